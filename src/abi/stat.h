@@ -1,0 +1,230 @@
+/*
+ * abi/stat — what the aggregating BPF programs keep per task and per CPU, and hand to user space.
+ *
+ * A task's state lives in task storage: a struct stat_task, then the histograms that were asked for,
+ * in the order of enum stat_metric, without gaps. The waking delay has a storage of its own, because
+ * it is written under another lock. Both leave the kernel as records: a struct stat_rec first, then
+ * the same bytes. Times are boot-time nanoseconds; 0 means "none". Counters only grow.
+ */
+#pragma once
+
+#include "abi/hist.h"
+#include "abi/types.h"
+
+/* One histogram per task each. Metrics of one group are neighbours. */
+enum stat_metric {
+	STAT_DELAY_WOKEN,       /* wakeup -> on CPU */
+	STAT_DELAY_PREEMPTED,   /* switched out still runnable -> on CPU again */
+	STAT_SLICE_VOLUNTARY,   /* on CPU until it slept */
+	STAT_SLICE_INVOLUNTARY, /* on CPU until it was switched out still runnable */
+	STAT_SLEEP_S,           /* interruptible sleep -> wakeup */
+	STAT_SLEEP_D,           /* uninterruptible sleep -> wakeup */
+	STAT_SLEEP_OTHER,       /* stopped, traced, parked, idle kernel threads -> wakeup */
+	STAT_WAKING,            /* waking -> on CPU; in its own storage */
+	STAT_METRICS,
+};
+
+#define STAT_STORED_METRICS STAT_WAKING /* those before it share struct stat_task's storage */
+
+/* Why a task became runnable: what its wait for a CPU is counted under. */
+enum stat_cause { STAT_CAUSE_WOKEN, STAT_CAUSE_PREEMPTED, STAT_CAUSE_NEW };
+
+enum stat_lost {
+	STAT_LOST_STORAGE, /* task state could not be allocated */
+	STAT_LOST_RING,    /* a finished task's record did not fit into the ring */
+	STAT_LOST_OUTLIER, /* an outlier's record did not fit into the ring */
+	STAT_LOST_KINDS,
+};
+
+enum stat_event {
+	STAT_EV_SWITCH,
+	STAT_EV_WAKEUP,
+	STAT_EV_WAKEUP_NEW,
+	STAT_EV_WAKING,
+	STAT_EV_MIGRATE,
+	STAT_EV_EXIT, /* switches out of a dead task */
+	STAT_EVENTS,
+};
+
+#define STAT_COMM_LEN     16
+#define STAT_COUNTERS     12 /* 4 for instructions per cycle, 8 of the user's choice */
+#define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
+#define STAT_HISTORY      16 /* slices per CPU remembered for outliers; a power of two */
+#define STAT_MAX_ANCESTOR 16 /* cgroup levels that the subtree filter looks through */
+
+/* Who a record belongs to. (tid, start_ns) never repeats; generation counts changes of identity. */
+struct stat_id {
+	__u64 start_ns; /* boot time of the task's start */
+	__u64 cgroup_id;
+	__u32 tid;
+	__u32 tgid;
+	__u32 generation;
+	__u32 pad_;
+	char comm[STAT_COMM_LEN];
+	char process[STAT_COMM_LEN]; /* the group leader's comm */
+};
+
+enum stat_rec_kind {
+	STAT_REC_TASK = 1,    /* stat_task and the histograms of mask */
+	STAT_REC_WAKING = 2,  /* stat_waking */
+	STAT_REC_OUTLIER = 3, /* stat_outlier */
+};
+
+struct stat_rec {
+	__u32 size;   /* whole record, this header included */
+	__u16 kind;   /* STAT_REC_* */
+	__u8 is_last; /* the task is gone, or goes on under another identity */
+	__u8 mask;    /* kind TASK: bit per enum stat_metric that follows */
+};
+
+/* A single duration: each task has one wait as a new task, which needs no histogram. */
+struct stat_sample {
+	__u64 ns;
+	__u64 at_ns;
+	__u32 cpu;
+	__u32 count; /* 0 or 1 */
+};
+
+struct stat_depth {
+	__u64 sum;
+	__u32 count;
+	__u32 max;
+	__u64 max_at_ns;
+	__u32 max_cpu;
+	__u32 sent_count;
+	__u32 slots[STAT_DEPTH_SLOTS];
+};
+
+struct stat_migrations {
+	__u64 all;
+	__u64 cross_llc;  /* between last-level caches of one node */
+	__u64 cross_node; /* between NUMA nodes */
+};
+
+struct stat_task {
+	struct stat_rec rec;
+	struct stat_id id;
+
+	/* Working state of the programs; user space reads on_cpu_ns alone. */
+	__u64 css_set;    /* kernel address of the cgroup set, compared only */
+	__u64 wait_ns;    /* runnable since */
+	__u64 on_cpu_ns;  /* running since */
+	__u64 off_cpu_ns; /* asleep since */
+	__u32 wait_cpu;   /* queue it waits on */
+	__u8 wait_cause;  /* enum stat_cause */
+	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_* */
+	__u8 is_stale;    /* renamed: hand over before the next sample */
+	__u8 is_dead;     /* handed over for good */
+	__u32 filter_generation;
+	__u8 is_muted;   /* a filter excludes it now */
+	__u8 is_running; /* filled by the drain: on a CPU at this moment */
+	__u8 pad_[2];
+
+	__u64 nr_samples;   /* of any kind; moves when something is worth sending */
+	__u64 sent_samples; /* the drain's own note */
+	__u64 run_ns;       /* finished slices, exact */
+	struct stat_sample wait_new;
+	struct stat_migrations migrations;
+	struct stat_depth depth;
+	__u64 counters[STAT_COUNTERS];
+	__u64 counter_slices; /* slices with counter deltas */
+			      /* struct abi_hist per bit of rec.mask follow */
+};
+
+struct stat_waking {
+	struct stat_rec rec;
+	struct stat_id id;
+	__u64 waking_ns; /* first waking since the last switch-in */
+	struct abi_hist hist;
+};
+
+struct stat_counter {
+	__u64 value;
+	__u64 enabled_ns;
+	__u64 running_ns;
+};
+
+struct stat_cpu {
+	__u64 events[STAT_EVENTS];
+	__u64 lost[STAT_LOST_KINDS];
+	__u64 idle_ns;      /* idle since */
+	__u32 counters_tid; /* whom the next counter deltas belong to; 0 = nobody */
+	__u32 is_idle;
+	__u64 multiplexed; /* counter deltas that had to be scaled */
+	struct stat_counter counters[STAT_COUNTERS];
+	struct abi_hist delay; /* all causes */
+	struct abi_hist idle;
+};
+
+/* A slice of the past on one CPU, kept to tell who held it while somebody waited. */
+struct stat_slice {
+	__u64 start_ns;
+	__u64 end_ns;
+	__u32 tid;
+	__u32 tgid;
+	char comm[STAT_COMM_LEN];
+};
+
+struct stat_history {
+	__u32 next; /* slot to be written next; counts on for ever */
+	__u32 pad_;
+	struct stat_slice slices[STAT_HISTORY];
+};
+
+struct stat_outlier {
+	struct stat_rec rec;
+	__u64 at_ns; /* when it got the CPU */
+	__u64 wait_ns;
+	__u32 cause;    /* enum stat_cause */
+	__u32 cpu;      /* where it ran in the end */
+	__u32 wait_cpu; /* the queue it waited on; the history is of that CPU */
+	__u32 tid;
+	__u32 tgid;
+	__u32 pad_;
+	char comm[STAT_COMM_LEN];
+	struct stat_history history;
+};
+
+/* Where a CPU sits; -1 is unknown. */
+struct stat_cpu_place {
+	__s32 llc;
+	__s32 node;
+};
+
+enum { STAT_CGROUP_EXACT = 1, STAT_CGROUP_SUBTREE = 2 };
+
+/* Set before the programs are loaded: the verifier removes what is off. */
+struct stat_cfg {
+	__s8 index[STAT_METRICS]; /* place of a metric's histogram, -1 if it is off */
+	__u8 has_delay;
+	__u8 has_depth;
+	__u8 has_idle;
+	__u8 has_run; /* slices, or anything else that needs on-CPU times */
+	__u8 has_waking;
+	__u8 has_sleep;
+	__u8 has_slice;
+	__u8 has_history;
+	__u8 may_create;  /* storage may be allocated in the scheduler's context (Linux 6.4) */
+	__u8 switch_args; /* enum stat_switch_args */
+	__u8 filter_cgroup;
+	__u8 pad_[5];
+	__u32 filter_tid;  /* 0 = any */
+	__u32 filter_tgid; /* 0 = any */
+	__u32 nr_counters;
+	__u32 nr_cpus; /* possible CPUs: stride of the counter array */
+	__u64 outlier_ns;
+	__u32 value_bytes; /* size of the task storage */
+	__u32 own_tgid;
+};
+
+/* How this kernel passes the arguments of sched_switch. */
+enum stat_switch_args {
+	STAT_SWITCH_3,          /* preempt, prev, next: before 5.18 */
+	STAT_SWITCH_STATE_2ND,  /* preempt, prev_state, prev, next: 5.18 alone */
+	STAT_SWITCH_STATE_LAST, /* preempt, prev, next, prev_state */
+};
+
+_Static_assert(sizeof(struct stat_id) % 8 == 0, "wire layout");
+_Static_assert(sizeof(struct stat_task) % 8 == 0, "wire layout");
+_Static_assert(sizeof(struct stat_waking) % 8 == 0, "wire layout");
+_Static_assert(sizeof(struct stat_outlier) % 8 == 0, "wire layout");

@@ -1,0 +1,31 @@
+#include "base/diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int diag_set(struct diag *d, int code, const char *hint, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!d || d->code)
+		return code;
+	d->code = code;
+	va_start(args, fmt);
+	vsnprintf(d->what, sizeof(d->what), fmt, args);
+	va_end(args);
+	snprintf(d->hint, sizeof(d->hint), "%s", hint ? hint : "");
+	return code;
+}
+
+void diag_format(const struct diag *d, char *buf, unsigned int size)
+{
+	const char *sep = d->hint[0] ? "; " : "";
+
+	/* EINVAL only says that the input was wrong, and "what" already says how. */
+	if (d->code && d->code != -EINVAL)
+		snprintf(buf, size, "%s: %s%s%s", d->what, strerror(-d->code), sep, d->hint);
+	else
+		snprintf(buf, size, "%s%s%s", d->what, sep, d->hint);
+}

@@ -1,0 +1,119 @@
+/*
+ * model/tally — adds up what the BPF side hands over into rows that people read.
+ *
+ * Input are the records of abi/stat.h, in any order and from any source; the kernel's counters only
+ * grow, so the tally remembers what it has seen of each task and adds the difference. Each row has two
+ * views: since the start, and since tally_begin_interval(). Samples stay with the identity (name,
+ * cgroup) under which they were earned; a task that changes it continues in another row.
+ *
+ * Pure: no I/O, no clock, no printing. One thread. Input is untrusted: a malformed record is refused
+ * with -EBADMSG and changes nothing. Memory is bounded by max_rows: what does not fit is added to one
+ * row named "(other)" and counted.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/stat.h"
+#include "base/attr.h"
+#include "base/hist.h"
+#include "base/rates.h"
+
+struct tally;
+
+enum tally_by { TALLY_BY_COMM, TALLY_BY_TID, TALLY_BY_TGID, TALLY_BY_CGROUP };
+
+/* The kernel's metrics, and the wait of a new task, which is a single sample there. */
+enum tally_metric { TALLY_DELAY_NEW = STAT_METRICS, TALLY_METRICS };
+
+enum tally_view_kind { TALLY_TOTAL, TALLY_INTERVAL, TALLY_VIEWS };
+
+#define TALLY_SHOWN_TIDS 3 /* the smallest thread ids of a row, for people */
+
+struct tally_depth {
+	uint64_t count;
+	uint64_t sum;
+	uint64_t max;
+	uint64_t max_at_ns;
+	uint32_t max_cpu;
+	uint64_t slots[STAT_DEPTH_SLOTS];
+};
+
+/* Which tasks stand behind a number: how many, and the smallest ids. */
+struct tally_crowd {
+	uint32_t nr_tasks;
+	uint32_t nr_shown;
+	uint32_t tids[TALLY_SHOWN_TIDS]; /* ascending */
+};
+
+/* One view of a row. Pointers are NULL where nothing was counted. */
+struct tally_view {
+	struct tally_crowd crowd; /* tasks with any sample in this view */
+	struct tally_crowd metric_crowd[TALLY_METRICS];
+	struct hist *hist[TALLY_METRICS];
+	struct tally_depth *depth;
+	struct stat_migrations migrations;
+	uint64_t counters[STAT_COUNTERS];
+	uint64_t counter_slices;
+	uint64_t run_ns; /* finished slices */
+};
+
+struct tally_row {
+	char comm[STAT_COMM_LEN];    /* of the thread; by tgid: of the process */
+	char process[STAT_COMM_LEN]; /* the group leader's name */
+	uint32_t tid;                /* meaningful by tid */
+	uint32_t tgid;               /* by tid and tgid */
+	uint64_t cgroup_id;          /* by tid, tgid and cgroup */
+	struct tally_view view[TALLY_VIEWS];
+	/* One sample per task and second with at least one migration: how many, all since the start. */
+	struct rates *migration_rates; /* NULL, or three: all, cross-LLC, cross-node */
+	struct rates *counter_rates;   /* NULL, or STAT_COUNTERS: events per second */
+	uint64_t open_slice_ns;        /* longest slice still running at the last drain; 0 = none */
+	uint32_t open_slice_tid;
+};
+
+struct tally_cpu {
+	bool is_known;
+	struct hist delay[TALLY_VIEWS]; /* all causes */
+	struct hist idle[TALLY_VIEWS];
+	uint64_t open_idle_ns; /* idle right now for so long; 0 = busy */
+};
+
+struct tally_loss {
+	uint64_t other_rows;  /* identities that went into "(other)" */
+	uint64_t bad_records; /* refused */
+};
+
+struct tally_cfg {
+	enum tally_by by;
+	uint32_t nr_cpus;  /* possible CPUs */
+	uint32_t max_rows; /* 0 picks 65536 */
+	/* Whether a task is wanted; asked once per identity. NULL takes all. */
+	bool (*accept)(void *ctx, const struct stat_id *id);
+	void *accept_ctx;
+};
+
+MUST_USE int tally_new(const struct tally_cfg *cfg, struct tally **out);
+void tally_free(struct tally *t); /* NULL is fine */
+
+/* Starts a new interval: the interval views are empty from here on. */
+void tally_begin_interval(struct tally *t);
+
+/* One record of kind TASK or WAKING. drained_ns is the time of the drain, for slices still open. */
+MUST_USE int tally_record(struct tally *t, const void *rec, size_t len, uint64_t drained_ns);
+
+/* The counters of one CPU; epoch is the one that the drain has just closed. */
+void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
+                      uint64_t drained_ns);
+
+/* Ends a tick of tick_ns: migrations and counters since the last one become per-second rates. */
+void tally_end_tick(struct tally *t, uint64_t tick_ns);
+
+/* Rows in no particular order; valid until the next call that adds. */
+const struct tally_row *tally_row_at(const struct tally *t, size_t i);
+size_t tally_nr_rows(const struct tally *t);
+const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu);
+uint32_t tally_nr_cpus(const struct tally *t);
+void tally_loss(const struct tally *t, struct tally_loss *out);
