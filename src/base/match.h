@@ -1,0 +1,22 @@
+/*
+ * base/match — regular expressions (PCRE2 syntax) with limits, searched unanchored.
+ *
+ * A pattern that explodes on some input counts as "no match" and is counted, never hangs. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct match;
+
+/* Patterns are joined by OR. -EINVAL with a diag that shows the pattern and where it is wrong. */
+MUST_USE int match_new(const char *const *patterns, size_t nr, struct diag *d, struct match **out);
+void match_free(struct match *m); /* NULL is fine */
+bool match_any(struct match *m, const char *s, size_t len);
+bool match_is_empty(const struct match *m); /* no pattern at all; NULL too */
+uint64_t match_nr_aborted(const struct match *m);

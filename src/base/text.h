@@ -1,0 +1,33 @@
+/*
+ * base/text — small files, numbers and names that come from outside.
+ *
+ * Names from the system are untrusted: text_printable() is the way of every one of them to a terminal.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+/* Whole strings only: trailing junk, a sign or an empty string is false, and *out stays untouched. */
+MUST_USE bool text_to_u64(const char *s, uint64_t *out);     /* decimal, or hex after 0x */
+MUST_USE bool text_hex_to_u64(const char *s, uint64_t *out); /* hex without prefix */
+
+/* Reads a file of at most cap bytes into a new string; 0 or -errno (-EFBIG beyond cap). */
+MUST_USE int text_read_file(const char *path, size_t cap, char **out);
+/* The same relative to a directory descriptor. */
+MUST_USE int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out);
+void text_chomp(char *s); /* cuts trailing white space */
+
+/* Copies len bytes at most up to a NUL; control bytes and invalid UTF-8 become '?'. Returns dst. */
+char *text_printable(char *dst, size_t size, const char *src, size_t len);
+/* Columns that a printable UTF-8 string takes on a terminal. */
+size_t text_width(const char *s);
+
+/* 1234 -> "1.2K"; below 1000 the integer; K, M, G, T with one decimal. */
+char *text_rate(char *dst, size_t size, double value);
+/* Durations for people: "850ns", "12.3us", "4.56ms", "1.23s". */
+char *text_duration(char *dst, size_t size, uint64_t ns);
