@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "abi/types.h"
+#include <linux/types.h>
 
 #define HIST_FINE_US    32  /* 1 us per slot below this */
 #define HIST_LINEAR_US  512 /* 10 us per slot below this */

@@ -8,8 +8,9 @@
  */
 #pragma once
 
+#include <linux/types.h>
+
 #include "abi/hist.h"
-#include "abi/types.h"
 
 /* One histogram per task each. Metrics of one group are neighbours. */
 enum stat_metric {
@@ -25,6 +26,17 @@ enum stat_metric {
 };
 
 #define STAT_STORED_METRICS STAT_WAKING /* those before it share struct stat_task's storage */
+
+/* What a user can ask for; a set of bits. */
+enum stat_group {
+	STAT_GROUP_LATENCY = 1 << 0,
+	STAT_GROUP_SLICE = 1 << 1,
+	STAT_GROUP_SLEEP = 1 << 2,
+	STAT_GROUP_PERF = 1 << 3,
+	STAT_GROUP_SCHEDSTAT = 1 << 4,
+	STAT_GROUP_MIGRATION = 1 << 5,
+	STAT_GROUP_WAKING = 1 << 6,
+};
 
 /* Why a task became runnable: what its wait for a CPU is counted under. */
 enum stat_cause { STAT_CAUSE_WOKEN, STAT_CAUSE_PREEMPTED, STAT_CAUSE_NEW };
@@ -54,7 +66,8 @@ enum stat_event {
 
 /* Who a record belongs to. (tid, start_ns) never repeats; generation counts changes of identity. */
 struct stat_id {
-	__u64 start_ns; /* boot time of the task's start */
+	__u64 start_ns;         /* boot time of the task's start */
+	__u64 process_start_ns; /* that of its group leader: with tgid, never repeats either */
 	__u64 cgroup_id;
 	__u32 tid;
 	__u32 tgid;
@@ -109,12 +122,12 @@ struct stat_task {
 	__u64 css_set;    /* kernel address of the cgroup set, compared only */
 	__u64 wait_ns;    /* runnable since */
 	__u64 on_cpu_ns;  /* running since */
-	__u64 off_cpu_ns; /* asleep since */
+	__u64 off_cpu_ns; /* last switched out */
 	__u32 wait_cpu;   /* queue it waits on */
 	__u8 wait_cause;  /* enum stat_cause */
-	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_* */
-	__u8 is_stale;    /* renamed: hand over before the next sample */
-	__u8 is_dead;     /* handed over for good */
+	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_*; 0 = not asleep */
+	__u8 stale_looks; /* renamed: looks left for the new name before the next sample */
+	__u8 is_gone;     /* handed over, or being so: not the drain's any more */
 	__u32 filter_generation;
 	__u8 is_muted;   /* a filter excludes it now */
 	__u8 is_running; /* filled by the drain: on a CPU at this moment */
@@ -199,7 +212,6 @@ struct stat_cfg {
 	__u8 has_delay;
 	__u8 has_depth;
 	__u8 has_idle;
-	__u8 has_run; /* slices, or anything else that needs on-CPU times */
 	__u8 has_waking;
 	__u8 has_sleep;
 	__u8 has_slice;
@@ -207,14 +219,14 @@ struct stat_cfg {
 	__u8 may_create;  /* storage may be allocated in the scheduler's context (Linux 6.4) */
 	__u8 switch_args; /* enum stat_switch_args */
 	__u8 filter_cgroup;
-	__u8 pad_[5];
+	__u8 pad_[6];
 	__u32 filter_tid;  /* 0 = any */
 	__u32 filter_tgid; /* 0 = any */
 	__u32 nr_counters;
 	__u32 nr_cpus; /* possible CPUs: stride of the counter array */
 	__u64 outlier_ns;
-	__u32 value_bytes; /* size of the task storage */
-	__u32 own_tgid;
+	__u32 value_bytes;     /* size of the task storage */
+	__u32 ring_wake_bytes; /* wake the reader when so much waits in the ring */
 };
 
 /* How this kernel passes the arguments of sched_switch. */

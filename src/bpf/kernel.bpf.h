@@ -1,0 +1,101 @@
+/*
+ * bpf/kernel — the kernel's types as far as the programs read them.
+ *
+ * Declared by hand with preserve_access_index: CO-RE finds the fields in the running kernel, so these
+ * need neither the right order nor the right size, and a build needs no BTF of the build host. Fields that
+ * some kernels lack are read behind bpf_core_field_exists(); a name with three underscores ("flavour")
+ * stands for another release's shape of the same type.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id; /* a cgroup's id; the same number that user space sees as inode */
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+};
+
+struct cgroup___ancestors { /* Linux 6.1: pointers */
+	struct cgroup *ancestors[1];
+};
+
+struct cgroup___ancestor_ids { /* before: ids */
+	__u64 ancestor_ids[1];
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* on the v2 hierarchy */
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	unsigned int h_nr_queued;   /* Linux 6.14 */
+	unsigned int h_nr_runnable; /* Linux 6.14: without tasks whose dequeue is delayed */
+};
+
+struct cfs_rq___delayed { /* Linux 6.13 */
+	unsigned int h_nr_delayed;
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq cfs;
+};
+
+struct rq___delayed {
+	struct cfs_rq___delayed cfs;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct thread_info {
+	__u32 cpu; /* Linux 5.16 */
+};
+
+struct task_struct___cpu { /* before 5.16 on arm64 and others */
+	__u32 cpu;
+};
+
+struct task_struct___state { /* before 5.14 */
+	long state;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	int on_cpu;
+	struct sched_entity se;
+	int pid;  /* what user space calls tid */
+	int tgid; /* what user space calls pid */
+	struct task_struct *group_leader;
+	__u64 start_boottime;
+	char comm[16];
+	struct css_set *cgroups;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* Task states (include/linux/sched.h); stable since 4.14 but for NOLOAD's neighbours. */
+#define TASK_INTERRUPTIBLE   0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_DEAD            0x0080
+#define TASK_NOLOAD          0x0400

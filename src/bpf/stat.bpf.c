@@ -1,0 +1,467 @@
+/*
+ * Scheduling statistics, added up in the kernel: one histogram per task and metric.
+ *
+ * All state of a task is in task storage (freed with the task, so no size limit and no reuse of ids); the
+ * programs find it with one lookup per event. Its writers are serialised by the run-queue lock: a task is
+ * woken and switched under the lock of the queue it is on. Only sched_waking comes under another lock, and
+ * has a storage of its own. Everything that is off in `cfg` is removed by the verifier.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi/stat.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/stat_counters.bpf.h"
+#include "bpf/stat_maps.bpf.h"
+#include "bpf/stat_outlier.bpf.h"
+#include "bpf/stat_task.bpf.h"
+#include "bpf/task.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+static __always_inline void record_depth(struct stat_task *st, struct task_struct *p, __u64 now)
+{
+	struct stat_depth *d = &st->depth;
+	__u32 depth = task_queue_depth(p);
+	__u32 slot = depth < STAT_DEPTH_SLOTS ? depth : STAT_DEPTH_SLOTS - 1;
+
+	if (!depth)
+		return;
+	d->slots[slot & (STAT_DEPTH_SLOTS - 1)]++;
+	d->sum += depth;
+	d->count++;
+	if (depth > d->max) {
+		d->max = depth;
+		d->max_at_ns = now;
+		d->max_cpu = task_cpu(p);
+	}
+	st->nr_samples++;
+}
+
+static __always_inline void end_sleep(struct stat_task *st, __u64 now, __u32 cpu)
+{
+	__u64 ns = now - st->off_cpu_ns;
+
+	if (st->sleep_kind == STAT_SLEEP_S)
+		task_record(st, STAT_SLEEP_S, ns, now, cpu);
+	else if (st->sleep_kind == STAT_SLEEP_D)
+		task_record(st, STAT_SLEEP_D, ns, now, cpu);
+	else if (st->sleep_kind == STAT_SLEEP_OTHER)
+		task_record(st, STAT_SLEEP_OTHER, ns, now, cpu);
+	st->sleep_kind = 0;
+}
+
+/* A waking that found its task still running has woken nobody. */
+static __always_inline void forget_waking(struct task_struct *p)
+{
+	struct stat_waking *w;
+
+	if (!cfg.has_waking)
+		return;
+	w = bpf_task_storage_get(&wakings, p, 0, 0);
+	if (w)
+		w->waking_ns = 0;
+}
+
+static __always_inline int woken(struct task_struct *p, enum stat_cause cause,
+                                 enum stat_event event)
+{
+	struct stat_cpu *c = this_cpu();
+	struct stat_task *st;
+	__u64 now;
+
+	if (!c)
+		return 0;
+	c->events[event]++;
+	if (!p->pid)
+		return 0;
+	st = task_get(p);
+	if (!st)
+		return 0;
+	if (p->on_cpu) { /* it was about to sleep, and will not */
+		forget_waking(p);
+		return 0;
+	}
+	now = bpf_ktime_get_boot_ns();
+	if (cfg.has_depth)
+		record_depth(st, p, now);
+	if (cfg.has_sleep)
+		end_sleep(st, now, task_cpu(p));
+	/* One that was preempted on its way to sleep is still in the queue: its wait goes on. */
+	if (st->wait_ns && st->wait_cause == STAT_CAUSE_PREEMPTED)
+		return 0;
+	st->wait_ns = now;
+	st->wait_cause = (__u8)cause;
+	st->wait_cpu = task_cpu(p);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(__u64 *ctx)
+{
+	return woken((struct task_struct *)ctx[0], STAT_CAUSE_WOKEN, STAT_EV_WAKEUP);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(__u64 *ctx)
+{
+	return woken((struct task_struct *)ctx[0], STAT_CAUSE_NEW, STAT_EV_WAKEUP_NEW);
+}
+
+/* Comes under the task's own lock and may run beside its switch-out: touches nothing but its own stamp. */
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *p = (struct task_struct *)ctx[0];
+	struct stat_cpu *c = this_cpu();
+	struct stat_waking *w;
+
+	if (!c)
+		return 0;
+	c->events[STAT_EV_WAKING]++;
+	if (!p->pid || !is_id_wanted(p))
+		return 0;
+	w = bpf_task_storage_get(&wakings, p, 0,
+	                         cfg.may_create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	if (!w) {
+		c->lost[STAT_LOST_STORAGE]++;
+		return 0;
+	}
+	if (!w->waking_ns)
+		w->waking_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+static __always_inline void end_waking(struct stat_task *st, struct task_struct *p, __u64 now,
+                                       __u32 cpu)
+{
+	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+	__u64 start;
+
+	if (!w || !w->waking_ns)
+		return;
+	/* A waking seen while the task was on a CPU counts from when it left it. */
+	start = w->waking_ns > st->off_cpu_ns ? w->waking_ns : st->off_cpu_ns;
+	w->waking_ns = 0;
+	if (!w->id.tid) {
+		w->rec.size = sizeof(*w);
+		w->rec.kind = STAT_REC_WAKING;
+		w->id = st->id;
+	}
+	record_sample(&w->hist, epoch, now - start, now, cpu);
+	st->nr_samples++;
+}
+
+static __always_inline __u8 sleep_kind(__u32 state)
+{
+	if (state & TASK_INTERRUPTIBLE)
+		return STAT_SLEEP_S;
+	if ((state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD))
+		return STAT_SLEEP_D;
+	return STAT_SLEEP_OTHER;
+}
+
+static __always_inline void end_wait(struct stat_task *st, struct stat_cpu *c, __u64 now, __u32 cpu)
+{
+	__u64 ns = now - st->wait_ns;
+
+	if ((__s64)ns < 0)
+		ns = 0;
+	if (st->wait_cause == STAT_CAUSE_WOKEN) {
+		task_record(st, STAT_DELAY_WOKEN, ns, now, cpu);
+	} else if (st->wait_cause == STAT_CAUSE_PREEMPTED) {
+		task_record(st, STAT_DELAY_PREEMPTED, ns, now, cpu);
+	} else {
+		st->wait_new.ns = ns;
+		st->wait_new.at_ns = now;
+		st->wait_new.cpu = cpu;
+		st->wait_new.count = 1;
+		st->nr_samples++;
+	}
+	record_sample(&c->delay, epoch, ns, now, cpu);
+	if (cfg.outlier_ns && ns >= cfg.outlier_ns)
+		send_outlier(st, ns, now, cpu);
+}
+
+static __always_inline void leave_cpu(struct stat_task *st, struct task_struct *p, __u32 state,
+                                      __u64 now, __u32 cpu)
+{
+	__u64 start = st->on_cpu_ns;
+
+	if (start) {
+		st->run_ns += now - start;
+		if (!state)
+			task_record(st, STAT_SLICE_INVOLUNTARY, now - start, now, cpu);
+		else
+			task_record(st, STAT_SLICE_VOLUNTARY, now - start, now, cpu);
+	} else {
+		/* Its switch-in was not seen: nothing that it waited for can be told any more. */
+		forget_waking(p);
+	}
+	st->on_cpu_ns = 0;
+	st->off_cpu_ns = now;
+	st->wait_ns = 0;
+	st->sleep_kind = 0;
+	if (!state) {
+		st->wait_ns = now;
+		st->wait_cause = STAT_CAUSE_PREEMPTED;
+		st->wait_cpu = cpu;
+	} else if (cfg.has_sleep) {
+		st->sleep_kind = sleep_kind(state);
+	}
+}
+
+/* state is 0 when the task is still runnable. */
+static __always_inline void switch_out(struct task_struct *p, struct stat_cpu *c, __u32 state,
+                                       __u64 now, __u32 cpu)
+{
+	struct stat_task *st = task_get(p);
+
+	if (cfg.has_history && st && st->on_cpu_ns)
+		remember_slice(p, st->on_cpu_ns, now, cpu);
+	if (cfg.nr_counters)
+		count_counters(st, c, (__u32)p->pid, cpu);
+	if (!(state & TASK_DEAD)) {
+		if (st)
+			leave_cpu(st, p, state, now, cpu);
+		return;
+	}
+	c->events[STAT_EV_EXIT]++;
+	if (!st)
+		return;
+	leave_cpu(st, p, state, now, cpu);
+	send_last(st, p);
+}
+
+static __always_inline void switch_in(struct task_struct *p, struct stat_cpu *c, __u64 now,
+                                      __u32 cpu)
+{
+	struct stat_task *st = task_get(p);
+
+	if (!st)
+		return;
+	if (cfg.has_waking)
+		end_waking(st, p, now, cpu);
+	if (cfg.has_delay && st->wait_ns)
+		end_wait(st, c, now, cpu);
+	st->wait_ns = 0;
+	st->sleep_kind = 0;
+	st->on_cpu_ns = now;
+}
+
+static __always_inline void track_idle(struct stat_cpu *c, struct task_struct *prev,
+                                       struct task_struct *next, __u64 now, __u32 cpu)
+{
+	if (!prev->pid && c->is_idle) {
+		record_sample(&c->idle, epoch, now - c->idle_ns, now, cpu);
+		if (cfg.has_history)
+			remember_slice(prev, c->idle_ns, now, cpu);
+	}
+	c->is_idle = !next->pid;
+	c->idle_ns = now;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct stat_cpu *c = this_cpu();
+	bool is_preempt = ctx[0] & 1;
+	__u32 state, cpu;
+	__u64 now;
+
+	if (cfg.switch_args == STAT_SWITCH_STATE_LAST) {
+		prev = (struct task_struct *)ctx[1];
+		next = (struct task_struct *)ctx[2];
+		state = (__u32)ctx[3];
+	} else if (cfg.switch_args == STAT_SWITCH_STATE_2ND) {
+		state = (__u32)ctx[1];
+		prev = (struct task_struct *)ctx[2];
+		next = (struct task_struct *)ctx[3];
+	} else {
+		prev = (struct task_struct *)ctx[1];
+		next = (struct task_struct *)ctx[2];
+		state = task_state(prev);
+	}
+	if (!c)
+		return 0;
+	c->events[STAT_EV_SWITCH]++;
+	if (is_preempt) /* preempted on its way to sleep: it stays in the queue */
+		state = 0;
+	cpu = bpf_get_smp_processor_id();
+	now = bpf_ktime_get_boot_ns();
+	if (cfg.has_idle || cfg.has_history)
+		track_idle(c, prev, next, now, cpu);
+	if (prev->pid)
+		switch_out(prev, c, state, now, cpu);
+	else if (cfg.nr_counters)
+		count_counters(NULL, c, 0, cpu);
+	c->counters_tid = (__u32)next->pid;
+	if (next->pid)
+		switch_in(next, c, now, cpu);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int on_migrate(__u64 *ctx)
+{
+	struct task_struct *p = (struct task_struct *)ctx[0];
+	__u32 from = task_cpu(p), to = (__u32)ctx[1];
+	struct stat_cpu_place *a, *b;
+	struct stat_cpu *c = this_cpu();
+	struct stat_task *st;
+
+	if (!c)
+		return 0;
+	c->events[STAT_EV_MIGRATE]++;
+	if (!p->pid)
+		return 0;
+	st = task_get(p);
+	if (!st)
+		return 0;
+	st->migrations.all++;
+	st->nr_samples++;
+	a = bpf_map_lookup_elem(&cpu_places, &from);
+	b = bpf_map_lookup_elem(&cpu_places, &to);
+	if (!a || !b)
+		return 0;
+	if (a->node >= 0 && b->node >= 0 && a->node != b->node)
+		st->migrations.cross_node++;
+	else if (a->llc >= 0 && b->llc >= 0 && a->llc != b->llc)
+		st->migrations.cross_llc++;
+	return 0;
+}
+
+/*
+ * Comes before the name is changed and not under the run-queue lock: leaves a note for the next events of
+ * the task, which look for the new name. Eight looks are plenty: the change is a few instructions away.
+ */
+SEC("tp_btf/task_rename")
+int on_rename(__u64 *ctx)
+{
+	struct task_struct *p = (struct task_struct *)ctx[0];
+	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, 0);
+
+	if (st)
+		st->stale_looks = 8;
+	return 0;
+}
+
+static __always_inline void create_early(struct task_struct *p)
+{
+	if (!p->pid || !is_id_wanted(p))
+		return;
+	if (!bpf_task_storage_get(&tasks, p, 0, 0))
+		task_create(p);
+	if (cfg.has_waking && !bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		count_lost(STAT_LOST_STORAGE);
+}
+
+/* Before Linux 6.4, storage cannot be allocated under scheduler locks: do it at fork ... */
+SEC("tp_btf/sched_process_fork")
+int on_fork(__u64 *ctx)
+{
+	create_early((struct task_struct *)ctx[1]);
+	return 0;
+}
+
+/* ... and for all tasks that are there before the other programs are attached. */
+SEC("iter/task")
+int prepare_tasks(struct bpf_iter__task *ctx)
+{
+	if (ctx->task)
+		create_early(ctx->task);
+	return 0;
+}
+
+/* Run by user space on every CPU before a drain, so that a task that never leaves its CPU is counted. */
+SEC("raw_tp")
+int flush_counters(void *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct stat_cpu *c = this_cpu();
+
+	if (!c || !p->pid)
+		return 0;
+	count_counters(task_get(p), c, (__u32)p->pid, bpf_get_smp_processor_id());
+	return 0;
+}
+
+static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p)
+{
+	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+	__u32 count;
+
+	if (!w || !w->id.tid || w->hist.count == w->hist.sent_count)
+		return 0;
+	count = w->hist.count;
+	if (bpf_seq_write(seq, w, sizeof(*w)))
+		return -1;
+	w->hist.sent_count = count;
+	return 0;
+}
+
+/* Bits of the histograms with new samples; their counts as of now go to counts[]. */
+static __always_inline __u8 changed_metrics(struct stat_task *st, __u32 *counts)
+{
+	__u8 mask = 0;
+
+	for (int m = 0; m < STAT_STORED_METRICS; m++) {
+		if (!has_metric(m))
+			continue;
+		counts[m] = task_hist(st, m)->count;
+		if (counts[m] != task_hist(st, m)->sent_count)
+			mask |= (__u8)(1U << m);
+	}
+	return mask;
+}
+
+/*
+ * Hands the tasks with news to user space, one record each. A record that does not fit into the buffer any
+ * more is asked for again by the kernel, so nothing is noted as sent before all of it was written.
+ */
+SEC("iter/task")
+int drain_tasks(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *p = ctx->task;
+	struct stat_rec rec = { .kind = STAT_REC_TASK };
+	__u32 counts[STAT_STORED_METRICS] = {};
+	struct stat_task *st;
+	__u64 nr_samples;
+
+	if (!p)
+		return 0;
+	st = bpf_task_storage_get(&tasks, p, 0, 0);
+	if (!st || st->is_gone)
+		return 0;
+	st->is_running = p->on_cpu && st->on_cpu_ns;
+	nr_samples = st->nr_samples;
+	if (nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
+		return 0;
+	rec.mask = changed_metrics(st, counts);
+	rec.size = sizeof(*st);
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (rec.mask & (1U << m))
+			rec.size += sizeof(struct abi_hist);
+	if (bpf_seq_write(seq, &rec, sizeof(rec)))
+		return 0;
+	if (bpf_seq_write(seq, (void *)st + sizeof(rec), sizeof(*st) - sizeof(rec)))
+		return 0;
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (has_metric(m) && (rec.mask & (1U << m)) &&
+		    bpf_seq_write(seq, task_hist(st, m), sizeof(struct abi_hist)))
+			return 0;
+	if (cfg.has_waking && drain_waking(seq, p))
+		return 0;
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (has_metric(m))
+			task_hist(st, m)->sent_count = counts[m];
+	st->sent_samples = nr_samples;
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* bpf/stat_maps — configuration and maps of the aggregating programs; abi/stat.h explains the values. */
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi/stat.h"
+
+const volatile struct stat_cfg cfg = {};
+
+/* Written by user space before each drain; see struct abi_hist. */
+__u32 epoch = 1;
+/* Moves when the wanted cgroups change. */
+__u32 filter_generation = 1;
+
+/* The value is a struct stat_task and cfg's histograms: user space creates the map with that size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stat_task);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stat_waking);
+} wakings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stat_cpu);
+} cpus SEC(".maps");
+
+/* Finished tasks and outliers. Sized by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+/* cgroup id -> STAT_CGROUP_* */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u8);
+} wanted_cgroups SEC(".maps");
+
+/* Indexed by CPU; sized by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stat_cpu_place);
+} cpu_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stat_history);
+} histories SEC(".maps");
+
+/* Counter i of CPU c is at i * nr_cpus + c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} counter_fds SEC(".maps");
+
+/* Source of zeroes as large as a task's state: one copy instead of a loop. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__uint(value_size, 8192);
+} zeroes SEC(".maps");
+
+static __always_inline struct stat_cpu *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+static __always_inline void count_lost(enum stat_lost kind)
+{
+	struct stat_cpu *c = this_cpu();
+
+	if (c)
+		c->lost[kind]++;
+}

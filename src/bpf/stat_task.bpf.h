@@ -1,0 +1,209 @@
+/*
+ * bpf/stat_task — the state of a task: who is counted, under which name, and what becomes of it.
+ *
+ * task_get() is the way in. It is called under the lock of the queue that the task is on, so state and
+ * identity have one writer at a time.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/record.bpf.h"
+#include "bpf/stat_maps.bpf.h"
+#include "bpf/task.bpf.h"
+
+static __always_inline bool has_metric(enum stat_metric m)
+{
+	return cfg.index[m] >= 0;
+}
+
+/* Only for metrics that are on. The offset is a constant to the verifier. */
+static __always_inline struct abi_hist *task_hist(struct stat_task *st, enum stat_metric m)
+{
+	return (void *)(st + 1) + (long)cfg.index[m] * (long)sizeof(struct abi_hist);
+}
+
+static __always_inline void task_record(struct stat_task *st, enum stat_metric m, __u64 ns,
+                                        __u64 now, __u32 cpu)
+{
+	if (!has_metric(m))
+		return;
+	record_sample(task_hist(st, m), epoch, ns, now, cpu);
+	st->nr_samples++;
+}
+
+static __noinline bool is_cgroup_wanted(struct task_struct *p)
+{
+	struct cgroup *cgrp = p->cgroups->dfl_cgrp;
+	__u64 id = cgrp->kn->id;
+	int level = cgrp->level;
+	__u8 *mode;
+
+	if (bpf_map_lookup_elem(&wanted_cgroups, &id))
+		return true;
+	for (int i = 0; i < STAT_MAX_ANCESTOR; i++) {
+		if (i >= level)
+			break;
+		id = cgroup_ancestor_id(cgrp, (__u32)i);
+		mode = bpf_map_lookup_elem(&wanted_cgroups, &id);
+		if (mode && *mode == STAT_CGROUP_SUBTREE)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool is_id_wanted(struct task_struct *p)
+{
+	if (cfg.filter_tid && (__u32)p->pid != cfg.filter_tid)
+		return false;
+	return !cfg.filter_tgid || (__u32)p->tgid == cfg.filter_tgid;
+}
+
+static __always_inline void fill_id(struct stat_id *id, struct task_struct *p)
+{
+	id->start_ns = p->start_boottime;
+	id->process_start_ns = p->group_leader->start_boottime;
+	id->cgroup_id = task_cgroup_id(p);
+	id->tid = (__u32)p->pid;
+	id->tgid = (__u32)p->tgid;
+	bpf_probe_read_kernel(id->comm, sizeof(id->comm), p->comm);
+	bpf_probe_read_kernel(id->process, sizeof(id->process), p->group_leader->comm);
+}
+
+static __always_inline void judge(struct stat_task *st, struct task_struct *p)
+{
+	st->css_set = (__u64)p->cgroups;
+	if (!cfg.filter_cgroup)
+		return;
+	st->filter_generation = filter_generation;
+	st->is_muted = !is_cgroup_wanted(p);
+}
+
+/* The reader comes once per interval; it is called only when the ring would not last until then. */
+static __always_inline __u64 ring_flags(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg.ring_wake_bytes
+	               ? BPF_RB_FORCE_WAKEUP
+	               : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void send_waking(struct task_struct *p)
+{
+	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+	__u32 zero = 0;
+	void *z = bpf_map_lookup_elem(&zeroes, &zero);
+
+	if (!w || !z || !w->hist.count)
+		return;
+	w->rec.is_last = 1;
+	if (bpf_ringbuf_output(&ring, w, sizeof(*w), ring_flags()))
+		count_lost(STAT_LOST_RING);
+	w->rec.is_last = 0;
+	w->id.tid = 0; /* named anew with its next sample */
+	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
+}
+
+/*
+ * Sends all that a task has earned under its present name, for good. It is marked before it is sent: who
+ * has read the record must not meet the same counters again in the drain.
+ */
+static __always_inline void send_last(struct stat_task *st, struct task_struct *p)
+{
+	st->is_gone = 1;
+	if (st->nr_samples) {
+		st->rec.is_last = 1;
+		if (bpf_ringbuf_output(&ring, st, cfg.value_bytes, ring_flags()))
+			count_lost(STAT_LOST_RING);
+		st->rec.is_last = 0;
+	}
+	if (cfg.has_waking)
+		send_waking(p);
+}
+
+/* A new name or cgroup: what was earned so far stays with the old one, and counting starts anew. */
+static __noinline int change_identity(struct stat_task *st, struct task_struct *p)
+{
+	__u32 zero = 0;
+	void *z = bpf_map_lookup_elem(&zeroes, &zero);
+
+	if (!z)
+		return 0;
+	send_last(st, p);
+	bpf_probe_read_kernel(&st->nr_samples,
+	                      cfg.value_bytes - offsetof(struct stat_task, nr_samples), z);
+	st->id.generation++;
+	fill_id(&st->id, p);
+	st->stale_looks = 0;
+	judge(st, p);
+	st->is_gone = 0;
+	return 0;
+}
+
+static __always_inline bool has_new_name(struct stat_task *st, struct task_struct *p)
+{
+	char comm[STAT_COMM_LEN];
+
+	st->stale_looks--;
+	bpf_probe_read_kernel(comm, sizeof(comm), p->comm);
+	return st->id.tid != (__u32)p->pid || *(__u64 *)comm != *(__u64 *)st->id.comm ||
+	       *(__u64 *)(comm + 8) != *(__u64 *)(st->id.comm + 8);
+}
+
+static __always_inline bool needs_new_identity(struct stat_task *st, struct task_struct *p)
+{
+	if (st->css_set != (__u64)p->cgroups)
+		return true;
+	if (cfg.filter_cgroup && st->filter_generation != filter_generation)
+		return true;
+	return st->stale_looks && has_new_name(st, p);
+}
+
+static __always_inline void task_init(struct stat_task *st, struct task_struct *p)
+{
+	st->rec.size = cfg.value_bytes;
+	st->rec.kind = STAT_REC_TASK;
+	st->rec.mask = 0;
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (has_metric(m))
+			st->rec.mask |= (__u8)(1U << m);
+	fill_id(&st->id, p);
+	judge(st, p);
+}
+
+static __always_inline struct stat_task *task_create(struct task_struct *p)
+{
+	struct stat_task *st;
+
+	st = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		count_lost(STAT_LOST_STORAGE);
+		return NULL;
+	}
+	task_init(st, p);
+	return st;
+}
+
+/* The state of a wanted task under its present identity, or NULL. */
+static __always_inline struct stat_task *task_get(struct task_struct *p)
+{
+	struct stat_task *st;
+
+	if (!is_id_wanted(p))
+		return NULL;
+	st = bpf_task_storage_get(&tasks, p, 0, 0);
+	if (!st) {
+		if (!cfg.may_create) /* it should exist: made at fork, or before we attached */
+			return NULL;
+		st = task_create(p);
+		if (!st)
+			return NULL;
+	}
+	if (needs_new_identity(st, p))
+		change_identity(st, p);
+	return st->is_muted ? NULL : st;
+}

@@ -1,0 +1,71 @@
+/* bpf/task — facts about a task, read the way each kernel release keeps them. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/kernel.bpf.h"
+
+/* The CPU whose queue the task is on, or where it last ran. */
+static __always_inline __u32 task_cpu(struct task_struct *p)
+{
+	struct task_struct___cpu *old = (void *)p;
+
+	if (bpf_core_field_exists(p->thread_info.cpu))
+		return p->thread_info.cpu;
+	return BPF_CORE_READ(old, cpu);
+}
+
+/* For kernels whose sched_switch does not pass it. Renamed in 5.14. */
+static __always_inline __u32 task_state(struct task_struct *p)
+{
+	struct task_struct___state *old = (void *)p;
+
+	if (bpf_core_field_exists(p->__state))
+		return p->__state;
+	return (__u32)BPF_CORE_READ(old, state);
+}
+
+static __always_inline __u64 task_cgroup_id(struct task_struct *p)
+{
+	return p->cgroups->dfl_cgrp->kn->id;
+}
+
+/* Id of the cgroup that many levels below the root on the way to this one. */
+static __always_inline __u64 cgroup_ancestor_id(struct cgroup *cgrp, __u32 level)
+{
+	struct cgroup___ancestors *by_pointer = (void *)cgrp;
+	struct cgroup___ancestor_ids *by_id = (void *)cgrp;
+	struct cgroup *ancestor = NULL;
+	__u64 id = 0;
+
+	if (bpf_core_field_exists(by_pointer->ancestors)) {
+		bpf_probe_read_kernel(&ancestor, sizeof(ancestor), &by_pointer->ancestors[level]);
+		return BPF_CORE_READ(ancestor, kn, id);
+	}
+	bpf_probe_read_kernel(&id, sizeof(id), &by_id->ancestor_ids[level]);
+	return id;
+}
+
+/*
+ * Runnable tasks on the task's queue, itself included; 0 = unknown. Since delayed dequeue (6.12),
+ * nr_running also counts tasks that sleep already; the fields that tell them apart came with 6.13 and 6.14.
+ * Goes through the entity because the symbol `runqueues` is missing from some kernels' kallsyms.
+ */
+static __always_inline __u32 task_queue_depth(struct task_struct *p)
+{
+	struct rq___delayed *delayed;
+	struct rq *rq;
+
+	if (!bpf_core_field_exists(p->se.cfs_rq))
+		return 0;
+	rq = p->se.cfs_rq->rq;
+	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
+		return rq->nr_running - (rq->cfs.h_nr_queued - rq->cfs.h_nr_runnable);
+	delayed = (void *)rq;
+	if (bpf_core_field_exists(delayed->cfs.h_nr_delayed))
+		return rq->nr_running - BPF_CORE_READ(delayed, cfs.h_nr_delayed);
+	return rq->nr_running;
+}

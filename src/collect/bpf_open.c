@@ -1,0 +1,157 @@
+#include "collect/bpf_open.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+struct bpf_talk {
+	libbpf_print_fn_t before;
+	char complaint[256]; /* libbpf's own last warning */
+	char verdict[256];   /* the verifier's last sentence before its statistics */
+};
+
+/* libbpf's callback has no context argument: the listener is found here. */
+static _Thread_local struct bpf_talk *listener;
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* The verifier's log comes in lines without a prefix, between marks and before its statistics. */
+static void remember(struct bpf_talk *t, const char *line)
+{
+	bool is_own = starts_with(line, "libbpf: ");
+
+	if (!is_own && (starts_with(line, "processed ") || starts_with(line, "--") || line[0] == ';'))
+		return;
+	if (is_own)
+		line += strlen("libbpf: ");
+	snprintf(is_own ? t->complaint : t->verdict, sizeof(t->verdict), "%s", line);
+}
+
+static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	SCOPED(scoped_free) char *text = NULL;
+	char *save = NULL;
+
+	if (vasprintf(&text, fmt, args) < 0) {
+		text = NULL;
+		return 0;
+	}
+	for (char *one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
+		log_debug("libbpf: %s", one);
+		if (listener && level <= LIBBPF_INFO)
+			remember(listener, one);
+	}
+	return 0;
+}
+
+struct bpf_talk *bpf_talk_listen(void)
+{
+	struct bpf_talk *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->before = libbpf_set_print(hear);
+	listener = t;
+	return t;
+}
+
+void bpf_talk_stop(struct bpf_talk *t)
+{
+	if (!t)
+		return;
+	listener = NULL;
+	libbpf_set_print(t->before);
+	free(t);
+}
+
+static const char *last_line(const struct bpf_talk *t)
+{
+	if (t && t->verdict[0])
+		return t->verdict;
+	return t && t->complaint[0] ? t->complaint : "no further word from libbpf";
+}
+
+int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d)
+{
+	if (err == -EPERM)
+		return diag_set(d, err,
+				"run as root, or give the program CAP_BPF and CAP_PERFMON: see "
+				"'schedscope doctor'",
+				"cannot load the BPF programs for %s", what);
+	if (err == -ESRCH || err == -ENOENT)
+		return diag_set(d, err, "see 'schedscope doctor' for what this kernel lacks",
+				"this kernel lacks something that %s needs (%.120s)", what, last_line(t));
+	return diag_set(d, err, "run again with --verbose for the whole log",
+			"the kernel refused the BPF programs for %s (%.120s)", what, last_line(t));
+}
+
+/* The kernel wants a type of the right size behind the value: an array of 64-bit numbers will do. */
+static int make_value_type(size_t value_bytes, struct btf **out, int *key_id, int *value_id)
+{
+	struct btf *btf = btf__new_empty();
+	int word;
+
+	if (!btf)
+		return -ENOMEM;
+	*key_id = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	word = btf__add_int(btf, "unsigned long long", 8, 0);
+	*value_id = btf__add_array(btf, *key_id, word, (__u32)(value_bytes / 8));
+	if (*key_id < 0 || word < 0 || *value_id < 0) {
+		btf__free(btf);
+		return -ENOMEM;
+	}
+	*out = btf;
+	return 0;
+}
+
+int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d, int *out_fd)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	struct btf *btf = NULL;
+	int key_id, value_id, fd, err;
+
+	err = make_value_type(value_bytes, &btf, &key_id, &value_id);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	err = btf__load_into_kernel(btf);
+	if (err) {
+		btf__free(btf);
+		return bpf_load_failed(NULL, err, "task storage", d);
+	}
+	opts.btf_fd = (__u32)btf__fd(btf);
+	opts.btf_key_type_id = (__u32)key_id;
+	opts.btf_value_type_id = (__u32)value_id;
+	fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, name, 4, (__u32)value_bytes, 0, &opts);
+	err = fd < 0 ? -errno : 0;
+	btf__free(btf);
+	if (err)
+		return bpf_load_failed(NULL, err, "task storage", d);
+	*out_fd = fd;
+	return 0;
+}
+
+int bpf_run_iterator(int iter_link_fd)
+{
+	SCOPED(scoped_close) int fd = bpf_iter_create(iter_link_fd);
+	char buf[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, buf, sizeof(buf));
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : 0;
+}

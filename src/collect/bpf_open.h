@@ -1,0 +1,27 @@
+/*
+ * collect/bpf_open — what every BPF object of the program needs: libbpf's talk turned into one sentence.
+ *
+ * libbpf prints through one callback per process. While a bpf_talk is listening, its lines go to the debug
+ * log and the last ones are kept, so that a failure to load can be explained.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct bpf_object;
+struct bpf_talk;
+
+struct bpf_talk *bpf_talk_listen(void); /* NULL when out of memory: then nothing is kept */
+void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
+
+/* Sets a diag for a failed load: permission, missing feature, or the verifier's last words. */
+int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d);
+
+/* Task storage with values of any size: libbpf can only make what a type in the object describes. */
+MUST_USE int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d, int *out_fd);
+
+/* Runs a BPF iterator to its end without looking at what it prints. */
+MUST_USE int bpf_run_iterator(int iter_link_fd);

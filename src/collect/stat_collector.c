@@ -1,0 +1,405 @@
+#include "collect/stat_collector.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/bpf_open.h"
+#include "collect/stat_skel.h"
+
+/* The kernel fills at most eight pages per read of an iterator. */
+#define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
+#define RING_BYTES_DEFAULT (16U * 1024 * 1024)
+
+struct stat_collector {
+	struct stat_plan plan;
+	struct stat_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *drain_link;
+	struct bpf_talk *talk;
+	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
+	uint8_t *buffer;
+	struct stat_cgroup *wanted;
+	size_t nr_wanted;
+	/* Where the records go while libbpf calls us back. */
+	stat_record_fn *fn;
+	void *fn_ctx;
+};
+
+static uint64_t boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+static int on_ring_record(void *ctx, void *data, size_t len)
+{
+	const struct stat_collector *c = ctx;
+
+	if (len >= sizeof(struct stat_rec))
+		c->fn(c->fn_ctx, data, len);
+	return 0;
+}
+
+/* Switches programs off that the plan does not need; nothing is attached by itself. */
+static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
+{
+	bpf_program__set_autoload(skel->progs.on_wakeup, plan->wants_wakeup);
+	bpf_program__set_autoload(skel->progs.on_wakeup_new, plan->wants_wakeup);
+	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
+	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
+	bpf_program__set_autoload(skel->progs.on_fork, plan->wants_fork);
+	bpf_program__set_autoload(skel->progs.prepare_tasks, plan->wants_fork);
+	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
+}
+
+static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
+{
+	const struct stat_cfg *k = &cfg->plan.cfg;
+	uint32_t nr_cpus = k->nr_cpus;
+	uint32_t counters = k->nr_counters ? k->nr_counters * nr_cpus : 1;
+	uint32_t ring_bytes = cfg->ring_bytes ? cfg->ring_bytes : RING_BYTES_DEFAULT;
+
+	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
+	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
+	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
+		return -EINVAL;
+	return 0;
+}
+
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	SCOPED(scoped_close) int storage_fd = -1;
+	int err;
+
+	c->skel = stat_bpf__open();
+	if (!c->skel)
+		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
+	c->skel->rodata->cfg = c->plan.cfg;
+	choose_programs(c->skel, &c->plan);
+	err = size_maps(c->skel, cfg);
+	if (err)
+		return diag_set(d, err, NULL, "cannot size the BPF maps");
+	err = bpf_make_task_storage("schedscope_stat", c->plan.cfg.value_bytes, d, &storage_fd);
+	if (err)
+		return err;
+	err = bpf_map__reuse_fd(c->skel->maps.tasks, storage_fd);
+	if (!err)
+		err = stat_bpf__load(c->skel);
+	if (err)
+		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
+	return 0;
+}
+
+static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
+{
+	int fd = bpf_map__fd(c->skel->maps.cpu_places);
+
+	for (uint32_t cpu = 0; places && cpu < c->plan.cfg.nr_cpus; cpu++)
+		if (bpf_map_update_elem(fd, &cpu, &places[cpu], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int fill_counters(struct stat_collector *c, const int *fds)
+{
+	int fd = bpf_map__fd(c->skel->maps.counter_fds);
+
+	for (uint32_t i = 0; i < c->plan.cfg.nr_counters * c->plan.cfg.nr_cpus; i++)
+		if (fds[i] >= 0 && bpf_map_update_elem(fd, &i, &fds[i], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
+			struct stat_collector **out)
+{
+	SCOPED(scoped_stat_collector) struct stat_collector *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->plan = cfg->plan;
+	c->talk = bpf_talk_listen();
+	c->buffer = malloc(DRAIN_BUFFER_BYTES);
+	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
+	if (!c->buffer || !c->cpus)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = load(c, cfg, d);
+	if (err)
+		return err;
+	err = fill_places(c, cfg->places);
+	if (!err)
+		err = fill_counters(c, cfg->counter_fds);
+	if (err)
+		return diag_set(d, err, NULL, "cannot fill the BPF maps");
+	c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.ring), on_ring_record, c, NULL);
+	if (!c->ring)
+		return diag_set(d, -errno, NULL, "cannot map the ring buffer");
+	c->drain_link = bpf_program__attach_iter(c->skel->progs.drain_tasks, NULL);
+	if (!c->drain_link)
+		return diag_set(d, -errno, "Linux 5.8 or newer has task iterators",
+				"cannot set up the task iterator");
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+/* Before Linux 6.4 every task needs its storage before the first event. */
+static int prepare_tasks(struct stat_collector *c)
+{
+	struct bpf_link *link = bpf_program__attach_iter(c->skel->progs.prepare_tasks, NULL);
+	int err;
+
+	if (!link)
+		return -errno;
+	err = bpf_run_iterator(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return err;
+}
+
+/* Waits are opened by wakeups and closed by switches: the switch comes last, so that none is cut short. */
+static int attach_all(struct stat_collector *c)
+{
+	struct {
+		struct bpf_program *prog;
+		struct bpf_link **link;
+		bool is_wanted;
+	} order[] = {
+		{ c->skel->progs.on_fork, &c->skel->links.on_fork, c->plan.wants_fork },
+		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
+		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
+		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
+		{ c->skel->progs.on_wakeup_new, &c->skel->links.on_wakeup_new, c->plan.wants_wakeup },
+		{ c->skel->progs.on_wakeup, &c->skel->links.on_wakeup, c->plan.wants_wakeup },
+		{ c->skel->progs.on_switch, &c->skel->links.on_switch, true },
+	};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (!order[i].is_wanted)
+			continue;
+		*order[i].link = bpf_program__attach(order[i].prog);
+		if (!*order[i].link)
+			return -errno;
+	}
+	return 0;
+}
+
+int stat_collector_attach(struct stat_collector *c, struct diag *d)
+{
+	int err = c->plan.wants_fork ? prepare_tasks(c) : 0;
+
+	if (!err)
+		err = attach_all(c);
+	if (err)
+		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
+	return 0;
+}
+
+static bool is_same_set(const struct stat_collector *c, const struct stat_cgroup *wanted, size_t nr)
+{
+	if (nr != c->nr_wanted)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (wanted[i].id != c->wanted[i].id || wanted[i].is_exact != c->wanted[i].is_exact)
+			return false;
+	return true;
+}
+
+int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgroup *wanted, size_t nr,
+			       struct diag *d)
+{
+	int fd = bpf_map__fd(c->skel->maps.wanted_cgroups);
+	struct stat_cgroup *copy;
+
+	if (is_same_set(c, wanted, nr))
+		return 0;
+	copy = calloc(nr ? nr : 1, sizeof(*copy));
+	if (!copy)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (nr)
+		memcpy(copy, wanted, nr * sizeof(*copy));
+	for (size_t i = 0; i < c->nr_wanted; i++)
+		bpf_map_delete_elem(fd, &c->wanted[i].id);
+	free(c->wanted);
+	c->wanted = copy;
+	c->nr_wanted = nr;
+	for (size_t i = 0; i < nr; i++) {
+		__u8 mode = wanted[i].is_exact ? STAT_CGROUP_EXACT : STAT_CGROUP_SUBTREE;
+
+		if (bpf_map_update_elem(fd, &wanted[i].id, &mode, BPF_ANY))
+			return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
+					"%zu cgroups are too many for the filter", nr);
+	}
+	c->skel->data->filter_generation++;
+	return 0;
+}
+
+int stat_collector_ring_fd(const struct stat_collector *c)
+{
+	return ring_buffer__epoll_fd(c->ring);
+}
+
+int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx)
+{
+	int n;
+
+	c->fn = fn;
+	c->fn_ctx = ctx;
+	n = ring_buffer__consume(c->ring);
+	return n < 0 ? n : 0;
+}
+
+/* A task that never leaves its CPU has not been charged for its counters yet. */
+static void flush_counters(struct stat_collector *c)
+{
+	int fd = bpf_program__fd(c->skel->progs.flush_counters);
+
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+		(void)bpf_prog_test_run_opts(fd, &opts); /* fails for CPUs that are offline: fine */
+	}
+}
+
+/* The kernel writes whole records per read, but a record must not be trusted to be what it says. */
+static void hand_on(const uint8_t *buf, size_t len, stat_record_fn *fn, void *ctx,
+		    struct stat_drain *info)
+{
+	size_t at = 0;
+
+	while (len - at >= sizeof(struct stat_rec)) {
+		const struct stat_rec *rec = (const void *)(buf + at);
+
+		if (rec->size < sizeof(*rec) || rec->size > len - at)
+			return;
+		fn(ctx, rec, rec->size);
+		info->nr_tasks++;
+		at += rec->size;
+	}
+}
+
+static int iterate(struct stat_collector *c, stat_record_fn *fn, void *ctx, struct stat_drain *info)
+{
+	SCOPED(scoped_close) int fd = bpf_iter_create(bpf_link__fd(c->drain_link));
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		info->bytes += (uint64_t)n;
+		hand_on(c->buffer, (size_t)n, fn, ctx, info);
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static int read_cpus(struct stat_collector *c)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus) ? -errno : 0;
+}
+
+int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
+			 struct stat_drain *info, struct diag *d)
+{
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	info->at_ns = boot_ns();
+	if (c->plan.wants_flush)
+		flush_counters(c);
+	/*
+	 * First the tasks that are gone, then those that are there: whoever leaves meanwhile is in the
+	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
+	 */
+	err = stat_collector_consume(c, fn, ctx);
+	c->skel->data->epoch++;
+	if (!err)
+		err = iterate(c, fn, ctx, info);
+	if (!err)
+		err = read_cpus(c);
+	info->took_ns = boot_ns() - info->at_ns;
+	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
+}
+
+const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
+{
+	return &c->cpus[cpu];
+}
+
+size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
+{
+	struct bpf_program *prog;
+	size_t n = 0;
+
+	bpf_object__for_each_program(prog, c->skel->obj)
+		if (bpf_program__fd(prog) >= 0 && n < cap)
+			fds[n++] = bpf_program__fd(prog);
+	return n;
+}
+
+static uint64_t recursion_misses(const struct stat_collector *c)
+{
+	int fds[16];
+	size_t n = stat_collector_program_fds(c, fds, sizeof(fds) / sizeof(fds[0]));
+	uint64_t misses = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(fds[i], &info, &len))
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
+
+void stat_collector_totals(const struct stat_collector *c, struct stat_totals *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
+		for (int i = 0; i < STAT_EVENTS; i++)
+			out->events[i] += c->cpus[cpu].events[i];
+		for (int i = 0; i < STAT_LOST_KINDS; i++)
+			out->lost[i] += c->cpus[cpu].lost[i];
+		out->multiplexed += c->cpus[cpu].multiplexed;
+	}
+	out->missed = recursion_misses(c);
+}
+
+void stat_collector_detach(struct stat_collector *c)
+{
+	stat_bpf__detach(c->skel);
+}
+
+void stat_collector_close(struct stat_collector *c)
+{
+	if (!c)
+		return;
+	bpf_link__destroy(c->drain_link);
+	ring_buffer__free(c->ring);
+	stat_bpf__destroy(c->skel);
+	bpf_talk_stop(c->talk);
+	free(c->wanted);
+	free(c->buffer);
+	free(c->cpus);
+	free(c);
+}
+
+void scoped_stat_collector(struct stat_collector *const *c)
+{
+	stat_collector_close(*c);
+}

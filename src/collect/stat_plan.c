@@ -1,0 +1,58 @@
+#include "collect/stat_plan.h"
+
+#include <string.h>
+
+/* Which group keeps a metric. */
+static const uint32_t metric_group[STAT_METRICS] = {
+	[STAT_DELAY_WOKEN] = STAT_GROUP_LATENCY,       [STAT_DELAY_PREEMPTED] = STAT_GROUP_LATENCY,
+	[STAT_SLICE_VOLUNTARY] = STAT_GROUP_SLICE,     [STAT_SLICE_INVOLUNTARY] = STAT_GROUP_SLICE,
+	[STAT_SLEEP_S] = STAT_GROUP_SLEEP,             [STAT_SLEEP_D] = STAT_GROUP_SLEEP,
+	[STAT_SLEEP_OTHER] = STAT_GROUP_SLEEP,         [STAT_WAKING] = STAT_GROUP_WAKING,
+};
+
+/* Gives each metric that is on its place behind struct stat_task; returns the size of the whole. */
+static uint32_t lay_out(uint32_t groups, struct stat_cfg *cfg)
+{
+	__s8 next = 0;
+
+	for (int m = 0; m < STAT_METRICS; m++) {
+		cfg->index[m] = -1;
+		if ((groups & metric_group[m]) && m < STAT_STORED_METRICS)
+			cfg->index[m] = next++;
+	}
+	return (uint32_t)(sizeof(struct stat_task) + (size_t)next * sizeof(struct abi_hist));
+}
+
+void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
+		    struct stat_plan *out)
+{
+	struct stat_cfg *cfg = &out->cfg;
+	uint32_t groups = req->groups;
+
+	memset(out, 0, sizeof(*out));
+	/* An outlier is a wait for a CPU: it needs the times that the latency group keeps. */
+	if (req->outlier_ns)
+		groups |= STAT_GROUP_LATENCY;
+	cfg->value_bytes = lay_out(groups, cfg);
+	cfg->has_delay = !!(groups & STAT_GROUP_LATENCY);
+	cfg->has_depth = !!(groups & STAT_GROUP_LATENCY);
+	cfg->has_slice = !!(groups & STAT_GROUP_SLICE);
+	cfg->has_sleep = !!(groups & STAT_GROUP_SLEEP);
+	cfg->has_idle = !!(groups & STAT_GROUP_SLEEP);
+	cfg->has_waking = !!(groups & STAT_GROUP_WAKING);
+	cfg->has_history = req->outlier_ns != 0;
+	cfg->may_create = kernel->may_create_storage;
+	cfg->switch_args = (__u8)kernel->switch_args;
+	cfg->filter_cgroup = req->is_cgroup_only;
+	cfg->filter_tid = req->tid;
+	cfg->filter_tgid = req->tgid;
+	cfg->nr_counters = req->nr_counters;
+	cfg->nr_cpus = req->nr_cpus;
+	cfg->outlier_ns = req->outlier_ns;
+	cfg->ring_wake_bytes = req->ring_bytes / 4;
+	out->wants_wakeup = cfg->has_delay || cfg->has_sleep || cfg->has_waking;
+	out->wants_waking = cfg->has_waking;
+	out->wants_migrate = !!(groups & STAT_GROUP_MIGRATION);
+	out->wants_fork = !kernel->may_create_storage;
+	out->wants_flush = req->nr_counters != 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * collect/stat_plan — which programs to load and what they keep, for the groups that were asked for.
+ *
+ * Pure: decides from facts about the kernel, loads nothing. Nothing that no group needs is loaded.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/stat.h"
+
+/* Facts about the running kernel that change how the programs are set up. */
+struct stat_kernel {
+	enum stat_switch_args switch_args;
+	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
+};
+
+struct stat_request {
+	uint32_t groups;     /* bits of enum stat_group */
+	uint32_t tid;        /* 0 = any */
+	uint32_t tgid;       /* 0 = any */
+	bool is_cgroup_only; /* only tasks in the wanted cgroups */
+	uint64_t outlier_ns; /* 0 = off */
+	uint32_t nr_counters;
+	uint32_t nr_cpus; /* possible CPUs */
+	uint32_t ring_bytes;
+};
+
+struct stat_plan {
+	struct stat_cfg cfg;
+	bool wants_waking;  /* load on_waking */
+	bool wants_migrate; /* load on_migrate */
+	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
+	bool wants_fork;    /* load on_fork, run prepare_tasks */
+	bool wants_flush;   /* load flush_counters */
+};
+
+void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
+		    struct stat_plan *out);
