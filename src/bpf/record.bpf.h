@@ -37,7 +37,7 @@ static __always_inline void record_sample(struct abi_hist *h, __u32 epoch, __u64
 	if ((__s64)ns < 0) /* clocks of two CPUs may differ by nanoseconds */
 		ns = 0;
 	slot = hist_slot(ns);
-	barrier_var(slot); /* or the compiler checks one copy and uses another */
+	barrier_var(slot);      /* or the compiler checks one copy and uses another */
 	if (slot >= HIST_SLOTS) /* never: for the verifier */
 		return;
 	h->slots[slot]++;

@@ -374,8 +374,25 @@ int on_fork(__u64 *ctx)
 SEC("iter/task")
 int prepare_tasks(struct bpf_iter__task *ctx)
 {
-	if (ctx->task)
-		create_early(ctx->task);
+	struct task_struct *p = ctx->task;
+
+	if (p)
+		create_early(p);
+	return 0;
+}
+
+/*
+ * Run by user space on every CPU before attaching: the kernel's cache of free storage starts with a single
+ * element per CPU, and fills up once that is taken. Without this the first switch could find it empty.
+ */
+SEC("raw_tp")
+int warm_up(void *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	(void)bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (cfg.has_waking)
+		(void)bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 

@@ -197,8 +197,10 @@ static __always_inline struct stat_task *task_get(struct task_struct *p)
 		return NULL;
 	st = bpf_task_storage_get(&tasks, p, 0, 0);
 	if (!st) {
-		if (!cfg.may_create) /* it should exist: made at fork, or before we attached */
+		if (!cfg.may_create) { /* it should exist: made at fork, or before we attached */
+			count_lost(STAT_LOST_STORAGE);
 			return NULL;
+		}
 		st = task_create(p);
 		if (!st)
 			return NULL;

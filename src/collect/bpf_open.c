@@ -33,7 +33,8 @@ static void remember(struct bpf_talk *t, const char *line)
 {
 	bool is_own = starts_with(line, "libbpf: ");
 
-	if (!is_own && (starts_with(line, "processed ") || starts_with(line, "--") || line[0] == ';'))
+	if (!is_own &&
+	    (starts_with(line, "processed ") || starts_with(line, "--") || line[0] == ';'))
 		return;
 	if (is_own)
 		line += strlen("libbpf: ");
@@ -87,14 +88,15 @@ int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct 
 {
 	if (err == -EPERM)
 		return diag_set(d, err,
-				"run as root, or give the program CAP_BPF and CAP_PERFMON: see "
-				"'schedscope doctor'",
-				"cannot load the BPF programs for %s", what);
+		                "run as root, or give the program CAP_BPF and CAP_PERFMON: see "
+		                "'schedscope doctor'",
+		                "cannot load the BPF programs for %s", what);
 	if (err == -ESRCH || err == -ENOENT)
 		return diag_set(d, err, "see 'schedscope doctor' for what this kernel lacks",
-				"this kernel lacks something that %s needs (%.120s)", what, last_line(t));
+		                "this kernel lacks something that %s needs (%.120s)", what,
+		                last_line(t));
 	return diag_set(d, err, "run again with --verbose for the whole log",
-			"the kernel refused the BPF programs for %s (%.120s)", what, last_line(t));
+	                "the kernel refused the BPF programs for %s (%.120s)", what, last_line(t));
 }
 
 /* The kernel wants a type of the right size behind the value: an array of 64-bit numbers will do. */

@@ -21,7 +21,8 @@ void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
 int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d);
 
 /* Task storage with values of any size: libbpf can only make what a type in the object describes. */
-MUST_USE int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d, int *out_fd);
+MUST_USE int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d,
+                                   int *out_fd);
 
 /* Runs a BPF iterator to its end without looking at what it prints. */
 MUST_USE int bpf_run_iterator(int iter_link_fd);

@@ -57,6 +57,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.on_fork, plan->wants_fork);
 	bpf_program__set_autoload(skel->progs.prepare_tasks, plan->wants_fork);
+	bpf_program__set_autoload(skel->progs.warm_up, !plan->wants_fork);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
 }
 
@@ -120,7 +121,7 @@ static int fill_counters(struct stat_collector *c, const int *fds)
 }
 
 int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
-			struct stat_collector **out)
+                        struct stat_collector **out)
 {
 	SCOPED(scoped_stat_collector) struct stat_collector *c = calloc(1, sizeof(*c));
 	int err;
@@ -147,9 +148,19 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->drain_link = bpf_program__attach_iter(c->skel->progs.drain_tasks, NULL);
 	if (!c->drain_link)
 		return diag_set(d, -errno, "Linux 5.8 or newer has task iterators",
-				"cannot set up the task iterator");
+		                "cannot set up the task iterator");
 	*out = TAKE_PTR(c);
 	return 0;
+}
+
+static void run_on_every_cpu(const struct stat_collector *c, const struct bpf_program *prog)
+{
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+		(void)bpf_prog_test_run_opts(bpf_program__fd(prog),
+		                             &opts); /* offline CPUs refuse: fine */
+	}
 }
 
 /* Before Linux 6.4 every task needs its storage before the first event. */
@@ -177,7 +188,8 @@ static int attach_all(struct stat_collector *c)
 		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
 		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
 		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
-		{ c->skel->progs.on_wakeup_new, &c->skel->links.on_wakeup_new, c->plan.wants_wakeup },
+		{ c->skel->progs.on_wakeup_new, &c->skel->links.on_wakeup_new,
+		  c->plan.wants_wakeup },
 		{ c->skel->progs.on_wakeup, &c->skel->links.on_wakeup, c->plan.wants_wakeup },
 		{ c->skel->progs.on_switch, &c->skel->links.on_switch, true },
 	};
@@ -194,8 +206,12 @@ static int attach_all(struct stat_collector *c)
 
 int stat_collector_attach(struct stat_collector *c, struct diag *d)
 {
-	int err = c->plan.wants_fork ? prepare_tasks(c) : 0;
+	int err = 0;
 
+	if (c->plan.wants_fork)
+		err = prepare_tasks(c);
+	else
+		run_on_every_cpu(c, c->skel->progs.warm_up);
 	if (!err)
 		err = attach_all(c);
 	if (err)
@@ -213,8 +229,8 @@ static bool is_same_set(const struct stat_collector *c, const struct stat_cgroup
 	return true;
 }
 
-int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgroup *wanted, size_t nr,
-			       struct diag *d)
+int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgroup *wanted,
+                               size_t nr, struct diag *d)
 {
 	int fd = bpf_map__fd(c->skel->maps.wanted_cgroups);
 	struct stat_cgroup *copy;
@@ -236,7 +252,7 @@ int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgrou
 
 		if (bpf_map_update_elem(fd, &wanted[i].id, &mode, BPF_ANY))
 			return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
-					"%zu cgroups are too many for the filter", nr);
+			                "%zu cgroups are too many for the filter", nr);
 	}
 	c->skel->data->filter_generation++;
 	return 0;
@@ -257,21 +273,9 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 	return n < 0 ? n : 0;
 }
 
-/* A task that never leaves its CPU has not been charged for its counters yet. */
-static void flush_counters(struct stat_collector *c)
-{
-	int fd = bpf_program__fd(c->skel->progs.flush_counters);
-
-	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
-
-		(void)bpf_prog_test_run_opts(fd, &opts); /* fails for CPUs that are offline: fine */
-	}
-}
-
 /* The kernel writes whole records per read, but a record must not be trusted to be what it says. */
 static void hand_on(const uint8_t *buf, size_t len, stat_record_fn *fn, void *ctx,
-		    struct stat_drain *info)
+                    struct stat_drain *info)
 {
 	size_t at = 0;
 
@@ -313,14 +317,15 @@ static int read_cpus(struct stat_collector *c)
 }
 
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
-			 struct stat_drain *info, struct diag *d)
+                         struct stat_drain *info, struct diag *d)
 {
 	int err;
 
 	memset(info, 0, sizeof(*info));
 	info->at_ns = boot_ns();
+	/* A task that never leaves its CPU has not been charged for its counters yet. */
 	if (c->plan.wants_flush)
-		flush_counters(c);
+		run_on_every_cpu(c, c->skel->progs.flush_counters);
 	/*
 	 * First the tasks that are gone, then those that are there: whoever leaves meanwhile is in the
 	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
@@ -345,9 +350,10 @@ size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size
 	struct bpf_program *prog;
 	size_t n = 0;
 
-	bpf_object__for_each_program(prog, c->skel->obj)
-		if (bpf_program__fd(prog) >= 0 && n < cap)
-			fds[n++] = bpf_program__fd(prog);
+	bpf_object__for_each_program(
+		prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 && n < cap &&
+	                                bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP)
+		fds[n++] = bpf_program__fd(prog);
 	return n;
 }
 

@@ -38,12 +38,12 @@ struct stat_drain {
 struct stat_totals {
 	uint64_t events[STAT_EVENTS];
 	uint64_t lost[STAT_LOST_KINDS];
-	uint64_t missed;      /* runs that the kernel skipped because a program was already running */
+	uint64_t missed; /* runs that the kernel skipped because a program was already running */
 	uint64_t multiplexed; /* counter deltas that had to be scaled */
 };
 
 MUST_USE int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
-				 struct stat_collector **out);
+                                 struct stat_collector **out);
 MUST_USE int stat_collector_attach(struct stat_collector *c, struct diag *d);
 
 /* Replaces the wanted cgroups; tasks are judged anew if the set has changed. */
@@ -52,12 +52,12 @@ struct stat_cgroup {
 	bool is_exact; /* without its descendants */
 };
 MUST_USE int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgroup *wanted,
-					size_t nr, struct diag *d);
+                                        size_t nr, struct diag *d);
 
 int stat_collector_ring_fd(const struct stat_collector *c); /* for epoll: readable = consume soon */
 MUST_USE int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx);
 MUST_USE int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
-				  struct stat_drain *info, struct diag *d);
+                                  struct stat_drain *info, struct diag *d);
 
 /* As of the last drain; cpu below the number of possible CPUs. */
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu);

@@ -4,10 +4,10 @@
 
 /* Which group keeps a metric. */
 static const uint32_t metric_group[STAT_METRICS] = {
-	[STAT_DELAY_WOKEN] = STAT_GROUP_LATENCY,       [STAT_DELAY_PREEMPTED] = STAT_GROUP_LATENCY,
-	[STAT_SLICE_VOLUNTARY] = STAT_GROUP_SLICE,     [STAT_SLICE_INVOLUNTARY] = STAT_GROUP_SLICE,
-	[STAT_SLEEP_S] = STAT_GROUP_SLEEP,             [STAT_SLEEP_D] = STAT_GROUP_SLEEP,
-	[STAT_SLEEP_OTHER] = STAT_GROUP_SLEEP,         [STAT_WAKING] = STAT_GROUP_WAKING,
+	[STAT_DELAY_WOKEN] = STAT_GROUP_LATENCY,   [STAT_DELAY_PREEMPTED] = STAT_GROUP_LATENCY,
+	[STAT_SLICE_VOLUNTARY] = STAT_GROUP_SLICE, [STAT_SLICE_INVOLUNTARY] = STAT_GROUP_SLICE,
+	[STAT_SLEEP_S] = STAT_GROUP_SLEEP,         [STAT_SLEEP_D] = STAT_GROUP_SLEEP,
+	[STAT_SLEEP_OTHER] = STAT_GROUP_SLEEP,     [STAT_WAKING] = STAT_GROUP_WAKING,
 };
 
 /* Gives each metric that is on its place behind struct stat_task; returns the size of the whole. */
@@ -24,7 +24,7 @@ static uint32_t lay_out(uint32_t groups, struct stat_cfg *cfg)
 }
 
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
-		    struct stat_plan *out)
+                    struct stat_plan *out)
 {
 	struct stat_cfg *cfg = &out->cfg;
 	uint32_t groups = req->groups;

@@ -37,4 +37,4 @@ struct stat_plan {
 };
 
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
-		    struct stat_plan *out);
+                    struct stat_plan *out);
