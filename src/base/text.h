@@ -22,9 +22,12 @@ MUST_USE int text_read_file(const char *path, size_t cap, char **out);
 MUST_USE int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out);
 void text_chomp(char *s); /* cuts trailing white space */
 
-/* Copies len bytes at most up to a NUL; control bytes and invalid UTF-8 become '?'. Returns dst. */
+/*
+ * Copies len bytes at most up to a NUL; controls (also those that turn the direction of text) and
+ * invalid UTF-8 become '?'. What does not fit is cut between characters. Returns dst.
+ */
 char *text_printable(char *dst, size_t size, const char *src, size_t len);
-/* Columns that a printable UTF-8 string takes on a terminal. */
+/* Columns that a printable UTF-8 string takes on a terminal; coarse, the same in every locale. */
 size_t text_width(const char *s);
 
 /* 1234 -> "1.2K"; below 1000 the integer; K, M, G, T with one decimal. */
