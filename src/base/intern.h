@@ -1,0 +1,31 @@
+/*
+ * base/intern — strings to dense 32-bit ids and back.
+ *
+ * Ids count up from 0, which is the empty string; equal strings have equal ids. Strings are copied and
+ * stay where they are until intern_free(). Strings may hold any bytes, also NUL. The caps bound what
+ * hostile input can make us allocate. A call that fails changes nothing. One thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+#define INTERN_EMPTY     0U
+#define INTERN_MAX_COUNT (1U << 30)
+
+struct intern;
+
+/* At most cap_count strings besides the empty one, of cap_bytes altogether. NULL without memory. */
+struct intern *intern_new(uint32_t cap_count, size_t cap_bytes);
+void intern_free(struct intern *in); /* NULL is fine */
+void scoped_intern(struct intern *const *in);
+
+/* The id of the string, new or not. -E2BIG when a new one exceeds a cap, or -ENOMEM. */
+MUST_USE int intern_add(struct intern *in, const char *s, size_t len, uint32_t *out);
+bool intern_find(const struct intern *in, const char *s, size_t len, uint32_t *out);
+/* Terminated by NUL; NULL for an id that was never given. len may be NULL. */
+const char *intern_string(const struct intern *in, uint32_t id, size_t *len);
+uint32_t intern_nr(const struct intern *in); /* ids given, the empty string included */
