@@ -1,0 +1,163 @@
+#include "session/stat_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "base/match.h"
+
+#define NAMES_MAX 65536
+
+struct stat_filter {
+	struct match *comm;
+	struct match *global_comm;
+	const char *const *patterns; /* the caller's */
+	size_t nr_patterns;
+	char *mount;
+	struct cgroup_tree *tree;
+	struct cgroup_set wanted;
+	struct map *name_of; /* cgroup id -> index into names */
+	char **names;
+	uint32_t nr_names;
+};
+
+static void scoped_stat_filter(struct stat_filter *const *f)
+{
+	stat_filter_free(*f);
+}
+
+static int setup_cgroups(struct stat_filter *f, const struct stat_filter_cfg *cfg, struct diag *d)
+{
+	struct diag why = { 0 };
+	int err = cgroup_find_mount("/proc/self/mountinfo", &why, &f->mount);
+
+	if (!err)
+		return stat_filter_refresh(f, d);
+	/* Names are nice to have; a filter that cannot be applied is not. */
+	if (!cfg->nr_cgroup)
+		return 0;
+	if (d)
+		*d = why;
+	return err;
+}
+
+int stat_filter_new(const struct stat_filter_cfg *cfg, struct diag *d, struct stat_filter **out)
+{
+	SCOPED(scoped_stat_filter) struct stat_filter *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	f->patterns = cfg->cgroup;
+	f->nr_patterns = cfg->nr_cgroup;
+	err = map_new(sizeof(uint64_t), NAMES_MAX, &f->name_of);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	err = match_new(cfg->comm, cfg->nr_comm, d, &f->comm);
+	if (!err)
+		err = match_new(cfg->global_comm, cfg->nr_global_comm, d, &f->global_comm);
+	if (!err && (cfg->nr_cgroup || cfg->wants_cgroup_names))
+		err = setup_cgroups(f, cfg, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(f);
+	return 0;
+}
+
+void stat_filter_free(struct stat_filter *f)
+{
+	if (!f)
+		return;
+	match_free(f->comm);
+	match_free(f->global_comm);
+	cgroup_set_done(&f->wanted);
+	cgroup_tree_free(f->tree);
+	free(f->mount);
+	map_free(f->name_of);
+	for (uint32_t i = 0; i < f->nr_names; i++)
+		free(f->names[i]);
+	free(f->names);
+	free(f);
+}
+
+int stat_filter_refresh(struct stat_filter *f, struct diag *d)
+{
+	struct cgroup_tree *tree = NULL;
+	struct cgroup_set wanted = { 0 };
+	int err;
+
+	if (!f->mount)
+		return 0;
+	err = cgroup_tree_read(f->mount, d, &tree);
+	if (!err && f->nr_patterns)
+		err = cgroup_resolve(tree, f->patterns, f->nr_patterns, d, &wanted);
+	if (err) {
+		cgroup_tree_free(tree);
+		return err;
+	}
+	cgroup_tree_free(f->tree);
+	cgroup_set_done(&f->wanted);
+	f->tree = tree;
+	f->wanted = wanted;
+	return 0;
+}
+
+bool stat_filter_is_cgroup_only(const struct stat_filter *f)
+{
+	return f->nr_patterns && match_is_empty(f->global_comm);
+}
+
+const struct cgroup_set *stat_filter_cgroups(const struct stat_filter *f)
+{
+	return &f->wanted;
+}
+
+bool stat_filter_accepts(void *filter, const struct stat_id *id)
+{
+	struct stat_filter *f = filter;
+	size_t len = strnlen(id->comm, sizeof(id->comm));
+
+	if (!match_is_empty(f->global_comm) && match_any(f->global_comm, id->comm, len))
+		return true;
+	if (!match_is_empty(f->comm) && !match_any(f->comm, id->comm, len))
+		return false;
+	/* Where the kernel filters, what arrives is wanted, new cgroups below wanted ones included. */
+	if (!f->nr_patterns || stat_filter_is_cgroup_only(f))
+		return true;
+	return cgroup_set_has(f->tree, &f->wanted, id->cgroup_id);
+}
+
+/* Remembers a name, or that there is none (NULL), so that nobody asks the kernel twice. */
+static const char *keep_name(struct stat_filter *f, uint64_t id, char *name)
+{
+	char **names = realloc(f->names, (f->nr_names + 1) * sizeof(*names));
+
+	if (!names) {
+		free(name);
+		return NULL;
+	}
+	f->names = names;
+	if (map_insert(f->name_of, &id, f->nr_names)) {
+		free(name);
+		return NULL;
+	}
+	names[f->nr_names++] = name;
+	return name;
+}
+
+const char *stat_filter_cgroup_name(void *filter, uint64_t cgroup_id)
+{
+	struct stat_filter *f = filter;
+	char *name = NULL;
+	uint32_t idx;
+
+	if (map_find(f->name_of, &cgroup_id, &idx))
+		return f->names[idx];
+	if (!f->tree)
+		return NULL;
+	if (cgroup_path(f->tree, cgroup_id, &name))
+		name = NULL;
+	return keep_name(f, cgroup_id, name);
+}

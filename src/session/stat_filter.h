@@ -1,0 +1,46 @@
+/*
+ * session/stat_filter — who is counted, and what cgroups are called.
+ *
+ *   include = global-comm matches, or (comm matches and cgroup is wanted)
+ *
+ * where what was not given always matches. Thread and process ids, and cgroups where nothing bypasses them,
+ * are filtered in the kernel; the rest here, per task, before anything is added up. The cgroup tree is read
+ * again on stat_filter_refresh(), so that new cgroups are found and have names.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/stat.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "sys/cgroup.h"
+
+struct stat_filter;
+
+struct stat_filter_cfg {
+	const char *const *comm;
+	size_t nr_comm;
+	const char *const *global_comm;
+	size_t nr_global_comm;
+	const char *const *cgroup;
+	size_t nr_cgroup;
+	bool wants_cgroup_names;
+};
+
+/* -EINVAL for a bad pattern; -ENOENT when cgroups are asked for and no v2 hierarchy is mounted. */
+MUST_USE int stat_filter_new(const struct stat_filter_cfg *cfg, struct diag *d,
+                             struct stat_filter **out);
+void stat_filter_free(struct stat_filter *f); /* NULL is fine */
+
+bool stat_filter_accepts(void *filter, const struct stat_id *id); /* fits tally_cfg.accept */
+
+/* Whether the kernel can do the cgroup part, and with which ones. */
+bool stat_filter_is_cgroup_only(const struct stat_filter *f);
+const struct cgroup_set *stat_filter_cgroups(const struct stat_filter *f);
+MUST_USE int stat_filter_refresh(struct stat_filter *f, struct diag *d);
+
+/* Path of a cgroup, or NULL; fits stat_report_in.cgroup_name. */
+const char *stat_filter_cgroup_name(void *filter, uint64_t cgroup_id);

@@ -1,0 +1,55 @@
+/* session/stat_priv — what the two halves of a stat session share; not for others. */
+#pragma once
+
+#include <bpf/libbpf.h>
+
+#include "collect/bpf_cost.h"
+#include "collect/stat_collector.h"
+#include "model/outliers.h"
+#include "model/tally.h"
+#include "session/stat_counters.h"
+#include "session/stat_schedstat.h"
+#include "session/stat_session.h"
+
+#define STAT_NOTES_MAX    8
+#define STAT_NOTE_LEN     600
+#define STAT_RING_BYTES   (16U * 1024 * 1024)
+#define STAT_OUTLIERS_MAX 1024 /* per interval; the longest are kept */
+
+struct topology;
+
+struct stat_session {
+	struct stat_session_cfg cfg;
+	uint32_t groups; /* those that are really there */
+	uint32_t nr_cpus;
+	enum tally_by kept_by;
+	struct topology *topology;
+	struct stat_cpu_place *places;
+	struct stat_filter *filter;
+	struct stat_counters *counters;          /* NULL without the perf group */
+	struct stat_schedstat_source *schedstat; /* NULL without that group */
+	struct stat_collector *collector;
+	struct tally *tally;
+	struct bpf_cost cost;
+	struct stat_drains drains;
+	size_t nr_notes;
+	char notes[STAT_NOTES_MAX][STAT_NOTE_LEN];
+
+	/* While running; times are of the boot clock. */
+	uint64_t start_ns;
+	uint64_t interval_start_ns;
+	uint64_t tick_start_ns;
+	uint64_t drained_ns;
+	struct outlier *outliers; /* of this interval */
+	size_t nr_outliers;
+	uint64_t nr_outliers_seen;
+
+	/* Lists of pointers for the report, kept from one to the next. */
+	const struct outlier **outlier_list;
+	const struct tally_row **rows;
+	size_t rows_capacity;
+	const struct tally_cpu **cpus;
+};
+
+void stat_add_note(struct stat_session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+MUST_USE int stat_push_cgroups(struct stat_session *s, struct diag *d);

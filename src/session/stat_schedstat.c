@@ -1,0 +1,132 @@
+#include "session/stat_schedstat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "sys/schedstat.h"
+
+static const char path[] = "/proc/schedstat";
+static const char switch_path[] = "/proc/sys/kernel/sched_schedstats";
+
+struct stat_schedstat_source {
+	struct schedstat_switch was;
+	struct schedstat *at_start;
+	struct schedstat *at_last; /* end of the last interval */
+	struct schedstat_totals totals;
+	struct stat_schedstat_in shown;
+	struct stat_domain *domains;
+};
+
+int stat_schedstat_open(struct diag *d, struct stat_schedstat_source **out)
+{
+	struct stat_schedstat_source *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = schedstat_enable(switch_path, d, &s->was);
+	if (!err)
+		err = schedstat_read(path, d, &s->at_start);
+	if (!err)
+		err = schedstat_read(path, d, &s->at_last);
+	if (err) {
+		stat_schedstat_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static void forget_shown(struct stat_schedstat_source *s)
+{
+	for (size_t i = 0; i < s->shown.nr_domains; i++)
+		free((void *)s->domains[i].fields.items);
+	free(s->domains);
+	s->domains = NULL;
+	schedstat_totals_done(&s->totals);
+	memset(&s->shown, 0, sizeof(s->shown));
+	memset(&s->totals, 0, sizeof(s->totals));
+}
+
+void stat_schedstat_close(struct stat_schedstat_source *s)
+{
+	if (!s)
+		return;
+	(void)schedstat_restore(switch_path, &s->was, NULL);
+	forget_shown(s);
+	schedstat_free(s->at_start);
+	schedstat_free(s->at_last);
+	free(s);
+}
+
+/* Fields that this kernel counts, by name. */
+static int list_fields(const struct schedstat_domain *from, struct stat_pairs *out)
+{
+	struct stat_pair *items = calloc(SCHEDSTAT_DOMAIN_FIELDS, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < SCHEDSTAT_DOMAIN_FIELDS; i++) {
+		if (!(from->present & (1ULL << i)))
+			continue;
+		items[out->nr].name = schedstat_domain_field_name(i);
+		items[out->nr++].value = from->values[i];
+	}
+	out->items = items;
+	return 0;
+}
+
+static int list_domains(struct stat_schedstat_source *s)
+{
+	s->domains = calloc(s->totals.nr_names ? s->totals.nr_names : 1, sizeof(*s->domains));
+	if (!s->domains)
+		return -ENOMEM;
+	s->shown.domains = s->domains;
+	for (uint32_t i = 0; i < s->totals.nr_names; i++) {
+		struct stat_domain *domain = &s->domains[s->shown.nr_domains];
+
+		domain->name = s->totals.by_name[i].name;
+		if (list_fields(&s->totals.by_name[i], &domain->fields))
+			return -ENOMEM;
+		s->shown.nr_domains++;
+	}
+	return 0;
+}
+
+static void fill_cpu(const uint64_t *values, struct stat_sched_cpu *out)
+{
+	out->yld_count = values[SCHEDSTAT_YLD_COUNT];
+	out->sched_count = values[SCHEDSTAT_SCHED_COUNT];
+	out->sched_goidle = values[SCHEDSTAT_SCHED_GOIDLE];
+	out->ttwu_count = values[SCHEDSTAT_TTWU_COUNT];
+	out->ttwu_local = values[SCHEDSTAT_TTWU_LOCAL];
+	out->rq_cpu_time_ns = values[SCHEDSTAT_RQ_CPU_TIME];
+	out->run_delay_ns = values[SCHEDSTAT_RUN_DELAY];
+	out->pcount = values[SCHEDSTAT_PCOUNT];
+}
+
+int stat_schedstat_since(struct stat_schedstat_source *s, enum tally_view_kind view, struct diag *d,
+                         const struct stat_schedstat_in **out)
+{
+	SCOPED(scoped_schedstat) struct schedstat *now = NULL;
+	SCOPED(scoped_schedstat) struct schedstat *delta = NULL;
+	int err = schedstat_read(path, d, &now);
+
+	forget_shown(s);
+	if (!err)
+		err = schedstat_delta(view == TALLY_TOTAL ? s->at_start : s->at_last, now, d,
+		                      &delta);
+	if (!err)
+		err = schedstat_sum(delta, &s->totals);
+	if (!err)
+		err = list_domains(s);
+	if (err)
+		return err;
+	fill_cpu(s->totals.cpu.values, &s->shown.cpu);
+	schedstat_free(s->at_last);
+	s->at_last = TAKE_PTR(now);
+	*out = &s->shown;
+	return 0;
+}

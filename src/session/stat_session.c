@@ -1,0 +1,448 @@
+#include "session/stat_session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "session/stat_priv.h"
+#include "sys/topology.h"
+
+#define SECOND_NS 1000000000ULL
+#define MS_NS     1000000ULL
+
+/* Windows in which the kernel measures our programs: short, because measuring costs. */
+#define COST_FIRST_NS  (200 * MS_NS)
+#define COST_WINDOW_NS (100 * MS_NS)
+#define COST_PERIOD_NS (10 * SECOND_NS)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
+}
+
+size_t stat_session_nr_notes(const struct stat_session *s)
+{
+	return s->nr_notes;
+}
+
+const char *stat_session_note(const struct stat_session *s, size_t i)
+{
+	return s->notes[i];
+}
+
+uint32_t stat_session_groups(const struct stat_session *s)
+{
+	return s->groups;
+}
+
+const struct cgroup_set *stat_session_cgroups(const struct stat_session *s)
+{
+	return stat_filter_cgroups(s->filter);
+}
+
+void stat_session_drains(const struct stat_session *s, struct stat_drains *out)
+{
+	*out = s->drains;
+}
+
+/* Room for one more outlier: a free place, or that of a shorter one. */
+static struct outlier *outlier_place(struct stat_session *s, uint64_t wait_ns)
+{
+	struct outlier *shortest;
+
+	if (!s->outliers)
+		s->outliers = calloc(STAT_OUTLIERS_MAX, sizeof(*s->outliers));
+	if (!s->outliers)
+		return NULL;
+	if (s->nr_outliers < STAT_OUTLIERS_MAX)
+		return &s->outliers[s->nr_outliers++];
+	shortest = &s->outliers[0];
+	for (size_t i = 1; i < s->nr_outliers; i++)
+		if (s->outliers[i].wait_ns < shortest->wait_ns)
+			shortest = &s->outliers[i];
+	return shortest->wait_ns < wait_ns ? shortest : NULL;
+}
+
+static void take_outlier(struct stat_session *s, const struct stat_rec *rec, size_t len)
+{
+	struct outlier one;
+	struct outlier *place;
+	struct stat_id id = { 0 };
+
+	if (outlier_read(rec, len, &one))
+		return;
+	id.tid = one.tid;
+	id.tgid = one.tgid;
+	memcpy(id.comm, one.comm, sizeof(id.comm));
+	if (!stat_filter_accepts(s->filter, &id))
+		return;
+	s->nr_outliers_seen++;
+	place = outlier_place(s, one.wait_ns);
+	if (place)
+		*place = one;
+}
+
+static void take_record(void *ctx, const struct stat_rec *rec, size_t len)
+{
+	struct stat_session *s = ctx;
+
+	if (rec->kind == STAT_REC_OUTLIER)
+		take_outlier(s, rec, len);
+	else if (tally_record(s->tally, rec, len, s->drained_ns))
+		log_debug("a record of kind %u and %zu bytes was refused", rec->kind, len);
+}
+
+static int drain(struct stat_session *s, struct diag *d)
+{
+	struct stat_drain info;
+	int err;
+
+	s->drained_ns = clock_ns(CLOCK_BOOTTIME);
+	err = stat_collector_drain(s->collector, take_record, s, &info, d);
+	if (err)
+		return err;
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
+		tally_cpu_update(s->tally, cpu, stat_collector_cpu(s->collector, cpu),
+		                 s->drained_ns);
+	tally_end_tick(s->tally, s->drained_ns - s->tick_start_ns);
+	s->tick_start_ns = s->drained_ns;
+	s->drains.nr++;
+	s->drains.last_tasks = info.nr_tasks;
+	s->drains.last_bytes = info.bytes;
+	s->drains.last_ns = info.took_ns;
+	if (info.took_ns > s->drains.max_ns)
+		s->drains.max_ns = info.took_ns;
+	log_info("drain: %llu tasks %llu bytes %llu us", (unsigned long long)info.nr_tasks,
+	         (unsigned long long)info.bytes, (unsigned long long)info.took_ns / 1000);
+	return 0;
+}
+
+static int list_rows(struct stat_session *s)
+{
+	size_t nr = tally_nr_rows(s->tally);
+
+	if (nr > s->rows_capacity) {
+		const struct tally_row **rows = realloc(s->rows, 2 * nr * sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		s->rows = rows;
+		s->rows_capacity = 2 * nr;
+	}
+	for (size_t i = 0; i < nr; i++)
+		s->rows[i] = tally_row_at(s->tally, i);
+	if (!s->cpus)
+		s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
+	if (!s->cpus)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
+		s->cpus[cpu] = tally_cpu_at(s->tally, cpu);
+	return 0;
+}
+
+static int list_outliers(struct stat_session *s, struct stat_report_in *in)
+{
+	if (!s->outlier_list)
+		s->outlier_list = calloc(STAT_OUTLIERS_MAX, sizeof(*s->outlier_list));
+	if (!s->outlier_list)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_outliers; i++)
+		s->outlier_list[i] = &s->outliers[i];
+	in->outliers.is_asked = s->cfg.outlier_ns != 0;
+	in->outliers.threshold_us = s->cfg.outlier_ns / 1000;
+	in->outliers.nr_total = s->nr_outliers_seen;
+	in->outliers.items = s->outlier_list;
+	in->outliers.nr = s->nr_outliers;
+	return 0;
+}
+
+/* Storage for the pairs that a report points to. */
+struct own_pairs {
+	struct stat_pair events[STAT_EVENTS];
+	struct stat_pair lost[STAT_LOST_KINDS + 3];
+};
+
+static const char *const event_names[STAT_EVENTS] = {
+	[STAT_EV_SWITCH] = "switch",         [STAT_EV_WAKEUP] = "wakeup",
+	[STAT_EV_WAKEUP_NEW] = "wakeup_new", [STAT_EV_WAKING] = "waking",
+	[STAT_EV_MIGRATE] = "migrate",       [STAT_EV_EXIT] = "exit",
+};
+
+static const char *const lost_names[STAT_LOST_KINDS] = {
+	[STAT_LOST_STORAGE] = "no_task_storage",
+	[STAT_LOST_RING] = "exit_ring_full",
+	[STAT_LOST_OUTLIER] = "outlier_ring_full",
+};
+
+static void fill_own(const struct stat_session *s, struct own_pairs *pairs, struct stat_own *own)
+{
+	struct stat_totals totals;
+	struct tally_loss loss;
+	struct rusage usage;
+	double elapsed = (double)(s->drained_ns - s->start_ns) / 1e9;
+	size_t nr = 0;
+
+	stat_collector_totals(s->collector, &totals);
+	tally_loss(s->tally, &loss);
+	for (int i = 0; i < STAT_EVENTS; i++)
+		pairs->events[i] = (struct stat_pair){ event_names[i], totals.events[i] };
+	for (; nr < STAT_LOST_KINDS; nr++)
+		pairs->lost[nr] = (struct stat_pair){ lost_names[nr], totals.lost[nr] };
+	pairs->lost[nr++] = (struct stat_pair){ "recursion_missed", totals.missed };
+	pairs->lost[nr++] = (struct stat_pair){ "bad_records", loss.bad_records };
+	pairs->lost[nr++] = (struct stat_pair){ "rows_merged", loss.other_rows };
+	own->events = (struct stat_pairs){ pairs->events, STAT_EVENTS };
+	own->lost = (struct stat_pairs){ pairs->lost, nr };
+	own->nr_scaled = totals.multiplexed;
+	own->has_bpf_ns = bpf_cost_ns_per_run(&s->cost, &own->bpf_ns_per_event);
+	own->has_cpu_pct = elapsed > 0 && getrusage(RUSAGE_SELF, &usage) == 0;
+	if (own->has_cpu_pct)
+		own->cpu_pct = 100.0 *
+		               ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6) /
+		               elapsed;
+}
+
+static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, bool is_final,
+                         struct diag *d)
+{
+	struct own_pairs pairs;
+	struct stat_report_in in = {
+		.by = s->kept_by,
+		.display = s->cfg.display,
+		.groups = s->groups,
+		.view = s->cfg.view,
+		.min_latency_us = s->cfg.min_latency_us,
+		.nr_cpus = s->nr_cpus,
+		.nr_llcs = topology_counts(s->topology)->nr_llcs,
+		.nr_nodes = topology_counts(s->topology)->nr_nodes,
+		.time_ns = s->drained_ns,
+		.wall_ns = clock_ns(CLOCK_REALTIME),
+		.interval_s = (double)(s->drained_ns - s->interval_start_ns) / 1e9,
+		.elapsed_s = (double)(s->drained_ns - s->start_ns) / 1e9,
+		.cgroup_name = stat_filter_cgroup_name,
+		.cgroup_ctx = s->filter,
+		.ipc = { -1, -1, -1, -1 },
+	};
+	int err = list_rows(s);
+
+	if (!err)
+		err = list_outliers(s, &in);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	in.rows = s->rows;
+	in.nr_rows = tally_nr_rows(s->tally);
+	in.cpus = s->cpus;
+	if (s->counters)
+		stat_counters_describe(s->counters, &in);
+	if (s->schedstat) {
+		err = stat_schedstat_since(s->schedstat, s->cfg.view, d, &in.schedstat);
+		if (err)
+			return err;
+	}
+	fill_own(s, &pairs, &in.own);
+	err = show(ctx, &in, is_final);
+	tally_begin_interval(s->tally);
+	s->interval_start_ns = s->drained_ns;
+	s->nr_outliers = 0;
+	s->nr_outliers_seen = 0;
+	return err;
+}
+
+/* What the loop waits for besides time. */
+struct watch {
+	int epoll_fd;
+	int signal_fd;
+	sigset_t before;
+};
+
+static int watch_fd(int epoll_fd, int fd, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.fd = fd };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int watch_begin(struct watch *w, const struct stat_session *s)
+{
+	sigset_t set;
+	int err;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &w->before);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->signal_fd < 0 || w->epoll_fd < 0)
+		return -errno;
+	err = watch_fd(w->epoll_fd, w->signal_fd, EPOLLIN);
+	if (!err)
+		err = watch_fd(w->epoll_fd, stat_collector_ring_fd(s->collector), EPOLLIN);
+	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
+	if (!err && s->cfg.output_fd >= 0)
+		(void)watch_fd(w->epoll_fd, s->cfg.output_fd, 0);
+	return err;
+}
+
+static void watch_end(struct watch *w)
+{
+	if (w->signal_fd >= 0)
+		close(w->signal_fd);
+	if (w->epoll_fd >= 0)
+		close(w->epoll_fd);
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+/* Sleeps until deadline_ns or until something happens. 1 with *why set: the run is over. */
+static int wait_until(struct stat_session *s, const struct watch *w, uint64_t deadline_ns,
+                      enum stat_end *why)
+{
+	struct epoll_event ev[4];
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+	int n = epoll_wait(w->epoll_fd, ev, 4, (int)((left + MS_NS - 1) / MS_NS));
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < n; i++) {
+		if (ev[i].data.fd == w->signal_fd) {
+			*why = STAT_END_SIGNAL;
+			return 1;
+		}
+		if (ev[i].data.fd == s->cfg.output_fd) {
+			*why = STAT_END_OUTPUT;
+			return 1;
+		}
+		n = stat_collector_consume(s->collector, take_record, s);
+		if (n)
+			return n;
+	}
+	return 0;
+}
+
+/* When the next thing is due; all on the boot clock. */
+struct schedule {
+	uint64_t tick_ns; /* length of a tick */
+	uint64_t tick;
+	uint64_t show;
+	uint64_t end; /* UINT64_MAX = never */
+	uint64_t cost_begin;
+	uint64_t cost_end; /* 0 = no window is open */
+};
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void schedule_init(struct schedule *t, const struct stat_session *s)
+{
+	bool wants_seconds = s->groups & (STAT_GROUP_MIGRATION | STAT_GROUP_PERF);
+
+	t->tick_ns = wants_seconds ? earlier(SECOND_NS, s->cfg.interval_ns) : s->cfg.interval_ns;
+	t->tick = s->start_ns + t->tick_ns;
+	t->show = s->start_ns + s->cfg.interval_ns;
+	t->end = s->cfg.run_time_ns ? s->start_ns + s->cfg.run_time_ns : UINT64_MAX;
+	t->cost_begin = s->start_ns + COST_FIRST_NS;
+	t->cost_end = 0;
+}
+
+/* Opens and closes the windows of measurement; without the right to do so it is never tried again. */
+static void measure_cost(struct stat_session *s, struct schedule *t, uint64_t now)
+{
+	if (t->cost_end && now >= t->cost_end) {
+		bpf_cost_end(&s->cost);
+		t->cost_end = 0;
+	} else if (!t->cost_end && now >= t->cost_begin) {
+		bool is_allowed = bpf_cost_begin(&s->cost) == 0;
+
+		t->cost_end = is_allowed ? now + COST_WINDOW_NS : 0;
+		t->cost_begin = is_allowed ? now + COST_PERIOD_NS : UINT64_MAX;
+	}
+}
+
+static int refresh_cgroups(struct stat_session *s, struct diag *d)
+{
+	int err;
+
+	if (!s->cfg.filter.nr_cgroup)
+		return 0;
+	err = stat_filter_refresh(s->filter, d);
+	return err ? err : stat_push_cgroups(s, d);
+}
+
+static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *show, void *ctx,
+                   struct diag *d)
+{
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	int err;
+
+	measure_cost(s, t, now);
+	if (now < t->tick)
+		return 0;
+	err = drain(s, d);
+	while (t->tick <= now)
+		t->tick += t->tick_ns;
+	if (err || now < t->show || now >= t->end)
+		return err;
+	while (t->show <= now)
+		t->show += s->cfg.interval_ns;
+	err = show_interval(s, show, ctx, false, d);
+	return err ? err : refresh_cgroups(s, d);
+}
+
+static int run_loop(struct stat_session *s, const struct watch *w, stat_show_fn *show, void *ctx,
+                    struct diag *d, enum stat_end *why)
+{
+	struct schedule t;
+	int err = 0;
+
+	schedule_init(&t, s);
+	*why = STAT_END_TIME;
+	while (!err && clock_ns(CLOCK_BOOTTIME) < t.end) {
+		uint64_t cost = t.cost_end ? t.cost_end : t.cost_begin;
+
+		err = wait_until(s, w, earlier(earlier(t.tick, t.end), cost), why);
+		if (!err)
+			err = on_time(s, &t, show, ctx, d);
+	}
+	return err < 0 ? err : 0;
+}
+
+int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
+                     enum stat_end *why)
+{
+	struct watch w = { .epoll_fd = -1, .signal_fd = -1 };
+	int err;
+
+	s->start_ns = clock_ns(CLOCK_BOOTTIME);
+	s->interval_start_ns = s->start_ns;
+	s->tick_start_ns = s->start_ns;
+	err = watch_begin(&w, s);
+	if (err)
+		err = diag_set(d, err, NULL, "cannot watch for signals");
+	else
+		err = run_loop(s, &w, show, ctx, d, why);
+	bpf_cost_end(&s->cost);
+	/* The last word: nothing is counted any more, so this is exact. */
+	stat_collector_detach(s->collector);
+	if (!err)
+		err = drain(s, d);
+	if (!err)
+		err = show_interval(s, show, ctx, true, d);
+	watch_end(&w);
+	return err;
+}

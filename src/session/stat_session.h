@@ -1,0 +1,64 @@
+/*
+ * session/stat_session — a run of `stat`: from the kernel's counters to one report's input per interval.
+ *
+ * open() resolves names, opens counters, loads and attaches; run() waits, drains and calls show() once per
+ * interval and once more at the end, whatever ended it: time, SIGINT, SIGTERM or a closed output. One
+ * thread. Never prints; what could not be had but was not insisted on is in the notes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/stat_report.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "session/stat_filter.h"
+#include "session/stat_groups.h"
+
+struct stat_session;
+
+struct stat_session_cfg {
+	struct stat_groups groups;
+	struct stat_filter_cfg filter;
+	uint32_t tid;          /* 0 = any */
+	uint32_t tgid;         /* 0 = any */
+	enum tally_by display; /* what rows are shown by */
+	uint64_t min_latency_us;
+	uint64_t outlier_ns;       /* 0 = off */
+	const char *topology_path; /* NULL = sysfs */
+	uint64_t interval_ns;      /* > 0 */
+	uint64_t run_time_ns;      /* 0 = until told */
+	enum tally_view_kind view; /* for what only one view is kept of */
+	int output_fd;             /* watched: when its reader goes away the run ends; -1 = not */
+};
+
+/* Why a run ended. */
+enum stat_end { STAT_END_TIME, STAT_END_SIGNAL, STAT_END_OUTPUT };
+
+/* How the drains went, for those who want to know. */
+struct stat_drains {
+	uint64_t nr;
+	uint64_t last_tasks;
+	uint64_t last_bytes;
+	uint64_t last_ns;
+	uint64_t max_ns;
+};
+
+/* in has everything but how to show it; valid during the call. A negative errno ends the run. */
+typedef int stat_show_fn(void *ctx, struct stat_report_in *in, bool is_final);
+
+MUST_USE int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d,
+                               struct stat_session **out);
+void stat_session_close(struct stat_session *s); /* NULL is fine; detaches */
+
+size_t stat_session_nr_notes(const struct stat_session *s);
+const char *stat_session_note(const struct stat_session *s, size_t i);
+uint32_t stat_session_groups(const struct stat_session *s); /* those that are really there */
+const struct cgroup_set *stat_session_cgroups(
+	const struct stat_session *s); /* matched by the filter */
+
+MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
+                              enum stat_end *why);
+void stat_session_drains(const struct stat_session *s, struct stat_drains *out);

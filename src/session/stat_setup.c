@@ -1,0 +1,296 @@
+/* Opening and closing of a stat session; stat_session.c runs it. */
+#include "session/stat_priv.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "sys/caps.h"
+#include "sys/cpulist.h"
+#include "sys/features.h"
+#include "sys/topology.h"
+#include "sys/topology_json.h"
+
+void stat_add_note(struct stat_session *s, const char *fmt, ...)
+{
+	va_list args;
+
+	if (s->nr_notes == STAT_NOTES_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(s->notes[s->nr_notes++], sizeof(s->notes[0]), fmt, args);
+	va_end(args);
+}
+
+static void note_diag(struct stat_session *s, const char *group, const struct diag *why)
+{
+	char line[STAT_NOTE_LEN - 32];
+
+	diag_format(why, line, sizeof(line));
+	stat_add_note(s, "without %s: %s", group, line);
+}
+
+static int read_topology(struct stat_session *s, const char *path, struct diag *d)
+{
+	const struct topology_counts *counts;
+	int err = path ? topology_json_read(path, d, &s->topology)
+	               : topology_read("/sys", d, &s->topology);
+
+	if (err)
+		return err;
+	counts = topology_counts(s->topology);
+	s->nr_cpus = counts->nr_cpu_ids;
+	if (path) { /* written for another number of CPUs, perhaps: the kernel's is what counts */
+		int possible = libbpf_num_possible_cpus();
+
+		if (possible > 0)
+			s->nr_cpus = (uint32_t)possible;
+	}
+	s->places = calloc(s->nr_cpus, sizeof(*s->places));
+	if (!s->places)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		const struct topology_cpu *at = topology_cpu(s->topology, cpu);
+
+		s->places[cpu].llc = at ? at->llc : -1;
+		s->places[cpu].node = at ? at->node : -1;
+	}
+	if ((stat_groups_all(&s->cfg.groups) & STAT_GROUP_MIGRATION) &&
+	    topology_llc_note(s->topology))
+		stat_add_note(s, "%s", topology_llc_note(s->topology));
+	return 0;
+}
+
+/* Facts that decide how the programs are set up; without BTF there are none, and no programs. */
+static int look_at_kernel(struct stat_kernel *out, struct diag *d)
+{
+	struct features_cfg cfg = { .root = "" };
+	struct features f;
+	struct caps caps;
+
+	if (!caps_get(&caps)) {
+		uint64_t missing = caps_missing(&caps, CAPS_TRACE);
+		char line[160];
+
+		if (missing) {
+			if (caps_setcap_line(CAPS_TRACE, NULL, line, sizeof(line)))
+				line[0] = '\0';
+			return diag_set(
+				d, -EPERM, line,
+				"scheduling statistics need root, or CAP_BPF and CAP_PERFMON");
+		}
+	}
+	features_probe(&cfg, &f);
+	if (f.btf != TRI_YES)
+		return diag_set(
+			d, -ENOTSUP,
+			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' tells more",
+			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux");
+	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
+	switch (f.switch_args) {
+	case SWITCH_ARGS_STATE_LAST:
+		out->switch_args = STAT_SWITCH_STATE_LAST;
+		return 0;
+	case SWITCH_ARGS_STATE_2ND:
+		out->switch_args = STAT_SWITCH_STATE_2ND;
+		return 0;
+	case SWITCH_ARGS_NO_STATE:
+		out->switch_args = STAT_SWITCH_3;
+		return 0;
+	default:
+		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",
+		                "this kernel passes sched_switch arguments that we do not know");
+	}
+}
+
+static int open_counters(struct stat_session *s, struct diag *d)
+{
+	struct cpulist online = { 0 };
+	struct diag why = { 0 };
+	int err = 0;
+
+	if (!(stat_groups_all(&s->cfg.groups) & STAT_GROUP_PERF))
+		return 0;
+	for (uint32_t cpu = 0; !err && cpu < s->nr_cpus; cpu++) {
+		const struct topology_cpu *at = topology_cpu(s->topology, cpu);
+
+		if (!at || at->is_online)
+			err = cpulist_add(&online, cpu);
+	}
+	if (!err)
+		err = stat_counters_open(&s->cfg.groups, &online, s->nr_cpus, &why, &s->counters);
+	cpulist_done(&online);
+	if (err) {
+		*d = why;
+		return err;
+	}
+	if (!stat_counters_nr(s->counters)) {
+		s->groups &= ~(uint32_t)STAT_GROUP_PERF;
+		note_diag(s, "perf", &why);
+	}
+	return 0;
+}
+
+static int open_schedstat(struct stat_session *s, struct diag *d)
+{
+	struct diag why = { 0 };
+	int err;
+
+	if (!(s->groups & STAT_GROUP_SCHEDSTAT))
+		return 0;
+	err = stat_schedstat_open(&why, &s->schedstat);
+	if (!err)
+		return 0;
+	if (s->cfg.groups.asked & STAT_GROUP_SCHEDSTAT) {
+		*d = why;
+		return err;
+	}
+	s->groups &= ~(uint32_t)STAT_GROUP_SCHEDSTAT;
+	note_diag(s, "schedstat", &why);
+	return 0;
+}
+
+static int open_collector(struct stat_session *s, struct diag *d)
+{
+	struct stat_request req = {
+		.groups = s->groups,
+		.tid = s->cfg.tid,
+		.tgid = s->cfg.tgid,
+		.is_cgroup_only = stat_filter_is_cgroup_only(s->filter),
+		.outlier_ns = s->cfg.outlier_ns,
+		.nr_counters = s->counters ? stat_counters_nr(s->counters) : 0,
+		.nr_cpus = s->nr_cpus,
+		.ring_bytes = STAT_RING_BYTES,
+	};
+	struct stat_collector_cfg cfg = {
+		.places = s->places,
+		.counter_fds = s->counters ? stat_counters_fds(s->counters) : NULL,
+		.ring_bytes = STAT_RING_BYTES,
+	};
+	struct stat_kernel kernel;
+	int err = look_at_kernel(&kernel, d);
+
+	if (err)
+		return err;
+	stat_plan_make(&req, &kernel, &cfg.plan);
+	err = stat_collector_open(&cfg, d, &s->collector);
+	if (err)
+		return err;
+	return stat_push_cgroups(s, d);
+}
+
+int stat_push_cgroups(struct stat_session *s, struct diag *d)
+{
+	const struct cgroup_set *set = stat_filter_cgroups(s->filter);
+	SCOPED(scoped_free) struct stat_cgroup *wanted = NULL;
+
+	if (!stat_filter_is_cgroup_only(s->filter))
+		return 0;
+	wanted = calloc(set->nr ? set->nr : 1, sizeof(*wanted));
+	if (!wanted)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (size_t i = 0; i < set->nr; i++) {
+		wanted[i].id = set->picks[i].id;
+		wanted[i].is_exact = set->picks[i].is_exact;
+	}
+	return stat_collector_set_cgroups(s->collector, wanted, set->nr, d);
+}
+
+static int open_tally(struct stat_session *s, struct diag *d)
+{
+	struct tally_cfg cfg = {
+		/* The latency filter judges threads: rows are put together afterwards. */
+		.by = s->cfg.min_latency_us ? TALLY_BY_TID : s->cfg.display,
+		.nr_cpus = s->nr_cpus,
+		.accept = stat_filter_accepts,
+		.accept_ctx = s->filter,
+	};
+	int err = tally_new(&cfg, &s->tally);
+
+	s->kept_by = cfg.by;
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+/* From here on only what reading needs is kept: programs, counters, their cost, names of cgroups. */
+static void drop_privileges(struct stat_session *s)
+{
+	uint64_t keep = CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_DAC_READ_SEARCH);
+	int err = caps_drop_to(keep);
+
+	if (err)
+		stat_add_note(s, "privileges that are no longer needed could not be dropped: %s",
+		              strerror(-err));
+}
+
+static int attach(struct stat_session *s, struct diag *d)
+{
+	int fds[BPF_COST_PROGRAMS];
+	size_t nr;
+	int err;
+
+	if (s->counters && stat_counters_start(s->counters))
+		return diag_set(d, -EIO, NULL, "cannot start the counters");
+	err = stat_collector_attach(s->collector, d);
+	if (err)
+		return err;
+	nr = stat_collector_program_fds(s->collector, fds, BPF_COST_PROGRAMS);
+	bpf_cost_init(&s->cost, fds, nr);
+	drop_privileges(s);
+	return 0;
+}
+
+static void scoped_stat_session(struct stat_session *const *s)
+{
+	stat_session_close(*s);
+}
+
+int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct stat_session **out)
+{
+	SCOPED(scoped_stat_session) struct stat_session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->cfg = *cfg;
+	s->cost.stats_fd = -1;
+	s->groups = stat_groups_all(&cfg->groups);
+	err = stat_filter_new(&cfg->filter, d, &s->filter);
+	if (!err)
+		err = read_topology(s, cfg->topology_path, d);
+	if (!err)
+		err = open_tally(s, d);
+	if (!err)
+		err = open_counters(s, d);
+	if (!err)
+		err = open_schedstat(s, d);
+	if (!err)
+		err = open_collector(s, d);
+	if (!err)
+		err = attach(s, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+void stat_session_close(struct stat_session *s)
+{
+	if (!s)
+		return;
+	bpf_cost_end(&s->cost);
+	stat_collector_close(s->collector);
+	stat_counters_close(s->counters);
+	stat_schedstat_close(s->schedstat);
+	tally_free(s->tally);
+	stat_filter_free(s->filter);
+	topology_free(s->topology);
+	free(s->places);
+	free(s->outliers);
+	free(s->outlier_list);
+	free(s->rows);
+	free(s->cpus);
+	free(s);
+}
