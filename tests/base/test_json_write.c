@@ -1,7 +1,6 @@
 #include "../unit.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,32 +221,49 @@ static void what_is_no_number_is_null(void **state)
 	check_double((double)-INFINITY, 2, "null");
 }
 
-/* Decimal comma, and a point of two bytes; neither need be installed. */
+static const char *locale_point; /* what snprintf() writes for '.'; NULL keeps it */
+
+/* Stands in for that of the C library in a locale which need not be installed where tests run. */
+int snprintf(char *dst, size_t size, const char *fmt, ...)
+{
+	char *point;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(dst, size, fmt, args);
+	va_end(args);
+	point = locale_point ? strchr(dst, '.') : NULL;
+	if (point) {
+		memmove(point + strlen(locale_point), point + 1, strlen(point));
+		memcpy(point, locale_point, strlen(locale_point));
+	}
+	return len;
+}
+
+static void check_locale(const char *point)
+{
+	struct doc d;
+
+	doc_init(&d, false);
+	locale_point = point;
+	jw_begin_array(&d.w, NULL);
+	jw_double(&d.w, NULL, -12.5, 3);
+	jw_double(&d.w, NULL, 7, 0);
+	jw_double(&d.w, NULL, 2e300, 3);
+	jw_end_array(&d.w);
+	locale_point = NULL;
+	expect_eq(jw_finish(&d.w), 0);
+	assert_string_equal(d.text, "[-12.500,7,2.0000000000000001e+300]\n");
+	doc_done(&d);
+}
+
 static void numbers_are_the_same_in_every_locale(void **state)
 {
-	static const char *const locales[] = { "de_DE.UTF-8", "ps_AF.UTF-8" };
-	int nr_checked = 0;
-
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct doc d;
-
-		if (!setlocale(LC_NUMERIC, locales[i]))
-			continue;
-		doc_init(&d, false);
-		jw_begin_array(&d.w, NULL);
-		jw_double(&d.w, NULL, -12.5, 3);
-		jw_double(&d.w, NULL, 7, 0);
-		jw_double(&d.w, NULL, 2e300, 3);
-		jw_end_array(&d.w);
-		setlocale(LC_NUMERIC, "C");
-		expect_eq(jw_finish(&d.w), 0);
-		assert_string_equal(d.text, "[-12.500,7,2.0000000000000001e+300]\n");
-		doc_done(&d);
-		nr_checked++;
-	}
-	if (nr_checked == 0)
-		skip();
+	check_locale(".");
+	check_locale(",");
+	check_locale("\xd9\xab"); /* U+066B, two bytes */
 }
 
 static void no_string_is_null(void **state)
