@@ -41,7 +41,7 @@ static void remember(struct bpf_talk *t, const char *line)
 	snprintf(is_own ? t->complaint : t->verdict, sizeof(t->verdict), "%s", line);
 }
 
-static int hear(enum libbpf_print_level level, const char *fmt, va_list args)
+static int PRINTF_LIKE(2, 0) hear(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	SCOPED(scoped_free) char *text = NULL;
 	char *save = NULL;

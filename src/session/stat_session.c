@@ -419,6 +419,10 @@ static int run_loop(struct stat_session *s, const struct watch *w, stat_show_fn 
 		if (!err)
 			err = on_time(s, &t, show, ctx, d);
 	}
+	if (err == -EPIPE) { /* whoever reads the reports has left */
+		*why = STAT_END_OUTPUT;
+		return 0;
+	}
 	return err < 0 ? err : 0;
 }
 

@@ -1,0 +1,360 @@
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/stat_report.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/stat_lists.h"
+#include "render/stat_json.h"
+#include "render/stat_text.h"
+#include "session/stat_session.h"
+#include "sys/pmu.h"
+
+#define SECOND_NS          1000000000ULL
+#define REPORT_ARENA_BYTES ((size_t)256 * 1024 * 1024)
+
+struct stat_args {
+	bool is_detailed;
+	bool is_per_thread;
+	uint64_t interval_ns;
+	uint64_t run_time_ns;
+	struct opt_list comm;
+	struct opt_list global_comm;
+	struct opt_list cgroup;
+	uint64_t pid;
+	uint64_t tid;
+	uint64_t min_latency_us;
+	struct opt_list groups;
+	bool wants_perf_list;
+	const char *topology;
+	bool wants_topology;
+	bool is_json;
+	int by;
+	bool has_by;
+	bool is_interval_only;
+	bool has_histogram;
+	uint64_t top;
+	int sort;
+	uint64_t outlier_us;
+	bool is_verbose;
+};
+
+static const char *const by_names[] = { "comm", "tid", "tgid", "cgroup", NULL }; /* enum tally_by */
+
+static const struct stat_args defaults = { .interval_ns = SECOND_NS };
+
+#define PID_MAX 4194304 /* the kernel's own limit on 64-bit machines */
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_LIST('g', "group", "GROUP[,...]", struct stat_args, groups,
+		"what to measure: latency (default), slice, sleep, perf, schedstat, migration, waking, most, all",
+		.choices = stat_group_names, .heading = "What to measure",
+		.details =
+		"latency: from wakeup, or from being preempted, to running; queue depth at wakeup. "
+		"slice: time on a CPU until it sleeps or is preempted. sleep: time asleep, by state; idle time of CPUs. "
+		"perf: instructions per cycle; perf=EVENT any event of --perf-list, perf=rHEX a raw one. "
+		"schedstat: the kernel's own counters of load balancing. "
+		"migration: moves between CPUs per second, across caches and nodes. "
+		"waking: from sched_waking, so including the way to the CPU, to running. "
+		"most is all but waking."),
+	OPT_U64(0, "outliers", "USEC", struct stat_args, outlier_us, 1, UINT64_MAX / 1000,
+		"list single waits of at least USEC, and who held the CPU meanwhile"),
+	OPT_DURATION('i', "interval", "SECONDS", struct stat_args, interval_ns, SECOND_NS, SECOND_NS / 10,
+		86400 * SECOND_NS, "time between reports; also 500ms, 2m"),
+	OPT_DURATION('r', "run-time", "SECONDS", struct stat_args, run_time_ns, SECOND_NS, SECOND_NS / 100,
+		UINT64_MAX / 2, "stop after this time; until Ctrl-C if not given"),
+
+	OPT_U64('p', "pid", "PID", struct stat_args, pid, 1, PID_MAX,
+		"only this process, with all its threads", .heading = "Whom to measure"),
+	OPT_U64(0, "tid", "TID", struct stat_args, tid, 1, PID_MAX, "only this thread"),
+	OPT_LIST('c', "comm", "REGEX", struct stat_args, comm,
+		"only threads whose name matches; may be repeated"),
+	OPT_LIST(0, "cgroup", "REGEX", struct stat_args, cgroup,
+		"only cgroups whose name or path matches, with all below; may be repeated",
+		.details = "The word root means the root cgroup alone."),
+	OPT_LIST(0, "global-comm", "REGEX", struct stat_args, global_comm,
+		"also threads whose name matches, whatever --comm and --cgroup say",
+		.details = "Without --comm or --cgroup it changes nothing."),
+	OPT_U64('l', "min-latency", "USEC", struct stat_args, min_latency_us, 0, UINT64_MAX / 1000,
+		"hide threads and CPUs whose median scheduling delay is below USEC"),
+
+	OPT_CHOICE(0, "by", "KEY", struct stat_args, by, by_names,
+		"one row per comm (default), tid, tgid or cgroup", OPT_GIVEN(struct stat_args, has_by),
+		.heading = "How to show it"),
+	OPT_FLAG('C', "no-collapse", struct stat_args, is_per_thread, "one row per thread: --by tid"),
+	OPT_FLAG('d', "detailed", struct stat_args, is_detailed,
+		"all threads and CPUs, one row each, in one list"),
+	OPT_FLAG(0, "interval-only", struct stat_args, is_interval_only,
+		"show the last interval alone instead of everything since the start"),
+	OPT_U64(0, "top", "N", struct stat_args, top, 1, UINT32_MAX - 1,
+		"rows per group; 10 if not given (20 for events)"),
+	OPT_CHOICE(0, "sort", "KEY", struct stat_args, sort, stat_sort_names, "what rows are sorted by"),
+	OPT_FLAG(0, "histogram", struct stat_args, has_histogram, "draw the distributions as bars"),
+	OPT_FLAG(0, "json", struct stat_args, is_json, "one JSON object per interval, for programs"),
+
+	OPT_FLAG(0, "perf-list", struct stat_args, wants_perf_list, "list the events of this machine and exit",
+		.heading = "Other"),
+	OPT_STRING(0, "topology", "FILE", struct stat_args, topology,
+		"take caches and nodes from FILE rather than from this machine", .is_file = true),
+	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file to stdout and exit"),
+	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "say what is done, on stderr"),
+	OPT_END,
+};
+
+static const struct opt_example examples[] = {
+	{ "schedscope stat", "who waits for a CPU, and for how long; a report per second" },
+	{ "schedscope stat -p 4711 -g latency,slice -r 10", "ten seconds of one process" },
+	{ "schedscope stat --outliers 5000", "each wait above 5 ms, and who had the CPU meanwhile" },
+	{ "schedscope stat --by cgroup --interval-only --json", "for a program that draws graphs" },
+	{ "schedscope stat -g sleep --histogram -c 'nginx|php' -r 30 -i 30", "how long workers sleep" },
+	{ 0 },
+};
+/* clang-format on */
+
+/* What a report needs besides its input. */
+struct shower {
+	const struct stat_args *args;
+	struct arena *mem;
+	bool is_terminal;
+	bool is_utf8;
+	struct diag *d;
+};
+
+/* A word that is an event without saying perf=: one that a PMU of this machine, or an alias, has. */
+static bool is_bare_event(void *ctx, const char *name)
+{
+	SCOPED(scoped_pmu_events) struct pmu_events events = { 0 };
+	int err = pmu_resolve(&pmu_paths_default, name, false, NULL, &events);
+
+	(void)ctx;
+	return err == -ENOTSUP || (!err && events.items[0].pmu[0]);
+}
+
+static enum tally_by display_of(const struct stat_args *args)
+{
+	if (args->has_by)
+		return (enum tally_by)args->by;
+	return args->is_detailed || args->is_per_thread ? TALLY_BY_TID : TALLY_BY_COMM;
+}
+
+/* The reader of our output has gone: the sum of it all goes to those who still listen. */
+static void tell_the_end(const struct stat_report_in *in)
+{
+	unsigned long long events = 0, lost = 0;
+
+	for (size_t i = 0; i < in->own.events.nr; i++)
+		events += in->own.events.items[i].value;
+	for (size_t i = 0; i < in->own.lost.nr; i++)
+		lost += in->own.lost.items[i].value;
+	fprintf(stderr, "schedscope: the output was closed after %.1f s: %llu events, %llu lost\n",
+	        in->elapsed_s, events, lost);
+}
+
+static int print_report(const struct shower *sh, const struct stat_report *report)
+{
+	struct stat_text_cfg text = { .is_utf8 = sh->is_utf8 };
+	int err;
+
+	if (sh->args->is_json)
+		return stat_json_print(report, false, stdout);
+	if (sh->is_terminal)
+		fputs("\033[H\033[2J\033[3J", stdout);
+	err = stat_text_print(report, &text, stdout);
+	if (!err && fflush(stdout))
+		err = -errno;
+	return err;
+}
+
+static int show(void *ctx, struct stat_report_in *in, bool is_final)
+{
+	struct shower *sh = ctx;
+	struct stat_report report;
+	int err;
+
+	in->sort = (enum stat_sort)sh->args->sort;
+	in->top = (uint32_t)sh->args->top;
+	in->is_detailed = sh->args->is_detailed;
+	in->has_bins = sh->args->has_histogram;
+	arena_reset(sh->mem);
+	err = stat_report_build(in, sh->mem, sh->d, &report);
+	if (err)
+		return err;
+	err = print_report(sh, &report);
+	if (!err)
+		return 0;
+	if (is_final && errno == EPIPE) {
+		tell_the_end(in);
+		return 0;
+	}
+	return errno == EPIPE ? -EPIPE : diag_set(sh->d, err, NULL, "cannot write the report");
+}
+
+static void announce(const struct stat_session *s, const struct stat_args *args)
+{
+	for (size_t i = 0; i < stat_session_nr_notes(s); i++)
+		log_warn("%s", stat_session_note(s, i));
+	if (args->cgroup.nr && stat_session_cgroups(s)->nr == 0)
+		log_warn("no cgroup matches yet; those that appear later will be counted");
+	else if (args->cgroup.nr)
+		log_info("%zu cgroups match", stat_session_cgroups(s)->nr);
+	log_info("attached; Ctrl-C ends with a last report");
+}
+
+static int measure(const struct stat_session_cfg *cfg, struct shower *sh, struct diag *d)
+{
+	struct stat_session *session = NULL;
+	enum stat_end why;
+	int err = stat_session_open(cfg, d, &session);
+
+	if (err)
+		return err;
+	announce(session, sh->args);
+	err = stat_session_run(session, show, sh, d, &why);
+	stat_session_close(session);
+	return err;
+}
+
+/* A mistyped id would otherwise measure nothing, for ever. */
+static int check_ids(const struct stat_args *args, struct diag *d)
+{
+	char path[64];
+
+	if (args->pid) {
+		snprintf(path, sizeof(path), "/proc/%llu/task/%llu", (unsigned long long)args->pid,
+		         (unsigned long long)args->pid);
+		if (access(path, F_OK))
+			return diag_set(d, -ESRCH,
+			                "give the id of a process; for one thread use --tid",
+			                "there is no process %llu", (unsigned long long)args->pid);
+	}
+	if (args->tid) {
+		snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)args->tid);
+		if (access(path, F_OK))
+			return diag_set(d, -ESRCH, NULL, "there is no thread %llu",
+			                (unsigned long long)args->tid);
+	}
+	return 0;
+}
+
+static struct stat_session_cfg session_cfg(const struct stat_args *args,
+                                           const struct stat_groups *groups)
+{
+	return (struct stat_session_cfg){
+		.groups = *groups,
+		.filter = {
+			.comm = args->comm.items,
+			.nr_comm = args->comm.nr,
+			.global_comm = args->global_comm.items,
+			.nr_global_comm = args->global_comm.nr,
+			.cgroup = args->cgroup.items,
+			.nr_cgroup = args->cgroup.nr,
+			.wants_cgroup_names = display_of(args) == TALLY_BY_CGROUP || args->is_json,
+		},
+		.tid = (uint32_t)args->tid,
+		.tgid = (uint32_t)args->pid,
+		.display = display_of(args),
+		.min_latency_us = args->min_latency_us,
+		.outlier_ns = args->outlier_us * 1000,
+		.topology_path = args->topology,
+		.interval_ns = args->interval_ns,
+		.run_time_ns = args->run_time_ns,
+		.view = args->is_interval_only ? TALLY_INTERVAL : TALLY_TOTAL,
+		.output_fd = STDOUT_FILENO,
+	};
+}
+
+/* Wrong words are told before anything is loaded, with the exit code of a usage error. */
+static int check_words(const struct stat_args *args, struct stat_groups *groups, struct diag *d)
+{
+	struct stat_filter *filter = NULL;
+	struct stat_filter_cfg cfg = {
+		.comm = args->comm.items,
+		.nr_comm = args->comm.nr,
+		.global_comm = args->global_comm.items,
+		.nr_global_comm = args->global_comm.nr,
+	};
+	int err = stat_groups_parse(args->groups.items, args->groups.nr, is_bare_event, NULL, d,
+	                            groups);
+
+	if (!err && args->has_by && args->by != TALLY_BY_TID &&
+	    (args->is_detailed || args->is_per_thread))
+		err = diag_set(d, -EINVAL, "leave one of them out", "--by %s contradicts %s",
+		               by_names[args->by],
+		               args->is_detailed ? "--detailed" : "--no-collapse");
+	if (!err)
+		err = stat_filter_new(&cfg, d, &filter);
+	stat_filter_free(filter);
+	return err;
+}
+
+static int run_args(const struct opt_command *self, const struct stat_args *args)
+{
+	SCOPED(scoped_arena) struct arena *mem = arena_new(REPORT_ARENA_BYTES);
+	struct diag d = { 0 };
+	struct shower sh = { .args = args, .mem = mem, .d = &d };
+	struct stat_groups groups;
+	struct stat_session_cfg cfg;
+
+	if (args->is_verbose)
+		log_set_level(LOG_DEBUG);
+	if (args->wants_perf_list)
+		return stat_list_events();
+	if (args->wants_topology)
+		return stat_list_topology();
+	if (check_words(args, &groups, &d))
+		return cli_usage_error(self, &d);
+	if (check_ids(args, &d))
+		return cli_fail(&d);
+	setlocale(LC_CTYPE, "");
+	sh.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	sh.is_terminal = !args->is_json && isatty(STDOUT_FILENO);
+	signal(SIGPIPE, SIG_IGN);
+	cfg = session_cfg(args, &groups);
+	if (!mem)
+		diag_set(&d, -ENOMEM, NULL, "out of memory");
+	else if (!measure(&cfg, &sh, &d))
+		return CLI_OK;
+	return cli_fail(&d);
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct stat_args args = defaults;
+	struct opt_result operands = { 0 };
+	int exit_code;
+
+	if (cli_parse(self, argc, argv, &args, &operands, &exit_code)) {
+		opt_result_done(&operands);
+		exit_code = run_args(self, &args);
+	}
+	opt_list_done(&args.comm);
+	opt_list_done(&args.global_comm);
+	opt_list_done(&args.cgroup);
+	opt_list_done(&args.groups);
+	return exit_code;
+}
+
+const struct opt_command cmd_stat = {
+	.name = "stat",
+	.summary = "who waits for a CPU, runs, sleeps, migrates: percentiles per task",
+	.description =
+		"Adds up scheduling statistics in the kernel, one histogram per thread and metric, and shows "
+		"percentiles per interval. Nothing is recorded and nothing is written to disk.\n\n"
+		"Numbers are those since the start unless --interval-only is given. Rows are grouped by their "
+		"90th percentile, worst last. Threads that exit, are renamed or change their cgroup keep what "
+		"they earned under their old name. The last line says how many events were seen, how many were "
+		"lost, and what the measurement cost.\n\n"
+		"The exact meaning of every number is in schedscope(1).",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.run = run,
+};
