@@ -406,12 +406,15 @@ static void a_kernel_without_statistics_says_so(void **state)
 	struct schedstat_switch sw = { 0 };
 	struct schedstat *s = NULL;
 	struct diag d = { 0 }, d2 = { 0 };
+	struct tree tree;
 
 	(void)state;
-	expect_eq(schedstat_enable("/nonexistent/switch", &d, &sw), -ENOENT);
+	tree_init(&tree);
+	tree_done(&tree);
+	expect_eq(schedstat_enable(tree.root, &d, &sw), -ENOENT);
 	assert_non_null(strstr(d.hint, "CONFIG_SCHEDSTATS"));
 	assert_false(sw.is_changed);
-	expect_eq(schedstat_read("/nonexistent/schedstat", &d2, &s), -ENOENT);
+	expect_eq(schedstat_read(tree.root, &d2, &s), -ENOENT);
 	assert_non_null(strstr(d2.hint, "CONFIG_SCHEDSTATS"));
 }
 
