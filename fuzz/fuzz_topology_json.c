@@ -1,0 +1,17 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sys/topology.h"
+#include "sys/topology_json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct topology *t = NULL;
+	struct diag d = { 0 };
+
+	if (topology_json_parse((const char *)data, size, "input", &d, &t) == 0)
+		topology_free(t);
+	return 0;
+}
