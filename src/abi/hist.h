@@ -18,7 +18,11 @@
 #define HIST_SUB_BITS   3  /* 8 slots per power of two */
 #define HIST_SLOTS      (HIST_LINEAR_END + ((HIST_LOG2_LAST - HIST_LOG2_FIRST + 1) << HIST_SUB_BITS))
 
+#define HIST_BLOCK_SLOTS 8 /* slots travel in blocks, and empty blocks stay at home */
+#define HIST_BLOCKS      (HIST_SLOTS / HIST_BLOCK_SLOTS)
+
 _Static_assert(HIST_SLOTS == 216, "layout shared with BPF");
+_Static_assert(HIST_SLOTS % HIST_BLOCK_SLOTS == 0 && HIST_BLOCKS <= 32, "one bit per block");
 
 /* floor(log2 v) for v > 0. Comparisons only: BPF has no instruction for it. */
 static inline __u32 hist_log2(__u64 v)
@@ -83,7 +87,9 @@ struct abi_hist {
 	struct abi_extremes extremes[2];
 	__u32 count;
 	__u32 sent_count; /* count when last handed to user space; the reader's own note */
+	__u32 blocks;     /* bit per block of slots that was ever used */
+	__u32 pad_;
 	__u32 slots[HIST_SLOTS];
 };
 
-_Static_assert(sizeof(struct abi_hist) == 944, "layout shared with BPF");
+_Static_assert(sizeof(struct abi_hist) == 952, "layout shared with BPF");

@@ -81,6 +81,11 @@ enum stat_rec_kind {
 	STAT_REC_TASK = 1,    /* stat_task and the histograms of mask */
 	STAT_REC_WAKING = 2,  /* stat_waking */
 	STAT_REC_OUTLIER = 3, /* stat_outlier */
+	/*
+	 * Added to TASK or WAKING: of each histogram only the part before its slots and the blocks of
+	 * slots named in its `blocks` follow. Nobody but the collector sees these.
+	 */
+	STAT_REC_PACKED = 0x100,
 };
 
 struct stat_rec {

@@ -41,6 +41,7 @@ static __always_inline void record_sample(struct abi_hist *h, __u32 epoch, __u64
 	if (slot >= HIST_SLOTS) /* never: for the verifier */
 		return;
 	h->slots[slot]++;
+	h->blocks |= 1U << (slot / HIST_BLOCK_SLOTS);
 	h->sum_ns += ns;
 	record_extremes(&h->extremes[epoch & 1], epoch, ns, now, cpu);
 	h->count++;

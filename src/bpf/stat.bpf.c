@@ -362,7 +362,7 @@ static __always_inline void create_early(struct task_struct *p)
 		count_lost(STAT_LOST_STORAGE);
 }
 
-/* Before Linux 6.4, storage cannot be allocated under scheduler locks: do it at fork ... */
+/* Before Linux 6.4, storage cannot be allocated under scheduler locks: new tasks get it at fork ... */
 SEC("tp_btf/sched_process_fork")
 int on_fork(__u64 *ctx)
 {
@@ -370,7 +370,7 @@ int on_fork(__u64 *ctx)
 	return 0;
 }
 
-/* ... and for all tasks that are there before the other programs are attached. */
+/* ... and on every kernel those that are there get it before the other programs are attached. */
 SEC("iter/task")
 int prepare_tasks(struct bpf_iter__task *ctx)
 {
@@ -409,33 +409,86 @@ int flush_counters(void *ctx)
 	return 0;
 }
 
-static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p)
-{
-	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+/* What of a histogram goes into a packed record, settled before the first byte of it is written. */
+struct packing {
 	__u32 count;
+	__u32 blocks;
+};
 
-	if (!w || !w->id.tid || w->hist.count == w->hist.sent_count)
-		return 0;
-	count = w->hist.count;
-	if (bpf_seq_write(seq, w, sizeof(*w)))
+#define PACKED_HEAD offsetof(struct abi_hist, slots)
+
+static __always_inline __u32 settle(const struct abi_hist *h, struct packing *pk)
+{
+	pk->count = h->count;
+	pk->blocks = h->blocks;
+	return (__u32)PACKED_HEAD +
+	       (__u32)__builtin_popcount(pk->blocks) * HIST_BLOCK_SLOTS * (__u32)sizeof(__u32);
+}
+
+static __always_inline long write_packed(struct seq_file *seq, struct abi_hist *h,
+                                         const struct packing *pk)
+{
+	union {
+		struct abi_hist hist; /* for its fields' offsets: only the head is ever touched */
+		char bytes[PACKED_HEAD];
+	} * head;
+	char copy[PACKED_HEAD];
+
+	head = (void *)copy;
+	bpf_probe_read_kernel(copy, sizeof(copy), h);
+	head->hist.blocks = pk->blocks;
+	if (bpf_seq_write(seq, copy, sizeof(copy)))
 		return -1;
-	w->hist.sent_count = count;
+	for (int b = 0; b < HIST_BLOCKS; b++)
+		if ((pk->blocks & (1U << b)) && bpf_seq_write(seq, &h->slots[b * HIST_BLOCK_SLOTS],
+		                                              HIST_BLOCK_SLOTS * sizeof(__u32)))
+			return -1;
 	return 0;
 }
 
-/* Bits of the histograms with new samples; their counts as of now go to counts[]. */
-static __always_inline __u8 changed_metrics(struct stat_task *st, __u32 *counts)
+static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p)
+{
+	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+	struct stat_rec rec = { .kind = STAT_REC_WAKING | STAT_REC_PACKED };
+	const __u32 before_hist = offsetof(struct stat_waking, hist);
+	struct packing pk;
+
+	if (!w || !w->id.tid || w->hist.count == w->hist.sent_count)
+		return 0;
+	rec.size = before_hist + settle(&w->hist, &pk);
+	if (bpf_seq_write(seq, &rec, sizeof(rec)) ||
+	    bpf_seq_write(seq, (void *)w + sizeof(rec), before_hist - sizeof(rec)) ||
+	    write_packed(seq, &w->hist, &pk))
+		return -1;
+	w->hist.sent_count = pk.count;
+	return 0;
+}
+
+/* Bits of the histograms with new samples, and how each of those is packed. */
+static __always_inline __u8 changed_metrics(struct stat_task *st, struct packing *pk, __u32 *bytes)
 {
 	__u8 mask = 0;
 
 	for (int m = 0; m < STAT_STORED_METRICS; m++) {
-		if (!has_metric(m))
+		if (!has_metric(m) || task_hist(st, m)->count == task_hist(st, m)->sent_count)
 			continue;
-		counts[m] = task_hist(st, m)->count;
-		if (counts[m] != task_hist(st, m)->sent_count)
-			mask |= (__u8)(1U << m);
+		mask |= (__u8)(1U << m);
+		*bytes += settle(task_hist(st, m), &pk[m]);
 	}
 	return mask;
+}
+
+static __always_inline long write_task(struct seq_file *seq, struct stat_task *st,
+                                       struct stat_rec *rec, const struct packing *pk)
+{
+	if (bpf_seq_write(seq, rec, sizeof(*rec)) ||
+	    bpf_seq_write(seq, (void *)st + sizeof(*rec), sizeof(*st) - sizeof(*rec)))
+		return -1;
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (has_metric(m) && (rec->mask & (1U << m)) &&
+		    write_packed(seq, task_hist(st, m), &pk[m]))
+			return -1;
+	return 0;
 }
 
 /*
@@ -445,10 +498,11 @@ static __always_inline __u8 changed_metrics(struct stat_task *st, __u32 *counts)
 SEC("iter/task")
 int drain_tasks(struct bpf_iter__task *ctx)
 {
+	struct stat_rec rec = { .kind = STAT_REC_TASK | STAT_REC_PACKED,
+		                .size = sizeof(struct stat_task) };
+	struct packing pk[STAT_STORED_METRICS] = {};
 	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *p = ctx->task;
-	struct stat_rec rec = { .kind = STAT_REC_TASK };
-	__u32 counts[STAT_STORED_METRICS] = {};
 	struct stat_task *st;
 	__u64 nr_samples;
 
@@ -461,24 +515,14 @@ int drain_tasks(struct bpf_iter__task *ctx)
 	nr_samples = st->nr_samples;
 	if (nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
 		return 0;
-	rec.mask = changed_metrics(st, counts);
-	rec.size = sizeof(*st);
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (rec.mask & (1U << m))
-			rec.size += sizeof(struct abi_hist);
-	if (bpf_seq_write(seq, &rec, sizeof(rec)))
+	rec.mask = changed_metrics(st, pk, &rec.size);
+	if (write_task(seq, st, &rec, pk))
 		return 0;
-	if (bpf_seq_write(seq, (void *)st + sizeof(rec), sizeof(*st) - sizeof(rec)))
-		return 0;
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m) && (rec.mask & (1U << m)) &&
-		    bpf_seq_write(seq, task_hist(st, m), sizeof(struct abi_hist)))
-			return 0;
 	if (cfg.has_waking && drain_waking(seq, p))
 		return 0;
 	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m))
-			task_hist(st, m)->sent_count = counts[m];
+		if (has_metric(m) && (rec.mask & (1U << m)))
+			task_hist(st, m)->sent_count = pk[m].count;
 	st->sent_samples = nr_samples;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/stat_skel.h"
+#include "collect/stat_unpack.h"
 
 /* The kernel fills at most eight pages per read of an iterator. */
 #define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
@@ -26,7 +27,9 @@ struct stat_collector {
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
-	/* Where the records go while libbpf calls us back. */
+	union stat_unpacked unpacked;
+	uint64_t nr_bad; /* records that did not add up */
+	/* Where the records of the current call go. */
 	stat_record_fn *fn;
 	void *fn_ctx;
 };
@@ -56,8 +59,6 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.on_fork, plan->wants_fork);
-	bpf_program__set_autoload(skel->progs.prepare_tasks, plan->wants_fork);
-	bpf_program__set_autoload(skel->progs.warm_up, !plan->wants_fork);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
 }
 
@@ -163,7 +164,10 @@ static void run_on_every_cpu(const struct stat_collector *c, const struct bpf_pr
 	}
 }
 
-/* Before Linux 6.4 every task needs its storage before the first event. */
+/*
+ * Every task gets its storage before the first event. Before Linux 6.4 it could not be created later; since
+ * then it can, but a timer that wakes hundreds of threads at once would empty the kernel's cache.
+ */
 static int prepare_tasks(struct stat_collector *c)
 {
 	struct bpf_link *link = bpf_program__attach_iter(c->skel->progs.prepare_tasks, NULL);
@@ -208,10 +212,11 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 {
 	int err = 0;
 
-	if (c->plan.wants_fork)
+	run_on_every_cpu(c, c->skel->progs.warm_up);
+	/* Twice: the kernel's cache of free storage may have been empty for a moment. */
+	err = prepare_tasks(c);
+	if (!err)
 		err = prepare_tasks(c);
-	else
-		run_on_every_cpu(c, c->skel->progs.warm_up);
 	if (!err)
 		err = attach_all(c);
 	if (err)
@@ -274,23 +279,29 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 }
 
 /* The kernel writes whole records per read, but a record must not be trusted to be what it says. */
-static void hand_on(const uint8_t *buf, size_t len, stat_record_fn *fn, void *ctx,
+static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
                     struct stat_drain *info)
 {
 	size_t at = 0;
 
 	while (len - at >= sizeof(struct stat_rec)) {
 		const struct stat_rec *rec = (const void *)(buf + at);
+		int size;
 
 		if (rec->size < sizeof(*rec) || rec->size > len - at)
-			return;
-		fn(ctx, rec, rec->size);
-		info->nr_tasks++;
+			break;
+		size = stat_unpack(rec, rec->size, &c->unpacked);
+		if (size < 0)
+			c->nr_bad++;
+		else
+			c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
+		info->nr_tasks += rec->kind == (STAT_REC_TASK | STAT_REC_PACKED);
 		at += rec->size;
 	}
+	c->nr_bad += at != len;
 }
 
-static int iterate(struct stat_collector *c, stat_record_fn *fn, void *ctx, struct stat_drain *info)
+static int iterate(struct stat_collector *c, struct stat_drain *info)
 {
 	SCOPED(scoped_close) int fd = bpf_iter_create(bpf_link__fd(c->drain_link));
 	ssize_t n;
@@ -304,7 +315,7 @@ static int iterate(struct stat_collector *c, stat_record_fn *fn, void *ctx, stru
 		if (n <= 0)
 			break;
 		info->bytes += (uint64_t)n;
-		hand_on(c->buffer, (size_t)n, fn, ctx, info);
+		hand_on(c, c->buffer, (size_t)n, info);
 	}
 	return n < 0 ? -errno : 0;
 }
@@ -333,7 +344,7 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	err = stat_collector_consume(c, fn, ctx);
 	c->skel->data->epoch++;
 	if (!err)
-		err = iterate(c, fn, ctx, info);
+		err = iterate(c, info);
 	if (!err)
 		err = read_cpus(c);
 	info->took_ns = boot_ns() - info->at_ns;
@@ -384,6 +395,7 @@ void stat_collector_totals(const struct stat_collector *c, struct stat_totals *o
 		out->multiplexed += c->cpus[cpu].multiplexed;
 	}
 	out->missed = recursion_misses(c);
+	out->bad_records = c->nr_bad;
 }
 
 void stat_collector_detach(struct stat_collector *c)

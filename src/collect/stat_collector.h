@@ -39,6 +39,7 @@ struct stat_totals {
 	uint64_t events[STAT_EVENTS];
 	uint64_t lost[STAT_LOST_KINDS];
 	uint64_t missed; /* runs that the kernel skipped because a program was already running */
+	uint64_t bad_records; /* that did not add up */
 	uint64_t multiplexed; /* counter deltas that had to be scaled */
 };
 
