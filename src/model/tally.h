@@ -7,8 +7,10 @@
  * cgroup) under which they were earned; a task that changes it continues in another row.
  *
  * Pure: no I/O, no clock, no printing. One thread. Input is untrusted: a malformed record is refused
- * with -EBADMSG and changes nothing. Memory is bounded by max_rows: what does not fit is added to one
- * row named "(other)" and counted.
+ * with -EBADMSG and changes nothing; numbers of one record may be a sample apart, as they are copied
+ * while the task runs. Memory is bounded by max_rows and by how many tasks live at a time: an identity
+ * that does not fit is added to one row named "(other)" and counted. Without memory (-ENOMEM) the part
+ * of a record that was not counted is not noted as seen, so that the task's next record makes up for it.
  */
 #pragma once
 
@@ -41,7 +43,7 @@ struct tally_depth {
 	uint64_t slots[STAT_DEPTH_SLOTS];
 };
 
-/* Which tasks stand behind a number: how many, and the smallest ids. */
+/* Which tasks stand behind a number: how many (once per identity), and the smallest ids. */
 struct tally_crowd {
 	uint32_t nr_tasks;
 	uint32_t nr_shown;
@@ -84,6 +86,7 @@ struct tally_cpu {
 struct tally_loss {
 	uint64_t other_rows;  /* identities that went into "(other)" */
 	uint64_t bad_records; /* refused */
+	uint64_t rates;       /* samples of rates that found no memory */
 };
 
 struct tally_cfg {
@@ -95,23 +98,27 @@ struct tally_cfg {
 	void *accept_ctx;
 };
 
+/* -EINVAL for a configuration out of range. */
 MUST_USE int tally_new(const struct tally_cfg *cfg, struct tally **out);
 void tally_free(struct tally *t); /* NULL is fine */
 
-/* Starts a new interval: the interval views are empty from here on. */
+/* Starts a new interval: the interval views are empty from here on. The first begins by itself. */
 void tally_begin_interval(struct tally *t);
 
 /* One record of kind TASK or WAKING. drained_ns is the time of the drain, for slices still open. */
 MUST_USE int tally_record(struct tally *t, const void *rec, size_t len, uint64_t drained_ns);
 
-/* The counters of one CPU; epoch is the one that the drain has just closed. */
+/* The counters of one CPU. One that is not below nr_cpus is ignored. */
 void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
                       uint64_t drained_ns);
 
-/* Ends a tick of tick_ns: migrations and counters since the last one become per-second rates. */
+/*
+ * Ends a tick of tick_ns: migrations and counters since the last one become per-second rates, unless it
+ * was shorter than half a second. Tasks that are gone are let go here, so it must be called now and then.
+ */
 void tally_end_tick(struct tally *t, uint64_t tick_ns);
 
-/* Rows in no particular order; valid until the next call that adds. */
+/* Rows in no particular order; valid until the next call that adds. NULL beyond the last. */
 const struct tally_row *tally_row_at(const struct tally *t, size_t i);
 size_t tally_nr_rows(const struct tally *t);
 const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu);

@@ -1,0 +1,162 @@
+/*
+ * model/tally_priv — what the files of the tally share among themselves; for nobody else.
+ *
+ * seen: what one histogram of one task or CPU held when it came last (tally_seen.c).
+ * task: all that was seen of one task under one identity (tally_task.c).
+ * row:  what people read (tally_row.c).
+ */
+#pragma once
+
+#include "model/tally.h"
+
+struct arena;
+struct map;
+
+#define TALLY_NONE UINT32_MAX /* no index */
+
+struct seen_extremes {
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint32_t epoch; /* 0 = none yet */
+};
+
+/* Slots outside [first, first + nr) were 0: few tasks use more than a part of a histogram. */
+struct seen {
+	uint64_t sum;
+	struct seen_extremes extremes[2];
+	uint32_t first;
+	uint32_t nr;
+	uint32_t slots[];
+};
+
+/* How far counters are ahead of what was seen. Slots are set from first to last only. */
+struct growth {
+	uint64_t count; /* of all slots; the rest has no meaning when it is 0 */
+	uint32_t first; /* the lowest slot that grew */
+	uint32_t last;
+	uint32_t slots[HIST_SLOTS];
+};
+
+/* Compares, and makes the room that the functions below need; -ENOMEM changes nothing. */
+MUST_USE int seen_compare(struct seen **s, const uint32_t *now, uint32_t nr_slots,
+                          struct growth *out);
+/* These count what has grown and note it as seen; g->count > 0. */
+void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct growth *g,
+                    struct hist *const into[TALLY_VIEWS]);
+void seen_take_depth(struct seen *s, const struct stat_depth *now, const struct growth *g,
+                     struct tally_depth *const into[TALLY_VIEWS]);
+/* When no slot grew: takes what earlier copies lacked. Views may be NULL. */
+void seen_take_late_hist(struct seen *s, const struct abi_hist *now, bool is_last,
+                         struct hist *const into[TALLY_VIEWS]);
+void seen_take_late_depth(struct seen *s, const struct stat_depth *now,
+                          struct tally_depth *const into[TALLY_VIEWS]);
+/* How much a 64-bit counter grew since *seen, and notes it; 0 for one that went backwards. */
+uint64_t seen_advance(uint64_t *seen, uint64_t now);
+
+/* Keys are compared as bytes: no padding. */
+struct task_key {
+	uint64_t start_ns;
+	uint32_t tid;
+	uint32_t generation;
+};
+
+/* A task comes in two storages of the kernel, each with a last record of its own. */
+enum { TASK_PART_MAIN = 1, TASK_PART_WAKING = 2 };
+
+#define CROWD_ANY TALLY_METRICS /* bit after those of the metrics: any sample at all */
+
+struct tally_task {
+	struct task_key key;
+	uint32_t row_idx;    /* TALLY_NONE: not wanted */
+	uint32_t next;       /* in the list of touched ones, or of free ones */
+	uint8_t live_parts;  /* more records will come */
+	uint8_t ended_parts; /* the last record came */
+	bool is_touched;     /* in the list of touched ones */
+	bool has_new;        /* its wait as a new task is counted */
+	uint16_t crowds;     /* bit per metric and CROWD_ANY: counted in the row's total crowd */
+	uint16_t crowds_now; /* the same for the interval interval_nr */
+	uint32_t interval_nr;
+	struct seen *hists[STAT_METRICS];
+	struct seen *depth;
+	uint64_t run_ns;
+	uint64_t migrations[3];
+	uint64_t counters[STAT_COUNTERS];
+	uint64_t counter_slices;
+	/* Growth since the last tick. */
+	uint64_t tick_migrations[3];
+	uint64_t tick_counters[STAT_COUNTERS];
+};
+
+/* Which fields are set depends on tally_by; the rest is 0. */
+struct row_key {
+	uint64_t number;
+	uint32_t tid;
+	uint32_t generation;
+	char name[STAT_COMM_LEN];
+};
+
+struct row {
+	struct tally_row pub;
+	struct row *next_touched;
+	bool is_touched; /* its interval view is not empty */
+};
+
+struct cpu {
+	struct tally_cpu pub;
+	struct seen *delay;
+	struct seen *idle;
+};
+
+struct tally {
+	struct tally_cfg cfg;
+	struct tally_loss loss;
+
+	struct row **rows;
+	uint32_t nr_rows;
+	uint32_t rows_capacity;
+	struct map *row_of;      /* struct row_key -> index of rows */
+	uint32_t other_row;      /* TALLY_NONE until there is one */
+	struct row *touched_row; /* since the interval began; a list */
+
+	struct tally_task *tasks;
+	uint32_t nr_tasks; /* free ones included */
+	uint32_t tasks_capacity;
+	struct map *task_of; /* struct task_key -> index of tasks */
+	uint32_t free_task;
+	uint32_t touched_task;
+
+	uint32_t interval_nr;
+	struct arena *interval; /* histograms of the interval views */
+	struct cpu *cpus;
+
+	/* Records are copied here: they may lie at any address. */
+	struct stat_task in_task;
+	struct stat_waking in_waking;
+	struct abi_hist in_hist;
+	struct growth growth;
+};
+
+/* The row of an identity, made if need be. */
+MUST_USE int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out);
+void tally_row_free(struct row *row);
+/* The histograms of both views, made if need be. */
+MUST_USE int tally_row_hists(struct tally *t, struct row *row, uint32_t metric,
+                             struct hist *out[TALLY_VIEWS]);
+MUST_USE int tally_row_depths(struct tally *t, struct row *row,
+                              struct tally_depth *out[TALLY_VIEWS]);
+/* Notes that the task has samples of the metric, or CROWD_ANY, in both views. */
+void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric);
+void tally_row_touch(struct tally *t, struct row *row); /* before its interval view is written */
+void tally_row_clear_interval(struct tally *t);
+/* One sample for each of nr rates, from growth within tick_ns; returns how many found no memory. */
+uint64_t tally_row_rates(struct rates **rates, const uint64_t *grown, uint32_t nr,
+                         uint64_t tick_ns);
+
+/* Sound records only. */
+MUST_USE int tally_task_take(struct tally *t, const uint8_t *rec, uint64_t drained_ns);
+MUST_USE int tally_task_take_waking(struct tally *t, const uint8_t *rec);
+void tally_task_done(struct tally_task *task); /* frees what it points to */
+
+_Static_assert(sizeof(struct task_key) == 16, "no padding");
+_Static_assert(sizeof(struct row_key) == 32, "no padding");
+_Static_assert(CROWD_ANY < 16, "fits into tally_task.crowds");

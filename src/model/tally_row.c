@@ -1,0 +1,256 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "model/tally_priv.h"
+
+#define OTHER_NAME "(other)"
+#define NS_PER_SEC 1000000000ULL
+
+/* Ends within its room, and nothing is left behind the end. */
+static void copy_name(char to[STAT_COMM_LEN], const char from[STAT_COMM_LEN])
+{
+	size_t len = strnlen(from, STAT_COMM_LEN - 1);
+
+	memset(to, 0, STAT_COMM_LEN);
+	memcpy(to, from, len);
+}
+
+static void make_key(enum tally_by by, const struct stat_id *id, struct row_key *out)
+{
+	memset(out, 0, sizeof(*out));
+	switch (by) {
+	case TALLY_BY_COMM:
+		copy_name(out->name, id->comm);
+		break;
+	case TALLY_BY_TID:
+		out->number = id->start_ns;
+		out->tid = id->tid;
+		out->generation = id->generation;
+		break;
+	case TALLY_BY_TGID:
+		out->number = id->tgid;
+		copy_name(out->name, id->process);
+		break;
+	case TALLY_BY_CGROUP:
+		out->number = id->cgroup_id;
+		break;
+	}
+}
+
+static void describe(enum tally_by by, const struct stat_id *id, struct tally_row *out)
+{
+	if (by == TALLY_BY_CGROUP) {
+		out->cgroup_id = id->cgroup_id;
+		return;
+	}
+	copy_name(out->comm, by == TALLY_BY_TGID ? id->process : id->comm);
+	if (by == TALLY_BY_COMM)
+		return;
+	copy_name(out->process, id->process);
+	out->tid = by == TALLY_BY_TID ? id->tid : 0;
+	out->tgid = id->tgid;
+	out->cgroup_id = id->cgroup_id;
+}
+
+static int add_row(struct tally *t, struct row **out)
+{
+	struct row *row;
+
+	if (t->nr_rows == t->rows_capacity) {
+		uint32_t capacity = t->rows_capacity ? t->rows_capacity * 2 : 64;
+		struct row **rows = reallocarray(t->rows, capacity, sizeof(struct row *));
+
+		if (!rows)
+			return -ENOMEM;
+		t->rows = rows;
+		t->rows_capacity = capacity;
+	}
+	row = calloc(1, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	t->rows[t->nr_rows++] = row;
+	*out = row;
+	return 0;
+}
+
+static int find_other(struct tally *t, uint32_t *out)
+{
+	struct row *row;
+	int err;
+
+	if (t->other_row == TALLY_NONE) {
+		err = add_row(t, &row);
+		if (err)
+			return err;
+		memcpy(row->pub.comm, OTHER_NAME, sizeof(OTHER_NAME));
+		t->other_row = t->nr_rows - 1;
+	}
+	t->loss.other_rows++;
+	*out = t->other_row;
+	return 0;
+}
+
+int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out)
+{
+	struct row_key key;
+	struct row *row;
+	int err;
+
+	make_key(t->cfg.by, id, &key);
+	if (map_find(t->row_of, &key, out))
+		return 0;
+	if (map_nr(t->row_of) >= t->cfg.max_rows)
+		return find_other(t, out);
+	err = map_insert(t->row_of, &key, t->nr_rows);
+	if (err)
+		return err;
+	err = add_row(t, &row);
+	if (err) {
+		map_remove(t->row_of, &key);
+		return err;
+	}
+	describe(t->cfg.by, id, &row->pub);
+	*out = t->nr_rows - 1;
+	return 0;
+}
+
+static void free_rates(struct rates *rates, uint32_t nr)
+{
+	for (uint32_t i = 0; rates && i < nr; i++)
+		rates_done(&rates[i]);
+	free(rates);
+}
+
+void tally_row_free(struct row *row)
+{
+	const struct tally_view *total = &row->pub.view[TALLY_TOTAL];
+
+	for (uint32_t i = 0; i < TALLY_METRICS; i++)
+		free(total->hist[i]);
+	free(total->depth);
+	free_rates(row->pub.migration_rates, 3);
+	free_rates(row->pub.counter_rates, STAT_COUNTERS);
+	free(row);
+}
+
+int tally_row_hists(struct tally *t, struct row *row, uint32_t metric,
+                    struct hist *out[TALLY_VIEWS])
+{
+	struct hist **total = &row->pub.view[TALLY_TOTAL].hist[metric];
+	struct hist **interval = &row->pub.view[TALLY_INTERVAL].hist[metric];
+
+	tally_row_touch(t, row);
+	if (!*interval)
+		*interval = ARENA_ARRAY(t->interval, struct hist, 1);
+	if (!*total)
+		*total = calloc(1, sizeof(**total));
+	if (!*interval || !*total)
+		return -ENOMEM;
+	out[TALLY_TOTAL] = *total;
+	out[TALLY_INTERVAL] = *interval;
+	return 0;
+}
+
+int tally_row_depths(struct tally *t, struct row *row, struct tally_depth *out[TALLY_VIEWS])
+{
+	struct tally_depth **total = &row->pub.view[TALLY_TOTAL].depth;
+	struct tally_depth **interval = &row->pub.view[TALLY_INTERVAL].depth;
+
+	tally_row_touch(t, row);
+	if (!*interval)
+		*interval = ARENA_ARRAY(t->interval, struct tally_depth, 1);
+	if (!*total)
+		*total = calloc(1, sizeof(**total));
+	if (!*interval || !*total)
+		return -ENOMEM;
+	out[TALLY_TOTAL] = *total;
+	out[TALLY_INTERVAL] = *interval;
+	return 0;
+}
+
+/* Keeps the smallest ids; one that is there stays once, as a task may come back to its old name. */
+static void join_crowd(struct tally_crowd *c, uint32_t tid)
+{
+	uint32_t at = 0;
+
+	c->nr_tasks++;
+	while (at < c->nr_shown && c->tids[at] < tid)
+		at++;
+	if (at == TALLY_SHOWN_TIDS || (at < c->nr_shown && c->tids[at] == tid))
+		return;
+	if (c->nr_shown < TALLY_SHOWN_TIDS)
+		c->nr_shown++;
+	memmove(c->tids + at + 1, c->tids + at, (c->nr_shown - at - 1) * sizeof(c->tids[0]));
+	c->tids[at] = tid;
+}
+
+static void join(struct tally_view *view, uint16_t *crowds, uint32_t metric, uint32_t tid)
+{
+	if (*crowds & (1U << metric))
+		return;
+	*crowds |= (uint16_t)(1U << metric);
+	join_crowd(metric == CROWD_ANY ? &view->crowd : &view->metric_crowd[metric], tid);
+}
+
+void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
+{
+	struct row *row = t->rows[task->row_idx];
+
+	tally_row_touch(t, row);
+	if (task->interval_nr != t->interval_nr) {
+		task->interval_nr = t->interval_nr;
+		task->crowds_now = 0;
+	}
+	join(&row->pub.view[TALLY_TOTAL], &task->crowds, metric, task->key.tid);
+	join(&row->pub.view[TALLY_TOTAL], &task->crowds, CROWD_ANY, task->key.tid);
+	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, metric, task->key.tid);
+	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, CROWD_ANY, task->key.tid);
+}
+
+void tally_row_touch(struct tally *t, struct row *row)
+{
+	if (row->is_touched)
+		return;
+	row->is_touched = true;
+	row->next_touched = t->touched_row;
+	t->touched_row = row;
+}
+
+void tally_row_clear_interval(struct tally *t)
+{
+	struct row *next;
+
+	for (struct row *row = t->touched_row; row; row = next) {
+		next = row->next_touched;
+		row->is_touched = false;
+		row->next_touched = NULL;
+		memset(&row->pub.view[TALLY_INTERVAL], 0, sizeof(row->pub.view[0]));
+		row->pub.open_slice_ns = 0;
+		row->pub.open_slice_tid = 0;
+	}
+	t->touched_row = NULL;
+	arena_reset(t->interval);
+}
+
+static uint64_t per_second(uint64_t grown, uint64_t tick_ns)
+{
+	unsigned __int128 rate = ((unsigned __int128)grown * NS_PER_SEC + tick_ns / 2) / tick_ns;
+
+	return rate > UINT64_MAX ? UINT64_MAX : (uint64_t)rate;
+}
+
+uint64_t tally_row_rates(struct rates **rates, const uint64_t *grown, uint32_t nr, uint64_t tick_ns)
+{
+	uint64_t nr_lost = 0;
+
+	if (!*rates)
+		*rates = calloc(nr, sizeof(**rates));
+	if (!*rates)
+		return nr;
+	for (uint32_t i = 0; i < nr; i++)
+		nr_lost += rates_add(&(*rates)[i], per_second(grown[i], tick_ns), 1) < 0;
+	return nr_lost;
+}

@@ -1,0 +1,359 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "model/tally_priv.h"
+
+#define MIN_TICK_NS 500000000ULL /* shorter ones would make a rate of a handful of events */
+
+static void touch(struct tally *t, struct tally_task *task)
+{
+	if (task->is_touched)
+		return;
+	task->is_touched = true;
+	task->next = t->touched_task;
+	t->touched_task = (uint32_t)(task - t->tasks);
+}
+
+static void free_seen(struct seen **s)
+{
+	free(*s);
+	*s = NULL;
+}
+
+static void free_main(struct tally_task *task)
+{
+	for (uint32_t i = 0; i < STAT_STORED_METRICS; i++)
+		free_seen(&task->hists[i]);
+	free_seen(&task->depth);
+}
+
+void tally_task_done(struct tally_task *task)
+{
+	free_main(task);
+	free_seen(&task->hists[STAT_WAKING]);
+}
+
+static int reserve_task(struct tally *t, uint32_t *out)
+{
+	if (t->free_task == TALLY_NONE && t->nr_tasks == t->tasks_capacity) {
+		uint32_t capacity = t->tasks_capacity ? t->tasks_capacity * 2 : 64;
+		struct tally_task *tasks = reallocarray(t->tasks, capacity, sizeof(*tasks));
+
+		if (!tasks)
+			return -ENOMEM;
+		t->tasks = tasks;
+		t->tasks_capacity = capacity;
+	}
+	*out = t->free_task == TALLY_NONE ? t->nr_tasks : t->free_task;
+	return 0;
+}
+
+static int add_task(struct tally *t, const struct stat_id *id, const struct task_key *key,
+                    uint32_t *out)
+{
+	bool is_wanted = !t->cfg.accept || t->cfg.accept(t->cfg.accept_ctx, id);
+	uint32_t row_idx = TALLY_NONE, idx;
+	int err;
+
+	err = reserve_task(t, &idx);
+	if (err)
+		return err;
+	err = map_insert(t->task_of, key, idx);
+	if (err)
+		return err;
+	err = is_wanted ? tally_row_of(t, id, &row_idx) : 0;
+	if (err) {
+		map_remove(t->task_of, key);
+		return err;
+	}
+	if (idx == t->nr_tasks)
+		t->nr_tasks++;
+	else
+		t->free_task = t->tasks[idx].next;
+	t->tasks[idx] = (struct tally_task){ .key = *key, .row_idx = row_idx };
+	*out = idx;
+	return 0;
+}
+
+/*
+ * The task whose part a record is about. NULL if that part's last record has come already: what
+ * comes late was part of it.
+ */
+static int find_task(struct tally *t, const struct stat_id *id, uint8_t part,
+                     struct tally_task **out)
+{
+	struct task_key key = { id->start_ns, id->tid, id->generation };
+	struct tally_task *task;
+	uint32_t idx;
+	int err;
+
+	if (!map_find(t->task_of, &key, &idx)) {
+		err = add_task(t, id, &key, &idx);
+		if (err)
+			return err;
+	}
+	task = &t->tasks[idx];
+	*out = task->ended_parts & part ? NULL : task;
+	task->live_parts |= (uint8_t)(part & ~task->ended_parts);
+	return 0;
+}
+
+/*
+ * Nothing more will come of this part, so what was seen of it is let go. The rest waits for the end of
+ * the tick: for its rates, and to know the other part as the same task.
+ */
+static void end_part(struct tally *t, struct tally_task *task, uint8_t part)
+{
+	task->live_parts &= (uint8_t)~part;
+	task->ended_parts |= part;
+	if (part == TASK_PART_MAIN)
+		free_main(task);
+	else
+		free_seen(&task->hists[STAT_WAKING]);
+	touch(t, task);
+}
+
+static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
+                     const struct abi_hist *now, bool is_last)
+{
+	struct row *row = t->rows[task->row_idx];
+	struct seen **seen = &task->hists[metric];
+	struct hist *into[TALLY_VIEWS] = {
+		row->pub.view[TALLY_TOTAL].hist[metric],
+		row->pub.view[TALLY_INTERVAL].hist[metric],
+	};
+	int err;
+
+	err = seen_compare(seen, now->slots, HIST_SLOTS, &t->growth);
+	if (err)
+		return err;
+	if (t->growth.count == 0) {
+		if (*seen)
+			seen_take_late_hist(*seen, now, is_last, into);
+		return 0;
+	}
+	err = tally_row_hists(t, row, metric, into);
+	if (err)
+		return err;
+	seen_take_hist(*seen, now, &t->growth, into);
+	tally_row_note(t, task, metric);
+	return 0;
+}
+
+static int take_hists(struct tally *t, struct tally_task *task, const uint8_t *at)
+{
+	const struct stat_rec *rec = &t->in_task.rec;
+	int err = 0;
+
+	for (uint32_t metric = 0; !err && metric < STAT_STORED_METRICS; metric++) {
+		if (!(rec->mask & (1U << metric)))
+			continue;
+		memcpy(&t->in_hist, at, sizeof(t->in_hist));
+		at += sizeof(t->in_hist);
+		err = take_hist(t, task, metric, &t->in_hist, rec->is_last);
+	}
+	return err;
+}
+
+static int take_new(struct tally *t, struct tally_task *task, const struct stat_sample *now)
+{
+	struct hist *into[TALLY_VIEWS];
+	int err;
+
+	if (task->has_new || now->count == 0)
+		return 0;
+	err = tally_row_hists(t, t->rows[task->row_idx], TALLY_DELAY_NEW, into);
+	if (err)
+		return err;
+	for (int v = 0; v < TALLY_VIEWS; v++)
+		hist_add(into[v], now->ns, now->at_ns, now->cpu);
+	task->has_new = true;
+	tally_row_note(t, task, TALLY_DELAY_NEW);
+	return 0;
+}
+
+static int take_depth(struct tally *t, struct tally_task *task, const struct stat_depth *now,
+                      bool is_last)
+{
+	struct row *row = t->rows[task->row_idx];
+	struct tally_depth *into[TALLY_VIEWS] = {
+		row->pub.view[TALLY_TOTAL].depth,
+		row->pub.view[TALLY_INTERVAL].depth,
+	};
+	int err;
+
+	err = seen_compare(&task->depth, now->slots, STAT_DEPTH_SLOTS, &t->growth);
+	if (err)
+		return err;
+	if (t->growth.count == 0) {
+		if (task->depth && is_last)
+			seen_take_late_depth(task->depth, now, into);
+		return 0;
+	}
+	err = tally_row_depths(t, row, into);
+	if (err)
+		return err;
+	seen_take_depth(task->depth, now, &t->growth, into);
+	tally_row_note(t, task, CROWD_ANY);
+	return 0;
+}
+
+static bool take_migrations(struct tally_task *task, const struct stat_migrations *now,
+                            struct tally_view views[TALLY_VIEWS])
+{
+	uint64_t grown[3] = {
+		seen_advance(&task->migrations[0], now->all),
+		seen_advance(&task->migrations[1], now->cross_llc),
+		seen_advance(&task->migrations[2], now->cross_node),
+	};
+
+	for (int v = 0; v < TALLY_VIEWS; v++) {
+		views[v].migrations.all += grown[0];
+		views[v].migrations.cross_llc += grown[1];
+		views[v].migrations.cross_node += grown[2];
+	}
+	for (int i = 0; i < 3; i++)
+		task->tick_migrations[i] += grown[i];
+	return grown[0] | grown[1] | grown[2];
+}
+
+static bool take_counters(struct tally_task *task, const struct stat_task *now,
+                          struct tally_view views[TALLY_VIEWS])
+{
+	uint64_t grown, any = 0;
+
+	for (int i = 0; i < STAT_COUNTERS; i++) {
+		grown = seen_advance(&task->counters[i], now->counters[i]);
+		task->tick_counters[i] += grown;
+		any |= grown;
+		for (int v = 0; v < TALLY_VIEWS; v++)
+			views[v].counters[i] += grown;
+	}
+	grown = seen_advance(&task->counter_slices, now->counter_slices);
+	for (int v = 0; v < TALLY_VIEWS; v++)
+		views[v].counter_slices += grown;
+	return any | grown;
+}
+
+static void take_numbers(struct tally *t, struct tally_task *task, const struct stat_task *now)
+{
+	struct row *row = t->rows[task->row_idx];
+	uint64_t run_ns = seen_advance(&task->run_ns, now->run_ns);
+	bool has_migrations = take_migrations(task, &now->migrations, row->pub.view);
+	bool has_counters = take_counters(task, now, row->pub.view);
+
+	for (int v = 0; v < TALLY_VIEWS; v++)
+		row->pub.view[v].run_ns += run_ns;
+	if (has_migrations || has_counters)
+		touch(t, task);
+	if (has_migrations || has_counters || run_ns)
+		tally_row_note(t, task, CROWD_ANY);
+}
+
+static void take_open_slice(struct tally *t, const struct tally_task *task,
+                            const struct stat_task *now, uint64_t drained_ns)
+{
+	struct row *row = t->rows[task->row_idx];
+
+	if (!now->is_running || now->rec.is_last || now->on_cpu_ns == 0)
+		return;
+	if (drained_ns <= now->on_cpu_ns || drained_ns - now->on_cpu_ns <= row->pub.open_slice_ns)
+		return;
+	tally_row_touch(t, row);
+	row->pub.open_slice_ns = drained_ns - now->on_cpu_ns;
+	row->pub.open_slice_tid = task->key.tid;
+}
+
+static int take_main(struct tally *t, struct tally_task *task, const uint8_t *hists,
+                     uint64_t drained_ns)
+{
+	const struct stat_task *now = &t->in_task;
+	int err;
+
+	take_numbers(t, task, now);
+	take_open_slice(t, task, now, drained_ns);
+	err = take_new(t, task, &now->wait_new);
+	if (err)
+		return err;
+	err = take_depth(t, task, &now->depth, now->rec.is_last);
+	if (err)
+		return err;
+	return take_hists(t, task, hists);
+}
+
+int tally_task_take(struct tally *t, const uint8_t *rec, uint64_t drained_ns)
+{
+	struct tally_task *task;
+	int err;
+
+	memcpy(&t->in_task, rec, sizeof(t->in_task));
+	err = find_task(t, &t->in_task.id, TASK_PART_MAIN, &task);
+	if (err || !task)
+		return err;
+	if (task->row_idx != TALLY_NONE)
+		err = take_main(t, task, rec + sizeof(t->in_task), drained_ns);
+	if (t->in_task.rec.is_last)
+		end_part(t, task, TASK_PART_MAIN);
+	return err;
+}
+
+int tally_task_take_waking(struct tally *t, const uint8_t *rec)
+{
+	struct tally_task *task;
+	int err;
+
+	memcpy(&t->in_waking, rec, sizeof(t->in_waking));
+	err = find_task(t, &t->in_waking.id, TASK_PART_WAKING, &task);
+	if (err || !task)
+		return err;
+	if (task->row_idx != TALLY_NONE)
+		err = take_hist(t, task, STAT_WAKING, &t->in_waking.hist, t->in_waking.rec.is_last);
+	if (t->in_waking.rec.is_last)
+		end_part(t, task, TASK_PART_WAKING);
+	return err;
+}
+
+static bool any_of(const uint64_t *values, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (values[i])
+			return true;
+	return false;
+}
+
+static void add_rates(struct tally *t, const struct tally_task *task, uint64_t tick_ns)
+{
+	struct tally_row *row = &t->rows[task->row_idx]->pub;
+
+	if (any_of(task->tick_migrations, 3))
+		t->loss.rates += tally_row_rates(&row->migration_rates, task->tick_migrations, 3,
+		                                 tick_ns);
+	if (any_of(task->tick_counters, STAT_COUNTERS))
+		t->loss.rates += tally_row_rates(&row->counter_rates, task->tick_counters,
+		                                 STAT_COUNTERS, tick_ns);
+}
+
+void tally_end_tick(struct tally *t, uint64_t tick_ns)
+{
+	uint32_t next;
+
+	for (uint32_t idx = t->touched_task; idx != TALLY_NONE; idx = next) {
+		struct tally_task *task = &t->tasks[idx];
+
+		next = task->next;
+		if (tick_ns >= MIN_TICK_NS && task->row_idx != TALLY_NONE)
+			add_rates(t, task, tick_ns);
+		memset(task->tick_migrations, 0, sizeof(task->tick_migrations));
+		memset(task->tick_counters, 0, sizeof(task->tick_counters));
+		task->is_touched = false;
+		if (task->live_parts)
+			continue;
+		tally_task_done(task);
+		map_remove(t->task_of, &task->key);
+		task->next = t->free_task;
+		t->free_task = idx;
+	}
+	t->touched_task = TALLY_NONE;
+}
