@@ -31,7 +31,8 @@ static void make_key(enum tally_by by, const struct stat_id *id, struct row_key 
 		out->generation = id->generation;
 		break;
 	case TALLY_BY_TGID:
-		out->number = id->tgid;
+		out->number = id->process_start_ns;
+		out->tid = id->tgid;
 		copy_name(out->name, id->process);
 		break;
 	case TALLY_BY_CGROUP:
