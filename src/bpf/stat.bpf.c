@@ -148,11 +148,8 @@ static __always_inline void end_waking(struct stat_task *st, struct task_struct 
 	/* A waking seen while the task was on a CPU counts from when it left it. */
 	start = w->waking_ns > st->off_cpu_ns ? w->waking_ns : st->off_cpu_ns;
 	w->waking_ns = 0;
-	if (!w->id.tid) {
-		w->rec.size = sizeof(*w);
-		w->rec.kind = STAT_REC_WAKING;
+	if (!w->id.tid)
 		w->id = st->id;
-	}
 	record_sample(&w->hist, epoch, now - start, now, cpu);
 	st->nr_samples++;
 }
@@ -415,14 +412,11 @@ struct packing {
 	__u32 blocks;
 };
 
-#define PACKED_HEAD offsetof(struct abi_hist, slots)
-
 static __always_inline __u32 settle(const struct abi_hist *h, struct packing *pk)
 {
 	pk->count = h->count;
 	pk->blocks = h->blocks;
-	return (__u32)PACKED_HEAD +
-	       (__u32)__builtin_popcount(pk->blocks) * HIST_BLOCK_SLOTS * (__u32)sizeof(__u32);
+	return (__u32)(PACKED_HEAD + (__u32)__builtin_popcount(pk->blocks) * PACKED_BLOCK);
 }
 
 static __always_inline long write_packed(struct seq_file *seq, struct abi_hist *h,

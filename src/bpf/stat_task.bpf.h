@@ -15,6 +15,7 @@
 
 #include "bpf/record.bpf.h"
 #include "bpf/stat_maps.bpf.h"
+#include "bpf/stat_pack.bpf.h"
 #include "bpf/task.bpf.h"
 
 static __always_inline bool has_metric(enum stat_metric m)
@@ -92,20 +93,53 @@ static __always_inline __u64 ring_flags(void)
 	               : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void send_waking(struct task_struct *p)
+static __always_inline void send_packed(struct stat_scratch *s)
+{
+	__u64 len = s->len;
+
+	if (len > sizeof(s->bytes)) /* never: for the verifier */
+		return;
+	if (bpf_ringbuf_output(&ring, s->bytes, len, ring_flags()))
+		count_lost(STAT_LOST_RING);
+}
+
+static __always_inline void send_waking(struct task_struct *p, struct stat_scratch *s)
 {
 	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
 	__u32 zero = 0;
 	void *z = bpf_map_lookup_elem(&zeroes, &zero);
+	struct stat_rec *rec = (void *)s->bytes;
 
 	if (!w || !z || !w->hist.count)
 		return;
-	w->rec.is_last = 1;
-	if (bpf_ringbuf_output(&ring, w, sizeof(*w), ring_flags()))
-		count_lost(STAT_LOST_RING);
-	w->rec.is_last = 0;
+	s->len = 0;
+	pack_bytes(s, w, offsetof(struct stat_waking, hist));
+	pack_hist(s, &w->hist);
+	rec->size = s->len;
+	rec->kind = STAT_REC_WAKING | STAT_REC_PACKED;
+	rec->is_last = 1;
+	send_packed(s);
 	w->id.tid = 0; /* named anew with its next sample */
 	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
+}
+
+static __always_inline void send_task(struct stat_task *st, struct stat_scratch *s)
+{
+	struct stat_rec *rec = (void *)s->bytes;
+
+	s->len = 0;
+	pack_bytes(s, st, sizeof(*st));
+	rec->kind = STAT_REC_TASK | STAT_REC_PACKED;
+	rec->is_last = 1;
+	rec->mask = 0;
+	for (int m = 0; m < STAT_STORED_METRICS; m++) {
+		if (!has_metric(m) || !task_hist(st, m)->count)
+			continue;
+		rec->mask |= (__u8)(1U << m);
+		pack_hist(s, task_hist(st, m));
+	}
+	rec->size = s->len;
+	send_packed(s);
 }
 
 /*
@@ -114,15 +148,16 @@ static __always_inline void send_waking(struct task_struct *p)
  */
 static __always_inline void send_last(struct stat_task *st, struct task_struct *p)
 {
+	__u32 zero = 0;
+	struct stat_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
 	st->is_gone = 1;
-	if (st->nr_samples) {
-		st->rec.is_last = 1;
-		if (bpf_ringbuf_output(&ring, st, cfg.value_bytes, ring_flags()))
-			count_lost(STAT_LOST_RING);
-		st->rec.is_last = 0;
-	}
+	if (!s)
+		return;
+	if (st->nr_samples)
+		send_task(st, s);
 	if (cfg.has_waking)
-		send_waking(p);
+		send_waking(p, s);
 }
 
 /* A new name or cgroup: what was earned so far stays with the old one, and counting starts anew. */
@@ -165,12 +200,6 @@ static __always_inline bool needs_new_identity(struct stat_task *st, struct task
 
 static __always_inline void task_init(struct stat_task *st, struct task_struct *p)
 {
-	st->rec.size = cfg.value_bytes;
-	st->rec.kind = STAT_REC_TASK;
-	st->rec.mask = 0;
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m))
-			st->rec.mask |= (__u8)(1U << m);
 	fill_id(&st->id, p);
 	judge(st, p);
 }

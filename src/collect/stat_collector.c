@@ -42,12 +42,28 @@ static uint64_t boot_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+/* A record must not be trusted to be what it says. */
+static void hand_on_one(struct stat_collector *c, const struct stat_rec *rec, size_t len)
+{
+	int size;
+
+	if (!(rec->kind & STAT_REC_PACKED)) {
+		c->fn(c->fn_ctx, rec, len);
+		return;
+	}
+	size = stat_unpack(rec, len, &c->unpacked);
+	if (size < 0)
+		c->nr_bad++;
+	else
+		c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
+}
+
 static int on_ring_record(void *ctx, void *data, size_t len)
 {
-	const struct stat_collector *c = ctx;
+	struct stat_collector *c = ctx;
 
 	if (len >= sizeof(struct stat_rec))
-		c->fn(c->fn_ctx, data, len);
+		hand_on_one(c, data, len);
 	return 0;
 }
 
@@ -278,7 +294,7 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 	return n < 0 ? n : 0;
 }
 
-/* The kernel writes whole records per read, but a record must not be trusted to be what it says. */
+/* The kernel writes whole records per read. */
 static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
                     struct stat_drain *info)
 {
@@ -286,15 +302,10 @@ static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
 
 	while (len - at >= sizeof(struct stat_rec)) {
 		const struct stat_rec *rec = (const void *)(buf + at);
-		int size;
 
 		if (rec->size < sizeof(*rec) || rec->size > len - at)
 			break;
-		size = stat_unpack(rec, rec->size, &c->unpacked);
-		if (size < 0)
-			c->nr_bad++;
-		else
-			c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
+		hand_on_one(c, rec, rec->size);
 		info->nr_tasks += rec->kind == (STAT_REC_TASK | STAT_REC_PACKED);
 		at += rec->size;
 	}

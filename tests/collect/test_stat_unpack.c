@@ -1,0 +1,141 @@
+#include "../unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/stat_unpack.h"
+
+#define HEAD offsetof(struct abi_hist, slots)
+
+/* A packed record under construction. */
+struct wire {
+	_Alignas(8) char bytes[sizeof(union stat_unpacked)];
+	size_t len;
+};
+
+static void put(struct wire *w, const void *from, size_t n)
+{
+	memcpy(w->bytes + w->len, from, n);
+	w->len += n;
+}
+
+static void put_hist(struct wire *w, const struct abi_hist *h)
+{
+	put(w, h, HEAD);
+	for (unsigned int b = 0; b < HIST_BLOCKS; b++)
+		if (h->blocks & (1U << b))
+			put(w, &h->slots[b * HIST_BLOCK_SLOTS], HIST_BLOCK_SLOTS * sizeof(__u32));
+}
+
+static struct stat_rec *rec_of(struct wire *w)
+{
+	return (struct stat_rec *)w->bytes;
+}
+
+static struct abi_hist some_hist(__u32 seed)
+{
+	struct abi_hist h = { .sum_ns = seed, .count = 3, .blocks = 1U << 2 | 1U << 26 };
+
+	h.slots[2 * HIST_BLOCK_SLOTS + 1] = seed;
+	h.slots[26 * HIST_BLOCK_SLOTS + 7] = seed + 1;
+	return h;
+}
+
+static struct wire task_record(void)
+{
+	struct stat_task task = { 0 };
+	struct abi_hist first = some_hist(10), second = some_hist(20);
+	struct wire w = { .len = 0 };
+
+	task.rec.kind = STAT_REC_TASK | STAT_REC_PACKED;
+	task.rec.mask = 1U << STAT_DELAY_WOKEN | 1U << STAT_SLEEP_D;
+	task.id.tid = 7;
+	put(&w, &task, sizeof(task));
+	put_hist(&w, &first);
+	put_hist(&w, &second);
+	rec_of(&w)->size = (__u32)w.len;
+	return w;
+}
+
+static void a_task_comes_out_with_all_its_slots(void **state)
+{
+	struct wire w = task_record();
+	struct abi_hist first = some_hist(10), second = some_hist(20);
+	union stat_unpacked out;
+
+	(void)state;
+	memset(&out, 0xff, sizeof(out));
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out),
+	          sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
+	expect_eq(out.rec.kind, STAT_REC_TASK);
+	expect_eq(out.rec.size, sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
+	expect_eq(out.task.task.id.tid, 7);
+	assert_memory_equal(&out.task.hists[0], &first, sizeof(first));
+	assert_memory_equal(&out.task.hists[1], &second, sizeof(second));
+}
+
+static void a_waking_comes_out_with_all_its_slots(void **state)
+{
+	struct stat_waking waking = { 0 };
+	struct abi_hist hist = some_hist(5);
+	struct wire w = { .len = 0 };
+	union stat_unpacked out;
+
+	(void)state;
+	waking.rec.kind = STAT_REC_WAKING | STAT_REC_PACKED;
+	waking.id.tid = 9;
+	put(&w, &waking, offsetof(struct stat_waking, hist));
+	put_hist(&w, &hist);
+	rec_of(&w)->size = (__u32)w.len;
+
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), sizeof(struct stat_waking));
+	expect_eq(out.waking.id.tid, 9);
+	assert_memory_equal(&out.waking.hist, &hist, sizeof(hist));
+}
+
+static void every_shorter_length_is_refused(void **state)
+{
+	struct wire w = task_record();
+	union stat_unpacked out;
+
+	(void)state;
+	for (size_t len = sizeof(struct stat_rec); len < w.len; len++) {
+		rec_of(&w)->size = (__u32)len;
+		expect_eq(stat_unpack(rec_of(&w), len, &out), -EBADMSG);
+	}
+}
+
+static void what_does_not_add_up_is_refused(void **state)
+{
+	struct wire w = task_record();
+	union stat_unpacked out;
+
+	(void)state;
+	expect_eq(stat_unpack(rec_of(&w), 4, &out), -EBADMSG);
+	rec_of(&w)->size++;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* size is not the length */
+	w = task_record();
+	rec_of(&w)->kind = STAT_REC_TASK;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* not packed */
+	w = task_record();
+	rec_of(&w)->mask |= 1U << STAT_STORED_METRICS;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* no such metric */
+	w = task_record();
+	rec_of(&w)->mask = 0;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* bytes are left over */
+	w = task_record();
+	((struct abi_hist *)(w.bytes + sizeof(struct stat_task)))->blocks |= 1U << HIST_BLOCKS;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* no such block */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_task_comes_out_with_all_its_slots),
+		cmocka_unit_test(a_waking_comes_out_with_all_its_slots),
+		cmocka_unit_test(every_shorter_length_is_refused),
+		cmocka_unit_test(what_does_not_add_up_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
