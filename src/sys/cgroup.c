@@ -16,9 +16,9 @@
 #include "base/match.h"
 #include "base/text.h"
 
-#define MOUNTINFO_CAP (4 * 1024 * 1024)
-#define TREE_CAP      (64 * 1024 * 1024) /* bytes of paths */
-#define KERNFS_HANDLE 0xfe               /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
+#define MOUNTINFO_CAP (4UL << 20)
+#define TREE_CAP      (64UL << 20) /* bytes of paths */
+#define KERNFS_HANDLE 0xfe         /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
 
 struct cgroup {
 	uint64_t id;

@@ -1,5 +1,6 @@
 #include "sys/schedstat.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "base/text.h"
 #include "sys/cpulist.h"
 
-#define FILE_CAP          (64 * 1024 * 1024)
+#define FILE_CAP          (64UL << 20)
 #define MAX_DOMAINS       262144
 #define MAX_LEVEL         64
 #define FIRST_VERSION     15
@@ -141,7 +142,7 @@ static bool word_number(struct word w, const char *prefix, uint64_t *out)
 static bool word_is_mask(struct word w)
 {
 	for (size_t i = 0; i < w.len; i++)
-		if (!memchr("0123456789abcdefABCDEF,", w.s[i], 23))
+		if (!isxdigit((unsigned char)w.s[i]) && w.s[i] != ',')
 			return false;
 	return w.len > 0;
 }

@@ -12,7 +12,7 @@
 #include "sys/cpulist.h"
 #include "sys/topology.h"
 
-#define FILE_CAP (16 * 1024 * 1024)
+#define FILE_CAP (16UL << 20)
 #define HINT     "'schedscope stat --gen-topology' prints a file of the right form"
 
 int topology_json_write(const struct topology *t, FILE *out)

@@ -11,7 +11,7 @@
 #include "sys/cpulist.h"
 #include "sys/topology.h"
 
-#define FILE_CAP          (512 * 1024) /* a list of 65536 single CPUs still fits */
+#define FILE_CAP          (512UL << 10) /* a list of 65536 single CPUs still fits */
 #define MAX_CACHE_INDEXES 16
 
 /* -1 for a file that is missing, holds no number, or holds the kernel's own -1. */
@@ -45,11 +45,11 @@ static int32_t read_group(int dir_fd, const char *path, uint32_t cpu, int32_t *o
 
 	if (read_list(dir_fd, path, &l) || !cpulist_has(&l, cpu))
 		return -1;
-	for (int i = cpulist_next(&l, 0); out_place && i < (int)cpu; place++)
-		i = cpulist_next(&l, (uint32_t)i + 1);
+	for (int i = cpulist_next(&l, -1); out_place && i < (int)cpu; place++)
+		i = cpulist_next(&l, i);
 	if (out_place)
 		*out_place = place;
-	return cpulist_next(&l, 0);
+	return cpulist_next(&l, -1);
 }
 
 /* The highest level counts; where only its list is missing, a lower cache is no answer. */
@@ -178,8 +178,7 @@ static int read_nodes(const char *sys_root, struct reader *r)
 	if (!r->distances)
 		return -ENOMEM;
 	memset(r->distances, -1, (size_t)r->nodes.nr * r->nodes.nr * sizeof(*r->distances));
-	cpulist_for_each(node, &r->nodes)
-	{
+	for (int node = -1; (node = cpulist_next(&r->nodes, node)) >= 0;) {
 		SCOPED(scoped_cpulist) struct cpulist cpus = { 0 };
 
 		read_distances(fd, node, r->distances + (size_t)idx++ * r->nodes.nr, r->nodes.nr);
