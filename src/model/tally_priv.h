@@ -37,8 +37,15 @@ struct growth {
 	uint32_t slots[HIST_SLOTS];
 };
 
+/* Slots [first, end) of a histogram. */
+struct span {
+	uint32_t first;
+	uint32_t end;
+};
+struct span seen_span(uint32_t blocks); /* those that can hold something, by abi_hist.blocks */
+
 /* Compares, and makes the room that the functions below need; -ENOMEM changes nothing. */
-MUST_USE int seen_compare(struct seen **s, const uint32_t *now, uint32_t nr_slots,
+MUST_USE int seen_compare(struct seen **s, const uint32_t *now, struct span used,
                           struct growth *out);
 /* These count what has grown and note it as seen; g->count > 0. */
 void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct growth *g,

@@ -71,34 +71,41 @@ static int make_room(struct seen **s, uint32_t first, uint32_t last)
 	return 0;
 }
 
+static uint32_t seen_slot(const struct seen *s, uint32_t slot)
+{
+	return s && slot >= s->first && slot - s->first < s->nr ? s->slots[slot - s->first] : 0;
+}
+
 /*
  * The counters may wrap, so a difference is right modulo 2^32. One that looks huge is of a copy older
  * than the last; the next one will be ahead again.
  */
-static void subtract(const struct seen *s, uint32_t *slots)
+int seen_compare(struct seen **s, const uint32_t *now, struct span used, struct growth *out)
 {
-	for (uint32_t i = 0; i < s->nr; i++) {
-		uint32_t grown = slots[s->first + i] - s->slots[i];
+	out->count = 0;
+	for (uint32_t i = used.first; i < used.end; i++) {
+		uint32_t grown = now[i] - seen_slot(*s, i);
 
-		slots[s->first + i] = grown > UINT32_MAX / 2 + 1 ? 0 : grown;
+		if (*s && grown > UINT32_MAX / 2 + 1)
+			grown = 0;
+		out->slots[i] = grown;
+		if (!grown)
+			continue;
+		if (out->count == 0)
+			out->first = i;
+		out->last = i;
+		out->count += grown;
 	}
+	return out->count ? make_room(s, out->first, out->last) : 0;
 }
 
-int seen_compare(struct seen **s, const uint32_t *now, uint32_t nr_slots, struct growth *out)
+struct span seen_span(uint32_t blocks)
 {
-	memcpy(out->slots, now, nr_slots * sizeof(now[0]));
-	if (*s)
-		subtract(*s, out->slots);
-	out->count = 0;
-	for (uint32_t i = 0; i < nr_slots; i++)
-		out->count += out->slots[i];
-	if (out->count == 0)
-		return 0;
-	for (out->first = 0; out->slots[out->first] == 0;)
-		out->first++;
-	for (out->last = nr_slots - 1; out->slots[out->last] == 0;)
-		out->last--;
-	return make_room(s, out->first, out->last);
+	blocks &= (1U << HIST_BLOCKS) - 1;
+	if (!blocks)
+		return (struct span){ 0, 0 };
+	return (struct span){ (uint32_t)__builtin_ctz(blocks) * HIST_BLOCK_SLOTS,
+		              (32 - (uint32_t)__builtin_clz(blocks)) * HIST_BLOCK_SLOTS };
 }
 
 uint64_t seen_advance(uint64_t *seen, uint64_t now)

@@ -126,7 +126,7 @@ static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
 	};
 	int err;
 
-	err = seen_compare(seen, now->slots, HIST_SLOTS, &t->growth);
+	err = seen_compare(seen, now->slots, seen_span(now->blocks), &t->growth);
 	if (err)
 		return err;
 	if (t->growth.count == 0) {
@@ -184,7 +184,8 @@ static int take_depth(struct tally *t, struct tally_task *task, const struct sta
 	};
 	int err;
 
-	err = seen_compare(&task->depth, now->slots, STAT_DEPTH_SLOTS, &t->growth);
+	err = seen_compare(&task->depth, now->slots, (struct span){ 0, STAT_DEPTH_SLOTS },
+	                   &t->growth);
 	if (err)
 		return err;
 	if (t->growth.count == 0) {

@@ -66,6 +66,7 @@ static inline void fake_add(struct abi_hist *h, uint32_t epoch, uint64_t ns, uin
 	h->sum_ns += ns;
 	h->count++;
 	h->slots[hist_slot(ns)]++;
+	h->blocks |= 1U << (hist_slot(ns) / HIST_BLOCK_SLOTS);
 }
 
 /* A sample that leaves no extremes behind. */
@@ -74,6 +75,7 @@ static inline void fake_add_bare(struct abi_hist *h, uint64_t ns)
 	h->sum_ns += ns;
 	h->count++;
 	h->slots[hist_slot(ns)]++;
+	h->blocks |= 1U << (hist_slot(ns) / HIST_BLOCK_SLOTS);
 }
 
 static inline void fake_depth(struct fake_task *f, uint32_t depth, uint64_t at_ns, uint32_t cpu)
@@ -90,6 +92,14 @@ static inline void fake_depth(struct fake_task *f, uint32_t depth, uint64_t at_n
 	}
 }
 
+/* As the kernel would: a block is named once any of its slots was used. */
+static inline void fake_name_blocks(struct abi_hist *h)
+{
+	for (uint32_t i = 0; i < HIST_SLOTS; i++)
+		if (h->slots[i])
+			h->blocks |= 1U << (i / HIST_BLOCK_SLOTS);
+}
+
 /* Returns the record's length; buf has room for a whole struct fake_task. */
 static inline size_t fake_record(const struct fake_task *f, uint8_t mask, bool is_last,
                                  uint8_t *buf)
@@ -98,10 +108,13 @@ static inline size_t fake_record(const struct fake_task *f, uint8_t mask, bool i
 	size_t len = sizeof(head);
 
 	for (int i = 0; i < STAT_STORED_METRICS; i++) {
+		struct abi_hist hist = f->hists[i];
+
 		if (!(mask & (1U << i)))
 			continue;
-		memcpy(buf + len, &f->hists[i], sizeof(f->hists[i]));
-		len += sizeof(f->hists[i]);
+		fake_name_blocks(&hist);
+		memcpy(buf + len, &hist, sizeof(hist));
+		len += sizeof(hist);
 	}
 	head.rec = (struct stat_rec){ (uint32_t)len, STAT_REC_TASK, is_last, mask };
 	memcpy(buf, &head, sizeof(head));
@@ -133,6 +146,7 @@ static inline void fake_send_waking(struct tally *t, const struct fake_task *f, 
 
 	w.rec = (struct stat_rec){ sizeof(w), STAT_REC_WAKING, is_last, 0 };
 	w.id = f->head.id;
+	fake_name_blocks(&w.hist);
 	expect_eq(tally_record(t, &w, sizeof(w), 0), 0);
 }
 
