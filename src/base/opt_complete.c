@@ -1,0 +1,93 @@
+#include "base/opt_complete.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *const opt_shells[] = { "bash", "elvish", "fish", "powershell", "zsh", NULL };
+
+struct opt_command opt_top_command(const struct opt_program *prog)
+{
+	return (struct opt_command){
+		.name = "",
+		.summary = prog->summary,
+		.operands = "COMMAND",
+		.options = prog->options,
+		.operand = OPT_OPERAND_COMMAND,
+	};
+}
+
+void opt_put_quoted(FILE *out, enum opt_quoting quoting, const char *s)
+{
+	fputc('\'', out);
+	for (; *s; s++) {
+		if (*s == '\'' && quoting == OPT_QUOTE_POSIX)
+			fputs("'\\'", out);
+		else if ((*s == '\'' || *s == '\\') && quoting == OPT_QUOTE_ESCAPED)
+			fputc('\\', out);
+		else if (*s == '\'' && quoting == OPT_QUOTE_DOUBLED)
+			fputc('\'', out);
+		fputc(*s, out);
+	}
+	fputc('\'', out);
+}
+
+void opt_put_template(FILE *out, const char *template, const struct opt_program *prog)
+{
+	const char *p;
+
+	for (p = template; *p; p++) {
+		if (*p == '~')
+			fputs(prog->name, out);
+		else
+			fputc(*p, out);
+	}
+}
+
+void opt_each_shown_name(const struct opt *o, opt_name_fn *fn, void *ctx)
+{
+	char name[OPT_SHOWN];
+
+	if (o->short_name) {
+		snprintf(name, sizeof(name), "-%c", o->short_name);
+		fn(ctx, name);
+	}
+	snprintf(name, sizeof(name), "--%s", o->long_name);
+	fn(ctx, name);
+}
+
+void opt_each_name(const struct opt *o, opt_name_fn *fn, void *ctx)
+{
+	char name[OPT_SHOWN];
+
+	opt_each_shown_name(o, fn, ctx);
+	if (o->alias) {
+		snprintf(name, sizeof(name), "--%s", o->alias);
+		fn(ctx, name);
+	}
+}
+
+bool opt_takes_value(const struct opt *o)
+{
+	return o->type != OPT_TYPE_FLAG;
+}
+
+int opt_print_completion(const struct opt_program *prog, const char *shell, FILE *out)
+{
+	static const struct {
+		const char *shell;
+		void (*write)(const struct opt_program *prog, FILE *out);
+	} writers[] = {
+		{ "bash", opt_complete_bash }, { "elvish", opt_complete_elvish },
+		{ "fish", opt_complete_fish }, { "powershell", opt_complete_powershell },
+		{ "zsh", opt_complete_zsh },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		if (strcmp(writers[i].shell, shell) == 0) {
+			writers[i].write(prog, out);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}

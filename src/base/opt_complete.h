@@ -1,0 +1,39 @@
+/*
+ * base/opt_complete — what the writers of the shells' completions share. Private to base/opt*.c.
+ *
+ * The part of the program before its command has the options of the program and completes commands;
+ * the writers take it as one more command, with an empty name, made by opt_top_command().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/opt.h"
+#include "base/opt_table.h"
+
+struct opt_command opt_top_command(const struct opt_program *prog);
+
+/* A word in single quotes of which nothing is special to the shell. */
+enum opt_quoting {
+	OPT_QUOTE_POSIX,   /* bash, zsh: it'\''s */
+	OPT_QUOTE_ESCAPED, /* fish: it\'s, and \\ for a backslash */
+	OPT_QUOTE_DOUBLED, /* elvish, PowerShell: it''s */
+};
+void opt_put_quoted(FILE *out, enum opt_quoting quoting, const char *s);
+
+/* Writes a template in which '~' stands for the name of the program. */
+void opt_put_template(FILE *out, const char *template, const struct opt_program *prog);
+
+/* Called with each word under which an option is known: "-i" and "--interval", then the alias. */
+typedef void opt_name_fn(void *ctx, const char *name);
+void opt_each_name(const struct opt *o, opt_name_fn *fn, void *ctx);
+void opt_each_shown_name(const struct opt *o, opt_name_fn *fn, void *ctx); /* not the alias */
+
+bool opt_takes_value(const struct opt *o);
+
+void opt_complete_bash(const struct opt_program *prog, FILE *out);
+void opt_complete_zsh(const struct opt_program *prog, FILE *out);
+void opt_complete_fish(const struct opt_program *prog, FILE *out);
+void opt_complete_elvish(const struct opt_program *prog, FILE *out);
+void opt_complete_powershell(const struct opt_program *prog, FILE *out);

@@ -1,0 +1,75 @@
+#include "cli/command.h"
+#include "cli/output.h"
+
+struct completions_args {
+	int shell;
+	const char *output;
+};
+
+static const struct completions_args defaults = { 0 }; /* opt_shells begins with bash */
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_CHOICE('s', "shell", "SHELL", struct completions_args, shell, opt_shells,
+		"the shell to write for"),
+	OPT_STRING('o', "output", "FILE", struct completions_args, output,
+		"where to write; standard output if not given", .is_file = true,
+		.details = "The file appears complete or not at all."),
+	OPT_END,
+};
+
+static const struct opt_example examples[] = {
+	{ "schedscope generate-completions --shell bash >/etc/bash_completion.d/schedscope",
+	  "for all users of bash, with the package bash-completion" },
+	{ "source <(schedscope generate-completions --shell bash)",
+	  "for this bash only, without any package; good in ~/.bashrc" },
+	{ "schedscope generate-completions -s zsh -o /usr/local/share/zsh/site-functions/_schedscope",
+	  "for all users of zsh" },
+	{ "schedscope generate-completions -s fish -o ~/.config/fish/completions/schedscope.fish",
+	  "for yourself in fish" },
+	{ "eval (schedscope generate-completions --shell elvish | slurp)",
+	  "in elvish; good in ~/.config/elvish/rc.elv" },
+	{ "schedscope generate-completions --shell powershell | Out-String | Invoke-Expression",
+	  "in PowerShell; good in $PROFILE" },
+	{ 0 },
+};
+/* clang-format on */
+
+static void write_completions(const void *ctx, FILE *out)
+{
+	/* The shell was checked when the option was parsed. */
+	(void)!opt_print_completion(&cli_program, ctx, out);
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct completions_args args = defaults;
+	struct opt_result operands = { 0 };
+	struct diag d = { 0 };
+	const char *shell;
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, &args, &operands, &exit_code))
+		return exit_code;
+	opt_result_done(&operands);
+	shell = opt_shells[args.shell];
+	if (!args.output)
+		write_completions(shell, stdout);
+	else if (output_write(args.output, write_completions, shell, &d))
+		return cli_fail(&d);
+	return CLI_OK;
+}
+
+const struct opt_command cmd_generate_completions = {
+	.name = "generate-completions",
+	.summary = "write the completions of a shell",
+	.description =
+		"Writes a script that teaches a shell to complete the commands of schedscope, "
+		"their options and the values of these. The script is made from the same "
+		"tables that parse the command line, so it never falls behind; write it anew "
+		"after an update.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,46 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static void print(const struct diag *d)
+{
+	char line[sizeof(d->what) + sizeof(d->hint) + 128];
+
+	diag_format(d, line, sizeof(line));
+	fprintf(stderr, "%s: %s\n", cli_program.name, line);
+}
+
+int cli_fail(const struct diag *d)
+{
+	print(d);
+	return CLI_FAILED;
+}
+
+int cli_usage_error(const struct opt_command *cmd, const struct diag *d)
+{
+	struct diag shown = *d;
+
+	if (!shown.hint[0])
+		snprintf(shown.hint, sizeof(shown.hint), "see '%s%s%s --help'", cli_program.name,
+		         cmd ? " " : "", cmd ? cmd->name : "");
+	print(&shown);
+	return CLI_USAGE;
+}
+
+bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
+               struct opt_result *out, int *exit_code)
+{
+	struct diag d = { 0 };
+
+	if (opt_parse(cmd, argc, argv, cfg, out, &d)) {
+		*exit_code = cli_usage_error(cmd, &d);
+		return false;
+	}
+	if (out->wants_help) {
+		opt_result_done(out);
+		opt_print_help(&cli_program, cmd, opt_columns(stdout), stdout);
+		*exit_code = CLI_OK;
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * cli/command — what every command of the program uses: parsing, errors, exit codes.
+ *
+ * A command is a const struct opt_command in its own cmd_NAME.c, declared here and named once in the
+ * table of main.c; help, manual and completions follow from it. Its run function returns the exit code.
+ * Results go to stdout, errors once to stderr.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+#include "base/opt.h"
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+extern const struct opt_program cli_program;
+
+extern const struct opt_command cmd_generate_completions;
+extern const struct opt_command cmd_generate_man;
+extern const struct opt_command cmd_help;
+
+/* Prints "schedscope: what: why; hint" on stderr. Returns CLI_FAILED: return cli_fail(&d). */
+MUST_USE int cli_fail(const struct diag *d);
+/* The same for a wrong command line; a diag without hint gets one: which --help to read. cmd == NULL: the program. */
+MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d);
+
+/*
+ * opt_parse() for commands. False means that all is done, be it --help or a usage error: return
+ * *exit_code. After true, opt_result_done(out) is the caller's.
+ */
+MUST_USE bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
+                        struct opt_result *out, int *exit_code);
