@@ -44,6 +44,9 @@ enum opt_type {
 struct opt {
 	enum opt_type type;
 	char short_name;            /* 0 = none */
+	bool is_file;               /* completes file names */
+	bool is_hidden;             /* accepted, not shown */
+	bool has_given;             /* given_offset counts */
 	const char *long_name;      /* without dashes */
 	const char *alias;          /* another long name, accepted, not shown; may be NULL */
 	const char *arg;            /* "SECONDS"; NULL for flags */
@@ -54,9 +57,6 @@ struct opt {
 	size_t offset;
 	uint64_t min, max;
 	uint64_t unit_ns; /* of a bare number given for a duration; 0 = the unit must be written */
-	bool is_file;     /* completes file names */
-	bool is_hidden;   /* accepted, not shown */
-	bool has_given;   /* given_offset counts */
 	size_t given_offset; /* of a bool set when the option was given */
 };
 
@@ -114,15 +114,15 @@ struct opt_program {
 #define OPT_LIST(s, l, a, st, f, h, ...) \
 	{ OPT_COMMON_(OPT_TYPE_LIST, s, l, h), OPT_FIELD_(st, f, struct opt_list), .arg = (a), __VA_ARGS__ }
 #define OPT_CHOICE(s, l, a, st, f, c, h, ...) \
-	{ OPT_COMMON_(OPT_TYPE_CHOICE, s, l, h), OPT_CHECKED_(st, f, sizeof(((st *)0)->f) == sizeof(int)), \
-	  .arg = (a), .choices = (c), __VA_ARGS__ }
+	{ OPT_COMMON_(OPT_TYPE_CHOICE, s, l, h), \
+	  .offset = OPT_CHECKED_(st, f, sizeof(((st *)0)->f) == sizeof(int)), .arg = (a), .choices = (c), __VA_ARGS__ }
 #define OPT_GIVEN(st, f) .has_given = true, .given_offset = offsetof(st, f)
 
 #define OPT_COMMON_(t, s, l, h) .type = (t), .short_name = (s), .long_name = (l), .help = (h)
 /* Refuses, when compiled, a field whose type is not the one that the option writes. */
-#define OPT_CHECKED_(st, f, is_right) .offset = offsetof(st, f) + 0 * sizeof(char[(is_right) ? 1 : -1])
+#define OPT_CHECKED_(st, f, is_right) (offsetof(st, f) + 0 * sizeof(char[(is_right) ? 1 : -1]))
 #define OPT_FIELD_(st, f, type) \
-	OPT_CHECKED_(st, f, __builtin_types_compatible_p(__typeof__(((st *)0)->f), type))
+	.offset = OPT_CHECKED_(st, f, __builtin_types_compatible_p(__typeof__(((st *)0)->f), type))
 /* clang-format on */
 
 /* What parsing found besides options. */

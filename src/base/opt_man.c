@@ -230,14 +230,14 @@ static void put_exit_status(FILE *out)
 static void put_title(FILE *out, const struct opt_program *prog, const char *name,
                       const char *summary)
 {
-	const char *p;
+	char upper[128];
+	size_t i;
 
+	for (i = 0; name[i] && i < sizeof(upper) - 1; i++)
+		upper[i] = (char)toupper((unsigned char)name[i]);
+	upper[i] = '\0';
 	fputs(".TH ", out);
-	for (p = name; *p; p++) {
-		if (*p == '-')
-			fputc('\\', out);
-		fputc(toupper((unsigned char)*p), out);
-	}
+	put_text(out, upper);
 	fprintf(out, " 1 %s \"%s %s\" \"User Commands\"\n", prog->date, prog->name, prog->version);
 	fputs(".SH NAME\n", out);
 	put_text(out, name);

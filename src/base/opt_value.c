@@ -19,10 +19,12 @@ static const struct {
 const char *opt_shown(char buf[OPT_SHOWN], const char *word)
 {
 	const size_t most = OPT_SHOWN - sizeof("...");
+	size_t len;
 
 	text_printable(buf, most + 1, word, SIZE_MAX);
+	len = strlen(buf);
 	if (strlen(word) > most)
-		strcat(buf, "...");
+		snprintf(buf + len, OPT_SHOWN - len, "...");
 	return buf;
 }
 
