@@ -20,6 +20,7 @@ extern const struct opt_program cli_program;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
+extern const struct opt_command cmd_stat;
 
 /* Prints "schedscope: what: why; hint" on stderr. Returns CLI_FAILED: return cli_fail(&d). */
 MUST_USE int cli_fail(const struct diag *d);

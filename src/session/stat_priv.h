@@ -1,8 +1,6 @@
 /* session/stat_priv — what the two halves of a stat session share; not for others. */
 #pragma once
 
-#include <bpf/libbpf.h>
-
 #include "collect/bpf_cost.h"
 #include "collect/stat_collector.h"
 #include "model/outliers.h"
@@ -23,7 +21,8 @@ struct stat_session {
 	uint32_t groups; /* those that are really there */
 	uint32_t nr_cpus;
 	enum tally_by kept_by;
-	struct topology *topology;
+	struct topology *machine;
+	struct topology *placement; /* NULL unless a file was given */
 	struct stat_cpu_place *places;
 	struct stat_filter *filter;
 	struct stat_counters *counters;          /* NULL without the perf group */
@@ -52,4 +51,5 @@ struct stat_session {
 };
 
 void stat_add_note(struct stat_session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+const struct topology *stat_placement(const struct stat_session *s);
 MUST_USE int stat_push_cgroups(struct stat_session *s, struct diag *d);

@@ -33,35 +33,33 @@ static void note_diag(struct stat_session *s, const char *group, const struct di
 	stat_add_note(s, "without %s: %s", group, line);
 }
 
+/* The kernel's CPUs are what is counted; where they sit may come from a file. */
 static int read_topology(struct stat_session *s, const char *path, struct diag *d)
 {
-	const struct topology_counts *counts;
-	int err = path ? topology_json_read(path, d, &s->topology)
-	               : topology_read("/sys", d, &s->topology);
+	int err = topology_read("/sys", d, &s->machine);
 
+	if (!err && path)
+		err = topology_json_read(path, d, &s->placement);
 	if (err)
 		return err;
-	counts = topology_counts(s->topology);
-	s->nr_cpus = counts->nr_cpu_ids;
-	if (path) { /* written for another number of CPUs, perhaps: the kernel's is what counts */
-		int possible = libbpf_num_possible_cpus();
-
-		if (possible > 0)
-			s->nr_cpus = (uint32_t)possible;
-	}
+	s->nr_cpus = topology_counts(s->machine)->nr_cpu_ids;
 	s->places = calloc(s->nr_cpus, sizeof(*s->places));
 	if (!s->places)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
-		const struct topology_cpu *at = topology_cpu(s->topology, cpu);
+		const struct topology_cpu *at = topology_cpu(stat_placement(s), cpu);
 
 		s->places[cpu].llc = at ? at->llc : -1;
 		s->places[cpu].node = at ? at->node : -1;
 	}
-	if ((stat_groups_all(&s->cfg.groups) & STAT_GROUP_MIGRATION) &&
-	    topology_llc_note(s->topology))
-		stat_add_note(s, "%s", topology_llc_note(s->topology));
+	if ((s->groups & STAT_GROUP_MIGRATION) && topology_llc_note(stat_placement(s)))
+		stat_add_note(s, "%s", topology_llc_note(stat_placement(s)));
 	return 0;
+}
+
+const struct topology *stat_placement(const struct stat_session *s)
+{
+	return s->placement ? s->placement : s->machine;
 }
 
 /* Facts that decide how the programs are set up; without BTF there are none, and no programs. */
@@ -115,7 +113,7 @@ static int open_counters(struct stat_session *s, struct diag *d)
 	if (!(stat_groups_all(&s->cfg.groups) & STAT_GROUP_PERF))
 		return 0;
 	for (uint32_t cpu = 0; !err && cpu < s->nr_cpus; cpu++) {
-		const struct topology_cpu *at = topology_cpu(s->topology, cpu);
+		const struct topology_cpu *at = topology_cpu(s->machine, cpu);
 
 		if (!at || at->is_online)
 			err = cpulist_add(&online, cpu);
@@ -286,7 +284,8 @@ void stat_session_close(struct stat_session *s)
 	stat_schedstat_close(s->schedstat);
 	tally_free(s->tally);
 	stat_filter_free(s->filter);
-	topology_free(s->topology);
+	topology_free(s->machine);
+	topology_free(s->placement);
 	free(s->places);
 	free(s->outliers);
 	free(s->outlier_list);
