@@ -35,9 +35,8 @@ bool cpulist_has(const struct cpulist *l, uint32_t cpu)
 	return cpu / 64 < l->nr_words && l->words[cpu / 64] >> (cpu % 64) & 1;
 }
 
-int cpulist_next(const struct cpulist *l, int after)
+int cpulist_next(const struct cpulist *l, uint32_t from)
 {
-	uint32_t from = (uint32_t)(after + 1);
 	uint64_t mask = ~0ULL << (from % 64);
 
 	for (uint32_t i = from / 64; i < l->nr_words; i++, mask = ~0ULL)
@@ -146,15 +145,15 @@ size_t cpulist_format(const struct cpulist *l, char *buf, size_t size)
 
 	if (size)
 		buf[0] = '\0';
-	for (int first = cpulist_next(l, -1); first >= 0; first = next) {
+	for (int first = cpulist_next(l, 0); first >= 0; first = next) {
 		int last = first;
 		size_t room = len < size ? size - len : 0;
 		char *end = room ? buf + len : NULL;
 		const char *comma = len ? "," : "";
 		int n;
 
-		next = cpulist_next(l, last);
-		for (; next == last + 1; next = cpulist_next(l, last))
+		next = cpulist_next(l, (uint32_t)last + 1);
+		for (; next == last + 1; next = cpulist_next(l, (uint32_t)last + 1))
 			last = next;
 		if (first == last)
 			n = snprintf(end, room, "%s%d", comma, first);

@@ -27,10 +27,15 @@ struct cpulist {
 MUST_USE int cpulist_parse(const char *s, struct cpulist *out);
 MUST_USE int cpulist_add(struct cpulist *l, uint32_t cpu);
 bool cpulist_has(const struct cpulist *l, uint32_t cpu);
-/* The next member, or -1: for (int cpu = -1; (cpu = cpulist_next(l, cpu)) >= 0;) */
-int cpulist_next(const struct cpulist *l, int after);
-int cpulist_last(const struct cpulist *l); /* the highest member, or -1 */
+int cpulist_next(const struct cpulist *l, uint32_t from); /* the first member >= from, or -1 */
+int cpulist_last(const struct cpulist *l);                /* the highest member, or -1 */
 /* Writes ranges and returns the length of the whole text, like snprintf(). */
 size_t cpulist_format(const struct cpulist *l, char *buf, size_t size);
 void cpulist_done(struct cpulist *l);
 void scoped_cpulist(struct cpulist *l);
+
+/* The loop declares cpu, so it cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define cpulist_for_each(cpu, l) \
+	for (int cpu = cpulist_next((l), 0); cpu >= 0; cpu = cpulist_next((l), (uint32_t)cpu + 1))
+/* NOLINTEND(bugprone-macro-parentheses) */

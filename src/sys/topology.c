@@ -100,7 +100,8 @@ static int node_index(const struct topology *t, int32_t id)
 static int collect_node_ids(const struct topology_table *table, struct cpulist *out)
 {
 	if (table->nodes) {
-		for (int id = -1; (id = cpulist_next(table->nodes, id)) >= 0;) {
+		cpulist_for_each(id, table->nodes)
+		{
 			int err = cpulist_add(out, (uint32_t)id);
 
 			if (err)
@@ -131,8 +132,7 @@ static int add_nodes(struct topology *t, const struct topology_table *table)
 	t->nodes = calloc(ids.nr, sizeof(*t->nodes));
 	if (!t->nodes)
 		return -ENOMEM;
-	for (int id = -1; (id = cpulist_next(&ids, id)) >= 0;)
-		t->nodes[t->counts.nr_nodes++].id = id;
+	cpulist_for_each(id, &ids) t->nodes[t->counts.nr_nodes++].id = id;
 	for (uint32_t i = 0; i < t->counts.nr_cpu_ids; i++) {
 		struct topology_cpu *cpu = &t->cpus[i];
 		int idx = cpu->is_online ? node_index(t, cpu->node) : -1;

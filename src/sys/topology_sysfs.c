@@ -45,11 +45,11 @@ static int32_t read_group(int dir_fd, const char *path, uint32_t cpu, int32_t *o
 
 	if (read_list(dir_fd, path, &l) || !cpulist_has(&l, cpu))
 		return -1;
-	for (int i = cpulist_next(&l, -1); out_place && i < (int)cpu; place++)
-		i = cpulist_next(&l, i);
+	for (int i = cpulist_next(&l, 0); out_place && i < (int)cpu; place++)
+		i = cpulist_next(&l, (uint32_t)i + 1);
 	if (out_place)
 		*out_place = place;
-	return cpulist_next(&l, -1);
+	return cpulist_next(&l, 0);
 }
 
 /* The highest level counts; where only its list is missing, a lower cache is no answer. */
@@ -178,7 +178,8 @@ static int read_nodes(const char *sys_root, struct reader *r)
 	if (!r->distances)
 		return -ENOMEM;
 	memset(r->distances, -1, (size_t)r->nodes.nr * r->nodes.nr * sizeof(*r->distances));
-	for (int node = -1; (node = cpulist_next(&r->nodes, node)) >= 0;) {
+	cpulist_for_each(node, &r->nodes)
+	{
 		SCOPED(scoped_cpulist) struct cpulist cpus = { 0 };
 
 		read_distances(fd, node, r->distances + (size_t)idx++ * r->nodes.nr, r->nodes.nr);

@@ -44,7 +44,7 @@ static void nothing_is_the_empty_set(void **state)
 	(void)state;
 	assert_string_equal(again(""), "");
 	assert_string_equal(again("\n"), "");
-	expect_eq(cpulist_next(&l, -1), -1);
+	expect_eq(cpulist_next(&l, 0), -1);
 	expect_eq(cpulist_last(&l), -1);
 	assert_false(cpulist_has(&l, 0));
 	expect_eq(cpulist_format(&l, buf, sizeof(buf)), 0);
@@ -76,7 +76,7 @@ static void numbers_end_at_the_cap(void **state)
 	expect_eq(cpulist_parse("0-65535", &l), 0);
 	expect_eq(l.nr, CPULIST_MAX);
 	expect_eq(cpulist_last(&l), CPULIST_MAX - 1);
-	expect_eq(cpulist_next(&l, CPULIST_MAX - 1), -1);
+	expect_eq(cpulist_next(&l, CPULIST_MAX), -1);
 	cpulist_done(&l);
 }
 
@@ -88,8 +88,7 @@ static void members_are_visited_in_order(void **state)
 
 	(void)state;
 	expect_eq(cpulist_parse("200,3,64", &l), 0);
-	for (int cpu = -1; (cpu = cpulist_next(&l, cpu)) >= 0;)
-		expect_eq(cpu, expected[n++]);
+	cpulist_for_each(cpu, &l) expect_eq(cpu, expected[n++]);
 	expect_eq(n, 3);
 	expect_eq(l.nr, 3);
 	expect_eq(cpulist_add(&l, 64), 0);
