@@ -36,6 +36,7 @@ struct stat_session {
 
 	/* While running; times are of the boot clock. */
 	uint64_t start_ns;
+	double start_cpu_s;
 	uint64_t interval_start_ns;
 	uint64_t tick_start_ns;
 	uint64_t drained_ns;

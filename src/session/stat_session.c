@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +28,12 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
+}
+
+/* What this process has used of CPUs so far. */
+static double cpu_seconds(void)
+{
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 size_t stat_session_nr_notes(const struct stat_session *s)
@@ -189,7 +194,6 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 {
 	struct stat_totals totals;
 	struct tally_loss loss;
-	struct rusage usage;
 	double elapsed = (double)(s->drained_ns - s->start_ns) / 1e9;
 	size_t nr = 0;
 
@@ -206,12 +210,9 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 	own->lost = (struct stat_pairs){ pairs->lost, nr };
 	own->nr_scaled = totals.multiplexed;
 	own->has_bpf_ns = bpf_cost_ns_per_run(&s->cost, &own->bpf_ns_per_event);
-	own->has_cpu_pct = elapsed > 0 && getrusage(RUSAGE_SELF, &usage) == 0;
+	own->has_cpu_pct = elapsed > 0;
 	if (own->has_cpu_pct)
-		own->cpu_pct = 100.0 *
-		               ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-		                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6) /
-		               elapsed;
+		own->cpu_pct = 100.0 * (cpu_seconds() - s->start_cpu_s) / elapsed;
 }
 
 static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, bool is_final,
@@ -435,6 +436,7 @@ int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, stru
 	s->start_ns = clock_ns(CLOCK_BOOTTIME);
 	s->interval_start_ns = s->start_ns;
 	s->tick_start_ns = s->start_ns;
+	s->start_cpu_s = cpu_seconds(); /* loading and attaching are over */
 	err = watch_begin(&w, s);
 	if (err)
 		err = diag_set(d, err, NULL, "cannot watch for signals");
