@@ -60,6 +60,7 @@ enum stat_event {
 
 #define STAT_COMM_LEN     16
 #define STAT_COUNTERS     12 /* 4 for instructions per cycle, 8 of the user's choice */
+#define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
 #define STAT_HISTORY      16 /* slices per CPU remembered for outliers; a power of two */
 #define STAT_MAX_ANCESTOR 16 /* cgroup levels that the subtree filter looks through */
@@ -82,10 +83,14 @@ enum stat_rec_kind {
 	STAT_REC_WAKING = 2,  /* stat_waking */
 	STAT_REC_OUTLIER = 3, /* stat_outlier */
 	/*
-	 * Added to TASK or WAKING: of each histogram only the part before its slots and the blocks of
-	 * slots named in its `blocks` follow. Nobody but the collector sees these.
+	 * Bits added to TASK or WAKING on the way out of the kernel; nobody but the collector sees them.
+	 * PACKED: of each histogram, and of the depths, only the part before its slots and the blocks of
+	 * slots named in its `blocks` follow. A task's depths and counters follow its head only if the bit
+	 * says so, then the histograms.
 	 */
 	STAT_REC_PACKED = 0x100,
+	STAT_REC_HAS_DEPTH = 0x200,
+	STAT_REC_HAS_COUNTERS = 0x400,
 };
 
 struct stat_rec {
@@ -110,6 +115,8 @@ struct stat_depth {
 	__u64 max_at_ns;
 	__u32 max_cpu;
 	__u32 sent_count;
+	__u32 blocks; /* bit per block of slots that was ever used, as in a histogram */
+	__u32 pad_;
 	__u32 slots[STAT_DEPTH_SLOTS];
 };
 
@@ -143,10 +150,11 @@ struct stat_task {
 	__u64 run_ns;       /* finished slices, exact */
 	struct stat_sample wait_new;
 	struct stat_migrations migrations;
+	/* From here on sent only where there is news. */
 	struct stat_depth depth;
-	__u64 counters[STAT_COUNTERS];
 	__u64 counter_slices; /* slices with counter deltas */
-			      /* struct abi_hist per bit of rec.mask follow */
+	__u64 counters[STAT_COUNTERS];
+	/* struct abi_hist per bit of rec.mask follow */
 };
 
 struct stat_waking {

@@ -32,7 +32,9 @@ static __always_inline void record_depth(struct stat_task *st, struct task_struc
 
 	if (!depth)
 		return;
-	d->slots[slot & (STAT_DEPTH_SLOTS - 1)]++;
+	slot &= STAT_DEPTH_SLOTS - 1; /* for the verifier */
+	d->slots[slot]++;
+	d->blocks |= 1U << (slot / HIST_BLOCK_SLOTS);
 	d->sum += depth;
 	d->count++;
 	if (depth > d->max) {
@@ -406,83 +408,54 @@ int flush_counters(void *ctx)
 	return 0;
 }
 
-/* What of a histogram goes into a packed record, settled before the first byte of it is written. */
-struct packing {
-	__u32 count;
-	__u32 blocks;
-};
-
-static __always_inline __u32 settle(const struct abi_hist *h, struct packing *pk)
+static __always_inline long write_packed(struct seq_file *seq, struct stat_scratch *s)
 {
-	pk->count = h->count;
-	pk->blocks = h->blocks;
-	return (__u32)(PACKED_HEAD + (__u32)__builtin_popcount(pk->blocks) * PACKED_BLOCK);
-}
+	__u64 len = s->len;
 
-static __always_inline long write_packed(struct seq_file *seq, struct abi_hist *h,
-                                         const struct packing *pk)
-{
-	union {
-		struct abi_hist hist; /* for its fields' offsets: only the head is ever touched */
-		char bytes[PACKED_HEAD];
-	} * head;
-	char copy[PACKED_HEAD];
-
-	head = (void *)copy;
-	bpf_probe_read_kernel(copy, sizeof(copy), h);
-	head->hist.blocks = pk->blocks;
-	if (bpf_seq_write(seq, copy, sizeof(copy)))
+	if (len > sizeof(s->bytes)) /* never: for the verifier */
 		return -1;
-	for (int b = 0; b < HIST_BLOCKS; b++)
-		if ((pk->blocks & (1U << b)) && bpf_seq_write(seq, &h->slots[b * HIST_BLOCK_SLOTS],
-		                                              HIST_BLOCK_SLOTS * sizeof(__u32)))
-			return -1;
-	return 0;
+	return bpf_seq_write(seq, s->bytes, (__u32)len);
 }
 
-static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p)
+static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p,
+                                         struct stat_scratch *s)
 {
 	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
-	struct stat_rec rec = { .kind = STAT_REC_WAKING | STAT_REC_PACKED };
-	const __u32 before_hist = offsetof(struct stat_waking, hist);
-	struct packing pk;
+	__u32 count;
 
 	if (!w || !w->id.tid || w->hist.count == w->hist.sent_count)
 		return 0;
-	rec.size = before_hist + settle(&w->hist, &pk);
-	if (bpf_seq_write(seq, &rec, sizeof(rec)) ||
-	    bpf_seq_write(seq, (void *)w + sizeof(rec), before_hist - sizeof(rec)) ||
-	    write_packed(seq, &w->hist, &pk))
+	count = w->hist.count;
+	pack_waking(w, s, false);
+	if (write_packed(seq, s))
 		return -1;
-	w->hist.sent_count = pk.count;
+	w->hist.sent_count = count;
 	return 0;
 }
 
-/* Bits of the histograms with new samples, and how each of those is packed. */
-static __always_inline __u8 changed_metrics(struct stat_task *st, struct packing *pk, __u32 *bytes)
-{
-	__u8 mask = 0;
+/* Counts of samples when a record was begun; those that come later are news for the next one. */
+struct counts {
+	__u64 samples;
+	__u32 depths;
+	__u32 metrics[STAT_STORED_METRICS];
+};
 
-	for (int m = 0; m < STAT_STORED_METRICS; m++) {
-		if (!has_metric(m) || task_hist(st, m)->count == task_hist(st, m)->sent_count)
-			continue;
-		mask |= (__u8)(1U << m);
-		*bytes += settle(task_hist(st, m), &pk[m]);
-	}
-	return mask;
-}
-
-static __always_inline long write_task(struct seq_file *seq, struct stat_task *st,
-                                       struct stat_rec *rec, const struct packing *pk)
+static __always_inline void note_counts(struct stat_task *st, struct counts *c)
 {
-	if (bpf_seq_write(seq, rec, sizeof(*rec)) ||
-	    bpf_seq_write(seq, (void *)st + sizeof(*rec), sizeof(*st) - sizeof(*rec)))
-		return -1;
+	c->samples = st->nr_samples;
+	c->depths = st->depth.count;
 	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m) && (rec->mask & (1U << m)) &&
-		    write_packed(seq, task_hist(st, m), &pk[m]))
-			return -1;
-	return 0;
+		if (has_metric(m))
+			c->metrics[m] = task_hist(st, m)->count;
+}
+
+static __always_inline void note_sent(struct stat_task *st, const struct counts *c)
+{
+	st->sent_samples = c->samples;
+	st->depth.sent_count = c->depths;
+	for (int m = 0; m < STAT_STORED_METRICS; m++)
+		if (has_metric(m) && task_hist(st, m)->sent_count != c->metrics[m])
+			task_hist(st, m)->sent_count = c->metrics[m];
 }
 
 /*
@@ -492,31 +465,27 @@ static __always_inline long write_task(struct seq_file *seq, struct stat_task *s
 SEC("iter/task")
 int drain_tasks(struct bpf_iter__task *ctx)
 {
-	struct stat_rec rec = { .kind = STAT_REC_TASK | STAT_REC_PACKED,
-		                .size = sizeof(struct stat_task) };
-	struct packing pk[STAT_STORED_METRICS] = {};
 	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *p = ctx->task;
+	__u32 which = SCRATCH_DRAIN;
+	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
+	struct counts counts = {};
 	struct stat_task *st;
-	__u64 nr_samples;
 
-	if (!p)
+	if (!p || !s)
 		return 0;
 	st = bpf_task_storage_get(&tasks, p, 0, 0);
 	if (!st || st->is_gone)
 		return 0;
 	st->is_running = p->on_cpu && st->on_cpu_ns;
-	nr_samples = st->nr_samples;
-	if (nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
+	if (st->nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
 		return 0;
-	rec.mask = changed_metrics(st, pk, &rec.size);
-	if (write_task(seq, st, &rec, pk))
+	note_counts(st, &counts);
+	pack_task(st, s, false);
+	if (write_packed(seq, s))
 		return 0;
-	if (cfg.has_waking && drain_waking(seq, p))
+	if (cfg.has_waking && drain_waking(seq, p, s))
 		return 0;
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m) && (rec.mask & (1U << m)))
-			task_hist(st, m)->sent_count = pk[m].count;
-	st->sent_samples = nr_samples;
+	note_sent(st, &counts);
 	return 0;
 }

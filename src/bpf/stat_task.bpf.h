@@ -103,43 +103,60 @@ static __always_inline void send_packed(struct stat_scratch *s)
 		count_lost(STAT_LOST_RING);
 }
 
-static __always_inline void send_waking(struct task_struct *p, struct stat_scratch *s)
+static __always_inline void pack_waking(struct stat_waking *w, struct stat_scratch *s, bool is_last)
 {
-	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
-	__u32 zero = 0;
-	void *z = bpf_map_lookup_elem(&zeroes, &zero);
 	struct stat_rec *rec = (void *)s->bytes;
 
-	if (!w || !z || !w->hist.count)
-		return;
 	s->len = 0;
 	pack_bytes(s, w, offsetof(struct stat_waking, hist));
 	pack_hist(s, &w->hist);
-	rec->size = s->len;
 	rec->kind = STAT_REC_WAKING | STAT_REC_PACKED;
-	rec->is_last = 1;
-	send_packed(s);
-	w->id.tid = 0; /* named anew with its next sample */
-	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
+	rec->is_last = is_last;
+	rec->mask = 0;
+	rec->size = s->len;
 }
 
-static __always_inline void send_task(struct stat_task *st, struct stat_scratch *s)
+/* With the histograms that have samples which were not sent yet; all that have any, if it is the last. */
+static __always_inline void pack_task(struct stat_task *st, struct stat_scratch *s, bool is_last)
 {
 	struct stat_rec *rec = (void *)s->bytes;
 
 	s->len = 0;
-	pack_bytes(s, st, sizeof(*st));
+	pack_bytes(s, st, offsetof(struct stat_task, depth));
 	rec->kind = STAT_REC_TASK | STAT_REC_PACKED;
-	rec->is_last = 1;
+	rec->is_last = is_last;
 	rec->mask = 0;
+	if (cfg.has_depth && (is_last || st->depth.count != st->depth.sent_count)) {
+		rec->kind |= STAT_REC_HAS_DEPTH;
+		pack_depth(s, &st->depth);
+	}
+	if (cfg.nr_counters) {
+		rec->kind |= STAT_REC_HAS_COUNTERS;
+		pack_bytes(s, &st->counter_slices,
+		           sizeof(st->counter_slices) + sizeof(st->counters));
+	}
 	for (int m = 0; m < STAT_STORED_METRICS; m++) {
-		if (!has_metric(m) || !task_hist(st, m)->count)
+		if (!has_metric(m) || !task_hist(st, m)->count ||
+		    (!is_last && task_hist(st, m)->count == task_hist(st, m)->sent_count))
 			continue;
 		rec->mask |= (__u8)(1U << m);
 		pack_hist(s, task_hist(st, m));
 	}
 	rec->size = s->len;
+}
+
+static __always_inline void send_waking(struct task_struct *p, struct stat_scratch *s)
+{
+	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
+	__u32 zero = 0;
+	void *z = bpf_map_lookup_elem(&zeroes, &zero);
+
+	if (!w || !z || !w->hist.count)
+		return;
+	pack_waking(w, s, true);
 	send_packed(s);
+	w->id.tid = 0; /* named anew with its next sample */
+	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
 }
 
 /*
@@ -148,14 +165,16 @@ static __always_inline void send_task(struct stat_task *st, struct stat_scratch 
  */
 static __always_inline void send_last(struct stat_task *st, struct task_struct *p)
 {
-	__u32 zero = 0;
-	struct stat_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	__u32 which = SCRATCH_RING;
+	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
 
 	st->is_gone = 1;
 	if (!s)
 		return;
-	if (st->nr_samples)
-		send_task(st, s);
+	if (st->nr_samples) {
+		pack_task(st, s, true);
+		send_packed(s);
+	}
 	if (cfg.has_waking)
 		send_waking(p, s);
 }

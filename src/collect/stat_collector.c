@@ -306,7 +306,7 @@ static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
 		if (rec->size < sizeof(*rec) || rec->size > len - at)
 			break;
 		hand_on_one(c, rec, rec->size);
-		info->nr_tasks += rec->kind == (STAT_REC_TASK | STAT_REC_PACKED);
+		info->nr_tasks += (rec->kind & 0xff) == STAT_REC_TASK;
 		at += rec->size;
 	}
 	c->nr_bad += at != len;

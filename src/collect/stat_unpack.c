@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define HEAD_BYTES  offsetof(struct abi_hist, slots)
+#define PARTS       (STAT_REC_PACKED | STAT_REC_HAS_DEPTH | STAT_REC_HAS_COUNTERS)
 #define BLOCK_BYTES (HIST_BLOCK_SLOTS * sizeof(__u32))
 
 /* What is left to read. */
@@ -22,25 +22,53 @@ static int take(struct cursor *c, void *dst, size_t bytes)
 	return 0;
 }
 
-static int unpack_hist(struct cursor *c, struct abi_hist *out)
+/* The blocks of slots that are there; the others were never used. */
+static int take_blocks(struct cursor *c, __u32 blocks, __u32 *slots, unsigned int nr_blocks)
 {
-	if (take(c, out, HEAD_BYTES) || (out->blocks >> HIST_BLOCKS))
+	if (nr_blocks < 32 && (blocks >> nr_blocks))
 		return -EBADMSG;
-	memset(out->slots, 0, sizeof(out->slots));
-	for (unsigned int b = 0; b < HIST_BLOCKS; b++)
-		if ((out->blocks & (1U << b)) &&
-		    take(c, &out->slots[b * HIST_BLOCK_SLOTS], BLOCK_BYTES))
+	memset(slots, 0, nr_blocks * BLOCK_BYTES);
+	for (unsigned int b = 0; b < nr_blocks; b++)
+		if ((blocks & (1U << b)) && take(c, &slots[b * HIST_BLOCK_SLOTS], BLOCK_BYTES))
 			return -EBADMSG;
 	return 0;
 }
 
-static int unpack_task(struct cursor *c, union stat_unpacked *out)
+static int unpack_hist(struct cursor *c, struct abi_hist *out)
+{
+	if (take(c, out, offsetof(struct abi_hist, slots)))
+		return -EBADMSG;
+	return take_blocks(c, out->blocks, out->slots, HIST_BLOCKS);
+}
+
+static int unpack_depth(struct cursor *c, struct stat_depth *out)
+{
+	if (take(c, out, offsetof(struct stat_depth, slots)))
+		return -EBADMSG;
+	return take_blocks(c, out->blocks, out->slots, STAT_DEPTH_BLOCKS);
+}
+
+/* Depths and counters without news are not sent: zeroes stand for "as before". */
+static int unpack_task_head(struct cursor *c, __u16 kind, struct stat_task *out)
+{
+	const size_t head = offsetof(struct stat_task, depth);
+
+	memset((char *)out + head, 0, sizeof(*out) - head);
+	if (take(c, out, head))
+		return -EBADMSG;
+	if ((kind & STAT_REC_HAS_DEPTH) && unpack_depth(c, &out->depth))
+		return -EBADMSG;
+	if ((kind & STAT_REC_HAS_COUNTERS) &&
+	    take(c, &out->counter_slices, sizeof(out->counter_slices) + sizeof(out->counters)))
+		return -EBADMSG;
+	return 0;
+}
+
+static int unpack_task(struct cursor *c, __u16 kind, union stat_unpacked *out)
 {
 	unsigned int nr = 0;
 
-	if (take(c, &out->task.task, sizeof(out->task.task)))
-		return -EBADMSG;
-	if (out->rec.mask >> STAT_STORED_METRICS)
+	if (unpack_task_head(c, kind, &out->task.task) || (out->rec.mask >> STAT_STORED_METRICS))
 		return -EBADMSG;
 	for (unsigned int m = 0; m < STAT_STORED_METRICS; m++)
 		if ((out->rec.mask & (1U << m)) && unpack_hist(c, &out->task.hists[nr++]))
@@ -63,13 +91,13 @@ int stat_unpack(const struct stat_rec *rec, size_t len, union stat_unpacked *out
 
 	if (len < sizeof(*rec) || rec->size != len)
 		return -EBADMSG;
-	if (rec->kind == (STAT_REC_TASK | STAT_REC_PACKED))
-		size = unpack_task(&c, out);
+	if ((rec->kind & STAT_REC_PACKED) && (rec->kind & ~PARTS) == STAT_REC_TASK)
+		size = unpack_task(&c, rec->kind, out);
 	else if (rec->kind == (STAT_REC_WAKING | STAT_REC_PACKED))
 		size = unpack_waking(&c, out);
 	if (size < 0 || c.left)
 		return -EBADMSG;
-	out->rec.kind &= (__u16)~STAT_REC_PACKED;
+	out->rec.kind &= (__u16)~PARTS;
 	out->rec.size = (__u32)size;
 	return size;
 }

@@ -178,14 +178,14 @@ static int take_depth(struct tally *t, struct tally_task *task, const struct sta
                       bool is_last)
 {
 	struct row *row = t->rows[task->row_idx];
+	struct span used = seen_span(now->blocks & ((1U << STAT_DEPTH_BLOCKS) - 1));
 	struct tally_depth *into[TALLY_VIEWS] = {
 		row->pub.view[TALLY_TOTAL].depth,
 		row->pub.view[TALLY_INTERVAL].depth,
 	};
 	int err;
 
-	err = seen_compare(&task->depth, now->slots, (struct span){ 0, STAT_DEPTH_SLOTS },
-	                   &t->growth);
+	err = seen_compare(&task->depth, now->slots, used, &t->growth);
 	if (err)
 		return err;
 	if (t->growth.count == 0) {

@@ -45,12 +45,18 @@ static struct wire task_record(void)
 {
 	struct stat_task task = { 0 };
 	struct abi_hist first = some_hist(10), second = some_hist(20);
+	struct stat_depth depth = { .count = 1, .blocks = 1U << 1, .slots = { [9] = 1 } };
+	__u64 counters[1 + STAT_COUNTERS] = { 5, 6, 7 };
 	struct wire w = { .len = 0 };
 
-	task.rec.kind = STAT_REC_TASK | STAT_REC_PACKED;
+	task.rec.kind = STAT_REC_TASK | STAT_REC_PACKED | STAT_REC_HAS_DEPTH |
+	                STAT_REC_HAS_COUNTERS;
 	task.rec.mask = 1U << STAT_DELAY_WOKEN | 1U << STAT_SLEEP_D;
 	task.id.tid = 7;
-	put(&w, &task, sizeof(task));
+	put(&w, &task, offsetof(struct stat_task, depth));
+	put(&w, &depth, offsetof(struct stat_depth, slots));
+	put(&w, &depth.slots[HIST_BLOCK_SLOTS], HIST_BLOCK_SLOTS * sizeof(__u32));
+	put(&w, counters, sizeof(counters));
 	put_hist(&w, &first);
 	put_hist(&w, &second);
 	rec_of(&w)->size = (__u32)w.len;
@@ -70,6 +76,10 @@ static void a_task_comes_out_with_all_its_slots(void **state)
 	expect_eq(out.rec.kind, STAT_REC_TASK);
 	expect_eq(out.rec.size, sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
 	expect_eq(out.task.task.id.tid, 7);
+	expect_eq(out.task.task.depth.slots[9], 1);
+	expect_eq(out.task.task.depth.slots[1], 0);
+	expect_eq(out.task.task.counter_slices, 5);
+	expect_eq(out.task.task.counters[1], 7);
 	assert_memory_equal(&out.task.hists[0], &first, sizeof(first));
 	assert_memory_equal(&out.task.hists[1], &second, sizeof(second));
 }
@@ -91,6 +101,23 @@ static void a_waking_comes_out_with_all_its_slots(void **state)
 	expect_eq(stat_unpack(rec_of(&w), w.len, &out), sizeof(struct stat_waking));
 	expect_eq(out.waking.id.tid, 9);
 	assert_memory_equal(&out.waking.hist, &hist, sizeof(hist));
+}
+
+static void parts_without_news_come_out_as_zeroes(void **state)
+{
+	struct stat_task task = { .run_ns = 3 };
+	struct wire w = { .len = 0 };
+	union stat_unpacked out;
+
+	(void)state;
+	memset(&out, 0xff, sizeof(out));
+	task.rec.kind = STAT_REC_TASK | STAT_REC_PACKED;
+	task.rec.size = offsetof(struct stat_task, depth);
+	put(&w, &task, offsetof(struct stat_task, depth));
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), sizeof(struct stat_task));
+	expect_eq(out.task.task.run_ns, 3);
+	expect_eq(out.task.task.depth.count, 0);
+	expect_eq(out.task.task.counters[0], 0);
 }
 
 static void every_shorter_length_is_refused(void **state)
@@ -124,7 +151,7 @@ static void what_does_not_add_up_is_refused(void **state)
 	rec_of(&w)->mask = 0;
 	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* bytes are left over */
 	w = task_record();
-	((struct abi_hist *)(w.bytes + sizeof(struct stat_task)))->blocks |= 1U << HIST_BLOCKS;
+	((struct stat_depth *)(w.bytes + offsetof(struct stat_task, depth)))->blocks |= 1U << 8;
 	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG); /* no such block */
 }
 
@@ -133,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_comes_out_with_all_its_slots),
 		cmocka_unit_test(a_waking_comes_out_with_all_its_slots),
+		cmocka_unit_test(parts_without_news_come_out_as_zeroes),
 		cmocka_unit_test(every_shorter_length_is_refused),
 		cmocka_unit_test(what_does_not_add_up_is_refused),
 	};

@@ -81,10 +81,12 @@ static inline void fake_add_bare(struct abi_hist *h, uint64_t ns)
 static inline void fake_depth(struct fake_task *f, uint32_t depth, uint64_t at_ns, uint32_t cpu)
 {
 	struct stat_depth *d = &f->head.depth;
+	uint32_t slot = depth < STAT_DEPTH_SLOTS ? depth : STAT_DEPTH_SLOTS - 1;
 
 	d->sum += depth;
 	d->count++;
-	d->slots[depth < STAT_DEPTH_SLOTS ? depth : STAT_DEPTH_SLOTS - 1]++;
+	d->slots[slot]++;
+	d->blocks |= 1U << (slot / HIST_BLOCK_SLOTS);
 	if (depth > d->max) {
 		d->max = depth;
 		d->max_at_ns = at_ns;
