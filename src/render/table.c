@@ -1,0 +1,151 @@
+#include "render/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#define CELL_BYTES  4096 /* what does not fit is cut */
+#define TITLE_BYTES 256
+
+void table_init(struct table *t, struct arena *mem)
+{
+	memset(t, 0, sizeof(*t));
+	t->mem = mem;
+}
+
+static void add_col(struct table *t, const char *title, size_t min_width, bool is_right)
+{
+	char clean[TITLE_BYTES];
+	size_t width;
+
+	if (t->nr_cols == TABLE_MAX_COLS || t->nr_cells) {
+		t->error = -EINVAL;
+		return;
+	}
+	title = arena_strdup(t->mem, text_printable(clean, sizeof(clean), title, strlen(title)));
+	if (!title) {
+		t->error = -ENOMEM;
+		return;
+	}
+	width = text_width(title);
+	t->cols[t->nr_cols++] = (struct table_col){
+		.title = title,
+		.width = width > min_width ? width : min_width,
+		.is_right = is_right,
+	};
+}
+
+void table_col(struct table *t, const char *title, size_t min_width)
+{
+	add_col(t, title, min_width, false);
+}
+
+void table_col_right(struct table *t, const char *title, size_t min_width)
+{
+	add_col(t, title, min_width, true);
+}
+
+static bool reserve(struct table *t)
+{
+	size_t capacity = t->capacity ? t->capacity * 2 : 256;
+	const char **cells;
+
+	if (t->nr_cells < t->capacity)
+		return true;
+	cells = ARENA_ARRAY(t->mem, const char *, capacity);
+	if (!cells)
+		return false;
+	if (t->nr_cells)
+		memcpy(cells, t->cells, t->nr_cells * sizeof(cells[0]));
+	t->cells = cells;
+	t->capacity = capacity;
+	return true;
+}
+
+static void add_cell(struct table *t, const char *text)
+{
+	uint32_t col;
+	char *copy;
+	size_t width;
+
+	if (t->error)
+		return;
+	if (!t->nr_cols) {
+		t->error = -EINVAL;
+		return;
+	}
+	copy = arena_strdup(t->mem, text);
+	if (!copy || !reserve(t)) {
+		t->error = -ENOMEM;
+		return;
+	}
+	col = (uint32_t)(t->nr_cells % t->nr_cols);
+	width = text_width(copy);
+	if (width > t->cols[col].width)
+		t->cols[col].width = width;
+	t->cells[t->nr_cells++] = copy;
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	char raw[CELL_BYTES], clean[CELL_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(raw, sizeof(raw), fmt, args);
+	va_end(args);
+	add_cell(t, text_printable(clean, sizeof(clean), raw, sizeof(raw)));
+}
+
+void table_u64(struct table *t, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	add_cell(t, text);
+}
+
+size_t table_nr_rows(const struct table *t)
+{
+	return t->nr_cols ? t->nr_cells / t->nr_cols : 0;
+}
+
+/* Blanks are owed, not written, until something follows them: no line ends in one. */
+static void print_cell(const struct table *t, uint32_t col, const char *text, size_t *owed,
+                       FILE *out)
+{
+	size_t pad = t->cols[col].width - text_width(text);
+
+	if (t->cols[col].is_right)
+		*owed += pad;
+	if (text[0])
+		fprintf(out, "%*s%s", (int)*owed, "", text);
+	*owed = text[0] ? 0 : *owed;
+	*owed += t->cols[col].is_right ? 1 : pad + 1;
+}
+
+static void print_line(const struct table *t, const char *const *cells, const char *indent,
+                       FILE *out)
+{
+	size_t owed = 0;
+
+	fputs(indent, out);
+	for (uint32_t i = 0; i < t->nr_cols; i++)
+		print_cell(t, i, cells ? cells[i] : t->cols[i].title, &owed, out);
+	fputc('\n', out);
+}
+
+int table_print(const struct table *t, size_t first, size_t nr, const char *indent, FILE *out)
+{
+	if (t->error)
+		return t->error;
+	if (!t->nr_cols || t->nr_cells % t->nr_cols || first + nr > table_nr_rows(t))
+		return -EINVAL;
+	print_line(t, NULL, indent, out);
+	for (size_t i = first; i < first + nr; i++)
+		print_line(t, &t->cells[i * t->nr_cols], indent, out);
+	return ferror(out) ? -EIO : 0;
+}

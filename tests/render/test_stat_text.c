@@ -1,0 +1,308 @@
+#include "../unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../analyze/stat_fixture.h"
+#include "golden.h"
+#include "render/bars.h"
+#include "render/stat_text.h"
+
+static struct stat_fixture f;
+static const struct stat_text_cfg utf8 = { .is_utf8 = true };
+
+static int setup(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	stat_fixture_done(&f);
+	return 0;
+}
+
+static char *render(const struct stat_text_cfg *cfg)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	fixture_build(&f);
+	expect_eq(stat_text_print(&f.report, cfg, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void expect_golden(const char *name, const struct stat_text_cfg *cfg)
+{
+	char *text = render(cfg);
+
+	golden_compare(name, text);
+	free(text);
+}
+
+static void collapsed_by_command(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	expect_golden("stat-collapsed.txt", &utf8);
+}
+
+static void grouped_by_thread(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_TID, FIXTURE_ALL_GROUPS);
+	f.in.view = TALLY_INTERVAL;
+	expect_golden("stat-grouped.txt", &utf8);
+}
+
+static void detailed(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_TID, FIXTURE_ALL_GROUPS);
+	f.in.is_detailed = true;
+	expect_golden("stat-detailed.txt", &utf8);
+}
+
+static void histogram(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	f.in.has_bins = true;
+	expect_golden("stat-histogram.txt", &utf8);
+}
+
+static void histogram_without_utf8(void **state)
+{
+	static const struct stat_text_cfg ascii = { .is_utf8 = false };
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, STAT_GROUP_LATENCY);
+	f.in.has_bins = true;
+	expect_golden("stat-histogram-ascii.txt", &ascii);
+}
+
+static void by_cgroup(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_CGROUP, FIXTURE_ALL_GROUPS);
+	expect_golden("stat-by-cgroup.txt", &utf8);
+}
+
+static void by_process(void **state)
+{
+	(void)state;
+	fixture_machine(&f, TALLY_BY_TGID, STAT_GROUP_LATENCY | STAT_GROUP_SLICE);
+	expect_golden("stat-by-process.txt", &utf8);
+}
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	f.in.outliers.is_asked = true;
+	f.in.outliers.threshold_us = 1000;
+	expect_golden("stat-empty.txt", &utf8);
+}
+
+static void what_is_unknown_is_not_zero(void **state)
+{
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, STAT_GROUP_PERF);
+	f.in.ipc[STAT_IPC_KERNEL_CYCLES] = -1;
+	f.in.own.has_bpf_ns = false;
+	f.in.own.has_cpu_pct = false;
+	f.in.wall_ns = 0;
+	text = render(&utf8);
+	assert_non_null(strstr(text, "Kernel - cycles/sec (IPC: -)"));
+	assert_non_null(strstr(text, "lost 3 (ring 3), own cost unknown\n"));
+	assert_non_null(strstr(text, "99.600s")); /* an outlier's time, by the boot clock */
+	free(text);
+}
+
+static void fields_that_went_missing_are_not_zero(void **state)
+{
+	static const struct stat_schedstat_in some = {
+		.cpu = { .pcount = 5, .absent = 1U << 0 | 1U << 6 },
+	};
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, STAT_GROUP_SCHEDSTAT);
+	f.in.schedstat = &some;
+	text = render(&utf8);
+	assert_non_null(strstr(text, "yld_count                    - | sched_count"));
+	assert_non_null(strstr(text, "rq_run_delay usec            - | rq_pcount"));
+	assert_non_null(strstr(text, "delay/slice usec             -\n"));
+	free(text);
+}
+
+static void more_rows_than_the_limit_are_told(void **state)
+{
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_TID, STAT_GROUP_LATENCY);
+	f.in.top = 5;
+	f.in.outliers.nr_total = 9;
+	text = render(&utf8);
+	assert_non_null(strstr(text, "(12 entries):"));
+	assert_non_null(strstr(text, "  ... and 7 more\n"));
+	free(text);
+}
+
+static void scaled_counters_are_told(void **state)
+{
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, STAT_GROUP_PERF);
+	f.in.own.nr_scaled = 17;
+	text = render(&utf8);
+	assert_non_null(strstr(text, "\n17 counter readings were scaled"));
+	free(text);
+}
+
+/* Line feeds aside, nothing that a terminal would obey ever comes out. */
+static void output_has_no_control_bytes(void **state)
+{
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	text = render(&utf8);
+	assert_non_null(strstr(text, "bad?[2Jname"));
+	for (const char *s = text; *s; s++)
+		assert_true((unsigned char)*s >= ' ' || *s == '\n');
+	free(text);
+}
+
+static void no_line_ends_in_a_blank(void **state)
+{
+	char *text;
+
+	(void)state;
+	fixture_machine(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	f.in.has_bins = true;
+	text = render(&utf8);
+	assert_null(strstr(text, " \n"));
+	free(text);
+}
+
+static void a_stream_that_refuses_is_an_error(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(full);
+	fixture_machine(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
+	fixture_build(&f);
+	expect_eq(stat_text_print(&f.report, &utf8, full), -EIO);
+	fclose(full);
+}
+
+static char *print_bars(const struct stat_bins *bins, bool is_utf8)
+{
+	struct bars_cfg cfg = { .title = "us", .unit = 1000, .is_utf8 = is_utf8 };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	bars_print(bins, &cfg, out);
+	fclose(out);
+	return text;
+}
+
+static void bars_are_proportional_and_never_vanish(void **state)
+{
+	static const struct stat_bin bins[] = {
+		{ 0, 999, 0 },      { 1000, 1999, 80 },           { 2000, 2999, 0 },
+		{ 3000, 3999, 21 }, { 4000, UINT64_MAX, 100000 }, { 9000, 9999, 0 },
+	};
+	struct stat_bins in = { bins, 6 };
+	char *text;
+
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	text = print_bars(&in, true);
+	assert_string_equal(text, "  us  COUNT\n"
+	                          "   1     80 |▏\n"
+	                          "   2      0 |\n"
+	                          "   3     21 |▏\n"
+	                          "  4+ 100000 |████████████████████████████████████████\n");
+	free(text);
+	text = print_bars(&in, false);
+	assert_non_null(strstr(text, "   1     80 |*\n"));
+	assert_non_null(strstr(text, "100000 |########################################\n"));
+	free(text);
+	in.nr = 1;
+	text = print_bars(&in, true);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void long_distributions_are_coarsened_without_losing_samples(void **state)
+{
+	struct hist h = { 0 };
+	unsigned long long total = 0, lines = 0;
+	const struct stat_table *t;
+	char *text;
+
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_TID, STAT_GROUP_WAKING);
+	f.in.has_bins = true;
+	for (uint32_t i = 0; i < HIST_SLOTS; i++)
+		hist_add(&h, hist_slot_range(i).first, 0, 0);
+	fixture_row(&f, "a", 1)->view[TALLY_TOTAL].hist[STAT_WAKING] = &h;
+	fixture_build(&f);
+	t = fixture_table(&f, STAT_TABLE_WAKING);
+	text = print_bars(&t->bins, true);
+	for (char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+		unsigned long long count;
+
+		expect_eq(sscanf(line, " %*s %llu |", &count), 1);
+		total += count;
+		lines++;
+	}
+	expect_eq(total, HIST_SLOTS);
+	assert_true(lines > 8 && lines <= 24);
+	free(text);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(collapsed_by_command),
+		TEST(grouped_by_thread),
+		TEST(detailed),
+		TEST(histogram),
+		TEST(histogram_without_utf8),
+		TEST(by_cgroup),
+		TEST(by_process),
+		TEST(nothing_at_all),
+		TEST(what_is_unknown_is_not_zero),
+		TEST(fields_that_went_missing_are_not_zero),
+		TEST(more_rows_than_the_limit_are_told),
+		TEST(scaled_counters_are_told),
+		TEST(output_has_no_control_bytes),
+		TEST(no_line_ends_in_a_blank),
+		TEST(a_stream_that_refuses_is_an_error),
+		TEST(bars_are_proportional_and_never_vanish),
+		TEST(long_distributions_are_coarsened_without_losing_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
