@@ -2,16 +2,13 @@
  * Event names and the texts of a PMU: the input is up to three lines, an event, a format and the text of
  * an event file. The name is looked up on a machine without PMUs, so that only its parsing runs.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "sys/pmu.h"
 #include "sys/pmu_format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_terms(const char *text, const struct pmu_format *f)
 {

@@ -195,12 +195,12 @@ static void check_tracefs(const struct exam *e, struct doctor_row *r)
 	if (can_read(e, "/sys/kernel/tracing/events/sched") ||
 	    can_read(e, "/sys/kernel/debug/tracing/events/sched"))
 		say(r, DOCTOR_OK, NULL, "formats of trace events can be read");
-	else if (exists(e, "/sys/kernel/tracing/events"))
+	else if (exists(e, "/sys/kernel/tracing") && !can_read(e, "/sys/kernel/tracing"))
 		say(r, DOCTOR_LIMITED, "run as root or with cap_dac_read_search",
 		    "formats of trace events cannot be read");
 	else
 		say(r, DOCTOR_LIMITED, "mount -t tracefs tracefs /sys/kernel/tracing",
-		    "not mounted, or not for us: formats of trace events cannot be read");
+		    "not mounted: formats of trace events cannot be read");
 }
 
 static void check_pmu(const struct exam *e, struct doctor_row *r)
