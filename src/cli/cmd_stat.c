@@ -180,7 +180,10 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 	int err;
 
 	in->sort = (enum stat_sort)sh->args->sort;
+	/* A person wants the top of it, a program decides for itself. */
 	in->top = (uint32_t)sh->args->top;
+	if (!in->top && sh->args->is_json)
+		in->top = STAT_TOP_ALL;
 	in->is_detailed = sh->args->is_detailed;
 	in->has_bins = sh->args->has_histogram;
 	arena_reset(sh->mem);

@@ -46,6 +46,11 @@ static int add_slot(struct stat_counters *c, const struct cpulist *online, const
 			.mode = mode,
 		};
 
+		if (!events.items[i].is_per_task)
+			return diag_set(d, -EINVAL,
+			                "see 'schedscope stat --perf-list' for events that can",
+			                "'%s' counts for a whole package or device, not for tasks",
+			                name);
 		err = perf_counter_open(&cfg, d, &slot->parts[i]);
 		if (err)
 			return err;

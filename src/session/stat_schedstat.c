@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "sys/schedstat.h"
 
 static const char path[] = "/proc/schedstat";
@@ -54,7 +55,9 @@ void stat_schedstat_close(struct stat_schedstat_source *s)
 {
 	if (!s)
 		return;
-	(void)schedstat_restore(switch_path, &s->was, NULL);
+	if (schedstat_restore(switch_path, &s->was, NULL))
+		log_warn("the kernel's schedstats could not be switched off again: write 0 to %s",
+		         switch_path);
 	forget_shown(s);
 	schedstat_free(s->at_start);
 	schedstat_free(s->at_last);
@@ -95,16 +98,24 @@ static int list_domains(struct stat_schedstat_source *s)
 	return 0;
 }
 
-static void fill_cpu(const uint64_t *values, struct stat_sched_cpu *out)
+static void fill_cpu(const struct schedstat_cpu *from, struct stat_sched_cpu *out)
 {
-	out->yld_count = values[SCHEDSTAT_YLD_COUNT];
-	out->sched_count = values[SCHEDSTAT_SCHED_COUNT];
-	out->sched_goidle = values[SCHEDSTAT_SCHED_GOIDLE];
-	out->ttwu_count = values[SCHEDSTAT_TTWU_COUNT];
-	out->ttwu_local = values[SCHEDSTAT_TTWU_LOCAL];
-	out->rq_cpu_time_ns = values[SCHEDSTAT_RQ_CPU_TIME];
-	out->run_delay_ns = values[SCHEDSTAT_RUN_DELAY];
-	out->pcount = values[SCHEDSTAT_PCOUNT];
+	/* In the order of the report, which leaves out the field that is always 0. */
+	static const uint32_t fields[] = {
+		SCHEDSTAT_YLD_COUNT,  SCHEDSTAT_SCHED_COUNT, SCHEDSTAT_SCHED_GOIDLE,
+		SCHEDSTAT_TTWU_COUNT, SCHEDSTAT_TTWU_LOCAL,  SCHEDSTAT_RQ_CPU_TIME,
+		SCHEDSTAT_RUN_DELAY,  SCHEDSTAT_PCOUNT,
+	};
+	uint64_t *to[] = {
+		&out->yld_count,  &out->sched_count,    &out->sched_goidle, &out->ttwu_count,
+		&out->ttwu_local, &out->rq_cpu_time_ns, &out->run_delay_ns, &out->pcount,
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		*to[i] = from->values[fields[i]];
+		if (!(from->present & (1U << fields[i])))
+			out->absent |= 1U << i;
+	}
 }
 
 int stat_schedstat_since(struct stat_schedstat_source *s, enum tally_view_kind view, struct diag *d,
@@ -124,7 +135,7 @@ int stat_schedstat_since(struct stat_schedstat_source *s, enum tally_view_kind v
 		err = list_domains(s);
 	if (err)
 		return err;
-	fill_cpu(s->totals.cpu.values, &s->shown.cpu);
+	fill_cpu(&s->totals.cpu, &s->shown.cpu);
 	schedstat_free(s->at_last);
 	s->at_last = TAKE_PTR(now);
 	*out = &s->shown;

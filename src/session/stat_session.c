@@ -204,7 +204,8 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 	for (; nr < STAT_LOST_KINDS; nr++)
 		pairs->lost[nr] = (struct stat_pair){ lost_names[nr], totals.lost[nr] };
 	pairs->lost[nr++] = (struct stat_pair){ "recursion_missed", totals.missed };
-	pairs->lost[nr++] = (struct stat_pair){ "bad_records", loss.bad_records + totals.bad_records };
+	pairs->lost[nr++] = (struct stat_pair){ "bad_records",
+		                                loss.bad_records + totals.bad_records };
 	pairs->lost[nr++] = (struct stat_pair){ "rows_merged", loss.other_rows };
 	own->events = (struct stat_pairs){ pairs->events, STAT_EVENTS };
 	own->lost = (struct stat_pairs){ pairs->lost, nr };
