@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -47,6 +48,19 @@ static int finish(int exit_code)
 	return cli_fail(&d);
 }
 
+/* Without a command: a look at what the scheduler does right now, that ends by itself. */
+static int run_default(void)
+{
+	static char stat[] = "stat", run_time[] = "--run-time=5";
+	static char few[] = "--top=5", brief[] = "--run-time=2", brief_once[] = "--interval=2";
+	char *on_terminal[] = { stat, run_time, NULL };
+	char *elsewhere[] = { stat, brief, brief_once, few, NULL };
+
+	if (isatty(STDOUT_FILENO))
+		return cmd_stat.run(&cmd_stat, 2, on_terminal);
+	return cmd_stat.run(&cmd_stat, 4, elsewhere);
+}
+
 static int run(int argc, char **argv)
 {
 	struct main_args args = { 0 };
@@ -67,10 +81,8 @@ static int run(int argc, char **argv)
 		opt_print_overview(&cli_program, opt_columns(stdout), stdout);
 		return CLI_OK;
 	}
-	if (nr_rest == 0) {
-		diag_set(&d, -EINVAL, NULL, "no command given");
-		return cli_usage_error(NULL, &d);
-	}
+	if (nr_rest == 0)
+		return run_default();
 	argv += argc - nr_rest;
 	cmd = opt_find_command(&cli_program, argv[0], &d);
 	return cmd ? cmd->run(cmd, nr_rest, argv) : cli_usage_error(NULL, &d);

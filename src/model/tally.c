@@ -123,6 +123,10 @@ int tally_record(struct tally *t, const void *rec, size_t len, uint64_t drained_
 		t->loss.bad_records++;
 		return -EBADMSG;
 	}
+	if ((uintptr_t)rec % _Alignof(struct stat_task)) {
+		memcpy(&t->aligned, rec, len);
+		rec = &t->aligned;
+	}
 	if (head.kind == STAT_REC_WAKING)
 		return tally_task_take_waking(t, rec);
 	return tally_task_take(t, rec, drained_ns);

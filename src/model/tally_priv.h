@@ -136,10 +136,14 @@ struct tally {
 	struct arena *interval; /* histograms of the interval views */
 	struct cpu *cpus;
 
-	/* Records are copied here: they may lie at any address. */
-	struct stat_task in_task;
-	struct stat_waking in_waking;
-	struct abi_hist in_hist;
+	/* A record that does not lie at a multiple of 8 is copied here. */
+	union {
+		struct stat_waking waking;
+		struct {
+			struct stat_task task;
+			struct abi_hist hists[STAT_STORED_METRICS];
+		} task;
+	} aligned;
 	struct growth growth;
 };
 
@@ -160,8 +164,8 @@ uint64_t tally_row_rates(struct rates **rates, const uint64_t *grown, uint32_t n
                          uint64_t tick_ns);
 
 /* Sound records only. */
-MUST_USE int tally_task_take(struct tally *t, const uint8_t *rec, uint64_t drained_ns);
-MUST_USE int tally_task_take_waking(struct tally *t, const uint8_t *rec);
+MUST_USE int tally_task_take(struct tally *t, const struct stat_task *now, uint64_t drained_ns);
+MUST_USE int tally_task_take_waking(struct tally *t, const struct stat_waking *now);
 void tally_task_done(struct tally_task *task); /* frees what it points to */
 
 _Static_assert(sizeof(struct task_key) == 16, "no padding");

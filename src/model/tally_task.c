@@ -142,18 +142,14 @@ static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
 	return 0;
 }
 
-static int take_hists(struct tally *t, struct tally_task *task, const uint8_t *at)
+static int take_hists(struct tally *t, struct tally_task *task, const struct stat_task *now)
 {
-	const struct stat_rec *rec = &t->in_task.rec;
+	const struct abi_hist *hist = (const void *)(now + 1);
 	int err = 0;
 
-	for (uint32_t metric = 0; !err && metric < STAT_STORED_METRICS; metric++) {
-		if (!(rec->mask & (1U << metric)))
-			continue;
-		memcpy(&t->in_hist, at, sizeof(t->in_hist));
-		at += sizeof(t->in_hist);
-		err = take_hist(t, task, metric, &t->in_hist, rec->is_last);
-	}
+	for (uint32_t metric = 0; !err && metric < STAT_STORED_METRICS; metric++)
+		if (now->rec.mask & (1U << metric))
+			err = take_hist(t, task, metric, hist++, now->rec.is_last);
 	return err;
 }
 
@@ -267,10 +263,9 @@ static void take_open_slice(struct tally *t, const struct tally_task *task,
 	row->pub.open_slice_tid = task->key.tid;
 }
 
-static int take_main(struct tally *t, struct tally_task *task, const uint8_t *hists,
+static int take_main(struct tally *t, struct tally_task *task, const struct stat_task *now,
                      uint64_t drained_ns)
 {
-	const struct stat_task *now = &t->in_task;
 	int err;
 
 	take_numbers(t, task, now);
@@ -281,37 +276,35 @@ static int take_main(struct tally *t, struct tally_task *task, const uint8_t *hi
 	err = take_depth(t, task, &now->depth, now->rec.is_last);
 	if (err)
 		return err;
-	return take_hists(t, task, hists);
+	return take_hists(t, task, now);
 }
 
-int tally_task_take(struct tally *t, const uint8_t *rec, uint64_t drained_ns)
+int tally_task_take(struct tally *t, const struct stat_task *now, uint64_t drained_ns)
 {
 	struct tally_task *task;
 	int err;
 
-	memcpy(&t->in_task, rec, sizeof(t->in_task));
-	err = find_task(t, &t->in_task.id, TASK_PART_MAIN, &task);
+	err = find_task(t, &now->id, TASK_PART_MAIN, &task);
 	if (err || !task)
 		return err;
 	if (task->row_idx != TALLY_NONE)
-		err = take_main(t, task, rec + sizeof(t->in_task), drained_ns);
-	if (t->in_task.rec.is_last)
+		err = take_main(t, task, now, drained_ns);
+	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_MAIN);
 	return err;
 }
 
-int tally_task_take_waking(struct tally *t, const uint8_t *rec)
+int tally_task_take_waking(struct tally *t, const struct stat_waking *now)
 {
 	struct tally_task *task;
 	int err;
 
-	memcpy(&t->in_waking, rec, sizeof(t->in_waking));
-	err = find_task(t, &t->in_waking.id, TASK_PART_WAKING, &task);
+	err = find_task(t, &now->id, TASK_PART_WAKING, &task);
 	if (err || !task)
 		return err;
 	if (task->row_idx != TALLY_NONE)
-		err = take_hist(t, task, STAT_WAKING, &t->in_waking.hist, t->in_waking.rec.is_last);
-	if (t->in_waking.rec.is_last)
+		err = take_hist(t, task, STAT_WAKING, &now->hist, now->rec.is_last);
+	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_WAKING);
 	return err;
 }
