@@ -87,7 +87,7 @@ struct abi_hist {
 	struct abi_extremes extremes[2];
 	__u32 count;
 	__u32 sent_count; /* count when last handed to user space; the reader's own note */
-	__u32 blocks;     /* bit per block of slots that was ever used */
+	__u32 blocks; /* bit per block of slots that was ever used; others mean nothing to a reader */
 	__u32 pad_;
 	__u32 slots[HIST_SLOTS];
 };

@@ -410,11 +410,11 @@ int flush_counters(void *ctx)
 
 static __always_inline long write_packed(struct seq_file *seq, struct stat_scratch *s)
 {
-	__u64 len = s->len;
+	__u64 bytes = s->len * sizeof(s->words[0]);
 
-	if (len > sizeof(s->bytes)) /* never: for the verifier */
+	if (bytes > sizeof(s->words)) /* never: for the verifier */
 		return -1;
-	return bpf_seq_write(seq, s->bytes, (__u32)len);
+	return bpf_seq_write(seq, s->words, (__u32)bytes);
 }
 
 static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p,

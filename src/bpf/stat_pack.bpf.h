@@ -14,12 +14,13 @@
 
 #include "abi/stat.h"
 
-#define PACKED_BLOCK (HIST_BLOCK_SLOTS * sizeof(__u32))
+#define WORDS(bytes) ((bytes) / sizeof(__u64))
+#define BLOCK_WORDS  WORDS(HIST_BLOCK_SLOTS * sizeof(__u32))
 
+/* In words, because records are made of them and a copy by words needs no helper. */
 struct stat_scratch {
-	__u32 len;
-	__u32 pad_;
-	char bytes[8192];
+	__u64 len;
+	__u64 words[1024];
 };
 
 /* The drain can be interrupted by a switch on its CPU, which may have a record to send itself. */
@@ -33,35 +34,43 @@ struct {
 } scratches SEC(".maps");
 
 /* n is a constant. */
-static __always_inline void pack_bytes(struct stat_scratch *s, const void *from, __u32 n)
+static __always_inline void pack_words(struct stat_scratch *s, const void *from, __u64 n)
 {
 	__u64 at = s->len;
 
 	barrier_var(at);
-	if (at > sizeof(s->bytes) - n) /* never: the largest record fits */
+	if (at > sizeof(s->words) / sizeof(s->words[0]) - n) /* never: the largest record fits */
 		return;
-	bpf_probe_read_kernel(s->bytes + at, n, from);
-	s->len = (__u32)at + n;
+#pragma unroll
+	for (__u64 i = 0; i < n; i++)
+		s->words[at + i] = ((const __u64 *)from)[i];
+	s->len = at + n;
+}
+
+/* The head of a histogram ends with the blocks; by the time it is copied, others may be in use. */
+static __always_inline void pack_blocks(struct stat_scratch *s, __u32 blocks, const __u32 *slots,
+                                        int nr_blocks)
+{
+	__u64 word = blocks;
+
+	pack_words(s, &word, 1);
+	for (int b = 0; b < nr_blocks; b++)
+		if (blocks & (1U << b))
+			pack_words(s, &slots[b * HIST_BLOCK_SLOTS], BLOCK_WORDS);
 }
 
 static __always_inline void pack_hist(struct stat_scratch *s, struct abi_hist *h)
 {
 	__u32 blocks = h->blocks;
 
-	pack_bytes(s, h, offsetof(struct abi_hist, blocks));
-	pack_bytes(s, &(__u64){ blocks }, sizeof(__u64)); /* others may be in use by now */
-	for (int b = 0; b < HIST_BLOCKS; b++)
-		if (blocks & (1U << b))
-			pack_bytes(s, &h->slots[b * HIST_BLOCK_SLOTS], PACKED_BLOCK);
+	pack_words(s, h, WORDS(offsetof(struct abi_hist, blocks)));
+	pack_blocks(s, blocks, h->slots, HIST_BLOCKS);
 }
 
 static __always_inline void pack_depth(struct stat_scratch *s, struct stat_depth *d)
 {
 	__u32 blocks = d->blocks;
 
-	pack_bytes(s, d, offsetof(struct stat_depth, blocks));
-	pack_bytes(s, &(__u64){ blocks }, sizeof(__u64));
-	for (int b = 0; b < STAT_DEPTH_BLOCKS; b++)
-		if (blocks & (1U << b))
-			pack_bytes(s, &d->slots[b * HIST_BLOCK_SLOTS], PACKED_BLOCK);
+	pack_words(s, d, WORDS(offsetof(struct stat_depth, blocks)));
+	pack_blocks(s, blocks, d->slots, STAT_DEPTH_BLOCKS);
 }

@@ -95,34 +95,34 @@ static __always_inline __u64 ring_flags(void)
 
 static __always_inline void send_packed(struct stat_scratch *s)
 {
-	__u64 len = s->len;
+	__u64 bytes = s->len * sizeof(s->words[0]);
 
-	if (len > sizeof(s->bytes)) /* never: for the verifier */
+	if (bytes > sizeof(s->words)) /* never: for the verifier */
 		return;
-	if (bpf_ringbuf_output(&ring, s->bytes, len, ring_flags()))
+	if (bpf_ringbuf_output(&ring, s->words, bytes, ring_flags()))
 		count_lost(STAT_LOST_RING);
 }
 
 static __always_inline void pack_waking(struct stat_waking *w, struct stat_scratch *s, bool is_last)
 {
-	struct stat_rec *rec = (void *)s->bytes;
+	struct stat_rec *rec = (void *)s->words;
 
 	s->len = 0;
-	pack_bytes(s, w, offsetof(struct stat_waking, hist));
+	pack_words(s, w, WORDS(offsetof(struct stat_waking, hist)));
 	pack_hist(s, &w->hist);
 	rec->kind = STAT_REC_WAKING | STAT_REC_PACKED;
 	rec->is_last = is_last;
 	rec->mask = 0;
-	rec->size = s->len;
+	rec->size = (__u32)(s->len * sizeof(s->words[0]));
 }
 
 /* With the histograms that have samples which were not sent yet; all that have any, if it is the last. */
 static __always_inline void pack_task(struct stat_task *st, struct stat_scratch *s, bool is_last)
 {
-	struct stat_rec *rec = (void *)s->bytes;
+	struct stat_rec *rec = (void *)s->words;
 
 	s->len = 0;
-	pack_bytes(s, st, offsetof(struct stat_task, depth));
+	pack_words(s, st, WORDS(offsetof(struct stat_task, depth)));
 	rec->kind = STAT_REC_TASK | STAT_REC_PACKED;
 	rec->is_last = is_last;
 	rec->mask = 0;
@@ -132,8 +132,7 @@ static __always_inline void pack_task(struct stat_task *st, struct stat_scratch 
 	}
 	if (cfg.nr_counters) {
 		rec->kind |= STAT_REC_HAS_COUNTERS;
-		pack_bytes(s, &st->counter_slices,
-		           sizeof(st->counter_slices) + sizeof(st->counters));
+		pack_words(s, &st->counter_slices, 1 + STAT_COUNTERS);
 	}
 	for (int m = 0; m < STAT_STORED_METRICS; m++) {
 		if (!has_metric(m) || !task_hist(st, m)->count ||
@@ -142,7 +141,7 @@ static __always_inline void pack_task(struct stat_task *st, struct stat_scratch 
 		rec->mask |= (__u8)(1U << m);
 		pack_hist(s, task_hist(st, m));
 	}
-	rec->size = s->len;
+	rec->size = (__u32)(s->len * sizeof(s->words[0]));
 }
 
 static __always_inline void send_waking(struct task_struct *p, struct stat_scratch *s)

@@ -320,7 +320,10 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	if (fd < 0)
 		return -errno;
 	for (;;) {
+		uint64_t begin = boot_ns();
+
 		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
+		info->read_ns += boot_ns() - begin;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

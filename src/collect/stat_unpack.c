@@ -22,12 +22,11 @@ static int take(struct cursor *c, void *dst, size_t bytes)
 	return 0;
 }
 
-/* The blocks of slots that are there; the others were never used. */
+/* The blocks of slots that are there; what stands in the others is not looked at. */
 static int take_blocks(struct cursor *c, __u32 blocks, __u32 *slots, unsigned int nr_blocks)
 {
 	if (nr_blocks < 32 && (blocks >> nr_blocks))
 		return -EBADMSG;
-	memset(slots, 0, nr_blocks * BLOCK_BYTES);
 	for (unsigned int b = 0; b < nr_blocks; b++)
 		if ((blocks & (1U << b)) && take(c, &slots[b * HIST_BLOCK_SLOTS], BLOCK_BYTES))
 			return -EBADMSG;

