@@ -30,7 +30,6 @@ struct stat_session {
 	struct stat_collector *collector;
 	struct tally *tally;
 	struct bpf_cost cost;
-	struct stat_drains drains;
 	size_t nr_notes;
 	char notes[STAT_NOTES_MAX][STAT_NOTE_LEN];
 

@@ -56,11 +56,6 @@ const struct cgroup_set *stat_session_cgroups(const struct stat_session *s)
 	return stat_filter_cgroups(s->filter);
 }
 
-void stat_session_drains(const struct stat_session *s, struct stat_drains *out)
-{
-	*out = s->drains;
-}
-
 /* Room for one more outlier: a free place, or that of a shorter one. */
 static struct outlier *outlier_place(struct stat_session *s, uint64_t wait_ns)
 {
@@ -122,14 +117,9 @@ static int drain(struct stat_session *s, struct diag *d)
 		                 s->drained_ns);
 	tally_end_tick(s->tally, s->drained_ns - s->tick_start_ns);
 	s->tick_start_ns = s->drained_ns;
-	s->drains.nr++;
-	s->drains.last_tasks = info.nr_tasks;
-	s->drains.last_bytes = info.bytes;
-	s->drains.last_ns = info.took_ns;
-	if (info.took_ns > s->drains.max_ns)
-		s->drains.max_ns = info.took_ns;
-	log_info("drain: %llu tasks %llu bytes %llu us", (unsigned long long)info.nr_tasks,
-	         (unsigned long long)info.bytes, (unsigned long long)info.took_ns / 1000);
+	log_info("drain: %llu tasks %llu bytes %llu us, reading %llu us",
+	         (unsigned long long)info.nr_tasks, (unsigned long long)info.bytes,
+	         (unsigned long long)info.took_ns / 1000, (unsigned long long)info.read_ns / 1000);
 	return 0;
 }
 

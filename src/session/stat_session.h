@@ -37,15 +37,6 @@ struct stat_session_cfg {
 /* Why a run ended. */
 enum stat_end { STAT_END_TIME, STAT_END_SIGNAL, STAT_END_OUTPUT };
 
-/* How the drains went, for those who want to know. */
-struct stat_drains {
-	uint64_t nr;
-	uint64_t last_tasks;
-	uint64_t last_bytes;
-	uint64_t last_ns;
-	uint64_t max_ns;
-};
-
 /* in has everything but how to show it; valid during the call. A negative errno ends the run. */
 typedef int stat_show_fn(void *ctx, struct stat_report_in *in, bool is_final);
 
@@ -61,4 +52,3 @@ const struct cgroup_set *stat_session_cgroups(
 
 MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                               enum stat_end *why);
-void stat_session_drains(const struct stat_session *s, struct stat_drains *out);
