@@ -1,0 +1,305 @@
+/*
+ * abi/event — records: everything that happened, one after the other, from the kernel or from a file.
+ *
+ * A record begins with struct ev_hdr, carries its own size and is only as large as its kind needs. Numbers
+ * are in the machine's byte order, padding is spelled out, times are boot-time nanoseconds. Names, cgroups,
+ * topology and losses are records too, so that a stream explains itself. "tid" is the kernel's pid, "tgid"
+ * the process; tid 0 is the idle task of the record's CPU and never a task.
+ *
+ * Numbers of kinds are append-only. ev_check() is the way of every foreign record into the program.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#define EV_COMM_LEN 16
+
+/* name, number, payload type, what it says */
+#define EV_KINDS(X)                                                                         \
+	X(SWITCH, 1, ev_switch, "a CPU goes from one task to the next")                     \
+	X(WAKING, 2, ev_wake, "somebody begins to wake a task")                             \
+	X(WAKEUP, 3, ev_wake, "a task is runnable")                                         \
+	X(WAKEUP_NEW, 4, ev_wake, "a new task is runnable for the first time")              \
+	X(MIGRATE, 5, ev_migrate, "a task is moved to another CPU")                         \
+	X(FORK, 6, ev_fork, "a task is born")                                               \
+	X(EXEC, 7, ev_exec, "a process becomes another program")                            \
+	X(EXIT, 8, ev_exit, "a task ends")                                                  \
+	X(RENAME, 9, ev_rename, "a task changes its name")                                  \
+	X(FREE, 10, ev_free, "the last of a task is gone; its tid may come back")           \
+	X(HANG, 11, ev_task, "the kernel calls a task hung")                                \
+	X(WAIT, 12, ev_task, "a task waits for a child")                                    \
+	X(SOFTIRQ_ENTRY, 13, ev_softirq, "a softirq begins")                                \
+	X(SOFTIRQ_EXIT, 14, ev_softirq, "a softirq ends")                                   \
+	X(IRQ_ENTRY, 15, ev_irq_entry, "an interrupt handler begins")                       \
+	X(IRQ_EXIT, 16, ev_irq_exit, "an interrupt handler ends")                           \
+	X(IPI_SEND, 17, ev_ipi_send, "one CPU interrupts another")                          \
+	X(IPI_ENTRY, 18, ev_ipi, "a CPU begins to handle an inter-processor interrupt")     \
+	X(IPI_EXIT, 19, ev_ipi, "and ends")                                                 \
+	X(WORK_START, 20, ev_work, "a worker begins a work item")                           \
+	X(WORK_END, 21, ev_work, "and ends it")                                             \
+	X(CPU_IDLE, 22, ev_cpu_idle, "a CPU enters or leaves an idle state")                \
+	X(CPU_FREQ, 23, ev_cpu_freq, "a CPU's frequency")                                   \
+	X(CPU_HOTPLUG, 24, ev_cpu_hotplug, "a step of taking a CPU up or down")             \
+	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power") \
+	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                   \
+	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
+	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
+	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
+	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
+	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
+	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
+	X(SAMPLING, 53, ev_sampling, "only one wakeup in so many is recorded")
+
+struct ev_hdr {
+	__u16 size; /* whole record, header included; a multiple of 8 */
+	__u8 kind;  /* EV_* */
+	__u8 flags; /* bits of EV_FLAG_* */
+	__u32 cpu;  /* CPU on which it happened */
+	__u64 ts_ns;
+};
+
+enum {
+	EV_FLAG_HARDIRQ = 1, /* it happened inside an interrupt handler */
+	EV_FLAG_SOFTIRQ = 2, /* inside a softirq */
+};
+
+/* States as sched_switch reports them to user space. */
+enum {
+	EV_STATE_RUNNABLE = 0,
+	EV_STATE_S = 1,
+	EV_STATE_D = 2,
+	EV_STATE_STOPPED = 4,
+	EV_STATE_TRACED = 8,
+	EV_STATE_DEAD = 0x10,
+	EV_STATE_ZOMBIE = 0x20,
+	EV_STATE_PARKED = 0x40,
+	EV_STATE_IDLE = 0x80,
+	EV_STATE_PREEMPTED = 0x100, /* still runnable */
+};
+
+struct ev_switch {
+	struct ev_hdr hdr;
+	__u32 prev_tid;
+	__u32 next_tid;
+	__u32 prev_state; /* EV_STATE_* */
+	__s16 prev_prio;  /* as the kernel counts: 0..99 real time, 100..139 fair, -1 deadline */
+	__s16 next_prio;
+};
+
+struct ev_wake {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 waker_tid;  /* current task; right for WAKING and WAKEUP_NEW, a guess for WAKEUP */
+	__u32 target_cpu; /* where it will queue; for WAKING: where it last ran */
+	__s16 prio;
+	__u16 pad_;
+};
+
+struct ev_migrate {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 from_cpu;
+	__u32 to_cpu;
+	__s16 prio;
+	__u16 pad_;
+};
+
+struct ev_fork {
+	struct ev_hdr hdr;
+	__u32 parent_tid;
+	__u32 parent_tgid;
+	__u32 tid;
+	__u32 tgid; /* the parent's if it is a thread */
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_exec {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 old_tid; /* a thread other than the leader takes the leader's */
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_exit {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 tgid;
+	__s16 prio;
+	__u16 pad_[3];
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_rename {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 tgid;
+	char old_comm[EV_COMM_LEN];
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_free {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__s16 prio;
+	__u16 pad_;
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_task {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__s16 prio;
+	__u16 pad_;
+	char comm[EV_COMM_LEN];
+};
+
+struct ev_softirq {
+	struct ev_hdr hdr;
+	__u32 vector;
+	__u32 tid; /* who was interrupted */
+};
+
+struct ev_irq_entry {
+	struct ev_hdr hdr;
+	__u32 irq;
+	__u32 tid;
+	char name[EV_COMM_LEN]; /* cut */
+};
+
+struct ev_irq_exit {
+	struct ev_hdr hdr;
+	__u32 irq;
+	__s32 ret; /* 1 = handled */
+};
+
+struct ev_ipi_send {
+	struct ev_hdr hdr;
+	__u32 target_cpu; /* ~0 = several */
+	__u32 tid;
+	__u64 callsite;
+	__u64 callback;
+};
+
+struct ev_ipi {
+	struct ev_hdr hdr;
+	char reason[32];
+};
+
+struct ev_work {
+	struct ev_hdr hdr;
+	__u64 work;
+	__u64 function; /* kernel address; 0 = unknown */
+	__u32 tid;
+	__u32 pad_;
+};
+
+struct ev_cpu_idle {
+	struct ev_hdr hdr;
+	__u32 state; /* ~0 = leaves */
+	__u32 cpu;
+};
+
+struct ev_cpu_freq {
+	struct ev_hdr hdr;
+	__u32 khz;
+	__u32 cpu;
+};
+
+struct ev_cpu_hotplug {
+	struct ev_hdr hdr;
+	__u32 cpu;
+	__s32 target;
+	__s32 step; /* state being entered, or left with ret */
+	__s32 ret;
+	__u32 is_exit;
+	__u32 pad_;
+};
+
+struct ev_hw_pressure {
+	struct ev_hdr hdr;
+	__u64 pressure;
+	__u32 cpu;
+	__u32 pad_;
+};
+
+struct ev_gpu_mem {
+	struct ev_hdr hdr;
+	__u64 bytes;
+	__u32 gpu;
+	__u32 tgid; /* 0 = all */
+};
+
+/* kind of ev_probe_info */
+enum { EV_PROBE_KPROBE = 1, EV_PROBE_UPROBE = 2, EV_PROBE_URETPROBE = 3, EV_PROBE_TRACEPOINT = 4 };
+
+struct ev_probe {
+	struct ev_hdr hdr;
+	__u32 probe; /* id of an ev_probe_info */
+	__u32 tid;
+	__u64 ip;
+};
+
+/* Followed by nr_kernel, then nr_user addresses, leaf first. */
+struct ev_sample {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 tgid;
+	__u64 period;
+	__u16 nr_kernel;
+	__u16 nr_user;
+	__u32 event; /* which of the sampled events */
+};
+
+/* Followed by nr values, each __u64. */
+struct ev_pmu {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 nr;
+};
+
+struct ev_task_info {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 tgid;
+	__u32 ppid;     /* tgid of the parent; 0 = none or unknown */
+	__u32 flags;    /* EV_TASK_* */
+	__u64 start_ns; /* 0 = unknown */
+	char comm[EV_COMM_LEN];
+};
+
+enum { EV_TASK_KTHREAD = 1 };
+
+/* Followed by the name, padded with NULs. */
+struct ev_probe_info {
+	struct ev_hdr hdr;
+	__u32 probe;
+	__u32 type;
+};
+
+struct ev_lost {
+	struct ev_hdr hdr; /* cpu is the one that lost them */
+	__u32 kind;
+	__u32 pad_;
+	__u64 count; /* since the last such record */
+};
+
+struct ev_sampling {
+	struct ev_hdr hdr;
+	__u64 one_in;
+};
+
+enum {
+#define X(name, nr, type, what) EV_##name = nr,
+	EV_KINDS(X)
+#undef X
+		EV_KIND_MAX = 64, /* numbers stay below: sets of kinds fit into 64 bits */
+};
+
+#define EV_BIT(kind) (1ULL << (kind))
+
+_Static_assert(sizeof(struct ev_hdr) == 16, "wire layout");
+#define X(name, nr, type, what)                                               \
+	_Static_assert(sizeof(struct type) % 8 == 0, #type " needs padding"); \
+	_Static_assert((nr) < EV_KIND_MAX, #name " does not fit");
+EV_KINDS(X)
+#undef X

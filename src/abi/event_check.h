@@ -1,0 +1,17 @@
+/* abi/event_check — is a record what it says? For records from a ring, a file or another process. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/event.h"
+
+/* Size of the fixed part of a kind; 0 for a kind that we do not know. */
+size_t ev_fixed_size(unsigned int kind);
+/* "SWITCH"; NULL for a kind that we do not know. */
+const char *ev_kind_name(unsigned int kind);
+/* The kind of that name, in any case and with - for _; 0 if there is none. */
+unsigned int ev_kind_by_name(const char *name);
+
+/* Whether len bytes at rec hold one whole, known record whose variable part adds up. rec is 8-aligned. */
+bool ev_check(const void *rec, size_t len);
