@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "abi/hist.h"
+#include "abi/switch_args.h"
 
 /* One histogram per task each. Metrics of one group are neighbours. */
 enum stat_metric {
@@ -230,7 +231,7 @@ struct stat_cfg {
 	__u8 has_slice;
 	__u8 has_history;
 	__u8 may_create;  /* storage may be allocated in the scheduler's context (Linux 6.4) */
-	__u8 switch_args; /* enum stat_switch_args */
+	__u8 switch_args; /* enum abi_switch_args */
 	__u8 filter_cgroup;
 	__u8 pad_[6];
 	__u32 filter_tid;  /* 0 = any */
@@ -240,13 +241,6 @@ struct stat_cfg {
 	__u64 outlier_ns;
 	__u32 value_bytes;     /* size of the task storage */
 	__u32 ring_wake_bytes; /* wake the reader when so much waits in the ring */
-};
-
-/* How this kernel passes the arguments of sched_switch. */
-enum stat_switch_args {
-	STAT_SWITCH_3,          /* preempt, prev, next: before 5.18 */
-	STAT_SWITCH_STATE_2ND,  /* preempt, prev_state, prev, next: 5.18 alone */
-	STAT_SWITCH_STATE_LAST, /* preempt, prev, next, prev_state */
 };
 
 _Static_assert(sizeof(struct stat_id) % 8 == 0, "wire layout");

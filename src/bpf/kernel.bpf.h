@@ -72,6 +72,8 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	int on_cpu;
+	int exit_state;
+	int prio;
 	struct sched_entity se;
 	int pid;  /* what user space calls tid */
 	int tgid; /* what user space calls pid */
@@ -79,6 +81,14 @@ struct task_struct {
 	__u64 start_boottime;
 	char comm[16];
 	struct css_set *cgroups;
+};
+
+struct irqaction {
+	const char *name;
+};
+
+struct work_struct {
+	void *func;
 };
 
 struct seq_file;
@@ -97,5 +107,8 @@ struct bpf_iter__task {
 /* Task states (include/linux/sched.h); stable since 4.14 but for NOLOAD's neighbours. */
 #define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_REPORT          0x007f /* what may be told user space */
 #define TASK_DEAD            0x0080
 #define TASK_NOLOAD          0x0400
+#define TASK_RTLOCK_WAIT     0x1000
+#define TASK_FROZEN          0x8000

@@ -20,6 +20,7 @@
 #include "bpf/stat_maps.bpf.h"
 #include "bpf/stat_outlier.bpf.h"
 #include "bpf/stat_task.bpf.h"
+#include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -268,41 +269,28 @@ static __always_inline void track_idle(struct stat_cpu *c, struct task_struct *p
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
-	struct task_struct *prev, *next;
 	struct stat_cpu *c = this_cpu();
-	bool is_preempt = ctx[0] & 1;
-	__u32 state, cpu;
+	struct switch_args a;
 	__u64 now;
+	__u32 cpu;
 
-	if (cfg.switch_args == STAT_SWITCH_STATE_LAST) {
-		prev = (struct task_struct *)ctx[1];
-		next = (struct task_struct *)ctx[2];
-		state = (__u32)ctx[3];
-	} else if (cfg.switch_args == STAT_SWITCH_STATE_2ND) {
-		state = (__u32)ctx[1];
-		prev = (struct task_struct *)ctx[2];
-		next = (struct task_struct *)ctx[3];
-	} else {
-		prev = (struct task_struct *)ctx[1];
-		next = (struct task_struct *)ctx[2];
-		state = task_state(prev);
-	}
+	switch_args_read(ctx, cfg.switch_args, &a);
 	if (!c)
 		return 0;
 	c->events[STAT_EV_SWITCH]++;
-	if (is_preempt) /* preempted on its way to sleep: it stays in the queue */
-		state = 0;
+	if (a.is_preempt) /* preempted on its way to sleep: it stays in the queue */
+		a.state = 0;
 	cpu = bpf_get_smp_processor_id();
 	now = bpf_ktime_get_boot_ns();
 	if (cfg.has_idle || cfg.has_history)
-		track_idle(c, prev, next, now, cpu);
-	if (prev->pid)
-		switch_out(prev, c, state, now, cpu);
+		track_idle(c, a.prev, a.next, now, cpu);
+	if (a.prev->pid)
+		switch_out(a.prev, c, a.state, now, cpu);
 	else if (cfg.nr_counters)
 		count_counters(NULL, c, 0, cpu);
-	c->counters_tid = (__u32)next->pid;
-	if (next->pid)
-		switch_in(next, c, now, cpu);
+	c->counters_tid = (__u32)a.next->pid;
+	if (a.next->pid)
+		switch_in(a.next, c, now, cpu);
 	return 0;
 }
 

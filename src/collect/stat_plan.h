@@ -12,7 +12,7 @@
 
 /* Facts about the running kernel that change how the programs are set up. */
 struct stat_kernel {
-	enum stat_switch_args switch_args;
+	enum abi_switch_args switch_args;
 	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
 };
 

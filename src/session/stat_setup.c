@@ -90,13 +90,13 @@ static int look_at_kernel(struct stat_kernel *out, struct diag *d)
 	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
 	switch (f.switch_args) {
 	case SWITCH_ARGS_STATE_LAST:
-		out->switch_args = STAT_SWITCH_STATE_LAST;
+		out->switch_args = ABI_SWITCH_STATE_LAST;
 		return 0;
 	case SWITCH_ARGS_STATE_2ND:
-		out->switch_args = STAT_SWITCH_STATE_2ND;
+		out->switch_args = ABI_SWITCH_STATE_2ND;
 		return 0;
 	case SWITCH_ARGS_NO_STATE:
-		out->switch_args = STAT_SWITCH_3;
+		out->switch_args = ABI_SWITCH_3;
 		return 0;
 	default:
 		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",

@@ -2,8 +2,8 @@
 
 #include "collect/stat_plan.h"
 
-static const struct stat_kernel new_kernel = { STAT_SWITCH_STATE_LAST, true };
-static const struct stat_kernel old_kernel = { STAT_SWITCH_3, false };
+static const struct stat_kernel new_kernel = { ABI_SWITCH_STATE_LAST, true };
+static const struct stat_kernel old_kernel = { ABI_SWITCH_3, false };
 
 static struct stat_plan plan_for(uint32_t groups)
 {
@@ -88,7 +88,7 @@ static void old_kernels_create_storage_at_fork(void **state)
 	stat_plan_make(&req, &old_kernel, &p);
 	assert_true(p.wants_fork);
 	assert_false(p.cfg.may_create);
-	expect_eq(p.cfg.switch_args, STAT_SWITCH_3);
+	expect_eq(p.cfg.switch_args, ABI_SWITCH_3);
 }
 
 int main(void)

@@ -1,0 +1,27 @@
+/* abi/event_cfg — what user space tells the programs of the event stream, and what they count. */
+#pragma once
+
+#include <linux/types.h>
+
+#include "abi/event.h"
+#include "abi/switch_args.h"
+
+#define EV_MAX_ANCESTOR 16  /* cgroup levels that the filter looks through */
+#define EV_WAKE_CHECK   128 /* records of a CPU between two looks at how full its ring is */
+
+/* Set before the programs are loaded. */
+struct ev_cfg {
+	__u32 filter_tgid; /* 0 = any */
+	__u8 filter_cgroup;
+	__u8 switch_args; /* enum abi_switch_args */
+	__u8 pad_[2];
+	__u64 wake_bytes; /* call the reader when so much waits in a ring */
+};
+
+struct ev_cpu {
+	__u64 nr_records;
+	__u32 hardirq_depth;
+	__u32 softirq_depth;
+	__u64 seen[EV_KIND_MAX]; /* fired, recorded or not */
+	__u64 lost[EV_KIND_MAX]; /* found no room */
+};

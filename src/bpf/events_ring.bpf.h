@@ -1,0 +1,102 @@
+/*
+ * bpf/events_ring — from an event to its place in a ring: maps, reserving, stamping, waking the reader.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "abi/event_cfg.h"
+
+const volatile struct ev_cfg cfg = {};
+
+/* Off until all programs are attached: our own attaching is not part of the record. */
+__u32 is_open;
+
+struct inner_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* Both are sized and filled by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct inner_ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} ring_of_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ev_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u8);
+} wanted_cgroups SEC(".maps");
+
+/* A record under way. */
+struct slot {
+	struct ev_cpu *c;
+	void *ring;
+	struct ev_hdr *rec;
+};
+
+static __always_inline struct ev_cpu *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* NULL when there is no room, or nobody is listening yet. size is a constant. */
+static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 *ring_idx;
+
+	s->c = this_cpu();
+	if (!s->c || !is_open)
+		return NULL;
+	s->c->seen[kind & (EV_KIND_MAX - 1)]++;
+	ring_idx = bpf_map_lookup_elem(&ring_of_cpu, &cpu);
+	s->ring = ring_idx ? bpf_map_lookup_elem(&rings, ring_idx) : NULL;
+	s->rec = s->ring ? bpf_ringbuf_reserve(s->ring, size, 0) : NULL;
+	if (!s->rec) {
+		s->c->lost[kind & (EV_KIND_MAX - 1)]++;
+		return NULL;
+	}
+	s->rec->ts_ns = bpf_ktime_get_boot_ns();
+	s->rec->size = (__u16)size;
+	s->rec->kind = kind;
+	s->rec->flags = (__u8)((s->c->hardirq_depth ? EV_FLAG_HARDIRQ : 0) |
+	                       (s->c->softirq_depth ? EV_FLAG_SOFTIRQ : 0));
+	s->rec->cpu = cpu;
+	return s->rec;
+}
+
+/* The reader comes by itself; it is called only when a ring fills up, and that is looked at now and then. */
+static __always_inline void end(struct slot *s)
+{
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (!(++s->c->nr_records % EV_WAKE_CHECK) &&
+	    bpf_ringbuf_query(s->ring, BPF_RB_AVAIL_DATA) >= cfg.wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	bpf_ringbuf_submit(s->rec, flags);
+}

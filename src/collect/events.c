@@ -1,0 +1,353 @@
+#include "collect/events.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/bpf_open.h"
+#include "collect/events_skel.h"
+
+struct events {
+	uint64_t kinds; /* really there */
+	uint64_t missing;
+	uint32_t nr_cpus;
+	struct events_bpf *skel;
+	struct bpf_talk *talk;
+	uint32_t nr_rings;
+	int *ring_fds;
+	struct ring **rings;
+	struct order *order;
+	int epoll_fd;
+	struct ev_cpu *cpus; /* as of the last look */
+	struct ev_cpu *told; /* losses that went into the stream */
+	uint64_t until_ns;
+};
+
+/* Which programs serve a kind. A kind is there if one of its programs can be loaded. */
+struct source {
+	unsigned int kind;
+	const char *program;
+	const char *tracepoint;
+};
+
+static const struct source sources[] = {
+	{ EV_SWITCH, "on_switch", "sched_switch" },
+	{ EV_WAKING, "on_waking", "sched_waking" },
+	{ EV_WAKEUP, "on_wakeup", "sched_wakeup" },
+	{ EV_WAKEUP_NEW, "on_wakeup_new", "sched_wakeup_new" },
+	{ EV_MIGRATE, "on_migrate", "sched_migrate_task" },
+	{ EV_FORK, "on_fork", "sched_process_fork" },
+	{ EV_EXEC, "on_exec", "sched_process_exec" },
+	{ EV_EXIT, "on_exit", "sched_process_exit" },
+	{ EV_RENAME, "on_rename", "task_rename" },
+	{ EV_FREE, "on_free", "sched_process_free" },
+	{ EV_HANG, "on_hang", "sched_process_hang" },
+	{ EV_WAIT, "on_wait", "sched_process_wait" },
+	{ EV_SOFTIRQ_ENTRY, "on_softirq_entry", "softirq_entry" },
+	{ EV_SOFTIRQ_EXIT, "on_softirq_exit", "softirq_exit" },
+	{ EV_IRQ_ENTRY, "on_irq_entry", "irq_handler_entry" },
+	{ EV_IRQ_EXIT, "on_irq_exit", "irq_handler_exit" },
+	{ EV_IPI_SEND, "on_ipi_send_cpu", "ipi_send_cpu" },
+	{ EV_IPI_SEND, "on_ipi_send_cpumask", "ipi_send_cpumask" },
+	{ EV_IPI_ENTRY, "on_ipi_entry", "ipi_entry" },
+	{ EV_IPI_EXIT, "on_ipi_exit", "ipi_exit" },
+	{ EV_WORK_START, "on_work_start", "workqueue_execute_start" },
+	{ EV_WORK_END, "on_work_end", "workqueue_execute_end" },
+	{ EV_CPU_IDLE, "on_cpu_idle", "cpu_idle" },
+	{ EV_CPU_FREQ, "on_cpu_freq", "cpu_frequency" },
+	{ EV_CPU_HOTPLUG, "on_hotplug_enter", "cpuhp_enter" },
+	{ EV_CPU_HOTPLUG, "on_hotplug_exit", "cpuhp_exit" },
+	{ EV_HW_PRESSURE, "on_hw_pressure", "hw_pressure_update" },
+	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
+};
+
+#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static void scoped_events(struct events *const *e)
+{
+	events_close(*e);
+}
+
+static uint64_t boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+static bool has_tracepoint(const struct btf *vmlinux, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(vmlinux, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+/* Loads only what was asked for and exists. */
+static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
+{
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+	struct bpf_program *prog;
+
+	if (!vmlinux)
+		return diag_set(d, -errno, "see 'schedscope doctor'",
+		                "this kernel has no type information (BTF)");
+	bpf_object__for_each_program(prog, e->skel->obj) bpf_program__set_autoload(prog, false);
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		if (!(kinds & EV_BIT(sources[i].kind)) ||
+		    !has_tracepoint(vmlinux, sources[i].tracepoint))
+			continue;
+		prog = bpf_object__find_program_by_name(e->skel->obj, sources[i].program);
+		bpf_program__set_autoload(prog, true);
+		e->kinds |= EV_BIT(sources[i].kind);
+	}
+	e->missing = kinds & ~e->kinds;
+	btf__free(vmlinux);
+	return 0;
+}
+
+static int make_rings(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	e->ring_fds = calloc(cfg->nr_rings, sizeof(*e->ring_fds));
+	e->rings = calloc(cfg->nr_rings, sizeof(struct ring *));
+	if (!e->ring_fds || !e->rings)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (; e->nr_rings < cfg->nr_rings; e->nr_rings++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "schedscope_ring", 0, 0,
+		                        cfg->ring_bytes, NULL);
+		int err;
+
+		if (fd < 0)
+			return bpf_load_failed(e->talk, -errno, "ring buffers", d);
+		e->ring_fds[e->nr_rings] = fd;
+		err = ring_open(fd, cfg->ring_bytes, d, &e->rings[e->nr_rings]);
+		if (err) {
+			close(fd);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	int err;
+
+	e->skel = events_bpf__open();
+	if (!e->skel)
+		return bpf_load_failed(e->talk, -errno, "the event stream", d);
+	e->skel->rodata->cfg.filter_tgid = cfg->tgid;
+	e->skel->rodata->cfg.filter_cgroup = cfg->is_cgroup_only;
+	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
+	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
+	err = choose_programs(e, cfg->kinds, d);
+	if (err)
+		return err;
+	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
+	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus))
+		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
+	err = events_bpf__load(e->skel);
+	return err ? bpf_load_failed(e->talk, err, "the event stream", d) : 0;
+}
+
+static int fill_maps(struct events *e, const struct events_cfg *cfg)
+{
+	int rings = bpf_map__fd(e->skel->maps.rings),
+	    of_cpu = bpf_map__fd(e->skel->maps.ring_of_cpu);
+
+	for (uint32_t i = 0; i < e->nr_rings; i++)
+		if (bpf_map_update_elem(rings, &i, &e->ring_fds[i], BPF_ANY))
+			return -errno;
+	for (uint32_t cpu = 0; cpu < cfg->nr_cpus; cpu++)
+		if (bpf_map_update_elem(of_cpu, &cpu, &cfg->ring_of_cpu[cpu], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int watch_rings(struct events *e)
+{
+	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (e->epoll_fd < 0)
+		return -errno;
+	for (uint32_t i = 0; i < e->nr_rings; i++) {
+		/* Edge-triggered: a ring that holds records is not news, a call of its producers is. */
+		struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u32 = i };
+
+		if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->ring_fds[i], &ev))
+			return -errno;
+	}
+	return 0;
+}
+
+int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out)
+{
+	SCOPED(scoped_events) struct events *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	e->epoll_fd = -1;
+	e->nr_cpus = cfg->nr_cpus;
+	e->talk = bpf_talk_listen();
+	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
+	e->told = calloc(cfg->nr_cpus, sizeof(*e->told));
+	if (!e->cpus || !e->told)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = make_rings(e, cfg, d);
+	if (!err)
+		err = load(e, cfg, d);
+	if (err)
+		return err;
+	err = fill_maps(e, cfg);
+	if (!err)
+		err = watch_rings(e);
+	if (!err)
+		err = order_new(e->rings, e->nr_rings, &e->order);
+	if (err)
+		return diag_set(d, err, NULL, "cannot set up the rings");
+	*out = TAKE_PTR(e);
+	return 0;
+}
+
+uint64_t events_missing(const struct events *e)
+{
+	return e->missing;
+}
+
+int events_set_cgroups(struct events *e, const uint64_t *ids, size_t nr, struct diag *d)
+{
+	int fd = bpf_map__fd(e->skel->maps.wanted_cgroups);
+	__u8 yes = 1;
+
+	for (size_t i = 0; i < nr; i++)
+		if (bpf_map_update_elem(fd, &ids[i], &yes, BPF_ANY))
+			return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
+			                "%zu cgroups are too many for the filter", nr);
+	return 0;
+}
+
+int events_attach(struct events *e, struct diag *d)
+{
+	struct bpf_object_skeleton *s = e->skel->skeleton;
+
+	for (int i = 0; i < s->prog_cnt; i++) {
+		struct bpf_program *prog = *s->progs[i].prog;
+
+		if (!bpf_program__autoload(prog) ||
+		    bpf_program__expected_attach_type(prog) != BPF_TRACE_RAW_TP)
+			continue;
+		*s->progs[i].link = bpf_program__attach(prog);
+		if (!*s->progs[i].link)
+			return bpf_load_failed(e->talk, -errno, "the event stream", d);
+	}
+	__atomic_store_n(&e->skel->bss->is_open, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Losses since the last look become records: they happened after all that the rings held. */
+static int tell_losses(struct events *e, const struct ev_sink *sink)
+{
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.cpus), &zero, e->cpus))
+		return -errno;
+	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
+		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
+			struct ev_lost rec = {
+				.hdr = { sizeof(rec), EV_LOST, 0, cpu, e->until_ns },
+				.kind = kind,
+				.count = e->cpus[cpu].lost[kind] - e->told[cpu].lost[kind],
+			};
+			int err = rec.count ? sink->push(sink->ctx, &rec.hdr) : 0;
+
+			if (err)
+				return err;
+			e->told[cpu].lost[kind] = e->cpus[cpu].lost[kind];
+		}
+	}
+	return 0;
+}
+
+int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, struct diag *d)
+{
+	struct epoll_event ev[8];
+	int err = 0;
+
+	if (timeout_ms && epoll_wait(e->epoll_fd, ev, 8, timeout_ms) < 0 && errno != EINTR)
+		err = -errno;
+	if (!err)
+		err = order_round(e->order, boot_ns(), sink, &e->until_ns);
+	if (!err)
+		err = tell_losses(e, sink);
+	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
+}
+
+int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
+{
+	int err;
+
+	__atomic_store_n(&e->skel->bss->is_open, 0, __ATOMIC_RELEASE);
+	events_bpf__detach(e->skel);
+	e->until_ns = boot_ns();
+	err = order_finish(e->order, sink);
+	if (!err)
+		err = tell_losses(e, sink);
+	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
+}
+
+int events_epoll_fd(const struct events *e)
+{
+	return e->epoll_fd;
+}
+
+void events_totals(const struct events *e, struct events_totals *out)
+{
+	struct bpf_program *prog;
+
+	memset(out, 0, sizeof(*out));
+	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
+		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
+			out->seen[kind] += e->cpus[cpu].seen[kind];
+			out->lost[kind] += e->cpus[cpu].lost[kind];
+		}
+	}
+	bpf_object__for_each_program(prog, e->skel->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			out->missed += info.recursion_misses;
+	}
+	order_stats(e->order, &out->order);
+}
+
+void events_close(struct events *e)
+{
+	if (!e)
+		return;
+	order_free(e->order);
+	for (uint32_t i = 0; i < e->nr_rings; i++) {
+		ring_close(e->rings[i]);
+		close(e->ring_fds[i]);
+	}
+	if (e->epoll_fd >= 0)
+		close(e->epoll_fd);
+	events_bpf__destroy(e->skel);
+	bpf_talk_stop(e->talk);
+	free(e->ring_fds);
+	free(e->rings);
+	free(e->cpus);
+	free(e->told);
+	free(e);
+}

@@ -1,0 +1,54 @@
+/*
+ * collect/events — the event stream out of the kernel, in time order, into a sink.
+ *
+ * Use: open, attach, then poll again and again; detach, and poll a last time. Only the kinds that were asked
+ * for are loaded; kinds that this kernel has no tracepoint for are left out and named by events_missing().
+ * Losses are counted by the kernel side per kind and CPU, and come as EV_LOST records at the place in the
+ * stream where they happened. One thread; only events_poll() blocks. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/event_cfg.h"
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "collect/order.h"
+
+struct events;
+
+struct events_cfg {
+	uint64_t kinds; /* EV_BIT() of each */
+	enum abi_switch_args switch_args;
+	uint32_t tgid;               /* 0 = all */
+	bool is_cgroup_only;         /* only tasks in the cgroups of events_set_cgroups() */
+	uint32_t nr_cpus;            /* possible ones */
+	const uint32_t *ring_of_cpu; /* nr_cpus numbers below nr_rings */
+	uint32_t nr_rings;
+	uint32_t ring_bytes; /* each; a power of two and a multiple of the page size */
+};
+
+struct events_totals {
+	uint64_t seen[EV_KIND_MAX]; /* fired */
+	uint64_t lost[EV_KIND_MAX];
+	uint64_t missed; /* runs that the kernel skipped because a program was already running */
+	struct order_stats order;
+};
+
+MUST_USE int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out);
+uint64_t events_missing(const struct events *e); /* kinds asked for that this kernel does not have */
+MUST_USE int events_set_cgroups(struct events *e, const uint64_t *ids, size_t nr, struct diag *d);
+/* From the return of this call on, events are recorded; our own attaching is not part of the record. */
+MUST_USE int events_attach(struct events *e, struct diag *d);
+
+/* Waits at most timeout_ms, less if a ring fills up, then hands on what is complete. */
+MUST_USE int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink,
+                         struct diag *d);
+/* Stops the stream and hands on the rest. */
+MUST_USE int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d);
+int events_epoll_fd(const struct events *e); /* readable when a ring fills up */
+void events_totals(const struct events *e, struct events_totals *out);
+void events_close(struct events *e); /* NULL is fine */
