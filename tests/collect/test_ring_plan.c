@@ -1,0 +1,86 @@
+#include "../unit.h"
+
+#include "collect/ring_plan.h"
+
+#define MIB (1024U * 1024U)
+#define GIB (1024ULL * MIB)
+
+static void cpus_of_one_cache_share_a_ring(void **state)
+{
+	const int32_t llcs[] = { 0, 0, 1, 1, 0, 1 };
+	struct ring_plan_cfg cfg = { .nr_cpus = 6, .llc_of_cpu = llcs, .memory_bytes = 256 * GIB };
+	struct ring_plan p;
+
+	(void)state;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.nr_rings, 2);
+	expect_eq(p.ring_of_cpu[4], 0);
+	expect_eq(p.ring_of_cpu[5], 1);
+	expect_eq(p.ring_bytes, 32 * MIB); /* three CPUs at 16 MiB, down to a power of two */
+	ring_plan_done(&p);
+}
+
+static void cpus_without_a_known_cache_share_one_too(void **state)
+{
+	const int32_t llcs[] = { 0, -1, -1 };
+	struct ring_plan_cfg cfg = { .nr_cpus = 3, .llc_of_cpu = llcs };
+	struct ring_plan p;
+
+	(void)state;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.nr_rings, 2);
+	expect_eq(p.ring_of_cpu[1], 1);
+	ring_plan_done(&p);
+	cfg.llc_of_cpu = NULL;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.nr_rings, 1);
+	ring_plan_done(&p);
+}
+
+static void each_cpu_may_have_its_own(void **state)
+{
+	struct ring_plan_cfg cfg = { .nr_cpus = 4, .is_per_cpu = true, .memory_bytes = 64 * GIB };
+	struct ring_plan p;
+
+	(void)state;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.nr_rings, 4);
+	expect_eq(p.ring_of_cpu[3], 3);
+	expect_eq(p.ring_bytes, 16 * MIB);
+	ring_plan_done(&p);
+}
+
+static void a_large_machine_keeps_its_memory(void **state)
+{
+	struct ring_plan_cfg cfg = { .nr_cpus = 512, .is_per_cpu = true, .memory_bytes = 64 * GIB };
+	struct ring_plan p;
+
+	(void)state;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	assert_true((uint64_t)p.nr_rings * p.ring_bytes <= cfg.memory_bytes / 32);
+	ring_plan_done(&p);
+}
+
+static void a_size_that_was_asked_for_is_kept(void **state)
+{
+	struct ring_plan_cfg cfg = { .nr_cpus = 2, .ring_bytes = 65536, .memory_bytes = 64 * GIB };
+	struct ring_plan p;
+
+	(void)state;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.ring_bytes, 65536);
+	ring_plan_done(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpus_of_one_cache_share_a_ring),
+		cmocka_unit_test(cpus_without_a_known_cache_share_one_too),
+		cmocka_unit_test(each_cpu_may_have_its_own),
+		cmocka_unit_test(a_large_machine_keeps_its_memory),
+		cmocka_unit_test(a_size_that_was_asked_for_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
