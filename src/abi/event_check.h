@@ -1,4 +1,9 @@
-/* abi/event_check — is a record what it says? For records from a ring, a file or another process. */
+/*
+ * abi/event_check — is a record what it says? For records from a ring, a file or another process.
+ *
+ * A record that passes has the size of its kind, its variable part adds up, and every text in it ends with
+ * a NUL. What the numbers mean (a CPU that does not exist, a time of yesterday) is not looked at.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -13,5 +18,8 @@ const char *ev_kind_name(unsigned int kind);
 /* The kind of that name, in any case and with - for _; 0 if there is none. */
 unsigned int ev_kind_by_name(const char *name);
 
-/* Whether len bytes at rec hold one whole, known record whose variable part adds up. rec is 8-aligned. */
+/*
+ * Whether len bytes at rec begin with one whole, known record whose variable part adds up. rec is
+ * 8-aligned. What follows the record, up to len, is the next one's business.
+ */
 bool ev_check(const void *rec, size_t len);

@@ -1,0 +1,163 @@
+#include "../unit.h"
+
+#include <string.h>
+
+#include "abi/event_check.h"
+
+/* Room for every kind with a variable part. */
+union record {
+	struct ev_hdr hdr;
+	struct ev_rename rename;
+	struct ev_sample sample;
+	struct ev_pmu pmu;
+	struct ev_probe_info probe_info;
+	char bytes[256];
+};
+
+static union record blank(unsigned int kind)
+{
+	union record r = { 0 };
+
+	r.hdr.kind = (__u8)kind;
+	r.hdr.size = (__u16)ev_fixed_size(kind);
+	if (kind == EV_PROBE_INFO) {
+		r.hdr.size = (__u16)(r.hdr.size + 8);
+		memcpy(r.bytes + sizeof(r.probe_info), "read", 5);
+	}
+	return r;
+}
+
+static void every_kind_passes_at_its_size_and_at_no_other(void **state)
+{
+	unsigned int nr = 0;
+
+	(void)state;
+	for (unsigned int kind = 0; kind < 256; kind++) {
+		union record r = blank(kind);
+		__u16 size = r.hdr.size;
+
+		if (!ev_fixed_size(kind)) {
+			r.hdr.size = 64;
+			assert_false(ev_check(&r, sizeof(r)));
+			continue;
+		}
+		nr++;
+		assert_true(ev_check(&r, size));
+		assert_true(ev_check(&r, sizeof(r)));
+		assert_false(ev_check(&r, size - 1U));
+		r.hdr.size = (__u16)(size - 8);
+		assert_false(ev_check(&r, sizeof(r)));
+		r.hdr.size = (__u16)(size + 4);
+		assert_false(ev_check(&r, sizeof(r)));
+		r.hdr.size = (__u16)(size + 8);
+		if (kind != EV_PROBE_INFO) /* a name may be padded further */
+			assert_false(ev_check(&r, sizeof(r)));
+	}
+	expect_eq(nr, 33);
+}
+
+static void less_than_a_header_is_nothing(void **state)
+{
+	union record r = blank(EV_SWITCH);
+
+	(void)state;
+	assert_false(ev_check(&r, 0));
+	assert_false(ev_check(&r, sizeof(struct ev_hdr) - 1));
+	r.hdr.size = sizeof(struct ev_hdr);
+	assert_false(ev_check(&r, sizeof(struct ev_hdr)));
+}
+
+static void a_stack_must_be_as_long_as_it_says(void **state)
+{
+	union record r = blank(EV_SAMPLE);
+
+	(void)state;
+	r.sample.nr_kernel = 2;
+	r.sample.nr_user = 1;
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.sample) + 3 * 8;
+	assert_true(ev_check(&r, sizeof(r)));
+	r.sample.nr_user = 0xffff;
+	r.sample.nr_kernel = 0xffff;
+	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void counters_must_be_as_many_as_it_says(void **state)
+{
+	union record r = blank(EV_PMU);
+
+	(void)state;
+	r.pmu.nr = 2;
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.pmu) + 2 * 8;
+	assert_true(ev_check(&r, sizeof(r)));
+	r.pmu.nr = 0x20000002; /* times 8 is 16 in 32 bits */
+	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void a_probe_needs_a_name_that_ends(void **state)
+{
+	union record r = blank(EV_PROBE_INFO);
+	char *name = r.bytes + sizeof(r.probe_info);
+
+	(void)state;
+	memset(name, 'x', 8);
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.probe_info) + 16;
+	assert_true(ev_check(&r, sizeof(r)));
+	name[0] = '\0';
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.probe_info);
+	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void texts_that_do_not_end_are_refused(void **state)
+{
+	static const unsigned int kinds[] = { EV_FORK,      EV_EXEC,     EV_EXIT,     EV_RENAME,
+		                              EV_FREE,      EV_HANG,     EV_WAIT,     EV_TASK_INFO,
+		                              EV_IRQ_ENTRY, EV_IPI_EXIT, EV_IPI_ENTRY };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		union record r = blank(kinds[i]);
+
+		r.bytes[r.hdr.size - 1] = 'x'; /* the text is the last field of all of them */
+		assert_false(ev_check(&r, sizeof(r)));
+	}
+	union record r = blank(EV_RENAME);
+
+	memset(r.rename.old_comm, 'x', EV_COMM_LEN);
+	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void names_go_both_ways(void **state)
+{
+	(void)state;
+	assert_string_equal(ev_kind_name(EV_WAKEUP_NEW), "WAKEUP_NEW");
+	assert_null(ev_kind_name(0));
+	assert_null(ev_kind_name(63));
+	assert_null(ev_kind_name(1000));
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		if (ev_kind_name(kind))
+			expect_eq(ev_kind_by_name(ev_kind_name(kind)), kind);
+	expect_eq(ev_kind_by_name("wakeup-new"), EV_WAKEUP_NEW);
+	expect_eq(ev_kind_by_name("Cpu_Idle"), EV_CPU_IDLE);
+	expect_eq(ev_kind_by_name("wakeup-"), 0);
+	expect_eq(ev_kind_by_name("wakeups"), 0);
+	expect_eq(ev_kind_by_name(""), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_passes_at_its_size_and_at_no_other),
+		cmocka_unit_test(less_than_a_header_is_nothing),
+		cmocka_unit_test(a_stack_must_be_as_long_as_it_says),
+		cmocka_unit_test(counters_must_be_as_many_as_it_says),
+		cmocka_unit_test(a_probe_needs_a_name_that_ends),
+		cmocka_unit_test(texts_that_do_not_end_are_refused),
+		cmocka_unit_test(names_go_both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
