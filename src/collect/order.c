@@ -208,7 +208,7 @@ static int round_until(struct order *o, uint64_t now_ns, uint64_t until_ns,
 		err = hold_rest(o);
 	for (size_t i = 0; i < o->nr_rings; i++)
 		ring_release(o->rings[i]);
-	if (!err && sink->advance)
+	if (!err && sink->advance && o->horizon_ns != UINT64_MAX)
 		err = sink->advance(sink->ctx, o->horizon_ns);
 	return err;
 }
