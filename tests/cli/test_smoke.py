@@ -14,6 +14,9 @@ RUNS = [
     ("the_events_of_this_machine_are_listed", "stat --perf-list", False, False),
     ("the_topology_of_this_machine_is_written", "stat --gen-topology", False, False),
     ("the_doctor_reports", "doctor", False, False),
+    ("the_doctor_reports_as_json", "doctor --json", False, False),
+    ("help_is_shown", "help stat", False, False),
+    ("completions_are_written", "generate-completions --shell zsh", False, False),
 ]
 
 
