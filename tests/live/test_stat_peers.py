@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""`schedscope stat` against other tools that watch the same seconds.
+
+One recording by perf serves two peers: our own pairing of its raw events (pair.py) and `perf sched timehist`.
+The tasks compared are born and die while all of them watch, so nothing has to be cut. On some virtual
+machines perf is blind in the idle task of a CPU and in threads of pid 1: a spinner of the idle class keeps
+the CPUs from idling, and the tolerance of 1 % is for the rest.
+"""
+import functools
+import os
+
+import pair
+import peer_timehist
+from live import (Stat, Work, boot_minus_monotonic_ns, case, expect, expect_near, main, measure, need_live, part,
+                  row, rows, scratch, workload)
+from peer_runqlat import Runqlat, slot_of
+
+ALL = "latency,slice,sleep,migration,waking"
+# Ours and perf's stamps of one event lie a moment apart, either way.
+STAMP_US = 3.0
+
+
+@functools.lru_cache(maxsize=None)
+def session():
+    """All workloads' accounts, our final report, the pairs of perf's events, timehist's delays."""
+    need_live()
+    with scratch() as folder:
+        keeper = Work("keep", ms=60000)
+        try:
+            with Stat("--by", "tid", "-d", "-g", ALL) as stat:
+                first = stat.objects()[-1]
+                recording = pair.Recording(os.path.join(folder, "perf.data"))
+                accounts = [
+                    workload("pingpong", rounds=20000),
+                    workload("futex", rounds=10000),
+                    workload("hogs", nr=3, ms=1000),
+                    workload("depth", nr=2, rounds=100),
+                    workload("yield", rounds=5000),
+                    workload("sleep", nr=4, rounds=300, us=2000),
+                    workload("migrate", rounds=400),
+                    workload("dsleep", rounds=40, us=5000),
+                    workload("storm", nr=3000, us=100),
+                ]
+                recording.stop()
+                report = stat.finish()
+        finally:
+            keeper.kill()
+        pairs = pair.Pairs(recording.events())
+        delays, _ = peer_timehist.read(recording.path)
+    return {"accounts": accounts, "first": first, "report": report, "pairs": pairs, "timehist": delays}
+
+
+def tasks():
+    """The tasks that did anything often enough to be compared."""
+    return [task for account in session()["accounts"] for task in account["tasks"]
+            if account["work"] != "storm"]
+
+
+def compare(what, ours, samples):
+    """Counts within 1 %, maxima within 5 %, the mean and the percentiles within a bucket."""
+    theirs = pair.summary(samples)
+    if theirs is None:
+        expect(ours["count"] <= 2, f"{what}: {ours['count']} here, none there")
+        return
+    expect_near(f"{what} count", ours["count"], theirs["count"], relative=0.01, absolute=2)
+    if min(ours["count"], theirs["count"]) < 20:
+        return  # a sample that one of them missed would decide
+    expect_near(f"{what} max_us", ours["max_us"], theirs["max_us"], relative=0.05, absolute=STAMP_US)
+    expect_near(f"{what} mean_us", ours["mean_us"], theirs["mean_us"], relative=0.05, absolute=STAMP_US)
+    for key in ("p50_us", "p90_us"):
+        low, high = theirs[key] * 7 / 8 - STAMP_US, theirs[key] * 9 / 8 + STAMP_US
+        slack = 10 if theirs[key] < 512 else 0
+        expect(low - slack <= ours[key] <= high + slack, f"{what} {key}: {ours[key]}, perf has {theirs[key]}")
+
+
+def each_task(group, path, *metrics):
+    """Compares a part of a group's rows with samples of perf, for each task."""
+    compared = 0
+    for task in tasks():
+        samples = session()["pairs"].merged(task["comm"], *metrics, tid=task["tid"])
+        found = rows(session()["report"], group, tid=task["tid"], comm=task["comm"])
+        expect(len(found) <= 1, f"{len(found)} rows of {task['comm']} {task['tid']} in {group}")
+        ours = part(found[0] if found else {"count": 0}, *path)
+        compare(f"{group} {'.'.join(path)} of {task['comm']} {task['tid']}", ours, samples)
+        compared += len(samples) >= 20
+    expect(compared >= 2, f"only {compared} tasks had {metrics} to compare")
+
+
+@case
+def queue_delays_agree_with_the_pairing_of_raw_events():
+    each_task("latency", (), "woken", "preempted", "new")
+
+
+@case
+def delays_of_woken_tasks_agree():
+    each_task("latency", ("by_cause", "woken"), "woken")
+
+
+@case
+def delays_of_preempted_tasks_agree():
+    each_task("latency", ("by_cause", "preempted"), "preempted")
+
+
+@case
+def slices_agree():
+    each_task("slice", ("voluntary",), "voluntary")
+    each_task("slice", ("involuntary",), "involuntary")
+
+
+@case
+def sleeps_agree_by_state():
+    each_task("sleep", ("by_state", "S"), "S")
+    each_task("sleep", ("by_state", "D"), "D")
+
+
+@case
+def waking_delays_agree():
+    each_task("waking", (), "waking")
+
+
+@case
+def migrations_agree():
+    pairs, compared = session()["pairs"], 0
+    for task in tasks():
+        theirs = pairs.migrations[task["tid"], task["comm"]]
+        found = rows(session()["report"], "migration", tid=task["tid"], comm=task["comm"])
+        ours = found[0]["total"] if found else 0
+        expect_near(f"migrations of {task['comm']}", ours, theirs, relative=0.01, absolute=2)
+        compared += theirs >= 20
+    expect(compared >= 1, "nothing migrated")
+
+
+@case
+def the_maximum_happened_when_and_where_perf_saw_it():
+    shift, compared = boot_minus_monotonic_ns(), 0
+    for task in tasks():
+        theirs = pair.summary(session()["pairs"].merged(task["comm"], "woken", "preempted", "new", tid=task["tid"]))
+        ours = row(session()["report"], "latency", tid=task["tid"], comm=task["comm"])
+        if not theirs or abs(theirs["max_us"] - ours["max_us"]) > STAMP_US or ours["count"] < 20:
+            continue
+        # Of two maxima that are nearly equal, each may have taken another.
+        if abs(ours["max_time_ns"] - theirs["max_time_ns"] - shift) < 1_000_000:
+            expect(ours["max_cpu"] == theirs["max_cpu"], f"{task['comm']}: another CPU than perf's")
+            compared += 1
+    expect(compared >= len(tasks()) / 2, f"the time of the maximum agrees for {compared} of {len(tasks())} tasks")
+
+
+@case
+def waking_delays_agree_with_timehist():
+    compared = 0
+    for task in tasks():
+        theirs = session()["timehist"][task["tid"]]
+        ours = rows(session()["report"], "waking", tid=task["tid"])
+        if len(theirs) < 100:
+            continue
+        compared += 1
+        # timehist knows no names: all lives of the tid count.
+        count, longest = sum(one["count"] for one in ours), max((one["max_us"] for one in ours), default=0)
+        expect_near(f"waking delays of {task['comm']}", count, len(theirs), relative=0.01, absolute=3)
+        expect_near(f"longest of {task['comm']}", longest, max(theirs), relative=0.05, absolute=STAMP_US)
+    expect(compared >= 5, f"only {compared} tasks to compare")
+
+
+@case
+def short_lives_and_exits_agree():
+    report, first, pairs = session()["report"], session()["first"], session()["pairs"]
+    news = sum(part(one, "by_cause", "new")["count"] for one in rows(report, "latency", comm="storm"))
+    expect(news == 3000, f"{news} new tasks of the storm, expected 3000")
+    theirs, ours = sum(pairs.exits.values()), report["events"]["exit"]
+    if first["events"]["exit"] < ours:
+        ours -= first["events"]["exit"]
+    expect(theirs >= 3000, f"perf saw {theirs} exits only")
+    expect_near("exits", ours, theirs, relative=0.01, absolute=5)
+
+
+@case
+def the_whole_machine_agrees_with_runqlat():
+    need_live()
+
+    def work():
+        runqlat = Runqlat()
+        for _ in range(2):
+            workload("pingpong", rounds=100000)
+            workload("hogs", nr=3, ms=1000)
+        return runqlat.finish()
+
+    slots, report = measure(work, "-g", "latency", "-d")
+    cpus = rows(report, "cpu_latency")
+    expect(len(cpus) == os.cpu_count(), f"{len(cpus)} CPUs in the report")
+    ours, theirs = sum(one["count"] for one in cpus), sum(slots.values())
+    # runqlat watched a little shorter.
+    expect_near("waits of the whole machine", ours, theirs, relative=0.02)
+    busiest = max(cpus, key=lambda one: one["count"])
+    for share, key in ((0.5, "p50_us"), (0.9, "p90_us")):
+        low, high = slot_of(slots, share)
+        expect(low / 2 <= busiest[key] <= 2 * high + 1, f"{key} {busiest[key]}, runqlat has {low} to {high}")
+
+
+if __name__ == "__main__":
+    main()
