@@ -30,7 +30,6 @@ LINE = re.compile(r"\s*(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+): (.*)
 SWITCH = re.compile(r"prev_comm=(.*) prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> "
                     r"next_comm=(.*) next_pid=(\d+) next_prio=-?\d+")
 WAKEUP = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+ ")
-EXIT = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+")
 DEAD = set("XZx")
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 16384, 1 << 18
 
@@ -111,8 +110,7 @@ class Pairs:
 
     def __init__(self, events):
         self.samples = collections.defaultdict(lambda: collections.defaultdict(list))
-        self.exits = collections.Counter()       # sched_process_exit by comm
-        self.dead = collections.Counter()        # switches out of dead tasks by comm
+        self.exits = []                          # times of sched_process_exit
         self.migrations = collections.Counter()  # by (tid, comm)
         self._tasks = collections.defaultdict(Task)
         for at, cpu, name, fields in events:
@@ -158,11 +156,12 @@ class Pairs:
         if task.on_cpu is not None:
             kind = "involuntary" if is_runnable else "voluntary"
             self._add(tid, comm, kind, task.on_cpu, at, cpu)
-        task.on_cpu = None
+        else:  # its switch-in was not seen: what it waited for ended unseen too
+            task.waking = None
+        task.on_cpu = task.wait = None
         if is_runnable:
             task.wait, task.cause = at, "preempted"
         elif state[0] in DEAD:
-            self.dead[comm] += 1
             del self._tasks[tid]
         else:
             task.asleep, task.state = at, state[0] if state[0] in "SD" else "other"
@@ -178,8 +177,8 @@ class Pairs:
             task.waking = None
         task.on_cpu, task.wait, task.asleep = at, None, None
 
-    def _on_sched_process_exit(self, _at, _cpu, fields):
-        self.exits[EXIT.match(fields)[1]] += 1
+    def _on_sched_process_exit(self, at, _cpu, _fields):
+        self.exits.append(at)
 
     def _on_sched_migrate_task(self, _at, _cpu, fields):
         comm, tid = WAKEUP.match(fields).groups()

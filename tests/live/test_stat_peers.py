@@ -8,29 +8,32 @@ the CPUs from idling, and the tolerance of 1 % is for the rest.
 """
 import functools
 import os
+import time
 
 import pair
 import peer_timehist
-from live import (Stat, Work, boot_minus_monotonic_ns, case, expect, expect_near, main, measure, need_live, part,
-                  row, rows, scratch, workload)
+from live import (Stat, Work, boot_minus_monotonic_ns, case, expect, expect_near, main, need_live, part, row, rows,
+                  scratch, workload)
 from peer_runqlat import Runqlat, slot_of
 
 ALL = "latency,slice,sleep,migration,waking"
-# Ours and perf's stamps of one event lie a moment apart, either way.
-STAMP_US = 3.0
+# Ours and perf's stamps of one event lie a moment apart, either way; when caches are cold, a longer one.
+STAMP_US = 2.0
+COLD_STAMP_US = 20.0
 
 
 @functools.lru_cache(maxsize=None)
 def session():
-    """All workloads' accounts, our final report, the pairs of perf's events, timehist's delays."""
+    """The workloads' accounts, our reports, when perf recorded, the pairs of its events, timehist's delays."""
     need_live()
     with scratch() as folder:
         keeper = Work("keep", ms=60000)
         try:
             with Stat("--by", "tid", "-d", "-g", ALL) as stat:
-                first = stat.objects()[-1]
                 recording = pair.Recording(os.path.join(folder, "perf.data"))
+                start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 accounts = [
+                    workload("storm", nr=3000, us=100),
                     workload("pingpong", rounds=20000),
                     workload("futex", rounds=10000),
                     workload("hogs", nr=3, ms=1000),
@@ -39,21 +42,31 @@ def session():
                     workload("sleep", nr=4, rounds=300, us=2000),
                     workload("migrate", rounds=400),
                     workload("dsleep", rounds=40, us=5000),
-                    workload("storm", nr=3000, us=100),
                 ]
+                end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 recording.stop()
                 report = stat.finish()
+                reports = stat.objects()
         finally:
             keeper.kill()
         pairs = pair.Pairs(recording.events())
-        delays, _ = peer_timehist.read(recording.path)
-    return {"accounts": accounts, "first": first, "report": report, "pairs": pairs, "timehist": delays}
+        delays = peer_timehist.read(recording.path)
+    return {"accounts": accounts, "report": report, "reports": reports, "window": (start, end), "pairs": pairs,
+            "timehist": delays}
 
 
 def tasks():
     """The tasks that did anything often enough to be compared."""
     return [task for account in session()["accounts"] for task in account["tasks"]
             if account["work"] != "storm"]
+
+
+def expect_max(what, ours, theirs):
+    """Within 5 %. Where perf missed samples, it may have missed the longest."""
+    limit = max(theirs["max_us"] * 0.05, COLD_STAMP_US)
+    is_blind = theirs["count"] < ours["count"]
+    expect(ours["max_us"] >= theirs["max_us"] - limit and (is_blind or ours["max_us"] <= theirs["max_us"] + limit),
+           f"{what} max_us: {ours['max_us']}, perf has {theirs['max_us']}")
 
 
 def compare(what, ours, samples):
@@ -65,12 +78,12 @@ def compare(what, ours, samples):
     expect_near(f"{what} count", ours["count"], theirs["count"], relative=0.01, absolute=2)
     if min(ours["count"], theirs["count"]) < 20:
         return  # a sample that one of them missed would decide
-    expect_near(f"{what} max_us", ours["max_us"], theirs["max_us"], relative=0.05, absolute=STAMP_US)
-    expect_near(f"{what} mean_us", ours["mean_us"], theirs["mean_us"], relative=0.05, absolute=STAMP_US)
+    expect_max(what, ours, theirs)
+    stamp = STAMP_US if theirs["count"] >= 1000 else COLD_STAMP_US
+    expect_near(f"{what} mean_us", ours["mean_us"], theirs["mean_us"], relative=0.05, absolute=stamp)
     for key in ("p50_us", "p90_us"):
-        low, high = theirs[key] * 7 / 8 - STAMP_US, theirs[key] * 9 / 8 + STAMP_US
-        slack = 10 if theirs[key] < 512 else 0
-        expect(low - slack <= ours[key] <= high + slack, f"{what} {key}: {ours[key]}, perf has {theirs[key]}")
+        slot = 1 if theirs[key] < 32 else 10 if theirs[key] < 512 else theirs[key] / 8
+        expect_near(f"{what} {key}", ours[key], theirs[key], absolute=slot + stamp)
 
 
 def each_task(group, path, *metrics):
@@ -134,15 +147,14 @@ def migrations_agree():
 def the_maximum_happened_when_and_where_perf_saw_it():
     shift, compared = boot_minus_monotonic_ns(), 0
     for task in tasks():
-        theirs = pair.summary(session()["pairs"].merged(task["comm"], "woken", "preempted", "new", tid=task["tid"]))
+        samples = session()["pairs"].merged(task["comm"], "woken", "preempted", "new", tid=task["tid"])
         ours = row(session()["report"], "latency", tid=task["tid"], comm=task["comm"])
-        if not theirs or abs(theirs["max_us"] - ours["max_us"]) > STAMP_US or ours["count"] < 20:
-            continue
-        # Of two maxima that are nearly equal, each may have taken another.
-        if abs(ours["max_time_ns"] - theirs["max_time_ns"] - shift) < 1_000_000:
-            expect(ours["max_cpu"] == theirs["max_cpu"], f"{task['comm']}: another CPU than perf's")
+        near = [sample for sample in samples if abs(sample[1] + shift - ours["max_time_ns"]) < 100_000
+                and abs(sample[0] / 1e3 - ours["max_us"]) < COLD_STAMP_US]
+        if near:
             compared += 1
-    expect(compared >= len(tasks()) / 2, f"the time of the maximum agrees for {compared} of {len(tasks())} tasks")
+            expect(ours["max_cpu"] in [cpu for _, _, cpu in near], f"{task['comm']}: another CPU than perf's")
+    expect(compared >= len(tasks()) - 2, f"perf saw the longest wait of {compared} of {len(tasks())} tasks only")
 
 
 @case
@@ -157,39 +169,45 @@ def waking_delays_agree_with_timehist():
         # timehist knows no names: all lives of the tid count.
         count, longest = sum(one["count"] for one in ours), max((one["max_us"] for one in ours), default=0)
         expect_near(f"waking delays of {task['comm']}", count, len(theirs), relative=0.01, absolute=3)
-        expect_near(f"longest of {task['comm']}", longest, max(theirs), relative=0.05, absolute=STAMP_US)
+        expect_max(f"longest of {task['comm']}", {"count": count, "max_us": longest},
+                   {"count": len(theirs), "max_us": max(theirs)})
     expect(compared >= 5, f"only {compared} tasks to compare")
 
 
 @case
-def short_lives_and_exits_agree():
-    report, first, pairs = session()["report"], session()["first"], session()["pairs"]
-    news = sum(part(one, "by_cause", "new")["count"] for one in rows(report, "latency", comm="storm"))
+def short_lives_are_counted():
+    news = sum(part(one, "by_cause", "new")["count"] for one in rows(session()["report"], "latency", comm="storm"))
     expect(news == 3000, f"{news} new tasks of the storm, expected 3000")
-    theirs, ours = sum(pairs.exits.values()), report["events"]["exit"]
-    if first["events"]["exit"] < ours:
-        ours -= first["events"]["exit"]
-    expect(theirs >= 3000, f"perf saw {theirs} exits only")
-    expect_near("exits", ours, theirs, relative=0.01, absolute=5)
+
+
+@case
+def exits_agree():
+    """Between the first and the last of our reports that came while perf recorded."""
+    shift, window = boot_minus_monotonic_ns(), session()["window"]
+    reports = [one for one in session()["reports"] if window[0] < one["time_ns"] < window[1]]
+    expect(len(reports) >= 2, f"{len(reports)} reports while perf recorded")
+    start, end = reports[0], reports[-1]
+    theirs = sum(start["time_ns"] < at + shift <= end["time_ns"] for at in session()["pairs"].exits)
+    expect(theirs >= 100, f"perf saw {theirs} exits only")
+    # A task's last switch comes a moment after its exit event, and a drain takes a moment.
+    expect_near("exits", end["events"]["exit"] - start["events"]["exit"], theirs, relative=0.01, absolute=20)
 
 
 @case
 def the_whole_machine_agrees_with_runqlat():
-    need_live()
-
-    def work():
+    with Stat("-g", "latency", "-d") as stat:
+        # What goes on besides, for the moments in which only one of both watches.
+        besides = sum(one["count"] for one in rows(stat.objects()[0], "cpu_latency"))
         runqlat = Runqlat()
         for _ in range(2):
             workload("pingpong", rounds=100000)
             workload("hogs", nr=3, ms=1000)
-        return runqlat.finish()
-
-    slots, report = measure(work, "-g", "latency", "-d")
+        slots = runqlat.finish()
+        report = stat.finish()
     cpus = rows(report, "cpu_latency")
     expect(len(cpus) == os.cpu_count(), f"{len(cpus)} CPUs in the report")
     ours, theirs = sum(one["count"] for one in cpus), sum(slots.values())
-    # runqlat watched a little shorter.
-    expect_near("waits of the whole machine", ours, theirs, relative=0.02)
+    expect_near("waits of the whole machine", ours, theirs, relative=0.01, absolute=4 * besides)
     busiest = max(cpus, key=lambda one: one["count"])
     for share, key in ((0.5, "p50_us"), (0.9, "p90_us")):
         low, high = slot_of(slots, share)
