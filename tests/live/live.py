@@ -96,8 +96,8 @@ class Work:
     def __init__(self, kind, **options):
         words = [f"{key}={value}" for key, value in options.items()]
         self.kind = kind
-        self.process = subprocess.Popen([WORKLOAD, kind, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+        self.process = subprocess.Popen([WORKLOAD, kind, *words], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         self.pid = self.process.pid
 
     def account(self):
@@ -160,7 +160,7 @@ class Lines:
 class Stat:
     """A running `schedscope stat --json`: everything is attached when the object exists."""
 
-    def __init__(self, *args, interval="1", command=(), env=None):
+    def __init__(self, *args, interval="500ms", command=(), env=None):
         need_live()
         words = [*command, SCHEDSCOPE, "stat", "--json", "-i", interval, *args]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -8,7 +8,8 @@ import collections
 import re
 import subprocess
 
-LINE = re.compile(r"\s*(\d+\.\d+) \[(\d+)\]\s+(\S.*)\[(\d+)(?:/\d+)?\]\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)")
+# time [cpu] comm[tid/pid] wait delay run
+LINE = re.compile(r"\s*[\d.]+ \[\d+\]\s+\S.*\[(\d+)(?:/\d+)?\]\s+[\d.]+\s+([\d.]+)\s+[\d.]+")
 
 
 def read(path):
@@ -20,7 +21,7 @@ def read(path):
         found = LINE.match(line)
         if not found:
             continue
-        tid, delay = int(found[4]), float(found[6]) * 1000
+        tid, delay = int(found[1]), float(found[2]) * 1000
         if tid in known and delay:
             delays[tid].append(delay)
         known.add(tid)

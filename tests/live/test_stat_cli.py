@@ -151,7 +151,7 @@ def hostile_names_do_no_harm():
 @case
 def rows_by_process_and_by_name_add_up_threads():
     for by in ("comm", "tgid"):
-        with Stat("--by", by, "-g", "sleep", "-d") as stat:
+        with Stat("--by", by, "-g", "sleep", "--top", "1000") as stat:
             it = workload("sleep", nr=4, rounds=50)
             report = stat.finish()
         key = {"comm": "napper"} if by == "comm" else {"tgid": it["pid"]}
