@@ -14,6 +14,7 @@ from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_nea
 
 EDGE = 3  # switches between the account and birth, naming and death of a thread
 ALL = "latency,slice,sleep,migration,waking"
+STATES = ("interruptible", "uninterruptible", "other")
 
 
 @functools.lru_cache(maxsize=None)
@@ -152,7 +153,7 @@ def the_depth_of_a_busy_queue_includes_the_woken_task():
 @case
 def sleeps_are_as_long_as_asked_for():
     for task in account("sleep")["tasks"]:
-        asleep = part(row_of("sleep", task), "by_state", "S")
+        asleep = part(row_of("sleep", task), "by_state", "interruptible")
         expect_near("naps", asleep["count"], task["count"], absolute=1)
         # The timer is set a moment before the thread leaves its CPU.
         expect_between("shortest nap", asleep["min_us"], 4900, task["min_ns"] / 1e3)
@@ -166,7 +167,7 @@ def sleeps_are_as_long_as_asked_for():
 @case
 def a_single_sample_is_every_percentile():
     task = account("once")["tasks"][0]
-    asleep = part(row_of("sleep", task), "by_state", "S")
+    asleep = part(row_of("sleep", task), "by_state", "interruptible")
     expect(asleep["count"] == 1, f"naps: {asleep['count']}, expected 1")
     for key in ("min_us", "p50_us", "p90_us", "p99_us"):
         expect_near(key, asleep[key], asleep["max_us"], relative=1e-6)
@@ -176,7 +177,7 @@ def a_single_sample_is_every_percentile():
 @case
 def uninterruptible_sleep_is_kept_apart():
     task = account("dsleep")["tasks"][0]
-    asleep = part(row_of("sleep", task), "by_state", "D")
+    asleep = part(row_of("sleep", task), "by_state", "uninterruptible")
     expect_near("waits in vfork", asleep["count"], task["count"], absolute=1)
     expect_between("mean", asleep["mean_us"], 10000, task["sum_ns"] / task["count"] / 1e3)
 
@@ -184,7 +185,7 @@ def uninterruptible_sleep_is_kept_apart():
 @case
 def samples_stay_with_the_name_that_earned_them():
     for task in account("rename")["tasks"]:
-        naps = part(row_of("sleep", task), "by_state", "S")["count"]
+        naps = part(row_of("sleep", task), "by_state", "interruptible")["count"]
         expect_near(f"naps of {task['comm']}", naps, task["count"], absolute=1)
         expect_near(f"waits of {task['comm']}", row_of("latency", task)["count"], task["slices"], absolute=2)
 
@@ -193,8 +194,8 @@ def samples_stay_with_the_name_that_earned_them():
 def exec_starts_a_new_row():
     after = account("exec")["tasks"][0]
     before = row(session()[1], "sleep", tid=after["tid"], comm="exec-before")
-    expect_near("naps before", part(before, "by_state", "S")["count"], 20, absolute=1)
-    expect_near("naps after", part(row_of("sleep", after), "by_state", "S")["count"], 40, absolute=1)
+    expect_near("naps before", part(before, "by_state", "interruptible")["count"], 20, absolute=1)
+    expect_near("naps after", part(row_of("sleep", after), "by_state", "interruptible")["count"], 40, absolute=1)
 
 
 @case
@@ -202,7 +203,7 @@ def a_reused_tid_inherits_nothing():
     old, new = account("reuse")["tasks"]
     expect(old["tid"] == new["tid"], "the workload did not reuse a tid")
     for task in (old, new):
-        asleep = part(row_of("sleep", task), "by_state", "S")
+        asleep = part(row_of("sleep", task), "by_state", "interruptible")
         expect_near(f"naps of {task['comm']}", asleep["count"], task["count"], absolute=1)
         # The gap between both lives is no sleep.
         expect_between("longest nap", asleep["max_us"], 1900, task["max_ns"] / 1e3)
@@ -235,7 +236,7 @@ def causes_add_up():
         parts = sum(part(one, "by_cause", cause)["count"] for cause in ("woken", "preempted", "new"))
         expect(parts == one["count"], f"{one['comm']}: {parts} by cause, {one['count']} in all")
     for one in rows(session()[1], "sleep"):
-        parts = sum(part(one, "by_state", state)["count"] for state in ("S", "D", "other"))
+        parts = sum(part(one, "by_state", state)["count"] for state in STATES)
         expect(parts == one["count"], f"{one['comm']}: {parts} by state, {one['count']} in all")
     for one in rows(session()[1], "slice"):
         parts = part(one, "voluntary")["count"] + part(one, "involuntary")["count"]
@@ -284,13 +285,13 @@ def a_task_that_never_leaves_its_cpu_is_shown_while_it_runs():
         spinner = Work("spin", ms=3300, fifo=1)
         time.sleep(3.1)
         seen = [one for report in stat.objects() for one in rows(report, "slice", comm="spinner")]
-        spinner.account()
+        ran_us = spinner.account()["tasks"][0]["run_ns"] / 1e3
         report = stat.finish()
     expect(len(seen) >= 3, f"{len(seen)} reports show the running spinner, expected 3 or more")
     ran = [(one["run_us"] + (one["open_slice_us"] or 0)) / 1e6 for one in seen]
     expect(ran == sorted(ran) and ran[-1] >= 2, f"its run time does not grow as it should: {ran}")
     last = row(report, "slice", comm="spinner")
-    expect_between("run time in ms", last["run_us"] / 1e3, 3200, 3400)
+    expect_near("run time", last["run_us"], ran_us, relative=0.01)
 
 
 @case
@@ -310,7 +311,7 @@ def a_move_to_another_cgroup_starts_a_new_row():
     for path, task in zip(dirs, it["tasks"]):
         found = [r for r in rows(report, "sleep") if (r.get("cgroup") or "").endswith(os.path.basename(path))]
         expect(len(found) == 1, f"{len(found)} rows for {path}")
-        expect_near(f"naps in {path}", part(found[0], "by_state", "S")["count"], task["count"], absolute=1)
+        expect_near(f"naps in {path}", part(found[0], "by_state", "interruptible")["count"], task["count"], absolute=1)
 
 
 @case
@@ -360,19 +361,20 @@ def a_thread_filter_takes_one_thread():
 
 @case
 def long_waits_are_told_with_who_held_the_cpu():
-    it, report = measure(lambda: workload("hogs", nr=3, ms=1500), "--outliers", "2000", "-c", "^hog$")
+    with Stat("--outliers", "2000", "-c", "^hog$") as stat:
+        it = workload("hogs", nr=3, ms=1500)
+        stat.finish()
+        reports = stat.objects()
     hogs = {task["tid"] for task in it["tasks"]}
-    outliers = [one for one in rows(report, "outliers") if one["tid"] in hogs]
+    outliers = [one for report in reports for one in rows(report, "outliers")]
     expect(len(outliers) >= 10, f"{len(outliers)} long waits of the hogs")
     for one in outliers:
         expect(one["wait_us"] >= 2000, f"too short: {one}")
-        expect(one["cpu"] == 1 and one["comm"] == "hog", f"not a hog on CPU 1: {one}")
+        expect(one["cpu"] == 1 and one["tid"] in hogs, f"not a hog on CPU 1: {one}")
         expect(it["start_ns"] <= one["time_ns"] <= it["end_ns"], f"not at that time: {one}")
-        others = sum(by["held_us"] for by in one["held_by"] if by["tid"] in hogs - {one["tid"]})
         expect(one["tid"] not in [by["tid"] for by in one["held_by"]], f"it held the CPU itself: {one}")
         told = sum(by["held_us"] for by in one["held_by"]) + one["idle_us"] + one["unexplained_us"]
         expect_near("the wait's parts", told, one["wait_us"], relative=0.01, absolute=5)
-        expect(others > 0 or len(one["held_by"]) > 0, f"nobody held the CPU: {one}")
     held = sum(by["held_us"] for one in outliers for by in one["held_by"] if by["tid"] in hogs)
     expect(held >= 0.8 * sum(one["wait_us"] for one in outliers), "the hogs waited for each other, mostly")
 

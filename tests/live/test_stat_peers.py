@@ -35,10 +35,10 @@ def session():
                 unseen = -unseen_switches()
                 start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 accounts = [
-                    workload("storm", nr=3000, us=100),
                     workload("pingpong", rounds=20000),
                     workload("futex", rounds=10000),
                     workload("hogs", nr=3, ms=1000),
+                    workload("storm", nr=3000, us=100),
                     workload("depth", nr=2, rounds=100),
                     workload("yield", rounds=5000),
                     workload("sleep", nr=4, rounds=300, us=2000),
@@ -126,8 +126,8 @@ def slices_agree():
 
 @case
 def sleeps_agree_by_state():
-    each_task("sleep", ("by_state", "S"), "S")
-    each_task("sleep", ("by_state", "D"), "D")
+    each_task("sleep", ("by_state", "interruptible"), "S")
+    each_task("sleep", ("by_state", "uninterruptible"), "D")
 
 
 @case
