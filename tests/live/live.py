@@ -63,6 +63,23 @@ def main():
     sys.exit(failed != 0)
 
 
+def once(function):
+    """Runs the function a single time: its result, or its failure, is the answer to all later calls."""
+    answer = []
+
+    def call():
+        if not answer:
+            try:
+                answer.append((function(), None))
+            except Exception as error:
+                answer.append((None, error))
+        if answer[0][1]:
+            raise answer[0][1]
+        return answer[0][0]
+
+    return call
+
+
 def need_live():
     """Skips where BPF cannot run."""
     if os.geteuid() != 0:
@@ -96,15 +113,16 @@ class Work:
     def __init__(self, kind, **options):
         words = [f"{key}={value}" for key, value in options.items()]
         self.kind = kind
+        self._unseen = unseen_switches()
         self.process = subprocess.Popen([WORKLOAD, kind, *words], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.pid = self.process.pid
 
     def account(self):
-        """What it did, by its own account, after its end."""
+        """What it did, by its own account, after its end; unseen: how many switches may be missing."""
         out, err = self.process.communicate(timeout=60)
         expect(self.process.returncode == 0, f"workload {self.kind}: {err.strip()}")
-        return json.loads(out.splitlines()[-1])
+        return {**json.loads(out.splitlines()[-1]), "unseen": unseen_switches() - self._unseen}
 
     def kill(self):
         """Ends it now, without an account."""
@@ -115,6 +133,15 @@ class Work:
 def workload(kind, **options):
     """Runs the workload to its end; its own account of what it did."""
     return Work(kind, **options).account()
+
+
+def has_cpu_alone(account):
+    """Whether the threads of a workload that always want one CPU had it nearly to themselves.
+
+    Where they did not, their waits have more causes than the workload knows of.
+    """
+    ran = sum(task["run_ns"] for task in account["tasks"])
+    return ran >= 0.95 * max(task["run_ns"] + task["wait_ns"] for task in account["tasks"])
 
 
 def truth_of(account, comm):
@@ -197,6 +224,14 @@ class Stat:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+
+    def programs(self):
+        """Ids of the BPF programs that it holds."""
+        found = set()
+        for info in pathlib.Path(f"/proc/{self.process.pid}/fdinfo").iterdir():
+            lines = info.read_text(encoding="ascii").splitlines()
+            found |= {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
+        return found
 
     def objects(self):
         """The reports so far."""

@@ -44,6 +44,10 @@ def mount_tracefs():
         raise OSError(ctypes.get_errno(), "cannot mount tracefs: " + os.strerror(ctypes.get_errno()))
 
 
+class LostEvents(RuntimeError):
+    """perf could not keep up with the machine: the recording proves nothing."""
+
+
 class Recording:
     """`perf record` of the whole machine; it records from the end of the constructor until stop()."""
 
@@ -88,7 +92,7 @@ class Recording:
                 _, cpu, seconds, fraction, name, fields = found.groups()
                 yield int(seconds) * 1000000000 + int(fraction), int(cpu), name, fields
             elif "LOST" in line:
-                raise RuntimeError("perf lost events: " + line.strip())
+                raise LostEvents("perf lost events: " + line.strip())
         if script.wait():
             raise RuntimeError("perf script failed")
 

