@@ -289,10 +289,16 @@ static int watch_begin(struct watch *w, const struct stat_session *s)
 	return err;
 }
 
+/* A signal that ended the run has been obeyed: left pending it would strike once it is let through. */
 static void watch_end(struct watch *w)
 {
-	if (w->signal_fd >= 0)
+	struct signalfd_siginfo info;
+
+	if (w->signal_fd >= 0) {
+		while (read(w->signal_fd, &info, sizeof(info)) > 0)
+			;
 		close(w->signal_fd);
+	}
 	if (w->epoll_fd >= 0)
 		close(w->epoll_fd);
 	sigprocmask(SIG_SETMASK, &w->before, NULL);
