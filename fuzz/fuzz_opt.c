@@ -45,15 +45,12 @@ static void parse(const struct opt_command *cmd, int argc, char **argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *argv[WORDS_MAX + 1];
+	char *text = fuzz_text(data, size), *argv[WORDS_MAX + 1];
 	const struct opt_command *const *cmd;
 	struct diag d = { 0 };
 	size_t at;
 	int argc;
 
-	assert(text);
-	memcpy(text, data, size);
-	text[size] = '\0';
 	for (argc = 0, at = 0; at <= size && argc < WORDS_MAX; argc++) {
 		argv[argc] = text + at;
 		at += strlen(text + at) + 1;

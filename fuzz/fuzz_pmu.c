@@ -1,12 +1,11 @@
 /*
- * Event names and the texts of a PMU: the input is up to three lines, an event, a format and the text of
+ * fuzz/fuzz_pmu — event names and the texts of a PMU: the input is up to three lines, an event, a format and the text of
  * an event file. The name is looked up on a machine without PMUs, so that only its parsing runs.
  */
-#include "fuzz.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "sys/pmu.h"
 #include "sys/pmu_format.h"
 
@@ -36,13 +35,9 @@ static void try_name(const char *name)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pmu_format f = { .word = 0, .mask = 0xf000000ffULL };
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 	char *next, *line;
 
-	if (!text)
-		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	next = text;
 	line = strsep(&next, "\n");
 	try_name(line);

@@ -1,12 +1,9 @@
-#include <stddef.h>
-#include <stdint.h>
-
+/* fuzz/fuzz_schedstat — any text as /proc/schedstat: the first half against the whole. */
 #include "base/cleanup.h"
+#include "fuzz.h"
 #include "sys/schedstat.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* The first half against the whole, so that differences and sums are reached too. */
+/* Two tables, so that differences and sums are reached too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	SCOPED(scoped_schedstat) struct schedstat *whole = NULL;

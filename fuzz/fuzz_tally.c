@@ -1,19 +1,15 @@
 /*
- * Feeds records to the tally and the outliers: raw bytes, and sound headers with patched contents, which
+ * fuzz/fuzz_tally — feeds records to the tally and the outliers: raw bytes, and sound headers with patched contents, which
  * reach deeper. Aborts when a view contradicts itself.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "model/outliers.h"
 #include "model/tally.h"
 
 #define NR_CPUS 2
-
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
 
 union record {
 	struct stat_rec rec;
@@ -24,53 +20,39 @@ union record {
 	uint8_t bytes[sizeof(struct stat_task) + STAT_STORED_METRICS * sizeof(struct abi_hist)];
 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static uint64_t take(struct input *in, size_t nr_bytes)
-{
-	uint64_t v = 0;
-
-	if (nr_bytes > in->left)
-		nr_bytes = in->left;
-	memcpy(&v, in->at, nr_bytes);
-	in->at += nr_bytes;
-	in->left -= nr_bytes;
-	return v;
-}
-
 /* Overwrites some words, so that few bytes of input make a large record. */
-static void patch(struct input *in, uint8_t *bytes, size_t len)
+static void patch(struct fuzz_input *in, uint8_t *bytes, size_t len)
 {
-	for (uint64_t n = take(in, 1) % 16; n; n--) {
-		size_t at = (take(in, 2) * 4) % (len - 8);
-		uint64_t v = take(in, 1 + take(in, 1) % 8);
+	for (uint64_t n = fuzz_take(in, 1) % 16; n; n--) {
+		size_t at = (fuzz_take(in, 2) * 4) % (len - 8);
+		uint64_t v = fuzz_take(in, 1 + fuzz_take(in, 1) % 8);
 
 		memcpy(bytes + at, &v, sizeof(v));
 	}
 }
 
-static size_t make_task(struct input *in, union record *r)
+static size_t make_task(struct fuzz_input *in, union record *r)
 {
-	uint8_t mask = take(in, 1) % (1U << STAT_STORED_METRICS);
+	uint8_t mask = fuzz_take(in, 1) % (1U << STAT_STORED_METRICS);
 	size_t len = sizeof(r->task) + (size_t)__builtin_popcount(mask) * sizeof(struct abi_hist);
 
 	patch(in, r->bytes, len);
-	r->rec = (struct stat_rec){ (uint32_t)len, STAT_REC_TASK, take(in, 1) & 1, mask };
-	r->task.id.tid = (uint32_t)take(in, 1) % 8;
+	r->rec = (struct stat_rec){ (uint32_t)len, STAT_REC_TASK, fuzz_take(in, 1) & 1, mask };
+	r->task.id.tid = (uint32_t)fuzz_take(in, 1) % 8;
 	return len;
 }
 
-static size_t make_waking(struct input *in, union record *r)
+static size_t make_waking(struct fuzz_input *in, union record *r)
 {
 	patch(in, r->bytes, sizeof(r->waking));
-	r->rec = (struct stat_rec){ sizeof(r->waking), STAT_REC_WAKING, take(in, 1) & 1, 0 };
-	r->waking.id.tid = (uint32_t)take(in, 1) % 8;
+	r->rec = (struct stat_rec){ sizeof(r->waking), STAT_REC_WAKING, fuzz_take(in, 1) & 1, 0 };
+	r->waking.id.tid = (uint32_t)fuzz_take(in, 1) % 8;
 	return sizeof(r->waking);
 }
 
-static void feed_raw(struct tally *t, struct input *in)
+static void feed_raw(struct tally *t, struct fuzz_input *in)
 {
-	size_t len = take(in, 2);
+	size_t len = fuzz_take(in, 2);
 	struct outlier o;
 
 	if (len > in->left)
@@ -81,7 +63,7 @@ static void feed_raw(struct tally *t, struct input *in)
 	in->left -= len;
 }
 
-static void feed_outlier(struct input *in, union record *r)
+static void feed_outlier(struct fuzz_input *in, union record *r)
 {
 	struct outlier o;
 	uint64_t sum;
@@ -120,11 +102,11 @@ static void check(const struct tally *t)
 			check_hist(&tally_cpu_at(t, i)->delay[v]);
 }
 
-static void step(struct tally *t, struct input *in)
+static void step(struct tally *t, struct fuzz_input *in)
 {
 	union record r = { 0 };
 
-	switch (take(in, 1) % 8) {
+	switch (fuzz_take(in, 1) % 8) {
 	case 0:
 		feed_raw(t, in);
 		break;
@@ -135,26 +117,26 @@ static void step(struct tally *t, struct input *in)
 		tally_begin_interval(t);
 		break;
 	case 3:
-		tally_end_tick(t, take(in, 4));
+		tally_end_tick(t, fuzz_take(in, 4));
 		break;
 	case 4:
 		patch(in, r.bytes, sizeof(r.cpu));
-		tally_cpu_update(t, (uint32_t)take(in, 1), &r.cpu, take(in, 2));
+		tally_cpu_update(t, (uint32_t)fuzz_take(in, 1), &r.cpu, fuzz_take(in, 2));
 		break;
 	case 5:
 		(void)!tally_record(t, &r, make_waking(in, &r), 0);
 		break;
 	default:
-		(void)!tally_record(t, &r, make_task(in, &r), take(in, 2));
+		(void)!tally_record(t, &r, make_task(in, &r), fuzz_take(in, 2));
 		break;
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input in = { data, size };
+	struct fuzz_input in = { data, size };
 	struct tally_cfg cfg = {
-		.by = (enum tally_by)(take(&in, 1) % 4),
+		.by = (enum tally_by)(fuzz_take(&in, 1) % 4),
 		.nr_cpus = NR_CPUS,
 		.max_rows = 4,
 	};

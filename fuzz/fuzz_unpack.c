@@ -1,12 +1,9 @@
-/* Packed records of the task iterator, as the kernel might never write them. */
-#include <stddef.h>
-#include <stdint.h>
+/* fuzz/fuzz_unpack — packed records of the task iterator, as the kernel might never write them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/stat_unpack.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -27,7 +27,7 @@ static int take_blocks(struct cursor *c, __u32 blocks, __u32 *slots, unsigned in
 {
 	if (nr_blocks < 32 && (blocks >> nr_blocks))
 		return -EBADMSG;
-	for (unsigned int b = 0; b < nr_blocks; b++)
+	for (size_t b = 0; b < nr_blocks; b++)
 		if ((blocks & (1U << b)) && take(c, &slots[b * HIST_BLOCK_SLOTS], BLOCK_BYTES))
 			return -EBADMSG;
 	return 0;

@@ -1,17 +1,14 @@
 #include "session/stat_session.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "session/stat_priv.h"
+#include "session/watch.h"
 #include "sys/topology.h"
 
 #define SECOND_NS 1000000000ULL
@@ -252,77 +249,27 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 	return err;
 }
 
-/* What the loop waits for besides time. */
-struct watch {
-	int epoll_fd;
-	int signal_fd;
-	sigset_t before;
-};
-
-static int watch_fd(int epoll_fd, int fd, uint32_t events)
-{
-	struct epoll_event ev = { .events = events, .data.fd = fd };
-
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
-static int watch_begin(struct watch *w, const struct stat_session *s)
-{
-	sigset_t set;
-	int err;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, &w->before);
-	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (w->signal_fd < 0 || w->epoll_fd < 0)
-		return -errno;
-	err = watch_fd(w->epoll_fd, w->signal_fd, EPOLLIN);
-	if (!err)
-		err = watch_fd(w->epoll_fd, stat_collector_ring_fd(s->collector), EPOLLIN);
-	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
-	if (!err && s->cfg.output_fd >= 0)
-		(void)watch_fd(w->epoll_fd, s->cfg.output_fd, 0);
-	return err;
-}
-
-static void watch_end(struct watch *w)
-{
-	if (w->signal_fd >= 0)
-		close(w->signal_fd);
-	if (w->epoll_fd >= 0)
-		close(w->epoll_fd);
-	sigprocmask(SIG_SETMASK, &w->before, NULL);
-}
-
 /* Sleeps until deadline_ns or until something happens. 1 with *why set: the run is over. */
-static int wait_until(struct stat_session *s, const struct watch *w, uint64_t deadline_ns,
+static int wait_until(struct stat_session *s, struct watch *w, uint64_t deadline_ns,
                       enum stat_end *why)
 {
-	struct epoll_event ev[4];
-	uint64_t now = clock_ns(CLOCK_BOOTTIME);
-	uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-	int n = epoll_wait(w->epoll_fd, ev, 4, (int)((left + MS_NS - 1) / MS_NS));
+	enum watch_event event;
+	int err = watch_wait(w, deadline_ns, &event);
 
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	for (int i = 0; i < n; i++) {
-		if (ev[i].data.fd == w->signal_fd) {
-			*why = STAT_END_SIGNAL;
-			return 1;
-		}
-		if (ev[i].data.fd == s->cfg.output_fd) {
-			*why = STAT_END_OUTPUT;
-			return 1;
-		}
-		n = stat_collector_consume(s->collector, take_record, s);
-		if (n)
-			return n;
+	if (err)
+		return err;
+	switch (event) {
+	case WATCH_SIGNAL:
+		*why = STAT_END_SIGNAL;
+		return 1;
+	case WATCH_OUTPUT:
+		*why = STAT_END_OUTPUT;
+		return 1;
+	case WATCH_DATA:
+		return stat_collector_consume(s->collector, take_record, s);
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 /* When the next thing is due; all on the boot clock. */
@@ -396,7 +343,7 @@ static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *sho
 	return err ? err : refresh_cgroups(s, d);
 }
 
-static int run_loop(struct stat_session *s, const struct watch *w, stat_show_fn *show, void *ctx,
+static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show, void *ctx,
                     struct diag *d, enum stat_end *why)
 {
 	struct schedule t;
@@ -421,18 +368,16 @@ static int run_loop(struct stat_session *s, const struct watch *w, stat_show_fn 
 int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                      enum stat_end *why)
 {
-	struct watch w = { .epoll_fd = -1, .signal_fd = -1 };
+	struct watch *w = NULL;
 	int err;
 
 	s->start_ns = clock_ns(CLOCK_BOOTTIME);
 	s->interval_start_ns = s->start_ns;
 	s->tick_start_ns = s->start_ns;
 	s->start_cpu_s = cpu_seconds(); /* loading and attaching are over */
-	err = watch_begin(&w, s);
-	if (err)
-		err = diag_set(d, err, NULL, "cannot watch for signals");
-	else
-		err = run_loop(s, &w, show, ctx, d, why);
+	err = watch_open(stat_collector_ring_fd(s->collector), s->cfg.output_fd, d, &w);
+	if (!err)
+		err = run_loop(s, w, show, ctx, d, why);
 	bpf_cost_end(&s->cost);
 	/* The last word: nothing is counted any more, so this is exact. */
 	stat_collector_detach(s->collector);
@@ -440,6 +385,6 @@ int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, stru
 		err = drain(s, d);
 	if (!err)
 		err = show_interval(s, show, ctx, true, d);
-	watch_end(&w);
+	watch_close(w);
 	return err;
 }

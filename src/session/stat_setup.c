@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "session/tracing.h"
 #include "sys/caps.h"
 #include "sys/cpulist.h"
-#include "sys/features.h"
 #include "sys/topology.h"
 #include "sys/topology_json.h"
 
@@ -60,48 +60,6 @@ static int read_topology(struct stat_session *s, const char *path, struct diag *
 const struct topology *stat_placement(const struct stat_session *s)
 {
 	return s->placement ? s->placement : s->machine;
-}
-
-/* Facts that decide how the programs are set up; without BTF there are none, and no programs. */
-static int look_at_kernel(struct stat_kernel *out, struct diag *d)
-{
-	struct features_cfg cfg = { .root = "" };
-	struct features f;
-	struct caps caps;
-
-	if (!caps_get(&caps)) {
-		uint64_t missing = caps_missing(&caps, CAPS_TRACE);
-		char line[160];
-
-		if (missing) {
-			if (caps_setcap_line(CAPS_TRACE, NULL, line, sizeof(line)))
-				line[0] = '\0';
-			return diag_set(
-				d, -EPERM, line,
-				"scheduling statistics need root, or CAP_BPF and CAP_PERFMON");
-		}
-	}
-	features_probe(&cfg, &f);
-	if (f.btf != TRI_YES)
-		return diag_set(
-			d, -ENOTSUP,
-			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' tells more",
-			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux");
-	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
-	switch (f.switch_args) {
-	case SWITCH_ARGS_STATE_LAST:
-		out->switch_args = ABI_SWITCH_STATE_LAST;
-		return 0;
-	case SWITCH_ARGS_STATE_2ND:
-		out->switch_args = ABI_SWITCH_STATE_2ND;
-		return 0;
-	case SWITCH_ARGS_NO_STATE:
-		out->switch_args = ABI_SWITCH_3;
-		return 0;
-	default:
-		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",
-		                "this kernel passes sched_switch arguments that we do not know");
-	}
 }
 
 static int open_counters(struct stat_session *s, struct diag *d)
@@ -168,11 +126,14 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.counter_fds = s->counters ? stat_counters_fds(s->counters) : NULL,
 		.ring_bytes = STAT_RING_BYTES,
 	};
+	struct tracing tracing;
 	struct stat_kernel kernel;
-	int err = look_at_kernel(&kernel, d);
+	int err = tracing_look("scheduling statistics", &tracing, d);
 
 	if (err)
 		return err;
+	kernel.switch_args = tracing.switch_args;
+	kernel.may_create_storage = tracing.may_create_storage;
 	stat_plan_make(&req, &kernel, &cfg.plan);
 	err = stat_collector_open(&cfg, d, &s->collector);
 	if (err)

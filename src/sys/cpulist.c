@@ -8,26 +8,46 @@
 
 #include "base/cleanup.h"
 
-int cpulist_add(struct cpulist *l, uint32_t cpu)
+/* Makes room for cpu. */
+static int reserve(struct cpulist *l, uint32_t cpu)
 {
-	uint32_t word = cpu / 64;
-	uint64_t bit = 1ULL << (cpu % 64);
+	uint32_t nr_words = cpu / 64 + 1;
+	uint64_t *words;
 
 	if (cpu >= CPULIST_MAX)
 		return -ERANGE;
-	if (word >= l->nr_words) {
-		uint64_t *words = realloc(l->words, (word + 1) * sizeof(*words));
-
-		if (!words)
-			return -ENOMEM;
-		memset(words + l->nr_words, 0, (word + 1 - l->nr_words) * sizeof(*words));
-		l->words = words;
-		l->nr_words = word + 1;
-	}
-	if (!(l->words[word] & bit))
-		l->nr++;
-	l->words[word] |= bit;
+	if (nr_words <= l->nr_words)
+		return 0;
+	words = realloc(l->words, nr_words * sizeof(*words));
+	if (!words)
+		return -ENOMEM;
+	memset(words + l->nr_words, 0, (nr_words - l->nr_words) * sizeof(*words));
+	l->words = words;
+	l->nr_words = nr_words;
 	return 0;
+}
+
+/* A word at a time: a text of many wide ranges must not take long. */
+static void fill(struct cpulist *l, uint32_t first, uint32_t last)
+{
+	for (uint32_t at = first; at <= last; at = (at | 63) + 1) {
+		uint64_t *word = &l->words[at / 64];
+		uint64_t mask = ~0ULL << (at % 64);
+
+		if ((at | 63) > last)
+			mask &= ~0ULL >> (63 - last % 64);
+		l->nr += (uint32_t)__builtin_popcountll(mask & ~*word);
+		*word |= mask;
+	}
+}
+
+int cpulist_add(struct cpulist *l, uint32_t cpu)
+{
+	int err = reserve(l, cpu);
+
+	if (!err)
+		fill(l, cpu, cpu);
+	return err;
 }
 
 bool cpulist_has(const struct cpulist *l, uint32_t cpu)
@@ -77,7 +97,7 @@ static bool take_range(const char **s, struct range *r)
 	if (!take_number(s, &r->first))
 		return false;
 	r->last = r->first;
-	r->used = r->group = 1;
+	r->used = r->group = CPULIST_MAX;
 	if (**s != '-')
 		return true;
 	++*s;
@@ -93,15 +113,14 @@ static bool take_range(const char **s, struct range *r)
 
 static int add_range(struct cpulist *l, const struct range *r)
 {
-	if (r->last >= CPULIST_MAX)
-		return -ERANGE;
-	for (uint32_t cpu = r->first; cpu <= r->last; cpu++) {
-		int err = (cpu - r->first) % r->group < r->used ? cpulist_add(l, cpu) : 0;
+	int err = reserve(l, r->last);
 
-		if (err)
-			return err;
+	for (uint32_t at = r->first; !err && at <= r->last; at += r->group) {
+		uint32_t end = at + r->used - 1;
+
+		fill(l, at, end < r->last ? end : r->last);
 	}
-	return 0;
+	return err;
 }
 
 static void skip_space(const char **s)

@@ -1,0 +1,49 @@
+#include "session/tracing.h"
+
+#include <errno.h>
+
+#include "sys/caps.h"
+#include "sys/features.h"
+
+static int check_capabilities(const char *what, struct diag *d)
+{
+	struct caps caps;
+	char line[160];
+
+	if (caps_get(&caps) || !caps_missing(&caps, CAPS_TRACE))
+		return 0; /* the kernel has the last word */
+	if (caps_setcap_line(CAPS_TRACE, NULL, line, sizeof(line)))
+		line[0] = '\0';
+	return diag_set(d, -EPERM, line, "%s need root, or CAP_BPF and CAP_PERFMON", what);
+}
+
+int tracing_look(const char *what, struct tracing *out, struct diag *d)
+{
+	struct features_cfg cfg = { .root = "" };
+	struct features f;
+	int err = check_capabilities(what, d);
+
+	if (err)
+		return err;
+	features_probe(&cfg, &f);
+	if (f.btf != TRI_YES)
+		return diag_set(
+			d, -ENOTSUP,
+			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' tells more",
+			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux");
+	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
+	switch (f.switch_args) {
+	case SWITCH_ARGS_STATE_LAST:
+		out->switch_args = ABI_SWITCH_STATE_LAST;
+		return 0;
+	case SWITCH_ARGS_STATE_2ND:
+		out->switch_args = ABI_SWITCH_STATE_2ND;
+		return 0;
+	case SWITCH_ARGS_NO_STATE:
+		out->switch_args = ABI_SWITCH_3;
+		return 0;
+	default:
+		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",
+		                "this kernel passes sched_switch arguments that we do not know");
+	}
+}

@@ -1,0 +1,16 @@
+/* session/tracing — may we trace here, and what must the programs know about this kernel? */
+#pragma once
+
+#include <stdbool.h>
+
+#include "abi/switch_args.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct tracing {
+	enum abi_switch_args switch_args;
+	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
+};
+
+/* what is the subject of the sentence: "scheduling statistics". -EPERM, or -ENOTSUP without BTF. */
+MUST_USE int tracing_look(const char *what, struct tracing *out, struct diag *d);

@@ -1,0 +1,129 @@
+#include "session/watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS_NS 1000000ULL
+
+struct watch {
+	int epoll_fd;
+	int signal_fd;
+	int data_fd;
+	int output_fd;
+	sigset_t before;
+};
+
+uint64_t watch_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS_NS + (uint64_t)ts.tv_nsec;
+}
+
+static int add(const struct watch *w, int fd, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.fd = fd };
+
+	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int setup(struct watch *w)
+{
+	sigset_t set;
+	int err;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, &w->before);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->signal_fd < 0 || w->epoll_fd < 0)
+		return -errno;
+	err = add(w, w->signal_fd, EPOLLIN);
+	if (!err)
+		err = add(w, w->data_fd, EPOLLIN);
+	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
+	if (!err && w->output_fd >= 0)
+		(void)add(w, w->output_fd, 0);
+	return err;
+}
+
+int watch_open(int data_fd, int output_fd, struct diag *d, struct watch **out)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	w->epoll_fd = w->signal_fd = -1;
+	w->data_fd = data_fd;
+	w->output_fd = output_fd;
+	err = setup(w);
+	if (err) {
+		watch_close(w);
+		return diag_set(d, err, NULL, "cannot watch for signals");
+	}
+	*out = w;
+	return 0;
+}
+
+/* Left pending, a signal that was obeyed would strike as soon as it is let through again. */
+void watch_close(struct watch *w)
+{
+	struct signalfd_siginfo info;
+
+	if (!w)
+		return;
+	if (w->signal_fd >= 0) {
+		while (read(w->signal_fd, &info, sizeof(info)) > 0)
+			;
+		close(w->signal_fd);
+	}
+	if (w->epoll_fd >= 0)
+		close(w->epoll_fd);
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+	free(w);
+}
+
+static enum watch_event next_signal(const struct watch *w)
+{
+	struct signalfd_siginfo info;
+
+	if (read(w->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return WATCH_TIME;
+	if (info.ssi_signo == SIGCHLD)
+		return WATCH_CHILD;
+	return info.ssi_signo == SIGUSR2 ? WATCH_USER : WATCH_SIGNAL;
+}
+
+int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
+{
+	uint64_t now = watch_now_ns();
+	uint64_t left_ms = deadline_ns > now ? (deadline_ns - now + MS_NS - 1) / MS_NS : 0;
+	struct epoll_event ev;
+	int n = epoll_wait(w->epoll_fd, &ev, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+
+	*out = WATCH_TIME;
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		return 0;
+	if (ev.data.fd == w->signal_fd)
+		*out = next_signal(w);
+	else if (ev.data.fd == w->output_fd)
+		*out = WATCH_OUTPUT;
+	else
+		*out = WATCH_DATA;
+	return 0;
+}

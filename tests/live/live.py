@@ -1,0 +1,294 @@
+"""What the live tests share: TAP cases, running a workload, running `schedscope stat --json`.
+
+The environment names the programs: SCHEDSCOPE, WORKLOAD (else those of ./build). A case that cannot run
+raises Skip; where it could have run (root, BTF), skipping counts as a failure.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(ROOT / "build/schedscope"))
+WORKLOAD = os.environ.get("WORKLOAD", str(ROOT / "build/tests/live/workload"))
+CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
+WAIT_S = 20  # nothing here takes longer unless it hangs
+
+_cases = []
+
+
+class Skip(Exception):
+    """Why a case cannot run here."""
+
+
+def case(function):
+    """A test case; its name is a sentence."""
+    _cases.append(function)
+    return function
+
+
+def main():
+    """Runs the cases, or those whose names contain one of the arguments; prints TAP."""
+    chosen = [c for c in _cases if len(sys.argv) < 2 or any(word in c.__name__ for word in sys.argv[1:])]
+    failed = 0
+    print(f"1..{len(chosen)}", flush=True)
+    for number, function in enumerate(chosen, 1):
+        name = function.__name__.replace("_", " ")
+        start = time.monotonic()
+        try:
+            function()
+            print(f"ok {number} - {name}")
+        except Skip as why:
+            if CAN_RUN:
+                failed += 1
+                print(f"not ok {number} - {name}\n# skipped on a machine that can run it: {why}")
+            else:
+                print(f"ok {number} - {name} # SKIP {why}")
+        except Exception as error:
+            failed += 1
+            print(f"not ok {number} - {name}")
+            where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+            text = str(error) or (where.line if where else "")
+            for line in f"{type(error).__name__}: {text}".splitlines():
+                print(f"# {line}")
+            for frame in traceback.extract_tb(error.__traceback__)[1:]:
+                print(f"#   {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}")
+        print(f"# {time.monotonic() - start:.1f} s", flush=True)
+    sys.exit(failed != 0)
+
+
+def once(function):
+    """Runs the function a single time: its result, or its failure, is the answer to all later calls."""
+    answer = []
+
+    def call():
+        if not answer:
+            try:
+                answer.append((function(), None))
+            except Exception as error:
+                answer.append((None, error))
+        if answer[0][1]:
+            raise answer[0][1]
+        return answer[0][0]
+
+    return call
+
+
+def need_live():
+    """Skips where BPF cannot run."""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        raise Skip("the kernel has no BTF")
+
+
+def expect(condition, text):
+    """An assertion that tells what was wrong, under python -O too."""
+    if not condition:
+        raise AssertionError(text)
+
+
+def expect_near(what, got, want, relative=0.0, absolute=0.0):
+    """|got - want| within the larger of both tolerances."""
+    expect(got is not None, f"{what}: absent, expected {want}")
+    limit = max(abs(want) * relative, absolute)
+    expect(abs(got - want) <= limit, f"{what}: {got}, expected {want} +- {limit:g}")
+
+
+def expect_between(what, got, low, high):
+    """low <= got <= high."""
+    expect(got is not None, f"{what}: absent, expected {low} to {high}")
+    expect(low <= got <= high, f"{what}: {got}, expected {low} to {high}")
+
+
+class Work:
+    """A running workload."""
+
+    def __init__(self, kind, **options):
+        words = [f"{key}={value}" for key, value in options.items()]
+        self.kind = kind
+        self._unseen = unseen_switches()
+        self.process = subprocess.Popen([WORKLOAD, kind, *words], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+
+    def account(self):
+        """What it did, by its own account, after its end; unseen: how many switches may be missing."""
+        out, err = self.process.communicate(timeout=60)
+        expect(self.process.returncode == 0, f"workload {self.kind}: {err.strip()}")
+        return {**json.loads(out.splitlines()[-1]), "unseen": unseen_switches() - self._unseen}
+
+    def kill(self):
+        """Ends it now, without an account."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def workload(kind, **options):
+    """Runs the workload to its end; its own account of what it did."""
+    return Work(kind, **options).account()
+
+
+def has_cpu_alone(account):
+    """Whether the threads of a workload that always want one CPU had it nearly to themselves.
+
+    Where they did not, their waits have more causes than the workload knows of.
+    """
+    ran = sum(task["run_ns"] for task in account["tasks"])
+    return ran >= 0.95 * max(task["run_ns"] + task["wait_ns"] for task in account["tasks"])
+
+
+def truth_of(account, comm):
+    """The task of that name in a workload's account."""
+    for task in account["tasks"]:
+        if task["comm"] == comm:
+            return task
+    raise AssertionError(f"no task {comm} in the account of {account['work']}")
+
+
+def unseen_switches():
+    """Switches out of pid 1's threads so far.
+
+    Some virtual machines hide what happens in their context, so the switch to the next task is not traced:
+    as many samples may be missing, no more.
+    """
+    total = 0
+    for status in pathlib.Path("/proc/1/task").glob("*/status"):
+        try:
+            lines = status.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:  # the thread has ended
+            continue
+        total += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+    return total
+
+
+class Lines:
+    """Collects a stream's lines in a thread, with the time of arrival of each."""
+
+    def __init__(self, stream):
+        self.lines, self.times = [], []
+        self._change = threading.Condition()
+        self._is_over = False
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream):
+        for line in stream:
+            with self._change:
+                self.lines.append(line.rstrip("\n"))
+                self.times.append(time.monotonic())
+                self._change.notify_all()
+        with self._change:
+            self._is_over = True
+            self._change.notify_all()
+
+    def wait_for(self, number, timeout=WAIT_S):
+        """True once that many lines are there."""
+        with self._change:
+            self._change.wait_for(lambda: len(self.lines) >= number or self._is_over, timeout)
+            return len(self.lines) >= number
+
+    def wait_for_end(self):
+        """All lines, after the writer has closed the stream."""
+        self._thread.join(WAIT_S)
+        return self.lines
+
+
+class Stat:
+    """A running `schedscope stat --json`: everything is attached when the object exists."""
+
+    def __init__(self, *args, interval="500ms", command=(), env=None):
+        need_live()
+        words = [*command, SCHEDSCOPE, "stat", "--json", "-i", interval, *args]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        stdin=subprocess.DEVNULL, env=env)
+        self.out, self.err = Lines(self.process.stdout), Lines(self.process.stderr)
+        if not self.out.wait_for(1):
+            self.kill()
+            raise AssertionError(f"no report from {' '.join(words)}: {' | '.join(self.err.lines)}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """Leaves nothing behind, whatever happened."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def programs(self):
+        """Ids of the BPF programs that it holds."""
+        found = set()
+        for info in pathlib.Path(f"/proc/{self.process.pid}/fdinfo").iterdir():
+            lines = info.read_text(encoding="ascii").splitlines()
+            found |= {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
+        return found
+
+    def objects(self):
+        """The reports so far."""
+        return [json.loads(line) for line in self.out.lines]
+
+    def finish(self, how=signal.SIGINT):
+        """Ends it by a signal; its last report."""
+        self.process.send_signal(how)
+        try:
+            code = self.process.wait(WAIT_S)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"still running {WAIT_S} s after {how}") from error
+        self.out.wait_for_end()
+        self.err.wait_for_end()
+        expect(code == 0, f"exit {code}: {' | '.join(self.err.lines)}")
+        return self.objects()[-1]
+
+
+def measure(work, *args):
+    """Runs work() under stat; (what work returned, the final report)."""
+    with Stat(*args) as stat:
+        account = work()
+        return account, stat.finish()
+
+
+def run(*args, timeout=WAIT_S, **options):
+    """Runs schedscope to its end: a CompletedProcess with text."""
+    return subprocess.run([SCHEDSCOPE, *args], capture_output=True, text=True, timeout=timeout,
+                          stdin=subprocess.DEVNULL, check=False, **options)
+
+
+def rows(report, group, **keys):
+    """The rows of a group whose fields have these values."""
+    table = report["groups"].get(group)
+    expect(table is not None, f"no group {group} in the report, only {', '.join(report['groups'])}")
+    return [row for row in table if all(row.get(key) == value for key, value in keys.items())]
+
+
+def row(report, group, **keys):
+    """The one row that has these values."""
+    found = rows(report, group, **keys)
+    expect(len(found) == 1, f"{len(found)} rows in {group} with {keys}, expected 1")
+    return found[0]
+
+
+def part(of_row, *path):
+    """A nested part of a row, such as by_cause.woken; an absent one counts nothing."""
+    for name in path:
+        of_row = of_row.get(name) or {}
+    return {"count": 0, **of_row}
+
+
+def boot_minus_monotonic_ns():
+    """The suspended time: perf's stamps are monotonic, ours of the boot-time clock."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def scratch():
+    """A temporary directory, removed at the end of a with block."""
+    return tempfile.TemporaryDirectory(prefix="schedscope-live-")

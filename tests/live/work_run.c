@@ -1,0 +1,276 @@
+/* Work that is about being on a CPU, or waiting for it. */
+#include "workload.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void pass_byte(struct truth *t, int in, int out, long rounds)
+{
+	char byte = 0;
+
+	for (long i = 0; i < rounds; i++) {
+		if (read(in, &byte, 1) != 1 || write(out, &byte, 1) != 1)
+			die("pipe");
+		t->count++;
+	}
+}
+
+void work_pingpong(struct work *w)
+{
+	struct truth *left = work_truth(w), *right = work_truth(w);
+	long rounds = work_number(w, "rounds", 10000);
+	int there[2], back[2];
+	pid_t pid;
+
+	if (pipe(there) || pipe(back))
+		die("pipe");
+	pin((int)work_number(w, "cpu", 1));
+	pid = fork_or_die();
+	if (!pid) {
+		truth_begin(right, "pp-right");
+		pass_byte(right, there[0], back[1], rounds);
+		truth_end(right);
+		_exit(0);
+	}
+	truth_begin(left, "pp-left");
+	if (write(there[1], "", 1) != 1)
+		die("pipe");
+	pass_byte(left, back[0], there[1], rounds);
+	truth_end(left);
+	reap(pid);
+}
+
+/* One side of a turn that is passed on: it waits until the turn is its own parity. */
+struct side {
+	struct truth *truth;
+	_Atomic uint32_t *turn;
+	uint32_t parity;
+	long rounds;
+	int cpu;
+};
+
+static void *futex_side(void *arg)
+{
+	struct side *s = arg;
+	char name[16];
+
+	pin(s->cpu);
+	snprintf(name, sizeof(name), "futex-%u", s->parity);
+	truth_begin(s->truth, name);
+	for (long i = 0; i < s->rounds; i++) {
+		uint32_t turn;
+
+		while (turn = atomic_load(s->turn), (turn & 1) != s->parity)
+			syscall(SYS_futex, s->turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
+		/* Long enough for the other side to be asleep when it is woken. */
+		spin_us(20);
+		atomic_fetch_add(s->turn, 1);
+		syscall(SYS_futex, s->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		s->truth->count++;
+	}
+	truth_end(s->truth);
+	return NULL;
+}
+
+void work_futex(struct work *w)
+{
+	_Atomic uint32_t turn = 0;
+	struct side sides[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		sides[i] = (struct side){ .truth = work_truth(w),
+			                  .turn = &turn,
+			                  .parity = i,
+			                  .rounds = work_number(w, "rounds", 5000),
+			                  .cpu = (int)i };
+	}
+	run_threads(futex_side, sides, sizeof(*sides), 2);
+}
+
+struct hog {
+	struct truth *truth;
+	pthread_barrier_t *start;
+	const char *name;
+	long us;
+	int cpu;
+};
+
+static void *hog_main(void *arg)
+{
+	struct hog *h = arg;
+
+	pin(h->cpu);
+	pthread_barrier_wait(h->start);
+	truth_begin(h->truth, h->name);
+	spin_us(h->us);
+	truth_end(h->truth);
+	return NULL;
+}
+
+void work_hogs(struct work *w)
+{
+	long nr = work_number(w, "nr", 3);
+	struct hog hogs[MAX_TRUTHS];
+	pthread_barrier_t start;
+
+	if (nr < 1 || nr > MAX_TRUTHS || pthread_barrier_init(&start, NULL, (unsigned int)nr))
+		die("nr");
+	for (long i = 0; i < nr; i++) {
+		hogs[i] = (struct hog){ .truth = work_truth(w),
+			                .start = &start,
+			                .name = "hog",
+			                .us = work_number(w, "ms", 1000) * 1000,
+			                .cpu = (int)work_number(w, "cpu", 1) };
+	}
+	run_threads(hog_main, hogs, sizeof(*hogs), (int)nr);
+}
+
+struct yielder {
+	struct truth *truth;
+	pthread_barrier_t *start;
+	long rounds;
+	int cpu;
+};
+
+static void *yielder_main(void *arg)
+{
+	struct yielder *y = arg;
+
+	pin(y->cpu);
+	truth_begin(y->truth, "yielder");
+	pthread_barrier_wait(y->start);
+	for (long i = 0; i < y->rounds; i++) {
+		sched_yield();
+		y->truth->count++;
+	}
+	truth_end(y->truth);
+	return NULL;
+}
+
+void work_yield(struct work *w)
+{
+	struct yielder sides[2];
+	pthread_barrier_t start;
+
+	if (pthread_barrier_init(&start, NULL, 2))
+		die("barrier");
+	for (int i = 0; i < 2; i++) {
+		sides[i] = (struct yielder){ .truth = work_truth(w),
+			                     .start = &start,
+			                     .rounds = work_number(w, "rounds", 10000),
+			                     .cpu = (int)work_number(w, "cpu", 1) };
+	}
+	run_threads(yielder_main, sides, sizeof(*sides), 2);
+}
+
+void work_spin(struct work *w)
+{
+	struct sched_param top = { .sched_priority = 1 };
+	struct truth *t = work_truth(w);
+
+	pin((int)work_number(w, "cpu", 1));
+	if (work_number(w, "fifo", 0) && sched_setscheduler(0, SCHED_FIFO, &top))
+		die("sched_setscheduler");
+	truth_begin(t, "spinner");
+	spin_us(work_number(w, "ms", 1000) * 1000);
+	truth_end(t);
+}
+
+void work_migrate(struct work *w)
+{
+	struct truth *t = work_truth(w);
+	long rounds = work_number(w, "rounds", 200);
+
+	pin(0);
+	truth_begin(t, "mover");
+	for (long i = 1; i <= rounds; i++) {
+		uint64_t start = now_ns();
+
+		pin((int)(i & 1));
+		truth_sample(t, now_ns() - start);
+	}
+	truth_end(t);
+}
+
+struct diver {
+	struct truth *truth;
+	atomic_bool *is_over;
+	long rounds;
+	int cpu;
+};
+
+static void *depth_hog(void *arg)
+{
+	struct diver *d = arg;
+
+	pin(d->cpu);
+	truth_begin(d->truth, "depth-hog");
+	while (!atomic_load_explicit(d->is_over, memory_order_relaxed))
+		;
+	truth_end(d->truth);
+	return NULL;
+}
+
+void work_depth(struct work *w)
+{
+	long nr = work_number(w, "nr", 3), rounds = work_number(w, "rounds", 50);
+	int cpu = (int)work_number(w, "cpu", 1);
+	struct truth *diver = work_truth(w);
+	pthread_t threads[MAX_TRUTHS];
+	struct diver hogs[MAX_TRUTHS];
+	atomic_bool is_over = false;
+
+	if (nr < 1 || nr >= MAX_TRUTHS) {
+		errno = EINVAL;
+		die("nr");
+	}
+	for (long i = 0; i < nr; i++) {
+		hogs[i] = (struct diver){ .truth = work_truth(w), .is_over = &is_over, .cpu = cpu };
+		errno = pthread_create(&threads[i], NULL, depth_hog, &hogs[i]);
+		if (errno)
+			die("pthread_create");
+	}
+	pin(cpu);
+	nap_us(50000); /* all hogs are there */
+	truth_begin(diver, "diver");
+	naps(diver, rounds, 5000);
+	truth_end(diver);
+	atomic_store(&is_over, true);
+	for (long i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *keeper_main(void *arg)
+{
+	struct sched_param none = { .sched_priority = 0 };
+	struct hog *h = arg;
+
+	pin(h->cpu);
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		die("sched_setscheduler");
+	truth_begin(h->truth, h->name);
+	spin_us(h->us);
+	truth_end(h->truth);
+	return NULL;
+}
+
+void work_keep(struct work *w)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+	struct hog hogs[MAX_TRUTHS];
+
+	for (long i = 0; i < nr && i < MAX_TRUTHS; i++) {
+		hogs[i] = (struct hog){ .truth = work_truth(w),
+			                .name = "keeper",
+			                .us = work_number(w, "ms", 1000) * 1000,
+			                .cpu = (int)i };
+	}
+	run_threads(keeper_main, hogs, sizeof(*hogs), w->nr_truths);
+}
