@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,14 +158,6 @@ static void tell_the_end(const struct stat_report_in *in)
 	        in->elapsed_s, events, lost);
 }
 
-/* What a pipe says of itself: by the time a report has failed, errno is somebody else's. */
-static bool is_reader_gone(void)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO };
-
-	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
-
 static int print_report(const struct shower *sh, const struct stat_report *report)
 {
 	struct stat_text_cfg text = { .is_utf8 = sh->is_utf8 };
@@ -202,7 +193,7 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 	err = print_report(sh, &report);
 	if (!err)
 		return 0;
-	if (!is_reader_gone())
+	if (!cli_is_reader_gone())
 		return diag_set(sh->d, err, NULL, "cannot write the report");
 	if (!is_final)
 		return -EPIPE;
