@@ -193,11 +193,12 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 	err = print_report(sh, &report);
 	if (!err)
 		return 0;
-	if (is_final && errno == EPIPE) {
-		tell_the_end(in);
-		return 0;
-	}
-	return errno == EPIPE ? -EPIPE : diag_set(sh->d, err, NULL, "cannot write the report");
+	if (!cli_is_reader_gone())
+		return diag_set(sh->d, err, NULL, "cannot write the report");
+	if (!is_final)
+		return -EPIPE;
+	tell_the_end(in);
+	return 0;
 }
 
 static void announce(const struct stat_session *s, const struct stat_args *args)

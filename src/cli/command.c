@@ -1,6 +1,8 @@
 #include "cli/command.h"
 
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static void print(const struct diag *d)
 {
@@ -43,4 +45,12 @@ bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
 		return false;
 	}
 	return true;
+}
+
+/* Asked of the pipe itself: by the time that writing has failed, errno is somebody else's. */
+bool cli_is_reader_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }

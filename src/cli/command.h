@@ -28,6 +28,9 @@ MUST_USE int cli_fail(const struct diag *d);
 /* The same for a wrong command line; a diag without hint gets one: which --help to read. cmd == NULL: the program. */
 MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d);
 
+/* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
+bool cli_is_reader_gone(void);
+
 /*
  * opt_parse() for commands. False means that all is done, be it --help or a usage error: return
  * *exit_code. After true, opt_result_done(out) is the caller's.

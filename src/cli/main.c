@@ -42,7 +42,7 @@ static int finish(int exit_code)
 
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return exit_code;
-	if (errno == EPIPE)
+	if (exit_code != CLI_OK || cli_is_reader_gone()) /* has been told, or need not be */
 		return exit_code;
 	diag_set(&d, errno ? -errno : -EIO, NULL, "cannot write to standard output");
 	return cli_fail(&d);
