@@ -5,17 +5,17 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "sys/procfs.h"
+#include "sys/proc_tasks.h"
 
 #define LINE(flags) \
 	"4711 (a) b (c) S 17 4711 4711 0 -1 " flags " 0 0 0 0 5 6 0 0 20 0 3 0 12345 1 2 3\n"
 
 static void a_name_may_hold_parentheses_and_spaces(void **state)
 {
-	struct procfs_task t;
+	struct proc_task t;
 
 	(void)state;
-	assert_true(procfs_parse_stat(LINE("4194560"), &t));
+	assert_true(proc_task_parse(LINE("4194560"), &t));
 	expect_eq(t.tid, 4711);
 	expect_eq(t.ppid, 17);
 	assert_string_equal(t.comm, "a) b (c");
@@ -25,48 +25,48 @@ static void a_name_may_hold_parentheses_and_spaces(void **state)
 
 static void kernel_threads_are_told_apart(void **state)
 {
-	struct procfs_task t;
+	struct proc_task t;
 
 	(void)state;
-	assert_true(procfs_parse_stat(LINE("2129984"), &t));
+	assert_true(proc_task_parse(LINE("2129984"), &t));
 	assert_true(t.is_kthread);
 }
 
 static void what_is_no_stat_is_refused(void **state)
 {
-	struct procfs_task t;
+	struct proc_task t;
 
 	(void)state;
-	assert_false(procfs_parse_stat("", &t));
-	assert_false(procfs_parse_stat("12 (x", &t));
-	assert_false(procfs_parse_stat("12 )x(", &t));
-	assert_false(procfs_parse_stat("12 (x) S 1 2", &t));
-	assert_false(procfs_parse_stat("(x) S 1 2 3", &t));
+	assert_false(proc_task_parse("", &t));
+	assert_false(proc_task_parse("12 (x", &t));
+	assert_false(proc_task_parse("12 )x(", &t));
+	assert_false(proc_task_parse("12 (x) S 1 2", &t));
+	assert_false(proc_task_parse("(x) S 1 2 3", &t));
 }
 
-static int find_me(void *ctx, const struct procfs_task *task)
+static int find_me(void *ctx, const struct proc_task *task)
 {
 	if (task->tid == (uint32_t)getpid())
-		*(struct procfs_task *)ctx = *task;
+		*(struct proc_task *)ctx = *task;
 	return 0;
 }
 
 static void this_process_is_found_with_its_words(void **state)
 {
-	struct procfs_task me = { 0 };
+	struct proc_task me = { 0 };
 	struct diag d = { 0 };
 
 	(void)state;
 	prctl(PR_SET_NAME, "who (am) i");
-	expect_eq(procfs_each_task("/proc", find_me, &me, &d), 0);
+	expect_eq(proc_tasks_each("/proc", find_me, &me, &d), 0);
 	expect_eq(me.tgid, getpid());
 	expect_eq(me.ppid, getppid());
 	assert_string_equal(me.comm, "who (am) i");
 	assert_true(me.cmdline_len > 0);
-	assert_non_null(memmem(me.cmdline, me.cmdline_len, "test_procfs", 11));
+	assert_non_null(memmem(me.cmdline, me.cmdline_len, "test_proc_tasks", 15));
 }
 
-static int refuse(void *ctx, const struct procfs_task *task)
+static int refuse(void *ctx, const struct proc_task *task)
 {
 	(void)ctx;
 	(void)task;
@@ -78,7 +78,7 @@ static void a_refusal_ends_the_walk(void **state)
 	struct diag d = { 0 };
 
 	(void)state;
-	expect_eq(procfs_each_task("/proc", refuse, NULL, &d), -ECANCELED);
+	expect_eq(proc_tasks_each("/proc", refuse, NULL, &d), -ECANCELED);
 }
 
 static void a_missing_proc_is_told(void **state)
@@ -86,7 +86,7 @@ static void a_missing_proc_is_told(void **state)
 	struct diag d = { 0 };
 
 	(void)state;
-	expect_eq(procfs_each_task("/proc/self/nowhere", refuse, NULL, &d), -ENOENT);
+	expect_eq(proc_tasks_each("/proc/self/nowhere", refuse, NULL, &d), -ENOENT);
 	assert_non_null(strstr(d.what, "nowhere"));
 }
 

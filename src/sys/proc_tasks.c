@@ -1,4 +1,4 @@
-#include "sys/procfs.h"
+#include "sys/proc_tasks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ static void scoped_closedir(DIR *const *dir)
 		closedir(*dir);
 }
 
-bool procfs_parse_stat(const char *text, struct procfs_task *out)
+bool proc_task_parse(const char *text, struct proc_task *out)
 {
 	const char *open = strchr(text, '('),
 		   *close = strrchr(text, ')'); /* a name may hold both */
@@ -49,17 +49,17 @@ bool procfs_parse_stat(const char *text, struct procfs_task *out)
 }
 
 /* Whether there was such a task; one that is gone is no error. */
-static bool read_task(int task_dir, const char *tid, struct procfs_task *out)
+static bool read_task(int task_dir, const char *tid, struct proc_task *out)
 {
 	SCOPED(scoped_free) char *text = NULL;
 	char path[64];
 
 	snprintf(path, sizeof(path), "%.20s/stat", tid);
 	return text_read_file_at(task_dir, path, STAT_BYTES_MAX, &text) == 0 &&
-	       procfs_parse_stat(text, out);
+	       proc_task_parse(text, out);
 }
 
-static void read_cmdline(int proc_dir, const char *pid, struct procfs_task *out)
+static void read_cmdline(int proc_dir, const char *pid, struct proc_task *out)
 {
 	SCOPED(scoped_close) int fd = -1;
 	char path[64];
@@ -76,7 +76,7 @@ static bool is_number(const char *name)
 	return name[0] && name[strspn(name, "0123456789")] == '\0';
 }
 
-static int each_thread(int proc_dir, const char *pid, procfs_task_fn *fn, void *ctx)
+static int each_thread(int proc_dir, const char *pid, proc_task_fn *fn, void *ctx)
 {
 	SCOPED(scoped_closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -92,7 +92,7 @@ static int each_thread(int proc_dir, const char *pid, procfs_task_fn *fn, void *
 		return 0;
 	}
 	while (!err && (entry = readdir(dir))) {
-		struct procfs_task task;
+		struct proc_task task;
 
 		if (!is_number(entry->d_name) || !read_task(dirfd(dir), entry->d_name, &task))
 			continue;
@@ -104,7 +104,7 @@ static int each_thread(int proc_dir, const char *pid, procfs_task_fn *fn, void *
 	return err;
 }
 
-int procfs_each_task(const char *root, procfs_task_fn *fn, void *ctx, struct diag *d)
+int proc_tasks_each(const char *root, proc_task_fn *fn, void *ctx, struct diag *d)
 {
 	SCOPED(scoped_closedir) DIR *dir = opendir(root);
 	struct dirent *entry;

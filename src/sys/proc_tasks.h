@@ -1,0 +1,34 @@
+/*
+ * sys/proc_tasks — the tasks that are there now, from /proc.
+ *
+ * Tasks that vanish during the walk are left out. Blocks on /proc only. Names are raw bytes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+#define PROC_TASK_COMM_LEN    16
+#define PROC_TASK_CMDLINE_LEN 512
+
+struct proc_task {
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t ppid; /* process of the parent; 0 = none */
+	bool is_kthread;
+	uint64_t start_ns; /* after boot; to the clock tick */
+	char comm[PROC_TASK_COMM_LEN];
+	size_t cmdline_len;                  /* of the process's first thread only; 0 = none */
+	char cmdline[PROC_TASK_CMDLINE_LEN]; /* words end with NUL; cut */
+};
+
+/* From the text of /proc/PID/stat. False if it is none. */
+MUST_USE bool proc_task_parse(const char *text, struct proc_task *out);
+
+/* A negative errno of fn ends the walk. root is "/proc", or a copy of such a tree. */
+typedef int proc_task_fn(void *ctx, const struct proc_task *task);
+MUST_USE int proc_tasks_each(const char *root, proc_task_fn *fn, void *ctx, struct diag *d);
