@@ -1,0 +1,306 @@
+/*
+ * trace/schema — numbers of Perfetto's messages that we write. Names are those of its protos.
+ *
+ * Numbers are Perfetto's and never change. Members of FtraceEvent and fields of each of its messages are
+ * kept apart by prefix: FTRACE_* chooses the message, the rest are its fields.
+ */
+#pragma once
+
+enum { TRACE_PACKET = 1 };
+
+enum { /* TracePacket */
+       PACKET_FTRACE_EVENTS = 1,
+       PACKET_PROCESS_TREE = 2,
+       PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_TIMESTAMP = 8,
+       PACKET_SEQUENCE_ID = 10,
+       PACKET_TRACK_EVENT = 11,
+       PACKET_INTERNED_DATA = 12,
+       PACKET_SEQUENCE_FLAGS = 13,
+       PACKET_TRACE_CONFIG = 33,
+       PACKET_SYSTEM_INFO = 45,
+       PACKET_COMPRESSED_PACKETS = 50,
+       PACKET_TRACK_DESCRIPTOR = 60,
+       PACKET_PERF_SAMPLE = 66,
+       PACKET_CPU_INFO = 67,
+       PACKET_TRACE_UUID = 89,
+       PACKET_TRACE_ATTRIBUTES = 126,
+};
+
+enum { /* sequence_flags */
+       SEQ_STATE_CLEARED = 1,
+       SEQ_NEEDS_STATE = 2,
+};
+
+/* Our own sequences: interned strings are per sequence. */
+enum { SEQ_META = 1, SEQ_FTRACE = 2, SEQ_TRACKS = 3, SEQ_SAMPLES = 4 };
+
+enum { /* ClockSnapshot and its Clock */
+       CLOCK_SNAPSHOT_CLOCKS = 1,
+       CLOCK_SNAPSHOT_PRIMARY = 2,
+       CLOCK_ID = 1,
+       CLOCK_TIMESTAMP = 2,
+};
+
+enum { /* values of clock_id */
+       CLOCK_ID_REALTIME = 1,
+       CLOCK_ID_MONOTONIC = 3,
+       CLOCK_ID_MONOTONIC_RAW = 5,
+       CLOCK_ID_BOOTTIME = 6,
+};
+
+enum { /* SystemInfo and Utsname */
+       SYSTEM_UTSNAME = 1,
+       SYSTEM_HZ = 3,
+       SYSTEM_SERVICE_VERSION = 4,
+       SYSTEM_PAGE_SIZE = 6,
+       SYSTEM_NUM_CPUS = 8,
+       SYSTEM_RAM_BYTES = 16,
+       SYSTEM_MACHINE_NAME = 17,
+       UTSNAME_SYSNAME = 1,
+       UTSNAME_VERSION = 2,
+       UTSNAME_RELEASE = 3,
+       UTSNAME_MACHINE = 4,
+};
+
+enum { /* TraceUuid, TraceAttributes, CpuInfo */
+       UUID_MSB = 1,
+       UUID_LSB = 2,
+       ATTRIBUTES_ATTRIBUTE = 1,
+       ATTRIBUTE_KEY = 1,
+       ATTRIBUTE_LONG = 2,
+       ATTRIBUTE_STRING = 3,
+       CPU_INFO_CPUS = 1,
+       CPU_PROCESSOR = 1,
+       CPU_FREQUENCIES = 2,
+       CPU_CAPACITY = 3,
+};
+
+enum { /* TraceConfig, its DataSource, DataSourceConfig and FtraceConfig */
+       CONFIG_DATA_SOURCES = 2,
+       DATA_SOURCE_CONFIG = 1,
+       SOURCE_CONFIG_NAME = 1,
+       SOURCE_CONFIG_FTRACE = 100,
+       FTRACE_CONFIG_EVENTS = 1,
+};
+
+enum { /* ProcessTree, Process, Thread */
+       TREE_PROCESSES = 1,
+       TREE_THREADS = 2,
+       PROCESS_PID = 1,
+       PROCESS_PPID = 2,
+       PROCESS_CMDLINE = 3,
+       PROCESS_START_FROM_BOOT = 7,
+       PROCESS_IS_KTHREAD = 8,
+       PROCESS_CMDLINE_IS_COMM = 9,
+       THREAD_TID = 1,
+       THREAD_NAME = 2,
+       THREAD_TGID = 3,
+};
+
+enum { /* FtraceEventBundle */
+       BUNDLE_CPU = 1,
+       BUNDLE_EVENT = 2,
+       BUNDLE_LOST_EVENTS = 3,
+       BUNDLE_COMPACT_SCHED = 4,
+       BUNDLE_PREVIOUS_END = 10,
+};
+
+enum { /* CompactSched */
+       COMPACT_SWITCH_TIMESTAMP = 1,
+       COMPACT_SWITCH_PREV_STATE = 2,
+       COMPACT_SWITCH_NEXT_PID = 3,
+       COMPACT_SWITCH_NEXT_PRIO = 4,
+       COMPACT_INTERN_TABLE = 5,
+       COMPACT_SWITCH_NEXT_COMM = 6,
+       COMPACT_WAKING_TIMESTAMP = 7,
+       COMPACT_WAKING_PID = 8,
+       COMPACT_WAKING_TARGET_CPU = 9,
+       COMPACT_WAKING_PRIO = 10,
+       COMPACT_WAKING_COMM = 11,
+       COMPACT_WAKING_FLAGS = 12,
+};
+
+enum { COMMON_FLAG_HARDIRQ = 0x08, COMMON_FLAG_SOFTIRQ = 0x10 };
+
+enum { /* FtraceEvent: what every event has, then the messages */
+       FTRACE_TIMESTAMP = 1,
+       FTRACE_PID = 2,
+       FTRACE_COMMON_FLAGS = 5,
+       FTRACE_SCHED_SWITCH = 4,
+       FTRACE_CPU_FREQUENCY = 11,
+       FTRACE_CPU_IDLE = 13,
+       FTRACE_SCHED_WAKEUP = 17,
+       FTRACE_SCHED_WAKING = 20,
+       FTRACE_IPI_ENTRY = 21,
+       FTRACE_IPI_EXIT = 22,
+       FTRACE_IPI_RAISE = 23,
+       FTRACE_SOFTIRQ_ENTRY = 24,
+       FTRACE_SOFTIRQ_EXIT = 25,
+       FTRACE_IRQ_HANDLER_ENTRY = 36,
+       FTRACE_IRQ_HANDLER_EXIT = 37,
+       FTRACE_WORKQUEUE_EXECUTE_END = 57,
+       FTRACE_WORKQUEUE_EXECUTE_START = 58,
+       FTRACE_SCHED_WAKEUP_NEW = 114,
+       FTRACE_TASK_NEWTASK = 235,
+       FTRACE_TASK_RENAME = 236,
+       FTRACE_SCHED_PROCESS_EXEC = 237,
+       FTRACE_SCHED_PROCESS_EXIT = 238,
+       FTRACE_SCHED_PROCESS_FREE = 240,
+       FTRACE_SCHED_PROCESS_HANG = 241,
+       FTRACE_SCHED_PROCESS_WAIT = 242,
+       FTRACE_GPU_MEM_TOTAL = 340,
+       FTRACE_CPUHP_EXIT = 343,
+       FTRACE_CPUHP_ENTER = 345,
+       FTRACE_SCHED_MIGRATE_TASK = 491,
+       FTRACE_KPROBE_EVENT = 542,
+};
+
+enum { /* SchedSwitch */
+       SWITCH_PREV_COMM = 1,
+       SWITCH_PREV_PID = 2,
+       SWITCH_PREV_PRIO = 3,
+       SWITCH_PREV_STATE = 4,
+       SWITCH_NEXT_COMM = 5,
+       SWITCH_NEXT_PID = 6,
+       SWITCH_NEXT_PRIO = 7,
+};
+
+enum { /* SchedWakeup, SchedWaking, SchedWakeupNew */
+       WAKE_COMM = 1,
+       WAKE_PID = 2,
+       WAKE_PRIO = 3,
+       WAKE_TARGET_CPU = 5,
+};
+
+enum { /* SchedMigrateTask */
+       MIGRATE_COMM = 1,
+       MIGRATE_PID = 2,
+       MIGRATE_PRIO = 3,
+       MIGRATE_ORIG_CPU = 4,
+       MIGRATE_DEST_CPU = 5,
+};
+
+enum { /* TaskNewtask, TaskRename */
+       NEWTASK_PID = 1,
+       NEWTASK_COMM = 2,
+       NEWTASK_CLONE_FLAGS = 3,
+       RENAME_PID = 1,
+       RENAME_OLDCOMM = 2,
+       RENAME_NEWCOMM = 3,
+};
+
+enum { CLONE_FLAG_THREAD = 0x10000 };
+
+enum { /* SchedProcessExec, SchedProcessExit; Free, Hang and Wait share theirs */
+       EXEC_FILENAME = 1,
+       EXEC_PID = 2,
+       EXEC_OLD_PID = 3,
+       EXIT_COMM = 1,
+       EXIT_PID = 2,
+       EXIT_TGID = 3,
+       EXIT_PRIO = 4,
+       TASK_COMM = 1,
+       TASK_PID = 2,
+       TASK_PRIO = 3, /* not of Hang */
+};
+
+enum { /* interrupts and work */
+       IRQ_ENTRY_IRQ = 1,
+       IRQ_ENTRY_NAME = 2,
+       IRQ_EXIT_IRQ = 1,
+       IRQ_EXIT_RET = 2,
+       SOFTIRQ_VEC = 1,
+       IPI_REASON = 1,
+       IPI_RAISE_TARGET_CPUS = 1,
+       IPI_RAISE_REASON = 2,
+       WORK_WORK = 1,
+       WORK_FUNCTION = 2,
+};
+
+enum { /* power, hotplug, GPU, probes */
+       CPU_FREQUENCY_STATE = 1,
+       CPU_FREQUENCY_CPU = 2,
+       CPU_IDLE_STATE = 1,
+       CPU_IDLE_CPU = 2,
+       CPUHP_ENTER_CPU = 1,
+       CPUHP_ENTER_IDX = 3,
+       CPUHP_ENTER_TARGET = 4,
+       CPUHP_EXIT_CPU = 1,
+       CPUHP_EXIT_IDX = 2,
+       CPUHP_EXIT_RET = 3,
+       CPUHP_EXIT_STATE = 4,
+       GPU_MEM_GPU_ID = 1,
+       GPU_MEM_PID = 2,
+       GPU_MEM_SIZE = 3,
+       KPROBE_NAME = 1,
+       KPROBE_TYPE = 2,
+       KPROBE_TYPE_INSTANT = 3,
+};
+
+enum { /* TrackDescriptor, its ThreadDescriptor and CounterDescriptor */
+       TRACK_UUID = 1,
+       TRACK_NAME = 2,
+       TRACK_THREAD = 4,
+       TRACK_PARENT_UUID = 5,
+       TRACK_COUNTER = 8,
+       TRACK_SIBLING_MERGE = 15,
+       TRACK_SIBLING_MERGE_NONE = 2,
+       THREAD_DESC_PID = 1,
+       THREAD_DESC_TID = 2,
+       THREAD_DESC_NAME = 5,
+       COUNTER_UNIT = 3,
+       COUNTER_UNIT_COUNT = 2,
+       COUNTER_UNIT_NAME = 6,
+};
+
+enum { /* TrackEvent */
+       TRACK_EVENT_CATEGORY_IIDS = 3,
+       TRACK_EVENT_ANNOTATIONS = 4,
+       TRACK_EVENT_TYPE = 9,
+       TRACK_EVENT_NAME_IID = 10,
+       TRACK_EVENT_TRACK_UUID = 11,
+       TRACK_EVENT_COUNTER_VALUE = 30,
+       TRACK_EVENT_FLOW_IDS = 47,
+       TRACK_EVENT_TERMINATING_FLOW_IDS = 48,
+};
+
+enum { /* DebugAnnotation */
+       ANNOTATION_NAME_IID = 1,
+       ANNOTATION_UINT = 3,
+       ANNOTATION_INT = 4,
+       ANNOTATION_DOUBLE = 5,
+       ANNOTATION_STRING = 6,
+       ANNOTATION_POINTER = 7,
+};
+
+enum { /* InternedData, and what it holds */
+       INTERNED_EVENT_CATEGORIES = 1,
+       INTERNED_EVENT_NAMES = 2,
+       INTERNED_ANNOTATION_NAMES = 3,
+       INTERNED_FUNCTION_NAMES = 5,
+       INTERNED_FRAMES = 6,
+       INTERNED_CALLSTACKS = 7,
+       INTERNED_MAPPINGS = 19,
+       INTERNED_KERNEL_SYMBOLS = 26,
+       ENTRY_IID = 1,
+       ENTRY_STRING = 2,
+       FRAME_FUNCTION_NAME_ID = 2,
+       FRAME_MAPPING_ID = 3,
+       FRAME_REL_PC = 4,
+       FRAME_KIND = 7,
+       FRAME_KIND_NATIVE = 1,
+       FRAME_KIND_KERNEL = 2,
+       CALLSTACK_FRAME_IDS = 2,
+};
+
+enum { /* PerfSample */
+       SAMPLE_CPU = 1,
+       SAMPLE_PID = 2,
+       SAMPLE_TID = 3,
+       SAMPLE_CALLSTACK_IID = 4,
+       SAMPLE_CPU_MODE = 5,
+       SAMPLE_TIMEBASE_COUNT = 6,
+       SAMPLE_MODE_KERNEL = 1,
+       SAMPLE_MODE_USER = 2,
+};

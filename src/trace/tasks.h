@@ -1,0 +1,55 @@
+/*
+ * trace/tasks — who is behind a tid, as far as the stream has told; bounded.
+ *
+ * Tasks stay where they are, so pointers hold until the task is dropped: the oldest of those that are gone
+ * first, else one that has not been asked for lately. tid 0 is no task. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/event.h"
+#include "base/attr.h"
+
+enum {
+	TASK_HAS_NAME = 1, /* comm came from the stream; else it is made of the tid */
+	TASK_KTHREAD = 2,
+	TASK_THREAD_WRITTEN = 4,  /* as it is now */
+	TASK_PROCESS_WRITTEN = 8, /* of a leader */
+	TASK_HAS_TRACK = 16,
+	TASK_HAS_PMU_TRACK = 32,
+	TASK_GONE = 64,
+	TASK_RECENT = 128,
+};
+
+struct trace_task {
+	uint32_t tid;
+	uint32_t tgid; /* 0 = unknown */
+	uint32_t ppid; /* 0 = unknown */
+	uint32_t flags;
+	uint64_t start_ns; /* 0 = unknown */
+	/* The place of comm in the table of the bundle of that number, see ftrace_out. */
+	uint32_t bundle;
+	uint32_t comm_idx;
+	uint32_t older, newer;  /* among those that are gone */
+	char comm[EV_COMM_LEN]; /* never empty */
+};
+
+struct tasks;
+
+/* At most cap tasks, 16 at least. 0 or -ENOMEM. */
+MUST_USE int tasks_new(uint32_t cap, struct tasks **out);
+void tasks_free(struct tasks *t); /* NULL is fine */
+
+/* NULL if it is not known. */
+struct trace_task *tasks_find(struct tasks *t, uint32_t tid);
+/* The task, known or not; NULL only without memory. */
+struct trace_task *tasks_get(struct tasks *t, uint32_t tid);
+/* Another one now has this tid: forgets all about the old one. */
+void tasks_reborn(struct tasks *t, struct trace_task *task);
+/* Gone: will be dropped some time later, as records of it may still come. */
+void tasks_gone(struct tasks *t, struct trace_task *task);
+/* True if the name is another one; an empty comm changes nothing. */
+bool tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN]);
+uint32_t tasks_nr(const struct tasks *t);

@@ -1,0 +1,54 @@
+/*
+ * trace/track_out — TrackEvents: what ftrace has no event for. Strings are interned, tracks described once.
+ *
+ * Tracks of threads are those of their (process, thread, start); the idle task of each CPU has one of its
+ * own. When the table of strings is full it is begun anew, which the packet says. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/intern.h"
+#include "trace/chunk_out.h"
+#include "trace/ftrace_out.h"
+#include "trace/packets.h"
+#include "trace/pb_write.h"
+#include "trace/tasks.h"
+
+#define TRACK_STRINGS_MAX 4096U
+
+/* Where an interned string is used; each has numbers of its own, ours are the same in all. */
+enum track_use { USE_CATEGORY, USE_NAME, USE_ARG };
+
+struct track_out {
+	struct chunk_out *chunk;
+	struct intern *strings;
+	uint8_t used_as[TRACK_STRINGS_MAX + 1]; /* bit per track_use: defined already */
+	struct pb interned;                     /* new ones, for the next packet */
+	bool is_cleared;                        /* the next packet begins the table anew */
+	bool has_lost_folder;
+};
+
+MUST_USE int track_init(struct track_out *t, struct chunk_out *chunk);
+void track_done(struct track_out *t);
+
+/* Before the strings of an event: makes room for some. */
+MUST_USE int track_begin(struct track_out *t);
+/* The number of a string; 0 if it cannot be had. */
+uint64_t track_iid(struct track_out *t, enum track_use use, const char *text);
+
+/* Describes the track if that has not been done, and gives its uuid. task is NULL for the idle task. */
+MUST_USE int track_of_task(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
+                           uint64_t ts_ns, uint64_t *out);
+MUST_USE int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
+                          uint64_t ts_ns, uint64_t *out);
+
+/* Writes an instant; head and type of the event are filled in here. */
+MUST_USE int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event);
+/* Counters of a CPU: "lost events", and what it has lost to heat. */
+MUST_USE int track_lost(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns);
+MUST_USE int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns,
+                            uint64_t value);

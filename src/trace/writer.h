@@ -1,0 +1,81 @@
+/*
+ * trace/writer — a sink that writes a Perfetto trace, streaming, in bounded memory.
+ *
+ * Whatever has been written is a trace that loads, also when the program is killed or the disk is full:
+ * packets are written whole, and each chunk explains itself to one who has read those before it. Records
+ * are taken as ev_check() leaves them. The first failure sticks: push() and flush() return it, what is on
+ * disk stays. Reads nothing by itself: facts about the machine come from the caller, through the config
+ * or through callbacks, which are called from push(), flush() and open. One thread; blocks only in
+ * write(2). Never prints.
+ *
+ * What becomes of a kind of record: docs/trace-format.md.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "trace/facts.h"
+
+struct trace_writer;
+
+#define TRACE_WRITER_TASKS (1U << 17)
+
+/* All may be NULL. */
+struct trace_callbacks {
+	void *ctx;
+	/* The clocks now; false = unknown. At the start, then every ten seconds of trace time. */
+	bool (*clocks)(void *ctx, struct trace_clocks *out);
+	/* The name of an address into buf; tgid 0 is the kernel. False = unknown. */
+	bool (*symbol)(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);
+	/* Arguments of a process, separated by NULs, into buf; how many bytes, 0 = unknown. */
+	size_t (*cmdline)(void *ctx, uint32_t tgid, char *buf, size_t size);
+};
+
+/* Only the callbacks are used after opening. */
+struct trace_writer_cfg {
+	bool is_compressed; /* as compressed_packets */
+	const char *tool, *version, *command_line;
+	struct trace_uuid uuid;            /* both 0 = none */
+	const struct trace_system *system; /* NULL = unknown */
+	const struct trace_cpu *cpus;      /* in order; what they are */
+	size_t nr_cpus;
+	const struct trace_attr *attrs; /* anything else worth telling */
+	size_t nr_attrs;
+	uint64_t kinds;               /* EV_BIT() of those that are recorded; 0 = not told */
+	const char *const *pmu_names; /* of the values of EV_PMU, in order */
+	size_t nr_pmu_names;
+	uint32_t tasks_max; /* remembered at a time; 0 = TRACE_WRITER_TASKS */
+	struct trace_callbacks calls;
+};
+
+struct trace_writer_stats {
+	uint64_t nr_records; /* written, in whatever form */
+	uint64_t nr_skipped; /* of kinds or CPUs that a trace cannot hold */
+	uint64_t nr_bytes;   /* on disk */
+	uint64_t nr_clamped; /* came late for their CPU */
+	uint64_t nr_breaks;  /* switches whose prev was not the last next, without a loss told */
+	uint64_t nr_lost;    /* told by EV_LOST */
+	uint32_t nr_tasks;   /* remembered now */
+	bool has_high_cpu;   /* 1024 or above: Perfetto's own reader refuses those */
+};
+
+/* A new file, or an old one emptied. */
+MUST_USE int trace_writer_create(const char *path, const struct trace_writer_cfg *cfg,
+                                 struct diag *d, struct trace_writer **out);
+/* Onto a descriptor, which is the writer's from here on, also on failure. */
+MUST_USE int trace_writer_open(int fd, const struct trace_writer_cfg *cfg, struct diag *d,
+                               struct trace_writer **out);
+
+struct ev_sink trace_writer_sink(struct trace_writer *w);
+/* Everything so far goes to the file. */
+MUST_USE int trace_writer_flush(struct trace_writer *w, struct diag *d);
+void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);
+/* Why push() fails; NULL while it does not. */
+const struct diag *trace_writer_error(const struct trace_writer *w);
+/* Flushes, adds the totals, closes, frees. The first failure of all, or 0. NULL is fine. */
+MUST_USE int trace_writer_close(struct trace_writer *w, struct diag *d);

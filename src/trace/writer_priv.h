@@ -1,0 +1,70 @@
+/* trace/writer_priv — what the parts of the writer share. Private to trace/writer*.c. */
+#pragma once
+
+#include "trace/chunk_out.h"
+#include "trace/ftrace_out.h"
+#include "trace/names_out.h"
+#include "trace/sample_out.h"
+#include "trace/tasks.h"
+#include "trace/track_out.h"
+#include "trace/writer.h"
+
+#define WRITER_NAME_BYTES 128U /* of a probe or a counter; longer ones are cut */
+#define WRITER_PMU_MAX    32U
+#define WRITER_PROBES_MAX 4096U
+
+struct writer_probe {
+	uint32_t type;
+	char name[WRITER_NAME_BYTES];
+};
+
+struct trace_writer {
+	struct chunk_out chunk;
+	struct tasks *tasks;
+	struct names_out names;
+	struct ftrace_out ftrace;
+	struct track_out tracks;
+	struct sample_out samples;
+	struct trace_callbacks calls;
+	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
+	struct map *probe_ids;
+	struct writer_probe *probes;
+	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
+	uint64_t next_tick_ns;
+	uint64_t next_chunk_ns;
+	uint64_t next_clocks_ns;
+	uint64_t one_in; /* of EV_SAMPLING; 0 = not told */
+	uint64_t nr_lost[EV_KIND_MAX];
+	uint64_t nr_records;
+	uint64_t nr_skipped;
+};
+
+/* A record is written by the handler of its kind: 0, -ERANGE to skip it, or what stops the writer. */
+typedef int writer_fn(struct trace_writer *w, const struct ev_hdr *rec);
+extern writer_fn *const writer_handlers[EV_KIND_MAX];
+
+/* Where and when something is written. */
+struct writer_place {
+	struct ftrace_cpu *cpu;
+	uint64_t ts_ns;
+};
+MUST_USE int writer_at(struct trace_writer *w, const struct ev_hdr *rec, struct writer_place *out);
+/* The task with its name written; NULL for the idle task. */
+MUST_USE int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns,
+                         struct trace_task **out);
+/* Who runs on the CPU, or the given tid if that is unknown. */
+uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
+
+/* writer_sched.c */
+writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer_migrate;
+/* writer_task.c */
+writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,
+	writer_wait, writer_task_info;
+/* writer_irq.c */
+writer_fn writer_softirq, writer_irq_entry, writer_irq_exit, writer_ipi_send, writer_ipi,
+	writer_work;
+/* writer_cpu.c */
+writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressure, writer_gpu_mem,
+	writer_lost, writer_sampling;
+/* writer_probe.c */
+writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;

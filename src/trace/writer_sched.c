@@ -1,0 +1,161 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/schema.h"
+#include "trace/writer_priv.h"
+
+/* As writer_task(), but the event carries the name: a thread of no known process is left at that. */
+static int named_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns, struct trace_task **out)
+{
+	struct trace_task *task = NULL;
+
+	if (tid) {
+		task = tasks_get(w->tasks, tid);
+		if (!task)
+			return -ENOMEM;
+	}
+	*out = task;
+	if (!task || task->flags & TASK_THREAD_WRITTEN || !task->tgid)
+		return 0;
+	return names_show(&w->names, task, ts_ns);
+}
+
+static void copy_comm(char comm[EV_COMM_LEN], const struct trace_task *task, uint32_t cpu)
+{
+	if (task)
+		memcpy(comm, task->comm, EV_COMM_LEN);
+	else
+		(void)snprintf(comm, EV_COMM_LEN, "swapper/%u", cpu);
+}
+
+static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
+                       const struct writer_place *at)
+{
+	char prev_comm[EV_COMM_LEN], next_comm[EV_COMM_LEN];
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = named_task(w, rec->prev_tid, at->ts_ns, &task);
+
+	if (err)
+		return err;
+	copy_comm(prev_comm, task, rec->hdr.cpu);
+	err = named_task(w, rec->next_tid, at->ts_ns, &task);
+	if (err)
+		return err;
+	copy_comm(next_comm, task, rec->hdr.cpu);
+
+	e = ftrace_begin(at->cpu, at->ts_ns, rec->prev_tid, FTRACE_SCHED_SWITCH);
+	pb_text(e.w, SWITCH_PREV_COMM, prev_comm, sizeof(prev_comm));
+	pb_uint(e.w, SWITCH_PREV_PID, rec->prev_tid);
+	pb_int(e.w, SWITCH_PREV_PRIO, rec->prev_prio);
+	pb_uint(e.w, SWITCH_PREV_STATE, rec->prev_state);
+	pb_text(e.w, SWITCH_NEXT_COMM, next_comm, sizeof(next_comm));
+	pb_uint(e.w, SWITCH_NEXT_PID, rec->next_tid);
+	pb_int(e.w, SWITCH_NEXT_PRIO, rec->next_prio);
+	ftrace_end(&e, rec->hdr.flags);
+
+	if (at->cpu->knows_current)
+		w->ftrace.nr_breaks++;
+	at->cpu->knows_current = true;
+	at->cpu->current_tid = rec->next_tid;
+	return 0;
+}
+
+int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_switch *rec = (const void *)hdr;
+	struct writer_place at;
+	struct trace_task *next;
+	int err = writer_at(w, hdr, &at);
+
+	if (err)
+		return err;
+	if (!ftrace_is_current(at.cpu, rec->prev_tid))
+		return full_switch(w, rec, &at);
+	err = named_task(w, rec->next_tid, at.ts_ns, &next);
+	if (err)
+		return err;
+	ftrace_add_switch(at.cpu, at.ts_ns, rec, next);
+	return 0;
+}
+
+static int full_wake(struct trace_writer *w, const struct ev_wake *rec,
+                     const struct writer_place *at, uint32_t member)
+{
+	char comm[EV_COMM_LEN];
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = writer_task(w, rec->waker_tid, at->ts_ns, &task);
+
+	if (!err)
+		err = named_task(w, rec->tid, at->ts_ns, &task);
+	if (err)
+		return err;
+	copy_comm(comm, task, rec->target_cpu);
+	e = ftrace_begin(at->cpu, at->ts_ns, rec->waker_tid, member);
+	pb_text(e.w, WAKE_COMM, comm, sizeof(comm));
+	pb_uint(e.w, WAKE_PID, rec->tid);
+	pb_int(e.w, WAKE_PRIO, rec->prio);
+	pb_uint(e.w, WAKE_TARGET_CPU, rec->target_cpu);
+	ftrace_end(&e, rec->hdr.flags);
+	return 0;
+}
+
+int writer_waking(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_wake *rec = (const void *)hdr;
+	struct writer_place at;
+	struct trace_task *task;
+	int err = writer_at(w, hdr, &at);
+
+	if (err)
+		return err;
+	if (!ftrace_is_current(at.cpu, rec->waker_tid))
+		return full_wake(w, rec, &at, FTRACE_SCHED_WAKING);
+	err = named_task(w, rec->tid, at.ts_ns, &task);
+	if (err)
+		return err;
+	ftrace_add_waking(at.cpu, at.ts_ns, rec, task);
+	return 0;
+}
+
+int writer_wakeup(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	struct writer_place at;
+	int err = writer_at(w, hdr, &at);
+
+	return err ? err : full_wake(w, (const void *)hdr, &at, FTRACE_SCHED_WAKEUP);
+}
+
+int writer_wakeup_new(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	struct writer_place at;
+	int err = writer_at(w, hdr, &at);
+
+	return err ? err : full_wake(w, (const void *)hdr, &at, FTRACE_SCHED_WAKEUP_NEW);
+}
+
+int writer_migrate(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_migrate *rec = (const void *)hdr;
+	char comm[EV_COMM_LEN];
+	struct writer_place at;
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (!err)
+		err = named_task(w, rec->tid, at.ts_ns, &task);
+	if (err)
+		return err;
+	copy_comm(comm, task, rec->from_cpu);
+	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_SCHED_MIGRATE_TASK);
+	pb_text(e.w, MIGRATE_COMM, comm, sizeof(comm));
+	pb_uint(e.w, MIGRATE_PID, rec->tid);
+	pb_int(e.w, MIGRATE_PRIO, rec->prio);
+	pb_uint(e.w, MIGRATE_ORIG_CPU, rec->from_cpu);
+	pb_uint(e.w, MIGRATE_DEST_CPU, rec->to_cpu);
+	ftrace_end(&e, rec->hdr.flags);
+	return 0;
+}

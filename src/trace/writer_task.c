@@ -1,0 +1,226 @@
+#include <errno.h>
+
+#include "trace/schema.h"
+#include "trace/writer_priv.h"
+
+/* Takes what a record says of a task; true if what was written of it is not right any more. */
+static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COMM_LEN])
+{
+	bool was_written = task->flags & TASK_THREAD_WRITTEN;
+
+	if (tgid && task->tgid != tgid) {
+		task->tgid = tgid;
+		task->flags &= ~(uint32_t)(TASK_THREAD_WRITTEN | TASK_HAS_TRACK |
+		                           TASK_HAS_PMU_TRACK);
+	}
+	tasks_rename(task, comm);
+	return was_written && !(task->flags & TASK_THREAD_WRITTEN);
+}
+
+/* The task of a record that knows its process and name. */
+static int known_task(struct trace_writer *w, uint32_t tid, uint32_t tgid,
+                      const char comm[EV_COMM_LEN], struct trace_task **out)
+{
+	struct trace_task *task = tid ? tasks_get(w->tasks, tid) : NULL;
+
+	if (!task)
+		return tid ? -ENOMEM : -ERANGE;
+	learn(task, tgid, comm);
+	*out = task;
+	return 0;
+}
+
+static int born(struct trace_writer *w, const struct ev_fork *rec, uint64_t ts_ns)
+{
+	struct trace_task *parent, *child;
+	bool is_thread = rec->tgid == rec->parent_tgid, is_kthread;
+	uint32_t ppid;
+	int err = writer_task(w, rec->parent_tid, ts_ns, &parent);
+
+	if (err)
+		return err;
+	is_kthread = parent && parent->flags & TASK_KTHREAD;
+	ppid = is_thread ? (parent ? parent->ppid : 0) : rec->parent_tgid;
+	child = tasks_get(w->tasks, rec->tid);
+	if (!child)
+		return -ENOMEM;
+	tasks_reborn(w->tasks, child);
+	learn(child, rec->tgid, rec->comm);
+	child->ppid = ppid;
+	child->start_ns = ts_ns;
+	child->flags |= is_kthread ? TASK_KTHREAD : 0;
+	/* Just after the birth: at the same time, the name would go to the last one with this tid. */
+	return names_change(&w->names, child, ts_ns + 1);
+}
+
+int writer_fork(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_fork *rec = (const void *)hdr;
+	struct writer_place at;
+	struct ftrace_event e;
+	int err = rec->tid ? writer_at(w, hdr, &at) : -ERANGE;
+
+	if (!err)
+		err = born(w, rec, at.ts_ns);
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, rec->parent_tid, FTRACE_TASK_NEWTASK);
+	pb_uint(e.w, NEWTASK_PID, rec->tid);
+	pb_text(e.w, NEWTASK_COMM, rec->comm, sizeof(rec->comm));
+	pb_uint(e.w, NEWTASK_CLONE_FLAGS, rec->tgid == rec->parent_tgid ? CLONE_FLAG_THREAD : 0);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+/* The command line has changed, whether the name has or not; kernel threads become processes. */
+static int became(struct trace_writer *w, const struct ev_exec *rec, uint64_t ts_ns)
+{
+	struct trace_task *task, *old;
+	int err = known_task(w, rec->tid, rec->tid, rec->comm, &task);
+
+	if (err)
+		return err;
+	task->flags &= ~(uint32_t)(TASK_KTHREAD | TASK_THREAD_WRITTEN | TASK_PROCESS_WRITTEN);
+	err = names_change(&w->names, task, ts_ns);
+	old = rec->old_tid != rec->tid ? tasks_find(w->tasks, rec->old_tid) : NULL;
+	if (old)
+		tasks_gone(w->tasks, old);
+	return err;
+}
+
+int writer_exec(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_exec *rec = (const void *)hdr;
+	struct writer_place at;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (!err)
+		err = became(w, rec, at.ts_ns);
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid, FTRACE_SCHED_PROCESS_EXEC);
+	/* The name after exec is the end of the file name, cut: all that we have of it. */
+	pb_text(e.w, EXEC_FILENAME, rec->comm, sizeof(rec->comm));
+	pb_uint(e.w, EXEC_PID, rec->tid);
+	pb_uint(e.w, EXEC_OLD_PID, rec->old_tid);
+	ftrace_end(&e, hdr->flags);
+	/* A thread that took the leader's tid runs on under it. */
+	if (ftrace_is_current(at.cpu, rec->old_tid))
+		at.cpu->knows_current = rec->old_tid == rec->tid;
+	return 0;
+}
+
+int writer_exit(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_exit *rec = (const void *)hdr;
+	struct writer_place at;
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (!err)
+		err = known_task(w, rec->tid, rec->tgid, rec->comm, &task);
+	if (!err)
+		err = names_show(&w->names, task, at.ts_ns);
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid, FTRACE_SCHED_PROCESS_EXIT);
+	pb_text(e.w, EXIT_COMM, task->comm, sizeof(task->comm));
+	pb_uint(e.w, EXIT_PID, rec->tid);
+	pb_uint(e.w, EXIT_TGID, rec->tgid);
+	pb_int(e.w, EXIT_PRIO, rec->prio);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+int writer_rename(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_rename *rec = (const void *)hdr;
+	struct writer_place at;
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (!err)
+		err = known_task(w, rec->tid, rec->tgid, rec->comm, &task);
+	if (!err)
+		err = names_change(&w->names, task, at.ts_ns);
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, rec->tid), FTRACE_TASK_RENAME);
+	pb_uint(e.w, RENAME_PID, rec->tid);
+	pb_text(e.w, RENAME_OLDCOMM, rec->old_comm, sizeof(rec->old_comm));
+	pb_text(e.w, RENAME_NEWCOMM, rec->comm, sizeof(rec->comm));
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+/* Free, hang and wait have the same record and nearly the same message. */
+static int put_task(struct trace_writer *w, const struct ev_task *rec, uint32_t member,
+                    struct trace_task **out)
+{
+	struct writer_place at;
+	struct ftrace_event e;
+	int err = writer_at(w, &rec->hdr, &at);
+
+	if (!err)
+		err = known_task(w, rec->tid, 0, rec->comm, out);
+	if (!err)
+		err = names_show(&w->names, *out, at.ts_ns);
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), member);
+	pb_text(e.w, TASK_COMM, (*out)->comm, EV_COMM_LEN);
+	pb_uint(e.w, TASK_PID, rec->tid);
+	if (member != FTRACE_SCHED_PROCESS_HANG)
+		pb_int(e.w, TASK_PRIO, rec->prio);
+	ftrace_end(&e, rec->hdr.flags);
+	return 0;
+}
+
+_Static_assert(sizeof(struct ev_free) == sizeof(struct ev_task) &&
+                       offsetof(struct ev_free, comm) == offsetof(struct ev_task, comm),
+               "put_task() takes both");
+
+int writer_free(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	struct trace_task *task;
+	int err = put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_FREE, &task);
+
+	if (!err)
+		tasks_gone(w->tasks, task);
+	return err;
+}
+
+int writer_hang(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	struct trace_task *task;
+
+	return put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_HANG, &task);
+}
+
+int writer_wait(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	struct trace_task *task;
+
+	return put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_WAIT, &task);
+}
+
+int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_task_info *rec = (const void *)hdr;
+	struct trace_task *task = rec->tid ? tasks_get(w->tasks, rec->tid) : NULL;
+	bool is_stale;
+
+	if (!task)
+		return rec->tid ? -ENOMEM : -ERANGE;
+	is_stale = learn(task, rec->tgid, rec->comm);
+	if (rec->ppid)
+		task->ppid = rec->ppid;
+	if (rec->start_ns && !(task->flags & TASK_HAS_TRACK))
+		task->start_ns = rec->start_ns;
+	if (rec->flags & EV_TASK_KTHREAD)
+		task->flags |= TASK_KTHREAD;
+	return is_stale ? names_change(&w->names, task, hdr->ts_ns) : 0;
+}
