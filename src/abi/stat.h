@@ -63,13 +63,17 @@ enum stat_event {
 #define STAT_COUNTERS     12 /* 4 for instructions per cycle, 8 of the user's choice */
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
-#define STAT_HISTORY      16 /* slices per CPU remembered for outliers; a power of two */
-#define STAT_MAX_ANCESTOR 16 /* cgroup levels that the subtree filter looks through */
+#define STAT_HISTORY      64 /* slices per CPU remembered for outliers; a power of two */
+#define STAT_MAX_ANCESTOR 32 /* cgroup levels that the subtree filter looks through */
 
-/* Who a record belongs to. (tid, start_ns) never repeats; generation counts changes of identity. */
+/* Who a record belongs to; generation counts changes of identity. */
 struct stat_id {
-	__u64 start_ns;         /* boot time of the task's start */
-	__u64 process_start_ns; /* that of its group leader: with tgid, never repeats either */
+	/*
+	 * When counting began for the task: with tid, never repeats. Its own start would not do: a thread
+	 * that execs takes over tid and start of its group leader.
+	 */
+	__u64 start_ns;
+	__u64 process_start_ns; /* boot time at which the group leader started; with tgid, never repeats */
 	__u64 cgroup_id;
 	__u32 tid;
 	__u32 tgid;
@@ -139,8 +143,9 @@ struct stat_task {
 	__u32 wait_cpu;   /* queue it waits on */
 	__u8 wait_cause;  /* enum stat_cause */
 	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_*; 0 = not asleep */
-	__u8 stale_looks; /* renamed: looks left for the new name before the next sample */
+	__u8 is_renamed;  /* next_comm is its name from the next event on */
 	__u8 is_gone;     /* handed over, or being so: not the drain's any more */
+	char next_comm[STAT_COMM_LEN];
 	__u32 filter_generation;
 	__u8 is_muted;   /* a filter excludes it now */
 	__u8 is_running; /* filled by the drain: on a CPU at this moment */
@@ -165,21 +170,15 @@ struct stat_waking {
 	struct abi_hist hist;
 };
 
-struct stat_counter {
-	__u64 value;
-	__u64 enabled_ns;
-	__u64 running_ns;
-};
-
 struct stat_cpu {
 	__u64 events[STAT_EVENTS];
 	__u64 lost[STAT_LOST_KINDS];
-	__u64 idle_ns;      /* idle since */
-	__u32 counters_tid; /* whom the next counter deltas belong to; 0 = nobody */
+	__u64 since_ns;    /* what runs now runs since; 0 = not seen yet */
+	__u32 running_tid; /* who runs now, as far as seen */
 	__u32 is_idle;
-	__u64 multiplexed; /* counter deltas that had to be scaled */
-	struct stat_counter counters[STAT_COUNTERS];
-	struct abi_hist delay; /* all causes */
+	__u64 multiplexed;             /* counter deltas that had to be scaled */
+	__u64 counters[STAT_COUNTERS]; /* scaled, at the last look */
+	struct abi_hist delay;         /* all causes */
 	struct abi_hist idle;
 };
 
@@ -195,6 +194,7 @@ struct stat_slice {
 struct stat_history {
 	__u32 next; /* slot to be written next; counts on for ever */
 	__u32 pad_;
+	struct stat_slice running; /* not over yet: end_ns is 0 */
 	struct stat_slice slices[STAT_HISTORY];
 };
 
@@ -208,6 +208,7 @@ struct stat_outlier {
 	__u32 tid;
 	__u32 tgid;
 	__u32 pad_;
+	__u64 cgroup_id;
 	char comm[STAT_COMM_LEN];
 	struct stat_history history;
 };

@@ -54,6 +54,7 @@ struct rq___delayed {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	unsigned char sched_delayed; /* Linux 6.12: asleep, though still in the queue */
 };
 
 struct thread_info {
@@ -71,7 +72,8 @@ struct task_struct___state { /* before 5.14 */
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
-	int on_cpu;
+	unsigned int on_cpu; /* int; a byte since 7.x: CO-RE resizes unsigned ones only */
+	unsigned int on_rq;  /* likewise; 1 = queued */
 	int exit_state;
 	int prio;
 	struct sched_entity se;

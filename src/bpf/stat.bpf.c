@@ -33,6 +33,7 @@ static __always_inline void record_depth(struct stat_task *st, struct task_struc
 
 	if (!depth)
 		return;
+	barrier_var(slot);            /* or the compiler drops the mask, knowing better */
 	slot &= STAT_DEPTH_SLOTS - 1; /* for the verifier */
 	d->slots[slot]++;
 	d->blocks |= 1U << (slot / HIST_BLOCK_SLOTS);
@@ -222,8 +223,6 @@ static __always_inline void switch_out(struct task_struct *p, struct stat_cpu *c
 {
 	struct stat_task *st = task_get(p);
 
-	if (cfg.has_history && st && st->on_cpu_ns)
-		remember_slice(p, st->on_cpu_ns, now, cpu);
 	if (cfg.nr_counters)
 		count_counters(st, c, (__u32)p->pid, cpu);
 	if (!(state & TASK_DEAD)) {
@@ -254,16 +253,11 @@ static __always_inline void switch_in(struct task_struct *p, struct stat_cpu *c,
 	st->on_cpu_ns = now;
 }
 
-static __always_inline void track_idle(struct stat_cpu *c, struct task_struct *prev,
-                                       struct task_struct *next, __u64 now, __u32 cpu)
+static __always_inline void track_idle(struct stat_cpu *c, struct task_struct *prev, __u64 now,
+                                       __u32 cpu)
 {
-	if (!prev->pid && c->is_idle) {
-		record_sample(&c->idle, epoch, now - c->idle_ns, now, cpu);
-		if (cfg.has_history)
-			remember_slice(prev, c->idle_ns, now, cpu);
-	}
-	c->is_idle = !next->pid;
-	c->idle_ns = now;
+	if (!prev->pid && c->is_idle)
+		record_sample(&c->idle, epoch, now - c->since_ns, now, cpu);
 }
 
 SEC("tp_btf/sched_switch")
@@ -278,17 +272,22 @@ int on_switch(__u64 *ctx)
 	if (!c)
 		return 0;
 	c->events[STAT_EV_SWITCH]++;
-	if (a.is_preempt) /* preempted on its way to sleep: it stays in the queue */
+	/* Preempted on its way to sleep, or kept from it by a signal: it stays in the queue. */
+	if (a.is_preempt || task_stays_queued(a.prev))
 		a.state = 0;
 	cpu = bpf_get_smp_processor_id();
 	now = bpf_ktime_get_boot_ns();
-	if (cfg.has_idle || cfg.has_history)
-		track_idle(c, a.prev, a.next, now, cpu);
+	if (cfg.has_idle)
+		track_idle(c, a.prev, now, cpu);
+	if (cfg.has_history)
+		remember_switch(c, a.prev, a.next, now, cpu);
 	if (a.prev->pid)
 		switch_out(a.prev, c, a.state, now, cpu);
 	else if (cfg.nr_counters)
 		count_counters(NULL, c, 0, cpu);
-	c->counters_tid = (__u32)a.next->pid;
+	c->running_tid = (__u32)a.next->pid;
+	c->is_idle = !a.next->pid;
+	c->since_ns = now;
 	if (a.next->pid)
 		switch_in(a.next, c, now, cpu);
 	return 0;
@@ -325,31 +324,44 @@ int on_migrate(__u64 *ctx)
 }
 
 /*
- * Comes before the name is changed and not under the run-queue lock: leaves a note for the next events of
- * the task, which look for the new name. Eight looks are plenty: the change is a few instructions away.
+ * Comes before the name is changed and not under the run-queue lock: leaves the new name for the next event of
+ * the task, which is.
  */
 SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
 {
 	struct task_struct *p = (struct task_struct *)ctx[0];
 	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, 0);
+	char comm[STAT_COMM_LEN] = {};
 
-	if (st)
-		st->stale_looks = 8;
+	if (!st)
+		return 0;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), (const void *)ctx[1]);
+	__builtin_memcpy(st->next_comm, comm, sizeof(comm));
+	st->is_renamed = 1;
 	return 0;
 }
 
+/* What fails here is counted when it is missed: at the task's first event. */
 static __always_inline void create_early(struct task_struct *p)
 {
+	struct stat_task *st;
+
 	if (!p->pid || !is_id_wanted(p))
 		return;
-	if (!bpf_task_storage_get(&tasks, p, 0, 0))
-		task_create(p);
-	if (cfg.has_waking && !bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
-		count_lost(STAT_LOST_STORAGE);
+	if (!bpf_task_storage_get(&tasks, p, 0, 0)) {
+		st = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (st)
+			task_init(st, p);
+	}
+	if (cfg.has_waking)
+		(void)bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Before Linux 6.4, storage cannot be allocated under scheduler locks: new tasks get it at fork ... */
+/*
+ * New tasks get their storage at fork: before Linux 6.4 it could not be allocated under scheduler locks, and
+ * since then a storm of forks can still find the kernel's cache of it empty there ...
+ */
 SEC("tp_btf/sched_process_fork")
 int on_fork(__u64 *ctx)
 {
@@ -389,10 +401,15 @@ int flush_counters(void *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct stat_cpu *c = this_cpu();
+	struct stat_task *st;
 
 	if (!c || !p->pid)
 		return 0;
-	count_counters(task_get(p), c, (__u32)p->pid, bpf_get_smp_processor_id());
+	/* Not under the run-queue lock: a look at the task, no change of who it is. */
+	st = is_id_wanted(p) ? bpf_task_storage_get(&tasks, p, 0, 0) : NULL;
+	if (st && (st->is_muted || st->is_gone))
+		return 0;
+	count_counters(st, c, (__u32)p->pid, bpf_get_smp_processor_id());
 	return 0;
 }
 
@@ -423,6 +440,7 @@ static __always_inline long drain_waking(struct seq_file *seq, struct task_struc
 
 /* Counts of samples when a record was begun; those that come later are news for the next one. */
 struct counts {
+	__u32 generation;
 	__u64 samples;
 	__u32 depths;
 	__u32 metrics[STAT_STORED_METRICS];
@@ -430,6 +448,7 @@ struct counts {
 
 static __always_inline void note_counts(struct stat_task *st, struct counts *c)
 {
+	c->generation = st->id.generation;
 	c->samples = st->nr_samples;
 	c->depths = st->depth.count;
 	for (int m = 0; m < STAT_STORED_METRICS; m++)
@@ -470,6 +489,9 @@ int drain_tasks(struct bpf_iter__task *ctx)
 		return 0;
 	note_counts(st, &counts);
 	pack_task(st, s, false);
+	/* Given another name meanwhile: half of this is of the old one, and that was sent already. */
+	if (st->is_gone || st->id.generation != counts.generation)
+		return 0;
 	if (write_packed(seq, s))
 		return 0;
 	if (cfg.has_waking && drain_waking(seq, p, s))

@@ -7,35 +7,50 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "abi/hist.h"
 #include "bpf/stat_maps.bpf.h"
 
-/* Adds what the counters of this CPU moved since the last look to the task that made them move. */
+/*
+ * What a counter would show had it been on the PMU all the time. Counters that take turns are on it for a
+ * tick or so each: only sums over many slices can be scaled, so this scales the count since the start. The
+ * times are cut to 20 bits so that nothing overflows.
+ */
+static __always_inline __u64 scaled_count(const struct bpf_perf_event_value *v)
+{
+	__u32 cut = v->running ? hist_log2(v->running) : 0;
+	__u64 enabled, running;
+
+	if (!v->running || v->running >= v->enabled)
+		return v->counter;
+	cut = cut > 20 ? cut - 20 : 0;
+	enabled = v->enabled >> cut;
+	running = v->running >> cut;
+	return v->counter / running * enabled + v->counter % running * enabled / running;
+}
+
+/*
+ * Adds what the counters of this CPU moved since the last look to the task that made them move. An estimate
+ * may fall behind an earlier one; it then counts nothing until it is ahead again.
+ */
 static __always_inline void count_counters(struct stat_task *st, struct stat_cpu *c, __u32 tid,
                                            __u32 cpu)
 {
 	struct bpf_perf_event_value v;
-	bool is_mine = st && c->counters_tid == tid;
-	__u64 delta, enabled, running;
+	bool is_mine = st && c->running_tid == tid;
+	__u64 count;
 
 	for (__u32 i = 0; i < STAT_COUNTERS; i++) {
 		if (i >= cfg.nr_counters)
 			break;
 		if (bpf_perf_event_read_value(&counter_fds, i * cfg.nr_cpus + cpu, &v, sizeof(v)))
 			continue;
-		delta = v.counter - c->counters[i].value;
-		enabled = v.enabled - c->counters[i].enabled_ns;
-		running = v.running - c->counters[i].running_ns;
-		c->counters[i].value = v.counter;
-		c->counters[i].enabled_ns = v.enabled;
-		c->counters[i].running_ns = v.running;
-		if (!is_mine || (__s64)delta < 0)
+		count = scaled_count(&v);
+		c->multiplexed += v.running < v.enabled;
+		if (count <= c->counters[i])
 			continue;
-		/* Shared hardware: scale to the whole slice, in 1/1024 so that nothing overflows. */
-		if (running && running < enabled) {
-			delta = delta * ((enabled << 10) / running) >> 10;
-			c->multiplexed++;
-		}
-		st->counters[i] += delta;
+		if (is_mine)
+			st->counters[i] += count - c->counters[i];
+		c->counters[i] = count;
 	}
 	if (is_mine) {
 		st->counter_slices++;

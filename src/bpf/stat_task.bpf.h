@@ -65,14 +65,13 @@ static __always_inline bool is_id_wanted(struct task_struct *p)
 	return !cfg.filter_tgid || (__u32)p->tgid == cfg.filter_tgid;
 }
 
+/* Everything but the name, which a rename tells before the task shows it. */
 static __always_inline void fill_id(struct stat_id *id, struct task_struct *p)
 {
-	id->start_ns = p->start_boottime;
 	id->process_start_ns = p->group_leader->start_boottime;
 	id->cgroup_id = task_cgroup_id(p);
 	id->tid = (__u32)p->pid;
 	id->tgid = (__u32)p->tgid;
-	bpf_probe_read_kernel(id->comm, sizeof(id->comm), p->comm);
 	bpf_probe_read_kernel(id->process, sizeof(id->process), p->group_leader->comm);
 }
 
@@ -178,47 +177,68 @@ static __always_inline void send_last(struct stat_task *st, struct task_struct *
 		send_waking(p, s);
 }
 
+/* What was begun under the eyes of a filter does not end behind its back, nor the other way round. */
+static __always_inline void forget_stamps(struct stat_task *st, struct task_struct *p)
+{
+	struct stat_waking *w;
+
+	st->wait_ns = 0;
+	st->on_cpu_ns = 0;
+	st->off_cpu_ns = 0;
+	st->sleep_kind = 0;
+	if (!cfg.has_waking)
+		return;
+	w = bpf_task_storage_get(&wakings, p, 0, 0);
+	if (w)
+		w->waking_ns = 0;
+}
+
 /* A new name or cgroup: what was earned so far stays with the old one, and counting starts anew. */
-static __noinline int change_identity(struct stat_task *st, struct task_struct *p)
+static __always_inline void change_identity(struct stat_task *st, struct task_struct *p)
 {
 	__u32 zero = 0;
 	void *z = bpf_map_lookup_elem(&zeroes, &zero);
 
 	if (!z)
-		return 0;
+		return;
 	send_last(st, p);
 	bpf_probe_read_kernel(&st->nr_samples,
 	                      cfg.value_bytes - offsetof(struct stat_task, nr_samples), z);
 	st->id.generation++;
 	fill_id(&st->id, p);
-	st->stale_looks = 0;
-	judge(st, p);
+	if (st->is_renamed) {
+		__builtin_memcpy(st->id.comm, st->next_comm, sizeof(st->id.comm));
+		if (p->pid == p->tgid)
+			__builtin_memcpy(st->id.process, st->next_comm, sizeof(st->id.process));
+	}
+	st->is_renamed = 0;
 	st->is_gone = 0;
+}
+
+/* Something may have changed: the name, the set of cgroups, or what the filter wants. */
+static __noinline int look_again(struct stat_task *st, struct task_struct *p)
+{
+	bool was_muted = st->is_muted;
+
+	judge(st, p);
+	if (st->is_renamed || st->id.cgroup_id != task_cgroup_id(p) || was_muted != st->is_muted)
+		change_identity(st, p);
+	if (was_muted != st->is_muted)
+		forget_stamps(st, p);
 	return 0;
 }
 
-static __always_inline bool has_new_name(struct stat_task *st, struct task_struct *p)
+static __always_inline bool may_have_changed(const struct stat_task *st, struct task_struct *p)
 {
-	char comm[STAT_COMM_LEN];
-
-	st->stale_looks--;
-	bpf_probe_read_kernel(comm, sizeof(comm), p->comm);
-	return st->id.tid != (__u32)p->pid || *(__u64 *)comm != *(__u64 *)st->id.comm ||
-	       *(__u64 *)(comm + 8) != *(__u64 *)(st->id.comm + 8);
-}
-
-static __always_inline bool needs_new_identity(struct stat_task *st, struct task_struct *p)
-{
-	if (st->css_set != (__u64)p->cgroups)
-		return true;
-	if (cfg.filter_cgroup && st->filter_generation != filter_generation)
-		return true;
-	return st->stale_looks && has_new_name(st, p);
+	return st->is_renamed || st->css_set != (__u64)p->cgroups ||
+	       (cfg.filter_cgroup && st->filter_generation != filter_generation);
 }
 
 static __always_inline void task_init(struct stat_task *st, struct task_struct *p)
 {
+	st->id.start_ns = bpf_ktime_get_boot_ns();
 	fill_id(&st->id, p);
+	bpf_probe_read_kernel(st->id.comm, sizeof(st->id.comm), p->comm);
 	judge(st, p);
 }
 
@@ -252,7 +272,11 @@ static __always_inline struct stat_task *task_get(struct task_struct *p)
 		if (!st)
 			return NULL;
 	}
-	if (needs_new_identity(st, p))
-		change_identity(st, p);
-	return st->is_muted ? NULL : st;
+	if (may_have_changed(st, p))
+		look_again(st, p);
+	if (st->is_muted)
+		st = NULL;
+	barrier_var(
+		st); /* or callers test is_muted instead, which verifiers of old kernels do not follow */
+	return st;
 }

@@ -69,3 +69,14 @@ static __always_inline __u32 task_queue_depth(struct task_struct *p)
 		return rq->nr_running - BPF_CORE_READ(delayed, cfs.h_nr_delayed);
 	return rq->nr_running;
 }
+
+/*
+ * Whether a task that leaves its CPU stays in the queue, for which the state alone is no proof: kernels up
+ * to 6.14 report the state with which a task went to sleep even if a pending signal kept it from doing so.
+ */
+static __always_inline bool task_stays_queued(struct task_struct *p)
+{
+	if (p->on_rq != 1)
+		return false;
+	return !bpf_core_field_exists(p->se.sched_delayed) || !p->se.sched_delayed;
+}

@@ -51,7 +51,7 @@ static int PRINTF_LIKE(2, 0) hear(enum libbpf_print_level level, const char *fmt
 		return 0;
 	}
 	for (char *one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
-		log_debug("libbpf: %s", one);
+		log_debug("%s", one);
 		if (listener && level <= LIBBPF_INFO)
 			remember(listener, one);
 	}
@@ -95,7 +95,7 @@ int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct 
 		return diag_set(d, err, "see 'schedscope doctor' for what this kernel lacks",
 		                "this kernel lacks something that %s needs (%.120s)", what,
 		                last_line(t));
-	return diag_set(d, err, "run again with --verbose for the whole log",
+	return diag_set(d, err, "run again with --debug for the whole log",
 	                "the kernel refused the BPF programs for %s (%.120s)", what, last_line(t));
 }
 
@@ -154,6 +154,6 @@ int bpf_run_iterator(int iter_link_fd)
 		return -errno;
 	do
 		n = read(fd, buf, sizeof(buf));
-	while (n > 0 || (n < 0 && errno == EINTR));
+	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
 	return n < 0 ? -errno : 0;
 }

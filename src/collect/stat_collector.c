@@ -74,7 +74,6 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_wakeup_new, plan->wants_wakeup);
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
-	bpf_program__set_autoload(skel->progs.on_fork, plan->wants_fork);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
 }
 
@@ -204,7 +203,6 @@ static int attach_all(struct stat_collector *c)
 		struct bpf_link **link;
 		bool is_wanted;
 	} order[] = {
-		{ c->skel->progs.on_fork, &c->skel->links.on_fork, c->plan.wants_fork },
 		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
 		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
 		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
@@ -229,6 +227,10 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 	int err = 0;
 
 	run_on_every_cpu(c, c->skel->progs.warm_up);
+	/* Before the tasks that are there get their storage: none may be born in between without. */
+	c->skel->links.on_fork = bpf_program__attach(c->skel->progs.on_fork);
+	if (!c->skel->links.on_fork)
+		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
 	/* Twice: the kernel's cache of free storage may have been empty for a moment. */
 	err = prepare_tasks(c);
 	if (!err)
@@ -324,7 +326,8 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 
 		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
 		info->read_ns += boot_ns() - begin;
-		if (n < 0 && errno == EINTR)
+		/* The kernel pauses after a million tasks without news. */
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			break;

@@ -53,6 +53,5 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	out->wants_wakeup = cfg->has_delay || cfg->has_sleep || cfg->has_waking;
 	out->wants_waking = cfg->has_waking;
 	out->wants_migrate = !!(groups & STAT_GROUP_MIGRATION);
-	out->wants_fork = !kernel->may_create_storage;
 	out->wants_flush = req->nr_counters != 0;
 }

@@ -32,7 +32,6 @@ struct stat_plan {
 	bool wants_waking;  /* load on_waking */
 	bool wants_migrate; /* load on_migrate */
 	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
-	bool wants_fork;    /* load on_fork, run prepare_tasks */
 	bool wants_flush;   /* load flush_counters */
 };
 

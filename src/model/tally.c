@@ -149,14 +149,14 @@ static void take_cpu_hist(struct tally *t, struct seen **seen, const struct abi_
 void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
                       uint64_t drained_ns)
 {
-	bool is_idle = now->is_idle && now->idle_ns && now->idle_ns < drained_ns;
+	bool is_idle = now->is_idle && now->since_ns && now->since_ns < drained_ns;
 	struct cpu *c;
 
 	if (cpu >= t->cfg.nr_cpus)
 		return;
 	c = &t->cpus[cpu];
 	c->pub.is_known = true;
-	c->pub.open_idle_ns = is_idle ? drained_ns - now->idle_ns : 0;
+	c->pub.open_idle_ns = is_idle ? drained_ns - now->since_ns : 0;
 	take_cpu_hist(t, &c->delay, &now->delay, c->pub.delay);
 	take_cpu_hist(t, &c->idle, &now->idle, c->pub.idle);
 }

@@ -25,7 +25,7 @@ static void latency_alone_keeps_two_histograms(void **state)
 	assert_true(p.cfg.index[STAT_SLEEP_S] < 0);
 	expect_eq(p.cfg.value_bytes, sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
 	assert_true(p.wants_wakeup);
-	assert_false(p.wants_waking || p.wants_migrate || p.wants_fork || p.wants_flush);
+	assert_false(p.wants_waking || p.wants_migrate || p.wants_flush);
 }
 
 static void nothing_is_loaded_that_no_group_needs(void **state)
@@ -79,14 +79,13 @@ static void outliers_bring_the_latency_times(void **state)
 	assert_true(p.cfg.has_delay && p.cfg.has_history && p.wants_wakeup);
 }
 
-static void old_kernels_create_storage_at_fork(void **state)
+static void old_kernels_create_no_storage_under_locks(void **state)
 {
 	struct stat_request req = { .groups = STAT_GROUP_LATENCY, .nr_cpus = 2 };
 	struct stat_plan p;
 
 	(void)state;
 	stat_plan_make(&req, &old_kernel, &p);
-	assert_true(p.wants_fork);
 	assert_false(p.cfg.may_create);
 	expect_eq(p.cfg.switch_args, ABI_SWITCH_3);
 }
@@ -99,7 +98,7 @@ int main(void)
 		cmocka_unit_test(all_groups_fit_into_one_slab_object),
 		cmocka_unit_test(places_of_histograms_do_not_overlap),
 		cmocka_unit_test(outliers_bring_the_latency_times),
-		cmocka_unit_test(old_kernels_create_storage_at_fork),
+		cmocka_unit_test(old_kernels_create_no_storage_under_locks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,7 +422,7 @@ static void cpus_have_views_of_their_own(void **state)
 	fake_add(&now.delay, 1, 500 * US, 1, 3);
 	fake_add(&now.idle, 1, 9 * MS, 2, 3);
 	now.is_idle = 1;
-	now.idle_ns = 700;
+	now.since_ns = 700;
 	tally_cpu_update(t, 3, &now, 1000);
 	tally_cpu_update(t, 3, &now, 1000);
 	assert_true(c->is_known);
@@ -440,7 +440,7 @@ static void cpus_have_views_of_their_own(void **state)
 	expect_span(&c->delay[TALLY_TOTAL], 2, 40 * US, 500 * US);
 	expect_eq(c->idle[TALLY_INTERVAL].count, 0);
 	now.is_idle = 1;
-	now.idle_ns = 3000; /* after the drain */
+	now.since_ns = 3000; /* after the drain */
 	tally_cpu_update(t, 3, &now, 2000);
 	expect_eq(c->open_idle_ns, 0);
 	tally_cpu_update(t, 4, &now, 2000); /* no such CPU */
