@@ -225,3 +225,12 @@ int stat_report_build(const struct stat_report_in *in, struct arena *mem, struct
 	*out = report;
 	return 0;
 }
+
+uint64_t stat_pairs_total(const struct stat_pairs *pairs)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < pairs->nr; i++)
+		total += pairs->items[i].is_part ? 0 : pairs->items[i].value;
+	return total;
+}

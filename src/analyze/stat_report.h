@@ -52,12 +52,14 @@ enum stat_ipc_counter {
 struct stat_pair {
 	const char *name;
 	uint64_t value;
+	bool is_part; /* worth telling, but not part of the total */
 };
 
 struct stat_pairs {
 	const struct stat_pair *items;
 	size_t nr;
 };
+uint64_t stat_pairs_total(const struct stat_pairs *pairs);
 
 /* What happened in one scheduling domain level, over all CPUs. */
 struct stat_domain {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/match.h"
 #include "cli/command.h"
 #include "cli/stat_lists.h"
 #include "render/stat_json.h"
@@ -44,6 +45,7 @@ struct stat_args {
 	int sort;
 	uint64_t outlier_us;
 	bool is_verbose;
+	bool is_debug;
 };
 
 static const char *const by_names[] = { "comm", "tid", "tgid", "cgroup", NULL }; /* enum tally_by */
@@ -106,6 +108,7 @@ static const struct opt options[] = {
 		"take caches and nodes from FILE rather than from this machine", .is_file = true),
 	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file to stdout and exit"),
 	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "say what is done, on stderr"),
+	OPT_FLAG(0, "debug", struct stat_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,
 };
 
@@ -148,14 +151,9 @@ static enum tally_by display_of(const struct stat_args *args)
 /* The reader of our output has gone: the sum of it all goes to those who still listen. */
 static void tell_the_end(const struct stat_report_in *in)
 {
-	unsigned long long events = 0, lost = 0;
-
-	for (size_t i = 0; i < in->own.events.nr; i++)
-		events += in->own.events.items[i].value;
-	for (size_t i = 0; i < in->own.lost.nr; i++)
-		lost += in->own.lost.items[i].value;
 	fprintf(stderr, "schedscope: the output was closed after %.1f s: %llu events, %llu lost\n",
-	        in->elapsed_s, events, lost);
+	        in->elapsed_s, (unsigned long long)stat_pairs_total(&in->own.events),
+	        (unsigned long long)stat_pairs_total(&in->own.lost));
 }
 
 static int print_report(const struct shower *sh, const struct stat_report *report)
@@ -275,16 +273,19 @@ static struct stat_session_cfg session_cfg(const struct stat_args *args,
 	};
 }
 
+/* A pattern that does not compile is a wrong word, wherever it would have been used. */
+static int check_patterns(const struct opt_list *patterns, struct diag *d)
+{
+	struct match *match = NULL;
+	int err = match_new(patterns->items, patterns->nr, d, &match);
+
+	match_free(match);
+	return err;
+}
+
 /* Wrong words are told before anything is loaded, with the exit code of a usage error. */
 static int check_words(const struct stat_args *args, struct stat_groups *groups, struct diag *d)
 {
-	struct stat_filter *filter = NULL;
-	struct stat_filter_cfg cfg = {
-		.comm = args->comm.items,
-		.nr_comm = args->comm.nr,
-		.global_comm = args->global_comm.items,
-		.nr_global_comm = args->global_comm.nr,
-	};
 	int err = stat_groups_parse(args->groups.items, args->groups.nr, is_bare_event, NULL, d,
 	                            groups);
 
@@ -294,8 +295,11 @@ static int check_words(const struct stat_args *args, struct stat_groups *groups,
 		               by_names[args->by],
 		               args->is_detailed ? "--detailed" : "--no-collapse");
 	if (!err)
-		err = stat_filter_new(&cfg, d, &filter);
-	stat_filter_free(filter);
+		err = check_patterns(&args->comm, d);
+	if (!err)
+		err = check_patterns(&args->global_comm, d);
+	if (!err)
+		err = check_patterns(&args->cgroup, d);
 	return err;
 }
 
@@ -308,6 +312,8 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 	struct stat_session_cfg cfg;
 
 	if (args->is_verbose)
+		log_set_level(LOG_INFO);
+	if (args->is_debug)
 		log_set_level(LOG_DEBUG);
 	if (args->wants_perf_list)
 		return stat_list_events();

@@ -33,25 +33,37 @@ static void add_slice(struct outlier *o, const struct stat_slice *slice, uint64_
 	h->ns += ns;
 }
 
+/* The part of a slice that lies in [since, *until); *until moves back to where it began. */
+static void add_part(struct outlier *o, const struct stat_slice *s, uint64_t slice_end,
+                     uint64_t *until_ns)
+{
+	uint64_t since_ns = o->at_ns - o->wait_ns;
+	uint64_t first = s->start_ns > since_ns ? s->start_ns : since_ns;
+	uint64_t end = slice_end < *until_ns ? slice_end : *until_ns;
+
+	if (s->start_ns >= slice_end)
+		return;
+	if (first < end)
+		add_slice(o, s, end - first);
+	if (s->start_ns < *until_ns)
+		*until_ns = s->start_ns;
+}
+
 /*
  * From the latest slice back: each ends where the one after it began at the latest, so that no moment is
- * explained twice. A ring that was never full holds empty slices, which are passed over.
+ * explained twice. A ring that was never full holds empty slices, which are passed over. The one that still
+ * runs matters where the waiting task was taken to another CPU.
  */
 static void add_history(struct outlier *o, const struct stat_history *history)
 {
-	uint64_t since_ns = o->at_ns - o->wait_ns, until_ns = o->at_ns;
+	uint64_t until_ns = o->at_ns;
 
+	if (history->running.start_ns)
+		add_part(o, &history->running, o->at_ns, &until_ns);
 	for (uint32_t i = 1; i <= STAT_HISTORY; i++) {
 		const struct stat_slice *s = &history->slices[(history->next - i) % STAT_HISTORY];
-		uint64_t first = s->start_ns > since_ns ? s->start_ns : since_ns;
-		uint64_t end = s->end_ns < until_ns ? s->end_ns : until_ns;
 
-		if (s->start_ns >= s->end_ns)
-			continue;
-		if (first < end)
-			add_slice(o, s, end - first);
-		if (s->start_ns < until_ns)
-			until_ns = s->start_ns;
+		add_part(o, s, s->end_ns, &until_ns);
 	}
 }
 
@@ -82,6 +94,7 @@ int outlier_read(const void *rec, size_t len, struct outlier *out)
 		.wait_cpu = in.wait_cpu,
 		.tid = in.tid,
 		.tgid = in.tgid,
+		.cgroup_id = in.cgroup_id,
 		.unexplained_ns = in.wait_ns,
 	};
 	copy_name(out->comm, in.comm);

@@ -29,11 +29,12 @@ struct outlier {
 	uint32_t wait_cpu; /* the queue it waited on */
 	uint32_t tid;
 	uint32_t tgid;
+	uint64_t cgroup_id;
 	char comm[STAT_COMM_LEN];
 	/* holders' time + idle_ns + unexplained_ns = wait_ns */
 	uint32_t nr_holders;
-	struct outlier_holder holders[STAT_HISTORY]; /* longest first */
-	uint64_t idle_ns;                            /* the CPU had nothing to do */
+	struct outlier_holder holders[STAT_HISTORY + 1]; /* longest first */
+	uint64_t idle_ns;                                /* the CPU had nothing to do */
 	uint64_t unexplained_ns; /* before the slices remembered, or between them */
 };
 

@@ -81,6 +81,14 @@ void tally_free(struct tally *t)
 	free(t);
 }
 
+void tally_begin_drain(struct tally *t)
+{
+	for (uint32_t i = 0; i < t->nr_rows; i++) {
+		t->rows[i]->pub.open_slice_ns = 0;
+		t->rows[i]->pub.open_slice_tid = 0;
+	}
+}
+
 void tally_begin_interval(struct tally *t)
 {
 	t->interval_nr++;

@@ -102,6 +102,9 @@ struct tally_cfg {
 MUST_USE int tally_new(const struct tally_cfg *cfg, struct tally **out);
 void tally_free(struct tally *t); /* NULL is fine */
 
+/* Before the records of a drain: what is still running is known anew from them. */
+void tally_begin_drain(struct tally *t);
+
 /* Starts a new interval: the interval views are empty from here on. The first begins by itself. */
 void tally_begin_interval(struct tally *t);
 

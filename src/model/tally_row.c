@@ -33,7 +33,6 @@ static void make_key(enum tally_by by, const struct stat_id *id, struct row_key 
 	case TALLY_BY_TGID:
 		out->number = id->process_start_ns;
 		out->tid = id->tgid;
-		copy_name(out->name, id->process);
 		break;
 	case TALLY_BY_CGROUP:
 		out->number = id->cgroup_id;
@@ -101,8 +100,12 @@ int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out)
 	int err;
 
 	make_key(t->cfg.by, id, &key);
-	if (map_find(t->row_of, &key, out))
+	if (map_find(t->row_of, &key, out)) {
+		/* A process is called what its leader is called; other threads learn of that late. */
+		if (t->cfg.by == TALLY_BY_TGID && id->tid == id->tgid)
+			describe(t->cfg.by, id, &t->rows[*out]->pub);
 		return 0;
+	}
 	if (map_nr(t->row_of) >= t->cfg.max_rows)
 		return find_other(t, out);
 	err = map_insert(t->row_of, &key, t->nr_rows);
@@ -229,8 +232,6 @@ void tally_row_clear_interval(struct tally *t)
 		row->is_touched = false;
 		row->next_touched = NULL;
 		memset(&row->pub.view[TALLY_INTERVAL], 0, sizeof(row->pub.view[0]));
-		row->pub.open_slice_ns = 0;
-		row->pub.open_slice_tid = 0;
 	}
 	t->touched_row = NULL;
 	arena_reset(t->interval);

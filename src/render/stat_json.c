@@ -352,12 +352,8 @@ static void put_histograms(struct json_writer *w, const struct stat_report *r)
 
 static void put_counts(struct json_writer *w, const char *key, const struct stat_pairs *pairs)
 {
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < pairs->nr; i++)
-		total += pairs->items[i].value;
 	jw_begin_object(w, key);
-	jw_u64(w, "total", total);
+	jw_u64(w, "total", stat_pairs_total(pairs));
 	for (size_t i = 0; i < pairs->nr; i++)
 		jw_u64(w, pairs->items[i].name, pairs->items[i].value);
 	jw_end_object(w);

@@ -93,15 +93,6 @@ static int print_table(const struct stat_text *x, const struct stat_table *t)
 	return err;
 }
 
-static uint64_t sum(const struct stat_pairs *pairs)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < pairs->nr; i++)
-		total += pairs->items[i].value;
-	return total;
-}
-
 static void print_own(const struct stat_text *x)
 {
 	const struct stat_own *own = &x->r->own;
@@ -110,8 +101,9 @@ static void print_own(const struct stat_text *x)
 	if (own->nr_scaled)
 		fprintf(x->out, "\n%llu counter readings were scaled: counters took turns\n",
 		        (unsigned long long)own->nr_scaled);
-	fprintf(x->out, "\nevents %llu, lost %llu", (unsigned long long)sum(&own->events),
-	        (unsigned long long)sum(&own->lost));
+	fprintf(x->out, "\nevents %llu, lost %llu",
+	        (unsigned long long)stat_pairs_total(&own->events),
+	        (unsigned long long)stat_pairs_total(&own->lost));
 	for (size_t i = 0; i < own->lost.nr; i++) {
 		if (!own->lost.items[i].value)
 			continue;

@@ -146,14 +146,14 @@ static void print_cpu_fields(const struct stat_text *x)
 	const struct stat_schedstat *s = &x->r->schedstat;
 	const struct stat_sched_cpu *cpu = &s->cpu;
 	const struct stat_pair fields[] = {
-		{ "yld_count", cpu->yld_count },
-		{ "sched_count", cpu->sched_count },
-		{ "sched_goidle", cpu->sched_goidle },
-		{ "ttwu_count", cpu->ttwu_count },
-		{ "ttwu_local", cpu->ttwu_local },
-		{ "rq_cpu_time usec", cpu->rq_cpu_time_ns / 1000 },
-		{ "rq_run_delay usec", cpu->run_delay_ns / 1000 },
-		{ "rq_pcount", cpu->pcount },
+		{ .name = "yld_count", .value = cpu->yld_count },
+		{ .name = "sched_count", .value = cpu->sched_count },
+		{ .name = "sched_goidle", .value = cpu->sched_goidle },
+		{ .name = "ttwu_count", .value = cpu->ttwu_count },
+		{ .name = "ttwu_local", .value = cpu->ttwu_local },
+		{ .name = "rq_cpu_time usec", .value = cpu->rq_cpu_time_ns / 1000 },
+		{ .name = "rq_run_delay usec", .value = cpu->run_delay_ns / 1000 },
+		{ .name = "rq_pcount", .value = cpu->pcount },
 	};
 
 	fputs("\n=== CPU Field Totals (deltas) ===\n", x->out);

@@ -8,7 +8,8 @@
 #include "base/map.h"
 #include "base/match.h"
 
-#define NAMES_MAX 65536
+#define NAMES_MAX        65536
+#define SECOND_LOOKS_MAX 8
 
 struct stat_filter {
 	struct match *comm;
@@ -21,6 +22,7 @@ struct stat_filter {
 	struct map *name_of; /* cgroup id -> index into names */
 	char **names;
 	uint32_t nr_names;
+	uint32_t nr_second_looks; /* since the last refresh */
 };
 
 static void scoped_stat_filter(struct stat_filter *const *f)
@@ -82,7 +84,7 @@ void stat_filter_free(struct stat_filter *f)
 	free(f);
 }
 
-int stat_filter_refresh(struct stat_filter *f, struct diag *d)
+static int read_tree(struct stat_filter *f, struct diag *d)
 {
 	struct cgroup_tree *tree = NULL;
 	struct cgroup_set wanted = { 0 };
@@ -102,6 +104,12 @@ int stat_filter_refresh(struct stat_filter *f, struct diag *d)
 	f->tree = tree;
 	f->wanted = wanted;
 	return 0;
+}
+
+int stat_filter_refresh(struct stat_filter *f, struct diag *d)
+{
+	f->nr_second_looks = 0;
+	return read_tree(f, d);
 }
 
 bool stat_filter_is_cgroup_only(const struct stat_filter *f)
@@ -126,7 +134,13 @@ bool stat_filter_accepts(void *filter, const struct stat_id *id)
 	/* Where the kernel filters, what arrives is wanted, new cgroups below wanted ones included. */
 	if (!f->nr_patterns || stat_filter_is_cgroup_only(f))
 		return true;
-	return cgroup_set_has(f->tree, &f->wanted, id->cgroup_id);
+	if (cgroup_set_has(f->tree, &f->wanted, id->cgroup_id))
+		return true;
+	/* It may be newer than our look at the tree. Few are; a flood of them waits for the next look. */
+	if (f->nr_second_looks >= SECOND_LOOKS_MAX)
+		return false;
+	f->nr_second_looks++;
+	return read_tree(f, NULL) == 0 && cgroup_set_has(f->tree, &f->wanted, id->cgroup_id);
 }
 
 /* Remembers a name, or that there is none (NULL), so that nobody asks the kernel twice. */

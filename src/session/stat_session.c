@@ -81,6 +81,7 @@ static void take_outlier(struct stat_session *s, const struct stat_rec *rec, siz
 		return;
 	id.tid = one.tid;
 	id.tgid = one.tgid;
+	id.cgroup_id = one.cgroup_id;
 	memcpy(id.comm, one.comm, sizeof(id.comm));
 	if (!stat_filter_accepts(s->filter, &id))
 		return;
@@ -106,18 +107,24 @@ static int drain(struct stat_session *s, struct diag *d)
 	int err;
 
 	s->drained_ns = clock_ns(CLOCK_BOOTTIME);
+	tally_begin_drain(s->tally);
 	err = stat_collector_drain(s->collector, take_record, s, &info, d);
 	if (err)
 		return err;
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
 		tally_cpu_update(s->tally, cpu, stat_collector_cpu(s->collector, cpu),
 		                 s->drained_ns);
-	tally_end_tick(s->tally, s->drained_ns - s->tick_start_ns);
-	s->tick_start_ns = s->drained_ns;
 	log_info("drain: %llu tasks %llu bytes %llu us, reading %llu us",
 	         (unsigned long long)info.nr_tasks, (unsigned long long)info.bytes,
 	         (unsigned long long)info.took_ns / 1000, (unsigned long long)info.read_ns / 1000);
 	return 0;
+}
+
+/* What came since the last tick becomes rates per second. */
+static void end_tick(struct stat_session *s)
+{
+	tally_end_tick(s->tally, s->drained_ns - s->tick_start_ns);
+	s->tick_start_ns = s->drained_ns;
 }
 
 static int list_rows(struct stat_session *s)
@@ -187,13 +194,19 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 	stat_collector_totals(s->collector, &totals);
 	tally_loss(s->tally, &loss);
 	for (int i = 0; i < STAT_EVENTS; i++)
-		pairs->events[i] = (struct stat_pair){ event_names[i], totals.events[i] };
+		pairs->events[i] = (struct stat_pair){ .name = event_names[i],
+			                               .value = totals.events[i],
+			                               .is_part = i == STAT_EV_EXIT };
 	for (; nr < STAT_LOST_KINDS; nr++)
-		pairs->lost[nr] = (struct stat_pair){ lost_names[nr], totals.lost[nr] };
-	pairs->lost[nr++] = (struct stat_pair){ "recursion_missed", totals.missed };
-	pairs->lost[nr++] = (struct stat_pair){ "bad_records",
-		                                loss.bad_records + totals.bad_records };
-	pairs->lost[nr++] = (struct stat_pair){ "rows_merged", loss.other_rows };
+		pairs->lost[nr] = (struct stat_pair){ .name = lost_names[nr],
+			                              .value = totals.lost[nr] };
+	pairs->lost[nr++] = (struct stat_pair){ .name = "recursion_missed",
+		                                .value = totals.missed };
+	pairs->lost[nr++] = (struct stat_pair){ .name = "bad_records",
+		                                .value = loss.bad_records + totals.bad_records };
+	pairs->lost[nr++] = (struct stat_pair){ .name = "rows_merged",
+		                                .value = loss.other_rows,
+		                                .is_part = true };
 	own->events = (struct stat_pairs){ pairs->events, STAT_EVENTS };
 	own->lost = (struct stat_pairs){ pairs->lost, nr };
 	own->nr_scaled = totals.multiplexed;
@@ -291,7 +304,7 @@ static void schedule_init(struct schedule *t, const struct stat_session *s)
 {
 	bool wants_seconds = s->groups & (STAT_GROUP_MIGRATION | STAT_GROUP_PERF);
 
-	t->tick_ns = wants_seconds ? earlier(SECOND_NS, s->cfg.interval_ns) : s->cfg.interval_ns;
+	t->tick_ns = wants_seconds ? SECOND_NS : s->cfg.interval_ns;
 	t->tick = s->start_ns + t->tick_ns;
 	t->show = s->start_ns + s->cfg.interval_ns;
 	t->end = s->cfg.run_time_ns ? s->start_ns + s->cfg.run_time_ns : UINT64_MAX;
@@ -313,14 +326,18 @@ static void measure_cost(struct stat_session *s, struct schedule *t, uint64_t no
 	}
 }
 
-static int refresh_cgroups(struct stat_session *s, struct diag *d)
+/* Old answers are better than none: the next interval asks again. */
+static void refresh_cgroups(struct stat_session *s)
 {
-	int err;
+	struct diag d = { 0 };
+	char line[512];
 
 	if (!s->cfg.filter.nr_cgroup)
-		return 0;
-	err = stat_filter_refresh(s->filter, d);
-	return err ? err : stat_push_cgroups(s, d);
+		return;
+	if (stat_filter_refresh(s->filter, &d) || stat_push_cgroups(s, &d)) {
+		diag_format(&d, line, sizeof(line));
+		log_warn("%s", line);
+	}
 }
 
 static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *show, void *ctx,
@@ -330,17 +347,22 @@ static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *sho
 	int err;
 
 	measure_cost(s, t, now);
-	if (now < t->tick)
+	if (now < t->tick && now < t->show)
 		return 0;
 	err = drain(s, d);
+	if (err)
+		return err;
+	if (now >= t->tick)
+		end_tick(s);
 	while (t->tick <= now)
 		t->tick += t->tick_ns;
-	if (err || now < t->show || now >= t->end)
-		return err;
+	if (now < t->show || now >= t->end)
+		return 0;
 	while (t->show <= now)
 		t->show += s->cfg.interval_ns;
 	err = show_interval(s, show, ctx, false, d);
-	return err ? err : refresh_cgroups(s, d);
+	refresh_cgroups(s);
+	return err;
 }
 
 static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show, void *ctx,
@@ -354,7 +376,7 @@ static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show,
 	while (!err && clock_ns(CLOCK_BOOTTIME) < t.end) {
 		uint64_t cost = t.cost_end ? t.cost_end : t.cost_begin;
 
-		err = wait_until(s, w, earlier(earlier(t.tick, t.end), cost), why);
+		err = wait_until(s, w, earlier(earlier(t.tick, t.show), earlier(t.end, cost)), why);
 		if (!err)
 			err = on_time(s, &t, show, ctx, d);
 	}
@@ -383,8 +405,10 @@ int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, stru
 	stat_collector_detach(s->collector);
 	if (!err)
 		err = drain(s, d);
-	if (!err)
+	if (!err) {
+		end_tick(s);
 		err = show_interval(s, show, ctx, true, d);
+	}
 	watch_close(w);
 	return err;
 }

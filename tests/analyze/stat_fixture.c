@@ -224,12 +224,18 @@ static void add_singles(struct stat_fixture *f)
 static void add_schedstat(struct stat_fixture *f)
 {
 	static const struct stat_pair smt[] = {
-		{ "lb_count_idle", 5000 }, { "lb_failed_idle", 10 },  { "alb_count", 0 },
-		{ "sbe_cnt", 0 },          { "ttwu_wake_remote", 7 },
+		{ .name = "lb_count_idle", .value = 5000 },
+		{ .name = "lb_failed_idle", .value = 10 },
+		{ .name = "alb_count", .value = 0 },
+		{ .name = "sbe_cnt", .value = 0 },
+		{ .name = "ttwu_wake_remote", .value = 7 },
 	};
 	static const struct stat_pair mc[] = {
-		{ "lb_count_idle", 120 }, { "lb_failed_idle", 2 },   { "alb_count", 3 },
-		{ "sbe_cnt", 0 },         { "ttwu_wake_remote", 1 },
+		{ .name = "lb_count_idle", .value = 120 },
+		{ .name = "lb_failed_idle", .value = 2 },
+		{ .name = "alb_count", .value = 3 },
+		{ .name = "sbe_cnt", .value = 0 },
+		{ .name = "ttwu_wake_remote", .value = 1 },
 	};
 	static const struct stat_domain domains[] = { { "SMT", { smt, 5 } }, { "MC", { mc, 5 } } };
 	static const struct stat_schedstat_in in = {
@@ -287,8 +293,10 @@ static const char *cgroup_name(void *ctx, uint64_t id)
 void fixture_machine(struct stat_fixture *f, enum tally_by display, uint32_t groups)
 {
 	static const struct stat_counter_in counters[] = { { "L2 Cache Misses", 4 } };
-	static const struct stat_pair events[] = { { "switch", 5000 }, { "wakeup", 4000 } };
-	static const struct stat_pair lost[] = { { "storage", 0 }, { "ring", 3 } };
+	static const struct stat_pair events[] = { { .name = "switch", .value = 5000 },
+		                                   { .name = "wakeup", .value = 4000 } };
+	static const struct stat_pair lost[] = { { .name = "storage", .value = 0 },
+		                                 { .name = "ring", .value = 3 } };
 
 	stat_fixture_init(f, TALLY_BY_TID, groups);
 	f->in.display = display;

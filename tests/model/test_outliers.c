@@ -119,17 +119,34 @@ static void the_ring_is_read_past_its_end_and_past_the_wrap_of_its_counter(void 
 	}
 }
 
-static void sixteen_holders_fit(void **state)
+static void as_many_holders_as_slices_fit(void **state)
 {
 	struct stat_outlier in = outlier();
 	struct outlier out;
 
 	(void)state;
 	for (uint32_t i = 0; i < STAT_HISTORY; i++)
-		add_slice(&in, i + 1, 900 + i * 2, 902 + i * 2);
+		add_slice(&in, i + 1, 900 + i, 901 + i);
 	expect_eq(outlier_read(&in, sizeof(in), &out), 0);
 	expect_eq(out.nr_holders, STAT_HISTORY);
-	expect_eq(out.unexplained_ns, 100 - 2 * STAT_HISTORY);
+	expect_eq(out.unexplained_ns, 100 - STAT_HISTORY);
+}
+
+/* It waited on one CPU and was taken to another: who ran there runs on. */
+static void the_one_that_still_runs_counts_too(void **state)
+{
+	struct stat_outlier in = outlier();
+	struct outlier out;
+
+	(void)state;
+	add_slice(&in, 7, 850, 930);
+	in.history.running = (struct stat_slice){ .start_ns = 930, .tid = 9, .comm = "hog" };
+	expect_eq(outlier_read(&in, sizeof(in), &out), 0);
+	expect_eq(out.nr_holders, 2);
+	expect_eq(out.holders[0].tid, 9);
+	expect_eq(out.holders[0].ns, 70);
+	expect_eq(out.holders[1].ns, 30);
+	expect_eq(out.unexplained_ns, 0);
 }
 
 static void torn_and_overlapping_slices_never_explain_more_than_the_wait(void **state)
@@ -218,7 +235,8 @@ int main(void)
 		cmocka_unit_test(holders_are_merged_and_the_longest_comes_first),
 		cmocka_unit_test(a_slice_longer_than_the_wait_explains_all_of_it),
 		cmocka_unit_test(the_ring_is_read_past_its_end_and_past_the_wrap_of_its_counter),
-		cmocka_unit_test(sixteen_holders_fit),
+		cmocka_unit_test(as_many_holders_as_slices_fit),
+		cmocka_unit_test(the_one_that_still_runs_counts_too),
 		cmocka_unit_test(torn_and_overlapping_slices_never_explain_more_than_the_wait),
 		cmocka_unit_test(random_histories_always_add_up),
 		cmocka_unit_test(names_without_an_end_are_cut),

@@ -192,7 +192,7 @@ static void depth_is_added_up_and_its_maximum_kept_per_view(void **state)
 	tally_free(t);
 }
 
-static void the_longest_open_slice_is_kept_for_an_interval(void **state)
+static void the_longest_open_slice_of_a_drain_is_kept(void **state)
 {
 	struct tally *t = fake_tally(&by_comm);
 	struct fake_task f;
@@ -206,7 +206,7 @@ static void the_longest_open_slice_is_kept_for_an_interval(void **state)
 	}
 	expect_eq(fake_row(t, "a")->open_slice_ns, 600);
 	expect_eq(fake_row(t, "a")->open_slice_tid, 2);
-	tally_begin_interval(t);
+	tally_begin_drain(t);
 	expect_eq(fake_row(t, "a")->open_slice_ns, 0);
 	f.head.on_cpu_ns = 0;
 	fake_send_at(t, &f, 0, false, 1000);
@@ -457,7 +457,7 @@ int main(void)
 		cmocka_unit_test(an_extreme_written_too_late_counts_in_the_next_interval),
 		cmocka_unit_test(without_extremes_the_slots_bound_them),
 		cmocka_unit_test(depth_is_added_up_and_its_maximum_kept_per_view),
-		cmocka_unit_test(the_longest_open_slice_is_kept_for_an_interval),
+		cmocka_unit_test(the_longest_open_slice_of_a_drain_is_kept),
 		cmocka_unit_test(crowds_count_tasks_and_show_the_smallest_ids),
 		cmocka_unit_test(both_storages_of_a_task_are_one_task),
 		cmocka_unit_test(migrations_become_rates_per_task_and_second),
