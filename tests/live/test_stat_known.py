@@ -11,7 +11,7 @@ import time
 from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_near, has_cpu_alone, main,
                   measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
 
-EDGE = 3  # switches between the account and birth, naming and death of a thread
+EDGE = 8  # switches between the account and birth, naming and death of a thread
 ALL = "latency,slice,sleep,migration,waking"
 STATES = ("interruptible", "uninterruptible", "other")
 
@@ -102,7 +102,8 @@ def hogs_wait_for_the_slices_of_the_others():
         expect_switches(task, account("hogs")["unseen"])
         waits = part(row_of("latency", task), "by_cause", "preempted")
         slices = part(row_of("slice", task), "involuntary")
-        expect_near("hog's wait", total_us(waits), task["wait_ns"] / 1e3, relative=0.03)
+        expect_near("hog's wait", total_us(waits), task["wait_ns"] / 1e3, relative=0.03,
+                    absolute=(1 + account("hogs")["unseen"]) * waits["max_us"])
         # The last slice ends after the account: up to two ticks of 10 ms on slow kernels.
         expect_near("hog's run time", total_us(slices), task["run_ns"] / 1e3, relative=0.03, absolute=20000)
         if has_cpu_alone(account("hogs")):
@@ -281,7 +282,7 @@ def a_crowd_larger_than_any_table_is_seen_in_full():
     expect_between("new threads", part(latency, "by_cause", "new")["count"], nr - unseen, nr)
     # Each nap is a wakeup; threads that end may wait for each other besides.
     woken = part(latency, "by_cause", "woken")["count"]
-    expect_near("wakeups", woken, it["tasks"][0]["count"], relative=0.05)
+    expect_between("wakeups", woken, it["tasks"][0]["count"] - unseen, 1.2 * it["tasks"][0]["count"])
     expect(not any(report["lost"].values()), f"lost: {report['lost']}")
 
 
