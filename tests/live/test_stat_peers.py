@@ -16,6 +16,7 @@ from live import (Stat, Work, boot_minus_monotonic_ns, case, expect, expect_betw
                   need_live, once, part, row, rows, scratch, unseen_switches, workload)
 from peer_runqlat import Runqlat, slot_of
 
+STORM = f"storm-{os.getpid()}"
 ALL = "latency,slice,sleep,migration,waking"
 # Ours and perf's stamps of one event lie a moment apart, either way; when caches are cold, a longer one.
 STAMP_US = 2.0
@@ -36,7 +37,7 @@ def record():
                     workload("pingpong", rounds=20000),
                     workload("futex", rounds=10000),
                     workload("hogs", nr=3, ms=1000),
-                    workload("storm", nr=3000, us=100),
+                    workload("storm", nr=3000, us=100, name=STORM),
                     workload("depth", nr=2, rounds=100),
                     workload("yield", rounds=5000),
                     workload("sleep", nr=4, rounds=300, us=2000),
@@ -189,7 +190,7 @@ def waking_delays_agree_with_timehist():
 
 @case
 def short_lives_are_counted():
-    found = rows(session()["report"], "latency", comm="storm")
+    found = rows(session()["report"], "latency", comm=STORM)
     news = sum(part(one, "by_cause", "new")["count"] for one in found)
     expect_between("new tasks of the storm", news, 3000 - session()["unseen"], 3000)
 

@@ -129,7 +129,7 @@ void work_storm(struct work *w)
 	long nr = work_number(w, "nr", 5000), us = work_number(w, "us", 100);
 	long alive = 0;
 
-	truth_begin(t, "storm");
+	truth_begin(t, work_name(w, "storm"));
 	for (long i = 0; i < nr; i++) {
 		if (!fork_or_die())
 			storm_child(t, us);
@@ -245,7 +245,7 @@ void work_crowd(struct work *w)
 	pthread_t *threads = calloc((size_t)nr, sizeof(*threads));
 	pthread_attr_t attr;
 
-	truth_begin(t, "crowd");
+	truth_begin(t, work_name(w, "crowd"));
 	if (!threads || pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, 131072))
 		die("threads");
 	for (long i = 0; i < nr; i++) {

@@ -58,6 +58,13 @@ const char *work_text(const struct work *w, const char *key)
 	return text;
 }
 
+const char *work_name(const struct work *w, const char *fallback)
+{
+	const char *text = find(w, "name");
+
+	return text ? text : fallback;
+}
+
 struct truth *work_truth(struct work *w)
 {
 	if (w->nr_truths == MAX_TRUTHS) {
@@ -242,12 +249,13 @@ static const struct kind {
 	{ "rename", "before=N after=N us=N: a thread that sleeps under two names", work_rename },
 	{ "exec", "before=N after=N us=N link=PATH: a process that becomes another program",
 	  work_exec },
-	{ "storm", "nr=N us=N: short processes", work_storm },
+	{ "storm", "nr=N us=N name=NAME: short processes", work_storm },
 	{ "reuse", "before=N after=N us=N gap_us=N: two processes in turn with one pid",
 	  work_reuse },
 	{ "cgroup", "a=DIR b=DIR before=N after=N us=N: a process that moves between cgroups",
 	  work_cgroup },
-	{ "crowd", "nr=N us=N ms=N: very many sleeping threads; says 'ready' when all are alive",
+	{ "crowd",
+	  "nr=N us=N ms=N name=NAME: very many sleeping threads; says 'ready' when all are alive",
 	  work_crowd },
 };
 

@@ -36,6 +36,8 @@ struct work {
 long work_number(const struct work *w, const char *key, long fallback);
 /* The value of key=TEXT; ends the program when it is missing. */
 const char *work_text(const struct work *w, const char *key);
+/* The value of name=TEXT, or the fallback: a name of its own tells a task from those of other runs. */
+const char *work_name(const struct work *w, const char *fallback);
 struct truth *work_truth(struct work *w);
 
 /* The calling thread takes this name, and its counters so far are not part of the truth. */
