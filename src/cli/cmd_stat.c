@@ -57,7 +57,7 @@ static const struct stat_args defaults = { .interval_ns = SECOND_NS };
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_LIST('g', "group", "GROUP[,...]", struct stat_args, groups,
-		"what to measure: latency (default), slice, sleep, perf, schedstat, migration, waking, most, all",
+		"groups of metrics: latency (default), slice, sleep, perf, schedstat, migration, waking, most, all",
 		.choices = stat_group_names, .heading = "What to measure",
 		.details =
 		"latency: from wakeup, or from being preempted, to running; queue depth at wakeup. "
@@ -86,19 +86,23 @@ static const struct opt options[] = {
 		"also threads whose name matches, whatever --comm and --cgroup say",
 		.details = "Without --comm or --cgroup it changes nothing."),
 	OPT_U64('l', "min-latency", "USEC", struct stat_args, min_latency_us, 0, UINT64_MAX / 1000,
-		"hide threads and CPUs whose median scheduling delay is below USEC"),
+		"hide threads and CPUs whose median scheduling delay is below USEC",
+		.details = "Threads are judged one by one, by their delays since the start, before rows are put "
+		"together. Works with the group latency only; tables of counters are not affected."),
 
 	OPT_CHOICE(0, "by", "KEY", struct stat_args, by, by_names,
-		"one row per comm (default), tid, tgid or cgroup", OPT_GIVEN(struct stat_args, has_by),
-		.heading = "How to show it"),
+		"what a row stands for", OPT_GIVEN(struct stat_args, has_by), .heading = "How to show it",
+		.details = "comm: all threads of one name. tid: one thread. tgid: one process. cgroup: one cgroup."),
 	OPT_FLAG('C', "no-collapse", struct stat_args, is_per_thread, "one row per thread: --by tid"),
 	OPT_FLAG('d', "detailed", struct stat_args, is_detailed,
 		"all threads and CPUs, one row each, in one list"),
 	OPT_FLAG(0, "interval-only", struct stat_args, is_interval_only,
 		"show the last interval alone instead of everything since the start"),
 	OPT_U64(0, "top", "N", struct stat_args, top, 1, UINT32_MAX - 1,
-		"rows per group; 10 if not given (20 for events)"),
-	OPT_CHOICE(0, "sort", "KEY", struct stat_args, sort, stat_sort_names, "what rows are sorted by"),
+		"rows per class of severity, or per table without classes; 10 if not given, 20 for events, all for --json"),
+	OPT_CHOICE(0, "sort", "KEY", struct stat_args, sort, stat_sort_names, "what rows are sorted by",
+		.details = "default is p90; for slices the share of preemptions, for cycles their rate. name is "
+		"ascending, all others descending."),
 	OPT_FLAG(0, "histogram", struct stat_args, has_histogram, "draw the distributions as bars"),
 	OPT_FLAG(0, "json", struct stat_args, is_json, "one JSON object per interval, for programs"),
 
@@ -106,7 +110,7 @@ static const struct opt options[] = {
 		.heading = "Other"),
 	OPT_STRING(0, "topology", "FILE", struct stat_args, topology,
 		"take caches and nodes from FILE rather than from this machine", .is_file = true),
-	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file to stdout and exit"),
+	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file for this machine to stdout and exit"),
 	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "say what is done, on stderr"),
 	OPT_FLAG(0, "debug", struct stat_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,

@@ -18,13 +18,61 @@ static const struct opt_command *const commands[] = {
 	&cmd_stat, &cmd_doctor, &cmd_generate_completions, &cmd_generate_man, &cmd_help, NULL,
 };
 
+/* The meaning of every number, in short; docs/definitions.md has the whole of it. */
+static const char description[] =
+	"Adds up in the kernel what the scheduler does to each thread, and shows it. Without a command it "
+	"runs stat for a few seconds.\n\n"
+	"Live data needs root, or CAP_BPF and CAP_PERFMON, and a kernel with type information (BTF). "
+	"schedscope doctor says what works on this machine, and what to do about the rest.\n\n"
+	"The numbers mean the following, in every command. Times are measured with the boot clock of the "
+	"kernel, from tracepoint to tracepoint. The idle task (tid 0) is never counted as a task.\n\n"
+	"Scheduling delay (group latency): from the moment a task becomes runnable until it runs. It is "
+	"kept by cause. woken: from sched_wakeup. new: from sched_wakeup_new, once per task. preempted: "
+	"from the switch that took the CPU away from a task that was still runnable, sched_yield(2) "
+	"included. A task that moves to another queue while it waits goes on waiting; the delay counts on "
+	"the CPU where it runs in the end.\n\n"
+	"Waking delay (group waking): from the first sched_waking since the task slept until it runs. It "
+	"includes the way to the other CPU, which the scheduling delay does not. If the task was still on "
+	"its CPU when the waking came, the delay starts when it leaves that CPU. If sched_wakeup finds it "
+	"still there, nobody was woken and nothing is counted.\n\n"
+	"Slice (group slice): from getting a CPU to leaving it. Involuntary if the task was still runnable, "
+	"else voluntary. PREEMPT% is the share of involuntary ones. A slice counts when it ends; "
+	"STILL_ON is the longest one that has not ended yet.\n\n"
+	"Sleep (group sleep): from leaving the CPU not runnable to the next wakeup, by state: S "
+	"interruptible, D uninterruptible, other (stopped, traced, parked, idle kernel threads). It counts "
+	"when it ends.\n\n"
+	"Idle (group sleep): per CPU, from the switch to the idle task to the switch away from it.\n\n"
+	"Queue depth (group latency): runnable tasks on the queue at a wakeup, the woken one included, so 1 "
+	"is alone.\n\n"
+	"Migration (group migration): a move to another CPU. Rates are one sample per thread and second "
+	"with at least one move.\n\n"
+	"Outlier: one delay of at least the given length. HELD_BY says who ran meanwhile on the CPU whose "
+	"queue the task waited on, from the last 16 slices of that CPU; what they do not cover is unknown.\n\n"
+	"COUNT is the number of samples. PROCS is the number of threads with any sample in the view. "
+	"COUNT, MEAN, minimum and MAX are exact; MAX_AT says when the longest one ended, and on which CPU. "
+	"Percentiles are nearest rank (element ceil(p*n), at least the first), interpolated inside a slot "
+	"of the histogram and never beyond minimum or maximum. Slots are 1 us wide below 32 us, 10 us below "
+	"512 us, and at most 1/8 of the value above.\n\n"
+	"Unknown is shown as \"-\", in JSON as null, never as 0. What could not be counted is in the last "
+	"line as lost, by reason.";
+
+static const struct opt_example examples[] = {
+	{ "schedscope", "a short look at who waits for a CPU; ends by itself" },
+	{ "schedscope doctor", "what works on this machine" },
+	{ "schedscope stat", "who waits for a CPU, until Ctrl-C" },
+	{ "schedscope help stat", "everything that stat can do" },
+	{ 0 },
+};
+
 const struct opt_program cli_program = {
 	.name = "schedscope",
 	.version = SCHEDSCOPE_VERSION,
 	.date = "2026-11-15",
 	.summary = "show what the Linux scheduler does",
+	.description = description,
 	.options = main_options,
 	.commands = commands,
+	.examples = examples,
 };
 
 /* What stands before the command: parsed like a command whose operands are all the rest. */
