@@ -1,5 +1,6 @@
 #include "sys/cpulist.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ static int reserve(struct cpulist *l, uint32_t cpu)
 /* A word at a time: a text of many wide ranges must not take long. */
 static void fill(struct cpulist *l, uint32_t first, uint32_t last)
 {
+	assert(last / 64 < l->nr_words && l->words);
 	for (uint32_t at = first; at <= last; at = (at | 63) + 1) {
 		uint64_t *word = &l->words[at / 64];
 		uint64_t mask = ~0ULL << (at % 64);
