@@ -132,6 +132,7 @@ struct shower {
 	struct arena *mem;
 	bool is_terminal;
 	bool is_utf8;
+	struct stat_session *session;
 	struct diag *d;
 };
 
@@ -160,19 +161,24 @@ static void tell_the_end(const struct stat_report_in *in)
 	        (unsigned long long)stat_pairs_total(&in->own.lost));
 }
 
+/* Rendered first and written then: writing may take as long as the reader likes. */
 static int print_report(const struct shower *sh, const struct stat_report *report)
 {
 	struct stat_text_cfg text = { .is_utf8 = sh->is_utf8 };
+	SCOPED(scoped_free) char *bytes = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&bytes, &len);
 	int err;
 
-	if (sh->args->is_json)
-		return stat_json_print(report, false, stdout);
+	if (!out)
+		return -errno;
 	if (sh->is_terminal)
-		fputs("\033[H\033[2J\033[3J", stdout);
-	err = stat_text_print(report, &text, stdout);
-	if (!err && fflush(stdout))
-		err = -errno;
-	return err;
+		fputs("\033[H\033[2J\033[3J", out);
+	err = sh->args->is_json ? stat_json_print(report, false, out)
+	                        : stat_text_print(report, &text, out);
+	if (fclose(out) && !err)
+		err = -ENOMEM;
+	return err ? err : stat_session_write(sh->session, bytes, len);
 }
 
 static int show(void *ctx, struct stat_report_in *in, bool is_final)
@@ -193,14 +199,15 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 	if (err)
 		return err;
 	err = print_report(sh, &report);
-	if (!err)
+	if (err == -EPIPE && is_final) {
+		tell_the_end(in);
 		return 0;
-	if (!cli_is_reader_gone())
+	}
+	if (err == -EINTR && is_final)
+		return 0; /* told twice: then without a last report */
+	if (err && err != -EPIPE && err != -EINTR)
 		return diag_set(sh->d, err, NULL, "cannot write the report");
-	if (!is_final)
-		return -EPIPE;
-	tell_the_end(in);
-	return 0;
+	return err;
 }
 
 static void announce(const struct stat_session *s, const struct stat_args *args)
@@ -222,6 +229,7 @@ static int measure(const struct stat_session_cfg *cfg, struct shower *sh, struct
 
 	if (err)
 		return err;
+	sh->session = session;
 	announce(session, sh->args);
 	err = stat_session_run(session, show, sh, d, &why);
 	stat_session_close(session);

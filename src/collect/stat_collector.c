@@ -23,6 +23,8 @@ struct stat_collector {
 	struct ring_buffer *ring;
 	struct bpf_link *drain_link;
 	struct bpf_talk *talk;
+	uint32_t *possible;
+	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
@@ -148,8 +150,11 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->talk = bpf_talk_listen();
 	c->buffer = malloc(DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
-	if (!c->buffer || !c->cpus)
+	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
+	if (!c->buffer || !c->cpus || !c->possible)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
+	c->nr_possible = cfg->nr_possible;
 	err = load(c, cfg, d);
 	if (err)
 		return err;
@@ -337,11 +342,17 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
+/* The kernel answers with one value per possible CPU, one behind the other, whatever their numbers are. */
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus) ? -errno : 0;
+	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
+		return -errno;
+	for (uint32_t i = c->nr_possible; i-- > 0;)
+		if (c->possible[i] != i)
+			c->cpus[c->possible[i]] = c->cpus[i];
+	return 0;
 }
 
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
@@ -431,6 +442,7 @@ void stat_collector_close(struct stat_collector *c)
 	free(c->wanted);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->possible);
 	free(c);
 }
 

@@ -23,6 +23,8 @@ typedef void stat_record_fn(void *ctx, const struct stat_rec *rec, size_t len);
 
 struct stat_collector_cfg {
 	struct stat_plan plan;
+	const uint32_t *possible; /* CPUs that the kernel may have, ascending */
+	uint32_t nr_possible;
 	const struct stat_cpu_place *places; /* one per possible CPU; NULL = unknown */
 	const int *counter_fds;              /* nr_counters * nr_cpus; -1 = no counter there */
 	uint32_t ring_bytes;                 /* a power of two; 0 picks one */

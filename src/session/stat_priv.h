@@ -15,6 +15,7 @@
 #define STAT_OUTLIERS_MAX 1024 /* per interval; the longest are kept */
 
 struct topology;
+struct watch;
 
 struct stat_session {
 	struct stat_session_cfg cfg;
@@ -24,10 +25,13 @@ struct stat_session {
 	struct topology *machine;
 	struct topology *placement; /* NULL unless a file was given */
 	struct stat_cpu_place *places;
+	uint32_t *possible; /* CPUs that the kernel may have, ascending */
+	uint32_t nr_possible;
 	struct stat_filter *filter;
 	struct stat_counters *counters;          /* NULL without the perf group */
 	struct stat_schedstat_source *schedstat; /* NULL without that group */
-	struct stat_collector *collector;
+	struct watch *watch;
+	struct stat_collector *collector; /* NULL if no group needs the kernel's events */
 	struct tally *tally;
 	struct bpf_cost cost;
 	size_t nr_notes;

@@ -107,6 +107,8 @@ static int drain(struct stat_session *s, struct diag *d)
 	int err;
 
 	s->drained_ns = clock_ns(CLOCK_BOOTTIME);
+	if (!s->collector)
+		return 0;
 	tally_begin_drain(s->tally);
 	err = stat_collector_drain(s->collector, take_record, s, &info, d);
 	if (err)
@@ -186,12 +188,13 @@ static const char *const lost_names[STAT_LOST_KINDS] = {
 
 static void fill_own(const struct stat_session *s, struct own_pairs *pairs, struct stat_own *own)
 {
-	struct stat_totals totals;
+	struct stat_totals totals = { 0 };
 	struct tally_loss loss;
 	double elapsed = (double)(s->drained_ns - s->start_ns) / 1e9;
 	size_t nr = 0;
 
-	stat_collector_totals(s->collector, &totals);
+	if (s->collector)
+		stat_collector_totals(s->collector, &totals);
 	tally_loss(s->tally, &loss);
 	for (int i = 0; i < STAT_EVENTS; i++)
 		pairs->events[i] = (struct stat_pair){ .name = event_names[i],
@@ -263,11 +266,10 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 }
 
 /* Sleeps until deadline_ns or until something happens. 1 with *why set: the run is over. */
-static int wait_until(struct stat_session *s, struct watch *w, uint64_t deadline_ns,
-                      enum stat_end *why)
+static int wait_until(struct stat_session *s, uint64_t deadline_ns, enum stat_end *why)
 {
 	enum watch_event event;
-	int err = watch_wait(w, deadline_ns, &event);
+	int err = watch_wait(s->watch, deadline_ns, &event);
 
 	if (err)
 		return err;
@@ -365,8 +367,8 @@ static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *sho
 	return err;
 }
 
-static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show, void *ctx,
-                    struct diag *d, enum stat_end *why)
+static int run_loop(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
+                    enum stat_end *why)
 {
 	struct schedule t;
 	int err = 0;
@@ -376,12 +378,13 @@ static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show,
 	while (!err && clock_ns(CLOCK_BOOTTIME) < t.end) {
 		uint64_t cost = t.cost_end ? t.cost_end : t.cost_begin;
 
-		err = wait_until(s, w, earlier(earlier(t.tick, t.show), earlier(t.end, cost)), why);
+		err = wait_until(s, earlier(earlier(t.tick, t.show), earlier(t.end, cost)), why);
 		if (!err)
 			err = on_time(s, &t, show, ctx, d);
 	}
-	if (err == -EPIPE) { /* whoever reads the reports has left */
-		*why = STAT_END_OUTPUT;
+	if (err == -EPIPE ||
+	    err == -EINTR) { /* who reads the reports has left, or we are to stop */
+		*why = err == -EPIPE ? STAT_END_OUTPUT : STAT_END_SIGNAL;
 		return 0;
 	}
 	return err < 0 ? err : 0;
@@ -390,25 +393,27 @@ static int run_loop(struct stat_session *s, struct watch *w, stat_show_fn *show,
 int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                      enum stat_end *why)
 {
-	struct watch *w = NULL;
 	int err;
 
 	s->start_ns = clock_ns(CLOCK_BOOTTIME);
 	s->interval_start_ns = s->start_ns;
 	s->tick_start_ns = s->start_ns;
 	s->start_cpu_s = cpu_seconds(); /* loading and attaching are over */
-	err = watch_open(stat_collector_ring_fd(s->collector), s->cfg.output_fd, d, &w);
-	if (!err)
-		err = run_loop(s, w, show, ctx, d, why);
+	err = run_loop(s, show, ctx, d, why);
 	bpf_cost_end(&s->cost);
 	/* The last word: nothing is counted any more, so this is exact. */
-	stat_collector_detach(s->collector);
+	if (s->collector)
+		stat_collector_detach(s->collector);
 	if (!err)
 		err = drain(s, d);
 	if (!err) {
 		end_tick(s);
 		err = show_interval(s, show, ctx, true, d);
 	}
-	watch_close(w);
 	return err;
+}
+
+int stat_session_write(struct stat_session *s, const char *bytes, size_t len)
+{
+	return watch_write(s->watch, bytes, len);
 }

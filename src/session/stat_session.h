@@ -37,7 +37,10 @@ struct stat_session_cfg {
 /* Why a run ended. */
 enum stat_end { STAT_END_TIME, STAT_END_SIGNAL, STAT_END_OUTPUT };
 
-/* in has everything but how to show it; valid during the call. A negative errno ends the run. */
+/*
+ * in has everything but how to show it; valid during the call. A negative errno ends the run; -EPIPE and
+ * -EINTR, as of stat_session_write(), end it in order, with a last call.
+ */
 typedef int stat_show_fn(void *ctx, struct stat_report_in *in, bool is_final);
 
 MUST_USE int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d,
@@ -49,6 +52,9 @@ const char *stat_session_note(const struct stat_session *s, size_t i);
 uint32_t stat_session_groups(const struct stat_session *s); /* those that are really there */
 const struct cgroup_set *stat_session_cgroups(
 	const struct stat_session *s); /* matched by the filter */
+
+/* To output_fd, for show(): a signal ends it with -EINTR, a reader that has gone with -EPIPE. */
+MUST_USE int stat_session_write(struct stat_session *s, const char *bytes, size_t len);
 
 MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                               enum stat_end *why);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "session/pid_namespace.h"
 #include "session/tracing.h"
+#include "session/watch.h"
 #include "sys/caps.h"
 #include "sys/cpulist.h"
 #include "sys/topology.h"
@@ -44,8 +46,12 @@ static int read_topology(struct stat_session *s, const char *path, struct diag *
 		return err;
 	s->nr_cpus = topology_counts(s->machine)->nr_cpu_ids;
 	s->places = calloc(s->nr_cpus, sizeof(*s->places));
-	if (!s->places)
+	s->possible = calloc(s->nr_cpus, sizeof(*s->possible));
+	if (!s->places || !s->possible)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
+		if (topology_cpu(s->machine, cpu))
+			s->possible[s->nr_possible++] = cpu;
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
 		const struct topology_cpu *at = topology_cpu(stat_placement(s), cpu);
 
@@ -122,14 +128,19 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.ring_bytes = STAT_RING_BYTES,
 	};
 	struct stat_collector_cfg cfg = {
+		.possible = s->possible,
+		.nr_possible = s->nr_possible,
 		.places = s->places,
 		.counter_fds = s->counters ? stat_counters_fds(s->counters) : NULL,
 		.ring_bytes = STAT_RING_BYTES,
 	};
 	struct tracing tracing;
 	struct stat_kernel kernel;
-	int err = tracing_look("scheduling statistics", &tracing, d);
+	int err;
 
+	if (!(s->groups & ~(uint32_t)STAT_GROUP_SCHEDSTAT) && !s->cfg.outlier_ns)
+		return 0; /* the kernel counts by itself */
+	err = tracing_look("scheduling statistics", &tracing, d);
 	if (err)
 		return err;
 	kernel.switch_args = tracing.switch_args;
@@ -192,12 +203,32 @@ static int attach(struct stat_session *s, struct diag *d)
 
 	if (s->counters && stat_counters_start(s->counters))
 		return diag_set(d, -EIO, NULL, "cannot start the counters");
+	if (!s->collector)
+		return 0;
 	err = stat_collector_attach(s->collector, d);
+	if (!err)
+		err = watch_data(s->watch, stat_collector_ring_fd(s->collector), d);
 	if (err)
 		return err;
 	nr = stat_collector_program_fds(s->collector, fds, BPF_COST_PROGRAMS);
 	bpf_cost_init(&s->cost, fds, nr);
 	drop_privileges(s);
+	return 0;
+}
+
+/* The kernel's ids are those of the first namespace; from inside another one they cannot be told. */
+static int check_namespace(struct stat_session *s, struct diag *d)
+{
+	if (pid_namespace_is_initial())
+		return 0;
+	if (s->cfg.tid || s->cfg.tgid)
+		return diag_set(
+			d, -ENOTSUP,
+			"run it in the host's pid namespace (docker: --pid=host), or use --cgroup",
+			"inside a pid namespace, -p and --tid cannot be matched with the kernel's ids");
+	stat_add_note(
+		s,
+		"inside a pid namespace: ids are the host's, and of tasks outside only those that end are seen");
 	return 0;
 }
 
@@ -216,7 +247,12 @@ int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct
 	s->cfg = *cfg;
 	s->cost.stats_fd = -1;
 	s->groups = stat_groups_all(&cfg->groups);
-	err = stat_filter_new(&cfg->filter, d, &s->filter);
+	/* First of all: whoever interrupts us from here on gets everything put back in order. */
+	err = watch_open(cfg->output_fd, d, &s->watch);
+	if (!err)
+		err = stat_filter_new(&cfg->filter, d, &s->filter);
+	if (!err)
+		err = check_namespace(s, d);
 	if (!err)
 		err = read_topology(s, cfg->topology_path, d);
 	if (!err)
@@ -248,9 +284,11 @@ void stat_session_close(struct stat_session *s)
 	topology_free(s->machine);
 	topology_free(s->placement);
 	free(s->places);
+	free(s->possible);
 	free(s->outliers);
 	free(s->outlier_list);
 	free(s->rows);
 	free(s->cpus);
+	watch_close(s->watch); /* last: a signal that waits strikes here */
 	free(s);
 }

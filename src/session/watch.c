@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -14,7 +15,6 @@
 struct watch {
 	int epoll_fd;
 	int signal_fd;
-	int data_fd;
 	int output_fd;
 	sigset_t before;
 };
@@ -51,15 +51,13 @@ static int setup(struct watch *w)
 	if (w->signal_fd < 0 || w->epoll_fd < 0)
 		return -errno;
 	err = add(w, w->signal_fd, EPOLLIN);
-	if (!err)
-		err = add(w, w->data_fd, EPOLLIN);
 	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
 	if (!err && w->output_fd >= 0)
 		(void)add(w, w->output_fd, 0);
 	return err;
 }
 
-int watch_open(int data_fd, int output_fd, struct diag *d, struct watch **out)
+int watch_open(int output_fd, struct diag *d, struct watch **out)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 	int err;
@@ -67,7 +65,6 @@ int watch_open(int data_fd, int output_fd, struct diag *d, struct watch **out)
 	if (!w)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	w->epoll_fd = w->signal_fd = -1;
-	w->data_fd = data_fd;
 	w->output_fd = output_fd;
 	err = setup(w);
 	if (err) {
@@ -76,6 +73,13 @@ int watch_open(int data_fd, int output_fd, struct diag *d, struct watch **out)
 	}
 	*out = w;
 	return 0;
+}
+
+int watch_data(struct watch *w, int data_fd, struct diag *d)
+{
+	int err = add(w, data_fd, EPOLLIN);
+
+	return err ? diag_set(d, err, NULL, "cannot wait for data") : 0;
 }
 
 /* Left pending, a signal that was obeyed would strike as soon as it is let through again. */
@@ -125,5 +129,41 @@ int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 		*out = WATCH_OUTPUT;
 	else
 		*out = WATCH_DATA;
+	return 0;
+}
+
+/* Waits until some can be written; -EINTR for a signal, which is then obeyed. */
+static int wait_writable(struct watch *w)
+{
+	struct pollfd fds[] = {
+		{ .fd = w->output_fd, .events = POLLOUT },
+		{ .fd = w->signal_fd, .events = POLLIN },
+	};
+
+	if (poll(fds, 2, -1) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if ((fds[1].revents & POLLIN) && next_signal(w) == WATCH_SIGNAL)
+		return -EINTR;
+	return fds[0].revents & POLLERR ? -EPIPE : 0;
+}
+
+int watch_write(struct watch *w, const char *bytes, size_t len)
+{
+	while (len) {
+		/* A pipe that can be written to takes so much without waiting. */
+		size_t some = len < PIPE_BUF ? len : PIPE_BUF;
+		int err = wait_writable(w);
+		ssize_t n;
+
+		if (err)
+			return err;
+		n = write(w->output_fd, bytes, some);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			len -= (size_t)n;
+		}
+	}
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -21,11 +22,19 @@ enum watch_event {
 	WATCH_OUTPUT, /* nobody reads the output any more */
 };
 
-/* data_fd is polled for input; output_fd, or -1, only for its reader's going away. */
-MUST_USE int watch_open(int data_fd, int output_fd, struct diag *d, struct watch **out);
+/* output_fd, or -1, is watched for its reader's going away. */
+MUST_USE int watch_open(int output_fd, struct diag *d, struct watch **out);
+/* Another descriptor, polled for input from here on. */
+MUST_USE int watch_data(struct watch *w, int data_fd, struct diag *d);
 /* Signals that came and were not waited for are forgotten: whoever closes has obeyed. NULL is fine. */
 void watch_close(struct watch *w);
 /* Sleeps until deadline_ns of the boot-time clock or the first event; or -errno. */
 MUST_USE int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out);
+
+/*
+ * Writes to output_fd, but lets a signal end it: a reader that does not read must not keep us from stopping.
+ * 0, -EINTR with the rest unwritten, -EPIPE when the reader has gone, or another -errno.
+ */
+MUST_USE int watch_write(struct watch *w, const char *bytes, size_t len);
 
 uint64_t watch_now_ns(void); /* the boot-time clock */

@@ -96,12 +96,11 @@ static void check_kernel(const struct exam *e, struct doctor_row *r)
 
 	if (!f->version)
 		say(r, DOCTOR_LIMITED, NULL, "the kernel's release is unknown");
-	else if (f->version < KERNEL(5, 8))
-		say(r, DOCTOR_MISSING, "use Linux 5.8 or later",
+	else if (f->version < KERNEL(5, 15))
+		say(r, DOCTOR_MISSING, "use Linux 5.15 or later",
 		    "Linux %s is too old for live data", f->release);
 	else if (f->task_storage_in_tracing != TRI_YES)
-		say(r, DOCTOR_LIMITED, "Linux 6.4 or later is faster",
-		    "Linux %s: data of tasks is kept in hash tables, which costs more per switch",
+		say(r, DOCTOR_OK, NULL, "Linux %s; task data can be allocated at fork only",
 		    f->release);
 	else
 		say(r, DOCTOR_OK, NULL, "Linux %s", f->release);
@@ -247,8 +246,8 @@ static void check_schedstats(const struct exam *e, struct doctor_row *r)
 		say(r, DOCTOR_MISSING, "use a kernel built with CONFIG_SCHEDSTATS=y",
 		    "no /proc/schedstat: no load balancing statistics");
 	else if (on && strcmp(on, "0") == 0)
-		say(r, DOCTOR_LIMITED, "sysctl kernel.sched_schedstats=1",
-		    "switched off: most of the counters in /proc/schedstat stand still");
+		say(r, DOCTOR_OK, NULL,
+		    "load balancing statistics are switched off; 'stat -g schedstat' switches them on meanwhile");
 	else
 		say(r, DOCTOR_OK, NULL, "load balancing statistics are kept");
 }
