@@ -8,12 +8,14 @@
 #include "fuzz.h"
 #include "model/outliers.h"
 
+#define HOLDERS_MAX (STAT_HISTORY + 1) /* the slices of the past, and the one that runs */
+
 static void check_holders(const struct outlier *o)
 {
 	uint64_t sum = o->idle_ns + o->unexplained_ns;
 	uint32_t nr_slices = 0;
 
-	fuzz_check(o->nr_holders <= STAT_HISTORY);
+	fuzz_check(o->nr_holders <= HOLDERS_MAX);
 	for (uint32_t i = 0; i < o->nr_holders; i++) {
 		const struct outlier_holder *h = &o->holders[i];
 
@@ -26,7 +28,7 @@ static void check_holders(const struct outlier *o)
 		nr_slices += h->nr_slices;
 	}
 	fuzz_check(sum == o->wait_ns && o->idle_ns <= o->wait_ns);
-	fuzz_check(nr_slices <= STAT_HISTORY);
+	fuzz_check(nr_slices <= HOLDERS_MAX);
 }
 
 static void read_record(const void *rec, size_t len)
@@ -55,6 +57,8 @@ static void read_sound_record(struct fuzz_input in)
 	r.cause = (uint32_t)fuzz_take(&in, 1) % 4;
 	r.history.next = (uint32_t)fuzz_take(&in, 4);
 	memset(r.comm, (int)fuzz_take(&in, 1), sizeof(r.comm));
+	r.history.running.tid = (uint32_t)fuzz_take(&in, 1) % 8;
+	r.history.running.start_ns = fuzz_take(&in, 2);
 	for (int i = 0; i < STAT_HISTORY; i++) {
 		struct stat_slice *s = &r.history.slices[i];
 
