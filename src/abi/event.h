@@ -289,7 +289,7 @@ struct ev_sampling {
 };
 
 enum {
-#define X(name, nr, type, what) EV_##name = nr,
+#define X(name, nr, type, what) EV_##name = (nr),
 	EV_KINDS(X)
 #undef X
 		EV_KIND_MAX = 64, /* numbers stay below: sets of kinds fit into 64 bits */
