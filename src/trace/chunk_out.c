@@ -13,7 +13,7 @@ int chunk_open(struct chunk_out *c, int fd, bool is_compressed, struct diag *d)
 {
 	*c = (struct chunk_out){
 		.packets.cap = CHUNK_BYTES + CHUNK_PACKET_MAX,
-		.packed.cap = 2 * CHUNK_BYTES,
+		.packed.cap = CHUNK_PACKED_MAX,
 		.is_compressed = is_compressed,
 		.fd = fd,
 		.start = lseek(fd, 0, SEEK_CUR),
