@@ -1,5 +1,4 @@
 /* fuzz/fuzz_trace_writer — any stream of valid records becomes whole packets, within the bounds. */
-#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +16,15 @@ static void check_framing(const uint8_t *bytes, size_t size)
 	size_t at = 0, len;
 
 	while (at < size) {
-		assert(bytes[at++] == 0x0a);
+		fuzz_check(bytes[at++] == 0x0a);
 		len = 0;
 		for (unsigned int shift = 0;; shift += 7) {
-			assert(at < size && shift < 28);
+			fuzz_check(at < size && shift < 28);
 			len |= (size_t)(bytes[at] & 0x7f) << shift;
 			if (bytes[at++] < 0x80)
 				break;
 		}
-		assert(len <= size - at && len <= 128U << 10);
+		fuzz_check(len <= size - at && len <= 128U << 10);
 		at += len;
 	}
 }
@@ -35,9 +34,9 @@ static void check_file(int fd)
 	struct stat st;
 	uint8_t *bytes;
 
-	assert(fstat(fd, &st) == 0);
+	fuzz_check(fstat(fd, &st) == 0);
 	bytes = malloc((size_t)st.st_size + 1);
-	assert(bytes && pread(fd, bytes, (size_t)st.st_size, 0) == st.st_size);
+	fuzz_check(bytes && pread(fd, bytes, (size_t)st.st_size, 0) == st.st_size);
 	check_framing(bytes, (size_t)st.st_size);
 	free(bytes);
 }
@@ -51,16 +50,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("trace", MFD_CLOEXEC);
 	const struct ev_hdr *rec;
 
-	assert(copy && fd >= 0);
+	fuzz_check(copy && fd >= 0);
 	if (size)
 		memcpy(copy, data, size);
-	assert(trace_writer_open(fcntl(fd, F_DUPFD_CLOEXEC, 3), &cfg, NULL, &w) == 0);
+	fuzz_check(trace_writer_open(fcntl(fd, F_DUPFD_CLOEXEC, 3), &cfg, NULL, &w) == 0);
 	sink = trace_writer_sink(w);
 	for (size_t at = 0; ev_check(copy + at, size - at); at += rec->size) {
 		rec = (const struct ev_hdr *)(copy + at);
-		assert(sink.push(sink.ctx, rec) == 0);
+		fuzz_check(sink.push(sink.ctx, rec) == 0);
 	}
-	assert(trace_writer_close(w, NULL) == 0);
+	fuzz_check(trace_writer_close(w, NULL) == 0);
 	check_file(fd);
 	close(fd);
 	free(copy);
