@@ -1,6 +1,5 @@
 #include "abi/event_check.h"
 
-#include <ctype.h>
 #include <stdint.h>
 
 struct kind {
@@ -41,13 +40,19 @@ const char *ev_kind_name(unsigned int kind)
 	return kind < EV_KIND_MAX ? kinds[kind].name : NULL;
 }
 
+/* A letter of a name as our names have it; names are ASCII in every locale. */
+static char folded(char c)
+{
+	if (c == '-')
+		return '_';
+	return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+}
+
 static bool is_same_name(const char *name, const char *given)
 {
-	for (; *name && *given; name++, given++) {
-		char c = *given == '-' ? '_' : (char)toupper((unsigned char)*given);
-
-		if (c != *name)
-			return false;
+	while (*name && *name == folded(*given)) {
+		name++;
+		given++;
 	}
 	return *name == *given;
 }

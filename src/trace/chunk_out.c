@@ -6,14 +6,14 @@
 
 #include "trace/schema.h"
 
-/* Fast enough to keep up with a million events per second on one core. */
-#define COMPRESSION_LEVEL 3
+/* Higher levels take longer and save nothing on columns of varints. */
+#define COMPRESSION_LEVEL 1
 
 int chunk_open(struct chunk_out *c, int fd, bool is_compressed, struct diag *d)
 {
 	*c = (struct chunk_out){
 		.packets.cap = CHUNK_BYTES + CHUNK_PACKET_MAX,
-		.packed.cap = 2 * CHUNK_BYTES,
+		.packed.cap = CHUNK_PACKED_MAX,
 		.is_compressed = is_compressed,
 		.fd = fd,
 		.start = lseek(fd, 0, SEEK_CUR),

@@ -16,6 +16,7 @@
 #include "trace/pb_write.h"
 
 #define CHUNK_BYTES      (256U << 10) /* written out from here on */
+#define CHUNK_PACKED_MAX (512U << 10) /* of a compressed packet */
 #define CHUNK_PACKET_MAX (128U << 10) /* no packet is larger, so that a chunk stays below 512 kB */
 
 struct chunk_out {

@@ -9,10 +9,11 @@
 #include "trace/schema.h"
 
 /*
- * A row takes 33 bytes at most, a name 47 (what is not UTF-8 grows threefold): with 1024 rows and 256 names,
- * a bundle whose other events stay below this is smaller than 64 kB.
+ * No more than a row takes: 4 bytes of time (less than 100 ms), 5 + 5 + 10 + 2 + 1 of the rest. What comes
+ * besides: the first times, tags, lengths.
  */
-#define VERBOSE_BYTES     (16U << 10)
+#define ROW_BYTES         27U
+#define OTHER_BYTES       128U
 #define VERBOSE_EVENT_MAX 1024U /* no single event is larger */
 
 void ftrace_init(struct ftrace_out *o, struct chunk_out *chunk, struct names_out *names)
@@ -38,6 +39,7 @@ static void begin_bundle(struct ftrace_out *o, struct ftrace_cpu *c)
 	c->number = ++o->next_number ? o->next_number : ++o->next_number;
 	c->nr_switches = c->nr_wakings = c->nr_verbose = 0;
 	c->nr_comms = 0;
+	c->comm_bytes = 0;
 	c->idle_comm = 0;
 	memset(c->comm_slots, 0, sizeof(c->comm_slots));
 	pb_clear(&c->verbose);
@@ -62,7 +64,7 @@ static int add_cpu(struct ftrace_out *o, uint32_t cpu)
 	if (!c)
 		return -ENOMEM;
 	c->cpu = cpu;
-	c->verbose.cap = VERBOSE_BYTES + VERBOSE_EVENT_MAX;
+	c->verbose.cap = FTRACE_BUNDLE_BYTES;
 	begin_bundle(o, c);
 	o->cpus[cpu] = c;
 	return 0;
@@ -181,6 +183,17 @@ static int flush_cpu(struct ftrace_out *o, struct ftrace_cpu *c)
 	return chunk_packet_done(o->chunk);
 }
 
+/* Whether one more event of any kind may be too much. */
+static bool is_full(const struct ftrace_cpu *c)
+{
+	size_t rows = c->nr_switches + c->nr_wakings + 1;
+
+	return nr_events(c) == FTRACE_BUNDLE_EVENTS || c->nr_comms == FTRACE_BUNDLE_COMMS ||
+	       OTHER_BYTES + c->verbose.len + VERBOSE_EVENT_MAX + c->comm_bytes +
+	                       rows * ROW_BYTES >=
+	               FTRACE_BUNDLE_BYTES;
+}
+
 int ftrace_at(struct ftrace_out *o, uint32_t cpu, uint64_t *ts_ns, struct ftrace_cpu **out)
 {
 	struct ftrace_cpu *c;
@@ -197,9 +210,7 @@ int ftrace_at(struct ftrace_out *o, uint32_t cpu, uint64_t *ts_ns, struct ftrace
 		*ts_ns = c->last_ts_ns;
 		o->nr_clamped++;
 	}
-	if (nr_events(c) &&
-	    (*ts_ns - c->first_ts_ns >= FTRACE_BUNDLE_NS || nr_events(c) == FTRACE_BUNDLE_EVENTS ||
-	     c->verbose.len >= VERBOSE_BYTES || c->nr_comms == FTRACE_BUNDLE_COMMS))
+	if (nr_events(c) && (*ts_ns - c->first_ts_ns >= FTRACE_BUNDLE_NS || is_full(c)))
 		err = flush_cpu(o, c);
 	*out = c;
 	return err;
@@ -225,16 +236,18 @@ static uint32_t find_comm(struct ftrace_cpu *c, const char comm[EV_COMM_LEN])
 	memcpy(words, comm, sizeof(words));
 	h = (words[0] ^ (words[1] << 23 | words[1] >> 41)) * 0x9e3779b97f4a7c15ULL;
 	/* At most half full; a bad mix of names costs a walk over one bundle's table, no more. */
-	for (slot = (uint32_t)(h >> 55); c->comm_slots[slot];
+	for (slot = (uint32_t)(h >> 54); c->comm_slots[slot];
 	     slot = (slot + 1) % (2 * FTRACE_BUNDLE_COMMS))
 		if (memcmp(c->comms[c->comm_slots[slot] - 1], comm, EV_COMM_LEN) == 0)
 			return c->comm_slots[slot] - 1U;
 	memcpy(c->comms[c->nr_comms], comm, EV_COMM_LEN);
+	/* What is not UTF-8 grows threefold. */
+	c->comm_bytes += 2 + 3 * (uint32_t)strnlen(comm, EV_COMM_LEN);
 	c->comm_slots[slot] = (uint16_t)++c->nr_comms;
 	return c->nr_comms - 1;
 }
 
-_Static_assert(2 * FTRACE_BUNDLE_COMMS == 1U << (64 - 55), "the hash gives as many slots");
+_Static_assert(2 * FTRACE_BUNDLE_COMMS == 1U << (64 - 54), "the hash gives as many slots");
 
 static uint16_t comm_idx(struct ftrace_cpu *c, struct trace_task *task)
 {

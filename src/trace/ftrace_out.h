@@ -23,7 +23,8 @@
 #define FTRACE_CPUS_MAX      8192U /* Perfetto itself reads those below 1024 */
 #define FTRACE_BUNDLE_EVENTS 1024U
 #define FTRACE_BUNDLE_NS     100000000ULL
-#define FTRACE_BUNDLE_COMMS  256U
+#define FTRACE_BUNDLE_BYTES  65536U
+#define FTRACE_BUNDLE_COMMS  512U
 
 /* A switch (tid is next) or a waking. */
 struct compact_row {
@@ -54,7 +55,8 @@ struct ftrace_cpu {
 	struct compact_row rows[FTRACE_BUNDLE_EVENTS];
 	struct pb verbose; /* encoded FtraceEvents */
 	uint32_t nr_comms;
-	uint32_t idle_comm; /* 1 + its index; 0 = not in the table */
+	uint32_t comm_bytes; /* that they may take in the file */
+	uint32_t idle_comm;  /* 1 + its index; 0 = not in the table */
 	char comms[FTRACE_BUNDLE_COMMS][EV_COMM_LEN];
 	uint16_t comm_slots[2 * FTRACE_BUNDLE_COMMS]; /* 1 + index, by hash */
 };

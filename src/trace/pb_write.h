@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 
-#define PB_VARINT_MAX 10
+#define PB_VARINT_MAX 10UL
 
 struct pb {
 	uint8_t *buf;

@@ -103,7 +103,7 @@ static int make_frames(struct sample_out *s, const struct ev_sample *rec, uint64
 static int stack_iid(struct sample_out *s, const struct ev_sample *rec, uint64_t *out)
 {
 	struct pb *w = &s->interned;
-	uint64_t iids[DEPTH_MAX];
+	uint64_t iids[DEPTH_MAX] = { 0 };
 	struct stack_key key;
 	struct pb_mark mark;
 	uint32_t idx;

@@ -6,9 +6,7 @@
  * are taken as ev_check() leaves them. The first failure sticks: push() and flush() return it, what is on
  * disk stays. Reads nothing by itself: facts about the machine come from the caller, through the config
  * or through callbacks, which are called from push(), flush() and open. One thread; blocks only in
- * write(2). Never prints.
- *
- * What becomes of a kind of record: docs/trace-format.md.
+ * write(2). Never prints. Switches and wakings allocate nothing once their CPU and tasks are known.
  */
 #pragma once
 

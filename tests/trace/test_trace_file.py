@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Whole traces, read by a decoder of its own. Prints TAP."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+from decode import Trace, check_chains, check_names
+
+DEMO = os.environ["WRITE_DEMO"]
+T0 = 1_000_000_000
+CASES = []
+
+
+class Skipped(Exception):
+    """Says why a case cannot run here."""
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def write(*args):
+    """(bytes of the trace, what the program printed)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace"
+        out = subprocess.run([DEMO, args[0], path, *args[1:]], check=True, capture_output=True, timeout=60)
+        return path.read_bytes(), out.stdout
+
+
+def story(*args):
+    return Trace(write("story", *args)[0])
+
+
+def named(trace, name):
+    """Events of that name on all CPUs, without time and flags."""
+    return [{key[4:] if key.startswith("arg_") else key + "_": value for key, value in event.items()
+             if key.startswith("arg_") or key == "pid"}
+            for cpu in sorted(trace.events) for event in trace.events[cpu] if event["name"] == name]
+
+
+def instants(trace, category):
+    return [event for event in trace.track_events if event["category"] == category]
+
+
+@case
+def the_start_tells_who_when_and_where():
+    trace = story()
+    assert trace.clocks[0] == {6: T0, 3: 900, 1: 800, 5: 700}
+    assert trace.system["uts"] == {1: "Linux", 3: "6.1.0", 4: "x"} and trace.system[8] == 2
+    assert trace.uuid == {1: 1, 2: 2}
+    assert trace.attributes["tool"] == "schedscope" and trace.attributes["tool_version"] == "0.1"
+    assert trace.attributes["command_line"] == "schedscope record"
+    assert trace.attributes["scheduler"] == "EEVDF"
+    assert trace.config == ["sched/sched_switch", "sched/sched_waking"]
+    assert trace.cpu_info == [{"khz": [1000000, 2000000], "capacity": 1024},
+                              {"khz": [1000000, 2000000], "capacity": 512}]
+
+
+@case
+def switches_are_rows_once_it_is_known_who_runs():
+    trace = story()
+    full = [(cpu, event["ts"] - T0) for cpu in (0, 1) for event in trace.events[cpu]
+            if event["name"] == "sched_switch"]
+    # The first on each CPU, after the loss, after the break, after exec took another tid.
+    assert full == [(0, 10), (1, 11), (1, 170), (1, 190), (1, 210)], full
+    rows = [(cpu, event["ts"] - T0, event["prev_state"], event["next"], event["comm"])
+            for cpu in (0, 1) for event in trace.events[cpu] if event["name"] == "switch"]
+    assert rows == [(0, 40, 1, 0, "swapper/0"), (0, 70, 0, 200, "server"), (0, 90, 16, 0, "swapper/0"),
+                    (1, 30, 0, 101, "thread"), (1, 50, 256, 100, "server"), (1, 180, 1, 0, "swapper/1"),
+                    (1, 200, 0, 101, "thread"), (1, 210, 0, 101, "thread")], rows
+
+
+@case
+def wakings_are_rows_once_it_is_known_who_wakes():
+    trace = story()
+    assert named(trace, "sched_waking") == [{"pid_": 77, "pid": 100, "comm": "server", "prio": 120,
+                                             "target_cpu": 1}]
+    rows = [event for event in trace.events[0] if event["name"] == "waking"]
+    assert [(row["ts"] - T0, row["tid"], row["target"], row["prio"], row["flags"]) for row in rows] == [
+        (20, 101, 1, 120, 0)]
+
+
+@case
+def every_switch_out_is_of_the_one_switched_in():
+    trace = story()
+    # 101 at 190, and the exec that changed the tid.
+    assert check_chains(trace, False) == 2
+    assert trace.attributes["broken_switches"] == 1
+
+
+@case
+def late_records_are_moved_and_counted():
+    trace = story()
+    assert trace.events[1][-1]["ts"] == T0 + 210
+    assert trace.attributes["late_timestamps"] == 1
+
+
+@case
+def all_have_names():
+    trace = story()
+    check_names(trace)
+    assert trace.comms[555] == {"<tid 555>"}
+    assert trace.threads[666]["name"] == "<tid 666>" and trace.threads[666]["tgid"] is None
+    assert trace.threads[300]["name"] == "\ufffd"
+    assert trace.comms[0] == {"swapper/0", "swapper/1"}
+
+
+@case
+def the_tree_has_processes_and_their_threads():
+    trace = story()
+    assert trace.processes[100]["cmdline"] == ["/bin/server", "--port"]
+    assert trace.processes[100]["ppid"] == 1 and not trace.processes[100]["is_comm"]
+    assert trace.threads[101] == {"name": "thread", "tgid": 100, "ts": T0 + 20}
+    assert trace.threads[102] == {"name": "pool", "tgid": 100, "ts": T0 + 63}
+    assert 102 not in trace.processes
+    # Server forked it, then it had another name and program, then another task took its tid.
+    assert trace.renames[200] == [(T0 + 61, "server"), (T0 + 75, "child"), (T0 + 76, "child"),
+                                  (T0 + 98, "again")]
+    assert trace.processes[200]["cmdline"] == ["again"] and trace.processes[200]["is_comm"]
+    assert trace.processes[200]["ppid"] == 2
+    assert trace.threads[100]["name"] == "fresh"
+
+
+@case
+def lives_are_told():
+    trace = story()
+    assert named(trace, "task_newtask") == [
+        {"pid_": 100, "pid": 200, "comm": "server", "clone_flags": 0},
+        {"pid_": 100, "pid": 102, "comm": "pool", "clone_flags": 0x10000},
+        {"pid_": 2, "pid": 200, "comm": "again", "clone_flags": 0}]
+    assert named(trace, "sched_wakeup_new") == [{"pid_": 100, "pid": 200, "comm": "server", "prio": 120,
+                                                 "target_cpu": 0}]
+    assert named(trace, "task_rename") == [{"pid_": 200, "pid": 200, "oldcomm": "server", "newcomm": "child"}]
+    assert named(trace, "sched_process_exec") == [
+        {"pid_": 200, "filename": "child", "pid": 200, "old_pid": 200},
+        {"pid_": 100, "filename": "fresh", "pid": 100, "old_pid": 101}]
+    assert named(trace, "sched_process_exit") == [{"pid_": 200, "comm": "child", "pid": 200, "tgid": 200,
+                                                   "prio": 120}]
+    assert named(trace, "sched_process_free") == [{"pid_": 0, "comm": "child", "pid": 200, "prio": 120}]
+    assert named(trace, "sched_process_wait") == [{"pid_": 100, "comm": "server", "pid": 100, "prio": 120}]
+    assert named(trace, "sched_process_hang") == [{"pid_": 100, "comm": "\ufffd", "pid": 300}]
+    assert named(trace, "sched_wakeup") == [{"pid_": 100, "comm": "thread", "pid": 101, "prio": -1,
+                                             "target_cpu": 1}]
+    assert named(trace, "sched_migrate_task") == [{"pid_": 100, "comm": "thread", "pid": 101, "prio": 120,
+                                                   "orig_cpu": 1, "dest_cpu": 0}]
+
+
+@case
+def interrupts_are_told():
+    trace = story()
+    assert named(trace, "irq_handler_entry") == [{"pid_": 0, "irq": 9, "name": "eth0"}]
+    assert named(trace, "irq_handler_exit") == [{"pid_": 0, "irq": 9, "ret": 1}]
+    assert named(trace, "softirq_entry") == named(trace, "softirq_exit") == [{"pid_": 666, "vec": 3}]
+    assert named(trace, "ipi_raise") == [{"pid_": 0, "target_cpus": 8, "reason": "kernel_ffff0001"}]
+    assert named(trace, "ipi_entry") == named(trace, "ipi_exit") == [{"pid_": 100, "reason": "resched"}]
+    far, several = instants(trace, "IPI_SEND")
+    assert far["name"] == "IPI_SEND:single" and far["args"] == {"cpu": 0, "target_cpu": 40}
+    assert far["track"]["name"] == "swapper/0" and far["ts"] == T0 + 105
+    assert several["name"] == "IPI_SEND:multi" and several["args"] == {"cpu": 1}
+    assert several["track"]["thread"] == (100, 100)
+
+
+@case
+def work_has_the_names_of_functions():
+    trace = story()
+    iid, = trace.interned[2]["symbols"]
+    assert trace.interned[2]["symbols"][iid] == "kernel_ffff0002"
+    assert named(trace, "workqueue_execute_start") == [{"pid_": 100, "work": 1, "function": iid},
+                                                       {"pid_": 100, "work": 2, "function": 0xffff0999}]
+    assert named(trace, "workqueue_execute_end") == [{"pid_": 100, "work": 1, "function": iid}]
+
+
+@case
+def cpus_are_told():
+    trace = story()
+    assert named(trace, "cpu_idle") == [{"pid_": 0, "state": 2**32 - 1, "cpu_id": 0}]
+    assert named(trace, "cpu_frequency") == [{"pid_": 0, "state": 1500000, "cpu_id": 1}]
+    assert named(trace, "cpuhp_enter") == [{"pid_": 0, "cpu": 1, "idx": 5, "target": 0}]
+    assert named(trace, "cpuhp_exit") == [{"pid_": 0, "cpu": 1, "idx": 5, "ret": -16, "state": 4}]
+    assert named(trace, "gpu_mem_total") == [{"pid_": 0, "gpu_id": 1, "pid": 100, "size": 4096}]
+    pressure, = [event for event in trace.track_events if event["track"]["name"] == "hw pressure CPU 1"]
+    assert pressure["type"] == "counter" and pressure["value"] == 100
+
+
+@case
+def probes_are_events_of_the_kernel_or_of_the_thread():
+    trace = story()
+    assert named(trace, "kprobe_event") == [{"pid_": 101, "name": "do_exit", "type": 3}]
+    hit, = instants(trace, "uprobe")
+    assert hit["name"] == "malloc" and hit["track"]["thread"] == (100, 101)
+    assert hit["args"] == {"cpu": 1, "ip": 0x1234}
+    unknown, = instants(trace, "probe")
+    assert unknown["name"] == "probe 3" and unknown["track"]["name"] == "<tid 555>"
+
+
+@case
+def counters_of_a_slice_have_the_names_of_wprof():
+    trace = story()
+    counters, = instants(trace, "PMU")
+    assert counters["args"] == {"cpu": 1, "pmu:cycles": 1000.0, "pmu:instructions": 2000.0, "pmu:2": 3.0}
+    parent = trace.tracks[counters["track"]["parent"]]
+    assert counters["track"]["name"] == "pmu" and parent["thread"] == (100, 101)
+
+
+@case
+def samples_have_stacks_from_the_root():
+    first, second = story().samples
+    assert first["stack"] == ["user_40", "user_30", "kernel_ffff0020", "kernel_ffff0010"]
+    assert second["stack"] == first["stack"] and (first["count"], second["count"]) == (10, 20)
+    assert (first["cpu"], first["pid"], first["tid"], first["mode"]) == (0, 100, 101, 1)
+
+
+@case
+def losses_and_sampling_are_told():
+    trace = story()
+    assert [bundle["lost"] for bundle in trace.bundles[1]] == [False, 1]
+    assert not any(bundle["lost"] for bundle in trace.bundles[0])
+    lost = [event["value"] for event in trace.track_events
+            if event["track"]["name"] == "lost events CPU 1"]
+    assert lost == [5, 7]
+    assert trace.attributes["lost"] == 7
+    assert trace.attributes["lost.SWITCH"] == 5 and trace.attributes["lost.WAKING"] == 2
+    assert trace.attributes["sampling_one_in"] == 4
+
+
+@case
+def compressed_is_the_same_trace():
+    plain, packed = story(), story("gzip")
+    assert packed.largest_compressed and not plain.largest_compressed
+    assert plain.events == packed.events and plain.threads == packed.threads
+    assert plain.attributes == packed.attributes
+
+
+@case
+def a_busy_machine_loses_nothing_that_is_not_told():
+    for extra in ([], ["gzip"]):
+        data, out = write("busy", *extra)
+        pushed, trace = json.loads(out), Trace(data)
+        assert not trace.is_truncated and trace.largest_compressed < 512 << 10
+        check_names(trace)
+        check_chains(trace, True)
+        events = [event["name"] for cpu in trace.events for event in trace.events[cpu]]
+        assert events.count("switch") + events.count("sched_switch") == pushed["switches"]
+        assert events.count("waking") + events.count("sched_waking") == pushed["wakings"]
+        assert trace.attributes["lost"] == pushed["lost"] > 0
+        assert events.count("sched_switch") < pushed["switches"] / 100
+        assert len(trace.threads) == 400 and len(trace.processes) == 50
+
+
+@case
+def killed_after_a_flush_nothing_is_missing():
+    data, out = write("busy", "killed")
+    pushed, trace = json.loads(out), Trace(data)
+    events = [event["name"] for cpu in trace.events for event in trace.events[cpu]]
+    assert not trace.is_truncated and "lost" not in trace.attributes
+    assert events.count("switch") + events.count("sched_switch") == pushed["switches"]
+
+
+@case
+def wherever_it_is_cut_the_rest_is_a_trace():
+    data, _ = write("story")
+    for size in range(len(data)):
+        trace = Trace(data[:size])
+        check_chains(trace, False)
+    data, _ = write("busy")
+    for size in range(0, len(data), len(data) // 5):
+        trace = Trace(data[:size])
+        check_names(trace)
+        check_chains(trace, True)
+
+
+@case
+def protoc_reads_it():
+    if not shutil.which("protoc"):
+        raise Skipped("no protoc")
+    for args in (["story"], ["busy"]):
+        data, _ = write(*args)
+        out = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, timeout=60)
+        assert out.returncode == 0 and out.stdout.startswith(b"1 {"), out.stderr
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    for number, function in enumerate(CASES, 1):
+        result, note = "ok", ""
+        try:
+            function()
+        except Skipped as why:
+            note = f" # SKIP {why}"
+        except Exception:  # whatever goes wrong is this case's failure
+            result = "not ok"
+            failed += 1
+            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
+        print(f"{result} {number} - {function.__name__}{note}", flush=True)
+    return failed != 0
+
+
+sys.exit(main())

@@ -1,0 +1,283 @@
+/*
+ * write_demo story|busy FILE [gzip]: writes a trace for test_trace_file.py to read.
+ *
+ * story: one record or two of every kind, told by heart in the test. busy: 60,000 switches and wakings with
+ * gaps; prints as JSON what was pushed. busy stops without closing, as a program that is killed, after
+ * "killed".
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "records.h"
+#include "trace/writer.h"
+
+#define T0 1000000000ULL /* when the story begins */
+
+static bool clocks(void *ctx, struct trace_clocks *out)
+{
+	(void)ctx;
+	*out = (struct trace_clocks){ .boot_ns = T0, .mono_ns = 900, .real_ns = 800, .raw_ns = 700 };
+	return true;
+}
+
+static bool symbol(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size)
+{
+	(void)ctx;
+	if (address == 0xffff0999)
+		return false;
+	(void)snprintf(buf, size, "%s_%llx", tgid ? "user" : "kernel", (unsigned long long)address);
+	return true;
+}
+
+static size_t cmdline(void *ctx, uint32_t tgid, char *buf, size_t size)
+{
+	static const char args[] = "/bin/server\0--port\0";
+
+	(void)ctx;
+	if (tgid != 100 || size < sizeof(args))
+		return 0;
+	memcpy(buf, args, sizeof(args) - 1);
+	return sizeof(args) - 1;
+}
+
+static const char *const pmu_names[] = { "cycles", "instructions" };
+
+static void fail(const struct diag *d)
+{
+	char line[512];
+
+	diag_format(d, line, sizeof(line));
+	(void)fprintf(stderr, "write_demo: %s\n", line);
+	exit(1);
+}
+
+static struct trace_writer *open_writer(const char *path, bool is_compressed)
+{
+	static const uint32_t khz[] = { 1000000, 2000000 };
+	const struct trace_system system = {
+		.sysname = "Linux", .release = "6.1.0", .machine = "x", .nr_cpus = 2
+	};
+	const struct trace_cpu cpus[] = { { .khz = khz, .nr_khz = 2, .capacity = 1024 },
+		                          { .khz = khz, .nr_khz = 2, .capacity = 512 } };
+	const struct trace_attr attr = { .key = "scheduler", .text = "EEVDF" };
+	const struct trace_writer_cfg cfg = {
+		.is_compressed = is_compressed,
+		.tool = "schedscope",
+		.version = "0.1",
+		.command_line = "schedscope record",
+		.uuid = { 1, 2 },
+		.system = &system,
+		.cpus = cpus,
+		.nr_cpus = 2,
+		.attrs = &attr,
+		.nr_attrs = 1,
+		.kinds = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING),
+		.pmu_names = pmu_names,
+		.nr_pmu_names = 2,
+		.calls = { .clocks = clocks, .symbol = symbol, .cmdline = cmdline },
+	};
+	struct trace_writer *w = NULL;
+	struct diag d = { 0 };
+
+	if (trace_writer_create(path, &cfg, &d, &w) < 0)
+		fail(&d);
+	return w;
+}
+
+static void push(struct ev_sink sink, const struct ev_hdr *rec)
+{
+	if (sink.push(sink.ctx, rec) < 0)
+		exit(1);
+}
+
+static void tell_sched(struct ev_sink s)
+{
+	push(s, rec_task_info(100, 100, 1, "server"));
+	push(s, rec_task_info(101, 100, 1, "thread"));
+	push(s, rec_task_info(2, 2, 0, "kthreadd"));
+	/* Nobody runs that we know of: in full. */
+	push(s, rec_waking(0, T0 + 5, 77, 100, 1));
+	push(s, rec_switch(0, T0 + 10, 0, 0, 100));
+	push(s, rec_switch(1, T0 + 11, 555, EV_STATE_D, 0)); /* nobody knows 555 */
+	push(s, rec_waking(0, T0 + 20, 100, 101, 1));
+	push(s, rec_switch(1, T0 + 30, 0, 0, 101));
+	push(s, rec_switch(0, T0 + 40, 100, EV_STATE_S, 0));
+	push(s, rec_switch(1, T0 + 50, 101, EV_STATE_PREEMPTED, 100));
+	push(s, REC(ev_wake, EV_WAKEUP, 1, T0 + 51, .tid = 101, .waker_tid = 100, .target_cpu = 1,
+	            .prio = -1));
+	push(s, REC(ev_migrate, EV_MIGRATE, 1, T0 + 52, .tid = 101, .from_cpu = 1, .to_cpu = 0,
+	            .prio = 120));
+	push(s, REC(ev_sampling, EV_SAMPLING, 0, T0 + 53, .one_in = 4));
+}
+
+static void tell_lives(struct ev_sink s)
+{
+	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
+	            .tgid = 200, .comm = "server"));
+	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100,
+	            .target_cpu = 0, .prio = 120));
+	push(s, REC(ev_fork, EV_FORK, 1, T0 + 62, .parent_tid = 100, .parent_tgid = 100, .tid = 102,
+	            .tgid = 100, .comm = "pool"));
+	push(s, rec_switch(0, T0 + 70, 0, 0, 200));
+	push(s, REC(ev_rename, EV_RENAME, 0, T0 + 75, .tid = 200, .tgid = 200, .old_comm = "server",
+	            .comm = "child"));
+	push(s, REC(ev_exec, EV_EXEC, 0, T0 + 76, .tid = 200, .old_tid = 200, .comm = "child"));
+	push(s, REC(ev_task, EV_WAIT, 1, T0 + 77, .tid = 100, .prio = 120, .comm = "server"));
+	push(s, REC(ev_exit, EV_EXIT, 0, T0 + 80, .tid = 200, .tgid = 200, .prio = 120,
+	            .comm = "child"));
+	push(s, rec_switch(0, T0 + 90, 200, EV_STATE_DEAD, 0));
+	push(s, REC(ev_free, EV_FREE, 0, T0 + 95, .tid = 200, .prio = 120, .comm = "child"));
+	push(s, REC(ev_fork, EV_FORK, 1, T0 + 97, .parent_tid = 2, .parent_tgid = 2, .tid = 200,
+	            .tgid = 200, .comm = "again"));
+	push(s, REC(ev_task, EV_HANG, 1, T0 + 98, .tid = 300, .comm = "\xff"));
+}
+
+static void tell_interrupts(struct ev_sink s)
+{
+	push(s, REC(ev_irq_entry, EV_IRQ_ENTRY, 0, T0 + 100, .irq = 9, .tid = 0, .name = "eth0"));
+	push(s, REC(ev_irq_exit, EV_IRQ_EXIT, 0, T0 + 101, .irq = 9, .ret = 1));
+	push(s, REC(ev_softirq, EV_SOFTIRQ_ENTRY, 0, T0 + 102, .vector = 3, .tid = 666));
+	push(s, REC(ev_softirq, EV_SOFTIRQ_EXIT, 0, T0 + 103, .vector = 3, .tid = 666));
+	push(s,
+	     REC(ev_ipi_send, EV_IPI_SEND, 0, T0 + 104, .target_cpu = 3, .callback = 0xffff0001));
+	push(s, REC(ev_ipi_send, EV_IPI_SEND, 0, T0 + 105, .target_cpu = 40));
+	push(s, REC(ev_ipi_send, EV_IPI_SEND, 1, T0 + 106, .target_cpu = ~0U, .tid = 100));
+	push(s, REC(ev_ipi, EV_IPI_ENTRY, 1, T0 + 107, .reason = "resched"));
+	push(s, REC(ev_ipi, EV_IPI_EXIT, 1, T0 + 108, .reason = "resched"));
+	push(s, REC(ev_work, EV_WORK_START, 1, T0 + 109, .work = 1, .function = 0xffff0002,
+	            .tid = 100));
+	push(s,
+	     REC(ev_work, EV_WORK_END, 1, T0 + 110, .work = 1, .function = 0xffff0002, .tid = 100));
+	push(s, REC(ev_work, EV_WORK_START, 1, T0 + 111, .work = 2, .function = 0xffff0999,
+	            .tid = 100));
+}
+
+static void tell_cpus(struct ev_sink s)
+{
+	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
+	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 122, .cpu = 1, .target = 0, .step = 5));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 123, .cpu = 1, .target = 4, .step = 5,
+	            .ret = -16, .is_exit = 1));
+	push(s, REC(ev_hw_pressure, EV_HW_PRESSURE, 0, T0 + 124, .pressure = 100, .cpu = 1));
+	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
+}
+
+static void tell_probes(struct ev_sink s)
+{
+	struct {
+		struct ev_probe_info info;
+		char name[16];
+	} info = { .info = { .hdr = { .size = sizeof(info), .kind = EV_PROBE_INFO } } };
+	struct {
+		struct ev_sample sample;
+		__u64 addresses[4];
+	} sample = {
+		.sample = { .hdr = { .size = sizeof(sample), .kind = EV_SAMPLE, .ts_ns = T0 + 140 },
+		            .tid = 101,
+		            .tgid = 100,
+		            .period = 10,
+		            .nr_kernel = 2,
+		            .nr_user = 2 },
+		.addresses = { 0xffff0010, 0xffff0020, 0x30, 0x40 }
+	};
+	struct {
+		struct ev_pmu pmu;
+		__u64 values[3];
+	} pmu = {
+		.pmu = { .hdr = { .size = sizeof(pmu), .kind = EV_PMU, .cpu = 1, .ts_ns = T0 + 150 },
+		         .tid = 101,
+		         .nr = 3 },
+		.values = { 1000, 2000, 3 }
+	};
+
+	info.info.probe = 1;
+	info.info.type = EV_PROBE_KPROBE;
+	memcpy(info.name, "do_exit", 8);
+	push(s, &info.info.hdr);
+	info.info.probe = 2;
+	info.info.type = EV_PROBE_UPROBE;
+	memcpy(info.name, "malloc", 7);
+	push(s, &info.info.hdr);
+	push(s, REC(ev_probe, EV_PROBE, 1, T0 + 130, .probe = 1, .tid = 101, .ip = 0xffff));
+	push(s, REC(ev_probe, EV_PROBE, 1, T0 + 131, .probe = 2, .tid = 101, .ip = 0x1234));
+	push(s, REC(ev_probe, EV_PROBE, 1, T0 + 132, .probe = 3, .tid = 555));
+	push(s, &sample.sample.hdr);
+	sample.sample.hdr.ts_ns++;
+	push(s, &sample.sample.hdr);
+	push(s, &pmu.pmu.hdr);
+}
+
+static void tell_losses(struct ev_sink s)
+{
+	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_SWITCH, .count = 5));
+	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_WAKING, .count = 2));
+	push(s, rec_switch(1, T0 + 170, 101, EV_STATE_S, 100));
+	push(s, rec_switch(1, T0 + 180, 100, EV_STATE_S, 0));
+	/* Without a word of a loss: 100 is not there any more. */
+	push(s, rec_switch(1, T0 + 190, 101, EV_STATE_S, 0));
+	/* A thread other than the leader takes over its tid. */
+	push(s, rec_switch(1, T0 + 200, 0, 0, 101));
+	push(s, REC(ev_exec, EV_EXEC, 1, T0 + 201, .tid = 100, .old_tid = 101, .comm = "fresh"));
+	push(s, rec_switch(1, T0 + 210, 100, EV_STATE_S, 0));
+	push(s, rec_switch(1, T0 + 205, 0, 0, 101)); /* late */
+}
+
+static void tell_busy(struct trace_writer *w, struct ev_sink s)
+{
+	struct busy b = { .seed = 7, .now_ns = T0, .step_ns = 1000 };
+	uint64_t nr[3] = { 0 }, nr_lost = 0;
+	struct diag d = { 0 };
+
+	if (busy_introduce(s, true) < 0)
+		exit(1);
+	for (uint32_t i = 0; i < 60000; i++) {
+		const struct ev_hdr *rec = busy_step(&b);
+
+		if (i % 5000 > 4995) {
+			push(s, REC(ev_lost, EV_LOST, rec->cpu, rec->ts_ns, .kind = rec->kind,
+			            .count = 1));
+			nr_lost++;
+			continue;
+		}
+		nr[rec->kind]++;
+		push(s, rec);
+	}
+	if (trace_writer_flush(w, &d) < 0)
+		fail(&d);
+	printf("{\"switches\": %llu, \"wakings\": %llu, \"lost\": %llu}\n",
+	       (unsigned long long)nr[1], (unsigned long long)nr[2], (unsigned long long)nr_lost);
+}
+
+int main(int argc, char **argv)
+{
+	bool is_compressed = argc > 3 && strcmp(argv[3], "gzip") == 0;
+	bool is_killed = argc > 3 && strcmp(argv[3], "killed") == 0;
+	struct trace_writer *w;
+	struct ev_sink sink;
+	struct diag d = { 0 };
+
+	if (argc < 3)
+		return 2;
+	w = open_writer(argv[2], is_compressed);
+	sink = trace_writer_sink(w);
+	if (strcmp(argv[1], "busy") == 0) {
+		tell_busy(w, sink);
+	} else {
+		tell_sched(sink);
+		tell_lives(sink);
+		tell_interrupts(sink);
+		tell_cpus(sink);
+		tell_probes(sink);
+		tell_losses(sink);
+	}
+	(void)fflush(stdout);
+	if (is_killed)
+		_exit(0);
+	if (trace_writer_close(w, &d) < 0)
+		fail(&d);
+	return 0;
+}
