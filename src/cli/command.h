@@ -21,6 +21,7 @@ extern const struct opt_command cmd_doctor;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
+extern const struct opt_command cmd_record;
 extern const struct opt_command cmd_stat;
 
 /* Prints "schedscope: what: why; hint" on stderr. Returns CLI_FAILED: return cli_fail(&d). */

@@ -1,0 +1,363 @@
+#include "session/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/events.h"
+#include "collect/ring_plan.h"
+#include "session/stat_filter.h"
+#include "session/tracing.h"
+#include "session/watch.h"
+#include "sys/caps.h"
+#include "sys/proc_tasks.h"
+#include "sys/topology.h"
+#include "trace/writer.h"
+
+#define MS_NS       1000000ULL
+#define SECOND_NS   (1000 * MS_NS)
+#define POLL_NS     (100 * MS_NS) /* at most ten rounds a second while nothing happens */
+#define PROGRESS_NS (250 * MS_NS)
+
+struct recorder {
+	struct recorder_cfg cfg;
+	struct topology *topology;
+	struct ring_plan rings;
+	struct stat_filter *filter;
+	struct events *events;
+	struct trace_writer *writer;
+	struct ev_sink sink;
+	uint64_t start_ns;
+	pid_t child; /* 0 = none */
+	int child_status;
+	int start_fd; /* the child waits for this pipe to close */
+};
+
+static void scoped_recorder(struct recorder *const *r)
+{
+	if (*r)
+		(void)!recorder_close(*r, NULL, NULL);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
+}
+
+static bool read_clocks(void *ctx, struct trace_clocks *out)
+{
+	(void)ctx;
+	out->boot_ns = clock_ns(CLOCK_BOOTTIME);
+	out->mono_ns = clock_ns(CLOCK_MONOTONIC);
+	out->real_ns = clock_ns(CLOCK_REALTIME);
+	out->raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+	return true;
+}
+
+static int open_writer(struct recorder *r, struct diag *d)
+{
+	struct utsname uts = { 0 };
+	struct trace_system system = {
+		.nr_cpus = topology_counts(r->topology)->nr_possible,
+		.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE),
+		.hz = (uint32_t)sysconf(_SC_CLK_TCK),
+		.ram_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+	};
+	struct trace_writer_cfg cfg = {
+		.is_compressed = r->cfg.is_compressed,
+		.tool = "schedscope",
+		.version = SCHEDSCOPE_VERSION,
+		.command_line = r->cfg.command_line,
+		.system = &system,
+		.kinds = r->cfg.kinds,
+		.calls = { .clocks = read_clocks },
+	};
+	int err;
+
+	if (uname(&uts) == 0) {
+		system.sysname = uts.sysname;
+		system.release = uts.release;
+		system.version = uts.version;
+		system.machine = uts.machine;
+		system.machine_name = uts.nodename;
+	}
+	if (getrandom(&cfg.uuid, sizeof(cfg.uuid), GRND_NONBLOCK) != (ssize_t)sizeof(cfg.uuid))
+		memset(&cfg.uuid, 0, sizeof(cfg.uuid)); /* a trace without a name of its own */
+	err = trace_writer_create(r->cfg.path, &cfg, d, &r->writer);
+	if (!err)
+		r->sink = trace_writer_sink(r->writer);
+	return err;
+}
+
+static int plan_rings(struct recorder *r, struct diag *d)
+{
+	uint32_t nr_cpus = topology_counts(r->topology)->nr_cpu_ids;
+	SCOPED(scoped_free) int32_t *llcs = calloc(nr_cpus, sizeof(*llcs));
+	struct ring_plan_cfg cfg = {
+		.nr_cpus = nr_cpus,
+		.llc_of_cpu = llcs,
+		.is_per_cpu = r->cfg.is_per_cpu_rings,
+		.ring_bytes = r->cfg.ring_bytes,
+		.memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+	};
+
+	if (!llcs)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		const struct topology_cpu *at = topology_cpu(r->topology, cpu);
+
+		llcs[cpu] = at ? at->llc : -1;
+	}
+	return ring_plan_make(&cfg, &r->rings) ? diag_set(d, -ENOMEM, NULL, "out of memory") : 0;
+}
+
+static int open_events(struct recorder *r, const struct tracing *tracing, struct diag *d)
+{
+	struct events_cfg cfg = {
+		.kinds = r->cfg.kinds,
+		.switch_args = tracing->switch_args,
+		.tgid = r->cfg.tgid,
+		.is_cgroup_only = r->cfg.nr_cgroup != 0,
+		.nr_cpus = r->rings.nr_cpus,
+		.ring_of_cpu = r->rings.ring_of_cpu,
+		.nr_rings = r->rings.nr_rings,
+		.ring_bytes = r->rings.ring_bytes,
+	};
+	const struct cgroup_set *set;
+	int err = events_open(&cfg, d, &r->events);
+
+	if (err || !r->cfg.nr_cgroup)
+		return err;
+	set = stat_filter_cgroups(r->filter);
+	for (size_t i = 0; !err && i < set->nr; i++)
+		err = events_set_cgroups(r->events, &set->picks[i].id, 1, d);
+	return err;
+}
+
+int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out)
+{
+	SCOPED(scoped_recorder) struct recorder *r = calloc(1, sizeof(*r));
+	struct stat_filter_cfg filter = { .cgroup = cfg->cgroup, .nr_cgroup = cfg->nr_cgroup };
+	struct tracing tracing;
+	int err;
+
+	if (!r)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	r->cfg = *cfg;
+	r->start_fd = -1;
+	err = tracing_look("recordings", &tracing, d);
+	if (!err)
+		err = stat_filter_new(&filter, d, &r->filter);
+	if (!err)
+		err = topology_read("/sys", d, &r->topology);
+	if (!err)
+		err = plan_rings(r, d);
+	if (!err)
+		err = open_events(r, &tracing, d);
+	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
+	if (!err)
+		err = open_writer(r, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(r);
+	return 0;
+}
+
+/* Names of the tasks that are there: records like all others, from just before the first event. */
+static int tell_task(void *ctx, const struct proc_task *task)
+{
+	struct recorder *r = ctx;
+	struct ev_task_info rec = {
+		.hdr = { sizeof(rec), EV_TASK_INFO, 0, 0, r->start_ns },
+		.tid = task->tid,
+		.tgid = task->tgid,
+		.ppid = task->ppid,
+		.flags = task->is_kthread ? EV_TASK_KTHREAD : 0,
+		.start_ns = task->start_ns,
+	};
+
+	memcpy(rec.comm, task->comm, sizeof(rec.comm));
+	return r->sink.push(r->sink.ctx, &rec.hdr);
+}
+
+/* The command waits behind a pipe until the recording has begun. */
+static int start_command(struct recorder *r, struct diag *d)
+{
+	int fds[2];
+
+	if (!r->cfg.command)
+		return 0;
+	if (pipe(fds))
+		return diag_set(d, -errno, NULL, "cannot make a pipe");
+	r->child = fork();
+	if (r->child < 0) {
+		int err = -errno;
+
+		close(fds[0]);
+		close(fds[1]);
+		r->child = 0;
+		return diag_set(d, err, NULL, "cannot start the command");
+	}
+	if (r->child == 0) {
+		sigset_t none;
+		char byte;
+
+		close(fds[1]);
+		(void)!read(fds[0], &byte, 1);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execvp(r->cfg.command[0], r->cfg.command);
+		fprintf(stderr, "schedscope: cannot run '%s': %s\n", r->cfg.command[0],
+		        strerror(errno));
+		_exit(127);
+	}
+	close(fds[0]);
+	r->start_fd = fds[1];
+	return 0;
+}
+
+static void release_command(struct recorder *r)
+{
+	if (r->start_fd >= 0)
+		close(r->start_fd);
+	r->start_fd = -1;
+}
+
+static int begin(struct recorder *r, struct diag *d)
+{
+	int err = start_command(r, d);
+
+	if (!err)
+		err = events_attach(r->events, d);
+	if (err)
+		return err;
+	r->start_ns = watch_now_ns();
+	err = proc_tasks_each("/proc", tell_task, r, d);
+	release_command(r);
+	return err;
+}
+
+static bool has_ended(struct recorder *r, enum watch_event event, enum recorder_end *why)
+{
+	if (event == WATCH_SIGNAL) {
+		*why = RECORDER_END_SIGNAL;
+		return true;
+	}
+	if (event == WATCH_CHILD && r->child &&
+	    waitpid(r->child, &r->child_status, WNOHANG) == r->child) {
+		r->child = 0;
+		*why = RECORDER_END_COMMAND;
+		return true;
+	}
+	if (r->cfg.tgid && kill((pid_t)r->cfg.tgid, 0) && errno == ESRCH) {
+		*why = RECORDER_END_TARGET;
+		return true;
+	}
+	return false;
+}
+
+static void fill_stats(const struct recorder *r, struct recorder_stats *out)
+{
+	struct events_totals totals;
+	struct trace_writer_stats writer;
+
+	memset(out, 0, sizeof(*out));
+	events_totals(r->events, &totals);
+	trace_writer_stats(r->writer, &writer);
+	out->elapsed_ns = r->start_ns ? watch_now_ns() - r->start_ns : 0;
+	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
+		out->events += totals.seen[kind];
+		out->lost += totals.lost[kind];
+	}
+	out->lost += totals.missed + totals.order.bad;
+	out->switches = totals.seen[EV_SWITCH];
+	out->wakings = totals.seen[EV_WAKING];
+	out->written = writer.nr_records;
+	out->bytes = writer.nr_bytes;
+	out->breaks = writer.nr_breaks;
+	out->missing = events_missing(r->events);
+	out->command_status = r->child_status;
+}
+
+/* The writer knows better than the stream why a record was refused. */
+static int explain(const struct recorder *r, int err, struct diag *d)
+{
+	const struct diag *why = trace_writer_error(r->writer);
+
+	if (err && why && d)
+		*d = *why;
+	return err;
+}
+
+static int loop(struct recorder *r, struct watch *w, recorder_progress_fn *progress, void *ctx,
+                struct diag *d, enum recorder_end *why)
+{
+	uint64_t end = r->cfg.duration_ns ? r->start_ns + r->cfg.duration_ns : UINT64_MAX;
+	uint64_t tell = r->start_ns + PROGRESS_NS;
+	struct recorder_stats stats;
+	enum watch_event event;
+	int err;
+
+	*why = RECORDER_END_TIME;
+	for (;;) {
+		uint64_t now = watch_now_ns(), next = now + POLL_NS;
+
+		if (now >= end)
+			return 0;
+		err = watch_wait(w, next < end ? next : end, &event);
+		if (!err)
+			err = events_poll(r->events, 0, &r->sink, d);
+		if (err || has_ended(r, event, why))
+			return err;
+		if (progress && now >= tell) {
+			fill_stats(r, &stats);
+			progress(ctx, &stats);
+			tell = now + PROGRESS_NS;
+		}
+	}
+}
+
+int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, struct diag *d,
+                 enum recorder_end *why)
+{
+	struct watch *w = NULL;
+	int err = watch_open(-1, d, &w), finish;
+
+	if (!err)
+		err = watch_data(w, events_epoll_fd(r->events), d);
+	if (!err)
+		err = begin(r, d);
+	if (!err)
+		err = loop(r, w, progress, ctx, d, why);
+	finish = events_finish(r->events, &r->sink, err ? NULL : d);
+	watch_close(w);
+	return explain(r, err ? err : finish, d);
+}
+
+int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)
+{
+	int err = 0;
+
+	release_command(r);
+	if (r->events && r->writer && stats)
+		fill_stats(r, stats);
+	if (r->writer)
+		err = trace_writer_close(r->writer, d);
+	events_close(r->events);
+	stat_filter_free(r->filter);
+	ring_plan_done(&r->rings);
+	topology_free(r->topology);
+	free(r);
+	return err;
+}
