@@ -200,11 +200,12 @@ static enum pair_end end_of(uint32_t prev_state)
 }
 
 /* Whatever the CPU did till now is over. */
-static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_switch *ev)
+static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_switch *ev,
+                      uint32_t prev)
 {
 	uint16_t cpu = (uint16_t)ev->hdr.cpu;
 
-	if (c->mode != PAIR_CPU_UNKNOWN && c->tid != ev->prev_tid) {
+	if (c->mode != PAIR_CPU_UNKNOWN && (c->tid != ev->prev_tid || c->task != prev)) {
 		p->breaks.prev_mismatch++;
 		if (c->task != TASKS_NONE)
 			pair_task_forget(p, c->task, PAIR_GAP_MISSING);
@@ -243,16 +244,14 @@ static void take_switch(struct pair *p, const struct ev_hdr *rec)
 	row.prev = living(p, ev->prev_tid);
 	row.next = living(p, ev->next_tid);
 	PAIR_EMIT(p, switched, &row);
-	leave_cpu(p, c, ev);
+	leave_cpu(p, c, ev, row.prev);
 	if (row.prev != TASKS_NONE)
 		pair_task_leave(p, row.prev, ev, row.next);
 	if (ev->next_tid == ev->prev_tid && ev->next_tid)
 		row.next = living(p,
 		                  ev->next_tid); /* dead and back at once, as broken records say */
-	if (row.next != TASKS_NONE) {
-		tasks_acted(p->tasks, row.next);
+	if (row.next != TASKS_NONE)
 		pair_task_run(p, row.next, row.cpu);
-	}
 	c->mode = ev->next_tid ? PAIR_CPU_BUSY : PAIR_CPU_IDLE;
 	c->task = row.next;
 	c->tid = ev->next_tid;
@@ -270,7 +269,6 @@ static void take_wake(struct pair *p, const struct ev_hdr *rec)
 		task = living(p, ev->tid);
 	if (task == TASKS_NONE)
 		return;
-	tasks_acted(p->tasks, task);
 	if (rec->kind == EV_WAKING)
 		pair_task_waking(p, task, ev);
 	else if (rec->kind == EV_WAKEUP)
@@ -343,7 +341,7 @@ static void take_task_info(struct pair *p, const struct ev_hdr *rec)
 
 static void lose_switches(struct pair *p, struct pair_cpu_state *c)
 {
-	c->switch_losses++;
+	p->losses.switches++;
 	if (c->mode == PAIR_CPU_UNKNOWN)
 		return;
 	p->breaks.lost_slices++;
@@ -367,7 +365,7 @@ static void take_lost(struct pair *p, const struct ev_hdr *rec)
 	if (ev->kind == EV_SWITCH)
 		lose_switches(p, c);
 	else if (ev->kind == EV_WAKING || ev->kind == EV_WAKEUP)
-		p->wake_losses++;
+		p->losses.wakes++;
 	else
 		pair_span_lost(p, c, ev->kind);
 }

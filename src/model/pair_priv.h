@@ -7,6 +7,12 @@
 
 enum pair_task_mode { TASK_DEAD, TASK_UNKNOWN, TASK_RUNNING, TASK_WAITING, TASK_SLEEPING };
 
+/* How often losses were reported. What spans one may be hiding something. */
+struct pair_losses {
+	uint32_t switches;
+	uint32_t wakes;
+};
+
 /* What is known of a task now. A sleeping task with a waking_ns is being woken. */
 struct pair_task {
 	uint64_t since_ns;  /* of the mode */
@@ -14,10 +20,10 @@ struct pair_task {
 	uint64_t wakeup_ns; /* while waiting */
 	uint64_t work_ns;   /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;
-	uint32_t waker;         /* who began to wake it */
-	uint32_t taker;         /* who took its CPU, while waiting for that */
-	uint32_t switch_losses; /* of its CPU, when the mode began */
-	uint16_t wake_losses;   /* when waking_ns was set */
+	uint32_t waker;                   /* who began to wake it */
+	uint32_t taker;                   /* who took its CPU, while waiting for that */
+	struct pair_losses losses;        /* when the mode began; of wakes: when it last came on */
+	struct pair_losses waking_losses; /* when waking_ns was set */
 	uint16_t waker_cpu;
 	uint16_t cpu; /* where it runs, ran last or queues */
 	uint16_t from_cpu;
@@ -28,6 +34,7 @@ struct pair_task {
 	uint8_t flags;
 	bool is_early_waking; /* waking_ns was seen before the task slept */
 	bool has_edge;        /* this wakeup has been told of */
+	bool has_acted;       /* and model/tasks has been told */
 };
 
 struct pair_open {
@@ -47,7 +54,6 @@ struct pair_cpu_state {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
-	uint32_t switch_losses;
 	int16_t prio;
 	bool is_seen; /* not just a number below one that was seen */
 	uint8_t nr_open;
@@ -65,7 +71,7 @@ struct pair {
 	uint64_t start_ns;
 	uint64_t now_ns;
 	uint64_t one_in;
-	uint16_t wake_losses;
+	struct pair_losses losses;
 	bool has_started;
 	bool is_finished;
 	struct pair_breaks breaks;

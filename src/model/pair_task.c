@@ -69,15 +69,19 @@ static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
 
 static void enter(struct pair *p, struct pair_task *st, enum pair_task_mode mode)
 {
+	if (!st->has_acted)
+		tasks_acted(p->tasks, (uint32_t)(st - p->states));
+	st->has_acted = true;
 	st->mode = (uint8_t)mode;
 	st->since_ns = p->now_ns;
-	st->switch_losses = st->cpu < p->nr_cpus ? p->cpus[st->cpu].switch_losses : 0;
+	st->losses.switches = p->losses.switches;
 }
 
 void pair_task_init(struct pair *p, uint32_t task, enum pair_gap_reason reason)
 {
 	p->states[task] = (struct pair_task){
 		.since_ns = p->now_ns,
+		.losses = p->losses,
 		.mode = TASK_UNKNOWN,
 		.reason = (uint8_t)reason,
 		.waker = TASKS_NONE,
@@ -107,17 +111,33 @@ void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason
 	st->has_edge = false;
 }
 
-/* Switches were lost where it slept or waits: it may have run since, and nobody knows. */
+/*
+ * After a loss: may it have run since its state began, and nobody knows? A task that waits needs a CPU only,
+ * one that sleeps must be woken too.
+ */
 static void settle(struct pair *p, uint32_t task)
 {
 	struct pair_task *st = &p->states[task];
+	bool has_lost_switches = st->losses.switches != p->losses.switches;
 
-	if (st->mode != TASK_WAITING && st->mode != TASK_SLEEPING)
+	if ((st->mode == TASK_WAITING && has_lost_switches) ||
+	    (st->mode == TASK_SLEEPING && has_lost_switches &&
+	     st->losses.wakes != p->losses.wakes)) {
+		p->breaks.lost_states++;
+		pair_task_forget(p, task, PAIR_GAP_LOST);
 		return;
-	if (st->cpu >= p->nr_cpus || p->cpus[st->cpu].switch_losses == st->switch_losses)
+	}
+	if (!st->waking_ns || st->mode == TASK_RUNNING ||
+	    st->waking_losses.switches == p->losses.switches)
 		return;
+	/* It slept till the waking; of what came then, nothing is known. */
 	p->breaks.lost_states++;
-	pair_task_forget(p, task, PAIR_GAP_LOST);
+	if (st->mode == TASK_SLEEPING) {
+		emit_sleep(p, task, st->waking_ns, false);
+		st->since_ns = st->waking_ns;
+		pair_task_forget(p, task, PAIR_GAP_LOST);
+	}
+	st->waking_ns = 0;
 }
 
 static void emit_edge(struct pair *p, uint32_t task, const struct ev_wake *ev, bool is_new)
@@ -170,7 +190,7 @@ void pair_task_waking(struct pair *p, uint32_t task, const struct ev_wake *ev)
 	note_waker(p, st, ev);
 	st->has_edge = true;
 	st->waking_ns = p->now_ns;
-	st->wake_losses = p->wake_losses;
+	st->waking_losses = p->losses;
 	st->is_early_waking = st->mode == TASK_RUNNING || st->mode == TASK_WAITING;
 }
 
@@ -216,22 +236,22 @@ void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev)
 	begin_wait(p, st, PAIR_WOKEN, ev->target_cpu);
 }
 
+/* Accounts for the time till now of a task that turns out to be on a CPU. */
+static void end_unseen(struct pair *p, uint32_t task, enum pair_gap_reason reason)
+{
+	pair_task_forget(p, task, reason);
+	emit_gap(p, task, p->now_ns);
+}
+
 void pair_task_wakeup_new(struct pair *p, uint32_t task, const struct ev_wake *ev)
 {
 	struct pair_task *st = &p->states[task];
 
 	emit_edge(p, task, ev, true);
 	note_waker(p, st, ev);
-	emit_gap(p, task, p->now_ns);
+	end_unseen(p, task, PAIR_GAP_MISSING);
 	st->waking_ns = 0;
 	begin_wait(p, st, PAIR_NEW, ev->target_cpu);
-}
-
-/* Accounts for the time till now of a task that turns out to be on a CPU. */
-static void end_unseen(struct pair *p, uint32_t task, enum pair_gap_reason reason)
-{
-	pair_task_forget(p, task, reason);
-	emit_gap(p, task, p->now_ns);
 }
 
 static void end_pause(struct pair *p, uint32_t task, uint16_t cpu)
@@ -277,6 +297,7 @@ void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
 	if (!keeps_waking) {
 		st->waking_ns = 0;
 		st->has_edge = false;
+		st->losses.wakes = p->losses.wakes; /* a waking on the CPU is for the next sleep */
 	}
 	st->cpu = cpu;
 	enter(p, st, TASK_RUNNING);
@@ -292,9 +313,10 @@ static void leave_dead(struct pair *p, uint32_t task)
 static void end_hidden_run(struct pair *p, uint32_t task)
 {
 	struct pair_task *st = &p->states[task];
-	uint64_t waking_ns = st->mode == TASK_UNKNOWN ? st->waking_ns : 0;
+	uint64_t waking_ns;
 
 	settle(p, task);
+	waking_ns = st->mode == TASK_UNKNOWN ? st->waking_ns : 0;
 	if (st->mode == TASK_RUNNING)
 		p->breaks.running_twice++;
 	else if (st->mode != TASK_UNKNOWN)
@@ -324,9 +346,10 @@ void pair_task_leave(struct pair *p, uint32_t task, const struct ev_switch *ev, 
 	}
 	enter(p, st, TASK_SLEEPING);
 	/* The wakeup that would have taken the waking back may be among those lost. */
-	is_lossy = st->wake_losses != p->wake_losses;
+	is_lossy = st->waking_losses.wakes != p->losses.wakes;
 	if (st->waking_ns)
 		st->waking_ns = is_lossy ? 0 : p->now_ns;
+	st->waking_losses = p->losses;
 	st->is_early_waking = true;
 }
 
@@ -336,9 +359,7 @@ void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu)
 
 	if (st->mode == TASK_RUNNING || to_cpu >= p->nr_cpus)
 		return;
-	settle(p, task);
 	st->cpu = (uint16_t)to_cpu;
-	st->switch_losses = p->cpus[to_cpu].switch_losses;
 }
 
 void pair_task_drop_wakeups(struct pair *p, uint32_t task)

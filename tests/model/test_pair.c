@@ -408,16 +408,53 @@ static void a_wait_across_lost_switches_is_unknown(void **state)
 	expect_eq(f->breaks.lost_states, 1);
 }
 
-static void losses_on_another_cpu_leave_a_wait_alone(void **state)
+static void a_sleep_across_lost_switches_alone_is_known(void **state)
 {
 	struct fixture *f = *state;
 
 	sw(f, 100, 0, 7, 0, EV_STATE_S);
-	wakeup(f, 150, 0, 7, 0);
 	lost(f, 160, 1, EV_SWITCH, 2);
+	waking(f, 800, 0, 7, 5);
 	sw(f, 900, 0, 0, 7, 0);
 
+	expect_eq(f->nr_sleeps, 1);
+	expect_eq(f->sleeps[0].end_ns, 800);
 	expect_eq(f->nr_waits, 1);
+}
+
+static void a_sleep_across_lost_switches_and_wakings_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 100, 0, 7, 0, EV_STATE_S);
+	lost(f, 160, 1, EV_SWITCH, 2);
+	lost(f, 170, 1, EV_WAKING, 1);
+	waking(f, 800, 0, 7, 5);
+	sw(f, 900, 0, 0, 7, 0);
+	done(f, 900);
+
+	expect_eq(f->nr_sleeps, 0);
+	expect_eq(f->breaks.lost_states, 1);
+	expect_eq(f->nr_waits, 1);
+	expect_eq(f->waits[0].waking_ns, 800);
+}
+
+static void after_a_waking_and_lost_switches_only_the_sleep_is_known(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 100, 0, 7, 0, EV_STATE_S);
+	waking(f, 150, 0, 7, 5);
+	lost(f, 160, 0, EV_SWITCH, 2);
+	sw(f, 900, 0, 0, 7, 0);
+	done(f, 900);
+
+	expect_eq(f->nr_sleeps, 1);
+	expect_eq(f->sleeps[0].end_ns, 150);
+	expect_eq(f->nr_waits, 0);
+	expect_eq(f->gaps[f->nr_gaps - 1].start_ns, 150);
+	expect_eq(f->gaps[f->nr_gaps - 1].end_ns, 900);
+	expect_eq(f->gaps[f->nr_gaps - 1].reason, PAIR_GAP_LOST);
 }
 
 static void a_sleep_that_nobody_ended_is_unknown(void **state)
@@ -460,11 +497,11 @@ static void leaving_without_having_come_is_counted(void **state)
 	sw(f, 50, 1, 0, 5, 0);
 	sw(f, 100, 0, 7, 0, EV_STATE_S);
 	wakeup(f, 150, 0, 7, 0);
-	lost(f, 160, 1, EV_SWITCH, 1);
 	sw(f, 200, 1, 7, 0, EV_STATE_S);
 	done(f, 300);
 
 	expect_eq(f->breaks.missing_in, 1);
+	expect_eq(f->breaks.prev_mismatch, 1);
 	expect_eq(f->nr_waits, 0);
 	expect_eq(f->nr_slices, 0);
 }
@@ -770,7 +807,9 @@ int main(void)
 		T(a_task_that_runs_elsewhere_has_left_its_former_cpu),
 		T(lost_switches_end_the_open_slice_as_unknown),
 		T(a_wait_across_lost_switches_is_unknown),
-		T(losses_on_another_cpu_leave_a_wait_alone),
+		T(a_sleep_across_lost_switches_alone_is_known),
+		T(a_sleep_across_lost_switches_and_wakings_is_unknown),
+		T(after_a_waking_and_lost_switches_only_the_sleep_is_known),
 		T(a_sleep_that_nobody_ended_is_unknown),
 		T(woken_again_after_a_wakeup_it_must_have_run),
 		T(leaving_without_having_come_is_counted),
