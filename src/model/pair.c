@@ -499,6 +499,14 @@ bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out)
 	return true;
 }
 
+bool pair_task_runs(const struct pair *p, uint32_t task, uint64_t *since_ns)
+{
+	if (task >= p->max_states || p->states[task].mode != TASK_RUNNING)
+		return false;
+	*since_ns = p->states[task].since_ns;
+	return true;
+}
+
 uint64_t pair_span_ns(const struct pair *p)
 {
 	return p->now_ns - p->start_ns;

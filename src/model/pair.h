@@ -242,6 +242,8 @@ void pair_finish(struct pair *p, uint64_t ts_ns);
 
 uint32_t pair_nr_cpus(const struct pair *p);
 bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
+/* Since when a task has been on its CPU; false if it is not, or not known to be. */
+bool pair_task_runs(const struct pair *p, uint32_t task, uint64_t *since_ns);
 uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */
 uint64_t pair_now_ns(const struct pair *p);   /* the latest time */
 uint64_t pair_sampling(const struct pair *p); /* one wakeup in so many is recorded; 1 = all */
