@@ -211,8 +211,8 @@ static void the_dead_are_forgotten_after_a_while(void **state)
 	struct tasks *t = *state;
 	struct tasks_loss loss;
 
-	for (uint32_t i = 0; i < 10000; i++) {
-		uint32_t tid = 100 + i;
+	for (uint64_t i = 0; i < 10000; i++) {
+		uint32_t tid = 100 + (uint32_t)i;
 
 		fork_at(t, i * 100, 1, tid, "short");
 		tasks_died(t, tasks_find(t, tid), i * 100 + 50);

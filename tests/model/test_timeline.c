@@ -5,6 +5,8 @@
 
 #include "model/timeline.h"
 
+#define ROWS ((uint64_t)TIMELINE_CHUNK_ROWS)
+
 struct fixture {
 	struct timeline *t;
 	struct pair_out out;
@@ -93,17 +95,18 @@ static void columns_are_read_without_copies(void **state)
 	uint32_t nr;
 
 	(void)state;
-	for (uint64_t i = 0; i < TIMELINE_CHUNK_ROWS + 10; i++)
+	for (uint64_t i = 0; i < ROWS + 10; i++)
 		slice(&f, i, i + 1, 0, 0);
 	ends = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns), 4000, &nr);
 	assert_non_null(ends);
-	expect_eq(nr, TIMELINE_CHUNK_ROWS - 4000);
+	expect_eq(nr, ROWS - 4000);
 	expect_eq(ends[5], 4006);
-	ends = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns),
-	                       TIMELINE_CHUNK_ROWS, &nr);
+	ends = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns), ROWS, &nr);
+	assert_non_null(ends);
 	expect_eq(nr, 10);
+	expect_eq(ends[9], ROWS + 10);
 	assert_null(timeline_column(f.t, TIMELINE_SLICE, 1, 0, &nr));
-	assert_null(timeline_column(f.t, TIMELINE_SLICE, 0, TIMELINE_CHUNK_ROWS + 10, &nr));
+	assert_null(timeline_column(f.t, TIMELINE_SLICE, 0, ROWS + 10, &nr));
 	timeline_free(f.t);
 }
 
@@ -181,12 +184,12 @@ static void a_full_timeline_drops_and_counts(void **state)
 	struct timeline_loss loss;
 
 	(void)state;
-	for (uint64_t i = 0; i < 5 * TIMELINE_CHUNK_ROWS; i++)
+	for (uint64_t i = 0; i < 5 * ROWS; i++)
 		slice(&f, i, i + 1, 0, 0);
 	timeline_loss(f.t, &loss);
 	assert_true(loss.dropped > 0);
 	expect_eq(loss.cut, 0);
-	expect_eq(timeline_end(f.t, TIMELINE_SLICE) + loss.dropped, 5 * TIMELINE_CHUNK_ROWS);
+	expect_eq(timeline_end(f.t, TIMELINE_SLICE) + loss.dropped, 5 * ROWS);
 	assert_true(timeline_bytes(f.t) <= 300000);
 	timeline_free(f.t);
 }
@@ -198,21 +201,21 @@ static void a_window_forgets_what_is_older(void **state)
 	size_t bytes = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < 50 * TIMELINE_CHUNK_ROWS; i++) {
+	for (uint64_t i = 0; i < 50 * ROWS; i++) {
 		slice(&f, i, i + 1, 0, 0);
-		if (i == 10 * TIMELINE_CHUNK_ROWS)
+		if (i == 10 * ROWS)
 			bytes = timeline_bytes(f.t);
 	}
 	timeline_loss(f.t, &loss);
 	expect_eq(loss.cut + loss.dropped, 0);
 	expect_eq(timeline_bytes(f.t), bytes);
-	expect_eq(timeline_end(f.t, TIMELINE_SLICE), 50 * TIMELINE_CHUNK_ROWS);
+	expect_eq(timeline_end(f.t, TIMELINE_SLICE), 50 * ROWS);
 	assert_true(timeline_end(f.t, TIMELINE_SLICE) - timeline_first(f.t, TIMELINE_SLICE) >=
 	            10000);
 	assert_true(timeline_end(f.t, TIMELINE_SLICE) - timeline_first(f.t, TIMELINE_SLICE) <
-	            10000 + 2 * TIMELINE_CHUNK_ROWS);
+	            10000 + 2 * ROWS);
 	expect_eq(count(f.t, (struct timeline_query){ TIMELINE_SLICE, 0, TIMELINE_ANY_CPU,
-	                                              50 * TIMELINE_CHUNK_ROWS - 100, UINT64_MAX }),
+	                                              50 * ROWS - 100, UINT64_MAX }),
 	          100);
 	timeline_free(f.t);
 }
@@ -223,12 +226,12 @@ static void the_cap_shortens_the_window(void **state)
 	struct timeline_loss loss;
 
 	(void)state;
-	for (uint64_t i = 0; i < 9 * TIMELINE_CHUNK_ROWS; i++)
+	for (uint64_t i = 0; i < 9 * ROWS; i++)
 		slice(&f, i, i + 1, 0, 0);
 	timeline_loss(f.t, &loss);
 	expect_eq(loss.dropped, 0);
 	assert_true(loss.cut > 0);
-	expect_eq(timeline_end(f.t, TIMELINE_SLICE), 9 * TIMELINE_CHUNK_ROWS);
+	expect_eq(timeline_end(f.t, TIMELINE_SLICE), 9 * ROWS);
 	assert_true(timeline_bytes(f.t) <= 300000);
 	timeline_free(f.t);
 }
