@@ -1,0 +1,253 @@
+/*
+ * model/pair — the one state machine that turns records into what they mean: rows of who ran, waited, slept.
+ *
+ * Records come in through a sink in time order, rows go out through tables of callbacks at the moment when
+ * they are complete; nothing else in the program pairs events. Definitions:
+ *   slice  from a switch-in to the switch-out; involuntary if the task was still runnable.
+ *   wait   from becoming runnable to the switch-in. It holds the first waking since the task slept and the
+ *          wakeup, each 0 when unknown. A waking of a task that is on a CPU belongs to its next sleeping
+ *          switch-out, and then counts from there; a wakeup with no switch-out between takes it back. For
+ *          cause new, wakeup_ns is the first wakeup, for cause preempted the switch-out.
+ *   sleep  from a sleeping switch-out to the wakeup, or to the waking where no wakeup was recorded.
+ *   idle   per CPU, from the switch to tid 0 to the switch away.
+ *   gap    a time of which a CPU or a task tells nothing: before its first record, across lost records,
+ *          where records contradict each other. A duration with an end that was not seen is a gap, never a
+ *          row of another kind, and each contradiction is counted in struct pair_breaks.
+ * So slices, idle times and gaps tile each CPU; slices, waits, sleeps and gaps tile each task's life.
+ *
+ * What a row says of tasks are indices of model/tasks, TASKS_NONE for idle and unknown. Rows are valid
+ * during the call only. Records must have passed ev_check(); their contents are not trusted: a CPU out of
+ * range is counted and ignored, a time that goes back is taken as the latest one. Nothing is allocated per
+ * record once all tasks and CPUs have been seen. One thread. Pure: no I/O, no clock.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "model/tasks.h"
+
+#define PAIR_MAX_CPUS 8192U
+#define PAIR_NO_CPU   UINT16_MAX
+#define PAIR_MAX_OUTS 8
+
+struct pair;
+
+/* How a slice ended. */
+enum pair_end {
+	PAIR_END_SLEEP,
+	PAIR_END_RUNNABLE, /* involuntarily */
+	PAIR_END_DEAD,
+	PAIR_END_OPEN, /* not yet, when the stream ended */
+};
+
+enum pair_cause { PAIR_WOKEN, PAIR_NEW, PAIR_PREEMPTED };
+
+enum pair_sleep_state { PAIR_SLEEP_S, PAIR_SLEEP_D, PAIR_SLEEP_OTHER };
+
+enum pair_span_kind { PAIR_IRQ, PAIR_SOFTIRQ, PAIR_IPI, PAIR_WORK, PAIR_SPAN_KINDS };
+
+enum pair_counter_kind {
+	PAIR_CPU_FREQ_KHZ,
+	PAIR_CPU_IDLE_STATE, /* UINT32_MAX = left */
+	PAIR_HW_PRESSURE,
+	PAIR_GPU_MEM_BYTES, /* id is the GPU */
+};
+
+enum pair_gap_reason {
+	PAIR_GAP_START,     /* before the first word about it */
+	PAIR_GAP_LOST,      /* records were lost, and reported so */
+	PAIR_GAP_MISSING,   /* records must be missing, though none was reported lost */
+	PAIR_GAP_NO_WAKEUP, /* a task slept and ran again, and when it was woken was not seen */
+	PAIR_GAP_DROPPED,   /* a wait that an exec or exit made meaningless */
+};
+
+struct pair_slice {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t task;
+	uint16_t cpu;
+	int16_t prio;
+	uint8_t end; /* enum pair_end */
+};
+
+struct pair_wait {
+	uint64_t waking_ns; /* 0 = unknown, or not woken */
+	uint64_t wakeup_ns; /* 0 = unknown */
+	uint64_t end_ns;    /* switch-in */
+	uint32_t task;
+	uint32_t waker; /* who woke it, forked it or took its CPU */
+	uint16_t waker_cpu;
+	uint16_t from_cpu; /* where it ran before; PAIR_NO_CPU = unknown */
+	uint16_t cpu;      /* where it ran in the end; while open: where it queues */
+	uint8_t cause;     /* enum pair_cause */
+	uint8_t flags;     /* EV_FLAG_*: the waker was interrupted, somebody else woke it */
+	uint8_t is_open;   /* still waiting when the stream ended */
+};
+
+struct pair_sleep {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t task;
+	uint16_t cpu;
+	uint16_t state_bits; /* EV_STATE_* */
+	uint8_t state;       /* enum pair_sleep_state */
+	uint8_t is_open;
+};
+
+/* One per wakeup: at the waking, or at the wakeup where no waking was recorded. */
+struct pair_wakeup {
+	uint64_t ts_ns;
+	uint32_t task; /* who is woken */
+	uint32_t waker;
+	uint16_t cpu; /* where the waker runs */
+	uint16_t target_cpu;
+	uint8_t is_new;
+	uint8_t is_running; /* it was on a CPU at that moment */
+	uint8_t flags;      /* EV_FLAG_* */
+};
+
+struct pair_migration {
+	uint64_t ts_ns;
+	uint32_t task;
+	uint16_t cpu; /* where it happened */
+	uint16_t from_cpu;
+	uint16_t to_cpu;
+};
+
+struct pair_span {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t id; /* interrupt, vector or the work's function */
+	uint32_t task;
+	uint32_t name_id; /* of an interrupt handler or IPI; 0 = none */
+	uint16_t cpu;     /* where it ended */
+	uint8_t kind;     /* enum pair_span_kind */
+};
+
+struct pair_counter {
+	uint64_t ts_ns;
+	uint64_t value;
+	uint32_t id;   /* GPU, else 0 */
+	uint32_t tgid; /* of GPU memory; 0 = all */
+	uint16_t cpu;
+	uint8_t kind; /* enum pair_counter_kind */
+};
+
+/* A moment worth showing: fork, exec, exit, rename, hang, wait, hotplug, IPI sent, probe hit. */
+struct pair_mark {
+	uint64_t ts_ns;
+	uint64_t value; /* probe: its id; hotplug: the step; IPI: target CPU; fork: the child's index */
+	uint32_t task;
+	uint32_t name_id; /* rename and exec: the new name */
+	uint16_t cpu;
+	uint8_t kind; /* EV_* */
+};
+
+struct pair_idle {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint16_t cpu;
+	uint8_t is_open;
+};
+
+/* Of a CPU (task is TASKS_NONE) or of a task (cpu is PAIR_NO_CPU). */
+struct pair_gap {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t task;
+	uint16_t cpu;
+	uint8_t reason; /* enum pair_gap_reason */
+};
+
+/* Each switch, before the rows that it completes. */
+struct pair_switch {
+	uint64_t ts_ns;
+	uint32_t prev; /* TASKS_NONE and prev_tid 0: idle */
+	uint32_t next;
+	uint32_t prev_tid;
+	uint32_t next_tid;
+	uint32_t prev_state;
+	uint16_t cpu;
+	bool is_preemption; /* prev leaves still runnable, and another task comes on */
+};
+
+/* Members that are NULL are not called. */
+struct pair_out {
+	void *ctx;
+	void (*task_begin)(void *ctx, uint32_t task,
+	                   uint64_t ts_ns); /* the index is somebody new */
+	void (*task_end)(void *ctx, uint32_t task, uint64_t ts_ns);
+	void (*switched)(void *ctx, const struct pair_switch *row);
+	void (*slice)(void *ctx, const struct pair_slice *row);
+	void (*wait)(void *ctx, const struct pair_wait *row);
+	void (*sleep)(void *ctx, const struct pair_sleep *row);
+	void (*wakeup)(void *ctx, const struct pair_wakeup *row);
+	void (*migration)(void *ctx, const struct pair_migration *row);
+	void (*span)(void *ctx, const struct pair_span *row);
+	void (*counter)(void *ctx, const struct pair_counter *row);
+	void (*mark)(void *ctx, const struct pair_mark *row);
+	void (*idle)(void *ctx, const struct pair_idle *row);
+	void (*gap)(void *ctx, const struct pair_gap *row);
+};
+
+/* What did not fit together, and so became gaps. All 0 for a whole stream of valid records. */
+struct pair_breaks {
+	uint64_t prev_mismatch;   /* who leaves a CPU is not who came on last */
+	uint64_t running_twice;   /* comes on, or leaves, while on another CPU */
+	uint64_t missing_in;      /* leaves a CPU and was last seen off it */
+	uint64_t missing_wakeup;  /* comes on after a sleep that nobody ended */
+	uint64_t double_waking;   /* woken again without having slept: the first counts */
+	uint64_t missed_run;      /* woken again after a wakeup: it must have run between */
+	uint64_t lost_slices;     /* on a CPU when switches were lost */
+	uint64_t lost_states;     /* waits and sleeps across lost switches */
+	uint64_t dropped_waits;   /* by exec and exit */
+	uint64_t unmatched_spans; /* an entry or an exit without the other */
+	uint64_t bad_cpu;         /* records ignored */
+	uint64_t time_went_back;  /* records taken as of the latest time */
+	uint64_t lost_records;    /* sum of the losses that were reported */
+};
+
+enum pair_cpu_mode { PAIR_CPU_UNKNOWN, PAIR_CPU_IDLE, PAIR_CPU_BUSY };
+
+/* A CPU at the latest time; the times add up to pair_span_ns(). */
+struct pair_cpu {
+	enum pair_cpu_mode mode;
+	uint32_t task; /* on it; TASKS_NONE = none or unknown */
+	uint64_t since_ns;
+	uint64_t busy_ns;
+	uint64_t idle_ns;
+	uint64_t unknown_ns;
+};
+
+struct pair_cfg {
+	struct tasks *tasks; /* lent; the state machine sets its hook */
+	uint32_t nr_cpus;    /* known from the start; more may show up */
+};
+
+/* -EINVAL for a configuration out of range, or -ENOMEM. */
+MUST_USE int pair_new(const struct pair_cfg *cfg, struct pair **out);
+void pair_free(struct pair *p); /* NULL is fine; tasks stay with their owner */
+void scoped_pair(struct pair *const *p);
+
+/* Before the first record; at most PAIR_MAX_OUTS: -E2BIG. The table is copied. */
+MUST_USE int pair_add_out(struct pair *p, const struct pair_out *out);
+struct ev_sink pair_sink(struct pair *p);
+/* The time of which the CPUs and gaps tell begins here, not with the first record. */
+void pair_start(struct pair *p, uint64_t ts_ns);
+/* Ends the stream at ts_ns: what is open goes out as open. Later records are refused with -EINVAL. */
+void pair_finish(struct pair *p, uint64_t ts_ns);
+
+uint32_t pair_nr_cpus(const struct pair *p);
+bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
+/* Since when a task has been on its CPU; false if it is not, or not known to be. */
+bool pair_task_runs(const struct pair *p, uint32_t task, uint64_t *since_ns);
+uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */
+uint64_t pair_now_ns(const struct pair *p);   /* the latest time */
+uint64_t pair_sampling(const struct pair *p); /* one wakeup in so many is recorded; 1 = all */
+void pair_breaks(const struct pair *p, struct pair_breaks *out);
+
+/* Time by which a wait is tiled and counted: from the wakeup, or from the waking where there is none. */
+uint64_t pair_wait_start_ns(const struct pair_wait *w);

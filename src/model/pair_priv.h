@@ -1,0 +1,119 @@
+/* model/pair_priv — what the files of model/pair share. */
+#pragma once
+
+#include "model/pair.h"
+
+#define PAIR_MAX_OPEN 8 /* spans open at a time on one CPU */
+
+enum pair_task_mode { TASK_DEAD, TASK_UNKNOWN, TASK_RUNNING, TASK_WAITING, TASK_SLEEPING };
+
+/* How often losses were reported. What spans one may be hiding something. */
+struct pair_losses {
+	uint32_t switches;
+	uint32_t wakes;
+};
+
+/* What is known of a task now. A sleeping task with a waking_ns is being woken. */
+struct pair_task {
+	uint64_t since_ns;  /* of the mode */
+	uint64_t waking_ns; /* not yet used up; while running: for the next sleep */
+	uint64_t wakeup_ns; /* while waiting */
+	uint64_t work_ns;   /* begin of the work item that it works on; 0 = none */
+	uint64_t work_function;
+	uint32_t waker;                   /* who began to wake it */
+	uint32_t taker;                   /* who took its CPU, while waiting for that */
+	struct pair_losses losses;        /* when the mode began; of wakes: when it last came on */
+	struct pair_losses waking_losses; /* when waking_ns was set */
+	uint16_t waker_cpu;
+	uint16_t cpu; /* where it runs, ran last or queues */
+	uint16_t from_cpu;
+	uint16_t state_bits;
+	uint8_t mode;   /* enum pair_task_mode */
+	uint8_t cause;  /* enum pair_cause, while waiting */
+	uint8_t reason; /* enum pair_gap_reason, while unknown */
+	uint8_t flags;
+	bool is_early_waking; /* waking_ns was seen before the task slept */
+	bool has_edge;        /* this wakeup has been told of */
+	bool has_acted;       /* and model/tasks has been told */
+};
+
+struct pair_open {
+	uint64_t start_ns;
+	uint64_t id;
+	uint32_t task;
+	uint32_t name_id;
+	uint8_t kind;
+};
+
+struct pair_cpu_state {
+	enum pair_cpu_mode mode;
+	enum pair_gap_reason reason; /* while unknown */
+	uint32_t task;
+	uint32_t tid;
+	uint64_t since_ns;
+	uint64_t busy_ns;
+	uint64_t idle_ns;
+	uint64_t unknown_ns;
+	int16_t prio;
+	bool is_seen; /* not just a number below one that was seen */
+	uint8_t nr_open;
+	struct pair_open open[PAIR_MAX_OPEN];
+};
+
+struct pair {
+	struct tasks *tasks;
+	struct pair_out outs[PAIR_MAX_OUTS];
+	uint32_t nr_outs;
+	struct pair_task *states; /* by task index */
+	uint32_t max_states;
+	struct pair_cpu_state *cpus;
+	uint32_t nr_cpus;
+	uint64_t start_ns;
+	uint64_t now_ns;
+	uint64_t one_in;
+	struct pair_losses losses;
+	bool has_started;
+	bool is_finished;
+	struct pair_breaks breaks;
+};
+
+#define PAIR_EMIT(p, member, row)                                                   \
+	do {                                                                        \
+		for (uint32_t out_ = 0; out_ < (p)->nr_outs; out_++)                \
+			if ((p)->outs[out_].member)                                 \
+				(p)->outs[out_].member((p)->outs[out_].ctx, (row)); \
+	} while (0)
+
+static inline struct pair_task *pair_task_of(const struct pair *p, uint32_t task)
+{
+	return task == TASKS_NONE ? NULL : &p->states[task];
+}
+
+static inline uint16_t pair_cpu_nr(uint32_t cpu)
+{
+	return cpu < PAIR_MAX_CPUS ? (uint16_t)cpu : PAIR_NO_CPU;
+}
+
+/* NULL for a CPU out of range or without memory. */
+struct pair_cpu_state *pair_cpu_get(struct pair *p, uint32_t cpu);
+
+/* pair_task.c: all take the latest time, p->now_ns, as the time of what happens. */
+void pair_task_init(struct pair *p, uint32_t task, enum pair_gap_reason reason);
+/* What it does is not known, since the mode that it is in began. */
+void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason);
+void pair_task_waking(struct pair *p, uint32_t task, const struct ev_wake *ev);
+void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev);
+void pair_task_wakeup_new(struct pair *p, uint32_t task, const struct ev_wake *ev);
+void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu);
+/* It was on a CPU till now; taker is who comes on. */
+void pair_task_leave(struct pair *p, uint32_t task, const struct ev_switch *ev, uint32_t taker);
+void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu);
+void pair_task_drop_wakeups(struct pair *p, uint32_t task);
+/* Ends the life of its states: dead, or the end of the stream. */
+void pair_task_close(struct pair *p, uint32_t task, bool is_open);
+
+/* pair_span.c */
+void pair_span_record(struct pair *p, const struct ev_hdr *rec);
+void pair_span_lost(struct pair *p, struct pair_cpu_state *c, uint32_t ev_kind);
+void pair_counter_record(struct pair *p, const struct ev_hdr *rec);
+void pair_mark_record(struct pair *p, const struct ev_hdr *rec);

@@ -1,0 +1,407 @@
+/* What a task does between switches: sleeping, being woken, waiting. The definitions stand in pair.h. */
+#include "model/pair_priv.h"
+
+static void emit_gap(struct pair *p, uint32_t task, uint64_t end_ns)
+{
+	const struct pair_task *st = &p->states[task];
+	struct pair_gap row = {
+		.start_ns = st->since_ns,
+		.end_ns = end_ns,
+		.task = task,
+		.cpu = PAIR_NO_CPU,
+		.reason = st->reason,
+	};
+
+	if (end_ns > st->since_ns)
+		PAIR_EMIT(p, gap, &row);
+}
+
+static void emit_sleep(struct pair *p, uint32_t task, uint64_t end_ns, bool is_open)
+{
+	const struct pair_task *st = &p->states[task];
+	struct pair_sleep row = {
+		.start_ns = st->since_ns,
+		.end_ns = end_ns,
+		.task = task,
+		.cpu = st->from_cpu,
+		.state_bits = st->state_bits,
+		.state = PAIR_SLEEP_OTHER,
+		.is_open = is_open,
+	};
+
+	/* Woken while it was leaving the CPU: it did not sleep. */
+	if (end_ns <= st->since_ns)
+		return;
+	if (st->state_bits & EV_STATE_S)
+		row.state = PAIR_SLEEP_S;
+	else if (st->state_bits & EV_STATE_D)
+		row.state = PAIR_SLEEP_D;
+	PAIR_EMIT(p, sleep, &row);
+}
+
+/* Of a waiting task, or of one whose waking alone was seen. */
+static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
+{
+	const struct pair_task *st = &p->states[task];
+	bool is_waiting = st->mode == TASK_WAITING;
+	struct pair_wait row = {
+		.waking_ns = st->waking_ns,
+		.wakeup_ns = is_waiting ? st->wakeup_ns : 0,
+		.end_ns = p->now_ns,
+		.task = task,
+		.waker = st->waker,
+		.waker_cpu = st->waker_cpu,
+		.from_cpu = st->from_cpu,
+		.cpu = cpu,
+		.cause = is_waiting ? st->cause : PAIR_WOKEN,
+		.flags = st->flags,
+		.is_open = is_open,
+	};
+
+	if (row.cause == PAIR_PREEMPTED) {
+		row.waking_ns = 0;
+		row.waker = st->taker;
+		row.waker_cpu = st->from_cpu;
+		row.flags = 0;
+	}
+	PAIR_EMIT(p, wait, &row);
+}
+
+static void enter(struct pair *p, struct pair_task *st, enum pair_task_mode mode)
+{
+	if (!st->has_acted)
+		tasks_acted(p->tasks, (uint32_t)(st - p->states));
+	st->has_acted = true;
+	st->mode = (uint8_t)mode;
+	st->since_ns = p->now_ns;
+	st->losses.switches = p->losses.switches;
+}
+
+void pair_task_init(struct pair *p, uint32_t task, enum pair_gap_reason reason)
+{
+	p->states[task] = (struct pair_task){
+		.since_ns = p->now_ns,
+		.losses = p->losses,
+		.mode = TASK_UNKNOWN,
+		.reason = (uint8_t)reason,
+		.waker = TASKS_NONE,
+		.taker = TASKS_NONE,
+		.cpu = PAIR_NO_CPU,
+		.from_cpu = PAIR_NO_CPU,
+		.waker_cpu = PAIR_NO_CPU,
+	};
+}
+
+void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason)
+{
+	struct pair_task *st = &p->states[task];
+	struct pair_cpu_state *c;
+
+	if (st->mode == TASK_UNKNOWN || st->mode == TASK_DEAD)
+		return;
+	if (st->mode == TASK_RUNNING) {
+		c = &p->cpus[st->cpu];
+		c->mode = PAIR_CPU_UNKNOWN;
+		c->task = TASKS_NONE;
+		c->reason = reason;
+	}
+	st->mode = TASK_UNKNOWN;
+	st->reason = (uint8_t)reason;
+	st->waking_ns = 0;
+	st->has_edge = false;
+}
+
+/*
+ * After a loss: may it have run since its state began, and nobody knows? A task that waits needs a CPU only,
+ * one that sleeps must be woken too.
+ */
+static void settle(struct pair *p, uint32_t task)
+{
+	struct pair_task *st = &p->states[task];
+	bool has_lost_switches = st->losses.switches != p->losses.switches;
+
+	if ((st->mode == TASK_WAITING && has_lost_switches) ||
+	    (st->mode == TASK_SLEEPING && has_lost_switches &&
+	     st->losses.wakes != p->losses.wakes)) {
+		p->breaks.lost_states++;
+		pair_task_forget(p, task, PAIR_GAP_LOST);
+		return;
+	}
+	if (!st->waking_ns || st->mode == TASK_RUNNING ||
+	    st->waking_losses.switches == p->losses.switches)
+		return;
+	/* It slept till the waking; of what came then, nothing is known. */
+	p->breaks.lost_states++;
+	if (st->mode == TASK_SLEEPING) {
+		emit_sleep(p, task, st->waking_ns, false);
+		st->since_ns = st->waking_ns;
+		pair_task_forget(p, task, PAIR_GAP_LOST);
+	}
+	st->waking_ns = 0;
+}
+
+static void emit_edge(struct pair *p, uint32_t task, const struct ev_wake *ev, bool is_new)
+{
+	struct pair_wakeup row = {
+		.ts_ns = p->now_ns,
+		.task = task,
+		.waker = tasks_find(p->tasks, ev->waker_tid),
+		.cpu = pair_cpu_nr(ev->hdr.cpu),
+		.target_cpu = pair_cpu_nr(ev->target_cpu),
+		.is_new = is_new,
+		.is_running = p->states[task].mode == TASK_RUNNING,
+		.flags = ev->hdr.flags,
+	};
+
+	PAIR_EMIT(p, wakeup, &row);
+}
+
+static void note_waker(struct pair *p, struct pair_task *st, const struct ev_wake *ev)
+{
+	st->waker = tasks_find(p->tasks, ev->waker_tid);
+	st->waker_cpu = pair_cpu_nr(ev->hdr.cpu);
+	st->flags = ev->hdr.flags;
+}
+
+/* A second waking: does the first one stand? In the kernel a task must run between two of them. */
+static bool is_first_kept(struct pair *p, uint32_t task)
+{
+	struct pair_task *st = &p->states[task];
+
+	if (st->mode == TASK_SLEEPING && st->waking_ns && !st->is_early_waking) {
+		p->breaks.double_waking++;
+		return true;
+	}
+	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED) {
+		p->breaks.missed_run++;
+		pair_task_forget(p, task, PAIR_GAP_MISSING);
+	}
+	return false;
+}
+
+void pair_task_waking(struct pair *p, uint32_t task, const struct ev_wake *ev)
+{
+	struct pair_task *st = &p->states[task];
+
+	settle(p, task);
+	if (is_first_kept(p, task))
+		return;
+	emit_edge(p, task, ev, false);
+	note_waker(p, st, ev);
+	st->has_edge = true;
+	st->waking_ns = p->now_ns;
+	st->waking_losses = p->losses;
+	st->is_early_waking = st->mode == TASK_RUNNING || st->mode == TASK_WAITING;
+}
+
+/* Where it queues; only a CPU that is known counts, as anything may stand in a record. */
+static void queue_on(struct pair *p, struct pair_task *st, uint32_t cpu)
+{
+	if (cpu < p->nr_cpus)
+		st->cpu = (uint16_t)cpu;
+}
+
+static void begin_wait(struct pair *p, struct pair_task *st, enum pair_cause cause, uint32_t cpu)
+{
+	queue_on(p, st, cpu);
+	enter(p, st, TASK_WAITING);
+	st->wakeup_ns = p->now_ns;
+	st->cause = (uint8_t)cause;
+}
+
+void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev)
+{
+	struct pair_task *st = &p->states[task];
+	bool has_edge;
+
+	settle(p, task);
+	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED) {
+		p->breaks.missed_run++;
+		pair_task_forget(p, task, PAIR_GAP_MISSING);
+	}
+	has_edge = st->has_edge;
+	st->has_edge = false;
+	if (!has_edge)
+		emit_edge(p, task, ev, false);
+	if (st->mode == TASK_RUNNING || st->mode == TASK_WAITING) {
+		st->waking_ns = 0; /* it was runnable all the time */
+		return;
+	}
+	if (!has_edge || !st->waking_ns)
+		note_waker(p, st, ev);
+	if (st->mode == TASK_SLEEPING)
+		emit_sleep(p, task, p->now_ns, false);
+	else
+		emit_gap(p, task, p->now_ns);
+	begin_wait(p, st, PAIR_WOKEN, ev->target_cpu);
+}
+
+/* Accounts for the time till now of a task that turns out to be on a CPU. */
+static void end_unseen(struct pair *p, uint32_t task, enum pair_gap_reason reason)
+{
+	pair_task_forget(p, task, reason);
+	emit_gap(p, task, p->now_ns);
+}
+
+void pair_task_wakeup_new(struct pair *p, uint32_t task, const struct ev_wake *ev)
+{
+	struct pair_task *st = &p->states[task];
+
+	emit_edge(p, task, ev, true);
+	note_waker(p, st, ev);
+	end_unseen(p, task, PAIR_GAP_MISSING);
+	st->waking_ns = 0;
+	begin_wait(p, st, PAIR_NEW, ev->target_cpu);
+}
+
+static void end_pause(struct pair *p, uint32_t task, uint16_t cpu)
+{
+	struct pair_task *st = &p->states[task];
+
+	switch ((enum pair_task_mode)st->mode) {
+	case TASK_RUNNING:
+		p->breaks.running_twice++;
+		end_unseen(p, task, PAIR_GAP_MISSING);
+		return;
+	case TASK_WAITING:
+		emit_wait(p, task, cpu, false);
+		return;
+	case TASK_SLEEPING:
+		if (!st->waking_ns) {
+			p->breaks.missing_wakeup++;
+			end_unseen(p, task, PAIR_GAP_NO_WAKEUP);
+			return;
+		}
+		emit_sleep(p, task, st->waking_ns, false);
+		break;
+	case TASK_UNKNOWN:
+	case TASK_DEAD:
+		if (!st->waking_ns) {
+			emit_gap(p, task, p->now_ns);
+			return;
+		}
+		emit_gap(p, task, st->waking_ns);
+		break;
+	}
+	emit_wait(p, task, cpu, false);
+}
+
+void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
+{
+	struct pair_task *st = &p->states[task];
+	bool keeps_waking;
+
+	settle(p, task);
+	end_pause(p, task, cpu);
+	keeps_waking = st->mode == TASK_WAITING && st->cause == PAIR_PREEMPTED;
+	if (!keeps_waking) {
+		st->waking_ns = 0;
+		st->has_edge = false;
+		st->losses.wakes = p->losses.wakes; /* a waking on the CPU is for the next sleep */
+	}
+	st->cpu = cpu;
+	enter(p, st, TASK_RUNNING);
+}
+
+static void leave_dead(struct pair *p, uint32_t task)
+{
+	p->states[task].mode = TASK_DEAD;
+	tasks_died(p->tasks, task, p->now_ns);
+}
+
+/* It leaves a CPU on which it was not known to run. */
+static void end_hidden_run(struct pair *p, uint32_t task)
+{
+	struct pair_task *st = &p->states[task];
+	uint64_t waking_ns;
+
+	settle(p, task);
+	waking_ns = st->mode == TASK_UNKNOWN ? st->waking_ns : 0;
+	if (st->mode == TASK_RUNNING)
+		p->breaks.running_twice++;
+	else if (st->mode != TASK_UNKNOWN)
+		p->breaks.missing_in++;
+	end_unseen(p, task, PAIR_GAP_MISSING);
+	st->waking_ns = waking_ns;
+}
+
+void pair_task_leave(struct pair *p, uint32_t task, const struct ev_switch *ev, uint32_t taker)
+{
+	struct pair_task *st = &p->states[task];
+	uint16_t cpu = (uint16_t)ev->hdr.cpu;
+	bool is_lossy;
+
+	if (st->mode != TASK_RUNNING || st->cpu != cpu)
+		end_hidden_run(p, task);
+	st->cpu = st->from_cpu = cpu;
+	st->state_bits = (uint16_t)ev->prev_state;
+	if (ev->prev_state & (EV_STATE_DEAD | EV_STATE_ZOMBIE)) {
+		leave_dead(p, task);
+		return;
+	}
+	if (ev->prev_state == EV_STATE_RUNNABLE || ev->prev_state & EV_STATE_PREEMPTED) {
+		begin_wait(p, st, PAIR_PREEMPTED, cpu);
+		st->taker = taker;
+		return;
+	}
+	enter(p, st, TASK_SLEEPING);
+	/* The wakeup that would have taken the waking back may be among those lost. */
+	is_lossy = st->waking_losses.wakes != p->losses.wakes;
+	if (st->waking_ns)
+		st->waking_ns = is_lossy ? 0 : p->now_ns;
+	st->waking_losses = p->losses;
+	st->is_early_waking = true;
+}
+
+void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu)
+{
+	struct pair_task *st = &p->states[task];
+
+	if (st->mode == TASK_RUNNING || to_cpu >= p->nr_cpus)
+		return;
+	st->cpu = (uint16_t)to_cpu;
+}
+
+void pair_task_drop_wakeups(struct pair *p, uint32_t task)
+{
+	struct pair_task *st = &p->states[task];
+
+	if (st->mode == TASK_WAITING || st->mode == TASK_SLEEPING) {
+		p->breaks.dropped_waits++;
+		pair_task_forget(p, task, PAIR_GAP_DROPPED);
+	}
+	st->waking_ns = 0;
+	st->has_edge = false;
+}
+
+/* What is open at the end of the stream. */
+static void emit_open(struct pair *p, uint32_t task)
+{
+	const struct pair_task *st = &p->states[task];
+
+	if (st->mode == TASK_WAITING) {
+		emit_wait(p, task, st->cpu, true);
+	} else if (st->mode == TASK_SLEEPING) {
+		emit_sleep(p, task, st->waking_ns ? st->waking_ns : p->now_ns, !st->waking_ns);
+		if (st->waking_ns)
+			emit_wait(p, task, st->cpu, true);
+	} else {
+		emit_gap(p, task, st->waking_ns ? st->waking_ns : p->now_ns);
+		if (st->waking_ns)
+			emit_wait(p, task, st->cpu, true);
+	}
+}
+
+void pair_task_close(struct pair *p, uint32_t task, bool is_open)
+{
+	struct pair_task *st = &p->states[task];
+
+	if (st->mode == TASK_DEAD)
+		return;
+	settle(p, task);
+	if (is_open)
+		emit_open(p, task);
+	else
+		end_unseen(p, task, PAIR_GAP_MISSING);
+	st->mode = TASK_DEAD;
+}

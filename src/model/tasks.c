@@ -1,0 +1,548 @@
+#include "model/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/intern.h"
+#include "base/map.h"
+
+#define DEFAULT_TASKS    (1U << 18)
+#define CHUNK_TASKS      1024U
+#define PAGE_TIDS        1024U
+#define NR_PAGES         4096U /* tids below 2^22, Linux's limit, are found without hashing */
+#define MAX_STRINGS      (1U << 20)
+#define MAX_STRING_BYTES (32U << 20)
+#define KTHREADD_TID     2U
+/* /proc gives start times in ticks of 10 ms: so far apart two may be and still mean the same start. */
+#define SAME_START_NS 20000000ULL
+
+struct name {
+	uint64_t from_ns;
+	uint32_t comm_id;
+	uint32_t next; /* the one before it in time */
+};
+
+struct tasks {
+	struct tasks_cfg cfg;
+	struct tasks_hook hook;
+	struct tasks_loss loss;
+	uint32_t nr;
+	struct task **chunks; /* entries never move */
+	uint32_t *pages[NR_PAGES];
+	struct map *high; /* tids that Linux would not give, from files */
+	/* Dead ones, by the time of death; the first is forgotten first. */
+	uint32_t dead_first;
+	uint32_t dead_last;
+	struct name *names;
+	uint32_t nr_names;
+	uint32_t max_names;
+	uint32_t free_name;
+	struct intern *strings;
+};
+
+void tasks_free(struct tasks *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; t->chunks && i * CHUNK_TASKS < t->nr; i++)
+		free(t->chunks[i]);
+	for (uint32_t i = 0; i < NR_PAGES; i++)
+		free(t->pages[i]);
+	map_free(t->high);
+	intern_free(t->strings);
+	free(t->chunks);
+	free(t->names);
+	free(t);
+}
+
+void scoped_tasks(struct tasks *const *t)
+{
+	tasks_free(*t);
+}
+
+int tasks_new(const struct tasks_cfg *cfg, struct tasks **out)
+{
+	SCOPED(scoped_tasks) struct tasks *t = NULL;
+	int err;
+
+	if (cfg->max_tasks > TASKS_MAX)
+		return -EINVAL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->cfg = *cfg;
+	if (t->cfg.max_tasks == 0)
+		t->cfg.max_tasks = DEFAULT_TASKS;
+	t->dead_first = t->dead_last = TASKS_NONE;
+	t->free_name = TASKS_NONE;
+	t->chunks = calloc(t->cfg.max_tasks / CHUNK_TASKS + 1, sizeof(struct task *));
+	t->strings = intern_new(MAX_STRINGS, MAX_STRING_BYTES);
+	if (!t->chunks || !t->strings)
+		return -ENOMEM;
+	err = map_new(sizeof(uint32_t), t->cfg.max_tasks, &t->high);
+	if (err)
+		return err;
+	*out = TAKE_PTR(t);
+	return 0;
+}
+
+void tasks_set_hook(struct tasks *t, const struct tasks_hook *hook)
+{
+	t->hook = *hook;
+}
+
+static struct task *at(const struct tasks *t, uint32_t task)
+{
+	return &t->chunks[task / CHUNK_TASKS][task % CHUNK_TASKS];
+}
+
+const struct task *tasks_at(const struct tasks *t, uint32_t task)
+{
+	return task < t->nr ? at(t, task) : NULL;
+}
+
+uint32_t tasks_nr(const struct tasks *t)
+{
+	return t->nr;
+}
+
+void tasks_loss(const struct tasks *t, struct tasks_loss *out)
+{
+	*out = t->loss;
+}
+
+uint32_t tasks_find(const struct tasks *t, uint32_t tid)
+{
+	const uint32_t *page;
+	uint32_t task;
+
+	if (tid == 0)
+		return TASKS_NONE;
+	if (tid / PAGE_TIDS < NR_PAGES) {
+		page = t->pages[tid / PAGE_TIDS];
+		return page ? page[tid % PAGE_TIDS] - 1 : TASKS_NONE;
+	}
+	return map_find(t->high, &tid, &task) ? task : TASKS_NONE;
+}
+
+/* Places are stored plus one, so that pages of zeros are empty. task may be TASKS_NONE. */
+static int set_place(struct tasks *t, uint32_t tid, uint32_t task)
+{
+	uint32_t **page;
+
+	if (tid / PAGE_TIDS >= NR_PAGES) {
+		if (task != TASKS_NONE)
+			return map_insert(t->high, &tid, task);
+		map_remove(t->high, &tid);
+		return 0;
+	}
+	page = &t->pages[tid / PAGE_TIDS];
+	if (!*page)
+		*page = calloc(PAGE_TIDS, sizeof(uint32_t));
+	if (!*page)
+		return -ENOMEM;
+	(*page)[tid % PAGE_TIDS] = task + 1;
+	return 0;
+}
+
+static void hide(struct tasks *t, struct task *e)
+{
+	if (e->is_found)
+		(void)!set_place(t, e->tid, TASKS_NONE); /* emptying a place needs no memory */
+	e->is_found = false;
+}
+
+static void drop_names(struct tasks *t, struct task *e)
+{
+	while (e->nr_names) {
+		uint32_t name = e->first_name;
+
+		e->first_name = t->names[name].next;
+		e->nr_names--;
+		t->names[name].next = t->free_name;
+		t->free_name = name;
+	}
+}
+
+/* Takes the longest dead one off the list, if it may go now. */
+static uint32_t take_dead(struct tasks *t, uint64_t ts_ns, bool is_urgent)
+{
+	uint32_t task = t->dead_first;
+	struct task *e;
+	bool is_due;
+
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	e = at(t, task);
+	is_due = ts_ns >= e->end_ns && ts_ns - e->end_ns >= t->cfg.keep_dead_ns &&
+	         t->cfg.keep_dead_ns != UINT64_MAX;
+	if (!is_due && !is_urgent)
+		return TASKS_NONE;
+	if (!is_due)
+		t->loss.early++;
+	t->dead_first = e->next_dead;
+	if (t->dead_first == TASKS_NONE)
+		t->dead_last = TASKS_NONE;
+	hide(t, e);
+	drop_names(t, e);
+	return task;
+}
+
+static void list_dead(struct tasks *t, uint32_t task)
+{
+	struct task *e = at(t, task);
+
+	if (e->is_listed_dead)
+		return;
+	e->is_listed_dead = true;
+	e->next_dead = TASKS_NONE;
+	if (t->dead_last == TASKS_NONE)
+		t->dead_first = task;
+	else
+		at(t, t->dead_last)->next_dead = task;
+	t->dead_last = task;
+}
+
+static uint32_t take_place(struct tasks *t, uint64_t ts_ns)
+{
+	uint32_t task = take_dead(t, ts_ns, t->nr >= t->cfg.max_tasks);
+
+	if (task != TASKS_NONE || t->nr >= t->cfg.max_tasks)
+		return task;
+	if (t->nr % CHUNK_TASKS == 0) {
+		t->chunks[t->nr / CHUNK_TASKS] = calloc(CHUNK_TASKS, sizeof(struct task));
+		if (!t->chunks[t->nr / CHUNK_TASKS])
+			return TASKS_NONE;
+	}
+	return t->nr++;
+}
+
+/* A place whose task is not to be: it waits for another as if dead for ever. */
+static uint32_t give_back(struct tasks *t, uint32_t task)
+{
+	at(t, task)->end_ns = 0;
+	at(t, task)->is_found = false;
+	list_dead(t, task);
+	t->loss.no_room++;
+	return TASKS_NONE;
+}
+
+static uint32_t begin(struct tasks *t, uint32_t tid, uint64_t ts_ns)
+{
+	uint32_t task;
+
+	if (tid == 0)
+		return TASKS_NONE;
+	task = take_place(t, ts_ns);
+	if (task == TASKS_NONE) {
+		t->loss.no_room++;
+		return TASKS_NONE;
+	}
+	*at(t, task) = (struct task){ .tid = tid, .first_seen_ns = ts_ns, .is_found = true };
+	if (set_place(t, tid, task) < 0)
+		return give_back(t, task);
+	if (t->hook.begin && t->hook.begin(t->hook.ctx, task, ts_ns) < 0) {
+		hide(t, at(t, task));
+		return give_back(t, task);
+	}
+	return task;
+}
+
+static void end(struct tasks *t, uint32_t task, uint64_t ts_ns)
+{
+	struct task *e = at(t, task);
+
+	if (e->end_ns == 0) {
+		e->end_ns = ts_ns ? ts_ns : 1; /* 0 would be alive */
+		if (t->hook.end)
+			t->hook.end(t->hook.ctx, task, ts_ns);
+	}
+	list_dead(t, task);
+}
+
+uint32_t tasks_see(struct tasks *t, uint32_t tid, uint64_t ts_ns)
+{
+	uint32_t task = tasks_find(t, tid);
+
+	return task != TASKS_NONE ? task : begin(t, tid, ts_ns);
+}
+
+uint32_t tasks_replace(struct tasks *t, uint32_t tid, uint64_t ts_ns)
+{
+	uint32_t old = tasks_find(t, tid), task;
+	uint8_t nr_unfreed = 0;
+
+	if (old != TASKS_NONE) {
+		nr_unfreed = at(t, old)->nr_unfreed;
+		nr_unfreed = (uint8_t)(nr_unfreed + (nr_unfreed < UINT8_MAX));
+		hide(t, at(t, old));
+		end(t, old, ts_ns);
+	}
+	task = begin(t, tid, ts_ns);
+	if (task != TASKS_NONE)
+		at(t, task)->nr_unfreed = nr_unfreed;
+	return task;
+}
+
+void tasks_set_tgid(struct tasks *t, uint32_t task, uint32_t tgid)
+{
+	if (task < t->nr && tgid)
+		at(t, task)->tgid = tgid;
+}
+
+uint32_t tasks_fork(struct tasks *t, const struct ev_fork *ev)
+{
+	uint32_t task = tasks_replace(t, ev->tid, ev->hdr.ts_ns);
+	uint32_t parent = tasks_find(t, ev->parent_tid), leader;
+	struct task *e;
+
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	e = at(t, task);
+	e->start_ns = ev->hdr.ts_ns;
+	e->is_unborn = true;
+	e->tgid = ev->tgid;
+	e->is_kthread = ev->parent_tid == KTHREADD_TID ||
+	                (parent != TASKS_NONE && parent != task && at(t, parent)->is_kthread);
+	leader = tasks_find(t, ev->tgid);
+	if (ev->tgid == ev->tid)
+		e->ppid = ev->parent_tgid;
+	else if (leader != TASKS_NONE)
+		e->ppid = at(t, leader)->ppid;
+	tasks_set_comm(t, task, ev->comm, ev->hdr.ts_ns);
+	return task;
+}
+
+uint32_t tasks_wakeup_new(struct tasks *t, uint32_t tid, uint64_t ts_ns)
+{
+	uint32_t task = tasks_find(t, tid);
+
+	if (task == TASKS_NONE || at(t, task)->has_acted || at(t, task)->end_ns)
+		task = tasks_replace(t, tid, ts_ns);
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	at(t, task)->is_unborn = false;
+	at(t, task)->has_acted = true;
+	if (!at(t, task)->start_ns)
+		at(t, task)->start_ns = ts_ns;
+	return task;
+}
+
+uint32_t tasks_info(struct tasks *t, const struct ev_task_info *ev)
+{
+	uint32_t task = tasks_find(t, ev->tid);
+	struct task *e;
+
+	if (task != TASKS_NONE && ev->start_ns) {
+		e = at(t, task);
+		if (ev->start_ns > (e->start_ns ? e->start_ns : e->first_seen_ns) + SAME_START_NS)
+			task = tasks_replace(t, ev->tid, ev->hdr.ts_ns);
+	} else if (task == TASKS_NONE) {
+		task = begin(t, ev->tid, ev->hdr.ts_ns);
+	}
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	e = at(t, task);
+	if (!e->start_ns)
+		e->start_ns = ev->start_ns;
+	tasks_set_tgid(t, task, ev->tgid);
+	if (ev->ppid)
+		e->ppid = ev->ppid;
+	e->is_kthread = ev->flags & EV_TASK_KTHREAD;
+	tasks_set_comm(t, task, ev->comm, ev->hdr.ts_ns);
+	return task;
+}
+
+/* The kernel exchanges the tids of the thread and of its dying leader (exchange_tids()). */
+static void exchange(struct tasks *t, uint32_t thread, uint32_t leader, const struct ev_exec *ev)
+{
+	if (set_place(t, ev->tid, thread) < 0) /* the leader has been seen there: needs no memory */
+		return;
+	at(t, thread)->tid = ev->tid;
+	at(t, leader)->tid = ev->old_tid;
+	(void)!set_place(t, ev->old_tid, leader);
+}
+
+static void move_to_tid(struct tasks *t, uint32_t thread, uint32_t tid)
+{
+	if (tid == 0 || set_place(t, tid, thread) < 0)
+		return;
+	(void)!set_place(t, at(t, thread)->tid, TASKS_NONE);
+	at(t, thread)->tid = tid;
+}
+
+uint32_t tasks_exec(struct tasks *t, const struct ev_exec *ev)
+{
+	uint32_t thread = TASKS_NONE, leader;
+
+	if (ev->old_tid != ev->tid && ev->old_tid)
+		thread = tasks_find(t, ev->old_tid);
+	if (thread != TASKS_NONE) {
+		leader = tasks_find(t, ev->tid);
+		if (leader != TASKS_NONE)
+			exchange(t, thread, leader, ev);
+		else
+			move_to_tid(t, thread, ev->tid);
+	} else {
+		thread = tasks_see(t, ev->tid, ev->hdr.ts_ns);
+	}
+	if (thread == TASKS_NONE)
+		return TASKS_NONE;
+	at(t, thread)->has_acted = true;
+	at(t, thread)->is_kthread = false; /* helpers that a kernel thread starts become programs */
+	tasks_set_tgid(t, thread, at(t, thread)->tid); /* who execs leads a process afterwards */
+	tasks_set_comm(t, thread, ev->comm, ev->hdr.ts_ns);
+	return thread;
+}
+
+uint32_t tasks_exit(struct tasks *t, const struct ev_exit *ev)
+{
+	uint32_t task = tasks_see(t, ev->tid, ev->hdr.ts_ns);
+
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	at(t, task)->is_exiting = true;
+	at(t, task)->has_acted = true;
+	tasks_set_tgid(t, task, ev->tgid);
+	tasks_set_comm(t, task, ev->comm, ev->hdr.ts_ns);
+	return task;
+}
+
+uint32_t tasks_rename(struct tasks *t, const struct ev_rename *ev)
+{
+	uint32_t task = tasks_see(t, ev->tid, ev->hdr.ts_ns);
+
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	tasks_set_tgid(t, task, ev->tgid);
+	if (!at(t, task)->nr_names)
+		tasks_set_comm(t, task, ev->old_comm, at(t, task)->first_seen_ns);
+	tasks_set_comm(t, task, ev->comm, ev->hdr.ts_ns);
+	return task;
+}
+
+uint32_t tasks_freed(struct tasks *t, const struct ev_free *ev)
+{
+	uint32_t task = tasks_find(t, ev->tid);
+	struct task *e;
+
+	if (task == TASKS_NONE)
+		return TASKS_NONE;
+	e = at(t, task);
+	/* Freeing waits for RCU: the tid may have found a new owner before. */
+	if (e->nr_unfreed && !e->is_exiting && !e->end_ns) {
+		e->nr_unfreed--;
+		return TASKS_NONE;
+	}
+	if (!e->nr_names)
+		tasks_set_comm(t, task, ev->comm, e->first_seen_ns);
+	hide(t, e);
+	end(t, task, ev->hdr.ts_ns);
+	return task;
+}
+
+void tasks_died(struct tasks *t, uint32_t task, uint64_t ts_ns)
+{
+	if (task < t->nr)
+		end(t, task, ts_ns);
+}
+
+void tasks_acted(struct tasks *t, uint32_t task)
+{
+	if (task < t->nr)
+		at(t, task)->has_acted = true;
+}
+
+static uint32_t take_name(struct tasks *t)
+{
+	uint32_t name = t->free_name, max;
+	struct name *more;
+
+	if (name != TASKS_NONE) {
+		t->free_name = t->names[name].next;
+		return name;
+	}
+	if (t->nr_names == t->max_names) {
+		max = t->max_names ? t->max_names * 2 : CHUNK_TASKS;
+		more = max > TASKS_MAX * TASKS_MAX_NAMES
+		               ? NULL
+		               : realloc(t->names, max * sizeof(struct name));
+		if (!more)
+			return TASKS_NONE;
+		t->names = more;
+		t->max_names = max;
+	}
+	return t->nr_names++;
+}
+
+/* The oldest name of a task that has had too many. */
+static uint32_t take_oldest_name(struct tasks *t, struct task *e)
+{
+	uint32_t *link = &e->first_name, name;
+
+	for (uint8_t i = 1; i < e->nr_names; i++)
+		link = &t->names[*link].next;
+	name = *link;
+	e->nr_names--;
+	return name;
+}
+
+void tasks_set_comm(struct tasks *t, uint32_t task, const char comm[EV_COMM_LEN], uint64_t ts_ns)
+{
+	size_t len = strnlen(comm, EV_COMM_LEN);
+	uint32_t id, name;
+	struct task *e;
+
+	if (task >= t->nr || len == 0)
+		return;
+	e = at(t, task);
+	id = tasks_intern(t, comm, len);
+	if (id == e->comm_id)
+		return;
+	name = e->nr_names == TASKS_MAX_NAMES ? take_oldest_name(t, e) : take_name(t);
+	if (name == TASKS_NONE) {
+		t->loss.no_name_room++;
+		return;
+	}
+	t->names[name] = (struct name){ ts_ns, id, e->first_name };
+	e->first_name = name;
+	e->nr_names++;
+	e->comm_id = id;
+}
+
+uint32_t tasks_comm_at(const struct tasks *t, uint32_t task, uint64_t ts_ns)
+{
+	const struct task *e = tasks_at(t, task);
+	uint32_t name;
+
+	if (!e || !e->nr_names)
+		return 0;
+	name = e->first_name;
+	for (uint8_t i = 1; i < e->nr_names && t->names[name].from_ns > ts_ns; i++)
+		name = t->names[name].next;
+	return t->names[name].comm_id;
+}
+
+uint32_t tasks_intern(struct tasks *t, const char *s, size_t len)
+{
+	uint32_t id;
+
+	if (intern_add(t->strings, s, len, &id) == 0)
+		return id;
+	t->loss.no_name_room++;
+	return INTERN_EMPTY;
+}
+
+const char *tasks_string(const struct tasks *t, uint32_t id)
+{
+	return intern_string(t->strings, id, NULL);
+}
+
+const char *tasks_comm(const struct tasks *t, uint32_t task)
+{
+	const struct task *e = tasks_at(t, task);
+
+	return e && e->comm_id ? tasks_string(t, e->comm_id) : NULL;
+}

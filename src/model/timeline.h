@@ -1,0 +1,111 @@
+/*
+ * model/timeline — the rows of model/pair, kept as columns, found by CPU, by task and by time.
+ *
+ * Rows have ids that count up per table and never change. Columns grow in chunks of TIMELINE_CHUNK_ROWS.
+ * Without a window all rows are kept up to the cap, later ones are dropped and counted. With a window, rows
+ * that ended longer ago than that are forgotten chunk by chunk, and the cap shortens the window; the memory of
+ * forgotten chunks serves the next ones, so that nothing is allocated once the window is full. A window needs
+ * tasks that remember their dead for at least as long (tasks_cfg.keep_dead_ns), as rows hold their indices.
+ *
+ * One thread. Pure: no I/O, no clock.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "model/pair.h"
+
+#define TIMELINE_CHUNK_ROWS 4096U
+#define TIMELINE_ANY_CPU    UINT32_MAX
+
+struct timeline;
+
+/* Each holds the struct pair_* of its name. */
+enum timeline_table {
+	TIMELINE_SLICE,
+	TIMELINE_WAIT,
+	TIMELINE_SLEEP,
+	TIMELINE_WAKEUP,
+	TIMELINE_MIGRATION,
+	TIMELINE_SPAN,
+	TIMELINE_COUNTER,
+	TIMELINE_MARK,
+	TIMELINE_IDLE,
+	TIMELINE_GAP,
+	TIMELINE_TABLES,
+};
+
+union timeline_row {
+	struct pair_slice slice;
+	struct pair_wait wait;
+	struct pair_sleep sleep;
+	struct pair_wakeup wakeup;
+	struct pair_migration migration;
+	struct pair_span span;
+	struct pair_counter counter;
+	struct pair_mark mark;
+	struct pair_idle idle;
+	struct pair_gap gap;
+};
+
+struct timeline_cfg {
+	size_t cap_bytes;   /* of all columns; 0 picks 1 GiB */
+	uint64_t window_ns; /* 0 = keep all */
+	uint32_t tables;    /* bit per table that is wanted; 0 = all */
+};
+
+struct timeline_loss {
+	uint64_t dropped; /* rows that found no room */
+	uint64_t cut;     /* rows forgotten before their time */
+};
+
+MUST_USE int timeline_new(const struct timeline_cfg *cfg, struct timeline **out);
+void timeline_free(struct timeline *t); /* NULL is fine */
+void scoped_timeline(struct timeline *const *t);
+/* To be given to pair_add_out(). */
+struct pair_out timeline_out(struct timeline *t);
+
+/* Ids of the rows that are there: from first up to, and without, end. */
+uint64_t timeline_first(const struct timeline *t, enum timeline_table table);
+uint64_t timeline_end(const struct timeline *t, enum timeline_table table);
+/* False for an id that is not there (any more). */
+bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t id,
+                  union timeline_row *out);
+/*
+ * The column of a field, by its offset in the struct, from row id on; *nr is how many rows of it lie there.
+ * NULL for an id that is not there or an offset that is no field. Valid until the next record.
+ */
+const void *timeline_column(const struct timeline *t, enum timeline_table table, size_t offset,
+                            uint64_t id, uint32_t *nr);
+size_t timeline_bytes(const struct timeline *t); /* of columns and indexes */
+void timeline_loss(const struct timeline *t, struct timeline_loss *out);
+
+struct timeline_query {
+	enum timeline_table table;
+	uint32_t task; /* TASKS_NONE = any */
+	uint32_t cpu;  /* TIMELINE_ANY_CPU = any */
+	/* Rows that overlap [from_ns, to_ns); a moment must lie in it. */
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+/* Filled by timeline_find(); valid until the next record. */
+struct timeline_iter {
+	const struct timeline *t;
+	struct timeline_query q;
+	const uint32_t *order; /* NULL: the table itself */
+	uint64_t at;
+	uint64_t end;
+};
+
+/*
+ * Rows in the order of their ends. Indexes by task and CPU are built at the first question after a record:
+ * -ENOMEM.
+ */
+MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
+                           struct timeline_iter *out);
+/* False at the end. id and row may be NULL. */
+bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *row);

@@ -1,0 +1,50 @@
+/* tests/model/pair_fixture — builds records one call each, pushes them, and keeps the rows that come out. */
+#pragma once
+
+#include "../unit.h"
+
+#include <stdbool.h>
+
+#include "model/pair.h"
+
+#define MAX_ROWS 256
+
+struct fixture {
+	struct tasks *tasks;
+	struct pair *pair;
+	struct ev_sink sink;
+	struct pair_breaks breaks; /* after done() */
+	uint32_t nr_switches, nr_slices, nr_waits, nr_sleeps, nr_wakeups, nr_migrations;
+	uint32_t nr_spans, nr_counters, nr_marks, nr_idles, nr_gaps, nr_begun, nr_ended;
+	struct pair_switch switches[MAX_ROWS];
+	struct pair_slice slices[MAX_ROWS];
+	struct pair_wait waits[MAX_ROWS];
+	struct pair_sleep sleeps[MAX_ROWS];
+	struct pair_wakeup wakeups[MAX_ROWS];
+	struct pair_migration migrations[MAX_ROWS];
+	struct pair_span spans[MAX_ROWS];
+	struct pair_counter counters[MAX_ROWS];
+	struct pair_mark marks[MAX_ROWS];
+	struct pair_idle idles[MAX_ROWS];
+	struct pair_gap gaps[MAX_ROWS];
+};
+
+/* A cmocka setup and teardown: *state is a struct fixture with nr_cpus unset (CPUs show up by themselves). */
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+uint32_t task_of(const struct fixture *f, uint32_t tid);
+void push(struct fixture *f, const void *rec);
+void sw(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t prev, uint32_t next, uint32_t state);
+void waking(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t waker);
+void wakeup(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t target);
+void wakeup_new(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t waker);
+void migrate(struct fixture *f, uint64_t ts, uint32_t tid, uint32_t from, uint32_t to);
+void forked(struct fixture *f, uint64_t ts, uint32_t parent, uint32_t tid, const char *comm);
+void exec(struct fixture *f, uint64_t ts, uint32_t tid, uint32_t old_tid, const char *comm);
+void exiting(struct fixture *f, uint64_t ts, uint32_t tid);
+void freed(struct fixture *f, uint64_t ts, uint32_t tid);
+void lost(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t kind, uint64_t count);
+void softirq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t vector, bool is_exit);
+void irq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t nr, bool is_exit);
+void done(struct fixture *f, uint64_t ts);
