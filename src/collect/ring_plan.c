@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MIB            (1024U * 1024U)
-#define BYTES_PER_CPU  (16U * MIB)
-#define RING_BYTES_MAX (128U * MIB)
-#define RING_BYTES_MIN (64U * 1024U) /* a multiple of every page size */
-#define MEMORY_SHARE   32            /* all rings together take at most this part of it */
+#define MIB            1048576ULL
+#define BYTES_PER_CPU  (16 * MIB)
+#define RING_BYTES_MAX (128 * MIB)
+#define RING_BYTES_MIN 65536ULL /* a multiple of every page size */
+#define MEMORY_SHARE   32       /* all rings together take at most this part of it */
 
 static uint32_t power_of_two_below(uint64_t bytes)
 {
@@ -20,12 +20,12 @@ static uint32_t power_of_two_below(uint64_t bytes)
 
 static uint32_t pick_size(const struct ring_plan_cfg *cfg, uint32_t nr_rings)
 {
-	uint32_t cpus_per_ring = (cfg->nr_cpus + nr_rings - 1) / nr_rings;
-	uint64_t bytes = (uint64_t)cpus_per_ring * BYTES_PER_CPU;
-	uint64_t share = cfg->memory_bytes / MEMORY_SHARE / nr_rings;
+	uint64_t bytes, share;
 
-	if (cfg->ring_bytes)
+	if (cfg->ring_bytes || !nr_rings)
 		return power_of_two_below(cfg->ring_bytes);
+	bytes = (cfg->nr_cpus + nr_rings - 1) / nr_rings * BYTES_PER_CPU;
+	share = cfg->memory_bytes / MEMORY_SHARE / nr_rings;
 	if (cfg->memory_bytes && share < bytes)
 		bytes = share;
 	return power_of_two_below(bytes);
