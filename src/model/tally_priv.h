@@ -128,6 +128,7 @@ struct tally {
 	struct map *task_of; /* struct task_key -> index of tasks */
 	uint32_t free_task;
 	uint32_t touched_task;
+	uint32_t last_task; /* whose record came last */
 
 	uint32_t interval_nr;
 	struct arena *interval; /* histograms of the interval views */

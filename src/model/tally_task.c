@@ -86,14 +86,18 @@ static int find_task(struct tally *t, const struct stat_id *id, uint8_t part,
 {
 	struct task_key key = { id->start_ns, id->tid, id->generation };
 	struct tally_task *task;
-	uint32_t idx;
+	uint32_t idx = t->last_task + 1;
 	int err;
 
-	if (!map_find(t->task_of, &key, &idx)) {
-		err = add_task(t, id, &key, &idx);
-		if (err)
-			return err;
+	/* Drains visit tasks in one order, so the next is mostly the one behind the last: no need to search. */
+	if (idx >= t->nr_tasks || memcmp(&t->tasks[idx].key, &key, sizeof(key)) != 0) {
+		if (!map_find(t->task_of, &key, &idx)) {
+			err = add_task(t, id, &key, &idx);
+			if (err)
+				return err;
+		}
 	}
+	t->last_task = idx;
 	task = &t->tasks[idx];
 	*out = task->ended_parts & part ? NULL : task;
 	task->live_parts |= (uint8_t)(part & ~task->ended_parts);
@@ -346,6 +350,7 @@ void tally_end_tick(struct tally *t, uint64_t tick_ns)
 			continue;
 		tally_task_done(task);
 		map_remove(t->task_of, &task->key);
+		task->key = (struct task_key){ 0 }; /* nobody's: a record without tid is refused */
 		task->next = t->free_task;
 		t->free_task = idx;
 	}
