@@ -51,13 +51,13 @@ class LostEvents(RuntimeError):
 class Recording:
     """`perf record` of the whole machine; it records from the end of the constructor until stop()."""
 
-    def __init__(self, path):
+    def __init__(self, path, events=EVENTS):
         mount_tracefs()
         self.path = path
         control, perf_control = os.pipe(), os.pipe()
-        events = ",".join("sched:" + name for name in EVENTS)
+        names = ",".join("sched:" + name for name in events)
         self._process = subprocess.Popen(
-            ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", "8192", "-D", "-1", "-e", events,
+            ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", "8192", "-D", "-1", "-e", names,
              "-o", path, f"--control=fd:{control[0]},{perf_control[1]}"],
             pass_fds=(control[0], perf_control[1]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True)

@@ -1,0 +1,492 @@
+#!/usr/bin/env python3
+"""`schedscope record`: what is in the trace, against perf's record of the same seconds and the workload's account.
+
+The trace is read by tests/trace/decode.py, which shares no code with the writer and asserts the format on the
+way. As in test_stat_peers.py, a spinner of the idle class keeps perf from being blind in the idle task, and
+only tasks that are born while both watch are compared.
+"""
+import collections
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pair
+from live import (ROOT, SCHEDSCOPE, WAIT_S, Work, boot_minus_monotonic_ns, case, expect, expect_between,
+                  expect_near, main, need_live, once, run, scratch, unseen_switches)
+
+sys.path.insert(0, str(ROOT / "tests/trace"))
+import decode
+
+SUMMARY = re.compile(r"(.*): ([\d.]+) s, (\d+) events \((\d+) switches, (\d+) wakings\), (\d+) lost, ([\d.]+) MB")
+FORKED = re.compile(r"comm=.* pid=(\d+) child_comm=.* child_pid=(\d+)")
+SLICE_NS = 4_000_000  # of a hog, at most, on a machine of few CPUs
+NO_PID = "4194303"  # the last that a kernel of 64 bits can have
+# What decode.py calls the events that perf has under these names.
+NAMES = {"switch": "sched_switch", "waking": "sched_waking", "task_newtask": "sched_process_fork"}
+COMPARED = ("sched_switch", "sched_waking", "sched_wakeup_new", "sched_migrate_task", "sched_process_fork",
+            "sched_process_exit")
+
+
+class Record:
+    """A running `schedscope record`: it records when the object exists."""
+
+    def __init__(self, path, *args):
+        need_live()
+        self.path = str(path)
+        self.process = subprocess.Popen([SCHEDSCOPE, "record", "-o", self.path, *args], text=True,
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        head = self._wait_for_bytes(0)  # is there before the first event
+        self._wait_for_bytes(head)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def _wait_for_bytes(self, more_than):
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end and self.process.poll() is None:
+            size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+            if size > more_than:
+                return size
+            time.sleep(0.01)
+        self.process.kill()
+        raise AssertionError(f"no trace from {self.process.args}: {self.process.communicate()[1]}")
+
+    def programs(self):
+        """Ids of the BPF programs that it holds."""
+        lines = [line for info in pathlib.Path(f"/proc/{self.process.pid}/fdinfo").iterdir()
+                 for line in info.read_text(encoding="ascii").splitlines()]
+        return {int(line.split()[1]) for line in lines if line.startswith("prog_id:")}
+
+    def wait(self):
+        """Its summary, once it has ended by itself."""
+        return summary_of(self.process.communicate(timeout=WAIT_S)[1], self.process.returncode)
+
+    def finish(self, how=signal.SIGINT):
+        """Ends it by a signal; its summary."""
+        self.process.send_signal(how)
+        return self.wait()
+
+
+def summary_of(talk, code):
+    """The numbers of the summary line of a run that went well."""
+    expect(code == 0, f"exit {code}: {talk}")
+    found = SUMMARY.match(talk)
+    expect(found, f"no summary: {talk}")
+    keys = ("seconds", "events", "switches", "wakings", "lost", "mb")
+    return {"path": found[1], "text": talk, **{key: float(found[i]) for i, key in enumerate(keys, 2)}}
+
+
+def decoded(path):
+    """The trace, with what holds for each: order and format (in the decoder), names, and the chain of switches."""
+    trace = decode.Trace(pathlib.Path(path).read_bytes())
+    decode.check_names(trace)
+    return trace
+
+
+def pipe_bench(loops, cpu=1):
+    """Two tasks that wake each other on one CPU."""
+    words = ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(loops)]
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def runtimes(trace):
+    """Nanoseconds on a CPU of each tid: from each switch to it to the next one there."""
+    total = collections.Counter()
+    for events in trace.events.values():
+        since = tid = None
+        for event in events:
+            if event.get("after_loss"):
+                tid = None
+            if event["name"] in ("switch", "sched_switch"):
+                out = event.get("arg_prev_pid", tid)
+                if tid is not None and tid == out:
+                    total[tid] += event["ts"] - since
+                since, tid = event["ts"], event.get("next", event.get("arg_next_pid"))
+    return total
+
+
+def our_tasks(trace):
+    """(time, name, tids that it is about) of each event, by perf's names."""
+    for events in trace.events.values():
+        current = None
+        for event in events:
+            name = NAMES.get(event["name"], event["name"])
+            if name == "sched_switch":
+                prev = event.get("arg_prev_pid", current)
+                current = event.get("next", event.get("arg_next_pid"))
+                yield event["ts"], name, (prev, current)
+            elif name == "sched_waking":
+                yield event["ts"], name, (event.get("tid", event.get("arg_pid")),)
+            elif name == "sched_process_fork":
+                yield event["ts"], name, (event["pid"],)
+            elif name in COMPARED:
+                yield event["ts"], name, (event["arg_pid"],)
+
+
+def their_tasks(events):
+    """The same of perf's events."""
+    for at, _, name, fields in events:
+        if name == "sched_switch":
+            found = pair.SWITCH.match(fields)
+            yield at, name, (int(found[2]), int(found[5]))
+        elif name == "sched_process_fork":
+            yield at, name, (int(FORKED.match(fields)[1]),)
+        else:
+            yield at, name, (int(pair.WAKEUP.match(fields)[2]),)
+
+
+def family(events, pids):
+    """The tids of these processes, and of all that they forked."""
+    tids = set(pids)
+    for _, _, name, fields in events:
+        if name == "sched_process_fork":
+            parent, child = map(int, FORKED.match(fields).groups())
+            if parent in tids:
+                tids.add(child)
+    return tids
+
+
+def count(tasks, tids, window):
+    """How many events of each name are about one of the tids, in that time."""
+    return collections.Counter(name for at, name, about in tasks
+                               if window[0] <= at <= window[1] and not tids.isdisjoint(about))
+
+
+def messaging():
+    """Very many tasks that talk to each other; its pid."""
+    bench = subprocess.Popen(["perf", "bench", "sched", "messaging", "-g", "2", "-l", "60"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    expect(bench.wait(60) == 0, "perf bench sched messaging failed")
+    return bench.pid
+
+
+def stolen_ns():
+    """What the host took from all CPUs since boot: no task has run meanwhile, by the kernel's account."""
+    fields = pathlib.Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=9)
+    return int(fields[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+def record(*args):
+    """One recording by us and by perf of the same work."""
+    need_live()
+    with scratch() as folder:
+        keeper = Work("keep", ms=60000)
+        try:
+            with Record(os.path.join(folder, "ours.pftrace"), *args) as ours:
+                recording = pair.Recording(os.path.join(folder, "perf.data"), COMPARED)
+                unseen, stolen = -unseen_switches(), -stolen_ns()
+                start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+                pids = [messaging()]
+                works = [("hogs", {"nr": 3, "ms": 1500}), ("pingpong", {"rounds": 10000}),
+                         ("storm", {"nr": 500, "us": 100}), ("migrate", {"rounds": 400}),
+                         ("sleep", {"nr": 4, "rounds": 50, "us": 2000})]
+                accounts = [Work(kind, **options).account() for kind, options in works]
+                end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+                unseen, stolen = unseen + unseen_switches(), stolen + stolen_ns()
+                recording.stop()
+                summary = ours.finish()
+        finally:
+            keeper.kill()
+        trace = decoded(ours.path)
+        events = list(recording.events())
+    tids = family(events, pids + [account["pid"] for account in accounts])
+    shift = boot_minus_monotonic_ns()
+    return {"trace": trace, "summary": summary, "accounts": accounts, "tids": tids, "unseen": unseen,
+            "stolen": stolen,
+            "ours": count(our_tasks(trace), tids, (start, end)),
+            "theirs": count(their_tasks(events), tids, (start - shift, end - shift))}
+
+
+def recorded_with_perf(*args):
+    """As record(); again if others keep the machine too busy for perf."""
+    for _ in range(2):
+        try:
+            return record(*args)
+        except pair.LostEvents:
+            time.sleep(3)
+    return record(*args)
+
+
+@once
+def session():
+    """One such recording for several cases."""
+    return recorded_with_perf()
+
+
+@once
+def session_per_cpu():
+    """The same with a ring for each CPU."""
+    return recorded_with_perf("--rings", "cpu")
+
+
+def expect_counts(got):
+    expect(got["summary"]["lost"] == 0, f"lost {got['summary']['lost']:.0f} events")
+    for name in COMPARED:
+        ours, theirs = got["ours"][name], got["theirs"][name]
+        expect(theirs >= 80, f"only {theirs} {name} to compare")
+        # Either may be blind in threads of pid 1, by at most what these did.
+        expect_near(name, ours, theirs, relative=0.001, absolute=2 + got["unseen"])
+
+
+def expect_sound(got):
+    """Order and names were checked by the decoder; the breaks of the chain are those that were counted."""
+    trace, breaks = got["trace"], decode.check_chains(got["trace"], False)
+    expect(trace.attributes["broken_switches"] == breaks,
+           f"{breaks} breaks, {trace.attributes['broken_switches']} counted")
+    expect(trace.attributes["late_timestamps"] == 0, f"{trace.attributes['late_timestamps']} events came late")
+    switches = sum(event["name"] in ("switch", "sched_switch") for events in trace.events.values()
+                   for event in events)
+    expect(switches == got["summary"]["switches"], f"{switches} switches, not {got['summary']['switches']}")
+    expect(breaks <= max(20, switches // 1000), f"{breaks} breaks in {switches} switches")
+    expect(sorted(trace.events) == list(range(os.cpu_count())), f"events of CPUs {sorted(trace.events)}")
+
+
+@case
+def counts_agree_with_perf():
+    expect_counts(session())
+
+
+@case
+def counts_agree_with_perf_with_a_ring_per_cpu():
+    expect_counts(session_per_cpu())
+
+
+@case
+def time_chain_and_names_are_sound():
+    expect_sound(session())
+
+
+@case
+def time_chain_and_names_are_sound_with_a_ring_per_cpu():
+    expect_sound(session_per_cpu())
+
+
+@case
+def runtimes_agree_with_the_kernels_own_accounts():
+    got, compared = session(), 0
+    ran = runtimes(got["trace"])
+    # A switch that is not traced hides a slice.
+    hidden = got["trace"].attributes["broken_switches"] * SLICE_NS
+    for account in got["accounts"]:
+        for task in account["tasks"]:
+            if task["run_ns"] >= 30_000_000:
+                compared += 1
+                # The account leaves out what it took to start and to end.
+                limit = max(task["run_ns"] // 100, 2_000_000)
+                expect_between(f"runtime of {task['comm']}", ran[task["tid"]],
+                               task["run_ns"] - limit - hidden, task["run_ns"] + limit + got["stolen"])
+    expect(compared >= 5, f"only {compared} tasks ran long enough")
+
+
+@case
+def tasks_that_lived_a_moment_have_names():
+    trace = session()["trace"]
+    exits = [event for events in trace.events.values() for event in events
+             if event["name"] == "sched_process_exit" and event["arg_pid"] in session()["tids"]]
+    expect(len(exits) >= 500, f"only {len(exits)} lives ended")
+    for event in exits:
+        expect(event["arg_pid"] in trace.threads, f"thread {event['arg_pid']} has no name")
+        expect(event["arg_comm"] in [name for _, name in trace.renames[event["arg_pid"]]],
+               f"{event['arg_pid']} ended as {event['arg_comm']}, was {trace.renames[event['arg_pid']]}")
+
+
+def switches_of_the_machine():
+    """Of all CPUs since boot."""
+    text = pathlib.Path("/proc/stat").read_text(encoding="ascii")
+    return int(re.search(r"^ctxt (\d+)", text, re.M)[1])
+
+
+@case
+def losses_are_counted_to_the_last_event():
+    with scratch() as folder:
+        before = switches_of_the_machine()
+        with Record(os.path.join(folder, "tiny.pftrace"), "--ring-kib", "64") as ours:
+            inner = -switches_of_the_machine()
+            ours.process.send_signal(signal.SIGSTOP)  # nobody reads the rings for a while
+            bench = pipe_bench(150000)
+            time.sleep(0.25)
+            ours.process.send_signal(signal.SIGCONT)
+            expect(bench.wait(60) == 0, "perf bench sched pipe failed")
+            inner += switches_of_the_machine()
+            summary = ours.finish()
+        outer = switches_of_the_machine() - before
+        trace = decoded(ours.path)
+    recorded = collections.Counter(NAMES.get(event["name"], event["name"]) for events in trace.events.values()
+                                   for event in events)
+    lost = {key[5:].lower(): value for key, value in trace.attributes.items() if key.startswith("lost.")}
+    expect(sum(lost.values()) > 1000, f"lost {lost}")
+    expect(trace.attributes["lost"] == sum(lost.values()) == summary["lost"], f"{lost}, {summary['text']}")
+    switches, wakings = (recorded[name] + lost.get(kind, 0) for name, kind in
+                         (("sched_switch", "switch"), ("sched_waking", "waking")))
+    expect(switches == summary["switches"], f"{switches} switches recorded or lost, {summary['text']}")
+    expect(wakings == summary["wakings"], f"{wakings} wakings recorded or lost, {summary['text']}")
+    total = sum(recorded.values()) + sum(lost.values())
+    expect(total == summary["events"], f"{total} events recorded or lost, {summary['text']}")
+    # And what was seen is what happened, by the kernel's own count.
+    expect_between("switches", summary["switches"], inner * 0.99 - 20, outer)
+
+
+@case
+def a_killed_recording_is_a_trace_and_leaves_nothing_attached():
+    with scratch() as folder, Record(os.path.join(folder, "killed.pftrace")) as ours:
+        bench = pipe_bench(50000)
+        time.sleep(1.2)
+        programs = ours.programs()
+        ours.process.kill()
+        ours.process.wait()
+        bench.wait(60)
+        trace = decoded(ours.path)
+        expect(not trace.is_truncated, "the last packet is cut")
+        expect(sum(map(len, trace.events.values())) > 10000, "the trace is nearly empty")
+        expect(len(programs) > 10, f"only {len(programs)} programs were loaded")
+        end = time.monotonic() + 5
+        while programs & loaded_programs():
+            expect(time.monotonic() < end, f"programs {programs & loaded_programs()} are still there")
+            time.sleep(0.1)
+
+
+def loaded_programs():
+    """Ids of all BPF programs of the machine."""
+    out = subprocess.run(["bpftool", "prog", "list"], capture_output=True, text=True, check=True).stdout
+    return {int(number) for number in re.findall(r"^(\d+):", out, re.M)}
+
+
+@case
+def a_full_disk_ends_the_recording_and_what_is_there_can_be_read():
+    need_live()
+    script = ('mount -t tmpfs -o size=512k tmpfs "$1" && "$3" record -o "$1/t" --duration 15; code=$?; '
+              'cp "$1/t" "$2"; exit $code')
+    with scratch() as folder, scratch() as small:
+        copy, bench = os.path.join(folder, "full.pftrace"), pipe_bench(3000000)
+        try:
+            done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", small, copy, SCHEDSCOPE],
+                                  capture_output=True, text=True, timeout=30, check=False)
+        finally:
+            bench.terminate()
+            bench.wait()
+        expect(done.returncode == 1, f"exit {done.returncode}: {done.stderr}")
+        errors = [line for line in done.stderr.splitlines() if line.startswith("schedscope: ")
+                  and "warning" not in line]
+        expect(len(errors) == 1 and "No space left" in errors[0], f"said: {done.stderr}")
+        trace = decoded(copy)
+        expect(not trace.is_truncated, "the last packet is cut")
+        expect(sum(map(len, trace.events.values())) > 1000, "the trace is nearly empty")
+
+
+def expect_refusal(code, sentence, *args):
+    """One sentence, the exit code, nothing started, no file left behind."""
+    with scratch() as folder:
+        done = run("record", *args, cwd=folder)
+        expect(done.returncode == code, f"{args}: exit {done.returncode}: {done.stderr}")
+        lines = done.stderr.splitlines()
+        expect(len(lines) == 1 and sentence in lines[0], f"{args}: said {done.stderr}")
+        expect(not done.stdout, f"{args}: printed {done.stdout}")
+        expect(not os.listdir(folder), f"{args}: left {os.listdir(folder)}")
+
+
+@case
+def what_cannot_be_is_refused_before_anything_starts():
+    command = ("--", "touch", "started")
+    expect_refusal(2, "'swich' is no event", "--events", "swich", "-o", "t", *command)
+    expect_refusal(2, "contradict", "--duration", "1", "--trace-ms", "500", "-o", "t", *command)
+    expect_refusal(2, "contradict", "-p", "1", "-o", "t", *command)
+    expect_refusal(2, "is too short", "-d", "1", "-o", "t", *command)
+    expect_refusal(2, "parenthesis", "--cgroup", "(", "-o", "t", *command)
+    expect_refusal(1, f"no process {NO_PID}", "-p", NO_PID, "-o", "t")
+
+
+@case
+def an_unwritable_path_is_told_before_anything_starts():
+    need_live()
+    expect_refusal(1, "cannot create 'no/such/t'", "-o", "no/such/t", "--", "touch", "started")
+    expect_refusal(1, "cannot create '/'", "-o", "/", "--", "touch", "started")
+
+
+@case
+def a_command_is_recorded_from_its_first_moment_to_its_end():
+    need_live()
+    with scratch() as folder:
+        path, shell = os.path.join(folder, "t"), os.path.join(folder, f"sh-{os.getpid()}")
+        os.symlink("/bin/sh", shell)
+        done = run("record", "-o", path, "--", shell, "-c", "sleep 0.3; exit 3")
+        summary = summary_of(done.stderr, done.returncode)
+        trace = decoded(path)
+    expect_between("seconds", summary["seconds"], 0.3, 2)
+    expect("the command ended with 3" in summary["text"], summary["text"])
+    events = sorted((event["ts"], event["name"], event["arg_pid"], event.get("arg_filename"))
+                    for of_cpu in trace.events.values() for event in of_cpu if "arg_pid" in event)
+    tid, = (pid for _, name, pid, file in events
+            if name == "sched_process_exec" and file == os.path.basename(shell))
+    story = [name for _, name, pid, _ in events if pid == tid]
+    expect("sched_process_exit" in story, f"the shell did {story}")
+    expect(any(file == "sleep" for *_, file in events), "no exec of sleep")
+
+
+@case
+def a_command_that_does_not_exist_is_told():
+    need_live()
+    with scratch() as folder:
+        done = run("record", "-o", os.path.join(folder, "t"), "--", "no-such-command")
+        expect("cannot run 'no-such-command'" in done.stderr, f"said {done.stderr}")
+
+
+@case
+def a_recording_of_a_process_ends_with_it():
+    with scratch() as folder:
+        target = subprocess.Popen(["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/sleep 0.2; done"])
+        with Record(os.path.join(folder, "t"), "-p", str(target.pid)) as ours:
+            target.wait()
+            start = time.monotonic()
+            summary = ours.wait()
+            expect(time.monotonic() - start < 1, "it went on after the end of the process")
+        trace = decoded(ours.path)
+    expect(summary["switches"] > 0 and summary["wakings"] > 0, summary["text"])
+    for at, name, about in our_tasks(trace):
+        if name == "sched_waking":
+            expect(about == (target.pid,), f"{about} is woken at {at}")
+
+
+@case
+def a_compressed_trace_has_the_same_events():
+    with scratch() as folder:
+        plain, packed = (os.path.join(folder, name) for name in ("plain", "packed"))
+        with Record(plain) as one, Record(packed, "--gzip") as other:
+            work = Work("pingpong", rounds=5000)
+            account = work.account()
+            lost = [record.finish()["lost"] for record in (other, one)]
+        expect(lost == [0, 0], f"lost {lost}")
+        traces = decoded(plain), decoded(packed)
+        sizes = os.path.getsize(plain), os.path.getsize(packed)
+    expect(traces[0].largest_compressed == 0 < traces[1].largest_compressed <= 512 << 10,
+           f"packets of {[trace.largest_compressed for trace in traces]} bytes")
+    expect(sizes[1] < 0.8 * sizes[0], f"{sizes[0]} bytes became {sizes[1]}")
+    tids = {account["pid"], *(task["tid"] for task in account["tasks"])}
+    one, other = ([(name, about) for _, name, about in sorted(our_tasks(trace)) if not tids.isdisjoint(about)]
+                  for trace in traces)
+    expect(len(one) > 10000, f"only {len(one)} events")
+    counts = [collections.Counter(events) for events in (one, other)]
+    expect(counts[0] == counts[1], f"differ in {(counts[0] - counts[1]) + (counts[1] - counts[0])}")
+
+
+@case
+def an_interrupt_ends_it_well():
+    with scratch() as folder:
+        for how in (signal.SIGINT, signal.SIGTERM):
+            with Record(os.path.join(folder, how.name)) as ours:
+                summary = ours.finish(how)
+            expect(summary["path"] == ours.path and summary["events"] > 0, summary["text"])
+            trace = decoded(ours.path)
+            expect(trace.attributes["lost"] == summary["lost"] and not trace.is_truncated, summary["text"])
+
+
+if __name__ == "__main__":
+    main()
