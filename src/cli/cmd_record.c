@@ -81,19 +81,23 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, UINT64_MAX / 2,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record besides switches and wakings, which are always there",
+		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, all",
 		.choices = event_set_names,
-		.details = "default is sched, task, irq and power. wakeup adds sched_wakeup; ipi, workqueue and other "
-			   "add what they say; all is everything that this kernel has. Names of single kinds, such as "
-			   "softirq_entry, work too."),
-	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads"),
+		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
+			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
+			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
+			   "hw_pressure and gpu_mem; all is everything that this kernel has. Names of single kinds, "
+			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
+	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
+		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
+			   "deaths stay those of the whole machine. Ends with the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file loads as it is"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
 	OPT_U64(0, "ring-kib", "KIB", struct record_args, ring_kib, 64, 131072,
-		"size of each ring buffer; chosen from CPUs and memory if not given"),
+		"size of each ring buffer, a power of two; chosen from CPUs and memory if not given"),
 	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr"),
 	OPT_FLAG(0, "debug", struct record_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,
