@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
+#define YEAR_NS   (366 * 86400 * SECOND_NS)
 
 struct record_args {
 	const char *output;
@@ -77,8 +79,8 @@ static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct record_args, output,
 		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file"),
 	OPT_DURATION(0, "duration", "SECONDS", struct record_args, duration_ns, SECOND_NS, 10 * MS_NS,
-		UINT64_MAX / 2, "stop after this time; until Ctrl-C if not given"),
-	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, UINT64_MAX / 2,
+		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
+	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, all",
@@ -133,24 +135,27 @@ static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 	return diag_set(d, -EINVAL, hint, "'%.60s' is no event that can be recorded", word);
 }
 
+static int add_list(const char *list, uint64_t *kinds, struct diag *d)
+{
+	SCOPED(scoped_free) char *words = strdup(list);
+	char *rest = words, *word;
+	int err = words ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+
+	while (!err && (word = strsep(&rest, ",")))
+		err = add_events(word, kinds, d);
+	return err;
+}
+
 static int parse_events(const struct opt_list *list, uint64_t *kinds, struct diag *d)
 {
+	int err = 0;
+
 	*kinds = list->nr ? EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) : DEFAULT_KINDS;
-	for (size_t i = 0; i < list->nr; i++) {
-		char words[256], *save = NULL;
-
-		snprintf(words, sizeof(words), "%s", list->items[i]);
-		for (char *word = strtok_r(words, ",", &save); word;
-		     word = strtok_r(NULL, ",", &save)) {
-			int err = add_events(word, kinds, d);
-
-			if (err)
-				return err;
-		}
-	}
+	for (size_t i = 0; !err && i < list->nr; i++)
+		err = add_list(list->items[i], kinds, d);
 	/* Records carry ids; names come from the lifecycle. */
 	*kinds |= TASK_KINDS;
-	return 0;
+	return err;
 }
 
 static void default_name(char *buf, size_t size)
@@ -201,7 +206,7 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 	for (unsigned int kind = 1; kind < EV_KIND_MAX; kind++)
 		if (s->missing & EV_BIT(kind))
 			log_info("this kernel has no tracepoint for %s", ev_kind_name(kind));
-	if (s->breaks)
+	if (s->breaks && !s->is_filtered)
 		log_warn(
 			"%llu switches do not follow from the one before: this kernel leaves some out",
 			(unsigned long long)s->breaks);
@@ -209,6 +214,7 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 
 static int record(const struct recorder_cfg *cfg, struct diag *d)
 {
+	/* Onto a terminal that is free for it: neither the command's nor that of the trace itself. */
 	bool has_progress = isatty(STDERR_FILENO) && !cfg->command;
 	struct recorder *r = NULL;
 	struct recorder_stats stats = { 0 };
@@ -217,6 +223,8 @@ static int record(const struct recorder_cfg *cfg, struct diag *d)
 
 	if (err)
 		return err;
+	if (recorder_nr_cgroups(r) == 0 && cfg->nr_cgroup)
+		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
@@ -230,7 +238,6 @@ static int check_args(const struct record_args *args, const struct opt_list *com
                       struct diag *d)
 {
 	struct match *match = NULL;
-	char path[64];
 	int err;
 
 	if (args->duration_ns && args->trace_ns)
@@ -241,13 +248,7 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 		                "-p and a command contradict each other");
 	err = match_new(args->cgroup.items, args->cgroup.nr, d, &match);
 	match_free(match);
-	if (err || !args->pid)
-		return err;
-	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)args->pid);
-	if (access(path, F_OK))
-		return diag_set(d, -ESRCH, NULL, "there is no process %llu",
-		                (unsigned long long)args->pid);
-	return 0;
+	return err || !args->pid ? err : cli_check_pid(args->pid, d);
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
@@ -281,6 +282,9 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			child[i] = (char *)command->items[i];
 		cfg.command = child;
 	}
+	signal(SIGPIPE, SIG_IGN);
+	if (cfg.path && strcmp(cfg.path, "-") == 0)
+		cfg.path = "/dev/stdout";
 	if (!cfg.path) {
 		default_name(name, sizeof(name));
 		cfg.path = name;

@@ -17,8 +17,10 @@
 #include "render/stat_text.h"
 #include "session/stat_session.h"
 #include "sys/pmu.h"
+#include "sys/proc_tasks.h"
 
 #define SECOND_NS          1000000000ULL
+#define YEAR_NS            (366 * 86400 * SECOND_NS)
 #define REPORT_ARENA_BYTES ((size_t)256 * 1024 * 1024)
 
 struct stat_args {
@@ -72,7 +74,7 @@ static const struct opt options[] = {
 	OPT_DURATION('i', "interval", "SECONDS", struct stat_args, interval_ns, SECOND_NS, SECOND_NS / 10,
 		86400 * SECOND_NS, "time between reports; also 500ms, 2m"),
 	OPT_DURATION('r', "run-time", "SECONDS", struct stat_args, run_time_ns, SECOND_NS, SECOND_NS / 100,
-		UINT64_MAX / 2, "stop after this time; until Ctrl-C if not given"),
+		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
 
 	OPT_U64('p', "pid", "PID", struct stat_args, pid, 1, PID_MAX,
 		"only this process, with all its threads", .heading = "Whom to measure"),
@@ -239,23 +241,12 @@ static int measure(const struct stat_session_cfg *cfg, struct shower *sh, struct
 /* A mistyped id would otherwise measure nothing, for ever. */
 static int check_ids(const struct stat_args *args, struct diag *d)
 {
-	char path[64];
+	int err = args->pid ? cli_check_pid(args->pid, d) : 0;
 
-	if (args->pid) {
-		snprintf(path, sizeof(path), "/proc/%llu/task/%llu", (unsigned long long)args->pid,
-		         (unsigned long long)args->pid);
-		if (access(path, F_OK))
-			return diag_set(d, -ESRCH,
-			                "give the id of a process; for one thread use --tid",
-			                "there is no process %llu", (unsigned long long)args->pid);
-	}
-	if (args->tid) {
-		snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)args->tid);
-		if (access(path, F_OK))
-			return diag_set(d, -ESRCH, NULL, "there is no thread %llu",
-			                (unsigned long long)args->tid);
-	}
-	return 0;
+	if (!err && args->tid && !proc_tgid_of((uint32_t)args->tid))
+		err = diag_set(d, -ESRCH, NULL, "there is no thread %llu",
+		               (unsigned long long)args->tid);
+	return err;
 }
 
 static struct stat_session_cfg session_cfg(const struct stat_args *args,

@@ -1,8 +1,11 @@
 #include "cli/command.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "sys/proc_tasks.h"
 
 static void print(const struct diag *d)
 {
@@ -53,4 +56,19 @@ bool cli_is_reader_gone(void)
 	struct pollfd out = { .fd = STDOUT_FILENO };
 
 	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+int cli_check_pid(uint64_t pid, struct diag *d)
+{
+	uint32_t tgid = proc_tgid_of((uint32_t)pid);
+
+	if (!tgid)
+		return diag_set(d, -ESRCH, NULL, "there is no process %llu",
+		                (unsigned long long)pid);
+	if (tgid != pid)
+		return diag_set(
+			d, -ESRCH,
+			"give the process; one thread alone is --tid, where there is that option",
+			"%llu is a thread of process %u", (unsigned long long)pid, tgid);
+	return 0;
 }

@@ -29,6 +29,9 @@ MUST_USE int cli_fail(const struct diag *d);
 /* The same for a wrong command line; a diag without hint gets one: which --help to read. cmd == NULL: the program. */
 MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d);
 
+/* Whether -p names a process: -ESRCH with a diag for nobody and for a thread of another process. */
+MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
+
 /* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
 bool cli_is_reader_gone(void);
 

@@ -1,11 +1,14 @@
 #include "session/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,7 +41,10 @@ struct recorder {
 	uint64_t start_ns;
 	pid_t child; /* 0 = none */
 	int child_status;
-	int start_fd; /* the child waits for this pipe to close */
+	int start_fd;   /* the child waits for a byte from here */
+	int failure_fd; /* and tells here why it could not become the command */
+	int target_fd;  /* pidfd of the process that was asked for; -1 = none */
+	uint64_t elapsed_ns;
 };
 
 static void scoped_recorder(struct recorder *const *r)
@@ -155,7 +161,7 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	r->cfg = *cfg;
-	r->start_fd = -1;
+	r->start_fd = r->failure_fd = r->target_fd = -1;
 	err = tracing_look("recordings", &tracing, d);
 	if (!err)
 		err = stat_filter_new(&filter, d, &r->filter);
@@ -165,6 +171,11 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 		err = plan_rings(r, d);
 	if (!err)
 		err = open_events(r, &tracing, d);
+	if (!err && cfg->tgid) {
+		r->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)cfg->tgid, 0);
+		if (r->target_fd < 0)
+			err = diag_set(d, -errno, NULL, "cannot watch process %u", cfg->tgid);
+	}
 	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
 	if (!err)
 		err = open_writer(r, d);
@@ -191,47 +202,78 @@ static int tell_task(void *ctx, const struct proc_task *task)
 	return r->sink.push(r->sink.ctx, &rec.hdr);
 }
 
-/* The command waits behind a pipe until the recording has begun. */
+/* In the child: waits until the recording has begun, then becomes the command, or says why not. */
+static void be_command(const struct recorder *r, int start_fd, int failure_fd)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	if (read(start_fd, &byte, 1) != 1) /* closed without a word: there is no recording */
+		_exit(126);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(r->cfg.command[0], r->cfg.command);
+	err = errno;
+	(void)!write(failure_fd, &err, sizeof(err));
+	_exit(127);
+}
+
 static int start_command(struct recorder *r, struct diag *d)
 {
-	int fds[2];
+	int start[2], failure[2];
 
 	if (!r->cfg.command)
 		return 0;
-	if (pipe(fds))
+	if (pipe2(start, O_CLOEXEC))
 		return diag_set(d, -errno, NULL, "cannot make a pipe");
+	if (pipe2(failure, O_CLOEXEC)) {
+		close(start[0]);
+		close(start[1]);
+		return diag_set(d, -errno, NULL, "cannot make a pipe");
+	}
 	r->child = fork();
-	if (r->child < 0) {
-		int err = -errno;
-
-		close(fds[0]);
-		close(fds[1]);
-		r->child = 0;
-		return diag_set(d, err, NULL, "cannot start the command");
-	}
 	if (r->child == 0) {
-		sigset_t none;
-		char byte;
-
-		close(fds[1]);
-		(void)!read(fds[0], &byte, 1);
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		execvp(r->cfg.command[0], r->cfg.command);
-		fprintf(stderr, "schedscope: cannot run '%s': %s\n", r->cfg.command[0],
-		        strerror(errno));
-		_exit(127);
+		close(start[1]); /* or it would wait for itself */
+		be_command(r, start[0], failure[1]);
 	}
-	close(fds[0]);
-	r->start_fd = fds[1];
+	close(start[0]);
+	close(failure[1]);
+	r->start_fd = start[1];
+	r->failure_fd = failure[0];
+	if (r->child > 0)
+		return 0;
+	r->child = 0;
+	return diag_set(d, -errno, NULL, "cannot start the command");
+}
+
+/* Lets it go; 0 once it has become the command. */
+static int release_command(struct recorder *r, struct diag *d)
+{
+	int why = 0;
+
+	if (!r->child)
+		return 0;
+	if (write(r->start_fd, "", 1) != 1)
+		return diag_set(d, -errno, NULL, "cannot start the command");
+	if (read(r->failure_fd, &why, sizeof(why)) == (ssize_t)sizeof(why))
+		return diag_set(d, -why, "check its name", "cannot run '%s'", r->cfg.command[0]);
 	return 0;
 }
 
-static void release_command(struct recorder *r)
+/* The command goes on if time was up first; whoever waits for nothing is ended. */
+static void leave_command(struct recorder *r)
 {
 	if (r->start_fd >= 0)
 		close(r->start_fd);
-	r->start_fd = -1;
+	if (r->failure_fd >= 0)
+		close(r->failure_fd);
+	if (r->child && !r->start_ns) {
+		kill(r->child, SIGKILL);
+		waitpid(r->child, &r->child_status, 0);
+	}
+	r->start_fd = r->failure_fd = -1;
 }
 
 static int begin(struct recorder *r, struct diag *d)
@@ -244,8 +286,15 @@ static int begin(struct recorder *r, struct diag *d)
 		return err;
 	r->start_ns = watch_now_ns();
 	err = proc_tasks_each("/proc", tell_task, r, d);
-	release_command(r);
-	return err;
+	return err ? err : release_command(r, d);
+}
+
+/* A pidfd can be read once its process has ended, reaped or not. */
+static bool is_target_gone(const struct recorder *r)
+{
+	struct pollfd target = { .fd = r->target_fd, .events = POLLIN };
+
+	return r->target_fd >= 0 && poll(&target, 1, 0) == 1;
 }
 
 static bool has_ended(struct recorder *r, enum watch_event event, enum recorder_end *why)
@@ -260,7 +309,7 @@ static bool has_ended(struct recorder *r, enum watch_event event, enum recorder_
 		*why = RECORDER_END_COMMAND;
 		return true;
 	}
-	if (r->cfg.tgid && kill((pid_t)r->cfg.tgid, 0) && errno == ESRCH) {
+	if (is_target_gone(r)) {
 		*why = RECORDER_END_TARGET;
 		return true;
 	}
@@ -275,7 +324,8 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	memset(out, 0, sizeof(*out));
 	events_totals(r->events, &totals);
 	trace_writer_stats(r->writer, &writer);
-	out->elapsed_ns = r->start_ns ? watch_now_ns() - r->start_ns : 0;
+	out->elapsed_ns = r->elapsed_ns ? r->elapsed_ns : watch_now_ns() - r->start_ns;
+	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
 		out->lost += totals.lost[kind];
@@ -340,20 +390,33 @@ int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, 
 		err = begin(r, d);
 	if (!err)
 		err = loop(r, w, progress, ctx, d, why);
+	r->elapsed_ns = r->start_ns ? watch_now_ns() - r->start_ns : 0; /* without detaching */
 	finish = events_finish(r->events, &r->sink, err ? NULL : d);
 	watch_close(w);
 	return explain(r, err ? err : finish, d);
+}
+
+size_t recorder_nr_cgroups(const struct recorder *r)
+{
+	return stat_filter_cgroups(r->filter)->nr;
 }
 
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)
 {
 	int err = 0;
 
-	release_command(r);
+	leave_command(r);
+	if (r->writer)
+		err = trace_writer_flush(r->writer, d); /* so that the bytes are all counted */
 	if (r->events && r->writer && stats)
 		fill_stats(r, stats);
-	if (r->writer)
-		err = trace_writer_close(r->writer, d);
+	if (r->writer) {
+		int closing = trace_writer_close(r->writer, err ? NULL : d);
+
+		err = err ? err : closing;
+	}
+	if (r->target_fd >= 0)
+		close(r->target_fd);
 	events_close(r->events);
 	stat_filter_free(r->filter);
 	ring_plan_done(&r->rings);

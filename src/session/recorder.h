@@ -46,6 +46,7 @@ struct recorder_stats {
 	uint64_t written; /* records */
 	uint64_t bytes;
 	uint64_t breaks;    /* switches that do not follow from the one before */
+	bool is_filtered;   /* then switches of others are left out, and breaks mean nothing */
 	uint64_t missing;   /* kinds that this kernel does not have */
 	int command_status; /* as of waitpid(), if there was a command */
 };
@@ -53,6 +54,7 @@ struct recorder_stats {
 typedef void recorder_progress_fn(void *ctx, const struct recorder_stats *stats);
 
 MUST_USE int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out);
+size_t recorder_nr_cgroups(const struct recorder *r); /* that the patterns match */
 /* progress, which may be NULL, is called about four times a second. */
 MUST_USE int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx,
                           struct diag *d, enum recorder_end *why);

@@ -12,8 +12,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-#define PF_KTHREAD     0x00200000U /* include/linux/sched.h, unchanged since 2.6.27 */
-#define STAT_BYTES_MAX 4096
+#define PF_KTHREAD       0x00200000U /* include/linux/sched.h, unchanged since 2.6.27 */
+#define STAT_BYTES_MAX   4096
+#define STATUS_BYTES_MAX 65536
 
 static void scoped_closedir(DIR *const *dir)
 {
@@ -116,4 +117,18 @@ int proc_tasks_each(const char *root, proc_task_fn *fn, void *ctx, struct diag *
 		if (is_number(entry->d_name))
 			err = each_thread(dirfd(dir), entry->d_name, fn, ctx);
 	return err;
+}
+
+uint32_t proc_tgid_of(uint32_t tid)
+{
+	SCOPED(scoped_free) char *text = NULL;
+	unsigned int tgid = 0;
+	const char *line;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	if (text_read_file(path, STATUS_BYTES_MAX, &text))
+		return 0;
+	line = strstr(text, "\nTgid:");
+	return line && sscanf(line, "\nTgid: %u", &tgid) == 1 ? tgid : 0;
 }

@@ -29,6 +29,9 @@ struct proc_task {
 /* From the text of /proc/PID/stat. False if it is none. */
 MUST_USE bool proc_task_parse(const char *text, struct proc_task *out);
 
+/* The process that a thread belongs to; itself for a process; 0 if there is no such thread. */
+uint32_t proc_tgid_of(uint32_t tid);
+
 /* A negative errno of fn ends the walk. root is "/proc", or a copy of such a tree. */
 typedef int proc_task_fn(void *ctx, const struct proc_task *task);
 MUST_USE int proc_tasks_each(const char *root, proc_task_fn *fn, void *ctx, struct diag *d);

@@ -1,6 +1,7 @@
 #include "../unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -66,6 +67,26 @@ static void this_process_is_found_with_its_words(void **state)
 	assert_non_null(memmem(me.cmdline, me.cmdline_len, "test_proc_tasks", 15));
 }
 
+static void *tell_tid(void *out)
+{
+	*(uint32_t *)out = (uint32_t)gettid();
+	expect_eq(proc_tgid_of((uint32_t)gettid()), getpid());
+	return NULL;
+}
+
+static void a_thread_knows_its_process(void **state)
+{
+	pthread_t thread;
+	uint32_t tid = 0;
+
+	(void)state;
+	expect_eq(proc_tgid_of((uint32_t)getpid()), getpid());
+	expect_eq(pthread_create(&thread, NULL, tell_tid, &tid), 0);
+	expect_eq(pthread_join(thread, NULL), 0);
+	assert_true(tid != (uint32_t)getpid());
+	expect_eq(proc_tgid_of(UINT32_MAX), 0);
+}
+
 static int refuse(void *ctx, const struct proc_task *task)
 {
 	(void)ctx;
@@ -97,6 +118,7 @@ int main(void)
 		cmocka_unit_test(kernel_threads_are_told_apart),
 		cmocka_unit_test(what_is_no_stat_is_refused),
 		cmocka_unit_test(this_process_is_found_with_its_words),
+		cmocka_unit_test(a_thread_knows_its_process),
 		cmocka_unit_test(a_refusal_ends_the_walk),
 		cmocka_unit_test(a_missing_proc_is_told),
 	};
