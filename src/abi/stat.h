@@ -143,13 +143,14 @@ struct stat_task {
 	__u32 wait_cpu;   /* queue it waits on */
 	__u8 wait_cause;  /* enum stat_cause */
 	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_*; 0 = not asleep */
-	__u8 is_renamed;  /* next_comm is its name from the next event on */
+	__u8 nr_renames;  /* counts on; its parity tells which of next_comm is the name */
 	__u8 is_gone;     /* handed over, or being so: not the drain's any more */
-	char next_comm[STAT_COMM_LEN];
+	char next_comm[2][STAT_COMM_LEN];
 	__u32 filter_generation;
 	__u8 is_muted;   /* a filter excludes it now */
+	__u8 nr_names;   /* nr_renames when the name was last taken over */
 	__u8 is_running; /* filled by the drain: on a CPU at this moment */
-	__u8 pad_[2];
+	__u8 pad_[1];
 
 	__u64 nr_samples;   /* of any kind; moves when something is worth sending */
 	__u64 sent_samples; /* the drain's own note */

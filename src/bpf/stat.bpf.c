@@ -337,8 +337,12 @@ int on_rename(__u64 *ctx)
 	if (!st)
 		return 0;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), (const void *)ctx[1]);
-	__builtin_memcpy(st->next_comm, comm, sizeof(comm));
-	st->is_renamed = 1;
+	if (st->nr_renames & 1)
+		__builtin_memcpy(st->next_comm[0], comm, sizeof(comm));
+	else
+		__builtin_memcpy(st->next_comm[1], comm, sizeof(comm));
+	barrier(); /* the name first, then the word that it is there */
+	st->nr_renames++;
 	return 0;
 }
 
@@ -388,8 +392,10 @@ SEC("raw_tp")
 int warm_up(void *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
+	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	(void)bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (st && !st->id.start_ns)
+		task_init(st, p);
 	if (cfg.has_waking)
 		(void)bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;

@@ -193,9 +193,21 @@ static __always_inline void forget_stamps(struct stat_task *st, struct task_stru
 		w->waking_ns = 0;
 }
 
+/* Renames write alternately to two places: the latest name is at rest while the next one is written. */
+static __always_inline void take_name(struct stat_task *st, struct task_struct *p, __u8 nr_renames)
+{
+	const char *name = (nr_renames & 1) ? st->next_comm[1] : st->next_comm[0];
+
+	__builtin_memcpy(st->id.comm, name, sizeof(st->id.comm));
+	if (p->pid == p->tgid)
+		__builtin_memcpy(st->id.process, name, sizeof(st->id.process));
+	st->nr_names = nr_renames;
+}
+
 /* A new name or cgroup: what was earned so far stays with the old one, and counting starts anew. */
 static __always_inline void change_identity(struct stat_task *st, struct task_struct *p)
 {
+	__u8 nr_renames = st->nr_renames;
 	__u32 zero = 0;
 	void *z = bpf_map_lookup_elem(&zeroes, &zero);
 
@@ -206,12 +218,8 @@ static __always_inline void change_identity(struct stat_task *st, struct task_st
 	                      cfg.value_bytes - offsetof(struct stat_task, nr_samples), z);
 	st->id.generation++;
 	fill_id(&st->id, p);
-	if (st->is_renamed) {
-		__builtin_memcpy(st->id.comm, st->next_comm, sizeof(st->id.comm));
-		if (p->pid == p->tgid)
-			__builtin_memcpy(st->id.process, st->next_comm, sizeof(st->id.process));
-	}
-	st->is_renamed = 0;
+	if (st->nr_names != nr_renames)
+		take_name(st, p, nr_renames);
 	st->is_gone = 0;
 }
 
@@ -221,7 +229,8 @@ static __noinline int look_again(struct stat_task *st, struct task_struct *p)
 	bool was_muted = st->is_muted;
 
 	judge(st, p);
-	if (st->is_renamed || st->id.cgroup_id != task_cgroup_id(p) || was_muted != st->is_muted)
+	if (st->nr_names != st->nr_renames || st->id.cgroup_id != task_cgroup_id(p) ||
+	    was_muted != st->is_muted)
 		change_identity(st, p);
 	if (was_muted != st->is_muted)
 		forget_stamps(st, p);
@@ -230,7 +239,7 @@ static __noinline int look_again(struct stat_task *st, struct task_struct *p)
 
 static __always_inline bool may_have_changed(const struct stat_task *st, struct task_struct *p)
 {
-	return st->is_renamed || st->css_set != (__u64)p->cgroups ||
+	return st->nr_names != st->nr_renames || st->css_set != (__u64)p->cgroups ||
 	       (cfg.filter_cgroup && st->filter_generation != filter_generation);
 }
 

@@ -94,8 +94,9 @@ struct tally_task {
 /* Which fields are set depends on tally_by; the rest is 0. */
 struct row_key {
 	uint64_t number;
+	uint64_t cgroup_id;
 	uint32_t tid;
-	uint32_t generation;
+	uint32_t pad_;
 	char name[STAT_COMM_LEN];
 };
 
@@ -167,5 +168,5 @@ MUST_USE int tally_task_take_waking(struct tally *t, const struct stat_waking *n
 void tally_task_done(struct tally_task *task); /* frees what it points to */
 
 _Static_assert(sizeof(struct task_key) == 16, "no padding");
-_Static_assert(sizeof(struct row_key) == 32, "no padding");
+_Static_assert(sizeof(struct row_key) == 40, "no padding");
 _Static_assert(CROWD_ANY < 16, "fits into tally_task.crowds");

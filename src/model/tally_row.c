@@ -28,7 +28,9 @@ static void make_key(enum tally_by by, const struct stat_id *id, struct row_key 
 	case TALLY_BY_TID:
 		out->number = id->start_ns;
 		out->tid = id->tid;
-		out->generation = id->generation;
+		out->cgroup_id = id->cgroup_id;
+		copy_name(out->name,
+		          id->comm); /* one that comes back to a name comes back to its row */
 		break;
 	case TALLY_BY_TGID:
 		out->number = id->process_start_ns;
@@ -176,14 +178,19 @@ int tally_row_depths(struct tally *t, struct row *row, struct tally_depth *out[T
 }
 
 /* Keeps the smallest ids; one that is there stays once, as a task may come back to its old name. */
-static void join_crowd(struct tally_crowd *c, uint32_t tid)
+static void join_crowd(struct tally_crowd *c, uint32_t tid, bool is_known)
 {
 	uint32_t at = 0;
 
-	c->nr_tasks++;
 	while (at < c->nr_shown && c->tids[at] < tid)
 		at++;
-	if (at == TALLY_SHOWN_TIDS || (at < c->nr_shown && c->tids[at] == tid))
+	/* The same id is another task, unless it has only changed its name. */
+	if (at < c->nr_shown && c->tids[at] == tid) {
+		c->nr_tasks += !is_known;
+		return;
+	}
+	c->nr_tasks++;
+	if (at == TALLY_SHOWN_TIDS)
 		return;
 	if (c->nr_shown < TALLY_SHOWN_TIDS)
 		c->nr_shown++;
@@ -191,12 +198,14 @@ static void join_crowd(struct tally_crowd *c, uint32_t tid)
 	c->tids[at] = tid;
 }
 
-static void join(struct tally_view *view, uint16_t *crowds, uint32_t metric, uint32_t tid)
+static void join(struct tally_view *view, uint16_t *crowds, uint32_t metric,
+                 const struct task_key *who)
 {
 	if (*crowds & (1U << metric))
 		return;
 	*crowds |= (uint16_t)(1U << metric);
-	join_crowd(metric == CROWD_ANY ? &view->crowd : &view->metric_crowd[metric], tid);
+	join_crowd(metric == CROWD_ANY ? &view->crowd : &view->metric_crowd[metric], who->tid,
+	           who->generation > 0);
 }
 
 void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
@@ -208,10 +217,10 @@ void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
 		task->interval_nr = t->interval_nr;
 		task->crowds_now = 0;
 	}
-	join(&row->pub.view[TALLY_TOTAL], &task->crowds, metric, task->key.tid);
-	join(&row->pub.view[TALLY_TOTAL], &task->crowds, CROWD_ANY, task->key.tid);
-	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, metric, task->key.tid);
-	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, CROWD_ANY, task->key.tid);
+	join(&row->pub.view[TALLY_TOTAL], &task->crowds, metric, &task->key);
+	join(&row->pub.view[TALLY_TOTAL], &task->crowds, CROWD_ANY, &task->key);
+	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, metric, &task->key);
+	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, CROWD_ANY, &task->key);
 }
 
 void tally_row_touch(struct tally *t, struct row *row)

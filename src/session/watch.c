@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -16,6 +17,8 @@ struct watch {
 	int epoll_fd;
 	int signal_fd;
 	int output_fd;
+	unsigned int nr_told; /* how often we were told to stop */
+	bool is_untold;       /* one of them came while writing: watch_wait() has not said so yet */
 	sigset_t before;
 };
 
@@ -100,7 +103,7 @@ void watch_close(struct watch *w)
 	free(w);
 }
 
-static enum watch_event next_signal(const struct watch *w)
+static enum watch_event next_signal(struct watch *w)
 {
 	struct signalfd_siginfo info;
 
@@ -108,7 +111,10 @@ static enum watch_event next_signal(const struct watch *w)
 		return WATCH_TIME;
 	if (info.ssi_signo == SIGCHLD)
 		return WATCH_CHILD;
-	return info.ssi_signo == SIGUSR2 ? WATCH_USER : WATCH_SIGNAL;
+	if (info.ssi_signo == SIGUSR2)
+		return WATCH_USER;
+	w->nr_told++;
+	return WATCH_SIGNAL;
 }
 
 int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
@@ -116,9 +122,15 @@ int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 	uint64_t now = watch_now_ns();
 	uint64_t left_ms = deadline_ns > now ? (deadline_ns - now + MS_NS - 1) / MS_NS : 0;
 	struct epoll_event ev;
-	int n = epoll_wait(w->epoll_fd, &ev, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+	int n;
 
+	*out = WATCH_SIGNAL;
+	if (w->is_untold) {
+		w->is_untold = false;
+		return 0;
+	}
 	*out = WATCH_TIME;
+	n = epoll_wait(w->epoll_fd, &ev, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	if (n == 0)
@@ -132,7 +144,7 @@ int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 	return 0;
 }
 
-/* Waits until some can be written; -EINTR for a signal, which is then obeyed. */
+/* Waits until some can be written; -EINTR once we were told twice to stop. */
 static int wait_writable(struct watch *w)
 {
 	struct pollfd fds[] = {
@@ -140,11 +152,18 @@ static int wait_writable(struct watch *w)
 		{ .fd = w->signal_fd, .events = POLLIN },
 	};
 
-	if (poll(fds, 2, -1) < 0)
-		return errno == EINTR ? 0 : -errno;
-	if ((fds[1].revents & POLLIN) && next_signal(w) == WATCH_SIGNAL)
-		return -EINTR;
-	return fds[0].revents & POLLERR ? -EPIPE : 0;
+	for (;;) {
+		if (w->nr_told >= 2)
+			return -EINTR;
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		if ((fds[1].revents & POLLIN) && next_signal(w) == WATCH_SIGNAL)
+			w->is_untold = true;
+		if (fds[0].revents & POLLERR)
+			return -EPIPE;
+		if (fds[0].revents & POLLOUT)
+			return 0;
+	}
 }
 
 int watch_write(struct watch *w, const char *bytes, size_t len)

@@ -32,8 +32,9 @@ void watch_close(struct watch *w);
 MUST_USE int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out);
 
 /*
- * Writes to output_fd, but lets a signal end it: a reader that does not read must not keep us from stopping.
- * 0, -EINTR with the rest unwritten, -EPIPE when the reader has gone, or another -errno.
+ * Writes to output_fd. A signal that comes meanwhile is kept for watch_wait(), so that no report is cut; a
+ * second one ends the writing: a reader that does not read must not keep us from stopping. 0, -EINTR with the
+ * rest unwritten, -EPIPE when the reader has gone, or another -errno.
  */
 MUST_USE int watch_write(struct watch *w, const char *bytes, size_t len);
 
