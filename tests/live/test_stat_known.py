@@ -8,7 +8,7 @@ with its name and ends a moment before its life, so counts may differ by the few
 import os
 import time
 
-from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_near, has_cpu_alone, main,
+from live import (WORKLOAD, Stat, Work, case, cgroups, expect, expect_between, expect_near, has_cpu_alone, main,
                   measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
 
 EDGE = 8  # switches between the account and birth, naming and death of a thread
@@ -303,18 +303,9 @@ def a_task_that_never_leaves_its_cpu_is_shown_while_it_runs():
 
 @case
 def a_move_to_another_cgroup_starts_a_new_row():
-    need_live()
-    with open("/proc/mounts", encoding="utf-8") as mounts:
-        mount = next(words[1] for words in map(str.split, mounts) if words[2] == "cgroup2")
-    dirs = [os.path.join(mount, f"schedscope-live-{side}-{os.getpid()}") for side in "ab"]
-    for path in dirs:
-        os.mkdir(path)
-    try:
+    with cgroups("a", "b") as dirs:
         it, report = measure(lambda: workload("cgroup", a=dirs[0], b=dirs[1], before=20, after=40),
                              "-g", "sleep", "--by", "cgroup", "--top", "1000")
-    finally:
-        for path in dirs:
-            os.rmdir(path)
     for path, task in zip(dirs, it["tasks"]):
         found = [r for r in rows(report, "sleep") if (r.get("cgroup") or "").endswith(os.path.basename(path))]
         expect(len(found) == 1, f"{len(found)} rows for {path}")
