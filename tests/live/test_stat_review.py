@@ -41,9 +41,11 @@ class Unread:
         need_live()
         self.end, write_end = os.pipe()
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
-        self.process = subprocess.Popen([SCHEDSCOPE, "stat", "--json", "-d", "-g", ALL, *args], stdout=write_end,
+        self.process = subprocess.Popen([SCHEDSCOPE, "stat", "--json", "-d", "-v", "-g", ALL, *args], stdout=write_end,
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         os.close(write_end)
+        while (line := self.process.stderr.readline()) and b"attached" not in line:
+            pass
 
     def __enter__(self):
         return self
@@ -87,7 +89,7 @@ class Unread:
 def a_second_signal_ends_it_though_nobody_reads_the_last_report():
     for first, second in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)):
         with Unread("-i", "100") as stat:
-            time.sleep(0.8)
+            time.sleep(0.6)  # some tasks have samples
             stat.signal(first)
             expect(not stat.is_over(0.4), "the report fits into the pipe: this tests nothing")
             stat.signal(second)
