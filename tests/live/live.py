@@ -3,9 +3,11 @@
 The environment names the programs: SCHEDSCOPE, WORKLOAD (else those of ./build). A case that cannot run
 raises Skip; where it could have run (root, BTF), skipping counts as a failure.
 """
+import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(ROOT / "build/schedscope"))
 WORKLOAD = os.environ.get("WORKLOAD", str(ROOT / "build/tests/live/workload"))
 CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
 WAIT_S = 20  # nothing here takes longer unless it hangs
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []
 
@@ -110,11 +113,13 @@ def expect_between(what, got, low, high):
 class Work:
     """A running workload."""
 
-    def __init__(self, kind, **options):
+    def __init__(self, kind, cgroup=None, **options):
         words = [f"{key}={value}" for key, value in options.items()]
+        # Each of its threads is born in the cgroup.
+        start = ["sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', cgroup] if cgroup else []
         self.kind = kind
         self._unseen = unseen_switches()
-        self.process = subprocess.Popen([WORKLOAD, kind, *words], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*start, WORKLOAD, kind, *words], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.pid = self.process.pid
 
@@ -263,6 +268,43 @@ def run(*args, timeout=WAIT_S, **options):
                           stdin=subprocess.DEVNULL, check=False, **options)
 
 
+def output(command, **options):
+    """Runs a command to its end."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False,
+                          stdin=subprocess.DEVNULL, **options)
+
+
+def as_nobody(args, caps=()):
+    """Runs a copy of the program, which anybody may execute, as a user without rights."""
+    need_live()
+    extra = []
+    if caps:
+        words = ",".join("+" + cap for cap in caps)
+        extra = ["--inh-caps", words, "--ambient-caps", words]
+    with scratch() as folder:
+        os.chmod(folder, 0o755)
+        program = os.path.join(folder, "schedscope")
+        shutil.copy(SCHEDSCOPE, program)
+        return output([*NOBODY, *extra, program, *args])
+
+
+def expect_sentence(out, *words):
+    """It failed with one short message that has these words, and no results."""
+    expect(out.returncode == 1, f"exit {out.returncode}, expected 1: {out.stderr}")
+    expect(not out.stdout, f"results in spite of failure: {out.stdout[:200]}")
+    expect(len(out.stderr.splitlines()) <= 4, f"too much talk: {out.stderr}")
+    for word in words:
+        expect(word.lower() in out.stderr.lower(), f"no '{word}' in: {out.stderr}")
+
+
+def expect_usage_error(word, *args):
+    """Refused before anything is loaded: it takes no rights to be refused with these very words."""
+    for out in (run("stat", *args), as_nobody(["stat", *args])):
+        expect(out.returncode == 2, f"{args}: exit {out.returncode}, expected 2: {out.stderr}")
+        expect(word in out.stderr, f"{args}: no '{word}' in: {out.stderr}")
+        expect(not out.stdout, f"{args}: results in spite of failure")
+
+
 def rows(report, group, **keys):
     """The rows of a group whose fields have these values."""
     table = report["groups"].get(group)
@@ -292,3 +334,37 @@ def boot_minus_monotonic_ns():
 def scratch():
     """A temporary directory, removed at the end of a with block."""
     return tempfile.TemporaryDirectory(prefix="schedscope-live-")
+
+
+@contextlib.contextmanager
+def cgroups(*names):
+    """Directories of new cgroups, removed at the end of a with block; names are made unique by our pid."""
+    need_live()
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        mount = next(words[1] for words in map(str.split, mounts) if words[2] == "cgroup2")
+    made = []
+    try:
+        for name in names:
+            made.append(os.path.join(mount, f"schedscope-{name}-{os.getpid()}"))
+            os.mkdir(made[-1])
+        yield made
+    finally:
+        for path in made:
+            remove_cgroup(path)
+
+
+def remove_cgroup(path):
+    """Removes it; a task that has just ended may still be on its way out."""
+    deadline = time.monotonic() + 5
+    while os.path.isdir(path):
+        try:
+            os.rmdir(path)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def move(pid, cgroup):
+    """A process with all its threads to another cgroup."""
+    pathlib.Path(cgroup, "cgroup.procs").write_text(str(pid), encoding="ascii")

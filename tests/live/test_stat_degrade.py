@@ -3,35 +3,14 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
 
-from live import SCHEDSCOPE, WAIT_S, Stat, case, expect, main, need_live, rows, run, scratch, workload
+from live import (SCHEDSCOPE, WAIT_S, Stat, as_nobody, case, expect, expect_sentence, expect_usage_error, main,
+                  need_live, output, rows, run, workload)
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 GROUPS_HERE = ("latency", "slice", "sleep", "migration")
-
-
-def output(command, **options):
-    """Runs a command to its end."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False,
-                          stdin=subprocess.DEVNULL, **options)
-
-
-def as_nobody(args, caps=()):
-    """Runs a copy of the program, which anybody may execute, as a user without rights."""
-    need_live()
-    extra = []
-    if caps:
-        words = ",".join("+" + cap for cap in caps)
-        extra = ["--inh-caps", words, "--ambient-caps", words]
-    with scratch() as folder:
-        os.chmod(folder, 0o755)
-        program = os.path.join(folder, "schedscope")
-        shutil.copy(SCHEDSCOPE, program)
-        return output([*NOBODY, *extra, program, *args])
 
 
 def programs():
@@ -44,15 +23,6 @@ def has_pmu():
     """Hardware counters of any kind of CPU."""
     devices = os.listdir("/sys/bus/event_source/devices")
     return any(re.match(r"cpu|armv8|armv9|apple", name) for name in devices)
-
-
-def expect_sentence(out, *words):
-    """It failed with one short message that has these words, and no results."""
-    expect(out.returncode == 1, f"exit {out.returncode}, expected 1: {out.stderr}")
-    expect(not out.stdout, f"results in spite of failure: {out.stdout[:200]}")
-    expect(len(out.stderr.splitlines()) <= 4, f"too much talk: {out.stderr}")
-    for word in words:
-        expect(word.lower() in out.stderr.lower(), f"no '{word}' in: {out.stderr}")
 
 
 @case
@@ -118,14 +88,6 @@ def software_events_need_no_pmu():
         report = stat.finish()
     text = json.dumps(report["groups"])
     expect("cpu-clock" in text and "hog" in text, f"no counter of the hogs: {text[:300]}")
-
-
-def expect_usage_error(word, *args):
-    """Refused before anything is loaded: it takes no rights to be refused with these very words."""
-    for out in (run("stat", *args), as_nobody(["stat", *args])):
-        expect(out.returncode == 2, f"{args}: exit {out.returncode}, expected 2: {out.stderr}")
-        expect(word in out.stderr, f"{args}: no '{word}' in: {out.stderr}")
-        expect(not out.stdout, f"{args}: results in spite of failure")
 
 
 @case

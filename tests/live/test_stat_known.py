@@ -8,10 +8,10 @@ with its name and ends a moment before its life, so counts may differ by the few
 import os
 import time
 
-from live import (WORKLOAD, Stat, Work, case, expect, expect_between, expect_near, has_cpu_alone, main,
+from live import (WORKLOAD, Stat, Work, case, cgroups, expect, expect_between, expect_near, has_cpu_alone, main,
                   measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
 
-EDGE = 8  # switches between the account and birth, naming and death of a thread
+EDGE = 4  # switches between the account and birth, naming and death of a thread
 ALL = "latency,slice,sleep,migration,waking"
 STATES = ("interruptible", "uninterruptible", "other")
 
@@ -102,10 +102,12 @@ def hogs_wait_for_the_slices_of_the_others():
         expect_switches(task, account("hogs")["unseen"])
         waits = part(row_of("latency", task), "by_cause", "preempted")
         slices = part(row_of("slice", task), "involuntary")
-        expect_near("hog's wait", total_us(waits), task["wait_ns"] / 1e3, relative=0.03,
+        expect_near("hog's wait", total_us(waits), task["wait_ns"] / 1e3, relative=0.01,
                     absolute=(1 + account("hogs")["unseen"]) * waits["max_us"])
-        # The last slice ends after the account: up to two ticks of 10 ms on slow kernels.
-        expect_near("hog's run time", total_us(slices), task["run_ns"] / 1e3, relative=0.03, absolute=20000)
+        # What a host takes of a slice is no run time to the kernel; the way out comes after the account.
+        least = 0.995 * task["run_ns"] / 1e3 - account("hogs")["unseen"] * slices["max_us"]
+        expect_between("hog's run time", row_of("slice", task)["run_us"], least,
+                       1.03 * task["run_ns"] / 1e3 + 30000)
         if has_cpu_alone(account("hogs")):
             expect_near("mean wait in slices of the others", waits["mean_us"],
                         (len(tasks) - 1) * slices["mean_us"], relative=0.15)
@@ -114,8 +116,10 @@ def hogs_wait_for_the_slices_of_the_others():
 @case
 def a_hog_is_preempted_always_and_says_so():
     for task in account("hogs")["tasks"]:
-        share = task["involuntary"] / (task["involuntary"] + task["voluntary"])
-        expect_near("preempt_pct", row_of("slice", task)["preempt_pct"], 100 * share, absolute=4)
+        switches = task["involuntary"] + task["voluntary"]
+        # It leaves for good once, and may have to wait for others on its way.
+        expect_near("preempt_pct", row_of("slice", task)["preempt_pct"], 100 * task["involuntary"] / switches,
+                    absolute=100 * 2 / switches)
 
 
 @case
@@ -303,18 +307,9 @@ def a_task_that_never_leaves_its_cpu_is_shown_while_it_runs():
 
 @case
 def a_move_to_another_cgroup_starts_a_new_row():
-    need_live()
-    with open("/proc/mounts", encoding="utf-8") as mounts:
-        mount = next(words[1] for words in map(str.split, mounts) if words[2] == "cgroup2")
-    dirs = [os.path.join(mount, f"schedscope-live-{side}-{os.getpid()}") for side in "ab"]
-    for path in dirs:
-        os.mkdir(path)
-    try:
+    with cgroups("a", "b") as dirs:
         it, report = measure(lambda: workload("cgroup", a=dirs[0], b=dirs[1], before=20, after=40),
                              "-g", "sleep", "--by", "cgroup", "--top", "1000")
-    finally:
-        for path in dirs:
-            os.rmdir(path)
     for path, task in zip(dirs, it["tasks"]):
         found = [r for r in rows(report, "sleep") if (r.get("cgroup") or "").endswith(os.path.basename(path))]
         expect(len(found) == 1, f"{len(found)} rows for {path}")

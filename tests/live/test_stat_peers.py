@@ -4,7 +4,7 @@
 One recording by perf serves two peers: our own pairing of its raw events (pair.py) and `perf sched timehist`.
 The tasks compared are born and die while all of them watch, so nothing has to be cut. On some virtual
 machines perf is blind in the idle task of a CPU and in threads of pid 1: a spinner of the idle class keeps
-the CPUs from idling, and the tolerance of 1 % is for the rest.
+the CPUs from idling, and a tolerance of 0.2 % is for the rest.
 """
 import math
 import os
@@ -19,8 +19,10 @@ from peer_runqlat import Runqlat, slot_of
 STORM = f"storm-{os.getpid()}"
 ALL = "latency,slice,sleep,migration,waking"
 # Ours and perf's stamps of one event lie a moment apart, either way; when caches are cold, a longer one.
-STAMP_US = 2.0
-COLD_STAMP_US = 20.0
+STAMP_US = 1.0
+COLD_STAMP_US = 8.0
+# A host may take the CPU away between two stamps of one event: seen in the longest sample, not in the rest.
+STOLEN_US = 100.0
 
 
 def record():
@@ -76,7 +78,7 @@ def tasks():
 
 def expect_max(what, ours, theirs):
     """Within 5 %. Where perf missed samples, it may have missed the longest."""
-    limit = max(theirs["max_us"] * 0.05, COLD_STAMP_US)
+    limit = max(theirs["max_us"] * 0.05, STOLEN_US)
     is_blind = theirs["count"] < ours["count"]
     highest = math.inf if is_blind else theirs["max_us"] + limit
     expect(theirs["max_us"] - limit <= ours["max_us"] <= highest,
@@ -84,12 +86,12 @@ def expect_max(what, ours, theirs):
 
 
 def compare(what, ours, samples):
-    """Counts within 1 %, maxima within 5 %, the mean and the percentiles within a bucket."""
+    """Counts within 0.2 %, maxima within 5 %, the mean and the percentiles within a bucket."""
     theirs = pair.summary(samples)
     if theirs is None:
         expect(ours["count"] <= 2, f"{what}: {ours['count']} here, none there")
         return
-    expect_near(f"{what} count", ours["count"], theirs["count"], relative=0.01, absolute=2)
+    expect_near(f"{what} count", ours["count"], theirs["count"], relative=0.002, absolute=2)
     if min(ours["count"], theirs["count"]) < 20:
         return  # a sample that one of them missed would decide
     expect_max(what, ours, theirs)
@@ -152,7 +154,7 @@ def migrations_agree():
         theirs = pairs.migrations[task["tid"], task["comm"]]
         found = rows(session()["report"], "migration", tid=task["tid"], comm=task["comm"])
         ours = found[0]["total"] if found else 0
-        expect_near(f"migrations of {task['comm']}", ours, theirs, relative=0.01, absolute=2)
+        expect_near(f"migrations of {task['comm']}", ours, theirs, absolute=1)
         compared += theirs >= 20
     expect(compared >= 1, "nothing migrated")
 
@@ -164,7 +166,7 @@ def the_maximum_happened_when_and_where_perf_saw_it():
         samples = session()["pairs"].merged(task["comm"], "woken", "preempted", "new", tid=task["tid"])
         ours = row(session()["report"], "latency", tid=task["tid"], comm=task["comm"])
         near = [sample for sample in samples if abs(sample[1] + shift - ours["max_time_ns"]) < 100_000
-                and abs(sample[0] / 1e3 - ours["max_us"]) < COLD_STAMP_US]
+                and abs(sample[0] / 1e3 - ours["max_us"]) < STOLEN_US]
         if near:
             compared += 1
             expect(ours["max_cpu"] in [cpu for _, _, cpu in near], f"{task['comm']}: another CPU than perf's")
@@ -182,7 +184,7 @@ def waking_delays_agree_with_timehist():
         compared += 1
         # timehist knows no names: all lives of the tid count.
         count, longest = sum(one["count"] for one in ours), max((one["max_us"] for one in ours), default=0)
-        expect_near(f"waking delays of {task['comm']}", count, len(theirs), relative=0.01, absolute=3)
+        expect_near(f"waking delays of {task['comm']}", count, len(theirs), relative=0.002, absolute=3)
         expect_max(f"longest of {task['comm']}", {"count": count, "max_us": longest},
                    {"count": len(theirs), "max_us": max(theirs)})
     expect(compared >= 5, f"only {compared} tasks to compare")
@@ -205,7 +207,7 @@ def exits_agree():
     theirs = sum(start["time_ns"] < at + shift <= end["time_ns"] for at in session()["pairs"].exits)
     expect(theirs >= 100, f"perf saw {theirs} exits only")
     # A task's last switch comes a moment after its exit event, and a drain takes a moment.
-    expect_near("exits", end["events"]["exit"] - start["events"]["exit"], theirs, relative=0.01, absolute=20)
+    expect_near("exits", end["events"]["exit"] - start["events"]["exit"], theirs, relative=0.002, absolute=10)
 
 
 @case
@@ -222,7 +224,7 @@ def the_whole_machine_agrees_with_runqlat():
     cpus = rows(report, "cpu_latency")
     expect(len(cpus) == os.cpu_count(), f"{len(cpus)} CPUs in the report")
     ours, theirs = sum(one["count"] for one in cpus), sum(slots.values())
-    expect_near("waits of the whole machine", ours, theirs, relative=0.01, absolute=4 * besides)
+    expect_near("waits of the whole machine", ours, theirs, relative=0.01, absolute=3 * besides)
     busiest = max(cpus, key=lambda one: one["count"])
     for share, key in ((0.5, "p50_us"), (0.9, "p90_us")):
         low, high = slot_of(slots, share)
