@@ -70,19 +70,25 @@ uint64_t cgroup_tree_root_id(const struct cgroup_tree *t)
 	return t->groups[0].id;
 }
 
-/* The kernel writes space, tab, newline and backslash in mount points as three octal digits. */
+/* Three octal digits up to 377; 0 for anything else, a NUL too: no path has one. */
+static char escaped_char(const char *s)
+{
+	for (int i = 0; i < 3; i++)
+		if (s[i] < '0' || s[i] > (i ? '7' : '3'))
+			return 0;
+	return (char)((s[0] - '0') * 64 + (s[1] - '0') * 8 + (s[2] - '0'));
+}
+
+/* The kernel writes space, tab, newline and backslash in mount points as a backslash and octal digits. */
 static void unescape(char *s)
 {
 	char *to = s;
 
 	for (; *s; to++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			s += 4;
-		} else {
-			*to = *s++;
-		}
+		char c = *s == '\\' ? escaped_char(s + 1) : 0;
+
+		*to = c ? c : *s;
+		s += c ? 4 : 1;
 	}
 	*to = '\0';
 }

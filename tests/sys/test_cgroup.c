@@ -238,6 +238,7 @@ static void the_mount_is_found_in_all_layouts(void **state)
 		  "/sys/fs/cgroup/unified" },
 		{ "43 33 0:40 / /mnt/my\\040cgroups\\134x rw shared:1 master:2 - cgroup2 none rw",
 		  "/mnt/my cgroups\\x" },
+		{ "43 33 0:40 / \\000/x\\400\\08 rw - cgroup2 none rw", "\\000/x\\400\\08" },
 		{ "40 33 0:40 /docker/1 /inner rw - cgroup2 cgroup2 rw\n"
 		  "43 33 0:40 / /outer rw - cgroup2 cgroup2 rw\n"
 		  "44 33 0:40 / /later rw - cgroup2 cgroup2 rw",

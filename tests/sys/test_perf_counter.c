@@ -68,7 +68,8 @@ static void spin_ms(long ms)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
+	while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec <
+	       ms * 1000000);
 }
 
 static void time_is_counted_on_every_online_cpu(void **state)
