@@ -210,9 +210,12 @@ static void join(struct tally_view *view, uint16_t *crowds, uint32_t metric,
 
 void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
 {
+	const uint16_t both = (uint16_t)(1U << metric | 1U << CROWD_ANY);
 	struct row *row = t->rows[task->row_idx];
 
 	tally_row_touch(t, row);
+	if (task->interval_nr == t->interval_nr && (task->crowds & task->crowds_now & both) == both)
+		return;
 	if (task->interval_nr != t->interval_nr) {
 		task->interval_nr = t->interval_nr;
 		task->crowds_now = 0;

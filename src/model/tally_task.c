@@ -201,6 +201,14 @@ static int take_depth(struct tally *t, struct tally_task *task, const struct sta
 	return 0;
 }
 
+static bool any_of(const uint64_t *values, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (values[i])
+			return true;
+	return false;
+}
+
 static bool take_migrations(struct tally_task *task, const struct stat_migrations *now,
                             struct tally_view views[TALLY_VIEWS])
 {
@@ -225,6 +233,11 @@ static bool take_counters(struct tally_task *task, const struct stat_task *now,
 {
 	uint64_t grown, any = 0;
 
+	for (int i = 0; i < STAT_COUNTERS; i++)
+		any |= now->counters[i];
+	if (!any) /* nothing is counted, or nothing is new */
+		return false;
+	any = 0;
 	for (int i = 0; i < STAT_COUNTERS; i++) {
 		grown = seen_advance(&task->counters[i], now->counters[i]);
 		task->tick_counters[i] += grown;
@@ -311,14 +324,6 @@ int tally_task_take_waking(struct tally *t, const struct stat_waking *now)
 	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_WAKING);
 	return err;
-}
-
-static bool any_of(const uint64_t *values, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++)
-		if (values[i])
-			return true;
-	return false;
 }
 
 static void add_rates(struct tally *t, const struct tally_task *task, uint64_t tick_ns)
