@@ -16,7 +16,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
-#define YEAR_NS   (366 * 86400 * SECOND_NS)
+#define YEAR_NS   (366ULL * 86400 * SECOND_NS)
 
 struct record_args {
 	const char *output;

@@ -20,7 +20,7 @@
 #include "sys/proc_tasks.h"
 
 #define SECOND_NS          1000000000ULL
-#define YEAR_NS            (366 * 86400 * SECOND_NS)
+#define YEAR_NS            (366ULL * 86400 * SECOND_NS)
 #define REPORT_ARENA_BYTES ((size_t)256 * 1024 * 1024)
 
 struct stat_args {
