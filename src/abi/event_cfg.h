@@ -6,8 +6,7 @@
 #include "abi/event.h"
 #include "abi/switch_args.h"
 
-#define EV_MAX_ANCESTOR 16  /* cgroup levels that the filter looks through */
-#define EV_WAKE_CHECK   128 /* records of a CPU between two looks at how full its ring is */
+#define EV_WAKE_CHECK 128 /* records of a CPU between two looks at how full its ring is */
 
 /* Set before the programs are loaded. */
 struct ev_cfg {

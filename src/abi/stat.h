@@ -64,7 +64,6 @@ enum stat_event {
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
 #define STAT_HISTORY      64 /* slices per CPU remembered for outliers; a power of two */
-#define STAT_MAX_ANCESTOR 32 /* cgroup levels that the subtree filter looks through */
 
 /* Who a record belongs to; generation counts changes of identity. */
 struct stat_id {
@@ -219,8 +218,6 @@ struct stat_cpu_place {
 	__s32 llc;
 	__s32 node;
 };
-
-enum { STAT_CGROUP_EXACT = 1, STAT_CGROUP_SUBTREE = 2 };
 
 /* Set before the programs are loaded: the verifier removes what is off. */
 struct stat_cfg {

@@ -18,26 +18,9 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
+#include "bpf/wanted.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-static __noinline bool is_cgroup_wanted(struct task_struct *p)
-{
-	struct cgroup *cgrp = p->cgroups->dfl_cgrp;
-	__u64 id = cgrp->kn->id;
-	int level = cgrp->level;
-
-	if (bpf_map_lookup_elem(&wanted_cgroups, &id))
-		return true;
-	for (int i = 0; i < EV_MAX_ANCESTOR; i++) {
-		if (i >= level)
-			break;
-		id = cgroup_ancestor_id(cgrp, (__u32)i);
-		if (bpf_map_lookup_elem(&wanted_cgroups, &id))
-			return true;
-	}
-	return false;
-}
 
 static __always_inline bool is_wanted(struct task_struct *p)
 {

@@ -43,13 +43,6 @@ struct {
 	__type(value, struct ev_cpu);
 } cpus SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
-	__type(value, __u8);
-} wanted_cgroups SEC(".maps");
-
 /* A record under way. */
 struct slot {
 	struct ev_cpu *c;

@@ -45,14 +45,6 @@ struct {
 	__uint(max_entries, 4096);
 } ring SEC(".maps");
 
-/* cgroup id -> STAT_CGROUP_* */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
-	__type(value, __u8);
-} wanted_cgroups SEC(".maps");
-
 /* Indexed by CPU; sized by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -17,6 +17,7 @@
 #include "bpf/stat_maps.bpf.h"
 #include "bpf/stat_pack.bpf.h"
 #include "bpf/task.bpf.h"
+#include "bpf/wanted.bpf.h"
 
 static __always_inline bool has_metric(enum stat_metric m)
 {
@@ -36,26 +37,6 @@ static __always_inline void task_record(struct stat_task *st, enum stat_metric m
 		return;
 	record_sample(task_hist(st, m), epoch, ns, now, cpu);
 	st->nr_samples++;
-}
-
-static __noinline bool is_cgroup_wanted(struct task_struct *p)
-{
-	struct cgroup *cgrp = p->cgroups->dfl_cgrp;
-	__u64 id = cgrp->kn->id;
-	int level = cgrp->level;
-	__u8 *mode;
-
-	if (bpf_map_lookup_elem(&wanted_cgroups, &id))
-		return true;
-	for (int i = 0; i < STAT_MAX_ANCESTOR; i++) {
-		if (i >= level)
-			break;
-		id = cgroup_ancestor_id(cgrp, (__u32)i);
-		mode = bpf_map_lookup_elem(&wanted_cgroups, &id);
-		if (mode && *mode == STAT_CGROUP_SUBTREE)
-			return true;
-	}
-	return false;
 }
 
 static __always_inline bool is_id_wanted(struct task_struct *p)

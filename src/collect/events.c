@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "abi/wanted.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/bpf_open.h"
 #include "collect/events_skel.h"
 
@@ -74,14 +75,6 @@ static const struct source sources[] = {
 static void scoped_events(struct events *const *e)
 {
 	events_close(*e);
-}
-
-static uint64_t boot_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
 static bool has_tracepoint(const struct btf *vmlinux, const char *name)
@@ -223,15 +216,13 @@ uint64_t events_missing(const struct events *e)
 	return e->missing;
 }
 
-int events_set_cgroups(struct events *e, const uint64_t *ids, size_t nr, struct diag *d)
+int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d)
 {
-	int fd = bpf_map__fd(e->skel->maps.wanted_cgroups);
-	__u8 yes = 1;
+	__u8 mode = is_exact ? ABI_CGROUP_EXACT : ABI_CGROUP_SUBTREE;
 
-	for (size_t i = 0; i < nr; i++)
-		if (bpf_map_update_elem(fd, &ids[i], &yes, BPF_ANY))
-			return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
-			                "%zu cgroups are too many for the filter", nr);
+	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.wanted_cgroups), &id, &mode, BPF_ANY))
+		return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
+		                "too many cgroups for the filter");
 	return 0;
 }
 
@@ -285,7 +276,7 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 	if (timeout_ms && epoll_wait(e->epoll_fd, ev, 8, timeout_ms) < 0 && errno != EINTR)
 		err = -errno;
 	if (!err)
-		err = order_round(e->order, boot_ns(), sink, &e->until_ns);
+		err = order_round(e->order, clock_boot_ns(), sink, &e->until_ns);
 	if (!err)
 		err = tell_losses(e, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
@@ -297,7 +288,7 @@ int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 
 	__atomic_store_n(&e->skel->bss->is_open, 0, __ATOMIC_RELEASE);
 	events_bpf__detach(e->skel);
-	e->until_ns = boot_ns();
+	e->until_ns = clock_boot_ns();
 	err = order_finish(e->order, sink);
 	if (!err)
 		err = tell_losses(e, sink);

@@ -24,7 +24,7 @@ struct events_cfg {
 	uint64_t kinds; /* EV_BIT() of each */
 	enum abi_switch_args switch_args;
 	uint32_t tgid;               /* 0 = all */
-	bool is_cgroup_only;         /* only tasks in the cgroups of events_set_cgroups() */
+	bool is_cgroup_only;         /* only tasks in the cgroups of events_add_cgroup() */
 	uint32_t nr_cpus;            /* possible ones */
 	const uint32_t *ring_of_cpu; /* nr_cpus numbers below nr_rings */
 	uint32_t nr_rings;
@@ -40,7 +40,8 @@ struct events_totals {
 
 MUST_USE int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out);
 uint64_t events_missing(const struct events *e); /* kinds asked for that this kernel does not have */
-MUST_USE int events_set_cgroups(struct events *e, const uint64_t *ids, size_t nr, struct diag *d);
+/* One more wanted cgroup, alone or with all below it. */
+MUST_USE int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d);
 /* From the return of this call on, events are recorded; our own attaching is not part of the record. */
 MUST_USE int events_attach(struct events *e, struct diag *d);
 

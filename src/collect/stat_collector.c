@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "abi/wanted.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/bpf_open.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
@@ -35,14 +36,6 @@ struct stat_collector {
 	stat_record_fn *fn;
 	void *fn_ctx;
 };
-
-static uint64_t boot_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 /* A record must not be trusted to be what it says. */
 static void hand_on_one(struct stat_collector *c, const struct stat_rec *rec, size_t len)
@@ -276,7 +269,7 @@ int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgrou
 	c->wanted = copy;
 	c->nr_wanted = nr;
 	for (size_t i = 0; i < nr; i++) {
-		__u8 mode = wanted[i].is_exact ? STAT_CGROUP_EXACT : STAT_CGROUP_SUBTREE;
+		__u8 mode = wanted[i].is_exact ? ABI_CGROUP_EXACT : ABI_CGROUP_SUBTREE;
 
 		if (bpf_map_update_elem(fd, &wanted[i].id, &mode, BPF_ANY))
 			return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
@@ -327,10 +320,10 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		uint64_t begin = boot_ns();
+		uint64_t begin = clock_boot_ns();
 
 		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
-		info->read_ns += boot_ns() - begin;
+		info->read_ns += clock_boot_ns() - begin;
 		/* The kernel pauses after a million tasks without news. */
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -361,7 +354,7 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	int err;
 
 	memset(info, 0, sizeof(*info));
-	info->at_ns = boot_ns();
+	info->at_ns = clock_boot_ns();
 	/* A task that never leaves its CPU has not been charged for its counters yet. */
 	if (c->plan.wants_flush)
 		run_on_every_cpu(c, c->skel->progs.flush_counters);
@@ -375,7 +368,7 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 		err = iterate(c, info);
 	if (!err)
 		err = read_cpus(c);
-	info->took_ns = boot_ns() - info->at_ns;
+	info->took_ns = clock_boot_ns() - info->at_ns;
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }
 

@@ -11,10 +11,10 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/events.h"
 #include "collect/ring_plan.h"
 #include "session/stat_filter.h"
@@ -53,21 +53,13 @@ static void scoped_recorder(struct recorder *const *r)
 		(void)!recorder_close(*r, NULL, NULL);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
-
 static bool read_clocks(void *ctx, struct trace_clocks *out)
 {
 	(void)ctx;
-	out->boot_ns = clock_ns(CLOCK_BOOTTIME);
-	out->mono_ns = clock_ns(CLOCK_MONOTONIC);
-	out->real_ns = clock_ns(CLOCK_REALTIME);
-	out->raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+	out->boot_ns = clock_boot_ns();
+	out->mono_ns = clock_read_ns(CLOCK_MONOTONIC);
+	out->real_ns = clock_read_ns(CLOCK_REALTIME);
+	out->raw_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
 	return true;
 }
 
@@ -147,7 +139,7 @@ static int open_events(struct recorder *r, const struct tracing *tracing, struct
 		return err;
 	set = stat_filter_cgroups(r->filter);
 	for (size_t i = 0; !err && i < set->nr; i++)
-		err = events_set_cgroups(r->events, &set->picks[i].id, 1, d);
+		err = events_add_cgroup(r->events, set->picks[i].id, set->picks[i].is_exact, d);
 	return err;
 }
 
@@ -284,7 +276,7 @@ static int begin(struct recorder *r, struct diag *d)
 		err = events_attach(r->events, d);
 	if (err)
 		return err;
-	r->start_ns = watch_now_ns();
+	r->start_ns = clock_boot_ns();
 	err = proc_tasks_each("/proc", tell_task, r, d);
 	return err ? err : release_command(r, d);
 }
@@ -324,7 +316,7 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	memset(out, 0, sizeof(*out));
 	events_totals(r->events, &totals);
 	trace_writer_stats(r->writer, &writer);
-	out->elapsed_ns = r->elapsed_ns ? r->elapsed_ns : watch_now_ns() - r->start_ns;
+	out->elapsed_ns = r->elapsed_ns ? r->elapsed_ns : clock_boot_ns() - r->start_ns;
 	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
@@ -361,7 +353,7 @@ static int loop(struct recorder *r, struct watch *w, recorder_progress_fn *progr
 
 	*why = RECORDER_END_TIME;
 	for (;;) {
-		uint64_t now = watch_now_ns(), next = now + POLL_NS;
+		uint64_t now = clock_boot_ns(), next = now + POLL_NS;
 
 		if (now >= end)
 			return 0;
@@ -390,7 +382,7 @@ int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, 
 		err = begin(r, d);
 	if (!err)
 		err = loop(r, w, progress, ctx, d, why);
-	r->elapsed_ns = r->start_ns ? watch_now_ns() - r->start_ns : 0; /* without detaching */
+	r->elapsed_ns = r->start_ns ? clock_boot_ns() - r->start_ns : 0; /* without detaching */
 	finish = events_finish(r->events, &r->sink, err ? NULL : d);
 	watch_close(w);
 	return explain(r, err ? err : finish, d);

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "session/stat_priv.h"
 #include "session/watch.h"
@@ -19,18 +19,10 @@
 #define COST_WINDOW_NS (100 * MS_NS)
 #define COST_PERIOD_NS (10 * SECOND_NS)
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
-
 /* What this process has used of CPUs so far. */
 static double cpu_seconds(void)
 {
-	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
+	return (double)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 size_t stat_session_nr_notes(const struct stat_session *s)
@@ -106,7 +98,7 @@ static int drain(struct stat_session *s, struct diag *d)
 	struct stat_drain info;
 	int err;
 
-	s->drained_ns = clock_ns(CLOCK_BOOTTIME);
+	s->drained_ns = clock_boot_ns();
 	if (!s->collector)
 		return 0;
 	tally_begin_drain(s->tally);
@@ -233,7 +225,7 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 		.nr_llcs = topology_counts(stat_placement(s))->nr_llcs,
 		.nr_nodes = topology_counts(stat_placement(s))->nr_nodes,
 		.time_ns = s->drained_ns,
-		.wall_ns = clock_ns(CLOCK_REALTIME),
+		.wall_ns = clock_read_ns(CLOCK_REALTIME),
 		.interval_s = (double)(s->drained_ns - s->interval_start_ns) / 1e9,
 		.elapsed_s = (double)(s->drained_ns - s->start_ns) / 1e9,
 		.cgroup_name = stat_filter_cgroup_name,
@@ -345,7 +337,7 @@ static void refresh_cgroups(struct stat_session *s)
 static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *show, void *ctx,
                    struct diag *d)
 {
-	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	uint64_t now = clock_boot_ns();
 	int err;
 
 	measure_cost(s, t, now);
@@ -375,7 +367,7 @@ static int run_loop(struct stat_session *s, stat_show_fn *show, void *ctx, struc
 
 	schedule_init(&t, s);
 	*why = STAT_END_TIME;
-	while (!err && clock_ns(CLOCK_BOOTTIME) < t.end) {
+	while (!err && clock_boot_ns() < t.end) {
 		uint64_t cost = t.cost_end ? t.cost_end : t.cost_begin;
 
 		err = wait_until(s, earlier(earlier(t.tick, t.show), earlier(t.end, cost)), why);
@@ -395,7 +387,7 @@ int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, stru
 {
 	int err;
 
-	s->start_ns = clock_ns(CLOCK_BOOTTIME);
+	s->start_ns = clock_boot_ns();
 	s->interval_start_ns = s->start_ns;
 	s->tick_start_ns = s->start_ns;
 	s->start_cpu_s = cpu_seconds(); /* loading and attaching are over */

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define MS_NS 1000000ULL
 
@@ -21,14 +22,6 @@ struct watch {
 	bool is_untold;       /* one of them came while writing: watch_wait() has not said so yet */
 	sigset_t before;
 };
-
-uint64_t watch_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 * MS_NS + (uint64_t)ts.tv_nsec;
-}
 
 static int add(const struct watch *w, int fd, uint32_t events)
 {
@@ -119,7 +112,7 @@ static enum watch_event next_signal(struct watch *w)
 
 int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 {
-	uint64_t now = watch_now_ns();
+	uint64_t now = clock_boot_ns();
 	uint64_t left_ms = deadline_ns > now ? (deadline_ns - now + MS_NS - 1) / MS_NS : 0;
 	struct epoll_event ev;
 	int n;

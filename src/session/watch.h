@@ -37,5 +37,3 @@ MUST_USE int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event 
  * rest unwritten, -EPIPE when the reader has gone, or another -errno.
  */
 MUST_USE int watch_write(struct watch *w, const char *bytes, size_t len);
-
-uint64_t watch_now_ns(void); /* the boot-time clock */

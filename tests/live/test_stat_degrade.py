@@ -82,6 +82,26 @@ def schedstat_alone_without_schedstats_fails_with_a_sentence():
 
 
 @case
+def queue_depth_needs_no_runqueues_symbol():
+    need_live()
+    with open(SCHEDSCOPE, "rb") as program:  # the BPF objects are inside
+        expect(b"\0runqueues\0" not in program.read(), "a program refers to the symbol, which kernels may lack")
+    with Stat("-c", "^pp-") as stat:
+        workload("pingpong", rounds=2000)
+        report = stat.finish()
+    found = rows(report, "depth")
+    expect(found and all(row["count"] > 0 for row in found), f"no depth: {found}")
+
+
+@case
+def cgroups_of_a_hybrid_system_have_names():
+    need_live()
+    report = json.loads(run("stat", "--json", "--by", "cgroup", "-r", "1").stdout.splitlines()[-1])
+    found = rows(report, "latency")
+    expect(any(str(row["cgroup"]).startswith("/") for row in found), f"no path of a cgroup: {found[:3]}")
+
+
+@case
 def software_events_need_no_pmu():
     with Stat("-g", "perf=cpu-clock", "-c", "^hog$") as stat:
         workload("hogs", nr=2, ms=1500)
