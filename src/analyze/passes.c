@@ -1,0 +1,10 @@
+/* analyze/passes — the table of all analyses, in the order in which a reader wants them. */
+#include "analyze/passes.h"
+
+#include "analyze/pass.h"
+
+const struct pass *const passes[] = {
+	&pass_cpu_utilization,
+};
+
+const size_t nr_passes = sizeof(passes) / sizeof(passes[0]);

@@ -1,0 +1,6 @@
+/* analyze/passes — every analysis by name, for the table. */
+#pragma once
+
+struct pass;
+
+extern const struct pass pass_cpu_utilization;
