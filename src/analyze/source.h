@@ -15,6 +15,7 @@
 #include "model/timeline.h"
 
 struct event_log;
+struct task_lives;
 
 /* A name with a number: what was damaged and how often, a category and its events. */
 struct source_count {
@@ -63,7 +64,8 @@ struct source {
 	struct timeline *timeline;
 	struct tasks *tasks;
 	const struct pair *pair;
-	const struct event_log *log; /* raw events; NULL where none are kept */
+	struct event_log *log;          /* raw events; NULL where none are kept */
+	const struct task_lives *lives; /* who had a tid when; NULL with the log */
 	const struct source_facts *facts;
 	uint64_t start_ns; /* extent of all that was seen */
 	uint64_t end_ns;
