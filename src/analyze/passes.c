@@ -4,6 +4,7 @@
 #include "analyze/pass.h"
 
 const struct pass *const passes[] = {
+	&pass_summary,
 	&pass_cpu_utilization,
 };
 

@@ -3,4 +3,5 @@
 
 struct pass;
 
+extern const struct pass pass_summary;
 extern const struct pass pass_cpu_utilization;

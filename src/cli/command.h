@@ -17,6 +17,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 extern const struct opt_program cli_program;
 
+extern const struct opt_command cmd_analyze;
 extern const struct opt_command cmd_doctor;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
