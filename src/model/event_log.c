@@ -8,7 +8,7 @@
 #define DEFAULT_CAP_BYTES ((size_t)4 << 30)
 
 /* Size of the kinds that have one; 0 for the others. */
-static const uint16_t sizes[EV_KIND_MAX] = {
+const uint16_t event_log_sizes[EV_KIND_MAX] = {
 #define X(name, nr, type, what) [nr] = sizeof(struct type),
 	EV_KINDS(X)
 #undef X
@@ -27,7 +27,7 @@ static bool is_fixed(uint8_t kind)
 
 /* Where the tids of a kind stand in its body, one more than that; 0 = none. */
 #define AT(type, field) (offsetof(struct type, field) - sizeof(struct ev_hdr) + 1)
-static const uint8_t tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
+const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_SWITCH] = { AT(ev_switch, prev_tid), AT(ev_switch, next_tid) },
 	[EV_WAKING] = { AT(ev_wake, tid), AT(ev_wake, waker_tid) },
 	[EV_WAKEUP] = { AT(ev_wake, tid), AT(ev_wake, waker_tid) },
@@ -151,7 +151,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	struct log_chunk *c;
 	uint64_t *to;
 
-	if (rec->kind >= EV_KIND_MAX || !sizes[rec->kind] || rec->size < sizes[rec->kind])
+	if (rec->kind >= EV_KIND_MAX || !event_log_sizes[rec->kind] ||
+	    rec->size < event_log_sizes[rec->kind])
 		return 0; /* unknown: of no use to those who ask */
 	c = room_for(l, units, rec->ts_ns);
 	if (!c) {
@@ -163,8 +164,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 		event_log_index_free(&l->by_tid);
 	}
 	to = c->data + c->nr_units;
-	if (is_fixed(rec->kind) && rec->size == sizes[rec->kind] && rec->cpu <= UINT16_MAX &&
-	    rec->ts_ns - c->base_ns <= UINT32_MAX) {
+	if (is_fixed(rec->kind) && rec->size == event_log_sizes[rec->kind] &&
+	    rec->cpu <= UINT16_MAX && rec->ts_ns - c->base_ns <= UINT32_MAX) {
 		h = (struct short_hdr){ (uint32_t)(rec->ts_ns - c->base_ns), (uint16_t)rec->cpu,
 			                rec->kind, rec->flags };
 		units = (uint32_t)(rec->size - sizeof(*rec)) / EVENT_LOG_UNIT + 1;
@@ -201,48 +202,6 @@ uint64_t event_log_dropped(const struct event_log *l)
 size_t event_log_bytes(const struct event_log *l)
 {
 	return l->nr_chunks * chunk_bytes() + l->by_cpu.bytes + l->by_tid.bytes;
-}
-
-void event_log_look(const struct log_chunk *c, uint32_t unit, struct log_view *out)
-{
-	const uint64_t *at = c->data + unit;
-	struct short_hdr h;
-
-	memcpy(&h, at, sizeof(h));
-	if (h.kind) {
-		*out = (struct log_view){
-			.ts_ns = c->base_ns + h.after_ns,
-			.cpu = h.cpu,
-			.kind = h.kind,
-			.size = sizes[h.kind],
-			.units = (uint16_t)((sizes[h.kind] - sizeof(struct ev_hdr)) /
-			                            EVENT_LOG_UNIT +
-			                    1),
-			.body = (const uint8_t *)(at + 1),
-		};
-		return;
-	}
-	out->raw = (const struct ev_hdr *)(at + 1);
-	out->ts_ns = out->raw->ts_ns;
-	out->cpu = out->raw->cpu;
-	out->kind = out->raw->kind;
-	out->size = out->raw->size;
-	out->units = (uint16_t)(out->raw->size / EVENT_LOG_UNIT + 1);
-	out->body = (const uint8_t *)(out->raw + 1);
-}
-
-unsigned int event_log_body_tids(uint8_t kind, const uint8_t *body,
-                                 uint32_t tids[EVENT_LOG_MAX_TIDS])
-{
-	unsigned int nr = 0;
-	uint32_t tid;
-
-	for (unsigned int i = 0; i < EVENT_LOG_MAX_TIDS && tid_places[kind][i]; i++) {
-		memcpy(&tid, body + tid_places[kind][i] - 1, sizeof(tid));
-		if (tid && !(nr && tids[0] == tid))
-			tids[nr++] = tid;
-	}
-	return nr;
 }
 
 unsigned int event_log_tids(const struct ev_hdr *rec, uint32_t tids[EVENT_LOG_MAX_TIDS])

@@ -65,8 +65,49 @@ struct log_view {
 	const uint8_t *body;      /* behind its header */
 };
 
-void event_log_look(const struct log_chunk *c, uint32_t unit, struct log_view *out);
-/* The tids of a body, each once, 0 left out. */
-unsigned int event_log_body_tids(uint8_t kind, const uint8_t *body,
-                                 uint32_t tids[EVENT_LOG_MAX_TIDS]);
+extern const uint16_t event_log_sizes[EV_KIND_MAX];
+extern const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS];
+
 void event_log_index_free(struct log_index *ix);
+
+static ALWAYS_INLINE void event_log_look(const struct log_chunk *c, uint32_t unit,
+                                         struct log_view *out)
+{
+	const uint64_t *at = c->data + unit;
+	struct short_hdr h;
+
+	memcpy(&h, at, sizeof(h));
+	out->raw = h.kind ? NULL : (const struct ev_hdr *)(at + 1);
+	if (h.kind) {
+		out->ts_ns = c->base_ns + h.after_ns;
+		out->cpu = h.cpu;
+		out->kind = h.kind;
+		out->size = event_log_sizes[h.kind];
+		out->units = (uint16_t)(out->size / EVENT_LOG_UNIT -
+		                        1); /* half of the header goes */
+		out->body = (const uint8_t *)(at + 1);
+		return;
+	}
+	out->ts_ns = out->raw->ts_ns;
+	out->cpu = out->raw->cpu;
+	out->kind = out->raw->kind;
+	out->size = out->raw->size;
+	out->units = (uint16_t)(out->size / EVENT_LOG_UNIT + 1);
+	out->body = (const uint8_t *)(out->raw + 1);
+}
+
+/* The tids of a body, each once, 0 left out. */
+static ALWAYS_INLINE unsigned int event_log_body_tids(uint8_t kind, const uint8_t *body,
+                                                      uint32_t tids[EVENT_LOG_MAX_TIDS])
+{
+	const uint8_t *places = event_log_tid_places[kind];
+	unsigned int nr = 0;
+	uint32_t tid;
+
+	for (unsigned int i = 0; i < EVENT_LOG_MAX_TIDS && places[i]; i++) {
+		memcpy(&tid, body + places[i] - 1, sizeof(tid));
+		if (tid && !(nr && tids[0] == tid))
+			tids[nr++] = tid;
+	}
+	return nr;
+}

@@ -141,14 +141,15 @@ static uint64_t any(void)
 /* Unknown, near the others, or anywhere. */
 static uint64_t any_time(void)
 {
+	const uint64_t near_ns = 5000000000 - (1U << 30);
+
 	switch (rand() % 4) {
 	case 0:
 		return 0;
 	case 1:
 		return any();
 	case 2: /* around the bounds of what is near */
-		return 5000000000ULL + (rand() % 2 ? 0x7fffffffU : 0) - (1U << 30) +
-		       (uint64_t)(rand() % 5) - 2;
+		return (rand() % 2 ? near_ns : near_ns + 0x7fffffff) - 2 + (uint64_t)rand() % 5;
 	default:
 		return 5000000000ULL + (uint64_t)rand() % 1000000;
 	}
