@@ -41,7 +41,7 @@ size_t event_log_bytes(const struct event_log *l); /* of records and indexes */
 struct event_log_query {
 	uint64_t kinds; /* bits EV_BIT(); 0 = all */
 	uint32_t cpu;   /* on which it happened; EVENT_LOG_ANY = any */
-	uint32_t tid; /* who runs, leaves, wakes, is woken, ...: any tid in it; EVENT_LOG_ANY = any */
+	uint32_t tid; /* any in it: who leaves, comes, wakes, is woken, ...; EVENT_LOG_ANY = any, 0 none */
 	uint64_t from_ns; /* [from_ns, to_ns) */
 	uint64_t to_ns;
 };
