@@ -9,6 +9,7 @@ static int count_and_push(void *ctx, const struct ev_hdr *rec)
 
 	p->facts.kinds[rec->kind]++;
 	p->facts.nr_events++;
+	assert_int_equal(p->log_sink.push(p->log_sink.ctx, rec), 0);
 	return p->pair_sink.push(p->pair_sink.ctx, rec);
 }
 
@@ -27,6 +28,8 @@ int pass_setup(void **state)
 	free(made);
 	assert_int_equal(pair_new(&(struct pair_cfg){ .tasks = p->f.tasks }, &p->f.pair), 0);
 	assert_int_equal(timeline_new(&cfg, &p->timeline), 0);
+	assert_int_equal(event_log_new(&(struct event_log_cfg){ 0 }, &p->log), 0);
+	p->log_sink = event_log_sink(p->log);
 	out = timeline_out(p->timeline);
 	assert_int_equal(pair_add_out(p->f.pair, &out), 0);
 	p->pair_sink = pair_sink(p->f.pair);
@@ -53,6 +56,8 @@ int pass_teardown(void **state)
 	struct pass_fixture *p = *state;
 
 	report_free(p->report);
+	task_lives_free(p->lives);
+	event_log_free(p->log);
 	timeline_free(p->timeline);
 	pair_free(p->f.pair);
 	tasks_free(p->f.tasks);
@@ -63,10 +68,13 @@ int pass_teardown(void **state)
 void finish(struct pass_fixture *p, uint64_t ts)
 {
 	pair_finish(p->f.pair, ts);
+	assert_int_equal(task_lives_new(p->f.tasks, &p->lives), 0);
 	p->source = (struct source){
 		.timeline = p->timeline,
 		.tasks = p->f.tasks,
 		.pair = p->f.pair,
+		.log = p->log,
+		.lives = p->lives,
 		.facts = &p->facts,
 		.start_ns = ts - pair_span_ns(p->f.pair),
 		.end_ns = ts,

@@ -4,12 +4,16 @@
 #include "../model/pair_fixture.h"
 
 #include "analyze/pass.h"
+#include "model/event_log.h"
+#include "model/task_lives.h"
 
 #define PASS_MAX_CPUS 64
 
 struct pass_fixture {
 	struct fixture f; /* first: the builders of pair_fixture take it */
-	struct ev_sink pair_sink;
+	struct ev_sink pair_sink, log_sink;
+	struct event_log *log;
+	struct task_lives *lives;
 	struct timeline *timeline;
 	struct live_place places[PASS_MAX_CPUS];
 	struct source_facts facts;
