@@ -45,6 +45,7 @@
 	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
 	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
 	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
+	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
 	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
 	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
@@ -61,6 +62,9 @@ struct ev_hdr {
 enum {
 	EV_FLAG_HARDIRQ = 1, /* it happened inside an interrupt handler */
 	EV_FLAG_SOFTIRQ = 2, /* inside a softirq */
+	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
+	EV_FLAG_OTHER_PREV = 4,
+	EV_FLAG_OTHER_NEXT = 8,
 };
 
 /* States as sched_switch reports them to user space. */
@@ -256,6 +260,19 @@ struct ev_pmu {
 	__u32 tid;
 	__u32 nr;
 };
+
+#define EV_PMU_MAX     8      /* values that the programs of the event stream read */
+#define EV_PMU_UNKNOWN (~0ULL) /* this one could not be read */
+
+/* Followed by nr words of 64 CPUs each, the lowest first. */
+struct ev_affinity {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u16 nr;
+	__u16 flags; /* EV_AFFINITY_* */
+};
+
+enum { EV_AFFINITY_ALL = 1 }; /* every CPU that is online is among them */
 
 struct ev_task_info {
 	struct ev_hdr hdr;

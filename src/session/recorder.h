@@ -22,6 +22,9 @@ struct recorder_cfg {
 	uint32_t tgid;             /* 0 = all */
 	const char *const *cgroup; /* patterns; none = all */
 	size_t nr_cgroup;
+	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
+	size_t nr_pmu;
+	bool wants_system_stats;
 	bool is_per_cpu_rings;
 	uint32_t ring_bytes; /* 0 picks */
 	bool is_compressed;
