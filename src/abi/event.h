@@ -261,7 +261,7 @@ struct ev_pmu {
 	__u32 nr;
 };
 
-#define EV_PMU_MAX     8      /* values that the programs of the event stream read */
+#define EV_PMU_MAX     8       /* values that the programs of the event stream read */
 #define EV_PMU_UNKNOWN (~0ULL) /* this one could not be read */
 
 /* Followed by nr words of 64 CPUs each, the lowest first. */

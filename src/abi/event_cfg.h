@@ -27,5 +27,5 @@ struct ev_cpu {
 	__u32 pad_;
 	__u64 counters[EV_PMU_MAX]; /* then */
 	__u64 seen[EV_KIND_MAX];    /* fired, recorded or not */
-	__u64 lost[EV_KIND_MAX]; /* found no room */
+	__u64 lost[EV_KIND_MAX];    /* found no room */
 };

@@ -79,8 +79,8 @@ int record_facts_init(struct record_facts *f, const struct topology *topology,
 		return err;
 	describe_filter(f, filter);
 	if (f->topology)
-		f->attrs[f->nr_attrs++] =
-			(struct trace_attr){ .key = "topology", .text = f->topology };
+		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "topology",
+			                                       .text = f->topology };
 	if (f->filter[0])
 		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "filter", .text = f->filter };
 	return 0;

@@ -100,7 +100,7 @@ int system_stats_tick(struct system_stats *s, uint64_t now_ns, struct trace_writ
 		return 0;
 	/* From the last one on, so that late rounds do not make it slower; but what was missed is missed. */
 	s->next_ns = s->next_ns + INTERVAL_NS > now_ns ? s->next_ns + INTERVAL_NS
-	                                                : now_ns + INTERVAL_NS;
+	                                               : now_ns + INTERVAL_NS;
 	if (wants_khz)
 		s->next_khz_ns = now_ns + KHZ_NS;
 	err = sys_stats_read("", wants_khz ? s->nr_cpus : 0, &s->now);

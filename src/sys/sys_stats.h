@@ -33,7 +33,8 @@ enum { /* the order of /proc/stat */
        SYS_IRQ,
        SYS_SOFTIRQ,
        SYS_STEAL,
-       SYS_TIMES };
+       SYS_TIMES
+};
 
 struct sys_cpu {
 	uint32_t cpu; /* the kernel's number */

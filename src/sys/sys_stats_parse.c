@@ -115,9 +115,14 @@ static bool parse_net(const char *line, struct sys_net *out)
 			return false;
 		end = at + n;
 	}
-	*out = (struct sys_net){ .rx_bytes = v[0], .rx_packets = v[1], .rx_errors = v[2],
-		                 .rx_drops = v[3], .tx_bytes = v[8],   .tx_packets = v[9],
-		                 .tx_errors = v[10], .tx_drops = v[11] };
+	*out = (struct sys_net){ .rx_bytes = v[0],
+		                 .rx_packets = v[1],
+		                 .rx_errors = v[2],
+		                 .rx_drops = v[3],
+		                 .tx_bytes = v[8],
+		                 .tx_packets = v[9],
+		                 .tx_errors = v[10],
+		                 .tx_drops = v[11] };
 	memcpy(out->name, name, (size_t)(colon - name));
 	return true;
 }

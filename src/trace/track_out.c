@@ -11,8 +11,16 @@
 #define INTERNED_BYTES (64U << 10)
 
 /* Kinds of tracks, mixed into their uuids. */
-enum { UUID_THREAD = 1, UUID_IDLE, UUID_PMU, UUID_LOST, UUID_LOST_FOLDER, UUID_PRESSURE,
-       UUID_FOLDER, UUID_COUNTER };
+enum {
+	UUID_THREAD = 1,
+	UUID_IDLE,
+	UUID_PMU,
+	UUID_LOST,
+	UUID_LOST_FOLDER,
+	UUID_PRESSURE,
+	UUID_FOLDER,
+	UUID_COUNTER
+};
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
 {

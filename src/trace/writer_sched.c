@@ -68,7 +68,9 @@ static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
 static int tell_other(struct trace_writer *w, const struct writer_place *at, uint32_t tid,
                       uint32_t other_tid, const char *const keys[2])
 {
-	struct track_arg args[3] = { { .i = at->cpu->cpu }, { .type = ARG_TEXT }, { .i = other_tid } };
+	struct track_arg args[3] = { { .i = at->cpu->cpu },
+		                     { .type = ARG_TEXT },
+		                     { .i = other_tid } };
 	struct track_event event = { .args = args, .nr_args = 3 };
 	char comm[EV_COMM_LEN + 1] = { 0 };
 	struct trace_task *task;

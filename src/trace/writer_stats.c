@@ -14,16 +14,20 @@ struct known {
 };
 
 static const struct known memory_keys[] = {
-	{ "MemTotal", 1 },        { "MemFree", 2 },       { "MemAvailable", 3 },
-	{ "Buffers", 4 },         { "Cached", 5 },        { "SwapCached", 6 },
-	{ "Active", 7 },          { "Inactive", 8 },      { "Active(anon)", 9 },
-	{ "Inactive(anon)", 10 }, { "Active(file)", 11 }, { "Inactive(file)", 12 },
-	{ "Unevictable", 13 },    { "Mlocked", 14 },      { "SwapTotal", 15 },
-	{ "SwapFree", 16 },       { "Dirty", 17 },        { "Writeback", 18 },
-	{ "AnonPages", 19 },      { "Mapped", 20 },       { "Shmem", 21 },
-	{ "Slab", 22 },           { "SReclaimable", 23 }, { "SUnreclaim", 24 },
-	{ "KernelStack", 25 },    { "PageTables", 26 },   { "Committed_AS", 28 },
-	{ NULL, 0 },
+	{ "MemTotal", 1 },      { "MemFree", 2 },
+	{ "MemAvailable", 3 },  { "Buffers", 4 },
+	{ "Cached", 5 },        { "SwapCached", 6 },
+	{ "Active", 7 },        { "Inactive", 8 },
+	{ "Active(anon)", 9 },  { "Inactive(anon)", 10 },
+	{ "Active(file)", 11 }, { "Inactive(file)", 12 },
+	{ "Unevictable", 13 },  { "Mlocked", 14 },
+	{ "SwapTotal", 15 },    { "SwapFree", 16 },
+	{ "Dirty", 17 },        { "Writeback", 18 },
+	{ "AnonPages", 19 },    { "Mapped", 20 },
+	{ "Shmem", 21 },        { "Slab", 22 },
+	{ "SReclaimable", 23 }, { "SUnreclaim", 24 },
+	{ "KernelStack", 25 },  { "PageTables", 26 },
+	{ "Committed_AS", 28 }, { NULL, 0 },
 };
 
 static const struct known paging_keys[] = {
@@ -32,9 +36,8 @@ static const struct known paging_keys[] = {
 };
 
 static const struct known pressure_keys[] = {
-	{ "cpu.some", 1 }, { "cpu.full", 2 },    { "io.some", 3 },
-	{ "io.full", 4 },  { "memory.some", 5 }, { "memory.full", 6 },
-	{ NULL, 0 },
+	{ "cpu.some", 1 },    { "cpu.full", 2 },    { "io.some", 3 }, { "io.full", 4 },
+	{ "memory.some", 5 }, { "memory.full", 6 }, { NULL, 0 },
 };
 
 static uint32_t key_of(const struct known *known, const char *name)
