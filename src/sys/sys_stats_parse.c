@@ -67,6 +67,9 @@ static bool parse_cpu(const char *line, uint64_t hz, struct sys_cpu *out)
 {
 	uint64_t *t = out->ns;
 
+	/* The line of all together has no number, and sscanf() would take the next one for it. */
+	if (line[3] < '0' || line[3] > '9')
+		return false;
 	if (sscanf(line,
 	           "cpu%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 	           " %" SCNu64 " %" SCNu64 " %" SCNu64,
@@ -84,7 +87,7 @@ size_t sys_cpus_parse(const char *text, uint64_t hz, struct sys_cpu *out, size_t
 	const char *line;
 	size_t nr = 0;
 
-	/* The line "cpu" of all together has no number and is left out; behind the CPUs come long ones. */
+	/* Behind the CPUs come lines without end. */
 	while (nr < cap && (line = next_line(&text, buf, sizeof(buf)))) {
 		if (strncmp(line, "cpu", 3) != 0)
 			break;

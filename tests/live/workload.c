@@ -262,6 +262,8 @@ static const struct kind {
 	  work_reuse },
 	{ "cgroup", "a=DIR b=DIR before=N after=N us=N: a process that moves between cgroups",
 	  work_cgroup },
+	{ "touch", "pages=N us=N cpu=N: one task that touches new pages, with a nap after each hundred",
+	  work_touch },
 	{ "crowd",
 	  "nr=N us=N ms=N name=NAME: very many sleeping threads; says 'ready' when all are alive",
 	  work_crowd },
