@@ -23,7 +23,7 @@ struct ev_cpu {
 	__u64 nr_records;
 	__u32 hardirq_depth;
 	__u32 softirq_depth;
-	__u32 counted_tid; /* who runs since the counters were looked at; 0 = nobody of interest */
+	__u32 shown_tid; /* the wanted task that runs since the last recorded switch; 0 = none */
 	__u32 pad_;
 	__u64 counters[EV_PMU_MAX]; /* then */
 	__u64 seen[EV_KIND_MAX];    /* fired, recorded or not */

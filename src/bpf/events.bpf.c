@@ -60,18 +60,27 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	bool wants_prev, wants_next;
+	struct slot s, pmu = {};
 	struct switch_args a;
 	struct ev_switch *e;
-	struct slot s, pmu;
+	struct ev_cpu *c;
 
 	switch_args_read(ctx, cfg.switch_args, &a);
 	wants_prev = is_wanted(a.prev);
 	wants_next = is_wanted(a.next);
+	if (cfg.filter_cgroup || cfg.nr_counters) {
+		c = this_cpu();
+		if (!c || !is_open)
+			return 0;
+		/* One that was moved out of the cgroup while it ran: its slice has an end too. */
+		if (a.prev->pid && (__u32)a.prev->pid == c->shown_tid)
+			wants_prev = true;
+		if (cfg.nr_counters && (wants_prev || wants_next))
+			begin_pmu(&pmu, c, wants_prev ? (__u32)a.prev->pid : 0);
+		c->shown_tid = wants_next ? (__u32)a.next->pid : 0;
+	}
 	if (!wants_prev && !wants_next)
 		return 0;
-	if (cfg.nr_counters)
-		begin_pmu(&pmu, wants_prev ? (__u32)a.prev->pid : 0,
-		          wants_next ? (__u32)a.next->pid : 0);
 	e = begin(&s, EV_SWITCH, sizeof(*e));
 	if (cfg.nr_counters && pmu.rec) {
 		/* One moment for both: whoever reads them can tell which slice it was. */

@@ -36,20 +36,16 @@ static __always_inline void read_counters(struct ev_cpu *c, __u64 *values)
 }
 
 /*
- * At a switch, before its own record: the slice of prev, if it is wanted and we saw it begin. next_tid is 0 if
- * nobody wants to know of next. NULL in s->rec if there is no record.
+ * At a switch, before its own record: the slice of prev, if it is wanted and we saw it begin. NULL in s->rec if
+ * there is no record.
  */
-static __always_inline void begin_pmu(struct slot *s, __u32 prev_tid, __u32 next_tid)
+static __always_inline void begin_pmu(struct slot *s, struct ev_cpu *c, __u32 prev_tid)
 {
-	struct ev_cpu *c = this_cpu();
 	struct ev_pmu *e = NULL;
 
 	s->rec = NULL;
-	if (!c || !is_open)
-		return;
-	if (prev_tid && c->counted_tid == prev_tid)
+	if (prev_tid && c->shown_tid == prev_tid)
 		e = begin(s, EV_PMU, (__u32)(sizeof(*e) + cfg.nr_counters * sizeof(__u64)));
-	c->counted_tid = next_tid;
 	if (!e) {
 		read_counters(c, NULL);
 		return;

@@ -49,7 +49,7 @@ struct recorder_stats {
 	uint64_t written; /* records */
 	uint64_t bytes;
 	uint64_t breaks;    /* switches that do not follow from the one before */
-	bool is_filtered;   /* then switches of others are left out, and breaks mean nothing */
+	bool is_filtered;   /* then tasks that become wanted while they run make breaks, too */
 	uint64_t missing;   /* kinds that this kernel does not have */
 	int command_status; /* as of waitpid(), if there was a command */
 };

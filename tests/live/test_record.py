@@ -15,8 +15,8 @@ import sys
 import time
 
 import pair
-from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Work, boot_minus_monotonic_ns, case, expect, expect_between,
-                  expect_near, main, need_live, once, run, scratch, unseen_switches)
+from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Work, boot_minus_monotonic_ns, case, cgroups, expect,
+                  expect_between, expect_near, main, move, need_live, once, run, scratch, unseen_switches)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -566,6 +566,32 @@ def a_filtered_recording_shows_nobody_else_running():
     ran = runtimes(trace)
     for task in account["tasks"]:  # it ran a little before the recording began
         expect_between(f"runtime of {task['comm']}", ran[task["tid"]], task["run_ns"] * 0.4, task["run_ns"] * 1.05)
+
+
+@case
+def a_task_that_leaves_the_cgroup_is_shown_no_longer():
+    """Two that compete for a CPU are moved out while one of them runs."""
+    with scratch() as folder, cgroups("rec-home", "rec-abroad") as (home, abroad):
+        with Record(os.path.join(folder, "t"), "--cgroup", f"{os.path.basename(home)}$") as ours:
+            work = Work("hogs", cgroup=home, nr=2, ms=900)
+            time.sleep(0.4)
+            move(work.pid, abroad)
+            moved = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            account = work.account()
+            ours.finish()
+        trace = decoded(ours.path)
+    tids, since, ends = {task["tid"] for task in account["tasks"]}, {}, []
+    for cpu, events in trace.events.items():
+        for event in events:
+            if event["name"] in ("switch", "sched_switch"):
+                next_tid = event.get("next", event.get("arg_next_pid"))
+                ends += [event["ts"]] if since.get(cpu) in tids else []
+                since[cpu] = next_tid
+    expect(trace.attributes["filter"].startswith("cgroup "), f"{trace.attributes}")
+    expect(not set(since.values()) & tids, f"{since} run for ever")
+    expect(len(ends) > 20, f"only {len(ends)} slices")
+    # The slice in which it was moved goes on to its own end.
+    expect_between("end of the last slice, ns after the move", max(ends) - moved, -50_000_000, 60_000_000)
 
 
 @case
