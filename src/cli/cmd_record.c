@@ -96,7 +96,8 @@ static const struct opt options[] = {
 			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
-			   "deaths stay those of the whole machine. Ends with the process."),
+			   "deaths stay those of the whole machine. Where others run, the trace shows nobody. Ends with "
+			   "the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
 	OPT_LIST(0, "pmu", "EVENT[,...]", struct record_args, pmu,
@@ -120,6 +121,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
+	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ 0 },
 };
