@@ -111,12 +111,12 @@ static bool parse_net(const char *line, struct sys_net *out)
 
 	if (!colon || colon <= name || (size_t)(colon - name) >= sizeof(out->name))
 		return false;
-	for (const char *at = colon + 1, *end = at; used < NET_FIELDS; used++, at = end) {
+	for (const char *at = colon + 1; used < NET_FIELDS; used++) {
 		int n = 0;
 
 		if (sscanf(at, " %" SCNu64 "%n", &v[used], &n) != 1)
 			return false;
-		end = at + n;
+		at += n;
 	}
 	*out = (struct sys_net){ .rx_bytes = v[0],
 		                 .rx_packets = v[1],
