@@ -12,6 +12,7 @@ enum { /* TracePacket */
        PACKET_FTRACE_EVENTS = 1,
        PACKET_PROCESS_TREE = 2,
        PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_SYS_STATS = 7,
        PACKET_TIMESTAMP = 8,
        PACKET_SEQUENCE_ID = 10,
        PACKET_TRACK_EVENT = 11,
@@ -74,6 +75,19 @@ enum { /* TraceUuid, TraceAttributes, CpuInfo */
        CPU_PROCESSOR = 1,
        CPU_FREQUENCIES = 2,
        CPU_CAPACITY = 3,
+};
+
+enum { /* SysStats, its CpuTimes, and the entries of the others: a key and a value */
+       STATS_MEMINFO = 1,
+       STATS_VMSTAT = 2,
+       STATS_CPU = 3,
+       STATS_FORKS = 4,
+       STATS_CPUFREQ_KHZ = 11,
+       STATS_PSI = 14,
+       STATS_CPU_ID = 1,
+       STATS_CPU_USER_NS = 2, /* the others follow in the order of /proc/stat */
+       STATS_KEY = 1,
+       STATS_VALUE = 2,
 };
 
 enum { /* TraceConfig, its DataSource, DataSourceConfig and FtraceConfig */

@@ -11,7 +11,16 @@
 #define INTERNED_BYTES (64U << 10)
 
 /* Kinds of tracks, mixed into their uuids. */
-enum { UUID_THREAD = 1, UUID_IDLE, UUID_PMU, UUID_LOST, UUID_LOST_FOLDER, UUID_PRESSURE };
+enum {
+	UUID_THREAD = 1,
+	UUID_IDLE,
+	UUID_PMU,
+	UUID_LOST,
+	UUID_LOST_FOLDER,
+	UUID_PRESSURE,
+	UUID_FOLDER,
+	UUID_COUNTER
+};
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
 {
@@ -220,5 +229,25 @@ int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns, ui
 		(void)snprintf(name, sizeof(name), "hw pressure CPU %u", c->cpu);
 		err = put_track(t, &desc);
 	}
+	return err ? err : put_value(t, ts_ns, desc.uuid, value);
+}
+
+int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
+                  uint64_t value)
+{
+	struct track_desc folder = { .kind = TRACK_PLAIN,
+		                     .ts_ns = ts_ns,
+		                     .uuid = uuid_of(UUID_FOLDER, 0, 0),
+		                     .name = counter->folder };
+	struct track_desc desc = { .kind = TRACK_OF_COUNTER,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_COUNTER, counter->id, 0),
+		                   .parent_uuid = folder.uuid,
+		                   .name = counter->name };
+	int err = t->has_folder ? 0 : put_track(t, &folder);
+
+	t->has_folder = true;
+	if (!err && counter->is_new)
+		err = put_track(t, &desc);
 	return err ? err : put_value(t, ts_ns, desc.uuid, value);
 }

@@ -29,7 +29,7 @@ struct track_out {
 	uint8_t used_as[TRACK_STRINGS_MAX + 1]; /* bit per track_use: defined already */
 	struct pb interned;                     /* new ones, for the next packet */
 	bool is_cleared;                        /* the next packet begins the table anew */
-	bool has_lost_folder;
+	bool has_lost_folder, has_folder;
 };
 
 MUST_USE int track_init(struct track_out *t, struct chunk_out *chunk);
@@ -48,6 +48,15 @@ MUST_USE int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trac
 
 /* Writes an instant; head and type of the event are filled in here. */
 MUST_USE int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event);
+/* A counter of the whole machine. */
+struct track_counter {
+	const char *folder; /* that it is shown in */
+	const char *name;
+	uint64_t id; /* unique */
+	bool is_new; /* its first value */
+};
+MUST_USE int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
+                           uint64_t value);
 /* Counters of a CPU: "lost events", and what it has lost to heat. */
 MUST_USE int track_lost(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns);
 MUST_USE int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns,

@@ -45,6 +45,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_PROBE] = writer_probe,
 	[EV_SAMPLE] = writer_sample,
 	[EV_PMU] = writer_pmu,
+	[EV_AFFINITY] = writer_affinity,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,
@@ -107,8 +108,7 @@ static int tick(struct trace_writer *w, uint64_t now_ns)
 	return err;
 }
 
-/* The first failure stops everything; a reason is always there. */
-static int fail(struct trace_writer *w, int err)
+int writer_fail(struct trace_writer *w, int err)
 {
 	return diag_set(&w->chunk.diag, err, NULL, "cannot write the trace");
 }
@@ -130,7 +130,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	}
 	if (!err && rec->ts_ns >= w->next_tick_ns)
 		err = tick(w, rec->ts_ns);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 static int advance(void *ctx, __u64 ts_ns)
@@ -140,7 +140,7 @@ static int advance(void *ctx, __u64 ts_ns)
 
 	if (!err && ts_ns >= w->next_tick_ns)
 		err = tick(w, ts_ns);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 struct ev_sink trace_writer_sink(struct trace_writer *w)
@@ -273,7 +273,7 @@ static int put_start(struct trace_writer *w, const struct trace_writer_cfg *cfg)
 
 static int give_up(struct trace_writer *w, int err, struct diag *d)
 {
-	fail(w, err);
+	writer_fail(w, err);
 	diag_set(d, err, w->chunk.diag.hint, "%s", w->chunk.diag.what);
 	(void)chunk_close(&w->chunk);
 	free_parts(w);
@@ -325,7 +325,7 @@ static int flush(struct trace_writer *w)
 		err = names_flush(&w->names);
 	if (!err)
 		err = chunk_flush(&w->chunk);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 static int tell(const struct diag *from, struct diag *d)
@@ -390,7 +390,7 @@ int trace_writer_close(struct trace_writer *w, struct diag *d)
 	if (!err)
 		err = chunk_flush(&w->chunk);
 	if (err)
-		fail(w, err);
+		writer_fail(w, err);
 	err = chunk_close(&w->chunk);
 	(void)tell(&w->chunk.diag, d);
 	free_parts(w);

@@ -18,6 +18,16 @@ struct writer_probe {
 	char name[WRITER_NAME_BYTES];
 };
 
+#define WRITER_NETS_MAX   64U
+#define WRITER_NET_VALUES 8U
+
+/* The counters of a network interface as last written. */
+struct writer_net {
+	char name[16];
+	bool has_values;
+	uint64_t values[WRITER_NET_VALUES];
+};
+
 struct trace_writer {
 	struct chunk_out chunk;
 	struct tasks *tasks;
@@ -30,6 +40,8 @@ struct trace_writer {
 	struct map *probe_ids;
 	struct writer_probe *probes;
 	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
+	struct writer_net nets[WRITER_NETS_MAX];
+	size_t nr_nets;
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;
@@ -42,6 +54,9 @@ struct trace_writer {
 /* A record is written by the handler of its kind: 0, -ERANGE to skip it, or what stops the writer. */
 typedef int writer_fn(struct trace_writer *w, const struct ev_hdr *rec);
 extern writer_fn *const writer_handlers[EV_KIND_MAX];
+
+/* The first failure stops everything; a reason is always there. */
+int writer_fail(struct trace_writer *w, int err);
 
 /* Where and when something is written. */
 struct writer_place {
@@ -59,7 +74,7 @@ uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
 writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer_migrate;
 /* writer_task.c */
 writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,
-	writer_wait, writer_task_info;
+	writer_wait, writer_task_info, writer_affinity;
 /* writer_irq.c */
 writer_fn writer_softirq, writer_irq_entry, writer_irq_exit, writer_ipi_send, writer_ipi,
 	writer_work;

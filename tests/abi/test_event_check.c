@@ -10,6 +10,7 @@ union record {
 	struct ev_rename rename;
 	struct ev_sample sample;
 	struct ev_pmu pmu;
+	struct ev_affinity affinity;
 	struct ev_probe_info probe_info;
 	char bytes[256];
 };
@@ -53,7 +54,7 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		if (kind != EV_PROBE_INFO && kind != EV_STRING) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 45);
+	expect_eq(nr, 46);
 }
 
 static void less_than_a_header_is_nothing(void **state)
@@ -65,6 +66,19 @@ static void less_than_a_header_is_nothing(void **state)
 	assert_false(ev_check(&r, sizeof(struct ev_hdr) - 1));
 	r.hdr.size = sizeof(struct ev_hdr);
 	assert_false(ev_check(&r, sizeof(struct ev_hdr)));
+}
+
+static void a_set_of_cpus_must_be_as_long_as_it_says(void **state)
+{
+	union record r = blank(EV_AFFINITY);
+
+	(void)state;
+	r.affinity.nr = 2;
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.affinity) + 2 * 8;
+	assert_true(ev_check(&r, sizeof(r)));
+	r.affinity.nr = 0xffff;
+	assert_false(ev_check(&r, sizeof(r)));
 }
 
 static void a_stack_must_be_as_long_as_it_says(void **state)
@@ -168,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_passes_at_its_size_and_at_no_other),
 		cmocka_unit_test(less_than_a_header_is_nothing),
+		cmocka_unit_test(a_set_of_cpus_must_be_as_long_as_it_says),
 		cmocka_unit_test(a_stack_must_be_as_long_as_it_says),
 		cmocka_unit_test(counters_must_be_as_many_as_it_says),
 		cmocka_unit_test(a_string_must_end),

@@ -112,6 +112,7 @@ class Trace:
         self.events = collections.defaultdict(list)  # by CPU: {ts, pid, name, ...}, in the order of time
         self.bundles = collections.defaultdict(list)
         self.tracks, self.track_events, self.samples = {}, [], []
+        self.stats = []  # SysStats: {ts, memory, paging, pressure, cpus, khz, forks}
         self.interned = {}  # by sequence, then table
         self.comms = collections.defaultdict(set)  # names that events carry, by tid
         self.is_truncated, self.nr_packets, self.largest_compressed = False, 0, 0
@@ -139,7 +140,7 @@ class Trace:
         assert not flags & 2 or seq in self.interned, "needs a state that nobody began"
         if 12 in head:
             self.intern(self.interned[seq], head[12])
-        payload = {1: self.bundle, 2: self.tree, 6: self.clock, 11: self.track_event, 33: self.trace_config,
+        payload = {1: self.bundle, 2: self.tree, 6: self.clock, 7: self.sys_stats, 11: self.track_event, 33: self.trace_config,
                    45: self.system_info, 60: self.track, 66: self.sample, 67: self.cpus,
                    89: self.trace_uuid, 126: self.attribute}
         rest = set(head) - {8, 10, 12, 13}
@@ -182,7 +183,7 @@ class Trace:
 
     def cpus(self, data, _ts, _seq):
         for _, cpu in fields(data):
-            self.cpu_info.append({"khz": [v for n, v in fields(cpu) if n == 2], "capacity": one(cpu)[3]})
+            self.cpu_info.append({"khz": [v for n, v in fields(cpu) if n == 2], "capacity": one(cpu).get(3)})
 
     def attribute(self, data, _ts, _seq):
         for _, attribute in fields(data):
@@ -307,8 +308,25 @@ class Trace:
                 arg = one(value)
                 name = tables["args"][arg.pop(1)]
                 (kind, raw), = arg.items()
-                event["args"][name] = struct.unpack("<d", raw)[0] if kind == 5 else signed(raw)
+                event["args"][name] = (struct.unpack("<d", raw)[0] if kind == 5 else
+                                       text(raw) if kind == 6 else signed(raw))
         self.track_events.append(event)
+
+    def sys_stats(self, data, ts, _seq):
+        stats = {"ts": ts, "memory": {}, "paging": {}, "pressure": {}, "cpus": {}, "khz": [], "forks": None}
+        for number, value in fields(data):
+            if number == 4:
+                stats["forks"] = value
+            elif number == 11:
+                stats["khz"].append(value)
+            elif number == 3:
+                times = one(value)
+                assert sorted(times) == list(range(1, 10))
+                stats["cpus"][times[1]] = [times[field] for field in range(2, 10)]
+            else:
+                pair = one(value)
+                stats[{1: "memory", 2: "paging", 14: "pressure"}[number]][pair[1]] = pair[2]
+        self.stats.append(stats)
 
     def sample(self, data, ts, seq):
         values, tables = one(data), self.interned[seq]

@@ -203,7 +203,7 @@ def probes_are_events_of_the_kernel_or_of_the_thread():
 def counters_of_a_slice_have_the_names_of_wprof():
     trace = story()
     counters, = instants(trace, "PMU")
-    assert counters["args"] == {"cpu": 1, "pmu:cycles": 1000.0, "pmu:instructions": 2000.0, "pmu:2": 3.0}
+    assert counters["args"] == {"cpu": 1, "pmu:cycles": 1000.0, "pmu:instructions": 2000.0, "pmu:3": 3.0}
     parent = trace.tracks[counters["track"]["parent"]]
     assert counters["track"]["name"] == "pmu" and parent["thread"] == (100, 101)
 
@@ -251,6 +251,54 @@ def a_busy_machine_loses_nothing_that_is_not_told():
         assert trace.attributes["lost"] == pushed["lost"] > 0
         assert events.count("sched_switch") < pushed["switches"] / 100
         assert len(trace.threads) == 400 and len(trace.processes) == 50
+
+
+@case
+def a_foreign_task_is_never_shown_to_run():
+    trace = Trace(write("filtered")[0])
+    check_names(trace)
+    switches = [(event["ts"] - T0, event.get("arg_prev_state", event.get("prev_state")),
+                 event.get("next", event.get("arg_next_pid"))) for event in trace.events[0]
+                if event["name"] in ("switch", "sched_switch")]
+    # Who has the CPU, and in which state the one before left: 0 where no one who was asked for has it.
+    assert switches == [(10, 0, 100), (20, 1, 0), (30, 0, 100), (40, 1, 101), (50, 256, 0), (60, 0, 101),
+                        (70, 1, 0)], switches
+    assert check_chains(trace, True) == 0 and trace.attributes["broken_switches"] == 0
+    # Whom they had the CPU from, and who took it from one that was not done.
+    assert [(event["ts"] - T0, event["track"]["thread"][1], event["name"], event["args"])
+            for event in instants(trace, "switch")] == [
+        (10, 100, "switch_from", {"cpu": 0, "switch_from": "other", "switch_from_tid": 7}),
+        (30, 100, "switch_from", {"cpu": 0, "switch_from": "<tid 9>", "switch_from_tid": 9}),
+        (50, 101, "switch_to", {"cpu": 0, "switch_to": "<tid 8>", "switch_to_tid": 8})]
+    # Whoever wakes is told, although it is not shown to run.
+    assert named(trace, "sched_waking") == [{"pid_": 9, "pid": 100, "comm": "server", "prio": 120,
+                                             "target_cpu": 0}]
+
+
+@case
+def affinity_is_told_of_those_who_have_one():
+    trace = Trace(write("affinity")[0])
+    assert [(event["ts"] - T0, event["track"]["thread"], event["args"])
+            for event in instants(trace, "affinity")] == [
+        (2, (100, 101), {"cpus_allowed": "0,2-3,8"}), (3, (100, 101), {"cpus_allowed": "63-65"}),
+        (4, (100, 101), {"cpus_allowed": "0-63"})]
+    assert set(trace.threads) == {101}
+
+
+@case
+def stats_of_the_machine_are_counters():
+    trace = Trace(write("stats")[0])
+    first, rest, last = trace.stats
+    assert (first["ts"], rest["ts"], last["ts"]) == (T0 + 100, T0 + 100, T0 + 200)
+    assert first["memory"] == {2: 1000, 16: 7} and first["paging"] == {49: 5, 50: 6}
+    assert first["pressure"] == {1: 8, 6: 9} and first["forks"] == 11 and first["khz"] == [0, 2400000]
+    assert len(first["cpus"]) == 512 and first["cpus"][1022] == [511, 1, 2, 3, 4, 5, 6, 7]
+    assert rest["cpus"] == {1024: [512, 1, 2, 3, 4, 5, 6, 7]} and not rest["memory"]
+    assert not last["cpus"] and last["forks"] is None
+    values = [(event["ts"] - T0, event["track"]["name"], event["value"]) for event in trace.track_events]
+    assert values == [(100, "lo rx bytes", 1), (100, "lo rx packets", 2), (100, "lo rx errors", 3),
+                      (100, "lo rx drops", 4), (100, "lo tx bytes", 5), (100, "lo tx packets", 6),
+                      (100, "lo tx errors", 7), (100, "lo tx drops", 8), (200, "lo rx bytes", 100)]
 
 
 @case

@@ -391,6 +391,8 @@ static void every_kind_is_written_whatever_it_says(void **state)
 					((struct ev_sample *)&r)->nr_user = 20;
 			if (kind == EV_PMU)
 				((struct ev_pmu *)&r)->nr = 40;
+			if (kind == EV_AFFINITY)
+				((struct ev_affinity *)&r)->nr = 29;
 			push(&f, &r.hdr);
 		}
 	trace_writer_stats(f.w, &st);
