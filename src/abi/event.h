@@ -45,7 +45,7 @@
 	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
 	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
 	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
-<<<<<<< HEAD
+	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
 	X(SCX_RUN, 31, ev_scx_run, "what sched_ext says of the task that comes on a CPU")   \
 	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                    \
 	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")             \
@@ -57,9 +57,6 @@
 	X(FSYNC, 39, ev_fsync, "a file is written out")                                     \
 	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                           \
 	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                     \
-=======
-	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
->>>>>>> extras
 	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
 	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
@@ -276,7 +273,9 @@ struct ev_pmu {
 	__u32 nr;
 };
 
-<<<<<<< HEAD
+#define EV_PMU_MAX     8       /* values that the programs of the event stream read */
+#define EV_PMU_UNKNOWN (~0ULL) /* this one could not be read */
+
 /* A dispatch queue that does not exist; ids with bit 63 are the kernel's own. */
 #define EV_DSQ_INVALID (1ULL << 63)
 #define EV_NO_LAYER    (~0U)
@@ -391,9 +390,6 @@ struct ev_blocked {
 	__u32 tid;
 	__u32 is_io;
 };
-=======
-#define EV_PMU_MAX     8       /* values that the programs of the event stream read */
-#define EV_PMU_UNKNOWN (~0ULL) /* this one could not be read */
 
 /* Followed by nr words of 64 CPUs each, the lowest first. */
 struct ev_affinity {
@@ -404,7 +400,6 @@ struct ev_affinity {
 };
 
 enum { EV_AFFINITY_ALL = 1 }; /* every CPU that is online is among them */
->>>>>>> extras
 
 struct ev_task_info {
 	struct ev_hdr hdr;

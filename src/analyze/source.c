@@ -1,5 +1,6 @@
 #include "analyze/source.h"
 
+#include "model/affinity.h"
 #include "model/tasks.h"
 
 static const struct live_place *place(const struct source *s, uint32_t cpu)
@@ -42,16 +43,12 @@ uint32_t source_tgid(const struct source *s, uint32_t task)
 	return t ? t->tgid : 0;
 }
 
+bool source_is_bound(const struct source *s, uint32_t task)
+{
+	return s->affinity && affinity_is_bound(s->affinity, source_tid(s, task));
+}
+
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns)
 {
-	const struct source_facts *f = s->facts;
-	const struct source_affinity *last = NULL;
-	uint32_t tid = source_tid(s, task);
-
-	for (size_t i = 0; i < f->nr_affinity; i++)
-		if (f->affinity[i].tid == tid && f->affinity[i].since_ns <= at_ns)
-			last = &f->affinity[i];
-	if (!last)
-		return true;
-	return cpu / 64 < f->nr_mask_words && (last->mask[cpu / 64] >> (cpu % 64) & 1);
+	return !s->affinity || affinity_allows(s->affinity, source_tid(s, task), cpu, at_ns);
 }

@@ -14,6 +14,7 @@
 #include "model/live.h"
 #include "model/timeline.h"
 
+struct affinity;
 struct event_log;
 struct task_lives;
 
@@ -21,13 +22,6 @@ struct task_lives;
 struct source_count {
 	const char *name;
 	uint64_t count;
-};
-
-/* Where a task may run; tasks without an entry may run everywhere. */
-struct source_affinity {
-	uint32_t tid;
-	uint64_t since_ns;
-	const uint64_t *mask; /* nr_mask_words words of 64 CPUs */
 };
 
 struct source_facts {
@@ -55,17 +49,15 @@ struct source_facts {
 	size_t nr_damage;
 	const char *const *pmu_names; /* of the index in rows of TIMELINE_PMU */
 	size_t nr_pmu_names;
-	const struct source_affinity *affinity;
-	size_t nr_affinity;
-	uint32_t nr_mask_words;
 };
 
 struct source {
 	struct timeline *timeline;
 	struct tasks *tasks;
 	const struct pair *pair;
-	struct event_log *log;          /* raw events; NULL where none are kept */
-	const struct task_lives *lives; /* who had a tid when; NULL with the log */
+	struct event_log *log;           /* raw events; NULL where none are kept */
+	const struct task_lives *lives;  /* who had a tid when; NULL with the log */
+	const struct affinity *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
 	uint64_t start_ns; /* extent of all that was seen */
 	uint64_t end_ns;
@@ -79,5 +71,7 @@ const char *source_comm(const struct source *s, uint32_t task);
 /* tid of a task index, 0 for TASKS_NONE. */
 uint32_t source_tid(const struct source *s, uint32_t task);
 uint32_t source_tgid(const struct source *s, uint32_t task); /* 0 = unknown */
-/* Whether a task may use a CPU, as far as the recording tells. */
+/* Whether a task may use a CPU, as far as the recording tells; true where it does not. */
+/* Whether the recording tells on which CPUs it may run. */
+bool source_is_bound(const struct source *s, uint32_t task);
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns);

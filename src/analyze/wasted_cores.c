@@ -87,8 +87,8 @@ static void list_remove(uint32_t *list, uint32_t *nr, uint32_t cpu)
 
 static void add_pair(struct waste *w, uint32_t waiting, uint32_t idle, uint64_t now)
 {
-	uint64_t since = w->waiting_since[waiting] > w->idle_since[idle] ? w->waiting_since[waiting] :
-	                                                                   w->idle_since[idle];
+	uint64_t since = w->waiting_since[waiting] > w->idle_since[idle] ? w->waiting_since[waiting]
+	                                                                 : w->idle_since[idle];
 
 	w->pairs[(size_t)waiting * w->nr_cpus + idle] += now - since;
 }
@@ -135,21 +135,15 @@ static void apply(struct waste *w, const struct change *c)
 	note_both(w, c->ts_ns);
 }
 
-static bool is_free(const struct waste *w, uint32_t task, uint64_t at_ns)
-{
-	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		if (!source_may_use(w->s, task, cpu, at_ns))
-			return false;
-	return true;
-}
-
 /* A task bound to some CPUs: only those of them that are idle count. */
 static int add_bound(struct waste *w, const struct pair_wait *row, uint64_t from, uint64_t to)
 {
 	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++) {
-		struct timeline_query q = {
-			.table = TIMELINE_IDLE, .task = TASKS_NONE, .cpu = cpu, .from_ns = from, .to_ns = to
-		};
+		struct timeline_query q = { .table = TIMELINE_IDLE,
+			                    .task = TASKS_NONE,
+			                    .cpu = cpu,
+			                    .from_ns = from,
+			                    .to_ns = to };
 		struct timeline_iter it;
 		union timeline_row idle;
 
@@ -182,7 +176,7 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 	}
 	w->nr_waits++;
 	w->total_wait_ns += to - from;
-	if (w->s->affinity && !is_free(w, row->task, from))
+	if (source_is_bound(w->s, row->task))
 		return add_bound(w, row, from, to);
 	err = add_change(&w->changes, from, row->cpu, WAIT_BEGINS);
 	return err ? err : add_change(&w->changes, to, row->cpu, WAIT_ENDS);
@@ -190,7 +184,10 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 
 static int collect(struct waste *w)
 {
-	struct timeline_query q = { .table = TIMELINE_WAIT, .task = TASKS_NONE, .cpu = TIMELINE_ANY_CPU, .to_ns = UINT64_MAX };
+	struct timeline_query q = { .table = TIMELINE_WAIT,
+		                    .task = TASKS_NONE,
+		                    .cpu = TIMELINE_ANY_CPU,
+		                    .to_ns = UINT64_MAX };
 	struct timeline_iter it;
 	union timeline_row row;
 	int err = timeline_find(w->s->timeline, &q, &it);
@@ -231,8 +228,8 @@ static int by_ns(const void *a, const void *b)
 
 	if (left->ns != right->ns)
 		return left->ns < right->ns ? 1 : -1;
-	return left->waiting != right->waiting ? (left->waiting < right->waiting ? -1 : 1) :
-	                                         (left->idle < right->idle ? -1 : 1);
+	return left->waiting != right->waiting ? (left->waiting < right->waiting ? -1 : 1)
+	                                       : (left->idle < right->idle ? -1 : 1);
 }
 
 static void show_pair(const struct waste *w, const struct pair_sum *p, struct report *r)
@@ -290,8 +287,8 @@ static int show_pairs(const struct waste *w, struct report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		if (w->pairs[i])
-			sums[used++] = (struct pair_sum){ (uint32_t)(i / w->nr_cpus), (uint32_t)(i % w->nr_cpus),
-				                          w->pairs[i] };
+			sums[used++] = (struct pair_sum){ (uint32_t)(i / w->nr_cpus),
+				                          (uint32_t)(i % w->nr_cpus), w->pairs[i] };
 	if (used)
 		qsort(sums, used, sizeof(*sums), by_ns);
 	report_u64(r, "total_pairs", used);
@@ -311,7 +308,8 @@ static int show(const struct waste *w, struct report *r)
 	report_u64(r, "total_wait_ns", w->total_wait_ns);
 	report_u64(r, "wasted_ns", w->both_ns);
 	report_percent(r, "wasted_percent", w->both_ns, pass_span_ns(w->s, w->args));
-	report_string(r, "affinity", w->s->affinity ? "as recorded" : "unknown: every task may use every CPU");
+	report_string(r, "affinity",
+	              w->s->affinity ? "as recorded" : "unknown: every task may use every CPU");
 	show_places(w, r);
 	return show_pairs(w, r);
 }
@@ -327,9 +325,11 @@ static void scoped_waste(struct waste *w)
 	free(w->pairs);
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r, struct diag *d)
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
 {
-	SCOPED(scoped_waste) struct waste w = { .s = s, .args = args, .nr_cpus = pair_nr_cpus(s->pair) };
+	SCOPED(scoped_waste)
+	struct waste w = { .s = s, .args = args, .nr_cpus = pair_nr_cpus(s->pair) };
 	size_t nr = w.nr_cpus ? w.nr_cpus : 1;
 	int err = -ENOMEM;
 

@@ -22,7 +22,8 @@ EV_KINDS(X)
 
 static bool is_fixed(uint8_t kind)
 {
-	return kind != EV_SAMPLE && kind != EV_PMU && kind != EV_PROBE_INFO && kind != EV_STRING;
+	return kind != EV_SAMPLE && kind != EV_PMU && kind != EV_PROBE_INFO && kind != EV_STRING &&
+	       kind != EV_AFFINITY;
 }
 
 /* Where the tids of a kind stand in its body, one more than that; 0 = none. */
@@ -49,6 +50,7 @@ const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_PROBE] = { AT(ev_probe, tid) },
 	[EV_SAMPLE] = { AT(ev_sample, tid) },
 	[EV_PMU] = { AT(ev_pmu, tid) },
+	[EV_AFFINITY] = { AT(ev_affinity, tid) },
 	[EV_SCX_RUN] = { AT(ev_scx_run, tid) },
 	[EV_DSQ_LEAVE] = { AT(ev_dsq_leave, tid) },
 	[EV_SPAN] = { AT(ev_span, tid) },

@@ -56,6 +56,8 @@ void pair_pmu_record(struct pair *p, const struct ev_hdr *rec)
 	};
 
 	for (uint32_t i = 0; i < ev->nr && i < room; i++) {
+		if (values[i] == EV_PMU_UNKNOWN)
+			continue;
 		row.value = values[i];
 		row.index = (uint16_t)i;
 		PAIR_EMIT(p, pmu, &row);
