@@ -7,6 +7,7 @@ const struct pass *const passes[] = {
 	&pass_summary,
 	&pass_cpu_utilization,
 	&pass_wasted_cores,
+	&pass_explain,
 };
 
 const size_t nr_passes = sizeof(passes) / sizeof(passes[0]);

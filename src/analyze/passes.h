@@ -6,3 +6,4 @@ struct pass;
 extern const struct pass pass_summary;
 extern const struct pass pass_cpu_utilization;
 extern const struct pass pass_wasted_cores;
+extern const struct pass pass_explain;
