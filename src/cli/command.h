@@ -19,6 +19,7 @@ extern const struct opt_program cli_program;
 
 extern const struct opt_command cmd_analyze;
 extern const struct opt_command cmd_doctor;
+extern const struct opt_command cmd_explain;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
