@@ -77,6 +77,7 @@ enum {
 	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
 	EV_FLAG_OTHER_PREV = 4,
 	EV_FLAG_OTHER_NEXT = 8,
+	EV_FLAG_UNKNOWN = 16, /* who left (SWITCH) or woke (wakes) is not known; its tid says 0 */
 };
 
 /* States as sched_switch reports them to user space. */
