@@ -48,7 +48,7 @@ class Wprof:
 
     def describe(self, uuid, *parts):
         if uuid not in self.described or self.is_old:
-            self.packet(0, msg(60, num(1, uuid), *parts))
+            self.packet(None, msg(60, num(1, uuid), *parts))
         self.described.add(uuid)
 
     def process(self, pid, name):
@@ -56,10 +56,10 @@ class Wprof:
         if key in self.described:
             return
         self.described.add(key)
-        self.packet(0, msg(60, num(1, self.uuid(pid, "process") if pid < IDLE_PID else self.uuid(pid - IDLE_PID + 2, "special")),
+        self.packet(None, msg(60, num(1, self.uuid(pid, "process") if pid < IDLE_PID else self.uuid(pid - IDLE_PID + 2, "special")),
                            msg(3, num(1, pid), text(6, clean(name)))))
         if pid < IDLE_PID and not self.is_old:
-            self.packet(0, msg(122, msg(1, num(1, pid), num(2, 1), text(3, clean(name)))))
+            self.packet(None, msg(122, msg(1, num(1, pid), num(2, 1), text(3, clean(name)))))
 
     def track(self, cpu, tid, ts, again=False):
         """The track on which the events of a task stand, described before its first use."""
@@ -81,11 +81,11 @@ class Wprof:
             return event
         thread = msg(4, num(1, pid), num(2, number), text(5, name if self.is_old else clean(name)))
         if self.is_old:
-            self.packet(0, msg(60, num(1, event), thread))
+            self.packet(None, msg(60, num(1, event), thread))
         else:
             meta = self.uuid(number, "idle-meta" if is_idle else "meta")
-            self.packet(0, msg(60, num(1, meta), thread))
-            self.packet(0, msg(60, num(1, event), text(2, clean(name)), num(5, meta), num(15, 2)))
+            self.packet(None, msg(60, num(1, meta), thread))
+            self.packet(None, msg(60, num(1, event), text(2, clean(name)), num(5, meta), num(15, 2)))
         self.described.add(event)
         return event
 
@@ -253,7 +253,7 @@ class Wprof:
         session = self.uuid(1, "special")
         self.packet(0, msg(11, num(9, INSTANT), num(11, 0 if self.is_old else session), text(23, "START")), flags=1)
         if not self.is_old:
-            self.packet(0, msg(60, num(1, session), text(2, " SESSION")))
+            self.packet(None, msg(60, num(1, session), text(2, " SESSION")))
 
     def body(self):
         """Everything in the order in which it is over: spans when they end."""
