@@ -2,8 +2,6 @@
 #pragma once
 
 enum { /* TrackDescriptor and what it holds */
-       TRACK_PROCESS = 3,
-       TRACK_STATIC_NAME = 10,
        TRACK_ATRACE_NAME = 13,
        PROCESS_DESC_PID = 1,
        PROCESS_DESC_NAME = 6,
@@ -41,12 +39,19 @@ enum { /* DebugAnnotation */
 };
 
 enum { /* TrackEventDefaults */
-       TRACK_DEFAULTS_UUID = 11,
        TRACK_DEFAULTS_EXTRA_UUIDS = 31,
        TRACK_DEFAULTS_EXTRA_DOUBLE_UUIDS = 45,
 };
 
-enum { INTERNED_ANNOTATION_STRINGS = 29 };
+enum { PACKET_DEFAULTS_TRACK_EVENT = 11 };
+
+enum { /* InternedData and PerfSample */
+       INTERNED_ANNOTATION_STRINGS = 29,
+       MAPPING_PATH_IDS = 7,
+       SAMPLE_RECORDS_LOST = 17,
+       SAMPLE_SKIPPED_REASON = 18,
+       SAMPLE_PRODUCER_EVENT = 19,
+};
 
 enum { /* the packets of kernels without ftrace */
        TASK_STATE_CPU = 1,

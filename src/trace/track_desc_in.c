@@ -68,6 +68,13 @@ uint32_t track_descs_index(struct track_descs *t, uint64_t uuid)
 	return t->nr++;
 }
 
+uint32_t track_descs_find(const struct track_descs *t, uint64_t uuid)
+{
+	uint32_t index;
+
+	return map_find(t->by_uuid, &uuid, &index) ? index : TRACK_NONE;
+}
+
 static struct track_text text_of(const struct pb_field *f)
 {
 	return (struct track_text){ .s = (const char *)f->bytes, .len = (size_t)f->value };
@@ -86,7 +93,7 @@ static void read_thread(struct track_in *track, struct pb_in in)
 		else if (f.nr == THREAD_DESC_NAME && f.type == PB_BYTES)
 			track->thread_name = text_of(&f);
 		else if (f.nr == THREAD_DESC_REFERENCE_US && f.type == PB_VARINT)
-			track->reference_us = pb_int64(f.value);
+			track->reference_us = (int64_t)(f.value);
 	}
 }
 
@@ -110,7 +117,7 @@ static void read_counter(struct track_in *track, struct pb_in in)
 	track->flags |= TRACK_IS_COUNTER;
 	while (pb_next(&in, &f)) {
 		if (f.nr == COUNTER_UNIT_MULTIPLIER && f.type == PB_VARINT && f.value)
-			track->multiplier = pb_int64(f.value);
+			track->multiplier = (int64_t)(f.value);
 		else if (f.nr == COUNTER_IS_INCREMENTAL && f.value)
 			track->flags |= TRACK_IS_INCREMENTAL;
 		else if (f.nr == COUNTER_UNIT_NAME && f.type == PB_BYTES && !track->name.s)

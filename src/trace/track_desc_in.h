@@ -71,6 +71,8 @@ void track_descs_free(struct track_descs *t); /* NULL is fine */
 MUST_USE int track_descs_add(struct track_descs *t, struct pb_in in, struct track_told *told);
 /* The track of a uuid, described or not; TRACK_NONE only without memory or beyond the cap. */
 uint32_t track_descs_index(struct track_descs *t, uint64_t uuid);
+/* The same, TRACK_NONE for a uuid that nobody has mentioned. */
+uint32_t track_descs_find(const struct track_descs *t, uint64_t uuid);
 /* Owner and flags are those of the nearest thread among it and its parents. */
 struct track_in *track_descs_get(struct track_descs *t, uint32_t index);
 uint32_t track_descs_nr(const struct track_descs *t);

@@ -95,6 +95,28 @@ static void read_flows(struct track_event_in *e, const struct pb_field *f)
 		add_flow(e, id);
 }
 
+static void add_extra(uint64_t *array, uint32_t *nr, uint64_t value)
+{
+	if (*nr < TRACK_EXTRAS_MAX)
+		array[(*nr)++] = value;
+}
+
+/* Repeated numbers, each in a field of its own or all in one. */
+static void read_extras(uint64_t *array, uint32_t *nr, const struct pb_field *f, bool is_double)
+{
+	struct pb_in in;
+	uint64_t value;
+
+	if (f->type != PB_BYTES) {
+		add_extra(array, nr, f->value);
+		return;
+	}
+	in = pb_in_field(f);
+	while (pb_left(&in) &&
+	       (is_double ? pb_take_fixed(&in, 8, &value) : pb_varint(&in, &value)))
+		add_extra(array, nr, value);
+}
+
 static void read_bytes(struct track_event_in *e, const struct pb_field *f)
 {
 	switch (f->nr) {
@@ -104,18 +126,6 @@ static void read_bytes(struct track_event_in *e, const struct pb_field *f)
 	case TRACK_EVENT_CATEGORIES:
 		if (!e->category.s)
 			e->category = text_of(f);
-		break;
-	case TRACK_EVENT_EXTRA_COUNTER_UUIDS:
-		e->extra_uuids = *f;
-		break;
-	case TRACK_EVENT_EXTRA_COUNTER_VALUES:
-		e->extra_values = *f;
-		break;
-	case TRACK_EVENT_EXTRA_DOUBLE_UUIDS:
-		e->extra_double_uuids = *f;
-		break;
-	case TRACK_EVENT_EXTRA_DOUBLE_VALUES:
-		e->extra_double_values = *f;
 		break;
 	default:
 		break;
@@ -128,7 +138,7 @@ static void read_time(struct track_event_in *e, const struct pb_field *f)
 
 	if (f->type != PB_VARINT || (e->has_absolute_us && !is_absolute))
 		return;
-	e->time_us = pb_int64(f->value);
+	e->time_us = (int64_t)(f->value);
 	e->has_absolute_us = is_absolute;
 	e->has_delta_us = !is_absolute;
 }
@@ -147,11 +157,11 @@ static void read_number(struct track_event_in *e, const struct pb_field *f)
 		e->name_iid = f->value;
 		break;
 	case TRACK_EVENT_COUNTER_VALUE:
-		e->counter = pb_int64(f->value);
+		e->counter = (int64_t)(f->value);
 		e->has_counter = true;
 		break;
 	case TRACK_EVENT_DOUBLE_COUNTER_VALUE:
-		e->double_counter = pb_double(f->value);
+		e->double_counter = pb_to_double(f->value);
 		e->has_double = f->type == PB_FIXED64;
 		break;
 	case TRACK_EVENT_CALLSTACK_IID:
@@ -178,6 +188,18 @@ static void read_field(struct track_event_in *e, const struct pb_field *f)
 	case TRACK_EVENT_DELTA_US:
 	case TRACK_EVENT_ABSOLUTE_US:
 		read_time(e, f);
+		return;
+	case TRACK_EVENT_EXTRA_COUNTER_UUIDS:
+		read_extras(e->extra.uuids, &e->extra.nr_uuids, f, false);
+		return;
+	case TRACK_EVENT_EXTRA_COUNTER_VALUES:
+		read_extras(e->extra.values, &e->extra.nr_values, f, false);
+		return;
+	case TRACK_EVENT_EXTRA_DOUBLE_UUIDS:
+		read_extras(e->extra_double.uuids, &e->extra_double.nr_uuids, f, false);
+		return;
+	case TRACK_EVENT_EXTRA_DOUBLE_VALUES:
+		read_extras(e->extra_double.values, &e->extra_double.nr_values, f, true);
 		return;
 	default:
 		break;
@@ -209,7 +231,21 @@ void track_event_head(struct track_event_in *e, struct pb_in in)
 static bool lookup(const struct track_event_in *e, uint32_t field, uint64_t iid,
                    struct track_text *out)
 {
-	return iid && e->strings.find && e->strings.find(e->strings.ctx, field, iid, out);
+	uint32_t id;
+
+	return iid && e->strings.find && e->strings.find(e->strings.ctx, field, iid, out, &id);
+}
+
+/* By the number of the text, so that few are ever compared. */
+static enum track_key lookup_key(const struct track_event_in *e, uint64_t iid,
+                                 struct track_text *text)
+{
+	const struct track_strings *s = &e->strings;
+	uint32_t id;
+
+	if (!iid || !s->find || !s->find(s->ctx, INTERNED_ANNOTATION_NAMES, iid, text, &id))
+		return KEY_OTHER;
+	return s->keys && id < s->nr_keys ? s->keys[id] : track_key_of(*text);
 }
 
 static bool read_value(const struct pb_field *f, struct track_value *value)
@@ -219,10 +255,10 @@ static bool read_value(const struct pb_field *f, struct track_value *value)
 	case ANNOTATION_UINT:
 	case ANNOTATION_INT:
 	case ANNOTATION_POINTER:
-		*value = (struct track_value){ .type = VALUE_INT, .i = pb_int64(f->value) };
+		*value = (struct track_value){ .type = VALUE_INT, .i = (int64_t)(f->value) };
 		return f->type == PB_VARINT;
 	case ANNOTATION_DOUBLE:
-		*value = (struct track_value){ .type = VALUE_DOUBLE, .d = pb_double(f->value) };
+		*value = (struct track_value){ .type = VALUE_DOUBLE, .d = pb_to_double(f->value) };
 		return f->type == PB_FIXED64;
 	case ANNOTATION_STRING:
 		*value = (struct track_value){ .type = VALUE_TEXT };
@@ -251,15 +287,16 @@ static void read_annotation(struct track_event_in *e, struct pb_in in)
 {
 	struct track_text key = { 0 };
 	struct track_value value, last;
+	enum track_key id = KEY_OTHER;
 	bool has_value = false;
-	enum track_key id;
 	struct pb_field f;
 
 	while (pb_next(&in, &f)) {
 		if (f.nr == ANNOTATION_NAME_IID && f.type == PB_VARINT) {
-			(void)lookup(e, INTERNED_ANNOTATION_NAMES, f.value, &key);
+			id = lookup_key(e, f.value, &key);
 		} else if (f.nr == ANNOTATION_NAME && f.type == PB_BYTES) {
 			key = text_of(&f);
+			id = track_key_of(key);
 		} else if (read_value(&f, &value)) {
 			last = value;
 			has_value = true;
@@ -268,7 +305,6 @@ static void read_annotation(struct track_event_in *e, struct pb_in in)
 	e->is_bad |= in.is_bad;
 	if (!has_value)
 		return;
-	id = track_key_of(key);
 	if (id == KEY_PMU || id == KEY_KILO) {
 		add_count(e, key, id == KEY_KILO ? 1000.0 : 1.0, &last);
 	} else if (id != KEY_OTHER) {

@@ -74,6 +74,7 @@ struct track_value {
 
 #define TRACK_COUNTS_MAX 32U /* performance counters of one event */
 #define TRACK_FLOWS_MAX  8U
+#define TRACK_EXTRAS_MAX 8U
 
 struct track_pmu_value {
 	struct track_text key;
@@ -82,9 +83,18 @@ struct track_pmu_value {
 
 /* Where the strings of one event's table are. */
 struct track_strings {
-	/* Text number iid of the table of InternedData field; false if there is none. */
-	bool (*find)(void *ctx, uint32_t field, uint64_t iid, struct track_text *out);
-	void *ctx;
+	/* Text number iid of the table of InternedData field; false if there is none. *id is its number. */
+	bool (*find)(const void *ctx, uint32_t field, uint64_t iid, struct track_text *out,
+	             uint32_t *id);
+	const void *ctx;
+	const uint8_t *keys; /* enum track_key of each text, by its number; may be NULL */
+	size_t nr_keys;
+};
+
+/* Values of counters that came along with another event; doubles as their bits. */
+struct track_extras {
+	uint64_t uuids[TRACK_EXTRAS_MAX], values[TRACK_EXTRAS_MAX];
+	uint32_t nr_uuids, nr_values;
 };
 
 struct track_event_in {
@@ -98,7 +108,7 @@ struct track_event_in {
 	bool has_uuid, has_counter, has_double, has_absolute_us, has_delta_us, is_bad;
 	int64_t counter, time_us;
 	double double_counter;
-	struct pb_field extra_uuids, extra_values, extra_double_uuids, extra_double_values;
+	struct track_extras extra, extra_double;
 	struct track_strings strings;
 	struct track_value values[KEY_MAX];
 	struct track_pmu_value counts[TRACK_COUNTS_MAX];
