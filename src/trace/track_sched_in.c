@@ -53,8 +53,11 @@ static struct track_cpu *cpu_get(struct track_at *at)
 			at->err = -ENOMEM;
 			return NULL;
 		}
-		t->cpus[t->nr_cpus++] = (struct track_cpu){ .cpu = at->cpu };
+		t->cpus[t->nr_cpus++] =
+			(struct track_cpu){ .cpu = at->cpu, .first_ts_ns = at->ts_ns };
 	}
+	t->cpus[index].nr_events++;
+	t->cpus[index].last_ts_ns = at->ts_ns;
 	if (!grow_array(&g->cpus, g->nr_cpus, &g->cap_cpus, sizeof(*g->cpus))) {
 		at->err = -ENOMEM;
 		return NULL;
@@ -305,7 +308,7 @@ static uint32_t absent_waker(struct track_at *at, const struct track_flow *flow)
 	at->strings = (struct track_strings_at){ .r = at->r, .state = pk->state };
 	track_event_read(&at->e, pb_in_of(pk->body, pk->len), track_strings_of(&at->strings));
 	at->cpu = track_arg_u32(&at->e, KEY_WAKER_CPU, at->cpu);
-	if (at->cpu >= TRACK_CPU_MAX)
+	if (at->cpu >= READER_CPUS_MAX)
 		at->cpu = 0;
 	tid = track_arg_u32(&at->e, KEY_WAKER_TID, TRACK_NONE);
 	if (tid != TRACK_NONE || !track_arg_text(&at->e, KEY_WAKER, &name))

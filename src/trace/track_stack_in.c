@@ -258,7 +258,7 @@ void track_perf_sample(struct track_at *at)
 	while (pb_next(&in, &f)) {
 		if (!is_sample_field(f.nr))
 			return;
-		if (f.nr == SAMPLE_CPU && f.value < TRACK_CPU_MAX)
+		if (f.nr == SAMPLE_CPU && f.value < READER_CPUS_MAX)
 			sample.cpu = (uint32_t)f.value;
 		else if (f.nr == SAMPLE_PID)
 			pid = f.value;

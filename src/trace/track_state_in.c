@@ -34,7 +34,7 @@ static struct state_event read_event(struct track_at *at)
 	at->cpu = 0;
 	at->has_cpu = false;
 	while (pb_next(&in, &f)) {
-		if (f.nr == TASK_STATE_CPU && f.type == PB_VARINT && f.value < TRACK_CPU_MAX) {
+		if (f.nr == TASK_STATE_CPU && f.type == PB_VARINT && f.value < READER_CPUS_MAX) {
 			at->cpu = (uint32_t)f.value;
 			at->has_cpu = true;
 		} else if (f.nr == TASK_STATE_TID && f.type == PB_VARINT) {

@@ -8,11 +8,8 @@
 #define CPUS_MAX  (1U << 17)
 #define TIDS_MAX  (1U << 24)
 #define NAMES_CAP (64U << 20)
-/* Beyond them, categories are as good as none. */
-#define CATEGORIES_MAX   4096U
-#define CATEGORIES_BYTES (1U << 20)
-#define PROBES_MAX       65536U
-#define PROBES_BYTES     (16U << 20)
+#define PROBES_MAX   65536U
+#define PROBES_BYTES (16U << 20)
 
 int tracks_new(struct reader *r)
 {
@@ -38,8 +35,6 @@ int tracks_new(struct reader *r)
 		err = track_stacks_new(&t->stacks);
 	if (!err && !(t->names = intern_new(TIDS_MAX, NAMES_CAP)))
 		err = -ENOMEM;
-	if (!err && !(t->inline_categories = intern_new(CATEGORIES_MAX, CATEGORIES_BYTES)))
-		err = -ENOMEM;
 	if (!err && !(t->probes = intern_new(PROBES_MAX, PROBES_BYTES)))
 		err = -ENOMEM;
 	return err;
@@ -60,9 +55,6 @@ void tracks_free(struct tracks *t)
 	intern_free(t->probes);
 	free(t->keys);
 	free(t->categories);
-	free(t->nr_of_category);
-	intern_free(t->inline_categories);
-	free(t->nr_inline);
 	free(t->rows);
 	free(t->flows);
 	free(t->cpus);

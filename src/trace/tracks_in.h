@@ -25,7 +25,6 @@
 #define TRACK_PMU_MAX 32U
 /* Nobody tells the priority: that of an ordinary task. */
 #define TRACK_PRIO 120
-#define TRACK_CPU_MAX 65536U /* numbers of CPUs from here on are damage */
 
 enum { FLOW_NONE = ~0U };
 
@@ -61,6 +60,7 @@ struct track_open {
 /* One CPU, as track events tell it. */
 struct track_cpu {
 	uint32_t cpu;
+	uint64_t nr_events, first_ts_ns, last_ts_ns;
 	uint32_t end_tid, end_state;
 	uint32_t begin_tid;
 	bool has_end, has_begin;
@@ -99,11 +99,7 @@ struct track_name_of {
 struct tracks {
 	struct track_descs *descs;
 	uint8_t *keys, *categories; /* by text */
-	uint64_t *nr_of_category;   /* events, by text; 0 is none at all */
 	size_t nr_texts;
-	struct intern *inline_categories;
-	uint64_t *nr_inline; /* by number in inline_categories */
-	size_t nr_inlines, cap_inlines;
 	struct track_row *rows;
 	size_t nr_rows, cap_rows;
 	struct map *flow_ids;

@@ -45,8 +45,7 @@ static int learn_texts(struct reader *r)
 	t->nr_texts = intern_nr(r->texts);
 	t->keys = calloc(t->nr_texts, 1);
 	t->categories = calloc(t->nr_texts, 1);
-	t->nr_of_category = calloc(t->nr_texts, sizeof(*t->nr_of_category));
-	if (!t->keys || !t->categories || !t->nr_of_category)
+	if (!t->keys || !t->categories)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < t->nr_texts; i++) {
 		text.s = intern_string(r->texts, i, &text.len);
@@ -88,31 +87,22 @@ static uint64_t row_ts_ns(struct link *l, const struct packet *pk, uint32_t trac
 }
 
 /* Counts it, and tells what it means to us. */
-static int take_category(struct link *l, const struct packet *pk, uint8_t *out)
+static uint8_t take_category(struct link *l, const struct packet *pk)
 {
-	struct tracks *t = l->t;
+	struct decoder dec = { .r = l->r };
 	struct track_text text = l->e.category;
 	const struct iid_entry *entry;
-	uint32_t id;
+	uint32_t id = 0;
 
-	if (!text.s) {
-		entry = state_find(l->r, pk->state, INTERNED_EVENT_CATEGORIES, l->e.category_iid);
-		id = entry && entry->text < t->nr_texts ? entry->text : 0;
-		t->nr_of_category[id]++;
-		*out = t->categories[id];
-		return 0;
+	if (text.s) {
+		tally_category(&l->r->tally, decoder_text(&dec, text.s, text.len), 1);
+		return (uint8_t)track_category_of(text);
 	}
-	*out = (uint8_t)track_category_of(text);
-	if (intern_add(t->inline_categories, text.s, text.len, &id) < 0)
-		id = 0;
-	while (t->nr_inlines <= id) {
-		if (!grow_array(&t->nr_inline, t->nr_inlines, &t->cap_inlines,
-		                sizeof(*t->nr_inline)))
-			return -ENOMEM;
-		t->nr_inline[t->nr_inlines++] = 0;
-	}
-	t->nr_inline[id]++;
-	return 0;
+	entry = state_find(l->r, pk->state, INTERNED_EVENT_CATEGORIES, l->e.category_iid);
+	if (entry && entry->text < l->t->nr_texts)
+		id = entry->text;
+	tally_category(&l->r->tally, id, 1);
+	return l->t->categories[id];
 }
 
 /* Who is at the ends of flows: wakes are told by the waker, whom they reach by the wakee. */
@@ -188,7 +178,7 @@ static int link_event(struct link *l, uint32_t index)
 {
 	const struct packet *pk = &l->r->packets[index];
 	struct track_row row = { .packet = index };
-	int err;
+	int err = 0;
 
 	track_event_head(&l->e, pb_in_of(pk->body, pk->len));
 	if (l->e.is_bad)
@@ -201,8 +191,8 @@ static int link_event(struct link *l, uint32_t index)
 	row.type = l->e.type;
 	row.has_extras = l->e.extra.nr_values || l->e.extra_double.nr_values;
 	row.ts_ns = row_ts_ns(l, pk, row.track);
-	err = take_category(l, pk, &row.category);
-	if (!err && has_flow_role(&row))
+	row.category = take_category(l, pk);
+	if (has_flow_role(&row))
 		err = take_flows(l, &row);
 	if (row.category == CATEGORY_ONCPU) {
 		l->t->has_oncpu = true;

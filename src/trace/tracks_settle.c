@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/decoder.h"
 #include "trace/schema_tracks.h"
 #include "trace/tracks_in.h"
 
@@ -103,7 +104,7 @@ static void locate(struct track_at *at, const struct track_row *row)
 	at->cpu = track_arg_u32(&at->e, KEY_CPU, TRACK_NONE);
 	if (at->cpu == TRACK_NONE && is_idle)
 		at->cpu = at->track->owner;
-	at->has_cpu = at->cpu < TRACK_CPU_MAX;
+	at->has_cpu = at->cpu < READER_CPUS_MAX;
 	if (at->has_cpu)
 		return;
 	if (at->cpu != TRACK_NONE)
@@ -148,6 +149,19 @@ static void settle_row(struct track_at *at, const struct track_row *row)
 	}
 }
 
+static void tell_cpus(struct track_at *at)
+{
+	for (size_t i = 0; i < at->t->nr_cpus; i++) {
+		const struct track_cpu *c = &at->t->cpus[i];
+		const struct trace_cpu_info info = { .cpu = c->cpu,
+			                             .nr_events = c->nr_events,
+			                             .first_ts_ns = c->first_ts_ns,
+			                             .last_ts_ns = c->last_ts_ns };
+
+		tally_cpu(at->dec->tally, &info);
+	}
+}
+
 int tracks_settle(struct reader *r, struct decoder *dec)
 {
 	struct tracks *t = r->tracks;
@@ -162,13 +176,14 @@ int tracks_settle(struct reader *r, struct decoder *dec)
 	*at = (struct track_at){ .r = r, .t = t, .dec = dec };
 	if (!is_sorted(t))
 		qsort(t->rows, t->nr_rows, sizeof(*t->rows), compare_rows);
-	rec_run_begin(dec->out, TRACKS_LANE);
+	decoder_run_begin(dec, TRACKS_LANE);
 	for (size_t i = 0; i < t->nr_rows && !at->err; i++) {
 		settle_row(at, &t->rows[i]);
 		if (i + 1 == t->nr_rows || t->rows[i + 1].ts_ns != t->rows[i].ts_ns)
 			track_group_end(at);
 	}
-	rec_run_end(dec->out);
+	decoder_run_end(dec);
+	tell_cpus(at);
 	err = at->err ? at->err : dec->out->err;
 	free(at);
 	return err;
