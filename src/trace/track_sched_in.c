@@ -78,9 +78,9 @@ static void queue_switch(struct track_at *at, const struct ev_switch *sw)
 }
 
 static void put_switch(struct track_at *at, struct track_cpu *c, uint32_t prev, uint32_t state,
-                       uint32_t next)
+                       uint32_t next, uint8_t flags)
 {
-	struct ev_switch sw = { .hdr = { .size = sizeof(sw), .kind = EV_SWITCH, .cpu = c->cpu },
+	struct ev_switch sw = { .hdr = { .kind = EV_SWITCH, .cpu = c->cpu, .flags = flags },
 		                .prev_tid = prev,
 		                .next_tid = next,
 		                .prev_state = state,
@@ -105,7 +105,7 @@ static void put_gap(struct track_at *at, struct track_cpu *c)
 /* A switch of which only one half is in the file: the other task is filtered out. */
 static void put_end_alone(struct track_at *at, struct track_cpu *c)
 {
-	put_switch(at, c, c->end_tid, c->end_state, 0);
+	put_switch(at, c, c->end_tid, c->end_state, 0, 0);
 	c->is_unknown = false;
 	if (!c->ends_in_idle || at->t->has_strangers)
 		put_gap(at, c);
@@ -119,14 +119,15 @@ static void put_begin_alone(struct track_at *at, struct track_cpu *c)
 
 	if (!prev && (!c->begins_from_idle || at->t->has_strangers))
 		put_gap(at, c);
-	put_switch(at, c, prev, EV_STATE_RUNNABLE, c->begin_tid);
+	put_switch(at, c, prev, EV_STATE_RUNNABLE, c->begin_tid,
+	           prev || c->begins_from_idle ? 0 : EV_FLAG_UNKNOWN);
 	c->is_unknown = false;
 	c->has_begin = false;
 }
 
 static void put_whole(struct track_at *at, struct track_cpu *c)
 {
-	put_switch(at, c, c->end_tid, c->end_state, c->begin_tid);
+	put_switch(at, c, c->end_tid, c->end_state, c->begin_tid, 0);
 	c->is_unknown = false;
 	c->has_end = c->has_begin = false;
 }
@@ -209,6 +210,22 @@ static void note_begin(struct track_at *at)
 	track_scx_run(at);
 }
 
+/* The first compact switch of a CPU does not say who leaves, but the slice that ends with it does. */
+static void tell_first(struct track_at *at)
+{
+	struct in_first *rec;
+	uint32_t seen;
+
+	if (map_find(at->t->cpu_ids, &at->cpu, &seen))
+		return;
+	if (map_insert(at->t->cpu_ids, &at->cpu, 0) < 0) {
+		at->err = -ENOMEM;
+		return;
+	}
+	rec = track_rec(at, IN_TRACK, sizeof(*rec), at->cpu, at->t->first_ts_ns);
+	rec->tid = at->tid;
+}
+
 void track_oncpu(struct track_at *at)
 {
 	bool is_end = at->e.type == TRACK_TYPE_END;
@@ -226,8 +243,13 @@ void track_oncpu(struct track_at *at)
 	} else {
 		note_begin(at);
 	}
-	if (at->err || !at->t->uses_switches)
+	if (at->err)
 		return;
+	if (!at->t->uses_switches) {
+		if (is_end)
+			tell_first(at);
+		return;
+	}
 	if (is_end)
 		oncpu_end(at);
 	else
@@ -263,17 +285,19 @@ static uint32_t wakee_of(struct track_at *at)
 	return tid;
 }
 
+/* waker is TRACK_NONE where nobody knows. */
 void track_put_wake(struct track_at *at, uint32_t tid, uint32_t waker, bool is_new)
 {
 	struct ev_wake *rec;
 	uint32_t target = TRACK_NONE;
 
 	decoder_name(at->dec, at->ts_ns, tid, NULL, 0);
-	if (waker)
+	if (waker != TRACK_NONE)
 		decoder_name(at->dec, at->ts_ns, waker, NULL, 0);
 	rec = track_rec(at, is_new ? EV_WAKEUP_NEW : EV_WAKING, sizeof(*rec), at->cpu, at->ts_ns);
 	rec->tid = tid;
-	rec->waker_tid = waker;
+	rec->waker_tid = waker == TRACK_NONE ? 0 : waker;
+	rec->hdr.flags = waker == TRACK_NONE ? EV_FLAG_UNKNOWN : 0;
 	/* Where it last ran, as the kernel tells it at that moment. */
 	(void)map_find(at->t->last_cpus, &tid, &target);
 	rec->target_cpu = target;
@@ -331,7 +355,7 @@ void track_wakee(struct track_at *at)
 	if (!at->t->uses_wakes || !tid || !flow || flow->has_waker)
 		return;
 	waker = absent_waker(at, flow);
-	track_put_wake(at, tid, waker == TRACK_NONE ? 0 : waker, is_new);
+	track_put_wake(at, tid, waker, is_new);
 }
 
 static void flush_cpus(struct track_at *at)
@@ -384,6 +408,7 @@ static void put_switches(struct track_at *at)
 		}
 		rec = track_rec(at, EV_SWITCH, sizeof(*rec), sw->hdr.cpu, at->ts_ns);
 		memcpy(&rec->prev_tid, &sw->prev_tid, sizeof(*sw) - sizeof(sw->hdr));
+		rec->hdr.flags = sw->hdr.flags;
 	}
 	g->nr_switches = 0;
 }

@@ -92,7 +92,7 @@ static void take_step(struct track_at *at, const struct state_event *e, uint32_t
 		break;
 	case GENERIC_RUNNABLE:
 		if (!was_running)
-			track_put_wake(at, e->tid, 0, STATE_OF(before) == GENERIC_CREATED);
+			track_put_wake(at, e->tid, TRACK_NONE, STATE_OF(before) == GENERIC_CREATED);
 		break;
 	case GENERIC_RUNNING:
 		track_task_comes(at, true);

@@ -33,6 +33,14 @@ static int put_pmu_names(struct reader *r)
 	return 0;
 }
 
+int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec)
+{
+	const struct in_first *first = (const void *)rec;
+
+	(void)r;
+	return merge_first(m, rec->cpu, first->tid);
+}
+
 int tracks_finish(struct reader *r)
 {
 	int err = put_pmu_names(r);

@@ -28,6 +28,13 @@
 
 enum { FLOW_NONE = ~0U };
 
+/* Of a file whose switches come from ftrace: who ran on a CPU before its first one. */
+struct in_first {
+	struct ev_hdr hdr; /* kind IN_TRACK */
+	__u32 tid;
+	__u32 pad_;
+};
+
 struct track_row {
 	uint64_t ts_ns;
 	uint32_t packet; /* in reader.packets */
@@ -102,6 +109,7 @@ struct tracks {
 	size_t nr_texts;
 	struct track_row *rows;
 	size_t nr_rows, cap_rows;
+	uint64_t first_ts_ns; /* of all rows */
 	struct map *flow_ids;
 	struct track_flow *flows;
 	size_t nr_flows, cap_flows;

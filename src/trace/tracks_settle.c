@@ -176,6 +176,7 @@ int tracks_settle(struct reader *r, struct decoder *dec)
 	*at = (struct track_at){ .r = r, .t = t, .dec = dec };
 	if (!is_sorted(t))
 		qsort(t->rows, t->nr_rows, sizeof(*t->rows), compare_rows);
+	t->first_ts_ns = t->rows[0].ts_ns;
 	decoder_run_begin(dec, TRACKS_LANE);
 	for (size_t i = 0; i < t->nr_rows && !at->err; i++) {
 		settle_row(at, &t->rows[i]);
