@@ -73,6 +73,7 @@ struct ev_hdr {
 enum {
 	EV_FLAG_HARDIRQ = 1, /* it happened inside an interrupt handler */
 	EV_FLAG_SOFTIRQ = 2, /* inside a softirq */
+	EV_FLAG_UNKNOWN = 4, /* who left (SWITCH) or woke (wakes) is not known; its tid says 0 */
 };
 
 /* States as sched_switch reports them to user space. */

@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,9 @@
 #include "trace/rec_out.h"
 
 #define NO_TS        UINT64_MAX
+#define CLOCK_OF_TRACE UINT32_MAX /* of a packet: needs no conversion */
+#define READER_CPUS_MAX 8192U
+#define READER_SYMBOL   (0x5359ULL << 48) /* | text: a function known by name, never an address */
 #define FTRACE_KNOWN 1024U /* members of FtraceEvent below are counted in an array */
 
 /* Damage and oddities, by the names under which trace_info tells them. */
@@ -86,6 +90,12 @@ enum damage {
 		NR_DAMAGE,
 };
 
+/* Counts by a number of decoder_text(). */
+struct text_counts {
+	uint64_t *counts;
+	size_t nr;
+};
+
 /* What one thread counted; added up at the end. */
 struct tally {
 	uint64_t damage[NR_DAMAGE];
@@ -94,8 +104,11 @@ struct tally {
 	struct trace_unknown *other;
 	size_t nr_other, cap_other;
 	uint64_t min_ts_ns, max_ts_ns; /* of events; min > max = none */
-	uint64_t *categories;          /* of track events, by text of the reader's table; grown by them */
-	size_t nr_categories;
+	struct text_counts categories; /* of track events */
+	struct text_counts generic;    /* events of ftrace that bring their own name */
+	struct map *generic_ids;       /* their members -> text */
+	struct trace_cpu_info *cpus; /* by number; places are unknown */
+	size_t nr_cpus;
 };
 
 enum payload {
@@ -112,7 +125,7 @@ struct packet {
 	uint64_t raw_ts;     /* of its clock, delta and unit applied; NO_TS = none */
 	uint32_t len;
 	uint32_t state; /* in reader.states */
-	uint32_t clock; /* index in clocks */
+	uint32_t clock; /* index in clocks, or CLOCK_OF_TRACE */
 	uint16_t kind;  /* enum payload */
 	uint16_t flags; /* PACKET_* */
 };
@@ -144,8 +157,7 @@ struct iid_entry {
 struct iid_table {
 	struct iid_entry *entries; /* by field, iid once linked */
 	size_t nr, cap;
-	uint32_t first[64]; /* where a field begins; fields from 63 on are not kept */
-	uint32_t last[64];
+	uint32_t *first; /* where each field begins; NULL in small tables, which are searched */
 };
 
 /* How this producer's dialect differs. Set by producers.c before decoding. */
@@ -174,13 +186,17 @@ struct reader {
 	struct iid_table *tables;
 	size_t nr_tables, cap_tables;
 	struct intern *texts; /* strings of interned data; ids count up in file order. Read-only from 2 on */
+	struct intern *late_texts; /* found inline while decoding; behind the lock */
+	pthread_mutex_t late_lock;
 	struct clocks clocks;
+	uint32_t default_clock; /* of packets that name none; CLOCK_OF_TRACE unless the dialect says otherwise */
 	struct names_in names;
 	struct tracks *tracks;
 	struct fixups fix;
 	struct tally tally; /* of the caller's thread */
 	uint64_t drop_before_ns; /* ftrace events from before tracing began; 0 = keep all */
-	struct reader_meta *meta;
+	struct reader_meta *meta;   /* of meta_in.c */
+	struct reader_index *index; /* of index.c */
 };
 
 /* Kinds of records that never leave the reader. */
@@ -209,22 +225,37 @@ struct decoder {
 	const struct reader *r;
 	struct rec_out *out;
 	struct tally *tally;
-	struct intern *texts; /* strings of records, see decoder_text() */
 	struct name_cache *names;
 	struct scratch *scratch;
 	uint32_t shard;
 };
 
 /*
- * The number of a text for a record (EV_SPAN): of this worker until the merge translates it, which it does
- * for EV_SPAN by itself; for kinds from IN_TRACK on by merge_text(). 0 = empty, or no room.
+ * The number of a text for a record (EV_SPAN, or a kind of your own): below intern_nr(r->texts) it is that of
+ * interned data (so iid_entry.text serves as it is), above it is one that was found inline. The merge gives
+ * EV_SPAN its final numbers; for other kinds merge_text() does. 0 = empty, or no room.
  */
 uint32_t decoder_text(struct decoder *dec, const char *s, size_t len);
+/* The text of such a number, "" if there is none. Not while others decode, unless it is of interned data. */
+const char *reader_text(const struct reader *r, uint32_t text, size_t *len);
 /* Tells of a task before its first record in this run; comm NULL or "" if the name is not known. */
 void decoder_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid, const char *comm, size_t len);
 /* Counts an event in the range of time. */
-void tally_time(struct tally *t, uint64_t ts_ns);
+static inline void tally_time(struct tally *t, uint64_t ts_ns)
+{
+	if (ts_ns < t->min_ts_ns)
+		t->min_ts_ns = ts_ns;
+	if (ts_ns > t->max_ts_ns)
+		t->max_ts_ns = ts_ns;
+}
+
+MUST_USE int tally_init(struct tally *t); /* of a zeroed one */
+void tally_done(struct tally *t);
+void tally_add(struct tally *to, const struct tally *from);
+void tally_text(struct text_counts *t, uint32_t text, uint64_t count);
 void tally_other(struct tally *t, bool is_event, uint32_t number);
+/* Adds what happened on a CPU. */
+void tally_cpu(struct tally *t, const struct trace_cpu_info *more);
 
 /* The time of a packet on the trace's clock; NO_TS if it has none. */
 uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct tally *t);
@@ -232,7 +263,7 @@ uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct ta
 /* The entry of an interned table; NULL if nobody defined it, or iid is 0. */
 const struct iid_entry *state_find(const struct reader *r, uint32_t state, uint32_t field, uint64_t iid);
 
-/* Decoders of payloads. Each begins and ends its runs; a bad payload is counted, what decoded is kept. */
+/* Decoders of payloads. Each begins and ends its runs (decoder.h); a bad payload is counted, what decoded is kept. */
 void ftrace_decode(struct decoder *dec, const struct packet *pk);
 
 /* Track events; see the top. 0 or -ENOMEM. */
@@ -240,7 +271,7 @@ MUST_USE int tracks_new(struct reader *r);
 void tracks_free(struct tracks *t); /* NULL is fine */
 MUST_USE int tracks_descriptor(struct reader *r, struct pb_in body, uint64_t raw_ts);
 MUST_USE int tracks_link(struct reader *r); /* after the index pass: parents, idle threads, wprof's version, fixups */
-/* A run of packets of one shard between tracks_run_begin() and tracks_run_end(). */
+/* Inside a run of all the track events and samples of a shard, which need not be in order. */
 void tracks_event(struct decoder *dec, const struct packet *pk, uint64_t ts_ns);
 void tracks_sample(struct decoder *dec, const struct packet *pk, uint64_t ts_ns);
 struct merge;
@@ -249,9 +280,13 @@ MUST_USE int tracks_finish(struct merge *m, struct reader *r); /* the last recor
 
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
-/* The number of a text of the reader as records have it; tells of it by EV_STRING when it is new. */
-MUST_USE int merge_text(struct merge *m, const char *s, size_t len, uint32_t *out);
+/* The final number of a text of decoder_text(); tells of it by EV_STRING when it is new. */
+MUST_USE int merge_text(struct merge *m, uint32_t text, uint32_t *out);
 
+/* Who wrote it, and what follows from that; after the index pass. producers.c */
+void producer_find(struct reader *r);
+/* The counts of all threads into lists of the info. info.c; 0 or -ENOMEM */
+MUST_USE int info_finish(struct reader *r);
 /* A text that lives as long as the info; "" without memory. */
 const char *info_text(struct reader *r, const void *s, size_t len);
 /* Room for one more in an array that grows by doubling; false without memory. */

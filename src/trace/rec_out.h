@@ -14,14 +14,14 @@
 #include "abi/event.h"
 #include "base/attr.h"
 
-#define REC_CHUNK_BYTES (64U << 10)
+#define REC_CHUNK_BYTES (256U << 10)
 #define REC_MAX_BYTES   2048U /* of one record */
 
 struct rec_chunk {
 	struct rec_chunk *next;
+	uint8_t *bytes; /* NULL once consumed */
 	uint32_t len;
 	uint32_t nr_left; /* records not yet consumed */
-	_Alignas(8) uint8_t bytes[REC_CHUNK_BYTES];
 };
 
 /*
@@ -48,6 +48,8 @@ struct rec_out {
 };
 
 void rec_out_done(struct rec_out *o); /* what was not consumed */
+/* Gives the memory of a chunk back; its records are gone. */
+void rec_chunk_drop(struct rec_chunk *c);
 void rec_run_begin(struct rec_out *o, uint32_t lane);
 void rec_run_end(struct rec_out *o);
 /* For rec_add(): the tail has no room. */
@@ -57,20 +59,20 @@ void *rec_add_slow(struct rec_out *o, uint32_t size);
 static inline void *rec_add(struct rec_out *o, uint8_t kind, uint32_t size, uint32_t cpu, uint64_t ts_ns)
 {
 	struct rec_chunk *c = o->tail;
-	struct rec_run *run = &o->runs[o->nr_runs - 1];
+	struct rec_run *run;
 	struct ev_hdr *rec;
 
-	if (__builtin_expect(!o->is_open || !c || c->len + size > REC_CHUNK_BYTES || o->err, 0)) {
+	if (__builtin_expect(!o->is_open || o->err || !c || c->len + size > REC_CHUNK_BYTES, 0)) {
 		rec = rec_add_slow(o, size);
-		run = o->nr_runs ? &o->runs[o->nr_runs - 1] : NULL;
 	} else {
 		rec = (struct ev_hdr *)(c->bytes + c->len);
 		c->len += size;
 		c->nr_left++;
 	}
 	*rec = (struct ev_hdr){ .size = (uint16_t)size, .kind = kind, .cpu = cpu, .ts_ns = ts_ns };
-	if (__builtin_expect(!run || o->err, 0))
+	if (__builtin_expect(!o->is_open || o->err, 0))
 		return rec;
+	run = &o->runs[o->nr_runs - 1];
 	if (run->nr++ == 0)
 		run->first_ts_ns = ts_ns;
 	else if (ts_ns < run->last_ts_ns)

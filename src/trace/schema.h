@@ -1,5 +1,5 @@
 /*
- * trace/schema — numbers of Perfetto's messages that we write. Names are those of its protos.
+ * trace/schema — numbers of Perfetto's messages that we read and write. Names are those of its protos.
  *
  * Numbers are Perfetto's and never change. Members of FtraceEvent and fields of each of its messages are
  * kept apart by prefix: FTRACE_* chooses the message, the rest are its fields.
@@ -17,19 +17,41 @@ enum { /* TracePacket */
        PACKET_TRACK_EVENT = 11,
        PACKET_INTERNED_DATA = 12,
        PACKET_SEQUENCE_FLAGS = 13,
+       PACKET_TRUSTED_UID = 3,
        PACKET_TRACE_CONFIG = 33,
+       PACKET_FTRACE_STATS = 34,
+       PACKET_STATE_CLEARED = 41,
+       PACKET_DROPPED = 42,
+       PACKET_PROCESS_DESCRIPTOR = 43,
+       PACKET_THREAD_DESCRIPTOR = 44,
        PACKET_SYSTEM_INFO = 45,
        PACKET_COMPRESSED_PACKETS = 50,
+       PACKET_CLOCK_ID = 58,
+       PACKET_DEFAULTS = 59,
        PACKET_TRACK_DESCRIPTOR = 60,
        PACKET_PERF_SAMPLE = 66,
        PACKET_CPU_INFO = 67,
+       PACKET_SERVICE_EVENT = 69,
+       PACKET_TRUSTED_PID = 79,
        PACKET_TRACE_UUID = 89,
+       PACKET_MACHINE_ID = 98,
+       PACKET_GENERIC_TREE = 122,
        PACKET_TRACE_ATTRIBUTES = 126,
+       PACKET_ZSTD_PACKETS = 133,
 };
 
 enum { /* sequence_flags */
        SEQ_STATE_CLEARED = 1,
        SEQ_NEEDS_STATE = 2,
+};
+
+enum { /* TracePacketDefaults and its TrackEventDefaults */
+       DEFAULTS_TRACK_EVENT = 11,
+       DEFAULTS_PERF_SAMPLE = 12,
+       DEFAULTS_CLOCK_ID = 58,
+       TRACK_DEFAULTS_UUID = 11,
+       TRACK_DEFAULTS_COUNTERS = 31,
+       TRACK_DEFAULTS_DOUBLE_COUNTERS = 45,
 };
 
 /* Our own sequences: interned strings are per sequence. */
@@ -103,7 +125,15 @@ enum { /* FtraceEventBundle */
        BUNDLE_EVENT = 2,
        BUNDLE_LOST_EVENTS = 3,
        BUNDLE_COMPACT_SCHED = 4,
+       BUNDLE_FTRACE_CLOCK = 5,
+       BUNDLE_FTRACE_TIMESTAMP = 6,
+       BUNDLE_BOOT_TIMESTAMP = 7,
+       BUNDLE_LAST_READ = 9,
        BUNDLE_PREVIOUS_END = 10,
+       BUNDLE_DESCRIPTORS = 11,
+       FTRACE_CLOCK_GLOBAL = 2,
+       FTRACE_CLOCK_LOCAL = 3,
+       FTRACE_CLOCK_MONO_RAW = 4,
 };
 
 enum { /* CompactSched */
@@ -149,6 +179,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SCHED_PROCESS_FREE = 240,
        FTRACE_SCHED_PROCESS_HANG = 241,
        FTRACE_SCHED_PROCESS_WAIT = 242,
+       FTRACE_GENERIC = 327,
        FTRACE_GPU_MEM_TOTAL = 340,
        FTRACE_CPUHP_EXIT = 343,
        FTRACE_CPUHP_ENTER = 345,
@@ -241,9 +272,11 @@ enum { /* power, hotplug, GPU, probes */
 enum { /* TrackDescriptor, its ThreadDescriptor and CounterDescriptor */
        TRACK_UUID = 1,
        TRACK_NAME = 2,
+       TRACK_PROCESS = 3,
        TRACK_THREAD = 4,
        TRACK_PARENT_UUID = 5,
        TRACK_COUNTER = 8,
+       TRACK_STATIC_NAME = 10,
        TRACK_SIBLING_MERGE = 15,
        TRACK_SIBLING_MERGE_NONE = 2,
        THREAD_DESC_PID = 1,
@@ -281,8 +314,14 @@ enum { /* InternedData, and what it holds */
        INTERNED_FUNCTION_NAMES = 5,
        INTERNED_FRAMES = 6,
        INTERNED_CALLSTACKS = 7,
+       INTERNED_BUILD_IDS = 16,
+       INTERNED_MAPPING_PATHS = 17,
+       INTERNED_SOURCE_PATHS = 18,
        INTERNED_MAPPINGS = 19,
        INTERNED_KERNEL_SYMBOLS = 26,
+       INTERNED_VALUE_TYPES = 27,
+       INTERNED_STRING_VALUES = 29,
+       INTERNED_CORRELATION_IDS = 43,
        ENTRY_IID = 1,
        ENTRY_STRING = 2,
        FRAME_FUNCTION_NAME_ID = 2,
