@@ -21,6 +21,7 @@ enum {
 	TASK_HAS_PMU_TRACK = 32,
 	TASK_GONE = 64,
 	TASK_RECENT = 128,
+	TASK_HAS_SCX_TRACK = 256,
 };
 
 struct trace_task {
