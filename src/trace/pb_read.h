@@ -128,6 +128,7 @@ static inline bool pb_next(struct pb_in *in, struct pb_field *f)
 		return false;
 	f->nr = (uint32_t)(tag >> 3);
 	f->type = tag & 7;
+	f->bytes = NULL;
 	if (f->nr == 0 || tag > UINT32_MAX)
 		return pb_bad(in);
 	switch (f->type) {

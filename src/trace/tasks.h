@@ -22,6 +22,7 @@ enum {
 	TASK_GONE = 64,
 	TASK_RECENT = 128,
 	TASK_RESTRICTED = 256, /* the trace says that it may not run on all CPUs */
+	TASK_HAS_SCX_TRACK = 512,
 };
 
 struct trace_task {

@@ -46,6 +46,16 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_SAMPLE] = writer_sample,
 	[EV_PMU] = writer_pmu,
 	[EV_AFFINITY] = writer_affinity,
+	[EV_SCX_RUN] = writer_scx_run,
+	[EV_DSQ_LEAVE] = writer_dsq_leave,
+	[EV_DSQ_DEPTH] = writer_dsq_depth,
+	[EV_SCX_STATE] = writer_scx_state,
+	[EV_BLOCK] = writer_block,
+	[EV_NET] = writer_net,
+	[EV_MEMORY] = writer_memory,
+	[EV_FSYNC] = writer_fsync,
+	[EV_SUSPEND] = writer_suspend,
+	[EV_BLOCKED] = writer_blocked,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,
@@ -167,7 +177,8 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	if (tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
 	    sample_init(&w->samples, &w->chunk) < 0 ||
 	    map_new(sizeof(uint64_t), SYMBOLS_MAX, &w->symbols) < 0 ||
-	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0)
+	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0 ||
+	    map_new(sizeof(uint64_t), WRITER_DSQS_MAX, &w->dsq_ids) < 0)
 		return -ENOMEM;
 	names_init(&w->names, &w->chunk, w->tasks);
 	ftrace_init(&w->ftrace, &w->chunk, &w->names);
@@ -188,7 +199,9 @@ static void free_parts(struct trace_writer *w)
 	track_done(&w->tracks);
 	map_free(w->symbols);
 	map_free(w->probe_ids);
+	map_free(w->dsq_ids);
 	free(w->probes);
+	free(w->dsqs);
 	tasks_free(w->tasks);
 	free(w);
 }

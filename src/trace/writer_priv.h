@@ -12,6 +12,7 @@
 #define WRITER_NAME_BYTES 128U /* of a probe or a counter; longer ones are cut */
 #define WRITER_PMU_MAX    32U
 #define WRITER_PROBES_MAX 4096U
+#define WRITER_DSQS_MAX   4096U /* with counters of their own */
 
 struct writer_probe {
 	uint32_t type;
@@ -39,6 +40,8 @@ struct trace_writer {
 	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
 	struct map *probe_ids;
 	struct writer_probe *probes;
+	struct map *dsq_ids;
+	struct track_dsq *dsqs;
 	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
 	struct writer_net nets[WRITER_NETS_MAX];
 	size_t nr_nets;
@@ -83,3 +86,7 @@ writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressu
 	writer_lost, writer_sampling;
 /* writer_probe.c */
 writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
+/* writer_scx.c */
+writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state;
+/* writer_io.c */
+writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked;

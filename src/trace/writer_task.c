@@ -14,7 +14,7 @@ static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COM
 	if (tgid && task->tgid != tgid) {
 		task->tgid = tgid;
 		task->flags &= ~(uint32_t)(TASK_THREAD_WRITTEN | TASK_HAS_TRACK |
-		                           TASK_HAS_PMU_TRACK);
+		                           TASK_HAS_PMU_TRACK | TASK_HAS_SCX_TRACK);
 	}
 	tasks_rename(task, comm);
 	return was_written && !(task->flags & TASK_THREAD_WRITTEN);

@@ -209,6 +209,74 @@ def counters_of_a_slice_have_the_names_of_wprof():
 
 
 @case
+def stays_in_queues_are_slices_as_wprof_writes_them():
+    trace = story()
+    events = instants(trace, "SCX_DSQ")
+    assert [(event["type"], event["ts"] - T0, event["name"]) for event in events] == [
+        ("begin", 141, "DSQ:dsq_insert_vtime_0x1f"), ("end", 152, None),
+        ("begin", 152, "DSQ:dsq_move_0xc000000000000003"), ("end", 154, None),
+        ("instant", 155, "DSQ:dsq_insert_0x1f")], events
+    assert events[0]["args"] == {"action": "dsq_insert_vtime"}
+    assert events[1]["args"] == {"scx_dsq_id": 0x1f, "scx_layer_id": 4, "scx_vtime": 77, "scx_moved": 1, "cpu": 0}
+    assert events[3]["args"] == {"scx_dsq_id": 0xc000000000000003 - 2**64, "scx_moved": 0, "cpu": 1}
+    assert events[4]["args"] == {"scx_dsq_id": 0x1f, "scx_moved": 0, "cpu": 1}
+    for event, tid in zip(events, (101, 101, 101, 101, 100)):
+        assert event["track"]["name"] == "scx"
+        assert trace.tracks[event["track"]["parent"]]["thread"] == (100, tid)
+    assert events[0]["track"]["ts"] == T0 + 141
+
+
+@case
+def what_sched_ext_says_of_a_run_is_an_instant():
+    trace = story()
+    first, second = [event for event in instants(trace, "scx") if event["name"] == "run"]
+    assert first["type"] == "instant" and first["ts"] == T0 + 155 and first["track"]["name"] == "scx"
+    assert first["args"] == {"cpu": 1, "scx_dsq_id": 0x1f, "scx_layer_id": 4, "scx_slice_ns": 20000000,
+                             "scx_vtime": 2**64 - 1}
+    assert second["args"] == {"cpu": 1}
+
+
+@case
+def queues_have_counters_below_sched_ext():
+    trace = story()
+    counters = [(event["track"]["name"], event["ts"] - T0, event["value"]) for event in trace.track_events
+                if event["type"] == "counter" and event["track"]["name"].startswith("DSQ")]
+    # A move is no dispatch; a start that nobody knows gives no latency; the same depth is told once.
+    assert counters == [("DSQ LOCAL_ON|3 latency", 154, 2), ("DSQ 0x1f latency", 155, 5), ("DSQ 0x1f depth", 156, 2),
+                        ("DSQ 0x1f depth", 158, 1), ("DSQ GLOBAL depth", 158, 0)], counters
+    root, = [uuid for uuid, track in trace.tracks.items() if track["name"] == "sched_ext"]
+    assert trace.tracks[root]["has_ranks"] and trace.tracks[root]["parent"] is None
+    tracks = [track for track in trace.tracks.values() if track["name"].startswith("DSQ")]
+    assert all(track["parent"] == root and track["is_counter"] for track in tracks)
+    assert {track["name"]: track["unit"] for track in tracks} == {
+        "DSQ LOCAL_ON|3 latency": 1, "DSQ 0x1f latency": 1, "DSQ 0x1f depth": 2, "DSQ GLOBAL depth": 2}
+    assert [track["name"] for track in sorted(tracks, key=lambda track: track["rank"])] == [
+        "DSQ LOCAL_ON|3 latency", "DSQ 0x1f depth", "DSQ 0x1f latency", "DSQ GLOBAL depth"]
+    states = [(event["ts"] - T0, event["name"], event["args"]) for event in instants(trace, "scx")
+              if event["track"]["name"] == "sched_ext"]
+    assert states == [(151, "scx_enable", {"scx_ops": "simple"}), (159, "scx_eject", {"scx_ops": "simple"})]
+
+
+@case
+def disks_files_network_and_memory_are_events_of_the_kernel():
+    trace = story()
+    request = {"pid_": 100, "dev": 8, "sector": 1000, "nr_sector": 16, "bytes": 8192, "rwbs": "WS"}
+    assert named(trace, "block_rq_insert") == named(trace, "block_rq_issue") == [request]
+    del request["bytes"]
+    assert named(trace, "block_rq_complete") == [request]
+    assert named(trace, "net_dev_xmit") == [{"pid_": 0, "len": 1500, "name": "eth0"}]
+    assert named(trace, "netif_receive_skb") == [{"pid_": 0, "len": 60, "name": "lo"}]
+    assert named(trace, "mm_page_alloc") == [{"pid_": 100, "order": 3}]
+    assert named(trace, "mm_page_free") == [{"pid_": 100, "order": 2}]
+    assert named(trace, "mm_vmscan_direct_reclaim_begin") == [{"pid_": 100, "order": 1}]
+    assert named(trace, "mm_vmscan_direct_reclaim_end") == [{"pid_": 100}]
+    assert named(trace, "ext4_sync_file_enter") == named(trace, "ext4_sync_file_exit") == [
+        {"pid_": 100, "dev": 8, "ino": 99}]
+    assert named(trace, "suspend_resume") == [{"pid_": 0, "action": "suspend_enter", "val": -3, "start": 1}]
+    assert named(trace, "sched_blocked_reason") == [{"pid_": 0, "pid": 100, "caller": 0xffff0123, "io_wait": 1}]
+
+
+@case
 def samples_have_stacks_from_the_root():
     first, second = story().samples
     assert first["stack"] == ["user_40", "user_30", "kernel_ffff0020", "kernel_ffff0010"]

@@ -211,6 +211,60 @@ static void tell_probes(struct ev_sink s)
 	push(s, &pmu.pmu.hdr);
 }
 
+#define LOCAL_ON_3 0xc000000000000003ULL
+
+static void tell_queue(struct ev_sink s)
+{
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 151, .state = EV_SCX_ON, .name = "simple"));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 152, .start_ns = T0 + 141, .dsq_id = 0x1f,
+	            .vtime = 77, .tid = 101, .layer = 4, .flags = EV_SCX_HAS_VTIME,
+	            .how = EV_DSQ_INSERT_VTIME, .is_moved = 1));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 154, .start_ns = T0 + 152,
+	            .dsq_id = LOCAL_ON_3, .tid = 101, .layer = EV_NO_LAYER, .how = EV_DSQ_MOVE));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .dsq_id = 0x1f, .tid = 100,
+	            .layer = EV_NO_LAYER, .how = EV_DSQ_INSERT));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .start_ns = T0 + 150, .dsq_id = 0x1f));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .dsq_id = EV_DSQ_INVALID, .tid = 100));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 1, T0 + 155, .dsq_id = 0x1f, .slice_ns = 20000000,
+	            .vtime = ~0ULL, .tid = 101, .layer = 4,
+	            .flags = EV_SCX_HAS_SLICE | EV_SCX_HAS_VTIME));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 1, T0 + 156, .dsq_id = EV_DSQ_INVALID, .tid = 100,
+	            .layer = EV_NO_LAYER));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 156, .dsq_id = 0x1f, .depth = 2));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 157, .dsq_id = 0x1f, .depth = 2));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = 0x1f, .depth = 1));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = 1ULL << 63 | 1, .depth = 0));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = EV_DSQ_INVALID));
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 159, .state = EV_SCX_EJECTED,
+	            .name = "simple"));
+}
+
+static void tell_io(struct ev_sink s)
+{
+	push(s, REC(ev_block, EV_BLOCK, 0, T0 + 151, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .tid = 100, .step = EV_BLOCK_INSERT, .rwbs = "WS"));
+	push(s, REC(ev_block, EV_BLOCK, 0, T0 + 152, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .tid = 100, .step = EV_BLOCK_ISSUE, .rwbs = "WS"));
+	push(s, REC(ev_block, EV_BLOCK, 1, T0 + 153, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .step = EV_BLOCK_COMPLETE, .rwbs = "WS"));
+	push(s, REC(ev_net, EV_NET, 0, T0 + 153, .bytes = 1500, .is_sent = 1, .name = "eth0"));
+	push(s, REC(ev_net, EV_NET, 0, T0 + 153, .bytes = 60, .name = "lo"));
+	push(s,
+	     REC(ev_memory, EV_MEMORY, 0, T0 + 154, .tid = 100, .step = EV_PAGE_ALLOC, .order = 3));
+	push(s,
+	     REC(ev_memory, EV_MEMORY, 0, T0 + 154, .tid = 100, .step = EV_PAGE_FREE, .order = 2));
+	push(s, REC(ev_memory, EV_MEMORY, 0, T0 + 155, .tid = 100, .step = EV_RECLAIM_BEGIN,
+	            .order = 1));
+	push(s, REC(ev_memory, EV_MEMORY, 1, T0 + 156, .tid = 100, .step = EV_RECLAIM_END));
+	push(s, REC(ev_fsync, EV_FSYNC, 0, T0 + 157, .dev = 8, .inode = 99, .tid = 100));
+	push(s,
+	     REC(ev_fsync, EV_FSYNC, 1, T0 + 158, .dev = 8, .inode = 99, .tid = 100, .is_end = 1));
+	push(s, REC(ev_suspend, EV_SUSPEND, 0, T0 + 159, .value = -3, .is_start = 1,
+	            .action = "suspend_enter"));
+	push(s, REC(ev_blocked, EV_BLOCKED, 0, T0 + 159, .caller = 0xffff0123, .tid = 100,
+	            .is_io = 1));
+}
+
 static void tell_losses(struct ev_sink s)
 {
 	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_SWITCH, .count = 5));
@@ -366,6 +420,8 @@ int main(int argc, char **argv)
 		tell_interrupts(sink);
 		tell_cpus(sink);
 		tell_probes(sink);
+		tell_queue(sink);
+		tell_io(sink);
 		tell_losses(sink);
 	}
 	(void)fflush(stdout);
