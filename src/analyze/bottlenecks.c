@@ -207,8 +207,10 @@ static int blame(struct bottlenecks *b, enum bottleneck_rule rule, uint32_t key,
                  const uint64_t times[2])
 {
 	const struct stretch *at = &b->over[rule][key];
+	/* The last moment of all belongs to the last window. */
+	bool is_late = times[0] >= at->to_ns && at->to_ns < b->sc->to_ns;
 
-	if (!at->to_ns || times[1] < at->from_ns || times[0] >= at->to_ns || task == TASKS_NONE)
+	if (!at->to_ns || times[1] < at->from_ns || is_late || task == TASKS_NONE)
 		return 0;
 	return edges_add(&b->who[rule], key, task, times[1] - times[0]);
 }
