@@ -47,7 +47,7 @@ static int prepare(struct bottlenecks *b)
 		err = windows_init(&b->moves, sc->from_ns, sc->span_ns, 1);
 	b->longest = calloc(sc->nr_tasks ? sc->nr_tasks : 1, sizeof(*b->longest));
 	for (uint32_t i = 0; !err && i < BOTTLENECK_RULES; i++) {
-		err = edges_init(&b->who[i], sc->nr_tasks);
+		err = edges_init(&b->who[i]);
 		b->over[i] = calloc(sc->nr_cpus + 1U, sizeof(*b->over[i]));
 		if (!b->over[i])
 			err = -ENOMEM;

@@ -1,15 +1,13 @@
 /*
  * analyze/edges — how often one task did something to another, and what it cost: who woke whom, who preempted whom.
  *
- * An entry per pair of tasks that was seen, so no more than rows.
+ * An entry per pair that was seen, so no more than rows. Any numbers will do for tasks.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/attr.h"
-
-struct map;
 
 struct edge {
 	uint32_t by; /* TASKS_NONE = nobody */
@@ -20,15 +18,13 @@ struct edge {
 };
 
 struct edges {
-	struct edge *at;
+	struct edge *at; /* in the order in which they came up */
 	uint32_t nr;
-	uint32_t capacity;
-	uint32_t *last; /* by task: number + 1 of its latest edge, as most come from the one before */
-	uint32_t nr_tasks;
-	struct map *by_pair;
+	uint32_t *places; /* by hash: number + 1; 0 = free */
+	uint32_t nr_places;
 };
 
-/* -ENOMEM. Tasks are below nr_tasks. */
-MUST_USE int edges_init(struct edges *e, uint32_t nr_tasks);
+/* -ENOMEM, here and below. */
+MUST_USE int edges_init(struct edges *e);
 MUST_USE int edges_add(struct edges *e, uint32_t by, uint32_t to, uint64_t ns);
 void edges_done(struct edges *e);

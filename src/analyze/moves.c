@@ -12,15 +12,12 @@ int moves_init(struct moves *m, const struct scope *sc)
 
 	*m = (struct moves){
 		.sc = sc,
-		.all = *sc,
-		.all_args = { .cpu = PASS_ANY_CPU },
 		.is_from_slices = sc->s->facts->kinds[EV_MIGRATE] == 0,
 		.it = { .sc = sc },
 	};
 	if (!m->is_from_slices)
 		return 0;
-	m->all.args = &m->all_args;
-	m->all.takes = NULL; /* the filter of tasks comes with the move */
+	m->all = scope_whole(sc, &m->all_args); /* filters come with the move */
 	m->last_cpu = calloc(room, sizeof(*m->last_cpu));
 	if (!m->last_cpu)
 		return -ENOMEM;

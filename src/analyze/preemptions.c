@@ -65,7 +65,7 @@ static int collect(struct preemptions *x)
 {
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
-	int err = edges_init(&x->edges, x->sc.nr_tasks);
+	int err = edges_init(&x->edges);
 
 	x->victims = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*x->victims));
 	if (err || !x->victims)

@@ -13,13 +13,11 @@ struct columns {
 #define U16(it, k)       (((const uint16_t *)(it)->cols[k])[(it)->at])
 #define U8(it, k)        (((const uint8_t *)(it)->cols[k])[(it)->at])
 
-/* To the next row; false behind the last one. */
-static bool step(struct rows *it, const struct columns *c)
+/* The columns of the next rows. */
+static bool load(struct rows *it, const struct columns *c)
 {
 	const struct timeline *t = it->sc->s->timeline;
 
-	if (++it->at < it->nr)
-		return true;
 	if (!it->id)
 		it->id = timeline_first(t, c->table);
 	it->at = 0;
@@ -31,6 +29,12 @@ static bool step(struct rows *it, const struct columns *c)
 	}
 	it->id += it->nr;
 	return true;
+}
+
+/* To the next row; false behind the last one. */
+static inline bool step(struct rows *it, const struct columns *c)
+{
+	return ++it->at < it->nr || load(it, c);
 }
 
 static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu)
@@ -56,8 +60,8 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 			.prio = (int16_t)U16(it, 4),
 			.end = U8(it, 5),
 		};
-		if (is_wanted(it, out->task, out->cpu) &&
-		    scope_overlaps(it->sc, out->start_ns, out->end_ns))
+		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu) &&
+		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
 			return true;
 	}
 	return false;
@@ -88,9 +92,10 @@ bool rows_wait(struct rows *it, struct pair_wait *out)
 			.flags = U8(it, 9),
 			.is_open = U8(it, 10),
 		};
-		if (is_wanted(it, out->task, out->cpu) &&
-		    scope_overlaps(it->sc, out->waking_ns ? out->waking_ns : out->wakeup_ns,
-		                   out->end_ns))
+		if (it->sc->is_all ||
+		    (is_wanted(it, out->task, out->cpu) &&
+		     scope_overlaps(it->sc, out->waking_ns ? out->waking_ns : out->wakeup_ns,
+		                    out->end_ns)))
 			return true;
 	}
 	return false;
@@ -116,8 +121,8 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 			.state = U8(it, 5),
 			.is_open = U8(it, 6),
 		};
-		if (is_wanted(it, out->task, out->cpu) &&
-		    scope_overlaps(it->sc, out->start_ns, out->end_ns))
+		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu) &&
+		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
 			return true;
 	}
 	return false;
@@ -144,7 +149,8 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 			.is_running = U8(it, 6),
 			.flags = U8(it, 7),
 		};
-		if (is_wanted(it, out->task, out->target_cpu) && scope_has(it->sc, out->ts_ns))
+		if (it->sc->is_all ||
+		    (is_wanted(it, out->task, out->target_cpu) && scope_has(it->sc, out->ts_ns)))
 			return true;
 	}
 	return false;
@@ -189,8 +195,8 @@ bool rows_idle(struct rows *it, struct pair_idle *out)
 			.cpu = U16(it, 2),
 			.is_open = U8(it, 3),
 		};
-		if (pass_takes_cpu(it->sc->args, out->cpu) &&
-		    scope_overlaps(it->sc, out->start_ns, out->end_ns))
+		if (it->sc->is_all || (pass_takes_cpu(it->sc->args, out->cpu) &&
+		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
 			return true;
 	}
 	return false;

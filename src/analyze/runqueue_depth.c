@@ -104,38 +104,57 @@ static uint32_t p99_of(const struct depths *x, uint32_t max)
 	return max;
 }
 
-/* The depth from the last change to this one is over. */
-static void spend(struct depths *x, struct depth *c, uint32_t now, uint64_t ns)
+/* Where a walk over changes stands. */
+struct sweep {
+	struct depth *c;
+	uint64_t *at_depth_ns;
+	uint64_t last;
+	uint64_t sum; /* depth times time */
+	uint32_t now;
+	uint32_t most;
+};
+
+static inline void take(struct sweep *w, uint64_t change)
 {
-	x->at_depth_ns[now] += ns;
-	c->avg += (double)now * (double)ns;
+	uint64_t ts = change >> 1, ns = ts - w->last;
+
+	w->at_depth_ns[w->now] += ns;
+	w->sum += w->now * ns;
+	w->last = ts;
+	if (change & 1)
+		w->now += w->now < w->most;
+	else
+		w->now -= w->now > 0;
+	if (w->now > w->c->max) {
+		w->c->max = w->now;
+		w->c->max_at_ns = ts;
+	}
 }
 
 /* Both lists are sorted: what ends comes before what begins at the same moment, so nothing counts twice. */
-static void sweep(struct depths *x, struct depth *c, const struct samples lists[2])
+static void sweep(struct depths *x, struct depth *c, const struct samples *a,
+                  const struct samples *b)
 {
-	size_t at[2] = { 0, 0 };
-	uint64_t last = 0;
-	uint32_t now = 0;
+	struct sweep w = { .c = c, .at_depth_ns = x->at_depth_ns, .most = x->sc.nr_tasks + 1 };
+	size_t i = 0, k = 0;
 
-	while (at[0] < lists[0].nr || at[1] < lists[1].nr) {
-		int k = at[0] == lists[0].nr ||
-		        (at[1] < lists[1].nr && lists[1].values[at[1]] < lists[0].values[at[0]]);
-		uint64_t change = lists[k].values[at[k]++], ts = change >> 1;
+	/* Which list is next is anybody's guess, so the choice must not be a branch. */
+	while (i < a->nr && k < b->nr) {
+		uint64_t from_a = a->values[i], from_b = b->values[k];
+		bool is_a = from_a <= from_b;
 
-		spend(x, c, now, ts - last);
-		last = ts;
-		if (!(change & 1))
-			now -= now > 0;
-		else if (now <= x->sc.nr_tasks)
-			now++;
-		if (now > c->max) {
-			c->max = now;
-			c->max_at_ns = x->sc.from_ns + ts;
-		}
-		c->nr_changes++;
+		take(&w, is_a ? from_a : from_b);
+		i += is_a;
+		k += !is_a;
 	}
-	spend(x, c, now, x->sc.span_ns - last);
+	while (i < a->nr)
+		take(&w, a->values[i++]);
+	while (k < b->nr)
+		take(&w, b->values[k++]);
+	take(&w, x->sc.span_ns << 1);
+	c->nr_changes = a->nr + b->nr;
+	c->max_at_ns += x->sc.from_ns;
+	c->avg = (double)w.sum;
 }
 
 static void measure(struct depths *x, uint32_t cpu)
@@ -145,7 +164,7 @@ static void measure(struct depths *x, uint32_t cpu)
 
 	sort_u64(lists[0].values, lists[0].nr);
 	sort_u64(lists[1].values, lists[1].nr);
-	sweep(x, c, lists);
+	sweep(x, c, &lists[0], &lists[1]);
 	c->p99 = p99_of(x, c->max);
 	memset(x->at_depth_ns, 0, (c->max + 1U) * sizeof(*x->at_depth_ns));
 	if (x->sc.span_ns) {

@@ -15,8 +15,10 @@ int scope_init(struct scope *sc, const struct source *s, const struct pass_args 
 	};
 	if (pass_cut(s, args, &sc->from_ns, &sc->to_ns))
 		sc->span_ns = sc->to_ns - sc->from_ns;
-	if (!args->pid && !args->tid && !args->comm)
+	if (!args->pid && !args->tid && !args->comm) {
+		sc->is_all = args->cpu == PASS_ANY_CPU && !args->from_ns && !args->to_ns;
 		return 0;
+	}
 	sc->takes = calloc(sc->nr_tasks ? sc->nr_tasks : 1, 1);
 	if (!sc->takes)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
@@ -29,6 +31,17 @@ void scope_done(struct scope *sc)
 {
 	free(sc->takes);
 	sc->takes = NULL;
+}
+
+struct scope scope_whole(const struct scope *sc, struct pass_args *args)
+{
+	struct scope whole = *sc;
+
+	*args = (struct pass_args){ .cpu = PASS_ANY_CPU };
+	whole.args = args;
+	whole.takes = NULL;
+	whole.is_all = true;
+	return whole;
 }
 
 bool scope_takes(const struct scope *sc, uint32_t task)

@@ -22,12 +22,15 @@ struct scope {
 	uint32_t nr_tasks; /* indices of tasks are below this */
 	uint32_t nr_cpus;
 	uint8_t *takes; /* by task; NULL = all */
+	bool is_all;    /* nothing is left out */
 };
 
 /* -ENOMEM with a sentence. */
 MUST_USE int scope_init(struct scope *sc, const struct source *s, const struct pass_args *args,
                         struct diag *d);
 void scope_done(struct scope *sc);
+/* The same without any filter; args is room for its arguments. To be used as long as sc, and not to be freed. */
+struct scope scope_whole(const struct scope *sc, struct pass_args *args);
 
 bool scope_takes(const struct scope *sc, uint32_t task);
 bool scope_overlaps(const struct scope *sc, uint64_t start_ns, uint64_t end_ns);

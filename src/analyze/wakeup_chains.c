@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 
 #define DEFAULT_LIMIT 10
-#define MAX_LINKS     32
+#define MAX_LINKS     16
 #define SHOWN_LINKS   10
 #define NS_PER_MS     1e6
 
@@ -245,14 +245,12 @@ static int show(const struct chains *x, struct report *r)
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(done) struct chains x = { .all_args = { .cpu = PASS_ANY_CPU } };
+	SCOPED(done) struct chains x = { 0 };
 	int err = scope_init(&x.sc, s, args, d);
 
 	if (err)
 		return err;
-	x.all = x.sc;
-	x.all.args = &x.all_args;
-	x.all.takes = NULL;
+	x.all = scope_whole(&x.sc, &x.all_args);
 	err = collect(&x);
 	if (!err)
 		err = show(&x, r);

@@ -68,7 +68,7 @@ static int collect(struct waits *x)
 {
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
-	int err = edges_init(&x->edges, x->sc.nr_tasks);
+	int err = edges_init(&x->edges);
 
 	while (!err && rows_wait(&it, &row))
 		err = add(x, &row);

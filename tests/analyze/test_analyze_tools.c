@@ -148,7 +148,7 @@ static void pairs_are_counted_once_each(void **state)
 	uint64_t count = 0;
 
 	(void)state;
-	expect_eq(edges_init(&e, 10), 0);
+	expect_eq(edges_init(&e), 0);
 	for (uint32_t i = 0; i < 1000; i++)
 		expect_eq(edges_add(&e, i % 3 ? i % 10 : UINT32_MAX, i % 4, i), 0);
 	for (uint32_t i = 0; i < e.nr; i++) {
