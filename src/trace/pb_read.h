@@ -126,6 +126,7 @@ static inline bool pb_next(struct pb_in *in, struct pb_field *f)
 
 	if (in->p == in->end || !pb_varint(in, &tag))
 		return false;
+	f->bytes = NULL;
 	f->nr = (uint32_t)(tag >> 3);
 	f->type = tag & 7;
 	if (f->nr == 0 || tag > UINT32_MAX)

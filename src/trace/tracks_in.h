@@ -218,5 +218,7 @@ void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t cal
 void track_perf_sample(struct track_at *at);
 MUST_USE int track_stacks_finish(struct reader *r);
 
-/* A state of a task on a kernel without ftrace. */
+/* Of kernels without ftrace. */
 void track_task_state(struct track_at *at);
+void track_task_rename(struct track_at *at);
+void track_cpu_freq(struct track_at *at);

@@ -95,13 +95,13 @@ static uint8_t take_category(struct link *l, const struct packet *pk)
 	uint32_t id = 0;
 
 	if (text.s) {
-		tally_category(&l->r->tally, decoder_text(&dec, text.s, text.len), 1);
+		tally_text(&l->r->tally.categories, decoder_text(&dec, text.s, text.len), 1);
 		return (uint8_t)track_category_of(text);
 	}
 	entry = state_find(l->r, pk->state, INTERNED_EVENT_CATEGORIES, l->e.category_iid);
 	if (entry && entry->text < l->t->nr_texts)
 		id = entry->text;
-	tally_category(&l->r->tally, id, 1);
+	tally_text(&l->r->tally.categories, id, 1);
 	return l->t->categories[id];
 }
 
@@ -332,6 +332,8 @@ static int link_packet(struct link *l, uint32_t index)
 		return link_event(l, index);
 	case PAYLOAD_PERF_SAMPLE:
 	case PAYLOAD_TASK_STATE:
+	case PAYLOAD_TASK_RENAME:
+	case PAYLOAD_CPU_FREQ:
 		return link_other(l, index);
 	default:
 		return 0;

@@ -144,6 +144,12 @@ static void settle_row(struct track_at *at, const struct track_row *row)
 	case PAYLOAD_TASK_STATE:
 		track_task_state(at);
 		break;
+	case PAYLOAD_TASK_RENAME:
+		track_task_rename(at);
+		break;
+	case PAYLOAD_CPU_FREQ:
+		track_cpu_freq(at);
+		break;
 	default:
 		break;
 	}
