@@ -17,7 +17,7 @@ from encode_wprof import Wprof, wprof
 from scenarios import STATE_BITS
 from wire import fixed, gzip_members, msg, num, packed, packet, real, text, varint, zlib_packet, zstd_packet
 
-DUMP = os.environ["READ_DUMP"]
+RECORDS = os.environ["READ_RECORDS"]
 LETTERS = {bits: letter for letter, bits in STATE_BITS.items()}
 NO_LAYER, NO_CPU = 0xffffffff, 0xffffffff
 CASES = []
@@ -35,7 +35,7 @@ class Read:
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace"
             path.write_bytes(data)
-            out = subprocess.run([DUMP, path, *args], capture_output=True, timeout=60, check=False)
+            out = subprocess.run([RECORDS, path, *args], capture_output=True, timeout=60, check=False)
         self.code, self.stderr = out.returncode, out.stderr.decode()
         assert self.code in (0, 1), (self.code, self.stderr)
         rows = [json.loads(line) for line in out.stdout.decode().splitlines()]
