@@ -310,12 +310,14 @@ static void take_switch(struct merge *m, struct ev_switch *rec)
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
 }
 
-void merge_first(struct merge *m, uint32_t cpu, uint32_t tid)
+int merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
 {
-	struct merge_cpu *c = &m->cpus[cpu];
+	struct merge_cpu *c = &m->cpus[rec->cpu];
 
-	if (!c->is_known)
-		*c = (struct merge_cpu){ .is_known = true, .tid = tid, .prio = PRIO_UNTOLD };
+	if (c->is_known)
+		return 0;
+	*c = (struct merge_cpu){ .is_known = true, .tid = tid, .prio = PRIO_UNTOLD };
+	return merge_see(m, tid, rec->ts_ns);
 }
 
 static void take_wake(struct merge *m, struct ev_wake *rec)

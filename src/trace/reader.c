@@ -122,16 +122,14 @@ static int make_workers(struct decode_job *job)
 
 static int decode(struct decode_job *job)
 {
-	const struct parallel p = { .nr_workers = job->nr_workers,
-		                    .fn = decode_item,
-		                    .progress = decode_progress,
-		                    .ctx = job };
+	struct parallel p = { .fn = decode_item, .progress = decode_progress, .ctx = job };
 	int err = cut_shards(job);
 
 	if (!err)
 		err = make_workers(job);
 	if (err)
 		return err;
+	p.nr_workers = job->nr_workers;
 	parallel_for(&p, job->nr_shards + 1);
 	err = job->tracks_err;
 	for (size_t i = 0; i <= job->nr_shards && !err; i++)

@@ -12,9 +12,8 @@
 #include "abi/event_check.h"
 #include "trace/reader.h"
 
-static void put_text(const char *key, const char *s, size_t len)
+static void put_bytes(const char *s, size_t len)
 {
-	printf(",\"%s\":\"", key);
 	for (size_t i = 0; i < len && s[i]; i++) {
 		unsigned char c = (unsigned char)s[i];
 
@@ -23,12 +22,25 @@ static void put_text(const char *key, const char *s, size_t len)
 		else
 			putchar(c);
 	}
+}
+
+static void put_text(const char *key, const char *s, size_t len)
+{
+	printf(",\"%s\":\"", key);
+	put_bytes(s, len);
 	putchar('"');
 }
 
 static void put_u(const char *key, uint64_t value)
 {
 	printf(",\"%s\":%" PRIu64, key, value);
+}
+
+static void put_count(const struct trace_count *count)
+{
+	printf(",\"");
+	put_bytes(count->name, strlen(count->name));
+	printf("\":%" PRIu64, count->count);
 }
 
 static void put_i(const char *key, int64_t value)
@@ -310,15 +322,18 @@ static void put_counts(const char *key, const struct trace_count *counts, size_t
 {
 	printf(",\"%s\":{\"_\":0", key);
 	for (size_t i = 0; i < nr; i++)
-		put_u(counts[i].name, counts[i].count);
+		put_count(&counts[i]);
 	putchar('}');
 }
 
 static void put_names(const char *key, const char *const *names, size_t nr)
 {
 	printf(",\"%s\":[0", key);
-	for (size_t i = 0; i < nr; i++)
-		printf(",\"%s\"", names[i]);
+	for (size_t i = 0; i < nr; i++) {
+		printf(",\"");
+		put_bytes(names[i], strlen(names[i]));
+		putchar('"');
+	}
 	putchar(']');
 }
 
