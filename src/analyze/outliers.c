@@ -49,12 +49,12 @@ static int collect_latency(struct work *x)
 	struct pair_sleep sleep;
 
 	x->nr_metrics = 3;
-	x->metrics[0].name = "wakeup_latency_ns";
-	x->metrics[0].high = "wakeup_latency";
-	x->metrics[1].name = "schedule_latency_ns";
-	x->metrics[1].high = "schedule_latency";
-	x->metrics[2].name = "blocked_time_ns";
-	x->metrics[2].high = "blocked_time";
+	x->metrics[0] = (struct outlier_metric){ .name = "wakeup_latency_ns",
+		                                 .high = "wakeup_latency" };
+	x->metrics[1] = (struct outlier_metric){ .name = "schedule_latency_ns",
+		                                 .high = "schedule_latency" };
+	x->metrics[2] = (struct outlier_metric){ .name = "blocked_time_ns",
+		                                 .high = "blocked_time" };
 	while (rows_wait(&waits, &wait)) {
 		if (wait.is_open)
 			continue;
@@ -85,11 +85,11 @@ static int collect_runtime(struct work *x)
 	if (!sums)
 		return -ENOMEM;
 	x->nr_metrics = 2;
-	x->metrics[0].name = "total_runtime_ns";
-	x->metrics[0].high = "excessive";
-	x->metrics[0].low = "minimal";
-	x->metrics[1].name = "context_switches";
-	x->metrics[1].high = "high_context_switches";
+	x->metrics[0] = (struct outlier_metric){ .name = "total_runtime_ns",
+		                                 .high = "excessive",
+		                                 .low = "minimal" };
+	x->metrics[1] = (struct outlier_metric){ .name = "context_switches",
+		                                 .high = "high_context_switches" };
 	while (rows_slice(&it, &row)) {
 		if (row.task == TASKS_NONE)
 			continue;
@@ -123,13 +123,14 @@ static int collect_cpu(struct work *x)
 	if (!sums)
 		return -ENOMEM;
 	x->nr_metrics = 2;
-	x->metrics[0].name = "utilization_percent";
-	x->metrics[0].high = "overutilized";
-	x->metrics[0].low = "underutilized";
-	x->metrics[0].scale = PERCENT_SCALE;
-	x->metrics[1].name = "context_switches";
-	x->metrics[1].high = "high_contention";
-	x->metrics[0].is_cpu = x->metrics[1].is_cpu = true;
+	x->metrics[0] = (struct outlier_metric){ .name = "utilization_percent",
+		                                 .high = "overutilized",
+		                                 .low = "underutilized",
+		                                 .is_cpu = true,
+		                                 .scale = PERCENT_SCALE };
+	x->metrics[1] = (struct outlier_metric){ .name = "context_switches",
+		                                 .high = "high_contention",
+		                                 .is_cpu = true };
 	while (rows_slice(&slices, &slice))
 		if (slice.cpu < x->sc.nr_cpus) {
 			sums[slice.cpu].ns += scope_cut(&x->sc, slice.start_ns, slice.end_ns);
