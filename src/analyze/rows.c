@@ -3,6 +3,7 @@
 
 struct columns {
 	enum timeline_table table;
+	uint32_t nr_times; /* the first so many are times */
 	uint32_t nr;
 	size_t offsets[ROWS_MAX_COLS];
 };
@@ -22,11 +23,21 @@ static bool load(struct rows *it, const struct columns *c)
 		it->id = timeline_first(t, c->table);
 	it->at = 0;
 	it->nr = 0;
-	for (uint32_t i = 0; i < c->nr; i++) {
-		it->cols[i] = timeline_column(t, c->table, c->offsets[i], it->id, &it->nr);
+	for (uint32_t i = 0; i < c->nr_times; i++) {
+		it->nr = timeline_times(t, c->table, c->offsets[i], it->id, it->times[i],
+		                        ROWS_BATCH);
+		it->cols[i] = it->times[i];
+	}
+	for (uint32_t i = c->nr_times; i < c->nr && it->nr; i++) {
+		uint32_t nr;
+
+		it->cols[i] = timeline_column(t, c->table, c->offsets[i], it->id, &nr);
 		if (!it->cols[i])
 			return false;
+		it->nr = nr < it->nr ? nr : it->nr; /* a chunk may end within a batch */
 	}
+	if (!it->nr)
+		return false;
 	it->id += it->nr;
 	return true;
 }
@@ -46,6 +57,7 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 {
 	static const struct columns columns = {
 		TIMELINE_SLICE,
+		2,
 		6,
 		{ OFF(pair_slice, start_ns), OFF(pair_slice, end_ns), OFF(pair_slice, task),
 		  OFF(pair_slice, cpu), OFF(pair_slice, prio), OFF(pair_slice, end) }
@@ -71,6 +83,7 @@ bool rows_wait(struct rows *it, struct pair_wait *out)
 {
 	static const struct columns columns = {
 		TIMELINE_WAIT,
+		3,
 		11,
 		{ OFF(pair_wait, waking_ns), OFF(pair_wait, wakeup_ns), OFF(pair_wait, end_ns),
 		  OFF(pair_wait, task), OFF(pair_wait, waker), OFF(pair_wait, waker_cpu),
@@ -105,6 +118,7 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 {
 	static const struct columns columns = {
 		TIMELINE_SLEEP,
+		2,
 		7,
 		{ OFF(pair_sleep, start_ns), OFF(pair_sleep, end_ns), OFF(pair_sleep, task),
 		  OFF(pair_sleep, cpu), OFF(pair_sleep, state_bits), OFF(pair_sleep, state),
@@ -132,6 +146,7 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 {
 	static const struct columns columns = {
 		TIMELINE_WAKEUP,
+		1,
 		8,
 		{ OFF(pair_wakeup, ts_ns), OFF(pair_wakeup, task), OFF(pair_wakeup, waker),
 		  OFF(pair_wakeup, cpu), OFF(pair_wakeup, target_cpu), OFF(pair_wakeup, is_new),
@@ -160,6 +175,7 @@ bool rows_migration(struct rows *it, struct pair_migration *out)
 {
 	static const struct columns columns = {
 		TIMELINE_MIGRATION,
+		1,
 		5,
 		{ OFF(pair_migration, ts_ns), OFF(pair_migration, task), OFF(pair_migration, cpu),
 		  OFF(pair_migration, from_cpu), OFF(pair_migration, to_cpu) }
@@ -184,6 +200,7 @@ bool rows_migration(struct rows *it, struct pair_migration *out)
 bool rows_idle(struct rows *it, struct pair_idle *out)
 {
 	static const struct columns columns = { TIMELINE_IDLE,
+		                                2,
 		                                4,
 		                                { OFF(pair_idle, start_ns), OFF(pair_idle, end_ns),
 		                                  OFF(pair_idle, cpu), OFF(pair_idle, is_open) } };
@@ -205,6 +222,7 @@ bool rows_idle(struct rows *it, struct pair_idle *out)
 static bool next_gap(struct rows *it, struct pair_gap *out)
 {
 	static const struct columns columns = { TIMELINE_GAP,
+		                                2,
 		                                5,
 		                                { OFF(pair_gap, start_ns), OFF(pair_gap, end_ns),
 		                                  OFF(pair_gap, task), OFF(pair_gap, cpu),

@@ -6,171 +6,128 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/depth_sweep.h"
 #include "analyze/grouped.h"
 #include "analyze/pass.h"
 #include "analyze/passes.h"
 #include "analyze/scope.h"
-#include "analyze/sort_u64.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
 
 #define HIGH_DEPTH 10
-#define P99        0.99
 
 struct depth {
-	double avg;
-	double avg_waiting;
-	uint32_t max;
-	uint32_t p99;
-	uint64_t max_at_ns;
+	struct depth_found found;
 	uint64_t nr_changes;
 	uint64_t waiting_ns;
 	uint64_t unknown_ns;
-	bool is_seen;
 };
 
 struct depths {
 	struct scope sc;
 	struct depth *cpus;
 	/* Changes by CPU: the time since the start times 2, and 1 more for one that begins. */
-	struct grouped waits;
-	struct grouped slices;
-	uint64_t *at_depth_ns; /* of the CPU at hand, by depth */
+	struct grouped begun;  /* waits */
+	struct grouped ended;  /* waits, in the order of time */
+	struct grouped slices; /* both ends, in the order of time */
+	uint64_t *others;      /* of the CPU at hand: all changes but begun */
+	struct depth_times times;
 };
 
 static void done(struct depths *x)
 {
 	free(x->cpus);
-	free(x->at_depth_ns);
-	grouped_done(&x->waits);
+	free(x->times.at_ns);
+	free(x->others);
+	grouped_done(&x->begun);
+	grouped_done(&x->ended);
 	grouped_done(&x->slices);
 	scope_done(&x->sc);
 }
 
-static uint64_t add_change(const struct depths *x, struct grouped *to, uint32_t cpu,
-                           const uint64_t times[2])
+/* Cut to the time asked for, as times since its start; false if nothing is left. */
+static bool cut(const struct depths *x, uint32_t cpu, uint64_t *from_ns, uint64_t *to_ns)
 {
-	uint64_t from = times[0] > x->sc.from_ns ? times[0] : x->sc.from_ns;
-	uint64_t end = times[1] < x->sc.to_ns ? times[1] : x->sc.to_ns;
+	uint64_t from = *from_ns > x->sc.from_ns ? *from_ns : x->sc.from_ns;
+	uint64_t to = *to_ns < x->sc.to_ns ? *to_ns : x->sc.to_ns;
 
-	if (from >= end || cpu >= x->sc.nr_cpus)
-		return 0;
-	grouped_add(to, cpu, (from - x->sc.from_ns) << 1 | 1);
-	grouped_add(to, cpu, (end - x->sc.from_ns) << 1);
-	return end - from;
+	if (from >= to || cpu >= x->sc.nr_cpus)
+		return false;
+	*from_ns = from - x->sc.from_ns;
+	*to_ns = to - x->sc.from_ns;
+	return true;
 }
 
-static int collect(struct depths *x)
+static void add_waits(struct depths *x)
 {
-	struct rows slices = { .sc = &x->sc }, waits = { .sc = &x->sc }, gaps = { .sc = &x->sc };
-	struct pair_slice slice;
-	struct pair_wait wait;
+	struct rows it = { .sc = &x->sc };
+	struct pair_wait row;
+
+	while (rows_wait(&it, &row)) {
+		uint64_t from = pair_wait_start_ns(&row), to = row.end_ns;
+
+		if (!cut(x, row.cpu, &from, &to))
+			continue;
+		grouped_add(&x->begun, row.cpu, from << 1 | 1);
+		grouped_add(&x->ended, row.cpu, to << 1);
+		x->cpus[row.cpu].waiting_ns += to - from;
+	}
+}
+
+static void add_slices(struct depths *x)
+{
+	struct rows it = { .sc = &x->sc }, gaps = { .sc = &x->sc };
+	struct pair_slice row;
 	struct pair_gap gap;
-	int err;
 
-	x->cpus = calloc(x->sc.nr_cpus + 1U, sizeof(*x->cpus));
-	x->at_depth_ns = calloc(x->sc.nr_tasks + 2U, sizeof(*x->at_depth_ns));
-	if (!x->cpus || !x->at_depth_ns)
-		return -ENOMEM;
-	while (rows_slice(&slices, &slice))
-		(void)add_change(x, &x->slices, slice.cpu,
-		                 (uint64_t[]){ slice.start_ns, slice.end_ns });
-	while (rows_wait(&waits, &wait)) {
-		uint64_t ns = add_change(x, &x->waits, wait.cpu,
-		                         (uint64_t[]){ pair_wait_start_ns(&wait), wait.end_ns });
+	while (rows_slice(&it, &row)) {
+		uint64_t from = row.start_ns, to = row.end_ns;
 
-		if (ns)
-			x->cpus[wait.cpu].waiting_ns += ns;
+		if (!cut(x, row.cpu, &from, &to))
+			continue;
+		grouped_add(&x->slices, row.cpu, from << 1 | 1);
+		grouped_add(&x->slices, row.cpu, to << 1);
 	}
 	while (rows_cpu_gap(&gaps, &gap))
 		if (gap.cpu < x->sc.nr_cpus)
 			x->cpus[gap.cpu].unknown_ns += scope_cut(&x->sc, gap.start_ns, gap.end_ns);
+}
+
+static int collect(struct depths *x)
+{
+	int err;
+
+	x->cpus = calloc(x->sc.nr_cpus + 1U, sizeof(*x->cpus));
+	x->times.most = x->sc.nr_tasks + 1U;
+	x->times.at_ns = calloc(x->times.most + 1ULL, sizeof(*x->times.at_ns));
+	if (!x->cpus || !x->times.at_ns)
+		return -ENOMEM;
+	add_waits(x);
+	add_slices(x);
+	x->others = reallocarray(NULL, x->slices.nr + x->ended.nr + 1, sizeof(*x->others));
+	if (!x->others)
+		return -ENOMEM;
 	err = grouped_order(&x->slices, x->sc.nr_cpus);
-	return err ? err : grouped_order(&x->waits, x->sc.nr_cpus);
-}
-
-/* Smallest depth at or below which the CPU was for 99 % of the time. */
-static uint32_t p99_of(const struct depths *x, uint32_t max)
-{
-	double need = P99 * (double)x->sc.span_ns, sum = 0;
-
-	for (uint32_t d = 0; d < max; d++) {
-		sum += (double)x->at_depth_ns[d];
-		if (sum >= need)
-			return d;
-	}
-	return max;
-}
-
-/* Where a walk over changes stands. */
-struct sweep {
-	struct depth *c;
-	uint64_t *at_depth_ns;
-	uint64_t last;
-	uint64_t sum; /* depth times time */
-	uint32_t now;
-	uint32_t most;
-};
-
-static inline void take(struct sweep *w, uint64_t change)
-{
-	uint64_t ts = change >> 1, ns = ts - w->last;
-
-	w->at_depth_ns[w->now] += ns;
-	w->sum += w->now * ns;
-	w->last = ts;
-	if (change & 1)
-		w->now += w->now < w->most;
-	else
-		w->now -= w->now > 0;
-	if (w->now > w->c->max) {
-		w->c->max = w->now;
-		w->c->max_at_ns = ts;
-	}
-}
-
-/* Both lists are sorted: what ends comes before what begins at the same moment, so nothing counts twice. */
-static void sweep(struct depths *x, struct depth *c, const struct samples *a,
-                  const struct samples *b)
-{
-	struct sweep w = { .c = c, .at_depth_ns = x->at_depth_ns, .most = x->sc.nr_tasks + 1 };
-	size_t i = 0, k = 0;
-
-	/* Which list is next is anybody's guess, so the choice must not be a branch. */
-	while (i < a->nr && k < b->nr) {
-		uint64_t from_a = a->values[i], from_b = b->values[k];
-		bool is_a = from_a <= from_b;
-
-		take(&w, is_a ? from_a : from_b);
-		i += is_a;
-		k += !is_a;
-	}
-	while (i < a->nr)
-		take(&w, a->values[i++]);
-	while (k < b->nr)
-		take(&w, b->values[k++]);
-	take(&w, x->sc.span_ns << 1);
-	c->nr_changes = a->nr + b->nr;
-	c->max_at_ns += x->sc.from_ns;
-	c->avg = (double)w.sum;
+	if (!err)
+		err = grouped_order(&x->begun, x->sc.nr_cpus);
+	return err ? err : grouped_order(&x->ended, x->sc.nr_cpus);
 }
 
 static void measure(struct depths *x, uint32_t cpu)
 {
-	struct samples lists[2] = { grouped_at(&x->slices, cpu), grouped_at(&x->waits, cpu) };
+	struct samples begun = grouped_at(&x->begun, cpu), ended = grouped_at(&x->ended, cpu);
+	struct samples slices = grouped_at(&x->slices, cpu), others;
 	struct depth *c = &x->cpus[cpu];
 
-	sort_u64(lists[0].values, lists[0].nr);
-	sort_u64(lists[1].values, lists[1].nr);
-	sweep(x, c, &lists[0], &lists[1]);
-	c->p99 = p99_of(x, c->max);
-	memset(x->at_depth_ns, 0, (c->max + 1U) * sizeof(*x->at_depth_ns));
-	if (x->sc.span_ns) {
-		c->avg /= (double)x->sc.span_ns;
-		c->avg_waiting = (double)c->waiting_ns / (double)x->sc.span_ns;
-	}
+	others = depth_join(&slices, &ended, x->others);
+	depth_sweep(&begun, &others, x->sc.span_ns, &x->times, &c->found);
+	c->nr_changes = slices.nr + begun.nr + ended.nr;
+}
+
+static double over_time(const struct depths *x, uint64_t ns)
+{
+	return x->sc.span_ns ? (double)ns / (double)x->sc.span_ns : 0;
 }
 
 static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
@@ -179,14 +136,14 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 
 	report_begin_object(r, NULL);
 	report_u64(r, "cpu_id", cpu);
-	report_double(r, "avg_depth", c->avg, 3);
-	report_double(r, "avg_waiting", c->avg_waiting, 3);
-	report_u64(r, "max_depth", c->max);
-	if (c->max)
-		report_u64(r, "max_at_ns", c->max_at_ns);
+	report_double(r, "avg_depth", over_time(x, c->found.sum), 3);
+	report_double(r, "avg_waiting", over_time(x, c->waiting_ns), 3);
+	report_u64(r, "max_depth", c->found.max);
+	if (c->found.max)
+		report_u64(r, "max_at_ns", x->sc.from_ns + c->found.max_at);
 	else
 		report_null(r, "max_at_ns");
-	report_u64(r, "p99_depth", c->p99);
+	report_u64(r, "p99_depth", c->found.p99);
 	report_u64(r, "sample_count", c->nr_changes);
 	report_u64(r, "unknown_time_ns", c->unknown_ns);
 	report_end_object(r);
@@ -197,6 +154,7 @@ static int show(struct depths *x, struct report *r)
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_runqueue_depth, x->sc.args) };
 	uint64_t nr = 0, nr_high = 0, max = 0;
+	const struct depth_found *found;
 	struct pair_cpu at;
 	double sum = 0;
 
@@ -204,11 +162,13 @@ static int show(struct depths *x, struct report *r)
 		if (!pass_takes_cpu(x->sc.args, i) || !pair_cpu_at(x->sc.s->pair, i, &at))
 			continue;
 		measure(x, i);
+		found = &x->cpus[i].found;
 		nr++;
-		sum += x->cpus[i].avg;
-		nr_high += x->cpus[i].max > HIGH_DEPTH;
-		max = x->cpus[i].max > max ? x->cpus[i].max : max;
-		top_add(&top, (uint64_t)x->cpus[i].max << 32 | (uint32_t)(x->cpus[i].avg * 1000),
+		sum += over_time(x, found->sum);
+		nr_high += found->max > HIGH_DEPTH;
+		max = found->max > max ? found->max : max;
+		top_add(&top,
+		        (uint64_t)found->max << 32 | (uint32_t)(over_time(x, found->sum) * 1000),
 		        i);
 	}
 	top_rank(&top);

@@ -61,7 +61,7 @@ static void show_type(const struct work *x, const struct bottleneck *f, struct r
 	};
 
 	report_begin_object(r, "bottleneck_type");
-	report_begin_object(r, names[f->rule]);
+	report_begin_object(r, f->rule < BOTTLENECK_RULES ? names[f->rule] : "?");
 	if (f->rule == BOTTLENECK_SWITCHES || f->rule == BOTTLENECK_OVERLOAD)
 		report_u64(r, "cpu", f->cpu);
 	if (f->rule == BOTTLENECK_SWITCHES) {

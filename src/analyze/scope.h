@@ -41,7 +41,9 @@ bool scope_has(const struct scope *sc, uint64_t ts_ns);
 /* "pid_filter": what was asked for, or null. */
 void scope_report_pid(const struct scope *sc, struct report *r);
 
-#define ROWS_MAX_COLS 11
+#define ROWS_MAX_COLS  11
+#define ROWS_MAX_TIMES 3
+#define ROWS_BATCH     256
 
 /* A walk over a table, column by column. Zeroed but for the scope it stands at the beginning. */
 struct rows {
@@ -50,6 +52,7 @@ struct rows {
 	uint32_t at; /* in the columns at hand */
 	uint32_t nr;
 	const void *cols[ROWS_MAX_COLS];
+	uint64_t times[ROWS_MAX_TIMES][ROWS_BATCH]; /* unpacked, a batch at a time */
 };
 
 /* The next row that the scope leaves; false at the end. One walk stays with one table. */

@@ -194,14 +194,15 @@ static void show_link(const struct chains *x, const struct link *l, struct repor
 static void show_chain(const struct chains *x, uint32_t number, struct report *r)
 {
 	const struct link *end = &x->links[number - 1];
-	const struct link *path[MAX_LINKS] = { NULL }; /* the last one first */
+	const struct link *path[MAX_LINKS] = { end }; /* the last one first */
+	const struct link *first = end;
 	uint32_t nr = 0, shown = end->len < SHOWN_LINKS ? end->len : SHOWN_LINKS;
 
 	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
-		path[nr++] = &x->links[i - 1];
+		path[nr++] = first = &x->links[i - 1];
 	report_begin_object(r, NULL);
 	report_u64(r, "total_latency_ns", end->total_ns);
-	report_u64(r, "elapsed_ns", end->end_ns - path[nr - 1]->start_ns);
+	report_u64(r, "elapsed_ns", end->end_ns - first->start_ns);
 	report_u64(r, "chain_length", shown);
 	report_u64(r, "full_chain_length", end->len);
 	report_double(r, "criticality_score", end->len * ((double)end->total_ns / NS_PER_MS), 6);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/depth_sweep.h"
 #include "analyze/edges.h"
 #include "analyze/grouped.h"
 #include "analyze/sort_u64.h"
@@ -192,6 +193,29 @@ static void the_worst_stretch_is_found(void **state)
 	windows_done(&w);
 }
 
+/* A slice 0..10, waits 2..10 and 4..20, the first of which is followed by the slice 10..20, and a last slice 30..40. */
+static void depths_are_counted_over_time(void **state)
+{
+	uint64_t slices[] = { 0 << 1 | 1, 10 << 1, 10 << 1 | 1, 20 << 1, 30 << 1 | 1, 40 << 1 };
+	uint64_t ended[] = { 10 << 1, 20 << 1 }, begun[] = { 4 << 1 | 1, 2 << 1 | 1 };
+	uint64_t room[8], at_ns[5] = { 0 };
+	struct depth_times times = { at_ns, 4 };
+	struct samples a = { .values = slices, .nr = 6 }, b = { .values = ended, .nr = 2 };
+	struct samples c = { .values = begun, .nr = 2 }, others = depth_join(&a, &b, room);
+	struct depth_found found;
+
+	(void)state;
+	expect_eq(others.nr, 6); /* without a slice and the wait before it */
+	depth_sweep(&c, &others, 50, &times, &found);
+	/* 1 for 2, 2 for 2, 3 for 6, 2 for 10, none for 10, 1 for 10, none. */
+	expect_eq(found.sum, 2 + 4 + 18 + 20 + 10);
+	expect_eq(found.max, 3);
+	expect_eq(found.max_at, 4);
+	expect_eq(found.p99, 3);
+	for (int i = 0; i < 5; i++)
+		expect_eq(at_ns[i], 0);
+}
+
 static void no_time_has_one_window(void **state)
 {
 	struct windows w;
@@ -216,6 +240,7 @@ int main(void)
 		cmocka_unit_test(pairs_are_counted_once_each),
 		cmocka_unit_test(the_worst_stretch_is_found),
 		cmocka_unit_test(no_time_has_one_window),
+		cmocka_unit_test(depths_are_counted_over_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
