@@ -281,6 +281,11 @@ struct pair_out analyzers_out(struct analyzers *a)
 	};
 }
 
+bool analyzers_has(const struct analyzers *a, enum analyzer_id id)
+{
+	return a->all[id].self != NULL;
+}
+
 #define READ(name, type, id)                                           \
 	const struct type *analyzers_##name(const struct analyzers *a) \
 	{                                                              \

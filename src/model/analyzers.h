@@ -75,6 +75,7 @@ void analyzers_reset(struct analyzers *a, uint32_t set, uint64_t ts_ns);
 uint32_t analyzers_running(const struct analyzers *a);
 void analyzers_status(const struct analyzers *a, enum analyzer_id id, struct analyzers_status *out);
 
+bool analyzers_has(const struct analyzers *a, enum analyzer_id id); /* it was started once */
 /* NULL for one that was never started. */
 const struct event_buffer *analyzers_event_buffer(const struct analyzers *a);
 const struct latency *analyzers_latency(const struct analyzers *a);

@@ -25,6 +25,8 @@ struct cpu {
 	uint64_t since_ns; /* 0 = no switch yet */
 	uint64_t number;   /* of that switch */
 	uint32_t tid;
+	uint32_t vector;     /* of the softirq that runs */
+	uint64_t softirq_ns; /* since when; 0 = none */
 	struct event_scx scx;
 	struct event_scx early; /* said of a task that has not come on yet */
 };
@@ -298,6 +300,22 @@ static void note_switch(struct event_buffer *b, const struct ev_switch *ev, stru
 	}
 }
 
+static void note_softirq(struct event_buffer *b, const struct ev_softirq *ev, struct entry *e)
+{
+	struct cpu *c = cpu_for(b, ev->hdr.cpu);
+
+	if (!c)
+		return;
+	if (ev->hdr.kind == EV_SOFTIRQ_ENTRY) {
+		c->vector = ev->vector;
+		c->softirq_ns = ev->hdr.ts_ns;
+		return;
+	}
+	if (e && c->softirq_ns && c->vector == ev->vector && ev->hdr.ts_ns > c->softirq_ns)
+		e->used_ns = ev->hdr.ts_ns - c->softirq_ns;
+	c->softirq_ns = 0;
+}
+
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct event_buffer *b = ctx;
@@ -312,6 +330,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	}
 	if (rec->kind == EV_SWITCH)
 		note_switch(b, (const struct ev_switch *)rec, e);
+	else if (rec->kind == EV_SOFTIRQ_ENTRY || rec->kind == EV_SOFTIRQ_EXIT)
+		note_softirq(b, (const struct ev_softirq *)rec, e);
 	else
 		note_scx(b, rec);
 	return 0;

@@ -4,7 +4,7 @@
  * Fed with the records themselves, after model/pair has seen them. Records have numbers that only grow, so
  * that a reader who knows the last number it has seen goes on from there and knows what it missed. Switches
  * carry what only the stream knows: how long the task that leaves was on the CPU, and what the records of
- * sched_ext around the switch say of both. Bounded by max_events and max_bytes: the oldest make room.
+ * sched_ext around the switch say of both; ends of softirqs, how long they took. Bounded by max_events and max_bytes: the oldest make room.
  * Nothing is allocated per record once all CPUs have been seen. One thread.
  */
 #pragma once
@@ -40,7 +40,7 @@ struct event_entry {
 	uint64_t number; /* from 1 on */
 	const struct ev_hdr *rec;
 	struct event_who who[2];
-	uint64_t used_ns; /* of a switch: how long prev was on the CPU; 0 = unknown */
+	uint64_t used_ns; /* switch: how long prev was on the CPU; end of a softirq: how long; 0 = unknown */
 	const struct event_scx *prev, *next; /* of a switch; NULL = nothing known */
 };
 
