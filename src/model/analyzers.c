@@ -174,10 +174,15 @@ void analyzers_status(const struct analyzers *a, enum analyzer_id id, struct ana
 	};
 }
 
-/* Calls of those that run; their numbers are the bits of a set. */
-#define EACH(i, set)                                                                      \
-	for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); \
-	     left_ &= left_ - 1)
+/* Takes the lowest number out of a set; false when it is empty. */
+static bool next_of(uint32_t *left, uint32_t *i)
+{
+	if (!*left)
+		return false;
+	*i = (uint32_t)__builtin_ctz(*left);
+	*left &= *left - 1;
+	return true;
+}
 
 static int push(void *ctx, const struct ev_hdr *rec)
 {
@@ -187,8 +192,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 	if (rec->ts_ns > a->now_ns)
 		a->now_ns = rec->ts_ns;
-	EACH(i, a->running)
-	{
+	for (uint32_t left = a->running, i; next_of(&left, &i);) {
 		struct analyzer *one = &a->all[i];
 
 		if (!one->since_ns)
@@ -209,8 +213,7 @@ static int advance(void *ctx, __u64 ts_ns)
 
 	if (ts_ns > a->now_ns)
 		a->now_ns = ts_ns;
-	EACH(i, a->running)
-	{
+	for (uint32_t left = a->running, i; next_of(&left, &i);) {
 		if (!a->all[i].since_ns)
 			a->all[i].since_ns = a->now_ns;
 		if (a->all[i].sink.advance)
@@ -243,18 +246,17 @@ static void on_task_end(void *ctx, uint32_t task, uint64_t ts_ns)
 			a->all[i].out.task_end(a->all[i].out.ctx, task, ts_ns);
 }
 
-#define FORWARD(member, type)                                        \
-	static void on_##member(void *ctx, const struct type *row)   \
-	{                                                            \
-		struct analyzers *a = ctx;                           \
-                                                                     \
-		EACH(i, a->running)                                  \
-		{                                                    \
-			const struct pair_out *out = &a->all[i].out; \
-                                                                     \
-			if (out->member)                             \
-				out->member(out->ctx, row);          \
-		}                                                    \
+#define FORWARD(member, type)                                              \
+	static void on_##member(void *ctx, const struct type *row)         \
+	{                                                                  \
+		struct analyzers *a = ctx;                                 \
+                                                                           \
+		for (uint32_t left = a->running, i; next_of(&left, &i);) { \
+			const struct pair_out *out = &a->all[i].out;       \
+                                                                           \
+			if (out->member)                                   \
+				out->member(out->ctx, row);                \
+		}                                                          \
 	}
 
 FORWARD(switched, pair_switch)

@@ -117,7 +117,7 @@ static void it_is_bounded(void **state)
 	struct chains_chain chain;
 
 	for (uint32_t i = 10; i < 30; i++)
-		wake(f, 1000 * i, i - 1, i, 10);
+		wake(f, 1000ULL * i, i - 1, i, 10);
 	expect_eq(chains_nr_tasks(c), 3);
 	expect_eq(chains_forgotten(c), 17);
 	assert_true(chains_find(c, task_of(f, 29), 30, &chain));

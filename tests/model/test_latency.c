@@ -150,10 +150,10 @@ static void rows_are_bounded_and_a_new_life_begins_anew(void **state)
 	sw(f, 400, 2, 7, 0, EV_STATE_DEAD);
 	freed(f, 410, 7);
 	for (uint32_t tid = 20; tid < 24; tid++) {
-		sw(f, 1000 * tid, 0, tid, 0, EV_STATE_S);
-		waking(f, 1000 * tid + 10, 0, tid, 5);
-		sw(f, 1000 * tid + 20, 0, 0, tid, 0);
-		sw(f, 1000 * tid + 30, 0, tid, 0, EV_STATE_S);
+		sw(f, 1000ULL * tid, 0, tid, 0, EV_STATE_S);
+		waking(f, 1000ULL * tid + 10, 0, tid, 5);
+		sw(f, 1000ULL * tid + 20, 0, 0, tid, 0);
+		sw(f, 1000ULL * tid + 30, 0, tid, 0, EV_STATE_S);
 	}
 	expect_eq(latency_nr(l, LATENCY_WAKEUP_TO_RUN, LATENCY_BY_TASK), 2);
 	assert_null(row(l, LATENCY_WAKEUP_TO_RUN, LATENCY_BY_TASK, 7));

@@ -135,7 +135,7 @@ json_t *at(json_t *json, const char *path)
 	char copy[128], *rest = copy, *word;
 
 	assert_true(strlen(path) < sizeof(copy));
-	strcpy(copy, path);
+	memcpy(copy, path, strlen(path) + 1);
 	while (json && (word = strsep(&rest, ".")))
 		json = json_is_array(json) ? json_array_get(json, (size_t)atoi(word))
 		                           : json_object_get(json, word);
@@ -171,7 +171,7 @@ void has_keys(json_t *json, const char *path, const char *keys)
 	json_t *sub = *path ? at(json, path) : json;
 
 	assert_true(strlen(keys) < sizeof(copy));
-	strcpy(copy, keys);
+	memcpy(copy, keys, strlen(keys) + 1);
 	while ((word = strsep(&rest, " "))) {
 		if (!json_object_get(sub, word))
 			print_error("there is no %s in %s\n", word, path);
