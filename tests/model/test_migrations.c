@@ -72,6 +72,17 @@ static void many_cpus_are_said_to_be_many(void **state)
 	migrations_free(m);
 }
 
+static void a_migration_that_was_not_seen_makes_no_ping_pong(void **state)
+{
+	struct fixture *f = *state;
+	struct migrations *m = watch(f, 0);
+
+	migrate(f, 100, 7, 0, 1);
+	migrate(f, 200, 7, 2, 0); /* it went from 1 to 2 meanwhile */
+	expect_eq(migrations_task_at(m, 0)->nr_ping_pongs, 0);
+	migrations_free(m);
+}
+
 static void a_new_life_begins_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -94,6 +105,7 @@ int main(void)
 		T(pairs_and_ping_pongs_are_counted),
 		T(what_does_not_fit_is_counted),
 		T(many_cpus_are_said_to_be_many),
+		T(a_migration_that_was_not_seen_makes_no_ping_pong),
 		T(a_new_life_begins_anew),
 	};
 
