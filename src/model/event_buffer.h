@@ -4,8 +4,10 @@
  * Fed with the records themselves, after model/pair has seen them. Records have numbers that only grow, so
  * that a reader who knows the last number it has seen goes on from there and knows what it missed. Switches
  * carry what only the stream knows: how long the task that leaves was on the CPU, and what the records of
- * sched_ext around the switch say of both; ends of softirqs, how long they took. Bounded by max_events and max_bytes: the oldest make room.
- * Nothing is allocated per record once all CPUs have been seen. One thread.
+ * sched_ext around the switch say of both; ends of softirqs, how long they took.
+ *
+ * Bounded by max_events and max_bytes: the oldest make room. Nothing is allocated per record once all CPUs
+ * have been seen. One thread.
  */
 #pragma once
 
