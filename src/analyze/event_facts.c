@@ -43,6 +43,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_PROBE] = "kprobe",
 	[EV_SAMPLE] = "perf_sample",
 	[EV_PMU] = "pmu",
+	[EV_AFFINITY] = "affinity",
 	[EV_SCX_RUN] = "scx_run",
 	[EV_DSQ_LEAVE] = "dsq_leave",
 	[EV_DSQ_DEPTH] = "dsq_depth",

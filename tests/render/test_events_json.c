@@ -73,11 +73,11 @@ static void events_have_the_keys_of_their_type(void **state)
 static void every_kind_of_record_has_a_type(void **state)
 {
 	(void)state;
-#define X(name, nr, type, what) assert_non_null(event_type_name(EV_##name));
+#define X(name, nr, type, what) assert_non_null(stream_type_name(EV_##name));
 	EV_KINDS(X)
 #undef X
-	assert_null(event_type_name(0));
-	assert_null(event_type_name(200));
+	assert_null(stream_type_name(0));
+	assert_null(stream_type_name(200));
 }
 
 static void events_are_read_by_range_by_number_and_by_filter(void **state)
