@@ -260,3 +260,16 @@ const struct report_node *report_at(const struct report_node *node, const char *
 	}
 	return node;
 }
+
+bool report_number(const struct report_node *node, double *out)
+{
+	if (!node)
+		return false;
+	if (node->type == REPORT_U64)
+		*out = (double)node->u64;
+	else if (node->type == REPORT_I64)
+		*out = (double)node->i64;
+	else if (node->type == REPORT_DOUBLE)
+		*out = node->f;
+	return node->type == REPORT_U64 || node->type == REPORT_I64 || node->type == REPORT_DOUBLE;
+}
