@@ -107,7 +107,7 @@ static void latency_must_be_known_and_long_enough(void **state)
 
 	facts_us(leave, "latency_us", true, 2000);
 	assert_true(passes(cfg, a_switch(*state)));
-	assert_true(passes(cfg, leave));
+	assert_true(passes(cfg, &leave->node));
 	assert_false(passes(cfg, a_waking(*state)));
 	cfg.min_latency_us = 1.6;
 	assert_false(passes(cfg, a_switch(*state)));
