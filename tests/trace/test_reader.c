@@ -468,6 +468,20 @@ static void files_and_pipes_are_read(void **state)
 	unlink(path);
 }
 
+/* A file of the kernel says that it is a page long, and is not: as one that shrinks. */
+#define SHORT_FILE "/sys/kernel/mm/transparent_hugepage/enabled"
+
+static void a_file_shorter_than_it_said_is_an_error(void **state)
+{
+	struct ev_sink sink = { .push = loaded_push, .ctx = &l };
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+
+	(void)state;
+	expect_eq(trace_read_file(SHORT_FILE, NULL, &sink, &d, &info), -ESTALE);
+	assert_non_null(strstr(d.what, "shorter"));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -492,6 +506,8 @@ int main(void)
 		T(unknown_things_are_counted_by_number),
 		T(a_sink_that_fails_stops_it),
 		T(files_and_pipes_are_read),
+		unit_test_if(access(SHORT_FILE, R_OK) == 0, a_file_shorter_than_it_said_is_an_error,
+		             "no such file in /sys"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
