@@ -9,6 +9,7 @@
 #include "model/event_log.h"
 #include "model/pair.h"
 #include "model/task_lives.h"
+#include "session/sink_thread.h"
 #include "trace/reader.h"
 
 #define CLOCK_BOOT      6
@@ -205,6 +206,24 @@ static int finish(struct recording *r)
 	return err;
 }
 
+/* The file is decoded and put in order on this thread, and paired into tables on another. */
+static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
+                struct diag *d)
+{
+	struct ev_sink sink = { .push = push, .ctx = r };
+	struct sink_thread *thread;
+	int err = sink_thread_open(&sink, &thread), pairing;
+
+	if (err)
+		return diag_set(d, err, NULL, "cannot start a thread");
+	sink = sink_thread_sink(thread);
+	err = trace_read_file(path, cfg, &sink, d, &r->info);
+	pairing = sink_thread_finish(thread);
+	if (!err && pairing)
+		err = diag_set(d, pairing, NULL, "cannot keep the events of '%s'", path);
+	return err;
+}
+
 int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
                    struct recording **out)
 {
@@ -214,7 +233,6 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 		.progress = cfg->progress,
 		.progress_ctx = cfg->progress_ctx,
 	};
-	struct ev_sink sink = { .push = push, .ctx = r };
 	int err;
 
 	if (!r)
@@ -223,7 +241,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
-	err = trace_read_file(path, &read, &sink, d, &r->info);
+	err = load(r, path, &read, d);
 	if (err)
 		return err;
 	err = finish(r);
