@@ -118,5 +118,10 @@ struct timeline_iter {
  */
 MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
                            struct timeline_iter *out);
+/*
+ * Builds the indexes of all tables now. From then on, and until the next record, timeline_find() changes nothing, so
+ * that several threads may ask at once. -ENOMEM.
+ */
+MUST_USE int timeline_index_all(struct timeline *t);
 /* False at the end. id and row may be NULL. */
 bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *row);

@@ -177,6 +177,20 @@ int timeline_find(struct timeline *t, const struct timeline_query *q, struct tim
 	return 0;
 }
 
+int timeline_index_all(struct timeline *t)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < TIMELINE_TABLES && !err; i++) {
+		struct table *tab = &t->tables[i];
+
+		err = build(t, i, false, &tab->by_cpu);
+		if (!err && tab->def->task_offset != TIMELINE_NO_FIELD)
+			err = build(t, i, true, &tab->by_task);
+	}
+	return err;
+}
+
 static bool is_wanted(const struct timeline_iter *it, const union timeline_row *row,
                       uint64_t end_ns)
 {
