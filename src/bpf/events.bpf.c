@@ -14,6 +14,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "abi/event_cfg.h"
+#include "bpf/events_pmu.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
@@ -58,16 +59,39 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
+	bool wants_prev, wants_next;
+	struct slot s, pmu = {};
 	struct switch_args a;
 	struct ev_switch *e;
-	struct slot s;
+	struct ev_cpu *c;
 
 	switch_args_read(ctx, cfg.switch_args, &a);
-	if (!is_wanted(a.prev) && !is_wanted(a.next))
+	wants_prev = is_wanted(a.prev);
+	wants_next = is_wanted(a.next);
+	if (cfg.filter_cgroup || cfg.nr_counters) {
+		c = this_cpu();
+		if (!c || !is_open)
+			return 0;
+		/* One that was moved out of the cgroup while it ran: its slice has an end too. */
+		if (a.prev->pid && (__u32)a.prev->pid == c->shown_tid)
+			wants_prev = true;
+		if (cfg.nr_counters && (wants_prev || wants_next))
+			begin_pmu(&pmu, c, wants_prev ? (__u32)a.prev->pid : 0);
+		c->shown_tid = wants_next ? (__u32)a.next->pid : 0;
+	}
+	if (!wants_prev && !wants_next)
 		return 0;
 	e = begin(&s, EV_SWITCH, sizeof(*e));
+	if (cfg.nr_counters && pmu.rec) {
+		/* One moment for both: whoever reads them can tell which slice it was. */
+		if (e)
+			pmu.rec->ts_ns = e->hdr.ts_ns;
+		end(&pmu);
+	}
 	if (!e)
 		return 0;
+	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
+	                       (wants_next ? 0 : EV_FLAG_OTHER_NEXT));
 	e->prev_tid = (__u32)a.prev->pid;
 	e->next_tid = (__u32)a.next->pid;
 	e->prev_state = reported_state(a.prev, a.state, a.is_preempt);
@@ -476,19 +500,31 @@ int on_hotplug_exit(__u64 *ctx)
 	return 0;
 }
 
-SEC("tp_btf/hw_pressure_update")
-int on_hw_pressure(__u64 *ctx)
+static __always_inline int pressure(__u32 cpu, __u64 value)
 {
 	struct slot s;
 	struct ev_hw_pressure *e = begin(&s, EV_HW_PRESSURE, sizeof(*e));
 
 	if (!e)
 		return 0;
-	e->pressure = ctx[1];
-	e->cpu = (__u32)ctx[0];
+	e->pressure = value;
+	e->cpu = cpu;
 	e->pad_ = 0;
 	end(&s);
 	return 0;
+}
+
+SEC("tp_btf/hw_pressure_update")
+int on_hw_pressure(__u64 *ctx)
+{
+	return pressure((__u32)ctx[0], ctx[1]);
+}
+
+/* Its name before 6.10. */
+SEC("tp_btf/thermal_pressure_update")
+int on_thermal_pressure(__u64 *ctx)
+{
+	return pressure((__u32)ctx[0], ctx[1]);
 }
 
 SEC("tp_btf/gpu_mem_total")

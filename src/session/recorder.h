@@ -22,6 +22,9 @@ struct recorder_cfg {
 	uint32_t tgid;             /* 0 = all */
 	const char *const *cgroup; /* patterns; none = all */
 	size_t nr_cgroup;
+	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
+	size_t nr_pmu;
+	bool wants_system_stats;
 	bool is_per_cpu_rings;
 	uint32_t ring_bytes; /* 0 picks */
 	bool is_compressed;
@@ -46,7 +49,7 @@ struct recorder_stats {
 	uint64_t written; /* records */
 	uint64_t bytes;
 	uint64_t breaks;    /* switches that do not follow from the one before */
-	bool is_filtered;   /* then switches of others are left out, and breaks mean nothing */
+	bool is_filtered;   /* then tasks that become wanted while they run make breaks, too */
 	uint64_t missing;   /* kinds that this kernel does not have */
 	int command_status; /* as of waitpid(), if there was a command */
 };

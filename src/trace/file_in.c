@@ -86,8 +86,10 @@ int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in 
 	struct stat st;
 	int fd = STDIN_FILENO, err;
 
-	if (!is_stdin)
-		fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+	if (!is_stdin) {
+		opened = open(path, O_RDONLY | O_CLOEXEC);
+		fd = opened;
+	}
 	if (fd < 0)
 		return diag_set(d, -errno, "check the path and its permissions", "cannot open '%s'",
 		                name);
@@ -102,7 +104,8 @@ int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in 
 	              : read_stream(fd, cap, &f);
 	if (err) {
 		file_in_done(&f);
-		return diag_set(d, err, err == -ESTALE ? "wait until it is written, then try again" : NULL,
+		return diag_set(d, err,
+		                err == -ESTALE ? "wait until it is written, then try again" : NULL,
 		                err == -ESTALE ? "'%s' became shorter while it was read"
 		                               : "cannot read '%s'",
 		                name);

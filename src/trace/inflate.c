@@ -7,9 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define FIRST_BYTES  (64U << 10)
-#define WINDOW_LOG   27  /* zstd: more than what its own tools make without being told to */
-#define ANY_HEADER   (MAX_WBITS + 32) /* zlib's or gzip's */
+#define FIRST_BYTES (64U << 10)
+#define WINDOW_LOG  27 /* zstd: more than what its own tools make without being told to */
+#define ANY_HEADER  (MAX_WBITS + 32) /* zlib's or gzip's */
 
 enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len)
 {
@@ -123,12 +123,11 @@ static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct in
 		to = (ZSTD_outBuffer){ .dst = out->bytes, .size = out->size, .pos = out->len };
 		left = ZSTD_decompressStream(z, &to, &in);
 		out->len = to.pos;
-		if (ZSTD_isError(left))
+		if (ZSTD_isError(left) ||
+		    (in.pos == before_in && out->len == before_out && in.pos < len))
 			err = -EBADMSG;
 		else if (in.pos == len && (left == 0 || to.pos < to.size))
 			break;
-		else if (in.pos == before_in && out->len == before_out && out->len < out->size)
-			err = -EBADMSG;
 	}
 	ZSTD_freeDCtx(z);
 	if (err)

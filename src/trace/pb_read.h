@@ -129,6 +129,7 @@ static inline __attribute__((always_inline)) bool pb_next(struct pb_in *in, stru
 	f->bytes = NULL;
 	f->nr = (uint32_t)(tag >> 3);
 	f->type = tag & 7;
+	f->bytes = NULL;
 	if (f->nr == 0 || tag > UINT32_MAX)
 		return pb_bad(in);
 	switch (f->type) {

@@ -12,6 +12,7 @@ enum { /* TracePacket */
        PACKET_FTRACE_EVENTS = 1,
        PACKET_PROCESS_TREE = 2,
        PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_SYS_STATS = 7,
        PACKET_TIMESTAMP = 8,
        PACKET_SEQUENCE_ID = 10,
        PACKET_TRACK_EVENT = 11,
@@ -101,6 +102,19 @@ enum { /* TraceUuid, TraceAttributes, CpuInfo */
        CPU_CAPACITY = 3,
 };
 
+enum { /* SysStats, its CpuTimes, and the entries of the others: a key and a value */
+       STATS_MEMINFO = 1,
+       STATS_VMSTAT = 2,
+       STATS_CPU = 3,
+       STATS_FORKS = 4,
+       STATS_CPUFREQ_KHZ = 11,
+       STATS_PSI = 14,
+       STATS_CPU_ID = 1,
+       STATS_CPU_USER_NS = 2, /* the others follow in the order of /proc/stat */
+       STATS_KEY = 1,
+       STATS_VALUE = 2,
+};
+
 enum { /* TraceConfig, its DataSource, DataSourceConfig and FtraceConfig */
        CONFIG_DATA_SOURCES = 2,
        DATA_SOURCE_CONFIG = 1,
@@ -164,6 +178,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_CPU_FREQUENCY = 11,
        FTRACE_CPU_IDLE = 13,
        FTRACE_SCHED_WAKEUP = 17,
+       FTRACE_SCHED_BLOCKED_REASON = 18,
        FTRACE_SCHED_WAKING = 20,
        FTRACE_IPI_ENTRY = 21,
        FTRACE_IPI_EXIT = 22,
@@ -172,9 +187,17 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SOFTIRQ_EXIT = 25,
        FTRACE_IRQ_HANDLER_ENTRY = 36,
        FTRACE_IRQ_HANDLER_EXIT = 37,
+       FTRACE_EXT4_SYNC_FILE_ENTER = 43,
+       FTRACE_EXT4_SYNC_FILE_EXIT = 44,
+       FTRACE_BLOCK_RQ_ISSUE = 45,
+       FTRACE_DIRECT_RECLAIM_BEGIN = 46,
+       FTRACE_DIRECT_RECLAIM_END = 47,
        FTRACE_WORKQUEUE_EXECUTE_END = 57,
        FTRACE_WORKQUEUE_EXECUTE_START = 58,
+       FTRACE_SUSPEND_RESUME = 113,
        FTRACE_SCHED_WAKEUP_NEW = 114,
+       FTRACE_BLOCK_RQ_COMPLETE = 125,
+       FTRACE_BLOCK_RQ_INSERT = 126,
        FTRACE_TASK_NEWTASK = 235,
        FTRACE_TASK_RENAME = 236,
        FTRACE_SCHED_PROCESS_EXEC = 237,
@@ -182,10 +205,14 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SCHED_PROCESS_FREE = 240,
        FTRACE_SCHED_PROCESS_HANG = 241,
        FTRACE_SCHED_PROCESS_WAIT = 242,
+       FTRACE_MM_PAGE_ALLOC = 307,
+       FTRACE_MM_PAGE_FREE = 310,
        FTRACE_GENERIC = 327,
        FTRACE_GPU_MEM_TOTAL = 340,
        FTRACE_CPUHP_EXIT = 343,
        FTRACE_CPUHP_ENTER = 345,
+       FTRACE_NETIF_RECEIVE_SKB = 360,
+       FTRACE_NET_DEV_XMIT = 361,
        FTRACE_SCHED_MIGRATE_TASK = 491,
        FTRACE_KPROBE_EVENT = 542,
 };
@@ -252,6 +279,27 @@ enum { /* interrupts and work */
        WORK_FUNCTION = 2,
 };
 
+enum { /* disks, files, network, memory, suspend */
+       BLOCK_DEV = 1,
+       BLOCK_SECTOR = 2,
+       BLOCK_NR_SECTOR = 3,
+       BLOCK_BYTES = 4, /* not of Complete */
+       BLOCK_RWBS = 5,
+       SYNC_FILE_DEV = 1,
+       SYNC_FILE_INO = 2,
+       NET_LEN = 1,
+       NET_NAME = 2,
+       PAGE_ALLOC_ORDER = 3,
+       PAGE_FREE_ORDER = 1,
+       RECLAIM_BEGIN_ORDER = 1,
+       SUSPEND_ACTION = 1,
+       SUSPEND_VAL = 2,
+       SUSPEND_START = 3,
+       BLOCKED_PID = 1,
+       BLOCKED_CALLER = 2,
+       BLOCKED_IO_WAIT = 3,
+};
+
 enum { /* power, hotplug, GPU, probes */
        CPU_FREQUENCY_STATE = 1,
        CPU_FREQUENCY_CPU = 2,
@@ -280,12 +328,16 @@ enum { /* TrackDescriptor, its ThreadDescriptor and CounterDescriptor */
        TRACK_PARENT_UUID = 5,
        TRACK_COUNTER = 8,
        TRACK_STATIC_NAME = 10,
+       TRACK_CHILD_ORDERING = 11,
+       TRACK_CHILDREN_BY_RANK = 3,
+       TRACK_RANK = 12,
        TRACK_SIBLING_MERGE = 15,
        TRACK_SIBLING_MERGE_NONE = 2,
        THREAD_DESC_PID = 1,
        THREAD_DESC_TID = 2,
        THREAD_DESC_NAME = 5,
        COUNTER_UNIT = 3,
+       COUNTER_UNIT_TIME_NS = 1,
        COUNTER_UNIT_COUNT = 2,
        COUNTER_UNIT_NAME = 6,
 };

@@ -23,6 +23,9 @@ KEEP(counter, pair_counter, counters, nr_counters)
 KEEP(mark, pair_mark, marks, nr_marks)
 KEEP(idle, pair_idle, idles, nr_idles)
 KEEP(gap, pair_gap, gaps, nr_gaps)
+KEEP(dsq, pair_dsq, dsqs, nr_dsqs)
+KEEP(run, pair_run, runs, nr_runs)
+KEEP(pmu, pair_pmu, pmus, nr_pmus)
 
 static void keep_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
@@ -57,6 +60,9 @@ int fixture_setup(void **state)
 		.mark = keep_mark,
 		.idle = keep_idle,
 		.gap = keep_gap,
+		.dsq = keep_dsq,
+		.run = keep_run,
+		.pmu = keep_pmu,
 	};
 
 	assert_non_null(f);
@@ -86,6 +92,8 @@ uint32_t task_of(const struct fixture *f, uint32_t tid)
 void push(struct fixture *f, const void *rec)
 {
 	expect_eq(f->sink.push(f->sink.ctx, rec), 0);
+	if (f->also.push)
+		expect_eq(f->also.push(f->also.ctx, rec), 0);
 }
 
 #define HDR(k, type, at_cpu, ts) \

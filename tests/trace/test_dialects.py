@@ -410,7 +410,7 @@ def the_waker_may_be_missing():
     want = [(e["ts"], e["cpu"], e["wakee"], e["tid"], "new" if e["new"] else "waking")
             for e in scenarios.three().events if e["kind"] == "wake" and e["is_consumed"]]
     # There are two gammas when the second one is woken: nobody knows which one did it.
-    assert want[-1] == (3_710, 0, 3000, 203, "new") and read.of("WAKING", "WAKEUP_NEW")[-1]["ctx"] == 4
+    assert want[-1] == (3_710, 0, 3000, 203, "new") and read.of("WAKING", "WAKEUP_NEW")[-1]["ctx"] == 16
     assert read.wakes()[:-1] == want[:-1], (read.wakes(), want)
 
 

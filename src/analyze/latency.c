@@ -1,0 +1,68 @@
+#include "analyze/latency.h"
+
+#include "abi/event.h"
+
+bool latency_counts(const struct pair_wait *w)
+{
+	return w->cause != PAIR_PREEMPTED && !w->is_open;
+}
+
+uint64_t latency_start_ns(const struct pair_wait *w)
+{
+	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+}
+
+uint64_t latency_ns(const struct pair_wait *w)
+{
+	return w->end_ns - latency_start_ns(w);
+}
+
+uint64_t latency_queue_ns(const struct pair_wait *w)
+{
+	return w->end_ns - pair_wait_start_ns(w);
+}
+
+uint32_t latency_waker(const struct pair_wait *w)
+{
+	return w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ) ? TASKS_NONE : w->waker;
+}
+
+const char *latency_cause(const struct pair_wait *w)
+{
+	static const char *const names[] = { "woken", "new", "preempted" };
+
+	return names[w->cause];
+}
+
+void latency_from_add(struct latency_from *f, const struct pair_wait *w)
+{
+	if (w->cause == PAIR_PREEMPTED)
+		f->switch_out++;
+	else if (w->waking_ns)
+		f->waking++;
+	else
+		f->wakeup++;
+}
+
+void latency_from_report(const struct latency_from *f, struct report *r)
+{
+	const char *from = f->switch_out ? "switch_out" : NULL;
+
+	if (f->wakeup)
+		from = "wakeup";
+	if (f->waking)
+		from = "waking";
+	report_string(r, "from", from);
+	report_u64(r, "from_waking", f->waking);
+	report_u64(r, "from_wakeup", f->wakeup);
+	if (f->switch_out)
+		report_u64(r, "from_switch_out", f->switch_out);
+}
+
+void latency_from_one(const struct pair_wait *w, struct report *r)
+{
+	if (w->cause == PAIR_PREEMPTED)
+		report_string(r, "from", "switch_out");
+	else
+		report_string(r, "from", w->waking_ns ? "waking" : "wakeup");
+}
