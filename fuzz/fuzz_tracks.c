@@ -148,9 +148,10 @@ static void read_back(const struct pb *w)
 	const struct trace_read_cfg cfg = { .nr_workers = 1 };
 	struct seen seen = { 0 };
 	const struct ev_sink sink = { .push = push, .ctx = &seen };
+	const struct trace_bytes in = { .bytes = w->buf, .len = w->len, .name = "fuzz" };
 	struct trace_info *info = NULL;
 
-	fuzz_check(trace_read_memory(w->buf, w->len, "fuzz", &cfg, &sink, NULL, &info) == 0);
+	fuzz_check(trace_read_memory(&in, &cfg, &sink, NULL, &info) == 0);
 	fuzz_check(seen.nr_exits <= seen.nr_entries && seen.nr_ends <= seen.nr_starts);
 	trace_info_free(info);
 }

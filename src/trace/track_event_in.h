@@ -16,12 +16,13 @@
 #include "trace/track_desc_in.h"
 
 /* Categories with a meaning: name, as the file has it. */
-#define TRACK_CATEGORIES(X)                                                                       \
-	X(ONCPU)                                                                                  \
-	X(WAKER) X(WAKER_NEW) X(WAKEE) X(WAKEE_NEW) X(WAKEE_UNKNOWN) X(PREEMPTOR) X(PREEMPTEE)    \
-		X(TIMER) X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) X(HARDIRQ) \
-			X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST)                 \
-				X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe)    \
+#define TRACK_CATEGORIES(X)                                                                    \
+	X(ONCPU)                                                                               \
+	X(WAKER)                                                                               \
+	X(WAKER_NEW) X(WAKEE) X(WAKEE_NEW) X(WAKEE_UNKNOWN) X(PREEMPTOR) X(PREEMPTEE) X(TIMER) \
+		X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) X(HARDIRQ)       \
+			X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST)              \
+				X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) \
 					X(uprobe) X(uretprobe) X(tracepoint) X(probe)
 
 enum track_category {
@@ -35,13 +36,11 @@ enum track_category {
 /* Keys of annotations with a meaning: constant, text. */
 #define TRACK_KEYS(X)                                                                              \
 	X(CPU, "cpu")                                                                              \
-	X(NUMA_NODE, "numa_node") X(OFFCPU_REASON, "offcpu_reason") X(                             \
-		OFFCPU_REASON_OLD,                                                                 \
-		"standby_reason") X(WAKER,                                                         \
-	                            "waker") X(WAKER_TID,                                          \
-	                                       "waker_tid") X(WAKER_CPU,                           \
-	                                                      "waker_cpu") X(WAKING_REASON,        \
-	                                                                     "waking_reason")      \
+	X(NUMA_NODE, "numa_node")                                                                  \
+	X(OFFCPU_REASON, "offcpu_reason") X(OFFCPU_REASON_OLD, "standby_reason") X(                \
+		WAKER, "waker") X(WAKER_TID, "waker_tid") X(WAKER_CPU,                             \
+	                                                    "waker_cpu") X(WAKING_REASON,          \
+	                                                                   "waking_reason")        \
 		X(WAKING_DELAY_US, "waking_delay_us") X(COMPOUND_DELAY_US, "compound_delay_us") X( \
 			COMPOUND_CHAIN_LEN,                                                        \
 			"compound_chain_len") X(SWITCH_FROM,                                       \
