@@ -149,6 +149,7 @@ static void read_back(const struct pb *w)
 	const struct trace_read_cfg cfg = { .nr_workers = 1 };
 	struct seen seen = { 0 };
 	const struct ev_sink sink = { .push = push, .ctx = &seen };
+	const struct trace_bytes in = { .bytes = w->buf, .len = w->len, .name = "fuzz" };
 	struct trace_info *info = NULL;
 
 	fuzz_check(trace_read_memory(&in, &cfg, &sink, NULL, &info) == 0);
