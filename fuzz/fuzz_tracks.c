@@ -145,7 +145,6 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 static void read_back(const struct pb *w)
 {
-	const struct trace_bytes in = { w->buf, w->len, "fuzz" };
 	const struct trace_read_cfg cfg = { .nr_workers = 1 };
 	struct seen seen = { 0 };
 	const struct ev_sink sink = { .push = push, .ctx = &seen };

@@ -28,7 +28,7 @@ struct recording {
 	struct source_count *events, *categories, *damage;
 	struct source_facts facts;
 	struct source source;
-	struct ev_sink pair_sink, log_sink, allowed_sink;
+	struct ev_sink pair_thread, log_sink, allowed_sink;
 };
 
 void recording_close(struct recording *r)
@@ -55,7 +55,7 @@ void scoped_recording(struct recording *const *r)
 	recording_close(*r);
 }
 
-/* Every record goes to the machine that pairs and to the log. */
+/* On the thread that reads: what is quick. The machine that pairs works on another. */
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct recording *r = ctx;
@@ -64,10 +64,10 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	r->facts.kinds[rec->kind]++;
 	if (rec->kind == EV_LOST)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
-	err = r->pair_sink.push(r->pair_sink.ctx, rec);
-	if (!err && rec->kind == EV_AFFINITY)
-		err = r->allowed_sink.push(r->allowed_sink.ctx, rec);
-	return err ? err : r->log_sink.push(r->log_sink.ctx, rec);
+	if (rec->kind == EV_AFFINITY && (err = r->allowed_sink.push(r->allowed_sink.ctx, rec)))
+		return err;
+	err = r->log_sink.push(r->log_sink.ctx, rec);
+	return err ? err : r->pair_thread.push(r->pair_thread.ctx, rec);
 }
 
 static int make_tables(struct recording *r)
@@ -92,7 +92,6 @@ static int make_tables(struct recording *r)
 	if (err)
 		return err;
 	out = timeline_out(r->timeline);
-	r->pair_sink = pair_sink(r->pair);
 	r->log_sink = event_log_sink(r->log);
 	r->allowed_sink = allowed_sink(r->affinity);
 	return pair_add_out(r->pair, &out);
@@ -210,13 +209,13 @@ static int finish(struct recording *r)
 static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
                 struct diag *d)
 {
-	struct ev_sink sink = { .push = push, .ctx = r };
+	struct ev_sink sink = { .push = push, .ctx = r }, pairing_sink = pair_sink(r->pair);
 	struct sink_thread *thread;
-	int err = sink_thread_open(&sink, &thread), pairing;
+	int err = sink_thread_open(&pairing_sink, &thread), pairing;
 
 	if (err)
 		return diag_set(d, err, NULL, "cannot start a thread");
-	sink = sink_thread_sink(thread);
+	r->pair_thread = sink_thread_sink(thread);
 	err = trace_read_file(path, cfg, &sink, d, &r->info);
 	pairing = sink_thread_finish(thread);
 	if (!err && pairing)
