@@ -6,6 +6,9 @@
 #include "base/map.h"
 
 #define FIRST_CAPACITY 16
+/* The upper bits of a product are spread well; who makes them collide gets the map. */
+#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
+#define HASH_SHIFT  56
 
 static bool has_room(struct buckets *b)
 {
@@ -26,8 +29,6 @@ static uint32_t find(struct buckets *b, uint64_t key)
 {
 	uint32_t i;
 
-	if (b->last < b->nr && b->at[b->last].key == key)
-		return b->last;
 	if (!b->by_key && map_new(sizeof(key), MAP_MAX_CAP, &b->by_key))
 		return BUCKETS_NONE;
 	if (map_find(b->by_key, &key, &i))
@@ -40,18 +41,21 @@ static uint32_t find(struct buckets *b, uint64_t key)
 
 uint32_t buckets_count(struct buckets *b, uint64_t key)
 {
-	uint32_t i = find(b, key);
+	uint32_t *cached = &b->cache[key * HASH_FACTOR >> HASH_SHIFT];
+	uint32_t i = *cached;
 
+	if (i >= b->nr || b->at[i].key != key)
+		i = find(b, key);
 	if (i == BUCKETS_NONE) {
 		b->has_failed = true;
 		return i;
 	}
-	b->last = i;
+	*cached = i;
 	b->at[i].count++;
 	return i;
 }
 
-uint32_t buckets_add(struct buckets *b, uint64_t key, uint64_t ns)
+uint32_t buckets_sum(struct buckets *b, uint64_t key, uint64_t ns)
 {
 	uint32_t i = buckets_count(b, key);
 
@@ -60,7 +64,15 @@ uint32_t buckets_add(struct buckets *b, uint64_t key, uint64_t ns)
 	b->at[i].sum_ns += ns;
 	if (ns > b->at[i].max_ns)
 		b->at[i].max_ns = ns;
-	grouped_add(&b->values, i, ns);
+	return i;
+}
+
+uint32_t buckets_add(struct buckets *b, uint64_t key, uint64_t ns)
+{
+	uint32_t i = buckets_sum(b, key, ns);
+
+	if (i != BUCKETS_NONE)
+		grouped_add(&b->values, i, ns);
 	return i;
 }
 

@@ -15,7 +15,8 @@
 #include "analyze/top.h"
 #include "base/attr.h"
 
-#define BUCKETS_NONE UINT32_MAX
+#define BUCKETS_NONE   UINT32_MAX
+#define BUCKETS_CACHED 256U
 
 struct map;
 
@@ -30,7 +31,7 @@ struct buckets {
 	struct bucket *at;
 	uint32_t nr;
 	uint32_t capacity;
-	uint32_t last; /* most come from the one before */
+	uint32_t cache[BUCKETS_CACHED]; /* numbers of buckets seen lately, by a part of the key's hash */
 	struct map *by_key;
 	struct grouped values;
 	bool has_failed; /* without memory */
@@ -38,6 +39,8 @@ struct buckets {
 
 /* A zeroed struct is empty. The number of the bucket; BUCKETS_NONE without memory. */
 uint32_t buckets_add(struct buckets *b, uint64_t key, uint64_t ns);
+/* With a duration that counts in the sum only: there are no percentiles of it. */
+uint32_t buckets_sum(struct buckets *b, uint64_t key, uint64_t ns);
 uint32_t buckets_count(struct buckets *b, uint64_t key); /* without a duration */
 /* When all is in: durations can be asked for. -ENOMEM. */
 MUST_USE int buckets_order(struct buckets *b);

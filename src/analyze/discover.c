@@ -58,7 +58,7 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	(void)d;
 	report_begin_array(r, "analyzers");
 	for (size_t i = 0; i < nr_passes; i++) {
-		if (args->category && strcasecmp(args->category, passes[i]->category))
+		if (args->category && strcasecmp(args->category, passes[i]->category) != 0)
 			continue;
 		show_pass(s, passes[i], r);
 		total++;

@@ -46,7 +46,7 @@ static void add_span(struct ipis *x, const struct pair_span *span)
 	x->handled++;
 	x->handled_ns += ns;
 	buckets_add(&x->reasons, span->name_id, ns);
-	buckets_add(&x->cpus, span->cpu, ns);
+	buckets_sum(&x->cpus, span->cpu, ns);
 }
 
 static void collect_sent(struct ipis *x)
@@ -76,12 +76,10 @@ static int collect(struct ipis *x)
 	while (!err && (row = walk_next(&w)))
 		add_span(x, &row->span);
 	collect_sent(x);
-	if (x->targets.has_failed || x->senders.has_failed || x->ipi.has_failed ||
-	    x->irq.has_failed || x->both.has_failed)
+	if (x->cpus.has_failed || x->targets.has_failed || x->senders.has_failed ||
+	    x->ipi.has_failed || x->irq.has_failed || x->both.has_failed)
 		return -ENOMEM;
-	if (!err)
-		err = buckets_order(&x->reasons);
-	return err ? err : buckets_order(&x->cpus);
+	return err ? err : buckets_order(&x->reasons);
 }
 
 static int show_reasons(const struct ipis *x, struct report *r)

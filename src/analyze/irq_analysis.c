@@ -49,15 +49,15 @@ static int collect(struct irqs *x)
 			continue;
 		cover_add(&x->handlers, span->cpu, span->start_ns, span->end_ns);
 		buckets_add(&x->irqs, span->id, ns);
-		buckets_add(&x->cpus, span->cpu, ns);
+		buckets_sum(&x->cpus, span->cpu, ns);
 		buckets_count(&x->names, bucket_pair((uint32_t)span->id, span->name_id));
 	}
 	if (!err)
 		err = buckets_order(&x->irqs);
-	if (!err)
-		err = buckets_order(&x->cpus);
-	return err || x->names.has_failed || x->handlers.has_failed || x->all.has_failed ? -ENOMEM
-	                                                                                 : 0;
+	return err || x->cpus.has_failed || x->names.has_failed || x->handlers.has_failed ||
+	                       x->all.has_failed
+	               ? -ENOMEM
+	               : 0;
 }
 
 /* "virtio0, eth0": in the order in which they were seen. */

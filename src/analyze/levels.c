@@ -21,7 +21,7 @@ static void close_level(struct levels *l, const struct scope *sc, uint32_t cpu, 
 	c->is_seen = true;
 	c->known_ns += ns;
 	c->weighted += (double)c->value * (double)ns;
-	buckets_add(&l->by_value, bucket_pair(cpu, (uint32_t)c->value), ns);
+	buckets_sum(&l->by_value, bucket_pair(cpu, (uint32_t)c->value), ns);
 }
 
 static int by_cpu_and_value(const void *a, const void *b)

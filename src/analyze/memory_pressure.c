@@ -51,7 +51,7 @@ static int collect(struct memory *x)
 		}
 		x->allocs++;
 		x->alloc_pages += pages(&row->mark);
-		buckets_add(&x->allocators, row->mark.task, pages(&row->mark));
+		buckets_sum(&x->allocators, row->mark.task, pages(&row->mark));
 	}
 	while ((row = walk_next(&spans))) {
 		uint64_t ns = row->span.end_ns - row->span.start_ns;

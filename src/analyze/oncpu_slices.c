@@ -45,10 +45,10 @@ static void add_run(struct slices *x, uint32_t unit, const struct pair_run *run,
 
 	x->with_scx++;
 	buckets_add(&x->layers, run->layer, ns);
-	buckets_add(&x->unit_layers, bucket_pair(unit, run->layer), ns);
+	buckets_sum(&x->unit_layers, bucket_pair(unit, run->layer), ns);
 	if (run->dsq_id == EV_DSQ_INVALID)
 		return;
-	buckets_add(&x->unit_queues,
+	buckets_sum(&x->unit_queues,
 	            bucket_pair(unit, is_cut ? CUT | buckets_add(&x->cut_queues, run->dsq_id, ns)
 	                                     : buckets_add(&x->queues, run->dsq_id, ns)),
 	            ns);

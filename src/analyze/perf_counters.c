@@ -127,10 +127,10 @@ static int collect(struct counters *x)
 		for (uint32_t i = 0; i < SLICE_COUNTERS; i++)
 			if (c->has & 1U << i)
 				samples_add(&x->per_slice[i], c->values[i]);
-		err = add_to(x, buckets_add(&x->by_unit, units_of(&x->units, row->slice.task), ns),
+		err = add_to(x, buckets_sum(&x->by_unit, units_of(&x->units, row->slice.task), ns),
 		             &x->units_sums, &x->nr_units, c, ns);
 		if (!err && run)
-			err = add_to(x, buckets_add(&x->by_layer, run->layer, ns), &x->layer_sums,
+			err = add_to(x, buckets_sum(&x->by_layer, run->layer, ns), &x->layer_sums,
 			             &x->nr_layers, c, ns);
 	}
 	for (int i = 0; i < SLICE_COUNTERS; i++)

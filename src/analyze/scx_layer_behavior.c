@@ -62,13 +62,13 @@ static void add_slice(struct layers *x, const struct pair_slice *slice)
 		return;
 	x->runtime_ns += ns;
 	buckets_add(&x->slices, run->layer, ns);
-	buckets_add(&x->tasks, bucket_pair(run->layer, slice->task), ns);
+	buckets_sum(&x->tasks, bucket_pair(run->layer, slice->task), ns);
 	if (last && last != slice->cpu + 1U)
 		buckets_count(&x->migrations, run->layer);
 	if (slice->end == PAIR_END_RUNNABLE)
 		buckets_count(&x->preemptions, run->layer);
 	if (run->dsq_id != EV_DSQ_INVALID && !(run->flags & EV_SCX_DSQ_CUT))
-		buckets_add(&x->queues,
+		buckets_sum(&x->queues,
 		            bucket_pair(run->layer, buckets_count(&x->queue_ids, run->dsq_id)), ns);
 }
 

@@ -56,8 +56,6 @@ static bool is_wanted(const struct walk *w)
 {
 	struct whose o = whose(w->table, &w->row);
 
-	if (w->is_all)
-		return true;
 	return pass_takes_cpu(w->sc->args, o.cpu) && (!o.has_task || scope_takes(w->sc, o.task)) &&
 	       scope_overlaps(w->sc, o.start_ns, o.end_ns);
 }
@@ -88,19 +86,28 @@ static bool find_kind(struct walk *w, uint64_t end)
 	return false;
 }
 
+static void begin(struct walk *w)
+{
+	const struct pass_args *args = w->sc->args;
+
+	w->id = timeline_first(w->sc->s->timeline, w->table);
+	w->is_begun = true;
+	w->is_plain = w->is_all || (args->cpu == PASS_ANY_CPU && !w->sc->takes && !args->from_ns &&
+	                            !args->to_ns);
+}
+
 const union timeline_row *walk_next(struct walk *w)
 {
 	const struct timeline *t = w->sc->s->timeline;
 	uint64_t end = timeline_end(t, w->table);
 
 	if (!w->is_begun)
-		w->id = timeline_first(t, w->table);
-	w->is_begun = true;
+		begin(w);
 	while (w->id < end) {
 		if (w->kinds && !find_kind(w, end))
 			break;
 		(void)timeline_row(t, w->table, w->id++, &w->row);
-		if (is_wanted(w))
+		if (w->is_plain || is_wanted(w))
 			return &w->row;
 	}
 	return NULL;

@@ -17,6 +17,7 @@ struct walk {
 	uint64_t kinds;          /* bits of spans, counters or marks; 0 = all */
 	bool is_all;             /* whatever time, task and CPU */
 	bool is_begun;           /* the rest belongs to the walk */
+	bool is_plain;           /* nothing is left out */
 	uint64_t id;             /* of the next row */
 	const uint8_t *kind_col; /* of the rows from id on */
 	uint32_t nr_kinds;
