@@ -2,7 +2,7 @@
  * analyze/batch — many analyses of one source at once, on all CPUs.
  *
  * Analyses only read, so they need nothing from each other; the indexes that they would build when they first ask are
- * built before. Those that do not apply are left out.
+ * built before. Those that do not apply, or that ask for one CPU or task, are left out.
  */
 #pragma once
 
@@ -13,6 +13,7 @@ struct batch_result {
 	struct report *report; /* NULL where it failed */
 	struct diag d;         /* why */
 	uint64_t ns;           /* that it took */
+	size_t place;          /* in the table */
 };
 
 struct batch {

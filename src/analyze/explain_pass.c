@@ -167,7 +167,7 @@ const struct pass pass_explain = {
 	.what = "why the longest waits were so long: who ran, what interrupted, which CPUs sat idle, who woke whom",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
-	.cost = 3,
+	.cost = 2,
 	.default_limit = DEFAULT_WAITS,
 	.run = run,
 };

@@ -371,6 +371,6 @@ const struct pass pass_wasted_cores = {
 	.what = "time during which a task waited while a CPU that it may use was idle",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 2,
+	.cost = 4,
 	.run = run,
 };

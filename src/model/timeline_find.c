@@ -177,18 +177,13 @@ int timeline_find(struct timeline *t, const struct timeline_query *q, struct tim
 	return 0;
 }
 
-int timeline_index_all(struct timeline *t)
+int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task)
 {
-	int err = 0;
+	struct table *tab = &t->tables[table];
 
-	for (uint32_t i = 0; i < TIMELINE_TABLES && !err; i++) {
-		struct table *tab = &t->tables[i];
-
-		err = build(t, i, false, &tab->by_cpu);
-		if (!err && tab->def->task_offset != TIMELINE_NO_FIELD)
-			err = build(t, i, true, &tab->by_task);
-	}
-	return err;
+	if (is_by_task && tab->def->task_offset == TIMELINE_NO_FIELD)
+		return 0;
+	return build(t, table, is_by_task, is_by_task ? &tab->by_task : &tab->by_cpu);
 }
 
 static bool is_wanted(const struct timeline_iter *it, const union timeline_row *row,
