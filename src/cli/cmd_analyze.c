@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/batch.h"
 #include "analyze/passes.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
@@ -114,15 +115,12 @@ static void list_text(const struct analyzer *a)
 	}
 }
 
-static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+static int print(struct analyzer *a, const struct pass *p, const struct report *r, bool is_titled)
 {
-	SCOPED(scoped_report) struct report *r = NULL;
 	struct report_text_cfg cfg = { .width = trace_args_width(),
 		                       .is_utf8 = trace_args_is_utf8() };
-	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+	int err;
 
-	if (err)
-		return err;
 	if (a->args->is_json) {
 		report_json(&a->json, is_titled ? p->id : NULL, report_root(r));
 		return 0;
@@ -135,14 +133,32 @@ static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
 }
 
+static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+{
+	SCOPED(scoped_report) struct report *r = NULL;
+	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+
+	return err ? err : print(a, p, r, is_titled);
+}
+
+/* On all CPUs, then shown in the order of the table. */
 static int show_all(struct analyzer *a)
 {
-	int err = 0;
+	struct batch b;
+	int err = batch_run(a->s, &a->pass, a->args->category, a->d, &b);
 
-	for (size_t i = 0; i < nr_passes && !err; i++)
-		if (is_listed(a, passes[i]) && !passes[i]->is_single &&
-		    pass_applies(passes[i], a->s))
-			err = show(a, passes[i], true);
+	if (err)
+		return err;
+	for (size_t i = 0; i < b.nr && !err; i++) {
+		const struct batch_result *result = &b.results[i];
+
+		if (!result->report)
+			err = diag_set(a->d, result->d.code, result->d.hint, "%s: %s",
+			               result->pass->id, result->d.what);
+		else
+			err = print(a, result->pass, result->report, true);
+	}
+	batch_done(&b);
 	return err;
 }
 
