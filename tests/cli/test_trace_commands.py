@@ -14,6 +14,7 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import scenarios  # noqa: E402
+from decode import fields  # noqa: E402
 from dialects import DIALECTS  # noqa: E402
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
@@ -304,6 +305,50 @@ def cpus_with_gaps_and_large_tids_are_all_there():
                 == sum(row["active_time_ns"] for row in rows.values())), dialect
         tid = max(large)
         assert json.loads(succeed("query", path, "--tid", tid, "--json"))["total_matched"] > 0, dialect
+
+
+@case
+def processes_keep_their_names():
+    """W28: what a tree of processes says does not wipe out the descriptors."""
+    scenario = scenarios.three()
+    for dialect in ("own", "traced_verbose", "scxtop", "wprof"):
+        rows = ask(trace(scenario, dialect), "process_runtime", "--per-process")["processes"]
+        names = {row["pid"]: row["comm"] for row in rows}
+        assert names[203] == "gamma" and names[17] == "kworker/0:1", (dialect, names)
+        assert names[100] in ("proc100", "alpha", "beta", "beta2"), (dialect, names)
+        threads = ask(trace(scenario, dialect), "process_runtime")["processes"]
+        assert {row["pid"]: row["comm"] for row in threads}[101] == "alpha", (dialect, threads)
+
+
+def packets_of(data):
+    """Each packet with its tag and length."""
+    at = 0
+    while at < len(data):
+        length, shift, body = 0, 0, at + 1
+        assert data[at] == 0x0a
+        while True:
+            length |= (data[body] & 0x7f) << shift
+            shift += 7
+            body += 1
+            if data[body - 1] < 0x80:
+                break
+        yield data[at:body + length], data[body:body + length]
+        at = body + length
+
+
+@case
+def descriptors_may_come_last():
+    """W56: those of tracks, and trees of processes, behind all that they describe."""
+    scenario = scenarios.storm(seed=5)
+    for dialect in ("wprof", "scxtop", "traced_verbose"):
+        path = trace(scenario, dialect)
+        packets = list(packets_of(path.read_bytes()))
+        late = [whole for whole, body in packets if {60, 2} & {number for number, _ in fields(body)}]
+        moved = DIR / f"late-{dialect}"
+        moved.write_bytes(b"".join(whole for whole, _ in packets if whole not in late) + b"".join(late))
+        assert late and moved.read_bytes() != path.read_bytes(), dialect
+        for name in ("process_runtime", "wakeup_latency", "task_states"):
+            assert ask(moved, name) == ask(path, name), (dialect, name)
 
 
 @case
