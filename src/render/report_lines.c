@@ -133,7 +133,7 @@ bool report_is_mixed(const struct report_node *rows)
 		return false;
 	for (const struct report_node *row = first->next; row; row = row->next) {
 		other = report_at(row, "event_type");
-		if (other && other->type == REPORT_STRING && strcmp(other->text, type->text))
+		if (other && other->type == REPORT_STRING && strcmp(other->text, type->text) != 0)
 			return true;
 	}
 	return false;
