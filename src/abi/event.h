@@ -73,6 +73,11 @@ struct ev_hdr {
 enum {
 	EV_FLAG_HARDIRQ = 1, /* it happened inside an interrupt handler */
 	EV_FLAG_SOFTIRQ = 2, /* inside a softirq */
+	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
+	EV_FLAG_OTHER_PREV = 4,
+	EV_FLAG_OTHER_NEXT = 8,
+	/* Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. */
+	EV_FLAG_LAST = 16,
 };
 
 /* States as sched_switch reports them to user space. */

@@ -15,12 +15,16 @@ struct ev_cfg {
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 pad_[2];
 	__u64 wake_bytes; /* call the reader when so much waits in a ring */
+	__u32 one_in;     /* record one wakeup in so many; 0 and 1 = all */
+	__u32 pad2_;
 };
 
 struct ev_cpu {
 	__u64 nr_records;
 	__u32 hardirq_depth;
 	__u32 softirq_depth;
+	__u32 nr_to_skip; /* wakings until the next one that is recorded, when sampling */
+	__u32 pad_;
 	__u64 seen[EV_KIND_MAX]; /* fired, recorded or not */
 	__u64 lost[EV_KIND_MAX]; /* found no room */
 };

@@ -6,6 +6,7 @@
  * A record that finds no room is counted for its kind and CPU.
  */
 #include <linux/bpf.h>
+#include <linux/ptrace.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,25 +15,14 @@
 #include <bpf/bpf_tracing.h>
 
 #include "abi/event_cfg.h"
+#include "bpf/events_filter.bpf.h"
+#include "bpf/events_probe.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
-#include "bpf/wanted.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-static __always_inline bool is_wanted(struct task_struct *p)
-{
-	if (cfg.filter_tgid && (__u32)p->tgid != cfg.filter_tgid)
-		return false;
-	return !cfg.filter_cgroup || is_cgroup_wanted(p);
-}
-
-static __always_inline __u32 current_tid(void)
-{
-	return (__u32)bpf_get_current_pid_tgid();
-}
 
 static __always_inline void copy_comm(char *to, struct task_struct *p)
 {
@@ -507,37 +497,15 @@ int on_gpu_mem(__u64 *ctx)
 }
 
 /* Which probe it was comes as a cookie of the attachment (Linux 5.15). */
-static __always_inline int probe(void *ctx, __u64 ip)
-{
-	struct ev_probe *e;
-	struct slot s;
-
-	if (cfg.filter_tgid && (__u32)(bpf_get_current_pid_tgid() >> 32) != cfg.filter_tgid)
-		return 0;
-	e = begin(&s, EV_PROBE, sizeof(*e));
-	if (!e)
-		return 0;
-	e->probe = (__u32)bpf_get_attach_cookie(ctx);
-	e->tid = current_tid();
-	e->ip = ip;
-	end(&s);
-	return 0;
-}
-
 SEC("kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return probe(ctx, bpf_get_func_ip(ctx));
+	return put_probe((__u32)bpf_get_attach_cookie(ctx), bpf_get_func_ip(ctx));
 }
 
+/* Of a return probe, the address is the one to which the function returns. */
 SEC("uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	return probe(ctx, 0);
-}
-
-SEC("tracepoint")
-int on_tracepoint(void *ctx)
-{
-	return probe(ctx, 0);
+	return put_probe((__u32)bpf_get_attach_cookie(ctx), PT_REGS_IP(ctx));
 }

@@ -12,6 +12,7 @@
 #include "base/match.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/record_probes.h"
 #include "session/recorder.h"
 
 #define SECOND_NS 1000000000ULL
@@ -25,6 +26,10 @@ struct record_args {
 	struct opt_list events;
 	uint64_t pid;
 	struct opt_list cgroup;
+	struct opt_list kprobes;
+	struct opt_list uprobes;
+	struct opt_list tracepoints;
+	uint64_t one_in;
 	bool is_compressed;
 	int rings;
 	uint64_t ring_kib;
@@ -95,6 +100,21 @@ static const struct opt options[] = {
 			   "deaths stay those of the whole machine. Ends with the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
+	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
+		"also each call of these functions of the kernel"),
+	OPT_LIST(0, "uprobes", "PATH:SYMBOL", struct record_args, uprobes,
+		"also each call of this function of a program or library",
+		.details = "PATH:SYMBOL+OFFSET is a place inside it, ret:PATH:SYMBOL (or PATH:SYMBOL%return) its "
+			   "returns. A PATH without a slash is looked for like a library or a program. May be given "
+			   "several times. With -p or --cgroup, only calls by those."),
+	OPT_LIST(0, "tracepoints", "SUBSYSTEM:NAME[,...]", struct record_args, tracepoints,
+		"also each time these tracepoints of the kernel are passed"),
+	OPT_U64(0, "sample", "N", struct record_args, one_in, 1, 1000000,
+		"only one wakeup in N, with what follows from it",
+		.details = "Chosen by chance in the kernel. Of a chosen wakeup the waking, the wakeup, migrations, the "
+			   "switch to the task and the one that ends that slice are recorded, so that its wait and its "
+			   "slice are whole; other wakeups, switches and migrations are left out. The trace and the "
+			   "summary say so."),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file loads as it is"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
@@ -108,6 +128,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
+	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ 0 },
 };
@@ -200,6 +221,10 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 	        path, seconds, (unsigned long long)s->events, (unsigned long long)s->switches,
 	        (unsigned long long)s->wakings, (unsigned long long)s->lost,
 	        (double)s->bytes / 1e6);
+	if (s->hits)
+		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->hits);
+	if (s->one_in > 1)
+		fprintf(stderr, ", one wakeup in %llu sampled", (unsigned long long)s->one_in);
 	if (s->written)
 		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
 	fputc('\n', stderr);
@@ -252,7 +277,8 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
-                    const struct opt_list *command, const char *words)
+                    const struct record_probes *probes, const struct opt_list *command,
+                    const char *words)
 {
 	SCOPED(scoped_free) char **child = NULL;
 	struct recorder_cfg cfg = {
@@ -260,6 +286,9 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		.tgid = (uint32_t)args->pid,
 		.cgroup = args->cgroup.items,
 		.nr_cgroup = args->cgroup.nr,
+		.probes = probes->items,
+		.nr_probes = probes->nr,
+		.one_in = (uint32_t)args->one_in,
 		.is_per_cpu_rings = args->rings == 1,
 		.ring_bytes = (uint32_t)args->ring_kib * 1024,
 		.is_compressed = args->is_compressed,
@@ -298,6 +327,8 @@ static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct record_args args = defaults;
 	struct opt_result operands = { 0 };
+	struct record_probes probes = { 0 };
+	struct diag d = { 0 };
 	char words[1024];
 	int exit_code;
 
@@ -307,9 +338,16 @@ static int run(const struct opt_command *self, int argc, char **argv)
 			log_set_level(LOG_INFO);
 		if (args.is_debug)
 			log_set_level(LOG_DEBUG);
-		exit_code = run_args(self, &args, &operands.operands, words);
+		if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints, &probes, &d))
+			exit_code = cli_usage_error(self, &d);
+		else
+			exit_code = run_args(self, &args, &probes, &operands.operands, words);
+		record_probes_done(&probes);
 		opt_result_done(&operands);
 	}
+	opt_list_done(&args.kprobes);
+	opt_list_done(&args.uprobes);
+	opt_list_done(&args.tracepoints);
 	opt_list_done(&args.events);
 	opt_list_done(&args.cgroup);
 	return exit_code;

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/bpf_open.h"
+#include "collect/events_part.h"
 #include "collect/events_skel.h"
 
 struct events {
@@ -29,6 +30,10 @@ struct events {
 	int epoll_fd;
 	struct ev_cpu *cpus; /* as of the last look */
 	struct ev_cpu *told; /* losses that went into the stream */
+	struct probes *probes;
+	uint64_t one_in;
+	uint64_t start_ns;
+	bool is_begun; /* the stream's own first records are out */
 	uint64_t until_ns;
 };
 
@@ -83,6 +88,14 @@ static bool has_tracepoint(const struct btf *vmlinux, const char *name)
 
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
 	return btf__find_by_name_kind(vmlinux, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+static void choose_probes(struct events *e, const struct events_cfg *cfg)
+{
+	bpf_program__set_autoload(e->skel->progs.on_kprobe,
+	                          probes_need(cfg->probes, cfg->nr_probes, EV_PROBE_KPROBE));
+	bpf_program__set_autoload(e->skel->progs.on_uprobe,
+	                          probes_need(cfg->probes, cfg->nr_probes, EV_PROBE_UPROBE));
 }
 
 /* Loads only what was asked for and exists. */
@@ -142,9 +155,11 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.filter_cgroup = cfg->is_cgroup_only;
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
+	e->skel->rodata->cfg.one_in = cfg->one_in;
 	err = choose_programs(e, cfg->kinds, d);
 	if (err)
 		return err;
+	choose_probes(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
@@ -164,6 +179,19 @@ static int fill_maps(struct events *e, const struct events_cfg *cfg)
 		if (bpf_map_update_elem(of_cpu, &cpu, &cfg->ring_of_cpu[cpu], BPF_ANY))
 			return -errno;
 	return 0;
+}
+
+static int open_probes(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	struct probes_cfg probes = {
+		.probes = cfg->probes,
+		.nr = cfg->nr_probes,
+		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
+		.events = e->skel->obj,
+		.talk = e->talk,
+	};
+
+	return cfg->nr_probes ? probes_open(&probes, d, &e->probes) : 0;
 }
 
 static int watch_rings(struct events *e)
@@ -190,6 +218,7 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	e->epoll_fd = -1;
 	e->nr_cpus = cfg->nr_cpus;
+	e->one_in = cfg->one_in > 1 ? cfg->one_in : 1;
 	e->talk = bpf_talk_listen();
 	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
 	e->told = calloc(cfg->nr_cpus, sizeof(*e->told));
@@ -207,6 +236,9 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 		err = order_new(e->rings, e->nr_rings, &e->order);
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up the rings");
+	err = open_probes(e, cfg, d);
+	if (err)
+		return err;
 	*out = TAKE_PTR(e);
 	return 0;
 }
@@ -226,6 +258,12 @@ int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag 
 	return 0;
 }
 
+static void set_open(struct events *e, bool is_open)
+{
+	probes_listen(e->probes, is_open);
+	__atomic_store_n(&e->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
+}
+
 int events_attach(struct events *e, struct diag *d)
 {
 	struct bpf_object_skeleton *s = e->skel->skeleton;
@@ -240,8 +278,26 @@ int events_attach(struct events *e, struct diag *d)
 		if (!*s->progs[i].link)
 			return bpf_load_failed(e->talk, -errno, "the event stream", d);
 	}
-	__atomic_store_n(&e->skel->bss->is_open, 1, __ATOMIC_RELEASE);
+	e->start_ns = clock_boot_ns();
+	set_open(e, true);
 	return 0;
+}
+
+/* Before all others: what is needed to read them. */
+static int tell_beginning(struct events *e, const struct ev_sink *sink)
+{
+	struct ev_sampling rec = {
+		.hdr = { sizeof(rec), EV_SAMPLING, 0, 0, e->start_ns },
+		.one_in = e->one_in,
+	};
+	int err = 0;
+
+	if (e->is_begun || !e->start_ns)
+		return 0;
+	e->is_begun = true;
+	if (e->one_in > 1)
+		err = sink->push(sink->ctx, &rec.hdr);
+	return err ? err : probes_tell(e->probes, e->start_ns, sink);
 }
 
 /* Losses since the last look become records: they happened after all that the rings held. */
@@ -276,6 +332,8 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 	if (timeout_ms && epoll_wait(e->epoll_fd, ev, 8, timeout_ms) < 0 && errno != EINTR)
 		err = -errno;
 	if (!err)
+		err = tell_beginning(e, sink);
+	if (!err)
 		err = order_round(e->order, clock_boot_ns(), sink, &e->until_ns);
 	if (!err)
 		err = tell_losses(e, sink);
@@ -284,12 +342,14 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 
 int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 {
-	int err;
+	int err = tell_beginning(e, sink);
 
-	__atomic_store_n(&e->skel->bss->is_open, 0, __ATOMIC_RELEASE);
+	set_open(e, false);
+	probes_detach(e->probes);
 	events_bpf__detach(e->skel);
 	e->until_ns = clock_boot_ns();
-	err = order_finish(e->order, sink);
+	if (!err)
+		err = order_finish(e->order, sink);
 	if (!err)
 		err = tell_losses(e, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
@@ -302,8 +362,6 @@ int events_epoll_fd(const struct events *e)
 
 void events_totals(const struct events *e, struct events_totals *out)
 {
-	struct bpf_program *prog;
-
 	memset(out, 0, sizeof(*out));
 	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
 		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
@@ -311,15 +369,7 @@ void events_totals(const struct events *e, struct events_totals *out)
 			out->lost[kind] += e->cpus[cpu].lost[kind];
 		}
 	}
-	bpf_object__for_each_program(prog, e->skel->obj)
-	{
-		struct bpf_prog_info info = { 0 };
-		__u32 len = sizeof(info);
-
-		if (bpf_program__fd(prog) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			out->missed += info.recursion_misses;
-	}
+	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes);
 	order_stats(e->order, &out->order);
 }
 
@@ -334,6 +384,7 @@ void events_close(struct events *e)
 	}
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
+	probes_close(e->probes);
 	events_bpf__destroy(e->skel);
 	bpf_talk_stop(e->talk);
 	free(e->ring_fds);

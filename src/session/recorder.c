@@ -131,6 +131,9 @@ static int open_events(struct recorder *r, const struct tracing *tracing, struct
 		.ring_of_cpu = r->rings.ring_of_cpu,
 		.nr_rings = r->rings.nr_rings,
 		.ring_bytes = r->rings.ring_bytes,
+		.probes = r->cfg.probes,
+		.nr_probes = r->cfg.nr_probes,
+		.one_in = r->cfg.one_in,
 	};
 	const struct cgroup_set *set;
 	int err = events_open(&cfg, d, &r->events);
@@ -317,7 +320,7 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	events_totals(r->events, &totals);
 	trace_writer_stats(r->writer, &writer);
 	out->elapsed_ns = r->elapsed_ns ? r->elapsed_ns : clock_boot_ns() - r->start_ns;
-	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup;
+	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup || r->cfg.one_in > 1;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
 		out->lost += totals.lost[kind];
@@ -325,6 +328,8 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	out->lost += totals.missed + totals.order.bad;
 	out->switches = totals.seen[EV_SWITCH];
 	out->wakings = totals.seen[EV_WAKING];
+	out->hits = totals.seen[EV_PROBE];
+	out->one_in = r->cfg.one_in > 1 ? r->cfg.one_in : 1;
 	out->written = writer.nr_records;
 	out->bytes = writer.nr_bytes;
 	out->breaks = writer.nr_breaks;

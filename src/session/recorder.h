@@ -13,6 +13,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
+#include "collect/probe_spec.h"
 
 struct recorder;
 
@@ -22,6 +23,9 @@ struct recorder_cfg {
 	uint32_t tgid;             /* 0 = all */
 	const char *const *cgroup; /* patterns; none = all */
 	size_t nr_cgroup;
+	const struct events_probe *probes; /* of the user's choice */
+	size_t nr_probes;
+	uint32_t one_in; /* record one wakeup in so many, with what follows from it; 0 = all */
 	bool is_per_cpu_rings;
 	uint32_t ring_bytes; /* 0 picks */
 	bool is_compressed;
@@ -42,6 +46,8 @@ struct recorder_stats {
 	uint64_t events; /* seen by the kernel side, of all kinds */
 	uint64_t switches;
 	uint64_t wakings;
+	uint64_t hits; /* of probes */
+	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
 	uint64_t lost;
 	uint64_t written; /* records */
 	uint64_t bytes;
