@@ -16,6 +16,7 @@
 
 #include "abi/event_cfg.h"
 #include "bpf/events_filter.bpf.h"
+#include "bpf/events_follow.bpf.h"
 #include "bpf/events_probe.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
@@ -48,16 +49,25 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
+	bool wants_prev, wants_next, is_last = false;
 	struct switch_args a;
 	struct ev_switch *e;
 	struct slot s;
 
 	switch_args_read(ctx, cfg.switch_args, &a);
-	if (!is_wanted(a.prev) && !is_wanted(a.next))
+	wants_prev = is_wanted(a.prev);
+	wants_next = is_wanted(a.next);
+	if (is_sampling())
+		is_last = follow_switch(&a, &wants_prev, &wants_next);
+	if (!wants_prev && !wants_next)
 		return 0;
 	e = begin(&s, EV_SWITCH, sizeof(*e));
 	if (!e)
 		return 0;
+	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
+	                       (wants_next ? 0 : EV_FLAG_OTHER_NEXT));
+	if (is_last)
+		e->hdr.flags |= EV_FLAG_LAST;
 	e->prev_tid = (__u32)a.prev->pid;
 	e->next_tid = (__u32)a.next->pid;
 	e->prev_state = reported_state(a.prev, a.state, a.is_preempt);
@@ -89,19 +99,31 @@ static __always_inline int wake(struct task_struct *p, __u8 kind)
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKING);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && (!is_wanted(p) || !follow_waking(p)))
+		return 0;
+	return wake(p, EV_WAKING);
 }
 
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKEUP);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && !follow_wakeup(p))
+		return 0;
+	return wake(p, EV_WAKEUP);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int on_wakeup_new(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKEUP_NEW);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && (!is_wanted(p) || !follow_begin(p, FOLLOW_WAIT)))
+		return 0;
+	return wake(p, EV_WAKEUP_NEW);
 }
 
 SEC("tp_btf/sched_migrate_task")
@@ -111,7 +133,7 @@ int on_migrate(__u64 *ctx)
 	struct ev_migrate *e;
 	struct slot s;
 
-	if (!p->pid || !is_wanted(p))
+	if (!p->pid || !is_wanted(p) || (is_sampling() && !follow_migrate(p)))
 		return 0;
 	e = begin(&s, EV_MIGRATE, sizeof(*e));
 	if (!e)
@@ -152,6 +174,8 @@ int on_exec(__u64 *ctx)
 	struct slot s;
 	struct ev_exec *e = begin(&s, EV_EXEC, sizeof(*e));
 
+	if (is_sampling())
+		follow_exec(p, (__u32)ctx[1]);
 	if (!e)
 		return 0;
 	e->tid = (__u32)p->pid;

@@ -75,6 +75,9 @@ static const struct source sources[] = {
 	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
 };
 
+#define FOLLOWED_KINDS                                                                            \
+	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_EXEC))
+#define FOLLOWED_MAX 16384 /* tasks that are followed at a time */
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static void scoped_events(struct events *const *e)
@@ -156,12 +159,14 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
 	e->skel->rodata->cfg.one_in = cfg->one_in;
-	err = choose_programs(e, cfg->kinds, d);
+	/* Sampling follows tasks by all of these. */
+	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
 	if (err)
 		return err;
 	choose_probes(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
-	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus))
+	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
+	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
 	err = events_bpf__load(e->skel);
 	return err ? bpf_load_failed(e->talk, err, "the event stream", d) : 0;

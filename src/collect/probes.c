@@ -71,10 +71,10 @@ static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
 	int err;
 
 	if (access(KPROBE_PMU, F_OK) != 0)
-		return diag_set(d, -ENOTSUP, "leave it out, or use a kernel with CONFIG_KPROBES",
+		return diag_set(d, -EINVAL, "leave it out, or use a kernel with CONFIG_KPROBES",
 		                "cannot probe '%s': this kernel has no kprobes", spec->symbol);
 	if (!has_function(spec->symbol))
-		return diag_set(d, -ENOENT, "see /proc/kallsyms for what there is",
+		return diag_set(d, -EINVAL, "see /proc/kallsyms for what there is",
 		                "this kernel has no function '%s'", spec->symbol);
 	p->link = bpf_program__attach_kprobe_opts(prog, spec->symbol, &opts);
 	if (p->link)
@@ -103,10 +103,10 @@ static int attach_uprobe(struct probe *p, const struct probe_spec *spec,
 		return 0;
 	err = -errno;
 	if (err == -ENOENT && has_folder)
-		return diag_set(d, err, "see 'nm' and 'nm -D' for what there is",
+		return diag_set(d, -EINVAL, "see 'nm' and 'nm -D' for what there is",
 		                "'%.80s' has no function '%.60s'", spec->path, spec->symbol);
 	if (err == -ENOENT)
-		return diag_set(d, err, "give its path, and see 'nm -D' for what is in it",
+		return diag_set(d, -EINVAL, "give its path, and see 'nm -D' for what is in it",
 		                "found no '%.60s' with a function '%.60s'", spec->path,
 		                spec->symbol);
 	return diag_set(d, err, "run again with --debug for the whole log",
@@ -155,7 +155,7 @@ static int attach_tracepoint(struct probe *p, const struct probe_spec *spec,
 	int err;
 
 	if (!vmlinux || !has_tracepoint(vmlinux, spec))
-		return diag_set(d, -ENOENT,
+		return diag_set(d, -EINVAL,
 		                "system calls have one for all, raw_syscalls:sys_enter",
 		                "this kernel has no tracepoint '%.60s:%.60s'", spec->path,
 		                spec->symbol);
