@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/record_probes.h"
+#include "collect/scx_plan.h"
 #include "session/recorder.h"
 
 #define SECOND_NS 1000000000ULL
@@ -72,12 +73,14 @@ static const struct event_set event_sets[] = {
 	{ "ipi", IPI_KINDS },
 	{ "workqueue", WORK_KINDS },
 	{ "other", OTHER_KINDS },
-	{ "all", DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS },
+	{ "scx", SCX_KINDS },
+	{ "all",
+	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
 };
 
 static const char *const event_set_names[] = { "default", "sched", "wakeup", "task",
 	                                       "irq",     "power", "ipi",    "workqueue",
-	                                       "other",   "all",   NULL };
+	                                       "other",   "scx",   "all",    NULL };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -88,12 +91,12 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, all",
+		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
-			   "hw_pressure and gpu_mem; all is everything that this kernel has. Names of single kinds, "
+			   "hw_pressure and gpu_mem; scx what sched_ext does with its queues; all is everything that this kernel has. Names of single kinds, "
 			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
@@ -146,7 +149,7 @@ static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 			return 0;
 		}
 	}
-	if (kind && kind < EV_PROBE) {
+	if (kind && (kind < EV_PROBE || EV_BIT(kind) & SCX_KINDS)) {
 		*kinds |= EV_BIT(kind);
 		return 0;
 	}
@@ -177,6 +180,15 @@ static int parse_events(const struct opt_list *list, uint64_t *kinds, struct dia
 	/* Records carry ids; names come from the lifecycle. */
 	*kinds |= TASK_KINDS;
 	return err;
+}
+
+/* Whether sched_ext was asked for in so many words, and not as a part of all. */
+static bool names_scx(const struct opt_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (strcasestr(list->items[i], "scx") || strcasestr(list->items[i], "dsq"))
+			return true;
+	return false;
 }
 
 static void default_name(char *buf, size_t size)
@@ -237,7 +249,17 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 			(unsigned long long)s->breaks);
 }
 
-static int record(const struct recorder_cfg *cfg, struct diag *d)
+/* What was asked for by name and cannot be had is worth a word before, not after. */
+static void tell_missing(const struct recorder *r, const struct opt_list *events)
+{
+	bool is_there = access("/sys/kernel/sched_ext", F_OK) == 0;
+
+	if (recorder_missing(r) & SCX_KINDS && names_scx(events))
+		log_warn("scx events are not available: this kernel %s",
+		         is_there ? "does not let sched_ext be traced" : "has no sched_ext");
+}
+
+static int record(const struct recorder_cfg *cfg, const struct opt_list *events, struct diag *d)
 {
 	/* Onto a terminal that is free for it: neither the command's nor that of the trace itself. */
 	bool has_progress = isatty(STDERR_FILENO) && !cfg->command;
@@ -250,6 +272,7 @@ static int record(const struct recorder_cfg *cfg, struct diag *d)
 		return err;
 	if (recorder_nr_cgroups(r) == 0 && cfg->nr_cgroup)
 		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
+	tell_missing(r, events);
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
@@ -319,7 +342,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		cfg.path = name;
 	}
 	if (!err)
-		err = record(&cfg, &d);
+		err = record(&cfg, &args->events, &d);
 	return err ? cli_fail(&d) : CLI_OK;
 }
 

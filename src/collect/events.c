@@ -16,6 +16,7 @@
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
 #include "collect/events_skel.h"
+#include "collect/scx_part.h"
 
 struct events {
 	uint64_t kinds; /* really there */
@@ -30,7 +31,9 @@ struct events {
 	int epoll_fd;
 	struct ev_cpu *cpus; /* as of the last look */
 	struct ev_cpu *told; /* losses that went into the stream */
+	struct btf *vmlinux;
 	struct probes *probes;
+	struct scx_part *scx;
 	uint64_t one_in;
 	uint64_t start_ns;
 	bool is_begun; /* the stream's own first records are out */
@@ -104,23 +107,22 @@ static void choose_probes(struct events *e, const struct events_cfg *cfg)
 /* Loads only what was asked for and exists. */
 static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 {
-	struct btf *vmlinux = btf__load_vmlinux_btf();
 	struct bpf_program *prog;
 
-	if (!vmlinux)
+	e->vmlinux = btf__load_vmlinux_btf();
+	if (!e->vmlinux)
 		return diag_set(d, -errno, "see 'schedscope doctor'",
 		                "this kernel has no type information (BTF)");
 	bpf_object__for_each_program(prog, e->skel->obj) bpf_program__set_autoload(prog, false);
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		if (!(kinds & EV_BIT(sources[i].kind)) ||
-		    !has_tracepoint(vmlinux, sources[i].tracepoint))
+		    !has_tracepoint(e->vmlinux, sources[i].tracepoint))
 			continue;
 		prog = bpf_object__find_program_by_name(e->skel->obj, sources[i].program);
 		bpf_program__set_autoload(prog, true);
 		e->kinds |= EV_BIT(sources[i].kind);
 	}
 	e->missing = kinds & ~e->kinds;
-	btf__free(vmlinux);
 	return 0;
 }
 
@@ -186,6 +188,23 @@ static int fill_maps(struct events *e, const struct events_cfg *cfg)
 	return 0;
 }
 
+static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	struct scx_part_cfg scx = {
+		.kinds = cfg->kinds,
+		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
+		.events = e->skel->obj,
+		.vmlinux = e->vmlinux,
+		.talk = e->talk,
+	};
+	int err = scx_part_open(&scx, d, &e->scx);
+
+	e->missing &= ~scx_part_kinds(e->scx);
+	btf__free(e->vmlinux); /* 20 MB that nobody needs any more */
+	e->vmlinux = NULL;
+	return err;
+}
+
 static int open_probes(struct events *e, const struct events_cfg *cfg, struct diag *d)
 {
 	struct probes_cfg probes = {
@@ -242,6 +261,8 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up the rings");
 	err = open_probes(e, cfg, d);
+	if (!err)
+		err = open_scx(e, cfg, d);
 	if (err)
 		return err;
 	*out = TAKE_PTR(e);
@@ -266,12 +287,14 @@ int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag 
 static void set_open(struct events *e, bool is_open)
 {
 	probes_listen(e->probes, is_open);
+	scx_part_listen(e->scx, is_open);
 	__atomic_store_n(&e->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
 }
 
 int events_attach(struct events *e, struct diag *d)
 {
 	struct bpf_object_skeleton *s = e->skel->skeleton;
+	int err;
 
 	for (int i = 0; i < s->prog_cnt; i++) {
 		struct bpf_program *prog = *s->progs[i].prog;
@@ -283,6 +306,10 @@ int events_attach(struct events *e, struct diag *d)
 		if (!*s->progs[i].link)
 			return bpf_load_failed(e->talk, -errno, "the event stream", d);
 	}
+	/* After the switches, so that what is said of a task comes when it is on its CPU. */
+	err = scx_part_attach(e->scx);
+	if (err)
+		return bpf_load_failed(e->talk, err, "sched_ext", d);
 	e->start_ns = clock_boot_ns();
 	set_open(e, true);
 	return 0;
@@ -302,6 +329,8 @@ static int tell_beginning(struct events *e, const struct ev_sink *sink)
 	e->is_begun = true;
 	if (e->one_in > 1)
 		err = sink->push(sink->ctx, &rec.hdr);
+	if (!err)
+		err = scx_part_tell(e->scx, e->start_ns, sink);
 	return err ? err : probes_tell(e->probes, e->start_ns, sink);
 }
 
@@ -351,6 +380,7 @@ int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 
 	set_open(e, false);
 	probes_detach(e->probes);
+	scx_part_detach(e->scx);
 	events_bpf__detach(e->skel);
 	e->until_ns = clock_boot_ns();
 	if (!err)
@@ -374,7 +404,8 @@ void events_totals(const struct events *e, struct events_totals *out)
 			out->lost[kind] += e->cpus[cpu].lost[kind];
 		}
 	}
-	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes);
+	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes) +
+	              scx_part_missed(e->scx);
 	order_stats(e->order, &out->order);
 }
 
@@ -390,6 +421,8 @@ void events_close(struct events *e)
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
 	probes_close(e->probes);
+	scx_part_close(e->scx);
+	btf__free(e->vmlinux);
 	events_bpf__destroy(e->skel);
 	bpf_talk_stop(e->talk);
 	free(e->ring_fds);

@@ -398,6 +398,11 @@ size_t recorder_nr_cgroups(const struct recorder *r)
 	return stat_filter_cgroups(r->filter)->nr;
 }
 
+uint64_t recorder_missing(const struct recorder *r)
+{
+	return events_missing(r->events);
+}
+
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)
 {
 	int err = 0;
