@@ -2,6 +2,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
 
 int events_part_share(struct bpf_object *from, struct bpf_object *part)
 {
@@ -35,4 +39,18 @@ uint64_t events_part_missed(const struct bpf_object *part)
 			missed += info.recursion_misses;
 	}
 	return missed;
+}
+
+bool events_part_has_function(const char *name)
+{
+	SCOPED(scoped_fclose) FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], symbol[256];
+	bool is_empty = true;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		is_empty = false;
+		if (sscanf(line, "%*s %*c %255s", symbol) == 1 && strcmp(symbol, name) == 0)
+			return true;
+	}
+	return is_empty;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -16,3 +17,5 @@ struct bpf_object;
 MUST_USE int events_part_share(struct bpf_object *from, struct bpf_object *part);
 /* Runs of its programs that the kernel skipped because one was already running. */
 uint64_t events_part_missed(const struct bpf_object *part);
+/* Whether the kernel has a function of that name in its table of symbols; true if it does not tell. */
+bool events_part_has_function(const char *name);

@@ -48,21 +48,6 @@ bool probes_need(const struct events_probe *probes, size_t nr, uint32_t type)
 	return false;
 }
 
-/* Whether the kernel has a function of that name; true if it does not tell. */
-static bool has_function(const char *name)
-{
-	SCOPED(scoped_fclose) FILE *file = fopen("/proc/kallsyms", "re");
-	char line[512], symbol[PROBE_SYMBOL_LEN];
-	bool is_empty = true;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		is_empty = false;
-		if (sscanf(line, "%*s %*c %255s", symbol) == 1 && strcmp(symbol, name) == 0)
-			return true;
-	}
-	return is_empty;
-}
-
 static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
                          const struct probes_cfg *cfg, struct diag *d)
 {
@@ -73,7 +58,7 @@ static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
 	if (access(KPROBE_PMU, F_OK) != 0)
 		return diag_set(d, -EINVAL, "leave it out, or use a kernel with CONFIG_KPROBES",
 		                "cannot probe '%s': this kernel has no kprobes", spec->symbol);
-	if (!has_function(spec->symbol))
+	if (!events_part_has_function(spec->symbol))
 		return diag_set(d, -EINVAL, "see /proc/kallsyms for what there is",
 		                "this kernel has no function '%s'", spec->symbol);
 	p->link = bpf_program__attach_kprobe_opts(prog, spec->symbol, &opts);

@@ -24,7 +24,7 @@ static void scoped_part(struct scx_part *const *p)
 	scx_part_close(*p);
 }
 
-/* By its type information; whether it can be traced is seen when it is attached. */
+/* Type information alone is no proof: it may tell of functions that exist only as copies of another name. */
 static bool find_function(void *ctx, const char *name, struct scx_function *out)
 {
 	const struct btf *vmlinux = ctx;
@@ -33,7 +33,7 @@ static bool find_function(void *ctx, const char *name, struct scx_function *out)
 	const struct btf_param *params;
 
 	type = type ? btf__type_by_id(vmlinux, type->type) : NULL;
-	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS)
+	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || !events_part_has_function(name))
 		return false;
 	params = btf_params(type);
 	out->nr_params = btf_vlen(type);
@@ -75,6 +75,23 @@ static int load(struct scx_part *p, const struct scx_plan *plan, const struct sc
 	return err ? err : scx_bpf__load(p->skel);
 }
 
+/* All but the switch, whose turn comes after that of the event stream. They are silent as yet. */
+static int attach_functions(struct scx_part *p)
+{
+	struct bpf_object_skeleton *s = p->skel->skeleton;
+
+	for (int i = 0; i < s->prog_cnt; i++) {
+		struct bpf_program *prog = *s->progs[i].prog;
+
+		if (!bpf_program__autoload(prog) || prog == p->skel->progs.on_scx_switch)
+			continue;
+		*s->progs[i].link = bpf_program__attach(prog);
+		if (!*s->progs[i].link)
+			return -errno;
+	}
+	return 0;
+}
+
 int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_part **out)
 {
 	SCOPED(scoped_part) struct scx_part *p = NULL;
@@ -89,9 +106,12 @@ int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_par
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	p->kinds = plan.kinds;
 	err = load(p, &plan, cfg);
-	if (err)
+	if (!err)
+		err = attach_functions(p);
+	if (err == -EPERM || err == -ENOMEM)
 		return bpf_load_failed(cfg->talk, err, "sched_ext", d);
-	*out = TAKE_PTR(p);
+	if (!err) /* else the kernel does not let functions be traced: the rest works without */
+		*out = TAKE_PTR(p);
 	return 0;
 }
 
@@ -102,14 +122,19 @@ uint64_t scx_part_kinds(const struct scx_part *p)
 
 int scx_part_attach(struct scx_part *p)
 {
-	int err = p ? scx_bpf__attach(p->skel) : 0;
+	struct bpf_program *prog = p ? p->skel->progs.on_scx_switch : NULL;
 
-	if (p && !err) {
-		read_scheduler(p);
-		p->skel->bss->is_on = p->scheduler[0] != '\0';
-		memcpy(p->skel->bss->scheduler, p->scheduler, sizeof(p->scheduler));
+	if (!p)
+		return 0;
+	if (bpf_program__autoload(prog)) {
+		p->skel->links.on_scx_switch = bpf_program__attach(prog);
+		if (!p->skel->links.on_scx_switch)
+			return -errno;
 	}
-	return err;
+	read_scheduler(p);
+	p->skel->bss->is_on = p->scheduler[0] != '\0';
+	memcpy(p->skel->bss->scheduler, p->scheduler, sizeof(p->scheduler));
+	return 0;
 }
 
 void scx_part_listen(struct scx_part *p, bool is_open)
