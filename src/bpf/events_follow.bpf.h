@@ -20,9 +20,10 @@
 #include "bpf/task.bpf.h"
 
 enum {
-	FOLLOW_EARLY = 1, /* chosen while it was on a CPU: its wakeup will tell whether it slept at all */
-	FOLLOW_WAIT,      /* until its switch-in */
-	FOLLOW_SLICE,     /* until its switch-out */
+	FOLLOW_EARLY =
+		1, /* chosen while it was on a CPU: its wakeup will tell whether it slept at all */
+	FOLLOW_WAIT,  /* until its switch-in */
+	FOLLOW_SLICE, /* until its switch-out */
 };
 
 /* tid -> FOLLOW_*; sized by user space. */

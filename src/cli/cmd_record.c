@@ -361,7 +361,8 @@ static int run(const struct opt_command *self, int argc, char **argv)
 			log_set_level(LOG_INFO);
 		if (args.is_debug)
 			log_set_level(LOG_DEBUG);
-		if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints, &probes, &d))
+		if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints, &probes,
+		                       &d))
 			exit_code = cli_usage_error(self, &d);
 		else
 			exit_code = run_args(self, &args, &probes, &operands.operands, words);

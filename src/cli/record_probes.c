@@ -13,7 +13,8 @@ static int add(struct record_probes *p, uint32_t type, const char *spec)
 	if (!items)
 		return -ENOMEM;
 	p->items = items;
-	items[p->nr] = (struct events_probe){ .type = type, .spec = spec, .id = (uint32_t)p->nr + 1 };
+	items[p->nr] =
+		(struct events_probe){ .type = type, .spec = spec, .id = (uint32_t)p->nr + 1 };
 	p->nr++;
 	return 0;
 }
@@ -49,8 +50,8 @@ int record_probes_make(const struct opt_list *kprobes, const struct opt_list *up
 		err = add(out, EV_PROBE_UPROBE, uprobes->items[i]);
 	for (size_t i = 0; !err && i < tracepoints->nr; i++)
 		err = add_words(out, EV_PROBE_TRACEPOINT, tracepoints->items[i]);
-	return err ? diag_set(d, err, NULL, "out of memory") :
-		     probe_spec_check(out->items, out->nr, d);
+	return err ? diag_set(d, err, NULL, "out of memory")
+	           : probe_spec_check(out->items, out->nr, d);
 }
 
 void record_probes_done(struct record_probes *p)

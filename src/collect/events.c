@@ -78,10 +78,11 @@ static const struct source sources[] = {
 	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
 };
 
-#define FOLLOWED_KINDS                                                                            \
-	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_EXEC))
+#define FOLLOWED_KINDS                                                                       \
+	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | \
+	 EV_BIT(EV_EXEC))
 #define FOLLOWED_MAX 16384 /* tasks that are followed at a time */
-#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define NR_SOURCES   (sizeof(sources) / sizeof(sources[0]))
 
 static void scoped_events(struct events *const *e)
 {

@@ -168,8 +168,8 @@ int probe_spec_check(const struct events_probe *probes, size_t nr, struct diag *
 	int err = 0;
 
 	if (nr > PROBES_MAX)
-		return diag_set(d, -EINVAL, "leave some out", "%zu probes are more than the %d that go",
-		                nr, PROBES_MAX);
+		return diag_set(d, -EINVAL, "leave some out",
+		                "%zu probes are more than the %d that go", nr, PROBES_MAX);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = probe_spec_parse(&probes[i], &spec, d);
 	return err;

@@ -14,10 +14,10 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-#define PROBES_MAX        64
-#define PROBE_SYMBOL_LEN  256
-#define PROBE_PATH_LEN    1024
-#define PROBE_NAME_LEN    128
+#define PROBES_MAX       64
+#define PROBE_SYMBOL_LEN 256
+#define PROBE_PATH_LEN   1024
+#define PROBE_NAME_LEN   128
 
 /* What to attach to. */
 struct events_probe {
@@ -27,8 +27,8 @@ struct events_probe {
 };
 
 struct probe_spec {
-	uint32_t type;               /* EV_PROBE_* */
-	char path[PROBE_PATH_LEN];   /* or the subsystem; empty for a kprobe */
+	uint32_t type;             /* EV_PROBE_* */
+	char path[PROBE_PATH_LEN]; /* or the subsystem; empty for a kprobe */
 	char symbol[PROBE_SYMBOL_LEN];
 	uint64_t offset;
 	char name[PROBE_NAME_LEN]; /* for people: file:symbol, without the folders; cut at its beginning */

@@ -66,8 +66,8 @@ static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
 		return 0;
 	err = -errno;
 	return diag_set(d, err,
-	                err == -EPERM ? "the kernel may be locked down" :
-					"some functions cannot be probed",
+	                err == -EPERM ? "the kernel may be locked down"
+	                              : "some functions cannot be probed",
 	                "the kernel refused a kprobe on '%s'", spec->symbol);
 }
 
@@ -140,8 +140,7 @@ static int attach_tracepoint(struct probe *p, const struct probe_spec *spec,
 	int err;
 
 	if (!vmlinux || !has_tracepoint(vmlinux, spec))
-		return diag_set(d, -EINVAL,
-		                "system calls have one for all, raw_syscalls:sys_enter",
+		return diag_set(d, -EINVAL, "system calls have one for all, raw_syscalls:sys_enter",
 		                "this kernel has no tracepoint '%.60s:%.60s'", spec->path,
 		                spec->symbol);
 	err = load_tracepoint(p, spec, cfg);
@@ -208,8 +207,7 @@ int probes_tell(const struct probes *p, uint64_t ts_ns, const struct ev_sink *si
 		memset(&rec, 0, sizeof(rec));
 		rec.info.hdr.kind = EV_PROBE_INFO;
 		rec.info.hdr.ts_ns = ts_ns;
-		rec.info.hdr.size =
-			(__u16)(sizeof(rec.info) + (strlen(one->name) + 1 + 7) / 8 * 8);
+		rec.info.hdr.size = (__u16)(sizeof(rec.info) + (strlen(one->name) + 1 + 7) / 8 * 8);
 		rec.info.probe = one->id;
 		rec.info.type = one->type;
 		memcpy(rec.name, one->name, sizeof(rec.name));

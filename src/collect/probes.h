@@ -26,8 +26,8 @@ struct probes;
 struct probes_cfg {
 	const struct events_probe *probes; /* not kept */
 	size_t nr;
-	const struct ev_cfg *ev;    /* what the programs of the event stream were told */
-	struct bpf_object *events;  /* loaded, with on_kprobe and on_uprobe where they are needed */
+	const struct ev_cfg *ev;   /* what the programs of the event stream were told */
+	struct bpf_object *events; /* loaded, with on_kprobe and on_uprobe where they are needed */
 	const struct bpf_talk *talk;
 };
 

@@ -46,7 +46,7 @@ struct recorder_stats {
 	uint64_t events; /* seen by the kernel side, of all kinds */
 	uint64_t switches;
 	uint64_t wakings;
-	uint64_t hits; /* of probes */
+	uint64_t hits;   /* of probes */
 	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
 	uint64_t lost;
 	uint64_t written; /* records */
@@ -61,7 +61,7 @@ typedef void recorder_progress_fn(void *ctx, const struct recorder_stats *stats)
 
 MUST_USE int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out);
 size_t recorder_nr_cgroups(const struct recorder *r); /* that the patterns match */
-uint64_t recorder_missing(const struct recorder *r);   /* kinds that this kernel does not have */
+uint64_t recorder_missing(const struct recorder *r);  /* kinds that this kernel does not have */
 /* progress, which may be NULL, is called about four times a second. */
 MUST_USE int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx,
                           struct diag *d, enum recorder_end *why);

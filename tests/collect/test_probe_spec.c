@@ -87,8 +87,9 @@ static void a_return_is_said_in_front_or_behind(void **state)
 
 static void what_is_no_uprobe_is_named(void **state)
 {
-	static const char *const bad[] = { "", ":", "main", "/bin/x:", ":main", "/bin/:main",
-		                           "ret:", "ret:main", "%return", "/bin/x:ma in" };
+	static const char *const bad[] = { "",        ":",           "main", "/bin/x:",
+		                           ":main",   "/bin/:main",  "ret:", "ret:main",
+		                           "%return", "/bin/x:ma in" };
 	struct probe_spec s;
 
 	(void)state;

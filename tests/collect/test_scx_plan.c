@@ -135,8 +135,7 @@ static void other_arguments_are_not_taken_for_known_ones(void **state)
 	expect_eq(plan.kinds, EV_BIT(EV_SCX_STATE));
 	assert_null(place_of(&plan, "on_scx_switch"));
 
-	k.at[0].function =
-		(struct scx_function){ 6, { "a", "b", "c", "dsq", "p", "enq_flags" } };
+	k.at[0].function = (struct scx_function){ 6, { "a", "b", "c", "dsq", "p", "enq_flags" } };
 	expect_eq(plan_of(&k, SCX_KINDS).kinds, EV_BIT(EV_SCX_STATE));
 
 	k.at[3].function = (struct scx_function){ 1, { "kdata" } };
