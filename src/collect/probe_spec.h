@@ -22,8 +22,8 @@
 /* What to attach to. */
 struct events_probe {
 	uint32_t type;    /* EV_PROBE_KPROBE, UPROBE (for both kinds of it) or TRACEPOINT */
-	const char *spec; /* as above */
 	uint32_t id;      /* under which its hits come */
+	const char *spec; /* as above */
 };
 
 struct probe_spec {

@@ -141,7 +141,7 @@ static void there_is_a_most(void **state)
 
 	(void)state;
 	for (int i = 0; i <= PROBES_MAX; i++)
-		probes[i] = (struct events_probe){ EV_PROBE_KPROBE, "f", (uint32_t)i };
+		probes[i] = (struct events_probe){ EV_PROBE_KPROBE, (uint32_t)i, "f" };
 	expect_eq(probe_spec_check(probes, PROBES_MAX, &d), 0);
 	expect_eq(probe_spec_check(probes, PROBES_MAX + 1, &d), -EINVAL);
 	assert_non_null(strstr(d.what, "65 probes"));

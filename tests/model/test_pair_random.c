@@ -637,7 +637,7 @@ static void push_noise(struct world *w)
 		words[i] = (uint64_t)roll(w, 8) << 32 | roll(w, 8);
 	hdr->kind = kinds[roll(w, sizeof(kinds))];
 	hdr->size = sizeof(words);
-	hdr->flags = (uint8_t)(roll(w, 2) ? 0 : roll(w, 32));
+	hdr->flags = (uint8_t)(roll(w, 2) ? 0 : roll(w, 64));
 	hdr->cpu = roll(w, NR_CPUS);
 	hdr->ts_ns = w->now_ns - (roll(w, 20) == 0 ? 5 : 0);
 	if (hdr->kind == EV_SWITCH && roll(w, 8) == 0)
