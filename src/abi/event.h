@@ -45,6 +45,7 @@
 	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
 	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
 	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
+	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
 	X(SCX_RUN, 31, ev_scx_run, "what sched_ext says of the task that comes on a CPU")   \
 	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                    \
 	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")             \
@@ -76,6 +77,7 @@ enum {
 	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
 	EV_FLAG_OTHER_PREV = 4,
 	EV_FLAG_OTHER_NEXT = 8,
+	EV_FLAG_UNKNOWN = 16, /* who left (SWITCH) or woke (wakes) is not known; its tid says 0 */
 	/* Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. */
 	EV_FLAG_LAST = 32,
 };
@@ -274,6 +276,9 @@ struct ev_pmu {
 	__u32 nr;
 };
 
+#define EV_PMU_MAX     8       /* values that the programs of the event stream read */
+#define EV_PMU_UNKNOWN (~0ULL) /* this one could not be read */
+
 /* A dispatch queue that does not exist; ids with bit 63 are the kernel's own. */
 #define EV_DSQ_INVALID (1ULL << 63)
 #define EV_NO_LAYER    (~0U)
@@ -388,6 +393,16 @@ struct ev_blocked {
 	__u32 tid;
 	__u32 is_io;
 };
+
+/* Followed by nr words of 64 CPUs each, the lowest first. */
+struct ev_affinity {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u16 nr;
+	__u16 flags; /* EV_AFFINITY_* */
+};
+
+enum { EV_AFFINITY_ALL = 1 }; /* every CPU that is online is among them */
 
 struct ev_task_info {
 	struct ev_hdr hdr;

@@ -74,6 +74,7 @@ static bool check_rest(const struct ev_hdr *rec, size_t rest)
 {
 	const struct ev_sample *sample = (const void *)rec;
 	const struct ev_pmu *pmu = (const void *)rec;
+	const struct ev_affinity *affinity = (const void *)rec;
 	const char *text = (const char *)rec;
 
 	switch (rec->kind) {
@@ -81,6 +82,8 @@ static bool check_rest(const struct ev_hdr *rec, size_t rest)
 		return rest == ((size_t)sample->nr_kernel + sample->nr_user) * sizeof(__u64);
 	case EV_PMU:
 		return rest == (uint64_t)pmu->nr * sizeof(__u64);
+	case EV_AFFINITY:
+		return rest == affinity->nr * sizeof(__u64);
 	case EV_PROBE_INFO: /* a name of at least one byte, and a NUL behind it */
 		return rest > 0 && text[rec->size - rest] != '\0' && text[rec->size - 1] == '\0';
 	case EV_STRING:

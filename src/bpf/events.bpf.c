@@ -17,6 +17,7 @@
 #include "abi/event_cfg.h"
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
+#include "bpf/events_pmu.bpf.h"
 #include "bpf/events_probe.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
@@ -50,18 +51,36 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	bool wants_prev, wants_next, is_last = false;
+	struct slot s, pmu = {};
 	struct switch_args a;
 	struct ev_switch *e;
-	struct slot s;
+	struct ev_cpu *c;
 
 	switch_args_read(ctx, cfg.switch_args, &a);
 	wants_prev = is_wanted(a.prev);
 	wants_next = is_wanted(a.next);
 	if (is_sampling())
 		is_last = follow_switch(&a, &wants_prev, &wants_next);
+	if (cfg.filter_cgroup || cfg.nr_counters) {
+		c = this_cpu();
+		if (!c || !is_open)
+			return 0;
+		/* One that was moved out of the cgroup while it ran: its slice has an end too. */
+		if (a.prev->pid && (__u32)a.prev->pid == c->shown_tid)
+			wants_prev = true;
+		if (cfg.nr_counters && (wants_prev || wants_next))
+			begin_pmu(&pmu, c, wants_prev ? (__u32)a.prev->pid : 0);
+		c->shown_tid = wants_next ? (__u32)a.next->pid : 0;
+	}
 	if (!wants_prev && !wants_next)
 		return 0;
 	e = begin(&s, EV_SWITCH, sizeof(*e));
+	if (cfg.nr_counters && pmu.rec) {
+		/* One moment for both: whoever reads them can tell which slice it was. */
+		if (e)
+			pmu.rec->ts_ns = e->hdr.ts_ns;
+		end(&pmu);
+	}
 	if (!e)
 		return 0;
 	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
@@ -490,19 +509,31 @@ int on_hotplug_exit(__u64 *ctx)
 	return 0;
 }
 
-SEC("tp_btf/hw_pressure_update")
-int on_hw_pressure(__u64 *ctx)
+static __always_inline int pressure(__u32 cpu, __u64 value)
 {
 	struct slot s;
 	struct ev_hw_pressure *e = begin(&s, EV_HW_PRESSURE, sizeof(*e));
 
 	if (!e)
 		return 0;
-	e->pressure = ctx[1];
-	e->cpu = (__u32)ctx[0];
+	e->pressure = value;
+	e->cpu = cpu;
 	e->pad_ = 0;
 	end(&s);
 	return 0;
+}
+
+SEC("tp_btf/hw_pressure_update")
+int on_hw_pressure(__u64 *ctx)
+{
+	return pressure((__u32)ctx[0], ctx[1]);
+}
+
+/* Its name before 6.10. */
+SEC("tp_btf/thermal_pressure_update")
+int on_thermal_pressure(__u64 *ctx)
+{
+	return pressure((__u32)ctx[0], ctx[1]);
 }
 
 SEC("tp_btf/gpu_mem_total")

@@ -112,15 +112,15 @@ static __always_inline bool follow_migrate(struct task_struct *p)
 	return state && *state == FOLLOW_WAIT;
 }
 
-/* Takes from the wanted tasks those that are not followed. True if that of prev ends here. */
+/* Whom of both the record is about: who is followed was wanted when that began. True if that of prev ends here. */
 static __always_inline bool follow_switch(const struct switch_args *a, bool *has_prev,
                                           bool *has_next)
 {
 	__u32 *prev = follow_state(a->prev), *next = follow_state(a->next);
 
 	/* In a slice, or waiting though it ran: then the kernel did not tell of its switch-in. */
-	*has_prev = *has_prev && prev && *prev != FOLLOW_EARLY;
-	*has_next = *has_next && next && *next == FOLLOW_WAIT;
+	*has_prev = prev && *prev != FOLLOW_EARLY;
+	*has_next = next && *next == FOLLOW_WAIT;
 	if (*has_next)
 		*next = FOLLOW_SLICE;
 	if (*has_prev)

@@ -7,26 +7,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "abi/hist.h"
+#include "bpf/counter.bpf.h"
 #include "bpf/stat_maps.bpf.h"
-
-/*
- * What a counter would show had it been on the PMU all the time. Counters that take turns are on it for a
- * tick or so each: only sums over many slices can be scaled, so this scales the count since the start. The
- * times are cut to 20 bits so that nothing overflows.
- */
-static __always_inline __u64 scaled_count(const struct bpf_perf_event_value *v)
-{
-	__u32 cut = v->running ? hist_log2(v->running) : 0;
-	__u64 enabled, running;
-
-	if (!v->running || v->running >= v->enabled)
-		return v->counter;
-	cut = cut > 20 ? cut - 20 : 0;
-	enabled = v->enabled >> cut;
-	running = v->running >> cut;
-	return v->counter / running * enabled + v->counter % running * enabled / running;
-}
 
 /*
  * Adds what the counters of this CPU moved since the last look to the task that made them move. An estimate

@@ -60,14 +60,6 @@ struct {
 	__type(value, struct stat_history);
 } histories SEC(".maps");
 
-/* Counter i of CPU c is at i * nr_cpus + c. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} counter_fds SEC(".maps");
-
 /* Source of zeroes as large as a task's state: one copy instead of a loop. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -15,6 +15,7 @@
 #include "cli/record_probes.h"
 #include "collect/scx_plan.h"
 #include "session/recorder.h"
+#include "sys/pmu.h"
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
@@ -31,6 +32,9 @@ struct record_args {
 	struct opt_list uprobes;
 	struct opt_list tracepoints;
 	uint64_t one_in;
+	struct opt_list pmu;
+	bool wants_system_stats;
+	bool wants_stacks;
 	bool is_compressed;
 	int rings;
 	uint64_t ring_kib;
@@ -100,7 +104,8 @@ static const struct opt options[] = {
 			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
-			   "deaths stay those of the whole machine. Ends with the process."),
+			   "deaths stay those of the whole machine. Where others run, the trace shows nobody. Ends with "
+			   "the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
 	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
@@ -118,6 +123,14 @@ static const struct opt options[] = {
 			   "switch to the task and the one that ends that slice are recorded, so that its wait and its "
 			   "slice are whole; other wakeups, switches and migrations are left out. The trace and the "
 			   "summary say so."),
+	OPT_LIST(0, "pmu", "EVENT[,...]", struct record_args, pmu,
+		"count these events in every slice, at most 8: those of 'schedscope stat --perf-list'",
+		.details = "What each event moved while a task was on a CPU stands at the end of that slice, under the "
+			   "key pmu:EVENT. Software events such as page-faults and task-clock work everywhere; hardware "
+			   "events need a PMU."),
+	OPT_FLAG('s', "system-stats", struct record_args, wants_system_stats,
+		"CPU times, memory, paging, pressure and network ten times a second"),
+	OPT_FLAG(0, "stacks", struct record_args, wants_stacks, "sample stacks; not available yet"),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file loads as it is"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
@@ -132,6 +145,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
+	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ 0 },
 };
@@ -189,6 +203,45 @@ static bool names_scx(const struct opt_list *list)
 		if (strcasestr(list->items[i], "scx") || strcasestr(list->items[i], "dsq"))
 			return true;
 	return false;
+}
+
+/* Names of the events to count; the pointers are into the names. */
+struct pmu_words {
+	char names[EV_PMU_MAX][PMU_NAME_MAX];
+	const char *words[EV_PMU_MAX];
+	size_t nr;
+};
+
+static int add_pmu(struct pmu_words *p, const char *name, struct diag *d)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (strcmp(p->names[i], name) == 0)
+			return 0;
+	if (!name[0])
+		return diag_set(d, -EINVAL, "leave the comma out", "--pmu has a name missing");
+	if (strlen(name) >= PMU_NAME_MAX)
+		return diag_set(d, -EINVAL, NULL, "'%.60s...' is too long for an event", name);
+	if (p->nr == EV_PMU_MAX)
+		return diag_set(d, -EINVAL, "record the others in a second run",
+		                "'%s' is one event too many: %d at a time", name, EV_PMU_MAX);
+	memcpy(p->names[p->nr], name, strlen(name) + 1);
+	p->words[p->nr] = p->names[p->nr];
+	p->nr++;
+	return 0;
+}
+
+static int parse_pmu(const struct opt_list *list, struct pmu_words *out, struct diag *d)
+{
+	char name[2 * PMU_NAME_MAX];
+	int err = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		for (const char *at = list->items[i]; !err && at;) {
+			at = pmu_next_name(at, name, sizeof(name));
+			err = add_pmu(out, name, d);
+		}
+	}
+	return err;
 }
 
 static void default_name(char *buf, size_t size)
@@ -294,6 +347,9 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->pid && command->nr)
 		return diag_set(d, -EINVAL, "leave one out",
 		                "-p and a command contradict each other");
+	if (args->wants_stacks)
+		return diag_set(d, -ENOTSUP, "leave --stacks out",
+		                "not available: stacks come with profiling, which is not there yet");
 	err = match_new(args->cgroup.items, args->cgroup.nr, d, &match);
 	match_free(match);
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
@@ -312,18 +368,24 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		.probes = probes->items,
 		.nr_probes = probes->nr,
 		.one_in = (uint32_t)args->one_in,
+		.wants_system_stats = args->wants_system_stats,
 		.is_per_cpu_rings = args->rings == 1,
 		.ring_bytes = (uint32_t)args->ring_kib * 1024,
 		.is_compressed = args->is_compressed,
 		.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
 		.command_line = words,
 	};
+	struct pmu_words pmu = { .nr = 0 };
 	struct diag d = { 0 };
 	char name[64];
 	int err = parse_events(&args->events, &cfg.kinds, &d);
 
 	if (!err)
+		err = parse_pmu(&args->pmu, &pmu, &d);
+	if (!err)
 		err = check_args(args, command, &d);
+	cfg.pmu = pmu.words;
+	cfg.nr_pmu = pmu.nr;
 	if (err == -EINVAL)
 		return cli_usage_error(self, &d);
 	if (!err && command->nr) {
@@ -374,6 +436,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	opt_list_done(&args.tracepoints);
 	opt_list_done(&args.events);
 	opt_list_done(&args.cgroup);
+	opt_list_done(&args.pmu);
 	return exit_code;
 }
 

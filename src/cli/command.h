@@ -17,10 +17,13 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 extern const struct opt_program cli_program;
 
+extern const struct opt_command cmd_analyze;
 extern const struct opt_command cmd_doctor;
+extern const struct opt_command cmd_explain;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
+extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;
 extern const struct opt_command cmd_stat;
 

@@ -144,6 +144,14 @@ int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d, 
 	return 0;
 }
 
+int bpf_fill_fds(int map_fd, const int *fds, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (fds[i] >= 0 && bpf_map_update_elem(map_fd, &i, &fds[i], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
 int bpf_run_iterator(int iter_link_fd)
 {
 	SCOPED(scoped_close) int fd = bpf_iter_create(iter_link_fd);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/diag.h"
@@ -23,6 +24,9 @@ int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct 
 /* Task storage with values of any size: libbpf can only make what a type in the object describes. */
 MUST_USE int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d,
                                    int *out_fd);
+
+/* Element i of a map of descriptors becomes fds[i]; those below 0 stay empty. 0 or -errno. */
+MUST_USE int bpf_fill_fds(int map_fd, const int *fds, uint32_t nr);
 
 /* Runs a BPF iterator to its end without looking at what it prints. */
 MUST_USE int bpf_run_iterator(int iter_link_fd);

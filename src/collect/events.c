@@ -16,6 +16,7 @@
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
 #include "collect/events_skel.h"
+#include "collect/percpu.h"
 #include "collect/scx_part.h"
 
 struct events {
@@ -29,6 +30,8 @@ struct events {
 	struct ring **rings;
 	struct order *order;
 	int epoll_fd;
+	uint32_t *possible; /* CPUs, ascending */
+	uint32_t nr_possible;
 	struct ev_cpu *cpus; /* as of the last look */
 	struct ev_cpu *told; /* losses that went into the stream */
 	struct btf *vmlinux;
@@ -75,6 +78,7 @@ static const struct source sources[] = {
 	{ EV_CPU_HOTPLUG, "on_hotplug_enter", "cpuhp_enter" },
 	{ EV_CPU_HOTPLUG, "on_hotplug_exit", "cpuhp_exit" },
 	{ EV_HW_PRESSURE, "on_hw_pressure", "hw_pressure_update" },
+	{ EV_HW_PRESSURE, "on_thermal_pressure", "thermal_pressure_update" },
 	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
 };
 
@@ -162,6 +166,8 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
 	e->skel->rodata->cfg.one_in = cfg->one_in;
+	e->skel->rodata->cfg.nr_counters = cfg->nr_counters;
+	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
 	/* Sampling follows tasks by all of these. */
 	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
 	if (err)
@@ -169,7 +175,9 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	choose_probes(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
-	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1))
+	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
+	    bpf_map__set_max_entries(e->skel->maps.counter_fds,
+	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
 	err = events_bpf__load(e->skel);
 	return err ? bpf_load_failed(e->talk, err, "the event stream", d) : 0;
@@ -186,7 +194,8 @@ static int fill_maps(struct events *e, const struct events_cfg *cfg)
 	for (uint32_t cpu = 0; cpu < cfg->nr_cpus; cpu++)
 		if (bpf_map_update_elem(of_cpu, &cpu, &cfg->ring_of_cpu[cpu], BPF_ANY))
 			return -errno;
-	return 0;
+	return bpf_fill_fds(bpf_map__fd(e->skel->maps.counter_fds), cfg->counter_fds,
+	                    cfg->nr_counters * cfg->nr_cpus);
 }
 
 static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag *d)
@@ -247,8 +256,11 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 	e->talk = bpf_talk_listen();
 	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
 	e->told = calloc(cfg->nr_cpus, sizeof(*e->told));
-	if (!e->cpus || !e->told)
+	e->possible = calloc(cfg->nr_cpus, sizeof(*e->possible));
+	if (!e->cpus || !e->told || !e->possible)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	memcpy(e->possible, cfg->possible, cfg->nr_possible * sizeof(*e->possible));
+	e->nr_possible = cfg->nr_possible;
 	err = make_rings(e, cfg, d);
 	if (!err)
 		err = load(e, cfg, d);
@@ -342,6 +354,7 @@ static int tell_losses(struct events *e, const struct ev_sink *sink)
 
 	if (bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.cpus), &zero, e->cpus))
 		return -errno;
+	percpu_spread(e->cpus, sizeof(*e->cpus), e->possible, e->nr_possible);
 	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
 		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
 			struct ev_lost rec = {
@@ -428,6 +441,7 @@ void events_close(struct events *e)
 	bpf_talk_stop(e->talk);
 	free(e->ring_fds);
 	free(e->rings);
+	free(e->possible);
 	free(e->cpus);
 	free(e->told);
 	free(e);

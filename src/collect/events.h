@@ -24,9 +24,11 @@ struct events;
 struct events_cfg {
 	uint64_t kinds; /* EV_BIT() of each */
 	enum abi_switch_args switch_args;
-	uint32_t tgid;               /* 0 = all */
-	bool is_cgroup_only;         /* only tasks in the cgroups of events_add_cgroup() */
-	uint32_t nr_cpus;            /* possible ones */
+	uint32_t tgid;            /* 0 = all */
+	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
+	uint32_t nr_cpus;         /* highest possible one + 1 */
+	const uint32_t *possible; /* those that the kernel may have, ascending */
+	uint32_t nr_possible;
 	const uint32_t *ring_of_cpu; /* nr_cpus numbers below nr_rings */
 	uint32_t nr_rings;
 	uint32_t ring_bytes; /* each; a power of two and a multiple of the page size */
@@ -37,6 +39,9 @@ struct events_cfg {
 	 * switch to the task and the one that ends that slice. The first record is EV_SAMPLING then.
 	 */
 	uint32_t one_in;
+	/* What each slice counted comes as EV_PMU at its end. Counter i of CPU c is counter_fds[i * nr_cpus + c]. */
+	uint32_t nr_counters; /* at most EV_PMU_MAX; needs EV_SWITCH */
+	const int *counter_fds;
 };
 
 struct events_totals {

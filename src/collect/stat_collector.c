@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/bpf_open.h"
+#include "collect/percpu.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
 
@@ -121,16 +122,6 @@ static int fill_places(struct stat_collector *c, const struct stat_cpu_place *pl
 	return 0;
 }
 
-static int fill_counters(struct stat_collector *c, const int *fds)
-{
-	int fd = bpf_map__fd(c->skel->maps.counter_fds);
-
-	for (uint32_t i = 0; i < c->plan.cfg.nr_counters * c->plan.cfg.nr_cpus; i++)
-		if (fds[i] >= 0 && bpf_map_update_elem(fd, &i, &fds[i], BPF_ANY))
-			return -errno;
-	return 0;
-}
-
 int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
                         struct stat_collector **out)
 {
@@ -153,7 +144,8 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 		return err;
 	err = fill_places(c, cfg->places);
 	if (!err)
-		err = fill_counters(c, cfg->counter_fds);
+		err = bpf_fill_fds(bpf_map__fd(c->skel->maps.counter_fds), cfg->counter_fds,
+		                   c->plan.cfg.nr_counters * c->plan.cfg.nr_cpus);
 	if (err)
 		return diag_set(d, err, NULL, "cannot fill the BPF maps");
 	c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.ring), on_ring_record, c, NULL);
@@ -335,16 +327,13 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
-/* The kernel answers with one value per possible CPU, one behind the other, whatever their numbers are. */
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
 		return -errno;
-	for (uint32_t i = c->nr_possible; i-- > 0;)
-		if (c->possible[i] != i)
-			c->cpus[c->possible[i]] = c->cpus[i];
+	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
 	return 0;
 }
 

@@ -36,6 +36,7 @@ static void add_col(struct table *t, const char *title, size_t min_width, bool i
 		.width = width > min_width ? width : min_width,
 		.is_right = is_right,
 	};
+	t->nr_shown = t->nr_cols;
 }
 
 void table_col(struct table *t, const char *title, size_t min_width)
@@ -113,6 +114,19 @@ size_t table_nr_rows(const struct table *t)
 	return t->nr_cols ? t->nr_cells / t->nr_cols : 0;
 }
 
+void table_fit(struct table *t, size_t width)
+{
+	size_t used = 0;
+
+	t->nr_shown = 0;
+	while (t->nr_shown < t->nr_cols) {
+		used += t->cols[t->nr_shown].width + (t->nr_shown > 0);
+		if (t->nr_shown > 0 && used > width)
+			break;
+		t->nr_shown++;
+	}
+}
+
 /* Blanks are owed, not written, until something follows them: no line ends in one. */
 static void print_cell(const struct table *t, uint32_t col, const char *text, size_t *owed,
                        FILE *out)
@@ -133,7 +147,7 @@ static void print_line(const struct table *t, const char *const *cells, const ch
 	size_t owed = 0;
 
 	fputs(indent, out);
-	for (uint32_t i = 0; i < t->nr_cols; i++)
+	for (uint32_t i = 0; i < t->nr_shown; i++)
 		print_cell(t, i, cells ? cells[i] : t->cols[i].title, &owed, out);
 	fputc('\n', out);
 }

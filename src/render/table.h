@@ -28,6 +28,7 @@ struct table {
 	struct arena *mem;
 	struct table_col cols[TABLE_MAX_COLS];
 	uint32_t nr_cols;
+	uint32_t nr_shown; /* of them, from the first; all unless table_fit() says otherwise */
 	const char **cells;
 	size_t nr_cells;
 	size_t capacity;
@@ -41,6 +42,8 @@ void table_col_right(struct table *t, const char *title, size_t min_width);
 void table_cell(struct table *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void table_u64(struct table *t, uint64_t value);
 size_t table_nr_rows(const struct table *t);
+/* Leaves out the last columns that do not fit; the first is always shown. After the last cell. */
+void table_fit(struct table *t, size_t width);
 
 /* Titles and rows [first, first + nr); 0, -ENOMEM, -EINVAL for a row that is not full, or -EIO. */
 MUST_USE int table_print(const struct table *t, size_t first, size_t nr, const char *indent,

@@ -17,10 +17,15 @@
 #include "base/clock.h"
 #include "collect/events.h"
 #include "collect/ring_plan.h"
+#include "session/affinity.h"
+#include "session/counter_set.h"
+#include "session/record_facts.h"
 #include "session/stat_filter.h"
+#include "session/system_stats.h"
 #include "session/tracing.h"
 #include "session/watch.h"
 #include "sys/caps.h"
+#include "sys/cpulist.h"
 #include "sys/proc_tasks.h"
 #include "sys/topology.h"
 #include "trace/writer.h"
@@ -38,6 +43,10 @@ struct recorder {
 	struct events *events;
 	struct trace_writer *writer;
 	struct ev_sink sink;
+	struct cpulist online;
+	struct counter_set *counters; /* NULL = none */
+	struct affinity *affinity;
+	struct system_stats *stats; /* NULL = not asked for */
 	uint64_t start_ns;
 	pid_t child; /* 0 = none */
 	int child_status;
@@ -79,9 +88,13 @@ static int open_writer(struct recorder *r, struct diag *d)
 		.command_line = r->cfg.command_line,
 		.system = &system,
 		.kinds = r->cfg.kinds,
-		.calls = { .clocks = read_clocks },
+		.pmu_names = r->cfg.pmu,
+		.nr_pmu_names = r->cfg.nr_pmu,
+		.calls = { .clocks = read_clocks, .cmdline = record_cmdline },
 	};
-	int err;
+	const struct record_filter filter = { r->cfg.tgid, r->cfg.cgroup, r->cfg.nr_cgroup };
+	struct record_facts facts;
+	int err = record_facts_init(&facts, r->topology, &filter);
 
 	if (uname(&uts) == 0) {
 		system.sysname = uts.sysname;
@@ -92,9 +105,43 @@ static int open_writer(struct recorder *r, struct diag *d)
 	}
 	if (getrandom(&cfg.uuid, sizeof(cfg.uuid), GRND_NONBLOCK) != (ssize_t)sizeof(cfg.uuid))
 		memset(&cfg.uuid, 0, sizeof(cfg.uuid)); /* a trace without a name of its own */
-	err = trace_writer_create(r->cfg.path, &cfg, d, &r->writer);
-	if (!err)
-		r->sink = trace_writer_sink(r->writer);
+	cfg.attrs = facts.attrs;
+	cfg.nr_attrs = facts.nr_attrs;
+	cfg.cpus = facts.cpus;
+	cfg.nr_cpus = facts.nr_cpus;
+	err = err ? diag_set(d, err, NULL, "out of memory")
+	          : trace_writer_create(r->cfg.path, &cfg, d, &r->writer);
+	record_facts_done(&facts);
+	return err;
+}
+
+/* What stands between the stream and the writer, or beside them. */
+static int open_extras(struct recorder *r, struct diag *d)
+{
+	int err = affinity_new(trace_writer_sink(r->writer), &r->online, affinity_of_task,
+	                       &r->affinity);
+
+	if (!err && r->cfg.wants_system_stats)
+		err = system_stats_new(r->rings.nr_cpus, &r->stats);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	r->sink = affinity_sink(r->affinity);
+	return 0;
+}
+
+static int open_counters(struct recorder *r, struct diag *d)
+{
+	int err = topology_online(r->topology, &r->online);
+
+	if (!err && r->cfg.nr_pmu)
+		err = counter_set_new(topology_counts(r->topology)->nr_cpu_ids, &r->counters);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	for (size_t i = 0; !err && i < r->cfg.nr_pmu; i++) {
+		struct counter_slot_cfg slot = { r->cfg.pmu[i], PERF_COUNT_ALL, -1 };
+
+		err = counter_set_add(r->counters, &r->online, &slot, d);
+	}
 	return err;
 }
 
@@ -122,7 +169,11 @@ static int plan_rings(struct recorder *r, struct diag *d)
 
 static int open_events(struct recorder *r, const struct tracing *tracing, struct diag *d)
 {
+	SCOPED(scoped_free) uint32_t *possible = calloc(r->rings.nr_cpus, sizeof(*possible));
 	struct events_cfg cfg = {
+		.possible = possible,
+		.nr_counters = r->counters ? counter_set_nr(r->counters) : 0,
+		.counter_fds = r->counters ? counter_set_fds(r->counters) : NULL,
 		.kinds = r->cfg.kinds,
 		.switch_args = tracing->switch_args,
 		.tgid = r->cfg.tgid,
@@ -136,8 +187,12 @@ static int open_events(struct recorder *r, const struct tracing *tracing, struct
 		.one_in = r->cfg.one_in,
 	};
 	const struct cgroup_set *set;
-	int err = events_open(&cfg, d, &r->events);
+	int err;
 
+	if (!possible || (cfg.nr_counters && !cfg.counter_fds))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	cfg.nr_possible = topology_possible(r->topology, possible);
+	err = events_open(&cfg, d, &r->events);
 	if (err || !r->cfg.nr_cgroup)
 		return err;
 	set = stat_filter_cgroups(r->filter);
@@ -165,6 +220,8 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 	if (!err)
 		err = plan_rings(r, d);
 	if (!err)
+		err = open_counters(r, d);
+	if (!err)
 		err = open_events(r, &tracing, d);
 	if (!err && cfg->tgid) {
 		r->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)cfg->tgid, 0);
@@ -174,6 +231,8 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
 	if (!err)
 		err = open_writer(r, d);
+	if (!err)
+		err = open_extras(r, d);
 	if (err)
 		return err;
 	*out = TAKE_PTR(r);
@@ -275,6 +334,8 @@ static int begin(struct recorder *r, struct diag *d)
 {
 	int err = start_command(r, d);
 
+	if (!err && r->counters && counter_set_start(r->counters))
+		err = diag_set(d, -EIO, NULL, "cannot start the counters");
 	if (!err)
 		err = events_attach(r->events, d);
 	if (err)
@@ -365,6 +426,8 @@ static int loop(struct recorder *r, struct watch *w, recorder_progress_fn *progr
 		err = watch_wait(w, next < end ? next : end, &event);
 		if (!err)
 			err = events_poll(r->events, 0, &r->sink, d);
+		if (!err && r->stats)
+			err = system_stats_tick(r->stats, clock_boot_ns(), r->writer);
 		if (err || has_ended(r, event, why))
 			return err;
 		if (progress && now >= tell) {
@@ -420,6 +483,10 @@ int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag
 	if (r->target_fd >= 0)
 		close(r->target_fd);
 	events_close(r->events);
+	affinity_free(r->affinity);
+	system_stats_free(r->stats);
+	counter_set_free(r->counters);
+	cpulist_done(&r->online);
 	stat_filter_free(r->filter);
 	ring_plan_done(&r->rings);
 	topology_free(r->topology);

@@ -26,6 +26,9 @@ struct recorder_cfg {
 	const struct events_probe *probes; /* of the user's choice */
 	size_t nr_probes;
 	uint32_t one_in; /* record one wakeup in so many, with what follows from it; 0 = all */
+	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
+	size_t nr_pmu;
+	bool wants_system_stats;
 	bool is_per_cpu_rings;
 	uint32_t ring_bytes; /* 0 picks */
 	bool is_compressed;
@@ -52,7 +55,7 @@ struct recorder_stats {
 	uint64_t written; /* records */
 	uint64_t bytes;
 	uint64_t breaks;    /* switches that do not follow from the one before */
-	bool is_filtered;   /* then switches of others are left out, and breaks mean nothing */
+	bool is_filtered;   /* then tasks that become wanted while they run make breaks, too */
 	uint64_t missing;   /* kinds that this kernel does not have */
 	int command_status; /* as of waitpid(), if there was a command */
 };

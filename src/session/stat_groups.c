@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "sys/pmu.h"
 
 const char *const stat_group_names[] = { "latency",   "slice",  "sleep", "perf", "schedstat",
 	                                 "migration", "waking", "most",  "all",  NULL };
@@ -82,21 +83,6 @@ static int add_word(struct stat_groups *g, const char *word, stat_is_event_fn *i
 	return unknown_word(word, d);
 }
 
-/* Next word of a comma-separated list; commas between slashes belong to an event's terms. */
-static const char *next_word(const char *at, char *word, size_t size)
-{
-	size_t len = 0;
-	bool is_inside = false;
-
-	for (; *at && (*at != ',' || is_inside); at++) {
-		is_inside ^= *at == '/';
-		if (len < size - 1)
-			word[len++] = *at;
-	}
-	word[len] = '\0';
-	return *at ? at + 1 : NULL;
-}
-
 int stat_groups_parse(const char *const *words, size_t nr, stat_is_event_fn *is_event, void *ctx,
                       struct diag *d, struct stat_groups *out)
 {
@@ -109,7 +95,7 @@ int stat_groups_parse(const char *const *words, size_t nr, stat_is_event_fn *is_
 		for (const char *at = words[i]; at;) {
 			int err;
 
-			at = next_word(at, word, sizeof(word));
+			at = pmu_next_name(at, word, sizeof(word));
 			err = add_word(&g, word, is_event, ctx, d);
 			if (err)
 				return err;

@@ -49,9 +49,7 @@ static int read_topology(struct stat_session *s, const char *path, struct diag *
 	s->possible = calloc(s->nr_cpus, sizeof(*s->possible));
 	if (!s->places || !s->possible)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
-		if (topology_cpu(s->machine, cpu))
-			s->possible[s->nr_possible++] = cpu;
+	s->nr_possible = topology_possible(s->machine, s->possible);
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
 		const struct topology_cpu *at = topology_cpu(stat_placement(s), cpu);
 
@@ -72,16 +70,11 @@ static int open_counters(struct stat_session *s, struct diag *d)
 {
 	struct cpulist online = { 0 };
 	struct diag why = { 0 };
-	int err = 0;
+	int err;
 
 	if (!(stat_groups_all(&s->cfg.groups) & STAT_GROUP_PERF))
 		return 0;
-	for (uint32_t cpu = 0; !err && cpu < s->nr_cpus; cpu++) {
-		const struct topology_cpu *at = topology_cpu(s->machine, cpu);
-
-		if (!at || at->is_online)
-			err = cpulist_add(&online, cpu);
-	}
+	err = topology_online(s->machine, &online);
 	if (!err)
 		err = stat_counters_open(&s->cfg.groups, &online, s->nr_cpus, &why, &s->counters);
 	cpulist_done(&online);

@@ -66,6 +66,12 @@ struct pmu_lister {
 	void *ctx;
 };
 
+/*
+ * Takes the next name off a comma-separated list; commas between slashes belong to an event's terms. Returns
+ * what follows, NULL at the end. A name that does not fit is cut.
+ */
+const char *pmu_next_name(const char *at, char *name, size_t size);
+
 /* All names that can be used on this machine and charged to tasks. 0, what row() said, or -errno. */
 MUST_USE int pmu_list(const struct pmu_paths *paths, const struct pmu_lister *lister,
                       struct diag *d);

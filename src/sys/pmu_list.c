@@ -114,3 +114,17 @@ int pmu_list(const struct pmu_paths *paths, const struct pmu_lister *lister, str
 		err = row(&l, "rHEX", "raw", "the PMU's event code in hexadecimal, as in r0964");
 	return err;
 }
+
+const char *pmu_next_name(const char *at, char *name, size_t size)
+{
+	size_t len = 0;
+	bool is_inside = false;
+
+	for (; *at && (*at != ',' || is_inside); at++) {
+		is_inside ^= *at == '/';
+		if (len < size - 1)
+			name[len++] = *at;
+	}
+	name[len] = '\0';
+	return *at ? at + 1 : NULL;
+}

@@ -183,6 +183,26 @@ const struct topology_counts *topology_counts(const struct topology *t)
 	return &t->counts;
 }
 
+uint32_t topology_possible(const struct topology *t, uint32_t *out)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t cpu = 0; cpu < t->counts.nr_cpu_ids; cpu++)
+		if (t->cpus[cpu].is_possible)
+			out[nr++] = cpu;
+	return nr;
+}
+
+int topology_online(const struct topology *t, struct cpulist *out)
+{
+	int err = 0;
+
+	for (uint32_t cpu = 0; !err && cpu < t->counts.nr_cpu_ids; cpu++)
+		if (t->cpus[cpu].is_online)
+			err = cpulist_add(out, cpu);
+	return err;
+}
+
 const struct topology_cpu *topology_cpu(const struct topology *t, uint32_t cpu)
 {
 	if (cpu >= t->counts.nr_cpu_ids || !t->cpus[cpu].is_possible)

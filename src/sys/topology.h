@@ -91,6 +91,10 @@ void topology_free(struct topology *t); /* NULL is fine */
 void scoped_topology(struct topology *const *t);
 
 const struct topology_counts *topology_counts(const struct topology *t);
+/* Numbers of the possible CPUs, ascending; out has room for nr_cpu_ids. How many there are. */
+uint32_t topology_possible(const struct topology *t, uint32_t *out);
+/* Adds the CPUs that are online to the set. 0 or -ENOMEM. */
+MUST_USE int topology_online(const struct topology *t, struct cpulist *out);
 /* NULL for a CPU that is not possible. */
 const struct topology_cpu *topology_cpu(const struct topology *t, uint32_t cpu);
 const struct topology_node *topology_node(const struct topology *t,

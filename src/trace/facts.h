@@ -46,3 +46,39 @@ struct trace_uuid {
 	uint64_t msb;
 	uint64_t lsb;
 };
+
+/* A number with the name that the kernel gives it in /proc; names that Perfetto does not know are left out. */
+struct trace_pair {
+	const char *name;
+	uint64_t value;
+};
+
+struct trace_cpu_times {
+	uint32_t cpu;
+	/* Since boot: user, nice, system, idle, iowait, irq, softirq, steal. */
+	uint64_t ns[8];
+};
+
+struct trace_net {
+	const char *name;
+	/* Since boot: bytes, packets, errors, drops received; the same sent. */
+	uint64_t values[8];
+};
+
+/* How the machine does at one moment; parts may be empty. */
+struct trace_sys_stats {
+	uint64_t ts_ns;
+	const struct trace_cpu_times *cpus;
+	size_t nr_cpus;
+	const struct trace_pair *memory; /* of /proc/meminfo, kB */
+	size_t nr_memory;
+	const struct trace_pair *paging; /* of /proc/vmstat */
+	size_t nr_paging;
+	const struct trace_pair *pressure; /* cpu.some, cpu.full, io.some, ...; ns */
+	size_t nr_pressure;
+	uint64_t forks;      /* 0 = unknown */
+	const uint32_t *khz; /* by CPU; 0 = unknown */
+	size_t nr_khz;
+	const struct trace_net *nets;
+	size_t nr_nets;
+};

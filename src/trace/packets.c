@@ -160,7 +160,7 @@ static void put_counter(struct pb *w, const struct track_desc *desc)
 	if (desc->unit)
 		pb_string(w, COUNTER_UNIT_NAME, desc->unit);
 	else
-		pb_uint(w, COUNTER_UNIT, COUNTER_UNIT_COUNT);
+		pb_uint(w, COUNTER_UNIT, desc->is_time ? COUNTER_UNIT_TIME_NS : COUNTER_UNIT_COUNT);
 	pb_end(w, counter);
 }
 
@@ -181,6 +181,10 @@ void packet_track(struct pb *w, const struct track_desc *desc)
 		put_counter(w, desc);
 	else if (desc->kind == TRACK_PLAIN)
 		pb_uint(w, TRACK_SIBLING_MERGE, TRACK_SIBLING_MERGE_NONE);
+	if (desc->has_ranks)
+		pb_uint(w, TRACK_CHILD_ORDERING, TRACK_CHILDREN_BY_RANK);
+	if (desc->rank)
+		pb_int(w, TRACK_RANK, desc->rank);
 	pb_end(w, track);
 	packet_end(w, packet);
 }

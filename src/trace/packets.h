@@ -42,6 +42,9 @@ struct track_desc {
 	const char *name;
 	uint32_t tgid, tid; /* of a thread */
 	const char *unit;   /* of a counter; NULL = a plain count */
+	bool is_time;       /* a counter of nanoseconds */
+	bool has_ranks;     /* its children say in which order they come */
+	int32_t rank;       /* among its siblings, if they have ranks; 0 = first, or none */
 };
 void packet_track(struct pb *w, const struct track_desc *desc);
 

@@ -1,5 +1,5 @@
 /*
- * trace/schema — numbers of Perfetto's messages that we write. Names are those of its protos.
+ * trace/schema — numbers of Perfetto's messages that we read and write. Names are those of its protos.
  *
  * Numbers are Perfetto's and never change. Members of FtraceEvent and fields of each of its messages are
  * kept apart by prefix: FTRACE_* chooses the message, the rest are its fields.
@@ -12,24 +12,47 @@ enum { /* TracePacket */
        PACKET_FTRACE_EVENTS = 1,
        PACKET_PROCESS_TREE = 2,
        PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_SYS_STATS = 7,
        PACKET_TIMESTAMP = 8,
        PACKET_SEQUENCE_ID = 10,
        PACKET_TRACK_EVENT = 11,
        PACKET_INTERNED_DATA = 12,
        PACKET_SEQUENCE_FLAGS = 13,
+       PACKET_TRUSTED_UID = 3,
        PACKET_TRACE_CONFIG = 33,
+       PACKET_FTRACE_STATS = 34,
+       PACKET_STATE_CLEARED = 41,
+       PACKET_DROPPED = 42,
+       PACKET_PROCESS_DESCRIPTOR = 43,
+       PACKET_THREAD_DESCRIPTOR = 44,
        PACKET_SYSTEM_INFO = 45,
        PACKET_COMPRESSED_PACKETS = 50,
+       PACKET_CLOCK_ID = 58,
+       PACKET_DEFAULTS = 59,
        PACKET_TRACK_DESCRIPTOR = 60,
        PACKET_PERF_SAMPLE = 66,
        PACKET_CPU_INFO = 67,
+       PACKET_SERVICE_EVENT = 69,
+       PACKET_TRUSTED_PID = 79,
        PACKET_TRACE_UUID = 89,
+       PACKET_MACHINE_ID = 98,
+       PACKET_GENERIC_TREE = 122,
        PACKET_TRACE_ATTRIBUTES = 126,
+       PACKET_ZSTD_PACKETS = 133,
 };
 
 enum { /* sequence_flags */
        SEQ_STATE_CLEARED = 1,
        SEQ_NEEDS_STATE = 2,
+};
+
+enum { /* TracePacketDefaults and its TrackEventDefaults */
+       DEFAULTS_TRACK_EVENT = 11,
+       DEFAULTS_PERF_SAMPLE = 12,
+       DEFAULTS_CLOCK_ID = 58,
+       TRACK_DEFAULTS_UUID = 11,
+       TRACK_DEFAULTS_COUNTERS = 31,
+       TRACK_DEFAULTS_DOUBLE_COUNTERS = 45,
 };
 
 /* Our own sequences: interned strings are per sequence. */
@@ -76,6 +99,19 @@ enum { /* TraceUuid, TraceAttributes, CpuInfo */
        CPU_CAPACITY = 3,
 };
 
+enum { /* SysStats, its CpuTimes, and the entries of the others: a key and a value */
+       STATS_MEMINFO = 1,
+       STATS_VMSTAT = 2,
+       STATS_CPU = 3,
+       STATS_FORKS = 4,
+       STATS_CPUFREQ_KHZ = 11,
+       STATS_PSI = 14,
+       STATS_CPU_ID = 1,
+       STATS_CPU_USER_NS = 2, /* the others follow in the order of /proc/stat */
+       STATS_KEY = 1,
+       STATS_VALUE = 2,
+};
+
 enum { /* TraceConfig, its DataSource, DataSourceConfig and FtraceConfig */
        CONFIG_DATA_SOURCES = 2,
        DATA_SOURCE_CONFIG = 1,
@@ -103,7 +139,15 @@ enum { /* FtraceEventBundle */
        BUNDLE_EVENT = 2,
        BUNDLE_LOST_EVENTS = 3,
        BUNDLE_COMPACT_SCHED = 4,
+       BUNDLE_FTRACE_CLOCK = 5,
+       BUNDLE_FTRACE_TIMESTAMP = 6,
+       BUNDLE_BOOT_TIMESTAMP = 7,
+       BUNDLE_LAST_READ = 9,
        BUNDLE_PREVIOUS_END = 10,
+       BUNDLE_DESCRIPTORS = 11,
+       FTRACE_CLOCK_GLOBAL = 2,
+       FTRACE_CLOCK_LOCAL = 3,
+       FTRACE_CLOCK_MONO_RAW = 4,
 };
 
 enum { /* CompactSched */
@@ -131,6 +175,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_CPU_FREQUENCY = 11,
        FTRACE_CPU_IDLE = 13,
        FTRACE_SCHED_WAKEUP = 17,
+       FTRACE_SCHED_BLOCKED_REASON = 18,
        FTRACE_SCHED_WAKING = 20,
        FTRACE_IPI_ENTRY = 21,
        FTRACE_IPI_EXIT = 22,
@@ -139,9 +184,17 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SOFTIRQ_EXIT = 25,
        FTRACE_IRQ_HANDLER_ENTRY = 36,
        FTRACE_IRQ_HANDLER_EXIT = 37,
+       FTRACE_EXT4_SYNC_FILE_ENTER = 43,
+       FTRACE_EXT4_SYNC_FILE_EXIT = 44,
+       FTRACE_BLOCK_RQ_ISSUE = 45,
+       FTRACE_DIRECT_RECLAIM_BEGIN = 46,
+       FTRACE_DIRECT_RECLAIM_END = 47,
        FTRACE_WORKQUEUE_EXECUTE_END = 57,
        FTRACE_WORKQUEUE_EXECUTE_START = 58,
+       FTRACE_SUSPEND_RESUME = 113,
        FTRACE_SCHED_WAKEUP_NEW = 114,
+       FTRACE_BLOCK_RQ_COMPLETE = 125,
+       FTRACE_BLOCK_RQ_INSERT = 126,
        FTRACE_TASK_NEWTASK = 235,
        FTRACE_TASK_RENAME = 236,
        FTRACE_SCHED_PROCESS_EXEC = 237,
@@ -149,9 +202,14 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SCHED_PROCESS_FREE = 240,
        FTRACE_SCHED_PROCESS_HANG = 241,
        FTRACE_SCHED_PROCESS_WAIT = 242,
+       FTRACE_MM_PAGE_ALLOC = 307,
+       FTRACE_MM_PAGE_FREE = 310,
+       FTRACE_GENERIC = 327,
        FTRACE_GPU_MEM_TOTAL = 340,
        FTRACE_CPUHP_EXIT = 343,
        FTRACE_CPUHP_ENTER = 345,
+       FTRACE_NETIF_RECEIVE_SKB = 360,
+       FTRACE_NET_DEV_XMIT = 361,
        FTRACE_SCHED_MIGRATE_TASK = 491,
        FTRACE_KPROBE_EVENT = 542,
 };
@@ -218,6 +276,27 @@ enum { /* interrupts and work */
        WORK_FUNCTION = 2,
 };
 
+enum { /* disks, files, network, memory, suspend */
+       BLOCK_DEV = 1,
+       BLOCK_SECTOR = 2,
+       BLOCK_NR_SECTOR = 3,
+       BLOCK_BYTES = 4, /* not of Complete */
+       BLOCK_RWBS = 5,
+       SYNC_FILE_DEV = 1,
+       SYNC_FILE_INO = 2,
+       NET_LEN = 1,
+       NET_NAME = 2,
+       PAGE_ALLOC_ORDER = 3,
+       PAGE_FREE_ORDER = 1,
+       RECLAIM_BEGIN_ORDER = 1,
+       SUSPEND_ACTION = 1,
+       SUSPEND_VAL = 2,
+       SUSPEND_START = 3,
+       BLOCKED_PID = 1,
+       BLOCKED_CALLER = 2,
+       BLOCKED_IO_WAIT = 3,
+};
+
 enum { /* power, hotplug, GPU, probes */
        CPU_FREQUENCY_STATE = 1,
        CPU_FREQUENCY_CPU = 2,
@@ -241,15 +320,21 @@ enum { /* power, hotplug, GPU, probes */
 enum { /* TrackDescriptor, its ThreadDescriptor and CounterDescriptor */
        TRACK_UUID = 1,
        TRACK_NAME = 2,
+       TRACK_PROCESS = 3,
        TRACK_THREAD = 4,
        TRACK_PARENT_UUID = 5,
        TRACK_COUNTER = 8,
+       TRACK_STATIC_NAME = 10,
+       TRACK_CHILD_ORDERING = 11,
+       TRACK_CHILDREN_BY_RANK = 3,
+       TRACK_RANK = 12,
        TRACK_SIBLING_MERGE = 15,
        TRACK_SIBLING_MERGE_NONE = 2,
        THREAD_DESC_PID = 1,
        THREAD_DESC_TID = 2,
        THREAD_DESC_NAME = 5,
        COUNTER_UNIT = 3,
+       COUNTER_UNIT_TIME_NS = 1,
        COUNTER_UNIT_COUNT = 2,
        COUNTER_UNIT_NAME = 6,
 };
@@ -281,8 +366,14 @@ enum { /* InternedData, and what it holds */
        INTERNED_FUNCTION_NAMES = 5,
        INTERNED_FRAMES = 6,
        INTERNED_CALLSTACKS = 7,
+       INTERNED_BUILD_IDS = 16,
+       INTERNED_MAPPING_PATHS = 17,
+       INTERNED_SOURCE_PATHS = 18,
        INTERNED_MAPPINGS = 19,
        INTERNED_KERNEL_SYMBOLS = 26,
+       INTERNED_VALUE_TYPES = 27,
+       INTERNED_STRING_VALUES = 29,
+       INTERNED_CORRELATION_IDS = 43,
        ENTRY_IID = 1,
        ENTRY_STRING = 2,
        FRAME_FUNCTION_NAME_ID = 2,

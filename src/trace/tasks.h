@@ -21,6 +21,8 @@ enum {
 	TASK_HAS_PMU_TRACK = 32,
 	TASK_GONE = 64,
 	TASK_RECENT = 128,
+	TASK_RESTRICTED = 256, /* the trace says that it may not run on all CPUs */
+	TASK_HAS_SCX_TRACK = 512,
 };
 
 struct trace_task {

@@ -9,9 +9,25 @@
 #define STRINGS_BYTES  (2U << 20)
 #define EVENT_STRINGS  64U /* of one event at most */
 #define INTERNED_BYTES (64U << 10)
+#define SECOND_NS      1000000000ULL
+#define DSQ_BUILTIN    (1ULL << 63)
+#define DSQ_LOCAL_ON   (1ULL << 62) /* with DSQ_BUILTIN: that of the CPU in the lower half */
 
 /* Kinds of tracks, mixed into their uuids. */
-enum { UUID_THREAD = 1, UUID_IDLE, UUID_PMU, UUID_LOST, UUID_LOST_FOLDER, UUID_PRESSURE };
+enum {
+	UUID_THREAD = 1,
+	UUID_IDLE,
+	UUID_PMU,
+	UUID_LOST,
+	UUID_LOST_FOLDER,
+	UUID_PRESSURE,
+	UUID_FOLDER,
+	UUID_COUNTER,
+	UUID_SCX,
+	UUID_SCHEDULER,
+	UUID_DSQ_DEPTH,
+	UUID_DSQ_LATENCY,
+};
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
 {
@@ -126,21 +142,51 @@ int track_of_task(struct track_out *t, struct ftrace_cpu *c, struct trace_task *
 	return put_track(t, &desc);
 }
 
+/* A track beside the task's own; the idle task has but one. */
+static int track_beside(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
+                        uint32_t flag, struct track_desc *desc)
+{
+	uint32_t kind = (uint32_t)desc->uuid;
+	int err = track_of_task(t, c, task, desc->ts_ns, &desc->parent_uuid);
+
+	desc->uuid = task ? uuid_of(kind, desc->parent_uuid, 0) : desc->parent_uuid;
+	if (err || !task || task->flags & flag)
+		return err;
+	task->flags |= flag;
+	return put_track(t, desc);
+}
+
 int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task, uint64_t ts_ns,
                  uint64_t *out)
 {
-	struct track_desc desc = { .kind = TRACK_PLAIN, .ts_ns = ts_ns, .name = "pmu" };
-	int err = track_of_task(t, c, task, ts_ns, &desc.parent_uuid);
+	struct track_desc desc = { .ts_ns = ts_ns, .uuid = UUID_PMU, .name = "pmu" };
+	int err = track_beside(t, c, task, TASK_HAS_PMU_TRACK, &desc);
 
-	if (err || !task) {
-		*out = desc.parent_uuid;
-		return err;
-	}
-	desc.uuid = uuid_of(UUID_PMU, desc.parent_uuid, 0);
 	*out = desc.uuid;
-	if (task->flags & TASK_HAS_PMU_TRACK)
+	return err;
+}
+
+int track_of_scx(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task, uint64_t ts_ns,
+                 uint64_t *out)
+{
+	struct track_desc desc = { .ts_ns = ts_ns, .uuid = UUID_SCX, .name = "scx" };
+	int err = track_beside(t, c, task, TASK_HAS_SCX_TRACK, &desc);
+
+	*out = desc.uuid;
+	return err;
+}
+
+int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out)
+{
+	struct track_desc desc = { .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_SCHEDULER, 0, 0),
+		                   .name = "sched_ext",
+		                   .has_ranks = true };
+
+	*out = desc.uuid;
+	if (t->has_scheduler)
 		return 0;
-	task->flags |= TASK_HAS_PMU_TRACK;
+	t->has_scheduler = true;
 	return put_track(t, &desc);
 }
 
@@ -165,6 +211,18 @@ int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event
 {
 	event->type = TRACK_INSTANT;
 	return put_event(t, ts_ns, event);
+}
+
+int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns, struct track_event *begin,
+                struct track_event *end)
+{
+	int err;
+
+	begin->type = TRACK_SLICE_BEGIN;
+	end->type = TRACK_SLICE_END;
+	end->track_uuid = begin->track_uuid;
+	err = put_event(t, start_ns, begin);
+	return err ? err : put_event(t, end_ns, end);
 }
 
 static int put_value(struct track_out *t, uint64_t ts_ns, uint64_t uuid, uint64_t value)
@@ -221,4 +279,82 @@ int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns, ui
 		err = put_track(t, &desc);
 	}
 	return err ? err : put_value(t, ts_ns, desc.uuid, value);
+}
+
+int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
+                  uint64_t value)
+{
+	struct track_desc folder = { .kind = TRACK_PLAIN,
+		                     .ts_ns = ts_ns,
+		                     .uuid = uuid_of(UUID_FOLDER, 0, 0),
+		                     .name = counter->folder };
+	struct track_desc desc = { .kind = TRACK_OF_COUNTER,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_COUNTER, counter->id, 0),
+		                   .parent_uuid = folder.uuid,
+		                   .name = counter->name };
+	int err = t->has_folder ? 0 : put_track(t, &folder);
+
+	t->has_folder = true;
+	if (!err && counter->is_new)
+		err = put_track(t, &desc);
+	return err ? err : put_value(t, ts_ns, desc.uuid, value);
+}
+
+void track_dsq_name(uint64_t dsq_id, char *buf, size_t size)
+{
+	if (dsq_id == (DSQ_BUILTIN | 1))
+		(void)snprintf(buf, size, "GLOBAL");
+	else if (dsq_id == (DSQ_BUILTIN | 2))
+		(void)snprintf(buf, size, "LOCAL");
+	else if (dsq_id >> 32 == (DSQ_BUILTIN | DSQ_LOCAL_ON) >> 32)
+		(void)snprintf(buf, size, "LOCAL_ON|%u", (uint32_t)dsq_id);
+	else
+		(void)snprintf(buf, size, "0x%llx", (unsigned long long)dsq_id);
+}
+
+/* Two ranks for each queue, so that its counters stand together. */
+static int put_dsq(struct track_out *t, const struct track_dsq *dsq, uint64_t ts_ns,
+                   bool is_latency, uint64_t *uuid)
+{
+	char id[32], name[64];
+	struct track_desc desc = { .kind = TRACK_OF_COUNTER,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(is_latency ? UUID_DSQ_LATENCY : UUID_DSQ_DEPTH,
+		                                   dsq->dsq_id, 0),
+		                   .name = name,
+		                   .is_time = is_latency,
+		                   .rank = (int32_t)(2 * dsq->number + is_latency) };
+	int err;
+
+	*uuid = desc.uuid;
+	if (is_latency ? dsq->has_latency : dsq->has_depth)
+		return 0;
+	track_dsq_name(dsq->dsq_id, id, sizeof(id));
+	(void)snprintf(name, sizeof(name), "DSQ %s %s", id, is_latency ? "latency" : "depth");
+	err = track_of_scheduler(t, ts_ns, &desc.parent_uuid);
+	return err ? err : put_track(t, &desc);
+}
+
+int track_dsq_depth(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns, uint64_t depth)
+{
+	uint64_t uuid;
+	int err;
+
+	if (dsq->has_depth && dsq->depth == depth && ts_ns < dsq->depth_ns + SECOND_NS)
+		return 0;
+	err = put_dsq(t, dsq, ts_ns, false, &uuid);
+	dsq->has_depth = true;
+	dsq->depth = depth;
+	dsq->depth_ns = ts_ns;
+	return err ? err : put_value(t, ts_ns, uuid, depth);
+}
+
+int track_dsq_latency(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns, uint64_t ns)
+{
+	uint64_t uuid;
+	int err = put_dsq(t, dsq, ts_ns, true, &uuid);
+
+	dsq->has_latency = true;
+	return err ? err : put_value(t, ts_ns, uuid, ns);
 }

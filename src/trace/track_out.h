@@ -29,7 +29,17 @@ struct track_out {
 	uint8_t used_as[TRACK_STRINGS_MAX + 1]; /* bit per track_use: defined already */
 	struct pb interned;                     /* new ones, for the next packet */
 	bool is_cleared;                        /* the next packet begins the table anew */
-	bool has_lost_folder;
+	bool has_lost_folder, has_folder;
+	bool has_scheduler;
+};
+
+/* A dispatch queue and its two counters. */
+struct track_dsq {
+	uint64_t dsq_id;
+	uint32_t number; /* counts up: its place among the others */
+	bool has_depth, has_latency;
+	uint64_t depth; /* as written last */
+	uint64_t depth_ns;
 };
 
 MUST_USE int track_init(struct track_out *t, struct chunk_out *chunk);
@@ -46,8 +56,33 @@ MUST_USE int track_of_task(struct track_out *t, struct ftrace_cpu *c, struct tra
 MUST_USE int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
                           uint64_t ts_ns, uint64_t *out);
 
+/* The child track "scx" of a task. */
+MUST_USE int track_of_scx(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
+                          uint64_t ts_ns, uint64_t *out);
+/* The root track "sched_ext". */
+MUST_USE int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out);
+
 /* Writes an instant; head and type of the event are filled in here. */
 MUST_USE int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event);
+/* A counter of the whole machine. */
+struct track_counter {
+	const char *folder; /* that it is shown in */
+	const char *name;
+	uint64_t id; /* unique */
+	bool is_new; /* its first value */
+};
+MUST_USE int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
+                           uint64_t value);
+/* A slice that is over: begin has its name, both have arguments of their own. */
+MUST_USE int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns,
+                         struct track_event *begin, struct track_event *end);
+/* "LOCAL", "GLOBAL", "LOCAL_ON|3" or the number in hexadecimal. */
+void track_dsq_name(uint64_t dsq_id, char *buf, size_t size);
+/* Counters of a queue. A depth that stays the same is written once a second. */
+MUST_USE int track_dsq_depth(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns,
+                             uint64_t depth);
+MUST_USE int track_dsq_latency(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns,
+                               uint64_t ns);
 /* Counters of a CPU: "lost events", and what it has lost to heat. */
 MUST_USE int track_lost(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns);
 MUST_USE int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns,

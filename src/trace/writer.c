@@ -45,6 +45,17 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_PROBE] = writer_probe,
 	[EV_SAMPLE] = writer_sample,
 	[EV_PMU] = writer_pmu,
+	[EV_AFFINITY] = writer_affinity,
+	[EV_SCX_RUN] = writer_scx_run,
+	[EV_DSQ_LEAVE] = writer_dsq_leave,
+	[EV_DSQ_DEPTH] = writer_dsq_depth,
+	[EV_SCX_STATE] = writer_scx_state,
+	[EV_BLOCK] = writer_block,
+	[EV_NET] = writer_net,
+	[EV_MEMORY] = writer_memory,
+	[EV_FSYNC] = writer_fsync,
+	[EV_SUSPEND] = writer_suspend,
+	[EV_BLOCKED] = writer_blocked,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,
@@ -107,8 +118,7 @@ static int tick(struct trace_writer *w, uint64_t now_ns)
 	return err;
 }
 
-/* The first failure stops everything; a reason is always there. */
-static int fail(struct trace_writer *w, int err)
+int writer_fail(struct trace_writer *w, int err)
 {
 	return diag_set(&w->chunk.diag, err, NULL, "cannot write the trace");
 }
@@ -130,7 +140,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	}
 	if (!err && rec->ts_ns >= w->next_tick_ns)
 		err = tick(w, rec->ts_ns);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 static int advance(void *ctx, __u64 ts_ns)
@@ -140,7 +150,7 @@ static int advance(void *ctx, __u64 ts_ns)
 
 	if (!err && ts_ns >= w->next_tick_ns)
 		err = tick(w, ts_ns);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 struct ev_sink trace_writer_sink(struct trace_writer *w)
@@ -167,7 +177,8 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	if (tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
 	    sample_init(&w->samples, &w->chunk) < 0 ||
 	    map_new(sizeof(uint64_t), SYMBOLS_MAX, &w->symbols) < 0 ||
-	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0)
+	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0 ||
+	    map_new(sizeof(uint64_t), WRITER_DSQS_MAX, &w->dsq_ids) < 0)
 		return -ENOMEM;
 	names_init(&w->names, &w->chunk, w->tasks);
 	ftrace_init(&w->ftrace, &w->chunk, &w->names);
@@ -188,7 +199,9 @@ static void free_parts(struct trace_writer *w)
 	track_done(&w->tracks);
 	map_free(w->symbols);
 	map_free(w->probe_ids);
+	map_free(w->dsq_ids);
 	free(w->probes);
+	free(w->dsqs);
 	tasks_free(w->tasks);
 	free(w);
 }
@@ -273,7 +286,7 @@ static int put_start(struct trace_writer *w, const struct trace_writer_cfg *cfg)
 
 static int give_up(struct trace_writer *w, int err, struct diag *d)
 {
-	fail(w, err);
+	writer_fail(w, err);
 	diag_set(d, err, w->chunk.diag.hint, "%s", w->chunk.diag.what);
 	(void)chunk_close(&w->chunk);
 	free_parts(w);
@@ -325,7 +338,7 @@ static int flush(struct trace_writer *w)
 		err = names_flush(&w->names);
 	if (!err)
 		err = chunk_flush(&w->chunk);
-	return err ? fail(w, err) : 0;
+	return err ? writer_fail(w, err) : 0;
 }
 
 static int tell(const struct diag *from, struct diag *d)
@@ -390,7 +403,7 @@ int trace_writer_close(struct trace_writer *w, struct diag *d)
 	if (!err)
 		err = chunk_flush(&w->chunk);
 	if (err)
-		fail(w, err);
+		writer_fail(w, err);
 	err = chunk_close(&w->chunk);
 	(void)tell(&w->chunk.diag, d);
 	free_parts(w);

@@ -70,6 +70,8 @@ MUST_USE int trace_writer_open(int fd, const struct trace_writer_cfg *cfg, struc
                                struct trace_writer **out);
 
 struct ev_sink trace_writer_sink(struct trace_writer *w);
+/* How the machine does, as counters; not before the records of that time. Fails as push() does. */
+MUST_USE int trace_writer_sys_stats(struct trace_writer *w, const struct trace_sys_stats *stats);
 /* Everything so far goes to the file. */
 MUST_USE int trace_writer_flush(struct trace_writer *w, struct diag *d);
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

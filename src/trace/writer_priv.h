@@ -12,10 +12,21 @@
 #define WRITER_NAME_BYTES 128U /* of a probe or a counter; longer ones are cut */
 #define WRITER_PMU_MAX    32U
 #define WRITER_PROBES_MAX 4096U
+#define WRITER_DSQS_MAX   4096U /* with counters of their own */
 
 struct writer_probe {
 	uint32_t type;
 	char name[WRITER_NAME_BYTES];
+};
+
+#define WRITER_NETS_MAX   64U
+#define WRITER_NET_VALUES 8U
+
+/* The counters of a network interface as last written. */
+struct writer_net {
+	char name[16];
+	bool has_values;
+	uint64_t values[WRITER_NET_VALUES];
 };
 
 struct trace_writer {
@@ -29,7 +40,11 @@ struct trace_writer {
 	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
 	struct map *probe_ids;
 	struct writer_probe *probes;
+	struct map *dsq_ids;
+	struct track_dsq *dsqs;
 	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
+	struct writer_net nets[WRITER_NETS_MAX];
+	size_t nr_nets;
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;
@@ -42,6 +57,9 @@ struct trace_writer {
 /* A record is written by the handler of its kind: 0, -ERANGE to skip it, or what stops the writer. */
 typedef int writer_fn(struct trace_writer *w, const struct ev_hdr *rec);
 extern writer_fn *const writer_handlers[EV_KIND_MAX];
+
+/* The first failure stops everything; a reason is always there. */
+int writer_fail(struct trace_writer *w, int err);
 
 /* Where and when something is written. */
 struct writer_place {
@@ -59,7 +77,7 @@ uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
 writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer_migrate;
 /* writer_task.c */
 writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,
-	writer_wait, writer_task_info;
+	writer_wait, writer_task_info, writer_affinity;
 /* writer_irq.c */
 writer_fn writer_softirq, writer_irq_entry, writer_irq_exit, writer_ipi_send, writer_ipi,
 	writer_work;
@@ -68,3 +86,7 @@ writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressu
 	writer_lost, writer_sampling;
 /* writer_probe.c */
 writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
+/* writer_scx.c */
+writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state;
+/* writer_io.c */
+writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked;

@@ -113,7 +113,7 @@ int writer_pmu(struct trace_writer *w, const struct ev_hdr *hdr)
 	const __u64 *values = (const __u64 *)(rec + 1);
 	uint32_t nr = rec->nr < WRITER_PMU_MAX ? rec->nr : WRITER_PMU_MAX;
 	struct track_arg args[1 + WRITER_PMU_MAX];
-	struct track_event event = { .args = args, .nr_args = 1 + nr };
+	struct track_event event = { .args = args, .nr_args = 1 };
 	struct writer_place at;
 	struct trace_task *task;
 	int err = writer_at(w, hdr, &at);
@@ -130,12 +130,15 @@ int writer_pmu(struct trace_writer *w, const struct ev_hdr *hdr)
 	event.name_iid = track_iid(&w->tracks, USE_NAME, "slice");
 	args[0] = (struct track_arg){ .name_iid = track_iid(&w->tracks, USE_ARG, "cpu"),
 		                      .i = hdr->cpu };
-	for (uint32_t i = 0; i < nr; i++)
-		args[1 + i] = (struct track_arg){
+	for (uint32_t i = 0; i < nr; i++) {
+		if (values[i] == EV_PMU_UNKNOWN)
+			continue;
+		args[event.nr_args++] = (struct track_arg){
 			.name_iid = track_iid(&w->tracks, USE_ARG, w->pmu_keys[i]),
 			.type = ARG_DOUBLE,
 			.d = (double)values[i],
 		};
+	}
 	return track_instant(&w->tracks, at.ts_ns, &event);
 }
 

@@ -5,6 +5,8 @@
 #include "trace/schema.h"
 #include "trace/writer_priv.h"
 
+#define IDLE_PRIO 120 /* of every swapper */
+
 /* As writer_task(), but the event carries the name: a thread of no known process is left at that. */
 static int named_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns, struct trace_task **out)
 {
@@ -62,13 +64,79 @@ static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
 	return 0;
 }
 
+/* An instant of a task that says to whom it lost the CPU, or from whom it got it. */
+static int tell_other(struct trace_writer *w, const struct writer_place *at, uint32_t tid,
+                      uint32_t other_tid, const char *const keys[2])
+{
+	struct track_arg args[3] = { { .i = at->cpu->cpu },
+		                     { .type = ARG_TEXT },
+		                     { .i = other_tid } };
+	struct track_event event = { .args = args, .nr_args = 3 };
+	char comm[EV_COMM_LEN + 1] = { 0 };
+	struct trace_task *task;
+	int err = named_task(w, other_tid, at->ts_ns, &task);
+
+	if (!err)
+		copy_comm(comm, task, at->cpu->cpu);
+	if (!err)
+		err = writer_task(w, tid, at->ts_ns, &task);
+	if (!err)
+		err = track_begin(&w->tracks);
+	if (!err)
+		err = track_of_task(&w->tracks, at->cpu, task, at->ts_ns, &event.track_uuid);
+	if (err)
+		return err;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "switch");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, keys[0]);
+	args[0].name_iid = track_iid(&w->tracks, USE_ARG, "cpu");
+	args[1].name_iid = track_iid(&w->tracks, USE_ARG, keys[0]);
+	args[1].text = comm;
+	args[2].name_iid = track_iid(&w->tracks, USE_ARG, keys[1]);
+	return track_instant(&w->tracks, at->ts_ns, &event);
+}
+
+/*
+ * In a filtered stream nothing is known of a CPU while no wanted task is on it: a foreign task may have left
+ * long before the next switch that we see. So it is not shown to run at all. The CPU goes to tid 0, and what
+ * there is to say about the foreign task is said on the track of the wanted one.
+ */
+static int hide_others(struct trace_writer *w, const struct ev_switch *rec,
+                       const struct writer_place *at, struct ev_switch *out)
+{
+	static const char *const from[] = { "switch_from", "switch_from_tid" };
+	static const char *const to[] = { "switch_to", "switch_to_tid" };
+	bool stays = rec->prev_state == EV_STATE_RUNNABLE || rec->prev_state == EV_STATE_PREEMPTED;
+	int err = 0;
+
+	*out = *rec;
+	if (rec->hdr.flags & EV_FLAG_OTHER_PREV) {
+		out->prev_tid = 0;
+		out->prev_state = EV_STATE_RUNNABLE;
+		out->prev_prio = IDLE_PRIO;
+		if (rec->prev_tid && rec->next_tid)
+			err = tell_other(w, at, rec->next_tid, rec->prev_tid, from);
+	}
+	if (rec->hdr.flags & EV_FLAG_OTHER_NEXT) {
+		out->next_tid = 0;
+		out->next_prio = IDLE_PRIO;
+		if (!err && rec->prev_tid && rec->next_tid && stays)
+			err = tell_other(w, at, rec->prev_tid, rec->next_tid, to);
+	}
+	return err;
+}
+
 int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_switch *rec = (const void *)hdr;
+	struct ev_switch shown;
 	struct writer_place at;
 	struct trace_task *next;
 	int err = writer_at(w, hdr, &at);
 
+	if (!err && hdr->flags & (EV_FLAG_OTHER_PREV | EV_FLAG_OTHER_NEXT)) {
+		err = hide_others(w, rec, &at, &shown);
+		rec = &shown;
+	}
 	if (err)
 		return err;
 	if (!ftrace_is_current(at.cpu, rec->prev_tid))

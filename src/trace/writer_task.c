@@ -1,7 +1,10 @@
 #include <errno.h>
+#include <stdio.h>
 
 #include "trace/schema.h"
 #include "trace/writer_priv.h"
+
+#define AFFINITY_BYTES 16384U /* every second of 8192 CPUs takes more: such a set is not told */
 
 /* Takes what a record says of a task; true if what was written of it is not right any more. */
 static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COMM_LEN])
@@ -11,7 +14,7 @@ static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COM
 	if (tgid && task->tgid != tgid) {
 		task->tgid = tgid;
 		task->flags &= ~(uint32_t)(TASK_THREAD_WRITTEN | TASK_HAS_TRACK |
-		                           TASK_HAS_PMU_TRACK);
+		                           TASK_HAS_PMU_TRACK | TASK_HAS_SCX_TRACK);
 	}
 	tasks_rename(task, comm);
 	return was_written && !(task->flags & TASK_THREAD_WRITTEN);
@@ -223,4 +226,64 @@ int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (rec->flags & EV_TASK_KTHREAD)
 		task->flags |= TASK_KTHREAD;
 	return is_stale ? names_change(&w->names, task, hdr->ts_ns) : 0;
+}
+
+static bool has_cpu(const struct ev_affinity *rec, uint32_t cpu)
+{
+	const __u64 *words = (const __u64 *)(rec + 1);
+
+	return cpu < rec->nr * 64U && words[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* The set in the kernel's notation, "0-3,8". False if it has no member or does not fit. */
+static bool list_cpus(const struct ev_affinity *rec, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (uint32_t cpu = 0, end; cpu < rec->nr * 64U; cpu = end + 1) {
+		int n;
+
+		for (end = cpu; has_cpu(rec, end); end++)
+			;
+		if (end == cpu)
+			continue;
+		n = snprintf(buf + len, size - len, end - cpu > 1 ? "%s%u-%u" : "%s%u",
+		             len ? "," : "", cpu, end - 1);
+		if (n < 0 || (size_t)n >= size - len)
+			return false;
+		len += (size_t)n;
+	}
+	return len > 0;
+}
+
+/* Perfetto has no place for it: an instant on the thread's track, for those who may not run everywhere. */
+int writer_affinity(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_affinity *rec = (const void *)hdr;
+	bool is_all = rec->flags & EV_AFFINITY_ALL;
+	char cpus[AFFINITY_BYTES];
+	struct track_arg arg = { .type = ARG_TEXT, .text = cpus };
+	struct track_event event = { .args = &arg, .nr_args = 1 };
+	struct trace_task *task = rec->tid ? tasks_get(w->tasks, rec->tid) : NULL;
+	int err;
+
+	if (!task)
+		return rec->tid ? -ENOMEM : -ERANGE;
+	if (is_all && !(task->flags & TASK_RESTRICTED))
+		return 0;
+	if (!list_cpus(rec, cpus, sizeof(cpus)))
+		return -ERANGE;
+	err = names_show(&w->names, task, hdr->ts_ns);
+	if (!err)
+		err = track_begin(&w->tracks);
+	if (!err)
+		err = track_of_task(&w->tracks, NULL, task, hdr->ts_ns, &event.track_uuid);
+	if (err)
+		return err;
+	task->flags = is_all ? task->flags & ~(uint32_t)TASK_RESTRICTED
+	                     : task->flags | TASK_RESTRICTED;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "affinity");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, "affinity");
+	arg.name_iid = track_iid(&w->tracks, USE_ARG, "cpus_allowed");
+	return track_instant(&w->tracks, hdr->ts_ns, &event);
 }

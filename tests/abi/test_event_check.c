@@ -10,6 +10,7 @@ union record {
 	struct ev_rename rename;
 	struct ev_sample sample;
 	struct ev_pmu pmu;
+	struct ev_affinity affinity;
 	struct ev_probe_info probe_info;
 	char bytes[256];
 };
@@ -20,7 +21,7 @@ static union record blank(unsigned int kind)
 
 	r.hdr.kind = (__u8)kind;
 	r.hdr.size = (__u16)ev_fixed_size(kind);
-	if (kind == EV_PROBE_INFO) {
+	if (kind == EV_PROBE_INFO || kind == EV_STRING) {
 		r.hdr.size = (__u16)(r.hdr.size + 8);
 		memcpy(r.bytes + sizeof(r.probe_info), "read", 5);
 	}
@@ -50,10 +51,10 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		r.hdr.size = (__u16)(size + 4);
 		assert_false(ev_check(&r, sizeof(r)));
 		r.hdr.size = (__u16)(size + 8);
-		if (kind != EV_PROBE_INFO) /* a name may be padded further */
+		if (kind != EV_PROBE_INFO && kind != EV_STRING) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 33);
+	expect_eq(nr, 46);
 }
 
 static void less_than_a_header_is_nothing(void **state)
@@ -65,6 +66,19 @@ static void less_than_a_header_is_nothing(void **state)
 	assert_false(ev_check(&r, sizeof(struct ev_hdr) - 1));
 	r.hdr.size = sizeof(struct ev_hdr);
 	assert_false(ev_check(&r, sizeof(struct ev_hdr)));
+}
+
+static void a_set_of_cpus_must_be_as_long_as_it_says(void **state)
+{
+	union record r = blank(EV_AFFINITY);
+
+	(void)state;
+	r.affinity.nr = 2;
+	assert_false(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(r.affinity) + 2 * 8;
+	assert_true(ev_check(&r, sizeof(r)));
+	r.affinity.nr = 0xffff;
+	assert_false(ev_check(&r, sizeof(r)));
 }
 
 static void a_stack_must_be_as_long_as_it_says(void **state)
@@ -92,6 +106,22 @@ static void counters_must_be_as_many_as_it_says(void **state)
 	r.hdr.size = sizeof(r.pmu) + 2 * 8;
 	assert_true(ev_check(&r, sizeof(r)));
 	r.pmu.nr = 0x20000002; /* times 8 is 16 in 32 bits */
+	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void a_string_must_end(void **state)
+{
+	union record r = blank(EV_STRING);
+	char *text = r.bytes + sizeof(struct ev_string);
+
+	(void)state;
+	memset(text, 'x', 8);
+	assert_false(ev_check(&r, sizeof(r)));
+	text[7] = '\0';
+	assert_true(ev_check(&r, sizeof(r)));
+	text[0] = '\0'; /* an empty one is a text too */
+	assert_true(ev_check(&r, sizeof(r)));
+	r.hdr.size = sizeof(struct ev_string);
 	assert_false(ev_check(&r, sizeof(r)));
 }
 
@@ -152,8 +182,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_passes_at_its_size_and_at_no_other),
 		cmocka_unit_test(less_than_a_header_is_nothing),
+		cmocka_unit_test(a_set_of_cpus_must_be_as_long_as_it_says),
 		cmocka_unit_test(a_stack_must_be_as_long_as_it_says),
 		cmocka_unit_test(counters_must_be_as_many_as_it_says),
+		cmocka_unit_test(a_string_must_end),
 		cmocka_unit_test(a_probe_needs_a_name_that_ends),
 		cmocka_unit_test(texts_that_do_not_end_are_refused),
 		cmocka_unit_test(names_go_both_ways),

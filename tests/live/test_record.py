@@ -15,8 +15,8 @@ import sys
 import time
 
 import pair
-from live import (ROOT, SCHEDSCOPE, WAIT_S, Work, boot_minus_monotonic_ns, case, expect, expect_between,
-                  expect_near, main, need_live, once, run, scratch, unseen_switches)
+from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Work, boot_minus_monotonic_ns, case, cgroups, expect,
+                  expect_between, expect_near, main, move, need_live, once, run, scratch, unseen_switches)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -486,6 +486,189 @@ def an_interrupt_ends_it_well():
             expect(summary["path"] == ours.path and summary["events"] > 0, summary["text"])
             trace = decoded(ours.path)
             expect(trace.attributes["lost"] == summary["lost"] and not trace.is_truncated, summary["text"])
+
+
+def slices_of(trace, tid):
+    """What the counters moved in each slice of a task: (time, CPU, {key: value})."""
+    return [(event["ts"], event["args"]["cpu"], {key: value for key, value in event["args"].items() if key != "cpu"})
+            for event in trace.track_events if event["category"] == "PMU"
+            and trace.tracks[event["track"]["parent"]]["thread"][1] == tid]
+
+
+@case
+def counters_of_all_slices_add_up_to_what_the_task_did():
+    """Its page faults are all counted in one slice or another, and its clock ran while it was on a CPU."""
+    pages = 3000
+    with scratch() as folder:
+        with Record(os.path.join(folder, "t"), "--pmu", "page-faults,task-clock", "--pmu", "page-faults") as ours:
+            unseen = -unseen_switches()
+            work = subprocess.Popen([WORKLOAD, "touch", f"pages={pages}"], stdout=subprocess.DEVNULL)
+            usage = os.wait4(work.pid, 0)[2]
+            spinner = Work("spin", ms=400)
+            spun = spinner.account()["tasks"][0]["tid"]
+            unseen += unseen_switches()
+            summary = ours.finish()
+        trace = decoded(ours.path)
+    expect(summary["lost"] == 0, summary["text"])
+    slices = slices_of(trace, work.pid)
+    expect(len(slices) >= pages // 100, f"only {len(slices)} slices")
+    expect(all(set(values) == {"pmu:page-faults", "pmu:task-clock"} for _, _, values in slices), f"{slices[:3]}")
+    faults = sum(values["pmu:page-faults"] for *_, values in slices)
+    # The kernel's own account of the same process, over its whole life; a slice may hide where switches do.
+    expect_between("page faults", faults, max(pages, usage.ru_minflt + usage.ru_majflt) - 3 - 200 * unseen,
+                   usage.ru_minflt + usage.ru_majflt + 3)
+    # Each stands at the moment of a switch on its CPU.
+    switches = {(cpu, event["ts"]) for cpu in trace.events for event in trace.events[cpu]
+                if event["name"] in ("switch", "sched_switch")}
+    expect(all((cpu, at) in switches for at, cpu, _ in slices), "counters between switches")
+    ran, clock = runtimes(trace), collections.Counter()
+    for tid in (work.pid, spun):
+        clock[tid] = sum(values["pmu:task-clock"] for *_, values in slices_of(trace, tid))
+    expect_near("task-clock", clock[spun], ran[spun], relative=0.01, absolute=SLICE_NS * unseen)
+    expect(ran[spun] > 300_000_000, f"the spinner ran {ran[spun]} ns")
+
+
+@case
+def counters_that_cannot_be_are_refused():
+    need_live()
+    command = ("-o", "t", "--", "touch", "started")
+    names = ",".join(f"r{number:x}" for number in range(1, 10))
+    expect_refusal(2, "one event too many", "--pmu", names, *command)
+    expect_refusal(2, "name missing", "--pmu", "page-faults,", *command)
+    expect_refusal(1, "no-such-event", "--pmu", "no-such-event", *command)
+    if not any(pathlib.Path("/sys/bus/event_source/devices").glob("*/cpus")) and \
+            not pathlib.Path("/sys/bus/event_source/devices/cpu").exists():
+        expect_refusal(1, "cannot count 'cycles'", "--pmu", "cycles", *command)
+    expect_refusal(1, "not available: stacks", "--stacks", *command)
+
+
+@case
+def a_filtered_recording_shows_nobody_else_running():
+    """Two processes compete for a CPU; one is recorded."""
+    with scratch() as folder:
+        wanted, other = Work("hogs", nr=2, ms=1500), Work("hogs", nr=1, ms=1500)
+        with Record(os.path.join(folder, "t"), "-p", str(wanted.pid)) as ours:
+            account, others = wanted.account(), other.account()
+            summary = ours.wait()
+        trace = decoded(ours.path)
+    own = {account["pid"], *(task["tid"] for task in account["tasks"])}
+    foreign = {others["pid"], *(task["tid"] for task in others["tasks"])}
+    expect(trace.attributes["filter"] == f"pid {wanted.pid}", f"{trace.attributes}")
+    shown = {event.get("next", event.get("arg_next_pid")) for events in trace.events.values() for event in events
+             if event["name"] in ("switch", "sched_switch")}
+    expect(shown <= own | {0}, f"{shown - own} are shown to run, besides {own}")
+    expect(summary["switches"] > 100 and len(shown & own) >= 2, f"{shown}: {summary['text']}")
+    # One chain, although most of what happened on the CPU is missing from it.
+    expect(decode.check_chains(trace, False) == trace.attributes["broken_switches"], "breaks are miscounted")
+    expect(trace.attributes["broken_switches"] <= 3, f"{trace.attributes['broken_switches']} breaks")
+    took = [event["args"]["switch_to_tid"] for event in trace.track_events if event["name"] == "switch_to"]
+    expect(set(took) & foreign and not set(took) & own, f"{set(took)} took the CPU, not {foreign}")
+    ran = runtimes(trace)
+    for task in account["tasks"]:  # it ran a little before the recording began
+        expect_between(f"runtime of {task['comm']}", ran[task["tid"]], task["run_ns"] * 0.4, task["run_ns"] * 1.05)
+
+
+@case
+def a_task_that_leaves_the_cgroup_is_shown_no_longer():
+    """Two that compete for a CPU are moved out while one of them runs."""
+    with scratch() as folder, cgroups("rec-home", "rec-abroad") as (home, abroad):
+        with Record(os.path.join(folder, "t"), "--cgroup", f"{os.path.basename(home)}$") as ours:
+            work = Work("hogs", cgroup=home, nr=2, ms=900)
+            time.sleep(0.4)
+            move(work.pid, abroad)
+            moved = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            account = work.account()
+            ours.finish()
+        trace = decoded(ours.path)
+    tids, since, ends = {task["tid"] for task in account["tasks"]}, {}, []
+    for cpu, events in trace.events.items():
+        for event in events:
+            if event["name"] in ("switch", "sched_switch"):
+                next_tid = event.get("next", event.get("arg_next_pid"))
+                ends += [event["ts"]] if since.get(cpu) in tids else []
+                since[cpu] = next_tid
+    expect(trace.attributes["filter"].startswith("cgroup "), f"{trace.attributes}")
+    expect(not set(since.values()) & tids, f"{since} run for ever")
+    expect(len(ends) > 20, f"only {len(ends)} slices")
+    # The slice in which it was moved goes on to its own end.
+    expect_between("end of the last slice, ns after the move", max(ends) - moved, -50_000_000, 60_000_000)
+
+
+@case
+def tasks_with_an_affinity_have_it_in_the_trace():
+    with scratch() as folder:
+        pinned = subprocess.Popen(["taskset", "-c", "0", "sleep", "20"])
+        free = subprocess.Popen(["sleep", "20"])
+        try:
+            time.sleep(0.2)
+            with Record(os.path.join(folder, "t")) as ours:
+                born = subprocess.Popen(["taskset", "-c", "1", "sleep", "0.5"])
+                born.wait()
+                ours.finish()
+        finally:
+            for process in (pinned, free):
+                process.kill()
+                process.wait()
+        trace = decoded(ours.path)
+    told = collections.defaultdict(list)
+    for event in trace.track_events:
+        if event["category"] == "affinity":
+            told[event["track"]["thread"][1]].append(event["args"]["cpus_allowed"])
+    expect(told[pinned.pid] == ["0"], f"of one that was there: {told[pinned.pid]}")
+    expect(told[born.pid][-1:] == ["1"], f"of one that was born: {told[born.pid]}")
+    expect(free.pid not in told and os.getpid() not in told, "all CPUs are no affinity")
+
+
+def forks_of_the_machine():
+    text = pathlib.Path("/proc/stat").read_text(encoding="ascii")
+    return int(re.search(r"^processes (\d+)", text, re.M)[1])
+
+
+@case
+def system_stats_are_those_of_proc():
+    need_live()
+    with scratch() as folder:
+        path, before = os.path.join(folder, "t"), forks_of_the_machine()
+        done = run("record", "-o", path, "-s", "-d", "800")
+        summary_of(done.stderr, done.returncode)
+        after, trace = forks_of_the_machine(), decoded(path)
+    stats = trace.stats
+    expect_between("samples", len(stats), 4, 9)
+    expect(all(80_000_000 < b["ts"] - a["ts"] for a, b in zip(stats, stats[1:])), "too close together")
+    total = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text(encoding="ascii"))[1])
+    for sample in stats:
+        expect(sample["memory"][1] == total and 0 < sample["memory"][2] < total, f"memory {sample['memory']}")
+        expect(before <= sample["forks"] <= after, f"{sample['forks']} forks")
+        expect(sorted(sample["cpus"]) == sorted(os.sched_getaffinity(0)), f"CPUs {sorted(sample['cpus'])}")
+        expect(49 in sample["paging"], f"paging {sample['paging']}")
+        expect(bool(sample["pressure"]) == os.path.exists("/proc/pressure/cpu"), f"pressure {sample['pressure']}")
+    for cpu in stats[0]["cpus"]:
+        passed = sum(stats[-1]["cpus"][cpu]) - sum(stats[0]["cpus"][cpu])
+        expect_near(f"time of CPU {cpu}", passed, stats[-1]["ts"] - stats[0]["ts"], relative=0.1,
+                    absolute=60_000_000)
+    loopback = [event["value"] for event in trace.track_events if event["track"]["name"] == "lo rx bytes"]
+    expect(loopback and loopback == sorted(loopback), f"loopback {loopback}")
+
+
+@case
+def kinds_that_the_kernel_lacks_are_named_and_the_others_attached():
+    """Few kernels have all of them: heat and GPU memory are there or missed by name."""
+    need_live()
+    types = subprocess.run(["bpftool", "btf", "dump", "file", "/sys/kernel/btf/vmlinux"], capture_output=True,
+                           text=True, check=True).stdout
+    with scratch() as folder:
+        with Record(os.path.join(folder, "t"), "--events", "hw_pressure,gpu_mem", "-v") as ours:
+            listed = subprocess.run(["bpftool", "prog", "list"], capture_output=True, text=True, check=True).stdout
+            mine = [line for line in listed.splitlines() if int(line.split(":")[0] if line[0].isdigit() else 0)
+                    in ours.programs()]
+            text = ours.finish()["text"]
+    for kind, tracepoints in (("HW_PRESSURE", ("hw_pressure_update", "thermal_pressure_update")),
+                              ("GPU_MEM", ("gpu_mem_total",))):
+        is_there = any(f"'btf_trace_{name}'" in types for name in tracepoints)
+        is_named = f"no tracepoint for {kind}" in text
+        is_loaded = any(f"on_{name}" in line for line in mine for name in ("hw_pressure", "thermal_press", "gpu_mem")
+                        if name.startswith("gpu") == (kind == "GPU_MEM"))
+        expect(is_there == is_loaded and is_there != is_named, f"{kind}: there {is_there}, loaded {is_loaded}: {text}")
 
 
 if __name__ == "__main__":

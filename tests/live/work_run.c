@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -273,4 +274,26 @@ void work_keep(struct work *w)
 			                .cpu = (int)i };
 	}
 	run_threads(keeper_main, hogs, sizeof(*hogs), w->nr_truths);
+}
+
+void work_touch(struct work *w)
+{
+	struct truth *t = work_truth(w);
+	long pages = work_number(w, "pages", 1000), us = work_number(w, "us", 1000);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (size_t)pages * page;
+	char *at;
+
+	pin((int)work_number(w, "cpu", 1));
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		die("mmap");
+	(void)madvise(at, size, MADV_NOHUGEPAGE); /* one fault each, where there are larger ones */
+	truth_begin(t, "toucher");
+	for (long i = 0; i < pages; i++) {
+		((volatile char *)at)[(size_t)i * page] = 1;
+		t->count++;
+		if (i % 100 == 99)
+			nap_us(us);
+	}
+	truth_end(t);
 }

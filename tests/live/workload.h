@@ -78,4 +78,5 @@ void work_leader(struct work *w);
 void work_storm(struct work *w);
 void work_reuse(struct work *w);
 void work_cgroup(struct work *w);
+void work_touch(struct work *w);
 void work_crowd(struct work *w);

@@ -511,6 +511,28 @@ static void a_list_ends_when_its_reader_does(void **state)
 
 #define ON(machine, test) cmocka_unit_test_setup_teardown(test, setup_##machine, teardown)
 
+static void a_list_is_taken_apart_at_commas_outside_of_slashes(void **state)
+{
+	const char *at = "cycles,cpu/event=1,umask=2/,,x";
+	char name[32], shorter[4];
+
+	(void)state;
+	at = pmu_next_name(at, name, sizeof(name));
+	assert_string_equal(name, "cycles");
+	at = pmu_next_name(at, name, sizeof(name));
+	assert_string_equal(name, "cpu/event=1,umask=2/");
+	at = pmu_next_name(at, name, sizeof(name));
+	assert_string_equal(name, "");
+	at = pmu_next_name(at, name, sizeof(name));
+	assert_string_equal(name, "x");
+	assert_null(at);
+	assert_null(pmu_next_name("", name, sizeof(name)));
+	assert_string_equal(name, "");
+	at = pmu_next_name("cycles,x", shorter, sizeof(shorter));
+	assert_string_equal(shorter, "cyc");
+	assert_string_equal(at, "x");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,6 +563,7 @@ int main(void)
 		ON(intel, the_list_of_hybrid_cpus_names_the_pmu),
 		ON(none, without_a_pmu_the_list_is_software),
 		ON(amd, a_list_ends_when_its_reader_does),
+		cmocka_unit_test(a_list_is_taken_apart_at_commas_outside_of_slashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

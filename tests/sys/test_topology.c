@@ -154,6 +154,8 @@ static void offline_cpus_and_gaps_stay_unknown(void **state)
 {
 	struct topology *t = read_fixture("topology/sparse.txt");
 	const struct topology_counts *c = topology_counts(t);
+	struct cpulist online = { 0 };
+	uint32_t possible[64];
 
 	(void)state;
 	expect_eq(c->nr_cpu_ids, 64);
@@ -171,6 +173,16 @@ static void offline_cpus_and_gaps_stay_unknown(void **state)
 	expect_eq(topology_node(t, 0)->nr_cpus, 4);
 	assert_false(topology_cpu(t, 63)->is_present);
 	assert_null(topology_cpu(t, 20));
+	expect_eq(topology_possible(t, possible), 15);
+	for (uint32_t i = 0; i < 15; i++) {
+		assert_non_null(topology_cpu(t, possible[i]));
+		assert_true(i == 0 || possible[i] > possible[i - 1]);
+	}
+	expect_eq(topology_online(t, &online), 0);
+	expect_eq(online.nr, 5);
+	assert_true(cpulist_has(&online, 40));
+	assert_false(cpulist_has(&online, 1));
+	cpulist_done(&online);
 	topology_free(t);
 }
 

@@ -20,6 +20,15 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     23: ("ipi_raise", {1: "target_cpus", 2: "reason"}),
     24: ("softirq_entry", {1: "vec"}), 25: ("softirq_exit", {1: "vec"}),
     36: ("irq_handler_entry", {1: "irq", 2: "name"}), 37: ("irq_handler_exit", {1: "irq", 2: "ret"}),
+    18: ("sched_blocked_reason", {1: "pid", 2: "caller", 3: "io_wait"}),
+    43: ("ext4_sync_file_enter", {1: "dev", 2: "ino"}), 44: ("ext4_sync_file_exit", {1: "dev", 2: "ino"}),
+    45: ("block_rq_issue", {1: "dev", 2: "sector", 3: "nr_sector", 4: "bytes", 5: "rwbs"}),
+    46: ("mm_vmscan_direct_reclaim_begin", {1: "order"}), 47: ("mm_vmscan_direct_reclaim_end", {}),
+    113: ("suspend_resume", {1: "action", 2: "val", 3: "start"}),
+    125: ("block_rq_complete", {1: "dev", 2: "sector", 3: "nr_sector", 5: "rwbs"}),
+    126: ("block_rq_insert", {1: "dev", 2: "sector", 3: "nr_sector", 4: "bytes", 5: "rwbs"}),
+    307: ("mm_page_alloc", {3: "order"}), 310: ("mm_page_free", {1: "order"}),
+    360: ("netif_receive_skb", {1: "len", 2: "name"}), 361: ("net_dev_xmit", {1: "len", 2: "name"}),
     57: ("workqueue_execute_end", {1: "work", 2: "function"}),
     58: ("workqueue_execute_start", {1: "work", 2: "function"}),
     114: ("sched_wakeup_new", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu"}),
@@ -112,6 +121,7 @@ class Trace:
         self.events = collections.defaultdict(list)  # by CPU: {ts, pid, name, ...}, in the order of time
         self.bundles = collections.defaultdict(list)
         self.tracks, self.track_events, self.samples = {}, [], []
+        self.stats = []  # SysStats: {ts, memory, paging, pressure, cpus, khz, forks}
         self.interned = {}  # by sequence, then table
         self.comms = collections.defaultdict(set)  # names that events carry, by tid
         self.is_truncated, self.nr_packets, self.largest_compressed = False, 0, 0
@@ -139,7 +149,7 @@ class Trace:
         assert not flags & 2 or seq in self.interned, "needs a state that nobody began"
         if 12 in head:
             self.intern(self.interned[seq], head[12])
-        payload = {1: self.bundle, 2: self.tree, 6: self.clock, 11: self.track_event, 33: self.trace_config,
+        payload = {1: self.bundle, 2: self.tree, 6: self.clock, 7: self.sys_stats, 11: self.track_event, 33: self.trace_config,
                    45: self.system_info, 60: self.track, 66: self.sample, 67: self.cpus,
                    89: self.trace_uuid, 126: self.attribute}
         rest = set(head) - {8, 10, 12, 13}
@@ -182,7 +192,7 @@ class Trace:
 
     def cpus(self, data, _ts, _seq):
         for _, cpu in fields(data):
-            self.cpu_info.append({"khz": [v for n, v in fields(cpu) if n == 2], "capacity": one(cpu)[3]})
+            self.cpu_info.append({"khz": [v for n, v in fields(cpu) if n == 2], "capacity": one(cpu).get(3)})
 
     def attribute(self, data, _ts, _seq):
         for _, attribute in fields(data):
@@ -282,7 +292,8 @@ class Trace:
         values = one(data)
         assert values[1] and ts is not None
         track = {"ts": ts, "name": text(values[2]) if 2 in values else None, "parent": values.get(5),
-                 "is_counter": 8 in values, "thread": None}
+                 "is_counter": 8 in values, "thread": None, "rank": signed(values.get(12, 0)),
+                 "has_ranks": values.get(11) == 3, "unit": one(values[8]).get(3) if 8 in values else None}
         if 4 in values:
             thread = one(values[4])
             track["thread"], track["name"] = (thread[1], thread[2]), text(thread[5])
@@ -293,7 +304,7 @@ class Trace:
         tables, event = self.interned[seq], {"ts": ts, "args": {}, "name": None, "category": None}
         for number, value in fields(data):
             if number == 9:
-                event["type"] = {3: "instant", 4: "counter"}[value]
+                event["type"] = {1: "begin", 2: "end", 3: "instant", 4: "counter"}[value]
             elif number == 11:
                 event["track"] = self.tracks[value]
             elif number == 10:
@@ -307,8 +318,25 @@ class Trace:
                 arg = one(value)
                 name = tables["args"][arg.pop(1)]
                 (kind, raw), = arg.items()
-                event["args"][name] = struct.unpack("<d", raw)[0] if kind == 5 else signed(raw)
+                event["args"][name] = {5: lambda: struct.unpack("<d", raw)[0], 6: lambda: text(raw),
+                                       3: lambda: raw}.get(kind, lambda: signed(raw))()
         self.track_events.append(event)
+
+    def sys_stats(self, data, ts, _seq):
+        stats = {"ts": ts, "memory": {}, "paging": {}, "pressure": {}, "cpus": {}, "khz": [], "forks": None}
+        for number, value in fields(data):
+            if number == 4:
+                stats["forks"] = value
+            elif number == 11:
+                stats["khz"].append(value)
+            elif number == 3:
+                times = one(value)
+                assert sorted(times) == list(range(1, 10))
+                stats["cpus"][times[1]] = [times[field] for field in range(2, 10)]
+            else:
+                pair = one(value)
+                stats[{1: "memory", 2: "paging", 14: "pressure"}[number]][pair[1]] = pair[2]
+        self.stats.append(stats)
 
     def sample(self, data, ts, seq):
         values, tables = one(data), self.interned[seq]

@@ -203,9 +203,77 @@ def probes_are_events_of_the_kernel_or_of_the_thread():
 def counters_of_a_slice_have_the_names_of_wprof():
     trace = story()
     counters, = instants(trace, "PMU")
-    assert counters["args"] == {"cpu": 1, "pmu:cycles": 1000.0, "pmu:instructions": 2000.0, "pmu:2": 3.0}
+    assert counters["args"] == {"cpu": 1, "pmu:cycles": 1000.0, "pmu:instructions": 2000.0, "pmu:3": 3.0}
     parent = trace.tracks[counters["track"]["parent"]]
     assert counters["track"]["name"] == "pmu" and parent["thread"] == (100, 101)
+
+
+@case
+def stays_in_queues_are_slices_as_wprof_writes_them():
+    trace = story()
+    events = instants(trace, "SCX_DSQ")
+    assert [(event["type"], event["ts"] - T0, event["name"]) for event in events] == [
+        ("begin", 141, "DSQ:dsq_insert_vtime_0x1f"), ("end", 152, None),
+        ("begin", 152, "DSQ:dsq_move_0xc000000000000003"), ("end", 154, None),
+        ("instant", 155, "DSQ:dsq_insert_0x1f")], events
+    assert events[0]["args"] == {"action": "dsq_insert_vtime"}
+    assert events[1]["args"] == {"scx_dsq_id": 0x1f, "scx_layer_id": 4, "scx_vtime": 77, "scx_moved": 1, "cpu": 0}
+    assert events[3]["args"] == {"scx_dsq_id": 0xc000000000000003 - 2**64, "scx_moved": 0, "cpu": 1}
+    assert events[4]["args"] == {"scx_dsq_id": 0x1f, "scx_moved": 0, "cpu": 1}
+    for event, tid in zip(events, (101, 101, 101, 101, 100)):
+        assert event["track"]["name"] == "scx"
+        assert trace.tracks[event["track"]["parent"]]["thread"] == (100, tid)
+    assert events[0]["track"]["ts"] == T0 + 141
+
+
+@case
+def what_sched_ext_says_of_a_run_is_an_instant():
+    trace = story()
+    first, second = [event for event in instants(trace, "scx") if event["name"] == "run"]
+    assert first["type"] == "instant" and first["ts"] == T0 + 155 and first["track"]["name"] == "scx"
+    assert first["args"] == {"cpu": 1, "scx_dsq_id": 0x1f, "scx_layer_id": 4, "scx_slice_ns": 20000000,
+                             "scx_vtime": 2**64 - 1}
+    assert second["args"] == {"cpu": 1}
+
+
+@case
+def queues_have_counters_below_sched_ext():
+    trace = story()
+    counters = [(event["track"]["name"], event["ts"] - T0, event["value"]) for event in trace.track_events
+                if event["type"] == "counter" and event["track"]["name"].startswith("DSQ")]
+    # A move is no dispatch; a start that nobody knows gives no latency; the same depth is told once.
+    assert counters == [("DSQ LOCAL_ON|3 latency", 154, 2), ("DSQ 0x1f latency", 155, 5), ("DSQ 0x1f depth", 156, 2),
+                        ("DSQ 0x1f depth", 158, 1), ("DSQ GLOBAL depth", 158, 0)], counters
+    root, = [uuid for uuid, track in trace.tracks.items() if track["name"] == "sched_ext"]
+    assert trace.tracks[root]["has_ranks"] and trace.tracks[root]["parent"] is None
+    tracks = [track for track in trace.tracks.values() if track["name"].startswith("DSQ")]
+    assert all(track["parent"] == root and track["is_counter"] for track in tracks)
+    assert {track["name"]: track["unit"] for track in tracks} == {
+        "DSQ LOCAL_ON|3 latency": 1, "DSQ 0x1f latency": 1, "DSQ 0x1f depth": 2, "DSQ GLOBAL depth": 2}
+    assert [track["name"] for track in sorted(tracks, key=lambda track: track["rank"])] == [
+        "DSQ LOCAL_ON|3 latency", "DSQ 0x1f depth", "DSQ 0x1f latency", "DSQ GLOBAL depth"]
+    states = [(event["ts"] - T0, event["name"], event["args"]) for event in instants(trace, "scx")
+              if event["track"]["name"] == "sched_ext"]
+    assert states == [(151, "scx_enable", {"scx_ops": "simple"}), (159, "scx_eject", {"scx_ops": "simple"})]
+
+
+@case
+def disks_files_network_and_memory_are_events_of_the_kernel():
+    trace = story()
+    request = {"pid_": 100, "dev": 8, "sector": 1000, "nr_sector": 16, "bytes": 8192, "rwbs": "WS"}
+    assert named(trace, "block_rq_insert") == named(trace, "block_rq_issue") == [request]
+    del request["bytes"]
+    assert named(trace, "block_rq_complete") == [request]
+    assert named(trace, "net_dev_xmit") == [{"pid_": 0, "len": 1500, "name": "eth0"}]
+    assert named(trace, "netif_receive_skb") == [{"pid_": 0, "len": 60, "name": "lo"}]
+    assert named(trace, "mm_page_alloc") == [{"pid_": 100, "order": 3}]
+    assert named(trace, "mm_page_free") == [{"pid_": 100, "order": 2}]
+    assert named(trace, "mm_vmscan_direct_reclaim_begin") == [{"pid_": 100, "order": 1}]
+    assert named(trace, "mm_vmscan_direct_reclaim_end") == [{"pid_": 100}]
+    assert named(trace, "ext4_sync_file_enter") == named(trace, "ext4_sync_file_exit") == [
+        {"pid_": 100, "dev": 8, "ino": 99}]
+    assert named(trace, "suspend_resume") == [{"pid_": 0, "action": "suspend_enter", "val": -3, "start": 1}]
+    assert named(trace, "sched_blocked_reason") == [{"pid_": 0, "pid": 100, "caller": 0xffff0123, "io_wait": 1}]
 
 
 @case
@@ -251,6 +319,54 @@ def a_busy_machine_loses_nothing_that_is_not_told():
         assert trace.attributes["lost"] == pushed["lost"] > 0
         assert events.count("sched_switch") < pushed["switches"] / 100
         assert len(trace.threads) == 400 and len(trace.processes) == 50
+
+
+@case
+def a_foreign_task_is_never_shown_to_run():
+    trace = Trace(write("filtered")[0])
+    check_names(trace)
+    switches = [(event["ts"] - T0, event.get("arg_prev_state", event.get("prev_state")),
+                 event.get("next", event.get("arg_next_pid"))) for event in trace.events[0]
+                if event["name"] in ("switch", "sched_switch")]
+    # Who has the CPU, and in which state the one before left: 0 where no one who was asked for has it.
+    assert switches == [(10, 0, 100), (20, 1, 0), (30, 0, 100), (40, 1, 101), (50, 256, 0), (60, 0, 101),
+                        (70, 1, 0)], switches
+    assert check_chains(trace, True) == 0 and trace.attributes["broken_switches"] == 0
+    # Whom they had the CPU from, and who took it from one that was not done.
+    assert [(event["ts"] - T0, event["track"]["thread"][1], event["name"], event["args"])
+            for event in instants(trace, "switch")] == [
+        (10, 100, "switch_from", {"cpu": 0, "switch_from": "other", "switch_from_tid": 7}),
+        (30, 100, "switch_from", {"cpu": 0, "switch_from": "<tid 9>", "switch_from_tid": 9}),
+        (50, 101, "switch_to", {"cpu": 0, "switch_to": "<tid 8>", "switch_to_tid": 8})]
+    # Whoever wakes is told, although it is not shown to run.
+    assert named(trace, "sched_waking") == [{"pid_": 9, "pid": 100, "comm": "server", "prio": 120,
+                                             "target_cpu": 0}]
+
+
+@case
+def affinity_is_told_of_those_who_have_one():
+    trace = Trace(write("affinity")[0])
+    assert [(event["ts"] - T0, event["track"]["thread"], event["args"])
+            for event in instants(trace, "affinity")] == [
+        (2, (100, 101), {"cpus_allowed": "0,2-3,8"}), (3, (100, 101), {"cpus_allowed": "63-65"}),
+        (4, (100, 101), {"cpus_allowed": "0-63"})]
+    assert set(trace.threads) == {101}
+
+
+@case
+def stats_of_the_machine_are_counters():
+    trace = Trace(write("stats")[0])
+    first, rest, last = trace.stats
+    assert (first["ts"], rest["ts"], last["ts"]) == (T0 + 100, T0 + 100, T0 + 200)
+    assert first["memory"] == {2: 1000, 16: 7} and first["paging"] == {49: 5, 50: 6}
+    assert first["pressure"] == {1: 8, 6: 9} and first["forks"] == 11 and first["khz"] == [0, 2400000]
+    assert len(first["cpus"]) == 512 and first["cpus"][1022] == [511, 1, 2, 3, 4, 5, 6, 7]
+    assert rest["cpus"] == {1024: [512, 1, 2, 3, 4, 5, 6, 7]} and not rest["memory"]
+    assert not last["cpus"] and last["forks"] is None
+    values = [(event["ts"] - T0, event["track"]["name"], event["value"]) for event in trace.track_events]
+    assert values == [(100, "lo rx bytes", 1), (100, "lo rx packets", 2), (100, "lo rx errors", 3),
+                      (100, "lo rx drops", 4), (100, "lo tx bytes", 5), (100, "lo tx packets", 6),
+                      (100, "lo tx errors", 7), (100, "lo tx drops", 8), (200, "lo rx bytes", 100)]
 
 
 @case

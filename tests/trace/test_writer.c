@@ -288,7 +288,7 @@ static void kinds_and_cpus_that_cannot_be_are_counted(void **state)
 {
 	struct fixture f = { 0 };
 	struct trace_writer_stats st;
-	struct ev_hdr unknown = { .size = 16, .kind = 40 }, beyond = { .size = 16, .kind = 255 };
+	struct ev_hdr unknown = { .size = 16, .kind = 49 }, beyond = { .size = 16, .kind = 255 };
 
 	(void)state;
 	open_writer(&f, (struct trace_writer_cfg){ 0 });
@@ -391,6 +391,8 @@ static void every_kind_is_written_whatever_it_says(void **state)
 					((struct ev_sample *)&r)->nr_user = 20;
 			if (kind == EV_PMU)
 				((struct ev_pmu *)&r)->nr = 40;
+			if (kind == EV_AFFINITY)
+				((struct ev_affinity *)&r)->nr = 29;
 			push(&f, &r.hdr);
 		}
 	trace_writer_stats(f.w, &st);

@@ -1,7 +1,7 @@
 /*
- * write_demo story|busy FILE [gzip]: writes a trace for test_trace_file.py to read.
+ * write_demo story|filtered|affinity|stats|busy FILE [gzip]: writes a trace for test_trace_file.py to read.
  *
- * story: one record or two of every kind, told by heart in the test. busy: 60,000 switches and wakings with
+ * story: one record or two of every kind, told by heart in the test; the next three tell one thing each. busy: 60,000 switches and wakings with
  * gaps; prints as JSON what was pushed. busy stops without closing, as a program that is killed, after
  * "killed".
  */
@@ -186,12 +186,12 @@ static void tell_probes(struct ev_sink s)
 	};
 	struct {
 		struct ev_pmu pmu;
-		__u64 values[3];
+		__u64 values[4];
 	} pmu = {
 		.pmu = { .hdr = { .size = sizeof(pmu), .kind = EV_PMU, .cpu = 1, .ts_ns = T0 + 150 },
 		         .tid = 101,
-		         .nr = 3 },
-		.values = { 1000, 2000, 3 }
+		         .nr = 4 },
+		.values = { 1000, 2000, EV_PMU_UNKNOWN, 3 }
 	};
 
 	info.info.probe = 1;
@@ -211,6 +211,60 @@ static void tell_probes(struct ev_sink s)
 	push(s, &pmu.pmu.hdr);
 }
 
+#define LOCAL_ON_3 0xc000000000000003ULL
+
+static void tell_queue(struct ev_sink s)
+{
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 151, .state = EV_SCX_ON, .name = "simple"));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 152, .start_ns = T0 + 141, .dsq_id = 0x1f,
+	            .vtime = 77, .tid = 101, .layer = 4, .flags = EV_SCX_HAS_VTIME,
+	            .how = EV_DSQ_INSERT_VTIME, .is_moved = 1));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 154, .start_ns = T0 + 152,
+	            .dsq_id = LOCAL_ON_3, .tid = 101, .layer = EV_NO_LAYER, .how = EV_DSQ_MOVE));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .dsq_id = 0x1f, .tid = 100,
+	            .layer = EV_NO_LAYER, .how = EV_DSQ_INSERT));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .start_ns = T0 + 150, .dsq_id = 0x1f));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 155, .dsq_id = EV_DSQ_INVALID, .tid = 100));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 1, T0 + 155, .dsq_id = 0x1f, .slice_ns = 20000000,
+	            .vtime = ~0ULL, .tid = 101, .layer = 4,
+	            .flags = EV_SCX_HAS_SLICE | EV_SCX_HAS_VTIME));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 1, T0 + 156, .dsq_id = EV_DSQ_INVALID, .tid = 100,
+	            .layer = EV_NO_LAYER));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 156, .dsq_id = 0x1f, .depth = 2));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 157, .dsq_id = 0x1f, .depth = 2));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = 0x1f, .depth = 1));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = 1ULL << 63 | 1, .depth = 0));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 1, T0 + 158, .dsq_id = EV_DSQ_INVALID));
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 159, .state = EV_SCX_EJECTED,
+	            .name = "simple"));
+}
+
+static void tell_io(struct ev_sink s)
+{
+	push(s, REC(ev_block, EV_BLOCK, 0, T0 + 151, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .tid = 100, .step = EV_BLOCK_INSERT, .rwbs = "WS"));
+	push(s, REC(ev_block, EV_BLOCK, 0, T0 + 152, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .tid = 100, .step = EV_BLOCK_ISSUE, .rwbs = "WS"));
+	push(s, REC(ev_block, EV_BLOCK, 1, T0 + 153, .dev = 8, .sector = 1000, .nr_sectors = 16,
+	            .step = EV_BLOCK_COMPLETE, .rwbs = "WS"));
+	push(s, REC(ev_net, EV_NET, 0, T0 + 153, .bytes = 1500, .is_sent = 1, .name = "eth0"));
+	push(s, REC(ev_net, EV_NET, 0, T0 + 153, .bytes = 60, .name = "lo"));
+	push(s,
+	     REC(ev_memory, EV_MEMORY, 0, T0 + 154, .tid = 100, .step = EV_PAGE_ALLOC, .order = 3));
+	push(s,
+	     REC(ev_memory, EV_MEMORY, 0, T0 + 154, .tid = 100, .step = EV_PAGE_FREE, .order = 2));
+	push(s, REC(ev_memory, EV_MEMORY, 0, T0 + 155, .tid = 100, .step = EV_RECLAIM_BEGIN,
+	            .order = 1));
+	push(s, REC(ev_memory, EV_MEMORY, 1, T0 + 156, .tid = 100, .step = EV_RECLAIM_END));
+	push(s, REC(ev_fsync, EV_FSYNC, 0, T0 + 157, .dev = 8, .inode = 99, .tid = 100));
+	push(s,
+	     REC(ev_fsync, EV_FSYNC, 1, T0 + 158, .dev = 8, .inode = 99, .tid = 100, .is_end = 1));
+	push(s, REC(ev_suspend, EV_SUSPEND, 0, T0 + 159, .value = -3, .is_start = 1,
+	            .action = "suspend_enter"));
+	push(s, REC(ev_blocked, EV_BLOCKED, 0, T0 + 159, .caller = 0xffff0123, .tid = 100,
+	            .is_io = 1));
+}
+
 static void tell_losses(struct ev_sink s)
 {
 	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_SWITCH, .count = 5));
@@ -224,6 +278,94 @@ static void tell_losses(struct ev_sink s)
 	push(s, REC(ev_exec, EV_EXEC, 1, T0 + 201, .tid = 100, .old_tid = 101, .comm = "fresh"));
 	push(s, rec_switch(1, T0 + 210, 100, EV_STATE_S, 0));
 	push(s, rec_switch(1, T0 + 205, 0, 0, 101)); /* late */
+}
+
+static void push_flagged(struct ev_sink s, const struct ev_hdr *rec, unsigned int flags)
+{
+	struct ev_switch copy;
+
+	memcpy(&copy, rec, sizeof(copy));
+	copy.hdr.flags = (__u8)flags;
+	push(s, &copy.hdr);
+}
+
+/* Only 100 and 101 were asked for; 7, 8 and 9 are others. */
+static void tell_filtered(struct ev_sink s)
+{
+	push(s, rec_task_info(100, 100, 1, "server"));
+	push(s, rec_task_info(101, 100, 1, "thread"));
+	push(s, rec_task_info(7, 7, 1, "other"));
+	push_flagged(s, rec_switch(0, T0 + 10, 7, EV_STATE_PREEMPTED, 100), EV_FLAG_OTHER_PREV);
+	push_flagged(s, rec_switch(0, T0 + 20, 100, EV_STATE_S, 7), EV_FLAG_OTHER_NEXT);
+	/* 7 went, 8 came and went: nobody told. */
+	push(s, rec_waking(0, T0 + 25, 9, 100, 0));
+	push_flagged(s, rec_switch(0, T0 + 30, 9, EV_STATE_S, 100), EV_FLAG_OTHER_PREV);
+	push(s, rec_switch(0, T0 + 40, 100, EV_STATE_S, 101));
+	push_flagged(s, rec_switch(0, T0 + 50, 101, EV_STATE_PREEMPTED, 8), EV_FLAG_OTHER_NEXT);
+	push_flagged(s, rec_switch(0, T0 + 60, 0, 0, 101), EV_FLAG_OTHER_PREV);
+	push_flagged(s, rec_switch(0, T0 + 70, 101, EV_STATE_S, 0), EV_FLAG_OTHER_NEXT);
+}
+
+static void push_affinity(struct ev_sink s, uint64_t ts_ns, uint32_t tid, uint64_t low,
+                          uint64_t high)
+{
+	struct {
+		struct ev_affinity rec;
+		__u64 words[2];
+	} r = { .rec = { .hdr = { .size = sizeof(r), .kind = EV_AFFINITY, .ts_ns = ts_ns },
+		         .tid = tid,
+		         .nr = 2 },
+		.words = { low, high } };
+
+	r.rec.flags = low == ~0ULL ? EV_AFFINITY_ALL : 0;
+	push(s, &r.rec.hdr);
+}
+
+static void tell_affinity(struct ev_sink s)
+{
+	push(s, rec_task_info(100, 100, 1, "server"));
+	push(s, rec_task_info(101, 100, 1, "thread"));
+	push_affinity(s, T0 + 1, 100, ~0ULL, ~0ULL); /* not worth a word */
+	push_affinity(s, T0 + 2, 101, 0x10d, 0);
+	push_affinity(s, T0 + 3, 101, 1ULL << 63, 3);
+	push_affinity(s, T0 + 4, 101, ~0ULL, 0);
+	push_affinity(s, T0 + 5, 101, ~0ULL, 0); /* still */
+	push_affinity(s, T0 + 6, 100, 0, 0);     /* cannot be */
+}
+
+static void tell_stats(struct trace_writer *w)
+{
+	static struct trace_cpu_times cpus[513];
+	const struct trace_pair memory[] = { { "MemFree", 1000 },
+		                             { "Bogus", 1 },
+		                             { "SwapFree", 7 } };
+	const struct trace_pair paging[] = { { "pgfault", 5 }, { "pgmajfault", 6 } };
+	const struct trace_pair pressure[] = { { "cpu.some", 8 }, { "memory.full", 9 } };
+	const uint32_t khz[] = { 0, 2400000 };
+	struct trace_net nets[] = { { "lo", { 1, 2, 3, 4, 5, 6, 7, 8 } } };
+	struct trace_sys_stats stats = { .ts_ns = T0 + 100,
+		                         .cpus = cpus,
+		                         .nr_cpus = 513,
+		                         .memory = memory,
+		                         .nr_memory = 3,
+		                         .paging = paging,
+		                         .nr_paging = 2,
+		                         .pressure = pressure,
+		                         .nr_pressure = 2,
+		                         .forks = 11,
+		                         .khz = khz,
+		                         .nr_khz = 2,
+		                         .nets = nets,
+		                         .nr_nets = 1 };
+
+	for (uint32_t i = 0; i < 513; i++)
+		cpus[i] = (struct trace_cpu_times){ i * 2, { i, 1, 2, 3, 4, 5, 6, 7 } };
+	if (trace_writer_sys_stats(w, &stats) < 0)
+		exit(1);
+	stats = (struct trace_sys_stats){ .ts_ns = T0 + 200, .nets = nets, .nr_nets = 1 };
+	nets[0].values[0] = 100; /* the others stand still */
+	if (trace_writer_sys_stats(w, &stats) < 0)
+		exit(1);
 }
 
 static void tell_busy(struct trace_writer *w, struct ev_sink s)
@@ -266,12 +408,20 @@ int main(int argc, char **argv)
 	sink = trace_writer_sink(w);
 	if (strcmp(argv[1], "busy") == 0) {
 		tell_busy(w, sink);
+	} else if (strcmp(argv[1], "filtered") == 0) {
+		tell_filtered(sink);
+	} else if (strcmp(argv[1], "affinity") == 0) {
+		tell_affinity(sink);
+	} else if (strcmp(argv[1], "stats") == 0) {
+		tell_stats(w);
 	} else {
 		tell_sched(sink);
 		tell_lives(sink);
 		tell_interrupts(sink);
 		tell_cpus(sink);
 		tell_probes(sink);
+		tell_queue(sink);
+		tell_io(sink);
 		tell_losses(sink);
 	}
 	(void)fflush(stdout);

@@ -1,0 +1,180 @@
+#include "analyze/pass.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define DEFAULT_LIMIT 20
+
+/* Names under which scxtop's clients know the same analyses. */
+static const struct {
+	const char *alias, *id;
+} aliases[] = {
+	{ "dsq", "dsq_summary" },          { "migrations", "migration_patterns" },
+	{ "irq", "irq_analysis" },         { "ipi", "ipi_analysis" },
+	{ "softirq", "softirq_analysis" }, { "bottlenecks", "scheduling_bottlenecks" },
+};
+
+const struct pass *pass_find(const char *id)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (!strcmp(aliases[i].alias, id))
+			id = aliases[i].id;
+	for (size_t i = 0; i < nr_passes; i++)
+		if (!strcmp(passes[i]->id, id))
+			return passes[i];
+	return NULL;
+}
+
+static uint64_t kinds_of(const struct source *s)
+{
+	uint64_t kinds = 0;
+
+	for (int kind = 0; kind < EV_KIND_MAX; kind++)
+		if (s->facts->kinds[kind])
+			kinds |= EV_BIT(kind);
+	return kinds;
+}
+
+bool pass_applies(const struct pass *p, const struct source *s)
+{
+	uint64_t kinds = kinds_of(s);
+
+	if ((p->needs & kinds) != p->needs || (p->needs_any && !(p->needs_any & kinds)))
+		return false;
+	return !p->needs_scx || s->facts->has_scx;
+}
+
+/* As the kernel calls the events that make a kind. */
+static const char *event_name(int kind)
+{
+	static const char *const names[EV_KIND_MAX] = {
+		[EV_SWITCH] = "sched_switch",
+		[EV_WAKING] = "sched_waking",
+		[EV_WAKEUP] = "sched_wakeup",
+		[EV_WAKEUP_NEW] = "sched_wakeup_new",
+		[EV_MIGRATE] = "sched_migrate_task",
+		[EV_FORK] = "sched_process_fork",
+		[EV_EXEC] = "sched_process_exec",
+		[EV_EXIT] = "sched_process_exit",
+		[EV_SOFTIRQ_ENTRY] = "softirq_entry",
+		[EV_SOFTIRQ_EXIT] = "softirq_exit",
+		[EV_IRQ_ENTRY] = "irq_handler_entry",
+		[EV_IRQ_EXIT] = "irq_handler_exit",
+		[EV_IPI_SEND] = "ipi_raise",
+		[EV_IPI_ENTRY] = "ipi_entry",
+		[EV_IPI_EXIT] = "ipi_exit",
+		[EV_WORK_START] = "workqueue_execute_start",
+		[EV_WORK_END] = "workqueue_execute_end",
+		[EV_CPU_IDLE] = "cpu_idle",
+		[EV_CPU_FREQ] = "cpu_frequency",
+		[EV_PMU] = "perf counters",
+		[EV_SCX_RUN] = "sched_ext run data",
+		[EV_DSQ_LEAVE] = "dispatch queue data",
+		[EV_DSQ_DEPTH] = "dispatch queue depths",
+		[EV_SPAN] = "requests",
+		[EV_BLOCK] = "block_rq_issue",
+		[EV_NET] = "net_dev_xmit",
+		[EV_MEMORY] = "mm_page_alloc",
+		[EV_FSYNC] = "ext4_sync_file_enter",
+		[EV_SUSPEND] = "suspend_resume",
+	};
+
+	return names[kind] ? names[kind] : "records of another kind";
+}
+
+char *pass_missing(const struct pass *p, const struct source *s, char *buf, size_t size)
+{
+	uint64_t kinds = kinds_of(s), missing = p->needs & ~kinds;
+	const char *sep = "needs ", *word = " and ";
+	size_t len = 0;
+
+	buf[0] = '\0';
+	if (!missing && p->needs_any && !(p->needs_any & kinds)) {
+		missing = p->needs_any;
+		word = " or ";
+	}
+	for (int kind = 0; kind < EV_KIND_MAX && len < size; kind++) {
+		if (!(missing & EV_BIT(kind)))
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", sep, event_name(kind));
+		sep = word;
+	}
+	if (p->needs_scx && !s->facts->has_scx && len < size)
+		snprintf(buf + len, size - len, "%ssched_ext data", len ? " and " : "needs ");
+	return buf;
+}
+
+int pass_run(const struct pass *p, const struct source *s, const struct pass_args *args,
+             struct diag *d, struct report **out)
+{
+	SCOPED(scoped_report) struct report *r = report_new(0);
+	char missing[160];
+	int err;
+
+	if (!r)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!pass_applies(p, s))
+		return diag_set(d, -ENODATA, "'analyze FILE' lists the analyses that apply",
+		                "%s %s, which this trace does not have", p->id,
+		                pass_missing(p, s, missing, sizeof(missing)));
+	report_begin_object(r, NULL);
+	report_string(r, "analysis_type", p->id);
+	err = p->run(s, args, r, d);
+	if (err)
+		return err;
+	report_end_object(r);
+	err = report_error(r);
+	if (err)
+		return diag_set(d, err, "ask for less with --limit, --from and --to",
+		                "the answer of %s is too large", p->id);
+	*out = TAKE_PTR(r);
+	return 0;
+}
+
+bool pass_takes_task(const struct source *s, const struct pass_args *args, uint32_t task)
+{
+	const struct task *t;
+
+	if (!args->pid && !args->tid && !args->comm)
+		return true;
+	t = tasks_at(s->tasks, task);
+	if (!t || (args->tid && t->tid != args->tid) || (args->pid && t->tgid != args->pid))
+		return false;
+	return !args->comm || !fnmatch(args->comm, source_comm(s, task), 0);
+}
+
+bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu)
+{
+	return args->cpu == PASS_ANY_CPU || args->cpu == cpu;
+}
+
+bool pass_cut(const struct source *s, const struct pass_args *args, uint64_t *from_ns,
+              uint64_t *to_ns)
+{
+	uint64_t from = args->from_ns > s->start_ns ? args->from_ns : s->start_ns;
+	uint64_t to = args->to_ns && args->to_ns < s->end_ns ? args->to_ns : s->end_ns;
+
+	if (*from_ns < from)
+		*from_ns = from;
+	if (*to_ns > to)
+		*to_ns = to;
+	return *from_ns < *to_ns;
+}
+
+uint32_t pass_limit(const struct pass *p, const struct pass_args *args)
+{
+	if (args->limit)
+		return args->limit;
+	return p->default_limit ? p->default_limit : DEFAULT_LIMIT;
+}
+
+uint64_t pass_span_ns(const struct source *s, const struct pass_args *args)
+{
+	uint64_t from = 0, to = UINT64_MAX;
+
+	return pass_cut(s, args, &from, &to) ? to - from : 0;
+}

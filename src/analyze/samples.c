@@ -1,0 +1,107 @@
+#include "analyze/samples.h"
+
+#include <stdlib.h>
+
+#include "base/hist.h"
+
+#define FIRST_CAPACITY 64
+
+void samples_add(struct samples *s, uint64_t value)
+{
+	if (s->nr == s->capacity) {
+		size_t capacity = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
+		uint64_t *values = reallocarray(s->values, capacity, sizeof(*values));
+
+		if (!values) {
+			s->has_failed = true;
+			return;
+		}
+		s->values = values;
+		s->capacity = capacity;
+	}
+	s->values[s->nr++] = value;
+	s->is_sorted = false;
+}
+
+void samples_done(struct samples *s)
+{
+	free(s->values);
+	*s = (struct samples){ 0 };
+}
+
+void scoped_samples(struct samples *s)
+{
+	samples_done(s);
+}
+
+uint64_t samples_sum(const struct samples *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		sum += s->values[i];
+	return sum;
+}
+
+double samples_mean(const struct samples *s)
+{
+	return s->nr ? (double)samples_sum(s) / (double)s->nr : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void sort(struct samples *s)
+{
+	if (!s->is_sorted && s->nr)
+		qsort(s->values, s->nr, sizeof(*s->values), compare);
+	s->is_sorted = true;
+}
+
+uint64_t samples_percentile(struct samples *s, uint32_t p10000)
+{
+	sort(s);
+	return s->nr ? percentile_of_sorted(s->values, s->nr, p10000) : 0;
+}
+
+static void add(struct samples *s, struct report *r, const char *key, uint64_t value)
+{
+	if (s->nr)
+		report_u64(r, key, value);
+	else
+		report_null(r, key);
+}
+
+void samples_report(struct samples *s, struct report *r, const char *suffix)
+{
+	sort(s);
+	add(s, r, report_printf(r, "min%s", suffix), s->nr ? s->values[0] : 0);
+	add(s, r, report_printf(r, "max%s", suffix), s->nr ? s->values[s->nr - 1] : 0);
+	add(s, r, report_printf(r, "avg%s", suffix), (uint64_t)samples_mean(s));
+	add(s, r, report_printf(r, "p50%s", suffix), samples_percentile(s, HIST_P(50)));
+	add(s, r, report_printf(r, "p95%s", suffix), samples_percentile(s, HIST_P(95)));
+	add(s, r, report_printf(r, "p99%s", suffix), samples_percentile(s, HIST_P(99)));
+	add(s, r, report_printf(r, "p999%s", suffix), samples_percentile(s, HIST_P(99.9)));
+}
+
+void samples_report_object(struct samples *s, struct report *r, const char *key)
+{
+	if (!s->nr) {
+		report_null(r, key);
+		return;
+	}
+	report_begin_object(r, key);
+	report_u64(r, "count", s->nr);
+	report_u64(r, "min", samples_percentile(s, 0));
+	report_u64(r, "max", s->values[s->nr - 1]);
+	report_double(r, "mean", samples_mean(s), 3);
+	report_u64(r, "median", samples_percentile(s, HIST_P(50)));
+	report_u64(r, "p95", samples_percentile(s, HIST_P(95)));
+	report_u64(r, "p99", samples_percentile(s, HIST_P(99)));
+	report_u64(r, "p999", samples_percentile(s, HIST_P(99.9)));
+	report_end_object(r);
+}

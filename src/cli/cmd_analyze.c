@@ -1,0 +1,245 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/passes.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/trace_args.h"
+#include "render/report_json.h"
+#include "render/report_text.h"
+
+struct analyze_args {
+	struct trace_args rows;
+	bool wants_list;
+	bool wants_all;
+	bool is_json;
+	bool is_per_process;
+	const char *method;
+	const char *category;
+	uint64_t layer;
+	bool has_layer;
+};
+
+static const struct analyze_args defaults = { 0 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_FLAG('l', "list", struct analyze_args, wants_list, "list all analyses, with FILE those that apply to it",
+		.heading = "What to do"),
+	OPT_FLAG('a', "all", struct analyze_args, wants_all, "run every analysis that applies"),
+	OPT_FLAG(0, "json", struct analyze_args, is_json, "one JSON object, for programs"),
+	TRACE_ARGS_OPTIONS(struct analyze_args, rows),
+	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "add up the threads of each process",
+		.heading = "For single analyses"),
+	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),
+	OPT_STRING(0, "category", "CATEGORY", struct analyze_args, category,
+		"of outliers: latency, runtime, cpu, all; of --list and --all: scheduling, interrupt, io, power, extended"),
+	OPT_U64(0, "layer", "LAYER", struct analyze_args, layer, 0, UINT32_MAX - 1,
+		"only this layer of scx_layered", OPT_GIVEN(struct analyze_args, has_layer)),
+	OPT_END,
+};
+/* clang-format on */
+
+static const struct opt_example examples[] = {
+	{ "schedscope analyze trace.pftrace",
+	  "one screen: what it is, who ran, who waited, what went wrong" },
+	{ "schedscope analyze trace.pftrace wakeup_latency",
+	  "from being woken to running, in percentiles" },
+	{ "schedscope analyze --list", "what can be asked" },
+	{ "schedscope analyze trace.pftrace --all --json", "all answers, for a program" },
+	{ "schedscope analyze t.pftrace task_states -c 'nginx*' --from 2s --to 3s",
+	  "one second of some threads" },
+	{ 0 },
+};
+
+struct analyzer {
+	const struct analyze_args *args;
+	const struct source *s; /* NULL without a file */
+	struct pass_args pass;
+	struct json_writer json;
+	struct diag *d;
+};
+
+static bool is_listed(const struct analyzer *a, const struct pass *p)
+{
+	return !a->args->category || !strcmp(a->args->category, p->category);
+}
+
+static void list_json(struct analyzer *a)
+{
+	char missing[160];
+
+	jw_begin_array(&a->json, "analyses");
+	for (size_t i = 0; i < nr_passes; i++) {
+		const struct pass *p = passes[i];
+
+		if (!is_listed(a, p))
+			continue;
+		jw_begin_object(&a->json, NULL);
+		jw_string(&a->json, "id", p->id);
+		jw_string(&a->json, "name", p->name);
+		jw_string(&a->json, "category", p->category);
+		jw_string(&a->json, "description", p->what);
+		if (a->s) {
+			bool applies = pass_applies(p, a->s);
+
+			jw_bool(&a->json, "applies", applies);
+			jw_string(&a->json, "missing",
+			          applies ? NULL : pass_missing(p, a->s, missing, sizeof(missing)));
+		}
+		jw_end_object(&a->json);
+	}
+	jw_end_array(&a->json);
+}
+
+static void list_text(const struct analyzer *a)
+{
+	const char *category = "";
+	char missing[160];
+
+	for (size_t i = 0; i < nr_passes; i++) {
+		const struct pass *p = passes[i];
+
+		if (!is_listed(a, p))
+			continue;
+		if (strcmp(category, p->category))
+			printf("%s%s:\n", *category ? "\n" : "", p->category);
+		category = p->category;
+		printf("  %-26s %s\n", p->id, p->what);
+		if (a->s && !pass_applies(p, a->s))
+			printf("  %-26s - %s\n", "",
+			       pass_missing(p, a->s, missing, sizeof(missing)));
+	}
+}
+
+static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+{
+	SCOPED(scoped_report) struct report *r = NULL;
+	struct report_text_cfg cfg = { .width = trace_args_width(),
+		                       .is_utf8 = trace_args_is_utf8() };
+	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+
+	if (err)
+		return err;
+	if (a->args->is_json) {
+		report_json(&a->json, is_titled ? p->id : NULL, report_root(r));
+		return 0;
+	}
+	if (is_titled)
+		printf("== %s: %s\n\n", p->id, p->what);
+	err = report_text(report_root(r), &cfg, stdout);
+	if (is_titled)
+		printf("\n");
+	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+}
+
+static int show_all(struct analyzer *a)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr_passes && !err; i++)
+		if (is_listed(a, passes[i]) && pass_applies(passes[i], a->s))
+			err = show(a, passes[i], true);
+	return err;
+}
+
+static int find_passes(const struct opt_list *words, const struct pass **out, struct diag *d)
+{
+	for (size_t i = 1; i < words->nr; i++) {
+		out[i - 1] = pass_find(words->items[i]);
+		if (!out[i - 1])
+			return diag_set(d, -EINVAL, "see 'schedscope analyze --list'",
+			                "'%.64s' is no analysis", words->items[i]);
+	}
+	return 0;
+}
+
+static int answer(struct analyzer *a, const struct opt_list *words)
+{
+	const struct pass *chosen[64];
+	size_t nr = words->nr ? words->nr - 1 : 0;
+	bool is_many = a->args->wants_all || nr > 1;
+	int err = 0;
+
+	if (nr > sizeof(chosen) / sizeof(chosen[0]))
+		return diag_set(a->d, -E2BIG, "use --all", "too many analyses");
+	if (find_passes(words, chosen, a->d))
+		return -EINVAL;
+	jw_init(&a->json, stdout, true);
+	if (a->args->is_json && (is_many || a->args->wants_list))
+		jw_begin_object(&a->json, NULL);
+	if (a->args->wants_list && a->args->is_json)
+		list_json(a);
+	else if (a->args->wants_list)
+		list_text(a);
+	else if (a->args->wants_all)
+		err = show_all(a);
+	else if (nr == 0)
+		err = show(a, &pass_summary, false);
+	for (size_t i = 0; i < nr && !err && !a->args->wants_all && !a->args->wants_list; i++)
+		err = show(a, chosen[i], is_many);
+	if (err)
+		return err;
+	if (a->args->is_json && (is_many || a->args->wants_list))
+		jw_end_object(&a->json);
+	err = a->args->is_json ? jw_finish(&a->json) : 0;
+	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+}
+
+static int run_args(const struct opt_command *self, const struct analyze_args *args,
+                    const struct opt_list *words)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	struct diag d = { 0 };
+	struct analyzer a = { .args = args, .d = &d };
+
+	if (!words->nr && !args->wants_list) {
+		diag_set(&d, -EINVAL, NULL, "which file?");
+		return cli_usage_error(self, &d);
+	}
+	if (words->nr) {
+		if (trace_args_open(words->items[0], &d, &rec))
+			return cli_fail(&d);
+		a.s = recording_source(rec);
+		if (trace_args_fill(&args->rows, a.s, &d, &a.pass))
+			return cli_usage_error(self, &d);
+		a.pass.is_per_process = args->is_per_process;
+		a.pass.method = args->method;
+		a.pass.category = args->category;
+		a.pass.layer = args->has_layer ? (uint32_t)args->layer : EV_NO_LAYER;
+	}
+	return answer(&a, words) ? cli_fail(&d) : CLI_OK;
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct analyze_args args = defaults;
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
+		return exit_code;
+	exit_code = run_args(self, &args, &words.operands);
+	opt_result_done(&words);
+	return exit_code;
+}
+
+const struct opt_command cmd_analyze = {
+	.name = "analyze",
+	.summary = "what a recorded trace tells: who ran, waited, slept, and why",
+	.operands = "FILE [ANALYSIS...]",
+	.description =
+		"Loads a Perfetto trace, of whichever recorder (schedscope, Perfetto, wprof, systing, scxtop), plain or "
+		"compressed, and answers questions about it. Without the name of an analysis it shows one screen: what "
+		"the trace is, how long, who was busy, who waited longest, what was lost, which analyses apply. FILE may be - "
+		"for standard input. Needs no privilege.\n\n"
+		"Damage in a trace is counted and shown, never fatal. Times between which events were lost are unknown, and "
+		"belong to nobody.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
+	.run = run,
+};

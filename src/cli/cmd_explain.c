@@ -1,0 +1,130 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "analyze/passes.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/trace_args.h"
+#include "render/explain_text.h"
+#include "render/report_json.h"
+
+struct explain_args {
+	struct trace_args rows;
+	const char *at;
+	bool has_chain;
+	const char *svg;
+	bool is_json;
+};
+
+static const struct explain_args defaults = { 0 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_STRING(0, "at", "TIME", struct explain_args, at, "the wait at that moment: 1.5s after the start, or @NS",
+		.heading = "Which waits"),
+	TRACE_ARGS_OPTIONS(struct explain_args, rows),
+	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw who waited for whom, as a tree",
+		.heading = "How to show them"),
+	OPT_STRING(0, "svg", "FILE", struct explain_args, svg, "the same of the first wait as a picture, into FILE", .is_file = true),
+	OPT_FLAG(0, "json", struct explain_args, is_json, "one JSON object, for programs"),
+	OPT_END,
+};
+/* clang-format on */
+
+static const struct opt_example examples[] = {
+	{ "schedscope explain t.pftrace", "why the three longest waits were so long" },
+	{ "schedscope explain t.pftrace --comm 'nginx*' -n 10",
+	  "the ten longest waits of some threads" },
+	{ "schedscope explain t.pftrace --tid 4242 --at 1.25s --chain",
+	  "one wait, and who kept its waker waiting" },
+	{ "schedscope explain t.pftrace -n 1 --svg why.svg",
+	  "the chain of the longest wait as a picture" },
+	{ 0 },
+};
+
+static void write_svg(const void *ctx, FILE *out)
+{
+	(void)!explain_svg(
+		ctx,
+		out); /* that there is a wait was checked; errors of the stream are the caller's */
+}
+
+static int show(const struct explain_args *args, const struct report_node *root, struct diag *d)
+{
+	struct explain_text_cfg cfg = { .has_chain = args->has_chain,
+		                        .is_utf8 = trace_args_is_utf8() };
+	struct json_writer w;
+	int err;
+
+	if (args->svg && !report_at(root, "waits.0"))
+		return diag_set(d, -ENODATA, NULL, "no wait matches: there is nothing to draw");
+	if (args->svg) {
+		err = output_write(args->svg, write_svg, root, d);
+		if (err)
+			return err;
+	}
+	if (args->is_json) {
+		jw_init(&w, stdout, true);
+		report_json(&w, NULL, root);
+		err = jw_finish(&w);
+	} else {
+		err = explain_text(root, &cfg, stdout);
+	}
+	return err ? diag_set(d, err, NULL, "cannot write the report") : 0;
+}
+
+static int run_args(const struct opt_command *self, const struct explain_args *args,
+                    const struct opt_list *words)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	SCOPED(scoped_report) struct report *r = NULL;
+	struct diag d = { 0 };
+	struct pass_args pass;
+
+	if (words->nr != 1) {
+		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
+		return cli_usage_error(self, &d);
+	}
+	if (trace_args_open(words->items[0], &d, &rec))
+		return cli_fail(&d);
+	if (trace_args_fill(&args->rows, recording_source(rec), &d, &pass) ||
+	    trace_args_time(args->at, "at", recording_source(rec), &d, &pass.at_ns))
+		return cli_usage_error(self, &d);
+	if (pass_run(&pass_explain, recording_source(rec), &pass, &d, &r) ||
+	    show(args, report_root(r), &d))
+		return cli_fail(&d);
+	return CLI_OK;
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct explain_args args = defaults;
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
+		return exit_code;
+	exit_code = run_args(self, &args, &words.operands);
+	opt_result_done(&words);
+	return exit_code;
+}
+
+const struct opt_command cmd_explain = {
+	.name = "explain",
+	.summary = "why a task of a recorded trace waited for a CPU, in plain sentences",
+	.operands = "FILE",
+	.description =
+		"For the longest waits, or the one that is asked for: who ran on that CPU meanwhile and for how long, what "
+		"interrupted it, which other CPUs that the task may use sat idle, how often it was moved, who woke it, and for "
+		"whom the waker had waited itself.\n\n"
+		"A wait begins with the waking (or the wakeup, where only that was recorded), or with the loss of the CPU, and ends "
+		"when the task runs. The CPU is the one where it ran in the end. Which CPUs a task may use is known of recordings "
+		"made with schedscope; of others every CPU counts.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
+	.run = run,
+};

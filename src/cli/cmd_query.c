@@ -1,0 +1,246 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/event_check.h"
+#include "analyze/event_fields.h"
+#include "analyze/query.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/trace_args.h"
+#include "model/event_log.h"
+#include "render/report_json.h"
+#include "render/report_lines.h"
+#include "render/report_text.h"
+
+#define REPORT_BYTES  ((size_t)4 << 30)
+#define DEFAULT_LIMIT 100
+
+enum shape { SHAPE_TABLE, SHAPE_JSON, SHAPE_JSONL, SHAPE_CSV };
+
+struct query_args {
+	struct trace_args rows;
+	struct opt_list events;
+	struct opt_list where;
+	const char *select;
+	const char *sort;
+	const char *group_by;
+	const char *aggregate;
+	uint64_t offset;
+	int shape;
+	bool is_json;
+	bool wants_all;
+	bool wants_fields;
+};
+
+static const char *const shapes[] = { "table", "json", "jsonl", "csv", NULL };
+
+static const struct query_args defaults = { 0 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_LIST('e', "event", "EVENT[,...]", struct query_args, events,
+		"only these events: sched_switch, sched_waking, softirq, ..., all", .heading = "Which events"),
+	OPT_LIST('w', "where", "CONDITION", struct query_args, where,
+		"only events whose field is so: next_pid=12, prio<100, comm~ngin",
+		.details = "Operators are = != > < >= <= and ~ (contains). Given more than once, all must hold. --fields "
+		"lists what can be asked."),
+	TRACE_ARGS_OPTIONS(struct query_args, rows),
+	OPT_U64(0, "offset", "N", struct query_args, offset, 0, UINT64_MAX, "skip so many of them"),
+	OPT_FLAG('a', "all", struct query_args, wants_all, "no limit; without it 100 rows are shown"),
+
+	OPT_STRING('s', "select", "FIELD[,...]", struct query_args, select, "only these fields", .heading = "How to show them"),
+	OPT_STRING(0, "sort", "FIELD[:desc]", struct query_args, sort, "in this order; by time if not given"),
+	OPT_STRING('g', "group-by", "FIELD", struct query_args, group_by, "one row per value of the field, with its count"),
+	OPT_STRING(0, "agg", "FUNCTION[:FIELD]", struct query_args, aggregate,
+		"one number, or one per group: count, sum, avg, min, max, p50, p95, p99", .alias = "aggregate"),
+	OPT_CHOICE('f', "format", "FORMAT", struct query_args, shape, shapes, "table, json, jsonl (one object per line) or csv"),
+	OPT_FLAG(0, "json", struct query_args, is_json, "the same as --format json"),
+	OPT_FLAG(0, "fields", struct query_args, wants_fields, "list all events with their fields and exit"),
+	OPT_END,
+};
+/* clang-format on */
+
+static const struct opt_example examples[] = {
+	{ "schedscope query t.pftrace -e sched_switch --cpu 1 -n 20",
+	  "the first 20 switches of a CPU" },
+	{ "schedscope query t.pftrace -e sched_waking -g waker_comm", "who wakes most" },
+	{ "schedscope query t.pftrace -e sched_switch -w prev_state=2 -g prev_comm",
+	  "who sleeps uninterruptibly" },
+	{ "schedscope query t.pftrace --tid 4242 --from 1.2s --to 1.3s",
+	  "everything about a thread, in 100 ms" },
+	{ "schedscope query t.pftrace -e sched_switch -a -f csv >switches.csv",
+	  "all switches for a spreadsheet" },
+	{ 0 },
+};
+
+static void list_fields(void)
+{
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
+		const char *sep = " ";
+
+		if (!event_type_name(kind))
+			continue;
+		printf("%-24s", event_type_name(kind));
+		for (const struct event_field *f = event_fields(kind); f->name; f++, sep = ", ")
+			printf("%s%s", sep, f->name);
+		printf("\n");
+	}
+	printf("\nEvery event also has timestamp, cpu, event_type, pid and comm.\n");
+}
+
+/* Words separated by commas; the kinds of all of them. */
+static int find_kinds(const struct opt_list *words, uint64_t *kinds, struct diag *d)
+{
+	char name[32];
+
+	for (size_t i = 0; i < words->nr; i++)
+		for (const char *at = words->items[i];; at++) {
+			size_t len = strcspn(at, ",");
+			uint64_t found;
+
+			snprintf(name, sizeof(name), "%.*s",
+			         (int)(len < sizeof(name) ? len : sizeof(name) - 1), at);
+			found = event_kinds_by_name(name);
+			if (!found && ev_kind_by_name(name) &&
+			    event_type_name(ev_kind_by_name(name)))
+				found = EV_BIT(ev_kind_by_name(name));
+			if (!found)
+				return diag_set(d, -EINVAL,
+				                "'schedscope query --fields' lists them",
+				                "'%s' is no event", name);
+			*kinds |= found;
+			at += len;
+			if (!*at)
+				break;
+		}
+	return 0;
+}
+
+static int make_query(const struct query_args *args, struct query *q, struct diag *d)
+{
+	int err;
+
+	*q = (struct query){
+		.cpu = args->rows.has_cpu ? (uint32_t)args->rows.cpu : EVENT_LOG_ANY,
+		.tid = args->rows.tid ? (uint32_t)args->rows.tid : EVENT_LOG_ANY,
+		.pid = (uint32_t)args->rows.pid,
+		.comm = args->rows.comm,
+		.limit = args->wants_all        ? 0
+		         : args->rows.has_limit ? args->rows.limit
+		                                : DEFAULT_LIMIT,
+		.offset = args->offset,
+	};
+	err = find_kinds(&args->events, &q->kinds, d);
+	for (size_t i = 0; i < args->where.nr && !err; i++)
+		err = query_parse_where(args->where.items[i], q, d);
+	if (!err && args->select)
+		err = query_parse_select(args->select, q, d);
+	if (!err && args->sort)
+		err = query_parse_sort(args->sort, q, d);
+	if (!err && args->group_by)
+		err = query_set_group(args->group_by, q, d);
+	if (!err && args->aggregate)
+		err = query_parse_fn(args->aggregate, q, d);
+	if (!err && args->wants_all && args->rows.has_limit)
+		err = diag_set(d, -EINVAL, NULL, "--all and --limit contradict each other");
+	return err;
+}
+
+static int show(const struct report_node *root, enum shape shape, struct diag *d)
+{
+	const struct report_node *rows = report_at(root, "events");
+	struct report_text_cfg cfg = { .width = trace_args_width(),
+		                       .is_utf8 = trace_args_is_utf8() };
+	struct json_writer w;
+	int err;
+
+	if (!rows)
+		rows = report_at(root, "aggregation.groups");
+	if (shape == SHAPE_TABLE) {
+		err = report_text(root, &cfg, stdout);
+	} else if (shape == SHAPE_JSON || !rows) {
+		jw_init(&w, stdout, true);
+		report_json(&w, NULL, root);
+		err = jw_finish(&w);
+	} else {
+		err = shape == SHAPE_CSV ? report_csv(rows, stdout) : report_jsonl(rows, stdout);
+	}
+	return err ? diag_set(d, err, NULL, "cannot write the rows") : 0;
+}
+
+static int answer(const struct query_args *args, const struct source *s, struct query *q,
+                  struct diag *d)
+{
+	SCOPED(scoped_report) struct report *r = report_new(REPORT_BYTES);
+	int err;
+
+	if (!r)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	report_begin_object(r, NULL);
+	err = query_run(s, q, r, d);
+	if (err)
+		return err;
+	report_end_object(r);
+	err = report_error(r);
+	if (err)
+		return diag_set(d, err, "ask for less with --limit, --from and --to",
+		                "the answer is too large");
+	return show(report_root(r), args->is_json ? SHAPE_JSON : (enum shape)args->shape, d);
+}
+
+static int run_args(const struct opt_command *self, const struct query_args *args,
+                    const struct opt_list *words)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	struct diag d = { 0 };
+	struct pass_args cut;
+	struct query q;
+
+	if (args->wants_fields) {
+		list_fields();
+		return CLI_OK;
+	}
+	if (words->nr != 1)
+		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
+	if (d.code || make_query(args, &q, &d))
+		return cli_usage_error(self, &d);
+	if (trace_args_open(words->items[0], &d, &rec))
+		return cli_fail(&d);
+	if (trace_args_fill(&args->rows, recording_source(rec), &d, &cut))
+		return cli_usage_error(self, &d);
+	q.from_ns = cut.from_ns;
+	q.to_ns = cut.to_ns;
+	return answer(args, recording_source(rec), &q, &d) ? cli_fail(&d) : CLI_OK;
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct query_args args = defaults;
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (cli_parse(self, argc, argv, &args, &words, &exit_code)) {
+		exit_code = run_args(self, &args, &words.operands);
+		opt_result_done(&words);
+	}
+	opt_list_done(&args.events);
+	opt_list_done(&args.where);
+	return exit_code;
+}
+
+const struct opt_command cmd_query = {
+	.name = "query",
+	.summary = "single events of a recorded trace: filtered, sorted, grouped, added up",
+	.operands = "FILE",
+	.description =
+		"Shows the events of a trace as they were recorded. All filters given must hold; --tid and --comm take an event "
+		"in which any task is so, be it the one that leaves a CPU, comes on, wakes or is woken. Counts and sums are of all "
+		"events that match, whatever --limit shows.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
+	.run = run,
+};

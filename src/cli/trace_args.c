@@ -1,0 +1,105 @@
+#include "cli/trace_args.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#define SHOW_AFTER_NS 1000000000ULL
+#define SHOW_EVERY_NS 100000000ULL
+
+struct progress {
+	uint64_t start_ns;
+	uint64_t shown_ns; /* 0 = never */
+};
+
+static void show_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct progress *p = ctx;
+	uint64_t now = clock_boot_ns();
+
+	if (now - p->start_ns < SHOW_AFTER_NS || now - p->shown_ns < SHOW_EVERY_NS || !total)
+		return;
+	p->shown_ns = now;
+	fprintf(stderr, "\rloading: %3u %% of %.1f MB",
+	        (unsigned int)(100.0 * (double)done / (double)total), (double)total / 1e6);
+}
+
+int trace_args_open(const char *path, struct diag *d, struct recording **out)
+{
+	struct progress p = { .start_ns = clock_boot_ns() };
+	struct recording_cfg cfg = { 0 };
+	int err;
+
+	if (isatty(STDERR_FILENO)) {
+		cfg.progress = show_progress;
+		cfg.progress_ctx = &p;
+	}
+	err = recording_open(path, &cfg, d, out);
+	if (p.shown_ns)
+		fprintf(stderr, "\r\033[K");
+	return err;
+}
+
+int trace_args_time(const char *text, const char *option, const struct source *s, struct diag *d,
+                    uint64_t *out)
+{
+	uint64_t ns;
+
+	*out = 0;
+	if (!text)
+		return 0;
+	if (text[0] == '@' && text_to_u64(text + 1, &ns)) {
+		*out = ns;
+		return 0;
+	}
+	if (opt_read_duration(text, 1000000000ULL, &ns)) {
+		*out = s->start_ns + ns;
+		return 0;
+	}
+	return diag_set(d, -EINVAL,
+	                "write 1.5s, 200ms, ... after the start, or @NS on the trace's clock",
+	                "--%s: '%.64s' is no time", option, text);
+}
+
+int trace_args_fill(const struct trace_args *args, const struct source *s, struct diag *d,
+                    struct pass_args *out)
+{
+	int err;
+
+	*out = (struct pass_args){
+		.pid = (uint32_t)args->pid,
+		.tid = (uint32_t)args->tid,
+		.comm = args->comm,
+		.cpu = args->has_cpu ? (uint32_t)args->cpu : PASS_ANY_CPU,
+		.limit = args->has_limit ? (uint32_t)args->limit : 0,
+		.layer = EV_NO_LAYER,
+	};
+	err = trace_args_time(args->from, "from", s, d, &out->from_ns);
+	if (!err)
+		err = trace_args_time(args->to, "to", s, d, &out->to_ns);
+	if (!err && out->to_ns && out->to_ns <= out->from_ns)
+		err = diag_set(d, -EINVAL, NULL, "--to is not after --from");
+	return err;
+}
+
+size_t trace_args_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+bool trace_args_is_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,55 @@
+/*
+ * cli/trace_args — what the commands on recordings share: filters, the file with progress, the shape of the output.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/pass.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "base/opt.h"
+#include "session/recording.h"
+
+struct trace_args {
+	uint64_t pid;
+	uint64_t tid;
+	const char *comm;
+	uint64_t cpu;
+	bool has_cpu;
+	const char *from;
+	const char *to;
+	uint64_t limit;
+	bool has_limit;
+};
+
+#define TRACE_ARGS_PID_MAX UINT32_MAX
+
+/* Entries of an option table; field is the struct trace_args within the command's own. */
+#define TRACE_ARGS_OPTIONS(st, field)                                                          \
+	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process",  \
+	        .heading = "Which rows"),                                                      \
+		OPT_U64(0, "tid", "TID", st, field.tid, 1, TRACE_ARGS_PID_MAX,                 \
+	                "only this thread"),                                                   \
+		OPT_STRING('c', "comm", "PATTERN", st, field.comm,                             \
+	                   "only threads of such names, with * and ?"),                        \
+		OPT_U64(0, "cpu", "CPU", st, field.cpu, 0, UINT16_MAX - 1, "only this CPU",    \
+	                OPT_GIVEN(st, field.has_cpu)),                                         \
+		OPT_STRING(0, "from", "TIME", st, field.from,                                  \
+	                   "from here on: 1.5s after the start, or @NS on the trace's clock"), \
+		OPT_STRING(0, "to", "TIME", st, field.to, "up to here"),                       \
+		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                     \
+	                "at most so many rows of each list", OPT_GIVEN(st, field.has_limit))
+
+/* Loads the file; tells how far it is on stderr if that is a terminal and it takes a while. */
+MUST_USE int trace_args_open(const char *path, struct diag *d, struct recording **out);
+/* A time as an option gives it; 0 for NULL. */
+MUST_USE int trace_args_time(const char *text, const char *option, const struct source *s,
+                             struct diag *d, uint64_t *out);
+MUST_USE int trace_args_fill(const struct trace_args *args, const struct source *s, struct diag *d,
+                             struct pass_args *out);
+/* Columns of the terminal that stdout is; 0 = none. */
+size_t trace_args_width(void);
+bool trace_args_is_utf8(void);

@@ -1,0 +1,148 @@
+#include "model/affinity.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+#define DEFAULT_CAP_BYTES ((size_t)64 << 20)
+#define MAX_TIDS          (1U << 22)
+#define NONE              UINT32_MAX
+
+struct word {
+	uint64_t since_ns;
+	uint32_t before; /* the word about the same tid before it; NONE = none */
+	uint32_t first;  /* of its mask */
+	uint16_t nr;
+	bool is_all;
+};
+
+struct affinity {
+	struct word *words;
+	uint32_t nr_words, max_words;
+	uint64_t *masks;
+	uint32_t nr_masks, max_masks;
+	struct map *by_tid; /* the last word about it */
+	size_t cap_bytes;
+	uint64_t nr_bound, dropped;
+};
+
+int affinity_new(size_t cap_bytes, struct affinity **out)
+{
+	struct affinity *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->cap_bytes = cap_bytes ? cap_bytes : DEFAULT_CAP_BYTES;
+	if (map_new(sizeof(uint32_t), MAX_TIDS, &a->by_tid)) {
+		free(a);
+		return -ENOMEM;
+	}
+	*out = a;
+	return 0;
+}
+
+void affinity_free(struct affinity *a)
+{
+	if (!a)
+		return;
+	map_free(a->by_tid);
+	free(a->words);
+	free(a->masks);
+	free(a);
+}
+
+static bool grow(void *array, uint32_t *max, uint32_t need, size_t size)
+{
+	void **at = array, *more;
+	uint32_t wanted = *max ? *max : 64;
+
+	while (wanted < need)
+		wanted *= 2;
+	if (wanted == *max)
+		return true;
+	more = reallocarray(*at, wanted, size);
+	if (!more)
+		return false;
+	*at = more;
+	*max = wanted;
+	return true;
+}
+
+static bool has_room(struct affinity *a, uint32_t nr_masks)
+{
+	size_t bytes = (a->nr_words + 1ULL) * sizeof(*a->words) +
+	               (a->nr_masks + (size_t)nr_masks) * sizeof(*a->masks);
+
+	return bytes <= a->cap_bytes &&
+	       grow(&a->words, &a->max_words, a->nr_words + 1, sizeof(*a->words)) &&
+	       grow(&a->masks, &a->max_masks, a->nr_masks + nr_masks, sizeof(*a->masks));
+}
+
+static int push(void *ctx, const struct ev_hdr *rec)
+{
+	const struct ev_affinity *ev = (const void *)rec;
+	struct affinity *a = ctx;
+	uint32_t before = NONE;
+	struct word *w;
+
+	if (rec->kind != EV_AFFINITY)
+		return 0;
+	if (!has_room(a, ev->nr)) {
+		a->dropped++;
+		return 0;
+	}
+	(void)map_find(a->by_tid, &ev->tid, &before);
+	if (map_insert(a->by_tid, &ev->tid, a->nr_words) < 0) {
+		a->dropped++;
+		return 0;
+	}
+	w = &a->words[a->nr_words++];
+	*w = (struct word){ .since_ns = rec->ts_ns,
+		            .before = before,
+		            .first = a->nr_masks,
+		            .nr = ev->nr,
+		            .is_all = ev->flags & EV_AFFINITY_ALL };
+	memcpy(&a->masks[a->nr_masks], ev + 1, ev->nr * sizeof(*a->masks));
+	a->nr_masks += ev->nr;
+	a->nr_bound += !w->is_all;
+	return 0;
+}
+
+struct ev_sink affinity_sink(struct affinity *a)
+{
+	return (struct ev_sink){ .push = push, .ctx = a };
+}
+
+uint64_t affinity_nr(const struct affinity *a)
+{
+	return a->nr_bound;
+}
+
+uint64_t affinity_dropped(const struct affinity *a)
+{
+	return a->dropped;
+}
+
+bool affinity_is_bound(const struct affinity *a, uint32_t tid)
+{
+	uint32_t at;
+
+	return map_find(a->by_tid, &tid, &at);
+}
+
+bool affinity_allows(const struct affinity *a, uint32_t tid, uint32_t cpu, uint64_t at_ns)
+{
+	const struct word *w;
+	uint32_t at;
+
+	if (!map_find(a->by_tid, &tid, &at))
+		return true;
+	w = &a->words[at];
+	while (w->since_ns > at_ns && w->before != NONE)
+		w = &a->words[w->before];
+	if (w->is_all)
+		return true;
+	return cpu / 64 < w->nr && (a->masks[w->first + cpu / 64] >> (cpu % 64) & 1);
+}

@@ -1,0 +1,94 @@
+#include "render/explain_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define NAME_BYTES 96
+#define TIME_BYTES 24
+
+static uint64_t num(const struct report_node *node, const char *key)
+{
+	const struct report_node *at = report_at(node, key);
+
+	return at && at->type == REPORT_U64 ? at->u64 : 0;
+}
+
+static const char *safe(const struct report_node *node, const char *key, char buf[NAME_BYTES])
+{
+	const struct report_node *at = report_at(node, key);
+	const char *text = at && at->type == REPORT_STRING ? at->text : "?";
+
+	return text_printable(buf, NAME_BYTES, text, strlen(text));
+}
+
+static const char *time_of(const struct report_node *node, const char *key, char buf[TIME_BYTES])
+{
+	return text_duration(buf, TIME_BYTES, num(node, key));
+}
+
+static void print_sentences(const struct report_node *wait, FILE *out)
+{
+	const struct report_node *all = report_at(wait, "sentences");
+	char clean[512];
+
+	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
+		fprintf(out, "  %s\n",
+		        text_printable(clean, sizeof(clean), at->text, strlen(at->text)));
+}
+
+static void print_runners(const struct report_node *wait, const char *prefix, const char *branch,
+                          FILE *out)
+{
+	const struct report_node *all = report_at(wait, "ran_meanwhile");
+	char name[NAME_BYTES], t[TIME_BYTES];
+
+	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
+		fprintf(out, "%s%s %s (%" PRIu64 ") ran %s on its CPU\n", prefix, branch,
+		        safe(at, "comm", name), num(at, "tid"), time_of(at, "runtime_ns", t));
+}
+
+static void print_tree(const struct report_node *wait, bool is_utf8, FILE *out)
+{
+	const char *tee = is_utf8 ? "\u251c\u2500" : "|-",
+		   *corner = is_utf8 ? "\u2514\u2500" : "`-";
+	const struct report_node *chain = report_at(wait, "chain"),
+				 *at = chain ? chain->first : NULL;
+	char name[NAME_BYTES], t[TIME_BYTES], t2[TIME_BYTES];
+	int depth = 0;
+
+	if (!at)
+		return;
+	fprintf(out, "\n  %s (%" PRIu64 ") waited %s for CPU %" PRIu64 "\n", safe(at, "comm", name),
+	        num(at, "tid"), time_of(at, "wait_ns", t), num(at, "cpu"));
+	print_runners(wait, "  ", at->next ? tee : corner, out);
+	for (at = at->next; at; at = at->next, depth++)
+		fprintf(out,
+		        "  %*s%s woken by %s (%" PRIu64
+		        "), which ran %s after having waited %s for CPU %" PRIu64 "\n",
+		        3 * depth, "", corner, safe(at, "comm", name), num(at, "tid"),
+		        time_of(at, "run_ns", t), time_of(at, "wait_ns", t2), num(at, "cpu"));
+	fprintf(out, "  all waits together: %s\n", time_of(wait, "compound_delay_ns", t));
+}
+
+int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
+{
+	const struct report_node *waits = report_at(root, "waits");
+	char name[NAME_BYTES], t[TIME_BYTES];
+	unsigned int nr = 0;
+
+	for (const struct report_node *at = waits ? waits->first : NULL; at; at = at->next) {
+		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; it ended at @%" PRIu64 "\n",
+		        nr ? "\n" : "", nr + 1, safe(at, "comm", name), num(at, "tid"),
+		        time_of(at, "wait_ns", t), num(at, "end_timestamp"));
+		nr++;
+		print_sentences(at, out);
+		if (cfg->has_chain)
+			print_tree(at, cfg->is_utf8, out);
+	}
+	if (!nr)
+		fprintf(out, "No wait matches.\n");
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * render/explain_text — explained waits for people: sentences, and who waited for whom as a tree or a picture.
+ *
+ * All take the report of the analysis "explain". Names are made safe for a terminal, and for XML.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/report.h"
+#include "base/attr.h"
+
+struct explain_text_cfg {
+	bool has_chain; /* draw the tree too */
+	bool is_utf8;
+};
+
+/* 0 or -EIO. */
+MUST_USE int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg,
+                          FILE *out);
+/* The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the next. */
+MUST_USE int explain_svg(const struct report_node *root, FILE *out);

@@ -1,0 +1,26 @@
+/*
+ * render/report_text — an analysis's report for people: lines of names and values, tables where there are lists.
+ *
+ * Units follow from the keys: times are shown as people say them, parts as percent. Members of an object stand one
+ * per line; an array of objects is a table whose columns are the keys of the first; members of objects inside rows
+ * are columns of their own. Columns that do not fit into the width are left out and named below the table. A list
+ * called "histogram" gets bars. All text is made safe for a terminal.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/report.h"
+#include "base/attr.h"
+
+struct report_text_cfg {
+	size_t width; /* columns of the terminal; 0 = as wide as need be */
+	bool is_utf8; /* bars may use blocks */
+};
+
+/* 0, -ENOMEM or -EIO. */
+MUST_USE int report_text(const struct report_node *root, const struct report_text_cfg *cfg,
+                         FILE *out);
+/* A value alone, as it stands in a cell. */
+char *report_text_value(const struct report_node *node, char *buf, size_t size);

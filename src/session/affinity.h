@@ -1,0 +1,30 @@
+/*
+ * session/affinity — adds to a stream of records on which CPUs its tasks may run.
+ *
+ * Stands between a source and its sink. After each record that tells of a task that is there (EV_TASK_INFO), is
+ * born (EV_FORK) or becomes another program (EV_EXEC), the kernel is asked, and an EV_AFFINITY with the same
+ * time follows. The answer is that of the moment at which the record is read: a task that is gone by then has
+ * none, and no tracepoint tells of later changes. Everything else passes as it is. One thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/sink.h"
+#include "base/attr.h"
+
+#define AFFINITY_WORDS 128 /* 8192 CPUs */
+
+struct affinity;
+struct cpulist;
+
+/* CPUs of a task into words, the lowest first; how many words, or -errno, -ESRCH if it is gone. */
+typedef int affinity_read_fn(uint32_t tid, uint64_t words[AFFINITY_WORDS]);
+affinity_read_fn affinity_of_task; /* asks the kernel */
+
+/* online is copied: a task that may run on all of these is not restricted. */
+MUST_USE int affinity_new(struct ev_sink down, const struct cpulist *online, affinity_read_fn *read,
+                          struct affinity **out);
+struct ev_sink affinity_sink(struct affinity *a);
+void affinity_free(struct affinity *a); /* NULL is fine */

@@ -1,0 +1,107 @@
+#include "session/record_facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sys/topology.h"
+#include "sys/topology_json.h"
+
+#define TOPOLOGY_BYTES_MAX 100000 /* some 2000 CPUs: packets end at 128 kB */
+
+static int write_topology(struct record_facts *f, const struct topology *topology)
+{
+	size_t size = 0;
+	FILE *out = open_memstream(&f->topology, &size);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = topology_json_write(topology, out);
+	if (fclose(out) || err)
+		return -ENOMEM;
+	if (size > TOPOLOGY_BYTES_MAX) {
+		free(f->topology);
+		f->topology = NULL;
+		return 0;
+	}
+	while (size && f->topology[size - 1] == '\n')
+		f->topology[--size] = '\0';
+	return 0;
+}
+
+/* Readers take the CPUs for 0, 1, ...: with gaps between them nothing is told. */
+static int list_cpus(struct record_facts *f, const struct topology *topology)
+{
+	const struct topology_counts *counts = topology_counts(topology);
+
+	if (counts->nr_possible != counts->nr_cpu_ids)
+		return 0;
+	f->cpus = calloc(counts->nr_cpu_ids, sizeof(*f->cpus));
+	if (!f->cpus)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < counts->nr_cpu_ids; cpu++) {
+		int32_t capacity = topology_cpu(topology, cpu)->capacity;
+
+		if (capacity <= 0)
+			return 0;
+		f->cpus[cpu].capacity = (uint32_t)capacity;
+	}
+	f->nr_cpus = counts->nr_cpu_ids;
+	return 0;
+}
+
+static void describe_filter(struct record_facts *f, const struct record_filter *filter)
+{
+	size_t len = 0;
+
+	if (filter->tgid)
+		len = (size_t)snprintf(f->filter, sizeof(f->filter), "pid %u", filter->tgid);
+	for (size_t i = 0; i < filter->nr_cgroup && len < sizeof(f->filter); i++)
+		len += (size_t)snprintf(f->filter + len, sizeof(f->filter) - len, "%scgroup %s",
+		                        len ? ", " : "", filter->cgroup[i]);
+}
+
+int record_facts_init(struct record_facts *f, const struct topology *topology,
+                      const struct record_filter *filter)
+{
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	err = write_topology(f, topology);
+	if (!err)
+		err = list_cpus(f, topology);
+	if (err)
+		return err;
+	describe_filter(f, filter);
+	if (f->topology)
+		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "topology",
+			                                       .text = f->topology };
+	if (f->filter[0])
+		f->attrs[f->nr_attrs++] = (struct trace_attr){ .key = "filter", .text = f->filter };
+	return 0;
+}
+
+void record_facts_done(struct record_facts *f)
+{
+	free(f->topology);
+	free(f->cpus);
+	memset(f, 0, sizeof(*f));
+}
+
+size_t record_cmdline(void *ctx, uint32_t tgid, char *buf, size_t size)
+{
+	SCOPED(scoped_close) int fd = -1;
+	char path[32];
+	ssize_t n;
+
+	(void)ctx;
+	(void)snprintf(path, sizeof(path), "/proc/%u/cmdline", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, buf, size) : 0;
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,249 @@
+#include "session/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/affinity.h"
+#include "model/event_log.h"
+#include "model/pair.h"
+#include "model/task_lives.h"
+#include "trace/reader.h"
+
+#define CLOCK_BOOT      6
+#define CLOCK_MONOTONIC 3
+
+struct recording {
+	char *name;
+	struct tasks *tasks;
+	struct pair *pair;
+	struct timeline *timeline;
+	struct event_log *log;
+	struct affinity *affinity;
+	struct task_lives *lives;
+	struct trace_info *info;
+	struct live_place *places;
+	struct source_count *events, *categories, *damage;
+	struct source_facts facts;
+	struct source source;
+	struct ev_sink pair_sink, log_sink, affinity_sink;
+};
+
+void recording_close(struct recording *r)
+{
+	if (!r)
+		return;
+	task_lives_free(r->lives);
+	affinity_free(r->affinity);
+	event_log_free(r->log);
+	timeline_free(r->timeline);
+	pair_free(r->pair);
+	tasks_free(r->tasks);
+	trace_info_free(r->info);
+	free(r->places);
+	free(r->events);
+	free(r->categories);
+	free(r->damage);
+	free(r->name);
+	free(r);
+}
+
+void scoped_recording(struct recording *const *r)
+{
+	recording_close(*r);
+}
+
+/* Every record goes to the machine that pairs and to the log. */
+static int push(void *ctx, const struct ev_hdr *rec)
+{
+	struct recording *r = ctx;
+	int err;
+
+	r->facts.kinds[rec->kind]++;
+	if (rec->kind == EV_LOST)
+		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
+	err = r->pair_sink.push(r->pair_sink.ctx, rec);
+	if (!err && rec->kind == EV_AFFINITY)
+		err = r->affinity_sink.push(r->affinity_sink.ctx, rec);
+	return err ? err : r->log_sink.push(r->log_sink.ctx, rec);
+}
+
+static int make_tables(struct recording *r)
+{
+	struct tasks_cfg tasks = { .max_tasks = TASKS_MAX, .keep_dead_ns = UINT64_MAX };
+	struct timeline_cfg columns = { .cap_bytes = SIZE_MAX };
+	struct event_log_cfg log = { 0 };
+	struct pair_cfg pair;
+	struct pair_out out;
+	int err = tasks_new(&tasks, &r->tasks);
+
+	if (err)
+		return err;
+	pair = (struct pair_cfg){ .tasks = r->tasks };
+	err = pair_new(&pair, &r->pair);
+	if (!err)
+		err = timeline_new(&columns, &r->timeline);
+	if (!err)
+		err = event_log_new(&log, &r->log);
+	if (!err)
+		err = affinity_new(0, &r->affinity);
+	if (err)
+		return err;
+	out = timeline_out(r->timeline);
+	r->pair_sink = pair_sink(r->pair);
+	r->log_sink = event_log_sink(r->log);
+	r->affinity_sink = affinity_sink(r->affinity);
+	return pair_add_out(r->pair, &out);
+}
+
+static struct source_count *copy_counts(const struct trace_count *from, size_t nr)
+{
+	struct source_count *to = calloc(nr ? nr : 1, sizeof(*to));
+
+	for (size_t i = 0; to && i < nr; i++)
+		to[i] = (struct source_count){ from[i].name, from[i].count };
+	return to;
+}
+
+/* Where the CPUs sit, if the file tells. */
+static int place_cpus(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < info->nr_cpus; i++)
+		if (info->cpus[i].cpu >= nr && info->cpus[i].cpu < PAIR_MAX_CPUS)
+			nr = info->cpus[i].cpu + 1;
+	if (!info->has_topology || !nr)
+		return 0;
+	r->places = calloc(nr, sizeof(*r->places));
+	if (!r->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		r->places[i] = (struct live_place){ .llc = -1, .node = -1 };
+	for (size_t i = 0; i < info->nr_cpus; i++)
+		if (info->cpus[i].cpu < nr)
+			r->places[info->cpus[i].cpu] = (struct live_place){
+				.llc = info->cpus[i].llc, .node = info->cpus[i].node
+			};
+	r->facts.places = r->places;
+	r->facts.nr_places = nr;
+	return 0;
+}
+
+static const char *clock_name(const struct trace_info *info)
+{
+	if (info->clock == CLOCK_BOOT)
+		return "boottime";
+	return info->clock == CLOCK_MONOTONIC ? "monotonic" : "of the file";
+}
+
+static const char *known(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+static int fill_facts(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+	struct source_facts *f = &r->facts;
+
+	f->name = r->name;
+	f->producer = known(info->producer_name) ? info->producer_name : "unknown";
+	f->clock = clock_name(info);
+	f->unix_ns = info->has_wall_clock ? info->start_real_ns : 0;
+	f->release = known(info->release);
+	f->machine = known(info->machine);
+	f->scheduler = known(info->scheduler);
+	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
+	             f->scheduler;
+	f->bytes = info->nr_bytes;
+	f->nr_events = event_log_nr(r->log);
+	for (size_t i = 0; i < info->nr_cpus; i++)
+		f->nr_cpus += info->cpus[i].nr_events > 0;
+	if (!f->nr_cpus)
+		f->nr_cpus = info->nr_cpus_told;
+	r->events = copy_counts(info->events, info->nr_events);
+	r->categories = copy_counts(info->categories, info->nr_categories);
+	r->damage = copy_counts(info->damage, info->nr_damage);
+	if (!r->events || !r->categories || !r->damage)
+		return -ENOMEM;
+	f->events = r->events;
+	f->nr_events_names = info->nr_events;
+	f->categories = r->categories;
+	f->nr_categories = info->nr_categories;
+	f->damage = r->damage;
+	f->nr_damage = info->nr_damage;
+	f->pmu_names = info->pmu_names;
+	f->nr_pmu_names = info->nr_pmu_names;
+	return place_cpus(r);
+}
+
+static int finish(struct recording *r)
+{
+	uint64_t end = r->info->has_time ? r->info->end_ns : 0;
+	int err;
+
+	if (end < pair_now_ns(r->pair))
+		end = pair_now_ns(r->pair);
+	pair_finish(r->pair, end);
+	err = fill_facts(r);
+	if (!err)
+		err = task_lives_new(r->tasks, &r->lives);
+	r->source = (struct source){
+		.timeline = r->timeline,
+		.tasks = r->tasks,
+		.pair = r->pair,
+		.log = r->log,
+		.lives = r->lives,
+		.affinity = r->facts.kinds[EV_AFFINITY] ? r->affinity : NULL,
+		.facts = &r->facts,
+		.start_ns = end - pair_span_ns(r->pair),
+		.end_ns = end,
+	};
+	return err;
+}
+
+int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
+                   struct recording **out)
+{
+	SCOPED(scoped_recording) struct recording *r = calloc(1, sizeof(*r));
+	struct trace_read_cfg read = {
+		.nr_workers = cfg->nr_workers,
+		.progress = cfg->progress,
+		.progress_ctx = cfg->progress_ctx,
+	};
+	struct ev_sink sink = { .push = push, .ctx = r };
+	int err;
+
+	if (!r)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	r->name = strdup(strcmp(path, "-") ? path : "standard input");
+	err = r->name ? make_tables(r) : -ENOMEM;
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	err = trace_read_file(path, &read, &sink, d, &r->info);
+	if (err)
+		return err;
+	err = finish(r);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	*out = TAKE_PTR(r);
+	return 0;
+}
+
+const struct source *recording_source(const struct recording *r)
+{
+	return &r->source;
+}
+
+const struct trace_info *recording_info(const struct recording *r)
+{
+	return r->info;
+}
+
+size_t recording_bytes(const struct recording *r)
+{
+	return timeline_bytes(r->timeline) + event_log_bytes(r->log);
+}

@@ -1,0 +1,35 @@
+/*
+ * session/recording — a trace file, loaded: the tables that analyses look at, and facts about the file.
+ *
+ * Loading needs no privilege. What is damaged is counted in the facts; only a file that is no trace at all is an
+ * error. Everything is read once; then the file is not needed any more. One thread; never prints.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "analyze/source.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct recording;
+struct trace_info;
+
+struct recording_cfg {
+	unsigned int nr_workers; /* 0 = as many as there are CPUs */
+	/* Called now and then while loading, with bytes done of all; may be NULL. */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+/* path "-" is standard input. */
+MUST_USE int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
+                            struct recording **out);
+void recording_close(struct recording *r); /* NULL is fine */
+void scoped_recording(struct recording *const *r);
+
+/* Valid until the recording is closed. */
+const struct source *recording_source(const struct recording *r);
+const struct trace_info *recording_info(const struct recording *r);
+/* Of tables, log and indexes. */
+size_t recording_bytes(const struct recording *r);

@@ -1,0 +1,110 @@
+#include "trace/file_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define FIRST_BYTES ((size_t)1 << 20)
+
+/* Fresh pages, moved when they grow: nothing is copied. */
+static int resize(struct file_in *f, size_t size)
+{
+	void *bytes = f->bytes ? mremap(f->bytes, f->size, size, MREMAP_MAYMOVE)
+	                       : mmap(NULL, size, PROT_READ | PROT_WRITE,
+	                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return -ENOMEM;
+	f->bytes = bytes;
+	f->size = size;
+	return 0;
+}
+
+void file_in_done(struct file_in *f)
+{
+	if (f->bytes)
+		(void)munmap(f->bytes, f->size);
+	*f = (struct file_in){ 0 };
+}
+
+/* Until the end, or until the buffer is full. */
+static int fill(int fd, struct file_in *f)
+{
+	ssize_t nr = 1;
+
+	while (nr > 0 && f->len < f->size) {
+		nr = read(fd, f->bytes + f->len, f->size - f->len);
+		if (nr < 0 && errno == EINTR)
+			nr = 1;
+		else if (nr < 0)
+			return -errno;
+		else
+			f->len += (size_t)nr;
+	}
+	return 0;
+}
+
+/* Of unknown length: a pipe, or a file of /proc. */
+static int read_stream(int fd, uint64_t cap, struct file_in *f)
+{
+	int err = resize(f, FIRST_BYTES);
+
+	while (!err) {
+		err = fill(fd, f);
+		if (err || f->len < f->size)
+			break;
+		err = f->len > cap ? -EFBIG : resize(f, 2 * f->size);
+	}
+	return err;
+}
+
+static int read_file(int fd, size_t size, struct file_in *f)
+{
+	int err = resize(f, size);
+
+	if (!err)
+		err = fill(fd, f);
+	if (!err && f->len < size)
+		err = -ESTALE;
+	return err;
+}
+
+int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in *out)
+{
+	SCOPED(scoped_close) int opened = -1;
+	bool is_stdin = strcmp(path, "-") == 0;
+	const char *name = is_stdin ? "standard input" : path;
+	struct file_in f = { 0 };
+	struct stat st;
+	int fd = STDIN_FILENO, err;
+
+	if (!is_stdin)
+		fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return diag_set(d, -errno, "check the path and its permissions", "cannot open '%s'",
+		                name);
+	if (fstat(fd, &st) < 0)
+		return diag_set(d, -errno, NULL, "cannot look at '%s'", name);
+	if (S_ISDIR(st.st_mode))
+		return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", name);
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > cap)
+		return diag_set(d, -EFBIG, NULL, "'%s' is too large to load", name);
+	err = S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin
+	              ? read_file(fd, (size_t)st.st_size, &f)
+	              : read_stream(fd, cap, &f);
+	if (err) {
+		file_in_done(&f);
+		return diag_set(d, err, err == -ESTALE ? "wait until it is written, then try again" : NULL,
+		                err == -ESTALE ? "'%s' became shorter while it was read"
+		                               : "cannot read '%s'",
+		                name);
+	}
+	*out = f;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * trace/file_in — all bytes of a file or of standard input, in memory.
+ *
+ * Read, not mapped: a file that shrinks meanwhile is an error, and its bytes stay the same under us. Grows
+ * to what there is, never beyond the cap.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct file_in {
+	uint8_t *bytes;
+	size_t len;
+	size_t size; /* mapped */
+};
+
+/* "-" is standard input. */
+MUST_USE int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in *out);
+void file_in_done(struct file_in *f);

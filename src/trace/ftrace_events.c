@@ -1,0 +1,580 @@
+#include "trace/ftrace_in.h"
+#include "trace/schema.h"
+
+enum { /* members that we read and do not write */
+       FTRACE_PRINT = 3,
+       FTRACE_CPU_FREQUENCY_LIMITS = 12,
+       FTRACE_SCHED_CPU_HOTPLUG = 19,
+       FTRACE_SOFTIRQ_RAISE = 26,
+       FTRACE_EXT4_SYNC_ENTER = 43,
+       FTRACE_EXT4_SYNC_EXIT = 44,
+       FTRACE_RECLAIM_BEGIN = 46,
+       FTRACE_RECLAIM_END = 47,
+       FTRACE_WORKQUEUE_ACTIVATE = 56,
+       FTRACE_WORKQUEUE_QUEUE = 59,
+       FTRACE_SCHED_PROCESS_FORK = 239,
+       FTRACE_SWITCH_WITH_CTRS = 487,
+};
+
+
+static uint64_t num(const struct ftrace_event_in *e, uint32_t field)
+{
+	return e->has & ~e->texts & 1U << field ? e->values[field] : 0;
+}
+
+static uint32_t tid(const struct ftrace_event_in *e, uint32_t field)
+{
+	return tid_of(num(e, field));
+}
+
+static struct comm_words comm(const struct ftrace_event_in *e, uint32_t field)
+{
+	if (!(e->texts & 1U << field))
+		return (struct comm_words){ { 0, 0 } };
+	return comm_words_of(e->bytes[field], (size_t)e->values[field], e->body.end);
+}
+
+/* A text of any length into a field that ends with a NUL; what does not fit is cut. */
+static void copy_text(char *to, size_t size, const struct ftrace_event_in *e, uint32_t field)
+{
+	size_t len = e->texts & 1U << field ? (size_t)e->values[field] : 0;
+
+	memset(to, 0, size);
+	if (len)
+		memcpy(to, e->bytes[field], len < size ? len : size - 1);
+}
+
+static void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who, uint32_t name_field)
+{
+	decoder_see(b->dec, e->ts_ns, who, comm(e, name_field));
+}
+
+static void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t size)
+{
+	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
+
+	hdr->flags = e->flags;
+	return hdr;
+}
+
+#define ADD(b, e, kind, type) ((struct type *)add(b, e, kind, sizeof(struct type)))
+
+static void on_switch(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_switch *rec;
+
+	if (b->fix->drops_ftrace_switches)
+		return;
+	see(b, e, tid(e, SWITCH_PREV_PID), SWITCH_PREV_COMM);
+	see(b, e, tid(e, SWITCH_NEXT_PID), SWITCH_NEXT_COMM);
+	rec = ADD(b, e, EV_SWITCH, ev_switch);
+	rec->prev_tid = tid(e, SWITCH_PREV_PID);
+	rec->next_tid = tid(e, SWITCH_NEXT_PID);
+	rec->prev_state = ftrace_state(b, num(e, SWITCH_PREV_STATE));
+	rec->prev_prio = prio_of(num(e, SWITCH_PREV_PRIO));
+	rec->next_prio = prio_of(num(e, SWITCH_NEXT_PRIO));
+}
+
+/* A dialect of Android's: other fields, the same meaning, no priorities. */
+static void on_switch_with_ctrs(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { OLD_PID = 1, NEW_PID = 2, PREV_COMM = 12, PREV_PID = 13, NEXT_PID = 18, NEXT_COMM = 19, STATE = 20 };
+	uint32_t prev = tid(e, e->has & 1U << PREV_PID ? PREV_PID : OLD_PID);
+	uint32_t next = tid(e, e->has & 1U << NEXT_PID ? NEXT_PID : NEW_PID);
+	struct ev_switch *rec;
+
+	see(b, e, prev, PREV_COMM);
+	see(b, e, next, NEXT_COMM);
+	rec = ADD(b, e, EV_SWITCH, ev_switch);
+	rec->prev_tid = prev;
+	rec->next_tid = next;
+	rec->prev_state = ftrace_state(b, num(e, STATE));
+	rec->prev_prio = rec->next_prio = 0;
+}
+
+static void wake(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind)
+{
+	struct ev_wake *rec;
+	bool is_inferred = b->fix->infers_waker || !e->has_pid;
+
+	if (b->fix->drops_ftrace_wakes)
+		return;
+	see(b, e, tid(e, WAKE_PID), WAKE_COMM);
+	if (!is_inferred)
+		decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, kind, ev_wake);
+	if (b->fix->is_waker_unknown)
+		rec->hdr.flags |= EV_FLAG_UNKNOWN;
+	else if (is_inferred)
+		rec->hdr.flags |= REC_INFER;
+	rec->tid = tid(e, WAKE_PID);
+	rec->waker_tid = is_inferred || b->fix->is_waker_unknown ? 0 : e->pid;
+	rec->target_cpu = (uint32_t)num(e, WAKE_TARGET_CPU);
+	rec->prio = prio_of(num(e, WAKE_PRIO));
+	rec->pad_ = 0;
+}
+
+static void on_waking(struct bundle *b, const struct ftrace_event_in *e)
+{
+	wake(b, e, EV_WAKING);
+}
+
+static void on_wakeup(struct bundle *b, const struct ftrace_event_in *e)
+{
+	wake(b, e, EV_WAKEUP);
+}
+
+static void on_wakeup_new(struct bundle *b, const struct ftrace_event_in *e)
+{
+	wake(b, e, EV_WAKEUP_NEW);
+}
+
+static void on_migrate(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_migrate *rec;
+
+	see(b, e, tid(e, MIGRATE_PID), MIGRATE_COMM);
+	rec = ADD(b, e, EV_MIGRATE, ev_migrate);
+	rec->tid = tid(e, MIGRATE_PID);
+	rec->from_cpu = (uint32_t)num(e, MIGRATE_ORIG_CPU);
+	rec->to_cpu = (uint32_t)num(e, MIGRATE_DEST_CPU);
+	rec->prio = prio_of(num(e, MIGRATE_PRIO));
+	rec->pad_ = 0;
+}
+
+/* Processes are filled in by the merge, which knows the parent's. */
+static void on_newtask(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_fork *rec;
+	bool is_thread = num(e, NEWTASK_CLONE_FLAGS) & CLONE_FLAG_THREAD;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_FORK, ev_fork);
+	rec->parent_tid = e->pid;
+	rec->parent_tgid = 0;
+	rec->tid = tid(e, NEWTASK_PID);
+	rec->tgid = is_thread ? 0 : rec->tid;
+	copy_text(rec->comm, sizeof(rec->comm), e, NEWTASK_COMM);
+}
+
+static void on_fork(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { PARENT_COMM = 1, PARENT_PID = 2, CHILD_COMM = 3, CHILD_PID = 4 };
+	struct ev_fork *rec;
+
+	see(b, e, tid(e, PARENT_PID), PARENT_COMM);
+	rec = ADD(b, e, EV_FORK, ev_fork);
+	rec->hdr.flags |= REC_IS_FORK;
+	rec->parent_tid = tid(e, PARENT_PID);
+	rec->parent_tgid = 0;
+	rec->tid = tid(e, CHILD_PID);
+	rec->tgid = 0;
+	copy_text(rec->comm, sizeof(rec->comm), e, CHILD_COMM);
+}
+
+/* The new name is the end of the file's. */
+static void on_exec(struct bundle *b, const struct ftrace_event_in *e)
+{
+	size_t len = e->texts & 1U << EXEC_FILENAME ? (size_t)e->values[EXEC_FILENAME] : 0;
+	const uint8_t *name = len ? e->bytes[EXEC_FILENAME] : NULL;
+	const uint8_t *slash = len ? memrchr(name, '/', len) : NULL;
+	struct ev_exec *rec;
+
+	if (slash) {
+		len -= (size_t)(slash + 1 - name);
+		name = slash + 1;
+	}
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, EXEC_PID));
+	rec = ADD(b, e, EV_EXEC, ev_exec);
+	rec->tid = tid(e, EXEC_PID);
+	rec->old_tid = e->has & 1U << EXEC_OLD_PID ? tid(e, EXEC_OLD_PID) : rec->tid;
+	names_comm(rec->comm, name, len);
+}
+
+static void on_exit(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_exit *rec;
+
+	see(b, e, tid(e, EXIT_PID), EXIT_COMM);
+	rec = ADD(b, e, EV_EXIT, ev_exit);
+	rec->tid = tid(e, EXIT_PID);
+	rec->tgid = tid(e, EXIT_TGID);
+	rec->prio = prio_of(num(e, EXIT_PRIO));
+	memset(rec->pad_, 0, sizeof(rec->pad_));
+	copy_text(rec->comm, sizeof(rec->comm), e, EXIT_COMM);
+}
+
+static void on_rename(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_rename *rec;
+
+	see(b, e, tid(e, RENAME_PID), RENAME_OLDCOMM);
+	rec = ADD(b, e, EV_RENAME, ev_rename);
+	rec->tid = tid(e, RENAME_PID);
+	rec->tgid = 0;
+	copy_text(rec->old_comm, sizeof(rec->old_comm), e, RENAME_OLDCOMM);
+	copy_text(rec->comm, sizeof(rec->comm), e, RENAME_NEWCOMM);
+}
+
+/* Free, hang and wait have records of one shape. */
+static void task(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind)
+{
+	struct ev_task *rec;
+
+	see(b, e, tid(e, TASK_PID), TASK_COMM);
+	rec = ADD(b, e, kind, ev_task);
+	rec->tid = tid(e, TASK_PID);
+	rec->prio = prio_of(num(e, TASK_PRIO));
+	rec->pad_ = 0;
+	copy_text(rec->comm, sizeof(rec->comm), e, TASK_COMM);
+}
+
+static void on_free(struct bundle *b, const struct ftrace_event_in *e)
+{
+	task(b, e, EV_FREE);
+}
+
+static void on_hang(struct bundle *b, const struct ftrace_event_in *e)
+{
+	task(b, e, EV_HANG);
+}
+
+static void on_wait(struct bundle *b, const struct ftrace_event_in *e)
+{
+	task(b, e, EV_WAIT);
+}
+
+static void on_softirq(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_softirq *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, e->member == FTRACE_SOFTIRQ_ENTRY ? EV_SOFTIRQ_ENTRY : EV_SOFTIRQ_EXIT, ev_softirq);
+	rec->vector = (uint32_t)num(e, SOFTIRQ_VEC);
+	rec->tid = e->pid;
+}
+
+static void on_irq_entry(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_irq_entry *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_IRQ_ENTRY, ev_irq_entry);
+	rec->irq = (uint32_t)num(e, IRQ_ENTRY_IRQ);
+	rec->tid = e->pid;
+	copy_text(rec->name, sizeof(rec->name), e, IRQ_ENTRY_NAME);
+}
+
+static void on_irq_exit(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_irq_exit *rec = ADD(b, e, EV_IRQ_EXIT, ev_irq_exit);
+
+	rec->irq = (uint32_t)num(e, IRQ_EXIT_IRQ);
+	rec->ret = pb_to_int32(num(e, IRQ_EXIT_RET));
+}
+
+static void on_ipi(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_ipi *rec = ADD(b, e, e->member == FTRACE_IPI_ENTRY ? EV_IPI_ENTRY : EV_IPI_EXIT, ev_ipi);
+
+	copy_text(rec->reason, sizeof(rec->reason), e, IPI_REASON);
+}
+
+static void on_ipi_raise(struct bundle *b, const struct ftrace_event_in *e)
+{
+	uint64_t mask = num(e, IPI_RAISE_TARGET_CPUS);
+	struct ev_ipi_send *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_IPI_SEND, ev_ipi_send);
+	rec->tid = e->pid;
+	rec->callsite = rec->callback = 0;
+	if (b->fix->has_ipi_number)
+		rec->target_cpu = (uint32_t)mask;
+	else
+		rec->target_cpu = mask && !(mask & (mask - 1)) ? (uint32_t)__builtin_ctzll(mask) : ~0U;
+}
+
+/* The name of a function where the recorder looked it up, else its address. */
+static uint64_t symbol(struct bundle *b, uint64_t value)
+{
+	const struct iid_entry *s = state_find(b->dec->r, b->state, INTERNED_KERNEL_SYMBOLS, value);
+
+	return s ? READER_SYMBOL | s->text : value;
+}
+
+static void on_work(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_work *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, e->member == FTRACE_WORKQUEUE_EXECUTE_START ? EV_WORK_START : EV_WORK_END, ev_work);
+	rec->work = num(e, WORK_WORK);
+	rec->function = symbol(b, num(e, WORK_FUNCTION));
+	rec->tid = e->pid;
+	rec->pad_ = 0;
+}
+
+static void on_blocked(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { PID = 1, CALLER = 2, IO_WAIT = 3 };
+	struct ev_blocked *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, PID));
+	rec = ADD(b, e, EV_BLOCKED, ev_blocked);
+	rec->caller = symbol(b, num(e, CALLER));
+	rec->tid = tid(e, PID);
+	rec->is_io = num(e, IO_WAIT) != 0;
+}
+
+static void on_cpu_idle(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_cpu_idle *rec = ADD(b, e, EV_CPU_IDLE, ev_cpu_idle);
+
+	rec->state = (uint32_t)num(e, CPU_IDLE_STATE);
+	rec->cpu = (uint32_t)num(e, CPU_IDLE_CPU);
+}
+
+static void on_cpu_freq(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_cpu_freq *rec = ADD(b, e, EV_CPU_FREQ, ev_cpu_freq);
+
+	rec->khz = (uint32_t)num(e, CPU_FREQUENCY_STATE);
+	rec->cpu = (uint32_t)num(e, CPU_FREQUENCY_CPU);
+}
+
+static void on_cpuhp(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_cpu_hotplug *rec = ADD(b, e, EV_CPU_HOTPLUG, ev_cpu_hotplug);
+	bool is_exit = e->member == FTRACE_CPUHP_EXIT;
+
+	rec->cpu = (uint32_t)num(e, is_exit ? CPUHP_EXIT_CPU : CPUHP_ENTER_CPU);
+	rec->target = pb_to_int32(num(e, is_exit ? CPUHP_EXIT_STATE : CPUHP_ENTER_TARGET));
+	rec->step = pb_to_int32(num(e, is_exit ? CPUHP_EXIT_IDX : CPUHP_ENTER_IDX));
+	rec->ret = is_exit ? pb_to_int32(num(e, CPUHP_EXIT_RET)) : 0;
+	rec->is_exit = is_exit;
+	rec->pad_ = 0;
+}
+
+static void on_gpu_mem(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_gpu_mem *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, GPU_MEM_PID));
+	rec = ADD(b, e, EV_GPU_MEM, ev_gpu_mem);
+	rec->bytes = num(e, GPU_MEM_SIZE);
+	rec->gpu = (uint32_t)num(e, GPU_MEM_GPU_ID);
+	rec->tgid = tid(e, GPU_MEM_PID);
+}
+
+/* The number of the probe is that of its name until the merge has told who it is. */
+static void on_kprobe(struct bundle *b, const struct ftrace_event_in *e)
+{
+	size_t len = e->texts & 1U << KPROBE_NAME ? (size_t)e->values[KPROBE_NAME] : 0;
+	struct ev_probe *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_PROBE, ev_probe);
+	rec->probe = len ? decoder_text(b->dec, (const char *)e->bytes[KPROBE_NAME], len) : 0;
+	rec->tid = e->pid;
+	rec->ip = 0;
+}
+
+static void on_block(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { DEV = 1, SECTOR = 2, NR_SECTORS = 3, RWBS = 5 };
+	struct ev_block *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_BLOCK, ev_block);
+	rec->dev = num(e, DEV);
+	rec->sector = num(e, SECTOR);
+	rec->nr_sectors = (uint32_t)num(e, NR_SECTORS);
+	rec->tid = e->pid;
+	if (e->member == FTRACE_BLOCK_RQ_INSERT)
+		rec->step = EV_BLOCK_INSERT;
+	else
+		rec->step = e->member == FTRACE_BLOCK_RQ_ISSUE ? EV_BLOCK_ISSUE : EV_BLOCK_COMPLETE;
+	copy_text(rec->rwbs, sizeof(rec->rwbs), e, RWBS);
+}
+
+static void on_net(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { LEN = 1, NAME = 2 };
+	struct ev_net *rec = ADD(b, e, EV_NET, ev_net);
+
+	rec->bytes = (uint32_t)num(e, LEN);
+	rec->is_sent = e->member == FTRACE_NET_DEV_XMIT;
+	copy_text(rec->name, sizeof(rec->name), e, NAME);
+}
+
+static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { ALLOC_ORDER = 3, FREE_ORDER = 1, RECLAIM_ORDER = 1 };
+	struct ev_memory *rec;
+	uint64_t order = 0;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_MEMORY, ev_memory);
+	rec->tid = e->pid;
+	rec->pad_ = 0;
+	if (e->member == FTRACE_MM_PAGE_ALLOC) {
+		rec->step = EV_PAGE_ALLOC;
+		order = num(e, ALLOC_ORDER);
+	} else if (e->member == FTRACE_MM_PAGE_FREE) {
+		rec->step = EV_PAGE_FREE;
+		order = num(e, FREE_ORDER);
+	} else if (e->member == FTRACE_RECLAIM_BEGIN) {
+		rec->step = EV_RECLAIM_BEGIN;
+		order = num(e, RECLAIM_ORDER);
+	} else {
+		rec->step = EV_RECLAIM_END;
+	}
+	rec->order = (uint8_t)(order < 64 ? order : 0);
+}
+
+static void on_fsync(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { DEV = 1, INO = 2 };
+	struct ev_fsync *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, e->pid);
+	rec = ADD(b, e, EV_FSYNC, ev_fsync);
+	rec->dev = num(e, DEV);
+	rec->inode = num(e, INO);
+	rec->tid = e->pid;
+	rec->is_end = e->member == FTRACE_EXT4_SYNC_EXIT;
+}
+
+static void on_suspend(struct bundle *b, const struct ftrace_event_in *e)
+{
+	enum { ACTION = 1, VAL = 2, START = 3 };
+	struct ev_suspend *rec = ADD(b, e, EV_SUSPEND, ev_suspend);
+
+	rec->value = pb_to_int32(num(e, VAL));
+	rec->is_start = num(e, START) != 0;
+	copy_text(rec->action, sizeof(rec->action), e, ACTION);
+}
+
+struct member {
+	const char *name;
+	void (*record)(struct bundle *b, const struct ftrace_event_in *e); /* NULL = only counted */
+};
+
+static const struct member members[FTRACE_KNOWN] = {
+	[FTRACE_PRINT] = { "print", NULL },
+	[FTRACE_SCHED_SWITCH] = { "sched_switch", on_switch },
+	[FTRACE_CPU_FREQUENCY] = { "cpu_frequency", on_cpu_freq },
+	[FTRACE_CPU_FREQUENCY_LIMITS] = { "cpu_frequency_limits", NULL },
+	[FTRACE_CPU_IDLE] = { "cpu_idle", on_cpu_idle },
+	[FTRACE_SCHED_WAKEUP] = { "sched_wakeup", on_wakeup },
+	[FTRACE_SCHED_BLOCKED_REASON] = { "sched_blocked_reason", on_blocked },
+	[FTRACE_SCHED_CPU_HOTPLUG] = { "sched_cpu_hotplug", NULL },
+	[FTRACE_SCHED_WAKING] = { "sched_waking", on_waking },
+	[FTRACE_IPI_ENTRY] = { "ipi_entry", on_ipi },
+	[FTRACE_IPI_EXIT] = { "ipi_exit", on_ipi },
+	[FTRACE_IPI_RAISE] = { "ipi_raise", on_ipi_raise },
+	[FTRACE_SOFTIRQ_ENTRY] = { "softirq_entry", on_softirq },
+	[FTRACE_SOFTIRQ_EXIT] = { "softirq_exit", on_softirq },
+	[FTRACE_SOFTIRQ_RAISE] = { "softirq_raise", NULL },
+	[FTRACE_IRQ_HANDLER_ENTRY] = { "irq_handler_entry", on_irq_entry },
+	[FTRACE_IRQ_HANDLER_EXIT] = { "irq_handler_exit", on_irq_exit },
+	[FTRACE_EXT4_SYNC_ENTER] = { "ext4_sync_file_enter", on_fsync },
+	[FTRACE_EXT4_SYNC_EXIT] = { "ext4_sync_file_exit", on_fsync },
+	[FTRACE_BLOCK_RQ_ISSUE] = { "block_rq_issue", on_block },
+	[FTRACE_RECLAIM_BEGIN] = { "mm_vmscan_direct_reclaim_begin", on_memory },
+	[FTRACE_RECLAIM_END] = { "mm_vmscan_direct_reclaim_end", on_memory },
+	[FTRACE_WORKQUEUE_ACTIVATE] = { "workqueue_activate_work", NULL },
+	[FTRACE_WORKQUEUE_EXECUTE_END] = { "workqueue_execute_end", on_work },
+	[FTRACE_WORKQUEUE_EXECUTE_START] = { "workqueue_execute_start", on_work },
+	[FTRACE_WORKQUEUE_QUEUE] = { "workqueue_queue_work", NULL },
+	[67] = { "cgroup_attach_task", NULL },
+	[80] = { "tracing_mark_write", NULL },
+	[FTRACE_SUSPEND_RESUME] = { "suspend_resume", on_suspend },
+	[FTRACE_SCHED_WAKEUP_NEW] = { "sched_wakeup_new", on_wakeup_new },
+	[117] = { "block_bio_complete", NULL },
+	[119] = { "block_bio_queue", NULL },
+	[123] = { "block_plug", NULL },
+	[FTRACE_BLOCK_RQ_COMPLETE] = { "block_rq_complete", on_block },
+	[FTRACE_BLOCK_RQ_INSERT] = { "block_rq_insert", on_block },
+	[128] = { "block_rq_remap", NULL },
+	[129] = { "block_rq_requeue", NULL },
+	[133] = { "block_unplug", NULL },
+	[FTRACE_TASK_NEWTASK] = { "task_newtask", on_newtask },
+	[FTRACE_TASK_RENAME] = { "task_rename", on_rename },
+	[FTRACE_SCHED_PROCESS_EXEC] = { "sched_process_exec", on_exec },
+	[FTRACE_SCHED_PROCESS_EXIT] = { "sched_process_exit", on_exit },
+	[FTRACE_SCHED_PROCESS_FORK] = { "sched_process_fork", on_fork },
+	[FTRACE_SCHED_PROCESS_FREE] = { "sched_process_free", on_free },
+	[FTRACE_SCHED_PROCESS_HANG] = { "sched_process_hang", on_hang },
+	[FTRACE_SCHED_PROCESS_WAIT] = { "sched_process_wait", on_wait },
+	[FTRACE_MM_PAGE_ALLOC] = { "mm_page_alloc", on_memory },
+	[FTRACE_MM_PAGE_FREE] = { "mm_page_free", on_memory },
+	[313] = { "rss_stat", NULL },
+	[324] = { "signal_deliver", NULL },
+	[325] = { "signal_generate", NULL },
+	[329] = { "sys_enter", NULL },
+	[330] = { "sys_exit", NULL },
+	[FTRACE_GPU_MEM_TOTAL] = { "gpu_mem_total", on_gpu_mem },
+	[FTRACE_CPUHP_EXIT] = { "cpuhp_exit", on_cpuhp },
+	[FTRACE_CPUHP_ENTER] = { "cpuhp_enter", on_cpuhp },
+	[353] = { "sched_pi_setprio", NULL },
+	[FTRACE_NETIF_RECEIVE_SKB] = { "netif_receive_skb", on_net },
+	[FTRACE_NET_DEV_XMIT] = { "net_dev_xmit", on_net },
+	[421] = { "sched_cpu_util_cfs", NULL },
+	[FTRACE_SWITCH_WITH_CTRS] = { "sched_switch_with_ctrs", on_switch_with_ctrs },
+	[FTRACE_SCHED_MIGRATE_TASK] = { "sched_migrate_task", on_migrate },
+	[540] = { "sched_wakeup_task_attr", NULL },
+	[FTRACE_KPROBE_EVENT] = { "kprobe_event", on_kprobe },
+	[546] = { "block_io_start", NULL },
+	[547] = { "block_io_done", NULL },
+	[551] = { "hrtimer_start", NULL },
+	[552] = { "hrtimer_cancel", NULL },
+	[553] = { "hrtimer_expire_entry", NULL },
+	[554] = { "hrtimer_expire_exit", NULL },
+	[555] = { "timer_start", NULL },
+	[556] = { "timer_cancel", NULL },
+	[557] = { "timer_expire_entry", NULL },
+	[558] = { "timer_expire_exit", NULL },
+	[559] = { "local_timer_entry", NULL },
+	[560] = { "local_timer_exit", NULL },
+};
+
+const char *ftrace_name(uint32_t member)
+{
+	return member < FTRACE_KNOWN ? members[member].name : NULL;
+}
+
+static void read_fields(struct ftrace_event_in *e)
+{
+	struct pb_in in = e->body;
+	struct pb_field f;
+
+	e->has = e->texts = 0;
+	while (pb_next(&in, &f)) {
+		if (f.nr >= EVENT_FIELDS)
+			continue;
+		e->has |= 1U << f.nr;
+		e->values[f.nr] = f.value;
+		if (f.type == PB_BYTES) {
+			e->texts |= 1U << f.nr;
+			e->bytes[f.nr] = f.bytes;
+		} else {
+			e->texts &= ~(1U << f.nr);
+		}
+	}
+}
+
+bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e)
+{
+	const struct member *m;
+
+	if (e->member >= FTRACE_KNOWN)
+		return false;
+	m = &members[e->member];
+	if (!m->record)
+		return m->name != NULL;
+	read_fields(e);
+	m->record(b, e);
+	return true;
+}

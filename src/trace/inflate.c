@@ -1,0 +1,147 @@
+#include "trace/inflate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define FIRST_BYTES  (64U << 10)
+#define WINDOW_LOG   27  /* zstd: more than what its own tools make without being told to */
+#define ANY_HEADER   (MAX_WBITS + 32) /* zlib's or gzip's */
+
+enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len)
+{
+	static const uint8_t gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+	if (len >= sizeof(gzip) && memcmp(bytes, gzip, sizeof(gzip)) == 0)
+		return INFLATE_ZLIB;
+	if (len >= sizeof(zstd) && memcmp(bytes, zstd, sizeof(zstd)) == 0)
+		return INFLATE_ZSTD;
+	return INFLATE_NONE;
+}
+
+/* Room behind what there is, by doubling. */
+static int make_room(struct inflated *out, size_t limit)
+{
+	size_t size = out->size ? 2 * out->size : FIRST_BYTES;
+	uint8_t *bytes;
+
+	if (out->len < out->size)
+		return 0;
+	if (out->len >= limit)
+		return -E2BIG;
+	if (size > limit)
+		size = limit;
+	bytes = realloc(out->bytes, size);
+	if (!bytes)
+		return -ENOMEM;
+	out->bytes = bytes;
+	out->size = size;
+	return 0;
+}
+
+static unsigned int chunk_of(size_t left)
+{
+	return left < UINT_MAX ? (unsigned int)left : UINT_MAX;
+}
+
+/* One step of zlib: as much as fits. Z_OK, Z_STREAM_END, or an error. */
+static int zlib_step(z_stream *z, const uint8_t *bytes, size_t len, size_t *taken,
+                     struct inflated *out)
+{
+	unsigned int in_len = chunk_of(len - *taken), room = chunk_of(out->size - out->len);
+	int ret;
+
+	z->next_in = (Bytef *)(uintptr_t)(bytes + *taken);
+	z->avail_in = in_len;
+	z->next_out = out->bytes + out->len;
+	z->avail_out = room;
+	ret = inflate(z, Z_NO_FLUSH);
+	*taken += in_len - z->avail_in;
+	out->len += room - z->avail_out;
+	return ret;
+}
+
+static int unpack_zlib(const uint8_t *bytes, size_t len, size_t limit, struct inflated *out)
+{
+	z_stream z = { 0 };
+	size_t taken = 0;
+	int err = 0, ret = Z_OK;
+
+	if (inflateInit2(&z, ANY_HEADER) != Z_OK)
+		return -ENOMEM;
+	while (!err && taken < len) {
+		err = make_room(out, limit);
+		if (err)
+			break;
+		ret = zlib_step(&z, bytes, len, &taken, out);
+		/* Zeroes after the last member are padding of tapes and old tools. */
+		if (ret == Z_STREAM_END && taken < len && bytes[taken] == 0)
+			break;
+		if (ret == Z_STREAM_END && taken < len)
+			(void)inflateReset(&z);
+		else if (ret == Z_MEM_ERROR)
+			err = -ENOMEM;
+		else if (ret != Z_OK && ret != Z_STREAM_END && ret != Z_BUF_ERROR)
+			err = -EBADMSG;
+	}
+	/* All is read and the buffer was full: there may be more behind it. */
+	while (!err && ret == Z_OK) {
+		size_t before = out->len;
+
+		err = make_room(out, limit);
+		if (err)
+			break;
+		ret = zlib_step(&z, bytes, len, &taken, out);
+		if (out->len == before)
+			break;
+	}
+	(void)inflateEnd(&z);
+	if (err)
+		return err;
+	return ret == Z_STREAM_END ? 0 : -EBADMSG;
+}
+
+static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct inflated *out)
+{
+	ZSTD_DCtx *z = ZSTD_createDCtx();
+	ZSTD_inBuffer in = { .src = bytes, .size = len };
+	size_t left = 1;
+	int err = z ? 0 : -ENOMEM;
+
+	if (!err && ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG)))
+		err = -ENOMEM;
+	while (!err) {
+		ZSTD_outBuffer to;
+		size_t before_in = in.pos, before_out = out->len;
+
+		err = make_room(out, limit);
+		if (err)
+			break;
+		to = (ZSTD_outBuffer){ .dst = out->bytes, .size = out->size, .pos = out->len };
+		left = ZSTD_decompressStream(z, &to, &in);
+		out->len = to.pos;
+		if (ZSTD_isError(left))
+			err = -EBADMSG;
+		else if (in.pos == len && (left == 0 || to.pos < to.size))
+			break;
+		else if (in.pos == before_in && out->len == before_out && out->len < out->size)
+			err = -EBADMSG;
+	}
+	ZSTD_freeDCtx(z);
+	if (err)
+		return err;
+	return left ? -EBADMSG : 0;
+}
+
+int inflate_all(enum inflate_kind kind, const uint8_t *bytes, size_t len, size_t limit,
+                struct inflated *out)
+{
+	if (kind == INFLATE_ZLIB)
+		return unpack_zlib(bytes, len, limit, out);
+	if (kind == INFLATE_ZSTD)
+		return unpack_zstd(bytes, len, limit, out);
+	return -EINVAL;
+}

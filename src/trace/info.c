@@ -1,0 +1,308 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/ftrace_in.h"
+#include "trace/meta_in.h"
+#include "trace/schema.h"
+
+bool grow_array(void *array, size_t nr, size_t *cap, size_t size)
+{
+	size_t bigger = *cap ? 2 * *cap : 16;
+	void *old, *grown;
+
+	if (nr < *cap)
+		return true;
+	memcpy(&old, array, sizeof(old));
+	grown = reallocarray(old, bigger, size);
+	if (!grown)
+		return false;
+	memcpy(array, &grown, sizeof(grown));
+	*cap = bigger;
+	return true;
+}
+
+const char *info_text(struct reader *r, const void *s, size_t len)
+{
+	char *copy = arena_alloc(r->mem, len + 1, 1, 1);
+
+	if (!copy)
+		return "";
+	if (len)
+		memcpy(copy, s, len);
+	return copy;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct trace_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static size_t count_texts(const struct text_counts *t)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		nr += t->counts[i] != 0;
+	return nr;
+}
+
+static size_t put_texts(struct reader *r, const struct text_counts *t, struct trace_count *out)
+{
+	const char *s;
+	size_t nr = 0, len;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (!t->counts[i])
+			continue;
+		s = reader_text(r, (uint32_t)i, &len);
+		out[nr++] = (struct trace_count){ .name = info_text(r, s, len),
+			                          .count = t->counts[i] };
+	}
+	return nr;
+}
+
+static int put_events(struct reader *r)
+{
+	const struct tally *t = &r->tally;
+	size_t nr = count_texts(&t->generic);
+	struct trace_count *out;
+
+	for (uint32_t i = 0; i < FTRACE_KNOWN; i++)
+		nr += t->ftrace[i] != 0;
+	out = ARENA_ARRAY(r->mem, struct trace_count, nr + 1);
+	if (!out)
+		return -ENOMEM;
+	nr = put_texts(r, &t->generic, out);
+	for (uint32_t i = 0; i < FTRACE_KNOWN; i++)
+		if (t->ftrace[i] && ftrace_name(i))
+			out[nr++] = (struct trace_count){ ftrace_name(i), t->ftrace[i] };
+	qsort(out, nr, sizeof(*out), by_count);
+	r->info.events = out;
+	r->info.nr_events = nr;
+	return 0;
+}
+
+static int put_categories(struct reader *r)
+{
+	size_t nr = count_texts(&r->tally.categories);
+	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, nr + 1);
+
+	if (!out)
+		return -ENOMEM;
+	nr = put_texts(r, &r->tally.categories, out);
+	qsort(out, nr, sizeof(*out), by_count);
+	r->info.categories = out;
+	r->info.nr_categories = nr;
+	return 0;
+}
+
+static int put_damage(struct reader *r)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		DAMAGE(X)
+#undef X
+	};
+	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, NR_DAMAGE);
+	struct trace_unknown *unknown =
+		ARENA_ARRAY(r->mem, struct trace_unknown, r->tally.nr_other + 1);
+	size_t nr = 0;
+
+	if (!out || !unknown)
+		return -ENOMEM;
+	for (int i = 0; i < NR_DAMAGE; i++)
+		if (r->tally.damage[i])
+			out[nr++] = (struct trace_count){ names[i], r->tally.damage[i] };
+	for (size_t i = 0; i < r->tally.nr_other; i++)
+		unknown[i] = r->tally.other[i];
+	r->info.damage = out;
+	r->info.nr_damage = nr;
+	r->info.unknown = unknown;
+	r->info.nr_unknown = r->tally.nr_other;
+	return 0;
+}
+
+static int put_threads(struct reader *r)
+{
+	const struct names_in *n = &r->names;
+	struct trace_thread *out = ARENA_ARRAY(r->mem, struct trace_thread, n->nr_threads + 1);
+	size_t nr = 0;
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->nr_threads; i++) {
+		const struct name_thread *t = &n->threads[i];
+
+		if (i + 1 < n->nr_threads && t[1].tid == t->tid)
+			continue;
+		out[nr++] = (struct trace_thread){
+			.tid = t->tid,
+			.tgid = t->tgid,
+			.name = info_text(r, t->comm, strnlen(t->comm, EV_COMM_LEN)),
+		};
+	}
+	r->info.threads = out;
+	r->info.nr_threads = nr;
+	return 0;
+}
+
+/* Arguments with spaces between them. */
+static const char *join_cmdline(struct reader *r, const struct name_process *p)
+{
+	struct pb_in in = p->cmdline;
+	struct pb_field f;
+	size_t len = 0;
+	char *out;
+
+	while (pb_next(&in, &f))
+		if (f.nr == p->cmdline_field && f.type == PB_BYTES)
+			len += f.value + 1;
+	out = len ? arena_alloc(r->mem, len, 1, 1) : NULL;
+	if (!out)
+		return "";
+	in = p->cmdline;
+	len = 0;
+	while (pb_next(&in, &f)) {
+		if (f.nr != p->cmdline_field || f.type != PB_BYTES)
+			continue;
+		if (len)
+			out[len - 1] = ' ';
+		memcpy(out + len, f.bytes, f.value);
+		len += f.value + 1;
+	}
+	return out;
+}
+
+/* The last word about each; parts that it does not tell come from earlier ones. */
+static int put_processes(struct reader *r)
+{
+	const struct names_in *n = &r->names;
+	struct trace_process *out = ARENA_ARRAY(r->mem, struct trace_process, n->nr_processes + 1);
+	struct trace_process *at = NULL;
+	const char *cmdline;
+	size_t nr = 0;
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->nr_processes; i++) {
+		const struct name_process *p = &n->processes[i];
+
+		if (!at || at->tgid != p->tgid) {
+			at = &out[nr++];
+			*at = (struct trace_process){ .tgid = p->tgid, .name = "", .cmdline = "" };
+		}
+		cmdline = join_cmdline(r, p);
+		at->ppid = p->ppid ? p->ppid : at->ppid;
+		at->is_kthread |= p->is_kthread;
+		at->start_ns = p->start_ns ? p->start_ns : at->start_ns;
+		at->cmdline = *cmdline ? cmdline : at->cmdline;
+		if (pb_left(&p->name))
+			at->name = info_text(r, p->name.p, pb_left(&p->name));
+	}
+	r->info.processes = out;
+	r->info.nr_processes = nr;
+	return 0;
+}
+
+/* All names of functions that records may hold in place of an address. */
+static int put_symbols(struct reader *r)
+{
+	size_t cap = 0, nr = 0;
+	struct trace_symbol *out;
+
+	for (size_t i = 0; i < r->nr_tables; i++)
+		for (size_t k = 0; k < r->tables[i].nr; k++)
+			cap += r->tables[i].entries[k].field == INTERNED_KERNEL_SYMBOLS;
+	out = ARENA_ARRAY(r->mem, struct trace_symbol, cap + 1);
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_tables; i++)
+		for (size_t k = 0; k < r->tables[i].nr; k++) {
+			const struct iid_entry *e = &r->tables[i].entries[k];
+
+			if (e->field == INTERNED_KERNEL_SYMBOLS)
+				out[nr++] = (struct trace_symbol){
+					.value = READER_SYMBOL | e->text,
+					.name = info_text(r, e->bytes, e->len),
+				};
+		}
+	r->info.symbols = out;
+	r->info.nr_symbols = nr;
+	return 0;
+}
+
+static void put_time(struct reader *r)
+{
+	struct trace_info *info = &r->info;
+	uint64_t mono;
+
+	info->has_time = r->tally.min_ts_ns <= r->tally.max_ts_ns;
+	info->clock = r->clocks.nr ? r->clocks.all[r->clocks.trace].id : 0;
+	if (!info->has_time)
+		return;
+	info->start_ns = r->tally.min_ts_ns;
+	info->end_ns = r->tally.max_ts_ns;
+	info->has_wall_clock = clocks_from_trace(&r->clocks, CLOCK_ID_REALTIME, info->start_ns,
+	                                         &info->start_real_ns);
+	info->has_mono = clocks_from_trace(&r->clocks, CLOCK_ID_MONOTONIC, info->start_ns, &mono);
+	if (info->has_mono)
+		info->mono_offset_ns = (int64_t)(mono - info->start_ns);
+}
+
+static void put_cpus(struct reader *r)
+{
+	for (size_t i = 0; i < r->tally.nr_cpus; i++) {
+		const struct trace_cpu_info *from = &r->tally.cpus[i];
+		struct trace_cpu_info *to = from->nr_events ? meta_cpu(r, from->cpu) : NULL;
+
+		if (!to)
+			continue;
+		to->nr_events = from->nr_events;
+		to->nr_losses = from->nr_losses;
+		to->first_ts_ns = from->first_ts_ns;
+		to->last_ts_ns = from->last_ts_ns;
+	}
+}
+
+int info_finish(struct reader *r)
+{
+	int err;
+
+	put_time(r);
+	put_cpus(r);
+	err = meta_finish(r);
+	if (!err)
+		err = put_events(r);
+	if (!err)
+		err = put_categories(r);
+	if (!err)
+		err = put_damage(r);
+	if (!err)
+		err = put_threads(r);
+	if (!err)
+		err = put_processes(r);
+	return err ? err : put_symbols(r);
+}
+
+static uint64_t find_count(const struct trace_count *counts, size_t nr, const char *name)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(counts[i].name, name) == 0)
+			return counts[i].count;
+	return 0;
+}
+
+uint64_t trace_info_damage(const struct trace_info *info, const char *name)
+{
+	return find_count(info->damage, info->nr_damage, name);
+}
+
+uint64_t trace_info_events(const struct trace_info *info, const char *name)
+{
+	return find_count(info->events, info->nr_events, name);
+}

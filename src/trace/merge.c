@@ -1,0 +1,455 @@
+#include "trace/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/merge_priv.h"
+
+#define NO_RUN       UINT32_MAX
+#define CHAINS_TRIED 8U  /* of a lane, before a run gets one of its own */
+#define TIES_LOOKED  16U /* records of the same time that are compared */
+#define TASKS_CAP    (1U << 26)
+#define PROGRESS     0xffffU
+
+static bool is_before(const struct heap_entry *a, const struct heap_entry *b)
+{
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return a->chain < b->chain;
+}
+
+static void sift_down(struct merge *m, size_t at)
+{
+	struct heap_entry e = m->heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < m->nr_heap) {
+		if (child + 1 < m->nr_heap && is_before(&m->heap[child + 1], &m->heap[child]))
+			child++;
+		if (!is_before(&m->heap[child], &e))
+			break;
+		m->heap[at] = m->heap[child];
+		at = child;
+	}
+	m->heap[at] = e;
+}
+
+/* Puts a run behind those of its lane that it follows. */
+static int add_run(struct merge *m, struct map *lanes, uint32_t nr)
+{
+	struct rec_run *run = m->runs[nr];
+	uint32_t at = NO_RUN, head = NO_RUN;
+	struct merge_chain *c;
+
+	if (map_find(lanes, &run->lane, &head)) {
+		at = head;
+		for (uint32_t i = 0; at != NO_RUN && i < CHAINS_TRIED; i++) {
+			c = &m->chains[at];
+			if (run->first_ts_ns >= c->last_ts_ns) {
+				m->next_run[c->last_run] = nr;
+				c->last_run = nr;
+				c->last_ts_ns = run->last_ts_ns;
+				return 0;
+			}
+			at = c->next;
+		}
+	}
+	if (!grow_array(&m->chains, m->nr_chains, &m->cap_chains, sizeof(*c)))
+		return -ENOMEM;
+	m->chains[m->nr_chains] = (struct merge_chain){
+		.next = head, .first_run = nr, .last_run = nr, .last_ts_ns = run->last_ts_ns
+	};
+	return map_insert(lanes, &run->lane, (uint32_t)m->nr_chains++);
+}
+
+static void enter_run(struct merge *m, struct merge_chain *c, uint32_t nr)
+{
+	c->run = nr == NO_RUN ? NULL : m->runs[nr];
+	c->first_run = nr;
+	c->at = 0;
+	if (!c->run)
+		return;
+	c->chunk = c->run->chunk;
+	c->offset = c->run->offset;
+}
+
+/* The record at hand, which is there. */
+static struct ev_hdr *head_of(struct merge_chain *c)
+{
+	if (c->run->sorted)
+		return c->run->sorted[c->at];
+	if (c->offset == c->chunk->len) {
+		c->chunk = c->chunk->next;
+		c->offset = 0;
+	}
+	return (struct ev_hdr *)(c->chunk->bytes + c->offset);
+}
+
+/* Past the record at hand, which is consumed. */
+static void step(struct merge *m, struct merge_chain *c, const struct ev_hdr *rec)
+{
+	struct rec_chunk *chunk = c->chunk;
+
+	c->at++;
+	if (!c->run->sorted) {
+		c->offset += rec->size;
+		if (--chunk->nr_left == 0) {
+			c->chunk = chunk->next;
+			c->offset = 0;
+			rec_chunk_drop(chunk);
+		}
+	}
+	if (c->at == c->run->nr)
+		enter_run(m, c, m->next_run[c->first_run]);
+}
+
+static int gather_runs(struct merge *m, struct rec_out *outs, size_t nr_outs)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_outs; i++)
+		m->nr_runs += outs[i].nr_runs;
+	if (m->nr_runs >= NO_RUN)
+		return -E2BIG;
+	m->runs = reallocarray(NULL, m->nr_runs + 1, sizeof(struct rec_run *));
+	m->next_run = reallocarray(NULL, m->nr_runs + 1, sizeof(*m->next_run));
+	if (!m->runs || !m->next_run)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr_outs; i++)
+		for (size_t k = 0; k < outs[i].nr_runs; k++) {
+			m->next_run[nr] = NO_RUN;
+			m->runs[nr++] = &outs[i].runs[k];
+		}
+	return 0;
+}
+
+static int make_heap(struct merge *m)
+{
+	SCOPED(scoped_map) struct map *lanes = NULL;
+	int err = map_new(sizeof(uint32_t), MAP_MAX_CAP, &lanes);
+
+	for (size_t i = 0; i < m->nr_runs && !err; i++)
+		err = add_run(m, lanes, (uint32_t)i);
+	if (err)
+		return err;
+	m->heap = reallocarray(NULL, m->nr_chains + 1, sizeof(*m->heap));
+	if (!m->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->nr_chains; i++) {
+		struct merge_chain *c = &m->chains[i];
+
+		enter_run(m, c, c->first_run);
+		m->heap[m->nr_heap++] = (struct heap_entry){ .ts_ns = c->run->first_ts_ns,
+			                                     .rank = c->run->lane,
+			                                     .chain = (uint32_t)i,
+			                                     .rec = head_of(c) };
+	}
+	for (size_t i = m->nr_heap / 2; i-- > 0;)
+		sift_down(m, i);
+	return 0;
+}
+
+static bool is_wake(const struct ev_hdr *rec)
+{
+	return rec->kind == EV_WAKING || rec->kind == EV_WAKEUP || rec->kind == EV_WAKEUP_NEW;
+}
+
+static uint32_t leaving_tid(const struct merge *m, const struct ev_switch *rec)
+{
+	return rec->hdr.flags & REC_INFER ? m->cpus[rec->hdr.cpu].tid : rec->prev_tid;
+}
+
+/* Whether b must come before a, which happened at the same time. */
+static bool must_precede(const struct merge *m, const struct ev_hdr *a, const struct ev_hdr *b)
+{
+	if (is_wake(a) && b->kind == EV_SWITCH && a->cpu != b->cpu) {
+		const struct ev_switch *sw = (const struct ev_switch *)b;
+		uint32_t woken = ((const struct ev_wake *)a)->tid;
+
+		return woken && leaving_tid(m, sw) == woken && sw->next_tid != woken;
+	}
+	if (a->kind == EV_SWITCH && is_wake(b) && a->cpu != b->cpu) {
+		uint32_t woken = ((const struct ev_wake *)b)->tid;
+
+		return woken && ((const struct ev_switch *)a)->next_tid == woken &&
+		       leaving_tid(m, (const struct ev_switch *)a) != woken;
+	}
+	return false;
+}
+
+/* Among the records of the earliest time, one that none of the others must precede. */
+static size_t choose(const struct merge *m)
+{
+	size_t ties[TIES_LOOKED], nr = 1, best = 0;
+
+	ties[0] = 0;
+	for (size_t i = 0; i < nr && nr < TIES_LOOKED; i++)
+		for (size_t child = 2 * ties[i] + 1; child <= 2 * ties[i] + 2; child++)
+			if (child < m->nr_heap && nr < TIES_LOOKED &&
+			    m->heap[child].ts_ns == m->heap[0].ts_ns)
+				ties[nr++] = child;
+	/* Each change is for a reason; a ring of reasons ends after as many steps as there are ties. */
+	for (size_t i = 0; i < nr; i++) {
+		size_t before = best;
+
+		for (size_t k = 0; k < nr && best == before; k++)
+			if (ties[k] != best &&
+			    must_precede(m, m->heap[best].rec, m->heap[ties[k]].rec))
+				best = ties[k];
+		if (best == before)
+			break;
+	}
+	return best;
+}
+
+/* Restores the heap after the entry at a place has got another, later record, or gone. */
+static void replace(struct merge *m, size_t at)
+{
+	struct heap_entry *e = &m->heap[at];
+	struct merge_chain *c = &m->chains[e->chain];
+
+	if (c->run) {
+		e->rec = head_of(c);
+		e->ts_ns = e->rec->ts_ns;
+		e->rank = c->run->lane;
+	} else {
+		*e = m->heap[--m->nr_heap];
+		/* From the end into the middle: it may belong higher up. */
+		while (at && at < m->nr_heap && is_before(&m->heap[at], &m->heap[(at - 1) / 2])) {
+			struct heap_entry up = m->heap[(at - 1) / 2];
+
+			m->heap[(at - 1) / 2] = m->heap[at];
+			m->heap[at] = up;
+			at = (at - 1) / 2;
+		}
+	}
+	if (at < m->nr_heap)
+		sift_down(m, at);
+}
+
+int merge_text(struct merge *m, uint32_t text, uint32_t *out)
+{
+	_Alignas(8) uint8_t bytes[REC_MAX_BYTES];
+	struct ev_string *rec = (struct ev_string *)bytes;
+	size_t len, room = sizeof(bytes) - sizeof(*rec) - 8;
+	const char *s;
+	int err;
+
+	if (map_find(m->text_ids, &text, out))
+		return 0;
+	s = reader_text(m->r, text, &len);
+	if (len > room)
+		len = room;
+	*out = m->nr_texts;
+	err = map_insert(m->text_ids, &text, m->nr_texts);
+	if (err)
+		return err;
+	m->nr_texts++;
+	memset(bytes, 0, sizeof(*rec) + (len + 8) / 8 * 8);
+	rec->hdr = (struct ev_hdr){ .size = (uint16_t)(sizeof(*rec) + (len + 8) / 8 * 8),
+		                    .kind = EV_STRING,
+		                    .ts_ns = m->last_ns };
+	rec->id = *out;
+	memcpy(rec + 1, s, len);
+	return merge_push(m, &rec->hdr);
+}
+
+static int take_span(struct merge *m, struct ev_span *rec)
+{
+	int err = merge_text(m, rec->category, &rec->category);
+
+	return err ? err : merge_text(m, rec->name, &rec->name);
+}
+
+/* Probes of ftrace have a name where others have a number. */
+static int take_probe(struct merge *m, struct ev_probe *rec)
+{
+	_Alignas(8) uint8_t bytes[sizeof(struct ev_probe_info) + 256] = { 0 };
+	struct ev_probe_info *info = (struct ev_probe_info *)bytes;
+	uint32_t text = rec->probe;
+	const char *s;
+	size_t len;
+	int err;
+
+	if (map_find(m->probe_ids, &text, &rec->probe))
+		return 0;
+	rec->probe = map_nr(m->probe_ids) + 1;
+	s = reader_text(m->r, text, &len);
+	len = len < 255 ? len : 255;
+	memcpy(info + 1, len ? s : "?", len ? len : 1);
+	info->hdr = (struct ev_hdr){ .size = (uint16_t)(sizeof(*info) + (len + 8) / 8 * 8),
+		                     .kind = EV_PROBE_INFO,
+		                     .cpu = rec->hdr.cpu,
+		                     .ts_ns = rec->hdr.ts_ns };
+	info->probe = rec->probe;
+	info->type = EV_PROBE_KPROBE;
+	err = map_insert(m->probe_ids, &text, rec->probe);
+	return err ? err : merge_push(m, &info->hdr);
+}
+
+static void take_switch(struct merge *m, struct ev_switch *rec)
+{
+	struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
+	uint64_t *damage = m->r->tally.damage;
+
+	if (!(rec->hdr.flags & REC_INFER)) {
+		damage[DAMAGE_SWITCH_MISMATCH] += c->is_known && c->tid != rec->prev_tid;
+	} else if (c->is_known) {
+		rec->prev_tid = c->tid;
+		rec->prev_prio = c->prio;
+	} else {
+		rec->hdr.flags |= EV_FLAG_UNKNOWN;
+		rec->prev_state = 0;
+		damage[DAMAGE_COMPACT_SWITCH_NO_PREV]++;
+	}
+	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
+}
+
+static void take_wake(struct merge *m, struct ev_wake *rec)
+{
+	const struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
+
+	if (!(rec->hdr.flags & REC_INFER))
+		return;
+	if (c->is_known) {
+		rec->waker_tid = c->tid;
+		return;
+	}
+	rec->hdr.flags |= EV_FLAG_UNKNOWN;
+	m->r->tally.damage[DAMAGE_COMPACT_WAKING_NO_WAKER]++;
+}
+
+int merge_push(struct merge *m, struct ev_hdr *rec)
+{
+	rec->flags &= (uint8_t) ~(REC_INFER | REC_IS_FORK);
+	if (rec->ts_ns < m->last_ns)
+		rec->ts_ns = m->last_ns;
+	m->last_ns = rec->ts_ns;
+	m->r->info.nr_records++;
+	return m->sink->push(m->sink->ctx, rec);
+}
+
+/* Where a run had to be put in order, names may stand behind records that need them. */
+static int see_tids(struct merge *m, const struct ev_hdr *rec)
+{
+	const struct ev_switch *sw = (const struct ev_switch *)rec;
+	const struct ev_wake *wake = (const struct ev_wake *)rec;
+	uint32_t a = 0, b = 0;
+	int err;
+
+	if (rec->kind == EV_SWITCH) {
+		a = sw->prev_tid;
+		b = sw->next_tid;
+	} else if (is_wake(rec)) {
+		a = wake->tid;
+		b = wake->waker_tid;
+	}
+	err = merge_see(m, a, rec->ts_ns);
+	return err ? err : merge_see(m, b, rec->ts_ns);
+}
+
+static int take(struct merge *m, struct ev_hdr *rec)
+{
+	bool is_wanted = true;
+	int err = 0;
+
+	switch (rec->kind) {
+	case EV_SWITCH:
+		take_switch(m, (struct ev_switch *)rec);
+		break;
+	case EV_WAKING:
+	case EV_WAKEUP:
+	case EV_WAKEUP_NEW:
+		take_wake(m, (struct ev_wake *)rec);
+		break;
+	case EV_LOST:
+		m->cpus[rec->cpu].is_known &= ((struct ev_lost *)rec)->kind != EV_SWITCH;
+		break;
+	case EV_FORK:
+	case EV_EXEC:
+	case EV_EXIT:
+	case EV_RENAME:
+	case EV_FREE:
+		err = merge_life(m, rec, &is_wanted);
+		break;
+	case EV_SPAN:
+		err = take_span(m, (struct ev_span *)rec);
+		break;
+	case EV_PROBE:
+		err = take_probe(m, (struct ev_probe *)rec);
+		break;
+	case IN_NAME:
+		return merge_name(m, (const struct in_name *)rec);
+	default:
+		if (rec->kind >= IN_TRACK)
+			return tracks_resolve(m, m->r, rec);
+		break;
+	}
+	return err || !is_wanted ? err : merge_push(m, rec);
+}
+
+static int run(struct merge *m)
+{
+	const struct trace_read_cfg *cfg = &m->r->cfg;
+	uint64_t nr = 0, total = 0;
+	struct merge_chain *c;
+	struct ev_hdr *rec;
+	size_t at;
+	int err = 0;
+
+	for (size_t i = 0; i < m->nr_runs; i++)
+		total += m->runs[i]->nr;
+	while (m->nr_heap && !err) {
+		at = 0;
+		if ((m->nr_heap > 1 && m->heap[1].ts_ns == m->heap[0].ts_ns) ||
+		    (m->nr_heap > 2 && m->heap[2].ts_ns == m->heap[0].ts_ns))
+			at = choose(m);
+		c = &m->chains[m->heap[at].chain];
+		rec = m->heap[at].rec;
+		if (c->run->sorted)
+			err = see_tids(m, rec);
+		if (!err)
+			err = take(m, rec);
+		step(m, c, rec);
+		replace(m, at);
+		if ((++nr & PROGRESS) == 0 && cfg->progress)
+			cfg->progress(cfg->progress_ctx, total + nr, 2 * total);
+	}
+	return err;
+}
+
+int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const struct ev_sink *sink)
+{
+	struct merge *m = calloc(1, sizeof(*m));
+	int err = -ENOMEM;
+
+	if (!m)
+		return err;
+	m->r = r;
+	m->sink = sink;
+	m->nr_texts = 1; /* 0 is no text */
+	if (map_new(sizeof(uint32_t), TASKS_CAP, &m->task_ids) == 0 &&
+	    map_new(sizeof(uint32_t), TASKS_CAP, &m->text_ids) == 0 &&
+	    map_new(sizeof(uint32_t), TASKS_CAP, &m->probe_ids) == 0)
+		err = gather_runs(m, outs, nr_outs);
+	if (!err)
+		err = make_heap(m);
+	if (!err)
+		err = run(m);
+	if (!err)
+		err = tracks_finish(m, r);
+	map_free(m->task_ids);
+	map_free(m->text_ids);
+	map_free(m->probe_ids);
+	free(m->tasks);
+	free(m->heap);
+	free(m->chains);
+	free(m->next_run);
+	free(m->runs);
+	free(m);
+	return err;
+}

@@ -1,0 +1,68 @@
+/* trace/merge_priv — the inside of the merge: chains of runs in a heap, CPUs, and tasks as told so far. */
+#pragma once
+
+#include "trace/merge.h"
+
+/* Runs after each other that are in order. */
+struct merge_chain {
+	struct rec_run *run; /* at hand; NULL = at the end */
+	uint32_t nr_runs;    /* numbers of the runs are in merge.order, from first on */
+	uint32_t next;       /* chain of the same lane */
+	uint64_t last_ts_ns; /* of the last run */
+	uint32_t first_run, last_run;
+	/* In the run at hand. */
+	struct rec_chunk *chunk;
+	uint32_t offset;
+	uint64_t at;
+};
+
+struct heap_entry {
+	uint64_t ts_ns;
+	uint32_t rank; /* lane; decides where times are equal */
+	uint32_t chain;
+	struct ev_hdr *rec;
+};
+
+struct merge_cpu {
+	bool is_known; /* who runs */
+	int16_t prio;
+	uint32_t tid;
+};
+
+/* A task as the sink knows it. */
+struct merge_task {
+	uint32_t tid;
+	uint32_t tgid;
+	uint64_t born_ns; /* 0 = before the trace */
+	bool is_told;
+	bool is_fresh; /* nothing but its birth has been seen */
+	bool is_kthread;
+	char comm[EV_COMM_LEN];
+};
+
+struct merge {
+	struct reader *r;
+	const struct ev_sink *sink;
+	struct rec_run **runs; /* all of them */
+	uint32_t *next_run;    /* of the same chain */
+	size_t nr_runs;
+	struct merge_chain *chains;
+	size_t nr_chains, cap_chains;
+	struct heap_entry *heap;
+	size_t nr_heap;
+	uint64_t last_ns; /* pushed */
+	struct merge_cpu cpus[READER_CPUS_MAX];
+	struct map *task_ids;
+	struct merge_task *tasks;
+	size_t nr_tasks, cap_tasks;
+	struct map *text_ids; /* number of decoder_text() -> final one */
+	uint32_t nr_texts;
+	struct map *probe_ids; /* texts of probes that have been told */
+};
+
+/* merge_task.c */
+MUST_USE int merge_name(struct merge *m, const struct in_name *rec);
+/* Makes sure that the sink has heard of a task. */
+MUST_USE int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns);
+/* Fills in what a record of a task's life lacks; *is_wanted = false if it says nothing new. */
+MUST_USE int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted);

@@ -1,0 +1,179 @@
+#include <errno.h>
+#include <string.h>
+
+#include "trace/merge_priv.h"
+
+#define FORK_PAIR_NS 1000000000ULL /* task_newtask and sched_process_fork of one birth are that close */
+
+/* NULL without memory; a tid of which nothing is known yet is not told. */
+static struct merge_task *get(struct merge *m, uint32_t tid)
+{
+	uint32_t at;
+
+	if (map_find(m->task_ids, &tid, &at))
+		return &m->tasks[at];
+	if (!grow_array(&m->tasks, m->nr_tasks, &m->cap_tasks, sizeof(*m->tasks)) ||
+	    map_insert(m->task_ids, &tid, (uint32_t)m->nr_tasks) < 0)
+		return NULL;
+	m->tasks[m->nr_tasks] = (struct merge_task){ .tid = tid };
+	return &m->tasks[m->nr_tasks++];
+}
+
+static bool has_comm(const char comm[EV_COMM_LEN])
+{
+	return comm[0] != '\0';
+}
+
+/* What the trace describes of a task, as far as events have not told better. */
+static void describe(struct merge *m, struct merge_task *t, uint64_t ts_ns)
+{
+	const struct name_thread *told =
+		names_find_thread(&m->r->names, t->tid, t->born_ns, ts_ns);
+
+	if (!told)
+		return;
+	if (!t->tgid)
+		t->tgid = told->tgid;
+	t->is_kthread |= told->is_kthread;
+	if (!has_comm(t->comm))
+		memcpy(t->comm, told->comm, EV_COMM_LEN);
+}
+
+static int tell(struct merge *m, struct merge_task *t, uint64_t ts_ns)
+{
+	struct ev_task_info rec = {
+		.hdr = { .size = sizeof(rec), .kind = EV_TASK_INFO, .ts_ns = ts_ns },
+		.tid = t->tid,
+	};
+	const struct name_process *p;
+
+	describe(m, t, ts_ns);
+	p = t->tgid ? names_find_process(&m->r->names, t->tgid, t->born_ns, ts_ns) : NULL;
+	if (p) {
+		t->is_kthread |= p->is_kthread;
+		rec.ppid = p->ppid;
+		if (t->tid == t->tgid && p->start_ns <= ts_ns)
+			rec.start_ns = p->start_ns;
+	}
+	rec.tgid = t->tgid;
+	rec.flags = t->is_kthread ? EV_TASK_KTHREAD : 0;
+	memcpy(rec.comm, t->comm, sizeof(rec.comm));
+	t->is_told = true;
+	return merge_push(m, &rec.hdr);
+}
+
+int merge_name(struct merge *m, const struct in_name *rec)
+{
+	struct merge_task *t = get(m, rec->tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (t->is_told &&
+	    (!has_comm(rec->comm) || memcmp(t->comm, rec->comm, sizeof(t->comm)) == 0))
+		return 0;
+	if (has_comm(rec->comm))
+		memcpy(t->comm, rec->comm, sizeof(t->comm));
+	return tell(m, t, rec->hdr.ts_ns);
+}
+
+int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns)
+{
+	struct merge_task *t;
+
+	if (!tid)
+		return 0;
+	t = get(m, tid);
+	if (!t)
+		return -ENOMEM;
+	return t->is_told ? 0 : tell(m, t, ts_ns);
+}
+
+static uint32_t tgid_of(struct merge *m, uint32_t tid, uint64_t ts_ns)
+{
+	struct merge_task *t = tid ? get(m, tid) : NULL;
+
+	if (!t)
+		return 0;
+	if (!t->tgid)
+		describe(m, t, ts_ns);
+	return t->tgid;
+}
+
+/* sched_process_fork does not say whether the child is a thread: a description of it might. */
+static void guess_tgid(struct merge *m, struct ev_fork *rec)
+{
+	const struct name_thread *told =
+		names_find_thread(&m->r->names, rec->tid, rec->hdr.ts_ns, rec->hdr.ts_ns);
+
+	rec->tgid = told && told->tgid ? told->tgid : rec->tid;
+}
+
+static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
+{
+	struct merge_task *t = get(m, rec->tid);
+
+	if (!t || !rec->tid) {
+		*is_wanted = false;
+		return t ? 0 : -ENOMEM;
+	}
+	if (rec->hdr.flags & REC_IS_FORK && t->is_fresh &&
+	    rec->hdr.ts_ns - t->born_ns <= FORK_PAIR_NS) {
+		t->is_fresh = false;
+		*is_wanted = false;
+		return 0;
+	}
+	rec->parent_tgid = tgid_of(m, rec->parent_tid, rec->hdr.ts_ns);
+	if (rec->hdr.flags & REC_IS_FORK)
+		guess_tgid(m, rec);
+	else if (!rec->tgid)
+		rec->tgid = rec->parent_tgid;
+	t = get(m, rec->tid); /* others may have moved it */
+	if (!t)
+		return -ENOMEM;
+	*t = (struct merge_task){ .tid = rec->tid,
+		                  .tgid = rec->tgid,
+		                  .born_ns = rec->hdr.ts_ns,
+		                  .is_told = true,
+		                  .is_fresh = !(rec->hdr.flags & REC_IS_FORK) };
+	memcpy(t->comm, rec->comm, sizeof(t->comm));
+	return 0;
+}
+
+static int renamed(struct merge *m, uint32_t tid, const char comm[EV_COMM_LEN])
+{
+	struct merge_task *t = get(m, tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (has_comm(comm))
+		memcpy(t->comm, comm, sizeof(t->comm));
+	return 0;
+}
+
+int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
+{
+	struct ev_exit *exit = (struct ev_exit *)rec;
+	struct ev_rename *rename = (struct ev_rename *)rec;
+	struct merge_task *t;
+
+	switch (rec->kind) {
+	case EV_FORK:
+		return forked(m, (struct ev_fork *)rec, is_wanted);
+	case EV_EXEC:
+		return renamed(m, ((struct ev_exec *)rec)->tid, ((struct ev_exec *)rec)->comm);
+	case EV_RENAME:
+		if (!rename->tgid)
+			rename->tgid = tgid_of(m, rename->tid, rec->ts_ns);
+		return renamed(m, rename->tid, rename->comm);
+	case EV_EXIT:
+		if (!exit->tgid)
+			exit->tgid = tgid_of(m, exit->tid, rec->ts_ns);
+		return 0;
+	default: /* EV_FREE: the next owner of the tid is somebody else */
+		t = get(m, ((struct ev_free *)rec)->tid);
+		if (!t)
+			return -ENOMEM;
+		*t = (struct merge_task){ .tid = t->tid, .born_ns = rec->ts_ns };
+		return 0;
+	}
+}

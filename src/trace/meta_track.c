@@ -1,0 +1,107 @@
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "trace/meta_in.h"
+#include "trace/schema.h"
+
+#define TOPOLOGY_PREFIX "scxtop_topo:"
+#define TOPOLOGY_BYTES  (4U << 20)
+
+/* {"0": 3, ...} into one field of the CPUs; false if it is no such thing. */
+static bool read_places(struct reader *r, const json_t *map, size_t offset)
+{
+	struct trace_cpu_info *at;
+	const char *key;
+	json_t *value;
+	uint64_t cpu;
+	int32_t place;
+
+	if (!json_is_object(map))
+		return false;
+	json_object_foreach((json_t *)(uintptr_t)map, key, value) {
+		if (!text_to_u64(key, &cpu) || cpu >= META_CPUS_MAX || !json_is_integer(value) ||
+		    json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
+			continue;
+		at = meta_cpu(r, (uint32_t)cpu);
+		place = (int32_t)json_integer_value(value);
+		if (at)
+			memcpy((char *)at + offset, &place, sizeof(place));
+	}
+	return true;
+}
+
+void meta_topology(struct reader *r, const void *json, size_t len)
+{
+	json_t *root = len <= TOPOLOGY_BYTES ? json_loadb(json, len, 0, NULL) : NULL;
+	bool has_llc, has_node, has_core;
+
+	if (!root)
+		return;
+	has_llc = read_places(r, json_object_get(root, "cpu_to_llc"),
+	                      offsetof(struct trace_cpu_info, llc));
+	has_node = read_places(r, json_object_get(root, "cpu_to_numa"),
+	                       offsetof(struct trace_cpu_info, node));
+	has_core = read_places(r, json_object_get(root, "cpu_to_core"),
+	                       offsetof(struct trace_cpu_info, core));
+	r->info.has_topology |= has_llc || has_node || has_core;
+	json_decref(root);
+}
+
+static bool starts_with(const struct pb_in *text, const char *prefix)
+{
+	return pb_left(text) >= strlen(prefix) && memcmp(text->p, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_text(const struct pb_in *text, const char *other)
+{
+	return pb_left(text) == strlen(other) && starts_with(text, other);
+}
+
+/* Names that only one recorder gives to its tracks. */
+static void look_at_name(struct reader *r, struct pb_in name)
+{
+	size_t prefix = strlen(TOPOLOGY_PREFIX);
+	bool is_dsq = starts_with(&name, "DSQ ") &&
+	              (memmem(name.p, pb_left(&name), " latency ns", 11) ||
+	               memmem(name.p, pb_left(&name), " nr_queued", 10));
+
+	if (starts_with(&name, TOPOLOGY_PREFIX))
+		meta_topology(r, name.p + prefix, pb_left(&name) - prefix);
+	r->meta->has_scxtop_track |= is_dsq || starts_with(&name, TOPOLOGY_PREFIX);
+	r->meta->has_systing_track |= is_text(&name, "Systing") || is_text(&name, "Network Packets");
+}
+
+static bool is_idle_process(struct pb_in in)
+{
+	struct pb_field f;
+
+	while (pb_next(&in, &f))
+		if (f.nr == THREAD_DESC_PID && f.type == PB_VARINT && f.value == NAMES_PID_IDLE)
+			return true;
+	return false;
+}
+
+int meta_track(struct reader *r, struct pb_in body, struct name_when when)
+{
+	struct pb_in in = body;
+	struct pb_field f;
+	int err = tracks_descriptor(r, body, when.ts_ns);
+
+	while (!err && pb_next(&in, &f)) {
+		if (f.type != PB_BYTES)
+			continue;
+		if (f.nr == TRACK_THREAD) {
+			err = names_thread_desc(&r->names, pb_in_field(&f), when);
+		} else if (f.nr == TRACK_PROCESS) {
+			r->meta->has_idle_process |= is_idle_process(pb_in_field(&f));
+			err = names_process_desc(&r->names, pb_in_field(&f), when);
+		} else if (f.nr == TRACK_NAME || f.nr == TRACK_STATIC_NAME) {
+			look_at_name(r, pb_in_field(&f));
+		}
+	}
+	if (in.is_bad)
+		r->tally.damage[DAMAGE_PACKET_BAD]++;
+	return err;
+}

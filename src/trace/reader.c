@@ -1,0 +1,376 @@
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "trace/decoder.h"
+#include "trace/file_in.h"
+#include "trace/merge.h"
+#include "trace/meta_in.h"
+
+#define MAX_BYTES    (16ULL << 30)
+#define MAX_PACKETS  (1ULL << 30)
+#define MAX_RATIO    256U
+#define SMALL_FILE   (64ULL << 20) /* may be unpacked from however little */
+#define SHARD_BYTES  (512U << 10)
+#define TEXTS        (1U << 24)
+#define TEXT_BYTES   ((size_t)1 << 30)
+#define INFO_BYTES   ((size_t)4 << 30)
+#define TRACK_LANE   (READER_CPUS_MAX * 8U)
+
+/* The info that callers get; what it points to is in mem. */
+struct owned_info {
+	struct trace_info info;
+	struct arena *mem;
+};
+
+void trace_info_free(struct trace_info *info)
+{
+	struct owned_info *owned = (struct owned_info *)info;
+
+	if (!owned)
+		return;
+	arena_free(owned->mem);
+	free(owned);
+}
+
+void scoped_trace_info(struct trace_info *const *info)
+{
+	trace_info_free(*info);
+}
+
+/* Packets from first on that one worker decodes in one go. */
+struct shard {
+	size_t first;
+	size_t nr;
+};
+
+struct decode_job {
+	struct reader *r;
+	struct shard *shards;
+	size_t nr_shards, cap_shards;
+	struct rec_out *outs;     /* by shard */
+	struct decoder *decoders; /* by worker */
+	unsigned int nr_workers;
+};
+
+static void decode_tracks(struct decoder *dec, const struct shard *s)
+{
+	const struct reader *r = dec->r;
+
+	decoder_run_begin(dec, TRACK_LANE);
+	for (size_t i = s->first; i < s->first + s->nr; i++) {
+		const struct packet *pk = &r->packets[i];
+		uint64_t ts_ns = packet_ts_ns(r, pk, dec->tally);
+
+		if (pk->kind == PAYLOAD_TRACK_EVENT)
+			tracks_event(dec, pk, ts_ns);
+		else if (pk->kind == PAYLOAD_PERF_SAMPLE)
+			tracks_sample(dec, pk, ts_ns);
+	}
+	decoder_run_end(dec);
+}
+
+static void decode_shard(void *ctx, unsigned int worker, size_t item)
+{
+	struct decode_job *job = ctx;
+	struct decoder *dec = &job->decoders[worker];
+	const struct shard *s = &job->shards[item];
+	bool has_tracks = false;
+
+	dec->out = &job->outs[item];
+	dec->shard = (uint32_t)item;
+	for (size_t i = s->first; i < s->first + s->nr; i++) {
+		if (job->r->packets[i].kind == PAYLOAD_FTRACE)
+			ftrace_decode(dec, &job->r->packets[i]);
+		else
+			has_tracks = true;
+	}
+	if (has_tracks)
+		decode_tracks(dec, s);
+}
+
+static void decode_progress(void *ctx, size_t nr_taken)
+{
+	const struct decode_job *job = ctx;
+	const struct trace_read_cfg *cfg = &job->r->cfg;
+
+	if (cfg->progress)
+		cfg->progress(cfg->progress_ctx, nr_taken, 2 * job->nr_shards);
+}
+
+static int cut_shards(struct decode_job *job)
+{
+	const struct reader *r = job->r;
+	size_t bytes = 0;
+	struct shard *s = NULL;
+
+	for (size_t i = 0; i < r->nr_packets; i++) {
+		if (!s || bytes >= SHARD_BYTES) {
+			if (!grow_array(&job->shards, job->nr_shards, &job->cap_shards, sizeof(*s)))
+				return -ENOMEM;
+			s = &job->shards[job->nr_shards++];
+			*s = (struct shard){ .first = i };
+			bytes = 0;
+		}
+		s->nr++;
+		bytes += r->packets[i].len + sizeof(struct packet);
+	}
+	return 0;
+}
+
+static int make_workers(struct decode_job *job)
+{
+	int err = 0;
+
+	job->nr_workers = parallel_nr(job->r->cfg.nr_workers, job->nr_shards);
+	job->outs = calloc(job->nr_shards + 1, sizeof(*job->outs));
+	job->decoders = calloc(job->nr_workers, sizeof(*job->decoders));
+	if (!job->outs || !job->decoders)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < job->nr_workers && !err; i++)
+		err = decoder_init(&job->decoders[i], job->r);
+	return err;
+}
+
+static int decode(struct decode_job *job)
+{
+	const struct parallel p = { .nr_workers = job->nr_workers,
+		                    .fn = decode_shard,
+		                    .progress = decode_progress,
+		                    .ctx = job };
+	int err = cut_shards(job);
+
+	if (!err)
+		err = make_workers(job);
+	if (err)
+		return err;
+	parallel_for(&p, job->nr_shards);
+	for (size_t i = 0; i < job->nr_shards && !err; i++)
+		err = job->outs[i].err;
+	for (unsigned int i = 0; i < job->nr_workers; i++)
+		tally_add(&job->r->tally, job->decoders[i].tally);
+	return err;
+}
+
+static void done_job(struct decode_job *job)
+{
+	for (size_t i = 0; job->outs && i < job->nr_shards; i++)
+		rec_out_done(&job->outs[i]);
+	for (unsigned int i = 0; job->decoders && i < job->nr_workers; i++)
+		decoder_done(&job->decoders[i]);
+	free(job->outs);
+	free(job->decoders);
+	free(job->shards);
+}
+
+static int decode_and_merge(struct reader *r, const struct ev_sink *sink)
+{
+	struct decode_job job = { .r = r };
+	int err = decode(&job);
+
+	if (!err)
+		err = merge_all(r, job.outs, job.nr_shards, sink);
+	done_job(&job);
+	return err;
+}
+
+/* Between the passes: everything that decoders look up is put in order. */
+static int link_all(struct reader *r)
+{
+	int err = clocks_link(&r->clocks);
+
+	if (!err)
+		err = interned_link(r);
+	if (err)
+		return err;
+	producer_find(r);
+	names_link(&r->names, &r->clocks);
+	if (r->meta->tracing_started && !r->meta->keeps_buffer)
+		r->drop_before_ns = r->meta->tracing_started;
+	return tracks_link(r);
+}
+
+static int init(struct reader *r, const struct trace_read_cfg *cfg)
+{
+	static const char *const none = "";
+
+	*r = (struct reader){ .cfg = cfg ? *cfg : (struct trace_read_cfg){ 0 } };
+	if (!r->cfg.max_bytes)
+		r->cfg.max_bytes = MAX_BYTES;
+	if (!r->cfg.max_packets)
+		r->cfg.max_packets = MAX_PACKETS;
+	r->info.producer_name = r->info.producer_version = r->info.scheduler = none;
+	r->info.sysname = r->info.release = r->info.version = none;
+	r->info.machine = r->info.machine_name = none;
+	r->default_clock = CLOCK_OF_TRACE;
+	(void)pthread_mutex_init(&r->late_lock, NULL);
+	clocks_init(&r->clocks);
+	r->mem = arena_new(INFO_BYTES);
+	r->texts = intern_new(TEXTS, TEXT_BYTES);
+	r->late_texts = intern_new(TEXTS, TEXT_BYTES);
+	if (!r->mem || !r->texts || !r->late_texts || tally_init(&r->tally) < 0 || meta_new(r) < 0)
+		return -ENOMEM;
+	return tracks_new(r);
+}
+
+static void done(struct reader *r)
+{
+	tracks_free(r->tracks);
+	index_done(r);
+	interned_done(r);
+	names_in_done(&r->names);
+	meta_done(r);
+	tally_done(&r->tally);
+	clocks_done(&r->clocks);
+	intern_free(r->texts);
+	intern_free(r->late_texts);
+	free(r->packets);
+	free(r->states);
+	arena_free(r->mem);
+	(void)pthread_mutex_destroy(&r->late_lock);
+}
+
+/* What it may be instead; the hint says what to do then. */
+static int not_a_trace(const uint8_t *bytes, size_t len, const char *name, struct diag *d)
+{
+	static const struct {
+		const char *magic, *what, *hint;
+	} others[] = {
+		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
+		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
+		{ "\027\010\104tracing", "a file of trace-cmd",
+		  "record with 'schedscope record' instead" },
+		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
+		{ "{", "JSON", "only the protobuf format is read" },
+		{ "[", "JSON", "only the protobuf format is read" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (len >= strlen(others[i].magic) &&
+		    memcmp(bytes, others[i].magic, strlen(others[i].magic)) == 0)
+			return diag_set(d, -EINVAL, others[i].hint,
+			                "'%s' is not a Perfetto trace but %s", name,
+			                others[i].what);
+	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", name);
+}
+
+static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const char *name,
+                       struct diag *d)
+{
+	int err;
+
+	if (len == 0)
+		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty", name);
+	if (bytes[0] != 0x0a)
+		return not_a_trace(bytes, len, name, d);
+	err = index_trace(r, bytes, len);
+	if (err == -E2BIG)
+		return diag_set(d, err, NULL, "'%s' is too large when unpacked", name);
+	if (err)
+		return diag_set(d, err, NULL, "cannot load '%s'", name);
+	if (r->info.nr_packets)
+		return 0;
+	if (r->tally.damage[DAMAGE_TRUNCATED_BYTES])
+		return diag_set(d, -EBADMSG, "was the recording interrupted?",
+		                "'%s' ends within its first packet, or is not a Perfetto trace",
+		                name);
+	return not_a_trace(bytes, len, name, d);
+}
+
+/* Hands the info over. */
+static int give(struct reader *r, struct trace_info **out)
+{
+	struct owned_info *owned = calloc(1, sizeof(*owned));
+
+	if (!owned)
+		return -ENOMEM;
+	owned->info = r->info;
+	owned->mem = TAKE_PTR(r->mem);
+	*out = &owned->info;
+	return 0;
+}
+
+static int read_plain(struct reader *r, const struct inflated *plain, const char *name,
+                      const struct ev_sink *sink, struct diag *d)
+{
+	int err = index_bytes(r, plain->bytes, plain->len, name, d);
+
+	if (err)
+		return err;
+	err = link_all(r);
+	if (!err)
+		err = decode_and_merge(r, sink);
+	if (!err)
+		err = info_finish(r);
+	return err ? diag_set(d, err, NULL, "cannot load '%s'", name) : 0;
+}
+
+static size_t limit_of(const struct reader *r, size_t len)
+{
+	uint64_t limit = len > UINT64_MAX / MAX_RATIO ? UINT64_MAX : (uint64_t)len * MAX_RATIO;
+
+	if (limit < SMALL_FILE)
+		limit = SMALL_FILE;
+	return (size_t)(limit < r->cfg.max_bytes ? limit : r->cfg.max_bytes);
+}
+
+/* Unpacks a file that is compressed as a whole; what comes before damage is kept. */
+static int unpack(struct reader *r, const uint8_t *bytes, size_t len, struct inflated *out)
+{
+	int err = inflate_all(inflate_sniff(bytes, len), bytes, len, limit_of(r, len), out);
+
+	if (err == -EBADMSG && out->len) {
+		r->tally.damage[DAMAGE_INFLATE_FAILED]++;
+		err = 0;
+	}
+	return err;
+}
+
+int trace_read_memory(const void *bytes, size_t len, const char *name,
+                      const struct trace_read_cfg *cfg, const struct ev_sink *sink, struct diag *d,
+                      struct trace_info **out)
+{
+	SCOPED(scoped_free) struct reader *r = malloc(sizeof(*r));
+	SCOPED(scoped_free) uint8_t *unpacked = NULL;
+	struct inflated plain = { 0 };
+	int err;
+
+	if (!r)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = init(r, cfg);
+	if (!err && inflate_sniff(bytes, len) != INFLATE_NONE)
+		err = unpack(r, bytes, len, &plain);
+	unpacked = plain.bytes;
+	if (!unpacked) {
+		plain.bytes = (uint8_t *)(uintptr_t)bytes;
+		plain.len = len;
+	}
+	if (err)
+		err = diag_set(d, err, NULL, "cannot unpack '%s'", name);
+	else
+		err = read_plain(r, &plain, name, sink, d);
+	r->info.nr_bytes = len;
+	if (!err)
+		err = give(r, out);
+	done(r);
+	return err;
+}
+
+int trace_read_file(const char *path, const struct trace_read_cfg *cfg, const struct ev_sink *sink,
+                    struct diag *d, struct trace_info **out)
+{
+	uint64_t cap = cfg && cfg->max_bytes ? cfg->max_bytes : MAX_BYTES;
+	struct file_in file = { 0 };
+	int err = file_in_read(path, cap, d, &file);
+
+	if (err)
+		return err;
+	err = trace_read_memory(file.bytes, file.len, strcmp(path, "-") ? path : "standard input", cfg,
+	                        sink, d, out);
+	file_in_done(&file);
+	return err;
+}

@@ -1,0 +1,197 @@
+/*
+ * trace/reader — a trace in a file becomes records, in exact order of time, and facts about it.
+ *
+ * Reads Perfetto's format, plain, gzip or zstd, with compressed packets of either kind, as written by our
+ * recorder, Perfetto's own, wprof, systing and scxtop; what their dialects get wrong is put right here, so that
+ * records mean the same whoever wrote them. Damage is counted in trace_info and skipped; only a file that
+ * cannot be read, or is no trace at all, is an error.
+ *
+ * The file is read into memory and decoded on several threads of our own; records are pushed from the
+ * caller's thread only, after ev_check() would let them through, each time not before the last. Every tid
+ * is introduced by an EV_TASK_INFO before the first record that mentions it. Times are those of the
+ * trace's clock (boot time, where the trace knows it; relative ones stay so). Memory is bounded by the
+ * size of the file and by the caps; nothing is allocated per event. Blocks until all is pushed.
+ *
+ * Losses: where a recorder says that a CPU lost events, EV_LOST records of count 0 (how many is unknown)
+ * come before its next event, for switches, wakes and interrupts each.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+enum trace_producer {
+	TRACE_BY_OTHER,
+	TRACE_BY_US,
+	TRACE_BY_WPROF,
+	TRACE_BY_SCXTOP,
+	TRACE_BY_SYSTING,
+	TRACE_BY_PERFETTO, /* traced_probes */
+};
+
+/* All may be 0. */
+struct trace_read_cfg {
+	unsigned int nr_workers; /* 0 = as many as there are CPUs */
+	uint64_t max_bytes;      /* after decompression; 0 = 16 GiB, and 256 times the file */
+	uint64_t max_packets;    /* 0 = 2^30 */
+	/* Called now and then from the caller's thread, with bytes done of all bytes to do. */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+struct trace_count {
+	const char *name;
+	uint64_t count;
+};
+
+/* A number that we do not know: of a packet's payload, or of an event of ftrace. */
+struct trace_unknown {
+	bool is_event;
+	uint32_t number;
+	uint64_t count;
+};
+
+struct trace_key {
+	const char *key;
+	const char *text; /* NULL: number counts */
+	int64_t number;
+};
+
+/* -1 is unknown. */
+struct trace_cpu_info {
+	uint32_t cpu;
+	int32_t core;
+	int32_t llc;
+	int32_t node;
+	uint32_t capacity;     /* 0 = unknown */
+	uint64_t nr_events;    /* of ftrace */
+	uint64_t nr_losses;    /* times that events were lost */
+	uint64_t nr_lost;      /* events, as far as the recorder counted them */
+	uint64_t first_ts_ns;  /* of its events; 0 with no events */
+	uint64_t last_ts_ns;
+};
+
+struct trace_process {
+	uint32_t tgid;
+	uint32_t ppid; /* 0 = none or unknown */
+	bool is_kthread;
+	uint64_t start_ns;   /* since boot; 0 = unknown */
+	const char *name;    /* "" = unknown */
+	const char *cmdline; /* arguments joined by spaces; "" = unknown */
+};
+
+struct trace_thread {
+	uint32_t tid;
+	uint32_t tgid;
+	const char *name; /* as of the last description */
+};
+
+/* A function's name in place of its address: such values stand in EV_WORK and EV_BLOCKED. */
+struct trace_symbol {
+	uint64_t value;
+	const char *name;
+};
+
+struct trace_frame {
+	const char *name;    /* "" = unknown */
+	const char *mapping; /* "" = unknown */
+	uint64_t rel_pc;
+	bool is_kernel;
+};
+
+/* Frames as indices into trace_info.frames, leaf first. */
+struct trace_stack {
+	uint32_t first; /* in trace_info.stack_frames */
+	uint32_t nr;
+};
+
+enum trace_sample_kind { TRACE_SAMPLE_CPU, TRACE_SAMPLE_OFFCPU, TRACE_SAMPLE_WAKER, TRACE_SAMPLE_OTHER };
+
+struct trace_sample {
+	uint64_t ts_ns;
+	uint64_t weight; /* 1 where the recorder told none */
+	uint32_t tid;
+	uint32_t cpu;   /* ~0 = unknown */
+	uint32_t stack; /* in trace_info.stacks; ~0 = none */
+	uint8_t kind;   /* enum trace_sample_kind */
+};
+
+/* Plain data of one lifetime. Texts are never NULL unless said; "" is unknown. */
+struct trace_info {
+	enum trace_producer producer;
+	const char *producer_name;    /* "perfetto", "wprof", ...; "" = none that we know */
+	const char *producer_version; /* as the file tells it */
+	uint64_t nr_bytes;            /* of the file */
+	uint64_t nr_plain_bytes;      /* after decompression */
+	uint64_t nr_packets;
+	uint64_t nr_records; /* pushed */
+
+	bool has_time; /* at least one event; else the next two are 0 */
+	uint64_t start_ns, end_ns;
+	uint64_t valid_from_ns; /* from here on all CPUs tell; 0 = from the start */
+	uint32_t clock;         /* Perfetto's number of the clock that times are of; 6 = boot time */
+	bool has_wall_clock;
+	uint64_t start_real_ns; /* wall clock at start_ns */
+	bool has_mono;
+	int64_t mono_offset_ns; /* to add to a time of the trace for CLOCK_MONOTONIC */
+
+	const char *sysname, *release, *version, *machine, *machine_name;
+	uint32_t nr_cpus_told; /* by the recorder; 0 = not told */
+	const struct trace_cpu_info *cpus; /* those with events or described, by number */
+	size_t nr_cpus;
+	bool has_topology;
+	const char *scheduler; /* name of the sched_ext scheduler */
+	const struct trace_key *attrs;
+	size_t nr_attrs;
+	const char *const *enabled; /* events of ftrace that were asked for, "sched/sched_switch" */
+	size_t nr_enabled;
+
+	const struct trace_process *processes; /* by tgid; the last told of each */
+	size_t nr_processes;
+	const struct trace_thread *threads; /* by tid; the last told of each */
+	size_t nr_threads;
+	const struct trace_symbol *symbols; /* by value */
+	size_t nr_symbols;
+
+	const struct trace_count *events; /* of ftrace, compact ones included, most frequent first */
+	size_t nr_events;
+	const struct trace_count *categories; /* of track events; "" = none */
+	size_t nr_categories;
+	const struct trace_count *damage; /* only what happened, by name */
+	size_t nr_damage;
+	const struct trace_unknown *unknown;
+	size_t nr_unknown;
+
+	const char *const *pmu_names; /* of the values of EV_PMU, in order */
+	size_t nr_pmu_names;
+	const struct trace_sample *samples; /* by time */
+	size_t nr_samples;
+	const struct trace_stack *stacks;
+	size_t nr_stacks;
+	const uint32_t *stack_frames;
+	const struct trace_frame *frames;
+	size_t nr_frames;
+};
+
+/*
+ * Reads path, "-" for standard input, and pushes its records. A negative errno from the sink stops and is
+ * returned. 0 also for damaged and empty traces of the right format; *out is set on success only.
+ */
+MUST_USE int trace_read_file(const char *path, const struct trace_read_cfg *cfg,
+                             const struct ev_sink *sink, struct diag *d, struct trace_info **out);
+/* The same from bytes in memory, which stay the caller's. name is for messages. */
+MUST_USE int trace_read_memory(const void *bytes, size_t len, const char *name,
+                               const struct trace_read_cfg *cfg, const struct ev_sink *sink,
+                               struct diag *d, struct trace_info **out);
+void trace_info_free(struct trace_info *info); /* NULL is fine */
+void scoped_trace_info(struct trace_info *const *info);
+
+/* How often something went wrong that is called so; 0 if never. */
+uint64_t trace_info_damage(const struct trace_info *info, const char *name);
+/* How many events of ftrace of that name there were. */
+uint64_t trace_info_events(const struct trace_info *info, const char *name);

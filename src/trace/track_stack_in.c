@@ -1,0 +1,328 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/schema.h"
+#include "trace/schema_tracks.h"
+#include "trace/tracks_in.h"
+
+#define STACKS_MAX (1U << 26)
+#define DEPTH_MAX  1024U /* frames of one stack */
+
+/* Interned things are known by their table and number. */
+struct stack_key {
+	uint64_t iid;
+	uint32_t table;
+	uint32_t pad_;
+};
+
+/* As in the file; texts for the info are made at the end, by the caller's thread. */
+struct raw_frame {
+	struct track_text name, mapping;
+	uint64_t rel_pc;
+	bool is_kernel;
+};
+
+struct track_stacks {
+	struct map *stack_ids, *frame_ids;
+	struct trace_stack *stacks;
+	size_t nr_stacks, cap_stacks;
+	uint32_t *stack_frames;
+	size_t nr_stack_frames, cap_stack_frames;
+	struct raw_frame *frames;
+	size_t nr_frames, cap_frames;
+	struct trace_sample *samples;
+	size_t nr_samples, cap_samples;
+};
+
+int track_stacks_new(struct track_stacks **out)
+{
+	struct track_stacks *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	*out = s;
+	err = map_new(sizeof(struct stack_key), STACKS_MAX, &s->stack_ids);
+	return err ? err : map_new(sizeof(struct stack_key), STACKS_MAX, &s->frame_ids);
+}
+
+void track_stacks_free(struct track_stacks *s)
+{
+	if (!s)
+		return;
+	map_free(s->stack_ids);
+	map_free(s->frame_ids);
+	free(s->stacks);
+	free(s->stack_frames);
+	free(s->frames);
+	free(s->samples);
+	free(s);
+}
+
+static struct track_text text_at(struct track_at *at, uint32_t field, uint64_t iid)
+{
+	const struct iid_entry *entry = state_find(at->r, at->packet->state, field, iid);
+
+	if (!entry)
+		return (struct track_text){ 0 };
+	return (struct track_text){ .s = (const char *)entry->bytes, .len = entry->len };
+}
+
+/* The last part of a mapping's path that is told. */
+static struct track_text mapping_at(struct track_at *at, uint64_t iid)
+{
+	const struct iid_entry *entry =
+		state_find(at->r, at->packet->state, INTERNED_MAPPINGS, iid);
+	struct pb_in in;
+	struct pb_field f;
+	uint64_t path = 0;
+
+	if (!entry)
+		return (struct track_text){ 0 };
+	in = pb_in_of(entry->bytes, entry->len);
+	while (pb_next(&in, &f)) {
+		struct pb_in list;
+
+		if (f.nr != MAPPING_PATH_IDS)
+			continue;
+		if (f.type == PB_VARINT)
+			path = f.value;
+		list = f.type == PB_BYTES ? pb_in_field(&f) : pb_in_of(NULL, 0);
+		while (pb_left(&list) && pb_varint(&list, &path))
+			;
+	}
+	return text_at(at, INTERNED_MAPPING_PATHS, path);
+}
+
+static struct raw_frame read_frame(struct track_at *at, const struct iid_entry *entry)
+{
+	struct raw_frame frame = { 0 };
+	struct pb_in in = pb_in_of(entry->bytes, entry->len);
+	struct pb_field f;
+
+	while (pb_next(&in, &f)) {
+		if (f.type != PB_VARINT)
+			continue;
+		if (f.nr == FRAME_FUNCTION_NAME_ID)
+			frame.name = text_at(at, INTERNED_FUNCTION_NAMES, f.value);
+		else if (f.nr == FRAME_MAPPING_ID)
+			frame.mapping = mapping_at(at, f.value);
+		else if (f.nr == FRAME_REL_PC)
+			frame.rel_pc = f.value;
+		else if (f.nr == FRAME_KIND)
+			frame.is_kernel = f.value == FRAME_KIND_KERNEL;
+	}
+	frame.is_kernel |= track_text_begins(frame.name, "[K]"); /* as wprof says it */
+	return frame;
+}
+
+/* TRACK_NONE if nobody defined it. */
+static uint32_t frame_of(struct track_at *at, uint64_t iid)
+{
+	struct track_stacks *s = at->t->stacks;
+	const uint32_t state = at->packet->state;
+	const struct stack_key key = { .iid = iid, .table = at->r->states[state].interned };
+	const struct iid_entry *entry;
+	uint32_t index;
+
+	if (map_find(s->frame_ids, &key, &index))
+		return index;
+	entry = state_find(at->r, state, INTERNED_FRAMES, iid);
+	if (!entry)
+		return TRACK_NONE;
+	if (!grow_array(&s->frames, s->nr_frames, &s->cap_frames, sizeof(*s->frames)) ||
+	    map_insert(s->frame_ids, &key, (uint32_t)s->nr_frames) < 0) {
+		at->err = -ENOMEM;
+		return TRACK_NONE;
+	}
+	s->frames[s->nr_frames] = read_frame(at, entry);
+	return (uint32_t)s->nr_frames++;
+}
+
+static void add_frame(struct track_at *at, uint64_t iid)
+{
+	struct track_stacks *s = at->t->stacks;
+	uint32_t frame = frame_of(at, iid);
+
+	if (frame == TRACK_NONE || at->err)
+		return;
+	if (!grow_array(&s->stack_frames, s->nr_stack_frames, &s->cap_stack_frames,
+	                sizeof(*s->stack_frames))) {
+		at->err = -ENOMEM;
+		return;
+	}
+	s->stack_frames[s->nr_stack_frames++] = frame;
+}
+
+/* Files have the root first, we the leaf. */
+static void read_frames(struct track_at *at, const struct iid_entry *entry, uint32_t first)
+{
+	struct track_stacks *s = at->t->stacks;
+	struct pb_in in = pb_in_of(entry->bytes, entry->len);
+	struct pb_field f;
+	uint64_t iid;
+
+	while (pb_next(&in, &f) && !at->err && s->nr_stack_frames - first < DEPTH_MAX) {
+		struct pb_in list = pb_in_of(NULL, 0);
+
+		if (f.nr != CALLSTACK_FRAME_IDS)
+			continue;
+		if (f.type == PB_VARINT)
+			add_frame(at, f.value);
+		else if (f.type == PB_BYTES)
+			list = pb_in_field(&f);
+		while (pb_left(&list) && pb_varint(&list, &iid) &&
+		       s->nr_stack_frames - first < DEPTH_MAX)
+			add_frame(at, iid);
+	}
+	for (size_t i = first, k = s->nr_stack_frames; i + 1 < k; i++) {
+		uint32_t frame = s->stack_frames[i];
+
+		s->stack_frames[i] = s->stack_frames[--k];
+		s->stack_frames[k] = frame;
+	}
+}
+
+static uint32_t stack_of(struct track_at *at, uint64_t iid)
+{
+	struct track_stacks *s = at->t->stacks;
+	const uint32_t state = at->packet->state;
+	const struct stack_key key = { .iid = iid, .table = at->r->states[state].interned };
+	const struct iid_entry *entry;
+	uint32_t index, first = (uint32_t)s->nr_stack_frames;
+
+	if (map_find(s->stack_ids, &key, &index))
+		return index;
+	entry = state_find(at->r, state, INTERNED_CALLSTACKS, iid);
+	if (!entry) {
+		track_damage(at, DAMAGE_STACK_UNKNOWN);
+		return TRACK_NONE;
+	}
+	read_frames(at, entry, first);
+	if (!grow_array(&s->stacks, s->nr_stacks, &s->cap_stacks, sizeof(*s->stacks)) ||
+	    map_insert(s->stack_ids, &key, (uint32_t)s->nr_stacks) < 0) {
+		at->err = -ENOMEM;
+		return TRACK_NONE;
+	}
+	s->stacks[s->nr_stacks] =
+		(struct trace_stack){ .first = first, .nr = (uint32_t)s->nr_stack_frames - first };
+	return (uint32_t)s->nr_stacks++;
+}
+
+static void add_sample(struct track_at *at, const struct trace_sample *sample)
+{
+	struct track_stacks *s = at->t->stacks;
+
+	if (!grow_array(&s->samples, s->nr_samples, &s->cap_samples, sizeof(*s->samples))) {
+		at->err = -ENOMEM;
+		return;
+	}
+	s->samples[s->nr_samples++] = *sample;
+}
+
+void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t callstack_iid,
+                  uint64_t weight)
+{
+	const struct trace_sample sample = { .ts_ns = at->ts_ns,
+		                             .weight = weight,
+		                             .tid = at->tid,
+		                             .cpu = at->has_cpu ? at->cpu : TRACK_NONE,
+		                             .kind = (uint8_t)kind,
+		                             .stack = callstack_iid ? stack_of(at, callstack_iid)
+		                                                    : TRACK_NONE };
+
+	if (callstack_iid && !at->err)
+		add_sample(at, &sample);
+}
+
+void track_timer(struct track_at *at)
+{
+	track_sample(at, TRACE_SAMPLE_CPU, at->e.callstack_iid, 1);
+}
+
+/* Marks of losses and of the sampler's own doings are no samples. */
+static bool is_sample_field(uint32_t nr)
+{
+	return nr != SAMPLE_RECORDS_LOST && nr != SAMPLE_SKIPPED_REASON &&
+	       nr != SAMPLE_PRODUCER_EVENT;
+}
+
+void track_perf_sample(struct track_at *at)
+{
+	struct pb_in in = pb_in_of(at->packet->body, at->packet->len);
+	struct trace_sample sample = { .ts_ns = at->ts_ns, .weight = 1, .cpu = TRACK_NONE };
+	uint64_t pid = 0, stack = 0;
+	struct pb_field f;
+
+	while (pb_next(&in, &f)) {
+		if (!is_sample_field(f.nr))
+			return;
+		if (f.nr == SAMPLE_CPU && f.value < READER_CPUS_MAX)
+			sample.cpu = (uint32_t)f.value;
+		else if (f.nr == SAMPLE_PID)
+			pid = f.value;
+		else if (f.nr == SAMPLE_TID)
+			sample.tid = (uint32_t)f.value;
+		else if (f.nr == SAMPLE_CALLSTACK_IID)
+			stack = f.value;
+	}
+	if (pid == WPROF_PID_IDLE || sample.tid > INT32_MAX)
+		sample.tid = 0;
+	if (in.is_bad)
+		track_damage(at, DAMAGE_PACKET_BAD);
+	sample.stack = stack ? stack_of(at, stack) : TRACK_NONE;
+	if (!at->err)
+		add_sample(at, &sample);
+}
+
+static void *keep(struct reader *r, const void *array, size_t nr, size_t size, int *err)
+{
+	void *copy;
+
+	if (!nr)
+		return NULL;
+	copy = arena_alloc(r->mem, nr, size, 8);
+	if (copy)
+		memcpy(copy, array, nr * size);
+	else
+		*err = -ENOMEM;
+	return copy;
+}
+
+static struct trace_frame *keep_frames(struct reader *r, const struct track_stacks *s, int *err)
+{
+	struct trace_frame *frames = ARENA_ARRAY(r->mem, struct trace_frame, s->nr_frames);
+
+	if (!frames && s->nr_frames)
+		*err = -ENOMEM;
+	for (size_t i = 0; frames && i < s->nr_frames; i++) {
+		const struct raw_frame *raw = &s->frames[i];
+
+		frames[i] = (struct trace_frame){
+			.name = info_text(r, raw->name.s, raw->name.len),
+			.mapping = info_text(r, raw->mapping.s, raw->mapping.len),
+			.rel_pc = raw->rel_pc,
+			.is_kernel = raw->is_kernel,
+		};
+	}
+	return frames;
+}
+
+int track_stacks_finish(struct reader *r)
+{
+	const struct track_stacks *s = r->tracks->stacks;
+	struct trace_info *info = &r->info;
+	int err = 0;
+
+	info->samples = keep(r, s->samples, s->nr_samples, sizeof(*s->samples), &err);
+	info->stacks = keep(r, s->stacks, s->nr_stacks, sizeof(*s->stacks), &err);
+	info->stack_frames = keep(r, s->stack_frames, s->nr_stack_frames, sizeof(uint32_t), &err);
+	info->frames = keep_frames(r, s, &err);
+	if (err)
+		return err;
+	info->nr_samples = s->nr_samples;
+	info->nr_stacks = s->nr_stacks;
+	info->nr_frames = s->nr_frames;
+	return 0;
+}

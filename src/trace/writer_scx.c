@@ -1,0 +1,210 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trace/packets.h"
+#include "trace/writer_priv.h"
+
+#define ARGS_MAX 8U
+
+/* Arguments of an event, with the names that wprof has for them. */
+struct args {
+	struct track_out *tracks;
+	struct track_arg list[ARGS_MAX];
+	size_t nr;
+};
+
+static void add_int(struct args *a, const char *name, int64_t value)
+{
+	a->list[a->nr++] = (struct track_arg){ .name_iid = track_iid(a->tracks, USE_ARG, name),
+		                               .type = ARG_INT,
+		                               .i = value };
+}
+
+/* What is unknown is left out. */
+static void add_queue(struct args *a, uint64_t dsq_id, uint32_t layer, uint32_t flags)
+{
+	if (dsq_id != EV_DSQ_INVALID)
+		add_int(a, "scx_dsq_id", (int64_t)dsq_id);
+	if (flags & EV_SCX_DSQ_CUT)
+		add_int(a, "scx_dsq_cut", 1);
+	if (layer != EV_NO_LAYER)
+		add_int(a, "scx_layer_id", layer);
+}
+
+static void add_uint(struct args *a, const char *name, uint64_t value)
+{
+	a->list[a->nr++] = (struct track_arg){ .name_iid = track_iid(a->tracks, USE_ARG, name),
+		                               .type = ARG_UINT,
+		                               .u = value };
+}
+
+/* The place of a record, and the track "scx" of its task, there since ts_ns. */
+static int scx_place(struct trace_writer *w, const struct ev_hdr *hdr, uint32_t tid,
+                     uint64_t since_ns, struct writer_place *at, uint64_t *track_uuid)
+{
+	struct trace_task *task;
+	int err = writer_at(w, hdr, at);
+
+	if (!err)
+		err = writer_task(w, tid, at->ts_ns, &task);
+	if (!err)
+		err = track_begin(&w->tracks);
+	if (err)
+		return err;
+	return track_of_scx(&w->tracks, at->cpu, task, since_ns ? since_ns : at->ts_ns, track_uuid);
+}
+
+int writer_scx_run(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_scx_run *rec = (const void *)hdr;
+	struct args args = { .tracks = &w->tracks };
+	struct track_event event = { .args = args.list };
+	struct writer_place at;
+	int err = scx_place(w, hdr, rec->tid, 0, &at, &event.track_uuid);
+
+	if (err)
+		return err;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "scx");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, "run");
+	add_int(&args, "cpu", hdr->cpu);
+	add_queue(&args, rec->dsq_id, rec->layer, rec->flags);
+	if (rec->flags & EV_SCX_HAS_SLICE)
+		add_uint(&args, "scx_slice_ns", rec->slice_ns);
+	if (rec->flags & EV_SCX_HAS_VTIME)
+		add_uint(&args, "scx_vtime", rec->vtime);
+	event.nr_args = args.nr;
+	return track_instant(&w->tracks, at.ts_ns, &event);
+}
+
+static const char *how_of(uint8_t how)
+{
+	static const char *const names[] = {
+		[EV_DSQ_INSERT] = "dsq_insert",
+		[EV_DSQ_INSERT_VTIME] = "dsq_insert_vtime",
+		[EV_DSQ_MOVE] = "dsq_move",
+		[EV_DSQ_MOVE_VTIME] = "dsq_move_vtime",
+	};
+
+	return how < sizeof(names) / sizeof(names[0]) ? names[how] : "dsq";
+}
+
+/* From the insertion to the end, or an instant at the end where the insertion is not known. */
+static int put_stay(struct trace_writer *w, const struct ev_dsq_leave *rec, uint64_t start_ns)
+{
+	char name[64];
+	struct args begin_args = { .tracks = &w->tracks }, args = { .tracks = &w->tracks };
+	struct track_event begin = { .args = begin_args.list }, end = { .args = args.list };
+	struct writer_place at;
+	int err = scx_place(w, &rec->hdr, rec->tid, start_ns, &at, &begin.track_uuid);
+
+	if (err)
+		return err;
+	(void)snprintf(name, sizeof(name), "DSQ:%s_0x%llx", how_of(rec->how),
+	               (unsigned long long)rec->dsq_id);
+	begin.category_iid = track_iid(&w->tracks, USE_CATEGORY, "SCX_DSQ");
+	begin.name_iid = track_iid(&w->tracks, USE_NAME, name);
+	begin_args.list[begin_args.nr++] =
+		(struct track_arg){ .name_iid = track_iid(&w->tracks, USE_ARG, "action"),
+		                    .type = ARG_TEXT,
+		                    .text = how_of(rec->how) };
+	begin.nr_args = begin_args.nr;
+	add_queue(&args, rec->dsq_id, rec->layer, rec->flags);
+	if (rec->flags & EV_SCX_HAS_VTIME)
+		add_uint(&args, "scx_vtime", rec->vtime);
+	add_int(&args, "scx_moved", rec->is_moved != 0);
+	add_int(&args, "cpu", rec->hdr.cpu);
+	end.nr_args = args.nr;
+	if (start_ns) {
+		end.category_iid = begin.category_iid;
+		return track_slice(&w->tracks, start_ns, at.ts_ns, &begin, &end);
+	}
+	begin.args = end.args;
+	begin.nr_args = end.nr_args;
+	return track_instant(&w->tracks, at.ts_ns, &begin);
+}
+
+/* NULL without room for one more. */
+static int find_dsq(struct trace_writer *w, uint64_t dsq_id, struct track_dsq **out)
+{
+	struct track_dsq *dsqs;
+	uint32_t nr = map_nr(w->dsq_ids), i;
+	int err;
+
+	*out = NULL;
+	if (!map_find(w->dsq_ids, &dsq_id, &i)) {
+		/* Doubles at each power of two. */
+		if ((nr & (nr - 1)) == 0) {
+			dsqs = realloc(w->dsqs, (nr ? 2 * nr : 1) * sizeof(*dsqs));
+			if (!dsqs)
+				return -ENOMEM;
+			w->dsqs = dsqs;
+		}
+		i = nr;
+		err = map_insert(w->dsq_ids, &dsq_id, i);
+		if (err)
+			return err == -E2BIG ? 0 : err;
+		w->dsqs[i] = (struct track_dsq){ .dsq_id = dsq_id, .number = i };
+	}
+	*out = &w->dsqs[i];
+	return 0;
+}
+
+int writer_dsq_leave(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_dsq_leave *rec = (const void *)hdr;
+	bool has_start = rec->start_ns && rec->start_ns <= hdr->ts_ns;
+	struct track_dsq *dsq = NULL;
+	int err = 0;
+
+	if (rec->dsq_id == EV_DSQ_INVALID)
+		return -ERANGE;
+	if (rec->tid)
+		err = put_stay(w, rec, has_start ? rec->start_ns : 0);
+	if (!err && has_start && !rec->is_moved)
+		err = find_dsq(w, rec->dsq_id, &dsq);
+	if (err || !dsq)
+		return err;
+	return track_dsq_latency(&w->tracks, dsq, hdr->ts_ns, hdr->ts_ns - rec->start_ns);
+}
+
+int writer_dsq_depth(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_dsq_depth *rec = (const void *)hdr;
+	struct track_dsq *dsq;
+	int err;
+
+	if (rec->dsq_id == EV_DSQ_INVALID)
+		return -ERANGE;
+	err = find_dsq(w, rec->dsq_id, &dsq);
+	if (err || !dsq)
+		return err ? err : -ERANGE;
+	return track_dsq_depth(&w->tracks, dsq, hdr->ts_ns, rec->depth);
+}
+
+int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	static const char *const names[] = {
+		[EV_SCX_OFF] = "scx_disable",
+		[EV_SCX_ON] = "scx_enable",
+		[EV_SCX_EJECTED] = "scx_eject",
+	};
+	const struct ev_scx_state *rec = (const void *)hdr;
+	char ops[sizeof(rec->name) + 1];
+	struct track_arg arg = { .type = ARG_TEXT, .text = ops };
+	struct track_event event = { .args = &arg, .nr_args = 1 };
+	int err;
+
+	if (rec->state >= sizeof(names) / sizeof(names[0]))
+		return -ERANGE;
+	(void)snprintf(ops, sizeof(ops), "%.*s", (int)sizeof(rec->name), rec->name);
+	err = track_begin(&w->tracks);
+	if (!err)
+		err = track_of_scheduler(&w->tracks, hdr->ts_ns, &event.track_uuid);
+	if (err)
+		return err;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "scx");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, names[rec->state]);
+	arg.name_iid = track_iid(&w->tracks, USE_ARG, "scx_ops");
+	return track_instant(&w->tracks, hdr->ts_ns, &event);
+}

@@ -1,0 +1,107 @@
+#include "pass_fixture.h"
+
+#include "analyze/passes.h"
+#include "model/affinity.h"
+
+#define US 1000ULL
+
+/*
+ * CPU 0 runs 10 from 0 to 200 us. 11, woken at 50 us, gets CPU 0 at 200 us. CPU 1 is idle from 20 us to 120 us, then
+ * runs 12: so 11 waited for 70 us beside an idle CPU. CPU 2, idle from 100 us to 500 us: 100 us.
+ */
+static void one_waits(struct pass_fixture *p)
+{
+	sw(&p->f, 1000 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 1, 0, 12, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 2, 0, 13, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 10, 11, EV_STATE_RUNNABLE);
+	sw(&p->f, 1015 * US, 0, 11, 10, EV_STATE_S);
+	sw(&p->f, 1020 * US, 1, 12, 0, EV_STATE_S);
+	waking(&p->f, 1050 * US, 0, 11, 10);
+	sw(&p->f, 1100 * US, 2, 13, 0, EV_STATE_S);
+	waking(&p->f, 1119 * US, 1, 12, 0);
+	sw(&p->f, 1120 * US, 1, 0, 12, EV_STATE_RUNNABLE);
+	sw(&p->f, 1200 * US, 0, 10, 11, EV_STATE_S);
+	sw(&p->f, 1500 * US, 2, 0, 13, EV_STATE_RUNNABLE);
+	finish(p, 1600 * US);
+}
+
+static void waits_beside_idle_cpus_are_added_up_by_pair(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	one_waits(p);
+	root = run_pass(p, &pass_wasted_cores);
+	/* Somebody waits and some CPU is idle: 1050 to 1200. */
+	expect_eq(num_at(root, "wasted_ns"), 150 * US);
+	expect_eq(num_at(root, "total_pairs"), 2);
+	expect_eq(num_at(root, "cpu_pairs.0.waiting_cpu"), 0);
+	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 2);
+	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), 100 * US);
+	assert_false(report_at(root, "cpu_pairs.0.is_same_llc")->b);
+	expect_eq(num_at(root, "cpu_pairs.1.idle_cpu"), 1);
+	expect_eq(num_at(root, "cpu_pairs.1.time_ns"), 70 * US);
+	assert_true(report_at(root, "cpu_pairs.1.is_same_llc")->b);
+	expect_eq(num_at(root, "by_distance.same_llc_ns"), 70 * US);
+	expect_eq(num_at(root, "by_distance.same_node_ns"), 100 * US);
+	expect_eq(num_at(root, "waits"),
+	          1); /* the preempted wait of 5 us and that of 1 us are too short */
+	expect_eq(num_at(root, "waits_too_short"), 2);
+}
+
+static void a_bound_task_wastes_only_what_it_may_use(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct {
+		struct ev_affinity head;
+		uint64_t mask;
+	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = 1 },
+		            .tid = 11,
+		            .nr = 1 },
+		  .mask = 0x3 }; /* CPUs 0 and 1 */
+	const struct report_node *root;
+	struct affinity *affinity;
+	struct ev_sink sink;
+
+	assert_int_equal(affinity_new(0, &affinity), 0);
+	sink = affinity_sink(affinity);
+	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+	one_waits(p);
+	p->source.affinity = affinity;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "total_pairs"), 1);
+	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
+	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), 70 * US);
+	affinity_free(affinity);
+}
+
+static void a_busy_machine_wastes_nothing(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	waking(&p->f, 1001 * US, 0, 11, 10);
+	sw(&p->f, 1100 * US, 0, 10, 11, EV_STATE_RUNNABLE);
+	sw(&p->f, 1300 * US, 0, 11, 10, EV_STATE_S);
+	finish(p, 1400 * US);
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "wasted_ns"), 0);
+	expect_eq(num_at(root, "total_pairs"), 0);
+	expect_eq(num_at(root, "waits"), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(waits_beside_idle_cpus_are_added_up_by_pair,
+		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(a_bound_task_wastes_only_what_it_may_use,
+		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(a_busy_machine_wastes_nothing, pass_setup,
+		                                pass_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+#include "../unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/report_json.h"
+#include "render/report_text.h"
+
+/* A little of everything. */
+static struct report *sample(void)
+{
+	struct report *r = report_new(0);
+
+	report_begin_object(r, NULL);
+	report_string(r, "analysis_type", "demo");
+	report_u64(r, "total_time_ns", 1500000);
+	report_u64(r, "first_timestamp", 123456789);
+	report_null(r, "unknown_thing");
+	report_double(r, "busy_percent", 12.5, 1);
+	report_id(r, "dsq_id", 0x8000000000000002ULL);
+	report_begin_array(r, "rows");
+	for (uint64_t i = 1; i < 3; i++) {
+		report_begin_object(r, NULL);
+		report_string(r, "comm", i == 1 ? "bash" : "evil\033[31m");
+		report_u64(r, "wait_ns", i * 1000);
+		report_begin_object(r, "part");
+		report_u64(r, "max_ns", i * 2000);
+		report_end_object(r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_end_object(r);
+	assert_int_equal(report_error(r), 0);
+	return r;
+}
+
+static char *text_of(const struct report *r, size_t width)
+{
+	struct report_text_cfg cfg = { .width = width };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(report_text(report_root(r), &cfg, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void people_see_times_parts_and_tables(void **state)
+{
+	struct report *r = sample();
+	char *text = text_of(r, 0);
+
+	(void)state;
+	assert_string_equal(text, "analysis type                  demo\n"
+	                          "total time                     1.50ms\n"
+	                          "first timestamp                123456789\n"
+	                          "unknown thing                  -\n"
+	                          "busy %                         12.5%\n"
+	                          "dsq id                         0x8000000000000002\n"
+	                          "\n"
+	                          "rows:\n"
+	                          "  comm        wait part max\n"
+	                          "  bash      1.00us   2.00us\n"
+	                          "  evil?[31m 2.00us   4.00us\n");
+	free(text);
+	report_free(r);
+}
+
+static void what_does_not_fit_is_named(void **state)
+{
+	struct report *r = sample();
+	char *text = text_of(r, 20);
+
+	(void)state;
+	assert_non_null(strstr(text, "  comm        wait\n"));
+	assert_non_null(strstr(text, "(no room for: part max; --json has all)"));
+	free(text);
+	report_free(r);
+}
+
+static void a_histogram_has_bars(void **state)
+{
+	struct report *r = report_new(0);
+	char *text;
+
+	(void)state;
+	report_begin_object(r, NULL);
+	report_begin_array(r, "histogram");
+	for (uint64_t i = 0; i < 2; i++) {
+		report_begin_object(r, NULL);
+		report_u64(r, "count", i ? 1 : 1000);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_end_object(r);
+	text = text_of(r, 0);
+	assert_non_null(strstr(text, "1000 ########################################\n"));
+	assert_non_null(strstr(text, "   1 #\n")); /* the smallest is still seen */
+	free(text);
+	report_free(r);
+}
+
+static void json_has_the_same_keys_and_no_rounded_ids(void **state)
+{
+	struct report *r = sample();
+	struct json_writer w;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	jw_init(&w, out, false);
+	report_json(&w, NULL, report_root(r));
+	assert_int_equal(jw_finish(&w), 0);
+	fclose(out);
+	assert_string_equal(
+		text,
+		"{\"analysis_type\":\"demo\",\"total_time_ns\":1500000,\"first_timestamp\":123456789,"
+		"\"unknown_thing\":null,\"busy_percent\":12.5,\"dsq_id\":\"9223372036854775810\",\"rows\":["
+		"{\"comm\":\"bash\",\"wait_ns\":1000,\"part\":{\"max_ns\":2000}},"
+		"{\"comm\":\"evil\\u001b[31m\",\"wait_ns\":2000,\"part\":{\"max_ns\":4000}}]}\n");
+	free(text);
+	report_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(people_see_times_parts_and_tables),
+		cmocka_unit_test(what_does_not_fit_is_named),
+		cmocka_unit_test(a_histogram_has_bars),
+		cmocka_unit_test(json_has_the_same_keys_and_no_rounded_ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
