@@ -1,6 +1,6 @@
 #include "analyze/source.h"
 
-#include "model/affinity.h"
+#include "model/allowed.h"
 #include "model/tasks.h"
 
 static const struct live_place *place(const struct source *s, uint32_t cpu)
@@ -45,10 +45,10 @@ uint32_t source_tgid(const struct source *s, uint32_t task)
 
 bool source_is_bound(const struct source *s, uint32_t task)
 {
-	return s->affinity && affinity_is_bound(s->affinity, source_tid(s, task));
+	return s->affinity && allowed_is_bound(s->affinity, source_tid(s, task));
 }
 
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns)
 {
-	return !s->affinity || affinity_allows(s->affinity, source_tid(s, task), cpu, at_ns);
+	return !s->affinity || allowed_cpu(s->affinity, source_tid(s, task), cpu, at_ns);
 }

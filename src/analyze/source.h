@@ -14,7 +14,7 @@
 #include "model/live.h"
 #include "model/timeline.h"
 
-struct affinity;
+struct allowed;
 struct event_log;
 struct task_lives;
 
@@ -57,7 +57,7 @@ struct source {
 	const struct pair *pair;
 	struct event_log *log;           /* raw events; NULL where none are kept */
 	const struct task_lives *lives;  /* who had a tid when; NULL with the log */
-	const struct affinity *affinity; /* where tasks may run; NULL = unknown */
+	const struct allowed *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
 	uint64_t start_ns; /* extent of all that was seen */
 	uint64_t end_ns;

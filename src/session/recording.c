@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/affinity.h"
+#include "model/allowed.h"
 #include "model/event_log.h"
 #include "model/pair.h"
 #include "model/task_lives.h"
@@ -20,14 +20,14 @@ struct recording {
 	struct pair *pair;
 	struct timeline *timeline;
 	struct event_log *log;
-	struct affinity *affinity;
+	struct allowed *affinity;
 	struct task_lives *lives;
 	struct trace_info *info;
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
 	struct source_facts facts;
 	struct source source;
-	struct ev_sink pair_sink, log_sink, affinity_sink;
+	struct ev_sink pair_sink, log_sink, allowed_sink;
 };
 
 void recording_close(struct recording *r)
@@ -35,7 +35,7 @@ void recording_close(struct recording *r)
 	if (!r)
 		return;
 	task_lives_free(r->lives);
-	affinity_free(r->affinity);
+	allowed_free(r->affinity);
 	event_log_free(r->log);
 	timeline_free(r->timeline);
 	pair_free(r->pair);
@@ -65,7 +65,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
 	err = r->pair_sink.push(r->pair_sink.ctx, rec);
 	if (!err && rec->kind == EV_AFFINITY)
-		err = r->affinity_sink.push(r->affinity_sink.ctx, rec);
+		err = r->allowed_sink.push(r->allowed_sink.ctx, rec);
 	return err ? err : r->log_sink.push(r->log_sink.ctx, rec);
 }
 
@@ -87,13 +87,13 @@ static int make_tables(struct recording *r)
 	if (!err)
 		err = event_log_new(&log, &r->log);
 	if (!err)
-		err = affinity_new(0, &r->affinity);
+		err = allowed_new(0, &r->affinity);
 	if (err)
 		return err;
 	out = timeline_out(r->timeline);
 	r->pair_sink = pair_sink(r->pair);
 	r->log_sink = event_log_sink(r->log);
-	r->affinity_sink = affinity_sink(r->affinity);
+	r->allowed_sink = allowed_sink(r->affinity);
 	return pair_add_out(r->pair, &out);
 }
 

@@ -1,7 +1,7 @@
 #include "pass_fixture.h"
 
 #include "analyze/passes.h"
-#include "model/affinity.h"
+#include "model/allowed.h"
 
 #define US 1000ULL
 
@@ -61,11 +61,11 @@ static void a_bound_task_wastes_only_what_it_may_use(void **state)
 		            .nr = 1 },
 		  .mask = 0x3 }; /* CPUs 0 and 1 */
 	const struct report_node *root;
-	struct affinity *affinity;
+	struct allowed *affinity;
 	struct ev_sink sink;
 
-	assert_int_equal(affinity_new(0, &affinity), 0);
-	sink = affinity_sink(affinity);
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	sink = allowed_sink(affinity);
 	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
 	one_waits(p);
 	p->source.affinity = affinity;
@@ -73,7 +73,7 @@ static void a_bound_task_wastes_only_what_it_may_use(void **state)
 	expect_eq(num_at(root, "total_pairs"), 1);
 	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
 	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), 70 * US);
-	affinity_free(affinity);
+	allowed_free(affinity);
 }
 
 static void a_busy_machine_wastes_nothing(void **state)

@@ -1,4 +1,4 @@
-#include "model/affinity.h"
+#include "model/allowed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct word {
 	bool is_all;
 };
 
-struct affinity {
+struct allowed {
 	struct word *words;
 	uint32_t nr_words, max_words;
 	uint64_t *masks;
@@ -28,9 +28,9 @@ struct affinity {
 	uint64_t nr_bound, dropped;
 };
 
-int affinity_new(size_t cap_bytes, struct affinity **out)
+int allowed_new(size_t cap_bytes, struct allowed **out)
 {
-	struct affinity *a = calloc(1, sizeof(*a));
+	struct allowed *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
@@ -43,7 +43,7 @@ int affinity_new(size_t cap_bytes, struct affinity **out)
 	return 0;
 }
 
-void affinity_free(struct affinity *a)
+void allowed_free(struct allowed *a)
 {
 	if (!a)
 		return;
@@ -70,7 +70,7 @@ static bool grow(void *array, uint32_t *max, uint32_t need, size_t size)
 	return true;
 }
 
-static bool has_room(struct affinity *a, uint32_t nr_masks)
+static bool has_room(struct allowed *a, uint32_t nr_masks)
 {
 	size_t bytes = (a->nr_words + 1ULL) * sizeof(*a->words) +
 	               (a->nr_masks + (size_t)nr_masks) * sizeof(*a->masks);
@@ -83,7 +83,7 @@ static bool has_room(struct affinity *a, uint32_t nr_masks)
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	const struct ev_affinity *ev = (const void *)rec;
-	struct affinity *a = ctx;
+	struct allowed *a = ctx;
 	uint32_t before = NONE;
 	struct word *w;
 
@@ -110,29 +110,29 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	return 0;
 }
 
-struct ev_sink affinity_sink(struct affinity *a)
+struct ev_sink allowed_sink(struct allowed *a)
 {
 	return (struct ev_sink){ .push = push, .ctx = a };
 }
 
-uint64_t affinity_nr(const struct affinity *a)
+uint64_t allowed_nr(const struct allowed *a)
 {
 	return a->nr_bound;
 }
 
-uint64_t affinity_dropped(const struct affinity *a)
+uint64_t allowed_dropped(const struct allowed *a)
 {
 	return a->dropped;
 }
 
-bool affinity_is_bound(const struct affinity *a, uint32_t tid)
+bool allowed_is_bound(const struct allowed *a, uint32_t tid)
 {
 	uint32_t at;
 
 	return map_find(a->by_tid, &tid, &at);
 }
 
-bool affinity_allows(const struct affinity *a, uint32_t tid, uint32_t cpu, uint64_t at_ns)
+bool allowed_cpu(const struct allowed *a, uint32_t tid, uint32_t cpu, uint64_t at_ns)
 {
 	const struct word *w;
 	uint32_t at;

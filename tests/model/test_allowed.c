@@ -1,0 +1,77 @@
+#include "../unit.h"
+
+#include "model/allowed.h"
+
+static void tell(struct allowed *a, uint64_t ts, uint32_t tid, uint64_t low, uint64_t high,
+                 uint16_t flags)
+{
+	struct {
+		struct ev_affinity head;
+		uint64_t mask[2];
+	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = ts },
+		            .tid = tid,
+		            .nr = 2,
+		            .flags = flags },
+		  .mask = { low, high } };
+	struct ev_sink sink = allowed_sink(a);
+
+	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+}
+
+static void the_last_word_by_then_counts(void **state)
+{
+	struct allowed *a;
+
+	(void)state;
+	assert_int_equal(allowed_new(0, &a), 0);
+	tell(a, 100, 7, 0x1, 0, 0);
+	tell(a, 200, 7, 0x2, 1, 0);
+	tell(a, 300, 7, 0, 0, EV_AFFINITY_ALL);
+	assert_true(allowed_cpu(a, 7, 0, 50)); /* before the first word, the first */
+	assert_false(allowed_cpu(a, 7, 1, 199));
+	assert_true(allowed_cpu(a, 7, 1, 200));
+	assert_false(allowed_cpu(a, 7, 0, 200));
+	assert_true(allowed_cpu(a, 7, 64, 250));   /* the second word of the mask */
+	assert_false(allowed_cpu(a, 7, 200, 250)); /* beyond the mask */
+	assert_true(allowed_cpu(a, 7, 200, 300));
+	expect_eq(allowed_nr(a), 2);
+	allowed_free(a);
+}
+
+static void nothing_is_known_of_others(void **state)
+{
+	struct allowed *a;
+
+	(void)state;
+	assert_int_equal(allowed_new(0, &a), 0);
+	tell(a, 100, 7, 0x1, 0, 0);
+	assert_true(allowed_is_bound(a, 7));
+	assert_false(allowed_is_bound(a, 8));
+	assert_true(allowed_cpu(a, 8, 5, 100));
+	allowed_free(a);
+}
+
+static void the_cap_bounds_it(void **state)
+{
+	struct allowed *a;
+
+	(void)state;
+	assert_int_equal(allowed_new(4096, &a), 0);
+	for (uint32_t tid = 1; tid <= 1000; tid++)
+		tell(a, tid, tid, 1, 0, 0);
+	assert_true(allowed_dropped(a) > 800);
+	expect_eq(allowed_nr(a) + allowed_dropped(a), 1000);
+	assert_false(allowed_cpu(a, 1, 3, 1));
+	allowed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_word_by_then_counts),
+		cmocka_unit_test(nothing_is_known_of_others),
+		cmocka_unit_test(the_cap_bounds_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
