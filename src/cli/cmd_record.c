@@ -12,6 +12,8 @@
 #include "base/match.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/record_probes.h"
+#include "collect/scx_plan.h"
 #include "session/recorder.h"
 #include "sys/pmu.h"
 
@@ -26,6 +28,10 @@ struct record_args {
 	struct opt_list events;
 	uint64_t pid;
 	struct opt_list cgroup;
+	struct opt_list kprobes;
+	struct opt_list uprobes;
+	struct opt_list tracepoints;
+	uint64_t one_in;
 	struct opt_list pmu;
 	bool wants_system_stats;
 	bool wants_stacks;
@@ -71,12 +77,14 @@ static const struct event_set event_sets[] = {
 	{ "ipi", IPI_KINDS },
 	{ "workqueue", WORK_KINDS },
 	{ "other", OTHER_KINDS },
-	{ "all", DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS },
+	{ "scx", SCX_KINDS },
+	{ "all",
+	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
 };
 
 static const char *const event_set_names[] = { "default", "sched", "wakeup", "task",
 	                                       "irq",     "power", "ipi",    "workqueue",
-	                                       "other",   "all",   NULL };
+	                                       "other",   "scx",   "all",    NULL };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -87,12 +95,12 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, all",
+		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
-			   "hw_pressure and gpu_mem; all is everything that this kernel has. Names of single kinds, "
+			   "hw_pressure and gpu_mem; scx what sched_ext does with its queues; all is everything that this kernel has. Names of single kinds, "
 			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
@@ -100,6 +108,21 @@ static const struct opt options[] = {
 			   "the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
+	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
+		"also each call of these functions of the kernel"),
+	OPT_LIST(0, "uprobes", "PATH:SYMBOL", struct record_args, uprobes,
+		"also each call of this function of a program or library",
+		.details = "PATH:SYMBOL+OFFSET is a place inside it, ret:PATH:SYMBOL (or PATH:SYMBOL%return) its "
+			   "returns. A PATH without a slash is looked for like a library or a program. May be given "
+			   "several times. With -p or --cgroup, only calls by those."),
+	OPT_LIST(0, "tracepoints", "SUBSYSTEM:NAME[,...]", struct record_args, tracepoints,
+		"also each time these tracepoints of the kernel are passed"),
+	OPT_U64(0, "sample", "N", struct record_args, one_in, 1, 1000000,
+		"only one wakeup in N, with what follows from it",
+		.details = "Chosen by chance in the kernel. Of a chosen wakeup the waking, the wakeup, migrations, the "
+			   "switch to the task and the one that ends that slice are recorded, so that its wait and its "
+			   "slice are whole; other wakeups, switches and migrations are left out. The trace and the "
+			   "summary say so."),
 	OPT_LIST(0, "pmu", "EVENT[,...]", struct record_args, pmu,
 		"count these events in every slice, at most 8: those of 'schedscope stat --perf-list'",
 		.details = "What each event moved while a task was on a CPU stands at the end of that slice, under the "
@@ -121,6 +144,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope record --duration 5 -o five.pftrace", "five seconds of the whole machine" },
 	{ "schedscope record -- make -j8", "while a command runs" },
+	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ 0 },
@@ -139,7 +163,7 @@ static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 			return 0;
 		}
 	}
-	if (kind && kind < EV_PROBE) {
+	if (kind && (kind < EV_PROBE || EV_BIT(kind) & SCX_KINDS)) {
 		*kinds |= EV_BIT(kind);
 		return 0;
 	}
@@ -170,6 +194,15 @@ static int parse_events(const struct opt_list *list, uint64_t *kinds, struct dia
 	/* Records carry ids; names come from the lifecycle. */
 	*kinds |= TASK_KINDS;
 	return err;
+}
+
+/* Whether sched_ext was asked for in so many words, and not as a part of all. */
+static bool names_scx(const struct opt_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (strcasestr(list->items[i], "scx") || strcasestr(list->items[i], "dsq"))
+			return true;
+	return false;
 }
 
 /* Names of the events to count; the pointers are into the names. */
@@ -253,6 +286,10 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 	        path, seconds, (unsigned long long)s->events, (unsigned long long)s->switches,
 	        (unsigned long long)s->wakings, (unsigned long long)s->lost,
 	        (double)s->bytes / 1e6);
+	if (s->hits)
+		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->hits);
+	if (s->one_in > 1)
+		fprintf(stderr, ", one wakeup in %llu sampled", (unsigned long long)s->one_in);
 	if (s->written)
 		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
 	fputc('\n', stderr);
@@ -265,7 +302,17 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 			(unsigned long long)s->breaks);
 }
 
-static int record(const struct recorder_cfg *cfg, struct diag *d)
+/* What was asked for by name and cannot be had is worth a word before, not after. */
+static void tell_missing(const struct recorder *r, const struct opt_list *events)
+{
+	bool is_there = access("/sys/kernel/sched_ext", F_OK) == 0;
+
+	if (recorder_missing(r) & SCX_KINDS && names_scx(events))
+		log_warn("scx events are not available: this kernel %s",
+		         is_there ? "does not let sched_ext be traced" : "has no sched_ext");
+}
+
+static int record(const struct recorder_cfg *cfg, const struct opt_list *events, struct diag *d)
 {
 	/* Onto a terminal that is free for it: neither the command's nor that of the trace itself. */
 	bool has_progress = isatty(STDERR_FILENO) && !cfg->command;
@@ -278,6 +325,7 @@ static int record(const struct recorder_cfg *cfg, struct diag *d)
 		return err;
 	if (recorder_nr_cgroups(r) == 0 && cfg->nr_cgroup)
 		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
+	tell_missing(r, events);
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
@@ -308,7 +356,8 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
-                    const struct opt_list *command, const char *words)
+                    const struct record_probes *probes, const struct opt_list *command,
+                    const char *words)
 {
 	SCOPED(scoped_free) char **child = NULL;
 	struct recorder_cfg cfg = {
@@ -316,6 +365,9 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		.tgid = (uint32_t)args->pid,
 		.cgroup = args->cgroup.items,
 		.nr_cgroup = args->cgroup.nr,
+		.probes = probes->items,
+		.nr_probes = probes->nr,
+		.one_in = (uint32_t)args->one_in,
 		.wants_system_stats = args->wants_system_stats,
 		.is_per_cpu_rings = args->rings == 1,
 		.ring_bytes = (uint32_t)args->ring_kib * 1024,
@@ -352,7 +404,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 		cfg.path = name;
 	}
 	if (!err)
-		err = record(&cfg, &d);
+		err = record(&cfg, &args->events, &d);
 	return err ? cli_fail(&d) : CLI_OK;
 }
 
@@ -360,6 +412,8 @@ static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct record_args args = defaults;
 	struct opt_result operands = { 0 };
+	struct record_probes probes = { 0 };
+	struct diag d = { 0 };
 	char words[1024];
 	int exit_code;
 
@@ -369,9 +423,17 @@ static int run(const struct opt_command *self, int argc, char **argv)
 			log_set_level(LOG_INFO);
 		if (args.is_debug)
 			log_set_level(LOG_DEBUG);
-		exit_code = run_args(self, &args, &operands.operands, words);
+		if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints, &probes,
+		                       &d))
+			exit_code = cli_usage_error(self, &d);
+		else
+			exit_code = run_args(self, &args, &probes, &operands.operands, words);
+		record_probes_done(&probes);
 		opt_result_done(&operands);
 	}
+	opt_list_done(&args.kprobes);
+	opt_list_done(&args.uprobes);
+	opt_list_done(&args.tracepoints);
 	opt_list_done(&args.events);
 	opt_list_done(&args.cgroup);
 	opt_list_done(&args.pmu);

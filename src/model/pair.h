@@ -82,6 +82,7 @@ enum pair_gap_reason {
 	PAIR_GAP_MISSING,   /* records must be missing, though none was reported lost */
 	PAIR_GAP_NO_WAKEUP, /* a task slept and ran again, and when it was woken was not seen */
 	PAIR_GAP_DROPPED,   /* a wait that an exec or exit made meaningless */
+	PAIR_GAP_LEFT_OUT,  /* not recorded, by a filter or by sampling */
 };
 
 struct pair_slice {

@@ -182,6 +182,9 @@ static int open_events(struct recorder *r, const struct tracing *tracing, struct
 		.ring_of_cpu = r->rings.ring_of_cpu,
 		.nr_rings = r->rings.nr_rings,
 		.ring_bytes = r->rings.ring_bytes,
+		.probes = r->cfg.probes,
+		.nr_probes = r->cfg.nr_probes,
+		.one_in = r->cfg.one_in,
 	};
 	const struct cgroup_set *set;
 	int err;
@@ -378,7 +381,7 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	events_totals(r->events, &totals);
 	trace_writer_stats(r->writer, &writer);
 	out->elapsed_ns = r->elapsed_ns ? r->elapsed_ns : clock_boot_ns() - r->start_ns;
-	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup;
+	out->is_filtered = r->cfg.tgid || r->cfg.nr_cgroup || r->cfg.one_in > 1;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
 		out->lost += totals.lost[kind];
@@ -386,6 +389,8 @@ static void fill_stats(const struct recorder *r, struct recorder_stats *out)
 	out->lost += totals.missed + totals.order.bad;
 	out->switches = totals.seen[EV_SWITCH];
 	out->wakings = totals.seen[EV_WAKING];
+	out->hits = totals.seen[EV_PROBE];
+	out->one_in = r->cfg.one_in > 1 ? r->cfg.one_in : 1;
 	out->written = writer.nr_records;
 	out->bytes = writer.nr_bytes;
 	out->breaks = writer.nr_breaks;
@@ -454,6 +459,11 @@ int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, 
 size_t recorder_nr_cgroups(const struct recorder *r)
 {
 	return stat_filter_cgroups(r->filter)->nr;
+}
+
+uint64_t recorder_missing(const struct recorder *r)
+{
+	return events_missing(r->events);
 }
 
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)

@@ -13,6 +13,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
+#include "collect/probe_spec.h"
 
 struct recorder;
 
@@ -22,6 +23,9 @@ struct recorder_cfg {
 	uint32_t tgid;             /* 0 = all */
 	const char *const *cgroup; /* patterns; none = all */
 	size_t nr_cgroup;
+	const struct events_probe *probes; /* of the user's choice */
+	size_t nr_probes;
+	uint32_t one_in; /* record one wakeup in so many, with what follows from it; 0 = all */
 	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
 	size_t nr_pmu;
 	bool wants_system_stats;
@@ -45,6 +49,8 @@ struct recorder_stats {
 	uint64_t events; /* seen by the kernel side, of all kinds */
 	uint64_t switches;
 	uint64_t wakings;
+	uint64_t hits;   /* of probes */
+	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
 	uint64_t lost;
 	uint64_t written; /* records */
 	uint64_t bytes;
@@ -58,6 +64,7 @@ typedef void recorder_progress_fn(void *ctx, const struct recorder_stats *stats)
 
 MUST_USE int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out);
 size_t recorder_nr_cgroups(const struct recorder *r); /* that the patterns match */
+uint64_t recorder_missing(const struct recorder *r);  /* kinds that this kernel does not have */
 /* progress, which may be NULL, is called about four times a second. */
 MUST_USE int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx,
                           struct diag *d, enum recorder_end *why);
