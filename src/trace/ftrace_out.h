@@ -18,7 +18,7 @@
 #include "base/attr.h"
 #include "trace/names_out.h"
 #include "trace/pb_write.h"
-#include "trace/tasks.h"
+#include "trace/trace_tasks.h"
 
 #define FTRACE_CPUS_MAX      8192U /* Perfetto itself reads those below 1024 */
 #define FTRACE_BUNDLE_EVENTS 1024U

@@ -8,7 +8,7 @@
 #define PACKET_BYTES  (56U << 10)
 #define CMDLINE_BYTES 4096U
 
-void names_init(struct names_out *n, struct chunk_out *chunk, struct tasks *tasks)
+void names_init(struct names_out *n, struct chunk_out *chunk, struct trace_tasks *tasks)
 {
 	*n = (struct names_out){ .chunk = chunk, .tasks = tasks, .entries.cap = CHUNK_PACKET_MAX };
 }
@@ -89,7 +89,7 @@ static void show_process(struct names_out *n, struct trace_task *task)
 	struct trace_task *leader = task;
 
 	if (task->tid != task->tgid)
-		leader = task->tgid ? tasks_find(n->tasks, task->tgid) : NULL;
+		leader = task->tgid ? trace_tasks_find(n->tasks, task->tgid) : NULL;
 	if (!leader || !(leader->flags & TASK_HAS_NAME) || leader->flags & TASK_PROCESS_WRITTEN)
 		return;
 	put_process(n, leader);

@@ -13,21 +13,21 @@
 #include "base/attr.h"
 #include "trace/chunk_out.h"
 #include "trace/pb_write.h"
-#include "trace/tasks.h"
+#include "trace/trace_tasks.h"
 
 /* Arguments separated by NULs into buf; how many bytes, 0 = unknown. */
 typedef size_t trace_cmdline_fn(void *ctx, uint32_t tgid, char *buf, size_t size);
 
 struct names_out {
 	struct chunk_out *chunk;
-	struct tasks *tasks;
+	struct trace_tasks *tasks;
 	trace_cmdline_fn *cmdline; /* NULL = none */
 	void *cmdline_ctx;
 	struct pb entries; /* of the packet to come */
 	uint64_t ts_ns;    /* of that packet */
 };
 
-void names_init(struct names_out *n, struct chunk_out *chunk, struct tasks *tasks);
+void names_init(struct names_out *n, struct chunk_out *chunk, struct trace_tasks *tasks);
 void names_done(struct names_out *n);
 
 /*

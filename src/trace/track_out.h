@@ -16,7 +16,7 @@
 #include "trace/ftrace_out.h"
 #include "trace/packets.h"
 #include "trace/pb_write.h"
-#include "trace/tasks.h"
+#include "trace/trace_tasks.h"
 
 #define TRACK_STRINGS_MAX 4096U
 

@@ -62,7 +62,7 @@ int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns, struct tra
 	*out = NULL;
 	if (!tid)
 		return 0;
-	*out = tasks_get(w->tasks, tid);
+	*out = trace_tasks_get(w->tasks, tid);
 	return *out ? names_show(&w->names, *out, ts_ns) : -ENOMEM;
 }
 
@@ -164,7 +164,7 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 {
 	uint32_t tasks_max = cfg->tasks_max ? cfg->tasks_max : TRACE_WRITER_TASKS;
 
-	if (tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
+	if (trace_tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
 	    sample_init(&w->samples, &w->chunk) < 0 ||
 	    map_new(sizeof(uint64_t), SYMBOLS_MAX, &w->symbols) < 0 ||
 	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0)
@@ -189,7 +189,7 @@ static void free_parts(struct trace_writer *w)
 	map_free(w->symbols);
 	map_free(w->probe_ids);
 	free(w->probes);
-	tasks_free(w->tasks);
+	trace_tasks_free(w->tasks);
 	free(w);
 }
 
@@ -406,7 +406,7 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 		.nr_clamped = w->ftrace.nr_clamped,
 		.nr_breaks = w->ftrace.nr_breaks,
 		.nr_lost = sum_lost(w),
-		.nr_tasks = tasks_nr(w->tasks),
+		.nr_tasks = trace_tasks_nr(w->tasks),
 		.has_high_cpu = w->ftrace.nr_cpus > HIGH_CPU,
 	};
 }

@@ -5,7 +5,7 @@
 #include "trace/ftrace_out.h"
 #include "trace/names_out.h"
 #include "trace/sample_out.h"
-#include "trace/tasks.h"
+#include "trace/trace_tasks.h"
 #include "trace/track_out.h"
 #include "trace/writer.h"
 
@@ -20,7 +20,7 @@ struct writer_probe {
 
 struct trace_writer {
 	struct chunk_out chunk;
-	struct tasks *tasks;
+	struct trace_tasks *tasks;
 	struct names_out names;
 	struct ftrace_out ftrace;
 	struct track_out tracks;

@@ -11,7 +11,7 @@ static int named_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns, stru
 	struct trace_task *task = NULL;
 
 	if (tid) {
-		task = tasks_get(w->tasks, tid);
+		task = trace_tasks_get(w->tasks, tid);
 		if (!task)
 			return -ENOMEM;
 	}

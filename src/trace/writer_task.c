@@ -13,7 +13,7 @@ static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COM
 		task->flags &= ~(uint32_t)(TASK_THREAD_WRITTEN | TASK_HAS_TRACK |
 		                           TASK_HAS_PMU_TRACK);
 	}
-	tasks_rename(task, comm);
+	trace_tasks_rename(task, comm);
 	return was_written && !(task->flags & TASK_THREAD_WRITTEN);
 }
 
@@ -21,7 +21,7 @@ static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COM
 static int known_task(struct trace_writer *w, uint32_t tid, uint32_t tgid,
                       const char comm[EV_COMM_LEN], struct trace_task **out)
 {
-	struct trace_task *task = tid ? tasks_get(w->tasks, tid) : NULL;
+	struct trace_task *task = tid ? trace_tasks_get(w->tasks, tid) : NULL;
 
 	if (!task)
 		return tid ? -ENOMEM : -ERANGE;
@@ -41,10 +41,10 @@ static int born(struct trace_writer *w, const struct ev_fork *rec, uint64_t ts_n
 		return err;
 	is_kthread = parent && parent->flags & TASK_KTHREAD;
 	ppid = is_thread ? (parent ? parent->ppid : 0) : rec->parent_tgid;
-	child = tasks_get(w->tasks, rec->tid);
+	child = trace_tasks_get(w->tasks, rec->tid);
 	if (!child)
 		return -ENOMEM;
-	tasks_reborn(w->tasks, child);
+	trace_tasks_reborn(w->tasks, child);
 	learn(child, rec->tgid, rec->comm);
 	child->ppid = ppid;
 	child->start_ns = ts_ns;
@@ -82,9 +82,9 @@ static int became(struct trace_writer *w, const struct ev_exec *rec, uint64_t ts
 		return err;
 	task->flags &= ~(uint32_t)(TASK_KTHREAD | TASK_THREAD_WRITTEN | TASK_PROCESS_WRITTEN);
 	err = names_change(&w->names, task, ts_ns);
-	old = rec->old_tid != rec->tid ? tasks_find(w->tasks, rec->old_tid) : NULL;
+	old = rec->old_tid != rec->tid ? trace_tasks_find(w->tasks, rec->old_tid) : NULL;
 	if (old)
-		tasks_gone(w->tasks, old);
+		trace_tasks_gone(w->tasks, old);
 	return err;
 }
 
@@ -189,7 +189,7 @@ int writer_free(struct trace_writer *w, const struct ev_hdr *hdr)
 	int err = put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_FREE, &task);
 
 	if (!err)
-		tasks_gone(w->tasks, task);
+		trace_tasks_gone(w->tasks, task);
 	return err;
 }
 
@@ -210,7 +210,7 @@ int writer_wait(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_task_info *rec = (const void *)hdr;
-	struct trace_task *task = rec->tid ? tasks_get(w->tasks, rec->tid) : NULL;
+	struct trace_task *task = rec->tid ? trace_tasks_get(w->tasks, rec->tid) : NULL;
 	bool is_stale;
 
 	if (!task)

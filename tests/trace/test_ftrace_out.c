@@ -11,7 +11,7 @@
 
 struct fixture {
 	struct chunk_out chunk;
-	struct tasks *tasks;
+	struct trace_tasks *tasks;
 	struct names_out names;
 	struct ftrace_out out;
 };
@@ -22,7 +22,7 @@ static int setup(void **state)
 	struct diag d = { 0 };
 
 	if (chunk_open(&f->chunk, open("/dev/null", O_WRONLY | O_CLOEXEC), false, &d) < 0 ||
-	    tasks_new(100, &f->tasks) < 0)
+	    trace_tasks_new(100, &f->tasks) < 0)
 		return -1;
 	names_init(&f->names, &f->chunk, f->tasks);
 	ftrace_init(&f->out, &f->chunk, &f->names);
@@ -36,7 +36,7 @@ static int teardown(void **state)
 
 	ftrace_done(&f->out);
 	names_done(&f->names);
-	tasks_free(f->tasks);
+	trace_tasks_free(f->tasks);
 	chunk_close(&f->chunk);
 	free(f);
 	return 0;
@@ -52,11 +52,11 @@ static struct ftrace_cpu *at(struct fixture *f, uint32_t cpu, uint64_t ts_ns)
 
 static struct trace_task *task(struct fixture *f, uint32_t tid, const char *comm)
 {
-	struct trace_task *t = tasks_get(f->tasks, tid);
+	struct trace_task *t = trace_tasks_get(f->tasks, tid);
 	char name[EV_COMM_LEN] = { 0 };
 
 	memcpy(name, comm, strlen(comm));
-	tasks_rename(t, name);
+	trace_tasks_rename(t, name);
 	return t;
 }
 
@@ -248,8 +248,8 @@ static void a_bundle_stays_below_64_kb(void **state)
 			ftrace_end(&e, 0);
 			continue;
 		}
-		tasks_rename(task(f, 5, "x"), name);
-		ftrace_add_switch(c, UINT64_MAX, &rec, tasks_get(f->tasks, 5));
+		trace_tasks_rename(task(f, 5, "x"), name);
+		ftrace_add_switch(c, UINT64_MAX, &rec, trace_tasks_get(f->tasks, 5));
 	}
 	assert_in_range(f->chunk.packets.len, 50000, 65536);
 }

@@ -1,4 +1,4 @@
-#include "trace/tasks.h"
+#include "trace/trace_tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define GONE_MAX 4096U
 #define NONE     UINT32_MAX
 
-struct tasks {
+struct trace_tasks {
 	struct map *by_tid;
 	struct trace_task **blocks;
 	uint32_t cap;
@@ -22,9 +22,9 @@ struct tasks {
 	uint32_t oldest_gone, newest_gone, nr_gone;
 };
 
-int tasks_new(uint32_t cap, struct tasks **out)
+int trace_tasks_new(uint32_t cap, struct trace_tasks **out)
 {
-	struct tasks *t = calloc(1, sizeof(*t));
+	struct trace_tasks *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
@@ -32,14 +32,14 @@ int tasks_new(uint32_t cap, struct tasks **out)
 	t->oldest_gone = t->newest_gone = NONE;
 	t->blocks = calloc((t->cap + BLOCK - 1) / BLOCK, sizeof(struct trace_task *));
 	if (!t->blocks || map_new(sizeof(uint32_t), t->cap, &t->by_tid) < 0) {
-		tasks_free(t);
+		trace_tasks_free(t);
 		return -ENOMEM;
 	}
 	*out = t;
 	return 0;
 }
 
-void tasks_free(struct tasks *t)
+void trace_tasks_free(struct trace_tasks *t)
 {
 	if (!t)
 		return;
@@ -50,7 +50,7 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-static struct trace_task *at(const struct tasks *t, uint32_t idx)
+static struct trace_task *at(const struct trace_tasks *t, uint32_t idx)
 {
 	return &t->blocks[idx / BLOCK][idx % BLOCK];
 }
@@ -71,7 +71,7 @@ static void init(struct trace_task *task, uint32_t tid)
 	make_name(task);
 }
 
-static void unlink_gone(struct tasks *t, struct trace_task *task)
+static void unlink_gone(struct trace_tasks *t, struct trace_task *task)
 {
 	if (!(task->flags & TASK_GONE))
 		return;
@@ -89,7 +89,7 @@ static void unlink_gone(struct tasks *t, struct trace_task *task)
 }
 
 /* Frees one entry for another task: of the one that is gone for longest, or that nobody asked for. */
-static uint32_t drop_one(struct tasks *t)
+static uint32_t drop_one(struct trace_tasks *t)
 {
 	uint32_t idx = t->oldest_gone;
 
@@ -106,7 +106,7 @@ static uint32_t drop_one(struct tasks *t)
 	return idx;
 }
 
-static bool ensure_block(struct tasks *t)
+static bool ensure_block(struct trace_tasks *t)
 {
 	struct trace_task **block = &t->blocks[t->nr / BLOCK];
 
@@ -115,7 +115,7 @@ static bool ensure_block(struct tasks *t)
 	return *block;
 }
 
-struct trace_task *tasks_find(struct tasks *t, uint32_t tid)
+struct trace_task *trace_tasks_find(struct trace_tasks *t, uint32_t tid)
 {
 	struct trace_task *task;
 	uint32_t idx;
@@ -127,9 +127,9 @@ struct trace_task *tasks_find(struct tasks *t, uint32_t tid)
 	return task;
 }
 
-struct trace_task *tasks_get(struct tasks *t, uint32_t tid)
+struct trace_task *trace_tasks_get(struct trace_tasks *t, uint32_t tid)
 {
-	struct trace_task *task = tasks_find(t, tid);
+	struct trace_task *task = trace_tasks_find(t, tid);
 	uint32_t idx;
 
 	if (task)
@@ -151,14 +151,14 @@ struct trace_task *tasks_get(struct tasks *t, uint32_t tid)
 	return task;
 }
 
-void tasks_reborn(struct tasks *t, struct trace_task *task)
+void trace_tasks_reborn(struct trace_tasks *t, struct trace_task *task)
 {
 	unlink_gone(t, task);
 	init(task, task->tid);
 	task->flags |= TASK_RECENT;
 }
 
-void tasks_gone(struct tasks *t, struct trace_task *task)
+void trace_tasks_gone(struct trace_tasks *t, struct trace_task *task)
 {
 	uint32_t idx;
 
@@ -175,7 +175,7 @@ void tasks_gone(struct tasks *t, struct trace_task *task)
 	t->nr_gone++;
 }
 
-bool tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN])
+bool trace_tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN])
 {
 	char clean[EV_COMM_LEN] = { 0 };
 
@@ -192,7 +192,7 @@ bool tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN])
 	return true;
 }
 
-uint32_t tasks_nr(const struct tasks *t)
+uint32_t trace_tasks_nr(const struct trace_tasks *t)
 {
 	return map_nr(t->by_tid);
 }

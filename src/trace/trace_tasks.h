@@ -1,5 +1,5 @@
 /*
- * trace/tasks — who is behind a tid, as far as the stream has told; bounded.
+ * trace/trace_tasks — who is behind a tid, as far as the stream has told; bounded.
  *
  * Tasks stay where they are, so pointers hold until the task is dropped: the oldest of those that are gone
  * first, else one that has not been asked for lately. tid 0 is no task. One thread.
@@ -36,20 +36,20 @@ struct trace_task {
 	char comm[EV_COMM_LEN]; /* never empty */
 };
 
-struct tasks;
+struct trace_tasks;
 
 /* At most cap tasks, 16 at least. 0 or -ENOMEM. */
-MUST_USE int tasks_new(uint32_t cap, struct tasks **out);
-void tasks_free(struct tasks *t); /* NULL is fine */
+MUST_USE int trace_tasks_new(uint32_t cap, struct trace_tasks **out);
+void trace_tasks_free(struct trace_tasks *t); /* NULL is fine */
 
 /* NULL if it is not known. */
-struct trace_task *tasks_find(struct tasks *t, uint32_t tid);
+struct trace_task *trace_tasks_find(struct trace_tasks *t, uint32_t tid);
 /* The task, known or not; NULL only without memory. */
-struct trace_task *tasks_get(struct tasks *t, uint32_t tid);
+struct trace_task *trace_tasks_get(struct trace_tasks *t, uint32_t tid);
 /* Another one now has this tid: forgets all about the old one. */
-void tasks_reborn(struct tasks *t, struct trace_task *task);
+void trace_tasks_reborn(struct trace_tasks *t, struct trace_task *task);
 /* Gone: will be dropped some time later, as records of it may still come. */
-void tasks_gone(struct tasks *t, struct trace_task *task);
+void trace_tasks_gone(struct trace_tasks *t, struct trace_task *task);
 /* True if the name is another one; an empty comm changes nothing. */
-bool tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN]);
-uint32_t tasks_nr(const struct tasks *t);
+bool trace_tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN]);
+uint32_t trace_tasks_nr(const struct trace_tasks *t);
