@@ -139,6 +139,9 @@ void opt_result_done(struct opt_result *r);
 MUST_USE int opt_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
                        struct opt_result *out, struct diag *d);
 
+/* "10s", "1.5ms", a bare number in bare_ns (0 = none is accepted); the whole string, or false. */
+MUST_USE bool opt_read_duration(const char *s, uint64_t bare_ns, uint64_t *out);
+
 /* The nearest of the NULL-terminated words to a mistyped one, or NULL if none is near. */
 const char *opt_nearest(const char *word, const char *const *words);
 /* The command of that name or alias; NULL with a diag that suggests the nearest. */

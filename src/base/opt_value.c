@@ -106,7 +106,7 @@ static bool add_fraction(const char *digits, const char *end, uint64_t unit_ns, 
 	return true;
 }
 
-static bool read_duration(const char *s, uint64_t bare_ns, uint64_t *out)
+bool opt_read_duration(const char *s, uint64_t bare_ns, uint64_t *out)
 {
 	const char *fraction = NULL, *fraction_end = NULL;
 	uint64_t whole, unit_ns, ns;
@@ -157,7 +157,7 @@ static int store_duration(const struct opt *o, const char *name, const char *val
 	uint64_t ns;
 
 	opt_shown(buf, value);
-	if (!read_duration(value, o->unit_ns, &ns))
+	if (!opt_read_duration(value, o->unit_ns, &ns))
 		return diag_set(d, -EINVAL, "write it as 10s, 1.5ms, 250us, 100ns, 2m or 1h",
 		                "option '%s': '%s' is not a time", name, buf);
 	if (ns < o->min)

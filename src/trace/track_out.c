@@ -11,7 +11,15 @@
 #define INTERNED_BYTES (64U << 10)
 
 /* Kinds of tracks, mixed into their uuids. */
-enum { UUID_THREAD = 1, UUID_IDLE, UUID_PMU, UUID_LOST, UUID_LOST_FOLDER, UUID_PRESSURE };
+enum {
+	UUID_THREAD = 1,
+	UUID_IDLE,
+	UUID_PMU,
+	UUID_LOST,
+	UUID_LOST_FOLDER,
+	UUID_PRESSURE,
+	UUID_MARKS
+};
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
 {
@@ -141,6 +149,18 @@ int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trace_task *t
 	if (task->flags & TASK_HAS_PMU_TRACK)
 		return 0;
 	task->flags |= TASK_HAS_PMU_TRACK;
+	return put_track(t, &desc);
+}
+
+/* Described each time: marks are few. */
+int track_of_marks(struct track_out *t, uint64_t ts_ns, uint64_t *out)
+{
+	struct track_desc desc = { .kind = TRACK_PLAIN,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_MARKS, 0, 0),
+		                   .name = "marks" };
+
+	*out = desc.uuid;
 	return put_track(t, &desc);
 }
 

@@ -46,6 +46,9 @@ MUST_USE int track_of_task(struct track_out *t, struct ftrace_cpu *c, struct tra
 MUST_USE int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
                           uint64_t ts_ns, uint64_t *out);
 
+/* The one for marks, which belong to no task. */
+MUST_USE int track_of_marks(struct track_out *t, uint64_t ts_ns, uint64_t *out);
+
 /* Writes an instant; head and type of the event are filled in here. */
 MUST_USE int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event);
 /* Counters of a CPU: "lost events", and what it has lost to heat. */

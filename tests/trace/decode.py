@@ -307,7 +307,7 @@ class Trace:
                 arg = one(value)
                 name = tables["args"][arg.pop(1)]
                 (kind, raw), = arg.items()
-                event["args"][name] = struct.unpack("<d", raw)[0] if kind == 5 else signed(raw)
+                event["args"][name] = struct.unpack("<d", raw)[0] if kind == 5 else value_of(raw)
         self.track_events.append(event)
 
     def sample(self, data, ts, seq):
