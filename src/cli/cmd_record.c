@@ -110,7 +110,7 @@ static const struct opt options[] = {
 		.heading = "Flight recorder",
 		.details = "10s if only --trigger is given. Without --trigger, SIGUSR2 alone makes a dump."),
 	OPT_LIST(0, "trigger", "WHAT>LIMIT[,IF]", struct record_args, flight.triggers,
-		"write a dump when this happens, as wakeup-latency>5ms; may be given several times",
+		"write a dump when this happens, as wakeup-latency>5ms",
 		.details = "WHAT is wakeup-latency, sleep, slice or dsq-latency with a time, queue-depth with a number, or "
 			   "uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
 			   "hold: comm=GLOB, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it: > "
