@@ -296,17 +296,17 @@ static int copy_command(const struct opt_list *command, struct diag *d, char ***
 }
 
 /* One file, whose name is chosen if none was given. */
-static int record_to_file(struct recorder_cfg *cfg, struct diag *d)
+static int record_to_file(const struct recorder_cfg *given, struct diag *d)
 {
+	struct recorder_cfg cfg = *given;
 	char name[64];
 
-	if (cfg->path && strcmp(cfg->path, "-") == 0)
-		cfg->path = "/dev/stdout";
-	if (!cfg->path) {
-		default_name(name, sizeof(name));
-		cfg->path = name;
-	}
-	return record(cfg, d);
+	default_name(name, sizeof(name));
+	if (!cfg.path)
+		cfg.path = name;
+	else if (strcmp(cfg.path, "-") == 0)
+		cfg.path = "/dev/stdout";
+	return record(&cfg, d);
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
