@@ -1,14 +1,16 @@
 /*
- * bench/model-speed: what one record costs the model, in ns.
+ * bench/model-speed: what one record costs the model, in ns and bytes, and what a question to the log costs.
  *
  * Half the records are switches, half wakings, over 8 CPUs and 1000 tasks: the state machine alone, then with
- * each of its listeners. The last line is that of the state machine with live aggregates, the way of a live
- * run: `name value bar pass|fail`.
+ * each of its listeners, then the way of a recording: tables but for the wakeups, which are in the log, and
+ * the log. The last line is that of the state machine with live aggregates, the way of a live run:
+ * `name value bar pass|fail`.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "model/event_log.h"
 #include "model/live.h"
 #include "model/timeline.h"
 
@@ -17,6 +19,8 @@
 #define NR_EVENTS (1U << 20)
 #define ROUNDS    5
 #define BAR_NS    100.0
+#define NR_ROWS   1000
+#define QUESTIONS 100
 
 union record {
 	struct ev_hdr hdr;
@@ -24,9 +28,10 @@ union record {
 	struct ev_wake wake;
 };
 
-enum setup { PAIR_ONLY, WITH_LIVE, WITH_TIMELINE, WITH_WINDOW, SETUPS };
+enum setup { PAIR_ONLY, WITH_LIVE, WITH_TIMELINE, WITH_WINDOW, WITH_LOG, SETUPS };
 
-static const char *const names[SETUPS] = { "pair", "pair+live", "pair+timeline", "pair+window" };
+static const char *const names[SETUPS] = { "pair", "pair+live", "pair+timeline", "pair+window",
+	                                   "pair+timeline+log" };
 
 static double now_ns(void)
 {
@@ -76,6 +81,7 @@ struct model {
 	struct pair *pair;
 	struct live *live;
 	struct timeline *timeline;
+	struct event_log *log;
 };
 
 static int add_listener(struct model *m, enum setup setup)
@@ -83,6 +89,7 @@ static int add_listener(struct model *m, enum setup setup)
 	struct live_cfg live = { .pair = m->pair, .tasks = m->tasks, .keep_dead_ns = 1000000000 };
 	struct timeline_cfg timeline = {
 		.window_ns = setup == WITH_WINDOW ? 100000000 : 0,
+		.tables = setup == WITH_LOG ? ~(1U << TIMELINE_WAKEUP) : 0,
 	};
 	struct pair_out out;
 	int err;
@@ -93,6 +100,8 @@ static int add_listener(struct model *m, enum setup setup)
 		err = live_new(&live, &m->live);
 	else
 		err = timeline_new(&timeline, &m->timeline);
+	if (!err && setup == WITH_LOG)
+		err = event_log_new(&(struct event_log_cfg){ 0 }, &m->log);
 	if (err)
 		return err;
 	out = setup == WITH_LIVE ? live_out(m->live) : timeline_out(m->timeline);
@@ -109,6 +118,74 @@ static int make_model(struct model *m, enum setup setup)
 	return err ? err : add_listener(m, setup);
 }
 
+static void free_model(struct model *m)
+{
+	event_log_free(m->log);
+	live_free(m->live);
+	timeline_free(m->timeline);
+	pair_free(m->pair);
+	tasks_free(m->tasks);
+}
+
+static double push_all(const struct model *m, const union record *records)
+{
+	struct ev_sink sink = pair_sink(m->pair), log = { 0 };
+	double start = now_ns();
+
+	if (m->log)
+		log = event_log_sink(m->log);
+	for (uint32_t i = 0; i < NR_EVENTS; i++) {
+		(void)sink.push(sink.ctx, &records[i].hdr);
+		if (m->log)
+			(void)log.push(log.ctx, &records[i].hdr);
+	}
+	return (now_ns() - start) / NR_EVENTS;
+}
+
+static size_t bytes_of(const struct model *m)
+{
+	return timeline_bytes(m->timeline) + (m->log ? event_log_bytes(m->log) : 0);
+}
+
+/* The first NR_ROWS records that answer; a negative time without memory. */
+static double ask(struct event_log *l, const struct event_log_query *q)
+{
+	struct event_log_iter it;
+	double start = now_ns();
+	int nr = 0;
+
+	if (event_log_find(l, q, &it) < 0)
+		return -1;
+	while (nr < NR_ROWS && event_log_next(&it))
+		nr++;
+	return now_ns() - start;
+}
+
+static void ask_all(struct event_log *l, const union record *records)
+{
+	const struct event_log_query any = { 0, EVENT_LOG_ANY, EVENT_LOG_ANY, 0, UINT64_MAX };
+	struct event_log_query by[3] = { any, any, any };
+	static const char *const how[3] = { "CPU", "task", "time" };
+
+	by[0].cpu = 3;
+	by[1].tid = 100;
+	for (int i = 0; i < 3; i++) {
+		double first = ask(l, &by[i]), worst = 0;
+
+		for (uint32_t k = 0; k < QUESTIONS; k++) {
+			double ns;
+
+			by[i].from_ns = records[NR_EVENTS / QUESTIONS * k].hdr.ts_ns;
+			ns = ask(l, &by[i]);
+			worst = ns > worst ? ns : worst;
+		}
+		printf("log by %s: the first question %.2f ms, then at most %.3f ms for %d rows\n",
+		       how[i], first / 1e6, worst / 1e6, NR_ROWS);
+	}
+	printf("log with both indexes: %.1f bytes of memory per record\n",
+	       (double)event_log_bytes(l) / NR_EVENTS);
+}
+
 /* The best of some rounds: what the code costs, not what the machine did meanwhile. */
 static double measure(const union record *records, enum setup setup)
 {
@@ -116,26 +193,20 @@ static double measure(const union record *records, enum setup setup)
 
 	for (int round = 0; round < ROUNDS; round++) {
 		struct model m = { 0 };
-		struct ev_sink sink;
-		double start, ns;
+		double ns;
 
 		if (make_model(&m, setup) < 0) {
 			fprintf(stderr, "model-speed: out of memory\n");
 			exit(1);
 		}
-		sink = pair_sink(m.pair);
-		start = now_ns();
-		for (uint32_t i = 0; i < NR_EVENTS; i++)
-			(void)sink.push(sink.ctx, &records[i].hdr);
-		ns = (now_ns() - start) / NR_EVENTS;
+		ns = push_all(&m, records);
 		best = ns < best ? ns : best;
 		if (m.timeline && round == 0)
 			printf("%s: %.1f bytes of memory per record\n", names[setup],
-			       (double)timeline_bytes(m.timeline) / NR_EVENTS);
-		live_free(m.live);
-		timeline_free(m.timeline);
-		pair_free(m.pair);
-		tasks_free(m.tasks);
+			       (double)bytes_of(&m) / NR_EVENTS);
+		if (m.log && round == 0)
+			ask_all(m.log, records);
+		free_model(&m);
 	}
 	return best;
 }

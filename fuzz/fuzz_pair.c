@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "model/event_log.h"
 #include "model/event_rates.h"
 #include "model/live.h"
 #include "model/softirq.h"
@@ -24,6 +25,7 @@ struct state {
 	struct wakers *wakers;
 	struct softirq *softirq;
 	struct event_rates *rates;
+	struct event_log *log;
 	uint64_t task_end_ns[MAX_TASKS];
 	uint64_t cpu_end_ns[MAX_CPUS];
 	uint64_t busy_ns[MAX_CPUS];
@@ -87,6 +89,19 @@ static void on_gap(void *ctx, const struct pair_gap *r)
 		tile_task(ctx, r->task, r->start_ns, r->end_ns);
 }
 
+static void on_span(void *ctx, const struct pair_span *r)
+{
+	(void)ctx;
+	fuzz_check(r->end_ns >= r->start_ns && r->kind < PAIR_SPAN_KINDS);
+}
+
+static void on_dsq(void *ctx, const struct pair_dsq *r)
+{
+	(void)ctx;
+	fuzz_check(r->end_ns >= r->start_ns && r->dsq_id != EV_DSQ_INVALID);
+	fuzz_check(r->has_start || r->start_ns == r->end_ns);
+}
+
 static void add(struct state *s, struct pair_out out)
 {
 	fuzz_check(pair_add_out(s->pair, &out) == 0);
@@ -116,12 +131,15 @@ static void open_all(struct state *s)
 	                          .wait = on_wait,
 	                          .sleep = on_sleep,
 	                          .idle = on_idle,
+	                          .span = on_span,
+	                          .dsq = on_dsq,
 	                          .gap = on_gap });
 	add(s, live_out(s->live));
 	add(s, timeline_out(s->timeline));
 	add(s, wakers_out(s->wakers));
 	add(s, softirq_out(s->softirq));
 	add(s, event_rates_out(s->rates));
+	fuzz_check(event_log_new(&(struct event_log_cfg){ .cap_bytes = 1 << 20 }, &s->log) == 0);
 	pair_start(s->pair, START_NS);
 	for (uint32_t i = 0; i < MAX_CPUS; i++)
 		s->cpu_end_ns[i] = START_NS;
@@ -129,6 +147,7 @@ static void open_all(struct state *s)
 
 static void close_all(struct state *s)
 {
+	event_log_free(s->log);
 	event_rates_free(s->rates);
 	softirq_free(s->softirq);
 	wakers_free(s->wakers);
@@ -144,12 +163,15 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 	uint64_t words[16] = { 0 };
 	struct ev_hdr *hdr = (struct ev_hdr *)words;
 	struct ev_sink sink = pair_sink(s->pair), rates = event_rates_sink(s->rates);
+	struct ev_sink log = event_log_sink(s->log);
 	uint8_t cpu = (uint8_t)fuzz_take(in, 1), step = (uint8_t)fuzz_take(in, 1);
 
 	for (uint32_t i = 2; i < 5; i++)
 		words[i] = fuzz_take(in, 1) | fuzz_take(in, 1) << 32;
 	hdr->kind = (uint8_t)fuzz_take(in, 1) % EV_KIND_MAX;
 	hdr->size = sizeof(words);
+	if (hdr->kind >= EV_SCX_RUN && hdr->kind < EV_TASK_INFO) /* the longer ones */
+		words[5] = fuzz_take(in, 1) | fuzz_take(in, 1) << 32;
 	hdr->cpu = cpu < 250 ? cpu % MAX_CPUS : cpu * 100U;
 	*ts_ns += step < 250 ? step : 0;
 	hdr->ts_ns = step < 250 ? *ts_ns : *ts_ns - (step - 249);
@@ -157,6 +179,29 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 		((struct ev_switch *)words)->prev_state &= 0x1ff;
 	fuzz_check(sink.push(sink.ctx, hdr) == 0);
 	fuzz_check(rates.push(rates.ctx, hdr) == 0);
+	fuzz_check(log.push(log.ctx, hdr) == 0);
+}
+
+/* All that is kept comes out, and what is asked for by task is that of the task. */
+static void check_log(struct event_log *l)
+{
+	struct event_log_query q = { 0, EVENT_LOG_ANY, EVENT_LOG_ANY, 0, UINT64_MAX };
+	uint32_t tids[EVENT_LOG_MAX_TIDS];
+	struct event_log_iter it;
+	const struct ev_hdr *rec;
+	uint64_t nr = 0;
+
+	fuzz_check(event_log_find(l, &q, &it) == 0);
+	while (event_log_next(&it))
+		nr++;
+	fuzz_check(nr == event_log_nr(l));
+	q.tid = 3;
+	fuzz_check(event_log_find(l, &q, &it) == 0);
+	while ((rec = event_log_next(&it))) {
+		unsigned int nr_tids = event_log_tids(rec, tids);
+
+		fuzz_check((nr_tids > 0 && tids[0] == 3) || (nr_tids > 1 && tids[1] == 3));
+	}
 }
 
 static void check_reads(struct state *s)
@@ -207,6 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left)
 		push_one(&s, &in, &ts_ns);
 	check_reads(&s);
+	check_log(s.log);
 	pair_finish(s.pair, ts_ns + 1);
 	check_sums(&s);
 	close_all(&s);

@@ -45,10 +45,22 @@
 	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
 	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
 	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
+	X(SCX_RUN, 31, ev_scx_run, "what sched_ext says of the task that comes on a CPU")   \
+	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                    \
+	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")             \
+	X(SCX_STATE, 34, ev_scx_state, "a sched_ext scheduler comes or goes")               \
+	X(SPAN, 35, ev_span, "something with a name took a while, and ends now")            \
+	X(BLOCK, 36, ev_block, "a step of a block request")                                 \
+	X(NET, 37, ev_net, "a packet is sent or received")                                  \
+	X(MEMORY, 38, ev_memory, "pages come, go or are reclaimed")                         \
+	X(FSYNC, 39, ev_fsync, "a file is written out")                                     \
+	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                           \
+	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                     \
 	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
 	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
-	X(SAMPLING, 53, ev_sampling, "only one wakeup in so many is recorded")
+	X(SAMPLING, 53, ev_sampling, "only one wakeup in so many is recorded")              \
+	X(STRING, 54, ev_string, "a text that later records refer to by its number")
 
 struct ev_hdr {
 	__u16 size; /* whole record, header included; a multiple of 8 */
@@ -257,6 +269,121 @@ struct ev_pmu {
 	__u32 nr;
 };
 
+/* A dispatch queue that does not exist; ids with bit 63 are the kernel's own. */
+#define EV_DSQ_INVALID (1ULL << 63)
+#define EV_NO_LAYER    (~0U)
+
+/* At the time of the switch-in. */
+struct ev_scx_run {
+	struct ev_hdr hdr;
+	__u64 dsq_id; /* EV_DSQ_INVALID = unknown */
+	__u64 slice_ns;
+	__u64 vtime;
+	__u32 tid;
+	__u32 layer; /* EV_NO_LAYER = none */
+	__u32 flags; /* EV_SCX_* */
+	__u32 pad_;
+};
+
+enum {
+	EV_SCX_HAS_SLICE = 1,
+	EV_SCX_HAS_VTIME = 2,
+	EV_SCX_DSQ_CUT = 4, /* only the lower half of the queue's id is known */
+};
+
+enum { EV_DSQ_INSERT, EV_DSQ_INSERT_VTIME, EV_DSQ_MOVE, EV_DSQ_MOVE_VTIME };
+
+/* By coming on a CPU, or for another queue. */
+struct ev_dsq_leave {
+	struct ev_hdr hdr;
+	__u64 start_ns; /* when it was put there; 0 = unknown */
+	__u64 dsq_id;
+	__u64 vtime;
+	__u32 tid; /* 0 = unknown */
+	__u32 layer;
+	__u32 flags;   /* EV_SCX_* */
+	__u8 how;      /* EV_DSQ_*: how it came there */
+	__u8 is_moved; /* to another queue, not to a CPU */
+	__u16 pad_;
+};
+
+struct ev_dsq_depth {
+	struct ev_hdr hdr;
+	__u64 dsq_id;
+	__u64 depth;
+};
+
+enum { EV_SCX_OFF, EV_SCX_ON, EV_SCX_EJECTED };
+
+struct ev_scx_state {
+	struct ev_hdr hdr;
+	__u32 state; /* EV_SCX_OFF, ON or EJECTED */
+	__u32 pad_;
+	char name[32];
+};
+
+/* Requests and other slices on tracks; tid 0 = nobody's. Texts are those of EV_STRING. */
+struct ev_span {
+	struct ev_hdr hdr;
+	__u64 start_ns;
+	__u64 id; /* of a request; 0 = none */
+	__u32 tid;
+	__u32 category;
+	__u32 name;
+	__u32 pad_;
+};
+
+enum { EV_BLOCK_INSERT, EV_BLOCK_ISSUE, EV_BLOCK_COMPLETE };
+
+struct ev_block {
+	struct ev_hdr hdr;
+	__u64 dev;
+	__u64 sector;
+	__u32 nr_sectors;
+	__u32 tid;
+	__u8 step;    /* EV_BLOCK_* */
+	char rwbs[7]; /* R, W, ...; ends with a NUL */
+};
+
+struct ev_net {
+	struct ev_hdr hdr;
+	__u32 bytes;
+	__u32 is_sent;
+	char name[EV_COMM_LEN]; /* of the device */
+};
+
+enum { EV_PAGE_ALLOC, EV_PAGE_FREE, EV_RECLAIM_BEGIN, EV_RECLAIM_END };
+
+struct ev_memory {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u8 step; /* EV_PAGE_*, EV_RECLAIM_* */
+	__u8 order;
+	__u16 pad_;
+};
+
+struct ev_fsync {
+	struct ev_hdr hdr;
+	__u64 dev;
+	__u64 inode;
+	__u32 tid;
+	__u32 is_end;
+};
+
+struct ev_suspend {
+	struct ev_hdr hdr;
+	__s32 value;
+	__u32 is_start;
+	char action[32];
+};
+
+struct ev_blocked {
+	struct ev_hdr hdr;
+	__u64 caller; /* kernel address; 0 = unknown */
+	__u32 tid;
+	__u32 is_io;
+};
+
 struct ev_task_info {
 	struct ev_hdr hdr;
 	__u32 tid;
@@ -281,6 +408,13 @@ struct ev_lost {
 	__u32 kind;
 	__u32 pad_;
 	__u64 count; /* since the last such record */
+};
+
+/* Followed by the text, padded with NULs, at least one. */
+struct ev_string {
+	struct ev_hdr hdr;
+	__u32 id;
+	__u32 pad_;
 };
 
 struct ev_sampling {

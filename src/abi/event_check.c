@@ -27,6 +27,10 @@ static const uint16_t texts[EV_KIND_MAX][2] = {
 	[EV_IRQ_ENTRY] = { LAST(ev_irq_entry, name) },
 	[EV_IPI_ENTRY] = { LAST(ev_ipi, reason) },
 	[EV_IPI_EXIT] = { LAST(ev_ipi, reason) },
+	[EV_SCX_STATE] = { LAST(ev_scx_state, name) },
+	[EV_BLOCK] = { LAST(ev_block, rwbs) },
+	[EV_NET] = { LAST(ev_net, name) },
+	[EV_SUSPEND] = { LAST(ev_suspend, action) },
 	[EV_TASK_INFO] = { LAST(ev_task_info, comm) },
 };
 
@@ -79,6 +83,8 @@ static bool check_rest(const struct ev_hdr *rec, size_t rest)
 		return rest == (uint64_t)pmu->nr * sizeof(__u64);
 	case EV_PROBE_INFO: /* a name of at least one byte, and a NUL behind it */
 		return rest > 0 && text[rec->size - rest] != '\0' && text[rec->size - 1] == '\0';
+	case EV_STRING:
+		return rest > 0 && text[rec->size - 1] == '\0';
 	default:
 		return rest == 0;
 	}

@@ -4,3 +4,4 @@
 #define MUST_USE          __attribute__((warn_unused_result))
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #define UNUSED            __attribute__((unused))
+#define ALWAYS_INLINE     inline __attribute__((always_inline))

@@ -419,6 +419,20 @@ static void on_migration(void *ctx, const struct pair_migration *r)
 		c->nr_migrations++;
 }
 
+/* A task is told of when it leaves its queue: then it had come, too. */
+static void on_dsq(void *ctx, const struct pair_dsq *r)
+{
+	live_dsq_enqueue(ctx, r->dsq_id);
+	if (!r->is_moved)
+		live_dsq_dispatch(ctx, r->dsq_id);
+}
+
+static void on_counter(void *ctx, const struct pair_counter *r)
+{
+	if (r->kind == PAIR_DSQ_DEPTH)
+		live_dsq_depth(ctx, r->id, r->value);
+}
+
 struct pair_out live_out(struct live *l)
 {
 	return (struct pair_out){
@@ -430,6 +444,8 @@ struct pair_out live_out(struct live *l)
 		.wait = on_wait,
 		.wakeup = on_wakeup,
 		.migration = on_migration,
+		.counter = on_counter,
+		.dsq = on_dsq,
 	};
 }
 

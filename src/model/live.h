@@ -4,8 +4,8 @@
  * Fed by model/pair, so that each wakeup counts once, idle is nobody, and what an exec or exit made
  * meaningless is not there. Latency is the time from the waking (or the wakeup, as the configuration says, or
  * whichever was recorded) to the switch-in, of woken and new tasks. Threads that are gone are told of for
- * keep_dead_ns more; their processes keep what they did. Counters of dispatch queues come from whoever hears
- * of sched_ext, through live_dsq_*().
+ * keep_dead_ns more; their processes keep what they did. A dispatch queue's enqueues are
+ * those of tasks that have left it, its dispatches those that went to a CPU, not to another queue.
  *
  * Memory is bounded by that of model/tasks and by max_dsqs; nothing is allocated per record once all tasks
  * and processes have been seen. One thread. Pure: no I/O, no clock.
@@ -126,7 +126,7 @@ const char *live_string(const struct live *l, uint32_t id);           /* names o
 const struct pair *live_pair(const struct live *l);
 void live_loss(const struct live *l, struct live_loss *out);
 
-/* The invalid queue is ignored. */
+/* For whoever hears of sched_ext in another way. The invalid queue is ignored. */
 void live_dsq_enqueue(struct live *l, uint64_t dsq_id);
 void live_dsq_dispatch(struct live *l, uint64_t dsq_id);
 void live_dsq_depth(struct live *l, uint64_t dsq_id, uint64_t depth);

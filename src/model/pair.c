@@ -40,6 +40,7 @@ static void end_task(void *ctx, uint32_t task, uint64_t ts_ns)
 
 	(void)ts_ns;
 	pair_task_close(p, task, false);
+	pair_requests_forget_task(p, task);
 	for (uint32_t i = 0; i < p->nr_outs; i++)
 		if (p->outs[i].task_end)
 			p->outs[i].task_end(p->outs[i].ctx, task, p->now_ns);
@@ -52,6 +53,7 @@ void pair_free(struct pair *p)
 	if (!p)
 		return;
 	tasks_set_hook(p->tasks, &none);
+	pair_requests_free(p);
 	free(p->states);
 	free(p->cpus);
 	free(p);
@@ -100,6 +102,8 @@ int pair_new(const struct pair_cfg *cfg, struct pair **out)
 		return -ENOMEM;
 	p->tasks = cfg->tasks;
 	p->one_in = 1;
+	if (pair_requests_new(p) < 0)
+		return -ENOMEM;
 	if (cfg->nr_cpus && !pair_cpu_get(p, cfg->nr_cpus - 1))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cfg->nr_cpus; i++)
@@ -175,7 +179,8 @@ static void end_idle(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, boo
 	PAIR_EMIT(p, idle, &row);
 }
 
-static void end_slice(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, enum pair_end end)
+static void end_slice(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, enum pair_end end,
+                      uint32_t state)
 {
 	struct pair_slice row = {
 		.start_ns = c->since_ns,
@@ -183,6 +188,7 @@ static void end_slice(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, en
 		.task = c->task,
 		.cpu = cpu,
 		.prio = c->prio,
+		.state_bits = (uint16_t)state,
 		.end = (uint8_t)end,
 	};
 
@@ -217,7 +223,7 @@ static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_
 	else if (c->mode == PAIR_CPU_IDLE)
 		end_idle(p, c, cpu, false);
 	else
-		end_slice(p, c, cpu, end_of(ev->prev_state));
+		end_slice(p, c, cpu, end_of(ev->prev_state), ev->prev_state);
 	c->task = TASKS_NONE;
 	c->mode = PAIR_CPU_UNKNOWN;
 	c->since_ns = p->now_ns;
@@ -368,6 +374,8 @@ static void take_lost(struct pair *p, const struct ev_hdr *rec)
 		lose_switches(p, c);
 	else if (ev->kind == EV_WAKING || ev->kind == EV_WAKEUP)
 		p->losses.wakes++;
+	else if (ev->kind == EV_BLOCK || ev->kind == EV_MEMORY || ev->kind == EV_FSYNC)
+		pair_requests_lost(p, ev->kind);
 	else
 		pair_span_lost(p, c, ev->kind);
 }
@@ -415,9 +423,22 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_GPU_MEM] = pair_counter_record,
 	[EV_PROBE] = pair_mark_record,
 	[EV_SAMPLE] = take_sample,
+	[EV_PMU] = pair_pmu_record,
+	[EV_SCX_RUN] = pair_run_record,
+	[EV_DSQ_LEAVE] = pair_dsq_record,
+	[EV_DSQ_DEPTH] = pair_counter_record,
+	[EV_SCX_STATE] = pair_mark_record,
+	[EV_SPAN] = pair_named_record,
+	[EV_BLOCK] = pair_block_record,
+	[EV_NET] = pair_mark_record,
+	[EV_MEMORY] = pair_memory_record,
+	[EV_FSYNC] = pair_fsync_record,
+	[EV_SUSPEND] = pair_mark_record,
+	[EV_BLOCKED] = pair_mark_record,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,
+	[EV_STRING] = pair_string_record,
 };
 
 static int push(void *ctx, const struct ev_hdr *rec)
@@ -460,7 +481,7 @@ static void finish_cpu(struct pair *p, uint32_t cpu)
 	else if (c->mode == PAIR_CPU_IDLE)
 		end_idle(p, c, (uint16_t)cpu, true);
 	else
-		end_slice(p, c, (uint16_t)cpu, PAIR_END_OPEN);
+		end_slice(p, c, (uint16_t)cpu, PAIR_END_OPEN, 0);
 	if (c->task != TASKS_NONE)
 		p->states[c->task].mode = TASK_DEAD; /* nothing is counted any more */
 	c->since_ns = p->now_ns;

@@ -10,6 +10,8 @@
  *          cause new, wakeup_ns is the first wakeup, for cause preempted the switch-out.
  *   sleep  from a sleeping switch-out to the wakeup, or to the waking where no wakeup was recorded.
  *   idle   per CPU, from the switch to tid 0 to the switch away.
+ *   span   an entry and its exit. Interrupts pair on their CPU; work, reclaim and fsync, which sleep and
+ *          migrate, on their task; block requests by device and sector.
  *   gap    a time of which a CPU or a task tells nothing: before its first record, across lost records,
  *          where records contradict each other. A duration with an end that was not seen is a gap, never a
  *          row of another kind, and each contradiction is counted in struct pair_breaks.
@@ -29,9 +31,11 @@
 #include "base/attr.h"
 #include "model/tasks.h"
 
-#define PAIR_MAX_CPUS 8192U
-#define PAIR_NO_CPU   UINT16_MAX
-#define PAIR_MAX_OUTS 8
+#define PAIR_MAX_CPUS     8192U
+#define PAIR_NO_CPU       UINT16_MAX
+#define PAIR_MAX_OUTS     8
+#define PAIR_MAX_STRINGS  (1U << 20) /* numbers of EV_STRING stay below */
+#define PAIR_MAX_REQUESTS (1U << 16) /* block requests under way */
 
 struct pair;
 
@@ -47,13 +51,29 @@ enum pair_cause { PAIR_WOKEN, PAIR_NEW, PAIR_PREEMPTED };
 
 enum pair_sleep_state { PAIR_SLEEP_S, PAIR_SLEEP_D, PAIR_SLEEP_OTHER };
 
-enum pair_span_kind { PAIR_IRQ, PAIR_SOFTIRQ, PAIR_IPI, PAIR_WORK, PAIR_SPAN_KINDS };
+enum pair_span_kind {
+	PAIR_IRQ,
+	PAIR_SOFTIRQ,
+	PAIR_IPI,
+	PAIR_WORK,
+	PAIR_BLOCK_QUEUE,  /* a request waits: insert to issue */
+	PAIR_BLOCK_DEVICE, /* the device works on it: issue to complete */
+	PAIR_BLOCK_TOTAL,  /* both, where both are known: insert to complete */
+	PAIR_RECLAIM,      /* a task reclaims memory itself */
+	PAIR_FSYNC,
+	PAIR_NAMED, /* a request, or whatever else a trace gives a name */
+	PAIR_SPAN_KINDS
+};
+
+/* flags of a block span */
+enum { PAIR_SPAN_READ = 1, PAIR_SPAN_WRITE = 2 };
 
 enum pair_counter_kind {
 	PAIR_CPU_FREQ_KHZ,
 	PAIR_CPU_IDLE_STATE, /* UINT32_MAX = left */
 	PAIR_HW_PRESSURE,
 	PAIR_GPU_MEM_BYTES, /* id is the GPU */
+	PAIR_DSQ_DEPTH,     /* id is the queue */
 };
 
 enum pair_gap_reason {
@@ -70,9 +90,11 @@ struct pair_slice {
 	uint32_t task;
 	uint16_t cpu;
 	int16_t prio;
-	uint8_t end; /* enum pair_end */
+	uint16_t state_bits; /* EV_STATE_* as it left; 0 while open */
+	uint8_t end;         /* enum pair_end */
 };
 
+/* Each preemption is the beginning of one: cause preempted, and the waker is who took the CPU. */
 struct pair_wait {
 	uint64_t waking_ns; /* 0 = unknown, or not woken */
 	uint64_t wakeup_ns; /* 0 = unknown */
@@ -128,30 +150,84 @@ struct pair_migration {
 struct pair_span {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t id; /* interrupt, vector or the work's function */
-	uint32_t task;
-	uint32_t name_id; /* of an interrupt handler or IPI; 0 = none */
-	uint16_t cpu;     /* where it ended */
-	uint8_t kind;     /* enum pair_span_kind */
+	uint64_t id;          /* interrupt, vector, the work's function, device, inode or request */
+	uint64_t value;       /* block: bytes; reclaim: order; fsync: device */
+	uint32_t task;        /* of a block request: whose step began it */
+	uint32_t name_id;     /* of a handler, an IPI, a named span; block: its letters (rwbs) */
+	uint32_t category_id; /* of a named span; 0 = none */
+	uint16_t cpu;         /* where it ended */
+	uint8_t kind;         /* enum pair_span_kind */
+	uint8_t flags;        /* block: PAIR_SPAN_* */
 };
 
 struct pair_counter {
 	uint64_t ts_ns;
 	uint64_t value;
-	uint32_t id;   /* GPU, else 0 */
+	uint64_t id;   /* GPU or queue, else 0 */
 	uint32_t tgid; /* of GPU memory; 0 = all */
 	uint16_t cpu;
 	uint8_t kind; /* enum pair_counter_kind */
 };
 
-/* A moment worth showing: fork, exec, exit, rename, hang, wait, hotplug, IPI sent, probe hit. */
+/*
+ * A moment worth showing: fork, exec, exit, rename, hang, wait, hotplug, IPI sent, probe hit, a packet, pages
+ * that come or go, a step of suspend, a scheduler that comes or goes, why a task sleeps.
+ */
 struct pair_mark {
 	uint64_t ts_ns;
-	uint64_t value; /* probe: its id; hotplug: the step; IPI: target CPU; fork: the child's index */
+	/*
+	 * probe: its id; hotplug: the step; IPI: target CPU; fork: the child's index; packet: bytes; pages:
+	 * their order; suspend: its value; scheduler: EV_SCX_OFF, ON, EJECTED; blocked: the caller
+	 */
+	uint64_t value;
 	uint32_t task;
-	uint32_t name_id; /* rename and exec: the new name */
+	uint32_t name_id; /* rename and exec: the new name; packet: device; suspend: action; scheduler */
 	uint16_t cpu;
-	uint8_t kind; /* EV_* */
+	uint8_t kind;  /* EV_* */
+	uint8_t flags; /* PAIR_MARK_* */
+};
+
+enum {
+	PAIR_MARK_SENT = 1,  /* a packet goes out, else it comes in */
+	PAIR_MARK_FREE = 2,  /* pages go, else they come */
+	PAIR_MARK_START = 4, /* a step of suspend begins, else it ends */
+	PAIR_MARK_IO = 8,    /* a task sleeps for I/O */
+};
+
+/* A task in a dispatch queue; never the invalid one. */
+struct pair_dsq {
+	uint64_t start_ns; /* end_ns while unknown */
+	uint64_t end_ns;
+	uint64_t dsq_id;
+	uint64_t vtime;
+	uint32_t task;    /* TASKS_NONE = unknown */
+	uint32_t layer;   /* EV_NO_LAYER = none */
+	uint16_t cpu;     /* where it left */
+	uint8_t how;      /* EV_DSQ_*: how it came there */
+	uint8_t flags;    /* EV_SCX_* */
+	uint8_t is_moved; /* to another queue, not to a CPU */
+	uint8_t has_start;
+};
+
+/* What sched_ext said of the slice that begins then on that CPU. */
+struct pair_run {
+	uint64_t ts_ns;
+	uint64_t dsq_id; /* EV_DSQ_INVALID = unknown */
+	uint64_t slice_ns;
+	uint64_t vtime;
+	uint32_t task;
+	uint32_t layer; /* EV_NO_LAYER = none */
+	uint16_t cpu;
+	uint8_t flags; /* EV_SCX_* */
+};
+
+/* By how much a counter moved during the slice that ends then. */
+struct pair_pmu {
+	uint64_t ts_ns;
+	uint64_t value;
+	uint32_t task;
+	uint16_t cpu;
+	uint16_t index; /* which of the counters */
 };
 
 struct pair_idle {
@@ -198,25 +274,29 @@ struct pair_out {
 	void (*span)(void *ctx, const struct pair_span *row);
 	void (*counter)(void *ctx, const struct pair_counter *row);
 	void (*mark)(void *ctx, const struct pair_mark *row);
+	void (*dsq)(void *ctx, const struct pair_dsq *row);
+	void (*run)(void *ctx, const struct pair_run *row);
+	void (*pmu)(void *ctx, const struct pair_pmu *row);
 	void (*idle)(void *ctx, const struct pair_idle *row);
 	void (*gap)(void *ctx, const struct pair_gap *row);
 };
 
 /* What did not fit together, and so became gaps. All 0 for a whole stream of valid records. */
 struct pair_breaks {
-	uint64_t prev_mismatch;   /* who leaves a CPU is not who came on last */
-	uint64_t running_twice;   /* comes on, or leaves, while on another CPU */
-	uint64_t missing_in;      /* leaves a CPU and was last seen off it */
-	uint64_t missing_wakeup;  /* comes on after a sleep that nobody ended */
-	uint64_t double_waking;   /* woken again without having slept: the first counts */
-	uint64_t missed_run;      /* woken again after a wakeup: it must have run between */
-	uint64_t lost_slices;     /* on a CPU when switches were lost */
-	uint64_t lost_states;     /* waits and sleeps across lost switches */
-	uint64_t dropped_waits;   /* by exec and exit */
-	uint64_t unmatched_spans; /* an entry or an exit without the other */
+	uint64_t prev_mismatch;  /* who leaves a CPU is not who came on last */
+	uint64_t running_twice;  /* comes on, or leaves, while on another CPU */
+	uint64_t missing_in;     /* leaves a CPU and was last seen off it */
+	uint64_t missing_wakeup; /* comes on after a sleep that nobody ended */
+	uint64_t double_waking;  /* woken again without having slept: the first counts */
+	uint64_t missed_run;     /* woken again after a wakeup: it must have run between */
+	uint64_t lost_slices;    /* on a CPU when switches were lost */
+	uint64_t lost_states;    /* waits and sleeps across lost switches */
+	uint64_t dropped_waits;  /* by exec and exit */
+	uint64_t unmatched_spans; /* an entry or an exit without the other, or an end before its start */
+	uint64_t no_room;         /* texts and block requests beyond the bounds */
 	uint64_t bad_cpu;         /* records ignored */
-	uint64_t time_went_back;  /* records taken as of the latest time */
-	uint64_t lost_records;    /* sum of the losses that were reported */
+	uint64_t time_went_back; /* records taken as of the latest time */
+	uint64_t lost_records;   /* sum of the losses that were reported */
 };
 
 enum pair_cpu_mode { PAIR_CPU_UNKNOWN, PAIR_CPU_IDLE, PAIR_CPU_BUSY };
@@ -258,6 +338,8 @@ uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest ti
 uint64_t pair_now_ns(const struct pair *p);   /* the latest time */
 uint64_t pair_sampling(const struct pair *p); /* one wakeup in so many is recorded; 1 = all */
 void pair_breaks(const struct pair *p, struct pair_breaks *out);
+/* The text of an EV_STRING, as tasks_string() knows it; 0 for a number that was never given. */
+uint32_t pair_string(const struct pair *p, uint32_t id);
 
 /* Time by which a wait is tiled and counted: from the wakeup, or from the waking where there is none. */
 uint64_t pair_wait_start_ns(const struct pair_wait *w);

@@ -63,8 +63,11 @@ struct pair_cpu_state {
 	struct pair_open open[PAIR_MAX_OPEN];
 };
 
+struct pair_requests; /* pair_request.c: what is under way on no CPU, and the texts of records */
+
 struct pair {
 	struct tasks *tasks;
+	struct pair_requests *requests;
 	struct pair_out outs[PAIR_MAX_OUTS];
 	uint32_t nr_outs;
 	struct pair_task *states; /* by task index */
@@ -120,3 +123,19 @@ void pair_span_record(struct pair *p, const struct ev_hdr *rec);
 void pair_span_lost(struct pair *p, struct pair_cpu_state *c, uint32_t ev_kind);
 void pair_counter_record(struct pair *p, const struct ev_hdr *rec);
 void pair_mark_record(struct pair *p, const struct ev_hdr *rec);
+
+/* pair_request.c */
+int pair_requests_new(struct pair *p);
+void pair_requests_free(struct pair *p);
+void pair_requests_lost(struct pair *p, uint32_t ev_kind);
+void pair_requests_forget_task(struct pair *p, uint32_t task);
+void pair_block_record(struct pair *p, const struct ev_hdr *rec);
+void pair_fsync_record(struct pair *p, const struct ev_hdr *rec);
+void pair_memory_record(struct pair *p, const struct ev_hdr *rec);
+void pair_named_record(struct pair *p, const struct ev_hdr *rec);
+void pair_string_record(struct pair *p, const struct ev_hdr *rec);
+
+/* pair_scx.c */
+void pair_run_record(struct pair *p, const struct ev_hdr *rec);
+void pair_dsq_record(struct pair *p, const struct ev_hdr *rec);
+void pair_pmu_record(struct pair *p, const struct ev_hdr *rec);

@@ -179,6 +179,7 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 	const struct ev_cpu_freq *freq = (const struct ev_cpu_freq *)rec;
 	const struct ev_hw_pressure *pressure = (const struct ev_hw_pressure *)rec;
 	const struct ev_gpu_mem *gpu = (const struct ev_gpu_mem *)rec;
+	const struct ev_dsq_depth *dsq = (const struct ev_dsq_depth *)rec;
 	struct pair_counter row = { .ts_ns = p->now_ns };
 
 	/* The CPU that a counter is about is not the one on which it was read. */
@@ -194,6 +195,13 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 		row.kind = PAIR_HW_PRESSURE;
 		row.cpu = pair_cpu_nr(pressure->cpu);
 		row.value = pressure->pressure;
+	} else if (rec->kind == EV_DSQ_DEPTH) {
+		if (dsq->dsq_id == EV_DSQ_INVALID)
+			return;
+		row.kind = PAIR_DSQ_DEPTH;
+		row.cpu = PAIR_NO_CPU;
+		row.id = dsq->dsq_id;
+		row.value = dsq->depth;
 	} else {
 		row.kind = PAIR_GPU_MEM_BYTES;
 		row.cpu = PAIR_NO_CPU;
@@ -221,8 +229,53 @@ static uint32_t note_task(struct pair *p, const struct ev_task *ev)
 	return task;
 }
 
+static uint32_t text(struct pair *p, const char *s, size_t max)
+{
+	return tasks_intern(p->tasks, s, strnlen(s, max));
+}
+
+static void mark_task(struct pair *p, const struct ev_hdr *rec, struct pair_mark *row)
+{
+	const struct ev_probe *probe = (const struct ev_probe *)rec;
+	const struct ev_blocked *blocked = (const struct ev_blocked *)rec;
+	const struct ev_memory *memory = (const struct ev_memory *)rec;
+
+	switch (rec->kind) {
+	case EV_FORK:
+		row->task = tasks_find(p->tasks, ((const struct ev_fork *)rec)->parent_tid);
+		row->value = tasks_find(p->tasks, ((const struct ev_fork *)rec)->tid);
+		break;
+	case EV_EXEC:
+	case EV_RENAME:
+	case EV_EXIT: /* all begin with the tid */
+		row->task = tasks_find(p->tasks, ((const struct ev_exec *)rec)->tid);
+		row->name_id = comm_of(p, row->task);
+		break;
+	case EV_PROBE:
+		row->task = tasks_see(p->tasks, probe->tid, p->now_ns);
+		row->value = probe->probe;
+		break;
+	case EV_BLOCKED:
+		row->task = tasks_see(p->tasks, blocked->tid, p->now_ns);
+		row->value = blocked->caller;
+		row->flags = blocked->is_io ? PAIR_MARK_IO : 0;
+		break;
+	case EV_MEMORY:
+		row->task = tasks_find(p->tasks, memory->tid);
+		row->value = memory->order;
+		row->flags = memory->step == EV_PAGE_FREE ? PAIR_MARK_FREE : 0;
+		break;
+	default:
+		row->task = note_task(p, (const struct ev_task *)rec);
+		break;
+	}
+}
+
 void pair_mark_record(struct pair *p, const struct ev_hdr *rec)
 {
+	const struct ev_net *net = (const struct ev_net *)rec;
+	const struct ev_suspend *suspend = (const struct ev_suspend *)rec;
+	const struct ev_scx_state *scx = (const struct ev_scx_state *)rec;
 	struct pair_mark row = {
 		.ts_ns = p->now_ns,
 		.task = TASKS_NONE,
@@ -231,16 +284,6 @@ void pair_mark_record(struct pair *p, const struct ev_hdr *rec)
 	};
 
 	switch (rec->kind) {
-	case EV_FORK:
-		row.task = tasks_find(p->tasks, ((const struct ev_fork *)rec)->parent_tid);
-		row.value = tasks_find(p->tasks, ((const struct ev_fork *)rec)->tid);
-		break;
-	case EV_EXEC:
-	case EV_RENAME:
-	case EV_EXIT: /* all begin with the tid */
-		row.task = tasks_find(p->tasks, ((const struct ev_exec *)rec)->tid);
-		row.name_id = comm_of(p, row.task);
-		break;
 	case EV_IPI_SEND:
 		row.task = tasks_find(p->tasks, ((const struct ev_ipi_send *)rec)->tid);
 		row.value = ((const struct ev_ipi_send *)rec)->target_cpu;
@@ -249,12 +292,22 @@ void pair_mark_record(struct pair *p, const struct ev_hdr *rec)
 		row.cpu = pair_cpu_nr(((const struct ev_cpu_hotplug *)rec)->cpu);
 		row.value = (uint32_t)((const struct ev_cpu_hotplug *)rec)->step;
 		break;
-	case EV_PROBE:
-		row.task = tasks_see(p->tasks, ((const struct ev_probe *)rec)->tid, p->now_ns);
-		row.value = ((const struct ev_probe *)rec)->probe;
+	case EV_NET:
+		row.value = net->bytes;
+		row.name_id = text(p, net->name, sizeof(net->name));
+		row.flags = net->is_sent ? PAIR_MARK_SENT : 0;
+		break;
+	case EV_SUSPEND:
+		row.value = (uint32_t)suspend->value;
+		row.name_id = text(p, suspend->action, sizeof(suspend->action));
+		row.flags = suspend->is_start ? PAIR_MARK_START : 0;
+		break;
+	case EV_SCX_STATE:
+		row.value = scx->state;
+		row.name_id = text(p, scx->name, sizeof(scx->name));
 		break;
 	default:
-		row.task = note_task(p, (const struct ev_task *)rec);
+		mark_task(p, rec, &row);
 		break;
 	}
 	PAIR_EMIT(p, mark, &row);

@@ -8,9 +8,15 @@
 #include "model/timeline_priv.h"
 
 #define DEFAULT_CAP_BYTES ((size_t)1 << 30)
-#define COL(type, field)                                                        \
-	{                                                                       \
-		offsetof(struct type, field), sizeof(((struct type *)0)->field) \
+/* Times lie as far before the first row of their chunk as behind it. */
+#define BEFORE_NS (1U << 30)
+#define COL(type, field)                                                               \
+	{                                                                              \
+		offsetof(struct type, field), sizeof(((struct type *)0)->field), false \
+	}
+#define TIME(type, field)                             \
+	{                                             \
+		offsetof(struct type, field), 4, true \
 	}
 
 static uint64_t wait_start(const union timeline_row *r)
@@ -24,17 +30,16 @@ static uint64_t first_word(const union timeline_row *r)
 	return r->slice.start_ns; /* all but waits begin with their start, or their moment */
 }
 
-/* The columns of 8 bytes first, then 4, 2, 1, so that each is aligned within its chunk. */
 const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
-	[TIMELINE_SLICE] = { { COL(pair_slice, start_ns), COL(pair_slice, end_ns),
+	[TIMELINE_SLICE] = { { TIME(pair_slice, start_ns), TIME(pair_slice, end_ns),
 	                       COL(pair_slice, task), COL(pair_slice, cpu), COL(pair_slice, prio),
-	                       COL(pair_slice, end) },
+	                       COL(pair_slice, state_bits), COL(pair_slice, end) },
 	                     first_word,
 	                     offsetof(struct pair_slice, end_ns),
 	                     offsetof(struct pair_slice, task),
 	                     offsetof(struct pair_slice, cpu) },
-	[TIMELINE_WAIT] = { { COL(pair_wait, waking_ns), COL(pair_wait, wakeup_ns),
-	                      COL(pair_wait, end_ns), COL(pair_wait, task), COL(pair_wait, waker),
+	[TIMELINE_WAIT] = { { TIME(pair_wait, waking_ns), TIME(pair_wait, wakeup_ns),
+	                      TIME(pair_wait, end_ns), COL(pair_wait, task), COL(pair_wait, waker),
 	                      COL(pair_wait, waker_cpu), COL(pair_wait, from_cpu),
 	                      COL(pair_wait, cpu), COL(pair_wait, cause), COL(pair_wait, flags),
 	                      COL(pair_wait, is_open) },
@@ -42,7 +47,7 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                    offsetof(struct pair_wait, end_ns),
 	                    offsetof(struct pair_wait, task),
 	                    offsetof(struct pair_wait, cpu) },
-	[TIMELINE_SLEEP] = { { COL(pair_sleep, start_ns), COL(pair_sleep, end_ns),
+	[TIMELINE_SLEEP] = { { TIME(pair_sleep, start_ns), TIME(pair_sleep, end_ns),
 	                       COL(pair_sleep, task), COL(pair_sleep, cpu),
 	                       COL(pair_sleep, state_bits), COL(pair_sleep, state),
 	                       COL(pair_sleep, is_open) },
@@ -50,7 +55,7 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                     offsetof(struct pair_sleep, end_ns),
 	                     offsetof(struct pair_sleep, task),
 	                     offsetof(struct pair_sleep, cpu) },
-	[TIMELINE_WAKEUP] = { { COL(pair_wakeup, ts_ns), COL(pair_wakeup, task),
+	[TIMELINE_WAKEUP] = { { TIME(pair_wakeup, ts_ns), COL(pair_wakeup, task),
 	                        COL(pair_wakeup, waker), COL(pair_wakeup, cpu),
 	                        COL(pair_wakeup, target_cpu), COL(pair_wakeup, is_new),
 	                        COL(pair_wakeup, is_running), COL(pair_wakeup, flags) },
@@ -58,45 +63,69 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                      offsetof(struct pair_wakeup, ts_ns),
 	                      offsetof(struct pair_wakeup, task),
 	                      offsetof(struct pair_wakeup, cpu) },
-	[TIMELINE_MIGRATION] = { { COL(pair_migration, ts_ns), COL(pair_migration, task),
+	[TIMELINE_MIGRATION] = { { TIME(pair_migration, ts_ns), COL(pair_migration, task),
 	                           COL(pair_migration, cpu), COL(pair_migration, from_cpu),
 	                           COL(pair_migration, to_cpu) },
 	                         first_word,
 	                         offsetof(struct pair_migration, ts_ns),
 	                         offsetof(struct pair_migration, task),
 	                         offsetof(struct pair_migration, cpu) },
-	[TIMELINE_SPAN] = { { COL(pair_span, start_ns), COL(pair_span, end_ns), COL(pair_span, id),
-	                      COL(pair_span, task), COL(pair_span, name_id), COL(pair_span, cpu),
-	                      COL(pair_span, kind) },
+	[TIMELINE_SPAN] = { { TIME(pair_span, start_ns), TIME(pair_span, end_ns),
+	                      COL(pair_span, id), COL(pair_span, value), COL(pair_span, task),
+	                      COL(pair_span, name_id), COL(pair_span, category_id),
+	                      COL(pair_span, cpu), COL(pair_span, kind), COL(pair_span, flags) },
 	                    first_word,
 	                    offsetof(struct pair_span, end_ns),
 	                    offsetof(struct pair_span, task),
 	                    offsetof(struct pair_span, cpu) },
-	[TIMELINE_COUNTER] = { { COL(pair_counter, ts_ns), COL(pair_counter, value),
+	[TIMELINE_COUNTER] = { { TIME(pair_counter, ts_ns), COL(pair_counter, value),
 	                         COL(pair_counter, id), COL(pair_counter, tgid),
 	                         COL(pair_counter, cpu), COL(pair_counter, kind) },
 	                       first_word,
 	                       offsetof(struct pair_counter, ts_ns),
 	                       TIMELINE_NO_FIELD,
 	                       offsetof(struct pair_counter, cpu) },
-	[TIMELINE_MARK] = { { COL(pair_mark, ts_ns), COL(pair_mark, value), COL(pair_mark, task),
-	                      COL(pair_mark, name_id), COL(pair_mark, cpu), COL(pair_mark, kind) },
+	[TIMELINE_MARK] = { { TIME(pair_mark, ts_ns), COL(pair_mark, value), COL(pair_mark, task),
+	                      COL(pair_mark, name_id), COL(pair_mark, cpu), COL(pair_mark, kind),
+	                      COL(pair_mark, flags) },
 	                    first_word,
 	                    offsetof(struct pair_mark, ts_ns),
 	                    offsetof(struct pair_mark, task),
 	                    offsetof(struct pair_mark, cpu) },
-	[TIMELINE_IDLE] = { { COL(pair_idle, start_ns), COL(pair_idle, end_ns), COL(pair_idle, cpu),
-	                      COL(pair_idle, is_open) },
+	[TIMELINE_IDLE] = { { TIME(pair_idle, start_ns), TIME(pair_idle, end_ns),
+	                      COL(pair_idle, cpu), COL(pair_idle, is_open) },
 	                    first_word,
 	                    offsetof(struct pair_idle, end_ns),
 	                    TIMELINE_NO_FIELD,
 	                    offsetof(struct pair_idle, cpu) },
-	[TIMELINE_GAP] = { { COL(pair_gap, start_ns), COL(pair_gap, end_ns), COL(pair_gap, task),
+	[TIMELINE_GAP] = { { TIME(pair_gap, start_ns), TIME(pair_gap, end_ns), COL(pair_gap, task),
 	                     COL(pair_gap, cpu), COL(pair_gap, reason) },
 	                   first_word,
 	                   offsetof(struct pair_gap, end_ns),
 	                   offsetof(struct pair_gap, task),
 	                   offsetof(struct pair_gap, cpu) },
+	[TIMELINE_DSQ] = { { TIME(pair_dsq, start_ns), TIME(pair_dsq, end_ns),
+	                     COL(pair_dsq, dsq_id), COL(pair_dsq, vtime), COL(pair_dsq, task),
+	                     COL(pair_dsq, layer), COL(pair_dsq, cpu), COL(pair_dsq, how),
+	                     COL(pair_dsq, flags), COL(pair_dsq, is_moved),
+	                     COL(pair_dsq, has_start) },
+	                   first_word,
+	                   offsetof(struct pair_dsq, end_ns),
+	                   offsetof(struct pair_dsq, task),
+	                   offsetof(struct pair_dsq, cpu) },
+	[TIMELINE_RUN] = { { TIME(pair_run, ts_ns), COL(pair_run, dsq_id), COL(pair_run, slice_ns),
+	                     COL(pair_run, vtime), COL(pair_run, task), COL(pair_run, layer),
+	                     COL(pair_run, cpu), COL(pair_run, flags) },
+	                   first_word,
+	                   offsetof(struct pair_run, ts_ns),
+	                   offsetof(struct pair_run, task),
+	                   offsetof(struct pair_run, cpu) },
+	[TIMELINE_PMU] = { { TIME(pair_pmu, ts_ns), COL(pair_pmu, value), COL(pair_pmu, task),
+	                     COL(pair_pmu, cpu), COL(pair_pmu, index) },
+	                   first_word,
+	                   offsetof(struct pair_pmu, ts_ns),
+	                   offsetof(struct pair_pmu, task),
+	                   offsetof(struct pair_pmu, cpu) },
 };
 
 int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
@@ -119,6 +148,13 @@ int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
 	return 0;
 }
 
+static void free_chunk(struct chunk *c)
+{
+	if (c)
+		free(c->far);
+	free(c);
+}
+
 void timeline_free(struct timeline *t)
 {
 	if (!t)
@@ -127,9 +163,9 @@ void timeline_free(struct timeline *t)
 		struct table *tab = &t->tables[i];
 
 		for (uint32_t k = 0; k < tab->nr_chunks; k++)
-			free(tab->chunks[k]);
+			free_chunk(tab->chunks[k]);
 		free(tab->chunks);
-		free(tab->spare);
+		free_chunk(tab->spare);
 		timeline_index_free(&tab->by_task);
 		timeline_index_free(&tab->by_cpu);
 	}
@@ -157,8 +193,8 @@ static void forget_chunk(struct timeline *t, struct table *tab)
 		tab->spare = c;
 		return;
 	}
-	t->bytes -= chunk_bytes(tab);
-	free(c);
+	t->bytes -= chunk_bytes(tab) + c->max_far * sizeof(c->far[0]);
+	free_chunk(c);
 }
 
 static bool has_chunk_slot(struct table *tab)
@@ -196,15 +232,54 @@ static struct chunk *new_chunk(struct timeline *t, struct table *tab)
 		if (!c)
 			return NULL;
 		t->bytes += chunk_bytes(tab);
+		c->far = NULL;
+		c->max_far = 0;
 	}
 	c->min_start_ns = UINT64_MAX;
 	c->max_end_ns = 0;
+	c->nr_far = 0;
 	tab->chunks[tab->nr_chunks++] = c;
 	return c;
 }
 
+/* A place for one more; memory for it counts, though the cap only holds back chunks. */
+static bool pack_far(struct timeline *t, struct chunk *c, uint64_t ns, uint32_t *out)
+{
+	uint32_t max = c->max_far ? c->max_far * 2 : 16;
+	uint64_t *more;
+
+	if (!ns) {
+		*out = TIMELINE_NONE;
+		return true;
+	}
+	if (c->nr_far == c->max_far) {
+		more = realloc(c->far, max * sizeof(*more));
+		if (!more)
+			return false;
+		t->bytes += (max - c->max_far) * sizeof(*more);
+		c->far = more;
+		c->max_far = max;
+	}
+	*out = TIMELINE_FAR | c->nr_far;
+	c->far[c->nr_far++] = ns;
+	return true;
+}
+
+static ALWAYS_INLINE bool put_time(struct timeline *t, struct chunk *c, void *to, const void *from)
+{
+	uint64_t ns;
+	uint32_t packed;
+
+	memcpy(&ns, from, sizeof(ns));
+	packed = (uint32_t)(ns - c->base_ns);
+	if (ns - c->base_ns >= TIMELINE_NONE && !pack_far(t, c, ns, &packed))
+		return false;
+	memcpy(to, &packed, sizeof(packed));
+	return true;
+}
+
 /* By constant sizes: copies of unknown size are calls. */
-static void copy_field(void *to, const void *from, uint16_t size)
+static ALWAYS_INLINE void copy_field(void *to, const void *from, uint16_t size)
 {
 	if (size == 8)
 		memcpy(to, from, 8);
@@ -216,23 +291,30 @@ static void copy_field(void *to, const void *from, uint16_t size)
 		memcpy(to, from, 1);
 }
 
-static void put(struct chunk *c, const struct timeline_def *def, uint32_t at, const void *row)
+static ALWAYS_INLINE bool put(struct timeline *t, struct chunk *c, const struct timeline_def *def,
+                              uint32_t at, const void *row)
 {
 	uint8_t *col = c->data;
 
-	for (const struct timeline_col *f = def->cols; f < def->cols + TIMELINE_MAX_COLS && f->size;
-	     f++) {
-		copy_field(col + (size_t)at * f->size, (const uint8_t *)row + f->offset, f->size);
+#pragma GCC unroll 12
+	for (uint32_t i = 0; i < TIMELINE_MAX_COLS; i++) {
+		const struct timeline_col *f = &def->cols[i];
+		const uint8_t *from = (const uint8_t *)row + f->offset;
+
+		if (!f->size)
+			break;
+		if (!f->is_time)
+			copy_field(col + (size_t)at * f->size, from, f->size);
+		else if (!put_time(t, c, col + (size_t)at * f->size, from))
+			return false;
 		col += (size_t)f->size * TIMELINE_CHUNK_ROWS;
 	}
+	return true;
 }
 
-static void note_times(struct timeline *t, struct table *tab, struct chunk *c,
-                       const union timeline_row *row)
+static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, struct chunk *c,
+                                     uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t start_ns = tab->def->start(row), end_ns;
-
-	memcpy(&end_ns, (const uint8_t *)row + tab->def->end_offset, sizeof(end_ns));
 	if (start_ns < c->min_start_ns)
 		c->min_start_ns = start_ns;
 	if (end_ns > c->max_end_ns)
@@ -243,21 +325,33 @@ static void note_times(struct timeline *t, struct table *tab, struct chunk *c,
 		t->latest_ns = end_ns;
 }
 
-static void append(struct timeline *t, enum timeline_table table, const void *row)
+static struct chunk *begin_chunk(struct timeline *t, struct table *tab, uint64_t end_ns)
 {
+	struct chunk *c = new_chunk(t, tab);
+
+	if (c)
+		c->base_ns = end_ns > BEFORE_NS ? end_ns - BEFORE_NS : 0;
+	return c;
+}
+
+/* Inlined with a table that is known, so that nothing of its definition is left to be looked up. */
+static ALWAYS_INLINE void append(struct timeline *t, enum timeline_table table, const void *row)
+{
+	const struct timeline_def *def = &timeline_defs[table];
 	struct table *tab = &t->tables[table];
 	uint32_t at = (uint32_t)((tab->end - tab->first) % TIMELINE_CHUNK_ROWS);
+	uint64_t start_ns = def->start(row), end_ns;
 	struct chunk *c;
 
 	if (t->cfg.tables && !(t->cfg.tables & 1U << table))
 		return;
-	c = at ? tab->chunks[tab->nr_chunks - 1] : new_chunk(t, tab);
-	if (!c) {
+	memcpy(&end_ns, (const uint8_t *)row + def->end_offset, sizeof(end_ns));
+	c = at ? tab->chunks[tab->nr_chunks - 1] : begin_chunk(t, tab, end_ns);
+	if (!c || !put(t, c, def, at, row)) {
 		t->loss.dropped++;
 		return;
 	}
-	put(c, tab->def, at, row);
-	note_times(t, tab, c, row);
+	note_times(t, tab, c, start_ns, end_ns);
 	tab->end++;
 	while (t->cfg.window_ns && tab->nr_chunks > 1 &&
 	       t->latest_ns - tab->chunks[0]->max_end_ns > t->cfg.window_ns)
@@ -280,6 +374,9 @@ APPEND(counter, TIMELINE_COUNTER)
 APPEND(mark, TIMELINE_MARK)
 APPEND(idle, TIMELINE_IDLE)
 APPEND(gap, TIMELINE_GAP)
+APPEND(dsq, TIMELINE_DSQ)
+APPEND(run, TIMELINE_RUN)
+APPEND(pmu, TIMELINE_PMU)
 
 struct pair_out timeline_out(struct timeline *t)
 {
@@ -295,6 +392,9 @@ struct pair_out timeline_out(struct timeline *t)
 		.mark = append_mark,
 		.idle = append_idle,
 		.gap = append_gap,
+		.dsq = append_dsq,
+		.run = append_run,
+		.pmu = append_pmu,
 	};
 }
 
@@ -308,44 +408,108 @@ uint64_t timeline_end(const struct timeline *t, enum timeline_table table)
 	return t->tables[table].end;
 }
 
-const void *timeline_column(const struct timeline *t, enum timeline_table table, size_t offset,
-                            uint64_t id, uint32_t *nr)
+bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t offset, uint64_t id,
+                   struct timeline_cell *out)
 {
 	const struct table *tab = &t->tables[table];
 	const struct timeline_col *f = tab->def->cols;
-	size_t before = 0;
 	uint64_t at = id - tab->first;
+	size_t before = 0;
 
 	if (id < tab->first || id >= tab->end)
-		return NULL;
+		return false;
 	for (; f < tab->def->cols + TIMELINE_MAX_COLS && f->size && f->offset != offset; f++)
 		before += (size_t)f->size * TIMELINE_CHUNK_ROWS;
 	if (f == tab->def->cols + TIMELINE_MAX_COLS || !f->size)
+		return false;
+	out->c = tab->chunks[at / TIMELINE_CHUNK_ROWS];
+	out->col = f;
+	out->at = out->c->data + before + at % TIMELINE_CHUNK_ROWS * f->size;
+	return true;
+}
+
+/* Rows from id to the end of its chunk. */
+static uint32_t rows_left(const struct table *tab, uint64_t id)
+{
+	uint32_t nr = TIMELINE_CHUNK_ROWS - (uint32_t)((id - tab->first) % TIMELINE_CHUNK_ROWS);
+
+	return nr < tab->end - id ? nr : (uint32_t)(tab->end - id);
+}
+
+const void *timeline_column(const struct timeline *t, enum timeline_table table, size_t offset,
+                            uint64_t id, uint32_t *nr)
+{
+	struct timeline_cell cell;
+
+	if (!timeline_cell(t, table, offset, id, &cell) || cell.col->is_time)
 		return NULL;
-	*nr = TIMELINE_CHUNK_ROWS - (uint32_t)(at % TIMELINE_CHUNK_ROWS);
-	if (*nr > tab->end - id)
-		*nr = (uint32_t)(tab->end - id);
-	return tab->chunks[at / TIMELINE_CHUNK_ROWS]->data + before +
-	       at % TIMELINE_CHUNK_ROWS * f->size;
+	*nr = rows_left(&t->tables[table], id);
+	return cell.at;
+}
+
+uint32_t timeline_times(const struct timeline *t, enum timeline_table table, size_t offset,
+                        uint64_t id, uint64_t *out, uint32_t max)
+{
+	const struct table *tab = &t->tables[table];
+	struct timeline_cell cell;
+	uint32_t nr = 0, here, packed;
+
+	while (nr < max && timeline_cell(t, table, offset, id + nr, &cell) && cell.col->is_time) {
+		here = rows_left(tab, id + nr);
+		here = here < max - nr ? here : max - nr;
+		for (uint32_t i = 0; i < here; i++) {
+			memcpy(&packed, cell.at + i * sizeof(packed), sizeof(packed));
+			out[nr++] = timeline_unpack(cell.c, packed);
+		}
+	}
+	return nr;
+}
+
+static ALWAYS_INLINE void get(const struct chunk *c, const struct timeline_def *def, uint32_t at,
+                              uint8_t *row)
+{
+	const uint8_t *col = c->data;
+	uint64_t ns;
+	uint32_t packed;
+
+#pragma GCC unroll 12
+	for (uint32_t i = 0; i < TIMELINE_MAX_COLS; i++) {
+		const struct timeline_col *f = &def->cols[i];
+
+		if (!f->size)
+			break;
+		if (f->is_time) {
+			memcpy(&packed, col + (size_t)at * 4, sizeof(packed));
+			ns = timeline_unpack(c, packed);
+			memcpy(row + f->offset, &ns, sizeof(ns));
+		} else {
+			copy_field(row + f->offset, col + (size_t)at * f->size, f->size);
+		}
+		col += (size_t)f->size * TIMELINE_CHUNK_ROWS;
+	}
 }
 
 bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t id,
                   union timeline_row *out)
 {
 	const struct table *tab = &t->tables[table];
-	const struct timeline_col *f = tab->def->cols;
-	const uint8_t *col;
 	uint64_t at = id - tab->first;
+	const struct chunk *c;
 
 	if (id < tab->first || id >= tab->end)
 		return false;
 	memset(out, 0, sizeof(*out));
-	col = tab->chunks[at / TIMELINE_CHUNK_ROWS]->data;
-	for (; f < tab->def->cols + TIMELINE_MAX_COLS && f->size; f++) {
-		copy_field((uint8_t *)out + f->offset, col + at % TIMELINE_CHUNK_ROWS * f->size,
-		           f->size);
-		col += (size_t)f->size * TIMELINE_CHUNK_ROWS;
-	}
+	c = tab->chunks[at / TIMELINE_CHUNK_ROWS];
+	at %= TIMELINE_CHUNK_ROWS;
+	/* The tables that are walked most, each with its definition built in. */
+	if (table == TIMELINE_SLICE)
+		get(c, &timeline_defs[TIMELINE_SLICE], (uint32_t)at, (uint8_t *)out);
+	else if (table == TIMELINE_WAIT)
+		get(c, &timeline_defs[TIMELINE_WAIT], (uint32_t)at, (uint8_t *)out);
+	else if (table == TIMELINE_SLEEP)
+		get(c, &timeline_defs[TIMELINE_SLEEP], (uint32_t)at, (uint8_t *)out);
+	else
+		get(c, tab->def, (uint32_t)at, (uint8_t *)out);
 	return true;
 }
 

@@ -1,7 +1,8 @@
 /*
  * model/timeline — the rows of model/pair, kept as columns, found by CPU, by task and by time.
  *
- * Rows have ids that count up per table and never change. Columns grow in chunks of TIMELINE_CHUNK_ROWS.
+ * Rows have ids that count up per table and never change. Columns grow in chunks of TIMELINE_CHUNK_ROWS; times
+ * within a second or so of their chunk take four bytes, others twelve.
  * Without a window all rows are kept up to the cap, later ones are dropped and counted. With a window, rows
  * that ended longer ago than that are forgotten chunk by chunk, and the cap shortens the window; the memory of
  * forgotten chunks serves the next ones, so that nothing is allocated once the window is full. A window needs
@@ -35,6 +36,9 @@ enum timeline_table {
 	TIMELINE_MARK,
 	TIMELINE_IDLE,
 	TIMELINE_GAP,
+	TIMELINE_DSQ,
+	TIMELINE_RUN,
+	TIMELINE_PMU,
 	TIMELINE_TABLES,
 };
 
@@ -49,6 +53,9 @@ union timeline_row {
 	struct pair_mark mark;
 	struct pair_idle idle;
 	struct pair_gap gap;
+	struct pair_dsq dsq;
+	struct pair_run run;
+	struct pair_pmu pmu;
 };
 
 struct timeline_cfg {
@@ -76,10 +83,14 @@ bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t 
                   union timeline_row *out);
 /*
  * The column of a field, by its offset in the struct, from row id on; *nr is how many rows of it lie there.
- * NULL for an id that is not there or an offset that is no field. Valid until the next record.
+ * NULL for an id that is not there or an offset that is no field, or is a time: times are packed. Valid
+ * until the next record.
  */
 const void *timeline_column(const struct timeline *t, enum timeline_table table, size_t offset,
                             uint64_t id, uint32_t *nr);
+/* Copies up to max of the times of a field (start_ns, ...), from row id on; how many. */
+uint32_t timeline_times(const struct timeline *t, enum timeline_table table, size_t offset,
+                        uint64_t id, uint64_t *out, uint32_t max);
 size_t timeline_bytes(const struct timeline *t); /* of columns and indexes */
 void timeline_loss(const struct timeline *t, struct timeline_loss *out);
 

@@ -11,20 +11,15 @@ void timeline_index_free(struct timeline_index *ix)
 	*ix = (struct timeline_index){ 0 };
 }
 
-static const uint8_t *field_at(const struct timeline *t, enum timeline_table table, size_t offset,
-                               uint64_t id)
-{
-	uint32_t nr;
-
-	return timeline_column(t, table, offset, id, &nr);
-}
-
 static uint64_t end_at(const struct timeline *t, enum timeline_table table, uint64_t id)
 {
-	uint64_t end_ns;
+	struct timeline_cell cell;
+	uint32_t packed;
 
-	memcpy(&end_ns, field_at(t, table, t->tables[table].def->end_offset, id), sizeof(end_ns));
-	return end_ns;
+	if (!timeline_cell(t, table, t->tables[table].def->end_offset, id, &cell))
+		return 0;
+	memcpy(&packed, cell.at, sizeof(packed));
+	return timeline_unpack(cell.c, packed);
 }
 
 /* The key of a row. Nobody and no CPU come first, then the others. */
@@ -32,14 +27,17 @@ static uint32_t key_at(const struct timeline *t, enum timeline_table table, bool
                        uint64_t id)
 {
 	const struct timeline_def *def = t->tables[table].def;
+	struct timeline_cell cell;
 	uint32_t task;
 	uint16_t cpu;
 
+	if (!timeline_cell(t, table, is_task ? def->task_offset : def->cpu_offset, id, &cell))
+		return 0;
 	if (is_task) {
-		memcpy(&task, field_at(t, table, def->task_offset, id), sizeof(task));
+		memcpy(&task, cell.at, sizeof(task));
 		return task + 1;
 	}
-	memcpy(&cpu, field_at(t, table, def->cpu_offset, id), sizeof(cpu));
+	memcpy(&cpu, cell.at, sizeof(cpu));
 	return (uint16_t)(cpu + 1);
 }
 

@@ -8,7 +8,8 @@
 
 struct timeline_col {
 	uint16_t offset; /* in the row */
-	uint16_t size;   /* 0 ends the list */
+	uint8_t size;    /* in the chunk; 0 ends the list */
+	bool is_time;    /* 8 bytes in the row, packed into 4 */
 };
 
 struct timeline_def {
@@ -19,10 +20,35 @@ struct timeline_def {
 	uint16_t cpu_offset;
 };
 
+/*
+ * Times are stored as their distance from base_ns. One that is too far away for that has FAR set, and its
+ * place in far; 0, which means unknown, is NONE.
+ */
+#define TIMELINE_FAR  0x80000000U
+#define TIMELINE_NONE 0x7fffffffU
+
 struct chunk {
 	uint64_t min_start_ns;
 	uint64_t max_end_ns;
+	uint64_t base_ns;
+	uint64_t *far;
+	uint32_t nr_far;
+	uint32_t max_far;
 	uint8_t data[]; /* column after column, each for all rows of the chunk */
+};
+
+static inline uint64_t timeline_unpack(const struct chunk *c, uint32_t packed)
+{
+	if (packed < TIMELINE_NONE)
+		return c->base_ns + packed;
+	return packed == TIMELINE_NONE ? 0 : c->far[packed & ~TIMELINE_FAR];
+}
+
+/* A cell of a column: which one, its size and where. */
+struct timeline_cell {
+	const struct chunk *c;
+	const struct timeline_col *col;
+	const uint8_t *at;
 };
 
 /* Rows of each key next to each other, by their ends. */
@@ -59,4 +85,7 @@ struct timeline {
 
 extern const struct timeline_def timeline_defs[TIMELINE_TABLES];
 
+/* False for an id that is not there or an offset that is no field. */
+bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t offset, uint64_t id,
+                   struct timeline_cell *out);
 void timeline_index_free(struct timeline_index *ix);

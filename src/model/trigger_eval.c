@@ -129,12 +129,14 @@ static void on_queued(void *ctx, const struct pair_queued *row)
 	judge_all(ctx, &ev);
 }
 
-void trigger_eval_dsq(struct trigger_eval *e, uint32_t task, uint16_t cpu, uint64_t latency_ns,
-                      uint64_t ts_ns)
+/* From the last insertion to the CPU: a move to another queue ends nothing. */
+static void on_dsq(void *ctx, const struct pair_dsq *row)
 {
-	struct event ev = { TRIGGER_DSQ_LATENCY, cpu, task, latency_ns, ts_ns };
+	struct event ev = { TRIGGER_DSQ_LATENCY, row->cpu, row->task, row->end_ns - row->start_ns,
+		            row->end_ns };
 
-	judge_all(e, &ev);
+	if (row->has_start && !row->is_moved)
+		judge_all(ctx, &ev);
 }
 
 /* The calls of a task; made if there are none. NULL without room. */
@@ -302,11 +304,14 @@ struct pair_out trigger_eval_out(struct trigger_eval *e)
 		case TRIGGER_QUEUE_DEPTH:
 			out.queued = on_queued;
 			break;
+		case TRIGGER_DSQ_LATENCY:
+			out.dsq = on_dsq;
+			break;
 		case TRIGGER_UPROBE:
 			out.mark = on_mark;
 			out.task_end = on_task_end;
 			break;
-		default: /* told from outside */
+		default: /* nobody but a person pulls it */
 			break;
 		}
 	}

@@ -53,7 +53,4 @@ void trigger_eval_probes(struct trigger_eval *e, size_t trigger, uint32_t entry_
                          uint32_t return_id);
 /* Hits of probes were lost. */
 void trigger_eval_lost_probes(struct trigger_eval *e);
-/* From whoever hears of sched_ext: a task ran after that long in a dispatch queue. */
-void trigger_eval_dsq(struct trigger_eval *e, uint32_t task, uint16_t cpu, uint64_t latency_ns,
-                      uint64_t ts_ns);
 uint64_t trigger_eval_no_room(const struct trigger_eval *e); /* calls not timed: too many tasks */

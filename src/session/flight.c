@@ -86,23 +86,29 @@ static int open_directory(struct flight *f, struct diag *d)
 	return 0;
 }
 
-/* What the triggers need that nobody asked for otherwise, and what is not to be had. */
-static int look_at_triggers(struct flight *f, struct diag *d)
+static bool has_sched_ext(void)
 {
 	struct features features;
 
+	features_probe(&(struct features_cfg){ .root = "" }, &features);
+	return features.sched_ext == TRI_YES;
+}
+
+/* What the triggers need that nobody asked for otherwise, and what is not to be had. */
+static int look_at_triggers(struct flight *f, struct diag *d)
+{
 	for (size_t i = 0; i < f->cfg.nr_triggers; i++) {
 		switch (f->cfg.triggers[i].kind) {
 		case TRIGGER_QUEUE_DEPTH: /* only sched_wakeup tells the queue */
 			f->cfg.source.kinds |= EV_BIT(EV_WAKEUP);
 			break;
 		case TRIGGER_DSQ_LATENCY:
-			features_probe(&(struct features_cfg){ .root = "" }, &features);
-			return diag_set(d, -ENOTSUP, "use another trigger",
-			                "dsq-latency is not available: %s",
-			                features.sched_ext == TRI_YES
-			                        ? "dispatch queues are not recorded"
-			                        : "this kernel has no sched_ext");
+			if (!has_sched_ext())
+				return diag_set(
+					d, -ENOTSUP, "use another trigger",
+					"dsq-latency is not available: this kernel has no sched_ext");
+			f->cfg.source.kinds |= EV_BIT(EV_DSQ_LEAVE);
+			break;
 		case TRIGGER_UPROBE:
 			return diag_set(
 				d, -ENOTSUP, "use another trigger",
@@ -111,6 +117,19 @@ static int look_at_triggers(struct flight *f, struct diag *d)
 			break;
 		}
 	}
+	return 0;
+}
+
+/* A trigger that can never fire is worse than none. */
+static int check_missing(const struct flight *f, struct diag *d)
+{
+	struct record_totals totals;
+
+	record_source_totals(f->source, &totals);
+	if (totals.missing & f->cfg.source.kinds & EV_BIT(EV_DSQ_LEAVE))
+		return diag_set(
+			d, -ENOTSUP, "use another trigger",
+			"dsq-latency is not available: dispatch queues cannot be followed here");
 	return 0;
 }
 
@@ -202,6 +221,8 @@ int flight_open(const struct flight_cfg *cfg, struct diag *d, struct flight **ou
 		err = look_at_triggers(f, d);
 	if (!err)
 		err = record_source_open(&f->cfg.source, d, &f->source);
+	if (!err)
+		err = check_missing(f, d);
 	if (!err)
 		err = make_box(f, d);
 	if (err)

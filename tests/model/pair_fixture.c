@@ -23,6 +23,9 @@ KEEP(counter, pair_counter, counters, nr_counters)
 KEEP(mark, pair_mark, marks, nr_marks)
 KEEP(idle, pair_idle, idles, nr_idles)
 KEEP(gap, pair_gap, gaps, nr_gaps)
+KEEP(dsq, pair_dsq, dsqs, nr_dsqs)
+KEEP(run, pair_run, runs, nr_runs)
+KEEP(pmu, pair_pmu, pmus, nr_pmus)
 
 static void keep_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
@@ -57,6 +60,9 @@ int fixture_setup(void **state)
 		.mark = keep_mark,
 		.idle = keep_idle,
 		.gap = keep_gap,
+		.dsq = keep_dsq,
+		.run = keep_run,
+		.pmu = keep_pmu,
 	};
 
 	assert_non_null(f);

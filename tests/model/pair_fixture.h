@@ -16,6 +16,7 @@ struct fixture {
 	struct pair_breaks breaks; /* after done() */
 	uint32_t nr_switches, nr_slices, nr_waits, nr_sleeps, nr_wakeups, nr_migrations;
 	uint32_t nr_spans, nr_counters, nr_marks, nr_idles, nr_gaps, nr_begun, nr_ended;
+	uint32_t nr_dsqs, nr_runs, nr_pmus;
 	struct pair_switch switches[MAX_ROWS];
 	struct pair_slice slices[MAX_ROWS];
 	struct pair_wait waits[MAX_ROWS];
@@ -27,6 +28,9 @@ struct fixture {
 	struct pair_mark marks[MAX_ROWS];
 	struct pair_idle idles[MAX_ROWS];
 	struct pair_gap gaps[MAX_ROWS];
+	struct pair_dsq dsqs[MAX_ROWS];
+	struct pair_run runs[MAX_ROWS];
+	struct pair_pmu pmus[MAX_ROWS];
 };
 
 /* A cmocka setup and teardown: *state is a struct fixture with nr_cpus unset (CPUs show up by themselves). */

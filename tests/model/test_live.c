@@ -312,6 +312,49 @@ static void more_queues_than_fit_are_counted(void **state)
 	expect_eq(live_new(&cfg, &l), -EINVAL);
 }
 
+static void leave(struct fixture *f, uint64_t ts, uint64_t dsq_id, bool is_moved)
+{
+	push(f,
+	     &(struct ev_dsq_leave){ .hdr = { sizeof(struct ev_dsq_leave), EV_DSQ_LEAVE, 0, 0, ts },
+	                             .start_ns = ts - 10,
+	                             .dsq_id = dsq_id,
+	                             .tid = 7,
+	                             .is_moved = is_moved });
+}
+
+static void depth(struct fixture *f, uint64_t ts, uint64_t dsq_id, uint64_t nr)
+{
+	push(f,
+	     &(struct ev_dsq_depth){ .hdr = { sizeof(struct ev_dsq_depth), EV_DSQ_DEPTH, 0, 0, ts },
+	                             .dsq_id = dsq_id,
+	                             .depth = nr });
+}
+
+static void queues_count_who_left_them(void **state)
+{
+	struct fixture *f = *state;
+	struct live *l = watch(f, 1000);
+
+	leave(f, 100, 5, true);
+	leave(f, 110, 6, false);
+	leave(f, 120, 5, false);
+	leave(f, 130, LIVE_INVALID_DSQ, false);
+	depth(f, 140, 5, 9);
+	depth(f, 150, 5, 3);
+	depth(f, 150, LIVE_INVALID_DSQ, 3);
+	expect_eq(live_nr_dsqs(l), 2);
+	expect_eq(live_dsq_at(l, 0)->dsq_id, 5);
+	expect_eq(live_dsq_at(l, 0)->nr_enqueues, 2);
+	expect_eq(live_dsq_at(l, 0)->nr_dispatches, 1);
+	assert_true(live_dsq_at(l, 0)->has_depth);
+	expect_eq(live_dsq_at(l, 0)->queue_depth, 3);
+	expect_eq(live_dsq_at(l, 1)->dsq_id, 6);
+	expect_eq(live_dsq_at(l, 1)->nr_enqueues, 1);
+	expect_eq(live_dsq_at(l, 1)->nr_dispatches, 1);
+	assert_false(live_dsq_at(l, 1)->has_depth);
+	live_free(l);
+}
+
 static void after_a_reset_only_what_follows_counts(void **state)
 {
 	struct fixture *f = *state;
@@ -350,6 +393,7 @@ int main(void)
 		T(caches_and_nodes_sum_their_cpus),
 		T(the_invalid_queue_is_no_queue),
 		T(more_queues_than_fit_are_counted),
+		T(queues_count_who_left_them),
 		T(after_a_reset_only_what_follows_counts),
 	};
 

@@ -31,6 +31,12 @@ static void a_slice_is_involuntary_if_the_task_was_still_runnable(void **state)
 	expect_eq(f->slices[0].end, PAIR_END_RUNNABLE);
 	expect_eq(f->slices[1].end, PAIR_END_RUNNABLE);
 	expect_eq(f->slices[2].end, PAIR_END_SLEEP);
+	expect_eq(f->slices[0].state_bits, EV_STATE_RUNNABLE);
+	expect_eq(f->slices[1].state_bits, EV_STATE_PREEMPTED);
+	expect_eq(f->slices[2].state_bits, EV_STATE_D);
+	expect_eq(f->waits[0].cause, PAIR_PREEMPTED);
+	expect_eq(f->waits[0].task, task_of(f, 7));
+	expect_eq(f->waits[0].waker, task_of(f, 8)); /* by whom */
 }
 
 static void a_woken_task_waits_from_wakeup_to_switch_in(void **state)

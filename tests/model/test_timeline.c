@@ -23,8 +23,8 @@ static struct fixture make(size_t cap_bytes, uint64_t window_ns)
 
 static void slice(struct fixture *f, uint64_t start, uint64_t end, uint32_t task, uint16_t cpu)
 {
-	f->out.slice(f->out.ctx,
-	             &(struct pair_slice){ start, end, task, cpu, 120, PAIR_END_SLEEP });
+	f->out.slice(f->out.ctx, &(struct pair_slice){ start, end, task, cpu, 120, EV_STATE_S,
+	                                               PAIR_END_SLEEP });
 }
 
 static uint64_t count(struct timeline *t, struct timeline_query q)
@@ -91,22 +91,184 @@ static void an_empty_timeline_answers_with_nothing(void **state)
 static void columns_are_read_without_copies(void **state)
 {
 	struct fixture f = make(0, 0);
-	const uint64_t *ends;
+	const uint32_t *tasks;
 	uint32_t nr;
 
 	(void)state;
-	for (uint64_t i = 0; i < ROWS + 10; i++)
-		slice(&f, i, i + 1, 0, 0);
-	ends = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns), 4000, &nr);
-	assert_non_null(ends);
+	for (uint32_t i = 0; i < ROWS + 10; i++)
+		slice(&f, i, i + 1, 7 * i, 0);
+	tasks = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, task), 4000, &nr);
+	assert_non_null(tasks);
 	expect_eq(nr, ROWS - 4000);
-	expect_eq(ends[5], 4006);
-	ends = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns), ROWS, &nr);
-	assert_non_null(ends);
+	expect_eq(tasks[5], 7 * 4005);
+	tasks = timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, task), ROWS, &nr);
+	assert_non_null(tasks);
 	expect_eq(nr, 10);
-	expect_eq(ends[9], ROWS + 10);
+	expect_eq(tasks[9], 7 * (ROWS + 9));
 	assert_null(timeline_column(f.t, TIMELINE_SLICE, 1, 0, &nr));
-	assert_null(timeline_column(f.t, TIMELINE_SLICE, 0, ROWS + 10, &nr));
+	assert_null(timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, task),
+	                            ROWS + 10, &nr));
+	assert_null(
+		timeline_column(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, end_ns), 0, &nr));
+	timeline_free(f.t);
+}
+
+static void times_are_copied_across_chunks(void **state)
+{
+	struct fixture f = make(0, 0);
+	size_t ends = offsetof(struct pair_slice, end_ns);
+	uint64_t got[30];
+
+	(void)state;
+	for (uint64_t i = 0; i < ROWS + 10; i++)
+		slice(&f, i, i * 2000000000, 0, 0); /* most are far from the first of their chunk */
+	expect_eq(timeline_times(f.t, TIMELINE_SLICE, ends, ROWS - 15, got, 30), 25);
+	for (uint64_t i = 0; i < 25; i++)
+		expect_eq(got[i], (ROWS - 15 + i) * 2000000000);
+	expect_eq(timeline_times(f.t, TIMELINE_SLICE, ends, ROWS - 15, got, 3), 3);
+	expect_eq(timeline_times(f.t, TIMELINE_SLICE, ends, ROWS + 10, got, 30), 0);
+	expect_eq(timeline_times(f.t, TIMELINE_SLICE, offsetof(struct pair_slice, task), 0, got,
+	                         30),
+	          0);
+	timeline_free(f.t);
+}
+
+static uint64_t any(void)
+{
+	return (uint64_t)rand() << 33 ^ (uint64_t)rand() << 11 ^ (uint64_t)rand();
+}
+
+/* Unknown, near the others, or anywhere. */
+static uint64_t any_time(void)
+{
+	const uint64_t near_ns = 5000000000 - (1U << 30);
+
+	switch (rand() % 4) {
+	case 0:
+		return 0;
+	case 1:
+		return any();
+	case 2: /* around the bounds of what is near */
+		return (rand() % 2 ? near_ns : near_ns + 0x7fffffff) - 2 + (uint64_t)rand() % 5;
+	default:
+		return 5000000000ULL + (uint64_t)rand() % 1000000;
+	}
+}
+
+#define ANY_ROWS    300
+#define SAME(field) expect_eq(got.field, want[i].field)
+
+static void every_field_of_a_span_comes_back(void **state)
+{
+	struct fixture f = make(0, 0);
+	struct pair_span want[ANY_ROWS];
+	union timeline_row row;
+
+	(void)state;
+	for (int i = 0; i < ANY_ROWS; i++) {
+		want[i] = (struct pair_span){ i ? any_time() : 5000000000,
+			                      i ? any_time() : 5000000000,
+			                      any(),
+			                      any(),
+			                      (uint32_t)any(),
+			                      (uint32_t)any(),
+			                      (uint32_t)any(),
+			                      (uint16_t)any(),
+			                      (uint8_t)any(),
+			                      (uint8_t)any() };
+		f.out.span(f.out.ctx, &want[i]);
+	}
+	for (uint64_t i = 0; i < ANY_ROWS; i++) {
+		struct pair_span got;
+
+		assert_true(timeline_row(f.t, TIMELINE_SPAN, i, &row));
+		got = row.span;
+		SAME(start_ns);
+		SAME(end_ns);
+		SAME(id);
+		SAME(value);
+		SAME(task);
+		SAME(name_id);
+		SAME(category_id);
+		SAME(cpu);
+		SAME(kind);
+		SAME(flags);
+	}
+	timeline_free(f.t);
+}
+
+static void every_field_of_a_queue_comes_back(void **state)
+{
+	struct fixture f = make(0, 0);
+	struct pair_dsq want[ANY_ROWS];
+	union timeline_row row;
+
+	(void)state;
+	for (int i = 0; i < ANY_ROWS; i++) {
+		want[i] = (struct pair_dsq){ any_time(),      any_time(),      any(),
+			                     any(),           (uint32_t)any(), (uint32_t)any(),
+			                     (uint16_t)any(), (uint8_t)any(),  (uint8_t)any(),
+			                     (uint8_t)any(),  (uint8_t)any() };
+		f.out.dsq(f.out.ctx, &want[i]);
+	}
+	for (uint64_t i = 0; i < ANY_ROWS; i++) {
+		struct pair_dsq got;
+
+		assert_true(timeline_row(f.t, TIMELINE_DSQ, i, &row));
+		got = row.dsq;
+		SAME(start_ns);
+		SAME(end_ns);
+		SAME(dsq_id);
+		SAME(vtime);
+		SAME(task);
+		SAME(layer);
+		SAME(cpu);
+		SAME(how);
+		SAME(flags);
+		SAME(is_moved);
+		SAME(has_start);
+	}
+	timeline_free(f.t);
+}
+
+static void every_field_of_a_run_and_its_counters_comes_back(void **state)
+{
+	struct fixture f = make(0, 0);
+	struct pair_run run = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct pair_pmu pmu = { 11, 12, 13, 14, 15 };
+	struct pair_mark mark = { 21, 22, 23, 24, 25, 26, 27 };
+	struct pair_counter counter = { 31, 32, 1ULL << 63 | 33, 34, 35, PAIR_DSQ_DEPTH };
+	union timeline_row row;
+
+	(void)state;
+	f.out.run(f.out.ctx, &run);
+	f.out.pmu(f.out.ctx, &pmu);
+	f.out.mark(f.out.ctx, &mark);
+	f.out.counter(f.out.ctx, &counter);
+	assert_true(timeline_row(f.t, TIMELINE_RUN, 0, &row));
+	expect_eq(row.run.ts_ns, 1);
+	expect_eq(row.run.dsq_id, 2);
+	expect_eq(row.run.slice_ns, 3);
+	expect_eq(row.run.vtime, 4);
+	expect_eq(row.run.task, 5);
+	expect_eq(row.run.layer, 6);
+	expect_eq(row.run.cpu, 7);
+	expect_eq(row.run.flags, 8);
+	assert_true(timeline_row(f.t, TIMELINE_PMU, 0, &row));
+	expect_eq(row.pmu.ts_ns, 11);
+	expect_eq(row.pmu.value, 12);
+	expect_eq(row.pmu.task, 13);
+	expect_eq(row.pmu.cpu, 14);
+	expect_eq(row.pmu.index, 15);
+	assert_true(timeline_row(f.t, TIMELINE_MARK, 0, &row));
+	expect_eq(row.mark.name_id, 24);
+	expect_eq(row.mark.kind, 26);
+	expect_eq(row.mark.flags, 27);
+	assert_true(timeline_row(f.t, TIMELINE_COUNTER, 0, &row));
+	expect_eq(row.counter.value, 32);
+	expect_eq(row.counter.id, 1ULL << 63 | 33);
+	expect_eq(row.counter.tgid, 34);
+	expect_eq(row.counter.kind, PAIR_DSQ_DEPTH);
 	timeline_free(f.t);
 }
 
@@ -135,7 +297,7 @@ static void questions_are_answered_like_a_walk_over_everything(void **state)
 
 		now += (uint64_t)rand() % 10;
 		all[i] = (struct pair_slice){
-			now - len, now, (uint32_t)rand() % 20, (uint16_t)(rand() % 4), 120, 0
+			now - len, now, (uint32_t)rand() % 20, (uint16_t)(rand() % 4), 120, 0, 0
 		};
 		f.out.slice(f.out.ctx, &all[i]);
 	}
@@ -191,6 +353,23 @@ static void a_full_timeline_drops_and_counts(void **state)
 	expect_eq(loss.cut, 0);
 	expect_eq(timeline_end(f.t, TIMELINE_SLICE) + loss.dropped, 5 * ROWS);
 	assert_true(timeline_bytes(f.t) <= 300000);
+	timeline_free(f.t);
+}
+
+/* Each row has a start that lies far back: its memory is given back with the chunk, or serves the next. */
+static void a_window_forgets_far_times_too(void **state)
+{
+	struct fixture f = make(0, 10000);
+	size_t bytes = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 50 * ROWS; i++) {
+		slice(&f, 5 + i, 20000000000 + i, 0, 0);
+		if (i == 10 * ROWS)
+			bytes = timeline_bytes(f.t);
+	}
+	assert_true(bytes > 0);
+	expect_eq(timeline_bytes(f.t), bytes);
 	timeline_free(f.t);
 }
 
@@ -257,10 +436,15 @@ int main(void)
 		cmocka_unit_test(a_row_comes_back_as_it_went_in),
 		cmocka_unit_test(an_empty_timeline_answers_with_nothing),
 		cmocka_unit_test(columns_are_read_without_copies),
+		cmocka_unit_test(times_are_copied_across_chunks),
+		cmocka_unit_test(every_field_of_a_span_comes_back),
+		cmocka_unit_test(every_field_of_a_queue_comes_back),
+		cmocka_unit_test(every_field_of_a_run_and_its_counters_comes_back),
 		cmocka_unit_test(questions_are_answered_like_a_walk_over_everything),
 		cmocka_unit_test(rows_that_come_late_are_found_in_order),
 		cmocka_unit_test(a_full_timeline_drops_and_counts),
 		cmocka_unit_test(a_window_forgets_what_is_older),
+		cmocka_unit_test(a_window_forgets_far_times_too),
 		cmocka_unit_test(the_cap_shortens_the_window),
 		cmocka_unit_test(tables_that_nobody_wants_stay_empty),
 	};

@@ -251,17 +251,34 @@ static void callers_are_bounded(void **state)
 	trigger_eval_free(e);
 }
 
-static void latency_of_a_dispatch_queue_comes_from_outside(void **state)
+static void leave(struct fixture *f, uint64_t start, uint64_t ts, bool is_moved)
+{
+	struct ev_dsq_leave rec = { .hdr = { sizeof(rec), EV_DSQ_LEAVE, 0, 1, ts },
+		                    .start_ns = start,
+		                    .dsq_id = 4,
+		                    .tid = 5,
+		                    .is_moved = is_moved };
+
+	push(f, &rec);
+}
+
+static void a_dispatch_queue_is_left_for_a_cpu(void **state)
 {
 	struct fixture *f = *state;
 	struct hits h = { 0 };
 	struct trigger_eval *e = WATCH(f, &h, "dsq-latency>2ms");
 
 	info(f, 5, 4, "nginx");
-	trigger_eval_dsq(e, task_of(f, 5), 1, 2 * MS, 9 * MS);
-	trigger_eval_dsq(e, task_of(f, 5), 1, 2 * MS + 1, 10 * MS);
+	leave(f, 7 * MS, 9 * MS, false);
+	leave(f, 7 * MS, 19 * MS, true); /* for another queue */
+	leave(f, 0, 29 * MS, false);     /* since when is unknown */
+	expect_eq(h.nr, 0);
+	leave(f, 30 * MS, 32 * MS + 1, false);
 	expect_eq(h.nr, 1);
-	expect_eq(h.list[0].ts_ns, 10 * MS);
+	expect_eq(h.list[0].kind, TRIGGER_DSQ_LATENCY);
+	expect_eq(h.list[0].value, 2 * MS + 1);
+	expect_eq(h.list[0].ts_ns, 32 * MS + 1);
+	expect_eq(h.list[0].tid, 5);
 	trigger_eval_free(e);
 }
 
@@ -290,7 +307,7 @@ int main(void)
 		CASE(nested_calls_are_told_apart),
 		CASE(lost_hits_and_ended_tasks_leave_no_open_calls),
 		CASE(callers_are_bounded),
-		CASE(latency_of_a_dispatch_queue_comes_from_outside),
+		CASE(a_dispatch_queue_is_left_for_a_cpu),
 		cmocka_unit_test(too_many_are_refused),
 	};
 
