@@ -8,7 +8,7 @@
  *   CONDITION = "comm=" GLOB | "pid=" PROCESS | "tid=" THREAD
  *
  * All conditions must hold. The last ">" counts, so FILE may hold others. What each word means is defined in
- * docs/definitions.md; trigger_eval decides when it holds.
+ * docs/flight-recorder.md; trigger_eval decides when it holds.
  */
 #pragma once
 
