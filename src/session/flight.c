@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "session/flight_name.h"
+#include "session/pid_namespace.h"
 #include "session/trace_file.h"
 #include "sys/caps.h"
 #include "sys/features.h"
@@ -199,6 +200,7 @@ static int make_box(struct flight *f, struct diag *d)
 		.trigger_texts = f->cfg.trigger_texts,
 		.nr_triggers = f->cfg.nr_triggers,
 		.max_dumps = f->cfg.max_dumps,
+		.self_tgid = pid_namespace_is_initial() ? (uint32_t)getpid() : 0,
 		.calls = { .ctx = f, .open = open_dump, .ended = end_dump },
 	};
 

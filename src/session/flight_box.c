@@ -174,6 +174,8 @@ static void on_fire(void *ctx, const struct trigger_hit *hit)
 {
 	struct flight_box *b = ctx;
 
+	if (b->cfg.self_tgid && hit->tgid == b->cfg.self_tgid)
+		return;
 	b->nr_fired++;
 	if (may_dump(b) && b->now_ns >= b->ready_ns)
 		begin_dump(b, hit);

@@ -53,6 +53,7 @@ struct flight_box_cfg {
 	const char *const *trigger_texts; /* as given, for the trace; must stay valid */
 	size_t nr_triggers;
 	uint64_t max_dumps; /* 0 = any number */
+	uint32_t self_tgid; /* the recorder, which never fires; 0 = unknown */
 	struct flight_calls calls;
 };
 

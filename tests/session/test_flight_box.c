@@ -59,6 +59,7 @@ static void make(struct fixture *f, size_t bytes, uint64_t max_dumps)
 		.trigger_texts = texts,
 		.nr_triggers = 2,
 		.max_dumps = max_dumps,
+		.self_tgid = 70,
 		.calls = { .ctx = f, .open = open_trace, .ended = ended },
 	};
 
@@ -142,6 +143,21 @@ static void a_slow_one_makes_one_with_before_and_after(void **state)
 	assert_true(f.dumps[0].bytes > 0);
 	flight_box_free(f.box);
 	expect_eq(f.nr_ended, 1);
+}
+
+static void the_recorder_itself_does_not_fire(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	make(&f, 16 * MIB, 0);
+	push(&f, rec_task_info(7, 70, 1, "schedscope"));
+	run_after(&f, 20 * SECOND, 20 * MS);
+	expect_eq(stats_of(&f).fired, 0);
+	push(&f, rec_task_info(7, 71, 1, "other"));
+	run_after(&f, 21 * SECOND, 20 * MS);
+	expect_eq(stats_of(&f).fired, 1);
+	flight_box_free(f.box);
 }
 
 static void a_young_recorder_tells_how_little_it_has(void **state)
@@ -317,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fast_wakeups_make_no_dump),
 		cmocka_unit_test(a_slow_one_makes_one_with_before_and_after),
+		cmocka_unit_test(the_recorder_itself_does_not_fire),
 		cmocka_unit_test(a_young_recorder_tells_how_little_it_has),
 		cmocka_unit_test(what_fires_during_dump_and_cooldown_is_counted),
 		cmocka_unit_test(a_wish_overrules_the_cooldown_but_not_a_dump),
