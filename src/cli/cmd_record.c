@@ -12,10 +12,11 @@
 #include "base/match.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/record_events.h"
+#include "cli/record_flight.h"
+#include "cli/record_pmu.h"
 #include "cli/record_probes.h"
-#include "collect/scx_plan.h"
 #include "session/recorder.h"
-#include "sys/pmu.h"
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
@@ -38,65 +39,29 @@ struct record_args {
 	bool is_compressed;
 	int rings;
 	uint64_t ring_kib;
+	struct flight_args flight;
 	bool is_verbose;
 	bool is_debug;
 };
 
 static const char *const ring_names[] = { "llc", "cpu", NULL };
 
-static const struct record_args defaults = { 0 };
-
-/* Kinds by one name, for --events. */
-struct event_set {
-	const char *name;
-	uint64_t kinds;
+static const struct record_args defaults = {
+	.flight = { .after_ns = 2 * SECOND_NS, .cooldown_ns = 30 * SECOND_NS, .keep_mib = 256 },
 };
-
-#define SCHED_KINDS \
-	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_MIGRATE))
-#define TASK_KINDS \
-	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
-#define IRQ_KINDS                                                                \
-	(EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT) | EV_BIT(EV_SOFTIRQ_ENTRY) | \
-	 EV_BIT(EV_SOFTIRQ_EXIT))
-#define POWER_KINDS (EV_BIT(EV_CPU_IDLE) | EV_BIT(EV_CPU_FREQ) | EV_BIT(EV_CPU_HOTPLUG))
-#define IPI_KINDS   (EV_BIT(EV_IPI_SEND) | EV_BIT(EV_IPI_ENTRY) | EV_BIT(EV_IPI_EXIT))
-#define WORK_KINDS  (EV_BIT(EV_WORK_START) | EV_BIT(EV_WORK_END))
-#define OTHER_KINDS \
-	(EV_BIT(EV_HANG) | EV_BIT(EV_WAIT) | EV_BIT(EV_HW_PRESSURE) | EV_BIT(EV_GPU_MEM))
-
-#define DEFAULT_KINDS (SCHED_KINDS | TASK_KINDS | IRQ_KINDS | POWER_KINDS)
-
-static const struct event_set event_sets[] = {
-	{ "default", DEFAULT_KINDS },
-	{ "sched", SCHED_KINDS },
-	{ "wakeup", EV_BIT(EV_WAKEUP) },
-	{ "task", TASK_KINDS },
-	{ "irq", IRQ_KINDS },
-	{ "power", POWER_KINDS },
-	{ "ipi", IPI_KINDS },
-	{ "workqueue", WORK_KINDS },
-	{ "other", OTHER_KINDS },
-	{ "scx", SCX_KINDS },
-	{ "all",
-	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
-};
-
-static const char *const event_set_names[] = { "default", "sched", "wakeup", "task",
-	                                       "irq",     "power", "ipi",    "workqueue",
-	                                       "other",   "scx",   "all",    NULL };
 
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct record_args, output,
-		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file"),
+		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file",
+		.details = "With --keep or --trigger: a directory, or the directory and how the names of all files begin."),
 	OPT_DURATION(0, "duration", "SECONDS", struct record_args, duration_ns, SECOND_NS, 10 * MS_NS,
 		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
-		.choices = event_set_names,
+		.choices = record_event_sets,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
@@ -136,7 +101,27 @@ static const struct opt options[] = {
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
 	OPT_U64(0, "ring-kib", "KIB", struct record_args, ring_kib, 64, 131072,
 		"size of each ring buffer, a power of two; chosen from CPUs and memory if not given"),
-	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr"),
+	OPT_DURATION(0, "keep", "TIME", struct record_args, flight.keep_ns, SECOND_NS, 100 * MS_NS, 3600 * SECOND_NS,
+		"keep the last TIME in memory, and write only when a trigger or SIGUSR2 asks for it",
+		.heading = "Flight recorder",
+		.details = "10s if only --trigger is given. Without --trigger, SIGUSR2 alone makes a dump."),
+	OPT_LIST(0, "trigger", "WHAT>LIMIT[,IF]", struct record_args, flight.triggers,
+		"write a dump when this happens, as wakeup-latency>5ms",
+		.details = "WHAT is wakeup-latency, sleep, slice or dsq-latency with a time, queue-depth with a number, or "
+			   "uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
+			   "hold: comm=GLOB, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it: > "
+			   "means something to shells. A duration is judged when it has ended."),
+	OPT_DURATION(0, "after", "TIME", struct record_args, flight.after_ns, SECOND_NS, 0, 3600 * SECOND_NS,
+		"how long a dump goes on after what fired", OPT_GIVEN(struct record_args, flight.has_after)),
+	OPT_DURATION(0, "cooldown", "TIME", struct record_args, flight.cooldown_ns, SECOND_NS, 0, YEAR_NS,
+		"no dump for this time after the end of one; SIGUSR2 is obeyed all the same",
+		OPT_GIVEN(struct record_args, flight.has_cooldown)),
+	OPT_U64(0, "max-dumps", "N", struct record_args, flight.max_dumps, 1, 1000000,
+		"stop after so many dumps; goes on if not given", OPT_GIVEN(struct record_args, flight.has_max_dumps)),
+	OPT_U64(0, "keep-mib", "MIB", struct record_args, flight.keep_mib, 1, 1048576,
+		"memory for what is kept; if it is full before TIME is, less is kept, and told",
+		OPT_GIVEN(struct record_args, flight.has_keep_mib)),
+	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
 	OPT_FLAG(0, "debug", struct record_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,
 };
@@ -147,102 +132,11 @@ static const struct opt_example examples[] = {
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
+	{ "schedscope record --keep 10s --trigger 'wakeup-latency>5ms,comm=nginx*' -o /var/tmp",
+	  "wait for the next slow wakeup, and write the 10 s before it and 2 s after" },
 	{ 0 },
 };
 /* clang-format on */
-
-static int add_events(const char *word, uint64_t *kinds, struct diag *d)
-{
-	unsigned int kind = ev_kind_by_name(word);
-	const char *near;
-	char hint[96];
-
-	for (size_t i = 0; i < sizeof(event_sets) / sizeof(event_sets[0]); i++) {
-		if (strcmp(event_sets[i].name, word) == 0) {
-			*kinds |= event_sets[i].kinds;
-			return 0;
-		}
-	}
-	if (kind && (kind < EV_PROBE || EV_BIT(kind) & SCX_KINDS)) {
-		*kinds |= EV_BIT(kind);
-		return 0;
-	}
-	near = opt_nearest(word, event_set_names);
-	snprintf(hint, sizeof(hint), near ? "did you mean '%s'?" : "see 'schedscope record --help'",
-	         near);
-	return diag_set(d, -EINVAL, hint, "'%.60s' is no event that can be recorded", word);
-}
-
-static int add_list(const char *list, uint64_t *kinds, struct diag *d)
-{
-	SCOPED(scoped_free) char *words = strdup(list);
-	char *rest = words, *word;
-	int err = words ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
-
-	while (!err && (word = strsep(&rest, ",")))
-		err = add_events(word, kinds, d);
-	return err;
-}
-
-static int parse_events(const struct opt_list *list, uint64_t *kinds, struct diag *d)
-{
-	int err = 0;
-
-	*kinds = list->nr ? EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) : DEFAULT_KINDS;
-	for (size_t i = 0; !err && i < list->nr; i++)
-		err = add_list(list->items[i], kinds, d);
-	/* Records carry ids; names come from the lifecycle. */
-	*kinds |= TASK_KINDS;
-	return err;
-}
-
-/* Whether sched_ext was asked for in so many words, and not as a part of all. */
-static bool names_scx(const struct opt_list *list)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (strcasestr(list->items[i], "scx") || strcasestr(list->items[i], "dsq"))
-			return true;
-	return false;
-}
-
-/* Names of the events to count; the pointers are into the names. */
-struct pmu_words {
-	char names[EV_PMU_MAX][PMU_NAME_MAX];
-	const char *words[EV_PMU_MAX];
-	size_t nr;
-};
-
-static int add_pmu(struct pmu_words *p, const char *name, struct diag *d)
-{
-	for (size_t i = 0; i < p->nr; i++)
-		if (strcmp(p->names[i], name) == 0)
-			return 0;
-	if (!name[0])
-		return diag_set(d, -EINVAL, "leave the comma out", "--pmu has a name missing");
-	if (strlen(name) >= PMU_NAME_MAX)
-		return diag_set(d, -EINVAL, NULL, "'%.60s...' is too long for an event", name);
-	if (p->nr == EV_PMU_MAX)
-		return diag_set(d, -EINVAL, "record the others in a second run",
-		                "'%s' is one event too many: %d at a time", name, EV_PMU_MAX);
-	memcpy(p->names[p->nr], name, strlen(name) + 1);
-	p->words[p->nr] = p->names[p->nr];
-	p->nr++;
-	return 0;
-}
-
-static int parse_pmu(const struct opt_list *list, struct pmu_words *out, struct diag *d)
-{
-	char name[2 * PMU_NAME_MAX];
-	int err = 0;
-
-	for (size_t i = 0; i < list->nr; i++) {
-		for (const char *at = list->items[i]; !err && at;) {
-			at = pmu_next_name(at, name, sizeof(name));
-			err = add_pmu(out, name, d);
-		}
-	}
-	return err;
-}
 
 static void default_name(char *buf, size_t size)
 {
@@ -270,68 +164,60 @@ static void show_progress(void *ctx, const struct recorder_stats *s)
 
 	(void)ctx;
 	fprintf(stderr, "\r%6.1f s  %llu events  %s/s  %.1f MB  %llu lost ",
-	        (double)s->elapsed_ns / 1e9, (unsigned long long)s->events,
-	        text_rate(rate, sizeof(rate), (double)s->events * 1e9 / (double)s->elapsed_ns),
-	        (double)s->bytes / 1e6, (unsigned long long)s->lost);
+	        (double)s->totals.elapsed_ns / 1e9, (unsigned long long)s->totals.events,
+	        text_rate(rate, sizeof(rate),
+	                  (double)s->totals.events * 1e9 / (double)s->totals.elapsed_ns),
+	        (double)s->bytes / 1e6, (unsigned long long)s->totals.lost);
 }
 
 static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)
 {
 	static const char *const unit = "bytes per event";
-	double seconds = (double)s->elapsed_ns / 1e9;
+	double seconds = (double)s->totals.elapsed_ns / 1e9;
 
 	if (has_progress)
 		fputs("\r\033[K", stderr);
 	fprintf(stderr, "%s: %.1f s, %llu events (%llu switches, %llu wakings), %llu lost, %.1f MB",
-	        path, seconds, (unsigned long long)s->events, (unsigned long long)s->switches,
-	        (unsigned long long)s->wakings, (unsigned long long)s->lost,
-	        (double)s->bytes / 1e6);
-	if (s->hits)
-		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->hits);
-	if (s->one_in > 1)
-		fprintf(stderr, ", one wakeup in %llu sampled", (unsigned long long)s->one_in);
+	        path, seconds, (unsigned long long)s->totals.events,
+	        (unsigned long long)s->totals.switches, (unsigned long long)s->totals.wakings,
+	        (unsigned long long)s->totals.lost, (double)s->bytes / 1e6);
+	if (s->totals.hits)
+		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->totals.hits);
+	if (s->totals.one_in > 1)
+		fprintf(stderr, ", one wakeup in %llu sampled",
+		        (unsigned long long)s->totals.one_in);
 	if (s->written)
 		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
 	fputc('\n', stderr);
 	for (unsigned int kind = 1; kind < EV_KIND_MAX; kind++)
-		if (s->missing & EV_BIT(kind))
+		if (s->totals.missing & EV_BIT(kind))
 			log_info("this kernel has no tracepoint for %s", ev_kind_name(kind));
-	if (s->breaks && !s->is_filtered)
+	if (s->breaks && !s->totals.is_filtered)
 		log_warn(
 			"%llu switches do not follow from the one before: this kernel leaves some out",
 			(unsigned long long)s->breaks);
 }
 
-/* What was asked for by name and cannot be had is worth a word before, not after. */
-static void tell_missing(const struct recorder *r, const struct opt_list *events)
-{
-	bool is_there = access("/sys/kernel/sched_ext", F_OK) == 0;
-
-	if (recorder_missing(r) & SCX_KINDS && names_scx(events))
-		log_warn("scx events are not available: this kernel %s",
-		         is_there ? "does not let sched_ext be traced" : "has no sched_ext");
-}
-
 static int record(const struct recorder_cfg *cfg, const struct opt_list *events, struct diag *d)
 {
 	/* Onto a terminal that is free for it: neither the command's nor that of the trace itself. */
-	bool has_progress = isatty(STDERR_FILENO) && !cfg->command;
+	bool has_progress = isatty(STDERR_FILENO) && !cfg->source.command;
 	struct recorder *r = NULL;
 	struct recorder_stats stats = { 0 };
-	enum recorder_end why = RECORDER_END_TIME;
+	enum record_end why = RECORD_END_TIME;
 	int err = recorder_open(cfg, d, &r), closing;
 
 	if (err)
 		return err;
-	if (recorder_nr_cgroups(r) == 0 && cfg->nr_cgroup)
+	if (recorder_nr_cgroups(r) == 0 && cfg->source.nr_cgroup)
 		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
-	tell_missing(r, events);
+	record_events_missing(events, recorder_missing(r));
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
-	if (why == RECORDER_END_COMMAND && WIFEXITED(stats.command_status) &&
-	    WEXITSTATUS(stats.command_status))
-		log_warn("the command ended with %d", WEXITSTATUS(stats.command_status));
+	if (why == RECORD_END_COMMAND && WIFEXITED(stats.totals.command_status) &&
+	    WEXITSTATUS(stats.totals.command_status))
+		log_warn("the command ended with %d", WEXITSTATUS(stats.totals.command_status));
 	return err ? err : closing;
 }
 
@@ -350,9 +236,43 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->wants_stacks)
 		return diag_set(d, -ENOTSUP, "leave --stacks out",
 		                "not available: stacks come with profiling, which is not there yet");
+	if (args->wants_system_stats && record_flight_is_wanted(&args->flight))
+		return diag_set(d, -EINVAL, "leave one of them out",
+		                "a flight recorder keeps no system statistics (-s)");
+	err = record_flight_check(&args->flight, args->output, d);
+	if (err)
+		return err;
 	err = match_new(args->cgroup.items, args->cgroup.nr, d, &match);
 	match_free(match);
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
+}
+
+/* The words of the command, ended by NULL; *out stays NULL without any. */
+static int copy_command(const struct opt_list *command, struct diag *d, char ***out)
+{
+	if (!command->nr)
+		return 0;
+	*out = calloc(command->nr + 1, sizeof(char *));
+	if (!*out)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (size_t i = 0; i < command->nr; i++)
+		(*out)[i] = (char *)command->items[i];
+	return 0;
+}
+
+/* One file, whose name is chosen if none was given. */
+static int record_to_file(const struct recorder_cfg *given, const struct opt_list *events,
+                          struct diag *d)
+{
+	struct recorder_cfg cfg = *given;
+	char name[64];
+
+	default_name(name, sizeof(name));
+	if (!cfg.path)
+		cfg.path = name;
+	else if (strcmp(cfg.path, "-") == 0)
+		cfg.path = "/dev/stdout";
+	return record(&cfg, events, d);
 }
 
 static int run_args(const struct opt_command *self, const struct record_args *args,
@@ -361,50 +281,42 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 {
 	SCOPED(scoped_free) char **child = NULL;
 	struct recorder_cfg cfg = {
+		.source = {
+			.tgid = (uint32_t)args->pid,
+			.cgroup = args->cgroup.items,
+			.nr_cgroup = args->cgroup.nr,
+			.probes = probes->items,
+			.nr_probes = probes->nr,
+			.one_in = (uint32_t)args->one_in,
+			.is_per_cpu_rings = args->rings == 1,
+			.ring_bytes = (uint32_t)args->ring_kib * 1024,
+			.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
+		},
 		.path = args->output,
-		.tgid = (uint32_t)args->pid,
-		.cgroup = args->cgroup.items,
-		.nr_cgroup = args->cgroup.nr,
-		.probes = probes->items,
-		.nr_probes = probes->nr,
-		.one_in = (uint32_t)args->one_in,
 		.wants_system_stats = args->wants_system_stats,
-		.is_per_cpu_rings = args->rings == 1,
-		.ring_bytes = (uint32_t)args->ring_kib * 1024,
 		.is_compressed = args->is_compressed,
-		.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
 		.command_line = words,
 	};
-	struct pmu_words pmu = { .nr = 0 };
+	struct record_pmu pmu = { .nr = 0 };
 	struct diag d = { 0 };
-	char name[64];
-	int err = parse_events(&args->events, &cfg.kinds, &d);
+	int err = record_events_parse(&args->events, &cfg.source.kinds, &d);
 
 	if (!err)
-		err = parse_pmu(&args->pmu, &pmu, &d);
+		err = record_pmu_parse(&args->pmu, &pmu, &d);
 	if (!err)
 		err = check_args(args, command, &d);
-	cfg.pmu = pmu.words;
-	cfg.nr_pmu = pmu.nr;
+	cfg.source.pmu = pmu.words;
+	cfg.source.nr_pmu = pmu.nr;
 	if (err == -EINVAL)
 		return cli_usage_error(self, &d);
-	if (!err && command->nr) {
-		child = calloc(command->nr + 1, sizeof(*child));
-		if (!child)
-			err = diag_set(&d, -ENOMEM, NULL, "out of memory");
-		for (size_t i = 0; child && i < command->nr; i++)
-			child[i] = (char *)command->items[i];
-		cfg.command = child;
-	}
-	signal(SIGPIPE, SIG_IGN);
-	if (cfg.path && strcmp(cfg.path, "-") == 0)
-		cfg.path = "/dev/stdout";
-	if (!cfg.path) {
-		default_name(name, sizeof(name));
-		cfg.path = name;
-	}
 	if (!err)
-		err = record(&cfg, &args->events, &d);
+		err = copy_command(command, &d, &child);
+	cfg.source.command = child;
+	signal(SIGPIPE, SIG_IGN);
+	if (!err)
+		err = record_flight_is_wanted(&args->flight)
+		              ? record_flight_run(&args->flight, &cfg, &args->events, &d)
+		              : record_to_file(&cfg, &args->events, &d);
 	return err ? cli_fail(&d) : CLI_OK;
 }
 
@@ -437,6 +349,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	opt_list_done(&args.events);
 	opt_list_done(&args.cgroup);
 	opt_list_done(&args.pmu);
+	opt_list_done(&args.flight.triggers);
 	return exit_code;
 }
 
@@ -450,7 +363,13 @@ const struct opt_command cmd_record = {
 		"which opens in ui.perfetto.dev. With a command, records while it runs.\n\n"
 		"The file can be loaded at any moment, also after the program was killed or the disk was full. Memory "
 		"does not grow with the recording. Events that found no room in the ring buffers are counted per kind "
-		"and CPU, told in the summary and stored in the trace.",
+		"and CPU, told in the summary and stored in the trace.\n\n"
+		"With --keep or --trigger it is a flight recorder: it keeps the last seconds in memory, for days if need "
+		"be, and writes them with what comes after when a trigger holds or SIGUSR2 comes. Each dump is a trace of "
+		"its own, named after the time and what fired: "
+		"schedscope-20261115T053012-wakeup-latency-6.2ms-nginx-1234.pftrace. What fires while a dump is written, "
+		"or during the cooldown, is counted only. --duration, a command or -p limit the whole run. If a dump cannot "
+		"be written, as on a full disk, one line says so, what is on disk stays, and the recorder goes on.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

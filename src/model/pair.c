@@ -366,6 +366,8 @@ static void take_task_info(struct pair *p, const struct ev_hdr *rec)
 static void lose_switches(struct pair *p, struct pair_cpu_state *c)
 {
 	p->losses.switches++;
+	for (uint32_t i = 0; i < p->nr_cpus; i++)
+		p->cpus[i].nr_runnable = 0;
 	if (c->mode == PAIR_CPU_UNKNOWN)
 		return;
 	p->breaks.lost_slices++;
@@ -499,7 +501,7 @@ static void finish_cpu(struct pair *p, uint32_t cpu)
 	else
 		end_slice(p, c, (uint16_t)cpu, PAIR_END_OPEN, 0);
 	if (c->task != TASKS_NONE)
-		p->states[c->task].mode = TASK_DEAD;
+		p->states[c->task].mode = TASK_DEAD; /* nothing is counted any more */
 	c->since_ns = p->now_ns;
 }
 
@@ -534,6 +536,7 @@ bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out)
 		.busy_ns = c->busy_ns + (c->mode == PAIR_CPU_BUSY ? open_ns : 0),
 		.idle_ns = c->idle_ns + (c->mode == PAIR_CPU_IDLE ? open_ns : 0),
 		.unknown_ns = c->unknown_ns + (c->mode == PAIR_CPU_UNKNOWN ? open_ns : 0),
+		.nr_runnable = c->nr_runnable,
 	};
 	return true;
 }

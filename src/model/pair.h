@@ -132,6 +132,14 @@ struct pair_wakeup {
 	uint8_t flags;      /* EV_FLAG_* */
 };
 
+/* A woken or new task is put on a queue, when sched_wakeup is recorded. */
+struct pair_queued {
+	uint64_t ts_ns;
+	uint32_t task;
+	uint32_t depth; /* tasks that are known to be runnable there, running and this one included */
+	uint16_t cpu;
+};
+
 struct pair_migration {
 	uint64_t ts_ns;
 	uint32_t task;
@@ -262,6 +270,7 @@ struct pair_out {
 	void (*wait)(void *ctx, const struct pair_wait *row);
 	void (*sleep)(void *ctx, const struct pair_sleep *row);
 	void (*wakeup)(void *ctx, const struct pair_wakeup *row);
+	void (*queued)(void *ctx, const struct pair_queued *row);
 	void (*migration)(void *ctx, const struct pair_migration *row);
 	void (*span)(void *ctx, const struct pair_span *row);
 	void (*counter)(void *ctx, const struct pair_counter *row);
@@ -301,6 +310,7 @@ struct pair_cpu {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
+	uint32_t nr_runnable; /* on it or queued; after lost switches only those seen since */
 };
 
 struct pair_cfg {
