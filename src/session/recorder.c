@@ -92,7 +92,8 @@ static int open_writer(struct recorder *r, struct diag *d)
 		.nr_pmu_names = r->cfg.nr_pmu,
 		.calls = { .clocks = read_clocks, .cmdline = record_cmdline },
 	};
-	const struct record_filter filter = { r->cfg.tgid, r->cfg.cgroup, r->cfg.nr_cgroup };
+	const struct record_filter filter = { r->cfg.tgid, r->cfg.one_in, r->cfg.cgroup,
+		                              r->cfg.nr_cgroup };
 	struct record_facts facts;
 	int err = record_facts_init(&facts, r->topology, &filter);
 
