@@ -175,7 +175,7 @@ static void ask_all(struct event_log *l, const union record *records)
 		for (uint32_t k = 0; k < QUESTIONS; k++) {
 			double ns;
 
-			by[i].from_ns = records[NR_EVENTS / QUESTIONS * k].hdr.ts_ns;
+			by[i].from_ns = records[(size_t)NR_EVENTS / QUESTIONS * k].hdr.ts_ns;
 			ns = ask(l, &by[i]);
 			worst = ns > worst ? ns : worst;
 		}

@@ -4,8 +4,10 @@
 #include "model/event_log_priv.h"
 
 /* More tasks or CPUs than buckets share them: they are told apart when they are read. */
-#define CPU_BUCKETS (1U << 10)
-#define TID_BUCKETS (1U << 16)
+#define CPU_BUCKETS     (1U << 10)
+#define MIN_TID_BUCKETS (1U << 6)
+#define MAX_TID_BUCKETS (1U << 16)
+#define TID_BUCKET_ROWS 16U /* on average, while there are buckets */
 
 void event_log_index_free(struct log_index *ix)
 {
@@ -53,9 +55,18 @@ static void walk(const struct event_log *l, struct log_index *ix, bool is_tid)
 	}
 }
 
+static uint32_t tid_buckets(const struct event_log *l)
+{
+	uint32_t nr = MIN_TID_BUCKETS;
+
+	while (nr < MAX_TID_BUCKETS && 1ULL * nr * TID_BUCKET_ROWS < l->nr)
+		nr *= 2;
+	return nr;
+}
+
 static int build(const struct event_log *l, struct log_index *ix, bool is_tid)
 {
-	uint32_t nr_buckets = is_tid ? TID_BUCKETS : CPU_BUCKETS, nr;
+	uint32_t nr_buckets = is_tid ? tid_buckets(l) : CPU_BUCKETS, nr;
 
 	if (ix->nr_buckets)
 		return 0;

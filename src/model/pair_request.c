@@ -68,59 +68,58 @@ static struct pair_request *find(const struct pair *p, const struct key *key)
 	return map_find(p->requests->of, key, &i) ? &p->requests->at[i] : NULL;
 }
 
-/* A place for one more; NO_REQUEST without room. */
-static uint32_t take_place(struct pair_requests *r)
+/* A place for one more; NULL without room. */
+static struct pair_request *take_place(struct pair_requests *r)
 {
 	struct pair_request *more;
-	uint32_t i = r->free, max;
+	uint32_t max = r->max ? r->max * 2 : FIRST_REQUESTS, i = r->free;
 
-	if (i != NO_REQUEST) {
+	if (i != NO_REQUEST && r->at) {
 		r->free = r->at[i].next_free;
-		return i;
+		return &r->at[i];
 	}
-	if (r->nr == r->max) {
-		max = r->max ? r->max * 2 : FIRST_REQUESTS;
+	if (r->nr == r->max || !r->at) {
 		more = max <= PAIR_MAX_REQUESTS ? realloc(r->at, max * sizeof(*more)) : NULL;
 		if (!more)
-			return NO_REQUEST;
+			return NULL;
 		r->at = more;
 		r->max = max;
 	}
-	return r->nr++;
+	return &r->at[r->nr++];
 }
 
-static void give_back(struct pair_requests *r, uint32_t i)
+static void give_back(struct pair_requests *r, struct pair_request *q)
 {
-	r->at[i].is_open = false;
-	r->at[i].next_free = r->free;
-	r->free = i;
+	q->is_open = false;
+	q->next_free = r->free;
+	r->free = (uint32_t)(q - r->at);
 }
 
 static struct pair_request *open_request(struct pair *p, const struct key *key, uint32_t tid)
 {
 	struct pair_requests *r = p->requests;
-	uint32_t i = take_place(r);
+	struct pair_request *q = take_place(r);
 
-	if (i != NO_REQUEST && map_insert(r->of, key, i) < 0) {
-		give_back(r, i);
-		i = NO_REQUEST;
+	if (q && map_insert(r->of, key, (uint32_t)(q - r->at)) < 0) {
+		give_back(r, q);
+		q = NULL;
 	}
-	if (i == NO_REQUEST) {
+	if (!q) {
 		p->breaks.no_room++;
 		return NULL;
 	}
-	r->at[i] = (struct pair_request){
+	*q = (struct pair_request){
 		.key = *key,
 		.task = tasks_see(p->tasks, tid, p->now_ns),
 		.is_open = true,
 	};
-	return &r->at[i];
+	return q;
 }
 
 static void close_request(struct pair *p, struct pair_request *q)
 {
 	(void)map_remove(p->requests->of, &q->key);
-	give_back(p->requests, (uint32_t)(q - p->requests->at));
+	give_back(p->requests, q);
 }
 
 static void drop_request(struct pair *p, struct pair_request *q)

@@ -62,8 +62,12 @@ static void describe_filter(struct record_facts *f, const struct record_filter *
 {
 	size_t len = 0;
 
+	if (filter->one_in > 1)
+		len = (size_t)snprintf(f->filter, sizeof(f->filter), "one wakeup in %u",
+		                       filter->one_in);
 	if (filter->tgid)
-		len = (size_t)snprintf(f->filter, sizeof(f->filter), "pid %u", filter->tgid);
+		len += (size_t)snprintf(f->filter + len, sizeof(f->filter) - len, "%spid %u",
+		                        len ? ", " : "", filter->tgid);
 	for (size_t i = 0; i < filter->nr_cgroup && len < sizeof(f->filter); i++)
 		len += (size_t)snprintf(f->filter + len, sizeof(f->filter) - len, "%scgroup %s",
 		                        len ? ", " : "", filter->cgroup[i]);

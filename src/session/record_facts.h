@@ -26,7 +26,8 @@ struct record_facts {
 };
 
 struct record_filter {
-	uint32_t tgid; /* 0 = any */
+	uint32_t tgid;   /* 0 = any */
+	uint32_t one_in; /* 0 and 1 = every wakeup */
 	const char *const *cgroup;
 	size_t nr_cgroup;
 };

@@ -25,8 +25,10 @@ static int open_writer(const struct trace_file_cfg *file, struct trace_writer_cf
                        struct diag *d, struct trace_writer **out)
 {
 	struct trace_attr attrs[TRACE_FILE_ATTRS + RECORD_FACTS_ATTRS];
-	const struct record_filter filter = { file->source->tgid, file->source->cgroup,
-		                              file->source->nr_cgroup };
+	const struct record_filter filter = { .tgid = file->source->tgid,
+		                              .one_in = file->source->one_in,
+		                              .cgroup = file->source->cgroup,
+		                              .nr_cgroup = file->source->nr_cgroup };
 	struct record_facts facts;
 	int err = record_facts_init(&facts, file->topology, &filter);
 

@@ -17,6 +17,7 @@ from test_record import Record, decoded, expect_refusal, summary_of
 TARGET = os.environ.get("PROBE_TARGET", str(pathlib.Path(WORKLOAD).with_name("probe_target")))
 UPROBE = f"{TARGET}:probe_me"
 HITS = re.compile(r", (\d+) probe hits")
+EARLY_MOST = 0.1  # wakings of tasks that have not left their CPU, of which only the wakeup is recorded
 HAS_KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
 
@@ -210,13 +211,16 @@ def expect_sampled(*options):
     both = [stories(trace, tids) for trace in traces]
     expect("one wakeup in 8 sampled" in summary["text"], summary["text"])
     expect(traces[1].attributes["sampling_one_in"] == 8, f"attributes {traces[1].attributes}")
+    expect(traces[1].attributes["filter"] == "one wakeup in 8", f"attributes {traces[1].attributes}")
     expect("sampling_one_in" not in traces[0].attributes, "a whole recording that claims to be sampled")
     for tid in tids:
-        # Each waking with its switches; of slices that come of others only what a switch says of both sides.
+        # Each waking with its switches, and no others: who was left out is not shown on a CPU either.
         kinds = [what for _, what in both[1][tid]]
         starts = [i for i, what in enumerate(kinds) if what == "waking"]
         broken = sum(kinds[i:i + 3] != ["waking", "in", "out"] for i in starts[:-1])
         expect(broken <= unseen, f"{broken} of {len(starts)} stories of {tid} are not whole, {unseen} unseen")
+        expect_between(f"switches of {tid}", len(kinds) - len(starts), 2 * len(starts) - 2 - 2 * unseen,
+                       2 * len(starts) + EARLY_MOST * len(starts))
         wakings = [sum(what == "waking" for _, what in story[tid]) for story in both]
         expect(wakings[0] >= 3000, f"only {wakings[0]} wakings of {tid}")
         # Gaps of 1 to 15: a deviation of 4.3 each.

@@ -61,6 +61,12 @@ static void what_was_asked_for_is_told(void **state)
 	expect_eq(record_facts_init(&f, t, &by_cgroup), 0);
 	assert_string_equal(text_of(&f, "filter"), "cgroup a.*, cgroup b");
 	record_facts_done(&f);
+	expect_eq(record_facts_init(&f, t, &(struct record_filter){ .tgid = 9, .one_in = 8 }), 0);
+	assert_string_equal(text_of(&f, "filter"), "one wakeup in 8, pid 9");
+	record_facts_done(&f);
+	expect_eq(record_facts_init(&f, t, &(struct record_filter){ .one_in = 1 }), 0);
+	assert_null(text_of(&f, "filter"));
+	record_facts_done(&f);
 	topology_free(t);
 }
 

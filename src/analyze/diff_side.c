@@ -1,0 +1,240 @@
+#include "analyze/diff_side.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hist.h"
+
+#define SECOND_NS 1e9
+
+static struct diff_group *add_group(struct diff_side *side, const char *comm)
+{
+	struct diff_group *g;
+
+	if (side->nr == side->capacity) {
+		uint32_t capacity = side->capacity ? 2 * side->capacity : 64;
+		struct diff_group **groups = reallocarray(side->groups, capacity,
+		                                          sizeof(struct diff_group *));
+
+		if (!groups)
+			return NULL;
+		side->groups = groups;
+		side->capacity = capacity;
+	}
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	g->comm = comm;
+	side->groups[side->nr++] = g;
+	return g;
+}
+
+/* Of the name that a task has in the end. */
+static struct diff_group *group_of(struct diff_side *side, uint32_t task)
+{
+	const struct task *t = tasks_at(side->s->tasks, task);
+	struct diff_group *g;
+
+	if (!t || t->comm_id >= side->nr_comms)
+		return NULL;
+	if (side->by_comm[t->comm_id])
+		return side->groups[side->by_comm[t->comm_id] - 1];
+	g = add_group(side, source_comm(side->s, task));
+	if (g)
+		side->by_comm[t->comm_id] = side->nr;
+	return g;
+}
+
+static uint32_t window_of(const struct diff_side *side, uint64_t ts_ns)
+{
+	uint64_t nr = ts_ns > side->start_ns ? (ts_ns - side->start_ns) / side->window_ns : 0;
+
+	return nr < DIFF_WINDOWS ? (uint32_t)nr : DIFF_WINDOWS - 1;
+}
+
+static void add_runtime(const struct diff_side *side, struct diff_group *g, uint64_t from,
+                        uint64_t to)
+{
+	while (from < to) {
+		uint32_t window = window_of(side, from);
+		uint64_t end = window + 1 < DIFF_WINDOWS
+		                       ? side->start_ns + (window + 1) * side->window_ns
+		                       : to;
+
+		end = end < to ? end : to;
+		g->runtime_ns[window] += end - from;
+		g->weight += end - from;
+		from = end;
+	}
+}
+
+static void add_slice(const struct diff_side *side, struct diff_group *g,
+                      const struct pair_slice *row)
+{
+	uint64_t from = row->start_ns, to = row->end_ns;
+	uint32_t window = window_of(side, row->end_ns);
+
+	if (!pass_cut(side->s, side->args, &from, &to))
+		return;
+	add_runtime(side, g, from, to);
+	g->nr_switches[window]++;
+	if (row->end != PAIR_END_OPEN)
+		samples_add(&g->sets[DIFF_SLICE][window], row->end_ns - row->start_ns);
+}
+
+static void add_wait(const struct diff_side *side, struct diff_group *g,
+                     const struct pair_wait *row)
+{
+	uint64_t start = row->waking_ns ? row->waking_ns : row->wakeup_ns, from = start,
+		 to = row->end_ns;
+	enum diff_set set = row->cause == PAIR_PREEMPTED ? DIFF_PREEMPTED : DIFF_WAKE;
+
+	if (row->is_open || !pass_cut(side->s, side->args, &from, &to))
+		return;
+	samples_add(&g->sets[set][window_of(side, row->end_ns)], row->end_ns - start);
+}
+
+static void add_row(const struct diff_side *side, struct diff_group *g, enum timeline_table table,
+                    const union timeline_row *row)
+{
+	uint64_t from, to;
+
+	if (table == TIMELINE_SLICE) {
+		add_slice(side, g, &row->slice);
+	} else if (table == TIMELINE_WAIT) {
+		add_wait(side, g, &row->wait);
+	} else {
+		from = row->migration.ts_ns;
+		to = from + 1;
+		if (pass_cut(side->s, side->args, &from, &to))
+			g->nr_migrations[window_of(side, from)]++;
+	}
+}
+
+static uint32_t task_of(enum timeline_table table, const union timeline_row *row)
+{
+	if (table == TIMELINE_SLICE)
+		return row->slice.task;
+	return table == TIMELINE_WAIT ? row->wait.task : row->migration.task;
+}
+
+static int add_table(struct diff_side *side, enum timeline_table table)
+{
+	struct timeline_query q = {
+		.table = table, .task = TASKS_NONE, .cpu = TIMELINE_ANY_CPU, .to_ns = UINT64_MAX
+	};
+	struct timeline_iter it;
+	union timeline_row row;
+
+	if (timeline_find(side->s->timeline, &q, &it))
+		return -ENOMEM;
+	while (timeline_next(&it, NULL, &row)) {
+		uint32_t task = task_of(table, &row);
+		struct diff_group *g;
+
+		if (task == TASKS_NONE || !pass_takes_task(side->s, side->args, task))
+			continue;
+		g = group_of(side, task);
+		if (!g)
+			return -ENOMEM;
+		add_row(side, g, table, &row);
+		add_row(side, side->groups[0], table, &row);
+	}
+	return 0;
+}
+
+int diff_side_fill(struct diff_side *side, const struct source *s, const struct pass_args *args)
+{
+	static const enum timeline_table tables[] = { TIMELINE_SLICE, TIMELINE_WAIT,
+		                                      TIMELINE_MIGRATION };
+	uint64_t from = 0, to = UINT64_MAX;
+	int err = 0;
+
+	*side = (struct diff_side){ .s = s, .args = args };
+	if (!pass_cut(s, args, &from, &to))
+		to = from + DIFF_WINDOWS;
+	side->start_ns = from;
+	side->window_ns = (to - from) / DIFF_WINDOWS ? (to - from) / DIFF_WINDOWS : 1;
+	for (uint32_t i = 0; i < tasks_nr(s->tasks); i++)
+		if (tasks_at(s->tasks, i)->comm_id >= side->nr_comms)
+			side->nr_comms = tasks_at(s->tasks, i)->comm_id + 1;
+	side->by_comm = calloc(side->nr_comms ? side->nr_comms : 1, sizeof(*side->by_comm));
+	if (!side->by_comm || !add_group(side, "(all)"))
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++)
+		err = add_table(side, tables[i]);
+	return err;
+}
+
+void diff_side_done(struct diff_side *side)
+{
+	for (uint32_t i = 0; i < side->nr; i++) {
+		for (int set = 0; set < DIFF_SETS; set++)
+			for (int w = 0; w < DIFF_WINDOWS; w++)
+				samples_done(&side->groups[i]->sets[set][w]);
+		free(side->groups[i]);
+	}
+	free(side->groups);
+	free(side->by_comm);
+}
+
+struct diff_group *diff_side_find(const struct diff_side *side, const char *comm)
+{
+	for (uint32_t i = 0; i < side->nr; i++)
+		if (!strcmp(side->groups[i]->comm, comm))
+			return side->groups[i];
+	return NULL;
+}
+
+/* Of one part; false where it has none. */
+static bool window_value(const struct diff_side *side, struct diff_group *g,
+                         enum diff_metric metric, uint32_t w, double *out, uint64_t *nr)
+{
+	static const enum diff_set sets[] = { [DIFF_WAKE_MEAN] = DIFF_WAKE,
+		                              [DIFF_WAKE_P50] = DIFF_WAKE,
+		                              [DIFF_WAKE_P99] = DIFF_WAKE,
+		                              [DIFF_PREEMPTED_MEAN] = DIFF_PREEMPTED,
+		                              [DIFF_SLICE_MEAN] = DIFF_SLICE };
+	double seconds = (double)side->window_ns / SECOND_NS;
+	struct samples *s;
+
+	*nr = 1;
+	if (metric == DIFF_RUNTIME)
+		*out = 100.0 * (double)g->runtime_ns[w] / (double)side->window_ns;
+	else if (metric == DIFF_SWITCHES)
+		*out = (double)g->nr_switches[w] / seconds;
+	else if (metric == DIFF_MIGRATIONS)
+		*out = (double)g->nr_migrations[w] / seconds;
+	if (metric >= DIFF_RUNTIME)
+		return true;
+	s = &g->sets[sets[metric]][w];
+	*nr = s->nr;
+	if (metric == DIFF_WAKE_P50)
+		*out = (double)samples_percentile(s, HIST_P(50));
+	else if (metric == DIFF_WAKE_P99)
+		*out = (double)samples_percentile(s, HIST_P(99));
+	else
+		*out = samples_mean(s);
+	return s->nr > 0;
+}
+
+struct diff_value diff_value_of(const struct diff_side *side, struct diff_group *g,
+                                enum diff_metric metric)
+{
+	double values[DIFF_WINDOWS], sum = 0;
+	struct diff_value v = { 0 };
+
+	for (uint32_t w = 0; g && w < DIFF_WINDOWS; w++) {
+		uint64_t nr;
+
+		if (!window_value(side, g, metric, w, &values[v.nr_windows], &nr))
+			continue;
+		sum += values[v.nr_windows++];
+		v.nr_samples += nr;
+	}
+	v.mean = v.nr_windows ? sum / v.nr_windows : 0;
+	v.interval = diff_interval(values, v.nr_windows);
+	return v;
+}

@@ -1,0 +1,56 @@
+/* analyze/diff_side — one of both recordings of a diff: metrics by task name and part of time. */
+#pragma once
+
+#include "analyze/diff.h"
+#include "analyze/samples.h"
+
+enum diff_metric {
+	DIFF_WAKE_MEAN,
+	DIFF_WAKE_P50,
+	DIFF_WAKE_P99,
+	DIFF_PREEMPTED_MEAN,
+	DIFF_SLICE_MEAN,
+	DIFF_RUNTIME,
+	DIFF_SWITCHES,
+	DIFF_MIGRATIONS,
+	DIFF_METRICS,
+};
+
+/* Several metrics come from one set of samples. */
+enum diff_set { DIFF_WAKE, DIFF_PREEMPTED, DIFF_SLICE, DIFF_SETS };
+
+struct diff_group {
+	const char *comm;
+	struct samples sets[DIFF_SETS][DIFF_WINDOWS];
+	uint64_t runtime_ns[DIFF_WINDOWS];
+	uint64_t nr_switches[DIFF_WINDOWS];
+	uint64_t nr_migrations[DIFF_WINDOWS];
+	uint64_t weight; /* for the order of names: time run */
+};
+
+struct diff_side {
+	const struct source *s;
+	const struct pass_args *args;
+	uint64_t start_ns, window_ns;
+	struct diff_group **groups; /* the first is all tasks together */
+	uint32_t nr, capacity;
+	uint32_t *by_comm; /* id of a name -> group + 1 */
+	uint32_t nr_comms;
+};
+
+/* -ENOMEM. */
+MUST_USE int diff_side_fill(struct diff_side *side, const struct source *s,
+                            const struct pass_args *args);
+void diff_side_done(struct diff_side *side);
+/* NULL if nobody is called so. */
+struct diff_group *diff_side_find(const struct diff_side *side, const char *comm);
+
+/* A metric over all parts: its mean, the interval, and in how many parts it has a value. */
+struct diff_value {
+	double mean;
+	double interval;
+	uint32_t nr_windows;
+	uint64_t nr_samples;
+};
+struct diff_value diff_value_of(const struct diff_side *side, struct diff_group *g,
+                                enum diff_metric metric);
