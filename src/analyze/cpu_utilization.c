@@ -8,7 +8,7 @@
 #include "analyze/pass.h"
 #include "analyze/passes.h"
 #include "analyze/samples.h"
-#include "base/cleanup.h"
+#include "analyze/scope.h"
 
 #define BUSY_PERCENT 80
 #define HALF_PERCENT 50
@@ -25,8 +25,9 @@ struct cpu_use {
 };
 
 struct use {
-	const struct source *s;
+	struct scope sc;
 	const struct pass_args *args;
+	struct pass_args of_cpus; /* a CPU is as busy as all its tasks make it */
 	struct cpu_use *cpus;
 	uint32_t nr_cpus;
 	uint64_t span_ns;
@@ -37,61 +38,40 @@ static double percent(const struct use *u, const struct cpu_use *c)
 	return u->span_ns ? 100.0 * (double)c->busy_ns / (double)u->span_ns : 0;
 }
 
-static void add_slices(struct use *u, struct timeline_iter *it)
+static void add_slices(struct use *u)
 {
-	union timeline_row row;
+	struct rows it = { .sc = &u->sc };
+	struct pair_slice row;
 
-	while (timeline_next(it, NULL, &row)) {
-		uint64_t from = row.slice.start_ns, to = row.slice.end_ns;
-		struct cpu_use *c = row.slice.cpu < u->nr_cpus ? &u->cpus[row.slice.cpu] : NULL;
+	while (rows_slice(&it, &row)) {
+		uint64_t ns = scope_cut(&u->sc, row.start_ns, row.end_ns);
+		struct cpu_use *c = row.cpu < u->nr_cpus && ns ? &u->cpus[row.cpu] : NULL;
 
-		if (!c || !pass_takes_cpu(u->args, row.slice.cpu) ||
-		    !pass_cut(u->s, u->args, &from, &to))
+		if (!c)
 			continue;
 		c->is_seen = true;
-		c->busy_ns += to - from;
+		c->busy_ns += ns;
 		c->nr_switches++;
-		if (row.slice.end != PAIR_END_OPEN) /* how long it would have run is not known */
-			samples_add(&c->slices, row.slice.end_ns - row.slice.start_ns);
+		if (row.end != PAIR_END_OPEN) /* how long it would have run is not known */
+			samples_add(&c->slices, row.end_ns - row.start_ns);
 	}
 }
 
-static void add_idle(struct use *u, struct timeline_iter *it)
+static void add_idle(struct use *u)
 {
-	union timeline_row row;
+	struct rows it = { .sc = &u->sc };
+	struct pair_idle row;
 
-	while (timeline_next(it, NULL, &row)) {
-		uint64_t from = row.idle.start_ns, to = row.idle.end_ns;
-		struct cpu_use *c = row.idle.cpu < u->nr_cpus ? &u->cpus[row.idle.cpu] : NULL;
+	while (rows_idle(&it, &row)) {
+		uint64_t ns = scope_cut(&u->sc, row.start_ns, row.end_ns);
+		struct cpu_use *c = row.cpu < u->nr_cpus && ns ? &u->cpus[row.cpu] : NULL;
 
-		if (!c || !pass_takes_cpu(u->args, row.idle.cpu) ||
-		    !pass_cut(u->s, u->args, &from, &to))
+		if (!c)
 			continue;
 		c->is_seen = true;
-		c->idle_ns += to - from;
+		c->idle_ns += ns;
 		c->nr_switches++;
 	}
-}
-
-static int collect(struct use *u)
-{
-	struct timeline_query q = { .task = TASKS_NONE,
-		                    .cpu = TIMELINE_ANY_CPU,
-		                    .to_ns = UINT64_MAX };
-	struct timeline_iter it;
-	int err;
-
-	q.table = TIMELINE_SLICE;
-	err = timeline_find(u->s->timeline, &q, &it);
-	if (err)
-		return err;
-	add_slices(u, &it);
-	q.table = TIMELINE_IDLE;
-	err = timeline_find(u->s->timeline, &q, &it);
-	if (err)
-		return err;
-	add_idle(u, &it);
-	return 0;
 }
 
 static void show_cpu(const struct use *u, struct cpu_use *c, struct report *r, const char *key)
@@ -177,21 +157,30 @@ static void show(struct use *u, struct report *r)
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	struct use u = { .s = s, .args = args, .nr_cpus = pair_nr_cpus(s->pair) };
+	struct use u = { .args = args, .of_cpus = *args, .nr_cpus = pair_nr_cpus(s->pair) };
 	int err;
 
-	u.span_ns = pass_span_ns(s, args);
+	u.of_cpus.pid = u.of_cpus.tid = 0;
+	u.of_cpus.comm = NULL;
+	err = scope_init(&u.sc, s, &u.of_cpus, d);
+	if (err)
+		return err;
+	u.span_ns = u.sc.span_ns;
 	u.cpus = calloc(u.nr_cpus ? u.nr_cpus : 1, sizeof(*u.cpus));
 	if (!u.cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	for (uint32_t i = 0; i < u.nr_cpus; i++)
 		u.cpus[i].cpu = i;
-	err = collect(&u);
-	if (!err)
-		show(&u, r);
-	for (uint32_t i = 0; i < u.nr_cpus; i++)
+	add_slices(&u);
+	add_idle(&u);
+	show(&u, r);
+	for (uint32_t i = 0; i < u.nr_cpus; i++) {
+		if (u.cpus[i].slices.has_failed)
+			err = -ENOMEM;
 		samples_done(&u.cpus[i].slices);
+	}
 	free(u.cpus);
+	scope_done(&u.sc);
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 

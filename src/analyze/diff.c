@@ -18,11 +18,11 @@ struct metric {
 };
 
 static const struct metric metrics[DIFF_METRICS] = {
-	[DIFF_WAKE_MEAN] = { "wakeup_latency_mean_ns", true },
-	[DIFF_WAKE_P50] = { "wakeup_latency_p50_ns", true },
-	[DIFF_WAKE_P99] = { "wakeup_latency_p99_ns", true },
-	[DIFF_PREEMPTED_MEAN] = { "preempted_wait_mean_ns", true },
-	[DIFF_SLICE_MEAN] = { "slice_mean_ns", false },
+	[DIFF_WAKE_MEAN] = { "wakeup_latency_mean_us", true },
+	[DIFF_WAKE_P50] = { "wakeup_latency_p50_us", true },
+	[DIFF_WAKE_P99] = { "wakeup_latency_p99_us", true },
+	[DIFF_PREEMPTED_MEAN] = { "preempted_wait_mean_us", true },
+	[DIFF_SLICE_MEAN] = { "slice_mean_us", false },
 	[DIFF_RUNTIME] = { "runtime_percent_of_one_cpu", false },
 	[DIFF_SWITCHES] = { "switches_per_sec", false },
 	[DIFF_MIGRATIONS] = { "migrations_per_sec", false },
@@ -141,7 +141,7 @@ static int by_effect(const void *a, const void *b)
 static void show_value(struct report *r, const char *key, double value, bool is_known)
 {
 	if (is_known)
-		report_double(r, key, value, value < 100 ? 3 : 0);
+		report_double(r, key, value, value < 100 ? 2 : 1);
 	else
 		report_null(r, key);
 }

@@ -8,6 +8,7 @@
 #include "base/hist.h"
 
 #define SECOND_NS 1e9
+#define US_NS     1e3
 
 static struct diff_group *add_group(struct diff_side *side, const char *comm)
 {
@@ -212,11 +213,11 @@ static bool window_value(const struct diff_side *side, struct diff_group *g,
 	s = &g->sets[sets[metric]][w];
 	*nr = s->nr;
 	if (metric == DIFF_WAKE_P50)
-		*out = (double)samples_percentile(s, HIST_P(50));
+		*out = (double)samples_percentile(s, HIST_P(50)) / US_NS;
 	else if (metric == DIFF_WAKE_P99)
-		*out = (double)samples_percentile(s, HIST_P(99));
+		*out = (double)samples_percentile(s, HIST_P(99)) / US_NS;
 	else
-		*out = samples_mean(s);
+		*out = samples_mean(s) / US_NS;
 	return s->nr > 0;
 }
 

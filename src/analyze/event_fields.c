@@ -249,10 +249,24 @@ static const char *comm_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
 	                          : tasks_string(s->tasks, tasks_comm_at(s->tasks, task, ts_ns));
 }
 
+/* Who left, or who woke, where the recorder did not say: 0 there would be the idle task. */
+static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field)
+{
+	if (!(rec->flags & EV_FLAG_UNKNOWN))
+		return false;
+	if (rec->kind == EV_SWITCH)
+		return field->offset == offsetof(struct ev_switch, prev_tid) ||
+		       field->offset == offsetof(struct ev_switch, prev_prio);
+	return (rec->kind == EV_WAKING || rec->kind == EV_WAKEUP || rec->kind == EV_WAKEUP_NEW) &&
+	       field->offset == offsetof(struct ev_wake, waker_tid);
+}
+
 bool event_field_value(const struct source *s, const struct ev_hdr *rec,
                        const struct event_field *field, struct event_value *out)
 {
 	*out = (struct event_value){ 0 };
+	if (is_unknown(rec, field))
+		return false;
 	switch (field->type) {
 	case EVENT_FIELD_TEXT:
 		out->is_text = true;

@@ -81,9 +81,10 @@ static void say_runners(const struct source *s, const struct explain_wait *e, st
 		if (run->ns < wait / SMALL_PART)
 			break;
 		report_string(r, NULL,
-		              report_printf(r,
-		                            "%s CPU %u ran %s for %s of it (%u %%), in %u slice%s.",
-		                            shown ? "Then" : "Meanwhile", e->wait.cpu,
+		              report_printf(r, "%s ran %s for %s of it (%u %%), in %u slice%s.",
+		                            shown ? "It also"
+		                                  : report_printf(r, "Meanwhile CPU %u",
+		                                                  e->wait.cpu),
 		                            name_text(s, run->task, name), time_text(t, run->ns),
 		                            percent(run->ns, wait), run->nr_slices,
 		                            run->nr_slices == 1 ? "" : "s"));

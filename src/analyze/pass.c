@@ -13,9 +13,15 @@
 static const struct {
 	const char *alias, *id;
 } aliases[] = {
-	{ "dsq", "dsq_summary" },          { "migrations", "migration_patterns" },
-	{ "irq", "irq_analysis" },         { "ipi", "ipi_analysis" },
-	{ "softirq", "softirq_analysis" }, { "bottlenecks", "scheduling_bottlenecks" },
+	{ "dsq", "dsq_summary" },
+	{ "migrations", "migration_patterns" },
+	{ "irq", "irq_analysis" },
+	{ "ipi", "ipi_analysis" },
+	{ "softirq", "softirq_analysis" },
+	{ "bottlenecks", "scheduling_bottlenecks" },
+	{ "find_scheduling_bottlenecks", "scheduling_bottlenecks" },
+	{ "correlate_wakeup_to_schedule", "correlation" },
+	{ "detect_outliers", "outliers" },
 };
 
 const struct pass *pass_find(const char *id)

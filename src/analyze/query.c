@@ -160,6 +160,8 @@ static void show_event(const struct source *s, const struct query *q, const stru
 		for (const struct event_field *f = event_fields(rec->kind); f->name; f++)
 			if (event_field_value(s, rec, f, &v))
 				add_value(r, f->name, &v);
+			else
+				report_null(r, f->name);
 		report_end_object(r);
 	}
 	report_end_object(r);

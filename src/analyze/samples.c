@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/sort_u64.h"
 #include "base/hist.h"
 
 #define FIRST_CAPACITY 64
@@ -48,17 +49,10 @@ double samples_mean(const struct samples *s)
 	return s->nr ? (double)samples_sum(s) / (double)s->nr : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static void sort(struct samples *s)
 {
-	if (!s->is_sorted && s->nr)
-		qsort(s->values, s->nr, sizeof(*s->values), compare);
+	if (!s->is_sorted)
+		sort_u64(s->values, s->nr);
 	s->is_sorted = true;
 }
 

@@ -39,14 +39,15 @@ static void print_sentences(const struct report_node *wait, FILE *out)
 		        text_printable(clean, sizeof(clean), at->text, strlen(at->text)));
 }
 
-static void print_runners(const struct report_node *wait, const char *prefix, const char *branch,
+/* The last branch is a corner unless a waker follows. */
+static void print_runners(const struct report_node *wait, const char *tee, const char *last,
                           FILE *out)
 {
 	const struct report_node *all = report_at(wait, "ran_meanwhile");
 	char name[NAME_BYTES], t[TIME_BYTES];
 
 	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
-		fprintf(out, "%s%s %s (%" PRIu64 ") ran %s on its CPU\n", prefix, branch,
+		fprintf(out, "  %s %s (%" PRIu64 ") ran %s on its CPU\n", at->next ? tee : last,
 		        safe(at, "comm", name), num(at, "tid"), time_of(at, "runtime_ns", t));
 }
 
@@ -63,7 +64,7 @@ static void print_tree(const struct report_node *wait, bool is_utf8, FILE *out)
 		return;
 	fprintf(out, "\n  %s (%" PRIu64 ") waited %s for CPU %" PRIu64 "\n", safe(at, "comm", name),
 	        num(at, "tid"), time_of(at, "wait_ns", t), num(at, "cpu"));
-	print_runners(wait, "  ", at->next ? tee : corner, out);
+	print_runners(wait, tee, at->next ? tee : corner, out);
 	for (at = at->next; at; at = at->next, depth++)
 		fprintf(out,
 		        "  %*s%s woken by %s (%" PRIu64

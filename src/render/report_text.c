@@ -177,7 +177,7 @@ static void add_column(struct text *t, struct table *table, const struct report_
 	                        : true;
 	const char *name = title(t, c->key, has_unit);
 
-	if (c->outer)
+	if (c->outer && strcmp(c->outer, "fields")) /* of an event: the names say enough */
 		name = arena_printf(t->mem, "%s %s", title(t, c->outer, false), name);
 	if (is_number(sample))
 		table_col_right(table, name ? name : "", 0);

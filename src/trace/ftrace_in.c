@@ -46,14 +46,14 @@ static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in
 	e->has_pid = false;
 	e->flags = 0;
 	while (pb_next(&in, &f)) {
-		if (f.type == PB_BYTES) {
-			e->member = f.nr;
-			e->body = pb_in_field(&f);
-		} else if (f.nr == FTRACE_TIMESTAMP) {
+		if (f.type == PB_VARINT && f.nr == FTRACE_TIMESTAMP) {
 			ts = f.value;
-		} else if (f.nr == FTRACE_PID) {
+		} else if (f.type == PB_VARINT && f.nr == FTRACE_PID) {
 			e->pid = tid_of(f.value);
 			e->has_pid = true;
+		} else if (f.type == PB_BYTES) {
+			e->member = f.nr;
+			e->body = pb_in_field(&f);
 		} else if (f.nr == FTRACE_COMMON_FLAGS) {
 			e->flags = flags_of(f.value);
 		}

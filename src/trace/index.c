@@ -374,6 +374,12 @@ static enum payload payload_of(uint32_t nr)
 		return PAYLOAD_TRACK_EVENT;
 	case PACKET_PERF_SAMPLE:
 		return PAYLOAD_PERF_SAMPLE;
+	case PACKET_GENERIC_TASK_STATE:
+		return PAYLOAD_TASK_STATE;
+	case PACKET_GENERIC_TASK_RENAME:
+		return PAYLOAD_TASK_RENAME;
+	case PACKET_GENERIC_CPU_FREQ:
+		return PAYLOAD_CPU_FREQ;
 	default:
 		return PAYLOAD_NONE;
 	}

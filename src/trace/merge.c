@@ -12,6 +12,7 @@
 #define TIES_LOOKED  16U /* records of the same time that are compared */
 #define TASKS_CAP    (1U << 26)
 #define PROGRESS     0xffffU
+#define PRIO_UNTOLD  120 /* that of an ordinary task */
 
 static bool is_before(const struct heap_entry *a, const struct heap_entry *b)
 {
@@ -275,7 +276,7 @@ static int take_probe(struct merge *m, struct ev_probe *rec)
 	size_t len;
 	int err;
 
-	if (map_find(m->probe_ids, &text, &rec->probe))
+	if (text >= READER_PROBES_TOLD || map_find(m->probe_ids, &text, &rec->probe))
 		return 0;
 	rec->probe = map_nr(m->probe_ids) + 1;
 	s = reader_text(m->r, text, &len);
@@ -307,6 +308,16 @@ static void take_switch(struct merge *m, struct ev_switch *rec)
 		damage[DAMAGE_COMPACT_SWITCH_NO_PREV]++;
 	}
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
+}
+
+int merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
+{
+	struct merge_cpu *c = &m->cpus[rec->cpu];
+
+	if (c->is_known)
+		return 0;
+	*c = (struct merge_cpu){ .is_known = true, .tid = tid, .prio = PRIO_UNTOLD };
+	return merge_see(m, tid, rec->ts_ns);
 }
 
 static void take_wake(struct merge *m, struct ev_wake *rec)
@@ -441,7 +452,7 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	if (!err)
 		err = run(m);
 	if (!err)
-		err = tracks_finish(m, r);
+		err = tracks_finish(r);
 	map_free(m->task_ids);
 	map_free(m->text_ids);
 	map_free(m->probe_ids);

@@ -51,7 +51,7 @@ static inline bool pb_bad(struct pb_in *in)
 	return false;
 }
 
-static inline bool pb_varint_slow(struct pb_in *in, uint64_t *out)
+static __attribute__((noinline, unused)) bool pb_varint_slow(struct pb_in *in, uint64_t *out)
 {
 	uint64_t value = 0;
 
@@ -76,7 +76,7 @@ static inline uint64_t pb_pack_groups(uint64_t w)
 	return (w & 0x000000000fffffffULL) | (w & 0x0fffffff00000000ULL) >> 4;
 }
 
-static inline bool pb_varint(struct pb_in *in, uint64_t *out)
+static inline __attribute__((always_inline)) bool pb_varint(struct pb_in *in, uint64_t *out)
 {
 	uint64_t w, stops;
 	unsigned int nr;
@@ -120,7 +120,7 @@ static inline bool pb_take_fixed(struct pb_in *in, size_t nr, uint64_t *out)
 	return true;
 }
 
-static inline bool pb_next(struct pb_in *in, struct pb_field *f)
+static inline __attribute__((always_inline)) bool pb_next(struct pb_in *in, struct pb_field *f)
 {
 	uint64_t tag;
 

@@ -19,7 +19,6 @@
 #define TEXTS        (1U << 24)
 #define TEXT_BYTES   ((size_t)1 << 30)
 #define INFO_BYTES   ((size_t)4 << 30)
-#define TRACK_LANE   (READER_CPUS_MAX * 8U)
 
 /* The info that callers get; what it points to is in mem. */
 struct owned_info {
@@ -52,45 +51,30 @@ struct decode_job {
 	struct reader *r;
 	struct shard *shards;
 	size_t nr_shards, cap_shards;
-	struct rec_out *outs;     /* by shard */
+	struct rec_out *outs;     /* by shard, then that of the track events */
 	struct decoder *decoders; /* by worker */
 	unsigned int nr_workers;
+	int tracks_err;
 };
 
-static void decode_tracks(struct decoder *dec, const struct shard *s)
-{
-	const struct reader *r = dec->r;
-
-	decoder_run_begin(dec, TRACK_LANE);
-	for (size_t i = s->first; i < s->first + s->nr; i++) {
-		const struct packet *pk = &r->packets[i];
-		uint64_t ts_ns = packet_ts_ns(r, pk, dec->tally);
-
-		if (pk->kind == PAYLOAD_TRACK_EVENT)
-			tracks_event(dec, pk, ts_ns);
-		else if (pk->kind == PAYLOAD_PERF_SAMPLE)
-			tracks_sample(dec, pk, ts_ns);
-	}
-	decoder_run_end(dec);
-}
-
-static void decode_shard(void *ctx, unsigned int worker, size_t item)
+/* Item 0 are the track events of the whole file, whose output is behind those of the shards. */
+static void decode_item(void *ctx, unsigned int worker, size_t item)
 {
 	struct decode_job *job = ctx;
 	struct decoder *dec = &job->decoders[worker];
-	const struct shard *s = &job->shards[item];
-	bool has_tracks = false;
+	const struct shard *s;
 
-	dec->out = &job->outs[item];
-	dec->shard = (uint32_t)item;
-	for (size_t i = s->first; i < s->first + s->nr; i++) {
+	if (item == 0) {
+		dec->out = &job->outs[job->nr_shards];
+		job->tracks_err = tracks_settle(job->r, dec);
+		return;
+	}
+	s = &job->shards[item - 1];
+	dec->out = &job->outs[item - 1];
+	dec->shard = (uint32_t)(item - 1);
+	for (size_t i = s->first; i < s->first + s->nr; i++)
 		if (job->r->packets[i].kind == PAYLOAD_FTRACE)
 			ftrace_decode(dec, &job->r->packets[i]);
-		else
-			has_tracks = true;
-	}
-	if (has_tracks)
-		decode_tracks(dec, s);
 }
 
 static void decode_progress(void *ctx, size_t nr_taken)
@@ -99,7 +83,7 @@ static void decode_progress(void *ctx, size_t nr_taken)
 	const struct trace_read_cfg *cfg = &job->r->cfg;
 
 	if (cfg->progress)
-		cfg->progress(cfg->progress_ctx, nr_taken, 2 * job->nr_shards);
+		cfg->progress(cfg->progress_ctx, nr_taken, 2 * job->nr_shards + 2);
 }
 
 static int cut_shards(struct decode_job *job)
@@ -126,7 +110,7 @@ static int make_workers(struct decode_job *job)
 {
 	int err = 0;
 
-	job->nr_workers = parallel_nr(job->r->cfg.nr_workers, job->nr_shards);
+	job->nr_workers = parallel_nr(job->r->cfg.nr_workers, job->nr_shards + 1);
 	job->outs = calloc(job->nr_shards + 1, sizeof(*job->outs));
 	job->decoders = calloc(job->nr_workers, sizeof(*job->decoders));
 	if (!job->outs || !job->decoders)
@@ -138,18 +122,17 @@ static int make_workers(struct decode_job *job)
 
 static int decode(struct decode_job *job)
 {
-	const struct parallel p = { .nr_workers = job->nr_workers,
-		                    .fn = decode_shard,
-		                    .progress = decode_progress,
-		                    .ctx = job };
+	struct parallel p = { .fn = decode_item, .progress = decode_progress, .ctx = job };
 	int err = cut_shards(job);
 
 	if (!err)
 		err = make_workers(job);
 	if (err)
 		return err;
-	parallel_for(&p, job->nr_shards);
-	for (size_t i = 0; i < job->nr_shards && !err; i++)
+	p.nr_workers = job->nr_workers;
+	parallel_for(&p, job->nr_shards + 1);
+	err = job->tracks_err;
+	for (size_t i = 0; i <= job->nr_shards && !err; i++)
 		err = job->outs[i].err;
 	for (unsigned int i = 0; i < job->nr_workers; i++)
 		tally_add(&job->r->tally, job->decoders[i].tally);
@@ -158,7 +141,7 @@ static int decode(struct decode_job *job)
 
 static void done_job(struct decode_job *job)
 {
-	for (size_t i = 0; job->outs && i < job->nr_shards; i++)
+	for (size_t i = 0; job->outs && i <= job->nr_shards; i++)
 		rec_out_done(&job->outs[i]);
 	for (unsigned int i = 0; job->decoders && i < job->nr_workers; i++)
 		decoder_done(&job->decoders[i]);
@@ -173,7 +156,7 @@ static int decode_and_merge(struct reader *r, const struct ev_sink *sink)
 	int err = decode(&job);
 
 	if (!err)
-		err = merge_all(r, job.outs, job.nr_shards, sink);
+		err = merge_all(r, job.outs, job.nr_shards + 1, sink);
 	done_job(&job);
 	return err;
 }

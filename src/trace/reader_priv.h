@@ -15,14 +15,13 @@
  * 4. Merging (merge.c, caller's thread). Runs are merged by time. Kinds below IN_FIRST go to the sink, after
  *    the merge has filled in what only the order tells: who was on the CPU (REC_INFER), processes of
  *    tasks, names before their first use. Kinds from IN_FIRST on are ours: IN_NAME says how a task is
- *    called; IN_TRACK and above belong to track events and go to tracks_resolve(), in order of time,
- *    which may push any number of records with merge_push(), of the same or an earlier time than the
- *    record at hand but never before the last one pushed (ends of slices become EV_SPAN at their end).
- * 5. tracks_finish(): with all samples known, their stacks are resolved into trace_info, while the bytes of
- *    the file are still there.
+ *    called; IN_TRACK who ran on a CPU before its first switch.
+ * 5. tracks_finish(): samples and their stacks go into trace_info, while the bytes of the file are still there.
  *
- * Track events (track_in.c): tracks_new() before 1; tracks_descriptor() in 1, per TrackDescriptor; tracks_link()
- * in 2; tracks_event() and tracks_sample() in 3; tracks_resolve() in 4; tracks_finish() in 5; tracks_free().
+ * Track events (tracks_in.h): tracks_new() before 1; tracks_descriptor() in 1, per TrackDescriptor; tracks_link() in
+ * 2; tracks_settle() in 3, once for the whole file, by one worker beside the others, as pairing the two ends of
+ * slices, flows and switches needs all of them in order of time; tracks_resolve() in 4; tracks_finish() in 5;
+ * tracks_free().
  */
 #pragma once
 
@@ -42,6 +41,8 @@
 
 #define NO_TS        UINT64_MAX
 #define CLOCK_OF_TRACE UINT32_MAX /* of a packet: needs no conversion */
+/* Probes that track events tell by EV_PROBE_INFO have numbers from here on, those of ftrace below. */
+#define READER_PROBES_TOLD 0x40000000U
 #define READER_CPUS_MAX 8192U
 #define READER_SYMBOL   (0x5359ULL << 48) /* | text: a function known by name, never an address */
 #define FTRACE_KNOWN 1024U /* members of FtraceEvent below are counted in an array */
@@ -116,7 +117,9 @@ enum payload {
 	PAYLOAD_FTRACE,
 	PAYLOAD_TRACK_EVENT,
 	PAYLOAD_PERF_SAMPLE,
-	PAYLOAD_TASK_STATE, /* generic_kernel_task_state_event */
+	PAYLOAD_TASK_STATE,  /* generic_kernel_task_state_event */
+	PAYLOAD_TASK_RENAME, /* generic_kernel_task_rename_event */
+	PAYLOAD_CPU_FREQ,    /* generic_kernel_cpu_freq_event */
 };
 
 /* One packet with events. */
@@ -203,7 +206,7 @@ struct reader {
 enum {
 	IN_FIRST = 128,
 	IN_NAME = 128,  /* struct in_name */
-	IN_TRACK = 160, /* from here on: tracks_resolve() */
+	IN_TRACK = 160, /* struct in_first of tracks_in.h */
 };
 
 /* Bits of ev_hdr.flags that never leave the reader. */
@@ -271,13 +274,14 @@ MUST_USE int tracks_new(struct reader *r);
 void tracks_free(struct tracks *t); /* NULL is fine */
 MUST_USE int tracks_descriptor(struct reader *r, struct pb_in body, uint64_t raw_ts);
 MUST_USE int tracks_link(struct reader *r); /* after the index pass: parents, idle threads, wprof's version, fixups */
-/* Inside a run of all the track events and samples of a shard, which need not be in order. */
-void tracks_event(struct decoder *dec, const struct packet *pk, uint64_t ts_ns);
-void tracks_sample(struct decoder *dec, const struct packet *pk, uint64_t ts_ns);
+/* All events and samples as one run of records. By one worker only. 0 or -ENOMEM */
+MUST_USE int tracks_settle(struct reader *r, struct decoder *dec);
 struct merge;
 MUST_USE int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec);
-MUST_USE int tracks_finish(struct merge *m, struct reader *r); /* the last records, then stacks */
+MUST_USE int tracks_finish(struct reader *r); /* names of counters, samples and stacks */
 
+/* Who runs on the CPU of a record, unless that is known already. */
+MUST_USE int merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
 /* The final number of a text of decoder_text(); tells of it by EV_STRING when it is new. */

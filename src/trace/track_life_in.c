@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "trace/tracks_in.h"
@@ -64,6 +65,8 @@ void track_forked(struct track_at *at)
 
 	if (at->e.nr_flows)
 		flow = track_flow_get(at->t, at->e.flows[0], false);
+	if (track_live(at->t, at->tid, LIFE_IS_BORN, LIFE_IS_OVER) < 0)
+		at->err = -ENOMEM;
 	if (!at->tid || (flow && flow->has_parent))
 		return;
 	fork.parent_tid = track_arg_u32(&at->e, KEY_FORKED_FROM_TID, 0);
@@ -133,6 +136,8 @@ void track_free(struct track_at *at)
 
 	if (!at->tid)
 		return;
+	if (track_live(at->t, at->tid, LIFE_IS_OVER, 0) < 0)
+		at->err = -ENOMEM;
 	decoder_name(at->dec, at->ts_ns, at->tid, NULL, 0);
 	rec = track_rec(at, EV_FREE, sizeof(*rec), at->cpu, at->ts_ns);
 	rec->tid = at->tid;

@@ -294,8 +294,8 @@ int track_pressure(struct track_out *t, struct ftrace_cpu *c, uint64_t ts_ns, ui
 	return err ? err : put_value(t, ts_ns, desc.uuid, value);
 }
 
-int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
-                  uint64_t value)
+int track_machine_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
+                          uint64_t value)
 {
 	struct track_desc folder = { .kind = TRACK_PLAIN,
 		                     .ts_ns = ts_ns,

@@ -73,8 +73,8 @@ struct track_counter {
 	uint64_t id; /* unique */
 	bool is_new; /* its first value */
 };
-MUST_USE int track_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
-                           uint64_t value);
+MUST_USE int track_machine_counter(struct track_out *t, uint64_t ts_ns,
+                                   const struct track_counter *counter, uint64_t value);
 /* A slice that is over: begin has its name, both have arguments of their own. */
 MUST_USE int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns,
                          struct track_event *begin, struct track_event *end);

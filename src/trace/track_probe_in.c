@@ -4,8 +4,6 @@
 #include "trace/tracks_in.h"
 
 #define PROBE_NAME_MAX 255U
-/* Numbers of probes that are told by ftrace stay below. */
-#define PROBE_FIRST 0x40000000U
 
 static uint32_t type_of(uint8_t category)
 {
@@ -49,7 +47,7 @@ static bool probe_of(struct track_at *at, uint32_t *out)
 	memcpy(key + 1, name.s, name.len);
 	if (intern_add(at->t->probes, key, name.len + 1, &id) < 0)
 		return false;
-	*out = PROBE_FIRST + id;
+	*out = READER_PROBES_TOLD + id;
 	if (id >= nr)
 		introduce(at, *out, type, name);
 	return true;

@@ -278,9 +278,15 @@ static uint32_t wakee_of(struct track_at *at)
 		if (flow)
 			tid = owner_of(at, flow->wakee);
 	}
-	if (tid == TRACK_NONE)
-		tid = track_arg_u32(&at->e, KEY_WAKEE_TID, TRACK_NONE);
-	if (tid == TRACK_NONE && track_arg_text(&at->e, KEY_WAKEE, &name))
+	if (tid != TRACK_NONE)
+		return tid;
+	tid = track_arg_u32(&at->e, KEY_WAKEE_TID, TRACK_NONE);
+	if (!track_arg_text(&at->e, KEY_WAKEE, &name))
+		return tid;
+	/* It never ran, so that nothing else may tell its name. */
+	if (tid != TRACK_NONE)
+		decoder_name(at->dec, at->ts_ns, tid, name.s, name.len);
+	else
 		(void)track_tid_by_name(at, name, &tid);
 	return tid;
 }

@@ -127,3 +127,48 @@ void track_task_state(struct track_at *at)
 	if (map_insert(at->t->generic, &e.tid, KEPT(e.state, at->cpu)) == -ENOMEM)
 		at->err = -ENOMEM;
 }
+
+void track_task_rename(struct track_at *at)
+{
+	struct pb_in in = pb_in_of(at->packet->body, at->packet->len);
+	struct track_text comm = { 0 };
+	struct ev_rename *rec;
+	struct pb_field f;
+	uint32_t tid = 0;
+
+	while (pb_next(&in, &f)) {
+		if (f.nr == GENERIC_RENAME_TID && f.type == PB_VARINT)
+			tid = (uint32_t)f.value;
+		else if (f.nr == GENERIC_RENAME_COMM && f.type == PB_BYTES)
+			comm = (struct track_text){ .s = (const char *)f.bytes,
+				                    .len = (size_t)f.value };
+	}
+	if (!tid || !comm.len)
+		return;
+	decoder_name(at->dec, at->ts_ns, tid, NULL, 0);
+	rec = track_rec(at, EV_RENAME, sizeof(*rec), 0, at->ts_ns);
+	rec->tid = tid;
+	track_comm(rec->comm, sizeof(rec->comm), comm);
+}
+
+void track_cpu_freq(struct track_at *at)
+{
+	struct pb_in in = pb_in_of(at->packet->body, at->packet->len);
+	uint64_t cpu = READER_CPUS_MAX, hz = 0;
+	struct ev_cpu_freq *rec;
+	struct pb_field f;
+
+	while (pb_next(&in, &f)) {
+		if (f.nr == GENERIC_FREQ_CPU && f.type == PB_VARINT)
+			cpu = f.value;
+		else if (f.nr == GENERIC_FREQ_HZ && f.type == PB_VARINT)
+			hz = f.value;
+	}
+	if (cpu >= READER_CPUS_MAX || hz / 1000 > UINT32_MAX) {
+		track_damage(at, DAMAGE_BAD_CPU);
+		return;
+	}
+	rec = track_rec(at, EV_CPU_FREQ, sizeof(*rec), (uint32_t)cpu, at->ts_ns);
+	rec->cpu = (uint32_t)cpu;
+	rec->khz = (uint32_t)(hz / 1000);
+}

@@ -38,7 +38,7 @@ int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec)
 	const struct in_first *first = (const void *)rec;
 
 	(void)r;
-	return merge_first(m, rec->cpu, first->tid);
+	return merge_first(m, rec, first->tid);
 }
 
 int tracks_finish(struct reader *r)

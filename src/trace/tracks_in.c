@@ -32,6 +32,8 @@ int tracks_new(struct reader *r)
 	if (!err)
 		err = map_new(sizeof(uint32_t), TIDS_MAX, &t->generic);
 	if (!err)
+		err = map_new(sizeof(uint32_t), TIDS_MAX, &t->lives);
+	if (!err)
 		err = track_stacks_new(&t->stacks);
 	if (!err && !(t->names = intern_new(TIDS_MAX, NAMES_CAP)))
 		err = -ENOMEM;
@@ -51,6 +53,7 @@ void tracks_free(struct tracks *t)
 	map_free(t->last_cpus);
 	map_free(t->open_tops);
 	map_free(t->generic);
+	map_free(t->lives);
 	intern_free(t->names);
 	intern_free(t->probes);
 	free(t->keys);
@@ -60,6 +63,7 @@ void tracks_free(struct tracks *t)
 	free(t->cpus);
 	free(t->opens);
 	free(t->name_of);
+	free(t->name_tops);
 	free(t->group.switches);
 	free(t->group.runs);
 	free(t->group.leaves);
@@ -68,7 +72,28 @@ void tracks_free(struct tracks *t)
 	free(t);
 }
 
-/* Names that two threads have had find neither. */
+int track_live(struct tracks *t, uint32_t tid, uint32_t set, uint32_t clear)
+{
+	uint32_t life = 0;
+
+	if (!tid || tid == TRACK_NONE)
+		return 0;
+	(void)map_find(t->lives, &tid, &life);
+	return map_insert(t->lives, &tid, (life & ~clear) | set) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static bool has_name(const struct tracks *t, uint32_t id, uint32_t tid)
+{
+	uint32_t at = t->name_tops[id];
+
+	for (unsigned int i = 0; at != TRACK_NONE && i < TRACK_NAMESAKES; i++) {
+		if (t->name_of[at].tid == tid)
+			return true;
+		at = t->name_of[at].below;
+	}
+	return false;
+}
+
 int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
 {
 	uint32_t id;
@@ -79,15 +104,19 @@ int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
 	err = intern_add(t->names, name.s, name.len, &id);
 	if (err)
 		return err == -E2BIG ? 0 : err;
-	if (id < t->nr_name_of) {
-		t->name_of[id].is_shared |= t->name_of[id].tid != tid;
-		return 0;
-	}
-	while (t->nr_name_of <= id) {
-		if (!grow_array(&t->name_of, t->nr_name_of, &t->cap_name_of, sizeof(*t->name_of)))
+	while (t->nr_name_tops <= id) {
+		if (!grow_array(&t->name_tops, t->nr_name_tops, &t->cap_name_tops,
+		                sizeof(*t->name_tops)))
 			return -ENOMEM;
-		t->name_of[t->nr_name_of++] = (struct track_name_of){ .tid = tid };
+		t->name_tops[t->nr_name_tops++] = TRACK_NONE;
 	}
+	if (has_name(t, id, tid))
+		return 0;
+	if (!grow_array(&t->name_of, t->nr_name_of, &t->cap_name_of, sizeof(*t->name_of)))
+		return -ENOMEM;
+	t->name_of[t->nr_name_of] =
+		(struct track_name_of){ .tid = tid, .below = t->name_tops[id] };
+	t->name_tops[id] = (uint32_t)t->nr_name_of++;
 	return 0;
 }
 

@@ -22,7 +22,8 @@
 #include "trace/track_desc_in.h"
 #include "trace/track_event_in.h"
 
-#define TRACK_PMU_MAX 32U
+#define TRACK_PMU_MAX   32U
+#define TRACK_NAMESAKES 1024U /* threads of one name that are looked at */
 /* Nobody tells the priority: that of an ordinary task. */
 #define TRACK_PRIO 120
 
@@ -98,10 +99,14 @@ struct track_strings_at {
 	uint32_t state;
 };
 
+/* One thread that has had a name; below it, others that had the same. */
 struct track_name_of {
 	uint32_t tid;
-	bool is_shared; /* by several threads */
+	uint32_t below; /* index; TRACK_NONE = none */
 };
+
+/* What is known of the life of a thread, as bits. */
+enum { LIFE_HAS_BIRTH = 1, LIFE_IS_BORN = 2, LIFE_IS_OVER = 4 };
 
 struct tracks {
 	struct track_descs *descs;
@@ -114,7 +119,7 @@ struct tracks {
 	struct track_flow *flows;
 	size_t nr_flows, cap_flows;
 	uint64_t nr_begins, nr_ends, nr_ftrace_switches;
-	bool has_oncpu, is_old, is_filtered, has_strangers; /* of wprof */
+	bool has_ftrace, is_wprof, is_old, is_filtered, has_strangers; /* of wprof */
 	bool uses_switches, uses_wakes;
 
 	struct map *cpu_ids;
@@ -128,8 +133,11 @@ struct tracks {
 	struct track_group group;
 
 	struct intern *names; /* of threads */
+	uint32_t *name_tops;  /* by name: the last thread to have it, in name_of */
+	size_t nr_name_tops, cap_name_tops;
 	struct track_name_of *name_of;
 	size_t nr_name_of, cap_name_of;
+	struct map *lives; /* tid -> LIFE_* */
 
 	struct track_text pmu_keys[TRACK_PMU_MAX];
 	bool pmu_is_ratio[TRACK_PMU_MAX];
@@ -167,9 +175,11 @@ void track_damage(struct track_at *at, enum damage what);
 struct track_strings track_strings_of(const struct track_strings_at *at);
 /* The flow of that number, a new one if is_new; NULL if there is none. */
 struct track_flow *track_flow_get(struct tracks *t, uint64_t id, bool is_new);
-/* The thread that alone has this name. */
+/* The thread that alone, of those alive, has this name. */
 bool track_tid_by_name(struct track_at *at, struct track_text name, uint32_t *tid);
 MUST_USE int track_name_add(struct tracks *t, struct track_text name, uint32_t tid);
+/* Sets and clears bits of LIFE_*. */
+MUST_USE int track_live(struct tracks *t, uint32_t tid, uint32_t set, uint32_t clear);
 
 /* Handlers. */
 void track_oncpu(struct track_at *at);
@@ -218,5 +228,7 @@ void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t cal
 void track_perf_sample(struct track_at *at);
 MUST_USE int track_stacks_finish(struct reader *r);
 
-/* A state of a task on a kernel without ftrace. */
+/* Of kernels without ftrace. */
 void track_task_state(struct track_at *at);
+void track_task_rename(struct track_at *at);
+void track_cpu_freq(struct track_at *at);

@@ -95,13 +95,13 @@ static uint8_t take_category(struct link *l, const struct packet *pk)
 	uint32_t id = 0;
 
 	if (text.s) {
-		tally_category(&l->r->tally, decoder_text(&dec, text.s, text.len), 1);
+		tally_text(&l->r->tally.categories, decoder_text(&dec, text.s, text.len), 1);
 		return (uint8_t)track_category_of(text);
 	}
 	entry = state_find(l->r, pk->state, INTERNED_EVENT_CATEGORIES, l->e.category_iid);
 	if (entry && entry->text < l->t->nr_texts)
 		id = entry->text;
-	tally_category(&l->r->tally, id, 1);
+	tally_text(&l->r->tally.categories, id, 1);
 	return l->t->categories[id];
 }
 
@@ -174,6 +174,13 @@ static uint64_t track_uuid(const struct link *l, const struct packet *pk)
 	return l->e.has_uuid ? l->e.uuid : l->r->states[pk->state].default_track;
 }
 
+static int note_birth(struct link *l, const struct track_row *row)
+{
+	const struct track_in *track = track_descs_get(l->t->descs, row->track);
+
+	return track_live(l->t, track->owner, LIFE_HAS_BIRTH, 0);
+}
+
 static int link_event(struct link *l, uint32_t index)
 {
 	const struct packet *pk = &l->r->packets[index];
@@ -194,8 +201,10 @@ static int link_event(struct link *l, uint32_t index)
 	row.category = take_category(l, pk);
 	if (has_flow_role(&row))
 		err = take_flows(l, &row);
+	l->t->is_wprof |= row.category == CATEGORY_ONCPU || row.category == CATEGORY_WAKER;
+	if (row.category == CATEGORY_FORKED && !err)
+		err = note_birth(l, &row);
 	if (row.category == CATEGORY_ONCPU) {
-		l->t->has_oncpu = true;
 		/* What is at the very start was made up for a task that ran already. */
 		l->t->nr_begins += row.type == TRACK_TYPE_BEGIN && pk->raw_ts != 0;
 		l->t->nr_ends += row.type == TRACK_TYPE_END;
@@ -313,8 +322,7 @@ static void choose_sources(struct link *l)
 			                          &is_known);
 	/* A filter leaves halves of switches; a recorder that died leaves bundles unwritten. */
 	t->is_filtered = t->nr_begins != t->nr_ends;
-	is_whole = t->nr_ftrace_switches && !t->is_filtered &&
-	           t->nr_ftrace_switches == t->nr_begins;
+	is_whole = t->has_ftrace && !t->is_filtered && t->nr_ftrace_switches == t->nr_begins;
 	t->uses_switches = !is_whole;
 	t->uses_wakes = !is_whole || t->is_old;
 	if (t->is_filtered)
@@ -332,6 +340,8 @@ static int link_packet(struct link *l, uint32_t index)
 		return link_event(l, index);
 	case PAYLOAD_PERF_SAMPLE:
 	case PAYLOAD_TASK_STATE:
+	case PAYLOAD_TASK_RENAME:
+	case PAYLOAD_CPU_FREQ:
 		return link_other(l, index);
 	default:
 		return 0;
@@ -355,11 +365,14 @@ int tracks_link(struct reader *r)
 
 	for (size_t i = 0; i < r->nr_packets && !err; i++)
 		err = link_packet(&l, (uint32_t)i);
-	if (err || !l.t->has_oncpu)
+	if (err || !l.t->is_wprof)
 		return err;
-	for (size_t i = 0; i < r->nr_packets; i++)
-		if (r->packets[i].kind == PAYLOAD_FTRACE)
-			l.t->nr_ftrace_switches += count_switches(&r->packets[i]);
+	for (size_t i = 0; i < r->nr_packets; i++) {
+		if (r->packets[i].kind != PAYLOAD_FTRACE)
+			continue;
+		l.t->has_ftrace = true;
+		l.t->nr_ftrace_switches += count_switches(&r->packets[i]);
+	}
 	choose_sources(&l);
 	return track_pmu_scan(r);
 }

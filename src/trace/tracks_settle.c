@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "trace/decoder.h"
 #include "trace/schema_tracks.h"
 #include "trace/tracks_in.h"
@@ -63,15 +64,67 @@ void track_damage(struct track_at *at, enum damage what)
 	at->dec->tally->damage[what]++;
 }
 
+static bool is_alive(const struct tracks *t, uint32_t tid)
+{
+	uint32_t life;
+
+	if (!map_find(t->lives, &tid, &life))
+		return true;
+	return !(life & LIFE_IS_OVER) && (!(life & LIFE_HAS_BIRTH) || life & LIFE_IS_BORN);
+}
+
+static bool only_one_alive(const struct tracks *t, uint32_t name, uint32_t *tid)
+{
+	uint32_t at = t->name_tops[name], found = 0;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; at != TRACK_NONE && i < TRACK_NAMESAKES; i++) {
+		if (is_alive(t, t->name_of[at].tid)) {
+			found = t->name_of[at].tid;
+			nr++;
+		}
+		at = t->name_of[at].below;
+	}
+	if (nr != 1 || at != TRACK_NONE)
+		return false;
+	*tid = found;
+	return true;
+}
+
+/* Descriptors have no bytes that are not UTF-8, annotations do. */
+static struct track_text as_utf8(struct track_text name, char *buf, size_t size)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	size_t len = 0, at = 0, step;
+	const char *s;
+	uint32_t c;
+
+	while (at < name.len) {
+		step = utf8_next(name.s + at, name.len - at, &c);
+		s = c == UTF8_INVALID ? replacement : name.s + at;
+		at += step;
+		step = c == UTF8_INVALID ? sizeof(replacement) - 1 : step;
+		if (len + step > size)
+			break;
+		memcpy(buf + len, s, step);
+		len += step;
+	}
+	return (struct track_text){ .s = buf, .len = len };
+}
+
 bool track_tid_by_name(struct track_at *at, struct track_text name, uint32_t *tid)
 {
+	char buf[4 * EV_COMM_LEN];
 	uint32_t id;
 
-	if (!name.s || !intern_find(at->t->names, name.s, name.len, &id) || id == INTERN_EMPTY ||
-	    at->t->name_of[id].is_shared)
+	if (!name.s || !name.len)
 		return false;
-	*tid = at->t->name_of[id].tid;
-	return true;
+	if (!intern_find(at->t->names, name.s, name.len, &id)) {
+		name = as_utf8(name, buf, sizeof(buf));
+		if (!intern_find(at->t->names, name.s, name.len, &id))
+			return false;
+	}
+	return id < at->t->nr_name_tops && only_one_alive(at->t, id, tid);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -143,6 +196,12 @@ static void settle_row(struct track_at *at, const struct track_row *row)
 		break;
 	case PAYLOAD_TASK_STATE:
 		track_task_state(at);
+		break;
+	case PAYLOAD_TASK_RENAME:
+		track_task_rename(at);
+		break;
+	case PAYLOAD_CPU_FREQ:
+		track_cpu_freq(at);
 		break;
 	default:
 		break;

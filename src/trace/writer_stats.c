@@ -125,7 +125,7 @@ static int put_net(struct trace_writer *w, uint64_t ts_ns, const struct trace_ne
 		counter.name = name;
 		counter.id = (uint64_t)(known - w->nets) * WRITER_NET_VALUES + i;
 		counter.is_new = !known->has_values;
-		err = track_counter(&w->tracks, ts_ns, &counter, net->values[i]);
+		err = track_machine_counter(&w->tracks, ts_ns, &counter, net->values[i]);
 		known->values[i] = net->values[i];
 	}
 	if (known)

@@ -20,7 +20,7 @@ DIALECTS = {
     "own": Dialect(own),
     "traced_verbose": Dialect(lambda s: traced(s, False)),
     "traced_compact": Dialect(lambda s: traced(s, True), has_first_prev=False, waker_needs_switch=True),
-    "wprof": Dialect(wprof, **_wprof()),
+    "wprof": Dialect(wprof, needs_wakee=True, **_wprof()),
     "wprof_tidpid": Dialect(lambda s: wprof(s, opts=("scx", "tidpid", "inline")), **_wprof()),
     "wprof_both": Dialect(lambda s: wprof(s, has_ftrace=True), **_wprof()),
     "wprof_old": Dialect(lambda s: wprof(s, is_old=True), **_wprof(has_all_wakes=False, states=OLD_STATES)),
@@ -29,7 +29,7 @@ DIALECTS = {
     "wprof_old_both": Dialect(lambda s: wprof(s, is_old=True, has_ftrace=True),
                               **_wprof(has_all_wakes=False, states=RAW_STATES)),
     "systing": Dialect(systing, has_first_prev=False, has_waker=False, has_life=False),
-    "scxtop": Dialect(scxtop, has_target=False, has_life=False, has_irq=False, new_is_wakeup=True, states=RAW_STATES),
+    "scxtop": Dialect(scxtop, has_target=False, waker_needs_switch=True, has_life=False, has_irq=False, new_is_wakeup=True, states=RAW_STATES),
 }
 
 

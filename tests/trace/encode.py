@@ -26,6 +26,7 @@ class Dialect:
     has_waker: bool = True
     waker_needs_switch: bool = False  # only after the first switch of the CPU
     has_all_wakes: bool = True   # not only those that lead to a run
+    needs_wakee: bool = False    # wakes of threads that have no events of their own are nameless
     has_target: bool = True
     has_prio: bool = True
     has_dsq: bool = False

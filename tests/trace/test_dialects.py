@@ -17,7 +17,7 @@ from encode_wprof import Wprof, wprof
 from scenarios import STATE_BITS
 from wire import fixed, gzip_members, msg, num, packed, packet, real, text, varint, zlib_packet, zstd_packet
 
-DUMP = os.environ["READ_DUMP"]
+RECORDS = os.environ["READ_RECORDS"]
 LETTERS = {bits: letter for letter, bits in STATE_BITS.items()}
 NO_LAYER, NO_CPU = 0xffffffff, 0xffffffff
 CASES = []
@@ -35,7 +35,7 @@ class Read:
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace"
             path.write_bytes(data)
-            out = subprocess.run([DUMP, path, *args], capture_output=True, timeout=60, check=False)
+            out = subprocess.run([RECORDS, path, *args], capture_output=True, timeout=60, check=False)
         self.code, self.stderr = out.returncode, out.stderr.decode()
         assert self.code in (0, 1), (self.code, self.stderr)
         rows = [json.loads(line) for line in out.stdout.decode().splitlines()]
@@ -88,6 +88,11 @@ def check_wakes(scenario, dialect, read):
     events = [e for e in scenario.events if e["kind"] == "wake"]
     if not dialect.has_all_wakes:
         events = [e for e in events if e["is_consumed"]]
+    if dialect.needs_wakee:
+        seen = {e["tid"] for e in scenario.events} | {e["to"] for e in scenario.events if e["kind"] == "switch"}
+        nameless = [e for e in events if e["wakee"] not in seen]
+        assert read.damage().get("flow_step_without_start", 0) == len(nameless)
+        events = [e for e in events if e["wakee"] in seen]
     if dialect.new_is_wakeup:
         events = [e for e in events if not e["new"]]
     want = [(e["ts"], e["cpu"], e["wakee"], e["tid"], "new" if e["new"] else "waking") for e in events]
@@ -179,7 +184,7 @@ def check_story(scenario_name, dialect_name):
     check_dsq(scenario, dialect, read)
     producer = dialect_name.split("_", maxsplit=1)[0]
     known = {"own": "schedscope", "traced": "perfetto"}.get(producer, producer)
-    assert read.info["producer"] == known, read.info["producer"]
+    assert read.info["producer"] == known or not scenario.events, read.info["producer"]
 
 
 for _scenario in scenarios.ALL:
@@ -384,7 +389,9 @@ def the_waker_may_be_missing():
     read = ok(b"".join(w.out))
     want = [(e["ts"], e["cpu"], e["wakee"], e["tid"], "new" if e["new"] else "waking")
             for e in scenarios.three().events if e["kind"] == "wake" and e["is_consumed"]]
-    assert read.wakes() == want, (read.wakes(), want)
+    # There are two gammas when the second one is woken: nobody knows which one did it.
+    assert want[-1] == (3_710, 0, 3000, 203, "new") and read.of("WAKING", "WAKEUP_NEW")[-1]["ctx"] == 4
+    assert read.wakes()[:-1] == want[:-1], (read.wakes(), want)
 
 
 @case

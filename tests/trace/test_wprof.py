@@ -56,7 +56,10 @@ def every_switch_once(_name, got, truth):
 def run_times(got):
     """{tid, or (idle, cpu): [slices, ns]}, from what the switches say; open slices have no length."""
     times, since = collections.defaultdict(lambda: [0, 0]), {}
-    for row in got.of("SWITCH"):
+    for row in got.of("SWITCH", "LOST"):
+        if row["kind"] == "LOST":
+            since.pop(row["cpu"], None)  # nobody knows who runs
+            continue
         cpu, prev = row["cpu"], row["prev"]
         start, tid = since.get(cpu, (0, prev))
         assert tid == prev, "a chain breaks"

@@ -1,0 +1,76 @@
+#include "analyze/edges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_PLACES 256U /* twice as many as edges, so that looking for one stays short */
+
+int edges_init(struct edges *e)
+{
+	*e = (struct edges){ .nr_places = FIRST_PLACES };
+	e->places = calloc(FIRST_PLACES, sizeof(*e->places));
+	e->at = calloc(FIRST_PLACES / 2, sizeof(*e->at));
+	return e->places && e->at ? 0 : -ENOMEM;
+}
+
+/* Where the edge is, or belongs. */
+static uint32_t place_of(const struct edges *e, uint32_t by, uint32_t to)
+{
+	uint64_t mixed = ((uint64_t)by << 32 | to) * 0x9e3779b97f4a7c15ULL;
+	uint32_t mask = e->nr_places - 1, i = (uint32_t)(mixed >> 32) & mask;
+
+	while (e->places[i] &&
+	       (e->at[e->places[i] - 1].by != by || e->at[e->places[i] - 1].to != to))
+		i = (i + 1) & mask;
+	return i;
+}
+
+static int grow(struct edges *e)
+{
+	struct edge *more = reallocarray(e->at, e->nr_places, sizeof(*more));
+	uint32_t *places;
+
+	if (!more)
+		return -ENOMEM;
+	e->at = more;
+	places = calloc(2ULL * e->nr_places, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	free(e->places);
+	e->places = places;
+	e->nr_places *= 2;
+	for (uint32_t i = 0; i < e->nr; i++)
+		e->places[place_of(e, e->at[i].by, e->at[i].to)] = i + 1;
+	return 0;
+}
+
+int edges_add(struct edges *e, uint32_t by, uint32_t to, uint64_t ns)
+{
+	uint32_t place = place_of(e, by, to);
+	struct edge *edge;
+	int err;
+
+	if (!e->places[place]) {
+		if (e->nr == e->nr_places / 2) {
+			err = e->nr_places > UINT32_MAX / 4 ? -ENOMEM : grow(e);
+			if (err)
+				return err;
+			place = place_of(e, by, to);
+		}
+		e->at[e->nr] = (struct edge){ .by = by, .to = to };
+		e->places[place] = ++e->nr;
+	}
+	edge = &e->at[e->places[place] - 1];
+	edge->count++;
+	edge->sum_ns += ns;
+	if (ns > edge->max_ns)
+		edge->max_ns = ns;
+	return 0;
+}
+
+void edges_done(struct edges *e)
+{
+	free(e->at);
+	free(e->places);
+	*e = (struct edges){ 0 };
+}

@@ -1,0 +1,61 @@
+#include "analyze/latency.h"
+
+#include "abi/event.h"
+
+bool latency_counts(const struct pair_wait *w)
+{
+	return w->cause != PAIR_PREEMPTED && !w->is_open;
+}
+
+uint64_t latency_start_ns(const struct pair_wait *w)
+{
+	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+}
+
+uint64_t latency_ns(const struct pair_wait *w)
+{
+	return w->end_ns - latency_start_ns(w);
+}
+
+uint64_t latency_queue_ns(const struct pair_wait *w)
+{
+	return w->end_ns - pair_wait_start_ns(w);
+}
+
+uint32_t latency_waker(const struct pair_wait *w)
+{
+	return w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ) ? TASKS_NONE : w->waker;
+}
+
+const char *latency_cause(const struct pair_wait *w)
+{
+	static const char *const names[] = { "woken", "new", "preempted" };
+
+	return names[w->cause];
+}
+
+void latency_from_add(struct latency_from *f, const struct pair_wait *w)
+{
+	if (w->waking_ns)
+		f->waking++;
+	else
+		f->wakeup++;
+}
+
+void latency_from_report(const struct latency_from *f, struct report *r)
+{
+	if (f->waking)
+		report_string(r, "from", "waking");
+	else
+		report_string(r, "from", f->wakeup ? "wakeup" : NULL);
+	report_u64(r, "from_waking", f->waking);
+	report_u64(r, "from_wakeup", f->wakeup);
+}
+
+void latency_from_one(const struct pair_wait *w, struct report *r)
+{
+	if (w->cause == PAIR_PREEMPTED)
+		report_string(r, "from", "switch_out");
+	else
+		report_string(r, "from", w->waking_ns ? "waking" : "wakeup");
+}

@@ -1,0 +1,36 @@
+/*
+ * analyze/latency — what a wait counts for, in every analysis alike.
+ *
+ * Wakeup latency is the wait of a task that was woken, or that is new: from its waking where that was recorded,
+ * else from its wakeup, to the switch-in. Scheduling delay is any wait, that of a preempted task too, from the moment
+ * since which it was in a queue: the wakeup where recorded, else the waking, or the switch-out. A wait
+ * that had not ended when the recording did has no latency yet.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/report.h"
+#include "model/pair.h"
+
+/* Where latencies begin, to be told with them. */
+struct latency_from {
+	uint64_t waking;
+	uint64_t wakeup;
+};
+
+/* Whether it is one of a task woken or new, and over. */
+bool latency_counts(const struct pair_wait *w);
+uint64_t latency_start_ns(const struct pair_wait *w);
+uint64_t latency_ns(const struct pair_wait *w); /* of a wait of any cause */
+uint64_t latency_queue_ns(const struct pair_wait *w);
+/* Who woke it; TASKS_NONE for an interrupt, idle or unknown. */
+uint32_t latency_waker(const struct pair_wait *w);
+const char *latency_cause(const struct pair_wait *w); /* woken, new, preempted */
+
+void latency_from_add(struct latency_from *f, const struct pair_wait *w);
+/* Members from (waking if any begins there, else wakeup, null if none), from_waking and from_wakeup. */
+void latency_from_report(const struct latency_from *f, struct report *r);
+/* The member from of one wait: waking, wakeup or switch_out. */
+void latency_from_one(const struct pair_wait *w, struct report *r);

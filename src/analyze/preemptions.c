@@ -1,0 +1,176 @@
+/*
+ * Who is preempted by whom: a task leaves its CPU still runnable, and another comes on. Yielding looks the same. Taken
+ * from the waits that follow, so that what the victim waited comes with it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/edges.h"
+#include "analyze/latency.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/top.h"
+#include "analyze/units.h"
+#include "base/cleanup.h"
+
+#define SHOWN_PREEMPTORS 5
+
+struct victim {
+	uint64_t count;
+	uint64_t wait_ns;
+	uint64_t max_ns;
+	uint32_t nr_preemptors;
+	uint32_t first_edge; /* number + 1 */
+};
+
+struct preemptions {
+	struct scope sc;
+	struct edges edges;
+	struct victim *victims; /* by task */
+	uint32_t *next_edge;    /* of the same victim; number + 1 */
+	uint64_t total;
+};
+
+static void done(struct preemptions *x)
+{
+	free(x->victims);
+	free(x->next_edge);
+	edges_done(&x->edges);
+	scope_done(&x->sc);
+}
+
+/* It happened where the task left the CPU, when it left. */
+static bool is_preemption(const struct preemptions *x, const struct pair_wait *w)
+{
+	return w->cause == PAIR_PREEMPTED && w->waker != TASKS_NONE && w->waker != w->task &&
+	       scope_has(&x->sc, w->wakeup_ns);
+}
+
+static int link_edges(struct preemptions *x)
+{
+	x->next_edge = calloc(x->edges.nr + 1, sizeof(*x->next_edge));
+	if (!x->next_edge)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->edges.nr; i++) {
+		struct victim *v = &x->victims[x->edges.at[i].to];
+
+		x->next_edge[i] = v->first_edge;
+		v->first_edge = i + 1;
+		v->nr_preemptors++;
+	}
+	return 0;
+}
+
+static int collect(struct preemptions *x)
+{
+	struct rows it = { .sc = &x->sc };
+	struct pair_wait row;
+	int err = edges_init(&x->edges);
+
+	x->victims = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*x->victims));
+	if (err || !x->victims)
+		return -ENOMEM;
+	while (rows_wait(&it, &row)) {
+		struct victim *v = &x->victims[row.task];
+		uint64_t ns = latency_ns(&row);
+
+		if (!is_preemption(x, &row))
+			continue;
+		x->total++;
+		v->count++;
+		v->wait_ns += ns;
+		if (ns > v->max_ns)
+			v->max_ns = ns;
+		err = edges_add(&x->edges, row.waker, row.task, ns);
+		if (err)
+			return err;
+	}
+	return link_edges(x);
+}
+
+static int show_preemptors(const struct preemptions *x, const struct victim *v, struct report *r)
+{
+	SCOPED(scoped_top) struct top top = { .limit = SHOWN_PREEMPTORS };
+
+	for (uint32_t i = v->first_edge; i; i = x->next_edge[i - 1])
+		top_add(&top, x->edges.at[i - 1].count, i - 1);
+	top_rank(&top);
+	report_begin_array(r, "top_preempted_by");
+	for (uint32_t i = 0; i < top.nr; i++) {
+		report_begin_object(r, NULL);
+		task_report(x->sc.s, r, x->edges.at[top.entries[i].id].by);
+		report_u64(r, "count", top.entries[i].score);
+		report_u64(r, "wait_ns", x->edges.at[top.entries[i].id].sum_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int show_victim(const struct preemptions *x, uint32_t task, struct report *r)
+{
+	const struct victim *v = &x->victims[task];
+	int err;
+
+	report_begin_object(r, NULL);
+	task_report(x->sc.s, r, task);
+	report_u64(r, "preempted_count", v->count);
+	report_u64(r, "total_wait_ns", v->wait_ns);
+	report_u64(r, "max_wait_ns", v->max_ns);
+	report_u64(r, "total_unique_preemptors", v->nr_preemptors);
+	err = show_preemptors(x, v, r);
+	report_end_object(r);
+	return err;
+}
+
+static int show(const struct preemptions *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_preemptions, x->sc.args) };
+	uint64_t nr = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < x->sc.nr_tasks; i++) {
+		if (!x->victims[i].count)
+			continue;
+		nr++;
+		top_add(&top, x->victims[i].count, i);
+	}
+	top_rank(&top);
+	report_u64(r, "total_preemptions", x->total);
+	report_u64(r, "total_processes", nr);
+	report_u64(r, "processes_shown", top.nr);
+	scope_report_pid(&x->sc, r);
+	report_begin_array(r, "processes");
+	for (uint32_t i = 0; !err && i < top.nr; i++)
+		err = show_victim(x, (uint32_t)top.entries[i].id, r);
+	report_end_array(r);
+	report_string(r, "note",
+	              "a task left its CPU still runnable and another came on; "
+	              "waits are from the switch-out to the next switch-in");
+	return top.has_failed ? -ENOMEM : err;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct preemptions x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_preemptions = {
+	.id = "preemptions",
+	.name = "Preemption Analysis",
+	.category = "extended",
+	.what = "which tasks lost their CPU while they could have gone on, and to whom",
+	.needs = EV_BIT(EV_SWITCH),
+	.cost = 2,
+	.run = run,
+};

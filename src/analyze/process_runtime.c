@@ -1,0 +1,131 @@
+/*
+ * Who used the CPUs: the time that slices of each thread, or process, cover. A slice that goes on at the end counts
+ * with what was seen of it, but has no length yet. One thread never has more than the time asked for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/grouped.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/top.h"
+#include "analyze/units.h"
+#include "base/cleanup.h"
+
+struct use {
+	uint64_t run_ns;
+	uint64_t nr_slices;
+};
+
+struct runtime {
+	struct scope sc;
+	struct units units;
+	struct use *uses; /* by unit */
+	struct grouped slices;
+	uint64_t total_ns;
+	uint64_t nobody_ns; /* of tasks that found no place in model/tasks */
+};
+
+static void done(struct runtime *x)
+{
+	free(x->uses);
+	grouped_done(&x->slices);
+	units_done(&x->units);
+	scope_done(&x->sc);
+}
+
+static int collect(struct runtime *x)
+{
+	struct rows it = { .sc = &x->sc };
+	struct pair_slice row;
+
+	x->uses = calloc(x->units.nr ? x->units.nr : 1, sizeof(*x->uses));
+	if (!x->uses)
+		return -ENOMEM;
+	while (rows_slice(&it, &row)) {
+		uint64_t ns = scope_cut(&x->sc, row.start_ns, row.end_ns);
+		uint32_t unit;
+
+		x->total_ns += ns;
+		if (row.task == TASKS_NONE) {
+			x->nobody_ns += ns;
+			continue;
+		}
+		unit = units_of(&x->units, row.task);
+		x->uses[unit].run_ns += ns;
+		x->uses[unit].nr_slices++;
+		if (row.end != PAIR_END_OPEN)
+			grouped_add(&x->slices, unit, row.end_ns - row.start_ns);
+	}
+	return grouped_order(&x->slices, x->units.nr);
+}
+
+static void show_unit(const struct runtime *x, uint32_t unit, struct report *r)
+{
+	struct samples slices = grouped_at(&x->slices, unit);
+
+	report_begin_object(r, NULL);
+	units_report(&x->units, r, unit);
+	report_u64(r, "thread_count", units_threads(&x->units, unit));
+	report_u64(r, "total_runtime_ns", x->uses[unit].run_ns);
+	report_percent(r, "cpu_time_percent", x->uses[unit].run_ns, x->sc.span_ns);
+	report_u64(r, "num_switches", x->uses[unit].nr_slices);
+	samples_report(&slices, r, "_timeslice_ns");
+	report_end_object(r);
+}
+
+static int show(const struct runtime *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_process_runtime, x->sc.args) };
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < x->units.nr; i++) {
+		if (!x->uses[i].nr_slices)
+			continue;
+		nr++;
+		top_add(&top, x->uses[i].run_ns, i);
+	}
+	if (top.has_failed)
+		return -ENOMEM;
+	top_rank(&top);
+	report_u64(r, "total_processes", nr);
+	report_u64(r, "processes_shown", top.nr);
+	report_bool(r, "multi_threaded", false);
+	units_report_mode(&x->units, r);
+	scope_report_pid(&x->sc, r);
+	report_u64(r, "span_ns", x->sc.span_ns);
+	report_u64(r, "total_runtime_ns", x->total_ns);
+	report_u64(r, "nobody_runtime_ns", x->nobody_ns);
+	report_begin_array(r, "processes");
+	for (uint32_t i = 0; i < top.nr; i++)
+		show_unit(x, (uint32_t)top.entries[i].id, r);
+	report_end_array(r);
+	return 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct runtime x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (!err)
+		err = units_init(&x.units, &x.sc, d);
+	if (err)
+		return err;
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_process_runtime = {
+	.id = "process_runtime",
+	.name = "Process Runtime",
+	.category = "scheduling",
+	.what = "which threads or processes used the CPUs, and in slices of which length",
+	.needs = EV_BIT(EV_SWITCH),
+	.cost = 1,
+	.run = run,
+};

@@ -1,0 +1,215 @@
+/*
+ * How many tasks each CPU had to serve: the depth of a CPU at a moment is the task that runs on it plus those that wait and
+ * will run on it next. 1 is a task alone. A task that is moved while it waits counts where it ran in the end,
+ * for all of its wait. Averages and percentiles are over time; of unknown time the CPU tells no tasks, and how much
+ * that is stands beside.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/depth_sweep.h"
+#include "analyze/grouped.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/scope.h"
+#include "analyze/top.h"
+#include "base/cleanup.h"
+
+#define HIGH_DEPTH 10
+
+struct depth {
+	struct depth_found found;
+	uint64_t nr_changes;
+	uint64_t waiting_ns;
+	uint64_t unknown_ns;
+};
+
+struct depths {
+	struct scope sc;
+	struct depth *cpus;
+	/* Changes by CPU: the time since the start times 2, and 1 more for one that begins. */
+	struct grouped begun;  /* waits */
+	struct grouped ended;  /* waits, in the order of time */
+	struct grouped slices; /* both ends, in the order of time */
+	uint64_t *others;      /* of the CPU at hand: all changes but begun */
+	struct depth_times times;
+};
+
+static void done(struct depths *x)
+{
+	free(x->cpus);
+	free(x->times.at_ns);
+	free(x->others);
+	grouped_done(&x->begun);
+	grouped_done(&x->ended);
+	grouped_done(&x->slices);
+	scope_done(&x->sc);
+}
+
+/* Cut to the time asked for, as times since its start; false if nothing is left. */
+static bool cut(const struct depths *x, uint32_t cpu, uint64_t *from_ns, uint64_t *to_ns)
+{
+	uint64_t from = *from_ns > x->sc.from_ns ? *from_ns : x->sc.from_ns;
+	uint64_t to = *to_ns < x->sc.to_ns ? *to_ns : x->sc.to_ns;
+
+	if (from >= to || cpu >= x->sc.nr_cpus)
+		return false;
+	*from_ns = from - x->sc.from_ns;
+	*to_ns = to - x->sc.from_ns;
+	return true;
+}
+
+static void add_waits(struct depths *x)
+{
+	struct rows it = { .sc = &x->sc };
+	struct pair_wait row;
+
+	while (rows_wait(&it, &row)) {
+		uint64_t from = pair_wait_start_ns(&row), to = row.end_ns;
+
+		if (!cut(x, row.cpu, &from, &to))
+			continue;
+		grouped_add(&x->begun, row.cpu, from << 1 | 1);
+		grouped_add(&x->ended, row.cpu, to << 1);
+		x->cpus[row.cpu].waiting_ns += to - from;
+	}
+}
+
+static void add_slices(struct depths *x)
+{
+	struct rows it = { .sc = &x->sc }, gaps = { .sc = &x->sc };
+	struct pair_slice row;
+	struct pair_gap gap;
+
+	while (rows_slice(&it, &row)) {
+		uint64_t from = row.start_ns, to = row.end_ns;
+
+		if (!cut(x, row.cpu, &from, &to))
+			continue;
+		grouped_add(&x->slices, row.cpu, from << 1 | 1);
+		grouped_add(&x->slices, row.cpu, to << 1);
+	}
+	while (rows_cpu_gap(&gaps, &gap))
+		if (gap.cpu < x->sc.nr_cpus)
+			x->cpus[gap.cpu].unknown_ns += scope_cut(&x->sc, gap.start_ns, gap.end_ns);
+}
+
+static int collect(struct depths *x)
+{
+	int err;
+
+	x->cpus = calloc(x->sc.nr_cpus + 1U, sizeof(*x->cpus));
+	x->times.most = x->sc.nr_tasks + 1U;
+	x->times.at_ns = calloc(x->times.most + 1ULL, sizeof(*x->times.at_ns));
+	if (!x->cpus || !x->times.at_ns)
+		return -ENOMEM;
+	add_waits(x);
+	add_slices(x);
+	x->others = reallocarray(NULL, x->slices.nr + x->ended.nr + 1, sizeof(*x->others));
+	if (!x->others)
+		return -ENOMEM;
+	err = grouped_order(&x->slices, x->sc.nr_cpus);
+	if (!err)
+		err = grouped_order(&x->begun, x->sc.nr_cpus);
+	return err ? err : grouped_order(&x->ended, x->sc.nr_cpus);
+}
+
+static void measure(struct depths *x, uint32_t cpu)
+{
+	struct samples begun = grouped_at(&x->begun, cpu), ended = grouped_at(&x->ended, cpu);
+	struct samples slices = grouped_at(&x->slices, cpu), others;
+	struct depth *c = &x->cpus[cpu];
+
+	others = depth_join(&slices, &ended, x->others);
+	depth_sweep(&begun, &others, x->sc.span_ns, &x->times, &c->found);
+	c->nr_changes = slices.nr + begun.nr + ended.nr;
+}
+
+static double over_time(const struct depths *x, uint64_t ns)
+{
+	return x->sc.span_ns ? (double)ns / (double)x->sc.span_ns : 0;
+}
+
+static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
+{
+	const struct depth *c = &x->cpus[cpu];
+
+	report_begin_object(r, NULL);
+	report_u64(r, "cpu_id", cpu);
+	report_double(r, "avg_depth", over_time(x, c->found.sum), 3);
+	report_double(r, "avg_waiting", over_time(x, c->waiting_ns), 3);
+	report_u64(r, "max_depth", c->found.max);
+	if (c->found.max)
+		report_u64(r, "max_at_ns", x->sc.from_ns + c->found.max_at);
+	else
+		report_null(r, "max_at_ns");
+	report_u64(r, "p99_depth", c->found.p99);
+	report_u64(r, "sample_count", c->nr_changes);
+	report_u64(r, "unknown_time_ns", c->unknown_ns);
+	report_end_object(r);
+}
+
+static int show(struct depths *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_runqueue_depth, x->sc.args) };
+	uint64_t nr = 0, nr_high = 0, max = 0;
+	const struct depth_found *found;
+	struct pair_cpu at;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < x->sc.nr_cpus; i++) {
+		if (!pass_takes_cpu(x->sc.args, i) || !pair_cpu_at(x->sc.s->pair, i, &at))
+			continue;
+		measure(x, i);
+		found = &x->cpus[i].found;
+		nr++;
+		sum += over_time(x, found->sum);
+		nr_high += found->max > HIGH_DEPTH;
+		max = found->max > max ? found->max : max;
+		top_add(&top,
+		        (uint64_t)found->max << 32 | (uint32_t)(over_time(x, found->sum) * 1000),
+		        i);
+	}
+	top_rank(&top);
+	report_u64(r, "total_cpus", nr);
+	if (nr)
+		report_double(r, "global_avg_depth", sum / (double)nr, 3);
+	else
+		report_null(r, "global_avg_depth");
+	report_u64(r, "global_max_depth", max);
+	report_u64(r, "cpus_with_high_depth", nr_high);
+	report_begin_array(r, "worst_cpus_by_max_depth");
+	for (uint32_t i = 0; i < top.nr; i++)
+		show_cpu(x, (uint32_t)top.entries[i].id, r);
+	report_end_array(r);
+	report_string(r, "note",
+	              "depth is the running task plus those that wait and run there "
+	              "next, 1 is alone; average and p99 are over time");
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct depths x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_runqueue_depth = {
+	.id = "runqueue_depth",
+	.name = "Run Queue Depth",
+	.category = "scheduling",
+	.what = "how many runnable tasks each CPU had, on average and at worst",
+	.needs = EV_BIT(EV_SWITCH),
+	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
+	.cost = 3,
+	.run = run,
+};

@@ -1,0 +1,83 @@
+#include "analyze/scope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int scope_init(struct scope *sc, const struct source *s, const struct pass_args *args,
+               struct diag *d)
+{
+	*sc = (struct scope){
+		.s = s,
+		.args = args,
+		.to_ns = UINT64_MAX,
+		.nr_tasks = tasks_nr(s->tasks),
+		.nr_cpus = pair_nr_cpus(s->pair),
+	};
+	if (pass_cut(s, args, &sc->from_ns, &sc->to_ns))
+		sc->span_ns = sc->to_ns - sc->from_ns;
+	if (!args->pid && !args->tid && !args->comm) {
+		sc->is_all = args->cpu == PASS_ANY_CPU && !args->from_ns && !args->to_ns;
+		return 0;
+	}
+	sc->takes = calloc(sc->nr_tasks ? sc->nr_tasks : 1, 1);
+	if (!sc->takes)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (uint32_t i = 0; i < sc->nr_tasks; i++)
+		sc->takes[i] = pass_takes_task(s, args, i);
+	return 0;
+}
+
+void scope_done(struct scope *sc)
+{
+	free(sc->takes);
+	sc->takes = NULL;
+}
+
+struct scope scope_whole(const struct scope *sc, struct pass_args *args)
+{
+	struct scope whole = *sc;
+
+	*args = (struct pass_args){ .cpu = PASS_ANY_CPU };
+	whole.args = args;
+	whole.takes = NULL;
+	whole.is_all = true;
+	return whole;
+}
+
+bool scope_takes(const struct scope *sc, uint32_t task)
+{
+	return !sc->takes || (task < sc->nr_tasks && sc->takes[task]);
+}
+
+bool scope_overlaps(const struct scope *sc, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct pass_args *args = sc->args;
+
+	if (args->to_ns && start_ns >= args->to_ns)
+		return false;
+	return end_ns > args->from_ns || (end_ns == start_ns && end_ns == args->from_ns);
+}
+
+uint64_t scope_cut(const struct scope *sc, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < sc->from_ns)
+		start_ns = sc->from_ns;
+	if (end_ns > sc->to_ns)
+		end_ns = sc->to_ns;
+	return start_ns < end_ns ? end_ns - start_ns : 0;
+}
+
+bool scope_has(const struct scope *sc, uint64_t ts_ns)
+{
+	return ts_ns >= sc->args->from_ns && (!sc->args->to_ns || ts_ns < sc->args->to_ns);
+}
+
+void scope_report_pid(const struct scope *sc, struct report *r)
+{
+	uint32_t id = sc->args->pid ? sc->args->pid : sc->args->tid;
+
+	if (id)
+		report_u64(r, "pid_filter", id);
+	else
+		report_null(r, "pid_filter");
+}

@@ -1,0 +1,40 @@
+/*
+ * analyze/units — what an analysis counts by: threads, or processes with all their threads.
+ *
+ * A thread whose process is not known is a process of its own. A process is named by its main thread where that
+ * was seen, else by any.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/scope.h"
+#include "base/attr.h"
+
+struct units {
+	const struct source *s;
+	bool is_per_process;
+	uint32_t nr;
+	uint32_t *of_task; /* NULL: each task is one */
+	uint32_t *names;   /* by unit: the task that names it */
+	uint32_t *threads; /* by unit: tasks that ran or were woken */
+};
+
+/* -ENOMEM with a sentence. */
+MUST_USE int units_init(struct units *u, const struct scope *sc, struct diag *d);
+void units_done(struct units *u);
+
+uint32_t units_of(const struct units *u, uint32_t task);
+/* The number by which a reader knows it: a tid, or a tgid. */
+uint32_t units_pid(const struct units *u, uint32_t unit);
+/* Members pid, tgid, comm. */
+void units_report(const struct units *u, struct report *r, uint32_t unit);
+/* "aggregation_mode": per_thread or per_process. */
+void units_report_mode(const struct units *u, struct report *r);
+uint32_t units_threads(const struct units *u, uint32_t unit);
+
+/* Members pid (of the thread), tgid and comm of a task; all null for nobody. */
+void task_report(const struct source *s, struct report *r, uint32_t task);
+/* Members waker_pid and waker_comm; null for an interrupt, idle or unknown. */
+void waker_report(const struct source *s, struct report *r, uint32_t task);

@@ -1,0 +1,271 @@
+/*
+ * Chains of wakeups: a task had to wait before it could wake the next one, which had to wait as well. The link before
+ * a wakeup is the last wait of its waker, if the waker has not slept since. Each link is over before the next
+ * begins, so the latencies of a chain never overlap, and a chain ends where a task would come twice.
+ * All tables are walked once, in the order of time, with the last wait of each task at hand.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/latency.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/top.h"
+#include "analyze/units.h"
+#include "base/cleanup.h"
+
+#define DEFAULT_LIMIT 10
+#define MAX_LINKS     16
+#define SHOWN_LINKS   10
+#define NS_PER_MS     1e6
+
+/* A wait of a task that was woken, or is new. Numbers of links are those plus 1, 0 is none. */
+struct link {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t total_ns; /* of the chain that ends here */
+	uint32_t task;
+	uint32_t waker;
+	uint32_t before;
+	uint8_t len; /* of that chain */
+	bool is_from_waking;
+	bool is_wanted;
+	bool is_part; /* of a longer chain */
+};
+
+struct task_at {
+	uint32_t last;   /* link; 0 = slept since */
+	uint32_t waker;  /* of the wakeup that is under way */
+	uint32_t before; /* last link of that waker then */
+	uint32_t seen;   /* in the chain of this link */
+};
+
+struct chains {
+	struct scope sc;
+	struct scope all; /* a chain may come from anywhere */
+	struct pass_args all_args;
+	struct link *links;
+	uint32_t nr;
+	uint32_t capacity;
+	struct task_at *tasks;
+	struct rows waits, slices, wakeups;
+	struct pair_wait wait;
+	struct pair_slice slice;
+	struct pair_wakeup wakeup;
+	bool has_wait, has_slice, has_wakeup;
+};
+
+static void done(struct chains *x)
+{
+	free(x->links);
+	free(x->tasks);
+	scope_done(&x->sc);
+}
+
+static void measure(struct chains *x, uint32_t number)
+{
+	struct link *end = &x->links[number - 1];
+
+	for (uint32_t i = number; i && end->len < MAX_LINKS; i = x->links[i - 1].before) {
+		struct task_at *at = &x->tasks[x->links[i - 1].task];
+
+		if (at->seen == number)
+			break;
+		at->seen = number;
+		end->len++;
+		end->total_ns += x->links[i - 1].end_ns - x->links[i - 1].start_ns;
+	}
+	if (end->before && end->is_wanted && end->len == x->links[end->before - 1].len + 1)
+		x->links[end->before - 1].is_part = true;
+}
+
+static int add_link(struct chains *x, const struct pair_wait *w)
+{
+	struct task_at *at = &x->tasks[w->task];
+	uint32_t capacity = x->capacity ? 2 * x->capacity : 256, waker = latency_waker(w);
+
+	if (x->nr == x->capacity) {
+		struct link *more = reallocarray(x->links, capacity, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		x->links = more;
+		x->capacity = capacity;
+	}
+	x->links[x->nr++] = (struct link){
+		.start_ns = latency_start_ns(w),
+		.end_ns = w->end_ns,
+		.task = w->task,
+		.waker = waker,
+		.before = at->waker == waker ? at->before : 0,
+		.is_from_waking = w->waking_ns != 0,
+		.is_wanted = scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
+		             scope_overlaps(&x->sc, latency_start_ns(w), w->end_ns),
+	};
+	measure(x, x->nr);
+	at->last = x->nr;
+	at->waker = TASKS_NONE;
+	at->before = 0;
+	return 0;
+}
+
+static void take_wakeup(struct chains *x)
+{
+	const struct pair_wakeup *w = &x->wakeup;
+	struct task_at *at = &x->tasks[w->task];
+	bool is_irq = w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ);
+
+	at->waker = is_irq ? TASKS_NONE : w->waker;
+	at->before = at->waker == TASKS_NONE ? 0 : x->tasks[at->waker].last;
+	x->has_wakeup = rows_wakeup(&x->wakeups, &x->wakeup);
+}
+
+static int take_wait(struct chains *x)
+{
+	int err = latency_counts(&x->wait) ? add_link(x, &x->wait) : 0;
+
+	x->has_wait = rows_wait(&x->waits, &x->wait);
+	return err;
+}
+
+static void take_slice(struct chains *x)
+{
+	const struct pair_slice *s = &x->slice;
+	struct task_at *at = s->task == TASKS_NONE ? NULL : &x->tasks[s->task];
+
+	if (at && at->last && s->end != PAIR_END_RUNNABLE &&
+	    x->links[at->last - 1].end_ns <= s->start_ns)
+		at->last = 0;
+	x->has_slice = rows_slice(&x->slices, &x->slice);
+}
+
+/* At the same moment a waker comes on before it wakes, a wakeup comes before the wait that it begins. */
+static bool is_wakeup_next(const struct chains *x)
+{
+	if (!x->has_wakeup || !x->has_wait)
+		return x->has_wakeup;
+	if (x->wakeup.ts_ns != x->wait.end_ns)
+		return x->wakeup.ts_ns < x->wait.end_ns;
+	return x->wait.task == x->wakeup.task && latency_start_ns(&x->wait) == x->wakeup.ts_ns;
+}
+
+static int collect(struct chains *x)
+{
+	bool is_wakeup;
+	int err = 0;
+
+	x->tasks = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*x->tasks));
+	if (!x->tasks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->sc.nr_tasks; i++)
+		x->tasks[i].waker = TASKS_NONE;
+	x->waits.sc = x->slices.sc = x->wakeups.sc = &x->all;
+	x->has_wait = rows_wait(&x->waits, &x->wait);
+	x->has_slice = rows_slice(&x->slices, &x->slice);
+	x->has_wakeup = rows_wakeup(&x->wakeups, &x->wakeup);
+	while (!err && (x->has_wait || x->has_wakeup)) {
+		is_wakeup = is_wakeup_next(x);
+		if (x->has_slice &&
+		    x->slice.end_ns < (is_wakeup ? x->wakeup.ts_ns : x->wait.end_ns))
+			take_slice(x);
+		else if (is_wakeup)
+			take_wakeup(x);
+		else
+			err = take_wait(x);
+	}
+	return err;
+}
+
+static void show_link(const struct chains *x, const struct link *l, struct report *r)
+{
+	const struct source *s = x->sc.s;
+
+	report_begin_object(r, NULL);
+	report_u64(r, "wakee_pid", source_tid(s, l->task));
+	report_string(r, "wakee_comm", source_comm(s, l->task));
+	waker_report(s, r, l->waker);
+	report_u64(r, "wakeup_ts", l->start_ns);
+	report_u64(r, "schedule_ts", l->end_ns);
+	report_u64(r, "latency_ns", l->end_ns - l->start_ns);
+	report_string(r, "from", l->is_from_waking ? "waking" : "wakeup");
+	report_end_object(r);
+}
+
+static void show_chain(const struct chains *x, uint32_t number, struct report *r)
+{
+	const struct link *end = &x->links[number - 1];
+	const struct link *path[MAX_LINKS] = { end }; /* the last one first */
+	const struct link *first = end;
+	uint32_t nr = 0, shown = end->len < SHOWN_LINKS ? end->len : SHOWN_LINKS;
+
+	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
+		path[nr++] = first = &x->links[i - 1];
+	report_begin_object(r, NULL);
+	report_u64(r, "total_latency_ns", end->total_ns);
+	report_u64(r, "elapsed_ns", end->end_ns - first->start_ns);
+	report_u64(r, "chain_length", shown);
+	report_u64(r, "full_chain_length", end->len);
+	report_double(r, "criticality_score", end->len * ((double)end->total_ns / NS_PER_MS), 6);
+	report_begin_array(r, "chain");
+	for (uint32_t i = shown; i-- > 0;)
+		show_link(x, path[i], r);
+	report_end_array(r);
+	report_end_object(r);
+}
+
+static int show(const struct chains *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_wakeup_chains, x->sc.args) };
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < x->nr; i++) {
+		const struct link *l = &x->links[i];
+
+		if (!l->is_wanted || l->is_part || l->len < 2)
+			continue;
+		nr++;
+		top_add(&top, l->len * l->total_ns, i + 1);
+	}
+	if (top.has_failed)
+		return -ENOMEM;
+	top_rank(&top);
+	report_u64(r, "total_chains_found", nr);
+	report_u64(r, "chains_shown", top.nr);
+	report_u64(r, "wakeups", x->nr);
+	report_begin_array(r, "chains");
+	for (uint32_t i = 0; i < top.nr; i++)
+		show_chain(x, (uint32_t)top.entries[i].id, r);
+	report_end_array(r);
+	report_string(r, "note",
+	              "each waker had waited itself before it woke the next; "
+	              "criticality is the length times the latency in ms");
+	return 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct chains x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	x.all = scope_whole(&x.sc, &x.all_args);
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_wakeup_chains = {
+	.id = "wakeup_chains",
+	.name = "Wakeup Chain Detection",
+	.category = "extended",
+	.what = "which delays add up because those who woke had waited themselves",
+	.needs = EV_BIT(EV_SWITCH),
+	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
+	.cost = 3,
+	.default_limit = DEFAULT_LIMIT,
+	.run = run,
+};
