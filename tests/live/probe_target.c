@@ -1,6 +1,7 @@
 /*
- * probe_target ROUNDS THREADS [wait] — calls one function of its own ROUNDS times in each thread, for tests of
- * uprobes. With "wait", only after a line on stdin. Says its pid on the first line.
+ * probe_target ROUNDS THREADS [wait [SLOW]] — calls one function of its own ROUNDS times in each thread, for tests
+ * of uprobes. With "wait", only after a line on stdin. Call SLOW, from 0, takes 30 ms. Says its pid on the first
+ * line.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -10,11 +11,15 @@
 
 #define MAX_THREADS 16
 
+static long slow_call = -1;
+
 long probe_me(long x);
 
 __attribute__((noinline)) long probe_me(long x)
 {
 	__asm__ volatile("" : "+r"(x));
+	if (x == slow_call)
+		usleep(30000);
 	return x + 1;
 }
 
@@ -35,6 +40,8 @@ int main(int argc, char **argv)
 
 	if (threads < 1 || threads > MAX_THREADS)
 		return 2;
+	if (argc > 4)
+		slow_call = strtol(argv[4], NULL, 10);
 	printf("%d\n", (int)getpid());
 	fflush(stdout);
 	if (argc > 3 && strcmp(argv[3], "wait") == 0 && getchar() == EOF)

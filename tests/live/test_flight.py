@@ -17,6 +17,8 @@ from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Lines, case, expect, expec
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
+from test_probes import UPROBE, Target, hits
+from test_record import slices_of
 
 SUMMARY = re.compile(r"flight recorder: ([\d.]+) s, (\d+) events \((\d+) switches, (\d+) wakings\), (\d+) lost, "
                      r"(\d+) dumps, fired (\d+) times, (\d+) of them during")
@@ -265,6 +267,65 @@ def time_and_commands_limit_the_whole_run():
         decoded(path)
 
 
+@case
+def of_all_calls_of_a_function_the_slow_one_fires():
+    with scratch() as folder:
+        target = Target(2000, slow=1200)
+        # Nobody takes the CPU away from it, so that no other call is slow.
+        os.sched_setscheduler(target.pid, os.SCHED_FIFO, os.sched_param(10))
+        with Flight(folder, "--keep", "2s", "--after", "200ms", "--cooldown", "0s", "--trigger",
+                    f"uprobe:{UPROBE}>20ms") as ours:
+            target.go()
+            time.sleep(0.4)
+            summary = ours.finish()
+        path, = dumps(folder)
+        _, what, value, comm, tid = parts(path)
+        trace = decoded(path)
+    expect((what, comm, tid) == ("uprobe", "probe_target", target.pid), path.name)
+    expect(summary["dumps"] == 1 and summary["fired"] == 1, summary["text"])
+    expect("4000 probe hits" in summary["text"], summary["text"])
+    expect_between("time in the name", value, 30 * MS, 60 * MS)
+    found, told = hits(trace), trace.attributes
+    calls = sorted(ts for ts, *_ in found["uprobe", "probe_target:probe_me"])
+    returns = sorted(ts for ts, *_ in found["uretprobe", "probe_target:probe_me%return"])
+    expect(len(calls) == len(returns) == 2000, f"{len(calls)} calls, {len(returns)} returns")
+    expect(told["trigger_time_ns"] == returns[1200], "it fired at another return")
+    expect(told["trigger_value"] == returns[1200] - calls[1200], f"{told['trigger_value']} ns told")
+
+
+@case
+def what_came_before_the_ring_is_in_the_dump():
+    """Counters by name, CPUs and command lines of tasks that were there long before."""
+    with scratch() as folder:
+        pinned = subprocess.Popen(["taskset", "-c", "0", "sleep", "20"])
+        try:
+            time.sleep(0.3)
+            with Flight(folder, "--keep", "300ms", "--after", "0s", "--max-dumps", "1", "--pmu",
+                        "page-faults,task-clock", "--uprobes", UPROBE) as ours:
+                time.sleep(1)
+                work = subprocess.Popen([WORKLOAD, "touch", "pages=3000"], stdout=subprocess.DEVNULL)
+                work.wait()
+                target = Target(50)
+                target.go()
+                ours.ask()
+                ours.wait()
+        finally:
+            pinned.kill()
+            pinned.wait()
+        path, = dumps(folder)
+        trace = decoded(path)
+    told = [event["args"]["cpus_allowed"] for event in trace.track_events
+            if event["category"] == "affinity" and event["track"]["thread"][1] == pinned.pid]
+    expect(told == ["0"], f"CPUs of one that was there: {told}")
+    expect(trace.processes[pinned.pid]["cmdline"] == ["sleep", "20"], str(trace.processes[pinned.pid]))
+    counted = slices_of(trace, work.pid)
+    expect(len(counted) > 10, f"{len(counted)} slices")
+    expect(all(set(values) == {"pmu:page-faults", "pmu:task-clock"} for *_, values in counted), f"{counted[:3]}")
+    expect(sum(values["pmu:page-faults"] for *_, values in counted) > 2000, "page faults are missing")
+    expect(len(hits(trace)["uprobe", "probe_target:probe_me"]) == 50, f"probes {list(hits(trace))}")
+    expect("topology" in trace.attributes, str(list(trace.attributes)))
+
+
 def expect_refusal(code, sentence, *args):
     with scratch() as folder:
         done = run("record", *args, cwd=folder)
@@ -283,6 +344,9 @@ def what_cannot_be_is_refused_before_anything_starts():
     expect_refusal(2, "--cooldown is for the flight recorder", "--cooldown", "1s", "-o", "t")
     expect_refusal(2, "no single output", "--keep", "1s", "-o", "-")
     expect_refusal(2, "at most 16 triggers", *["--trigger", "slice>1s"] * 17)
+    expect_refusal(2, "keeps no system statistics", "--keep", "1s", "-s")
+    expect_refusal(2, "is not uprobe:FILE:SYMBOL", "--trigger", f"uprobe:{UPROBE}+4>1ms")
+    expect_refusal(1, "has no function 'no_such'", "--trigger", f"uprobe:{UPROBE[:-8]}no_such>1ms")
     expect_refusal(1, "cannot open the directory 'no/such/'", "--keep", "1s", "-o", "no/such/t")
     expect_refusal(1, "there is no directory 'none/'", "--keep", "1s", "-o", "none/")
 

@@ -24,8 +24,8 @@ HAS_KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 class Target:
     """A program that will call the function once it is told to."""
 
-    def __init__(self, rounds, threads=1):
-        self.process = subprocess.Popen([TARGET, str(rounds), str(threads), "wait"], stdin=subprocess.PIPE,
+    def __init__(self, rounds, threads=1, slow=-1):
+        self.process = subprocess.Popen([TARGET, str(rounds), str(threads), "wait", str(slow)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.pid = int(self.process.stdout.readline())
 

@@ -82,6 +82,10 @@ static void a_uprobe_has_a_file_and_a_symbol(void **state)
 	expect_refused("uprobe:/opt/prog>10ms", "is not uprobe:FILE:SYMBOL");
 	expect_refused("uprobe:/opt/prog:>10ms", "is not uprobe:FILE:SYMBOL");
 	expect_refused("uprobe::f>10ms", "is not uprobe:FILE:SYMBOL");
+	/* Neither a place inside a function nor a return alone takes time. */
+	expect_refused("uprobe:/opt/prog:f+4>10ms", "is not uprobe:FILE:SYMBOL");
+	expect_refused("uprobe:/opt/prog:f%return>10ms", "is not uprobe:FILE:SYMBOL");
+	expect_refused("uprobe:ret:/opt/prog:f>10ms", "is not uprobe:FILE:SYMBOL");
 }
 
 static void other_words_are_shown_with_the_nearest(void **state)

@@ -11,7 +11,7 @@ struct told {
 	int fails_at; /* 0 = never */
 	struct {
 		struct ev_hdr hdr;
-		uint32_t id; /* tid, next tid, CPU or probe */
+		uint32_t id; /* tid, next tid, CPU, probe, first CPUs of a set or state */
 		uint32_t tgid;
 		char comm[EV_COMM_LEN];
 	} recs[64];
@@ -33,6 +33,12 @@ static int keep(void *ctx, const struct ev_hdr *rec)
 		t->recs[t->nr].id = ((const struct ev_switch *)rec)->next_tid;
 	} else if (rec->kind == EV_CPU_FREQ) {
 		t->recs[t->nr].id = ((const struct ev_cpu_freq *)rec)->khz;
+	} else if (rec->kind == EV_AFFINITY) {
+		t->recs[t->nr].tgid = ((const struct ev_affinity *)rec)->tid;
+		t->recs[t->nr].id = (uint32_t) *
+		                    (const uint64_t *)((const struct ev_affinity *)rec + 1);
+	} else if (rec->kind == EV_SCX_STATE) {
+		t->recs[t->nr].id = ((const struct ev_scx_state *)rec)->state;
 	} else if (rec->kind == EV_PROBE_INFO) {
 		t->recs[t->nr].id = ((const struct ev_probe_info *)rec)->probe;
 	}
@@ -146,6 +152,87 @@ static void frequencies_hold_and_probes_keep_their_names(void **state)
 	left_state_free(s);
 }
 
+static void take_affinity(struct left_state *s, uint32_t tid, uint64_t cpus)
+{
+	struct {
+		struct ev_affinity rec;
+		uint64_t words[2];
+	} ev = { .rec = { .hdr = { sizeof(ev), EV_AFFINITY, 0, 0, 5 }, .tid = tid, .nr = 2 },
+		 .words = { cpus } };
+
+	left_state_take(s, &ev.rec.hdr);
+}
+
+static void where_living_tasks_may_run_is_kept(void **state)
+{
+	struct left_state *s = new_state();
+	struct told t;
+
+	(void)state;
+	take_affinity(s, 9, 1); /* of nobody */
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		left_state_take(s, rec_task_info(tid, tid, 1, "x"));
+	take_affinity(s, 3, 4);
+	take_affinity(s, 1, 1);
+	take_affinity(s, 1, 2); /* the last one counts */
+	t = tell(s, 100, 0);
+	expect_eq(t.nr, 5);
+	expect_eq(t.recs[1].hdr.kind, EV_AFFINITY); /* right behind its task */
+	expect_eq(t.recs[1].hdr.ts_ns, 100);
+	expect_eq(t.recs[1].hdr.size, sizeof(struct ev_affinity) + 16);
+	expect_eq(t.recs[1].tgid, 1);
+	expect_eq(t.recs[1].id, 2);
+	expect_eq(t.recs[2].hdr.kind, EV_TASK_INFO);
+	expect_eq(t.recs[4].tgid, 3);
+	expect_eq(t.recs[4].id, 4);
+	/* Neither the dead nor who gets their number have one. */
+	left_state_take(s, REC(ev_exit, EV_EXIT, 0, 9, .tid = 1, .tgid = 1, .comm = "x"));
+	left_state_take(s, REC(ev_free, EV_FREE, 0, 10, .tid = 1, .comm = "x"));
+	left_state_take(s, REC(ev_fork, EV_FORK, 0, 11, .parent_tid = 2, .parent_tgid = 2, .tid = 1,
+	                       .tgid = 1, .comm = "y"));
+	left_state_take(s, REC(ev_fork, EV_FORK, 0, 12, .parent_tid = 2, .parent_tgid = 2, .tid = 3,
+	                       .tgid = 3, .comm = "y"));
+	t = tell(s, 100, 0);
+	expect_eq(t.nr, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		expect_eq(t.recs[i].hdr.kind, EV_TASK_INFO);
+	left_state_free(s);
+}
+
+static void sets_of_many_tasks_are_kept(void **state)
+{
+	struct left_state *s = new_state();
+	struct told t;
+
+	(void)state;
+	for (uint32_t tid = 1; tid <= 300; tid++) {
+		left_state_take(s, rec_task_info(tid, tid, 1, "x"));
+		take_affinity(s, tid, tid);
+		if (tid <= 280)
+			left_state_take(s, REC(ev_free, EV_FREE, 0, 10, .tid = tid, .comm = "x"));
+	}
+	t = tell(s, 100, 0);
+	expect_eq(t.nr, 40);
+	for (uint32_t i = 1; i < 40; i += 2)
+		expect_eq(t.recs[i].id, t.recs[i].tgid);
+	left_state_free(s);
+}
+
+static void the_scheduler_that_is_on_is_told(void **state)
+{
+	struct left_state *s = new_state();
+	struct told t;
+
+	(void)state;
+	left_state_take(s, REC(ev_scx_state, EV_SCX_STATE, 0, 10, .state = EV_SCX_ON, .name = "a"));
+	left_state_take(s, REC(ev_scx_state, EV_SCX_STATE, 0, 20, .state = EV_SCX_OFF));
+	t = tell(s, 100, 0);
+	expect_eq(t.nr, 1);
+	expect_eq(t.recs[0].hdr.ts_ns, 100);
+	expect_eq(t.recs[0].id, EV_SCX_OFF);
+	left_state_free(s);
+}
+
 static void a_sink_that_fails_stops_it(void **state)
 {
 	struct left_state *s = new_state();
@@ -166,6 +253,9 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_the_moment),
 		cmocka_unit_test(the_last_switch_of_each_cpu_in_the_order_of_time),
 		cmocka_unit_test(frequencies_hold_and_probes_keep_their_names),
+		cmocka_unit_test(where_living_tasks_may_run_is_kept),
+		cmocka_unit_test(sets_of_many_tasks_are_kept),
+		cmocka_unit_test(the_scheduler_that_is_on_is_told),
 		cmocka_unit_test(a_sink_that_fails_stops_it),
 	};
 
