@@ -21,7 +21,7 @@ from test_probes import UPROBE, Target, hits
 from test_record import slices_of
 
 SUMMARY = re.compile(r"flight recorder: ([\d.]+) s, (\d+) events \((\d+) switches, (\d+) wakings\), (\d+) lost, "
-                     r"(\d+) dumps, fired (\d+) times, (\d+) of them during")
+                     r"(?:\d+ probe hits, )?(\d+) dumps, fired (\d+) times, (\d+) of them during")
 NAME = re.compile(r"(.*)-(\d{8}T\d{6})-([a-z0-9-]+?)-([\d.]+(?:[mun]?s)?)-(.+)-(\d+)\.pftrace")
 MS = 1_000_000
 UNITS = {"s": 1000 * MS, "ms": MS, "us": 1000, "ns": 1, "": 1}
@@ -183,10 +183,14 @@ def slices_sleeps_and_depths_fire_and_so_many_dumps_are_the_end():
 def a_signal_makes_a_dump_and_memory_stays_flat():
     with scratch() as folder:
         with Flight(folder, "--keep", "5s", "--keep-mib", "4", "--after", "200ms") as ours:
-            bench = subprocess.Popen(["taskset", "-c", "1", "perf", "bench", "sched", "pipe", "-l", "2000000"],
+            bench = subprocess.Popen(["taskset", "-c", "1", "perf", "bench", "sched", "pipe", "-l", "20000000"],
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
-                time.sleep(1.5)
+                # The kernel's rings, which count as ours, grow until each page was used once.
+                sizes, end = [0], time.monotonic() + WAIT_S
+                while sizes[-1] < int(ours.status("VmRSS")) and time.monotonic() < end:
+                    sizes.append(int(ours.status("VmRSS")))
+                    time.sleep(1)
                 sizes = []
                 for i in range(8):
                     if i in (2, 5):
