@@ -124,10 +124,12 @@ static int look_at_triggers(struct flight *f, struct diag *d)
 /* A trigger that can never fire is worse than none. */
 static int check_missing(const struct flight *f, struct diag *d)
 {
-	if (record_source_missing(f->source) & f->cfg.source.kinds & EV_BIT(EV_DSQ_LEAVE))
-		return diag_set(
-			d, -ENOTSUP, "use another trigger",
-			"dsq-latency is not available: dispatch queues cannot be followed here");
+	for (size_t i = 0; i < f->cfg.nr_triggers; i++)
+		if (f->cfg.triggers[i].kind == TRIGGER_DSQ_LATENCY &&
+		    record_source_missing(f->source) & EV_BIT(EV_DSQ_LEAVE))
+			return diag_set(d, -ENOTSUP, "use another trigger",
+			                "dsq-latency is not available: dispatch queues cannot be "
+			                "followed here");
 	return 0;
 }
 

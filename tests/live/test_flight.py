@@ -360,6 +360,9 @@ def a_trigger_that_this_kernel_cannot_serve_is_told():
     if os.path.exists("/sys/kernel/sched_ext"):
         return  # it can
     expect_refusal(1, "dsq-latency is not available: this kernel has no sched_ext", "--trigger", "dsq-latency>1ms")
+    with scratch() as folder:  # events that are missing are no trigger
+        done = run("record", "--events", "scx", "--keep", "1s", "-d", "100", cwd=folder)
+    expect(done.returncode == 0 and "scx events are not available" in done.stderr, done.stderr)
 
 
 if __name__ == "__main__":
