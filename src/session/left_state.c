@@ -126,23 +126,9 @@ static void take_affinity(struct left_state *s, const struct ev_affinity *rec)
 	s->affinity[task] = copy;
 }
 
-void left_state_take(struct left_state *s, const struct ev_hdr *rec)
+static void take_life(struct left_state *s, const struct ev_hdr *rec)
 {
 	switch (rec->kind) {
-	case EV_SWITCH:
-		if (rec->cpu < s->nr_cpus)
-			memcpy(&s->cpus[rec->cpu].last_switch, rec, sizeof(struct ev_switch));
-		break;
-	case EV_LOST:
-		/* Who runs there now is not known. */
-		if (((const struct ev_lost *)rec)->kind == EV_SWITCH && rec->cpu < s->nr_cpus)
-			s->cpus[rec->cpu].last_switch.hdr.size = 0;
-		break;
-	case EV_CPU_FREQ:
-		if (((const struct ev_cpu_freq *)rec)->cpu < s->nr_cpus)
-			memcpy(&s->cpus[((const struct ev_cpu_freq *)rec)->cpu].last_freq, rec,
-			       sizeof(struct ev_cpu_freq));
-		break;
 	case EV_TASK_INFO:
 		(void)tasks_info(s->tasks, (const struct ev_task_info *)rec);
 		break;
@@ -161,6 +147,28 @@ void left_state_take(struct left_state *s, const struct ev_hdr *rec)
 	case EV_FREE:
 		(void)tasks_freed(s->tasks, (const struct ev_free *)rec);
 		break;
+	default:
+		break;
+	}
+}
+
+void left_state_take(struct left_state *s, const struct ev_hdr *rec)
+{
+	switch (rec->kind) {
+	case EV_SWITCH:
+		if (rec->cpu < s->nr_cpus)
+			memcpy(&s->cpus[rec->cpu].last_switch, rec, sizeof(struct ev_switch));
+		break;
+	case EV_LOST:
+		/* Who runs there now is not known. */
+		if (((const struct ev_lost *)rec)->kind == EV_SWITCH && rec->cpu < s->nr_cpus)
+			s->cpus[rec->cpu].last_switch.hdr.size = 0;
+		break;
+	case EV_CPU_FREQ:
+		if (((const struct ev_cpu_freq *)rec)->cpu < s->nr_cpus)
+			memcpy(&s->cpus[((const struct ev_cpu_freq *)rec)->cpu].last_freq, rec,
+			       sizeof(struct ev_cpu_freq));
+		break;
 	case EV_PROBE_INFO:
 		take_probe(s, (const struct ev_probe_info *)rec);
 		break;
@@ -174,6 +182,7 @@ void left_state_take(struct left_state *s, const struct ev_hdr *rec)
 		memcpy(&s->scx, rec, sizeof(s->scx));
 		break;
 	default:
+		take_life(s, rec);
 		break;
 	}
 }
