@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "model/analyzers.h"
+#include "model/chains.h"
+#include "model/event_buffer.h"
 #include "model/event_log.h"
-#include "model/event_rates.h"
+#include "model/history.h"
+#include "model/hotspots.h"
 #include "model/live.h"
-#include "model/softirq.h"
 #include "model/timeline.h"
 #include "model/wakers.h"
 
@@ -22,10 +25,8 @@ struct state {
 	struct pair *pair;
 	struct live *live;
 	struct timeline *timeline;
-	struct wakers *wakers;
-	struct softirq *softirq;
-	struct event_rates *rates;
 	struct event_log *log;
+	struct analyzers *analyzers;
 	uint64_t task_end_ns[MAX_TASKS];
 	uint64_t cpu_end_ns[MAX_CPUS];
 	uint64_t busy_ns[MAX_CPUS];
@@ -122,9 +123,14 @@ static void open_all(struct state *s)
 	                                        .keep_dead_ns = 300 },
 	                    &s->live) == 0);
 	fuzz_check(timeline_new(&timeline, &s->timeline) == 0);
-	fuzz_check(wakers_new(&(struct wakers_cfg){ s->tasks, places, 3, 16 }, &s->wakers) == 0);
-	fuzz_check(softirq_new(&(struct softirq_cfg){ s->tasks, 8 }, &s->softirq) == 0);
-	fuzz_check(event_rates_new(&(struct event_rates_cfg){ s->tasks, 4, 4 }, &s->rates) == 0);
+	fuzz_check(analyzers_new(&(struct analyzers_cfg){ .pair = s->pair,
+	                                                  .tasks = s->tasks,
+	                                                  .places = places,
+	                                                  .nr_places = 3,
+	                                                  .max_events = 16,
+	                                                  .max_rows = 4 },
+	                         &s->analyzers) == 0);
+	fuzz_check(analyzers_start(s->analyzers, ANALYZERS_ALL, START_NS, NULL) == 0);
 	add(s, (struct pair_out){ .ctx = s,
 	                          .task_begin = on_begin,
 	                          .slice = on_slice,
@@ -136,9 +142,7 @@ static void open_all(struct state *s)
 	                          .gap = on_gap });
 	add(s, live_out(s->live));
 	add(s, timeline_out(s->timeline));
-	add(s, wakers_out(s->wakers));
-	add(s, softirq_out(s->softirq));
-	add(s, event_rates_out(s->rates));
+	add(s, analyzers_out(s->analyzers));
 	fuzz_check(event_log_new(&(struct event_log_cfg){ .cap_bytes = 1 << 20 }, &s->log) == 0);
 	pair_start(s->pair, START_NS);
 	for (uint32_t i = 0; i < MAX_CPUS; i++)
@@ -148,9 +152,7 @@ static void open_all(struct state *s)
 static void close_all(struct state *s)
 {
 	event_log_free(s->log);
-	event_rates_free(s->rates);
-	softirq_free(s->softirq);
-	wakers_free(s->wakers);
+	analyzers_free(s->analyzers);
 	timeline_free(s->timeline);
 	live_free(s->live);
 	pair_free(s->pair);
@@ -162,7 +164,7 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 {
 	uint64_t words[16] = { 0 };
 	struct ev_hdr *hdr = (struct ev_hdr *)words;
-	struct ev_sink sink = pair_sink(s->pair), rates = event_rates_sink(s->rates);
+	struct ev_sink sink = pair_sink(s->pair), also = analyzers_sink(s->analyzers);
 	struct ev_sink log = event_log_sink(s->log);
 	uint8_t cpu = (uint8_t)fuzz_take(in, 1), step = (uint8_t)fuzz_take(in, 1);
 
@@ -178,7 +180,7 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 	if (hdr->kind == EV_SWITCH)
 		((struct ev_switch *)words)->prev_state &= 0x1ff;
 	fuzz_check(sink.push(sink.ctx, hdr) == 0);
-	fuzz_check(rates.push(rates.ctx, hdr) == 0);
+	fuzz_check(also.push(also.ctx, hdr) == 0);
 	fuzz_check(log.push(log.ctx, hdr) == 0);
 }
 
@@ -204,6 +206,30 @@ static void check_log(struct event_log *l)
 	}
 }
 
+static void check_analyzers(const struct analyzers *a)
+{
+	struct history_moment moments[HISTORY_MOMENTS];
+	struct event_buffer_stats stats;
+	struct chains_chain chain;
+	struct event_entry e;
+	uint32_t top[4];
+
+	fuzz_check(wakers_top(analyzers_wakers(a), WAKERS_BY_SCORE, top, 4) <= 4);
+	event_buffer_stats(analyzers_event_buffer(a), &stats);
+	fuzz_check(stats.current_size <= 16);
+	for (uint32_t i = 0; i < stats.current_size; i++)
+		fuzz_check(event_buffer_at(analyzers_event_buffer(a), i, &e) && e.rec->size);
+	for (uint32_t i = 0; i < chains_nr_tasks(analyzers_chains(a)); i++)
+		if (chains_find(analyzers_chains(a), chains_task_at(analyzers_chains(a), i), 10,
+		                &chain))
+			fuzz_check(chain.nr >= 1 && chain.nr <= 10);
+	for (uint32_t i = 0; i < history_nr_tasks(analyzers_history(a)); i++)
+		fuzz_check(history_read(analyzers_history(a), i, moments, HISTORY_MOMENTS) <=
+		           HISTORY_MOMENTS);
+	for (uint32_t i = 0; i < hotspots_nr_cpus(analyzers_hotspots(a)); i++)
+		fuzz_check(hotspots_rank(analyzers_hotspots(a), i) <= 10000);
+}
+
 static void check_reads(struct state *s)
 {
 	struct timeline_query q = { TIMELINE_SLICE, TASKS_NONE, 1, 0, UINT64_MAX };
@@ -212,7 +238,6 @@ static void check_reads(struct state *s)
 	struct live_process process;
 	union timeline_row row;
 	uint64_t end_ns = 0;
-	uint32_t top[4];
 
 	fuzz_check(timeline_find(s->timeline, &q, &it) == 0);
 	while (timeline_next(&it, NULL, &row)) {
@@ -225,8 +250,7 @@ static void check_reads(struct state *s)
 	for (uint32_t i = 0; i < live_nr_processes(s->live); i++)
 		if (live_process_at(s->live, i, &process))
 			fuzz_check(process.tgid != 0 && process.nr_threads <= MAX_TASKS);
-	fuzz_check(wakers_top(s->wakers, WAKERS_BY_SCORE, top, 4) <= 4);
-	fuzz_check(event_rates_hot(s->rates, EVENT_RATES_SWITCH, 5000, top, 4) <= 4);
+	check_analyzers(s->analyzers);
 }
 
 static void check_sums(const struct state *s)

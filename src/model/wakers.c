@@ -23,7 +23,8 @@ struct wakers {
 	struct wakers_cfg cfg;
 	struct live_place *places;
 	struct wakers_total total;
-	uint32_t *lives; /* by task */
+	uint32_t *lives;  /* by task */
+	bool *is_pending; /* by task: woken, and has not run since */
 	uint32_t max_tasks;
 	struct wakers_edge *edges;
 	struct key *keys;
@@ -40,6 +41,7 @@ void wakers_free(struct wakers *w)
 	map_free(w->edge_of);
 	free(w->places);
 	free(w->lives);
+	free(w->is_pending);
 	free(w->edges);
 	free(w->keys);
 	free(w->order);
@@ -83,24 +85,75 @@ int wakers_new(const struct wakers_cfg *cfg, struct wakers **out)
 	return 0;
 }
 
+static bool has_task(struct wakers *w, uint32_t task)
+{
+	uint32_t max = w->max_tasks ? w->max_tasks : FIRST_TASKS, *lives;
+	bool *pending;
+
+	if (task < w->max_tasks)
+		return true;
+	if (task >= TASKS_MAX)
+		return false;
+	while (max <= task)
+		max *= 2;
+	lives = realloc(w->lives, max * sizeof(*lives));
+	if (!lives)
+		return false;
+	w->lives = lives;
+	pending = realloc(w->is_pending, max * sizeof(*pending));
+	if (!pending)
+		return false;
+	w->is_pending = pending;
+	memset(lives + w->max_tasks, 0, (max - w->max_tasks) * sizeof(*lives));
+	memset(pending + w->max_tasks, 0, (max - w->max_tasks) * sizeof(*pending));
+	w->max_tasks = max;
+	return true;
+}
+
+static void set_pending(struct wakers *w, uint32_t task, bool is_pending)
+{
+	if (!has_task(w, task) || w->is_pending[task] == is_pending)
+		return;
+	w->is_pending[task] = is_pending;
+	if (is_pending)
+		w->total.pending++;
+	else
+		w->total.pending--;
+}
+
 static void on_task_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
 	struct wakers *w = ctx;
-	uint32_t max, *more;
 
 	(void)ts_ns;
-	if (task >= w->max_tasks) {
-		max = w->max_tasks ? w->max_tasks : FIRST_TASKS;
-		while (max <= task)
-			max *= 2;
-		more = realloc(w->lives, max * sizeof(*more));
-		if (!more)
-			return;
-		memset(more + w->max_tasks, 0, (max - w->max_tasks) * sizeof(*more));
-		w->lives = more;
-		w->max_tasks = max;
-	}
-	w->lives[task]++;
+	set_pending(w, task, false);
+	if (has_task(w, task))
+		w->lives[task]++;
+}
+
+static void on_task_end(void *ctx, uint32_t task, uint64_t ts_ns)
+{
+	(void)ts_ns;
+	set_pending(ctx, task, false);
+}
+
+static void on_wakeup(void *ctx, const struct pair_wakeup *r)
+{
+	if (!r->is_running)
+		set_pending(ctx, r->task, true);
+}
+
+static void on_switched(void *ctx, const struct pair_switch *r)
+{
+	set_pending(ctx, r->next, false);
+}
+
+/* What became of it was not seen, or an exec or exit made it meaningless. */
+static void on_gap(void *ctx, const struct pair_gap *r)
+{
+	if (r->reason == PAIR_GAP_LOST || r->reason == PAIR_GAP_MISSING ||
+	    r->reason == PAIR_GAP_DROPPED)
+		set_pending(ctx, r->task, false);
 }
 
 static uint32_t life_of(const struct wakers *w, uint32_t task)
@@ -225,6 +278,19 @@ static void note_names(const struct wakers *w, struct wakers_edge *e)
 	}
 }
 
+static void note_cpus(struct wakers_edge *e, uint16_t from, uint16_t to)
+{
+	for (uint32_t i = 0; i < WAKERS_CPU_PAIRS; i++) {
+		struct wakers_cpus *c = &e->cpus[i];
+
+		if (c->count && (c->waker_cpu != from || c->run_cpu != to))
+			continue;
+		*c = (struct wakers_cpus){ from, to, c->count + (c->count < UINT32_MAX) };
+		return;
+	}
+	e->other_cpus++;
+}
+
 static void note_places(const struct wakers *w, struct wakers_edge *e, uint16_t from, uint16_t to)
 {
 	const struct live_place *a, *b;
@@ -232,6 +298,7 @@ static void note_places(const struct wakers *w, struct wakers_edge *e, uint16_t 
 	if (from == PAIR_NO_CPU || to == PAIR_NO_CPU)
 		return;
 	*(from == to ? &e->same_cpu : &e->cross_cpu) += 1;
+	note_cpus(e, from, to);
 	if (from >= w->cfg.nr_places || to >= w->cfg.nr_places)
 		return;
 	a = &w->places[from];
@@ -268,7 +335,13 @@ static void on_wait(void *ctx, const struct pair_wait *r)
 
 struct pair_out wakers_out(struct wakers *w)
 {
-	return (struct pair_out){ .ctx = w, .task_begin = on_task_begin, .wait = on_wait };
+	return (struct pair_out){ .ctx = w,
+		                  .task_begin = on_task_begin,
+		                  .task_end = on_task_end,
+		                  .switched = on_switched,
+		                  .wakeup = on_wakeup,
+		                  .gap = on_gap,
+		                  .wait = on_wait };
 }
 
 void wakers_reset(struct wakers *w)
@@ -276,6 +349,8 @@ void wakers_reset(struct wakers *w)
 	map_clear(w->edge_of);
 	w->nr = 0;
 	w->total = (struct wakers_total){ 0 };
+	if (w->max_tasks)
+		memset(w->is_pending, 0, w->max_tasks * sizeof(*w->is_pending));
 }
 
 uint32_t wakers_nr(const struct wakers *w)

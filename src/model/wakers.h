@@ -19,6 +19,14 @@
 
 struct wakers;
 
+#define WAKERS_CPU_PAIRS 8 /* kept per edge */
+
+struct wakers_cpus {
+	uint16_t waker_cpu;
+	uint16_t run_cpu;
+	uint32_t count;
+};
+
 struct wakers_edge {
 	uint32_t waker; /* task; TASKS_NONE = an interrupt, or idle */
 	uint32_t wakee;
@@ -33,6 +41,8 @@ struct wakers_edge {
 	uint64_t same_cpu, cross_cpu;
 	uint64_t same_llc, cross_llc;
 	uint64_t same_node, cross_node;
+	struct wakers_cpus cpus[WAKERS_CPU_PAIRS]; /* in the order seen; count 0 ends them */
+	uint64_t other_cpus;                       /* wakeups between further pairs of CPUs */
 	struct small_hist hist;
 };
 
@@ -53,6 +63,7 @@ struct wakers_total {
 	uint64_t nr_wakeups;
 	uint64_t forgotten; /* edges */
 	uint64_t no_memory; /* wakeups without an edge */
+	uint32_t pending;   /* tasks woken while off the CPU that have not run since */
 };
 
 /* -EINVAL for a configuration out of range, or -ENOMEM. */

@@ -120,8 +120,10 @@ static struct comm_words comm_at(struct bundle *b, struct pb_in *column)
 static bool take(struct columns *c, const uint8_t *numbers, uint32_t nr, uint64_t *values)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		if (c->at[numbers[i]].p == c->at[numbers[i]].end ||
-		    !pb_varint(&c->at[numbers[i]], &values[i]))
+		if (c->at[numbers[i]].p == c->at[numbers[i]].end)
+			return false;
+	for (uint32_t i = 0; i < nr; i++)
+		if (!pb_varint(&c->at[numbers[i]], &values[i]))
 			return false;
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "trace/merge_priv.h"
+#include "trace/meta_in.h"
 
 #define NO_RUN       UINT32_MAX
 #define CHAINS_TRIED 8U  /* of a lane, before a run gets one of its own */
@@ -193,6 +194,10 @@ static size_t choose(const struct merge *m)
 			if (child < m->nr_heap && nr < TIES_LOOKED &&
 			    m->heap[child].ts_ns == m->heap[0].ts_ns)
 				ties[nr++] = child;
+	/* Names first: what matters may stand behind them. */
+	for (size_t i = 0; i < nr; i++)
+		if (m->heap[ties[i]].rec->kind == IN_NAME)
+			return ties[i];
 	/* Each change is for a reason; a ring of reasons ends after as many steps as there are ties. */
 	for (size_t i = 0; i < nr; i++) {
 		size_t before = best;
@@ -403,6 +408,21 @@ static int take(struct merge *m, struct ev_hdr *rec)
 	return err || !is_wanted ? err : merge_push(m, rec);
 }
 
+/* Our recorder says in an attribute that it took one wakeup in so many. */
+static int tell_sampling(struct merge *m)
+{
+	const struct reader_meta *meta = m->r->meta;
+	struct ev_sampling rec = { .hdr = { .size = sizeof(rec), .kind = EV_SAMPLING } };
+
+	for (size_t i = 0; i < meta->nr_attrs; i++)
+		if (strcmp(meta->attrs[i].key, "sampling_one_in") == 0 && meta->attrs[i].number > 0)
+			rec.one_in = (__u64)meta->attrs[i].number;
+	if (!rec.one_in || m->nr_heap == 0)
+		return 0;
+	rec.hdr.ts_ns = m->heap[0].ts_ns;
+	return merge_push(m, &rec.hdr);
+}
+
 static int run(struct merge *m)
 {
 	const struct trace_read_cfg *cfg = &m->r->cfg;
@@ -410,7 +430,7 @@ static int run(struct merge *m)
 	struct merge_chain *c;
 	struct ev_hdr *rec;
 	size_t at;
-	int err = 0;
+	int err = tell_sampling(m);
 
 	for (size_t i = 0; i < m->nr_runs; i++)
 		total += m->runs[i]->nr;

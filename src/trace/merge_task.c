@@ -139,6 +139,24 @@ static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
 	return 0;
 }
 
+/* A thread that takes its leader's tid runs on under it. */
+static int became(struct merge *m, const struct ev_exec *rec)
+{
+	struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
+	struct merge_task *old, *t = get(m, rec->tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (rec->old_tid && rec->old_tid != rec->tid) {
+		if (c->is_known && c->tid == rec->old_tid)
+			c->tid = rec->tid;
+		old = get(m, rec->old_tid);
+		if (old)
+			old->is_told = false;
+	}
+	return 0;
+}
+
 static int renamed(struct merge *m, uint32_t tid, const char comm[EV_COMM_LEN])
 {
 	struct merge_task *t = get(m, tid);
@@ -155,11 +173,15 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 	struct ev_exit *exit = (struct ev_exit *)rec;
 	struct ev_rename *rename = (struct ev_rename *)rec;
 	struct merge_task *t;
+	int err;
 
 	switch (rec->kind) {
 	case EV_FORK:
 		return forked(m, (struct ev_fork *)rec, is_wanted);
 	case EV_EXEC:
+		err = became(m, (struct ev_exec *)rec);
+		if (err)
+			return err;
 		return renamed(m, ((struct ev_exec *)rec)->tid, ((struct ev_exec *)rec)->comm);
 	case EV_RENAME:
 		if (!rename->tgid)

@@ -92,6 +92,8 @@ uint32_t task_of(const struct fixture *f, uint32_t tid)
 void push(struct fixture *f, const void *rec)
 {
 	expect_eq(f->sink.push(f->sink.ctx, rec), 0);
+	if (f->also.push)
+		expect_eq(f->also.push(f->also.ctx, rec), 0);
 }
 
 #define HDR(k, type, at_cpu, ts) \

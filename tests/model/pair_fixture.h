@@ -13,6 +13,7 @@ struct fixture {
 	struct tasks *tasks;
 	struct pair *pair;
 	struct ev_sink sink;
+	struct ev_sink also;       /* gets each record after the state machine, if set */
 	struct pair_breaks breaks; /* after done() */
 	uint32_t nr_switches, nr_slices, nr_waits, nr_sleeps, nr_wakeups, nr_migrations;
 	uint32_t nr_spans, nr_counters, nr_marks, nr_idles, nr_gaps, nr_begun, nr_ended;

@@ -145,9 +145,9 @@ static void each_counter_of_a_slice_is_a_row(void **state)
 	struct fixture *f = *state;
 	struct {
 		struct ev_pmu head;
-		__u64 values[3];
-	} ev = { .head = { HDR(EV_PMU, ev_pmu, 1, 100), .tid = 7, .nr = 3 },
-		 .values = { 10, 20, EV_PMU_UNKNOWN } };
+		__u64 values[4];
+	} ev = { .head = { HDR(EV_PMU, ev_pmu, 1, 100), .tid = 7, .nr = 4 },
+		 .values = { 10, 20, UINT64_MAX - 1, EV_PMU_UNKNOWN } }; /* the last makes none */
 
 	ev.head.hdr.size = sizeof(ev);
 	push(f, &ev.head);

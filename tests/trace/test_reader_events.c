@@ -1,2 +1,503 @@
-#include "../unit.h"
-int main(void){return 0;}
+#include "loaded.h"
+
+#include "bundles.h"
+
+static struct loaded l;
+static struct enc trace, packet, bundle, sub;
+
+static int setup(void **state)
+{
+	(void)state;
+	trace.len = packet.len = bundle.len = sub.len = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	loaded_done(&l);
+	return 0;
+}
+
+static uint64_t damage(const char *name)
+{
+	return trace_info_damage(l.info, name);
+}
+
+/* Names and whole numbers of one event: fields from 1 on, texts where there are some. */
+struct value {
+	uint32_t field;
+	const char *text;
+	uint64_t number;
+};
+
+static void put(uint64_t ts, uint32_t pid, uint32_t member, const struct value *values, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (values[i].text)
+			enc_text(&sub, values[i].field, values[i].text);
+		else
+			enc_uint(&sub, values[i].field, values[i].number);
+	}
+	put_event(&bundle, ts, pid, member, &sub);
+}
+
+#define PUT(ts, pid, member, ...)                                            \
+	put(ts, pid, member, (const struct value[]){ __VA_ARGS__ },          \
+	    sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value))
+#define N(field, number) { field, NULL, number }
+#define S(field, text)   { field, text, 0 }
+
+static void tasks_live_and_die(void **state)
+{
+	const struct ev_fork *fork;
+	const struct ev_exec *exec;
+	const struct ev_exit *exit;
+	const struct ev_rename *rename;
+
+	(void)state;
+	PUT(10, 100, 235, N(1, 101), S(2, "thread"), N(3, 0x10000));
+	PUT(11, 100, 239, S(1, "main"), N(2, 100), S(3, "thread"), N(4, 101)); /* the same birth */
+	PUT(12, 101, 235, N(1, 300), S(2, "thread"), N(3, 0));
+	PUT(13, 100, 239, S(1, "main"), N(2, 100), S(3, "main"), N(4, 301)); /* alone */
+	PUT(14, 300, 236, N(1, 300), S(2, "thread"), S(3, "child"));
+	PUT(15, 300, 237, S(1, "/usr/bin/a-very-long-program"), N(2, 300), N(3, 300));
+	PUT(16, 101, 238, S(1, "thread"), N(2, 101), N(4, 120));
+	PUT(17, 0, 240, S(1, "thread"), N(2, 101), N(3, 120));
+	PUT(18, 1, 241, S(1, "hung"), N(2, 9));
+	PUT(19, 1, 242, S(1, "main"), N(2, 100), N(3, 120));
+	put_bundle(&trace, 2, 0, &bundle);
+	/* Told after the fact: who 100 is. */
+	enc_uint(&sub, 1, 100);
+	enc_text(&sub, 2, "main");
+	enc_uint(&sub, 3, 90);
+	enc_msg(&packet, 2, &sub);
+	enc_msg(&sub, 2, &packet);
+	put_packet(&trace, &sub);
+	load(&l, &trace);
+	expect_eq(l.nr, 9);
+	fork = rec_at(&l, 0, EV_FORK);
+	expect_eq(fork->parent_tid, 100);
+	expect_eq(fork->parent_tgid, 90);
+	expect_eq(fork->tid, 101);
+	expect_eq(fork->tgid, 90); /* a thread of its parent's process */
+	fork = rec_at(&l, 1, EV_FORK);
+	expect_eq(fork->tid, 300);
+	expect_eq(fork->tgid, 300);
+	expect_eq(fork->parent_tgid, 90);
+	fork = rec_at(&l, 2, EV_FORK);
+	expect_eq(fork->tid, 301);
+	expect_eq(fork->tgid, 301);
+	rename = rec_at(&l, 3, EV_RENAME);
+	expect_eq(rename->tgid, 300);
+	assert_string_equal(rename->comm, "child");
+	exec = rec_at(&l, 4, EV_EXEC);
+	assert_string_equal(exec->comm, "a-very-long-pro");
+	expect_eq(exec->old_tid, 300);
+	exit = rec_at(&l, 5, EV_EXIT);
+	expect_eq(exit->tgid, 90);
+	expect_eq(((const struct ev_free *)rec_at(&l, 6, EV_FREE))->tid, 101);
+	expect_eq(((const struct ev_task *)rec_at(&l, 7, EV_HANG))->tid, 9);
+	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->prio, 120);
+}
+
+static void interrupts_work_and_power(void **state)
+{
+	const struct ev_irq_entry *irq;
+	const struct ev_ipi_send *ipi;
+	const struct ev_cpu_hotplug *hp;
+
+	(void)state;
+	PUT(10, 5, 36, N(1, 9), S(2, "a-name-longer-than-fits"));
+	PUT(11, 5, 37, N(1, 9), N(2, 1));
+	PUT(12, 5, 24, N(1, 3));
+	PUT(13, 5, 25, N(1, 3));
+	PUT(14, 5, 23, N(1, 0x20), S(2, "Rescheduling"));
+	PUT(15, 5, 23, N(1, 0x3));
+	PUT(16, 5, 21, S(1, "Rescheduling"));
+	PUT(17, 5, 22, S(1, "Rescheduling"));
+	PUT(18, 5, 58, N(1, 0x1000), N(2, 0x2000));
+	PUT(19, 5, 57, N(1, 0x1000), N(2, 0x2000));
+	PUT(20, 0, 13, N(1, 4294967295), N(2, 3));
+	PUT(21, 0, 11, N(1, 2400000), N(2, 3));
+	PUT(22, 0, 345, N(1, 3), N(3, 7), N(4, 9));
+	PUT(23, 0, 343, N(1, 3), N(2, 7), N(3, UINT64_MAX), N(4, 9));
+	PUT(24, 0, 340, N(1, 1), N(2, 5), N(3, 4096));
+	PUT(25, 0, 113, S(1, "suspend_enter"), N(2, 3), N(3, 1));
+	put_bundle(&trace, 2, 0, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 16);
+	irq = rec_at(&l, 0, EV_IRQ_ENTRY);
+	assert_string_equal(irq->name, "a-name-longer-t");
+	expect_eq(irq->tid, 5);
+	expect_eq(((const struct ev_irq_exit *)rec_at(&l, 1, EV_IRQ_EXIT))->ret, 1);
+	expect_eq(((const struct ev_softirq *)rec_at(&l, 2, EV_SOFTIRQ_ENTRY))->vector, 3);
+	rec_at(&l, 3, EV_SOFTIRQ_EXIT);
+	ipi = rec_at(&l, 4, EV_IPI_SEND);
+	expect_eq(ipi->target_cpu, 5);
+	ipi = rec_at(&l, 5, EV_IPI_SEND);
+	expect_eq(ipi->target_cpu, ~0U);
+	rec_at(&l, 6, EV_IPI_ENTRY);
+	rec_at(&l, 7, EV_IPI_EXIT);
+	expect_eq(((const struct ev_work *)rec_at(&l, 8, EV_WORK_START))->function, 0x2000);
+	expect_eq(((const struct ev_work *)rec_at(&l, 9, EV_WORK_END))->work, 0x1000);
+	expect_eq(((const struct ev_cpu_idle *)rec_at(&l, 10, EV_CPU_IDLE))->state, ~0U);
+	expect_eq(((const struct ev_cpu_freq *)rec_at(&l, 11, EV_CPU_FREQ))->khz, 2400000);
+	hp = rec_at(&l, 12, EV_CPU_HOTPLUG);
+	assert_true(hp->cpu == 3 && hp->step == 7 && hp->target == 9 && !hp->is_exit);
+	hp = rec_at(&l, 13, EV_CPU_HOTPLUG);
+	assert_true(hp->cpu == 3 && hp->step == 7 && hp->target == 9 && hp->ret == -1 && hp->is_exit);
+	expect_eq(((const struct ev_gpu_mem *)rec_at(&l, 14, EV_GPU_MEM))->bytes, 4096);
+	assert_string_equal(((const struct ev_suspend *)rec_at(&l, 15, EV_SUSPEND))->action,
+	                    "suspend_enter");
+}
+
+static void block_network_memory_and_files(void **state)
+{
+	const struct ev_block *block;
+	const struct ev_net *net;
+	const struct ev_memory *mem;
+	const struct ev_fsync *fsync;
+	const struct ev_blocked *blocked;
+
+	(void)state;
+	PUT(10, 5, 126, N(1, 8), N(2, 1000), N(3, 8), N(4, 4096), S(5, "WS"));
+	PUT(11, 5, 45, N(1, 8), N(2, 1000), N(3, 8), N(4, 4096), S(5, "WS"));
+	PUT(12, 0, 125, N(1, 8), N(2, 1000), N(3, 8), S(5, "WSFMPRAX"));
+	PUT(13, 5, 361, N(1, 1500), S(2, "eth0"));
+	PUT(14, 0, 360, N(1, 60), S(2, "eth0"));
+	PUT(15, 5, 307, N(1, 1), N(2, 1), N(3, 2), N(4, 9), N(5, 9));
+	PUT(16, 5, 310, N(1, 2), N(2, 9), N(3, 9));
+	PUT(17, 5, 46, N(1, 3));
+	PUT(18, 5, 47, N(1, 100));
+	PUT(19, 5, 43, N(1, 8), N(2, 77), N(3, 2), N(4, 1));
+	PUT(20, 5, 44, N(1, 8), N(2, 77), N(3, 0));
+	PUT(21, 0, 18, N(1, 5), N(2, 0xabcd), N(3, 1));
+	put_bundle(&trace, 2, 1, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 12);
+	block = rec_at(&l, 0, EV_BLOCK);
+	assert_true(block->step == EV_BLOCK_INSERT && block->sector == 1000 && block->nr_sectors == 8);
+	assert_string_equal(block->rwbs, "WS");
+	expect_eq(((const struct ev_block *)rec_at(&l, 1, EV_BLOCK))->step, EV_BLOCK_ISSUE);
+	block = rec_at(&l, 2, EV_BLOCK);
+	expect_eq(block->step, EV_BLOCK_COMPLETE);
+	assert_string_equal(block->rwbs, "WSFMPR");
+	net = rec_at(&l, 3, EV_NET);
+	assert_true(net->bytes == 1500 && net->is_sent == 1);
+	assert_string_equal(net->name, "eth0");
+	expect_eq(((const struct ev_net *)rec_at(&l, 4, EV_NET))->is_sent, 0);
+	mem = rec_at(&l, 5, EV_MEMORY);
+	assert_true(mem->step == EV_PAGE_ALLOC && mem->order == 2 && mem->tid == 5);
+	mem = rec_at(&l, 6, EV_MEMORY);
+	assert_true(mem->step == EV_PAGE_FREE && mem->order == 2);
+	expect_eq(((const struct ev_memory *)rec_at(&l, 7, EV_MEMORY))->step, EV_RECLAIM_BEGIN);
+	expect_eq(((const struct ev_memory *)rec_at(&l, 8, EV_MEMORY))->step, EV_RECLAIM_END);
+	fsync = rec_at(&l, 9, EV_FSYNC);
+	assert_true(fsync->inode == 77 && fsync->dev == 8 && !fsync->is_end);
+	expect_eq(((const struct ev_fsync *)rec_at(&l, 10, EV_FSYNC))->is_end, 1);
+	blocked = rec_at(&l, 11, EV_BLOCKED);
+	assert_true(blocked->tid == 5 && blocked->caller == 0xabcd && blocked->is_io);
+}
+
+static void a_bundle_out_of_order_is_put_in_order(void **state)
+{
+	static const uint64_t order[] = { 50, 10, 40, 10, 30 };
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		put_switch(&bundle, order[i], (uint32_t)i + 1, 0, (uint32_t)i + 10);
+	put_bundle(&trace, 2, 0, &bundle);
+	put_switch(&bundle, 20, 7, 0, 8); /* a later packet, an earlier time */
+	put_bundle(&trace, 2, 0, &bundle);
+	l.with_names = true;
+	load(&l, &trace);
+	{
+		static const uint32_t want[] = { 2, 4, 7, 5, 3, 1 };
+		size_t nr = 0;
+		bool is_named[32] = { false };
+
+		for (size_t i = 0; i < l.nr; i++) {
+			const struct ev_switch *sw = (const void *)l.recs[i];
+
+			if (sw->hdr.kind == EV_TASK_INFO) {
+				is_named[((const struct ev_task_info *)sw)->tid] = true;
+				continue;
+			}
+			expect_eq(sw->prev_tid, want[nr++]);
+			assert_true(is_named[sw->prev_tid] && is_named[sw->next_tid]);
+		}
+		expect_eq(nr, 6);
+	}
+}
+
+/* At one time on three CPUs: T leaves CPU 5, CPU 1 wakes it, CPU 0 takes it on. */
+static void at_one_time_a_task_leaves_is_woken_and_comes_on(void **state)
+{
+	(void)state;
+	put_switch(&bundle, 100, 0, 0, 7);
+	put_bundle(&trace, 2, 5, &bundle);
+	put_switch(&bundle, 200, 0, 0, 7); /* comes on */
+	put_bundle(&trace, 2, 0, &bundle);
+	put_wake(&bundle, 20, 200, 3, 7, 0); /* is woken */
+	put_bundle(&trace, 2, 1, &bundle);
+	put_switch(&bundle, 200, 7, 1, 0); /* leaves */
+	put_bundle(&trace, 2, 5, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 4);
+	expect_eq(((const struct ev_switch *)rec_at(&l, 1, EV_SWITCH))->prev_tid, 7);
+	expect_eq(l.recs[1]->cpu, 5);
+	rec_at(&l, 2, EV_WAKING);
+	expect_eq(((const struct ev_switch *)rec_at(&l, 3, EV_SWITCH))->next_tid, 7);
+}
+
+static void a_loss_comes_before_the_events_after_it(void **state)
+{
+	static const uint64_t ts[] = { 300 }, state_s[] = { 1 }, next[] = { 0 };
+
+	(void)state;
+	put_switch(&bundle, 100, 0, 0, 7);
+	put_bundle(&trace, 2, 0, &bundle);
+	enc_uint(&bundle, 3, 1);
+	enc_packed(&sub, 1, ts, 1);
+	enc_packed(&sub, 2, state_s, 1);
+	enc_packed(&sub, 3, next, 1);
+	enc_packed(&sub, 4, next, 1);
+	enc_packed(&sub, 6, next, 1);
+	enc_text(&sub, 5, "swapper/0");
+	enc_msg(&bundle, 4, &sub);
+	put_bundle(&trace, 2, 0, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 7);
+	for (size_t i = 1; i < 6; i++) {
+		const struct ev_lost *lost = rec_at(&l, i, EV_LOST);
+
+		expect_eq(lost->count, 0);
+		expect_eq(lost->hdr.ts_ns, 300);
+	}
+	expect_eq(((const struct ev_lost *)l.recs[1])->kind, EV_SWITCH);
+	/* Who was on the CPU is forgotten. */
+	expect_eq(l.recs[6]->flags, EV_FLAG_UNKNOWN);
+	expect_eq(damage("ftrace_cpu_has_data_loss"), 1);
+}
+
+static void cpus_and_tids_may_be_far_apart(void **state)
+{
+	(void)state;
+	put_switch(&bundle, 10, 0, 0, 0x7ffffffe);
+	put_bundle(&trace, 2, 8191, &bundle);
+	put_switch(&bundle, 11, 5000000, 1, 0);
+	put_bundle(&trace, 2, 17, &bundle);
+	put_switch(&bundle, 12, 1, 1, 2);
+	put_bundle(&trace, 2, 8192, &bundle); /* nobody has that many */
+	load(&l, &trace);
+	expect_eq(l.nr, 2);
+	expect_eq(((const struct ev_switch *)l.recs[0])->next_tid, 0x7ffffffe);
+	expect_eq(l.info->nr_cpus, 2);
+	expect_eq(l.info->cpus[0].cpu, 17);
+	expect_eq(l.info->cpus[1].cpu, 8191);
+	expect_eq(damage("cpu_out_of_range"), 1);
+}
+
+static void idle_threads_of_every_dialect_are_tid_0(void **state)
+{
+	(void)state;
+	PUT(10, 0, 4, N(2, (uint64_t)-3), N(4, 0), S(5, "a"), N(6, 5));
+	PUT(11, 0, 4, S(1, "a"), N(2, 5), N(4, 1)); /* no next at all */
+	put_bundle(&trace, 2, 2, &bundle);
+	load(&l, &trace);
+	expect_eq(((const struct ev_switch *)rec_at(&l, 0, EV_SWITCH))->prev_tid, 0);
+	expect_eq(((const struct ev_switch *)rec_at(&l, 1, EV_SWITCH))->next_tid, 0);
+	expect_eq(l.nr_names, 1);
+}
+
+static void put_clocks(uint32_t a, uint64_t a_ns, uint32_t b, uint64_t b_ns)
+{
+	enc_uint(&sub, 1, a);
+	enc_uint(&sub, 2, a_ns);
+	enc_msg(&packet, 1, &sub);
+	enc_uint(&sub, 1, b);
+	enc_uint(&sub, 2, b_ns);
+	enc_msg(&packet, 1, &sub);
+	enc_msg(&sub, 6, &packet);
+	put_packet(&trace, &sub);
+	sub.len = 0;
+}
+
+static void bundles_of_other_clocks_are_converted(void **state)
+{
+	(void)state;
+	put_switch(&bundle, 100, 0, 0, 1);
+	enc_uint(&bundle, 5, 2); /* GLOBAL: explained by the bundle */
+	enc_uint(&bundle, 6, 90);
+	enc_uint(&bundle, 7, 5090);
+	put_bundle(&trace, 2, 0, &bundle);
+	put_switch(&bundle, 100, 0, 0, 1);
+	enc_uint(&bundle, 5, 4); /* MONO_RAW: by a snapshot, which comes later */
+	put_bundle(&trace, 2, 1, &bundle);
+	put_clocks(6, 10000, 5, 1000);
+	load(&l, &trace);
+	expect_eq(l.recs[0]->ts_ns, 5100);
+	expect_eq(l.recs[1]->ts_ns, 9100);
+	expect_eq(l.info->clock, 6);
+}
+
+static void scxtop_is_put_right(void **state)
+{
+	const struct ev_wake *wake;
+	const struct ev_switch *sw;
+
+	(void)state;
+	put_clocks(6, 10000, 3, 9000); /* its times are MONOTONIC, and nothing says so */
+	enc_uint(&packet, 1, 55);
+	enc_text(&packet, 10,
+	         "scxtop_topo:{\"cpu_to_llc\":{\"0\":0,\"1\":4},\"cpu_to_numa\":{\"0\":0,\"1\":1},"
+	         "\"cpu_to_core\":{\"0\":0,\"1\":2},\"nr_cpus\":2}");
+	enc_msg(&sub, 60, &packet);
+	put_packet(&trace, &sub);
+	PUT(100, 0, 4, N(4, 0), S(5, "b"), N(6, 20), N(7, 120));     /* from idle: no prev */
+	PUT(200, 30, 20, S(1, "c"), N(2, 30), N(3, 120), N(5, 1));   /* pid is the wakee's */
+	PUT(300, 20, 23, N(1, 3), S(2, "IPI raise"));                /* a number, not a mask */
+	PUT(400, 20, 4, S(1, "b"), N(2, 20), N(3, 120), N(4, 0x402)); /* raw state, to idle */
+	put_bundle(&trace, 0, 1, &bundle);
+	load(&l, &trace);
+	assert_string_equal(l.info->producer_name, "scxtop");
+	expect_eq(l.nr, 4);
+	expect_eq(l.recs[0]->ts_ns, 1100);
+	wake = rec_at(&l, 1, EV_WAKING);
+	expect_eq(wake->tid, 30);
+	expect_eq(wake->waker_tid, 20);
+	expect_eq(((const struct ev_ipi_send *)rec_at(&l, 2, EV_IPI_SEND))->target_cpu, 3);
+	sw = rec_at(&l, 3, EV_SWITCH);
+	expect_eq(sw->prev_state, EV_STATE_IDLE);
+	expect_eq(sw->next_tid, 0);
+	assert_true(l.info->has_topology);
+	expect_eq(l.info->nr_cpus, 2);
+	expect_eq(l.info->cpus[1].llc, 4);
+	expect_eq(l.info->cpus[1].node, 1);
+	expect_eq(l.info->cpus[1].core, 2);
+}
+
+static void systing_does_not_tell_who_wakes(void **state)
+{
+	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 }, zero[] = { 0 };
+	const struct ev_wake *wake;
+
+	(void)state;
+	put_switch(&bundle, 50, 0, 0, 3);
+	enc_packed(&sub, 7, ts, 1);
+	enc_packed(&sub, 8, pid, 1);
+	enc_packed(&sub, 9, one, 1);
+	enc_packed(&sub, 10, prio, 1);
+	enc_packed(&sub, 11, zero, 1);
+	enc_packed(&sub, 12, one, 1);
+	enc_text(&sub, 5, "woken");
+	enc_msg(&bundle, 4, &sub);
+	put_bundle(&trace, 0, 0, &bundle);
+	load(&l, &trace);
+	assert_string_equal(l.info->producer_name, "systing");
+	wake = rec_at(&l, 1, EV_WAKING);
+	expect_eq(wake->waker_tid, 0);
+	expect_eq(wake->hdr.flags, EV_FLAG_UNKNOWN);
+}
+
+static void states_of_old_kernels_are_translated(void **state)
+{
+	(void)state;
+	enc_text(&sub, 1, "Linux");
+	enc_text(&sub, 3, "4.9.100-android");
+	enc_msg(&packet, 1, &sub);
+	enc_uint(&sub, 10, 1);
+	enc_msg(&sub, 45, &packet);
+	put_packet(&trace, &sub);
+	sub.len = 0;
+	put_switch(&bundle, 1, 1, 0x1000, 2); /* preempted, from 4.8 to 4.13 */
+	put_switch(&bundle, 2, 2, 0x40, 3);   /* dead */
+	put_switch(&bundle, 3, 3, 0x402, 4);  /* idle */
+	put_bundle(&trace, 2, 0, &bundle);
+	load(&l, &trace);
+	expect_eq(((const struct ev_switch *)l.recs[0])->prev_state, EV_STATE_PREEMPTED);
+	expect_eq(((const struct ev_switch *)l.recs[1])->prev_state, EV_STATE_DEAD);
+	expect_eq(((const struct ev_switch *)l.recs[2])->prev_state, EV_STATE_IDLE);
+}
+
+static void names_follow_the_events(void **state)
+{
+	static const char *const want[] = { "one", "two", "tree-name" };
+	size_t nr = 0;
+
+	(void)state;
+	PUT(10, 0, 20, S(1, "one"), N(2, 7));
+	PUT(20, 0, 20, S(1, "one"), N(2, 7));
+	PUT(30, 0, 20, S(1, "two"), N(2, 7)); /* renamed, and nobody told */
+	PUT(40, 8, 24, N(1, 1));              /* no name in the event */
+	put_bundle(&trace, 2, 0, &bundle);
+	enc_uint(&sub, 1, 8);
+	enc_text(&sub, 2, "tree-name");
+	enc_uint(&sub, 3, 6);
+	enc_msg(&packet, 2, &sub);
+	enc_uint(&sub, 1, 6);
+	enc_uint(&sub, 2, 1);
+	enc_text(&sub, 3, "/bin/six");
+	enc_text(&sub, 3, "-v");
+	enc_msg(&packet, 1, &sub);
+	enc_msg(&sub, 2, &packet);
+	put_packet(&trace, &sub);
+	l.with_names = true;
+	load(&l, &trace);
+	for (size_t i = 0; i < l.nr; i++) {
+		const struct ev_task_info *task = (const void *)l.recs[i];
+
+		if (task->hdr.kind != EV_TASK_INFO)
+			continue;
+		assert_string_equal(task->comm, want[nr++]);
+		if (task->tid == 8) {
+			expect_eq(task->tgid, 6);
+			expect_eq(task->ppid, 1);
+		}
+	}
+	expect_eq(nr, 3);
+	expect_eq(l.info->nr_processes, 1);
+	assert_string_equal(l.info->processes[0].cmdline, "/bin/six -v");
+	expect_eq(l.info->nr_threads, 2);
+}
+
+static void events_from_before_the_recording_are_left_out(void **state)
+{
+	(void)state;
+	put_switch(&bundle, 100, 1, 0, 2);
+	put_switch(&bundle, 300, 2, 0, 1);
+	put_bundle(&trace, 2, 0, &bundle);
+	enc_uint(&sub, 8, 200);
+	enc_uint(&packet, 2, 1);
+	enc_msg(&sub, 69, &packet);
+	put_packet(&trace, &sub);
+	load(&l, &trace);
+	expect_eq(l.nr, 1);
+	expect_eq(l.recs[0]->ts_ns, 300);
+	expect_eq(damage("ftrace_packet_before_tracing_start"), 1);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(tasks_live_and_die),
+		T(interrupts_work_and_power),
+		T(block_network_memory_and_files),
+		T(a_bundle_out_of_order_is_put_in_order),
+		T(at_one_time_a_task_leaves_is_woken_and_comes_on),
+		T(a_loss_comes_before_the_events_after_it),
+		T(cpus_and_tids_may_be_far_apart),
+		T(idle_threads_of_every_dialect_are_tid_0),
+		T(bundles_of_other_clocks_are_converted),
+		T(scxtop_is_put_right),
+		T(systing_does_not_tell_who_wakes),
+		T(states_of_old_kernels_are_translated),
+		T(names_follow_the_events),
+		T(events_from_before_the_recording_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,2 +1,267 @@
 #include "../unit.h"
-int main(void){return 0;}
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/event_check.h"
+#include "records.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#define T0 1000000000ULL
+
+/* Records one after the other. */
+struct stream {
+	uint8_t *bytes;
+	size_t len, size;
+	struct trace_writer *w; /* what is pushed goes there too; may be NULL */
+};
+
+static bool is_told_otherwise(const struct ev_hdr *rec)
+{
+	return rec->kind == EV_TASK_INFO || rec->kind == EV_STRING || rec->kind == EV_PROBE_INFO;
+}
+
+static int keep(void *ctx, const struct ev_hdr *rec)
+{
+	struct stream *s = ctx;
+	struct ev_sink sink;
+
+	assert_true(ev_check(rec, rec->size));
+	if (s->w) {
+		sink = trace_writer_sink(s->w);
+		expect_eq(sink.push(sink.ctx, rec), 0);
+	}
+	if (is_told_otherwise(rec))
+		return 0;
+	if (s->len + rec->size > s->size) {
+		s->size = s->size ? 2 * s->size : 1 << 20;
+		s->bytes = realloc(s->bytes, s->size);
+		assert_non_null(s->bytes);
+	}
+	memcpy(s->bytes + s->len, rec, rec->size);
+	s->len += rec->size;
+	return 0;
+}
+
+static void push(struct stream *s, const struct ev_hdr *rec)
+{
+	expect_eq(keep(s, rec), 0);
+}
+
+static bool clocks(void *ctx, struct trace_clocks *out)
+{
+	(void)ctx;
+	*out = (struct trace_clocks){ .boot_ns = T0, .mono_ns = T0 - 5, .real_ns = 77 * T0, .raw_ns = 7 };
+	return true;
+}
+
+static int open_writer(struct stream *s, bool is_compressed)
+{
+	static const struct trace_system system = { .sysname = "Linux", .release = "6.12.1", .nr_cpus = 8 };
+	static const struct trace_attr attr = { .key = "scheduler", .text = "scx_demo" };
+	const struct trace_writer_cfg cfg = {
+		.is_compressed = is_compressed,
+		.tool = "schedscope",
+		.version = "9.9",
+		.system = &system,
+		.attrs = &attr,
+		.nr_attrs = 1,
+		.kinds = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING),
+		.calls = { .clocks = clocks },
+	};
+	struct diag d = { 0 };
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	expect_eq(trace_writer_open(fcntl(fd, F_DUPFD_CLOEXEC, 3), &cfg, &d, &s->w), 0);
+	return fd;
+}
+
+/* What the reader makes of what the writer wrote. */
+static struct trace_info *read_back(int fd, struct stream *out)
+{
+	struct ev_sink sink = { .push = keep, .ctx = out };
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	expect_eq(trace_read_file(path, NULL, &sink, &d, &info), 0);
+	close(fd);
+	return info;
+}
+
+static void expect_same(const struct stream *want, const struct stream *got)
+{
+	const struct ev_hdr *a, *b;
+
+	for (size_t at = 0; at < want->len && at < got->len; at += a->size) {
+		a = (const struct ev_hdr *)(want->bytes + at);
+		b = (const struct ev_hdr *)(got->bytes + at);
+		if (a->size != b->size || memcmp(a, b, a->size) != 0)
+			print_message("record of kind %u at %llu, byte %zu\n", a->kind,
+			              (unsigned long long)a->ts_ns, at);
+		expect_eq(a->kind, b->kind);
+		expect_eq(a->size, b->size);
+		assert_memory_equal(a, b, a->size);
+	}
+	expect_eq(want->len, got->len);
+}
+
+static void tell(struct stream *s)
+{
+	push(s, rec_task_info(100, 100, 1, "server"));
+	push(s, rec_task_info(101, 100, 1, "thread"));
+	push(s, rec_waking(0, T0 + 5, 77, 100, 1));
+	push(s, rec_switch(0, T0 + 10, 0, 0, 100));
+	push(s, rec_switch(1, T0 + 11, 555, EV_STATE_D, 0));
+	push(s, rec_waking(0, T0 + 20, 100, 101, 1));
+	push(s, rec_switch(1, T0 + 30, 0, 0, 101));
+	push(s, rec_switch(0, T0 + 40, 100, EV_STATE_S, 0));
+	push(s, rec_switch(1, T0 + 50, 101, EV_STATE_PREEMPTED, 100));
+	push(s, REC(ev_wake, EV_WAKEUP, 1, T0 + 51, .tid = 101, .waker_tid = 100, .target_cpu = 1,
+	            .prio = -1));
+	push(s, REC(ev_migrate, EV_MIGRATE, 1, T0 + 52, .tid = 101, .from_cpu = 1, .to_cpu = 0,
+	            .prio = 120));
+	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
+	            .tgid = 200, .comm = "server"));
+	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100, .target_cpu = 0,
+	            .prio = 120));
+	push(s, REC(ev_fork, EV_FORK, 1, T0 + 62, .parent_tid = 100, .parent_tgid = 100, .tid = 102,
+	            .tgid = 100, .comm = "pool"));
+	push(s, rec_switch(0, T0 + 70, 0, 0, 200));
+	push(s, REC(ev_rename, EV_RENAME, 0, T0 + 75, .tid = 200, .tgid = 200, .old_comm = "server",
+	            .comm = "child"));
+	push(s, REC(ev_exec, EV_EXEC, 0, T0 + 76, .tid = 200, .old_tid = 200, .comm = "child"));
+	push(s, REC(ev_task, EV_WAIT, 1, T0 + 77, .tid = 100, .prio = 120, .comm = "server"));
+	push(s, REC(ev_exit, EV_EXIT, 0, T0 + 80, .tid = 200, .tgid = 200, .prio = 120, .comm = "child"));
+	push(s, rec_switch(0, T0 + 90, 200, EV_STATE_DEAD, 0));
+	push(s, REC(ev_free, EV_FREE, 0, T0 + 95, .tid = 200, .prio = 120, .comm = "child"));
+	push(s, REC(ev_task, EV_HANG, 1, T0 + 98, .tid = 300, .comm = "hung"));
+	push(s, REC(ev_irq_entry, EV_IRQ_ENTRY, 0, T0 + 100, .irq = 9, .tid = 0, .name = "eth0"));
+	push(s, REC(ev_irq_exit, EV_IRQ_EXIT, 0, T0 + 101, .irq = 9, .ret = 1));
+	push(s, REC(ev_softirq, EV_SOFTIRQ_ENTRY, 0, T0 + 102, .vector = 3, .tid = 666));
+	push(s, REC(ev_softirq, EV_SOFTIRQ_EXIT, 0, T0 + 103, .vector = 3, .tid = 666));
+	push(s, REC(ev_ipi_send, EV_IPI_SEND, 0, T0 + 104, .target_cpu = 1, .tid = 0));
+	push(s, REC(ev_ipi, EV_IPI_ENTRY, 1, T0 + 105, .reason = "Rescheduling"));
+	push(s, REC(ev_ipi, EV_IPI_EXIT, 1, T0 + 106, .reason = "Rescheduling"));
+	push(s, REC(ev_work, EV_WORK_START, 1, T0 + 109, .work = 1, .function = 0xffff0002, .tid = 100));
+	push(s, REC(ev_work, EV_WORK_END, 1, T0 + 110, .work = 1, .function = 0xffff0002, .tid = 100));
+	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
+	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 122, .cpu = 1, .target = 0, .step = 5));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 123, .cpu = 1, .target = 4, .step = 5,
+	            .ret = -16, .is_exit = 1));
+	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
+	/* A thread that takes its leader's tid runs on under it. */
+	push(s, rec_switch(1, T0 + 130, 100, EV_STATE_S, 101));
+	push(s, REC(ev_exec, EV_EXEC, 1, T0 + 131, .tid = 100, .old_tid = 101, .comm = "fresh"));
+	push(s, rec_switch(1, T0 + 140, 100, EV_STATE_S, 0));
+}
+
+static void every_kind_of_the_kernels_events_comes_back(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	tell(&want);
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_same(&want, &got);
+	expect_eq(info->producer, TRACE_BY_US);
+	assert_string_equal(info->producer_version, "9.9");
+	assert_string_equal(info->scheduler, "scx_demo");
+	assert_string_equal(info->release, "6.12.1");
+	expect_eq(info->nr_cpus_told, 8);
+	expect_eq(info->nr_enabled, 2);
+	expect_eq(info->start_ns, T0 + 5);
+	expect_eq(info->end_ns, T0 + 140);
+	assert_true(info->has_wall_clock);
+	expect_eq(info->start_real_ns, 77 * T0 + 5);
+	expect_eq(info->mono_offset_ns, (uint64_t)-5);
+	expect_eq(trace_info_damage(info, "mismatched_sched_switch_tids"), 0);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void busy(bool is_compressed)
+{
+	struct stream want = { 0 }, got = { 0 };
+	struct ev_sink sink = { .push = keep, .ctx = &want };
+	struct busy b = { .seed = 5, .now_ns = T0, .step_ns = 3000 };
+	struct trace_info *info;
+	int fd = open_writer(&want, is_compressed);
+
+	expect_eq(busy_introduce(sink, true), 0);
+	for (int i = 0; i < 60000; i++)
+		push(&want, busy_step(&b));
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_same(&want, &got);
+	expect_eq(info->nr_damage, 0);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void a_busy_machine_comes_back(void **state)
+{
+	(void)state;
+	busy(false);
+}
+
+static void a_busy_machine_comes_back_from_compressed_packets(void **state)
+{
+	(void)state;
+	busy(true);
+}
+
+static void a_loss_comes_back_where_it_was(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	const struct ev_hdr *rec;
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+	uint64_t lost_at = 0;
+	size_t nr_lost = 0;
+
+	(void)state;
+	push(&want, rec_switch(0, T0, 0, 0, 5));
+	push(&want, REC(ev_lost, EV_LOST, 0, T0 + 10, .kind = EV_SWITCH, .count = 5));
+	push(&want, rec_switch(0, T0 + 20, 7, 1, 0));
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	for (size_t at = 0; at < got.len; at += rec->size) {
+		rec = (const struct ev_hdr *)(got.bytes + at);
+		if (rec->kind == EV_LOST && ((const struct ev_lost *)rec)->kind == EV_SWITCH) {
+			lost_at = rec->ts_ns;
+			nr_lost++;
+		}
+	}
+	expect_eq(nr_lost, 1);
+	assert_true(lost_at > T0 && lost_at <= T0 + 20);
+	expect_eq(info->cpus[0].nr_losses, 1);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_the_kernels_events_comes_back),
+		cmocka_unit_test(a_busy_machine_comes_back),
+		cmocka_unit_test(a_busy_machine_comes_back_from_compressed_packets),
+		cmocka_unit_test(a_loss_comes_back_where_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* analyze/analyzers_report_priv — what the files of analyze/analyzers_report share. */
+#pragma once
+
+#include "analyze/analyzers_report.h"
+#include "analyze/facts.h"
+
+struct report {
+	const struct analyzers *a;
+	const struct analyzer_args *args;
+	struct analyzers_status status;
+	struct arena *mem;
+	struct diag *d;
+	struct facts *out;
+	uint64_t left_out; /* to be told of under "observed" */
+};
+
+/* For sorting rows: by key, largest first, then by tie, largest first, then by index. */
+struct ranked {
+	double key;
+	uint64_t tie;
+	uint32_t i;
+};
+
+uint32_t report_limit(const struct report *r, uint32_t nr);
+/* Per second of the time observed; null while there is none. */
+void report_rate(const struct report *r, struct facts *f, const char *key, uint64_t count);
+const char *report_comm(const struct report *r, uint32_t comm_id); /* NULL = unknown */
+struct ranked *report_rank_new(const struct report *r, uint32_t max);
+void report_rank(struct ranked *rows, uint32_t nr);
+
+/* Each puts its own part; NULL self is not asked for. */
+int report_event_buffer(struct report *r);
+int report_latency(struct report *r);
+int report_hotspots(struct report *r);
+int report_migrations(struct report *r);
+int report_history(struct report *r);
+int report_dsqs(struct report *r);
+int report_rates(struct report *r);
+int report_chains(struct report *r);
+int report_wakers(struct report *r);
+int report_softirq(struct report *r);
