@@ -20,10 +20,11 @@ static bool read_clocks(void *ctx, struct trace_clocks *out)
 	return true;
 }
 
-/* Onto the descriptor or the path, with all that cfg says. */
-static int open_writer(const struct trace_file_cfg *file, struct trace_writer_cfg *cfg,
+/* Onto the descriptor or the path, with all that base says, and the facts. */
+static int open_writer(const struct trace_file_cfg *file, const struct trace_writer_cfg *base,
                        struct diag *d, struct trace_writer **out)
 {
+	struct trace_writer_cfg cfg = *base;
 	struct trace_attr attrs[TRACE_FILE_ATTRS + RECORD_FACTS_ATTRS];
 	const struct record_filter filter = { .tgid = file->source->tgid,
 		                              .one_in = file->source->one_in,
@@ -39,12 +40,12 @@ static int open_writer(const struct trace_file_cfg *file, struct trace_writer_cf
 		if (file->nr_attrs)
 			memcpy(attrs + facts.nr_attrs, file->attrs,
 			       file->nr_attrs * sizeof(*attrs));
-		cfg->attrs = attrs;
-		cfg->nr_attrs = facts.nr_attrs + file->nr_attrs;
-		cfg->cpus = facts.cpus;
-		cfg->nr_cpus = facts.nr_cpus;
-		err = file->path ? trace_writer_create(file->path, cfg, d, out)
-		                 : trace_writer_open(file->fd, cfg, d, out);
+		cfg.attrs = attrs;
+		cfg.nr_attrs = facts.nr_attrs + file->nr_attrs;
+		cfg.cpus = facts.cpus;
+		cfg.nr_cpus = facts.nr_cpus;
+		err = file->path ? trace_writer_create(file->path, &cfg, d, out)
+		                 : trace_writer_open(file->fd, &cfg, d, out);
 	} else {
 		if (!file->path)
 			close(file->fd);
