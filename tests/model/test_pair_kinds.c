@@ -151,8 +151,8 @@ static void each_counter_of_a_slice_is_a_row(void **state)
 
 	ev.head.hdr.size = sizeof(ev);
 	push(f, &ev.head);
-	expect_eq(f->nr_pmus, 2); /* what could not be read is no row */
-	for (uint16_t i = 0; i < 2; i++) {
+	expect_eq(f->nr_pmus, 3);
+	for (uint16_t i = 0; i < 3; i++) {
 		expect_eq(f->pmus[i].ts_ns, 100);
 		expect_eq(f->pmus[i].value, ev.values[i]);
 		expect_eq(f->pmus[i].task, task_of(f, 7));
