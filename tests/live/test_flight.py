@@ -107,6 +107,12 @@ def sleeper(name, ms):
     return subprocess.Popen(words, stdout=subprocess.DEVNULL)
 
 
+def runnable():
+    """Tasks that run or wait for a CPU now, without us."""
+    text = pathlib.Path("/proc/stat").read_text(encoding="ascii")
+    return int(re.search(r"^procs_running (\d+)", text, re.M)[1]) - 1
+
+
 def latency_in(trace, tid, at):
     """From the first waking of the task since it last left its CPU to its switch-in at that time."""
     events = sorted((event for of_cpu in trace.events.values() for event in of_cpu if event["ts"] <= at),
@@ -126,12 +132,12 @@ def a_known_delay_makes_one_dump_named_after_it():
     name = f"fly-{os.getpid()}"
     with scratch() as folder:
         with Flight(folder, "--keep", "2s", "--after", "500ms", "--cooldown", "60s", "--trigger",
-                    f"wakeup-latency>20ms,comm={name}") as ours:
-            late = sleeper(name, 4000)
+                    f"wakeup-latency>150ms,comm={name}") as ours:
+            late = sleeper(name, 4500)
             time.sleep(2.5)
-            workload("spin", ms=60, cpu=1, fifo=1)
+            workload("spin", ms=300, cpu=1, fifo=1)  # longer than a busy machine lets it wait
             time.sleep(0.9)
-            workload("spin", ms=60, cpu=1, fifo=1)  # in the cooldown
+            workload("spin", ms=300, cpu=1, fifo=1)  # in the cooldown
             late.wait()
             summary = ours.finish()
         path, = dumps(folder)
@@ -139,11 +145,11 @@ def a_known_delay_makes_one_dump_named_after_it():
         trace = decoded(path)
         expect(str(path) in summary["text"], summary["text"])
     expect((prefix, what, comm) == ("schedscope", "wakeup-latency", name), path.name)
-    expect_between("delay in the name", value, 20 * MS, 120 * MS)
+    expect_between("delay in the name", value, 150 * MS, 400 * MS)
     expect(summary["dumps"] == 1 and summary["fired"] >= 2 and summary["ignored"] == summary["fired"] - 1,
            summary["text"])
     told = trace.attributes
-    expect(told["trigger"] == f"wakeup-latency>20ms,comm={name}" and told["trigger_tid"] == tid, str(told))
+    expect(told["trigger"] == f"wakeup-latency>150ms,comm={name}" and told["trigger_tid"] == tid, str(told))
     fired, exact = told["trigger_time_ns"], told["trigger_value"]
     expect(value <= exact < value + MS, f"{exact} ns is called {value}")
     expect(latency_in(trace, tid, fired) == exact, f"{latency_in(trace, tid, fired)} in the trace, {exact} told")
@@ -167,7 +173,9 @@ def slices_sleeps_and_depths_fire_and_so_many_dumps_are_the_end():
             time.sleep(0.3)
             workload("crowd", nr=1, us=5000, ms=400)
             time.sleep(0.3)
+            others = runnable()
             workload("depth", nr=6, rounds=3, cpu=1)
+            others += runnable()
             summary = ours.wait()
         found = {parts(path)[1]: (path, *parts(path)) for path in dumps(folder)}
         expect(sorted(found) == ["queue-depth", "sleep", "slice"], f"{sorted(found)}: {summary['text']}")
@@ -175,7 +183,8 @@ def slices_sleeps_and_depths_fire_and_so_many_dumps_are_the_end():
         traces = {what: decoded(of_path[0]) for what, of_path in found.items()}
     expect_between("slice", traces["slice"].attributes["trigger_value"], 40 * MS, 62 * MS)
     expect_between("sleep", traces["sleep"].attributes["trigger_value"], 390 * MS, 450 * MS)
-    expect_between("depth", traces["queue-depth"].attributes["trigger_value"], 7, 14)
+    # Whoever else is runnable may wait in the same queue.
+    expect_between("depth", traces["queue-depth"].attributes["trigger_value"], 7, 14 + others)
     expect(summary["dumps"] == 3, summary["text"])
 
 
@@ -183,6 +192,8 @@ def slices_sleeps_and_depths_fire_and_so_many_dumps_are_the_end():
 def a_signal_makes_a_dump_and_memory_stays_flat():
     with scratch() as folder:
         with Flight(folder, "--keep", "5s", "--keep-mib", "4", "--after", "200ms") as ours:
+            # A recorder that comes too late has more to sort at a time, and needs more memory for it.
+            os.setpriority(os.PRIO_PROCESS, ours.process.pid, -20)
             bench = subprocess.Popen(["taskset", "-c", "1", "perf", "bench", "sched", "pipe", "-l", "20000000"],
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
