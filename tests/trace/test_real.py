@@ -91,7 +91,7 @@ def check_switches(name, records, tp):
                 (row["slices"], row["busy_ns_closed"], row["idle_ns_closed"]))
 
 
-for trace in sorted(DATA.glob("*.pftrace")):
+for trace in sorted(DATA.glob("*.pftrace.gz")):
     check(trace)
 case("there were recordings", len(cases) > 50)
 print(f"1..{len(cases)}")
