@@ -69,6 +69,14 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	return err ? err : r->log_sink.push(r->log_sink.ctx, rec);
 }
 
+/* The time before the first record belongs to the recording too, and nothing is known of it. */
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct recording *r = ctx;
+
+	return r->pair_sink.advance(r->pair_sink.ctx, ts_ns);
+}
+
 static int make_tables(struct recording *r)
 {
 	struct tasks_cfg tasks = { .max_tasks = TASKS_MAX, .keep_dead_ns = UINT64_MAX };
@@ -159,7 +167,8 @@ static int fill_facts(struct recording *r)
 	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
 	             f->scheduler;
 	f->bytes = info->nr_bytes;
-	f->nr_events = event_log_nr(r->log);
+	for (unsigned int kind = 0; kind < EV_TASK_INFO; kind++) /* those after it tell of others */
+		f->nr_events += f->kinds[kind];
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		f->nr_cpus += info->cpus[i].nr_events > 0;
 	if (!f->nr_cpus)
@@ -214,7 +223,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 		.progress = cfg->progress,
 		.progress_ctx = cfg->progress_ctx,
 	};
-	struct ev_sink sink = { .push = push, .ctx = r };
+	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r };
 	int err;
 
 	if (!r)
