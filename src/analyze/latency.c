@@ -36,7 +36,9 @@ const char *latency_cause(const struct pair_wait *w)
 
 void latency_from_add(struct latency_from *f, const struct pair_wait *w)
 {
-	if (w->waking_ns)
+	if (w->cause == PAIR_PREEMPTED)
+		f->switch_out++;
+	else if (w->waking_ns)
 		f->waking++;
 	else
 		f->wakeup++;
@@ -44,12 +46,17 @@ void latency_from_add(struct latency_from *f, const struct pair_wait *w)
 
 void latency_from_report(const struct latency_from *f, struct report *r)
 {
+	const char *from = f->switch_out ? "switch_out" : NULL;
+
+	if (f->wakeup)
+		from = "wakeup";
 	if (f->waking)
-		report_string(r, "from", "waking");
-	else
-		report_string(r, "from", f->wakeup ? "wakeup" : NULL);
+		from = "waking";
+	report_string(r, "from", from);
 	report_u64(r, "from_waking", f->waking);
 	report_u64(r, "from_wakeup", f->wakeup);
+	if (f->switch_out)
+		report_u64(r, "from_switch_out", f->switch_out);
 }
 
 void latency_from_one(const struct pair_wait *w, struct report *r)

@@ -18,6 +18,7 @@
 struct latency_from {
 	uint64_t waking;
 	uint64_t wakeup;
+	uint64_t switch_out; /* of preempted tasks, where an analysis takes them in */
 };
 
 /* Whether it is one of a task woken or new, and over. */
@@ -30,7 +31,10 @@ uint32_t latency_waker(const struct pair_wait *w);
 const char *latency_cause(const struct pair_wait *w); /* woken, new, preempted */
 
 void latency_from_add(struct latency_from *f, const struct pair_wait *w);
-/* Members from (waking if any begins there, else wakeup, null if none), from_waking and from_wakeup. */
+/*
+ * Members from (waking if any begins there, else wakeup, else switch_out, null if none), from_waking and
+ * from_wakeup; from_switch_out where there are such.
+ */
 void latency_from_report(const struct latency_from *f, struct report *r);
 /* The member from of one wait: waking, wakeup or switch_out. */
 void latency_from_one(const struct pair_wait *w, struct report *r);

@@ -62,8 +62,8 @@ void parallel_for(const struct parallel *p, size_t nr_items)
 	for (unsigned int i = 0; i < nr; i++)
 		workers[i] = (struct worker){ .shared = &shared, .nr = i };
 	for (unsigned int i = 1; i < nr; i++)
-		workers[i].is_started =
-			pthread_create(&workers[i].thread, NULL, run, &workers[i]) == 0;
+		workers[i].is_started = pthread_create(&workers[i].thread, NULL, run,
+		                                       &workers[i]) == 0;
 	work(&workers[0]);
 	for (unsigned int i = 1; i < nr; i++)
 		if (workers[i].is_started)

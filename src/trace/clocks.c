@@ -36,8 +36,7 @@ uint32_t clocks_get(struct clocks *c, uint32_t id, uint32_t seq)
 			return i;
 	if (c->nr == CLOCKS_MAX)
 		return CLOCK_NONE;
-	c->all[c->nr] =
-		(struct clock){ .id = id, .seq = seq, .unit_ns = 1, .next = CLOCK_NONE };
+	c->all[c->nr] = (struct clock){ .id = id, .seq = seq, .unit_ns = 1, .next = CLOCK_NONE };
 	return c->nr++;
 }
 

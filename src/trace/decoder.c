@@ -41,7 +41,8 @@ void decoder_run_end(struct decoder *dec)
 	rec_run_end(dec->out);
 }
 
-void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid, const struct comm_words *comm)
+void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
+                       const struct comm_words *comm)
 {
 	struct name_slot *s = &dec->names->slots[tid % NAME_SLOTS];
 	struct in_name *rec = rec_add(dec->out, IN_NAME, sizeof(*rec), 0, ts_ns);

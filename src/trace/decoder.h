@@ -65,14 +65,17 @@ static inline struct comm_words comm_words_of(const uint8_t *s, size_t len, cons
 	return c;
 }
 
-void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid, const struct comm_words *comm);
+void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
+                       const struct comm_words *comm);
 
-static inline void decoder_see(struct decoder *dec, uint64_t ts_ns, uint32_t tid, struct comm_words comm)
+static inline void decoder_see(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
+                               struct comm_words comm)
 {
 	const struct name_slot *s = &dec->names->slots[tid % NAME_SLOTS];
 	bool is_known = s->tid == tid && s->epoch == dec->names->epoch;
 
-	if (!tid || (is_known && ((s->comm[0] == comm.w[0] && s->comm[1] == comm.w[1]) || !comm.w[0])))
+	if (!tid ||
+	    (is_known && ((s->comm[0] == comm.w[0] && s->comm[1] == comm.w[1]) || !comm.w[0])))
 		return;
 	decoder_tell_name(dec, ts_ns, tid, &comm);
 }

@@ -102,7 +102,8 @@ int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in 
 	              : read_stream(fd, cap, &f);
 	if (err) {
 		file_in_done(&f);
-		return diag_set(d, err, err == -ESTALE ? "wait until it is written, then try again" : NULL,
+		return diag_set(d, err,
+		                err == -ESTALE ? "wait until it is written, then try again" : NULL,
 		                err == -ESTALE ? "'%s' became shorter while it was read"
 		                               : "cannot read '%s'",
 		                name);

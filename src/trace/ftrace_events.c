@@ -16,7 +16,6 @@ enum { /* members that we read and do not write */
        FTRACE_SWITCH_WITH_CTRS = 487,
 };
 
-
 static uint64_t num(const struct ftrace_event_in *e, uint32_t field)
 {
 	return e->has & ~e->texts & 1U << field ? e->values[field] : 0;
@@ -44,7 +43,8 @@ static void copy_text(char *to, size_t size, const struct ftrace_event_in *e, ui
 		memcpy(to, e->bytes[field], len < size ? len : size - 1);
 }
 
-static void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who, uint32_t name_field)
+static void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who,
+                uint32_t name_field)
 {
 	decoder_see(b->dec, e->ts_ns, who, comm(e, name_field));
 }
@@ -78,7 +78,15 @@ static void on_switch(struct bundle *b, const struct ftrace_event_in *e)
 /* A dialect of Android's: other fields, the same meaning, no priorities. */
 static void on_switch_with_ctrs(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { OLD_PID = 1, NEW_PID = 2, PREV_COMM = 12, PREV_PID = 13, NEXT_PID = 18, NEXT_COMM = 19, STATE = 20 };
+	enum {
+		OLD_PID = 1,
+		NEW_PID = 2,
+		PREV_COMM = 12,
+		PREV_PID = 13,
+		NEXT_PID = 18,
+		NEXT_COMM = 19,
+		STATE = 20
+	};
 	uint32_t prev = tid(e, e->has & 1U << PREV_PID ? PREV_PID : OLD_PID);
 	uint32_t next = tid(e, e->has & 1U << NEXT_PID ? NEXT_PID : NEW_PID);
 	struct ev_switch *rec;
@@ -249,7 +257,8 @@ static void on_softirq(struct bundle *b, const struct ftrace_event_in *e)
 	struct ev_softirq *rec;
 
 	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, e->member == FTRACE_SOFTIRQ_ENTRY ? EV_SOFTIRQ_ENTRY : EV_SOFTIRQ_EXIT, ev_softirq);
+	rec = ADD(b, e, e->member == FTRACE_SOFTIRQ_ENTRY ? EV_SOFTIRQ_ENTRY : EV_SOFTIRQ_EXIT,
+	          ev_softirq);
 	rec->vector = (uint32_t)num(e, SOFTIRQ_VEC);
 	rec->tid = e->pid;
 }
@@ -275,7 +284,8 @@ static void on_irq_exit(struct bundle *b, const struct ftrace_event_in *e)
 
 static void on_ipi(struct bundle *b, const struct ftrace_event_in *e)
 {
-	struct ev_ipi *rec = ADD(b, e, e->member == FTRACE_IPI_ENTRY ? EV_IPI_ENTRY : EV_IPI_EXIT, ev_ipi);
+	struct ev_ipi *rec = ADD(b, e, e->member == FTRACE_IPI_ENTRY ? EV_IPI_ENTRY : EV_IPI_EXIT,
+	                         ev_ipi);
 
 	copy_text(rec->reason, sizeof(rec->reason), e, IPI_REASON);
 }
@@ -292,7 +302,8 @@ static void on_ipi_raise(struct bundle *b, const struct ftrace_event_in *e)
 	if (b->fix->has_ipi_number)
 		rec->target_cpu = (uint32_t)mask;
 	else
-		rec->target_cpu = mask && !(mask & (mask - 1)) ? (uint32_t)__builtin_ctzll(mask) : ~0U;
+		rec->target_cpu = mask && !(mask & (mask - 1)) ? (uint32_t)__builtin_ctzll(mask)
+		                                               : ~0U;
 }
 
 /* The name of a function where the recorder looked it up, else its address. */
@@ -308,7 +319,8 @@ static void on_work(struct bundle *b, const struct ftrace_event_in *e)
 	struct ev_work *rec;
 
 	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, e->member == FTRACE_WORKQUEUE_EXECUTE_START ? EV_WORK_START : EV_WORK_END, ev_work);
+	rec = ADD(b, e, e->member == FTRACE_WORKQUEUE_EXECUTE_START ? EV_WORK_START : EV_WORK_END,
+	          ev_work);
 	rec->work = num(e, WORK_WORK);
 	rec->function = symbol(b, num(e, WORK_FUNCTION));
 	rec->tid = e->pid;

@@ -467,8 +467,8 @@ static int index_packet(struct reader *r, struct pb_in in)
 		h.ts = clocks_take(&r->clocks, clock, h.ts);
 	if (payload_of(h.payload) != PAYLOAD_NONE)
 		return note_packet(r, s, &h, clock);
-	return meta_packet(r, &h, (struct name_when){ .ts_ns = h.ts == NO_TS ? 0 : h.ts,
-	                                              .clock = clock });
+	return meta_packet(r, &h,
+	                   (struct name_when){ .ts_ns = h.ts == NO_TS ? 0 : h.ts, .clock = clock });
 }
 
 static int walk(struct reader *r, const struct segment *seg)

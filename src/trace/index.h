@@ -36,7 +36,8 @@ struct packet_head_in {
 };
 
 /* Payloads that describe; 0 or -ENOMEM. */
-MUST_USE int meta_packet(struct reader *r, const struct packet_head_in *head, struct name_when when);
+MUST_USE int meta_packet(struct reader *r, const struct packet_head_in *head,
+                         struct name_when when);
 /* Evidence that a bundle gives. */
 void meta_bundle(struct reader *r, const struct packet_head_in *head);
 /* Interned data and defaults of one sequence. */

@@ -7,9 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define FIRST_BYTES  (64U << 10)
-#define WINDOW_LOG   27  /* zstd: more than what its own tools make without being told to */
-#define ANY_HEADER   (MAX_WBITS + 32) /* zlib's or gzip's */
+#define FIRST_BYTES (64U << 10)
+#define WINDOW_LOG  27 /* zstd: more than what its own tools make without being told to */
+#define ANY_HEADER  (MAX_WBITS + 32) /* zlib's or gzip's */
 
 enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len)
 {

@@ -109,8 +109,8 @@ static int put_damage(struct reader *r)
 #undef X
 	};
 	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, NR_DAMAGE);
-	struct trace_unknown *unknown =
-		ARENA_ARRAY(r->mem, struct trace_unknown, r->tally.nr_other + 1);
+	struct trace_unknown *unknown = ARENA_ARRAY(r->mem, struct trace_unknown,
+	                                            r->tally.nr_other + 1);
 	size_t nr = 0;
 
 	if (!out || !unknown)

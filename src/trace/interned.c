@@ -104,7 +104,8 @@ static void keep_last(struct reader *r, struct iid_table *t)
 	for (size_t i = 0; i < t->nr; i++) {
 		struct iid_entry *e = &t->entries[i];
 
-		if (to && t->entries[to - 1].field == e->field && t->entries[to - 1].iid == e->iid) {
+		if (to && t->entries[to - 1].field == e->field &&
+		    t->entries[to - 1].iid == e->iid) {
 			if (!is_same(&t->entries[to - 1], e))
 				r->tally.damage[DAMAGE_INTERNED_REDEFINED]++;
 			t->entries[to - 1] = *e;

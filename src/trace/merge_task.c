@@ -3,7 +3,8 @@
 
 #include "trace/merge_priv.h"
 
-#define FORK_PAIR_NS 1000000000ULL /* task_newtask and sched_process_fork of one birth are that close */
+#define FORK_PAIR_NS \
+	1000000000ULL /* task_newtask and sched_process_fork of one birth are that close */
 
 /* NULL without memory; a tid of which nothing is known yet is not told. */
 static struct merge_task *get(struct merge *m, uint32_t tid)
@@ -27,8 +28,7 @@ static bool has_comm(const char comm[EV_COMM_LEN])
 /* What the trace describes of a task, as far as events have not told better. */
 static void describe(struct merge *m, struct merge_task *t, uint64_t ts_ns)
 {
-	const struct name_thread *told =
-		names_find_thread(&m->r->names, t->tid, t->born_ns, ts_ns);
+	const struct name_thread *told = names_find_thread(&m->r->names, t->tid, t->born_ns, ts_ns);
 
 	if (!told)
 		return;
@@ -102,8 +102,8 @@ static uint32_t tgid_of(struct merge *m, uint32_t tid, uint64_t ts_ns)
 /* sched_process_fork does not say whether the child is a thread: a description of it might. */
 static void guess_tgid(struct merge *m, struct ev_fork *rec)
 {
-	const struct name_thread *told =
-		names_find_thread(&m->r->names, rec->tid, rec->hdr.ts_ns, rec->hdr.ts_ns);
+	const struct name_thread *told = names_find_thread(&m->r->names, rec->tid, rec->hdr.ts_ns,
+	                                                   rec->hdr.ts_ns);
 
 	rec->tgid = told && told->tgid ? told->tgid : rec->tid;
 }

@@ -20,7 +20,8 @@ static bool read_places(struct reader *r, const json_t *map, size_t offset)
 
 	if (!json_is_object(map))
 		return false;
-	json_object_foreach((json_t *)(uintptr_t)map, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)map, key, value)
+	{
 		if (!text_to_u64(key, &cpu) || cpu >= META_CPUS_MAX || !json_is_integer(value) ||
 		    json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
 			continue;
@@ -70,7 +71,8 @@ static void look_at_name(struct reader *r, struct pb_in name)
 	if (starts_with(&name, TOPOLOGY_PREFIX))
 		meta_topology(r, name.p + prefix, pb_left(&name) - prefix);
 	r->meta->has_scxtop_track |= is_dsq || starts_with(&name, TOPOLOGY_PREFIX);
-	r->meta->has_systing_track |= is_text(&name, "Systing") || is_text(&name, "Network Packets");
+	r->meta->has_systing_track |= is_text(&name, "Systing") ||
+	                              is_text(&name, "Network Packets");
 }
 
 static bool is_idle_process(struct pb_in in)

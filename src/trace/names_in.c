@@ -299,7 +299,8 @@ static void drop_derived(struct names_in *n)
 
 		if (t->is_derived && i + 1 < n->nr_threads && t[1].tid == t->tid &&
 		    !(t[1].is_derived)) {
-			for (size_t k = i + 1; k < n->nr_threads && n->threads[k].tid == t->tid; k++)
+			for (size_t k = i + 1; k < n->nr_threads && n->threads[k].tid == t->tid;
+			     k++)
 				n->threads[k].is_kthread |= t->is_kthread;
 			continue;
 		}

@@ -79,8 +79,8 @@ static void fix_wprof(struct reader *r)
 void producer_find(struct reader *r)
 {
 	static const char *const names[] = {
-		[TRACE_BY_OTHER] = "",         [TRACE_BY_US] = OUR_NAME,
-		[TRACE_BY_WPROF] = "wprof",    [TRACE_BY_SCXTOP] = "scxtop",
+		[TRACE_BY_OTHER] = "",          [TRACE_BY_US] = OUR_NAME,
+		[TRACE_BY_WPROF] = "wprof",     [TRACE_BY_SCXTOP] = "scxtop",
 		[TRACE_BY_SYSTING] = "systing", [TRACE_BY_PERFETTO] = "perfetto",
 	};
 	struct trace_info *info = &r->info;

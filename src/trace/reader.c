@@ -11,14 +11,14 @@
 #include "trace/merge.h"
 #include "trace/meta_in.h"
 
-#define MAX_BYTES    (16ULL << 30)
-#define MAX_PACKETS  (1ULL << 30)
-#define MAX_RATIO    256U
-#define SMALL_FILE   (64ULL << 20) /* may be unpacked from however little */
-#define SHARD_BYTES  (512U << 10)
-#define TEXTS        (1U << 24)
-#define TEXT_BYTES   ((size_t)1 << 30)
-#define INFO_BYTES   ((size_t)4 << 30)
+#define MAX_BYTES   (16ULL << 30)
+#define MAX_PACKETS (1ULL << 30)
+#define MAX_RATIO   256U
+#define SMALL_FILE  (64ULL << 20) /* may be unpacked from however little */
+#define SHARD_BYTES (512U << 10)
+#define TEXTS       (1U << 24)
+#define TEXT_BYTES  ((size_t)1 << 30)
+#define INFO_BYTES  ((size_t)4 << 30)
 
 /* The info that callers get; what it points to is in mem. */
 struct owned_info {
@@ -247,7 +247,8 @@ static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const
 	int err;
 
 	if (len == 0)
-		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty", name);
+		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty",
+		                name);
 	if (bytes[0] != 0x0a)
 		return not_a_trace(bytes, len, name, d);
 	err = index_trace(r, bytes, len);
@@ -352,8 +353,8 @@ int trace_read_file(const char *path, const struct trace_read_cfg *cfg, const st
 
 	if (err)
 		return err;
-	err = trace_read_memory(file.bytes, file.len, strcmp(path, "-") ? path : "standard input", cfg,
-	                        sink, d, out);
+	err = trace_read_memory(file.bytes, file.len, strcmp(path, "-") ? path : "standard input",
+	                        cfg, sink, d, out);
 	file_in_done(&file);
 	return err;
 }

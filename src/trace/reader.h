@@ -69,11 +69,11 @@ struct trace_cpu_info {
 	int32_t core;
 	int32_t llc;
 	int32_t node;
-	uint32_t capacity;     /* 0 = unknown */
-	uint64_t nr_events;    /* of ftrace */
-	uint64_t nr_losses;    /* times that events were lost */
-	uint64_t nr_lost;      /* events, as far as the recorder counted them */
-	uint64_t first_ts_ns;  /* of its events; 0 with no events */
+	uint32_t capacity;    /* 0 = unknown */
+	uint64_t nr_events;   /* of ftrace */
+	uint64_t nr_losses;   /* times that events were lost */
+	uint64_t nr_lost;     /* events, as far as the recorder counted them */
+	uint64_t first_ts_ns; /* of its events; 0 with no events */
 	uint64_t last_ts_ns;
 };
 
@@ -111,7 +111,12 @@ struct trace_stack {
 	uint32_t nr;
 };
 
-enum trace_sample_kind { TRACE_SAMPLE_CPU, TRACE_SAMPLE_OFFCPU, TRACE_SAMPLE_WAKER, TRACE_SAMPLE_OTHER };
+enum trace_sample_kind {
+	TRACE_SAMPLE_CPU,
+	TRACE_SAMPLE_OFFCPU,
+	TRACE_SAMPLE_WAKER,
+	TRACE_SAMPLE_OTHER
+};
 
 struct trace_sample {
 	uint64_t ts_ns;
@@ -135,14 +140,14 @@ struct trace_info {
 	bool has_time; /* at least one event; else the next two are 0 */
 	uint64_t start_ns, end_ns;
 	uint64_t valid_from_ns; /* from here on all CPUs tell; 0 = from the start */
-	uint32_t clock;         /* Perfetto's number of the clock that times are of; 6 = boot time */
+	uint32_t clock; /* Perfetto's number of the clock that times are of; 6 = boot time */
 	bool has_wall_clock;
 	uint64_t start_real_ns; /* wall clock at start_ns */
 	bool has_mono;
 	int64_t mono_offset_ns; /* to add to a time of the trace for CLOCK_MONOTONIC */
 
 	const char *sysname, *release, *version, *machine, *machine_name;
-	uint32_t nr_cpus_told; /* by the recorder; 0 = not told */
+	uint32_t nr_cpus_told;             /* by the recorder; 0 = not told */
 	const struct trace_cpu_info *cpus; /* those with events or described, by number */
 	size_t nr_cpus;
 	bool has_topology;

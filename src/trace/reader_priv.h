@@ -39,19 +39,19 @@
 #include "trace/reader.h"
 #include "trace/rec_out.h"
 
-#define NO_TS        UINT64_MAX
+#define NO_TS          UINT64_MAX
 #define CLOCK_OF_TRACE UINT32_MAX /* of a packet: needs no conversion */
 /* Probes that track events tell by EV_PROBE_INFO have numbers from here on, those of ftrace below. */
 #define READER_PROBES_TOLD 0x40000000U
-#define READER_CPUS_MAX 8192U
-#define READER_SYMBOL   (0x5359ULL << 48) /* | text: a function known by name, never an address */
-#define FTRACE_KNOWN 1024U /* members of FtraceEvent below are counted in an array */
+#define READER_CPUS_MAX    8192U
+#define READER_SYMBOL      (0x5359ULL << 48) /* | text: a function known by name, never an address */
+#define FTRACE_KNOWN       1024U /* members of FtraceEvent below are counted in an array */
 
 /* Damage and oddities, by the names under which trace_info tells them. */
-#define DAMAGE(X)                                            \
-	X(TRUNCATED_BYTES, "truncated_bytes")                \
-	X(PACKET_BAD, "packet_damaged")                      \
-	X(INFLATE_FAILED, "compressed_packets_damaged")      \
+#define DAMAGE(X)                                                                    \
+	X(TRUNCATED_BYTES, "truncated_bytes")                                        \
+	X(PACKET_BAD, "packet_damaged")                                              \
+	X(INFLATE_FAILED, "compressed_packets_damaged")                              \
 	X(SKIPPED_SEQ_INVALID, "packet_skipped_seq_needs_incremental_state_invalid") \
 	X(SKIPPED_NO_SEQ, "packet_skipped_needs_state_without_sequence")             \
 	X(INTERNED_INVALID, "interned_data_skipped_incremental_state_invalid")       \
@@ -101,14 +101,14 @@ struct text_counts {
 struct tally {
 	uint64_t damage[NR_DAMAGE];
 	uint64_t ftrace[FTRACE_KNOWN]; /* by member */
-	struct map *others;            /* {is_event, number} of unknown or generic ones -> index of counts */
+	struct map *others; /* {is_event, number} of unknown or generic ones -> index of counts */
 	struct trace_unknown *other;
 	size_t nr_other, cap_other;
 	uint64_t min_ts_ns, max_ts_ns; /* of events; min > max = none */
 	struct text_counts categories; /* of track events */
 	struct text_counts generic;    /* events of ftrace that bring their own name */
 	struct map *generic_ids;       /* their members -> text */
-	struct trace_cpu_info *cpus; /* by number; places are unknown */
+	struct trace_cpu_info *cpus;   /* by number; places are unknown */
 	size_t nr_cpus;
 };
 
@@ -140,7 +140,7 @@ enum {
 
 /* What a sequence has said by now. Many packets share one; never changes once the index pass is over. */
 struct seq_state {
-	uint32_t seq;     /* trusted_packet_sequence_id; 0 = none */
+	uint32_t seq;      /* trusted_packet_sequence_id; 0 = none */
 	uint32_t interned; /* index of its tables; the same for states that differ in defaults alone */
 	bool is_valid;
 	uint64_t default_track; /* 0 = none */
@@ -165,12 +165,12 @@ struct iid_table {
 
 /* How this producer's dialect differs. Set by producers.c before decoding. */
 struct fixups {
-	bool has_raw_states;     /* prev_state is task->__state, not what the tracepoint reports */
-	uint32_t state_dialect;  /* 0: Linux 4.14 and later, 1: 4.8 to 4.13, 2: before */
-	bool is_waker_unknown;   /* systing: wakings say nothing of who woke */
-	bool infers_waker;       /* scxtop: pid of a wakeup is the wakee; the waker is who runs */
-	bool has_ipi_number;     /* scxtop: ipi_raise has a CPU's number for a mask */
-	bool is_mono;            /* scxtop: times of ftrace and packets are CLOCK_MONOTONIC */
+	bool has_raw_states;    /* prev_state is task->__state, not what the tracepoint reports */
+	uint32_t state_dialect; /* 0: Linux 4.14 and later, 1: 4.8 to 4.13, 2: before */
+	bool is_waker_unknown;  /* systing: wakings say nothing of who woke */
+	bool infers_waker;      /* scxtop: pid of a wakeup is the wakee; the waker is who runs */
+	bool has_ipi_number;    /* scxtop: ipi_raise has a CPU's number for a mask */
+	bool is_mono;           /* scxtop: times of ftrace and packets are CLOCK_MONOTONIC */
 	bool drops_ftrace_switches; /* switches come from track events (wprof, filtered) */
 	bool drops_ftrace_wakes;    /* wakes come from track events (wprof up to 0.5) */
 	bool uses_track_sched;      /* switches and wakes are made from track events */
@@ -188,7 +188,8 @@ struct reader {
 	size_t nr_states, cap_states;
 	struct iid_table *tables;
 	size_t nr_tables, cap_tables;
-	struct intern *texts; /* strings of interned data; ids count up in file order. Read-only from 2 on */
+	struct intern *
+		texts; /* strings of interned data; ids count up in file order. Read-only from 2 on */
 	struct intern *late_texts; /* found inline while decoding; behind the lock */
 	pthread_mutex_t late_lock;
 	struct clocks clocks;
@@ -196,8 +197,8 @@ struct reader {
 	struct names_in names;
 	struct tracks *tracks;
 	struct fixups fix;
-	struct tally tally; /* of the caller's thread */
-	uint64_t drop_before_ns; /* ftrace events from before tracing began; 0 = keep all */
+	struct tally tally;         /* of the caller's thread */
+	uint64_t drop_before_ns;    /* ftrace events from before tracing began; 0 = keep all */
 	struct reader_meta *meta;   /* of meta_in.c */
 	struct reader_index *index; /* of index.c */
 };
@@ -211,8 +212,9 @@ enum {
 
 /* Bits of ev_hdr.flags that never leave the reader. */
 enum {
-	REC_INFER = 0x80,     /* switch: prev is who runs; wake: the waker is who runs on hdr.cpu */
-	REC_IS_FORK = 0x40,   /* EV_FORK from sched_process_fork, which has no flags: not if newtask told it */
+	REC_INFER = 0x80, /* switch: prev is who runs; wake: the waker is who runs on hdr.cpu */
+	REC_IS_FORK =
+		0x40, /* EV_FORK from sched_process_fork, which has no flags: not if newtask told it */
 };
 
 /* A task showed up under this name; an empty one says nothing but that it is there. */
@@ -264,7 +266,8 @@ void tally_cpu(struct tally *t, const struct trace_cpu_info *more);
 uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct tally *t);
 
 /* The entry of an interned table; NULL if nobody defined it, or iid is 0. */
-const struct iid_entry *state_find(const struct reader *r, uint32_t state, uint32_t field, uint64_t iid);
+const struct iid_entry *state_find(const struct reader *r, uint32_t state, uint32_t field,
+                                   uint64_t iid);
 
 /* Decoders of payloads. Each begins and ends its runs (decoder.h); a bad payload is counted, what decoded is kept. */
 void ftrace_decode(struct decoder *dec, const struct packet *pk);
@@ -273,7 +276,8 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk);
 MUST_USE int tracks_new(struct reader *r);
 void tracks_free(struct tracks *t); /* NULL is fine */
 MUST_USE int tracks_descriptor(struct reader *r, struct pb_in body, uint64_t raw_ts);
-MUST_USE int tracks_link(struct reader *r); /* after the index pass: parents, idle threads, wprof's version, fixups */
+MUST_USE int tracks_link(
+	struct reader *r); /* after the index pass: parents, idle threads, wprof's version, fixups */
 /* All events and samples as one run of records. By one worker only. 0 or -ENOMEM */
 MUST_USE int tracks_settle(struct reader *r, struct decoder *dec);
 struct merge;

@@ -57,7 +57,8 @@ void rec_run_end(struct rec_out *o);
 void *rec_add_slow(struct rec_out *o, uint32_t size);
 
 /* A record of size bytes (a multiple of 8, at most REC_MAX_BYTES) with its header; the rest is not cleared. */
-static inline void *rec_add(struct rec_out *o, uint8_t kind, uint32_t size, uint32_t cpu, uint64_t ts_ns)
+static inline void *rec_add(struct rec_out *o, uint8_t kind, uint32_t size, uint32_t cpu,
+                            uint64_t ts_ns)
 {
 	struct rec_chunk *c = o->tail;
 	struct rec_run *run;

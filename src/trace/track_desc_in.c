@@ -190,19 +190,29 @@ int track_descs_add(struct track_descs *t, struct pb_in in, struct track_told *t
 	return 0;
 }
 
-bool track_swapper_cpu(struct track_text name, uint32_t *cpu)
+/* The number at the end of a name that begins so; at most 9 digits. */
+static bool number_after(struct track_text name, const char *prefix, uint32_t *out)
 {
-	static const char prefix[] = "swapper/";
-	size_t at = sizeof(prefix) - 1;
+	size_t at = strlen(prefix);
 	uint32_t value = 0;
 
-	if (!name.s || name.len <= at || name.len > at + 6 || memcmp(name.s, prefix, at) != 0)
+	if (!name.s || name.len <= at || name.len > at + 9 || memcmp(name.s, prefix, at) != 0)
 		return false;
 	for (; at < name.len; at++) {
 		if (name.s[at] < '0' || name.s[at] > '9')
 			return false;
 		value = value * 10 + (uint32_t)(name.s[at] - '0');
 	}
+	*out = value;
+	return true;
+}
+
+bool track_swapper_cpu(struct track_text name, uint32_t *cpu)
+{
+	uint32_t value;
+
+	if (!number_after(name, "swapper/", &value) || value >= 1000000)
+		return false;
 	*cpu = value;
 	return true;
 }
@@ -261,5 +271,7 @@ struct track_in *track_descs_get(struct track_descs *t, uint32_t index)
 	/* Our own idle tracks have a name and nothing else. */
 	if (track_swapper_cpu(track->name, &track->owner))
 		track->flags |= TRACK_IS_IDLE;
+	else if (!number_after(track->name, "TID ", &track->owner) || !track->owner)
+		track->owner = TRACK_NONE; /* else a thread of which wprof knows no more */
 	return track;
 }

@@ -21,7 +21,7 @@
 	X(PREEMPTEE) X(TIMER) X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT)        \
 	X(FREE) X(HARDIRQ) X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST)       \
 	X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) X(uprobe)           \
-	X(uretprobe) X(tracepoint) X(scx)
+	X(uretprobe) X(tracepoint) X(probe)
 
 enum track_category {
 	CATEGORY_OTHER, /* one that means nothing to us, or none */

@@ -14,8 +14,10 @@ static uint32_t type_of(uint8_t category)
 		return EV_PROBE_UPROBE;
 	case CATEGORY_uretprobe:
 		return EV_PROBE_URETPROBE;
-	default:
+	case CATEGORY_tracepoint:
 		return EV_PROBE_TRACEPOINT;
+	default: /* one that nobody introduced to the writer */
+		return 0;
 	}
 }
 

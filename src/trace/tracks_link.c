@@ -261,6 +261,16 @@ static uint64_t count_switches(const struct packet *pk)
 	return nr;
 }
 
+static void count_ftrace(struct link *l)
+{
+	for (size_t i = 0; i < l->r->nr_packets; i++) {
+		if (l->r->packets[i].kind != PAYLOAD_FTRACE)
+			continue;
+		l->t->has_ftrace = true;
+		l->t->nr_ftrace_switches += count_switches(&l->r->packets[i]);
+	}
+}
+
 /* Up to 0.5 a task was "blocked", whatever it waited for. */
 static bool is_old_reason(struct track_event_in *e, const struct reader *r, const struct packet *pk,
                           bool *is_known)
@@ -316,6 +326,7 @@ static void choose_sources(struct link *l)
 	struct fixups *fix = &l->r->fix;
 	bool is_known = false, is_whole;
 
+	count_ftrace(l);
 	for (size_t i = 0; i < t->nr_rows && !is_known; i++)
 		if (t->rows[i].category == CATEGORY_ONCPU && t->rows[i].type == TRACK_TYPE_END)
 			t->is_old = is_old_reason(&l->e, l->r, &l->r->packets[t->rows[i].packet],
@@ -365,14 +376,9 @@ int tracks_link(struct reader *r)
 
 	for (size_t i = 0; i < r->nr_packets && !err; i++)
 		err = link_packet(&l, (uint32_t)i);
-	if (err || !l.t->is_wprof)
+	if (err)
 		return err;
-	for (size_t i = 0; i < r->nr_packets; i++) {
-		if (r->packets[i].kind != PAYLOAD_FTRACE)
-			continue;
-		l.t->has_ftrace = true;
-		l.t->nr_ftrace_switches += count_switches(&r->packets[i]);
-	}
-	choose_sources(&l);
+	if (l.t->is_wprof)
+		choose_sources(&l);
 	return track_pmu_scan(r);
 }

@@ -39,6 +39,7 @@ static void (*const handlers[CATEGORY_MAX])(struct track_at *at) = {
 	[CATEGORY_uprobe] = track_probe,
 	[CATEGORY_uretprobe] = track_probe,
 	[CATEGORY_tracepoint] = track_probe,
+	[CATEGORY_probe] = track_probe,
 };
 
 void *track_rec(struct track_at *at, uint8_t kind, size_t size, uint32_t cpu, uint64_t ts_ns)

@@ -116,6 +116,23 @@ static void w42_tasks_woken_from_elsewhere_are_in_the_queue(void **state)
 	assert_true(real_at(root, "global_avg_depth") == 2.0);
 }
 
+/* 10 is preempted on CPU 0 and goes on on CPU 1: nobody woke it. */
+static void a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 2000, 0, 10, 11, EV_STATE_PREEMPTED);
+	migrate(&p->f, 2100, 10, 0, 1);
+	sw(&p->f, 2300, 1, 0, 10, EV_STATE_RUNNABLE);
+	finish(p, 3000);
+	root = run_pass(p, &pass_migration_patterns);
+	assert_string_equal(text_at(root, "latency.from"), "switch_out");
+	expect_eq(num_at(root, "latency.from_switch_out"), 1);
+	expect_eq(num_at(root, "latency.max_ns"), 300);
+}
+
 #define MS 1000000ULL
 
 /* A second in which 10 and 11 take turns every 50 us from 400 ms to 500 ms, and hardly ever else. */
@@ -279,6 +296,7 @@ int main(void)
 		CASE(w41_moves_know_their_caches_nodes_and_latency),
 		CASE(w41_without_places_and_latencies_both_are_unknown),
 		CASE(moves_are_seen_in_slices_where_none_were_recorded),
+		CASE(a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out),
 		CASE(w42_tasks_woken_from_elsewhere_are_in_the_queue),
 		CASE(w50_a_bottleneck_has_a_time_and_names_whom_it_hits),
 		CASE(w50_long_wakeups_are_found_and_placed),

@@ -10,7 +10,8 @@ static inline void put_packet(struct enc *trace, struct enc *body)
 }
 
 /* An event in full into a bundle: the message in sub is the member. */
-static inline void put_event(struct enc *bundle, uint64_t ts, uint32_t pid, uint32_t member, struct enc *sub)
+static inline void put_event(struct enc *bundle, uint64_t ts, uint32_t pid, uint32_t member,
+                             struct enc *sub)
 {
 	static struct enc event;
 
@@ -21,7 +22,8 @@ static inline void put_event(struct enc *bundle, uint64_t ts, uint32_t pid, uint
 	enc_msg(bundle, 2, &event);
 }
 
-static inline void put_switch(struct enc *bundle, uint64_t ts, uint32_t prev, uint64_t state, uint32_t next)
+static inline void put_switch(struct enc *bundle, uint64_t ts, uint32_t prev, uint64_t state,
+                              uint32_t next)
 {
 	static struct enc sub;
 	char name[16];
@@ -40,8 +42,8 @@ static inline void put_switch(struct enc *bundle, uint64_t ts, uint32_t prev, ui
 }
 
 /* sched_waking 20, sched_wakeup 17, sched_wakeup_new 114 */
-static inline void put_wake(struct enc *bundle, uint32_t member, uint64_t ts, uint32_t waker, uint32_t tid,
-                            uint32_t target)
+static inline void put_wake(struct enc *bundle, uint32_t member, uint64_t ts, uint32_t waker,
+                            uint32_t tid, uint32_t target)
 {
 	static struct enc sub;
 	char name[16];

@@ -26,8 +26,8 @@ static void must(bool is_so, const char *what, const struct ev_hdr *rec)
 {
 	if (is_so)
 		return;
-	(void)fprintf(stderr, "read_dump: kind %u at %" PRIu64 ": %s\n", rec->kind, (uint64_t)rec->ts_ns,
-	              what);
+	(void)fprintf(stderr, "read_dump: kind %u at %" PRIu64 ": %s\n", rec->kind,
+	              (uint64_t)rec->ts_ns, what);
 	exit(1);
 }
 
@@ -109,10 +109,11 @@ static void put_cpus(const struct trace_info *info)
 	for (size_t i = 0; i < info->nr_cpus; i++) {
 		const struct trace_cpu_info *c = &info->cpus[i];
 
-		(void)printf("%s{\"cpu\": %u, \"core\": %d, \"llc\": %d, \"node\": %d, \"events\": %" PRIu64
-		             ", \"losses\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"capacity\": %u}",
-		             i ? ", " : "", c->cpu, c->core, c->llc, c->node, c->nr_events, c->nr_losses,
-		             c->nr_lost, c->capacity);
+		(void)printf(
+			"%s{\"cpu\": %u, \"core\": %d, \"llc\": %d, \"node\": %d, \"events\": %" PRIu64
+			", \"losses\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"capacity\": %u}",
+			i ? ", " : "", c->cpu, c->core, c->llc, c->node, c->nr_events, c->nr_losses,
+			c->nr_lost, c->capacity);
 	}
 	(void)printf("]");
 }
@@ -120,8 +121,9 @@ static void put_cpus(const struct trace_info *info)
 static void put_info(const struct dump *d, const struct trace_info *info)
 {
 	(void)printf("{\"producer\": \"%s\", \"release\": \"%s\", \"start_ns\": %" PRIu64
-	             ", \"end_ns\": %" PRIu64 ", \"start_real_ns\": %" PRIu64 ", \"clock\": %u, \"packets\": %" PRIu64
-	             ", \"valid_from_ns\": %" PRIu64 ", \"processes\": %zu, \"threads\": %zu, \"enabled\": %zu"
+	             ", \"end_ns\": %" PRIu64 ", \"start_real_ns\": %" PRIu64
+	             ", \"clock\": %u, \"packets\": %" PRIu64 ", \"valid_from_ns\": %" PRIu64
+	             ", \"processes\": %zu, \"threads\": %zu, \"enabled\": %zu"
 	             ", \"unnamed\": %" PRIu64,
 	             info->producer_name, info->release, info->start_ns, info->end_ns,
 	             info->start_real_ns, info->clock, info->nr_packets, info->valid_from_ns,
@@ -133,8 +135,8 @@ static void put_info(const struct dump *d, const struct trace_info *info)
 	(void)printf(", \"unknown\": {");
 	for (size_t i = 0; i < info->nr_unknown; i++)
 		(void)printf("%s\"%s%u\": %" PRIu64, i ? ", " : "",
-		             info->unknown[i].is_event ? "event " : "packet ", info->unknown[i].number,
-		             info->unknown[i].count);
+		             info->unknown[i].is_event ? "event " : "packet ",
+		             info->unknown[i].number, info->unknown[i].count);
 	(void)printf("}, \"records\": {");
 	for (unsigned int kind = 0, nr = 0; kind < EV_KIND_MAX; kind++)
 		if (d->counts[kind])

@@ -10,7 +10,8 @@ struct reading {
 	uint64_t unit;
 };
 
-static void snapshot(struct clocks *c, uint32_t primary, uint32_t seq, const struct reading *r, size_t nr)
+static void snapshot(struct clocks *c, uint32_t primary, uint32_t seq, const struct reading *r,
+                     size_t nr)
 {
 	static struct enc e, sub;
 	bool is_good;
@@ -31,8 +32,8 @@ static void snapshot(struct clocks *c, uint32_t primary, uint32_t seq, const str
 	assert_true(is_good);
 }
 
-#define SNAPSHOT(c, primary, seq, ...)                                              \
-	snapshot(c, primary, seq, (const struct reading[]){ __VA_ARGS__ },          \
+#define SNAPSHOT(c, primary, seq, ...)                                     \
+	snapshot(c, primary, seq, (const struct reading[]){ __VA_ARGS__ }, \
 	         sizeof((const struct reading[]){ __VA_ARGS__ }) / sizeof(struct reading))
 
 static void times_go_by_the_last_snapshot_before_them(void **state)

@@ -20,7 +20,7 @@ from wire import fixed, gzip_members, msg, num, packed, packet, real, text, vari
 
 RECORDS = os.environ["READ_RECORDS"]
 LETTERS = {bits: letter for letter, bits in STATE_BITS.items()}
-NO_LAYER, NO_CPU = 0xffffffff, 0xffffffff
+NO_CPU = 0xffffffff
 CASES = []
 
 
@@ -528,6 +528,26 @@ def flows_and_tables_by_sequence():
     read = ok(named(1, 1, "A", 1) + named(2, 1, "B", 2) + named(1, 3, "C", 3)
               + packet(num(10, 2), num(13, 2), num(8, 4), msg(11, num(9, 3), num(3, 1))))
     assert {key: value for key, value in read.info["categories"].items() if value} == {"A": 1, "B": 2, "C": 1}
+
+
+@case
+def what_our_own_recorder_puts_on_tracks():
+    """See write_demo.c for what it was told. The track of a thread without a process cannot say whose it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace"
+        subprocess.run([os.environ["WRITE_DEMO"], "story", path], check=True, capture_output=True, timeout=60)
+        read = ok(path.read_bytes())
+    start = 1_000_000_000
+    assert [(r["ts"] - start, r["cpu"], r["tid"], r["values"]) for r in read.of("PMU")] == [
+        (150, 1, 101, [1000, 2000, 3])]
+    assert read.info["pmu"][1:3] == ["cycles", "instructions"]
+    names = {r["probe"]: (r["type"], r["name"]) for r in read.of("PROBE_INFO")}
+    assert [(r["ts"] - start, r["tid"], names[r["probe"]], r["ip"]) for r in read.of("PROBE")] == [
+        (130, 101, (1, "do_exit"), 0), (131, 101, (2, "malloc"), 0x1234), (132, 0, (0, "probe 3"), 0)]
+    assert [(r["ts"] - start, r["cpu"], r["target"], r["tid"]) for r in read.of("IPI_SEND")] == [
+        (104, 0, 3, 0), (105, 0, 40, 0), (106, 1, NO_CPU, 100)]
+    assert [(r["ts"] - start, r["cpu"], r["pressure"]) for r in read.of("HW_PRESSURE")] == [(124, 1, 100)]
+    assert read.info["samples"]["cpu"] == 2 and read.info["first_leaf"] == "kernel_ffff0010"
 
 
 def main():

@@ -90,9 +90,7 @@ static void each_owner_of_a_tid_finds_its_own_description(void **state)
 		{ 0, 5, "first" },      /* only later ones: the first of them */
 		{ 0, 60, "first" },     /* the last one before now */
 		{ 100, 120, "second" }, /* what came before the birth is of another */
-		{ 100, 170, "second" },
-		{ 200, 210, "third" },
-		{ 200, 900, "third" },
+		{ 100, 170, "second" }, { 200, 210, "third" }, { 200, 900, "third" },
 	};
 	static struct clocks c;
 	static struct enc e;

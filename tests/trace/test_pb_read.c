@@ -51,8 +51,8 @@ static void fields_of_all_wire_types_are_told_apart(void **state)
 	(void)state;
 	enc_uint(&e, 1, 150);
 	enc_text(&e, 2, "text");
-	enc_hex(&e, "19 01 02 03 04 05 06 07 08"); /* 3, fixed64 */
-	enc_hex(&e, "25 01 02 03 04");             /* 4, fixed32 */
+	enc_hex(&e, "19 01 02 03 04 05 06 07 08");       /* 3, fixed64 */
+	enc_hex(&e, "25 01 02 03 04");                   /* 4, fixed32 */
 	enc_hex(&e, "20 fe ff ff ff ff ff ff ff ff 01"); /* 4 = -2, as in appendix A4 */
 	in = pb_in_of(e.buf, e.len);
 
@@ -73,9 +73,10 @@ static void fields_of_all_wire_types_are_told_apart(void **state)
 static void what_is_no_protobuf_ends_the_message(void **state)
 {
 	/* field 0; group; a length beyond the end; a length beyond all; fixed64 and 32 cut; no value */
-	static const char *const bad[] = { "00 01", "0b", "0a 05 61",
-		                           "0a ff ff ff ff ff ff ff ff ff 01", "09 01 02",
-		                           "0d 01", "08", "f8 ff ff ff 7f 00" };
+	static const char *const bad[] = { "00 01",    "0b",
+		                           "0a 05 61", "0a ff ff ff ff ff ff ff ff ff 01",
+		                           "09 01 02", "0d 01",
+		                           "08",       "f8 ff ff ff 7f 00" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -181,8 +181,12 @@ static void what_is_no_trace_is_told_in_a_sentence(void **state)
 		const char *bytes;
 		const char *what;
 	} files[] = {
-		{ "", "empty" },          { "{\"traceEvents\"", "JSON" }, { "PERFILE2........", "perf" },
-		{ "hello world", "not" }, { "WPROF", "wprof" },           { "PK\003\004", "zip" },
+		{ "", "empty" },
+		{ "{\"traceEvents\"", "JSON" },
+		{ "PERFILE2........", "perf" },
+		{ "hello world", "not" },
+		{ "WPROF", "wprof" },
+		{ "PK\003\004", "zip" },
 		{ "\n\n\n\n\n\n", "not" },
 	};
 

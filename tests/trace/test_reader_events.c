@@ -42,11 +42,17 @@ static void put(uint64_t ts, uint32_t pid, uint32_t member, const struct value *
 	put_event(&bundle, ts, pid, member, &sub);
 }
 
-#define PUT(ts, pid, member, ...)                                            \
-	put(ts, pid, member, (const struct value[]){ __VA_ARGS__ },          \
+#define PUT(ts, pid, member, ...)                                   \
+	put(ts, pid, member, (const struct value[]){ __VA_ARGS__ }, \
 	    sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value))
-#define N(field, number) { field, NULL, number }
-#define S(field, text)   { field, text, 0 }
+#define N(field, number)            \
+	{                           \
+		field, NULL, number \
+	}
+#define S(field, text)         \
+	{                      \
+		field, text, 0 \
+	}
 
 static void tasks_live_and_die(void **state)
 {
@@ -146,7 +152,8 @@ static void interrupts_work_and_power(void **state)
 	hp = rec_at(&l, 12, EV_CPU_HOTPLUG);
 	assert_true(hp->cpu == 3 && hp->step == 7 && hp->target == 9 && !hp->is_exit);
 	hp = rec_at(&l, 13, EV_CPU_HOTPLUG);
-	assert_true(hp->cpu == 3 && hp->step == 7 && hp->target == 9 && hp->ret == -1 && hp->is_exit);
+	assert_true(hp->cpu == 3 && hp->step == 7 && hp->target == 9 && hp->ret == -1 &&
+	            hp->is_exit);
 	expect_eq(((const struct ev_gpu_mem *)rec_at(&l, 14, EV_GPU_MEM))->bytes, 4096);
 	assert_string_equal(((const struct ev_suspend *)rec_at(&l, 15, EV_SUSPEND))->action,
 	                    "suspend_enter");
@@ -177,7 +184,8 @@ static void block_network_memory_and_files(void **state)
 	load(&l, &trace);
 	expect_eq(l.nr, 12);
 	block = rec_at(&l, 0, EV_BLOCK);
-	assert_true(block->step == EV_BLOCK_INSERT && block->sector == 1000 && block->nr_sectors == 8);
+	assert_true(block->step == EV_BLOCK_INSERT && block->sector == 1000 &&
+	            block->nr_sectors == 8);
 	assert_string_equal(block->rwbs, "WS");
 	expect_eq(((const struct ev_block *)rec_at(&l, 1, EV_BLOCK))->step, EV_BLOCK_ISSUE);
 	block = rec_at(&l, 2, EV_BLOCK);
@@ -355,9 +363,9 @@ static void scxtop_is_put_right(void **state)
 	         "\"cpu_to_core\":{\"0\":0,\"1\":2},\"nr_cpus\":2}");
 	enc_msg(&sub, 60, &packet);
 	put_packet(&trace, &sub);
-	PUT(100, 0, 4, N(4, 0), S(5, "b"), N(6, 20), N(7, 120));     /* from idle: no prev */
-	PUT(200, 30, 20, S(1, "c"), N(2, 30), N(3, 120), N(5, 1));   /* pid is the wakee's */
-	PUT(300, 20, 23, N(1, 3), S(2, "IPI raise"));                /* a number, not a mask */
+	PUT(100, 0, 4, N(4, 0), S(5, "b"), N(6, 20), N(7, 120));      /* from idle: no prev */
+	PUT(200, 30, 20, S(1, "c"), N(2, 30), N(3, 120), N(5, 1));    /* pid is the wakee's */
+	PUT(300, 20, 23, N(1, 3), S(2, "IPI raise"));                 /* a number, not a mask */
 	PUT(400, 20, 4, S(1, "b"), N(2, 20), N(3, 120), N(4, 0x402)); /* raw state, to idle */
 	put_bundle(&trace, 0, 1, &bundle);
 	load(&l, &trace);
@@ -406,7 +414,8 @@ static void raw_states_know_the_dead(void **state)
 
 static void systing_does_not_tell_who_wakes(void **state)
 {
-	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 }, zero[] = { 0 };
+	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 },
+			      zero[] = { 0 };
 	const struct ev_wake *wake;
 
 	(void)state;

@@ -56,13 +56,17 @@ static void push(struct stream *s, const struct ev_hdr *rec)
 static bool clocks(void *ctx, struct trace_clocks *out)
 {
 	(void)ctx;
-	*out = (struct trace_clocks){ .boot_ns = T0, .mono_ns = T0 - 5, .real_ns = 77 * T0, .raw_ns = 7 };
+	*out = (struct trace_clocks){
+		.boot_ns = T0, .mono_ns = T0 - 5, .real_ns = 77 * T0, .raw_ns = 7
+	};
 	return true;
 }
 
 static int open_writer(struct stream *s, bool is_compressed)
 {
-	static const struct trace_system system = { .sysname = "Linux", .release = "6.12.1", .nr_cpus = 8 };
+	static const struct trace_system system = { .sysname = "Linux",
+		                                    .release = "6.12.1",
+		                                    .nr_cpus = 8 };
 	static const struct trace_attr attr = { .key = "scheduler", .text = "scx_demo" };
 	const struct trace_writer_cfg cfg = {
 		.is_compressed = is_compressed,
@@ -130,8 +134,8 @@ static void tell(struct stream *s)
 	            .prio = 120));
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
 	            .tgid = 200, .comm = "server"));
-	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100, .target_cpu = 0,
-	            .prio = 120));
+	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100,
+	            .target_cpu = 0, .prio = 120));
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 62, .parent_tid = 100, .parent_tgid = 100, .tid = 102,
 	            .tgid = 100, .comm = "pool"));
 	push(s, rec_switch(0, T0 + 70, 0, 0, 200));
@@ -139,7 +143,8 @@ static void tell(struct stream *s)
 	            .comm = "child"));
 	push(s, REC(ev_exec, EV_EXEC, 0, T0 + 76, .tid = 200, .old_tid = 200, .comm = "child"));
 	push(s, REC(ev_task, EV_WAIT, 1, T0 + 77, .tid = 100, .prio = 120, .comm = "server"));
-	push(s, REC(ev_exit, EV_EXIT, 0, T0 + 80, .tid = 200, .tgid = 200, .prio = 120, .comm = "child"));
+	push(s, REC(ev_exit, EV_EXIT, 0, T0 + 80, .tid = 200, .tgid = 200, .prio = 120,
+	            .comm = "child"));
 	push(s, rec_switch(0, T0 + 90, 200, EV_STATE_DEAD, 0));
 	push(s, REC(ev_free, EV_FREE, 0, T0 + 95, .tid = 200, .prio = 120, .comm = "child"));
 	push(s, REC(ev_task, EV_HANG, 1, T0 + 98, .tid = 300, .comm = "hung"));
@@ -150,8 +155,10 @@ static void tell(struct stream *s)
 	push(s, REC(ev_ipi_send, EV_IPI_SEND, 0, T0 + 104, .target_cpu = 1, .tid = 0));
 	push(s, REC(ev_ipi, EV_IPI_ENTRY, 1, T0 + 105, .reason = "Rescheduling"));
 	push(s, REC(ev_ipi, EV_IPI_EXIT, 1, T0 + 106, .reason = "Rescheduling"));
-	push(s, REC(ev_work, EV_WORK_START, 1, T0 + 109, .work = 1, .function = 0xffff0002, .tid = 100));
-	push(s, REC(ev_work, EV_WORK_END, 1, T0 + 110, .work = 1, .function = 0xffff0002, .tid = 100));
+	push(s, REC(ev_work, EV_WORK_START, 1, T0 + 109, .work = 1, .function = 0xffff0002,
+	            .tid = 100));
+	push(s,
+	     REC(ev_work, EV_WORK_END, 1, T0 + 110, .work = 1, .function = 0xffff0002, .tid = 100));
 	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
 	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
 	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 122, .cpu = 1, .target = 0, .step = 5));

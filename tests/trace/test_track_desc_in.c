@@ -151,6 +151,21 @@ static void kernel_threads_are_their_own_process(void **state)
 	expect_eq(get(t, 2)->flags & TRACK_IS_KERNEL, TRACK_IS_KERNEL);
 }
 
+static void a_thread_that_nobody_knows_has_its_number(void **state)
+{
+	struct track_descs *t = *state;
+
+	add_plain(t, 1, 0, "UNRESOLVED");
+	add_plain(t, 2, 1, "TID 4711");
+	add_plain(t, 3, 1, "TID 0");
+	add_plain(t, 4, 1, "TID 47x");
+
+	expect_eq(get(t, 1)->owner, TRACK_NONE);
+	expect_eq(get(t, 2)->owner, 4711);
+	expect_eq(get(t, 3)->owner, TRACK_NONE);
+	expect_eq(get(t, 4)->owner, TRACK_NONE);
+}
+
 static void tids_may_be_large(void **state)
 {
 	struct track_descs *t = *state;
@@ -232,6 +247,7 @@ int main(void)
 		T(a_uuid_of_process_and_thread_is_the_thread),
 		T(idle_is_idle_in_every_dialect),
 		T(kernel_threads_are_their_own_process),
+		T(a_thread_that_nobody_knows_has_its_number),
 		T(tids_may_be_large),
 		T(counters_keep_unit_and_kind),
 		T(told_is_what_the_descriptor_says),
