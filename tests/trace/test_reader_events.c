@@ -391,25 +391,30 @@ static void raw_states_know_the_dead(void **state)
 	static const struct {
 		uint32_t raw, want;
 	} cases[] = {
-		{ 0, EV_STATE_RUNNABLE }, { 0x80, EV_STATE_DEAD },      /* TASK_DEAD, which no exit state shows */
-		{ 0x402, EV_STATE_IDLE }, { 0x1000, EV_STATE_D },       /* waits for a lock of a real-time kernel */
-		{ 0x8000, EV_STATE_D },   { 0x102, EV_STATE_D },        /* frozen; killable */
-		{ 0x2001, EV_STATE_S },   { 0x104, EV_STATE_STOPPED },  /* freezable; stopped */
+		{ 0, EV_STATE_RUNNABLE },
+		{ 0x80, EV_STATE_DEAD }, /* TASK_DEAD, which no exit state shows */
+		{ 0x402, EV_STATE_IDLE },
+		{ 0x1000, EV_STATE_D }, /* waits for a lock of a real-time kernel */
+		{ 0x8000, EV_STATE_D },
+		{ 0x102, EV_STATE_D }, /* frozen; killable */
+		{ 0x2001, EV_STATE_S },
+		{ 0x104, EV_STATE_STOPPED }, /* freezable; stopped */
 	};
-	size_t nr = sizeof(cases) / sizeof(cases[0]);
+	uint32_t nr = sizeof(cases) / sizeof(cases[0]);
 
 	(void)state;
 	enc_uint(&packet, 1, 55);
 	enc_text(&packet, 10, "scxtop_topo:{\"cpu_to_llc\":{\"0\":0},\"nr_cpus\":1}");
 	enc_msg(&sub, 60, &packet);
 	put_packet(&trace, &sub);
-	for (size_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++)
 		put_switch(&bundle, 10 * i + 10, 20 + i, cases[i].raw, 21 + i);
 	put_bundle(&trace, 0, 1, &bundle);
 	load(&l, &trace);
 	expect_eq(l.nr, nr);
 	for (size_t i = 0; i < nr; i++)
-		expect_eq(((const struct ev_switch *)rec_at(&l, i, EV_SWITCH))->prev_state, cases[i].want);
+		expect_eq(((const struct ev_switch *)rec_at(&l, i, EV_SWITCH))->prev_state,
+		          cases[i].want);
 }
 
 static void systing_does_not_tell_who_wakes(void **state)
