@@ -6,7 +6,6 @@ differs can be held against the row of theirs.
 import collections
 
 LETTERS = [(1, "S"), (2, "D"), (4, "T"), (8, "t"), (0x10, "X"), (0x20, "Z"), (0x40, "P"), (0x80, "I")]
-UNKNOWN_PREV = 4 | 16  # flags of a switch that does not tell who left
 
 Row = collections.namedtuple("Row", "tid state start end cpu waker irq after next")
 
@@ -30,8 +29,9 @@ def parse(lines):
 class States:
     """What each thread did. rows: closed ones and open ones (end None); slices by CPU as (start, end, tid, state)."""
 
-    def __init__(self, records, is_compact=True):
+    def __init__(self, records, is_compact=True, is_verbose=False):
         self.is_compact = is_compact  # wakings too, not only switches
+        self.is_verbose = is_verbose  # switches tell who left
         self.rows, self.slices, self.spurious, self.skipped_wakings = [], collections.defaultdict(list), 0, []
         self.open = {}  # by tid: [state, start, cpu, waker, irq, state of the row before]
         self.on_cpu, self.seen = {}, set()
@@ -57,11 +57,12 @@ class States:
         self.open[tid] = [state, ts, cpu, waker, irq, after]
 
     def switch(self, cpu, _flags, ts, words):
-        _, after, bits = words[:3]
-        if cpu not in self.seen:  # compact: nobody knows who left, and this makes no slice
+        before, after, bits = words[:3]
+        if cpu not in self.seen:
             self.seen.add(cpu)
-            self.on_cpu[cpu] = (None, after)
-            return
+            self.on_cpu[cpu] = (None, before if self.is_verbose else after)
+            if not self.is_verbose:  # nobody knows who left, and this makes no slice
+                return
         start, before = self.on_cpu[cpu]
         if start is not None:
             self.slices[cpu].append((start, ts, before, letter(bits) if before else "R"))
