@@ -105,6 +105,8 @@ static void tasks_live_and_die(void **state)
 	expect_eq(((const struct ev_free *)rec_at(&l, 6, EV_FREE))->tid, 101);
 	expect_eq(((const struct ev_task *)rec_at(&l, 7, EV_HANG))->tid, 9);
 	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->prio, 120);
+	/* Who waits, not the one for whom it waits. */
+	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->tid, 1);
 }
 
 static void interrupts_work_and_power(void **state)

@@ -39,8 +39,8 @@ def plain(counts):
 
 
 def check(path):
-    name = path.name.removesuffix(".pftrace")
-    truth = json.loads(path.with_name(path.name + ".truth.json").read_text())
+    name = path.name.removesuffix(".pftrace.gz")
+    truth = json.loads(path.with_name(path.stem + ".truth.json").read_text())
     wire, tp = truth["wire"], truth["tp"]
     info, _ = dump(path)
 
