@@ -17,6 +17,8 @@ KINDS = {"sched_switch": "SWITCH", "sched_waking": "WAKING", "sched_wakeup": "WA
          "ipi_entry": "IPI_ENTRY", "ipi_exit": "IPI_EXIT", "workqueue_execute_start": "WORK_START",
          "workqueue_execute_end": "WORK_END", "cpu_idle": "CPU_IDLE"}
 
+UNKNOWN = 16  # flag of a switch that does not tell who left
+
 cases = []
 
 
@@ -84,7 +86,7 @@ def check_switches(name, records, tp):
             open_slice[cpu] = ts, value[1]
         else:
             first_seen.add(cpu)
-            case(f"{name}: nobody knows who left CPU {cpu} first", flags & 4 and value[0] == 0)
+            case(f"{name}: nobody knows who left CPU {cpu} first", flags & UNKNOWN and value[0] == 0)
     for row in tp["per_cpu"]:
         cpu = row["cpu"]
         compare(f"{name}: slices of CPU {cpu}", (nr[cpu], busy[cpu], idle[cpu]),
