@@ -70,6 +70,14 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	return err ? err : r->pair_thread.push(r->pair_thread.ctx, rec);
 }
 
+/* The time before the first record belongs to the recording too, and nothing is known of it. */
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct recording *r = ctx;
+
+	return r->pair_thread.advance(r->pair_thread.ctx, ts_ns);
+}
+
 static int make_tables(struct recording *r)
 {
 	struct tasks_cfg tasks = { .max_tasks = TASKS_MAX, .keep_dead_ns = UINT64_MAX };
@@ -159,7 +167,8 @@ static int fill_facts(struct recording *r)
 	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
 	             f->scheduler;
 	f->bytes = info->nr_bytes;
-	f->nr_events = event_log_nr(r->log);
+	for (unsigned int kind = 0; kind < EV_TASK_INFO; kind++) /* those after it tell of others */
+		f->nr_events += f->kinds[kind];
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		f->nr_cpus += info->cpus[i].nr_events > 0;
 	if (!f->nr_cpus)
@@ -209,7 +218,8 @@ static int finish(struct recording *r)
 static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
                 struct diag *d)
 {
-	struct ev_sink sink = { .push = push, .ctx = r }, pairing_sink = pair_sink(r->pair);
+	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
+		       pairing_sink = pair_sink(r->pair);
 	struct sink_thread *thread;
 	int err = sink_thread_open(&pairing_sink, &thread), pairing;
 
