@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/pass.h"
+#include "analyze/batch.h"
 #include "analyze/query.h"
 #include "base/clock.h"
 #include "model/event_log.h"
@@ -114,21 +114,24 @@ static double time_passes(const struct source *s, int is_told)
 {
 	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
 	uint64_t start = clock_boot_ns();
+	struct diag d = { 0 };
+	struct batch b;
+	double ms;
 
-	for (size_t i = 0; i < nr_passes; i++) {
-		uint64_t one = clock_boot_ns();
-		struct report *r = NULL;
-		struct diag d = { 0 };
-
-		if (!pass_applies(passes[i], s))
-			continue;
-		if (pass_run(passes[i], s, &args, &d, &r))
-			fprintf(stderr, "%s: %s\n", passes[i]->id, d.what);
-		report_free(r);
-		if (is_told)
-			printf("  %-28s %8.2f ms\n", passes[i]->id, ms_since(one));
+	if (batch_run(s, &args, NULL, &d, &b)) {
+		fprintf(stderr, "%s\n", d.what);
+		exit(1);
 	}
-	return ms_since(start);
+	ms = ms_since(start);
+	for (size_t i = 0; i < b.nr; i++) {
+		if (!b.results[i].report)
+			fprintf(stderr, "%s: %s\n", b.results[i].pass->id, b.results[i].d.what);
+		if (is_told)
+			printf("  %-28s %8.2f ms\n", b.results[i].pass->id,
+			       (double)b.results[i].ns / 1e6);
+	}
+	batch_done(&b);
+	return ms;
 }
 
 /* By CPU, by task and by time, each of 1,000 rows: the slowest. */

@@ -12,7 +12,7 @@
 #include "base/json_write.h"
 #include "fuzz.h"
 #include "model/dsq_monitor.h"
-#include "render/facts_json.h"
+#include "render/report_json.h"
 
 #define MAX_TASKS 64
 #define MAX_CPUS  8
@@ -103,7 +103,7 @@ static void write_out(const struct facts *facts)
 
 	fuzz_check(out && facts);
 	jw_init(&w, out, false);
-	facts_json_put(&w, NULL, facts);
+	report_json(&w, NULL, &facts->node);
 	fuzz_check(jw_finish(&w) == 0);
 	(void)fclose(out);
 	fuzz_check(size > 2);

@@ -32,10 +32,11 @@ static int read_all(const uint8_t *data, size_t size, unsigned int nr_workers, s
 	const struct trace_read_cfg cfg = { .nr_workers = nr_workers,
 		                            .max_bytes = 16 << 20,
 		                            .max_packets = 1 << 20 };
+	const struct trace_bytes in = { data, size, "input" };
 	struct ev_sink sink = { .push = push, .ctx = s };
 	struct trace_info *info = NULL;
 	struct diag d = { 0 };
-	int err = trace_read_memory(data, size, "input", &cfg, &sink, &d, &info);
+	int err = trace_read_memory(&in, &cfg, &sink, &d, &info);
 
 	fuzz_check((err < 0) == (d.what[0] != '\0'));
 	fuzz_check((err < 0) == (info == NULL));

@@ -18,18 +18,18 @@
 #define NR_TRACKS 8U
 
 static const char *const categories[] = {
-	"ONCPU",    "WAKER",   "WAKER_NEW", "WAKEE",   "WAKEE_NEW", "WAKEE_UNKNOWN", "PREEMPTOR",
-	"TIMER",    "PMU",     "FORKING",   "FORKED",  "EXEC",      "RENAME",        "EXIT",
-	"FREE",     "HARDIRQ", "SOFTIRQ",   "WQ",      "IPI_SEND",  "IPI",           "SCX_DSQ",
-	"REQUEST",  "kprobe",  "uprobe",    "unknown",
+	"ONCPU",   "WAKER",   "WAKER_NEW", "WAKEE",   "WAKEE_NEW", "WAKEE_UNKNOWN", "PREEMPTOR",
+	"TIMER",   "PMU",     "FORKING",   "FORKED",  "EXEC",      "RENAME",        "EXIT",
+	"FREE",    "HARDIRQ", "SOFTIRQ",   "WQ",      "IPI_SEND",  "IPI",           "SCX_DSQ",
+	"REQUEST", "kprobe",  "uprobe",    "unknown",
 };
 static const char *const keys[] = {
-	"cpu",          "offcpu_reason", "waker",       "waker_tid",   "waker_cpu", "switch_from",
-	"switch_to",    "scx_layer_id",  "scx_dsq_id",  "wakee",       "wakee_tid", "forked_into_tid",
-	"filename",     "new_name",      "irq",         "action",      "req_id",    "pmu:cycles",
-	"a_kilo",       "switch_to_tid", "sample_period", "target_cpu", "nobody's", "ip",
+	"cpu",       "offcpu_reason", "waker",         "waker_tid",  "waker_cpu", "switch_from",
+	"switch_to", "scx_layer_id",  "scx_dsq_id",    "wakee",      "wakee_tid", "forked_into_tid",
+	"filename",  "new_name",      "irq",           "action",     "req_id",    "pmu:cycles",
+	"a_kilo",    "switch_to_tid", "sample_period", "target_cpu", "nobody's",  "ip",
 };
-static const char *const texts[] = { "swapper/0", "a",     "b",     "blocked",           "preempted",
+static const char *const texts[] = { "swapper/0", "a",     "b",     "blocked",  "preempted",
 	                             "runnable",  "timer", "/x/y/", "\xff\xfe", "DSQ 7 depth" };
 
 static const char *pick(struct fuzz_input *in, const char *const *list, size_t nr)
@@ -148,9 +148,10 @@ static void read_back(const struct pb *w)
 	const struct trace_read_cfg cfg = { .nr_workers = 1 };
 	struct seen seen = { 0 };
 	const struct ev_sink sink = { .push = push, .ctx = &seen };
+	const struct trace_bytes in = { .bytes = w->buf, .len = w->len, .name = "fuzz" };
 	struct trace_info *info = NULL;
 
-	fuzz_check(trace_read_memory(w->buf, w->len, "fuzz", &cfg, &sink, NULL, &info) == 0);
+	fuzz_check(trace_read_memory(&in, &cfg, &sink, NULL, &info) == 0);
 	fuzz_check(seen.nr_exits <= seen.nr_entries && seen.nr_ends <= seen.nr_starts);
 	trace_info_free(info);
 }

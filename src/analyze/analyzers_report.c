@@ -10,14 +10,14 @@
 
 #define DEFAULT_LIMIT 20U
 
-uint32_t report_limit(const struct report *r, uint32_t nr)
+uint32_t report_limit(const struct view *r, uint32_t nr)
 {
 	uint32_t limit = r->args->limit ? r->args->limit : DEFAULT_LIMIT;
 
 	return nr < limit ? nr : limit;
 }
 
-void report_rate(const struct report *r, struct facts *f, const char *key, uint64_t count)
+void report_rate(const struct view *r, struct facts *f, const char *key, uint64_t count)
 {
 	if (r->status.observed_ns)
 		facts_double(f, key, (double)count * 1e9 / (double)r->status.observed_ns);
@@ -25,12 +25,12 @@ void report_rate(const struct report *r, struct facts *f, const char *key, uint6
 		facts_null(f, key);
 }
 
-const char *report_comm(const struct report *r, uint32_t comm_id)
+const char *report_comm(const struct view *r, uint32_t comm_id)
 {
 	return comm_id ? tasks_string(analyzers_tasks(r->a), comm_id) : NULL;
 }
 
-struct ranked *report_rank_new(const struct report *r, uint32_t max)
+struct ranked *report_rank_new(const struct view *r, uint32_t max)
 {
 	return ARENA_ARRAY(r->mem, struct ranked, max + 1U);
 }
@@ -65,7 +65,7 @@ int analyzers_report(const struct analyzers *a, enum analyzer_id id,
                      const struct analyzer_args *args, struct arena *mem, struct diag *d,
                      struct facts **out)
 {
-	static int (*const make[ANALYZERS])(struct report * r) = {
+	static int (*const make[ANALYZERS])(struct view * r) = {
 		[ANALYZER_EVENT_BUFFER] = report_event_buffer,
 		[ANALYZER_LATENCY_TRACKER] = report_latency,
 		[ANALYZER_CPU_HOTSPOT] = report_hotspots,
@@ -77,7 +77,7 @@ int analyzers_report(const struct analyzers *a, enum analyzer_id id,
 		[ANALYZER_WAKER_WAKEE] = report_wakers,
 		[ANALYZER_SOFTIRQ] = report_softirq,
 	};
-	struct report r = { .a = a, .args = args, .mem = mem, .d = d, .out = facts_new(mem) };
+	struct view r = { .a = a, .args = args, .mem = mem, .d = d, .out = facts_new(mem) };
 	struct facts *observed;
 	int err = 0;
 

@@ -112,61 +112,63 @@ int event_filter_new(const struct event_filter_cfg *cfg, struct diag *d, struct 
 }
 
 /* The first of the names that the event has a value for. */
-static const struct facts *first_of(const struct facts *event, const char *const names[3])
+static const struct report_node *first_of(const struct report_node *event,
+                                          const char *const names[3])
 {
-	const struct facts *f;
+	const struct report_node *f;
 
 	for (int i = 0; i < 3 && names[i]; i++) {
-		f = facts_find(event, names[i]);
-		if (f && f->type != FACTS_NULL)
+		f = report_at(event, names[i]);
+		if (f && f->type != REPORT_NULL)
 			return f;
 	}
 	return NULL;
 }
 
-static bool is_listed(const struct list *l, const struct facts *event, const char *const names[3])
+static bool is_listed(const struct list *l, const struct report_node *event,
+                      const char *const names[3])
 {
-	const struct facts *f = l->nr ? first_of(event, names) : NULL;
+	const struct report_node *f = l->nr ? first_of(event, names) : NULL;
 
 	if (!l->nr)
 		return true;
-	for (uint32_t i = 0; f && f->type == FACTS_U64 && i < l->nr; i++)
+	for (uint32_t i = 0; f && f->type == REPORT_U64 && i < l->nr; i++)
 		if (f->u64 == l->at[i])
 			return true;
 	return false;
 }
 
-static bool has_type(const struct event_filter *f, const struct facts *event)
+static bool has_type(const struct event_filter *f, const struct report_node *event)
 {
-	const struct facts *type = facts_find(event, "type");
+	const struct report_node *type = report_at(event, "type");
 
 	if (!f->nr_types)
 		return true;
-	for (uint32_t i = 0; type && type->type == FACTS_STRING && i < f->nr_types; i++)
+	for (uint32_t i = 0; type && type->type == REPORT_STRING && i < f->nr_types; i++)
 		if (strcmp(type->text, f->types[i]) == 0)
 			return true;
 	return false;
 }
 
-static bool has_comm(const struct event_filter *f, const struct facts *event)
+static bool has_comm(const struct event_filter *f, const struct report_node *event)
 {
 	static const char *const names[3] = { "comm", "next_comm", "prev_comm" };
-	const struct facts *comm = f->comm ? first_of(event, names) : NULL;
+	const struct report_node *comm = f->comm ? first_of(event, names) : NULL;
 
 	if (!f->comm)
 		return true;
-	return comm && comm->type == FACTS_STRING &&
+	return comm && comm->type == REPORT_STRING &&
 	       match_any(f->comm, comm->text, strlen(comm->text));
 }
 
-static bool has_latency(const struct event_filter *f, const struct facts *event)
+static bool has_latency(const struct event_filter *f, const struct report_node *event)
 {
 	static const char *const names[3] = { "next_dsq_lat_us", "latency_us" };
 	double us;
 
 	if (!f->has_min_latency)
 		return true;
-	return facts_number(first_of(event, names), &us) && us >= f->min_latency_us;
+	return report_number(first_of(event, names), &us) && us >= f->min_latency_us;
 }
 
 /* Numbers are spread evenly over the unit interval: the top bits of a multiplicative hash. */
@@ -175,7 +177,8 @@ static bool is_sampled(double rate, uint64_t number)
 	return (double)(number * 0x9e3779b97f4a7c15ULL >> 11) / (double)(1ULL << 53) < rate;
 }
 
-bool event_filter_passes(const struct event_filter *f, const struct facts *event, uint64_t number)
+bool event_filter_passes(const struct event_filter *f, const struct report_node *event,
+                         uint64_t number)
 {
 	static const char *const cpu[3] = { "cpu" }, *const tgid[3] = { "tgid", "next_tgid" };
 	static const char *const pid[3] = { "pid", "next_pid", "prev_pid" };

@@ -77,20 +77,20 @@ static struct metric metric_of(const char *name)
 	return (struct metric){ name, name, MEAN, 0 };
 }
 
-static const char *text_of(const struct facts *f, struct arena *mem)
+static const char *text_of(const struct report_node *f, struct arena *mem)
 {
-	if (!f || f->type == FACTS_NULL)
+	if (!f || f->type == REPORT_NULL)
 		return NULL;
 	switch (f->type) {
-	case FACTS_U64:
+	case REPORT_U64:
 		return arena_printf(mem, "%" PRIu64, f->u64);
-	case FACTS_I64:
+	case REPORT_I64:
 		return arena_printf(mem, "%" PRId64, f->i64);
-	case FACTS_DOUBLE:
-		return arena_printf(mem, "%.3f", f->real);
-	case FACTS_BOOL:
-		return f->is_true ? "true" : "false";
-	case FACTS_STRING:
+	case REPORT_DOUBLE:
+		return arena_printf(mem, "%.3f", f->f);
+	case REPORT_BOOL:
+		return f->b ? "true" : "false";
+	case REPORT_STRING:
 		return f->text;
 	default:
 		return NULL;
@@ -98,12 +98,12 @@ static const char *text_of(const struct facts *f, struct arena *mem)
 }
 
 /* Values with their lengths, so that no two groups look the same. NULL without memory. */
-static const char *key_of(struct work *w, const struct facts *event, const char **values)
+static const char *key_of(struct work *w, const struct report_node *event, const char **values)
 {
 	const char *key = "";
 
 	for (uint32_t i = 0; i < w->cfg->nr_group_by && key; i++) {
-		values[i] = text_of(facts_find(event, w->cfg->group_by[i]), w->event);
+		values[i] = text_of(report_at(event, w->cfg->group_by[i]), w->event);
 		key = values[i] ? arena_printf(w->event, "%s%zu:%s", key, strlen(values[i]),
 		                               values[i])
 		                : arena_printf(w->event, "%s-", key);
@@ -111,7 +111,7 @@ static const char *key_of(struct work *w, const struct facts *event, const char 
 	return key;
 }
 
-static struct group *group_for(struct work *w, const struct facts *event)
+static struct group *group_for(struct work *w, const struct report_node *event)
 {
 	const char *values[EVENT_GROUPS_FIELDS] = { 0 };
 	const char *key = key_of(w, event, values);
@@ -134,7 +134,7 @@ static struct group *group_for(struct work *w, const struct facts *event)
 	return g;
 }
 
-static void measure(struct work *w, struct group *g, const struct facts *event)
+static void measure(struct work *w, struct group *g, const struct report_node *event)
 {
 	double value;
 
@@ -142,21 +142,21 @@ static void measure(struct work *w, struct group *g, const struct facts *event)
 	for (uint32_t i = 0; i < w->cfg->nr_metrics; i++) {
 		const struct metric *m = &w->metrics[i];
 
-		if (m->what == COUNT || !facts_number(facts_find(event, m->field), &value))
+		if (m->what == COUNT || !report_number(report_at(event, m->field), &value))
 			continue;
 		g->sums[i] += value;
 		if (!g->nr[i] || value > g->max[i])
 			g->max[i] = value;
 		g->nr[i]++;
 	}
-	if (w->has_percentiles && facts_number(facts_find(event, "next_dsq_lat_us"), &value))
+	if (w->has_percentiles && report_number(report_at(event, "next_dsq_lat_us"), &value))
 		w->samples[w->nr_samples++] = (struct sample){ g->id, value };
 }
 
 static void take_event(struct work *w, const struct event_entry *e, const struct tasks *tasks)
 {
 	struct facts *event;
-	const struct facts *type;
+	const struct report_node *type;
 	struct group *g;
 
 	arena_reset(w->event);
@@ -164,13 +164,13 @@ static void take_event(struct work *w, const struct event_entry *e, const struct
 	if (!event)
 		return;
 	event_facts(e, tasks, event);
-	type = facts_find(event, "type");
+	type = report_at(&event->node, "type");
 	if (w->cfg->event_type && (!type || strcmp(type->text, w->cfg->event_type) != 0))
 		return;
 	w->nr_events++;
-	g = group_for(w, event);
+	g = group_for(w, &event->node);
 	if (g)
-		measure(w, g, event);
+		measure(w, g, &event->node);
 	else
 		w->left_out++;
 }

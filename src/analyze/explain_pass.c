@@ -5,6 +5,7 @@
 #include "analyze/explain.h"
 #include "analyze/pass.h"
 #include "analyze/passes.h"
+#include "analyze/scope.h"
 #include "base/cleanup.h"
 
 #define DEFAULT_WAITS 3
@@ -20,45 +21,27 @@ static uint64_t length(const struct pair_wait *w)
 	return w->end_ns - start_of(w);
 }
 
-static bool is_wanted(const struct source *s, const struct pass_args *args,
-                      const struct pair_wait *w)
-{
-	uint64_t from = start_of(w), to = w->end_ns;
-
-	if (w->is_open || !pass_takes_task(s, args, w->task) || !pass_takes_cpu(args, w->cpu))
-		return false;
-	if (args->at_ns && (args->at_ns < from || args->at_ns > to))
-		return false;
-	return pass_cut(s, args, &from, &to);
-}
-
 /* The longest of those wanted, longest first; how many. */
-static int choose(const struct source *s, const struct pass_args *args, struct pair_wait *out,
-                  uint32_t max, uint32_t *nr)
+static uint32_t choose(const struct scope *sc, struct pair_wait *out, uint32_t max)
 {
-	struct timeline_query q = { .table = TIMELINE_WAIT,
-		                    .task = TASKS_NONE,
-		                    .cpu = TIMELINE_ANY_CPU,
-		                    .to_ns = UINT64_MAX };
-	struct timeline_iter it;
-	union timeline_row row;
+	struct rows it = { .sc = sc };
+	struct pair_wait w;
+	uint32_t nr = 0;
 
-	*nr = 0;
-	if (timeline_find(s->timeline, &q, &it))
-		return -ENOMEM;
-	while (timeline_next(&it, NULL, &row)) {
+	while (rows_wait(&it, &w)) {
+		uint64_t at_ns = sc->args->at_ns;
 		uint32_t at;
 
-		if (*nr == max && length(&out[max - 1]) >= length(&row.wait))
+		if (w.is_open || (nr == max && length(&out[max - 1]) >= length(&w)))
 			continue;
-		if (!is_wanted(s, args, &row.wait))
+		if (at_ns && (at_ns < start_of(&w) || at_ns > w.end_ns))
 			continue;
-		at = *nr < max ? (*nr)++ : max - 1;
-		for (; at > 0 && length(&out[at - 1]) < length(&row.wait); at--)
+		at = nr < max ? nr++ : max - 1;
+		for (; at > 0 && length(&out[at - 1]) < length(&w); at--)
 			out[at] = out[at - 1];
-		out[at] = row.wait;
+		out[at] = w;
 	}
-	return 0;
+	return nr;
 }
 
 static void show_runners(const struct source *s, const struct explain_wait *e, struct report *r)
@@ -156,13 +139,19 @@ static int show_wait(const struct source *s, const struct pair_wait *w, struct r
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	uint32_t limit = pass_limit(&pass_explain, args), nr = 0;
+	uint32_t limit = pass_limit(&pass_explain, args), nr;
 	SCOPED(scoped_free) struct pair_wait *waits = NULL;
-	int err;
+	struct scope sc;
+	int err = scope_init(&sc, s, args, d);
 
+	if (err)
+		return err;
 	limit = limit > MAX_WAITS ? MAX_WAITS : limit;
 	waits = calloc(limit, sizeof(*waits));
-	err = waits ? choose(s, args, waits, limit, &nr) : -ENOMEM;
+	nr = waits ? choose(&sc, waits, limit) : 0;
+	scope_done(&sc);
+	if (!waits)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	report_u64(r, "waits_explained", nr);
 	report_begin_array(r, "waits");
 	for (uint32_t i = 0; i < nr && !err; i++)
@@ -178,7 +167,7 @@ const struct pass pass_explain = {
 	.what = "why the longest waits were so long: who ran, what interrupted, which CPUs sat idle, who woke whom",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
-	.cost = 3,
+	.cost = 2,
 	.default_limit = DEFAULT_WAITS,
 	.run = run,
 };

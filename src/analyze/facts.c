@@ -1,8 +1,8 @@
 #include "analyze/facts.h"
 
-#include <string.h>
-
 #include "base/arena.h"
+
+#define DECIMALS 3
 
 struct facts *facts_new(struct arena *mem)
 {
@@ -10,7 +10,7 @@ struct facts *facts_new(struct arena *mem)
 
 	if (!f)
 		return NULL;
-	f->type = FACTS_OBJECT;
+	f->node.type = REPORT_OBJECT;
 	f->mem = mem;
 	f->top = f;
 	return f;
@@ -21,29 +21,54 @@ bool facts_is_whole(const struct facts *top)
 	return top && !top->is_cut;
 }
 
-static struct facts *add(struct facts *f, const char *key, enum facts_type type)
+static void link_node(struct facts *f, struct report_node *node)
 {
-	struct facts *new;
+	if (f->last)
+		f->last->next = node;
+	else
+		f->node.first = node;
+	f->last = node;
+	f->node.nr++;
+}
+
+static struct report_node *add(struct facts *f, const char *key, enum report_type type)
+{
+	struct report_node *node;
 
 	if (!f)
 		return NULL;
-	new = ARENA_ARRAY(f->mem, struct facts, 1);
-	if (!new) {
+	node = ARENA_ARRAY(f->mem, struct report_node, 1);
+	if (!node) {
 		f->top->is_cut = true;
 		return NULL;
 	}
-	*new = (struct facts){ .key = key, .type = type, .top = f->top, .mem = f->mem };
-	if (f->last)
-		f->last->next = new;
-	else
-		f->first = new;
-	f->last = new;
-	return new;
+	node->key = key;
+	node->type = type;
+	link_node(f, node);
+	return node;
+}
+
+static struct facts *add_inner(struct facts *f, const char *key, enum report_type type)
+{
+	struct facts *inner;
+
+	if (!f)
+		return NULL;
+	inner = ARENA_ARRAY(f->mem, struct facts, 1);
+	if (!inner) {
+		f->top->is_cut = true;
+		return NULL;
+	}
+	*inner = (struct facts){ .node = { .key = key, .type = type },
+		                 .top = f->top,
+		                 .mem = f->mem };
+	link_node(f, &inner->node);
+	return inner;
 }
 
 void facts_u64(struct facts *f, const char *key, uint64_t value)
 {
-	struct facts *new = add(f, key, FACTS_U64);
+	struct report_node *new = add(f, key, REPORT_U64);
 
 	if (new)
 		new->u64 = value;
@@ -51,7 +76,7 @@ void facts_u64(struct facts *f, const char *key, uint64_t value)
 
 void facts_i64(struct facts *f, const char *key, int64_t value)
 {
-	struct facts *new = add(f, key, FACTS_I64);
+	struct report_node *new = add(f, key, REPORT_I64);
 
 	if (new)
 		new->i64 = value;
@@ -59,15 +84,17 @@ void facts_i64(struct facts *f, const char *key, int64_t value)
 
 void facts_double(struct facts *f, const char *key, double value)
 {
-	struct facts *new = add(f, key, FACTS_DOUBLE);
+	struct report_node *new = add(f, key, REPORT_DOUBLE);
 
-	if (new)
-		new->real = value;
+	if (!new)
+		return;
+	new->f = value;
+	new->decimals = DECIMALS;
 }
 
 void facts_string(struct facts *f, const char *key, const char *value)
 {
-	struct facts *new = add(f, key, value ? FACTS_STRING : FACTS_NULL);
+	struct report_node *new = add(f, key, value ? REPORT_STRING : REPORT_NULL);
 
 	if (new)
 		new->text = value;
@@ -75,15 +102,15 @@ void facts_string(struct facts *f, const char *key, const char *value)
 
 void facts_bool(struct facts *f, const char *key, bool value)
 {
-	struct facts *new = add(f, key, FACTS_BOOL);
+	struct report_node *new = add(f, key, REPORT_BOOL);
 
 	if (new)
-		new->is_true = value;
+		new->b = value;
 }
 
 void facts_null(struct facts *f, const char *key)
 {
-	(void)add(f, key, FACTS_NULL);
+	(void)add(f, key, REPORT_NULL);
 }
 
 void facts_known_u64(struct facts *f, const char *key, bool is_known, uint64_t value)
@@ -104,31 +131,10 @@ void facts_us(struct facts *f, const char *key, bool is_known, uint64_t ns)
 
 struct facts *facts_object(struct facts *f, const char *key)
 {
-	return add(f, key, FACTS_OBJECT);
+	return add_inner(f, key, REPORT_OBJECT);
 }
 
 struct facts *facts_list(struct facts *f, const char *key)
 {
-	return add(f, key, FACTS_LIST);
-}
-
-const struct facts *facts_find(const struct facts *f, const char *key)
-{
-	for (const struct facts *at = f ? f->first : NULL; at; at = at->next)
-		if (at->key && strcmp(at->key, key) == 0)
-			return at;
-	return NULL;
-}
-
-bool facts_number(const struct facts *f, double *out)
-{
-	if (!f)
-		return false;
-	if (f->type == FACTS_U64)
-		*out = (double)f->u64;
-	else if (f->type == FACTS_I64)
-		*out = (double)f->i64;
-	else if (f->type == FACTS_DOUBLE)
-		*out = f->real;
-	return f->type == FACTS_U64 || f->type == FACTS_I64 || f->type == FACTS_DOUBLE;
+	return add_inner(f, key, REPORT_ARRAY);
 }

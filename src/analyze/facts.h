@@ -1,9 +1,8 @@
 /*
- * analyze/facts — what there is to tell, as names and values: objects, lists, numbers, texts.
+ * analyze/facts — a report (analyze/report) that is filled in many places at once: each object and list is a handle.
  *
- * For reports whose shape is many small tables, each with its own names: built here, shown by render without
- * knowing any of them. Everything lives in the caller's arena; names and texts are not copied. Unknown is
- * null. When the arena is full, facts_is_whole() says so, and what did not fit is missing. All functions take
+ * For reports of live analyzers, whose shape is many small tables. Everything lives in the caller's arena; names
+ * and texts are not copied. Unknown is null. When the arena is full, facts_is_whole() says so, and what did not fit is missing. All functions take
  * NULL for a parent that did not fit.
  */
 #pragma once
@@ -12,31 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/report.h"
+
 struct arena;
 
-enum facts_type {
-	FACTS_NULL,
-	FACTS_BOOL,
-	FACTS_U64,
-	FACTS_I64,
-	FACTS_DOUBLE,
-	FACTS_STRING,
-	FACTS_OBJECT,
-	FACTS_LIST,
-};
-
+/* An object or list that is being filled. */
 struct facts {
-	const char *key; /* NULL in lists and at the top */
-	enum facts_type type;
-	union {
-		bool is_true;
-		uint64_t u64;
-		int64_t i64;
-		double real;
-		const char *text;
-	};
-	struct facts *first, *last; /* of an object or list */
-	struct facts *next;         /* of the same parent */
+	struct report_node node;
+	struct report_node *last; /* of its members */
 	struct facts *top;
 	struct arena *mem;
 	bool is_cut; /* at the top: something did not fit */
@@ -56,7 +38,3 @@ void facts_known_u64(struct facts *f, const char *key, bool is_known, uint64_t v
 void facts_us(struct facts *f, const char *key, bool is_known, uint64_t ns); /* microseconds */
 struct facts *facts_object(struct facts *f, const char *key);
 struct facts *facts_list(struct facts *f, const char *key);
-
-const struct facts *facts_find(const struct facts *f, const char *key); /* NULL if there is none */
-/* False unless it is a number. */
-bool facts_number(const struct facts *f, double *out);

@@ -173,6 +173,6 @@ const struct pass pass_migration_patterns = {
 	.what = "which tasks move between CPUs, how far, and what they wait for it",
 	.needs_any = EV_BIT(EV_MIGRATE) | EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 1,
+	.cost = 3,
 	.run = run,
 };

@@ -133,7 +133,7 @@ const struct pass pass_outliers = {
 	.what = "waits, sleeps, run times and CPUs that are unlike the others",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 3,
+	.cost = 4,
 	.default_limit = DEFAULT_LIMIT,
 	.run = run,
 };

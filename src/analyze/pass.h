@@ -44,7 +44,8 @@ struct pass {
 	uint64_t needs_any;
 	uint64_t uses; /* more that it can make use of */
 	bool needs_scx;
-	uint8_t cost;           /* 1 to 5 */
+	bool is_single; /* about one CPU or task that the arguments name: no part of a batch */
+	uint8_t cost;   /* 1 to 5 */
 	uint32_t default_limit; /* of lists; 0 = 20 */
 	/* Adds members to the object that is open. */
 	int (*run)(const struct source *s, const struct pass_args *args, struct report *r,

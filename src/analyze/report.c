@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-#define DEFAULT_CAP_BYTES ((size_t)64 << 20)
+#define DEFAULT_CAP_BYTES ((size_t)512 << 20)
 #define MAX_DEPTH         16
 
 struct report {
@@ -259,4 +259,17 @@ const struct report_node *report_at(const struct report_node *node, const char *
 		path += len + (path[len] == '.');
 	}
 	return node;
+}
+
+bool report_number(const struct report_node *node, double *out)
+{
+	if (!node)
+		return false;
+	if (node->type == REPORT_U64)
+		*out = (double)node->u64;
+	else if (node->type == REPORT_I64)
+		*out = (double)node->i64;
+	else if (node->type == REPORT_DOUBLE)
+		*out = node->f;
+	return node->type == REPORT_U64 || node->type == REPORT_I64 || node->type == REPORT_DOUBLE;
 }

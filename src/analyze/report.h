@@ -46,7 +46,7 @@ struct report_node {
 	};
 };
 
-/* cap_bytes 0 picks 64 MiB. NULL without memory. */
+/* cap_bytes 0 picks 512 MiB. NULL without memory. */
 struct report *report_new(size_t cap_bytes);
 void report_free(struct report *r); /* NULL is fine */
 void scoped_report(struct report *const *r);
@@ -75,3 +75,5 @@ MUST_USE int report_error(const struct report *r);
 const struct report_node *report_root(const struct report *r);
 /* The value under a path such as "summary.total" or "rows.0.pid". NULL if there is none. */
 const struct report_node *report_at(const struct report_node *node, const char *path);
+/* False unless it is a number. */
+bool report_number(const struct report_node *node, double *out);

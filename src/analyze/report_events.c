@@ -12,7 +12,7 @@
 #define DEFAULT_MULTIPLIER 2.0
 #define EVENT_BYTES        ((size_t)256 << 10)
 
-static void put_buffer_stats(const struct report *r)
+static void put_buffer_stats(const struct view *r)
 {
 	struct facts *f = facts_object(r->out, "stats");
 	struct event_buffer_stats s;
@@ -28,7 +28,7 @@ static void put_buffer_stats(const struct report *r)
 }
 
 /* Whether the event is wanted. Its facts live in an arena of its own, as most may be for nothing. */
-static bool is_wanted(const struct report *r, const struct event_entry *e, struct arena *scratch)
+static bool is_wanted(const struct view *r, const struct event_entry *e, struct arena *scratch)
 {
 	struct facts *f;
 
@@ -40,10 +40,10 @@ static bool is_wanted(const struct report *r, const struct event_entry *e, struc
 	f = facts_new(scratch);
 	if (f)
 		event_facts(e, analyzers_tasks(r->a), f);
-	return f && event_filter_passes(r->args->filter, f, e->number);
+	return f && event_filter_passes(r->args->filter, &f->node, e->number);
 }
 
-static void put_event(const struct report *r, struct facts *list, uint32_t i)
+static void put_event(const struct view *r, struct facts *list, uint32_t i)
 {
 	struct event_entry e;
 	struct facts *f;
@@ -58,8 +58,7 @@ static void put_event(const struct report *r, struct facts *list, uint32_t i)
 }
 
 /* The last ones, or, after a number, the next ones: the oldest first in both cases. */
-static uint32_t choose(const struct report *r, struct arena *scratch, uint32_t *chosen,
-                       uint32_t max)
+static uint32_t choose(const struct view *r, struct arena *scratch, uint32_t *chosen, uint32_t max)
 {
 	const struct event_buffer *b = analyzers_event_buffer(r->a);
 	uint32_t first = r->args->after ? event_buffer_after(b, r->args->after) : 0, nr = 0;
@@ -85,7 +84,7 @@ static uint32_t choose(const struct report *r, struct arena *scratch, uint32_t *
 	return nr;
 }
 
-int report_event_buffer(struct report *r)
+int report_event_buffer(struct view *r)
 {
 	SCOPED(scoped_arena) struct arena *scratch = arena_new(EVENT_BYTES);
 	struct event_buffer_stats s;
@@ -117,7 +116,7 @@ int report_event_buffer(struct report *r)
 	return 0;
 }
 
-static void put_rate(const struct report *r, struct facts *list, unsigned int kind,
+static void put_rate(const struct view *r, struct facts *list, unsigned int kind,
                      const struct event_rates_kind *k)
 {
 	bool has = event_rates_seconds(analyzers_rates(r->a)) > 0;
@@ -149,7 +148,7 @@ static void put_anomaly(struct facts *list, unsigned int kind, const struct even
 		facts_null(f, "spike_factor"); /* there was nothing before */
 }
 
-int report_rates(struct report *r)
+int report_rates(struct view *r)
 {
 	double multiplier = r->args->multiplier > 0 ? r->args->multiplier : DEFAULT_MULTIPLIER;
 	struct facts *rates = facts_list(r->out, "rates");

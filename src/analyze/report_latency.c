@@ -36,7 +36,7 @@ static const char *label(struct arena *mem, const uint64_t *us, uint32_t nr, uin
 	                    (unsigned long long)us[i]);
 }
 
-static int put_histogram(struct report *r, enum latency_kind kind, struct facts *out)
+static int put_histogram(struct view *r, enum latency_kind kind, struct facts *out)
 {
 	static const uint64_t usual[] = { 10, 100, 1000, 10000 };
 	const uint64_t *us = r->args->nr_buckets ? r->args->buckets_us : usual;
@@ -62,7 +62,7 @@ static int put_histogram(struct report *r, enum latency_kind kind, struct facts 
 	return 0;
 }
 
-static void put_row(const struct report *r, enum latency_by by, const struct latency_row *row,
+static void put_row(const struct view *r, enum latency_by by, const struct latency_row *row,
                     struct facts *list)
 {
 	struct facts *f = facts_object(list, NULL);
@@ -77,7 +77,7 @@ static void put_row(const struct report *r, enum latency_by by, const struct lat
 }
 
 /* By the 99th percentile. */
-static int put_rows(const struct report *r, enum latency_kind kind, enum latency_by by,
+static int put_rows(const struct view *r, enum latency_kind kind, enum latency_by by,
                     struct facts *out)
 {
 	const struct latency *l = analyzers_latency(r->a);
@@ -102,7 +102,7 @@ static int put_rows(const struct report *r, enum latency_kind kind, enum latency
 	return 0;
 }
 
-int report_latency(struct report *r)
+int report_latency(struct view *r)
 {
 	const struct latency *l = analyzers_latency(r->a);
 	struct facts *list = facts_list(r->out, "latencies"), *f;
@@ -124,7 +124,7 @@ int report_latency(struct report *r)
 	return err;
 }
 
-static void put_hotspot(const struct report *r, struct facts *list, uint32_t cpu)
+static void put_hotspot(const struct view *r, struct facts *list, uint32_t cpu)
 {
 	const struct hotspots *h = analyzers_hotspots(r->a);
 	const struct hotspots_cpu *c = hotspots_cpu_at(h, cpu);
@@ -145,7 +145,7 @@ static void put_hotspot(const struct report *r, struct facts *list, uint32_t cpu
 }
 
 /* Averages over the CPUs where anything happened. */
-static void put_averages(const struct report *r, uint32_t nr, const uint64_t sums[3])
+static void put_averages(const struct view *r, uint32_t nr, const uint64_t sums[3])
 {
 	static const char *const keys[3] = { "avg_context_switch_rate", "avg_ipi_rate",
 		                             "avg_migration_rate" };
@@ -160,7 +160,7 @@ static void put_averages(const struct report *r, uint32_t nr, const uint64_t sum
 	}
 }
 
-int report_hotspots(struct report *r)
+int report_hotspots(struct view *r)
 {
 	const struct hotspots *h = analyzers_hotspots(r->a);
 	double least = (r->args->percentile > 0 ? r->args->percentile : DEFAULT_PERCENTILE) * 100;
@@ -194,7 +194,7 @@ int report_hotspots(struct report *r)
 	return 0;
 }
 
-static void put_dsq(const struct report *r, struct facts *list, uint32_t i)
+static void put_dsq(const struct view *r, struct facts *list, uint32_t i)
 {
 	const struct dsq_row *row = dsq_monitor_at(analyzers_dsqs(r->a), i);
 	struct facts *f = facts_object(list, NULL);
@@ -213,7 +213,7 @@ static void put_dsq(const struct report *r, struct facts *list, uint32_t i)
 	facts_known_u64(f, "current_queue_length", row->has_length, row->length);
 }
 
-int report_dsqs(struct report *r)
+int report_dsqs(struct view *r)
 {
 	const struct dsq_monitor *m = analyzers_dsqs(r->a);
 	struct ranked *rows = report_rank_new(r, dsq_monitor_nr(m));

@@ -25,7 +25,7 @@ static void put_vector(struct facts *f, uint32_t vector)
 	facts_string(f, "softirq_name", softirq_name(vector));
 }
 
-static int put_summary(struct report *r)
+static int put_summary(struct view *r)
 {
 	const struct softirq *s = analyzers_softirq(r->a);
 	struct facts *f = facts_object(r->out, "summary");
@@ -44,7 +44,7 @@ static int put_summary(struct report *r)
 	return 0;
 }
 
-static int put_types(struct report *r)
+static int put_types(struct view *r)
 {
 	const struct softirq *s = analyzers_softirq(r->a);
 	struct ranked rows[SOFTIRQ_VECTORS];
@@ -70,17 +70,17 @@ static int put_types(struct report *r)
 	return 0;
 }
 
-static bool is_asked_for(const struct report *r, uint32_t vector)
+static bool is_asked_for(const struct view *r, uint32_t vector)
 {
 	return !r->args->has_softirq_nr || r->args->softirq_nr == vector;
 }
 
-static void put_asked_for(const struct report *r)
+static void put_asked_for(const struct view *r)
 {
 	facts_known_u64(r->out, "softirq_nr", r->args->has_softirq_nr, r->args->softirq_nr);
 }
 
-static void put_cpu(const struct report *r, struct facts *list, uint32_t i)
+static void put_cpu(const struct view *r, struct facts *list, uint32_t i)
 {
 	uint32_t cpu = i / SOFTIRQ_VECTORS, vector = i % SOFTIRQ_VECTORS;
 	const struct softirq_cpu *c = softirq_cpu_at(analyzers_softirq(r->a), cpu);
@@ -97,7 +97,7 @@ static void put_cpu(const struct report *r, struct facts *list, uint32_t i)
 	facts_us(f, "max_duration_us", true, t->max_ns);
 }
 
-static int put_cpus(struct report *r)
+static int put_cpus(struct view *r)
 {
 	const struct softirq *s = analyzers_softirq(r->a);
 	uint32_t max = softirq_nr_cpus(s) * SOFTIRQ_VECTORS, nr = 0;
@@ -122,7 +122,7 @@ static int put_cpus(struct report *r)
 	return 0;
 }
 
-static void put_task(const struct report *r, struct facts *list, uint32_t i)
+static void put_task(const struct view *r, struct facts *list, uint32_t i)
 {
 	const struct softirq_task *t = softirq_task_at(analyzers_softirq(r->a), i);
 	struct facts *f = facts_object(list, NULL);
@@ -136,7 +136,7 @@ static void put_task(const struct report *r, struct facts *list, uint32_t i)
 	facts_us(f, "max_duration_us", true, t->time.max_ns);
 }
 
-static int put_tasks(struct report *r)
+static int put_tasks(struct view *r)
 {
 	const struct softirq *s = analyzers_softirq(r->a);
 	struct ranked *rows = report_rank_new(r, softirq_nr_tasks(s));
@@ -159,11 +159,11 @@ static int put_tasks(struct report *r)
 	return 0;
 }
 
-int report_softirq(struct report *r)
+int report_softirq(struct view *r)
 {
 	static const struct {
 		const char *mode;
-		int (*put)(struct report *r);
+		int (*put)(struct view *r);
 	} modes[] = {
 		{ "summary", put_summary },
 		{ "by_type", put_types },

@@ -10,7 +10,7 @@
 
 #define DEFAULT_CHAIN 10U
 
-static void put_mover(const struct report *r, struct facts *list, uint32_t i)
+static void put_mover(const struct view *r, struct facts *list, uint32_t i)
 {
 	const struct migrations_task *t = migrations_task_at(analyzers_migrations(r->a), i);
 	struct facts *f = facts_object(list, NULL), *cpus;
@@ -25,7 +25,7 @@ static void put_mover(const struct report *r, struct facts *list, uint32_t i)
 	facts_u64(f, "ping_pong_count", t->nr_ping_pongs);
 }
 
-static void put_cpu_pairs(const struct report *r, struct ranked *rows)
+static void put_cpu_pairs(const struct view *r, struct ranked *rows)
 {
 	const struct migrations *m = analyzers_migrations(r->a);
 	struct facts *list = facts_list(r->out, "cpu_pairs"), *f;
@@ -44,7 +44,7 @@ static void put_cpu_pairs(const struct report *r, struct ranked *rows)
 	}
 }
 
-int report_migrations(struct report *r)
+int report_migrations(struct view *r)
 {
 	const struct migrations *m = analyzers_migrations(r->a);
 	struct ranked *rows = report_rank_new(r, migrations_nr_tasks(m));
@@ -93,7 +93,7 @@ static void put_moment(struct facts *list, const struct history_moment *m)
 	}
 }
 
-static void put_history_stats(const struct report *r, const struct history_task *t,
+static void put_history_stats(const struct view *r, const struct history_task *t,
                               const struct history_moment *m, uint32_t nr)
 {
 	struct facts *f = facts_object(r->out, "stats"), *counts;
@@ -109,7 +109,7 @@ static void put_history_stats(const struct report *r, const struct history_task 
 	facts_known_u64(f, "newest_timestamp", nr, nr ? m[0].ts_ns : 0);
 }
 
-static int put_one_history(struct report *r)
+static int put_one_history(struct view *r)
 {
 	const struct history *h = analyzers_history(r->a);
 	struct history_moment *m = ARENA_ARRAY(r->mem, struct history_moment, HISTORY_MOMENTS);
@@ -133,7 +133,7 @@ static int put_one_history(struct report *r)
 }
 
 /* Of one task, its moments; of all, who has how many. */
-int report_history(struct report *r)
+int report_history(struct view *r)
 {
 	const struct history *h = analyzers_history(r->a);
 	struct ranked *rows = report_rank_new(r, history_nr_tasks(h));
@@ -163,7 +163,7 @@ int report_history(struct report *r)
 	return 0;
 }
 
-static void put_chain(const struct report *r, struct facts *list, const struct chains_chain *c)
+static void put_chain(const struct view *r, struct facts *list, const struct chains_chain *c)
 {
 	static const char *const ends[] = { "unknown", "interrupt", "cycle", "cut" };
 	const struct chains_link *root = &c->links[c->nr - 1];
@@ -191,7 +191,7 @@ static void put_chain(const struct report *r, struct facts *list, const struct c
 }
 
 /* Chains of one task, or of all: the longest first, then those that took longest. */
-int report_chains(struct report *r)
+int report_chains(struct view *r)
 {
 	const struct chains *c = analyzers_chains(r->a);
 	struct ranked *rows = report_rank_new(r, chains_nr_tasks(c));

@@ -43,7 +43,7 @@ static void put_places(struct facts *f, const struct wakers_edge *e)
 	facts_u64(f, "other_cpu_pairs_count", e->other_cpus);
 }
 
-static void put_edge(const struct report *r, struct facts *list, uint32_t i)
+static void put_edge(const struct view *r, struct facts *list, uint32_t i)
 {
 	const struct wakers_edge *e = wakers_at(analyzers_wakers(r->a), i);
 	struct facts *f = facts_object(list, NULL);
@@ -68,7 +68,7 @@ static void put_edge(const struct report *r, struct facts *list, uint32_t i)
 	put_places(f, e);
 }
 
-static int put_top(struct report *r, enum wakers_by by)
+static int put_top(struct view *r, enum wakers_by by)
 {
 	const struct wakers *w = analyzers_wakers(r->a);
 	uint32_t max = report_limit(r, wakers_nr(w));
@@ -85,17 +85,17 @@ static int put_top(struct report *r, enum wakers_by by)
 	return 0;
 }
 
-static int put_critical(struct report *r)
+static int put_critical(struct view *r)
 {
 	return put_top(r, WAKERS_BY_SCORE);
 }
 
-static int put_frequency(struct report *r)
+static int put_frequency(struct view *r)
 {
 	return put_top(r, WAKERS_BY_COUNT);
 }
 
-static int put_latency(struct report *r)
+static int put_latency(struct view *r)
 {
 	return put_top(r, WAKERS_BY_LATENCY);
 }
@@ -115,7 +115,7 @@ static uint32_t find_both_ways(const struct wakers *w, struct ranked *rows)
 	return nr;
 }
 
-static const char *pattern(const struct report *r, uint64_t a, uint64_t b)
+static const char *pattern(const struct view *r, uint64_t a, uint64_t b)
 {
 	double ratio = a > b ? (double)a / (double)b : (double)b / (double)a;
 
@@ -126,7 +126,7 @@ static const char *pattern(const struct report *r, uint64_t a, uint64_t b)
 	return arena_printf(r->mem, "asymmetric (%.1f:1)", ratio);
 }
 
-static void put_both_ways(const struct report *r, struct facts *list, uint32_t i)
+static void put_both_ways(const struct view *r, struct facts *list, uint32_t i)
 {
 	const struct wakers *w = analyzers_wakers(r->a);
 	const struct wakers_edge *a = wakers_at(w, i), *b;
@@ -146,7 +146,7 @@ static void put_both_ways(const struct report *r, struct facts *list, uint32_t i
 	facts_string(f, "pattern_description", pattern(r, a->latency.samples, b->latency.samples));
 }
 
-static int put_bidirectional(struct report *r)
+static int put_bidirectional(struct view *r)
 {
 	const struct wakers *w = analyzers_wakers(r->a);
 	struct ranked *rows = report_rank_new(r, wakers_nr(w));
@@ -165,7 +165,7 @@ static int put_bidirectional(struct report *r)
 	return 0;
 }
 
-static uint32_t rank_of_pid(const struct report *r, bool is_waker, struct ranked *rows)
+static uint32_t rank_of_pid(const struct view *r, bool is_waker, struct ranked *rows)
 {
 	const struct wakers *w = analyzers_wakers(r->a);
 	uint32_t nr = 0;
@@ -181,7 +181,7 @@ static uint32_t rank_of_pid(const struct report *r, bool is_waker, struct ranked
 	return nr;
 }
 
-static int put_for_pid(struct report *r)
+static int put_for_pid(struct view *r)
 {
 	uint32_t nr_all = wakers_nr(analyzers_wakers(r->a)), nr[2];
 	struct ranked *rows[2] = { report_rank_new(r, nr_all), report_rank_new(r, nr_all) };
@@ -206,7 +206,7 @@ static int put_for_pid(struct report *r)
 	return 0;
 }
 
-static int put_summary(struct report *r)
+static int put_summary(struct view *r)
 {
 	const struct wakers *w = analyzers_wakers(r->a);
 	struct facts *f = facts_object(r->out, "summary");
@@ -224,11 +224,11 @@ static int put_summary(struct report *r)
 	return 0;
 }
 
-int report_wakers(struct report *r)
+int report_wakers(struct view *r)
 {
 	static const struct {
 		const char *mode, *description;
-		int (*put)(struct report *r);
+		int (*put)(struct view *r);
 	} modes[] = {
 		{ "critical", "by wakeups times average latency", put_critical },
 		{ "frequency", "by number of wakeups", put_frequency },

@@ -210,6 +210,6 @@ const struct pass pass_runqueue_depth = {
 	.what = "how many runnable tasks each CPU had, on average and at worst",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 3,
+	.cost = 5,
 	.run = run,
 };

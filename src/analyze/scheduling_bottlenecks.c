@@ -159,7 +159,7 @@ const struct pass pass_scheduling_bottlenecks = {
 	.what = "what kept tasks from running: how bad, when, and whom it hit",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE),
-	.cost = 3,
+	.cost = 5,
 	.default_limit = DEFAULT_LIMIT,
 	.run = run,
 };

@@ -218,7 +218,7 @@ const struct pass pass_task_states = {
 	.what = "how long tasks ran, waited for a CPU, slept and were blocked",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 2,
+	.cost = 3,
 	.default_limit = DEFAULT_LIMIT,
 	.run = run,
 };

@@ -265,7 +265,7 @@ const struct pass pass_wakeup_chains = {
 	.what = "which delays add up because those who woke had waited themselves",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
-	.cost = 3,
+	.cost = 5,
 	.default_limit = DEFAULT_LIMIT,
 	.run = run,
 };

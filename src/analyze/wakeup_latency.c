@@ -235,6 +235,6 @@ const struct pass pass_wakeup_latency = {
 	.what = "how long woken and new tasks waited for a CPU, where, and woken by whom",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
-	.cost = 2,
+	.cost = 4,
 	.run = run,
 };

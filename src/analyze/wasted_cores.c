@@ -14,61 +14,61 @@
 
 #include "analyze/pass.h"
 #include "analyze/passes.h"
+#include "analyze/scope.h"
+#include "analyze/sort_u64.h"
 #include "base/cleanup.h"
 
 #define MIN_WAIT_NS 20000ULL
 
+/* Ends come before begins: what only touches does not overlap. */
 enum change_kind { WAIT_ENDS, IDLE_ENDS, WAIT_BEGINS, IDLE_BEGINS };
 
-struct change {
-	uint64_t ts_ns;
-	uint32_t cpu;
-	uint32_t kind; /* enum change_kind */
-};
+/*
+ * Changes are packed into numbers that sort by time, then by kind: time since the start (49 bits, six days), kind (2),
+ * CPU (13).
+ */
+#define CPU_BITS  13U
+#define KIND_BITS 2U
+#define MAX_TIME  ((1ULL << (64 - CPU_BITS - KIND_BITS)) - 1)
 
 struct changes {
-	struct change *at;
+	uint64_t *at;
 	size_t nr, capacity;
 };
 
 struct waste {
 	const struct source *s;
-	const struct pass_args *args;
+	struct scope sc;
 	uint32_t nr_cpus;
 	struct changes changes;
 	uint32_t *nr_waiters;     /* by CPU */
 	uint64_t *waiting_since;  /* by CPU */
-	uint64_t *idle_since;     /* by CPU; 0 = busy */
+	uint64_t *idle_since;     /* by CPU */
 	uint32_t *waiting, *idle; /* lists of CPUs in that state */
 	uint32_t nr_waiting, nr_idle;
 	uint64_t *pairs; /* [waiting][idle] ns */
 	uint64_t total_wait_ns, both_ns, both_since_ns;
+	bool is_both; /* somebody waits and some CPU is idle */
 	uint64_t nr_waits, nr_short;
 };
 
-static int add_change(struct changes *c, uint64_t ts_ns, uint32_t cpu, enum change_kind kind)
+static int add_change(struct waste *w, uint64_t ts_ns, uint32_t cpu, enum change_kind kind)
 {
+	struct changes *c = &w->changes;
+	uint64_t time = ts_ns - w->sc.from_ns;
+
 	if (c->nr == c->capacity) {
 		size_t capacity = c->capacity ? 2 * c->capacity : 4096;
-		struct change *at = reallocarray(c->at, capacity, sizeof(*at));
+		uint64_t *at = reallocarray(c->at, capacity, sizeof(*at));
 
 		if (!at)
 			return -ENOMEM;
 		c->at = at;
 		c->capacity = capacity;
 	}
-	c->at[c->nr++] = (struct change){ ts_ns, cpu, kind };
+	c->at[c->nr++] = (time < MAX_TIME ? time : MAX_TIME) << (CPU_BITS + KIND_BITS) |
+	                 (uint64_t)kind << CPU_BITS | cpu;
 	return 0;
-}
-
-/* At one moment ends come before begins: what only touches does not overlap. */
-static int by_time(const void *a, const void *b)
-{
-	const struct change *left = a, *right = b;
-
-	if (left->ts_ns != right->ts_ns)
-		return left->ts_ns < right->ts_ns ? -1 : 1;
-	return (int)left->kind - (int)right->kind;
 }
 
 static void list_add(uint32_t *list, uint32_t *nr, uint32_t cpu)
@@ -93,46 +93,44 @@ static void add_pair(struct waste *w, uint32_t waiting, uint32_t idle, uint64_t 
 	w->pairs[(size_t)waiting * w->nr_cpus + idle] += now - since;
 }
 
-/* The time in which somebody waits and some CPU is idle, whoever they are. */
 static void note_both(struct waste *w, uint64_t now)
 {
 	bool is_both = w->nr_waiting && w->nr_idle;
 
-	if (w->both_since_ns && !is_both) {
+	if (w->is_both && !is_both)
 		w->both_ns += now - w->both_since_ns;
-		w->both_since_ns = 0;
-	} else if (!w->both_since_ns && is_both) {
+	else if (!w->is_both && is_both)
 		w->both_since_ns = now;
-	}
+	w->is_both = is_both;
 }
 
-static void apply(struct waste *w, const struct change *c)
+static void apply(struct waste *w, uint64_t now, uint32_t cpu, enum change_kind kind)
 {
-	switch ((enum change_kind)c->kind) {
+	switch (kind) {
 	case WAIT_BEGINS:
-		if (w->nr_waiters[c->cpu]++)
+		if (w->nr_waiters[cpu]++)
 			return;
-		w->waiting_since[c->cpu] = c->ts_ns;
-		list_add(w->waiting, &w->nr_waiting, c->cpu);
+		w->waiting_since[cpu] = now;
+		list_add(w->waiting, &w->nr_waiting, cpu);
 		break;
 	case WAIT_ENDS:
-		if (!w->nr_waiters[c->cpu] || --w->nr_waiters[c->cpu])
+		if (!w->nr_waiters[cpu] || --w->nr_waiters[cpu])
 			return;
 		for (uint32_t i = 0; i < w->nr_idle; i++)
-			add_pair(w, c->cpu, w->idle[i], c->ts_ns);
-		list_remove(w->waiting, &w->nr_waiting, c->cpu);
+			add_pair(w, cpu, w->idle[i], now);
+		list_remove(w->waiting, &w->nr_waiting, cpu);
 		break;
 	case IDLE_BEGINS:
-		w->idle_since[c->cpu] = c->ts_ns;
-		list_add(w->idle, &w->nr_idle, c->cpu);
+		w->idle_since[cpu] = now;
+		list_add(w->idle, &w->nr_idle, cpu);
 		break;
 	case IDLE_ENDS:
 		for (uint32_t i = 0; i < w->nr_waiting; i++)
-			add_pair(w, w->waiting[i], c->cpu, c->ts_ns);
-		list_remove(w->idle, &w->nr_idle, c->cpu);
+			add_pair(w, w->waiting[i], cpu, now);
+		list_remove(w->idle, &w->nr_idle, cpu);
 		break;
 	}
-	note_both(w, c->ts_ns);
+	note_both(w, now);
 }
 
 /* A task bound to some CPUs: only those of them that are idle count. */
@@ -162,13 +160,23 @@ static int add_bound(struct waste *w, const struct pair_wait *row, uint64_t from
 	return 0;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int add_wait(struct waste *w, const struct pair_wait *row)
 {
-	uint64_t from = pair_wait_start_ns(row), to = row->end_ns;
+	uint64_t from = later(pair_wait_start_ns(row), w->sc.from_ns),
+		 to = earlier(row->end_ns, w->sc.to_ns);
 	int err;
 
-	if (row->cpu >= w->nr_cpus || !pass_takes_task(w->s, w->args, row->task) ||
-	    !pass_takes_cpu(w->args, row->cpu) || !pass_cut(w->s, w->args, &from, &to))
+	if (row->cpu >= w->nr_cpus || from >= to)
 		return 0;
 	if (to - from < MIN_WAIT_NS) {
 		w->nr_short++;
@@ -178,43 +186,47 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 	w->total_wait_ns += to - from;
 	if (source_is_bound(w->s, row->task))
 		return add_bound(w, row, from, to);
-	err = add_change(&w->changes, from, row->cpu, WAIT_BEGINS);
-	return err ? err : add_change(&w->changes, to, row->cpu, WAIT_ENDS);
+	err = add_change(w, from, row->cpu, WAIT_BEGINS);
+	return err ? err : add_change(w, to, row->cpu, WAIT_ENDS);
 }
 
+static int add_idle(struct waste *w, const struct pair_idle *row)
+{
+	uint64_t from = later(row->start_ns, w->sc.from_ns), to = earlier(row->end_ns, w->sc.to_ns);
+	int err;
+
+	if (row->cpu >= w->nr_cpus || from >= to)
+		return 0;
+	err = add_change(w, from, row->cpu, IDLE_BEGINS);
+	return err ? err : add_change(w, to, row->cpu, IDLE_ENDS);
+}
+
+/* Waits of those asked for; idle times of all CPUs. */
 static int collect(struct waste *w)
 {
-	struct timeline_query q = { .table = TIMELINE_WAIT,
-		                    .task = TASKS_NONE,
-		                    .cpu = TIMELINE_ANY_CPU,
-		                    .to_ns = UINT64_MAX };
-	struct timeline_iter it;
-	union timeline_row row;
-	int err = timeline_find(w->s->timeline, &q, &it);
+	struct pass_args all;
+	struct scope whole = scope_whole(&w->sc, &all);
+	struct rows waits = { .sc = &w->sc }, idles = { .sc = &whole };
+	struct pair_wait wait;
+	struct pair_idle idle;
+	int err = 0;
 
-	while (!err && timeline_next(&it, NULL, &row))
-		err = add_wait(w, &row.wait);
-	q.table = TIMELINE_IDLE;
-	if (!err)
-		err = timeline_find(w->s->timeline, &q, &it);
-	while (!err && timeline_next(&it, NULL, &row)) {
-		uint64_t from = row.idle.start_ns, to = row.idle.end_ns;
-
-		if (row.idle.cpu >= w->nr_cpus || !pass_cut(w->s, w->args, &from, &to))
-			continue;
-		err = add_change(&w->changes, from, row.idle.cpu, IDLE_BEGINS);
-		if (!err)
-			err = add_change(&w->changes, to, row.idle.cpu, IDLE_ENDS);
-	}
+	while (!err && rows_wait(&waits, &wait))
+		err = add_wait(w, &wait);
+	while (!err && rows_idle(&idles, &idle))
+		err = add_idle(w, &idle);
 	return err;
 }
 
 static void sweep(struct waste *w)
 {
-	if (w->changes.nr)
-		qsort(w->changes.at, w->changes.nr, sizeof(w->changes.at[0]), by_time);
-	for (size_t i = 0; i < w->changes.nr; i++)
-		apply(w, &w->changes.at[i]);
+	sort_u64(w->changes.at, w->changes.nr);
+	for (size_t i = 0; i < w->changes.nr; i++) {
+		uint64_t c = w->changes.at[i];
+
+		apply(w, c >> (CPU_BITS + KIND_BITS), (uint32_t)(c & ((1U << CPU_BITS) - 1)),
+		      (enum change_kind)(c >> CPU_BITS & ((1U << KIND_BITS) - 1)));
+	}
 }
 
 struct pair_sum {
@@ -281,7 +293,7 @@ static int show_pairs(const struct waste *w, struct report *r)
 {
 	size_t nr = (size_t)w->nr_cpus * w->nr_cpus, used = 0;
 	SCOPED(scoped_free) struct pair_sum *sums = calloc(nr ? nr : 1, sizeof(*sums));
-	uint32_t limit = pass_limit(&pass_wasted_cores, w->args);
+	uint32_t limit = pass_limit(&pass_wasted_cores, w->sc.args);
 
 	if (!sums)
 		return -ENOMEM;
@@ -301,13 +313,13 @@ static int show_pairs(const struct waste *w, struct report *r)
 
 static int show(const struct waste *w, struct report *r)
 {
-	report_u64(r, "span_ns", pass_span_ns(w->s, w->args));
+	report_u64(r, "span_ns", w->sc.span_ns);
 	report_u64(r, "waits", w->nr_waits);
 	report_u64(r, "waits_too_short", w->nr_short);
 	report_u64(r, "shortest_wait_ns", MIN_WAIT_NS);
 	report_u64(r, "total_wait_ns", w->total_wait_ns);
 	report_u64(r, "wasted_ns", w->both_ns);
-	report_percent(r, "wasted_percent", w->both_ns, pass_span_ns(w->s, w->args));
+	report_percent(r, "wasted_percent", w->both_ns, w->sc.span_ns);
 	report_string(r, "affinity",
 	              w->s->affinity ? "as recorded" : "unknown: every task may use every CPU");
 	show_places(w, r);
@@ -316,6 +328,7 @@ static int show(const struct waste *w, struct report *r)
 
 static void scoped_waste(struct waste *w)
 {
+	scope_done(&w->sc);
 	free(w->changes.at);
 	free(w->nr_waiters);
 	free(w->waiting_since);
@@ -329,10 +342,13 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
                struct diag *d)
 {
 	SCOPED(scoped_waste)
-	struct waste w = { .s = s, .args = args, .nr_cpus = pair_nr_cpus(s->pair) };
+	struct waste w = { .s = s, .nr_cpus = pair_nr_cpus(s->pair) };
 	size_t nr = w.nr_cpus ? w.nr_cpus : 1;
-	int err = -ENOMEM;
+	int err = scope_init(&w.sc, s, args, d);
 
+	if (err)
+		return err;
+	err = -ENOMEM;
 	w.nr_waiters = calloc(nr, sizeof(*w.nr_waiters));
 	w.waiting_since = calloc(nr, sizeof(*w.waiting_since));
 	w.idle_since = calloc(nr, sizeof(*w.idle_since));
@@ -355,6 +371,6 @@ const struct pass pass_wasted_cores = {
 	.what = "time during which a task waited while a CPU that it may use was idle",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 2,
+	.cost = 4,
 	.run = run,
 };

@@ -59,7 +59,8 @@ void parallel_for(const struct parallel *p, size_t nr_items)
 	struct worker workers[PARALLEL_MAX];
 
 	atomic_init(&shared.next, 0);
-	for (unsigned int i = 0; i < nr; i++)
+	workers[0] = (struct worker){ .shared = &shared };
+	for (unsigned int i = 1; i < nr; i++)
 		workers[i] = (struct worker){ .shared = &shared, .nr = i };
 	for (unsigned int i = 1; i < nr; i++)
 		workers[i].is_started = pthread_create(&workers[i].thread, NULL, run,

@@ -140,7 +140,8 @@ static int show_all(struct analyzer *a)
 	int err = 0;
 
 	for (size_t i = 0; i < nr_passes && !err; i++)
-		if (is_listed(a, passes[i]) && pass_applies(passes[i], a->s))
+		if (is_listed(a, passes[i]) && !passes[i]->is_single &&
+		    pass_applies(passes[i], a->s))
 			err = show(a, passes[i], true);
 	return err;
 }

@@ -502,14 +502,41 @@ bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t 
 	c = tab->chunks[at / TIMELINE_CHUNK_ROWS];
 	at %= TIMELINE_CHUNK_ROWS;
 	/* The tables that are walked most, each with its definition built in. */
-	if (table == TIMELINE_SLICE)
+	switch (table) {
+	case TIMELINE_SLICE:
 		get(c, &timeline_defs[TIMELINE_SLICE], (uint32_t)at, (uint8_t *)out);
-	else if (table == TIMELINE_WAIT)
+		break;
+	case TIMELINE_WAIT:
 		get(c, &timeline_defs[TIMELINE_WAIT], (uint32_t)at, (uint8_t *)out);
-	else if (table == TIMELINE_SLEEP)
+		break;
+	case TIMELINE_SLEEP:
 		get(c, &timeline_defs[TIMELINE_SLEEP], (uint32_t)at, (uint8_t *)out);
-	else
+		break;
+	case TIMELINE_WAKEUP:
+		get(c, &timeline_defs[TIMELINE_WAKEUP], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_SPAN:
+		get(c, &timeline_defs[TIMELINE_SPAN], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_COUNTER:
+		get(c, &timeline_defs[TIMELINE_COUNTER], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_MARK:
+		get(c, &timeline_defs[TIMELINE_MARK], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_DSQ:
+		get(c, &timeline_defs[TIMELINE_DSQ], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_RUN:
+		get(c, &timeline_defs[TIMELINE_RUN], (uint32_t)at, (uint8_t *)out);
+		break;
+	case TIMELINE_PMU:
+		get(c, &timeline_defs[TIMELINE_PMU], (uint32_t)at, (uint8_t *)out);
+		break;
+	default:
 		get(c, tab->def, (uint32_t)at, (uint8_t *)out);
+		break;
+	}
 	return true;
 }
 

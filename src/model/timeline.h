@@ -118,5 +118,10 @@ struct timeline_iter {
  */
 MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
                            struct timeline_iter *out);
+/*
+ * Builds one index now: of a table, by task or by CPU. Different ones may be built at the same time. Once all are there,
+ * and until the next record, timeline_find() changes nothing, so that several threads may ask at once. -ENOMEM.
+ */
+MUST_USE int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task);
 /* False at the end. id and row may be NULL. */
 bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *row);

@@ -22,34 +22,64 @@ static uint64_t end_at(const struct timeline *t, enum timeline_table table, uint
 	return timeline_unpack(cell.c, packed);
 }
 
-/* The key of a row. Nobody and no CPU come first, then the others. */
-static uint32_t key_at(const struct timeline *t, enum timeline_table table, bool is_task,
-                       uint64_t id)
-{
-	const struct timeline_def *def = t->tables[table].def;
-	struct timeline_cell cell;
-	uint32_t task;
-	uint16_t cpu;
+/* What an index is made of, row by row; columns are read once, chunk by chunk. */
+struct gathered {
+	uint32_t *keys; /* nobody and no CPU come first, then the others */
+	uint64_t *ends_ns;
+	uint32_t nr;
+	uint32_t nr_keys; /* the largest plus one */
+};
 
-	if (!timeline_cell(t, table, is_task ? def->task_offset : def->cpu_offset, id, &cell))
-		return 0;
-	if (is_task) {
-		memcpy(&task, cell.at, sizeof(task));
-		return task + 1;
+static void gathered_free(struct gathered *g)
+{
+	free(g->keys);
+	free(g->ends_ns);
+}
+
+/* The keys of rows [at, at + nr) from their column. */
+static void take_keys(struct gathered *g, const void *column, bool is_task, uint32_t at,
+                      uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t key = is_task ? ((const uint32_t *)column)[i] + 1
+		                       : (uint16_t)(((const uint16_t *)column)[i] + 1);
+
+		g->keys[at + i] = key;
+		if (key >= g->nr_keys)
+			g->nr_keys = key + 1;
 	}
-	memcpy(&cpu, cell.at, sizeof(cpu));
-	return (uint16_t)(cpu + 1);
+}
+
+static int gather(const struct timeline *t, enum timeline_table table, bool is_task,
+                  struct gathered *g)
+{
+	const struct table *tab = &t->tables[table];
+	size_t offset = is_task ? tab->def->task_offset : tab->def->cpu_offset;
+
+	*g = (struct gathered){ .nr = (uint32_t)(tab->end - tab->first) };
+	g->keys = malloc((g->nr ? g->nr : 1) * sizeof(*g->keys));
+	g->ends_ns = malloc((g->nr ? g->nr : 1) * sizeof(*g->ends_ns));
+	if (!g->keys || !g->ends_ns)
+		return -ENOMEM;
+	for (uint32_t at = 0, nr; at < g->nr; at += nr) {
+		const void *column = timeline_column(t, table, offset, tab->first + at, &nr);
+
+		nr = nr < g->nr - at ? nr : g->nr - at;
+		take_keys(g, column, is_task, at, nr);
+	}
+	for (uint32_t at = 0, nr; at < g->nr; at += nr)
+		nr = timeline_times(t, table, tab->def->end_offset, tab->first + at,
+		                    g->ends_ns + at, g->nr - at);
+	return 0;
 }
 
 /* Nearly sorted: rows come in the order of their ends, but for sleeps that turn out late. */
-static void sort_group(const struct timeline *t, enum timeline_table table, uint64_t first,
-                       uint32_t *order, uint32_t nr)
+static void sort_group(const struct gathered *g, uint32_t *order, uint32_t nr)
 {
 	for (uint32_t i = 1; i < nr; i++) {
 		uint32_t row = order[i], k = i;
-		uint64_t end_ns = end_at(t, table, first + row);
 
-		for (; k && end_at(t, table, first + order[k - 1]) > end_ns; k--)
+		for (; k && g->ends_ns[order[k - 1]] > g->ends_ns[row]; k--)
 			order[k] = order[k - 1];
 		order[k] = row;
 	}
@@ -66,11 +96,31 @@ static int allocate(struct timeline_index *ix, uint64_t nr_rows)
 	return -ENOMEM;
 }
 
+/* Counting sort: starts[k + 1] counts key k, then is its end, then moves down to its start. */
+static int sort_rows(const struct gathered *g, struct timeline_index *ix)
+{
+	ix->nr_keys = g->nr_keys;
+	if (allocate(ix, g->nr) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nr; i++)
+		ix->starts[g->keys[i] + 1]++;
+	for (uint32_t k = 1; k <= ix->nr_keys; k++)
+		ix->starts[k] += ix->starts[k - 1];
+	for (uint32_t i = g->nr; i-- > 0;)
+		ix->order[--ix->starts[g->keys[i] + 1]] = i;
+	memmove(ix->starts, ix->starts + 1, ix->nr_keys * sizeof(uint32_t));
+	ix->starts[ix->nr_keys] = g->nr;
+	for (uint32_t k = 0; k < ix->nr_keys; k++)
+		sort_group(g, ix->order + ix->starts[k], ix->starts[k + 1] - ix->starts[k]);
+	return 0;
+}
+
 static int build(const struct timeline *t, enum timeline_table table, bool is_task,
                  struct timeline_index *ix)
 {
 	const struct table *tab = &t->tables[table];
-	uint32_t key;
+	struct gathered g;
+	int err;
 
 	if (ix->starts && ix->first == tab->first && ix->end == tab->end)
 		return 0;
@@ -79,28 +129,11 @@ static int build(const struct timeline *t, enum timeline_table table, bool is_ta
 		return -E2BIG;
 	ix->first = tab->first;
 	ix->end = tab->end;
-	for (uint64_t id = tab->first; id < tab->end; id++) {
-		key = key_at(t, table, is_task, id);
-		if (key >= ix->nr_keys)
-			ix->nr_keys = key + 1;
-	}
-	if (allocate(ix, tab->end - tab->first) < 0)
-		return -ENOMEM;
-	/* Counting sort: starts[k + 1] counts key k, then is its end, then moves down to its start. */
-	for (uint64_t id = tab->first; id < tab->end; id++)
-		ix->starts[key_at(t, table, is_task, id) + 1]++;
-	for (uint32_t k = 1; k <= ix->nr_keys; k++)
-		ix->starts[k] += ix->starts[k - 1];
-	for (uint64_t id = tab->end; id-- > tab->first;) {
-		key = key_at(t, table, is_task, id);
-		ix->order[--ix->starts[key + 1]] = (uint32_t)(id - tab->first);
-	}
-	memmove(ix->starts, ix->starts + 1, ix->nr_keys * sizeof(uint32_t));
-	ix->starts[ix->nr_keys] = (uint32_t)(tab->end - tab->first);
-	for (uint32_t k = 0; k < ix->nr_keys; k++)
-		sort_group(t, table, tab->first, ix->order + ix->starts[k],
-		           ix->starts[k + 1] - ix->starts[k]);
-	return 0;
+	err = gather(t, table, is_task, &g);
+	if (!err)
+		err = sort_rows(&g, ix);
+	gathered_free(&g);
+	return err;
 }
 
 /* The first row of the group that ends at or after from_ns. */
@@ -142,6 +175,15 @@ int timeline_find(struct timeline *t, const struct timeline_query *q, struct tim
 	out->end = key < ix->nr_keys ? ix->starts[key + 1] : 0;
 	skip_early(out);
 	return 0;
+}
+
+int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task)
+{
+	struct table *tab = &t->tables[table];
+
+	if (is_by_task && tab->def->task_offset == TIMELINE_NO_FIELD)
+		return 0;
+	return build(t, table, is_by_task, is_by_task ? &tab->by_task : &tab->by_cpu);
 }
 
 static bool is_wanted(const struct timeline_iter *it, const union timeline_row *row,

@@ -9,6 +9,7 @@
 #include "model/event_log.h"
 #include "model/pair.h"
 #include "model/task_lives.h"
+#include "session/sink_thread.h"
 #include "trace/reader.h"
 
 #define CLOCK_BOOT      6
@@ -27,7 +28,7 @@ struct recording {
 	struct source_count *events, *categories, *damage;
 	struct source_facts facts;
 	struct source source;
-	struct ev_sink pair_sink, log_sink, allowed_sink;
+	struct ev_sink pair_thread, log_sink, allowed_sink;
 };
 
 void recording_close(struct recording *r)
@@ -54,7 +55,7 @@ void scoped_recording(struct recording *const *r)
 	recording_close(*r);
 }
 
-/* Every record goes to the machine that pairs and to the log. */
+/* On the thread that reads: what is quick. The machine that pairs works on another. */
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct recording *r = ctx;
@@ -63,10 +64,10 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	r->facts.kinds[rec->kind]++;
 	if (rec->kind == EV_LOST)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
-	err = r->pair_sink.push(r->pair_sink.ctx, rec);
-	if (!err && rec->kind == EV_AFFINITY)
-		err = r->allowed_sink.push(r->allowed_sink.ctx, rec);
-	return err ? err : r->log_sink.push(r->log_sink.ctx, rec);
+	if (rec->kind == EV_AFFINITY && (err = r->allowed_sink.push(r->allowed_sink.ctx, rec)))
+		return err;
+	err = r->log_sink.push(r->log_sink.ctx, rec);
+	return err ? err : r->pair_thread.push(r->pair_thread.ctx, rec);
 }
 
 /* The time before the first record belongs to the recording too, and nothing is known of it. */
@@ -74,7 +75,7 @@ static int advance(void *ctx, __u64 ts_ns)
 {
 	struct recording *r = ctx;
 
-	return r->pair_sink.advance(r->pair_sink.ctx, ts_ns);
+	return r->pair_thread.advance(r->pair_thread.ctx, ts_ns);
 }
 
 static int make_tables(struct recording *r)
@@ -99,7 +100,6 @@ static int make_tables(struct recording *r)
 	if (err)
 		return err;
 	out = timeline_out(r->timeline);
-	r->pair_sink = pair_sink(r->pair);
 	r->log_sink = event_log_sink(r->log);
 	r->allowed_sink = allowed_sink(r->affinity);
 	return pair_add_out(r->pair, &out);
@@ -214,6 +214,25 @@ static int finish(struct recording *r)
 	return err;
 }
 
+/* The file is decoded and put in order on this thread, and paired into tables on another. */
+static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
+                struct diag *d)
+{
+	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
+		       pairing_sink = pair_sink(r->pair);
+	struct sink_thread *thread;
+	int err = sink_thread_open(&pairing_sink, &thread), pairing;
+
+	if (err)
+		return diag_set(d, err, NULL, "cannot start a thread");
+	r->pair_thread = sink_thread_sink(thread);
+	err = trace_read_file(path, cfg, &sink, d, &r->info);
+	pairing = sink_thread_finish(thread);
+	if (!err && pairing)
+		err = diag_set(d, pairing, NULL, "cannot keep the events of '%s'", path);
+	return err;
+}
+
 int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
                    struct recording **out)
 {
@@ -223,7 +242,6 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 		.progress = cfg->progress,
 		.progress_ctx = cfg->progress_ctx,
 	};
-	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r };
 	int err;
 
 	if (!r)
@@ -232,7 +250,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
-	err = trace_read_file(path, &read, &sink, d, &r->info);
+	err = load(r, path, &read, d);
 	if (err)
 		return err;
 	err = finish(r);

@@ -86,8 +86,10 @@ int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in 
 	struct stat st;
 	int fd = STDIN_FILENO, err;
 
-	if (!is_stdin)
-		fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+	if (!is_stdin) {
+		opened = open(path, O_RDONLY | O_CLOEXEC);
+		fd = opened;
+	}
 	if (fd < 0)
 		return diag_set(d, -errno, "check the path and its permissions", "cannot open '%s'",
 		                name);

@@ -123,12 +123,11 @@ static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct in
 		to = (ZSTD_outBuffer){ .dst = out->bytes, .size = out->size, .pos = out->len };
 		left = ZSTD_decompressStream(z, &to, &in);
 		out->len = to.pos;
-		if (ZSTD_isError(left))
+		if (ZSTD_isError(left) ||
+		    (in.pos == before_in && out->len == before_out && in.pos < len))
 			err = -EBADMSG;
 		else if (in.pos == len && (left == 0 || to.pos < to.size))
 			break;
-		else if (in.pos == before_in && out->len == before_out && out->len < out->size)
-			err = -EBADMSG;
 	}
 	ZSTD_freeDCtx(z);
 	if (err)

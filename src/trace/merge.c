@@ -145,6 +145,8 @@ static int make_heap(struct merge *m)
 		struct merge_chain *c = &m->chains[i];
 
 		enter_run(m, c, c->first_run);
+		if (!c->run)
+			continue;
 		m->heap[m->nr_heap++] = (struct heap_entry){ .ts_ns = c->run->first_ts_ns,
 			                                     .rank = c->run->lane,
 			                                     .chain = (uint32_t)i,

@@ -314,9 +314,8 @@ static int unpack(struct reader *r, const uint8_t *bytes, size_t len, struct inf
 	return err;
 }
 
-int trace_read_memory(const void *bytes, size_t len, const char *name,
-                      const struct trace_read_cfg *cfg, const struct ev_sink *sink, struct diag *d,
-                      struct trace_info **out)
+int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *cfg,
+                      const struct ev_sink *sink, struct diag *d, struct trace_info **out)
 {
 	SCOPED(scoped_free) struct reader *r = malloc(sizeof(*r));
 	SCOPED(scoped_free) uint8_t *unpacked = NULL;
@@ -326,18 +325,18 @@ int trace_read_memory(const void *bytes, size_t len, const char *name,
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	err = init(r, cfg);
-	if (!err && inflate_sniff(bytes, len) != INFLATE_NONE)
-		err = unpack(r, bytes, len, &plain);
+	if (!err && inflate_sniff(in->bytes, in->len) != INFLATE_NONE)
+		err = unpack(r, in->bytes, in->len, &plain);
 	unpacked = plain.bytes;
 	if (!unpacked) {
-		plain.bytes = (uint8_t *)(uintptr_t)bytes;
-		plain.len = len;
+		plain.bytes = (uint8_t *)(uintptr_t)in->bytes;
+		plain.len = in->len;
 	}
 	if (err)
-		err = diag_set(d, err, NULL, "cannot unpack '%s'", name);
+		err = diag_set(d, err, NULL, "cannot unpack '%s'", in->name);
 	else
-		err = read_plain(r, &plain, name, sink, d);
-	r->info.nr_bytes = len;
+		err = read_plain(r, &plain, in->name, sink, d);
+	r->info.nr_bytes = in->len;
 	if (!err)
 		err = give(r, out);
 	done(r);
@@ -349,12 +348,15 @@ int trace_read_file(const char *path, const struct trace_read_cfg *cfg, const st
 {
 	uint64_t cap = cfg && cfg->max_bytes ? cfg->max_bytes : MAX_BYTES;
 	struct file_in file = { 0 };
+	struct trace_bytes in;
 	int err = file_in_read(path, cap, d, &file);
 
 	if (err)
 		return err;
-	err = trace_read_memory(file.bytes, file.len, strcmp(path, "-") ? path : "standard input",
-	                        cfg, sink, d, out);
+	in = (struct trace_bytes){ .bytes = file.bytes,
+		                   .len = file.len,
+		                   .name = strcmp(path, "-") ? path : "standard input" };
+	err = trace_read_memory(&in, cfg, sink, d, out);
 	file_in_done(&file);
 	return err;
 }

@@ -40,7 +40,7 @@ struct trace_read_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
 	uint64_t max_bytes;      /* after decompression; 0 = 16 GiB, and 256 times the file */
 	uint64_t max_packets;    /* 0 = 2^30 */
-	/* Called now and then from the caller's thread, with bytes done of all bytes to do. */
+	/* Called now and then from the caller's thread: so much is done of so much. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
@@ -130,6 +130,7 @@ struct trace_sample {
 /* Plain data of one lifetime. Texts are never NULL unless said; "" is unknown. */
 struct trace_info {
 	enum trace_producer producer;
+	uint32_t clock; /* Perfetto's number of the clock that times are of; 6 = boot time */
 	const char *producer_name;    /* "perfetto", "wprof", ...; "" = none that we know */
 	const char *producer_version; /* as the file tells it */
 	uint64_t nr_bytes;            /* of the file */
@@ -137,20 +138,19 @@ struct trace_info {
 	uint64_t nr_packets;
 	uint64_t nr_records; /* pushed */
 
-	bool has_time; /* at least one event; else the next two are 0 */
-	uint64_t start_ns, end_ns;
-	uint64_t valid_from_ns; /* from here on all CPUs tell; 0 = from the start */
-	uint32_t clock; /* Perfetto's number of the clock that times are of; 6 = boot time */
+	uint64_t start_ns, end_ns; /* of events; 0 unless has_time */
+	uint64_t valid_from_ns;    /* from here on all CPUs tell; 0 = from the start */
+	uint64_t start_real_ns;    /* wall clock at start_ns, if has_wall_clock */
+	int64_t mono_offset_ns; /* to add to a time of the trace for CLOCK_MONOTONIC, if has_mono */
+	bool has_time;          /* at least one event */
 	bool has_wall_clock;
-	uint64_t start_real_ns; /* wall clock at start_ns */
 	bool has_mono;
-	int64_t mono_offset_ns; /* to add to a time of the trace for CLOCK_MONOTONIC */
+	bool has_topology;
+	uint32_t nr_cpus_told; /* by the recorder; 0 = not told */
 
 	const char *sysname, *release, *version, *machine, *machine_name;
-	uint32_t nr_cpus_told;             /* by the recorder; 0 = not told */
 	const struct trace_cpu_info *cpus; /* those with events or described, by number */
 	size_t nr_cpus;
-	bool has_topology;
 	const char *scheduler; /* name of the sched_ext scheduler */
 	const struct trace_key *attrs;
 	size_t nr_attrs;
@@ -190,10 +190,15 @@ struct trace_info {
  */
 MUST_USE int trace_read_file(const char *path, const struct trace_read_cfg *cfg,
                              const struct ev_sink *sink, struct diag *d, struct trace_info **out);
-/* The same from bytes in memory, which stay the caller's. name is for messages. */
-MUST_USE int trace_read_memory(const void *bytes, size_t len, const char *name,
-                               const struct trace_read_cfg *cfg, const struct ev_sink *sink,
-                               struct diag *d, struct trace_info **out);
+
+struct trace_bytes {
+	const void *bytes;
+	size_t len;
+	const char *name; /* for messages */
+};
+/* The same from bytes in memory, which stay the caller's. */
+MUST_USE int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *cfg,
+                               const struct ev_sink *sink, struct diag *d, struct trace_info **out);
 void trace_info_free(struct trace_info *info); /* NULL is fine */
 void scoped_trace_info(struct trace_info *const *info);
 

@@ -163,7 +163,7 @@ static void merge(struct track_in *old, const struct track_in *new)
 		old->parent = new->parent;
 	if (new->flags & TRACK_IS_COUNTER && !(old->flags & TRACK_IS_COUNTER))
 		old->multiplier = new->multiplier;
-	old->flags |= (new->flags & (kinds | TRACK_IS_THREAD)) | TRACK_IS_DESCRIBED;
+	old->flags |= (new->flags &(kinds | TRACK_IS_THREAD)) | TRACK_IS_DESCRIBED;
 }
 
 int track_descs_add(struct track_descs *t, struct pb_in in, struct track_told *told)

@@ -33,7 +33,7 @@ enum track_is {
 	TRACK_IS_INCREMENTAL = 8, /* the counter's values are differences */
 	TRACK_IS_DESCRIBED = 16,
 	TRACK_IS_RESOLVED = 32,
-	TRACK_IS_IDLE = 64,   /* of the CPU in owner */
+	TRACK_IS_IDLE = 64,    /* of the CPU in owner */
 	TRACK_IS_KERNEL = 128, /* its thread is one of the kernel */
 };
 

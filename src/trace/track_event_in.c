@@ -112,8 +112,7 @@ static void read_extras(uint64_t *array, uint32_t *nr, const struct pb_field *f,
 		return;
 	}
 	in = pb_in_field(f);
-	while (pb_left(&in) &&
-	       (is_double ? pb_take_fixed(&in, 8, &value) : pb_varint(&in, &value)))
+	while (pb_left(&in) && (is_double ? pb_take_fixed(&in, 8, &value) : pb_varint(&in, &value)))
 		add_extra(array, nr, value);
 }
 

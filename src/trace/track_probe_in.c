@@ -24,7 +24,8 @@ static uint32_t type_of(uint8_t category)
 static void introduce(struct track_at *at, uint32_t probe, uint32_t type, struct track_text name)
 {
 	size_t room = (name.len + 8) & ~(size_t)7; /* at least one NUL */
-	struct ev_probe_info *rec = track_rec(at, EV_PROBE_INFO, sizeof(*rec) + room, at->cpu, at->ts_ns);
+	struct ev_probe_info *rec = track_rec(at, EV_PROBE_INFO, sizeof(*rec) + room, at->cpu,
+	                                      at->ts_ns);
 
 	rec->probe = probe;
 	rec->type = type;

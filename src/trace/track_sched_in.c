@@ -53,8 +53,8 @@ static struct track_cpu *cpu_get(struct track_at *at)
 			at->err = -ENOMEM;
 			return NULL;
 		}
-		t->cpus[t->nr_cpus++] =
-			(struct track_cpu){ .cpu = at->cpu, .first_ts_ns = at->ts_ns };
+		t->cpus[t->nr_cpus++] = (struct track_cpu){ .cpu = at->cpu,
+			                                    .first_ts_ns = at->ts_ns };
 	}
 	t->cpus[index].nr_events++;
 	t->cpus[index].last_ts_ns = at->ts_ns;
@@ -444,8 +444,10 @@ void track_group_end(struct track_at *at)
 
 	flush_cpus(at);
 	for (size_t i = 0; i < g->nr_leaves; i++) {
-		leave = track_rec(at, EV_DSQ_LEAVE, sizeof(*leave), g->leaves[i].hdr.cpu, at->ts_ns);
-		memcpy(&leave->start_ns, &g->leaves[i].start_ns, sizeof(*leave) - sizeof(leave->hdr));
+		leave = track_rec(at, EV_DSQ_LEAVE, sizeof(*leave), g->leaves[i].hdr.cpu,
+		                  at->ts_ns);
+		memcpy(&leave->start_ns, &g->leaves[i].start_ns,
+		       sizeof(*leave) - sizeof(leave->hdr));
 		leave->is_moved = leave->tid && !begins_now(g, leave->tid);
 	}
 	put_switches(at);

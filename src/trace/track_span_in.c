@@ -88,10 +88,9 @@ bool track_close(struct track_at *at, struct track_open *out)
 /* True at a begin, which is now open; at an end *out is the slice, if there was one. */
 static bool begin_or_end(struct track_at *at, uint64_t id, struct track_open *out, bool *has_ended)
 {
-	*out = (struct track_open){ .ts_ns = at->ts_ns,
-		                    .cpu = at->cpu,
-		                    .id = id,
-		                    .name = track_event_name(&at->e) };
+	*out = (struct track_open){
+		.ts_ns = at->ts_ns, .cpu = at->cpu, .id = id, .name = track_event_name(&at->e)
+	};
 	*has_ended = false;
 	if (at->e.type == TRACK_TYPE_BEGIN) {
 		track_open(at, out);
@@ -173,7 +172,8 @@ void track_work(struct track_at *at)
 	if (!is_begin && !has_ended)
 		return;
 	introduce(at);
-	rec = track_rec(at, is_begin ? EV_WORK_START : EV_WORK_END, sizeof(*rec), slice.cpu, at->ts_ns);
+	rec = track_rec(at, is_begin ? EV_WORK_START : EV_WORK_END, sizeof(*rec), slice.cpu,
+	                at->ts_ns);
 	rec->tid = at->tid;
 }
 
@@ -191,7 +191,8 @@ void track_ipi(struct track_at *at)
 		reason.s += strlen("IPI:");
 		reason.len -= strlen("IPI:");
 	}
-	rec = track_rec(at, is_begin ? EV_IPI_ENTRY : EV_IPI_EXIT, sizeof(*rec), slice.cpu, at->ts_ns);
+	rec = track_rec(at, is_begin ? EV_IPI_ENTRY : EV_IPI_EXIT, sizeof(*rec), slice.cpu,
+	                at->ts_ns);
 	track_comm(rec->reason, sizeof(rec->reason), reason);
 }
 

@@ -72,8 +72,8 @@ static struct track_text text_at(struct track_at *at, uint32_t field, uint64_t i
 /* The last part of a mapping's path that is told. */
 static struct track_text mapping_at(struct track_at *at, uint64_t iid)
 {
-	const struct iid_entry *entry =
-		state_find(at->r, at->packet->state, INTERNED_MAPPINGS, iid);
+	const struct iid_entry *entry = state_find(at->r, at->packet->state, INTERNED_MAPPINGS,
+	                                           iid);
 	struct pb_in in;
 	struct pb_field f;
 	uint64_t path = 0;

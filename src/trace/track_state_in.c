@@ -5,7 +5,7 @@
 #include "trace/tracks_in.h"
 
 /* What is kept of each task: its last state, and while it runs the CPU. */
-#define STATE_OF(kept)   ((kept) & 0xff)
+#define STATE_OF(kept)   ((kept)&0xff)
 #define CPU_OF(kept)     ((kept) >> 8)
 #define KEPT(state, cpu) ((uint32_t)(state) | (uint32_t)(cpu) << 8)
 

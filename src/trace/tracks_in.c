@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOWS_MAX (1U << 28)
-#define CPUS_MAX  (1U << 17)
-#define TIDS_MAX  (1U << 24)
-#define NAMES_CAP (64U << 20)
+#define FLOWS_MAX    (1U << 28)
+#define CPUS_MAX     (1U << 17)
+#define TIDS_MAX     (1U << 24)
+#define NAMES_CAP    (64U << 20)
 #define PROBES_MAX   65536U
 #define PROBES_BYTES (16U << 20)
 
@@ -114,8 +114,7 @@ int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
 		return 0;
 	if (!grow_array(&t->name_of, t->nr_name_of, &t->cap_name_of, sizeof(*t->name_of)))
 		return -ENOMEM;
-	t->name_of[t->nr_name_of] =
-		(struct track_name_of){ .tid = tid, .below = t->name_tops[id] };
+	t->name_of[t->nr_name_of] = (struct track_name_of){ .tid = tid, .below = t->name_tops[id] };
 	t->name_tops[id] = (uint32_t)t->nr_name_of++;
 	return 0;
 }
@@ -144,8 +143,7 @@ struct track_flow *track_flow_get(struct tracks *t, uint64_t id, bool is_new)
 	if (!is_new || !grow_array(&t->flows, t->nr_flows, &t->cap_flows, sizeof(*t->flows)) ||
 	    map_insert(t->flow_ids, &id, (uint32_t)t->nr_flows) < 0)
 		return NULL;
-	t->flows[t->nr_flows] = (struct track_flow){ .wakee = TRACK_NONE,
-		                                     .child = TRACK_NONE,
-		                                     .begin = FLOW_NONE };
+	t->flows[t->nr_flows] =
+		(struct track_flow){ .wakee = TRACK_NONE, .child = TRACK_NONE, .begin = FLOW_NONE };
 	return &t->flows[t->nr_flows++];
 }

@@ -43,7 +43,7 @@ struct track_row {
 	uint8_t category; /* enum track_category */
 	uint8_t type;
 	bool has_extras; /* values of counters */
-	uint32_t order; /* in the file, of events of the same time */
+	uint32_t order;  /* in the file, of events of the same time */
 };
 
 /* Who has events with one flow's number. */
@@ -224,7 +224,8 @@ void track_dsq_leave(struct track_at *at, const struct ev_dsq_leave *leave);
 /* Stacks and samples. */
 MUST_USE int track_stacks_new(struct track_stacks **out);
 void track_stacks_free(struct track_stacks *s);
-void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t callstack_iid, uint64_t weight);
+void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t callstack_iid,
+                  uint64_t weight);
 void track_perf_sample(struct track_at *at);
 MUST_USE int track_stacks_finish(struct reader *r);
 

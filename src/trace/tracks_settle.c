@@ -52,12 +52,9 @@ void *track_rec(struct track_at *at, uint8_t kind, size_t size, uint32_t cpu, ui
 
 void track_comm(char *dst, size_t size, struct track_text text)
 {
-	size_t len = text.s ? text.len : 0;
-
-	len = len < size ? len : size - 1;
-	if (len)
-		memcpy(dst, text.s, len);
-	memset(dst + len, 0, size - len);
+	memset(dst, 0, size);
+	if (text.s)
+		memcpy(dst, text.s, text.len < size ? text.len : size - 1);
 }
 
 void track_damage(struct track_at *at, enum damage what)

@@ -22,7 +22,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct facts *a_switch(struct arena *mem)
+static const struct report_node *a_switch(struct arena *mem)
 {
 	struct facts *f = facts_new(mem);
 
@@ -34,10 +34,10 @@ static struct facts *a_switch(struct arena *mem)
 	facts_string(f, "prev_comm", "old");
 	facts_string(f, "next_comm", "kworker/2:1");
 	facts_us(f, "next_dsq_lat_us", true, 1500);
-	return f;
+	return &f->node;
 }
 
-static struct facts *a_waking(struct arena *mem)
+static const struct report_node *a_waking(struct arena *mem)
 {
 	struct facts *f = facts_new(mem);
 
@@ -46,10 +46,10 @@ static struct facts *a_waking(struct arena *mem)
 	facts_u64(f, "pid", 9);
 	facts_u64(f, "tgid", 8);
 	facts_null(f, "comm");
-	return f;
+	return &f->node;
 }
 
-static bool passes(struct event_filter_cfg cfg, const struct facts *event)
+static bool passes(struct event_filter_cfg cfg, const struct report_node *event)
 {
 	struct event_filter *f = NULL;
 	bool does;
@@ -65,7 +65,7 @@ static bool passes(struct event_filter_cfg cfg, const struct facts *event)
 static void no_condition_lets_all_pass(void **state)
 {
 	assert_true(passes((struct event_filter_cfg){ 0 }, a_switch(*state)));
-	assert_true(passes((struct event_filter_cfg){ 0 }, facts_new(*state)));
+	assert_true(passes((struct event_filter_cfg){ 0 }, &facts_new(*state)->node));
 }
 
 static void each_condition_restricts(void **state)
@@ -107,7 +107,7 @@ static void latency_must_be_known_and_long_enough(void **state)
 
 	facts_us(leave, "latency_us", true, 2000);
 	assert_true(passes(cfg, a_switch(*state)));
-	assert_true(passes(cfg, leave));
+	assert_true(passes(cfg, &leave->node));
 	assert_false(passes(cfg, a_waking(*state)));
 	cfg.min_latency_us = 1.6;
 	assert_false(passes(cfg, a_switch(*state)));
@@ -123,7 +123,7 @@ static void sampling_is_even_and_repeatable(void **state)
 		bool does = event_filter_passes(f, a_waking(*state), i);
 
 		nr += does;
-		assert_int_equal(event_filter_passes(f, facts_new(*state), i), does);
+		assert_int_equal(event_filter_passes(f, &facts_new(*state)->node, i), does);
 		if (i % 100 == 0)
 			arena_reset(*state);
 	}
@@ -170,8 +170,8 @@ static void what_does_not_fit_is_told(void **state)
 		facts_u64(facts_object(list, NULL), "x", 1);
 	assert_false(facts_is_whole(f));
 	assert_false(facts_is_whole(NULL));
-	assert_null(facts_find(NULL, "x"));
-	assert_false(facts_number(NULL, &number));
+	assert_null(report_at(NULL, "x"));
+	assert_false(report_number(NULL, &number));
 	arena_free(small);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "render/facts_json.h"
+#include "render/report_json.h"
 
 int fixture_setup(void **state)
 {
@@ -106,7 +106,7 @@ json_t *to_json(const struct facts *facts)
 
 	assert_non_null(out);
 	jw_init(&w, out, false);
-	facts_json_put(&w, NULL, facts);
+	report_json(&w, NULL, &facts->node);
 	expect_eq(jw_finish(&w), 0);
 	expect_eq(fclose(out), 0);
 	json = json_loads(text, JSON_REJECT_DUPLICATES, &err);

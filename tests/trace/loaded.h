@@ -55,8 +55,9 @@ static inline void load_cfg(struct loaded *l, const void *bytes, size_t len,
                             const struct trace_read_cfg *cfg)
 {
 	struct ev_sink sink = { .push = loaded_push, .ctx = l };
+	const struct trace_bytes in = { bytes, len, "test" };
 
-	l->err = trace_read_memory(bytes, len, "test", cfg, &sink, &l->d, &l->info);
+	l->err = trace_read_memory(&in, cfg, &sink, &l->d, &l->info);
 	for (size_t i = 0; i < l->nr; i++)
 		l->recs[i] = (const struct ev_hdr *)(l->bytes + l->offsets[i]);
 }

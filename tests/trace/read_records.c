@@ -352,8 +352,8 @@ static void put_samples(const struct trace_info *info)
 	}
 	printf(",\"samples\":{\"cpu\":%" PRIu64 ",\"offcpu\":%" PRIu64 ",\"waker\":%" PRIu64
 	       ",\"frames\":%" PRIu64 ",\"weight\":%" PRIu64 ",\"stacks\":%zu}",
-	       kinds[TRACE_SAMPLE_CPU], kinds[TRACE_SAMPLE_OFFCPU], kinds[TRACE_SAMPLE_WAKER], frames,
-	       weight, info->nr_stacks);
+	       kinds[TRACE_SAMPLE_CPU], kinds[TRACE_SAMPLE_OFFCPU], kinds[TRACE_SAMPLE_WAKER],
+	       frames, weight, info->nr_stacks);
 	if (info->nr_samples && info->samples[0].stack != ~0U &&
 	    info->stacks[info->samples[0].stack].nr) {
 		const struct trace_stack *stack = &info->stacks[info->samples[0].stack];

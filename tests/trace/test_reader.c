@@ -468,6 +468,20 @@ static void files_and_pipes_are_read(void **state)
 	unlink(path);
 }
 
+/* A file of the kernel says that it is a page long, and is not: as one that shrinks. */
+#define SHORT_FILE "/sys/kernel/mm/transparent_hugepage/enabled"
+
+static void a_file_shorter_than_it_said_is_an_error(void **state)
+{
+	struct ev_sink sink = { .push = loaded_push, .ctx = &l };
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+
+	(void)state;
+	expect_eq(trace_read_file(SHORT_FILE, NULL, &sink, &d, &info), -ESTALE);
+	assert_non_null(strstr(d.what, "shorter"));
+}
+
 static int note_start(void *ctx, __u64 ts_ns)
 {
 	uint64_t *start_ns = ctx;
@@ -496,16 +510,18 @@ static void the_sink_is_told_the_start_first(void **state)
 {
 	uint64_t start_ns = UINT64_MAX;
 	struct ev_sink sink = { .push = count_from_start, .advance = note_start, .ctx = &start_ns };
+	struct trace_bytes bytes;
 	struct trace_info *info = NULL;
 	struct diag d = { 0 };
 
 	(void)state;
 	enc_hex(&trace, a1);
-	expect_eq(trace_read_memory(trace.buf, trace.len, "test", NULL, &sink, &d, &info), 0);
+	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
 	expect_eq(start_ns, info->start_ns);
 	trace_info_free(info);
 	sink.advance = refuse_start;
-	expect_eq(trace_read_memory(trace.buf, trace.len, "test", NULL, &sink, &d, &info), -EPIPE);
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), -EPIPE);
 	/* Where nothing happened, there is no start. */
 	sink.advance = note_start;
 	start_ns = UINT64_MAX;
@@ -513,7 +529,8 @@ static void the_sink_is_told_the_start_first(void **state)
 	enc_uint(&sub, 10, 1);
 	put_packet(&trace, &sub);
 	enc_hex(&trace, "0a 00");
-	expect_eq(trace_read_memory(trace.buf, trace.len, "test", NULL, &sink, &d, &info), 0);
+	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
 	expect_eq(start_ns, UINT64_MAX);
 	trace_info_free(info);
 }
@@ -543,6 +560,8 @@ int main(void)
 		T(unknown_things_are_counted_by_number),
 		T(a_sink_that_fails_stops_it),
 		T(files_and_pipes_are_read),
+		unit_test_if(access(SHORT_FILE, R_OK) == 0, a_file_shorter_than_it_said_is_an_error,
+		             "no such file in /sys"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

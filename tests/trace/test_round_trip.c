@@ -165,10 +165,21 @@ static void tell(struct stream *s)
 	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 123, .cpu = 1, .target = 4, .step = 5,
 	            .ret = -16, .is_exit = 1));
 	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
+	push(s, REC(ev_block, EV_BLOCK, 1, T0 + 126, .dev = 8, .sector = 1000, .nr_sectors = 8,
+	            .tid = 100, .step = EV_BLOCK_ISSUE, .rwbs = "WS"));
+	push(s, REC(ev_net, EV_NET, 1, T0 + 127, .bytes = 1500, .is_sent = 1, .name = "eth0"));
+	push(s,
+	     REC(ev_memory, EV_MEMORY, 1, T0 + 128, .tid = 100, .step = EV_PAGE_ALLOC, .order = 2));
+	push(s,
+	     REC(ev_fsync, EV_FSYNC, 1, T0 + 129, .dev = 8, .inode = 77, .tid = 100, .is_end = 1));
 	/* A thread that takes its leader's tid runs on under it. */
 	push(s, rec_switch(1, T0 + 130, 100, EV_STATE_S, 101));
 	push(s, REC(ev_exec, EV_EXEC, 1, T0 + 131, .tid = 100, .old_tid = 101, .comm = "fresh"));
 	push(s, rec_switch(1, T0 + 140, 100, EV_STATE_S, 0));
+	push(s, REC(ev_suspend, EV_SUSPEND, 1, T0 + 141, .value = 3, .is_start = 1,
+	            .action = "suspend_enter"));
+	push(s, REC(ev_blocked, EV_BLOCKED, 1, T0 + 142, .caller = 0xffff0003, .tid = 100,
+	            .is_io = 1));
 }
 
 static void every_kind_of_the_kernels_events_comes_back(void **state)
@@ -189,7 +200,7 @@ static void every_kind_of_the_kernels_events_comes_back(void **state)
 	expect_eq(info->nr_cpus_told, 8);
 	expect_eq(info->nr_enabled, 2);
 	expect_eq(info->start_ns, T0 + 5);
-	expect_eq(info->end_ns, T0 + 140);
+	expect_eq(info->end_ns, T0 + 142);
 	assert_true(info->has_wall_clock);
 	expect_eq(info->start_real_ns, 77 * T0 + 5);
 	expect_eq(info->mono_offset_ns, (uint64_t)-5);

@@ -223,14 +223,14 @@ static void many_tracks_are_all_kept(void **state)
 
 static void only_swapper_is_swapper(void **state)
 {
-	static const char *const others[] = { "swapper/", "swapper", "swapper/1x", "swapper/12345678",
-		                              "Swapper/1" };
+	static const char *const others[] = { "swapper/", "swapper", "swapper/1x",
+		                              "swapper/12345678", "Swapper/1" };
 	uint32_t cpu = 99;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(track_swapper_cpu(
-			(struct track_text){ others[i], strlen(others[i]) }, &cpu));
+		assert_false(track_swapper_cpu((struct track_text){ others[i], strlen(others[i]) },
+		                               &cpu));
 	assert_false(track_swapper_cpu((struct track_text){ 0 }, &cpu));
 	expect_eq(cpu, 99);
 	assert_true(track_swapper_cpu((struct track_text){ "swapper/120", 11 }, &cpu));

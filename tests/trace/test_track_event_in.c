@@ -7,15 +7,16 @@
 #include "trace/track_event_in.h"
 
 /* A table of strings: number 1 of field f is "f1", and a few that have a meaning. */
-static bool find(const void *ctx, uint32_t field, uint64_t iid, struct track_text *out, uint32_t *id)
+static bool find(const void *ctx, uint32_t field, uint64_t iid, struct track_text *out,
+                 uint32_t *id)
 {
 	static const struct {
 		uint32_t field;
 		uint64_t iid;
 		const char *text;
 	} table[] = {
-		{ 1, 1, "ONCPU" },     { 2, 1, "comm" },           { 3, 1, "cpu" },
-		{ 3, 2, "switch_to" }, { 3, 3, "pmu:cycles" },     { 3, 4, "cpu_insns_kilo" },
+		{ 1, 1, "ONCPU" },     { 2, 1, "comm" },          { 3, 1, "cpu" },
+		{ 3, 2, "switch_to" }, { 3, 3, "pmu:cycles" },    { 3, 4, "cpu_insns_kilo" },
 		{ 3, 5, "unheard" },   { 29, 1, "swapper/\xff" },
 	};
 
@@ -103,8 +104,9 @@ static void a_double_may_be_anything(void **state)
 	static const struct {
 		double value;
 		bool is_int;
-	} values[] = { { 3.0, true }, { -1.0, true },     { 1e300, false },
-		       { NAN, false }, { INFINITY, false } };
+	} values[] = {
+		{ 3.0, true }, { -1.0, true }, { 1e300, false }, { NAN, false }, { INFINITY, false }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {

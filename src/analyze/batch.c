@@ -1,0 +1,97 @@
+#include "analyze/batch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+
+struct work {
+	const struct source *s;
+	const struct pass_args *args;
+	struct batch *b;
+	atomic_bool has_failed; /* an index found no memory */
+};
+
+static void run_one(void *ctx, unsigned int worker, size_t item)
+{
+	struct work *w = ctx;
+	struct batch_result *result = &w->b->results[item];
+	uint64_t start = clock_boot_ns();
+
+	(void)worker;
+	if (pass_run(result->pass, w->s, w->args, &result->d, &result->report))
+		result->report = NULL;
+	result->ns = clock_boot_ns() - start;
+}
+
+/* Indexes of one table each, by task and by CPU: an analysis that asks later finds them there. */
+static void index_one(void *ctx, unsigned int worker, size_t item)
+{
+	struct work *w = ctx;
+
+	(void)worker;
+	if (timeline_index(w->s->timeline, (enum timeline_table)(item / 2), item % 2))
+		atomic_store(&w->has_failed, true);
+}
+
+/* The dearest first, so that no worker sits idle while the last one works. */
+static int by_cost(const void *a, const void *b)
+{
+	const struct batch_result *left = a, *right = b;
+
+	if (left->pass->cost != right->pass->cost)
+		return left->pass->cost < right->pass->cost ? 1 : -1;
+	return left->place < right->place ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct batch_result *left = a, *right = b;
+
+	return left->place < right->place ? -1 : 1;
+}
+
+static void choose(struct batch *b, const struct source *s, const char *category)
+{
+	for (size_t i = 0; i < nr_passes; i++) {
+		if (passes[i]->is_single || !pass_applies(passes[i], s))
+			continue;
+		if (category && strcmp(category, passes[i]->category))
+			continue;
+		b->results[b->nr++] = (struct batch_result){ .pass = passes[i], .place = i };
+	}
+}
+
+int batch_run(const struct source *s, const struct pass_args *args, const char *category,
+              struct diag *d, struct batch *out)
+{
+	struct work w = { .s = s, .args = args, .b = out };
+	struct parallel indexes = { .fn = index_one, .ctx = &w },
+			all = { .fn = run_one, .ctx = &w };
+
+	*out = (struct batch){ .results = calloc(nr_passes, sizeof(*out->results)) };
+	if (out->results)
+		parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
+	if (!out->results || atomic_load(&w.has_failed)) {
+		batch_done(out);
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	}
+	choose(out, s, category);
+	if (out->nr)
+		qsort(out->results, out->nr, sizeof(out->results[0]), by_cost);
+	parallel_for(&all, out->nr);
+	if (out->nr)
+		qsort(out->results, out->nr, sizeof(out->results[0]), by_place);
+	return 0;
+}
+
+void batch_done(struct batch *b)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		report_free(b->results[i].report);
+	free(b->results);
+	*b = (struct batch){ 0 };
+}

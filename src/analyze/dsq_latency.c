@@ -1,0 +1,111 @@
+/* How long tasks waited in dispatch queues of sched_ext, and how many at a time. */
+#include <errno.h>
+
+#include "analyze/dsq_rows.h"
+#include "analyze/figures.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "base/cleanup.h"
+#include "base/hist.h"
+
+struct queues {
+	struct scope sc;
+	struct dsq_rows rows;
+};
+
+static void done(struct queues *x)
+{
+	dsq_rows_done(&x->rows);
+	scope_done(&x->sc);
+}
+
+static void show_latency(struct samples *ns, struct report *r)
+{
+	static const struct {
+		const char *key;
+		uint32_t p10000;
+	} parts[] = {
+		{ "latency_p50_us", HIST_P(50) },
+		{ "latency_p95_us", HIST_P(95) },
+		{ "latency_p99_us", HIST_P(99) },
+		{ "latency_max_us", HIST_P(100) },
+	};
+
+	if (ns->nr)
+		figure_us(r, "latency_avg_us", samples_mean(ns));
+	else
+		report_null(r, "latency_avg_us");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (ns->nr)
+			figure_us(r, parts[i].key, (double)samples_percentile(ns, parts[i].p10000));
+		else
+			report_null(r, parts[i].key);
+}
+
+static void show_depth(const struct dsq *queue, struct report *r)
+{
+	if (queue->known_ns) {
+		report_double(r, "avg_queue_depth", queue->weighted / (double)queue->known_ns, 3);
+		report_u64(r, "max_queue_depth", queue->max_depth);
+	} else {
+		report_null(r, "avg_queue_depth");
+		report_null(r, "max_queue_depth");
+	}
+	report_string(r, "depth_from", queue->has_depth ? "records" : "waits");
+}
+
+static int show(const struct queues *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_dsq_latency, x->sc.args) };
+	const struct buckets *b = &x->rows.waits;
+
+	buckets_top(b, true, &top);
+	report_string(r, "scheduler_name", dsq_scheduler(x->sc.s));
+	report_u64(r, "total_dsqs", b->nr);
+	report_u64(r, "total_events", x->rows.total);
+	report_begin_array(r, "per_dsq");
+	for (uint32_t i = 0; i < top.nr; i++) {
+		uint32_t at = (uint32_t)top.entries[i].id;
+		struct samples ns = buckets_at(b, at);
+
+		report_begin_object(r, NULL);
+		figure_dsq(r, b->at[at].key);
+		report_u64(r, "event_count", b->at[at].count);
+		show_latency(&ns, r);
+		show_depth(&x->rows.at[at], r);
+		figure_per_sec(r, "dispatches_per_sec", (double)b->at[at].count, x->sc.span_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_string(r, "note",
+	              "from the insert into the queue to leaving it, each once; depths are weighted "
+	              "by time");
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct queues x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	err = dsq_rows_collect(&x.rows, &x.sc);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_dsq_latency = {
+	.id = "dsq_latency",
+	.name = "DSQ Latency",
+	.category = "scheduling",
+	.what = "how long tasks waited in each dispatch queue of sched_ext, and how many at a time",
+	.needs = EV_BIT(EV_DSQ_LEAVE),
+	.uses = EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE),
+	.needs_scx = true,
+	.cost = 2,
+	.run = run,
+};

@@ -1,0 +1,150 @@
+/*
+ * Memory that comes and goes, in pages, and tasks that had to reclaim some themselves. Reclaim belongs to its task,
+ * which may sleep and move to another CPU before it ends.
+ */
+#include <errno.h>
+
+#include "analyze/buckets.h"
+#include "analyze/figures.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/units.h"
+#include "analyze/walk.h"
+#include "base/cleanup.h"
+
+#define MAX_ORDER 62
+
+struct memory {
+	struct scope sc;
+	uint64_t allocs, frees;
+	uint64_t alloc_pages, free_pages;
+	struct buckets allocators; /* by task, with pages for durations */
+	struct buckets reclaimers; /* by task */
+	struct samples reclaims;
+};
+
+static void done(struct memory *x)
+{
+	buckets_done(&x->allocators);
+	buckets_done(&x->reclaimers);
+	samples_done(&x->reclaims);
+	scope_done(&x->sc);
+}
+
+static uint64_t pages(const struct pair_mark *m)
+{
+	return m->value < MAX_ORDER ? 1ULL << m->value : 0;
+}
+
+static int collect(struct memory *x)
+{
+	struct walk marks = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = EV_BIT(EV_MEMORY) };
+	struct walk spans = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_RECLAIM };
+	const union timeline_row *row;
+	int err;
+
+	while ((row = walk_next(&marks))) {
+		if (row->mark.flags & PAIR_MARK_FREE) {
+			x->frees++;
+			x->free_pages += pages(&row->mark);
+			continue;
+		}
+		x->allocs++;
+		x->alloc_pages += pages(&row->mark);
+		buckets_sum(&x->allocators, row->mark.task, pages(&row->mark));
+	}
+	while ((row = walk_next(&spans))) {
+		uint64_t ns = row->span.end_ns - row->span.start_ns;
+
+		samples_add(&x->reclaims, ns);
+		buckets_add(&x->reclaimers, row->span.task, ns);
+	}
+	err = x->allocators.has_failed || x->reclaims.has_failed ? -ENOMEM : 0;
+	return err ? err : buckets_order(&x->reclaimers);
+}
+
+static int show_reclaimers(const struct memory *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
+
+	buckets_top(&x->reclaimers, false, &top);
+	report_begin_array(r, "reclaim_by_process");
+	for (uint32_t i = 0; i < top.nr; i++) {
+		uint32_t at = (uint32_t)top.entries[i].id;
+
+		report_begin_object(r, NULL);
+		task_report(x->sc.s, r, (uint32_t)x->reclaimers.at[at].key);
+		buckets_report(&x->reclaimers, at, r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int show_allocators(const struct memory *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
+
+	buckets_top(&x->allocators, false, &top);
+	report_begin_array(r, "allocated_by_process");
+	for (uint32_t i = 0; i < top.nr; i++) {
+		const struct bucket *b = &x->allocators.at[top.entries[i].id];
+
+		report_begin_object(r, NULL);
+		task_report(x->sc.s, r, (uint32_t)b->key);
+		report_u64(r, "count", b->count);
+		report_u64(r, "pages", b->sum_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int show(struct memory *x, struct report *r)
+{
+	int err;
+
+	report_string(r, "description",
+	              "pages that come and go, and reclaim by the tasks themselves");
+	report_u64(r, "page_alloc_count", x->allocs);
+	report_u64(r, "page_free_count", x->frees);
+	report_u64(r, "allocated_pages", x->alloc_pages);
+	report_u64(r, "freed_pages", x->free_pages);
+	report_i64(r, "net_allocation", (int64_t)(x->alloc_pages - x->free_pages));
+	report_u64(r, "reclaim_count", x->reclaims.nr);
+	report_u64(r, "reclaim_time_ns", samples_sum(&x->reclaims));
+	samples_report_object(&x->reclaims, r, "reclaim_latency");
+	err = show_reclaimers(x, r);
+	if (!err)
+		err = show_allocators(x, r);
+	report_string(r, "note",
+	              "net_allocation is in pages: one of order 3 counts as 8; reclaim is that of "
+	              "tasks that wanted memory, not of kswapd");
+	return err;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct memory x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_memory_pressure = {
+	.id = "memory_pressure",
+	.name = "Memory Pressure Analysis",
+	.category = "io",
+	.what = "pages that come and go, and who had to reclaim memory for how long",
+	.needs = EV_BIT(EV_MEMORY),
+	.cost = 2,
+	.run = run,
+};

@@ -1,0 +1,141 @@
+/* Steps of suspend and resume in order, and how long each took: from its start to its end, by the step's name. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/buckets.h"
+#include "analyze/figures.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/walk.h"
+#include "base/cleanup.h"
+
+struct power {
+	struct scope sc;
+	struct buckets steps; /* by name */
+	uint64_t *since_ns;   /* by number of the step's bucket; 0 = not begun */
+	uint32_t nr_since;
+};
+
+static void done(struct power *x)
+{
+	buckets_done(&x->steps);
+	free(x->since_ns);
+	scope_done(&x->sc);
+}
+
+/* How long a step took that ends now. */
+static bool took(struct power *x, const struct pair_mark *m, uint64_t *ns)
+{
+	uint32_t i = m->name_id;
+	uint64_t since = i < x->nr_since ? x->since_ns[i] : 0;
+
+	if (m->flags & PAIR_MARK_START || !since)
+		return false;
+	*ns = m->ts_ns - since;
+	return true;
+}
+
+static int note_start(struct power *x, const struct pair_mark *m)
+{
+	uint32_t nr = m->name_id + 1;
+	uint64_t *more;
+
+	if (m->name_id >= x->nr_since) {
+		more = reallocarray(x->since_ns, nr, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		for (uint32_t i = x->nr_since; i < nr; i++)
+			more[i] = 0;
+		x->since_ns = more;
+		x->nr_since = nr;
+	}
+	x->since_ns[m->name_id] = m->flags & PAIR_MARK_START ? m->ts_ns : 0;
+	return 0;
+}
+
+static void show_event(const struct power *x, const struct pair_mark *m, const uint64_t *ns,
+                       struct report *r)
+{
+	report_begin_object(r, NULL);
+	figure_text(r, "action", x->sc.s, m->name_id);
+	report_u64(r, "timestamp", m->ts_ns);
+	report_u64(r, "value", m->value);
+	report_bool(r, "is_start", m->flags & PAIR_MARK_START);
+	if (ns)
+		report_u64(r, "duration_ns", *ns);
+	else
+		report_null(r, "duration_ns");
+	report_end_object(r);
+}
+
+static int show_events(struct power *x, struct report *r, uint64_t *total)
+{
+	struct walk w = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = EV_BIT(EV_SUSPEND) };
+	uint32_t limit = pass_limit(&pass_power_state, x->sc.args);
+	const union timeline_row *row;
+	int err = 0;
+
+	report_begin_array(r, "suspend_resume_events");
+	while (!err && (row = walk_next(&w))) {
+		uint64_t ns;
+		bool has_ended = took(x, &row->mark, &ns);
+
+		if (has_ended)
+			buckets_add(&x->steps, row->mark.name_id, ns);
+		if ((*total)++ < limit)
+			show_event(x, &row->mark, has_ended ? &ns : NULL, r);
+		err = note_start(x, &row->mark);
+	}
+	report_end_array(r);
+	return err ? err : buckets_order(&x->steps);
+}
+
+static int show_steps(const struct power *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_power_state, x->sc.args) };
+
+	buckets_top(&x->steps, false, &top);
+	report_begin_array(r, "by_action");
+	for (uint32_t i = 0; i < top.nr; i++) {
+		uint32_t at = (uint32_t)top.entries[i].id;
+
+		report_begin_object(r, NULL);
+		figure_text(r, "action", x->sc.s, (uint32_t)x->steps.at[at].key);
+		buckets_report(&x->steps, at, r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct power x = { 0 };
+	uint64_t total = 0;
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	report_string(r, "description", "steps of suspend and resume, and how long each took");
+	err = show_events(&x, r, &total);
+	report_u64(r, "suspend_resume_count", total);
+	if (!err)
+		err = show_steps(&x, r);
+	report_string(r, "note",
+	              "events in order of time, the first of them as limited; a step within another "
+	              "is part of both");
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_power_state = {
+	.id = "power_state",
+	.name = "Power State Analysis",
+	.category = "power",
+	.what = "steps of suspend and resume, and how long each took",
+	.needs = EV_BIT(EV_SUSPEND),
+	.cost = 1,
+	.default_limit = 100,
+	.run = run,
+};

@@ -1,0 +1,139 @@
+/* Work items of kernel workers, by function and by worker. A recording that has no addresses tells workers only. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/buckets.h"
+#include "analyze/figures.h"
+#include "analyze/pass.h"
+#include "analyze/passes.h"
+#include "analyze/units.h"
+#include "analyze/walk.h"
+#include "base/cleanup.h"
+
+struct works {
+	struct scope sc;
+	struct buckets functions, workers;
+	uint32_t *names; /* by number of the function's bucket */
+	uint32_t nr_names;
+	uint64_t total, total_ns;
+};
+
+static void done(struct works *x)
+{
+	buckets_done(&x->functions);
+	buckets_done(&x->workers);
+	free(x->names);
+	scope_done(&x->sc);
+}
+
+static int note_name(struct works *x, uint32_t function, uint32_t name_id)
+{
+	uint32_t *more;
+
+	if (function < x->nr_names)
+		return 0;
+	more = reallocarray(x->names, function + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	x->names = more;
+	x->names[x->nr_names++] = name_id;
+	return 0;
+}
+
+static int collect(struct works *x)
+{
+	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_WORK };
+	const union timeline_row *row;
+	int err = 0;
+
+	while (!err && (row = walk_next(&w))) {
+		uint64_t ns = row->span.end_ns - row->span.start_ns;
+		uint32_t function = buckets_add(&x->functions,
+		                                row->span.id ? row->span.id : row->span.name_id,
+		                                ns);
+
+		x->total++;
+		x->total_ns += ns;
+		buckets_add(&x->workers, row->span.task, ns);
+		err = function == BUCKETS_NONE ? -ENOMEM
+		                               : note_name(x, function, row->span.name_id);
+	}
+	if (!err)
+		err = buckets_order(&x->functions);
+	return err ? err : buckets_order(&x->workers);
+}
+
+static void show_function(const struct works *x, uint32_t i, struct report *r)
+{
+	uint64_t address = x->functions.at[i].key;
+
+	/* An id of a text is small, an address of the kernel never is. */
+	if (address > UINT32_MAX)
+		report_id(r, "function", address);
+	else
+		report_null(r, "function");
+	figure_text(r, "name", x->sc.s, x->names[i]);
+}
+
+static int show_part(const struct works *x, const struct buckets *b, const char *key,
+                     struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_workqueue, x->sc.args) };
+
+	buckets_top(b, false, &top);
+	report_begin_array(r, key);
+	for (uint32_t i = 0; i < top.nr; i++) {
+		uint32_t at = (uint32_t)top.entries[i].id;
+
+		report_begin_object(r, NULL);
+		if (b == &x->functions)
+			show_function(x, at, r);
+		else
+			task_report(x->sc.s, r, (uint32_t)b->at[at].key);
+		buckets_report(b, at, r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static int show(const struct works *x, struct report *r)
+{
+	int err;
+
+	report_string(r, "description", "work items of kernel workers, by function and by worker");
+	report_u64(r, "total_works", x->total);
+	report_u64(r, "total_duration_ns", x->total_ns);
+	err = show_part(x, &x->functions, "by_function", r);
+	if (!err)
+		err = show_part(x, &x->workers, "by_worker", r);
+	report_string(r, "note",
+	              "from start to end of an item, sleeps in it included; function is the address "
+	              "in the kernel, null where the recording has none");
+	return err;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	SCOPED(done) struct works x = { 0 };
+	int err = scope_init(&x.sc, s, args, d);
+
+	if (err)
+		return err;
+	err = collect(&x);
+	if (!err)
+		err = show(&x, r);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+const struct pass pass_workqueue = {
+	.id = "workqueue",
+	.name = "Workqueue Analysis",
+	.category = "interrupt",
+	.what = "what kernel workers do, for how long",
+	.needs = EV_BIT(EV_WORK_START) | EV_BIT(EV_WORK_END),
+	.cost = 1,
+	.run = run,
+};
