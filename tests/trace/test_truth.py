@@ -10,7 +10,6 @@ import collections
 import gzip
 import json
 import math
-import os
 import pathlib
 import sys
 import tempfile
@@ -658,7 +657,51 @@ def latencies_are_those_of_the_table(rec):
     same(rec.analyze("correlation")["total_correlations"], len(woken), "correlation")
 
 
+@of_all
+def spans_and_queues_in_analyses(rec):
+    """The analyses add up the rows that were held against the truth above."""
+    answers = rec.analyze("--all")
+    for name, kind, keys in (("irq_analysis", IRQ, ("total_interrupts", None)),
+                             ("softirq_analysis", SOFTIRQ, ("total_events", "total_duration_ns")),
+                             ("ipi_analysis", IPI, ("total_ipis", "total_duration_ns")),
+                             ("workqueue", WORK, ("total_works", "total_duration_ns"))):
+        rows = [row for row in rec.span if row.kind == kind]
+        want = [len(rows), sum(row.end - row.start for row in rows)]
+        if name in answers:
+            same([answers[name][key] for key in keys if key], want[:2 if keys[1] else 1], name)
+        else:
+            assert not rows, name
+    if "irq_analysis" in answers:
+        irqs = sums()
+        for row in rec.span:
+            if row.kind == IRQ:
+                add(irqs, row.name, row.end - row.start)
+        got = sums()
+        for row in answers["irq_analysis"]["top_irqs"]:
+            got[row["handler"]][0] += row["count"]
+            got[row["handler"]][1] += row["total_duration_ns"]
+        same(got, irqs, "interrupts")
+    idle = [row for row in rec.counter if row.kind == CPU_IDLE_STATE]
+    same(answers.get("cpu_idle", {}).get("total_transitions", 0), len(idle), "cpu_idle")
+    queues = sums()
+    for row in rec.dsq:
+        add(queues, row.dsq, row.end - row.start)
+    same({int(row["dsq_id"]): [row["event_count"], row["total_wait_ns"] or 0] for row in answers.get("dsq_summary", {}).get("dsqs", [])},
+         queues, "queues")
+    ends = {(row.end, row.cpu, row.task) for row in rec.slice}
+    counters = sums()
+    for row in rec.pmu:
+        if (row.ts, row.cpu, row.task) in ends:
+            add(counters, row.name, row.value)
+    same({row["name"]: [row["slices"], row["total"]] for row in answers.get("perf_counters", {}).get("counters", [])}, counters, "counters")
+
+
 # Absent by design: what the recording cannot tell, or what nothing was found for.
+UNTOLD = {("discover", "analyzers", "missing"), ("scx_layer_behavior", "layer_filter"), ("dsq_latency", "scheduler_name"),
+          ("dsq_summary", "summary", "scheduler_name"), ("oncpu_slices", "processes", "layer_id"),
+          ("oncpu_slices", "processes", "dsq_id"), ("oncpu_slices", "processes", "dsq_name"), ("oncpu_slices", "by_dsq", "dsq_name"),
+          ("workqueue", "by_function", "function"), ("workqueue", "by_function", "name"),
+          ("softirq_analysis", "by_process", "pid"), ("ipi_analysis", "sent_by_target", "target_cpu")}
 MAY_BE_NULL = {"by", "waker_pid", "waker_comm", "pid_filter", "tid_filter", "kernel", "scheduler", "start_unix_timestamp", "tgid"}
 
 
@@ -677,7 +720,8 @@ def numbers_that_are_null(node, path=()):
 def all_analyses_answer(rec):
     answers = rec.analyze("--all")
     listed = json.loads(rec.ask("SCHEDSCOPE", "analyze", "--list", "--json"))["analyses"]
-    same(sorted(answers), sorted(row["id"] for row in listed if row["applies"]))
+    timelines = {"cpu_timeline", "process_timeline"}  # of one CPU or process, so that none is part of all
+    same(sorted(answers), sorted(row["id"] for row in listed if row["applies"] and row["id"] not in timelines))
     assert all(row["missing"] for row in listed if not row["applies"])
     for name, answer in answers.items():
         same(answer["analysis_type"], name)
@@ -688,6 +732,8 @@ def all_analyses_answer(rec):
 def is_null_for_a_reason(rec, path):
     """Percentiles of no samples; distances without a topology; shares of nothing."""
     text = ".".join(path)
+    if path in UNTOLD or (not rec.wait and path in (("compound_delay", "compound_delay"), ("scx_layer_behavior", "layers", "wait_ns"))):
+        return True
     if "thresholds" in path or "outliers" in path:  # of methods that were not asked for, and of no samples
         return path[-1] in ("std_dev", "mad") or not rec.wait
     has_places = any(cpu["llc"] >= 0 for cpu in rec.info()["cpus"])
