@@ -10,19 +10,16 @@ import collections
 import gzip
 import json
 import math
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import traceback
 
 import tp_model
 from decode import fields
+from recordings import DATA, PERFETTO, TABLES, Recording, recording, states_of
 from wire import num, text
 
-DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests/data"
-PERFETTO = sorted(path.name.removesuffix(".pftrace.gz") for path in (DATA / "perfetto").glob("*.pftrace.gz"))
 WPROF = json.loads((DATA / "wprof/truth-tp.json").read_text())
 WPROF_RAW = json.loads((DATA / "wprof/truth.json").read_text())
 SOFTIRQS = ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"]
@@ -32,118 +29,6 @@ CPU_IDLE_STATE = 1
 GAP_START = 0
 NO_LAYER = 0xffffffff
 CASES = []
-CACHE = {}
-
-TABLES = {
-    "slice": "start end task cpu prio state how",
-    "wait": "waking wakeup end task waker cpu cause flags is_open",
-    "sleep": "start end task state is_open",
-    "migration": "ts task from_cpu to_cpu",
-    "span": "start end kind id name cpu task",
-    "counter": "ts kind cpu value",
-    "mark": "ts kind cpu task",
-    "idle": "start end cpu is_open",
-    "gap": "start end task cpu reason",
-    "dsq": "start end dsq task layer how has_start",
-    "run": "ts dsq layer task cpu",
-    "pmu": "ts name value task cpu",
-    "extent": "start end",
-    "cpu": "cpu busy idle unknown",
-    "breaks": "prev_mismatch running_twice missing_in missing_wakeup double_waking missed_run lost_slices lost_states "
-              "dropped_waits unmatched_spans",
-}
-ROWS = {name: collections.namedtuple(name, words) for name, words in TABLES.items()}
-
-
-def path_of(name):
-    kind = "perfetto" if name in PERFETTO else "wprof"
-    return DATA / kind / f"{name}.{'pftrace' if kind == 'perfetto' else 'pb'}.gz"
-
-
-def value(word, field):
-    if field in ("task", "waker"):
-        return tuple(map(int, word.split(":"))) if word != "-" else None
-    if field == "name":
-        return bytes.fromhex(word[1:]).decode("utf-8", "replace") if word.startswith("x") else word
-    return int(word)
-
-
-class Recording:
-    """The tables, the raw records and the answers of one file."""
-
-    def __init__(self, path):
-        self.path = path
-        self.tables = collections.defaultdict(list)
-        for line in self.ask("TABLE_DUMP").splitlines():
-            name, *words = line.split("\t")
-            kind = ROWS[name]
-            self.tables[name].append(kind(*(value(w, f) for w, f in zip(words, kind._fields))))
-        self.answers = {}
-
-    def ask(self, program, *words):
-        """A program of ours about the file; the main one has its command first."""
-        command = [words[0]] if program == "SCHEDSCOPE" else []
-        words = [os.environ[program], *command, self.path, *words[len(command):]]
-        return subprocess.run(words, capture_output=True, check=True).stdout.decode()
-
-    def __getattr__(self, name):
-        if name not in TABLES:
-            raise AttributeError(name)
-        return self.tables[name]
-
-    def records(self):
-        """What the reader delivers, in the words of read_dump; the last line tells of the file."""
-        if "records" not in self.answers:
-            self.answers["records"] = self.ask("READ_DUMP", "records").splitlines()
-        return self.answers["records"][:-1]
-
-    def info(self):
-        self.records()
-        return json.loads(self.answers["records"][-1])
-
-    def analyze(self, *words):
-        """All analyses, or one, with all rows."""
-        if words not in self.answers:
-            out = self.ask("SCHEDSCOPE", "analyze", *words, "--json", "--limit", "1000000")
-            self.answers[words] = json.loads(out)
-        return self.answers[words]
-
-    def wakes(self, tid):
-        """[(ts, kind)] of switches, wakings, wakeups and ends of a task in the order of time."""
-        if "wakes" not in self.answers:
-            seen = self.answers["wakes"] = collections.defaultdict(list)
-            for line in self.records():
-                kind, _, _, ts, payload = line.split(" ")
-                if kind not in ("SWITCH", "WAKING", "WAKEUP", "EXIT"):
-                    continue
-                raw = bytes.fromhex(payload[:16])
-                tids = [int.from_bytes(raw[i:i + 4], "little") for i in (0, 4)]
-                for i, one in enumerate(tids if kind == "SWITCH" else tids[:1]):
-                    seen[one].append((int(ts), ("OUT" if i == 0 else "IN") if kind == "SWITCH" else kind))
-            for events in seen.values():
-                events.sort()
-        return self.answers["wakes"][tid]
-
-    def wake_set(self, tid):
-        sets = self.answers.setdefault("wake_sets", {})
-        if tid not in sets:
-            sets[tid] = set(self.wakes(tid))
-        return sets[tid]
-
-    def wait_keys(self):
-        """(tid, end, start) of all waits."""
-        if "wait_keys" not in self.answers:
-            self.answers["wait_keys"] = {(row.task[1], row.end, row.waking or row.wakeup) for row in self.wait}
-        return self.answers["wait_keys"]
-
-    def length(self):
-        return self.extent[0].end - self.extent[0].start
-
-
-def recording(name):
-    if name not in CACHE:
-        CACHE[name] = Recording(path_of(name))
-    return CACHE[name]
 
 
 def of_perfetto(function):
@@ -185,18 +70,6 @@ def add(counter, key, number):
 
 def sums():
     return collections.defaultdict(lambda: [0, 0])
-
-
-def states_of(rec):
-    """Rows as trace_processor has them, made from our records."""
-    if "states" not in rec.answers:
-        is_wprof = "wprof" in str(rec.path)
-        is_verbose = "old" in str(rec.path)
-        records = tp_model.parse(rec.records())
-        if is_wprof:  # its ftrace bundles tell of nothing else, and its wakings are never compact
-            records = (r for r in records if r[0] in ("SWITCH", "WAKING"))
-        rec.answers["states"] = tp_model.States(records, is_compact=not is_wprof, is_verbose=is_verbose)
-    return rec.answers["states"]
 
 
 # ---- Perfetto's recorder ----------------------------------------------------------------------------------------
@@ -784,7 +657,51 @@ def latencies_are_those_of_the_table(rec):
     same(rec.analyze("correlation")["total_correlations"], len(woken), "correlation")
 
 
+@of_all
+def spans_and_queues_in_analyses(rec):
+    """The analyses add up the rows that were held against the truth above."""
+    answers = rec.analyze("--all")
+    for name, kind, keys in (("irq_analysis", IRQ, ("total_interrupts", None)),
+                             ("softirq_analysis", SOFTIRQ, ("total_events", "total_duration_ns")),
+                             ("ipi_analysis", IPI, ("total_ipis", "total_duration_ns")),
+                             ("workqueue", WORK, ("total_works", "total_duration_ns"))):
+        rows = [row for row in rec.span if row.kind == kind]
+        want = [len(rows), sum(row.end - row.start for row in rows)]
+        if name in answers:
+            same([answers[name][key] for key in keys if key], want[:2 if keys[1] else 1], name)
+        else:
+            assert not rows, name
+    if "irq_analysis" in answers:
+        irqs = sums()
+        for row in rec.span:
+            if row.kind == IRQ:
+                add(irqs, row.name, row.end - row.start)
+        got = sums()
+        for row in answers["irq_analysis"]["top_irqs"]:
+            got[row["handler"]][0] += row["count"]
+            got[row["handler"]][1] += row["total_duration_ns"]
+        same(got, irqs, "interrupts")
+    idle = [row for row in rec.counter if row.kind == CPU_IDLE_STATE]
+    same(answers.get("cpu_idle", {}).get("total_transitions", 0), len(idle), "cpu_idle")
+    queues = sums()
+    for row in rec.dsq:
+        add(queues, row.dsq, row.end - row.start)
+    same({int(row["dsq_id"]): [row["event_count"], row["total_wait_ns"] or 0] for row in answers.get("dsq_summary", {}).get("dsqs", [])},
+         queues, "queues")
+    ends = {(row.end, row.cpu, row.task) for row in rec.slice}
+    counters = sums()
+    for row in rec.pmu:
+        if (row.ts, row.cpu, row.task) in ends:
+            add(counters, row.name, row.value)
+    same({row["name"]: [row["slices"], row["total"]] for row in answers.get("perf_counters", {}).get("counters", [])}, counters, "counters")
+
+
 # Absent by design: what the recording cannot tell, or what nothing was found for.
+UNTOLD = {("discover", "analyzers", "missing"), ("scx_layer_behavior", "layer_filter"), ("dsq_latency", "scheduler_name"),
+          ("dsq_summary", "summary", "scheduler_name"), ("oncpu_slices", "processes", "layer_id"),
+          ("oncpu_slices", "processes", "dsq_id"), ("oncpu_slices", "processes", "dsq_name"), ("oncpu_slices", "by_dsq", "dsq_name"),
+          ("workqueue", "by_function", "function"), ("workqueue", "by_function", "name"),
+          ("softirq_analysis", "by_process", "pid"), ("ipi_analysis", "sent_by_target", "target_cpu")}
 MAY_BE_NULL = {"by", "waker_pid", "waker_comm", "pid_filter", "tid_filter", "kernel", "scheduler", "start_unix_timestamp", "tgid"}
 
 
@@ -803,7 +720,8 @@ def numbers_that_are_null(node, path=()):
 def all_analyses_answer(rec):
     answers = rec.analyze("--all")
     listed = json.loads(rec.ask("SCHEDSCOPE", "analyze", "--list", "--json"))["analyses"]
-    same(sorted(answers), sorted(row["id"] for row in listed if row["applies"]))
+    timelines = {"cpu_timeline", "process_timeline"}  # of one CPU or process, so that none is part of all
+    same(sorted(answers), sorted(row["id"] for row in listed if row["applies"] and row["id"] not in timelines))
     assert all(row["missing"] for row in listed if not row["applies"])
     for name, answer in answers.items():
         same(answer["analysis_type"], name)
@@ -814,6 +732,8 @@ def all_analyses_answer(rec):
 def is_null_for_a_reason(rec, path):
     """Percentiles of no samples; distances without a topology; shares of nothing."""
     text = ".".join(path)
+    if path in UNTOLD or (not rec.wait and path in (("compound_delay", "compound_delay"), ("scx_layer_behavior", "layers", "wait_ns"))):
+        return True
     if "thresholds" in path or "outliers" in path:  # of methods that were not asked for, and of no samples
         return path[-1] in ("std_dev", "mad") or not rec.wait
     has_places = any(cpu["llc"] >= 0 for cpu in rec.info()["cpus"])
