@@ -26,6 +26,7 @@ struct recording {
 	struct trace_info *info;
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
+	struct source_symbol *symbols;
 	struct source_facts facts;
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
@@ -46,6 +47,7 @@ void recording_close(struct recording *r)
 	free(r->events);
 	free(r->categories);
 	free(r->damage);
+	free(r->symbols);
 	free(r->name);
 	free(r);
 }
@@ -112,6 +114,21 @@ static struct source_count *copy_counts(const struct trace_count *from, size_t n
 	for (size_t i = 0; to && i < nr; i++)
 		to[i] = (struct source_count){ from[i].name, from[i].count };
 	return to;
+}
+
+static int copy_symbols(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+
+	r->symbols = calloc(info->nr_symbols ? info->nr_symbols : 1, sizeof(*r->symbols));
+	if (!r->symbols)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_symbols; i++)
+		r->symbols[i] = (struct source_symbol){ info->symbols[i].value,
+			                                info->symbols[i].name };
+	r->facts.symbols = r->symbols;
+	r->facts.nr_symbols = info->nr_symbols;
+	return 0;
 }
 
 /* Where the CPUs sit, if the file tells. */
@@ -186,7 +203,7 @@ static int fill_facts(struct recording *r)
 	f->nr_damage = info->nr_damage;
 	f->pmu_names = info->pmu_names;
 	f->nr_pmu_names = info->nr_pmu_names;
-	return place_cpus(r);
+	return copy_symbols(r) ? -ENOMEM : place_cpus(r);
 }
 
 static int finish(struct recording *r)
