@@ -9,6 +9,7 @@
 #include "cli/trace_args.h"
 #include "render/report_json.h"
 #include "render/report_text.h"
+#include "render/summary_text.h"
 
 struct analyze_args {
 	struct trace_args rows;
@@ -114,11 +115,21 @@ static void list_text(const struct analyzer *a)
 	}
 }
 
+/* The summary alone is a screen; among others it may be as long as it likes. */
+static int print(const struct pass *p, const struct report_node *root, bool is_alone)
+{
+	struct summary_text_cfg screen = { .width = trace_args_width(),
+		                           .height = is_alone ? trace_args_height() : 0,
+		                           .is_utf8 = trace_args_is_utf8() };
+	struct report_text_cfg cfg = { .width = screen.width, .is_utf8 = screen.is_utf8 };
+
+	return p == &pass_summary ? summary_text(root, &screen, stdout)
+	                          : report_text(root, &cfg, stdout);
+}
+
 static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 {
 	SCOPED(scoped_report) struct report *r = NULL;
-	struct report_text_cfg cfg = { .width = trace_args_width(),
-		                       .is_utf8 = trace_args_is_utf8() };
 	int err = pass_run(p, a->s, &a->pass, a->d, &r);
 
 	if (err)
@@ -129,7 +140,7 @@ static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 	}
 	if (is_titled)
 		printf("== %s: %s\n\n", p->id, p->what);
-	err = report_text(report_root(r), &cfg, stdout);
+	err = print(p, report_root(r), !is_titled);
 	if (is_titled)
 		printf("\n");
 	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;

@@ -98,6 +98,15 @@ size_t trace_args_width(void)
 	return size.ws_col;
 }
 
+size_t trace_args_height(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_row;
+}
+
 bool trace_args_is_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
