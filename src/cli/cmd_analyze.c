@@ -95,23 +95,37 @@ static void list_json(struct analyzer *a)
 	jw_end_array(&a->json);
 }
 
-static void list_text(const struct analyzer *a)
+static void list_one(const struct analyzer *a, const struct pass *p)
 {
-	const char *category = "";
 	char missing[160];
 
-	for (size_t i = 0; i < nr_passes; i++) {
-		const struct pass *p = passes[i];
+	printf("  %-24s %s\n", p->id, p->what);
+	if (a->s && !pass_applies(p, a->s))
+		printf("  %-24s - %s, which the trace does not have\n", "",
+		       pass_missing(p, a->s, missing, sizeof(missing)));
+}
 
-		if (!is_listed(a, p))
+static bool is_first_of_category(const struct analyzer *a, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_listed(a, passes[i]) &&
+		    !strcmp(passes[i]->category, passes[index]->category))
+			return false;
+	return is_listed(a, passes[index]);
+}
+
+static void list_text(const struct analyzer *a)
+{
+	const char *blank = "";
+
+	for (size_t i = 0; i < nr_passes; i++) {
+		if (!is_first_of_category(a, i))
 			continue;
-		if (strcmp(category, p->category))
-			printf("%s%s:\n", *category ? "\n" : "", p->category);
-		category = p->category;
-		printf("  %-26s %s\n", p->id, p->what);
-		if (a->s && !pass_applies(p, a->s))
-			printf("  %-26s - %s\n", "",
-			       pass_missing(p, a->s, missing, sizeof(missing)));
+		printf("%s%s:\n", blank, passes[i]->category);
+		for (size_t k = i; k < nr_passes; k++)
+			if (!strcmp(passes[k]->category, passes[i]->category))
+				list_one(a, passes[k]);
+		blank = "\n";
 	}
 }
 

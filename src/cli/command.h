@@ -21,6 +21,7 @@ extern const struct opt_command cmd_analyze;
 extern const struct opt_command cmd_diff;
 extern const struct opt_command cmd_doctor;
 extern const struct opt_command cmd_explain;
+extern const struct opt_command cmd_export;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
