@@ -11,6 +11,8 @@
 #include "render/report_text.h"
 #include "render/summary_text.h"
 
+#define MAX_CHOSEN 64
+
 struct analyze_args {
 	struct trace_args rows;
 	bool wants_list;
@@ -59,6 +61,8 @@ struct analyzer {
 	const struct analyze_args *args;
 	const struct source *s; /* NULL without a file */
 	struct pass_args pass;
+	const struct pass *chosen[MAX_CHOSEN];
+	size_t nr;
 	struct json_writer json;
 	struct diag *d;
 };
@@ -157,7 +161,7 @@ static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 	err = print(p, report_root(r), !is_titled);
 	if (is_titled)
 		printf("\n");
-	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+	return cli_written(err, a->d);
 }
 
 static int show_all(struct analyzer *a)
@@ -170,28 +174,27 @@ static int show_all(struct analyzer *a)
 	return err;
 }
 
-static int find_passes(const struct opt_list *words, const struct pass **out, struct diag *d)
+static int find_passes(const struct opt_list *words, struct analyzer *a)
 {
 	for (size_t i = 1; i < words->nr; i++) {
-		out[i - 1] = pass_find(words->items[i]);
-		if (!out[i - 1])
-			return diag_set(d, -EINVAL, "see 'schedscope analyze --list'",
+		const struct pass *p = pass_find(words->items[i]);
+
+		if (!p)
+			return diag_set(a->d, -EINVAL, "see 'schedscope analyze --list'",
 			                "'%.64s' is no analysis", words->items[i]);
+		if (a->nr == MAX_CHOSEN)
+			return diag_set(a->d, -EINVAL, "use --all", "too many analyses");
+		a->chosen[a->nr++] = p;
 	}
 	return 0;
 }
 
-static int answer(struct analyzer *a, const struct opt_list *words)
+static int answer(struct analyzer *a)
 {
-	const struct pass *chosen[64];
-	size_t nr = words->nr ? words->nr - 1 : 0;
+	size_t nr = a->nr;
 	bool is_many = a->args->wants_all || nr > 1;
 	int err = 0;
 
-	if (nr > sizeof(chosen) / sizeof(chosen[0]))
-		return diag_set(a->d, -E2BIG, "use --all", "too many analyses");
-	if (find_passes(words, chosen, a->d))
-		return -EINVAL;
 	jw_init(&a->json, stdout, true);
 	if (a->args->is_json && (is_many || a->args->wants_list))
 		jw_begin_object(&a->json, NULL);
@@ -204,13 +207,13 @@ static int answer(struct analyzer *a, const struct opt_list *words)
 	else if (nr == 0)
 		err = show(a, &pass_summary, false);
 	for (size_t i = 0; i < nr && !err && !a->args->wants_all && !a->args->wants_list; i++)
-		err = show(a, chosen[i], is_many);
+		err = show(a, a->chosen[i], is_many);
 	if (err)
 		return err;
 	if (a->args->is_json && (is_many || a->args->wants_list))
 		jw_end_object(&a->json);
 	err = a->args->is_json ? jw_finish(&a->json) : 0;
-	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+	return cli_written(err, a->d);
 }
 
 static int run_args(const struct opt_command *self, const struct analyze_args *args,
@@ -224,6 +227,8 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		diag_set(&d, -EINVAL, NULL, "which file?");
 		return cli_usage_error(self, &d);
 	}
+	if (find_passes(words, &a))
+		return cli_usage_error(self, &d);
 	if (words->nr) {
 		if (trace_args_open(words->items[0], &d, &rec))
 			return cli_fail(&d);
@@ -235,7 +240,7 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		a.pass.category = args->category;
 		a.pass.layer = args->has_layer ? (uint32_t)args->layer : EV_NO_LAYER;
 	}
-	return answer(&a, words) ? cli_fail(&d) : CLI_OK;
+	return answer(&a) ? cli_fail(&d) : CLI_OK;
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)

@@ -40,6 +40,9 @@ MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
 /* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
 bool cli_is_reader_gone(void);
 
+/* What became of a result on stdout: 0 also where nobody reads it any more, else err with a sentence. */
+MUST_USE int cli_written(int err, struct diag *d);
+
 /*
  * opt_parse() for commands. False means that all is done, be it --help or a usage error: return
  * *exit_code. After true, opt_result_done(out) is the caller's.
