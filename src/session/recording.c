@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/event_fields.h"
 #include "base/cleanup.h"
 #include "model/allowed.h"
 #include "model/event_log.h"
@@ -184,8 +185,8 @@ static int fill_facts(struct recording *r)
 	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
 	             f->scheduler;
 	f->bytes = info->nr_bytes;
-	for (unsigned int kind = 0; kind < EV_TASK_INFO; kind++) /* those after it tell of others */
-		f->nr_events += f->kinds[kind];
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		f->nr_events += event_type_name(kind) ? f->kinds[kind] : 0;
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		f->nr_cpus += info->cpus[i].nr_events > 0;
 	if (!f->nr_cpus)
