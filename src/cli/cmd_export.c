@@ -74,7 +74,7 @@ static int add(struct export *e, const struct pass *p, struct diag *d)
 	return 0;
 }
 
-/* By name, or all that apply. */
+/* By name, or all that apply and need not be told which CPU or task. */
 static int choose(struct export *e, const struct opt_list *words, struct diag *d)
 {
 	int err = 0;
@@ -94,7 +94,7 @@ static int choose_all(struct export *e, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; i < nr_passes && !err; i++)
-		if (pass_applies(passes[i], e->s))
+		if (!passes[i]->is_single && pass_applies(passes[i], e->s))
 			err = add(e, passes[i], d);
 	return err;
 }

@@ -152,6 +152,10 @@ def filters_hold_for_the_summary_too():
     assert cpus == [(0, 100.0, 0.0), (1, 0.0, 100.0)], cpus
 
 
+# Those that must be told which CPU or task.
+SINGLE = {"cpu_timeline": ("--cpu", "0"), "process_timeline": ("--tid", "200")}
+
+
 @case
 def analyses_can_be_listed_chosen_and_all_be_run():
     ids = [a["id"] for a in as_json("analyze", "--list", "--json")["analyses"]]
@@ -159,19 +163,19 @@ def analyses_can_be_listed_chosen_and_all_be_run():
     for name in ids:
         assert f"\n  {name} " in "\n" + succeed("analyze", "--list"), name
     every = as_json("analyze", FILE, "--all", "--json")
-    assert list(every) == as_json("analyze", FILE, "--json")["applicable_analyses"]
+    assert list(every) == [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
     two = as_json("analyze", FILE, "wakeup_latency", "cpu_utilization", "--json")
     assert list(two) == ["wakeup_latency", "cpu_utilization"]
     assert two["wakeup_latency"]["histogram"] == [
         {"at_least_ns": 10 * MS, "below_ns": 20 * MS, "count": 1}], two["wakeup_latency"]
     listed = as_json("analyze", "--list", FILE, "--json")["analyses"]
-    assert {a["id"] for a in listed if a["applies"]} == set(every)
+    assert {a["id"] for a in listed if a["applies"]} == set(every) | set(SINGLE)
 
 
 @case
 def every_analysis_has_a_text_that_fits_80_columns():
     for name in as_json("analyze", FILE, "--json")["applicable_analyses"]:
-        lines = on_terminal(24, 80, "analyze", FILE, name)
+        lines = on_terminal(24, 80, "analyze", FILE, name, *SINGLE.get(name, ()))
         assert lines, name
         long = [line for line in lines if len(line) > 80 and "no room for" not in line]
         assert not long, (name, long)
@@ -218,7 +222,7 @@ def an_export_has_everything():
     assert (j["trace_id"], j["time_range"]) == ("late", [BOOT, BOOT + 20 * MS])
     assert (j["num_cpus"], j["num_processes"], j["total_events"], j["is_scx_trace"]) == (2, 3, 7, False)
     assert j["export_timestamp"] > 1_700_000_000
-    assert list(j)[7:] == as_json("analyze", FILE, "--json")["applicable_analyses"]
+    assert list(j)[7:] == [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
     assert j["cpu_utilization"] == as_json("analyze", FILE, "cpu_utilization", "--json")
     assert list(as_json("export", FILE, "bottlenecks", "wakeup_latency", "bottlenecks"))[7:] == [
         "scheduling_bottlenecks", "wakeup_latency"]
