@@ -15,6 +15,7 @@ import sys
 import tempfile
 import termios
 import traceback
+import xml.etree.ElementTree
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
@@ -204,7 +205,10 @@ def a_wait_is_explained():
     picture = os.path.join(FOLDER.name, "why.svg")
     succeed("explain", FILE, "-n", "1", "--svg", picture)
     svg = pathlib.Path(picture).read_text()
-    assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and "web (200)" in svg
+    words = [e.text for e in xml.etree.ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
+    assert words[0] == "web waited 10.0ms for CPU 0", words
+    for part in ("web (200)", "waits 10.0ms", "CPU 0 meanwhile", "hog 10.0ms"):
+        assert part in words, words
     assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
 
 
