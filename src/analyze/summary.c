@@ -102,8 +102,11 @@ static int show_busiest(const struct scope *sc, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
+/* Who woke it, or took its CPU; nobody where an interrupt woke it. */
 static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
 {
+	uint32_t by = w->cause == PAIR_PREEMPTED ? w->waker : latency_waker(w);
+
 	report_begin_object(r, NULL);
 	report_string(r, "comm", source_comm(s, w->task));
 	report_u64(r, "tid", source_tid(s, w->task));
@@ -111,7 +114,7 @@ static void show_wait(const struct source *s, const struct pair_wait *w, struct 
 	report_string(r, "cause", latency_cause(w));
 	report_u64(r, "cpu", w->cpu);
 	report_u64(r, "after_start_ns", latency_start_ns(w) - s->start_ns);
-	report_string(r, "by", w->waker == TASKS_NONE ? NULL : source_comm(s, w->waker));
+	report_string(r, "by", by == TASKS_NONE ? NULL : source_comm(s, by));
 	report_end_object(r);
 }
 

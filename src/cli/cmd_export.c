@@ -200,7 +200,7 @@ const struct opt_command cmd_export = {
 	.description =
 		"Writes facts about the trace (trace_id, time_range, num_cpus, num_processes, total_events, is_scx_trace, "
 		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, every "
-		"analysis that applies is there. The file appears as a whole or not at all.",
+		"analysis that applies and is not about one CPU or task is there. The file appears as a whole or not at all.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

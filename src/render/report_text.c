@@ -9,16 +9,17 @@
 #include "render/report_value.h"
 #include "render/table.h"
 
-#define VALUE_BYTES 192
-#define TITLE_BYTES 128
-#define LIST_BYTES  4096 /* of a list in one cell; what does not fit is cut */
-#define MEM_BYTES   ((size_t)256 << 20)
-#define NAME_WIDTH  30
-#define BAR_WIDTH   40
-#define MAX_DEPTH   8
-#define STEP        2 /* columns that each level is moved to the right */
-#define MAX_NESTED  2 /* lists in the rows of a list */
-#define MIN_WRAP    20
+#define VALUE_BYTES  192
+#define TITLE_BYTES  128
+#define LIST_BYTES   4096 /* of a list in one cell; what does not fit is cut */
+#define MEM_BYTES    ((size_t)256 << 20)
+#define NAME_WIDTH   30
+#define BAR_WIDTH    40
+#define MAX_DEPTH    8
+#define STEP         2 /* columns that each level is moved to the right */
+#define MAX_NESTED   2 /* lists in the rows of a list */
+#define MIN_WRAP     20
+#define EVENT_FIELDS "fields"
 
 struct text {
 	const struct report_text_cfg *cfg;
@@ -30,6 +31,7 @@ struct text {
 struct column {
 	const char *outer; /* NULL = the row itself */
 	const char *key;
+	bool is_tagged; /* the key wherever in the row it is; NULL: what the row is called */
 };
 
 /* A list as a table; lists within its rows are tables of their own, whose rows stand below the row they belong to. */
@@ -58,7 +60,8 @@ static char *list_cell(const struct report_node *node, char *buf, size_t size)
 	for (const struct report_node *at = node->first; at && used + 3 < size; at = at->next) {
 		int len = snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 		                   report_is_scalar(at)
-		                           ? report_value(at, NULL, value, sizeof(value))
+		                           ? report_value(at, (struct report_place){ 0 }, value,
+		                                          sizeof(value))
 		                           : "...");
 
 		used += len > 0 ? (size_t)len : 0;
@@ -66,28 +69,87 @@ static char *list_cell(const struct report_node *node, char *buf, size_t size)
 	return buf;
 }
 
+/* The innermost object of a row that is called by what it is: {"Woken": {...}}. NULL for another row. */
+static const struct report_node *tagged(const struct report_node *row)
+{
+	const struct report_node *at = NULL, *found = row->nr == 1 ? row->first : NULL;
+
+	if (!found)
+		found = report_at(row, "event_type");
+	while (found && found->type == REPORT_OBJECT) {
+		at = found;
+		found = found->nr == 1 && found->first->type == REPORT_OBJECT ? found->first : NULL;
+	}
+	return at;
+}
+
 static const struct report_node *cell_of(const struct report_node *row, const struct column *c)
 {
-	const struct report_node *at = row;
+	const struct report_node *at = row, *inner = c->is_tagged ? tagged(row) : NULL;
 
+	if (c->is_tagged && !c->key)
+		return NULL;
+	if (inner && (at = report_at(inner, c->key)))
+		return at;
+	at = row;
 	if (c->outer)
 		at = report_at(row, c->outer);
 	return at && at->type == REPORT_OBJECT ? report_at(at, c->key) : NULL;
 }
 
-/* The columns are what the first row has; rows inside rows are shown below, not as columns. */
-static void find_columns(const struct report_node *first, struct listing *l)
+static void add_tagged(struct listing *l, const char *key)
 {
-	for (const struct report_node *at = first->first; at; at = at->next) {
-		if (at->type == REPORT_OBJECT) {
-			for (const struct report_node *in = at->first;
-			     in && l->nr_cols < TABLE_MAX_COLS; in = in->next)
-				if (report_is_scalar(in))
-					l->cols[l->nr_cols++] = (struct column){ at->key, in->key };
-		} else if (!report_is_rows(at) && l->nr_cols < TABLE_MAX_COLS) {
-			l->cols[l->nr_cols++] = (struct column){ NULL, at->key };
-		}
+	for (uint32_t i = 0; i < l->nr_cols; i++)
+		if (l->cols[i].key && !strcmp(l->cols[i].key, key))
+			return;
+	if (l->nr_cols < TABLE_MAX_COLS)
+		l->cols[l->nr_cols++] = (struct column){ .key = key, .is_tagged = true };
+}
+
+/* Rows of several kinds: when, what, and whatever any of them has. */
+static void find_tagged(const struct report_node *list, struct listing *l)
+{
+	add_tagged(l, "timestamp");
+	l->cols[l->nr_cols++] = (struct column){ .is_tagged = true };
+	for (const struct report_node *row = list->first; row; row = row->next) {
+		const struct report_node *inner = tagged(row);
+
+		for (const struct report_node *at = inner ? inner->first : NULL; at; at = at->next)
+			if (report_is_scalar(at))
+				add_tagged(l, at->key);
 	}
+}
+
+static void add_plain(struct listing *l, const char *outer, const char *key)
+{
+	bool is_event = outer && !strcmp(outer, EVENT_FIELDS);
+
+	for (uint32_t i = 0; i < l->nr_cols; i++) {
+		const char *other = l->cols[i].outer;
+
+		/* What an event has of its own may be the same as what all events have. */
+		if (!strcmp(l->cols[i].key, key) &&
+		    (outer == other || (outer && other && !strcmp(outer, other)) ||
+		     (is_event && !other)))
+			return;
+	}
+	if (l->nr_cols < TABLE_MAX_COLS)
+		l->cols[l->nr_cols++] = (struct column){ .outer = outer, .key = key };
+}
+
+/* The columns are what any row has; rows inside rows are shown below, not as columns. */
+static void find_columns(const struct report_node *list, struct listing *l)
+{
+	for (const struct report_node *row = list->first; row; row = row->next)
+		for (const struct report_node *at = row->first; at; at = at->next) {
+			if (at->type == REPORT_OBJECT) {
+				for (const struct report_node *in = at->first; in; in = in->next)
+					if (report_is_scalar(in))
+						add_plain(l, at->key, in->key);
+			} else if (!report_is_rows(at)) {
+				add_plain(l, NULL, at->key);
+			}
+		}
 }
 
 /* A value of the column that is known, as that tells what they all are. */
@@ -107,12 +169,13 @@ static const struct report_node *sample_of(const struct report_node *list, const
 
 static void add_column(struct listing *l, const struct report_node *list, const struct column *c)
 {
-	const struct report_node *sample = sample_of(list, c);
+	const struct report_node *sample = c->key ? sample_of(list, c) : NULL;
 	bool has_unit = report_is_number(sample) && !report_is_moment(c->key);
 	char outer[TITLE_BYTES] = "", name[TITLE_BYTES], all[2 * TITLE_BYTES];
 
-	report_title(c->key, has_unit, name, sizeof(name));
-	if (c->outer && strcmp(c->outer, "fields")) /* of an event: the names say enough */
+	report_title(c->key ? c->key : "event", has_unit, name, sizeof(name));
+	/* Of these the names within say enough. */
+	if (c->outer && strcmp(c->outer, EVENT_FIELDS) && strcmp(c->outer, "percentiles"))
 		report_title(c->outer, false, outer, sizeof(outer));
 	snprintf(all, sizeof(all), "%s%s%s", outer, outer[0] ? " " : "", name);
 	if (report_is_number(sample))
@@ -168,12 +231,17 @@ static void add_row(struct text *t, struct listing *l, const struct report_node 
 	for (uint32_t i = 0; i < l->nr_cols; i++) {
 		const struct report_node *cell = cell_of(row, &l->cols[i]);
 
-		if (!cell)
+		if (l->cols[i].is_tagged && !l->cols[i].key)
+			table_cell(&l->table, "%s", tagged(row) ? tagged(row)->key : "-");
+		else if (!cell)
 			table_cell(&l->table, "-");
 		else if (cell->type == REPORT_ARRAY)
 			table_cell(&l->table, "%s", list_cell(cell, all, sizeof(all)));
 		else
-			table_cell(&l->table, "%s", report_value(cell, row, value, sizeof(value)));
+			table_cell(&l->table, "%s",
+			           report_value(cell,
+			                        (struct report_place){ row, l->cols[i].outer },
+			                        value, sizeof(value)));
 	}
 	if (l->has_bars)
 		add_bar(t, &l->table, row, most);
@@ -185,7 +253,10 @@ static void begin_listing(struct text *t, struct listing *l, const struct report
 	*l = (struct listing){ .has_bars = like->key && !strcmp(like->key, "histogram") };
 	table_init(&l->table, t->mem);
 	l->table.wraps_titles = true;
-	find_columns(like->first, l);
+	if (tagged(like->first))
+		find_tagged(like, l);
+	else
+		find_columns(like, l);
 	if (l->has_bars && l->nr_cols == TABLE_MAX_COLS)
 		l->nr_cols--;
 	for (uint32_t i = 0; i < l->nr_cols; i++)
@@ -316,13 +387,13 @@ static void print_pair(struct text *t, const char *indent, const char *name, cha
 	fprintf(t->out, "%s\n", value);
 }
 
-static void print_scalar(struct text *t, const struct report_node *node,
-                         const struct report_node *in, const char *indent)
+static void print_scalar(struct text *t, const struct report_node *node, struct report_place place,
+                         const char *indent)
 {
 	char value[LIST_BYTES], clean[LIST_BYTES], name[TITLE_BYTES];
 	bool has_unit = report_is_number(node) && !report_is_moment(node->key);
 
-	report_value(node, in, value, sizeof(value));
+	report_value(node, place, value, sizeof(value));
 	print_pair(t, indent, report_title(node->key, has_unit, name, sizeof(name)),
 	           text_printable(clean, sizeof(clean), value, sizeof(value)));
 }
@@ -342,38 +413,40 @@ static int print_list(struct text *t, const struct report_node *node, int depth)
 	return 0;
 }
 
-static int print_object(struct text *t, const struct report_node *node,
-                        const struct report_node *in, int depth);
+static int print_object(struct text *t, const struct report_node *node, struct report_place place,
+                        int depth);
 
-static int print_member(struct text *t, const struct report_node *node,
-                        const struct report_node *in, int depth)
+static int print_member(struct text *t, const struct report_node *node, struct report_place place,
+                        int depth)
 {
 	char name[TITLE_BYTES];
 
 	if (report_is_scalar(node)) {
-		print_scalar(t, node, in, indent_of(depth));
+		print_scalar(t, node, place, indent_of(depth));
 		return 0;
 	}
 	if (node->type == REPORT_ARRAY)
 		return print_list(t, node, depth);
 	fprintf(t->out, "%s%s:\n", indent_of(depth),
 	        report_title(node->key, false, name, sizeof(name)));
-	return print_object(t, node, in, depth + 1);
+	return print_object(t, node, place, depth + 1);
 }
 
-/* Single values first, then what is large. in is the nearest object that says what is measured. */
-static int print_object(struct text *t, const struct report_node *node,
-                        const struct report_node *in, int depth)
+/* Single values first, then what is large. */
+static int print_object(struct text *t, const struct report_node *node, struct report_place place,
+                        int depth)
 {
 	int err = 0;
 
-	in = report_at(node, "metric") ? node : in;
+	if (report_at(node, "metric"))
+		place.measured = node;
+	place.of = node->key;
 	for (const struct report_node *at = node->first; at && !err; at = at->next)
 		if (!report_is_rows(at))
-			err = print_member(t, at, in, depth);
+			err = print_member(t, at, place, depth);
 	for (const struct report_node *at = node->first; at && !err; at = at->next)
 		if (report_is_rows(at))
-			err = print_member(t, at, in, depth);
+			err = print_member(t, at, place, depth);
 	return err;
 }
 
@@ -385,7 +458,7 @@ int report_text(const struct report_node *root, const struct report_text_cfg *cf
 
 	if (!mem)
 		return -ENOMEM;
-	err = print_object(&t, root, NULL, 0);
+	err = print_object(&t, root, (struct report_place){ 0 }, 0);
 	if (!err && ferror(out))
 		err = -EIO;
 	return err;

@@ -2,10 +2,10 @@
  * render/report_text — an analysis's report for people: lines of names and values, tables where there are lists.
  *
  * Members of an object stand one per line, long ones go on below themselves; an array of objects is a table whose
- * columns are the keys of the first; members of objects inside rows are columns of their own, and lists inside rows
- * stand below their row. Columns that do not fit into the width are left out and named below the table. A list called
- * "histogram" gets bars, by its column "count". Units are those of render/report_value. All text is made safe for a
- * terminal.
+ * columns are the keys of its rows. A row that is called by what it is ({"Woken": {...}}) has a column for that;
+ * members of objects inside rows are columns of their own, and lists inside rows stand below their row. Columns that do
+ * not fit into the width are left out and named below the table. A list called "histogram" gets bars, by its column
+ * "count". Units are those of render/report_value. All text is made safe for a terminal.
  */
 #pragma once
 

@@ -17,6 +17,8 @@ static bool ends_with(const char *s, const char *end)
 
 bool report_is_moment(const char *key)
 {
+	if (key && (!strcmp(key, "start_time_ns") || !strcmp(key, "end_time_ns")))
+		return true;
 	return key && (ends_with(key, "timestamp") || ends_with(key, "_ts") ||
 	               ends_with(key, "at_ns") || ends_with(key, "from_ns") ||
 	               ends_with(key, "to_ns") || ends_with(key, "time_ns_abs"));
@@ -58,13 +60,31 @@ static bool is_measure(const char *key)
 	return false;
 }
 
-static bool is_time(const struct report_node *node, const struct report_node *in)
+/* Of an object with percentiles: whether it is named for a time. */
+static bool is_time_name(const char *name)
 {
-	const struct report_node *metric;
+	return name &&
+	       (strstr(name, "latency") || strstr(name, "delay") || strstr(name, "duration") ||
+	        ends_with(name, "_ns") || ends_with(name, "percentiles"));
+}
+
+static bool is_percentile(const char *key)
+{
+	static const char *const keys[] = { "min", "max", "mean", "median", "p95", "p99", "p999" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+static bool is_time(const struct report_node *node, struct report_place place)
+{
+	const struct report_node *in = place.measured, *metric;
 
 	if (!node->key || node->is_id || report_is_moment(node->key))
 		return false;
-	if (ends_with(node->key, "_ns"))
+	if (ends_with(node->key, "_ns") || (is_percentile(node->key) && is_time_name(place.of)))
 		return true;
 	metric = in && is_measure(node->key) ? report_at(in, "metric") : NULL;
 	return metric && metric->type == REPORT_STRING && ends_with(metric->text, "_ns");
@@ -80,7 +100,7 @@ static void show_time(double ns, char *buf, size_t size)
 	              (uint64_t)((is_negative ? -ns : ns) + 0.5));
 }
 
-char *report_value(const struct report_node *node, const struct report_node *in, char *buf,
+char *report_value(const struct report_node *node, struct report_place place, char *buf,
                    size_t size)
 {
 	switch (node->type) {
@@ -93,7 +113,7 @@ char *report_value(const struct report_node *node, const struct report_node *in,
 	case REPORT_U64:
 		if (node->is_id && node->u64 & HIGH_BIT)
 			snprintf(buf, size, "0x%" PRIx64, node->u64);
-		else if (is_time(node, in))
+		else if (is_time(node, place))
 			text_duration(buf, size, node->u64);
 		else
 			snprintf(buf, size, "%" PRIu64, node->u64);
@@ -102,7 +122,7 @@ char *report_value(const struct report_node *node, const struct report_node *in,
 		snprintf(buf, size, "%" PRId64, node->i64);
 		break;
 	case REPORT_DOUBLE:
-		if (is_time(node, in) && node->f > -1e18 && node->f < 1e18)
+		if (is_time(node, place) && node->f > -1e18 && node->f < 1e18)
 			show_time(node->f, buf, size);
 		else
 			snprintf(buf, size, "%.*f%s", node->decimals, node->f,

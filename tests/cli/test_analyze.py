@@ -15,6 +15,7 @@ import sys
 import tempfile
 import termios
 import traceback
+import xml.etree.ElementTree
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
@@ -23,6 +24,7 @@ from encode import BOOT, own  # noqa: E402
 from scenarios import Scenario, Task  # noqa: E402
 
 MS = 1_000_000
+SINGLE = {"cpu_timeline": ["--cpu", "0"], "process_timeline": ["--pid", "100"]}  # want one to be named
 CASES = []
 FOLDER = tempfile.TemporaryDirectory()
 FILE = os.path.join(FOLDER.name, "late.pftrace")
@@ -97,6 +99,11 @@ def on_terminal(rows, columns, *args):
     return data.decode().replace("\r\n", "\n").splitlines()
 
 
+def applicable():
+    """What applies to the trace without more being asked for."""
+    return [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
+
+
 @case
 def the_summary_is_one_screen():
     text = succeed("analyze", FILE)
@@ -152,10 +159,6 @@ def filters_hold_for_the_summary_too():
     assert cpus == [(0, 100.0, 0.0), (1, 0.0, 100.0)], cpus
 
 
-# Those that must be told which CPU or task.
-SINGLE = {"cpu_timeline": ("--cpu", "0"), "process_timeline": ("--tid", "200")}
-
-
 @case
 def analyses_can_be_listed_chosen_and_all_be_run():
     ids = [a["id"] for a in as_json("analyze", "--list", "--json")["analyses"]]
@@ -163,19 +166,19 @@ def analyses_can_be_listed_chosen_and_all_be_run():
     for name in ids:
         assert f"\n  {name} " in "\n" + succeed("analyze", "--list"), name
     every = as_json("analyze", FILE, "--all", "--json")
-    assert list(every) == [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
+    assert list(every) == applicable(), list(every)
     two = as_json("analyze", FILE, "wakeup_latency", "cpu_utilization", "--json")
     assert list(two) == ["wakeup_latency", "cpu_utilization"]
     assert two["wakeup_latency"]["histogram"] == [
         {"at_least_ns": 10 * MS, "below_ns": 20 * MS, "count": 1}], two["wakeup_latency"]
     listed = as_json("analyze", "--list", FILE, "--json")["analyses"]
-    assert {a["id"] for a in listed if a["applies"]} == set(every) | set(SINGLE)
+    assert {a["id"] for a in listed if a["applies"]} == set(every) | SINGLE.keys()
 
 
 @case
 def every_analysis_has_a_text_that_fits_80_columns():
     for name in as_json("analyze", FILE, "--json")["applicable_analyses"]:
-        lines = on_terminal(24, 80, "analyze", FILE, name, *SINGLE.get(name, ()))
+        lines = on_terminal(24, 80, "analyze", FILE, name, *SINGLE.get(name, []))
         assert lines, name
         long = [line for line in lines if len(line) > 80 and "no room for" not in line]
         assert not long, (name, long)
@@ -202,7 +205,10 @@ def a_wait_is_explained():
     picture = os.path.join(FOLDER.name, "why.svg")
     succeed("explain", FILE, "-n", "1", "--svg", picture)
     svg = pathlib.Path(picture).read_text()
-    assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and "web (200)" in svg
+    words = [e.text for e in xml.etree.ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
+    assert words[0] == "web waited 10.0ms for CPU 0", words
+    for part in ("web (200)", "waits 10.0ms", "CPU 0 meanwhile", "hog 10.0ms"):
+        assert part in words, words
     assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
 
 
@@ -222,7 +228,7 @@ def an_export_has_everything():
     assert (j["trace_id"], j["time_range"]) == ("late", [BOOT, BOOT + 20 * MS])
     assert (j["num_cpus"], j["num_processes"], j["total_events"], j["is_scx_trace"]) == (2, 3, 7, False)
     assert j["export_timestamp"] > 1_700_000_000
-    assert list(j)[7:] == [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
+    assert list(j)[7:] == applicable()
     assert j["cpu_utilization"] == as_json("analyze", FILE, "cpu_utilization", "--json")
     assert list(as_json("export", FILE, "bottlenecks", "wakeup_latency", "bottlenecks"))[7:] == [
         "scheduling_bottlenecks", "wakeup_latency"]

@@ -146,6 +146,54 @@ static void lists_in_rows_stand_below_their_row(void **state)
 	report_free(r);
 }
 
+static void an_event_is_called_by_what_it_is(void **state)
+{
+	struct report *r = report_new(0);
+	char *text;
+
+	(void)state;
+	report_begin_object(r, NULL);
+	report_begin_array(r, "events");
+	for (uint64_t i = 0; i < 2; i++) {
+		report_begin_object(r, NULL);
+		report_begin_object(r, i ? "Woken" : "Scheduled");
+		report_u64(r, i ? "by_pid" : "cpu", i);
+		report_u64(r, "timestamp", 1000 + i);
+		report_end_object(r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_begin_array(r, "mixed");
+	for (uint64_t i = 0; i < 2; i++) {
+		report_begin_object(r, NULL);
+		report_u64(r, "pid", 7);
+		report_begin_object(r, "fields");
+		report_u64(r, "pid", 7);
+		report_u64(r, i ? "vec" : "irq", 3);
+		report_end_object(r);
+		report_begin_object(r, "percentiles");
+		report_u64(r, "max", 2500);
+		report_end_object(r);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_end_object(r);
+	text = text_of(r, 0);
+	assert_string_equal(text, "\n"
+	                          "events:\n"
+	                          "                           by\n"
+	                          "  timestamp event     cpu pid\n"
+	                          "       1000 Scheduled   0   -\n"
+	                          "       1001 Woken       -   1\n"
+	                          "\n"
+	                          "mixed:\n"
+	                          "  pid irq    max vec\n"
+	                          "    7   3 2.50us   -\n"
+	                          "    7   - 2.50us   3\n");
+	free(text);
+	report_free(r);
+}
+
 static void a_histogram_has_bars(void **state)
 {
 	struct report *r = report_new(0);
@@ -197,6 +245,7 @@ int main(void)
 		cmocka_unit_test(people_see_times_parts_and_tables),
 		cmocka_unit_test(what_does_not_fit_is_named),
 		cmocka_unit_test(lists_in_rows_stand_below_their_row),
+		cmocka_unit_test(an_event_is_called_by_what_it_is),
 		cmocka_unit_test(a_histogram_has_bars),
 		cmocka_unit_test(json_has_the_same_keys_and_no_rounded_ids),
 	};
