@@ -184,7 +184,7 @@ def wrong_questions_are_refused():
     assert "after the end of the trace" in refused("query", path, "--from", "100s", code=2)
     assert "after the end of the trace" in refused("analyze", path, "--from", "18446744073s", code=2)
     assert "is no time" in refused("query", path, "--from", "noon", code=2)
-    assert "is no analysis" in refused("analyze", path, "nonsense")
+    assert "is no analysis" in refused("analyze", path, "nonsense", code=2)
     assert "is no event" in refused("query", path, "-e", "nonsense", code=2)
     refused("query", path, "-w", "prio<", code=2)
     refused("query", path, "--select", "no_such_field", code=2)
