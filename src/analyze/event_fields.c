@@ -349,3 +349,16 @@ bool event_field_exists(const char *field)
 			return true;
 	return false;
 }
+
+bool event_field_is_number(const char *field)
+{
+	if (!event_field_exists(field) || !strcmp(field, "event_type") || !strcmp(field, "comm"))
+		return false;
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
+		const struct event_field *f = find(kind, field);
+
+		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM))
+			return false;
+	}
+	return true;
+}

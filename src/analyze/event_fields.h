@@ -58,3 +58,5 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
                        const struct event_field *field, struct event_value *out);
 /* Whether any kind has a field of that name, common ones included. */
 bool event_field_exists(const char *field);
+/* Whether it is a number in every event that has it. */
+bool event_field_is_number(const char *field);

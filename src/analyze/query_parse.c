@@ -87,6 +87,9 @@ static int add_where(struct query *q, const char *field, size_t len, enum query_
 		                c->field, QUERY_VALUE_LEN - 1);
 	snprintf(c->text, sizeof(c->text), "%s", value);
 	c->is_number = read_number(value, c);
+	if (!c->is_number && op != QUERY_CONTAINS && event_field_is_number(c->field))
+		return diag_set(d, -EINVAL, NULL, "%s is a number, and '%.64s' is none", c->field,
+		                value);
 	q->nr_where++;
 	return 0;
 }

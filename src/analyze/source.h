@@ -45,8 +45,8 @@ struct source_facts {
 	const struct live_place *places; /* by CPU; NULL = unknown */
 	uint32_t nr_places;
 	uint64_t kinds[EV_KIND_MAX]; /* events of each kind */
-	uint64_t nr_events; /* of all kinds that are events; who a task is, is none */
-	uint64_t lost;                     /* reported */
+	uint64_t nr_events;          /* of all kinds that are events; who a task is, is none */
+	uint64_t lost;               /* reported */
 	const struct source_count *events; /* by name as the producer calls them */
 	size_t nr_events_names;
 	const struct source_count *categories; /* of track events */

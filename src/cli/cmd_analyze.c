@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/batch.h"
 #include "analyze/passes.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
@@ -145,13 +146,11 @@ static int print(const struct pass *p, const struct report_node *root, bool is_a
 	                          : report_text(root, &cfg, stdout);
 }
 
-static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+static int show_report(struct analyzer *a, const struct pass *p, const struct report *r,
+                       bool is_titled)
 {
-	SCOPED(scoped_report) struct report *r = NULL;
-	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+	int err;
 
-	if (err)
-		return err;
 	if (a->args->is_json) {
 		report_json(&a->json, is_titled ? p->id : NULL, report_root(r));
 		return 0;
@@ -164,14 +163,30 @@ static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 	return cli_written(err, a->d);
 }
 
+static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+{
+	SCOPED(scoped_report) struct report *r = NULL;
+	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+
+	return err ? err : show_report(a, p, r, is_titled);
+}
+
 static int show_all(struct analyzer *a)
 {
-	int err = 0;
+	struct batch b;
+	int err = batch_run(a->s, &a->pass, a->args->category, a->d, &b);
 
-	for (size_t i = 0; i < nr_passes && !err; i++)
-		if (is_listed(a, passes[i]) && !passes[i]->is_single &&
-		    pass_applies(passes[i], a->s))
-			err = show(a, passes[i], true);
+	if (err)
+		return err;
+	for (size_t i = 0; i < b.nr && !err; i++) {
+		struct batch_result *one = &b.results[i];
+
+		if (one->report)
+			err = show_report(a, one->pass, one->report, true);
+		else
+			err = diag_set(a->d, one->d.code, one->d.hint, "%s", one->d.what);
+	}
+	batch_done(&b);
 	return err;
 }
 

@@ -74,7 +74,7 @@ static int add(struct export *e, const struct pass *p, struct diag *d)
 	return 0;
 }
 
-/* By name, or all that apply. */
+/* By name, or all that apply and need not be told which CPU or task. */
 static int choose(struct export *e, const struct opt_list *words, struct diag *d)
 {
 	int err = 0;

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,19 @@ static int make_query(const struct query_args *args, struct query *q, struct dia
 	return err;
 }
 
+/* Of events of several types each line has its own fields; then how many there are. */
+static int show_mixed(const struct report_node *root, const struct report_node *rows)
+{
+	const struct report_node *all = report_at(root, "total_matched");
+	const struct report_node *shown = report_at(root, "returned_count");
+	int err = report_events_text(rows, stdout);
+
+	if (all && shown && shown->u64 < all->u64)
+		printf("%" PRIu64 " of %" PRIu64 " events: --all shows the rest, --event fewer\n",
+		       shown->u64, all->u64);
+	return err;
+}
+
 static int show(const struct report_node *root, enum shape shape, struct diag *d)
 {
 	const struct report_node *rows = report_at(root, "events");
@@ -158,7 +172,9 @@ static int show(const struct report_node *root, enum shape shape, struct diag *d
 
 	if (!rows)
 		rows = report_at(root, "aggregation.groups");
-	if (shape == SHAPE_TABLE) {
+	if (shape == SHAPE_TABLE && rows && report_is_mixed(rows)) {
+		err = show_mixed(root, rows);
+	} else if (shape == SHAPE_TABLE) {
 		err = report_text(root, &cfg, stdout);
 	} else if (shape == SHAPE_JSON || !rows) {
 		jw_init(&w, stdout, true);

@@ -60,7 +60,7 @@ int trace_args_time(const char *text, const char *option, const struct source *s
 		return 0;
 	}
 	if (opt_read_duration(text, 1000000000ULL, &ns)) {
-		*out = s->start_ns + ns;
+		*out = ns > UINT64_MAX - s->start_ns ? UINT64_MAX : s->start_ns + ns;
 		return 0;
 	}
 	return diag_set(d, -EINVAL,

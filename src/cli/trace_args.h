@@ -25,7 +25,7 @@ struct trace_args {
 	bool has_limit;
 };
 
-#define TRACE_ARGS_PID_MAX UINT32_MAX
+#define TRACE_ARGS_PID_MAX (UINT32_MAX - 1) /* the last one means any */
 
 /* Entries of an option table; field is the struct trace_args within the command's own. */
 #define TRACE_ARGS_OPTIONS(st, field)                                                          \

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "render/report_json.h"
 
 #define MAX_COLUMNS 256
+#define MAX_TEXT    1024 /* of one value; the rest is cut */
 
 struct columns {
 	const char *keys[MAX_COLUMNS];
@@ -60,17 +62,25 @@ static const struct report_node *find(const struct report_node *row, const char 
 	return NULL;
 }
 
+static const char *clean(const char *text, char buf[MAX_TEXT])
+{
+	return text_printable(buf, MAX_TEXT, text, strlen(text));
+}
+
 static void put_text(const char *text, FILE *out)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
+	char buf[MAX_TEXT];
+	const char *at = clean(text, buf);
+
+	if (!at[strcspn(at, ",\"")]) {
+		fputs(at, out);
 		return;
 	}
 	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
+	for (; *at; at++) {
+		if (*at == '"')
 			fputc('"', out);
-		fputc(*text, out);
+		fputc(*at, out);
 	}
 	fputc('"', out);
 }
@@ -111,5 +121,58 @@ int report_csv(const struct report_node *rows, FILE *out)
 		}
 		fputs("\r\n", out);
 	}
+	return fflush(out) || ferror(out) ? -EIO : 0;
+}
+
+bool report_is_mixed(const struct report_node *rows)
+{
+	const struct report_node *first = rows->first, *type, *other;
+
+	type = first ? report_at(first, "event_type") : NULL;
+	if (!type || type->type != REPORT_STRING)
+		return false;
+	for (const struct report_node *row = first->next; row; row = row->next) {
+		other = report_at(row, "event_type");
+		if (other && other->type == REPORT_STRING && strcmp(other->text, type->text))
+			return true;
+	}
+	return false;
+}
+
+/* A blank or an empty text in quotes, so that words stay words. */
+static void put_word(const struct report_node *node, FILE *out)
+{
+	char buf[MAX_TEXT];
+	const char *text;
+
+	if (node->type != REPORT_STRING) {
+		put_value(node, out);
+		return;
+	}
+	text = clean(node->text, buf);
+	fprintf(out, !*text || strchr(text, ' ') ? "\"%s\"" : "%s", text);
+}
+
+static void put_event(const struct report_node *row, FILE *out)
+{
+	const struct report_node *ts = report_at(row, "timestamp"), *cpu = report_at(row, "cpu");
+	const struct report_node *type = report_at(row, "event_type");
+	const struct report_node *fields = report_at(row, "fields");
+	char buf[MAX_TEXT];
+
+	fprintf(out, "%18" PRIu64 " %3" PRIu64 " %s", ts ? ts->u64 : 0, cpu ? cpu->u64 : 0,
+	        type ? clean(type->text, buf) : "");
+	for (const struct report_node *f = fields ? fields->first : NULL; f; f = f->next) {
+		fprintf(out, " %s=", f->key);
+		put_word(f, out);
+	}
+	fputc('\n', out);
+}
+
+int report_events_text(const struct report_node *rows, FILE *out)
+{
+	fprintf(out, "%18s %3s event, with its fields\n", "timestamp", "cpu");
+	for (const struct report_node *row = rows->first; row; row = row->next)
+		put_event(row, out);
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }

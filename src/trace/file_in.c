@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "trace/inflate.h"
 
 #define FIRST_BYTES ((size_t)1 << 20)
 
@@ -35,13 +36,13 @@ void file_in_done(struct file_in *f)
 	*f = (struct file_in){ 0 };
 }
 
-/* Until the end, or until the buffer is full. */
-static int fill(int fd, struct file_in *f)
+/* Until the end, or until there are so many. */
+static int fill(int fd, size_t len, struct file_in *f)
 {
 	ssize_t nr = 1;
 
-	while (nr > 0 && f->len < f->size) {
-		nr = read(fd, f->bytes + f->len, f->size - f->len);
+	while (nr > 0 && f->len < len) {
+		nr = read(fd, f->bytes + f->len, len - f->len);
 		if (nr < 0 && errno == EINTR)
 			nr = 1;
 		else if (nr < 0)
@@ -52,26 +53,42 @@ static int fill(int fd, struct file_in *f)
 	return 0;
 }
 
-/* Of unknown length: a pipe, or a file of /proc. */
+/* Whether there is any use in reading on: what is no trace at all may be endless. */
+static bool may_be_trace(const struct file_in *f)
+{
+	return f->len == 0 || f->bytes[0] == TRACE_PACKET_TAG ||
+	       inflate_sniff(f->bytes, f->len) != INFLATE_NONE;
+}
+
+/* Of unknown length: a pipe, a device, or a file of /proc. */
 static int read_stream(int fd, uint64_t cap, struct file_in *f)
 {
-	int err = resize(f, FIRST_BYTES);
+	size_t size = FIRST_BYTES;
+	int err;
 
-	while (!err) {
-		err = fill(fd, f);
-		if (err || f->len < f->size)
-			break;
-		err = f->len > cap ? -EFBIG : resize(f, 2 * f->size);
+	for (;;) {
+		err = resize(f, size);
+		if (!err)
+			err = fill(fd, size, f);
+		if (err || f->len < size || !may_be_trace(f))
+			return err;
+		if (f->len > cap)
+			return -EFBIG;
+		size = 2 * size > cap ? (size_t)cap + 1 : 2 * size;
 	}
-	return err;
 }
 
 static int read_file(int fd, size_t size, struct file_in *f)
 {
+	size_t first = size < FIRST_BYTES ? size : FIRST_BYTES;
 	int err = resize(f, size);
 
 	if (!err)
-		err = fill(fd, f);
+		err = fill(fd, first, f);
+	if (!err && f->len == first && !may_be_trace(f))
+		return 0;
+	if (!err)
+		err = fill(fd, size, f);
 	if (!err && f->len < size)
 		err = -ESTALE;
 	return err;

@@ -2,7 +2,8 @@
  * trace/file_in — all bytes of a file or of standard input, in memory.
  *
  * Read, not mapped: a file that shrinks meanwhile is an error, and its bytes stay the same under us. Grows
- * to what there is, never beyond the cap.
+ * to what there is, never beyond the cap (-EFBIG). Of what cannot be a trace only the beginning is read, so that
+ * an endless device is refused at once.
  */
 #pragma once
 
@@ -11,6 +12,8 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
+
+#define TRACE_PACKET_TAG 0x0a /* what every plain trace begins with: field 1, its first packet */
 
 struct file_in {
 	uint8_t *bytes;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -249,7 +250,7 @@ static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const
 	if (len == 0)
 		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty",
 		                name);
-	if (bytes[0] != 0x0a)
+	if (bytes[0] != TRACE_PACKET_TAG)
 		return not_a_trace(bytes, len, name, d);
 	err = index_trace(r, bytes, len);
 	if (err == -E2BIG)
@@ -343,10 +344,20 @@ int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg 
 	return err;
 }
 
+/* A file that memory cannot hold is refused before it fills it; tables want the other half. */
+static uint64_t default_cap(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+	uint64_t half = pages > 0 && page_bytes > 0 ? (uint64_t)pages / 2 * (uint64_t)page_bytes
+	                                            : 0;
+
+	return half && half < MAX_BYTES ? half : MAX_BYTES;
+}
+
 int trace_read_file(const char *path, const struct trace_read_cfg *cfg, const struct ev_sink *sink,
                     struct diag *d, struct trace_info **out)
 {
-	uint64_t cap = cfg && cfg->max_bytes ? cfg->max_bytes : MAX_BYTES;
+	uint64_t cap = cfg && cfg->max_bytes ? cfg->max_bytes : default_cap();
 	struct file_in file = { 0 };
 	struct trace_bytes in;
 	int err = file_in_read(path, cap, d, &file);

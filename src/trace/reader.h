@@ -38,8 +38,9 @@ enum trace_producer {
 /* All may be 0. */
 struct trace_read_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
-	uint64_t max_bytes;      /* after decompression; 0 = 16 GiB, and 256 times the file */
-	uint64_t max_packets;    /* 0 = 2^30 */
+	/* Of the file, and after decompression; 0 = 16 GiB, half the memory, and 256 times the file. */
+	uint64_t max_bytes;
+	uint64_t max_packets; /* 0 = 2^30 */
 	/* Called now and then from the caller's thread: so much is done of so much. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;

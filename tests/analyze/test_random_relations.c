@@ -3,7 +3,7 @@
 
 #include "analyze/passes.h"
 
-#define STREAMS 400
+#define STREAMS 1000
 
 static uint64_t delay(const struct ref_wait *w)
 {

@@ -9,7 +9,7 @@
 
 #include "analyze/passes.h"
 
-#define STREAMS   250
+#define STREAMS   1000
 #define CPUS      3
 #define MAX_SPANS 40
 #define MAX_NS    1500

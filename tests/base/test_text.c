@@ -193,7 +193,7 @@ static void a_text_is_cut_between_characters(void **state)
 	assert_string_equal(text_cut(plain, 6), "abcdef");
 	assert_string_equal(text_cut(plain, 2), "ab");
 	assert_string_equal(text_cut(accent, 4), "caf\xc3\xa9");
-	assert_string_equal(text_cut(wide, 3), "\xe6\xbc\xa2"); /* the second takes two columns */
+	assert_string_equal(text_cut(wide, 3), "\xe6\xbc\xa2");  /* the second takes two columns */
 	assert_string_equal(text_cut(combined, 1), "e\xcc\x81"); /* what combines stays */
 	assert_string_equal(text_cut(none, 0), "");
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -468,6 +469,59 @@ static void files_and_pipes_are_read(void **state)
 	unlink(path);
 }
 
+static void what_never_ends_is_refused_at_its_beginning(void **state)
+{
+	struct ev_sink sink = { .push = loaded_push, .ctx = &l };
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+	struct rusage before, after;
+
+	(void)state;
+	expect_eq(getrusage(RUSAGE_SELF, &before), 0);
+	expect_eq(trace_read_file("/dev/zero", NULL, &sink, &d, &info), -EINVAL);
+	expect_eq(getrusage(RUSAGE_SELF, &after), 0);
+	assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 64 << 10);
+	assert_string_equal(d.what, "'/dev/zero' is not a Perfetto trace");
+}
+
+/* Empty packets without end. */
+static pid_t write_packets(const int ends[2])
+{
+	static uint8_t bytes[1 << 16];
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	close(ends[0]);
+	close(STDIN_FILENO);
+	for (size_t i = 0; i < sizeof(bytes); i += 2)
+		bytes[i] = 0x0a;
+	while (write(ends[1], bytes, sizeof(bytes)) > 0)
+		;
+	_exit(0);
+}
+
+static void a_stream_ends_at_the_cap(void **state)
+{
+	struct trace_read_cfg cfg = { .max_bytes = 3 << 20 };
+	struct ev_sink sink = { .push = loaded_push, .ctx = &l };
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+	int ends[2];
+	pid_t writer;
+
+	(void)state;
+	expect_eq(pipe(ends), 0);
+	writer = write_packets(ends);
+	assert_true(writer > 0);
+	close(ends[1]);
+	expect_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	expect_eq(trace_read_file("-", &cfg, &sink, &d, &info), -EFBIG);
+	close(ends[0]);
+	close(STDIN_FILENO);
+	expect_eq(waitpid(writer, NULL, 0), writer);
+}
+
 /* A file of the kernel says that it is a page long, and is not: as one that shrinks. */
 #define SHORT_FILE "/sys/kernel/mm/transparent_hugepage/enabled"
 
@@ -560,6 +614,8 @@ int main(void)
 		T(unknown_things_are_counted_by_number),
 		T(a_sink_that_fails_stops_it),
 		T(files_and_pipes_are_read),
+		T(what_never_ends_is_refused_at_its_beginning),
+		T(a_stream_ends_at_the_cap),
 		unit_test_if(access(SHORT_FILE, R_OK) == 0, a_file_shorter_than_it_said_is_an_error,
 		             "no such file in /sys"),
 	};

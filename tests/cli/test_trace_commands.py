@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""analyze, query, explain and diff as people meet them: odd files, odd questions, the same answer in every dialect.
+
+Traces come from the encoders of tests/trace, which share no code with the loader. Prints TAP.
+"""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import scenarios  # noqa: E402
+from dialects import DIALECTS  # noqa: E402
+
+SCHEDSCOPE = os.environ["SCHEDSCOPE"]
+COMMANDS = ("analyze", "query", "explain")
+CASES = []
+FOLDER = tempfile.TemporaryDirectory()
+DIR = pathlib.Path(FOLDER.name)
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def run(*args, **kwargs):
+    result = subprocess.run([SCHEDSCOPE, *map(str, args)], capture_output=True, timeout=60, **kwargs)
+    assert result.returncode in (0, 1, 2), f"{args}: exit {result.returncode}: {result.stderr}"
+    assert b"Sanitizer" not in result.stderr and b"runtime error" not in result.stderr, result.stderr.decode()
+    return result
+
+
+def succeed(*args, **kwargs):
+    result = run(*args, **kwargs)
+    assert result.returncode == 0 and not result.stderr, f"{args}: exit {result.returncode}: {result.stderr}"
+    return result.stdout.decode()
+
+
+def ask(file, name, *args):
+    return json.loads(succeed("analyze", file, name, "--json", "--limit", 100000, *args))
+
+
+def refused(*args, code=1, **kwargs):
+    """One sentence on stderr, nothing on stdout; returns the sentence."""
+    result = run(*args, **kwargs)
+    assert result.returncode == code and not result.stdout, f"{args}: exit {result.returncode}: {result.stdout}"
+    lines = result.stderr.decode().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("schedscope: "), lines
+    return lines[0]
+
+
+def trace(scenario, dialect="traced_verbose"):
+    path = DIR / f"{scenario.name}-{dialect}.pftrace"
+    if not path.exists():
+        path.write_bytes(DIALECTS[dialect].encode(scenario))
+    return path
+
+
+def busy():
+    """Enough events for percentiles, in all parts of the time."""
+    scenario = scenarios.storm(seed=5, nr=3000)
+    scenario.name = "busy"
+    return scenario
+
+
+# Files that are none.
+
+@case
+def what_is_no_trace_is_refused_in_a_sentence():
+    whole = trace(scenarios.three()).read_bytes()
+    files = {"empty": (b"", "empty"), "text": (b"hello, this is text\n", "not a Perfetto trace"),
+             "zeros": (bytes(5000), "not a Perfetto trace"), "cut": (whole[:3], "ends within its first packet"),
+             "claim": (b"\x0a\xff\xff\xff\xff\x07" + bytes(10), "ends within its first packet"),
+             "perf": (b"PERFILE2" + bytes(100), "perf record"), "json": (b'{"traceEvents":[]}', "JSON")}
+    for name, (data, words) in files.items():
+        path = DIR / name
+        path.write_bytes(data)
+        for command in COMMANDS:
+            assert words in refused(command, path), (command, name)
+        assert words in refused("diff", path, path)
+    assert "folder" in refused("analyze", DIR)
+    assert "cannot open" in refused("query", DIR / "nowhere")
+
+
+@case
+def what_never_ends_is_refused_at_once():
+    for command in COMMANDS:
+        assert "not a Perfetto trace" in refused(command, "/dev/zero")
+    with open("/dev/zero", "rb") as zeros:
+        assert "not a Perfetto trace" in refused("analyze", "-", stdin=zeros)
+
+
+@case
+def a_pipe_is_a_file_like_any_other():
+    path = trace(busy())
+    pipe = DIR / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
+        there = json.loads(succeed("analyze", "-", "wakeup_latency", "--json", stdin=cat.stdout))
+    with subprocess.Popen(f"cat {path} >{pipe}", shell=True):
+        named = json.loads(succeed("analyze", pipe, "wakeup_latency", "--json"))
+    assert there == named == json.loads(succeed("analyze", path, "wakeup_latency", "--json"))
+
+
+@case
+def a_cut_file_answers_up_to_there():
+    whole = trace(busy()).read_bytes()
+    path = DIR / "half.pftrace"
+    path.write_bytes(whole[:len(whole) // 2])
+    result = ask(path, "summary")
+    assert any("truncated" in row["what"] for row in result["damage"]), result["damage"]
+    for command in COMMANDS:
+        assert succeed(command, path)
+    succeed("analyze", path, "--all", "--json")
+    succeed("diff", path, path)
+
+
+@case
+def a_file_of_random_damage_never_breaks_anything():
+    import random
+    whole = trace(scenarios.storm(seed=3)).read_bytes()
+    for seed in range(12):
+        rng = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(40):
+            data[rng.randrange(20, len(data))] = rng.randrange(256)
+        path = DIR / "damaged"
+        path.write_bytes(data)
+        for args in (("analyze", path, "--all", "--json"), ("query", path, "--all", "--json"),
+                     ("explain", path, "--json", "--limit", 1000), ("diff", path, path, "--all", "--json")):
+            result = run(*args)
+            if result.returncode == 0:
+                json.loads(result.stdout)
+
+
+# Little to tell.
+
+@case
+def little_in_a_trace_is_little_to_tell():
+    for scenario in (scenarios.one_event(), scenarios.switch_only(), scenarios.waking_only(), scenarios.nothing()):
+        path = trace(scenario)
+        for command in COMMANDS:
+            assert run(command, path).returncode in (0, 1)
+        json.loads(succeed("analyze", path, "--all", "--json"))
+        json.loads(succeed("analyze", path, "--json"))
+        assert succeed("analyze", path, "--list")
+    assert "sched_switch" in refused("analyze", trace(scenarios.waking_only()), "cpu_utilization")
+    assert json.loads(succeed("query", trace(scenarios.nothing()), "--json"))["total_matched"] == 0
+
+
+@case
+def one_switch_is_one_switch():
+    path = trace(scenarios.one_event())
+    assert ask(path, "cpu_utilization")["span_ns"] == 0
+    rows = json.loads(succeed("query", path, "--json"))["events"]
+    assert len(rows) == 1 and rows[0]["event_type"] == "sched_switch", rows
+
+
+# Questions that nothing answers.
+
+@case
+def filters_that_match_nothing_give_nothing():
+    path = trace(busy())
+    for args in (("--cpu", 9999), ("--comm", "nobody*"), ("--tid", 4294967294), ("--pid", 4294967294),
+                 ("--from", "100s"), ("--from", "18446744073s"), ("--to", "@1")):
+        assert json.loads(succeed("query", path, "--json", *args))["total_matched"] == 0, args
+        assert ask(path, "correlation", *args)["total_correlations"] == 0, args
+        assert ask(path, "process_runtime", *args)["total_runtime_ns"] == 0, args
+        assert json.loads(succeed("explain", path, "--json", *args))["waits"] == [], args
+        assert "No wait" in succeed("explain", path, *args)
+        json.loads(succeed("analyze", path, "--all", "--json", *args))
+        json.loads(succeed("diff", path, path, "--json", *args))
+
+
+@case
+def wrong_questions_are_refused():
+    path = trace(busy())
+    assert "--to is not after --from" in refused("analyze", path, "--from", "2s", "--to", "1s", code=2)
+    assert "is no time" in refused("query", path, "--from", "noon", code=2)
+    assert "is no analysis" in refused("analyze", path, "nonsense")
+    assert "is no event" in refused("query", path, "-e", "nonsense", code=2)
+    refused("query", path, "-w", "prio<", code=2)
+    refused("query", path, "--select", "no_such_field", code=2)
+    refused("analyze", path, "--limit", 0, code=2)
+    refused("analyze", path, "--limit", 1 << 32, code=2)
+    refused("query", path, "--tid", (1 << 32) - 1, code=2)
+    assert "which file" in refused("analyze", code=2)
+    assert "two files" in refused("diff", path, code=2)
+
+
+@case
+def a_huge_limit_is_no_limit():
+    path = trace(busy())
+    for args in (("analyze", path, "--all"), ("query", path), ("explain", path), ("diff", path, path)):
+        json.loads(succeed(*args, "--json", "--limit", (1 << 32) - 1))
+    assert json.loads(succeed("query", path, "--json", "--offset", (1 << 64) - 1))["events"] == []
+
+
+@case
+def a_reader_that_leaves_is_no_error():
+    path = trace(busy())
+    for args in (("analyze", path, "--all"), ("query", path, "--all"), ("explain", path, "-n", "1000")):
+        with subprocess.Popen([SCHEDSCOPE, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            child.stdout.readline()
+            child.stdout.close()
+            talk = child.stderr.read()
+        assert child.returncode in (0, -13, 141), (args, child.returncode, talk)
+        assert b"Sanitizer" not in talk, talk
+
+
+@case
+def names_cannot_drive_the_terminal():
+    bad = "\x1b]0;x\x07\x1b[1m\n\r\u202e"
+    s = scenarios.Scenario("control", {0: 11}, [scenarios.Task(11, 11, bad), scenarios.Task(12, 12, b"\x1b[2J\x9b1m")])
+    for at in range(1000, 60_000, 1000):
+        s.wake(at, 0, 12 if s.current[0] == 11 else 11)
+        s.switch(at + 300, 0, 12 if s.current[0] == 11 else 11)
+    path = trace(s)
+    shown = [("analyze", path), ("analyze", path, "--all"), ("query", path), ("query", path, "-f", "csv"),
+             ("explain", path, "--chain"), ("diff", path, path, "--all"), ("explain", path, "--svg", DIR / "x.svg")]
+    for args in shown:
+        text = run(*args).stdout.replace(b"\r\n", b"\n")  # CSV ends lines so
+        assert not any(byte < 32 and byte != 10 or byte == 127 for byte in text), (args, text[:600])
+        assert b"\x9b" not in text.replace("\u009b".encode(), b""), args
+    assert not any(byte < 32 and byte != 10 for byte in (DIR / "x.svg").read_bytes())
+    rows = json.loads(succeed("query", path, "-e", "sched_waking", "--json", "--all"))["events"]
+    assert {row["fields"]["comm"] for row in rows if row["pid"] == 11} == {bad}, rows[:2]
+
+
+# The same answer, whoever recorded it.
+
+def known_runtime(scenario):
+    """tid -> (time of the slices with both ends in the trace, the same with the one that is open at its end)."""
+    out = {}
+    for start, end, _, tid, _ in scenario.slices():
+        if start is not None and tid:
+            closed, all_of_it = out.get(tid, (0, 0))
+            out[tid] = (closed + (end - start if end else 0), all_of_it + (end or scenario.end) - start)
+    return out
+
+
+def known_waits(scenario):
+    """The length of each wait of a task that slept, was woken and came on.
+
+    The first waking counts; of a task of which nothing was seen before, the last one: it may have run."""
+    unknown, asleep, woken, out = set(scenario.tasks) - set(scenario.first.values()), set(), {}, []
+    for event in scenario.events:
+        if event["kind"] == "wake" and event["wakee"] in asleep | unknown:
+            asleep.discard(event["wakee"])
+            woken[event["wakee"]] = event["ts"]
+        elif event["kind"] == "switch":
+            unknown.discard(event["to"])
+            if event["to"] in woken:
+                out.append(event["ts"] - woken.pop(event["to"]))
+            if not event["state"].startswith("R"):
+                asleep.add(event["prev"])
+    return sorted(out)
+
+
+def dialects_of(*without):
+    return [name for name in DIALECTS if name not in without]
+
+
+@case
+def runtime_is_the_same_in_every_dialect():
+    for seed in (1, 5):
+        scenario = scenarios.storm(seed=seed)
+        known = known_runtime(scenario)
+        for dialect in dialects_of():
+            result = ask(trace(scenario, dialect), "process_runtime")
+            told = {row["pid"]: row["total_runtime_ns"] for row in result["processes"]}
+            for tid, (least, most) in known.items():
+                assert least <= told.get(tid, 0) <= most, (dialect, tid, told.get(tid), least, most)
+            assert all(row["cpu_time_percent"] <= 100 for row in result["processes"]), dialect
+
+
+@case
+def cpus_with_gaps_and_large_tids_are_all_there():
+    scenario = scenarios.storm(seed=5)
+    large = {tid for tid in scenario.tasks if tid > 1 << 22}
+    for dialect in dialects_of():
+        path = trace(scenario, dialect)
+        cpus = ask(path, "cpu_utilization")
+        rows = {row["cpu_id"]: row for row in cpus["top_utilized_cpus"]}
+        assert sorted(rows) == [0, 3, 17], (dialect, sorted(rows))
+        for row in rows.values():
+            assert row["active_time_ns"] + row["idle_time_ns"] + row["unknown_time_ns"] == cpus["span_ns"], row
+        runtime = ask(path, "process_runtime")
+        assert large <= {row["pid"] for row in runtime["processes"]}, dialect
+        assert (sum(row["total_runtime_ns"] for row in runtime["processes"]) + runtime["nobody_runtime_ns"]
+                == sum(row["active_time_ns"] for row in rows.values())), dialect
+        tid = max(large)
+        assert json.loads(succeed("query", path, "--tid", tid, "--json"))["total_matched"] > 0, dialect
+
+
+@case
+def wakeups_across_cpus_pair():
+    """W36, W37: in the order of time, from wakings alone."""
+    scenario = scenarios.storm(seed=5)
+    known = known_waits(scenario)
+    for dialect in ("own", "traced_verbose", "traced_compact", "systing"):
+        result = ask(trace(scenario, dialect), "wakeup_latency")
+        assert result["total_wakeups"] == len(known), (dialect, result["total_wakeups"], len(known))
+        assert result["global_stats"]["max_latency_ns"] == known[-1], dialect
+        assert result["global_stats"]["avg_latency_ns"] == sum(known) // len(known), dialect
+        assert result["global_stats"]["p50_latency_ns"] == known[(len(known) + 1) // 2 - 1], dialect
+
+
+@case
+def preemptions_have_two_encodings():
+    """W40: R and R+ are both a task that is still runnable."""
+    scenario = scenarios.storm(seed=5)
+    known = sum(1 for _, _, prev, to, state in scenario.switches() if prev and to and state.startswith("R"))
+    for dialect in ("own", "traced_verbose", "traced_compact", "systing", "scxtop"):
+        result = ask(trace(scenario, dialect), "preemptions")
+        # Of the task that runs when a compact trace begins nobody knows who it is.
+        unknown = 0 if DIALECTS[dialect].has_first_prev else len(scenario.cpus)
+        assert known - unknown <= result["total_preemptions"] <= known, (dialect, result["total_preemptions"], known)
+
+
+@case
+def what_lacks_is_said_not_answered_empty():
+    """W35, W49: what does not apply is named with its reason; what applies is in the batch."""
+    path = trace(busy(), "wprof")
+    listed = json.loads(succeed("analyze", path, "--list", "--json"))["analyses"]
+    batch = json.loads(succeed("analyze", path, "--all", "--json"))
+    for entry in listed:
+        assert entry["applies"] or entry["missing"], entry
+        if not entry["applies"]:
+            assert entry["id"] not in batch
+            refused("analyze", path, entry["id"])
+    assert {"cpu_utilization", "process_runtime", "wakeup_latency", "task_states", "preemptions", "wakeup_chains",
+            "latency_breakdown"} <= set(batch)
+
+
+# Shapes.
+
+@case
+def rows_come_as_table_json_lines_and_csv():
+    path = trace(busy())
+    args = ("query", path, "-e", "sched_switch", "--all")
+    rows = json.loads(succeed(*args, "--json"))["events"]
+    known = busy().switches()
+    assert ([(row["cpu"], row["fields"]["prev_pid"], row["fields"]["next_pid"]) for row in rows]
+            == [(cpu, prev, to) for _, cpu, prev, to, _ in known])
+    lines = [json.loads(line) for line in succeed(*args, "--format", "jsonl").splitlines()]
+    assert lines == rows
+    table = list(csv.DictReader(succeed(*args, "--format", "csv").splitlines()))
+    assert [int(row["next_pid"]) for row in table] == [to for _, _, _, to, _ in known]
+    assert succeed(*args).count("sched_switch") == len(known)
+
+
+@case
+def events_of_many_types_show_their_fields():
+    text = succeed("query", trace(scenarios.three()), "-n", 4)
+    assert "sched_waking pid=102 comm=beta prio=120 target_cpu=0 waker_pid=101 waker_comm=alpha\n" in text, text
+    assert "prev_comm=swapper" in text and "next_pid=102" in text, text
+    assert "4 of 26 events" in text, text
+
+
+@case
+def groups_and_sums_are_of_all_that_match():
+    """W33, W34: whatever --limit shows."""
+    path = trace(busy())
+    known = busy().switches()
+    result = json.loads(succeed("query", path, "-e", "sched_switch", "-g", "cpu", "--json", "-n", 1))
+    groups = result["aggregation"]["groups"]
+    assert result["total_matched"] == len(known)
+    assert len(groups) == 1 and groups[0]["count"] == max(sum(1 for row in known if row[1] == cpu) for cpu in (0, 3, 17))
+    result = json.loads(succeed("query", path, "-e", "sched_switch", "--cpu", 3, "-w", "next_pid=0", "--json", "-n", 1))
+    assert result["total_matched"] == sum(1 for _, cpu, _, to, _ in known if cpu == 3 and to == 0)
+    assert len(result["events"]) == 1
+
+
+@case
+def a_trace_does_not_differ_from_itself():
+    path = trace(busy())
+    result = json.loads(succeed("diff", path, path, "--json"))
+    assert result["changes"] == [] if "changes" in result else "better" not in json.dumps(result), result
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    for number, function in enumerate(CASES, 1):
+        note = ""
+        try:
+            function()
+        except Exception:  # whatever goes wrong is this case's failure
+            failed += 1
+            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
+        print(f"{'not ok' if note else 'ok'} {number} - {function.__name__}{note}", flush=True)
+    return failed != 0
+
+
+sys.exit(main())
