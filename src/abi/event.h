@@ -78,6 +78,8 @@ enum {
 	EV_FLAG_OTHER_PREV = 4,
 	EV_FLAG_OTHER_NEXT = 8,
 	EV_FLAG_UNKNOWN = 16, /* who left (SWITCH) or woke (wakes) is not known; its tid says 0 */
+	/* Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. */
+	EV_FLAG_LAST = 32,
 };
 
 /* States as sched_switch reports them to user space. */

@@ -14,6 +14,8 @@ struct ev_cfg {
 	__u8 filter_cgroup;
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 pad_[2];
+	__u32 one_in; /* record one wakeup in so many; 0 and 1 = all */
+	__u32 pad2_;
 	__u64 wake_bytes;  /* call the reader when so much waits in a ring */
 	__u32 nr_counters; /* at most EV_PMU_MAX; 0 = no EV_PMU records */
 	__u32 nr_cpus;     /* stride of the array of counters */
@@ -23,8 +25,8 @@ struct ev_cpu {
 	__u64 nr_records;
 	__u32 hardirq_depth;
 	__u32 softirq_depth;
-	__u32 shown_tid; /* the wanted task that runs since the last recorded switch; 0 = none */
-	__u32 pad_;
+	__u32 shown_tid;  /* the wanted task that runs since the last recorded switch; 0 = none */
+	__u32 nr_to_skip; /* wakings until the next one that is recorded, when sampling */
 	__u64 counters[EV_PMU_MAX]; /* then */
 	__u64 seen[EV_KIND_MAX];    /* fired, recorded or not */
 	__u64 lost[EV_KIND_MAX];    /* found no room */

@@ -59,7 +59,7 @@ static void choose(struct batch *b, const struct source *s, const char *category
 	for (size_t i = 0; i < nr_passes; i++) {
 		if (passes[i]->is_single || !pass_applies(passes[i], s))
 			continue;
-		if (category && strcmp(category, passes[i]->category))
+		if (category && strcmp(category, passes[i]->category) != 0)
 			continue;
 		b->results[b->nr++] = (struct batch_result){ .pass = passes[i], .place = i };
 	}
@@ -90,7 +90,7 @@ int batch_run(const struct source *s, const struct pass_args *args, const char *
 
 void batch_done(struct batch *b)
 {
-	for (size_t i = 0; i < b->nr; i++)
+	for (size_t i = 0; b->results && i < b->nr; i++)
 		report_free(b->results[i].report);
 	free(b->results);
 	*b = (struct batch){ 0 };

@@ -45,7 +45,7 @@ static void add_slices(struct use *u)
 
 	while (rows_slice(&it, &row)) {
 		uint64_t ns = scope_cut(&u->sc, row.start_ns, row.end_ns);
-		struct cpu_use *c = row.cpu < u->nr_cpus && ns ? &u->cpus[row.cpu] : NULL;
+		struct cpu_use *c = row.cpu < u->nr_cpus ? &u->cpus[row.cpu] : NULL;
 
 		if (!c)
 			continue;
@@ -64,7 +64,7 @@ static void add_idle(struct use *u)
 
 	while (rows_idle(&it, &row)) {
 		uint64_t ns = scope_cut(&u->sc, row.start_ns, row.end_ns);
-		struct cpu_use *c = row.cpu < u->nr_cpus && ns ? &u->cpus[row.cpu] : NULL;
+		struct cpu_use *c = row.cpu < u->nr_cpus ? &u->cpus[row.cpu] : NULL;
 
 		if (!c)
 			continue;

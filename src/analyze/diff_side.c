@@ -202,6 +202,7 @@ static bool window_value(const struct diff_side *side, struct diff_group *g,
 	struct samples *s;
 
 	*nr = 1;
+	*out = 0;
 	if (metric == DIFF_RUNTIME)
 		*out = 100.0 * (double)g->runtime_ns[w] / (double)side->window_ns;
 	else if (metric == DIFF_SWITCHES)
@@ -224,7 +225,7 @@ static bool window_value(const struct diff_side *side, struct diff_group *g,
 struct diff_value diff_value_of(const struct diff_side *side, struct diff_group *g,
                                 enum diff_metric metric)
 {
-	double values[DIFF_WINDOWS], sum = 0;
+	double values[DIFF_WINDOWS] = { 0 }, sum = 0;
 	struct diff_value v = { 0 };
 
 	for (uint32_t w = 0; g && w < DIFF_WINDOWS; w++) {

@@ -252,6 +252,12 @@ static const char *comm_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
 /* Who left, or who woke, where the recorder did not say: 0 there would be the idle task. */
 static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field)
 {
+	if (rec->kind == EV_IPI_SEND && field->offset == offsetof(struct ev_ipi_send, target_cpu))
+		return ((const struct ev_ipi_send *)(const void *)rec)->target_cpu == ~0U;
+	if (rec->kind == EV_SCX_RUN && field->offset == offsetof(struct ev_scx_run, layer))
+		return ((const struct ev_scx_run *)(const void *)rec)->layer == EV_NO_LAYER;
+	if (rec->kind == EV_DSQ_LEAVE && field->offset == offsetof(struct ev_dsq_leave, layer))
+		return ((const struct ev_dsq_leave *)(const void *)rec)->layer == EV_NO_LAYER;
 	if (!(rec->flags & EV_FLAG_UNKNOWN))
 		return false;
 	if (rec->kind == EV_SWITCH)

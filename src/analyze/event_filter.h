@@ -36,4 +36,5 @@ struct event_filter_cfg {
 MUST_USE int event_filter_new(const struct event_filter_cfg *cfg, struct diag *d,
                               struct event_filter **out);
 void event_filter_free(struct event_filter *f); /* NULL is fine */
-bool event_filter_passes(const struct event_filter *f, const struct report_node *event, uint64_t number);
+bool event_filter_passes(const struct event_filter *f, const struct report_node *event,
+                         uint64_t number);

@@ -1,12 +1,14 @@
 /* analyze/explain — a wait in plain sentences. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyze/explain.h"
 #include "base/text.h"
 
 #define NAME_BYTES 48
 #define TIME_BYTES 24
+#define LIST_BYTES 64
 #define SMALL_PART 20 /* less than a 20th of the wait is not worth a sentence */
 
 static const char *time_text(char buf[TIME_BYTES], uint64_t ns)
@@ -92,8 +94,9 @@ static void say_runners(const struct source *s, const struct explain_wait *e, st
 	}
 	if (e->nr_runners > shown && shown)
 		report_string(r, NULL,
-		              report_printf(r, "%u other tasks shared the rest.",
-		                            e->nr_runners - shown));
+		              report_printf(r, "%u other task%s had the rest.",
+		                            e->nr_runners - shown,
+		                            e->nr_runners - shown == 1 ? "" : "s"));
 }
 
 static void say_rest(const struct explain_wait *e, struct report *r)
@@ -122,6 +125,36 @@ static void say_rest(const struct explain_wait *e, struct report *r)
 		report_string(r, NULL,
 		              report_printf(r, "It was moved %u time%s while it waited.",
 		                            e->nr_migrations, e->nr_migrations == 1 ? "" : "s"));
+}
+
+/* The CPUs of the recording that it may use, "0-3,8"; false if that is all of them, or too many words. */
+static bool list_bound(const struct source *s, const struct explain_wait *e, char *buf, size_t size)
+{
+	uint32_t nr = pair_nr_cpus(s->pair), end;
+	bool is_bound = false;
+	size_t len = 0;
+
+	for (uint32_t cpu = 0; cpu < nr && len < size; cpu = end + 1) {
+		for (end = cpu; end < nr && source_may_use(s, e->wait.task, end, e->wait.end_ns);
+		     end++)
+			;
+		is_bound |= end < nr;
+		if (end == cpu)
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, end - cpu > 1 ? "%s%u-%u" : "%s%u",
+		                        len ? "," : "", cpu, end - 1);
+	}
+	return is_bound && len && len < size;
+}
+
+static void say_bound(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	char cpus[LIST_BYTES];
+
+	if (source_is_bound(s, e->wait.task) && list_bound(s, e, cpus, sizeof(cpus)))
+		report_string(r, NULL,
+		              report_printf(r, "It is bound to CPU%s %s and may run nowhere else.",
+		                            strpbrk(cpus, "-,") ? "s" : "", cpus));
 }
 
 static void say_idle(const struct source *s, const struct explain_wait *e, struct report *r)
@@ -172,6 +205,7 @@ void explain_sentences(const struct source *s, const struct explain_wait *e,
 	say_what(s, e, r);
 	say_runners(s, e, r);
 	say_rest(e, r);
+	say_bound(s, e, r);
 	say_idle(s, e, r);
 	say_links(s, links, nr_links, r);
 }

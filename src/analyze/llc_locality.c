@@ -171,6 +171,14 @@ static int show_units(const struct locality *x, uint32_t limit, struct report *r
 	return top.has_failed ? -ENOMEM : 0;
 }
 
+static void show_count(const struct locality *x, const char *key, uint64_t count, struct report *r)
+{
+	if (move_knows_places(x->sc.s))
+		report_u64(r, key, count);
+	else
+		report_null(r, key);
+}
+
 static int show(const struct locality *x, struct report *r)
 {
 	uint64_t same = x->hops[MOVE_SAME_LLC], cross = x->hops[MOVE_CROSS_LLC];
@@ -181,9 +189,9 @@ static int show(const struct locality *x, struct report *r)
 	show_topology(x, r);
 	report_u64(r, "total_migrations", known + x->hops[MOVE_UNKNOWN]);
 	moves_report_basis(&x->moves, r);
-	report_u64(r, "same_llc_migrations", same);
-	report_u64(r, "cross_llc_same_numa_migrations", cross);
-	report_u64(r, "cross_numa_migrations", node);
+	show_count(x, "same_llc_migrations", same, r);
+	show_count(x, "cross_llc_same_numa_migrations", cross, r);
+	show_count(x, "cross_numa_migrations", node, r);
 	report_u64(r, "unknown_distance_migrations", x->hops[MOVE_UNKNOWN]);
 	if (known)
 		report_double(r, "llc_locality_pct", 100.0 * (double)same / (double)known, 2);

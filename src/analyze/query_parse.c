@@ -138,7 +138,7 @@ int query_parse_sort(const char *text, struct query *q, struct diag *d)
 	const char *order = text[len] ? text + len + 1 : "asc";
 
 	q->is_descending = !strcmp(order, "desc");
-	if (!q->is_descending && strcmp(order, "asc"))
+	if (!q->is_descending && strcmp(order, "asc") != 0)
 		return diag_set(d, -EINVAL, "write FIELD, FIELD:asc or FIELD:desc",
 		                "'%.32s' is no order", order);
 	return take_field(q->sort, text, len, d);

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-#define DEFAULT_CAP_BYTES ((size_t)64 << 20)
+#define DEFAULT_CAP_BYTES ((size_t)512 << 20)
 #define MAX_DEPTH         16
 
 struct report {

@@ -46,7 +46,7 @@ struct report_node {
 	};
 };
 
-/* cap_bytes 0 picks 64 MiB. NULL without memory. */
+/* cap_bytes 0 picks 512 MiB. NULL without memory. */
 struct report *report_new(size_t cap_bytes);
 void report_free(struct report *r); /* NULL is fine */
 void scoped_report(struct report *const *r);

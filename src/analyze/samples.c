@@ -6,6 +6,8 @@
 #include "base/hist.h"
 
 #define FIRST_CAPACITY 64
+#define MAX_BINS       20
+#define NR_BOUNDS      58 /* the last one is 10^19 */
 
 void samples_add(struct samples *s, uint64_t value)
 {
@@ -98,4 +100,69 @@ void samples_report_object(struct samples *s, struct report *r, const char *key)
 	report_u64(r, "p99", samples_percentile(s, HIST_P(99)));
 	report_u64(r, "p999", samples_percentile(s, HIST_P(99.9)));
 	report_end_object(r);
+}
+
+/* 1, 2, 5, 10, 20, ... as far as 64 bits go: bin b holds values below the bound b, and not below the one before. */
+static void make_bounds(uint64_t *bounds)
+{
+	static const uint64_t steps[] = { 1, 2, 5 };
+	uint64_t decade = 1;
+
+	for (uint32_t i = 0; i < NR_BOUNDS; i++) {
+		bounds[i] = decade * steps[i % 3];
+		decade *= i % 3 == 2 ? 10 : 1;
+	}
+}
+
+static uint32_t bin_of(const uint64_t *bounds, uint64_t value)
+{
+	uint32_t low = 0, high = NR_BOUNDS;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (value < bounds[middle])
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void report_bin(struct report *r, const uint64_t *bounds, uint32_t first, uint32_t bin,
+                       uint64_t count)
+{
+	report_begin_object(r, NULL);
+	report_u64(r, "at_least_ns", first ? bounds[first - 1] : 0);
+	if (bin < NR_BOUNDS)
+		report_u64(r, "below_ns", bounds[bin]);
+	else
+		report_null(r, "below_ns");
+	report_u64(r, "count", count);
+	report_end_object(r);
+}
+
+void samples_report_histogram(const struct samples *s, struct report *r, const char *key)
+{
+	uint64_t bins[NR_BOUNDS + 1] = { 0 }, bounds[NR_BOUNDS], shared = 0;
+	uint32_t first = NR_BOUNDS, last = 0, shown;
+
+	make_bounds(bounds);
+	for (size_t i = 0; i < s->nr; i++) {
+		uint32_t bin = bin_of(bounds, s->values[i]);
+
+		bins[bin]++;
+		first = bin < first ? bin : first;
+		last = bin > last ? bin : last;
+	}
+	report_begin_array(r, key);
+	shown = s->nr && last - first >= MAX_BINS ? last - MAX_BINS + 1 : first;
+	for (uint32_t i = first; s->nr && i <= last; i++) {
+		if (i < shown)
+			shared += bins[i];
+		else
+			report_bin(r, bounds, i == shown ? first : i, i,
+			           bins[i] + (i == shown ? shared : 0));
+	}
+	report_end_array(r);
 }

@@ -35,5 +35,10 @@ uint64_t samples_percentile(struct samples *s, uint32_t p10000);
  * null each when there is no sample.
  */
 void samples_report(struct samples *s, struct report *r, const char *suffix);
+/*
+ * An array under key with rows {at_least_ns, below_ns, count}: ranges 1, 2, 5, 10, 20, ... from the one with the smallest
+ * sample to the one with the largest. Small ones share the first row where there would be more than a screen holds.
+ */
+void samples_report_histogram(const struct samples *s, struct report *r, const char *key);
 /* An object {count, min, max, mean, median, p95, p99, p999} under key; null when there is no sample. */
 void samples_report_object(struct samples *s, struct report *r, const char *key);

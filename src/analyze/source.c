@@ -8,6 +8,23 @@ static const struct live_place *place(const struct source *s, uint32_t cpu)
 	return s->facts->places && cpu < s->facts->nr_places ? &s->facts->places[cpu] : NULL;
 }
 
+const char *source_symbol(const struct source *s, uint64_t value)
+{
+	size_t low = 0, high = s->facts->nr_symbols;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->facts->symbols[mid].value < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < s->facts->nr_symbols && s->facts->symbols[low].value == value
+	               ? s->facts->symbols[low].name
+	               : NULL;
+}
+
 int32_t source_llc(const struct source *s, uint32_t cpu)
 {
 	const struct live_place *at = place(s, cpu);

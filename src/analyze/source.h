@@ -24,6 +24,12 @@ struct source_count {
 	uint64_t count;
 };
 
+/* A function that a recording knows by name: the number that stands for it in its events. */
+struct source_symbol {
+	uint64_t value;
+	const char *name;
+};
+
 struct source_facts {
 	const char *name;     /* of the file; "live" */
 	const char *producer; /* schedscope, wprof, scxtop, systing, perfetto, unknown */
@@ -39,14 +45,16 @@ struct source_facts {
 	const struct live_place *places; /* by CPU; NULL = unknown */
 	uint32_t nr_places;
 	uint64_t kinds[EV_KIND_MAX]; /* events of each kind */
-	uint64_t nr_events;
-	uint64_t lost;                     /* reported */
+	uint64_t nr_events;          /* of all kinds that are events; who a task is, is none */
+	uint64_t lost;               /* reported */
 	const struct source_count *events; /* by name as the producer calls them */
 	size_t nr_events_names;
 	const struct source_count *categories; /* of track events */
 	size_t nr_categories;
 	const struct source_count *damage; /* by cause */
 	size_t nr_damage;
+	const struct source_symbol *symbols; /* by value */
+	size_t nr_symbols;
 	const char *const *pmu_names; /* of the index in rows of TIMELINE_PMU */
 	size_t nr_pmu_names;
 };
@@ -55,14 +63,16 @@ struct source {
 	struct timeline *timeline;
 	struct tasks *tasks;
 	const struct pair *pair;
-	struct event_log *log;           /* raw events; NULL where none are kept */
-	const struct task_lives *lives;  /* who had a tid when; NULL with the log */
+	struct event_log *log;          /* raw events; NULL where none are kept */
+	const struct task_lives *lives; /* who had a tid when; NULL with the log */
 	const struct allowed *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
 	uint64_t start_ns; /* extent of all that was seen */
 	uint64_t end_ns;
 };
 
+/* The name of a function; NULL = unknown. */
+const char *source_symbol(const struct source *s, uint64_t value);
 /* -1 for a CPU whose place is not known. */
 int32_t source_llc(const struct source *s, uint32_t cpu);
 int32_t source_node(const struct source *s, uint32_t cpu);

@@ -1,222 +1,185 @@
-/* One screen about a trace: what a person wants to know first. */
+/*
+ * One screen about a trace: what a person wants to know first. Rows obey the filters; what the file is does not.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/latency.h"
 #include "analyze/pass.h"
 #include "analyze/passes.h"
+#include "analyze/scope.h"
+#include "analyze/summary_facts.h"
+#include "analyze/top.h"
 #include "base/cleanup.h"
 
-#define BUSIEST 8
-#define LONGEST 5
+#define BUSIEST     20
+#define LONGEST     10
+#define BOTTLENECKS 5
 
-struct total {
-	uint32_t task;
-	uint64_t ns;
+struct cpu_time {
+	uint64_t busy_ns;
+	uint64_t idle_ns;
 };
 
-static int by_ns(const void *a, const void *b)
+/* Of CPUs all tasks count: one is as busy as all of them make it. */
+static void add_times(const struct scope *sc, struct cpu_time *cpus)
 {
-	const struct total *left = a, *right = b;
+	struct rows slices = { .sc = sc }, idles = { .sc = sc };
+	struct pair_slice slice;
+	struct pair_idle idle;
 
-	if (left->ns != right->ns)
-		return left->ns < right->ns ? 1 : -1;
-	return left->task < right->task ? -1 : left->task > right->task;
+	while (rows_slice(&slices, &slice))
+		if (slice.cpu < sc->nr_cpus)
+			cpus[slice.cpu].busy_ns += scope_cut(sc, slice.start_ns, slice.end_ns);
+	while (rows_idle(&idles, &idle))
+		if (idle.cpu < sc->nr_cpus)
+			cpus[idle.cpu].idle_ns += scope_cut(sc, idle.start_ns, idle.end_ns);
 }
 
-static int find_all(const struct source *s, enum timeline_table table, struct timeline_iter *it)
+static int show_cpus(const struct source *s, const struct pass_args *args, struct report *r,
+                     struct diag *d)
 {
-	struct timeline_query q = {
-		.table = table, .task = TASKS_NONE, .cpu = TIMELINE_ANY_CPU, .to_ns = UINT64_MAX
-	};
+	struct pass_args all = *args;
+	struct scope sc;
+	SCOPED(scoped_free) struct cpu_time *cpus = NULL;
+	int err;
 
-	return timeline_find(s->timeline, &q, it);
-}
-
-static void show_what(const struct source *s, struct report *r)
-{
-	const struct source_facts *f = s->facts;
-
-	report_string(r, "file", f->name);
-	report_string(r, "trace_source", f->producer);
-	report_double(r, "trace_duration_ms", (double)(s->end_ns - s->start_ns) / 1e6, 3);
-	report_u64(r, "start_timestamp", s->start_ns);
-	report_string(r, "clock", f->clock);
-	if (f->unix_ns)
-		report_u64(r, "start_unix_timestamp", f->unix_ns);
-	else
-		report_null(r, "start_unix_timestamp");
-	report_string(r, "kernel", f->release);
-	report_u64(r, "num_cpus", f->nr_cpus);
-	report_u64(r, "total_events", f->nr_events);
-	report_u64(r, "lost_events", f->lost);
-	report_bool(r, "is_scx_trace", f->has_scx);
-	report_string(r, "scheduler", f->scheduler);
-}
-
-/* Processes are counted by their leaders; a thread whose process is unknown stands for one. */
-static void show_who(const struct source *s, struct report *r)
-{
-	uint32_t nr = tasks_nr(s->tasks), processes = 0, threads = 0;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct task *t = tasks_at(s->tasks, i);
-
-		threads += t->tid != 0;
-		processes += t->tid != 0 && (!t->tgid || t->tgid == t->tid);
-	}
-	report_u64(r, "num_processes", processes);
-	report_u64(r, "num_threads", threads);
-}
-
-static void show_cpus(const struct source *s, struct report *r)
-{
+	all.pid = all.tid = 0;
+	all.comm = NULL;
+	err = scope_init(&sc, s, &all, d);
+	if (err)
+		return err;
+	cpus = calloc(sc.nr_cpus ? sc.nr_cpus : 1, sizeof(*cpus));
+	if (cpus)
+		add_times(&sc, cpus);
 	report_begin_array(r, "cpus");
-	for (uint32_t cpu = 0; cpu < pair_nr_cpus(s->pair); cpu++) {
-		struct pair_cpu at;
+	for (uint32_t i = 0; cpus && i < sc.nr_cpus; i++) {
+		uint64_t known = cpus[i].busy_ns + cpus[i].idle_ns;
 
-		if (!pair_cpu_at(s->pair, cpu, &at) || (!at.busy_ns && !at.idle_ns))
+		if (!known)
 			continue;
 		report_begin_object(r, NULL);
-		report_u64(r, "cpu_id", cpu);
-		report_percent(r, "busy_percent", at.busy_ns,
-		               at.busy_ns + at.idle_ns + at.unknown_ns);
-		report_percent(r, "idle_percent", at.idle_ns,
-		               at.busy_ns + at.idle_ns + at.unknown_ns);
-		report_percent(r, "unknown_percent", at.unknown_ns,
-		               at.busy_ns + at.idle_ns + at.unknown_ns);
+		report_u64(r, "cpu_id", i);
+		report_percent(r, "busy_percent", cpus[i].busy_ns, sc.span_ns);
+		report_percent(r, "idle_percent", cpus[i].idle_ns, sc.span_ns);
+		report_percent(r, "unknown_percent", sc.span_ns - known, sc.span_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
+	scope_done(&sc);
+	return cpus ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
-static int show_busiest(const struct source *s, struct report *r)
+static int show_busiest(const struct scope *sc, struct report *r)
 {
-	uint32_t nr = tasks_nr(s->tasks);
-	SCOPED(scoped_free) struct total *totals = calloc(nr ? nr : 1, sizeof(*totals));
-	struct timeline_iter it;
-	union timeline_row row;
+	SCOPED(scoped_free)
+	uint64_t *totals = calloc(sc->nr_tasks ? sc->nr_tasks : 1, sizeof(*totals));
+	SCOPED(scoped_top) struct top top = { .limit = BUSIEST };
+	struct rows it = { .sc = sc };
+	struct pair_slice row;
 
-	if (!totals || find_all(s, TIMELINE_SLICE, &it))
+	if (!totals)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < nr; i++)
-		totals[i].task = i;
-	while (timeline_next(&it, NULL, &row))
-		if (row.slice.task < nr)
-			totals[row.slice.task].ns += row.slice.end_ns - row.slice.start_ns;
-	if (nr)
-		qsort(totals, nr, sizeof(*totals), by_ns);
+	while (rows_slice(&it, &row))
+		if (row.task < sc->nr_tasks)
+			totals[row.task] += scope_cut(sc, row.start_ns, row.end_ns);
+	for (uint32_t i = 0; i < sc->nr_tasks; i++)
+		if (totals[i])
+			top_add(&top, totals[i], i);
+	top_rank(&top);
 	report_begin_array(r, "busiest_tasks");
-	for (uint32_t i = 0; i < nr && i < BUSIEST && totals[i].ns; i++) {
+	for (uint32_t i = 0; i < top.nr; i++) {
+		uint32_t task = (uint32_t)top.entries[i].id;
+
 		report_begin_object(r, NULL);
-		report_string(r, "comm", source_comm(s, totals[i].task));
-		report_u64(r, "tid", source_tid(s, totals[i].task));
-		report_u64(r, "runtime_ns", totals[i].ns);
-		report_percent(r, "of_one_cpu_percent", totals[i].ns, s->end_ns - s->start_ns);
+		report_string(r, "comm", source_comm(sc->s, task));
+		report_u64(r, "tid", source_tid(sc->s, task));
+		report_u64(r, "runtime_ns", totals[task]);
+		report_percent(r, "of_one_cpu_percent", totals[task], sc->span_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
-	return 0;
+	return top.has_failed ? -ENOMEM : 0;
 }
 
-static uint64_t wait_ns(const struct pair_wait *w)
-{
-	return w->end_ns - (w->waking_ns ? w->waking_ns : w->wakeup_ns);
-}
-
+/* Who woke it, or took its CPU; nobody where an interrupt woke it. */
 static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
 {
-	static const char *const causes[] = { "woken", "new", "preempted" };
+	uint32_t by = w->cause == PAIR_PREEMPTED ? w->waker : latency_waker(w);
 
 	report_begin_object(r, NULL);
 	report_string(r, "comm", source_comm(s, w->task));
 	report_u64(r, "tid", source_tid(s, w->task));
-	report_u64(r, "wait_ns", wait_ns(w));
-	report_string(r, "cause", causes[w->cause]);
+	report_u64(r, "wait_ns", latency_ns(w));
+	report_string(r, "cause", latency_cause(w));
 	report_u64(r, "cpu", w->cpu);
-	report_u64(r, "after_start_ns", w->end_ns - wait_ns(w) - s->start_ns);
-	report_string(r, "by", w->waker == TASKS_NONE ? NULL : source_comm(s, w->waker));
+	report_u64(r, "after_start_ns", latency_start_ns(w) - s->start_ns);
+	report_string(r, "by", by == TASKS_NONE ? NULL : source_comm(s, by));
 	report_end_object(r);
 }
 
-static int show_longest(const struct source *s, struct report *r)
+static void show_longest(const struct scope *sc, struct report *r)
 {
-	struct pair_wait worst[LONGEST];
-	struct timeline_iter it;
-	union timeline_row row;
+	struct pair_wait worst[LONGEST], row;
+	struct rows it = { .sc = sc };
 	uint32_t nr = 0;
 
-	if (find_all(s, TIMELINE_WAIT, &it))
-		return -ENOMEM;
-	while (timeline_next(&it, NULL, &row)) {
+	while (rows_wait(&it, &row)) {
 		uint32_t at;
 
-		if (row.wait.is_open ||
-		    (nr == LONGEST && wait_ns(&worst[LONGEST - 1]) >= wait_ns(&row.wait)))
+		if (row.is_open ||
+		    (nr == LONGEST && latency_ns(&worst[LONGEST - 1]) >= latency_ns(&row)))
 			continue;
 		at = nr < LONGEST ? nr++ : LONGEST - 1;
-		for (; at > 0 && wait_ns(&worst[at - 1]) < wait_ns(&row.wait); at--)
+		for (; at > 0 && latency_ns(&worst[at - 1]) < latency_ns(&row); at--)
 			worst[at] = worst[at - 1];
-		worst[at] = row.wait;
+		worst[at] = row;
 	}
 	report_begin_array(r, "longest_waits");
 	for (uint32_t i = 0; i < nr; i++)
-		show_wait(s, &worst[i], r);
-	report_end_array(r);
-	return 0;
-}
-
-static void show_damage(const struct source *s, struct report *r)
-{
-	struct pair_breaks b;
-
-	pair_breaks(s->pair, &b);
-	report_begin_array(r, "damage");
-	for (size_t i = 0; i < s->facts->nr_damage; i++) {
-		report_begin_object(r, NULL);
-		report_string(r, "what", s->facts->damage[i].name);
-		report_u64(r, "count", s->facts->damage[i].count);
-		report_end_object(r);
-	}
-	if (b.prev_mismatch) {
-		report_begin_object(r, NULL);
-		report_string(r, "what", "mismatched_sched_switch_tids");
-		report_u64(r, "count", b.prev_mismatch);
-		report_end_object(r);
-	}
+		show_wait(sc->s, &worst[i], r);
 	report_end_array(r);
 }
 
-static void show_analyses(const struct source *s, struct report *r)
+/* The members of that analysis, where it can be made. */
+static int show_bottlenecks(const struct source *s, const struct pass_args *args, struct report *r,
+                            struct diag *d)
 {
-	uint32_t nr = 0;
+	struct pass_args few = *args;
 
-	report_begin_array(r, "applicable_analyses");
-	for (size_t i = 0; i < nr_passes; i++)
-		if (pass_applies(passes[i], s)) {
-			report_string(r, NULL, passes[i]->id);
-			nr++;
-		}
-	report_end_array(r);
-	report_u64(r, "applicable_analyzers", nr);
+	if (!pass_applies(&pass_scheduling_bottlenecks, s)) {
+		report_null(r, "total_bottlenecks");
+		report_null(r, "bottlenecks");
+		return 0;
+	}
+	few.limit = BOTTLENECKS;
+	return pass_scheduling_bottlenecks.run(s, &few, r, d);
+}
+
+static int show_rows(const struct source *s, const struct pass_args *args, struct report *r,
+                     struct diag *d)
+{
+	struct scope sc;
+	int err = scope_init(&sc, s, args, d);
+
+	if (err)
+		return err;
+	err = show_busiest(&sc, r);
+	show_longest(&sc, r);
+	scope_done(&sc);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	int err;
+	int err = summary_facts(s, r, d);
 
-	(void)args;
-	show_what(s, r);
-	show_who(s, r);
-	show_analyses(s, r);
-	show_cpus(s, r);
-	err = show_busiest(s, r);
 	if (!err)
-		err = show_longest(s, r);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	show_damage(s, r);
-	return 0;
+		err = show_cpus(s, args, r, d);
+	if (!err)
+		err = show_rows(s, args, r, d);
+	return err ? err : show_bottlenecks(s, args, r, d);
 }
 
 const struct pass pass_summary = {
@@ -224,6 +187,7 @@ const struct pass pass_summary = {
 	.name = "Summary",
 	.category = "query",
 	.what = "what the trace is: how long, who was busy, who waited longest, what was lost",
+	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 1,
 	.run = run,
 };

@@ -161,6 +161,7 @@ static int show_all(struct waits *x, uint32_t limit, struct report *r)
 	report_begin_object(r, "global_stats");
 	samples_report(&x->all, r, "_latency_ns");
 	report_end_object(r);
+	samples_report_histogram(&x->all, r, "histogram");
 	report_begin_array(r, "worst_cpus_by_avg_latency");
 	for (uint32_t i = 0; i < top.nr; i++)
 		show_cpu(x, (uint32_t)top.entries[i].id, r);
@@ -178,6 +179,7 @@ static void show_one(struct waits *x, struct report *r)
 	report_u64(r, "count", of.nr);
 	samples_report(&of, r, "_latency_ns");
 	report_end_object(r);
+	samples_report_histogram(&of, r, "histogram");
 	report_begin_object(r, "global_comparison");
 	report_u64(r, "global_count", x->all.nr);
 	if (x->all.nr) {

@@ -263,6 +263,15 @@ static void show_pair(const struct waste *w, const struct pair_sum *p, struct re
 	report_end_object(r);
 }
 
+/* Without places of CPUs nothing is near or far. */
+static void show_distance(struct report *r, const char *key, const struct waste *w, uint64_t ns)
+{
+	if (w->s->facts->places)
+		report_u64(r, key, ns);
+	else
+		report_null(r, key);
+}
+
 /* Sums over pairs within a cache, across caches of a node, across nodes; a pair of unknown places counts as unknown. */
 static void show_places(const struct waste *w, struct report *r)
 {
@@ -282,9 +291,9 @@ static void show_places(const struct waste *w, struct report *r)
 				far += ns;
 		}
 	report_begin_object(r, "by_distance");
-	report_u64(r, "same_llc_ns", same_llc);
-	report_u64(r, "same_node_ns", same_node);
-	report_u64(r, "other_node_ns", far);
+	show_distance(r, "same_llc_ns", w, same_llc);
+	show_distance(r, "same_node_ns", w, same_node);
+	show_distance(r, "other_node_ns", w, far);
 	report_u64(r, "unknown_ns", unknown);
 	report_end_object(r);
 }

@@ -66,13 +66,17 @@ static int collect(struct works *x)
 static void show_function(const struct works *x, uint32_t i, struct report *r)
 {
 	uint64_t address = x->functions.at[i].key;
+	const char *symbol = source_symbol(x->sc.s, address);
 
-	/* An id of a text is small, an address of the kernel never is. */
-	if (address > UINT32_MAX)
+	/* An id of a text is small, an address of the kernel never is; a function known by name has none. */
+	if (address > UINT32_MAX && !symbol)
 		report_id(r, "function", address);
 	else
 		report_null(r, "function");
-	figure_text(r, "name", x->sc.s, x->names[i]);
+	if (symbol)
+		report_string(r, "name", symbol);
+	else
+		figure_text(r, "name", x->sc.s, x->names[i]);
 }
 
 static int show_part(const struct works *x, const struct buckets *b, const char *key,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +20,18 @@ int diag_set(struct diag *d, int code, const char *hint, const char *fmt, ...)
 	return code;
 }
 
+/* These only say that the input was wrong, and "what" already says how. */
+static bool is_said(int code)
+{
+	return code == 0 || code == -EINVAL || code == -ENODATA || code == -EISDIR ||
+	       code == -EBADMSG;
+}
+
 void diag_format(const struct diag *d, char *buf, unsigned int size)
 {
 	const char *sep = d->hint[0] ? "; " : "";
 
-	/* EINVAL only says that the input was wrong, and "what" already says how. */
-	if (d->code && d->code != -EINVAL)
+	if (!is_said(d->code))
 		snprintf(buf, size, "%s: %s%s%s", d->what, strerror(-d->code), sep, d->hint);
 	else
 		snprintf(buf, size, "%s%s%s", d->what, sep, d->hint);

@@ -207,6 +207,23 @@ size_t text_width(const char *s)
 	return width;
 }
 
+char *text_cut(char *s, size_t width)
+{
+	size_t len = strlen(s), at = 0, used = 0, taken;
+	uint32_t code;
+
+	while (at < len) {
+		taken = utf8_next(s + at, len - at, &code);
+		used += width_of(code);
+		if (used > width) {
+			s[at] = '\0';
+			break;
+		}
+		at += taken;
+	}
+	return s;
+}
+
 char *text_rate(char *dst, size_t size, double value)
 {
 	static const char units[] = "KMGT";

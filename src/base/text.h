@@ -29,6 +29,8 @@ void text_chomp(char *s); /* cuts trailing white space */
 char *text_printable(char *dst, size_t size, const char *src, size_t len);
 /* Columns that a printable UTF-8 string takes on a terminal; coarse, the same in every locale. */
 size_t text_width(const char *s);
+/* Cuts a printable string in place so that it takes at most so many columns. Returns it. */
+char *text_cut(char *s, size_t width);
 
 /* 1234 -> "1.2K"; below 1000 the integer; K, M, G, T with one decimal. */
 char *text_rate(char *dst, size_t size, double value);

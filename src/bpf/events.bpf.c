@@ -6,6 +6,7 @@
  * A record that finds no room is counted for its kind and CPU.
  */
 #include <linux/bpf.h>
+#include <linux/ptrace.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,26 +15,16 @@
 #include <bpf/bpf_tracing.h>
 
 #include "abi/event_cfg.h"
+#include "bpf/events_filter.bpf.h"
+#include "bpf/events_follow.bpf.h"
 #include "bpf/events_pmu.bpf.h"
+#include "bpf/events_probe.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
-#include "bpf/wanted.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-static __always_inline bool is_wanted(struct task_struct *p)
-{
-	if (cfg.filter_tgid && (__u32)p->tgid != cfg.filter_tgid)
-		return false;
-	return !cfg.filter_cgroup || is_cgroup_wanted(p);
-}
-
-static __always_inline __u32 current_tid(void)
-{
-	return (__u32)bpf_get_current_pid_tgid();
-}
 
 static __always_inline void copy_comm(char *to, struct task_struct *p)
 {
@@ -59,7 +50,7 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
-	bool wants_prev, wants_next;
+	bool wants_prev, wants_next, is_last = false;
 	struct slot s, pmu = {};
 	struct switch_args a;
 	struct ev_switch *e;
@@ -68,6 +59,8 @@ int on_switch(__u64 *ctx)
 	switch_args_read(ctx, cfg.switch_args, &a);
 	wants_prev = is_wanted(a.prev);
 	wants_next = is_wanted(a.next);
+	if (is_sampling())
+		is_last = follow_switch(&a, &wants_prev, &wants_next);
 	if (cfg.filter_cgroup || cfg.nr_counters) {
 		c = this_cpu();
 		if (!c || !is_open)
@@ -92,6 +85,8 @@ int on_switch(__u64 *ctx)
 		return 0;
 	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
 	                       (wants_next ? 0 : EV_FLAG_OTHER_NEXT));
+	if (is_last)
+		e->hdr.flags |= EV_FLAG_LAST;
 	e->prev_tid = (__u32)a.prev->pid;
 	e->next_tid = (__u32)a.next->pid;
 	e->prev_state = reported_state(a.prev, a.state, a.is_preempt);
@@ -123,19 +118,31 @@ static __always_inline int wake(struct task_struct *p, __u8 kind)
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKING);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && (!is_wanted(p) || !follow_waking(p)))
+		return 0;
+	return wake(p, EV_WAKING);
 }
 
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKEUP);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && !follow_wakeup(p))
+		return 0;
+	return wake(p, EV_WAKEUP);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int on_wakeup_new(__u64 *ctx)
 {
-	return wake((struct task_struct *)ctx[0], EV_WAKEUP_NEW);
+	struct task_struct *p = (struct task_struct *)ctx[0];
+
+	if (is_sampling() && (!is_wanted(p) || !follow_begin(p, FOLLOW_WAIT)))
+		return 0;
+	return wake(p, EV_WAKEUP_NEW);
 }
 
 SEC("tp_btf/sched_migrate_task")
@@ -145,7 +152,7 @@ int on_migrate(__u64 *ctx)
 	struct ev_migrate *e;
 	struct slot s;
 
-	if (!p->pid || !is_wanted(p))
+	if (!p->pid || !is_wanted(p) || (is_sampling() && !follow_migrate(p)))
 		return 0;
 	e = begin(&s, EV_MIGRATE, sizeof(*e));
 	if (!e)
@@ -186,6 +193,8 @@ int on_exec(__u64 *ctx)
 	struct slot s;
 	struct ev_exec *e = begin(&s, EV_EXEC, sizeof(*e));
 
+	if (is_sampling())
+		follow_exec(p, (__u32)ctx[1]);
 	if (!e)
 		return 0;
 	e->tid = (__u32)p->pid;
@@ -543,37 +552,15 @@ int on_gpu_mem(__u64 *ctx)
 }
 
 /* Which probe it was comes as a cookie of the attachment (Linux 5.15). */
-static __always_inline int probe(void *ctx, __u64 ip)
-{
-	struct ev_probe *e;
-	struct slot s;
-
-	if (cfg.filter_tgid && (__u32)(bpf_get_current_pid_tgid() >> 32) != cfg.filter_tgid)
-		return 0;
-	e = begin(&s, EV_PROBE, sizeof(*e));
-	if (!e)
-		return 0;
-	e->probe = (__u32)bpf_get_attach_cookie(ctx);
-	e->tid = current_tid();
-	e->ip = ip;
-	end(&s);
-	return 0;
-}
-
 SEC("kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return probe(ctx, bpf_get_func_ip(ctx));
+	return put_probe((__u32)bpf_get_attach_cookie(ctx), bpf_get_func_ip(ctx));
 }
 
+/* Of a return probe, the address is the one to which the function returns. */
 SEC("uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	return probe(ctx, 0);
-}
-
-SEC("tracepoint")
-int on_tracepoint(void *ctx)
-{
-	return probe(ctx, 0);
+	return put_probe((__u32)bpf_get_attach_cookie(ctx), PT_REGS_IP(ctx));
 }

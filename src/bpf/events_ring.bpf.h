@@ -57,6 +57,18 @@ static __always_inline struct ev_cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
+/*
+ * A program of a uprobe may be preempted (since Linux 6.0), and another of its kind run on this CPU meanwhile;
+ * those of tracepoints are not. kind is a constant.
+ */
+static __always_inline void count_up(__u64 *counter, __u8 kind)
+{
+	if (kind == EV_PROBE)
+		__sync_fetch_and_add(counter, 1);
+	else
+		(*counter)++;
+}
+
 /* NULL when there is no room, or nobody is listening yet. size is a constant. */
 static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 {
@@ -66,12 +78,12 @@ static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 	s->c = this_cpu();
 	if (!s->c || !is_open)
 		return NULL;
-	s->c->seen[kind & (EV_KIND_MAX - 1)]++;
+	count_up(&s->c->seen[kind & (EV_KIND_MAX - 1)], kind);
 	ring_idx = bpf_map_lookup_elem(&ring_of_cpu, &cpu);
 	s->ring = ring_idx ? bpf_map_lookup_elem(&rings, ring_idx) : NULL;
 	s->rec = s->ring ? bpf_ringbuf_reserve(s->ring, size, 0) : NULL;
 	if (!s->rec) {
-		s->c->lost[kind & (EV_KIND_MAX - 1)]++;
+		count_up(&s->c->lost[kind & (EV_KIND_MAX - 1)], kind);
 		return NULL;
 	}
 	s->rec->ts_ns = bpf_ktime_get_boot_ns();

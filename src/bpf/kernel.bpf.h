@@ -69,6 +69,20 @@ struct task_struct___state { /* before 5.14 */
 	long state;
 };
 
+struct scx_dispatch_q { /* Linux 6.12, like all of sched_ext */
+	__u32 nr;
+	__u64 id;
+};
+
+struct sched_ext_entity {
+	__u64 slice;
+	__u64 dsq_vtime;
+};
+
+struct sched_ext_ops {
+	char name[128];
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -77,6 +91,7 @@ struct task_struct {
 	int exit_state;
 	int prio;
 	struct sched_entity se;
+	struct sched_ext_entity scx;
 	int pid;  /* what user space calls tid */
 	int tgid; /* what user space calls pid */
 	struct task_struct *group_leader;

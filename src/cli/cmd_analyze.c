@@ -10,6 +10,9 @@
 #include "cli/trace_args.h"
 #include "render/report_json.h"
 #include "render/report_text.h"
+#include "render/summary_text.h"
+
+#define MAX_CHOSEN 64
 
 struct analyze_args {
 	struct trace_args rows;
@@ -59,6 +62,8 @@ struct analyzer {
 	const struct analyze_args *args;
 	const struct source *s; /* NULL without a file */
 	struct pass_args pass;
+	const struct pass *chosen[MAX_CHOSEN];
+	size_t nr;
 	struct json_writer json;
 	struct diag *d;
 };
@@ -95,30 +100,55 @@ static void list_json(struct analyzer *a)
 	jw_end_array(&a->json);
 }
 
-static void list_text(const struct analyzer *a)
+static void list_one(const struct analyzer *a, const struct pass *p)
 {
-	const char *category = "";
 	char missing[160];
 
-	for (size_t i = 0; i < nr_passes; i++) {
-		const struct pass *p = passes[i];
+	printf("  %-24s %s\n", p->id, p->what);
+	if (a->s && !pass_applies(p, a->s))
+		printf("  %-24s - %s, which the trace does not have\n", "",
+		       pass_missing(p, a->s, missing, sizeof(missing)));
+}
 
-		if (!is_listed(a, p))
+static bool is_first_of_category(const struct analyzer *a, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_listed(a, passes[i]) &&
+		    !strcmp(passes[i]->category, passes[index]->category))
+			return false;
+	return is_listed(a, passes[index]);
+}
+
+static void list_text(const struct analyzer *a)
+{
+	const char *blank = "";
+
+	for (size_t i = 0; i < nr_passes; i++) {
+		if (!is_first_of_category(a, i))
 			continue;
-		if (strcmp(category, p->category))
-			printf("%s%s:\n", *category ? "\n" : "", p->category);
-		category = p->category;
-		printf("  %-26s %s\n", p->id, p->what);
-		if (a->s && !pass_applies(p, a->s))
-			printf("  %-26s - %s\n", "",
-			       pass_missing(p, a->s, missing, sizeof(missing)));
+		printf("%s%s:\n", blank, passes[i]->category);
+		for (size_t k = i; k < nr_passes; k++)
+			if (!strcmp(passes[k]->category, passes[i]->category))
+				list_one(a, passes[k]);
+		blank = "\n";
 	}
 }
 
-static int print(struct analyzer *a, const struct pass *p, const struct report *r, bool is_titled)
+/* The summary alone is a screen; among others it may be as long as it likes. */
+static int print(const struct pass *p, const struct report_node *root, bool is_alone)
 {
-	struct report_text_cfg cfg = { .width = trace_args_width(),
-		                       .is_utf8 = trace_args_is_utf8() };
+	struct summary_text_cfg screen = { .width = trace_args_width(),
+		                           .height = is_alone ? trace_args_height() : 0,
+		                           .is_utf8 = trace_args_is_utf8() };
+	struct report_text_cfg cfg = { .width = screen.width, .is_utf8 = screen.is_utf8 };
+
+	return p == &pass_summary ? summary_text(root, &screen, stdout)
+	                          : report_text(root, &cfg, stdout);
+}
+
+static int show_report(struct analyzer *a, const struct pass *p, const struct report *r,
+                       bool is_titled)
+{
 	int err;
 
 	if (a->args->is_json) {
@@ -127,10 +157,10 @@ static int print(struct analyzer *a, const struct pass *p, const struct report *
 	}
 	if (is_titled)
 		printf("== %s: %s\n\n", p->id, p->what);
-	err = report_text(report_root(r), &cfg, stdout);
+	err = print(p, report_root(r), !is_titled);
 	if (is_titled)
 		printf("\n");
-	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+	return cli_written(err, a->d);
 }
 
 static int show(struct analyzer *a, const struct pass *p, bool is_titled)
@@ -138,10 +168,9 @@ static int show(struct analyzer *a, const struct pass *p, bool is_titled)
 	SCOPED(scoped_report) struct report *r = NULL;
 	int err = pass_run(p, a->s, &a->pass, a->d, &r);
 
-	return err ? err : print(a, p, r, is_titled);
+	return err ? err : show_report(a, p, r, is_titled);
 }
 
-/* On all CPUs, then shown in the order of the table. */
 static int show_all(struct analyzer *a)
 {
 	struct batch b;
@@ -150,40 +179,38 @@ static int show_all(struct analyzer *a)
 	if (err)
 		return err;
 	for (size_t i = 0; i < b.nr && !err; i++) {
-		const struct batch_result *result = &b.results[i];
+		struct batch_result *one = &b.results[i];
 
-		if (!result->report)
-			err = diag_set(a->d, result->d.code, result->d.hint, "%s: %s",
-			               result->pass->id, result->d.what);
+		if (one->report)
+			err = show_report(a, one->pass, one->report, true);
 		else
-			err = print(a, result->pass, result->report, true);
+			err = diag_set(a->d, one->d.code, one->d.hint, "%s", one->d.what);
 	}
 	batch_done(&b);
 	return err;
 }
 
-static int find_passes(const struct opt_list *words, const struct pass **out, struct diag *d)
+static int find_passes(const struct opt_list *words, struct analyzer *a)
 {
 	for (size_t i = 1; i < words->nr; i++) {
-		out[i - 1] = pass_find(words->items[i]);
-		if (!out[i - 1])
-			return diag_set(d, -EINVAL, "see 'schedscope analyze --list'",
+		const struct pass *p = pass_find(words->items[i]);
+
+		if (!p)
+			return diag_set(a->d, -EINVAL, "see 'schedscope analyze --list'",
 			                "'%.64s' is no analysis", words->items[i]);
+		if (a->nr == MAX_CHOSEN)
+			return diag_set(a->d, -EINVAL, "use --all", "too many analyses");
+		a->chosen[a->nr++] = p;
 	}
 	return 0;
 }
 
-static int answer(struct analyzer *a, const struct opt_list *words)
+static int answer(struct analyzer *a)
 {
-	const struct pass *chosen[64];
-	size_t nr = words->nr ? words->nr - 1 : 0;
+	size_t nr = a->nr;
 	bool is_many = a->args->wants_all || nr > 1;
 	int err = 0;
 
-	if (nr > sizeof(chosen) / sizeof(chosen[0]))
-		return diag_set(a->d, -E2BIG, "use --all", "too many analyses");
-	if (find_passes(words, chosen, a->d))
-		return -EINVAL;
 	jw_init(&a->json, stdout, true);
 	if (a->args->is_json && (is_many || a->args->wants_list))
 		jw_begin_object(&a->json, NULL);
@@ -196,13 +223,13 @@ static int answer(struct analyzer *a, const struct opt_list *words)
 	else if (nr == 0)
 		err = show(a, &pass_summary, false);
 	for (size_t i = 0; i < nr && !err && !a->args->wants_all && !a->args->wants_list; i++)
-		err = show(a, chosen[i], is_many);
+		err = show(a, a->chosen[i], is_many);
 	if (err)
 		return err;
 	if (a->args->is_json && (is_many || a->args->wants_list))
 		jw_end_object(&a->json);
 	err = a->args->is_json ? jw_finish(&a->json) : 0;
-	return err ? diag_set(a->d, err, NULL, "cannot write the report") : 0;
+	return cli_written(err, a->d);
 }
 
 static int run_args(const struct opt_command *self, const struct analyze_args *args,
@@ -216,6 +243,8 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		diag_set(&d, -EINVAL, NULL, "which file?");
 		return cli_usage_error(self, &d);
 	}
+	if (find_passes(words, &a))
+		return cli_usage_error(self, &d);
 	if (words->nr) {
 		if (trace_args_open(words->items[0], &d, &rec))
 			return cli_fail(&d);
@@ -227,7 +256,7 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		a.pass.category = args->category;
 		a.pass.layer = args->has_layer ? (uint32_t)args->layer : EV_NO_LAYER;
 	}
-	return answer(&a, words) ? cli_fail(&d) : CLI_OK;
+	return answer(&a) ? cli_fail(&d) : CLI_OK;
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)

@@ -48,7 +48,7 @@ static int show(const struct diff_args *args, const struct report_node *root, st
 	} else {
 		err = report_text(root, &cfg, stdout);
 	}
-	return err ? diag_set(d, err, NULL, "cannot write the report") : 0;
+	return cli_written(err, d);
 }
 
 static int run_args(const struct opt_command *self, const struct diff_args *args,

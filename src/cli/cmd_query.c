@@ -183,7 +183,7 @@ static int show(const struct report_node *root, enum shape shape, struct diag *d
 	} else {
 		err = shape == SHAPE_CSV ? report_csv(rows, stdout) : report_jsonl(rows, stdout);
 	}
-	return err ? diag_set(d, err, NULL, "cannot write the rows") : 0;
+	return cli_written(err, d);
 }
 
 static int answer(const struct query_args *args, const struct source *s, struct query *q,

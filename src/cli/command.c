@@ -58,6 +58,13 @@ bool cli_is_reader_gone(void)
 	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
+int cli_written(int err, struct diag *d)
+{
+	if (!err || cli_is_reader_gone())
+		return 0;
+	return diag_set(d, err, NULL, "cannot write to standard output");
+}
+
 int cli_check_pid(uint64_t pid, struct diag *d)
 {
 	uint32_t tgid = proc_tgid_of((uint32_t)pid);

@@ -21,6 +21,7 @@ extern const struct opt_command cmd_analyze;
 extern const struct opt_command cmd_diff;
 extern const struct opt_command cmd_doctor;
 extern const struct opt_command cmd_explain;
+extern const struct opt_command cmd_export;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
@@ -38,6 +39,9 @@ MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
 
 /* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
 bool cli_is_reader_gone(void);
+
+/* What became of a result on stdout: 0 also where nobody reads it any more, else err with a sentence. */
+MUST_USE int cli_written(int err, struct diag *d);
 
 /*
  * opt_parse() for commands. False means that all is done, be it --help or a usage error: return

@@ -84,6 +84,10 @@ int trace_args_fill(const struct trace_args *args, const struct source *s, struc
 	err = trace_args_time(args->from, "from", s, d, &out->from_ns);
 	if (!err)
 		err = trace_args_time(args->to, "to", s, d, &out->to_ns);
+	if (!err && out->from_ns && out->from_ns >= s->end_ns && s->end_ns > s->start_ns)
+		err = diag_set(d, -EINVAL, NULL,
+		               "--from is after the end of the trace, which is %.3f s long",
+		               (double)(s->end_ns - s->start_ns) / 1e9);
 	if (!err && out->to_ns && out->to_ns <= out->from_ns)
 		err = diag_set(d, -EINVAL, NULL, "--to is not after --from");
 	return err;
@@ -96,6 +100,15 @@ size_t trace_args_width(void)
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
+}
+
+size_t trace_args_height(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_row;
 }
 
 bool trace_args_is_utf8(void)

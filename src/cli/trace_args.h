@@ -52,4 +52,6 @@ MUST_USE int trace_args_fill(const struct trace_args *args, const struct source 
                              struct pass_args *out);
 /* Columns of the terminal that stdout is; 0 = none. */
 size_t trace_args_width(void);
+/* Lines of it. */
+size_t trace_args_height(void);
 bool trace_args_is_utf8(void);

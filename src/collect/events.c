@@ -14,8 +14,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/bpf_open.h"
+#include "collect/events_part.h"
 #include "collect/events_skel.h"
 #include "collect/percpu.h"
+#include "collect/scx_part.h"
 
 struct events {
 	uint64_t kinds; /* really there */
@@ -32,6 +34,12 @@ struct events {
 	uint32_t nr_possible;
 	struct ev_cpu *cpus; /* as of the last look */
 	struct ev_cpu *told; /* losses that went into the stream */
+	struct btf *vmlinux;
+	struct probes *probes;
+	struct scx_part *scx;
+	uint64_t one_in;
+	uint64_t start_ns;
+	bool is_begun; /* the stream's own first records are out */
 	uint64_t until_ns;
 };
 
@@ -74,7 +82,11 @@ static const struct source sources[] = {
 	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
 };
 
-#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define FOLLOWED_KINDS                                                                       \
+	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | \
+	 EV_BIT(EV_EXEC))
+#define FOLLOWED_MAX 16384 /* tasks that are followed at a time */
+#define NR_SOURCES   (sizeof(sources) / sizeof(sources[0]))
 
 static void scoped_events(struct events *const *e)
 {
@@ -89,26 +101,33 @@ static bool has_tracepoint(const struct btf *vmlinux, const char *name)
 	return btf__find_by_name_kind(vmlinux, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+static void choose_probes(struct events *e, const struct events_cfg *cfg)
+{
+	bpf_program__set_autoload(e->skel->progs.on_kprobe,
+	                          probes_need(cfg->probes, cfg->nr_probes, EV_PROBE_KPROBE));
+	bpf_program__set_autoload(e->skel->progs.on_uprobe,
+	                          probes_need(cfg->probes, cfg->nr_probes, EV_PROBE_UPROBE));
+}
+
 /* Loads only what was asked for and exists. */
 static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 {
-	struct btf *vmlinux = btf__load_vmlinux_btf();
 	struct bpf_program *prog;
 
-	if (!vmlinux)
+	e->vmlinux = btf__load_vmlinux_btf();
+	if (!e->vmlinux)
 		return diag_set(d, -errno, "see 'schedscope doctor'",
 		                "this kernel has no type information (BTF)");
 	bpf_object__for_each_program(prog, e->skel->obj) bpf_program__set_autoload(prog, false);
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		if (!(kinds & EV_BIT(sources[i].kind)) ||
-		    !has_tracepoint(vmlinux, sources[i].tracepoint))
+		    !has_tracepoint(e->vmlinux, sources[i].tracepoint))
 			continue;
 		prog = bpf_object__find_program_by_name(e->skel->obj, sources[i].program);
 		bpf_program__set_autoload(prog, true);
 		e->kinds |= EV_BIT(sources[i].kind);
 	}
 	e->missing = kinds & ~e->kinds;
-	btf__free(vmlinux);
 	return 0;
 }
 
@@ -146,13 +165,17 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.filter_cgroup = cfg->is_cgroup_only;
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
+	e->skel->rodata->cfg.one_in = cfg->one_in;
 	e->skel->rodata->cfg.nr_counters = cfg->nr_counters;
 	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
-	err = choose_programs(e, cfg->kinds, d);
+	/* Sampling follows tasks by all of these. */
+	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
 	if (err)
 		return err;
+	choose_probes(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
+	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.counter_fds,
 	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
@@ -173,6 +196,36 @@ static int fill_maps(struct events *e, const struct events_cfg *cfg)
 			return -errno;
 	return bpf_fill_fds(bpf_map__fd(e->skel->maps.counter_fds), cfg->counter_fds,
 	                    cfg->nr_counters * cfg->nr_cpus);
+}
+
+static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	struct scx_part_cfg scx = {
+		.kinds = cfg->kinds,
+		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
+		.events = e->skel->obj,
+		.vmlinux = e->vmlinux,
+		.talk = e->talk,
+	};
+	int err = scx_part_open(&scx, d, &e->scx);
+
+	e->missing &= ~scx_part_kinds(e->scx);
+	btf__free(e->vmlinux); /* 20 MB that nobody needs any more */
+	e->vmlinux = NULL;
+	return err;
+}
+
+static int open_probes(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	struct probes_cfg probes = {
+		.probes = cfg->probes,
+		.nr = cfg->nr_probes,
+		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
+		.events = e->skel->obj,
+		.talk = e->talk,
+	};
+
+	return cfg->nr_probes ? probes_open(&probes, d, &e->probes) : 0;
 }
 
 static int watch_rings(struct events *e)
@@ -199,6 +252,7 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	e->epoll_fd = -1;
 	e->nr_cpus = cfg->nr_cpus;
+	e->one_in = cfg->one_in > 1 ? cfg->one_in : 1;
 	e->talk = bpf_talk_listen();
 	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
 	e->told = calloc(cfg->nr_cpus, sizeof(*e->told));
@@ -219,6 +273,11 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 		err = order_new(e->rings, e->nr_rings, &e->order);
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up the rings");
+	err = open_probes(e, cfg, d);
+	if (!err)
+		err = open_scx(e, cfg, d);
+	if (err)
+		return err;
 	*out = TAKE_PTR(e);
 	return 0;
 }
@@ -238,9 +297,17 @@ int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag 
 	return 0;
 }
 
+static void set_open(struct events *e, bool is_open)
+{
+	probes_listen(e->probes, is_open);
+	scx_part_listen(e->scx, is_open);
+	__atomic_store_n(&e->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
+}
+
 int events_attach(struct events *e, struct diag *d)
 {
 	struct bpf_object_skeleton *s = e->skel->skeleton;
+	int err;
 
 	for (int i = 0; i < s->prog_cnt; i++) {
 		struct bpf_program *prog = *s->progs[i].prog;
@@ -252,8 +319,32 @@ int events_attach(struct events *e, struct diag *d)
 		if (!*s->progs[i].link)
 			return bpf_load_failed(e->talk, -errno, "the event stream", d);
 	}
-	__atomic_store_n(&e->skel->bss->is_open, 1, __ATOMIC_RELEASE);
+	/* After the switches, so that what is said of a task comes when it is on its CPU. */
+	err = scx_part_attach(e->scx);
+	if (err)
+		return bpf_load_failed(e->talk, err, "sched_ext", d);
+	e->start_ns = clock_boot_ns();
+	set_open(e, true);
 	return 0;
+}
+
+/* Before all others: what is needed to read them. */
+static int tell_beginning(struct events *e, const struct ev_sink *sink)
+{
+	struct ev_sampling rec = {
+		.hdr = { sizeof(rec), EV_SAMPLING, 0, 0, e->start_ns },
+		.one_in = e->one_in,
+	};
+	int err = 0;
+
+	if (e->is_begun || !e->start_ns)
+		return 0;
+	e->is_begun = true;
+	if (e->one_in > 1)
+		err = sink->push(sink->ctx, &rec.hdr);
+	if (!err)
+		err = scx_part_tell(e->scx, e->start_ns, sink);
+	return err ? err : probes_tell(e->probes, e->start_ns, sink);
 }
 
 /* Losses since the last look become records: they happened after all that the rings held. */
@@ -289,6 +380,8 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 	if (timeout_ms && epoll_wait(e->epoll_fd, ev, 8, timeout_ms) < 0 && errno != EINTR)
 		err = -errno;
 	if (!err)
+		err = tell_beginning(e, sink);
+	if (!err)
 		err = order_round(e->order, clock_boot_ns(), sink, &e->until_ns);
 	if (!err)
 		err = tell_losses(e, sink);
@@ -297,12 +390,15 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 
 int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 {
-	int err;
+	int err = tell_beginning(e, sink);
 
-	__atomic_store_n(&e->skel->bss->is_open, 0, __ATOMIC_RELEASE);
+	set_open(e, false);
+	probes_detach(e->probes);
+	scx_part_detach(e->scx);
 	events_bpf__detach(e->skel);
 	e->until_ns = clock_boot_ns();
-	err = order_finish(e->order, sink);
+	if (!err)
+		err = order_finish(e->order, sink);
 	if (!err)
 		err = tell_losses(e, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
@@ -315,8 +411,6 @@ int events_epoll_fd(const struct events *e)
 
 void events_totals(const struct events *e, struct events_totals *out)
 {
-	struct bpf_program *prog;
-
 	memset(out, 0, sizeof(*out));
 	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
 		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
@@ -324,15 +418,8 @@ void events_totals(const struct events *e, struct events_totals *out)
 			out->lost[kind] += e->cpus[cpu].lost[kind];
 		}
 	}
-	bpf_object__for_each_program(prog, e->skel->obj)
-	{
-		struct bpf_prog_info info = { 0 };
-		__u32 len = sizeof(info);
-
-		if (bpf_program__fd(prog) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			out->missed += info.recursion_misses;
-	}
+	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes) +
+	              scx_part_missed(e->scx);
 	order_stats(e->order, &out->order);
 }
 
@@ -347,6 +434,9 @@ void events_close(struct events *e)
 	}
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
+	probes_close(e->probes);
+	scx_part_close(e->scx);
+	btf__free(e->vmlinux);
 	events_bpf__destroy(e->skel);
 	bpf_talk_stop(e->talk);
 	free(e->ring_fds);

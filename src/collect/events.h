@@ -17,6 +17,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "collect/order.h"
+#include "collect/probes.h"
 
 struct events;
 
@@ -31,6 +32,13 @@ struct events_cfg {
 	const uint32_t *ring_of_cpu; /* nr_cpus numbers below nr_rings */
 	uint32_t nr_rings;
 	uint32_t ring_bytes; /* each; a power of two and a multiple of the page size */
+	const struct events_probe *probes; /* of the user's choice; not kept */
+	size_t nr_probes;
+	/*
+	 * Above 1: only so many wakeups are recorded, chosen by chance, each with what follows from it: the
+	 * switch to the task and the one that ends that slice. The first record is EV_SAMPLING then.
+	 */
+	uint32_t one_in;
 	/* What each slice counted comes as EV_PMU at its end. Counter i of CPU c is counter_fds[i * nr_cpus + c]. */
 	uint32_t nr_counters; /* at most EV_PMU_MAX; needs EV_SWITCH */
 	const int *counter_fds;

@@ -229,6 +229,15 @@ static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_
 	c->since_ns = p->now_ns;
 }
 
+/* Somebody comes on a CPU who may leave it without a word. */
+static void come_unseen(struct pair *p, struct pair_cpu_state *c, uint32_t next)
+{
+	if (next != TASKS_NONE)
+		pair_task_forget(p, next, PAIR_GAP_LEFT_OUT);
+	c->mode = PAIR_CPU_UNKNOWN;
+	c->reason = PAIR_GAP_LEFT_OUT;
+}
+
 static void take_switch(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_switch *ev = (const struct ev_switch *)rec;
@@ -242,6 +251,7 @@ static void take_switch(struct pair *p, const struct ev_hdr *rec)
 		.is_preemption = ev->prev_tid && ev->next_tid && ev->prev_tid != ev->next_tid &&
 		                 end_of(ev->prev_state) == PAIR_END_RUNNABLE,
 	};
+	bool is_hidden;
 
 	if (!c) {
 		p->breaks.bad_cpu++;
@@ -250,9 +260,17 @@ static void take_switch(struct pair *p, const struct ev_hdr *rec)
 	row.prev = living(p, ev->prev_tid);
 	row.next = living(p, ev->next_tid);
 	PAIR_EMIT(p, switched, &row);
+	/* Somebody else's slice of which nothing was seen is none. */
+	is_hidden = rec->flags & EV_FLAG_OTHER_PREV && c->mode == PAIR_CPU_UNKNOWN;
 	leave_cpu(p, c, ev, row.prev);
-	if (row.prev != TASKS_NONE)
+	if (row.prev != TASKS_NONE && !is_hidden)
 		pair_task_leave(p, row.prev, ev, row.next);
+	if (row.prev != TASKS_NONE && rec->flags & EV_FLAG_LAST)
+		pair_task_forget(p, row.prev, PAIR_GAP_LEFT_OUT);
+	if (rec->flags & EV_FLAG_OTHER_NEXT) {
+		come_unseen(p, c, row.next);
+		return;
+	}
 	if (ev->next_tid == ev->prev_tid && ev->next_tid)
 		row.next = living(p,
 		                  ev->next_tid); /* dead and back at once, as broken records say */
@@ -348,6 +366,8 @@ static void take_task_info(struct pair *p, const struct ev_hdr *rec)
 static void lose_switches(struct pair *p, struct pair_cpu_state *c)
 {
 	p->losses.switches++;
+	for (uint32_t i = 0; i < p->nr_cpus; i++)
+		p->cpus[i].nr_runnable = 0;
 	if (c->mode == PAIR_CPU_UNKNOWN)
 		return;
 	p->breaks.lost_slices++;
@@ -481,7 +501,7 @@ static void finish_cpu(struct pair *p, uint32_t cpu)
 	else
 		end_slice(p, c, (uint16_t)cpu, PAIR_END_OPEN, 0);
 	if (c->task != TASKS_NONE)
-		p->states[c->task].mode = TASK_DEAD;
+		p->states[c->task].mode = TASK_DEAD; /* nothing is counted any more */
 	c->since_ns = p->now_ns;
 }
 
@@ -516,6 +536,7 @@ bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out)
 		.busy_ns = c->busy_ns + (c->mode == PAIR_CPU_BUSY ? open_ns : 0),
 		.idle_ns = c->idle_ns + (c->mode == PAIR_CPU_IDLE ? open_ns : 0),
 		.unknown_ns = c->unknown_ns + (c->mode == PAIR_CPU_UNKNOWN ? open_ns : 0),
+		.nr_runnable = c->nr_runnable,
 	};
 	return true;
 }

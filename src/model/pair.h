@@ -82,6 +82,7 @@ enum pair_gap_reason {
 	PAIR_GAP_MISSING,   /* records must be missing, though none was reported lost */
 	PAIR_GAP_NO_WAKEUP, /* a task slept and ran again, and when it was woken was not seen */
 	PAIR_GAP_DROPPED,   /* a wait that an exec or exit made meaningless */
+	PAIR_GAP_LEFT_OUT,  /* not recorded, by a filter or by sampling */
 };
 
 struct pair_slice {
@@ -129,6 +130,14 @@ struct pair_wakeup {
 	uint8_t is_new;
 	uint8_t is_running; /* it was on a CPU at that moment */
 	uint8_t flags;      /* EV_FLAG_* */
+};
+
+/* A woken or new task is put on a queue, when sched_wakeup is recorded. */
+struct pair_queued {
+	uint64_t ts_ns;
+	uint32_t task;
+	uint32_t depth; /* tasks that are known to be runnable there, running and this one included */
+	uint16_t cpu;
 };
 
 struct pair_migration {
@@ -261,6 +270,7 @@ struct pair_out {
 	void (*wait)(void *ctx, const struct pair_wait *row);
 	void (*sleep)(void *ctx, const struct pair_sleep *row);
 	void (*wakeup)(void *ctx, const struct pair_wakeup *row);
+	void (*queued)(void *ctx, const struct pair_queued *row);
 	void (*migration)(void *ctx, const struct pair_migration *row);
 	void (*span)(void *ctx, const struct pair_span *row);
 	void (*counter)(void *ctx, const struct pair_counter *row);
@@ -300,6 +310,7 @@ struct pair_cpu {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
+	uint32_t nr_runnable; /* on it or queued; after lost switches only those seen since */
 };
 
 struct pair_cfg {

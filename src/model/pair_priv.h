@@ -28,9 +28,11 @@ struct pair_task {
 	uint16_t cpu; /* where it runs, ran last or queues */
 	uint16_t from_cpu;
 	uint16_t state_bits;
-	uint8_t mode;   /* enum pair_task_mode */
-	uint8_t cause;  /* enum pair_cause, while waiting */
-	uint8_t reason; /* enum pair_gap_reason, while unknown */
+	uint16_t queue;        /* 1 + the CPU among whose runnable tasks it is counted; 0 = none */
+	uint32_t queue_losses; /* of switches, when it was counted */
+	uint8_t mode;          /* enum pair_task_mode */
+	uint8_t cause;         /* enum pair_cause, while waiting */
+	uint8_t reason;        /* enum pair_gap_reason, while unknown */
 	uint8_t flags;
 	bool is_early_waking; /* waking_ns was seen before the task slept */
 	bool has_edge;        /* this wakeup has been told of */
@@ -54,6 +56,7 @@ struct pair_cpu_state {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
+	uint32_t nr_runnable; /* known since the last loss of switches */
 	int16_t prio;
 	bool is_seen; /* not just a number below one that was seen */
 	uint8_t nr_open;

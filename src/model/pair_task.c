@@ -67,18 +67,42 @@ static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
 	PAIR_EMIT(p, wait, &row);
 }
 
+/* Runnable tasks are counted per CPU; a loss of switches begins the count anew. */
+static void count_runnable(struct pair *p, struct pair_task *st)
+{
+	bool is_runnable = st->mode == TASK_RUNNING || st->mode == TASK_WAITING;
+	uint16_t queue = is_runnable && st->cpu < p->nr_cpus ? (uint16_t)(st->cpu + 1) : 0;
+	bool is_counted = st->queue && st->queue_losses == p->losses.switches;
+
+	if (is_counted && st->queue == queue)
+		return;
+	if (is_counted)
+		p->cpus[st->queue - 1].nr_runnable--;
+	if (queue)
+		p->cpus[queue - 1].nr_runnable++;
+	st->queue = queue;
+	st->queue_losses = p->losses.switches;
+}
+
+static void set_mode(struct pair *p, struct pair_task *st, enum pair_task_mode mode)
+{
+	st->mode = (uint8_t)mode;
+	count_runnable(p, st);
+}
+
 static void enter(struct pair *p, struct pair_task *st, enum pair_task_mode mode)
 {
 	if (!st->has_acted)
 		tasks_acted(p->tasks, (uint32_t)(st - p->states));
 	st->has_acted = true;
-	st->mode = (uint8_t)mode;
+	set_mode(p, st, mode);
 	st->since_ns = p->now_ns;
 	st->losses.switches = p->losses.switches;
 }
 
 void pair_task_init(struct pair *p, uint32_t task, enum pair_gap_reason reason)
 {
+	set_mode(p, &p->states[task], TASK_DEAD);
 	p->states[task] = (struct pair_task){
 		.since_ns = p->now_ns,
 		.losses = p->losses,
@@ -105,7 +129,7 @@ void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason
 		c->task = TASKS_NONE;
 		c->reason = reason;
 	}
-	st->mode = TASK_UNKNOWN;
+	set_mode(p, st, TASK_UNKNOWN);
 	st->reason = (uint8_t)reason;
 	st->waking_ns = 0;
 	st->has_edge = false;
@@ -209,6 +233,20 @@ static void begin_wait(struct pair *p, struct pair_task *st, enum pair_cause cau
 	st->cause = (uint8_t)cause;
 }
 
+static void emit_queued(struct pair *p, uint32_t task)
+{
+	struct pair_queued row = {
+		.ts_ns = p->now_ns,
+		.task = task,
+		.cpu = p->states[task].cpu,
+	};
+
+	if (row.cpu >= p->nr_cpus)
+		return;
+	row.depth = p->cpus[row.cpu].nr_runnable;
+	PAIR_EMIT(p, queued, &row);
+}
+
 void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev)
 {
 	struct pair_task *st = &p->states[task];
@@ -234,6 +272,7 @@ void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev)
 	else
 		emit_gap(p, task, p->now_ns);
 	begin_wait(p, st, PAIR_WOKEN, ev->target_cpu);
+	emit_queued(p, task);
 }
 
 /* Accounts for the time till now of a task that turns out to be on a CPU. */
@@ -252,6 +291,7 @@ void pair_task_wakeup_new(struct pair *p, uint32_t task, const struct ev_wake *e
 	end_unseen(p, task, PAIR_GAP_MISSING);
 	st->waking_ns = 0;
 	begin_wait(p, st, PAIR_NEW, ev->target_cpu);
+	emit_queued(p, task);
 }
 
 static void end_pause(struct pair *p, uint32_t task, uint16_t cpu)
@@ -305,7 +345,7 @@ void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
 
 static void leave_dead(struct pair *p, uint32_t task)
 {
-	p->states[task].mode = TASK_DEAD;
+	set_mode(p, &p->states[task], TASK_DEAD);
 	tasks_died(p->tasks, task, p->now_ns);
 }
 
@@ -360,6 +400,7 @@ void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu)
 	if (st->mode == TASK_RUNNING || to_cpu >= p->nr_cpus)
 		return;
 	st->cpu = (uint16_t)to_cpu;
+	count_runnable(p, st);
 }
 
 void pair_task_drop_wakeups(struct pair *p, uint32_t task)
@@ -403,5 +444,5 @@ void pair_task_close(struct pair *p, uint32_t task, bool is_open)
 		emit_open(p, task);
 	else
 		end_unseen(p, task, PAIR_GAP_MISSING);
-	st->mode = TASK_DEAD;
+	set_mode(p, st, TASK_DEAD);
 }

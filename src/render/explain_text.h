@@ -19,5 +19,8 @@ struct explain_text_cfg {
 /* 0 or -EIO. */
 MUST_USE int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg,
                           FILE *out);
-/* The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the next. */
+/*
+ * The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the next; below it who
+ * had the CPU meanwhile, and how much of it.
+ */
 MUST_USE int explain_svg(const struct report_node *root, FILE *out);

@@ -1,20 +1,25 @@
 #include "render/report_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "render/report_value.h"
 #include "render/table.h"
 
-#define VALUE_BYTES 192
-#define MEM_BYTES   ((size_t)256 << 20)
-#define NAME_WIDTH  30
-#define BAR_WIDTH   40
-#define MAX_INDENT  16
-#define HIGH_BIT    (1ULL << 63)
+#define VALUE_BYTES  192
+#define TITLE_BYTES  128
+#define LIST_BYTES   4096 /* of a list in one cell; what does not fit is cut */
+#define MEM_BYTES    ((size_t)256 << 20)
+#define NAME_WIDTH   30
+#define BAR_WIDTH    40
+#define MAX_DEPTH    8
+#define STEP         2 /* columns that each level is moved to the right */
+#define MAX_NESTED   2 /* lists in the rows of a list */
+#define MIN_WRAP     20
+#define EVENT_FIELDS "fields"
 
 struct text {
 	const struct report_text_cfg *cfg;
@@ -26,163 +31,157 @@ struct text {
 struct column {
 	const char *outer; /* NULL = the row itself */
 	const char *key;
+	bool is_tagged; /* the key wherever in the row it is; NULL: what the row is called */
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t len = strlen(s), tail = strlen(end);
+/* A list as a table; lists within its rows are tables of their own, whose rows stand below the row they belong to. */
+struct listing {
+	struct table table;
+	struct column cols[TABLE_MAX_COLS];
+	uint32_t nr_cols;
+	bool has_bars;
+};
 
-	return len >= tail && !strcmp(s + len - tail, end);
+/* Blanks for a level. */
+static const char *indent_of(int depth)
+{
+	static const char blanks[] = "                    ";
+
+	return blanks + sizeof(blanks) - 1 - STEP * (depth < MAX_DEPTH ? depth : MAX_DEPTH);
 }
 
-static bool is_time_ns(const char *key)
+/* Lists of plain values stand in one cell. */
+static char *list_cell(const struct report_node *node, char *buf, size_t size)
 {
-	return key && ends_with(key, "_ns");
-}
+	char value[VALUE_BYTES];
+	size_t used = 0;
 
-/* A moment of the trace is given whole, so that it can be asked for again. */
-static bool is_moment(const char *key)
-{
-	return key && (ends_with(key, "timestamp") || ends_with(key, "_ts") ||
-	               ends_with(key, "at_ns") || ends_with(key, "from_ns") ||
-	               ends_with(key, "to_ns") || ends_with(key, "time_ns_abs"));
-}
+	buf[0] = '\0';
+	for (const struct report_node *at = node->first; at && used + 3 < size; at = at->next) {
+		int len = snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+		                   report_is_scalar(at)
+		                           ? report_value(at, (struct report_place){ 0 }, value,
+		                                          sizeof(value))
+		                           : "...");
 
-static char *show_u64(const struct report_node *node, char *buf, size_t size)
-{
-	if (node->is_id && node->u64 & HIGH_BIT)
-		snprintf(buf, size, "0x%" PRIx64, node->u64);
-	else if (!node->is_id && is_time_ns(node->key) && !is_moment(node->key))
-		text_duration(buf, size, node->u64);
-	else
-		snprintf(buf, size, "%" PRIu64, node->u64);
-	return buf;
-}
-
-char *report_text_value(const struct report_node *node, char *buf, size_t size)
-{
-	const char *unit =
-		node->key && (ends_with(node->key, "percent") || ends_with(node->key, "_pct")) ? "%"
-											       : "";
-
-	switch (node->type) {
-	case REPORT_NULL:
-		snprintf(buf, size, "-");
-		break;
-	case REPORT_BOOL:
-		snprintf(buf, size, "%s", node->b ? "yes" : "no");
-		break;
-	case REPORT_U64:
-		return show_u64(node, buf, size);
-	case REPORT_I64:
-		snprintf(buf, size, "%" PRId64, node->i64);
-		break;
-	case REPORT_DOUBLE:
-		snprintf(buf, size, "%.*f%s", node->decimals, node->f, unit);
-		break;
-	case REPORT_STRING:
-		snprintf(buf, size, "%s", node->text);
-		break;
-	case REPORT_ARRAY:
-		snprintf(buf, size, "[%u]", node->nr);
-		break;
-	case REPORT_OBJECT:
-		snprintf(buf, size, "{%u}", node->nr);
-		break;
+		used += len > 0 ? (size_t)len : 0;
 	}
 	return buf;
 }
 
-/* "top_utilized_cpus" -> "top utilized cpus", without units that the values show. */
-static const char *title(struct text *t, const char *key, bool is_unit_shown)
+/* The innermost object of a row that is called by what it is: {"Woken": {...}}. NULL for another row. */
+static const struct report_node *tagged(const struct report_node *row)
 {
-	char *name = arena_strdup(t->mem, key);
-	size_t len;
+	const struct report_node *at = NULL, *found = row->nr == 1 ? row->first : NULL;
 
-	if (!name)
-		return key;
-	for (char *c = name; *c; c++)
-		if (*c == '_')
-			*c = ' ';
-	len = strlen(name);
-	if (is_unit_shown && ends_with(name, " ns"))
-		name[len - 3] = '\0';
-	else if (is_unit_shown && ends_with(name, " percent"))
-		memcpy(name + len - 8, " %", 3);
-	return name;
-}
-
-static bool is_scalar(const struct report_node *node)
-{
-	return node->type != REPORT_ARRAY && node->type != REPORT_OBJECT;
-}
-
-static bool is_row_list(const struct report_node *node)
-{
-	return node->type == REPORT_ARRAY && node->first && node->first->type == REPORT_OBJECT;
-}
-
-/* Lists of plain values stand in one cell. */
-static char *list_cell(struct text *t, const struct report_node *node)
-{
-	char *all = arena_printf(t->mem, "%s", "");
-	char value[VALUE_BYTES];
-
-	for (const struct report_node *at = node->first; at && all; at = at->next)
-		all = arena_printf(t->mem, "%s%s%s", all, all[0] ? ", " : "",
-		                   is_scalar(at) ? report_text_value(at, value, sizeof(value))
-		                                 : "...");
-	return all;
+	if (!found)
+		found = report_at(row, "event_type");
+	while (found && found->type == REPORT_OBJECT) {
+		at = found;
+		found = found->nr == 1 && found->first->type == REPORT_OBJECT ? found->first : NULL;
+	}
+	return at;
 }
 
 static const struct report_node *cell_of(const struct report_node *row, const struct column *c)
 {
-	const struct report_node *at = row;
+	const struct report_node *at = row, *inner = c->is_tagged ? tagged(row) : NULL;
 
+	if (c->is_tagged && !c->key)
+		return NULL;
+	if (inner && (at = report_at(inner, c->key)))
+		return at;
+	at = row;
 	if (c->outer)
 		at = report_at(row, c->outer);
 	return at && at->type == REPORT_OBJECT ? report_at(at, c->key) : NULL;
 }
 
-/* The columns are what the first row has; rows inside rows are shown below, not as columns. */
-static uint32_t find_columns(const struct report_node *first, struct column *cols)
+static void add_tagged(struct listing *l, const char *key)
 {
-	uint32_t nr = 0;
+	for (uint32_t i = 0; i < l->nr_cols; i++)
+		if (l->cols[i].key && !strcmp(l->cols[i].key, key))
+			return;
+	if (l->nr_cols < TABLE_MAX_COLS)
+		l->cols[l->nr_cols++] = (struct column){ .key = key, .is_tagged = true };
+}
 
-	for (const struct report_node *at = first->first; at; at = at->next) {
-		if (at->type == REPORT_OBJECT) {
-			for (const struct report_node *in = at->first; in && nr < TABLE_MAX_COLS;
-			     in = in->next)
-				if (is_scalar(in))
-					cols[nr++] = (struct column){ at->key, in->key };
-		} else if (!is_row_list(at) && nr < TABLE_MAX_COLS) {
-			cols[nr++] = (struct column){ NULL, at->key };
-		}
+/* Rows of several kinds: when, what, and whatever any of them has. */
+static void find_tagged(const struct report_node *list, struct listing *l)
+{
+	add_tagged(l, "timestamp");
+	l->cols[l->nr_cols++] = (struct column){ .is_tagged = true };
+	for (const struct report_node *row = list->first; row; row = row->next) {
+		const struct report_node *inner = tagged(row);
+
+		for (const struct report_node *at = inner ? inner->first : NULL; at; at = at->next)
+			if (report_is_scalar(at))
+				add_tagged(l, at->key);
 	}
-	return nr;
 }
 
-static bool is_number(const struct report_node *node)
+static void add_plain(struct listing *l, const char *outer, const char *key)
 {
-	return node && (node->type == REPORT_U64 || node->type == REPORT_I64 ||
-	                node->type == REPORT_DOUBLE || node->type == REPORT_NULL);
+	bool is_event = outer && !strcmp(outer, EVENT_FIELDS);
+
+	for (uint32_t i = 0; i < l->nr_cols; i++) {
+		const char *other = l->cols[i].outer;
+
+		/* What an event has of its own may be the same as what all events have. */
+		if (!strcmp(l->cols[i].key, key) &&
+		    (outer == other || (outer && other && !strcmp(outer, other)) ||
+		     (is_event && !other)))
+			return;
+	}
+	if (l->nr_cols < TABLE_MAX_COLS)
+		l->cols[l->nr_cols++] = (struct column){ .outer = outer, .key = key };
 }
 
-static void add_column(struct text *t, struct table *table, const struct report_node *list,
-                       const struct column *c)
+/* The columns are what any row has; rows inside rows are shown below, not as columns. */
+static void find_columns(const struct report_node *list, struct listing *l)
 {
-	const struct report_node *sample = cell_of(list->first, c);
-	bool has_unit = sample && sample->type != REPORT_NULL
-	                        ? is_number(sample) && !is_moment(c->key)
-	                        : true;
-	const char *name = title(t, c->key, has_unit);
+	for (const struct report_node *row = list->first; row; row = row->next)
+		for (const struct report_node *at = row->first; at; at = at->next) {
+			if (at->type == REPORT_OBJECT) {
+				for (const struct report_node *in = at->first; in; in = in->next)
+					if (report_is_scalar(in))
+						add_plain(l, at->key, in->key);
+			} else if (!report_is_rows(at)) {
+				add_plain(l, NULL, at->key);
+			}
+		}
+}
 
-	if (c->outer && strcmp(c->outer, "fields")) /* of an event: the names say enough */
-		name = arena_printf(t->mem, "%s %s", title(t, c->outer, false), name);
-	if (is_number(sample))
-		table_col_right(table, name ? name : "", 0);
+/* A value of the column that is known, as that tells what they all are. */
+static const struct report_node *sample_of(const struct report_node *list, const struct column *c)
+{
+	const struct report_node *cell = NULL;
+
+	for (const struct report_node *row = list->first; row; row = row->next) {
+		const struct report_node *at = cell_of(row, c);
+
+		cell = at ? at : cell;
+		if (at && at->type != REPORT_NULL)
+			break;
+	}
+	return cell;
+}
+
+static void add_column(struct listing *l, const struct report_node *list, const struct column *c)
+{
+	const struct report_node *sample = c->key ? sample_of(list, c) : NULL;
+	bool has_unit = report_is_number(sample) && !report_is_moment(c->key);
+	char outer[TITLE_BYTES] = "", name[TITLE_BYTES], all[2 * TITLE_BYTES];
+
+	report_title(c->key ? c->key : "event", has_unit, name, sizeof(name));
+	/* Of these the names within say enough. */
+	if (c->outer && strcmp(c->outer, EVENT_FIELDS) && strcmp(c->outer, "percentiles"))
+		report_title(c->outer, false, outer, sizeof(outer));
+	snprintf(all, sizeof(all), "%s%s%s", outer, outer[0] ? " " : "", name);
+	if (report_is_number(sample))
+		table_col_right(&l->table, all, 0);
 	else
-		table_col(table, name ? name : "", 0);
+		table_col(&l->table, all, 0);
 }
 
 static double amount(const struct report_node *node)
@@ -206,40 +205,72 @@ static double largest_count(const struct report_node *list)
 	return most;
 }
 
+/* Eighths of a cell where the font has them; what is not nothing shows. */
 static void add_bar(struct text *t, struct table *table, const struct report_node *row, double most)
 {
+	static const char *const parts[] = { "",       "\u258f", "\u258e", "\u258d",
+		                             "\u258c", "\u258b", "\u258a", "\u2589" };
 	double count = amount(report_at(row, "count"));
-	size_t len = most > 0 ? (size_t)(count / most * BAR_WIDTH + 0.5) : 0;
-	char bar[BAR_WIDTH * 3 + 1] = "";
+	size_t step = t->cfg->is_utf8 ? 8 : 1;
+	size_t len = most > 0 ? (size_t)(count / most * (double)(BAR_WIDTH * step) + 0.5) : 0;
+	char bar[BAR_WIDTH * 3 + 4] = "";
 
 	if (count > 0 && len == 0)
 		len = 1;
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len / step; i++)
 		strcat(bar, t->cfg->is_utf8 ? "\u2588" : "#");
+	if (len % step)
+		strcat(bar, parts[len % step]);
 	table_cell(table, "%s", bar);
 }
 
-static void add_rows(struct text *t, struct table *table, const struct report_node *list,
-                     const struct column *cols, uint32_t nr_cols, bool has_bars)
+static void add_row(struct text *t, struct listing *l, const struct report_node *row, double most)
 {
-	double most = has_bars ? largest_count(list) : 0;
-	char value[VALUE_BYTES];
+	char value[VALUE_BYTES], all[LIST_BYTES];
 
-	for (const struct report_node *row = list->first; row; row = row->next) {
-		for (uint32_t i = 0; i < nr_cols; i++) {
-			const struct report_node *cell = cell_of(row, &cols[i]);
+	for (uint32_t i = 0; i < l->nr_cols; i++) {
+		const struct report_node *cell = cell_of(row, &l->cols[i]);
 
-			if (!cell)
-				table_cell(table, "-");
-			else if (cell->type == REPORT_ARRAY)
-				table_cell(table, "%s", list_cell(t, cell));
-			else
-				table_cell(table, "%s",
-				           report_text_value(cell, value, sizeof(value)));
-		}
-		if (has_bars)
-			add_bar(t, table, row, most);
+		if (l->cols[i].is_tagged && !l->cols[i].key)
+			table_cell(&l->table, "%s", tagged(row) ? tagged(row)->key : "-");
+		else if (!cell)
+			table_cell(&l->table, "-");
+		else if (cell->type == REPORT_ARRAY)
+			table_cell(&l->table, "%s", list_cell(cell, all, sizeof(all)));
+		else
+			table_cell(&l->table, "%s",
+			           report_value(cell,
+			                        (struct report_place){ row, l->cols[i].outer },
+			                        value, sizeof(value)));
 	}
+	if (l->has_bars)
+		add_bar(t, &l->table, row, most);
+}
+
+/* like has the rows from which the columns are known. */
+static void begin_listing(struct text *t, struct listing *l, const struct report_node *like)
+{
+	*l = (struct listing){ .has_bars = like->key && !strcmp(like->key, "histogram") };
+	table_init(&l->table, t->mem);
+	l->table.wraps_titles = true;
+	if (tagged(like->first))
+		find_tagged(like, l);
+	else
+		find_columns(like, l);
+	if (l->has_bars && l->nr_cols == TABLE_MAX_COLS)
+		l->nr_cols--;
+	for (uint32_t i = 0; i < l->nr_cols; i++)
+		add_column(l, like, &l->cols[i]);
+	if (l->has_bars)
+		table_col(&l->table, "", 0);
+}
+
+static void fit(struct text *t, struct listing *l, const char *indent)
+{
+	size_t width = t->cfg->width, used = strlen(indent);
+
+	if (width)
+		table_fit(&l->table, width > used ? width - used : 1);
 }
 
 static void name_hidden(struct text *t, const struct table *table, const char *indent)
@@ -254,89 +285,168 @@ static void name_hidden(struct text *t, const struct table *table, const char *i
 	fprintf(t->out, "; --json has all)\n");
 }
 
-static int print_table(struct text *t, const struct report_node *list, const char *indent)
+/* The lists that rows have, by the first row that has one. */
+static uint32_t find_nested(const struct report_node *list, const struct report_node **out)
 {
-	bool has_bars = list->key && !strcmp(list->key, "histogram");
-	struct column cols[TABLE_MAX_COLS];
-	uint32_t nr = find_columns(list->first, cols);
-	struct table table;
-	int err;
+	uint32_t nr = 0;
 
-	if (!nr)
-		return 0;
-	if (has_bars && nr == TABLE_MAX_COLS)
-		nr--;
-	table_init(&table, t->mem);
-	for (uint32_t i = 0; i < nr; i++)
-		add_column(t, &table, list, &cols[i]);
-	if (has_bars)
-		table_col(&table, "", 0);
-	add_rows(t, &table, list, cols, nr, has_bars);
-	if (t->cfg->width)
-		table_fit(&table,
-		          t->cfg->width > strlen(indent) ? t->cfg->width - strlen(indent) : 1);
-	err = table_print(&table, 0, table_nr_rows(&table), indent, t->out);
-	if (!err)
-		name_hidden(t, &table, indent);
+	for (const struct report_node *row = list->first; row && !nr; row = row->next)
+		for (const struct report_node *at = row->first; at && nr < MAX_NESTED;
+		     at = at->next)
+			if (report_is_rows(at))
+				out[nr++] = at;
+	return nr;
+}
+
+/* Rows with lists of their own: each list below its row, in columns that all of them share. */
+static int print_nested(struct text *t, const struct report_node *list, struct listing *l,
+                        const struct report_node *const *nested, uint32_t nr, int depth)
+{
+	struct listing inner[MAX_NESTED];
+	const char *indent = indent_of(depth), *deeper = indent_of(depth + 2);
+	size_t at[MAX_NESTED] = { 0 }, index = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		begin_listing(t, &inner[i], nested[i]);
+		for (const struct report_node *row = list->first; row; row = row->next) {
+			const struct report_node *rows = report_at(row, nested[i]->key);
+
+			for (rows = rows && report_is_rows(rows) ? rows->first : NULL; rows;
+			     rows = rows->next)
+				add_row(t, &inner[i], rows, 0);
+		}
+		fit(t, &inner[i], deeper);
+	}
+	for (const struct report_node *row = list->first; row && !err; row = row->next) {
+		err = table_print_row(&l->table, index++, indent, t->out);
+		for (uint32_t i = 0; i < nr && !err; i++) {
+			const struct report_node *rows = report_at(row, nested[i]->key);
+			char name[TITLE_BYTES];
+
+			if (!rows || !report_is_rows(rows))
+				continue;
+			fprintf(t->out, "%s%s:\n", indent_of(depth + 1),
+			        report_title(nested[i]->key, false, name, sizeof(name)));
+			err = table_print(&inner[i].table, at[i], rows->nr, deeper, t->out);
+			at[i] += rows->nr;
+		}
+	}
 	return err;
 }
 
-static void print_scalar(struct text *t, const struct report_node *node, const char *indent)
+static int print_table(struct text *t, const struct report_node *list, int depth)
 {
-	char value[VALUE_BYTES], clean[VALUE_BYTES];
-	bool has_unit = is_number(node) && !is_moment(node->key);
+	const struct report_node *nested[MAX_NESTED];
+	const char *indent = indent_of(depth);
+	struct listing l;
+	uint32_t nr;
+	double most;
+	int err;
 
-	report_text_value(node, value, sizeof(value));
-	fprintf(t->out, "%s%-*s %s\n", indent, NAME_WIDTH, title(t, node->key, has_unit),
-	        text_printable(clean, sizeof(clean), value, sizeof(value)));
+	begin_listing(t, &l, list);
+	if (!l.nr_cols)
+		return 0;
+	most = l.has_bars ? largest_count(list) : 0;
+	for (const struct report_node *row = list->first; row; row = row->next)
+		add_row(t, &l, row, most);
+	fit(t, &l, indent);
+	nr = find_nested(list, nested);
+	if (!nr) {
+		err = table_print(&l.table, 0, table_nr_rows(&l.table), indent, t->out);
+	} else {
+		err = table_print_titles(&l.table, indent, t->out);
+		if (!err)
+			err = print_nested(t, list, &l, nested, nr, depth);
+	}
+	if (!err)
+		name_hidden(t, &l.table, indent);
+	return err;
 }
 
-static int print_object(struct text *t, const struct report_node *node, int depth);
-
-static int print_list(struct text *t, const struct report_node *node, const char *indent, int depth)
+/* A name and its value, which goes on below itself where it is too long for the line. */
+static void print_pair(struct text *t, const char *indent, const char *name, char *value)
 {
-	char clean[VALUE_BYTES];
-	char *all;
+	size_t used = strlen(indent) + NAME_WIDTH + 1, room = t->cfg->width, len;
 
-	if (is_row_list(node)) {
-		fprintf(t->out, "\n%s%s:\n", indent, title(t, node->key, false));
-		return print_table(t, node, depth < MAX_INDENT ? "  " : indent);
+	room = room > used + MIN_WRAP ? room - used : room ? MIN_WRAP : SIZE_MAX;
+	fprintf(t->out, "%s%-*s ", indent, NAME_WIDTH, name);
+	while (text_width(value) > room) {
+		for (len = strlen(value); len > 0; len--)
+			if (value[len] == ' ') {
+				value[len] = '\0';
+				if (text_width(value) <= room)
+					break;
+				value[len] = ' ';
+			}
+		if (!len)
+			break;
+		fprintf(t->out, "%s\n%*s", value, (int)used, "");
+		value += len + 1;
 	}
-	all = list_cell(t, node);
-	if (!all)
-		return -ENOMEM;
-	fprintf(t->out, "%s%-*s %s\n", indent, NAME_WIDTH, title(t, node->key, false),
-	        all[0] ? text_printable(clean, sizeof(clean), all, strlen(all)) : "none");
+	fprintf(t->out, "%s\n", value);
+}
+
+static void print_scalar(struct text *t, const struct report_node *node, struct report_place place,
+                         const char *indent)
+{
+	char value[LIST_BYTES], clean[LIST_BYTES], name[TITLE_BYTES];
+	bool has_unit = report_is_number(node) && !report_is_moment(node->key);
+
+	report_value(node, place, value, sizeof(value));
+	print_pair(t, indent, report_title(node->key, has_unit, name, sizeof(name)),
+	           text_printable(clean, sizeof(clean), value, sizeof(value)));
+}
+
+static int print_list(struct text *t, const struct report_node *node, int depth)
+{
+	char all[LIST_BYTES], clean[LIST_BYTES], name[TITLE_BYTES];
+
+	report_title(node->key, false, name, sizeof(name));
+	if (report_is_rows(node)) {
+		fprintf(t->out, "\n%s%s:\n", indent_of(depth), name);
+		return print_table(t, node, depth + 1);
+	}
+	list_cell(node, all, sizeof(all));
+	text_printable(clean, sizeof(clean), all[0] ? all : "none", sizeof(all));
+	print_pair(t, indent_of(depth), name, clean);
 	return 0;
 }
 
-static int print_member(struct text *t, const struct report_node *node, const char *indent,
+static int print_object(struct text *t, const struct report_node *node, struct report_place place,
+                        int depth);
+
+static int print_member(struct text *t, const struct report_node *node, struct report_place place,
                         int depth)
 {
-	if (is_scalar(node)) {
-		print_scalar(t, node, indent);
+	char name[TITLE_BYTES];
+
+	if (report_is_scalar(node)) {
+		print_scalar(t, node, place, indent_of(depth));
 		return 0;
 	}
 	if (node->type == REPORT_ARRAY)
-		return print_list(t, node, indent, depth);
-	fprintf(t->out, "%s%s:\n", indent, title(t, node->key, false));
-	return print_object(t, node, depth + 1);
+		return print_list(t, node, depth);
+	fprintf(t->out, "%s%s:\n", indent_of(depth),
+	        report_title(node->key, false, name, sizeof(name)));
+	return print_object(t, node, place, depth + 1);
 }
 
 /* Single values first, then what is large. */
-static int print_object(struct text *t, const struct report_node *node, int depth)
+static int print_object(struct text *t, const struct report_node *node, struct report_place place,
+                        int depth)
 {
-	char indent[2 * MAX_INDENT + 1];
-	int width = 2 * (depth < MAX_INDENT ? depth : MAX_INDENT), err = 0;
+	int err = 0;
 
-	memset(indent, ' ', (size_t)width);
-	indent[width] = '\0';
+	if (report_at(node, "metric"))
+		place.measured = node;
+	place.of = node->key;
 	for (const struct report_node *at = node->first; at && !err; at = at->next)
-		if (!is_row_list(at))
-			err = print_member(t, at, indent, depth);
+		if (!report_is_rows(at))
+			err = print_member(t, at, place, depth);
 	for (const struct report_node *at = node->first; at && !err; at = at->next)
-		if (is_row_list(at))
-			err = print_member(t, at, indent, depth);
+		if (report_is_rows(at))
+			err = print_member(t, at, place, depth);
 	return err;
 }
 
@@ -348,7 +458,7 @@ int report_text(const struct report_node *root, const struct report_text_cfg *cf
 
 	if (!mem)
 		return -ENOMEM;
-	err = print_object(&t, root, 0);
+	err = print_object(&t, root, (struct report_place){ 0 }, 0);
 	if (!err && ferror(out))
 		err = -EIO;
 	return err;

@@ -1,10 +1,11 @@
 /*
  * render/report_text — an analysis's report for people: lines of names and values, tables where there are lists.
  *
- * Units follow from the keys: times are shown as people say them, parts as percent. Members of an object stand one
- * per line; an array of objects is a table whose columns are the keys of the first; members of objects inside rows
- * are columns of their own. Columns that do not fit into the width are left out and named below the table. A list
- * called "histogram" gets bars. All text is made safe for a terminal.
+ * Members of an object stand one per line, long ones go on below themselves; an array of objects is a table whose
+ * columns are the keys of its rows. A row that is called by what it is ({"Woken": {...}}) has a column for that;
+ * members of objects inside rows are columns of their own, and lists inside rows stand below their row. Columns that do
+ * not fit into the width are left out and named below the table. A list called "histogram" gets bars, by its column
+ * "count". Units are those of render/report_value. All text is made safe for a terminal.
  */
 #pragma once
 
@@ -22,5 +23,3 @@ struct report_text_cfg {
 /* 0, -ENOMEM or -EIO. */
 MUST_USE int report_text(const struct report_node *root, const struct report_text_cfg *cfg,
                          FILE *out);
-/* A value alone, as it stands in a cell. */
-char *report_text_value(const struct report_node *node, char *buf, size_t size);

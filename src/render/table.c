@@ -7,13 +7,31 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-#define CELL_BYTES  4096 /* what does not fit is cut */
-#define TITLE_BYTES 256
+#define CELL_BYTES      4096 /* what does not fit is cut */
+#define TITLE_BYTES     256
+#define MAX_TITLE_LINES 3 /* the last one takes what is left */
 
 void table_init(struct table *t, struct arena *mem)
 {
 	memset(t, 0, sizeof(*t));
 	t->mem = mem;
+}
+
+/* Columns of the longest word. */
+static size_t word_width(const char *title)
+{
+	size_t most = 0;
+
+	while (*title) {
+		size_t len = strcspn(title, " ");
+		char word[TITLE_BYTES];
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, title);
+		most = text_width(word) > most ? text_width(word) : most;
+		title += len;
+		title += *title == ' ';
+	}
+	return most;
 }
 
 static void add_col(struct table *t, const char *title, size_t min_width, bool is_right)
@@ -30,7 +48,7 @@ static void add_col(struct table *t, const char *title, size_t min_width, bool i
 		t->error = -ENOMEM;
 		return;
 	}
-	width = text_width(title);
+	width = t->wraps_titles ? word_width(title) : text_width(title);
 	t->cols[t->nr_cols++] = (struct table_col){
 		.title = title,
 		.width = width > min_width ? width : min_width,
@@ -131,7 +149,8 @@ void table_fit(struct table *t, size_t width)
 static void print_cell(const struct table *t, uint32_t col, const char *text, size_t *owed,
                        FILE *out)
 {
-	size_t pad = t->cols[col].width - text_width(text);
+	size_t used = text_width(text);
+	size_t pad = used < t->cols[col].width ? t->cols[col].width - used : 0;
 
 	if (t->cols[col].is_right)
 		*owed += pad;
@@ -152,14 +171,92 @@ static void print_line(const struct table *t, const char *const *cells, const ch
 	fputc('\n', out);
 }
 
+/* How many bytes of a title stand on its next line: as many words as fit, one at least. */
+static size_t title_part(const char *title, size_t width)
+{
+	size_t len = strcspn(title, " ");
+
+	while (title[len]) {
+		size_t more = len + 1 + strcspn(title + len + 1, " ");
+		char part[TITLE_BYTES];
+
+		snprintf(part, sizeof(part), "%.*s", (int)more, title);
+		if (text_width(part) > width)
+			break;
+		len = more;
+	}
+	return len;
+}
+
+/* The title of a column in lines; how many. */
+static uint32_t split_title(const struct table_col *c, char lines[][TITLE_BYTES])
+{
+	const char *at = c->title;
+	uint32_t nr = 0;
+
+	while (*at && nr < MAX_TITLE_LINES) {
+		size_t len = nr + 1 < MAX_TITLE_LINES ? title_part(at, c->width) : strlen(at);
+
+		snprintf(lines[nr++], TITLE_BYTES, "%.*s", (int)len, at);
+		at += len;
+		at += *at == ' ';
+	}
+	return nr;
+}
+
+static void print_titles(const struct table *t, const char *indent, FILE *out)
+{
+	char lines[TABLE_MAX_COLS][MAX_TITLE_LINES][TITLE_BYTES];
+	uint32_t nr[TABLE_MAX_COLS], most = 1;
+
+	for (uint32_t i = 0; i < t->nr_shown; i++) {
+		nr[i] = split_title(&t->cols[i], lines[i]);
+		most = nr[i] > most ? nr[i] : most;
+	}
+	for (uint32_t row = 0; row < most; row++) {
+		size_t owed = 0;
+
+		fputs(indent, out);
+		for (uint32_t i = 0; i < t->nr_shown; i++) {
+			uint32_t skip = most - nr[i];
+
+			print_cell(t, i, row < skip ? "" : lines[i][row - skip], &owed, out);
+		}
+		fputc('\n', out);
+	}
+}
+
+int table_print_titles(const struct table *t, const char *indent, FILE *out)
+{
+	if (t->error)
+		return t->error;
+	if (t->wraps_titles)
+		print_titles(t, indent, out);
+	else
+		print_line(t, NULL, indent, out);
+	return ferror(out) ? -EIO : 0;
+}
+
+int table_print_row(const struct table *t, size_t row, const char *indent, FILE *out)
+{
+	if (t->error)
+		return t->error;
+	if (!t->nr_cols || t->nr_cells % t->nr_cols || row >= table_nr_rows(t))
+		return -EINVAL;
+	print_line(t, &t->cells[row * t->nr_cols], indent, out);
+	return ferror(out) ? -EIO : 0;
+}
+
 int table_print(const struct table *t, size_t first, size_t nr, const char *indent, FILE *out)
 {
+	int err;
+
 	if (t->error)
 		return t->error;
 	if (!t->nr_cols || t->nr_cells % t->nr_cols || first + nr > table_nr_rows(t))
 		return -EINVAL;
-	print_line(t, NULL, indent, out);
-	for (size_t i = first; i < first + nr; i++)
-		print_line(t, &t->cells[i * t->nr_cols], indent, out);
-	return ferror(out) ? -EIO : 0;
+	err = table_print_titles(t, indent, out);
+	for (size_t i = first; i < first + nr && !err; i++)
+		err = table_print_row(t, i, indent, out);
+	return err;
 }

@@ -28,6 +28,7 @@ struct table {
 	struct arena *mem;
 	struct table_col cols[TABLE_MAX_COLS];
 	uint32_t nr_cols;
+	bool wraps_titles; /* titles may take lines, broken at blanks; to be set before the first column */
 	uint32_t nr_shown; /* of them, from the first; all unless table_fit() says otherwise */
 	const char **cells;
 	size_t nr_cells;
@@ -45,6 +46,9 @@ size_t table_nr_rows(const struct table *t);
 /* Leaves out the last columns that do not fit; the first is always shown. After the last cell. */
 void table_fit(struct table *t, size_t width);
 
+/* The titles alone, and one row alone. The same errors. */
+MUST_USE int table_print_titles(const struct table *t, const char *indent, FILE *out);
+MUST_USE int table_print_row(const struct table *t, size_t row, const char *indent, FILE *out);
 /* Titles and rows [first, first + nr); 0, -ENOMEM, -EINVAL for a row that is not full, or -EIO. */
 MUST_USE int table_print(const struct table *t, size_t first, size_t nr, const char *indent,
                          FILE *out);

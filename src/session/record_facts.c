@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/caps.h"
 #include "sys/topology.h"
 #include "sys/topology_json.h"
 
@@ -59,8 +62,12 @@ static void describe_filter(struct record_facts *f, const struct record_filter *
 {
 	size_t len = 0;
 
+	if (filter->one_in > 1)
+		len = (size_t)snprintf(f->filter, sizeof(f->filter), "one wakeup in %u",
+		                       filter->one_in);
 	if (filter->tgid)
-		len = (size_t)snprintf(f->filter, sizeof(f->filter), "pid %u", filter->tgid);
+		len += (size_t)snprintf(f->filter + len, sizeof(f->filter) - len, "%spid %u",
+		                        len ? ", " : "", filter->tgid);
 	for (size_t i = 0; i < filter->nr_cgroup && len < sizeof(f->filter); i++)
 		len += (size_t)snprintf(f->filter + len, sizeof(f->filter) - len, "%scgroup %s",
 		                        len ? ", " : "", filter->cgroup[i]);
@@ -104,4 +111,18 @@ size_t record_cmdline(void *ctx, uint32_t tgid, char *buf, size_t size)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, buf, size) : 0;
 	return n > 0 ? (size_t)n : 0;
+}
+
+uint64_t record_cmdline_caps(const char *mounts)
+{
+	FILE *table = setmntent(mounts, "re");
+	const struct mntent *mount;
+	bool is_hidden = false;
+
+	while (table && (mount = getmntent(table)))
+		if (strcmp(mount->mnt_dir, "/proc") == 0) /* the last one is on top */
+			is_hidden = hasmntopt(mount, "hidepid") != NULL;
+	if (table)
+		endmntent(table);
+	return is_hidden ? CAPS_BIT(CAP_SYS_PTRACE) : 0;
 }

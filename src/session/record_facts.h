@@ -14,17 +14,20 @@
 
 struct topology;
 
+#define RECORD_FACTS_ATTRS 2U
+
 struct record_facts {
 	char *topology; /* JSON; NULL = unknown */
 	char filter[256];
-	struct trace_attr attrs[2];
+	struct trace_attr attrs[RECORD_FACTS_ATTRS];
 	size_t nr_attrs;
 	struct trace_cpu *cpus;
 	size_t nr_cpus;
 };
 
 struct record_filter {
-	uint32_t tgid; /* 0 = any */
+	uint32_t tgid;   /* 0 = any */
+	uint32_t one_in; /* 0 and 1 = every wakeup */
 	const char *const *cgroup;
 	size_t nr_cgroup;
 };
@@ -36,3 +39,8 @@ void record_facts_done(struct record_facts *f);
 
 /* Arguments of a process, as struct trace_callbacks wants them; ctx is unused. */
 size_t record_cmdline(void *ctx, uint32_t tgid, char *buf, size_t size);
+/*
+ * CAPS_BIT() of what it needs to see processes of others: nothing, unless /proc hides them (hidepid). mounts is
+ * the path of a table as /proc/self/mounts.
+ */
+uint64_t record_cmdline_caps(const char *mounts);

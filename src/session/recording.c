@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/event_fields.h"
 #include "base/cleanup.h"
 #include "model/allowed.h"
 #include "model/event_log.h"
@@ -26,6 +27,7 @@ struct recording {
 	struct trace_info *info;
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
+	struct source_symbol *symbols;
 	struct source_facts facts;
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
@@ -46,6 +48,7 @@ void recording_close(struct recording *r)
 	free(r->events);
 	free(r->categories);
 	free(r->damage);
+	free(r->symbols);
 	free(r->name);
 	free(r);
 }
@@ -68,6 +71,14 @@ static int push(void *ctx, const struct ev_hdr *rec)
 		return err;
 	err = r->log_sink.push(r->log_sink.ctx, rec);
 	return err ? err : r->pair_thread.push(r->pair_thread.ctx, rec);
+}
+
+/* The time before the first record belongs to the recording too, and nothing is known of it. */
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct recording *r = ctx;
+
+	return r->pair_thread.advance(r->pair_thread.ctx, ts_ns);
 }
 
 static int make_tables(struct recording *r)
@@ -104,6 +115,21 @@ static struct source_count *copy_counts(const struct trace_count *from, size_t n
 	for (size_t i = 0; to && i < nr; i++)
 		to[i] = (struct source_count){ from[i].name, from[i].count };
 	return to;
+}
+
+static int copy_symbols(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+
+	r->symbols = calloc(info->nr_symbols ? info->nr_symbols : 1, sizeof(*r->symbols));
+	if (!r->symbols)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_symbols; i++)
+		r->symbols[i] = (struct source_symbol){ info->symbols[i].value,
+			                                info->symbols[i].name };
+	r->facts.symbols = r->symbols;
+	r->facts.nr_symbols = info->nr_symbols;
+	return 0;
 }
 
 /* Where the CPUs sit, if the file tells. */
@@ -159,7 +185,8 @@ static int fill_facts(struct recording *r)
 	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
 	             f->scheduler;
 	f->bytes = info->nr_bytes;
-	f->nr_events = event_log_nr(r->log);
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		f->nr_events += event_type_name(kind) ? f->kinds[kind] : 0;
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		f->nr_cpus += info->cpus[i].nr_events > 0;
 	if (!f->nr_cpus)
@@ -177,7 +204,7 @@ static int fill_facts(struct recording *r)
 	f->nr_damage = info->nr_damage;
 	f->pmu_names = info->pmu_names;
 	f->nr_pmu_names = info->nr_pmu_names;
-	return place_cpus(r);
+	return copy_symbols(r) ? -ENOMEM : place_cpus(r);
 }
 
 static int finish(struct recording *r)
@@ -209,7 +236,8 @@ static int finish(struct recording *r)
 static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
                 struct diag *d)
 {
-	struct ev_sink sink = { .push = push, .ctx = r }, pairing_sink = pair_sink(r->pair);
+	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
+		       pairing_sink = pair_sink(r->pair);
 	struct sink_thread *thread;
 	int err = sink_thread_open(&pairing_sink, &thread), pairing;
 

@@ -132,9 +132,25 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	return 0;
 }
 
+/* Rare, so it waits until all before it is done, and then the target is at rest. */
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct sink_thread *t = ctx;
+	int err = filling(t)->len ? hand_over(t) : 0;
+
+	pthread_mutex_lock(&t->lock);
+	while (t->tail != t->head)
+		pthread_cond_wait(&t->has_changed, &t->lock);
+	err = err ? err : t->error;
+	if (!err && t->target.advance)
+		err = t->target.advance(t->target.ctx, ts_ns);
+	pthread_mutex_unlock(&t->lock);
+	return err;
+}
+
 struct ev_sink sink_thread_sink(struct sink_thread *t)
 {
-	return (struct ev_sink){ .push = push, .ctx = t };
+	return (struct ev_sink){ .push = push, .advance = advance, .ctx = t };
 }
 
 int sink_thread_finish(struct sink_thread *t)

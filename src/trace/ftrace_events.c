@@ -225,13 +225,13 @@ static void on_rename(struct bundle *b, const struct ftrace_event_in *e)
 }
 
 /* Free, hang and wait have records of one shape. */
-static void task(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind)
+static void task(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t who)
 {
 	struct ev_task *rec;
 
-	see(b, e, tid(e, TASK_PID), TASK_COMM);
+	see(b, e, who, TASK_COMM);
 	rec = ADD(b, e, kind, ev_task);
-	rec->tid = tid(e, TASK_PID);
+	rec->tid = who;
 	rec->prio = prio_of(num(e, TASK_PRIO));
 	rec->pad_ = 0;
 	copy_text(rec->comm, sizeof(rec->comm), e, TASK_COMM);
@@ -239,17 +239,18 @@ static void task(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind
 
 static void on_free(struct bundle *b, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_FREE);
+	task(b, e, EV_FREE, tid(e, TASK_PID));
 }
 
 static void on_hang(struct bundle *b, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_HANG);
+	task(b, e, EV_HANG, tid(e, TASK_PID));
 }
 
+/* The name and priority are those of the task that waits, the pid is the one for which it waits. */
 static void on_wait(struct bundle *b, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_WAIT);
+	task(b, e, EV_WAIT, e->has_pid && e->pid ? e->pid : tid(e, TASK_PID));
 }
 
 static void on_softirq(struct bundle *b, const struct ftrace_event_in *e)

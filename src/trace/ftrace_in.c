@@ -19,15 +19,22 @@ static uint32_t old_state(uint32_t raw, uint32_t dialect)
 	return state;
 }
 
+/* task->__state: what is dead for the scheduler, frozen or waits for a lock has bits that user space never sees. */
+static uint32_t raw_state(uint32_t raw)
+{
+	if ((raw & 0x402) == 0x402)
+		return EV_STATE_IDLE;
+	if (raw & 0x80)
+		return EV_STATE_DEAD;
+	return (raw & 0x7f) | (raw & 0x9000 ? EV_STATE_D : 0);
+}
+
 uint32_t ftrace_state(struct bundle *b, uint64_t raw)
 {
 	uint32_t state = (uint32_t)raw;
 
-	if (b->fix->has_raw_states) {
-		if ((state & 0x402) == 0x402)
-			return EV_STATE_IDLE;
-		return state & 0x7f;
-	}
+	if (b->fix->has_raw_states)
+		return raw_state(state);
 	if (b->fix->state_dialect)
 		return old_state(state, b->fix->state_dialect);
 	if (state & ~0x1ffU) {

@@ -299,46 +299,62 @@ static int take_probe(struct merge *m, struct ev_probe *rec)
 	return err ? err : merge_push(m, &info->hdr);
 }
 
-static void take_switch(struct merge *m, struct ev_switch *rec)
+/* Who is on a CPU, as the next records of the CPU take it; told of now, as they mention it. */
+static int see_current(struct merge *m, struct merge_cpu *c, uint64_t ts_ns)
+{
+	bool is_told = !c->is_untold;
+
+	c->is_untold = false;
+	return is_told ? 0 : merge_see(m, c->tid, ts_ns);
+}
+
+static int take_switch(struct merge *m, struct ev_switch *rec)
 {
 	struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
 	uint64_t *damage = m->r->tally.damage;
+	int err = 0;
 
 	if (!(rec->hdr.flags & REC_INFER)) {
 		damage[DAMAGE_SWITCH_MISMATCH] += c->is_known && c->tid != rec->prev_tid;
 	} else if (c->is_known) {
 		rec->prev_tid = c->tid;
 		rec->prev_prio = c->prio;
+		err = see_current(m, c, rec->hdr.ts_ns);
 	} else {
 		rec->hdr.flags |= EV_FLAG_UNKNOWN;
 		rec->prev_state = 0;
 		damage[DAMAGE_COMPACT_SWITCH_NO_PREV]++;
 	}
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
+	return err;
 }
 
-int merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
+void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
 {
 	struct merge_cpu *c = &m->cpus[rec->cpu];
 
-	if (c->is_known)
-		return 0;
-	*c = (struct merge_cpu){ .is_known = true, .tid = tid, .prio = PRIO_UNTOLD };
-	return merge_see(m, tid, rec->ts_ns);
+	if (!c->is_known)
+		*c = (struct merge_cpu){
+			.is_known = true,
+			.is_untold = true,
+			.tid = tid,
+			.prio = PRIO_UNTOLD,
+		};
 }
 
-static void take_wake(struct merge *m, struct ev_wake *rec)
+static int take_wake(struct merge *m, struct ev_wake *rec)
 {
-	const struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
+	struct merge_cpu *c = &m->cpus[rec->hdr.cpu];
 
 	if (!(rec->hdr.flags & REC_INFER))
-		return;
+		return 0;
 	if (c->is_known) {
 		rec->waker_tid = c->tid;
-		return;
+		return see_current(m, c, rec->hdr.ts_ns);
 	}
 	rec->hdr.flags |= EV_FLAG_UNKNOWN;
 	m->r->tally.damage[DAMAGE_COMPACT_WAKING_NO_WAKER]++;
+	return 0;
 }
 
 int merge_push(struct merge *m, struct ev_hdr *rec)
@@ -377,12 +393,12 @@ static int take(struct merge *m, struct ev_hdr *rec)
 
 	switch (rec->kind) {
 	case EV_SWITCH:
-		take_switch(m, (struct ev_switch *)rec);
+		err = take_switch(m, (struct ev_switch *)rec);
 		break;
 	case EV_WAKING:
 	case EV_WAKEUP:
 	case EV_WAKEUP_NEW:
-		take_wake(m, (struct ev_wake *)rec);
+		err = take_wake(m, (struct ev_wake *)rec);
 		break;
 	case EV_LOST:
 		m->cpus[rec->cpu].is_known &= ((struct ev_lost *)rec)->kind != EV_SWITCH;
@@ -455,6 +471,16 @@ static int run(struct merge *m)
 	return err;
 }
 
+/* The time of which the file tells may begin before its first record. */
+static int tell_start(struct merge *m)
+{
+	const struct tally *t = &m->r->tally;
+
+	if (!m->sink->advance || t->min_ts_ns > t->max_ts_ns)
+		return 0;
+	return m->sink->advance(m->sink->ctx, t->min_ts_ns);
+}
+
 int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const struct ev_sink *sink)
 {
 	struct merge *m = calloc(1, sizeof(*m));
@@ -471,6 +497,8 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 		err = gather_runs(m, outs, nr_outs);
 	if (!err)
 		err = make_heap(m);
+	if (!err)
+		err = tell_start(m);
 	if (!err)
 		err = run(m);
 	if (!err)

@@ -24,7 +24,8 @@ struct heap_entry {
 };
 
 struct merge_cpu {
-	bool is_known; /* who runs */
+	bool is_known;  /* who runs */
+	bool is_untold; /* no record has mentioned it yet */
 	int16_t prio;
 	uint32_t tid;
 };

@@ -10,7 +10,8 @@
  * caller's thread only, after ev_check() would let them through, each time not before the last. Every tid
  * is introduced by an EV_TASK_INFO before the first record that mentions it. Times are those of the
  * trace's clock (boot time, where the trace knows it; relative ones stay so). Memory is bounded by the
- * size of the file and by the caps; nothing is allocated per event. Blocks until all is pushed.
+ * size of the file and by the caps; nothing is allocated per event. Blocks until all is pushed. A sink that
+ * has advance() is told the start of the trace first, which may lie before the first record.
  *
  * Losses: where a recorder says that a CPU lost events, EV_LOST records of count 0 (how many is unknown)
  * come before its next event, for switches, wakes and interrupts each.

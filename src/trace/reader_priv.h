@@ -285,7 +285,7 @@ MUST_USE int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *re
 MUST_USE int tracks_finish(struct reader *r); /* names of counters, samples and stacks */
 
 /* Who runs on the CPU of a record, unless that is known already. */
-MUST_USE int merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
+void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
 /* The final number of a text of decoder_text(); tells of it by EV_STRING when it is new. */

@@ -16,14 +16,14 @@
 #include "trace/track_desc_in.h"
 
 /* Categories with a meaning: name, as the file has it. */
-#define TRACK_CATEGORIES(X)                                                                    \
-	X(ONCPU)                                                                               \
-	X(WAKER)                                                                               \
-	X(WAKER_NEW) X(WAKEE) X(WAKEE_NEW) X(WAKEE_UNKNOWN) X(PREEMPTOR) X(PREEMPTEE) X(TIMER) \
-		X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) X(HARDIRQ)       \
-			X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST)              \
-				X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) \
-					X(uprobe) X(uretprobe) X(tracepoint) X(probe)
+/* clang-format off */
+#define TRACK_CATEGORIES(X) \
+	X(ONCPU) X(WAKER) X(WAKER_NEW) X(WAKEE) X(WAKEE_NEW) X(WAKEE_UNKNOWN) X(PREEMPTOR) \
+	X(PREEMPTEE) X(TIMER) X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) \
+	X(HARDIRQ) X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST) \
+	X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) X(uprobe) \
+	X(uretprobe) X(tracepoint) X(probe) X(affinity)
+/* clang-format on */
 
 enum track_category {
 	CATEGORY_OTHER, /* one that means nothing to us, or none */
@@ -34,52 +34,26 @@ enum track_category {
 };
 
 /* Keys of annotations with a meaning: constant, text. */
-#define TRACK_KEYS(X)                                                                              \
-	X(CPU, "cpu")                                                                              \
-	X(NUMA_NODE, "numa_node")                                                                  \
-	X(OFFCPU_REASON, "offcpu_reason") X(OFFCPU_REASON_OLD, "standby_reason") X(                \
-		WAKER, "waker") X(WAKER_TID, "waker_tid") X(WAKER_CPU,                             \
-	                                                    "waker_cpu") X(WAKING_REASON,          \
-	                                                                   "waking_reason")        \
-		X(WAKING_DELAY_US, "waking_delay_us") X(COMPOUND_DELAY_US, "compound_delay_us") X( \
-			COMPOUND_CHAIN_LEN,                                                        \
-			"compound_chain_len") X(SWITCH_FROM,                                       \
-	                                        "switch_from") X(SWITCH_FROM_TID,                  \
-	                                                         "switch_from_tid") X(SWITCH_TO,   \
-	                                                                              "switch_to") \
-			X(SWITCH_TO_TID, "switch_to_tid") X(SCX_LAYER_ID, "scx_layer_id") X(       \
-				SCX_DSQ_ID,                                                        \
-				"scx_dsq_id") X(LAYER_ID,                                          \
-	                                        "layer_id") X(DSQ_ID, "dsq_id") X(SCX_SLICE_NS,    \
-	                                                                          "scx_slice_ns")  \
-				X(SCX_VTIME, "scx_vtime") X(WAKEE, "wakee") X(                     \
-					WAKEE_TID,                                                 \
-					"wakee_tid") X(FORKED_INTO,                                \
-	                                               "forked_into") X(FORKED_INTO_TID,           \
-	                                                                "forked_into_tid")         \
-					X(FORKED_INTO_PID, "forked_into_pid") X(                   \
-						FORKED_FROM_TID,                                   \
-						"forked_from_tid") X(FORKED_FROM_PID,              \
-	                                                             "forked_from_pid")            \
-						X(FILENAME,                                        \
-	                                          "filename") X(TID_CHANGED_FROM,                  \
-	                                                        "tid_changed_from") X(OLD_NAME,    \
-	                                                                              "old_name")  \
-							X(NEW_NAME, "new_name") X(                 \
-								RENAMED_TO,                        \
-								"renamed_to") X(IRQ,               \
-	                                                                        "irq") X(ACTION,   \
-	                                                                                 "action") \
-								X(TARGET_CPU,                      \
-	                                                          "target_cpu") X(SENDER_CPU,      \
-	                                                                          "sender_cpu")    \
-									X(REQ_NAME,                \
-	                                                                  "req_name") X(REQ_ID,    \
-	                                                                                "req_id")  \
-										X(SAMPLE_PERIOD,   \
-	                                                                          "sample_period") \
-											X(IP,      \
-	                                                                                  "ip")
+/* clang-format off */
+#define TRACK_KEYS(X) \
+	X(CPU, "cpu") X(NUMA_NODE, "numa_node") X(OFFCPU_REASON, "offcpu_reason") \
+	X(OFFCPU_REASON_OLD, "standby_reason") X(WAKER, "waker") X(WAKER_TID, "waker_tid") \
+	X(WAKER_CPU, "waker_cpu") X(WAKING_REASON, "waking_reason") \
+	X(WAKING_DELAY_US, "waking_delay_us") X(COMPOUND_DELAY_US, "compound_delay_us") \
+	X(COMPOUND_CHAIN_LEN, "compound_chain_len") X(SWITCH_FROM, "switch_from") \
+	X(SWITCH_FROM_TID, "switch_from_tid") X(SWITCH_TO, "switch_to") \
+	X(SWITCH_TO_TID, "switch_to_tid") X(SCX_LAYER_ID, "scx_layer_id") \
+	X(SCX_DSQ_ID, "scx_dsq_id") X(LAYER_ID, "layer_id") X(DSQ_ID, "dsq_id") \
+	X(SCX_SLICE_NS, "scx_slice_ns") X(SCX_VTIME, "scx_vtime") X(WAKEE, "wakee") \
+	X(WAKEE_TID, "wakee_tid") X(FORKED_INTO, "forked_into") \
+	X(FORKED_INTO_TID, "forked_into_tid") X(FORKED_INTO_PID, "forked_into_pid") \
+	X(FORKED_FROM_TID, "forked_from_tid") X(FORKED_FROM_PID, "forked_from_pid") \
+	X(FILENAME, "filename") X(TID_CHANGED_FROM, "tid_changed_from") \
+	X(OLD_NAME, "old_name") X(NEW_NAME, "new_name") X(RENAMED_TO, "renamed_to") \
+	X(IRQ, "irq") X(ACTION, "action") X(TARGET_CPU, "target_cpu") \
+	X(SENDER_CPU, "sender_cpu") X(REQ_NAME, "req_name") X(REQ_ID, "req_id") \
+	X(SAMPLE_PERIOD, "sample_period") X(IP, "ip") X(CPUS_ALLOWED, "cpus_allowed")
+/* clang-format on */
 
 enum track_key {
 	KEY_OTHER,

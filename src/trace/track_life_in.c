@@ -3,6 +3,8 @@
 
 #include "trace/tracks_in.h"
 
+#define MAX_CPUS 8192U
+
 static void comm_of(char comm[EV_COMM_LEN], const struct track_in *track)
 {
 	struct track_text name = track->thread_name.s ? track->thread_name : track->name;
@@ -143,4 +145,65 @@ void track_free(struct track_at *at)
 	rec->tid = at->tid;
 	rec->prio = TRACK_PRIO;
 	comm_of(rec->comm, at->track);
+}
+
+/* Digits at the front of a text, which is cut by them. False without one, or for a CPU that nobody has. */
+static bool take_cpu(struct track_text *text, uint32_t *out)
+{
+	uint32_t cpu = 0;
+	size_t at = 0;
+
+	for (; at < text->len && text->s[at] >= '0' && text->s[at] <= '9' && cpu < MAX_CPUS; at++)
+		cpu = cpu * 10 + (uint32_t)(text->s[at] - '0');
+	text->s += at;
+	text->len -= at;
+	*out = cpu;
+	return at > 0 && cpu < MAX_CPUS;
+}
+
+/* Whether the text goes on with that sign, which is cut off. */
+static bool take_sign(struct track_text *text, char sign)
+{
+	if (!text->len || text->s[0] != sign)
+		return false;
+	text->s++;
+	text->len--;
+	return true;
+}
+
+/* The kernel's notation, "0-3,8", as bits; how many words they take, 0 for what is no such text. */
+static uint16_t take_cpus(struct track_text text, uint64_t words[MAX_CPUS / 64])
+{
+	uint32_t first, last, most = 0;
+
+	do {
+		if (!take_cpu(&text, &first))
+			return 0;
+		last = first;
+		if (take_sign(&text, '-') && (!take_cpu(&text, &last) || last < first))
+			return 0;
+		for (uint32_t cpu = first; cpu <= last; cpu++)
+			words[cpu / 64] |= 1ULL << cpu % 64;
+		most = last > most ? last : most;
+	} while (take_sign(&text, ','));
+	return text.len ? 0 : (uint16_t)(most / 64 + 1);
+}
+
+/* Our own instants; of recorders that have none, nothing is known. */
+void track_affinity(struct track_at *at)
+{
+	uint64_t words[MAX_CPUS / 64] = { 0 };
+	struct ev_affinity *rec;
+	struct track_text cpus;
+	uint16_t nr;
+
+	if (!at->tid || !track_arg_text(&at->e, KEY_CPUS_ALLOWED, &cpus))
+		return;
+	nr = take_cpus(cpus, words);
+	if (!nr)
+		return;
+	rec = track_rec(at, EV_AFFINITY, sizeof(*rec) + nr * sizeof(words[0]), 0, at->ts_ns);
+	rec->tid = at->tid;
+	rec->nr = nr;
+	memcpy(rec + 1, words, nr * sizeof(words[0]));
 }

@@ -27,6 +27,7 @@ enum {
 	UUID_SCHEDULER,
 	UUID_DSQ_DEPTH,
 	UUID_DSQ_LATENCY,
+	UUID_MARKS,
 };
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
@@ -187,6 +188,18 @@ int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out)
 	if (t->has_scheduler)
 		return 0;
 	t->has_scheduler = true;
+	return put_track(t, &desc);
+}
+
+/* Described each time: marks are few. */
+int track_of_marks(struct track_out *t, uint64_t ts_ns, uint64_t *out)
+{
+	struct track_desc desc = { .kind = TRACK_PLAIN,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_MARKS, 0, 0),
+		                   .name = "marks" };
+
+	*out = desc.uuid;
 	return put_track(t, &desc);
 }
 

@@ -61,6 +61,8 @@ MUST_USE int track_of_scx(struct track_out *t, struct ftrace_cpu *c, struct trac
                           uint64_t ts_ns, uint64_t *out);
 /* The root track "sched_ext". */
 MUST_USE int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out);
+/* The one for marks, which belong to no task. */
+MUST_USE int track_of_marks(struct track_out *t, uint64_t ts_ns, uint64_t *out);
 
 /* Writes an instant; head and type of the event are filled in here. */
 MUST_USE int track_instant(struct track_out *t, uint64_t ts_ns, struct track_event *event);

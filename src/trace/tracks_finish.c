@@ -38,7 +38,8 @@ int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec)
 	const struct in_first *first = (const void *)rec;
 
 	(void)r;
-	return merge_first(m, rec, first->tid);
+	merge_first(m, rec, first->tid);
+	return 0;
 }
 
 int tracks_finish(struct reader *r)

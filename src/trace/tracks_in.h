@@ -190,6 +190,7 @@ void track_forked(struct track_at *at);
 void track_exec(struct track_at *at);
 void track_rename(struct track_at *at);
 void track_exit(struct track_at *at);
+void track_affinity(struct track_at *at);
 void track_free(struct track_at *at);
 void track_hardirq(struct track_at *at);
 void track_softirq(struct track_at *at);

@@ -24,6 +24,7 @@ static void (*const handlers[CATEGORY_MAX])(struct track_at *at) = {
 	[CATEGORY_EXEC] = track_exec,
 	[CATEGORY_RENAME] = track_rename,
 	[CATEGORY_EXIT] = track_exit,
+	[CATEGORY_affinity] = track_affinity,
 	[CATEGORY_FREE] = track_free,
 	[CATEGORY_HARDIRQ] = track_hardirq,
 	[CATEGORY_SOFTIRQ] = track_softirq,

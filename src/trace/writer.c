@@ -328,6 +328,41 @@ int trace_writer_create(const char *path, const struct trace_writer_cfg *cfg, st
 	return trace_writer_open(fd, cfg, d, out);
 }
 
+static int put_mark(struct trace_writer *w, const struct trace_mark *mark)
+{
+	struct track_arg args[TRACE_MARK_ARGS];
+	struct track_event event = { .args = args, .nr_args = mark->nr_args };
+	int err = track_begin(&w->tracks);
+
+	if (!err)
+		err = track_of_marks(&w->tracks, mark->ts_ns, &event.track_uuid);
+	if (err)
+		return err;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "mark");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, mark->name);
+	for (size_t i = 0; i < mark->nr_args; i++) {
+		const struct trace_attr *arg = &mark->args[i];
+
+		args[i] = (struct track_arg){ .name_iid = track_iid(&w->tracks, USE_ARG, arg->key),
+			                      .type = ARG_INT,
+			                      .i = arg->number };
+		if (arg->text) {
+			args[i].type = ARG_TEXT;
+			args[i].text = arg->text;
+		}
+	}
+	return track_instant(&w->tracks, mark->ts_ns, &event);
+}
+
+int trace_writer_mark(struct trace_writer *w, const struct trace_mark *mark)
+{
+	int err = w->chunk.diag.code;
+
+	if (!err)
+		err = mark->nr_args > TRACE_MARK_ARGS ? -EINVAL : put_mark(w, mark);
+	return err ? writer_fail(w, err) : 0;
+}
+
 static int flush(struct trace_writer *w)
 {
 	int err = w->chunk.diag.code;

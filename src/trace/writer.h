@@ -69,9 +69,21 @@ MUST_USE int trace_writer_create(const char *path, const struct trace_writer_cfg
 MUST_USE int trace_writer_open(int fd, const struct trace_writer_cfg *cfg, struct diag *d,
                                struct trace_writer **out);
 
+/* A moment that a reader should find, on the track "marks", with what there is to say about it. */
+struct trace_mark {
+	uint64_t ts_ns;
+	const char *name;
+	const struct trace_attr *args;
+	size_t nr_args; /* TRACE_MARK_ARGS at most */
+};
+
+#define TRACE_MARK_ARGS 8U
+
 struct ev_sink trace_writer_sink(struct trace_writer *w);
 /* How the machine does, as counters; not before the records of that time. Fails as push() does. */
 MUST_USE int trace_writer_sys_stats(struct trace_writer *w, const struct trace_sys_stats *stats);
+/* At any time, whatever its own time is. */
+MUST_USE int trace_writer_mark(struct trace_writer *w, const struct trace_mark *mark);
 /* Everything so far goes to the file. */
 MUST_USE int trace_writer_flush(struct trace_writer *w, struct diag *d);
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

@@ -77,6 +77,53 @@ static void published_percentiles_come_out(void **state)
 	samples_done(&s);
 }
 
+static void check_bin(const struct report_node *root, const char *path, uint64_t from,
+                      uint64_t below, uint64_t count)
+{
+	const struct report_node *bin = report_at(root, path);
+
+	assert_non_null(bin);
+	expect_eq(report_at(bin, "at_least_ns")->u64, from);
+	if (below)
+		expect_eq(report_at(bin, "below_ns")->u64, below);
+	else
+		assert_int_equal(report_at(bin, "below_ns")->type, REPORT_NULL);
+	expect_eq(report_at(bin, "count")->u64, count);
+}
+
+static void histograms_go_in_ones_twos_and_fives(void **state)
+{
+	static const uint64_t few[] = { 10, 19, 20, 49, 50, 199 };
+	struct samples s = { 0 }, wide = { 0 };
+	struct report *r = report_new(0);
+	const struct report_node *root;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
+		samples_add(&s, few[i]);
+	samples_add(&wide, 0);
+	samples_add(&wide, 1);
+	samples_add(&wide, UINT64_MAX);
+	report_begin_object(r, NULL);
+	samples_report_histogram(&s, r, "few");
+	samples_report_histogram(&wide, r, "wide");
+	samples_report_histogram(&(struct samples){ 0 }, r, "none");
+	report_end_object(r);
+	root = report_root(r);
+	expect_eq(report_at(root, "few")->nr, 4);
+	check_bin(root, "few.0", 10, 20, 2);
+	check_bin(root, "few.1", 20, 50, 2);
+	check_bin(root, "few.2", 50, 100, 1);
+	check_bin(root, "few.3", 100, 200, 1);
+	expect_eq(report_at(root, "wide")->nr, 20); /* the small ones share a row */
+	check_bin(root, "wide.0", 0, 10000000000000ULL, 2);
+	check_bin(root, "wide.19", 10000000000000000000ULL, 0, 1);
+	expect_eq(report_at(root, "none")->nr, 0);
+	samples_done(&s);
+	samples_done(&wide);
+	report_free(r);
+}
+
 static void the_best_are_kept_best_first(void **state)
 {
 	struct top t = { .limit = 3 };
@@ -232,6 +279,7 @@ static void no_time_has_one_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(histograms_go_in_ones_twos_and_fives),
 		cmocka_unit_test(numbers_of_any_size_are_sorted),
 		cmocka_unit_test(published_percentiles_come_out),
 		cmocka_unit_test(the_best_are_kept_best_first),

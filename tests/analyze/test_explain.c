@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/passes.h"
+#include "model/allowed.h"
 
 #define US 1000ULL
 
@@ -98,6 +99,48 @@ static void sentences_say_it(void **state)
 	                       "(60 %) another CPU that it may use was idle, CPU 2"));
 }
 
+/* mask: CPUs that tid may use. */
+static bool has_sentence(struct pass_fixture *p, uint32_t tid, uint64_t mask, const char *text)
+{
+	struct {
+		struct ev_affinity head;
+		uint64_t mask;
+	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = 1 },
+		            .tid = tid,
+		            .nr = 1 },
+		  .mask = mask };
+	const struct report_node *sentences;
+	struct allowed *affinity;
+	struct ev_sink sink;
+	bool is_said = false;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	sink = allowed_sink(affinity);
+	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+	p->source.affinity = affinity;
+	sentences = report_at(run_pass(p, &pass_explain), "waits.0.sentences");
+	assert_non_null(sentences);
+	for (const struct report_node *at = sentences->first; at; at = at->next)
+		is_said |= strcmp(at->text, text) == 0;
+	allowed_free(affinity);
+	p->source.affinity = NULL;
+	return is_said;
+}
+
+static void a_bound_task_is_told_so(void **state)
+{
+	struct pass_fixture *p = *state;
+	uint32_t tid;
+
+	one_long_wait(p);
+	tid = (uint32_t)num_at(run_pass(p, &pass_explain), "waits.0.tid");
+	assert_true(has_sentence(p, tid, 1, "It is bound to CPU 0 and may run nowhere else."));
+	assert_false(
+		has_sentence(p, tid, UINT64_MAX, "It is bound to CPU 0 and may run nowhere else."));
+	assert_false(
+		has_sentence(p, tid + 1000, 1, "It is bound to CPU 0 and may run nowhere else."));
+}
+
 static void the_longest_waits_come_first(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -156,6 +199,7 @@ int main(void)
 		CASE(idle_cpus_are_named),
 		CASE(the_chain_leads_back_to_the_first_waker),
 		CASE(sentences_say_it),
+		CASE(a_bound_task_is_told_so),
 		CASE(the_longest_waits_come_first),
 		CASE(a_moment_finds_its_wait),
 		CASE(a_ping_pong_does_not_turn_in_circles),

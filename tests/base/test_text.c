@@ -184,6 +184,20 @@ static void a_character_is_cut_as_a_whole(void **state)
 	expect_eq(buf[0], 'z');
 }
 
+static void a_text_is_cut_between_characters(void **state)
+{
+	char plain[] = "abcdef", accent[] = "caf\xc3\xa9s", wide[] = "\xe6\xbc\xa2\xe5\xad\x97";
+	char combined[] = "e\xcc\x81x", none[] = "ab";
+
+	(void)state;
+	assert_string_equal(text_cut(plain, 6), "abcdef");
+	assert_string_equal(text_cut(plain, 2), "ab");
+	assert_string_equal(text_cut(accent, 4), "caf\xc3\xa9");
+	assert_string_equal(text_cut(wide, 3), "\xe6\xbc\xa2");  /* the second takes two columns */
+	assert_string_equal(text_cut(combined, 1), "e\xcc\x81"); /* what combines stays */
+	assert_string_equal(text_cut(none, 0), "");
+}
+
 static void width_is_in_columns(void **state)
 {
 	(void)state;
@@ -271,6 +285,7 @@ int main(void)
 		cmocka_unit_test(nothing_harmful_reaches_the_terminal),
 		cmocka_unit_test(printing_stops_at_a_nul_and_at_the_length),
 		cmocka_unit_test(a_character_is_cut_as_a_whole),
+		cmocka_unit_test(a_text_is_cut_between_characters),
 		cmocka_unit_test(width_is_in_columns),
 		cmocka_unit_test(rates_are_short),
 		cmocka_unit_test(durations_have_three_digits),

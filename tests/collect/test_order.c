@@ -9,10 +9,12 @@
 #include "fake_ring.h"
 
 #define NR_RINGS 3
+#define NR_CPUS  16
 
 struct bench {
-	struct fake_ring fakes[NR_RINGS];
-	struct ring *rings[NR_RINGS];
+	struct fake_ring fakes[NR_CPUS];
+	struct ring *rings[NR_CPUS];
+	uint32_t nr_rings;
 	struct order *order;
 	uint64_t ts[65536]; /* what came out */
 	uint32_t marks[65536];
@@ -38,23 +40,29 @@ static int advance(void *ctx, __u64 ts_ns)
 	return 0;
 }
 
-static struct bench *bench_new(void)
+static struct bench *bench_of(uint32_t nr_rings)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 
 	assert_non_null(b);
-	for (int i = 0; i < NR_RINGS; i++) {
+	b->nr_rings = nr_rings;
+	for (uint32_t i = 0; i < nr_rings; i++) {
 		fake_ring_open(&b->fakes[i]);
 		b->rings[i] = b->fakes[i].ring;
 	}
-	expect_eq(order_new(b->rings, NR_RINGS, &b->order), 0);
+	expect_eq(order_new(b->rings, nr_rings, &b->order), 0);
 	return b;
+}
+
+static struct bench *bench_new(void)
+{
+	return bench_of(NR_RINGS);
 }
 
 static void bench_free(struct bench *b)
 {
 	order_free(b->order);
-	for (int i = 0; i < NR_RINGS; i++)
+	for (uint32_t i = 0; i < b->nr_rings; i++)
 		fake_ring_close(&b->fakes[i]);
 	free(b);
 }
@@ -211,48 +219,67 @@ static void a_sink_that_refuses_ends_the_round(void **state)
 	bench_free(b);
 }
 
-/* Producers that reserve, then stamp, in any interleaving: out comes every record, once, in order. */
-static void random_producers_come_out_in_order(void **state)
-{
-	struct bench *b = bench_new();
-	struct ev_sink sink = { push, advance, b };
-	uint64_t clock = 1, until, nr_put = 0;
-	uint64_t busy_at[NR_RINGS] = { 0 };
-	bool has_busy[NR_RINGS] = { false };
+/* What a CPU is writing. */
+struct producer {
+	bool is_busy;
+	uint64_t at;
+};
 
-	(void)state;
+/* The stamp comes at the end: rewrites the record with the time of now. */
+static void finish(struct bench *b, uint32_t ring, struct producer *p, uint64_t now)
+{
+	struct ev_cpu_freq e = fake_event(now, (uint32_t)now);
+
+	fake_poke(&b->fakes[ring], p->at + 8, &e, sizeof(e));
+	fake_commit(&b->fakes[ring], p->at, sizeof(e));
+	p->is_busy = false;
+}
+
+/* CPUs that reserve, then stamp, in any interleaving: out comes every record, once, in order. */
+static void expect_order_of_random_producers(uint32_t nr_rings)
+{
+	struct bench *b = bench_of(nr_rings);
+	struct ev_sink sink = { push, advance, b };
+	struct producer producers[NR_CPUS] = { 0 };
+	uint64_t clock = 1, until, nr_put = 0;
+
 	srand(11);
 	for (int step = 0; step < 20000; step++) {
-		int ring = rand() % NR_RINGS;
+		uint32_t cpu = (uint32_t)rand() % NR_CPUS, ring = cpu % nr_rings;
+		struct producer *p = &producers[cpu];
 
 		if (rand() % 10 == 0) {
-			expect_eq(turn(b, clock, &until), 0);
-			clock++;
-		} else if (has_busy[ring]) {
-			/* The stamp comes at the end: rewrite the record with the time of now. */
-			struct ev_cpu_freq e = fake_event(clock, (uint32_t)clock);
-
-			fake_poke(&b->fakes[ring], busy_at[ring] + 8, &e, sizeof(e));
-			fake_commit(&b->fakes[ring], busy_at[ring], sizeof(e));
-			has_busy[ring] = false;
-			clock++;
+			expect_eq(turn(b, clock++, &until), 0);
+		} else if (p->is_busy) {
+			finish(b, ring, p, clock++);
 		} else {
-			bool is_busy = rand() % 4 == 0;
-
-			busy_at[ring] = put_flags(b, ring, clock++,
-			                          is_busy ? BPF_RINGBUF_BUSY_BIT : 0);
-			has_busy[ring] = is_busy;
+			p->is_busy = rand() % 4 == 0;
+			p->at = put_flags(b, (int)ring, clock++,
+			                  p->is_busy ? BPF_RINGBUF_BUSY_BIT : 0);
 			nr_put++;
 		}
 	}
-	for (int i = 0; i < NR_RINGS; i++)
-		if (has_busy[i])
-			fake_commit(&b->fakes[i], busy_at[i], sizeof(struct ev_cpu_freq));
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+		if (producers[cpu].is_busy)
+			finish(b, cpu % nr_rings, &producers[cpu], clock++);
 	expect_eq(order_finish(b->order, &sink), 0);
 	expect_eq(b->nr, nr_put);
 	for (size_t i = 1; i < b->nr; i++)
 		assert_true(b->ts[i - 1] <= b->ts[i]);
 	bench_free(b);
+}
+
+static void random_producers_come_out_in_order(void **state)
+{
+	(void)state;
+	expect_order_of_random_producers(1);
+	expect_order_of_random_producers(NR_RINGS);
+}
+
+static void random_producers_come_out_in_order_with_a_ring_per_cpu(void **state)
+{
+	(void)state;
+	expect_order_of_random_producers(NR_CPUS);
 }
 
 int main(void)
@@ -266,6 +293,7 @@ int main(void)
 		cmocka_unit_test(the_last_round_hands_on_everything),
 		cmocka_unit_test(a_sink_that_refuses_ends_the_round),
 		cmocka_unit_test(random_producers_come_out_in_order),
+		cmocka_unit_test(random_producers_come_out_in_order_with_a_ring_per_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,8 +37,9 @@ def case(function):
 
 
 def main():
-    """Runs the cases, or those whose names contain one of the arguments; prints TAP."""
-    chosen = [c for c in _cases if len(sys.argv) < 2 or any(word in c.__name__ for word in sys.argv[1:])]
+    """Runs the cases of the program, or those whose names contain one of the arguments; prints TAP."""
+    own = [c for c in _cases if c.__module__ == "__main__"]  # not those of a file that lends its helpers
+    chosen = [c for c in own if len(sys.argv) < 2 or any(word in c.__name__ for word in sys.argv[1:])]
     failed = 0
     print(f"1..{len(chosen)}", flush=True)
     for number, function in enumerate(chosen, 1):

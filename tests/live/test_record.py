@@ -504,7 +504,7 @@ def counters_of_all_slices_add_up_to_what_the_task_did():
             unseen = -unseen_switches()
             work = subprocess.Popen([WORKLOAD, "touch", f"pages={pages}"], stdout=subprocess.DEVNULL)
             usage = os.wait4(work.pid, 0)[2]
-            spinner = Work("spin", ms=400)
+            spinner = Work("spin", ms=400, fifo=1)
             spun = spinner.account()["tasks"][0]["tid"]
             unseen += unseen_switches()
             summary = ours.finish()

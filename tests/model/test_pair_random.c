@@ -1,7 +1,7 @@
 /*
  * Random streams against a simulated machine that knows the truth. Whole streams must give exactly its rows;
  * damaged ones must still tile every CPU and every task, and say nothing that is not true where losses were
- * reported.
+ * reported. Filtered and sampled streams must give the true rows of what they tell of, and no others.
  */
 #include "../unit.h"
 
@@ -46,6 +46,10 @@ struct world {
 	bool has_wakeups;       /* whether WAKEUP is recorded */
 	unsigned int drop_1_in; /* 0 = none */
 	bool reports_losses;
+	uint32_t nr_wanted; /* tasks of a filtered stream; 0 = all */
+	uint32_t one_in;    /* of a sampled stream; 0 = all */
+	int follow[NR_TASKS];
+	size_t nr_followed_in, nr_followed_out; /* switches of those */
 	struct sim_task tasks[NR_TASKS];
 	int on_cpu[NR_CPUS]; /* index of a task, -1 idle */
 	uint64_t since_ns[NR_CPUS];
@@ -198,12 +202,76 @@ static void teardown(struct world *w)
 	free(w->got_sleeps.at);
 }
 
-static void deliver(struct world *w, const struct ev_hdr *rec)
+static bool is_wanted(const struct world *w, uint32_t tid)
+{
+	return !w->nr_wanted || (tid >= 100 && tid < 100 + w->nr_wanted);
+}
+
+enum { NOT, EARLY, WAIT, SLICE };
+
+/* What src/bpf/events_follow.bpf.h does with a wake. */
+static bool is_wake_followed(struct world *w, const struct ev_wake *ev)
+{
+	int task = (int)ev->tid - 100, *state = &w->follow[task];
+	bool is_running = w->tasks[task].mode == RUNNING;
+
+	if (ev->hdr.kind == EV_WAKING) {
+		if (*state != NOT || roll(w, w->one_in))
+			return false;
+		*state = is_running ? EARLY : WAIT;
+		return !is_running;
+	}
+	if (*state == EARLY)
+		*state = is_running ? NOT : WAIT;
+	return *state == WAIT;
+}
+
+/* And with a switch. */
+static bool is_switch_followed(struct world *w, struct ev_switch *ev)
+{
+	int none = NOT;
+	int *prev = ev->prev_tid ? &w->follow[ev->prev_tid - 100] : &none;
+	int *next = ev->next_tid ? &w->follow[ev->next_tid - 100] : &none;
+	bool has_prev = *prev == SLICE, has_next = *next == WAIT;
+
+	if (has_prev)
+		*prev = NOT;
+	if (has_next)
+		*next = SLICE;
+	w->nr_followed_out += has_prev;
+	w->nr_followed_in += has_next;
+	ev->hdr.flags = (uint8_t)((has_prev ? EV_FLAG_LAST : EV_FLAG_OTHER_PREV) |
+	                          (has_next ? 0 : EV_FLAG_OTHER_NEXT));
+	return has_prev || has_next;
+}
+
+/* Whether the stream tells of it; sets the flags of a switch. */
+static bool is_recorded(struct world *w, struct ev_hdr *rec)
+{
+	struct ev_switch *ev = (struct ev_switch *)rec;
+	bool has_prev, has_next;
+
+	if (w->one_in && rec->kind == EV_SWITCH)
+		return is_switch_followed(w, ev);
+	if (w->one_in)
+		return is_wake_followed(w, (const struct ev_wake *)rec);
+	if (rec->kind != EV_SWITCH)
+		return is_wanted(w, ((const struct ev_wake *)rec)->tid);
+	has_prev = is_wanted(w, ev->prev_tid);
+	has_next = is_wanted(w, ev->next_tid);
+	rec->flags = (uint8_t)((has_prev ? 0 : EV_FLAG_OTHER_PREV) |
+	                       (has_next ? 0 : EV_FLAG_OTHER_NEXT));
+	return has_prev || has_next;
+}
+
+static void deliver(struct world *w, struct ev_hdr *rec)
 {
 	struct ev_lost ev = { .hdr = { sizeof(ev), EV_LOST, 0, rec->cpu, rec->ts_ns },
 		              .kind = rec->kind,
 		              .count = 1 };
 
+	if (!is_recorded(w, rec))
+		return;
 	if (!w->drop_1_in || roll(w, w->drop_1_in)) {
 		expect_eq(w->sink.push(w->sink.ctx, rec), 0);
 		return;
@@ -497,6 +565,66 @@ static void silently_damaged_streams_still_tile_everything(void **state)
 	free(w);
 }
 
+/* Keeps the true rows of the tasks that were asked for. */
+static void keep_wanted(const struct world *w, struct rows *rows)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		if (is_wanted(w, rows->at[i].tid))
+			rows->at[nr++] = rows->at[i];
+	rows->nr = nr;
+}
+
+static void filtered_streams_give_the_rows_of_those_asked_for(void **state)
+{
+	struct world *w = malloc(sizeof(*w));
+
+	(void)state;
+	assert_non_null(w);
+	for (unsigned int seed = 0; seed < 40; seed++) {
+		setup(w, seed);
+		w->has_wakeups = seed % 2;
+		w->nr_wanted = 1 + seed % 6;
+		run(w);
+		keep_wanted(w, &w->slices);
+		keep_wanted(w, &w->waits);
+		keep_wanted(w, &w->sleeps);
+		expect_unbroken(w);
+		expect_same(&w->slices, &w->got_slices);
+		expect_same(&w->waits, &w->got_waits);
+		expect_same(&w->sleeps, &w->got_sleeps);
+		expect_tiled(w);
+		assert_true(w->slices.nr > 40);
+		teardown(w);
+	}
+	free(w);
+}
+
+static void sampled_streams_give_whole_waits_and_slices_and_no_sleeps(void **state)
+{
+	struct world *w = malloc(sizeof(*w));
+
+	(void)state;
+	assert_non_null(w);
+	for (unsigned int seed = 0; seed < 40; seed++) {
+		setup(w, seed);
+		w->has_wakeups = true;
+		w->one_in = 2 + seed % 8;
+		run(w);
+		expect_unbroken(w);
+		expect_eq(w->got_slices.nr, w->nr_followed_out);
+		expect_eq(w->got_waits.nr, w->nr_followed_in);
+		expect_eq(w->got_sleeps.nr, 0);
+		expect_subset(&w->slices, &w->got_slices);
+		expect_true(w);
+		expect_tiled(w);
+		assert_true(w->nr_followed_out > 30);
+		teardown(w);
+	}
+	free(w);
+}
+
 static void push_noise(struct world *w)
 {
 	static const uint8_t kinds[] = { EV_SWITCH,    EV_WAKING,  EV_WAKEUP,    EV_WAKEUP_NEW,
@@ -513,6 +641,7 @@ static void push_noise(struct world *w)
 		words[i] = (uint64_t)roll(w, 8) << 32 | roll(w, 8);
 	hdr->kind = kinds[roll(w, sizeof(kinds))];
 	hdr->size = sizeof(words);
+	hdr->flags = (uint8_t)(roll(w, 2) ? 0 : roll(w, 64));
 	hdr->cpu = roll(w, NR_CPUS);
 	hdr->ts_ns = w->now_ns - (roll(w, 20) == 0 ? 5 : 0);
 	if (hdr->kind == EV_SWITCH && roll(w, 8) == 0)
@@ -546,6 +675,8 @@ int main(void)
 		cmocka_unit_test(whole_streams_give_the_rows_of_the_machine_that_made_them),
 		cmocka_unit_test(streams_with_reported_losses_say_nothing_untrue),
 		cmocka_unit_test(silently_damaged_streams_still_tile_everything),
+		cmocka_unit_test(filtered_streams_give_the_rows_of_those_asked_for),
+		cmocka_unit_test(sampled_streams_give_whole_waits_and_slices_and_no_sleeps),
 		cmocka_unit_test(noise_still_tiles_everything),
 	};
 

@@ -183,6 +183,32 @@ static void many_rows_keep_their_order(void **state)
 	free(text);
 }
 
+static void titles_may_take_lines(void **state)
+{
+	struct table t;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	table_init(&t, mem);
+	t.wraps_titles = true;
+	table_col(&t, "name", 0);
+	table_col_right(&t, "max wait", 0);
+	table_col_right(&t, "a b c d e", 0); /* as many words on a line as fit the cells */
+	table_cell(&t, "x");
+	table_cell(&t, "1.00us");
+	table_cell(&t, "123");
+	expect_eq(table_print(&t, 0, 1, "", out), 0);
+	expect_eq(table_print_row(&t, 1, "", out), -EINVAL);
+	fclose(out);
+	assert_string_equal(text, "            a b\n"
+	                          "        max c d\n"
+	                          "name   wait   e\n"
+	                          "x    1.00us 123\n");
+	free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -197,6 +223,7 @@ int main(void)
 		TEST(too_many_columns_and_too_little_memory_are_errors),
 		TEST(a_stream_that_refuses_is_an_error),
 		TEST(many_rows_keep_their_order),
+		TEST(titles_may_take_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

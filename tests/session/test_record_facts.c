@@ -1,9 +1,11 @@
 #include "../unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "session/record_facts.h"
+#include "sys/caps.h"
 #include "sys/topology.h"
 
 static struct topology *machine(uint32_t nr, bool has_gap, int32_t capacity)
@@ -61,6 +63,12 @@ static void what_was_asked_for_is_told(void **state)
 	expect_eq(record_facts_init(&f, t, &by_cgroup), 0);
 	assert_string_equal(text_of(&f, "filter"), "cgroup a.*, cgroup b");
 	record_facts_done(&f);
+	expect_eq(record_facts_init(&f, t, &(struct record_filter){ .tgid = 9, .one_in = 8 }), 0);
+	assert_string_equal(text_of(&f, "filter"), "one wakeup in 8, pid 9");
+	record_facts_done(&f);
+	expect_eq(record_facts_init(&f, t, &(struct record_filter){ .one_in = 1 }), 0);
+	assert_null(text_of(&f, "filter"));
+	record_facts_done(&f);
 	topology_free(t);
 }
 
@@ -110,6 +118,33 @@ static void the_arguments_of_a_process_are_read(void **state)
 	expect_eq(record_cmdline(NULL, 4194303, buf, sizeof(buf)), 0);
 }
 
+static uint64_t caps_with(const char *mounts)
+{
+	char path[] = "/tmp/schedscope-mounts-XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t caps;
+
+	assert_true(fd >= 0);
+	expect_eq(write(fd, mounts, strlen(mounts)), strlen(mounts));
+	close(fd);
+	caps = record_cmdline_caps(path);
+	unlink(path);
+	return caps;
+}
+
+static void processes_that_are_hidden_need_a_capability(void **state)
+{
+	(void)state;
+	expect_eq(caps_with("proc /proc proc rw,nosuid 0 0\n"), 0);
+	expect_eq(caps_with("x / ext4 rw 0 0\nproc /proc proc rw,hidepid=invisible 0 0\n"),
+	          CAPS_BIT(CAP_SYS_PTRACE));
+	expect_eq(caps_with("proc /mnt/proc proc rw,hidepid=2 0 0\nproc /proc proc rw 0 0\n"), 0);
+	expect_eq(caps_with("proc /proc proc rw 0 0\nproc /proc proc rw,gid=5,hidepid=1 0 0\n"),
+	          CAPS_BIT(CAP_SYS_PTRACE));
+	expect_eq(caps_with(""), 0);
+	expect_eq(record_cmdline_caps("/no/such/file"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +153,7 @@ int main(void)
 		cmocka_unit_test(a_filter_that_is_too_long_is_cut),
 		cmocka_unit_test(cpus_with_gaps_or_without_capacities_are_not_told),
 		cmocka_unit_test(the_arguments_of_a_process_are_read),
+		cmocka_unit_test(processes_that_are_hidden_need_a_capability),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

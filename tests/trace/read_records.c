@@ -106,6 +106,18 @@ static void put_rename(const struct ev_hdr *hdr)
 	put_text("comm", rec->comm, sizeof(rec->comm));
 }
 
+static void put_affinity(const struct ev_hdr *hdr)
+{
+	const struct ev_affinity *rec = (const void *)hdr;
+	const __u64 *words = (const void *)(rec + 1);
+
+	put_u("tid", rec->tid);
+	printf(",\"words\":[");
+	for (uint32_t i = 0; i < rec->nr; i++)
+		printf("%s%llu", i ? "," : "", (unsigned long long)words[i]);
+	putchar(']');
+}
+
 static void put_free(const struct ev_hdr *hdr)
 {
 	const struct ev_free *rec = (const void *)hdr;
@@ -296,6 +308,7 @@ static void (*const printers[EV_KIND_MAX])(const struct ev_hdr *hdr) = {
 	[EV_TASK_INFO] = put_task_info,
 	[EV_LOST] = put_lost,
 	[EV_STRING] = put_string,
+	[EV_AFFINITY] = put_affinity,
 	[EV_CPU_FREQ] = put_cpu_freq,
 	[EV_HW_PRESSURE] = put_pressure,
 };

@@ -550,6 +550,30 @@ def what_our_own_recorder_puts_on_tracks():
     assert read.info["samples"]["cpu"] == 2 and read.info["first_leaf"] == "kernel_ffff0010"
 
 
+@case
+def affinities_come_back():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace"
+        subprocess.run([os.environ["WRITE_DEMO"], "affinity", path], check=True, capture_output=True, timeout=60)
+        data = path.read_bytes()
+    assert [(r["ts"] - 1_000_000_000, r["tid"], r["words"]) for r in ok(data).of("AFFINITY")] == [
+        (2, 101, [0x10d]), (3, 101, [1 << 63, 3]), (4, 101, [(1 << 64) - 1])]
+
+
+@case
+def what_is_no_list_of_cpus_is_no_affinity():
+    thread = packet(num(10, 1), num(13, 1), msg(60, num(1, 7), msg(4, num(1, 100), num(2, 101), text(5, "x"))))
+
+    def told(cpus):
+        data = thread + packet(num(10, 1), num(8, BOOT), msg(11, num(9, 3), num(11, 7), text(22, "affinity"),
+                                                             msg(4, text(10, "cpus_allowed"), text(6, cpus))))
+        return [r["words"] for r in ok(data).of("AFFINITY")]
+
+    assert told("0,2-3") == [[0b1101]] and told("8191") == [[0] * 127 + [1 << 63]]
+    for wrong in ("", "x", "3-1", "1-", "-1", "1,", ",1", "1 2", "8192", "0-99999999999999999999"):
+        assert told(wrong) == [], wrong
+
+
 def main():
     print(f"1..{len(CASES)}")
     failed = 0

@@ -536,11 +536,65 @@ static void a_file_shorter_than_it_said_is_an_error(void **state)
 	assert_non_null(strstr(d.what, "shorter"));
 }
 
+static int note_start(void *ctx, __u64 ts_ns)
+{
+	uint64_t *start_ns = ctx;
+
+	expect_eq(*start_ns, UINT64_MAX); /* once, and first */
+	*start_ns = ts_ns;
+	return 0;
+}
+
+static int count_from_start(void *ctx, const struct ev_hdr *rec)
+{
+	const uint64_t *start_ns = ctx;
+
+	assert_true(*start_ns != UINT64_MAX && rec->ts_ns >= *start_ns);
+	return 0;
+}
+
+static int refuse_start(void *ctx, __u64 ts_ns)
+{
+	(void)ctx;
+	(void)ts_ns;
+	return -EPIPE;
+}
+
+static void the_sink_is_told_the_start_first(void **state)
+{
+	uint64_t start_ns = UINT64_MAX;
+	struct ev_sink sink = { .push = count_from_start, .advance = note_start, .ctx = &start_ns };
+	struct trace_bytes bytes;
+	struct trace_info *info = NULL;
+	struct diag d = { 0 };
+
+	(void)state;
+	enc_hex(&trace, a1);
+	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
+	expect_eq(start_ns, info->start_ns);
+	trace_info_free(info);
+	sink.advance = refuse_start;
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), -EPIPE);
+	/* Where nothing happened, there is no start. */
+	sink.advance = note_start;
+	start_ns = UINT64_MAX;
+	trace.len = 0;
+	enc_uint(&sub, 10, 1);
+	put_packet(&trace, &sub);
+	enc_hex(&trace, "0a 00");
+	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
+	expect_eq(start_ns, UINT64_MAX);
+	trace_info_free(info);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(the_sink_is_told_the_start_first),
 		T(a_compact_bundle_becomes_records),
 		T(an_event_in_full_becomes_a_record),
 		T(columns_may_come_in_pieces),

@@ -105,6 +105,8 @@ static void tasks_live_and_die(void **state)
 	expect_eq(((const struct ev_free *)rec_at(&l, 6, EV_FREE))->tid, 101);
 	expect_eq(((const struct ev_task *)rec_at(&l, 7, EV_HANG))->tid, 9);
 	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->prio, 120);
+	/* Who waits, not the one for whom it waits. */
+	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->tid, 1);
 }
 
 static void interrupts_work_and_power(void **state)
@@ -386,6 +388,37 @@ static void scxtop_is_put_right(void **state)
 	expect_eq(l.info->cpus[1].core, 2);
 }
 
+static void raw_states_know_the_dead(void **state)
+{
+	static const struct {
+		uint32_t raw, want;
+	} cases[] = {
+		{ 0, EV_STATE_RUNNABLE },
+		{ 0x80, EV_STATE_DEAD }, /* TASK_DEAD, which no exit state shows */
+		{ 0x402, EV_STATE_IDLE },
+		{ 0x1000, EV_STATE_D }, /* waits for a lock of a real-time kernel */
+		{ 0x8000, EV_STATE_D },
+		{ 0x102, EV_STATE_D }, /* frozen; killable */
+		{ 0x2001, EV_STATE_S },
+		{ 0x104, EV_STATE_STOPPED }, /* freezable; stopped */
+	};
+	uint32_t nr = sizeof(cases) / sizeof(cases[0]);
+
+	(void)state;
+	enc_uint(&packet, 1, 55);
+	enc_text(&packet, 10, "scxtop_topo:{\"cpu_to_llc\":{\"0\":0},\"nr_cpus\":1}");
+	enc_msg(&sub, 60, &packet);
+	put_packet(&trace, &sub);
+	for (uint32_t i = 0; i < nr; i++)
+		put_switch(&bundle, 10 * i + 10, 20 + i, cases[i].raw, 21 + i);
+	put_bundle(&trace, 0, 1, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, nr);
+	for (size_t i = 0; i < nr; i++)
+		expect_eq(((const struct ev_switch *)rec_at(&l, i, EV_SWITCH))->prev_state,
+		          cases[i].want);
+}
+
 static void systing_does_not_tell_who_wakes(void **state)
 {
 	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 },
@@ -502,6 +535,7 @@ int main(void)
 		T(idle_threads_of_every_dialect_are_tid_0),
 		T(bundles_of_other_clocks_are_converted),
 		T(scxtop_is_put_right),
+		T(raw_states_know_the_dead),
 		T(systing_does_not_tell_who_wakes),
 		T(states_of_old_kernels_are_translated),
 		T(names_follow_the_events),

@@ -17,7 +17,7 @@ KINDS = {"sched_switch": "SWITCH", "sched_waking": "WAKING", "sched_wakeup": "WA
          "ipi_entry": "IPI_ENTRY", "ipi_exit": "IPI_EXIT", "workqueue_execute_start": "WORK_START",
          "workqueue_execute_end": "WORK_END", "cpu_idle": "CPU_IDLE"}
 
-FLAG_UNKNOWN = 16  # of a record: who left is not known
+UNKNOWN = 16  # flag of a switch that does not tell who left
 
 cases = []
 
@@ -41,8 +41,8 @@ def plain(counts):
 
 
 def check(path):
-    name = path.name.removesuffix(".pftrace")
-    truth = json.loads(path.with_name(path.name + ".truth.json").read_text())
+    name = path.name.removesuffix(".pftrace.gz")
+    truth = json.loads(path.with_name(path.stem + ".truth.json").read_text())
     wire, tp = truth["wire"], truth["tp"]
     info, _ = dump(path)
 
@@ -86,14 +86,14 @@ def check_switches(name, records, tp):
             open_slice[cpu] = ts, value[1]
         else:
             first_seen.add(cpu)
-            case(f"{name}: nobody knows who left CPU {cpu} first", flags == FLAG_UNKNOWN and value[0] == 0)
+            case(f"{name}: nobody knows who left CPU {cpu} first", flags & UNKNOWN and value[0] == 0)
     for row in tp["per_cpu"]:
         cpu = row["cpu"]
         compare(f"{name}: slices of CPU {cpu}", (nr[cpu], busy[cpu], idle[cpu]),
                 (row["slices"], row["busy_ns_closed"], row["idle_ns_closed"]))
 
 
-for trace in sorted(DATA.glob("*.pftrace")):
+for trace in sorted(DATA.glob("*.pftrace.gz")):
     check(trace)
 case("there were recordings", len(cases) > 50)
 print(f"1..{len(cases)}")

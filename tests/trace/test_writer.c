@@ -371,6 +371,25 @@ static void memory_stays_flat(void **state)
 }
 
 /* No kind may fail with nothing known, on the idle task, or with numbers out of this world. */
+static void a_mark_has_so_many_arguments_and_no_more(void **state)
+{
+	struct trace_attr args[TRACE_MARK_ARGS + 1];
+	struct trace_mark mark = {
+		.ts_ns = 5, .name = "m", .args = args, .nr_args = TRACE_MARK_ARGS
+	};
+	struct trace_writer *w = NULL;
+	struct diag d = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i <= TRACE_MARK_ARGS; i++)
+		args[i] = (struct trace_attr){ .key = "k", .number = 1 };
+	expect_eq(trace_writer_create("/dev/null", &(struct trace_writer_cfg){ 0 }, &d, &w), 0);
+	expect_eq(trace_writer_mark(w, &mark), 0);
+	mark.nr_args++;
+	assert_int_equal(trace_writer_mark(w, &mark), -EINVAL);
+	assert_int_equal(trace_writer_close(w, &d), -EINVAL);
+}
+
 static void every_kind_is_written_whatever_it_says(void **state)
 {
 	struct fixture f = { 0 };
@@ -417,6 +436,7 @@ int main(void)
 		cmocka_unit_test(late_records_and_broken_chains_are_counted),
 		cmocka_unit_test(tasks_are_remembered_within_bounds),
 		cmocka_unit_test(memory_stays_flat),
+		cmocka_unit_test(a_mark_has_so_many_arguments_and_no_more),
 		cmocka_unit_test(every_kind_is_written_whatever_it_says),
 	};
 

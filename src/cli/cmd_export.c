@@ -1,0 +1,209 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/passes.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/trace_args.h"
+#include "render/report_json.h"
+
+#define MAX_CHOSEN 64
+
+struct export_args {
+	struct trace_args rows;
+	const char *output;
+	bool is_per_process;
+};
+
+static const struct export_args defaults = { 0 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_STRING('o', "output", "FILE", struct export_args, output, "where to write; standard output if not given",
+		.heading = "Where to", .is_file = true),
+	TRACE_ARGS_OPTIONS(struct export_args, rows),
+	OPT_FLAG(0, "per-process", struct export_args, is_per_process, "add up the threads of each process"),
+	OPT_END,
+};
+/* clang-format on */
+
+static const struct opt_example examples[] = {
+	{ "schedscope export t.pftrace -o t.json", "everything that can be said about it" },
+	{ "schedscope export t.pftrace -o t.json wakeup_latency bottlenecks", "two answers" },
+	{ "schedscope export t.pftrace | jq '.wakeup_latency.global_stats'", "for a program" },
+	{ 0 },
+};
+
+/* What is written: all reports are made before the first byte, so that a file is whole or not there. */
+struct export
+{
+	const struct source *s;
+	const char *trace_id;
+	const struct pass *chosen[MAX_CHOSEN];
+	struct report *reports[MAX_CHOSEN];
+	struct report *summary;
+	size_t nr;
+};
+
+static void scoped_export(struct export *e)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		report_free(e->reports[i]);
+	report_free(e->summary);
+}
+
+static bool has(const struct export *e, const struct pass *p)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		if (e->chosen[i] == p)
+			return true;
+	return false;
+}
+
+static int add(struct export *e, const struct pass *p, struct diag *d)
+{
+	if (has(e, p))
+		return 0;
+	if (e->nr == MAX_CHOSEN)
+		return diag_set(d, -E2BIG, NULL, "too many analyses");
+	e->chosen[e->nr++] = p;
+	return 0;
+}
+
+/* By name, or all that apply and need not be told which CPU or task. */
+static int choose(struct export *e, const struct opt_list *words, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 1; i < words->nr && !err; i++) {
+		const struct pass *p = pass_find(words->items[i]);
+
+		err = p ? add(e, p, d)
+		        : diag_set(d, -EINVAL, "see 'schedscope analyze --list'",
+		                   "'%.64s' is no analysis", words->items[i]);
+	}
+	return err;
+}
+
+static int choose_all(struct export *e, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr_passes && !err; i++)
+		if (!passes[i]->is_single && pass_applies(passes[i], e->s))
+			err = add(e, passes[i], d);
+	return err;
+}
+
+static int make_reports(struct export *e, const struct pass_args *args, struct diag *d)
+{
+	int err = pass_run(&pass_summary, e->s, args, d, &e->summary);
+
+	for (size_t i = 0; i < e->nr && !err; i++)
+		err = pass_run(e->chosen[i], e->s, args, d, &e->reports[i]);
+	return err;
+}
+
+static uint64_t count_of(const struct export *e, const char *key)
+{
+	const struct report_node *at = report_at(report_root(e->summary), key);
+
+	return at && at->type == REPORT_U64 ? at->u64 : 0;
+}
+
+static void write_export(const void *ctx, FILE *out)
+{
+	const struct export *e = ctx;
+	struct json_writer w;
+
+	jw_init(&w, out, true);
+	jw_begin_object(&w, NULL);
+	jw_string(&w, "trace_id", e->trace_id);
+	jw_begin_array(&w, "time_range");
+	jw_u64(&w, NULL, e->s->start_ns);
+	jw_u64(&w, NULL, e->s->end_ns);
+	jw_end_array(&w);
+	jw_u64(&w, "num_cpus", e->s->facts->nr_cpus);
+	jw_u64(&w, "num_processes", count_of(e, "num_processes"));
+	jw_u64(&w, "total_events", e->s->facts->nr_events);
+	jw_bool(&w, "is_scx_trace", e->s->facts->has_scx);
+	jw_u64(&w, "export_timestamp", (uint64_t)time(NULL));
+	for (size_t i = 0; i < e->nr; i++)
+		report_json(&w, e->chosen[i]->id, report_root(e->reports[i]));
+	jw_end_object(&w);
+	(void)!jw_finish(&w); /* errors of the stream are the caller's */
+}
+
+/* The file name without folder and last extension. */
+static void name_trace(const char *path, char *buf, size_t size)
+{
+	const char *base = strrchr(path, '/');
+	char *dot;
+
+	snprintf(buf, size, "%s", strcmp(path, "-") ? base ? base + 1 : path : "stdin");
+	dot = strrchr(buf, '.');
+	if (dot && dot != buf)
+		*dot = '\0';
+}
+
+static int run_args(const struct opt_command *self, const struct export_args *args,
+                    const struct opt_list *words)
+{
+	SCOPED(scoped_recording) struct recording *rec = NULL;
+	SCOPED(scoped_export) struct export e = { 0 };
+	struct diag d = { 0 };
+	struct pass_args pass;
+	char trace_id[256];
+
+	if (!words->nr)
+		diag_set(&d, -EINVAL, NULL, "which file?");
+	if (d.code || choose(&e, words, &d))
+		return cli_usage_error(self, &d);
+	if (trace_args_open(words->items[0], &d, &rec))
+		return cli_fail(&d);
+	e.s = recording_source(rec);
+	if (trace_args_fill(&args->rows, e.s, &d, &pass))
+		return cli_usage_error(self, &d);
+	pass.is_per_process = args->is_per_process;
+	name_trace(words->items[0], trace_id, sizeof(trace_id));
+	e.trace_id = trace_id;
+	if ((!e.nr && choose_all(&e, &d)) || make_reports(&e, &pass, &d))
+		return cli_fail(&d);
+	if (!args->output)
+		write_export(&e, stdout); /* main() looks at the stream */
+	else if (output_write(args->output, write_export, &e, &d))
+		return cli_fail(&d);
+	return CLI_OK;
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct export_args args = defaults;
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
+		return exit_code;
+	exit_code = run_args(self, &args, &words.operands);
+	opt_result_done(&words);
+	return exit_code;
+}
+
+const struct opt_command cmd_export = {
+	.name = "export",
+	.summary = "the answers of analyses on a recorded trace, as one JSON file",
+	.operands = "FILE [ANALYSIS...]",
+	.description =
+		"Writes facts about the trace (trace_id, time_range, num_cpus, num_processes, total_events, is_scx_trace, "
+		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, every "
+		"analysis that applies and is not about one CPU or task is there. The file appears as a whole or not at all.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
+	.run = run,
+};

@@ -1,0 +1,36 @@
+/*
+ * collect/scx_part — the programs that watch sched_ext, for the event stream: loaded where the kernel has what
+ * they need, left out elsewhere. A scheduler that is on at the start is told as EV_SCX_STATE. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/event_cfg.h"
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct bpf_object;
+struct bpf_talk;
+struct btf;
+struct scx_part;
+
+struct scx_part_cfg {
+	uint64_t kinds;            /* of SCX_KINDS; others are ignored */
+	const struct ev_cfg *ev;   /* what the programs of the event stream were told */
+	struct bpf_object *events; /* loaded */
+	const struct btf *vmlinux;
+	const struct bpf_talk *talk;
+};
+
+/* *out is NULL if there is nothing to watch. */
+MUST_USE int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_part **out);
+uint64_t scx_part_kinds(const struct scx_part *p); /* that will come; NULL is fine, here and below */
+MUST_USE int scx_part_attach(struct scx_part *p);
+void scx_part_listen(struct scx_part *p, bool is_open);
+MUST_USE int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink);
+void scx_part_detach(struct scx_part *p);
+uint64_t scx_part_missed(const struct scx_part *p);
+void scx_part_close(struct scx_part *p);

@@ -1,0 +1,7 @@
+/* collect/scx_skel — the generated skeleton, whose code does not care about sign conversions. */
+#pragma once
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "scx.skel.h"
+#pragma GCC diagnostic pop

@@ -1,0 +1,32 @@
+/*
+ * render/report_value — single values of a report as people read them, and names made from keys.
+ *
+ * Units follow from the keys: `_ns` is a time unless it is a moment of the trace, `percent` and `_pct` are parts.
+ * Where an object says in `metric` what its value and thresholds measure, they take that unit; the members of an
+ * object of min, max, percentiles are times if its name is that of one (`read_latency`, `percentiles`).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/report.h"
+
+/* Where a value stands: both NULL where that says nothing. */
+struct report_place {
+	const struct report_node *measured; /* the object that says what is measured */
+	const char *of;                     /* key of the object that holds it */
+};
+
+/* A value as it stands in a cell. */
+char *report_value(const struct report_node *node, struct report_place place, char *buf,
+                   size_t size);
+/* "top_utilized_cpus" -> "top utilized cpus", without a unit that the values show. */
+char *report_title(const char *key, bool is_unit_shown, char *buf, size_t size);
+/* A moment of the trace, which is shown whole, so that it can be asked for again. */
+bool report_is_moment(const char *key);
+bool report_is_scalar(const struct report_node *node);
+/* Numbers stand at the right of their column; so does what is unknown. */
+bool report_is_number(const struct report_node *node);
+/* An array of objects. */
+bool report_is_rows(const struct report_node *node);

@@ -1,0 +1,291 @@
+#include "session/left_state.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/tasks.h"
+
+struct left_cpu {
+	struct ev_switch last_switch; /* size 0 = none */
+	struct ev_cpu_freq last_freq;
+};
+
+struct left_state {
+	struct tasks *tasks;
+	struct ev_affinity **affinity; /* by task; NULL = unknown */
+	uint32_t affinity_cap;
+	uint32_t nr_cpus;
+	struct left_cpu *cpus;
+	uint32_t nr_probes;
+	struct ev_probe_info *probes[LEFT_PROBES];
+	struct ev_sampling sampling; /* size 0 = none */
+	struct ev_scx_state scx;     /* the same */
+};
+
+static void scoped_left_state(struct left_state *const *s)
+{
+	left_state_free(*s);
+}
+
+static void forget_affinity(void *ctx, uint32_t task, uint64_t ts_ns)
+{
+	struct left_state *s = ctx;
+
+	(void)ts_ns;
+	if (task >= s->affinity_cap)
+		return;
+	free(s->affinity[task]);
+	s->affinity[task] = NULL;
+}
+
+int left_state_new(uint32_t nr_cpus, struct left_state **out)
+{
+	SCOPED(scoped_left_state) struct left_state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->nr_cpus = nr_cpus;
+	s->cpus = calloc(nr_cpus ? nr_cpus : 1, sizeof(*s->cpus));
+	if (!s->cpus || tasks_new(&(struct tasks_cfg){ 0 }, &s->tasks))
+		return -ENOMEM;
+	tasks_set_hook(s->tasks, &(struct tasks_hook){ .end = forget_affinity, .ctx = s });
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+void left_state_free(struct left_state *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nr_probes; i++)
+		free(s->probes[i]);
+	for (uint32_t i = 0; i < s->affinity_cap; i++)
+		free(s->affinity[i]);
+	free(s->affinity);
+	tasks_free(s->tasks);
+	free(s->cpus);
+	free(s);
+}
+
+/* Another name for a known number replaces it; without room or memory, hits have their number only. */
+static void take_probe(struct left_state *s, const struct ev_probe_info *rec)
+{
+	struct ev_probe_info *copy;
+	uint32_t i = 0;
+
+	while (i < s->nr_probes && s->probes[i]->probe != rec->probe)
+		i++;
+	if (i == LEFT_PROBES)
+		return;
+	copy = malloc(rec->hdr.size);
+	if (!copy)
+		return;
+	memcpy(copy, rec, rec->hdr.size);
+	if (i == s->nr_probes)
+		s->nr_probes++;
+	else
+		free(s->probes[i]);
+	s->probes[i] = copy;
+}
+
+static bool has_affinity_room(struct left_state *s, uint32_t task)
+{
+	uint32_t cap = s->affinity_cap ? s->affinity_cap : 64;
+	struct ev_affinity **more;
+
+	if (task < s->affinity_cap)
+		return true;
+	while (cap <= task)
+		cap *= 2; /* indices of tasks stay far below */
+	more = realloc(s->affinity, cap * sizeof(*more));
+	if (!more)
+		return false;
+	memset(more + s->affinity_cap, 0, (cap - s->affinity_cap) * sizeof(*more));
+	s->affinity = more;
+	s->affinity_cap = cap;
+	return true;
+}
+
+/* Of a task that is known; without memory, nothing is known of its CPUs. */
+static void take_affinity(struct left_state *s, const struct ev_affinity *rec)
+{
+	uint32_t task = tasks_find(s->tasks, rec->tid);
+	struct ev_affinity *copy;
+
+	if (task == TASKS_NONE || !has_affinity_room(s, task))
+		return;
+	copy = realloc(s->affinity[task], rec->hdr.size);
+	if (!copy) {
+		forget_affinity(s, task, 0);
+		return;
+	}
+	memcpy(copy, rec, rec->hdr.size);
+	s->affinity[task] = copy;
+}
+
+static void take_life(struct left_state *s, const struct ev_hdr *rec)
+{
+	switch (rec->kind) {
+	case EV_TASK_INFO:
+		(void)tasks_info(s->tasks, (const struct ev_task_info *)rec);
+		break;
+	case EV_FORK:
+		(void)tasks_fork(s->tasks, (const struct ev_fork *)rec);
+		break;
+	case EV_EXEC:
+		(void)tasks_exec(s->tasks, (const struct ev_exec *)rec);
+		break;
+	case EV_RENAME:
+		(void)tasks_rename(s->tasks, (const struct ev_rename *)rec);
+		break;
+	case EV_EXIT:
+		(void)tasks_exit(s->tasks, (const struct ev_exit *)rec);
+		break;
+	case EV_FREE:
+		(void)tasks_freed(s->tasks, (const struct ev_free *)rec);
+		break;
+	default:
+		break;
+	}
+}
+
+void left_state_take(struct left_state *s, const struct ev_hdr *rec)
+{
+	switch (rec->kind) {
+	case EV_SWITCH:
+		if (rec->cpu < s->nr_cpus)
+			memcpy(&s->cpus[rec->cpu].last_switch, rec, sizeof(struct ev_switch));
+		break;
+	case EV_LOST:
+		/* Who runs there now is not known. */
+		if (((const struct ev_lost *)rec)->kind == EV_SWITCH && rec->cpu < s->nr_cpus)
+			s->cpus[rec->cpu].last_switch.hdr.size = 0;
+		break;
+	case EV_CPU_FREQ:
+		if (((const struct ev_cpu_freq *)rec)->cpu < s->nr_cpus)
+			memcpy(&s->cpus[((const struct ev_cpu_freq *)rec)->cpu].last_freq, rec,
+			       sizeof(struct ev_cpu_freq));
+		break;
+	case EV_PROBE_INFO:
+		take_probe(s, (const struct ev_probe_info *)rec);
+		break;
+	case EV_SAMPLING:
+		memcpy(&s->sampling, rec, sizeof(s->sampling));
+		break;
+	case EV_AFFINITY:
+		take_affinity(s, (const struct ev_affinity *)rec);
+		break;
+	case EV_SCX_STATE:
+		memcpy(&s->scx, rec, sizeof(s->scx));
+		break;
+	default:
+		take_life(s, rec);
+		break;
+	}
+}
+
+static int tell_affinity(const struct left_state *s, const struct ev_sink *sink, uint32_t task,
+                         uint64_t ts_ns)
+{
+	struct ev_affinity *rec = task < s->affinity_cap ? s->affinity[task] : NULL;
+
+	if (!rec)
+		return 0;
+	rec->hdr.ts_ns = ts_ns;
+	return sink->push(sink->ctx, &rec->hdr);
+}
+
+static int tell_tasks(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < tasks_nr(s->tasks); i++) {
+		const struct task *task = tasks_at(s->tasks, i);
+		const char *comm = tasks_comm(s->tasks, i);
+		struct ev_task_info rec = {
+			.hdr = { sizeof(rec), EV_TASK_INFO, 0, 0, ts_ns },
+			.tid = task->tid,
+			.tgid = task->tgid,
+			.ppid = task->ppid,
+			.flags = task->is_kthread ? EV_TASK_KTHREAD : 0,
+			.start_ns = task->start_ns,
+		};
+
+		if (!task->is_found)
+			continue;
+		if (comm)
+			strncpy(rec.comm, comm, sizeof(rec.comm) - 1);
+		err = sink->push(sink->ctx, &rec.hdr);
+		if (!err)
+			err = tell_affinity(s, sink, i, ts_ns);
+	}
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ev_switch *x = *(const struct ev_switch *const *)a;
+	const struct ev_switch *y = *(const struct ev_switch *const *)b;
+
+	return x->hdr.ts_ns < y->hdr.ts_ns ? -1 : x->hdr.ts_ns > y->hdr.ts_ns;
+}
+
+static int tell_switches(const struct left_state *s, const struct ev_sink *sink, uint64_t since_ns)
+{
+	SCOPED(scoped_free)
+	const struct ev_switch **list = calloc(s->nr_cpus ? s->nr_cpus : 1, sizeof(*list));
+	uint32_t nr = 0;
+	int err = list ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		const struct ev_switch *rec = &s->cpus[cpu].last_switch;
+
+		if (rec->hdr.size && rec->hdr.ts_ns >= since_ns)
+			list[nr++] = rec;
+	}
+	qsort(list, nr, sizeof(*list), by_time);
+	for (uint32_t i = 0; !err && i < nr; i++)
+		err = sink->push(sink->ctx, &list[i]->hdr);
+	return err;
+}
+
+static int tell_frequencies(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns)
+{
+	int err = 0;
+
+	for (uint32_t cpu = 0; !err && cpu < s->nr_cpus; cpu++) {
+		struct ev_cpu_freq rec = s->cpus[cpu].last_freq;
+
+		rec.hdr.ts_ns = ts_ns;
+		rec.hdr.cpu = cpu;
+		if (rec.hdr.size)
+			err = sink->push(sink->ctx, &rec.hdr);
+	}
+	return err;
+}
+
+int left_state_tell(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns,
+                    uint64_t since_ns)
+{
+	struct ev_sampling sampling = s->sampling;
+	struct ev_scx_state scx = s->scx;
+	int err = 0;
+
+	sampling.hdr.ts_ns = scx.hdr.ts_ns = ts_ns;
+	if (sampling.hdr.size)
+		err = sink->push(sink->ctx, &sampling.hdr);
+	if (!err && scx.hdr.size)
+		err = sink->push(sink->ctx, &scx.hdr);
+	for (uint32_t i = 0; !err && i < s->nr_probes; i++)
+		err = sink->push(sink->ctx, &s->probes[i]->hdr);
+	if (!err)
+		err = tell_tasks(s, sink, ts_ns);
+	if (!err)
+		err = tell_switches(s, sink, since_ns);
+	return err ? err : tell_frequencies(s, sink, ts_ns);
+}

@@ -1,0 +1,332 @@
+#include "session/record_source.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/events.h"
+#include "collect/ring_plan.h"
+#include "session/affinity.h"
+#include "session/command.h"
+#include "session/counter_set.h"
+#include "session/stat_filter.h"
+#include "session/tracing.h"
+#include "session/watch.h"
+#include "sys/caps.h"
+#include "sys/cpulist.h"
+#include "sys/proc_tasks.h"
+#include "sys/topology.h"
+
+#define POLL_NS 100000000ULL /* at most ten rounds a second while nothing happens */
+
+struct record_source {
+	struct record_source_cfg cfg;
+	struct topology *topology;
+	struct ring_plan rings;
+	struct stat_filter *filter;
+	struct cpulist online;
+	struct counter_set *counters; /* NULL = none */
+	struct events *events;
+	struct affinity *affinity; /* before the sink of the run */
+	struct ev_sink sink;
+	struct command command;
+	int target_fd; /* pidfd of the process that was asked for; -1 = none */
+	uint64_t start_ns;
+	uint64_t elapsed_ns;
+};
+
+static void scoped_source(struct record_source *const *s)
+{
+	record_source_close(*s);
+}
+
+static int plan_rings(struct record_source *s, struct diag *d)
+{
+	uint32_t nr_cpus = topology_counts(s->topology)->nr_cpu_ids;
+	SCOPED(scoped_free) int32_t *llcs = calloc(nr_cpus, sizeof(*llcs));
+	struct ring_plan_cfg cfg = {
+		.nr_cpus = nr_cpus,
+		.llc_of_cpu = llcs,
+		.is_per_cpu = s->cfg.is_per_cpu_rings,
+		.ring_bytes = s->cfg.ring_bytes,
+		.memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+	};
+
+	if (!llcs)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		const struct topology_cpu *at = topology_cpu(s->topology, cpu);
+
+		llcs[cpu] = at ? at->llc : -1;
+	}
+	return ring_plan_make(&cfg, &s->rings) ? diag_set(d, -ENOMEM, NULL, "out of memory") : 0;
+}
+
+static int open_counters(struct record_source *s, struct diag *d)
+{
+	int err = topology_online(s->topology, &s->online);
+
+	if (!err && s->cfg.nr_pmu)
+		err = counter_set_new(topology_counts(s->topology)->nr_cpu_ids, &s->counters);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	for (size_t i = 0; !err && i < s->cfg.nr_pmu; i++) {
+		struct counter_slot_cfg slot = { s->cfg.pmu[i], PERF_COUNT_ALL, -1 };
+
+		err = counter_set_add(s->counters, &s->online, &slot, d);
+	}
+	return err;
+}
+
+static int add_cgroups(struct record_source *s, struct diag *d)
+{
+	const struct cgroup_set *set = stat_filter_cgroups(s->filter);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < set->nr; i++)
+		err = events_add_cgroup(s->events, set->picks[i].id, set->picks[i].is_exact, d);
+	return err;
+}
+
+static int open_events(struct record_source *s, const struct tracing *tracing, struct diag *d)
+{
+	SCOPED(scoped_free) uint32_t *possible = calloc(s->rings.nr_cpus, sizeof(*possible));
+	struct events_cfg cfg = {
+		.possible = possible,
+		.nr_counters = s->counters ? counter_set_nr(s->counters) : 0,
+		.counter_fds = s->counters ? counter_set_fds(s->counters) : NULL,
+		.kinds = s->cfg.kinds,
+		.switch_args = tracing->switch_args,
+		.tgid = s->cfg.tgid,
+		.is_cgroup_only = s->cfg.nr_cgroup != 0,
+		.nr_cpus = s->rings.nr_cpus,
+		.ring_of_cpu = s->rings.ring_of_cpu,
+		.nr_rings = s->rings.nr_rings,
+		.ring_bytes = s->rings.ring_bytes,
+		.probes = s->cfg.probes,
+		.nr_probes = s->cfg.nr_probes,
+		.one_in = s->cfg.one_in,
+	};
+	int err;
+
+	if (!possible || (cfg.nr_counters && !cfg.counter_fds))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	cfg.nr_possible = topology_possible(s->topology, possible);
+	err = events_open(&cfg, d, &s->events);
+	return err || !s->cfg.nr_cgroup ? err : add_cgroups(s, d);
+}
+
+int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
+                       struct record_source **out)
+{
+	SCOPED(scoped_source) struct record_source *s = calloc(1, sizeof(*s));
+	struct stat_filter_cfg filter = { .cgroup = cfg->cgroup, .nr_cgroup = cfg->nr_cgroup };
+	struct tracing tracing;
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->cfg = *cfg;
+	s->target_fd = -1;
+	command_init(&s->command);
+	err = tracing_look("recordings", &tracing, d);
+	if (!err)
+		err = stat_filter_new(&filter, d, &s->filter);
+	if (!err)
+		err = topology_read("/sys", d, &s->topology);
+	if (!err)
+		err = plan_rings(s, d);
+	if (!err)
+		err = open_counters(s, d);
+	if (!err)
+		err = open_events(s, &tracing, d);
+	if (!err && cfg->tgid) {
+		s->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)cfg->tgid, 0);
+		if (s->target_fd < 0)
+			err = diag_set(d, -errno, NULL, "cannot watch process %u", cfg->tgid);
+	}
+	if (err)
+		return err;
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+/* Names of the tasks that are there: records like all others, from just before the first event. */
+struct teller {
+	const struct ev_sink *sink;
+	uint64_t ts_ns;
+};
+
+static int tell_task(void *ctx, const struct proc_task *task)
+{
+	const struct teller *t = ctx;
+	struct ev_task_info rec = {
+		.hdr = { sizeof(rec), EV_TASK_INFO, 0, 0, t->ts_ns },
+		.tid = task->tid,
+		.tgid = task->tgid,
+		.ppid = task->ppid,
+		.flags = task->is_kthread ? EV_TASK_KTHREAD : 0,
+		.start_ns = task->start_ns,
+	};
+
+	memcpy(rec.comm, task->comm, sizeof(rec.comm));
+	return t->sink->push(t->sink->ctx, &rec.hdr);
+}
+
+static int begin(struct record_source *s, const struct record_run *run, struct diag *d)
+{
+	struct teller teller = { .sink = &s->sink };
+	int err = s->cfg.command ? command_start(&s->command, s->cfg.command, d) : 0;
+
+	if (!err && s->counters && counter_set_start(s->counters))
+		err = diag_set(d, -EIO, NULL, "cannot start the counters");
+	if (!err)
+		err = events_attach(s->events, d);
+	if (err)
+		return err;
+	s->start_ns = teller.ts_ns = clock_boot_ns();
+	err = proc_tasks_each("/proc", tell_task, &teller, d);
+	/* From here on the rings and maps are read, and what the sink has opened is written. */
+	if (!err && caps_drop_to(CAPS_TRACE | run->keep_caps))
+		err = diag_set(d, -EPERM, NULL, "cannot drop privileges");
+	return err ? err : command_release(&s->command, s->cfg.command ? *s->cfg.command : "", d);
+}
+
+/* A pidfd can be read once its process has ended, reaped or not. */
+static bool is_target_gone(const struct record_source *s)
+{
+	struct pollfd target = { .fd = s->target_fd, .events = POLLIN };
+
+	return s->target_fd >= 0 && poll(&target, 1, 0) == 1;
+}
+
+static bool has_ended(struct record_source *s, enum watch_event event, enum record_end *why)
+{
+	if (event == WATCH_SIGNAL)
+		*why = RECORD_END_SIGNAL;
+	else if (event == WATCH_CHILD && command_has_ended(&s->command))
+		*why = RECORD_END_COMMAND;
+	else if (is_target_gone(s))
+		*why = RECORD_END_TARGET;
+	else
+		return false;
+	return true;
+}
+
+static int loop(struct record_source *s, const struct record_run *run, struct watch *w,
+                struct diag *d, enum record_end *why)
+{
+	uint64_t end = s->cfg.duration_ns ? s->start_ns + s->cfg.duration_ns : UINT64_MAX;
+	enum record_next next = RECORD_GO_ON;
+	enum watch_event event;
+	int err;
+
+	*why = RECORD_END_TIME;
+	for (;;) {
+		uint64_t now = clock_boot_ns();
+		uint64_t until = next == RECORD_AT_ONCE ? now : now + POLL_NS;
+
+		if (now >= end)
+			return 0;
+		err = watch_wait(w, until < end ? until : end, &event);
+		if (!err)
+			err = events_poll(s->events, 0, &s->sink, d);
+		if (err || has_ended(s, event, why))
+			return err;
+		next = run->round ? run->round(run->ctx, now, event == WATCH_USER) : RECORD_GO_ON;
+		if (next == RECORD_STOP) {
+			*why = RECORD_END_DONE;
+			return 0;
+		}
+	}
+}
+
+static int tap_affinity(struct record_source *s, struct ev_sink sink, struct diag *d)
+{
+	affinity_free(s->affinity);
+	s->affinity = NULL;
+	if (affinity_new(sink, &s->online, affinity_of_task, &s->affinity))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->sink = affinity_sink(s->affinity);
+	return 0;
+}
+
+int record_source_run(struct record_source *s, const struct record_run *run, struct diag *d,
+                      enum record_end *why)
+{
+	struct watch *w = NULL;
+	int err = tap_affinity(s, run->sink, d), finish;
+
+	if (err)
+		return err;
+	err = watch_open(-1, d, &w);
+	if (!err)
+		err = watch_data(w, events_epoll_fd(s->events), d);
+	if (!err)
+		err = begin(s, run, d);
+	if (!err)
+		err = loop(s, run, w, d, why);
+	s->elapsed_ns = s->start_ns ? clock_boot_ns() - s->start_ns : 0; /* without detaching */
+	finish = events_finish(s->events, &s->sink, err ? NULL : d);
+	command_leave(&s->command, !s->start_ns);
+	watch_close(w);
+	return err ? err : finish;
+}
+
+const struct topology *record_source_topology(const struct record_source *s)
+{
+	return s->topology;
+}
+
+size_t record_source_nr_cgroups(const struct record_source *s)
+{
+	return stat_filter_cgroups(s->filter)->nr;
+}
+
+uint64_t record_source_missing(const struct record_source *s)
+{
+	return events_missing(s->events);
+}
+
+void record_source_totals(const struct record_source *s, struct record_totals *out)
+{
+	struct events_totals totals;
+
+	memset(out, 0, sizeof(*out));
+	events_totals(s->events, &totals);
+	out->elapsed_ns = s->elapsed_ns ? s->elapsed_ns : clock_boot_ns() - s->start_ns;
+	out->is_filtered = s->cfg.tgid || s->cfg.nr_cgroup || s->cfg.one_in > 1;
+	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
+		out->events += totals.seen[kind];
+		out->lost += totals.lost[kind];
+	}
+	out->lost += totals.missed + totals.order.bad;
+	out->switches = totals.seen[EV_SWITCH];
+	out->wakings = totals.seen[EV_WAKING];
+	out->hits = totals.seen[EV_PROBE];
+	out->one_in = s->cfg.one_in > 1 ? s->cfg.one_in : 1;
+	out->missing = events_missing(s->events);
+	out->command_status = s->command.status;
+}
+
+void record_source_close(struct record_source *s)
+{
+	if (!s)
+		return;
+	command_leave(&s->command, !s->start_ns);
+	if (s->target_fd >= 0)
+		close(s->target_fd);
+	events_close(s->events);
+	affinity_free(s->affinity);
+	counter_set_free(s->counters);
+	cpulist_done(&s->online);
+	stat_filter_free(s->filter);
+	ring_plan_done(&s->rings);
+	topology_free(s->topology);
+	free(s);
+}

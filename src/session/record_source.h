@@ -1,0 +1,81 @@
+/*
+ * session/record_source — the event stream of a recording, from the kernel into a sink, until something ends it.
+ *
+ * open() checks all that can be wrong and loads; nothing is recorded yet. run() attaches, tells the names of
+ * the tasks that are there, lets the command go, drops what privileges are no longer needed, and hands records
+ * on until time is up, the command or the process that was asked for has ended, or a signal comes. On which CPUs
+ * tasks may run is part of the stream (session/affinity). One thread; never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/sink.h"
+#include "base/attr.h"
+#include "base/diag.h"
+#include "collect/probe_spec.h"
+
+struct record_source;
+struct topology;
+
+struct record_source_cfg {
+	uint64_t kinds;            /* EV_BIT() of each */
+	uint32_t tgid;             /* 0 = all */
+	const char *const *cgroup; /* patterns; none = all */
+	size_t nr_cgroup;
+	const struct events_probe *probes; /* of the user's choice */
+	size_t nr_probes;
+	uint32_t one_in; /* record one wakeup in so many, with what follows from it; 0 = all */
+	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
+	size_t nr_pmu;
+	bool is_per_cpu_rings;
+	uint32_t ring_bytes;  /* 0 picks */
+	uint64_t duration_ns; /* 0 = until told */
+	char *const *command; /* run meanwhile, and the recording ends with it; NULL = none */
+};
+
+enum record_end {
+	RECORD_END_TIME,
+	RECORD_END_SIGNAL,
+	RECORD_END_COMMAND,
+	RECORD_END_TARGET, /* the process that was asked for has ended */
+	RECORD_END_DONE,   /* round() has had enough */
+};
+
+struct record_totals {
+	uint64_t elapsed_ns;
+	uint64_t events; /* seen by the kernel side, of all kinds */
+	uint64_t switches;
+	uint64_t wakings;
+	uint64_t hits;   /* of probes */
+	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
+	uint64_t lost;
+	uint64_t missing;   /* kinds that this kernel does not have */
+	bool is_filtered;   /* then switches are left out */
+	int command_status; /* as of waitpid(), if there was a command */
+};
+
+/* What to do after each round of records. */
+enum record_next { RECORD_GO_ON, RECORD_AT_ONCE, RECORD_STOP };
+
+struct record_run {
+	struct ev_sink sink;
+	uint64_t keep_caps; /* CAPS_BIT() of what the sink needs besides */
+	/* has_asked: SIGUSR2 came. RECORD_AT_ONCE if there is more to do before any waiting. */
+	enum record_next (*round)(void *ctx, uint64_t now_ns, bool has_asked);
+	void *ctx;
+};
+
+MUST_USE int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
+                                struct record_source **out);
+void record_source_close(struct record_source *s); /* NULL is fine */
+MUST_USE int record_source_run(struct record_source *s, const struct record_run *run,
+                               struct diag *d, enum record_end *why);
+
+const struct topology *record_source_topology(const struct record_source *s);
+size_t record_source_nr_cgroups(const struct record_source *s); /* that the patterns match */
+uint64_t record_source_missing(
+	const struct record_source *s); /* kinds that this kernel does not have */
+void record_source_totals(const struct record_source *s, struct record_totals *out);

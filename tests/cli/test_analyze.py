@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+"""The commands on recordings as people meet them, on a trace whose every number is known by heart. Prints TAP."""
+import csv
+import fcntl
+import gzip
+import io
+import json
+import os
+import pathlib
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import traceback
+import xml.etree.ElementTree
+
+SCHEDSCOPE = os.environ["SCHEDSCOPE"]
+SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
+sys.path.insert(0, str(SOURCE / "tests" / "trace"))
+from encode import BOOT, own  # noqa: E402
+from scenarios import Scenario, Task  # noqa: E402
+
+MS = 1_000_000
+SINGLE = {"cpu_timeline": ["--cpu", "0"], "process_timeline": ["--pid", "100"]}  # want one to be named
+CASES = []
+FOLDER = tempfile.TemporaryDirectory()
+FILE = os.path.join(FOLDER.name, "late.pftrace")
+
+
+def story():
+    """20 ms: hog keeps CPU 0 while web, woken by db on CPU 1, waits 10 ms for it; CPU 1 sits idle."""
+    s = Scenario("late", {0: 0, 1: 0}, [Task(100, 100, "hog"), Task(200, 200, "web"), Task(300, 300, "db")])
+    s.last_cpu[200] = 0
+    s.switch(0, 0, 100)
+    s.switch(1 * MS, 1, 300)
+    s.wake(2 * MS, 1, 200)
+    s.switch(4 * MS, 1, 0, "S")
+    s.switch(12 * MS, 0, 200, "R+")
+    s.switch(15 * MS, 0, 100, "S")
+    s.switch(20 * MS, 0, 0, "S")
+    return own(s)
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def run(*args, **kwargs):
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    return subprocess.run([SCHEDSCOPE, *args], capture_output=True, timeout=60, env=env, **kwargs)
+
+
+def succeed(*args, **kwargs):
+    result = run(*args, **kwargs)
+    assert result.returncode == 0, f"{args}: exit {result.returncode}: {result.stderr}"
+    assert result.stderr == b"", result.stderr
+    return result.stdout.decode()
+
+
+def as_json(*args, **kwargs):
+    return json.loads(succeed(*args, **kwargs))
+
+
+def expect_refused(args, line, code, **kwargs):
+    result = run(*args, **kwargs)
+    assert result.stdout == b"", result.stdout
+    assert result.stderr.decode() == f"schedscope: {line}\n", f"{args}: {result.stderr!r}"
+    assert result.returncode == code, f"{args}: exit {result.returncode}"
+
+
+def file(name, data):
+    path = os.path.join(FOLDER.name, name)
+    pathlib.Path(path).write_bytes(data)
+    return path
+
+
+def on_terminal(rows, columns, *args):
+    """What a terminal of that size shows."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    with subprocess.Popen([SCHEDSCOPE, *args], stdout=slave, stderr=slave, env=env) as child:
+        os.close(slave)
+        data = b""
+        while True:
+            try:
+                more = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not more:
+                break
+            data += more
+        assert child.wait() == 0
+    os.close(master)
+    return data.decode().replace("\r\n", "\n").splitlines()
+
+
+def applicable():
+    """What applies to the trace without more being asked for."""
+    return [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
+
+
+@case
+def the_summary_is_one_screen():
+    text = succeed("analyze", FILE)
+    lines = text.splitlines()
+    assert lines[0] == f"{FILE}: 20.0ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 UTC", lines[0]
+    assert lines[1] == "Linux 6.12.0 aarch64, 7 events of 3 threads (3 processes)", lines[1]
+    assert lines[2] == "0.0 MB; no event is said to be lost", lines[2]
+    assert "   0 ███████████████████████████ 100.0%   hog                 100  17.0ms  85.0%" in lines, text
+    assert "   1 ████······················?  15.0%   db                  300  3.00ms  15.0%" in lines, text
+    assert "web                 200  10.0ms  at 0.002s, CPU 0, woken by db" in lines, text
+    assert "hog                 100  3.00ms  at 0.012000s, CPU 0, preempted by web" in lines, text
+    assert any(line.startswith("summary ") for line in lines), text
+
+
+@case
+def a_small_terminal_gets_a_screen_that_fits():
+    for rows, columns in ((24, 80), (50, 200), (24, 50), (12, 40)):
+        lines = on_terminal(rows, columns, "analyze", FILE)
+        assert max(len(line) for line in lines) <= columns, (columns, lines)
+        assert rows == 12 or len(lines) < rows, (rows, len(lines))
+        assert any("web" in line and "10.0ms" in line for line in lines), lines
+
+
+@case
+def the_summary_for_programs():
+    j = as_json("analyze", FILE, "--json")
+    assert (j["trace_duration_ms"], j["num_cpus"], j["num_processes"], j["total_events"]) == (20.0, 2, 3, 7), j
+    assert j["is_scx_trace"] is False and j["trace_source"] == "schedscope" and j["lost_events"] == 0
+    caps = j["capabilities"]
+    assert caps["event_counts"] == {"sched_switch": 6, "sched_waking": 1}, caps
+    assert sorted(caps["available_events"]) == ["sched_switch", "sched_waking"]
+    assert caps["time_range"] == [BOOT, BOOT + 20 * MS] and caps["clock_sources"] == ["boottime"]
+    assert caps["has_process_tree"] and caps["has_system_info"] and not caps["has_sched_ext"]
+    cpus = [(c["cpu_id"], c["busy_percent"], c["idle_percent"], c["unknown_percent"]) for c in j["cpus"]]
+    assert cpus == [(0, 100.0, 0.0, 0.0), (1, 15.0, 80.0, 5.0)], cpus
+    assert [(t["comm"], t["runtime_ns"]) for t in j["busiest_tasks"]] == [
+        ("hog", 17 * MS), ("db", 3 * MS), ("web", 3 * MS)], j["busiest_tasks"]
+    waits = [(w["comm"], w["wait_ns"], w["cause"], w["by"], w["after_start_ns"]) for w in j["longest_waits"]]
+    assert waits == [("web", 10 * MS, "woken", "db", 2 * MS), ("hog", 3 * MS, "preempted", "web", 12 * MS)], waits
+    assert j["applicable_analyzers"] == len(j["applicable_analyses"])
+    assert sum(map(len, j["analyzers_by_category"].values())) == j["applicable_analyzers"]
+    missing = {m["id"]: m["missing"] for m in j["inapplicable_analyses"]}
+    assert not missing.keys() & set(j["applicable_analyses"])
+    assert all(why.startswith("needs ") for why in missing.values()), missing
+
+
+@case
+def filters_hold_for_the_summary_too():
+    j = as_json("analyze", FILE, "--json", "--from", "10ms", "--to", "16ms", "-c", "hog")
+    assert [(t["comm"], t["runtime_ns"]) for t in j["busiest_tasks"]] == [("hog", 3 * MS)], j["busiest_tasks"]
+    assert [(w["comm"], w["wait_ns"]) for w in j["longest_waits"]] == [("hog", 3 * MS)]
+    cpus = [(c["cpu_id"], c["busy_percent"], c["idle_percent"]) for c in j["cpus"]]
+    assert cpus == [(0, 100.0, 0.0), (1, 0.0, 100.0)], cpus
+
+
+@case
+def analyses_can_be_listed_chosen_and_all_be_run():
+    ids = [a["id"] for a in as_json("analyze", "--list", "--json")["analyses"]]
+    assert {"summary", "cpu_utilization", "wakeup_latency", "explain"} <= set(ids)
+    for name in ids:
+        assert f"\n  {name} " in "\n" + succeed("analyze", "--list"), name
+    every = as_json("analyze", FILE, "--all", "--json")
+    assert list(every) == applicable(), list(every)
+    two = as_json("analyze", FILE, "wakeup_latency", "cpu_utilization", "--json")
+    assert list(two) == ["wakeup_latency", "cpu_utilization"]
+    assert two["wakeup_latency"]["histogram"] == [
+        {"at_least_ns": 10 * MS, "below_ns": 20 * MS, "count": 1}], two["wakeup_latency"]
+    listed = as_json("analyze", "--list", FILE, "--json")["analyses"]
+    assert {a["id"] for a in listed if a["applies"]} == set(every) | SINGLE.keys()
+
+
+@case
+def every_analysis_has_a_text_that_fits_80_columns():
+    for name in as_json("analyze", FILE, "--json")["applicable_analyses"]:
+        lines = on_terminal(24, 80, "analyze", FILE, name, *SINGLE.get(name, []))
+        assert lines, name
+        long = [line for line in lines if len(line) > 80 and "no room for" not in line]
+        assert not long, (name, long)
+
+
+@case
+def events_can_be_asked_for():
+    j = as_json("query", FILE, "--json", "-e", "sched_switch", "--cpu", "0")
+    assert [e["timestamp"] - BOOT for e in j["events"]] == [0, 12 * MS, 15 * MS, 20 * MS], j
+    rows = list(csv.DictReader(io.StringIO(succeed("query", FILE, "-a", "-f", "csv"))))
+    assert len(rows) == 7 and rows[2]["event_type"] == "sched_waking" and rows[2]["pid"] == "200", rows
+    lines = [json.loads(line) for line in succeed("query", FILE, "-a", "-f", "jsonl").splitlines()]
+    assert len(lines) == 7 and lines[0]["timestamp"] == BOOT
+    groups = as_json("query", FILE, "--json", "-e", "sched_switch", "-g", "next_comm")["aggregation"]["groups"]
+    assert sum(group["count"] for group in groups) == 6, groups
+
+
+@case
+def a_wait_is_explained():
+    text = succeed("explain", FILE, "-n", "1", "--chain")
+    assert text.startswith("1. web (200) waited 10.0ms"), text
+    for part in ("hog (100)", "db (300)", "CPU 1", "idle"):
+        assert part in text, text
+    picture = os.path.join(FOLDER.name, "why.svg")
+    succeed("explain", FILE, "-n", "1", "--svg", picture)
+    svg = pathlib.Path(picture).read_text()
+    words = [e.text for e in xml.etree.ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
+    assert words[0] == "web waited 10.0ms for CPU 0", words
+    for part in ("web (200)", "waits 10.0ms", "CPU 0 meanwhile", "hog 10.0ms"):
+        assert part in words, words
+    assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
+
+
+@case
+def a_trace_differs_from_itself_in_nothing():
+    j = as_json("diff", FILE, FILE, "--json")
+    assert j["changes"] == [], j
+
+
+@case
+def an_export_has_everything():
+    out = os.path.join(FOLDER.name, "late.json")
+    assert succeed("export", FILE, "-o", out) == ""
+    j = json.loads(pathlib.Path(out).read_text())
+    assert list(j)[:7] == ["trace_id", "time_range", "num_cpus", "num_processes", "total_events", "is_scx_trace",
+                           "export_timestamp"], list(j)
+    assert (j["trace_id"], j["time_range"]) == ("late", [BOOT, BOOT + 20 * MS])
+    assert (j["num_cpus"], j["num_processes"], j["total_events"], j["is_scx_trace"]) == (2, 3, 7, False)
+    assert j["export_timestamp"] > 1_700_000_000
+    assert list(j)[7:] == applicable()
+    assert j["cpu_utilization"] == as_json("analyze", FILE, "cpu_utilization", "--json")
+    assert list(as_json("export", FILE, "bottlenecks", "wakeup_latency", "bottlenecks"))[7:] == [
+        "scheduling_bottlenecks", "wakeup_latency"]
+    assert not [name for name in os.listdir(FOLDER.name) if name.startswith("late.json.")], "temporary files"
+
+
+@case
+def an_export_that_fails_leaves_the_old_file():
+    old = file("old.json", b"old")
+    expect_refused(["export", file("broken", b"hello"), "-o", old],
+                   f"'{FOLDER.name}/broken' is not a Perfetto trace", 1)
+    assert pathlib.Path(old).read_bytes() == b"old"
+    expect_refused(["export", FILE, "-o", f"{FOLDER.name}/no/such.json"],
+                   f"cannot write '{FOLDER.name}/no/such.json': No such file or directory; "
+                   "check the path and its permissions", 1)
+
+
+@case
+def standard_input_and_compressed_files_are_read():
+    data = pathlib.Path(FILE).read_bytes()
+    plain = as_json("export", FILE, "cpu_utilization", "wakeup_latency")
+    for kwargs, name in (({"input": data}, "-"), ({}, file("late.pftrace.gz", gzip.compress(data)))):
+        got = as_json("export", name, "cpu_utilization", "wakeup_latency", **kwargs)
+        assert got["cpu_utilization"] == plain["cpu_utilization"], name
+        assert got["wakeup_latency"] == plain["wakeup_latency"], name
+    assert succeed("analyze", "-", input=data).startswith("standard input: 20.0ms")
+
+
+@case
+def what_is_no_trace_is_told_in_a_sentence():
+    empty, words = file("empty", b""), file("words.txt", b"What the scheduler does.\n")
+    cut = file("cut", pathlib.Path(FILE).read_bytes()[:3])
+    huge = file("huge", b"\x0a\xff\xff\xff\xff\x07" + b"x" * 10)
+    for command in ("analyze", "query", "explain", "export"):
+        expect_refused([command, "/no/such"], "cannot open '/no/such': No such file or directory; "
+                       "check the path and its permissions", 1)
+        expect_refused([command, FOLDER.name], f"'{FOLDER.name}' is a folder; give the name of a trace", 1)
+        expect_refused([command, empty], f"'{empty}' is empty; was the recording interrupted?", 1)
+        expect_refused([command, words], f"'{words}' is not a Perfetto trace", 1)
+        for path in (cut, huge):
+            expect_refused([command, path], f"'{path}' ends within its first packet, or is not a Perfetto trace; "
+                           "was the recording interrupted?", 1)
+    expect_refused(["diff", FILE, empty], f"'{empty}' is empty; was the recording interrupted?", 1)
+    expect_refused(["analyze", "-"], "'standard input' is empty; was the recording interrupted?", 1, input=b"")
+
+
+@case
+def a_file_of_others_is_told_so():
+    secret = file("secret", pathlib.Path(FILE).read_bytes())
+    os.chmod(secret, 0)
+    os.chmod(FOLDER.name, 0o755)
+    more = {"user": 65534} if os.geteuid() == 0 else {}
+    expect_refused(["analyze", secret], f"cannot open '{secret}': Permission denied; "
+                   "check the path and its permissions", 1, **more)
+
+
+@case
+def a_truncated_trace_is_read_as_far_as_it_goes():
+    data = pathlib.Path(FILE).read_bytes()
+    j = as_json("analyze", file("short", data[:-5]), "--json")
+    assert 0 < j["total_events"] < 7 and any(d["what"] == "truncated_bytes" for d in j["damage"]), j["damage"]
+    assert "truncated bytes" in succeed("analyze", file("short", data[:-5]))
+
+
+@case
+def wrong_usage_is_another_exit_code():
+    for command in ("analyze", "query", "explain", "export"):
+        expect_refused([command], f"which file?; see 'schedscope {command} --help'", 2)
+    expect_refused(["diff", FILE], "two files are compared, 1 given; see 'schedscope diff --help'", 2)
+    for command in ("analyze", "export"):
+        expect_refused([command, FILE, "nonsense"], "'nonsense' is no analysis; see 'schedscope analyze --list'", 2)
+    expect_refused(["analyze", FILE, "--from", "x"], "--from: 'x' is no time; "
+                   "write 1.5s, 200ms, ... after the start, or @NS on the trace's clock", 2)
+    expect_refused(["analyze", FILE, "--from", "2ms", "--to", "1ms"],
+                   "--to is not after --from; see 'schedscope analyze --help'", 2)
+    expect_refused(["analyze", FILE, "--from", "1s"], "--from is after the end of the trace, which is 0.020 s long; "
+                   "see 'schedscope analyze --help'", 2)
+    expect_refused(["query", FILE, "-e", "nonsense"],
+                   "'nonsense' is no event; 'schedscope query --fields' lists them", 2)
+
+
+@case
+def a_reader_that_leaves_is_no_failure():
+    for args in (["analyze", FILE, "--all"], ["query", FILE, "-a"], ["export", FILE], ["explain", FILE]):
+        for ignored in (signal.SIG_DFL, signal.SIG_IGN):
+            read, write = os.pipe()
+            os.close(read)
+            done = subprocess.run([SCHEDSCOPE, *args], stdout=write, stderr=subprocess.PIPE, timeout=60,
+                                  restore_signals=False,
+                                  preexec_fn=lambda how=ignored: signal.signal(signal.SIGPIPE, how))
+            os.close(write)
+            assert done.stderr == b"", (args, done.stderr)
+            assert done.returncode in (0, -signal.SIGPIPE), (args, done.returncode)
+
+
+@case
+def a_full_disk_is_a_failure():
+    for args in (["analyze", FILE], ["analyze", FILE, "--all", "--json"], ["query", FILE], ["export", FILE]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([SCHEDSCOPE, *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, (args, done.stderr)
+
+
+def main():
+    failed = 0
+    pathlib.Path(FILE).write_bytes(story())
+    print(f"1..{len(CASES)}")
+    for number, function in enumerate(CASES, 1):
+        result, note = "ok", ""
+        try:
+            function()
+        except Exception:  # whatever goes wrong is this case's failure
+            result = "not ok"
+            failed += 1
+            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
+        print(f"{result} {number} - {function.__name__}{note}", flush=True)
+    FOLDER.cleanup()
+    return failed != 0
+
+
+sys.exit(main())

@@ -1,0 +1,315 @@
+#include "pair_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/trigger_eval.h"
+
+#define MS     1000000ULL
+#define SLEEPS EV_STATE_S
+
+struct hits {
+	uint32_t nr;
+	struct trigger_hit list[32];
+};
+
+static void keep(void *ctx, const struct trigger_hit *hit)
+{
+	struct hits *h = ctx;
+
+	assert_true(h->nr < 32);
+	h->list[h->nr++] = *hit;
+}
+
+static struct trigger_eval *watching(struct fixture *f, struct hits *h, const char *const *texts,
+                                     size_t nr)
+{
+	struct trigger triggers[TRIGGER_MAX];
+	struct trigger_eval_cfg cfg = {
+		.triggers = triggers, .nr = nr, .tasks = f->tasks, .fire = keep, .ctx = h
+	};
+	struct trigger_eval *e = NULL;
+	struct pair_out out;
+
+	for (size_t i = 0; i < nr; i++)
+		expect_eq(trigger_parse(texts[i], NULL, &triggers[i]), 0);
+	expect_eq(trigger_eval_new(&cfg, &e), 0);
+	out = trigger_eval_out(e);
+	expect_eq(pair_add_out(f->pair, &out), 0);
+	return e;
+}
+
+#define WATCH(f, h, ...)                                     \
+	watching(f, h, (const char *const[]){ __VA_ARGS__ }, \
+	         sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void info(struct fixture *f, uint32_t tid, uint32_t tgid, const char *comm)
+{
+	struct ev_task_info rec = { .hdr = { sizeof(rec), EV_TASK_INFO, 0, 0, 1 },
+		                    .tid = tid,
+		                    .tgid = tgid };
+
+	memcpy(rec.comm, comm, strlen(comm));
+	push(f, &rec);
+}
+
+/* 5 is woken at 10 ms, runs at 16.2 ms till 20 ms. */
+static void one_wakeup(struct fixture *f)
+{
+	sw(f, 1 * MS, 0, 5, 0, SLEEPS);
+	waking(f, 10 * MS, 1, 5, 0);
+	sw(f, 16 * MS + 200000, 0, 0, 5, 0);
+	sw(f, 20 * MS, 0, 5, 0, SLEEPS);
+}
+
+static void a_wait_from_the_waking_to_the_switch_in(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "wakeup-latency>6199999ns", "wakeup-latency>6200us");
+
+	info(f, 5, 4, "nginx");
+	one_wakeup(f);
+	expect_eq(h.nr, 1); /* the limit itself is not above the limit */
+	expect_eq(h.list[0].kind, TRIGGER_WAKEUP_LATENCY);
+	expect_eq(h.list[0].trigger, 0);
+	expect_eq(h.list[0].value, 6200000);
+	expect_eq(h.list[0].ts_ns, 16200000);
+	expect_eq(h.list[0].tid, 5);
+	expect_eq(h.list[0].tgid, 4);
+	expect_eq(h.list[0].cpu, 0);
+	assert_string_equal(h.list[0].comm, "nginx");
+	trigger_eval_free(e);
+}
+
+static void being_preempted_is_no_wakeup(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "wakeup-latency>1ms");
+
+	sw(f, 1 * MS, 0, 0, 5, 0);
+	sw(f, 2 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	sw(f, 20 * MS, 0, 6, 5, SLEEPS);
+	done(f, 40 * MS);
+	expect_eq(h.nr, 0);
+	trigger_eval_free(e);
+}
+
+static void sleeps_and_slices_when_they_end(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "sleep>8ms", "slice>3ms");
+
+	one_wakeup(f);
+	expect_eq(h.nr, 2);
+	expect_eq(h.list[0].kind, TRIGGER_SLEEP);
+	expect_eq(h.list[0].value, 9 * MS);
+	expect_eq(h.list[1].kind, TRIGGER_SLICE);
+	expect_eq(h.list[1].value, 3800000);
+	expect_eq(h.list[1].trigger, 1);
+	waking(f, 900 * MS, 1, 5, 0);
+	sw(f, 901 * MS, 0, 0, 5, 0);
+	expect_eq(h.nr, 3);
+	done(f, 5000 * MS); /* what is open has not ended */
+	expect_eq(h.nr, 3);
+	trigger_eval_free(e);
+}
+
+static void the_depth_of_a_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "queue-depth>2");
+
+	sw(f, 10, 0, 0, 1, 0);
+	wakeup(f, 20, 0, 2, 0);
+	expect_eq(h.nr, 0);
+	wakeup(f, 30, 0, 3, 0);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].value, 3);
+	expect_eq(h.list[0].tid, 3);
+	trigger_eval_free(e);
+}
+
+static void only_those_who_are_meant(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "slice>1ms,comm=ng*x", "slice>1ms,comm=n",
+	                               "slice>1ms,pid=4", "slice>1ms,pid=5",
+	                               "slice>1ms,tid=5,comm=?ginx", "slice>1ms,tid=4");
+
+	info(f, 5, 4, "nginx");
+	one_wakeup(f);
+	expect_eq(h.nr, 3);
+	expect_eq(h.list[0].trigger, 0);
+	expect_eq(h.list[1].trigger, 2);
+	expect_eq(h.list[2].trigger, 4);
+	trigger_eval_free(e);
+}
+
+static void a_task_without_a_name_matches_none(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "slice>1ms,comm=?*", "slice>1ms");
+
+	one_wakeup(f);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].trigger, 1);
+	assert_string_equal(h.list[0].comm, "");
+	trigger_eval_free(e);
+}
+
+static void probe(struct fixture *f, uint64_t ts, uint32_t tid, uint32_t id)
+{
+	struct ev_probe rec = { .hdr = { sizeof(rec), EV_PROBE, 0, 1, ts },
+		                .probe = id,
+		                .tid = tid };
+
+	push(f, &rec);
+}
+
+enum { ENTRY = 70, RETURN = 71 };
+
+static void a_call_is_from_entry_to_return_of_a_task(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "slice>1h", "uprobe:/bin/x:f>10ms");
+
+	trigger_eval_probes(e, 1, ENTRY, RETURN);
+	probe(f, 1 * MS, 5, RETURN); /* called before we looked */
+	probe(f, 2 * MS, 5, ENTRY);
+	probe(f, 3 * MS, 6, ENTRY);
+	probe(f, 4 * MS, 9, 33); /* somebody else's probe */
+	probe(f, 5 * MS, 6, RETURN);
+	probe(f, 13 * MS, 5, RETURN);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_UPROBE);
+	expect_eq(h.list[0].trigger, 1);
+	expect_eq(h.list[0].value, 11 * MS);
+	expect_eq(h.list[0].tid, 5);
+	expect_eq(h.list[0].cpu, 1);
+	trigger_eval_free(e);
+}
+
+static void nested_calls_are_told_apart(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "uprobe:/bin/x:f>0ns");
+
+	trigger_eval_probes(e, 0, ENTRY, RETURN);
+	for (uint64_t i = 0; i < TRIGGER_NESTED + 2; i++)
+		probe(f, 100 + i, 5, ENTRY);
+	for (uint64_t i = 0; i < TRIGGER_NESTED + 2; i++)
+		probe(f, 1000 + i, 5, RETURN);
+	expect_eq(h.nr, TRIGGER_NESTED); /* of the two outermost nothing is known */
+	for (uint64_t i = 0; i < TRIGGER_NESTED; i++)
+		expect_eq(h.list[i].value, 1000 + i - (100 + TRIGGER_NESTED + 1 - i));
+	trigger_eval_free(e);
+}
+
+static void lost_hits_and_ended_tasks_leave_no_open_calls(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "uprobe:/bin/x:f>1ms");
+
+	trigger_eval_probes(e, 0, ENTRY, RETURN);
+	probe(f, 1 * MS, 5, ENTRY);
+	trigger_eval_lost_probes(e);
+	probe(f, 50 * MS, 5, RETURN);
+	probe(f, 60 * MS, 5, ENTRY);
+	exiting(f, 61 * MS, 5);
+	freed(f, 62 * MS, 5);
+	probe(f, 90 * MS, 5, RETURN); /* another one with this tid */
+	expect_eq(h.nr, 0);
+	expect_eq(trigger_eval_no_room(e), 0);
+	trigger_eval_free(e);
+}
+
+/* Calls that never return, of very many tasks: counted, and the memory serves again. */
+static void callers_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "uprobe:/bin/x:f>1ms");
+
+	trigger_eval_probes(e, 0, ENTRY, RETURN);
+	for (uint32_t tid = 1; tid <= 16384 + 3; tid++) {
+		probe(f, tid, tid, ENTRY);
+		f->nr_marks = 0; /* bounded in the fixture, and of no interest here */
+	}
+	expect_eq(trigger_eval_no_room(e), 3);
+	probe(f, 20000, 1, RETURN);
+	probe(f, 20001, 16385, ENTRY);
+	expect_eq(trigger_eval_no_room(e), 3);
+	trigger_eval_free(e);
+}
+
+static void leave(struct fixture *f, uint64_t start, uint64_t ts, bool is_moved)
+{
+	struct ev_dsq_leave rec = { .hdr = { sizeof(rec), EV_DSQ_LEAVE, 0, 1, ts },
+		                    .start_ns = start,
+		                    .dsq_id = 4,
+		                    .tid = 5,
+		                    .is_moved = is_moved };
+
+	push(f, &rec);
+}
+
+static void a_dispatch_queue_is_left_for_a_cpu(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "dsq-latency>2ms");
+
+	info(f, 5, 4, "nginx");
+	leave(f, 7 * MS, 9 * MS, false);
+	leave(f, 7 * MS, 19 * MS, true); /* for another queue */
+	leave(f, 0, 29 * MS, false);     /* since when is unknown */
+	expect_eq(h.nr, 0);
+	leave(f, 30 * MS, 32 * MS + 1, false);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_DSQ_LATENCY);
+	expect_eq(h.list[0].value, 2 * MS + 1);
+	expect_eq(h.list[0].ts_ns, 32 * MS + 1);
+	expect_eq(h.list[0].tid, 5);
+	trigger_eval_free(e);
+}
+
+static void too_many_are_refused(void **state)
+{
+	struct trigger triggers[TRIGGER_MAX + 1] = { 0 };
+	struct trigger_eval_cfg cfg = { .triggers = triggers, .nr = TRIGGER_MAX + 1 };
+	struct trigger_eval *e = NULL;
+
+	(void)state;
+	assert_int_equal(trigger_eval_new(&cfg, &e), -E2BIG);
+	assert_null(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define CASE(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+		CASE(a_wait_from_the_waking_to_the_switch_in),
+		CASE(being_preempted_is_no_wakeup),
+		CASE(sleeps_and_slices_when_they_end),
+		CASE(the_depth_of_a_queue),
+		CASE(only_those_who_are_meant),
+		CASE(a_task_without_a_name_matches_none),
+		CASE(a_call_is_from_entry_to_return_of_a_task),
+		CASE(nested_calls_are_told_apart),
+		CASE(lost_hits_and_ended_tasks_leave_no_open_calls),
+		CASE(callers_are_bounded),
+		CASE(a_dispatch_queue_is_left_for_a_cpu),
+		cmocka_unit_test(too_many_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+#include "../unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/summary_text.h"
+
+static void add_cpus(struct report *r, uint32_t nr)
+{
+	report_begin_array(r, "cpus");
+	for (uint32_t i = 0; i < nr; i++) {
+		report_begin_object(r, NULL);
+		report_u64(r, "cpu_id", i);
+		report_double(r, "busy_percent", i % 2 ? 50 : 100, 2);
+		report_double(r, "idle_percent", i % 2 ? 25 : 0, 2);
+		report_double(r, "unknown_percent", i % 2 ? 25 : 0, 2);
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
+static void add_rows(struct report *r, uint32_t nr)
+{
+	report_begin_array(r, "busiest_tasks");
+	for (uint32_t i = 0; i < nr; i++) {
+		report_begin_object(r, NULL);
+		report_string(r, "comm", i ? "b\xc3\xa4r" : "evil\033[31m");
+		report_u64(r, "tid", 100 + i);
+		report_u64(r, "runtime_ns", 1500000);
+		report_double(r, "of_one_cpu_percent", 75, 2);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_begin_array(r, "longest_waits");
+	for (uint32_t i = 0; i < nr; i++) {
+		report_begin_object(r, NULL);
+		report_string(r, "comm", "web");
+		report_u64(r, "tid", 200 + i);
+		report_u64(r, "wait_ns", 20000000);
+		report_string(r, "cause", "woken");
+		report_u64(r, "cpu", 1);
+		report_u64(r, "after_start_ns", 1000001);
+		report_string(r, "by", i ? "db" : NULL);
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
+static void add_problem(struct report *r, uint64_t from, uint64_t to)
+{
+	report_begin_object(r, NULL);
+	report_string(r, "description", "CPU 0 was busy");
+	report_begin_array(r, "time_range");
+	report_u64(r, NULL, from);
+	report_u64(r, NULL, to);
+	report_end_array(r);
+	report_end_object(r);
+}
+
+static void add_names(struct report *r, uint32_t nr)
+{
+	report_begin_array(r, "applicable_analyses");
+	for (uint32_t i = 0; i < nr; i++)
+		report_string(r, NULL, report_printf(r, "analysis_%u", i));
+	report_end_array(r);
+	report_begin_array(r, "inapplicable_analyses");
+	report_begin_object(r, NULL);
+	report_string(r, "id", "dsq_summary");
+	report_string(r, "missing", "needs sched_ext data");
+	report_end_object(r);
+	report_end_array(r);
+}
+
+/* nr of everything; lost NULL = unknown. */
+static struct report *sample(uint32_t nr, const uint64_t *lost)
+{
+	struct report *r = report_new(0);
+
+	report_begin_object(r, NULL);
+	report_string(r, "file", "/some/where/t.pftrace");
+	report_u64(r, "file_bytes", 1500000);
+	report_string(r, "trace_source", "schedscope");
+	report_double(r, "trace_duration_ms", 2, 3);
+	report_u64(r, "start_timestamp", 1000);
+	report_u64(r, "start_unix_timestamp", 1790000000000000000);
+	report_string(r, "kernel", "6.12.0");
+	report_null(r, "machine");
+	report_u64(r, "num_cpus", nr);
+	report_u64(r, "num_processes", 3);
+	report_u64(r, "num_threads", 4);
+	report_u64(r, "total_events", 56);
+	if (lost)
+		report_u64(r, "lost_events", *lost);
+	else
+		report_null(r, "lost_events");
+	report_bool(r, "is_scx_trace", true);
+	report_null(r, "scheduler");
+	report_begin_array(r, "damage");
+	report_begin_object(r, NULL);
+	report_string(r, "what", "truncated_bytes");
+	report_u64(r, "count", 7);
+	report_end_object(r);
+	report_end_array(r);
+	add_cpus(r, nr);
+	add_rows(r, nr);
+	report_begin_array(r, "bottlenecks");
+	add_problem(r, 1000, 2001000);
+	add_problem(r, 1000, 501000);
+	report_end_array(r);
+	add_names(r, nr);
+	report_end_object(r);
+	assert_int_equal(report_error(r), 0);
+	return r;
+}
+
+static char *text_of(const struct report *r, size_t width, size_t height, bool is_utf8)
+{
+	struct summary_text_cfg cfg = {
+		.width = width, .height = height, .is_utf8 = is_utf8, .is_utc = true
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(summary_text(report_root(r), &cfg, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void the_whole_screen(void **state)
+{
+	const uint64_t lost = 9;
+	struct report *r = sample(2, &lost);
+	char *text = text_of(r, 0, 0, false);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"/some/where/t.pftrace: 2.00ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 GMT\n"
+		"Linux 6.12.0, sched_ext, 56 events of 4 threads (3 processes)\n"
+		"1.5 MB; 9 events were lost; 7 truncated bytes\n"
+		"-- CPU  # busy  . idle  ? unknown         busiest threads, % of one CPU --------\n"
+		"   0 ########################### 100.0%   evil?[31m           100  1.50ms  75.0%\n"
+		"   1 ##############......???????  50.0%   b\xc3\xa4r                 101  1.50ms  75.0%\n"
+		"-- longest waits for a CPU; 'schedscope explain FILE' tells why ----------------\n"
+		"web                 200  20.0ms  at 0.002s, CPU 1, woken\n"
+		"web                 201  20.0ms  at 0.002s, CPU 1, woken by db\n"
+		"-- bottlenecks, the worst first ------------------------------------------------\n"
+		"CPU 0 was busy, all the time\n"
+		"CPU 0 was busy, 0.000000s to 0.000500s\n"
+		"-- analyses that apply: 'schedscope analyze FILE NAME' -------------------------\n"
+		"analysis_0  analysis_1\n"
+		"not dsq_summary, which needs sched_ext data\n");
+	free(text);
+	report_free(r);
+}
+
+static size_t count_lines(const char *text, size_t width)
+{
+	size_t nr = 0;
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1, nr++) {
+		char line[1024];
+
+		snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
+		assert_true(text_width(line) <= width);
+	}
+	return nr;
+}
+
+static void it_fits_any_screen(void **state)
+{
+	static const size_t sizes[][2] = { { 80, 24 }, { 200, 50 }, { 50, 24 }, { 132, 30 } };
+
+	(void)state;
+	for (uint32_t nr = 0; nr < 600; nr = nr * 3 + 1)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			struct report *r = sample(nr, NULL);
+			char *text = text_of(r, sizes[i][0], sizes[i][1], i % 2);
+
+			assert_true(count_lines(text, sizes[i][0]) < sizes[i][1]);
+			assert_non_null(strstr(text, "events were lost, how many is not told"));
+			assert_true(!nr || strstr(text, "web"));
+			free(text);
+			report_free(r);
+		}
+}
+
+static void many_cpus_are_one_character_each(void **state)
+{
+	struct report *r = sample(64, NULL);
+	char *text = text_of(r, 80, 24, false), *blocks = text_of(r, 80, 24, true);
+
+	(void)state;
+	assert_non_null(strstr(text, "   0 9595959595959595959595959595959595"));
+	assert_non_null(strstr(text, "  34 9595959595959595959595959595"));
+	assert_non_null(strstr(blocks, "   0 \u2588\u2585\u2588\u2585"));
+	free(text);
+	free(blocks);
+	report_free(r);
+}
+
+static void what_is_left_out_is_counted(void **state)
+{
+	struct report *r = sample(40, NULL);
+	char *text = text_of(r, 80, 24, false);
+	const char *more = strstr(text, "+ ");
+	unsigned int left = 0, shown = 0;
+
+	(void)state;
+	assert_non_null(more);
+	assert_int_equal(sscanf(more, "+ %u (--list)", &left), 1);
+	for (const char *at = text; (at = strstr(at, "analysis_")); at++)
+		shown++;
+	assert_int_equal(shown + left, 40);
+	free(text);
+	report_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_whole_screen),
+		cmocka_unit_test(it_fits_any_screen),
+		cmocka_unit_test(many_cpus_are_one_character_each),
+		cmocka_unit_test(what_is_left_out_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
