@@ -4,6 +4,8 @@
 
 #include "model/timeline_priv.h"
 
+#define MAX_STEPS 8 /* per row, of sorting what is nearly in order */
+
 void timeline_index_free(struct timeline_index *ix)
 {
 	free(ix->starts);
@@ -57,7 +59,7 @@ static int gather(const struct timeline *t, enum timeline_table table, bool is_t
 	size_t offset = is_task ? tab->def->task_offset : tab->def->cpu_offset;
 
 	*g = (struct gathered){ .nr = (uint32_t)(tab->end - tab->first) };
-	g->keys = malloc((g->nr ? g->nr : 1) * sizeof(*g->keys));
+	g->keys = calloc(g->nr ? g->nr : 1, sizeof(*g->keys));
 	g->ends_ns = malloc((g->nr ? g->nr : 1) * sizeof(*g->ends_ns));
 	if (!g->keys || !g->ends_ns)
 		return -ENOMEM;
@@ -73,15 +75,35 @@ static int gather(const struct timeline *t, enum timeline_table table, bool is_t
 	return 0;
 }
 
+/* By end, of equal ones by id. */
+static int compare_rows(const void *a, const void *b, void *ends_ns)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint64_t left_ns = ((const uint64_t *)ends_ns)[left];
+	uint64_t right_ns = ((const uint64_t *)ends_ns)[right];
+
+	if (left_ns != right_ns)
+		return left_ns < right_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
 /* Nearly sorted: rows come in the order of their ends, but for sleeps that turn out late. */
 static void sort_group(const struct gathered *g, uint32_t *order, uint32_t nr)
 {
+	uint64_t steps_left = MAX_STEPS * (uint64_t)nr;
+
 	for (uint32_t i = 1; i < nr; i++) {
 		uint32_t row = order[i], k = i;
 
-		for (; k && g->ends_ns[order[k - 1]] > g->ends_ns[row]; k--)
+		for (; k && steps_left && g->ends_ns[order[k - 1]] > g->ends_ns[row]; k--) {
 			order[k] = order[k - 1];
+			steps_left--;
+		}
 		order[k] = row;
+		if (!steps_left) {
+			qsort_r(order, nr, sizeof(*order), compare_rows, g->ends_ns);
+			return;
+		}
 	}
 }
 

@@ -340,6 +340,33 @@ static void rows_that_come_late_are_found_in_order(void **state)
 	timeline_free(f.t);
 }
 
+/* A million that were woken in order and run in the opposite one: sorted in no time, or never. */
+static void rows_in_the_opposite_order_are_sorted(void **state)
+{
+	struct fixture f = make(0, 0);
+	struct timeline_query q = { TIMELINE_SLEEP, TASKS_NONE, 0, 0, UINT64_MAX };
+	const uint32_t nr = 1000000;
+	struct timeline_iter it;
+	union timeline_row row;
+	uint64_t id, last_ns = 0, count = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct pair_sleep sleep = { .start_ns = 1, .end_ns = 10 + (nr - i) / 2, .task = 1 };
+
+		f.out.sleep(f.out.ctx, &sleep);
+	}
+	expect_eq(timeline_find(f.t, &q, &it), 0);
+	for (uint64_t last_id = 0; timeline_next(&it, &id, &row); count++) {
+		assert_true(row.sleep.end_ns >= last_ns);
+		assert_true(row.sleep.end_ns > last_ns || id > last_id); /* of equal ends by id */
+		last_ns = row.sleep.end_ns;
+		last_id = id;
+	}
+	expect_eq(count, nr);
+	timeline_free(f.t);
+}
+
 static void a_full_timeline_drops_and_counts(void **state)
 {
 	struct fixture f = make(300000, 0);
@@ -442,6 +469,7 @@ int main(void)
 		cmocka_unit_test(every_field_of_a_run_and_its_counters_comes_back),
 		cmocka_unit_test(questions_are_answered_like_a_walk_over_everything),
 		cmocka_unit_test(rows_that_come_late_are_found_in_order),
+		cmocka_unit_test(rows_in_the_opposite_order_are_sorted),
 		cmocka_unit_test(a_full_timeline_drops_and_counts),
 		cmocka_unit_test(a_window_forgets_what_is_older),
 		cmocka_unit_test(a_window_forgets_far_times_too),
