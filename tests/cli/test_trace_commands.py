@@ -178,20 +178,19 @@ def filters_that_match_nothing_give_nothing():
 
 
 @case
-def a_time_after_the_end_holds_nothing():
+def a_time_after_the_end_is_refused():
     """Also one that is beyond the end of all times."""
     path = trace(busy())
     for when in ("100s", "18446744073s"):
-        result = run("query", path, "--json", "--from", when)
-        assert result.returncode == 2 or json.loads(result.stdout)["total_matched"] == 0, (when, result)
+        assert "after the end" in refused("query", path, "--from", when, code=(2,))
 
 
 @case
 def wrong_questions_are_refused():
     path = trace(busy())
-    assert "--to is not after --from" in refused("analyze", path, "--from", "2s", "--to", "1s", code=(2,))
+    assert "--to is not after --from" in refused("analyze", path, "--from", "2us", "--to", "1us", code=(2,))
     assert "is no time" in refused("query", path, "--from", "noon", code=(2,))
-    assert "is no analysis" in refused("analyze", path, "nonsense", code=(1, 2))
+    assert "is no analysis" in refused("analyze", path, "nonsense", code=(2,))
     assert "is no event" in refused("query", path, "-e", "nonsense", code=(2,))
     refused("query", path, "-w", "prio<", code=(2,))
     refused("query", path, "--select", "no_such_field", code=(2,))
