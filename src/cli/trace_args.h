@@ -28,6 +28,7 @@ struct trace_args {
 #define TRACE_ARGS_PID_MAX (UINT32_MAX - 1) /* the last one means any */
 
 /* Entries of an option table; field is the struct trace_args within the command's own. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of types and fields take none */
 #define TRACE_ARGS_OPTIONS(st, field)                                                          \
 	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process",  \
 	        .heading = "Which rows"),                                                      \
@@ -42,6 +43,7 @@ struct trace_args {
 		OPT_STRING(0, "to", "TIME", st, field.to, "up to here"),                       \
 		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                     \
 	                "at most so many rows of each list", OPT_GIVEN(st, field.has_limit))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Loads the file; tells how far it is on stderr if that is a terminal and it takes a while. */
 MUST_USE int trace_args_open(const char *path, struct diag *d, struct recording **out);

@@ -47,7 +47,8 @@ static const char *indent_of(int depth)
 {
 	static const char blanks[] = "                    ";
 
-	return blanks + sizeof(blanks) - 1 - STEP * (depth < MAX_DEPTH ? depth : MAX_DEPTH);
+	return blanks + sizeof(blanks) - 1 -
+	       (size_t)STEP * (size_t)(depth < MAX_DEPTH ? depth : MAX_DEPTH);
 }
 
 /* Lists of plain values stand in one cell. */
@@ -175,7 +176,7 @@ static void add_column(struct listing *l, const struct report_node *list, const 
 
 	report_title(c->key ? c->key : "event", has_unit, name, sizeof(name));
 	/* Of these the names within say enough. */
-	if (c->outer && strcmp(c->outer, EVENT_FIELDS) && strcmp(c->outer, "percentiles"))
+	if (c->outer && strcmp(c->outer, EVENT_FIELDS) != 0 && strcmp(c->outer, "percentiles") != 0)
 		report_title(c->outer, false, outer, sizeof(outer));
 	snprintf(all, sizeof(all), "%s%s%s", outer, outer[0] ? " " : "", name);
 	if (report_is_number(sample))
@@ -213,14 +214,14 @@ static void add_bar(struct text *t, struct table *table, const struct report_nod
 	double count = amount(report_at(row, "count"));
 	size_t step = t->cfg->is_utf8 ? 8 : 1;
 	size_t len = most > 0 ? (size_t)(count / most * (double)(BAR_WIDTH * step) + 0.5) : 0;
-	char bar[BAR_WIDTH * 3 + 4] = "";
+	char bar[BAR_WIDTH * 3 + 4] = "", *end = bar;
 
 	if (count > 0 && len == 0)
 		len = 1;
 	for (size_t i = 0; i < len / step; i++)
-		strcat(bar, t->cfg->is_utf8 ? "\u2588" : "#");
+		end = stpcpy(end, t->cfg->is_utf8 ? "\u2588" : "#");
 	if (len % step)
-		strcat(bar, parts[len % step]);
+		(void)stpcpy(end, parts[len % step]);
 	table_cell(table, "%s", bar);
 }
 
