@@ -455,6 +455,36 @@ def a_recording_of_a_process_ends_with_it():
             expect(about == (target.pid,), f"{about} is woken at {at}")
 
 
+def sleeps_of(pid):
+    """How often all threads of a process have gone to sleep so far."""
+    sleeps = 0
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/status", encoding="ascii") as file:
+            sleeps += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+    return sleeps
+
+
+@case
+def a_recorder_that_nothing_happens_to_sleeps():
+    """Fewer than 20 times a second it looks whether it should; a process asleep makes no events."""
+    need_live()
+    with scratch() as folder:
+        sleeper = subprocess.Popen(["sleep", "60"])
+        recorder = subprocess.Popen([SCHEDSCOPE, "record", "-p", str(sleeper.pid), "-o", os.path.join(folder, "t.pftrace")],
+                                    stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(2)
+            before, start = sleeps_of(recorder.pid), time.monotonic()
+            time.sleep(3)
+            rate = (sleeps_of(recorder.pid) - before) / (time.monotonic() - start)
+        finally:
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait(WAIT_S)
+            sleeper.kill()
+            sleeper.wait()
+    expect_between("times per second that the recorder woke", rate, 1, 20)
+
+
 @case
 def a_compressed_trace_has_the_same_events():
     with scratch() as folder:
