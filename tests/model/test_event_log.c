@@ -6,8 +6,8 @@
 
 #include "model/event_log.h"
 
-#define NR       30000
-#define NR_ASKED 400
+#define NR       10000
+#define NR_ASKED 200
 
 /* A record of any kind as ev_check() lets it pass, and room for the longest here. */
 union record {
