@@ -188,6 +188,6 @@ const struct pass pass_summary = {
 	.category = "query",
 	.what = "what the trace is: how long, who was busy, who waited longest, what was lost",
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
-	.cost = 1,
+	.cost = 5,
 	.run = run,
 };
