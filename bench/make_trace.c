@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/pb_write.h"
+#include "base/pb_write.h"
 
 #define MAX_CPUS     512
 #define MAX_THREADS  20000

@@ -8,8 +8,8 @@
 
 #include "abi/event_check.h"
 #include "base/diag.h"
+#include "base/pb_write.h"
 #include "fuzz.h"
-#include "trace/pb_write.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 

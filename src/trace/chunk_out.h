@@ -13,7 +13,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "trace/pb_write.h"
+#include "base/pb_write.h"
 
 #define CHUNK_BYTES      (256U << 10) /* written out from here on */
 #define CHUNK_PACKED_MAX (512U << 10) /* of a compressed packet */

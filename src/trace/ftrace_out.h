@@ -16,8 +16,8 @@
 
 #include "abi/event.h"
 #include "base/attr.h"
+#include "base/pb_write.h"
 #include "trace/names_out.h"
-#include "trace/pb_write.h"
 #include "trace/trace_tasks.h"
 
 #define FTRACE_CPUS_MAX      8192U /* Perfetto itself reads those below 1024 */

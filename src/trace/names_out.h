@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/pb_write.h"
 #include "trace/chunk_out.h"
-#include "trace/pb_write.h"
 #include "trace/trace_tasks.h"
 
 /* Arguments separated by NULs into buf; how many bytes, 0 = unknown. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pb_write.h"
 #include "trace/facts.h"
-#include "trace/pb_write.h"
 
 /* What comes before the payload. */
 struct packet_head {

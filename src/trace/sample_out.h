@@ -13,8 +13,8 @@
 #include "abi/event.h"
 #include "base/attr.h"
 #include "base/map.h"
+#include "base/pb_write.h"
 #include "trace/chunk_out.h"
-#include "trace/pb_write.h"
 
 /* The name of an address into buf, tgid 0 = of the kernel; false = unknown. */
 typedef bool trace_symbol_fn(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);

@@ -12,10 +12,10 @@
 
 #include "base/attr.h"
 #include "base/intern.h"
+#include "base/pb_write.h"
 #include "trace/chunk_out.h"
 #include "trace/ftrace_out.h"
 #include "trace/packets.h"
-#include "trace/pb_write.h"
 #include "trace/trace_tasks.h"
 
 #define TRACK_STRINGS_MAX 4096U

@@ -1,4 +1,4 @@
-#include "bytes.h"
+#include "../base/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>

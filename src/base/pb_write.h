@@ -1,5 +1,5 @@
 /*
- * trace/pb_write — protobuf, encoded in one pass into a growing buffer with a cap.
+ * base/pb_write — protobuf, encoded in one pass into a growing buffer with a cap.
  *
  * Lengths of nested messages are as short as they can be; pb_end() fills them in and moves what follows
  * if the guess of pb_begin() was wrong. Errors stick: after the first one (-ENOMEM, or -E2BIG at the cap)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/pb_write.h"
+#include "base/pb_write.h"
 
 static inline void expect_bytes(const struct pb *w, const char *hex)
 {

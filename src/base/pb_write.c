@@ -1,4 +1,4 @@
-#include "trace/pb_write.h"
+#include "base/pb_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
