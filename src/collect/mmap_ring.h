@@ -1,0 +1,42 @@
+/*
+ * collect/mmap_ring — which processes map which files, as it happens: perf's records of mmap, exec, fork and exit.
+ *
+ * One software event per CPU that counts nothing and tells everything, with build ids where the kernel has them.
+ * Readable without BPF. Reports come in time order per CPU, merged over CPUs by time within one take. What a full ring
+ * dropped is counted. One thread; nothing blocks. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+#include "sys/cpulist.h"
+
+struct mmap_ring;
+
+enum mmap_what { MMAP_MAPPED, MMAP_EXEC, MMAP_FORK, MMAP_EXIT };
+
+struct mmap_report {
+	enum mmap_what what;
+	uint64_t ts_ns; /* boot time */
+	uint32_t tgid;
+	uint32_t parent_tgid; /* of MMAP_FORK */
+	uint64_t start, end, offset, inode;
+	uint32_t dev_major, dev_minor;
+	uint8_t build_id[20];
+	uint8_t nr_build_id;
+	const char *path; /* lent during the call */
+};
+
+typedef int mmap_report_fn(void *ctx, const struct mmap_report *r);
+
+/* tgid 0 = all processes. -EACCES without the right to. */
+MUST_USE int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct diag *d,
+                            struct mmap_ring **out);
+/* All reports so far; threads that are not leaders are left out. A negative errno of report() ends it. */
+MUST_USE int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *ctx);
+uint64_t mmap_ring_lost(const struct mmap_ring *m);
+void mmap_ring_close(struct mmap_ring *m); /* NULL is fine */

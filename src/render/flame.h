@@ -1,0 +1,26 @@
+/*
+ * render/flame — a profile as a picture: one SVG or HTML page that needs nothing else.
+ *
+ * Width is value, rows are callers below callees; kernel, user, inlined and JIT code have their own hues. The page
+ * zooms on a click, searches by regular expression, tells name, module, line, value and share, works with the
+ * keyboard, and prints what it was made of (event, rate, duration, losses). With `before`, colours tell the change:
+ * red grew, blue shrank, in shares of the whole. Frames narrower than can be seen are left out and their number said.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/profile.h"
+#include "base/attr.h"
+
+struct flame_cfg {
+	const char *title;            /* NULL = made of the facts */
+	const struct profile *before; /* NULL = no difference */
+	bool is_by_thread; /* the lowest rows are process and thread, else the process alone */
+	bool is_icicle;    /* roots on top */
+};
+
+/* -EIO with errno's reason if it cannot be written. */
+MUST_USE int flame_svg(const struct profile *p, const struct flame_cfg *cfg, FILE *out);
+MUST_USE int flame_html(const struct profile *p, const struct flame_cfg *cfg, FILE *out);

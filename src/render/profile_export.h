@@ -1,0 +1,42 @@
+/*
+ * render/profile_export — a profile for other programs, and for people.
+ *
+ * folded      process;frame;frame COUNT, root first, one line per stack; the counts add up to the profile's
+ * speedscope  JSON of speedscope.app, one profile per unit
+ * pprof       gzip'd protobuf of `go tool pprof`: sample types samples/count and the unit, functions, lines, mappings
+ * results     JSON with the keys of get_perf_results
+ * top         a table of functions: self, total, module
+ * All but the table need the whole profile only once; -EIO where the file cannot be written.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/profile.h"
+#include "base/attr.h"
+#include "base/json_write.h"
+
+MUST_USE int profile_folded(const struct profile *p, FILE *out);
+MUST_USE int profile_folded_diff(const struct profile *before, const struct profile *p, FILE *out);
+MUST_USE int profile_speedscope(const struct profile *p, const char *title, FILE *out);
+MUST_USE int profile_pprof(const struct profile *p, FILE *out);
+
+struct profile_results_cfg {
+	uint32_t limit;     /* functions; 0 = 50 */
+	bool wants_stacks;  /* with the stacks that led to each */
+	uint64_t collected; /* samples_collected */
+};
+/* Members of the object that is open: symbols, total_samples, samples_collected, and more. */
+void profile_results(const struct profile *p, const struct profile_results_cfg *cfg,
+                     struct json_writer *w);
+
+struct profile_top_cfg {
+	uint32_t limit; /* 0 = all */
+	uint32_t width; /* of the terminal; 0 = none */
+	bool is_colored;
+	bool is_by_total; /* sorted by callers' time too */
+	const struct profile *before;
+};
+MUST_USE int profile_top(const struct profile *p, const struct profile_top_cfg *cfg, FILE *out);

@@ -1,0 +1,85 @@
+/*
+ * symbol/symbolizer — from addresses to functions, files and lines: of the kernel, its modules and BPF programs,
+ * and of processes, also of those that have ended.
+ *
+ * What a process had mapped is remembered by time: from /proc when it is first heard of, and from mappings that the
+ * caller reports as they happen (collect/mmap_ring). Binaries are opened when first needed, through the process's own
+ * root while it lives, and kept by build id or by device and inode, so that one file is read once for all. Symbols
+ * come from .symtab, .dynsym, .gnu_debugdata and separate debug files; lines and inlined calls from DWARF; names of
+ * JITs from /tmp/perf-PID.map. C++ and Rust names are demangled.
+ *
+ * Nothing is read before something is asked for. Memory and descriptors are bounded. One thread. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+#define SYMBOL_BUILD_ID_MAX 20U
+#define SYMBOL_FRAMES_MAX   16U /* inlined calls at one address; more are left out */
+
+struct symbolizer;
+
+/* All may be NULL or false. */
+struct symbolizer_cfg {
+	const char *proc;      /* /proc */
+	const char *kallsyms;  /* /proc/kallsyms */
+	const char *debug_dir; /* /usr/lib/debug; more than one with colons */
+	bool wants_lines;      /* files, lines and inlined calls too; costs DWARF */
+};
+
+/* A part of a file, or of something without one, in a process. */
+struct symbol_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset; /* in the file */
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
+	uint8_t nr_build_id; /* 0 = unknown */
+	const char *path;    /* as the process sees it; "[vdso]", "//anon"; copied */
+};
+
+/* One frame. Texts live as long as the symbolizer. */
+struct symbol_frame {
+	const char *name; /* NULL = unknown */
+	const char *
+		module; /* never NULL: base name of the file, "kernel", module, "bpf", "[vdso]", "unknown" */
+	const char *file; /* NULL = unknown */
+	uint32_t line;    /* 0 = unknown */
+	uint64_t start;   /* of the function, in the same terms as the address; 0 = unknown */
+	bool is_inlined;
+};
+
+MUST_USE int symbolizer_new(const struct symbolizer_cfg *cfg, struct diag *d,
+                            struct symbolizer **out);
+void symbolizer_free(struct symbolizer *s); /* NULL is fine */
+void scoped_symbolizer(struct symbolizer *const *s);
+
+/*
+ * What happened to a process, each with its time (boot-time ns); reports may come late, but in order for each
+ * process. A process that is first heard of through a report is not read from /proc for what came before it.
+ */
+MUST_USE int symbolizer_mapped(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns,
+                               const struct symbol_mapping *m);
+MUST_USE int symbolizer_execed(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
+MUST_USE int symbolizer_forked(struct symbolizer *s, uint32_t parent, uint32_t child,
+                               uint64_t ts_ns);
+void symbolizer_exited(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
+/* Reads /proc/TGID/maps now, unless the process is known already; -ESRCH if it has ended. */
+MUST_USE int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
+
+/*
+ * The frames at an address, innermost first: how many, at least 1 and at most SYMBOL_FRAMES_MAX. An address that no
+ * one knows is one frame without a name. tgid 0 asks the kernel. For a return address ask for address - 1.
+ */
+uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                           struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* Where an address is in its file: to write it down, and ask later. False if nothing is known. */
+bool symbolizer_locate(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                       struct symbol_mapping *mapping, uint64_t *file_address);
