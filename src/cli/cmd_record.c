@@ -16,6 +16,7 @@
 #include "cli/record_flight.h"
 #include "cli/record_pmu.h"
 #include "cli/record_probes.h"
+#include "session/event_sets.h"
 #include "session/recorder.h"
 
 #define SECOND_NS 1000000000ULL
@@ -61,7 +62,7 @@ static const struct opt options[] = {
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
-		.choices = record_event_sets,
+		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
@@ -158,7 +159,7 @@ static void join_words(int argc, char **argv, char *buf, size_t size)
 		                        argv[i]);
 }
 
-static void show_progress(void *ctx, const struct recorder_stats *s)
+static bool show_progress(void *ctx, const struct recorder_stats *s)
 {
 	char rate[32];
 
@@ -168,6 +169,7 @@ static void show_progress(void *ctx, const struct recorder_stats *s)
 	        text_rate(rate, sizeof(rate),
 	                  (double)s->totals.events * 1e9 / (double)s->totals.elapsed_ns),
 	        (double)s->bytes / 1e6, (unsigned long long)s->totals.lost);
+	return true;
 }
 
 static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)
