@@ -5,3 +5,20 @@
 
 /* tools_system.c */
 extern const struct tool tool_get_topology;
+
+/* tools_trace.c */
+extern const struct tool tool_diff_traces;
+extern const struct tool tool_get_trace_summary;
+extern const struct tool tool_list_traces;
+extern const struct tool tool_load_perfetto_trace;
+extern const struct tool tool_unload_trace;
+/* tools_query.c */
+extern const struct tool tool_query_trace;
+extern const struct tool tool_query_trace_events;
+/* tools_analyze.c; the others are in mcp/tools_analyze.h */
+extern const struct tool tool_analyze_trace_scheduling;
+/* tools_batch.c */
+extern const struct tool tool_export_trace_analysis;
+extern const struct tool tool_run_all_analyzers;
+/* tools_record.c */
+extern const struct tool tool_record_and_analyze;

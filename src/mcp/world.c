@@ -1,13 +1,39 @@
 #include "mcp/world.h"
 
+#include <unistd.h>
+
+#include "mcp/trace_store.h"
+
+#define DEFAULT_TRACES 16U
+
+/* A quarter of the machine's memory. */
+static uint64_t default_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : 1ULL << 30;
+}
+
+static int open_traces(struct mcp_world *w, struct diag *d)
+{
+	struct trace_store_cfg cfg = {
+		.allow_paths = w->cfg.allow_paths,
+		.nr_allow_paths = w->cfg.nr_allow_paths,
+		.max_traces = w->cfg.max_traces ? w->cfg.max_traces : DEFAULT_TRACES,
+		.max_bytes = w->cfg.max_trace_mib ? w->cfg.max_trace_mib << 20 : default_bytes(),
+	};
+
+	return trace_store_new(&cfg, d, &w->traces);
+}
+
 int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d)
 {
-	(void)d;
 	w->cfg = *cfg;
-	return 0;
+	return open_traces(w, d);
 }
 
 void mcp_world_close(struct mcp_world *w)
 {
-	(void)w;
+	trace_store_free(w->traces);
+	w->traces = NULL;
 }
