@@ -10,6 +10,8 @@
 
 #define PAIR       2U  /* such as [from, to]: no list, in fact */
 #define FEW_VALUES 40U /* plain values, not rows: shown whole */
+#define FEW_TEXTS  12U /* the same inside of rows, of texts */
+#define FEW_INNER  10U /* rows inside of rows that a limit for the outer ones leaves */
 #define PATH_LEN   128U
 
 /* Tried one after the other until the answer fits. */
@@ -19,6 +21,7 @@ static const uint32_t limits[] = { 50, 30, 20, 15, 10, 7, 5, 3, 2, 1 };
 struct page {
 	uint64_t offset;
 	uint64_t limit;
+	uint64_t inner;                /* of lists inside of rows */
 	const struct call_list *known; /* NULL = none */
 	bool is_cut;
 };
@@ -30,7 +33,9 @@ static bool is_plain(const struct report_node *n)
 
 static bool is_whole(const struct report_node *n, bool is_in_row)
 {
-	if (n->nr > (is_in_row ? PAIR : FEW_VALUES))
+	bool has_texts = n->first && n->first->type == REPORT_STRING;
+
+	if (n->nr > (!is_in_row ? FEW_VALUES : has_texts ? FEW_TEXTS : PAIR))
 		return false;
 	for (const struct report_node *m = n->first; m; m = m->next)
 		if (!is_plain(m))
@@ -60,8 +65,9 @@ static uint64_t total_of(const struct page *p, const struct report_node *n)
 static uint64_t nr_shown(const struct page *p, const struct report_node *n, bool is_in_row)
 {
 	uint64_t from = first_of(p, n, is_in_row), left = n->nr > from ? n->nr - from : 0;
+	uint64_t limit = is_in_row ? p->inner : p->limit;
 
-	return is_whole(n, is_in_row) || left < p->limit ? left : p->limit;
+	return is_whole(n, is_in_row) || left < limit ? left : limit;
 }
 
 static void put_node(struct page *p, struct json_writer *w, const struct report_node *n,
@@ -197,7 +203,7 @@ static uint64_t fitting_limit(struct page p, const struct report_node *root)
 	uint64_t most = p.limit ? p.limit : UINT64_MAX;
 
 	for (size_t i = 0; i < NR_LIMITS; i++) {
-		p.limit = limits[i] < most ? limits[i] : most;
+		p.limit = p.inner = limits[i] < most ? limits[i] : most;
 		if (measure(p, root) <= TOOL_BUDGET)
 			break;
 	}
@@ -214,7 +220,9 @@ int call_put_list(struct tool_call *c, const struct report_node *root,
 	if (!root || root->type != REPORT_OBJECT)
 		return diag_set(c->d, -ENOMEM, "ask for less", "the answer is too large");
 	if (!call_was_given(c, "limit"))
-		p.limit = fitting_limit(p, root);
+		p.limit = p.inner = fitting_limit(p, root);
+	else
+		p.inner = p.limit > FEW_INNER ? p.limit : FEW_INNER;
 	put_all(&p, c->out, root);
 	return 0;
 }

@@ -179,7 +179,8 @@ int trace_put_summary(struct tool_call *c, const struct source *s, const char *k
 		if (strcmp(n->key, "bottlenecks") == 0)
 			copy_descriptions(r, n);
 		else if (strcmp(n->key, "start_unix_timestamp") == 0 && n->type == REPORT_U64)
-			report_id(r, n->key, n->u64); /* too large for the numbers of some clients */
+			report_id(r, n->key,
+			          n->u64); /* too large for the numbers of some clients */
 		else if (!is_left_out(n->key))
 			report_copy(r, n->key, n);
 	if (key)
