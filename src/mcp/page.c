@@ -43,23 +43,27 @@ static bool is_whole(const struct report_node *n, bool is_in_row)
 	return true;
 }
 
-static bool is_known(const struct page *p, const char *key)
+/* What is known of a list besides the report; NULL = nothing. */
+static const struct call_list *known_of(const struct page *p, const char *key)
 {
-	return p->known && key && strcmp(key, p->known->key) == 0;
+	return p->known && key && strcmp(key, p->known->key) == 0 ? p->known : NULL;
 }
 
 /* The first row of a list that is shown; those inside of rows are only cut. */
 static uint64_t first_of(const struct page *p, const struct report_node *n, bool is_in_row)
 {
-	if (is_in_row || is_whole(n, is_in_row) ||
-	    (is_known(p, n->key) && p->known->is_from_offset))
+	const struct call_list *known = known_of(p, n->key);
+
+	if (is_in_row || is_whole(n, is_in_row) || (known && known->is_from_offset))
 		return 0;
 	return p->offset;
 }
 
 static uint64_t total_of(const struct page *p, const struct report_node *n)
 {
-	return is_known(p, n->key) ? p->known->total : n->nr;
+	const struct call_list *known = known_of(p, n->key);
+
+	return known ? known->total : n->nr;
 }
 
 static uint64_t nr_shown(const struct page *p, const struct report_node *n, bool is_in_row)

@@ -28,8 +28,8 @@ enum arg_type {
 struct arg {
 	const char *name;
 	enum arg_type type;
-	const char *description;
 	bool is_required;
+	const char *description;
 	const char *const *choices; /* of texts, ended by NULL; NULL = any */
 	int64_t min, max;           /* of numbers, if they differ */
 	const char *fallback; /* the default as JSON, such as "20" or "\"all\""; NULL = none */

@@ -109,34 +109,34 @@ static char *real_of_new(const char *path)
 	return out;
 }
 
+/* Whether something outside exists is nobody's business: what cannot be opened is told only inside. */
+static int refuse_missing(struct trace_store *s, const char *path, int err, struct diag *d)
+{
+	SCOPED(scoped_free) char *place = NULL;
+
+	if (err != -EACCES && err != -ENOENT && err != -ENOTDIR && err != -ELOOP)
+		return diag_set(d, err, "name a file in a directory that exists",
+		                "'%.128s' cannot be used", path);
+	place = real_of_new(path);
+	if (!place || !is_allowed(s, place))
+		return refuse(s, path, d);
+	return diag_set(d, err, "check the path and its permissions", "cannot open '%.128s'", path);
+}
+
 int trace_store_allow(struct trace_store *s, const char *path, bool is_new, struct diag *d,
                       char **real)
 {
-	char *found = is_new ? real_of_new(path) : realpath(path, NULL);
-	int err = found ? 0 : -errno;
+	SCOPED(scoped_free) char *found = is_new ? real_of_new(path) : realpath(path, NULL);
 	bool is_ours;
 
-	/* Whether something outside exists is nobody's business: a path that leads nowhere is told only where it may lead. */
-	if (err == -EACCES || err == -ENOENT || err == -ENOTDIR || err == -ELOOP) {
-		char *dir = real_of_new(path);
-		bool is_inside = dir && is_allowed(s, dir);
-
-		free(dir);
-		return is_inside ? diag_set(d, err, "check the path and its permissions",
-		                            "cannot open '%.128s'", path)
-		                 : refuse(s, path, d);
-	}
-	if (err)
-		return diag_set(d, err, "name a file in a directory that exists",
-		                "'%.128s' cannot be used", path);
+	if (!found)
+		return refuse_missing(s, path, errno ? -errno : -ENOMEM, d);
 	pthread_mutex_lock(&s->lock);
 	is_ours = !is_new && store_is_temporary(s, found);
 	pthread_mutex_unlock(&s->lock);
-	if (!is_ours && !is_allowed(s, found)) {
-		free(found);
+	if (!is_ours && !is_allowed(s, found))
 		return refuse(s, path, d);
-	}
-	*real = found;
+	*real = TAKE_PTR(found);
 	return 0;
 }
 

@@ -233,9 +233,11 @@ int trace_store_load(struct trace_store *s, const struct trace_load *load, struc
                      char *id_out, size_t *nr_evicted)
 {
 	struct held *h = calloc(1, sizeof(*h));
-	int err = h ? trace_store_allow(s, load->path, false, d, &h->path)
-	            : diag_set(d, -ENOMEM, NULL, "out of memory");
+	int err;
 
+	if (!h)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = trace_store_allow(s, load->path, false, d, &h->path);
 	if (!err)
 		err = name_trace(load, h->path, d, h->id);
 	if (!err)

@@ -721,22 +721,47 @@ def two_traces_differ():
         assert moves["verdict"] == "more"
 
 
+def big_trace():
+    """1.5 million events: loading takes a moment."""
+    path = DIR / "big.pftrace"
+    if not path.exists():
+        path.write_bytes(traced_head() + b"".join(
+            traced_bundle(0, [ftrace_event(BOOT + nr * 10_000 + k, 50, 24, num(1, k % 10)) for k in range(1000)],
+                          Compact(), 0) for nr in range(1500)))
+    return str(path)
+
+
 @case
 def a_cancelled_load_has_no_answer():
-    big = DIR / "big.pftrace"
-    big.write_bytes(traced_head() + b"".join(
-        traced_bundle(0, [ftrace_event(BOOT + nr * 10_000 + k, 50, 24, num(1, k % 10)) for k in range(1000)], Compact(), 0)
-        for nr in range(1500)))
     with start() as c:
-        number = c.ask("tools/call", {"name": "load_perfetto_trace", "arguments": {"file_path": str(big)},
+        number = c.ask("tools/call", {"name": "load_perfetto_trace", "arguments": {"file_path": big_trace()},
                                       "_meta": {"progressToken": "t"}})
         c.notify("notifications/cancelled", {"requestId": number, "reason": "changed my mind"})
         load_late(c)  # raises if the other is answered
-        listed = c.call("list_traces")["traces"]
-        assert "late" in [row["trace_id"] for row in listed]
-        got = c.call("load_perfetto_trace", file_path=str(big))
-        assert got["total_events"] == 1_500_000
-    big.unlink()
+        assert "late" in [row["trace_id"] for row in c.call("list_traces")["traces"]]
+
+
+@case
+def others_are_served_while_a_trace_loads_w15():
+    with start() as c:
+        load_late(c)
+        loading = c.ask("tools/call", {"name": "load_perfetto_trace", "arguments": {"file_path": big_trace()}})
+        asking = c.ask("tools/call", {"name": "get_trace_summary", "arguments": {"trace_id": "late"}})
+        assert c.take()[0]["id"] == asking
+        got = c.answer(loading)["result"]["structuredContent"]
+        assert got["total_events"] == 1_500_000, got
+        counted = c.call("query_trace", trace_id="big", aggregation={"function": "group_by", "field": "vec"})
+        assert counted["aggregation"]["group_counts"] == {str(vec): 150_000 for vec in range(10)}, counted
+
+
+@case
+def ids_of_traces_complete():
+    with start() as c:
+        load_late(c)
+        ref = {"type": "ref/resource", "uri": "trace://{trace_id}/summary"}
+        for typed, values in (("", ["late"]), ("la", ["late"]), ("x", [])):
+            got = c.request("completion/complete", {"ref": ref, "argument": {"name": "trace_id", "value": typed}})
+            assert got["completion"]["values"] == values, got
 
 
 @case

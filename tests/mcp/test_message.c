@@ -95,13 +95,13 @@ static void what_is_not_json_is_no_message(void **state)
 static void brackets_in_texts_are_not_deep(void **state)
 {
 	char text[4 * MESSAGE_MAX_DEPTH] = "{\"a\":\"\\\"";
-	size_t len = strlen(text);
+	size_t len = strlen(text), nr = 2 * (size_t)MESSAGE_MAX_DEPTH;
 	const char *why;
 	json_t *v;
 
 	(void)state;
-	memset(text + len, '[', 2 * MESSAGE_MAX_DEPTH);
-	memcpy(text + len + 2 * MESSAGE_MAX_DEPTH, "\"}", 3);
+	memset(text + len, '[', nr);
+	memcpy(text + len + nr, "\"}", 3);
 	v = message_parse(text, strlen(text), &why);
 	assert_non_null(v);
 	json_decref(v);
