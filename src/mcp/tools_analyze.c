@@ -22,7 +22,7 @@ static const char *const categories[] = { "scheduling", "interrupt", "io", "powe
 	.choices = modes, .fallback = "\"per_thread\"" }
 
 static const struct arg row_args[] = { ARG_ROWS, { 0 } };
-static const struct arg parallel_args[] = { ARG_ROWS, ARG_PARALLEL, { 0 } };
+static const struct arg use_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, ARG_PARALLEL, { 0 } };
 static const struct arg runtime_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE, { 0 } };
 static const struct arg mode_args[] = { ARG_ROWS, ARG_MODE, { 0 } };
 /* Whole-machine lists that no task owns. */
@@ -159,7 +159,7 @@ static int run(struct tool_call *call)
 		  .output = analysis_output, .run = run }
 
 const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
-	[ANALYZE_CPU_UTILIZATION] = { TOOL("analyze_cpu_utilization", "CPU utilization", parallel_args,
+	[ANALYZE_CPU_UTILIZATION] = { TOOL("analyze_cpu_utilization", "CPU utilization", use_args,
 		"How busy each CPU was and how long its slices were. Use it for hot or idle CPUs. Not for who ran: "
 		"analyze_process_runtime."), .pass = "cpu_utilization" },
 	[ANALYZE_PROCESS_RUNTIME] = { TOOL("analyze_process_runtime", "Process runtime", runtime_args,
@@ -191,7 +191,7 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_TASK_STATES] = { TOOL("analyze_task_states", "Task states", mode_args,
 		"How long each task ran, was runnable, slept and was blocked. Use it to see what a task does all the time."),
 		.pass = "task_states", .list = "processes", .total = "processes_analyzed" },
-	[ANALYZE_PREEMPTIONS] = { TOOL("analyze_preemptions", "Preemptions", mode_args,
+	[ANALYZE_PREEMPTIONS] = { TOOL("analyze_preemptions", "Preemptions", row_args,
 		"Who lost the CPU while still runnable, to whom, and how long it took to get it back."),
 		.pass = "preemptions", .list = "processes", .total = "total_processes" },
 	[ANALYZE_WAKEUP_CHAINS] = { TOOL("analyze_wakeup_chains", "Wakeup chains", row_args,
@@ -235,7 +235,7 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"Pairs of waker and woken task in a trace: how often, how fast, over which distance. For live data: "
 		"analyze_waker_wakee."), .pass = "wakeup_relations", .list = "relationships",
 		.total = "total_relationships" },
-	[ANALYZE_PERF_COUNTERS] = { TOOL("analyze_perf_counters", "Counters per slice", row_args,
+	[ANALYZE_PERF_COUNTERS] = { TOOL("analyze_perf_counters", "Counters per slice", mode_args,
 		"Cycles, instructions, cache misses and the like of each task. Needs a trace recorded with counters."),
 		.pass = "perf_counters" },
 	[ANALYZE_COMPOUND_DELAY] = { TOOL("analyze_compound_delay", "Compound delay", row_args,

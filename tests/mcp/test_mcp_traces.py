@@ -4,121 +4,22 @@
 Small traces come from the encoders of tests/trace, and every number of theirs is known by heart; of real recordings
 tests/data holds what Perfetto's trace_processor and an independent decoder found. Prints TAP.
 """
-import collections
 import json
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
-import traceback
 
-from trace_client import Client, Refused, refusal
+from trace_client import Client, refusal
+from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, all_pages, ftrace_event, load_late, num, real, run_cases, start,
+                         story, traced_bundle, traced_head, truth_of)
 
-SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
-sys.path.insert(0, str(SOURCE / "tests" / "trace"))
-from encode import BOOT, Compact, ftrace_event, own, traced_bundle, traced_head  # noqa: E402
-from scenarios import Scenario, Task  # noqa: E402
-from wire import num, packet, msg, text  # noqa: E402
-
-DATA = SOURCE / "tests" / "data"
-FOLDER = tempfile.TemporaryDirectory()
-DIR = pathlib.Path(FOLDER.name).resolve()
-MS = 1_000_000
 CASES = []
-BIG = 8192  # bytes of a default answer, all in all
 
 
 def case(function):
     CASES.append(function)
     return function
-
-
-def story():
-    """20 ms: hog keeps CPU 0 while web, woken by db on CPU 1, waits 10 ms for it; CPU 1 sits idle."""
-    s = Scenario("late", {0: 0, 1: 0}, [Task(100, 100, "hog"), Task(200, 200, "web"), Task(300, 300, "db")])
-    s.last_cpu[200] = 0
-    s.switch(0, 0, 100)
-    s.switch(1 * MS, 1, 300)
-    s.wake(2 * MS, 1, 200)
-    s.softirq(3 * MS, 1, 3 * MS + 5_000, 1)
-    s.switch(4 * MS, 1, 0, "S")
-    s.switch(12 * MS, 0, 200, "R+")
-    s.switch(15 * MS, 0, 100, "S")
-    s.switch(20 * MS, 0, 0, "S")
-    return own(s)
-
-
-def devices():
-    """Disk, network, memory, files, power: one or two of each, on one CPU."""
-    at, events = BOOT, []
-
-    def add(after_us, member, *fields):
-        events.append(ftrace_event(at + after_us * 1000, 50, member, *fields))
-
-    def block(after_us, member, sector, rwbs):
-        add(after_us, member, num(1, 8), num(2, sector), num(3, 16), text(5, rwbs))
-    block(100, 126, 1000, "R")       # insert
-    block(110, 45, 1000, "R")        # issue
-    block(150, 125, 1000, "R")       # complete: 10 us in the queue, 40 us in the device
-    block(200, 45, 2000, "WS")
-    block(300, 125, 2000, "WS")
-    add(310, 361, num(1, 1500), text(2, "eth0"))
-    add(320, 360, num(1, 900), text(2, "eth0"))
-    add(330, 360, num(1, 100), text(2, "eth0"))
-    add(340, 307, num(3, 0))
-    add(341, 307, num(3, 0))
-    add(350, 310, num(1, 0))
-    add(360, 46, num(1, 0))
-    add(400, 47)
-    add(500, 43, num(1, 8), num(2, 77))
-    add(700, 44, num(1, 8), num(2, 77))
-    add(800, 11, num(1, 1_000_000), num(2, 0))
-    add(900, 11, num(1, 2_000_000), num(2, 0))
-    add(1000, 13, num(1, 1), num(2, 0))
-    add(1300, 13, num(1, 0xffffffff), num(2, 0))
-    add(1400, 113, text(1, "machine_suspend"), num(2, 3), num(3, 1))
-    add(2000, 113, text(1, "machine_suspend"), num(2, 3), num(3, 0))
-    return traced_head() + traced_bundle(0, events, Compact(), 0)
-
-
-def requests():
-    """One request of 300 ns, of which it ran 100, by wprof."""
-    def event(ts, kind, category, name=None, *more):
-        return packet(num(10, 1), num(8, ts), msg(11, num(9, kind), num(11, 7), text(22, category),
-                                                  text(23, name), *more))
-
-    def arg(key, value):
-        return msg(4, text(10, key), num(3, value) if isinstance(value, int) else text(6, value))
-    track = packet(num(10, 1), num(13, 1), msg(60, num(1, 7), text(2, "requests")))
-    req = arg("req_id", 31)
-    return track + event(100, 1, "REQUEST", "get", req) + event(150, 1, "REQUEST_ONCPU", "RUNNING", req) + \
-        event(250, 2, "REQUEST_ONCPU") + event(400, 2, "REQUEST", None, req)
-
-
-def write(name, data):
-    path = DIR / name
-    path.write_bytes(data)
-    return path
-
-
-def start(*options):
-    return Client("--allow-path", DIR, "--allow-path", DATA, *options)
-
-
-def load_late(c):
-    return c.call("load_perfetto_trace", file_path=str(DIR / "late.pftrace"))
-
-
-def real(c, name):
-    """A recording of tests/data by the name of its truth."""
-    folder, end = ("perfetto", ".pftrace.gz") if (DATA / f"perfetto/{name}.pftrace.gz").exists() else ("wprof", ".pb.gz")
-    c.call("load_perfetto_trace", file_path=str(DATA / folder / (name + end)), trace_id=name)
-
-
-def truth_of(name):
-    path = DATA / "perfetto" / f"{name}.pftrace.truth.json"
-    return json.loads(path.read_text())["tp"] if path.exists() else json.loads((DATA / "wprof/truth.json").read_text())[name]
 
 
 # ---- load, list, unload -----------------------------------------------------------------------------------------
@@ -201,167 +102,6 @@ def without_an_allowed_path_the_working_directory_counts():
     with Client(cwd=DIR) as c:
         assert c.call("load_perfetto_trace", file_path="late.pftrace")["trace_id"] == "late"
         assert refusal(c, "load_perfetto_trace", file_path=str(DATA / "perfetto/c-guest-idle.pftrace.gz"))
-
-
-# ---- arguments and answers --------------------------------------------------------------------------------------
-
-
-@case
-def failures_are_results_and_arguments_are_checked_w4_w16():
-    with start() as c:
-        load_late(c)
-        wrong = [("analyze_irq", {"limit": 0}), ("analyze_irq", {"limit": 100000}), ("analyze_irq", {"limit": "many"}),
-                 ("analyze_irq", {"lmit": 3}), ("get_process_timeline", {}), ("get_cpu_timeline", {"cpu": -1}),
-                 ("detect_outliers", {"method": "magic"}), ("detect_outliers", {"limit": 1001}),
-                 ("analyze_trace_scheduling", {"analysis_type": "nope"}), ("analyze_trace_scheduling", {}),
-                 ("run_all_analyzers", {"category": "query"}), ("discover_analyzers", {"category": "none"}),
-                 ("query_trace_events", {"event_type": "nope"}), ("query_trace", {"event_type": "nope"}),
-                 ("query_trace", {"field_filters": [{"field": "x"}]}), ("query_trace", {"field_filters": "x"}),
-                 ("query_trace", {"field_filters": [{"field": "prio", "operator": "like", "value": 1}]}),
-                 ("query_trace", {"field_filters": [{"field": "prio", "operator": "equal", "value": [1]}]}),
-                 ("query_trace", {"field_filters": [{"field": "nope", "operator": "equal", "value": 1}]}),
-                 ("query_trace", {"aggregation": {}}), ("query_trace", {"aggregation": {"function": "avg"}}),
-                 ("query_trace", {"aggregation": {"function": "zap", "field": "prio"}}),
-                 ("get_trace_summary", {"trace_id": 5}), ("diff_traces", {"trace_id_a": "late", "trace_id_b": "late"}),
-                 ("analyze_fairness", {"start_time_ns": 5, "end_time_ns": 5}),
-                 ("analyze_fairness", {"start_time_ns": BOOT + 21 * MS}), ("analyze_fairness", {"end_time_ns": -1}),
-                 ("record_and_analyze", {"duration_secs": 301}), ("record_and_analyze", {"duration_secs": 0}),
-                 ("record_and_analyze", {"events": ["nope"]}), ("record_and_analyze", {"pid": 4194304}),
-                 ("export_trace_analysis", {"output_path": str(DIR / "x"), "analysis_types": ["nope"]})]
-        for tool, args in wrong:
-            why = refusal(c, tool, **args)
-            assert why and "\\n" not in why and "--fields" not in why, (tool, args, why)
-        assert not (DIR / "x").exists()
-
-
-@case
-def schemas_say_what_is_true_w16():
-    with start() as c:
-        tools = c.tools()
-        props = {name: t["inputSchema"]["properties"] for name, t in tools.items()}
-        limit = props["detect_outliers"]["limit"]
-        assert (limit["type"], limit["default"], limit["minimum"], limit["maximum"]) == ("integer", 20, 1, 1000)
-        assert props["detect_outliers"]["category"]["enum"] == ["latency", "runtime", "cpu", "all"]
-        assert props["detect_outliers"]["method"]["enum"] == ["IQR", "MAD", "StdDev", "Percentile"]
-        assert props["run_all_analyzers"]["summary_only"]["default"] is True
-        assert "aggregation_mode" in props["analyze_task_states"] and "cpu" in props["analyze_runqueue_depth"]
-        assert len(props["analyze_trace_scheduling"]["analysis_type"]["enum"]) == 22
-        for name, t in tools.items():
-            assert t["inputSchema"]["additionalProperties"] is False and len(t["description"]) > 40, name
-            assert "outputSchema" in t, name
-            changes = name in ("record_and_analyze", "export_trace_analysis")
-            assert t["annotations"]["readOnlyHint"] is (not changes) or name not in TRACE_TOOLS, name
-        assert TRACE_TOOLS <= set(tools), TRACE_TOOLS - set(tools)
-    with start("--read-only") as c:
-        names = set(c.tools())
-        assert "record_and_analyze" not in names and "export_trace_analysis" not in names and "query_trace" in names
-
-
-TYPES = {"integer": lambda v: isinstance(v, int) and not isinstance(v, bool), "null": lambda v: v is None,
-         "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool), "string": lambda v: isinstance(v, str),
-         "boolean": lambda v: isinstance(v, bool), "array": lambda v: isinstance(v, list),
-         "object": lambda v: isinstance(v, dict)}
-
-OLD_ANALYSES = {
-    "analyze_cpu_utilization": "cpu_utilization", "analyze_process_runtime": "process_runtime",
-    "analyze_wakeup_latency": "wakeup_latency", "analyze_migration_patterns": "migration_patterns",
-    "analyze_dsq": "dsq_summary", "analyze_dsq_latency": "dsq_latency", "analyze_llc_locality": "llc_locality",
-    "analyze_runqueue_depth": "runqueue_depth", "analyze_fairness": "fairness", "analyze_task_states": "task_states",
-    "analyze_preemptions": "preemptions", "analyze_wakeup_chains": "wakeup_chains",
-    "analyze_latency_breakdown": "latency_breakdown", "analyze_irq": "irq_analysis", "analyze_ipi": "ipi_analysis",
-    "analyze_block_io": "block_io", "analyze_network_io": "network_io", "analyze_memory_pressure": "memory_pressure",
-    "analyze_file_io": "file_io", "analyze_cpu_frequency": "cpu_frequency", "analyze_cpu_idle": "cpu_idle",
-    "analyze_power_state": "power_state"}
-NEW_TOOLS = {"analyze_oncpu_slices", "analyze_scx_layer_behavior", "analyze_wakeup_relations", "analyze_perf_counters",
-             "analyze_compound_delay", "analyze_lifecycle", "analyze_requests", "analyze_wasted_cores",
-             "analyze_workqueue", "analyze_trace_softirq", "explain_wait", "diff_traces", "list_traces", "unload_trace",
-             "record_and_analyze"}
-OTHER_TOOLS = {"load_perfetto_trace", "query_trace_events", "query_trace", "analyze_trace_scheduling",
-               "get_process_timeline", "get_cpu_timeline", "find_scheduling_bottlenecks", "correlate_wakeup_to_schedule",
-               "export_trace_analysis", "discover_analyzers", "get_trace_summary", "run_all_analyzers",
-               "detect_outliers"}
-TRACE_TOOLS = set(OLD_ANALYSES) | NEW_TOOLS | OTHER_TOOLS
-NEEDS = {"get_process_timeline": {"pid": 161}, "get_cpu_timeline": {"cpu": 0},
-         "analyze_trace_scheduling": {"analysis_type": "wakeup_latency"}}
-
-
-def default_answers(c):
-    for tool, about in c.tools().items():
-        if tool not in TRACE_TOOLS - {"load_perfetto_trace", "unload_trace", "record_and_analyze", "diff_traces",
-                                      "export_trace_analysis"}:
-            continue
-        try:
-            yield tool, about, c.call(tool, **NEEDS.get(tool, {}))
-        except Refused as why:
-            assert "which this trace does not have" in str(why), (tool, why)
-
-
-def matches(value, schema, where):
-    types = schema.get("type")
-    types = types if isinstance(types, list) else [types] if types else []
-    assert not types or any(TYPES[t](value) for t in types), (where, types, value)
-    for key, sub in schema.get("properties", {}).items():
-        if isinstance(value, dict) and key in value:
-            matches(value[key], sub, f"{where}.{key}")
-
-
-@case
-def default_answers_are_short_and_as_announced():
-    nr = 0
-    for name in ("e-guest-scx-vtime", "guest-d2-layers", "guest-d3-pmu", "d-host-deflate", "c-guest-idle", "host-b"):
-        with start() as c:
-            real(c, name)
-            for tool, about, got in default_answers(c):
-                assert c.last_bytes < BIG, (name, tool, c.last_bytes)
-                matches(got, about["outputSchema"], tool)
-                assert ("page" in got) == got.get("truncated", False), (tool, got)
-                nr += 1
-    assert nr > 150, nr
-
-
-def lists_of(value, path=""):
-    """{dotted name: rows} of lists that are not inside of rows."""
-    for key, member in value.items():
-        if isinstance(member, list):
-            yield path + key, member
-        elif isinstance(member, dict):
-            yield from lists_of(member, path + key + ".")
-
-
-def all_pages(c, tool, **args):
-    """What the lists hold when one follows next_offset to the end: {name: rows}, and the totals that were told."""
-    rows, totals, offset = collections.defaultdict(list), {}, 0
-    for _ in range(2000):
-        got = c.call(tool, offset=offset, **args)
-        shown = dict(lists_of({key: value for key, value in got.items() if key != "page"}))
-        paged = {entry["name"]: entry for entry in got["page"]["lists"]} if got["truncated"] else {}
-        for name in paged if paged else shown:
-            rows[name] += shown[name]
-        totals.update({name: entry["total"] for name, entry in paged.items()})
-        following = [entry["next_offset"] for entry in paged.values() if entry["next_offset"] is not None]
-        if not following:
-            return rows, totals
-        assert min(following) > offset
-        offset = min(following)
-    raise AssertionError("no end")
-
-
-@case
-def pages_differ_and_make_the_whole():
-    with start() as c:
-        real(c, "e-guest-scx-vtime")
-        for tool, args in (("analyze_process_runtime", {}), ("analyze_preemptions", {"limit": 20}),
-                           ("correlate_wakeup_to_schedule", {"limit": 1000}), ("detect_outliers", {"limit": 50}),
-                           ("get_cpu_timeline", {"cpu": 1, "limit": 700}), ("discover_analyzers", {}),
-                           ("run_all_analyzers", {}), ("query_trace_events", {"event_type": "softirq", "limit": 500}),
-                           ("query_trace", {"event_type": "sched_migrate", "limit": 1000})):
-            rows, totals = all_pages(c, tool, **args)
-            assert totals, tool
-            for name, total in totals.items():
-                assert len(rows[name]) == total, (tool, name, len(rows[name]), total)
-                if name != "bottom_utilized_cpus":
-                    seen = {json.dumps(row, sort_keys=True) for row in rows[name]}
-                    assert len(seen) == total or tool.startswith("query") or "timeline" in tool, (tool, name)
 
 
 # ---- each tool has a number that was computed elsewhere ---------------------------------------------------------
@@ -568,100 +308,6 @@ def numbers_of_wprof():
 
 
 @case
-def one_analysis_by_name_is_the_tool():
-    with start() as c:
-        real(c, "e-guest-scx-vtime")
-        for tool, kind in OLD_ANALYSES.items():
-            answers = []
-            for name, args in ((tool, {}), ("analyze_trace_scheduling", {"analysis_type": kind})):
-                try:
-                    got = c.call(name, **args)
-                    got.pop("analysis_time_ms")
-                    assert got["analysis_type"] == kind
-                except Refused as why:
-                    got = str(why)
-                answers.append(got)
-            assert answers[0] == answers[1], tool
-
-
-# Keys that clients of scxtop know, of an answer and of its first rows.
-KEYS = {
-    "cpu_utilization": ["cpus_analyzed", "summary.avg_utilization_percent", "summary.cpus_above_80_pct",
-                        "top_utilized_cpus.0.cpu_id", "top_utilized_cpus.0.p99_timeslice_ns", "bottom_utilized_cpus"],
-    "process_runtime": ["total_processes", "processes_shown", "multi_threaded", "pid_filter", "processes.0.comm",
-                        "processes.0.total_runtime_ns", "processes.0.num_switches", "processes.0.avg_timeslice_ns"],
-    "wakeup_latency": ["total_wakeups", "total_cpus", "global_stats.p999_latency_ns",
-                       "worst_cpus_by_avg_latency.0.p99_latency_ns", "note"],
-    "migration_patterns": ["total_migrations", "cross_numa_migrations", "cross_llc_migrations", "latency.p99_ns",
-                           "total_processes_migrated", "top_migrating_processes.0.migration_count", "note"],
-    "llc_locality": ["topology", "total_migrations", "same_llc_migrations", "llc_locality_pct", "per_llc_stats",
-                     "top_cross_llc_processes"],
-    "runqueue_depth": ["total_cpus", "global_avg_depth", "global_max_depth", "cpus_with_high_depth",
-                       "worst_cpus_by_max_depth.0.p99_depth", "note"],
-    "fairness": ["total_processes", "total_cpu_time_ns", "fair_share_ns", "gini_coefficient", "max_min_ratio",
-                 "interpretation.gini", "starved_processes_count", "hogging_processes_count", "top_starved", "top_hogging"],
-    "task_states": ["aggregation_mode", "processes_analyzed", "pid_filter", "processes.0.running_percent",
-                    "processes.0.p99_scheduler_latency_ns", "note"],
-    "preemptions": ["total_preemptions", "total_processes", "processes_shown", "pid_filter",
-                    "processes.0.total_unique_preemptors", "processes.0.top_preempted_by.0.count"],
-    "wakeup_chains": ["total_chains_found", "chains_shown", "chains.0.chain.0.wakee_pid", "chains.0.chain.0.waker_comm",
-                      "chains.0.total_latency_ns", "chains.0.full_chain_length", "chains.0.criticality_score"],
-    "latency_breakdown": ["stats.waking_to_wakeup.percent_of_total", "stats.wakeup_to_schedule.p99_ns",
-                          "stats.total_avg_latency_ns"],
-    "irq_analysis": ["description", "irq_count", "top_irqs.0.total_duration_ns", "top_irqs.0.percentiles.p999", "note"],
-    "ipi_analysis": ["description", "total_ipis", "reason_count", "top_reasons.0.reason", "note"],
-    "scheduling_bottlenecks": ["bottlenecks.0.description", "bottlenecks.0.severity", "bottlenecks.0.affected_pids",
-                               "bottlenecks.0.time_range.1", "bottlenecks.0.bottleneck_type"],
-    "outliers": ["detection_method", "category", "limit_per_subcategory", "summary.total_outliers",
-                 "summary.by_metric.high_contention", "latency_outliers.detection_result.thresholds.iqr",
-                 "runtime_outliers.excessive", "cpu_outliers.underutilized"],
-    "correlation": ["correlations.0.waker_pid", "correlations.0.wakeup_latency_ns"],
-}
-TOOL_OF = {**{kind: tool for tool, kind in OLD_ANALYSES.items()}, "scheduling_bottlenecks": "find_scheduling_bottlenecks",
-           "outliers": "detect_outliers", "correlation": "correlate_wakeup_to_schedule"}
-
-
-def at(value, path):
-    for word in path.split("."):
-        value = value[int(word)] if isinstance(value, list) else value[word]
-    return value
-
-
-@case
-def keys_are_those_that_clients_know():
-    with start() as c:
-        real(c, "e-guest-scx-vtime")
-        for kind, paths in KEYS.items():
-            got = c.call(TOOL_OF[kind])
-            for path in paths:
-                at(got, path)  # raises if it is not there
-        found = c.call("discover_analyzers", category="power")["analyzers"]
-        assert {row["id"] for row in found} == {"cpu_frequency", "cpu_idle", "power_state"}
-        assert all(row["category"] == "Power" and not row["applies"] and row["required_events"] for row in found)
-        assert {"id", "name", "description", "optional_events", "requires_scx", "performance_cost"} <= set(found[0])
-
-
-@case
-def names_of_processes_are_there_w28():
-    with start() as c:
-        real(c, "e-guest-scx-vtime")
-        truth = {row["tid"]: row["name"] for row in truth_of("e-guest-scx-vtime")["top20"]}
-        rows, _ = all_pages(c, "analyze_process_runtime", limit=100)
-        got = {row["pid"]: row["comm"] for row in rows["processes"]}
-        for tid, name in truth.items():
-            assert got[tid] == name, (tid, got[tid], name)
-        assert c.call("get_process_timeline", pid=161)["comm"] == "tracebox"
-
-
-@case
-def no_text_has_a_literal_backslash_n_w5():
-    with start() as c:
-        real(c, "e-guest-scx-vtime")
-        for tool in ("discover_analyzers", "get_trace_summary", "detect_outliers"):
-            assert "\\n" not in json.dumps(c.call(tool)), tool
-
-
-@case
 def all_analyses_at_once_tell_findings():
     with start() as c:
         real(c, "e-guest-scx-vtime")
@@ -799,23 +445,4 @@ def record_for_real():
     assert (DIR / "kept.pftrace").exists() and not path.parent.exists()
 
 
-def main():
-    failed = 0
-    write("late.pftrace", story())
-    write("io.pftrace", devices())
-    write("requests.pftrace", requests())
-    print(f"1..{len(CASES)}")
-    for number, function in enumerate(CASES, 1):
-        result, note = "ok", ""
-        try:
-            function()
-        except Exception:  # whatever goes wrong is this case's failure
-            result = "not ok"
-            failed += 1
-            note = "".join("\n# " + line for line in traceback.format_exc().splitlines())
-        print(f"{result} {number} - {function.__name__}{note}", flush=True)
-    shutil.rmtree(DIR, ignore_errors=True)
-    return failed != 0
-
-
-sys.exit(main())
+sys.exit(run_cases(CASES))
