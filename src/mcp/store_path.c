@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "mcp/trace_store_priv.h"
 
 static int allow_dir(struct trace_store *s, const char *path, struct diag *d)
@@ -70,12 +72,14 @@ static bool is_allowed(const struct trace_store *s, const char *real)
 /* Says which directories there are, but nothing of what is outside of them. */
 static int refuse(const struct trace_store *s, const char *path, struct diag *d)
 {
-	char dirs[160] = "";
+	char dirs[160] = "", shown[160];
 	size_t len = 0;
 
 	for (size_t i = 0; i < s->nr_allowed && len < sizeof(dirs); i++)
 		len += (size_t)snprintf(dirs + len, sizeof(dirs) - len, "%s%s", i ? ", " : "",
 		                        s->allowed[i]);
+	log_warn("refused '%s': not below an allowed directory",
+	         text_printable(shown, sizeof(shown), path, strlen(path)));
 	return diag_set(d, -EACCES, "start the server with --allow-path DIR to allow more",
 	                "'%.64s' is not below %s", path, dirs);
 }

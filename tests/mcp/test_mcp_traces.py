@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from trace_client import Client, refusal
-from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, all_pages, ftrace_event, load_late, num, real, run_cases, start,
+from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, Skipped, all_pages, ftrace_event, load_late, num, real, run_cases, start,
                          story, traced_bundle, traced_head, truth_of)
 
 CASES = []
@@ -81,7 +81,8 @@ def files_outside_are_refused():
     (DIR / "escape.pftrace").symlink_to(outside.name)
     (DIR / "folder").symlink_to(os.path.dirname(outside.name))
     (DIR / "inside.pftrace").symlink_to(DIR / "late.pftrace")
-    with start() as c:
+    log = tempfile.TemporaryFile()
+    with start(stderr=log) as c:
         for path in (outside.name, DIR / "escape.pftrace", DIR / "folder" / os.path.basename(outside.name),
                      DIR / ".." / os.path.basename(outside.name), "/etc/passwd", "/nonexistent/x", "/proc/self/mem"):
             why = refusal(c, "load_perfetto_trace", file_path=str(path))
@@ -94,6 +95,8 @@ def files_outside_are_refused():
         assert "truth.json" in why and "/proc/" not in why, why
         for target in (outside.name + ".json", "/tmp/x.json", str(DIR / "folder" / "x.json"), str(DIR / "escape.pftrace")):
             assert refusal(c, "export_trace_analysis", trace_id="late", output_path=target), target
+        log.seek(0)
+        assert log.read().decode().count("refused '") == 10
         assert not os.path.exists("/tmp/x.json") and not os.path.exists(outside.name + ".json")
 
 
@@ -412,15 +415,19 @@ def ids_of_traces_complete():
 
 @case
 def recording_without_privileges_says_what_to_do():
-    if os.geteuid() == 0:
-        return record_for_real()
-    with start() as c:
-        assert "setcap cap_bpf" in refusal(c, "record_and_analyze", duration_secs=0.1)
-    return None
+    prefix = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    with start(prefix=prefix) as c:
+        why = refusal(c, "record_and_analyze", duration_secs=0.1)
+        assert "CAP_BPF" in why and "setcap cap_perfmon,cap_bpf" in why.replace("cap_bpf,cap_perfmon", "cap_perfmon,cap_bpf"), why
+        assert c.call("list_traces")["total"] == 0
+        load_late(c)  # traces need none
 
 
-def record_for_real():
-    """As root: a real one, one that is cancelled, and one whose file stays."""
+@case
+def recording_is_one_call():
+    """A real one, one whose file stays, and one that is cancelled."""
+    if os.geteuid() != 0:
+        raise Skipped("recording needs root")
     with start() as c:
         got = c.call("record_and_analyze", duration_secs=0.3)
         assert c.last_bytes < BIG and got["recording"]["switches"] > 0, got

@@ -11,9 +11,9 @@ class Refused(Exception):
 
 
 class Client:
-    def __init__(self, *options, **kwargs):
-        self.child = subprocess.Popen([SCHEDSCOPE, "mcp", *map(str, options)], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **kwargs)
+    def __init__(self, *options, prefix=(), **kwargs):
+        self.child = subprocess.Popen([*prefix, SCHEDSCOPE, "mcp", *map(str, options)], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, **kwargs)
         self.next_id = 0
         self.notifications = []
         self.last_bytes = 0

@@ -90,8 +90,8 @@ def write(name, data):
     return path
 
 
-def start(*options):
-    return Client("--allow-path", DIR, "--allow-path", DATA, *options)
+def start(*options, **kwargs):
+    return Client("--allow-path", DIR, "--allow-path", DATA, *options, **kwargs)
 
 
 def load_late(c):
@@ -136,6 +136,10 @@ def all_pages(c, tool, **args):
     raise AssertionError("no end")
 
 
+class Skipped(Exception):
+    """Why a case cannot be run here."""
+
+
 def run_cases(cases):
     """Prints TAP; the exit code."""
     failed = 0
@@ -147,6 +151,8 @@ def run_cases(cases):
         result, note = "ok", ""
         try:
             function()
+        except Skipped as why:
+            note = f" # SKIP {why}"
         except Exception:  # whatever goes wrong is this case's failure
             result = "not ok"
             failed += 1
