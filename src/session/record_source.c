@@ -111,6 +111,9 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.probes = s->cfg.probes,
 		.nr_probes = s->cfg.nr_probes,
 		.one_in = s->cfg.one_in,
+		.stacks = s->cfg.stacks,
+		.stack_frequency = s->cfg.stack_frequency,
+		.online = &s->online,
 	};
 	int err;
 
@@ -278,6 +281,11 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 	return err ? err : finish;
 }
 
+const char *record_source_stack_event(const struct record_source *s)
+{
+	return events_stack_event(s->events);
+}
+
 const struct topology *record_source_topology(const struct record_source *s)
 {
 	return s->topology;
@@ -309,6 +317,7 @@ void record_source_totals(const struct record_source *s, struct record_totals *o
 	out->switches = totals.seen[EV_SWITCH];
 	out->wakings = totals.seen[EV_WAKING];
 	out->hits = totals.seen[EV_PROBE];
+	out->stacks = totals.seen[EV_SAMPLE];
 	out->one_in = s->cfg.one_in > 1 ? s->cfg.one_in : 1;
 	out->missing = events_missing(s->events);
 	out->command_status = s->command.status;
