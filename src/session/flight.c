@@ -163,6 +163,8 @@ static int open_dump(void *ctx, const struct trigger_hit *hit, const struct trac
 		.command_line = f->cfg.command_line,
 		.source = &f->cfg.source,
 		.topology = record_source_topology(f->source),
+		.symbols = record_source_symbols(f->source),
+		.stack_event = record_source_stack_event(f->source),
 		.attrs = attrs,
 		.nr_attrs = nr_attrs,
 	};

@@ -18,6 +18,7 @@
 #include "collect/probe_spec.h"
 
 struct record_source;
+struct record_symbols;
 struct topology;
 
 struct record_source_cfg {
@@ -77,6 +78,8 @@ void record_source_close(struct record_source *s); /* NULL is fine */
 MUST_USE int record_source_run(struct record_source *s, const struct record_run *run,
                                struct diag *d, enum record_end *why);
 
+/* What the addresses of stacks are; NULL without stacks. */
+struct record_symbols *record_source_symbols(const struct record_source *s);
 /* What stacks of CPUs are sampled by: "cycles", "cpu-clock"; NULL = there are none. */
 const char *record_source_stack_event(const struct record_source *s);
 const struct topology *record_source_topology(const struct record_source *s);
