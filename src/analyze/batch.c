@@ -12,6 +12,7 @@ struct work {
 	const struct source *s;
 	const struct pass_args *args;
 	struct batch *b;
+	uint32_t finds[2];      /* tables that need an index by CPU, and by task */
 	atomic_bool has_failed; /* an index found no memory */
 };
 
@@ -27,13 +28,16 @@ static void run_one(void *ctx, unsigned int worker, size_t item)
 	result->ns = clock_boot_ns() - start;
 }
 
-/* Indexes of one table each, by task and by CPU: an analysis that asks later finds them there. */
+/* Indexes of one table each, by CPU and by task: those that an analysis will ask for. */
 static void index_one(void *ctx, unsigned int worker, size_t item)
 {
 	struct work *w = ctx;
+	size_t table = item / 2;
 
 	(void)worker;
-	if (timeline_index(w->s->timeline, (enum timeline_table)(item / 2), item % 2))
+	if (!(w->finds[item % 2] & (1U << table)))
+		return;
+	if (timeline_index(w->s->timeline, (enum timeline_table)table, item % 2))
 		atomic_store(&w->has_failed, true);
 }
 
@@ -54,14 +58,18 @@ static int by_place(const void *a, const void *b)
 	return left->place < right->place ? -1 : 1;
 }
 
-static void choose(struct batch *b, const struct source *s, const char *category)
+static void choose(struct work *w, const char *category)
 {
+	struct batch *b = w->b;
+
 	for (size_t i = 0; i < nr_passes; i++) {
-		if (passes[i]->is_single || !pass_applies(passes[i], s))
+		if (passes[i]->is_single || !pass_applies(passes[i], w->s))
 			continue;
 		if (category && strcmp(category, passes[i]->category) != 0)
 			continue;
 		b->results[b->nr++] = (struct batch_result){ .pass = passes[i], .place = i };
+		w->finds[0] |= passes[i]->finds_by_cpu;
+		w->finds[1] |= passes[i]->finds_by_task;
 	}
 }
 
@@ -73,16 +81,19 @@ int batch_run(const struct source *s, const struct pass_args *args, const char *
 			all = { .fn = run_one, .ctx = &w };
 
 	*out = (struct batch){ .results = calloc(nr_passes, sizeof(*out->results)) };
-	if (out->results)
+	if (out->results) {
+		choose(&w, category);
 		parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
+	}
 	if (!out->results || atomic_load(&w.has_failed)) {
 		batch_done(out);
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	}
-	choose(out, s, category);
 	if (out->nr)
 		qsort(out->results, out->nr, sizeof(out->results[0]), by_cost);
+	timeline_freeze(s->timeline, true);
 	parallel_for(&all, out->nr);
+	timeline_freeze(s->timeline, false);
 	if (out->nr)
 		qsort(out->results, out->nr, sizeof(out->results[0]), by_place);
 	return 0;

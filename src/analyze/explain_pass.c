@@ -169,5 +169,7 @@ const struct pass pass_explain = {
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 2,
 	.default_limit = DEFAULT_WAITS,
+	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE),
 	.run = run,
 };

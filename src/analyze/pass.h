@@ -47,6 +47,9 @@ struct pass {
 	bool needs_scx;
 	bool is_single; /* about one CPU or task that the arguments name: no part of a batch */
 	uint8_t cost;   /* 1 to 5 */
+	/* Bits of the tables that it asks timeline_find() about: in a batch there are no other indexes than these. */
+	uint32_t finds_by_task;
+	uint32_t finds_by_cpu;
 	uint32_t default_limit; /* of lists; 0 = 20 */
 	/* Adds members to the object that is open. */
 	int (*run)(const struct source *s, const struct pass_args *args, struct report *r,

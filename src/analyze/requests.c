@@ -215,5 +215,6 @@ const struct pass pass_requests = {
 	.needs = EV_BIT(EV_SPAN),
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 3,
+	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT),
 	.run = run,
 };

@@ -381,5 +381,6 @@ const struct pass pass_wasted_cores = {
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,
+	.finds_by_cpu = TIMELINE_BIT(IDLE),
 	.run = run,
 };

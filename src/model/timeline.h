@@ -42,6 +42,8 @@ enum timeline_table {
 	TIMELINE_TABLES,
 };
 
+#define TIMELINE_BIT(name) (1U << TIMELINE_##name)
+
 union timeline_row {
 	struct pair_slice slice;
 	struct pair_wait wait;
@@ -119,9 +121,13 @@ struct timeline_iter {
 MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
                            struct timeline_iter *out);
 /*
- * Builds one index now: of a table, by task or by CPU. Different ones may be built at the same time. Once all are there,
- * and until the next record, timeline_find() changes nothing, so that several threads may ask at once. -ENOMEM.
+ * Builds one index now: of a table, by task or by CPU. Different ones may be built at the same time. -ENOMEM.
  */
 MUST_USE int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task);
+/*
+ * While frozen nothing is built, so that several threads may ask at once: a question that needs an index which is
+ * not there ends with -ENOTSUP. No record may come meanwhile.
+ */
+void timeline_freeze(struct timeline *t, bool is_frozen);
 /* False at the end. id and row may be NULL. */
 bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *row);

@@ -146,6 +146,8 @@ static int build(const struct timeline *t, enum timeline_table table, bool is_ta
 
 	if (ix->starts && ix->first == tab->first && ix->end == tab->end)
 		return 0;
+	if (t->is_frozen)
+		return -ENOTSUP;
 	timeline_index_free(ix);
 	if (tab->end - tab->first > UINT32_MAX)
 		return -E2BIG;
@@ -206,6 +208,11 @@ int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_tas
 	if (is_by_task && tab->def->task_offset == TIMELINE_NO_FIELD)
 		return 0;
 	return build(t, table, is_by_task, is_by_task ? &tab->by_task : &tab->by_cpu);
+}
+
+void timeline_freeze(struct timeline *t, bool is_frozen)
+{
+	t->is_frozen = is_frozen;
 }
 
 static bool is_wanted(const struct timeline_iter *it, const union timeline_row *row,

@@ -79,6 +79,7 @@ struct timeline {
 	struct timeline_cfg cfg;
 	struct timeline_loss loss;
 	size_t bytes;
+	bool is_frozen; /* indexes stay as they are */
 	uint64_t latest_ns;
 	struct table tables[TIMELINE_TABLES];
 };

@@ -161,12 +161,20 @@ def count(tasks, tids, window):
                                if window[0] <= at <= window[1] and not tids.isdisjoint(about))
 
 
-def messaging():
-    """Very many tasks that talk to each other; its pid."""
-    bench = subprocess.Popen(["perf", "bench", "sched", "messaging", "-g", "2", "-l", "60"],
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    expect(bench.wait(60) == 0, "perf bench sched messaging failed")
-    return bench.pid
+LOADS = (["perf", "bench", "sched", "messaging", "-g", "2", "-l", "60"],
+         ["hackbench", "-g", "2", "-l", "60"],
+         ["stress-ng", "--quiet", "--switch", "2", "--switch-ops", "4000", "--fork", "1", "--fork-ops", "200",
+          "--pthread", "1", "--pthread-ops", "200"])
+
+
+def loads():
+    """Very many tasks that talk to each other, and live for a moment; the pid of each load."""
+    pids = []
+    for words in LOADS:
+        load = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        expect(load.wait(60) == 0, f"{' '.join(words)} failed")
+        pids.append(load.pid)
+    return pids
 
 
 def stolen_ns():
@@ -185,7 +193,7 @@ def record(*args):
                 recording = pair.Recording(os.path.join(folder, "perf.data"), COMPARED)
                 unseen, stolen = -unseen_switches(), -stolen_ns()
                 start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-                pids = [messaging()]
+                pids = loads()
                 works = [("hogs", {"nr": 3, "ms": 1500}), ("pingpong", {"rounds": 10000}),
                          ("storm", {"nr": 500, "us": 100}), ("migrate", {"rounds": 400}),
                          ("sleep", {"nr": 4, "rounds": 50, "us": 2000})]

@@ -1,5 +1,6 @@
 #include "../unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,6 +341,26 @@ static void rows_that_come_late_are_found_in_order(void **state)
 	timeline_free(f.t);
 }
 
+static void a_frozen_timeline_builds_no_index(void **state)
+{
+	struct fixture f = make(0, 0);
+	struct timeline_query q = { TIMELINE_SLEEP, 1, TIMELINE_ANY_CPU, 0, UINT64_MAX };
+	struct timeline_query all = { TIMELINE_SLEEP, TASKS_NONE, TIMELINE_ANY_CPU, 0, UINT64_MAX };
+	struct timeline_iter it;
+
+	(void)state;
+	f.out.sleep(f.out.ctx, &(struct pair_sleep){ 10, 50, 1, 0, 1, 0, 0 });
+	timeline_freeze(f.t, true);
+	expect_eq(timeline_find(f.t, &q, &it), -ENOTSUP);
+	expect_eq(timeline_find(f.t, &all, &it), 0);
+	timeline_freeze(f.t, false);
+	expect_eq(timeline_index(f.t, TIMELINE_SLEEP, true), 0);
+	timeline_freeze(f.t, true);
+	expect_eq(timeline_find(f.t, &q, &it), 0);
+	assert_true(timeline_next(&it, NULL, NULL));
+	timeline_free(f.t);
+}
+
 /* A million that were woken in order and run in the opposite one: sorted in no time, or never. */
 static void rows_in_the_opposite_order_are_sorted(void **state)
 {
@@ -472,6 +493,7 @@ int main(void)
 		cmocka_unit_test(rows_in_the_opposite_order_are_sorted),
 		cmocka_unit_test(a_full_timeline_drops_and_counts),
 		cmocka_unit_test(a_window_forgets_what_is_older),
+		cmocka_unit_test(a_frozen_timeline_builds_no_index),
 		cmocka_unit_test(a_window_forgets_far_times_too),
 		cmocka_unit_test(the_cap_shortens_the_window),
 		cmocka_unit_test(tables_that_nobody_wants_stay_empty),
