@@ -6,6 +6,7 @@
  * recursion passes through it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
 #include "analyze/source_profile.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/map.h"
 
 #define DEFAULT_LIMIT 20
 #define STACK_BYTES   4096U /* of one stack's text; longer ones are cut */
@@ -26,18 +29,28 @@ struct function {
 	uint64_t seen;  /* number of the last stack + 1 that was counted */
 };
 
+/* Functions through which a task came somewhere, and how often. */
+struct path {
+	size_t stack; /* one of them */
+	uint64_t count;
+	uint64_t value;
+};
+
 struct graph {
 	const struct pass_args *args;
 	enum source_stack_kind kind;
 	struct profile *p;
 	struct function *functions;
 	size_t nr;
+	struct path *paths;
+	size_t nr_paths;
 };
 
 static void done(struct graph *g)
 {
 	profile_free(g->p);
 	free(g->functions);
+	free(g->paths);
 }
 
 static bool is_time(const struct graph *g)
@@ -60,17 +73,6 @@ static void add_stack(struct graph *g, size_t idx)
 			f->total += stack.value;
 		f->seen = idx + 1;
 	}
-}
-
-static int add_up(struct graph *g)
-{
-	g->nr = profile_nr_functions(g->p);
-	g->functions = calloc(g->nr ? g->nr : 1, sizeof(*g->functions));
-	if (!g->functions)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile_nr_stacks(g->p); i++)
-		add_stack(g, i);
-	return 0;
 }
 
 static void show_facts(const struct graph *g, struct report *r)
@@ -136,56 +138,116 @@ static void fold(const struct graph *g, const struct profile_stack *stack, char 
 	size_t len = 0;
 
 	buf[0] = '\0';
-	for (size_t i = stack->nr; i-- > 0 && len < STACK_BYTES - 1;) {
+	for (size_t i = stack->nr; i-- > 0 && len + 1 < STACK_BYTES;) {
 		const char *name = profile_frame_at(g->p, stack->frames[i])->symbol;
-		size_t room = STACK_BYTES - 1 - len, bytes = strlen(name);
+		int more = snprintf(buf + len, STACK_BYTES - len, "%s%s", len ? ";" : "", name);
 
-		if (len)
-			buf[len++] = ';';
-		room = STACK_BYTES - 1 - len;
-		bytes = bytes < room ? bytes : room;
-		memcpy(buf + len, name, bytes);
-		len += bytes;
-		buf[len] = '\0';
+		len += more > 0 ? (size_t)more : 0;
 	}
 }
 
-static void show_stack(const struct graph *g, size_t idx, struct report *r)
+static void show_path(const struct graph *g, const struct path *path, struct report *r)
 {
 	const struct profile_task *task;
 	struct profile_stack stack;
 	char folded[STACK_BYTES];
 
-	profile_stack_at(g->p, idx, &stack);
+	profile_stack_at(g->p, path->stack, &stack);
 	fold(g, &stack, folded);
 	task = profile_task_at(g->p, stack.task);
 	report_begin_object(r, NULL);
 	report_string(r, "comm", task->comm);
 	report_id(r, "tid", task->tid);
-	report_u64(r, "samples", stack.count);
+	report_u64(r, "samples", path->count);
 	if (is_time(g))
-		report_u64(r, "time_ns", stack.value);
-	report_percent(r, "percent", stack.value, profile_value(g->p));
+		report_u64(r, "time_ns", path->value);
+	report_percent(r, "percent", path->value, profile_value(g->p));
 	report_string(r, "stack", folded);
 	report_end_object(r);
 }
 
-static int show_stacks(const struct graph *g, uint32_t limit, struct report *r)
+/* Told apart by 128 bits of hash. */
+struct path_key {
+	uint64_t hash[2];
+};
+
+static int path_key(const struct graph *g, const struct profile_stack *stack, uint32_t **list,
+                    struct path_key *out)
+{
+	uint32_t *grown = reallocarray(*list, stack->nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	for (size_t i = 0; i < stack->nr; i++)
+		grown[i] = profile_function_of(g->p, stack->frames[i]);
+	grown[stack->nr] = stack->task;
+	out->hash[0] = hash_bytes(grown, (stack->nr + 1) * sizeof(*grown), 1);
+	out->hash[1] = hash_bytes(grown, (stack->nr + 1) * sizeof(*grown), 0x5bd1e995U);
+	return 0;
+}
+
+/* Stacks of a task that differ in addresses alone are one path. */
+static int add_path(struct graph *g, size_t idx, struct map *known, uint32_t **list)
+{
+	struct profile_stack stack;
+	struct path_key key;
+	uint32_t at;
+	int err;
+
+	profile_stack_at(g->p, idx, &stack);
+	err = path_key(g, &stack, list, &key);
+	if (err)
+		return err;
+	if (!map_find(known, &key, &at)) {
+		at = (uint32_t)g->nr_paths++;
+		g->paths[at].stack = idx;
+		err = map_insert(known, &key, at);
+	}
+	g->paths[at].count += stack.count;
+	g->paths[at].value += stack.value;
+	return err;
+}
+
+static int add_paths(struct graph *g)
+{
+	SCOPED(scoped_map) struct map *known = NULL;
+	SCOPED(scoped_free) uint32_t *list = NULL;
+	size_t nr = profile_nr_stacks(g->p);
+	int err = map_new(sizeof(struct path_key), MAP_MAX_CAP, &known);
+
+	g->paths = calloc(nr ? nr : 1, sizeof(*g->paths));
+	if (!g->paths)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = add_path(g, i, known, &list);
+	return err;
+}
+
+static int add_up(struct graph *g)
+{
+	g->nr = profile_nr_functions(g->p);
+	g->functions = calloc(g->nr ? g->nr : 1, sizeof(*g->functions));
+	if (!g->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile_nr_stacks(g->p); i++)
+		add_stack(g, i);
+	return add_paths(g);
+}
+
+static int show_paths(const struct graph *g, uint32_t limit, struct report *r)
 {
 	SCOPED(scoped_top) struct top top = { .limit = limit };
-	struct profile_stack stack;
 
-	for (size_t i = 0; i < profile_nr_stacks(g->p); i++) {
-		profile_stack_at(g->p, i, &stack);
-		top_add(&top, stack.value, i);
-	}
+	for (size_t i = 0; i < g->nr_paths; i++)
+		top_add(&top, g->paths[i].value, i);
 	if (top.has_failed)
 		return -ENOMEM;
 	top_rank(&top);
-	report_u64(r, "different_stacks", profile_nr_stacks(g->p));
+	report_u64(r, "different_stacks", g->nr_paths);
 	report_begin_array(r, "stacks");
 	for (uint32_t i = 0; i < top.nr; i++)
-		show_stack(g, (size_t)top.entries[i].id, r);
+		show_path(g, &g->paths[top.entries[i].id], r);
 	report_end_array(r);
 	return 0;
 }
@@ -227,7 +289,7 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	show_facts(&g, r);
 	err = show_functions(&g, limit, r);
 	if (!err)
-		err = show_stacks(&g, limit, r);
+		err = show_paths(&g, limit, r);
 	if (note(&g, s))
 		report_string(r, "note", note(&g, s));
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;

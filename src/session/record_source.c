@@ -201,6 +201,8 @@ static int begin(struct record_source *s, const struct record_run *run, struct d
 		err = events_attach(s->events, d);
 	if (err)
 		return err;
+	if (record_symbols_begin(s->symbols))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->start_ns = teller.ts_ns = clock_boot_ns();
 	err = proc_tasks_each("/proc", tell_task, &teller, d);
 	/* From here on the rings and maps are read, and what the sink has opened is written. */

@@ -55,6 +55,13 @@ uint64_t record_symbols_caps(void)
 	return CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_SYSLOG);
 }
 
+int record_symbols_begin(struct record_symbols *s)
+{
+	int err = s ? symbolizer_meet(s->symbolizer, 0, 0) : 0;
+
+	return err == -ENOMEM ? err : 0; /* hidden symbols have no names, that is all */
+}
+
 /* A process that has ended meanwhile, or too many of them, costs names and nothing else. */
 static int push(void *ctx, const struct ev_hdr *rec)
 {

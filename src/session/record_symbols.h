@@ -27,9 +27,12 @@ void record_symbols_close(struct record_symbols *s); /* NULL is fine */
 /* CAPS_BIT() of what it needs to read the files of others, and the kernel's symbols. */
 uint64_t record_symbols_caps(void);
 
+/* Once all programs are attached: the kernel's symbols, ours among them. */
+MUST_USE int record_symbols_begin(struct record_symbols *s); /* NULL is fine, here and below */
+
 /* A sink that meets the processes of samples and hands all on; next must stay. */
 struct ev_sink record_symbols_sink(struct record_symbols *s, const struct ev_sink *next);
-/* Takes the reports so far; to be called before the records of the same time. NULL is fine. */
+/* Takes the reports so far; to be called before the records of the same time. */
 MUST_USE int record_symbols_round(struct record_symbols *s);
 
 /* As struct trace_callbacks wants them; ctx is the record_symbols. */
