@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Names that are longer are not worth the time that unfolding their abbreviations may take. */
+/* libiberty itself gives up somewhat above 1,000 bytes, so as to keep its recursion within the stack. */
 #define MANGLED_MAX 4096
 
 struct sink {

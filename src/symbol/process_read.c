@@ -56,6 +56,7 @@ static int add_line(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t 
 int process_read(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t now_ns)
 {
 	SCOPED(scoped_free) char *text = NULL;
+	struct space_life life;
 	struct proc_maps_line line;
 	struct space_process now = process_now(cfg->proc, tgid);
 	uint64_t since_ns = 0;
@@ -69,7 +70,7 @@ int process_read(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t now
 	err = spaces_read(cfg->spaces, tgid, &now, now_ns, &since_ns);
 	if (err)
 		return err == -E2BIG ? 0 : err;
-	if (!now.start_ns)
+	if (!now.start_ns || !spaces_life(cfg->spaces, tgid, UINT64_MAX, &life) || life.has_exited)
 		return -ESRCH;
 	if (!text)
 		return -EACCES;

@@ -24,13 +24,15 @@ bool scan_row(struct scan *s, struct scan *out)
 bool scan_word(struct scan *s, struct scan *out)
 {
 	struct scan rest = *s;
+	const char *first;
 
 	scan_spaces(&rest);
-	out->at = rest.at;
+	first = rest.at;
 	while (rest.at < rest.end && *rest.at != ' ' && *rest.at != '\t')
 		rest.at++;
-	if (rest.at == out->at)
+	if (rest.at == first)
 		return false;
+	out->at = first;
 	out->end = rest.at;
 	*s = rest;
 	return true;

@@ -25,6 +25,7 @@ struct life {
 	struct space_life pub;
 	uint64_t from_ns;         /* 0 for the first that we know of */
 	uint64_t start_ns;        /* by /proc; 0 = unknown */
+	uint64_t exit_ns;         /* 0 = it lives, or nobody told */
 	uint64_t exec_ns;         /* its last exec; 0 = none that we know of */
 	uint64_t read_ns;         /* when its mappings were last read; 0 = never */
 	struct mapping *mappings; /* by start */
@@ -406,6 +407,11 @@ int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child, uint64_t ts_n
 	return 0;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 int spaces_read(struct spaces *s, uint32_t tgid, const struct space_process *now, uint64_t now_ns,
                 uint64_t *since_ns)
 {
@@ -416,21 +422,20 @@ int spaces_read(struct spaces *s, uint32_t tgid, const struct space_process *now
 	/* Another process under the same number. */
 	if (l && start_ns && l->start_ns && l->start_ns != start_ns)
 		end_life(s, l);
-	if (!l || (l->pub.has_exited && start_ns)) {
-		err = begin_life(s, tgid, start_ns, &l);
+	/* One that has exited stays in /proc until its parent takes notice. */
+	if (!l || (l->pub.has_exited && start_ns && l->start_ns != start_ns)) {
+		err = begin_life(s, tgid, later(start_ns, l ? l->exit_ns : 0), &l);
 		if (err) {
 			s->nr_unkept += err == -E2BIG;
 			return err;
 		}
 	}
 	l->pub.tried_ns = now_ns;
-	if (!start_ns) {
+	if (!start_ns || l->pub.has_exited) {
 		end_life(s, l);
 		return 0;
 	}
-	*since_ns = l->read_ns ? l->read_ns : l->from_ns;
-	if (*since_ns < l->exec_ns)
-		*since_ns = l->exec_ns;
+	*since_ns = later(l->read_ns ? l->read_ns : l->from_ns, l->exec_ns);
 	l->start_ns = start_ns;
 	l->pub.uid = now->uid;
 	l->read_ns = now_ns;
@@ -442,8 +447,10 @@ void spaces_exit(struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 {
 	struct life *l = newest_life(s, tgid);
 
-	if (l && l->from_ns <= ts_ns)
-		end_life(s, l);
+	if (!l || l->from_ns > ts_ns)
+		return;
+	end_life(s, l);
+	l->exit_ns = later(l->exit_ns, ts_ns);
 }
 
 bool spaces_life(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct space_life *out)

@@ -200,9 +200,13 @@ static int read_kernel(struct symbolizer *s)
 
 int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns)
 {
+	struct space_life life;
+
 	if (tgid == 0)
 		return read_kernel(s);
-	return is_whole(s, tgid, ts_ns) ? 0 : read_process(s, tgid);
+	if (spaces_life(s->spaces, tgid, ts_ns, &life) && life.is_whole && !life.has_exited)
+		return 0;
+	return read_process(s, tgid);
 }
 
 static uint32_t unknown_frame(struct symbol_frame *out, const char *module)

@@ -23,8 +23,8 @@ static const char *name_at(const struct symtab *t, uint64_t address)
 static void names_may_hold_spaces(void **state)
 {
 	SCOPED(scoped_symtab)
-	struct symtab *t =
-		parsed("1000 10 LazyCompile:~a b /x.js:1\r\n0x2000 0x20 hex\n3000 1 no newline");
+	struct symtab *t = parsed(
+		"1000 10 LazyCompile:~a b /x.js:1\r\n0x2000 0x20 hex\n3000 1 no newline");
 
 	(void)state;
 	assert_string_equal(name_at(t, 0x100f), "LazyCompile:~a b /x.js:1");
