@@ -1,7 +1,7 @@
 /* Zoom, search and hover of one flame graph. The picture is complete without it. */
 (function () {
 	"use strict";
-	const MARGIN = 10, ROW = 18, TOP = 92, BOTTOM = 44, GLYPH = 7.23, MIN_GLYPHS = 3, THIN = 0.1, SEARCH_WIDTH = 260;
+	const MARGIN = 10, ROW = 18, TOP = 94, BOTTOM = 44, GLYPH = 7.23, MIN_GLYPHS = 3, THIN = 0.1, SEARCH_WIDTH = 260;
 	const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
 	const svg = document.currentScript.closest("svg");
 	const isAlone = document.documentElement === svg;

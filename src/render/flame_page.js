@@ -65,7 +65,7 @@
 
 	function compare(a, b) {
 		const key = state.key, x = key.endsWith("Change") ? Math.abs(a[key]) : a[key], y = key.endsWith("Change") ? Math.abs(b[key]) : b[key];
-		const order = typeof x === "string" ? (x < y ? 1 : x > y ? -1 : 0) : x - y;
+		const order = typeof x === "string" ? (x < y ? -1 : x > y ? 1 : 0) : x - y;
 		return (state.isRising ? order : -order) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 	}
 

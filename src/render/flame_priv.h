@@ -11,7 +11,7 @@
 #define FLAME_WIDTH  1200U /* pixels, until a script knows better */
 #define FLAME_MARGIN 10U
 #define FLAME_ROW    18U
-#define FLAME_TOP    92U /* of the graph: title, words, search and legend lie above */
+#define FLAME_TOP    94U /* of the graph: title, words, search and legend lie above */
 #define FLAME_BOTTOM 44U /* for notes below it */
 #define FLAME_STEPS  8   /* of red, and of blue */
 

@@ -17,6 +17,7 @@
 #define BLUE         "\033[34m"
 #define YELLOW       "\033[33m"
 #define PLAIN        "\033[0m"
+#define INLINED      " (inlined)"
 #define SMALL_CHANGE 0.0005 /* half of the last digit that is shown */
 
 struct list_view {
@@ -98,7 +99,7 @@ static void add_row(const struct list_view *v, const struct profile_function *f,
 	else
 		add_amount(v, f->w[PROFILE_NOW].total_value, t);
 	add_name(v, f->frame, t);
-	table_cell(t, "%s%s", f->frame->module, f->frame->is_inlined ? " (inlined)" : "");
+	table_cell(t, "%s%s", f->frame->module, f->frame->is_inlined ? INLINED : "");
 }
 
 static const char *colour_of(const struct list_view *v, const struct profile_function *f)
@@ -118,12 +119,13 @@ static const char *colour_of(const struct list_view *v, const struct profile_fun
 /* Beside the figures and the module, as far as the terminal is wide; never less than can be read. */
 static size_t name_width(const struct list_view *v)
 {
-	size_t figures = v->cfg->before ? 5 * 8 : 4 * 9, module = 0;
+	size_t figures = v->cfg->before ? 5 * 8 : 2 * 8 + 2 * 9, module = strlen("MODULE");
 
 	if (!v->cfg->width)
 		return MAX_NAME - 1;
 	for (uint32_t i = 0; i < v->nr; i++) {
-		size_t len = strlen(profile_list_at(v->list, i)->frame->module);
+		const struct profile_frame *frame = profile_list_at(v->list, i)->frame;
+		size_t len = strlen(frame->module) + (frame->is_inlined ? strlen(INLINED) : 0);
 
 		module = len > module ? len : module;
 	}
