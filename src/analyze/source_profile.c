@@ -17,6 +17,8 @@ static const char *const names[] = {
 	[SOURCE_STACK_CPU] = "cpu", [SOURCE_STACK_OFF_CPU] = "off-cpu", [SOURCE_STACK_WAKER] = "waker"
 };
 
+static const struct source_stacks no_stacks = { .event = "" };
+
 /* Something of a task at a time: a stack, or a function in which it was blocked. */
 struct moment {
 	uint32_t whose; /* tid of a stack, index of a task else */
@@ -32,7 +34,7 @@ struct moments {
 
 struct maker {
 	struct scope sc;
-	const struct source_stacks *stacks; /* NULL = none */
+	const struct source_stacks *stacks; /* may be empty */
 	struct profile *p;
 	struct profile_facts facts;
 	uint32_t *frames; /* those of the profile, by frame of the source; NONE = not yet */
@@ -196,7 +198,7 @@ static int list_named(struct maker *m, const char *name, bool is_kernel, size_t 
 static int list_stack(struct maker *m, uint32_t stack, size_t *nr)
 {
 	*nr = 0;
-	if (m->stacks && stack < m->stacks->nr_stacks && m->stacks->stacks[stack].nr)
+	if (stack < m->stacks->nr_stacks && m->stacks->stacks[stack].nr)
 		return list_frames(m, stack, nr);
 	return list_named(m, "[no stack]", false, nr);
 }
@@ -292,7 +294,7 @@ static int list_left(struct maker *m)
 {
 	int err = 0;
 
-	for (size_t i = 0; m->stacks && !err && i < m->stacks->nr_samples; i++) {
+	for (size_t i = 0; !err && i < m->stacks->nr_samples; i++) {
 		const struct source_sample *sample = &m->stacks->samples[i];
 		const struct moment one = { .whose = sample->tid,
 			                    .stack = sample->stack,
@@ -417,8 +419,8 @@ static int make(struct maker *m, enum source_stack_kind kind)
 	int err;
 
 	m->idle = NONE;
-	m->stacks = m->sc.s->stacks;
-	m->frames = new_numbers(m->stacks ? m->stacks->nr_frames : 0);
+	m->stacks = m->sc.s->stacks ? m->sc.s->stacks : &no_stacks;
+	m->frames = new_numbers(m->stacks->nr_frames);
 	m->tasks = new_numbers(m->sc.nr_tasks);
 	if (!m->frames || !m->tasks)
 		return -ENOMEM;

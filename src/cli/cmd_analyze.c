@@ -289,6 +289,8 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 	}
 	if (profile_files_any(&args->files) && write_files(&a))
 		return cli_fail(&d);
+	if (profile_files_take_stdout(&args->files))
+		return CLI_OK;
 	return answer(&a) ? cli_fail(&d) : CLI_OK;
 }
 

@@ -52,6 +52,16 @@ bool profile_files_any(const struct profile_files *f)
 	return f->flamegraph || f->folded || f->pprof || f->speedscope;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+bool profile_files_take_stdout(const struct profile_files *f)
+{
+	return is_stdout(f->folded) || is_stdout(f->pprof) || is_stdout(f->speedscope);
+}
+
 int profile_files_check(const struct profile_files *f, struct diag *d)
 {
 	if (!f->flamegraph || ends_with(f->flamegraph, ".svg") || ends_with(f->flamegraph, ".html"))
@@ -74,7 +84,7 @@ static int write_one(const char *path, struct writing w, struct diag *d)
 	if (!path)
 		return 0;
 	w.err = &failed;
-	err = output_write(strcmp(path, "-") == 0 ? "/dev/stdout" : path, put, &w, d);
+	err = output_write(is_stdout(path) ? "/dev/stdout" : path, put, &w, d);
 	if (!err && failed)
 		err = diag_set(d, failed, NULL, "cannot write '%.100s': %s", path,
 		               strerror(-failed));

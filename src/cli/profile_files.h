@@ -1,7 +1,7 @@
 /*
  * cli/profile_files — a profile into the files that options name: a flame graph, and forms for other programs.
  *
- * Each appears complete or not at all. "-" is standard output.
+ * "-" is standard output, but for flame graphs.
  */
 #pragma once
 
@@ -36,6 +36,8 @@ struct profile_files {
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 bool profile_files_any(const struct profile_files *f);
+/* Whether one of them is standard output, which then has nothing else. */
+bool profile_files_take_stdout(const struct profile_files *f);
 /* -EINVAL for a flame graph of another kind. */
 MUST_USE int profile_files_check(const struct profile_files *f, struct diag *d);
 /* title may be NULL. */

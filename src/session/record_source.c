@@ -33,7 +33,7 @@ struct record_source {
 	struct cpulist online;
 	struct counter_set *counters; /* NULL = none */
 	struct events *events;
-	struct affinity *affinity; /* before the sink of the run */
+	struct affinity *affinity;      /* before the sink of the run */
 	struct record_symbols *symbols; /* of stacks; NULL = none */
 	struct ev_sink sink;
 	struct command command;

@@ -75,7 +75,7 @@ int trace_file_open(const struct trace_file_cfg *file, struct diag *d, struct tr
 		.pmu_names = file->source->pmu,
 		.nr_pmu_names = file->source->nr_pmu,
 		.sampling = { .event = file->stack_event,
-			      .frequency = file->source->stack_frequency },
+		              .frequency = file->source->stack_frequency },
 		.calls = { .ctx = file->symbols, .clocks = read_clocks, .cmdline = record_cmdline },
 	};
 
