@@ -144,7 +144,7 @@ static int frame_number(struct maker *m, uint32_t idx, uint32_t *out)
 
 	if (!*from->name) {
 		(void)snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)from->address);
-		frame.symbol = hex;
+		frame.symbol = from->address ? hex : "unknown";
 	}
 	if (m->frames[idx] == NONE)
 		err = profile_add_frame(m->p, &frame, &m->frames[idx]);
