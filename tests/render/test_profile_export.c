@@ -47,7 +47,7 @@ static int top(const struct profile *p, FILE *out)
 
 static int narrow_top(const struct profile *p, FILE *out)
 {
-	return profile_top(p, &(struct profile_top_cfg){ .limit = 1, .width = 60 }, out);
+	return profile_top(p, &(struct profile_top_cfg){ .limit = 1, .width = 70 }, out);
 }
 
 static int diff_top(const struct profile *p, FILE *out)
@@ -272,7 +272,7 @@ static void long_names_are_cut_to_the_terminal(void **state)
 	assert_non_null(line);
 	assert_non_null(strstr(line, "a_name_of_a_"));
 	assert_non_null(strstr(line, ".. m\n"));
-	assert_true(strcspn(line, "\n") <= 60);
+	assert_true(strcspn(line, "\n") <= 70);
 }
 
 static void nothing_is_said_to_be_nothing(void **state)
