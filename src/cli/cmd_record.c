@@ -223,6 +223,7 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 	struct recorder *r = NULL;
 	struct recorder_stats stats = { 0 };
 	enum record_end why = RECORD_END_TIME;
+	struct diag remark = { 0 };
 	int err = recorder_open(cfg, d, &r), closing;
 
 	if (err)
@@ -231,6 +232,8 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
 	record_events_missing(events, recorder_missing(r));
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
+	while (recorder_remark(r, &remark))
+		record_show_remark(&remark);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
 	if (why == RECORD_END_COMMAND && WIFEXITED(stats.totals.command_status) &&

@@ -6,11 +6,21 @@
 #include <string.h>
 
 #include "abi/event.h"
+#include "base/log.h"
 #include "collect/stack_part.h"
 
 const char *const record_stack_names[] = {
 	[EV_SAMPLE_CPU] = "cpu", [EV_SAMPLE_OFF_CPU] = "off-cpu", [EV_SAMPLE_WAKER] = "waker", NULL
 };
+
+void record_show_remark(struct diag *remark)
+{
+	char line[600];
+
+	diag_format(remark, line, sizeof(line));
+	log_warn("%s", line);
+	*remark = (struct diag){ 0 };
+}
 
 static int add(const char *word, size_t len, uint32_t *out, struct diag *d)
 {

@@ -295,6 +295,11 @@ uint64_t flight_missing(const struct flight *f)
 	return record_source_missing(f->source);
 }
 
+bool flight_remark(struct flight *f, struct diag *out)
+{
+	return record_source_remark(f->source, out);
+}
+
 void flight_stats(const struct flight *f, struct flight_stats *out)
 {
 	record_source_totals(f->source, &out->totals);

@@ -285,6 +285,8 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 	err = watch_open(-1, d, &w);
 	if (!err)
 		err = watch_data(w, events_epoll_fd(s->events), d);
+	if (!err && record_symbols_fd(s->symbols) >= 0)
+		err = watch_data(w, record_symbols_fd(s->symbols), d);
 	if (!err)
 		err = begin(s, run, d);
 	if (!err)
@@ -301,6 +303,11 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 struct record_symbols *record_source_symbols(const struct record_source *s)
 {
 	return s->symbols;
+}
+
+bool record_source_remark(struct record_source *s, struct diag *out)
+{
+	return record_symbols_remark(s->symbols, out);
 }
 
 const char *record_source_stack_event(const struct record_source *s)

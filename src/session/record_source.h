@@ -80,6 +80,8 @@ MUST_USE int record_source_run(struct record_source *s, const struct record_run 
 
 /* What the addresses of stacks are; NULL without stacks. */
 struct record_symbols *record_source_symbols(const struct record_source *s);
+/* Why stacks have no names, each reason once; false if there is no further one. */
+bool record_source_remark(struct record_source *s, struct diag *out);
 /* What stacks of CPUs are sampled by: "cycles", "cpu-clock"; NULL = there are none. */
 const char *record_source_stack_event(const struct record_source *s);
 const struct topology *record_source_topology(const struct record_source *s);

@@ -17,6 +17,7 @@ struct record_symbols {
 	struct symbolizer *symbolizer;
 	struct mmap_ring *reports; /* NULL = not to be had */
 	struct ev_sink next;
+	bool has_told_lost;
 };
 
 static void scoped_symbols(struct record_symbols *const *s)
@@ -131,6 +132,28 @@ int record_symbols_round(struct record_symbols *s)
 	return s && s->reports ? mmap_ring_take(s->reports, report, s->symbolizer) : 0;
 }
 
+int record_symbols_fd(const struct record_symbols *s)
+{
+	return s && s->reports ? mmap_ring_poll_fd(s->reports) : -1;
+}
+
+bool record_symbols_remark(struct record_symbols *s, struct diag *out)
+{
+	uint64_t lost = s && s->reports ? mmap_ring_lost(s->reports) : 0;
+
+	if (!s)
+		return false;
+	if (symbolizer_remark(s->symbolizer, out))
+		return true;
+	if (!lost || s->has_told_lost)
+		return false;
+	s->has_told_lost = true;
+	diag_set(out, -ENOBUFS, NULL,
+	         "%llu reports of mapped files were lost: some stacks have no names",
+	         (unsigned long long)lost);
+	return true;
+}
+
 static void copy_mapping(struct trace_place *out, const struct symbol_mapping *m)
 {
 	out->path = m->path;
@@ -154,8 +177,7 @@ bool record_symbols_place(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t add
 		out->code[i] = (struct trace_code){ .name = frames[i].name,
 			                            .file = frames[i].file,
 			                            .line = frames[i].line };
-	if (tgid &&
-	    symbolizer_locate(s->symbolizer, tgid, ts_ns, address, &mapping, &out->rel_pc))
+	if (tgid && symbolizer_locate(s->symbolizer, tgid, ts_ns, address, &mapping, &out->rel_pc))
 		copy_mapping(out, &mapping);
 	else
 		out->path = frames[out->nr_code - 1].module;

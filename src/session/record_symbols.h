@@ -35,6 +35,11 @@ struct ev_sink record_symbols_sink(struct record_symbols *s, const struct ev_sin
 /* Takes the reports so far; to be called before the records of the same time. */
 MUST_USE int record_symbols_round(struct record_symbols *s);
 
+/* Readable when it is time for a round; -1 = never. */
+int record_symbols_fd(const struct record_symbols *s);
+/* Why names are missing, each reason once; false if there is no further one. */
+bool record_symbols_remark(struct record_symbols *s, struct diag *out);
+
 /* As struct trace_callbacks wants them; ctx is the record_symbols. */
 bool record_symbols_place(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                           struct trace_place *out);

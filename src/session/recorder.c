@@ -134,6 +134,11 @@ uint64_t recorder_missing(const struct recorder *r)
 	return record_source_missing(r->source);
 }
 
+bool recorder_remark(struct recorder *r, struct diag *out)
+{
+	return record_source_remark(r->source, out);
+}
+
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)
 {
 	int err = 0;
