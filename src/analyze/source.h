@@ -35,8 +35,8 @@ struct source_frame {
 	const char *name;
 	const char *module; /* base name of the file, or the part of the kernel */
 	const char *file;   /* of the source */
-	uint32_t line;      /* 0 = unknown */
 	uint64_t address;   /* in its file, or as the recorder tells it */
+	uint32_t line;      /* 0 = unknown */
 	bool is_kernel;
 	bool is_inlined;
 };

@@ -103,8 +103,8 @@ struct trace_frame {
 	const char *name;    /* "" = unknown */
 	const char *mapping; /* path, or its end, as the recorder tells it; "" = unknown */
 	const char *file;    /* of the source; "" = unknown */
-	uint32_t line;       /* 0 = unknown */
 	uint64_t rel_pc;
+	uint32_t line; /* 0 = unknown */
 	bool is_kernel;
 	bool is_inlined;
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 #define ROUNDS   100000U
 
 void heavy(uint32_t rounds);
