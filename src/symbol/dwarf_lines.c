@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -33,6 +34,8 @@ struct unit {
 
 struct dwarf_lines {
 	Dwarf *dwarf;
+	const char *info; /* the section that most names are in */
+	size_t info_len;
 	struct dies units;
 	struct unit *state; /* as many */
 };
@@ -161,6 +164,7 @@ int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 	l->dwarf = dwarf_begin_elf(elf_image_elf(e), DWARF_C_READ, NULL);
 	if (!l->dwarf)
 		return -ENODATA;
+	l->info = elf_image_section(e, ".debug_info", &l->info_len);
 	err = add_units(l);
 	if (err)
 		return err;
@@ -276,22 +280,32 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	return nr;
 }
 
-static const char *text_of(Dwarf_Die *die, unsigned int name)
+/* libdw (0.188) does not look whether a text inside .debug_info ends before the section does. */
+static bool has_end(const struct dwarf_lines *l, const char *text)
+{
+	uintptr_t at = (uintptr_t)text - (uintptr_t)l->info;
+
+	return !l->info || at >= l->info_len || memchr(text, '\0', l->info_len - at);
+}
+
+static const char *text_of(const struct dwarf_lines *l, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
+	const char *text;
 
 	if (!dwarf_attr_integrate(die, name, &attribute))
 		return NULL;
-	return dwarf_formstring(&attribute);
+	text = dwarf_formstring(&attribute);
+	return text && has_end(l, text) ? text : NULL;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *name_of(const struct dwarf_lines *l, Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = text_of(l, die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = text_of(l, die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(l, die, DW_AT_name);
 }
 
 static uint64_t number_of(Dwarf_Die *die, unsigned int name)
@@ -349,7 +363,7 @@ size_t dwarf_lines_at(struct dwarf_lines *l, uint64_t address, struct dwarf_fram
 	for (size_t i = chain_nr; i-- > 0;) {
 		bool is_last = i == 0;
 
-		out[nr].name = name_of(&chain[i]);
+		out[nr].name = name_of(l, &chain[i]);
 		if (is_last)
 			break;
 		/* The last place is the function's own. */

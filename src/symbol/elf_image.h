@@ -38,6 +38,8 @@ const char *elf_image_debug_link(const struct elf_image *e, uint32_t *crc);
 MUST_USE int elf_image_add_functions(const struct elf_image *e, uint64_t move, struct symtab *t);
 /* .gnu_debugdata: an ELF file again, unpacked; the caller frees it. -ENOENT without one. */
 MUST_USE int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len);
+/* The bytes of a section, unpacked if it has been before; lent. NULL = there is none. */
+const void *elf_image_section(const struct elf_image *e, const char *name, size_t *len);
 /* Closes the file; where its parts are loaded stays known, and nothing else may be asked any more. */
 void elf_image_forget(struct elf_image *e);
 Elf *elf_image_elf(const struct elf_image *e); /* NULL once forgotten */
