@@ -18,7 +18,8 @@
 #define RANGES_MAX    65536      /* of a function or unit */
 #define DIES_MAX      (1U << 23) /* looked at in a unit */
 #define NESTED_MAX    32         /* of namespaces and types */
-#define CHAIN_MAX     64         /* of inlined calls */
+#define SECTIONS_MAX  64
+#define CHAIN_MAX     64 /* of inlined calls */
 
 /* A growing list of DIEs; their ranges are in a table whose groups are positions here. */
 struct dies {
@@ -34,8 +35,8 @@ struct unit {
 
 struct dwarf_lines {
 	Dwarf *dwarf;
-	const char *info; /* the section that most names are in */
-	size_t info_len;
+	struct elf_bytes sections[SECTIONS_MAX];
+	size_t nr_sections;
 	struct dies units;
 	struct unit *state; /* as many */
 };
@@ -146,6 +147,13 @@ static bool is_too_large(const struct elf_image *e)
 	return elf_image_fd(e) >= 0 && (fstat(elf_image_fd(e), &st) || st.st_size > FILE_MAX);
 }
 
+/* libdw (0.188) reads beyond sections of texts that do not end. */
+static bool has_sound_texts(const struct elf_image *e)
+{
+	return elf_image_texts_end(e, ".debug_str") && elf_image_texts_end(e, ".debug_line_str") &&
+	       elf_image_texts_end(e, ".zdebug_str") && elf_image_texts_end(e, ".zdebug_line_str");
+}
+
 int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 {
 	SCOPED(scoped_dwarf_lines) struct dwarf_lines *l = NULL;
@@ -164,7 +172,13 @@ int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 	l->dwarf = dwarf_begin_elf(elf_image_elf(e), DWARF_C_READ, NULL);
 	if (!l->dwarf)
 		return -ENODATA;
-	l->info = elf_image_section(e, ".debug_info", &l->info_len);
+	l->nr_sections = elf_image_sections(e, ".debug", l->sections, SECTIONS_MAX);
+	l->nr_sections += elf_image_sections(e, ".zdebug", l->sections + l->nr_sections,
+	                                     SECTIONS_MAX - l->nr_sections);
+	if (l->nr_sections == SECTIONS_MAX)
+		return -EFBIG;
+	if (!has_sound_texts(e))
+		return -ENODATA;
 	err = add_units(l);
 	if (err)
 		return err;
@@ -280,12 +294,16 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	return nr;
 }
 
-/* libdw (0.188) does not look whether a text inside .debug_info ends before the section does. */
+/* libdw (0.188) does not look everywhere whether a text ends before its section does. */
 static bool has_end(const struct dwarf_lines *l, const char *text)
 {
-	uintptr_t at = (uintptr_t)text - (uintptr_t)l->info;
+	for (size_t i = 0; i < l->nr_sections; i++) {
+		uintptr_t at = (uintptr_t)text - (uintptr_t)l->sections[i].at;
 
-	return !l->info || at >= l->info_len || memchr(text, '\0', l->info_len - at);
+		if (at < l->sections[i].len)
+			return memchr(text, '\0', l->sections[i].len - at);
+	}
+	return true; /* of another file */
 }
 
 static const char *text_of(const struct dwarf_lines *l, Dwarf_Die *die, unsigned int name)

@@ -349,16 +349,37 @@ int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len
 	return unxz(data->d_buf, data->d_size, UNPACKED_MAX, bytes, len);
 }
 
-const void *elf_image_section(const struct elf_image *e, const char *name, size_t *len)
+bool elf_image_texts_end(const struct elf_image *e, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = section_named(e, name, &header);
 	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 
-	if (!data || !data->d_buf)
-		return NULL;
-	*len = data->d_size;
-	return data->d_buf;
+	return !section || (data && data->d_buf && data->d_size > 0 &&
+	                    ((const char *)data->d_buf)[data->d_size - 1] == '\0');
+}
+
+size_t elf_image_sections(const struct elf_image *e, const char *prefix, struct elf_bytes *out,
+                          size_t max)
+{
+	Elf_Scn *section = NULL;
+	size_t nr = 0;
+
+	while (nr < max && (section = elf_nextscn(e->elf, section))) {
+		const Elf_Data *data;
+		const char *name;
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(e->elf, e->names, header.sh_name);
+		if (!name || strncmp(name, prefix, strlen(prefix)) != 0)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf)
+			out[nr++] = (struct elf_bytes){ data->d_buf, data->d_size };
+	}
+	return nr;
 }
 
 Elf *elf_image_elf(const struct elf_image *e)
