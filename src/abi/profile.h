@@ -21,6 +21,16 @@ struct prof_cfg {
 	__u8 pad_[6];
 };
 
+/*
+ * Rows and stacks of a generation are read and removed once the next one has begun: that no program writes to any
+ * more.
+ */
+struct prof_stack_key {
+	__u64 hash;
+	__u32 generation;
+	__u32 pad_;
+};
+
 /* Who was where: a task for as long as it is the same program under the same name, and both stacks. */
 struct prof_key {
 	__u64 kernel; /* hash of the stack; 0 = none */
@@ -30,6 +40,8 @@ struct prof_key {
 	__u32 tgid;
 	__u32 tid;
 	char comm[16];
+	__u32 generation;
+	__u32 pad_;
 };
 
 struct prof_row {
@@ -56,5 +68,5 @@ struct prof_cpu {
 	__u64 nr_hits;  /* for cfg.every */
 };
 
-_Static_assert(sizeof(struct prof_key) == 56, "no padding: it is compared byte by byte");
+_Static_assert(sizeof(struct prof_key) == 64, "no padding: it is compared byte by byte");
 _Static_assert(sizeof(struct prof_stack) == 1024, "one KiB each");

@@ -71,6 +71,7 @@ static __always_inline void come_back(struct task_struct *p, struct prof_cpu *c,
 	ns = now > since ? now - since : 0; /* clocks of two CPUs may differ by nanoseconds */
 	if (ns < cfg.min_off_ns || !take_one())
 		return;
+	off->key.generation = generation; /* of the row; its stacks may be of an earlier one */
 	count_row(c, add_to_row(&off->key, ns, since));
 }
 
@@ -81,9 +82,9 @@ static __always_inline bool is_leaving_asleep(const struct switch_args *a)
 
 static __always_inline void leave(void *ctx, struct task_struct *p, struct prof_cpu *c, __u64 now)
 {
-	struct prof_off *off =
-		bpf_task_storage_get(&off_tasks, p, 0,
-	                             cfg.may_create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct prof_off *off = bpf_task_storage_get(&off_tasks, p, 0,
+	                                            cfg.may_create ? BPF_LOCAL_STORAGE_GET_F_CREATE
+	                                                           : 0);
 	struct scratch *s = off ? scratch_get() : NULL;
 
 	if (!s) {

@@ -23,6 +23,8 @@ const volatile struct prof_cfg cfg = {};
 
 /* Off until everything is attached, and again before it is detached. */
 __u32 is_open;
+/* Of the rows and stacks that are written now. */
+__u32 generation;
 /* Out of cfg.max_samples. */
 __u64 nr_taken;
 
@@ -30,7 +32,7 @@ __u64 nr_taken;
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, __u64);
+	__type(key, struct prof_stack_key);
 	__type(value, struct prof_stack);
 } stacks SEC(".maps");
 
@@ -59,7 +61,8 @@ struct {
 struct scratch {
 	__u32 is_busy;
 	__u32 pad_;
-	struct prof_key key;
+	struct prof_key key; /* of the row */
+	struct prof_stack_key stack_key;
 	struct prof_stack stack;
 };
 
@@ -164,10 +167,10 @@ static __noinline __u64 hash_stack(const struct prof_stack *s, __u32 nr)
 }
 
 /* Its hash in *out; 0 = there is none. An error: no room. */
-static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct prof_stack *s,
-                                      __u64 flags, __u64 *out)
+static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct scratch *s, __u64 flags,
+                                      __u64 *out)
 {
-	long bytes = bpf_get_stack(ctx, s->ips, sizeof(s->ips), flags);
+	long bytes = bpf_get_stack(ctx, s->stack.ips, sizeof(s->stack.ips), flags);
 	long err;
 
 	*out = 0;
@@ -175,11 +178,13 @@ static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct prof
 		count(&c->no_stack);
 	if (bytes <= 0)
 		return 0;
-	s->nr = (__u32)bytes / sizeof(s->ips[0]);
-	*out = hash_stack(s, s->nr);
-	if (bpf_map_lookup_elem(&stacks, out))
+	s->stack.nr = (__u32)bytes / sizeof(s->stack.ips[0]);
+	*out = hash_stack(&s->stack, s->stack.nr);
+	s->stack_key.hash = *out;
+	s->stack_key.generation = s->key.generation;
+	if (bpf_map_lookup_elem(&stacks, &s->stack_key))
 		return 0;
-	err = bpf_map_update_elem(&stacks, out, s, BPF_NOEXIST);
+	err = bpf_map_update_elem(&stacks, &s->stack_key, &s->stack, BPF_NOEXIST);
 	return err == -EEXIST ? 0 : err;
 }
 
@@ -191,10 +196,11 @@ static __always_inline long fill_key(void *ctx, struct prof_cpu *c, struct scrat
 	__u64 kernel = 0, user = 0;
 	long err = 0;
 
+	key->generation = *(volatile __u32 *)&generation; /* once: both stacks and the row */
 	if (!cfg.no_kernel)
-		err = put_stack(ctx, c, &s->stack, 0, &kernel);
+		err = put_stack(ctx, c, s, 0, &kernel);
 	if (!err && !cfg.no_user)
-		err = put_stack(ctx, c, &s->stack, BPF_F_USER_STACK, &user);
+		err = put_stack(ctx, c, s, BPF_F_USER_STACK, &user);
 	key->kernel = kernel;
 	key->user = user;
 	key->start_ns = p->start_boottime;

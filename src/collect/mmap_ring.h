@@ -42,7 +42,7 @@ MUST_USE int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct 
                             struct mmap_ring **out);
 /* All reports so far; threads that are not leaders are left out. A negative errno of report() ends it. */
 MUST_USE int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *ctx);
-int mmap_ring_poll_fd(const struct mmap_ring *m); /* readable when a ring is half full */
+int mmap_ring_poll_fd(const struct mmap_ring *m);   /* readable when a ring is half full */
 uint64_t mmap_ring_lost(const struct mmap_ring *m); /* as of the last take */
-void mmap_ring_close(struct mmap_ring *m); /* NULL is fine */
+void mmap_ring_close(struct mmap_ring *m);          /* NULL is fine */
 void scoped_mmap_ring(struct mmap_ring *const *m);

@@ -21,14 +21,10 @@ static const struct {
 	const char *word;
 	const char *name;
 } aliases[] = {
-	{ "cpu_cycles", "cycles" },
-	{ "cpu-cycles", "cycles" },
-	{ "instr", "instructions" },
-	{ "branch-instructions", "branches" },
-	{ "bus_cycles", "bus-cycles" },
-	{ "cs", "context-switches" },
-	{ "faults", "page-faults" },
-	{ "migrations", "cpu-migrations" },
+	{ "cpu_cycles", "cycles" },     { "cpu-cycles", "cycles" },
+	{ "instr", "instructions" },    { "branch-instructions", "branches" },
+	{ "bus_cycles", "bus-cycles" }, { "cs", "context-switches" },
+	{ "faults", "page-faults" },    { "migrations", "cpu-migrations" },
 };
 
 /* The first ones are of the kernel itself, the others of a PMU. */

@@ -85,8 +85,8 @@ static int no_event(const struct pmu_event *ev, struct diag *d)
 	if (ev->pmu[0])
 		return diag_set(d, -ENOTSUP, "cpu-clock works everywhere",
 		                "the PMU '%s' cannot sample '%s'", ev->pmu, ev->name);
-	return diag_set(d, -ENOTSUP, "cpu-clock works everywhere",
-	                "this kernel cannot sample '%s'", ev->name);
+	return diag_set(d, -ENOTSUP, "cpu-clock works everywhere", "this kernel cannot sample '%s'",
+	                ev->name);
 }
 
 static int refused(const struct sample_perf_cfg *cfg, const struct pmu_event *ev, uint32_t cpu,

@@ -1,6 +1,5 @@
 #include "collect/sample_stacks.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +10,20 @@
 #include "base/map.h"
 #include "collect/plumbing.h"
 
+#define FRAMES_TYPICAL \
+	48U /* more than most stacks have: by this the memory for frames is bounded */
+
 struct known {
 	const uint64_t *ips;
 	uint32_t nr;
 };
 
 struct sample_stacks {
-	int map_fd;
 	const struct plumbing *plumbing;
 	struct arena *arena;
 	struct map *index; /* hash -> number in known */
 	struct known *known;
 	uint32_t nr, cap;
-	uint32_t max;
 };
 
 static void scoped_sample_stacks(struct sample_stacks *const *s)
@@ -31,17 +31,15 @@ static void scoped_sample_stacks(struct sample_stacks *const *s)
 	sample_stacks_free(*s);
 }
 
-int sample_stacks_new(int map_fd, uint32_t max_stacks, const struct plumbing *plumbing,
+int sample_stacks_new(uint32_t max_stacks, const struct plumbing *plumbing,
                       struct sample_stacks **out)
 {
 	SCOPED(scoped_sample_stacks) struct sample_stacks *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
-	s->map_fd = map_fd;
-	s->max = max_stacks;
 	s->plumbing = plumbing;
-	s->arena = arena_new((size_t)max_stacks * sizeof(struct prof_stack) + (size_t)1024 * 1024);
+	s->arena = arena_new(((size_t)max_stacks + 1024) * FRAMES_TYPICAL * sizeof(uint64_t));
 	if (!s->arena || map_new(sizeof(uint64_t), max_stacks, &s->index))
 		return -ENOMEM;
 	*out = TAKE_PTR(s);
@@ -73,46 +71,42 @@ static int make_room(struct sample_stacks *s)
 	return 0;
 }
 
-static int fetch(struct sample_stacks *s, uint64_t hash, uint32_t *out)
+int sample_stacks_add(struct sample_stacks *s, uint64_t hash, const struct prof_stack *stack)
 {
-	struct prof_stack stack;
-	uint32_t cut, nr;
+	uint32_t nr = stack->nr <= PROF_DEPTH ? stack->nr : PROF_DEPTH;
+	uint32_t cut = plumbing_frames(s->plumbing, (const uint64_t *)stack->ips, nr);
+	uint32_t unused;
 	uint64_t *ips;
-	int err = make_room(s);
+	int err;
 
+	if (map_find(s->index, &hash, &unused))
+		return 0;
+	err = make_room(s);
 	if (err)
 		return err;
-	if (bpf_map_lookup_elem(s->map_fd, &hash, &stack))
-		return -errno;
-	nr = stack.nr <= PROF_DEPTH ? stack.nr : PROF_DEPTH;
-	cut = plumbing_frames(s->plumbing, (const uint64_t *)stack.ips, nr);
 	nr -= cut;
 	ips = ARENA_ARRAY(s->arena, uint64_t, nr ? nr : 1);
 	if (!ips)
-		return -ENOMEM;
-	memcpy(ips, stack.ips + cut, nr * sizeof(*ips));
+		return -E2BIG;
+	memcpy(ips, stack->ips + cut, nr * sizeof(*ips));
 	err = map_insert(s->index, &hash, s->nr);
 	if (err)
 		return err;
-	s->known[s->nr] = (struct known){ ips, nr };
-	*out = s->nr++;
+	s->known[s->nr++] = (struct known){ ips, nr };
 	return 0;
 }
 
-int sample_stacks_get(struct sample_stacks *s, uint64_t hash, const uint64_t **ips, uint32_t *nr)
+int sample_stacks_get(const struct sample_stacks *s, uint64_t hash, const uint64_t **ips,
+                      uint32_t *nr)
 {
 	uint32_t at;
-	int err;
 
 	*ips = NULL;
 	*nr = 0;
 	if (!hash)
 		return 0;
-	if (!map_find(s->index, &hash, &at)) {
-		err = fetch(s, hash, &at);
-		if (err)
-			return err;
-	}
+	if (!map_find(s->index, &hash, &at))
+		return -ENOENT;
 	*ips = s->known[at].ips;
 	*nr = s->known[at].nr;
 	return 0;

@@ -17,13 +17,18 @@
 #include "collect/events_part.h"
 #include "collect/plumbing.h"
 #include "collect/profile_skel.h"
+#include "collect/sample_drain.h"
 #include "collect/sample_facts.h"
 #include "collect/sample_perf.h"
 #include "collect/sample_probe.h"
+#include "collect/sample_rows.h"
 #include "collect/sample_stacks.h"
 
-#define WHAT       "profiling"
-#define BATCH_ROWS 4096U
+#define WHAT "profiling"
+
+/* What is kept of all generations together, in our memory. */
+#define KEPT_STACKS (256U * 1024)
+#define KEPT_ROWS   (512U * 1024)
 
 struct sampler {
 	enum sample_kind kind;
@@ -35,9 +40,8 @@ struct sampler {
 	struct sample_perf *perf;
 	struct bpf_link *uprobe;
 	struct plumbing *plumbing;
-	struct sample_stacks *stacks;
-	struct prof_key *keys; /* BATCH_ROWS, like rows */
-	struct prof_row *rows;
+	struct sample_drain drain; /* owns stacks and rows */
+	uint32_t generation;
 	struct prof_cpu *cpus; /* one per possible CPU */
 	int nr_possible;
 };
@@ -194,17 +198,17 @@ static int make_buffers(struct sampler *s)
 	s->nr_possible = libbpf_num_possible_cpus();
 	if (s->nr_possible < 0)
 		return s->nr_possible;
-	s->keys = calloc(BATCH_ROWS, sizeof(*s->keys));
-	s->rows = calloc(BATCH_ROWS, sizeof(*s->rows));
 	s->cpus = calloc((size_t)s->nr_possible, sizeof(*s->cpus));
-	if (!s->keys || !s->rows || !s->cpus)
+	if (!s->cpus)
 		return -ENOMEM;
 	if (s->kind != SAMPLE_PERF && s->kind != SAMPLE_UPROBE)
 		err = plumbing_read("/proc/kallsyms", &s->plumbing);
 	if (err == -ENOMEM)
 		return err;
-	return sample_stacks_new(bpf_map__fd(s->skel->maps.stacks), s->max_stacks, s->plumbing,
-	                         &s->stacks);
+	s->drain.stacks_fd = bpf_map__fd(s->skel->maps.stacks);
+	s->drain.rows_fd = bpf_map__fd(s->skel->maps.rows);
+	err = sample_stacks_new(KEPT_STACKS, s->plumbing, &s->drain.stacks);
+	return err ? err : sample_rows_new(KEPT_ROWS, &s->drain.rows);
 }
 
 int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out)
@@ -258,8 +262,8 @@ static int attach_family(struct sampler *s)
 
 	if (!err)
 		err = attach(s->skel->progs.on_free, &s->skel->links.on_free);
-	if (!err && bpf_map_update_elem(bpf_map__fd(s->skel->maps.family), &s->tgid, &whenever,
-	                                BPF_ANY))
+	if (!err &&
+	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.family), &s->tgid, &whenever, BPF_ANY))
 		err = -errno;
 	return err;
 }
@@ -328,10 +332,12 @@ int sampler_start(struct sampler *s, struct diag *d)
 	return 0;
 }
 
-/*
- * An event that is disabled is quiet at once; a tracepoint's program may still be running somewhere. The barrier waits
- * for all that run, in the kernel.
- */
+/* Until all that are running now have ended, on every CPU: the kernel's barrier is a grace period of RCU. */
+static void wait_for_programs(void)
+{
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
 void sampler_stop(struct sampler *s)
 {
 	if (s->is_stopped)
@@ -343,8 +349,8 @@ void sampler_stop(struct sampler *s)
 	profile_bpf__detach(s->skel);
 	bpf_link__destroy(s->uprobe);
 	s->uprobe = NULL;
-	if (s->is_started && !s->perf)
-		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (s->is_started)
+		wait_for_programs();
 }
 
 void sampler_close(struct sampler *s)
@@ -354,71 +360,58 @@ void sampler_close(struct sampler *s)
 	if (s->skel)
 		sampler_stop(s);
 	sample_perf_close(s->perf);
-	sample_stacks_free(s->stacks);
+	sample_stacks_free(s->drain.stacks);
+	sample_rows_free(s->drain.rows);
 	plumbing_free(s->plumbing);
 	profile_bpf__destroy(s->skel);
-	free(s->keys);
-	free(s->rows);
 	free(s->cpus);
 	free(s);
 }
 
-static int hand_on(struct sampler *s, uint32_t nr, sampler_row_fn *fn, void *ctx)
+int sampler_drain(struct sampler *s, struct diag *d)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < nr; i++) {
-		const struct prof_key *key = &s->keys[i];
-		const struct prof_row *row = &s->rows[i];
-		struct sampler_row out = {
-			.tid = key->tid,
-			.tgid = key->tgid,
-			.cpu = row->cpu,
-			.layer = SAMPLER_NO_LAYER,
-			.first_ns = row->first_ns,
-			.last_ns = row->last_ns,
-			.count = row->count,
-			.value = row->value,
-		};
-
-		memcpy(out.comm, key->comm, sizeof(out.comm));
-		out.comm[sizeof(out.comm) - 1] = '\0';
-		err = sample_stacks_get(s->stacks, key->kernel, &out.kernel, &out.nr_kernel);
-		if (!err)
-			err = sample_stacks_get(s->stacks, key->user, &out.user, &out.nr_user);
-		if (!err)
-			err = fn(ctx, &out);
-	}
-	return err;
-}
-
-/* Rows are never removed, so one pass over the map meets each row once. */
-static int read_rows(struct sampler *s, sampler_row_fn *fn, void *ctx)
-{
-	int fd = bpf_map__fd(s->skel->maps.rows);
-	__u32 from = 0, next = 0, nr;
-	bool is_first = true, is_last;
+	uint32_t finished = s->generation++;
 	int err;
 
-	do {
-		nr = BATCH_ROWS;
-		err = bpf_map_lookup_batch(fd, is_first ? NULL : &from, &next, s->keys, s->rows,
-		                           &nr, NULL);
-		is_last = err && errno == ENOENT;
-		if (err && !is_last)
-			return -errno;
-		err = hand_on(s, nr, fn, ctx);
-		from = next;
-		is_first = false;
-	} while (!err && !is_last);
-	return err;
+	__atomic_store_n(&s->skel->bss->generation, s->generation, __ATOMIC_RELEASE);
+	wait_for_programs();
+	err = sample_drain_take(&s->drain, finished);
+	return err ? diag_set(d, err, NULL, "cannot read the profile from the kernel") : 0;
+}
+
+static int hand_on(const struct sampler *s, uint32_t idx, sampler_row_fn *fn, void *ctx)
+{
+	const struct prof_key *key;
+	const struct prof_row *row = sample_rows_at(s->drain.rows, idx, &key);
+	struct sampler_row out = {
+		.tid = key->tid,
+		.tgid = key->tgid,
+		.cpu = row->cpu,
+		.layer = SAMPLER_NO_LAYER,
+		.first_ns = row->first_ns,
+		.last_ns = row->last_ns,
+		.count = row->count,
+		.value = row->value,
+	};
+	int err;
+
+	memcpy(out.comm, key->comm, sizeof(out.comm));
+	out.comm[sizeof(out.comm) - 1] = '\0';
+	err = sample_stacks_get(s->drain.stacks, key->kernel, &out.kernel, &out.nr_kernel);
+	if (!err)
+		err = sample_stacks_get(s->drain.stacks, key->user, &out.user, &out.nr_user);
+	return err ? err : fn(ctx, &out);
 }
 
 int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d)
 {
-	int err = read_rows(s, row, ctx);
+	uint32_t nr;
+	int err = sampler_drain(s, d);
 
-	return err ? diag_set(d, err, NULL, "cannot read the profile from the kernel") : 0;
+	nr = sample_rows_nr(s->drain.rows);
+	for (uint32_t i = 0; !err && i < nr; i++)
+		err = hand_on(s, i, row, ctx);
+	return err ? diag_set(d, err, NULL, "cannot hand the profile on") : 0;
 }
 
 void sampler_totals(struct sampler *s, struct sampler_totals *out)
@@ -435,6 +428,8 @@ void sampler_totals(struct sampler *s, struct sampler_totals *out)
 		out->idle += s->cpus[i].idle;
 		out->no_stack += s->cpus[i].no_stack;
 	}
+	out->kept -= s->drain.lost;
+	out->lost += s->drain.lost;
 	out->missed = events_part_missed(s->skel->obj);
 	if (!s->perf)
 		return;

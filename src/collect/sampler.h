@@ -1,9 +1,10 @@
 /*
  * collect/sampler — stacks, sampled and counted in the kernel.
  *
- * Use: open, start, then read again and again; stop; read a last time; close. One perf event per CPU runs a program
- * that walks both stacks; or a tracepoint, a uprobe, a task going to sleep, a wakeup does. Equal stacks of the same
- * task are one row with a count, each stack kept once, so that little leaves the kernel. Reading does not stop it.
+ * Use: open, start, then drain or read each second or so; stop; read a last time; close. One perf event per CPU runs a
+ * program that walks both stacks; or a tracepoint, a uprobe, a task going to sleep, a wakeup does. Equal stacks of the
+ * same task are one row with a count, each stack kept once, so that little leaves the kernel. Draining moves what is
+ * there into our memory, and the kernel has room again; it does not stop the sampling and loses nothing.
  *
  * Everything that can be refused is refused by open, but nothing is sampled before start. A row belongs to a task for
  * as long as it is the same program under the same name: exec, a rename or a number that is used again begin another.
@@ -15,8 +16,9 @@
  * by the stop are not counted. Waker: the row is the waker, and filters ask for the waker.
  *
  * Samples that found no room are counted, never silently dropped. The hypervisor is not sampled; idle is not a task
- * and is left out, but counted. Takes about 18 KiB of kernel memory for each 16 stacks. One thread; nothing blocks but
- * start and stop, for milliseconds, in the kernel. Never prints; no descriptor is left open after close.
+ * and is left out, but counted. Takes 1.5 KiB of kernel memory for each of max_stacks, and of ours what the different
+ * stacks of the whole profile need (256 Ki stacks and 512 Ki rows at most). One thread. Start, stop, drain and read
+ * wait for a grace period of the kernel, some milliseconds. Never prints; no descriptor is left open after close.
  *
  * Cost: see bench/profile-cost; a few microseconds per sample, most of it for walking the stacks.
  */
@@ -49,7 +51,7 @@ struct sampler_cfg {
 	bool is_cgroup_only;  /* only tasks in the cgroups of sampler_add_cgroup() */
 	uint64_t max_samples; /* the kernel counts no more than so many; 0 = no limit */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are not kept */
-	uint32_t max_stacks;  /* different ones; 0 = SAMPLER_STACKS; twice as many rows */
+	uint32_t max_stacks; /* different ones between two drains; 0 = SAMPLER_STACKS; twice as many rows */
 	bool no_kernel, no_user; /* stacks that are not walked; the samples count all the same */
 };
 
@@ -70,14 +72,14 @@ struct sampler_row {
 };
 
 struct sampler_totals {
-	uint64_t samples;    /* that came, idle not counted */
-	uint64_t kept;       /* the counts of all rows */
-	uint64_t lost;       /* no room for the stack or the row */
-	uint64_t missed;     /* hits of whomever while the program was already running on that CPU */
-	uint64_t idle;       /* samples of idle CPUs */
-	uint64_t no_stack;   /* stacks that the kernel would not walk; the samples were kept */
-	uint64_t throttled;  /* times that the kernel slowed an event down */
-	uint32_t nr_cpus;    /* with an event */
+	uint64_t samples;   /* that came, idle not counted */
+	uint64_t kept;      /* the counts of all rows, drained or not */
+	uint64_t lost;      /* no room for the stack or the row */
+	uint64_t missed;    /* hits of whomever while the program was already running on that CPU */
+	uint64_t idle;      /* samples of idle CPUs */
+	uint64_t no_stack;  /* stacks that the kernel would not walk; the samples were kept */
+	uint64_t throttled; /* times that the kernel slowed an event down */
+	uint32_t nr_cpus;   /* with an event */
 	uint32_t nr_skipped; /* CPUs that went offline */
 };
 
@@ -93,7 +95,8 @@ void sampler_stop(struct sampler *s);  /* nothing is sampled after it returns; r
 void sampler_close(struct sampler *s); /* NULL is fine */
 void scoped_sampler(struct sampler *const *s);
 
-/* All rows so far, each with its count since the start; a negative errno of row() ends it. */
+MUST_USE int sampler_drain(struct sampler *s, struct diag *d);
+/* Drains, then all rows so far, each with its count since the start; a negative errno of row() ends it. */
 typedef int sampler_row_fn(void *ctx, const struct sampler_row *row);
 MUST_USE int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d);
 void sampler_totals(struct sampler *s, struct sampler_totals *out);

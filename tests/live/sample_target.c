@@ -2,13 +2,14 @@
  * sample_target WORK [KEY=VALUE]... — programs whose profile is known: the tests of the sampler hold theirs against it.
  *
  * Says its pid, then does the work after a line on stdin, and prints its own account of it. Built with frame pointers.
- *   burn ms= cpu=              uses a CPU, in burn()
+ *   burn ms=                   uses a CPU, in burn()
+ *   loop ms=                   the same, and counts how often
  *   tree ms= threads= children=  the same in threads and child processes
  *   fault nr=                  touches nr fresh pages, in touch()
  *   nap nr= us=                sleeps, in nap()
  *   wake nr=                   wakes a partner, in poke()
- *   switch nr=                 calls sched_yield() as often, in give_way()
- *   exec ms=                   burns, then becomes `burn` by exec
+ *   exec ms=300                burns, then becomes `burn` by exec, and burns as much again
+ * With cpu= it stays there; with fifo=1 nobody else comes between.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,8 +31,14 @@ void burn(uint64_t until_ns);
 void touch(char *at, long nr);
 uint64_t nap(long nr, long us);
 void poke(int fd, long nr);
-void give_way(long nr);
 
+/* What the other process of `wake` knows. */
+struct partner {
+	long slept, disturbed;
+};
+
+static struct partner *partner;   /* shared with it */
+static uint64_t slept_ns, rounds; /* of nap and loop */
 static int arg_count;
 static char **args;
 
@@ -62,6 +69,14 @@ static void pin_to(long cpu)
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(3);
+}
+
+static void go_first(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
 		exit(3);
 }
 
@@ -108,10 +123,16 @@ NOINLINE void poke(int fd, long nr)
 	}
 }
 
-NOINLINE void give_way(long nr)
+/* Like burn(), for speed alone. */
+static uint64_t count_rounds(uint64_t until_ns)
 {
-	for (long i = 0; i < nr; i++)
-		sched_yield();
+	volatile uint64_t x = 1;
+	uint64_t nr = 0;
+
+	for (; clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns; nr++)
+		for (int i = 0; i < 10000; i++)
+			x = x * 3 + 1;
+	return nr;
 }
 
 static void *burn_thread(void *arg)
@@ -143,6 +164,21 @@ static void work_tree(uint64_t ns)
 		wait(NULL);
 }
 
+/* How often it slept: as often it was woken, and a little more often where it was disturbed on its way to sleep. */
+static void read_all(int fd, long nr, struct partner *p)
+{
+	struct rusage before, now;
+	char c;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (long i = 0; i < nr; i++)
+		if (read(fd, &c, 1) != 1)
+			_exit(3);
+	getrusage(RUSAGE_SELF, &now);
+	p->slept = now.ru_nvcsw - before.ru_nvcsw;
+	p->disturbed = now.ru_nivcsw - before.ru_nivcsw;
+}
+
 /* The partner reads one byte at a time, and sleeps until there is one. */
 static void work_wake(long nr)
 {
@@ -151,13 +187,8 @@ static void work_wake(long nr)
 	if (pipe(ends))
 		exit(3);
 	if (fork() == 0) {
-		char c;
-
-		close(ends[1]);
 		prctl(PR_SET_NAME, "t-woken");
-		for (long i = 0; i < nr; i++)
-			if (read(ends[0], &c, 1) != 1)
-				_exit(3);
+		read_all(ends[0], nr, partner);
 		_exit(0);
 	}
 	prctl(PR_SET_NAME, "t-waker");
@@ -177,13 +208,16 @@ static void work_fault(long nr)
 	touch(at, nr);
 }
 
-static void tell(const struct rusage *before, uint64_t cpu_before, uint64_t slept_ns)
+static void tell(const struct rusage *before, uint64_t cpu_before)
 {
 	struct rusage now, children;
 
 	getrusage(RUSAGE_SELF, &now);
 	getrusage(RUSAGE_CHILDREN, &children);
-	printf("{\"cpu_ns\": %llu, \"child_cpu_us\": %lld, \"slept_ns\": %llu, \"faults\": %ld, \"voluntary\": %ld, "
+	printf("{\"partner_slept\": %ld, \"partner_disturbed\": %ld, ", partner->slept,
+	       partner->disturbed);
+	printf("\"rounds\": %llu, ", (unsigned long long)rounds);
+	printf("\"cpu_ns\": %llu, \"child_cpu_us\": %lld, \"slept_ns\": %llu, \"faults\": %ld, \"voluntary\": %ld, "
 	       "\"involuntary\": %ld}\n",
 	       (unsigned long long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_before),
 	       (long long)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000LL +
@@ -194,7 +228,7 @@ static void tell(const struct rusage *before, uint64_t cpu_before, uint64_t slep
 
 int main(int argc, char **argv)
 {
-	uint64_t burn_ns, cpu_before, slept_ns = 0;
+	uint64_t burn_ns, cpu_before;
 	struct rusage before;
 	const char *work;
 
@@ -203,16 +237,24 @@ int main(int argc, char **argv)
 	arg_count = argc;
 	args = argv;
 	work = argv[1];
+	partner = mmap(NULL, sizeof(*partner), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	               -1, 0);
+	if (partner == MAP_FAILED)
+		return 3;
 	burn_ns = (uint64_t)number_of("ms", 1000) * 1000000ULL;
 	printf("%d\n", (int)getpid());
 	fflush(stdout);
 	if (number_of("wait", 1) && getchar() == EOF)
 		return 2;
 	pin_to(number_of("cpu", -1));
+	if (number_of("fifo", 0))
+		go_first();
 	getrusage(RUSAGE_SELF, &before);
 	cpu_before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (strcmp(work, "burn") == 0)
 		burn(burn_ns);
+	else if (strcmp(work, "loop") == 0)
+		rounds = count_rounds(burn_ns);
 	else if (strcmp(work, "tree") == 0)
 		work_tree(burn_ns);
 	else if (strcmp(work, "fault") == 0)
@@ -221,14 +263,12 @@ int main(int argc, char **argv)
 		slept_ns = nap(number_of("nr", 10), number_of("us", 10000));
 	else if (strcmp(work, "wake") == 0)
 		work_wake(number_of("nr", 100));
-	else if (strcmp(work, "switch") == 0)
-		give_way(number_of("nr", 1000));
 	else if (strcmp(work, "exec") == 0) {
 		burn(burn_ns);
-		execl("/proc/self/exe", argv[0], "burn", "ms=300", "wait=0", (char *)NULL);
+		execl("/proc/self/exe", argv[0], "burn", "ms=600", "wait=0", (char *)NULL);
 		return 3;
 	} else
 		return 2;
-	tell(&before, cpu_before, slept_ns);
+	tell(&before, cpu_before);
 	return 0;
 }
