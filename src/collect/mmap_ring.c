@@ -116,12 +116,12 @@ static int set_up(struct mmap_ring *m, const struct cpulist *online, uint32_t tg
 {
 	int err;
 
-	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (m->epoll_fd < 0)
-		return -errno;
 	m->sources = calloc(online->nr ? online->nr : 1, sizeof(*m->sources));
 	if (!m->sources)
 		return -ENOMEM;
+	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll_fd < 0)
+		return -errno;
 	if (!tgid)
 		return 0;
 	err = map_new(sizeof(tgid), MAX_WANTED, &m->wanted);

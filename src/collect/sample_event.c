@@ -64,13 +64,19 @@ static const char *after(const char *text, const char *prefix)
 	return strncasecmp(text, prefix, len) == 0 ? text + len : NULL;
 }
 
+/* As all ways to write a word are alike. */
+static char plain(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	return c == '_' ? '-' : c;
+}
+
 static bool is_word(const char *text, const char *word)
 {
-	for (; *text && *word; text++, word++) {
-		char a = (char)tolower((unsigned char)*text);
-
-		if ((a == '_' ? '-' : a) != (*word == '_' ? '-' : *word))
-			return false;
+	while (*text && plain(*text) == plain(*word)) {
+		text++;
+		word++;
 	}
 	return !*text && !*word;
 }

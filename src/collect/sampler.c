@@ -24,7 +24,8 @@
 #include "collect/sample_rows.h"
 #include "collect/sample_stacks.h"
 
-#define WHAT "profiling"
+#define WHAT     "profiling"
+#define PAUSE_US 20000
 
 /* What is kept of all generations together, in our memory. */
 #define KEPT_STACKS (256U * 1024)
@@ -332,10 +333,14 @@ int sampler_start(struct sampler *s, struct diag *d)
 	return 0;
 }
 
-/* Until all that are running now have ended, on every CPU: the kernel's barrier is a grace period of RCU. */
+/*
+ * Until all that are running now have ended, on every CPU: the kernel's barrier is a grace period of RCU. Kernels that
+ * leave some CPUs without ticks (nohz_full) refuse it; programs take microseconds, so there a pause will do.
+ */
 static void wait_for_programs(void)
 {
-	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		usleep(PAUSE_US);
 }
 
 void sampler_stop(struct sampler *s)
