@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -17,7 +18,8 @@
 #define RANGES_MAX    65536      /* of a function or unit */
 #define DIES_MAX      (1U << 23) /* looked at in a unit */
 #define NESTED_MAX    32         /* of namespaces and types */
-#define CHAIN_MAX     64         /* of inlined calls */
+#define SECTIONS_MAX  64
+#define CHAIN_MAX     64 /* of inlined calls */
 
 /* A growing list of DIEs; their ranges are in a table whose groups are positions here. */
 struct dies {
@@ -33,6 +35,8 @@ struct unit {
 
 struct dwarf_lines {
 	Dwarf *dwarf;
+	struct elf_bytes sections[SECTIONS_MAX];
+	size_t nr_sections;
 	struct dies units;
 	struct unit *state; /* as many */
 };
@@ -143,6 +147,13 @@ static bool is_too_large(const struct elf_image *e)
 	return elf_image_fd(e) >= 0 && (fstat(elf_image_fd(e), &st) || st.st_size > FILE_MAX);
 }
 
+/* libdw (0.188) reads beyond sections of texts that do not end. */
+static bool has_sound_texts(const struct elf_image *e)
+{
+	return elf_image_texts_end(e, ".debug_str") && elf_image_texts_end(e, ".debug_line_str") &&
+	       elf_image_texts_end(e, ".zdebug_str") && elf_image_texts_end(e, ".zdebug_line_str");
+}
+
 int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 {
 	SCOPED(scoped_dwarf_lines) struct dwarf_lines *l = NULL;
@@ -160,6 +171,13 @@ int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 		return err;
 	l->dwarf = dwarf_begin_elf(elf_image_elf(e), DWARF_C_READ, NULL);
 	if (!l->dwarf)
+		return -ENODATA;
+	l->nr_sections = elf_image_sections(e, ".debug", l->sections, SECTIONS_MAX);
+	l->nr_sections += elf_image_sections(e, ".zdebug", l->sections + l->nr_sections,
+	                                     SECTIONS_MAX - l->nr_sections);
+	if (l->nr_sections == SECTIONS_MAX)
+		return -EFBIG;
+	if (!has_sound_texts(e))
 		return -ENODATA;
 	err = add_units(l);
 	if (err)
@@ -276,22 +294,36 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	return nr;
 }
 
-static const char *text_of(Dwarf_Die *die, unsigned int name)
+/* libdw (0.188) does not look everywhere whether a text ends before its section does. */
+static bool has_end(const struct dwarf_lines *l, const char *text)
+{
+	for (size_t i = 0; i < l->nr_sections; i++) {
+		uintptr_t at = (uintptr_t)text - (uintptr_t)l->sections[i].at;
+
+		if (at < l->sections[i].len)
+			return memchr(text, '\0', l->sections[i].len - at);
+	}
+	return true; /* of another file */
+}
+
+static const char *text_of(const struct dwarf_lines *l, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
+	const char *text;
 
 	if (!dwarf_attr_integrate(die, name, &attribute))
 		return NULL;
-	return dwarf_formstring(&attribute);
+	text = dwarf_formstring(&attribute);
+	return text && has_end(l, text) ? text : NULL;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *name_of(const struct dwarf_lines *l, Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = text_of(l, die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = text_of(l, die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(l, die, DW_AT_name);
 }
 
 static uint64_t number_of(Dwarf_Die *die, unsigned int name)
@@ -349,7 +381,7 @@ size_t dwarf_lines_at(struct dwarf_lines *l, uint64_t address, struct dwarf_fram
 	for (size_t i = chain_nr; i-- > 0;) {
 		bool is_last = i == 0;
 
-		out[nr].name = name_of(&chain[i]);
+		out[nr].name = name_of(l, &chain[i]);
 		if (is_last)
 			break;
 		/* The last place is the function's own. */

@@ -218,6 +218,11 @@ bool elf_image_has_dwarf(const struct elf_image *e)
 	       section_named(e, ".zdebug_info", &header);
 }
 
+static void scoped_code(struct code *code)
+{
+	free(code->ends);
+}
+
 static int read_code(const struct elf_image *e, struct code *out)
 {
 	Elf_Scn *section = NULL;
@@ -319,15 +324,13 @@ static int add_section(const struct elf_image *e, Elf_Scn *section, const struct
 
 int elf_image_add_functions(const struct elf_image *e, uint64_t move, struct symtab *t)
 {
-	SCOPED(scoped_free) uint64_t *ends = NULL;
-	struct code code = { 0 };
+	SCOPED(scoped_code) struct code code = { 0 };
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int err = read_code(e, &code);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	ends = code.ends;
 	while (!err && (section = elf_nextscn(e->elf, section)))
 		if (gelf_getshdr(section, &header) &&
 		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
@@ -344,6 +347,39 @@ int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len
 	if (!data || !data->d_buf || data->d_size == 0)
 		return -ENOENT;
 	return unxz(data->d_buf, data->d_size, UNPACKED_MAX, bytes, len);
+}
+
+bool elf_image_texts_end(const struct elf_image *e, const char *name)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = section_named(e, name, &header);
+	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+
+	return !section || (data && data->d_buf && data->d_size > 0 &&
+	                    ((const char *)data->d_buf)[data->d_size - 1] == '\0');
+}
+
+size_t elf_image_sections(const struct elf_image *e, const char *prefix, struct elf_bytes *out,
+                          size_t max)
+{
+	Elf_Scn *section = NULL;
+	size_t nr = 0;
+
+	while (nr < max && (section = elf_nextscn(e->elf, section))) {
+		const Elf_Data *data;
+		const char *name;
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(e->elf, e->names, header.sh_name);
+		if (!name || strncmp(name, prefix, strlen(prefix)) != 0)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf)
+			out[nr++] = (struct elf_bytes){ data->d_buf, data->d_size };
+	}
+	return nr;
 }
 
 Elf *elf_image_elf(const struct elf_image *e)

@@ -18,6 +18,11 @@
 struct elf_image;
 struct symtab;
 
+struct elf_bytes {
+	const char *at;
+	size_t len;
+};
+
 /* A descriptor is taken over, also on failure; bytes are lent. -ENOEXEC if it is no ELF program or library. */
 MUST_USE int elf_image_open(int fd, struct elf_image **out);
 MUST_USE int elf_image_open_bytes(const void *bytes, size_t len, struct elf_image **out);
@@ -38,6 +43,11 @@ const char *elf_image_debug_link(const struct elf_image *e, uint32_t *crc);
 MUST_USE int elf_image_add_functions(const struct elf_image *e, uint64_t move, struct symtab *t);
 /* .gnu_debugdata: an ELF file again, unpacked; the caller frees it. -ENOENT without one. */
 MUST_USE int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len);
+/* Whether a section of texts ends with a NUL, or is not there. */
+bool elf_image_texts_end(const struct elf_image *e, const char *name);
+/* The bytes of all sections whose name starts so, as libelf holds them; lent. How many, at most max. */
+size_t elf_image_sections(const struct elf_image *e, const char *prefix, struct elf_bytes *out,
+                          size_t max);
 /* Closes the file; where its parts are loaded stays known, and nothing else may be asked any more. */
 void elf_image_forget(struct elf_image *e);
 Elf *elf_image_elf(const struct elf_image *e); /* NULL once forgotten */

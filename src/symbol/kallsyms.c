@@ -139,7 +139,7 @@ int kallsyms_parse(const char *text, size_t len, struct diag *d, struct kallsyms
 	k->modules = intern_new(MODULES_CAP, MODULE_BYTES);
 	if (!k->symbols || !k->modules)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = add_lines(k, (struct scan){ text, text + len }, &has_hidden);
+	err = add_lines(k, (struct scan){ text, text + strnlen(text, len) }, &has_hidden);
 	if (err)
 		return diag_set(d, err, NULL, "cannot keep the kernel's symbols");
 	if (symtab_nr(k->symbols) == 0)

@@ -98,6 +98,6 @@ bool scan_is_mapping_symbol(const struct scan *name)
 		return false;
 	if (name->at[0] == '.' && name->at[1] == 'L')
 		return true;
-	return name->at[0] == '$' && memchr("xdta", name->at[1], 4) &&
+	return name->at[0] == '$' && name->at[1] && strchr("xdta", name->at[1]) &&
 	       (len == 2 || name->at[2] == '.');
 }

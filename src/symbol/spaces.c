@@ -82,7 +82,7 @@ static struct life *newest_life(const struct spaces *s, uint32_t tgid)
 {
 	uint32_t at;
 
-	return map_find(s->newest, &tgid, &at) ? &s->lives[at] : NULL;
+	return s->lives && map_find(s->newest, &tgid, &at) ? &s->lives[at] : NULL;
 }
 
 static struct life *life_at(const struct spaces *s, uint32_t tgid, uint64_t ts_ns)
@@ -116,7 +116,7 @@ static bool forget_oldest(struct spaces *s)
 	uint32_t at = s->first_exited;
 	struct life *l;
 
-	if (at == NONE)
+	if (at == NONE || !s->lives)
 		return false;
 	l = &s->lives[at];
 	s->first_exited = l->next_exited;
@@ -153,7 +153,7 @@ static int free_slot(struct spaces *s, uint32_t *out)
 
 	if (s->nr_used >= s->cfg.max_lives && !forget_oldest(s))
 		return -E2BIG;
-	if (s->free_life != NONE) {
+	if (s->free_life != NONE && s->lives) {
 		*out = s->free_life;
 		s->free_life = s->lives[*out].older;
 		return 0;
@@ -161,7 +161,6 @@ static int free_slot(struct spaces *s, uint32_t *out)
 	err = grow_lives(s);
 	if (err)
 		return err;
-	s->lives[s->nr_lives] = (struct life){ 0 };
 	*out = s->nr_lives++;
 	return 0;
 }
@@ -176,7 +175,7 @@ static int begin_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct li
 	map_find(s->newest, &tgid, &older);
 	err = map_insert(s->newest, &tgid, at);
 	if (err) {
-		s->lives[at].older = s->free_life;
+		s->lives[at] = (struct life){ .older = s->free_life };
 		s->free_life = at;
 		return err;
 	}

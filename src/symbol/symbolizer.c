@@ -251,10 +251,11 @@ static bool find_mapping(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, ui
                          struct space_mapping *out)
 {
 	struct space_life life = { 0 };
-	bool is_known = spaces_life(s->spaces, tgid, ts_ns, &life);
+	bool is_known;
 
-	if (is_known && spaces_find(s->spaces, tgid, ts_ns, address, out))
+	if (spaces_find(s->spaces, tgid, ts_ns, address, out))
 		return true;
+	is_known = spaces_life(s->spaces, tgid, ts_ns, &life);
 	if (is_known && life.tried_ns && clock_boot_ns() - life.tried_ns < PAUSE_NS)
 		return false;
 	if (is_known && life.has_exited && life.tried_ns)
@@ -285,7 +286,9 @@ static uint32_t *slot_of(struct symbolizer *s, uint32_t file)
 
 static bool is_vdso(const struct symbolizer *s, uint32_t file)
 {
-	return strcmp(mapped_files_name(s->files, file), "[vdso]") == 0;
+	const char *name = mapped_files_name(s->files, file);
+
+	return name[0] == '[' && strcmp(name, "[vdso]") == 0;
 }
 
 static uint32_t read_binary(struct symbolizer *s, uint32_t tgid, const struct space_mapping *m,

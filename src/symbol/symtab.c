@@ -91,10 +91,9 @@ int symtab_add(struct symtab *t, const struct symtab_range *r, const char *name,
 {
 	int err;
 
+	len = strnlen(name, len < NAME_CAP ? len : NAME_CAP);
 	if (r->end <= r->start || len == 0)
 		return 0;
-	if (len > NAME_CAP)
-		len = NAME_CAP;
 	if (t->nr >= t->cap)
 		return -E2BIG;
 	err = reserve_range(t);

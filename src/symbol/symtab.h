@@ -36,7 +36,7 @@ struct symtab *symtab_new(uint32_t cap);
 void symtab_free(struct symtab *t); /* NULL is fine */
 void scoped_symtab(struct symtab *const *t);
 
-/* Ranges of no size are ignored. -E2BIG once a cap is reached, or -ENOMEM. */
+/* A name ends at a NUL. Ranges of no size, and those without a name, are ignored. -E2BIG once a cap is reached, or -ENOMEM. */
 MUST_USE int symtab_add(struct symtab *t, const struct symtab_range *r, const char *name,
                         size_t len);
 void symtab_seal(struct symtab *t); /* after the last; symtab_find() before it finds nothing */
