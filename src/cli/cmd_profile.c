@@ -146,16 +146,14 @@ static int check(const struct profile_args *args, const struct opt_list *command
 static void show_head(struct run *r, FILE *out)
 {
 	struct profiler_status s;
-	char rate[32];
+	char rate[32] = "";
 
 	profiler_status(r->profiler, &s);
 	if (s.period)
-		snprintf(rate, sizeof(rate), "1 in %llu", (unsigned long long)s.period);
-	else
-		snprintf(rate, sizeof(rate), "%llu Hz", (unsigned long long)s.frequency);
-	fprintf(out, "%s%s%s, %.1f s: %llu samples", s.event,
-	        event_of(r->args) == r->args->event ? ", " : "",
-	        event_of(r->args) == r->args->event ? rate : "", (double)s.duration_ns / 1e9,
+		snprintf(rate, sizeof(rate), ", 1 in %llu", (unsigned long long)s.period);
+	else if (s.frequency)
+		snprintf(rate, sizeof(rate), ", %llu Hz", (unsigned long long)s.frequency);
+	fprintf(out, "%s%s, %.1f s: %llu samples", s.event, rate, (double)s.duration_ns / 1e9,
 	        (unsigned long long)s.samples);
 	fprintf(out, ", %llu lost", (unsigned long long)s.lost);
 	if (s.nr_skipped)
@@ -179,7 +177,6 @@ static int show_table(struct run *r, const struct profile *p)
 		cfg.limit = r->is_live && height > 6 ? (uint32_t)height - 4 : DEFAULT_TOP;
 	if (r->is_live)
 		fputs("\033[H\033[J", stdout);
-	show_head(r, stdout);
 	return profile_top(p, &cfg, stdout);
 }
 
@@ -262,7 +259,7 @@ static int start(struct run *r, char *const *words)
 	bool has_end = args->duration_ns || args->max_samples || words;
 	struct profiler_cfg cfg = {
 		.event = event_of(args),
-		.frequency = args->period ? 0 : args->frequency,
+		.frequency = args->has_frequency ? args->frequency : 0,
 		.period = args->period,
 		.cpu = args->has_cpu ? (uint32_t)args->cpu : PROFILER_ANY_CPU,
 		.tgid = (uint32_t)args->pid,

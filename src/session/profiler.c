@@ -139,14 +139,12 @@ static int add_cgroups(struct profiler *p, const struct stat_filter *filter, str
 	return err;
 }
 
-static int open_sampler(struct profiler *p, const struct tracing *tracing, struct diag *d)
+static int open_sampler(struct profiler *p, struct diag *d)
 {
 	struct stat_filter_cfg filter_cfg = { .cgroup = p->cfg.cgroup,
 		                              .nr_cgroup = p->cfg.nr_cgroup };
 	struct sampler_cfg cfg = {
 		.event = &p->event,
-		.switch_args = tracing->switch_args,
-		.may_create_storage = tracing->may_create_storage,
 		.frequency = p->cfg.frequency,
 		.period = p->cfg.period,
 		.online = &p->online,
@@ -197,12 +195,15 @@ static int open_all(struct profiler *p, struct diag *d)
 
 	if (!err)
 		err = sample_event_parse(p->cfg.event, &p->event, d);
+	/* What is taken whenever it happens has no rate. */
+	if (!err && p->event.kind == SAMPLE_PERF && !p->cfg.frequency && !p->cfg.period)
+		p->cfg.frequency = PROFILER_DEFAULT_HZ;
 	if (!err)
 		err = watch_target(p, d);
 	if (!err)
 		err = read_online(p, d);
 	if (!err)
-		err = open_sampler(p, &tracing, d);
+		err = open_sampler(p, d);
 	if (!err)
 		err = open_names(p, d);
 	if (!err)
@@ -222,8 +223,6 @@ int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct di
 		return diag_set(d, -EBUSY, "stop it first", "profiling is already running");
 	profiler_clear(p);
 	p->cfg = *cfg;
-	if (!cfg->frequency && !cfg->period)
-		p->cfg.frequency = PROFILER_DEFAULT_HZ;
 	err = open_all(p, d);
 	if (err) {
 		profiler_clear(p);
