@@ -272,19 +272,6 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
 }
 
-/* The words of the command, ended by NULL; *out stays NULL without any. */
-static int copy_command(const struct opt_list *command, struct diag *d, char ***out)
-{
-	if (!command->nr)
-		return 0;
-	*out = calloc(command->nr + 1, sizeof(char *));
-	if (!*out)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	for (size_t i = 0; i < command->nr; i++)
-		(*out)[i] = (char *)command->items[i];
-	return 0;
-}
-
 /* One file, whose name is chosen if none was given. */
 static int record_to_file(const struct recorder_cfg *given, const struct opt_list *events,
                           struct diag *d)
@@ -338,7 +325,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 	if (err == -EINVAL)
 		return cli_usage_error(self, &d);
 	if (!err)
-		err = copy_command(command, &d, &child);
+		err = cli_command_words(command, &d, &child);
 	cfg.source.command = child;
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)

@@ -25,6 +25,7 @@ extern const struct opt_command cmd_export;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
+extern const struct opt_command cmd_profile;
 extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;
 extern const struct opt_command cmd_stat;
@@ -36,6 +37,9 @@ MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d
 
 /* Whether -p names a process: -ESRCH with a diag for nobody and for a thread of another process. */
 MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
+
+/* The words of a command, ended by NULL and lent; *out, to be freed, stays NULL without any. */
+MUST_USE int cli_command_words(const struct opt_list *command, struct diag *d, char ***out);
 
 /* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
 bool cli_is_reader_gone(void);

@@ -20,7 +20,8 @@
  * stacks of the whole profile need (256 Ki stacks and 512 Ki rows at most). One thread. Start, stop, drain and read
  * wait for a grace period of the kernel, some milliseconds. Never prints; no descriptor is left open after close.
  *
- * Cost: see bench/profile-cost; a few microseconds per sample, most of it for walking the stacks.
+ * Cost (bench/profile-cost, 2 arm64 cores): a sample takes 2 us of a busy CPU with warm caches, 5 us with cold ones and
+ * deep stacks; at 99 Hz 0.02 to 0.05 % of a CPU. A run of the off-CPU program takes 0.7 to 2 us, that of wakers 1 to 5.
  */
 #pragma once
 

@@ -264,34 +264,56 @@ static void put_strings(struct pprof *o)
 		pb_string(&o->pb, PROFILE_STRING_TABLE, intern_string(o->strings, id, NULL));
 }
 
-/* The first mapping is taken for the program: that of the heaviest stack with code of a program. */
-static void put_program_first(struct pprof *o)
+/* The frame of a program that is innermost; NULL = all are the kernel's. */
+static const struct profile_frame *user_frame(const struct profile *p,
+                                              const struct profile_stack *s)
 {
+	for (size_t i = 0; i < s->nr; i++)
+		if (!profile_frame_at(p, s->frames[i])->is_kernel)
+			return profile_frame_at(p, s->frames[i]);
+	return NULL;
+}
+
+/* The first mapping is taken for the program: that in which, or for which, most was done. */
+static int put_program_first(struct pprof *o)
+{
+	SCOPED(scoped_intern) struct intern *modules = intern_new(INTERN_MAX_COUNT, STRINGS_CAP);
+	size_t nr = profile_nr_stacks(o->p);
+	SCOPED(scoped_free) uint64_t *sums = calloc(nr + 1, sizeof(*sums));
 	const struct profile_frame *best = NULL;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < profile_nr_stacks(o->p); i++) {
+	if (!modules || !sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
 		const struct profile_frame *frame;
 		struct profile_stack stack;
+		uint64_t *sum;
 
 		profile_stack_at(o->p, i, &stack);
-		frame = stack.nr ? profile_frame_at(o->p, stack.frames[0]) : NULL;
-		if (!frame || frame->is_kernel || stack.value <= most)
+		frame = user_frame(o->p, &stack);
+		if (!frame)
 			continue;
-		most = stack.value;
-		best = frame;
+		sum = &sums[id_of(o, modules, frame->module, strlen(frame->module))];
+		*sum += stack.value;
+		if (*sum > most) {
+			most = *sum;
+			best = frame;
+		}
 	}
 	if (best)
 		mapping_id(o, best);
+	return 0;
 }
 
 static int put_all(struct pprof *o)
 {
 	const struct profile_facts *f = profile_facts(o->p);
-	int err;
+	int err = put_program_first(o);
 
+	if (err)
+		return err;
 	put_types(o);
-	put_program_first(o);
 	for (size_t i = 0; i < profile_nr_stacks(o->p); i++)
 		put_sample(o, i);
 	for (uint32_t id = 1; id < intern_nr(o->locations); id++)
