@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/profile_read.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/profile_output.h"
+#include "cli/profile_files.h"
 #include "cli/trace_args.h"
 #include "render/profile_export.h"
 #include "render/profiler_json.h"
@@ -49,7 +50,8 @@ struct profile_args {
 	bool no_kernel;
 	bool no_user;
 	bool wants_lines;
-	struct profile_output to;
+	struct profile_files to;
+	const char *diff;
 	bool is_json;
 	bool no_stacks;
 	bool is_by_total;
@@ -84,7 +86,8 @@ static const struct opt options[] = {
 		"stop after this time; until Ctrl-C if not given", .heading = "How long",
 		.details = "Where standard output is no terminal, 5 seconds if not given."),
 	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after so many samples"),
-	PROFILE_OUTPUT_OPTIONS(struct profile_args, to),
+	PROFILE_FILES_OPTIONS(struct profile_args, to),
+	OPT_STRING(0, "diff", "OLD", struct profile_args, diff, "compare with OLD, written before by --folded or --json", .is_file = true),
 	OPT_FLAG(0, "json", struct profile_args, is_json, "one JSON object: functions, their stacks, and what was asked for"),
 	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "in JSON, functions without their stacks"),
 	OPT_FLAG(0, "lines", struct profile_args, wants_lines, "files, lines and inlined calls too, from debug information"),
@@ -205,13 +208,13 @@ static int show(struct run *r, bool is_final)
 	if (err)
 		return err;
 	if (is_final) {
-		err = profile_output_write(&r->args->to, p, r->before, r->d);
+		err = profile_files_write(&r->args->to, p, r->before, r->d);
 		if (err)
 			return err;
 	}
 	if (r->args->is_json)
 		return is_final ? cli_written(show_json(r, p), r->d) : 0;
-	if (is_final && profile_output_has_files(&r->args->to)) {
+	if (is_final && profile_files_any(&r->args->to)) {
 		show_head(r, stderr);
 		return 0;
 	}
@@ -286,8 +289,10 @@ static int start(struct run *r, char *const *words)
 static int run_all(struct run *r, char *const *words)
 {
 	struct profiler_status status;
-	int err = profile_output_check(&r->args->to, r->d, &r->before);
+	int err = profile_files_check(&r->args->to, r->d);
 
+	if (!err && r->args->diff)
+		err = profile_read_file(r->args->diff, r->d, &r->before);
 	if (!err && profiler_new(&r->profiler))
 		err = diag_set(r->d, -ENOMEM, NULL, "out of memory");
 	if (!err)
@@ -315,8 +320,8 @@ static int run_args(const struct opt_command *self, const struct profile_args *a
 		return cli_usage_error(self, &d);
 	if (!err)
 		err = cli_command_words(words, &d, &child);
-	r.is_live = isatty(STDOUT_FILENO) && !args->is_json &&
-	            !profile_output_has_files(&args->to) && !child;
+	r.is_live = isatty(STDOUT_FILENO) && !args->is_json && !profile_files_any(&args->to) &&
+	            !child;
 	command_init(&r.command);
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)

@@ -18,6 +18,8 @@ struct profile_files {
 	const char *folded;
 	const char *pprof;
 	const char *speedscope;
+	bool is_by_thread; /* pictures tell the threads of a process apart */
+	bool is_icicle;    /* callers on top */
 };
 
 /* Entries of an option table; field is the struct profile_files within the command's own. */
@@ -32,14 +34,17 @@ struct profile_files {
 		OPT_STRING(0, "pprof", "FILE", st, field.pprof, "for 'go tool pprof'",          \
 	                   .is_file = true),                                                    \
 		OPT_STRING(0, "speedscope", "FILE", st, field.speedscope, "for speedscope.app", \
-	                   .is_file = true)
+	                   .is_file = true),                                                    \
+		OPT_FLAG(0, "by-thread", st, field.is_by_thread,                                \
+	                 "in pictures, tell the threads of a process apart"),                   \
+		OPT_FLAG(0, "icicle", st, field.is_icicle, "in pictures, callers on top")
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 bool profile_files_any(const struct profile_files *f);
 /* Whether one of them is standard output, which then has nothing else. */
 bool profile_files_take_stdout(const struct profile_files *f);
-/* -EINVAL for a flame graph of another kind. */
+/* -EINVAL for a flame graph of another kind; what cannot be written is told before anything is measured, too. */
 MUST_USE int profile_files_check(const struct profile_files *f, struct diag *d);
-/* title may be NULL. */
+/* before: to compare with in pictures and folded text; NULL = nothing. */
 MUST_USE int profile_files_write(const struct profile_files *f, const struct profile *p,
-                                 const char *title, struct diag *d);
+                                 const struct profile *before, struct diag *d);
