@@ -26,6 +26,7 @@ struct sample_perf {
 	uint32_t nr, cap;
 	uint32_t nr_skipped;
 	uint64_t throttled;
+	bool is_ended; /* the events are closed */
 };
 
 static void scoped_sample_perf(struct sample_perf *const *p)
@@ -205,12 +206,6 @@ int sample_perf_enable(struct sample_perf *p)
 	return err;
 }
 
-void sample_perf_disable(struct sample_perf *p)
-{
-	for (uint32_t i = 0; i < p->nr; i++)
-		(void)ioctl(p->parts[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
 uint32_t sample_perf_nr(const struct sample_perf *p)
 {
 	return p->nr;
@@ -226,7 +221,7 @@ uint64_t sample_perf_throttled(struct sample_perf *p)
 	const struct perf_event_header *record;
 	bool is_bad;
 
-	for (uint32_t i = 0; i < p->nr; i++) {
+	for (uint32_t i = 0; !p->is_ended && i < p->nr; i++) {
 		struct perf_ring *r = &p->parts[i].ring;
 
 		perf_ring_look(r);
@@ -239,14 +234,25 @@ uint64_t sample_perf_throttled(struct sample_perf *p)
 	return p->throttled;
 }
 
-void sample_perf_close(struct sample_perf *p)
+void sample_perf_end(struct sample_perf *p)
 {
-	if (!p)
+	if (p->is_ended)
 		return;
+	for (uint32_t i = 0; i < p->nr; i++)
+		(void)ioctl(p->parts[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	(void)sample_perf_throttled(p);
+	p->is_ended = true;
 	for (uint32_t i = 0; i < p->nr; i++) {
 		perf_ring_unmap(&p->parts[i].ring);
 		close(p->parts[i].fd);
 	}
+}
+
+void sample_perf_close(struct sample_perf *p)
+{
+	if (!p)
+		return;
+	sample_perf_end(p);
 	free(p->parts);
 	free(p);
 }

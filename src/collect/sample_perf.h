@@ -29,7 +29,8 @@ struct sample_perf_cfg {
 MUST_USE int sample_perf_open(const struct sample_perf_cfg *cfg, struct diag *d,
                               struct sample_perf **out);
 MUST_USE int sample_perf_enable(struct sample_perf *p); /* 0 or the first -errno */
-void sample_perf_disable(struct sample_perf *p);
+/* Closes the events; how many there were, and how often they were throttled, stays known. */
+void sample_perf_end(struct sample_perf *p);
 uint32_t sample_perf_nr(const struct sample_perf *p);
 uint32_t sample_perf_nr_skipped(const struct sample_perf *p);
 uint64_t sample_perf_throttled(struct sample_perf *p); /* so far */

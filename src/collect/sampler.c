@@ -350,7 +350,7 @@ void sampler_stop(struct sampler *s)
 	s->is_stopped = true;
 	set_open(s, false);
 	if (s->perf)
-		sample_perf_disable(s->perf);
+		sample_perf_end(s->perf);
 	profile_bpf__detach(s->skel);
 	bpf_link__destroy(s->uprobe);
 	s->uprobe = NULL;
