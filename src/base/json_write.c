@@ -229,6 +229,12 @@ void jw_null(struct json_writer *w, const char *key)
 	put_value(w, key, "null");
 }
 
+void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len)
+{
+	start_value(w, key);
+	put(w, json, len);
+}
+
 int jw_finish(struct json_writer *w)
 {
 	if (w->depth != 0 || !w->has_value[0])

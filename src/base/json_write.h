@@ -42,5 +42,7 @@ void jw_i64(struct json_writer *w, const char *key, int64_t value);
 void jw_double(struct json_writer *w, const char *key, double value, int decimals);
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
+/* A value that is JSON already. */
+void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len);
 /* Ends the document with a newline and flushes it; 0 or the first error. */
 MUST_USE int jw_finish(struct json_writer *w);

@@ -25,6 +25,7 @@ extern const struct opt_command cmd_export;
 extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
+extern const struct opt_command cmd_mcp;
 extern const struct opt_command cmd_profile;
 extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;

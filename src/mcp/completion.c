@@ -1,0 +1,50 @@
+#include "mcp/completion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mcp/prompt.h"
+#include "mcp/world.h"
+
+static void offer(struct completion *c, const char *value, const char *typed)
+{
+	if (strncmp(value, typed, strlen(typed)) != 0)
+		return;
+	c->total++;
+	if (c->nr < COMPLETION_MAX) {
+		char *copy = strdup(value);
+
+		if (copy)
+			c->values[c->nr++] = copy;
+	}
+}
+
+void completion_of_prompt(const char *prompt, const char *arg, const char *value,
+                          struct completion *out)
+{
+	const struct prompt *p = prompt_find(prompt);
+
+	for (const struct prompt_arg *a = p ? p->args : NULL; a && a->name; a++) {
+		if (strcmp(a->name, arg) != 0 || !a->choices)
+			continue;
+		for (size_t i = 0; a->choices[i]; i++)
+			offer(out, a->choices[i], value);
+	}
+}
+
+void completion_of_resource(struct mcp_world *w, const char *uri, const char *arg,
+                            const char *value, struct completion *out)
+{
+	(void)w;
+	(void)uri;
+	(void)arg;
+	(void)value;
+	(void)out;
+}
+
+void completion_done(struct completion *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		free(c->values[i]);
+	*c = (struct completion){ 0 };
+}

@@ -1,0 +1,379 @@
+/* Connections: messages in, answers out, each request answered once. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "mcp/resource.h"
+#include "mcp/server_priv.h"
+
+int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out)
+{
+	struct mcp_conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->server = s;
+	c->link = *link;
+	c->level = MCP_WARNING;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->is_idle, NULL);
+	pthread_mutex_lock(&s->lock);
+	c->next = s->conns;
+	s->conns = c;
+	pthread_mutex_unlock(&s->lock);
+	*out = c;
+	return 0;
+}
+
+void mcp_conn_drain(struct mcp_conn *c)
+{
+	pthread_mutex_lock(&c->lock);
+	while (c->requests)
+		pthread_cond_wait(&c->is_idle, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void forget(struct mcp_conn *c)
+{
+	struct mcp_conn **at = &c->server->conns;
+
+	pthread_mutex_lock(&c->server->lock);
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at)
+		*at = c->next;
+	pthread_mutex_unlock(&c->server->lock);
+}
+
+void mcp_conn_free(struct mcp_conn *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->is_closing = true;
+	for (struct mcp_request *r = c->requests; r; r = r->next)
+		atomic_store(&r->is_cancelled, true);
+	pthread_mutex_unlock(&c->lock);
+	mcp_conn_drain(c);
+	forget(c);
+	subscriptions_end(c);
+	pthread_cond_destroy(&c->is_idle);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+bool mcp_conn_is_initialized(const struct mcp_conn *c)
+{
+	return c->version[0] != '\0';
+}
+
+const char *mcp_conn_version(const struct mcp_conn *c)
+{
+	return c->version[0] ? c->version : NULL;
+}
+
+int rpc_fail(struct rpc_error *e, int code, const char *fmt, ...)
+{
+	va_list args;
+
+	e->code = code;
+	va_start(args, fmt);
+	vsnprintf(e->message, sizeof(e->message), fmt, args);
+	va_end(args);
+	return -1;
+}
+
+static void put_id(struct json_writer *w, const json_t *id)
+{
+	if (json_is_string(id))
+		jw_bytes(w, "id", json_string_value(id), json_string_length(id));
+	else if (json_is_integer(id))
+		jw_i64(w, "id", json_integer_value(id));
+	else
+		jw_null(w, "id");
+}
+
+static void put_error(struct json_writer *w, const json_t *id, const struct rpc_error *e)
+{
+	jw_begin_object(w, NULL);
+	jw_string(w, "jsonrpc", "2.0");
+	put_id(w, id);
+	jw_begin_object(w, "error");
+	jw_i64(w, "code", e->code);
+	jw_string(w, "message", e->message);
+	jw_end_object(w);
+	jw_end_object(w);
+}
+
+/* The answer of one of a batch; with the last one the batch goes. */
+static void answer_batch(struct mcp_conn *c, struct rpc_batch *b, const char *text, size_t len)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&c->lock);
+	if (len) {
+		jw_raw(&b->out.w, NULL, text, len);
+		b->nr_answers++;
+	}
+	is_last = --b->nr_pending == 0;
+	pthread_mutex_unlock(&c->lock);
+	if (!is_last)
+		return;
+	jw_end_array(&b->out.w);
+	if (outgoing_end(&b->out) || !b->nr_answers)
+		c->link.send(c->link.ctx, b->exchange, NULL, 0, true);
+	else
+		c->link.send(c->link.ctx, b->exchange, b->out.text, b->out.len, true);
+	outgoing_done(&b->out);
+	free(b);
+}
+
+static void send_answer(struct mcp_conn *c, struct rpc_batch *b, void *exchange, const char *text,
+                        size_t len)
+{
+	if (b)
+		answer_batch(c, b, text, len);
+	else
+		c->link.send(c->link.ctx, exchange, text, len, true);
+}
+
+static void answer_error(struct mcp_conn *c, struct rpc_batch *b, void *exchange, const json_t *id,
+                         const struct rpc_error *e)
+{
+	struct outgoing o;
+
+	if (outgoing_begin(&o)) {
+		send_answer(c, b, exchange, NULL, 0);
+		return;
+	}
+	put_error(&o.w, id, e);
+	if (outgoing_end(&o))
+		send_answer(c, b, exchange, NULL, 0);
+	else
+		send_answer(c, b, exchange, o.text, o.len);
+	outgoing_done(&o);
+}
+
+/* The request is over: nobody will find it to cancel it. */
+static void finish(struct mcp_request *r)
+{
+	struct mcp_conn *c = r->conn;
+	struct mcp_request **at = &c->requests;
+
+	pthread_mutex_lock(&c->lock);
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (*at)
+		*at = r->next;
+	if (!c->requests)
+		pthread_cond_broadcast(&c->is_idle);
+	pthread_mutex_unlock(&c->lock);
+	json_decref(r->value);
+	free(r);
+}
+
+/* Runs the method and answers; a request that was cancelled meanwhile gets no answer. */
+static void run(void *ctx)
+{
+	struct mcp_request *r = ctx;
+	struct rpc_error e = { .code = RPC_INTERNAL, .message = "out of memory" };
+	struct outgoing o = { 0 };
+	bool is_good = !atomic_load(&r->is_cancelled) && outgoing_begin(&o) == 0;
+
+	if (is_good) {
+		jw_begin_object(&o.w, NULL);
+		jw_string(&o.w, "jsonrpc", "2.0");
+		put_id(&o.w, r->id);
+		jw_begin_object(&o.w, "result");
+		is_good = r->method->run(r, &o.w, &e) == 0;
+		jw_end_object(&o.w);
+		jw_end_object(&o.w);
+		is_good = outgoing_end(&o) == 0 && is_good;
+	}
+	if (atomic_load(&r->is_cancelled))
+		send_answer(r->conn, r->batch, r->exchange, NULL, 0);
+	else if (is_good)
+		send_answer(r->conn, r->batch, r->exchange, o.text, o.len);
+	else
+		answer_error(r->conn, r->batch, r->exchange, r->id, &e);
+	outgoing_done(&o);
+	finish(r);
+}
+
+static void cancel(struct mcp_conn *c, const json_t *params)
+{
+	const json_t *id = json_object_get(params, "requestId");
+
+	pthread_mutex_lock(&c->lock);
+	for (struct mcp_request *r = c->requests; id && r; r = r->next)
+		/* What already answers cannot be called back; initialize must not be cancelled. */
+		if (json_equal(r->id, id) && !r->method->is_early)
+			atomic_store(&r->is_cancelled, true);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m)
+{
+	struct mcp_request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->conn = c;
+	r->value = json_incref(value);
+	r->id = m->id;
+	r->params = m->params;
+	r->progress_token = json_object_get(json_object_get(m->params, "_meta"), "progressToken");
+	pthread_mutex_lock(&c->lock);
+	r->next = c->requests;
+	c->requests = r;
+	pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+static void take_request(struct mcp_conn *c, json_t *value, const struct message *m,
+                         struct rpc_batch *b, void *exchange)
+{
+	const struct method *method = method_find(m->method);
+	struct rpc_error e = { .code = RPC_INTERNAL, .message = "out of memory" };
+	struct mcp_request *r = NULL;
+	int err = 0;
+
+	if (!method)
+		rpc_fail(&e, RPC_NO_METHOD, "there is no method %.64s", m->method);
+	else if (!method->is_early && !mcp_conn_is_initialized(c))
+		rpc_fail(&e, RPC_INVALID_REQUEST, "%.64s comes before initialize", m->method);
+	else
+		r = new_request(c, value, m);
+	if (!r) {
+		answer_error(c, b, exchange, m->id, &e);
+		return;
+	}
+	r->method = method;
+	r->batch = b;
+	r->exchange = exchange;
+	if (!method->is_slow) {
+		run(r);
+		return;
+	}
+	err = pool_do(c->server->pool, run, r);
+	if (err) {
+		rpc_fail(&e, RPC_INTERNAL, "too many calls wait already; try again later");
+		answer_error(c, b, exchange, m->id, &e);
+		finish(r);
+	}
+}
+
+/* One message, alone or of a batch. */
+static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
+                     struct rpc_batch *b, void *exchange)
+{
+	struct rpc_error e;
+
+	switch (m->kind) {
+	case MESSAGE_REQUEST:
+		take_request(c, value, m, b, exchange);
+		break;
+	case MESSAGE_NOTIFICATION:
+		if (strcmp(m->method, "notifications/cancelled") == 0)
+			cancel(c, m->params);
+		break;
+	case MESSAGE_BAD:
+		rpc_fail(&e, m->code, "%s", m->why);
+		answer_error(c, b, exchange, m->id, &e);
+		break;
+	case MESSAGE_RESPONSE:
+		break; /* we ask nothing */
+	}
+}
+
+static bool wants_answer(const struct message *m)
+{
+	return m->kind == MESSAGE_REQUEST || m->kind == MESSAGE_BAD;
+}
+
+/* Only one revision of the protocol has batches. */
+static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
+{
+	struct rpc_error e;
+	struct rpc_batch *b;
+	struct message m;
+	unsigned int nr = 0;
+	json_t *value;
+	size_t i;
+
+	if (strcmp(c->version, "2025-03-26") != 0 || json_array_size(values) == 0) {
+		rpc_fail(&e, RPC_INVALID_REQUEST, "%s",
+		         json_array_size(values) ? "this revision of the protocol has no batches"
+		                                 : "an empty batch");
+		answer_error(c, NULL, exchange, NULL, &e);
+		return MCP_ANSWERED;
+	}
+	json_array_foreach(values, i, value)
+	{
+		message_read(value, &m);
+		nr += wants_answer(&m);
+	}
+	b = nr ? calloc(1, sizeof(*b)) : NULL;
+	if (nr && (!b || outgoing_begin(&b->out))) {
+		free(b);
+		c->link.send(c->link.ctx, exchange, NULL, 0, true);
+		return MCP_ANSWERED;
+	}
+	if (b) {
+		b->exchange = exchange;
+		b->nr_pending = nr;
+		jw_begin_array(&b->out.w, NULL);
+	}
+	json_array_foreach(values, i, value)
+	{
+		message_read(value, &m);
+		take_one(c, value, &m, b, exchange);
+	}
+	return nr ? MCP_ANSWERED : MCP_NO_ANSWER;
+}
+
+enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange)
+{
+	const char *why;
+	json_t *value = message_parse(text, len, &why);
+	enum mcp_taken taken;
+	struct rpc_error e;
+	struct message m;
+
+	if (!value) {
+		rpc_fail(&e, RPC_PARSE_ERROR, "%s", why);
+		answer_error(c, NULL, exchange, NULL, &e);
+		return MCP_ANSWERED;
+	}
+	if (json_is_array(value)) {
+		taken = take_batch(c, value, exchange);
+	} else {
+		message_read(value, &m);
+		taken = wants_answer(&m) ? MCP_ANSWERED : MCP_NO_ANSWER;
+		take_one(c, value, &m, NULL, exchange);
+	}
+	json_decref(value);
+	return taken;
+}
+
+void conn_notify(struct mcp_conn *c, void *exchange, const char *method, notification_fn *fill,
+                 void *ctx)
+{
+	struct outgoing o;
+
+	if (outgoing_begin(&o))
+		return;
+	jw_begin_object(&o.w, NULL);
+	jw_string(&o.w, "jsonrpc", "2.0");
+	jw_string(&o.w, "method", method);
+	jw_begin_object(&o.w, "params");
+	if (fill)
+		fill(ctx, &o.w);
+	jw_end_object(&o.w);
+	jw_end_object(&o.w);
+	if (outgoing_end(&o) == 0)
+		c->link.send(c->link.ctx, exchange, o.text, o.len, false);
+	outgoing_done(&o);
+}

@@ -1,0 +1,91 @@
+#include "mcp/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "mcp/resource.h"
+#include "mcp/server_priv.h"
+
+#define MIN_THREADS 4U /* calls that wait for something must not keep others waiting */
+
+int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server **out)
+{
+	struct mcp_server *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->tick, NULL);
+	s->world.server = s;
+	err = mcp_world_open(&s->world, cfg, d);
+	if (!err && pool_new(MIN_THREADS, &s->pool))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (err) {
+		mcp_server_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void mcp_server_free(struct mcp_server *s)
+{
+	if (!s)
+		return;
+	ticker_stop(s);
+	pool_free(s->pool);
+	mcp_world_close(&s->world);
+	pthread_cond_destroy(&s->tick);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct mcp_world *mcp_server_world(struct mcp_server *s)
+{
+	return &s->world;
+}
+
+static bool is_chosen(const struct mcp_server *s, enum toolset set)
+{
+	return !s->world.cfg.toolsets || (s->world.cfg.toolsets & set);
+}
+
+bool server_offers_tool(const struct mcp_server *s, const struct tool *t)
+{
+	return is_chosen(s, t->set) && !(s->world.cfg.is_read_only && t->changes_something);
+}
+
+bool server_offers_resource(const struct mcp_server *s, const struct resource *res)
+{
+	return is_chosen(s, res->set) && (!res->needs_daemon || s->world.cfg.is_daemon);
+}
+
+struct log_line {
+	enum mcp_level level;
+	const char *logger;
+	const char *text;
+};
+
+static void put_log(void *ctx, struct json_writer *w)
+{
+	const struct log_line *l = ctx;
+
+	jw_string(w, "level", level_name(l->level));
+	jw_string(w, "logger", l->logger);
+	jw_string(w, "data", l->text);
+}
+
+void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
+                    const char *text)
+{
+	struct log_line line = { level, logger, text };
+
+	pthread_mutex_lock(&s->lock);
+	for (struct mcp_conn *c = s->conns; c; c = c->next)
+		if (mcp_conn_is_initialized(c) && !c->is_closing && level >= c->level)
+			conn_notify(c, NULL, "notifications/message", put_log, &line);
+	pthread_mutex_unlock(&s->lock);
+}

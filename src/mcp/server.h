@@ -1,0 +1,55 @@
+/*
+ * mcp/server — the Model Context Protocol: methods, connections, notifications. Transports bring messages and take answers.
+ *
+ * One server, many connections. mcp_conn_take() answers quick methods at once, on the caller's thread, and hands tools and
+ * resources to a pool of threads; so ping, cancellation and other calls go on while one takes long. Every request gets exactly
+ * one answer, a cancelled one none, a notification none.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+#include "mcp/link.h"
+#include "mcp/world.h"
+
+#define MCP_LATEST "2025-11-25"
+
+struct mcp_server;
+struct mcp_conn;
+
+MUST_USE int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server **out);
+/* All connections must have been freed. */
+void mcp_server_free(struct mcp_server *s); /* NULL is fine */
+struct mcp_world *mcp_server_world(struct mcp_server *s);
+
+MUST_USE int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out);
+/* Cancels what runs for it and waits for that; nothing is sent any more. NULL is fine. */
+void mcp_conn_free(struct mcp_conn *c);
+/* Waits until everything that was taken is answered: at the end of the input. */
+void mcp_conn_drain(struct mcp_conn *c);
+
+enum mcp_taken {
+	MCP_ANSWERED,  /* the answer comes, or came, through the link with is_last */
+	MCP_NO_ANSWER, /* a notification or response */
+};
+enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange);
+bool mcp_conn_is_initialized(const struct mcp_conn *c);
+const char *mcp_conn_version(const struct mcp_conn *c); /* of the protocol, as agreed; NULL before */
+bool mcp_version_is_known(const char *version);
+
+enum mcp_level {
+	MCP_DEBUG,
+	MCP_INFO,
+	MCP_NOTICE,
+	MCP_WARNING,
+	MCP_ERROR,
+	MCP_CRITICAL,
+	MCP_ALERT,
+	MCP_EMERGENCY,
+};
+/* To every connection that wants messages of that level. */
+void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
+                    const char *text);

@@ -1,0 +1,123 @@
+/* mcp/server_priv — what the files of the server share: connections, requests, methods. */
+#pragma once
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "mcp/message.h"
+#include "mcp/outgoing.h"
+#include "mcp/pool.h"
+#include "mcp/server.h"
+
+#define SUBSCRIPTIONS_MAX 64U
+#define URI_MAX           512U
+#define VERSION_LEN       16U
+
+struct subscription {
+	char uri[URI_MAX]; /* empty = free */
+	bool is_begun;     /* the resource was told */
+	uint64_t revision; /* that the client knows of */
+	uint64_t sent_ns;
+	uint64_t interval_ns; /* at least between two updates */
+};
+
+/* Answers of a batch, until all are there. */
+struct rpc_batch {
+	void *exchange;
+	unsigned int nr_pending;
+	struct outgoing out; /* the array, open */
+	unsigned int nr_answers;
+};
+
+struct mcp_conn {
+	struct mcp_server *server;
+	struct mcp_link link;
+	pthread_mutex_t lock;
+	pthread_cond_t is_idle;
+	char version[VERSION_LEN]; /* empty = not agreed yet */
+	bool is_closing;
+	enum mcp_level level;
+	struct mcp_request *requests; /* that are not answered yet */
+	struct subscription subscriptions[SUBSCRIPTIONS_MAX];
+	struct mcp_conn *next;
+};
+
+struct mcp_request {
+	struct mcp_conn *conn;
+	void *exchange;
+	struct rpc_batch *batch; /* NULL = alone */
+	json_t *value;           /* the message; the members below are borrowed from it */
+	const json_t *id;
+	const json_t *params;
+	const json_t *progress_token;
+	const struct method *method;
+	atomic_bool is_cancelled;
+	uint64_t progress_ns;
+	double progress_done;
+	struct mcp_request *next;
+};
+
+struct mcp_server {
+	struct mcp_world world;
+	struct pool *pool;
+	pthread_mutex_t lock; /* of the list of connections; before the lock of a connection */
+	struct mcp_conn *conns;
+	pthread_t ticker; /* looks for what subscribers want to know */
+	bool has_ticker;
+	bool is_ending;
+	pthread_cond_t tick;
+};
+
+struct resource;
+
+struct rpc_error {
+	int code;
+	char message[640];
+};
+
+/* A JSON-RPC method. run() writes members of the result, or fills the error and returns -1. */
+struct method {
+	const char *name;
+	bool is_slow;  /* runs in the pool */
+	bool is_early; /* allowed before initialize */
+	int (*run)(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+};
+
+const struct method *method_find(const char *name);
+/* code and a sentence; returns -1. */
+int rpc_fail(struct rpc_error *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* The method of each group, named by the files that hold them. */
+int method_tools_list(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_resources_list(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_resources_templates(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_resources_read(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_prompts_list(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_prompts_get(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+int method_complete(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
+
+/*
+ * Pages of a list: items [*from, *to) of nr, by the "cursor" of the request. Written after them: "nextCursor" by
+ * list_put_next(). -1 with an error for a cursor that is not ours.
+ */
+int list_page(const struct mcp_request *r, size_t nr, size_t *from, size_t *to,
+              struct rpc_error *e);
+void list_put_next(struct json_writer *w, size_t to, size_t nr);
+
+/* A notification about a request (NULL exchange otherwise). fill may be NULL. */
+typedef void notification_fn(void *ctx, struct json_writer *w);
+void conn_notify(struct mcp_conn *c, void *exchange, const char *method, notification_fn *fill,
+                 void *ctx);
+
+/* Ends all subscriptions of a connection. */
+void subscriptions_end(struct mcp_conn *c);
+void ticker_stop(struct mcp_server *s);
+
+bool server_offers_tool(const struct mcp_server *s, const struct tool *t);
+bool server_offers_resource(const struct mcp_server *s, const struct resource *res);
+const char *level_name(enum mcp_level level);
+bool level_parse(const char *text, enum mcp_level *out);

@@ -1,0 +1,78 @@
+/*
+ * mcp/tool — a tool: one entry of one table. Schema, checks, defaults, list and documentation follow from it.
+ *
+ * run() gets checked arguments and writes the members of the result's object; what it writes becomes structuredContent and,
+ * as compact JSON, the text. A failure is a negative errno with a sentence that says what to do next: the client gets it as
+ * a result with isError, and whatever was written is dropped. Unknown is null, never 0. A default answer stays below
+ * TOOL_BUDGET: use call_put_report(), which cuts lists and says so.
+ *
+ * Tools run on several threads at once; what they share is in struct mcp_world, which locks.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "mcp/schema.h"
+
+/* Bytes of the object in a default answer: it comes twice, as structure and as text, which together stay below 8 kB. */
+#define TOOL_BUDGET 3300U
+
+struct mcp_world;
+struct report_node;
+struct tool_call;
+
+enum toolset { TOOLSET_LIVE = 1, TOOLSET_TRACE = 2, TOOLSET_PROFILE = 4, TOOLSET_ALL = 7 };
+
+struct tool {
+	const char *name;
+	const char *title;
+	const char *description; /* what it answers, when to use it and when not */
+	enum toolset set;
+	bool changes_something; /* else readOnlyHint */
+	bool is_destructive;    /* of those that change: loses something */
+	bool is_idempotent;
+	bool needs_daemon; /* live data: without --daemon it says so */
+	const struct arg *args;
+	const struct out_field *output;
+	int (*run)(struct tool_call *call);
+};
+
+extern const struct tool *const tools[];
+extern const size_t nr_tools;
+
+/* What a tool sees of a call. */
+struct tool_call {
+	const struct tool *tool;
+	struct mcp_world *world;
+	const json_t *args;      /* checked, with defaults */
+	const json_t *given;     /* as the client sent them; NULL = none */
+	struct json_writer *out; /* the object of the result is open */
+	struct diag *d;
+	void *request; /* for call_is_cancelled() and call_progress() */
+};
+
+/* Arguments. Absent ones are 0, NULL, false. */
+bool call_has(const struct tool_call *c, const char *name);
+bool call_was_given(const struct tool_call *c, const char *name); /* not a default */
+uint64_t call_u64(const struct tool_call *c, const char *name);
+int64_t call_i64(const struct tool_call *c, const char *name);
+double call_double(const struct tool_call *c, const char *name);
+bool call_bool(const struct tool_call *c, const char *name);
+const char *call_string(const struct tool_call *c, const char *name);
+
+/* Look now and then in anything that takes longer than a moment, and end with -ECANCELED. */
+bool call_is_cancelled(const struct tool_call *c);
+/* Sent to clients that asked for it, ten times a second at most. total 0 = unknown. */
+void call_progress(struct tool_call *c, double done, double total, const char *message);
+
+/*
+ * The members of a report. Lists are cut to the argument "limit" (or, if the client gave none, to as many as the budget
+ * allows) from "offset" on. If anything was left out, "truncated" is true and "page" tells offset, limit, and of each list
+ * its name, total and next_offset.
+ */
+MUST_USE int call_put_report(struct tool_call *c, const struct report_node *root);
