@@ -45,7 +45,14 @@ static void show_config(struct json_writer *w, const struct profiler_status *s)
 void profiler_status_json(struct json_writer *w, const char *key, const struct profiler_status *s)
 {
 	jw_begin_object(w, key);
+	profiler_status_members(w, s);
+	jw_end_object(w);
+}
+
+void profiler_status_members(struct json_writer *w, const struct profiler_status *s)
+{
 	jw_string(w, "status", states[s->state]);
+	jw_string(w, "mode", "sampling");
 	jw_u64(w, "samples_collected", s->samples);
 	jw_u64(w, "duration_ms", s->duration_ns / NS_PER_MS);
 	show_config(w, s);
@@ -56,5 +63,4 @@ void profiler_status_json(struct json_writer *w, const char *key, const struct p
 	jw_u64(w, "num_cpus", s->nr_cpus);
 	jw_u64(w, "skipped_cpus", s->nr_skipped);
 	jw_string(w, "event_note", s->why_default);
-	jw_end_object(w);
 }

@@ -5,4 +5,5 @@
 #include "base/json_write.h"
 
 /* An object under key: status, samples_collected, duration_ms, config, and more. */
+void profiler_status_members(struct json_writer *w, const struct profiler_status *s);
 void profiler_status_json(struct json_writer *w, const char *key, const struct profiler_status *s);
