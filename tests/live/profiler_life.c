@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,11 +42,21 @@ static size_t open_descriptors(const char *kind)
 	return nr;
 }
 
-static pid_t start_burner(void)
+/* A child does not outlive a test that fails. */
+static pid_t start_child(void)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+static pid_t start_burner(void)
+{
+	pid_t pid = start_child();
+
 	for (; !pid;)
 		__asm__ volatile("" ::: "memory");
 	return pid;
@@ -108,7 +119,7 @@ static void it_ends_at_the_duration_without_any_sample(void **state)
 	struct profiler_status status;
 	struct profiler *p = NULL;
 	struct diag d = { 0 };
-	pid_t sleeper = fork();
+	pid_t sleeper = start_child();
 
 	(void)state;
 	if (!sleeper)

@@ -4,9 +4,9 @@
 #define UNIT 20000U
 
 /* Not a loop that a compiler can shorten; each part has its own copy, so that each has its own addresses. */
-#define BURN(nr)                                                      \
-	for (unsigned int i = 0; i < (nr) * UNIT; i++)                \
-		__asm__ volatile("" ::: "memory")
+#define BURN(nr)                                     \
+	for (unsigned int i = 0; i < (nr)*UNIT; i++) \
+	__asm__ volatile("" ::: "memory")
 
 __attribute__((noinline)) void part_seventy(void)
 {
