@@ -306,7 +306,14 @@ static int run_all(struct run *r, char *const *words)
 	if (status.why_default)
 		log_info("%s", status.why_default);
 	err = loop(r);
-	return err ? err : show(r, true);
+	if (!err)
+		err = show(r, true);
+	profiler_status(r->profiler, &status);
+	if (!err && status.lost)
+		log_warn(
+			"%llu samples were lost: too many different stacks at once; -p, --cgroup or --period take fewer",
+			(unsigned long long)status.lost);
+	return err;
 }
 
 static int run_args(const struct opt_command *self, const struct profile_args *args,

@@ -19,7 +19,7 @@
 #include "sys/proc_tasks.h"
 #include "sys/topology.h"
 
-#define LOOK_NS 500000000ULL /* how often rows are read to meet the processes in them */
+#define LOOK_NS 200000000ULL /* how often rows are read to meet the processes in them */
 
 struct profiler {
 	enum profiler_state state;
