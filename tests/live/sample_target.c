@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define MAX_THREADS 16
-#define NOINLINE    __attribute__((noinline, noclone))
+#define NOINLINE    __attribute__((noinline))
 
 void burn(uint64_t until_ns);
 void touch(char *at, long nr);
