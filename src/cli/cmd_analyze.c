@@ -263,9 +263,9 @@ static int answer(struct analyzer *a)
 	return cli_written(err, a->d);
 }
 
-static int run_args(const struct opt_command *self, const struct analyze_args *args,
-                    const struct opt_list *words)
+static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
+	const struct analyze_args *args = given;
 	SCOPED(scoped_recording) struct recording *rec = NULL;
 	struct diag d = { 0 };
 	struct analyzer a = { .args = args, .d = &d };
@@ -297,14 +297,8 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct analyze_args args = defaults;
-	struct opt_result words = { 0 };
-	int exit_code;
 
-	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
-		return exit_code;
-	exit_code = run_args(self, &args, &words.operands);
-	opt_result_done(&words);
-	return exit_code;
+	return cli_run(self, argc, argv, &args, run_args);
 }
 
 const struct opt_command cmd_analyze = {

@@ -92,3 +92,15 @@ int cli_command_words(const struct opt_list *command, struct diag *d, char ***ou
 		(*out)[i] = (char *)command->items[i];
 	return 0;
 }
+
+int cli_run(const struct opt_command *self, int argc, char **argv, void *args, cli_body_fn *body)
+{
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, args, &words, &exit_code))
+		return exit_code;
+	exit_code = body(self, args, &words.operands);
+	opt_result_done(&words);
+	return exit_code;
+}

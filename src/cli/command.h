@@ -54,3 +54,10 @@ MUST_USE int cli_written(int err, struct diag *d);
  */
 MUST_USE bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
                         struct opt_result *out, int *exit_code);
+
+/* What a command does once its words are understood: the exit code. args is what was given to cli_run(). */
+typedef int cli_body_fn(const struct opt_command *self, const void *args,
+                        const struct opt_list *operands);
+/* Parses into args, which has the defaults, and does it. For commands whose options own nothing. */
+MUST_USE int cli_run(const struct opt_command *self, int argc, char **argv, void *args,
+                     cli_body_fn *body);

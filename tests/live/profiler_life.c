@@ -57,9 +57,10 @@ static pid_t start_burner(void)
 {
 	pid_t pid = start_child();
 
-	for (; !pid;)
+	if (pid)
+		return pid;
+	for (;;)
 		__asm__ volatile("" ::: "memory");
-	return pid;
 }
 
 static void stop_burner(pid_t pid)
