@@ -35,27 +35,27 @@
 
 struct profile_args {
 	const char *event;
-	bool is_off_cpu;
-	bool is_waker;
+	const char *diff;
 	uint64_t frequency;
-	bool has_frequency;
 	uint64_t period;
 	uint64_t min_off_ns;
 	uint64_t cpu;
-	bool has_cpu;
 	uint64_t pid;
-	struct opt_list cgroup;
 	uint64_t duration_ns;
 	uint64_t max_samples;
+	uint64_t limit;
+	struct opt_list cgroup;
+	struct profile_files to;
+	bool has_frequency;
+	bool has_cpu;
+	bool is_off_cpu;
+	bool is_waker;
 	bool no_kernel;
 	bool no_user;
 	bool wants_lines;
-	struct profile_files to;
-	const char *diff;
 	bool is_json;
 	bool no_stacks;
 	bool is_by_total;
-	uint64_t limit;
 	bool is_verbose;
 };
 
