@@ -55,6 +55,8 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 		return err;
 	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
 	file.topology = record_source_topology(r->source);
+	file.symbols = record_source_symbols(r->source);
+	file.stack_event = record_source_stack_event(r->source);
 	err = trace_file_open(&file, d, &r->writer);
 	if (!err && cfg->wants_system_stats)
 		err = open_system_stats(r, d);
@@ -131,6 +133,11 @@ size_t recorder_nr_cgroups(const struct recorder *r)
 uint64_t recorder_missing(const struct recorder *r)
 {
 	return record_source_missing(r->source);
+}
+
+bool recorder_remark(struct recorder *r, struct diag *out)
+{
+	return record_source_remark(r->source, out);
 }
 
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)

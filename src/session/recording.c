@@ -10,6 +10,7 @@
 #include "model/event_log.h"
 #include "model/pair.h"
 #include "model/task_lives.h"
+#include "session/recording_stacks.h"
 #include "session/sink_thread.h"
 #include "trace/reader.h"
 
@@ -28,6 +29,7 @@ struct recording {
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
 	struct source_symbol *symbols;
+	struct recording_stacks *stacks; /* NULL = none */
 	struct source_facts facts;
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
@@ -45,6 +47,7 @@ void recording_close(struct recording *r)
 	timeline_free(r->timeline);
 	pair_free(r->pair);
 	tasks_free(r->tasks);
+	recording_stacks_free(r->stacks);
 	trace_info_free(r->info);
 	free(r->places);
 	free(r->events);
@@ -231,6 +234,9 @@ static int finish(struct recording *r)
 	err = fill_facts(r);
 	if (!err)
 		err = task_lives_new(r->tasks, &r->lives);
+	if (!err)
+		err = recording_stacks_new(r->info, &r->stacks);
+	r->facts.kinds[EV_SAMPLE] = r->info->nr_samples; /* which are no records of the stream */
 	r->source = (struct source){
 		.timeline = r->timeline,
 		.tasks = r->tasks,
@@ -239,6 +245,7 @@ static int finish(struct recording *r)
 		.lives = r->lives,
 		.affinity = r->facts.kinds[EV_AFFINITY] ? r->affinity : NULL,
 		.facts = &r->facts,
+		.stacks = recording_stacks_get(r->stacks),
 		.start_ns = end - pair_span_ns(r->pair),
 		.end_ns = end,
 	};
