@@ -12,6 +12,7 @@
 static const char *const modes[] = { "per_thread", "per_process", NULL };
 static const char *const methods[] = { "IQR", "MAD", "StdDev", "Percentile", NULL };
 static const char *const outlier_categories[] = { "latency", "runtime", "cpu", "all", NULL };
+static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", NULL };
 static const char *const categories[] = { "scheduling", "interrupt", "io", "power",
 	                                  "extended",   "query",     NULL };
 
@@ -52,6 +53,9 @@ static const struct arg outlier_args[] = { ARG_TRACE_ID,
 static const struct arg explain_args[] = { ARG_TRACE_ID, ARG_PID, ARG_TID, ARG_COMM, ARG_CPU, ARG_WINDOW,
 	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only waits at this moment" },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
+static const struct arg stack_args[] = { ARG_ROWS,
+	{ .name = "category", .type = ARG_STRING, .description = "which stacks; by default what the trace has",
+	  .choices = stack_kinds }, { 0 } };
 static const struct arg discover_args[] = { ARG_TRACE_ID,
 	{ .name = "category", .type = ARG_STRING, .description = "only these", .choices = categories },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
@@ -274,6 +278,9 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"For the longest waits, or those of a task or moment: who ran meanwhile, what interrupted, which CPUs sat idle, "
 		"who woke it, in sentences. Ask after a latency tool has named a suspect."), .pass = "explain",
 		.most_rows = 20 },
+	[ANALYZE_FLAMEGRAPH] = { TOOL("analyze_flamegraph", "Where time was spent, by stack", stack_args,
+		"In which functions CPUs were busy, tasks slept, or wakers woke them, as far as the trace has stacks. For live "
+		"profiles: start_perf_profiling."), .pass = "flamegraph" },
 	[ANALYZE_DISCOVER] = { TOOL("discover_analyzers", "Which analyses apply", discover_args,
 		"All analyses with their needs, and whether this trace meets them. Use it when an analysis says that data is "
 		"missing; the list of names alone is in get_trace_summary."), .pass = "discover" },

@@ -42,6 +42,7 @@
 	X(CORRELATION)        \
 	X(OUTLIERS)           \
 	X(EXPLAIN)            \
+	X(FLAMEGRAPH)         \
 	X(DISCOVER)
 
 enum {

@@ -40,6 +40,7 @@ static const struct figures {
 	{ "dsq_summary", { "summary.total_dsqs" } },
 	{ "dsq_latency", { "per_dsq.0.latency_p99_us" } },
 	{ "explain", { "waits.0.comm", "waits.0.wait_ns" } },
+	{ "flamegraph", { "category", "functions.0.function" } },
 	{ "task_states", { "processes_analyzed" } },
 	{ "preemptions", { "total_preemptions" } },
 	{ "latency_breakdown", { "stats.total_avg_latency_ns" } },

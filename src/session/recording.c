@@ -259,8 +259,13 @@ static int load(struct recording *r, const char *path, const struct trace_read_c
 	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
 		       pairing_sink = pair_sink(r->pair);
 	struct sink_thread *thread;
-	int err = sink_thread_open(&pairing_sink, &thread), pairing;
+	int err, pairing;
 
+	if (cfg->progress) /* whoever gave up before it began */
+		cfg->progress(cfg->progress_ctx, 0, 0);
+	if (r->is_unwanted)
+		return diag_set(d, -ECANCELED, NULL, "loading '%s' was given up", path);
+	err = sink_thread_open(&pairing_sink, &thread);
 	if (err)
 		return diag_set(d, err, NULL, "cannot start a thread");
 	r->pair_thread = sink_thread_sink(thread);

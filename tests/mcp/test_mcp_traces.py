@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 from trace_client import Client, refusal
-from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, Skipped, all_pages, ftrace_event, load_late, num, real, run_cases, start,
-                         story, traced_bundle, traced_head, truth_of)
+from trace_files import (BIG, BOOT, DATA, DIR, MS, Compact, Skipped, all_pages, ftrace_event, load_late, num, real,
+                         run_cases, start, story, traced_bundle, traced_head, truth_of)
 
 CASES = []
 
@@ -300,6 +300,10 @@ def numbers_of_wprof():
         rows, _ = all_pages(c, "analyze_scx_layer_behavior", limit=2)
         assert {row["layer_id"]: row["slices"] for row in rows["layers"] if row["layer_id"] in (1, 2)} == {
             1: told[1], 2: told[2]}
+        # Samples come from timers; two had no stack.
+        flame = c.call("analyze_flamegraph")
+        assert layers["stacks"]["TIMER INSTANT"] - 2 <= flame["total_samples"] <= layers["stacks"]["TIMER INSTANT"], flame
+        assert flame["category"] == "cpu" and c.call("analyze_flamegraph", category="off-cpu")["category"] == "off-cpu"
         c.call("unload_trace", trace_id="guest-d2-layers")
         real(c, "guest-d3-pmu")
         works = c.call("analyze_workqueue")
