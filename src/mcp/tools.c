@@ -20,6 +20,11 @@ const struct tool *const tools[] = {
 #undef X
 		& tool_diff_traces,
 	&tool_export_trace_analysis,
+
+	/* profiles */
+	&tool_start_perf_profiling,
+	&tool_stop_perf_profiling,
+	&tool_get_perf_results,
 };
 
 const size_t nr_tools = sizeof(tools) / sizeof(tools[0]);

@@ -22,3 +22,7 @@ extern const struct tool tool_export_trace_analysis;
 extern const struct tool tool_run_all_analyzers;
 /* tools_record.c */
 extern const struct tool tool_record_and_analyze;
+/* tools_profile.c */
+extern const struct tool tool_get_perf_results;
+extern const struct tool tool_start_perf_profiling;
+extern const struct tool tool_stop_perf_profiling;

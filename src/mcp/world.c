@@ -1,7 +1,9 @@
 #include "mcp/world.h"
 
+#include <errno.h>
 #include <unistd.h>
 
+#include "mcp/profile_desk.h"
 #include "mcp/trace_store.h"
 
 #define DEFAULT_TRACES 16U
@@ -28,12 +30,21 @@ static int open_traces(struct mcp_world *w, struct diag *d)
 
 int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d)
 {
+	int err;
+
 	w->cfg = *cfg;
-	return open_traces(w, d);
+	err = open_traces(w, d);
+	if (!err && profile_desk_new(&w->profile))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (err)
+		mcp_world_close(w);
+	return err;
 }
 
 void mcp_world_close(struct mcp_world *w)
 {
+	profile_desk_free(w->profile);
 	trace_store_free(w->traces);
+	w->profile = NULL;
 	w->traces = NULL;
 }
