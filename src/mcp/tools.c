@@ -3,7 +3,18 @@
 #include "mcp/tools_analyze.h"
 
 const struct tool *const tools[] = {
+	/* live */
+	&tool_query_stats,
 	&tool_get_topology,
+	&tool_list_event_subsystems,
+	&tool_list_events,
+	&tool_control_event_tracking,
+	&tool_control_stats_collection,
+	&tool_control_analyzers,
+	&tool_analyze_waker_wakee,
+	&tool_analyze_softirq,
+	&tool_get_analyzer_report,
+	&tool_get_events,
 
 	/* traces */
 	&tool_load_perfetto_trace,
@@ -20,6 +31,11 @@ const struct tool *const tools[] = {
 #undef X
 		& tool_diff_traces,
 	&tool_export_trace_analysis,
+
+	/* profiles */
+	&tool_start_perf_profiling,
+	&tool_stop_perf_profiling,
+	&tool_get_perf_results,
 };
 
 const size_t nr_tools = sizeof(tools) / sizeof(tools[0]);
