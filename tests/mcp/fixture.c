@@ -64,7 +64,9 @@ static int wait_long(struct tool_call *c)
 	while (passed_ms < ms && !call_is_cancelled(c)) {
 		nap_ms(5);
 		passed_ms = (clock_boot_ns() - start_ns) / 1000000;
-		call_progress(c, (double)passed_ms, (double)ms, "waiting");
+		/* Not shortly before the answer: the official client takes a notification that comes with it for a stray. */
+		if (passed_ms + 100 < ms)
+			call_progress(c, (double)passed_ms, (double)ms, "waiting");
 	}
 	if (call_is_cancelled(c)) {
 		atomic_fetch_add(&nr_cancelled, 1);
