@@ -39,6 +39,20 @@ static void cut(struct live_report *r, uint64_t offset, uint64_t limit)
 		r->nr = (size_t)limit;
 }
 
+/* Of one process: whom it shares CPUs with comes into the records, too, but not wholly. */
+static void keep_process(struct live_report *r, uint32_t tgid)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		uint64_t owner = r->kind == LIVE_THREADS ? r->rows[i].tgid : r->rows[i].id;
+
+		if (owner == tgid)
+			r->rows[nr++] = r->rows[i];
+	}
+	r->nr = r->nr_total = nr;
+}
+
 static void put_page(struct json_writer *out, const struct live_report *r, uint64_t offset)
 {
 	uint64_t next = offset + r->nr;
@@ -55,6 +69,7 @@ static int read_aggregated(struct mcp_world *w, const char *query, enum live_kin
 {
 	SCOPED(scoped_arena) struct arena *mem = NULL;
 	uint64_t limit = DEFAULT_LIMIT, offset = 0;
+	bool is_one = w->cfg.pid && (kind == LIVE_THREADS || kind == LIVE_PROCESSES);
 	struct live_report report = { 0 };
 	struct live_view v;
 	int err;
@@ -77,6 +92,8 @@ static int read_aggregated(struct mcp_world *w, const char *query, enum live_kin
 	live_feed_unlock(w->live);
 	if (err)
 		return diag_set(d, err, "ask for less", "the report is too large");
+	if (is_one)
+		keep_process(&report, w->cfg.pid);
 	cut(&report, offset, limit);
 	live_json_members(out, &report);
 	put_page(out, &report, offset);
