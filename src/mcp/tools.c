@@ -2,6 +2,7 @@
 
 #include "mcp/tools_analyze.h"
 
+/* clang-format off */
 const struct tool *const tools[] = {
 	/* live */
 	&tool_query_stats,
@@ -29,7 +30,7 @@ const struct tool *const tools[] = {
 #define X(name) &analyze_tools[ANALYZE_##name].tool,
 	ANALYZE_TOOLS(X)
 #undef X
-		& tool_diff_traces,
+	&tool_diff_traces,
 	&tool_export_trace_analysis,
 
 	/* profiles */
@@ -37,5 +38,6 @@ const struct tool *const tools[] = {
 	&tool_stop_perf_profiling,
 	&tool_get_perf_results,
 };
+/* clang-format on */
 
 const size_t nr_tools = sizeof(tools) / sizeof(tools[0]);
