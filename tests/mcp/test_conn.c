@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../unit.h"
 #include "mcp/message.h"
 #include "mcp/server_priv.h"
-#include "../unit.h"
 
 #include "fixture.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcp/prompts.h"
 #include "../unit.h"
+#include "mcp/prompts.h"
 
 static char *text_of(const char *name, const char *value, int *err, struct diag *d)
 {

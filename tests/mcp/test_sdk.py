@@ -12,9 +12,21 @@ import subprocess
 import sys
 
 from http_client import FAKE_SERVER, SCHEDSCOPE, case, http_server, main
+from live import ROOT
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "sdk"
-FOLDER = pathlib.Path(os.environ["MCP_NODE_DIR"])
+WANTED = (SOURCE / "package.json").read_text()
+
+
+def is_installed(folder):
+    """What is wanted is there."""
+    stamp = folder / "installed.json"
+    return stamp.exists() and stamp.read_text() == WANTED
+
+
+# Another build folder, such as that of sanitizers, takes what the usual one has.
+FOLDERS = [pathlib.Path(os.environ["MCP_NODE_DIR"]), ROOT / "build/tests/mcp/sdk"]
+FOLDER = next(filter(is_installed, FOLDERS), FOLDERS[0])
 NODE = FOLDER / "node_modules/node/bin/node"
 SUITE = FOLDER / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 SCENARIOS = ["server-initialize", "ping", "logging-set-level", "completion-complete", "tools-list", "resources-list",
@@ -29,13 +41,11 @@ def install():
     FOLDER.mkdir(parents=True, exist_ok=True)
     for file in SOURCE.glob("*.mjs"):
         shutil.copy(file, FOLDER)
-    wanted = (SOURCE / "package.json").read_text()
-    stamp = FOLDER / "installed.json"
-    if stamp.exists() and stamp.read_text() == wanted and NODE.exists():
+    if is_installed(FOLDER):
         return None
     if not shutil.which("npm"):
         return "there is no npm"
-    (FOLDER / "package.json").write_text(wanted)
+    (FOLDER / "package.json").write_text(WANTED)
     try:
         done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"], cwd=FOLDER,
                               capture_output=True, text=True, timeout=INSTALL_S)
@@ -43,7 +53,7 @@ def install():
         return "npm takes too long"
     if done.returncode or not NODE.exists():
         return "npm: " + (done.stderr.strip().splitlines() or ["no reason given"])[0]
-    stamp.write_text(wanted)
+    (FOLDER / "installed.json").write_text(WANTED)
     return None
 
 
@@ -100,7 +110,7 @@ def the_conformance_suite_finds_no_failure():
 
 @case
 def no_name_of_the_suite_stands_in_the_sources():
-    text = "".join(p.read_text() for p in (SOURCE.parent.parent.parent / "src").rglob("*.[ch]"))
+    text = "".join(p.read_text() for p in (ROOT / "src").rglob("*.[ch]"))
     suite = SUITE.read_text()
     for name in ["test_simple_text", "test_reconnection", "test_prompt_with_arguments", "test://static-text"]:
         assert name in suite and name not in text, name
