@@ -124,5 +124,7 @@ enum profile_code profile_code_of(const struct profile_frame *frame)
 
 int profile_written(FILE *out)
 {
-	return ferror(out) || fflush(out) != 0 ? -EIO : 0;
+	if (ferror(out))
+		return -EIO; /* what it was has been forgotten */
+	return fflush(out) != 0 ? -errno : 0;
 }
