@@ -90,14 +90,12 @@ static int take_report(void *ctx, const struct mmap_report *r)
 		.dev_major = r->dev_major,
 		.dev_minor = r->dev_minor,
 		.inode = r->inode,
-		.nr_build_id = r->nr_build_id,
 		.path = r->path,
 	};
 	int err = 0;
 
 	switch (r->what) {
 	case MMAP_MAPPED:
-		memcpy(m.build_id, r->build_id, sizeof(m.build_id));
 		return symbolizer_mapped(p->symbols, r->tgid, r->ts_ns, &m);
 	case MMAP_EXEC:
 		err = symbolizer_execed(p->symbols, r->tgid, r->ts_ns);

@@ -102,10 +102,8 @@ static int mapped(struct symbolizer *s, const struct mmap_report *r)
 		                    .dev_major = r->dev_major,
 		                    .dev_minor = r->dev_minor,
 		                    .inode = r->inode,
-		                    .nr_build_id = r->nr_build_id,
 		                    .path = r->path };
 
-	memcpy(m.build_id, r->build_id, sizeof(m.build_id));
 	return symbolizer_mapped(s, r->tgid, r->ts_ns, &m);
 }
 
