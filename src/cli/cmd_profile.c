@@ -191,7 +191,8 @@ static int show_table(struct run *r, const struct profile *p)
 	};
 
 	if (!cfg.limit)
-		cfg.limit = r->is_live && height > 6 ? (uint32_t)height - 4 : DEFAULT_TOP;
+		cfg.limit = r->is_live && height ? (uint32_t)(height > 5 ? height - 4 : 1)
+		                                 : DEFAULT_TOP;
 	if (r->is_live)
 		fputs("\033[H\033[J", stdout);
 	return profile_top(p, &cfg, stdout);

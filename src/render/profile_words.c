@@ -124,7 +124,5 @@ enum profile_code profile_code_of(const struct profile_frame *frame)
 
 int profile_written(FILE *out)
 {
-	if (ferror(out))
-		return -EIO; /* what it was has been forgotten */
-	return fflush(out) != 0 ? -errno : 0;
+	return ferror(out) || fflush(out) != 0 ? -EIO : 0;
 }
