@@ -131,20 +131,20 @@ struct chosen {
 	bool has_more;
 };
 
-/* False when it does not fit any more. */
+/* False when it does not fit any more; the first one always does. */
 static bool keep(struct chosen *c, const struct stream_wish *w, const struct facts *f)
 {
-	struct outgoing *o = &c->texts[c->nr];
+	struct outgoing o = { 0 };
 
-	if (c->nr == w->limit || outgoing_begin(o))
+	if (c->nr == w->limit || outgoing_begin(&o))
 		return false;
-	report_json(&o->w, NULL, &f->node);
-	if (outgoing_end(o) || (c->nr && w->max_bytes && c->bytes + o->len > w->max_bytes)) {
-		outgoing_done(o);
+	report_json(&o.w, NULL, &f->node);
+	if (outgoing_end(&o) || (c->nr && c->bytes + o.len > w->max_bytes)) {
+		outgoing_done(&o);
 		return false;
 	}
-	c->bytes += o->len + 1;
-	c->nr++;
+	c->bytes += o.len + 1;
+	c->texts[c->nr++] = o;
 	return true;
 }
 
@@ -233,9 +233,11 @@ int event_stream_put(struct live_feed *f, const struct stream_wish *w, struct js
 	int err;
 
 	wish.max_bytes = w->max_bytes ? w->max_bytes : DEFAULT_BYTES;
-	err = !scratch || !c.texts ? diag_set(d, -ENOMEM, NULL, "out of memory") : 0;
-	if (!err)
-		err = stream_wish_filter(w, d, &filter);
+	if (!scratch || !c.texts) {
+		free(c.texts);
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	}
+	err = stream_wish_filter(w, d, &filter);
 	if (!err)
 		err = live_feed_borrow(f, LIVE_USE_STREAM, w->kinds, d);
 	if (!err) {

@@ -100,34 +100,34 @@ static int read_aggregated(struct mcp_world *w, const char *query, enum live_kin
 	return 0;
 }
 
+#define COUNTED ", counted from the first read on, for as long as somebody reads; ?limit, ?offset"
 #define AGGREGATED(name_, kind_, title_, description_)                                           \
 	static int read_##name_(struct mcp_world *w, const char *query, struct json_writer *out, \
 	                        struct diag *d)                                                  \
 	{                                                                                        \
-		return read_aggregated(w, query, kind_, out, d);                                 \
+		return read_aggregated(w, query, (kind_), out, d);                               \
 	}                                                                                        \
 	const struct resource resource_stats_##name_ = {                                         \
 		.uri = "stats://aggregated/" #name_,                                             \
 		.name = "aggregated-" #name_,                                                    \
-		.title = title_,                                                                 \
-		.description = description_ " counted from the first read on, for as long "      \
-					    "as somebody reads; ?limit, ?offset",                \
+		.title = (title_),                                                               \
+		.description = (description_),                                                   \
 		.set = TOOLSET_LIVE,                                                             \
 		.read = read_##name_,                                                            \
 	}
 
 AGGREGATED(cpu, LIVE_CPUS, "Statistics by CPU",
-           "switches, wakeups, migrations and scheduling latency of each CPU,");
+           "switches, wakeups, migrations and scheduling latency of each CPU" COUNTED);
 AGGREGATED(llc, LIVE_LLCS, "Statistics by last-level cache",
-           "switches, wakeups, migrations and scheduling latency of each last-level cache,");
+           "switches, wakeups, migrations and scheduling latency of each last-level cache" COUNTED);
 AGGREGATED(node, LIVE_NODES, "Statistics by NUMA node",
-           "switches, wakeups, migrations and scheduling latency of each NUMA node,");
+           "switches, wakeups, migrations and scheduling latency of each NUMA node" COUNTED);
 AGGREGATED(dsq, LIVE_DSQS, "Statistics by dispatch queue",
-           "enqueues, dispatches and depth of the queues of a sched_ext scheduler,");
+           "enqueues, dispatches and depth of the queues of a sched_ext scheduler" COUNTED);
 AGGREGATED(process, LIVE_PROCESSES, "Statistics by process",
-           "the processes with most switches, their wakeups and scheduling latency,");
+           "the processes with most switches, their wakeups and scheduling latency" COUNTED);
 AGGREGATED(thread, LIVE_THREADS, "Statistics by thread",
-           "the threads with most switches, their wakeups, run time and scheduling latency,");
+           "the threads with most switches, their wakeups, run time and scheduling latency" COUNTED);
 
 static int read_stream(struct mcp_world *w, const char *query, struct json_writer *out,
                        struct diag *d)

@@ -138,9 +138,10 @@ static int report(struct tool_call *call, enum analyzer_id id, struct analyzer_a
 		.max = 1000000, .fallback = "0"                                                 \
 	}
 
-#define PID_ARG(what)                                                                             \
-	{                                                                                         \
-		.name = "pid", .type = ARG_INTEGER, .description = what, .min = 0, .max = 4194304 \
+#define PID_ARG(what)                                                                \
+	{                                                                            \
+		.name = "pid", .type = ARG_INTEGER, .description = (what), .min = 0, \
+		.max = 4194304                                                       \
 	}
 
 static const struct out_field report_output[] = {

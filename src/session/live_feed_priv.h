@@ -61,6 +61,6 @@ struct live_feed {
 };
 
 /* The thread. */
-void *live_feed_run(void *feed);
+void *live_feed_run(void *ctx);
 /* Has it look at the needs again. */
 void live_feed_wake(struct live_feed *f);
