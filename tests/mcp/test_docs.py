@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from client import HELLO, SCHEDSCOPE, WAIT_S, case, main, request
+from http_client import HELLO, SCHEDSCOPE, WAIT_S, case, main, request
 from live import ROOT
 
 PAGE = ROOT / "docs/mcp.md"
