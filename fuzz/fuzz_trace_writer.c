@@ -10,6 +10,8 @@
 #include "fuzz.h"
 #include "trace/writer.h"
 
+#define LONG_TEXT 2000U
+
 /* Whether the bytes are packets, the last one whole. */
 static void check_framing(const uint8_t *bytes, size_t size)
 {
@@ -41,9 +43,39 @@ static void check_file(int fd)
 	free(bytes);
 }
 
+/* Of every sort: nothing known, inlined calls, the longest texts, bytes that are no text. */
+static bool place(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                  struct trace_place *out)
+{
+	static const char *const names[] = { NULL,         "", "f", "\xff\xfe", "__bpf_trace_x",
+		                             "f (inlined)" };
+	char *text = ctx;
+
+	(void)ts_ns;
+	if (address % 7 == 0)
+		return false;
+	memset(text, 'x', LONG_TEXT - 1);
+	text[LONG_TEXT - 1] = '\0';
+	*out = (struct trace_place){ .rel_pc = address,
+		                     .nr_code = (uint32_t)(address % (TRACE_CODE_MAX + 2)),
+		                     .nr_build_id = (uint32_t)(address >> 8) % 40,
+		                     .path = names[(address >> 4) % 6],
+		                     .start = tgid,
+		                     .end = address };
+	for (uint32_t i = 0; i < out->nr_code && i < TRACE_CODE_MAX; i++)
+		out->code[i] = (struct trace_code){ .name = i == 3 ? text
+			                                           : names[(address + i) % 6],
+			                            .file = i == 5 ? text : names[i % 6],
+			                            .line = i };
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct trace_writer_cfg cfg = { .tool = "fuzz", .tasks_max = 16 };
+	char text[LONG_TEXT];
+	const struct trace_writer_cfg cfg = { .tool = "fuzz",
+		                              .tasks_max = 16,
+		                              .calls = { .ctx = text, .place = place } };
 	char *copy = malloc(size ? size : 1);
 	struct trace_writer *w = NULL;
 	struct ev_sink sink;

@@ -43,7 +43,7 @@
 	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power") \
 	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                   \
 	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
-	X(SAMPLE, 28, ev_sample, "where a CPU was: a stack")                                \
+	X(SAMPLE, 28, ev_sample, "where a CPU, a sleeper or a waker was: a stack")          \
 	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
 	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
 	X(SCX_RUN, 31, ev_scx_run, "what sched_ext says of the task that comes on a CPU")   \
@@ -258,15 +258,25 @@ struct ev_probe {
 	__u64 ip;
 };
 
+#define EV_SAMPLE_DEPTH 127U /* addresses of each of both stacks */
+
+/* event of ev_sample */
+enum {
+	EV_SAMPLE_CPU,     /* where a CPU was: by a clock, or by its cycles */
+	EV_SAMPLE_OFF_CPU, /* where a task went to sleep; just after its switch */
+	EV_SAMPLE_WAKER,   /* from where a task was woken: the waker's stack */
+	EV_SAMPLE_KINDS,
+};
+
 /* Followed by nr_kernel, then nr_user addresses, leaf first. */
 struct ev_sample {
 	struct ev_hdr hdr;
 	__u32 tid;
 	__u32 tgid;
-	__u64 period;
+	__u64 period; /* of the sampled event since the last: ns of a clock, cycles; else 1 */
 	__u16 nr_kernel;
 	__u16 nr_user;
-	__u32 event; /* which of the sampled events */
+	__u32 event; /* EV_SAMPLE_* */
 };
 
 /* Followed by nr values, each __u64. */

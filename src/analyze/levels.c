@@ -131,3 +131,43 @@ uint32_t levels_longest(const struct levels *l, uint32_t cpu)
 			best = b;
 	return best ? bucket_low(best->key) : 0;
 }
+
+static void show(const struct level_view *v, const struct scope *sc, const struct levels *l,
+                 struct report *r)
+{
+	uint32_t limit = pass_limit(v->pass, sc->args), nr = 0;
+
+	report_string(r, "description", v->description);
+	report_u64(r, "total_transitions", l->changes);
+	report_u64(r, "cpu_count", levels_nr_seen(l));
+	report_begin_array(r, "cpu_stats");
+	for (uint32_t i = 0; i < l->nr_cpus && nr < limit; i++) {
+		if (!l->cpus[i].is_seen)
+			continue;
+		report_begin_object(r, NULL);
+		report_u64(r, "cpu", i);
+		report_u64(r, "transition_count", l->cpus[i].changes);
+		v->show_cpu(l, i, sc->span_ns, r);
+		report_end_object(r);
+		nr++;
+	}
+	report_end_array(r);
+	report_string(r, "note", v->note);
+}
+
+int levels_run(const struct level_view *v, const struct source *s, const struct pass_args *args,
+               struct report *r, struct diag *d)
+{
+	struct levels l = { 0 };
+	struct scope sc;
+	int err = scope_init(&sc, s, args, d);
+
+	if (err)
+		return err;
+	err = levels_collect(&l, &sc, v->kind);
+	if (!err)
+		show(v, &sc, &l, r);
+	levels_done(&l);
+	scope_done(&sc);
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}

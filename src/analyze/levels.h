@@ -40,3 +40,15 @@ void levels_report(const struct levels *l, uint32_t cpu, struct report *r, const
 uint64_t levels_held_ns(const struct levels *l, uint32_t cpu, uint32_t value);
 /* The value that held longest; of equal ones the lowest. */
 uint32_t levels_longest(const struct levels *l, uint32_t cpu);
+
+/* An analysis that tells, CPU by CPU, of one such counter. */
+struct level_view {
+	const struct pass *pass;
+	uint8_t kind; /* of enum pair_counter_kind */
+	const char *description;
+	const char *note;
+	/* The members of one CPU's object. */
+	void (*show_cpu)(const struct levels *l, uint32_t cpu, uint64_t span_ns, struct report *r);
+};
+MUST_USE int levels_run(const struct level_view *v, const struct source *s,
+                        const struct pass_args *args, struct report *r, struct diag *d);

@@ -77,6 +77,7 @@ static const char *event_name(int kind)
 		[EV_WORK_END] = "workqueue_execute_end",
 		[EV_CPU_IDLE] = "cpu_idle",
 		[EV_CPU_FREQ] = "cpu_frequency",
+		[EV_SAMPLE] = "stacks",
 		[EV_PMU] = "perf counters",
 		[EV_SCX_RUN] = "sched_ext run data",
 		[EV_DSQ_LEAVE] = "dispatch queue data",

@@ -27,12 +27,13 @@ struct pass_args {
 	uint32_t cpu;
 	uint64_t from_ns; /* rows that overlap [from_ns, to_ns); 0 and 0 = all */
 	uint64_t to_ns;
-	uint32_t limit;       /* rows of each list; 0 = the analysis's own default */
-	bool is_per_process;  /* else per thread, where an analysis knows both */
-	const char *method;   /* of outliers: IQR, MAD, StdDev, Percentile; NULL = the default */
-	const char *category; /* of outliers: latency, runtime, cpu, all; NULL = the default */
-	uint32_t layer;       /* of sched_ext layers; EV_NO_LAYER = all */
-	uint64_t at_ns;       /* the moment that is asked for; 0 = none */
+	uint32_t limit;      /* rows of each list; 0 = the analysis's own default */
+	bool is_per_process; /* else per thread, where an analysis knows both */
+	const char *method;  /* of outliers: IQR, MAD, StdDev, Percentile; NULL = the default */
+	/* Of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; NULL = the default. */
+	const char *category;
+	uint32_t layer; /* of sched_ext layers; EV_NO_LAYER = all */
+	uint64_t at_ns; /* the moment that is asked for; 0 = none */
 };
 
 struct pass {

@@ -32,6 +32,7 @@ const struct pass *const passes[] = {
 	&pass_scx_layer_behavior,
 	&pass_perf_counters,
 	&pass_requests,
+	&pass_flamegraph,
 	&pass_lifecycle,
 	&pass_irq_analysis,
 	&pass_softirq_analysis,

@@ -16,6 +16,7 @@ extern const struct pass pass_dsq_summary;
 extern const struct pass pass_explain;
 extern const struct pass pass_fairness;
 extern const struct pass pass_file_io;
+extern const struct pass pass_flamegraph;
 extern const struct pass pass_ipi_analysis;
 extern const struct pass pass_irq_analysis;
 extern const struct pass pass_latency_breakdown;

@@ -16,16 +16,17 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-#define PROFILE_NONE     UINT32_MAX
-#define PROFILE_NO_LAYER UINT32_MAX
+#define PROFILE_NONE      UINT32_MAX
+#define PROFILE_NO_LAYER  UINT32_MAX
+#define PROFILE_MAX_DEPTH 4096U /* frames of a stack, inlined ones too */
 
 struct profile;
 
 /* A place in code. Texts are copied. */
 struct profile_frame {
-	const char *symbol; /* "0x..." where the name is unknown */
+	const char *symbol; /* "0x..." where the name is unknown; NULL is "unknown" */
 	const char *
-		module; /* base name of the file, "kernel", a module's name, "bpf", "vdso", "unknown" */
+		module; /* base name of the file, "kernel", a module's name, "bpf"; NULL is "unknown" */
 	const char *file; /* of the source; NULL = unknown */
 	uint32_t line;    /* 0 = unknown */
 	uint64_t address; /* as sampled: of the kernel, or of the process */
@@ -67,7 +68,10 @@ void profile_free(struct profile *p); /* NULL is fine */
 void scoped_profile(struct profile *const *p);
 MUST_USE int profile_set_facts(struct profile *p, const struct profile_facts *facts);
 
-/* The number of an equal one that is there already, else a new one. */
+/*
+ * The number of an equal one that is there already, else a new one. -E2BIG beyond what a profile may hold,
+ * -EINVAL for numbers that were never given, -ENOMEM; a call that fails changes no sum.
+ */
 MUST_USE int profile_add_frame(struct profile *p, const struct profile_frame *frame, uint32_t *out);
 MUST_USE int profile_add_task(struct profile *p, const struct profile_task *task, uint32_t *out);
 MUST_USE int profile_add_stack(struct profile *p, const struct profile_stack *stack);
@@ -76,11 +80,17 @@ const struct profile_facts *profile_facts(const struct profile *p);
 uint64_t profile_count(const struct profile *p); /* samples of all rows */
 uint64_t profile_value(const struct profile *p);
 
-/* Rows, frames and tasks by number, below these. */
+/* Rows, frames, tasks and functions by number, below these. */
 size_t profile_nr_stacks(const struct profile *p);
 size_t profile_nr_frames(const struct profile *p);
 size_t profile_nr_tasks(const struct profile *p);
-/* frames of *out is lent until the next profile_add_stack(). */
+size_t profile_nr_functions(const struct profile *p);
+/* frames of *out is lent until the next profile_stack_at() or profile_add_stack(). */
 void profile_stack_at(const struct profile *p, size_t idx, struct profile_stack *out);
+/* Lent until the next profile_add_frame() or profile_add_task(); their texts stay. */
 const struct profile_frame *profile_frame_at(const struct profile *p, uint32_t idx);
 const struct profile_task *profile_task_at(const struct profile *p, uint32_t idx);
+/* Frames of the same function have the same number. */
+uint32_t profile_function_of(const struct profile *p, uint32_t frame);
+/* False where no frame tells its module, as in folded text: then names alone are compared. */
+bool profile_has_modules(const struct profile *p);

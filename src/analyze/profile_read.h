@@ -11,3 +11,9 @@
 #include "base/diag.h"
 
 MUST_USE int profile_read_file(const char *path, struct diag *d, struct profile **out);
+/* The same of a text; name is what messages call it. The text is read, not kept. */
+MUST_USE int profile_read_text(const char *text, const char *name, struct diag *d,
+                               struct profile **out);
+
+/* What stands for the functions that a list of the heaviest left out. */
+#define PROFILE_NOT_LISTED "[not listed]"

@@ -30,6 +30,53 @@ struct source_symbol {
 	const char *name;
 };
 
+/* A place in code; texts are never NULL, "" is unknown. */
+struct source_frame {
+	const char *name;
+	const char *module; /* base name of the file, or the part of the kernel */
+	const char *file;   /* of the source */
+	uint64_t address;   /* in its file, or as the recorder tells it */
+	uint32_t line;      /* 0 = unknown */
+	bool is_kernel;
+	bool is_inlined;
+};
+
+/* What a stack is of. */
+enum source_stack_kind {
+	SOURCE_STACK_CPU,     /* where a CPU was */
+	SOURCE_STACK_OFF_CPU, /* where a task went to sleep: at its switch, or behind it */
+	SOURCE_STACK_WAKER,   /* from where a task was woken: the waker's */
+	SOURCE_STACK_OTHER,
+	SOURCE_STACK_KINDS,
+};
+
+struct source_sample {
+	uint64_t ts_ns;
+	uint32_t tid;   /* 0 = idle */
+	uint32_t cpu;   /* ~0 = unknown */
+	uint32_t stack; /* ~0 = none */
+	uint32_t kind;  /* enum source_stack_kind */
+};
+
+/* Frames leaf first, from stack_frames[first] on. */
+struct source_stack {
+	uint32_t first;
+	uint32_t nr;
+};
+
+struct source_stacks {
+	const struct source_sample *samples; /* by time */
+	size_t nr_samples;
+	uint64_t nr_of[SOURCE_STACK_KINDS];
+	const struct source_stack *stacks;
+	size_t nr_stacks;
+	const uint32_t *stack_frames;
+	const struct source_frame *frames;
+	size_t nr_frames;
+	const char *event;  /* by which CPUs are sampled; "" = unknown */
+	uint64_t frequency; /* asked for; 0 = unknown */
+};
+
 struct source_facts {
 	const char *name;     /* of the file; "live" */
 	const char *producer; /* schedscope, wprof, scxtop, systing, perfetto, unknown */
@@ -67,7 +114,8 @@ struct source {
 	const struct task_lives *lives; /* who had a tid when; NULL with the log */
 	const struct allowed *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
-	uint64_t start_ns; /* extent of all that was seen */
+	const struct source_stacks *stacks; /* NULL = none */
+	uint64_t start_ns;                  /* extent of all that was seen */
 	uint64_t end_ns;
 };
 

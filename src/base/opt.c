@@ -130,6 +130,8 @@ static int take_option(struct cursor *c, const struct opt *o, const char *name, 
 		c->out->wants_help = true;
 		return 0;
 	}
+	if (!value)
+		value = o->bare;
 	if (o->type != OPT_TYPE_FLAG && !value) {
 		if (c->next >= c->argc)
 			return diag_set(c->d, -EINVAL, NULL, "option '%s' needs a value: %s %s",

@@ -43,16 +43,17 @@ enum opt_type {
 
 struct opt {
 	enum opt_type type;
-	char short_name;            /* 0 = none */
-	bool is_file;               /* completes file names */
-	bool is_hidden;             /* accepted, not shown */
-	bool has_given;             /* given_offset counts */
-	const char *long_name;      /* without dashes */
-	const char *alias;          /* another long name, accepted, not shown; may be NULL */
-	const char *arg;            /* "SECONDS"; NULL for flags */
-	const char *help;           /* one line, lower case, no full stop */
-	const char *details;        /* further sentences for the manual; may be NULL */
-	const char *heading;        /* starts a new group of options in --help and the manual */
+	char short_name;       /* 0 = none */
+	bool is_file;          /* completes file names */
+	bool is_hidden;        /* accepted, not shown */
+	bool has_given;        /* given_offset counts */
+	const char *long_name; /* without dashes */
+	const char *alias;     /* another long name, accepted, not shown; may be NULL */
+	const char *arg;       /* "SECONDS"; NULL for flags */
+	const char *bare;      /* value of --NAME alone, others being --NAME=VALUE; NULL = none */
+	const char *help;      /* one line, lower case, no full stop */
+	const char *details;   /* further sentences for the manual; may be NULL */
+	const char *heading;   /* starts a new group of options in --help and the manual */
 	const char *const *choices; /* NULL-terminated; for CHOICE and for completion of others */
 	size_t offset;
 	uint64_t min, max;

@@ -68,7 +68,7 @@ void opt_each_name(const struct opt *o, opt_name_fn *fn, void *ctx)
 
 bool opt_takes_value(const struct opt *o)
 {
-	return o->type != OPT_TYPE_FLAG;
+	return o->type != OPT_TYPE_FLAG && !o->bare; /* as a word of its own */
 }
 
 int opt_print_completion(const struct opt_program *prog, const char *shell, FILE *out)

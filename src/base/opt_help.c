@@ -89,8 +89,9 @@ static void option_label(const struct opt *o, char *buf, size_t size)
 	char short_name[] = "-x, ";
 
 	short_name[1] = o->short_name;
-	snprintf(buf, size, "%s--%s%s%s", o->short_name ? short_name : "    ", o->long_name,
-	         o->arg ? " " : "", o->arg ? o->arg : "");
+	snprintf(buf, size, o->bare ? "%s--%s[=%s%s]" : "%s--%s%s%s",
+	         o->short_name ? short_name : "    ", o->long_name, o->arg && !o->bare ? " " : "",
+	         o->arg ? o->arg : "");
 }
 
 /* The help text with what the table knows besides: choices, repetition, default. */

@@ -170,8 +170,9 @@ static void put_option(FILE *out, const struct opt *o, const void *defaults)
 	snprintf(name, sizeof(name), "--%s", o->long_name);
 	put_font(out, 'B', name);
 	if (o->arg) {
-		fputc(' ', out);
+		fputs(o->bare ? "[=" : " ", out);
 		put_font(out, 'I', o->arg);
+		fputs(o->bare ? "]" : "", out);
 	}
 	fputc('\n', out);
 	put_sentence(out, o->help);

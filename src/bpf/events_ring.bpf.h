@@ -58,12 +58,12 @@ static __always_inline struct ev_cpu *this_cpu(void)
 }
 
 /*
- * A program of a uprobe may be preempted (since Linux 6.0), and another of its kind run on this CPU meanwhile;
- * those of tracepoints are not. kind is a constant.
+ * A program of a uprobe may be preempted (since Linux 6.0), and another of its kind run on this CPU meanwhile; a
+ * sample may come in the midst of another one's program. Those of tracepoints are alone. kind is a constant.
  */
 static __always_inline void count_up(__u64 *counter, __u8 kind)
 {
-	if (kind == EV_PROBE)
+	if (kind == EV_PROBE || kind == EV_SAMPLE)
 		__sync_fetch_and_add(counter, 1);
 	else
 		(*counter)++;

@@ -96,6 +96,7 @@ struct task_struct {
 	int tgid; /* what user space calls pid */
 	struct task_struct *group_leader;
 	__u64 start_boottime;
+	__u64 self_exec_id; /* programs that it has been, by exec */
 	char comm[16];
 	struct css_set *cgroups;
 };

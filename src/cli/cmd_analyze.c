@@ -4,9 +4,11 @@
 
 #include "analyze/batch.h"
 #include "analyze/passes.h"
+#include "analyze/source_profile.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/profile_files.h"
 #include "cli/trace_args.h"
 #include "render/report_json.h"
 #include "render/report_text.h"
@@ -24,6 +26,7 @@ struct analyze_args {
 	const char *category;
 	uint64_t layer;
 	bool has_layer;
+	struct profile_files files;
 };
 
 static const struct analyze_args defaults = { 0 };
@@ -39,9 +42,10 @@ static const struct opt options[] = {
 		.heading = "For single analyses"),
 	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),
 	OPT_STRING(0, "category", "CATEGORY", struct analyze_args, category,
-		"of outliers: latency, runtime, cpu, all; of --list and --all: scheduling, interrupt, io, power, extended"),
+		"of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; of --list and --all: scheduling, interrupt, io, power, extended"),
 	OPT_U64(0, "layer", "LAYER", struct analyze_args, layer, 0, UINT32_MAX - 1,
 		"only this layer of scx_layered", OPT_GIVEN(struct analyze_args, has_layer)),
+	PROFILE_FILES_OPTIONS(struct analyze_args, files),
 	OPT_END,
 };
 /* clang-format on */
@@ -53,6 +57,8 @@ static const struct opt_example examples[] = {
 	  "from being woken to running, in percentiles" },
 	{ "schedscope analyze --list", "what can be asked" },
 	{ "schedscope analyze trace.pftrace --all --json", "all answers, for a program" },
+	{ "schedscope analyze t.pftrace flamegraph --category off-cpu --flamegraph sleep.svg",
+	  "where tasks slept, and for how long, as a picture" },
 	{ "schedscope analyze t.pftrace task_states -c 'nginx*' --from 2s --to 3s",
 	  "one second of some threads" },
 	{ 0 },
@@ -190,6 +196,31 @@ static int show_all(struct analyzer *a)
 	return err;
 }
 
+/* The files of the options, from the same profile as that of the analysis. */
+static int write_files(struct analyzer *a)
+{
+	SCOPED(scoped_profile) struct profile *p = NULL;
+	enum source_stack_kind kind;
+	int err = source_stack_kind(a->s, a->args->category, a->d, &kind);
+
+	if (!err)
+		err = source_profile(a->s, &a->pass, kind, a->d, &p);
+	return err ? err : profile_files_write(&a->args->files, p, NULL, a->d);
+}
+
+/* Files of stacks come with the analysis of stacks only. */
+static int check_files(const struct analyzer *a)
+{
+	bool is_asked = false;
+
+	for (size_t i = 0; i < a->nr; i++)
+		is_asked |= a->chosen[i] == &pass_flamegraph;
+	if (profile_files_any(&a->args->files) && !is_asked)
+		return diag_set(a->d, -EINVAL, "write 'schedscope analyze FILE flamegraph ...'",
+		                "files of stacks are for the analysis flamegraph");
+	return profile_files_check(&a->args->files, a->d);
+}
+
 static int find_passes(const struct opt_list *words, struct analyzer *a)
 {
 	for (size_t i = 1; i < words->nr; i++) {
@@ -232,9 +263,9 @@ static int answer(struct analyzer *a)
 	return cli_written(err, a->d);
 }
 
-static int run_args(const struct opt_command *self, const struct analyze_args *args,
-                    const struct opt_list *words)
+static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
+	const struct analyze_args *args = given;
 	SCOPED(scoped_recording) struct recording *rec = NULL;
 	struct diag d = { 0 };
 	struct analyzer a = { .args = args, .d = &d };
@@ -243,7 +274,7 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		diag_set(&d, -EINVAL, NULL, "which file?");
 		return cli_usage_error(self, &d);
 	}
-	if (find_passes(words, &a))
+	if (find_passes(words, &a) || check_files(&a))
 		return cli_usage_error(self, &d);
 	if (words->nr) {
 		if (trace_args_open(words->items[0], &d, &rec))
@@ -256,20 +287,18 @@ static int run_args(const struct opt_command *self, const struct analyze_args *a
 		a.pass.category = args->category;
 		a.pass.layer = args->has_layer ? (uint32_t)args->layer : EV_NO_LAYER;
 	}
+	if (profile_files_any(&args->files) && write_files(&a))
+		return cli_fail(&d);
+	if (profile_files_take_stdout(&args->files))
+		return CLI_OK;
 	return answer(&a) ? cli_fail(&d) : CLI_OK;
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct analyze_args args = defaults;
-	struct opt_result words = { 0 };
-	int exit_code;
 
-	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
-		return exit_code;
-	exit_code = run_args(self, &args, &words.operands);
-	opt_result_done(&words);
-	return exit_code;
+	return cli_run(self, argc, argv, &args, run_args);
 }
 
 const struct opt_command cmd_analyze = {

@@ -75,9 +75,9 @@ static int show(const struct explain_args *args, const struct report_node *root,
 	return cli_written(err, d);
 }
 
-static int run_args(const struct opt_command *self, const struct explain_args *args,
-                    const struct opt_list *words)
+static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
+	const struct explain_args *args = given;
 	SCOPED(scoped_recording) struct recording *rec = NULL;
 	SCOPED(scoped_report) struct report *r = NULL;
 	struct diag d = { 0 };
@@ -101,14 +101,8 @@ static int run_args(const struct opt_command *self, const struct explain_args *a
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct explain_args args = defaults;
-	struct opt_result words = { 0 };
-	int exit_code;
 
-	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
-		return exit_code;
-	exit_code = run_args(self, &args, &words.operands);
-	opt_result_done(&words);
-	return exit_code;
+	return cli_run(self, argc, argv, &args, run_args);
 }
 
 const struct opt_command cmd_explain = {

@@ -150,9 +150,9 @@ static void name_trace(const char *path, char *buf, size_t size)
 		*dot = '\0';
 }
 
-static int run_args(const struct opt_command *self, const struct export_args *args,
-                    const struct opt_list *words)
+static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
+	const struct export_args *args = given;
 	SCOPED(scoped_recording) struct recording *rec = NULL;
 	SCOPED(scoped_export) struct export e = { 0 };
 	struct diag d = { 0 };
@@ -183,14 +183,8 @@ static int run_args(const struct opt_command *self, const struct export_args *ar
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct export_args args = defaults;
-	struct opt_result words = { 0 };
-	int exit_code;
 
-	if (!cli_parse(self, argc, argv, &args, &words, &exit_code))
-		return exit_code;
-	exit_code = run_args(self, &args, &words.operands);
-	opt_result_done(&words);
-	return exit_code;
+	return cli_run(self, argc, argv, &args, run_args);
 }
 
 const struct opt_command cmd_export = {

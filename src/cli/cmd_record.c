@@ -16,6 +16,9 @@
 #include "cli/record_flight.h"
 #include "cli/record_pmu.h"
 #include "cli/record_probes.h"
+#include "cli/record_stacks.h"
+#include "collect/stack_part.h"
+#include "session/event_sets.h"
 #include "session/recorder.h"
 
 #define SECOND_NS 1000000000ULL
@@ -35,7 +38,9 @@ struct record_args {
 	uint64_t one_in;
 	struct opt_list pmu;
 	bool wants_system_stats;
-	bool wants_stacks;
+	const char *stacks;
+	uint64_t stack_frequency;
+	bool has_stack_frequency;
 	bool is_compressed;
 	int rings;
 	uint64_t ring_kib;
@@ -47,6 +52,7 @@ struct record_args {
 static const char *const ring_names[] = { "llc", "cpu", NULL };
 
 static const struct record_args defaults = {
+	.stack_frequency = 99,
 	.flight = { .after_ns = 2 * SECOND_NS, .cooldown_ns = 30 * SECOND_NS, .keep_mib = 256 },
 };
 
@@ -61,7 +67,7 @@ static const struct opt options[] = {
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
-		.choices = record_event_sets,
+		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
@@ -95,7 +101,17 @@ static const struct opt options[] = {
 			   "events need a PMU."),
 	OPT_FLAG('s', "system-stats", struct record_args, wants_system_stats,
 		"CPU times, memory, paging, pressure and network ten times a second"),
-	OPT_FLAG(0, "stacks", struct record_args, wants_stacks, "sample stacks; not available yet"),
+	OPT_STRING(0, "stacks", "LIST", struct record_args, stacks,
+		"stacks too: cpu, off-cpu, waker, or several of them with commas; cpu if none is named",
+		.bare = RECORD_STACKS_DEFAULT,
+		.details = "cpu is where the CPUs are, sampled at --stack-frequency: by hardware cycles where there are any, "
+			   "else by cpu-clock. off-cpu is where tasks go to sleep, at every switch-out that is no "
+			   "preemption; waker is from where tasks are woken, at every waking. The last two cost some "
+			   "microseconds per event. Kernel and user frames are recorded with names, lines and mappings; "
+			   "the user's need programs with frame pointers. 'schedscope analyze FILE flamegraph' shows "
+			   "them, and Perfetto does. With -p or --cgroup only stacks of those, and of who wakes them."),
+	OPT_U64(0, "stack-frequency", "HZ", struct record_args, stack_frequency, 1, 100000,
+		"samples of --stacks=cpu, per second and busy CPU", OPT_GIVEN(struct record_args, has_stack_frequency)),
 	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file loads as it is"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
@@ -131,6 +147,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope record -- make -j8", "while a command runs" },
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
+	{ "schedscope record --stacks=cpu,off-cpu -- ./server", "with where it is on CPUs, and where it sleeps" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ "schedscope record --keep 10s --trigger 'wakeup-latency>5ms,comm=nginx*' -o /var/tmp",
 	  "wait for the next slow wakeup, and write the 10 s before it and 2 s after" },
@@ -158,7 +175,7 @@ static void join_words(int argc, char **argv, char *buf, size_t size)
 		                        argv[i]);
 }
 
-static void show_progress(void *ctx, const struct recorder_stats *s)
+static bool show_progress(void *ctx, const struct recorder_stats *s)
 {
 	char rate[32];
 
@@ -168,6 +185,7 @@ static void show_progress(void *ctx, const struct recorder_stats *s)
 	        text_rate(rate, sizeof(rate),
 	                  (double)s->totals.events * 1e9 / (double)s->totals.elapsed_ns),
 	        (double)s->bytes / 1e6, (unsigned long long)s->totals.lost);
+	return true;
 }
 
 static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)
@@ -183,6 +201,8 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 	        (unsigned long long)s->totals.lost, (double)s->bytes / 1e6);
 	if (s->totals.hits)
 		fprintf(stderr, ", %llu probe hits", (unsigned long long)s->totals.hits);
+	if (s->totals.stacks)
+		fprintf(stderr, ", %llu stacks", (unsigned long long)s->totals.stacks);
 	if (s->totals.one_in > 1)
 		fprintf(stderr, ", one wakeup in %llu sampled",
 		        (unsigned long long)s->totals.one_in);
@@ -205,6 +225,7 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 	struct recorder *r = NULL;
 	struct recorder_stats stats = { 0 };
 	enum record_end why = RECORD_END_TIME;
+	struct diag remark = { 0 };
 	int err = recorder_open(cfg, d, &r), closing;
 
 	if (err)
@@ -213,6 +234,8 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
 	record_events_missing(events, recorder_missing(r));
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
+	while (recorder_remark(r, &remark))
+		record_show_remark(&remark);
 	closing = recorder_close(r, &stats, err ? NULL : d);
 	show_summary(&stats, cfg->path, has_progress);
 	if (why == RECORD_END_COMMAND && WIFEXITED(stats.totals.command_status) &&
@@ -222,7 +245,7 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 }
 
 static int check_args(const struct record_args *args, const struct opt_list *command,
-                      struct diag *d)
+                      uint32_t stacks, struct diag *d)
 {
 	struct match *match = NULL;
 	int err;
@@ -233,9 +256,13 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->pid && command->nr)
 		return diag_set(d, -EINVAL, "leave one out",
 		                "-p and a command contradict each other");
-	if (args->wants_stacks)
-		return diag_set(d, -ENOTSUP, "leave --stacks out",
-		                "not available: stacks come with profiling, which is not there yet");
+	if (args->has_stack_frequency && !args->stacks)
+		return diag_set(d, -EINVAL, "add --stacks", "--stack-frequency is for --stacks");
+	if (args->one_in > 1 && stacks & ~STACK_BIT(EV_SAMPLE_CPU))
+		return diag_set(
+			d, -EINVAL, "leave one of them out, or take --stacks=cpu",
+			"with --sample most switches and wakings are left out, and their stacks "
+			"would belong to nothing");
 	if (args->wants_system_stats && record_flight_is_wanted(&args->flight))
 		return diag_set(d, -EINVAL, "leave one of them out",
 		                "a flight recorder keeps no system statistics (-s)");
@@ -245,19 +272,6 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	err = match_new(args->cgroup.items, args->cgroup.nr, d, &match);
 	match_free(match);
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
-}
-
-/* The words of the command, ended by NULL; *out stays NULL without any. */
-static int copy_command(const struct opt_list *command, struct diag *d, char ***out)
-{
-	if (!command->nr)
-		return 0;
-	*out = calloc(command->nr + 1, sizeof(char *));
-	if (!*out)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	for (size_t i = 0; i < command->nr; i++)
-		(*out)[i] = (char *)command->items[i];
-	return 0;
 }
 
 /* One file, whose name is chosen if none was given. */
@@ -288,6 +302,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			.probes = probes->items,
 			.nr_probes = probes->nr,
 			.one_in = (uint32_t)args->one_in,
+			.stack_frequency = (uint32_t)args->stack_frequency,
 			.is_per_cpu_rings = args->rings == 1,
 			.ring_bytes = (uint32_t)args->ring_kib * 1024,
 			.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
@@ -304,13 +319,15 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 	if (!err)
 		err = record_pmu_parse(&args->pmu, &pmu, &d);
 	if (!err)
-		err = check_args(args, command, &d);
+		err = record_stacks_parse(args->stacks, &cfg.source.stacks, &d);
+	if (!err)
+		err = check_args(args, command, cfg.source.stacks, &d);
 	cfg.source.pmu = pmu.words;
 	cfg.source.nr_pmu = pmu.nr;
 	if (err == -EINVAL)
 		return cli_usage_error(self, &d);
 	if (!err)
-		err = copy_command(command, &d, &child);
+		err = cli_command_words(command, &d, &child);
 	cfg.source.command = child;
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)

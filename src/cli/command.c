@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "sys/proc_tasks.h"
@@ -78,4 +79,28 @@ int cli_check_pid(uint64_t pid, struct diag *d)
 			"give the process; one thread alone is --tid, where there is that option",
 			"%llu is a thread of process %u", (unsigned long long)pid, tgid);
 	return 0;
+}
+
+int cli_command_words(const struct opt_list *command, struct diag *d, char ***out)
+{
+	if (!command->nr)
+		return 0;
+	*out = calloc(command->nr + 1, sizeof(char *));
+	if (!*out)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (size_t i = 0; i < command->nr; i++)
+		(*out)[i] = (char *)command->items[i];
+	return 0;
+}
+
+int cli_run(const struct opt_command *self, int argc, char **argv, void *args, cli_body_fn *body)
+{
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (!cli_parse(self, argc, argv, args, &words, &exit_code))
+		return exit_code;
+	exit_code = body(self, args, &words.operands);
+	opt_result_done(&words);
+	return exit_code;
 }

@@ -26,6 +26,7 @@ extern const struct opt_command cmd_generate_completions;
 extern const struct opt_command cmd_generate_man;
 extern const struct opt_command cmd_help;
 extern const struct opt_command cmd_mcp;
+extern const struct opt_command cmd_profile;
 extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;
 extern const struct opt_command cmd_stat;
@@ -37,6 +38,9 @@ MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d
 
 /* Whether -p names a process: -ESRCH with a diag for nobody and for a thread of another process. */
 MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
+
+/* The words of a command, ended by NULL and lent; *out, to be freed, stays NULL without any. */
+MUST_USE int cli_command_words(const struct opt_list *command, struct diag *d, char ***out);
 
 /* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
 bool cli_is_reader_gone(void);
@@ -50,3 +54,10 @@ MUST_USE int cli_written(int err, struct diag *d);
  */
 MUST_USE bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
                         struct opt_result *out, int *exit_code);
+
+/* What a command does once its words are understood: the exit code. args is what was given to cli_run(). */
+typedef int cli_body_fn(const struct opt_command *self, const void *args,
+                        const struct opt_list *operands);
+/* Parses into args, which has the defaults, and does it. For commands whose options own nothing. */
+MUST_USE int cli_run(const struct opt_command *self, int argc, char **argv, void *args,
+                     cli_body_fn *body);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "cli/record_events.h"
+#include "cli/record_stacks.h"
 #include "session/flight.h"
 #include "session/flight_name.h"
 
@@ -114,6 +115,7 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 	struct flight *f = NULL;
 	struct flight_stats stats = { 0 };
 	enum record_end why = RECORD_END_TIME;
+	struct diag remark = { 0 };
 	int err = flight_open(cfg, d, &f);
 
 	if (err)
@@ -124,6 +126,8 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 	log_info("waiting for %zu triggers, and for SIGUSR2 to %d", cfg->nr_triggers, getpid());
 	err = flight_run(f, &listener, d, &why);
 	flight_stats(f, &stats);
+	while (flight_remark(f, &remark))
+		record_show_remark(&remark);
 	clear_line(listener.ctx);
 	show_summary(&stats, cfg);
 	flight_close(f);

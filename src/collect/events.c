@@ -18,6 +18,7 @@
 #include "collect/events_skel.h"
 #include "collect/percpu.h"
 #include "collect/scx_part.h"
+#include "collect/stack_part.h"
 
 struct events {
 	uint64_t kinds; /* really there */
@@ -37,6 +38,7 @@ struct events {
 	struct btf *vmlinux;
 	struct probes *probes;
 	struct scx_part *scx;
+	struct stack_part *stacks;
 	uint64_t one_in;
 	uint64_t start_ns;
 	bool is_begun; /* the stream's own first records are out */
@@ -228,6 +230,20 @@ static int open_probes(struct events *e, const struct events_cfg *cfg, struct di
 	return cfg->nr_probes ? probes_open(&probes, d, &e->probes) : 0;
 }
 
+static int open_stacks(struct events *e, const struct events_cfg *cfg, struct diag *d)
+{
+	struct stack_part_cfg stacks = {
+		.events = cfg->stacks,
+		.frequency = cfg->stack_frequency,
+		.online = cfg->online,
+		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
+		.events_object = e->skel->obj,
+		.talk = e->talk,
+	};
+
+	return stack_part_open(&stacks, d, &e->stacks);
+}
+
 static int watch_rings(struct events *e)
 {
 	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -276,10 +292,17 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 	err = open_probes(e, cfg, d);
 	if (!err)
 		err = open_scx(e, cfg, d);
+	if (!err)
+		err = open_stacks(e, cfg, d);
 	if (err)
 		return err;
 	*out = TAKE_PTR(e);
 	return 0;
+}
+
+const char *events_stack_event(const struct events *e)
+{
+	return stack_part_event(e->stacks);
 }
 
 uint64_t events_missing(const struct events *e)
@@ -301,6 +324,7 @@ static void set_open(struct events *e, bool is_open)
 {
 	probes_listen(e->probes, is_open);
 	scx_part_listen(e->scx, is_open);
+	stack_part_listen(e->stacks, is_open);
 	__atomic_store_n(&e->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
 }
 
@@ -323,6 +347,9 @@ int events_attach(struct events *e, struct diag *d)
 	err = scx_part_attach(e->scx);
 	if (err)
 		return bpf_load_failed(e->talk, err, "sched_ext", d);
+	err = stack_part_attach(e->stacks, d);
+	if (err)
+		return err;
 	e->start_ns = clock_boot_ns();
 	set_open(e, true);
 	return 0;
@@ -395,6 +422,7 @@ int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 	set_open(e, false);
 	probes_detach(e->probes);
 	scx_part_detach(e->scx);
+	stack_part_detach(e->stacks);
 	events_bpf__detach(e->skel);
 	e->until_ns = clock_boot_ns();
 	if (!err)
@@ -419,7 +447,7 @@ void events_totals(const struct events *e, struct events_totals *out)
 		}
 	}
 	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes) +
-	              scx_part_missed(e->scx);
+	              scx_part_missed(e->scx) + stack_part_missed(e->stacks);
 	order_stats(e->order, &out->order);
 }
 
@@ -436,6 +464,7 @@ void events_close(struct events *e)
 		close(e->epoll_fd);
 	probes_close(e->probes);
 	scx_part_close(e->scx);
+	stack_part_close(e->stacks);
 	btf__free(e->vmlinux);
 	events_bpf__destroy(e->skel);
 	bpf_talk_stop(e->talk);

@@ -19,6 +19,7 @@
 #include "collect/order.h"
 #include "collect/probes.h"
 
+struct cpulist;
 struct events;
 
 struct events_cfg {
@@ -42,6 +43,10 @@ struct events_cfg {
 	/* What each slice counted comes as EV_PMU at its end. Counter i of CPU c is counter_fds[i * nr_cpus + c]. */
 	uint32_t nr_counters; /* at most EV_PMU_MAX; needs EV_SWITCH */
 	const int *counter_fds;
+	/* Stacks come as EV_SAMPLE: collect/stack_part. Not with one_in, but for those of EV_SAMPLE_CPU. */
+	uint32_t stacks; /* STACK_BIT() of each; 0 = none */
+	uint32_t stack_frequency;
+	const struct cpulist *online; /* CPUs to sample */
 };
 
 struct events_totals {
@@ -52,6 +57,8 @@ struct events_totals {
 };
 
 MUST_USE int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out);
+/* What stacks of EV_SAMPLE_CPU are sampled by; NULL = there are none. */
+const char *events_stack_event(const struct events *e);
 uint64_t events_missing(const struct events *e); /* kinds asked for that this kernel does not have */
 /* One more wanted cgroup, alone or with all below it. */
 MUST_USE int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d);

@@ -1,9 +1,13 @@
 /*
  * collect/mmap_ring — which processes map which files, as it happens: perf's records of mmap, exec, fork and exit.
  *
- * One software event per CPU that counts nothing and tells everything, with build ids where the kernel has them.
- * Readable without BPF. Reports come in time order per CPU, merged over CPUs by time within one take. What a full ring
- * dropped is counted. One thread; nothing blocks. Never prints.
+ * One software event per CPU that counts nothing and tells everything, files by device and inode. The kernel could
+ * tell build ids instead (Linux 5.12), but then marks the same records of all others who did not ask for them (6.18
+ * still does), and a `perf record` that runs meanwhile ends in a crash. Only mappings that can be executed. Reports of a
+ * process come in the order in which they happened, also across takes; those of different processes are merged by time
+ * within one take. It tells from the moment it is open. Each CPU's ring holds 128 KiB, some hundred execs: whoever is
+ * waiting for something else can wait for mmap_ring_poll_fd() as well. What a full ring dropped is counted. Works
+ * without BPF. One thread; nothing blocks. Never prints.
  */
 #pragma once
 
@@ -24,19 +28,20 @@ struct mmap_report {
 	uint64_t ts_ns; /* boot time */
 	uint32_t tgid;
 	uint32_t parent_tgid; /* of MMAP_FORK */
-	uint64_t start, end, offset, inode;
+	uint64_t start, end, offset;
+	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint8_t build_id[20];
-	uint8_t nr_build_id;
-	const char *path; /* lent during the call */
+	const char *path; /* of MMAP_MAPPED; lent during the call */
 };
 
 typedef int mmap_report_fn(void *ctx, const struct mmap_report *r);
 
-/* tgid 0 = all processes. -EACCES without the right to. */
+/* tgid 0 = all processes; else this one, and children that begin meanwhile. -EACCES without the right to. */
 MUST_USE int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct diag *d,
                             struct mmap_ring **out);
 /* All reports so far; threads that are not leaders are left out. A negative errno of report() ends it. */
 MUST_USE int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *ctx);
-uint64_t mmap_ring_lost(const struct mmap_ring *m);
-void mmap_ring_close(struct mmap_ring *m); /* NULL is fine */
+int mmap_ring_poll_fd(const struct mmap_ring *m);   /* readable when a ring is half full */
+uint64_t mmap_ring_lost(const struct mmap_ring *m); /* as of the last take */
+void mmap_ring_close(struct mmap_ring *m);          /* NULL is fine */
+void scoped_mmap_ring(struct mmap_ring *const *m);

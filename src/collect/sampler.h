@@ -1,12 +1,27 @@
 /*
  * collect/sampler — stacks, sampled and counted in the kernel.
  *
- * Use: open, start, then take again and again; stop; take a last time; close. One perf event per CPU runs a program
- * that walks both stacks; or a tracepoint, a uprobe, a task going to sleep, a wakeup does. Equal stacks of the same
- * task are one row with a count, each stack kept once, so that little leaves the kernel. Reading does not stop it.
+ * Use: open, start, then drain or read each second or so; stop; read a last time; close. One perf event per CPU runs a
+ * program that walks both stacks; or a tracepoint, a uprobe, a task going to sleep, a wakeup does. Equal stacks of the
+ * same task are one row with a count, each stack kept once, so that little leaves the kernel. Draining moves what is
+ * there into our memory, and the kernel has room again; it does not stop the sampling and loses nothing.
+ *
+ * Everything that can be refused is refused by open, but nothing is sampled before start. A row belongs to a task for
+ * as long as it is the same program under the same name: exec, a rename or a number that is used again begin another.
+ * Kernel stacks begin where the CPU was interrupted, or with the function that has the tracepoint; user stacks are
+ * walked by frame pointers. A hit in an interrupt belongs to the task that was interrupted.
+ *
+ * Off-CPU: the stack is taken when a task goes to sleep (not when it is preempted), and counts when it runs again,
+ * with the time until then; first_ns and last_ns are when it left. Waits that began before the start or have not ended
+ * by the stop are not counted. Waker: the row is the waker, and filters ask for the waker.
  *
  * Samples that found no room are counted, never silently dropped. The hypervisor is not sampled; idle is not a task
- * and is left out. One thread; nothing blocks. Never prints; no descriptor is left open after close.
+ * and is left out, but counted. Takes 1.5 KiB of kernel memory for each of max_stacks, and of ours what the different
+ * stacks of the whole profile need (256 Ki stacks and 512 Ki rows at most). One thread. Start, stop, drain and read
+ * wait for a grace period of the kernel, some milliseconds. Never prints; no descriptor is left open after close.
+ *
+ * Cost (bench/profile-cost, 2 arm64 cores): a sample takes 2 us of a busy CPU with warm caches, 5 us with cold ones and
+ * deep stacks; at 99 Hz 0.02 to 0.05 % of a CPU. A run of the off-CPU program takes 0.7 to 2 us, that of wakers 1 to 5.
  */
 #pragma once
 
@@ -19,61 +34,73 @@
 #include "collect/sample_event.h"
 #include "sys/cpulist.h"
 
-#define SAMPLER_DEPTH 127U
+#define SAMPLER_DEPTH     127U
+#define SAMPLER_FREQUENCY 99U /* where neither frequency nor period is given */
+#define SAMPLER_STACKS    16384U
+#define SAMPLER_ANY_CPU   UINT32_MAX
+#define SAMPLER_NO_LAYER  UINT32_MAX
 
 struct sampler;
 
 struct sampler_cfg {
-	const struct sample_event *event;
-	uint64_t frequency; /* samples per second and CPU; 0 = by period */
-	uint64_t period;    /* events per sample; 0 = by frequency */
-	const struct cpulist *online;
-	uint32_t cpu; /* only this one; SAMPLER_ANY_CPU */
+	const struct sample_event *event; /* not kept */
+	uint64_t frequency; /* samples per second and CPU; 0 = by period; of SAMPLE_PERF alone */
+	uint64_t period; /* events per sample; 0 = by frequency. Of a tracepoint, uprobe or waker: one hit in so many */
+	const struct cpulist *online; /* not kept */
+	uint32_t cpu;                 /* only this one; SAMPLER_ANY_CPU */
 	uint32_t tgid; /* only this process: all its threads, and children that begin meanwhile; 0 = all */
 	bool is_cgroup_only;  /* only tasks in the cgroups of sampler_add_cgroup() */
 	uint64_t max_samples; /* the kernel counts no more than so many; 0 = no limit */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are not kept */
-	uint32_t max_stacks;  /* different ones; 0 = 16384 */
-	bool no_kernel, no_user;
+	uint32_t max_stacks; /* different ones between two drains; 0 = SAMPLER_STACKS; twice as many rows */
+	bool no_kernel, no_user; /* stacks that are not walked; the samples count all the same */
 };
-
-#define SAMPLER_ANY_CPU UINT32_MAX
 
 /* Equal stacks of one task. Addresses are lent until the next call. */
 struct sampler_row {
 	uint32_t tid;
 	uint32_t tgid;
 	char comm[16];
-	uint32_t cpu; /* of the last sample */
-	uint32_t layer;
+	uint32_t cpu;               /* of the last sample */
+	uint32_t layer;             /* SAMPLER_NO_LAYER */
 	uint64_t first_ns, last_ns; /* boot time */
 	uint64_t count;             /* samples since the start */
 	uint64_t value;             /* ns of off-CPU profiles; else the sum of periods */
-	const uint64_t *kernel;     /* leaf first */
+	const uint64_t *kernel;     /* leaf first; all but the leaf are return addresses */
 	uint32_t nr_kernel;
 	const uint64_t *user;
 	uint32_t nr_user;
 };
 
 struct sampler_totals {
-	uint64_t samples; /* that came, idle not counted */
-	uint64_t kept;
-	uint64_t lost;       /* no room for the stack or the row */
-	uint64_t idle;       /* samples of idle CPUs */
-	uint64_t throttled;  /* times that the kernel slowed an event down */
-	uint32_t nr_cpus;    /* with an event */
+	uint64_t samples;   /* that came, idle not counted */
+	uint64_t kept;      /* the counts of all rows, drained or not */
+	uint64_t lost;      /* no room for the stack or the row */
+	uint64_t missed;    /* hits of whomever while the program was already running on that CPU */
+	uint64_t idle;      /* samples of idle CPUs */
+	uint64_t no_stack;  /* stacks that the kernel would not walk; the samples were kept */
+	uint64_t throttled; /* times that the kernel slowed an event down */
+	uint32_t nr_cpus;   /* with an event */
 	uint32_t nr_skipped; /* CPUs that went offline */
 };
 
-/* -EACCES, -ENOENT (unknown event), -ENOTSUP (no such PMU), -ESRCH (no such process), -ENODEV (CPU offline), ... */
+/*
+ * -EPERM or -EACCES, -ENOENT (unknown event), -ENOTSUP (no such PMU), -ESRCH (no such process), -ENODEV (CPU offline),
+ * -EINVAL, or another -errno.
+ */
 MUST_USE int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out);
+/* Before the start. */
 MUST_USE int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct diag *d);
-MUST_USE int sampler_start(struct sampler *s, struct diag *d);
+MUST_USE int sampler_start(struct sampler *s, struct diag *d); /* once */
 void sampler_stop(struct sampler *s);  /* nothing is sampled after it returns; rows stay */
 void sampler_close(struct sampler *s); /* NULL is fine */
+void scoped_sampler(struct sampler *const *s);
 
-/* All rows so far, each with its count since the start; a negative errno of row() ends it. */
+MUST_USE int sampler_drain(struct sampler *s, struct diag *d);
+/* Drains, then all rows so far, each with its count since the start; a negative errno of row() ends it. */
 typedef int sampler_row_fn(void *ctx, const struct sampler_row *row);
 MUST_USE int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d);
 void sampler_totals(struct sampler *s, struct sampler_totals *out);
 bool sampler_is_full(const struct sampler *s); /* max_samples is reached */
+/* Programs that run on samples, for bpf_cost: how many. */
+size_t sampler_program_fds(const struct sampler *s, int *fds, size_t cap);

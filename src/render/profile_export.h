@@ -1,7 +1,9 @@
 /*
  * render/profile_export — a profile for other programs, and for people.
  *
- * folded      process;frame;frame COUNT, root first, one line per stack; the counts add up to the profile's
+ * folded      process;frame;frame VALUE, root first, one line per stack; the values add up to the profile's: samples, or
+ *             ns off the CPU. Kernel frames end in _[k], inlined ones in _[i], those of a JIT in _[j]. Of a difference the
+ *             older value stands before the newer one.
  * speedscope  JSON of speedscope.app, one profile per unit
  * pprof       gzip'd protobuf of `go tool pprof`: sample types samples/count and the unit, functions, lines, mappings
  * results     JSON with the keys of get_perf_results
@@ -24,11 +26,15 @@ MUST_USE int profile_speedscope(const struct profile *p, const char *title, FILE
 MUST_USE int profile_pprof(const struct profile *p, FILE *out);
 
 struct profile_results_cfg {
-	uint32_t limit;     /* functions; 0 = 50 */
-	bool wants_stacks;  /* with the stacks that led to each */
+	uint32_t limit;    /* functions; 0 = 50 */
+	bool wants_stacks; /* with the stacks that led to each, the heaviest first */
+	uint32_t stacks_limit; /* of each; 0 = all. For comparing later (profile_read) all functions and stacks are needed */
 	uint64_t collected; /* samples_collected */
 };
-/* Members of the object that is open: symbols, total_samples, samples_collected, and more. */
+/*
+ * Members of the object that is open: symbols, total_samples, samples_collected, and more. Without memory w->error says
+ * so. Only functions with samples of their own are listed.
+ */
 void profile_results(const struct profile *p, const struct profile_results_cfg *cfg,
                      struct json_writer *w);
 

@@ -163,6 +163,8 @@ static int open_dump(void *ctx, const struct trigger_hit *hit, const struct trac
 		.command_line = f->cfg.command_line,
 		.source = &f->cfg.source,
 		.topology = record_source_topology(f->source),
+		.symbols = record_source_symbols(f->source),
+		.stack_event = record_source_stack_event(f->source),
 		.attrs = attrs,
 		.nr_attrs = nr_attrs,
 	};
@@ -291,6 +293,11 @@ size_t flight_nr_cgroups(const struct flight *f)
 uint64_t flight_missing(const struct flight *f)
 {
 	return record_source_missing(f->source);
+}
+
+bool flight_remark(struct flight *f, struct diag *out)
+{
+	return record_source_remark(f->source, out);
 }
 
 void flight_stats(const struct flight *f, struct flight_stats *out)

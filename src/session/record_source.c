@@ -14,6 +14,7 @@
 #include "session/affinity.h"
 #include "session/command.h"
 #include "session/counter_set.h"
+#include "session/record_symbols.h"
 #include "session/stat_filter.h"
 #include "session/tracing.h"
 #include "session/watch.h"
@@ -32,7 +33,8 @@ struct record_source {
 	struct cpulist online;
 	struct counter_set *counters; /* NULL = none */
 	struct events *events;
-	struct affinity *affinity; /* before the sink of the run */
+	struct affinity *affinity;      /* before the sink of the run */
+	struct record_symbols *symbols; /* of stacks; NULL = none */
 	struct ev_sink sink;
 	struct command command;
 	int target_fd; /* pidfd of the process that was asked for; -1 = none */
@@ -111,6 +113,9 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.probes = s->cfg.probes,
 		.nr_probes = s->cfg.nr_probes,
 		.one_in = s->cfg.one_in,
+		.stacks = s->cfg.stacks,
+		.stack_frequency = s->cfg.stack_frequency,
+		.online = &s->online,
 	};
 	int err;
 
@@ -145,6 +150,8 @@ int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
 		err = open_counters(s, d);
 	if (!err)
 		err = open_events(s, &tracing, d);
+	if (!err && cfg->stacks)
+		err = record_symbols_open(&s->online, d, &s->symbols);
 	if (!err && cfg->tgid) {
 		s->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)cfg->tgid, 0);
 		if (s->target_fd < 0)
@@ -178,6 +185,11 @@ static int tell_task(void *ctx, const struct proc_task *task)
 	return t->sink->push(t->sink->ctx, &rec.hdr);
 }
 
+static uint64_t caps_of(const struct record_source *s)
+{
+	return s->symbols ? record_symbols_caps() : 0;
+}
+
 static int begin(struct record_source *s, const struct record_run *run, struct diag *d)
 {
 	struct teller teller = { .sink = &s->sink };
@@ -189,10 +201,12 @@ static int begin(struct record_source *s, const struct record_run *run, struct d
 		err = events_attach(s->events, d);
 	if (err)
 		return err;
+	if (record_symbols_begin(s->symbols))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->start_ns = teller.ts_ns = clock_boot_ns();
 	err = proc_tasks_each("/proc", tell_task, &teller, d);
 	/* From here on the rings and maps are read, and what the sink has opened is written. */
-	if (!err && caps_drop_to(CAPS_TRACE | run->keep_caps))
+	if (!err && caps_drop_to(CAPS_TRACE | run->keep_caps | caps_of(s)))
 		err = diag_set(d, -EPERM, NULL, "cannot drop privileges");
 	return err ? err : command_release(&s->command, s->cfg.command ? *s->cfg.command : "", d);
 }
@@ -235,6 +249,8 @@ static int loop(struct record_source *s, const struct record_run *run, struct wa
 			return 0;
 		err = watch_wait(w, until < end ? until : end, &event);
 		if (!err)
+			err = record_symbols_round(s->symbols);
+		if (!err)
 			err = events_poll(s->events, 0, &s->sink, d);
 		if (err || has_ended(s, event, why))
 			return err;
@@ -250,6 +266,8 @@ static int tap_affinity(struct record_source *s, struct ev_sink sink, struct dia
 {
 	affinity_free(s->affinity);
 	s->affinity = NULL;
+	if (s->symbols)
+		sink = record_symbols_sink(s->symbols, &sink);
 	if (affinity_new(sink, &s->online, affinity_of_task, &s->affinity))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->sink = affinity_sink(s->affinity);
@@ -267,15 +285,34 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 	err = watch_open(-1, d, &w);
 	if (!err)
 		err = watch_data(w, events_epoll_fd(s->events), d);
+	if (!err && record_symbols_fd(s->symbols) >= 0)
+		err = watch_data(w, record_symbols_fd(s->symbols), d);
 	if (!err)
 		err = begin(s, run, d);
 	if (!err)
 		err = loop(s, run, w, d, why);
 	s->elapsed_ns = s->start_ns ? clock_boot_ns() - s->start_ns : 0; /* without detaching */
-	finish = events_finish(s->events, &s->sink, err ? NULL : d);
+	finish = record_symbols_round(s->symbols);
+	if (!finish)
+		finish = events_finish(s->events, &s->sink, err ? NULL : d);
 	command_leave(&s->command, !s->start_ns);
 	watch_close(w);
 	return err ? err : finish;
+}
+
+struct record_symbols *record_source_symbols(const struct record_source *s)
+{
+	return s->symbols;
+}
+
+bool record_source_remark(struct record_source *s, struct diag *out)
+{
+	return record_symbols_remark(s->symbols, out);
+}
+
+const char *record_source_stack_event(const struct record_source *s)
+{
+	return events_stack_event(s->events);
 }
 
 const struct topology *record_source_topology(const struct record_source *s)
@@ -309,6 +346,7 @@ void record_source_totals(const struct record_source *s, struct record_totals *o
 	out->switches = totals.seen[EV_SWITCH];
 	out->wakings = totals.seen[EV_WAKING];
 	out->hits = totals.seen[EV_PROBE];
+	out->stacks = totals.seen[EV_SAMPLE];
 	out->one_in = s->cfg.one_in > 1 ? s->cfg.one_in : 1;
 	out->missing = events_missing(s->events);
 	out->command_status = s->command.status;
@@ -323,6 +361,7 @@ void record_source_close(struct record_source *s)
 		close(s->target_fd);
 	events_close(s->events);
 	affinity_free(s->affinity);
+	record_symbols_close(s->symbols);
 	counter_set_free(s->counters);
 	cpulist_done(&s->online);
 	stat_filter_free(s->filter);

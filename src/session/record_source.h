@@ -18,6 +18,7 @@
 #include "collect/probe_spec.h"
 
 struct record_source;
+struct record_symbols;
 struct topology;
 
 struct record_source_cfg {
@@ -30,6 +31,8 @@ struct record_source_cfg {
 	uint32_t one_in; /* record one wakeup in so many, with what follows from it; 0 = all */
 	const char *const *pmu; /* events to count per slice, at most EV_PMU_MAX */
 	size_t nr_pmu;
+	uint32_t stacks;          /* STACK_BIT() of each; 0 = none */
+	uint32_t stack_frequency; /* of those of CPUs */
 	bool is_per_cpu_rings;
 	uint32_t ring_bytes;  /* 0 picks */
 	uint64_t duration_ns; /* 0 = until told */
@@ -50,6 +53,7 @@ struct record_totals {
 	uint64_t switches;
 	uint64_t wakings;
 	uint64_t hits;   /* of probes */
+	uint64_t stacks; /* taken */
 	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
 	uint64_t lost;
 	uint64_t missing;   /* kinds that this kernel does not have */
@@ -74,6 +78,12 @@ void record_source_close(struct record_source *s); /* NULL is fine */
 MUST_USE int record_source_run(struct record_source *s, const struct record_run *run,
                                struct diag *d, enum record_end *why);
 
+/* What the addresses of stacks are; NULL without stacks. */
+struct record_symbols *record_source_symbols(const struct record_source *s);
+/* Why stacks have no names, each reason once; false if there is no further one. */
+bool record_source_remark(struct record_source *s, struct diag *out);
+/* What stacks of CPUs are sampled by: "cycles", "cpu-clock"; NULL = there are none. */
+const char *record_source_stack_event(const struct record_source *s);
 const struct topology *record_source_topology(const struct record_source *s);
 size_t record_source_nr_cgroups(const struct record_source *s); /* that the patterns match */
 uint64_t record_source_missing(

@@ -55,6 +55,8 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 		return err;
 	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
 	file.topology = record_source_topology(r->source);
+	file.symbols = record_source_symbols(r->source);
+	file.stack_event = record_source_stack_event(r->source);
 	err = trace_file_open(&file, d, &r->writer);
 	if (!err && cfg->wants_system_stats)
 		err = open_system_stats(r, d);
@@ -79,6 +81,7 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 {
 	struct recorder *r = ctx;
 	struct recorder_stats stats;
+	bool goes_on = true;
 
 	(void)has_asked;
 	if (r->stats)
@@ -88,11 +91,11 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 	if (r->progress && now_ns >= r->next_progress_ns) {
 		if (r->next_progress_ns) {
 			fill_stats(r, &stats);
-			r->progress(r->progress_ctx, &stats);
+			goes_on = r->progress(r->progress_ctx, &stats);
 		}
 		r->next_progress_ns = now_ns + PROGRESS_NS;
 	}
-	return RECORD_GO_ON;
+	return goes_on ? RECORD_GO_ON : RECORD_STOP;
 }
 
 /* The writer knows better than the stream why a record was refused. */
@@ -130,6 +133,11 @@ size_t recorder_nr_cgroups(const struct recorder *r)
 uint64_t recorder_missing(const struct recorder *r)
 {
 	return record_source_missing(r->source);
+}
+
+bool recorder_remark(struct recorder *r, struct diag *out)
+{
+	return record_source_remark(r->source, out);
 }
 
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "session/record_facts.h"
+#include "session/record_symbols.h"
 #include "sys/topology.h"
 
 static bool read_clocks(void *ctx, struct trace_clocks *out)
@@ -73,9 +74,15 @@ int trace_file_open(const struct trace_file_cfg *file, struct diag *d, struct tr
 		.kinds = file->source->kinds,
 		.pmu_names = file->source->pmu,
 		.nr_pmu_names = file->source->nr_pmu,
-		.calls = { .clocks = read_clocks, .cmdline = record_cmdline },
+		.sampling = { .event = file->stack_event,
+		              .frequency = file->source->stack_frequency },
+		.calls = { .ctx = file->symbols, .clocks = read_clocks, .cmdline = record_cmdline },
 	};
 
+	if (file->symbols) {
+		cfg.calls.place = record_symbols_place;
+		cfg.calls.symbol = record_symbols_name;
+	}
 	if (uname(&uts) == 0) {
 		system.sysname = uts.sysname;
 		system.release = uts.release;

@@ -22,6 +22,8 @@ struct trace_file_cfg {
 	const char *command_line;
 	const struct record_source_cfg *source;
 	const struct topology *topology;
+	struct record_symbols *symbols; /* of record_source; NULL = stacks have no names */
+	const char *stack_event;        /* likewise; NULL = none */
 	const struct trace_attr *attrs; /* besides those of record_facts, TRACE_FILE_ATTRS at most */
 	size_t nr_attrs;
 };

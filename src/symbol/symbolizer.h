@@ -3,12 +3,13 @@
  * and of processes, also of those that have ended.
  *
  * What a process had mapped is remembered by time: from /proc when it is first heard of, and from mappings that the
- * caller reports as they happen (collect/mmap_ring). Binaries are opened when first needed, through the process's own
- * root while it lives, and kept by build id or by device and inode, so that one file is read once for all. Symbols
- * come from .symtab, .dynsym, .gnu_debugdata and separate debug files; lines and inlined calls from DWARF; names of
- * JITs from /tmp/perf-PID.map. C++ and Rust names are demangled.
+ * caller reports as they happen (collect/mmap_ring). Files are opened when first heard of, through the process's own
+ * root while it lives, so that its end loses nothing; they are read when something in them is asked for, once for all
+ * processes, by build id or by device and inode. Symbols come from .symtab, .dynsym, .gnu_debugdata and separate debug
+ * files; lines and inlined calls from DWARF; names of JITs from /tmp/perf-PID.map. C++ and Rust names are demangled.
  *
- * Nothing is read before something is asked for. Memory and descriptors are bounded. One thread. Never prints.
+ * What has been replaced since has no names rather than wrong ones. Memory and descriptors are bounded: some 400 of
+ * the latter. An address that is asked for again costs one lookup. One thread. Never prints.
  */
 #pragma once
 
@@ -47,11 +48,11 @@ struct symbol_mapping {
 /* One frame. Texts live as long as the symbolizer. */
 struct symbol_frame {
 	const char *name; /* NULL = unknown */
-	const char *
-		module; /* never NULL: base name of the file, "kernel", module, "bpf", "[vdso]", "unknown" */
+	/* Never NULL: base name of the file, "kernel", a module, "bpf", "[vdso]", "[jit]", "unknown". */
+	const char *module;
 	const char *file; /* NULL = unknown */
-	uint32_t line;    /* 0 = unknown */
 	uint64_t start;   /* of the function, in the same terms as the address; 0 = unknown */
+	uint32_t line;    /* 0 = unknown */
 	bool is_inlined;
 };
 
@@ -70,8 +71,14 @@ MUST_USE int symbolizer_execed(struct symbolizer *s, uint32_t tgid, uint64_t ts_
 MUST_USE int symbolizer_forked(struct symbolizer *s, uint32_t parent, uint32_t child,
                                uint64_t ts_ns);
 void symbolizer_exited(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
-/* Reads /proc/TGID/maps now, unless the process is known already; -ESRCH if it has ended. */
+/*
+ * Reads /proc/TGID/maps now, unless all that the process has mapped is known already; -ESRCH if it has ended. Of tgid 0
+ * the kernel's symbols, with its BPF programs of this moment.
+ */
 MUST_USE int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
+
+/* What the user should know, each thing once: kernel symbols that are hidden, room that is used up. False if none. */
+bool symbolizer_remark(struct symbolizer *s, struct diag *out);
 
 /*
  * The frames at an address, innermost first: how many, at least 1 and at most SYMBOL_FRAMES_MAX. An address that no
@@ -80,6 +87,9 @@ MUST_USE int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns
 uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* Where an address is in its file: to write it down, and ask later. False if nothing is known. */
+/*
+ * Where an address is in its file: the mapping, with the build id if the file could be opened, and the address that the
+ * linker gave it, as nm shows it (the offset in the file if that could not be opened). False if nothing is known.
+ */
 bool symbolizer_locate(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                        struct symbol_mapping *mapping, uint64_t *file_address);

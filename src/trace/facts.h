@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,4 +82,32 @@ struct trace_sys_stats {
 	size_t nr_khz;
 	const struct trace_net *nets;
 	size_t nr_nets;
+};
+
+#define TRACE_CODE_MAX     16U /* inlined calls at one address */
+#define TRACE_BUILD_ID_MAX 20U
+
+/* A function at an address, and where it was written. */
+struct trace_code {
+	const char *name;
+	const char *file;
+	uint32_t line;
+};
+
+/* What is at an address. Texts must hold until the next question. */
+struct trace_place {
+	struct trace_code code[TRACE_CODE_MAX]; /* innermost first: all but the last are inlined */
+	uint32_t nr_code;
+	/* The file that is mapped there; of the kernel, what it calls the part: "kernel", a module. */
+	const char *path;
+	uint8_t build_id[TRACE_BUILD_ID_MAX];
+	uint32_t nr_build_id;
+	uint64_t start, end, offset;
+	uint64_t rel_pc; /* as the file counts; the address itself where that is unknown */
+};
+
+/* What stacks were sampled by, see EV_SAMPLE_*; for those of CPUs. */
+struct trace_sampling {
+	const char *event; /* "cycles", "cpu-clock" */
+	uint64_t frequency;
 };

@@ -44,9 +44,9 @@ struct ftrace_cpu {
 	bool has_lost; /* before the first event of this bundle */
 	bool has_lost_track, has_pressure_track, has_idle_track; /* see track_out */
 	uint64_t nr_lost;
-	uint64_t nr_sampled;  /* sum of the periods of samples */
-	uint64_t last_ts_ns;  /* of the last event, in this bundle or before */
-	uint64_t prev_end_ns; /* end of the bundle before; 0 = there was none */
+	uint64_t nr_sampled[EV_SAMPLE_KINDS]; /* sums of the periods of samples */
+	uint64_t last_ts_ns;                  /* of the last event, in this bundle or before */
+	uint64_t prev_end_ns;                 /* end of the bundle before; 0 = there was none */
 	/* The open bundle. */
 	uint32_t number; /* unique, so that tasks know whether their comm_idx is of this one; never 0 */
 	uint64_t first_ts_ns;

@@ -4,7 +4,7 @@
 
 struct pb_mark packet_begin(struct pb *w, const struct packet_head *head)
 {
-	struct pb_mark mark = pb_begin(w, TRACE_PACKET), interned;
+	struct pb_mark mark = pb_begin(w, TRACE_PACKET), part;
 
 	if (head->has_ts)
 		pb_uint(w, PACKET_TIMESTAMP, head->ts_ns);
@@ -12,9 +12,14 @@ struct pb_mark packet_begin(struct pb *w, const struct packet_head *head)
 	if (head->seq_flags)
 		pb_uint(w, PACKET_SEQUENCE_FLAGS, head->seq_flags);
 	if (head->interned && head->interned->len) {
-		interned = pb_begin(w, PACKET_INTERNED_DATA);
+		part = pb_begin(w, PACKET_INTERNED_DATA);
 		pb_raw(w, head->interned->buf, head->interned->len);
-		pb_end(w, interned);
+		pb_end(w, part);
+	}
+	if (head->defaults && head->defaults->len) {
+		part = pb_begin(w, PACKET_DEFAULTS);
+		pb_raw(w, head->defaults->buf, head->defaults->len);
+		pb_end(w, part);
 	}
 	return mark;
 }

@@ -19,6 +19,7 @@ struct packet_head {
 	uint32_t seq;
 	uint32_t seq_flags;
 	const struct pb *interned; /* fields of an InternedData; NULL or empty = none */
+	const struct pb *defaults; /* fields of a TracePacketDefaults; likewise */
 };
 
 struct pb_mark packet_begin(struct pb *w, const struct packet_head *head);

@@ -101,9 +101,12 @@ struct trace_symbol {
 
 struct trace_frame {
 	const char *name;    /* "" = unknown */
-	const char *mapping; /* "" = unknown */
+	const char *mapping; /* path, or its end, as the recorder tells it; "" = unknown */
+	const char *file;    /* of the source; "" = unknown */
 	uint64_t rel_pc;
+	uint32_t line; /* 0 = unknown */
 	bool is_kernel;
+	bool is_inlined;
 };
 
 /* Frames as indices into trace_info.frames, leaf first. */
@@ -113,9 +116,9 @@ struct trace_stack {
 };
 
 enum trace_sample_kind {
-	TRACE_SAMPLE_CPU,
-	TRACE_SAMPLE_OFFCPU,
-	TRACE_SAMPLE_WAKER,
+	TRACE_SAMPLE_CPU,    /* where a CPU was */
+	TRACE_SAMPLE_OFFCPU, /* where a task left it; at its switch, or right behind */
+	TRACE_SAMPLE_WAKER,  /* the waker's stack, at a waking */
 	TRACE_SAMPLE_OTHER
 };
 
@@ -183,6 +186,8 @@ struct trace_info {
 	const uint32_t *stack_frames;
 	const struct trace_frame *frames;
 	size_t nr_frames;
+	const char *sampled_event; /* of TRACE_SAMPLE_CPU, as the recorder calls it; "" = unknown */
+	uint64_t sampling_frequency; /* that was asked for; 0 = unknown */
 };
 
 /*

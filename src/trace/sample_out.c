@@ -1,119 +1,200 @@
 #include "trace/sample_out.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "trace/packets.h"
 #include "trace/schema.h"
 
-#define FRAMES_MAX     65536U
 #define STACKS_MAX     32768U
-#define DEPTH_MAX      128U         /* deeper ones lose their outermost frames */
-#define INTERNED_BYTES (112U << 10) /* holds a whole stack of new frames with the longest names */
-#define SYMBOL_BYTES   256U
-
-struct frame_key {
-	uint64_t address;
-	uint64_t tgid; /* 0 = kernel */
-};
+#define ADDRESSES_MAX  (2U * EV_SAMPLE_DEPTH) /* deeper ones lose their outermost */
+#define FRAMES_MAX     1024U                  /* with the inlined ones; likewise */
+#define INTERNED_BYTES (64U << 10) /* then a packet is due: one address more takes up to 20 kB */
+#define DEFAULTS_BYTES 512U
+#define TRACING_FRAMES 8U /* at the leaf, among which the machinery of tracing lies */
 
 /* Two hashes: stacks are told apart by 128 bits, not by keeping them. */
 struct stack_key {
 	uint64_t hash[2];
 };
 
-int sample_init(struct sample_out *s, struct chunk_out *chunk)
+struct frames {
+	uint64_t iids[FRAMES_MAX]; /* root first, at the end */
+	size_t first;
+};
+
+static void put_tracepoint(struct pb *w, const char *name)
 {
-	*s = (struct sample_out){ .chunk = chunk,
-		                  .interned.cap = INTERNED_BYTES,
-		                  .is_cleared = true };
-	if (map_new(sizeof(struct frame_key), FRAMES_MAX, &s->frames) < 0 ||
-	    map_new(sizeof(struct stack_key), STACKS_MAX, &s->stacks) < 0)
-		return -ENOMEM;
-	return 0;
+	struct pb_mark mark = pb_begin(w, TIMEBASE_TRACEPOINT);
+
+	pb_string(w, TRACEPOINT_NAME, name);
+	pb_end(w, mark);
+	pb_uint(w, TIMEBASE_PERIOD, 1);
+}
+
+static void put_clock(struct pb *w, const struct trace_sampling *of)
+{
+	bool is_cycles = of->event && strcmp(of->event, "cycles") == 0;
+
+	if (of->frequency)
+		pb_uint(w, TIMEBASE_FREQUENCY, of->frequency);
+	pb_uint(w, TIMEBASE_COUNTER, is_cycles ? COUNTER_HW_CPU_CYCLES : COUNTER_SW_CPU_CLOCK);
+	pb_string(w, TIMEBASE_NAME, of->event ? of->event : "cpu-clock");
+}
+
+/* A TracePacketDefaults: what was sampled. */
+static void make_defaults(struct sample_out *s, const struct trace_sampling *of)
+{
+	struct pb *w = &s->defaults;
+	struct pb_mark defaults = pb_begin(w, DEFAULTS_PERF_SAMPLE),
+		       timebase = pb_begin(w, SAMPLE_DEFAULTS_TIMEBASE);
+
+	if (s->event == EV_SAMPLE_OFF_CPU) {
+		put_tracepoint(w, "sched:sched_switch");
+		pb_string(w, TIMEBASE_NAME, "off-cpu");
+	} else if (s->event == EV_SAMPLE_WAKER) {
+		put_tracepoint(w, "sched:sched_waking");
+		pb_string(w, TIMEBASE_NAME, "waker");
+	} else {
+		put_clock(w, of);
+	}
+	pb_end(w, timebase);
+	pb_end(w, defaults);
+}
+
+int sample_init(struct sample_out *s, struct chunk_out *chunk, uint32_t event,
+                const struct trace_sampling *of)
+{
+	int err;
+
+	*s = (struct sample_out){
+		.chunk = chunk, .event = event, .defaults.cap = DEFAULTS_BYTES, .is_cleared = true
+	};
+	err = code_init(&s->code);
+	if (!err)
+		err = map_new(sizeof(struct stack_key), STACKS_MAX, &s->stacks);
+	make_defaults(s, of);
+	return err ? err : s->defaults.error;
 }
 
 void sample_done(struct sample_out *s)
 {
-	map_free(s->frames);
+	code_done(&s->code);
 	map_free(s->stacks);
-	pb_done(&s->interned);
+	pb_done(&s->defaults);
 }
 
-static void put_frame(struct sample_out *s, const struct frame_key *key, uint32_t iid)
+static struct packet_head head_of(const struct sample_out *s)
 {
-	struct pb *w = &s->interned;
-	char name[SYMBOL_BYTES];
-	bool has_name = s->symbol && s->symbol(s->symbol_ctx, (uint32_t)key->tgid, key->address,
-	                                       name, sizeof(name));
-	struct pb_mark mark;
-
-	if (has_name) {
-		mark = pb_begin(w, INTERNED_FUNCTION_NAMES);
-		pb_uint(w, ENTRY_IID, iid);
-		pb_string(w, ENTRY_STRING, name);
-		pb_end(w, mark);
-	}
-	mark = pb_begin(w, INTERNED_FRAMES);
-	pb_uint(w, ENTRY_IID, iid);
-	if (has_name)
-		pb_uint(w, FRAME_FUNCTION_NAME_ID, iid);
-	pb_uint(w, FRAME_MAPPING_ID, key->tgid ? 2 : 1);
-	pb_uint(w, FRAME_REL_PC, key->address);
-	pb_uint(w, FRAME_KIND, key->tgid ? FRAME_KIND_NATIVE : FRAME_KIND_KERNEL);
-	pb_end(w, mark);
+	return (struct packet_head){
+		.seq = SEQ_SAMPLES + s->event,
+		.seq_flags = SEQ_NEEDS_STATE | (s->is_cleared ? SEQ_STATE_CLEARED : 0),
+		.interned = &s->code.interned,
+		.defaults = s->is_cleared ? &s->defaults : NULL,
+	};
 }
 
-static int frame_iid(struct sample_out *s, uint32_t tgid, uint64_t address, uint64_t *out)
+static int packet_done(struct sample_out *s)
 {
-	struct frame_key key = { .address = address, .tgid = tgid };
-	uint32_t idx = map_nr(s->frames) + 1;
-	int err;
+	struct pb *w = &s->chunk->packets;
 
-	if (map_find(s->frames, &key, &idx)) {
-		*out = idx;
+	if (s->code.interned.error && !w->error)
+		w->error = s->code.interned.error;
+	pb_clear(&s->code.interned);
+	s->is_cleared = false;
+	return chunk_packet_done(s->chunk);
+}
+
+/* New frames of a deep stack may be too many for one packet: those so far get one of their own. */
+static int make_room(struct sample_out *s)
+{
+	struct packet_head head = head_of(s);
+
+	if (s->code.interned.len < INTERNED_BYTES)
 		return 0;
-	}
-	err = map_insert(s->frames, &key, idx);
-	if (err)
-		return err;
-	put_frame(s, &key, idx);
-	*out = idx;
-	return 0;
+	packet_end(&s->chunk->packets, packet_begin(&s->chunk->packets, &head));
+	return packet_done(s);
 }
 
-/* Frames as numbers, root first; how many, or an error. */
-static int make_frames(struct sample_out *s, const struct ev_sample *rec, uint64_t iids[DEPTH_MAX])
+/* From the leaf on, so to the front. */
+static void add_run(struct frames *f, const struct code_run *run)
+{
+	for (uint32_t i = 0; i < run->nr && f->first; i++)
+		f->iids[--f->first] = run->first + i;
+}
+
+/*
+ * The address of the leaf is exact, as is that of the first user frame; all others are where calls return to, and
+ * the calls lie before. At a tracepoint even the leaf is a caller.
+ */
+static uint64_t address_of(const struct sample_out *s, const struct ev_sample *rec, uint32_t i)
 {
 	const __u64 *address = (const __u64 *)(rec + 1);
-	uint32_t nr = (uint32_t)rec->nr_kernel + rec->nr_user;
-	uint32_t kept = nr < DEPTH_MAX ? nr : DEPTH_MAX;
-	int err;
+	bool is_exact = i == rec->nr_kernel || (i == 0 && s->event == EV_SAMPLE_CPU);
 
-	for (uint32_t i = 0; i < kept; i++) {
-		bool is_kernel = i < rec->nr_kernel;
-
-		err = frame_iid(s, is_kernel ? 0 : rec->tgid, address[i], &iids[kept - 1 - i]);
-		if (err)
-			return err;
-	}
-	return (int)kept;
+	return address[i] - (is_exact || !address[i] ? 0 : 1);
 }
 
-static int stack_iid(struct sample_out *s, const struct ev_sample *rec, uint64_t *out)
+static int run_at(struct sample_out *s, const struct sample_in *in, uint32_t i,
+                  struct code_run *out)
 {
-	struct pb *w = &s->interned;
-	uint64_t iids[DEPTH_MAX] = { 0 };
+	bool is_kernel = i < in->rec->nr_kernel;
+	struct code_where where = { .tgid = is_kernel ? 0 : in->rec->tgid,
+		                    .image = is_kernel ? 0 : in->image,
+		                    .ts_ns = in->rec->hdr.ts_ns };
+	int err = make_room(s);
+
+	return err ? err : code_at(&s->code, &where, address_of(s, in->rec, i), out);
+}
+
+/* How many addresses are of the machinery of tracing, and of the program that it runs. */
+static int skip_tracing(struct sample_out *s, const struct sample_in *in, uint32_t *out)
+{
+	struct code_run run;
+	int err = 0;
+
+	*out = 0;
+	if (s->event == EV_SAMPLE_CPU)
+		return 0;
+	for (uint32_t i = 0; !err && i < TRACING_FRAMES && i < in->rec->nr_kernel; i++) {
+		err = run_at(s, in, i, &run);
+		if (!err && run.is_tracing)
+			*out = i + 1;
+	}
+	return err;
+}
+
+static int make_frames(struct sample_out *s, const struct sample_in *in, struct frames *f)
+{
+	uint32_t nr = (uint32_t)in->rec->nr_kernel + in->rec->nr_user, i;
+	struct code_run run;
+	int err = skip_tracing(s, in, &i);
+
+	for (; !err && i < nr && i < ADDRESSES_MAX; i++) {
+		err = run_at(s, in, i, &run);
+		if (!err)
+			add_run(f, &run);
+	}
+	return err;
+}
+
+/* 0 for an empty stack. */
+static int stack_iid(struct sample_out *s, const struct sample_in *in, uint64_t *out)
+{
+	struct pb *w = &s->code.interned;
+	struct frames f = { .first = FRAMES_MAX };
 	struct stack_key key;
 	struct pb_mark mark;
 	uint32_t idx;
-	int nr = make_frames(s, rec, iids), err;
+	int err = make_frames(s, in, &f);
+	size_t bytes = (FRAMES_MAX - f.first) * sizeof(f.iids[0]);
 
 	*out = 0;
-	if (nr <= 0)
-		return nr;
-	key.hash[0] = hash_bytes(iids, (size_t)nr * sizeof(iids[0]), 1);
-	key.hash[1] = hash_bytes(iids, (size_t)nr * sizeof(iids[0]), 0x5bd1e995U);
+	if (err || !bytes)
+		return err;
+	key.hash[0] = hash_bytes(&f.iids[f.first], bytes, 1);
+	key.hash[1] = hash_bytes(&f.iids[f.first], bytes, 0x5bd1e995U);
 	if (map_find(s->stacks, &key, &idx)) {
 		*out = idx;
 		return 0;
@@ -124,58 +205,39 @@ static int stack_iid(struct sample_out *s, const struct ev_sample *rec, uint64_t
 		return err;
 	mark = pb_begin(w, INTERNED_CALLSTACKS);
 	pb_uint(w, ENTRY_IID, idx);
-	for (int i = 0; i < nr; i++)
-		pb_uint(w, CALLSTACK_FRAME_IDS, iids[i]);
+	for (size_t i = f.first; i < FRAMES_MAX; i++)
+		pb_uint(w, CALLSTACK_FRAME_IDS, f.iids[i]);
 	pb_end(w, mark);
 	*out = idx;
 	return 0;
 }
 
-/* Addresses are absolute, so one mapping for the kernel and one for the rest say nothing more. */
-static void put_mappings(struct pb *w)
+static int ensure_stack(struct sample_out *s, const struct sample_in *in, uint64_t *out)
 {
-	for (uint32_t iid = 1; iid <= 2; iid++) {
-		struct pb_mark mark = pb_begin(w, INTERNED_MAPPINGS);
+	int err = stack_iid(s, in, out);
 
-		pb_uint(w, ENTRY_IID, iid);
-		pb_end(w, mark);
-	}
-}
-
-static void clear(struct sample_out *s)
-{
-	map_clear(s->frames);
-	map_clear(s->stacks);
-	pb_clear(&s->interned);
-	s->is_cleared = true;
-}
-
-static int ensure_stack(struct sample_out *s, const struct ev_sample *rec, uint64_t *out)
-{
-	int err;
-
-	if (s->is_cleared && s->interned.len == 0)
-		put_mappings(&s->interned);
-	err = stack_iid(s, rec, out);
 	if (err != -E2BIG)
 		return err;
-	clear(s);
-	put_mappings(&s->interned);
-	return stack_iid(s, rec, out);
+	code_clear(&s->code);
+	map_clear(s->stacks);
+	s->is_cleared = true;
+	return stack_iid(s, in, out);
 }
 
-int sample_put(struct sample_out *s, uint64_t ts_ns, const struct ev_sample *rec, uint64_t count)
+int sample_put(struct sample_out *s, const struct sample_in *in)
 {
+	const struct ev_sample *rec = in->rec;
 	struct pb *w = &s->chunk->packets;
-	struct packet_head head = { .has_ts = true, .ts_ns = ts_ns, .seq = SEQ_SAMPLES };
 	struct pb_mark packet, body;
+	struct packet_head head;
 	uint64_t stack;
-	int err = ensure_stack(s, rec, &stack);
+	int err = ensure_stack(s, in, &stack);
 
 	if (err)
 		return err;
-	head.interned = &s->interned;
-	head.seq_flags = SEQ_NEEDS_STATE | (s->is_cleared ? SEQ_STATE_CLEARED : 0);
+	head = head_of(s);
+	head.has_ts = true;
+	head.ts_ns = in->ts_ns;
 	packet = packet_begin(w, &head);
 	body = pb_begin(w, PACKET_PERF_SAMPLE);
 	pb_uint(w, SAMPLE_CPU, rec->hdr.cpu);
@@ -184,12 +246,8 @@ int sample_put(struct sample_out *s, uint64_t ts_ns, const struct ev_sample *rec
 	if (stack)
 		pb_uint(w, SAMPLE_CALLSTACK_IID, stack);
 	pb_uint(w, SAMPLE_CPU_MODE, rec->nr_kernel ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_USER);
-	pb_uint(w, SAMPLE_TIMEBASE_COUNT, count);
+	pb_uint(w, SAMPLE_TIMEBASE_COUNT, in->count);
 	pb_end(w, body);
 	packet_end(w, packet);
-	if (s->interned.error && !w->error)
-		w->error = s->interned.error;
-	pb_clear(&s->interned);
-	s->is_cleared = false;
-	return chunk_packet_done(s->chunk);
+	return packet_done(s);
 }

@@ -1,8 +1,10 @@
 /*
- * trace/sample_out — stacks as PerfSamples: frames and callstacks are interned, root first.
+ * trace/sample_out — stacks of one kind as PerfSamples: frames and callstacks are interned, root first.
  *
- * A frame is an address of the kernel or of one process; its name comes from the caller, who may not know
- * it. When a table is full all are begun anew, which the packet says. One thread.
+ * Each kind of EV_SAMPLE_* has a sequence of its own, whose defaults say what was sampled; so readers keep them
+ * apart. What the frames are comes from trace/code_out. At tracepoints, the kernel's own machinery of tracing
+ * is not part of a stack and left out. When a table is full all are begun anew, which the packet says. One
+ * thread.
  */
 #pragma once
 
@@ -15,22 +17,26 @@
 #include "base/map.h"
 #include "base/pb_write.h"
 #include "trace/chunk_out.h"
-
-/* The name of an address into buf, tgid 0 = of the kernel; false = unknown. */
-typedef bool trace_symbol_fn(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);
+#include "trace/code_out.h"
 
 struct sample_out {
 	struct chunk_out *chunk;
-	trace_symbol_fn *symbol; /* NULL = none */
-	void *symbol_ctx;
-	struct map *frames;
+	uint32_t event; /* EV_SAMPLE_* */
+	struct code_out code;
 	struct map *stacks;
-	struct pb interned; /* new ones, for the next packet */
+	struct pb defaults; /* of the sequence */
 	bool is_cleared;    /* the next packet begins the tables anew */
 };
 
-MUST_USE int sample_init(struct sample_out *s, struct chunk_out *chunk);
+/* of says how EV_SAMPLE_CPU is sampled; its fields may be unknown. */
+MUST_USE int sample_init(struct sample_out *s, struct chunk_out *chunk, uint32_t event,
+                         const struct trace_sampling *of);
 void sample_done(struct sample_out *s);
-/* count: the sampled event of this CPU so far, as the sum of the periods. */
-MUST_USE int sample_put(struct sample_out *s, uint64_t ts_ns, const struct ev_sample *rec,
-                        uint64_t count);
+
+struct sample_in {
+	const struct ev_sample *rec;
+	uint64_t ts_ns;
+	uint32_t image; /* which program the process was then; see code_out */
+	uint64_t count; /* the sampled event of this CPU so far, as the sum of the periods */
+};
+MUST_USE int sample_put(struct sample_out *s, const struct sample_in *in);

@@ -58,7 +58,7 @@ enum { /* TracePacketDefaults and its TrackEventDefaults */
        TRACK_DEFAULTS_DOUBLE_COUNTERS = 45,
 };
 
-/* Our own sequences: interned strings are per sequence. */
+/* Our own sequences: interned strings are per sequence. Samples have one for each EV_SAMPLE_*, from SEQ_SAMPLES on. */
 enum { SEQ_META = 1, SEQ_FTRACE = 2, SEQ_TRACKS = 3, SEQ_SAMPLES = 4 };
 
 enum { /* ClockSnapshot and its Clock */
@@ -382,10 +382,18 @@ enum { /* InternedData, and what it holds */
        FRAME_FUNCTION_NAME_ID = 2,
        FRAME_MAPPING_ID = 3,
        FRAME_REL_PC = 4,
+       FRAME_SOURCE_PATH_IID = 5,
+       FRAME_LINE_NUMBER = 6,
        FRAME_KIND = 7,
        FRAME_KIND_NATIVE = 1,
        FRAME_KIND_KERNEL = 2,
        CALLSTACK_FRAME_IDS = 2,
+       MAPPING_BUILD_ID = 2,
+       MAPPING_START_OFFSET = 3,
+       MAPPING_START = 4,
+       MAPPING_END = 5,
+       MAPPING_PATH_IDS = 7,
+       MAPPING_EXACT_OFFSET = 8,
 };
 
 enum { /* PerfSample */
@@ -397,4 +405,16 @@ enum { /* PerfSample */
        SAMPLE_TIMEBASE_COUNT = 6,
        SAMPLE_MODE_KERNEL = 1,
        SAMPLE_MODE_USER = 2,
+};
+
+enum { /* PerfSampleDefaults, its Timebase, and the Tracepoint of that */
+       SAMPLE_DEFAULTS_TIMEBASE = 1,
+       TIMEBASE_PERIOD = 1,
+       TIMEBASE_FREQUENCY = 2,
+       TIMEBASE_TRACEPOINT = 3,
+       TIMEBASE_COUNTER = 4,
+       TIMEBASE_NAME = 10,
+       TRACEPOINT_NAME = 1,
+       COUNTER_SW_CPU_CLOCK = 1,
+       COUNTER_HW_CPU_CYCLES = 10,
 };

@@ -47,7 +47,6 @@ enum { PACKET_DEFAULTS_TRACK_EVENT = 11 };
 
 enum { /* InternedData and PerfSample */
        INTERNED_ANNOTATION_STRINGS = 29,
-       MAPPING_PATH_IDS = 7,
        SAMPLE_RECORDS_LOST = 17,
        SAMPLE_SKIPPED_REASON = 18,
        SAMPLE_PRODUCER_EVENT = 19,

@@ -30,6 +30,7 @@ struct trace_task {
 	uint32_t tgid; /* 0 = unknown */
 	uint32_t ppid; /* 0 = unknown */
 	uint32_t flags;
+	uint32_t image; /* of a leader: another number for each program that it becomes; 0 = the first known */
 	uint64_t start_ns; /* 0 = unknown */
 	/* The place of comm in the table of the bundle of that number, see ftrace_out. */
 	uint32_t bundle;

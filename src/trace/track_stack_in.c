@@ -18,9 +18,11 @@ struct stack_key {
 
 /* As in the file; texts for the info are made at the end, by the caller's thread. */
 struct raw_frame {
-	struct track_text name, mapping;
+	struct track_text name, mapping, file;
 	uint64_t rel_pc;
+	uint32_t line;
 	bool is_kernel;
+	bool is_inlined;
 };
 
 struct track_stacks {
@@ -33,6 +35,8 @@ struct track_stacks {
 	size_t nr_frames, cap_frames;
 	struct trace_sample *samples;
 	size_t nr_samples, cap_samples;
+	struct track_text event; /* of samples of CPUs */
+	uint64_t frequency;
 };
 
 int track_stacks_new(struct track_stacks **out)
@@ -95,6 +99,18 @@ static struct track_text mapping_at(struct track_at *at, uint64_t iid)
 	return text_at(at, INTERNED_MAPPING_PATHS, path);
 }
 
+/* An inlined call says so at the end of its name, as wprof does it. */
+static bool cut_inlined(struct track_text *name)
+{
+	static const char suffix[] = " (inlined)";
+	const size_t len = sizeof(suffix) - 1;
+
+	if (name->len <= len || memcmp(name->s + name->len - len, suffix, len) != 0)
+		return false;
+	name->len -= len;
+	return true;
+}
+
 static struct raw_frame read_frame(struct track_at *at, const struct iid_entry *entry)
 {
 	struct raw_frame frame = { 0 };
@@ -110,10 +126,15 @@ static struct raw_frame read_frame(struct track_at *at, const struct iid_entry *
 			frame.mapping = mapping_at(at, f.value);
 		else if (f.nr == FRAME_REL_PC)
 			frame.rel_pc = f.value;
+		else if (f.nr == FRAME_SOURCE_PATH_IID)
+			frame.file = text_at(at, INTERNED_SOURCE_PATHS, f.value);
+		else if (f.nr == FRAME_LINE_NUMBER)
+			frame.line = (uint32_t)f.value;
 		else if (f.nr == FRAME_KIND)
 			frame.is_kernel = f.value == FRAME_KIND_KERNEL;
 	}
 	frame.is_kernel |= track_text_begins(frame.name, "[K]"); /* as wprof says it */
+	frame.is_inlined = cut_inlined(&frame.name);
 	return frame;
 }
 
@@ -248,6 +269,70 @@ static bool is_sample_field(uint32_t nr)
 	       nr != SAMPLE_PRODUCER_EVENT;
 }
 
+static struct track_text bytes_of(const struct pb_field *f)
+{
+	return (struct track_text){ .s = (const char *)f->bytes,
+		                    .len = f->type == PB_BYTES ? (size_t)f->value : 0 };
+}
+
+/* By the tracepoint at which it was taken. */
+static enum trace_sample_kind kind_of_tracepoint(struct pb_in in)
+{
+	struct track_text name = { 0 };
+	struct pb_field f;
+
+	while (pb_next(&in, &f))
+		if (f.nr == TRACEPOINT_NAME)
+			name = bytes_of(&f);
+	for (size_t i = 0; i < name.len; i++) /* "sched:sched_switch", "sched/sched_switch" */
+		if (name.s[i] == ':' || name.s[i] == '/')
+			name = (struct track_text){ .s = name.s + i + 1, .len = name.len - i - 1 };
+	if (track_text_begins(name, "sched_switch"))
+		return TRACE_SAMPLE_OFFCPU;
+	return track_text_begins(name, "sched_wak") ? TRACE_SAMPLE_WAKER : TRACE_SAMPLE_OTHER;
+}
+
+/* What the sequence samples, as its timebase says: CPUs, unless it is a tracepoint. */
+static enum trace_sample_kind read_timebase(struct track_at *at, struct pb_in in)
+{
+	enum trace_sample_kind kind = TRACE_SAMPLE_CPU;
+	struct track_stacks *s = at->t->stacks;
+	struct track_text name = { 0 };
+	uint64_t frequency = 0;
+	struct pb_field f;
+
+	while (pb_next(&in, &f)) {
+		if (f.nr == TIMEBASE_TRACEPOINT && f.type == PB_BYTES)
+			kind = kind_of_tracepoint(pb_in_field(&f));
+		else if (f.nr == TIMEBASE_FREQUENCY && f.type == PB_VARINT)
+			frequency = f.value;
+		else if (f.nr == TIMEBASE_NAME)
+			name = bytes_of(&f);
+	}
+	if (kind == TRACE_SAMPLE_CPU && !s->frequency && !s->event.len) {
+		s->frequency = frequency;
+		s->event = name;
+	}
+	return kind;
+}
+
+static enum trace_sample_kind sampled_kind(struct track_at *at)
+{
+	struct pb_in in = at->r->states[at->packet->state].defaults, inner;
+	enum trace_sample_kind kind = TRACE_SAMPLE_CPU;
+	struct pb_field f, g;
+
+	while (pb_next(&in, &f)) {
+		if (f.nr != DEFAULTS_PERF_SAMPLE || f.type != PB_BYTES)
+			continue;
+		inner = pb_in_field(&f);
+		while (pb_next(&inner, &g))
+			if (g.nr == SAMPLE_DEFAULTS_TIMEBASE && g.type == PB_BYTES)
+				kind = read_timebase(at, pb_in_field(&g));
+	}
+	return kind;
+}
+
 void track_perf_sample(struct track_at *at)
 {
 	struct pb_in in = pb_in_of(at->packet->body, at->packet->len);
@@ -272,6 +357,7 @@ void track_perf_sample(struct track_at *at)
 	if (in.is_bad)
 		track_damage(at, DAMAGE_PACKET_BAD);
 	sample.stack = stack ? stack_of(at, stack) : TRACK_NONE;
+	sample.kind = (uint8_t)sampled_kind(at);
 	if (!at->err)
 		add_sample(at, &sample);
 }
@@ -302,8 +388,11 @@ static struct trace_frame *keep_frames(struct reader *r, const struct track_stac
 		frames[i] = (struct trace_frame){
 			.name = info_text(r, raw->name.s, raw->name.len),
 			.mapping = info_text(r, raw->mapping.s, raw->mapping.len),
+			.file = info_text(r, raw->file.s, raw->file.len),
+			.line = raw->line,
 			.rel_pc = raw->rel_pc,
 			.is_kernel = raw->is_kernel,
+			.is_inlined = raw->is_inlined,
 		};
 	}
 	return frames;
@@ -321,6 +410,8 @@ int track_stacks_finish(struct reader *r)
 	info->frames = keep_frames(r, s, &err);
 	if (err)
 		return err;
+	info->sampled_event = info_text(r, s->event.s, s->event.len);
+	info->sampling_frequency = s->frequency;
 	info->nr_samples = s->nr_samples;
 	info->nr_stacks = s->nr_stacks;
 	info->nr_frames = s->nr_frames;

@@ -169,13 +169,24 @@ static void set_pmu_keys(struct trace_writer *w, const struct trace_writer_cfg *
 	}
 }
 
+static int make_samples(struct trace_writer *w, const struct trace_writer_cfg *cfg)
+{
+	for (uint32_t i = 0; i < EV_SAMPLE_KINDS; i++) {
+		if (sample_init(&w->samples[i], &w->chunk, i, &cfg->sampling) < 0)
+			return -ENOMEM;
+		w->samples[i].code.place = cfg->calls.place;
+		w->samples[i].code.symbol = cfg->calls.symbol;
+		w->samples[i].code.ctx = cfg->calls.ctx;
+	}
+	return 0;
+}
+
 /* The parts, each empty; trace_writer_close() undoes it, also half of it. */
 static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg)
 {
 	uint32_t tasks_max = cfg->tasks_max ? cfg->tasks_max : TRACE_WRITER_TASKS;
 
 	if (trace_tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
-	    sample_init(&w->samples, &w->chunk) < 0 ||
 	    map_new(sizeof(uint64_t), SYMBOLS_MAX, &w->symbols) < 0 ||
 	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0 ||
 	    map_new(sizeof(uint64_t), WRITER_DSQS_MAX, &w->dsq_ids) < 0)
@@ -185,17 +196,16 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	w->calls = cfg->calls;
 	w->names.cmdline = cfg->calls.cmdline;
 	w->names.cmdline_ctx = cfg->calls.ctx;
-	w->samples.symbol = cfg->calls.symbol;
-	w->samples.symbol_ctx = cfg->calls.ctx;
 	set_pmu_keys(w, cfg);
-	return 0;
+	return make_samples(w, cfg);
 }
 
 static void free_parts(struct trace_writer *w)
 {
 	ftrace_done(&w->ftrace);
 	names_done(&w->names);
-	sample_done(&w->samples);
+	for (uint32_t i = 0; i < EV_SAMPLE_KINDS; i++)
+		sample_done(&w->samples[i]);
 	track_done(&w->tracks);
 	map_free(w->symbols);
 	map_free(w->probe_ids);

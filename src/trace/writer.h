@@ -28,7 +28,10 @@ struct trace_callbacks {
 	void *ctx;
 	/* The clocks now; false = unknown. At the start, then every ten seconds of trace time. */
 	bool (*clocks)(void *ctx, struct trace_clocks *out);
-	/* The name of an address into buf; tgid 0 is the kernel. False = unknown. */
+	/* What is at an address of a stack then; tgid 0 is the kernel. False = unknown. */
+	bool (*place)(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+	              struct trace_place *out);
+	/* The name of an address into buf, of stacks only without place; tgid 0 is the kernel. False = unknown. */
 	bool (*symbol)(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);
 	/* Arguments of a process, separated by NULs, into buf; how many bytes, 0 = unknown. */
 	size_t (*cmdline)(void *ctx, uint32_t tgid, char *buf, size_t size);
@@ -47,7 +50,8 @@ struct trace_writer_cfg {
 	uint64_t kinds;               /* EV_BIT() of those that are recorded; 0 = not told */
 	const char *const *pmu_names; /* of the values of EV_PMU, in order */
 	size_t nr_pmu_names;
-	uint32_t tasks_max; /* remembered at a time; 0 = TRACE_WRITER_TASKS */
+	struct trace_sampling sampling; /* of the stacks of CPUs */
+	uint32_t tasks_max;             /* remembered at a time; 0 = TRACE_WRITER_TASKS */
 	struct trace_callbacks calls;
 };
 

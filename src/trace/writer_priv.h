@@ -35,7 +35,8 @@ struct trace_writer {
 	struct names_out names;
 	struct ftrace_out ftrace;
 	struct track_out tracks;
-	struct sample_out samples;
+	struct sample_out samples[EV_SAMPLE_KINDS];
+	uint32_t nr_images; /* given to processes */
 	struct trace_callbacks calls;
 	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
 	struct map *probe_ids;

@@ -146,13 +146,17 @@ int writer_sample(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_sample *rec = (const void *)hdr;
 	struct writer_place at;
+	struct sample_in in = { .rec = rec };
 	struct trace_task *task;
-	int err = writer_at(w, hdr, &at);
+	int err = rec->event < EV_SAMPLE_KINDS ? writer_at(w, hdr, &at) : -ERANGE;
 
 	if (!err)
 		err = writer_task(w, rec->tid, at.ts_ns, &task);
 	if (err)
 		return err;
-	at.cpu->nr_sampled += rec->period;
-	return sample_put(&w->samples, at.ts_ns, rec, at.cpu->nr_sampled);
+	task = rec->tgid == rec->tid ? task : trace_tasks_find(w->tasks, rec->tgid);
+	in.image = task ? task->image : 0;
+	in.ts_ns = at.ts_ns;
+	in.count = at.cpu->nr_sampled[rec->event] += rec->period;
+	return sample_put(&w->samples[rec->event], &in);
 }

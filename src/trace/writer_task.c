@@ -50,6 +50,7 @@ static int born(struct trace_writer *w, const struct ev_fork *rec, uint64_t ts_n
 	trace_tasks_reborn(w->tasks, child);
 	learn(child, rec->tgid, rec->comm);
 	child->ppid = ppid;
+	child->image = ++w->nr_images;
 	child->start_ns = ts_ns;
 	child->flags |= is_kthread ? TASK_KTHREAD : 0;
 	/* Just after the birth: at the same time, the name would go to the last one with this tid. */
@@ -83,6 +84,7 @@ static int became(struct trace_writer *w, const struct ev_exec *rec, uint64_t ts
 
 	if (err)
 		return err;
+	task->image = ++w->nr_images;
 	task->flags &= ~(uint32_t)(TASK_KTHREAD | TASK_THREAD_WRITTEN | TASK_PROCESS_WRITTEN);
 	err = names_change(&w->names, task, ts_ns);
 	old = rec->old_tid != rec->tid ? trace_tasks_find(w->tasks, rec->old_tid) : NULL;

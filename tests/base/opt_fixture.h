@@ -19,6 +19,7 @@ struct fixture_args {
 	struct opt_list comms;
 	enum color color;
 	bool is_secret;
+	const char *stacks;
 };
 
 static const struct fixture_args fixture_defaults = {
@@ -44,6 +45,7 @@ static const struct opt fixture_options[] = {
 	OPT_LIST('c', "comm", "REGEX", struct fixture_args, comms, "only these",
 		.details = ".*foo\\d matches a dot at the beginning of the line."),
 	OPT_CHOICE(0, "color", "WHEN", struct fixture_args, color, fixture_colors, "colour the output"),
+	OPT_STRING(0, "stacks", "LIST", struct fixture_args, stacks, "stacks too", .bare = "cpu"),
 	OPT_FLAG(0, "secret", struct fixture_args, is_secret, "for tests", .is_hidden = true),
 	OPT_END,
 };

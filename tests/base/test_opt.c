@@ -63,6 +63,21 @@ static void all_ways_to_give_a_value_are_the_same(void **state)
 	expect_eq(p.args.interval_s, 5);
 }
 
+static void a_value_may_be_left_out(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	PARSE(&p, &fixture_stat, "--stacks", "-d");
+	expect_eq(p.err, 0);
+	assert_string_equal(p.args.stacks, "cpu");
+	assert_true(p.args.is_detailed); /* the next word is none of its own */
+	PARSE(&p, &fixture_stat, "--stacks=off-cpu");
+	assert_string_equal(p.args.stacks, "off-cpu");
+	PARSE(&p, &fixture_stat, "--stacks=");
+	assert_string_equal(p.args.stacks, "");
+}
+
 static void flags_are_bundled_and_aliases_count(void **state)
 {
 	struct parsed p;
@@ -357,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_words_change_nothing),
 		cmocka_unit_test(all_ways_to_give_a_value_are_the_same),
+		cmocka_unit_test(a_value_may_be_left_out),
 		cmocka_unit_test(flags_are_bundled_and_aliases_count),
 		cmocka_unit_test(the_last_value_wins_and_lists_keep_all),
 		cmocka_unit_test(strings_and_choices_are_stored),

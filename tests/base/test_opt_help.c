@@ -41,6 +41,7 @@ static void help_has_everything_that_is_shown(void **state)
 		      "  -o, --output FILE       where to write\n"
 		      "  -c, --comm REGEX        only these; may be repeated\n"
 		      "      --color WHEN        colour the output: auto, never [default: never]\n"
+		      "      --stacks[=LIST]     stacks too\n"
 		      "\n"
 		      "Help:\n"
 		      "  -h, --help              show this help\n"

@@ -42,6 +42,7 @@ static void the_table_says_more_than_help(void **state)
 	expect_contains(text, "The command is also called \\fBst\\fR.\n");
 	expect_contains(text, ".SS Where and what\n");
 	assert_null(strstr(text, "secret"));
+	assert_non_null(strstr(text, "\\fB\\-\\-stacks\\fR[=\\fILIST\\fR]\n"));
 	free(text);
 }
 

@@ -123,7 +123,7 @@ static void files_of_the_kernel_are_read_below_a_directory(void **state)
 	assert_true(dir >= 0);
 	expect_eq(text_read_file_at(dir, "comm", SIZE_MAX, &text), 0);
 	text_chomp(text);
-	assert_string_equal(text, "test_text");
+	assert_string_equal(text, program_invocation_short_name);
 }
 
 static void trailing_space_is_cut(void **state)

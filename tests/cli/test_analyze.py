@@ -332,6 +332,44 @@ def a_full_disk_is_a_failure():
         assert done.returncode == 1 and done.stderr.count("\n") == 1, (args, done.stderr)
 
 
+def json_of(*args):
+    return json.loads(succeed(*args, "--json"))
+
+
+@case
+def flame_graphs_of_anothers_stacks():
+    """wprof's: on CPUs by its timer, less those of idle; off CPUs as long as the sleeps are."""
+    file = str(SOURCE / "tests/data/wprof/guest-d2-layers.pb.gz")
+    assert 470 <= json_of("analyze", file, "flamegraph")["total_samples"] <= 476
+    off = json_of("analyze", file, "flamegraph", "--category", "off-cpu")
+    states = json_of("analyze", file, "task_states", "-n", "1000")["processes"]
+    assert off["total_time_ns"] == sum(row["sleeping_time_ns"] + row["blocked_time_ns"] for row in states)
+    assert "hrtimer_nanosleep" in {row["function"] for row in off["functions"]}
+    assert json_of("analyze", file, "flamegraph", "--category", "waker")["total_samples"] == 1801 + 28
+
+
+@case
+def flame_graphs_go_into_files():
+    file, path = str(SOURCE / "tests/data/wprof/guest-d2-layers.pb.gz"), os.path.join(FOLDER.name, "out")
+    folded = succeed("analyze", file, "flamegraph", "--folded", "-").splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == json_of("analyze", file, "flamegraph")["total_samples"]
+    succeed("analyze", file, "flamegraph", "--flamegraph", path + ".svg", "--speedscope", path + ".json", "--pprof", path + ".pb.gz")
+    assert xml.etree.ElementTree.parse(path + ".svg").getroot().tag.endswith("svg")
+    assert json.loads(pathlib.Path(path + ".json").read_text(encoding="utf-8"))["shared"]["frames"]
+    assert gzip.decompress(pathlib.Path(path + ".pb.gz").read_bytes())
+    for words, why in ((["flamegraph", "--flamegraph", "x.png"], b"which kind"), (["summary", "--folded", "x"], b"for the analysis flamegraph"),
+                       (["flamegraph", "--category", "gpu"], b"no category of stacks")):
+        result = run("analyze", file, *words)
+        assert result.returncode in (1, 2) and why in result.stderr, result.stderr
+
+
+@case
+def sleeps_without_stacks_are_told_by_state():
+    report = json_of("analyze", FILE, "flamegraph")
+    assert report["category"] == "off-cpu" and {row["function"] for row in report["functions"]} == {"[sleeping]"}
+    assert run("analyze", FILE, "flamegraph", "--category", "cpu").stderr.startswith(b"schedscope: this trace has no cpu stacks")
+
+
 def main():
     failed = 0
     pathlib.Path(FILE).write_bytes(story())

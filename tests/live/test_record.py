@@ -577,7 +577,6 @@ def counters_that_cannot_be_are_refused():
     if not any(pathlib.Path("/sys/bus/event_source/devices").glob("*/cpus")) and \
             not pathlib.Path("/sys/bus/event_source/devices/cpu").exists():
         expect_refusal(1, "cannot count 'cycles'", "--pmu", "cycles", *command)
-    expect_refusal(1, "not available: stacks", "--stacks", *command)
 
 
 @case

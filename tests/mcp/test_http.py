@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 
-from client import FAKE_SERVER, WAIT_S, case, http_server, main, request
+from http_client import FAKE_SERVER, WAIT_S, case, http_server, main, request
 
 JSON_POST = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n"
 
@@ -122,7 +122,7 @@ def a_token_is_asked_for_and_never_shown():
 @case
 def only_loopback_unless_told():
     import subprocess
-    from client import SCHEDSCOPE
+    from http_client import SCHEDSCOPE
     for words, part in [(["0.0.0.0:0"], "--allow-remote"), (["0.0.0.0:0", "--allow-remote"], "--token-file"),
                         (["example.org:80"], "no address"), (["127.0.0.1:0", "x"], "one address")]:
         done = subprocess.run([SCHEDSCOPE, "mcp", "--http", *words], capture_output=True, text=True, timeout=WAIT_S)

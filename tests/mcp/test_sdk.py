@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from client import FAKE_SERVER, SCHEDSCOPE, case, http_server, main
+from http_client import FAKE_SERVER, SCHEDSCOPE, case, http_server, main
 from live import ROOT
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "sdk"

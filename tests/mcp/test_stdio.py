@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from client import FAKE_SERVER, HELLO, SCHEDSCOPE, WAIT_S, case, main, request
+from http_client import FAKE_SERVER, HELLO, SCHEDSCOPE, WAIT_S, case, main, request
 
 
 def session(messages, program=None, words=()):

@@ -63,7 +63,7 @@ static void the_setcap_line_is_ready_for_a_shell(void **state)
 	assert_string_equal(buf, "setcap cap_bpf+ep '/a b/it'\\''s'");
 	expect_eq(caps_setcap_line(CAPS_TRACE, NULL, buf, sizeof(buf)), 0);
 	assert_non_null(strstr(buf, "+ep /"));
-	assert_non_null(strstr(buf, "test_caps"));
+	assert_non_null(strstr(buf, program_invocation_short_name));
 	expect_eq(caps_setcap_line(CAPS_TRACE, "/x", small, sizeof(small)), -ENAMETOOLONG);
 	expect_eq(caps_setcap_line(CAPS_TRACE, "", buf, sizeof(buf)), -ENAMETOOLONG);
 }

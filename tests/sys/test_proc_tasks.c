@@ -64,7 +64,8 @@ static void this_process_is_found_with_its_words(void **state)
 	expect_eq(me.ppid, getppid());
 	assert_string_equal(me.comm, "who (am) i");
 	assert_true(me.cmdline_len > 0);
-	assert_non_null(memmem(me.cmdline, me.cmdline_len, "test_proc_tasks", 15));
+	assert_non_null(memmem(me.cmdline, me.cmdline_len, program_invocation_short_name,
+	                       strlen(program_invocation_short_name)));
 }
 
 static void *tell_tid(void *out)

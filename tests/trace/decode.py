@@ -48,7 +48,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
 COMPACT = {1: "switch_ts", 2: "switch_prev_state", 3: "switch_next_pid", 4: "switch_next_prio",
            6: "switch_next_comm", 7: "waking_ts", 8: "waking_pid", 9: "waking_target_cpu",
            10: "waking_prio", 11: "waking_comm", 12: "waking_flags"}
-INTERNED = {1: "categories", 2: "names", 3: "args", 5: "functions", 26: "symbols"}
+INTERNED = {1: "categories", 2: "names", 3: "args", 5: "functions", 17: "paths", 18: "sources", 26: "symbols"}
 
 
 class Truncated(Exception):
@@ -123,6 +123,7 @@ class Trace:
         self.tracks, self.track_events, self.samples = {}, [], []
         self.stats = []  # SysStats: {ts, memory, paging, pressure, cpus, khz, forks}
         self.interned = {}  # by sequence, then table
+        self.defaults = {}  # by sequence: the timebase of its samples
         self.comms = collections.defaultdict(set)  # names that events carry, by tid
         self.is_truncated, self.nr_packets, self.largest_compressed = False, 0, 0
         self.read(data)
@@ -146,13 +147,16 @@ class Trace:
         seq, flags = head[10], head.get(13, 0)
         if flags & 1:
             self.interned[seq] = collections.defaultdict(dict)
+            self.defaults[seq] = None
         assert not flags & 2 or seq in self.interned, "needs a state that nobody began"
         if 12 in head:
             self.intern(self.interned[seq], head[12])
+        if 59 in head:
+            self.defaults[seq] = self.timebase(one(head[59])[12])
         payload = {1: self.bundle, 2: self.tree, 6: self.clock, 7: self.sys_stats, 11: self.track_event, 33: self.trace_config,
                    45: self.system_info, 60: self.track, 66: self.sample, 67: self.cpus,
                    89: self.trace_uuid, 126: self.attribute}
-        rest = set(head) - {8, 10, 12, 13}
+        rest = set(head) - {8, 10, 12, 13, 59}
         assert len(rest) <= 1 and rest <= set(payload), rest
         for number in rest:
             payload[number](head[number], head.get(8), seq)
@@ -165,11 +169,14 @@ class Trace:
                 tables[INTERNED[number]][iid] = text(entry_fields[2])
             elif number == 6:
                 tables["frames"][iid] = {"name": entry_fields.get(2), "mapping": entry_fields[3],
-                                         "pc": entry_fields[4], "kind": entry_fields[7]}
+                                         "pc": entry_fields[4], "kind": entry_fields[7],
+                                         "file": entry_fields.get(5), "line": entry_fields.get(6)}
             elif number == 7:
                 tables["stacks"][iid] = [value for field, value in fields(entry) if field == 2]
             elif number == 19:
-                tables["mappings"][iid] = True
+                tables["mappings"][iid] = entry_fields
+            elif number == 16:
+                tables["build_ids"][iid] = entry_fields[2]
             else:
                 raise ValueError(f"interned {number}")
 
@@ -338,13 +345,25 @@ class Trace:
                 stats[{1: "memory", 2: "paging", 14: "pressure"}[number]][pair[1]] = pair[2]
         self.stats.append(stats)
 
+    @staticmethod
+    def timebase(defaults):
+        base = one(one(defaults)[1])
+        return {"period": base.get(1), "frequency": base.get(2), "counter": base.get(4), "name": text(base[10]),
+                "tracepoint": text(one(base[3])[1]) if 3 in base else None}
+
+    def mapping(self, tables, frame):
+        mapping = tables["mappings"][frame["mapping"]]
+        return {"build_id": tables["build_ids"].get(mapping.get(2)), "start": mapping.get(4), "end": mapping.get(5),
+                "offset": mapping.get(8), "path": tables["paths"].get(mapping.get(7))}
+
     def sample(self, data, ts, seq):
         values, tables = one(data), self.interned[seq]
         frames = [tables["frames"][iid] for iid in tables["stacks"][values[4]]]
-        assert all(frame["mapping"] in tables["mappings"] for frame in frames)
         stack = [tables["functions"].get(frame["name"]) for frame in frames]
+        places = [{"file": tables["sources"].get(frame["file"]), "line": frame["line"], "pc": frame["pc"],
+                   "kind": frame["kind"], **self.mapping(tables, frame)} for frame in frames]
         self.samples.append({"ts": ts, "cpu": values[1], "pid": values[2], "tid": values[3], "stack": stack,
-                             "mode": values[5], "count": values[6]})
+                             "mode": values[5], "count": values[6], "places": places, "of": self.defaults[seq]})
 
 
 def check_chains(trace, is_strict):

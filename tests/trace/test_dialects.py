@@ -547,7 +547,8 @@ def what_our_own_recorder_puts_on_tracks():
     assert [(r["ts"] - start, r["cpu"], r["target"], r["tid"]) for r in read.of("IPI_SEND")] == [
         (104, 0, 3, 0), (105, 0, 40, 0), (106, 1, NO_CPU, 100)]
     assert [(r["ts"] - start, r["cpu"], r["pressure"]) for r in read.of("HW_PRESSURE")] == [(124, 1, 100)]
-    assert read.info["samples"]["cpu"] == 2 and read.info["first_leaf"] == "kernel_ffff0010"
+    of = read.info["samples"]
+    assert (of["cpu"], of["offcpu"], of["waker"]) == (2, 1, 1) and read.info["first_leaf"] == "kernel_ffff0010"
 
 
 @case

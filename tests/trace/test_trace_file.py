@@ -278,10 +278,34 @@ def disks_files_network_and_memory_are_events_of_the_kernel():
 
 @case
 def samples_have_stacks_from_the_root():
-    first, second = story().samples
-    assert first["stack"] == ["user_40", "user_30", "kernel_ffff0020", "kernel_ffff0010"]
+    first, second, off, waker = story().samples
+    # Callers are where they call, not where the call returns to; an inlined call is a frame that says so.
+    assert first["stack"] == ["user_3f", "user_30", "inner (inlined)", "kernel_ffff001f", "kernel_ffff0010"]
     assert second["stack"] == first["stack"] and (first["count"], second["count"]) == (10, 20)
     assert (first["cpu"], first["pid"], first["tid"], first["mode"]) == (0, 100, 101, 1)
+    # The machinery at the leaf of a tracepoint's stack is none of it, and its periods are counted apart.
+    assert off["stack"] == waker["stack"] == first["stack"][:-1]
+    assert (off["count"], waker["count"]) == (1, 1)
+
+
+@case
+def samples_say_what_they_are_of():
+    first, second, off, waker = story().samples
+    clock = {"period": None, "frequency": 99, "counter": 1, "name": "cpu-clock", "tracepoint": None}
+    assert first["of"] == second["of"] == clock
+    point = {"period": 1, "frequency": None, "counter": None}
+    assert off["of"] == {**point, "name": "off-cpu", "tracepoint": "sched:sched_switch"}
+    assert waker["of"] == {**point, "name": "waker", "tracepoint": "sched:sched_waking"}
+
+
+@case
+def frames_lie_in_mappings():
+    caller, outer, inner, *_, leaf = story().samples[0]["places"]
+    file = {"path": "/opt/bin/server", "build_id": b"\x01\x02\xff\x00", "start": 0, "end": 0x2000, "offset": 0x1000, "kind": 1}
+    assert caller == {**file, "pc": 0x103f, "file": None, "line": None}
+    assert outer == {**file, "pc": 0x1030, "file": "/src/outer.c", "line": 12}
+    assert inner == {**file, "pc": 0x1030, "file": "/src/inner.h", "line": 3}
+    assert (leaf["path"], leaf["kind"], leaf["pc"], leaf["build_id"]) == ("kernel", 2, 0xffff0010, None)
 
 
 @case

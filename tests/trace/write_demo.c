@@ -32,6 +32,36 @@ static bool symbol(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t
 	return true;
 }
 
+/* Of processes: a file, and at 0x30 a call that was inlined. */
+static bool place(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                  struct trace_place *out)
+{
+	static char name[32];
+
+	(void)ts_ns;
+	if (!symbol(ctx, tgid, address, name, sizeof(name)))
+		return false;
+	*out = (struct trace_place){
+		.code = { { .name = name } }, .nr_code = 1, .path = "kernel", .rel_pc = address
+	};
+	if (address == 0xffff0000)
+		out->code[0].name = "bpf_trace_run4";
+	if (!tgid)
+		return true;
+	out->path = "/opt/bin/server";
+	memcpy(out->build_id, "\x01\x02\xff\x00", 4);
+	out->nr_build_id = 4;
+	out->end = 0x2000;
+	out->offset = 0x1000;
+	out->rel_pc = address + 0x1000;
+	if (address != 0x30)
+		return true;
+	out->code[1] = (struct trace_code){ .name = name, .file = "/src/outer.c", .line = 12 };
+	out->code[0] = (struct trace_code){ .name = "inner", .file = "/src/inner.h", .line = 3 };
+	out->nr_code = 2;
+	return true;
+}
+
 static size_t cmdline(void *ctx, uint32_t tgid, char *buf, size_t size)
 {
 	static const char args[] = "/bin/server\0--port\0";
@@ -77,7 +107,8 @@ static struct trace_writer *open_writer(const char *path, bool is_compressed)
 		.kinds = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING),
 		.pmu_names = pmu_names,
 		.nr_pmu_names = 2,
-		.calls = { .clocks = clocks, .symbol = symbol, .cmdline = cmdline },
+		.sampling = { .event = "cpu-clock", .frequency = 99 },
+		.calls = { .clocks = clocks, .place = place, .symbol = symbol, .cmdline = cmdline },
 	};
 	struct trace_writer *w = NULL;
 	struct diag d = { 0 };
@@ -208,6 +239,13 @@ static void tell_probes(struct ev_sink s)
 	push(s, &sample.sample.hdr);
 	sample.sample.hdr.ts_ns++;
 	push(s, &sample.sample.hdr);
+	sample.addresses[0] = 0xffff0001;
+	for (__u32 event = EV_SAMPLE_OFF_CPU; event < EV_SAMPLE_KINDS; event++) {
+		sample.sample.hdr.ts_ns++;
+		sample.sample.event = event;
+		sample.sample.period = 1;
+		push(s, &sample.sample.hdr);
+	}
 	push(s, &pmu.pmu.hdr);
 }
 

@@ -1,0 +1,148 @@
+/*
+ * Stacks for the event stream: where CPUs are, at a steady rate; where tasks leave them to sleep; from where tasks
+ * are woken. An object of its own, loaded on demand. The maps are those of the event stream.
+ *
+ * A stack is walked into a scratch of its CPU first, as only then it is known how large the record is; the ring
+ * takes sizes that are constants, so the next larger one of a few is reserved and the record says how much of it
+ * counts. Each event has a scratch of its own: a sample may come in the midst of a switch. Within one event nothing
+ * nests: switches and wakings happen with interrupts off, and a CPU has one sampling event.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "abi/event_cfg.h"
+#include "bpf/events_filter.bpf.h"
+#include "bpf/events_ring.bpf.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/switch_args.bpf.h"
+#include "bpf/task.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define STACK_BYTES (EV_SAMPLE_DEPTH * sizeof(__u64))
+#define NR_EVENTS   3U
+
+struct scratch {
+	__u64 addresses[2 * EV_SAMPLE_DEPTH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NR_EVENTS);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct stack {
+	struct scratch *scratch;
+	__u32 kernel_bytes;
+	__u32 user_bytes;
+};
+
+/* Kernel threads have no user stack; neither has a task that is about to lose its memory. */
+static __always_inline bool walk(void *ctx, __u32 event, struct stack *out)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &event);
+	long kernel, user;
+
+	if (!s)
+		return false;
+	kernel = bpf_get_stack(ctx, s->addresses, STACK_BYTES, 0);
+	if (kernel < 0)
+		kernel = 0;
+	if (kernel > (long)STACK_BYTES) /* never: for the verifier */
+		return false;
+	user = bpf_get_stack(ctx, (char *)s->addresses + kernel, STACK_BYTES, BPF_F_USER_STACK);
+	out->scratch = s;
+	out->kernel_bytes = (__u32)kernel;
+	out->user_bytes = user > 0 ? (__u32)user : 0;
+	return true;
+}
+
+/* room is a constant. */
+static __always_inline struct ev_sample *begin_sample(struct slot *s, const struct stack *stack,
+                                                      __u32 room)
+{
+	struct ev_sample *e = begin(s, EV_SAMPLE, sizeof(*e) + room);
+	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
+
+	if (!e)
+		return NULL;
+	if (bytes > room) { /* never: for the verifier */
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return NULL;
+	}
+	e->hdr.size = (__u16)(sizeof(*e) + bytes);
+	bpf_probe_read_kernel(e + 1, bytes, stack->scratch->addresses);
+	return e;
+}
+
+static __always_inline int put_sample(struct task_struct *p, __u32 event, __u64 period,
+                                      const struct stack *stack)
+{
+	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
+	struct ev_sample *e;
+	struct slot s;
+
+	if (bytes <= 128)
+		e = begin_sample(&s, stack, 128);
+	else if (bytes <= 256)
+		e = begin_sample(&s, stack, 256);
+	else if (bytes <= 512)
+		e = begin_sample(&s, stack, 512);
+	else if (bytes <= 1024)
+		e = begin_sample(&s, stack, 1024);
+	else
+		e = begin_sample(&s, stack, 2 * STACK_BYTES);
+	if (!e)
+		return 0;
+	e->tid = (__u32)p->pid;
+	e->tgid = (__u32)p->tgid;
+	e->period = period;
+	e->nr_kernel = (__u16)(stack->kernel_bytes / sizeof(__u64));
+	e->nr_user = (__u16)(stack->user_bytes / sizeof(__u64));
+	e->event = event;
+	end(&s);
+	return 0;
+}
+
+SEC("perf_event")
+int on_clock(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct stack stack;
+
+	if (!is_open || !p->pid || !is_wanted(p) || !walk(ctx, EV_SAMPLE_CPU, &stack))
+		return 0;
+	return put_sample(p, EV_SAMPLE_CPU, ctx->sample_period, &stack);
+}
+
+/* Those that go to sleep; who is still runnable, or ends, waits for nothing. */
+SEC("tp_btf/sched_switch")
+int on_sleep(__u64 *ctx)
+{
+	struct switch_args a;
+	struct stack stack;
+
+	switch_args_read(ctx, cfg.switch_args, &a);
+	if (!is_open || a.is_preempt || !a.prev->pid || !(a.state & TASK_REPORT) ||
+	    a.prev->exit_state || !is_wanted(a.prev) || !walk(ctx, EV_SAMPLE_OFF_CPU, &stack))
+		return 0;
+	return put_sample(a.prev, EV_SAMPLE_OFF_CPU, 1, &stack);
+}
+
+/* The stack is the waker's; whether it is wanted is up to whom it wakes, as for the waking itself. */
+SEC("tp_btf/sched_waking")
+int on_wake(__u64 *ctx)
+{
+	struct task_struct *wakee = (struct task_struct *)ctx[0];
+	struct stack stack;
+
+	if (!is_open || !wakee->pid || !is_wanted(wakee) || !walk(ctx, EV_SAMPLE_WAKER, &stack))
+		return 0;
+	return put_sample(bpf_get_current_task_btf(), EV_SAMPLE_WAKER, 1, &stack);
+}

@@ -1,0 +1,408 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyze/profile_read.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/profile_files.h"
+#include "cli/record_stacks.h"
+#include "cli/trace_args.h"
+#include "render/profile_export.h"
+#include "render/profiler_json.h"
+#include "session/command.h"
+#include "session/profiler.h"
+#include "session/watch.h"
+#include "sys/caps.h"
+
+#define SECOND_NS   1000000000ULL
+#define MS_NS       1000000ULL
+#define YEAR_NS     (366ULL * 86400 * SECOND_NS)
+#define POLL_NS     (100 * MS_NS)
+#define OFF_TTY_NS  (5 * SECOND_NS) /* where nobody can press Ctrl-C */
+#define MAX_HZ      100000
+#define DEFAULT_TOP 30
+
+/* To look up names of other users' processes and of the kernel, and to write files where the user may. */
+#define KEEP_CAPS                                                                \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | \
+	 CAPS_BIT(CAP_SYSLOG) | CAPS_BIT(CAP_DAC_OVERRIDE))
+
+struct profile_args {
+	const char *event;
+	const char *diff;
+	uint64_t frequency;
+	uint64_t period;
+	uint64_t min_off_ns;
+	uint64_t cpu;
+	uint64_t pid;
+	uint64_t duration_ns;
+	uint64_t max_samples;
+	uint64_t limit;
+	struct opt_list cgroup;
+	struct profile_files to;
+	bool has_frequency;
+	bool has_cpu;
+	bool is_off_cpu;
+	bool is_waker;
+	bool no_kernel;
+	bool no_user;
+	bool wants_lines;
+	bool is_json;
+	bool no_stacks;
+	bool is_by_total;
+	bool is_verbose;
+};
+
+static const struct profile_args defaults = { .frequency = PROFILER_DEFAULT_HZ };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_STRING('e', "event", "EVENT", struct profile_args, event,
+		"what to sample; CPU cycles where there is a PMU, else cpu-clock", .heading = "What",
+		.details = "hw:NAME (cycles, instructions, cache-misses, ...), sw:NAME (cpu-clock, task-clock, page-faults, "
+			   "context-switches, cpu-migrations, ...), the name of any event of any PMU, tracepoint:SUBSYSTEM:NAME, "
+			   "uprobe:PATH:SYMBOL. See 'schedscope stat --perf-list'."),
+	OPT_FLAG(0, "off-cpu", struct profile_args, is_off_cpu, "where tasks block, by the time until they run again"),
+	OPT_FLAG(0, "wakers", struct profile_args, is_waker, "who wakes others: the stacks of wakers"),
+	OPT_U64('F', "frequency", "HZ", struct profile_args, frequency, 1, MAX_HZ, "samples per second and busy CPU",
+		OPT_GIVEN(struct profile_args, has_frequency)),
+	OPT_U64(0, "period", "N", struct profile_args, period, 1, INT64_MAX, "one sample per N events, in place of -F"),
+	OPT_DURATION(0, "min-off", "MS", struct profile_args, min_off_ns, MS_NS, 0, YEAR_NS,
+		"with --off-cpu: leave out shorter waits"),
+	OPT_U64('C', "cpu", "CPU", struct profile_args, cpu, 0, UINT16_MAX, "only this CPU",
+		OPT_GIVEN(struct profile_args, has_cpu), .heading = "Whom"),
+	OPT_U64('p', "pid", "PID", struct profile_args, pid, 1, 4194304,
+		"only this process, its threads, and children that begin meanwhile"),
+	OPT_LIST(0, "cgroup", "REGEX", struct profile_args, cgroup, "only cgroups whose name or path matches, with all below"),
+	OPT_FLAG('U', "no-kernel", struct profile_args, no_kernel, "no frames of the kernel"),
+	OPT_FLAG('K', "no-user", struct profile_args, no_user, "no frames of programs"),
+	OPT_DURATION('d', "duration", "SECONDS", struct profile_args, duration_ns, SECOND_NS, 10 * MS_NS, YEAR_NS,
+		"stop after this time; until Ctrl-C if not given", .heading = "How long",
+		.details = "Where standard output is no terminal, 5 seconds if not given."),
+	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after so many samples"),
+	PROFILE_FILES_OPTIONS(struct profile_args, to),
+	OPT_STRING(0, "diff", "OLD", struct profile_args, diff, "compare with OLD, written before by --folded or --json", .is_file = true,
+		.details = "Functions that -n left out of a JSON file look new: --folded has all."),
+	OPT_FLAG(0, "json", struct profile_args, is_json, "one JSON object: functions, their stacks, and what was asked for",
+		.heading = "How to show it"),
+	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "in JSON, functions without their stacks"),
+	OPT_FLAG(0, "lines", struct profile_args, wants_lines, "files, lines and inlined calls too, from debug information"),
+	OPT_FLAG(0, "total", struct profile_args, is_by_total, "sort functions by their time with all that they call"),
+	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "at most so many functions",
+		.details = "If not given, 50 in JSON, as many as the terminal has room for in a live list, else 30."),
+	OPT_FLAG('v', "verbose", struct profile_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
+	OPT_END,
+};
+
+static const struct opt_example examples[] = {
+	{ "schedscope profile", "watch which functions take the CPUs, until Ctrl-C" },
+	{ "schedscope profile -d 10 --flamegraph cpu.svg", "ten seconds of the whole machine as a flame graph" },
+	{ "schedscope profile --off-cpu -p 4711 -d 10 --flamegraph off.html", "where a process blocks, and for how long" },
+	{ "schedscope profile -e page-faults --period 1 -- ./server", "the code that touches new memory" },
+	{ "schedscope profile -e tracepoint:sched:sched_migrate_task -d 5", "who moves tasks between CPUs" },
+	{ "schedscope profile -d 10 --folded old.txt; ...; schedscope profile -d 10 --diff old.txt --flamegraph change.svg",
+	  "what a change made slower (red) and faster (blue)" },
+	{ 0 },
+};
+/* clang-format on */
+
+/* A run: what is asked for, and what belongs to it while it lasts. */
+struct run {
+	const struct profile_args *args;
+	struct profiler *profiler;
+	struct profile *before;
+	struct command command;
+	struct watch *watch;
+	bool is_live; /* the table is shown again and again */
+	struct diag *d;
+};
+
+static const char *event_of(const struct profile_args *args)
+{
+	if (args->is_off_cpu)
+		return "off-cpu";
+	return args->is_waker ? "waker" : args->event;
+}
+
+static int check(const struct profile_args *args, const struct opt_list *command, struct diag *d)
+{
+	if ((args->event != NULL) + args->is_off_cpu + args->is_waker > 1)
+		return diag_set(d, -EINVAL, "give one of them",
+		                "-e, --off-cpu and --wakers contradict each other");
+	if (args->period && args->has_frequency)
+		return diag_set(d, -EINVAL, "give one of them",
+		                "-F and --period contradict each other");
+	if (args->no_kernel && args->no_user)
+		return diag_set(d, -EINVAL, "leave one out",
+		                "without both kinds of frames there is nothing to show");
+	if (args->pid && command->nr)
+		return diag_set(d, -EINVAL, "leave one out",
+		                "-p and a command contradict each other");
+	if (args->is_json && profile_files_take_stdout(&args->to))
+		return diag_set(d, -EINVAL, "give a file to one of them",
+		                "--json and a file '-' both are standard output");
+	if (args->min_off_ns && !args->is_off_cpu)
+		return diag_set(d, -EINVAL, "add --off-cpu", "--min-off is about waits");
+	return args->pid ? cli_check_pid(args->pid, d) : 0;
+}
+
+static void show_head(struct run *r, FILE *out)
+{
+	struct profiler_status s;
+	char rate[32] = "";
+
+	profiler_status(r->profiler, &s);
+	if (s.period)
+		snprintf(rate, sizeof(rate), ", 1 in %llu", (unsigned long long)s.period);
+	else if (s.frequency)
+		snprintf(rate, sizeof(rate), ", %llu Hz", (unsigned long long)s.frequency);
+	fprintf(out, "%s%s, %.1f s: %llu samples", s.event, rate, (double)s.duration_ns / 1e9,
+	        (unsigned long long)s.samples);
+	fprintf(out, ", %llu lost", (unsigned long long)s.lost);
+	if (s.nr_skipped)
+		fprintf(out, ", %u CPUs offline", s.nr_skipped);
+	if (s.throttled)
+		fprintf(out, ", throttled %llu times", (unsigned long long)s.throttled);
+	fputc('\n', out);
+}
+
+static bool wants_colours(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static int show_table(struct run *r, const struct profile *p)
+{
+	size_t height = trace_args_height();
+	struct profile_top_cfg cfg = {
+		.limit = (uint32_t)r->args->limit,
+		.width = (uint32_t)trace_args_width(),
+		.is_by_total = r->args->is_by_total,
+		.is_colored = wants_colours(),
+		.before = r->before,
+	};
+
+	if (!cfg.limit)
+		cfg.limit = r->is_live && height ? (uint32_t)(height > 5 ? height - 4 : 1)
+		                                 : DEFAULT_TOP;
+	if (r->is_live)
+		fputs("\033[H\033[J", stdout);
+	return profile_top(p, &cfg, stdout);
+}
+
+static int show_json(struct run *r, const struct profile *p)
+{
+	struct profiler_status status;
+	struct profile_results_cfg cfg = { .limit = (uint32_t)r->args->limit,
+		                           .wants_stacks = !r->args->no_stacks };
+	struct json_writer w;
+
+	profiler_status(r->profiler, &status);
+	cfg.collected = status.samples;
+	jw_init(&w, stdout, true);
+	jw_begin_object(&w, NULL);
+	profile_results(p, &cfg, &w);
+	profiler_status_json(&w, "profiler", &status);
+	jw_end_object(&w);
+	return jw_finish(&w);
+}
+
+static int show(struct run *r, bool is_final)
+{
+	SCOPED(scoped_profile) struct profile *p = NULL;
+	int err = profiler_profile(r->profiler, r->d, &p);
+
+	if (err)
+		return err;
+	if (is_final) {
+		err = profile_files_write(&r->args->to, p, r->before, r->d);
+		if (err)
+			return err;
+	}
+	if (r->args->is_json)
+		return is_final ? cli_written(show_json(r, p), r->d) : 0;
+	if (is_final && profile_files_any(&r->args->to)) {
+		show_head(r, stderr);
+		return 0;
+	}
+	err = show_table(r, p);
+	if (fflush(stdout) != 0 && !err)
+		err = -errno;
+	return cli_written(err, r->d);
+}
+
+static bool is_told_to_stop(struct run *r, enum watch_event event)
+{
+	return event == WATCH_SIGNAL || event == WATCH_OUTPUT ||
+	       (event == WATCH_CHILD && command_has_ended(&r->command));
+}
+
+static int loop(struct run *r)
+{
+	uint64_t shown_ns = clock_boot_ns(), end_ns = profiler_deadline_ns(r->profiler);
+	enum watch_event event;
+	bool is_over = false;
+	int err = 0;
+
+	while (!err && !is_over) {
+		uint64_t now_ns = clock_boot_ns(), next_ns = now_ns + POLL_NS;
+
+		err = watch_wait(r->watch, next_ns < end_ns ? next_ns : end_ns, &event);
+		if (err)
+			return diag_set(r->d, err, NULL, "cannot wait");
+		err = profiler_poll(r->profiler, &is_over, r->d);
+		if (!err && !is_over && is_told_to_stop(r, event)) {
+			is_over = true;
+			err = profiler_stop(r->profiler, r->d);
+		}
+		if (!err && !is_over && r->is_live && now_ns - shown_ns >= SECOND_NS) {
+			shown_ns = now_ns;
+			err = show(r, false);
+		}
+	}
+	return err;
+}
+
+static int start(struct run *r, char *const *words)
+{
+	const struct profile_args *args = r->args;
+	bool has_end = args->duration_ns || args->max_samples || words;
+	struct profiler_cfg cfg = {
+		.event = event_of(args),
+		.frequency = args->has_frequency ? args->frequency : 0,
+		.period = args->period,
+		.cpu = args->has_cpu ? (uint32_t)args->cpu : PROFILER_ANY_CPU,
+		.tgid = (uint32_t)args->pid,
+		.cgroup = args->cgroup.items,
+		.nr_cgroup = args->cgroup.nr,
+		.max_samples = args->max_samples,
+		.duration_ns = has_end || isatty(STDOUT_FILENO) ? args->duration_ns : OFF_TTY_NS,
+		.min_off_ns = args->min_off_ns,
+		.no_kernel = args->no_kernel,
+		.no_user = args->no_user,
+		.wants_lines = args->wants_lines,
+	};
+	int err = words ? command_start(&r->command, words, r->d) : 0;
+
+	if (!err && words)
+		cfg.tgid = (uint32_t)r->command.pid;
+	if (!err)
+		err = profiler_start(r->profiler, &cfg, r->d);
+	if (!err && caps_drop_to(KEEP_CAPS))
+		err = diag_set(r->d, -EPERM, NULL, "cannot drop privileges");
+	return err ? err : command_release(&r->command, words ? *words : "", r->d);
+}
+
+/* What the numbers do not tell, once it is over. */
+static void show_remarks(struct run *r)
+{
+	struct profiler_status status;
+	struct diag remark = { 0 };
+
+	profiler_status(r->profiler, &status);
+	if (status.lost)
+		log_warn(
+			"%llu samples were lost: too many different stacks at once; -p, --cgroup or --period take fewer",
+			(unsigned long long)status.lost);
+	while (profiler_remark(r->profiler, &remark))
+		record_show_remark(&remark);
+	(void)command_has_ended(&r->command); /* if nobody has asked before */
+	if (!r->command.pid && WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
+		log_warn("the command ended with %d", WEXITSTATUS(r->command.status));
+}
+
+static int run_all(struct run *r, char *const *words)
+{
+	struct profiler_status status;
+	int err = profile_files_check(&r->args->to, r->d);
+
+	if (!err && r->args->diff)
+		err = profile_read_file(r->args->diff, r->d, &r->before);
+	if (!err && profiler_new(&r->profiler))
+		err = diag_set(r->d, -ENOMEM, NULL, "out of memory");
+	if (!err)
+		err = watch_open(STDOUT_FILENO, r->d, &r->watch);
+	if (!err)
+		err = start(r, words);
+	if (err)
+		return err;
+	profiler_status(r->profiler, &status);
+	if (status.why_default)
+		log_info("%s", status.why_default);
+	err = loop(r);
+	if (!err)
+		err = show(r, true);
+	if (!err)
+		show_remarks(r);
+	return err;
+}
+
+static int run_args(const struct opt_command *self, const struct profile_args *args,
+                    const struct opt_list *words)
+{
+	SCOPED(scoped_free) char **child = NULL;
+	struct diag d = { 0 };
+	struct run r = { .args = args, .d = &d };
+	int err = check(args, words, &d);
+
+	if (err == -EINVAL)
+		return cli_usage_error(self, &d);
+	if (!err)
+		err = cli_command_words(words, &d, &child);
+	r.is_live = isatty(STDOUT_FILENO) && !args->is_json && !profile_files_any(&args->to) &&
+	            !child;
+	command_init(&r.command);
+	signal(SIGPIPE, SIG_IGN);
+	if (!err)
+		err = run_all(&r, child);
+	command_leave(&r.command, err != 0);
+	profiler_free(r.profiler);
+	profile_free(r.before);
+	watch_close(r.watch);
+	return err ? cli_fail(&d) : CLI_OK;
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct profile_args args = defaults;
+	struct opt_result words = { 0 };
+	int exit_code;
+
+	if (cli_parse(self, argc, argv, &args, &words, &exit_code)) {
+		if (args.is_verbose)
+			log_set_level(LOG_INFO);
+		exit_code = run_args(self, &args, &words.operands);
+		opt_result_done(&words);
+	}
+	opt_list_done(&args.cgroup);
+	return exit_code;
+}
+
+const struct opt_command cmd_profile = {
+	.name = "profile",
+	.summary = "where CPU time goes, or where tasks block: by function, as a flame graph",
+	.operands = "[COMMAND...]",
+	.description =
+		"Samples the stacks of what runs, counts equal ones in the kernel, and shows the functions that took the most, or "
+		"writes a picture. With a command, profiles it and its children while it runs.\n\n"
+		"Rates are true frequencies: at 99 Hz a CPU that is busy all the time gives 99 samples a second. Idle CPUs are not "
+		"part of a profile. Samples that found no room are counted and told.\n\n"
+		"User stacks are walked by frame pointers. Programs and libraries that are built without them "
+		"(-fomit-frame-pointer) give stacks of one or two frames: the function is right, its callers are missing. The "
+		"number of such samples is told. Build with -fno-omit-frame-pointer to see them whole.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.stops_at_operand = true,
+	.run = run,
+};

@@ -1,0 +1,50 @@
+#include "cli/record_stacks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "base/log.h"
+#include "collect/stack_part.h"
+
+const char *const record_stack_names[] = {
+	[EV_SAMPLE_CPU] = "cpu", [EV_SAMPLE_OFF_CPU] = "off-cpu", [EV_SAMPLE_WAKER] = "waker", NULL
+};
+
+void record_show_remark(struct diag *remark)
+{
+	char line[600];
+
+	diag_format(remark, line, sizeof(line));
+	log_warn("%s", line);
+	*remark = (struct diag){ 0 };
+}
+
+static int add(const char *word, size_t len, uint32_t *out, struct diag *d)
+{
+	for (uint32_t i = 0; record_stack_names[i]; i++) {
+		if (strlen(record_stack_names[i]) == len &&
+		    memcmp(record_stack_names[i], word, len) == 0) {
+			*out |= STACK_BIT(i);
+			return 0;
+		}
+	}
+	return diag_set(d, -EINVAL, "write cpu, off-cpu, waker, or some of them with commas",
+	                "--stacks: '%.*s' is no kind of stack", len < 60 ? (int)len : 60, word);
+}
+
+int record_stacks_parse(const char *list, uint32_t *out, struct diag *d)
+{
+	int err = 0;
+
+	*out = 0;
+	while (!err && list) {
+		const char *comma = strchrnul(list, ',');
+
+		err = add(list, (size_t)(comma - list), out, d);
+		list = *comma ? comma + 1 : NULL;
+	}
+	return err;
+}

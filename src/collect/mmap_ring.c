@@ -1,0 +1,261 @@
+#include "collect/mmap_ring.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "collect/mmap_record.h"
+#include "collect/perf_ring.h"
+
+#define RING_BYTES  ((size_t)128 * 1024)
+#define MAX_WANTED  65536 /* children of the wanted process at a time */
+#define PAGES_BYTES 65536 /* no architecture has larger pages */
+
+_Static_assert(RING_BYTES % PAGES_BYTES == 0, "whole pages, whatever their size");
+
+/* A CPU's ring, and the next report in it. */
+struct source {
+	int fd;
+	struct perf_ring ring;
+	struct mmap_report next;
+	const struct perf_event_header *record; /* of next; NULL = none */
+};
+
+struct mmap_ring {
+	struct source *sources;
+	uint32_t nr;
+	int epoll_fd;
+	uint64_t lost;
+	struct map *wanted; /* tgids; NULL = all */
+};
+
+void scoped_mmap_ring(struct mmap_ring *const *m)
+{
+	mmap_ring_close(*m);
+}
+
+static int open_event(uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_BOOTTIME,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES / 2,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int refused(int err, uint32_t cpu, struct diag *d)
+{
+	if (err == -EACCES || err == -EPERM)
+		return diag_set(d, -EACCES,
+		                "run as root, give the program cap_perfmon, or: sysctl "
+		                "kernel.perf_event_paranoid=0",
+		                "may not watch which files processes map");
+	if (err == -EMFILE)
+		return diag_set(d, err, "raise it with ulimit -n",
+		                "too few file descriptors for one per CPU");
+	return diag_set(d, err, NULL, "cannot watch which files processes map on CPU %u", cpu);
+}
+
+/* On a CPU that went offline meanwhile nobody maps anything. */
+static int add_cpu(struct mmap_ring *m, uint32_t cpu, struct diag *d)
+{
+	struct source *s = &m->sources[m->nr];
+	struct epoll_event ev = { .events = EPOLLIN };
+	int err;
+
+	s->fd = open_event(cpu);
+	if (s->fd == -ENODEV || s->fd == -ENXIO)
+		return 0;
+	if (s->fd < 0)
+		return refused(s->fd, cpu, d);
+	m->nr++;
+	err = perf_ring_map(&s->ring, s->fd, RING_BYTES);
+	if (err)
+		return diag_set(d, err, "raise kernel.perf_event_mlock_kb, or run as root",
+		                "no memory for perf's ring of CPU %u", cpu);
+	if (epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, s->fd, &ev))
+		return diag_set(d, -errno, NULL, "cannot wait for perf's rings");
+	return 0;
+}
+
+static int want(struct mmap_ring *m, uint32_t tgid)
+{
+	int err = map_insert(m->wanted, &tgid, 0);
+
+	return err == -E2BIG ? 0 : err; /* too many children: the last ones are not followed */
+}
+
+static int set_up(struct mmap_ring *m, const struct cpulist *online, uint32_t tgid)
+{
+	int err;
+
+	m->sources = calloc(online->nr ? online->nr : 1, sizeof(*m->sources));
+	if (!m->sources)
+		return -ENOMEM;
+	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll_fd < 0)
+		return -errno;
+	if (!tgid)
+		return 0;
+	err = map_new(sizeof(tgid), MAX_WANTED, &m->wanted);
+	return err ? err : want(m, tgid);
+}
+
+int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct diag *d,
+                   struct mmap_ring **out)
+{
+	SCOPED(scoped_mmap_ring) struct mmap_ring *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	m->epoll_fd = -1;
+	err = set_up(m, online, tgid);
+	if (err)
+		return diag_set(d, err, NULL, "cannot set up perf's rings");
+	cpulist_for_each(cpu, online)
+	{
+		err = add_cpu(m, (uint32_t)cpu, d);
+		if (err)
+			return err;
+	}
+	if (!m->nr)
+		return diag_set(d, -ENODEV, NULL, "no CPU is online");
+	*out = TAKE_PTR(m);
+	return 0;
+}
+
+/* Goes to the next report in the ring, if there is one. */
+static void advance(struct mmap_ring *m, struct source *s)
+{
+	const struct perf_event_header *record;
+	bool is_bad;
+
+	for (;;) {
+		record = perf_ring_peek(&s->ring, &is_bad);
+		m->lost += is_bad;
+		if (!record)
+			break;
+		if (mmap_record_parse(record, record->size, &s->next) == 1)
+			break;
+		m->lost += mmap_record_lost(record, record->size);
+		perf_ring_skip(&s->ring, record);
+	}
+	s->record = record;
+}
+
+static struct source *earliest(struct mmap_ring *m, uint64_t until_ns)
+{
+	struct source *first = NULL;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		struct source *s = &m->sources[i];
+
+		if (s->record && s->next.ts_ns <= until_ns &&
+		    (!first || s->next.ts_ns < first->next.ts_ns))
+			first = s;
+	}
+	return first;
+}
+
+/* Whether the process is one of those that are asked for; children come in, the dead go out. */
+static int judge(struct mmap_ring *m, const struct mmap_report *r, bool *is_wanted)
+{
+	uint32_t unused;
+	int err = 0;
+
+	*is_wanted = true;
+	if (!m->wanted)
+		return 0;
+	if (r->what == MMAP_FORK && map_find(m->wanted, &r->parent_tgid, &unused))
+		err = want(m, r->tgid);
+	*is_wanted = map_find(m->wanted, &r->tgid, &unused);
+	if (r->what == MMAP_EXIT)
+		map_remove(m->wanted, &r->tgid);
+	return err;
+}
+
+static int hand_on(struct mmap_ring *m, mmap_report_fn *report, void *ctx, uint64_t until_ns)
+{
+	struct source *s;
+	int err = 0;
+
+	while (!err && (s = earliest(m, until_ns))) {
+		bool is_wanted;
+
+		err = judge(m, &s->next, &is_wanted);
+		if (!err && is_wanted)
+			err = report(ctx, &s->next);
+		perf_ring_skip(&s->ring, s->record);
+		advance(m, s);
+	}
+	return err;
+}
+
+/*
+ * The clock is read before the rings: of two reports of one process, the earlier one was written completely before the
+ * later one's time, whichever CPU it came from. So if the later one is taken, the earlier one is there too.
+ */
+int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *ctx)
+{
+	uint64_t until_ns = clock_boot_ns();
+	int err;
+
+	for (uint32_t i = 0; i < m->nr; i++)
+		perf_ring_look(&m->sources[i].ring);
+	for (uint32_t i = 0; i < m->nr; i++)
+		advance(m, &m->sources[i]);
+	err = hand_on(m, report, ctx, until_ns);
+	for (uint32_t i = 0; i < m->nr; i++)
+		perf_ring_release(&m->sources[i].ring);
+	return err;
+}
+
+int mmap_ring_poll_fd(const struct mmap_ring *m)
+{
+	return m->epoll_fd;
+}
+
+uint64_t mmap_ring_lost(const struct mmap_ring *m)
+{
+	return m->lost;
+}
+
+void mmap_ring_close(struct mmap_ring *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->nr; i++) {
+		perf_ring_unmap(&m->sources[i].ring);
+		close(m->sources[i].fd);
+	}
+	if (m->epoll_fd >= 0)
+		close(m->epoll_fd);
+	map_free(m->wanted);
+	free(m->sources);
+	free(m);
+}

@@ -1,0 +1,258 @@
+#include "collect/sample_perf.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "collect/perf_ring.h"
+
+#define GENERIC_CONFIG_MASK 0xffffffffULL /* above it: the PMU of a generic event */
+#define MAX_RATE            "/proc/sys/kernel/perf_event_max_sample_rate"
+
+struct part {
+	int fd;
+	struct perf_ring ring; /* of throttling; maybe not mapped */
+};
+
+struct sample_perf {
+	struct part *parts;
+	uint32_t nr, cap;
+	uint32_t nr_skipped;
+	uint64_t throttled;
+	bool is_ended; /* the events are closed */
+};
+
+static void scoped_sample_perf(struct sample_perf *const *p)
+{
+	sample_perf_close(*p);
+}
+
+static int sys_open(struct perf_event_attr *attr, uint32_t cpu)
+{
+	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/*
+ * Some PMUs cannot leave the hypervisor out, and kernels before 5.13 (arm: 6.6) do not take the PMU in a generic
+ * event's config, but find it by the CPU.
+ */
+static int open_event(struct perf_event_attr *attr, uint32_t cpu)
+{
+	bool is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+	int fd = sys_open(attr, cpu);
+
+	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
+		attr->exclude_hv = 0;
+		fd = sys_open(attr, cpu);
+	}
+	if ((fd == -EINVAL || fd == -EOPNOTSUPP || fd == -ENOENT) && is_generic &&
+	    attr->config > GENERIC_CONFIG_MASK) {
+		attr->config &= GENERIC_CONFIG_MASK;
+		fd = sys_open(attr, cpu);
+	}
+	return fd;
+}
+
+static uint64_t max_rate(void)
+{
+	SCOPED(scoped_free) char *text = NULL;
+	uint64_t rate = 0;
+
+	if (text_read_file(MAX_RATE, 64, &text))
+		return 0;
+	text_chomp(text);
+	return text_to_u64(text, &rate) ? rate : 0;
+}
+
+static int no_rights(const struct pmu_event *ev, int err, struct diag *d)
+{
+	return diag_set(d, -EACCES,
+	                "run as root, give the program cap_perfmon, or: sysctl "
+	                "kernel.perf_event_paranoid=0",
+	                "may not sample '%s' on whole CPUs (%s)", ev->name, strerror(-err));
+}
+
+static int no_event(const struct pmu_event *ev, struct diag *d)
+{
+	if (ev->pmu[0])
+		return diag_set(d, -ENOTSUP, "cpu-clock works everywhere",
+		                "the PMU '%s' cannot sample '%s'", ev->pmu, ev->name);
+	return diag_set(d, -ENOTSUP, "cpu-clock works everywhere", "this kernel cannot sample '%s'",
+	                ev->name);
+}
+
+static int refused(const struct sample_perf_cfg *cfg, const struct pmu_event *ev, uint32_t cpu,
+                   int err, struct diag *d)
+{
+	char hint[96];
+
+	if (err == -EACCES || err == -EPERM)
+		return no_rights(ev, err, d);
+	if (err == -EMFILE)
+		return diag_set(d, err, "raise it with ulimit -n",
+		                "too few file descriptors for '%s' on each CPU", ev->name);
+	if (err == -EINVAL && cfg->frequency > max_rate()) {
+		(void)snprintf(hint, sizeof(hint),
+		               "sysctl kernel.perf_event_max_sample_rate is %llu",
+		               (unsigned long long)max_rate());
+		return diag_set(d, err, hint,
+		                "%llu samples per second are more than this kernel allows",
+		                (unsigned long long)cfg->frequency);
+	}
+	if (err == -ENOENT || err == -EOPNOTSUPP)
+		return no_event(ev, d);
+	return diag_set(d, err, NULL, "cannot sample '%s' on CPU %u", ev->name, cpu);
+}
+
+/* Opens it on one CPU, or counts that as skipped. */
+static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
+                    const struct pmu_event *ev, uint32_t cpu, struct diag *d)
+{
+	struct perf_event_attr attr = {
+		.type = ev->type,
+		.size = sizeof(attr),
+		.config = ev->config,
+		.config1 = ev->config1,
+		.config2 = ev->config2,
+		.sample_period = cfg->period,
+		.disabled = 1,
+		.exclude_hv = 1,
+	};
+	struct part *part = &p->parts[p->nr];
+
+	if (cfg->frequency) {
+		attr.freq = 1;
+		attr.sample_freq = cfg->frequency;
+	}
+	part->fd = open_event(&attr, cpu);
+	if (part->fd == -ENODEV || part->fd == -ENXIO) {
+		p->nr_skipped++;
+		return 0;
+	}
+	if (part->fd < 0)
+		return refused(cfg, ev, cpu, part->fd, d);
+	p->nr++;
+	if (perf_ring_map(&part->ring, part->fd, (size_t)sysconf(_SC_PAGESIZE)))
+		part->ring = (struct perf_ring){ 0 };
+	if (ioctl(part->fd, PERF_EVENT_IOC_SET_BPF, cfg->prog_fd) < 0)
+		return diag_set(d, -errno, "run as root; see 'schedscope doctor'",
+		                "the kernel refused to run a program on each '%s'", ev->name);
+	return 0;
+}
+
+static bool is_asked_for(const struct sample_perf_cfg *cfg, const struct pmu_event *ev,
+                         uint32_t cpu)
+{
+	if (cfg->cpu != UINT32_MAX && cfg->cpu != cpu)
+		return false;
+	return !ev->cpus.nr || cpulist_has(&ev->cpus, cpu);
+}
+
+static int open_one(struct sample_perf *p, const struct sample_perf_cfg *cfg,
+                    const struct pmu_event *ev, struct diag *d)
+{
+	int err = 0;
+
+	cpulist_for_each(cpu, cfg->online)
+	{
+		if (!is_asked_for(cfg, ev, (uint32_t)cpu) || p->nr >= p->cap)
+			continue;
+		err = open_cpu(p, cfg, ev, (uint32_t)cpu, d);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+int sample_perf_open(const struct sample_perf_cfg *cfg, struct diag *d, struct sample_perf **out)
+{
+	SCOPED(scoped_sample_perf) struct sample_perf *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	p->cap = cfg->online->nr * (uint32_t)cfg->events->nr;
+	p->parts = calloc(p->cap ? p->cap : 1, sizeof(*p->parts));
+	if (!p->parts)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	for (size_t i = 0; i < cfg->events->nr; i++) {
+		err = open_one(p, cfg, &cfg->events->items[i], d);
+		if (err)
+			return err;
+	}
+	if (!p->nr)
+		return diag_set(d, -ENODEV, "see /sys/devices/system/cpu/online",
+		                "none of the CPUs that were asked for is online");
+	*out = TAKE_PTR(p);
+	return 0;
+}
+
+int sample_perf_enable(struct sample_perf *p)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (ioctl(p->parts[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0 && !err)
+			err = -errno;
+	return err;
+}
+
+uint32_t sample_perf_nr(const struct sample_perf *p)
+{
+	return p->nr;
+}
+
+uint32_t sample_perf_nr_skipped(const struct sample_perf *p)
+{
+	return p->nr_skipped;
+}
+
+uint64_t sample_perf_throttled(struct sample_perf *p)
+{
+	const struct perf_event_header *record;
+	bool is_bad;
+
+	for (uint32_t i = 0; !p->is_ended && i < p->nr; i++) {
+		struct perf_ring *r = &p->parts[i].ring;
+
+		perf_ring_look(r);
+		while ((record = perf_ring_peek(r, &is_bad))) {
+			p->throttled += record->type == PERF_RECORD_THROTTLE;
+			perf_ring_skip(r, record);
+		}
+		perf_ring_release(r);
+	}
+	return p->throttled;
+}
+
+void sample_perf_end(struct sample_perf *p)
+{
+	if (p->is_ended)
+		return;
+	for (uint32_t i = 0; i < p->nr; i++)
+		(void)ioctl(p->parts[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	(void)sample_perf_throttled(p);
+	p->is_ended = true;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		perf_ring_unmap(&p->parts[i].ring);
+		close(p->parts[i].fd);
+	}
+}
+
+void sample_perf_close(struct sample_perf *p)
+{
+	if (!p)
+		return;
+	sample_perf_end(p);
+	free(p->parts);
+	free(p);
+}

@@ -1,0 +1,144 @@
+#include "collect/sample_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/profile.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+
+struct entry {
+	struct prof_key key;
+	struct prof_row row;
+};
+
+/* Who; together with the stacks it is too long for one key of base/map. */
+struct who {
+	uint64_t start_ns, exec;
+	uint32_t tgid, tid;
+	char comm[16];
+};
+
+struct where {
+	uint64_t kernel, user;
+	uint64_t who; /* number in whos */
+};
+
+_Static_assert(sizeof(struct who) <= MAP_MAX_KEY_BYTES, "must fit");
+
+struct sample_rows {
+	struct map *whos;
+	struct map *wheres; /* -> number in entries */
+	struct entry *entries;
+	uint32_t nr, cap;
+};
+
+static void scoped_sample_rows(struct sample_rows *const *r)
+{
+	sample_rows_free(*r);
+}
+
+int sample_rows_new(uint32_t max_rows, struct sample_rows **out)
+{
+	SCOPED(scoped_sample_rows) struct sample_rows *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = map_new(sizeof(struct who), max_rows, &r->whos);
+	if (!err)
+		err = map_new(sizeof(struct where), max_rows, &r->wheres);
+	if (err)
+		return err;
+	*out = TAKE_PTR(r);
+	return 0;
+}
+
+void sample_rows_free(struct sample_rows *r)
+{
+	if (!r)
+		return;
+	map_free(r->whos);
+	map_free(r->wheres);
+	free(r->entries);
+	free(r);
+}
+
+static int find_who(struct sample_rows *r, const struct prof_key *key, uint64_t *out)
+{
+	struct who who = {
+		.start_ns = key->start_ns,
+		.exec = key->exec,
+		.tgid = key->tgid,
+		.tid = key->tid,
+	};
+	uint32_t idx = map_nr(r->whos);
+	int err = 0;
+
+	memcpy(who.comm, key->comm, sizeof(who.comm));
+	if (!map_find(r->whos, &who, &idx))
+		err = map_insert(r->whos, &who, idx);
+	*out = idx;
+	return err;
+}
+
+static int make_room(struct sample_rows *r)
+{
+	uint32_t cap = r->cap ? r->cap * 2 : 256;
+	struct entry *more;
+
+	if (r->nr < r->cap)
+		return 0;
+	more = realloc(r->entries, cap * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	r->entries = more;
+	r->cap = cap;
+	return 0;
+}
+
+static void add_up(struct prof_row *to, const struct prof_row *from)
+{
+	to->count += from->count;
+	to->value += from->value;
+	if (from->first_ns < to->first_ns)
+		to->first_ns = from->first_ns;
+	if (from->last_ns >= to->last_ns) {
+		to->last_ns = from->last_ns;
+		to->cpu = from->cpu;
+	}
+}
+
+int sample_rows_add(struct sample_rows *r, const struct prof_key *key, const struct prof_row *row)
+{
+	struct where where = { .kernel = key->kernel, .user = key->user };
+	uint32_t idx;
+	int err = find_who(r, key, &where.who);
+
+	if (err)
+		return err;
+	if (map_find(r->wheres, &where, &idx)) {
+		add_up(&r->entries[idx].row, row);
+		return 0;
+	}
+	err = make_room(r);
+	if (!err)
+		err = map_insert(r->wheres, &where, r->nr);
+	if (err)
+		return err;
+	r->entries[r->nr++] = (struct entry){ *key, *row };
+	return 0;
+}
+
+uint32_t sample_rows_nr(const struct sample_rows *r)
+{
+	return r->nr;
+}
+
+const struct prof_row *sample_rows_at(const struct sample_rows *r, uint32_t idx,
+                                      const struct prof_key **key)
+{
+	*key = &r->entries[idx].key;
+	return &r->entries[idx].row;
+}

@@ -1,0 +1,458 @@
+#include "collect/sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "abi/profile.h"
+#include "abi/wanted.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "collect/bpf_open.h"
+#include "collect/events_part.h"
+#include "collect/plumbing.h"
+#include "collect/profile_skel.h"
+#include "collect/sample_drain.h"
+#include "collect/sample_facts.h"
+#include "collect/sample_perf.h"
+#include "collect/sample_probe.h"
+#include "collect/sample_rows.h"
+#include "collect/sample_stacks.h"
+
+#define WHAT     "profiling"
+#define PAUSE_US 20000
+
+/* What is kept of all generations together, in our memory. */
+#define KEPT_STACKS (256U * 1024)
+#define KEPT_ROWS   (512U * 1024)
+
+struct sampler {
+	enum sample_kind kind;
+	uint32_t tgid;
+	uint64_t max_samples;
+	uint32_t max_stacks, max_rows;
+	bool is_started, is_stopped;
+	struct profile_bpf *skel;
+	struct sample_perf *perf;
+	struct bpf_link *uprobe;
+	struct plumbing *plumbing;
+	struct sample_drain drain; /* owns stacks and rows */
+	uint32_t generation;
+	struct prof_cpu *cpus; /* one per possible CPU */
+	int nr_possible;
+};
+
+void scoped_sampler(struct sampler *const *s)
+{
+	sampler_close(*s);
+}
+
+static void scoped_talk(struct bpf_talk *const *t)
+{
+	bpf_talk_stop(*t);
+}
+
+static int check(const struct sampler_cfg *cfg, struct diag *d)
+{
+	bool has_rate = cfg->event->kind == SAMPLE_PERF;
+
+	if (cfg->frequency && cfg->period)
+		return diag_set(d, -EINVAL, "give one of them",
+		                "a profile has a frequency or a period, not both");
+	if (cfg->frequency && !has_rate)
+		return diag_set(d, -EINVAL, "leave it out, or give a period",
+		                "'%.100s' has no frequency: it is taken whenever it happens",
+		                cfg->event->name);
+	if (cfg->cpu != SAMPLER_ANY_CPU && !cpulist_has(cfg->online, cfg->cpu))
+		return diag_set(d, -ENODEV, "see /sys/devices/system/cpu/online",
+		                "CPU %u is offline, or there is none", cfg->cpu);
+	return cfg->tgid ? sample_facts_process(cfg->tgid, d) : 0;
+}
+
+/* As many rows as there can be, and not more: they are allocated in the kernel beforehand. */
+static void choose_sizes(struct sampler *s, const struct sampler_cfg *cfg)
+{
+	s->max_stacks = cfg->max_stacks ? cfg->max_stacks : SAMPLER_STACKS;
+	if (cfg->max_samples && cfg->max_samples < s->max_stacks / 2 && s->kind != SAMPLE_OFF_CPU)
+		s->max_stacks = (uint32_t)cfg->max_samples * 2;
+	s->max_rows = s->max_stacks * 2;
+	if (cfg->max_samples && cfg->max_samples < s->max_rows)
+		s->max_rows = (uint32_t)cfg->max_samples;
+}
+
+static void tell_programs(struct sampler *s, const struct sampler_cfg *cfg)
+{
+	struct prof_cfg c = {
+		.seed = hash_seed(),
+		.max_samples = cfg->max_samples,
+		.min_off_ns = cfg->min_off_ns,
+		.every = s->kind == SAMPLE_PERF ? 0 : cfg->period,
+		.cpu = cfg->cpu,
+		.filter_tgid = cfg->tgid != 0,
+		.filter_cgroup = cfg->is_cgroup_only,
+		.no_kernel = cfg->no_kernel,
+		.no_user = cfg->no_user,
+	};
+
+	memcpy((void *)&s->skel->rodata->cfg, &c, sizeof(c));
+}
+
+static struct bpf_program *main_program(const struct sampler *s)
+{
+	switch (s->kind) {
+	case SAMPLE_TRACEPOINT:
+		return s->skel->progs.on_tracepoint;
+	case SAMPLE_UPROBE:
+		return s->skel->progs.on_uprobe;
+	case SAMPLE_OFF_CPU:
+		return s->skel->progs.on_switch;
+	case SAMPLE_WAKER:
+		return s->skel->progs.on_waking;
+	default:
+		return s->skel->progs.on_event;
+	}
+}
+
+static int size_maps(struct sampler *s, const struct sampler_cfg *cfg)
+{
+	int err = bpf_map__set_max_entries(s->skel->maps.stacks, s->max_stacks);
+
+	if (!err)
+		err = bpf_map__set_max_entries(s->skel->maps.rows, s->max_rows);
+	if (!err && !cfg->tgid)
+		err = bpf_map__set_max_entries(s->skel->maps.family, 1);
+	if (!err && !cfg->is_cgroup_only)
+		err = bpf_map__set_max_entries(s->skel->maps.wanted_cgroups, 1);
+	if (!err && s->kind != SAMPLE_OFF_CPU)
+		err = bpf_map__set_autocreate(s->skel->maps.off_tasks, false);
+	return err;
+}
+
+/* Loads only what is needed. */
+static void choose_programs(struct sampler *s)
+{
+	bool is_off = s->kind == SAMPLE_OFF_CPU;
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, s->skel->obj) bpf_program__set_autoload(prog, false);
+	bpf_program__set_autoload(main_program(s), true);
+	bpf_program__set_autoload(s->skel->progs.on_fork_follow, s->tgid != 0);
+	bpf_program__set_autoload(s->skel->progs.on_free, s->tgid != 0);
+	bpf_program__set_autoload(s->skel->progs.on_fork_prepare, is_off);
+	bpf_program__set_autoload(s->skel->progs.prepare_tasks, is_off);
+}
+
+static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct bpf_talk *talk,
+                struct diag *d)
+{
+	struct prof_cfg *told;
+	int err = 0;
+
+	s->skel = profile_bpf__open();
+	if (!s->skel)
+		return bpf_load_failed(talk, -errno, WHAT, d);
+	tell_programs(s, cfg);
+	told = (struct prof_cfg *)&s->skel->rodata->cfg;
+	choose_programs(s);
+	if (size_maps(s, cfg))
+		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
+	if (s->kind == SAMPLE_OFF_CPU)
+		err = sample_facts_kernel(told, d);
+	if (!err && s->kind == SAMPLE_TRACEPOINT)
+		err = sample_probe_tracepoint(s->skel->progs.on_tracepoint, cfg->event->spec, d);
+	if (err)
+		return err;
+	err = profile_bpf__load(s->skel);
+	return err ? bpf_load_failed(talk, err, WHAT, d) : 0;
+}
+
+static int open_source(struct sampler *s, const struct sampler_cfg *cfg, struct diag *d)
+{
+	struct sample_perf_cfg perf = {
+		.events = &cfg->event->pmu,
+		.frequency = cfg->frequency,
+		.period = cfg->period,
+		.online = cfg->online,
+		.cpu = cfg->cpu,
+		.prog_fd = bpf_program__fd(s->skel->progs.on_event),
+	};
+
+	if (s->kind == SAMPLE_UPROBE)
+		return sample_probe_uprobe(s->skel->progs.on_uprobe, cfg->event->spec, d,
+		                           &s->uprobe);
+	if (s->kind != SAMPLE_PERF)
+		return 0;
+	if (!perf.frequency && !perf.period)
+		perf.frequency = SAMPLER_FREQUENCY;
+	return sample_perf_open(&perf, d, &s->perf);
+}
+
+static int make_buffers(struct sampler *s)
+{
+	int err = 0;
+
+	s->nr_possible = libbpf_num_possible_cpus();
+	if (s->nr_possible < 0)
+		return s->nr_possible;
+	s->cpus = calloc((size_t)s->nr_possible, sizeof(*s->cpus));
+	if (!s->cpus)
+		return -ENOMEM;
+	if (s->kind != SAMPLE_PERF && s->kind != SAMPLE_UPROBE)
+		err = plumbing_read("/proc/kallsyms", &s->plumbing);
+	if (err == -ENOMEM)
+		return err;
+	s->drain.stacks_fd = bpf_map__fd(s->skel->maps.stacks);
+	s->drain.rows_fd = bpf_map__fd(s->skel->maps.rows);
+	err = sample_stacks_new(KEPT_STACKS, s->plumbing, &s->drain.stacks);
+	return err ? err : sample_rows_new(KEPT_ROWS, &s->drain.rows);
+}
+
+int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out)
+{
+	SCOPED(scoped_sampler) struct sampler *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_talk) struct bpf_talk *talk = NULL;
+	int err = check(cfg, d);
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (err)
+		return err;
+	s->kind = cfg->event->kind;
+	s->tgid = cfg->tgid;
+	s->max_samples = cfg->max_samples;
+	choose_sizes(s, cfg);
+	talk = bpf_talk_listen();
+	err = load(s, cfg, talk, d);
+	if (!err)
+		err = open_source(s, cfg, d);
+	if (err)
+		return err;
+	err = make_buffers(s);
+	if (err)
+		return diag_set(d, err, NULL, "cannot set up the profile's buffers");
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct diag *d)
+{
+	__u8 mode = is_exact ? ABI_CGROUP_EXACT : ABI_CGROUP_SUBTREE;
+
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted_cgroups), &id, &mode, BPF_ANY))
+		return diag_set(d, -errno, "choose a pattern that matches fewer cgroups",
+		                "too many cgroups for the filter");
+	return 0;
+}
+
+static int attach(struct bpf_program *prog, struct bpf_link **link)
+{
+	*link = bpf_program__attach(prog);
+	return *link ? 0 : -errno;
+}
+
+/* First who is looked for, then the process: none of its children is missed. */
+static int attach_family(struct sampler *s)
+{
+	__u64 whenever = 0;
+	int err = attach(s->skel->progs.on_fork_follow, &s->skel->links.on_fork_follow);
+
+	if (!err)
+		err = attach(s->skel->progs.on_free, &s->skel->links.on_free);
+	if (!err &&
+	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.family), &s->tgid, &whenever, BPF_ANY))
+		err = -errno;
+	return err;
+}
+
+static int prepare_tasks(struct sampler *s)
+{
+	struct bpf_link *link = bpf_program__attach_iter(s->skel->progs.prepare_tasks, NULL);
+	int err;
+
+	if (!link)
+		return -errno;
+	err = bpf_run_iterator(bpf_link__fd(link));
+	/* Again: the kernel's cache of free storage may have been empty for a moment. */
+	if (!err)
+		err = bpf_run_iterator(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_all(struct sampler *s)
+{
+	int err = s->tgid ? attach_family(s) : 0;
+
+	if (err)
+		return err;
+	switch (s->kind) {
+	case SAMPLE_TRACEPOINT:
+		return attach(s->skel->progs.on_tracepoint, &s->skel->links.on_tracepoint);
+	case SAMPLE_WAKER:
+		return attach(s->skel->progs.on_waking, &s->skel->links.on_waking);
+	case SAMPLE_OFF_CPU:
+		err = attach(s->skel->progs.on_fork_prepare, &s->skel->links.on_fork_prepare);
+		if (!err)
+			err = prepare_tasks(s);
+		return err ? err : attach(s->skel->progs.on_switch, &s->skel->links.on_switch);
+	default:
+		return 0;
+	}
+}
+
+static void set_open(struct sampler *s, bool is_open)
+{
+	__atomic_store_n(&s->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
+}
+
+int sampler_start(struct sampler *s, struct diag *d)
+{
+	SCOPED(scoped_talk) struct bpf_talk *talk = NULL;
+	int err;
+
+	if (s->is_started)
+		return diag_set(d, -EALREADY, NULL, "this profile was started before");
+	s->is_started = true;
+	talk = bpf_talk_listen();
+	err = attach_all(s);
+	if (err) {
+		sampler_stop(s);
+		return bpf_load_failed(talk, err, WHAT, d);
+	}
+	set_open(s, true);
+	err = s->perf ? sample_perf_enable(s->perf) : 0;
+	if (err) {
+		sampler_stop(s);
+		return diag_set(d, err, NULL, "cannot switch the events on");
+	}
+	return 0;
+}
+
+/*
+ * Until all that are running now have ended, on every CPU: the kernel's barrier is a grace period of RCU. Kernels that
+ * leave some CPUs without ticks (nohz_full) refuse it; programs take microseconds, so there a pause will do.
+ */
+static void wait_for_programs(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		usleep(PAUSE_US);
+}
+
+void sampler_stop(struct sampler *s)
+{
+	if (s->is_stopped)
+		return;
+	s->is_stopped = true;
+	set_open(s, false);
+	if (s->perf)
+		sample_perf_end(s->perf);
+	profile_bpf__detach(s->skel);
+	bpf_link__destroy(s->uprobe);
+	s->uprobe = NULL;
+	if (s->is_started)
+		wait_for_programs();
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (!s)
+		return;
+	if (s->skel)
+		sampler_stop(s);
+	sample_perf_close(s->perf);
+	sample_stacks_free(s->drain.stacks);
+	sample_rows_free(s->drain.rows);
+	plumbing_free(s->plumbing);
+	profile_bpf__destroy(s->skel);
+	free(s->cpus);
+	free(s);
+}
+
+int sampler_drain(struct sampler *s, struct diag *d)
+{
+	uint32_t finished = s->generation++;
+	int err;
+
+	__atomic_store_n(&s->skel->bss->generation, s->generation, __ATOMIC_RELEASE);
+	wait_for_programs();
+	err = sample_drain_take(&s->drain, finished);
+	return err ? diag_set(d, err, NULL, "cannot read the profile from the kernel") : 0;
+}
+
+static int hand_on(const struct sampler *s, uint32_t idx, sampler_row_fn *fn, void *ctx)
+{
+	const struct prof_key *key;
+	const struct prof_row *row = sample_rows_at(s->drain.rows, idx, &key);
+	struct sampler_row out = {
+		.tid = key->tid,
+		.tgid = key->tgid,
+		.cpu = row->cpu,
+		.layer = SAMPLER_NO_LAYER,
+		.first_ns = row->first_ns,
+		.last_ns = row->last_ns,
+		.count = row->count,
+		.value = row->value,
+	};
+	int err;
+
+	memcpy(out.comm, key->comm, sizeof(out.comm));
+	out.comm[sizeof(out.comm) - 1] = '\0';
+	err = sample_stacks_get(s->drain.stacks, key->kernel, &out.kernel, &out.nr_kernel);
+	if (!err)
+		err = sample_stacks_get(s->drain.stacks, key->user, &out.user, &out.nr_user);
+	return err ? err : fn(ctx, &out);
+}
+
+int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d)
+{
+	uint32_t nr;
+	int err = sampler_drain(s, d);
+
+	nr = sample_rows_nr(s->drain.rows);
+	for (uint32_t i = 0; !err && i < nr; i++)
+		err = hand_on(s, i, row, ctx);
+	return err ? diag_set(d, err, NULL, "cannot hand the profile on") : 0;
+}
+
+void sampler_totals(struct sampler *s, struct sampler_totals *out)
+{
+	__u32 zero = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.cpus), &zero, s->cpus))
+		return;
+	for (int i = 0; i < s->nr_possible; i++) {
+		out->samples += s->cpus[i].seen;
+		out->kept += s->cpus[i].kept;
+		out->lost += s->cpus[i].lost;
+		out->idle += s->cpus[i].idle;
+		out->no_stack += s->cpus[i].no_stack;
+	}
+	out->kept -= s->drain.lost;
+	out->lost += s->drain.lost;
+	out->missed = events_part_missed(s->skel->obj);
+	if (!s->perf)
+		return;
+	out->throttled = sample_perf_throttled(s->perf);
+	out->nr_cpus = sample_perf_nr(s->perf);
+	out->nr_skipped = sample_perf_nr_skipped(s->perf);
+}
+
+bool sampler_is_full(const struct sampler *s)
+{
+	return s->max_samples &&
+	       __atomic_load_n(&s->skel->bss->nr_taken, __ATOMIC_ACQUIRE) >= s->max_samples;
+}
+
+size_t sampler_program_fds(const struct sampler *s, int *fds, size_t cap)
+{
+	if (!cap)
+		return 0;
+	fds[0] = bpf_program__fd(main_program(s));
+	return 1;
+}

@@ -1,0 +1,44 @@
+/*
+ * collect/stack_part — the programs that take stacks, for the event stream: EV_SAMPLE records.
+ *
+ * Where CPUs are is sampled by one perf event per online CPU at a steady rate: hardware cycles where every CPU
+ * counts them, else cpu-clock, which every machine has. CPUs that go offline meanwhile are left out. Idle is not
+ * sampled. Off-CPU and waker stacks come with the tracepoints of switches and wakings. No descriptor is left open
+ * after close. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/event_cfg.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+#define STACK_BIT(event) (1U << (event)) /* of EV_SAMPLE_CPU, ... */
+
+struct bpf_object;
+struct bpf_talk;
+struct cpulist;
+struct stack_part;
+
+struct stack_part_cfg {
+	uint32_t events;    /* STACK_BIT() of each */
+	uint32_t frequency; /* of EV_SAMPLE_CPU, per second and CPU */
+	const struct cpulist *online;
+	const struct ev_cfg *ev;          /* what the programs of the event stream were told */
+	struct bpf_object *events_object; /* loaded */
+	const struct bpf_talk *talk;
+};
+
+/* *out is NULL if no stacks are asked for. -EACCES where CPUs may not be sampled. */
+MUST_USE int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d,
+                             struct stack_part **out);
+/* What EV_SAMPLE_CPU samples: "cycles" or "cpu-clock"; NULL = nothing. NULL is fine, here and below. */
+const char *stack_part_event(const struct stack_part *p);
+/* After the event stream: a sleeper's stack comes behind its switch. */
+MUST_USE int stack_part_attach(struct stack_part *p, struct diag *d);
+void stack_part_listen(struct stack_part *p, bool is_open);
+void stack_part_detach(struct stack_part *p);
+uint64_t stack_part_missed(const struct stack_part *p);
+void stack_part_close(struct stack_part *p);

@@ -1,0 +1,7 @@
+/* collect/stacks_skel — the generated skeleton, whose code does not care about sign conversions. */
+#pragma once
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "stacks.skel.h"
+#pragma GCC diagnostic pop

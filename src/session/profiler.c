@@ -1,0 +1,437 @@
+#include "session/profiler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/mmap_ring.h"
+#include "collect/sampler.h"
+#include "session/pid_namespace.h"
+#include "session/profile_names.h"
+#include "session/stat_filter.h"
+#include "session/tracing.h"
+#include "symbol/symbolizer.h"
+#include "sys/cpulist.h"
+#include "sys/proc_tasks.h"
+#include "sys/topology.h"
+
+#define LOOK_NS 200000000ULL /* how often rows are read to meet the processes in them */
+#define NO_PROC "/dev/null"  /* in which no process is found */
+
+struct profiler {
+	enum profiler_state state;
+	enum profiler_end end;
+	struct profiler_cfg cfg;
+	struct sample_event event;
+	struct cpulist online;
+	struct sampler *sampler;
+	struct mmap_ring *
+		mmaps; /* NULL once stopped, or where perf does not tell: names of the dead are lost then */
+	struct symbolizer *symbols;
+	struct profile_names *names;
+	int target_fd;   /* pidfd; -1 = none */
+	bool is_foreign; /* the kernel's ids are not those of our /proc */
+	uint64_t lost_reports;
+	bool has_told_foreign, has_told_lost;
+	uint64_t start_ns, stop_ns, look_ns;
+	uint64_t start_real_ns;
+};
+
+int profiler_new(struct profiler **out)
+{
+	struct profiler *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->target_fd = -1;
+	*out = p;
+	return 0;
+}
+
+void profiler_clear(struct profiler *p)
+{
+	sampler_close(p->sampler);
+	mmap_ring_close(p->mmaps);
+	profile_names_free(p->names);
+	symbolizer_free(p->symbols);
+	sample_event_done(&p->event);
+	cpulist_done(&p->online);
+	if (p->target_fd >= 0)
+		close(p->target_fd);
+	*p = (struct profiler){ .target_fd = -1 };
+}
+
+void profiler_free(struct profiler *p)
+{
+	if (!p)
+		return;
+	profiler_clear(p);
+	free(p);
+}
+
+void scoped_profiler(struct profiler *const *p)
+{
+	profiler_free(*p);
+}
+
+/* From here on every mapping is reported; what was there before is read from /proc. */
+static int take_report(void *ctx, const struct mmap_report *r)
+{
+	struct profiler *p = ctx;
+	struct symbol_mapping m = {
+		.start = r->start,
+		.end = r->end,
+		.offset = r->offset,
+		.dev_major = r->dev_major,
+		.dev_minor = r->dev_minor,
+		.inode = r->inode,
+		.path = r->path,
+	};
+	int err = 0;
+
+	switch (r->what) {
+	case MMAP_MAPPED:
+		return symbolizer_mapped(p->symbols, r->tgid, r->ts_ns, &m);
+	case MMAP_EXEC:
+		err = symbolizer_execed(p->symbols, r->tgid, r->ts_ns);
+		return err ? err : profile_names_execed(p->names, r->tgid);
+	case MMAP_FORK:
+		return symbolizer_forked(p->symbols, r->parent_tgid, r->tgid, r->ts_ns);
+	case MMAP_EXIT:
+		symbolizer_exited(p->symbols, r->tgid, r->ts_ns);
+		break;
+	}
+	return 0;
+}
+
+static int meet_task(void *ctx, const struct proc_task *task)
+{
+	struct profiler *p = ctx;
+
+	if (p->is_foreign || task->is_kthread || task->tid != task->tgid ||
+	    (p->cfg.tgid && task->tgid != p->cfg.tgid))
+		return 0;
+	return profile_names_meet(p->names, task->tgid, clock_boot_ns());
+}
+
+static int open_names(struct profiler *p, struct diag *d)
+{
+	struct symbolizer_cfg cfg = { .wants_lines = p->cfg.wants_lines,
+		                      .proc = p->is_foreign ? NO_PROC : NULL };
+	struct diag why = { 0 };
+	int err = symbolizer_new(&cfg, d, &p->symbols);
+
+	if (!err && profile_names_new(p->symbols, &p->names))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!err && !p->is_foreign && mmap_ring_open(&p->online, 0, &why, &p->mmaps))
+		p->mmaps = NULL;
+	return err;
+}
+
+static int add_cgroups(struct profiler *p, const struct stat_filter *filter, struct diag *d)
+{
+	const struct cgroup_set *set = stat_filter_cgroups(filter);
+	int err = 0;
+
+	if (!set->nr)
+		return diag_set(d, -ENOENT, "see 'systemd-cgls', or /sys/fs/cgroup",
+		                "no cgroup matches '%.100s'", p->cfg.cgroup[0]);
+	for (size_t i = 0; !err && i < set->nr; i++)
+		err = sampler_add_cgroup(p->sampler, set->picks[i].id, set->picks[i].is_exact, d);
+	return err;
+}
+
+static int open_sampler(struct profiler *p, struct diag *d)
+{
+	struct stat_filter_cfg filter_cfg = { .cgroup = p->cfg.cgroup,
+		                              .nr_cgroup = p->cfg.nr_cgroup };
+	struct sampler_cfg cfg = {
+		.event = &p->event,
+		.frequency = p->cfg.frequency,
+		.period = p->cfg.period,
+		.online = &p->online,
+		.cpu = p->cfg.cpu,
+		.tgid = p->cfg.tgid,
+		.is_cgroup_only = p->cfg.nr_cgroup != 0,
+		.max_samples = p->cfg.max_samples,
+		.min_off_ns = p->cfg.min_off_ns,
+		.no_kernel = p->cfg.no_kernel,
+		.no_user = p->cfg.no_user,
+	};
+	struct stat_filter *filter = NULL;
+	int err = stat_filter_new(&filter_cfg, d, &filter);
+
+	if (!err)
+		err = sampler_open(&cfg, d, &p->sampler);
+	if (!err && p->cfg.nr_cgroup)
+		err = add_cgroups(p, filter, d);
+	stat_filter_free(filter);
+	return err;
+}
+
+static int watch_target(struct profiler *p, struct diag *d)
+{
+	if (!p->cfg.tgid)
+		return 0;
+	if (p->is_foreign)
+		return diag_set(
+			d, -ENOTSUP,
+			"run it in the host's pid namespace (docker: --pid=host), or use --cgroup",
+			"inside a pid namespace, processes cannot be matched with the kernel's ids");
+	p->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)p->cfg.tgid, 0);
+	if (p->target_fd >= 0)
+		return 0;
+	return diag_set(d, -errno, "see 'ps -e'", "there is no process %u", p->cfg.tgid);
+}
+
+static int read_online(struct profiler *p, struct diag *d)
+{
+	struct topology *topology = NULL;
+	int err = topology_read("/sys", d, &topology);
+
+	if (!err && topology_online(topology, &p->online))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	topology_free(topology);
+	return err;
+}
+
+static int open_all(struct profiler *p, struct diag *d)
+{
+	struct tracing tracing;
+	int err = tracing_look("profiles", &tracing, d);
+
+	if (!err)
+		err = sample_event_parse(p->cfg.event, &p->event, d);
+	/* What is taken whenever it happens has no rate. */
+	if (!err && p->event.kind == SAMPLE_PERF && !p->cfg.frequency && !p->cfg.period)
+		p->cfg.frequency = PROFILER_DEFAULT_HZ;
+	if (!err)
+		err = watch_target(p, d);
+	if (!err)
+		err = read_online(p, d);
+	if (!err)
+		err = open_sampler(p, d);
+	if (!err)
+		err = open_names(p, d);
+	if (!err)
+		err = proc_tasks_each("/proc", meet_task, p, d);
+	if (err)
+		return err;
+	p->start_real_ns = clock_read_ns(CLOCK_REALTIME);
+	p->start_ns = p->look_ns = clock_boot_ns();
+	return sampler_start(p->sampler, d);
+}
+
+int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct diag *d)
+{
+	int err;
+
+	if (p->state == PROFILER_RUNNING)
+		return diag_set(d, -EBUSY, "stop it first", "profiling is already running");
+	profiler_clear(p);
+	p->cfg = *cfg;
+	p->is_foreign = !pid_namespace_is_initial();
+	err = open_all(p, d);
+	if (err) {
+		profiler_clear(p);
+		return err;
+	}
+	p->state = PROFILER_RUNNING;
+	return 0;
+}
+
+static int meet_row(void *ctx, const struct sampler_row *row)
+{
+	struct profiler *p = ctx;
+
+	return p->is_foreign ? 0 : profile_names_meet(p->names, row->tgid, row->last_ns);
+}
+
+/* Who was sampled, while they are still there to be asked. */
+static int look(struct profiler *p, struct diag *d)
+{
+	int err = p->mmaps ? mmap_ring_take(p->mmaps, take_report, p) : 0;
+
+	if (!err)
+		err = sampler_read(p->sampler, meet_row, p, d);
+	return err == -ENOMEM ? diag_set(d, err, NULL, "out of memory") : err;
+}
+
+static int finish(struct profiler *p, enum profiler_end end, struct diag *d)
+{
+	int err;
+
+	sampler_stop(p->sampler);
+	p->stop_ns = clock_boot_ns();
+	p->state = PROFILER_STOPPED;
+	p->end = end;
+	err = look(p, d);
+	p->lost_reports = p->mmaps ? mmap_ring_lost(p->mmaps) : 0;
+	mmap_ring_close(TAKE_PTR(p->mmaps));
+	return err;
+}
+
+static enum profiler_end why_over(const struct profiler *p, uint64_t now_ns)
+{
+	struct pollfd target = { .fd = p->target_fd, .events = POLLIN };
+
+	if (sampler_is_full(p->sampler))
+		return PROFILER_END_FULL;
+	if (now_ns >= profiler_deadline_ns(p))
+		return PROFILER_END_DURATION;
+	if (p->target_fd >= 0 && poll(&target, 1, 0) == 1)
+		return PROFILER_END_TARGET;
+	return PROFILER_END_NONE;
+}
+
+int profiler_poll(struct profiler *p, bool *is_over, struct diag *d)
+{
+	uint64_t now_ns = clock_boot_ns();
+	enum profiler_end end;
+
+	*is_over = p->state != PROFILER_RUNNING;
+	if (*is_over)
+		return 0;
+	end = why_over(p, now_ns);
+	*is_over = end != PROFILER_END_NONE;
+	if (*is_over)
+		return finish(p, end, d);
+	if (now_ns - p->look_ns >= LOOK_NS) {
+		p->look_ns = now_ns;
+		return look(p, d);
+	}
+	return p->mmaps && mmap_ring_take(p->mmaps, take_report, p)
+	               ? diag_set(d, -ENOMEM, NULL, "out of memory")
+	               : 0;
+}
+
+uint64_t profiler_deadline_ns(const struct profiler *p)
+{
+	return p->cfg.duration_ns ? p->start_ns + p->cfg.duration_ns : UINT64_MAX;
+}
+
+int profiler_stop(struct profiler *p, struct diag *d)
+{
+	if (p->state != PROFILER_RUNNING)
+		return diag_set(d, -EINVAL, "start it first", "profiling is not running");
+	return finish(p, PROFILER_END_TOLD, d);
+}
+
+static uint64_t duration_ns(const struct profiler *p)
+{
+	if (p->state == PROFILER_IDLE)
+		return 0;
+	return (p->state == PROFILER_STOPPED ? p->stop_ns : clock_boot_ns()) - p->start_ns;
+}
+
+void profiler_status(struct profiler *p, struct profiler_status *out)
+{
+	struct sampler_totals totals = { 0 };
+
+	*out = (struct profiler_status){ .state = p->state, .end = p->end, .cpu = -1, .pid = -1 };
+	if (p->state == PROFILER_IDLE)
+		return;
+	sampler_totals(p->sampler, &totals);
+	out->samples = totals.kept;
+	out->lost = totals.lost;
+	out->idle = totals.idle;
+	out->throttled = totals.throttled;
+	out->nr_cpus = totals.nr_cpus;
+	out->nr_skipped = totals.nr_skipped;
+	out->duration_ns = duration_ns(p);
+	out->event = p->event.name;
+	out->why_default = p->event.why_default;
+	out->frequency = p->cfg.period ? 0 : p->cfg.frequency;
+	out->period = p->cfg.period;
+	out->cpu = p->cfg.cpu == PROFILER_ANY_CPU ? -1 : (int64_t)p->cfg.cpu;
+	out->pid = p->cfg.tgid ? (int64_t)p->cfg.tgid : -1;
+	out->max_samples = p->cfg.max_samples;
+	out->duration_wanted_ns = p->cfg.duration_ns;
+}
+
+bool profiler_remark(struct profiler *p, struct diag *out)
+{
+	if (p->symbols && symbolizer_remark(p->symbols, out))
+		return true;
+	if (p->is_foreign && !p->has_told_foreign) {
+		p->has_told_foreign = true;
+		diag_set(out, -ENOTSUP, "run it in the host's pid namespace (docker: --pid=host)",
+		         "inside a pid namespace only functions of the kernel have names");
+		return true;
+	}
+	if (!p->lost_reports || p->has_told_lost)
+		return false;
+	p->has_told_lost = true;
+	diag_set(out, -ENOBUFS, NULL,
+	         "%llu reports of mapped files were lost: some functions have no names",
+	         (unsigned long long)p->lost_reports);
+	return true;
+}
+
+struct builder {
+	struct profiler *p;
+	struct profile *out;
+	uint64_t broken;
+};
+
+static int add_row(void *ctx, const struct sampler_row *row)
+{
+	struct builder *b = ctx;
+	struct sampler_row counted = *row;
+
+	/* Code without frame pointers: the walk ends where it began. */
+	if (row->nr_user == 1)
+		b->broken += row->count;
+	if (b->p->event.kind != SAMPLE_OFF_CPU)
+		counted.value = row->count;
+	return profile_names_add(b->p->names, &counted, b->out);
+}
+
+static struct profile_facts facts_of(struct profiler *p, uint64_t broken)
+{
+	struct profiler_status status;
+	bool is_time = p->event.kind == SAMPLE_OFF_CPU;
+
+	profiler_status(p, &status);
+	return (struct profile_facts){
+		.event = status.event,
+		.unit = is_time ? "ns" : "samples",
+		.frequency = p->event.kind == SAMPLE_PERF ? status.frequency : 0,
+		.period = p->event.kind == SAMPLE_PERF ? status.period : 0,
+		.duration_ns = status.duration_ns,
+		.start_real_ns = p->start_real_ns,
+		.lost = status.lost,
+		.broken = broken,
+	};
+}
+
+int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
+{
+	SCOPED(scoped_profile) struct profile *made = NULL;
+	struct builder b = { .p = p };
+	struct profile_facts facts;
+	int err;
+
+	if (p->state == PROFILER_IDLE)
+		return diag_set(d, -ENODATA, "start profiling first", "there is no profile yet");
+	err = p->state == PROFILER_RUNNING ? look(p, d) : 0;
+	if (err)
+		return err;
+	facts = facts_of(p, 0);
+	if (profile_new(&facts, &made))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	b.out = made;
+	err = sampler_read(p->sampler, add_row, &b, d);
+	facts = facts_of(p, b.broken);
+	if (!err)
+		err = profile_set_facts(made, &facts);
+	if (err)
+		return d && d->what[0] ? err : diag_set(d, err, NULL, "cannot make the profile");
+	*out = TAKE_PTR(made);
+	return 0;
+}

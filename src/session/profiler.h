@@ -1,0 +1,63 @@
+/*
+ * session/profiler — a profile of this machine as it runs: sampler, mappings and names put together.
+ *
+ * idle -> running -> stopped -> idle. Start opens and attaches everything or nothing; it ends by profiler_stop(), or in
+ * profiler_poll() once the duration is over, max_samples are there or the process has ended: then all events are closed
+ * at that moment, and what was collected stays until the next start or profiler_clear(). Poll several times a second
+ * while running: it follows which files processes map, so that those that end are named too. Names are looked up when
+ * a profile is asked for. Inside a pid namespace the kernel's ids are not those of /proc: there only the kernel's
+ * functions have names, and no process can be asked for. One thread. Never prints.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+#include "analyze/profiler_status.h"
+#include "base/attr.h"
+#include "base/diag.h"
+
+#define PROFILER_ANY_CPU    UINT32_MAX
+#define PROFILER_DEFAULT_HZ 99U
+
+struct profiler;
+
+/* Zeroed, with cpu set to PROFILER_ANY_CPU, it samples the whole machine with the default event and rate. */
+struct profiler_cfg {
+	const char *event;         /* collect/sample_event; NULL = the default */
+	uint64_t frequency;        /* per second and CPU; both 0 = PROFILER_DEFAULT_HZ */
+	uint64_t period;           /* events per sample */
+	uint32_t cpu;              /* only this one */
+	uint32_t tgid;             /* only this process, its threads and children; 0 = all */
+	const char *const *cgroup; /* patterns; none = all */
+	size_t nr_cgroup;
+	uint64_t max_samples; /* 0 = no limit */
+	uint64_t duration_ns; /* 0 = until told */
+	uint64_t min_off_ns;  /* off-CPU: shorter waits are left out */
+	bool no_kernel, no_user;
+	bool wants_lines; /* files, lines and inlined calls, too */
+};
+
+MUST_USE int profiler_new(struct profiler **out);
+void profiler_free(struct profiler *p); /* NULL is fine; stops */
+void scoped_profiler(struct profiler *const *p);
+
+/* -EBUSY with a sentence while it runs; else as sampler_open(). What was collected before is gone. */
+MUST_USE int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct diag *d);
+/* Follows what happens; *is_over, once it has ended. */
+MUST_USE int profiler_poll(struct profiler *p, bool *is_over, struct diag *d);
+uint64_t profiler_deadline_ns(
+	const struct profiler *p); /* boot time of the end; UINT64_MAX = none */
+/* -EINVAL with a sentence if it does not run. */
+MUST_USE int profiler_stop(struct profiler *p, struct diag *d);
+void profiler_clear(struct profiler *p); /* idle, stopped first if need be */
+
+/* What the user should know, each thing once: names that are missing, and why. False if there is no further one. */
+bool profiler_remark(struct profiler *p, struct diag *out);
+
+/* Texts are lent until the next start or clear. */
+void profiler_status(struct profiler *p, struct profiler_status *out);
+/* Everything so far, with names; also while it runs. -ENODATA while idle. */
+MUST_USE int profiler_profile(struct profiler *p, struct diag *d, struct profile **out);

@@ -1,0 +1,199 @@
+#include "session/record_symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/mmap_ring.h"
+#include "session/pid_namespace.h"
+#include "symbol/symbolizer.h"
+#include "sys/caps.h"
+
+_Static_assert(TRACE_CODE_MAX == SYMBOL_FRAMES_MAX, "all frames of an address fit");
+_Static_assert(TRACE_BUILD_ID_MAX == SYMBOL_BUILD_ID_MAX, "a build id fits");
+
+struct record_symbols {
+	struct symbolizer *symbolizer;
+	struct mmap_ring *reports; /* NULL = not to be had */
+	struct ev_sink next;
+	bool has_told_lost;
+};
+
+static void scoped_symbols(struct record_symbols *const *s)
+{
+	record_symbols_close(*s);
+}
+
+int record_symbols_open(const struct cpulist *online, struct diag *d, struct record_symbols **out)
+{
+	SCOPED(scoped_symbols) struct record_symbols *s = calloc(1, sizeof(*s));
+	bool is_foreign = !pid_namespace_is_initial();
+	/* The kernel's ids are not those of another namespace's /proc: no name is better than a wrong one. */
+	struct symbolizer_cfg cfg = { .wants_lines = true,
+		                      .proc = is_foreign ? "/dev/null" : NULL };
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = symbolizer_new(&cfg, d, &s->symbolizer);
+	if (err)
+		return err;
+	if (is_foreign || mmap_ring_open(online, 0, NULL, &s->reports))
+		s->reports = NULL;
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+void record_symbols_close(struct record_symbols *s)
+{
+	if (!s)
+		return;
+	mmap_ring_close(s->reports);
+	symbolizer_free(s->symbolizer);
+	free(s);
+}
+
+uint64_t record_symbols_caps(void)
+{
+	return CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_SYSLOG);
+}
+
+int record_symbols_begin(struct record_symbols *s)
+{
+	int err = s ? symbolizer_meet(s->symbolizer, 0, 0) : 0;
+
+	return err == -ENOMEM ? err : 0; /* hidden symbols have no names, that is all */
+}
+
+/* A process that has ended meanwhile, or too many of them, costs names and nothing else. */
+static int push(void *ctx, const struct ev_hdr *rec)
+{
+	struct record_symbols *s = ctx;
+	const struct ev_sample *sample = (const void *)rec;
+
+	if (rec->kind == EV_SAMPLE && sample->nr_user &&
+	    symbolizer_meet(s->symbolizer, sample->tgid, rec->ts_ns) == -ENOMEM)
+		return -ENOMEM;
+	return s->next.push(s->next.ctx, rec);
+}
+
+static int advance(void *ctx, __u64 ts_ns)
+{
+	struct record_symbols *s = ctx;
+
+	return s->next.advance(s->next.ctx, ts_ns);
+}
+
+struct ev_sink record_symbols_sink(struct record_symbols *s, const struct ev_sink *next)
+{
+	s->next = *next;
+	return (struct ev_sink){ .push = push,
+		                 .advance = next->advance ? advance : NULL,
+		                 .ctx = s };
+}
+
+static int mapped(struct symbolizer *s, const struct mmap_report *r)
+{
+	struct symbol_mapping m = { .start = r->start,
+		                    .end = r->end,
+		                    .offset = r->offset,
+		                    .dev_major = r->dev_major,
+		                    .dev_minor = r->dev_minor,
+		                    .inode = r->inode,
+		                    .path = r->path };
+
+	return symbolizer_mapped(s, r->tgid, r->ts_ns, &m);
+}
+
+static int report(void *ctx, const struct mmap_report *r)
+{
+	struct symbolizer *s = ctx;
+	int err = 0;
+
+	switch (r->what) {
+	case MMAP_MAPPED:
+		err = mapped(s, r);
+		break;
+	case MMAP_EXEC:
+		err = symbolizer_execed(s, r->tgid, r->ts_ns);
+		break;
+	case MMAP_FORK:
+		err = symbolizer_forked(s, r->parent_tgid, r->tgid, r->ts_ns);
+		break;
+	case MMAP_EXIT:
+		symbolizer_exited(s, r->tgid, r->ts_ns);
+		break;
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+int record_symbols_round(struct record_symbols *s)
+{
+	return s && s->reports ? mmap_ring_take(s->reports, report, s->symbolizer) : 0;
+}
+
+int record_symbols_fd(const struct record_symbols *s)
+{
+	return s && s->reports ? mmap_ring_poll_fd(s->reports) : -1;
+}
+
+bool record_symbols_remark(struct record_symbols *s, struct diag *out)
+{
+	uint64_t lost = s && s->reports ? mmap_ring_lost(s->reports) : 0;
+
+	if (!s)
+		return false;
+	if (symbolizer_remark(s->symbolizer, out))
+		return true;
+	if (!lost || s->has_told_lost)
+		return false;
+	s->has_told_lost = true;
+	diag_set(out, -ENOBUFS, NULL,
+	         "%llu reports of mapped files were lost: some stacks have no names",
+	         (unsigned long long)lost);
+	return true;
+}
+
+static void copy_mapping(struct trace_place *out, const struct symbol_mapping *m)
+{
+	out->path = m->path;
+	out->start = m->start;
+	out->end = m->end;
+	out->offset = m->offset;
+	out->nr_build_id = m->nr_build_id;
+	memcpy(out->build_id, m->build_id, sizeof(out->build_id));
+}
+
+bool record_symbols_place(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                          struct trace_place *out)
+{
+	struct record_symbols *s = ctx;
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	struct symbol_mapping mapping = { 0 };
+
+	*out = (struct trace_place){ .rel_pc = address };
+	out->nr_code = symbolizer_frames(s->symbolizer, tgid, ts_ns, address, frames);
+	for (uint32_t i = 0; i < out->nr_code; i++)
+		out->code[i] = (struct trace_code){ .name = frames[i].name,
+			                            .file = frames[i].file,
+			                            .line = frames[i].line };
+	if (tgid && symbolizer_locate(s->symbolizer, tgid, ts_ns, address, &mapping, &out->rel_pc))
+		copy_mapping(out, &mapping);
+	else
+		out->path = frames[out->nr_code - 1].module;
+	return true;
+}
+
+bool record_symbols_name(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size)
+{
+	struct record_symbols *s = ctx;
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t nr = symbolizer_frames(s->symbolizer, tgid, UINT64_MAX, address, frames);
+
+	if (!frames[nr - 1].name)
+		return false;
+	(void)snprintf(buf, size, "%s", frames[nr - 1].name);
+	return true;
+}

@@ -1,0 +1,145 @@
+#include "session/recording_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/reader.h"
+
+struct recording_stacks {
+	struct source_stacks view;
+	struct source_sample *samples;
+	struct source_stack *stacks;
+	struct source_frame *frames;
+};
+
+void recording_stacks_free(struct recording_stacks *s)
+{
+	if (!s)
+		return;
+	free(s->samples);
+	free(s->stacks);
+	free(s->frames);
+	free(s);
+}
+
+static void scoped_stacks(struct recording_stacks *const *s)
+{
+	recording_stacks_free(*s);
+}
+
+static const char *bare_name(const char *name)
+{
+	static const char *const marks[] = { "[K] ", "[U] ", "[Py] " };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (strncmp(name, marks[i], strlen(marks[i])) == 0)
+			name += strlen(marks[i]);
+	return strcmp(name, "<unknown>") == 0 ? "" : name;
+}
+
+static const char *module_name(const struct trace_frame *frame)
+{
+	const char *slash = strrchr(frame->mapping, '/');
+
+	if (*frame->mapping)
+		return slash && slash[1] ? slash + 1 : frame->mapping;
+	return frame->is_kernel ? "kernel" : "";
+}
+
+static int copy_frames(struct recording_stacks *s, const struct trace_info *info)
+{
+	s->frames = calloc(info->nr_frames ? info->nr_frames : 1, sizeof(*s->frames));
+	if (!s->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_frames; i++) {
+		const struct trace_frame *from = &info->frames[i];
+
+		s->frames[i] = (struct source_frame){ .name = bare_name(from->name),
+			                              .module = module_name(from),
+			                              .file = from->file,
+			                              .line = from->line,
+			                              .address = from->rel_pc,
+			                              .is_kernel = from->is_kernel,
+			                              .is_inlined = from->is_inlined };
+	}
+	return 0;
+}
+
+static int copy_stacks(struct recording_stacks *s, const struct trace_info *info)
+{
+	s->stacks = calloc(info->nr_stacks ? info->nr_stacks : 1, sizeof(*s->stacks));
+	if (!s->stacks)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_stacks; i++)
+		s->stacks[i] = (struct source_stack){ info->stacks[i].first, info->stacks[i].nr };
+	return 0;
+}
+
+static enum source_stack_kind kind_of(const struct trace_sample *sample)
+{
+	switch (sample->kind) {
+	case TRACE_SAMPLE_CPU:
+		return SOURCE_STACK_CPU;
+	case TRACE_SAMPLE_OFFCPU:
+		return SOURCE_STACK_OFF_CPU;
+	case TRACE_SAMPLE_WAKER:
+		return SOURCE_STACK_WAKER;
+	default:
+		return SOURCE_STACK_OTHER;
+	}
+}
+
+static int copy_samples(struct recording_stacks *s, const struct trace_info *info)
+{
+	s->samples = calloc(info->nr_samples, sizeof(*s->samples));
+	if (!s->samples)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_samples; i++) {
+		const struct trace_sample *from = &info->samples[i];
+
+		s->samples[i] = (struct source_sample){ .ts_ns = from->ts_ns,
+			                                .tid = from->tid,
+			                                .cpu = from->cpu,
+			                                .stack = from->stack,
+			                                .kind = kind_of(from) };
+		s->view.nr_of[s->samples[i].kind]++;
+	}
+	return 0;
+}
+
+int recording_stacks_new(const struct trace_info *info, struct recording_stacks **out)
+{
+	SCOPED(scoped_stacks) struct recording_stacks *s = NULL;
+	int err;
+
+	if (!info->nr_samples)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	err = copy_frames(s, info);
+	if (!err)
+		err = copy_stacks(s, info);
+	if (!err)
+		err = copy_samples(s, info);
+	if (err)
+		return err;
+	s->view.samples = s->samples;
+	s->view.nr_samples = info->nr_samples;
+	s->view.stacks = s->stacks;
+	s->view.nr_stacks = info->nr_stacks;
+	s->view.stack_frames = info->stack_frames;
+	s->view.frames = s->frames;
+	s->view.nr_frames = info->nr_frames;
+	s->view.event = info->sampled_event;
+	s->view.frequency = info->sampling_frequency;
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+const struct source_stacks *recording_stacks_get(const struct recording_stacks *s)
+{
+	return s ? &s->view : NULL;
+}

@@ -1,0 +1,19 @@
+/*
+ * session/recording_stacks — the stacks of a trace as analyses look at them.
+ *
+ * What recorders put around names is taken off: "[K] ", "[U] " and "[Py] " of wprof, paths of modules. Texts stay those
+ * of the trace, or live here.
+ */
+#pragma once
+
+#include "analyze/source.h"
+#include "base/attr.h"
+
+struct recording_stacks;
+struct trace_info;
+
+/* *out stays NULL if there are no samples. info must stay as long. -ENOMEM. */
+MUST_USE int recording_stacks_new(const struct trace_info *info, struct recording_stacks **out);
+void recording_stacks_free(struct recording_stacks *s); /* NULL is fine */
+/* NULL for NULL. */
+const struct source_stacks *recording_stacks_get(const struct recording_stacks *s);

@@ -1,0 +1,11 @@
+/*
+ * symbol/demangle — names as their authors wrote them: C++, and both manglings of Rust. Others stay as they are.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#define DEMANGLE_NAME_MAX 1024 /* longer results are cut and end with "..." */
+
+/* Into buf, of DEMANGLE_NAME_MAX bytes; returns it. The name may have been cut, so that only a part is left. */
+const char *demangle(const char *name, char buf[DEMANGLE_NAME_MAX]);

@@ -1,0 +1,54 @@
+/*
+ * symbol/elf_image — one ELF file: where its parts are loaded, what it is called, which functions it names.
+ *
+ * Read piece by piece, never mapped: a file that is cut short while we read is an error, not a signal. Corrupt files
+ * give less, and never more than the file's own size says. Blocks on the file. One thread at a time.
+ */
+#pragma once
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+#define ELF_BUILD_ID_MAX 64U
+
+struct elf_image;
+struct symtab;
+
+struct elf_bytes {
+	const char *at;
+	size_t len;
+};
+
+/* A descriptor is taken over, also on failure; bytes are lent. -ENOEXEC if it is no ELF program or library. */
+MUST_USE int elf_image_open(int fd, struct elf_image **out);
+MUST_USE int elf_image_open_bytes(const void *bytes, size_t len, struct elf_image **out);
+void elf_image_close(struct elf_image *e); /* NULL is fine */
+void scoped_elf_image(struct elf_image *const *e);
+
+/* How many bytes; 0 = it has none. */
+size_t elf_image_build_id(const struct elf_image *e, uint8_t out[ELF_BUILD_ID_MAX]);
+/* The address that the linker gave to what is at this offset of the file; false if it is not loaded. */
+bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *out);
+/* Where its first part is loaded: files about the same program may differ in it. */
+uint64_t elf_image_base(const struct elf_image *e);
+bool elf_image_has_symtab(const struct elf_image *e);
+bool elf_image_has_dwarf(const struct elf_image *e);
+/* The name of its debug file; lent. NULL = it names none. */
+const char *elf_image_debug_link(const struct elf_image *e, uint32_t *crc);
+/* The functions of .symtab and .dynsym, each moved by so much. */
+MUST_USE int elf_image_add_functions(const struct elf_image *e, uint64_t move, struct symtab *t);
+/* .gnu_debugdata: an ELF file again, unpacked; the caller frees it. -ENOENT without one. */
+MUST_USE int elf_image_debug_data(const struct elf_image *e, uint8_t **bytes, size_t *len);
+/* Whether a section of texts ends with a NUL, or is not there. */
+bool elf_image_texts_end(const struct elf_image *e, const char *name);
+/* The bytes of all sections whose name starts so, as libelf holds them; lent. How many, at most max. */
+size_t elf_image_sections(const struct elf_image *e, const char *prefix, struct elf_bytes *out,
+                          size_t max);
+/* Closes the file; where its parts are loaded stays known, and nothing else may be asked any more. */
+void elf_image_forget(struct elf_image *e);
+Elf *elf_image_elf(const struct elf_image *e); /* NULL once forgotten */
+int elf_image_fd(const struct elf_image *e);   /* -1 of bytes */

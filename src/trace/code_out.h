@@ -1,0 +1,60 @@
+/*
+ * trace/code_out — places in code as interned frames: functions, mappings, build ids, source files.
+ *
+ * What is at an address comes from the caller, who may not know it. Everything is told once, as fields of an
+ * InternedData that gather in .interned until the next packet takes them; equal texts and mappings are told apart
+ * by hashes of 128 bits, not by keeping them. When a table is full, the whole has to be begun anew: code_clear().
+ * An inlined call is a frame of its own whose name says so. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/map.h"
+#include "base/pb_write.h"
+#include "trace/facts.h"
+
+/* What is at an address then; tgid 0 = of the kernel. False = unknown. */
+typedef bool trace_place_fn(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
+                            struct trace_place *out);
+/* Its name alone, into buf. */
+typedef bool trace_symbol_fn(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);
+
+/* Whose code: the program that a process was at a time has a number of its own. */
+struct code_where {
+	uint32_t tgid; /* 0 = kernel */
+	uint32_t image;
+	uint64_t ts_ns;
+};
+
+/* Frames of one address: so many iids from the first on, innermost first. */
+struct code_run {
+	uint32_t first;
+	uint16_t nr;
+	bool is_tracing; /* of the machinery that takes stacks at tracepoints */
+};
+
+enum code_text { CODE_FUNCTION, CODE_SOURCE, CODE_PATH, CODE_BUILD_ID, CODE_MAPPING, CODE_TEXTS };
+
+struct code_out {
+	trace_place_fn *place;   /* NULL = ask symbol */
+	trace_symbol_fn *symbol; /* NULL = nothing has a name */
+	void *ctx;
+	struct map *addresses; /* -> runs */
+	struct code_run *runs;
+	size_t cap_runs;
+	uint32_t nr_frames;
+	struct map *texts[CODE_TEXTS]; /* hash -> iid */
+	struct pb interned;            /* new ones, for the next packet */
+};
+
+MUST_USE int code_init(struct code_out *c);
+void code_done(struct code_out *c);
+/* -E2BIG if a table is full, or -ENOMEM. */
+MUST_USE int code_at(struct code_out *c, const struct code_where *where, uint64_t address,
+                     struct code_run *out);
+/* Forgets all, as one does who reads a packet that begins anew. */
+void code_clear(struct code_out *c);

@@ -1,0 +1,5 @@
+#pragma once
+
+void part_seventy(void);
+void part_twenty(void);
+void part_ten(void);

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""`schedscope record --stacks` and `analyze FILE flamegraph`, on programs whose stacks are known.
+
+Traces are read twice: by tests/trace/decode.py, which shares no code with the writer, and by our own reader.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from live import SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live, run, scratch
+from test_record import Record, decoded, expect_refusal, runtimes, summary_of
+
+TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
+
+
+def record(path, *args):
+    """A recording that ends with its command; its summary."""
+    need_live()
+    done = subprocess.run([SCHEDSCOPE, "record", "-o", path, *args], capture_output=True, text=True, timeout=60, check=False)
+    return summary_of(done.stderr, done.returncode)
+
+
+def flamegraph(path, *args):
+    done = run("analyze", path, "flamegraph", "--json", *args)
+    expect(done.returncode == 0, done.stderr)
+    return json.loads(done.stdout)
+
+
+def shares(report):
+    return {row["function"]: row["self_percent"] for row in report["functions"]}
+
+
+def names_of(trace, kind):
+    """(sample, its names from the root) of a kind."""
+    return [(sample, sample["stack"]) for sample in trace.samples if sample["of"]["name"] == kind]
+
+
+@case
+def functions_have_their_shares_and_cpus_their_rate():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        summary = record(path, "--stacks", "--", TARGET, "share", "3000")
+        trace = decoded(path)
+        report = flamegraph(path, "-c", "stack_target")
+        whole = flamegraph(path)
+    expect(summary["lost"] == 0, summary["text"])
+    found = shares(report)
+    # The share of those two alone: on a busy machine the kernel may have a part in it.
+    both = found["heavy"] + found["light"]
+    expect(both > 80, f"{found}")
+    expect_near("heavy", 100 * found["heavy"] / both, 70, absolute=8)  # three standard deviations of 300 samples
+    expect((report["event"], report["frequency_hz"]) in (("cpu-clock", 99), ("cycles", 99)), f"{report['event']}")
+    busy_ns = sum(ns for tid, ns in runtimes(trace).items() if tid)
+    expect_near("samples per busy second", whole["total_samples"] * 1e9 / busy_ns, 99, absolute=4)
+    expect(len(trace.samples) == whole["total_samples"], f"{len(trace.samples)} samples in the file")
+
+
+@case
+def sleeps_are_those_of_the_timeline_and_have_their_function():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        record(path, "--stacks=off-cpu", "--", TARGET, "nap", "50", "5000")
+        report = flamegraph(path, "-c", "stack_target")
+        states = json.loads(run("analyze", path, "task_states", "-c", "stack_target", "--json").stdout)
+    mine, = states["processes"]
+    expect(report["category"] == "off-cpu", f"{report['category']}")
+    expect(report["total_time_ns"] == mine["sleeping_time_ns"] + mine["blocked_time_ns"],
+           f"{report['total_time_ns']} of {mine}")
+    rows = [row for row in report["stacks"] if re.search(r"(^|;)nap;", row["stack"])]
+    expect_between("sleeps in nap()", sum(row["samples"] for row in rows), 48, 52)
+    expect(all("nanosleep" in row["stack"] for row in rows), f"{rows}")
+    expect_between("time of nap()", sum(row["time_ns"] for row in rows), 45 * 5_000_000, mine["sleeping_time_ns"])
+    # The leaf is where it slept, not what looked at it.
+    expect(all("bpf" not in row["stack"].rsplit(";", 1)[-1] for row in report["stacks"]), f"{report['stacks']}")
+
+
+@case
+def each_waking_has_its_wakers_stack():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        summary = record(path, "--stacks=waker", "--", TARGET, "nap", "50", "2000")
+        trace = decoded(path)
+        report = flamegraph(path, "--category", "waker")
+    expect(report["total_samples"] == summary["wakings"] == len(trace.samples), f"{report['total_samples']}: {summary['text']}")
+    expect("try_to_wake_up" in {row["function"] for row in report["callers"]}, f"{report['callers']}")
+    # In the file, each is at its waking: on the same CPU, a moment later, by the same task.
+    wakings = collections.defaultdict(list)
+    for cpu, events in trace.events.items():
+        wakings[cpu] += [event["ts"] for event in events if event["name"] in ("waking", "sched_waking")]
+    late = [sample["ts"] - max((ts for ts in wakings[sample["cpu"]] if ts <= sample["ts"]), default=0)
+            for sample in trace.samples]
+    expect(sorted(late)[len(late) // 2] < 100_000, f"{sorted(late)[-5:]} ns behind their wakings")
+
+
+@case
+def processes_that_are_gone_have_names():
+    """Each runs for less than the time between two rounds of the recorder."""
+    loop = f"for i in 1 2 3 4 5 6 7 8 9 10; do {TARGET} share 20; done"
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        record(path, "--stacks", "--stack-frequency", "997", "--", "sh", "-c", loop)
+        report = flamegraph(path, "-c", "stack_target")
+    found = shares(report)
+    expect(report["threads"] == 10, f"{report['threads']} processes")
+    expect(found.get("heavy", 0) + found.get("light", 0) > 60, f"{found}")
+
+
+@case
+def frames_lie_where_the_linker_put_them():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        record(path, "--stacks", "--stack-frequency", "499", "--", TARGET, "share", "500")
+        trace = decoded(path)
+    symbols = subprocess.run(["nm", "-S", TARGET], capture_output=True, text=True, check=True).stdout
+    at, size = next((int(row.split()[0], 16), int(row.split()[1], 16)) for row in symbols.splitlines() if row.endswith(" heavy"))
+    notes = subprocess.run(["readelf", "-n", TARGET], capture_output=True, text=True, check=True).stdout
+    build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", notes)[1])
+    leaves = [sample["places"][-1] for sample, stack in names_of(trace, trace.samples[0]["of"]["name"]) if stack[-1] == "heavy"]
+    expect(len(leaves) > 100, f"{len(leaves)} samples in heavy()")
+    for leaf in leaves:
+        expect(at <= leaf["pc"] < at + size, f"{leaf['pc']:#x} is not in heavy(), {at:#x} + {size}")
+        expect(leaf["build_id"] == build_id and leaf["path"] == os.path.realpath(TARGET), f"{leaf}")
+        expect(leaf["start"] < leaf["end"] and leaf["kind"] == 1, f"{leaf}")
+        expect(leaf["file"].endswith("stack_target.c") and leaf["line"], f"{leaf}")
+
+
+@case
+def filters_hold_for_stacks():
+    with scratch() as folder:
+        with subprocess.Popen([TARGET, "share", "800"]) as wanted, subprocess.Popen([TARGET, "share", "800"]) as other:
+            with Record(os.path.join(folder, "t"), "--stacks=cpu,off-cpu,waker", "-p", str(wanted.pid)) as ours:
+                wanted.wait(timeout=WAIT_S)
+                ours.wait()
+            trace = decoded(ours.path)
+            other.kill()
+    samples = [sample for sample in trace.samples if sample["of"]["name"] != "waker"]
+    expect(len(samples) > 40, f"{len(samples)} samples")
+    expect({sample["pid"] for sample in samples} == {wanted.pid}, f"{ {sample['pid'] for sample in samples} }")
+
+
+@case
+def a_flight_recorder_keeps_stacks():
+    with scratch() as folder:
+        # The second one ends before the dump, and has names all the same.
+        with subprocess.Popen([TARGET, "share", "60000"]) as target, \
+                subprocess.Popen([SCHEDSCOPE, "record", "--keep", "20s", "--after", "0", "--max-dumps", "1", "--stacks", "-o", folder],
+                                 stderr=subprocess.PIPE, text=True) as flight:
+            try:
+                time.sleep(2)
+                with subprocess.Popen([TARGET, "share", "200"]) as ended:
+                    ended.wait(timeout=WAIT_S)
+                time.sleep(0.5)
+                flight.send_signal(signal.SIGUSR2)
+                talk = flight.communicate(timeout=WAIT_S)[1]
+            finally:
+                target.kill()
+                flight.kill()
+        expect(flight.returncode == 0, talk)
+        dump, = pathlib.Path(folder).glob("*.pftrace")
+        for pid in (target.pid, ended.pid):
+            found = shares(flamegraph(str(dump), "-p", str(pid)))
+            expect(found["heavy"] > found["light"] > 0, f"{pid}: {found}")
+
+
+@case
+def files_of_stacks_agree():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        record(path, "--stacks=cpu,off-cpu", "--", TARGET, "share", "300")
+        files = {name: os.path.join(folder, name) for name in ("f.svg", "f.html", "folded", "pprof", "speedscope")}
+        report = flamegraph(path, "--flamegraph", files["f.svg"], "--folded", files["folded"], "--pprof", files["pprof"],
+                            "--speedscope", files["speedscope"])
+        flamegraph(path, "--category", "off-cpu", "--flamegraph", files["f.html"])
+        for name, file in files.items():
+            expect(os.path.getsize(file) > 100, f"{name} is empty")
+        folded = pathlib.Path(files["folded"]).read_text(encoding="utf-8").splitlines()
+        speedscope = json.loads(pathlib.Path(files["speedscope"]).read_text(encoding="utf-8"))
+    expect(sum(int(line.rsplit(" ", 1)[1]) for line in folded) == report["total_samples"], f"{report['total_samples']}")
+    expect(any(frame["name"].startswith("heavy") for frame in speedscope["shared"]["frames"]), "no heavy()")
+
+
+@case
+def what_cannot_be_is_refused():
+    need_live()
+    command = ("-o", "t", "--", "touch", "started")
+    expect_refusal(2, "'gpu' is no kind of stack", "--stacks=cpu,gpu", *command)
+    expect_refusal(2, "is for --stacks", "--stack-frequency", "99", *command)
+    expect_refusal(2, "most switches and wakings are left out", "--stacks=off-cpu", "--sample", "10", *command)
+
+
+if __name__ == "__main__":
+    main()
