@@ -223,7 +223,9 @@ static int print_config(const struct mcp_args *args, const char *address, int ar
 	struct diag d = { 0 };
 	int err = make_url(args, address, url, sizeof(url), &d);
 
-	if (!err && (!words || readlink("/proc/self/exe", program, sizeof(program) - 1) < 0))
+	if (!words)
+		return CLI_FAILED; /* no memory for a handful of words */
+	if (!err && readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
 		err = diag_set(&d, -ENOENT, "is /proc mounted?", "cannot find this program's path");
 	if (!err) {
 		cfg.nr_args = copy_args(argc, argv, words);

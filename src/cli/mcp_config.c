@@ -1,7 +1,6 @@
 #include "cli/mcp_config.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/json_write.h"

@@ -1,6 +1,7 @@
 /* cli/mcp_config — what to write into the settings of an MCP client, so that it starts or reaches this server. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -15,7 +16,7 @@ struct mcp_config {
 	const char *const *args; /* after it, "mcp" first */
 	size_t nr_args;
 	const char *url; /* of a server over HTTP; NULL = the client starts it */
-	int has_token;   /* which the client has to send */
+	bool has_token;  /* which the client has to send */
 };
 
 /* The settings on out, and in *where (static) the file that takes them. -ENOTSUP: it cannot reach a server over HTTP. */

@@ -155,11 +155,12 @@ static void answer_batch(struct mcp_conn *c, struct rpc_batch *b, const char *te
 	if (!is_last)
 		return;
 	jw_end_array(&b->out.w);
-	if (outgoing_end(&b->out) || !b->nr_answers)
+	if (!b->is_silent && (outgoing_end(&b->out) || !b->nr_answers))
 		c->link.send(c->link.ctx, b->exchange, NULL, 0, true);
-	else
+	else if (!b->is_silent)
 		c->link.send(c->link.ctx, b->exchange, b->out.text, b->out.len, true);
 	outgoing_done(&b->out);
+	json_decref(b->values);
 	free(b);
 }
 
@@ -207,6 +208,18 @@ static void finish(struct mcp_request *r)
 	free(r);
 }
 
+/* From now on its answer goes out, if it has not been cancelled before. */
+static bool begin_answer(struct mcp_request *r)
+{
+	bool is_wanted;
+
+	pthread_mutex_lock(&r->conn->lock);
+	is_wanted = !atomic_load(&r->is_cancelled);
+	r->is_answering = true;
+	pthread_mutex_unlock(&r->conn->lock);
+	return is_wanted;
+}
+
 /* Runs the method and answers; a request that was cancelled meanwhile gets no answer. */
 static void run(void *ctx)
 {
@@ -225,7 +238,7 @@ static void run(void *ctx)
 		jw_end_object(&o.w);
 		is_good = outgoing_end(&o) == 0 && is_good;
 	}
-	if (atomic_load(&r->is_cancelled))
+	if (!begin_answer(r))
 		send_answer(r->conn, r->batch, r->exchange, NULL, 0);
 	else if (is_good)
 		send_answer(r->conn, r->batch, r->exchange, o.text, o.len);
@@ -242,12 +255,15 @@ static void cancel(struct mcp_conn *c, const json_t *params)
 	pthread_mutex_lock(&c->lock);
 	for (struct mcp_request *r = c->requests; id && r; r = r->next)
 		/* What already answers cannot be called back; initialize must not be cancelled. */
-		if (json_equal(r->id, id) && !r->method->must_be_alone)
+		if (!r->is_answering && json_equal(r->id, id) && !r->method->must_be_alone)
 			atomic_store(&r->is_cancelled, true);
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Whole before it is listed: from then on another thread may find it, to cancel it. */
+/*
+ * Whole before it is listed: from then on another thread may find it, to cancel it. A message has one owner, since jansson counts
+ * references but leaves the order of memory to others: value goes to the request, unless it belongs to a batch.
+ */
 static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m,
                                        struct rpc_batch *b, void *exchange)
 {
@@ -260,7 +276,7 @@ static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const 
 	r->method = method_find(m->method);
 	r->batch = b;
 	r->exchange = exchange;
-	r->value = json_incref(value);
+	r->value = b ? NULL : value;
 	r->id = m->id;
 	r->params = m->params;
 	r->progress_token = json_is_string(token) || json_is_integer(token) ? token : NULL;
@@ -287,6 +303,8 @@ static void take_request(struct mcp_conn *c, json_t *value, const struct message
 		r = new_request(c, value, m, b, exchange);
 	if (!r) {
 		answer_error(c, b, exchange, m->id, &e);
+		if (!b)
+			json_decref(value);
 		return;
 	}
 	if (!method->is_slow) {
@@ -295,12 +313,13 @@ static void take_request(struct mcp_conn *c, json_t *value, const struct message
 	}
 	if (pool_do(c->server->pool, run, r)) {
 		rpc_fail(&e, RPC_INTERNAL, "too many calls wait already; try again later");
+		(void)begin_answer(r);
 		answer_error(c, b, exchange, m->id, &e);
 		finish(r);
 	}
 }
 
-/* One message, alone or of a batch. */
+/* One message, alone (and then it is given away) or of a batch. */
 static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
                      struct rpc_batch *b, void *exchange)
 {
@@ -309,7 +328,7 @@ static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
 	switch (m->kind) {
 	case MESSAGE_REQUEST:
 		take_request(c, value, m, b, exchange);
-		break;
+		return;
 	case MESSAGE_NOTIFICATION:
 		if (strcmp(m->method, "notifications/cancelled") == 0)
 			cancel(c, m->params);
@@ -321,6 +340,8 @@ static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
 	case MESSAGE_RESPONSE:
 		break; /* we ask nothing */
 	}
+	if (!b)
+		json_decref(value);
 }
 
 static void refuse(struct mcp_conn *c, void *exchange, int code, const char *why)
@@ -348,40 +369,59 @@ static const char *why_no_batch(const struct mcp_conn *c, const json_t *values)
 	return json_array_size(values) > BATCH_MAX ? "a batch of more than 64 messages" : NULL;
 }
 
-static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
+static struct rpc_batch *new_batch(json_t *values, unsigned int nr, void *exchange)
 {
-	const char *why = why_no_batch(c, values);
-	struct rpc_batch *b;
-	struct message m;
+	struct rpc_batch *b = calloc(1, sizeof(*b));
+
+	if (!b || outgoing_begin(&b->out)) {
+		free(b);
+		return NULL;
+	}
+	b->exchange = exchange;
+	b->values = values;
+	b->nr_pending = nr + 1;
+	b->is_silent = nr == 0;
+	jw_begin_array(&b->out.w, NULL);
+	return b;
+}
+
+static unsigned int count_answers(const json_t *values)
+{
 	unsigned int nr = 0;
+	struct message m;
 	json_t *value;
 	size_t i;
 
-	if (why) {
-		refuse(c, exchange, RPC_INVALID_REQUEST, why);
-		return MCP_REFUSED;
-	}
-	json_array_foreach(values, i, value)
+	json_array_foreach((json_t *)values, i, value)
 	{
 		message_read(value, &m);
 		nr += wants_answer(&m);
 	}
-	b = nr ? calloc(1, sizeof(*b)) : NULL;
-	if (nr && (!b || outgoing_begin(&b->out))) {
-		free(b);
-		c->link.send(c->link.ctx, exchange, NULL, 0, true);
-		return MCP_ANSWERED;
-	}
-	if (b) {
-		b->exchange = exchange;
-		b->nr_pending = nr;
-		jw_begin_array(&b->out.w, NULL);
+	return nr;
+}
+
+/* The batch is given away. It waits for one more than its answers: that is us, who still read it. */
+static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
+{
+	const char *why = why_no_batch(c, values);
+	unsigned int nr = why ? 0 : count_answers(values);
+	struct rpc_batch *b = why ? NULL : new_batch(values, nr, exchange);
+	struct message m;
+	json_t *value;
+	size_t i;
+
+	if (!b) {
+		refuse(c, exchange, why ? RPC_INVALID_REQUEST : RPC_INTERNAL,
+		       why ? why : "out of memory");
+		json_decref(values);
+		return MCP_REFUSED;
 	}
 	json_array_foreach(values, i, value)
 	{
 		message_read(value, &m);
 		take_one(c, value, &m, b, exchange);
 	}
+	answer_batch(c, b, NULL, 0);
 	return nr ? MCP_ANSWERED : MCP_NO_ANSWER;
 }
 
@@ -404,7 +444,6 @@ enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, v
 			taken = m.kind == MESSAGE_BAD ? MCP_REFUSED : MCP_ANSWERED;
 		take_one(c, value, &m, NULL, exchange);
 	}
-	json_decref(value);
 	return taken;
 }
 

@@ -77,6 +77,7 @@ static ssize_t read_prelude(struct http_request *r, char *buf, size_t size)
 /* 0 = sleep until something comes. */
 static ssize_t read_some(struct http_request *r, char *buf, size_t size)
 {
+	static const char comment[] = { ':', '\n', '\n' };
 	ssize_t nr;
 
 	if (r->is_dropped || r->http->is_stopping || r->session->is_ending || !r->stream)
@@ -88,9 +89,9 @@ static ssize_t read_some(struct http_request *r, char *buf, size_t size)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	if (!nr && r->stream->is_ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	if (!nr && r->wants_beat && size >= 3) {
-		memcpy(buf, ":\n\n", 3);
-		nr = 3;
+	if (!nr && r->wants_beat && size >= sizeof(comment)) {
+		memcpy(buf, comment, sizeof(comment));
+		nr = sizeof(comment);
 	}
 	return nr;
 }

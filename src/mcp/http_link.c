@@ -267,6 +267,7 @@ static enum MHD_Result on_whole_request(struct http_request *r, const char *meth
 	return http_answer_empty(r, MHD_HTTP_NO_CONTENT);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): so many parameters has the library */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_len, void **slot)

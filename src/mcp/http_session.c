@@ -234,9 +234,11 @@ static void end_slow_peers(struct mcp_http *h)
 /* A sign of life on silent streams: it also finds out who has gone. */
 static void beat(struct mcp_http *h)
 {
+	uint64_t beat_ns = h->timeout_ns / 2 < BEAT_NS ? h->timeout_ns / 2 : BEAT_NS;
+
 	for (struct http_request *r = h->requests; r; r = r->next) {
 		if (!r->is_suspended || !r->stream || !r->stream->is_events ||
-		    !is_older(r->written_ns, BEAT_NS))
+		    !is_older(r->written_ns, beat_ns))
 			continue;
 		r->wants_beat = true;
 		http_wake(r);

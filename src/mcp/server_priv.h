@@ -26,9 +26,11 @@ struct subscription {
 /* Answers of a batch, until all are there. */
 struct rpc_batch {
 	void *exchange;
+	json_t *values; /* the messages; their requests borrow from it */
 	unsigned int nr_pending;
 	struct outgoing out; /* the array, open */
 	unsigned int nr_answers;
+	bool is_silent; /* of notifications alone: nothing is sent */
 };
 
 struct mcp_conn {
@@ -50,12 +52,13 @@ struct mcp_request {
 	struct mcp_conn *conn;
 	void *exchange;
 	struct rpc_batch *batch; /* NULL = alone */
-	json_t *value;           /* the message; the members below are borrowed from it */
+	json_t *value; /* the message, from which the members below are borrowed; NULL = the batch has it */
 	const json_t *id;
 	const json_t *params;
 	const json_t *progress_token;
 	const struct method *method;
 	atomic_bool is_cancelled;
+	bool is_answering; /* too late to cancel it */
 	uint64_t progress_ns;
 	double progress_done;
 	struct mcp_request *next;

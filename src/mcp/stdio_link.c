@@ -76,6 +76,8 @@ static void send_line(void *ctx, void *exchange, const char *text, size_t len, b
 
 static int append(struct line *l, const char *bytes, size_t len)
 {
+	if (!len)
+		return 0;
 	if (l->len + len > MESSAGE_MAX_BYTES + 1U) {
 		l->is_too_long = true;
 		/* As much as makes the server say that it is too long. */

@@ -140,7 +140,7 @@ static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct r
 		snprintf(sub->uri, sizeof(sub->uri), "%s", uri);
 		if (is_offered)
 			atomic_fetch_add(&c->nr_begun, 1);
-		if (sub->can_change)
+		if (res && sub->can_change)
 			sub->revision = res->revision(world, query);
 	}
 	pthread_mutex_unlock(&c->lock);

@@ -1,6 +1,7 @@
 """The server over HTTP, byte by byte: what is answered how, what is refused, and what becomes of clients that are slow or gone."""
 import json
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -248,6 +249,22 @@ def a_cancelled_call_ends_without_an_answer():
             assert server.send(cancel)[0] == 202
             caller.join(0.2)
         assert got[0][0] == 202 and got[0][2] is None
+
+
+@case
+def a_silent_stream_shows_signs_of_life_and_a_reader_that_has_gone_is_noticed():
+    with http_server(program=FAKE_SERVER) as server:
+        before = server.nr_fds()
+        server.hello()
+        s, _ = server.open_stream()
+        got = b""
+        while b"\n:\n\n" not in got:
+            part = s.recv(100)
+            assert part
+            got += part
+        s.shutdown(socket.SHUT_RDWR)
+        s.close()
+        wait_until(lambda: server.nr_fds() <= before)
 
 
 @case
