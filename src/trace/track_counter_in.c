@@ -29,6 +29,7 @@ static size_t parse_builtin(struct track_text name, size_t at, uint64_t *id)
 	} names[] = {
 		{ "GLOBAL ", DSQ_BUILTIN | 1 },
 		{ "LOCAL ", DSQ_BUILTIN | 2 },
+		{ "BYPASS ", DSQ_BUILTIN | 3 },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
