@@ -109,10 +109,18 @@ def profile():
     keep("/tmp/cycles.folded")
 
 
+def recordings():
+    """Each kind of recording once: verifiers differ from kernel to kernel."""
+    kinds = {"all": ["--events", "all,scx"], "stacks": ["--stacks=cpu,off-cpu,waker"], "pmu": ["--pmu", "cycles"],
+             "sample": ["--sample", "2"], "cgroup": ["--cgroup", "."], "stats": ["-s", "-p", "1"]}
+    for name, words in kinds.items():
+        end(start("record", "-o", "/tmp/kind.pftrace", "-d", "200", *words), f"kind_{name}", None)
+
+
 def main():
     pathlib.Path("/proc/sys/kernel/sched_schedstats").write_text("1", encoding="ascii")
     keep("/proc/schedstat")
-    for step in (probes, moves, hotplug, profile):
+    for step in (recordings, probes, moves, hotplug, profile):
         begin = time.monotonic()
         try:
             step()

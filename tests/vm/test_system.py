@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_system.py KERNEL [WORD...]: what the host may not have, in a virtual machine: kprobes, CPUs that go and come, NUMA
-nodes, hardware counters, /proc/schedstat of each version.
+"""test_system.py KERNEL [WORD...]: what the host may not have, in a virtual machine: kprobes, CPUs that go and come,
+NUMA nodes, hardware counters, /proc/schedstat of each version.
 
 guest_system.py does it, and counts. Instructions are counted at one per four cycles there.
 """
@@ -45,6 +45,12 @@ def own(report, group, tid):
 
 
 @case
+def every_kind_of_recording_works():
+    for kind in ("all", "stacks", "pmu", "sample", "cgroup", "stats"):
+        expect(text(f"kind_{kind}.code") == "0", f"{kind}: {text(f'kind_{kind}.err')}")
+
+
+@case
 def calls_of_a_kernel_function_are_counted_exactly():
     hits = collections.Counter(row["pid"] for row in events("probes", "probe"))
     for task in json.loads(text("probes.json"))["tasks"]:
@@ -55,7 +61,8 @@ def calls_of_a_kernel_function_are_counted_exactly():
 def moves_between_nodes_are_told_apart():
     done, report = json.loads(text("moves.json")), last_report("moves")
     expect(own(report, "migration", done["tid"]) == done["moves"], f"{report['groups']['migration']}")
-    expect(own(report, "migration_cross_node", done["tid"]) == done["moves"], f"{report['groups']['migration_cross_node']}")
+    far = report["groups"]["migration_cross_node"]
+    expect(own(report, "migration_cross_node", done["tid"]) == done["moves"], f"{far}")
 
 
 @case
