@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/bpf_programs.h"
+#include "session/machine_attach.h"
 #include "session/machine_latency.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
@@ -32,6 +33,7 @@ struct machine_source {
 	struct machine_system *system;
 	struct machine_tasks *tasks;
 	struct machine_latency *latency; /* NULL while nobody needs it, or it cannot be had */
+	struct machine_attach *attach;   /* that is on its way */
 	bool is_latency_refused;
 	bool is_latency_fresh; /* its first interval has only begun */
 	bool is_latency_told;  /* who has no samples is known to have none */
@@ -138,6 +140,7 @@ void machine_source_close(struct machine_source *s)
 {
 	if (!s)
 		return;
+	machine_attach_cancel(s->attach);
 	machine_latency_close(s->latency);
 	bpf_programs_close(s->programs);
 	machine_tasks_free(s->tasks);
@@ -147,15 +150,34 @@ void machine_source_close(struct machine_source *s)
 	free(s);
 }
 
-static void open_latency(struct machine_source *s)
+static void refuse_latency(struct machine_source *s, const struct diag *why)
+{
+	s->is_latency_refused = true;
+	notice_missing(s, why);
+	tell(s, "%s", s->notice);
+}
+
+static void start_latency(struct machine_source *s)
+{
+	struct diag why = { 0 };
+	int err = machine_attach_start(s->cfg.tgid, &s->attach);
+
+	if (!err)
+		return;
+	diag_set(&why, err, NULL, "cannot start a thread that attaches");
+	refuse_latency(s, &why);
+}
+
+static void take_latency(struct machine_source *s)
 {
 	struct diag why = { 0 };
 	const char *note;
 
-	if (machine_latency_open(s->cfg.tgid, &why, &s->latency)) {
-		s->is_latency_refused = true;
-		notice_missing(s, &why);
-		tell(s, "%s", s->notice);
+	if (!s->attach || !machine_attach_poll(s->attach, &why, &s->latency))
+		return;
+	s->attach = NULL;
+	if (!s->latency) {
+		refuse_latency(s, &why);
 		return;
 	}
 	s->is_latency_fresh = true;
@@ -175,10 +197,11 @@ static void close_latency(struct machine_source *s)
 /* Nothing stays attached that no one looks at; but not every change of views attaches anew. */
 static void want_latency(struct machine_source *s, uint32_t needs)
 {
+	take_latency(s);
 	if (needs & BPF_NEEDS) {
 		s->idle_looks = 0;
-		if (!s->latency && !s->is_latency_refused)
-			open_latency(s);
+		if (!s->latency && !s->attach && !s->is_latency_refused)
+			start_latency(s);
 	} else if (s->latency && ++s->idle_looks >= IDLE_LOOKS) {
 		close_latency(s);
 	}
@@ -445,7 +468,6 @@ int machine_source_look(struct machine_source *s, uint32_t needs, struct diag *d
 	bool has_latency;
 	int err;
 
-	/* Attaching takes a while: what is read below is of now, not of then. */
 	want_latency(s, needs);
 	want_programs(s, needs);
 	has_latency = s->latency && !s->is_latency_fresh;

@@ -3,7 +3,8 @@
  *
  * With privileges and BTF from BPF (session/stat_session's counters: latency, slices, sleeps, migrations per thread), else
  * from /proc alone; then struct machine.notice says what is missing. Only what a view asks for is collected: needs. BPF
- * is attached when it is first needed, and detached when it was not for a while. A look never blocks for long: command
+ * is attached when it is first needed, by a thread of its own, and detached when it was not for a while; until it is
+ * there the source is "proc", without a notice. A look never blocks for long: command
  * lines, which can hang, are read by another thread and come when they come, and threads are read for a bounded time
  * (session/machine_tasks). Opening counts as a look, so that the first one has an interval. One thread.
  *
