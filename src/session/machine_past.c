@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM (2 * MACHINE_HISTORY)
+#define ROOM (2 * (size_t)MACHINE_HISTORY)
 
 int machine_past_add(struct machine_past *p, double value)
 {

@@ -15,6 +15,7 @@
 #include "session/machine_latency.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
+#include "session/pid_namespace.h"
 
 #define MS_NS        1000000ULL
 #define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
@@ -23,7 +24,7 @@
 #define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
 #define LOG_LINES    64
 #define LOG_LEN      256
-#define HEAT_ROOM    (2 * MACHINE_HISTORY)
+#define HEAT_ROOM    (2 * (size_t)MACHINE_HISTORY)
 #define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
 
 struct machine_source {
@@ -160,8 +161,16 @@ static void refuse_latency(struct machine_source *s, const struct diag *why)
 static void start_latency(struct machine_source *s)
 {
 	struct diag why = { 0 };
-	int err = machine_attach_start(s->cfg.tgid, &s->attach);
+	int err;
 
+	/* BPF knows tasks by the ids of the first namespace, our /proc by those of another. */
+	if (!pid_namespace_is_initial()) {
+		diag_set(&why, -ENOTSUP, "run it in the host's pid namespace (docker: --pid=host)",
+		         "inside a pid namespace, the kernel's ids cannot be matched");
+		refuse_latency(s, &why);
+		return;
+	}
+	err = machine_attach_start(s->cfg.tgid, &s->attach);
 	if (!err)
 		return;
 	diag_set(&why, err, NULL, "cannot start a thread that attaches");
@@ -410,6 +419,7 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 	};
 	int err = 0;
 
+	machine_tasks_read_load(s->tasks);
 	if (needs & MACHINE_TASKS)
 		err = machine_tasks_list(s->tasks, d);
 	if (!err && has_latency)

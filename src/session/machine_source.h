@@ -8,7 +8,8 @@
  * lines, which can hang, are read by another thread and come when they come, and threads are read for a bounded time
  * (session/machine_tasks). Opening counts as a look, so that the first one has an interval. One thread.
  *
- * The latency of a task is that after wakeups, its first as a new task included. Wakeups of a CPU are those made on it.
+ * The latency of a task is that after wakeups, its first as a new task included. Wakeups of a CPU are those made on it;
+ * its tid is 0 while it is idle.
  * The prio of a task is the kernel's: 120 is nice 0. Processes are sums of their threads; their distributions hold
  * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): migrations onto
  * a CPU, layers, dispatch queues.

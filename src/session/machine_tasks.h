@@ -42,6 +42,7 @@ MUST_USE int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag 
                                struct machine_tasks **out);
 void machine_tasks_free(struct machine_tasks *t); /* NULL is fine */
 
+void machine_tasks_read_load(struct machine_tasks *t); /* before each list(): it tells of news */
 MUST_USE int machine_tasks_list(struct machine_tasks *t, struct diag *d);
 void machine_tasks_hint(struct machine_tasks *t, uint32_t tid); /* has run: read it first */
 MUST_USE int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read *how,

@@ -38,8 +38,8 @@ static uint32_t id_of(const char *name)
 	return len && len < 10 && name[len] == '\0' ? (uint32_t)strtoul(name, NULL, 10) : 0;
 }
 
-/* Whether anybody can have come or gone since the last time. */
-static bool read_load(struct machine_tasks *t)
+/* Notes whether anybody can have come or gone since the last time. */
+void machine_tasks_read_load(struct machine_tasks *t)
 {
 	SCOPED(scoped_close) int fd = openat(t->proc_fd, "loadavg", O_RDONLY | O_CLOEXEC);
 	struct proc_load before = t->load;
@@ -49,8 +49,8 @@ static bool read_load(struct machine_tasks *t)
 
 	text[n > 0 ? n : 0] = '\0';
 	t->has_load = proc_load_parse(text, &t->load);
-	return !t->has_load || !had_load || before.last_pid != t->load.last_pid ||
-	       before.nr_threads != t->load.nr_threads;
+	t->must_list |= !t->has_load || !had_load || before.last_pid != t->load.last_pid ||
+	                before.nr_threads != t->load.nr_threads;
 }
 
 static int list_threads(struct machine_tasks *t, struct process *p)
@@ -140,10 +140,9 @@ static void drop_gone(struct machine_tasks *t)
 
 int machine_tasks_list(struct machine_tasks *t, struct diag *d)
 {
-	bool has_news = read_load(t);
 	int err;
 
-	if (!has_news && !t->must_list)
+	if (!t->must_list)
 		return 0;
 	t->must_list = false;
 	t->list_nr++;

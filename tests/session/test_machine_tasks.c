@@ -84,6 +84,7 @@ static void look(struct machine_tasks *m)
 {
 	struct diag d = { 0 };
 
+	machine_tasks_read_load(m);
 	expect_eq(machine_tasks_list(m, &d), 0);
 	expect_eq(machine_tasks_read(m, &by_proc, &d), 0);
 	expect_eq(machine_tasks_sum(m), 0);
