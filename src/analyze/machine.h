@@ -1,0 +1,148 @@
+/*
+ * analyze/machine — the state of a machine at one moment and over the last interval: what a screen shows, as plain data.
+ *
+ * Made by session/machine_source (live, from /proc, from a trace) and by tests; drawn by tui/. Arrays are lent until the
+ * next one is made. What is unknown is NAN, -1, NULL or absent as said, never 0. Names are untrusted.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MACHINE_HISTORY   256U /* intervals that are remembered */
+#define MACHINE_HEAT_ROWS 24U  /* powers of two of microseconds: below 1 us, 1 to 2 us, ... */
+
+/* A distribution of the interval; all but count are unknown while count is 0. */
+struct machine_dist {
+	uint64_t count;
+	uint64_t p50_ns, p99_ns, max_ns;
+	double mean_ns;
+};
+
+/* Newest last; nr of them. */
+struct machine_history {
+	const double *values;
+	uint32_t nr;
+};
+
+struct machine_cpu {
+	uint32_t cpu;
+	int32_t core, llc, node; /* -1 = unknown */
+	bool is_online;
+	double busy; /* of 1 */
+	double user, system, irq, iowait, steal;
+	double mhz;            /* NAN = unknown */
+	double switches_per_s; /* NAN = unknown, here and below */
+	double wakeups_per_s;
+	double migrations_per_s;  /* onto it */
+	struct machine_dist wait; /* of tasks that came to run there */
+	struct machine_history busy_history;
+	int64_t tid; /* that runs, -1 = unknown */
+	const char *comm;
+};
+
+/* A thread, or a process: then the sums of its threads. */
+struct machine_task {
+	uint32_t tid; /* of a process: its tgid */
+	uint32_t tgid;
+	uint32_t nr_threads;
+	const char *comm;
+	const char *cmdline;    /* NULL = unknown */
+	const char *cgroup;     /* NULL = unknown */
+	const char *class_name; /* fair, rt, dl, ext, idle; NULL = unknown */
+	char state;             /* R S D T Z I; '?' = unknown */
+	int32_t last_cpu;
+	int32_t prio;
+	double run;                    /* of one CPU */
+	double wait;                   /* runnable, of the interval; NAN = unknown */
+	struct machine_dist latency;   /* from wakeup to running */
+	struct machine_dist preempted; /* waits after preemption */
+	struct machine_dist slice;
+	struct machine_dist sleep;
+	double voluntary_per_s; /* switches; NAN = unknown */
+	double involuntary_per_s;
+	double migrations_per_s;
+	double llc_migrations_per_s;
+	double node_migrations_per_s;
+	int64_t layer; /* -1 = none */
+	uint64_t dsq;  /* last one; 0 with has_dsq false */
+	bool has_dsq;
+	struct machine_history run_history;
+};
+
+struct machine_dsq {
+	uint64_t id;
+	struct machine_dist latency;
+	double depth;    /* NAN = unknown */
+	double slice_ns; /* given, mean */
+	double used_ns;
+	double vtime_delta; /* NAN = none */
+	double dispatches_per_s;
+};
+
+struct machine_memory {
+	uint64_t total_kib, free_kib, available_kib, buffers_kib, cached_kib, active_kib,
+		inactive_kib;
+	uint64_t swap_total_kib, swap_free_kib, swap_cached_kib;
+	double minor_faults_per_s, major_faults_per_s, swap_in_per_s,
+		swap_out_per_s; /* NAN = unknown */
+	double cpu_some, memory_some, memory_full, io_some,
+		io_full; /* pressure of the interval, of 1; NAN = unknown */
+};
+
+struct machine_net {
+	const char *name;
+	double rx_bytes_per_s, tx_bytes_per_s, rx_packets_per_s, tx_packets_per_s, errors_per_s,
+		drops_per_s;
+	uint64_t rx_bytes, tx_bytes; /* since boot */
+};
+
+struct machine_bpf {
+	uint32_t id;
+	const char *type;
+	const char *name;
+	double cpu;        /* of one CPU; NAN = not measured */
+	double ns_per_run; /* NAN = unknown */
+	double runs_per_s;
+	uint32_t insns;
+};
+
+/* Wakeup latencies over time: columns of MACHINE_HEAT_ROWS counts, the newest last. */
+struct machine_heat {
+	const uint32_t (*columns)[MACHINE_HEAT_ROWS];
+	uint32_t nr;
+	uint32_t max; /* the largest count of all */
+};
+
+struct machine {
+	const char *host;
+	const char *release;
+	const char *scheduler; /* of sched_ext; NULL = none */
+	const char *scx_state; /* enabled, disabled, ...; NULL = the kernel has none */
+	const char *source;    /* bpf, proc, trace, synthetic */
+	const char *notice;    /* what is missing and what helps; NULL = nothing */
+	uint64_t boot_ns;
+	double interval_s;
+	uint64_t lost;  /* events, since the start */
+	double own_cpu; /* of one CPU, our own cost; NAN = unknown */
+	double load[3];
+
+	const struct machine_cpu *cpus;
+	size_t nr_cpus;
+	const struct machine_task *processes; /* in no order */
+	size_t nr_processes;
+	const struct machine_task *threads;
+	size_t nr_threads;
+	const struct machine_dsq *dsqs;
+	size_t nr_dsqs;
+	struct machine_memory memory;
+	const struct machine_net *nets;
+	size_t nr_nets;
+	const struct machine_bpf *programs;
+	size_t nr_programs;
+	struct machine_heat heat;
+	struct machine_dist wait; /* of all */
+	const char *const *log;   /* what happened, newest last */
+	size_t nr_log;
+};

@@ -1,0 +1,58 @@
+/*
+ * tui/view — a view: one entry of one table, drawing a machine into a grid.
+ *
+ * draw() is a pure function of the machine and the screen's state; it keeps nothing. To add one: a file with a
+ * `const struct view`, a line in views.c.
+ */
+#pragma once
+
+#include "analyze/machine.h"
+#include "tui/grid.h"
+
+enum view_shape { SHAPE_BARS, SHAPE_SPARKS, SHAPE_TABLE, SHAPES };
+enum view_sort {
+	SORT_RUN,
+	SORT_WAIT,
+	SORT_P50,
+	SORT_P99,
+	SORT_MAX,
+	SORT_SWITCHES,
+	SORT_MIGRATIONS,
+	SORT_TID,
+	SORT_NAME,
+	SORTS
+};
+enum view_group { GROUP_CPU, GROUP_LLC, GROUP_NODE, GROUPS };
+
+/* What the user has chosen; shared by all views. */
+struct screen {
+	enum view_shape shape;
+	enum view_sort sort;
+	bool is_ascending;
+	enum view_group group;
+	char filter[64]; /* comm, pid, cgroup or state; "" = all */
+	bool is_typing;  /* the filter is being typed */
+	bool is_frozen;
+	bool has_freq;
+	bool is_localized; /* thousands are separated */
+	int selected;      /* row, of those that the filter leaves */
+	int scroll;
+	uint32_t selected_tid; /* that row, so that it stays selected when the order changes; 0 = none */
+	uint32_t process;      /* whose threads are shown; 0 = all processes */
+	uint32_t tick_ms;
+};
+
+struct view {
+	const char *id; /* default, llc, ... */
+	const char *title;
+	const char *state; /* scxtop's AppState name */
+	const char *what;  /* one line for the help */
+	uint32_t needs;    /* bits of enum machine_need */
+	void (*draw)(const struct machine *m, struct screen *s, struct grid *g, struct area a);
+	/* How many rows can be selected, for the arrows; NULL = none. */
+	int (*rows)(const struct machine *m, const struct screen *s);
+};
+
+extern const struct view *const views[];
+extern const size_t nr_views;
+const struct view *view_find(const char *id); /* by id or state */
