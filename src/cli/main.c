@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -15,26 +14,16 @@ static const struct opt main_options[] = {
 
 /* A new command is one line here, in the order of --help. */
 static const struct opt_command *const commands[] = {
-	&cmd_stat,
-	&cmd_record,
-	&cmd_profile,
-	&cmd_analyze,
-	&cmd_query,
-	&cmd_explain,
-	&cmd_diff,
-	&cmd_export,
-	&cmd_mcp,
-	&cmd_doctor,
-	&cmd_generate_completions,
-	&cmd_generate_man,
-	&cmd_help,
-	NULL,
+	&cmd_top,          &cmd_stat,  &cmd_record,  &cmd_profile,
+	&cmd_analyze,      &cmd_query, &cmd_explain, &cmd_diff,
+	&cmd_export,       &cmd_mcp,   &cmd_doctor,  &cmd_generate_completions,
+	&cmd_generate_man, &cmd_help,  NULL,
 };
 
 /* The meaning of every number, in short; docs/definitions.md has the whole of it. */
 static const char description[] =
 	"Adds up in the kernel what the scheduler does to each thread, and shows it. Without a command it "
-	"runs stat for a few seconds.\n\n"
+	"shows the screen of top; off a terminal it prints a summary of two seconds.\n\n"
 	"Live data needs root, or CAP_BPF and CAP_PERFMON, and a kernel with type information (BTF). "
 	"schedscope doctor says what works on this machine, and what to do about the rest.\n\n"
 	"The numbers mean the following, in every command. Times are measured with the boot clock of the "
@@ -70,7 +59,7 @@ static const char description[] =
 	"line as lost, by reason.";
 
 static const struct opt_example examples[] = {
-	{ "schedscope", "a short look at who waits for a CPU; ends by itself" },
+	{ "schedscope", "the scheduler live, on the whole screen" },
 	{ "schedscope doctor", "what works on this machine" },
 	{ "schedscope stat", "who waits for a CPU, until Ctrl-C" },
 	{ "schedscope help stat", "everything that stat can do" },
@@ -109,17 +98,13 @@ static int finish(int exit_code)
 	return cli_fail(&d);
 }
 
-/* Without a command: a look at what the scheduler does right now, that ends by itself. */
+/* Without a command: the screen; off a terminal a summary that ends by itself. */
 static int run_default(void)
 {
-	static char stat[] = "stat", run_time[] = "--run-time=5";
-	static char few[] = "--top=5", brief[] = "--run-time=2", brief_once[] = "--interval=2";
-	char *on_terminal[] = { stat, run_time, NULL };
-	char *elsewhere[] = { stat, brief, brief_once, few, NULL };
+	static char top_word[] = "top";
+	char *words[] = { top_word, NULL };
 
-	if (isatty(STDOUT_FILENO))
-		return cmd_stat.run(&cmd_stat, 2, on_terminal);
-	return cmd_stat.run(&cmd_stat, 4, elsewhere);
+	return cmd_top.run(&cmd_top, 1, words);
 }
 
 static int run(int argc, char **argv)
