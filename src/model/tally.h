@@ -121,6 +121,13 @@ void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
  */
 void tally_end_tick(struct tally *t, uint64_t tick_ns);
 
+/*
+ * Frees the rows, with all they have counted, that belong to no living task and are empty in this interval: for whoever
+ * shows intervals only, for as long as it pleases. What counts by tid grows with every task that ever lived else.
+ * 0 or -ENOMEM, and then nothing has changed.
+ */
+MUST_USE int tally_forget_gone(struct tally *t);
+
 /* Rows in no particular order; valid until the next call that adds. NULL beyond the last. */
 const struct tally_row *tally_row_at(const struct tally *t, size_t i);
 size_t tally_nr_rows(const struct tally *t);

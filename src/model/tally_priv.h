@@ -102,6 +102,7 @@ struct row_key {
 
 struct row {
 	struct tally_row pub;
+	struct row_key key;
 	struct row *next_touched;
 	bool is_touched; /* its interval view is not empty */
 };

@@ -118,6 +118,7 @@ int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out)
 		map_remove(t->row_of, &key);
 		return err;
 	}
+	row->key = key;
 	describe(t->cfg.by, id, &row->pub);
 	*out = t->nr_rows - 1;
 	return 0;

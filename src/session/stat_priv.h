@@ -43,6 +43,7 @@ struct stat_session {
 	uint64_t interval_start_ns;
 	uint64_t tick_start_ns;
 	uint64_t drained_ns;
+	size_t nr_rows_kept;      /* when gone ones were last forgotten */
 	struct outlier *outliers; /* of this interval */
 	size_t nr_outliers;
 	uint64_t nr_outliers_seen;

@@ -19,6 +19,8 @@
 #define COST_WINDOW_NS (100 * MS_NS)
 #define COST_PERIOD_NS (10 * SECOND_NS)
 
+#define FORGET_ROWS 1024 /* stepping: fewer are not worth a search for gone ones */
+
 /* What this process has used of CPUs so far. */
 static double cpu_seconds(void)
 {
@@ -382,15 +384,51 @@ static int run_loop(struct stat_session *s, stat_show_fn *show, void *ctx, struc
 	return err < 0 ? err : 0;
 }
 
+/* Loading and attaching are over. */
+static void begin(struct stat_session *s)
+{
+	s->start_ns = clock_boot_ns();
+	s->interval_start_ns = s->start_ns;
+	s->tick_start_ns = s->start_ns;
+	s->start_cpu_s = cpu_seconds();
+}
+
+/* Whenever there are twice as many as were left the last time: each costs little then. */
+static void forget_gone(struct stat_session *s)
+{
+	if (tally_nr_rows(s->tally) < FORGET_ROWS + 2 * s->nr_rows_kept)
+		return;
+	if (tally_forget_gone(s->tally) == 0)
+		s->nr_rows_kept = tally_nr_rows(s->tally);
+}
+
+int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d)
+{
+	int err;
+
+	if (!s->start_ns)
+		begin(s);
+	err = drain(s, d);
+	if (err)
+		return err;
+	if (s->drained_ns - s->tick_start_ns >= SECOND_NS) {
+		end_tick(s);
+		forget_gone(s);
+	}
+	return show_interval(s, show, ctx, false, d);
+}
+
+const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu)
+{
+	return s->collector && cpu < s->nr_cpus ? stat_collector_cpu(s->collector, cpu) : NULL;
+}
+
 int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                      enum stat_end *why)
 {
 	int err;
 
-	s->start_ns = clock_boot_ns();
-	s->interval_start_ns = s->start_ns;
-	s->tick_start_ns = s->start_ns;
-	s->start_cpu_s = cpu_seconds(); /* loading and attaching are over */
+	begin(s);
 	err = run_loop(s, show, ctx, d, why);
 	bpf_cost_end(&s->cost);
 	/* The last word: nothing is counted any more, so this is exact. */

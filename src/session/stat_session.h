@@ -2,8 +2,9 @@
  * session/stat_session — a run of `stat`: from the kernel's counters to one report's input per interval.
  *
  * open() resolves names, opens counters, loads and attaches; run() waits, drains and calls show() once per
- * interval and once more at the end, whatever ended it: time, SIGINT, SIGTERM or a closed output. One
- * thread. Never prints; what could not be had but was not insisted on is in the notes.
+ * interval and once more at the end, whatever ended it: time, SIGINT, SIGTERM or a closed output. A caller with
+ * a loop of its own takes step() instead. One thread. Never prints; what could not be had but was not insisted on
+ * is in the notes.
  */
 #pragma once
 
@@ -32,6 +33,8 @@ struct stat_session_cfg {
 	uint64_t run_time_ns;      /* 0 = until told */
 	enum tally_view_kind view; /* for what only one view is kept of */
 	int output_fd;             /* watched: when its reader goes away the run ends; -1 = not */
+	/* For stat_session_step() instead of run(): signals and privileges are left to the caller. */
+	bool is_stepped;
 };
 
 /* Why a run ended. */
@@ -58,3 +61,12 @@ MUST_USE int stat_session_write(struct stat_session *s, const char *bytes, size_
 
 MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                               enum stat_end *why);
+
+/*
+ * For whoever has a loop of its own: drains now, and calls show() for what came since the last step, or since the
+ * opening. Rows of tasks that are gone are forgotten now and then: only the interval views mean anything.
+ */
+MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx,
+                               struct diag *d);
+/* As of the last drain; NULL if the kernel's events are not counted, or there is no such CPU. */
+const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu);

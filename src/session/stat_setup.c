@@ -199,13 +199,14 @@ static int attach(struct stat_session *s, struct diag *d)
 	if (!s->collector)
 		return 0;
 	err = stat_collector_attach(s->collector, d);
-	if (!err)
+	if (!err && s->watch)
 		err = watch_data(s->watch, stat_collector_ring_fd(s->collector), d);
 	if (err)
 		return err;
 	nr = stat_collector_program_fds(s->collector, fds, BPF_COST_PROGRAMS);
 	bpf_cost_init(&s->cost, fds, nr);
-	drop_privileges(s);
+	if (!s->cfg.is_stepped)
+		drop_privileges(s);
 	return 0;
 }
 
@@ -241,7 +242,7 @@ int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct
 	s->cost.stats_fd = -1;
 	s->groups = stat_groups_all(&cfg->groups);
 	/* First of all: whoever interrupts us from here on gets everything put back in order. */
-	err = watch_open(cfg->output_fd, d, &s->watch);
+	err = cfg->is_stepped ? 0 : watch_open(cfg->output_fd, d, &s->watch);
 	if (!err)
 		err = stat_filter_new(&cfg->filter, d, &s->filter);
 	if (!err)

@@ -101,20 +101,29 @@ static int read_all_khz(const char *root, uint32_t nr_cpus, struct sys_stats *s)
 	return 0;
 }
 
-int sys_stats_read(const char *root, uint32_t nr_cpus, struct sys_stats *s)
+int sys_stats_read_parts(const char *root, uint32_t parts, uint32_t nr_cpus, struct sys_stats *s)
 {
-	int err = read_stat(root, s);
+	int err = parts & SYS_PART_TIMES ? read_stat(root, s) : 0;
 
 	s->nr_khz = 0;
 	if (!err && nr_cpus)
 		err = read_all_khz(root, nr_cpus, s);
 	if (err)
 		return err;
-	read_pairs(root, "/proc/meminfo", &s->memory);
-	read_pairs(root, "/proc/vmstat", &s->paging);
-	read_pressure(root, &s->pressure);
-	read_nets(root, s);
+	if (parts & SYS_PART_MEMORY) {
+		read_pairs(root, "/proc/meminfo", &s->memory);
+		read_pairs(root, "/proc/vmstat", &s->paging);
+	}
+	if (parts & SYS_PART_PRESSURE)
+		read_pressure(root, &s->pressure);
+	if (parts & SYS_PART_NETS)
+		read_nets(root, s);
 	return 0;
+}
+
+int sys_stats_read(const char *root, uint32_t nr_cpus, struct sys_stats *s)
+{
+	return sys_stats_read_parts(root, SYS_PART_ALL, nr_cpus, s);
 }
 
 void sys_stats_done(struct sys_stats *s)

@@ -82,4 +82,15 @@ size_t sys_nets_parse(const char *text, struct sys_net *out, size_t cap);
  * Frequencies cost an interrupt of each CPU on some machines: only with nr_cpus > 0, CPUs below it. 0 or -ENOMEM.
  */
 MUST_USE int sys_stats_read(const char *root, uint32_t nr_cpus, struct sys_stats *s);
+
+/* The same for a part of it: what is not asked for stays as it was, frequencies apart. */
+enum sys_stats_part {
+	SYS_PART_TIMES = 1,
+	SYS_PART_MEMORY = 2, /* paging, too */
+	SYS_PART_PRESSURE = 4,
+	SYS_PART_NETS = 8,
+	SYS_PART_ALL = 15,
+};
+MUST_USE int sys_stats_read_parts(const char *root, uint32_t parts, uint32_t nr_cpus,
+                                  struct sys_stats *s);
 void sys_stats_done(struct sys_stats *s);

@@ -1,0 +1,490 @@
+#include "session/machine_source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/bpf_programs.h"
+#include "session/machine_attach.h"
+#include "session/machine_latency.h"
+#include "session/machine_system.h"
+#include "session/machine_tasks.h"
+
+#define MS_NS        1000000ULL
+#define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
+#define TURN_PROC_NS (20 * MS_NS) /* for the others, if only /proc tells who has run */
+#define TURN_BPF_NS  (3 * MS_NS)  /* if BPF does: for what it cannot see */
+#define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
+#define LOG_LINES    64
+#define LOG_LEN      256
+#define HEAT_ROOM    (2 * MACHINE_HISTORY)
+#define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
+
+struct machine_source {
+	struct machine_source_cfg cfg;
+	struct machine machine;
+	struct utsname names;
+	struct machine_system *system;
+	struct machine_tasks *tasks;
+	struct machine_latency *latency; /* NULL while nobody needs it, or it cannot be had */
+	struct machine_attach *attach;   /* that is on its way */
+	bool is_latency_refused;
+	bool is_latency_fresh; /* its first interval has only begun */
+	bool is_latency_told;  /* who has no samples is known to have none */
+	uint32_t idle_looks;
+	struct bpf_programs *programs;
+	bool is_programs_refused;
+	struct machine_bpf *program_rows;
+	uint64_t programs_ns;
+	uint64_t look_ns;     /* of the last one; 0 = none yet */
+	uint64_t cpu_ns;      /* used by then */
+	uint64_t lost_before; /* by what is detached again */
+	uint32_t nr_hung;
+	char notice[640];
+	uint32_t (*heat)[MACHINE_HEAT_ROWS];
+	uint32_t heat_first, nr_heat;
+	char log_text[LOG_LINES][LOG_LEN];
+	const char *log[LOG_LINES];
+	size_t nr_log;
+};
+
+static uint64_t now_of(const struct machine_source *s)
+{
+	return s->cfg.clock ? s->cfg.clock() : clock_boot_ns();
+}
+
+static void PRINTF_LIKE(2, 3) tell(struct machine_source *s, const char *fmt, ...)
+{
+	va_list args;
+
+	if (s->nr_log == LOG_LINES) {
+		memmove(s->log_text, s->log_text + 1, sizeof(s->log_text) - LOG_LEN);
+		s->nr_log--;
+	}
+	va_start(args, fmt);
+	vsnprintf(s->log_text[s->nr_log], LOG_LEN, fmt, args);
+	va_end(args);
+	s->log[s->nr_log] = s->log_text[s->nr_log];
+	s->nr_log++;
+}
+
+static void notice_missing(struct machine_source *s, const struct diag *why)
+{
+	if (!why->code) {
+		(void)snprintf(
+			s->notice, sizeof(s->notice),
+			"from /proc, as asked: without latencies, slices, sleeps, migrations");
+		return;
+	}
+	(void)snprintf(s->notice, sizeof(s->notice),
+	               "from /proc, without latencies, slices, sleeps, migrations: %s%s%s",
+	               why->what, why->hint[0] ? "; " : "", why->hint);
+}
+
+static void scoped_source(struct machine_source *const *s)
+{
+	machine_source_close(*s);
+}
+
+static int open_parts(struct machine_source *s, struct diag *d)
+{
+	const char *root = s->cfg.root ? s->cfg.root : "";
+	struct machine_tasks_cfg tasks = { .root = root,
+		                           .tgid = s->cfg.tgid,
+		                           .clock = s->cfg.clock };
+	int err = machine_system_new(root, d, &s->system);
+
+	if (!err)
+		err = machine_tasks_new(&tasks, d, &s->tasks);
+	if (err)
+		return err;
+	s->heat = calloc(HEAT_ROOM, sizeof(*s->heat));
+	s->program_rows = calloc(BPF_PROGRAMS_MAX, sizeof(*s->program_rows));
+	if (!s->heat || !s->program_rows)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	return 0;
+}
+
+int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
+                        struct machine_source **out)
+{
+	SCOPED(scoped_source) struct machine_source *s = calloc(1, sizeof(*s));
+	const struct machine *first;
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->cfg = *cfg;
+	s->is_latency_refused = cfg->is_proc_only;
+	if (cfg->is_proc_only)
+		notice_missing(s, &(struct diag){ 0 });
+	(void)uname(&s->names);
+	err = open_parts(s, d);
+	/* What is there before the first look is no news to it. */
+	if (!err)
+		err = machine_source_look(
+			s, MACHINE_CPUS | MACHINE_TASKS | MACHINE_MEMORY | MACHINE_NET, d, &first);
+	if (err)
+		return err;
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+void machine_source_close(struct machine_source *s)
+{
+	if (!s)
+		return;
+	machine_attach_cancel(s->attach);
+	machine_latency_close(s->latency);
+	bpf_programs_close(s->programs);
+	machine_tasks_free(s->tasks);
+	machine_system_free(s->system);
+	free(s->program_rows);
+	free(s->heat);
+	free(s);
+}
+
+static void refuse_latency(struct machine_source *s, const struct diag *why)
+{
+	s->is_latency_refused = true;
+	notice_missing(s, why);
+	tell(s, "%s", s->notice);
+}
+
+static void start_latency(struct machine_source *s)
+{
+	struct diag why = { 0 };
+	int err = machine_attach_start(s->cfg.tgid, &s->attach);
+
+	if (!err)
+		return;
+	diag_set(&why, err, NULL, "cannot start a thread that attaches");
+	refuse_latency(s, &why);
+}
+
+static void take_latency(struct machine_source *s)
+{
+	struct diag why = { 0 };
+	const char *note;
+
+	if (!s->attach || !machine_attach_poll(s->attach, &why, &s->latency))
+		return;
+	s->attach = NULL;
+	if (!s->latency) {
+		refuse_latency(s, &why);
+		return;
+	}
+	s->is_latency_fresh = true;
+	for (size_t i = 0; (note = machine_latency_note(s->latency, i)); i++)
+		tell(s, "%s", note);
+}
+
+static void close_latency(struct machine_source *s)
+{
+	s->lost_before += machine_latency_lost(s->latency);
+	machine_latency_close(s->latency);
+	s->latency = NULL;
+	s->is_latency_told = false;
+	machine_tasks_quiet(s->tasks, false);
+}
+
+/* Nothing stays attached that no one looks at; but not every change of views attaches anew. */
+static void want_latency(struct machine_source *s, uint32_t needs)
+{
+	take_latency(s);
+	if (needs & BPF_NEEDS) {
+		s->idle_looks = 0;
+		if (!s->latency && !s->attach && !s->is_latency_refused)
+			start_latency(s);
+	} else if (s->latency && ++s->idle_looks >= IDLE_LOOKS) {
+		close_latency(s);
+	}
+}
+
+/* Those of the last interval are forgotten; who has news is to be read first. */
+static int step_latency(struct machine_source *s, struct diag *d)
+{
+	struct latency_tasks threads, processes;
+	int err;
+
+	if (!s->is_latency_told)
+		machine_tasks_quiet(s->tasks, true);
+	s->is_latency_told = true;
+	threads = machine_latency_threads(s->latency);
+	processes = machine_latency_processes(s->latency);
+	for (size_t i = 0; i < threads.nr; i++) {
+		struct machine_task *row = machine_tasks_thread(s->tasks, threads.items[i].id);
+
+		if (row)
+			machine_task_quiet(row, 0);
+	}
+	for (size_t i = 0; i < processes.nr; i++) {
+		struct machine_task *row = machine_tasks_process(s->tasks, processes.items[i].id);
+
+		if (row)
+			machine_task_quiet(row, 0);
+	}
+	err = machine_latency_step(s->latency, d);
+	if (err)
+		return err;
+	threads = machine_latency_threads(s->latency);
+	for (size_t i = 0; i < threads.nr; i++)
+		machine_tasks_hint(s->tasks, threads.items[i].id);
+	return 0;
+}
+
+static void show_dists(struct machine_task *row, const struct latency_task *from)
+{
+	row->latency = from->latency;
+	row->preempted = from->preempted;
+	row->slice = from->slice;
+	row->sleep = from->sleep;
+}
+
+static void show_rates(struct machine_task *row, const struct latency_task *from, double seconds)
+{
+	if (seconds <= 0)
+		return;
+	row->voluntary_per_s = (double)from->voluntary / seconds;
+	row->involuntary_per_s = (double)from->involuntary / seconds;
+	row->migrations_per_s = (double)from->migrations / seconds;
+	row->llc_migrations_per_s = (double)from->llc_migrations / seconds;
+	row->node_migrations_per_s = (double)from->node_migrations / seconds;
+}
+
+static void show_threads(struct machine_source *s)
+{
+	struct latency_tasks t = machine_latency_threads(s->latency);
+	double seconds = machine_latency_seconds(s->latency);
+
+	for (size_t i = 0; i < t.nr; i++) {
+		struct machine_task *row = machine_tasks_thread(s->tasks, t.items[i].id);
+
+		if (!row)
+			continue;
+		show_dists(row, &t.items[i]);
+		show_rates(row, &t.items[i], seconds);
+	}
+}
+
+/* After the sums, which know nothing of threads that have ended. */
+static void show_processes(struct machine_source *s)
+{
+	struct latency_tasks t = machine_latency_processes(s->latency);
+	double seconds = machine_latency_seconds(s->latency);
+
+	for (size_t i = 0; i < t.nr; i++) {
+		struct machine_task *row = machine_tasks_process(s->tasks, t.items[i].id);
+
+		if (!row)
+			continue;
+		show_dists(row, &t.items[i]);
+		show_rates(row, &t.items[i], seconds);
+	}
+}
+
+static void quiet_cpu(struct machine_cpu *c)
+{
+	c->switches_per_s = c->wakeups_per_s = NAN;
+	c->wait = (struct machine_dist){ 0 };
+	c->tid = -1;
+	c->comm = NULL;
+}
+
+static void show_cpus(struct machine_source *s, bool has_latency)
+{
+	double seconds = has_latency ? machine_latency_seconds(s->latency) : 0;
+	size_t nr;
+	struct machine_cpu *cpus = machine_system_cpus(s->system, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct machine_task *task;
+		struct latency_cpu from;
+
+		quiet_cpu(&cpus[i]);
+		if (!has_latency)
+			continue;
+		machine_latency_cpu(s->latency, cpus[i].cpu, &from);
+		cpus[i].wait = from.wait;
+		cpus[i].tid = from.tid;
+		task = from.tid > 0 ? machine_tasks_thread(s->tasks, (uint32_t)from.tid) : NULL;
+		cpus[i].comm = task ? task->comm : NULL;
+		if (seconds <= 0)
+			continue;
+		cpus[i].switches_per_s = (double)from.switches / seconds;
+		cpus[i].wakeups_per_s = (double)from.wakeups / seconds;
+	}
+	s->machine.cpus = cpus;
+	s->machine.nr_cpus = nr;
+}
+
+static void add_heat(struct machine_source *s)
+{
+	if (s->nr_heat == MACHINE_HISTORY) {
+		s->heat_first++;
+		s->nr_heat--;
+	}
+	if (s->heat_first + s->nr_heat == HEAT_ROOM) {
+		memmove(s->heat, s->heat + s->heat_first, s->nr_heat * sizeof(*s->heat));
+		s->heat_first = 0;
+	}
+	memcpy(s->heat[s->heat_first + s->nr_heat++], machine_latency_column(s->latency),
+	       sizeof(*s->heat));
+}
+
+static void show_heat(struct machine_source *s, bool has_latency)
+{
+	struct machine_heat *h = &s->machine.heat;
+
+	if (has_latency)
+		add_heat(s);
+	h->columns = (const uint32_t(*)[MACHINE_HEAT_ROWS])(s->heat + s->heat_first);
+	h->nr = s->nr_heat;
+	h->max = 0;
+	for (uint32_t i = 0; i < h->nr; i++)
+		for (uint32_t row = 0; row < MACHINE_HEAT_ROWS; row++)
+			if (h->columns[i][row] > h->max)
+				h->max = h->columns[i][row];
+}
+
+static void want_programs(struct machine_source *s, uint32_t needs)
+{
+	struct diag why = { 0 };
+	char line[LOG_LEN];
+
+	if (!(needs & MACHINE_BPF)) {
+		bpf_programs_close(s->programs);
+		s->programs = NULL;
+		s->programs_ns = 0;
+	} else if (!s->programs && !s->is_programs_refused && !s->cfg.root) {
+		s->is_programs_refused = bpf_programs_open(&why, &s->programs) != 0;
+		if (!s->is_programs_refused)
+			return;
+		diag_format(&why, line, sizeof(line));
+		tell(s, "%s", line);
+	}
+}
+
+static void show_programs(struct machine_source *s, uint64_t now_ns)
+{
+	double ns = s->programs_ns ? (double)(now_ns - s->programs_ns) : 0;
+	const struct bpf_program_cost *from;
+	struct diag why = { 0 };
+	size_t nr = 0;
+
+	s->machine.programs = s->program_rows;
+	s->machine.nr_programs = 0;
+	if (!s->programs || bpf_programs_read(s->programs, &why, &from, &nr))
+		return;
+	s->programs_ns = now_ns;
+	for (size_t i = 0; i < nr; i++) {
+		bool has_rate = from[i].is_measured && ns > 0;
+
+		s->program_rows[i] = (struct machine_bpf){
+			.id = from[i].id,
+			.type = from[i].type ? from[i].type : "unknown",
+			.name = from[i].name,
+			.cpu = has_rate ? (double)from[i].run_ns / ns : NAN,
+			.ns_per_run = from[i].runs ? (double)from[i].run_ns / (double)from[i].runs
+			                           : NAN,
+			.runs_per_s = has_rate ? (double)from[i].runs * 1e9 / ns : NAN,
+			.insns = from[i].insns,
+		};
+	}
+	s->machine.nr_programs = nr;
+}
+
+static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)
+{
+	const struct machine_tasks_read how = {
+		.new_ns = NEW_NS,
+		.turn_ns = has_latency ? TURN_BPF_NS : TURN_PROC_NS,
+		.has_switches = !s->latency,
+		.is_ext = machine_system_is_ext(s->system),
+	};
+	int err = 0;
+
+	if (needs & MACHINE_TASKS)
+		err = machine_tasks_list(s->tasks, d);
+	if (!err && has_latency)
+		err = step_latency(s, d);
+	if (err)
+		return err;
+	s->machine.nr_threads = s->machine.nr_processes = 0;
+	if (!(needs & MACHINE_TASKS))
+		return 0;
+	err = machine_tasks_read(s->tasks, &how, d);
+	if (!err && has_latency)
+		show_threads(s);
+	if (!err && machine_tasks_sum(s->tasks))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!err && has_latency)
+		show_processes(s);
+	s->machine.threads = machine_tasks_threads(s->tasks, &s->machine.nr_threads);
+	s->machine.processes = machine_tasks_processes(s->tasks, &s->machine.nr_processes);
+	return err;
+}
+
+static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns)
+{
+	const struct proc_load *load = machine_tasks_load(s->tasks);
+	uint32_t nr_hung = machine_tasks_nr_hung(s->tasks);
+	struct machine *m = &s->machine;
+
+	m->host = s->names.nodename;
+	m->release = s->names.release;
+	m->scheduler = machine_system_scheduler(s->system);
+	m->scx_state = machine_system_scx_state(s->system);
+	m->source = s->latency ? "bpf" : "proc";
+	m->notice = s->notice[0] ? s->notice : NULL;
+	m->boot_ns = now_ns;
+	m->interval_s = s->look_ns ? (double)(now_ns - s->look_ns) / 1e9 : 0;
+	m->own_cpu = m->interval_s > 0 ? (double)(cpu_ns - s->cpu_ns) / 1e9 / m->interval_s : NAN;
+	m->lost = s->lost_before + (s->latency ? machine_latency_lost(s->latency) : 0);
+	m->wait = s->latency ? machine_latency_all(s->latency) : (struct machine_dist){ 0 };
+	for (int i = 0; i < 3; i++)
+		m->load[i] = load ? load->load[i] : NAN;
+	m->memory = *machine_system_memory(s->system);
+	m->nets = machine_system_nets(s->system, &m->nr_nets);
+	if (nr_hung != s->nr_hung)
+		tell(s, "the command line of a process cannot be read: it hangs in the kernel");
+	s->nr_hung = nr_hung;
+	m->log = s->log;
+	m->nr_log = s->nr_log;
+	s->look_ns = now_ns;
+	s->cpu_ns = cpu_ns;
+}
+
+int machine_source_look(struct machine_source *s, uint32_t needs, struct diag *d,
+                        const struct machine **out)
+{
+	uint64_t now_ns, cpu_ns;
+	bool has_latency;
+	int err;
+
+	want_latency(s, needs);
+	want_programs(s, needs);
+	has_latency = s->latency && !s->is_latency_fresh;
+	/* Its first interval has begun with the attaching, its first news come with the next look. */
+	s->is_latency_fresh = false;
+	now_ns = now_of(s);
+	cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	err = machine_system_look(s->system, needs, now_ns);
+	if (err)
+		return diag_set(d, err, NULL, "cannot read the state of the machine");
+	err = look_at_tasks(s, needs, has_latency, d);
+	if (err)
+		return err;
+	show_cpus(s, has_latency);
+	show_heat(s, has_latency);
+	show_programs(s, now_ns);
+	show_rest(s, now_ns, cpu_ns);
+	*out = &s->machine;
+	return 0;
+}

@@ -1,0 +1,395 @@
+#include "session/machine_system.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "session/machine_past.h"
+#include "session/machine_source.h"
+#include "sys/sys_stats.h"
+#include "sys/topology.h"
+
+#define SECOND_NS 1000000000ULL
+#define WORD_LEN  128
+
+/* What one CPU showed at the last look. */
+struct cpu_before {
+	bool is_known;
+	uint64_t ns[SYS_TIMES];
+	struct machine_past past;
+};
+
+enum { FAULTS, MAJOR_FAULTS, SWAP_IN, SWAP_OUT, PAGING };
+enum { CPU_SOME, MEMORY_SOME, MEMORY_FULL, IO_SOME, IO_FULL, PRESSURES };
+
+static const char *const paging_names[PAGING] = { "pgfault", "pgmajfault", "pswpin", "pswpout" };
+static const char *const pressure_names[PRESSURES] = { "cpu.some", "memory.some", "memory.full",
+	                                               "io.some", "io.full" };
+
+/* A count, where there is one. */
+struct known {
+	bool is_known;
+	uint64_t value;
+};
+
+struct machine_system {
+	char root[256];
+	struct sys_stats now;
+	struct machine_cpu *cpus;
+	struct cpu_before *before;
+	size_t nr_cpus;
+	uint64_t slow_ns; /* when frequencies and sched_ext were read */
+	struct machine_memory memory;
+	struct known paging[PAGING], pressure[PRESSURES];
+	uint64_t memory_ns;
+	struct machine_net nets[SYS_NETS_MAX];
+	struct sys_net nets_before[SYS_NETS_MAX];
+	size_t nr_nets, nr_nets_before;
+	uint64_t nets_ns;
+	char scx_state[WORD_LEN], scheduler[WORD_LEN];
+	bool has_scx, is_all_ext;
+};
+
+static void blank_cpu(struct machine_cpu *c, uint32_t cpu, const struct topology_cpu *at)
+{
+	*c = (struct machine_cpu){
+		.cpu = cpu,
+		.core = at ? at->core : -1,
+		.llc = at ? at->llc : -1,
+		.node = at ? at->node : -1,
+		.busy = NAN,
+		.user = NAN,
+		.system = NAN,
+		.irq = NAN,
+		.iowait = NAN,
+		.steal = NAN,
+		.mhz = NAN,
+		.switches_per_s = NAN,
+		.wakeups_per_s = NAN,
+		.migrations_per_s = NAN,
+		.tid = -1,
+	};
+}
+
+/* The possible CPUs, or where nobody tells of them those that are online. */
+static int list_cpus(struct machine_system *s, const struct topology *topology)
+{
+	size_t nr = topology ? topology_counts(topology)->nr_cpu_ids : 0;
+	SCOPED(scoped_free) uint32_t *possible = calloc(nr + 1, sizeof(*possible));
+
+	if (!possible)
+		return -ENOMEM;
+	nr = topology ? topology_possible(topology, possible) : s->now.nr_cpus;
+	s->cpus = calloc(nr + 1, sizeof(*s->cpus));
+	s->before = calloc(nr + 1, sizeof(*s->before));
+	if (!s->cpus || !s->before)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t cpu = topology ? possible[i] : s->now.cpus[i].cpu;
+
+		blank_cpu(&s->cpus[i], cpu, topology ? topology_cpu(topology, cpu) : NULL);
+	}
+	s->nr_cpus = nr;
+	return 0;
+}
+
+static void scoped_system(struct machine_system *const *s)
+{
+	machine_system_free(*s);
+}
+
+int machine_system_new(const char *root, struct diag *d, struct machine_system **out)
+{
+	SCOPED(scoped_system) struct machine_system *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_topology) struct topology *topology = NULL;
+	struct diag why = { 0 };
+	char path[300];
+	int err;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	(void)snprintf(s->root, sizeof(s->root), "%s", root);
+	(void)snprintf(path, sizeof(path), "%s/sys", root);
+	err = sys_stats_read_parts(root, SYS_PART_TIMES, 0, &s->now);
+	/* Without it, nobody knows who sits where; the rest works. */
+	if (!err && topology_read(path, &why, &topology))
+		topology = NULL;
+	if (!err)
+		err = list_cpus(s, topology);
+	if (err)
+		return diag_set(d, err, NULL, "cannot keep account of CPUs");
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+void machine_system_free(struct machine_system *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		machine_past_done(&s->before[i].past);
+	sys_stats_done(&s->now);
+	free(s->cpus);
+	free(s->before);
+	free(s);
+}
+
+static const struct sys_cpu *find_times(const struct sys_stats *now, size_t *at, uint32_t cpu)
+{
+	while (*at < now->nr_cpus && now->cpus[*at].cpu < cpu)
+		(*at)++;
+	return *at < now->nr_cpus && now->cpus[*at].cpu == cpu ? &now->cpus[*at] : NULL;
+}
+
+/* Nothing new leaves what was: the kernel's clock ticks a hundred times a second only. */
+static void take_times(struct machine_cpu *c, struct cpu_before *before, const struct sys_cpu *now)
+{
+	double part[SYS_TIMES], sum = 0;
+
+	for (int i = 0; i < SYS_TIMES; i++) {
+		/* iowait may go backwards. */
+		part[i] = now->ns[i] > before->ns[i] ? (double)(now->ns[i] - before->ns[i]) : 0;
+		sum += part[i];
+	}
+	if (before->is_known && sum <= 0)
+		return;
+	if (before->is_known) {
+		c->user = (part[SYS_USER] + part[SYS_NICE]) / sum;
+		c->system = part[SYS_SYSTEM] / sum;
+		c->irq = (part[SYS_IRQ] + part[SYS_SOFTIRQ]) / sum;
+		c->iowait = part[SYS_IOWAIT] / sum;
+		c->steal = part[SYS_STEAL] / sum;
+		c->busy = 1 - (part[SYS_IDLE] + part[SYS_IOWAIT]) / sum;
+	}
+	memcpy(before->ns, now->ns, sizeof(before->ns));
+	before->is_known = true;
+}
+
+static void go_offline(struct machine_cpu *c, struct cpu_before *before)
+{
+	c->busy = c->user = c->system = c->irq = c->iowait = c->steal = NAN;
+	c->mhz = NAN;
+	before->is_known = false;
+}
+
+static int take_cpus(struct machine_system *s, bool has_khz)
+{
+	size_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_cpus && !err; i++) {
+		struct machine_cpu *c = &s->cpus[i];
+		const struct sys_cpu *times = find_times(&s->now, &at, c->cpu);
+
+		c->is_online = times != NULL;
+		if (times)
+			take_times(c, &s->before[i], times);
+		else
+			go_offline(c, &s->before[i]);
+		if (has_khz)
+			c->mhz = c->cpu < s->now.nr_khz && s->now.khz[c->cpu]
+			                 ? s->now.khz[c->cpu] / 1000.0
+			                 : NAN;
+		if (!isnan(c->busy))
+			err = machine_past_add(&s->before[i].past, c->busy);
+		c->busy_history = machine_past_show(&s->before[i].past);
+	}
+	return err;
+}
+
+static struct known find_pair(const struct sys_pairs *pairs, const char *name)
+{
+	for (size_t i = 0; i < pairs->nr; i++)
+		if (strcmp(pairs->items[i].name, name) == 0)
+			return (struct known){ true, pairs->items[i].value };
+	return (struct known){ 0 };
+}
+
+static double advance(struct known *before, struct known now, double seconds)
+{
+	double rate = NAN;
+
+	if (before->is_known && now.is_known && seconds > 0)
+		rate = (double)(now.value > before->value ? now.value - before->value : 0) /
+		       seconds;
+	*before = now;
+	return rate;
+}
+
+static void take_memory(struct machine_system *s, double seconds)
+{
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} fields[] = {
+		{ "MemTotal", &s->memory.total_kib },
+		{ "MemFree", &s->memory.free_kib },
+		{ "MemAvailable", &s->memory.available_kib },
+		{ "Buffers", &s->memory.buffers_kib },
+		{ "Cached", &s->memory.cached_kib },
+		{ "Active", &s->memory.active_kib },
+		{ "Inactive", &s->memory.inactive_kib },
+		{ "SwapTotal", &s->memory.swap_total_kib },
+		{ "SwapFree", &s->memory.swap_free_kib },
+		{ "SwapCached", &s->memory.swap_cached_kib },
+	};
+	double paging[PAGING], pressure[PRESSURES];
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		*fields[i].to = find_pair(&s->now.memory, fields[i].name).value;
+	for (int i = 0; i < PAGING; i++)
+		paging[i] = advance(&s->paging[i], find_pair(&s->now.paging, paging_names[i]),
+		                    seconds);
+	for (int i = 0; i < PRESSURES; i++)
+		pressure[i] = advance(&s->pressure[i],
+		                      find_pair(&s->now.pressure, pressure_names[i]),
+		                      seconds * 1e9);
+	for (int i = 0; i < PRESSURES; i++) /* the kernel adds it up when it pleases */
+		pressure[i] = pressure[i] > 1 ? 1 : pressure[i];
+	s->memory.minor_faults_per_s = paging[FAULTS] - paging[MAJOR_FAULTS];
+	s->memory.major_faults_per_s = paging[MAJOR_FAULTS];
+	s->memory.swap_in_per_s = paging[SWAP_IN];
+	s->memory.swap_out_per_s = paging[SWAP_OUT];
+	s->memory.cpu_some = pressure[CPU_SOME];
+	s->memory.memory_some = pressure[MEMORY_SOME];
+	s->memory.memory_full = pressure[MEMORY_FULL];
+	s->memory.io_some = pressure[IO_SOME];
+	s->memory.io_full = pressure[IO_FULL];
+}
+
+static double net_rate(const struct sys_net *before, uint64_t from, uint64_t to, double seconds)
+{
+	return before && seconds > 0 ? (double)(to > from ? to - from : 0) / seconds : NAN;
+}
+
+static void take_net(const struct sys_net *n, const struct sys_net *b, double seconds,
+                     struct machine_net *out)
+{
+	static const struct sys_net none;
+	const struct sys_net *from = b ? b : &none;
+
+	*out = (struct machine_net){
+		.name = n->name,
+		.rx_bytes_per_s = net_rate(b, from->rx_bytes, n->rx_bytes, seconds),
+		.tx_bytes_per_s = net_rate(b, from->tx_bytes, n->tx_bytes, seconds),
+		.rx_packets_per_s = net_rate(b, from->rx_packets, n->rx_packets, seconds),
+		.tx_packets_per_s = net_rate(b, from->tx_packets, n->tx_packets, seconds),
+		.errors_per_s = net_rate(b, from->rx_errors + from->tx_errors,
+		                         n->rx_errors + n->tx_errors, seconds),
+		.drops_per_s = net_rate(b, from->rx_drops + from->tx_drops,
+		                        n->rx_drops + n->tx_drops, seconds),
+		.rx_bytes = n->rx_bytes,
+		.tx_bytes = n->tx_bytes,
+	};
+}
+
+static void take_nets(struct machine_system *s, double seconds)
+{
+	s->nr_nets = s->now.nr_nets;
+	for (size_t i = 0; i < s->nr_nets; i++) {
+		const struct sys_net *before = NULL;
+
+		for (size_t j = 0; j < s->nr_nets_before && !before; j++)
+			if (strcmp(s->nets_before[j].name, s->now.nets[i].name) == 0)
+				before = &s->nets_before[j];
+		take_net(&s->now.nets[i], before, seconds, &s->nets[i]);
+	}
+	memcpy(s->nets_before, s->now.nets, s->nr_nets * sizeof(s->nets_before[0]));
+	s->nr_nets_before = s->nr_nets;
+}
+
+static bool read_word(const struct machine_system *s, const char *path, char out[WORD_LEN])
+{
+	SCOPED(scoped_free) char *text = NULL;
+	char whole[320];
+
+	(void)snprintf(whole, sizeof(whole), "%s/sys/kernel/sched_ext/%s", s->root, path);
+	out[0] = '\0';
+	if (text_read_file(whole, WORD_LEN - 1, &text))
+		return false;
+	text_chomp(text);
+	(void)snprintf(out, WORD_LEN, "%s", text);
+	return true;
+}
+
+static void take_scx(struct machine_system *s)
+{
+	char all[WORD_LEN];
+
+	s->has_scx = read_word(s, "state", s->scx_state);
+	(void)read_word(s, "root/ops", s->scheduler);
+	s->is_all_ext = s->has_scx && strcmp(s->scx_state, "enabled") == 0 &&
+	                read_word(s, "switch_all", all) && strcmp(all, "1") == 0;
+}
+
+static double seconds_since(uint64_t *before, uint64_t now)
+{
+	double seconds = *before && now > *before ? (double)(now - *before) / 1e9 : 0;
+
+	*before = now;
+	return seconds;
+}
+
+int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_ns)
+{
+	bool is_slow = !s->slow_ns || now_ns >= s->slow_ns + SECOND_NS;
+	uint32_t parts = 0, nr_khz = 0;
+	int err;
+
+	if (needs & MACHINE_CPUS) {
+		parts |= SYS_PART_TIMES;
+		nr_khz = is_slow && s->nr_cpus ? s->cpus[s->nr_cpus - 1].cpu + 1 : 0;
+	}
+	if (needs & MACHINE_MEMORY)
+		parts |= SYS_PART_MEMORY | SYS_PART_PRESSURE;
+	if (needs & MACHINE_NET)
+		parts |= SYS_PART_NETS;
+	err = sys_stats_read_parts(s->root, parts, nr_khz, &s->now);
+	if (!err && (parts & SYS_PART_TIMES))
+		err = take_cpus(s, nr_khz > 0);
+	if (parts & SYS_PART_MEMORY)
+		take_memory(s, seconds_since(&s->memory_ns, now_ns));
+	if (parts & SYS_PART_NETS)
+		take_nets(s, seconds_since(&s->nets_ns, now_ns));
+	if (is_slow) {
+		take_scx(s);
+		s->slow_ns = now_ns;
+	}
+	return err;
+}
+
+struct machine_cpu *machine_system_cpus(struct machine_system *s, size_t *nr)
+{
+	*nr = s->nr_cpus;
+	return s->cpus;
+}
+
+const struct machine_memory *machine_system_memory(const struct machine_system *s)
+{
+	return &s->memory;
+}
+
+const struct machine_net *machine_system_nets(const struct machine_system *s, size_t *nr)
+{
+	*nr = s->nr_nets;
+	return s->nets;
+}
+
+const char *machine_system_scx_state(const struct machine_system *s)
+{
+	return s->has_scx ? s->scx_state : NULL;
+}
+
+const char *machine_system_scheduler(const struct machine_system *s)
+{
+	return s->scheduler[0] ? s->scheduler : NULL;
+}
+
+bool machine_system_is_ext(const struct machine_system *s)
+{
+	return s->is_all_ext;
+}

@@ -1,0 +1,326 @@
+/* The table of threads and processes: making, adding, dropping, finding. */
+#include "session/machine_tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "session/machine_tasks_priv.h"
+
+#define FDS_MAX       8192U
+#define CGROUPS_MAX   16384U
+#define CGROUPS_BYTES (4U << 20)
+
+uint64_t machine_tasks_now(const struct machine_tasks *t)
+{
+	return t->cfg.clock ? t->cfg.clock() : clock_boot_ns();
+}
+
+/* Half of what we may open is for others. */
+static size_t fds_allowed(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return limit.rlim_cur / 2 < FDS_MAX ? (size_t)limit.rlim_cur / 2 : FDS_MAX;
+}
+
+static int init(struct machine_tasks *t, struct diag *d)
+{
+	char path[256];
+	long hz = sysconf(_SC_CLK_TCK);
+	int err;
+
+	(void)snprintf(path, sizeof(path), "%s/proc", t->cfg.root);
+	t->hz = hz > 0 ? (uint64_t)hz : 100;
+	t->fds_max = fds_allowed();
+	t->proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t->proc_fd < 0)
+		return diag_set(d, -errno, "mount proc there", "cannot read '%s'", path);
+	err = map_new(sizeof(uint32_t), MACHINE_THREADS_MAX, &t->thread_of);
+	if (!err)
+		err = map_new(sizeof(uint32_t), MACHINE_THREADS_MAX, &t->process_of);
+	if (!err)
+		err = cmdline_reader_open(path, &t->cmdlines);
+	t->names = intern_new(CGROUPS_MAX, CGROUPS_BYTES);
+	if (!err && !t->names)
+		err = -ENOMEM;
+	return err ? diag_set(d, err, NULL, "cannot keep account of tasks") : 0;
+}
+
+static void scoped_tasks(struct machine_tasks *const *t)
+{
+	machine_tasks_free(*t);
+}
+
+int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag *d,
+                      struct machine_tasks **out)
+{
+	SCOPED(scoped_tasks) struct machine_tasks *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	t->cfg = *cfg;
+	t->proc_fd = -1;
+	t->must_list = true;
+	err = init(t, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(t);
+	return 0;
+}
+
+static void free_thread(struct machine_tasks *t, struct thread *th)
+{
+	if (th->sched_fd >= 0) {
+		close(th->sched_fd);
+		t->nr_fds--;
+	}
+	t->nr_pasts -= th->past.values != NULL;
+	t->nr_new -= th->read_ns == 0;
+	machine_past_done(&th->past);
+	free(th);
+}
+
+static void free_process(struct machine_tasks *t, struct process *p)
+{
+	t->nr_pasts -= p->past.values != NULL;
+	machine_past_done(&p->past);
+	free(p->cmdline);
+	free(p);
+}
+
+void machine_tasks_free(struct machine_tasks *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nr_threads; i++)
+		free_thread(t, t->threads[i]);
+	for (size_t i = 0; i < t->nr_processes; i++)
+		free_process(t, t->processes[i]);
+	cmdline_reader_close(t->cmdlines);
+	intern_free(t->names);
+	map_free(t->thread_of);
+	map_free(t->process_of);
+	free(t->threads);
+	free(t->thread_rows);
+	free(t->processes);
+	free(t->process_rows);
+	free(t->hints);
+	if (t->proc_fd >= 0)
+		close(t->proc_fd);
+	free(t);
+}
+
+long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t tid,
+                        const char *file, char *buf, size_t size)
+{
+	SCOPED(scoped_close) int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	if (tid)
+		(void)snprintf(path, sizeof(path), "%u/task/%u/%s", tgid, tid, file);
+	else
+		(void)snprintf(path, sizeof(path), "%u/%s", tgid, file);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, buf, size - 1) : -1;
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return n;
+}
+
+void machine_task_quiet(struct machine_task *row, double rate)
+{
+	row->latency = row->preempted = row->slice = row->sleep = (struct machine_dist){ 0 };
+	row->migrations_per_s = row->llc_migrations_per_s = row->node_migrations_per_s = rate;
+	row->voluntary_per_s = row->involuntary_per_s = rate;
+}
+
+void machine_tasks_blank(const struct machine_tasks *t, struct machine_task *row)
+{
+	*row = (struct machine_task){
+		.state = '?',
+		.last_cpu = -1,
+		.prio = -1,
+		.run = NAN,
+		.wait = NAN,
+		.layer = -1,
+		.comm = "",
+	};
+	machine_task_quiet(row, t->is_quiet_known ? 0 : NAN);
+}
+
+void machine_tasks_quiet(struct machine_tasks *t, bool is_known)
+{
+	double rate = is_known ? 0 : NAN;
+
+	t->is_quiet_known = is_known;
+	for (size_t i = 0; i < t->nr_threads; i++) {
+		machine_task_quiet(&t->thread_rows[i], rate);
+		t->threads[i]->has_switches = false;
+	}
+	for (size_t i = 0; i < t->nr_processes; i++)
+		machine_task_quiet(&t->process_rows[i], rate);
+}
+
+/* Room for one more in both arrays. */
+static int grow(void **owners, struct machine_task **rows, size_t nr, size_t *cap)
+{
+	size_t wanted = *cap ? *cap * 2 : 256;
+	void *bigger;
+
+	if (nr < *cap)
+		return 0;
+	bigger = reallocarray(*owners, wanted, sizeof(void *));
+	if (!bigger)
+		return -ENOMEM;
+	*owners = bigger;
+	bigger = reallocarray(*rows, wanted, sizeof(**rows));
+	if (!bigger)
+		return -ENOMEM;
+	*rows = bigger;
+	*cap = wanted;
+	return 0;
+}
+
+int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct process **out)
+{
+	struct process *p;
+	struct machine_task *row;
+	void *owners = t->processes;
+	int err = grow(&owners, &t->process_rows, t->nr_processes, &t->processes_cap);
+
+	t->processes = owners;
+	p = err ? NULL : calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	err = map_insert(t->process_of, &tgid, (uint32_t)t->nr_processes);
+	if (err) {
+		free(p);
+		return err;
+	}
+	p->tgid = tgid;
+	p->idx = (uint32_t)t->nr_processes;
+	row = &t->process_rows[t->nr_processes];
+	t->processes[t->nr_processes++] = p;
+	machine_tasks_blank(t, row);
+	row->tid = row->tgid = tgid;
+	row->comm = p->comm;
+	*out = p;
+	return 0;
+}
+
+int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid)
+{
+	struct thread *th;
+	struct machine_task *row;
+	void *owners = t->threads;
+	int err = grow(&owners, &t->thread_rows, t->nr_threads, &t->threads_cap);
+
+	t->threads = owners;
+	th = err ? NULL : calloc(1, sizeof(*th));
+	if (!th)
+		return -ENOMEM;
+	err = map_insert(t->thread_of, &tid, (uint32_t)t->nr_threads);
+	if (err) {
+		free(th);
+		return err;
+	}
+	th->tid = tid;
+	th->idx = (uint32_t)t->nr_threads;
+	th->process = p;
+	th->sched_fd = -1;
+	th->listed_nr = t->list_nr;
+	row = &t->thread_rows[t->nr_threads];
+	t->threads[t->nr_threads++] = th;
+	t->nr_new++;
+	machine_tasks_blank(t, row);
+	row->tid = tid;
+	row->tgid = p->tgid;
+	row->nr_threads = 1;
+	row->comm = th->comm;
+	return 0;
+}
+
+/* The last one takes its place. */
+void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th)
+{
+	size_t last = --t->nr_threads;
+
+	map_remove(t->thread_of, &th->tid);
+	if (th->idx != last) {
+		t->threads[th->idx] = t->threads[last];
+		t->thread_rows[th->idx] = t->thread_rows[last];
+		t->threads[th->idx]->idx = th->idx;
+		(void)!map_insert(t->thread_of, &t->threads[th->idx]->tid, th->idx);
+	}
+	free_thread(t, th);
+}
+
+void machine_tasks_drop_process(struct machine_tasks *t, struct process *p)
+{
+	size_t last = --t->nr_processes;
+
+	map_remove(t->process_of, &p->tgid);
+	if (p->idx != last) {
+		t->processes[p->idx] = t->processes[last];
+		t->process_rows[p->idx] = t->process_rows[last];
+		t->processes[p->idx]->idx = p->idx;
+		(void)!map_insert(t->process_of, &t->processes[p->idx]->tgid, p->idx);
+	}
+	free_process(t, p);
+}
+
+struct machine_task *machine_tasks_thread(struct machine_tasks *t, uint32_t tid)
+{
+	uint32_t idx;
+
+	return map_find(t->thread_of, &tid, &idx) ? &t->thread_rows[idx] : NULL;
+}
+
+struct machine_task *machine_tasks_process(struct machine_tasks *t, uint32_t tgid)
+{
+	uint32_t idx;
+
+	return map_find(t->process_of, &tgid, &idx) ? &t->process_rows[idx] : NULL;
+}
+
+const struct machine_task *machine_tasks_threads(const struct machine_tasks *t, size_t *nr)
+{
+	*nr = t->nr_threads;
+	return t->thread_rows;
+}
+
+const struct machine_task *machine_tasks_processes(const struct machine_tasks *t, size_t *nr)
+{
+	*nr = t->nr_processes;
+	return t->process_rows;
+}
+
+const struct proc_load *machine_tasks_load(const struct machine_tasks *t)
+{
+	return t->has_load ? &t->load : NULL;
+}
+
+uint32_t machine_tasks_nr_hung(const struct machine_tasks *t)
+{
+	return cmdline_reader_nr_hung(t->cmdlines);
+}
+
+size_t machine_tasks_nr_unread(const struct machine_tasks *t)
+{
+	return t->nr_new;
+}

@@ -1,0 +1,88 @@
+/* session/machine_tasks_priv — what the files of machine_tasks share; not for others. */
+#pragma once
+
+#include "session/machine_past.h"
+#include "session/machine_tasks.h"
+#include "sys/cmdline_reader.h"
+
+struct intern;
+struct map;
+
+struct process {
+	uint32_t tgid;
+	uint32_t idx;       /* of its row */
+	bool is_seen;       /* by this list() */
+	bool is_listed;     /* its threads, too */
+	bool is_asked;      /* its command line */
+	bool has_cgroup;    /* was looked for */
+	uint64_t cgroup_ns; /* when */
+	uint64_t nr_links;  /* of its folder of threads: two more than threads; 0 = list it anew */
+	char comm[PROC_THREAD_COMM];
+	char *cmdline;
+	struct machine_past past;
+	uint32_t quiet_looks;
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t idx; /* of its row */
+	struct process *process;
+	int sched_fd;       /* kept open; -1 = not */
+	uint32_t listed_nr; /* the list() that saw it last */
+	uint32_t round_nr;  /* the read() that read it last */
+	uint64_t read_ns;   /* when; 0 = never */
+	uint64_t start_ticks;
+	uint64_t run_ticks;
+	struct proc_thread_sched sched;
+	bool has_sched;
+	bool has_switches;
+	struct proc_thread_switches switches;
+	char comm[PROC_THREAD_COMM];
+	struct machine_past past;
+	uint32_t quiet_looks;
+};
+
+struct machine_tasks {
+	struct machine_tasks_cfg cfg;
+	int proc_fd;
+	uint64_t hz;
+	uint32_t list_nr;
+	uint32_t round_nr;
+	bool must_list;
+	bool has_load;
+	struct proc_load load;
+	uint64_t listed_ns; /* who began after it has run for as long as it lives */
+
+	/* A row, and what is behind it, have one index. */
+	struct thread **threads;
+	struct machine_task *thread_rows;
+	size_t nr_threads, threads_cap;
+	struct process **processes;
+	struct machine_task *process_rows;
+	size_t nr_processes, processes_cap;
+	struct map *thread_of; /* tid -> index */
+	struct map *process_of;
+	size_t turn;   /* whose turn it is */
+	size_t nr_new; /* never read */
+	size_t nr_fds, fds_max;
+	size_t nr_pasts;
+	uint32_t *hints;
+	size_t nr_hints, hints_cap;
+
+	struct intern *names; /* of cgroups */
+	struct cmdline_reader *cmdlines;
+	bool is_quiet_known;
+};
+
+uint64_t machine_tasks_now(const struct machine_tasks *t);
+/* Opens "PID/task/TID/FILE" or, for tid 0, "PID/FILE"; bytes read, with a NUL behind, or -errno. */
+MUST_USE long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t tid,
+                                 const char *file, char *buf, size_t size);
+void machine_tasks_blank(const struct machine_tasks *t, struct machine_task *row);
+MUST_USE int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid,
+                                       struct process **out);
+MUST_USE int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid);
+void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th);
+void machine_tasks_drop_process(struct machine_tasks *t, struct process *p);
+/* What a process is called, is in, and was started with; asks for what is not known yet. */
+void machine_tasks_describe(struct machine_tasks *t, struct process *p);

@@ -1,0 +1,318 @@
+/* What they do: numbers of each thread, names of each process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "session/machine_tasks_priv.h"
+
+#define STAT_BYTES      1024
+#define STATUS_BYTES    4096
+#define CGROUP_BYTES    4096
+#define SCHED_BYTES     96
+#define CGROUP_AGAIN_NS 5000000000ULL
+#define CLOCK_EVERY     16 /* threads between two looks at the clock */
+
+/* From the kernel's headers: include/uapi/linux/sched.h. */
+enum { POLICY_FIFO = 1, POLICY_RR = 2, POLICY_DEADLINE = 6, POLICY_EXT = 7 };
+
+static const char *class_of(int32_t policy, bool is_ext)
+{
+	switch (policy) {
+	case POLICY_FIFO:
+	case POLICY_RR:
+		return "rt";
+	case POLICY_DEADLINE:
+		return "dl";
+	case POLICY_EXT: /* fair has them while no scheduler is loaded */
+	default:
+		return is_ext ? "ext" : "fair";
+	}
+}
+
+static void read_cgroup(struct machine_tasks *t, struct process *p, uint64_t now)
+{
+	char text[CGROUP_BYTES];
+	const char *path = NULL;
+	size_t len = 0;
+	uint32_t id;
+
+	p->has_cgroup = true;
+	p->cgroup_ns = now;
+	if (machine_tasks_file(t, p->tgid, 0, "cgroup", text, sizeof(text)) > 0)
+		path = proc_thread_cgroup_parse(text, &len);
+	t->process_rows[p->idx].cgroup = path && intern_add(t->names, path, len, &id) == 0
+	                                         ? intern_string(t->names, id, NULL)
+	                                         : NULL;
+}
+
+void machine_tasks_describe(struct machine_tasks *t, struct process *p)
+{
+	uint64_t now = machine_tasks_now(t);
+
+	if (!p->has_cgroup || now >= p->cgroup_ns + CGROUP_AGAIN_NS)
+		read_cgroup(t, p, now);
+	if (!p->is_asked)
+		p->is_asked = cmdline_reader_ask(t->cmdlines, p->tgid, now);
+}
+
+static void take_answers(struct machine_tasks *t)
+{
+	struct cmdline_answer answer;
+	uint32_t idx;
+
+	while (cmdline_reader_take(t->cmdlines, &answer)) {
+		if (!map_find(t->process_of, &answer.pid, &idx))
+			continue;
+		free(t->processes[idx]->cmdline);
+		t->processes[idx]->cmdline = answer.text[0] ? strdup(answer.text) : NULL;
+		t->process_rows[idx].cmdline = t->processes[idx]->cmdline;
+	}
+}
+
+/* A leader lends its name; with another one it may have another command line, too. */
+static void name_process(struct process *p, const struct proc_thread_stat *st)
+{
+	if (memcmp(p->comm, st->comm, sizeof(p->comm)) == 0)
+		return;
+	memcpy(p->comm, st->comm, sizeof(p->comm));
+	p->is_asked = st->is_kthread;
+}
+
+static int read_stat(struct machine_tasks *t, const struct thread *th, struct proc_thread_stat *out)
+{
+	char text[STAT_BYTES];
+	long n = machine_tasks_file(t, th->process->tgid, th->tid, "stat", text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	return proc_thread_stat_parse(text, out) ? 0 : -ESRCH;
+}
+
+static int open_sched(struct machine_tasks *t, struct thread *th)
+{
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%u/task/%u/schedstat", th->process->tgid, th->tid);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && t->nr_fds < t->fds_max) {
+		th->sched_fd = fd;
+		t->nr_fds++;
+	}
+	return fd;
+}
+
+/* False for a thread that is gone, or a kernel that does not tell: its stat knows which. */
+static bool read_sched(struct machine_tasks *t, struct thread *th, struct proc_thread_sched *out)
+{
+	int fd = th->sched_fd >= 0 ? th->sched_fd : open_sched(t, th);
+	char text[SCHED_BYTES];
+	ssize_t n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, 0) : -1;
+
+	if (fd >= 0 && fd != th->sched_fd)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* All zero: a kernel without the option, or a thread that has not run yet. */
+	return proc_thread_sched_parse(text, out) && out->slices;
+}
+
+static double rate_of(uint64_t before, uint64_t now, double per)
+{
+	return per > 0 ? (double)(now > before ? now - before : 0) / per : NAN;
+}
+
+/* What is known of a thread before its first reading: if it was born since the last round, that it began at 0. */
+static void begin_thread(const struct machine_tasks *t, struct thread *th,
+                         const struct proc_thread_stat *st, const struct proc_thread_sched *sched,
+                         bool has_sched)
+{
+	uint64_t tick_ns = 1000000000ULL / t->hz;
+	bool is_born = t->listed_ns && (st->start_ticks + 1) * tick_ns >= t->listed_ns;
+
+	th->start_ticks = st->start_ticks;
+	th->has_sched = has_sched;
+	th->has_switches = false;
+	th->switches = (struct proc_thread_switches){ 0 };
+	th->sched = (struct proc_thread_sched){ 0 };
+	th->run_ticks = 0;
+	th->read_ns = t->listed_ns;
+	if (is_born) {
+		th->has_switches = true;
+		return;
+	}
+	if (has_sched)
+		th->sched = *sched;
+	th->run_ticks = st->run_ticks;
+	th->read_ns = 0;
+}
+
+static void take_stat(struct machine_tasks *t, struct thread *th, const struct proc_thread_stat *st,
+                      bool is_ext)
+{
+	struct machine_task *row = &t->thread_rows[th->idx];
+
+	memcpy(th->comm, st->comm, sizeof(th->comm));
+	row->state = st->state;
+	row->last_cpu = st->cpu;
+	row->prio = st->prio;
+	row->class_name = class_of(st->policy, is_ext);
+	if (th->tid == th->process->tgid)
+		name_process(th->process, st);
+	machine_tasks_describe(t, th->process);
+}
+
+static void take_switches(struct machine_tasks *t, struct thread *th, double seconds, bool has_run)
+{
+	struct machine_task *row = &t->thread_rows[th->idx];
+	struct proc_thread_switches now;
+	char text[STATUS_BYTES];
+
+	if (!has_run && th->has_switches) {
+		row->voluntary_per_s = row->involuntary_per_s = 0;
+		return;
+	}
+	if (machine_tasks_file(t, th->process->tgid, th->tid, "status", text, sizeof(text)) < 0 ||
+	    !proc_thread_switches_parse(text, &now))
+		return;
+	if (th->has_switches) {
+		row->voluntary_per_s = rate_of(th->switches.voluntary, now.voluntary, seconds);
+		row->involuntary_per_s = rate_of(th->switches.involuntary, now.involuntary,
+		                                 seconds);
+	}
+	th->switches = now;
+	th->has_switches = true;
+}
+
+/* -ESRCH: it is gone. */
+static int read_thread(struct machine_tasks *t, struct thread *th,
+                       const struct machine_tasks_read *how)
+{
+	struct machine_task *row = &t->thread_rows[th->idx];
+	struct proc_thread_sched sched = { 0 };
+	struct proc_thread_stat st = { 0 };
+	bool has_sched = read_sched(t, th, &sched), is_new = th->read_ns == 0, has_run;
+	uint64_t now = machine_tasks_now(t);
+	double seconds;
+	int err;
+
+	th->round_nr = t->round_nr;
+	has_run = is_new || !has_sched || !th->has_sched ||
+	          memcmp(&sched, &th->sched, sizeof(sched)) != 0;
+	if (has_run || row->state == 'R') {
+		err = read_stat(t, th, &st);
+		if (err)
+			return -ESRCH;
+		if (is_new || st.start_ticks != th->start_ticks)
+			begin_thread(t, th, &st, &sched, has_sched);
+		take_stat(t, th, &st, how->is_ext);
+	}
+	seconds = th->read_ns && now > th->read_ns ? (double)(now - th->read_ns) / 1e9 : 0;
+	if (has_sched) {
+		row->run = rate_of(th->sched.run_ns, sched.run_ns, seconds * 1e9);
+		row->wait = rate_of(th->sched.wait_ns, sched.wait_ns, seconds * 1e9);
+	} else {
+		row->run = rate_of(th->run_ticks, st.run_ticks, seconds * (double)t->hz);
+		row->wait = NAN;
+	}
+	if (how->has_switches)
+		take_switches(t, th, seconds, has_run);
+	t->nr_new -= is_new;
+	th->sched = sched;
+	th->has_sched = has_sched;
+	if (st.start_ticks)
+		th->run_ticks = st.run_ticks;
+	th->read_ns = now;
+	return 0;
+}
+
+/* Reads it, or lets it go. */
+static void visit(struct machine_tasks *t, struct thread *th, const struct machine_tasks_read *how)
+{
+	if (read_thread(t, th, how) == 0)
+		return;
+	th->process->nr_links = 0;
+	t->must_list = true;
+	machine_tasks_drop_thread(t, th);
+}
+
+static void visit_hinted(struct machine_tasks *t, const struct machine_tasks_read *how)
+{
+	uint32_t idx;
+
+	for (size_t i = 0; i < t->nr_hints; i++)
+		if (map_find(t->thread_of, &t->hints[i], &idx) &&
+		    t->threads[idx]->round_nr != t->round_nr)
+			visit(t, t->threads[idx], how);
+	t->nr_hints = 0;
+}
+
+static void visit_new(struct machine_tasks *t, const struct machine_tasks_read *how)
+{
+	uint64_t end = machine_tasks_now(t) + how->new_ns;
+	size_t nr = 0;
+
+	for (size_t i = t->nr_threads; i-- > 0 && t->nr_new;) {
+		if (t->threads[i]->read_ns)
+			continue;
+		visit(t, t->threads[i], how);
+		if (++nr % CLOCK_EVERY == 0 && machine_tasks_now(t) >= end)
+			break;
+	}
+}
+
+static void visit_in_turn(struct machine_tasks *t, const struct machine_tasks_read *how)
+{
+	uint64_t end = machine_tasks_now(t) + how->turn_ns;
+	size_t nr_left = t->nr_threads;
+
+	for (; nr_left && t->nr_threads; nr_left--) {
+		struct thread *th;
+
+		if (t->turn >= t->nr_threads)
+			t->turn = 0;
+		th = t->threads[t->turn];
+		if (th->round_nr != t->round_nr && th->read_ns)
+			visit(t, th, how);
+		/* One that was dropped has left its place to another. */
+		if (t->turn < t->nr_threads && t->threads[t->turn] == th)
+			t->turn++;
+		if (nr_left % CLOCK_EVERY == 0 && machine_tasks_now(t) >= end)
+			break;
+	}
+}
+
+int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read *how,
+                       struct diag *d)
+{
+	uint64_t now = machine_tasks_now(t);
+
+	(void)d;
+	t->round_nr++;
+	take_answers(t);
+	visit_hinted(t, how);
+	if (t->nr_new)
+		visit_new(t, how);
+	visit_in_turn(t, how);
+	t->listed_ns = now;
+	return 0;
+}
+
+void machine_tasks_hint(struct machine_tasks *t, uint32_t tid)
+{
+	if (t->nr_hints == t->hints_cap) {
+		size_t cap = t->hints_cap ? t->hints_cap * 2 : 256;
+		uint32_t *hints = reallocarray(t->hints, cap, sizeof(*hints));
+
+		if (!hints)
+			return; /* its turn comes all the same */
+		t->hints = hints;
+		t->hints_cap = cap;
+	}
+	t->hints[t->nr_hints++] = tid;
+}

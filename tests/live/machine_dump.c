@@ -1,0 +1,278 @@
+/*
+ * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
+ *
+ * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
+ * machine_need), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed). The last
+ * line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "session/machine_source.h"
+
+#define ALL_NEEDS 255
+
+struct cost {
+	uint64_t nr;
+	uint64_t cpu_ns, sum_ns, max_ns;
+	uint64_t wall_ns;
+};
+
+static const char *text_of(int argc, char **argv, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], key, len) == 0 && argv[i][len] == '=')
+			return argv[i] + len + 1;
+	return NULL;
+}
+
+static uint64_t number_of(int argc, char **argv, const char *key, uint64_t fallback)
+{
+	const char *text = text_of(argc, argv, key);
+	uint64_t v;
+
+	return text && text_to_u64(text, &v) ? v : fallback;
+}
+
+static void put_number(struct json_writer *w, const char *key, double value)
+{
+	if (isnan(value))
+		jw_null(w, key);
+	else
+		jw_double(w, key, value, 6);
+}
+
+static void put_dist(struct json_writer *w, const char *key, const struct machine_dist *d)
+{
+	jw_begin_object(w, key);
+	jw_u64(w, "count", d->count);
+	if (d->count) {
+		jw_u64(w, "p50_ns", d->p50_ns);
+		jw_u64(w, "p99_ns", d->p99_ns);
+		jw_u64(w, "max_ns", d->max_ns);
+		jw_double(w, "mean_ns", d->mean_ns, 3);
+	}
+	jw_end_object(w);
+}
+
+static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
+{
+	jw_begin_object(w, NULL);
+	jw_u64(w, "cpu", c->cpu);
+	jw_bool(w, "is_online", c->is_online);
+	jw_i64(w, "llc", c->llc);
+	jw_i64(w, "node", c->node);
+	put_number(w, "busy", c->busy);
+	put_number(w, "user", c->user);
+	put_number(w, "system", c->system);
+	put_number(w, "irq", c->irq);
+	put_number(w, "iowait", c->iowait);
+	put_number(w, "steal", c->steal);
+	put_number(w, "mhz", c->mhz);
+	put_number(w, "switches_per_s", c->switches_per_s);
+	put_number(w, "wakeups_per_s", c->wakeups_per_s);
+	put_dist(w, "wait", &c->wait);
+	jw_u64(w, "nr_history", c->busy_history.nr);
+	jw_i64(w, "tid", c->tid);
+	jw_string(w, "comm", c->comm);
+	jw_end_object(w);
+}
+
+static void put_task(struct json_writer *w, const struct machine_task *t)
+{
+	char state[2] = { t->state, '\0' };
+
+	jw_begin_object(w, NULL);
+	jw_u64(w, "tid", t->tid);
+	jw_u64(w, "tgid", t->tgid);
+	jw_u64(w, "nr_threads", t->nr_threads);
+	jw_string(w, "comm", t->comm);
+	jw_string(w, "cmdline", t->cmdline);
+	jw_string(w, "cgroup", t->cgroup);
+	jw_string(w, "class", t->class_name);
+	jw_string(w, "state", state);
+	jw_i64(w, "last_cpu", t->last_cpu);
+	jw_i64(w, "prio", t->prio);
+	put_number(w, "run", t->run);
+	put_number(w, "wait", t->wait);
+	put_dist(w, "latency", &t->latency);
+	put_dist(w, "preempted", &t->preempted);
+	put_dist(w, "slice", &t->slice);
+	put_dist(w, "sleep", &t->sleep);
+	put_number(w, "voluntary_per_s", t->voluntary_per_s);
+	put_number(w, "involuntary_per_s", t->involuntary_per_s);
+	put_number(w, "migrations_per_s", t->migrations_per_s);
+	jw_u64(w, "nr_history", t->run_history.nr);
+	jw_end_object(w);
+}
+
+static void put_memory(struct json_writer *w, const struct machine_memory *m)
+{
+	jw_begin_object(w, "memory");
+	jw_u64(w, "total_kib", m->total_kib);
+	jw_u64(w, "free_kib", m->free_kib);
+	jw_u64(w, "available_kib", m->available_kib);
+	put_number(w, "minor_faults_per_s", m->minor_faults_per_s);
+	put_number(w, "major_faults_per_s", m->major_faults_per_s);
+	put_number(w, "cpu_some", m->cpu_some);
+	put_number(w, "memory_full", m->memory_full);
+	put_number(w, "io_some", m->io_some);
+	jw_end_object(w);
+}
+
+static void put_others(struct json_writer *w, const struct machine *m)
+{
+	jw_begin_array(w, "nets");
+	for (size_t i = 0; i < m->nr_nets; i++) {
+		jw_begin_object(w, NULL);
+		jw_string(w, "name", m->nets[i].name);
+		put_number(w, "rx_bytes_per_s", m->nets[i].rx_bytes_per_s);
+		put_number(w, "tx_bytes_per_s", m->nets[i].tx_bytes_per_s);
+		jw_u64(w, "rx_bytes", m->nets[i].rx_bytes);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+	jw_begin_array(w, "programs");
+	for (size_t i = 0; i < m->nr_programs; i++) {
+		jw_begin_object(w, NULL);
+		jw_u64(w, "id", m->programs[i].id);
+		jw_string(w, "type", m->programs[i].type);
+		jw_string(w, "name", m->programs[i].name);
+		put_number(w, "cpu", m->programs[i].cpu);
+		put_number(w, "ns_per_run", m->programs[i].ns_per_run);
+		put_number(w, "runs_per_s", m->programs[i].runs_per_s);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+	jw_begin_array(w, "heat");
+	for (uint32_t row = 0; m->heat.nr && row < MACHINE_HEAT_ROWS; row++)
+		jw_u64(w, NULL, m->heat.columns[m->heat.nr - 1][row]);
+	jw_end_array(w);
+	jw_begin_array(w, "log");
+	for (size_t i = 0; i < m->nr_log; i++)
+		jw_string(w, NULL, m->log[i]);
+	jw_end_array(w);
+}
+
+static void print_look(const struct machine *m)
+{
+	struct json_writer w;
+
+	jw_init(&w, stdout, false);
+	jw_begin_object(&w, NULL);
+	jw_string(&w, "source", m->source);
+	jw_string(&w, "notice", m->notice);
+	jw_string(&w, "scx_state", m->scx_state);
+	jw_u64(&w, "boot_ns", m->boot_ns);
+	put_number(&w, "interval_s", m->interval_s);
+	put_number(&w, "own_cpu", m->own_cpu);
+	jw_u64(&w, "lost", m->lost);
+	put_number(&w, "load_1", m->load[0]);
+	put_dist(&w, "wait", &m->wait);
+	jw_u64(&w, "nr_heat", m->heat.nr);
+	put_memory(&w, &m->memory);
+	jw_begin_array(&w, "cpus");
+	for (size_t i = 0; i < m->nr_cpus; i++)
+		put_cpu(&w, &m->cpus[i]);
+	jw_end_array(&w);
+	jw_begin_array(&w, "processes");
+	for (size_t i = 0; i < m->nr_processes; i++)
+		put_task(&w, &m->processes[i]);
+	jw_end_array(&w);
+	jw_begin_array(&w, "threads");
+	for (size_t i = 0; i < m->nr_threads; i++)
+		put_task(&w, &m->threads[i]);
+	jw_end_array(&w);
+	put_others(&w, m);
+	jw_end_object(&w);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void print_cost(const struct cost *c, const struct machine *m)
+{
+	struct json_writer w;
+
+	jw_init(&w, stdout, false);
+	jw_begin_object(&w, NULL);
+	jw_u64(&w, "looks", c->nr);
+	jw_u64(&w, "cpu_ns", c->cpu_ns);
+	jw_u64(&w, "look_ns", c->sum_ns);
+	jw_u64(&w, "max_look_ns", c->max_ns);
+	jw_u64(&w, "wall_ns", c->wall_ns);
+	jw_u64(&w, "threads", m ? m->nr_threads : 0);
+	jw_string(&w, "source", m ? m->source : NULL);
+	jw_end_object(&w);
+	putchar('\n');
+}
+
+/* False: it is over. */
+static bool wait_for_next(bool is_by_lines, uint64_t ms)
+{
+	struct timespec nap = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
+	char line[16];
+
+	if (is_by_lines)
+		return fgets(line, sizeof(line), stdin) != NULL;
+	nanosleep(&nap, NULL);
+	return true;
+}
+
+static int fail(const struct diag *d)
+{
+	char line[512];
+
+	diag_format(d, line, sizeof(line));
+	fprintf(stderr, "%s\n", line);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct machine_source_cfg cfg = {
+		.is_proc_only = number_of(argc, argv, "proc", 0),
+		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
+		.root = text_of(argc, argv, "root"),
+	};
+	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
+	uint64_t ms = number_of(argc, argv, "ms", 250);
+	uint32_t needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS);
+	bool is_by_lines = number_of(argc, argv, "lines", 0);
+	struct machine_source *s = NULL;
+	const struct machine *m = NULL;
+	struct cost cost = { 0 };
+	struct diag d = { 0 };
+
+	if (machine_source_open(&cfg, &d, &s))
+		return fail(&d);
+	start = clock_boot_ns();
+	while (cost.nr < nr && wait_for_next(is_by_lines, ms)) {
+		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
+
+		if (machine_source_look(s, needs, &d, &m))
+			return fail(&d);
+		at = clock_boot_ns() - at;
+		if (cost.nr++) { /* the first attaches */
+			cost.cpu_ns += clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+			cost.sum_ns += at;
+			cost.max_ns = at > cost.max_ns ? at : cost.max_ns;
+		} else {
+			start = clock_boot_ns();
+		}
+		if (!number_of(argc, argv, "quiet", 0))
+			print_look(m);
+	}
+	cost.wall_ns = clock_boot_ns() - start;
+	print_cost(&cost, m);
+	machine_source_close(s);
+	return 0;
+}
