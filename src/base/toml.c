@@ -252,17 +252,15 @@ static int replace(struct toml *t, size_t begin, size_t end, const char *with, s
 {
 	SCOPED(scoped_free) char *text = NULL;
 	struct toml *next = NULL, old;
-	size_t len = strlen(with);
-	int err;
+	int err, len;
 
-	text = malloc(t->len - (end - begin) + len + 1);
-	if (!text)
+	len = asprintf(&text, "%.*s%s%s", (int)begin, t->text, with, t->text + end);
+	if (len < 0) {
+		text = NULL;
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	memcpy(text, t->text, begin);
-	memcpy(text + begin, with, len);
-	memcpy(text + begin + len, t->text + end, t->len - end);
-	err = toml_parse(text, t->len - (end - begin) + len, d, &next);
-	if (err)
+	}
+	err = toml_parse(text, (size_t)len, d, &next);
+	if (err || !next)
 		return err;
 	old = *t;
 	*t = *next;

@@ -225,7 +225,7 @@ int toml_scan_name(struct toml_scan *s, char out[TOML_MAX_NAME])
 /* Brackets that fit, with strings and comments inside. */
 static int bracketed(struct toml_scan *s)
 {
-	char open[MAX_DEPTH];
+	char open[MAX_DEPTH] = { 0 };
 	int depth = 0;
 
 	do {
@@ -244,7 +244,7 @@ static int bracketed(struct toml_scan *s)
 			open[depth++] = c;
 			s->at++;
 		} else if (c == ']' || c == '}') {
-			if (open[--depth] != (c == ']' ? '[' : '{'))
+			if (!depth || open[--depth] != (c == ']' ? '[' : '{'))
 				return toml_scan_fail(s, "brackets do not fit");
 			s->at++;
 		} else {

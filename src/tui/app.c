@@ -377,8 +377,10 @@ static bool type(struct app *a, uint32_t key)
 	} else if (key >= ' ' && key < KEY_NONE) {
 		const char *letter = key == ' ' ? " " : key_to_text(key, text);
 
-		if (strlen(s->filter) + strlen(letter) < sizeof(s->filter))
-			strcat(s->filter, letter);
+		size_t len = strlen(s->filter);
+
+		if (len + strlen(letter) < sizeof(s->filter))
+			memcpy(s->filter + len, letter, strlen(letter) + 1);
 	} else {
 		return false;
 	}

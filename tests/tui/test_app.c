@@ -397,7 +397,7 @@ static void nothing_breaks_at_any_size(void **state)
 		in = (struct app_input){ .x = (int)(random >> 8 & 0xff),
 			                 .y = (int)(random >> 16 & 0x7f) };
 		in.key = i % 7 ? k->config.keys.entries[(random >> 10) % k->config.keys.nr].key
-		               : KEY_OF_CLICK + i % 3;
+		               : KEY_OF_CLICK + (uint32_t)i % 3;
 		app_press(&k->app, m, in);
 		assert_int_equal(grid_reset(&k->grid, size[0], size[1]), 0);
 		app_draw(&k->app, m, &k->grid);
