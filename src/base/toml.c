@@ -150,6 +150,8 @@ int toml_parse(const char *text, size_t len, struct diag *d, struct toml **out)
 	if (len > TOML_MAX_BYTES)
 		return diag_set(d, -EFBIG, NULL, "more than %zu KiB of settings",
 		                TOML_MAX_BYTES / 1024);
+	if (memchr(text, '\0', len))
+		return diag_set(d, -EINVAL, NULL, "settings contain a NUL byte");
 	t = calloc(1, sizeof(*t));
 	if (t)
 		t->text = malloc(len + 1);
