@@ -163,6 +163,7 @@ static bool go_back(struct app *a)
 		s->process = 0;
 		forget_place(a);
 		s->selected_tid = from;
+		s->is_following = true;
 	} else if (a->is_log) {
 		a->is_log = false;
 	} else if (a->view != a->previous) {
