@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 
@@ -107,6 +108,21 @@ static int run_default(void)
 	return cmd_top.run(&cmd_top, 1, words);
 }
 
+/* scxtop takes the options of its screen without a command; those that are ours come first. */
+static bool is_of_top(const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	if (word[0] != '-')
+		return false;
+	for (const struct opt *o = cmd_top.options; o->type != OPT_TYPE_END; o++)
+		if ((word[1] != '-' && o->short_name && word[1] == o->short_name) ||
+		    (word[1] == '-' && strlen(o->long_name) == len - 2 &&
+		     strncmp(o->long_name, word + 2, len - 2) == 0))
+			return true;
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	struct main_args args = { 0 };
@@ -115,6 +131,8 @@ static int run(int argc, char **argv)
 	struct diag d = { 0 };
 	int nr_rest;
 
+	if (argc > 1 && is_of_top(argv[1]))
+		return cmd_top.run(&cmd_top, argc, argv);
 	if (opt_parse(&top, argc, argv, &args, &result, &d))
 		return cli_usage_error(NULL, &d);
 	nr_rest = (int)result.operands.nr;

@@ -11,8 +11,33 @@
 
 extern char **environ;
 
-/* Its words must not reach the screen; signals of the terminal are ours, and are passed on. */
-static int start(char *const words[], pid_t *pid)
+static int add_files(posix_spawn_file_actions_t *files, int said)
+{
+	int err = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+	if (!err)
+		err = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY,
+		                                       0);
+	return err ? err : posix_spawn_file_actions_adddup2(files, said, STDERR_FILENO);
+}
+
+/*
+ * In a group of its own: Ctrl-C is for the screen. SIGUSR2 waits until the recorder looks for it, so that a key pressed
+ * too early does not kill it.
+ */
+static int add_signals(posix_spawnattr_t *attr)
+{
+	sigset_t wait;
+	int err;
+
+	sigemptyset(&wait);
+	sigaddset(&wait, SIGUSR2);
+	err = posix_spawnattr_setsigmask(attr, &wait);
+	return err ? err
+	           : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+}
+
+static int spawn(char *const words[], int said, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -24,14 +49,33 @@ static int start(char *const words[], pid_t *pid)
 		posix_spawn_file_actions_destroy(&files);
 		return -ENOMEM;
 	}
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	err = posix_spawn(pid, "/proc/self/exe", &files, &attr, words, environ);
+	err = add_files(&files, said);
+	if (!err)
+		err = add_signals(&attr);
+	if (!err)
+		err = posix_spawn(pid, "/proc/self/exe", &files, &attr, words, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return -err;
+}
+
+/* Its words must not reach the screen: they come through a pipe. */
+static int start(struct top_record *r, char *const words[])
+{
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		return -errno;
+	err = spawn(words, ends[1], &r->pid);
+	close(ends[1]);
+	if (err) {
+		r->pid = 0;
+		close(ends[0]);
+		return err;
+	}
+	r->said = ends[0];
+	r->len = 0;
+	return 0;
 }
 
 int top_record_open(struct top_record *r, struct diag *d)
@@ -45,7 +89,7 @@ int top_record_open(struct top_record *r, struct diag *d)
 		return 0;
 	snprintf(keep, sizeof(keep), "%ums", r->keep_ms);
 	snprintf(output, sizeof(output), "--output=%s", r->prefix);
-	err = start(words, &r->pid);
+	err = start(r, words);
 	return err ? diag_set(d, err, NULL, "cannot start the recorder") : 0;
 }
 
@@ -65,8 +109,8 @@ int top_record_start(struct top_record *r, char *text, size_t size, struct diag 
 
 	if (r->pid && r->keep_ms) {
 		kill(r->pid, SIGUSR2);
-		snprintf(text, size, "writing the last %.1f s to %.120s-*.pftrace",
-		         r->keep_ms / 1000.0, r->prefix);
+		snprintf(text, size, "writing the last %.1f s to %.120s-...", r->keep_ms / 1000.0,
+		         r->prefix);
 		return 0;
 	}
 	if (r->pid) {
@@ -76,26 +120,56 @@ int top_record_start(struct top_record *r, char *text, size_t size, struct diag 
 	choose_path(r);
 	snprintf(duration, sizeof(duration), "--trace-ms=%u", r->duration_ms);
 	snprintf(output, sizeof(output), "--output=%s", r->path);
-	err = start(words, &r->pid);
+	err = start(r, words);
 	if (err)
 		return diag_set(d, err, NULL, "cannot start the recorder");
 	snprintf(text, size, "recording %u ms to %.120s", r->duration_ms, r->path);
 	return 0;
 }
 
+/* The next whole line, without the name of the program before a failure. */
+static bool take_line(struct top_record *r, char *text, size_t size)
+{
+	static const char name[] = "schedscope: ";
+	char *end = memchr(r->line, '\n', r->len);
+	size_t len;
+	bool is_failure;
+
+	if (!end)
+		return false;
+	*end = '\0';
+	len = (size_t)(end - r->line) + 1;
+	is_failure = strncmp(r->line, name, strlen(name)) == 0;
+	snprintf(text, size, "%s%.180s", is_failure ? "not recorded: " : "recorded ",
+	         r->line + (is_failure ? strlen(name) : 0));
+	r->len -= len;
+	memmove(r->line, r->line + len, r->len);
+	return true;
+}
+
+static void end_of(struct top_record *r)
+{
+	close(r->said);
+	r->pid = 0;
+	r->keep_ms = 0;
+}
+
 bool top_record_news(struct top_record *r, char *text, size_t size)
 {
-	int status;
+	ssize_t nr;
 
-	if (!r->pid || waitpid(r->pid, &status, WNOHANG) != r->pid)
+	if (!r->pid)
 		return false;
-	r->pid = 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		snprintf(text, size, "recorded: %.150s", r->path);
-	else
-		snprintf(text, size, "not recorded: 'schedscope record' says why");
-	r->keep_ms = 0;
-	return true;
+	if (r->len == sizeof(r->line)) /* a line without end */
+		r->line[r->len - 1] = '\n';
+	if (take_line(r, text, size))
+		return true;
+	nr = read(r->said, r->line + r->len, sizeof(r->line) - r->len);
+	if (nr > 0)
+		r->len += (size_t)nr;
+	else if (nr == 0 && waitpid(r->pid, NULL, WNOHANG) == r->pid)
+		end_of(r);
+	return take_line(r, text, size);
 }
 
 void top_record_close(struct top_record *r)
@@ -104,5 +178,5 @@ void top_record_close(struct top_record *r)
 		return;
 	kill(r->pid, SIGINT);
 	waitpid(r->pid, NULL, 0);
-	r->pid = 0;
+	end_of(r);
 }

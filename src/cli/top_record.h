@@ -2,7 +2,8 @@
  * cli/top_record — traces from the screen: 'schedscope record' beside it, in a process of its own.
  *
  * With keep_ms it runs from the start and keeps the last seconds in memory; a key then writes them, so the file begins
- * before the key. Without, a key starts a recording of duration_ms. Never prints; never waits.
+ * before the key. Without, a key starts a recording of duration_ms. What the recorder says, where the file went and why
+ * not, is told as news. Never prints; waits only in close.
  */
 #pragma once
 
@@ -20,7 +21,10 @@ struct top_record {
 	uint32_t duration_ms;
 	uint32_t keep_ms; /* 0 = record when asked only */
 	pid_t pid;        /* that records; 0 = nobody */
-	unsigned int nr;  /* of the next file */
+	int said;         /* what it says; counts while pid does */
+	char line[1024];  /* not told yet */
+	size_t len;
+	unsigned int nr; /* of the next file */
 	char path[PATH_MAX];
 };
 
@@ -28,6 +32,6 @@ struct top_record {
 MUST_USE int top_record_open(struct top_record *r, struct diag *d);
 /* A key: text says what happens now. */
 MUST_USE int top_record_start(struct top_record *r, char *text, size_t size, struct diag *d);
-/* True once when a recording has ended, with what became of it. */
+/* True with the next line that the recorder said; false = nothing new. */
 MUST_USE bool top_record_news(struct top_record *r, char *text, size_t size);
 void top_record_close(struct top_record *r); /* ends it, with what it has so far */

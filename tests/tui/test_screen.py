@@ -70,7 +70,7 @@ class Terminal:
 
     def start(self, *words, env=""):
         """Starts the screen, and waits for its first figures."""
-        command = " ".join([env, shlex.quote(live.SCHEDSCOPE), "top", *words])
+        command = " ".join([env, shlex.quote(live.SCHEDSCOPE), *words])
         self.keys("-l", f"clear; {command}; echo ended=$?")
         self.keys("Enter")
         return self.wait(lambda text: "ms" in text.split("\n")[0] and "measuring" not in text and READY not in text, "screen")
@@ -234,6 +234,44 @@ def the_mouse_selects_a_row():
         term.keys("-l", "\033[<0;10;8M")
         term.keys("-l", "\033[<65;10;8M")
         check_clean(term.text())
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def a_key_records_and_the_notice_says_where():
+    with terminal(200, 24) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "200")
+        term.keys("P")
+        term.wait_for("recording 200 ms to")
+        term.wait_for("recorded " + str(term.folder / "mine_0.pftrace"))
+        assert (term.folder / "mine_0.pftrace").stat().st_size > 1000
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def what_happened_before_the_key_is_recorded_too():
+    with terminal(200, 24) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-t", str(term.folder / "mine"), "--keep", "1s")
+        term.keys("w")
+        term.wait_for("writing the last 1.0 s")
+        term.wait_for("asked for by SIGUSR2")
+        assert list(term.folder.glob("mine-*.pftrace"))
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def a_recording_that_fails_says_why():
+    with terminal(200, 24) as term:
+        term.start("-t", "/nonexistent/folder/mine")
+        term.keys("a")
+        term.wait_for("not recorded: cannot create")
         term.keys("q")
         term.check_restored(0)
 
