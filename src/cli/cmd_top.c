@@ -44,7 +44,7 @@ static const struct opt options[] = {
 		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
 	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
 	OPT_CHOICE('e', "exclude-bpf", "BOOL", struct top_args, has_no_bpf, bool_names,
-		"measure without BPF, from /proc alone", OPT_GIVEN(struct top_args, has_bpf_choice), .bare = "true"),
+		"measure without BPF, from /proc alone; true if no value is given", OPT_GIVEN(struct top_args, has_bpf_choice)),
 	OPT_STRING(0, "theme", "NAME", struct top_args, theme, "colours; the key t shows them one after the other"),
 	OPT_STRING('t', "trace-file-prefix", "PATH", struct top_args, trace_prefix,
 		"how the names of recorded traces begin; scxtop_trace if not given", .is_file = true, .heading = "Traces"),
@@ -52,8 +52,8 @@ static const struct opt options[] = {
 		"how long a key records; 1250 if not given", OPT_GIVEN(struct top_args, has_duration)),
 	OPT_DURATION(0, "keep", "TIME", struct top_args, keep_ns, 1000 * MS_NS, 100 * MS_NS, HOUR_MS * MS_NS,
 		"keep the last TIME in memory all the while; a key writes it, so the trace begins before the key"),
-	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen",
-		OPT_GIVEN(struct top_args, has_debug), .bare = "true", .heading = "Other"),
+	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
+		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
 	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
 		"where a scheduler gives its statistics (scx_stats)", .is_file = true),
 
@@ -69,7 +69,7 @@ static const struct opt options[] = {
 	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
-	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail, "see 'schedscope record --trigger'"),
+	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail, "triggers of 'schedscope record' do that"),
 	OPT_STRING(0, "experimental-long-tail-tracing-symbol", "NAME", struct top_args, long_tail_symbol, "the same"),
 	OPT_STRING(0, "experimental-long-tail-tracing-binary", "FILE", struct top_args, long_tail_binary, "the same", .is_file = true),
 	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 0, UINT64_MAX,
@@ -85,7 +85,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope", "the same as schedscope top, on a terminal" },
 	{ "schedscope top -r 1000 --theme Nord", "calmer" },
 	{ "schedscope top --keep 5s", "the keys P, a and w write the last five seconds" },
-	{ "schedscope top --exclude-bpf=true", "without root" },
+	{ "schedscope top --exclude-bpf", "without root" },
 	{ 0 },
 };
 /* clang-format on */

@@ -34,13 +34,13 @@ int top_words(int argc, char **argv, char ***out, int *nr)
 	if (!words)
 		return -ENOMEM;
 	for (int i = 0; i < argc; i++) {
-		char *both = i + 1 < argc && is_one_of(argv[i + 1], "true", "false")
-		                     ? joined(argv[i], argv[i + 1])
-		                     : NULL;
+		bool has_value = i + 1 < argc && is_one_of(argv[i + 1], "true", "false");
+		char *both = joined(argv[i], has_value ? argv[i + 1] : "true");
 
 		if (both) {
 			words[n++] = both;
-			i++;
+			i += has_value;
+			is_list = false;
 			continue;
 		}
 		if (is_list && argv[i][0] != '-' && strcmp(words[n - 1], events) != 0)

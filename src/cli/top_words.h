@@ -1,4 +1,4 @@
-/* cli/top_words — the words of 'schedscope top', of which scxtop writes some otherwise: -d true, --perf-events A B. */
+/* cli/top_words — the words of 'schedscope top', of which scxtop writes some otherwise: -d true, -d, --perf-events A B. */
 #pragma once
 
 #include "base/attr.h"

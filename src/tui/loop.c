@@ -1,10 +1,14 @@
 #include "tui/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "tui/app.h"
 #include "tui/term.h"
 
@@ -20,6 +24,7 @@ struct loop {
 	bool is_due; /* something new is to be drawn, when its time comes */
 	bool is_now; /* a key was pressed: at once */
 	int look_error;
+	int logged[2]; /* a pipe */
 };
 
 static uint64_t now_ns(void)
@@ -30,12 +35,39 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+/* Any thread may log: lines come as packets of a pipe, and what finds it full is lost. */
 static void on_log(void *ctx, enum log_level level, const char *line)
 {
-	struct loop *l = ctx;
+	const struct loop *l = ctx;
+	size_t len = strlen(line);
 
 	(void)level;
-	app_tell(&l->app, "%s", line);
+	if (len && write(l->logged[1], line, len < APP_LOG_BYTES ? len : APP_LOG_BYTES - 1) < 0)
+		return;
+}
+
+static void tell_logged(struct loop *l)
+{
+	char line[APP_LOG_BYTES];
+	ssize_t nr;
+
+	while ((nr = read(l->logged[0], line, sizeof(line) - 1)) > 0) {
+		line[nr] = '\0';
+		text_chomp(line);
+		app_tell(&l->app, "%s", line);
+		l->is_due = true;
+	}
+}
+
+static void tell_news(struct loop *l)
+{
+	char text[APP_LOG_BYTES];
+
+	tell_logged(l);
+	while (l->cfg->news && l->cfg->news(l->cfg->ctx, text, sizeof(text))) {
+		app_tell(&l->app, "%s", text);
+		l->is_due = true;
+	}
 }
 
 static void look(struct loop *l)
@@ -53,8 +85,6 @@ static void look(struct loop *l)
 	}
 	l->look_error = err;
 	l->is_due = true;
-	if (l->cfg->news && l->cfg->news(l->cfg->ctx, text, sizeof(text)))
-		app_tell(&l->app, "%s", text);
 }
 
 static void save(struct loop *l)
@@ -135,6 +165,7 @@ static void tick(struct loop *l)
 		return;
 	if (!l->app.screen.is_frozen)
 		look(l);
+	tell_news(l);
 	l->next_look_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
 }
 
@@ -164,12 +195,16 @@ static int open_and_run(struct loop *l, struct diag *d)
 
 	if (err)
 		return err;
+	if (pipe2(l->logged, O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+		return -errno;
 	err = term_open(d, &l->term);
-	if (err)
-		return err;
-	log_set_sink(on_log, l);
-	err = run(l);
-	log_set_sink(NULL, NULL);
+	if (!err) {
+		log_set_sink(on_log, l);
+		err = run(l);
+		log_set_sink(NULL, NULL);
+	}
+	close(l->logged[0]);
+	close(l->logged[1]);
 	return err;
 }
 

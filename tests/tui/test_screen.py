@@ -11,6 +11,7 @@ import time
 import live
 
 READY = "shell-is-back"
+DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_demo"))
 # Every key that has a meaning, as tmux writes it; those that end or stop the program are tried alone.
 KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "K", "h", "?", "O",
         "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
@@ -68,9 +69,9 @@ class Terminal:
         """Until a word is seen."""
         return self.wait(lambda text: word in text, repr(word))
 
-    def start(self, *words, env=""):
+    def start(self, *words, env="", program=live.SCHEDSCOPE):
         """Starts the screen, and waits for its first figures."""
-        command = " ".join([env, shlex.quote(live.SCHEDSCOPE), *words])
+        command = " ".join([env, shlex.quote(program), *words])
         self.keys("-l", f"clear; {command}; echo ended=$?")
         self.keys("Enter")
         return self.wait(lambda text: "ms" in text.split("\n")[0] and "measuring" not in text and READY not in text, "screen")
@@ -106,27 +107,48 @@ def terminal(width=80, height=24):
 def check_clean(text):
     """No control bytes, no broken characters, no words of a crash."""
     assert all(c == "\n" or c >= " " for c in text), repr(text)
-    assert "\ufffd" not in text
+    assert not set(text) & set("\ufffd\u202e\x9b"), repr(text)
     for word in ("Segmentation", "runtime error", "AddressSanitizer", "Assertion"):
         assert word not in text, text
+
+
+def press_all(term):
+    """Every key at every size; then the end."""
+    for width, height in ((20, 5), (80, 24), (240, 70)):
+        term.resize(width, height)
+        for key in KEYS:
+            term.keys(key)
+            check_clean(term.text())
+        lines = term.text().split("\n")
+        assert len(lines) <= height + 1 and max(map(len, lines)) <= width
+    term.keys("C-c")
+    term.check_restored(0)
 
 
 @live.case
 def every_key_at_every_size():
     with terminal() as term:
         term.start("-r", "100")
-        for width, height in ((20, 5), (80, 24), (240, 70)):
-            term.resize(width, height)
-            for key in KEYS:
-                term.keys(key)
-                check_clean(term.text())
-            lines = term.text().split("\n")
-            assert len(lines) <= height + 1 and max(map(len, lines)) <= width
-        term.keys("Escape", "Escape", "Escape", "Escape")
-        term.keys("q")
-        time.sleep(0.3)
-        if "ended=" not in term.text():
-            term.keys("q")
+        press_all(term)
+
+
+@live.case
+def machines_of_any_size():
+    for cpus, threads in ((1, 0), (1, 1), (17, 300), (512, 50000)):
+        with terminal() as term:
+            term.start(str(cpus), str(threads), program=DEMO)
+            press_all(term)
+
+
+@live.case
+def names_cannot_reach_the_terminal():
+    with terminal() as term:
+        term.start("4", "100", "hostile", program=DEMO)
+        for key in ("p", "y", "Enter", "b", "N", "N", "s"):
+            term.keys(key)
+            check_clean(term.text())
+            assert "owned" not in term.tmux("display-message", "-p", "#{pane_title}")
+        term.keys("C-c")
         term.check_restored(0)
 
 
@@ -285,7 +307,7 @@ def off_a_terminal_it_prints_a_summary():
 
 @live.case
 def flags_of_scxtop_are_taken():
-    flags = ("-r 250 -f 1 -d true -e true -s /none -t /tmp/x --trace-ticks 1 --trace-duration-ms 100 --worker-threads 4 "
+    flags = ("-r 250 -f 1 -d -e true -d true -e -s /none -t /tmp/x --trace-ticks 1 --trace-duration-ms 100 --worker-threads 4 "
              "--trace-tick-warmup 1 --trace-warmup-ms 1 --process-id -1 --perf-events a:0x1:4 b:0x2:4 "
              "--default-profiling-event cpu:cpu_total_util_percent --layered --experimental-long-tail-tracing "
              "--experimental-long-tail-tracing-symbol f --experimental-long-tail-tracing-binary /bin/sh "
