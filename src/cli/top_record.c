@@ -75,6 +75,7 @@ static int start(struct top_record *r, char *const words[])
 	}
 	r->said = ends[0];
 	r->len = 0;
+	r->result[0] = '\0';
 	return 0;
 }
 
@@ -127,24 +128,48 @@ int top_record_start(struct top_record *r, char *text, size_t size, struct diag 
 	return 0;
 }
 
-/* The next whole line, without the name of the program before a failure. */
+/*
+ * Makes news of a line. Where a single recording went is told last, when it has ended: warnings that follow it would
+ * take its place in the notice line.
+ */
+static bool tell_line(struct top_record *r, const char *line, char *text, size_t size)
+{
+	static const char name[] = "schedscope: ", warning[] = "warning: ";
+
+	if (strncmp(line, name, strlen(name)) == 0) {
+		bool is_warning;
+
+		line += strlen(name);
+		is_warning = strncmp(line, warning, strlen(warning)) == 0;
+		snprintf(text, size, "%s%.180s",
+		         is_warning ? "recorder: " : "not recorded: ", line);
+		return true;
+	}
+	if (r->keep_ms) {
+		snprintf(text, size, "recorded %.180s", line);
+		return true;
+	}
+	snprintf(r->result, sizeof(r->result), "recorded %.180s", line);
+	return false;
+}
+
+/* The next whole line that is news. */
 static bool take_line(struct top_record *r, char *text, size_t size)
 {
-	static const char name[] = "schedscope: ";
-	char *end = memchr(r->line, '\n', r->len);
-	size_t len;
-	bool is_failure;
+	char *end;
 
-	if (!end)
-		return false;
-	*end = '\0';
-	len = (size_t)(end - r->line) + 1;
-	is_failure = strncmp(r->line, name, strlen(name)) == 0;
-	snprintf(text, size, "%s%.180s", is_failure ? "not recorded: " : "recorded ",
-	         r->line + (is_failure ? strlen(name) : 0));
-	r->len -= len;
-	memmove(r->line, r->line + len, r->len);
-	return true;
+	while ((end = memchr(r->line, '\n', r->len))) {
+		size_t len = (size_t)(end - r->line) + 1;
+		bool is_news;
+
+		*end = '\0';
+		is_news = tell_line(r, r->line, text, size);
+		r->len -= len;
+		memmove(r->line, r->line + len, r->len);
+		if (is_news)
+			return true;
+	}
+	return false;
 }
 
 static void end_of(struct top_record *r)
@@ -165,11 +190,15 @@ bool top_record_news(struct top_record *r, char *text, size_t size)
 	if (take_line(r, text, size))
 		return true;
 	nr = read(r->said, r->line + r->len, sizeof(r->line) - r->len);
-	if (nr > 0)
+	if (nr > 0) {
 		r->len += (size_t)nr;
-	else if (nr == 0 && waitpid(r->pid, NULL, WNOHANG) == r->pid)
-		end_of(r);
-	return take_line(r, text, size);
+		return take_line(r, text, size);
+	}
+	if (nr != 0 || waitpid(r->pid, NULL, WNOHANG) != r->pid)
+		return false;
+	end_of(r);
+	snprintf(text, size, "%s", r->result);
+	return r->result[0] != '\0';
 }
 
 void top_record_close(struct top_record *r)

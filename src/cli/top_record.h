@@ -24,7 +24,8 @@ struct top_record {
 	int said;         /* what it says; counts while pid does */
 	char line[1024];  /* not told yet */
 	size_t len;
-	unsigned int nr; /* of the next file */
+	char result[200]; /* of a recording that has not ended */
+	unsigned int nr;  /* of the next file */
 	char path[PATH_MAX];
 };
 
