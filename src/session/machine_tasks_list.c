@@ -100,7 +100,8 @@ static int list_process(struct machine_tasks *t, uint32_t tgid)
 	if (err)
 		return err;
 	p->is_seen = true;
-	if (p->nr_links == st.st_nlink)
+	/* Two and one for each folder in it; some file systems, not proc, count nothing. */
+	if (st.st_nlink > 2 && p->nr_links == st.st_nlink)
 		return 0;
 	p->nr_links = st.st_nlink;
 	return list_threads(t, p);

@@ -12,7 +12,7 @@
 #include "session/machine_tasks_priv.h"
 
 #define STAT_BYTES      1024
-#define STATUS_BYTES    4096
+#define STATUS_BYTES    16384 /* the end counts, and masks of many CPUs come before it */
 #define CGROUP_BYTES    4096
 #define SCHED_BYTES     96
 #define CGROUP_AGAIN_NS 5000000000ULL

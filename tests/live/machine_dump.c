@@ -2,7 +2,7 @@
  * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
- * machine_need), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed). The last
+ * machine_need; a number in a line of stdin changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed). The last
  * line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
 #include <math.h>
@@ -215,15 +215,22 @@ static void print_cost(const struct cost *c, const struct machine *m)
 	putchar('\n');
 }
 
-/* False: it is over. */
-static bool wait_for_next(bool is_by_lines, uint64_t ms)
+/* False: it is over. A number in the line says what is needed from now on. */
+static bool wait_for_next(bool is_by_lines, uint64_t ms, uint32_t *needs)
 {
 	struct timespec nap = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
 	char line[16];
+	uint64_t v;
 
-	if (is_by_lines)
-		return fgets(line, sizeof(line), stdin) != NULL;
-	nanosleep(&nap, NULL);
+	if (!is_by_lines) {
+		nanosleep(&nap, NULL);
+		return true;
+	}
+	if (!fgets(line, sizeof(line), stdin))
+		return false;
+	text_chomp(line);
+	if (text_to_u64(line, &v))
+		*needs = (uint32_t)v;
 	return true;
 }
 
@@ -255,7 +262,7 @@ int main(int argc, char **argv)
 	if (machine_source_open(&cfg, &d, &s))
 		return fail(&d);
 	start = clock_boot_ns();
-	while (cost.nr < nr && wait_for_next(is_by_lines, ms)) {
+	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &needs)) {
 		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
 
 		if (machine_source_look(s, needs, &d, &m))

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""What a screen is shown (session/machine_source), against workloads that know what they did, `stat`, and /proc.
+
+machine_dump looks whenever it is sent a line, so that its looks fall where a case wants them.
+"""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from live import (NOBODY, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
+                  need_live, part, rows, scratch)
+
+MACHINE_DUMP = os.environ.get("MACHINE_DUMP", "build/tests/live/machine_dump")
+STATES = ("interruptible", "uninterruptible", "other")
+ATTACH_S = 60  # the kernel checks programs slowly while others build
+
+
+class Screen:
+    """A running machine_dump."""
+
+    def __init__(self, *args, command=()):
+        self.process = subprocess.Popen([*command, MACHINE_DUMP, "lines=1", *args], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.out = Lines(self.process.stdout)
+        self.nr = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def look(self, needs=""):
+        """One look now."""
+        self.process.stdin.write(f"{needs}\n")
+        self.process.stdin.flush()
+        self.nr += 1
+        expect(self.out.wait_for(self.nr), f"no look: {self.process.poll()}")
+        return json.loads(self.out.lines[self.nr - 1])
+
+    def programs(self):
+        """How many BPF programs it holds."""
+        folder = f"/proc/{self.process.pid}/fdinfo"
+        texts = []
+        for name in os.listdir(folder):
+            with open(f"{folder}/{name}", encoding="ascii") as file:
+                texts.append(file.read())
+        return sum("prog_id:" in text for text in texts)
+
+    def attached(self):
+        """Looks until BPF is there, and once more, so that the next look has an interval."""
+        need_live()
+        end = time.monotonic() + ATTACH_S
+        while self.look()["source"] != "bpf":
+            expect(time.monotonic() < end, "BPF is not attached")
+            time.sleep(0.05)
+        self.look()
+        return self
+
+
+def task(look, table, tid):
+    """The row of a thread or process."""
+    found = [row for row in look[table] if row["tid"] == tid]
+    expect(len(found) == 1, f"{len(found)} rows of {tid} among {table}")
+    return found[0]
+
+
+def sched(tgid, tid):
+    """(run ns, wait ns) by the kernel's own account."""
+    with open(f"/proc/{tgid}/task/{tid}/schedstat", encoding="ascii") as file:
+        words = file.read().split()
+    return int(words[0]), int(words[1])
+
+
+def tids(tgid):
+    return [int(name) for name in os.listdir(f"/proc/{tgid}/task")]
+
+
+def wait_for_threads(work, number):
+    end = time.monotonic() + 20
+    while len(tids(work.pid)) < number:
+        expect(time.monotonic() < end, f"{work.kind} has no {number} threads")
+        time.sleep(0.01)
+
+
+def players(look):
+    """The two threads of a pingpong."""
+    return {t["tid"]: t for t in look["threads"] if t["comm"] in ("pp-left", "pp-right")}
+
+
+def expect_same(what, got, want):
+    """Equal, but for the few switches that happen while one has looked and the other has not."""
+    expect_near(what, got, want, relative=0.02, absolute=4)
+
+
+def stop(work):
+    """Ends it, and the processes that it has started, which would keep its output open."""
+    with open(f"/proc/{work.pid}/task/{work.pid}/children", encoding="ascii") as file:
+        children = [int(word) for word in file.read().split()]
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    work.kill()
+
+
+def expect_accounts(screen, table):
+    """Run and wait of two hogs, over an interval whose ends are read around the looks."""
+    work = Work("hogs", nr=2, ms=20000)
+    try:
+        wait_for_threads(work, 3)
+        screen.look()
+        before = {tid: sched(work.pid, tid) for tid in tids(work.pid)}
+        start = time.monotonic()
+        time.sleep(2)
+        look = screen.look()
+        seconds = time.monotonic() - start
+        after = {tid: sched(work.pid, tid) for tid in tids(work.pid)}
+        # What happened between our readings and its own is in one of both only.
+        slack = max(0.05, abs(seconds - look["interval_s"]) / seconds * 2 + 0.03)
+        run = sum(after[tid][0] - before[tid][0] for tid in before) / seconds / 1e9
+        got = task(look, "processes", work.pid)
+        expect_near("run of the process", got["run"], run, relative=slack, absolute=0.03)
+        expect(got["nr_threads"] == 3, f"{got['nr_threads']} threads")
+        expect_near("sum of its threads", sum(t["run"] or 0 for t in look[table] if t["tgid"] == work.pid), got["run"],
+                    absolute=1e-4)
+        for tid in before:
+            want = (after[tid][0] - before[tid][0]) / seconds / 1e9
+            expect_near(f"run of {tid}", task(look, "threads", tid)["run"], want, relative=slack, absolute=0.03)
+            want = (after[tid][1] - before[tid][1]) / seconds / 1e9
+            expect_near(f"wait of {tid}", task(look, "threads", tid)["wait"], want, relative=slack, absolute=0.05)
+        expect(run <= len(os.sched_getaffinity(0)) + 0.1, f"run {run}")
+        expect("hogs" in (got["cmdline"] or ""), f"command line {got['cmdline']}")
+        expect(got["class"] == "fair" and got["prio"] >= 120, f"{got['class']} {got['prio']}")
+    finally:
+        work.kill()
+
+
+@case
+def run_and_wait_are_the_kernels_own_with_bpf():
+    with Screen() as screen:
+        expect_accounts(screen.attached(), "threads")
+
+
+@case
+def run_and_wait_are_the_kernels_own_without_bpf():
+    with Screen("proc=1") as screen:
+        expect_accounts(screen, "threads")
+
+
+@case
+def a_sleeper_is_counted_as_it_counts_itself():
+    with Screen() as screen:
+        screen.attached()
+        work = Work("sleep", nr=1, rounds=200, us=5000)
+        looks = []
+        while work.process.poll() is None:
+            time.sleep(0.2)
+            looks.append(screen.look())
+        looks.append(screen.look())
+        account = work.account()
+        truth = account["tasks"][0]
+        mine = [t for look in looks for t in look["processes"] if t["tgid"] == work.pid]
+        naps = sum(t["sleep"]["count"] for t in mine)
+        # Its last moments come after its row has gone: as many naps as fit into a look may be missing.
+        expect_between("naps", naps, truth["count"] - 60, truth["voluntary"] + 20)
+        expect(all(t["sleep"]["p50_ns"] >= 4.9e6 for t in mine if t["sleep"]["count"] > 10), "naps are too short")
+
+
+@case
+def switches_of_a_pingpong_are_what_bpf_and_proc_say():
+    with Screen() as with_bpf, Screen("proc=1") as by_proc:
+        with_bpf.attached()
+        work = Work("pingpong", rounds=100000000)
+        try:
+            end = time.monotonic() + 20
+            while len(players(by_proc.look())) < 2:
+                expect(time.monotonic() < end, "no pingpong")
+                time.sleep(0.05)
+            with_bpf.look()
+            by_proc.look()
+            time.sleep(3)
+            mine, kernels = players(with_bpf.look()), players(by_proc.look())
+            expect_near("players", len(mine), 2)
+            for tid, row in kernels.items():
+                expect(row["voluntary_per_s"] > 100, f"{row['comm']} switches {row['voluntary_per_s']} times a second")
+                expect_near(f"switches of {row['comm']}", mine[tid]["voluntary_per_s"], row["voluntary_per_s"],
+                            relative=0.2)
+        finally:
+            stop(work)
+
+
+@case
+def latencies_are_those_of_stat_over_the_same_seconds():
+    """The whole life of a sleeper falls into one look and into one run of stat: both have counted the same."""
+    with Screen() as screen:
+        screen.attached()
+        with Stat("--by", "tid", "-g", "latency,slice,sleep,migration", "-d") as stat:
+            screen.look()
+            work = Work("sleep", nr=2, rounds=400, us=2000)
+            wait_for_threads(work, 3)
+            time.sleep(0.5)
+            os.kill(work.pid, signal.SIGSTOP)  # it does nothing more: looks may come when they come
+            time.sleep(0.2)
+            look = screen.look()
+            report = stat.finish()
+            work.kill()
+    mine = task(look, "processes", work.pid)
+
+    def all_of(group, *path):
+        """That part of each thread's row that counts anything."""
+        parts = [part(found, *path) for found in rows(report, group, tgid=work.pid)]
+        return [one for one in parts if one["count"]]
+
+    def count(group, *path):
+        return sum(one["count"] for one in all_of(group, *path))
+
+    waits = all_of("latency", "by_cause", "woken") + all_of("latency", "by_cause", "new")
+    expect(mine["latency"]["count"] > 50, f"{mine['latency']['count']} waits")
+    expect_same("waits", mine["latency"]["count"], sum(one["count"] for one in waits))
+    expect_same("longest wait in us", mine["latency"]["max_ns"] / 1000, max(one["max_us"] for one in waits))
+    expect_same("preempted waits", mine["preempted"]["count"], count("latency", "by_cause", "preempted"))
+    expect_same("slices", mine["slice"]["count"], count("slice", "voluntary") + count("slice", "involuntary"))
+    expect_same("naps", mine["sleep"]["count"], sum(count("sleep", "by_state", state) for state in STATES))
+
+
+@case
+def cpus_add_up_and_the_heat_map_counts_wakeups():
+    with Screen() as screen:
+        screen.attached()
+        time.sleep(1)
+        look = screen.look()
+        for cpu in look["cpus"]:
+            total = sum(cpu[key] for key in ("user", "system", "irq", "steal"))
+            expect_near(f"busy of CPU {cpu['cpu']}", cpu["busy"], total, absolute=1e-5)
+            expect_between("busy", cpu["busy"], 0, 1)
+        woken = sum(look["heat"])
+        expect_between("waits on CPUs", sum(cpu["wait"]["count"] for cpu in look["cpus"]), woken, 1e9)
+        expect(woken > 0, "nobody was woken")
+        expect(look["wait"]["count"] == sum(cpu["wait"]["count"] for cpu in look["cpus"]), "waits do not add up")
+
+
+@case
+def our_own_programs_are_listed_with_their_cost():
+    with Screen() as screen:
+        screen.attached()
+        time.sleep(1)
+        look = screen.look()
+        mine = [p for p in look["programs"] if p["name"] == "on_switch"]
+        expect(mine and mine[-1]["runs_per_s"] > 0, f"{mine}")
+        expect_between("cost of a switch", mine[-1]["ns_per_run"], 10, 100000)
+
+
+@case
+def without_rights_the_same_comes_from_proc_with_one_sentence():
+    if os.geteuid() != 0:
+        raise Skip("needs root to become nobody")
+    with scratch() as folder:
+        os.chmod(folder, 0o755)
+        program = os.path.join(folder, "machine_dump")
+        subprocess.run(["cp", MACHINE_DUMP, program], check=True)
+        out = subprocess.run([*NOBODY, program, "looks=8", "ms=200"], capture_output=True, text=True, timeout=60,
+                             check=False)
+    expect(out.returncode == 0, out.stderr)
+    look = json.loads(out.stdout.splitlines()[-2])
+    expect(look["source"] == "proc", look["source"])
+    expect("CAP_BPF" in look["notice"] and "setcap" in look["notice"], f"notice: {look['notice']}")
+    expect(len(look["threads"]) > 10, f"{len(look['threads'])} threads")
+    expect(any(t["run"] for t in look["threads"]), "nobody runs")
+    expect(all(t["migrations_per_s"] is None for t in look["threads"]), "migrations out of nothing")
+
+
+@case
+def nothing_stays_attached_that_nobody_needs():
+    with Screen("needs=3") as screen:  # CPUs and tasks
+        for _ in range(3):
+            expect(screen.look()["source"] == "proc", "attached without need")
+        expect(screen.programs() == 0, "programs without need")
+        screen.look(needs=7)  # latency, too
+        screen.attached()
+        expect(screen.programs() > 0, "no programs in spite of need")
+        for _ in range(40):
+            look = screen.look(needs=3)
+        expect(look["source"] == "proc" and screen.programs() == 0, "still attached")
+        expect(all(t["latency"]["count"] == 0 for t in look["threads"]), "latencies out of nothing")
+
+
+if __name__ == "__main__":
+    main()

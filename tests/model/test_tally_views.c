@@ -448,6 +448,50 @@ static void cpus_have_views_of_their_own(void **state)
 	tally_free(t);
 }
 
+static void send_five(struct tally *t, struct fake_task *stays)
+{
+	struct fake_task f;
+
+	fake_init(stays, 3, "stays");
+	fake_add(&stays->hists[0], 1, 5 * US, 1, 1);
+	for (uint32_t tid = 1; tid <= 5; tid++) {
+		fake_init(&f, tid, "goes");
+		fake_add(&f.hists[0], 1, 5 * US, 1, 1);
+		if (tid == 3)
+			fake_send(t, stays);
+		else
+			fake_send_last(t, &f);
+	}
+}
+
+static void rows_of_gone_tasks_are_forgotten_once_they_are_empty(void **state)
+{
+	static const struct tally_cfg by_tid = { .by = TALLY_BY_TID };
+	struct tally *t = fake_tally(&by_tid);
+	struct fake_task stays, back;
+
+	(void)state;
+	expect_eq(tally_forget_gone(t), 0);
+	send_five(t, &stays);
+	tally_end_tick(t, S);
+	expect_eq(tally_forget_gone(t), 0);
+	expect_eq(tally_nr_rows(t), 5); /* the interval still shows them */
+	tally_begin_interval(t);
+	expect_eq(tally_forget_gone(t), 0);
+	expect_eq(tally_nr_rows(t), 1);
+	/* Who stays goes on in its row; an id that comes back begins anew. */
+	fake_add(&stays.hists[0], 2, 6 * US, 2, 1);
+	fake_send(t, &stays);
+	expect_eq(fake_hist(t, "stays", TALLY_TOTAL, 0)->count, 2);
+	expect_eq(fake_hist(t, "stays", TALLY_INTERVAL, 0)->count, 1);
+	fake_init(&back, 5, "goes");
+	fake_add(&back.hists[0], 2, 7 * US, 2, 1);
+	fake_send(t, &back);
+	expect_eq(fake_hist(t, "goes", TALLY_TOTAL, 0)->count, 1);
+	expect_eq(tally_nr_rows(t), 2);
+	tally_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +508,7 @@ int main(void)
 		cmocka_unit_test(counters_become_rates_and_totals),
 		cmocka_unit_test(rows_are_by_name_thread_process_or_cgroup),
 		cmocka_unit_test(cpus_have_views_of_their_own),
+		cmocka_unit_test(rows_of_gone_tasks_are_forgotten_once_they_are_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,215 @@
+/* A whole machine from files, without BPF. */
+#include "../unit.h"
+
+#include "../sys/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "session/machine_source.h"
+
+#define S 1000000000ULL
+
+static uint64_t now_ns;
+
+static uint64_t fake_clock(void)
+{
+	return now_ns;
+}
+
+static void put_first(const struct tree *t)
+{
+	tree_write(t, "proc/loadavg", "1.00 2.00 3.00 1/1 10");
+	tree_write(t, "proc/stat",
+	           "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 100 0 100 1000 0 0 0 0 0 0\n"
+	           "cpu2 500 0 0 500 0 0 0 0 0 0\nintr 1\nprocesses 5");
+	tree_write(t, "proc/meminfo",
+	           "MemTotal:  1000 kB\nMemFree:  600 kB\nMemAvailable:  800 kB\nActive:  7 kB");
+	tree_write(t, "proc/vmstat", "pgfault 1000\npgmajfault 100\npswpin 0\npswpout 0");
+	tree_write(t, "proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000");
+	tree_write(t, "proc/net/dev",
+	           "head\nhead\n  eth0: 1000 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0");
+	tree_write(t, "proc/10/task/10/schedstat", "1000 0 1");
+	tree_write(
+		t, "proc/10/task/10/stat",
+		"10 (init) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0");
+}
+
+static void put_second(const struct tree *t)
+{
+	tree_write(t, "proc/stat",
+	           "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 150 10 120 1100 10 5 5 0 0 0\n"
+	           "cpu2 500 0 0 700 0 0 0 0 0 0\nintr 1\nprocesses 5");
+	tree_write(t, "proc/vmstat", "pgfault 1500\npgmajfault 200\npswpin 0\npswpout 4");
+	tree_write(t, "proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000");
+	tree_write(t, "proc/net/dev",
+	           "head\nhead\n  eth0: 5000 14 0 1 0 0 0 0 2000 20 0 1 0 0 0 0");
+}
+
+static struct machine_source *start(const struct tree *t)
+{
+	const struct machine_source_cfg cfg = { .is_proc_only = true,
+		                                .root = t->root,
+		                                .clock = fake_clock };
+	struct machine_source *s = NULL;
+	struct diag d = { 0 };
+
+	expect_eq(machine_source_open(&cfg, &d, &s), 0);
+	return s;
+}
+
+static const struct machine *look(struct machine_source *s, uint32_t needs)
+{
+	const struct machine *m = NULL;
+	struct diag d = { 0 };
+
+	expect_eq(machine_source_look(s, needs, &d, &m), 0);
+	return m;
+}
+
+static void expect_near(double got, double want)
+{
+	assert_true(fabs(got - want) < 1e-6);
+}
+
+static void expect_cpus(const struct machine *m)
+{
+	const struct machine_cpu *c = m->cpus;
+
+	expect_eq(m->nr_cpus, 2);
+	expect_eq(c[0].cpu, 0);
+	/* 200 ticks: 50 user, 10 nice, 20 system, 100 idle, 10 iowait, 10 interrupts. */
+	expect_near(c[0].busy, 0.45);
+	expect_near(c[0].user, 0.3);
+	expect_near(c[0].system, 0.1);
+	expect_near(c[0].irq, 0.05);
+	expect_near(c[0].iowait, 0.05);
+	expect_near(c[0].steal, 0);
+	expect_eq(c[1].cpu, 2);
+	expect_near(c[1].busy, 0);
+	assert_true(isnan(c[0].mhz) && isnan(c[0].switches_per_s));
+	assert_int_equal(c[0].tid, -1);
+	assert_int_equal(c[0].llc, -1);
+	expect_eq(c[0].busy_history.nr, 1);
+	expect_near(c[0].busy_history.values[0], 0.45);
+}
+
+static void an_interval_is_the_difference_of_two_looks(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	now_ns += 2 * S;
+	put_second(&t);
+	m = look(s, 255);
+	expect_near(m->interval_s, 2);
+	expect_cpus(m);
+	expect_eq(m->memory.total_kib, 1000);
+	expect_eq(m->memory.available_kib, 800);
+	expect_eq(m->memory.active_kib, 7);
+	expect_near(m->memory.minor_faults_per_s, 200);
+	expect_near(m->memory.major_faults_per_s, 50);
+	expect_near(m->memory.swap_out_per_s, 2);
+	expect_near(m->memory.cpu_some, 0.25);
+	assert_true(isnan(m->memory.io_some));
+	expect_eq(m->nr_nets, 1);
+	expect_near(m->nets[0].rx_bytes_per_s, 2000);
+	expect_near(m->nets[0].rx_packets_per_s, 2);
+	expect_near(m->nets[0].drops_per_s, 1);
+	expect_eq(m->nets[0].rx_bytes, 5000);
+	expect_eq(m->nr_threads, 1);
+	expect_near(m->load[2], 3);
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+static void what_is_missing_is_said_and_absent(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	m = look(s, 255);
+	assert_string_equal(m->source, "proc");
+	assert_non_null(m->notice);
+	assert_null(m->scx_state);
+	assert_null(m->scheduler);
+	expect_eq(m->heat.nr, 0);
+	expect_eq(m->nr_programs, 0);
+	expect_eq(m->wait.count, 0);
+	expect_eq(m->nr_dsqs, 0);
+	assert_true(isnan(m->threads[0].migrations_per_s));
+	m = look(s, MACHINE_CPUS);
+	expect_eq(m->nr_threads, 0); /* nobody asked */
+	machine_source_close(s);
+	machine_source_close(NULL);
+	tree_done(&t);
+}
+
+static void a_scheduler_of_sched_ext_has_the_normal_tasks(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	tree_write(&t, "sys/kernel/sched_ext/state", "enabled");
+	tree_write(&t, "sys/kernel/sched_ext/root/ops", "lavd");
+	tree_write(&t, "sys/kernel/sched_ext/switch_all", "1");
+	s = start(&t);
+	m = look(s, 255);
+	assert_string_equal(m->scx_state, "enabled");
+	assert_string_equal(m->scheduler, "lavd");
+	assert_string_equal(m->threads[0].class_name, "ext");
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+static void a_cpu_that_goes_offline_has_no_numbers(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	now_ns += S;
+	tree_write(&t, "proc/stat",
+	           "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 150 0 120 1100 0 0 0 0 0 0\nintr 1");
+	m = look(s, MACHINE_CPUS);
+	expect_eq(m->nr_cpus, 2);
+	assert_true(m->cpus[0].is_online);
+	assert_false(m->cpus[1].is_online);
+	assert_true(isnan(m->cpus[1].busy));
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_interval_is_the_difference_of_two_looks),
+		cmocka_unit_test(what_is_missing_is_said_and_absent),
+		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
+		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+/* Threads and processes from files like those of Linux 6.18. */
+#include "../unit.h"
+
+#include "../sys/tree.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "session/machine_tasks.h"
+
+#define MS 1000000ULL
+#define S  (1000 * MS)
+
+static uint64_t now_ns;
+
+/* Each reading of the clock takes no time: intervals are what the test says. */
+static uint64_t fake_clock(void)
+{
+	return now_ns;
+}
+
+struct fake {
+	uint32_t tgid, tid;
+	const char *comm;
+	char state;
+	uint64_t run_ns, wait_ns, slices, start_ticks, voluntary, involuntary;
+	int policy;
+	int cpu;
+};
+
+static void put(const struct tree *t, const struct fake *f)
+{
+	char path[96], text[512];
+
+	(void)snprintf(path, sizeof(path), "proc/%u/task/%u/schedstat", f->tgid, f->tid);
+	(void)snprintf(text, sizeof(text), "%llu %llu %llu", (unsigned long long)f->run_ns,
+	               (unsigned long long)f->wait_ns, (unsigned long long)f->slices);
+	tree_write(t, path, text);
+	(void)snprintf(path, sizeof(path), "proc/%u/task/%u/stat", f->tgid, f->tid);
+	(void)snprintf(
+		text, sizeof(text),
+		"%u (%s) %c 1 1 1 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 1 0 %llu 0 0 0 0 0 0 0 0 0 0 0 0 "
+		"0 0 0 17 %d 0 %d 0 0 0",
+		f->tid, f->comm, f->state, (unsigned long long)(f->run_ns / (10 * MS)),
+		(unsigned long long)f->start_ticks, f->cpu, f->policy);
+	tree_write(t, path, text);
+	(void)snprintf(path, sizeof(path), "proc/%u/task/%u/status", f->tgid, f->tid);
+	(void)snprintf(text, sizeof(text),
+	               "Name:\tx\nvoluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu",
+	               (unsigned long long)f->voluntary, (unsigned long long)f->involuntary);
+	tree_write(t, path, text);
+	(void)snprintf(path, sizeof(path), "proc/%u/cgroup", f->tgid);
+	tree_write(t, path, "0::/system.slice/some.service");
+	(void)snprintf(path, sizeof(path), "proc/%u/cmdline", f->tgid);
+	tree_write(t, path, "some command");
+}
+
+static void set_load(const struct tree *t, unsigned int nr, unsigned int last)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "0.50 1.00 1.50 1/%u %u", nr, last);
+	tree_write(t, "proc/loadavg", text);
+}
+
+static const struct machine_tasks_read by_proc = { .new_ns = S,
+	                                           .turn_ns = S,
+	                                           .has_switches = true };
+
+static struct machine_tasks *start(const struct tree *t, uint32_t tgid)
+{
+	const struct machine_tasks_cfg cfg = { .root = t->root, .tgid = tgid, .clock = fake_clock };
+	struct machine_tasks *m = NULL;
+	struct diag d = { 0 };
+
+	expect_eq(machine_tasks_new(&cfg, &d, &m), 0);
+	return m;
+}
+
+static void look(struct machine_tasks *m)
+{
+	struct diag d = { 0 };
+
+	expect_eq(machine_tasks_list(m, &d), 0);
+	expect_eq(machine_tasks_read(m, &by_proc, &d), 0);
+	expect_eq(machine_tasks_sum(m), 0);
+}
+
+static void expect_near(double got, double want)
+{
+	assert_true(fabs(got - want) < 1e-9);
+}
+
+static const struct fake one = { .tgid = 10,
+	                         .tid = 10,
+	                         .comm = "one",
+	                         .state = 'S',
+	                         .run_ns = 5 * S,
+	                         .wait_ns = S,
+	                         .slices = 100,
+	                         .start_ticks = 5,
+	                         .voluntary = 90,
+	                         .involuntary = 10,
+	                         .cpu = 1 };
+static const struct fake two = { .tgid = 10,
+	                         .tid = 11,
+	                         .comm = "two",
+	                         .state = 'R',
+	                         .run_ns = 7 * S,
+	                         .slices = 3,
+	                         .start_ticks = 6,
+	                         .policy = 1,
+	                         .cpu = 0 };
+
+static void begin(struct tree *t, struct machine_tasks **m)
+{
+	tree_init(t);
+	now_ns = 100 * S;
+	set_load(t, 2, 11);
+	put(t, &one);
+	put(t, &two);
+	*m = start(t, 0);
+	look(*m);
+}
+
+static void end(struct tree *t, struct machine_tasks *m)
+{
+	machine_tasks_free(m);
+	tree_done(t);
+}
+
+static void what_is_before_the_first_interval_is_unknown(void **state)
+{
+	const struct machine_task *row;
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	row = machine_tasks_thread(m, 10);
+	assert_non_null(row);
+	assert_true(isnan(row->run) && isnan(row->wait) && isnan(row->voluntary_per_s));
+	assert_true(isnan(row->migrations_per_s));
+	assert_string_equal(row->comm, "one");
+	assert_string_equal(row->cgroup, "/system.slice/some.service");
+	assert_string_equal(row->class_name, "fair");
+	expect_eq(row->state, 'S');
+	assert_int_equal(row->last_cpu, 1);
+	assert_int_equal(row->prio, 120);
+	assert_string_equal(machine_tasks_thread(m, 11)->class_name, "rt");
+	assert_null(machine_tasks_thread(m, 12));
+	end(&t, m);
+}
+
+static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
+{
+	struct fake a = one, b = two;
+	const struct machine_task *row;
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	now_ns += S / 2;
+	a.run_ns += 100 * MS;
+	a.wait_ns += 50 * MS;
+	a.slices += 10;
+	a.voluntary += 8;
+	a.involuntary += 2;
+	b.run_ns += 400 * MS;
+	put(&t, &a);
+	put(&t, &b);
+	look(m);
+	row = machine_tasks_thread(m, 10);
+	expect_near(row->run, 0.2);
+	expect_near(row->wait, 0.1);
+	expect_near(row->voluntary_per_s, 16);
+	expect_near(row->involuntary_per_s, 4);
+	expect_eq(row->run_history.nr, 1);
+	row = machine_tasks_process(m, 10);
+	expect_near(row->run, 1.0);
+	expect_near(row->voluntary_per_s, 16);
+	expect_eq(row->nr_threads, 2);
+	expect_eq(row->state, 'R');
+	assert_string_equal(row->comm, "one");
+	assert_string_equal(row->class_name, "fair");
+	/* Who did nothing since has 0, not what it had. */
+	now_ns += S;
+	look(m);
+	expect_near(machine_tasks_thread(m, 10)->run, 0);
+	expect_near(machine_tasks_thread(m, 10)->voluntary_per_s, 0);
+	expect_near(machine_tasks_process(m, 10)->run, 0);
+	expect_eq(machine_tasks_process(m, 10)->run_history.nr, 2);
+	end(&t, m);
+}
+
+static void who_is_born_counts_from_its_birth(void **state)
+{
+	struct fake c = { .tgid = 10,
+		          .tid = 12,
+		          .comm = "new",
+		          .state = 'R',
+		          .run_ns = 250 * MS,
+		          .slices = 4,
+		          .start_ticks = 10020,
+		          .voluntary = 4 };
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	now_ns += S;
+	put(&t, &c);
+	set_load(&t, 3, 12);
+	look(m);
+	assert_non_null(machine_tasks_thread(m, 12));
+	expect_near(machine_tasks_thread(m, 12)->run, 0.25);
+	expect_near(machine_tasks_thread(m, 12)->voluntary_per_s, 4);
+	expect_eq(machine_tasks_process(m, 10)->nr_threads, 3);
+	end(&t, m);
+}
+
+static void folders_are_read_only_when_somebody_came_or_went(void **state)
+{
+	struct fake c = { .tgid = 20, .tid = 20, .comm = "late", .slices = 1, .start_ticks = 10020 };
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	c.state = 'S';
+	put(&t, &c);
+	look(m); /* the kernel says that nobody is new */
+	assert_null(machine_tasks_thread(m, 20));
+	set_load(&t, 3, 20);
+	look(m);
+	assert_non_null(machine_tasks_thread(m, 20));
+	expect_near(machine_tasks_load(m)->load[1], 1.0);
+	end(&t, m);
+}
+
+static void remove_thread(const struct tree *t, const char *path)
+{
+	char command[256];
+
+	(void)snprintf(command, sizeof(command), "rm -r '%s/%s'", t->root, path);
+	expect_eq(system(command), 0);
+}
+
+static void who_has_gone_is_gone(void **state)
+{
+	struct machine_tasks *m;
+	struct tree t;
+	size_t nr;
+
+	(void)state;
+	begin(&t, &m);
+	remove_thread(&t, "proc/10/task/11");
+	set_load(&t, 1, 11);
+	look(m);
+	assert_null(machine_tasks_thread(m, 11));
+	assert_non_null(machine_tasks_thread(m, 10));
+	remove_thread(&t, "proc/10");
+	set_load(&t, 0, 11);
+	look(m);
+	(void)machine_tasks_threads(m, &nr);
+	expect_eq(nr, 0);
+	(void)machine_tasks_processes(m, &nr);
+	expect_eq(nr, 0);
+	end(&t, m);
+}
+
+static void an_id_that_comes_back_is_another_thread(void **state)
+{
+	struct fake other = two;
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	now_ns += S;
+	other.comm = "other";
+	other.start_ticks = 10050;
+	other.run_ns = 300 * MS;
+	put(&t, &other);
+	look(m);
+	assert_string_equal(machine_tasks_thread(m, 11)->comm, "other");
+	expect_near(machine_tasks_thread(m, 11)->run, 0.3);
+	end(&t, m);
+}
+
+/* Such a kernel says 0 0 0: then ticks serve, and waits are unknown. */
+static void without_schedstat_ticks_serve(void **state)
+{
+	struct fake f = one;
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	set_load(&t, 1, 10);
+	put(&t, &f);
+	tree_write(&t, "proc/10/task/10/schedstat", "0 0 0");
+	m = start(&t, 0);
+	look(m);
+	now_ns += S;
+	f.run_ns += 500 * MS;
+	put(&t, &f);
+	tree_write(&t, "proc/10/task/10/schedstat", "0 0 0");
+	look(m);
+	expect_near(machine_tasks_thread(m, 10)->run, 0.5);
+	assert_true(isnan(machine_tasks_thread(m, 10)->wait));
+	end(&t, m);
+}
+
+static void one_process_alone_can_be_looked_at(void **state)
+{
+	struct fake c = { .tgid = 20, .tid = 20, .comm = "c", .state = 'S', .slices = 1 };
+	struct machine_tasks *m;
+	struct tree t;
+	size_t nr;
+
+	(void)state;
+	tree_init(&t);
+	put(&t, &one);
+	put(&t, &c);
+	m = start(&t, 20); /* without loadavg it lists every time */
+	look(m);
+	(void)machine_tasks_threads(m, &nr);
+	expect_eq(nr, 1);
+	assert_non_null(machine_tasks_thread(m, 20));
+	assert_null(machine_tasks_load(m));
+	end(&t, m);
+}
+
+static void command_lines_come_later(void **state)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	while (!machine_tasks_process(m, 10)->cmdline) {
+		nanosleep(&nap, NULL);
+		look(m);
+	}
+	assert_string_equal(machine_tasks_process(m, 10)->cmdline, "some command\n");
+	assert_string_equal(machine_tasks_thread(m, 11)->cmdline, "some command\n");
+	end(&t, m);
+}
+
+static void others_knowledge_is_0_or_unknown_until_they_tell(void **state)
+{
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	machine_tasks_quiet(m, true);
+	expect_near(machine_tasks_thread(m, 10)->migrations_per_s, 0);
+	machine_tasks_thread(m, 10)->latency.count = 5;
+	machine_tasks_quiet(m, false);
+	expect_eq(machine_tasks_thread(m, 10)->latency.count, 0);
+	assert_true(isnan(machine_tasks_thread(m, 10)->migrations_per_s));
+	end(&t, m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_before_the_first_interval_is_unknown),
+		cmocka_unit_test(rates_are_those_of_the_interval_and_processes_are_sums),
+		cmocka_unit_test(who_is_born_counts_from_its_birth),
+		cmocka_unit_test(folders_are_read_only_when_somebody_came_or_went),
+		cmocka_unit_test(who_has_gone_is_gone),
+		cmocka_unit_test(an_id_that_comes_back_is_another_thread),
+		cmocka_unit_test(without_schedstat_ticks_serve),
+		cmocka_unit_test(one_process_alone_can_be_looked_at),
+		cmocka_unit_test(command_lines_come_later),
+		cmocka_unit_test(others_knowledge_is_0_or_unknown_until_they_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
