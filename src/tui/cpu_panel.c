@@ -227,14 +227,12 @@ static void draw_panel(const struct machine *m, const struct screen *s, int32_t 
 static int panel_height(size_t nr, int width, const struct screen *s)
 {
 	int columns = (width - 2) / GOOD_CELL;
-	int rows;
+	int height;
 
-	if (s->shape == SHAPE_TABLE)
-		return (int)nr + 3;
-	if (columns < 1 || s->group != GROUP_CPU)
+	if (columns < 1 || s->group != GROUP_CPU || s->shape == SHAPE_TABLE)
 		columns = 1;
-	rows = ((int)nr + columns - 1) / columns;
-	return rows + 2 < PANEL_MIN ? PANEL_MIN : rows + 2;
+	height = ((int)nr + columns - 1) / columns + (s->shape == SHAPE_TABLE ? 3 : 2);
+	return height < PANEL_MIN ? PANEL_MIN : height;
 }
 
 int cpu_panel_height(const struct machine *m, const struct screen *s, int width)

@@ -54,3 +54,14 @@ void parts_dist(const struct machine_dist *d, char *out, size_t size)
 		snprintf(out, size, "p50 %s  p99 %s  max %s", format_ns(p50, (double)d->p50_ns),
 		         format_ns(p99, (double)d->p99_ns), format_ns(max, (double)d->max_ns));
 }
+
+void parts_right(const struct screen *s, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (s->is_typing)
+		snprintf(out, size, " filter: %s_ ", s->filter);
+	else if (s->filter[0])
+		snprintf(out, size, " filter: %s ", s->filter);
+	else if (s->tick_ms)
+		snprintf(out, size, " %ums%s ", s->tick_ms, s->is_frozen ? ", frozen" : "");
+}

@@ -55,6 +55,11 @@ struct area panel_begin(struct grid *g, struct area a, const char *title, const 
 {
 	int cells;
 
+	/* What is being typed must be seen. */
+	if (right && strncmp(right, " filter:", 8) == 0 &&
+	    grid_cells(title) + grid_cells(right) + 6 > a.width)
+		title = right;
+
 	if (a.width >= FRAME_MIN_WIDTH && a.height >= FRAME_MIN_HEIGHT) {
 		struct area in = grid_frame(g, a, title, right);
 

@@ -16,6 +16,12 @@ static const struct {
 	{ 'T', "stopped" }, { 'Z', "zombie" },   { 'I', "idle" },
 };
 
+/* Of ASCII: names are bytes, and a locale would make this slow for tens of thousands of them. */
+static char lower_of(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 void task_filter_parse(struct task_filter *f, const char *text)
 {
 	char *rest = NULL;
@@ -23,8 +29,25 @@ void task_filter_parse(struct task_filter *f, const char *text)
 	f->nr = 0;
 	snprintf(f->text, sizeof(f->text), "%s", text);
 	for (char *word = strtok_r(f->text, " ", &rest); word && f->nr < TASK_LIST_WORDS;
-	     word = strtok_r(NULL, " ", &rest))
+	     word = strtok_r(NULL, " ", &rest)) {
+		f->lower_words[f->nr] = f->lower + (word - f->text);
 		f->words[f->nr++] = word;
+	}
+	for (size_t i = 0; i < sizeof(f->text); i++)
+		f->lower[i] = lower_of(f->text[i]);
+}
+
+static bool contains(const char *text, const char *lower)
+{
+	for (; text && *text; text++) {
+		size_t i = 0;
+
+		while (lower[i] && lower_of(text[i]) == lower[i])
+			i++;
+		if (!lower[i])
+			return true;
+	}
+	return false;
 }
 
 void task_list_init(struct task_list *l, const struct machine *m, const struct screen *s)
@@ -66,11 +89,11 @@ static bool is_state(char state, const char *word)
 {
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		if (states[i].letter == state)
-			return strcasecmp(states[i].name, word) == 0;
+			return strcmp(states[i].name, word) == 0;
 	return false;
 }
 
-static bool word_matches(const char *word, const struct machine_task *t)
+static bool word_matches(const char *word, const char *lower, const struct machine_task *t)
 {
 	if (word[1] == '\0' && strchr("RSDTZI", word[0]))
 		return t->state == word[0];
@@ -81,8 +104,7 @@ static bool word_matches(const char *word, const struct machine_task *t)
 	if (word[0] >= '0' && word[0] <= '9' &&
 	    (starts_number(t->tid, word) || starts_number(t->tgid, word)))
 		return true;
-	return (t->comm && strcasestr(t->comm, word)) ||
-	       (t->cgroup && strcasestr(t->cgroup, word)) || is_state(t->state, word);
+	return contains(t->comm, lower) || contains(t->cgroup, lower) || is_state(t->state, lower);
 }
 
 bool task_filter_match(const struct task_filter *f, const struct machine_task *t)
@@ -90,7 +112,7 @@ bool task_filter_match(const struct task_filter *f, const struct machine_task *t
 	if (f->tgid && t->tgid != f->tgid)
 		return false;
 	for (int i = 0; i < f->nr; i++)
-		if (!word_matches(f->words[i], t))
+		if (!word_matches(f->words[i], f->lower_words[i], t))
 			return false;
 	return true;
 }

@@ -14,9 +14,11 @@
 
 #define TASK_LIST_WORDS 8
 
+/* Points into itself: not to be copied. */
 struct task_filter {
-	char text[64];
+	char text[64], lower[64];
 	const char *words[TASK_LIST_WORDS];
+	const char *lower_words[TASK_LIST_WORDS];
 	int nr;
 	uint32_t tgid; /* 0 = any */
 };

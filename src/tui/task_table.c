@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "tui/format.h"
+#include "tui/parts.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
 
@@ -322,9 +323,8 @@ static void draw_window(const struct machine *m, const struct task_list *l,
 }
 
 /* Follows the selected task, or takes the one at the selected row; view.h has the rules. */
-static void settle(const struct task_list *l, struct screen *s, int height)
+static void settle(const struct task_list *l, struct screen *s, int total, int height)
 {
-	int total = task_list_count(l);
 	int place = -1;
 
 	if (s->selected_tid == 0)
@@ -367,17 +367,6 @@ static void title_of(const struct machine *m, const struct task_list *l, const s
 	}
 }
 
-static void right_of(const struct screen *s, char right[static 128])
-{
-	right[0] = '\0';
-	if (s->is_typing)
-		snprintf(right, 128, " filter: %s_ ", s->filter);
-	else if (s->filter[0])
-		snprintf(right, 128, " filter: %s ", s->filter);
-	else if (s->tick_ms)
-		snprintf(right, 128, " %ums%s ", s->tick_ms, s->is_frozen ? ", frozen" : "");
-}
-
 static void nothing_to_show(const struct screen *s, struct grid *g, struct area a)
 {
 	if (s->filter[0])
@@ -395,13 +384,13 @@ static void draw(const struct machine *m, const struct task_list *l, struct scre
 	struct task_window w = { 0 };
 	char title[128], right[128];
 	struct area in;
-	int height;
+	int height, total = task_list_count(l);
 
-	title_of(m, l, s, task_list_count(l), title);
-	right_of(s, right);
+	title_of(m, l, s, total, title);
+	parts_right(s, right, sizeof(right));
 	in = panel_begin(g, a, title, right);
 	height = table_view_height(in);
-	settle(l, s, height);
+	settle(l, s, total, height);
 	if (task_list_window(l, s, s->scroll, height, &w)) {
 		grid_text(g, in.x, in.y, in.width, STYLE_WARNING, "out of memory");
 		return;

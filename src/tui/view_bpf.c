@@ -5,6 +5,7 @@
 
 #include "session/machine_source.h"
 #include "tui/format.h"
+#include "tui/parts.h"
 #include "tui/table_view.h"
 #include "tui/views.h"
 
@@ -149,14 +150,15 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 {
 	const void **all = calloc(m->nr_programs + 1, sizeof(*all));
 	struct screen shown;
-	char title[128];
+	char title[128], right[96];
 	int height, nr = 0;
 	struct area in;
 
 	if (!all)
 		return;
 	title_of(m, s, title);
-	in = panel_begin(g, a, title, NULL);
+	parts_right(s, right, sizeof(right));
+	in = panel_begin(g, a, title, right);
 	height = table_view_height(in);
 	for (size_t i = 0; i < m->nr_programs; i++)
 		if (is_left(&m->programs[i], s))

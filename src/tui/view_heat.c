@@ -20,6 +20,7 @@ struct scale {
 	uint32_t low, high; /* both included */
 	uint32_t joined;    /* that share a line */
 	int lines;
+	int tall, wide; /* cells of a square: a map fills its frame */
 };
 
 static bool is_used(const struct machine_heat *h, uint32_t row)
@@ -30,9 +31,9 @@ static bool is_used(const struct machine_heat *h, uint32_t row)
 	return false;
 }
 
-static struct scale scale_of(const struct machine_heat *h, int height)
+static struct scale scale_of(const struct machine_heat *h, int width, int height)
 {
-	struct scale s = { MACHINE_HEAT_ROWS, 0, 1, 0 };
+	struct scale s = { MACHINE_HEAT_ROWS, 0, 1, 0, 1, 1 };
 	uint32_t nr;
 
 	for (uint32_t row = 0; row < MACHINE_HEAT_ROWS; row++) {
@@ -43,13 +44,17 @@ static struct scale scale_of(const struct machine_heat *h, int height)
 		s.high = row;
 	}
 	if (s.low == MACHINE_HEAT_ROWS)
-		return (struct scale){ 0, 0, 1, 0 };
+		return (struct scale){ 0, 0, 1, 0, 1, 1 };
 	s.low -= s.low > 0;
 	s.high += s.high + 1 < MACHINE_HEAT_ROWS;
 	nr = s.high - s.low + 1;
 	if (height > 0)
 		s.joined = (nr + (uint32_t)height - 1) / (uint32_t)height;
 	s.lines = (int)((nr + s.joined - 1) / s.joined);
+	if (height >= 2 * s.lines)
+		s.tall = height / s.lines;
+	if (width >= 2 * (int)h->nr)
+		s.wide = width / (int)h->nr;
 	return s;
 }
 
@@ -86,30 +91,33 @@ static void draw_label(uint32_t row, struct grid *g, struct area a)
 		           format_ns(text, ldexp(NS_PER_US, (int)row - 1)));
 }
 
-/* Seconds of a column at the left end. */
-static void draw_times(const struct machine *m, uint32_t nr, struct grid *g, struct area a)
+/* Seconds back, every 40 cells. */
+static void draw_times(const struct machine *m, const struct scale *scale, struct grid *g,
+                       struct area a)
 {
+	int known = (int)m->heat.nr * scale->wide;
 	char text[FORMAT_BYTES + 8], span[FORMAT_BYTES];
 
 	grid_right(g, a.x, a.y, a.width, STYLE_DIM, "now");
-	if (nr < 8)
-		return;
-	for (int back = 40; back <= (int)nr && back + 2 < a.width; back += 40) {
-		snprintf(text, sizeof(text), "-%s", format_ns(span, m->interval_s * back * 1e9));
+	for (int back = 40; back <= known && back < a.width; back += 40) {
+		format_ns(span, m->interval_s * back / scale->wide * 1e9);
+		snprintf(text, sizeof(text), "-%s", span);
 		grid_text(g, a.x + a.width - back, a.y, 8, STYLE_DIM, text);
 	}
 }
 
-static uint64_t draw_line(const struct machine_heat *h, uint32_t from, uint32_t joined,
-                          uint64_t max, struct grid *g, struct area a)
+static uint64_t draw_line(const struct machine_heat *h, uint32_t from, const struct scale *scale,
+                          struct grid *g, struct area a)
 {
-	uint64_t sum = 0;
+	uint64_t max = (uint64_t)h->max * scale->joined, sum = 0;
 
-	for (int i = 0; i < a.width && (uint32_t)i < h->nr; i++) {
-		uint64_t count = count_of(h->columns[h->nr - 1 - (uint32_t)i], from, joined);
+	for (int i = 0; (i + 1) * scale->wide <= a.width && (uint32_t)i < h->nr; i++) {
+		uint64_t count = count_of(h->columns[h->nr - 1 - (uint32_t)i], from, scale->joined);
 		int level = level_of(count, max);
 
-		grid_fill(g, (struct area){ a.x + a.width - 1 - i, a.y, 1, 1 },
+		grid_fill(g,
+		          (struct area){ a.x + a.width - (i + 1) * scale->wide, a.y, scale->wide,
+		                         scale->tall },
 		          (enum style)(STYLE_HEAT + level), shades[level]);
 		sum += count;
 	}
@@ -119,18 +127,18 @@ static uint64_t draw_line(const struct machine_heat *h, uint32_t from, uint32_t 
 static void draw_map(const struct machine *m, const struct screen *s, struct grid *g, struct area a)
 {
 	bool has_counts = a.width >= 40;
-	struct scale scale = scale_of(&m->heat, a.height - 1);
 	int width = a.width - LABEL_CELLS - 1 - (has_counts ? COUNT_CELLS + 3 : 0);
-	uint64_t max = (uint64_t)m->heat.max * scale.joined;
+	struct scale scale = scale_of(&m->heat, width, a.height - 1);
+	int height = scale.lines * scale.tall;
 
 	for (int line = 0; line < scale.lines; line++) {
 		/* Long waits are on top. */
 		uint32_t from = scale.low + (uint32_t)(scale.lines - 1 - line) * scale.joined;
-		int y = a.y + line;
+		int y = a.y + line * scale.tall;
 		uint64_t sum;
 
 		draw_label(from, g, (struct area){ a.x, y, LABEL_CELLS, 1 });
-		sum = draw_line(&m->heat, from, scale.joined, max, g,
+		sum = draw_line(&m->heat, from, &scale, g,
 		                (struct area){ a.x + LABEL_CELLS + 1, y, width, 1 });
 		if (has_counts) {
 			char text[FORMAT_BYTES];
@@ -140,9 +148,9 @@ static void draw_map(const struct machine *m, const struct screen *s, struct gri
 			           format_count(text, (double)sum, s->is_localized));
 		}
 	}
-	if (a.height > scale.lines)
-		draw_times(m, m->heat.nr, g,
-		           (struct area){ a.x + LABEL_CELLS + 1, a.y + scale.lines, width, 1 });
+	if (a.height > height)
+		draw_times(m, &scale, g,
+		           (struct area){ a.x + LABEL_CELLS + 1, a.y + height, width, 1 });
 }
 
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)

@@ -97,7 +97,7 @@ static void title_of(const struct machine_memory *m, char title[static 96])
 {
 	char used[FORMAT_BYTES], total[FORMAT_BYTES];
 
-	snprintf(title, 96, " Memory %s of %s used ",
+	snprintf(title, 96, " Memory %s/%s used ",
 	         format_kib(used, less(m->total_kib, m->available_kib)),
 	         format_kib(total, m->total_kib));
 }

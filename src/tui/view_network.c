@@ -193,10 +193,11 @@ static void title_of(const struct machine *m, char title[static 96])
 
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
-	char title[96];
+	char title[96], right[96];
 
 	title_of(m, title);
-	draw_table(m, s, g, panel_begin(g, a, title, NULL), true);
+	parts_right(s, right, sizeof(right));
+	draw_table(m, s, g, panel_begin(g, a, title, right), true);
 }
 
 void network_summary_draw(const struct machine *m, const struct screen *s, struct grid *g,

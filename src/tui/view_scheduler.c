@@ -244,13 +244,16 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	struct area top = a;
 
 	if (m->scheduler)
-		snprintf(title, sizeof(title), " %.60s: %s queues ", m->scheduler,
+		snprintf(title, sizeof(title), " %.60s, %.20s: %s queues ", m->scheduler,
+		         m->scx_state ? m->scx_state : "?",
 		         format_count(number, (double)m->nr_dsqs, s->is_localized));
 	else
-		snprintf(title, sizeof(title), " No sched_ext scheduler ");
+		snprintf(title, sizeof(title), " No scheduler, sched_ext %.20s ",
+		         m->scx_state ? m->scx_state : "missing");
 	parts_dist(&m->wait, wait, sizeof(wait));
-	snprintf(right, sizeof(right), " sched_ext %.20s, wakeups %s ",
-	         m->scx_state ? m->scx_state : "not in this kernel", wait);
+	snprintf(right, sizeof(right), " wakeups %s ", wait);
+	if (s->is_typing || s->filter[0])
+		parts_right(s, right, sizeof(right));
 	if (a.height >= TASKS_ROWS_MIN) {
 		int wanted = m->nr_dsqs ? (int)m->nr_dsqs + 3 : 5;
 

@@ -162,7 +162,7 @@ CELL(cell_bar)
 }
 
 static const struct table_view_column columns[] = {
-	{ "", 9, 16, 0, true, false, false, 0, 0, cell_name },
+	{ "", 9, 13, 0, true, false, false, 0, 0, cell_name },
 	{ "P50", 6, 0, 3, false, false, false, 0, 0, cell_p50 },
 	{ "P99", 6, 0, 1, false, false, false, 0, 0, cell_p99 },
 	{ "MAX", 6, 0, 2, false, false, false, 0, 0, cell_max },
@@ -175,8 +175,8 @@ static void draw_dists(const struct machine_task *t, const struct screen *s, str
                        struct area a)
 {
 	const struct dist_row dists[] = {
-		{ "woken, waits", &t->latency },
-		{ "preempted, waits", &t->preempted },
+		{ "wakeup wait", &t->latency },
+		{ "preempt wait", &t->preempted },
 		{ "slice", &t->slice },
 		{ "sleep", &t->sleep },
 	};
@@ -186,7 +186,6 @@ static void draw_dists(const struct machine_task *t, const struct screen *s, str
 	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
 	                                      .rows = rows,
 	                                      .nr_rows = 4,
-	                                      .total = 4,
 	                                      .selected = -1 },
 	                s, g, (struct area){ a.x, a.y, a.width, a.height < 5 ? a.height : 5 });
 }

@@ -90,14 +90,17 @@ static void what_is_unknown_comes_last_either_way(void **state)
 {
 	(void)state;
 	for (int way = 0; way < 2; way++) {
-		struct screen s = { .sort = SORT_WAIT, .is_ascending = way };
+		struct screen s = { .sort = SORT_WAIT, .is_ascending = way == 1 };
+		const struct machine_task *first, *last;
 		struct task_window w;
 		struct task_list l;
 
 		task_list_init_threads(&l, &f.m, &s);
 		expect_eq(task_list_window(&l, &s, 0, 2000, &w), 0);
-		assert_false(isnan(((const struct machine_task *)w.rows[0])->wait));
-		assert_true(isnan(((const struct machine_task *)w.rows[w.nr - 1])->wait));
+		first = w.rows[0];
+		last = w.rows[w.nr - 1];
+		assert_true(first->wait >= 0);
+		assert_true(isnan(last->wait));
 		free(w.rows);
 	}
 }

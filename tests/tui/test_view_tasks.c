@@ -83,7 +83,7 @@ static void a_row_has_the_numbers_of_its_process(void **state)
 			run += fixture_run(i);
 			voluntary += 10.0 * (i % 97);
 		}
-		snprintf(tid, sizeof(tid), " %u ", FIXTURE_TID + p * FIXTURE_THREADS);
+		snprintf(tid, sizeof(tid), "\u2502    %u ", FIXTURE_TID + p * FIXTURE_THREADS);
 		line = screen_find(text, tid);
 		expect_words(line,
 		             (const char *[]){ tid, format_percent(run_text, run),
@@ -148,7 +148,7 @@ static void selection_follows_its_task(void **state)
 	strcpy(s.filter, "nginx");
 	free(screen_draw("process", &f.m, &s, 80, 24));
 	assert_true(s.selected_tid != FIXTURE_TID + 2 * FIXTURE_THREADS);
-	assert_true(s.selected < 2);
+	assert_true(s.selected < 3);
 }
 
 static void the_top_row_is_the_top_whoever_is_there(void **state)
@@ -171,10 +171,11 @@ static void a_filter_is_told_and_counted(void **state)
 	char *text = screen_draw("process", &f.m, &s, 80, 24);
 
 	(void)state;
-	assert_true(screen_has(text, "Processes 2 of 10"));
+	assert_true(screen_has(text, "Processes 3 of 10"));
 	assert_true(screen_has(text, "filter: nginx_"));
+	/* Two by name, one by cgroup. */
 	assert_false(screen_has(text, "postgres"));
-	expect_eq(view_find("process")->rows(&f.m, &s), 2);
+	expect_eq(view_find("process")->rows(&f.m, &s), 3);
 	free(text);
 	strcpy(s.filter, "zzz");
 	text = screen_draw("process", &f.m, &s, 80, 24);
@@ -223,10 +224,10 @@ static void zoom_shows_the_distributions_of_its_task(void **state)
 	char p99[FORMAT_BYTES], run[FORMAT_BYTES];
 
 	(void)state;
-	line = screen_find(text, "woken, waits");
+	line = screen_find(text, "wakeup wait");
 	assert_true(screen_has(line, format_ns(p99, (double)fixture_p99_ns(7))));
 	free(line);
-	line = screen_find(text, "preempted, waits");
+	line = screen_find(text, "preempt wait");
 	assert_true(screen_has(line, format_ns(p99, (double)(fixture_p99_ns(7) / 2))));
 	free(line);
 	line = screen_find(text, "time ");
