@@ -30,6 +30,7 @@ extern const struct opt_command cmd_profile;
 extern const struct opt_command cmd_query;
 extern const struct opt_command cmd_record;
 extern const struct opt_command cmd_stat;
+extern const struct opt_command cmd_top;
 
 /* Prints "schedscope: what: why; hint" on stderr. Returns CLI_FAILED: return cli_fail(&d). */
 MUST_USE int cli_fail(const struct diag *d);

@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "cli/command.h"
 
@@ -15,26 +15,16 @@ static const struct opt main_options[] = {
 
 /* A new command is one line here, in the order of --help. */
 static const struct opt_command *const commands[] = {
-	&cmd_stat,
-	&cmd_record,
-	&cmd_profile,
-	&cmd_analyze,
-	&cmd_query,
-	&cmd_explain,
-	&cmd_diff,
-	&cmd_export,
-	&cmd_mcp,
-	&cmd_doctor,
-	&cmd_generate_completions,
-	&cmd_generate_man,
-	&cmd_help,
-	NULL,
+	&cmd_top,          &cmd_stat,  &cmd_record,  &cmd_profile,
+	&cmd_analyze,      &cmd_query, &cmd_explain, &cmd_diff,
+	&cmd_export,       &cmd_mcp,   &cmd_doctor,  &cmd_generate_completions,
+	&cmd_generate_man, &cmd_help,  NULL,
 };
 
 /* The meaning of every number, in short; docs/definitions.md has the whole of it. */
 static const char description[] =
 	"Adds up in the kernel what the scheduler does to each thread, and shows it. Without a command it "
-	"runs stat for a few seconds.\n\n"
+	"shows the screen of top; off a terminal it prints a summary of two seconds.\n\n"
 	"Live data needs root, or CAP_BPF and CAP_PERFMON, and a kernel with type information (BTF). "
 	"schedscope doctor says what works on this machine, and what to do about the rest.\n\n"
 	"The numbers mean the following, in every command. Times are measured with the boot clock of the "
@@ -70,7 +60,7 @@ static const char description[] =
 	"line as lost, by reason.";
 
 static const struct opt_example examples[] = {
-	{ "schedscope", "a short look at who waits for a CPU; ends by itself" },
+	{ "schedscope", "the scheduler live, on the whole screen" },
 	{ "schedscope doctor", "what works on this machine" },
 	{ "schedscope stat", "who waits for a CPU, until Ctrl-C" },
 	{ "schedscope help stat", "everything that stat can do" },
@@ -109,17 +99,28 @@ static int finish(int exit_code)
 	return cli_fail(&d);
 }
 
-/* Without a command: a look at what the scheduler does right now, that ends by itself. */
+/* Without a command: the screen; off a terminal a summary that ends by itself. */
 static int run_default(void)
 {
-	static char stat[] = "stat", run_time[] = "--run-time=5";
-	static char few[] = "--top=5", brief[] = "--run-time=2", brief_once[] = "--interval=2";
-	char *on_terminal[] = { stat, run_time, NULL };
-	char *elsewhere[] = { stat, brief, brief_once, few, NULL };
+	static char top_word[] = "top";
+	char *words[] = { top_word, NULL };
 
-	if (isatty(STDOUT_FILENO))
-		return cmd_stat.run(&cmd_stat, 2, on_terminal);
-	return cmd_stat.run(&cmd_stat, 4, elsewhere);
+	return cmd_top.run(&cmd_top, 1, words);
+}
+
+/* scxtop takes the options of its screen without a command; those that are ours come first. */
+static bool is_of_top(const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	if (word[0] != '-')
+		return false;
+	for (const struct opt *o = cmd_top.options; o->type != OPT_TYPE_END; o++)
+		if ((word[1] != '-' && o->short_name && word[1] == o->short_name) ||
+		    (word[1] == '-' && strlen(o->long_name) == len - 2 &&
+		     strncmp(o->long_name, word + 2, len - 2) == 0))
+			return true;
+	return false;
 }
 
 static int run(int argc, char **argv)
@@ -130,6 +131,8 @@ static int run(int argc, char **argv)
 	struct diag d = { 0 };
 	int nr_rest;
 
+	if (argc > 1 && is_of_top(argv[1]))
+		return cmd_top.run(&cmd_top, argc, argv);
 	if (opt_parse(&top, argc, argv, &args, &result, &d))
 		return cli_usage_error(NULL, &d);
 	nr_rest = (int)result.operands.nr;

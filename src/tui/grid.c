@@ -51,8 +51,14 @@ static void put(struct grid *g, int x, int y, enum style style, uint32_t code)
 {
 	struct cell *c = cell_at(g, x, y);
 
-	if (c)
-		*c = (struct cell){ code, (uint8_t)style };
+	if (!c)
+		return;
+	/* Half of a wide character would move all that follows in its row. */
+	if (c->code == 0 && code != 0 && x > 0)
+		c[-1].code = ' ';
+	if (x + 1 < g->width && c[1].code == 0)
+		c[1].code = ' ';
+	*c = (struct cell){ code, (uint8_t)style };
 }
 
 /* Cells that a code point takes: what a terminal would obey, or nobody knows, is shown as '?'. */
@@ -83,7 +89,7 @@ int grid_text(struct grid *g, int x, int y, int max, enum style style, const cha
 
 		at += utf8_next(text + at, len - at, &code);
 		width = width_of(&code);
-		if (taken + width > max)
+		if (taken + width > max || (width == 2 && x + taken + 1 >= g->width))
 			break;
 		if (width == 0)
 			continue;
@@ -106,7 +112,7 @@ int grid_printf(struct grid *g, int x, int y, int max, enum style style, const c
 	return grid_text(g, x, y, max, style, text);
 }
 
-static int text_cells(const char *text)
+int grid_cells(const char *text)
 {
 	size_t len = strlen(text), at = 0;
 	int cells = 0;
@@ -122,7 +128,7 @@ static int text_cells(const char *text)
 
 void grid_right(struct grid *g, int x, int y, int max, enum style style, const char *text)
 {
-	int cells = text_cells(text);
+	int cells = grid_cells(text);
 
 	grid_text(g, cells < max ? x + max - cells : x, y, max, style, text);
 }
@@ -167,7 +173,7 @@ struct area grid_frame(struct grid *g, struct area a, const char *title, const c
 	if (title && a.width > 4)
 		grid_text(g, a.x + 2, a.y, a.width - 4, STYLE_TITLE, title);
 	if (right && a.width > 4 &&
-	    text_cells(right) + (title ? text_cells(title) : 0) + 6 <= a.width)
+	    grid_cells(right) + (title ? grid_cells(title) : 0) + 6 <= a.width)
 		grid_right(g, a.x + 2, a.y, a.width - 4, STYLE_DIM, right);
 	return (struct area){ a.x + 1, a.y + 1, a.width - 2, a.height - 2 };
 }
@@ -186,10 +192,15 @@ enum style grid_band(double part)
 void grid_bar(struct grid *g, int x, int y, int width, double part, enum style style)
 {
 	/* U+2588 is the whole block, U+258F the thinnest. */
-	int eighths = part > 0 ? (int)(part * width * EIGHTHS + 0.5) : 0;
+	double whole = (double)width * EIGHTHS;
+	double wanted = part > 0 ? part * whole + 0.5 : 0;
+	int eighths = wanted < whole ? (int)wanted : (int)whole;
 
-	if (eighths > width * EIGHTHS)
-		eighths = width * EIGHTHS;
+	/* Something is never shown as nothing. */
+	if (eighths == 0 && part > 0)
+		eighths = 1;
+	if (style == STYLE_TEXT)
+		style = grid_band(part);
 	for (int i = 0; i < width; i++) {
 		int here = eighths - i * EIGHTHS;
 
@@ -207,14 +218,15 @@ void grid_spark(struct grid *g, int x, int y, int width, const double *values, s
 		max = values[i] > max ? values[i] : max;
 	for (int i = 0; i < width && (size_t)i < nr; i++) {
 		double part = max > 0 ? values[nr - 1 - (size_t)i] / max : 0;
-		int level = (int)(part * EIGHTHS + 0.5);
+		int level = 0;
 
-		level = level > EIGHTHS ? EIGHTHS : level;
-		/* Something is never shown as nothing. */
-		if (level <= 0 && part > 0)
+		if (part > 0)
+			level = part < 1 ? (int)(part * EIGHTHS + 0.5) : EIGHTHS;
+		if (level == 0 && part > 0)
 			level = 1;
 		if (level > 0)
-			put(g, x + width - 1 - i, y, style, (uint32_t)(0x2580 + level));
+			put(g, x + width - 1 - i, y, style == STYLE_TEXT ? grid_band(part) : style,
+			    (uint32_t)(0x2580 + level));
 	}
 }
 

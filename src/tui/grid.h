@@ -58,6 +58,7 @@ void grid_done(struct grid *g);
 /* Blank cells; the size may change. -ENOMEM leaves it as it was. */
 MUST_USE int grid_reset(struct grid *g, uint16_t width, uint16_t height);
 
+int grid_cells(const char *text); /* that it takes */
 /* At most max cells from (x, y) on; how many were taken. */
 int grid_text(struct grid *g, int x, int y, int max, enum style style, const char *text);
 int grid_printf(struct grid *g, int x, int y, int max, enum style style, const char *fmt, ...)
@@ -70,7 +71,8 @@ void grid_paint(struct grid *g, struct area a, enum style style);
 /* A frame with a title, and another at the right; the area inside. */
 struct area grid_frame(struct grid *g, struct area a, const char *title, const char *right);
 
-/* A bar of so much of 1, with eighths of a cell; bands colour it by value unless style is another. */
+/* A bar of so much of 1, with eighths of a cell. STYLE_TEXT colours bars and sparks by the bands of their values;
+   what is unknown (NAN) is blank, what is not 0 is never. */
 void grid_bar(struct grid *g, int x, int y, int width, double part, enum style style);
 /* Values as columns of eighths, the newest at the right; max 0 takes the largest. */
 void grid_spark(struct grid *g, int x, int y, int width, const double *values, size_t nr,

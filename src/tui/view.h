@@ -1,8 +1,10 @@
 /*
  * tui/view — a view: one entry of one table, drawing a machine into a grid.
  *
- * draw() is a pure function of the machine and the screen's state; it keeps nothing. To add one: a file with a
- * `const struct view`, a line in views.c.
+ * draw() is a pure function of the machine and the screen's state; it keeps nothing. It settles what of the screen
+ * depends on the rows: selected, scroll and selected_tid. To move, the app changes selected and sets selected_tid to 0;
+ * the next draw() puts there the thread (or process) of that row, keeps it in sight and follows it from then on. Row 0
+ * is the top, whoever is there. To add a view: a file with a `const struct view`, a line in views.c.
  */
 #pragma once
 
@@ -39,7 +41,10 @@ struct screen {
 	int scroll;
 	uint32_t selected_tid; /* that row, so that it stays selected when the order changes; 0 = none */
 	uint32_t process;      /* whose threads are shown; 0 = all processes */
+	bool is_following; /* draw() says whether selected_tid is followed; else row 0 is selected */
 	uint32_t tick_ms;
+	bool has_memory; /* summaries in the default view */
+	bool has_network;
 };
 
 struct view {

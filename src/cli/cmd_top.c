@@ -1,0 +1,285 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/top_record.h"
+#include "cli/top_words.h"
+#include "session/machine_source.h"
+#include "tui/config.h"
+#include "tui/loop.h"
+
+#define MS_NS   1000000ULL
+#define HOUR_MS 3600000ULL
+
+struct top_args {
+	uint64_t tick_ms, frame_ms;
+	bool has_tick, has_frame;
+	int is_debug, has_no_bpf;
+	bool has_debug, has_bpf_choice;
+	const char *stats_socket, *trace_prefix, *process, *event;
+	uint64_t duration_ms, warmup_ms, keep_ns;
+	bool has_duration, has_warmup;
+	struct opt_list perf_events;
+	const char *theme;
+	/* Only accepted. */
+	uint64_t trace_ticks, trace_tick_warmup, workers, long_tail_ns, mango_ms;
+	const char *long_tail_symbol, *long_tail_binary, *mango_path;
+	bool has_trace_ticks, has_trace_tick_warmup, has_workers, has_long_tail_ns, has_mango_ms;
+	bool is_layered, is_long_tail, is_mango;
+};
+
+static const char *const bool_names[] = { "false", "true", NULL };
+static const struct top_args defaults = { 0 };
+
+/* clang-format off */
+static const struct opt options[] = {
+	OPT_U64('r', "tick-rate-ms", "MS", struct top_args, tick_ms, CONFIG_TICK_MIN_MS, CONFIG_TICK_MAX_MS,
+		"time between measurements; 250 if not given", OPT_GIVEN(struct top_args, has_tick), .heading = "What is shown"),
+	OPT_U64('f', "frame-rate-ms", "MS", struct top_args, frame_ms, 0, UINT32_MAX,
+		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
+	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
+	OPT_CHOICE('e', "exclude-bpf", "BOOL", struct top_args, has_no_bpf, bool_names,
+		"measure without BPF, from /proc alone; true if no value is given", OPT_GIVEN(struct top_args, has_bpf_choice)),
+	OPT_STRING(0, "theme", "NAME", struct top_args, theme, "colours; the key t shows them one after the other"),
+	OPT_STRING('t', "trace-file-prefix", "PATH", struct top_args, trace_prefix,
+		"how the names of recorded traces begin; scxtop_trace if not given", .is_file = true, .heading = "Traces"),
+	OPT_U64(0, "trace-duration-ms", "MS", struct top_args, duration_ms, 10, HOUR_MS,
+		"how long a key records; 1250 if not given", OPT_GIVEN(struct top_args, has_duration)),
+	OPT_DURATION(0, "keep", "TIME", struct top_args, keep_ns, 1000 * MS_NS, 100 * MS_NS, HOUR_MS * MS_NS,
+		"keep the last TIME in memory all the while; a key writes it, so the trace begins before the key"),
+	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
+		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
+	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
+		"where a scheduler gives its statistics (scx_stats)", .is_file = true),
+
+	OPT_U64(0, "trace-warmup-ms", "MS", struct top_args, warmup_ms, 0, HOUR_MS,
+		"accepted for scxtop's sake: recordings need no warm-up", OPT_GIVEN(struct top_args, has_warmup),
+		.heading = "Accepted without effect, with a warning"),
+	OPT_U64(0, "trace-ticks", "N", struct top_args, trace_ticks, 0, UINT64_MAX, "see --trace-duration-ms",
+		OPT_GIVEN(struct top_args, has_trace_ticks)),
+	OPT_U64(0, "trace-tick-warmup", "N", struct top_args, trace_tick_warmup, 0, UINT64_MAX, "recordings need no warm-up",
+		OPT_GIVEN(struct top_args, has_trace_tick_warmup)),
+	OPT_U64(0, "worker-threads", "N", struct top_args, workers, 2, 127, "there are no worker threads",
+		OPT_GIVEN(struct top_args, has_workers)),
+	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
+	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
+	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
+	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail, "triggers of 'schedscope record' do that"),
+	OPT_STRING(0, "experimental-long-tail-tracing-symbol", "NAME", struct top_args, long_tail_symbol, "the same"),
+	OPT_STRING(0, "experimental-long-tail-tracing-binary", "FILE", struct top_args, long_tail_binary, "the same", .is_file = true),
+	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 0, UINT64_MAX,
+		"the same", OPT_GIVEN(struct top_args, has_long_tail_ns)),
+	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango, "frames of a game"),
+	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS, "the same",
+		OPT_GIVEN(struct top_args, has_mango_ms)),
+	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path, "the same", .is_file = true),
+	OPT_END,
+};
+
+static const struct opt_example examples[] = {
+	{ "schedscope", "the same as schedscope top, on a terminal" },
+	{ "schedscope top -r 1000 --theme Nord", "calmer" },
+	{ "schedscope top --keep 5s", "the keys P, a and w write the last five seconds" },
+	{ "schedscope top --exclude-bpf", "without root" },
+	{ 0 },
+};
+/* clang-format on */
+
+static void warn_of_dead(const struct top_args *a)
+{
+	const struct {
+		bool is_given;
+		const char *option, *why;
+	} dead[] = {
+		{ a->has_warmup, "trace-warmup-ms", "recordings need no warm-up" },
+		{ a->has_trace_ticks, "trace-ticks", "use --trace-duration-ms" },
+		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
+		{ a->has_workers, "worker-threads", "there are no worker threads" },
+		{ a->perf_events.nr > 0, "perf-events", "use 'schedscope stat -g perf=EVENT'" },
+		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
+		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
+		{ a->is_layered, "layered", "layers are not shown yet" },
+		{ a->is_long_tail || a->long_tail_symbol || a->long_tail_binary ||
+		          a->has_long_tail_ns,
+		  "experimental-long-tail-tracing", "use 'schedscope record --trigger'" },
+		{ a->is_mango || a->has_mango_ms || a->mango_path, "mangoapp-tracing",
+		  "frames of games are not shown yet" },
+	};
+
+	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
+		if (dead[i].is_given)
+			log_warn("--%s has no effect: %s", dead[i].option, dead[i].why);
+}
+
+static int take_text(const char *from, char *to, size_t size, const char *option, struct diag *d)
+{
+	if (!from)
+		return 0;
+	if (strlen(from) >= size)
+		return diag_set(d, -EINVAL, NULL, "the value of --%s is too long", option);
+	memcpy(to, from, strlen(from) + 1);
+	return 0;
+}
+
+/* The command line goes before the file. */
+static int apply(const struct top_args *a, struct config *c, struct diag *d)
+{
+	const struct theme *theme = a->theme ? theme_find(a->theme) : c->theme;
+	int err;
+
+	if (!theme)
+		return diag_set(d, -EINVAL, "the key t shows all of them",
+		                "there is no theme '%.40s'", a->theme);
+	c->theme = theme;
+	if (a->has_tick)
+		c->tick_ms = (uint32_t)a->tick_ms;
+	if (a->has_frame)
+		c->frame_ms = a->frame_ms < CONFIG_FRAME_MIN_MS   ? CONFIG_FRAME_MIN_MS
+		              : a->frame_ms > CONFIG_FRAME_MAX_MS ? CONFIG_FRAME_MAX_MS
+		                                                  : (uint32_t)a->frame_ms;
+	if (a->has_duration)
+		c->trace_duration_ms = (uint32_t)a->duration_ms;
+	if (a->has_warmup)
+		c->trace_warmup_ms = (uint32_t)a->warmup_ms;
+	if (a->has_debug)
+		c->is_debug = a->is_debug == 1;
+	if (a->has_bpf_choice)
+		c->has_no_bpf = a->has_no_bpf == 1;
+	err = take_text(a->trace_prefix, c->trace_prefix, sizeof(c->trace_prefix),
+	                "trace-file-prefix", d);
+	if (!err)
+		err = take_text(a->stats_socket, c->stats_socket, sizeof(c->stats_socket),
+		                "stats-socket-path", d);
+	return err;
+}
+
+static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
+{
+	uint64_t pid = 0;
+
+	*out = 0;
+	if (!a->process || strcmp(a->process, "-1") == 0)
+		return 0;
+	if (!text_to_u64(a->process, &pid) || !pid || pid > 4194304)
+		return diag_set(d, -EINVAL, "give the number of a process, or -1 for all",
+		                "--process-id=%.40s is no process", a->process);
+	*out = (uint32_t)pid;
+	return cli_check_pid(pid, d);
+}
+
+struct top {
+	struct machine_source *source;
+	struct top_record record;
+};
+
+static int look(void *ctx, uint32_t needs, struct diag *d, const struct machine **out)
+{
+	return machine_source_look(((struct top *)ctx)->source, needs, d, out);
+}
+
+static int record(void *ctx, char *text, size_t size, struct diag *d)
+{
+	return top_record_start(&((struct top *)ctx)->record, text, size, d);
+}
+
+static bool news(void *ctx, char *text, size_t size)
+{
+	return top_record_news(&((struct top *)ctx)->record, text, size);
+}
+
+static int show(const struct top_args *a, struct config *config, uint32_t tgid, struct diag *d)
+{
+	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf, .tgid = tgid };
+	struct top top = { .record = { .prefix = config->trace_prefix,
+		                       .duration_ms = config->trace_duration_ms,
+		                       .keep_ms = (uint32_t)(a->keep_ns / MS_NS) } };
+	struct loop_cfg loop = {
+		.config = config, .ctx = &top, .look = look, .record = record, .news = news
+	};
+	int err = machine_source_open(&cfg, d, &top.source);
+
+	if (!err)
+		err = top_record_open(&top.record, d);
+	if (!err)
+		err = loop_run(&loop, d);
+	top_record_close(&top.record);
+	machine_source_close(top.source);
+	return err;
+}
+
+static int run_args(const struct opt_command *self, const struct top_args *a)
+{
+	struct config config;
+	struct diag d = { 0 };
+	uint32_t tgid;
+	int err;
+
+	config_init(&config);
+	warn_of_dead(a);
+	err = process_of(a, &tgid, &d);
+	if (!err)
+		err = config_load(&config, &d);
+	if (!err)
+		err = apply(a, &config, &d);
+	if (err) {
+		config_done(&config);
+		return err == -EINVAL ? cli_usage_error(self, &d) : cli_fail(&d);
+	}
+	if (config.is_debug)
+		log_set_level(LOG_DEBUG);
+	if (!isatty(STDOUT_FILENO))
+		err = top_summary();
+	else if (show(a, &config, tgid, &d))
+		err = cli_fail(&d);
+	config_done(&config);
+	return err;
+}
+
+int top_summary(void)
+{
+	static char stat[] = "stat", run_time[] = "--run-time=2", once[] = "--interval=2",
+		    few[] = "--top=5";
+	char *words[] = { stat, run_time, once, few, NULL };
+
+	return cmd_stat.run(&cmd_stat, 4, words);
+}
+
+static int run(const struct opt_command *self, int argc, char **argv)
+{
+	struct top_args args = defaults;
+	struct opt_result operands = { 0 };
+	SCOPED(scoped_free) char **words = NULL;
+	struct diag d = { 0 };
+	int exit_code;
+
+	if (top_words(argc, argv, &words, &argc))
+		return diag_set(&d, -ENOMEM, NULL, "out of memory"), cli_fail(&d);
+	if (cli_parse(self, argc, words, &args, &operands, &exit_code)) {
+		opt_result_done(&operands);
+		exit_code = run_args(self, &args);
+	}
+	opt_list_done(&args.perf_events);
+	return exit_code;
+}
+
+const struct opt_command cmd_top = {
+	.name = "top",
+	.alias = "tui",
+	.summary = "the scheduler live, on the whole screen",
+	.description =
+		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, measured again and "
+		"again, with the keys of scxtop; h shows them. Off a terminal it prints one summary.\n\n"
+		"Settings come from config.toml in $XDG_CONFIG_HOME/schedscope (else ~/.config/schedscope), or "
+		"from scxtop's own file where that one is missing; the key S saves them. The command line goes "
+		"before the file.\n\n"
+		"NO_COLOR switches colours off; COLORTERM=truecolor has all of them.",
+	.options = options,
+	.defaults = &defaults,
+	.examples = examples,
+	.run = run,
+};

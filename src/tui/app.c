@@ -1,0 +1,426 @@
+#include "tui/app.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "session/machine_source.h"
+
+#define STEP_MS  100U
+#define ALL_ROWS (1 << 24)
+
+void app_init(struct app *a, struct config *config)
+{
+	*a = (struct app){ .config = config, .selected_y = -1 };
+	a->screen = (struct screen){ .has_freq = true, .tick_ms = config->tick_ms };
+	a->view = view_find("Default");
+	if (!a->view)
+		a->view = views[0];
+	a->previous = a->view;
+}
+
+void app_tell(struct app *a, const char *fmt, ...)
+{
+	char line[APP_LOG_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	text_printable(a->log[a->nr_log++ % APP_LOG_LINES], APP_LOG_BYTES, line, strlen(line));
+	a->is_told = true;
+}
+
+uint32_t app_needs(const struct app *a)
+{
+	return a->view->needs | MACHINE_CPUS;
+}
+
+static void select_row(struct app *a, int row)
+{
+	a->screen.selected = row < 0 ? 0 : row;
+	a->screen.selected_tid = 0;
+}
+
+static void forget_place(struct app *a)
+{
+	select_row(a, 0);
+	a->screen.scroll = 0;
+}
+
+static void show(struct app *a, const struct view *v)
+{
+	a->previous = a->view;
+	a->view = v;
+	a->screen.process = 0;
+	a->zoom.view = NULL;
+	forget_place(a);
+}
+
+static void choose_view(struct app *a, const struct action_entry *e)
+{
+	const struct view *v = view_find(e->argument);
+
+	if (!v) {
+		app_tell(a, "not available: there is no view of %s yet", e->what);
+		return;
+	}
+	/* From the help or the messages one goes to the view, even if it lies beneath. */
+	if (v == a->view && !a->is_help)
+		show(a, a->previous);
+	else if (v != a->view)
+		show(a, v);
+	a->is_help = false;
+}
+
+/* Hidden, a part of the default view, a view of its own, hidden. */
+static void cycle_part(struct app *a, const struct action_entry *e, bool *has_part)
+{
+	const struct view *v = view_find(e->argument);
+
+	if (v && a->view == v) {
+		*has_part = false;
+		choose_view(a, e);
+	} else if (!*has_part && a->view == view_find("Default")) {
+		*has_part = true;
+	} else {
+		choose_view(a, e);
+	}
+}
+
+static int nr_rows(const struct app *a, const struct machine *m)
+{
+	return a->view->rows && m ? a->view->rows(m, &a->screen) : 0;
+}
+
+static void move(struct app *a, const struct machine *m, int by)
+{
+	int last = nr_rows(a, m) - 1, to = a->screen.selected;
+
+	if (a->is_help) {
+		a->help_scroll += by;
+		if (a->help_scroll < 0)
+			a->help_scroll = 0;
+		return;
+	}
+	to = by > last - to ? last : to + by;
+	select_row(a, to);
+}
+
+/* One thread; the selection stays, for it says which. */
+static void zoom(struct app *a)
+{
+	const struct view *v = view_find("Task");
+
+	if (!v || v == a->view)
+		return;
+	a->zoom = (struct app_zoom){ a->view, a->screen.process };
+	a->view = v;
+}
+
+static void enter(struct app *a, const struct machine *m)
+{
+	uint32_t tid = a->screen.selected_tid;
+
+	if (a->is_help || !m || !tid || a->zoom.view)
+		return;
+	if (a->screen.process || a->view == view_find("Threads")) {
+		zoom(a);
+		return;
+	}
+	for (size_t i = 0; i < m->nr_processes; i++) {
+		if (m->processes[i].tid == tid) {
+			a->screen.process = tid;
+			forget_place(a);
+			return;
+		}
+	}
+}
+
+static void leave_zoom(struct app *a)
+{
+	a->view = a->zoom.view;
+	a->screen.process = a->zoom.process;
+	a->zoom.view = NULL;
+}
+
+/* One step back; false if there is none. */
+static bool go_back(struct app *a)
+{
+	struct screen *s = &a->screen;
+
+	if (a->is_help) {
+		a->is_help = false;
+	} else if (a->zoom.view) {
+		leave_zoom(a);
+	} else if (s->is_typing || s->filter[0]) {
+		s->is_typing = false;
+		s->filter[0] = '\0';
+		forget_place(a);
+	} else if (s->process) {
+		uint32_t from = s->process;
+
+		s->process = 0;
+		forget_place(a);
+		s->selected_tid = from;
+		s->is_following = true;
+	} else if (a->is_log) {
+		a->is_log = false;
+	} else if (a->view != a->previous) {
+		show(a, a->previous);
+		a->previous = a->view; /* a second Esc does not come back here */
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void change_tick(struct app *a, bool is_longer)
+{
+	uint32_t ms = a->screen.tick_ms;
+
+	if (is_longer)
+		ms = ms >= STEP_MS ? ms + STEP_MS : ms * 2;
+	else
+		ms = ms >= 2 * STEP_MS ? ms - STEP_MS : ms / 2;
+	if (ms < CONFIG_TICK_MIN_MS)
+		ms = CONFIG_TICK_MIN_MS;
+	if (ms > CONFIG_TICK_MAX_MS)
+		ms = CONFIG_TICK_MAX_MS;
+	a->screen.tick_ms = ms;
+	a->config->tick_ms = ms;
+}
+
+static void sort_by(struct app *a, int step)
+{
+	static const char *const names[SORTS] = { "run time",    "wait",        "p50 latency",
+		                                  "p99 latency", "max latency", "switches",
+		                                  "migrations",  "id",          "name" };
+	struct screen *s = &a->screen;
+
+	s->sort = (enum view_sort)(((int)s->sort + step + SORTS) % SORTS);
+	s->is_ascending = s->sort == SORT_TID || s->sort == SORT_NAME;
+	select_row(a, 0);
+	app_tell(a, "sorted by %s", names[s->sort]);
+}
+
+static void change_theme(struct app *a)
+{
+	a->config->theme = theme_next(a->config->theme);
+	app_tell(a, "theme %s", a->config->theme->name);
+}
+
+static void event_key(struct app *a, const struct machine *m, int step)
+{
+	if (a->is_help || nr_rows(a, m) > 0)
+		move(a, m, step);
+	else
+		app_tell(a, "not available: there is only one event to show here");
+}
+
+static void act_on_screen(struct app *a, const struct action_entry *e)
+{
+	struct screen *s = &a->screen;
+
+	switch (e->action) {
+	case ACTION_FREEZE:
+		s->is_frozen = !s->is_frozen;
+		break;
+	case ACTION_FILTER:
+		s->is_typing = true;
+		a->is_help = false;
+		break;
+	case ACTION_SHAPE:
+		s->shape = (enum view_shape)((s->shape + 1) % SHAPES);
+		break;
+	case ACTION_GROUP:
+		s->group = (enum view_group)((s->group + 1) % GROUPS);
+		break;
+	case ACTION_SORT_REVERSE:
+		s->is_ascending = !s->is_ascending;
+		select_row(a, 0);
+		break;
+	case ACTION_FREQUENCY:
+		s->has_freq = !s->has_freq;
+		break;
+	case ACTION_LOCALIZE:
+		s->is_localized = !s->is_localized;
+		break;
+	case ACTION_EVENT_CLEAR:
+		s->sort = SORT_RUN;
+		s->is_ascending = false;
+		forget_place(a);
+		break;
+	default:
+		break;
+	}
+}
+
+static void act_on_place(struct app *a, const struct machine *m, enum action action)
+{
+	int page = a->page > 1 ? a->page - 1 : 1;
+
+	switch (action) {
+	case ACTION_UP:
+		move(a, m, -1);
+		break;
+	case ACTION_DOWN:
+		move(a, m, 1);
+		break;
+	case ACTION_PAGE_UP:
+		move(a, m, -page);
+		break;
+	case ACTION_PAGE_DOWN:
+		move(a, m, page);
+		break;
+	case ACTION_HOME:
+		a->help_scroll = 0;
+		select_row(a, 0);
+		break;
+	case ACTION_END:
+		move(a, m, ALL_ROWS);
+		break;
+	case ACTION_ENTER:
+		enter(a, m);
+		break;
+	case ACTION_EVENT_PREVIOUS:
+		event_key(a, m, 1);
+		break;
+	case ACTION_EVENT_NEXT:
+		event_key(a, m, -1);
+		break;
+	case ACTION_SORT_NEXT:
+		sort_by(a, 1);
+		break;
+	case ACTION_SORT_PREVIOUS:
+		sort_by(a, -1);
+		break;
+	default:
+		break;
+	}
+}
+
+static unsigned int act(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	switch (e->action) {
+	case ACTION_VIEW:
+		choose_view(a, e);
+		break;
+	case ACTION_MEMORY:
+		cycle_part(a, e, &a->screen.has_memory);
+		break;
+	case ACTION_NETWORK:
+		cycle_part(a, e, &a->screen.has_network);
+		break;
+	case ACTION_HELP:
+		a->is_help = !a->is_help;
+		a->help_scroll = 0;
+		break;
+	case ACTION_LOG:
+		a->is_log = !a->is_log;
+		break;
+	case ACTION_THEME:
+		change_theme(a);
+		break;
+	case ACTION_FASTER:
+	case ACTION_SLOWER:
+		change_tick(a, e->action == ACTION_SLOWER);
+		break;
+	case ACTION_BACK:
+	case ACTION_BACKSPACE:
+		go_back(a);
+		break;
+	case ACTION_QUIT:
+		if (!a->is_help && !a->screen.process && !a->zoom.view)
+			return APP_QUIT;
+		go_back(a);
+		break;
+	case ACTION_SAVE:
+		return APP_SAVE;
+	case ACTION_RECORD:
+		return APP_RECORD;
+	case ACTION_UNAVAILABLE:
+		app_tell(a, "not available: %s", e->argument);
+		break;
+	default:
+		act_on_screen(a, e);
+		act_on_place(a, m, e->action);
+	}
+	return 0;
+}
+
+/* Cuts the last character, which may be several bytes. */
+static void cut_filter(struct screen *s)
+{
+	size_t len = strlen(s->filter);
+
+	while (len && ((unsigned char)s->filter[len - 1] & 0xc0) == 0x80)
+		len--;
+	if (len)
+		len--;
+	s->filter[len] = '\0';
+}
+
+/* A key while the filter is typed; false if it is none for the filter, as the arrows. */
+static bool type(struct app *a, uint32_t key)
+{
+	struct screen *s = &a->screen;
+	char text[KEY_TEXT];
+
+	if (key == KEY_OF_ENTER) {
+		s->is_typing = false;
+		return true;
+	}
+	if (key == KEY_OF_BACKSPACE || key == KEY_OF_DELETE) {
+		if (!s->filter[0])
+			s->is_typing = false;
+		cut_filter(s);
+	} else if (key >= ' ' && key < KEY_NONE) {
+		const char *letter = key == ' ' ? " " : key_to_text(key, text);
+
+		size_t len = strlen(s->filter);
+
+		if (len + strlen(letter) < sizeof(s->filter))
+			memcpy(s->filter + len, letter, strlen(letter) + 1);
+	} else {
+		return false;
+	}
+	forget_place(a);
+	return true;
+}
+
+static void mouse(struct app *a, const struct machine *m, struct app_input in)
+{
+	if (in.key == KEY_OF_WHEEL_UP)
+		move(a, m, -3);
+	else if (in.key == KEY_OF_WHEEL_DOWN)
+		move(a, m, 3);
+	else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
+		int row = a->screen.selected + in.y - a->selected_y;
+
+		/* On the selected row: into it. */
+		if (in.y == a->selected_y)
+			enter(a, m);
+		else if (row >= a->screen.scroll && row < nr_rows(a, m))
+			select_row(a, row);
+	}
+}
+
+unsigned int app_press(struct app *a, const struct machine *m, struct app_input in)
+{
+	const struct action_entry *e;
+
+	a->is_told = false;
+	if (in.key == KEY_CTRL('C') || in.key == KEY_OF_SIGNAL)
+		return APP_QUIT;
+	if (in.key == KEY_CTRL('Z'))
+		return APP_SUSPEND;
+	if (in.key == KEY_OF_CLICK || in.key == KEY_OF_WHEEL_UP || in.key == KEY_OF_WHEEL_DOWN) {
+		mouse(a, m, in);
+		return 0;
+	}
+	if (a->screen.is_typing && type(a, in.key))
+		return 0;
+	e = keymap_find(&a->config->keys, in.key);
+	return e ? act(a, m, e) : 0;
+}

@@ -1,0 +1,58 @@
+/*
+ * tui/app — the state of the screen, and what keys and the mouse do to it. Knows no terminal: tests press keys and read a
+ * grid.
+ *
+ * Rules: choosing the view that is shown goes back to the previous one; help, messages, filter and freezing lie over a
+ * view and never become the previous one. While a filter is typed, every letter belongs to it. Esc goes back one step and
+ * never ends the program. What needs the world outside (saving, recording, ending) is returned as effects.
+ */
+#pragma once
+
+#include <stdarg.h>
+
+#include "tui/config.h"
+#include "tui/view.h"
+
+#define APP_LOG_LINES 128U
+#define APP_LOG_BYTES 200U
+
+enum app_effect {
+	APP_QUIT = 1,
+	APP_SAVE = 2,
+	APP_RECORD = 4,
+	APP_SUSPEND = 8, /* Ctrl-Z */
+};
+
+struct app {
+	struct config *config;
+	struct screen screen;
+	const struct view *view;
+	const struct view *previous;
+	struct app_zoom { /* where one thread was entered from; view NULL = nowhere */
+		const struct view *view;
+		uint32_t process;
+	} zoom;
+	bool is_help;
+	bool is_log;
+	int help_scroll;
+	int page;       /* rows of the body, at the last draw */
+	int selected_y; /* of the selected row, at the last draw; -1 = not in sight */
+	char log[APP_LOG_LINES][APP_LOG_BYTES]; /* a ring: nr_log % APP_LOG_LINES is next */
+	size_t nr_log;
+	bool is_told; /* the newest message is in the notice line, until a key is pressed */
+};
+
+/* A key, or a click or wheel at a place of the grid. */
+struct app_input {
+	uint32_t key;
+	int x, y;
+};
+
+void app_init(struct app *a, struct config *config); /* config is lent */
+/* Bits of enum app_effect. m is what was drawn last; its names are not kept. */
+unsigned int app_press(struct app *a, const struct machine *m, struct app_input in);
+void app_draw(struct app *a, const struct machine *m, struct grid *g);
+/* What the view that is shown needs, and the header. */
+uint32_t app_needs(const struct app *a);
+/* A message: into the log, and into the notice line. */
+void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

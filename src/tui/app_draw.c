@@ -1,0 +1,166 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app.h"
+#include "tui/help.h"
+
+static double mean_busy(const struct machine *m)
+{
+	double sum = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->nr_cpus; i++) {
+		if (m->cpus[i].is_online && !isnan(m->cpus[i].busy)) {
+			sum += m->cpus[i].busy;
+			nr++;
+		}
+	}
+	return nr ? sum / (double)nr : NAN;
+}
+
+/* What is wrong first: it must not be cut where the screen is narrow. */
+static void right_of_header(const struct app *a, const struct machine *m, char *buf, size_t size)
+{
+	double busy = m ? mean_busy(m) : NAN;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	if (a->screen.is_frozen)
+		at += (size_t)snprintf(buf + at, size - at, "FROZEN ");
+	if (m && m->lost)
+		at += (size_t)snprintf(buf + at, size - at, "LOST %llu ",
+		                       (unsigned long long)m->lost);
+	if (!isnan(busy))
+		at += (size_t)snprintf(buf + at, size - at, "%3.0f%% ", busy * 100);
+	snprintf(buf + at, size - at, "%ums", a->screen.tick_ms);
+}
+
+static void draw_header(const struct app *a, const struct machine *m, struct grid *g)
+{
+	char right[96];
+	int used, right_width;
+
+	right_of_header(a, m, right, sizeof(right));
+	right_width = (int)strlen(right);
+	used = grid_text(g, 0, 0, g->width - right_width - 1, STYLE_TITLE,
+	                 a->is_help ? "Help" : a->view->title);
+	if (m && g->width - used - right_width > 24)
+		grid_printf(g, used + 2, 0, g->width - used - right_width - 3, STYLE_DIM,
+		            "%s %s  load %.2f %.2f %.2f  scheduler %s  from %s",
+		            m->host ? m->host : "", m->release ? m->release : "", m->load[0],
+		            m->load[1], m->load[2], m->scheduler ? m->scheduler : "fair",
+		            m->source ? m->source : "nothing");
+	grid_right(g, g->width - right_width, 0, right_width,
+	           a->screen.is_frozen || (m && m->lost) ? STYLE_WARNING : STYLE_DIM, right);
+}
+
+static void draw_footer(const struct app *a, struct grid *g, int y)
+{
+	static const char *const hints[] = { "AppStateHelp", "Quit",          "Filter",
+		                             "NextSort",     "NextViewState", "AppStatePause",
+		                             "Enter",        "RecordTrace",   "ToggleLog" };
+	static const char *const words[] = { "help",   "quit", "filter", "sort", "shape",
+		                             "freeze", "into", "record", "log" };
+	int x = 0;
+
+	if (a->screen.is_typing || a->screen.filter[0]) {
+		x = grid_text(g, 0, y, g->width, STYLE_KEY, "filter ");
+		x += grid_text(g, x, y, g->width - x, STYLE_TEXT, a->screen.filter);
+		if (a->screen.is_typing)
+			x += grid_text(g, x, y, g->width - x, STYLE_SELECTED, " ");
+		x += grid_text(g, x, y, g->width - x, STYLE_DIM, "  Esc clears  ");
+	}
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		const struct action_entry *e = action_find(hints[i]);
+		char keys[64];
+
+		keymap_keys_of(&a->config->keys, e, keys, sizeof(keys));
+		if (strcspn(keys, ",") > 0) /* the first one; the key may be a comma itself */
+			keys[strcspn(keys, ",")] = '\0';
+		if (!*keys || x + (int)(strlen(keys) + strlen(words[i])) + 2 > g->width)
+			continue;
+		x += grid_text(g, x, y, g->width - x, STYLE_KEY, keys);
+		x += grid_printf(g, x, y, g->width - x, STYLE_DIM, " %s  ", words[i]);
+	}
+}
+
+/* The line above the footer: the newest message until a key is pressed, else what the source lacks. */
+static const char *notice_of(const struct app *a, const struct machine *m)
+{
+	if (a->is_told && a->nr_log)
+		return a->log[(a->nr_log - 1) % APP_LOG_LINES];
+	return m ? m->notice : NULL;
+}
+
+static void draw_log(const struct app *a, const struct machine *m, struct grid *g, struct area box)
+{
+	struct area in = grid_frame(g, box, "Messages and losses", NULL);
+	size_t own = a->nr_log < APP_LOG_LINES ? a->nr_log : APP_LOG_LINES;
+	size_t of_source = m ? m->nr_log : 0, skip = 0;
+	int y = in.y;
+
+	grid_fill(g, in, STYLE_TEXT, ' ');
+	if (in.height <= 0)
+		return;
+	if (m)
+		grid_printf(g, in.x, y++, in.width, m->lost ? STYLE_WARNING : STYLE_DIM,
+		            "events lost since the start: %llu", (unsigned long long)m->lost);
+	if (own + of_source > (size_t)(in.y + in.height - y))
+		skip = own + of_source - (size_t)(in.y + in.height - y);
+	for (size_t i = skip; i < of_source + own; i++)
+		grid_text(g, in.x, y++, in.width, STYLE_TEXT,
+		          i < of_source
+		                  ? m->log[i]
+		                  : a->log[(a->nr_log - own + i - of_source) % APP_LOG_LINES]);
+}
+
+static void find_selected(struct app *a, const struct grid *g, struct area body)
+{
+	a->selected_y = -1;
+	for (int y = body.y; y < body.y + body.height && a->selected_y < 0; y++)
+		for (int x = body.x; x < body.x + body.width; x++)
+			if (g->cells[(size_t)y * g->width + (size_t)x].style == STYLE_SELECTED)
+				a->selected_y = y;
+}
+
+static void draw_body(struct app *a, const struct machine *m, struct grid *g, struct area body)
+{
+	int last = help_lines(&a->config->keys) - body.height;
+
+	if (a->is_help) {
+		if (a->help_scroll > last)
+			a->help_scroll = last > 0 ? last : 0;
+		help_draw(&a->config->keys, a->help_scroll, g, body);
+	} else if (m) {
+		a->view->draw(m, &a->screen, g, body);
+		find_selected(a, g, body);
+	} else {
+		grid_text(g, body.x, body.y, body.width, STYLE_DIM, "measuring ...");
+	}
+}
+
+void app_draw(struct app *a, const struct machine *m, struct grid *g)
+{
+	const char *notice = notice_of(a, m);
+	int bottom = g->height - 1;
+
+	if (g->height < 2 || g->width < 1) {
+		if (g->height == 1 && g->width)
+			draw_header(a, m, g);
+		return;
+	}
+	draw_header(a, m, g);
+	draw_footer(a, g, bottom);
+	if (notice && *notice && g->height >= 5)
+		grid_text(g, 0, --bottom, g->width, a->is_told ? STYLE_TITLE : STYLE_WARNING,
+		          notice);
+	if (a->is_log && bottom >= 6) {
+		int height = bottom / 3 > 3 ? bottom / 3 : 3;
+
+		bottom -= height;
+		draw_log(a, m, g, (struct area){ 0, bottom, g->width, height });
+	}
+	a->page = bottom - 1;
+	draw_body(a, m, g, (struct area){ 0, 1, g->width, bottom - 1 });
+}

@@ -1,0 +1,225 @@
+#include "tui/keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/utf8.h"
+
+#define VIEWS  "Views"
+#define SHOW   "What is shown"
+#define MOVE   "Moving"
+#define EVENTS "Events and traces"
+#define OTHER  "Program"
+
+/*
+ * Where versions of scxtop differ, its README wins: P, a and w record, f shows frequencies. What lost its key by that has
+ * another: / filters, W is power, H hardware pressure.
+ */
+/* clang-format off */
+const struct action_entry actions[] = {
+	{ VIEWS, "AppStateDefault", "SetState(Default)", ACTION_VIEW, "Default", "d", "CPUs and processes" },
+	{ VIEWS, "AppStateLlc", "SetState(Llc)", ACTION_VIEW, "Llc", "l", "last-level caches" },
+	{ VIEWS, "AppStateNode", "SetState(Node)", ACTION_VIEW, "Node", "n", "NUMA nodes" },
+	{ VIEWS, "AppStateProcess", "SetState(Process)", ACTION_VIEW, "Process", "p", "processes; Enter shows the threads of one" },
+	{ VIEWS, "AppStateThreads", "SetState(Threads)", ACTION_VIEW, "Threads", "y", "threads" },
+	{ VIEWS, "AppStateScheduler", "SetState(Scheduler)", ACTION_VIEW, "Scheduler", "s", "the scheduler and its queues" },
+	{ VIEWS, "AppStateHeat", "SetState(Heat)", ACTION_VIEW, "Heat", "i", "wakeup latency over time, as a heat map" },
+	{ VIEWS, "AppStateBpfPrograms", "SetState(BpfPrograms)", ACTION_VIEW, "BpfPrograms", "b", "BPF programs and their cost" },
+	{ VIEWS, "AppStateMemory", "SetState(Memory)", ACTION_MEMORY, "Memory", "M", "memory and pressure: beside the CPUs, then alone" },
+	{ VIEWS, "AppStateNetwork", "SetState(Network)", ACTION_NETWORK, "Network", "N", "network interfaces: beside the CPUs, then alone" },
+	{ VIEWS, "AppStateBandwidth", "SetState(Bandwidth)", ACTION_VIEW, "Bandwidth", "B", "memory bandwidth" },
+	{ VIEWS, "AppStatePower", "SetState(Power)", ACTION_VIEW, "Power", "W", "power and temperatures" },
+	{ VIEWS, "AppStatePerfTop", "SetState(PerfTop)", ACTION_VIEW, "PerfTop", "T", "CPU profile" },
+	{ VIEWS, "AppStateMangoApp", "SetState(MangoApp)", ACTION_VIEW, "MangoApp", "m", "frames of a game" },
+	{ VIEWS, "AppStatePerfEvent", "AppStateEvent SetState(PerfEvent) SetState(Event)", ACTION_VIEW, "PerfEvent", "e", "choose an event to count" },
+	{ VIEWS, "AppStateKprobeEvent", "SetState(KprobeEvent)", ACTION_VIEW, "KprobeEvent", "K", "choose a function of the kernel" },
+	{ VIEWS, "AppStateTracing", "SetState(Tracing)", ACTION_UNAVAILABLE, "a recording does not take the screen: its file is told in the log", "", "nothing: recording goes on beside the screen" },
+	{ VIEWS, "AppStateBpfProgramDetail", "SetState(BpfProgramDetail)", ACTION_VIEW, "BpfProgramDetail", "", "one BPF program" },
+	{ VIEWS, "AppStateHelp", "SetState(Help)", ACTION_HELP, NULL, "h ?", "this help" },
+	{ VIEWS, "ToggleLog", NULL, ACTION_LOG, NULL, "O", "messages and losses" },
+
+	{ SHOW, "AppStatePause", "SetState(Pause) Pause", ACTION_FREEZE, NULL, "Space", "freeze what is shown" },
+	{ SHOW, "Filter", NULL, ACTION_FILTER, NULL, "/", "filter by name, pid, cgroup or state; Enter keeps, Esc clears" },
+	{ SHOW, "NextViewState", NULL, ACTION_SHAPE, NULL, "v Tab", "bars, sparklines, table" },
+	{ SHOW, "NextGroup", NULL, ACTION_GROUP, NULL, "c", "by CPU, cache, node" },
+	{ SHOW, "NextSort", NULL, ACTION_SORT_NEXT, NULL, "> Right", "sort by the next column" },
+	{ SHOW, "PrevSort", NULL, ACTION_SORT_PREVIOUS, NULL, "< Left", "sort by the previous column" },
+	{ SHOW, "ReverseSort", NULL, ACTION_SORT_REVERSE, NULL, "r", "sort the other way" },
+	{ SHOW, "ToggleCpuFreq", NULL, ACTION_FREQUENCY, NULL, "f F", "frequencies of CPUs" },
+	{ SHOW, "ToggleLocalization", NULL, ACTION_LOCALIZE, NULL, "L", "separate thousands" },
+	{ SHOW, "ToggleUncoreFreq", NULL, ACTION_UNAVAILABLE, "no source of uncore frequencies", "u", "uncore frequencies" },
+	{ SHOW, "ToggleHwPressure", NULL, ACTION_UNAVAILABLE, "no source of hardware pressure", "H", "hardware pressure" },
+	{ SHOW, "ChangeTheme", NULL, ACTION_THEME, NULL, "t", "next theme" },
+	{ SHOW, "DecTickRate", NULL, ACTION_FASTER, NULL, "-", "shorter intervals" },
+	{ SHOW, "IncTickRate", NULL, ACTION_SLOWER, NULL, "+ =", "longer intervals" },
+
+	{ MOVE, "Up", NULL, ACTION_UP, NULL, "Up", "row up; also k in a table" },
+	{ MOVE, "Down", NULL, ACTION_DOWN, NULL, "Down", "row down; also j in a table" },
+	{ MOVE, "PageUp", NULL, ACTION_PAGE_UP, NULL, "PageUp Ctrl-U Ctrl-B", "page up" },
+	{ MOVE, "PageDown", NULL, ACTION_PAGE_DOWN, NULL, "PageDown Ctrl-D Ctrl-F", "page down" },
+	{ MOVE, "Home", NULL, ACTION_HOME, NULL, "Home g", "first row" },
+	{ MOVE, "End", NULL, ACTION_END, NULL, "End G", "last row" },
+	{ MOVE, "Enter", NULL, ACTION_ENTER, NULL, "Enter", "into the row: threads of a process, then one thread" },
+	{ MOVE, "Esc", "Escape", ACTION_BACK, NULL, "Esc", "back: filter, threads, view; never ends the program" },
+	{ MOVE, "Backspace", NULL, ACTION_BACKSPACE, NULL, "Backspace", "delete a letter of the filter; else back" },
+
+	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event; in a table the row below" },
+	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event; in a table the row above" },
+	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to what is shown at the start" },
+	{ EVENTS, "RecordTrace", "RequestTrace", ACTION_RECORD, NULL, "P a w", "record a trace; the log says where" },
+	{ EVENTS, "DecBpfSampleRate", "PerfSampleRateDecrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "[", "fewer samples" },
+	{ EVENTS, "IncBpfSampleRate", "PerfSampleRateIncrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "]", "more samples" },
+
+	{ OTHER, "SaveConfig", NULL, ACTION_SAVE, NULL, "S", "save these settings" },
+	{ OTHER, "Quit", NULL, ACTION_QUIT, NULL, "q Q Ctrl-C", "end; in the help and in the threads of a process: back" },
+};
+/* clang-format on */
+const size_t nr_actions = sizeof(actions) / sizeof(actions[0]);
+
+/* Whether a word stands in a list with blanks between. */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list && *list) {
+		size_t here = strcspn(list, " ");
+
+		if (here == len && strncmp(list, word, len) == 0)
+			return true;
+		list += here + (list[here] == ' ');
+	}
+	return false;
+}
+
+const struct action_entry *action_find(const char *name)
+{
+	for (size_t i = 0; *name && i < nr_actions; i++)
+		if (strcmp(actions[i].name, name) == 0 || has_word(actions[i].other_names, name))
+			return &actions[i];
+	return NULL;
+}
+
+static const struct {
+	const char *text; /* the first one of a key is how it is written */
+	uint32_t key;
+} key_names[] = {
+	{ "Up", KEY_OF_UP },
+	{ "Down", KEY_OF_DOWN },
+	{ "Left", KEY_OF_LEFT },
+	{ "Right", KEY_OF_RIGHT },
+	{ "PageUp", KEY_OF_PAGE_UP },
+	{ "Page Up", KEY_OF_PAGE_UP },
+	{ "PageDown", KEY_OF_PAGE_DOWN },
+	{ "Page Down", KEY_OF_PAGE_DOWN },
+	{ "Home", KEY_OF_HOME },
+	{ "End", KEY_OF_END },
+	{ "Enter", KEY_OF_ENTER },
+	{ "Backspace", KEY_OF_BACKSPACE },
+	{ "Delete", KEY_OF_DELETE },
+	{ "Esc", KEY_OF_ESC },
+	{ "Escape", KEY_OF_ESC },
+	{ "Tab", KEY_OF_TAB },
+	{ "Space", ' ' },
+};
+#define NR_KEY_NAMES (sizeof(key_names) / sizeof(key_names[0]))
+
+uint32_t key_from_text(const char *text)
+{
+	size_t len = strlen(text);
+	uint32_t code;
+
+	for (size_t i = 0; i < NR_KEY_NAMES; i++)
+		if (strcasecmp(key_names[i].text, text) == 0)
+			return key_names[i].key;
+	if (len == 6 && strncasecmp(text, "Ctrl-", 5) == 0) {
+		char letter = (char)(text[5] & ~0x20);
+
+		/* Those that terminals send for Tab, Enter and Backspace are no keys of their own. */
+		return letter < 'A' || letter > 'Z' || strchr("HIJM", letter) ? KEY_NONE
+		                                                              : KEY_CTRL(letter);
+	}
+	if (!len || utf8_next(text, len, &code) != len || code < ' ' || code == 0x7f ||
+	    code == UTF8_INVALID)
+		return KEY_NONE;
+	return code;
+}
+
+const char *key_to_text(uint32_t key, char buf[KEY_TEXT])
+{
+	for (size_t i = 0; i < NR_KEY_NAMES; i++)
+		if (key_names[i].key == key)
+			return key_names[i].text;
+	if (key < ' ')
+		snprintf(buf, KEY_TEXT, "Ctrl-%c", (int)key + '@');
+	else if (key < 0x80)
+		snprintf(buf, KEY_TEXT, "%c", (int)key);
+	else if (key < 0x800)
+		snprintf(buf, KEY_TEXT, "%c%c", (int)(0xc0 | key >> 6), (int)(0x80 | (key & 0x3f)));
+	else if (key < 0x10000)
+		snprintf(buf, KEY_TEXT, "%c%c%c", (int)(0xe0 | key >> 12),
+		         (int)(0x80 | (key >> 6 & 0x3f)), (int)(0x80 | (key & 0x3f)));
+	else
+		snprintf(buf, KEY_TEXT, "%c%c%c%c", (int)(0xf0 | key >> 18),
+		         (int)(0x80 | (key >> 12 & 0x3f)), (int)(0x80 | (key >> 6 & 0x3f)),
+		         (int)(0x80 | (key & 0x3f)));
+	return buf;
+}
+
+void keymap_init(struct keymap *map)
+{
+	map->nr = 0;
+	for (size_t i = 0; i < nr_actions; i++) {
+		const char *p = actions[i].keys;
+
+		while (*p && map->nr < KEYMAP_MAX) {
+			size_t len = strcspn(p, " ");
+			char text[KEY_TEXT];
+
+			snprintf(text, sizeof(text), "%.*s", (int)len, p);
+			map->entries[map->nr++] = (struct keymap_entry){ key_from_text(text),
+				                                         &actions[i] };
+			p += len + (p[len] == ' ');
+		}
+	}
+}
+
+const struct action_entry *keymap_find(const struct keymap *map, uint32_t key)
+{
+	for (size_t i = 0; i < map->nr; i++)
+		if (map->entries[i].key == key)
+			return map->entries[i].action;
+	return NULL;
+}
+
+int keymap_set(struct keymap *map, uint32_t key, const struct action_entry *action)
+{
+	for (size_t i = 0; i < map->nr; i++) {
+		if (map->entries[i].key == key) {
+			map->entries[i].action = action;
+			return 0;
+		}
+	}
+	if (map->nr == KEYMAP_MAX)
+		return -E2BIG;
+	map->entries[map->nr++] = (struct keymap_entry){ key, action };
+	return 0;
+}
+
+char *keymap_keys_of(const struct keymap *map, const struct action_entry *action, char *buf,
+                     size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < map->nr; i++) {
+		char text[KEY_TEXT];
+
+		if (map->entries[i].action != action || at + KEY_TEXT + 2 >= size)
+			continue;
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? ", " : "",
+		                       key_to_text(map->entries[i].key, text));
+	}
+	return buf;
+}

@@ -1,0 +1,227 @@
+#include "tui/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "tui/app.h"
+#include "tui/term.h"
+
+#define MS_NS 1000000ULL
+
+struct loop {
+	const struct loop_cfg *cfg;
+	struct app app;
+	struct terminal *term;
+	struct grid grid;
+	const struct machine *machine;
+	uint64_t next_look_ns, next_frame_ns;
+	bool is_due; /* something new is to be drawn, when its time comes */
+	bool is_now; /* a key was pressed: at once */
+	int look_error;
+	int logged[2]; /* a pipe */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* Any thread may log: lines come as packets of a pipe, and what finds it full is lost. */
+static void on_log(void *ctx, enum log_level level, const char *line)
+{
+	const struct loop *l = ctx;
+	size_t len = strlen(line);
+
+	(void)level;
+	if (len && write(l->logged[1], line, len < APP_LOG_BYTES ? len : APP_LOG_BYTES - 1) < 0)
+		return;
+}
+
+static void tell_logged(struct loop *l)
+{
+	char line[APP_LOG_BYTES];
+	ssize_t nr;
+
+	while ((nr = read(l->logged[0], line, sizeof(line) - 1)) > 0) {
+		line[nr] = '\0';
+		text_chomp(line);
+		app_tell(&l->app, "%s", line);
+		l->is_due = true;
+	}
+}
+
+static void tell_news(struct loop *l)
+{
+	char text[APP_LOG_BYTES];
+
+	tell_logged(l);
+	while (l->cfg->news && l->cfg->news(l->cfg->ctx, text, sizeof(text))) {
+		app_tell(&l->app, "%s", text);
+		l->is_due = true;
+	}
+}
+
+static void look(struct loop *l)
+{
+	const struct machine *m = NULL;
+	struct diag d = { 0 };
+	char text[APP_LOG_BYTES];
+	int err = l->cfg->look(l->cfg->ctx, app_needs(&l->app), &d, &m);
+
+	if (!err) {
+		l->machine = m;
+	} else if (err != l->look_error) { /* once, not with every look */
+		diag_format(&d, text, sizeof(text));
+		app_tell(&l->app, "%s", text);
+	}
+	l->look_error = err;
+	l->is_due = true;
+}
+
+static void save(struct loop *l)
+{
+	char path[PATH_MAX], text[APP_LOG_BYTES];
+	struct diag d = { 0 };
+
+	if (config_save(l->cfg->config, &d, path)) {
+		diag_format(&d, text, sizeof(text));
+		app_tell(&l->app, "%s", text);
+		return;
+	}
+	app_tell(&l->app, "settings saved in %s", path);
+}
+
+static void record(struct loop *l)
+{
+	char text[APP_LOG_BYTES];
+	struct diag d = { 0 };
+
+	if (!l->cfg->record) {
+		app_tell(&l->app, "not available: there is nothing here to record");
+		return;
+	}
+	if (l->cfg->record(l->cfg->ctx, text, sizeof(text), &d))
+		diag_format(&d, text, sizeof(text));
+	app_tell(&l->app, "%s", text);
+}
+
+static int draw(struct loop *l)
+{
+	uint16_t width, height;
+	int err;
+
+	term_size(l->term, &width, &height);
+	err = grid_reset(&l->grid, width, height);
+	if (err)
+		return err;
+	app_draw(&l->app, l->machine, &l->grid);
+	l->is_due = l->is_now = false;
+	l->next_frame_ns = now_ns() + l->cfg->config->frame_ms * MS_NS;
+	return term_draw(l->term, &l->grid, l->cfg->config->theme);
+}
+
+/* How long nothing is to be done but to wait for keys. */
+static int wait_ms(const struct loop *l)
+{
+	uint64_t now = now_ns(), until = l->next_look_ns;
+
+	if (l->is_due && l->next_frame_ns < until)
+		until = l->next_frame_ns;
+	return until > now ? (int)((until - now + MS_NS - 1) / MS_NS) : 0;
+}
+
+/* False = the end. */
+static bool obey(struct loop *l, struct app_input in)
+{
+	unsigned int effects;
+
+	if (in.key == KEY_NONE)
+		return true;
+	l->is_now = true;
+	if (in.key == KEY_OF_RESIZE)
+		return true;
+	effects = app_press(&l->app, l->machine, in);
+	if (effects & APP_SAVE)
+		save(l);
+	if (effects & APP_RECORD)
+		record(l);
+	if (effects & APP_SUSPEND)
+		term_suspend(l->term);
+	return !(effects & APP_QUIT);
+}
+
+static void tick(struct loop *l)
+{
+	if (now_ns() < l->next_look_ns)
+		return;
+	if (!l->app.screen.is_frozen)
+		look(l);
+	tell_news(l);
+	l->next_look_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
+}
+
+static int run(struct loop *l)
+{
+	bool goes_on = true;
+	int err = draw(l);
+
+	while (!err && goes_on) {
+		const struct view *view = l->app.view;
+		uint32_t tick_ms = l->app.screen.tick_ms;
+
+		tick(l);
+		if (l->is_now || (l->is_due && now_ns() >= l->next_frame_ns))
+			err = draw(l);
+		goes_on = obey(l, term_read(l->term, wait_ms(l)));
+		/* Another view may need what was not collected, and another tick begins now. */
+		if (l->app.view != view || l->app.screen.tick_ms != tick_ms)
+			l->next_look_ns = now_ns();
+	}
+	return err;
+}
+
+static int open_and_run(struct loop *l, struct diag *d)
+{
+	int err = grid_init(&l->grid, 1, 1);
+
+	if (err)
+		return err;
+	if (pipe2(l->logged, O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+		return -errno;
+	err = term_open(d, &l->term);
+	if (!err) {
+		log_set_sink(on_log, l);
+		err = run(l);
+		log_set_sink(NULL, NULL);
+	}
+	close(l->logged[0]);
+	close(l->logged[1]);
+	return err;
+}
+
+int loop_run(const struct loop_cfg *cfg, struct diag *d)
+{
+	struct loop *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	l->cfg = cfg;
+	app_init(&l->app, cfg->config);
+	if (cfg->first_message)
+		app_tell(&l->app, "%s", cfg->first_message);
+	err = open_and_run(l, d);
+	term_close(l->term);
+	grid_done(&l->grid);
+	free(l);
+	return err ? diag_set(d, err, NULL, "cannot draw on the terminal") : 0;
+}

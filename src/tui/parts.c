@@ -1,0 +1,67 @@
+#include "tui/parts.h"
+
+#include <stdio.h>
+
+#include "tui/cpu_panel.h"
+#include "tui/format.h"
+#include "tui/table_view.h"
+
+#define WIDE        130 /* from here on two halves are wider than 64 cells */
+#define ROWS_FRAMES 12  /* that frames above each other need */
+
+struct area parts_with_cpus(const struct machine *m, const struct screen *s, struct grid *g,
+                            struct area a)
+{
+	int height;
+
+	if (a.height < ROWS_FRAMES) {
+		cpu_panel_line(m, g, (struct area){ a.x, a.y, a.width, 1 });
+		return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
+	}
+	if (a.width >= WIDE) {
+		/* Tables have more to say than bars. */
+		int left = a.width * 3 / 5;
+
+		height = cpu_panel_height(m, s, a.width - left);
+		if (height > a.height)
+			height = a.height;
+		cpu_panel_draw(m, s, g, (struct area){ a.x + left, a.y, a.width - left, height });
+		return (struct area){ a.x, a.y, left, a.height };
+	}
+	height = cpu_panel_height(m, s, a.width);
+	if (height > a.height / 2)
+		height = a.height / 2;
+	cpu_panel_draw(m, s, g, (struct area){ a.x, a.y, a.width, height });
+	return (struct area){ a.x, a.y + height, a.width, a.height - height };
+}
+
+void parts_value(struct grid *g, struct area a, const char *name, const char *value)
+{
+	int cells = grid_cells(value);
+
+	/* The value is what matters. */
+	table_view_text(g, a.x, a.y, a.width - cells - 1, STYLE_DIM, name);
+	grid_right(g, a.x, a.y, a.width, STYLE_TEXT, value);
+}
+
+void parts_dist(const struct machine_dist *d, char *out, size_t size)
+{
+	char p50[FORMAT_BYTES], p99[FORMAT_BYTES], max[FORMAT_BYTES];
+
+	if (!d->count)
+		snprintf(out, size, "none");
+	else
+		snprintf(out, size, "p50 %s  p99 %s  max %s", format_ns(p50, (double)d->p50_ns),
+		         format_ns(p99, (double)d->p99_ns), format_ns(max, (double)d->max_ns));
+}
+
+void parts_right(const struct screen *s, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (s->is_typing)
+		snprintf(out, size, " filter: %s_ ", s->filter);
+	else if (s->filter[0])
+		snprintf(out, size, " filter: %s ", s->filter);
+	else if (s->tick_ms)
+		snprintf(out, size, " %ums%s ", s->tick_ms, s->is_frozen ? ", frozen" : "");
+}

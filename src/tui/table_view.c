@@ -1,0 +1,261 @@
+#include "tui/table_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ELLIPSIS         0x2026
+#define LOCALIZED_WIDER  2
+#define FRAME_MIN_WIDTH  24
+#define FRAME_MIN_HEIGHT 5
+#define FRAME_PADDED     40
+#define GENEROUS         4
+
+struct layout {
+	const struct table_view_column *columns[TABLE_VIEW_COLUMNS];
+	int width[TABLE_VIEW_COLUMNS];
+	size_t nr;
+};
+
+int table_view_height(struct area a)
+{
+	return a.height > 1 ? a.height - 1 : 0;
+}
+
+void table_view_scroll(struct screen *s, int total, int height)
+{
+	int last = total > 0 ? total - 1 : 0;
+
+	if (s->selected > last)
+		s->selected = last;
+	if (s->selected < 0)
+		s->selected = 0;
+	if (s->scroll > s->selected)
+		s->scroll = s->selected;
+	if (height > 0 && s->selected >= s->scroll + height)
+		s->scroll = s->selected - height + 1;
+	if (s->scroll > total - height)
+		s->scroll = total - height;
+	if (s->scroll < 0)
+		s->scroll = 0;
+}
+
+void table_view_text(struct grid *g, int x, int y, int width, enum style style, const char *text)
+{
+	if (grid_cells(text) <= width) {
+		grid_text(g, x, y, width, style, text);
+	} else if (width > 0) {
+		int taken = grid_text(g, x, y, width - 1, style, text);
+
+		grid_fill(g, (struct area){ x + taken, y, 1, 1 }, style, ELLIPSIS);
+	}
+}
+
+struct area panel_begin(struct grid *g, struct area a, const char *title, const char *right)
+{
+	int cells;
+
+	/* What is being typed must be seen. */
+	if (right && strncmp(right, " filter:", 8) == 0 &&
+	    grid_cells(title) + grid_cells(right) + 6 > a.width)
+		title = right;
+
+	if (a.width >= FRAME_MIN_WIDTH && a.height >= FRAME_MIN_HEIGHT) {
+		struct area in = grid_frame(g, a, title, right);
+
+		if (a.width >= FRAME_PADDED) {
+			in.x++;
+			in.width -= 2;
+		}
+		return in;
+	}
+	if (a.width <= 0 || a.height <= 0)
+		return (struct area){ a.x, a.y, 0, 0 };
+	/* Blanks keep titles off a frame's line, which is not there. */
+	title += strspn(title, " ");
+	table_view_text(g, a.x, a.y, a.width, STYLE_TITLE, title);
+	cells = grid_cells(title);
+	if (right && cells + 1 + grid_cells(right) <= a.width)
+		grid_right(g, a.x + cells, a.y, a.width - cells, STYLE_DIM, right);
+	return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
+}
+
+/* Names are not cut for the sake of columns that matter less, unless there is very little room. */
+static int least_width(const struct table_view_column *c, const struct screen *s, int width)
+{
+	if (c->rank == 0 && c->most && width >= GENEROUS * c->most)
+		return c->most;
+	return c->width + (c->is_count && s->is_localized ? LOCALIZED_WIDER : 0);
+}
+
+static bool is_sorted(const struct table_view_column *c, const struct screen *s)
+{
+	return c->is_sorted_by && c->sort == s->sort;
+}
+
+/* The column that rows are sorted by comes next after the first: nobody understands an order that is not seen. */
+static int rank_of(const struct table_view_column *c, const struct screen *s)
+{
+	return is_sorted(c, s) && c->rank ? 1 : 2 * c->rank;
+}
+
+/* Bits of the columns that fit. */
+static uint32_t choose(const struct table_view *t, const struct screen *s, int width)
+{
+	uint32_t chosen = 0, tried = 0;
+	int used = 0;
+
+	for (size_t round = 0; round < t->nr_columns; round++) {
+		size_t best = t->nr_columns;
+		int wanted;
+
+		for (size_t i = 0; i < t->nr_columns; i++) {
+			const struct table_view_column *c = &t->columns[i];
+
+			if (tried & 1U << i || (c->needs & ~t->has))
+				continue;
+			if (best == t->nr_columns || rank_of(c, s) < rank_of(&t->columns[best], s))
+				best = i;
+		}
+		if (best == t->nr_columns)
+			break;
+		tried |= 1U << best;
+		wanted = least_width(&t->columns[best], s, width) + (chosen ? 1 : 0);
+		if (used + wanted > width && chosen)
+			break;
+		chosen |= 1U << best;
+		used += wanted;
+	}
+	return chosen;
+}
+
+static void grow(struct layout *l, int left)
+{
+	for (size_t i = 0; i < l->nr && left > 0; i++) {
+		int more = l->columns[i]->most - l->width[i];
+
+		if (more > left)
+			more = left;
+		if (more > 0) {
+			l->width[i] += more;
+			left -= more;
+		}
+	}
+}
+
+static void lay_out(const struct table_view *t, const struct screen *s, int width, struct layout *l)
+{
+	uint32_t chosen = choose(t, s, width);
+	int used = 0;
+
+	l->nr = 0;
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		if (!(chosen & 1U << i))
+			continue;
+		l->columns[l->nr] = &t->columns[i];
+		l->width[l->nr] = least_width(&t->columns[i], s, width);
+		used += l->width[l->nr] + (l->nr ? 1 : 0);
+		l->nr++;
+	}
+	if (l->nr == 1 && used > width)
+		l->width[0] = width;
+	grow(l, width - used);
+}
+
+static void draw_titles(const struct layout *l, const struct screen *s, struct grid *g,
+                        struct area a)
+{
+	int x = a.x;
+
+	grid_fill(g, (struct area){ a.x, a.y, a.width, 1 }, STYLE_HEAD, ' ');
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct table_view_column *c = l->columns[i];
+		enum style style = is_sorted(c, s) ? STYLE_SORTED : STYLE_HEAD;
+		char title[TABLE_VIEW_TEXT];
+
+		snprintf(title, sizeof(title), "%s", c->title);
+		if (is_sorted(c, s))
+			grid_paint(g, (struct area){ x, a.y, l->width[i], 1 }, STYLE_SORTED);
+		if (c->is_left)
+			table_view_text(g, x, a.y, l->width[i], style, title);
+		else
+			grid_right(g, x, a.y, l->width[i], style, title);
+		/* The mark stands in the gap before a number, after a text: columns need not be wider for it. */
+		if (is_sorted(c, s)) {
+			int mark = c->is_left ? x + grid_cells(title)
+			                      : x + l->width[i] - grid_cells(title) - 1;
+
+			if (mark >= a.x && mark < a.x + a.width)
+				grid_fill(g, (struct area){ mark, a.y, 1, 1 }, STYLE_SORTED,
+				          s->is_ascending ? 0x25b2 : 0x25bc);
+		}
+		x += l->width[i] + 1;
+	}
+}
+
+static void draw_cell(const struct table_view_column *c, const struct table_view_cell *cell,
+                      struct grid *g, struct area a)
+{
+	if (!isnan(cell->bar))
+		grid_bar(g, a.x, a.y, a.width, cell->bar, cell->style);
+	else if (cell->spark.values)
+		grid_spark(g, a.x, a.y, a.width, cell->spark.values, cell->spark.nr, 1,
+		           cell->style);
+	else if (c->is_left)
+		table_view_text(g, a.x, a.y, a.width, cell->style, cell->text);
+	else
+		grid_right(g, a.x, a.y, a.width, cell->style, cell->text);
+}
+
+static void draw_row(const struct layout *l, const void *row, const struct screen *s,
+                     struct grid *g, struct area a)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		struct table_view_cell cell;
+
+		cell.text[0] = '\0';
+		cell.style = STYLE_TEXT;
+		cell.bar = NAN;
+		cell.spark = (struct machine_history){ 0 };
+		l->columns[i]->cell(row, s, &cell);
+		draw_cell(l->columns[i], &cell, g, (struct area){ a.x, a.y, l->width[i], 1 });
+		a.x += l->width[i] + 1;
+	}
+}
+
+/* A thumb in the last column, only where there is more than is seen. */
+static void draw_thumb(const struct table_view *t, struct grid *g, struct area a)
+{
+	int64_t height = a.height;
+	int64_t size = height * height / t->total;
+	int64_t at = height * t->first / t->total;
+
+	if (size < 1)
+		size = 1;
+	if (at + size > height || t->first + t->nr_rows >= t->total)
+		at = height - size;
+	grid_fill(g, (struct area){ a.x, a.y, 1, a.height }, STYLE_DIM, 0x2502);
+	grid_fill(g, (struct area){ a.x, a.y + (int)at, 1, (int)size }, STYLE_FRAME, 0x2503);
+}
+
+void table_view_draw(const struct table_view *t, const struct screen *s, struct grid *g,
+                     struct area a)
+{
+	struct layout l;
+	bool has_thumb = t->total > table_view_height(a) && a.width > 10 && a.height > 3;
+	struct area rows = { a.x, a.y + 1, a.width - (has_thumb ? 2 : 0), table_view_height(a) };
+
+	if (a.width <= 0 || a.height <= 0)
+		return;
+	lay_out(t, s, rows.width, &l);
+	draw_titles(&l, s, g, (struct area){ a.x, a.y, a.width, 1 });
+	for (int i = 0; i < t->nr_rows && i < rows.height; i++) {
+		struct area line = { rows.x, rows.y + i, rows.width, 1 };
+
+		draw_row(&l, t->rows[i], s, g, line);
+		if (t->first + i == t->selected)
+			grid_paint(g, line, STYLE_SELECTED);
+	}
+	if (has_thumb)
+		draw_thumb(t, g, (struct area){ a.x + a.width - 1, rows.y, 1, rows.height });
+}

@@ -1,0 +1,37 @@
+#include "session/machine_source.h"
+#include "tui/cpu_panel.h"
+#include "tui/parts.h"
+#include "tui/task_table.h"
+#include "tui/views.h"
+
+#define SUMMARY_ROWS 5
+#define TASKS_MIN    6
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	struct area rest = parts_with_cpus(m, s, g, a);
+
+	if (s->has_memory && rest.height >= SUMMARY_ROWS + TASKS_MIN) {
+		rest.height -= SUMMARY_ROWS;
+		memory_summary_draw(m, g,
+		                    (struct area){ rest.x, rest.y + rest.height, rest.width,
+		                                   SUMMARY_ROWS });
+	}
+	if (s->has_network && rest.height > SUMMARY_ROWS + TASKS_MIN) {
+		rest.height -= SUMMARY_ROWS + 1;
+		network_summary_draw(m, s, g,
+		                     (struct area){ rest.x, rest.y + rest.height, rest.width,
+		                                    SUMMARY_ROWS + 1 });
+	}
+	task_table_draw(m, s, g, rest);
+}
+
+const struct view view_default = {
+	.id = "default",
+	.title = "CPUs",
+	.state = "Default",
+	.what = "CPUs by node, and processes",
+	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_MEMORY | MACHINE_NET,
+	.draw = draw,
+	.rows = task_table_rows,
+};

@@ -1,0 +1,22 @@
+#include "session/machine_source.h"
+#include "tui/parts.h"
+#include "tui/task_table.h"
+#include "tui/views.h"
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	struct screen grouped = *s;
+
+	grouped.group = GROUP_LLC;
+	task_table_draw(m, s, g, parts_with_cpus(m, &grouped, g, a));
+}
+
+const struct view view_llc = {
+	.id = "llc",
+	.title = "LLCs",
+	.state = "Llc",
+	.what = "CPUs that share a last-level cache, and processes",
+	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY,
+	.draw = draw,
+	.rows = task_table_rows,
+};

@@ -1,0 +1,224 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/machine_source.h"
+#include "tui/format.h"
+#include "tui/parts.h"
+#include "tui/table_view.h"
+#include "tui/views.h"
+
+#define CELL(name) \
+	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
+
+static void put_bytes(struct table_view_cell *out, double bytes)
+{
+	format_bytes(out->text, bytes);
+	out->style = bytes > 0 ? STYLE_TEXT : STYLE_DIM;
+}
+
+static void put_count(struct table_view_cell *out, double value, const struct screen *s)
+{
+	format_count(out->text, value, s->is_localized);
+	out->style = value > 0 ? STYLE_TEXT : STYLE_DIM;
+}
+
+CELL(cell_name)
+{
+	const struct machine_net *n = row;
+
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%s", n->name ? n->name : "?");
+}
+
+CELL(cell_rx)
+{
+	(void)s;
+	put_bytes(out, ((const struct machine_net *)row)->rx_bytes_per_s);
+}
+
+CELL(cell_tx)
+{
+	(void)s;
+	put_bytes(out, ((const struct machine_net *)row)->tx_bytes_per_s);
+}
+
+CELL(cell_rx_packets)
+{
+	put_count(out, ((const struct machine_net *)row)->rx_packets_per_s, s);
+}
+
+CELL(cell_tx_packets)
+{
+	put_count(out, ((const struct machine_net *)row)->tx_packets_per_s, s);
+}
+
+CELL(cell_errors)
+{
+	double errors = ((const struct machine_net *)row)->errors_per_s;
+
+	put_count(out, errors, s);
+	if (errors > 0)
+		out->style = STYLE_BAD;
+}
+
+CELL(cell_drops)
+{
+	double drops = ((const struct machine_net *)row)->drops_per_s;
+
+	put_count(out, drops, s);
+	if (drops > 0)
+		out->style = STYLE_BAD;
+}
+
+CELL(cell_rx_all)
+{
+	(void)s;
+	put_bytes(out, (double)((const struct machine_net *)row)->rx_bytes);
+}
+
+CELL(cell_tx_all)
+{
+	(void)s;
+	put_bytes(out, (double)((const struct machine_net *)row)->tx_bytes);
+}
+
+static const struct table_view_column columns[] = {
+	{ "INTERFACE", 9, 15, 0, true, false, false, 0, 0, cell_name },
+	{ "RX/s", 6, 0, 1, false, false, false, 0, 0, cell_rx },
+	{ "TX/s", 6, 0, 2, false, false, false, 0, 0, cell_tx },
+	{ "RX PKT/s", 8, 0, 5, false, true, false, 0, 0, cell_rx_packets },
+	{ "TX PKT/s", 8, 0, 6, false, true, false, 0, 0, cell_tx_packets },
+	{ "ERR/s", 5, 0, 3, false, true, false, 0, 0, cell_errors },
+	{ "DROP/s", 6, 0, 4, false, true, false, 0, 0, cell_drops },
+	{ "RX ALL", 6, 0, 7, false, false, false, 0, 0, cell_rx_all },
+	{ "TX ALL", 6, 0, 8, false, false, false, 0, 0, cell_tx_all },
+};
+
+/* By traffic since boot, so that the order stays while rates change. */
+static int by_traffic(const void *a, const void *b)
+{
+	const struct machine_net *first = *(const struct machine_net *const *)a;
+	const struct machine_net *second = *(const struct machine_net *const *)b;
+	double x = (double)first->rx_bytes + (double)first->tx_bytes;
+	double y = (double)second->rx_bytes + (double)second->tx_bytes;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(first->name ? first->name : "", second->name ? second->name : "");
+}
+
+static void add(double *sum, double value)
+{
+	if (!isnan(value))
+		*sum += value;
+}
+
+static struct machine_net total_of(const struct machine *m)
+{
+	struct machine_net t = { .name = "total" };
+
+	for (size_t i = 0; i < m->nr_nets; i++) {
+		const struct machine_net *n = &m->nets[i];
+
+		add(&t.rx_bytes_per_s, n->rx_bytes_per_s);
+		add(&t.tx_bytes_per_s, n->tx_bytes_per_s);
+		add(&t.rx_packets_per_s, n->rx_packets_per_s);
+		add(&t.tx_packets_per_s, n->tx_packets_per_s);
+		add(&t.errors_per_s, n->errors_per_s);
+		add(&t.drops_per_s, n->drops_per_s);
+		t.rx_bytes += n->rx_bytes;
+		t.tx_bytes += n->tx_bytes;
+	}
+	return t;
+}
+
+static bool is_left(const struct machine_net *n, const struct screen *s)
+{
+	return !s->filter[0] || (n->name && strcasestr(n->name, s->filter));
+}
+
+static int rows(const struct machine *m, const struct screen *s)
+{
+	int nr = 0;
+
+	for (size_t i = 0; i < m->nr_nets; i++)
+		nr += is_left(&m->nets[i], s);
+	return nr;
+}
+
+/* The total is the last line, whatever is scrolled above it. */
+static void draw_table(const struct machine *m, struct screen *s, struct grid *g, struct area a,
+                       bool has_total)
+{
+	const void **all = calloc(m->nr_nets + 2, sizeof(*all));
+	struct machine_net total = total_of(m);
+	struct screen shown;
+	int height = table_view_height(a), nr = 0, seen;
+
+	if (!all)
+		return;
+	has_total = has_total && height > 1 && m->nr_nets > 1;
+	height -= has_total;
+	for (size_t i = 0; i < m->nr_nets; i++)
+		if (is_left(&m->nets[i], s))
+			all[nr++] = &m->nets[i];
+	qsort(all, (size_t)nr, sizeof(*all), by_traffic);
+	table_view_scroll(s, nr, height);
+	shown = *s;
+	seen = nr - s->scroll < height ? nr - s->scroll : height;
+	/* What stands there has scrolled out of sight. */
+	if (has_total)
+		all[s->scroll + seen] = &total;
+	table_view_draw(&(struct table_view){ .columns = columns,
+	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
+	                                      .rows = all + s->scroll,
+	                                      .nr_rows = seen + has_total,
+	                                      .first = s->scroll,
+	                                      .total = nr + has_total,
+	                                      .selected = nr ? s->selected : -1 },
+	                &shown, g, a);
+	free(all);
+}
+
+static void title_of(const struct machine *m, char title[static 96])
+{
+	struct machine_net t = total_of(m);
+	char rx[FORMAT_BYTES], tx[FORMAT_BYTES];
+
+	snprintf(title, 96, " Network in %s/s out %s/s ", format_bytes(rx, t.rx_bytes_per_s),
+	         format_bytes(tx, t.tx_bytes_per_s));
+}
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	char title[96], right[96];
+
+	title_of(m, title);
+	parts_right(s, right, sizeof(right));
+	draw_table(m, s, g, panel_begin(g, a, title, right), true);
+}
+
+void network_summary_draw(const struct machine *m, const struct screen *s, struct grid *g,
+                          struct area a)
+{
+	struct screen still = *s;
+	char title[96];
+
+	still.filter[0] = '\0';
+	still.selected = 0;
+	still.scroll = 0;
+	title_of(m, title);
+	draw_table(m, &still, g, panel_begin(g, a, title, NULL), false);
+}
+
+const struct view view_network = {
+	.id = "network",
+	.title = "Network",
+	.state = "Network",
+	.what = "interfaces: bytes and packets per second, errors, drops",
+	.needs = MACHINE_NET,
+	.draw = draw,
+	.rows = rows,
+};

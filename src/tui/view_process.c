@@ -1,0 +1,13 @@
+#include "session/machine_source.h"
+#include "tui/task_table.h"
+#include "tui/views.h"
+
+const struct view view_process = {
+	.id = "process",
+	.title = "Processes",
+	.state = "Process",
+	.what = "processes; Enter shows the threads of one",
+	.needs = MACHINE_TASKS | MACHINE_LATENCY,
+	.draw = task_table_draw,
+	.rows = task_table_rows,
+};

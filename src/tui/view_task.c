@@ -1,0 +1,313 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "session/machine_source.h"
+#include "tui/format.h"
+#include "tui/parts.h"
+#include "tui/table_view.h"
+#include "tui/task_list.h"
+#include "tui/task_table.h"
+#include "tui/views.h"
+
+#define FACT_CELLS  10
+#define BAR_LOW_NS  1e3
+#define BAR_DECADES 6 /* from 1 us to 1 s */
+#define CHART_MIN   3
+#define CHART_MOST  8
+#define EIGHTHS     8
+#define OTHERS_MIN  7
+
+static const struct machine_task *find(const struct machine_task *tasks, size_t nr, uint32_t tid)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (tasks[i].tid == tid)
+			return &tasks[i];
+	return NULL;
+}
+
+/* Where processes are listed, that is what was selected; else a thread. */
+static const struct machine_task *task_of(const struct machine *m, const struct screen *s)
+{
+	const struct machine_task *t = NULL;
+
+	if (!s->process)
+		t = find(m->processes, m->nr_processes, s->selected_tid);
+	return t ? t : find(m->threads, m->nr_threads, s->selected_tid);
+}
+
+static int draw_fact(struct grid *g, struct area a, int line, const char *name, const char *value)
+{
+	if (line >= a.height || !value || !value[0])
+		return line;
+	grid_text(g, a.x, a.y + line, FACT_CELLS, STYLE_DIM, name);
+	table_view_text(g, a.x + FACT_CELLS, a.y + line, a.width - FACT_CELLS, STYLE_TEXT, value);
+	return line + 1;
+}
+
+static int draw_facts(const struct machine_task *t, struct grid *g, struct area a)
+{
+	char text[160], run[FORMAT_BYTES], wait[FORMAT_BYTES];
+	int line = 0;
+
+	snprintf(text, sizeof(text), "%c, %s, prio %d, %u thread%s", t->state,
+	         t->class_name ? t->class_name : "class ?", t->prio, t->nr_threads,
+	         t->nr_threads == 1 ? "" : "s");
+	line = draw_fact(g, a, line, "state", text);
+	snprintf(text, sizeof(text), "run %s%%  wait %s%%", format_percent(run, t->run),
+	         format_percent(wait, t->wait));
+	line = draw_fact(g, a, line, "time", text);
+	if (t->last_cpu >= 0)
+		snprintf(text, sizeof(text), "%d", t->last_cpu);
+	else
+		snprintf(text, sizeof(text), "-");
+	line = draw_fact(g, a, line, "last CPU", text);
+	if (t->has_dsq) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, t->dsq);
+		line = draw_fact(g, a, line, "queue", text);
+	}
+	if (t->layer >= 0) {
+		snprintf(text, sizeof(text), "%" PRId64, t->layer);
+		line = draw_fact(g, a, line, "layer", text);
+	}
+	line = draw_fact(g, a, line, "cgroup", t->cgroup);
+	return draw_fact(g, a, line, "command", t->cmdline);
+}
+
+static int draw_counts(const struct machine_task *t, const struct screen *s, struct grid *g,
+                       struct area a)
+{
+	char text[160], first[FORMAT_BYTES], second[FORMAT_BYTES], third[FORMAT_BYTES];
+	int line;
+
+	snprintf(text, sizeof(text), "%s voluntary, %s involuntary /s",
+	         format_count(first, t->voluntary_per_s, s->is_localized),
+	         format_count(second, t->involuntary_per_s, s->is_localized));
+	line = draw_fact(g, a, 0, "switches", text);
+	snprintf(text, sizeof(text), "%s, across LLCs %s, nodes %s /s",
+	         format_count(first, t->migrations_per_s, s->is_localized),
+	         format_count(second, t->llc_migrations_per_s, s->is_localized),
+	         format_count(third, t->node_migrations_per_s, s->is_localized));
+	return draw_fact(g, a, line, "moves", text);
+}
+
+struct dist_row {
+	const char *name;
+	const struct machine_dist *dist;
+};
+
+#define CELL(name) \
+	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
+
+static void put_ns(struct table_view_cell *out, const struct machine_dist *d, double ns)
+{
+	format_ns(out->text, d->count ? ns : NAN);
+	out->style = d->count ? STYLE_TEXT : STYLE_DIM;
+}
+
+CELL(cell_name)
+{
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%s", ((const struct dist_row *)row)->name);
+	out->style = STYLE_DIM;
+}
+
+CELL(cell_count)
+{
+	format_count(out->text, (double)((const struct dist_row *)row)->dist->count,
+	             s->is_localized);
+}
+
+CELL(cell_p50)
+{
+	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
+
+	(void)s;
+	put_ns(out, d, (double)d->p50_ns);
+}
+
+CELL(cell_p99)
+{
+	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
+
+	(void)s;
+	put_ns(out, d, (double)d->p99_ns);
+}
+
+CELL(cell_max)
+{
+	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
+
+	(void)s;
+	put_ns(out, d, (double)d->max_ns);
+}
+
+CELL(cell_mean)
+{
+	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
+
+	(void)s;
+	put_ns(out, d, d->mean_ns);
+}
+
+CELL(cell_bar)
+{
+	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
+
+	(void)s;
+	out->bar = 0;
+	out->style = STYLE_USER;
+	if (d->count && (double)d->p99_ns > BAR_LOW_NS)
+		out->bar = log10((double)d->p99_ns / BAR_LOW_NS) / BAR_DECADES;
+}
+
+static const struct table_view_column columns[] = {
+	{ "", 9, 13, 0, true, false, false, 0, 0, cell_name },
+	{ "P50", 6, 0, 3, false, false, false, 0, 0, cell_p50 },
+	{ "P99", 6, 0, 1, false, false, false, 0, 0, cell_p99 },
+	{ "MAX", 6, 0, 2, false, false, false, 0, 0, cell_max },
+	{ "MEAN", 6, 0, 5, false, false, false, 0, 0, cell_mean },
+	{ "COUNT", 6, 0, 4, false, true, false, 0, 0, cell_count },
+	{ "P99, 1us..1s", 12, 60, 6, true, false, false, 0, 0, cell_bar },
+};
+
+static void draw_dists(const struct machine_task *t, const struct screen *s, struct grid *g,
+                       struct area a)
+{
+	const struct dist_row dists[] = {
+		{ "wakeup wait", &t->latency },
+		{ "preempt wait", &t->preempted },
+		{ "slice", &t->slice },
+		{ "sleep", &t->sleep },
+	};
+	const void *rows[] = { &dists[0], &dists[1], &dists[2], &dists[3] };
+
+	table_view_draw(&(struct table_view){ .columns = columns,
+	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
+	                                      .rows = rows,
+	                                      .nr_rows = 4,
+	                                      .selected = -1 },
+	                s, g, (struct area){ a.x, a.y, a.width, a.height < 5 ? a.height : 5 });
+}
+
+/* A spark of several rows, the newest at the right. */
+static void draw_chart(const struct machine_history *h, double max, struct grid *g, struct area a)
+{
+	for (int i = 0; i < a.width && (uint32_t)i < h->nr; i++) {
+		double part = h->values[h->nr - 1 - (uint32_t)i] / max;
+		int eighths = 0;
+
+		if (part > 0)
+			eighths = part < 1 ? (int)(part * a.height * EIGHTHS + 0.5)
+			                   : a.height * EIGHTHS;
+		if (part > 0 && eighths == 0)
+			eighths = 1;
+		for (int row = 0; row < a.height && eighths > row * EIGHTHS; row++) {
+			int here = eighths - row * EIGHTHS;
+
+			grid_fill(g,
+			          (struct area){ a.x + a.width - 1 - i, a.y + a.height - 1 - row, 1,
+			                         1 },
+			          grid_band(part),
+			          (uint32_t)(0x2580 + (here > EIGHTHS ? EIGHTHS : here)));
+		}
+	}
+}
+
+static void draw_history(const struct machine *m, const struct machine_task *t, struct grid *g,
+                         struct area a)
+{
+	char title[64], right[64], span[FORMAT_BYTES], most[FORMAT_BYTES];
+	double max = 1;
+
+	/* A process may run on several CPUs. */
+	for (uint32_t i = 0; i < t->run_history.nr; i++)
+		if (t->run_history.values[i] > max)
+			max = ceil(t->run_history.values[i]);
+	snprintf(title, sizeof(title), " Run, up to %s%% ", format_percent(most, max));
+	snprintf(right, sizeof(right), " last %s ",
+	         format_ns(span, m->interval_s * t->run_history.nr * 1e9));
+	a = panel_begin(g, a, title, right);
+	if (a.height > 0)
+		draw_chart(&t->run_history, max, g, a);
+}
+
+/* Those that last ran where it did: who it may have waited for. */
+static void draw_others(const struct machine *m, const struct machine_task *t,
+                        const struct screen *s, struct grid *g, struct area a)
+{
+	struct screen others = *s;
+	struct task_list l;
+	char title[64];
+
+	if (t->last_cpu < 0)
+		return;
+	others.process = 0;
+	others.sort = SORT_RUN;
+	others.is_ascending = false;
+	snprintf(others.filter, sizeof(others.filter), "cpu:%d", t->last_cpu);
+	snprintf(title, sizeof(title), " Threads that last ran on CPU %d ", t->last_cpu);
+	task_list_init_threads(&l, m, &others);
+	task_table_draw_list(m, &l, &others, g, panel_begin(g, a, title, NULL));
+}
+
+static struct area below(struct area a, int used)
+{
+	return (struct area){ a.x, a.y + used, a.width, a.height > used ? a.height - used : 0 };
+}
+
+static void draw_task(const struct machine *m, const struct machine_task *t, const struct screen *s,
+                      struct grid *g, struct area a)
+{
+	char title[96];
+	struct area in;
+	int used, chart, top;
+
+	snprintf(title, sizeof(title), " %.40s [%u] of process %u ", t->comm ? t->comm : "?",
+	         t->tid, t->tgid);
+	/* Facts, counts and distributions need 15 lines and a frame. */
+	top = a.height < 17 + CHART_MIN + 2 ? a.height : 17;
+	in = panel_begin(g, (struct area){ a.x, a.y, a.width, top }, title, NULL);
+	if (in.height >= 14) {
+		used = draw_facts(t, g, in);
+		used += draw_counts(t, s, g, below(in, used));
+		draw_dists(t, s, g, below(in, used + 1));
+	} else {
+		/* The waits are what one looks for here. */
+		int rows = in.height < 5 ? in.height : 5;
+
+		draw_dists(t, s, g, (struct area){ in.x, in.y, in.width, rows });
+		used = rows + draw_facts(t, g, below(in, rows));
+		draw_counts(t, s, g, below(in, used));
+	}
+	a = below(a, top);
+	chart = a.height - OTHERS_MIN < CHART_MIN + 2 ? a.height : a.height / 2;
+	chart = chart > CHART_MOST + 2 ? CHART_MOST + 2 : chart;
+	if (chart >= CHART_MIN + 2)
+		draw_history(m, t, g, (struct area){ a.x, a.y, a.width, chart });
+	a = below(a, chart);
+	if (a.height >= OTHERS_MIN)
+		draw_others(m, t, s, g, a);
+}
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	const struct machine_task *t = s->selected_tid ? task_of(m, s) : NULL;
+
+	if (t)
+		draw_task(m, t, s, g, a);
+	else if (s->selected_tid)
+		grid_printf(g, a.x, a.y, a.width, STYLE_WARNING, "task %u has ended",
+		            s->selected_tid);
+	else
+		grid_text(g, a.x, a.y, a.width, STYLE_DIM, "no task is selected");
+}
+
+const struct view view_task = {
+	.id = "task",
+	.title = "Task",
+	.state = "Task",
+	.what = "one task: its waits, slices, sleeps and history",
+	.needs = MACHINE_TASKS | MACHINE_LATENCY,
+	.draw = draw,
+};

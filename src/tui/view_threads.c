@@ -1,0 +1,13 @@
+#include "session/machine_source.h"
+#include "tui/task_table.h"
+#include "tui/views.h"
+
+const struct view view_threads = {
+	.id = "threads",
+	.title = "Threads",
+	.state = "Threads",
+	.what = "all threads",
+	.needs = MACHINE_TASKS | MACHINE_LATENCY,
+	.draw = task_table_draw_threads,
+	.rows = task_table_thread_rows,
+};

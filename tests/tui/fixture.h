@@ -1,0 +1,42 @@
+/*
+ * tests/tui/fixture — a synthetic machine of any size whose numbers follow from their place, so that tests recompute them.
+ *
+ * Processes have FIXTURE_THREADS threads each, the last one what is left. Tids count from FIXTURE_TID on; the first thread
+ * of a process has its id.
+ */
+#pragma once
+
+#include "tui/view.h"
+
+#define FIXTURE_TID     1000U
+#define FIXTURE_THREADS 4U
+
+struct fixture_cfg {
+	uint32_t nr_cpus, cpus_per_llc, cpus_per_node; /* 0 = unknown */
+	uint32_t nr_threads;
+	uint32_t nr_dsqs, nr_nets, nr_programs;
+	bool is_proc;    /* nothing that BPF measures */
+	bool is_hostile; /* names that try to reach the terminal */
+};
+
+struct fixture {
+	struct machine m;
+	struct machine_cpu *cpus;
+	struct machine_task *threads, *processes;
+	struct machine_dsq *dsqs;
+	struct machine_net *nets;
+	struct machine_bpf *programs;
+	uint32_t (*heat)[MACHINE_HEAT_ROWS];
+	double *history; /* of all CPUs and tasks */
+};
+
+extern const struct fixture_cfg fixture_small; /* 8 CPUs, 40 threads */
+extern const char *const fixture_hostile_names[];
+extern const size_t fixture_nr_hostile_names;
+
+void fixture_init(struct fixture *f, const struct fixture_cfg *cfg); /* aborts without memory */
+void fixture_done(struct fixture *f);
+
+double fixture_busy(uint32_t cpu);
+double fixture_run(uint32_t thread); /* of one CPU */
+uint64_t fixture_p99_ns(uint32_t thread);

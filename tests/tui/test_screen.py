@@ -1,0 +1,325 @@
+"""`schedscope top` on a real terminal (tmux): keys, sizes, and what it leaves behind."""
+import contextlib
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+
+import live
+
+READY = "shell-is-back"
+DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_demo"))
+# Every key that has a meaning, as tmux writes it; those that end or stop the program are tried alone.
+KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "K", "h", "?", "O",
+        "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
+        "=", "Up", "Down", "PageUp", "C-u", "C-b", "PageDown", "C-d", "C-f", "Home", "g", "End", "G", "Enter", "Escape",
+        "BSpace", "j", "k", "x", "[", "]", "S", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
+
+
+class Terminal:
+    """A shell in tmux, in a folder of its own."""
+
+    def __init__(self, width, height):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="screen-"))
+        self.socket = str(self.folder / "socket")
+        env = f"env -u NO_COLOR -u COLORTERM LC_ALL=C.UTF-8 XDG_CONFIG_HOME={self.folder} PS1='{READY}$ '"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
+                  f"cd {self.folder} && {env} bash --norc --noprofile")
+        self.tmux("set-option", "-g", "escape-time", "0")
+        self.wait_for(READY)
+
+    def tmux(self, *words):
+        """What a command of tmux printed."""
+        done = subprocess.run(["tmux", "-S", self.socket, *words], check=True, capture_output=True, timeout=live.WAIT_S)
+        return done.stdout.decode()
+
+    def close(self):
+        """Ends the server, and with it all that runs in it."""
+        with contextlib.suppress(subprocess.SubprocessError):
+            self.tmux("kill-server")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def text(self):
+        """What the terminal shows."""
+        return self.tmux("capture-pane", "-p")
+
+    def keys(self, *keys):
+        """Presses keys."""
+        self.tmux("send-keys", *keys)
+
+    def resize(self, width, height):
+        """Gives the window another size, and waits until the screen fills it."""
+        self.tmux("resize-window", "-x", str(width), "-y", str(height))
+        self.wait(lambda text: text.split("\n")[height - 1].strip(), f"a footer at {width}x{height}")
+
+    def wait(self, condition, what):
+        """Until the text has what is wanted; the text."""
+        end = time.monotonic() + live.WAIT_S
+        while time.monotonic() < end:
+            text = self.text()
+            if condition(text):
+                return text
+            time.sleep(0.05)
+        raise AssertionError(f"no {what} in:\n{self.text()}")
+
+    def wait_for(self, word):
+        """Until a word is seen."""
+        return self.wait(lambda text: word in text, repr(word))
+
+    def start(self, *words, env="", program=live.SCHEDSCOPE):
+        """Starts the screen, and waits for its first figures."""
+        command = " ".join([env, shlex.quote(program), *words])
+        self.keys("-l", f"clear; {command}; echo ended=$?")
+        self.keys("Enter")
+        return self.wait(lambda text: "ms" in text.split("\n")[0] and "measuring" not in text and READY not in text, "screen")
+
+    def pid(self):
+        """Of the program that runs in the shell."""
+        shell = self.tmux("display-message", "-p", "#{pane_pid}").strip()
+        return int(pathlib.Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
+
+    def check_restored(self, ended):
+        """The shell is back on its own screen, with its cursor, echo and line editing, and without the mouse."""
+        self.wait_for(f"ended={ended}")
+        flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_cursor_flag}"
+        assert self.tmux("display-message", "-p", flags).split() == ["0", "1", "0", "0"]
+        self.keys("-l", "clear; stty -a | grep -ow -e '-\\?echo' -e '-\\?icanon' -e '-\\?isig' -e '-\\?opost'; echo all=shown")
+        self.keys("Enter")
+        shown = self.wait(lambda text: "\nall=shown" in text, "all=shown").split("\n")
+        assert {"echo", "icanon", "isig", "opost"} <= {line.strip() for line in shown}, shown
+
+
+@contextlib.contextmanager
+def terminal(width=80, height=24):
+    """A terminal for one case."""
+    if not shutil.which("tmux"):
+        raise live.Skip("tmux is not installed")
+    term = Terminal(width, height)
+    try:
+        yield term
+    finally:
+        term.close()
+
+
+def check_clean(text):
+    """No control bytes, no broken characters, no words of a crash."""
+    assert all(c == "\n" or c >= " " for c in text), repr(text)
+    assert not set(text) & set("\ufffd\u202e\x9b"), repr(text)
+    for word in ("Segmentation", "runtime error", "AddressSanitizer", "Assertion"):
+        assert word not in text, text
+
+
+def press_all(term):
+    """Every key at every size; then the end."""
+    for width, height in ((20, 5), (80, 24), (240, 70)):
+        term.resize(width, height)
+        for key in KEYS:
+            term.keys(key)
+            check_clean(term.text())
+        lines = term.text().split("\n")
+        assert len(lines) <= height + 1 and max(map(len, lines)) <= width
+    term.keys("C-c")
+    term.check_restored(0)
+
+
+@live.case
+def every_key_at_every_size():
+    with terminal() as term:
+        term.start("-r", "100")
+        press_all(term)
+
+
+@live.case
+def machines_of_any_size():
+    for cpus, threads in ((1, 0), (1, 1), (17, 300), (512, 50000)):
+        with terminal() as term:
+            term.start(str(cpus), str(threads), program=DEMO)
+            press_all(term)
+
+
+@live.case
+def names_cannot_reach_the_terminal():
+    with terminal() as term:
+        term.start("4", "100", "hostile", program=DEMO)
+        for key in ("p", "y", "Enter", "b", "N", "N", "s"):
+            term.keys(key)
+            check_clean(term.text())
+            assert "owned" not in term.tmux("display-message", "-p", "#{pane_title}")
+        term.keys("C-c")
+        term.check_restored(0)
+
+
+@live.case
+def views_survive_being_resized_while_they_run():
+    with terminal() as term:
+        term.start("-r", "50")
+        for key in ("d", "l", "n", "p", "s", "i", "b", "h"):
+            term.keys(key)
+            for width, height in ((20, 5), (240, 70), (1, 1), (80, 24)):
+                term.tmux("resize-window", "-x", str(width), "-y", str(height))
+            term.wait(lambda text: text.split("\n")[23].strip(), f"footer of {key}")
+            check_clean(term.text())
+        term.keys("C-c")
+        term.check_restored(0)
+
+
+@live.case
+def ctrl_c_ends_it_and_esc_does_not():
+    with terminal() as term:
+        term.start()
+        term.keys("s")
+        for _ in range(3):
+            term.keys("Escape")
+        term.wait_for("CPU")
+        assert "ended=" not in term.text()
+        term.keys("C-c")
+        term.check_restored(0)
+
+
+@live.case
+def signals_leave_the_terminal_as_it_was():
+    for name, ended in (("TERM", 0), ("INT", 0), ("SEGV", 139), ("ABRT", 134)):
+        with terminal() as term:
+            term.start()
+            os.kill(term.pid(), getattr(live.signal, "SIG" + name))
+            term.check_restored(ended)
+
+
+@live.case
+def ctrl_z_stops_it_and_fg_brings_it_back():
+    with terminal() as term:
+        term.start()
+        term.keys("C-z")
+        term.wait_for("Stopped")
+        assert term.tmux("display-message", "-p", "#{alternate_on}").strip() == "0"
+        term.keys("-l", "fg")
+        term.keys("Enter")
+        term.wait(lambda text: "ms" in text.split("\n")[0] and "Stopped" not in text, "screen")
+        term.keys("q")
+        term.wait_for(READY)
+
+
+@live.case
+def colours_follow_the_terminal_and_the_user():
+    with terminal() as term:
+        for env, wanted, unwanted in (("COLORTERM=truecolor", "\033[38;2;", None), ("TERM=tmux-256color", "\033[38;5;", "\033[38;2;"),
+                                      ("NO_COLOR=1 COLORTERM=truecolor", None, "\033[3"),
+                                      ("TERM=screen", "\033[3", "\033[38;")):
+            term.start(env=env)
+            shown = term.tmux("capture-pane", "-p", "-e")
+            assert wanted is None or wanted in shown, (env, shown)
+            assert unwanted is None or unwanted not in shown.replace("\033[39m", ""), (env, shown)
+            term.keys("q")
+            term.wait_for("ended=0")
+
+
+@live.case
+def settings_are_saved_and_come_back():
+    with terminal() as term:
+        term.start()
+        term.keys("t", "t", "+", "S")
+        term.wait_for("settings saved in")
+        term.keys("q")
+        term.wait_for("ended=0")
+        path = term.folder / "schedscope/config.toml"
+        text = path.read_text()
+        assert 'theme = "IAmBlue"' in text and "tick_rate_ms = 350" in text, text
+        path.write_text("# mine\n" + text)
+        assert "350ms" in term.start()
+        term.keys("t", "S")
+        term.wait_for("settings saved in")
+        assert path.read_text().startswith('# mine\ntheme = "SolarizedDark"')
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def a_broken_settings_file_is_told_before_the_screen():
+    with terminal() as term:
+        (term.folder / "schedscope").mkdir()
+        (term.folder / "schedscope/config.toml").write_text("theme = \n")
+        term.keys("-l", f"clear; {live.SCHEDSCOPE}; echo ended=$?")
+        term.keys("Enter")
+        assert "line 1" in term.wait_for("ended=2")
+
+
+@live.case
+def the_mouse_selects_a_row():
+    with terminal() as term:
+        term.start("-r", "5000")
+        term.keys("p")
+        term.wait_for("CPU")
+        # A terminal would send this for a press at column 10, row 8, and a turn of the wheel.
+        term.keys("-l", "\033[<0;10;8M")
+        term.keys("-l", "\033[<65;10;8M")
+        check_clean(term.text())
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def a_key_records_and_the_notice_says_where():
+    with terminal(200, 24) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "200")
+        term.keys("P")
+        term.wait_for("recording 200 ms to")
+        term.wait_for("recorded " + str(term.folder / "mine_0.pftrace"))
+        assert (term.folder / "mine_0.pftrace").stat().st_size > 1000
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def what_happened_before_the_key_is_recorded_too():
+    with terminal(200, 24) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-t", str(term.folder / "mine"), "--keep", "1s")
+        term.keys("w")
+        term.wait_for("writing the last 1.0 s")
+        term.wait_for("asked for by SIGUSR2")
+        assert list(term.folder.glob("mine-*.pftrace"))
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def a_recording_that_fails_says_why():
+    with terminal(200, 24) as term:
+        term.start("-t", "/nonexistent/folder/mine")
+        term.keys("a")
+        term.wait_for("not recorded: cannot create")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def off_a_terminal_it_prints_a_summary():
+    done = subprocess.run([live.SCHEDSCOPE], capture_output=True, text=True, timeout=60, check=False)
+    if live.CAN_RUN:
+        assert done.returncode == 0 and done.stdout and "\033" not in done.stdout, done
+
+
+@live.case
+def flags_of_scxtop_are_taken():
+    flags = ("-r 250 -f 1 -d -e true -d true -e -s /none -t /tmp/x --trace-ticks 1 --trace-duration-ms 100 --worker-threads 4 "
+             "--trace-tick-warmup 1 --trace-warmup-ms 1 --process-id -1 --perf-events a:0x1:4 b:0x2:4 "
+             "--default-profiling-event cpu:cpu_total_util_percent --layered --experimental-long-tail-tracing "
+             "--experimental-long-tail-tracing-symbol f --experimental-long-tail-tracing-binary /bin/sh "
+             "--experimental-long-tail-tracing-min-latency-ns 5 --mangoapp-tracing --mangoapp-poll-intvl-ms 9 "
+             "--mangoapp-path mangoapp")
+    with terminal(200, 50) as term:
+        term.start(flags)
+        term.keys("q")
+        shown = term.wait_for("ended=0")
+        for option in ("--trace-ticks", "--worker-threads", "--layered", "--perf-events", "--mangoapp-tracing"):
+            assert f"{option} has no effect" in shown, shown
+
+
+if __name__ == "__main__":
+    raise SystemExit(live.main())

@@ -1,0 +1,256 @@
+#include "../unit.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../render/golden.h"
+#include "screen.h"
+#include "tui/format.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	fixture_init(&f, &fixture_small);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_done(&f);
+	return 0;
+}
+
+static void expect_golden(const char *view, struct screen s, uint16_t width, uint16_t height,
+                          const char *name)
+{
+	char *text = screen_draw(view, &f.m, &s, width, height);
+
+	golden_compare(name, text);
+	free(text);
+}
+
+static void the_screens_are_as_they_were(void **state)
+{
+	(void)state;
+	expect_golden("process", (struct screen){ .tick_ms = 250 }, 80, 24, "tui-process-80.txt");
+	expect_golden("process", (struct screen){ .sort = SORT_P99 }, 240, 16,
+	              "tui-process-240.txt");
+	expect_golden("process", (struct screen){ 0 }, 20, 5, "tui-process-20.txt");
+	expect_golden("threads", (struct screen){ .sort = SORT_SWITCHES, .is_ascending = true },
+	              100, 20, "tui-threads-100.txt");
+	expect_golden("process", (struct screen){ .process = FIXTURE_TID }, 80, 10,
+	              "tui-threads-of-process.txt");
+	expect_golden("task", (struct screen){ .selected_tid = FIXTURE_TID + 5, .process = 1004 },
+	              80, 40, "tui-task-80.txt");
+	expect_golden("task", (struct screen){ .selected_tid = FIXTURE_TID }, 20, 5,
+	              "tui-task-20.txt");
+}
+
+/* Words that must stand in this order in the line of a task. */
+static void expect_words(const char *line, const char *const *words, size_t nr)
+{
+	const char *at = line;
+
+	for (size_t i = 0; i < nr; i++) {
+		at = strstr(at, words[i]);
+		if (!at)
+			print_message("# no '%s' in '%s'\n", words[i], line);
+		assert_non_null(at);
+		at += strlen(words[i]);
+	}
+}
+
+static void a_row_has_the_numbers_of_its_process(void **state)
+{
+	struct screen s = { 0 };
+	char *text = screen_draw("process", &f.m, &s, 240, 30);
+
+	(void)state;
+	for (uint32_t p = 0; p < f.m.nr_processes; p++) {
+		double run = 0, voluntary = 0;
+		char tid[16], run_text[FORMAT_BYTES], p50[FORMAT_BYTES], p99[FORMAT_BYTES],
+			max[FORMAT_BYTES], switches[FORMAT_BYTES];
+		uint64_t ns = fixture_p99_ns(p * FIXTURE_THREADS);
+		char *line;
+
+		for (uint32_t i = p * FIXTURE_THREADS; i < (p + 1) * FIXTURE_THREADS; i++) {
+			run += fixture_run(i);
+			voluntary += 10.0 * (i % 97);
+		}
+		snprintf(tid, sizeof(tid), "\u2502    %u ", FIXTURE_TID + p * FIXTURE_THREADS);
+		line = screen_find(text, tid);
+		expect_words(line,
+		             (const char *[]){ tid, format_percent(run_text, run),
+		                               format_ns(p50, (double)(ns / 4)),
+		                               format_ns(p99, (double)ns),
+		                               format_ns(max, (double)(ns * 3)),
+		                               format_count(switches, voluntary, false) },
+		             6);
+		free(line);
+	}
+	free(text);
+}
+
+static void every_column_of_a_scheduler_person_is_there_when_wide(void **state)
+{
+	static const char *const titles[] = { "PID",    "NAME",   "CLASS",  "CPU",   "RUN%",
+		                              "WAIT%",  "P50",    "P99",    "MAX",   "PRE99",
+		                              "PREMAX", "SLICE",  "SLEEP",  "VOL/s", "INV/s",
+		                              "MIG/s",  "LLC/s",  "NODE/s", "THR",   "LAYER",
+		                              "DSQ",    "CGROUP", "COMMAND" };
+	struct screen s = { 0 };
+	char *text = screen_draw("process", &f.m, &s, 240, 30);
+	char *line = screen_find(text, "NAME");
+
+	(void)state;
+	expect_words(line, titles, sizeof(titles) / sizeof(titles[0]));
+	free(line);
+	free(text);
+}
+
+static void the_sorted_column_is_always_shown_with_its_mark(void **state)
+{
+	static const char *const marks[SORTS] = { "\u25bcRUN%",  "\u25bcWAIT%", "\u25bcP50",
+		                                  "\u25bcP99",   "\u25bcMAX",   "\u25bcSW/s",
+		                                  "\u25bcMIG/s", "\u25bcPID",   "NAME\u25bc" };
+
+	(void)state;
+	for (int sort = 0; sort < SORTS; sort++) {
+		struct screen s = { .sort = (enum view_sort)sort };
+		char *text = screen_draw("process", &f.m, &s, 20, 5);
+
+		assert_true(screen_has(text, marks[sort]));
+		free(text);
+	}
+}
+
+static void selection_follows_its_task(void **state)
+{
+	struct screen s = { .selected = 2, .sort = SORT_TID, .is_ascending = true };
+
+	(void)state;
+	free(screen_draw("process", &f.m, &s, 80, 24));
+	expect_eq(s.selected_tid, FIXTURE_TID + 2 * FIXTURE_THREADS);
+	s.is_ascending = false;
+	free(screen_draw("process", &f.m, &s, 80, 24));
+	expect_eq(s.selected_tid, FIXTURE_TID + 2 * FIXTURE_THREADS);
+	expect_eq(s.selected, f.m.nr_processes - 1 - 2);
+	/* In sight on a small screen, too. */
+	free(screen_draw("process", &f.m, &s, 80, 6));
+	assert_true(s.scroll <= s.selected && s.selected < s.scroll + 4);
+	/* When it is filtered away, the row stays and another is taken. */
+	strcpy(s.filter, "nginx");
+	free(screen_draw("process", &f.m, &s, 80, 24));
+	assert_true(s.selected_tid != FIXTURE_TID + 2 * FIXTURE_THREADS);
+	assert_true(s.selected < 3);
+}
+
+static void the_top_row_is_the_top_whoever_is_there(void **state)
+{
+	struct screen s = { .sort = SORT_TID, .is_ascending = true };
+
+	(void)state;
+	free(screen_draw("process", &f.m, &s, 80, 24));
+	expect_eq(s.selected_tid, FIXTURE_TID);
+	s.is_ascending = false;
+	free(screen_draw("process", &f.m, &s, 80, 24));
+	expect_eq(s.selected, 0);
+	expect_eq(s.scroll, 0);
+	expect_eq(s.selected_tid, FIXTURE_TID + 9 * FIXTURE_THREADS);
+}
+
+static void a_filter_is_told_and_counted(void **state)
+{
+	struct screen s = { .filter = "nginx", .is_typing = true };
+	char *text = screen_draw("process", &f.m, &s, 80, 24);
+
+	(void)state;
+	assert_true(screen_has(text, "Processes 3 of 10"));
+	assert_true(screen_has(text, "filter: nginx_"));
+	/* Two by name, one by cgroup. */
+	assert_false(screen_has(text, "postgres"));
+	expect_eq(view_find("process")->rows(&f.m, &s), 3);
+	free(text);
+	strcpy(s.filter, "zzz");
+	text = screen_draw("process", &f.m, &s, 80, 24);
+	assert_true(screen_has(text, "nothing matches 'zzz'"));
+	expect_eq(view_find("process")->rows(&f.m, &s), 0);
+	free(text);
+}
+
+static void a_process_that_has_ended_is_told(void **state)
+{
+	struct screen s = { .process = 999999 };
+	char *text = screen_draw("process", &f.m, &s, 80, 24);
+
+	(void)state;
+	assert_true(screen_has(text, "process 999999 has ended"));
+	free(text);
+	s.selected_tid = 999999;
+	text = screen_draw("task", &f.m, &s, 80, 24);
+	assert_true(screen_has(text, "task 999999 has ended"));
+	free(text);
+}
+
+static void without_bpf_what_it_measures_has_no_column(void **state)
+{
+	struct fixture_cfg cfg = fixture_small;
+	struct screen s = { 0 };
+	struct fixture proc;
+	char *text;
+
+	(void)state;
+	cfg.is_proc = true;
+	cfg.nr_dsqs = 0;
+	fixture_init(&proc, &cfg);
+	text = screen_draw("process", &proc.m, &s, 240, 30);
+	assert_true(screen_has(text, "RUN%") && screen_has(text, "WAIT%"));
+	assert_false(screen_has(text, "P99") || screen_has(text, "DSQ") ||
+	             screen_has(text, "LAYER"));
+	free(text);
+	fixture_done(&proc);
+}
+
+static void zoom_shows_the_distributions_of_its_task(void **state)
+{
+	struct screen s = { .selected_tid = FIXTURE_TID + 7, .process = FIXTURE_TID + 4 };
+	char *text = screen_draw("task", &f.m, &s, 80, 40), *line;
+	char p99[FORMAT_BYTES], run[FORMAT_BYTES];
+
+	(void)state;
+	line = screen_find(text, "wakeup wait");
+	assert_true(screen_has(line, format_ns(p99, (double)fixture_p99_ns(7))));
+	free(line);
+	line = screen_find(text, "preempt wait");
+	assert_true(screen_has(line, format_ns(p99, (double)(fixture_p99_ns(7) / 2))));
+	free(line);
+	line = screen_find(text, "time ");
+	assert_true(screen_has(line, format_percent(run, fixture_run(7))));
+	free(line);
+	assert_true(screen_has(text, "Threads that last ran on CPU 7"));
+	free(text);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_screens_are_as_they_were),
+		cmocka_unit_test(a_row_has_the_numbers_of_its_process),
+		cmocka_unit_test(every_column_of_a_scheduler_person_is_there_when_wide),
+		cmocka_unit_test(the_sorted_column_is_always_shown_with_its_mark),
+		cmocka_unit_test(selection_follows_its_task),
+		cmocka_unit_test(the_top_row_is_the_top_whoever_is_there),
+		cmocka_unit_test(a_filter_is_told_and_counted),
+		cmocka_unit_test(a_process_that_has_ended_is_told),
+		cmocka_unit_test(without_bpf_what_it_measures_has_no_column),
+		cmocka_unit_test(zoom_shows_the_distributions_of_its_task),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
