@@ -4,13 +4,12 @@
  * With privileges and BTF from BPF (session/stat_session's counters: latency, slices, sleeps, migrations per thread), else
  * from /proc alone; then struct machine.notice says what is missing. Only what a view asks for is collected: needs. BPF
  * is attached when it is first needed, by a thread of its own, and detached when it was not for a while; until it is
- * there the source is "proc", without a notice. A look never blocks for long: command
- * lines, which can hang, are read by another thread and come when they come, and threads are read for a bounded time
- * (session/machine_tasks). Opening counts as a look, so that the first one has an interval. One thread.
+ * there the source is "proc", without a notice. A look never blocks for long: command lines, which can hang, are read by
+ * another thread and come when they come, and threads are read for a bounded time (session/machine_tasks). Opening counts
+ * as a look, so that the first one has an interval. All calls come from one thread.
  *
  * The latency of a task is that after wakeups, its first as a new task included. Wakeups of a CPU are those made on it;
- * its tid is 0 while it is idle.
- * The prio of a task is the kernel's: 120 is nice 0. Processes are sums of their threads; their distributions hold
+ * its tid is 0 while it is idle. The prio of a task is the kernel's: 120 is nice 0. Processes are sums of their threads; their distributions hold
  * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): migrations onto
  * a CPU, layers, dispatch queues.
  */
