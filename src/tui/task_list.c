@@ -70,12 +70,21 @@ void task_list_init_threads(struct task_list *l, const struct machine *m, const 
 	task_filter_parse(&l->filter, s->filter);
 }
 
+static bool starts_with(const char *text, const char *start)
+{
+	while (*start && *text == *start) {
+		text++;
+		start++;
+	}
+	return !*start;
+}
+
 static bool starts_number(uint32_t number, const char *word)
 {
 	char digits[16];
 
 	snprintf(digits, sizeof(digits), "%u", number);
-	return strncmp(digits, word, strlen(word)) == 0;
+	return starts_with(digits, word);
 }
 
 static bool is_number(int32_t number, const char *word)
@@ -100,7 +109,7 @@ static bool word_matches(const char *word, const char *lower, const struct machi
 	if (strncmp(word, "cpu:", 4) == 0)
 		return !word[4] || is_number(t->last_cpu, word + 4);
 	if (strncmp(word, "class:", 6) == 0)
-		return t->class_name && strncmp(t->class_name, word + 6, strlen(word + 6)) == 0;
+		return t->class_name && starts_with(t->class_name, word + 6);
 	if (word[0] >= '0' && word[0] <= '9' &&
 	    (starts_number(t->tid, word) || starts_number(t->tgid, word)))
 		return true;

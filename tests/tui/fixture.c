@@ -218,6 +218,12 @@ static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 			.runs_per_s = i == 4 ? NAN : 12000.0 * (i + 1),
 			.insns = 100 * (i + 1),
 		};
+	f->m.dsqs = f->dsqs;
+	f->m.nr_dsqs = cfg->nr_dsqs;
+	f->m.nets = f->nets;
+	f->m.nr_nets = cfg->nr_nets;
+	f->m.programs = f->programs;
+	f->m.nr_programs = cfg->nr_programs;
 }
 
 static void make_heat(struct fixture *f)
@@ -275,12 +281,6 @@ void fixture_init(struct fixture *f, const struct fixture_cfg *cfg)
 	f->m.nr_cpus = cfg->nr_cpus;
 	make_tasks(f, cfg);
 	make_rest(f, cfg);
-	f->m.dsqs = f->dsqs;
-	f->m.nr_dsqs = cfg->nr_dsqs;
-	f->m.nets = f->nets;
-	f->m.nr_nets = cfg->nr_nets;
-	f->m.programs = f->programs;
-	f->m.nr_programs = cfg->nr_programs;
 	if (!cfg->is_proc)
 		make_heat(f);
 }
