@@ -141,6 +141,13 @@ static void show(struct use *u, struct report *r)
 {
 	uint32_t nr = rank(u), limit = pass_limit(&pass_cpu_utilization, u->args);
 
+	if (u->args->cpu != PASS_ANY_CPU) {
+		report_u64(r, "cpu_filter", u->args->cpu);
+		if (nr)
+			show_cpu(u, &u->cpus[0], r, "cpu");
+		else
+			report_null(r, "cpu");
+	}
 	report_u64(r, "cpus_analyzed", nr);
 	report_u64(r, "span_ns", u->span_ns);
 	show_summary(u, nr, r);

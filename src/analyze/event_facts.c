@@ -87,11 +87,17 @@ static void put_text(const struct told *t, const char *key, const char *text, in
 	facts_string(t->out, key, copy);
 }
 
+static void put_dsq(const struct told *t, const char *key, bool is_known, uint64_t dsq_id)
+{
+	if (is_known)
+		facts_id(t->out, key, dsq_id);
+	else
+		facts_null(t->out, key);
+}
+
 static void put_scx_dsq(const struct told *t, const char *key, const struct event_scx *s)
 {
-	bool is_known = s && s->dsq_id != EV_DSQ_INVALID;
-
-	facts_known_u64(t->out, key, is_known, is_known ? s->dsq_id : 0);
+	put_dsq(t, key, s && s->dsq_id != EV_DSQ_INVALID, s ? s->dsq_id : 0);
 }
 
 static void put_layer(const struct told *t, const char *key, const struct event_scx *s)
@@ -269,7 +275,7 @@ static void put_probe(const struct told *t)
 	const struct ev_probe *ev = (const struct ev_probe *)t->e->rec;
 
 	facts_u64(t->out, "pid", ev->tid);
-	facts_u64(t->out, "instruction_pointer", ev->ip);
+	facts_id(t->out, "instruction_pointer", ev->ip);
 	facts_u64(t->out, "probe", ev->probe);
 }
 
@@ -303,7 +309,7 @@ static void put_scx_run(const struct told *t)
 
 	facts_u64(t->out, "pid", ev->tid);
 	facts_string(t->out, "comm", comm_of(t, 0));
-	facts_known_u64(t->out, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
+	put_dsq(t, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
 	facts_known_u64(t->out, "slice_ns", ev->flags & EV_SCX_HAS_SLICE, ev->slice_ns);
 	facts_known_u64(t->out, "vtime", ev->flags & EV_SCX_HAS_VTIME, ev->vtime);
 	facts_known_u64(t->out, "layer_id", ev->layer != EV_NO_LAYER, ev->layer);
@@ -316,7 +322,7 @@ static void put_dsq_leave(const struct told *t)
 
 	facts_known_u64(t->out, "pid", ev->tid, ev->tid);
 	facts_string(t->out, "comm", comm_of(t, 0));
-	facts_known_u64(t->out, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
+	put_dsq(t, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
 	facts_us(t->out, "latency_us", has_start, has_start ? ev->hdr.ts_ns - ev->start_ns : 0);
 	facts_known_u64(t->out, "vtime", ev->flags & EV_SCX_HAS_VTIME, ev->vtime);
 	facts_known_u64(t->out, "layer_id", ev->layer != EV_NO_LAYER, ev->layer);
@@ -327,7 +333,7 @@ static void put_dsq_depth(const struct told *t)
 {
 	const struct ev_dsq_depth *ev = (const struct ev_dsq_depth *)t->e->rec;
 
-	facts_known_u64(t->out, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
+	put_dsq(t, "dsq_id", ev->dsq_id != EV_DSQ_INVALID, ev->dsq_id);
 	facts_u64(t->out, "nr_queued", ev->depth);
 }
 

@@ -136,7 +136,9 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                     FIELD(ev_dsq_leave, tid, "comm", COMM),
 	                     FIELD(ev_dsq_leave, dsq_id, "dsq_id", ID),
 	                     FIELD(ev_dsq_leave, start_ns, "start_timestamp", U64),
-	                     FIELD(ev_dsq_leave, layer, "layer_id", U64) } },
+	                     FIELD(ev_dsq_leave, layer, "layer_id", U64),
+	                     FIELD(ev_dsq_leave, vtime, "vtime", U64),
+	                     FIELD(ev_dsq_leave, is_moved, "is_moved", U64) } },
 	[EV_DSQ_DEPTH] = { "dsq_depth",
 	                   { FIELD(ev_dsq_depth, dsq_id, "dsq_id", ID),
 	                     FIELD(ev_dsq_depth, depth, "depth", U64) } },
@@ -249,15 +251,45 @@ static const char *comm_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
 	                          : tasks_string(s->tasks, tasks_comm_at(s->tasks, task, ts_ns));
 }
 
+static bool is_unknown_of_run(const struct ev_scx_run *run, size_t offset)
+{
+	switch (offset) {
+	case offsetof(struct ev_scx_run, layer):
+		return run->layer == EV_NO_LAYER;
+	case offsetof(struct ev_scx_run, dsq_id):
+		return run->dsq_id == EV_DSQ_INVALID;
+	case offsetof(struct ev_scx_run, vtime):
+		return !(run->flags & EV_SCX_HAS_VTIME);
+	case offsetof(struct ev_scx_run, slice_ns):
+		return !(run->flags & EV_SCX_HAS_SLICE);
+	default:
+		return false;
+	}
+}
+
+static bool is_unknown_of_leave(const struct ev_dsq_leave *leave, size_t offset)
+{
+	switch (offset) {
+	case offsetof(struct ev_dsq_leave, layer):
+		return leave->layer == EV_NO_LAYER;
+	case offsetof(struct ev_dsq_leave, start_ns):
+		return !leave->start_ns;
+	case offsetof(struct ev_dsq_leave, vtime):
+		return !(leave->flags & EV_SCX_HAS_VTIME);
+	default:
+		return false;
+	}
+}
+
 /* Who left, or who woke, where the recorder did not say: 0 there would be the idle task. */
 static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field)
 {
 	if (rec->kind == EV_IPI_SEND && field->offset == offsetof(struct ev_ipi_send, target_cpu))
 		return ((const struct ev_ipi_send *)(const void *)rec)->target_cpu == ~0U;
-	if (rec->kind == EV_SCX_RUN && field->offset == offsetof(struct ev_scx_run, layer))
-		return ((const struct ev_scx_run *)(const void *)rec)->layer == EV_NO_LAYER;
-	if (rec->kind == EV_DSQ_LEAVE && field->offset == offsetof(struct ev_dsq_leave, layer))
-		return ((const struct ev_dsq_leave *)(const void *)rec)->layer == EV_NO_LAYER;
+	if (rec->kind == EV_SCX_RUN)
+		return is_unknown_of_run((const void *)rec, field->offset);
+	if (rec->kind == EV_DSQ_LEAVE)
+		return is_unknown_of_leave((const void *)rec, field->offset);
 	if (!(rec->flags & EV_FLAG_UNKNOWN))
 		return false;
 	if (rec->kind == EV_SWITCH)

@@ -74,6 +74,16 @@ void facts_u64(struct facts *f, const char *key, uint64_t value)
 		new->u64 = value;
 }
 
+void facts_id(struct facts *f, const char *key, uint64_t value)
+{
+	struct report_node *new = add(f, key, REPORT_U64);
+
+	if (new) {
+		new->u64 = value;
+		new->is_id = true;
+	}
+}
+
 void facts_i64(struct facts *f, const char *key, int64_t value)
 {
 	struct report_node *new = add(f, key, REPORT_I64);

@@ -28,6 +28,8 @@ struct facts *facts_new(struct arena *mem); /* an empty object; NULL when the ar
 bool facts_is_whole(const struct facts *top);
 
 void facts_u64(struct facts *f, const char *key, uint64_t value);
+/* Of a queue, an address: a text in JSON where a double cannot hold it. */
+void facts_id(struct facts *f, const char *key, uint64_t value);
 void facts_i64(struct facts *f, const char *key, int64_t value);
 void facts_double(struct facts *f, const char *key, double value);
 void facts_string(struct facts *f, const char *key, const char *value); /* NULL is null */

@@ -13,6 +13,7 @@
 #define DSQ_LOCAL_ON (DSQ_BUILTIN | 1ULL << 62)
 #define DSQ_GLOBAL   (DSQ_BUILTIN | 1)
 #define DSQ_LOCAL    (DSQ_BUILTIN | 2)
+#define DSQ_BYPASS   (DSQ_BUILTIN | 3) /* Linux 7 */
 #define MINOR_BITS   20
 
 void figure_per_sec(struct report *r, const char *key, double count, uint64_t span_ns)
@@ -44,6 +45,8 @@ const char *figure_dsq_name(struct report *r, uint64_t dsq_id)
 		return "GLOBAL";
 	if (dsq_id == DSQ_LOCAL)
 		return "LOCAL";
+	if (dsq_id == DSQ_BYPASS)
+		return "BYPASS";
 	if ((dsq_id & DSQ_LOCAL_ON) == DSQ_LOCAL_ON)
 		return report_printf(r, "LOCAL_ON|%" PRIu32, (uint32_t)dsq_id);
 	return report_printf(r, "0x%" PRIx64, dsq_id);

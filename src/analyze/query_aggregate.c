@@ -12,6 +12,7 @@
 #include "base/intern.h"
 
 #define MAX_GROUPS      (1U << 22)
+#define MAX_NAME        63
 #define MAX_GROUP_BYTES ((size_t)64 << 20)
 
 struct group {
@@ -42,14 +43,16 @@ static bool is_percentile(enum query_fn fn)
 	return fn == QUERY_P50 || fn == QUERY_P95 || fn == QUERY_P99;
 }
 
-static void value_text(const struct event_value *v, char *buf, size_t size)
+/* The value as a text: its own, or in buf. */
+static const char *value_text(const struct event_value *v, char *buf, size_t size)
 {
 	if (v->is_text)
-		snprintf(buf, size, "%s", v->text);
-	else if (v->is_signed)
+		return v->text[0] ? v->text : "-"; /* a name that is empty */
+	if (v->is_signed)
 		snprintf(buf, size, "%" PRId64, v->i64);
 	else
 		snprintf(buf, size, "%" PRIu64, v->u64);
+	return buf;
 }
 
 static struct group *new_group(struct groups *g, const char *value)
@@ -72,7 +75,7 @@ static struct group *group_of(struct groups *g, const char *value)
 {
 	uint32_t id = 0;
 
-	if (intern_add(g->names, value, strlen(value), &id) < 0)
+	if (intern_add(g->names, value, strnlen(value, MAX_NAME), &id) < 0)
 		return NULL;
 	if (id <= g->nr)
 		return &g->at[id - 1];
@@ -99,17 +102,16 @@ static int add_event(const struct source *s, const struct query *q, const struct
                      struct groups *groups, uint64_t *total)
 {
 	struct event_value v;
+	const char *name = "all";
 	struct group *g;
-	char text[64];
+	char text[24];
 
 	if (q->group_by[0]) {
 		if (!event_value(s, rec, q->group_by, &v))
 			return 0; /* has no such field: belongs to no group */
-		value_text(&v, text, sizeof(text));
-		if (!text[0])
-			snprintf(text, sizeof(text), "-"); /* a name that is empty */
+		name = value_text(&v, text, sizeof(text));
 	}
-	g = group_of(groups, q->group_by[0] ? text : "all");
+	g = group_of(groups, name);
 	if (!g)
 		return -ENOMEM;
 	(*total)++;

@@ -200,7 +200,7 @@ static void put_dsq(const struct view *r, struct facts *list, uint32_t i)
 	struct facts *f = facts_object(list, NULL);
 	bool has = row->stay.samples > 0;
 
-	facts_u64(f, "dsq_id", row->dsq_id);
+	facts_id(f, "dsq_id", row->dsq_id);
 	facts_bool(f, "is_id_partial", row->is_cut);
 	facts_u64(f, "enqueue_count", row->nr_inserted);
 	facts_u64(f, "dequeue_count", row->nr_left);

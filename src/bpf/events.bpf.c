@@ -51,7 +51,8 @@ SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
 	bool wants_prev, wants_next, is_last = false;
-	struct slot s, pmu = {};
+	struct slot s;
+	__u64 pmu_ns = 0;
 	struct switch_args a;
 	struct ev_switch *e;
 	struct ev_cpu *c;
@@ -69,20 +70,17 @@ int on_switch(__u64 *ctx)
 		if (a.prev->pid && (__u32)a.prev->pid == c->shown_tid)
 			wants_prev = true;
 		if (cfg.nr_counters && (wants_prev || wants_next))
-			begin_pmu(&pmu, c, wants_prev ? (__u32)a.prev->pid : 0);
+			pmu_ns = put_pmu(c, wants_prev ? (__u32)a.prev->pid : 0);
 		c->shown_tid = wants_next ? (__u32)a.next->pid : 0;
 	}
 	if (!wants_prev && !wants_next)
 		return 0;
 	e = begin(&s, EV_SWITCH, sizeof(*e));
-	if (cfg.nr_counters && pmu.rec) {
-		/* One moment for both: whoever reads them can tell which slice it was. */
-		if (e)
-			pmu.rec->ts_ns = e->hdr.ts_ns;
-		end(&pmu);
-	}
 	if (!e)
 		return 0;
+	/* One moment for both: whoever reads them can tell which slice it was. */
+	if (pmu_ns)
+		e->hdr.ts_ns = pmu_ns;
 	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
 	                       (wants_next ? 0 : EV_FLAG_OTHER_NEXT));
 	if (is_last)
@@ -190,11 +188,12 @@ SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *p = (struct task_struct *)ctx[0];
+	struct ev_exec *e;
 	struct slot s;
-	struct ev_exec *e = begin(&s, EV_EXEC, sizeof(*e));
 
 	if (is_sampling())
 		follow_exec(p, (__u32)ctx[1]);
+	e = begin(&s, EV_EXEC, sizeof(*e));
 	if (!e)
 		return 0;
 	e->tid = (__u32)p->pid;
@@ -347,13 +346,13 @@ int on_irq_exit(__u64 *ctx)
 	struct slot s;
 	struct ev_irq_exit *e = begin(&s, EV_IRQ_EXIT, sizeof(*e));
 
+	if (e) {
+		e->irq = (__u32)ctx[0];
+		e->ret = (__s32)ctx[2];
+		end(&s);
+	}
 	if (c && c->hardirq_depth) /* entries from before we attached have no place here */
 		c->hardirq_depth--;
-	if (!e)
-		return 0;
-	e->irq = (__u32)ctx[0];
-	e->ret = (__s32)ctx[2];
-	end(&s);
 	return 0;
 }
 

@@ -36,21 +36,28 @@ static __always_inline void read_counters(struct ev_cpu *c, __u64 *values)
 }
 
 /*
- * At a switch, before its own record: the slice of prev, if it is wanted and we saw it begin. NULL in s->rec if
- * there is no record.
+ * At a switch, before its own record: the slice of prev, if it is wanted and we saw it begin. The time of the record;
+ * 0 if there is none.
  */
-static __always_inline void begin_pmu(struct slot *s, struct ev_cpu *c, __u32 prev_tid)
+static __always_inline __u64 put_pmu(struct ev_cpu *c, __u32 prev_tid)
 {
-	struct ev_pmu *e = NULL;
+	struct ev_pmu *e;
+	struct slot s;
+	__u64 ts_ns;
 
-	s->rec = NULL;
-	if (prev_tid && c->shown_tid == prev_tid)
-		e = begin(s, EV_PMU, (__u32)(sizeof(*e) + cfg.nr_counters * sizeof(__u64)));
+	if (!prev_tid || c->shown_tid != prev_tid) {
+		read_counters(c, NULL);
+		return 0;
+	}
+	e = begin(&s, EV_PMU, (__u32)(sizeof(*e) + cfg.nr_counters * sizeof(__u64)));
 	if (!e) {
 		read_counters(c, NULL);
-		return;
+		return 0;
 	}
 	e->tid = prev_tid;
 	e->nr = cfg.nr_counters;
 	read_counters(c, (__u64 *)(e + 1));
+	ts_ns = e->hdr.ts_ns;
+	end(&s);
+	return ts_ns;
 }

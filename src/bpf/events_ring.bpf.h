@@ -69,7 +69,10 @@ static __always_inline void count_up(__u64 *counter, __u8 kind)
 		(*counter)++;
 }
 
-/* NULL when there is no room, or nobody is listening yet. size is a constant. */
+/*
+ * NULL when there is no room, or nobody is listening yet. size is a constant. Look at the result at once, and only
+ * once: before Linux 6.3, a verifier that comes by a second time takes a record for one that may be missing.
+ */
 static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -64,42 +64,23 @@ static __always_inline bool walk(void *ctx, __u32 event, struct stack *out)
 }
 
 /* room is a constant. */
-static __always_inline struct ev_sample *begin_sample(struct slot *s, const struct stack *stack,
-                                                      __u32 room)
+static __always_inline void put_in(struct task_struct *p, __u32 event, __u64 period,
+                                   const struct stack *stack, __u32 room)
 {
-	struct ev_sample *e = begin(s, EV_SAMPLE, sizeof(*e) + room);
 	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
+	struct slot s;
+	struct ev_sample *e = begin(&s, EV_SAMPLE, sizeof(*e) + room);
 
 	if (!e)
-		return NULL;
-	if (bytes > room) { /* never: for the verifier */
+		return;
+	barrier_var(
+		bytes); /* else the compiler leaves the next line out, which verifiers up to Linux 6.1 need */
+	if (bytes > room) {
 		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
-		return NULL;
+		return;
 	}
 	e->hdr.size = (__u16)(sizeof(*e) + bytes);
 	bpf_probe_read_kernel(e + 1, bytes, stack->scratch->addresses);
-	return e;
-}
-
-static __always_inline int put_sample(struct task_struct *p, __u32 event, __u64 period,
-                                      const struct stack *stack)
-{
-	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
-	struct ev_sample *e;
-	struct slot s;
-
-	if (bytes <= 128)
-		e = begin_sample(&s, stack, 128);
-	else if (bytes <= 256)
-		e = begin_sample(&s, stack, 256);
-	else if (bytes <= 512)
-		e = begin_sample(&s, stack, 512);
-	else if (bytes <= 1024)
-		e = begin_sample(&s, stack, 1024);
-	else
-		e = begin_sample(&s, stack, 2 * STACK_BYTES);
-	if (!e)
-		return 0;
 	e->tid = (__u32)p->pid;
 	e->tgid = (__u32)p->tgid;
 	e->period = period;
@@ -107,6 +88,23 @@ static __always_inline int put_sample(struct task_struct *p, __u32 event, __u64 
 	e->nr_user = (__u16)(stack->user_bytes / sizeof(__u64));
 	e->event = event;
 	end(&s);
+}
+
+static __always_inline int put_sample(struct task_struct *p, __u32 event, __u64 period,
+                                      const struct stack *stack)
+{
+	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
+
+	if (bytes <= 128)
+		put_in(p, event, period, stack, 128);
+	else if (bytes <= 256)
+		put_in(p, event, period, stack, 256);
+	else if (bytes <= 512)
+		put_in(p, event, period, stack, 512);
+	else if (bytes <= 1024)
+		put_in(p, event, period, stack, 1024);
+	else
+		put_in(p, event, period, stack, 2 * STACK_BYTES);
 	return 0;
 }
 

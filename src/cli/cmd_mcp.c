@@ -1,10 +1,19 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/mcp_config.h"
+#include "mcp/http_guard.h"
+#include "mcp/http_link.h"
 #include "mcp/server.h"
 #include "mcp/stdio_link.h"
 
@@ -21,6 +30,13 @@ struct mcp_args {
 	bool has_logging;
 	bool is_verbose;
 	bool is_debug;
+	bool is_http;
+	const char *token_file;
+	bool allows_remote;
+	struct opt_list hosts;
+	uint64_t timeout_s;
+	int client;
+	bool wants_config;
 };
 
 static const struct mcp_args defaults = { 0 };
@@ -43,6 +59,19 @@ static const struct opt options[] = {
 	OPT_U64(0, "process-id", "PID", struct mcp_args, pid, 1, 4194304, "live data of this process only"),
 	OPT_FLAG(0, "layered", struct mcp_args, is_layered, "accepted for scxtop's sake: layers are always read"),
 	OPT_FLAG('l', "enable-logging", struct mcp_args, has_logging, "accepted for scxtop's sake: messages can always be asked for"),
+	OPT_FLAG(0, "http", struct mcp_args, is_http,
+		"listen on ADDR:PORT instead of standard input; 127.0.0.1 and a free port if not given",
+		.details = "The address is printed on stderr. Only this machine's own addresses are taken, and only requests that "
+		"name this machine in Host and Origin.", .heading = "Over HTTP"),
+	OPT_STRING(0, "token-file", "FILE", struct mcp_args, token_file,
+		"ask every client for the token in the first line of FILE", .is_file = true),
+	OPT_FLAG(0, "allow-remote", struct mcp_args, allows_remote, "listen on an address that other machines reach; needs --token-file"),
+	OPT_LIST(0, "allow-host", "NAME", struct mcp_args, hosts, "take this name in Host and Origin besides localhost"),
+	OPT_U64(0, "http-timeout", "SECONDS", struct mcp_args, timeout_s, 1, 3600,
+		"drop a client that takes longer to send its request or to read; 30 if not given"),
+	OPT_CHOICE(0, "print-config", "CLIENT", struct mcp_args, client, mcp_clients,
+		"print what CLIENT's settings need to use this server, with the options given here, and stop",
+		OPT_GIVEN(struct mcp_args, wants_config), .heading = "Setting up a client"),
 	OPT_FLAG('v', "verbose", struct mcp_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
 	OPT_FLAG(0, "debug", struct mcp_args, is_debug, "say everything"),
 	OPT_END,
@@ -51,6 +80,8 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope mcp --allow-path /var/tmp/traces", "let an assistant look at recorded traces" },
 	{ "schedscope mcp --daemon", "and at this machine while it runs" },
+	{ "schedscope mcp --http 127.0.0.1:8090 --token-file ~/.schedscope-token", "for clients that speak HTTP" },
+	{ "schedscope mcp --daemon --print-config claude-code", "the settings for a client" },
 	{ 0 },
 };
 /* clang-format on */
@@ -66,7 +97,69 @@ static unsigned int toolsets_of(const struct opt_list *names)
 	return set;
 }
 
-static int serve(const struct mcp_args *args)
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* From here on whatever is printed by mistake goes to stderr: stdout belongs to the protocol. The descriptor of it, or -errno. */
+static int claim_stdout(void)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		int err = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int serve_stdio(struct mcp_server *s, int stop_fd, struct diag *d)
+{
+	SCOPED(scoped_close) int out_fd = claim_stdout();
+	struct mcp_stdio_fds fds = { .in = STDIN_FILENO, .out = out_fd, .stop = stop_fd };
+
+	if (out_fd < 0)
+		return diag_set(d, out_fd, NULL, "there is no standard output to answer on");
+	return mcp_stdio_run(s, &fds, d);
+}
+
+static int serve_http(struct mcp_server *s, const struct mcp_args *args, const char *address,
+                      int stop_fd, struct diag *d)
+{
+	struct mcp_http_cfg cfg = {
+		.address = address,
+		.token_file = args->token_file,
+		.allows_remote = args->allows_remote,
+		.hosts = args->hosts.items,
+		.nr_hosts = args->hosts.nr,
+		.timeout_s = (unsigned int)args->timeout_s,
+	};
+	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
+	struct mcp_http *h = NULL;
+	int err = mcp_http_open(s, &cfg, d, &h);
+
+	if (err)
+		return err;
+	fprintf(stderr, "schedscope: listening on %s\n", mcp_http_url(h));
+	while (poll(&stop, 1, -1) <= 0)
+		;
+	mcp_http_close(h);
+	return 0;
+}
+
+static int serve(const struct mcp_args *args, const char *address)
 {
 	struct mcp_cfg cfg = {
 		.is_daemon = args->is_daemon,
@@ -79,22 +172,99 @@ static int serve(const struct mcp_args *args)
 		.stats_socket = args->stats_socket,
 		.pid = (uint32_t)args->pid,
 	};
+	SCOPED(scoped_close) int stop_fd = open_signals(); /* before there are threads */
 	struct mcp_server *s = NULL;
 	struct diag d = { 0 };
 	int err = mcp_server_new(&cfg, &d, &s);
 
-	signal(SIGPIPE, SIG_IGN);
 	if (!err)
-		err = mcp_stdio_run(s, STDIN_FILENO, STDOUT_FILENO, &d);
+		err = args->is_http ? serve_http(s, args, address, stop_fd, &d)
+		                    : serve_stdio(s, stop_fd, &d);
 	mcp_server_free(s);
 	return err ? cli_fail(&d) : CLI_OK;
+}
+
+/* Without the option that is being obeyed. */
+static size_t copy_args(int argc, char **argv, const char **out)
+{
+	size_t nr = 0;
+
+	out[nr++] = "mcp";
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--print-config") == 0)
+			i++;
+		else if (strncmp(argv[i], "--print-config=", strlen("--print-config=")) != 0)
+			out[nr++] = argv[i];
+	}
+	return nr;
+}
+
+static int make_url(const struct mcp_args *args, const char *address, char *url, size_t size,
+                    struct diag *d)
+{
+	struct http_address at;
+	int err = http_address_parse(address, d, &at);
+
+	if (err || !args->is_http)
+		return err;
+	if (!at.addr.v4.sin_port)
+		return diag_set(d, -EINVAL, "write --http 127.0.0.1:8090",
+		                "a client has to know the port");
+	snprintf(url, size, "http://%s:%u" HTTP_PATH, at.text, ntohs(at.addr.v4.sin_port));
+	return 0;
+}
+
+static int print_config(const struct mcp_args *args, const char *address, int argc, char **argv)
+{
+	SCOPED(scoped_free) const char **words = calloc((size_t)argc + 1, sizeof(*words));
+	char program[PATH_MAX] = "", url[128] = "";
+	struct mcp_config cfg = { .program = program, .args = words };
+	const char *where = NULL;
+	struct diag d = { 0 };
+	int err = make_url(args, address, url, sizeof(url), &d);
+
+	if (!words)
+		return CLI_FAILED; /* no memory for a handful of words */
+	if (!err && readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
+		err = diag_set(&d, -ENOENT, "is /proc mounted?", "cannot find this program's path");
+	if (!err) {
+		cfg.nr_args = copy_args(argc, argv, words);
+		cfg.url = url[0] ? url : NULL;
+		cfg.has_token = args->token_file != NULL;
+		err = mcp_config_print(args->client, &cfg, stdout, &where, &d);
+	}
+	if (err)
+		return cli_fail(&d);
+	fprintf(stderr, "For %s.\n", where);
+	return CLI_OK;
+}
+
+static int run_args(const struct opt_command *self, const struct mcp_args *args,
+                    const struct opt_list *operands, int argc, char **argv)
+{
+	const char *address = operands->nr ? operands->items[0] : NULL;
+	struct diag d = { 0 };
+
+	if (operands->nr > (args->is_http ? 1 : 0)) {
+		diag_set(&d, -EINVAL, NULL,
+		         args->is_http ? "--http takes one address"
+		                       : "mcp takes no operand: traces are loaded by the client");
+		return cli_usage_error(self, &d);
+	}
+	if (!args->is_http && (args->token_file || args->allows_remote || args->hosts.nr)) {
+		diag_set(&d, -EINVAL, "add --http",
+		         "--token-file, --allow-remote and --allow-host are about HTTP");
+		return cli_usage_error(self, &d);
+	}
+	if (args->wants_config)
+		return print_config(args, address, argc, argv);
+	return serve(args, address);
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct mcp_args args = defaults;
 	struct opt_result words = { 0 };
-	struct diag d = { 0 };
 	int exit_code;
 
 	if (cli_parse(self, argc, argv, &args, &words, &exit_code)) {
@@ -102,17 +272,12 @@ static int run(const struct opt_command *self, int argc, char **argv)
 			log_set_level(LOG_INFO);
 		if (args.is_debug)
 			log_set_level(LOG_DEBUG);
-		if (words.operands.nr) {
-			diag_set(&d, -EINVAL, NULL,
-			         "mcp takes no operand: traces are loaded by the client");
-			exit_code = cli_usage_error(self, &d);
-		} else {
-			exit_code = serve(&args);
-		}
+		exit_code = run_args(self, &args, &words.operands, argc, argv);
 		opt_result_done(&words);
 	}
 	opt_list_done(&args.toolsets);
 	opt_list_done(&args.allow_paths);
+	opt_list_done(&args.hosts);
 	return exit_code;
 }
 
@@ -120,9 +285,11 @@ const struct opt_command cmd_mcp = {
 	.name = "mcp",
 	.summary = "a Model Context Protocol server: the scheduler, explained to an assistant",
 	.description =
-		"Speaks JSON-RPC on standard input and output, one message per line; nothing else is written there. An assistant can "
+		"Speaks JSON-RPC on standard input and output, one message per line, and writes nothing else there; with --http it "
+		"listens instead. An assistant can "
 		"load recorded traces and ask what they hold, and with --daemon look at this machine: programs are attached while "
 		"something needs them, and only then.",
+	.operands = "[ADDR:PORT]",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyze/profile_read.h"
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/profile_files.h"
+#include "cli/record_stacks.h"
 #include "cli/trace_args.h"
 #include "render/profile_export.h"
 #include "render/profiler_json.h"
@@ -35,27 +37,27 @@
 
 struct profile_args {
 	const char *event;
-	bool is_off_cpu;
-	bool is_waker;
+	const char *diff;
 	uint64_t frequency;
-	bool has_frequency;
 	uint64_t period;
 	uint64_t min_off_ns;
 	uint64_t cpu;
-	bool has_cpu;
 	uint64_t pid;
-	struct opt_list cgroup;
 	uint64_t duration_ns;
 	uint64_t max_samples;
+	uint64_t limit;
+	struct opt_list cgroup;
+	struct profile_files to;
+	bool has_frequency;
+	bool has_cpu;
+	bool is_off_cpu;
+	bool is_waker;
 	bool no_kernel;
 	bool no_user;
 	bool wants_lines;
-	struct profile_files to;
-	const char *diff;
 	bool is_json;
 	bool no_stacks;
 	bool is_by_total;
-	uint64_t limit;
 	bool is_verbose;
 };
 
@@ -87,13 +89,15 @@ static const struct opt options[] = {
 		.details = "Where standard output is no terminal, 5 seconds if not given."),
 	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after so many samples"),
 	PROFILE_FILES_OPTIONS(struct profile_args, to),
-	OPT_STRING(0, "diff", "OLD", struct profile_args, diff, "compare with OLD, written before by --folded or --json", .is_file = true),
+	OPT_STRING(0, "diff", "OLD", struct profile_args, diff, "compare with OLD, written before by --folded or --json", .is_file = true,
+		.details = "Functions that -n left out of a JSON file look new: --folded has all."),
 	OPT_FLAG(0, "json", struct profile_args, is_json, "one JSON object: functions, their stacks, and what was asked for",
 		.heading = "How to show it"),
 	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "in JSON, functions without their stacks"),
 	OPT_FLAG(0, "lines", struct profile_args, wants_lines, "files, lines and inlined calls too, from debug information"),
 	OPT_FLAG(0, "total", struct profile_args, is_by_total, "sort functions by their time with all that they call"),
-	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "at most so many functions"),
+	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "at most so many functions",
+		.details = "If not given, 50 in JSON, as many as the terminal has room for in a live list, else 30."),
 	OPT_FLAG('v', "verbose", struct profile_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
 	OPT_END,
 };
@@ -142,6 +146,9 @@ static int check(const struct profile_args *args, const struct opt_list *command
 	if (args->pid && command->nr)
 		return diag_set(d, -EINVAL, "leave one out",
 		                "-p and a command contradict each other");
+	if (args->is_json && profile_files_take_stdout(&args->to))
+		return diag_set(d, -EINVAL, "give a file to one of them",
+		                "--json and a file '-' both are standard output");
 	if (args->min_off_ns && !args->is_off_cpu)
 		return diag_set(d, -EINVAL, "add --off-cpu", "--min-off is about waits");
 	return args->pid ? cli_check_pid(args->pid, d) : 0;
@@ -167,6 +174,13 @@ static void show_head(struct run *r, FILE *out)
 	fputc('\n', out);
 }
 
+static bool wants_colours(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
 static int show_table(struct run *r, const struct profile *p)
 {
 	size_t height = trace_args_height();
@@ -174,11 +188,13 @@ static int show_table(struct run *r, const struct profile *p)
 		.limit = (uint32_t)r->args->limit,
 		.width = (uint32_t)trace_args_width(),
 		.is_by_total = r->args->is_by_total,
+		.is_colored = wants_colours(),
 		.before = r->before,
 	};
 
 	if (!cfg.limit)
-		cfg.limit = r->is_live && height > 6 ? (uint32_t)height - 4 : DEFAULT_TOP;
+		cfg.limit = r->is_live && height ? (uint32_t)(height > 5 ? height - 4 : 1)
+		                                 : DEFAULT_TOP;
 	if (r->is_live)
 		fputs("\033[H\033[J", stdout);
 	return profile_top(p, &cfg, stdout);
@@ -287,6 +303,24 @@ static int start(struct run *r, char *const *words)
 	return err ? err : command_release(&r->command, words ? *words : "", r->d);
 }
 
+/* What the numbers do not tell, once it is over. */
+static void show_remarks(struct run *r)
+{
+	struct profiler_status status;
+	struct diag remark = { 0 };
+
+	profiler_status(r->profiler, &status);
+	if (status.lost)
+		log_warn(
+			"%llu samples were lost: too many different stacks at once; -p, --cgroup or --period take fewer",
+			(unsigned long long)status.lost);
+	while (profiler_remark(r->profiler, &remark))
+		record_show_remark(&remark);
+	(void)command_has_ended(&r->command); /* if nobody has asked before */
+	if (!r->command.pid && WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
+		log_warn("the command ended with %d", WEXITSTATUS(r->command.status));
+}
+
 static int run_all(struct run *r, char *const *words)
 {
 	struct profiler_status status;
@@ -308,11 +342,8 @@ static int run_all(struct run *r, char *const *words)
 	err = loop(r);
 	if (!err)
 		err = show(r, true);
-	profiler_status(r->profiler, &status);
-	if (!err && status.lost)
-		log_warn(
-			"%llu samples were lost: too many different stacks at once; -p, --cgroup or --period take fewer",
-			(unsigned long long)status.lost);
+	if (!err)
+		show_remarks(r);
 	return err;
 }
 

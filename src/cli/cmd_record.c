@@ -18,6 +18,7 @@
 #include "cli/record_probes.h"
 #include "cli/record_stacks.h"
 #include "collect/stack_part.h"
+#include "session/event_sets.h"
 #include "session/recorder.h"
 
 #define SECOND_NS 1000000000ULL
@@ -66,7 +67,7 @@ static const struct opt options[] = {
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
-		.choices = record_event_sets,
+		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
@@ -174,7 +175,7 @@ static void join_words(int argc, char **argv, char *buf, size_t size)
 		                        argv[i]);
 }
 
-static void show_progress(void *ctx, const struct recorder_stats *s)
+static bool show_progress(void *ctx, const struct recorder_stats *s)
 {
 	char rate[32];
 
@@ -184,6 +185,7 @@ static void show_progress(void *ctx, const struct recorder_stats *s)
 	        text_rate(rate, sizeof(rate),
 	                  (double)s->totals.events * 1e9 / (double)s->totals.elapsed_ns),
 	        (double)s->bytes / 1e6, (unsigned long long)s->totals.lost);
+	return true;
 }
 
 static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)

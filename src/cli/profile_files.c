@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/output.h"
 #include "render/flame.h"
 #include "render/profile_export.h"
@@ -72,9 +74,14 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
+static int nr_on_stdout(const struct profile_files *f)
+{
+	return is_stdout(f->folded) + is_stdout(f->pprof) + is_stdout(f->speedscope);
+}
+
 bool profile_files_take_stdout(const struct profile_files *f)
 {
-	return is_stdout(f->folded) || is_stdout(f->pprof) || is_stdout(f->speedscope);
+	return nr_on_stdout(f) != 0;
 }
 
 static int refuse(const char *path, int error, struct diag *d)
@@ -86,8 +93,13 @@ static int refuse(const char *path, int error, struct diag *d)
 static int check_path(const char *path, struct diag *d)
 {
 	char copy[PATH_MAX];
+	struct stat st;
 
-	if (!path || is_stdout(path) || access(path, W_OK) == 0)
+	if (!path || is_stdout(path))
+		return 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return refuse(path, EISDIR, d);
+	if (access(path, W_OK) == 0)
 		return 0;
 	if (errno != ENOENT)
 		return refuse(path, errno, d);
@@ -106,6 +118,10 @@ int profile_files_check(const struct profile_files *f, struct diag *d)
 		return diag_set(d, -EINVAL, "let its name end in .svg or .html",
 		                "--flamegraph: '%.60s' does not say which kind it shall be",
 		                f->flamegraph);
+	if (nr_on_stdout(f) > 1)
+		return diag_set(
+			d, -EINVAL, "give files to the others",
+			"only one of --folded, --pprof and --speedscope fits standard output");
 	for (size_t i = 0; !err && i < sizeof(paths) / sizeof(paths[0]); i++)
 		err = check_path(paths[i], d);
 	return err;
@@ -124,8 +140,11 @@ static int write_one(const char *path, struct writing w, struct diag *d)
 
 	if (!path)
 		return 0;
+	/* Not as the file that it may be: that would be replaced, with all that is in it before. */
+	if (is_stdout(path))
+		return cli_written(w.form(&w, stdout), d);
 	w.err = &failed;
-	err = output_write(is_stdout(path) ? "/dev/stdout" : path, put, &w, d);
+	err = output_write(path, put, &w, d);
 	if (!err && failed)
 		err = diag_set(d, failed, NULL, "cannot write '%.100s': %s", path,
 		               strerror(-failed));

@@ -43,7 +43,7 @@ struct profile_files {
 bool profile_files_any(const struct profile_files *f);
 /* Whether one of them is standard output, which then has nothing else. */
 bool profile_files_take_stdout(const struct profile_files *f);
-/* -EINVAL for a flame graph of another kind; what cannot be written is told before anything is measured, too. */
+/* -EINVAL for a flame graph of another kind, or two on standard output; what cannot be written is told before anything is measured, too. */
 MUST_USE int profile_files_check(const struct profile_files *f, struct diag *d);
 /* before: to compare with in pictures and folded text; NULL = nothing. */
 MUST_USE int profile_files_write(const struct profile_files *f, const struct profile *p,

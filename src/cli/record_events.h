@@ -7,8 +7,6 @@
 #include "base/diag.h"
 #include "base/opt.h"
 
-extern const char *const record_event_sets[]; /* names of sets of kinds; ends with NULL */
-
 /* EV_BIT() of each kind; -EINVAL for a word that is none. */
 MUST_USE int record_events_parse(const struct opt_list *list, uint64_t *kinds, struct diag *d);
 /* What was asked for by name and is missing is worth a word before, not after. */

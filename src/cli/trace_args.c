@@ -19,16 +19,17 @@ struct progress {
 	uint64_t shown_ns; /* 0 = never */
 };
 
-static void show_progress(void *ctx, uint64_t done, uint64_t total)
+static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct progress *p = ctx;
 	uint64_t now = clock_boot_ns();
 
 	if (now - p->start_ns < SHOW_AFTER_NS || now - p->shown_ns < SHOW_EVERY_NS || !total)
-		return;
+		return true;
 	p->shown_ns = now;
 	fprintf(stderr, "\rloading: %3u %% of %.1f MB",
 	        (unsigned int)(100.0 * (double)done / (double)total), (double)total / 1e6);
+	return true;
 }
 
 int trace_args_open(const char *path, struct diag *d, struct recording **out)

@@ -42,7 +42,7 @@ void scoped_mmap_ring(struct mmap_ring *const *m)
 	mmap_ring_close(*m);
 }
 
-static int open_event(uint32_t cpu, bool has_build_id)
+static int open_event(uint32_t cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -61,7 +61,6 @@ static int open_event(uint32_t cpu, bool has_build_id)
 		.clockid = CLOCK_BOOTTIME,
 		.watermark = 1,
 		.wakeup_watermark = RING_BYTES / 2,
-		.build_id = has_build_id,
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -88,9 +87,7 @@ static int add_cpu(struct mmap_ring *m, uint32_t cpu, struct diag *d)
 	struct epoll_event ev = { .events = EPOLLIN };
 	int err;
 
-	s->fd = open_event(cpu, true);
-	if (s->fd == -EINVAL)
-		s->fd = open_event(cpu, false);
+	s->fd = open_event(cpu);
 	if (s->fd == -ENODEV || s->fd == -ENXIO)
 		return 0;
 	if (s->fd < 0)

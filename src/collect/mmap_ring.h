@@ -1,8 +1,9 @@
 /*
  * collect/mmap_ring — which processes map which files, as it happens: perf's records of mmap, exec, fork and exit.
  *
- * One software event per CPU that counts nothing and tells everything, with build ids where the kernel has them
- * (Linux 5.12) and the file has one; else with device and inode. Only mappings that can be executed. Reports of a
+ * One software event per CPU that counts nothing and tells everything, files by device and inode. The kernel could
+ * tell build ids instead (Linux 5.12), but then marks the same records of all others who did not ask for them (6.18
+ * still does), and a `perf record` that runs meanwhile ends in a crash. Only mappings that can be executed. Reports of a
  * process come in the order in which they happened, also across takes; those of different processes are merged by time
  * within one take. It tells from the moment it is open. Each CPU's ring holds 128 KiB, some hundred execs: whoever is
  * waiting for something else can wait for mmap_ring_poll_fd() as well. What a full ring dropped is counted. Works
@@ -28,11 +29,9 @@ struct mmap_report {
 	uint32_t tgid;
 	uint32_t parent_tgid; /* of MMAP_FORK */
 	uint64_t start, end, offset;
-	uint64_t inode; /* with dev_*: 0 where there is a build id */
+	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint8_t build_id[20];
-	uint8_t nr_build_id; /* 0 = unknown */
-	const char *path;    /* of MMAP_MAPPED; lent during the call */
+	const char *path; /* of MMAP_MAPPED; lent during the call */
 };
 
 typedef int mmap_report_fn(void *ctx, const struct mmap_report *r);

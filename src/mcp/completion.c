@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mcp/prompt.h"
+#include "mcp/trace_store.h"
 #include "mcp/world.h"
 
 static void offer(struct completion *c, const char *value, const char *typed)
@@ -32,14 +33,25 @@ void completion_of_prompt(const char *prompt, const char *arg, const char *value
 	}
 }
 
+struct offering {
+	struct completion *out;
+	const char *typed;
+};
+
+static void offer_trace(void *ctx, const struct trace_entry *e)
+{
+	struct offering *o = ctx;
+
+	offer(o->out, e->id, o->typed);
+}
+
 void completion_of_resource(struct mcp_world *w, const char *uri, const char *arg,
                             const char *value, struct completion *out)
 {
-	(void)w;
-	(void)uri;
-	(void)arg;
-	(void)value;
-	(void)out;
+	struct offering o = { out, value };
+
+	if (w->traces && strcmp(arg, "trace_id") == 0 && strstr(uri, "{trace_id}"))
+		trace_store_each(w->traces, offer_trace, &o);
 }
 
 void completion_done(struct completion *c)

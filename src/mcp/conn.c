@@ -3,10 +3,33 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
+
+void cond_init_monotonic(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+int cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, unsigned int ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	return pthread_cond_timedwait(cond, lock, &until);
+}
 
 int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out)
 {
@@ -16,9 +39,10 @@ int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_c
 		return -ENOMEM;
 	c->server = s;
 	c->link = *link;
-	c->level = MCP_WARNING;
+	atomic_init(&c->level, MCP_WARNING);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->is_idle, NULL);
+	pthread_mutex_init(&c->subscribe_lock, NULL);
+	cond_init_monotonic(&c->is_idle);
 	pthread_mutex_lock(&s->lock);
 	c->next = s->conns;
 	s->conns = c;
@@ -27,12 +51,20 @@ int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_c
 	return 0;
 }
 
-void mcp_conn_drain(struct mcp_conn *c)
+bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms)
 {
+	bool is_idle;
+
 	pthread_mutex_lock(&c->lock);
-	while (c->requests)
-		pthread_cond_wait(&c->is_idle, &c->lock);
+	while (c->requests) {
+		if (!timeout_ms)
+			pthread_cond_wait(&c->is_idle, &c->lock);
+		else if (cond_wait_ms(&c->is_idle, &c->lock, timeout_ms) == ETIMEDOUT)
+			break;
+	}
+	is_idle = !c->requests;
 	pthread_mutex_unlock(&c->lock);
+	return is_idle;
 }
 
 static void forget(struct mcp_conn *c)
@@ -52,26 +84,27 @@ void mcp_conn_free(struct mcp_conn *c)
 	if (!c)
 		return;
 	pthread_mutex_lock(&c->lock);
-	c->is_closing = true;
+	atomic_store(&c->is_closing, true);
 	for (struct mcp_request *r = c->requests; r; r = r->next)
 		atomic_store(&r->is_cancelled, true);
 	pthread_mutex_unlock(&c->lock);
-	mcp_conn_drain(c);
+	(void)mcp_conn_drain(c, 0);
 	forget(c);
 	subscriptions_end(c);
 	pthread_cond_destroy(&c->is_idle);
+	pthread_mutex_destroy(&c->subscribe_lock);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
 
 bool mcp_conn_is_initialized(const struct mcp_conn *c)
 {
-	return c->version[0] != '\0';
+	return atomic_load(&c->version) != NULL;
 }
 
 const char *mcp_conn_version(const struct mcp_conn *c)
 {
-	return c->version[0] ? c->version : NULL;
+	return atomic_load(&c->version);
 }
 
 int rpc_fail(struct rpc_error *e, int code, const char *fmt, ...)
@@ -122,11 +155,12 @@ static void answer_batch(struct mcp_conn *c, struct rpc_batch *b, const char *te
 	if (!is_last)
 		return;
 	jw_end_array(&b->out.w);
-	if (outgoing_end(&b->out) || !b->nr_answers)
+	if (!b->is_silent && (outgoing_end(&b->out) || !b->nr_answers))
 		c->link.send(c->link.ctx, b->exchange, NULL, 0, true);
-	else
+	else if (!b->is_silent)
 		c->link.send(c->link.ctx, b->exchange, b->out.text, b->out.len, true);
 	outgoing_done(&b->out);
+	json_decref(b->values);
 	free(b);
 }
 
@@ -174,6 +208,18 @@ static void finish(struct mcp_request *r)
 	free(r);
 }
 
+/* From now on its answer goes out, if it has not been cancelled before. */
+static bool begin_answer(struct mcp_request *r)
+{
+	bool is_wanted;
+
+	pthread_mutex_lock(&r->conn->lock);
+	is_wanted = !atomic_load(&r->is_cancelled);
+	r->is_answering = true;
+	pthread_mutex_unlock(&r->conn->lock);
+	return is_wanted;
+}
+
 /* Runs the method and answers; a request that was cancelled meanwhile gets no answer. */
 static void run(void *ctx)
 {
@@ -192,7 +238,7 @@ static void run(void *ctx)
 		jw_end_object(&o.w);
 		is_good = outgoing_end(&o) == 0 && is_good;
 	}
-	if (atomic_load(&r->is_cancelled))
+	if (!begin_answer(r))
 		send_answer(r->conn, r->batch, r->exchange, NULL, 0);
 	else if (is_good)
 		send_answer(r->conn, r->batch, r->exchange, o.text, o.len);
@@ -209,22 +255,31 @@ static void cancel(struct mcp_conn *c, const json_t *params)
 	pthread_mutex_lock(&c->lock);
 	for (struct mcp_request *r = c->requests; id && r; r = r->next)
 		/* What already answers cannot be called back; initialize must not be cancelled. */
-		if (json_equal(r->id, id) && !r->method->is_early)
+		if (!r->is_answering && json_equal(r->id, id) && !r->method->must_be_alone)
 			atomic_store(&r->is_cancelled, true);
 	pthread_mutex_unlock(&c->lock);
 }
 
-static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m)
+/*
+ * Whole before it is listed: from then on another thread may find it, to cancel it. A message has one owner, since jansson counts
+ * references but leaves the order of memory to others: value goes to the request, unless it belongs to a batch.
+ */
+static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m,
+                                       struct rpc_batch *b, void *exchange)
 {
+	const json_t *token = json_object_get(json_object_get(m->params, "_meta"), "progressToken");
 	struct mcp_request *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->conn = c;
-	r->value = json_incref(value);
+	r->method = method_find(m->method);
+	r->batch = b;
+	r->exchange = exchange;
+	r->value = b ? NULL : value;
 	r->id = m->id;
 	r->params = m->params;
-	r->progress_token = json_object_get(json_object_get(m->params, "_meta"), "progressToken");
+	r->progress_token = json_is_string(token) || json_is_integer(token) ? token : NULL;
 	pthread_mutex_lock(&c->lock);
 	r->next = c->requests;
 	c->requests = r;
@@ -238,34 +293,33 @@ static void take_request(struct mcp_conn *c, json_t *value, const struct message
 	const struct method *method = method_find(m->method);
 	struct rpc_error e = { .code = RPC_INTERNAL, .message = "out of memory" };
 	struct mcp_request *r = NULL;
-	int err = 0;
-
 	if (!method)
 		rpc_fail(&e, RPC_NO_METHOD, "there is no method %.64s", m->method);
 	else if (!method->is_early && !mcp_conn_is_initialized(c))
 		rpc_fail(&e, RPC_INVALID_REQUEST, "%.64s comes before initialize", m->method);
+	else if (b && method->must_be_alone)
+		rpc_fail(&e, RPC_INVALID_REQUEST, "%.64s must not be part of a batch", m->method);
 	else
-		r = new_request(c, value, m);
+		r = new_request(c, value, m, b, exchange);
 	if (!r) {
 		answer_error(c, b, exchange, m->id, &e);
+		if (!b)
+			json_decref(value);
 		return;
 	}
-	r->method = method;
-	r->batch = b;
-	r->exchange = exchange;
 	if (!method->is_slow) {
 		run(r);
 		return;
 	}
-	err = pool_do(c->server->pool, run, r);
-	if (err) {
+	if (pool_do(c->server->pool, run, r)) {
 		rpc_fail(&e, RPC_INTERNAL, "too many calls wait already; try again later");
+		(void)begin_answer(r);
 		answer_error(c, b, exchange, m->id, &e);
 		finish(r);
 	}
 }
 
-/* One message, alone or of a batch. */
+/* One message, alone (and then it is given away) or of a batch. */
 static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
                      struct rpc_batch *b, void *exchange)
 {
@@ -274,7 +328,7 @@ static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
 	switch (m->kind) {
 	case MESSAGE_REQUEST:
 		take_request(c, value, m, b, exchange);
-		break;
+		return;
 	case MESSAGE_NOTIFICATION:
 		if (strcmp(m->method, "notifications/cancelled") == 0)
 			cancel(c, m->params);
@@ -286,6 +340,16 @@ static void take_one(struct mcp_conn *c, json_t *value, const struct message *m,
 	case MESSAGE_RESPONSE:
 		break; /* we ask nothing */
 	}
+	if (!b)
+		json_decref(value);
+}
+
+static void refuse(struct mcp_conn *c, void *exchange, int code, const char *why)
+{
+	struct rpc_error e;
+
+	rpc_fail(&e, code, "%s", why);
+	answer_error(c, NULL, exchange, NULL, &e);
 }
 
 static bool wants_answer(const struct message *m)
@@ -293,44 +357,71 @@ static bool wants_answer(const struct message *m)
 	return m->kind == MESSAGE_REQUEST || m->kind == MESSAGE_BAD;
 }
 
-/* Only one revision of the protocol has batches. */
-static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
+static const char *why_no_batch(const struct mcp_conn *c, const json_t *values)
 {
-	struct rpc_error e;
-	struct rpc_batch *b;
-	struct message m;
+	const char *version = mcp_conn_version(c);
+
+	/* Only one revision of the protocol has batches. */
+	if (!version || strcmp(version, "2025-03-26") != 0)
+		return "this revision of the protocol has no batches";
+	if (!json_array_size(values))
+		return "an empty batch";
+	return json_array_size(values) > BATCH_MAX ? "a batch of more than 64 messages" : NULL;
+}
+
+static struct rpc_batch *new_batch(json_t *values, unsigned int nr, void *exchange)
+{
+	struct rpc_batch *b = calloc(1, sizeof(*b));
+
+	if (!b || outgoing_begin(&b->out)) {
+		free(b);
+		return NULL;
+	}
+	b->exchange = exchange;
+	b->values = values;
+	b->nr_pending = nr + 1;
+	b->is_silent = nr == 0;
+	jw_begin_array(&b->out.w, NULL);
+	return b;
+}
+
+static unsigned int count_answers(const json_t *values)
+{
 	unsigned int nr = 0;
+	struct message m;
 	json_t *value;
 	size_t i;
 
-	if (strcmp(c->version, "2025-03-26") != 0 || json_array_size(values) == 0) {
-		rpc_fail(&e, RPC_INVALID_REQUEST, "%s",
-		         json_array_size(values) ? "this revision of the protocol has no batches"
-		                                 : "an empty batch");
-		answer_error(c, NULL, exchange, NULL, &e);
-		return MCP_ANSWERED;
-	}
-	json_array_foreach(values, i, value)
+	json_array_foreach((json_t *)values, i, value)
 	{
 		message_read(value, &m);
 		nr += wants_answer(&m);
 	}
-	b = nr ? calloc(1, sizeof(*b)) : NULL;
-	if (nr && (!b || outgoing_begin(&b->out))) {
-		free(b);
-		c->link.send(c->link.ctx, exchange, NULL, 0, true);
-		return MCP_ANSWERED;
-	}
-	if (b) {
-		b->exchange = exchange;
-		b->nr_pending = nr;
-		jw_begin_array(&b->out.w, NULL);
+	return nr;
+}
+
+/* The batch is given away. It waits for one more than its answers: that is us, who still read it. */
+static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
+{
+	const char *why = why_no_batch(c, values);
+	unsigned int nr = why ? 0 : count_answers(values);
+	struct rpc_batch *b = why ? NULL : new_batch(values, nr, exchange);
+	struct message m;
+	json_t *value;
+	size_t i;
+
+	if (!b) {
+		refuse(c, exchange, why ? RPC_INVALID_REQUEST : RPC_INTERNAL,
+		       why ? why : "out of memory");
+		json_decref(values);
+		return MCP_REFUSED;
 	}
 	json_array_foreach(values, i, value)
 	{
 		message_read(value, &m);
 		take_one(c, value, &m, b, exchange);
 	}
+	answer_batch(c, b, NULL, 0);
 	return nr ? MCP_ANSWERED : MCP_NO_ANSWER;
 }
 
@@ -338,23 +429,21 @@ enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, v
 {
 	const char *why;
 	json_t *value = message_parse(text, len, &why);
-	enum mcp_taken taken;
-	struct rpc_error e;
+	enum mcp_taken taken = MCP_NO_ANSWER;
 	struct message m;
 
 	if (!value) {
-		rpc_fail(&e, RPC_PARSE_ERROR, "%s", why);
-		answer_error(c, NULL, exchange, NULL, &e);
-		return MCP_ANSWERED;
+		refuse(c, exchange, RPC_PARSE_ERROR, why);
+		return MCP_REFUSED;
 	}
 	if (json_is_array(value)) {
 		taken = take_batch(c, value, exchange);
 	} else {
 		message_read(value, &m);
-		taken = wants_answer(&m) ? MCP_ANSWERED : MCP_NO_ANSWER;
+		if (wants_answer(&m))
+			taken = m.kind == MESSAGE_BAD ? MCP_REFUSED : MCP_ANSWERED;
 		take_one(c, value, &m, NULL, exchange);
 	}
-	json_decref(value);
 	return taken;
 }
 

@@ -29,6 +29,7 @@ static bool is_too_deep(const char *text, size_t len)
 
 json_t *message_parse(const char *text, size_t len, const char **why)
 {
+	json_error_t error = { 0 };
 	json_t *value;
 
 	*why = "the message is not JSON";
@@ -40,7 +41,13 @@ json_t *message_parse(const char *text, size_t len, const char **why)
 		*why = "the message is nested too deeply";
 		return NULL;
 	}
-	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!value && json_error_code(&error) == json_error_duplicate_key)
+		*why = "the message has a name twice in one object";
+	else if (!value && json_error_code(&error) == json_error_null_character)
+		*why = "the message holds a NUL character";
+	else if (!value && json_error_code(&error) == json_error_numeric_overflow)
+		*why = "the message holds a number that is too large";
 	if (value && !json_is_object(value) && !json_is_array(value)) {
 		*why = "a message is an object";
 		json_decref(value);
@@ -67,7 +74,8 @@ void message_read(const json_t *value, struct message *out)
 	if (json_is_string(id) || json_is_integer(id))
 		out->id = id;
 	out->method = json_string_value(method);
-	out->params = json_object_get(value, "params");
+	if (json_is_object(json_object_get(value, "params")))
+		out->params = json_object_get(value, "params");
 	if (!json_is_object(value))
 		refuse(out, "a message is an object");
 	else if (!version || strcmp(version, "2.0") != 0)
@@ -78,6 +86,6 @@ void message_read(const json_t *value, struct message *out)
 		refuse(out, "\"method\" must be a text");
 	else if (id && !out->id)
 		refuse(out, "\"id\" must be a text or a whole number");
-	else if (out->params && !json_is_object(out->params))
+	else if (id && json_object_get(value, "params") && !out->params)
 		refuse(out, "\"params\" must be an object");
 }

@@ -6,7 +6,8 @@
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
-#define PAGE 50U /* entries of a list */
+/* Entries of a list. More than there are tools: some clients never ask for a second page. */
+#define PAGE 100U
 
 /* The newest first. */
 static const char *const versions[] = { MCP_LATEST, "2025-06-18", "2025-03-26", "2024-11-05" };
@@ -34,12 +35,17 @@ bool level_parse(const char *text, enum mcp_level *out)
 	return false;
 }
 
-bool mcp_version_is_known(const char *version)
+static const char *find_version(const char *version)
 {
 	for (size_t i = 0; i < NR_VERSIONS; i++)
 		if (strcmp(versions[i], version) == 0)
-			return true;
-	return false;
+			return versions[i];
+	return NULL;
+}
+
+bool mcp_version_is_known(const char *version)
+{
+	return find_version(version) != NULL;
 }
 
 static void put_flag(struct json_writer *w, const char *key, const char *name, bool value)
@@ -77,7 +83,7 @@ static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_e
 {
 	const char *asked = json_string_value(json_object_get(r->params, "protocolVersion"));
 	const json_t *client = json_object_get(r->params, "clientInfo");
-	struct mcp_conn *c = r->conn;
+	const char *version = asked ? find_version(asked) : NULL;
 
 	if (!asked)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
@@ -88,11 +94,10 @@ static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	if (!json_is_string(json_object_get(client, "name")))
 		return rpc_fail(e, RPC_INVALID_PARAMS,
 		                "initialize needs an object \"clientInfo\" with a name");
-	pthread_mutex_lock(&c->lock);
-	snprintf(c->version, sizeof(c->version), "%s",
-	         mcp_version_is_known(asked) ? asked : versions[0]);
-	pthread_mutex_unlock(&c->lock);
-	jw_string(w, "protocolVersion", c->version);
+	if (!version)
+		version = versions[0];
+	atomic_store(&r->conn->version, version);
+	jw_string(w, "protocolVersion", version);
 	put_capabilities(w);
 	jw_begin_object(w, "serverInfo");
 	jw_string(w, "name", "schedscope");
@@ -121,26 +126,24 @@ static int set_level(struct mcp_request *r, struct json_writer *w, struct rpc_er
 		return rpc_fail(
 			e, RPC_INVALID_PARAMS,
 			"\"level\" must be one of debug, info, notice, warning, error, critical, alert, emergency");
-	pthread_mutex_lock(&r->conn->lock);
-	r->conn->level = level;
-	pthread_mutex_unlock(&r->conn->lock);
+	atomic_store(&r->conn->level, (int)level);
 	return 0;
 }
 
 static const struct method methods[] = {
-	{ "initialize", false, true, initialize },
-	{ "ping", false, true, ping },
-	{ "logging/setLevel", false, false, set_level },
-	{ "tools/list", false, false, method_tools_list },
-	{ "tools/call", true, false, method_tools_call },
-	{ "resources/list", false, false, method_resources_list },
-	{ "resources/templates/list", false, false, method_resources_templates },
-	{ "resources/read", true, false, method_resources_read },
-	{ "resources/subscribe", true, false, method_resources_subscribe },
-	{ "resources/unsubscribe", true, false, method_resources_unsubscribe },
-	{ "prompts/list", false, false, method_prompts_list },
-	{ "prompts/get", false, false, method_prompts_get },
-	{ "completion/complete", true, false, method_complete },
+	{ "initialize", false, true, true, initialize },
+	{ "ping", false, true, false, ping },
+	{ "logging/setLevel", false, false, false, set_level },
+	{ "tools/list", false, false, false, method_tools_list },
+	{ "tools/call", true, false, false, method_tools_call },
+	{ "resources/list", false, false, false, method_resources_list },
+	{ "resources/templates/list", false, false, false, method_resources_templates },
+	{ "resources/read", true, false, false, method_resources_read },
+	{ "resources/subscribe", true, false, false, method_resources_subscribe },
+	{ "resources/unsubscribe", true, false, false, method_resources_unsubscribe },
+	{ "prompts/list", false, false, false, method_prompts_list },
+	{ "prompts/get", false, false, false, method_prompts_get },
+	{ "completion/complete", true, false, false, method_complete },
 };
 
 const struct method *method_find(const char *name)

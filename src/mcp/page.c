@@ -1,11 +1,18 @@
 /* call_put_report(): a report as a short answer, and how to get the rest. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/report.h"
 #include "mcp/outgoing.h"
 #include "mcp/tool.h"
 #include "render/report_json.h"
+
+#define PAIR       2U  /* such as [from, to]: no list, in fact */
+#define FEW_VALUES 40U /* plain values, not rows: shown whole */
+#define FEW_TEXTS  12U /* the same inside of rows, of texts */
+#define FEW_INNER  10U /* rows inside of rows that a limit for the outer ones leaves */
+#define PATH_LEN   128U
 
 /* Tried one after the other until the answer fits. */
 static const uint32_t limits[] = { 50, 30, 20, 15, 10, 7, 5, 3, 2, 1 };
@@ -14,65 +21,166 @@ static const uint32_t limits[] = { 50, 30, 20, 15, 10, 7, 5, 3, 2, 1 };
 struct page {
 	uint64_t offset;
 	uint64_t limit;
+	uint64_t inner;                /* of lists inside of rows */
+	const struct call_list *known; /* NULL = none */
 	bool is_cut;
 };
 
-/* Lists at the top begin at the offset; those inside of rows are only cut. */
-static void put_node(struct page *p, struct json_writer *w, const struct report_node *n, int depth)
+static bool is_plain(const struct report_node *n)
 {
-	uint64_t from = depth == 1 ? p->offset : 0, at = 0;
+	return n->type != REPORT_ARRAY && n->type != REPORT_OBJECT;
+}
 
-	if (n->type != REPORT_ARRAY && n->type != REPORT_OBJECT) {
-		report_json(w, n->key, n);
-		return;
-	}
-	if (n->type == REPORT_OBJECT) {
-		jw_begin_object(w, n->key);
-		for (const struct report_node *m = n->first; m; m = m->next)
-			put_node(p, w, m, depth + 1);
-		jw_end_object(w);
-		return;
-	}
+static bool is_whole(const struct report_node *n, bool is_in_row)
+{
+	bool has_texts = n->first && n->first->type == REPORT_STRING;
+
+	if (n->nr > (!is_in_row ? FEW_VALUES : has_texts ? FEW_TEXTS : PAIR))
+		return false;
+	for (const struct report_node *m = n->first; m; m = m->next)
+		if (!is_plain(m))
+			return false;
+	return true;
+}
+
+/* What is known of a list besides the report; NULL = nothing. */
+static const struct call_list *known_of(const struct page *p, const char *key)
+{
+	return p->known && key && strcmp(key, p->known->key) == 0 ? p->known : NULL;
+}
+
+/* The first row of a list that is shown; those inside of rows are only cut. */
+static uint64_t first_of(const struct page *p, const struct report_node *n, bool is_in_row)
+{
+	const struct call_list *known = known_of(p, n->key);
+
+	if (is_in_row || is_whole(n, is_in_row) || (known && known->is_from_offset))
+		return 0;
+	return p->offset;
+}
+
+static uint64_t total_of(const struct page *p, const struct report_node *n)
+{
+	const struct call_list *known = known_of(p, n->key);
+
+	return known ? known->total : n->nr;
+}
+
+static uint64_t nr_shown(const struct page *p, const struct report_node *n, bool is_in_row)
+{
+	uint64_t from = first_of(p, n, is_in_row), left = n->nr > from ? n->nr - from : 0;
+	uint64_t limit = is_in_row ? p->inner : p->limit;
+
+	return is_whole(n, is_in_row) || left < limit ? left : limit;
+}
+
+static void put_node(struct page *p, struct json_writer *w, const struct report_node *n,
+                     bool is_in_row);
+
+static void put_array(struct page *p, struct json_writer *w, const struct report_node *n,
+                      bool is_in_row)
+{
+	uint64_t from = first_of(p, n, is_in_row), nr = nr_shown(p, n, is_in_row), at = 0;
+
 	jw_begin_array(w, n->key);
-	for (const struct report_node *m = n->first; m; m = m->next, at++)
-		if (at >= from && at - from < p->limit)
-			put_node(p, w, m, depth + 1);
+	for (const struct report_node *m = n->first; m && at < from + nr; m = m->next, at++)
+		if (at >= from)
+			put_node(p, w, m, true);
 	jw_end_array(w);
-	if (n->nr > p->limit || (depth == 1 && from))
+	if (nr < (is_in_row ? n->nr : total_of(p, n)))
 		p->is_cut = true;
 }
 
-static void put_lists(const struct page *p, struct json_writer *w, const struct report_node *root)
+/* The list that a number tells of: "events_shown" of "events", "returned_count" of the one that is known. */
+static const struct report_node *list_counted(const struct page *p,
+                                              const struct report_node *object, const char *key)
 {
-	jw_begin_array(w, "lists");
-	for (const struct report_node *n = root->first; n; n = n->next) {
-		uint64_t next = p->offset + p->limit;
+	size_t len = strlen(key);
 
-		if (n->type != REPORT_ARRAY)
-			continue;
-		jw_begin_object(w, NULL);
-		jw_string(w, "name", n->key);
-		jw_u64(w, "total", n->nr);
-		if (next < n->nr)
-			jw_u64(w, "next_offset", next);
+	if (p->known && strcmp(key, "returned_count") == 0)
+		return report_at(object, p->known->key);
+	if (len <= 6 || strcmp(key + len - 6, "_shown") != 0)
+		return NULL;
+	for (const struct report_node *n = object->first; n; n = n->next)
+		if (n->type == REPORT_ARRAY && strlen(n->key) == len - 6 &&
+		    strncmp(n->key, key, len - 6) == 0)
+			return n;
+	return NULL;
+}
+
+static void put_members(struct page *p, struct json_writer *w, const struct report_node *object,
+                        bool is_in_row)
+{
+	for (const struct report_node *n = object->first; n; n = n->next) {
+		const struct report_node *list = list_counted(p, object, n->key);
+
+		if (list)
+			jw_u64(w, n->key, nr_shown(p, list, is_in_row));
+		else if (strcmp(n->key, "limit_per_subcategory") == 0)
+			jw_u64(w, n->key, p->limit);
 		else
-			jw_null(w, "next_offset");
-		jw_end_object(w);
+			put_node(p, w, n, is_in_row);
 	}
-	jw_end_array(w);
+}
+
+static void put_node(struct page *p, struct json_writer *w, const struct report_node *n,
+                     bool is_in_row)
+{
+	if (n->type == REPORT_ARRAY) {
+		put_array(p, w, n, is_in_row);
+	} else if (n->type == REPORT_OBJECT) {
+		jw_begin_object(w, n->key);
+		put_members(p, w, n, is_in_row);
+		jw_end_object(w);
+	} else {
+		report_json(w, n->key, n);
+	}
+}
+
+static void put_list(const struct page *p, struct json_writer *w, const struct report_node *n,
+                     const char *name)
+{
+	uint64_t next = p->offset + p->limit, total = total_of(p, n);
+
+	jw_begin_object(w, NULL);
+	jw_string(w, "name", name);
+	jw_u64(w, "total", total);
+	if (next < total)
+		jw_u64(w, "next_offset", next);
+	else
+		jw_null(w, "next_offset");
+	jw_end_object(w);
+}
+
+/* Lists of the object and of those in it, by path. */
+static void put_lists(const struct page *p, struct json_writer *w, const struct report_node *object,
+                      const char *prefix)
+{
+	for (const struct report_node *n = object->first; n; n = n->next) {
+		char name[PATH_LEN];
+
+		if (is_plain(n))
+			continue;
+		snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix ? "." : "", n->key);
+		if (n->type == REPORT_OBJECT)
+			put_lists(p, w, n, name);
+		else if (!is_whole(n, false))
+			put_list(p, w, n, name);
+	}
 }
 
 static void put_all(struct page *p, struct json_writer *w, const struct report_node *root)
 {
-	for (const struct report_node *n = root->first; n; n = n->next)
-		put_node(p, w, n, 1);
+	put_members(p, w, root, false);
 	jw_bool(w, "truncated", p->is_cut);
 	if (!p->is_cut)
 		return;
 	jw_begin_object(w, "page");
 	jw_u64(w, "offset", p->offset);
 	jw_u64(w, "limit", p->limit);
-	put_lists(p, w, root);
+	jw_begin_array(w, "lists");
+	put_lists(p, w, root, "");
+	jw_end_array(w);
 	jw_end_object(w);
 }
 
@@ -93,17 +201,37 @@ static size_t measure(struct page p, const struct report_node *root)
 	return len;
 }
 
-int call_put_report(struct tool_call *c, const struct report_node *root)
+/* As many rows as the budget allows, and not more than the argument's default. */
+static uint64_t fitting_limit(struct page p, const struct report_node *root)
 {
-	struct page p = { .offset = call_u64(c, "offset"), .limit = call_u64(c, "limit") };
+	uint64_t most = p.limit ? p.limit : UINT64_MAX;
 
-	if (!root || root->type != REPORT_OBJECT)
-		return diag_set(c->d, -ENOMEM, "ask for less", "the answer is too large");
-	for (size_t i = 0; !call_was_given(c, "limit") && i < NR_LIMITS; i++) {
-		p.limit = limits[i];
+	for (size_t i = 0; i < NR_LIMITS; i++) {
+		p.limit = p.inner = limits[i] < most ? limits[i] : most;
 		if (measure(p, root) <= TOOL_BUDGET)
 			break;
 	}
+	return p.limit;
+}
+
+int call_put_list(struct tool_call *c, const struct report_node *root,
+                  const struct call_list *known)
+{
+	struct page p = { .offset = call_u64(c, "offset"),
+		          .limit = call_u64(c, "limit"),
+		          .known = known };
+
+	if (!root || root->type != REPORT_OBJECT)
+		return diag_set(c->d, -ENOMEM, "ask for less", "the answer is too large");
+	if (!call_was_given(c, "limit"))
+		p.limit = p.inner = fitting_limit(p, root);
+	else
+		p.inner = p.limit > FEW_INNER ? p.limit : FEW_INNER;
 	put_all(&p, c->out, root);
 	return 0;
+}
+
+int call_put_report(struct tool_call *c, const struct report_node *root)
+{
+	return call_put_list(c, root, NULL);
 }

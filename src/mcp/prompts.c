@@ -1,8 +1,30 @@
 /* Every prompt, in the order of the list. */
-#include "mcp/prompt.h"
+#include "mcp/prompts.h"
 
 const struct prompt *const prompts[] = {
-	NULL,
+	&prompt_scheduler_performance, &prompt_high_latency,     &prompt_cpu_imbalance,
+	&prompt_scheduler_behavior,    &prompt_summarize_system,
 };
 
-const size_t nr_prompts = 0;
+const size_t nr_prompts = sizeof(prompts) / sizeof(prompts[0]);
+
+void prompt_put_sources(FILE *out)
+{
+	fputs("## Get data first\n"
+	      "- The user has a trace file: `load_perfetto_trace`, then `get_trace_summary` for what it can answer.\n"
+	      "- The problem is there right now: `record_and_analyze` records a few seconds of this machine and loads "
+	      "the result; go on with the trace_id that it returns.\n"
+	      "- The server runs with --daemon: the resources stats://aggregated/... hold live figures. If a tool says "
+	      "that live data is not collected, record instead.\n\n",
+	      out);
+}
+
+void prompt_put_rules(FILE *out)
+{
+	fputs("\n## How to report\n"
+	      "- Quote figures with their unit and the span that they cover. null is unknown, not 0.\n"
+	      "- Say so when an answer tells of lost events or of sampling: absolute counts are then too low.\n"
+	      "- truncated: true means that there is more; ask for the next page only if it can change the conclusion.\n"
+	      "- Name the evidence for every cause, and one measurement that would prove it wrong.\n",
+	      out);
+}

@@ -1,15 +1,35 @@
-/* Every resource, in the order of the list. */
-#include "mcp/resource.h"
+#include "mcp/resources.h"
 
+#include "mcp/resources_profile.h"
+
+/* Every resource, in the order of the list. */
 const struct resource *const resources[] = {
-	NULL,
+	&resource_scheduler,      &resource_topology,        &resource_stats_cpu,
+	&resource_stats_llc,      &resource_stats_node,      &resource_stats_dsq,
+	&resource_stats_process,  &resource_stats_thread,    &resource_scheduler_raw,
+	&resource_scheduler_scx,  &resource_system_cpu,      &resource_system_memory,
+	&resource_system_network, &resource_events_perf,     &resource_events_kprobe,
+	&resource_bpf_programs,   &resource_events_stream,   &resource_events_status,
+	&resource_profile_status, &resource_profile_results,
 };
 
-const size_t nr_resources = 0;
+const size_t nr_resources = sizeof(resources) / sizeof(resources[0]);
+
+#define PAGED(uri_, name_, title_, what_)                                              \
+	{                                                                              \
+		uri_ "{?limit,offset}", name_, title_, what_ ": a page of your choice" \
+	}
 
 const struct resource_template resource_templates[] = {
-	{ "events://stream{?types,cpu,pid,comm,max_rate}", "event-stream", "Filtered event stream",
+	{ "events://stream{?types,cpu,pid,comm,cursor,limit,max_rate}", "event-stream",
+	  "Filtered event stream",
 	  "scheduler events as they happen; subscribe, and read what came since the last read" },
+	PAGED("stats://aggregated/{kind}", "aggregated", "Aggregated statistics",
+	      "cpu, llc, node, dsq, process or thread"),
+	PAGED("events://kprobe", "kprobe-functions", "Functions to probe", "kernel functions"),
+	{ "events://perf{?subsystem,limit,offset}", "tracepoints", "Tracepoints",
+	  "tracepoints, of one subsystem if given" },
+	PAGED("bpf://programs", "bpf-programs", "BPF programs", "programs that the kernel holds"),
 };
 
 const size_t nr_resource_templates = sizeof(resource_templates) / sizeof(resource_templates[0]);

@@ -27,12 +27,12 @@ enum arg_type {
 
 struct arg {
 	const char *name;
-	enum arg_type type;
 	const char *description;
-	bool is_required;
 	const char *const *choices; /* of texts, ended by NULL; NULL = any */
-	int64_t min, max;           /* of numbers, if they differ */
 	const char *fallback; /* the default as JSON, such as "20" or "\"all\""; NULL = none */
+	int64_t min, max;     /* of numbers, if they differ */
+	enum arg_type type;
+	bool is_required;
 };
 
 /* What stands in a result, for its schema: types are separated by | as in "integer|null". */

@@ -8,7 +8,7 @@
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
-#define MIN_THREADS 4U /* calls that wait for something must not keep others waiting */
+#define NR_THREADS 8U /* calls that wait for something must not keep others waiting */
 
 int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server **out)
 {
@@ -18,10 +18,10 @@ int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->tick, NULL);
+	cond_init_monotonic(&s->tick);
 	s->world.server = s;
 	err = mcp_world_open(&s->world, cfg, d);
-	if (!err && pool_new(MIN_THREADS, &s->pool))
+	if (!err && pool_new(NR_THREADS, &s->pool))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (err) {
 		mcp_server_free(s);
@@ -85,7 +85,8 @@ void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logg
 
 	pthread_mutex_lock(&s->lock);
 	for (struct mcp_conn *c = s->conns; c; c = c->next)
-		if (mcp_conn_is_initialized(c) && !c->is_closing && level >= c->level)
+		if (mcp_conn_is_initialized(c) && !atomic_load(&c->is_closing) &&
+		    (int)level >= atomic_load(&c->level))
 			conn_notify(c, NULL, "notifications/message", put_log, &line);
 	pthread_mutex_unlock(&s->lock);
 }

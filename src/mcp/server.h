@@ -28,16 +28,20 @@ struct mcp_world *mcp_server_world(struct mcp_server *s);
 MUST_USE int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out);
 /* Cancels what runs for it and waits for that; nothing is sent any more. NULL is fine. */
 void mcp_conn_free(struct mcp_conn *c);
-/* Waits until everything that was taken is answered: at the end of the input. */
-void mcp_conn_drain(struct mcp_conn *c);
+/* Waits until everything that was taken is answered; false if that takes longer than so many milliseconds (0 = for ever). */
+bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms);
 
 enum mcp_taken {
-	MCP_ANSWERED,  /* the answer comes, or came, through the link with is_last */
+	MCP_ANSWERED, /* the answer comes, or came, through the link with is_last */
+	MCP_REFUSED,  /* no message of the protocol; the error went through the link with is_last */
 	MCP_NO_ANSWER, /* a notification or response */
 };
+/* On any thread, on several at once too; none may run or begin when the connection is freed. */
 enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange);
 bool mcp_conn_is_initialized(const struct mcp_conn *c);
 const char *mcp_conn_version(const struct mcp_conn *c); /* of the protocol, as agreed; NULL before */
+bool mcp_conn_has_subscriptions(
+	const struct mcp_conn *c); /* for which something is collected; takes no lock */
 bool mcp_version_is_known(const char *version);
 
 enum mcp_level {
@@ -50,6 +54,6 @@ enum mcp_level {
 	MCP_ALERT,
 	MCP_EMERGENCY,
 };
-/* To every connection that wants messages of that level. */
+/* To every connection that wants messages of that level. Not from a resource's revision(), which runs under the same lock. */
 void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
                     const char *text);

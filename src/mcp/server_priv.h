@@ -12,11 +12,12 @@
 
 #define SUBSCRIPTIONS_MAX 64U
 #define URI_MAX           512U
-#define VERSION_LEN       16U
+#define BATCH_MAX         64U /* messages */
 
 struct subscription {
 	char uri[URI_MAX]; /* empty = free */
 	bool is_begun;     /* the resource was told */
+	bool can_change;   /* it has a revision to look at */
 	uint64_t revision; /* that the client knows of */
 	uint64_t sent_ns;
 	uint64_t interval_ns; /* at least between two updates */
@@ -25,9 +26,11 @@ struct subscription {
 /* Answers of a batch, until all are there. */
 struct rpc_batch {
 	void *exchange;
+	json_t *values; /* the messages; their requests borrow from it */
 	unsigned int nr_pending;
 	struct outgoing out; /* the array, open */
 	unsigned int nr_answers;
+	bool is_silent; /* of notifications alone: nothing is sent */
 };
 
 struct mcp_conn {
@@ -35,11 +38,13 @@ struct mcp_conn {
 	struct mcp_link link;
 	pthread_mutex_t lock;
 	pthread_cond_t is_idle;
-	char version[VERSION_LEN]; /* empty = not agreed yet */
-	bool is_closing;
-	enum mcp_level level;
-	struct mcp_request *requests; /* that are not answered yet */
+	_Atomic(const char *) version; /* one of our table; NULL = not agreed yet */
+	atomic_bool is_closing;
+	atomic_int level;               /* enum mcp_level */
+	struct mcp_request *requests;   /* that are not answered yet */
+	pthread_mutex_t subscribe_lock; /* one subscribes or unsubscribes at a time; before lock */
 	struct subscription subscriptions[SUBSCRIPTIONS_MAX];
+	atomic_uint nr_begun; /* of those */
 	struct mcp_conn *next;
 };
 
@@ -47,12 +52,13 @@ struct mcp_request {
 	struct mcp_conn *conn;
 	void *exchange;
 	struct rpc_batch *batch; /* NULL = alone */
-	json_t *value;           /* the message; the members below are borrowed from it */
+	json_t *value; /* the message, from which the members below are borrowed; NULL = the batch has it */
 	const json_t *id;
 	const json_t *params;
 	const json_t *progress_token;
 	const struct method *method;
 	atomic_bool is_cancelled;
+	bool is_answering; /* too late to cancel it */
 	uint64_t progress_ns;
 	double progress_done;
 	struct mcp_request *next;
@@ -79,10 +85,15 @@ struct rpc_error {
 /* A JSON-RPC method. run() writes members of the result, or fills the error and returns -1. */
 struct method {
 	const char *name;
-	bool is_slow;  /* runs in the pool */
-	bool is_early; /* allowed before initialize */
+	bool is_slow;       /* runs in the pool */
+	bool is_early;      /* allowed before initialize */
+	bool must_be_alone; /* not in a batch, and not cancelled */
 	int (*run)(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
 };
+
+/* Conditions that wait by a clock that nobody sets. cond_wait_ms: 0 or ETIMEDOUT. */
+void cond_init_monotonic(pthread_cond_t *cond);
+int cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, unsigned int ms);
 
 const struct method *method_find(const char *name);
 /* code and a sentence; returns -1. */

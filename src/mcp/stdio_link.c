@@ -1,23 +1,23 @@
 #include "mcp/stdio_link.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "mcp/message.h"
 
 #define READ_BYTES 65536U
+#define DRAIN_MS   100U
 
 struct stdio_link {
-	int out_fd;
+	struct mcp_stdio_fds fds;
 	pthread_mutex_t lock;
-	bool is_gone; /* nobody reads any more */
+	atomic_bool is_gone; /* nobody reads any more, or we are to stop */
 };
 
 struct line {
@@ -27,12 +27,30 @@ struct line {
 	bool is_too_long; /* the rest of it is skipped */
 };
 
-static bool write_all(int fd, const char *bytes, size_t len)
+/* Room for a few bytes without waiting; false when it is time to stop. */
+static bool wait_for_room(const struct stdio_link *l)
+{
+	struct pollfd fds[] = {
+		{ .fd = l->fds.out, .events = POLLOUT },
+		{ .fd = l->fds.stop, .events = POLLIN },
+	};
+
+	while (poll(fds, 2, -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return !fds[1].revents;
+}
+
+/* A client that does not read makes us wait here, but a stop ends that: no write is larger than what has room. */
+static bool write_all(const struct stdio_link *l, const char *bytes, size_t len)
 {
 	while (len) {
-		ssize_t nr = write(fd, bytes, len);
+		ssize_t nr;
 
-		if (nr < 0 && errno == EINTR)
+		if (!wait_for_room(l))
+			return false;
+		nr = write(l->fds.out, bytes, len < PIPE_BUF ? len : PIPE_BUF);
+		if (nr < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (nr <= 0)
 			return false;
@@ -51,13 +69,15 @@ static void send_line(void *ctx, void *exchange, const char *text, size_t len, b
 	if (!len)
 		return;
 	pthread_mutex_lock(&l->lock);
-	if (!l->is_gone)
-		l->is_gone = !write_all(l->out_fd, text, len) || !write_all(l->out_fd, "\n", 1);
+	if (!atomic_load(&l->is_gone) && (!write_all(l, text, len) || !write_all(l, "\n", 1)))
+		atomic_store(&l->is_gone, true);
 	pthread_mutex_unlock(&l->lock);
 }
 
 static int append(struct line *l, const char *bytes, size_t len)
 {
+	if (!len)
+		return 0;
 	if (l->len + len > MESSAGE_MAX_BYTES + 1U) {
 		l->is_too_long = true;
 		/* As much as makes the server say that it is too long. */
@@ -112,19 +132,31 @@ static int take_bytes(struct mcp_conn *c, struct line *l, const char *bytes, siz
 	return err;
 }
 
-/* Until the end of the input, a signal, or a reader that has gone. */
-static int loop(struct mcp_conn *c, const struct stdio_link *l, int in_fd, int signal_fd,
-                struct line *line)
+/* The reader has gone, or we are to stop: -EPIPE, -EINTR. */
+static int why_end(const struct stdio_link *l)
 {
 	struct pollfd fds[] = {
-		{ .fd = in_fd, .events = POLLIN },
-		{ .fd = signal_fd, .events = POLLIN },
-		{ .fd = l->out_fd, .events = 0 },
+		{ .fd = l->fds.stop, .events = POLLIN },
+		{ .fd = l->fds.out, .events = 0 },
+	};
+
+	if (poll(fds, 2, 0) > 0 && fds[0].revents)
+		return -EINTR;
+	return fds[1].revents || atomic_load(&l->is_gone) ? -EPIPE : 0;
+}
+
+/* Until the end of the input, a stop, or a reader that has gone. */
+static int loop(struct mcp_conn *c, const struct stdio_link *l, struct line *line)
+{
+	struct pollfd fds[] = {
+		{ .fd = l->fds.in, .events = POLLIN },
+		{ .fd = l->fds.stop, .events = POLLIN },
+		{ .fd = l->fds.out, .events = 0 },
 	};
 	char buf[READ_BYTES];
 	int err = 0;
 
-	while (!err && !l->is_gone) {
+	while (!err) {
 		ssize_t nr;
 
 		if (poll(fds, 3, -1) < 0) {
@@ -132,53 +164,34 @@ static int loop(struct mcp_conn *c, const struct stdio_link *l, int in_fd, int s
 				continue;
 			return -errno;
 		}
-		if (fds[1].revents)
-			return -EINTR;
-		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
-			return -EPIPE;
-		if (!fds[0].revents)
+		err = why_end(l);
+		if (err || !fds[0].revents)
 			continue;
-		nr = read(in_fd, buf, sizeof(buf));
+		nr = read(l->fds.in, buf, sizeof(buf));
 		if (nr < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (nr <= 0)
 			return nr < 0 ? -errno : 0;
 		err = take_bytes(c, line, buf, (size_t)nr);
 	}
-	return err ? err : -EPIPE;
+	return err;
 }
 
-static int open_signals(sigset_t *before)
+int mcp_stdio_run(struct mcp_server *s, const struct mcp_stdio_fds *fds, struct diag *d)
 {
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, before);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
-int mcp_stdio_run(struct mcp_server *s, int in_fd, int out_fd, struct diag *d)
-{
-	struct stdio_link l = { .out_fd = out_fd, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct stdio_link l = { .fds = *fds, .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct mcp_link link = { send_line, &l };
-	sigset_t before;
-	SCOPED(scoped_close) int signal_fd = open_signals(&before);
 	struct mcp_conn *c = NULL;
 	struct line line = { 0 };
 	int err = mcp_conn_new(s, &link, &c);
 
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
-	err = loop(c, &l, in_fd, signal_fd, &line);
+	err = loop(c, &l, &line);
 	if (!err && line.len)
 		take_line(c, &line); /* the last one has no newline */
-	if (!err)
-		mcp_conn_drain(c);
+	while (!err && !mcp_conn_drain(c, DRAIN_MS))
+		err = why_end(&l);
 	mcp_conn_free(c);
 	free(line.text);
 	/* Told to stop, or nobody listens any more: both are ends in order. */

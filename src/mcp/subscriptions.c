@@ -3,13 +3,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
-#define TICK_NS       100000000L
+#define TICK_MS       100U
 #define NS_PER_SECOND 1000000000ULL
 #define DEFAULT_RATE  2U /* updates per second */
 #define MAX_RATE      10U
@@ -35,7 +34,7 @@ static void look(struct mcp_conn *c, struct subscription *sub, uint64_t now_ns)
 	const struct resource *res = resource_find(sub->uri, &query);
 	uint64_t revision;
 
-	if (!res || !res->revision || now_ns - sub->sent_ns < sub->interval_ns)
+	if (!res || now_ns - sub->sent_ns < sub->interval_ns)
 		return;
 	revision = res->revision(world, query);
 	if (revision == sub->revision)
@@ -51,13 +50,14 @@ static void look_at_all(struct mcp_server *s)
 
 	for (struct mcp_conn *c = s->conns; c; c = c->next) {
 		pthread_mutex_lock(&c->lock);
-		for (size_t i = 0; !c->is_closing && i < SUBSCRIPTIONS_MAX; i++)
-			if (c->subscriptions[i].is_begun)
+		for (size_t i = 0; !atomic_load(&c->is_closing) && i < SUBSCRIPTIONS_MAX; i++)
+			if (c->subscriptions[i].can_change)
 				look(c, &c->subscriptions[i], now_ns);
 		pthread_mutex_unlock(&c->lock);
 	}
 }
 
+/* Of what changes of its own; who waits for anything else needs no thread. */
 static bool has_subscribers(const struct mcp_server *s)
 {
 	bool has_any = false;
@@ -65,7 +65,7 @@ static bool has_subscribers(const struct mcp_server *s)
 	for (struct mcp_conn *c = s->conns; c; c = c->next) {
 		pthread_mutex_lock(&c->lock);
 		for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++)
-			has_any |= c->subscriptions[i].is_begun;
+			has_any |= c->subscriptions[i].can_change;
 		pthread_mutex_unlock(&c->lock);
 	}
 	return has_any;
@@ -75,7 +75,6 @@ static bool has_subscribers(const struct mcp_server *s)
 static void *tick(void *ctx)
 {
 	struct mcp_server *s = ctx;
-	struct timespec until;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->is_ending) {
@@ -84,11 +83,7 @@ static void *tick(void *ctx)
 			continue;
 		}
 		look_at_all(s);
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += TICK_NS;
-		until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
-		until.tv_nsec %= (long)NS_PER_SECOND;
-		pthread_cond_timedwait(&s->tick, &s->lock, &until);
+		(void)cond_wait_ms(&s->tick, &s->lock, TICK_MS);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -137,12 +132,15 @@ static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct r
 		return rpc_fail(e, RPC_INTERNAL, "%s", line);
 	}
 	pthread_mutex_lock(&c->lock);
-	sub = c->is_closing ? NULL : find(c, "");
+	sub = find(c, "");
 	if (sub) {
 		*sub = (struct subscription){ .is_begun = is_offered,
+			                      .can_change = is_offered && res->revision,
 			                      .interval_ns = NS_PER_SECOND / rate };
 		snprintf(sub->uri, sizeof(sub->uri), "%s", uri);
-		if (is_offered && res->revision)
+		if (is_offered)
+			atomic_fetch_add(&c->nr_begun, 1);
+		if (res && sub->can_change)
 			sub->revision = res->revision(world, query);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -170,10 +168,12 @@ int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, str
 	if (resource_query_u64(strchr(uri, '?') ? strchr(uri, '?') + 1 : "", "max_rate", 1,
 	                       MAX_RATE, &rate, &d))
 		return rpc_fail(e, RPC_INVALID_PARAMS, "%s", d.what);
+	pthread_mutex_lock(&c->subscribe_lock);
 	pthread_mutex_lock(&c->lock);
 	is_known = find(c, uri) != NULL;
 	pthread_mutex_unlock(&c->lock);
 	err = is_known ? 0 : begin(r, uri, rate, e);
+	pthread_mutex_unlock(&c->subscribe_lock);
 	if (!err)
 		wake_ticker(c->server);
 	return err;
@@ -198,6 +198,7 @@ int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, s
 	if (!uri || !*uri)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
 		                "resources/unsubscribe needs a text \"uri\"");
+	pthread_mutex_lock(&c->subscribe_lock);
 	pthread_mutex_lock(&c->lock);
 	sub = find(c, uri);
 	if (sub) {
@@ -205,9 +206,17 @@ int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, s
 		*sub = (struct subscription){ 0 };
 	}
 	pthread_mutex_unlock(&c->lock);
-	if (old.is_begun)
+	if (old.is_begun) {
+		atomic_fetch_sub(&c->nr_begun, 1);
 		end(c, old.uri);
+	}
+	pthread_mutex_unlock(&c->subscribe_lock);
 	return 0;
+}
+
+bool mcp_conn_has_subscriptions(const struct mcp_conn *c)
+{
+	return atomic_load(&c->nr_begun) > 0;
 }
 
 void subscriptions_end(struct mcp_conn *c)

@@ -71,8 +71,18 @@ bool call_is_cancelled(const struct tool_call *c);
 void call_progress(struct tool_call *c, double done, double total, const char *message);
 
 /*
- * The members of a report. Lists are cut to the argument "limit" (or, if the client gave none, to as many as the budget
- * allows) from "offset" on. If anything was left out, "truncated" is true and "page" tells offset, limit, and of each list
- * its name, total and next_offset.
+ * The members of a report. Lists of rows are cut to the argument "limit" (or, if the client gave none, to as many as the
+ * budget allows) from "offset" on; lists inside of rows are only cut, and short lists of plain values stay whole. If anything
+ * was left out, "truncated" is true and "page" tells offset, limit, and of each list its name, total and next_offset. A
+ * number called events_shown beside a list events tells how many are shown.
  */
 MUST_USE int call_put_report(struct tool_call *c, const struct report_node *root);
+
+/* Of one list more is known than the report holds. */
+struct call_list {
+	const char *key;
+	uint64_t total;      /* rows that there are */
+	bool is_from_offset; /* its first row is that at the offset */
+};
+MUST_USE int call_put_list(struct tool_call *c, const struct report_node *root,
+                           const struct call_list *known);

@@ -5,3 +5,40 @@
 
 /* tools_system.c */
 extern const struct tool tool_get_topology;
+
+/* tools_live.c */
+extern const struct tool tool_query_stats;
+extern const struct tool tool_control_event_tracking;
+extern const struct tool tool_control_stats_collection;
+
+/* tools_live_events.c */
+extern const struct tool tool_list_event_subsystems;
+extern const struct tool tool_list_events;
+extern const struct tool tool_get_events;
+
+/* tools_live_analyzers.c */
+extern const struct tool tool_control_analyzers;
+extern const struct tool tool_analyze_waker_wakee;
+extern const struct tool tool_analyze_softirq;
+extern const struct tool tool_get_analyzer_report;
+
+/* tools_trace.c */
+extern const struct tool tool_diff_traces;
+extern const struct tool tool_get_trace_summary;
+extern const struct tool tool_list_traces;
+extern const struct tool tool_load_perfetto_trace;
+extern const struct tool tool_unload_trace;
+/* tools_query.c */
+extern const struct tool tool_query_trace;
+extern const struct tool tool_query_trace_events;
+/* tools_analyze.c; the others are in mcp/tools_analyze.h */
+extern const struct tool tool_analyze_trace_scheduling;
+/* tools_batch.c */
+extern const struct tool tool_export_trace_analysis;
+extern const struct tool tool_run_all_analyzers;
+/* tools_record.c */
+extern const struct tool tool_record_and_analyze;
+/* tools_profile.c */
+extern const struct tool tool_get_perf_results;
+extern const struct tool tool_start_perf_profiling;
+extern const struct tool tool_stop_perf_profiling;

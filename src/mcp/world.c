@@ -1,13 +1,72 @@
 #include "mcp/world.h"
 
+#include <errno.h>
+#include <unistd.h>
+
+#include "mcp/live_desk.h"
+#include "mcp/profile_desk.h"
+#include "mcp/trace_store.h"
+#include "session/live_feed.h"
+
+#define DEFAULT_TRACES 16U
+
+/* A quarter of the machine's memory. */
+static uint64_t default_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : 1ULL << 30;
+}
+
+static int open_traces(struct mcp_world *w, struct diag *d)
+{
+	struct trace_store_cfg cfg = {
+		.allow_paths = w->cfg.allow_paths,
+		.nr_allow_paths = w->cfg.nr_allow_paths,
+		.max_traces = w->cfg.max_traces ? w->cfg.max_traces : DEFAULT_TRACES,
+		.max_bytes = w->cfg.max_trace_mib ? w->cfg.max_trace_mib << 20 : default_bytes(),
+	};
+
+	return trace_store_new(&cfg, d, &w->traces);
+}
+
+/* Nothing is attached before something needs it. */
+static int open_live(struct mcp_world *w, struct diag *d)
+{
+	struct live_feed_cfg cfg = { .tgid = w->cfg.pid };
+	int err = w->cfg.is_daemon ? live_feed_open(&cfg, d, &w->live) : 0;
+
+	return err ? err : live_desk_new(w->live, d, &w->desk);
+}
+
+static void close_live(struct mcp_world *w)
+{
+	live_desk_free(w->desk);
+	live_feed_close(w->live);
+	w->desk = NULL;
+	w->live = NULL;
+}
+
 int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d)
 {
-	(void)d;
+	int err;
+
 	w->cfg = *cfg;
-	return 0;
+	err = open_traces(w, d);
+	if (!err && profile_desk_new(&w->profile))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!err)
+		err = open_live(w, d);
+	if (err)
+		mcp_world_close(w);
+	return err;
 }
 
 void mcp_world_close(struct mcp_world *w)
 {
-	(void)w;
+	close_live(w);
+	profile_desk_free(w->profile);
+	trace_store_free(w->traces);
+	w->profile = NULL;
+	w->traces = NULL;
 }

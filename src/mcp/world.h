@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "mcp/tool.h"
 
+struct live_desk;
 struct live_feed;
 struct mcp_server;
 struct profile_desk;
@@ -35,6 +36,7 @@ struct mcp_world {
 	struct mcp_server *server;    /* for notifications */
 	struct trace_store *traces;   /* mcp/trace_store */
 	struct live_feed *live;       /* session/live_feed; NULL without --daemon */
+	struct live_desk *desk;       /* mcp/live_desk */
 	struct profile_desk *profile; /* mcp/profile_desk */
 };
 

@@ -1,7 +1,11 @@
 #include "render/live_json.h"
 
+#include <stdio.h>
+
 #include "analyze/live_report.h"
 #include "base/json_write.h"
+
+#define MAX_EXACT (1ULL << 53) /* that a double holds */
 
 static void put_u64(struct json_writer *w, const char *key, bool is_known, uint64_t value)
 {
@@ -9,6 +13,19 @@ static void put_u64(struct json_writer *w, const char *key, bool is_known, uint6
 		jw_u64(w, key, value);
 	else
 		jw_null(w, key);
+}
+
+/* Built-in queues have bit 63 set, which many readers of JSON would round. */
+static void put_id(struct json_writer *w, const char *key, uint64_t id)
+{
+	char text[24];
+
+	if (id <= MAX_EXACT) {
+		jw_u64(w, key, id);
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)id);
+	jw_string(w, key, text);
 }
 
 static void put_latency(struct json_writer *w, const struct live_latency *lat)
@@ -34,7 +51,7 @@ static void put_cpu_counts(struct json_writer *w, const struct live_row *r)
 
 static void put_dsq(struct json_writer *w, const struct live_row *r)
 {
-	jw_u64(w, "dsq_id", r->id);
+	put_id(w, "dsq_id", r->id);
 	jw_u64(w, "nr_enqueues", r->nr_enqueues);
 	jw_u64(w, "nr_dispatches", r->nr_dispatches);
 	put_u64(w, "queue_depth", r->has_depth, r->queue_depth);
@@ -91,7 +108,7 @@ static void put_observed(struct json_writer *w, const struct live_report *r)
 	jw_end_object(w);
 }
 
-void live_json_put(struct json_writer *w, const char *key, const struct live_report *r)
+void live_json_members(struct json_writer *w, const struct live_report *r)
 {
 	static const struct {
 		const char *list, *total;
@@ -105,7 +122,6 @@ void live_json_put(struct json_writer *w, const char *key, const struct live_rep
 		[LIVE_THREADS] = { "processes", "total_processes", true },
 	};
 
-	jw_begin_object(w, key);
 	jw_begin_array(w, names[r->kind].list);
 	for (size_t i = 0; i < r->nr; i++)
 		put_row(w, r->kind, &r->rows[i]);
@@ -114,5 +130,11 @@ void live_json_put(struct json_writer *w, const char *key, const struct live_rep
 	if (names[r->kind].is_cut)
 		jw_u64(w, "shown", r->nr);
 	put_observed(w, r);
+}
+
+void live_json_put(struct json_writer *w, const char *key, const struct live_report *r)
+{
+	jw_begin_object(w, key);
+	live_json_members(w, r);
 	jw_end_object(w);
 }

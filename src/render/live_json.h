@@ -10,5 +10,7 @@
 struct json_writer;
 struct live_report;
 
+/* The members of an object that is open. */
+void live_json_members(struct json_writer *w, const struct live_report *r);
 /* One object, under key (NULL at the top or in an array). */
 void live_json_put(struct json_writer *w, const char *key, const struct live_report *r);

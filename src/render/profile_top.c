@@ -12,6 +12,8 @@
 
 #define TABLE_BYTES  ((size_t)64 << 20)
 #define MIN_NAME     20U
+#define LEAST_NAME   8U /* of a narrow table */
+#define NARROW       60U /* columns: below it a table has the figures that it is sorted by, and names */
 #define MAX_NAME     4096U
 #define RED          "\033[31m"
 #define BLUE         "\033[34m"
@@ -40,6 +42,20 @@ static double share_of(const struct list_view *v, const struct profile_function 
 static double change_of(const struct list_view *v, const struct profile_function *f, bool is_total)
 {
 	return share_of(v, f, PROFILE_NOW, is_total) - share_of(v, f, PROFILE_BEFORE, is_total);
+}
+
+static bool is_narrow(const struct list_view *v)
+{
+	return v->cfg->width && v->cfg->width < NARROW;
+}
+
+static void add_narrow_cols(const struct list_view *v, struct table *t)
+{
+	table_col_right(t, v->cfg->is_by_total ? "TOTAL%" : "SELF%", 7);
+	if (v->cfg->before)
+		table_col_right(t, "CHANGE", 7);
+	table_col(t, "FUNCTION", LEAST_NAME);
+	table_col(t, "MODULE", 0);
 }
 
 static void add_cols(const struct list_view *v, struct table *t)
@@ -84,6 +100,18 @@ static void add_name(const struct list_view *v, const struct profile_frame *fram
 	}
 }
 
+static void add_narrow_row(const struct list_view *v, const struct profile_function *f,
+                           struct table *t)
+{
+	bool is_total = v->cfg->is_by_total;
+
+	table_cell(t, "%.2f%%", 100 * share_of(v, f, PROFILE_NOW, is_total));
+	if (v->cfg->before)
+		table_cell(t, "%+.2f", 100 * change_of(v, f, is_total));
+	add_name(v, f->frame, t);
+	table_cell(t, "%s", f->frame->module);
+}
+
 static void add_row(const struct list_view *v, const struct profile_function *f, struct table *t)
 {
 	table_cell(t, "%.2f%%", 100 * share_of(v, f, PROFILE_NOW, false));
@@ -116,6 +144,14 @@ static const char *colour_of(const struct list_view *v, const struct profile_fun
 	return change > 0 ? RED : BLUE;
 }
 
+/* The module is left out where it would take the place of the name. */
+static size_t narrow_name_width(const struct list_view *v)
+{
+	size_t figures = v->cfg->before ? 2 * 8 : 8;
+
+	return v->cfg->width > figures + LEAST_NAME ? v->cfg->width - figures : LEAST_NAME;
+}
+
 /* Beside the figures and the module, as far as the terminal is wide; never less than can be read. */
 static size_t name_width(const struct list_view *v)
 {
@@ -123,6 +159,8 @@ static size_t name_width(const struct list_view *v)
 
 	if (!v->cfg->width)
 		return MAX_NAME - 1;
+	if (is_narrow(v))
+		return narrow_name_width(v);
 	for (uint32_t i = 0; i < v->nr; i++) {
 		const struct profile_frame *frame = profile_list_at(v->list, i)->frame;
 		size_t len = strlen(frame->module) + (frame->is_inlined ? strlen(INLINED) : 0);
@@ -142,9 +180,12 @@ static int print_rows(const struct list_view *v, FILE *out)
 	if (!mem)
 		return -ENOMEM;
 	table_init(&t, mem);
-	add_cols(v, &t);
+	if (is_narrow(v))
+		add_narrow_cols(v, &t);
+	else
+		add_cols(v, &t);
 	for (uint32_t i = 0; i < v->nr; i++)
-		add_row(v, profile_list_at(v->list, i), &t);
+		(is_narrow(v) ? add_narrow_row : add_row)(v, profile_list_at(v->list, i), &t);
 	if (v->cfg->width)
 		table_fit(&t, v->cfg->width);
 	err = table_print_titles(&t, "", out);

@@ -116,9 +116,12 @@ static const char *process_name(const struct profile_names *n, const struct samp
 {
 	uint32_t idx;
 
+	/* Its first thread has the name of the process, as of that moment: before exec, and of a number used again. */
+	if (row->tid == row->tgid)
+		return row->comm;
 	if (map_find(n->by_tgid, &row->tgid, &idx) && n->processes[idx].comm[0])
 		return n->processes[idx].comm;
-	return row->tid == row->tgid ? row->comm : NULL;
+	return NULL;
 }
 
 struct place {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "collect/mmap_ring.h"
 #include "collect/sampler.h"
+#include "session/pid_namespace.h"
 #include "session/profile_names.h"
 #include "session/stat_filter.h"
 #include "session/tracing.h"
@@ -20,6 +21,7 @@
 #include "sys/topology.h"
 
 #define LOOK_NS 200000000ULL /* how often rows are read to meet the processes in them */
+#define NO_PROC "/dev/null"  /* in which no process is found */
 
 struct profiler {
 	enum profiler_state state;
@@ -32,7 +34,10 @@ struct profiler {
 		mmaps; /* NULL once stopped, or where perf does not tell: names of the dead are lost then */
 	struct symbolizer *symbols;
 	struct profile_names *names;
-	int target_fd; /* pidfd; -1 = none */
+	int target_fd;   /* pidfd; -1 = none */
+	bool is_foreign; /* the kernel's ids are not those of our /proc */
+	uint64_t lost_reports;
+	bool has_told_foreign, has_told_lost;
 	uint64_t start_ns, stop_ns, look_ns;
 	uint64_t start_real_ns;
 };
@@ -85,14 +90,12 @@ static int take_report(void *ctx, const struct mmap_report *r)
 		.dev_major = r->dev_major,
 		.dev_minor = r->dev_minor,
 		.inode = r->inode,
-		.nr_build_id = r->nr_build_id,
 		.path = r->path,
 	};
 	int err = 0;
 
 	switch (r->what) {
 	case MMAP_MAPPED:
-		memcpy(m.build_id, r->build_id, sizeof(m.build_id));
 		return symbolizer_mapped(p->symbols, r->tgid, r->ts_ns, &m);
 	case MMAP_EXEC:
 		err = symbolizer_execed(p->symbols, r->tgid, r->ts_ns);
@@ -110,7 +113,7 @@ static int meet_task(void *ctx, const struct proc_task *task)
 {
 	struct profiler *p = ctx;
 
-	if (task->is_kthread || task->tid != task->tgid ||
+	if (p->is_foreign || task->is_kthread || task->tid != task->tgid ||
 	    (p->cfg.tgid && task->tgid != p->cfg.tgid))
 		return 0;
 	return profile_names_meet(p->names, task->tgid, clock_boot_ns());
@@ -118,13 +121,14 @@ static int meet_task(void *ctx, const struct proc_task *task)
 
 static int open_names(struct profiler *p, struct diag *d)
 {
-	struct symbolizer_cfg cfg = { .wants_lines = p->cfg.wants_lines };
+	struct symbolizer_cfg cfg = { .wants_lines = p->cfg.wants_lines,
+		                      .proc = p->is_foreign ? NO_PROC : NULL };
 	struct diag why = { 0 };
 	int err = symbolizer_new(&cfg, d, &p->symbols);
 
 	if (!err && profile_names_new(p->symbols, &p->names))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
-	if (!err && mmap_ring_open(&p->online, 0, &why, &p->mmaps))
+	if (!err && !p->is_foreign && mmap_ring_open(&p->online, 0, &why, &p->mmaps))
 		p->mmaps = NULL;
 	return err;
 }
@@ -134,6 +138,9 @@ static int add_cgroups(struct profiler *p, const struct stat_filter *filter, str
 	const struct cgroup_set *set = stat_filter_cgroups(filter);
 	int err = 0;
 
+	if (!set->nr)
+		return diag_set(d, -ENOENT, "see 'systemd-cgls', or /sys/fs/cgroup",
+		                "no cgroup matches '%.100s'", p->cfg.cgroup[0]);
 	for (size_t i = 0; !err && i < set->nr; i++)
 		err = sampler_add_cgroup(p->sampler, set->picks[i].id, set->picks[i].is_exact, d);
 	return err;
@@ -171,6 +178,11 @@ static int watch_target(struct profiler *p, struct diag *d)
 {
 	if (!p->cfg.tgid)
 		return 0;
+	if (p->is_foreign)
+		return diag_set(
+			d, -ENOTSUP,
+			"run it in the host's pid namespace (docker: --pid=host), or use --cgroup",
+			"inside a pid namespace, processes cannot be matched with the kernel's ids");
 	p->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)p->cfg.tgid, 0);
 	if (p->target_fd >= 0)
 		return 0;
@@ -223,6 +235,7 @@ int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct di
 		return diag_set(d, -EBUSY, "stop it first", "profiling is already running");
 	profiler_clear(p);
 	p->cfg = *cfg;
+	p->is_foreign = !pid_namespace_is_initial();
 	err = open_all(p, d);
 	if (err) {
 		profiler_clear(p);
@@ -236,7 +249,7 @@ static int meet_row(void *ctx, const struct sampler_row *row)
 {
 	struct profiler *p = ctx;
 
-	return profile_names_meet(p->names, row->tgid, row->last_ns);
+	return p->is_foreign ? 0 : profile_names_meet(p->names, row->tgid, row->last_ns);
 }
 
 /* Who was sampled, while they are still there to be asked. */
@@ -258,6 +271,7 @@ static int finish(struct profiler *p, enum profiler_end end, struct diag *d)
 	p->state = PROFILER_STOPPED;
 	p->end = end;
 	err = look(p, d);
+	p->lost_reports = p->mmaps ? mmap_ring_lost(p->mmaps) : 0;
 	mmap_ring_close(TAKE_PTR(p->mmaps));
 	return err;
 }
@@ -338,6 +352,25 @@ void profiler_status(struct profiler *p, struct profiler_status *out)
 	out->pid = p->cfg.tgid ? (int64_t)p->cfg.tgid : -1;
 	out->max_samples = p->cfg.max_samples;
 	out->duration_wanted_ns = p->cfg.duration_ns;
+}
+
+bool profiler_remark(struct profiler *p, struct diag *out)
+{
+	if (p->symbols && symbolizer_remark(p->symbols, out))
+		return true;
+	if (p->is_foreign && !p->has_told_foreign) {
+		p->has_told_foreign = true;
+		diag_set(out, -ENOTSUP, "run it in the host's pid namespace (docker: --pid=host)",
+		         "inside a pid namespace only functions of the kernel have names");
+		return true;
+	}
+	if (!p->lost_reports || p->has_told_lost)
+		return false;
+	p->has_told_lost = true;
+	diag_set(out, -ENOBUFS, NULL,
+	         "%llu reports of mapped files were lost: some functions have no names",
+	         (unsigned long long)p->lost_reports);
+	return true;
 }
 
 struct builder {

@@ -5,7 +5,8 @@
  * profiler_poll() once the duration is over, max_samples are there or the process has ended: then all events are closed
  * at that moment, and what was collected stays until the next start or profiler_clear(). Poll several times a second
  * while running: it follows which files processes map, so that those that end are named too. Names are looked up when
- * a profile is asked for. One thread. Never prints.
+ * a profile is asked for. Inside a pid namespace the kernel's ids are not those of /proc: there only the kernel's
+ * functions have names, and no process can be asked for. One thread. Never prints.
  */
 #pragma once
 
@@ -52,6 +53,9 @@ uint64_t profiler_deadline_ns(
 /* -EINVAL with a sentence if it does not run. */
 MUST_USE int profiler_stop(struct profiler *p, struct diag *d);
 void profiler_clear(struct profiler *p); /* idle, stopped first if need be */
+
+/* What the user should know, each thing once: names that are missing, and why. False if there is no further one. */
+bool profiler_remark(struct profiler *p, struct diag *out);
 
 /* Texts are lent until the next start or clear. */
 void profiler_status(struct profiler *p, struct profiler_status *out);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "collect/mmap_ring.h"
+#include "session/pid_namespace.h"
 #include "symbol/symbolizer.h"
 #include "sys/caps.h"
 
@@ -28,7 +29,10 @@ static void scoped_symbols(struct record_symbols *const *s)
 int record_symbols_open(const struct cpulist *online, struct diag *d, struct record_symbols **out)
 {
 	SCOPED(scoped_symbols) struct record_symbols *s = calloc(1, sizeof(*s));
-	struct symbolizer_cfg cfg = { .wants_lines = true };
+	bool is_foreign = !pid_namespace_is_initial();
+	/* The kernel's ids are not those of another namespace's /proc: no name is better than a wrong one. */
+	struct symbolizer_cfg cfg = { .wants_lines = true,
+		                      .proc = is_foreign ? "/dev/null" : NULL };
 	int err;
 
 	if (!s)
@@ -36,7 +40,7 @@ int record_symbols_open(const struct cpulist *online, struct diag *d, struct rec
 	err = symbolizer_new(&cfg, d, &s->symbolizer);
 	if (err)
 		return err;
-	if (mmap_ring_open(online, 0, NULL, &s->reports))
+	if (is_foreign || mmap_ring_open(online, 0, NULL, &s->reports))
 		s->reports = NULL;
 	*out = TAKE_PTR(s);
 	return 0;
@@ -98,10 +102,8 @@ static int mapped(struct symbolizer *s, const struct mmap_report *r)
 		                    .dev_major = r->dev_major,
 		                    .dev_minor = r->dev_minor,
 		                    .inode = r->inode,
-		                    .nr_build_id = r->nr_build_id,
 		                    .path = r->path };
 
-	memcpy(m.build_id, r->build_id, sizeof(m.build_id));
 	return symbolizer_mapped(s, r->tgid, r->ts_ns, &m);
 }
 

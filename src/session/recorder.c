@@ -81,6 +81,7 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 {
 	struct recorder *r = ctx;
 	struct recorder_stats stats;
+	bool goes_on = true;
 
 	(void)has_asked;
 	if (r->stats)
@@ -90,11 +91,11 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 	if (r->progress && now_ns >= r->next_progress_ns) {
 		if (r->next_progress_ns) {
 			fill_stats(r, &stats);
-			r->progress(r->progress_ctx, &stats);
+			goes_on = r->progress(r->progress_ctx, &stats);
 		}
 		r->next_progress_ns = now_ns + PROGRESS_NS;
 	}
-	return RECORD_GO_ON;
+	return goes_on ? RECORD_GO_ON : RECORD_STOP;
 }
 
 /* The writer knows better than the stream why a record was refused. */

@@ -33,7 +33,8 @@ struct recorder_stats {
 	uint64_t breaks;
 };
 
-typedef void recorder_progress_fn(void *ctx, const struct recorder_stats *stats);
+/* False ends the recording as if its time were up. */
+typedef bool recorder_progress_fn(void *ctx, const struct recorder_stats *stats);
 
 MUST_USE int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out);
 size_t recorder_nr_cgroups(const struct recorder *r); /* that the patterns match */

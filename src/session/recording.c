@@ -33,6 +33,8 @@ struct recording {
 	struct source_facts facts;
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
+	const struct recording_cfg *cfg; /* while it loads */
+	bool is_unwanted;                /* it was told so meanwhile */
 };
 
 void recording_close(struct recording *r)
@@ -67,6 +69,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	struct recording *r = ctx;
 	int err;
 
+	if (r->is_unwanted)
+		return -ECANCELED;
 	r->facts.kinds[rec->kind]++;
 	if (rec->kind == EV_LOST)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
@@ -82,6 +86,15 @@ static int advance(void *ctx, __u64 ts_ns)
 	struct recording *r = ctx;
 
 	return r->pair_thread.advance(r->pair_thread.ctx, ts_ns);
+}
+
+/* On the thread that reads, as push() is. */
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct recording *r = ctx;
+
+	if (!r->is_unwanted && !r->cfg->progress(r->cfg->progress_ctx, done, total))
+		r->is_unwanted = true;
 }
 
 static int make_tables(struct recording *r)
@@ -246,13 +259,20 @@ static int load(struct recording *r, const char *path, const struct trace_read_c
 	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
 		       pairing_sink = pair_sink(r->pair);
 	struct sink_thread *thread;
-	int err = sink_thread_open(&pairing_sink, &thread), pairing;
+	int err, pairing;
 
+	if (cfg->progress) /* whoever gave up before it began */
+		cfg->progress(cfg->progress_ctx, 0, 0);
+	if (r->is_unwanted)
+		return diag_set(d, -ECANCELED, NULL, "loading '%s' was given up", path);
+	err = sink_thread_open(&pairing_sink, &thread);
 	if (err)
 		return diag_set(d, err, NULL, "cannot start a thread");
 	r->pair_thread = sink_thread_sink(thread);
 	err = trace_read_file(path, cfg, &sink, d, &r->info);
 	pairing = sink_thread_finish(thread);
+	if (r->is_unwanted)
+		return diag_set(d, -ECANCELED, NULL, "loading '%s' was given up", path);
 	if (!err && pairing)
 		err = diag_set(d, pairing, NULL, "cannot keep the events of '%s'", path);
 	return err;
@@ -264,20 +284,23 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	SCOPED(scoped_recording) struct recording *r = calloc(1, sizeof(*r));
 	struct trace_read_cfg read = {
 		.nr_workers = cfg->nr_workers,
-		.progress = cfg->progress,
-		.progress_ctx = cfg->progress_ctx,
+		.progress = cfg->progress ? on_progress : NULL,
+		.progress_ctx = r,
 	};
+	const char *name = cfg->name ? cfg->name : strcmp(path, "-") == 0 ? "standard input" : path;
 	int err;
 
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	r->name = strdup(strcmp(path, "-") ? path : "standard input");
+	r->cfg = cfg;
+	r->name = strdup(name);
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	err = load(r, path, &read, d);
 	if (err)
 		return err;
+	r->cfg = NULL;
 	err = finish(r);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");

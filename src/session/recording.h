@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/source.h"
@@ -17,8 +18,9 @@ struct trace_info;
 
 struct recording_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
-	/* Called now and then while loading, with bytes done of all; may be NULL. */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	const char *name;        /* of the trace, for people; NULL = its path */
+	/* Called now and then while loading, with how much is done of all: false ends it (-ECANCELED). May be NULL. */
+	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
 

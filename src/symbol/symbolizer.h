@@ -51,8 +51,8 @@ struct symbol_frame {
 	/* Never NULL: base name of the file, "kernel", a module, "bpf", "[vdso]", "[jit]", "unknown". */
 	const char *module;
 	const char *file; /* NULL = unknown */
-	uint32_t line;    /* 0 = unknown */
 	uint64_t start;   /* of the function, in the same terms as the address; 0 = unknown */
+	uint32_t line;    /* 0 = unknown */
 	bool is_inlined;
 };
 

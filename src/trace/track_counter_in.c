@@ -5,6 +5,8 @@
 #include "trace/schema_tracks.h"
 #include "trace/tracks_in.h"
 
+#define DSQ_BUILTIN (1ULL << 63)
+
 /* "DSQ 7 latency ns" and the like, taken apart. */
 struct dsq_name {
 	uint64_t id;
@@ -18,6 +20,29 @@ static int digit_of(char c, unsigned int base)
 	return digit < (int)base ? digit : -1;
 }
 
+/* The kernel's own queues have names: how long that is, and the id. 0 if it is none. */
+static size_t parse_builtin(struct track_text name, size_t at, uint64_t *id)
+{
+	static const struct {
+		const char *name;
+		uint64_t id;
+	} names[] = {
+		{ "GLOBAL ", DSQ_BUILTIN | 1 },
+		{ "LOCAL ", DSQ_BUILTIN | 2 },
+		{ "BYPASS ", DSQ_BUILTIN | 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i].name);
+
+		if (name.len - at > len && memcmp(name.s + at, names[i].name, len) == 0) {
+			*id = names[i].id;
+			return len - 1;
+		}
+	}
+	return 0;
+}
+
 static bool parse_dsq(struct track_text name, struct dsq_name *out)
 {
 	unsigned int base = 10;
@@ -26,6 +51,7 @@ static bool parse_dsq(struct track_text name, struct dsq_name *out)
 
 	if (!track_text_begins(name, "DSQ "))
 		return false;
+	at += parse_builtin(name, at, &id);
 	if (name.len > 6 && memcmp(name.s + 4, "0x", 2) == 0) {
 		base = 16;
 		at = 6;
@@ -61,6 +87,9 @@ static bool dsq_counter(struct track_at *at, const struct track_in *track, doubl
 	}
 	if (!track_text_begins(name.what, "latency"))
 		return false;
+	/* Of our own recordings, where each stay is a slice too. */
+	if (at->t->has_stays && track_text_is(name.what, "latency"))
+		return true;
 	/* scxtop says ns and means us. */
 	if (track_text_is(name.what, "latency ns"))
 		ns = ns < UINT64_MAX / 1000 ? 1000ULL * ns : UINT64_MAX;

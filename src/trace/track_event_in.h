@@ -22,7 +22,7 @@
 	X(PREEMPTEE) X(TIMER) X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) \
 	X(HARDIRQ) X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST) \
 	X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) X(uprobe) \
-	X(uretprobe) X(tracepoint) X(probe) X(affinity)
+	X(uretprobe) X(tracepoint) X(probe) X(affinity) X(scx)
 /* clang-format on */
 
 enum track_category {
@@ -44,7 +44,8 @@ enum track_category {
 	X(SWITCH_FROM_TID, "switch_from_tid") X(SWITCH_TO, "switch_to") \
 	X(SWITCH_TO_TID, "switch_to_tid") X(SCX_LAYER_ID, "scx_layer_id") \
 	X(SCX_DSQ_ID, "scx_dsq_id") X(LAYER_ID, "layer_id") X(DSQ_ID, "dsq_id") \
-	X(SCX_SLICE_NS, "scx_slice_ns") X(SCX_VTIME, "scx_vtime") X(WAKEE, "wakee") \
+	X(SCX_SLICE_NS, "scx_slice_ns") X(SCX_VTIME, "scx_vtime") X(SCX_MOVED, "scx_moved") \
+	X(SCX_DSQ_CUT, "scx_dsq_cut") X(SCX_OPS, "scx_ops") X(WAKEE, "wakee") \
 	X(WAKEE_TID, "wakee_tid") X(FORKED_INTO, "forked_into") \
 	X(FORKED_INTO_TID, "forked_into_tid") X(FORKED_INTO_PID, "forked_into_pid") \
 	X(FORKED_FROM_TID, "forked_from_tid") X(FORKED_FROM_PID, "forked_from_pid") \

@@ -320,6 +320,8 @@ void track_dsq_name(uint64_t dsq_id, char *buf, size_t size)
 		(void)snprintf(buf, size, "GLOBAL");
 	else if (dsq_id == (DSQ_BUILTIN | 2))
 		(void)snprintf(buf, size, "LOCAL");
+	else if (dsq_id == (DSQ_BUILTIN | 3)) /* Linux 7 */
+		(void)snprintf(buf, size, "BYPASS");
 	else if (dsq_id >> 32 == (DSQ_BUILTIN | DSQ_LOCAL_ON) >> 32)
 		(void)snprintf(buf, size, "LOCAL_ON|%u", (uint32_t)dsq_id);
 	else

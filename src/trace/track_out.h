@@ -78,7 +78,7 @@ MUST_USE int track_machine_counter(struct track_out *t, uint64_t ts_ns,
 /* A slice that is over: begin has its name, both have arguments of their own. */
 MUST_USE int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns,
                          struct track_event *begin, struct track_event *end);
-/* "LOCAL", "GLOBAL", "LOCAL_ON|3" or the number in hexadecimal. */
+/* "LOCAL", "GLOBAL", "BYPASS", "LOCAL_ON|3" or the number in hexadecimal. */
 void track_dsq_name(uint64_t dsq_id, char *buf, size_t size);
 /* Counters of a queue. A depth that stays the same is written once a second. */
 MUST_USE int track_dsq_depth(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns,

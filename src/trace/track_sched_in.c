@@ -448,7 +448,8 @@ void track_group_end(struct track_at *at)
 		                  at->ts_ns);
 		memcpy(&leave->start_ns, &g->leaves[i].start_ns,
 		       sizeof(*leave) - sizeof(leave->hdr));
-		leave->is_moved = leave->tid && !begins_now(g, leave->tid);
+		if (!(g->leaves[i].hdr.flags & LEAVE_IS_TOLD))
+			leave->is_moved = leave->tid && !begins_now(g, leave->tid);
 	}
 	put_switches(at);
 	for (size_t i = 0; i < g->nr_runs; i++) {

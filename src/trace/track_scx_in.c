@@ -74,7 +74,7 @@ void track_dsq(struct track_at *at)
 		                    .name = track_event_name(&at->e) };
 	struct ev_dsq_leave leave = { .tid = at->tid };
 	struct track_text action;
-	int64_t dsq;
+	int64_t dsq, value;
 
 	if (at->e.type == TRACK_TYPE_BEGIN) {
 		if (track_arg_text(&at->e, KEY_ACTION, &action))
@@ -82,7 +82,10 @@ void track_dsq(struct track_at *at)
 		track_open(at, &slice);
 		return;
 	}
-	if (at->e.type != TRACK_TYPE_END || !track_close(at, &slice))
+	/* An instant: it came to the queue before the recording. */
+	if (at->e.type == TRACK_TYPE_INSTANT)
+		slice.ts_ns = 0;
+	else if (at->e.type != TRACK_TYPE_END || !track_close(at, &slice))
 		return;
 	if (at->tid)
 		decoder_name(at->dec, at->ts_ns, at->tid, NULL, 0);
@@ -94,15 +97,43 @@ void track_dsq(struct track_at *at)
 	leave.dsq_id = dsq_of_name(slice.name);
 	if (track_arg_int(&at->e, KEY_SCX_DSQ_ID, &dsq) || track_arg_int(&at->e, KEY_DSQ_ID, &dsq))
 		leave.dsq_id = (uint64_t)dsq;
+	if (track_arg_int(&at->e, KEY_SCX_VTIME, &value)) {
+		leave.vtime = (uint64_t)value;
+		leave.flags |= EV_SCX_HAS_VTIME;
+	}
+	if (track_arg_int(&at->e, KEY_SCX_MOVED, &value)) {
+		leave.is_moved = value != 0;
+		leave.hdr.flags |= LEAVE_IS_TOLD;
+	}
 	track_dsq_leave(at, &leave);
+}
+
+/* What is said of a run beside its queue and layer. */
+static void add_run(struct track_at *at, struct ev_scx_run *run)
+{
+	struct track_group *g = &at->t->group;
+	int64_t value;
+
+	if (track_arg_int(&at->e, KEY_SCX_SLICE_NS, &value)) {
+		run->slice_ns = (uint64_t)value;
+		run->flags |= EV_SCX_HAS_SLICE;
+	}
+	if (track_arg_int(&at->e, KEY_SCX_VTIME, &value)) {
+		run->vtime = (uint64_t)value;
+		run->flags |= EV_SCX_HAS_VTIME;
+	}
+	if (!grow_array(&g->runs, g->nr_runs, &g->cap_runs, sizeof(*g->runs))) {
+		at->err = -ENOMEM;
+		return;
+	}
+	g->runs[g->nr_runs++] = *run;
 }
 
 /* What the begin of a slice says. 0 with 0 is a task that no scheduler has seen. */
 void track_scx_run(struct track_at *at)
 {
-	struct track_group *g = &at->t->group;
 	struct ev_scx_run run = { .hdr.cpu = at->cpu, .tid = at->tid, .dsq_id = EV_DSQ_INVALID };
-	int64_t dsq = 0, value;
+	int64_t dsq = 0;
 	bool has_dsq = track_arg_int(&at->e, KEY_SCX_DSQ_ID, &dsq);
 
 	run.layer = layer_of(&at->e, KEY_SCX_LAYER_ID, KEY_LAYER_ID);
@@ -116,17 +147,45 @@ void track_scx_run(struct track_at *at)
 		if (run.dsq_id <= UINT32_MAX)
 			run.flags |= EV_SCX_DSQ_CUT;
 	}
-	if (track_arg_int(&at->e, KEY_SCX_SLICE_NS, &value)) {
-		run.slice_ns = (uint64_t)value;
-		run.flags |= EV_SCX_HAS_SLICE;
-	}
-	if (track_arg_int(&at->e, KEY_SCX_VTIME, &value)) {
-		run.vtime = (uint64_t)value;
-		run.flags |= EV_SCX_HAS_VTIME;
-	}
-	if (!grow_array(&g->runs, g->nr_runs, &g->cap_runs, sizeof(*g->runs))) {
-		at->err = -ENOMEM;
+	add_run(at, &run);
+}
+
+/* The same as our own recordings have it: nothing is there unless it is known. */
+static void own_run(struct track_at *at)
+{
+	struct ev_scx_run run = { .hdr.cpu = at->cpu, .tid = at->tid, .dsq_id = EV_DSQ_INVALID };
+	int64_t value;
+
+	run.layer = layer_of(&at->e, KEY_SCX_LAYER_ID, KEY_LAYER_ID);
+	if (track_arg_int(&at->e, KEY_SCX_DSQ_ID, &value))
+		run.dsq_id = (uint64_t)value;
+	if (track_arg_int(&at->e, KEY_SCX_DSQ_CUT, &value) && value)
+		run.flags |= EV_SCX_DSQ_CUT;
+	add_run(at, &run);
+}
+
+void track_scx(struct track_at *at)
+{
+	static const char *const states[] = {
+		[EV_SCX_OFF] = "scx_disable",
+		[EV_SCX_ON] = "scx_enable",
+		[EV_SCX_EJECTED] = "scx_eject",
+	};
+	struct track_text name = track_event_name(&at->e), ops = { 0 };
+	struct ev_scx_state *rec;
+
+	if (at->e.type != TRACK_TYPE_INSTANT)
+		return;
+	if (at->tid && track_text_is(name, "run")) {
+		own_run(at);
 		return;
 	}
-	g->runs[g->nr_runs++] = run;
+	for (uint32_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if (!track_text_is(name, states[i]))
+			continue;
+		(void)track_arg_text(&at->e, KEY_SCX_OPS, &ops);
+		rec = track_rec(at, EV_SCX_STATE, sizeof(*rec), at->cpu, at->ts_ns);
+		rec->state = i;
+		track_comm(rec->name, sizeof(rec->name), ops);
+	}
 }

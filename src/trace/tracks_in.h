@@ -79,13 +79,16 @@ struct track_cpu {
 	uint32_t current; /* since the last switch */
 };
 
+/* The file says whether it was for another queue; else who begins to run at that instant was not. */
+enum { LEAVE_IS_TOLD = 1 };
+
 /* What waits for the end of its instant. */
 struct track_group {
 	struct ev_switch *switches; /* with EV_LOST where size is 0 */
 	size_t nr_switches, cap_switches;
 	struct ev_scx_run *runs;
 	size_t nr_runs, cap_runs;
-	struct ev_dsq_leave *leaves;
+	struct ev_dsq_leave *leaves; /* hdr.flags: LEAVE_* */
 	size_t nr_leaves, cap_leaves;
 	uint32_t *begun; /* tids that come on a CPU */
 	size_t nr_begun, cap_begun;
@@ -121,6 +124,7 @@ struct tracks {
 	uint64_t nr_begins, nr_ends, nr_ftrace_switches;
 	bool has_ftrace, is_wprof, is_old, is_filtered, has_strangers; /* of wprof */
 	bool uses_switches, uses_wakes;
+	bool has_stays; /* slices of tasks in dispatch queues */
 
 	struct map *cpu_ids;
 	struct track_cpu *cpus;
@@ -198,6 +202,7 @@ void track_work(struct track_at *at);
 void track_ipi(struct track_at *at);
 void track_ipi_send(struct track_at *at);
 void track_dsq(struct track_at *at);
+void track_scx(struct track_at *at);
 void track_request(struct track_at *at);
 void track_timer(struct track_at *at);
 void track_pmu(struct track_at *at);

@@ -202,6 +202,7 @@ static int link_event(struct link *l, uint32_t index)
 	if (has_flow_role(&row))
 		err = take_flows(l, &row);
 	l->t->is_wprof |= row.category == CATEGORY_ONCPU || row.category == CATEGORY_WAKER;
+	l->t->has_stays |= row.category == CATEGORY_SCX_DSQ;
 	if (row.category == CATEGORY_FORKED && !err)
 		err = note_birth(l, &row);
 	if (row.category == CATEGORY_ONCPU) {

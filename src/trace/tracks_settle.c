@@ -32,6 +32,7 @@ static void (*const handlers[CATEGORY_MAX])(struct track_at *at) = {
 	[CATEGORY_IPI] = track_ipi,
 	[CATEGORY_IPI_SEND] = track_ipi_send,
 	[CATEGORY_SCX_DSQ] = track_dsq,
+	[CATEGORY_scx] = track_scx,
 	[CATEGORY_REQUEST] = track_request,
 	[CATEGORY_REQUEST_THREAD] = track_request,
 	[CATEGORY_REQUEST_ONCPU] = track_request,

@@ -226,11 +226,8 @@ static int profile(const struct args *a, const struct cpulist *online, struct js
 static int print_report(void *ctx, const struct mmap_report *r)
 {
 	static const char *const words[] = { "mapped", "exec", "fork", "exit" };
-	char id[2 * sizeof(r->build_id) + 1] = "";
 	struct json_writer *w = ctx;
 
-	for (int i = 0; i < r->nr_build_id; i++)
-		(void)snprintf(id + (size_t)i * 2, 3, "%02x", r->build_id[i]);
 	jw_begin_object(w, NULL);
 	jw_string(w, "what", words[r->what]);
 	jw_u64(w, "ts_ns", r->ts_ns);
@@ -240,7 +237,6 @@ static int print_report(void *ctx, const struct mmap_report *r)
 	jw_u64(w, "end", r->end);
 	jw_u64(w, "offset", r->offset);
 	jw_u64(w, "inode", r->inode);
-	jw_string(w, "build_id", id);
 	jw_string(w, "path", r->path);
 	jw_end_object(w);
 	return jw_finish(w);

@@ -268,7 +268,9 @@ def what_cannot_be_done_is_said_in_one_sentence():
     for args, word in ((["-e", "no-such-event"], "no-such-event"), (["-e", "tracepoint:sched:no_such"], "no_such"),
                        (["-p", str(gone)], str(gone)), (["-C", "4000"], "4000"), (["-F", "9", "--period", "9"], "contradict"),
                        (["-e", "cycles", "--off-cpu"], "contradict"), (["--diff", "/nowhere"], "/nowhere"),
-                       (["--flamegraph", "/nowhere/x.svg"], "/nowhere/x.svg"), (["-U", "-K"], "nothing to show")):
+                       (["--flamegraph", "/nowhere/x.svg"], "/nowhere/x.svg"), (["-U", "-K"], "nothing to show"),
+                       (["--folded", "/"], "directory"), (["--folded", "-", "--json"], "standard output"),
+                       (["--folded", "-", "--pprof", "-"], "standard output"), (["--cgroup", "no-such-cgroup"], "no-such-cgroup")):
         run = profile(*args, "-d", "1", check=False)
         expect(run.returncode in (1, 2) and word in run.stderr, f"{args}: {run.returncode} {run.stderr}")
         lines = [line for line in run.stderr.splitlines() if line]
@@ -289,6 +291,52 @@ def the_number_of_samples_can_be_limited_exactly():
         got = json.loads(profile("-F", "999", "--max-samples", "100", "-p", str(program.pid), "--json").stdout)
     expect(got["total_samples"] == 100, f"{got['total_samples']} samples")
     expect(got["profiler"]["ended_by"] == "max_samples", f"{got['profiler']}")
+
+
+@case
+def standard_output_may_be_a_file_that_has_something_in_it():
+    need_live()
+    with scratch() as folder:
+        path = pathlib.Path(folder, "log")
+        path.write_text("before\n", encoding="utf-8")
+        with open(path, "a", encoding="utf-8") as log, Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
+            subprocess.run([SCHEDSCOPE, "profile", "-F", "999", "-d", "0.5", "-p", str(program.pid), "--folded", "-"], stdout=log,
+                           stderr=subprocess.DEVNULL, timeout=60, check=True)
+        lines = path.read_text(encoding="utf-8").splitlines()
+    expect(lines[0] == "before" and len(lines) > 1, f"{lines[:2]}")
+
+
+@case
+def a_reader_that_leaves_is_no_failure():
+    need_live()
+    for words in (["-n", "3"], ["--json"], ["--folded", "-"]):
+        ours = subprocess.Popen([SCHEDSCOPE, "profile", "-d", "0.5", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ours.stdout.close()
+        said = ours.stderr.read()
+        ours.stderr.close()
+        expect(ours.wait(30) == 0 and "schedscope:" not in said, f"{words}: {ours.returncode} {said}")
+
+
+@case
+def in_a_pid_namespace_nothing_is_made_up():
+    need_live()
+    inside = ["unshare", "-pf", "--mount-proc", "sh", "-c"]
+    run = subprocess.run([*inside, f"sleep 60 & {SCHEDSCOPE} profile -d 1 -p $!; kill $!"], capture_output=True, text=True, check=False)
+    expect("pid namespace" in run.stderr and not run.stdout, f"{run.stderr} {run.stdout}")
+    with Started([*FIRST, str(SPLIT / "split_pie"), "60"]):
+        run = subprocess.run([*inside, f"{SCHEDSCOPE} profile -F 999 -d 1 --json -n 100000 --no-stacks"], capture_output=True, text=True,
+                             timeout=60, check=False)
+    rows = json.loads(run.stdout)["symbols"]
+    named = [row for row in rows if not row["is_kernel"] and not row["symbol"].startswith("0x")]
+    expect(any(row["is_kernel"] and row["symbol"][:2] != "0x" for row in rows), "the kernel's functions have no names")
+    expect(not named and "pid namespace" in run.stderr, f"{named[:3]} {run.stderr}")
+
+
+@case
+def how_a_command_failed_is_told():
+    need_live()
+    run = profile("-n", "1", "--", "sh", "-c", "exit 3")
+    expect("ended with 3" in run.stderr, run.stderr)
 
 
 @case

@@ -50,6 +50,11 @@ static int narrow_top(const struct profile *p, FILE *out)
 	return profile_top(p, &(struct profile_top_cfg){ .limit = 1, .width = 70 }, out);
 }
 
+static int narrowest_top(const struct profile *p, FILE *out)
+{
+	return profile_top(p, &(struct profile_top_cfg){ .limit = 3, .width = 22 }, out);
+}
+
 static int diff_top(const struct profile *p, FILE *out)
 {
 	struct profile *older = story("older");
@@ -275,6 +280,18 @@ static void long_names_are_cut_to_the_terminal(void **state)
 	assert_true(strcspn(line, "\n") <= 70);
 }
 
+static void names_stay_in_the_narrowest_table(void **state)
+{
+	SCOPED(scoped_profile) struct profile *p = story("story");
+	SCOPED(scoped_free) char *text = written(narrowest_top, p);
+
+	(void)state;
+	assert_non_null(strstr(text, "  SELF% FUNCTION\n"
+	                             " 40.00% parse\n"
+	                             " 20.00% sys_read\n"
+	                             " 15.00% fib\n"));
+}
+
 static void nothing_is_said_to_be_nothing(void **state)
 {
 	SCOPED(scoped_profile) struct profile *p = story("empty");
@@ -362,6 +379,7 @@ int main(void)
 		cmocka_unit_test(the_table_tells_own_and_whole_shares),
 		cmocka_unit_test(the_table_of_a_difference_is_red_and_blue),
 		cmocka_unit_test(long_names_are_cut_to_the_terminal),
+		cmocka_unit_test(names_stay_in_the_narrowest_table),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 		cmocka_unit_test(times_are_told_as_times),
 		cmocka_unit_test(kinds_of_code_are_told_apart),

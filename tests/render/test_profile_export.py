@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
-"""What other programs would read of a profile: pprof by a decoder of its own, speedscope by the rules of its format."""
+"""What other programs read of a profile: pprof by a decoder of its own and by Go, speedscope by the rules of its format."""
 import collections
 import gzip
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 
 DUMP = os.environ["PROFILE_DUMP"]
 CASES = []
+
+
+class Skipped(Exception):
+    """Why a case cannot run here."""
 
 
 def case(function):
@@ -138,6 +145,38 @@ def pprof_of_odd_names_and_of_nothing():
     assert empty.samples == [] and empty.types
 
 
+def go_pprof(data, *words):
+    """What Go's own reader makes of it."""
+    if not shutil.which("go"):
+        raise Skipped("no go")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "profile.pb.gz")
+        with open(path, "wb") as out:
+            out.write(data)
+        env = dict(os.environ, HOME=folder, PPROF_TMPDIR=folder)
+        return subprocess.run(["go", "tool", "pprof", *words, path], check=True, capture_output=True, timeout=60, env=env).stdout.decode()
+
+
+@case
+def go_reads_what_we_read():
+    data = dump("pprof")
+    raw = go_pprof(data, "-raw")
+    told = [(int(row[0]), int(row[1]), len(row[2].split())) for row in re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", raw, re.M)]
+    assert told == [(*values, len(places)) for places, values, _ in Pprof(data).samples], told
+    assert "samples/count cpu/nanoseconds[dflt]" in raw and "Duration: 5s" in raw and "Period: 10101010" in raw, raw
+    top = go_pprof(data, "-top", "-sample_index=samples")
+    assert "File: web" in top and "Total samples = 1000" in top, top
+    rows = {line.split()[5]: (line.split()[0], line.split()[3]) for line in top.splitlines() if re.match(r" +\d+ ", line)}
+    assert rows["parse"] == ("400", "400") and rows["read"] == ("100", "300") and rows["main"] == ("50", "1000"), rows
+    assert re.search(r"copy \(inline\)", top), top
+
+
+@case
+def go_reads_odd_names_and_nothing():
+    assert "Total samples = 7" in go_pprof(dump("pprof", "hostile"), "-top", "-sample_index=samples")
+    assert "Total samples = 0" in go_pprof(dump("pprof", "empty"), "-top", "-sample_index=samples")
+
+
 def check_speedscope(sheet):
     """The rules of speedscope's file format for sampled profiles."""
     assert sheet["$schema"] == "https://www.speedscope.app/file-format-schema.json"
@@ -182,6 +221,8 @@ def main():
         result, note = "ok", ""
         try:
             function()
+        except Skipped as why:
+            note = f" # SKIP {why}"
         except Exception:  # whatever goes wrong is this case's failure
             result = "not ok"
             failed += 1

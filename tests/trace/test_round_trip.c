@@ -210,6 +210,48 @@ static void every_kind_of_the_kernels_events_comes_back(void **state)
 	free(got.bytes);
 }
 
+static void tell_of_queues(struct stream *s)
+{
+	const uint64_t builtin = 1ULL << 63;
+
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 1, .state = EV_SCX_ON, .name = "demo"));
+	push(s, rec_task_info(100, 100, 1, "server"));
+	push(s, rec_task_info(101, 100, 1, "thread"));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 0, T0 + 2, .dsq_id = builtin | 1, .depth = 3));
+	push(s, REC(ev_dsq_depth, EV_DSQ_DEPTH, 0, T0 + 3, .dsq_id = 0x67, .depth = 2));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 1, T0 + 10, .start_ns = T0 + 4, .dsq_id = 0x67,
+	            .tid = 100, .layer = EV_NO_LAYER, .vtime = 1ULL << 63 | 5,
+	            .flags = EV_SCX_HAS_VTIME, .how = EV_DSQ_INSERT_VTIME));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 1, T0 + 10, .dsq_id = 0x67, .tid = 100,
+	            .layer = EV_NO_LAYER, .slice_ns = 20000000, .vtime = 77,
+	            .flags = EV_SCX_HAS_SLICE | EV_SCX_HAS_VTIME));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 12, .start_ns = T0 + 11, .dsq_id = 0xc9,
+	            .tid = 101, .layer = 1, .is_moved = 1));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 15, .start_ns = T0 + 12,
+	            .dsq_id = builtin | 2, .tid = 101, .layer = 1, .how = EV_DSQ_MOVE));
+	push(s, REC(ev_scx_run, EV_SCX_RUN, 0, T0 + 15, .dsq_id = EV_DSQ_INVALID, .tid = 101,
+	            .layer = 1));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 20, .dsq_id = 0xc9, .tid = 100,
+	            .layer = EV_NO_LAYER));
+	push(s,
+	     REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 30, .state = EV_SCX_EJECTED, .name = "demo"));
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 31, .state = EV_SCX_OFF, .name = "x"));
+}
+
+static void what_sched_ext_did_comes_back(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	tell_of_queues(&want);
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	trace_info_free(read_back(fd, &got));
+	expect_same(&want, &got);
+	free(want.bytes);
+	free(got.bytes);
+}
+
 static void busy(bool is_compressed)
 {
 	struct stream want = { 0 }, got = { 0 };
@@ -276,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_the_kernels_events_comes_back),
+		cmocka_unit_test(what_sched_ext_did_comes_back),
 		cmocka_unit_test(a_busy_machine_comes_back),
 		cmocka_unit_test(a_busy_machine_comes_back_from_compressed_packets),
 		cmocka_unit_test(a_loss_comes_back_where_it_was),

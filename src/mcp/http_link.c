@@ -1,0 +1,481 @@
+#include "mcp/http_link.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "mcp/http_priv.h"
+#include "mcp/message.h"
+#include "mcp/server_priv.h"
+
+#define CONNECTIONS_MAX   64U
+#define BODIES_MAX_BYTES  (32U << 20)
+#define DEFAULT_TIMEOUT_S 30U
+#define NS_PER_SECOND     1000000000ULL
+
+static const char *header(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+/* The session that a request names; 0, or the status of a refusal. */
+static unsigned int find_session(struct http_request *r, const char **why)
+{
+	const char *id = header(r, "Mcp-Session-Id"), *version = header(r, "MCP-Protocol-Version");
+
+	if (!id && r->is_post)
+		return 0; /* it may be the first message */
+	*why = "the header Mcp-Session-Id is missing";
+	if (!id)
+		return MHD_HTTP_BAD_REQUEST;
+	*why = "the header MCP-Protocol-Version names a revision that is not supported";
+	if (version && !mcp_version_is_known(version))
+		return MHD_HTTP_BAD_REQUEST;
+	r->session = http_session_find(r->http, id);
+	*why = "there is no such session (any more); begin a new one with initialize";
+	if (!r->session)
+		return MHD_HTTP_NOT_FOUND;
+	r->session->nr_users++;
+	r->session->used_ns = clock_boot_ns();
+	return 0;
+}
+
+static unsigned int check_post(struct http_request *r, const char **why)
+{
+	const char *length = header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	*why = "a message comes as Content-Type: application/json";
+	if (!http_is_json(header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
+		return MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+	*why = "the client must accept application/json or text/event-stream";
+	if (!r->accepts)
+		return MHD_HTTP_NOT_ACCEPTABLE;
+	*why = "the message is larger than 4 MiB";
+	if (length && strtoull(length, NULL, 10) > MESSAGE_MAX_BYTES)
+		return MHD_HTTP_CONTENT_TOO_LARGE;
+	return 0;
+}
+
+/* Everything that can be said before the body has come. 0, or the status of a refusal. */
+static unsigned int check(struct http_request *r, const char *url, const char *method,
+                          const char **why)
+{
+	const struct mcp_http *h = r->http;
+	unsigned int status = 0;
+
+	*why = "this Host is not allowed; use localhost, or start with --allow-host";
+	if (!http_host_is_allowed(header(r, MHD_HTTP_HEADER_HOST), &h->hosts))
+		return MHD_HTTP_FORBIDDEN;
+	*why = "this Origin is not allowed; start with --allow-host to allow it";
+	if (!http_origin_is_allowed(header(r, MHD_HTTP_HEADER_ORIGIN), &h->hosts))
+		return MHD_HTTP_FORBIDDEN;
+	*why = "the token is missing or wrong";
+	if (h->token && !http_token_is_right(header(r, MHD_HTTP_HEADER_AUTHORIZATION), h->token))
+		return MHD_HTTP_UNAUTHORIZED;
+	*why = "there is nothing here; the server's path is " HTTP_PATH;
+	if (strcmp(url, HTTP_PATH) != 0)
+		return MHD_HTTP_NOT_FOUND;
+	*why = "only GET, POST and DELETE are known here";
+	r->is_post = strcmp(method, "POST") == 0;
+	if (!r->is_post && strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0)
+		return MHD_HTTP_METHOD_NOT_ALLOWED;
+	r->accepts = http_accepts(header(r, MHD_HTTP_HEADER_ACCEPT));
+	if (r->is_post)
+		status = check_post(r, why);
+	return status ? status : find_session(r, why);
+}
+
+static void take_body(struct http_request *r, const char *bytes, size_t len)
+{
+	struct mcp_http *h = r->http;
+	size_t size = r->size;
+
+	if (r->is_too_large || r->len + len > MESSAGE_MAX_BYTES) {
+		r->is_too_large = true;
+		return;
+	}
+	while (size < r->len + len)
+		size = size ? 2 * size : 4096;
+	if (size != r->size) {
+		char *body = h->body_bytes + size - r->size > BODIES_MAX_BYTES
+		                     ? NULL
+		                     : realloc(r->body, size);
+
+		if (!body) {
+			r->is_too_large = true;
+			return;
+		}
+		h->body_bytes += size - r->size;
+		r->body = body;
+		r->size = size;
+	}
+	memcpy(r->body + r->len, bytes, len);
+	r->len += len;
+}
+
+static void set_deadline(const struct http_request *r, uint64_t ns)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct http_peer *peer = info ? info->socket_context : NULL;
+
+	if (peer)
+		peer->deadline_ns = ns;
+}
+
+/* The message goes to the server without our lock: its answer may come back at once, on this thread. */
+static enum mcp_taken hand_over(struct http_request *r)
+{
+	enum mcp_taken taken;
+
+	pthread_mutex_unlock(&r->http->lock);
+	taken = mcp_conn_take(r->session->conn, r->body ? r->body : "", r->len, r->stream);
+	pthread_mutex_lock(&r->http->lock);
+	r->is_refused = taken == MCP_REFUSED;
+	return taken;
+}
+
+/* A session begins with a message that agrees on the protocol, and only with that. */
+static bool begin_session(struct http_request *r)
+{
+	struct http_session *s;
+
+	pthread_mutex_unlock(&r->http->lock);
+	s = http_session_new(r->http);
+	pthread_mutex_lock(&r->http->lock);
+	if (!s)
+		return false;
+	s->nr_users++;
+	r->session = s;
+	return true;
+}
+
+/* The server has said why not, unless it was a notification. */
+static enum MHD_Result refuse_beginning(struct http_request *r, enum mcp_taken taken)
+{
+	enum MHD_Result result;
+
+	r->is_refused = true;
+	r->accepts |= HTTP_JSON;
+	result =
+		taken == MCP_NO_ANSWER
+			? http_refuse(
+				  r, MHD_HTTP_BAD_REQUEST,
+				  "a session begins with initialize; later messages carry Mcp-Session-Id")
+			: http_answer(r);
+	if (taken == MCP_NO_ANSWER)
+		r->stream->is_ended = true;
+	http_session_end(r->session);
+	return result;
+}
+
+static enum MHD_Result take_post(struct http_request *r)
+{
+	bool is_new = !r->session;
+	enum mcp_taken taken;
+
+	if (r->is_too_large)
+		return http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE,
+		                   "the message is larger than 4 MiB, or too many are on their way");
+	if (is_new && !begin_session(r))
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
+	r->stream = http_session_add_stream(r->session);
+	if (!r->stream)
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                   "too many requests of this session are not answered yet");
+	r->stream->reader = r;
+	r->stream->is_quiet = !(r->accepts & HTTP_EVENTS);
+	r->is_taken = true;
+	taken = hand_over(r);
+	if (is_new && !mcp_conn_is_initialized(r->session->conn))
+		return refuse_beginning(r, taken);
+	if (is_new && !http_session_list(r->session)) {
+		http_session_end(r->session);
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                   "too many sessions; end some with DELETE");
+	}
+	if (taken == MCP_NO_ANSWER) {
+		http_session_drop_stream(r->session, r->stream);
+		r->stream = NULL;
+		return http_answer_empty(r, MHD_HTTP_ACCEPTED);
+	}
+	return http_answer(r);
+}
+
+/* The one who comes last reads on; the other may be long gone. */
+static void push_aside(struct http_request *r)
+{
+	r->stream = NULL;
+	http_wake(r);
+}
+
+/* The stream of what comes of its own, or, by the id of the last event that the client got, any that it was reading. */
+static enum MHD_Result take_get(struct http_request *r)
+{
+	const char *last = header(r, "Last-Event-ID");
+	struct http_stream *stream;
+	uint32_t id = 0;
+	uint64_t seq = 0;
+
+	if (!(r->accepts & HTTP_EVENTS))
+		return http_refuse(r, MHD_HTTP_NOT_ACCEPTABLE,
+		                   "the client must accept text/event-stream");
+	if (last && !http_event_id(last, &id, &seq))
+		return http_refuse(r, MHD_HTTP_BAD_REQUEST,
+		                   "Last-Event-ID is none that this server gave");
+	stream = http_session_stream(r->session, id);
+	if (!stream || (id && !stream->is_events))
+		return http_refuse(r, MHD_HTTP_BAD_REQUEST,
+		                   "the stream of Last-Event-ID is not kept any more");
+	if (stream->reader)
+		push_aside(stream->reader);
+	stream->reader = r;
+	r->stream = stream;
+	r->is_taken = true;
+	r->cursor = http_stream_after(stream, last ? seq : stream->sent_seq);
+	return http_answer_events(r);
+}
+
+static struct http_request *new_request(struct mcp_http *h, struct MHD_Connection *connection)
+{
+	struct http_request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->http = h;
+	r->connection = connection;
+	r->next = h->requests;
+	h->requests = r;
+	return r;
+}
+
+static enum MHD_Result on_whole_request(struct http_request *r, const char *method)
+{
+	set_deadline(r, 0);
+	if (r->http->is_stopping)
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends");
+	if (r->is_taken)
+		return http_answer(r); /* woken */
+	if (r->is_post)
+		return take_post(r);
+	if (strcmp(method, "GET") == 0)
+		return take_get(r);
+	http_session_end(r->session);
+	return http_answer_empty(r, MHD_HTTP_NO_CONTENT);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): so many parameters has the library */
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_len, void **slot)
+{
+	struct mcp_http *h = ctx;
+	struct http_request *r = *slot;
+	enum MHD_Result result = MHD_YES;
+	unsigned int status;
+	const char *why;
+
+	(void)version;
+	pthread_mutex_lock(&h->lock);
+	if (!r) {
+		r = *slot = new_request(h, connection);
+		status = r ? check(r, url, method, &why) : 0;
+		if (!r)
+			result = MHD_NO;
+		else if (status)
+			result = http_refuse(r, status, why);
+	} else if (*upload_len) {
+		take_body(r, upload, *upload_len);
+		*upload_len = 0;
+	} else {
+		result = on_whole_request(r, method);
+	}
+	pthread_mutex_unlock(&h->lock);
+	return result;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **slot,
+                         enum MHD_RequestTerminationCode code)
+{
+	struct mcp_http *h = ctx;
+	struct http_request *r = *slot, **at = &h->requests;
+
+	(void)connection;
+	(void)code;
+	if (!r)
+		return;
+	pthread_mutex_lock(&h->lock);
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (*at)
+		*at = r->next;
+	set_deadline(r, clock_boot_ns() + 2 * h->timeout_ns);
+	if (r->stream && r->stream->reader == r)
+		http_stream_leave(r->session, r->stream);
+	if (r->session) {
+		r->session->nr_users--;
+		r->session->used_ns = clock_boot_ns();
+	}
+	h->body_bytes -= r->size;
+	pthread_cond_signal(&h->has_work);
+	pthread_mutex_unlock(&h->lock);
+	free(r->body);
+	free(r);
+	*slot = NULL;
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct mcp_http *h = ctx;
+	struct http_peer *peer = *slot, **at = &h->peers;
+
+	pthread_mutex_lock(&h->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		peer = *slot = calloc(1, sizeof(*peer));
+		if (peer && info) {
+			peer->fd = info->connect_fd;
+			peer->deadline_ns = clock_boot_ns() + h->timeout_ns;
+			peer->next = h->peers;
+			h->peers = peer;
+		}
+	} else if (peer) {
+		while (*at && *at != peer)
+			at = &(*at)->next;
+		if (*at)
+			*at = peer->next;
+		free(peer);
+		*slot = NULL;
+	}
+	pthread_cond_signal(&h->has_work);
+	pthread_mutex_unlock(&h->lock);
+}
+
+static void on_log(void *ctx, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
+static void on_log(void *ctx, const char *fmt, va_list args)
+{
+	char line[256];
+
+	(void)ctx;
+	vsnprintf(line, sizeof(line), fmt, args);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("HTTP: %s", line);
+}
+
+static int start_daemon(struct mcp_http *h, const struct http_address *address, struct diag *d)
+{
+	const union MHD_DaemonInfo *info;
+	unsigned int flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+	                     MHD_USE_ERROR_LOG;
+
+	if (address->addr.any.sa_family == AF_INET6)
+		flags |= MHD_USE_IPv6;
+	h->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+		MHD_OPTION_SOCK_ADDR, &address->addr.any, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+		h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(h->timeout_ns / NS_PER_SECOND), MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
+	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+	if (!info)
+		return diag_set(d, -EADDRINUSE, "is the port taken? port 0 finds a free one",
+		                "cannot listen on %s", address->text);
+	snprintf(h->url, sizeof(h->url), "http://%s:%u" HTTP_PATH, address->text,
+	         (unsigned int)info->port);
+	return 0;
+}
+
+/* Signals belong to the thread that waits for them. */
+static int start(struct mcp_http *h, const struct http_address *address, struct diag *d)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	h->has_keeper = pthread_create(&h->keeper, NULL, http_keep, h) == 0;
+	err = h->has_keeper ? start_daemon(h, address, d)
+	                    : diag_set(d, -EAGAIN, NULL, "cannot start a thread");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* Anybody else than this machine's users has to know a secret. */
+static int check_remote(const struct mcp_http_cfg *cfg, const struct http_address *address,
+                        struct diag *d)
+{
+	if (address->is_loopback)
+		return 0;
+	if (!cfg->allows_remote)
+		return diag_set(d, -EINVAL, "add --allow-remote if other machines are to reach it",
+		                "%s is not an address of this machine alone", address->text);
+	if (!cfg->token_file)
+		return diag_set(d, -EINVAL, "add --token-file FILE",
+		                "a server that other machines reach needs a token");
+	return 0;
+}
+
+int mcp_http_open(struct mcp_server *s, const struct mcp_http_cfg *cfg, struct diag *d,
+                  struct mcp_http **out)
+{
+	struct http_address address;
+	struct mcp_http *h;
+	int err = http_address_parse(cfg->address, d, &address);
+
+	if (!err)
+		err = check_remote(cfg, &address, d);
+	if (err)
+		return err;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	h->server = s;
+	h->hosts = (struct http_hosts){ cfg->hosts, cfg->nr_hosts, !address.is_loopback };
+	h->timeout_ns = (cfg->timeout_s ? cfg->timeout_s : DEFAULT_TIMEOUT_S) * NS_PER_SECOND;
+	pthread_mutex_init(&h->lock, NULL);
+	cond_init_monotonic(&h->has_work);
+	if (cfg->token_file)
+		err = http_token_read(cfg->token_file, d, &h->token);
+	if (!err)
+		err = start(h, &address, d);
+	if (err) {
+		mcp_http_close(h);
+		return err;
+	}
+	*out = h;
+	return 0;
+}
+
+const char *mcp_http_url(const struct mcp_http *h)
+{
+	return h->url;
+}
+
+void mcp_http_close(struct mcp_http *h)
+{
+	if (!h)
+		return;
+	pthread_mutex_lock(&h->lock);
+	h->is_stopping = true;
+	while (h->sessions)
+		http_session_end(h->sessions);
+	for (struct http_request *r = h->requests; r; r = r->next)
+		http_wake(r); /* a daemon with sleepers cannot be stopped */
+	pthread_cond_signal(&h->has_work);
+	pthread_mutex_unlock(&h->lock);
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon);
+	if (h->has_keeper)
+		pthread_join(h->keeper, NULL);
+	http_sessions_free(h, true);
+	pthread_cond_destroy(&h->has_work);
+	pthread_mutex_destroy(&h->lock);
+	free(h->token);
+	free(h);
+}

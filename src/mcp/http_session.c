@@ -1,0 +1,314 @@
+/* Sessions of the HTTP server: their streams, their ends, and the thread that sees to both. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "mcp/http_priv.h"
+#include "mcp/server_priv.h"
+
+#define NS_PER_SECOND  1000000000ULL
+#define BEAT_NS        (15 * NS_PER_SECOND) /* between signs of life on a silent stream */
+#define STREAM_KEEP_NS (60 * NS_PER_SECOND) /* for who comes back for an answer */
+#define IDLE_NS        (3600 * NS_PER_SECOND)
+#define IDLE_COSTLY_NS (600 * NS_PER_SECOND) /* of a session for which data is collected */
+#define KEEPER_MS      1000U
+
+static bool is_older(uint64_t then_ns, uint64_t age_ns)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	return now_ns > then_ns && now_ns - then_ns > age_ns;
+}
+
+static struct http_stream *new_stream(struct http_session *s)
+{
+	struct http_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->id = s->next_stream++;
+	stream->next = s->streams;
+	s->streams = stream;
+	s->nr_streams++;
+	return stream;
+}
+
+void http_session_drop_stream(struct http_session *s, struct http_stream *stream)
+{
+	struct http_stream **at = &s->streams;
+
+	while (*at && *at != stream)
+		at = &(*at)->next;
+	if (*at) {
+		*at = stream->next;
+		s->nr_streams--;
+	}
+	http_stream_done(stream);
+	free(stream);
+}
+
+struct http_stream *http_session_add_stream(struct http_session *s)
+{
+	return s->nr_streams < STREAMS_MAX ? new_stream(s) : NULL;
+}
+
+struct http_stream *http_session_stream(struct http_session *s, uint32_t id)
+{
+	struct http_stream *stream = s->streams;
+
+	while (stream && stream->id != id)
+		stream = stream->next;
+	return stream;
+}
+
+void http_stream_leave(struct http_session *s, struct http_stream *stream)
+{
+	stream->reader = NULL;
+	if (stream->id && stream->is_ended &&
+	    (!stream->is_events || stream->sent_seq == stream->last_seq))
+		http_session_drop_stream(s, stream);
+}
+
+void http_wake(struct http_request *r)
+{
+	if (!r->is_suspended)
+		return;
+	r->is_suspended = false;
+	MHD_resume_connection(r->connection);
+}
+
+void http_suspend(struct http_request *r)
+{
+	r->is_suspended = true;
+	MHD_suspend_connection(r->connection);
+}
+
+static void drop_reader(struct http_request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	log_warn("a client does not read what it asked for; its stream is cut");
+	r->is_dropped = true;
+	if (info)
+		shutdown(info->connect_fd, SHUT_RDWR);
+	http_wake(r);
+}
+
+/* From the server, on any of its threads. */
+static void send_message(void *ctx, void *exchange, const char *text, size_t len, bool is_last)
+{
+	struct http_session *s = ctx;
+	struct http_stream *stream = exchange;
+	struct http_request *reader;
+
+	pthread_mutex_lock(&s->http->lock);
+	if (!stream)
+		stream = http_session_stream(s, 0);
+	if (len && (is_last || !stream->is_quiet) && http_stream_put(stream, text, len))
+		log_warn("out of memory: a message is lost");
+	stream->is_ended = is_last;
+	stream->ended_ns = is_last ? clock_boot_ns() : 0;
+	reader = stream->reader;
+	if (reader && stream->is_events && http_stream_has_lost(stream, &reader->cursor))
+		drop_reader(reader);
+	else if (reader)
+		http_wake(reader);
+	else if (is_last)
+		http_stream_leave(s, stream);
+	pthread_mutex_unlock(&s->http->lock);
+}
+
+static bool make_id(char id[SESSION_ID_LEN])
+{
+	unsigned char bytes[(SESSION_ID_LEN - 1) / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return false;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+static void free_session(struct http_session *s)
+{
+	mcp_conn_free(s->conn);
+	while (s->streams)
+		http_session_drop_stream(s, s->streams);
+	free(s);
+}
+
+struct http_session *http_session_new(struct mcp_http *h)
+{
+	struct http_session *s = calloc(1, sizeof(*s));
+	struct mcp_link link = { send_message, s };
+
+	if (!s)
+		return NULL;
+	s->http = h;
+	s->used_ns = clock_boot_ns();
+	if (!make_id(s->id) || !new_stream(s) || mcp_conn_new(h->server, &link, &s->conn)) {
+		free_session(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct http_session *http_session_find(struct mcp_http *h, const char *id)
+{
+	struct http_session *s = h->sessions;
+
+	while (s && strcmp(s->id, id) != 0)
+		s = s->next;
+	return s;
+}
+
+/* Those who read hear of it and go; then it can be freed. */
+void http_session_end(struct http_session *s)
+{
+	struct mcp_http *h = s->http;
+	struct http_session **at = &h->sessions;
+
+	if (s->is_ending)
+		return;
+	s->is_ending = true;
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at) {
+		*at = s->next;
+		h->nr_sessions--;
+	}
+	s->next = h->ending;
+	h->ending = s;
+	for (struct http_request *r = h->requests; r; r = r->next)
+		if (r->session == s)
+			http_wake(r);
+	pthread_cond_signal(&h->has_work);
+}
+
+/* The one that nobody uses since the longest time. */
+static struct http_session *find_idle(struct mcp_http *h)
+{
+	struct http_session *oldest = NULL;
+
+	for (struct http_session *s = h->sessions; s; s = s->next)
+		if (!s->nr_users && (!oldest || s->used_ns < oldest->used_ns))
+			oldest = s;
+	return oldest;
+}
+
+bool http_session_list(struct http_session *s)
+{
+	struct mcp_http *h = s->http;
+	struct http_session *old = h->nr_sessions < SESSIONS_MAX ? NULL : find_idle(h);
+
+	if (old) {
+		log_warn("too many sessions: one that nobody uses ends");
+		http_session_end(old);
+	}
+	if (h->nr_sessions >= SESSIONS_MAX)
+		return false;
+	s->next = h->sessions;
+	h->sessions = s;
+	h->nr_sessions++;
+	return true;
+}
+
+static void end_slow_peers(struct mcp_http *h)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	for (struct http_peer *p = h->peers; p; p = p->next) {
+		if (!p->deadline_ns || now_ns < p->deadline_ns)
+			continue;
+		log_warn("a client takes too long to send its request; its connection is cut");
+		shutdown(p->fd, SHUT_RDWR);
+		p->deadline_ns = 0;
+	}
+}
+
+/* A sign of life on silent streams: it also finds out who has gone. */
+static void beat(struct mcp_http *h)
+{
+	uint64_t beat_ns = h->timeout_ns / 2 < BEAT_NS ? h->timeout_ns / 2 : BEAT_NS;
+
+	for (struct http_request *r = h->requests; r; r = r->next) {
+		if (!r->is_suspended || !r->stream || !r->stream->is_events ||
+		    !is_older(r->written_ns, beat_ns))
+			continue;
+		r->wants_beat = true;
+		http_wake(r);
+	}
+}
+
+static void drop_old_streams(struct http_session *s)
+{
+	struct http_stream *next;
+
+	for (struct http_stream *stream = s->streams; stream; stream = next) {
+		next = stream->next;
+		if (stream->id && !stream->reader && stream->is_ended &&
+		    is_older(stream->ended_ns, STREAM_KEEP_NS))
+			http_session_drop_stream(s, stream);
+	}
+}
+
+static void end_old_sessions(struct mcp_http *h)
+{
+	struct http_session *next;
+
+	for (struct http_session *s = h->sessions; s; s = next) {
+		uint64_t idle_ns = mcp_conn_has_subscriptions(s->conn) ? IDLE_COSTLY_NS : IDLE_NS;
+
+		next = s->next;
+		if (s->nr_users || !is_older(s->used_ns, idle_ns))
+			continue;
+		log_info("a session that nobody uses ends");
+		http_session_end(s);
+	}
+}
+
+void http_sessions_free(struct mcp_http *h, bool is_all)
+{
+	struct http_session **at, *s;
+
+	do {
+		pthread_mutex_lock(&h->lock);
+		at = &h->ending;
+		while (*at && (*at)->nr_users && !is_all)
+			at = &(*at)->next;
+		s = *at;
+		if (s)
+			*at = s->next;
+		pthread_mutex_unlock(&h->lock);
+		if (s)
+			free_session(s);
+	} while (s);
+}
+
+void *http_keep(void *ctx)
+{
+	struct mcp_http *h = ctx;
+
+	pthread_mutex_lock(&h->lock);
+	while (!h->is_stopping) {
+		if (!h->sessions && !h->ending && !h->peers)
+			pthread_cond_wait(&h->has_work, &h->lock);
+		else
+			(void)cond_wait_ms(&h->has_work, &h->lock, KEEPER_MS);
+		end_slow_peers(h);
+		beat(h);
+		for (struct http_session *s = h->sessions; s; s = s->next)
+			drop_old_streams(s);
+		end_old_sessions(h);
+		pthread_mutex_unlock(&h->lock);
+		http_sessions_free(h, false);
+		pthread_mutex_lock(&h->lock);
+	}
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}

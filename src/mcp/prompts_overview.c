@@ -1,0 +1,171 @@
+/* Prompts that describe: performance by area, a scheduler, the whole system. */
+#include <errno.h>
+#include <string.h>
+
+#include "mcp/prompts.h"
+
+#define NAME_MAX_LEN 64U
+
+static const char *const areas[] = { "latency", "throughput", "balance", "general", NULL };
+
+static const struct prompt_arg performance_args[] = {
+	{ "focus_area", "latency, throughput, balance, or general", areas },
+	{ 0 },
+};
+
+/* By place in areas. */
+static const char *const area_steps[] = {
+	"1. `scheduler://current` and `get_topology`.\n"
+	"2. `analyze_wakeup_latency`: median, p99, maximum, and the CPUs that differ.\n"
+	"3. `analyze_latency_breakdown`: from waking to the run queue, and from there to the CPU.\n"
+	"4. `correlate_wakeup_to_schedule`, then `explain_wait` for the worst task.\n"
+	"5. `analyze_preemptions` and `analyze_irq`: what else takes the CPU.\n"
+	"6. With sched_ext: `analyze_dsq_latency`, how long tasks stay in a queue.\n\n"
+	"On an idle machine a wakeup takes some microseconds. A p99 above a millisecond deserves a look unless all CPUs are "
+	"busy.\n",
+	"1. `scheduler://current` and `get_topology`.\n"
+	"2. `analyze_cpu_utilization`: is there time left to be used at all?\n"
+	"3. `analyze_process_runtime`: who uses it, in how many slices; slices far below a millisecond cost switches.\n"
+	"4. `analyze_preemptions`: how many of the switches were forced.\n"
+	"5. `analyze_migration_patterns` and `analyze_llc_locality`: moves that cost a warm cache.\n"
+	"6. `analyze_cpu_frequency` and `analyze_cpu_idle`: do the CPUs run at their speed?\n"
+	"7. `analyze_irq` and `analyze_block_io`: time that goes elsewhere.\n",
+	"1. `get_topology` with detail_level full.\n"
+	"2. `analyze_cpu_utilization`: per CPU, and summed by cache and node.\n"
+	"3. `analyze_runqueue_depth`: waiting here while others idle there.\n"
+	"4. `analyze_migration_patterns`: does the balancer move tasks, and which way?\n"
+	"5. `analyze_fairness`: do equal tasks get equal time?\n\n"
+	"The prompt analyze_cpu_imbalance goes deeper.\n",
+	"1. `scheduler://current`, `get_topology`, `stats://system/cpu`.\n"
+	"2. `run_all_analyzers`: one line of findings of each analysis that the trace allows.\n"
+	"3. `find_scheduling_bottlenecks`: what stands out, worst first.\n"
+	"4. For each of latency, utilization and migrations one sentence: `analyze_wakeup_latency`, "
+	"`analyze_cpu_utilization`, `analyze_migration_patterns`.\n"
+	"5. Go deeper where a figure is out of line, and only there.\n",
+};
+
+/* Anything else than the three is a general question. */
+static int write_performance(const struct prompt_values *v, FILE *out, struct diag *d)
+{
+	const char *area = v->values[0] ? v->values[0] : "";
+	size_t i = 0;
+
+	(void)d;
+	while (areas[i + 1] && strcmp(areas[i], area) != 0)
+		i++;
+	fprintf(out, "# How well does the scheduler do? (%s)\n\n", areas[i]);
+	prompt_put_sources(out);
+	fprintf(out, "## Steps\n%s", area_steps[i]);
+	prompt_put_rules(out);
+	return 0;
+}
+
+const struct prompt prompt_scheduler_performance = {
+	.name = "analyze_scheduler_performance",
+	.title = "Judge the scheduler's performance",
+	.description =
+		"a tour through the figures, for latency, throughput, balance or all of them",
+	.args = performance_args,
+	.write = write_performance,
+};
+
+/* Of the scx project; only what completion offers. */
+static const char *const schedulers[] = { "bpfland", "central",  "cosmos",   "flash", "flatcg",
+	                                  "lavd",    "layered",  "mitosis",  "nest",  "p2dq",
+	                                  "pair",    "qmap",     "rustland", "rusty", "sdt",
+	                                  "simple",  "tickless", "userland", NULL };
+
+static const struct prompt_arg behavior_args[] = {
+	{ "scheduler_name", "such as lavd or bpfland; without it the one that is active",
+	  schedulers },
+	{ 0 },
+};
+
+/* It ends up in a text that an assistant reads: a name, nothing more. */
+static int check_name(const char *name, struct diag *d)
+{
+	size_t len = strlen(name);
+
+	if (len > NAME_MAX_LEN ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
+	            len)
+		return diag_set(d, -EINVAL, NULL,
+		                "\"scheduler_name\" must be a name of letters, digits, _ . -");
+	return 0;
+}
+
+static int write_behavior(const struct prompt_values *v, FILE *out, struct diag *d)
+{
+	const char *name = v->values[0] && *v->values[0] ? v->values[0] : NULL;
+	int err = name ? check_name(name, d) : 0;
+
+	if (err)
+		return err;
+	if (name)
+		fprintf(out,
+		        "# What does the scheduler %s do?\n\n"
+		        "Make sure first that it is the active one: `scheduler://current`. If it is not, say so, and go on only "
+		        "with a trace that was recorded under it.\n\n",
+		        name);
+	else
+		fputs("# What does the active scheduler do?\n\n`scheduler://current` tells which it is.\n\n",
+		      out);
+	prompt_put_sources(out);
+	fputs("## Steps\n"
+	      "1. `stats://scheduler/raw`: what the scheduler itself counts, if it offers statistics; "
+	      "`stats://scheduler/scx`: what the kernel knows of it.\n"
+	      "2. With sched_ext: `analyze_dsq` and `analyze_dsq_latency`: which queues there are, who uses them, how long tasks "
+	      "stay. For scx_layered `analyze_scx_layer_behavior`.\n"
+	      "3. `analyze_oncpu_slices`: how long tasks run at a time.\n"
+	      "4. `analyze_preemptions`: who is interrupted by whom.\n"
+	      "5. `analyze_migration_patterns` and `analyze_llc_locality`: does it keep tasks near their cache?\n"
+	      "6. `analyze_wakeup_latency`, `analyze_fairness`: what tasks get out of it.\n"
+	      "7. `bpf://programs`: what its own programs cost. That is the run time of BPF code, not scheduling latency.\n\n"
+	      "## Questions to answer\n"
+	      "- Whom does it favour, and by what sign: wakeups, run time, priority, group?\n"
+	      "- Where does it place a task that wakes, and does it look for idle CPUs beyond the cache?\n"
+	      "- What happens when there are more tasks than CPUs?\n"
+	      "- Another recording under another scheduler: `diff_traces` compares the two.\n",
+	      out);
+	prompt_put_rules(out);
+	return 0;
+}
+
+const struct prompt prompt_scheduler_behavior = {
+	.name = "investigate_scheduler_behavior",
+	.title = "Find out how a scheduler decides",
+	.description =
+		"queues, slices, placement and preemption of a sched_ext or the kernel's own scheduler",
+	.args = behavior_args,
+	.write = write_behavior,
+};
+
+static int write_summary(const struct prompt_values *v, FILE *out, struct diag *d)
+{
+	(void)v;
+	(void)d;
+	fputs("# What is this machine, and what is it doing?\n\n"
+	      "## Look\n"
+	      "1. `get_topology`: CPUs, cores, caches, nodes.\n"
+	      "2. `scheduler://current`: who schedules; with sched_ext also `stats://scheduler/scx`.\n"
+	      "3. `stats://system/cpu`, `stats://system/memory`, `stats://system/network`: load, memory, traffic.\n"
+	      "4. `record_and_analyze` over a few seconds: who runs, who waits, how long. With --daemon "
+	      "`stats://aggregated/process` and `stats://aggregated/cpu` say the same while it goes on.\n"
+	      "5. `bpf://programs`: what else watches or schedules here.\n"
+	      "6. `query_stats` lists further statistics, `list_event_subsystems` further events, `list_traces` what is loaded "
+	      "already.\n\n"
+	      "## Report\n"
+	      "One short paragraph each on the machine, the scheduler, the load, and what stands out. End with the next step: "
+	      "the prompts debug_high_latency (long waits), analyze_cpu_imbalance (some CPUs busy, others idle), "
+	      "analyze_scheduler_performance (a tour by area), investigate_scheduler_behavior (how it decides).\n",
+	      out);
+	prompt_put_rules(out);
+	return 0;
+}
+
+const struct prompt prompt_summarize_system = {
+	.name = "summarize_system",
+	.title = "Describe this machine and its load",
+	.description = "a short report on topology, scheduler, load and what stands out",
+	.write = write_summary,
+};

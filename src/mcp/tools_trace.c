@@ -1,0 +1,336 @@
+/* Traces themselves: load, list, unload, what one is, and what two differ in. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/diff.h"
+#include "analyze/summary_facts.h"
+#include "base/cleanup.h"
+#include "mcp/tools.h"
+#include "mcp/trace_call.h"
+#include "mcp/world.h"
+
+static const struct arg load_args[] = {
+	{ .name = "file_path",
+	  .type = ARG_STRING,
+	  .description = "the trace: Perfetto's format of any recorder, plain, gzip or zstd",
+	  .is_required = true },
+	{ .name = "trace_id",
+	  .type = ARG_STRING,
+	  .description = "its name from now on; by default the file's, without extension" },
+	{ 0 },
+};
+
+static const struct out_field load_output[] = {
+	{ "trace_id", "string", "for all other tools" },
+	{ "file_path", "string", "after symbolic links" },
+	{ "time_range", "array", "first and last nanosecond on the trace's clock" },
+	{ "duration_ms", "number", NULL },
+	{ "num_processes", "integer", NULL },
+	{ "num_cpus", "integer", NULL },
+	{ "total_events", "integer", NULL },
+	{ "lost_events", "integer", "that the recorder reported" },
+	{ "is_scx_trace", "boolean", "has sched_ext data" },
+	{ "trace_source", "string", "the recorder" },
+	{ "load_time_ms", "number", NULL },
+	{ "evicted", "integer", "other traces that had to go" },
+	{ 0 },
+};
+
+static bool on_load(void *ctx, uint64_t done, uint64_t total)
+{
+	struct tool_call *call = ctx;
+
+	call_progress(call, (double)done, (double)total, "loading the trace");
+	return !call_is_cancelled(call);
+}
+
+/* As the summary tells it. */
+static int put_processes(struct tool_call *call, const struct source *s)
+{
+	SCOPED(scoped_report) struct report *r = report_new(0);
+	double nr = 0;
+	int err;
+
+	if (!r)
+		return diag_set(call->d, -ENOMEM, NULL, "out of memory");
+	report_begin_object(r, NULL);
+	err = summary_facts(s, r, call->d);
+	report_end_object(r);
+	if (err || !report_number(report_at(report_root(r), "num_processes"), &nr))
+		return diag_set(call->d, err ? err : -ENOMEM, NULL, "out of memory");
+	jw_u64(call->out, "num_processes", (uint64_t)nr);
+	return 0;
+}
+
+static void put_loaded(struct json_writer *w, const struct source *s)
+{
+	jw_string(w, "file_path", s->facts->name);
+	jw_begin_array(w, "time_range");
+	jw_u64(w, NULL, s->start_ns);
+	jw_u64(w, NULL, s->end_ns);
+	jw_end_array(w);
+	jw_double(w, "duration_ms", (double)(s->end_ns - s->start_ns) / 1e6, 3);
+	jw_u64(w, "num_cpus", s->facts->nr_cpus);
+	jw_u64(w, "total_events", s->facts->nr_events);
+	jw_u64(w, "lost_events", s->facts->lost);
+	jw_bool(w, "is_scx_trace", s->facts->has_scx);
+	jw_string(w, "trace_source", s->facts->producer);
+}
+
+struct found {
+	const char *id;
+	uint64_t loaded_ns;
+};
+
+static void look_for(void *ctx, const struct trace_entry *e)
+{
+	struct found *f = ctx;
+
+	if (strcmp(e->id, f->id) == 0)
+		f->loaded_ns = e->loaded_ns;
+}
+
+static int load(struct tool_call *call)
+{
+	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
+	char id[TRACE_ID_LEN];
+	struct trace_load what = { .path = call_string(call, "file_path"),
+		                   .id = call_string(call, "trace_id"),
+		                   .progress = on_load,
+		                   .ctx = call };
+	struct found found = { .id = id };
+	size_t nr_evicted = 0;
+	int err = trace_store_load(call->world->traces, &what, call->d, id, &nr_evicted);
+
+	if (!err)
+		err = trace_use_named(call, id, &use);
+	if (err)
+		return err;
+	trace_store_each(use.store, look_for, &found);
+	jw_string(call->out, "trace_id", id);
+	put_loaded(call->out, use.s);
+	jw_double(call->out, "load_time_ms", (double)found.loaded_ns / 1e6, 3);
+	jw_u64(call->out, "evicted", nr_evicted);
+	return put_processes(call, use.s);
+}
+
+const struct tool tool_load_perfetto_trace = {
+	.name = "load_perfetto_trace",
+	.title = "Load a trace",
+	.description =
+		"Loads a recorded trace file, so that the other trace tools can answer about it. Do this first; then "
+		"get_trace_summary. To record one now, use record_and_analyze instead.",
+	.set = TOOLSET_TRACE,
+	.args = load_args,
+	.output = load_output,
+	.run = load,
+};
+
+static const struct out_field list_output[] = {
+	{ "traces", "array",
+	  "trace_id, file_path, total_events, memory_bytes, file_bytes, is_temporary" },
+	{ "total", "integer", NULL },
+	{ 0 },
+};
+
+struct listing {
+	struct json_writer *w;
+	uint64_t nr;
+};
+
+static void put_entry(void *ctx, const struct trace_entry *e)
+{
+	struct listing *l = ctx;
+
+	l->nr++;
+	jw_begin_object(l->w, NULL);
+	jw_string(l->w, "trace_id", e->id);
+	jw_string(l->w, "file_path", e->path);
+	jw_u64(l->w, "total_events", e->nr_events);
+	jw_u64(l->w, "memory_bytes", e->memory_bytes);
+	jw_u64(l->w, "file_bytes", e->file_bytes);
+	jw_bool(l->w, "is_temporary", e->is_ours);
+	jw_end_object(l->w);
+}
+
+static int list(struct tool_call *call)
+{
+	struct listing l = { .w = call->out };
+
+	jw_begin_array(call->out, "traces");
+	trace_store_each(call->world->traces, put_entry, &l);
+	jw_end_array(call->out);
+	jw_u64(call->out, "total", l.nr);
+	return 0;
+}
+
+const struct tool tool_list_traces = {
+	.name = "list_traces",
+	.title = "Loaded traces",
+	.description =
+		"Which traces are loaded, under which trace_id, and how much memory each takes. Not what is in one: that "
+		"is get_trace_summary.",
+	.set = TOOLSET_TRACE,
+	.output = list_output,
+	.run = list,
+};
+
+static const struct arg unload_args[] = {
+	{ .name = "trace_id",
+	  .type = ARG_STRING,
+	  .description = "as list_traces tells it",
+	  .is_required = true },
+	{ 0 },
+};
+
+static const struct out_field unload_output[] = {
+	{ "trace_id", "string", NULL },
+	{ "unloaded", "boolean", NULL },
+	{ 0 },
+};
+
+static int unload(struct tool_call *call)
+{
+	const char *id = call_string(call, "trace_id");
+	int err = trace_store_unload(call->world->traces, id, call->d);
+
+	if (err)
+		return err;
+	jw_string(call->out, "trace_id", id);
+	jw_bool(call->out, "unloaded", true);
+	return 0;
+}
+
+const struct tool tool_unload_trace = {
+	.name = "unload_trace",
+	.title = "Unload a trace",
+	.description =
+		"Frees the memory of a loaded trace. Files stay, except recordings of record_and_analyze without an "
+		"output_path. Seldom needed: the longest unused trace goes by itself.",
+	.set = TOOLSET_TRACE,
+	.args = unload_args,
+	.output = unload_output,
+	.run = unload,
+};
+
+static const struct arg summary_args[] = { ARG_TRACE_ID, ARG_LIMIT, ARG_OFFSET, { 0 } };
+
+static const struct out_field summary_output[] = {
+	OUT_TRACE_ID,
+	{ "trace_duration_ms", "number", NULL },
+	{ "num_cpus", "integer", NULL },
+	{ "num_processes", "integer", NULL },
+	{ "total_events", "integer", NULL },
+	{ "is_scx_trace", "boolean", NULL },
+	{ "capabilities", "object", "which events it has, and its time_range" },
+	{ "applicable_analyzers", "integer", NULL },
+	{ "analyzers_by_category", "object", NULL },
+	{ "cpus", "array", "how busy each was" },
+	{ "busiest_tasks", "array", NULL },
+	{ "longest_waits", "array", NULL },
+	{ "bottlenecks", "array", "in words; find_scheduling_bottlenecks tells more" },
+	OUT_PAGE,
+	{ 0 },
+};
+
+static int summary(struct tool_call *call)
+{
+	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
+	int err = trace_use_begin(call, &use);
+
+	return err ? err : trace_put_summary(call, use.s, NULL);
+}
+
+const struct tool tool_get_trace_summary = {
+	.name = "get_trace_summary",
+	.title = "Summary of a trace",
+	.description =
+		"What a trace is: duration, CPUs, events, losses, busiest tasks, longest waits, bottlenecks, and which "
+		"analyses apply. Use it right after loading. For figures of all analyses: run_all_analyzers.",
+	.set = TOOLSET_TRACE,
+	.args = summary_args,
+	.output = summary_output,
+	.run = summary,
+};
+
+static const struct arg diff_args[] = {
+	{ .name = "trace_id_a",
+	  .type = ARG_STRING,
+	  .description = "the trace before",
+	  .is_required = true },
+	{ .name = "trace_id_b",
+	  .type = ARG_STRING,
+	  .description = "the trace after",
+	  .is_required = true },
+	{ .name = "include_unchanged",
+	  .type = ARG_BOOL,
+	  .description = "also rows that differ by no more than noise",
+	  .fallback = "false" },
+	ARG_PID,
+	ARG_COMM,
+	ARG_CPU,
+	ARG_LIMIT,
+	ARG_OFFSET,
+	{ 0 },
+};
+
+static const struct out_field diff_output[] = {
+	{ "a", "object", "file, scheduler, duration_ns, cpus, lost_events" },
+	{ "b", "object", NULL },
+	{ "overall", "array", "metric, a, b, their confidence intervals, change_percent, verdict" },
+	{ "changes_found", "integer", NULL },
+	{ "changes", "array", "the same by task name" },
+	{ "only_in_a", "array", "task names" },
+	{ "only_in_b", "array", "task names" },
+	OUT_PAGE,
+	{ 0 },
+};
+
+/* In the order of their names, so that two calls never wait for each other. */
+static int borrow_both(struct tool_call *call, struct trace_use *a, struct trace_use *b)
+{
+	const char *id_a = call_string(call, "trace_id_a"), *id_b = call_string(call, "trace_id_b");
+	int order = strcmp(id_a, id_b), err;
+
+	if (order == 0)
+		return diag_set(call->d, -EINVAL, "load the other one first",
+		                "a trace does not differ from itself");
+	err = order < 0 ? trace_use_named(call, id_a, a) : trace_use_named(call, id_b, b);
+	if (err)
+		return err;
+	return order < 0 ? trace_use_named(call, id_b, b) : trace_use_named(call, id_a, a);
+}
+
+static int diff(struct tool_call *call)
+{
+	SCOPED(scoped_trace_use) struct trace_use a = { 0 };
+	SCOPED(scoped_trace_use) struct trace_use b = { 0 };
+	SCOPED(scoped_report) struct report *r = NULL;
+	struct pass_args args;
+	struct diff_cfg cfg = { .args_a = &args,
+		                .args_b = &args,
+		                .has_noise = call_bool(call, "include_unchanged") };
+	int err = borrow_both(call, &a, &b);
+
+	if (!err)
+		err = trace_pass_args(call, a.s, &args);
+	if (err)
+		return err;
+	cfg.a = a.s;
+	cfg.b = b.s;
+	cfg.limit = args.limit;
+	err = diff_run(&cfg, call->d, &r);
+	return err ? err : call_put_report(call, report_root(r));
+}
+
+const struct tool tool_diff_traces = {
+	.name = "diff_traces",
+	.title = "Compare two traces",
+	.description =
+		"What got better or worse from one loaded trace to another, beyond noise: waits, slices, runtime, switches "
+		"and migrations, overall and by task name. For one trace alone use run_all_analyzers.",
+	.set = TOOLSET_TRACE,
+	.args = diff_args,
+	.output = diff_output,
+	.run = diff,
+};

@@ -1,0 +1,190 @@
+#include "mcp/trace_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/passes.h"
+#include "base/cleanup.h"
+#include "mcp/world.h"
+
+/* Rows that an analysis makes at least, so that totals of its lists are true and pages can follow. */
+#define ROWS_MADE 5000U
+
+int trace_use_named(struct tool_call *c, const char *id, struct trace_use *out)
+{
+	struct trace_store *store = c->world->traces;
+	int err;
+
+	if (!store)
+		return diag_set(c->d, -ENOTSUP, NULL, "this server keeps no traces");
+	err = trace_store_borrow(store, id, c->d, &out->rec);
+	if (err)
+		return err;
+	out->store = store;
+	out->s = recording_source(out->rec);
+	trace_store_id(store, out->rec, out->id);
+	return 0;
+}
+
+int trace_use_begin(struct tool_call *c, struct trace_use *out)
+{
+	int err = trace_use_named(c, call_string(c, "trace_id"), out);
+
+	if (!err)
+		jw_string(c->out, "trace_id", out->id);
+	return err;
+}
+
+void scoped_trace_use(struct trace_use *u)
+{
+	if (u->rec)
+		trace_store_return(u->store, u->rec);
+}
+
+static uint32_t rows_wanted(struct tool_call *c)
+{
+	uint64_t wanted = call_u64(c, "offset") + call_u64(c, "limit") + 1;
+
+	return wanted > ROWS_MADE ? (uint32_t)wanted : ROWS_MADE;
+}
+
+int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_args *out)
+{
+	const char *mode = call_string(c, "aggregation_mode");
+
+	if (call_i64(c, "start_time_ns") < 0 || call_i64(c, "end_time_ns") < 0 ||
+	    call_i64(c, "at_time_ns") < 0)
+		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
+		                "times of a trace are not negative");
+	*out = (struct pass_args){
+		.pid = (uint32_t)call_u64(c, "pid"),
+		.tid = (uint32_t)call_u64(c, "tid"),
+		.comm = call_string(c, "comm"),
+		.cpu = call_has(c, "cpu") ? (uint32_t)call_u64(c, "cpu") : PASS_ANY_CPU,
+		.from_ns = call_u64(c, "start_time_ns"),
+		.to_ns = call_u64(c, "end_time_ns"),
+		.limit = rows_wanted(c),
+		.is_per_process = mode && strcmp(mode, "per_process") == 0,
+		.method = call_string(c, "method"),
+		.category = call_string(c, "category"),
+		.layer = call_has(c, "layer_id") ? (uint32_t)call_u64(c, "layer_id") : EV_NO_LAYER,
+		.at_ns = call_u64(c, "at_time_ns"),
+	};
+	if (out->to_ns && out->to_ns <= out->from_ns)
+		return diag_set(c->d, -EINVAL, NULL,
+		                "\"end_time_ns\" is not after \"start_time_ns\"");
+	if (out->from_ns && out->from_ns >= s->end_ns)
+		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
+		                "\"start_time_ns\" is after the end of the trace");
+	if (out->to_ns && out->to_ns <= s->start_ns)
+		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
+		                "\"end_time_ns\" is before the start of the trace");
+	return 0;
+}
+
+int trace_pass_run(struct tool_call *c, const struct pass *p, const struct source *s,
+                   const struct pass_args *args, struct report **out)
+{
+	char missing[160];
+
+	if (call_is_cancelled(c))
+		return diag_set(c->d, -ECANCELED, NULL, "cancelled");
+	if (!pass_applies(p, s))
+		return diag_set(c->d, -ENODATA, "discover_analyzers tells which analyses apply",
+		                "%s %s, which this trace does not have", p->id,
+		                pass_missing(p, s, missing, sizeof(missing)));
+	return pass_run(p, s, args, c->d, out);
+}
+
+static void copy_members(struct report *r, const struct report_node *node)
+{
+	for (const struct report_node *n = node->first; n; n = n->next)
+		report_copy(r, n->key, n);
+}
+
+void report_copy(struct report *r, const char *key, const struct report_node *node)
+{
+	switch (node->type) {
+	case REPORT_NULL:
+		report_null(r, key);
+		return;
+	case REPORT_BOOL:
+		report_bool(r, key, node->b);
+		return;
+	case REPORT_U64:
+		if (node->is_id)
+			report_id(r, key, node->u64);
+		else
+			report_u64(r, key, node->u64);
+		return;
+	case REPORT_I64:
+		report_i64(r, key, node->i64);
+		return;
+	case REPORT_DOUBLE:
+		report_double(r, key, node->f, node->decimals);
+		return;
+	case REPORT_STRING:
+		report_string(r, key, node->text);
+		return;
+	case REPORT_ARRAY:
+		report_begin_array(r, key);
+		copy_members(r, node);
+		report_end_array(r);
+		return;
+	case REPORT_OBJECT:
+		report_begin_object(r, key);
+		copy_members(r, node);
+		report_end_object(r);
+		return;
+	}
+}
+
+/* What discover_analyzers tells, what is said twice, and what the store knows better. */
+static bool is_left_out(const char *key)
+{
+	static const char *const keys[] = { "analysis_type", "applicable_analyses",
+		                            "inapplicable_analyses", "file", "file_bytes" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* Bottlenecks in a sentence each: there is a tool for the rest. */
+static void copy_descriptions(struct report *r, const struct report_node *list)
+{
+	report_begin_array(r, list->key);
+	for (const struct report_node *n = list->type == REPORT_ARRAY ? list->first : NULL; n;
+	     n = n->next)
+		report_copy(r, NULL, report_at(n, "description"));
+	report_end_array(r);
+}
+
+int trace_put_summary(struct tool_call *c, const struct source *s, const char *key)
+{
+	SCOPED(scoped_report) struct report *all = NULL;
+	SCOPED(scoped_report) struct report *r = report_new(0);
+	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
+	int err = r ? trace_pass_run(c, &pass_summary, s, &args, &all)
+	            : diag_set(c->d, -ENOMEM, NULL, "out of memory");
+
+	if (err)
+		return err;
+	report_begin_object(r, NULL);
+	if (key)
+		report_begin_object(r, key);
+	for (const struct report_node *n = report_root(all)->first; n; n = n->next)
+		if (strcmp(n->key, "bottlenecks") == 0)
+			copy_descriptions(r, n);
+		else if (strcmp(n->key, "start_unix_timestamp") == 0 && n->type == REPORT_U64)
+			report_id(r, n->key,
+			          n->u64); /* too large for the numbers of some clients */
+		else if (!is_left_out(n->key))
+			report_copy(r, n->key, n);
+	if (key)
+		report_end_object(r);
+	report_end_object(r);
+	return call_put_report(c, report_root(r));
+}

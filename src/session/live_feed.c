@@ -1,0 +1,386 @@
+#include "session/live_feed.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "analyze/event_facts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/scx_plan.h"
+#include "session/live_feed_priv.h"
+#include "sys/topology.h"
+
+#define FIRST_LOOK_NS   200000000ULL
+#define LEASE_NS        30000000000ULL
+#define FRESH_ROUNDS    2U /* the first may have begun before the call */
+#define FRESH_TIMEOUT_S 2
+
+static void scoped_feed(struct live_feed *const *f)
+{
+	live_feed_close(*f);
+}
+
+uint64_t live_feed_stats_kinds(void)
+{
+	return STATS_KINDS;
+}
+
+uint64_t live_feed_all_kinds(void)
+{
+	return ALL_KINDS;
+}
+
+static uint64_t kinds_of_type(const char *name, size_t len)
+{
+	uint64_t kinds = 0;
+
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
+		const char *type = stream_type_name(kind);
+
+		if (type && (EV_BIT(kind) & ALL_KINDS) && strlen(type) == len &&
+		    strncmp(type, name, len) == 0)
+			kinds |= EV_BIT(kind);
+	}
+	/* One is told of when it ends, with the time at which it began. */
+	return kinds & SOFTIRQ_KINDS ? kinds | SOFTIRQ_KINDS : kinds;
+}
+
+int live_feed_kinds(const char *types, struct diag *d, uint64_t *out)
+{
+	uint64_t kinds = 0;
+
+	if (!types || !*types || strcmp(types, "all") == 0) {
+		*out = types && *types ? ALL_KINDS : STREAM_KINDS;
+		return 0;
+	}
+	while (*types) {
+		size_t len = strcspn(types, ",");
+		uint64_t more = kinds_of_type(types, len);
+
+		if (!more)
+			return diag_set(
+				d, -EINVAL,
+				"such as sched_switch, sched_waking, sched_migrate_task, fork, "
+				"exit, softirq, ipi; or all",
+				"there is no type of events '%.*s'", len < 40 ? (int)len : 40,
+				types);
+		kinds |= more;
+		types += len + (types[len] == ',');
+	}
+	*out = kinds;
+	return 0;
+}
+
+static int start_thread(struct live_feed *f, struct diag *d)
+{
+	sigset_t all, before;
+
+	f->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (f->wake_fd < 0)
+		return diag_set(d, -errno, NULL, "cannot create an eventfd");
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	f->has_thread = pthread_create(&f->thread, NULL, live_feed_run, f) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return f->has_thread ? 0 : diag_set(d, -EAGAIN, NULL, "cannot start a thread");
+}
+
+int live_feed_open(const struct live_feed_cfg *cfg, struct diag *d, struct live_feed **out)
+{
+	SCOPED(scoped_feed) struct live_feed *f = calloc(1, sizeof(*f));
+	int err = 0;
+
+	if (!f)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	f->cfg = *cfg;
+	f->wake_fd = -1;
+	f->cfg.lease_ns = cfg->lease_ns ? cfg->lease_ns : LEASE_NS;
+	f->cfg.first_look_ns = cfg->first_look_ns ? cfg->first_look_ns : FIRST_LOOK_NS;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->change, NULL);
+	if (!cfg->topology)
+		err = topology_read("/sys", d, &f->topology);
+	if (!err && !cfg->source)
+		err = live_kernel_new(f->topology, cfg->tgid, d, &f->kernel);
+	if (err)
+		return err;
+	f->source = cfg->source ? *cfg->source : live_kernel_source(f->kernel);
+	err = live_model_init(&f->model, cfg->topology ? cfg->topology : f->topology, d);
+	if (!err)
+		err = start_thread(f, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(f);
+	return 0;
+}
+
+void live_feed_close(struct live_feed *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->is_ending = true;
+	pthread_cond_broadcast(&f->change);
+	pthread_mutex_unlock(&f->lock);
+	if (f->has_thread) {
+		live_feed_wake(f);
+		pthread_join(f->thread, NULL);
+	}
+	live_model_done(&f->model);
+	live_kernel_free(f->kernel);
+	topology_free(f->topology);
+	if (f->wake_fd >= 0)
+		close(f->wake_fd);
+	pthread_cond_destroy(&f->change);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+/* Until the thread has seen the needs as they are now. */
+static int settle(struct live_feed *f, struct diag *d)
+{
+	uint64_t mine = ++f->asked;
+
+	live_feed_wake(f);
+	while (f->answered < mine && !f->is_ending)
+		pthread_cond_wait(&f->change, &f->lock);
+	if (f->is_ending)
+		return diag_set(d, -ECANCELED, NULL, "the server ends");
+	return f->error ? diag_set(d, f->error, f->diag.hint, "%s", f->diag.what) : 0;
+}
+
+static int add_need(struct live_feed *f, const struct need *need, struct diag *d, uint32_t *out)
+{
+	for (uint32_t i = 0; i < NEEDS_MAX; i++) {
+		if (f->needs[i].is_taken)
+			continue;
+		f->needs[i] = *need;
+		f->needs[i].is_taken = true;
+		*out = i;
+		return 0;
+	}
+	return diag_set(d, -EUSERS, "unsubscribe from some", "too many want live data");
+}
+
+static void remove_need(struct live_feed *f, uint32_t i)
+{
+	if (i >= NEEDS_MAX)
+		return;
+	f->needs[i] = (struct need){ 0 };
+	f->asked++;
+	live_feed_wake(f);
+}
+
+static int hold(struct live_feed *f, const struct need *need, struct diag *d, uint32_t *out)
+{
+	int err = add_need(f, need, d, out);
+
+	if (err)
+		return err;
+	err = settle(f, d);
+	if (err)
+		remove_need(f, *out);
+	return err;
+}
+
+int live_feed_hold(struct live_feed *f, unsigned int uses, uint64_t kinds, struct diag *d,
+                   uint32_t *out)
+{
+	struct need need = { .uses = uses, .kinds = kinds };
+	int err;
+
+	pthread_mutex_lock(&f->lock);
+	err = hold(f, &need, d, out);
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
+void live_feed_drop(struct live_feed *f, uint32_t holder)
+{
+	pthread_mutex_lock(&f->lock);
+	remove_need(f, holder);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static struct need *find_lease(struct live_feed *f, unsigned int uses, uint64_t kinds)
+{
+	for (uint32_t i = 0; i < NEEDS_MAX; i++) {
+		struct need *n = &f->needs[i];
+
+		if (n->is_taken && n->until_ns && n->uses == uses && n->kinds == kinds)
+			return n;
+	}
+	return NULL;
+}
+
+/* Whether that use has had its first look. */
+static bool is_served(const struct live_feed *f, const struct need *need)
+{
+	return (f->uses & need->uses) == need->uses &&
+	       !(need->kinds & ~f->stream_kinds & ALL_KINDS);
+}
+
+/* Whether holders need all of that anyway: then a reader adds nothing. */
+static bool is_held(const struct live_feed *f, const struct need *need)
+{
+	uint64_t kinds = 0;
+	unsigned int uses = 0;
+
+	for (uint32_t i = 0; i < NEEDS_MAX; i++) {
+		if (!f->needs[i].is_taken || f->needs[i].until_ns)
+			continue;
+		kinds |= f->needs[i].kinds;
+		uses |= f->needs[i].uses;
+	}
+	return !(need->uses & ~uses) && !(need->kinds & ~kinds & ALL_KINDS);
+}
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec t = { (time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL) };
+
+	while (nanosleep(&t, &t) && errno == EINTR) {
+	}
+}
+
+int live_feed_borrow(struct live_feed *f, unsigned int uses, uint64_t kinds, struct diag *d)
+{
+	struct need need = { .uses = uses, .kinds = kinds }, *lease;
+	bool is_first;
+	uint32_t slot;
+	int err = 0;
+
+	pthread_mutex_lock(&f->lock);
+	need.until_ns = clock_boot_ns() + f->cfg.lease_ns;
+	is_first = !is_served(f, &need);
+	lease = find_lease(f, uses, kinds);
+	if (lease)
+		lease->until_ns = need.until_ns;
+	if (!lease && !is_first && is_held(f, &need)) {
+		pthread_mutex_unlock(&f->lock);
+		return 0;
+	}
+	if (!lease)
+		err = hold(f, &need, d, &slot);
+	else if (is_first)
+		err = settle(f, d);
+	pthread_mutex_unlock(&f->lock);
+	if (!err && is_first)
+		wait_ns(f->cfg.first_look_ns);
+	return err;
+}
+
+int live_feed_track(struct live_feed *f, bool is_on, struct diag *d)
+{
+	struct need need = { .uses = LIVE_USE_STATS | LIVE_USE_STREAM, .kinds = ALL_KINDS };
+	int err = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (is_on && !f->is_tracking) {
+		f->is_tracking = true; /* before the wait: nobody else begins it too */
+		err = hold(f, &need, d, &f->tracker);
+		if (err)
+			f->is_tracking = false;
+	} else if (!is_on && f->is_tracking) {
+		f->is_tracking = false;
+		remove_need(f, f->tracker);
+		err = settle(f, d);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
+int live_feed_start(struct live_feed *f, uint32_t set, struct diag *d)
+{
+	uint32_t before;
+	int err;
+
+	pthread_mutex_lock(&f->lock);
+	before = f->wanted_analyzers;
+	f->wanted_analyzers |= set;
+	err = settle(f, d);
+	if (!err)
+		err = analyzers_start(f->model.analyzers, set, clock_boot_ns(), d);
+	if (err) {
+		f->wanted_analyzers &= before | ~set;
+		f->asked++;
+		live_feed_wake(f);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
+void live_feed_stop(struct live_feed *f, uint32_t set)
+{
+	struct diag d = { 0 };
+
+	(void)live_feed_lock(f);
+	analyzers_stop(f->model.analyzers, set, clock_boot_ns());
+	f->wanted_analyzers &= ~set;
+	(void)!settle(f, &d);
+	live_feed_unlock(f);
+}
+
+void live_feed_reset(struct live_feed *f, uint32_t set)
+{
+	(void)live_feed_lock(f);
+	analyzers_reset(f->model.analyzers, set, clock_boot_ns());
+	live_feed_unlock(f);
+}
+
+static struct live_view view_of(const struct live_feed *f)
+{
+	return (struct live_view){ f->model.live, f->model.analyzers, f->model.stream,
+		                   f->model.tasks };
+}
+
+struct live_view live_feed_lock_now(struct live_feed *f)
+{
+	pthread_mutex_lock(&f->lock);
+	return view_of(f);
+}
+
+struct live_view live_feed_lock(struct live_feed *f)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FRESH_TIMEOUT_S;
+	pthread_mutex_lock(&f->lock);
+	for (unsigned int i = 0; i < FRESH_ROUNDS && f->status.is_attached && !f->is_ending; i++) {
+		uint64_t before = f->rounds;
+		int err = 0;
+
+		live_feed_wake(f);
+		while (f->rounds == before && !f->is_ending && !err)
+			err = pthread_cond_timedwait(&f->change, &f->lock, &until);
+	}
+	return view_of(f);
+}
+
+void live_feed_unlock(struct live_feed *f)
+{
+	pthread_mutex_unlock(&f->lock);
+}
+
+void live_feed_status(struct live_feed *f, struct live_feed_status *out)
+{
+	pthread_mutex_lock(&f->lock);
+	*out = f->status;
+	out->is_tracking = f->is_tracking;
+	out->uses = f->uses;
+	out->running = f->wanted_analyzers;
+	if (f->since_ns)
+		out->attached_ns += clock_boot_ns() - f->since_ns;
+	for (uint32_t i = 0; i < NEEDS_MAX; i++) {
+		if (!f->needs[i].is_taken || (f->is_tracking && i == f->tracker))
+			continue;
+		out->nr_readers += f->needs[i].until_ns != 0;
+		out->nr_holders += f->needs[i].until_ns == 0;
+	}
+	pthread_mutex_unlock(&f->lock);
+}

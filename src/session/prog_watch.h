@@ -1,0 +1,28 @@
+/*
+ * session/prog_watch — samples of the run times of all BPF programs, while somebody wants them.
+ *
+ * While it runs, the kernel counts runs of programs, which costs a little, and a thread looks at each interval. Otherwise
+ * there is neither. All functions may be called on any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+#include "sys/bpf_progs.h"
+
+struct prog_watch;
+
+MUST_USE int prog_watch_new(struct diag *d, struct prog_watch **out);
+void prog_watch_free(struct prog_watch *w); /* NULL is fine */
+
+/* Again with another interval: it takes that one. */
+MUST_USE int prog_watch_start(struct prog_watch *w, uint64_t interval_ms, struct diag *d);
+void prog_watch_stop(struct prog_watch *w); /* keeps what was found */
+bool prog_watch_runs(struct prog_watch *w, uint64_t *interval_ms, uint64_t *nr_looks);
+
+/* As of now: valid until prog_watch_unlock(), which must follow a success. */
+MUST_USE int prog_watch_lock(struct prog_watch *w, struct diag *d, const struct bpf_progs **out);
+void prog_watch_unlock(struct prog_watch *w);

@@ -1,0 +1,126 @@
+"""The server against its peers: the official client over stdio and HTTP, and the conformance suite.
+
+They come from npm, into the build folder, once. Where npm cannot be reached there is nothing to run, and the plan says so; under
+CI that is a failure.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from http_client import FAKE_SERVER, SCHEDSCOPE, case, http_server, main
+from live import ROOT
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "sdk"
+WANTED = (SOURCE / "package.json").read_text()
+
+
+def is_installed(folder):
+    """What is wanted is there."""
+    stamp = folder / "installed.json"
+    return stamp.exists() and stamp.read_text() == WANTED
+
+
+# Another build folder, such as that of sanitizers, takes what the usual one has.
+FOLDERS = [pathlib.Path(os.environ["MCP_NODE_DIR"]), ROOT / "build/tests/mcp/sdk"]
+FOLDER = next(filter(is_installed, FOLDERS), FOLDERS[0])
+NODE = FOLDER / "node_modules/node/bin/node"
+SUITE = FOLDER / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+SCENARIOS = ["server-initialize", "ping", "logging-set-level", "completion-complete", "tools-list", "resources-list",
+             "resources-subscribe", "resources-unsubscribe", "prompts-list", "dns-rebinding-protection",
+             "server-sse-multiple-streams"]
+INSTALL_S = 600
+
+
+def install():
+    """Why the peers cannot be had; None when they are there."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file in SOURCE.glob("*.mjs"):
+        shutil.copy(file, FOLDER)
+    if is_installed(FOLDER):
+        return None
+    if not shutil.which("npm"):
+        return "there is no npm"
+    (FOLDER / "package.json").write_text(WANTED)
+    try:
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"], cwd=FOLDER,
+                              capture_output=True, text=True, timeout=INSTALL_S)
+    except subprocess.TimeoutExpired:
+        return "npm takes too long"
+    if done.returncode or not NODE.exists():
+        return "npm: " + (done.stderr.strip().splitlines() or ["no reason given"])[0]
+    (FOLDER / "installed.json").write_text(WANTED)
+    return None
+
+
+def node(script, *words):
+    """Runs a script of the client; what it printed."""
+    done = subprocess.run([NODE, FOLDER / script, *words], cwd=FOLDER, capture_output=True, text=True, timeout=170)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def check_session(*words):
+    """A session over everything that is offered."""
+    got = json.loads(node("session.mjs", *words))
+    print(f"# {got}")
+    assert got["tools"] > 0 and got["prompts"] == 5
+    assert not got["missing"], got["missing"]  # what the prompts name exists
+
+
+@case
+def the_official_client_over_stdio():
+    check_session("stdio", SCHEDSCOPE, "mcp")
+
+
+@case
+def the_official_client_over_http():
+    with http_server() as server:
+        check_session("http", f"http://127.0.0.1:{server.port}/mcp")
+
+
+@case
+def progress_cancellation_and_updates_over_stdio():
+    node("long.mjs", "stdio", FAKE_SERVER, "stdio")
+
+
+@case
+def progress_cancellation_and_updates_over_http():
+    with http_server(program=FAKE_SERVER) as server:
+        node("long.mjs", "http", f"http://127.0.0.1:{server.port}/mcp")
+
+
+@case
+def the_conformance_suite_finds_no_failure():
+    with http_server() as server:
+        words = [NODE, SUITE, "server", "--url", f"http://127.0.0.1:{server.port}/mcp"]
+        done = subprocess.run(words, cwd=FOLDER, capture_output=True, text=True, timeout=170)
+        for scenario in SCENARIOS:
+            found = re.search(rf"^\S+ {scenario}: (\d+) passed, (\d+) failed", done.stdout, re.M)
+            assert found and int(found[1]) > 0 and found[2] == "0", (scenario, done.stdout[-3000:])
+        # Not among those that run by default.
+        done = subprocess.run([*words, "--scenario", "server-sse-polling"], cwd=FOLDER, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and " 0 failed" in done.stdout, done.stdout[-1500:]
+
+
+@case
+def no_name_of_the_suite_stands_in_the_sources():
+    text = "".join(p.read_text() for p in (ROOT / "src").rglob("*.[ch]"))
+    suite = SUITE.read_text()
+    for name in ["test_simple_text", "test_reconnection", "test_prompt_with_arguments", "test://static-text"]:
+        assert name in suite and name not in text, name
+    assert "test://" not in text and "conformance" not in text
+
+
+if __name__ == "__main__":
+    reason = install()
+    if reason and not os.environ.get("CI"):
+        print(f"1..0 # SKIP {reason}")
+        sys.exit(0)
+    if reason:
+        print(f"Bail out! {reason}")
+        sys.exit(1)
+    main()

@@ -1,0 +1,362 @@
+/* Loaded traces: which files, how many, for whom. */
+#include "mcp/trace_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../unit.h"
+
+struct room {
+	char dir[64];     /* allowed */
+	char other[64];   /* not */
+	char trace[128];  /* in the first */
+	char secret[128]; /* in the second */
+	struct trace_store *s;
+};
+
+static void copy_file(const char *to)
+{
+	char from[512], buf[4096];
+	FILE *in, *out;
+	size_t n;
+
+	snprintf(from, sizeof(from), "%s/tests/data/perfetto/c-guest-idle.pftrace.gz",
+	         getenv("SCHEDSCOPE_SOURCE"));
+	in = fopen(from, "r");
+	out = fopen(to, "w");
+	assert_non_null(in);
+	assert_non_null(out);
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+		assert_int_equal(fwrite(buf, 1, n, out), n);
+	fclose(in);
+	fclose(out);
+}
+
+static void open_room(struct room *r, size_t max_traces, uint64_t max_bytes)
+{
+	const char *dirs[] = { r->dir };
+	struct trace_store_cfg cfg = { dirs, 1, max_traces, max_bytes };
+	struct diag d = { 0 };
+
+	strcpy(r->dir, "/tmp/trace-store-a-XXXXXX");
+	strcpy(r->other, "/tmp/trace-store-b-XXXXXX");
+	assert_non_null(mkdtemp(r->dir));
+	assert_non_null(mkdtemp(r->other));
+	snprintf(r->trace, sizeof(r->trace), "%s/one.pftrace.gz", r->dir);
+	snprintf(r->secret, sizeof(r->secret), "%s/two.pftrace.gz", r->other);
+	copy_file(r->trace);
+	copy_file(r->secret);
+	assert_int_equal(trace_store_new(&cfg, &d, &r->s), 0);
+}
+
+static void close_room(struct room *r)
+{
+	char command[256];
+
+	trace_store_free(r->s);
+	snprintf(command, sizeof(command), "rm -r '%s' '%s'", r->dir, r->other);
+	assert_int_equal(system(command), 0);
+}
+
+static int load(struct room *r, const char *path, const char *id, size_t *nr_evicted)
+{
+	struct trace_load what = { .path = path, .id = id };
+	struct diag d = { 0 };
+	char got[TRACE_ID_LEN];
+	size_t nr = 0;
+	int err = trace_store_load(r->s, &what, &d, got, &nr);
+
+	if (!err && id)
+		assert_string_equal(got, id);
+	if (nr_evicted)
+		*nr_evicted = nr;
+	return err;
+}
+
+static struct recording *borrow(struct room *r, const char *id)
+{
+	struct recording *rec = NULL;
+	struct diag d = { 0 };
+
+	return trace_store_borrow(r->s, id, &d, &rec) ? NULL : rec;
+}
+
+static bool is_loaded(struct room *r, const char *id)
+{
+	struct recording *rec = borrow(r, id);
+
+	if (rec)
+		trace_store_return(r->s, rec);
+	return rec != NULL;
+}
+
+static void only_what_lies_below_is_opened(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+	char link[160], up[512], *real = NULL;
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, NULL, NULL), 0);
+	assert_true(is_loaded(&r, "one.pftrace"));
+	assert_int_equal(load(&r, r.secret, NULL, NULL), -EACCES);
+	snprintf(link, sizeof(link), "%s/link", r.dir);
+	assert_int_equal(symlink(r.secret, link), 0);
+	assert_int_equal(load(&r, link, NULL, NULL), -EACCES);
+	unlink(link);
+	assert_int_equal(symlink(r.other, link), 0);
+	snprintf(up, sizeof(up), "%s/two.pftrace.gz", link);
+	assert_int_equal(load(&r, up, NULL, NULL), -EACCES);
+	snprintf(up, sizeof(up), "%s/../%s/two.pftrace.gz", r.dir, r.other + 5);
+	assert_int_equal(trace_store_allow(r.s, up, false, &d, &real), -EACCES);
+	assert_non_null(strstr(d.what, r.dir));
+	assert_int_equal(load(&r, r.dir, NULL, NULL), -EACCES);
+	snprintf(up, sizeof(up), "%s-x", r.dir);
+	assert_int_equal(load(&r, up, NULL, NULL), -EACCES);
+	snprintf(up, sizeof(up), "%s/nope", r.dir);
+	assert_int_equal(load(&r, up, NULL, NULL), -ENOENT);
+	close_room(&r);
+}
+
+static void new_files_are_allowed_below_only(void **state)
+{
+	struct room r;
+	char path[160], *real = NULL;
+	struct diag d = { 0 };
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	snprintf(path, sizeof(path), "%s/new.json", r.dir);
+	assert_int_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	assert_string_equal(real, path);
+	free(real);
+	snprintf(path, sizeof(path), "%s/new.json", r.other);
+	assert_int_equal(trace_store_allow(r.s, path, true, &d, &real), -EACCES);
+	snprintf(path, sizeof(path), "%s/link", r.dir);
+	assert_int_equal(symlink("/tmp/nothing", path), 0);
+	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	snprintf(path, sizeof(path), "%s/..", r.dir);
+	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	snprintf(path, sizeof(path), "%s/", r.dir);
+	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	close_room(&r);
+}
+
+static void the_longest_unused_goes_first(void **state)
+{
+	struct room r;
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 2, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, "a", &nr), 0);
+	assert_int_equal(load(&r, r.trace, "b", &nr), 0);
+	assert_true(is_loaded(&r, "a"));
+	assert_int_equal(load(&r, r.trace, "c", &nr), 0);
+	expect_eq(nr, 1);
+	assert_false(is_loaded(&r, "b"));
+	assert_true(is_loaded(&r, "a"));
+	/* The same id again takes no more room. */
+	assert_int_equal(load(&r, r.trace, "c", &nr), 0);
+	expect_eq(nr, 0);
+	close_room(&r);
+}
+
+static void a_lent_trace_is_never_evicted(void **state)
+{
+	struct room r;
+	struct recording *a;
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 1, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, "a", &nr), 0);
+	a = borrow(&r, "a");
+	assert_int_equal(load(&r, r.trace, "b", &nr), 0);
+	expect_eq(nr, 0);
+	assert_true(recording_source(a)->facts->nr_events > 0);
+	trace_store_return(r.s, a);
+	/* Now there was one too many, and the one just used stays. */
+	assert_true(is_loaded(&r, "a"));
+	assert_false(is_loaded(&r, "b"));
+	close_room(&r);
+}
+
+static void memory_is_bounded_too(void **state)
+{
+	struct room r;
+	struct recording *a;
+	uint64_t bytes;
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 9, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, "a", &nr), 0);
+	a = borrow(&r, "a");
+	bytes = recording_bytes(a);
+	trace_store_return(r.s, a);
+	close_room(&r);
+	open_room(&r, 9, bytes + bytes / 2);
+	assert_int_equal(load(&r, r.trace, "a", &nr), 0);
+	assert_int_equal(load(&r, r.trace, "b", &nr), 0);
+	expect_eq(nr, 1);
+	close_room(&r);
+	open_room(&r, 9, bytes / 2);
+	assert_int_equal(load(&r, r.trace, "a", &nr), -E2BIG);
+	close_room(&r);
+}
+
+static void an_unloaded_trace_stays_with_its_user(void **state)
+{
+	struct room r;
+	struct recording *a;
+	struct diag d = { 0 };
+	char id[TRACE_ID_LEN];
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, "a", NULL), 0);
+	a = borrow(&r, "a");
+	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	assert_false(is_loaded(&r, "a"));
+	trace_store_id(r.s, a, id);
+	assert_string_equal(id, "a");
+	assert_true(recording_source(a)->facts->nr_events > 0);
+	trace_store_return(r.s, a);
+	assert_int_equal(trace_store_unload(r.s, "a", &d), -ENOENT);
+	close_room(&r);
+}
+
+static void *wait_for_a(void *ctx)
+{
+	return borrow(ctx, "a");
+}
+
+/* Whoever waits is told, whether it comes back or goes. */
+static void waiting_ends(void **state)
+{
+	struct room r;
+	struct recording *a;
+	struct diag d = { 0 };
+	pthread_t thread;
+	void *got;
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(load(&r, r.trace, "a", NULL), 0);
+	a = borrow(&r, "a");
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_a, &r), 0);
+	usleep(20000);
+	trace_store_return(r.s, a);
+	pthread_join(thread, &got);
+	assert_ptr_equal(got, a);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_a, &r), 0);
+	usleep(20000);
+	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	pthread_join(thread, &got);
+	assert_null(got);
+	trace_store_return(r.s, a);
+	close_room(&r);
+}
+
+static void ids_are_listed_where_one_is_not_found(void **state)
+{
+	struct room r;
+	struct recording *rec;
+	struct diag d = { 0 };
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(trace_store_borrow(r.s, NULL, &d, &rec), -ENOENT);
+	assert_non_null(strstr(d.hint, "load_perfetto_trace"));
+	assert_int_equal(load(&r, r.trace, "first", NULL), 0);
+	assert_true(is_loaded(&r, NULL));
+	assert_int_equal(load(&r, r.trace, "second", NULL), 0);
+	d = (struct diag){ 0 };
+	assert_int_equal(trace_store_borrow(r.s, NULL, &d, &rec), -ENOENT);
+	assert_non_null(strstr(d.hint, "first"));
+	d = (struct diag){ 0 };
+	assert_int_equal(trace_store_borrow(r.s, "nope", &d, &rec), -ENOENT);
+	assert_string_equal(d.what, "Trace 'nope' not found");
+	assert_non_null(strstr(d.hint, "second"));
+	assert_int_equal(load(&r, r.trace, "", NULL), -EINVAL);
+	assert_int_equal(load(&r, r.trace, "a\nb", NULL), -EINVAL);
+	close_room(&r);
+}
+
+static void our_own_files_go_with_their_traces(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+	char *path = NULL, *second = NULL, dir[128];
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(trace_store_temporary(r.s, &d, &path), 0);
+	assert_int_equal(trace_store_temporary(r.s, &d, &second), 0);
+	assert_string_not_equal(path, second);
+	copy_file(path);
+	copy_file(second);
+	assert_int_equal(load(&r, path, "a", NULL), 0);
+	/* Once more under its name: the file is still needed. */
+	assert_int_equal(load(&r, path, "a", NULL), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(second, '/') - second), second);
+	close_room(&r);
+	assert_int_equal(access(dir, F_OK), -1);
+	free(path);
+	free(second);
+}
+
+static bool no_more(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	++*(int *)ctx;
+	return false;
+}
+
+static void loading_can_be_given_up(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+	int nr_calls = 0;
+	struct trace_load what = { .id = "a", .progress = no_more, .ctx = &nr_calls };
+	char id[TRACE_ID_LEN];
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	what.path = r.trace;
+	assert_int_equal(trace_store_load(r.s, &what, &d, id, &nr), -ECANCELED);
+	assert_int_equal(nr_calls, 1);
+	assert_false(is_loaded(&r, "a"));
+	close_room(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_lies_below_is_opened),
+		cmocka_unit_test(new_files_are_allowed_below_only),
+		cmocka_unit_test(the_longest_unused_goes_first),
+		cmocka_unit_test(a_lent_trace_is_never_evicted),
+		cmocka_unit_test(memory_is_bounded_too),
+		cmocka_unit_test(an_unloaded_trace_stays_with_its_user),
+		cmocka_unit_test(waiting_ends),
+		cmocka_unit_test(ids_are_listed_where_one_is_not_found),
+		cmocka_unit_test(our_own_files_go_with_their_traces),
+		cmocka_unit_test(loading_can_be_given_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+#include "../unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/event_names.h"
+#include "tree.h"
+
+static void tracepoints_come_sorted_from_tracefs(void **state)
+{
+	struct diag d = { 0 };
+	struct event_names n;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	tree_write(&t, "sys/kernel/tracing/available_events",
+	           "sched:sched_switch\nblock:block_rq_issue\nnonsense\n:x\ny:\nsched:sched_a\n");
+	expect_eq(event_names_tracepoints(t.root, &d, &n), 0);
+	expect_eq(n.nr, 3);
+	assert_string_equal(n.source, "tracefs");
+	assert_string_equal(n.items[0].subsystem, "block");
+	assert_string_equal(n.items[1].name, "sched_a");
+	assert_string_equal(n.items[2].name, "sched_switch");
+	event_names_done(&n);
+	tree_done(&t);
+}
+
+static void functions_come_from_tracefs_else_from_kallsyms(void **state)
+{
+	struct diag d = { 0 };
+	struct event_names n;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	expect_eq(event_names_functions(t.root, &d, &n), -ENOENT);
+	assert_true(d.what[0] && d.hint[0]);
+	tree_write(
+		&t, "proc/kallsyms",
+		"ffff0 T schedule\nffff1 d some_data\nffff2 t helper\t[mod]\nffff3 W weak\njunk\n");
+	expect_eq(event_names_functions(t.root, &d, &n), 0);
+	assert_string_equal(n.source, "kallsyms");
+	expect_eq(n.nr, 3);
+	assert_string_equal(n.items[1].name, "helper");
+	event_names_done(&n);
+	tree_write(&t, "sys/kernel/debug/tracing/available_filter_functions",
+	           "zeta\nalpha [mod]\n\n");
+	expect_eq(event_names_functions(t.root, &d, &n), 0);
+	assert_string_equal(n.source, "tracefs");
+	expect_eq(n.nr, 2);
+	assert_string_equal(n.items[0].name, "zeta"); /* as in the file */
+	assert_string_equal(n.items[1].name, "alpha");
+	event_names_done(&n);
+	tree_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tracepoints_come_sorted_from_tracefs),
+		cmocka_unit_test(functions_come_from_tracefs_else_from_kallsyms),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

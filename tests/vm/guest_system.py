@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Runs in a virtual machine: what the host may not have: kprobes, CPUs that go and come, nodes, hardware counters.
+
+Leaves traces, reports and what was done in /run/out, where test_system.py looks at them.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+OUT = pathlib.Path("/run/out")
+SCHEDSCOPE, WORKLOAD = os.environ["SCHEDSCOPE"], os.environ["WORKLOAD"]
+WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
+MOVES = 40
+FAR_APART = (0, 2)  # CPUs of two nodes
+
+
+def start(*words):
+    """A running schedscope."""
+    return subprocess.Popen([SCHEDSCOPE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process, name, how=signal.SIGINT):
+    """Ends it; keeps what it said."""
+    if how:
+        process.send_signal(how)
+    out, err = process.communicate(timeout=WAIT_S)
+    OUT.joinpath(f"{name}.out").write_text(out, encoding="utf-8")
+    OUT.joinpath(f"{name}.err").write_text(err, encoding="utf-8")
+    OUT.joinpath(f"{name}.code").write_text(str(process.returncode), encoding="ascii")
+
+
+def wait_for_trace(path):
+    """Until there are events in it: the head comes first."""
+    sizes = set()
+    while len(sizes) < 3:
+        sizes.add(os.path.getsize(path) if os.path.exists(path) else 0)
+        time.sleep(0.05)
+
+
+def keep(path):
+    """Takes the file out."""
+    OUT.joinpath(os.path.basename(path)).write_bytes(pathlib.Path(path).read_bytes())
+
+
+def set_online(cpu, is_online):
+    """A CPU goes or comes."""
+    pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/online").write_text(str(int(is_online)), encoding="ascii")
+
+
+def spin(seconds):
+    """Uses the CPU."""
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        pass
+
+
+def probes():
+    """Calls of a function of the kernel, by a program that counts them."""
+    record = start("record", "-o", "/tmp/probes.pftrace", "-k", "hrtimer_nanosleep")
+    wait_for_trace("/tmp/probes.pftrace")
+    account = subprocess.run([WORKLOAD, "sleep", "rounds=50", "us=2000", "nr=2"], stdout=subprocess.PIPE,
+                             check=True).stdout
+    OUT.joinpath("probes.json").write_bytes(account.splitlines()[-1])
+    end(record, "probes")
+    keep("/tmp/probes.pftrace")
+
+
+def moves():
+    """Us, between two nodes."""
+    os.sched_setaffinity(0, {FAR_APART[0]})
+    stat = start("stat", "--json", "-i", "1", "-g", "migration,schedstat,perf", "--by", "tid")
+    stat.stdout.readline()
+    for i in range(1, MOVES + 1):
+        os.sched_setaffinity(0, {FAR_APART[i % 2]})
+    OUT.joinpath("moves.json").write_text(json.dumps({"tid": os.getpid(), "moves": MOVES}), encoding="ascii")
+    end(stat, "moves")
+    os.sched_setaffinity(0, set(range(os.cpu_count())))
+
+
+def hotplug():
+    """The last CPU goes and comes back while two programs watch."""
+    stat = start("stat", "--json", "-i", "1", "-g", "latency,schedstat")
+    record = start("record", "-o", "/tmp/hotplug.pftrace", "--events", "all")
+    stat.stdout.readline()
+    wait_for_trace("/tmp/hotplug.pftrace")
+    set_online(3, False)
+    spin(0.2)
+    set_online(3, True)
+    os.sched_setaffinity(0, {3})
+    spin(0.2)
+    os.sched_setaffinity(0, {0, 1, 2, 3})
+    stat.stdout.readline()
+    OUT.joinpath("hotplug.json").write_text(json.dumps({"tid": os.getpid()}), encoding="ascii")
+    end(stat, "hotplug_stat")
+    end(record, "hotplug")
+    keep("/tmp/hotplug.pftrace")
+
+
+def profile():
+    """Cycles, of a program that does nothing else."""
+    spinner = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
+    words = ["profile", "-e", "cycles", "-p", str(spinner.pid), "-d", "1", "--folded", "/tmp/cycles.folded"]
+    end(start(*words), "profile", None)
+    spinner.kill()
+    spinner.wait()
+    keep("/tmp/cycles.folded")
+
+
+def recordings():
+    """Each kind of recording once: verifiers differ from kernel to kernel."""
+    kinds = {"all": ["--events", "all,scx"], "stacks": ["--stacks=cpu,off-cpu,waker"], "pmu": ["--pmu", "cycles"],
+             "sample": ["--sample", "2"], "cgroup": ["--cgroup", "."], "stats": ["-s", "-p", "1"]}
+    for name, words in kinds.items():
+        end(start("record", "-o", "/tmp/kind.pftrace", "-d", "200", *words), f"kind_{name}", None)
+
+
+def main():
+    pathlib.Path("/proc/sys/kernel/sched_schedstats").write_text("1", encoding="ascii")
+    keep("/proc/schedstat")
+    for step in (recordings, probes, moves, hotplug, profile):
+        begin = time.monotonic()
+        try:
+            step()
+        except Exception as error:  # the other steps can do without it
+            OUT.joinpath(f"{step.__name__}.failed").write_text(repr(error), encoding="utf-8")
+        print(f"{step.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+
+
+main()

@@ -1,0 +1,482 @@
+/*
+ * Schedulers for the tests in virtual machines. Each counts what it does, per task and dispatch queue: what
+ * schedscope says is held against that. Nothing here is shared with src/.
+ *
+ *   fifo     all in the kernel's global queue
+ *   vtime    two queues of its own per pair of CPUs, in the order of weighted vtime
+ *   layered  a queue per layer: niced tasks wait in the second, from which they are moved to the first; the layer
+ *            of a task is in a map like that of scx_layered
+ *   stall    like fifo, but never runs a task that is called "stallme": the kernel ejects it
+ *
+ * One object for Linux 6.12 to 7.2, whose functions have other names: the loader takes what is there.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+#define WEAK        __ksym __weak
+
+#define SCX_DSQ_GLOBAL ((1ULL << 63) | 1)
+#define SCX_DSQ_LOCAL  ((1ULL << 63) | 2)
+#define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
+
+#define DSQ_VTIME   100ULL /* + 2 * pair of CPUs + 0 or 1 */
+#define NR_PAIRS    8ULL
+#define DSQ_LAYER   200ULL              /* + layer */
+#define STALL_COMM  0x656d6c6c617473ULL /* "stallme" */
+#define MAX_ENTRIES 4096
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct sched_ext_entity {
+	__u64 slice;
+	__u64 dsq_vtime;
+	__u32 weight;
+} KERNEL_TYPE;
+
+struct task_struct {
+	int pid;
+	int static_prio;
+	char comm[16];
+	struct sched_ext_entity scx;
+} KERNEL_TYPE;
+
+enum scx_exit_kind {
+	SCX_EXIT_NONE,
+};
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+} KERNEL_TYPE;
+
+struct bpf_iter_scx_dsq {
+	__u64 opaque[6];
+};
+
+struct scx_bpf_dsq_insert_vtime_args {
+	__u64 dsq_id;
+	__u64 slice;
+	__u64 vtime;
+	__u64 enq_flags;
+};
+
+/* Only what all kernels have: libbpf refuses members that the running one lacks. */
+struct sched_ext_ops {
+	int (*select_cpu)(struct task_struct *p, int prev_cpu, __u64 wake_flags);
+	void (*enqueue)(struct task_struct *p, __u64 enq_flags);
+	void (*dispatch)(int cpu, struct task_struct *prev);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	void (*enable)(struct task_struct *p);
+	int (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	__u32 timeout_ms;
+	char name[128];
+};
+
+extern int scx_bpf_select_cpu_dfl(struct task_struct *p, int prev_cpu, __u64 wake_flags,
+                                  bool *is_idle) __ksym;
+extern int scx_bpf_create_dsq(__u64 dsq_id, int node) __ksym;
+extern int scx_bpf_task_cpu(const struct task_struct *p) __ksym;
+extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, __u64 dsq_id, __u64 flags) __ksym;
+extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
+extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym;
+/* Linux 6.12 */
+extern void scx_bpf_dispatch(struct task_struct *p, __u64 dsq_id, __u64 slice,
+                             __u64 enq_flags) WEAK;
+extern void scx_bpf_dispatch_vtime(struct task_struct *p, __u64 dsq_id, __u64 slice, __u64 vtime,
+                                   __u64 enq_flags) WEAK;
+extern bool scx_bpf_consume(__u64 dsq_id) WEAK;
+extern bool scx_bpf_dispatch_from_dsq(struct bpf_iter_scx_dsq *it, struct task_struct *p,
+                                      __u64 dsq_id, __u64 enq_flags) WEAK;
+/* later ones */
+extern void scx_bpf_dsq_insert(struct task_struct *p, __u64 dsq_id, __u64 slice,
+                               __u64 enq_flags) WEAK;
+extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
+                                       struct scx_bpf_dsq_insert_vtime_args *args) WEAK;
+extern bool scx_bpf_dsq_move_to_local(__u64 dsq_id) WEAK;
+extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, __u64 dsq_id,
+                             __u64 enq_flags) WEAK;
+
+/* Which task in which queue, and what became of it. The loader prints it. */
+struct account_key {
+	__u64 dsq_id;
+	__u32 tid;
+	__u32 pad_;
+};
+
+struct account {
+	__u64 inserts;
+	__u64 moves;   /* from here to another queue */
+	__u64 runs;    /* that followed a stay */
+	__u64 wait_ns; /* from the insertion to the run, or to the move */
+	__u64 ran_ns;  /* in those runs */
+	__u64 first_vtime, last_vtime;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_ENTRIES);
+	__type(key, struct account_key);
+	__type(value, struct account);
+} accounts SEC(".maps");
+
+/* Where a task is. */
+struct place {
+	__u64 dsq_id; /* 0: in none */
+	__u64 at_ns;
+	__u64 ran_dsq_id; /* from which it came on the CPU */
+	__u64 ran_at_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct place);
+} places SEC(".maps");
+
+/* The beginning of what scx_layered keeps of a task, under the same name. */
+struct task_ctx {
+	int pid;
+	int last_cpu;
+	__u32 layer_id;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_ctx);
+} task_ctxs SEC(".maps");
+
+__u64 vtime_now;
+__u64 lost; /* not counted: there was no room */
+/* Queues of our own by number (id % 64): how many are in them, and were at most. */
+__u64 depth[64];
+__u64 max_depth[64];
+__u64 exit_kind;
+
+static struct account *account_of(struct task_struct *p, __u64 dsq_id)
+{
+	struct account_key key = { .dsq_id = dsq_id, .tid = (__u32)p->pid };
+	struct account zero = { 0 }, *a = bpf_map_lookup_elem(&accounts, &key);
+
+	if (!a) {
+		bpf_map_update_elem(&accounts, &key, &zero, BPF_NOEXIST);
+		a = bpf_map_lookup_elem(&accounts, &key);
+	}
+	if (!a)
+		__sync_fetch_and_add(&lost, 1);
+	return a;
+}
+
+static struct place *place_of(struct task_struct *p)
+{
+	return bpf_task_storage_get(&places, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static void count_depth(__u64 dsq_id, int change)
+{
+	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], (__u64)change) + (__u64)change;
+
+	if (change > 0 && nr > max_depth[dsq_id % 64])
+		max_depth[dsq_id % 64] = nr;
+}
+
+static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
+{
+	struct account *a = account_of(p, dsq_id);
+	struct place *at = place_of(p);
+
+	if (!a || !at)
+		return;
+	if (!a->inserts++)
+		a->first_vtime = vtime;
+	a->last_vtime = vtime;
+	at->dsq_id = dsq_id;
+	at->at_ns = bpf_ktime_get_ns();
+}
+
+static void count_run(struct task_struct *p)
+{
+	struct place *at = place_of(p);
+	struct account *a = at && at->dsq_id ? account_of(p, at->dsq_id) : NULL;
+
+	if (!at)
+		return;
+	at->ran_dsq_id = 0;
+	if (!a)
+		return;
+	a->runs++;
+	at->ran_at_ns = bpf_ktime_get_ns();
+	a->wait_ns += at->ran_at_ns - at->at_ns;
+	at->ran_dsq_id = at->dsq_id;
+	at->dsq_id = 0;
+}
+
+static void count_stop(struct task_struct *p)
+{
+	struct place *at = place_of(p);
+	struct account *a = at && at->ran_dsq_id ? account_of(p, at->ran_dsq_id) : NULL;
+
+	if (!a)
+		return;
+	a->ran_ns += bpf_ktime_get_ns() - at->ran_at_ns;
+	at->ran_dsq_id = 0;
+}
+
+static void insert(struct task_struct *p, __u64 dsq_id, __u64 enq_flags)
+{
+	count_insert(p, dsq_id, 0);
+	if (&scx_bpf_dsq_insert)
+		scx_bpf_dsq_insert(p, dsq_id, SLICE_NS, enq_flags);
+	else
+		scx_bpf_dispatch(p, dsq_id, SLICE_NS, enq_flags);
+}
+
+static void insert_vtime(struct task_struct *p, __u64 dsq_id, __u64 vtime, __u64 enq_flags)
+{
+	struct scx_bpf_dsq_insert_vtime_args args = { dsq_id, SLICE_NS, vtime, enq_flags };
+
+	count_insert(p, dsq_id, vtime);
+	if (&__scx_bpf_dsq_insert_vtime)
+		__scx_bpf_dsq_insert_vtime(p, &args);
+	else
+		scx_bpf_dispatch_vtime(p, dsq_id, SLICE_NS, vtime, enq_flags);
+}
+
+static bool move_to_local(__u64 dsq_id)
+{
+	bool has_moved = &scx_bpf_dsq_move_to_local ? scx_bpf_dsq_move_to_local(dsq_id)
+	                                            : scx_bpf_consume(dsq_id);
+
+	if (has_moved)
+		count_depth(dsq_id, -1);
+	return has_moved;
+}
+
+/* All of them: an idle CPU takes the task at once. */
+static int select_cpu(struct task_struct *p, int prev_cpu, __u64 wake_flags)
+{
+	bool is_idle = false;
+	int cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &is_idle);
+
+	if (is_idle)
+		insert(p, SCX_DSQ_LOCAL, 0);
+	return cpu;
+}
+
+SEC("struct_ops/fifo_select_cpu")
+int BPF_PROG(fifo_select_cpu, struct task_struct *p, int prev_cpu, __u64 wake_flags)
+{
+	return select_cpu(p, prev_cpu, wake_flags);
+}
+
+SEC("struct_ops/fifo_enqueue")
+void BPF_PROG(fifo_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+SEC("struct_ops/fifo_running")
+void BPF_PROG(fifo_running, struct task_struct *p)
+{
+	count_run(p);
+}
+
+SEC("struct_ops/fifo_stopping")
+void BPF_PROG(fifo_stopping, struct task_struct *p, bool runnable)
+{
+	count_stop(p);
+}
+
+SEC("struct_ops/fifo_exit")
+void BPF_PROG(fifo_exit, struct scx_exit_info *info)
+{
+	exit_kind = (__u64)info->kind;
+}
+
+SEC("struct_ops/vtime_enqueue")
+void BPF_PROG(vtime_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	__u64 pair = (__u64)scx_bpf_task_cpu(p) / 2 % NR_PAIRS;
+	__u64 dsq_id = DSQ_VTIME + 2 * pair + ((__u32)p->pid & 1);
+	__u64 vtime = p->scx.dsq_vtime, least = vtime_now - SLICE_NS;
+
+	/* Who slept long may not make up for all of it. */
+	if ((long long)(vtime - least) < 0)
+		vtime = least;
+	count_depth(dsq_id, 1);
+	insert_vtime(p, dsq_id, vtime, enq_flags);
+}
+
+SEC("struct_ops/vtime_dispatch")
+void BPF_PROG(vtime_dispatch, int cpu, struct task_struct *prev)
+{
+	__u64 pair = (__u64)cpu / 2;
+
+	for (__u64 i = 0; i < 2 * NR_PAIRS; i++)
+		if (move_to_local(DSQ_VTIME + (2 * pair + i) % (2 * NR_PAIRS)))
+			return;
+}
+
+SEC("struct_ops/vtime_running")
+void BPF_PROG(vtime_running, struct task_struct *p)
+{
+	count_run(p);
+	if ((long long)(p->scx.dsq_vtime - vtime_now) > 0)
+		vtime_now = p->scx.dsq_vtime;
+}
+
+SEC("struct_ops/vtime_stopping")
+void BPF_PROG(vtime_stopping, struct task_struct *p, bool runnable)
+{
+	__u32 weight = p->scx.weight ? p->scx.weight : 1;
+
+	count_stop(p);
+	p->scx.dsq_vtime += (SLICE_NS - p->scx.slice) * 100 / weight;
+}
+
+SEC("struct_ops/vtime_enable")
+void BPF_PROG(vtime_enable, struct task_struct *p)
+{
+	p->scx.dsq_vtime = vtime_now;
+}
+
+SEC("struct_ops/vtime_init")
+int BPF_PROG(vtime_init)
+{
+	int err = 0;
+
+	for (__u64 i = 0; !err && i < 2 * NR_PAIRS; i++)
+		err = scx_bpf_create_dsq(DSQ_VTIME + i, -1);
+	return err;
+}
+
+SEC("struct_ops/layered_enqueue")
+void BPF_PROG(layered_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	struct task_ctx *t = bpf_task_storage_get(&task_ctxs, p, NULL,
+	                                          BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 layer = p->static_prio > 120;
+
+	if (t) {
+		t->pid = p->pid;
+		t->last_cpu = scx_bpf_task_cpu(p);
+		t->layer_id = layer;
+	}
+	count_depth(DSQ_LAYER + layer, 1);
+	insert(p, DSQ_LAYER + layer, enq_flags);
+}
+
+/* The first of the second layer to the end of the first layer. */
+static void promote(void)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct account *a;
+	struct place *at;
+
+	if (!bpf_iter_scx_dsq_new(&it, DSQ_LAYER + 1, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		if (p && (&scx_bpf_dsq_move ? scx_bpf_dsq_move(&it, p, DSQ_LAYER, 0)
+		                            : scx_bpf_dispatch_from_dsq(&it, p, DSQ_LAYER, 0))) {
+			count_depth(DSQ_LAYER + 1, -1);
+			count_depth(DSQ_LAYER, 1);
+			a = account_of(p, DSQ_LAYER + 1);
+			at = place_of(p);
+			if (a && at) {
+				a->moves++;
+				a->wait_ns += bpf_ktime_get_ns() - at->at_ns;
+				count_insert(p, DSQ_LAYER, 0);
+			}
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+SEC("struct_ops/layered_dispatch")
+void BPF_PROG(layered_dispatch, int cpu, struct task_struct *prev)
+{
+	if (move_to_local(DSQ_LAYER))
+		return;
+	promote();
+	if (!move_to_local(DSQ_LAYER))
+		move_to_local(DSQ_LAYER + 1);
+}
+
+SEC("struct_ops/layered_init")
+int BPF_PROG(layered_init)
+{
+	int err = scx_bpf_create_dsq(DSQ_LAYER, -1);
+
+	return err ? err : scx_bpf_create_dsq(DSQ_LAYER + 1, -1);
+}
+
+/* Inserts nothing, so that all tasks come by the queue. */
+SEC("struct_ops/stall_select_cpu")
+int BPF_PROG(stall_select_cpu, struct task_struct *p, int prev_cpu, __u64 wake_flags)
+{
+	return prev_cpu;
+}
+
+SEC("struct_ops/stall_enqueue")
+void BPF_PROG(stall_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	__u64 comm = *(__u64 *)p->comm;
+
+	if (comm != STALL_COMM)
+		insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+SEC(".struct_ops")
+struct sched_ext_ops fifo_ops = {
+	.select_cpu = (void *)fifo_select_cpu,
+	.enqueue = (void *)fifo_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.name = "vm_fifo",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops vtime_ops = {
+	.select_cpu = (void *)fifo_select_cpu,
+	.enqueue = (void *)vtime_enqueue,
+	.dispatch = (void *)vtime_dispatch,
+	.running = (void *)vtime_running,
+	.stopping = (void *)vtime_stopping,
+	.enable = (void *)vtime_enable,
+	.init = (void *)vtime_init,
+	.exit = (void *)fifo_exit,
+	.name = "vm_vtime",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops layered_ops = {
+	.select_cpu = (void *)fifo_select_cpu,
+	.enqueue = (void *)layered_enqueue,
+	.dispatch = (void *)layered_dispatch,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.init = (void *)layered_init,
+	.exit = (void *)fifo_exit,
+	.name = "vm_layered",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops stall_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)stall_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.timeout_ms = 1000,
+	.name = "vm_stall",
+};

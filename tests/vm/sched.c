@@ -1,0 +1,173 @@
+/*
+ * sched OBJECT NAME — runs one of the schedulers of sched.bpf.c until it is told to stop (SIGTERM), or is thrown
+ * out. Prints "on" when it is in charge, then, at the end, its account as one line of JSON. Shares nothing with src/.
+ *
+ * libbpf 1.1 knows neither sleepable programs of schedulers nor links to them: both are set by hand.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLAG_LINK        (1U << 13) /* BPF_F_LINK, Linux 6.4 */
+#define ATTACH_SCHEDULER 44         /* BPF_STRUCT_OPS */
+#define NR_DEPTHS        64
+
+/* As in sched.bpf.c. */
+struct account_key {
+	uint64_t dsq_id;
+	uint32_t tid;
+	uint32_t pad_;
+};
+
+struct account {
+	uint64_t inserts, moves, runs, wait_ns, ran_ns, first_vtime, last_vtime;
+};
+
+struct globals {
+	uint64_t vtime_now, lost;
+	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS];
+	uint64_t exit_kind;
+};
+
+static void die(const char *what)
+{
+	(void)fprintf(stderr, "sched: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static struct bpf_object *load(const char *path, const char *name)
+{
+	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct bpf_program *prog;
+	struct bpf_map *map;
+
+	if (!object)
+		die(path);
+	bpf_object__for_each_program(prog, object)
+	{
+		const char *end = strrchr(bpf_program__name(prog), '_');
+
+		/* It makes queues, for which it may sleep. */
+		if (end && strcmp(end, "_init") == 0)
+			bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
+	}
+	map = bpf_object__find_map_by_name(object, name);
+	if (!map)
+		die(name);
+	if (bpf_map__set_map_flags(map, FLAG_LINK) || bpf_object__load(object))
+		die("cannot load");
+	return object;
+}
+
+/* The scheduler ends with the link, and that with us. */
+static int attach(struct bpf_map *map)
+{
+	int fd;
+
+	if (!bpf_map__attach_struct_ops(map)) /* only fills in the value */
+		die("cannot prepare the scheduler");
+	fd = bpf_link_create(bpf_map__fd(map), 0, (enum bpf_attach_type)ATTACH_SCHEDULER, NULL);
+	if (fd < 0)
+		die("cannot start the scheduler");
+	return fd;
+}
+
+static struct globals read_globals(struct bpf_object *object)
+{
+	struct globals values = { 0 };
+	struct bpf_map *map;
+	uint32_t zero = 0;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (!strstr(bpf_map__name(map), ".bss"))
+			continue;
+		if (bpf_map__value_size(map) != sizeof(values) ||
+		    bpf_map_lookup_elem(bpf_map__fd(map), &zero, &values))
+			die("cannot read the counters");
+	}
+	return values;
+}
+
+static void print_tasks(int fd)
+{
+	struct account_key key, *last = NULL;
+	const char *comma = "";
+	struct account a;
+
+	while (bpf_map_get_next_key(fd, last, &key) == 0) {
+		if (bpf_map_lookup_elem(fd, &key, &a) == 0) {
+			printf("%s{\"dsq\":%llu,\"tid\":%u,\"inserts\":%llu,\"moves\":%llu,\"runs\":%llu,"
+			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"first_vtime\":%llu,\"last_vtime\":%llu}",
+			       comma, (unsigned long long)key.dsq_id, key.tid,
+			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
+			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
+			       (unsigned long long)a.ran_ns, (unsigned long long)a.first_vtime,
+			       (unsigned long long)a.last_vtime);
+			comma = ",";
+		}
+		last = &key;
+	}
+}
+
+static void print_account(struct bpf_object *object)
+{
+	struct globals values = read_globals(object);
+	const char *comma = "";
+
+	printf("{\"exit_kind\":%llu,\"lost\":%llu,\"tasks\":[",
+	       (unsigned long long)values.exit_kind, (unsigned long long)values.lost);
+	print_tasks(bpf_object__find_map_fd_by_name(object, "accounts"));
+	printf("],\"max_depth\":{");
+	for (unsigned int i = 0; i < NR_DEPTHS; i++) {
+		if (!values.max_depth[i])
+			continue;
+		printf("%s\"%u\":%llu", comma, i, (unsigned long long)values.max_depth[i]);
+		comma = ",";
+	}
+	printf("}}\n");
+	(void)fflush(stdout);
+}
+
+/* Until SIGTERM, or until the kernel has thrown it out. */
+static void wait_for_end(struct bpf_object *object, const sigset_t *signals)
+{
+	struct timespec nap = { .tv_nsec = 100000000 };
+
+	while (sigtimedwait(signals, NULL, &nap) < 0 && errno == EAGAIN)
+		if (read_globals(object).exit_kind)
+			return;
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object;
+	sigset_t signals;
+	char name[32];
+	int link;
+
+	if (argc != 3) {
+		(void)fprintf(stderr, "usage: sched OBJECT fifo|vtime|layered|stall\n");
+		return 2;
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	(void)snprintf(name, sizeof(name), "%s_ops", argv[2]);
+	object = load(argv[1], name);
+	link = attach(bpf_object__find_map_by_name(object, name));
+	printf("on\n");
+	(void)fflush(stdout);
+	wait_for_end(object, &signals);
+	close(link); /* so that the account is whole */
+	print_account(object);
+	return 0;
+}

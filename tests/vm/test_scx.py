@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""test_scx.py KERNEL [WORD...]: what schedscope says of sched_ext, against the accounts of the schedulers themselves.
+
+guest_scx.py records them in a virtual machine, where time is a count of instructions, so that a busy host does not
+show. Only tasks that are born and end while the recording runs are compared.
+"""
+import collections
+import json
+import sys
+
+import vm
+from live import case, expect, expect_between, expect_near, main, once, run
+
+GUEST = vm.Guest(sys.argv.pop(1), "guest_scx.py", "fifo", "vtime", "layered", "changes")
+GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
+QUEUES = {"fifo": {GLOBAL}, "vtime": set(range(100, 116)), "layered": {200, 201}}
+SLICE_NS = 20_000_000
+OFF, ON, EJECTED = 0, 1, 2
+STALLED = 1026  # why the kernel ends a scheduler: a task did not run
+
+
+def answer(path, command, *words):
+    """What schedscope says, as JSON."""
+    out = run(command, str(path), *words, "--json", timeout=120)
+    expect(out.returncode == 0, f"{command} {words}: {out.stderr}")
+    return json.loads(out.stdout)
+
+
+def events(path, name):
+    """All events of a name: their fields, in the order of time."""
+    return [{**row, **row["fields"]} for row in answer(path, "query", "-e", name, "-a")["events"]]
+
+
+class Seen:
+    """One scheduler: its account, and what schedscope has seen."""
+
+    def __init__(self, name):
+        told = json.loads(GUEST.path(f"{name}.json").read_text(encoding="ascii"))
+        self.trace = GUEST.path(f"{name}.pftrace")
+        self.account, self.tids = told["account"], set(told["tids"])
+        expect(" 0 lost" in told["talk"], f"events were lost: {told['talk']}")
+        expect(self.account["lost"] == 0, "the scheduler lost count")
+        self.own = {(row["tid"], row["dsq"]): row for row in self.account["tasks"]
+                    if row["tid"] in self.tids and row["dsq"] in QUEUES[name]}
+        self.stays = collections.defaultdict(list)
+        for row in events(self.trace, "dsq_leave"):
+            if row["pid"] in self.tids and int(row["dsq_id"]) in QUEUES[name]:
+                self.stays[row["pid"], int(row["dsq_id"])].append(row)
+        expect(sum(row["inserts"] for row in self.own.values()) >= 50, "the tasks hardly came by the queues")
+
+
+SEEN = {name: once(lambda name=name: Seen(name)) for name in QUEUES}
+
+
+def counts_agree(name):
+    seen = SEEN[name]()
+    expect(seen.own.keys() == seen.stays.keys(), f"{set(seen.own) ^ set(seen.stays)} on one side only")
+    for key, own in seen.own.items():
+        stays = seen.stays[key]
+        moved = sum(stay["is_moved"] for stay in stays)
+        expect((len(stays), moved) == (own["inserts"], own["moves"]),
+               f"task and queue {key}: {len(stays)} stays, {moved} of them moved on, expected {own}")
+
+
+def latencies_agree(name):
+    seen = SEEN[name]()
+    for dsq in {dsq for _, dsq in seen.own}:
+        want = sum(own["wait_ns"] for key, own in seen.own.items() if key[1] == dsq)
+        got = sum(stay["timestamp"] - stay["start_timestamp"] for key, stays in seen.stays.items() if key[1] == dsq
+                  for stay in stays)
+        expect_near(f"wait in queue {dsq}", got, want, relative=0.05, absolute=100_000)
+
+
+@case
+def a_global_fifo_is_counted_exactly():
+    counts_agree("fifo")
+
+
+@case
+def queues_by_vtime_are_counted_exactly():
+    counts_agree("vtime")
+
+
+@case
+def queues_of_layers_and_moves_between_them_are_counted_exactly():
+    counts_agree("layered")
+    expect(any(own["moves"] for own in SEEN["layered"]().own.values()), "nothing was moved")
+
+
+@case
+def waits_in_queues_are_those_of_the_scheduler():
+    for name in QUEUES:
+        latencies_agree(name)
+
+
+@case
+def the_analyses_say_the_same_as_the_events():
+    for name in QUEUES:
+        seen = SEEN[name]()
+        for tid in sorted(seen.tids)[:2]:
+            report = answer(seen.trace, "analyze", "dsq_summary", "dsq_latency", "--tid", str(tid))
+            text = json.dumps(report)
+            expect(f"vm_{name}" in text, f"the name of the scheduler is not told: {text[:300]}")
+            rows = {int(row["dsq_id"]): row for row in find(report, "per_dsq")}
+            for (owner, dsq), stays in seen.stays.items():
+                if owner == tid:
+                    total_us = sum(s["timestamp"] - s["start_timestamp"] for s in stays) / 1000
+                    expect(rows[dsq]["event_count"] == len(stays), f"{name}: {rows[dsq]}, expected {len(stays)}")
+                    expect_near("mean wait", rows[dsq]["latency_avg_us"], total_us / len(stays), 0.001, 0.01)
+
+
+def find(report, key):
+    """The value of a key, wherever it is."""
+    if isinstance(report, dict):
+        if key in report:
+            return report[key]
+        report = list(report.values())
+    if isinstance(report, list):
+        for part in report:
+            found = find(part, key)
+            if found is not None:
+                return found
+    return None
+
+
+@case
+def vtimes_are_those_that_the_scheduler_gave():
+    seen = SEEN["vtime"]()
+    for key, own in seen.own.items():
+        got = (seen.stays[key][0]["vtime"], seen.stays[key][-1]["vtime"])
+        expect(got == (own["first_vtime"], own["last_vtime"]), f"task and queue {key}: {got}, expected {own}")
+
+
+@case
+def queues_without_order_have_no_vtime():
+    for name in ("fifo", "layered"):
+        for stays in SEEN[name]().stays.values():
+            expect(all(stay["vtime"] is None for stay in stays), f"{name}: {stays[0]}")
+        told = [row for row in events(SEEN[name]().trace, "scx_run") if row["vtime"] is not None]
+        expect(not told, f"{name}: {told[:1]}")
+
+
+@case
+def slices_are_those_that_the_scheduler_gave():
+    for name in QUEUES:
+        seen = SEEN[name]()
+        runs = [row for row in events(seen.trace, "scx_run")
+                if row["pid"] in seen.tids and int(row["dsq_id"]) in QUEUES[name]]
+        expect(len(runs) == sum(own["runs"] for own in seen.own.values()), f"{name}: {len(runs)} runs")
+        other = [row for row in runs if row["slice_ns"] != SLICE_NS]
+        expect(not other, f"{name}: {len(other)} of {len(runs)} have another slice: {other[:1]}")
+
+
+@case
+def depths_are_those_that_the_scheduler_counts():
+    for name in ("vtime", "layered"):
+        seen = SEEN[name]()
+        for row in find(answer(seen.trace, "analyze", "dsq_latency"), "per_dsq"):
+            dsq = int(row["dsq_id"])
+            if dsq in QUEUES[name]:
+                # The scheduler counts a task before it is in the queue, and still when it has just left it.
+                own = seen.account["max_depth"][str(dsq % 64)]
+                expect_between(f"{name}: depth of {dsq}", row["max_queue_depth"], max(own - 2, 1), own)
+
+
+@case
+def only_queues_that_there_are_show_up():
+    for name in QUEUES:
+        ids = {int(row["dsq_id"]) for kind in ("dsq_leave", "dsq_depth", "scx_run")
+               for row in events(SEEN[name]().trace, kind) if row["dsq_id"] is not None}
+        expect(ids <= QUEUES[name] | {GLOBAL, LOCAL, BYPASS}, f"{name}: {sorted(map(hex, ids))}")
+
+
+@case
+def schedulers_that_come_go_and_are_thrown_out_are_followed():
+    told = json.loads(GUEST.path("changes.json").read_text(encoding="ascii"))
+    expect(told["account"]["exit_kind"] == STALLED, f"ended by {told['account']['exit_kind']}, expected the watchdog")
+    trace = GUEST.path("changes.pftrace")
+    states = [(row["state"], row["name"]) for row in events(trace, "scx_state")]
+    expect(states == [(ON, "vm_fifo"), (OFF, "vm_fifo"), (ON, "vm_stall"), (EJECTED, "vm_stall")], f"{states}")
+    last = max(row["timestamp"] for row in events(trace, "scx_state"))
+    late = [row for row in events(trace, "scx_run") if row["timestamp"] > last + 1_000_000_000]
+    expect(not late, f"runs by sched_ext after its end: {late[:1]}")
+
+
+main()

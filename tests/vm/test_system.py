@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""test_system.py KERNEL [WORD...]: what the host may not have, in a virtual machine: kprobes, CPUs that go and come,
+NUMA nodes, hardware counters, /proc/schedstat of each version.
+
+guest_system.py does it, and counts. Instructions are counted at one per four cycles there.
+"""
+import collections
+import json
+import sys
+
+import vm
+from live import case, expect, expect_near, main, run
+
+KERNEL = sys.argv.pop(1)
+GUEST = vm.Guest(KERNEL, "guest_system.py")
+SCHEDSTAT = {"6.1": "15", "6.12": "16", "7.2": "17"}
+IPC = 0.25
+LAST_CPU = 3
+
+
+def text(name):
+    """A file that the guest left."""
+    return GUEST.path(name).read_text(encoding="utf-8")
+
+
+def last_report(name):
+    """The last report of a `stat --json` that ended well."""
+    expect(text(f"{name}.code") == "0", text(f"{name}.err"))
+    return json.loads(text(f"{name}.out").splitlines()[-1])
+
+
+def events(name, kind, *words):
+    """Events of a recording that ended well."""
+    expect(text(f"{name}.code") == "0", text(f"{name}.err"))
+    out = run("query", str(GUEST.path(f"{name}.pftrace")), "-e", kind, "-a", "--json", *words, timeout=120)
+    expect(out.returncode == 0, out.stderr)
+    return [{**row, **row["fields"]} for row in json.loads(out.stdout)["events"]]
+
+
+def own(report, group, tid):
+    """Our row of a table of migrations."""
+    rows = [row for row in report["groups"][group] if row["tid"] == tid]
+    expect(len(rows) == 1, f"{len(rows)} rows of {tid} in {group}")
+    return rows[0]["total"]
+
+
+@case
+def every_kind_of_recording_works():
+    for kind in ("all", "stacks", "pmu", "sample", "cgroup", "stats"):
+        expect(text(f"kind_{kind}.code") == "0", f"{kind}: {text(f'kind_{kind}.err')}")
+
+
+@case
+def calls_of_a_kernel_function_are_counted_exactly():
+    hits = collections.Counter(row["pid"] for row in events("probes", "probe"))
+    for task in json.loads(text("probes.json"))["tasks"]:
+        expect(hits[task["tid"]] == task["count"], f"{hits[task['tid']]} hits, expected {task['count']}")
+
+
+@case
+def moves_between_nodes_are_told_apart():
+    done, report = json.loads(text("moves.json")), last_report("moves")
+    expect(own(report, "migration", done["tid"]) == done["moves"], f"{report['groups']['migration']}")
+    far = report["groups"]["migration_cross_node"]
+    expect(own(report, "migration_cross_node", done["tid"]) == done["moves"], f"{far}")
+
+
+@case
+def schedstat_of_this_kernel_is_read():
+    expect(text("schedstat").split()[1] == SCHEDSTAT[KERNEL], text("schedstat")[:40])
+    table = last_report("moves")["groups"]["schedstat"]
+    expect(len(table["domains"]) == 2, f"{len(table['domains'])} domains, expected those of pair and machine")
+    expect(table["cpu"]["rq_pcount"] > 0 and table["cpu"]["sched_count"] > 0, f"{table['cpu']}")
+    expect(table["total"]["lb_count_idle"] + table["total"]["lb_count_newly_idle"] > 0, f"{table['total']}")
+
+
+@case
+def hardware_counters_agree_with_the_machine():
+    total = last_report("moves")["groups"]["perf"]["ipc"]["global"]
+    expect_near("instructions per cycle of programs", total["user_ipc"], IPC, relative=0.05)
+    expect_near("instructions per cycle of the kernel", total["kernel_ipc"], IPC, relative=0.05)
+
+
+@case
+def cycles_are_sampled():
+    expect(text("profile.code") == "0", text("profile.err"))
+    samples = sum(int(line.rpartition(" ")[2]) for line in text("cycles.folded").splitlines())
+    expect(samples >= 20, f"{samples} samples of a second of spinning: {text('profile.err')}")
+    expect(all(line.startswith("sh;") for line in text("cycles.folded").splitlines()), "samples of somebody else")
+
+
+@case
+def a_cpu_that_goes_and_comes_back_is_followed():
+    report = last_report("hotplug_stat")
+    expect(report["lost"]["total"] == 0, f"{report['lost']}")
+    steps = [row for row in events("hotplug", "cpuhp") if row["cpu_id"] == LAST_CPU]
+    expect(steps, "no step of the CPU was seen")
+    back_ns = max(row["timestamp"] for row in steps)
+    tid = json.loads(text("hotplug.json"))["tid"]
+    ran = [row for row in events("hotplug", "sched_switch", "--cpu", str(LAST_CPU))
+           if row["timestamp"] > back_ns and row["next_pid"] == tid]
+    expect(ran, "nothing was seen of the CPU after it came back")
+
+
+main()
