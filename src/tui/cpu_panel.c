@@ -81,8 +81,8 @@ static void draw_gauge(const struct cpu_item *i, const struct screen *s, enum vi
 	if (right - 1 <= x)
 		return;
 	if (s->shape == SHAPE_SPARKS)
-		grid_spark(g, x, a.y, right - 1 - x, i->history.values, i->history.nr, 1,
-		           STYLE_TEXT);
+		grid_spark(g, x, a.y, right - 1 - x,
+		           (struct grid_series){ i->history.values, i->history.nr, 1 }, STYLE_TEXT);
 	else
 		grid_bar(g, x, a.y, right - 1 - x, i->busy, STYLE_TEXT);
 }
@@ -147,7 +147,8 @@ static void draw_dense(const struct cpu_items *c, struct grid *g, struct area a)
 			grid_right(g, a.x, a.y + row, label, STYLE_DIM, text);
 		}
 		grid_fill(g, (struct area){ x + column, a.y + row, 1, 1 }, STYLE_DIM, 0xb7);
-		grid_spark(g, x + column, a.y + row, 1, &busiest, 1, 1, STYLE_TEXT);
+		grid_spark(g, x + column, a.y + row, 1, (struct grid_series){ &busiest, 1, 1 },
+		           STYLE_TEXT);
 	}
 }
 

@@ -211,9 +211,12 @@ void grid_bar(struct grid *g, int x, int y, int width, double part, enum style s
 	}
 }
 
-void grid_spark(struct grid *g, int x, int y, int width, const double *values, size_t nr,
-                double max, enum style style)
+void grid_spark(struct grid *g, int x, int y, int width, struct grid_series of, enum style style)
 {
+	const double *values = of.values;
+	size_t nr = of.nr;
+	double max = of.max;
+
 	for (size_t i = 0; !(max > 0) && i < nr; i++)
 		max = values[i] > max ? values[i] : max;
 	for (int i = 0; i < width && (size_t)i < nr; i++) {

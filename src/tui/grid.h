@@ -74,9 +74,14 @@ struct area grid_frame(struct grid *g, struct area a, const char *title, const c
 /* A bar of so much of 1, with eighths of a cell. STYLE_TEXT colours bars and sparks by the bands of their values;
    what is unknown (NAN) is blank, what is not 0 is never. */
 void grid_bar(struct grid *g, int x, int y, int width, double part, enum style style);
-/* Values as columns of eighths, the newest at the right; max 0 takes the largest. */
-void grid_spark(struct grid *g, int x, int y, int width, const double *values, size_t nr,
-                double max, enum style style);
+/* Values, the newest last; max 0 takes the largest. */
+struct grid_series {
+	const double *values;
+	size_t nr;
+	double max;
+};
+/* As columns of eighths, the newest at the right. */
+void grid_spark(struct grid *g, int x, int y, int width, struct grid_series of, enum style style);
 enum style grid_band(double part); /* of 1 */
 
 /* As text, one line per row, blanks at the end left out. */

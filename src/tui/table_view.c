@@ -199,7 +199,8 @@ static void draw_cell(const struct table_view_column *c, const struct table_view
 	if (!isnan(cell->bar))
 		grid_bar(g, a.x, a.y, a.width, cell->bar, cell->style);
 	else if (cell->spark.values)
-		grid_spark(g, a.x, a.y, a.width, cell->spark.values, cell->spark.nr, 1,
+		grid_spark(g, a.x, a.y, a.width,
+		           (struct grid_series){ cell->spark.values, cell->spark.nr, 1 },
 		           cell->style);
 	else if (c->is_left)
 		table_view_text(g, a.x, a.y, a.width, cell->style, cell->text);

@@ -45,11 +45,11 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	used = draw_facts(m, g, in);
 	height = in.height - used;
 	table_view_scroll(s, (int)m->nr_log, height);
-	for (int i = 0; i < height && (size_t)(s->scroll + i) < m->nr_log; i++) {
-		const char *line = m->log[m->nr_log - 1 - (size_t)(s->scroll + i)];
+	for (int row = s->scroll; row < s->scroll + height && row < (int)m->nr_log; row++) {
+		enum style style = row == s->selected ? STYLE_SELECTED : STYLE_TEXT;
 
-		table_view_text(g, in.x, in.y + used + i, in.width,
-		                s->scroll + i == s->selected ? STYLE_SELECTED : STYLE_TEXT, line);
+		table_view_text(g, in.x, in.y + used + row - s->scroll, in.width, style,
+		                m->log[m->nr_log - 1 - (size_t)row]);
 	}
 }
 

@@ -121,7 +121,7 @@ static void bars_of_impossible_values_stay_inside(void **state)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		expect_eq(grid_reset(&g, 12, 3), 0);
 		grid_bar(&g, 1, 0, 3, values[i], STYLE_TEXT);
-		grid_spark(&g, 1, 1, 3, &values[i], 1, 1, STYLE_TEXT);
+		grid_spark(&g, 1, 1, 3, (struct grid_series){ &values[i], 1, 1 }, STYLE_TEXT);
 		expect_eq(g.cells[0].code, ' ');
 		expect_eq(g.cells[4].code, ' ');
 		/* Something is never shown as nothing, and nothing never as something. */
@@ -138,9 +138,9 @@ static void sparks_have_the_newest_at_the_right(void **state)
 	static const double values[] = { 8, 1, 2, 4 };
 
 	(void)state;
-	grid_spark(&g, 0, 0, 3, values, 4, 8, STYLE_TEXT);
-	grid_spark(&g, 0, 1, 6, values, 4, 0, STYLE_TEXT);
-	grid_spark(&g, 0, 2, 3, values, 0, 0, STYLE_TEXT);
+	grid_spark(&g, 0, 0, 3, (struct grid_series){ values, 4, 8 }, STYLE_TEXT);
+	grid_spark(&g, 0, 1, 6, (struct grid_series){ values, 4, 0 }, STYLE_TEXT);
+	grid_spark(&g, 0, 2, 3, (struct grid_series){ values, 0, 0 }, STYLE_TEXT);
 	expect_text("\u2581\u2582\u2584\n  \u2588\u2581\u2582\u2584\n\n");
 }
 
