@@ -10,11 +10,20 @@
 #include "cli/top_record.h"
 #include "cli/top_words.h"
 #include "session/machine_source.h"
+#include "sys/caps.h"
 #include "tui/config.h"
 #include "tui/loop.h"
 
 #define MS_NS   1000000ULL
 #define HOUR_MS 3600000ULL
+
+/*
+ * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), read
+ * other users' processes, and write settings and traces where the user may: nothing else is kept.
+ */
+#define KEEP_CAPS                                                          \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
+	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {
 	uint64_t tick_ms, frame_ms;
@@ -201,8 +210,10 @@ static int show(const struct top_args *a, struct config *config, uint32_t tgid, 
 	struct loop_cfg loop = {
 		.config = config, .ctx = &top, .look = look, .record = record, .news = news
 	};
-	int err = machine_source_open(&cfg, d, &top.source);
+	int err = caps_drop_to(KEEP_CAPS) ? diag_set(d, -EPERM, NULL, "cannot drop privileges") : 0;
 
+	if (!err)
+		err = machine_source_open(&cfg, d, &top.source);
 	if (!err)
 		err = top_record_open(&top.record, d);
 	if (!err)
