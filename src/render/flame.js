@@ -364,4 +364,7 @@
 		box.setAttribute("display", "none");
 	window.addEventListener("resize", resize);
 	resize();
+	/* Deep stacks are taller than a window: begin where they all begin. */
+	if (isAlone && !state.icicle)
+		window.scrollTo(0, document.documentElement.scrollHeight);
 })();

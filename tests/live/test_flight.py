@@ -195,7 +195,7 @@ def a_signal_makes_a_dump_and_memory_stays_flat():
             # A recorder that comes too late has more to sort at a time, and needs more memory for it.
             os.setpriority(os.PRIO_PROCESS, ours.process.pid, -20)
             bench = subprocess.Popen(["taskset", "-c", "1", "perf", "bench", "sched", "pipe", "-l", "20000000"],
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             try:
                 # The kernel's rings, which count as ours, grow until each page was used once.
                 sizes, end = [0], time.monotonic() + WAIT_S
@@ -209,7 +209,7 @@ def a_signal_makes_a_dump_and_memory_stays_flat():
                     time.sleep(0.4)
                     sizes.append(int(ours.status("VmRSS")))
             finally:
-                bench.kill()
+                os.killpg(bench.pid, signal.SIGKILL)  # both halves
                 bench.wait()
             summary = ours.finish()
         paths = dumps(folder)

@@ -180,7 +180,11 @@ def who_wakes_whom_is_known_from_that_analyzer_alone_and_after_its_stop():
         expect_near("average", row["avg_latency_us"], row["total_latency_us"] / row["sample_count"], absolute=0.01)
         pair = row_with(mcp.call("analyze_waker_wakee", mode="bidirectional", limit=50)["relationships"],
                         pid_a=min(left["tid"], right["tid"]), pid_b=max(left["tid"], right["tid"]))
-        expect("ping-pong" in pair["pattern_description"], pair["pattern_description"])
+        # Who is preempted by the one that it wakes need not be woken itself: how even it is, the kernel's counts tell.
+        ratio = max(left["voluntary"], right["voluntary"]) / max(1, min(left["voluntary"], right["voluntary"]))
+        for word, low, high in (("ping-pong", 0, 1.15), ("slightly imbalanced", 1.25, 1.9), ("asymmetric", 2.1, 1e9)):
+            if low <= ratio <= high:
+                expect(word in pair["pattern_description"], f"{pair['pattern_description']} at {ratio:.2f}")
         one = mcp.call("analyze_waker_wakee", mode="for_pid", pid=left["tid"])
         expect(one["as_waker_count"] >= 1 and one["pid"] == left["tid"], f"for_pid: {one}")
         expect(not body["observed"]["running"] and body["observed"]["duration_ns"] > 0, f"{body['observed']}")

@@ -238,14 +238,15 @@ def tracepoints_and_wakers_have_stacks():
     need_live()
     with scratch() as folder:
         out = os.path.join(folder, "out.folded")
-        bench = subprocess.Popen(["perf", "bench", "sched", "pipe", "-l", "1000000"], stdout=subprocess.DEVNULL)
+        bench = subprocess.Popen(["perf", "bench", "sched", "pipe", "-l", "1000000"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             for words in (["-e", "tracepoint:sched:sched_switch"], ["--wakers"]):
                 profile(*words, "-d", "1", "--folded", out)
                 rows = [(stack, count) for stack, count in folded(out) if any("pipe" in frame for frame in stack)]
                 expect(sum(count for _, count in rows) > 1000, f"{words}: {rows[:3]}")
         finally:
-            bench.kill()
+            os.killpg(bench.pid, signal.SIGKILL)  # its other half would wait for ever
             bench.wait()
 
 

@@ -95,7 +95,7 @@ def decoded(path):
 def pipe_bench(loops, cpu=1):
     """Two tasks that wake each other on one CPU."""
     words = ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(loops)]
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def runtimes(trace):
@@ -379,7 +379,7 @@ def a_full_disk_ends_the_recording_and_what_is_there_can_be_read():
             done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", small, copy, SCHEDSCOPE],
                                   capture_output=True, text=True, timeout=30, check=False)
         finally:
-            bench.terminate()
+            os.killpg(bench.pid, signal.SIGKILL)  # one half alone would wait for ever
             bench.wait()
         expect(done.returncode == 1, f"exit {done.returncode}: {done.stderr}")
         errors = [line for line in done.stderr.splitlines() if line.startswith("schedscope: ")
