@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from http_client import FAKE_SERVER, SCHEDSCOPE, case, http_server, main
-from live import ROOT
+from live import ROOT, need_live, scratch
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "sdk"
 WANTED = (SOURCE / "package.json").read_text()
@@ -33,6 +33,7 @@ SCENARIOS = ["server-initialize", "ping", "logging-set-level", "completion-compl
              "resources-subscribe", "resources-unsubscribe", "prompts-list", "dns-rebinding-protection",
              "server-sse-multiple-streams"]
 INSTALL_S = 600
+TRACE = ROOT / "tests/data/perfetto/e-guest-scx-vtime.pftrace.gz"
 
 
 def install():
@@ -80,6 +81,28 @@ def the_official_client_over_stdio():
 def the_official_client_over_http():
     with http_server() as server:
         check_session("http", f"http://127.0.0.1:{server.port}/mcp")
+
+
+def check_real(*words):
+    """Everything with good arguments, live events, a recording that is given up."""
+    got = json.loads(node("real.mjs", TRACE, *words))
+    print(f"# {got}")
+    assert got["answered"] >= 50 and got["events"] > 0, got
+
+
+@case
+def the_official_client_with_live_data_over_stdio():
+    need_live()
+    with scratch() as folder:
+        check_real(folder, "stdio", SCHEDSCOPE, "mcp", "--daemon", "--allow-path", str(TRACE.parent), "--allow-path", folder)
+
+
+@case
+def the_official_client_with_live_data_over_http():
+    need_live()
+    with scratch() as folder:
+        with http_server("--daemon", "--allow-path", str(TRACE.parent), "--allow-path", folder) as server:
+            check_real(folder, "http", f"http://127.0.0.1:{server.port}/mcp")
 
 
 @case

@@ -47,7 +47,7 @@ static void this_process_without_being_met(void **state)
 	nr = symbolizer_frames(s, (uint32_t)getpid(), clock_boot_ns(), address, f);
 	assert_true(nr >= 1);
 	assert_string_equal(f[nr - 1].name, "this_process_without_being_met");
-	assert_string_equal(f[nr - 1].module, "test_symbolizer");
+	assert_string_equal(f[nr - 1].module, program_invocation_short_name);
 	expect_eq(f[nr - 1].start, address);
 }
 
