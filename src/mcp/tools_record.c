@@ -184,6 +184,7 @@ static int record_and_analyze(struct tool_call *call)
 	job.cfg.path = path;
 	job.cfg.source.tgid = (uint32_t)call_u64(call, "pid");
 	job.cfg.source.duration_ns = (uint64_t)(seconds * SECOND_NS);
+	job.cfg.source.is_deaf = true; /* the server obeys signals, and cancels this */
 	err = run_job(&job);
 	return err ? err : load_and_tell(call, &job);
 }

@@ -282,7 +282,7 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 
 	if (err)
 		return err;
-	err = watch_open(-1, d, &w);
+	err = s->cfg.is_deaf ? watch_open_deaf(d, &w) : watch_open(-1, d, &w);
 	if (!err)
 		err = watch_data(w, events_epoll_fd(s->events), d);
 	if (!err && record_symbols_fd(s->symbols) >= 0)

@@ -18,6 +18,7 @@ struct watch {
 	int epoll_fd;
 	int signal_fd;
 	int output_fd;
+	bool is_deaf;         /* signals are somebody else's */
 	unsigned int nr_told; /* how often we were told to stop */
 	bool is_untold;       /* one of them came while writing: watch_wait() has not said so yet */
 	sigset_t before;
@@ -30,10 +31,9 @@ static int add(const struct watch *w, int fd, uint32_t events)
 	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int setup(struct watch *w)
+static int take_signals(struct watch *w)
 {
 	sigset_t set;
-	int err;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -43,17 +43,24 @@ static int setup(struct watch *w)
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &w->before);
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return w->signal_fd < 0 ? -errno : add(w, w->signal_fd, EPOLLIN);
+}
+
+static int setup(struct watch *w)
+{
+	int err;
+
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (w->signal_fd < 0 || w->epoll_fd < 0)
+	if (w->epoll_fd < 0)
 		return -errno;
-	err = add(w, w->signal_fd, EPOLLIN);
+	err = w->is_deaf ? 0 : take_signals(w);
 	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
 	if (!err && w->output_fd >= 0)
 		(void)add(w, w->output_fd, 0);
 	return err;
 }
 
-int watch_open(int output_fd, struct diag *d, struct watch **out)
+static int open_watch(int output_fd, bool is_deaf, struct diag *d, struct watch **out)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 	int err;
@@ -62,6 +69,7 @@ int watch_open(int output_fd, struct diag *d, struct watch **out)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	w->epoll_fd = w->signal_fd = -1;
 	w->output_fd = output_fd;
+	w->is_deaf = is_deaf;
 	err = setup(w);
 	if (err) {
 		watch_close(w);
@@ -69,6 +77,16 @@ int watch_open(int output_fd, struct diag *d, struct watch **out)
 	}
 	*out = w;
 	return 0;
+}
+
+int watch_open(int output_fd, struct diag *d, struct watch **out)
+{
+	return open_watch(output_fd, false, d, out);
+}
+
+int watch_open_deaf(struct diag *d, struct watch **out)
+{
+	return open_watch(-1, true, d, out);
 }
 
 int watch_data(struct watch *w, int data_fd, struct diag *d)
@@ -92,7 +110,8 @@ void watch_close(struct watch *w)
 	}
 	if (w->epoll_fd >= 0)
 		close(w->epoll_fd);
-	sigprocmask(SIG_SETMASK, &w->before, NULL);
+	if (!w->is_deaf)
+		sigprocmask(SIG_SETMASK, &w->before, NULL);
 	free(w);
 }
 

@@ -24,6 +24,8 @@ enum watch_event {
 
 /* output_fd, or -1, is watched for its reader's going away. */
 MUST_USE int watch_open(int output_fd, struct diag *d, struct watch **out);
+/* One that leaves signals to whoever else in the program waits for them. */
+MUST_USE int watch_open_deaf(struct diag *d, struct watch **out);
 /* Another descriptor, polled for input from here on. */
 MUST_USE int watch_data(struct watch *w, int data_fd, struct diag *d);
 /* Signals that came and were not waited for are forgotten: whoever closes has obeyed. NULL is fine. */
