@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collect/bpf_programs.h"
 #include "session/machine_attach.h"
 #include "session/machine_latency.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
 #include "session/pid_namespace.h"
+#include "sys/bpf_progs.h"
 
 #define MS_NS        1000000ULL
 #define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
@@ -39,10 +40,10 @@ struct machine_source {
 	bool is_latency_fresh; /* its first interval has only begun */
 	bool is_latency_told;  /* who has no samples is known to have none */
 	uint32_t idle_looks;
-	struct bpf_programs *programs;
+	struct bpf_progs programs;
+	int programs_fd; /* while it is open the kernel counts runs; -1 = not looked at */
 	bool is_programs_refused;
 	struct machine_bpf *program_rows;
-	uint64_t programs_ns;
 	uint64_t look_ns;     /* of the last one; 0 = none yet */
 	uint64_t cpu_ns;      /* used by then */
 	uint64_t lost_before; /* by what is detached again */
@@ -106,7 +107,7 @@ static int open_parts(struct machine_source *s, struct diag *d)
 	if (err)
 		return err;
 	s->heat = calloc(HEAT_ROOM, sizeof(*s->heat));
-	s->program_rows = calloc(BPF_PROGRAMS_MAX, sizeof(*s->program_rows));
+	s->program_rows = calloc(BPF_PROGS_MAX, sizeof(*s->program_rows));
 	if (!s->heat || !s->program_rows)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return 0;
@@ -121,6 +122,7 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->programs_fd = -1;
 	s->cfg = *cfg;
 	s->is_latency_refused = cfg->is_proc_only;
 	if (cfg->is_proc_only)
@@ -137,13 +139,21 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
 	return 0;
 }
 
+static void stop_programs(struct machine_source *s)
+{
+	if (s->programs_fd >= 0)
+		close(s->programs_fd);
+	s->programs_fd = -1;
+	bpf_progs_done(&s->programs);
+}
+
 void machine_source_close(struct machine_source *s)
 {
 	if (!s)
 		return;
 	machine_attach_cancel(s->attach);
 	machine_latency_close(s->latency);
-	bpf_programs_close(s->programs);
+	stop_programs(s);
 	machine_tasks_free(s->tasks);
 	machine_system_free(s->system);
 	free(s->program_rows);
@@ -364,49 +374,48 @@ static void show_heat(struct machine_source *s, bool has_latency)
 
 static void want_programs(struct machine_source *s, uint32_t needs)
 {
-	struct diag why = { 0 };
-	char line[LOG_LEN];
-
 	if (!(needs & MACHINE_BPF)) {
-		bpf_programs_close(s->programs);
-		s->programs = NULL;
-		s->programs_ns = 0;
-	} else if (!s->programs && !s->is_programs_refused && !s->cfg.root) {
-		s->is_programs_refused = bpf_programs_open(&why, &s->programs) != 0;
-		if (!s->is_programs_refused)
-			return;
-		diag_format(&why, line, sizeof(line));
-		tell(s, "%s", line);
+		stop_programs(s);
+	} else if (s->programs_fd < 0 && !s->is_programs_refused && !s->cfg.root) {
+		s->programs_fd = bpf_progs_count();
+		s->is_programs_refused = s->programs_fd < 0;
+		if (s->is_programs_refused)
+			tell(s, "what BPF programs cost needs CAP_SYS_ADMIN: %s",
+			     strerror(-s->programs_fd));
 	}
+}
+
+/* Between its last two samples, if there are two. */
+static void show_program(const struct bpf_prog *p, struct machine_bpf *out)
+{
+	const struct bpf_prog_sample *last = p->nr_samples > 1 ? &p->samples[p->nr_samples - 1]
+	                                                       : NULL;
+	double ns = last ? (double)(last->ts_ns - last[-1].ts_ns) : 0;
+	double run_ns = last ? (double)(last->run_ns - last[-1].run_ns) : 0;
+	double runs = last ? (double)(last->runs - last[-1].runs) : 0;
+
+	*out = (struct machine_bpf){
+		.id = p->id,
+		.type = bpf_prog_type_name(p->type),
+		.name = p->name,
+		.cpu = ns > 0 ? run_ns / ns : NAN,
+		.ns_per_run = runs > 0 ? run_ns / runs : NAN,
+		.runs_per_s = ns > 0 ? runs * 1e9 / ns : NAN,
+		.insns = p->verified_insns,
+	};
 }
 
 static void show_programs(struct machine_source *s, uint64_t now_ns)
 {
-	double ns = s->programs_ns ? (double)(now_ns - s->programs_ns) : 0;
-	const struct bpf_program_cost *from;
 	struct diag why = { 0 };
-	size_t nr = 0;
 
 	s->machine.programs = s->program_rows;
 	s->machine.nr_programs = 0;
-	if (!s->programs || bpf_programs_read(s->programs, &why, &from, &nr))
+	if (s->programs_fd < 0 || bpf_progs_look(&s->programs, now_ns, &why))
 		return;
-	s->programs_ns = now_ns;
-	for (size_t i = 0; i < nr; i++) {
-		bool has_rate = from[i].is_measured && ns > 0;
-
-		s->program_rows[i] = (struct machine_bpf){
-			.id = from[i].id,
-			.type = from[i].type ? from[i].type : "unknown",
-			.name = from[i].name,
-			.cpu = has_rate ? (double)from[i].run_ns / ns : NAN,
-			.ns_per_run = from[i].runs ? (double)from[i].run_ns / (double)from[i].runs
-			                           : NAN,
-			.runs_per_s = has_rate ? (double)from[i].runs * 1e9 / ns : NAN,
-			.insns = from[i].insns,
-		};
-	}
-	s->machine.nr_programs = nr;
+	for (size_t i = 0; i < s->programs.nr; i++)
+		show_program(&s->programs.progs[i], &s->program_rows[i]);
+	s->machine.nr_programs = s->programs.nr;
 }
 
 static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "session/machine_past.h"
 #include "session/machine_source.h"
+#include "sys/scx_state.h"
 #include "sys/sys_stats.h"
 #include "sys/topology.h"
 
@@ -50,8 +51,8 @@ struct machine_system {
 	struct sys_net nets_before[SYS_NETS_MAX];
 	size_t nr_nets, nr_nets_before;
 	uint64_t nets_ns;
-	char scx_state[WORD_LEN], scheduler[WORD_LEN];
-	bool has_scx, is_all_ext;
+	struct scx_state scx;
+	bool is_all_ext;
 };
 
 static void blank_cpu(struct machine_cpu *c, uint32_t cpu, const struct topology_cpu *at)
@@ -320,10 +321,9 @@ static void take_scx(struct machine_system *s)
 {
 	char all[WORD_LEN];
 
-	s->has_scx = read_word(s, "state", s->scx_state);
-	(void)read_word(s, "root/ops", s->scheduler);
-	s->is_all_ext = s->has_scx && strcmp(s->scx_state, "enabled") == 0 &&
-	                read_word(s, "switch_all", all) && strcmp(all, "1") == 0;
+	scx_state_read(s->root, &s->scx);
+	s->is_all_ext = s->scx.is_enabled && read_word(s, "switch_all", all) &&
+	                strcmp(all, "1") == 0;
 }
 
 static double seconds_since(uint64_t *before, uint64_t now)
@@ -381,12 +381,12 @@ const struct machine_net *machine_system_nets(const struct machine_system *s, si
 
 const char *machine_system_scx_state(const struct machine_system *s)
 {
-	return s->has_scx ? s->scx_state : NULL;
+	return s->scx.is_supported ? s->scx.state : NULL;
 }
 
 const char *machine_system_scheduler(const struct machine_system *s)
 {
-	return s->scheduler[0] ? s->scheduler : NULL;
+	return s->scx.ops[0] ? s->scx.ops : NULL;
 }
 
 bool machine_system_is_ext(const struct machine_system *s)
