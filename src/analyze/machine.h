@@ -10,8 +10,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct machine_bandwidth;
+struct machine_event;
+struct machine_game;
+struct machine_play;
+struct machine_power;
+struct machine_profile;
+struct machine_scx;
+struct machine_zoom;
+
 #define MACHINE_HISTORY   256U /* intervals that are remembered */
 #define MACHINE_HEAT_ROWS 24U  /* powers of two of microseconds: below 1 us, 1 to 2 us, ... */
+
+/* What someone wants to see; the rest is not measured. */
+enum machine_need {
+	MACHINE_CPUS = 1,
+	MACHINE_TASKS = 2,
+	MACHINE_LATENCY = 4, /* of tasks and CPUs: BPF */
+	MACHINE_DSQS = 8,    /* and the rest of struct machine_scx */
+	MACHINE_MEMORY = 16,
+	MACHINE_NET = 32,
+	MACHINE_BPF = 64,
+	MACHINE_HEAT = 128,
+	MACHINE_EVENT = 256, /* machine_wish.event */
+	MACHINE_POWER = 512,
+	MACHINE_BANDWIDTH = 1024,
+	MACHINE_PROFILE = 2048,
+	MACHINE_GAME = 4096,
+	MACHINE_ZOOM = 8192, /* machine_wish.tid */
+};
+
+/* Texts are lent for the look. */
+struct machine_wish {
+	uint32_t needs;      /* bits of enum machine_need */
+	uint32_t tid;        /* whose wakers and rivals are shown; 0 = nobody's */
+	const char *event;   /* counted per CPU; NULL = none */
+	uint32_t program;    /* BPF program that is looked at closely; 0 = none */
+	bool is_program_hot; /* it is sampled */
+	double sample_hz;    /* of the profile; 0 = the usual */
+	uint32_t nr_clears;  /* when it grows, the profile begins anew */
+};
 
 /* A distribution of the interval; all but count are unknown while count is 0. */
 struct machine_dist {
@@ -40,6 +78,8 @@ struct machine_cpu {
 	struct machine_history busy_history;
 	int64_t tid; /* that runs, -1 = unknown */
 	const char *comm;
+	double event_per_s; /* of machine.event; NAN = unknown or none */
+	double hw_pressure; /* of 1024; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -145,4 +185,14 @@ struct machine {
 	struct machine_dist wait; /* of all */
 	const char *const *log;   /* what happened, newest last */
 	size_t nr_log;
+
+	/* Each in a header of its own, machine_NAME.h; NULL = not asked for, or not to be had. */
+	const struct machine_event *event;
+	const struct machine_power *power;
+	const struct machine_bandwidth *bandwidth;
+	const struct machine_profile *profile;
+	const struct machine_game *game;
+	const struct machine_zoom *zoom;
+	const struct machine_scx *scx;
+	const struct machine_play *play; /* where in a recording; NULL = live */
 };

@@ -186,9 +186,10 @@ struct top {
 	struct top_record record;
 };
 
-static int look(void *ctx, uint32_t needs, struct diag *d, const struct machine **out)
+static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
+                const struct machine **out)
 {
-	return machine_source_look(((struct top *)ctx)->source, needs, d, out);
+	return machine_source_look(((struct top *)ctx)->source, wish, d, out);
 }
 
 static int record(void *ctx, char *text, size_t size, struct diag *d)

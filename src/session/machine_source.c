@@ -2,29 +2,25 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "session/machine_attach.h"
 #include "session/machine_latency.h"
+#include "session/machine_part.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
 #include "session/pid_namespace.h"
-#include "sys/bpf_progs.h"
 
 #define MS_NS        1000000ULL
 #define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
 #define TURN_PROC_NS (20 * MS_NS) /* for the others, if only /proc tells who has run */
 #define TURN_BPF_NS  (3 * MS_NS)  /* if BPF does: for what it cannot see */
 #define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
-#define LOG_LINES    64
-#define LOG_LEN      256
 #define HEAT_ROOM    (2 * (size_t)MACHINE_HISTORY)
 #define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
 
@@ -40,10 +36,7 @@ struct machine_source {
 	bool is_latency_fresh; /* its first interval has only begun */
 	bool is_latency_told;  /* who has no samples is known to have none */
 	uint32_t idle_looks;
-	struct bpf_progs programs;
-	int programs_fd; /* while it is open the kernel counts runs; -1 = not looked at */
-	bool is_programs_refused;
-	struct machine_bpf *program_rows;
+	struct machine_parts *parts;
 	uint64_t look_ns;     /* of the last one; 0 = none yet */
 	uint64_t cpu_ns;      /* used by then */
 	uint64_t lost_before; /* by what is detached again */
@@ -51,29 +44,12 @@ struct machine_source {
 	char notice[640];
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
 	uint32_t heat_first, nr_heat;
-	char log_text[LOG_LINES][LOG_LEN];
-	const char *log[LOG_LINES];
-	size_t nr_log;
+	struct machine_log log;
 };
 
 static uint64_t now_of(const struct machine_source *s)
 {
 	return s->cfg.clock ? s->cfg.clock() : clock_boot_ns();
-}
-
-static void PRINTF_LIKE(2, 3) tell(struct machine_source *s, const char *fmt, ...)
-{
-	va_list args;
-
-	if (s->nr_log == LOG_LINES) {
-		memmove(s->log_text, s->log_text + 1, sizeof(s->log_text) - LOG_LEN);
-		s->nr_log--;
-	}
-	va_start(args, fmt);
-	vsnprintf(s->log_text[s->nr_log], LOG_LEN, fmt, args);
-	va_end(args);
-	s->log[s->nr_log] = s->log_text[s->nr_log];
-	s->nr_log++;
 }
 
 static void notice_missing(struct machine_source *s, const struct diag *why)
@@ -107,8 +83,7 @@ static int open_parts(struct machine_source *s, struct diag *d)
 	if (err)
 		return err;
 	s->heat = calloc(HEAT_ROOM, sizeof(*s->heat));
-	s->program_rows = calloc(BPF_PROGS_MAX, sizeof(*s->program_rows));
-	if (!s->heat || !s->program_rows)
+	if (!s->heat || machine_parts_new(&s->cfg, &s->parts))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return 0;
 }
@@ -117,12 +92,13 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
                         struct machine_source **out)
 {
 	SCOPED(scoped_source) struct machine_source *s = calloc(1, sizeof(*s));
+	static const struct machine_wish everything = { .needs = MACHINE_CPUS | MACHINE_TASKS |
+		                                                 MACHINE_MEMORY | MACHINE_NET };
 	const struct machine *first;
 	int err;
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	s->programs_fd = -1;
 	s->cfg = *cfg;
 	s->is_latency_refused = cfg->is_proc_only;
 	if (cfg->is_proc_only)
@@ -131,20 +107,11 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
 	err = open_parts(s, d);
 	/* What is there before the first look is no news to it. */
 	if (!err)
-		err = machine_source_look(
-			s, MACHINE_CPUS | MACHINE_TASKS | MACHINE_MEMORY | MACHINE_NET, d, &first);
+		err = machine_source_look(s, &everything, d, &first);
 	if (err)
 		return err;
 	*out = TAKE_PTR(s);
 	return 0;
-}
-
-static void stop_programs(struct machine_source *s)
-{
-	if (s->programs_fd >= 0)
-		close(s->programs_fd);
-	s->programs_fd = -1;
-	bpf_progs_done(&s->programs);
 }
 
 void machine_source_close(struct machine_source *s)
@@ -153,10 +120,9 @@ void machine_source_close(struct machine_source *s)
 		return;
 	machine_attach_cancel(s->attach);
 	machine_latency_close(s->latency);
-	stop_programs(s);
+	machine_parts_free(s->parts);
 	machine_tasks_free(s->tasks);
 	machine_system_free(s->system);
-	free(s->program_rows);
 	free(s->heat);
 	free(s);
 }
@@ -165,7 +131,7 @@ static void refuse_latency(struct machine_source *s, const struct diag *why)
 {
 	s->is_latency_refused = true;
 	notice_missing(s, why);
-	tell(s, "%s", s->notice);
+	machine_log_tell(&s->log, "%s", s->notice);
 }
 
 static void start_latency(struct machine_source *s)
@@ -201,7 +167,7 @@ static void take_latency(struct machine_source *s)
 	}
 	s->is_latency_fresh = true;
 	for (size_t i = 0; (note = machine_latency_note(s->latency, i)); i++)
-		tell(s, "%s", note);
+		machine_log_tell(&s->log, "%s", note);
 }
 
 static void close_latency(struct machine_source *s)
@@ -311,6 +277,7 @@ static void show_processes(struct machine_source *s)
 static void quiet_cpu(struct machine_cpu *c)
 {
 	c->switches_per_s = c->wakeups_per_s = NAN;
+	c->event_per_s = c->hw_pressure = NAN;
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -372,52 +339,6 @@ static void show_heat(struct machine_source *s, bool has_latency)
 				h->max = h->columns[i][row];
 }
 
-static void want_programs(struct machine_source *s, uint32_t needs)
-{
-	if (!(needs & MACHINE_BPF)) {
-		stop_programs(s);
-	} else if (s->programs_fd < 0 && !s->is_programs_refused && !s->cfg.root) {
-		s->programs_fd = bpf_progs_count();
-		s->is_programs_refused = s->programs_fd < 0;
-		if (s->is_programs_refused)
-			tell(s, "what BPF programs cost needs CAP_SYS_ADMIN: %s",
-			     strerror(-s->programs_fd));
-	}
-}
-
-/* Between its last two samples, if there are two. */
-static void show_program(const struct bpf_prog *p, struct machine_bpf *out)
-{
-	const struct bpf_prog_sample *last = p->nr_samples > 1 ? &p->samples[p->nr_samples - 1]
-	                                                       : NULL;
-	double ns = last ? (double)(last->ts_ns - last[-1].ts_ns) : 0;
-	double run_ns = last ? (double)(last->run_ns - last[-1].run_ns) : 0;
-	double runs = last ? (double)(last->runs - last[-1].runs) : 0;
-
-	*out = (struct machine_bpf){
-		.id = p->id,
-		.type = bpf_prog_type_name(p->type),
-		.name = p->name,
-		.cpu = ns > 0 ? run_ns / ns : NAN,
-		.ns_per_run = runs > 0 ? run_ns / runs : NAN,
-		.runs_per_s = ns > 0 ? runs * 1e9 / ns : NAN,
-		.insns = p->verified_insns,
-	};
-}
-
-static void show_programs(struct machine_source *s, uint64_t now_ns)
-{
-	struct diag why = { 0 };
-
-	s->machine.programs = s->program_rows;
-	s->machine.nr_programs = 0;
-	if (s->programs_fd < 0 || bpf_progs_look(&s->programs, now_ns, &why))
-		return;
-	for (size_t i = 0; i < s->programs.nr; i++)
-		show_program(&s->programs.progs[i], &s->program_rows[i]);
-	s->machine.nr_programs = s->programs.nr;
-}
-
 static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)
 {
 	const struct machine_tasks_read how = {
@@ -472,23 +393,39 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	m->memory = *machine_system_memory(s->system);
 	m->nets = machine_system_nets(s->system, &m->nr_nets);
 	if (nr_hung != s->nr_hung)
-		tell(s, "the command line of a process cannot be read: it hangs in the kernel");
+		machine_log_tell(
+			&s->log,
+			"the command line of a process cannot be read: it hangs in the kernel");
 	s->nr_hung = nr_hung;
-	m->log = s->log;
-	m->nr_log = s->nr_log;
+	m->log = s->log.lines;
+	m->nr_log = s->log.nr;
 	s->look_ns = now_ns;
 	s->cpu_ns = cpu_ns;
 }
 
-int machine_source_look(struct machine_source *s, uint32_t needs, struct diag *d,
+/* What was not measured this time is not there. */
+static void forget_parts(struct machine *m)
+{
+	m->nr_programs = 0;
+	m->event = NULL;
+	m->power = NULL;
+	m->bandwidth = NULL;
+	m->profile = NULL;
+	m->game = NULL;
+	m->zoom = NULL;
+	m->scx = NULL;
+}
+
+int machine_source_look(struct machine_source *s, const struct machine_wish *wish, struct diag *d,
                         const struct machine **out)
 {
+	uint32_t needs = wish->needs;
 	uint64_t now_ns, cpu_ns;
+	size_t nr_cpus;
 	bool has_latency;
 	int err;
 
 	want_latency(s, needs);
-	want_programs(s, needs);
 	has_latency = s->latency && !s->is_latency_fresh;
 	/* Its first interval has begun with the attaching, its first news come with the next look. */
 	s->is_latency_fresh = false;
@@ -502,7 +439,13 @@ int machine_source_look(struct machine_source *s, uint32_t needs, struct diag *d
 		return err;
 	show_cpus(s, has_latency);
 	show_heat(s, has_latency);
-	show_programs(s, now_ns);
+	forget_parts(&s->machine);
+	machine_parts_look(s->parts, &(struct machine_part_look){
+					     .wish = wish,
+					     .now_ns = now_ns,
+					     .machine = &s->machine,
+					     .cpus = machine_system_cpus(s->system, &nr_cpus),
+					     .log = &s->log });
 	show_rest(s, now_ns, cpu_ns);
 	*out = &s->machine;
 	return 0;

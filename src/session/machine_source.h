@@ -2,7 +2,8 @@
  * session/machine_source — a machine, looked at again and again, for a screen.
  *
  * With privileges and BTF from BPF (session/stat_session's counters: latency, slices, sleeps, migrations per thread), else
- * from /proc alone; then struct machine.notice says what is missing. Only what a view asks for is collected: needs. BPF
+ * from /proc alone; then struct machine.notice says what is missing. Only what a view wishes is collected; what stands
+ * for itself (power, events, ...) is a session/machine_part. BPF
  * is attached when it is first needed, by a thread of its own, and detached when it was not for a while; until it is
  * there the source is "proc", without a notice. A look never blocks for long: command lines, which can hang, are read by
  * another thread and come when they come, and threads are read for a bounded time (session/machine_tasks). Opening counts
@@ -21,17 +22,6 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-enum machine_need {
-	MACHINE_CPUS = 1,
-	MACHINE_TASKS = 2,
-	MACHINE_LATENCY = 4, /* of tasks and CPUs: BPF */
-	MACHINE_DSQS = 8,
-	MACHINE_MEMORY = 16,
-	MACHINE_NET = 32,
-	MACHINE_BPF = 64,
-	MACHINE_HEAT = 128,
-};
-
 struct machine_source;
 
 struct machine_source_cfg {
@@ -45,6 +35,6 @@ struct machine_source_cfg {
 MUST_USE int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
                                  struct machine_source **out);
 void machine_source_close(struct machine_source *s); /* NULL is fine */
-/* The interval since the last look; lent until the next. */
-MUST_USE int machine_source_look(struct machine_source *s, uint32_t needs, struct diag *d,
-                                 const struct machine **out);
+/* The interval since the last look, as far as someone wishes to see it; lent until the next. */
+MUST_USE int machine_source_look(struct machine_source *s, const struct machine_wish *wish,
+                                 struct diag *d, const struct machine **out);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "session/machine_source.h"
 
 #define STEP_MS  100U
 #define ALL_ROWS (1 << 24)
@@ -31,9 +30,13 @@ void app_tell(struct app *a, const char *fmt, ...)
 	a->is_told = true;
 }
 
-uint32_t app_needs(const struct app *a)
+struct machine_wish app_wish(const struct app *a)
 {
-	return a->view->needs | MACHINE_CPUS;
+	struct machine_wish w = { .needs = a->view->needs | MACHINE_CPUS };
+
+	if (a->view->wish)
+		a->view->wish(&a->screen, &w);
+	return w;
 }
 
 static void select_row(struct app *a, int row)
@@ -300,8 +303,24 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 	}
 }
 
+/* What lies over a view, or leaves it, is not the view's. */
+static bool view_acts(struct app *a, const struct machine *m, enum action action)
+{
+	bool is_done;
+
+	if (!a->view->act || !m || a->is_help)
+		return false;
+	a->screen.message[0] = '\0';
+	is_done = a->view->act(m, &a->screen, action);
+	if (a->screen.message[0])
+		app_tell(a, "%s", a->screen.message);
+	return is_done;
+}
+
 static unsigned int act(struct app *a, const struct machine *m, const struct action_entry *e)
 {
+	if (view_acts(a, m, e->action))
+		return 0;
 	switch (e->action) {
 	case ACTION_VIEW:
 		choose_view(a, e);

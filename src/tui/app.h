@@ -52,7 +52,7 @@ void app_init(struct app *a, struct config *config); /* config is lent */
 /* Bits of enum app_effect. m is what was drawn last; its names are not kept. */
 unsigned int app_press(struct app *a, const struct machine *m, struct app_input in);
 void app_draw(struct app *a, const struct machine *m, struct grid *g);
-/* What the view that is shown needs, and the header. */
-uint32_t app_needs(const struct app *a);
+/* What the view that is shown wants to see, and the header; lent until the next key. */
+struct machine_wish app_wish(const struct app *a);
 /* A message: into the log, and into the notice line. */
 void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -75,7 +75,8 @@ static void look(struct loop *l)
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 	char text[APP_LOG_BYTES];
-	int err = l->cfg->look(l->cfg->ctx, app_needs(&l->app), &d, &m);
+	struct machine_wish wish = app_wish(&l->app);
+	int err = l->cfg->look(l->cfg->ctx, &wish, &d, &m);
 
 	if (!err) {
 		l->machine = m;

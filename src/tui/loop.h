@@ -11,12 +11,14 @@
 #include "tui/config.h"
 
 struct machine;
+struct machine_wish;
 
 struct loop_cfg {
 	struct config *config;
 	void *ctx;
 	/* The machine over the time since the last look, lent until the next. */
-	int (*look)(void *ctx, uint32_t needs, struct diag *d, const struct machine **out);
+	int (*look)(void *ctx, const struct machine_wish *wish, struct diag *d,
+	            const struct machine **out);
 	/* Starts a recording: where it goes, into text. NULL = there is none. */
 	int (*record)(void *ctx, char *text, size_t size, struct diag *d);
 	/* What has happened to it: true once, with a line in text. NULL = nothing to tell. */

@@ -10,6 +10,7 @@
 
 #include "analyze/machine.h"
 #include "tui/grid.h"
+#include "tui/keys.h"
 
 enum view_shape { SHAPE_BARS, SHAPE_SPARKS, SHAPE_TABLE, SHAPES };
 enum view_sort {
@@ -45,6 +46,7 @@ struct screen {
 	uint32_t tick_ms;
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
+	char message[160]; /* for the user, from an act(); "" = none */
 };
 
 struct view {
@@ -54,6 +56,10 @@ struct view {
 	const char *what;  /* one line for the help */
 	uint32_t needs;    /* bits of enum machine_need */
 	void (*draw)(const struct machine *m, struct screen *s, struct grid *g, struct area a);
+	/* What it wants to see beyond needs, as the screen says; NULL = nothing. */
+	void (*wish)(const struct screen *s, struct machine_wish *w);
+	/* An action that means something of its own here: true = done. s->message is told. NULL = none. */
+	bool (*act)(const struct machine *m, struct screen *s, enum action action);
 	/* How many rows can be selected, for the arrows; NULL = none. */
 	int (*rows)(const struct machine *m, const struct screen *s);
 };

@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "session/machine_source.h"
 #include "tui/format.h"
 #include "tui/parts.h"
 #include "tui/table_view.h"

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "session/machine_source.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
 #include "tui/views.h"

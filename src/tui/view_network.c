@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/machine_source.h"
 #include "tui/format.h"
 #include "tui/parts.h"
 #include "tui/table_view.h"

@@ -1,4 +1,3 @@
-#include "session/machine_source.h"
 #include "tui/task_table.h"
 #include "tui/views.h"
 

@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &needs)) {
 		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
 
-		if (machine_source_look(s, needs, &d, &m))
+		if (machine_source_look(s, &(struct machine_wish){ .needs = needs }, &d, &m))
 			return fail(&d);
 		at = clock_boot_ns() - at;
 		if (cost.nr++) { /* the first attaches */

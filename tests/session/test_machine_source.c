@@ -63,7 +63,7 @@ static const struct machine *look(struct machine_source *s, uint32_t needs)
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 
-	expect_eq(machine_source_look(s, needs, &d, &m), 0);
+	expect_eq(machine_source_look(s, &(struct machine_wish){ .needs = needs }, &d, &m), 0);
 	return m;
 }
 

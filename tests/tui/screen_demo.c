@@ -9,11 +9,12 @@
 #include "fixture.h"
 #include "tui/loop.h"
 
-static int look(void *ctx, uint32_t needs, struct diag *d, const struct machine **out)
+static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
+                const struct machine **out)
 {
 	struct fixture *f = ctx;
 
-	(void)needs;
+	(void)wish;
 	(void)d;
 	*out = &f->m;
 	return 0;

@@ -375,9 +375,9 @@ static void only_what_is_seen_is_asked_for(void **state)
 
 	press(k, "M");
 	press(k, "M");
-	assert_true(app_needs(&k->app) & MACHINE_MEMORY);
-	assert_true(app_needs(&k->app) & MACHINE_CPUS);
-	assert_false(app_needs(&k->app) & MACHINE_BPF);
+	assert_true(app_wish(&k->app).needs & MACHINE_MEMORY);
+	assert_true(app_wish(&k->app).needs & MACHINE_CPUS);
+	assert_false(app_wish(&k->app).needs & MACHINE_BPF);
 }
 
 /* Keys in any order at any size, also without a machine. */
