@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "session/machine_part.h"
+#include "session/machine_profile.h"
 #include "session/machine_programs.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
+	&machine_part_profile,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

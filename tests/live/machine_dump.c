@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/machine_program.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/text.h"

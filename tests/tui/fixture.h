@@ -6,6 +6,9 @@
  */
 #pragma once
 
+#include "analyze/machine_profile.h"
+#include "analyze/machine_program.h"
+#include "analyze/profile.h"
 #include "tui/view.h"
 
 #define FIXTURE_TID     1000U
