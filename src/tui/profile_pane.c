@@ -81,16 +81,16 @@ static void draw_process(struct pen *p, const struct machine *m,
 	char run[FORMAT_BYTES];
 
 	if (r->nr_tgids > 1)
-		fact(p, "process", "%s [%u] and %u others", r->comm ? r->comm : "?", r->tgid,
-		     r->nr_tgids - 1);
+		fact(p, "process", "%s [%u] and %u other%s", r->comm ? r->comm : "?", r->tgid,
+		     r->nr_tgids - 1, r->nr_tgids > 2 ? "s" : "");
 	else
 		fact(p, "process", "%s [%u]", r->comm ? r->comm : "?", r->tgid);
 	if (!t) {
 		fact(p, "", "CPU %u; it has ended, or is not shown", r->cpu);
 		return;
 	}
-	fact(p, "", "CPU %u, state %c, %s%% of a CPU, %u threads", r->cpu, t->state,
-	     format_percent(run, t->run), t->nr_threads);
+	fact(p, "", "CPU %u, state %c, %s%% of a CPU, %u thread%s", r->cpu, t->state,
+	     format_percent(run, t->run), t->nr_threads, t->nr_threads == 1 ? "" : "s");
 	if (r->layer >= 0 || t->has_dsq)
 		fact(p, "queue", "layer %" PRId64 ", DSQ 0x%" PRIx64, r->layer, t->dsq);
 	if (t->cmdline)

@@ -121,7 +121,7 @@ CELL(cell_place)
 
 static const struct table_view_column columns[] = {
 	{ "SYMBOL", 12, 64, 0, true, false, true, SORT_NAME, 0, cell_symbol },
-	{ "MODULE", 8, 20, 3, true, false, false, 0, 0, cell_module },
+	{ "MODULE", 12, 20, 3, true, false, false, 0, 0, cell_module },
 	{ "LAYER", 5, 0, 4, false, false, false, 0, HAS_LAYERS, cell_layer },
 	{ "SAMPLES", 7, 0, 2, false, true, true, SORT_RUN, 0, cell_samples },
 	{ "%", 6, 0, 1, false, false, false, 0, 0, cell_share },
