@@ -67,7 +67,7 @@ static void draw_function(struct pen *p, const struct machine *m,
 	double whole = (double)m->profile->samples;
 
 	fact(p, "symbol", "%s", r->symbol);
-	fact(p, "module", "%s, %s", r->module, r->is_kernel ? "kernel" : "user");
+	fact(p, "module", "%s%s", r->module, r->is_kernel ? "" : ", user");
 	fact(p, "samples", "%s, %.2f%%; with all that it calls %.2f%%",
 	     format_count(samples, (double)r->samples, s->is_localized),
 	     (double)r->samples / whole * 100, (double)r->total / whole * 100);
@@ -91,8 +91,10 @@ static void draw_process(struct pen *p, const struct machine *m,
 	}
 	fact(p, "", "CPU %u, state %c, %s%% of a CPU, %u thread%s", r->cpu, t->state,
 	     format_percent(run, t->run), t->nr_threads, t->nr_threads == 1 ? "" : "s");
-	if (r->layer >= 0 || t->has_dsq)
-		fact(p, "queue", "layer %" PRId64 ", DSQ 0x%" PRIx64, r->layer, t->dsq);
+	if (r->layer >= 0)
+		fact(p, "layer", "%" PRId64, r->layer);
+	if (t->has_dsq)
+		fact(p, "DSQ", "0x%" PRIx64, t->dsq);
 	if (t->cmdline)
 		fact(p, "command", "%s", t->cmdline);
 }

@@ -120,16 +120,16 @@ static const struct table_view_column columns[] = {
 	{ "ID", 6, 0, 4, false, false, true, SORT_TID, 0, cell_id },
 	{ "NAME", 10, 24, 0, true, false, true, SORT_NAME, 0, cell_name },
 	{ "TYPE", 12, 20, 5, true, false, false, 0, 0, cell_type },
-	{ "SCHEDULER", 9, 20, 7, true, false, false, 0, 0, cell_owner },
+	{ "SCHEDULER", 9, 20, 6, true, false, false, 0, 0, cell_owner },
 	{ "CPU%", 6, 0, 1, false, false, true, SORT_RUN, 0, cell_cpu },
 	{ "RUNS/s", 6, 0, 2, false, true, true, SORT_SWITCHES, 0, cell_rate },
 	{ "PER RUN", 7, 0, 3, false, false, true, SORT_MAX, 0, cell_ns },
-	{ "P50", 6, 0, 8, false, false, true, SORT_P50, 0, cell_p50 },
-	{ "P99", 6, 0, 9, false, false, true, SORT_P99, 0, cell_p99 },
-	{ "RUN TIME", 8, 0, 10, false, false, true, SORT_WAIT, 0, cell_run_time },
-	{ "RUNS", 6, 0, 11, false, true, false, 0, 0, cell_runs },
-	{ "MISSES", 6, 0, 12, false, true, true, SORT_MIGRATIONS, 0, cell_misses },
-	{ "INSNS", 6, 0, 6, false, true, false, 0, 0, cell_insns },
+	{ "P50", 6, 0, 7, false, false, true, SORT_P50, 0, cell_p50 },
+	{ "P99", 6, 0, 8, false, false, true, SORT_P99, 0, cell_p99 },
+	{ "RUN TIME", 8, 0, 9, false, false, true, SORT_WAIT, 0, cell_run_time },
+	{ "RUNS", 6, 0, 10, false, true, false, 0, 0, cell_runs },
+	{ "MISSES", 6, 0, 11, false, true, true, SORT_MIGRATIONS, 0, cell_misses },
+	{ "INSNS", 6, 0, 13, false, true, false, 0, 0, cell_insns },
 };
 
 static const struct parts_sort sorts[] = {

@@ -69,53 +69,42 @@ static void fact(struct sheet *t, const char *name, const char *fmt, ...)
 	table_view_text(t->g, x + NAME_CELLS, t->a.y + y, width - NAME_CELLS - 1, STYLE_TEXT, text);
 }
 
-static void count_fact(struct sheet *t, const char *name, double value, const struct screen *s)
-{
-	char text[FORMAT_BYTES];
-
-	fact(t, name, "%s", format_count(text, value, s->is_localized));
-}
-
 static void draw_costs(struct sheet *t, const struct machine_bpf *p, const struct screen *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
+	char name[FORMAT_BYTES];
 
 	fact(t, "now", "%s%% of a CPU, %s runs/s, %s each", format_percent(a, p->cpu),
 	     format_count(b, p->runs_per_s, s->is_localized), format_ns(c, p->ns_per_run));
-	fact(t, "so far", "%s in %s runs, %s each", format_ns(a, (double)p->run_ns),
+	fact(t, "so far", "%s in %s runs, %s each, %s missed", format_ns(a, (double)p->run_ns),
 	     format_count(b, (double)p->runs, s->is_localized),
-	     format_ns(c, p->runs ? (double)p->run_ns / (double)p->runs : NAN));
+	     format_ns(c, p->runs ? (double)p->run_ns / (double)p->runs : NAN),
+	     format_count(d, (double)p->misses, s->is_localized));
+	/* Not of single runs: the kernel does not tell these. */
+	snprintf(name, sizeof(name), "means of %u", p->nr_intervals);
 	if (p->nr_intervals)
-		fact(t, "intervals", "min %s p50 %s p99 %s max %s: means of %u", format_ns(a, p->min_ns),
-		     format_ns(b, p->p50_ns), format_ns(c, p->p99_ns), format_ns(d, p->max_ns),
-		     p->nr_intervals);
-	else
-		fact(t, "intervals", "none with runs yet");
-	count_fact(t, "misses", (double)p->misses, s);
+		fact(t, name, "p50 %s p99 %s min %s max %s", format_ns(a, p->p50_ns),
+		     format_ns(b, p->p99_ns), format_ns(c, p->min_ns), format_ns(d, p->max_ns));
 }
 
 static void draw_kind(struct sheet *t, const struct machine *m, const struct machine_bpf *p,
                       const struct screen *s)
 {
-	char age[FORMAT_BYTES], bytes[FORMAT_BYTES];
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], since[FORMAT_BYTES + 16] = "", btf[FORMAT_BYTES];
 
 	if (p->struct_name)
 		fact(t, "operation", "%s of %s (%s)", p->op ? p->op : "?",
 		     p->owner ? p->owner : "?", p->struct_name);
-	count_fact(t, "instructions", p->insns, s);
-	fact(t, "machine code", "%s",
-	     p->jited_bytes ? format_bytes(bytes, p->jited_bytes) : "none, or hidden");
+	fact(t, "code", "%s instructions, %s of machine code",
+	     format_count(a, p->insns, s->is_localized),
+	     p->jited_bytes ? format_bytes(b, p->jited_bytes) : "none");
 	if (p->loaded_ns && m->boot_ns > p->loaded_ns)
-		fact(t, "loaded", "%s ago, by user %u",
-		     format_ns(age, (double)(m->boot_ns - p->loaded_ns)), p->uid);
-	else
-		fact(t, "loaded", "by user %u", p->uid);
-	if (p->btf_id)
-		fact(t, "BTF", "%u", p->btf_id);
-	else
-		fact(t, "BTF", "none");
-	fact(t, "maps", "%u", p->nr_maps);
-	fact(t, "GPL", "%s", p->is_gpl ? "compatible" : "no");
+		snprintf(since, sizeof(since), "%s ago ",
+		         format_ns(a, (double)(m->boot_ns - p->loaded_ns)));
+	fact(t, "loaded", "%sby user %u", since, p->uid);
+	snprintf(btf, sizeof(btf), "%u", p->btf_id);
+	fact(t, "has", "BTF %s, %u map%s, GPL %s", p->btf_id ? btf : "none", p->nr_maps,
+	     p->nr_maps == 1 ? "" : "s", p->is_gpl ? "compatible" : "no");
 }
 
 /* How many lines they take. */
@@ -125,8 +114,8 @@ static int draw_facts(const struct machine *m, const struct machine_bpf *p, cons
 	struct sheet t = { g, a, a.width >= WIDE ? 2 : 1, 0 };
 	int lines;
 
-	fact(&t, "program", "%u %s", p->id, p->name && p->name[0] ? p->name : "-");
-	fact(&t, "type", "%s", p->type ? p->type : "?");
+	fact(&t, "program", "%u %s, %s", p->id, p->name && p->name[0] ? p->name : "-",
+	     p->type ? p->type : "?");
 	draw_costs(&t, p, s);
 	draw_kind(&t, m, p, s);
 	lines = (t.nr + t.nr_columns - 1) / t.nr_columns;

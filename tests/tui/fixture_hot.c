@@ -99,9 +99,9 @@ static void make_programs(struct fixture *f, const struct fixture_cfg *cfg)
 		.cost = cfg->is_proc ? NAN : 0.0123,
 		.program = cfg->nr_programs ? 12 : 0,
 	};
-	if (cfg->nr_cpus && !cfg->is_proc)
+	if (cfg->nr_cpus > 1 && !cfg->is_proc)
 		h->programs.cost_history = h->programs.ns_history = h->programs.runs_history =
-			h->programs.cpu_history = f->cpus[0].busy_history;
+			h->programs.cpu_history = f->cpus[1].busy_history;
 	f->m.bpf = &h->programs;
 	if (cfg->nr_programs)
 		h->programs.hot = &h->hot;

@@ -162,7 +162,7 @@ static void the_pane_tells_places_processes_and_ways(void **state)
 	assert_true(screen_has(text, "66.7% came this way, 400 samples"));
 	assert_true(screen_has(text, "#1: round_of_parts (round.c:7)"));
 	assert_true(screen_has(text, "33.3% came this way, 200 samples"));
-	assert_true(screen_has(text, "layer 1"));
+	assert_true(screen_has(text, "layer     1 "));
 	free(text);
 }
 
