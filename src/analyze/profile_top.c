@@ -22,7 +22,8 @@ struct profile_top {
 	size_t nr_functions;
 	uint64_t samples;
 	bool has_layers;
-	struct arena *mem; /* frames of stacks, names of what has none */
+	struct profile_frame *frames; /* as those of the profile, which move when it grows */
+	struct arena *mem;            /* of stacks, and names of what has none */
 };
 
 /* A sequence of functions, and one of the stacks that have it. */
@@ -87,6 +88,7 @@ void profile_top_free(struct profile_top *t)
 	if (!t)
 		return;
 	arena_free(t->mem);
+	free(t->frames);
 	free(t->rows);
 	free(t);
 }
@@ -289,7 +291,7 @@ static void show_stacks(const struct build *b, const struct sum *s, struct profi
 		if (!frames)
 			return;
 		for (uint32_t k = 0; k < nr; k++)
-			frames[k] = profile_frame_at(b->p, stack.frames[k]);
+			frames[k] = &t->frames[stack.frames[k]];
 		if (i == 0) {
 			uint32_t layer = profile_task_at(b->p, stack.task)->layer;
 
@@ -353,6 +355,18 @@ static int by_samples(const void *a, const void *b)
 	return names ? names : (x->function > y->function) - (x->function < y->function);
 }
 
+static int copy_frames(const struct profile *p, struct profile_top *t)
+{
+	size_t nr = profile_nr_frames(p);
+
+	t->frames = calloc(nr + 1, sizeof(*t->frames));
+	if (!t->frames)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		t->frames[i] = *profile_frame_at(p, i);
+	return 0;
+}
+
 static int make_rows(struct build *b, struct profile_top *t)
 {
 	size_t nr = 0, all = profile_join_nr(b->join);
@@ -372,7 +386,7 @@ static int make_rows(struct build *b, struct profile_top *t)
 	t->nr = nr < MACHINE_PROFILE_ROWS ? nr : MACHINE_PROFILE_ROWS;
 	t->rows = calloc(t->nr + 1, sizeof(*t->rows));
 	t->mem = arena_new(ARENA_BYTES);
-	if (!t->rows || !t->mem)
+	if (!t->rows || !t->mem || copy_frames(b->p, t))
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr; i++)
 		show(b, &b->sums[order[i].function], t, &t->rows[i]);

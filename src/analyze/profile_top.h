@@ -2,8 +2,8 @@
  * analyze/profile_top — the rows of a machine_profile: symbols by the samples in their own code, each with its heaviest
  * stacks.
  *
- * Frames and texts are lent by the profile, which must stay as it is. Rows, stacks and the memory for both are bounded.
- * One thread.
+ * Texts are lent by the profile, which must stay there, but may grow meanwhile, on another thread too. Rows, stacks and the
+ * memory for both are bounded. Costs as much as there are stacks in the profile.
  */
 #pragma once
 

@@ -16,16 +16,22 @@
 
 #define POLL_NS     100000000LL
 #define SHOT_NS     200000000ULL /* between two shots, at least */
-#define SHOT_COSTS  10           /* times the CPU time of the last one */
+#define SHOT_COSTS  20           /* times the CPU time of the last one */
 #define PAUSE_NS    3000000000ULL /* and at most */
 #define SECOND_NS   1000000000LL
 #define NR_REMARKS  4
 #define REMARK_LEN  320
 #define EVENT_BYTES 96
 
+/* The thread adds to it while shots lend its texts. */
+struct kept {
+	struct profile *profile;
+	atomic_uint nr_users;
+};
+
 struct profile_shot {
 	struct machine_profile shown;
-	struct profile *profile;
+	struct kept *kept;
 	struct profile_top *top;
 	char event[EVENT_BYTES];
 	char why_event[REMARK_LEN];
@@ -51,17 +57,26 @@ struct profile_thread {
 
 	/* Of the thread alone. */
 	struct profiler *profiler;
+	struct kept *kept; /* NULL while nothing is sampled */
 	struct wanted current;
 	bool is_refused;
 	uint64_t next_shot_ns;
 };
+
+static void let_go(struct kept *k)
+{
+	if (!k || atomic_fetch_sub(&k->nr_users, 1) > 1)
+		return;
+	profile_free(k->profile);
+	free(k);
+}
 
 void profile_shot_free(struct profile_shot *s)
 {
 	if (!s)
 		return;
 	profile_top_free(s->top);
-	profile_free(s->profile);
+	let_go(s->kept);
 	free(s);
 }
 
@@ -134,7 +149,7 @@ static void take_status(struct profile_thread *t, struct profile_shot *s)
 	m->lost = status.lost;
 	m->idle = status.idle;
 	m->throttled = status.throttled;
-	m->broken = profile_facts(s->profile)->broken;
+	m->broken = profile_facts(t->kept->profile)->broken;
 	profile_top_show(s->top, m);
 }
 
@@ -145,14 +160,29 @@ static int make_shot(struct profile_thread *t, struct diag *d)
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = profiler_profile(t->profiler, d, &s->profile);
-	if (!err && profile_top_new(s->profile, &s->top))
+	err = profiler_news(t->profiler, t->kept->profile, d);
+	if (!err && profile_top_new(t->kept->profile, &s->top))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (err)
 		return err;
+	atomic_fetch_add(&t->kept->nr_users, 1);
+	s->kept = t->kept;
 	take_status(t, s);
 	take_remarks(t, s);
 	publish(t, TAKE_PTR(s));
+	return 0;
+}
+
+static int keep_new(struct profile_thread *t, struct diag *d)
+{
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (!k || profile_new(&(struct profile_facts){ 0 }, &k->profile)) {
+		free(k);
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	}
+	atomic_init(&k->nr_users, 1);
+	t->kept = k;
 	return 0;
 }
 
@@ -167,9 +197,10 @@ static void begin(struct profile_thread *t)
 	struct diag why = { 0 };
 
 	profiler_clear(t->profiler);
+	let_go(TAKE_PTR(t->kept));
 	t->is_refused = false;
 	t->next_shot_ns = 0;
-	if (profiler_start(t->profiler, &cfg, &why))
+	if (keep_new(t, &why) || profiler_start(t->profiler, &cfg, &why))
 		refuse(t, &why);
 }
 
@@ -228,6 +259,7 @@ static void *run(void *ctx)
 	pthread_mutex_unlock(&t->lock);
 	profiler_free(t->profiler);
 	t->profiler = NULL;
+	let_go(TAKE_PTR(t->kept));
 	atomic_store(&t->is_over, true);
 	return NULL;
 }

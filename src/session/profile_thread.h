@@ -3,7 +3,7 @@
  * that whoever looks never waits.
  *
  * Several times a second the thread makes a shot of all samples so far; less often, the larger the profile is, so that this
- * takes about a tenth of a CPU, but at least every three seconds. Whoever looks takes the newest and owns it. All calls come from one other thread; only
+ * takes about a twentieth of a CPU, but at least every three seconds. Whoever looks takes the newest and owns it. All calls come from one other thread; only
  * profile_thread_free() waits.
  */
 #pragma once

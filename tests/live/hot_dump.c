@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyze/machine_profile.h"
 #include "analyze/machine_program.h"
@@ -144,13 +145,18 @@ static void put_programs(struct json_writer *w, const struct machine *m)
 		put_hot(w, m->bpf->hot);
 }
 
-static void print_look(const struct machine *m, uint64_t look_ns)
+struct cost {
+	uint64_t wall_ns, cpu_ns;
+};
+
+static void print_look(const struct machine *m, struct cost look)
 {
 	struct json_writer w;
 
 	jw_init(&w, stdout, false);
 	jw_begin_object(&w, NULL);
-	jw_u64(&w, "look_ns", look_ns);
+	jw_u64(&w, "look_ns", look.wall_ns);
+	jw_u64(&w, "look_cpu_ns", look.cpu_ns);
 	jw_u64(&w, "nr_cpus", m->nr_cpus);
 	put_number(&w, "interval_s", m->interval_s);
 	put_profile(&w, m->profile);
@@ -218,14 +224,17 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
-		uint64_t start_ns = clock_boot_ns();
+		struct cost cost = { clock_boot_ns(),
+			             clock_read_ns(CLOCK_THREAD_CPUTIME_ID) };
 
 		obey(line, &wish);
 		if (machine_source_look(s, &wish, &d, &m)) {
 			fprintf(stderr, "%s\n", d.what);
 			return 1;
 		}
-		print_look(m, clock_boot_ns() - start_ns);
+		cost.wall_ns = clock_boot_ns() - cost.wall_ns;
+		cost.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cost.cpu_ns;
+		print_look(m, cost);
 	}
 	machine_source_close(s);
 	return 0;

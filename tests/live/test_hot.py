@@ -214,11 +214,13 @@ def looks_do_not_wait_for_names():
                 looks.append(screen.look())
                 time.sleep(0.1)
         times = sorted(look["look_ns"] for look in looks)
+        cpu = max(look["look_cpu_ns"] for look in looks)
         profile = looks[-1]["profile"]
         expect(profile["samples"] > 200 and profile["nr_functions"] > 100, f"{profile['samples']} samples")
         expect(any("LLVM" in row["module"] or "clang" in row["module"] for row in profile["rows"]), "no clang")
+        expect(cpu < LOOK_NS, f"a look takes {cpu / 1e6} ms of CPU")
         # The machine has other things to do: it may take the CPU away from a look now and then.
-        expect(times[len(times) * 9 // 10] < LOOK_NS, f"looks take {times[len(times) * 9 // 10] / 1e6} ms")
+        expect(times[len(times) * 3 // 4] < LOOK_NS, f"looks take {times[len(times) * 3 // 4] / 1e6} ms")
 
 
 @case
