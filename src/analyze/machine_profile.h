@@ -21,7 +21,8 @@ struct profile_frame;
 /* Equal calls, whoever made them. */
 struct machine_profile_stack {
 	uint64_t samples;
-	const struct profile_frame *const *frames; /* leaf first, what was inlined before what holds it */
+	const struct profile_frame *const
+		*frames; /* leaf first, what was inlined before what holds it */
 	uint32_t nr;
 };
 

@@ -55,10 +55,10 @@ struct sum {
 struct build {
 	const struct profile *p;
 	struct profile_join *join;
-	struct sum *sums;      /* by function */
-	uint64_t *at_frame;    /* samples whose place is that frame */
-	uint32_t *holder;      /* the function that such a frame belongs to */
-	uint32_t *functions;   /* of the stack at hand */
+	struct sum *sums;    /* by function */
+	uint64_t *at_frame;  /* samples whose place is that frame */
+	uint32_t *holder;    /* the function that such a frame belongs to */
+	uint32_t *functions; /* of the stack at hand */
 	struct map *merged_ids, *user_ids;
 	struct merged *merged;
 	struct user *users;
@@ -198,8 +198,7 @@ static int add_stack(struct build *b, uint32_t idx)
 	if (!stack.nr || stack.nr > PROFILE_MAX_DEPTH)
 		return 0;
 	for (size_t i = 0; i < stack.nr; i++) {
-		uint32_t function =
-			profile_join_function(b->join, PROFILE_NOW, stack.frames[i]);
+		uint32_t function = profile_join_function(b->join, PROFILE_NOW, stack.frames[i]);
 		struct sum *s = &b->sums[function];
 
 		b->functions[i] = function;
@@ -298,8 +297,8 @@ static void show_stacks(const struct build *b, const struct sum *s, struct profi
 			row->cpu = stack.cpu;
 			row->layer = layer == PROFILE_NO_LAYER ? -1 : (int64_t)layer;
 		}
-		row->stacks[row->nr_stacks++] =
-			(struct machine_profile_stack){ m->samples, frames, nr };
+		row->stacks[row->nr_stacks++] = (struct machine_profile_stack){ m->samples, frames,
+			                                                        nr };
 	}
 }
 
@@ -377,9 +376,8 @@ static int make_rows(struct build *b, struct profile_top *t)
 	for (uint32_t i = 0; i < all; i++) {
 		if (!b->sums[i].self)
 			continue;
-		order[nr++] =
-			(struct order){ b->sums[i].self, i,
-				        profile_frame_at(b->p, b->sums[i].frame)->symbol };
+		order[nr++] = (struct order){ b->sums[i].self, i,
+			                      profile_frame_at(b->p, b->sums[i].frame)->symbol };
 	}
 	qsort(order, nr, sizeof(*order), by_samples);
 	t->nr_functions = nr;

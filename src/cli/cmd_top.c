@@ -23,10 +23,9 @@
  * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
  * may: nothing else is kept.
  */
-#define KEEP_CAPS                                                          \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
-	 CAPS_BIT(CAP_SYSLOG) | CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | \
-	 CAPS_BIT(CAP_DAC_OVERRIDE))
+#define KEEP_CAPS                                                                                 \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
+	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {
 	uint64_t tick_ms, frame_ms;

@@ -24,12 +24,13 @@ struct sample_perf_cfg {
 	uint64_t frequency;              /* or */
 	uint64_t period;
 	const struct cpulist *online;
-	uint32_t cpu; /* only this one; UINT32_MAX = all */
+	uint32_t cpu;      /* only this one; UINT32_MAX = all */
 	int prog_fd;       /* -1 = samples are read from rings */
 	size_t ring_bytes; /* then: of each CPU, a power of two of pages */
 };
 
-#define SAMPLE_PERF_DEPTH 24U /* callers that come with an address; there may be fewer, in user code none */
+#define SAMPLE_PERF_DEPTH \
+	24U /* callers that come with an address; there may be fewer, in user code none */
 
 /* Lent for the call. */
 struct sample_perf_address {

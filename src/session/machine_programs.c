@@ -253,9 +253,9 @@ static void start_counting(struct programs_part *p, struct machine_log *log)
 	if (p->fd >= 0)
 		return;
 	diag_format(&(struct diag){ .code = p->fd,
-	                                  .what = "what BPF programs cost cannot be counted",
-	                                  .hint = "run as root: it needs CAP_SYS_ADMIN" },
-	                  p->refusal, sizeof(p->refusal));
+	                            .what = "what BPF programs cost cannot be counted",
+	                            .hint = "run as root: it needs CAP_SYS_ADMIN" },
+	            p->refusal, sizeof(p->refusal));
 	machine_log_tell(log, "%s", p->refusal);
 }
 

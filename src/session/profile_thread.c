@@ -15,8 +15,8 @@
 #include "session/profiler.h"
 
 #define POLL_NS     100000000LL
-#define SHOT_NS     200000000ULL /* between two shots, at least */
-#define SHOT_COSTS  20           /* times the CPU time of the last one */
+#define SHOT_NS     200000000ULL  /* between two shots, at least */
+#define SHOT_COSTS  20            /* times the CPU time of the last one */
 #define PAUSE_NS    3000000000ULL /* and at most */
 #define SECOND_NS   1000000000LL
 #define NR_REMARKS  4

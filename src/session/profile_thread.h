@@ -33,8 +33,9 @@ void profile_thread_anew(struct profile_thread *t, double hz);
 struct profile_shot *profile_thread_take(struct profile_thread *t);
 /* Soon nothing is sampled any more. */
 void profile_thread_end(struct profile_thread *t);
-bool profile_thread_is_over(const struct profile_thread *t); /* profile_thread_free() does not wait */
-void profile_thread_free(struct profile_thread *t);          /* NULL is fine; waits for its end */
+bool profile_thread_is_over(
+	const struct profile_thread *t);            /* profile_thread_free() does not wait */
+void profile_thread_free(struct profile_thread *t); /* NULL is fine; waits for its end */
 
 void profile_shot_free(struct profile_shot *s); /* NULL is fine */
 const struct machine_profile *profile_shot_show(const struct profile_shot *s);

@@ -177,9 +177,9 @@ static int read_raw(int fd, struct raw *r)
 
 static const char *function_name(const struct bpf_prog_code *c, const struct raw *r, uint32_t i)
 {
-	const struct btf_type *t =
-		c->btf && i < r->info.nr_func_info ? btf__type_by_id(c->btf, r->funcs[i].type_id)
-						   : NULL;
+	const struct btf_type *t = c->btf && i < r->info.nr_func_info
+	                                   ? btf__type_by_id(c->btf, r->funcs[i].type_id)
+	                                   : NULL;
 
 	return t ? btf__name_by_offset(c->btf, t->name_off) : NULL;
 }
@@ -199,8 +199,8 @@ static int take_ranges(struct bpf_prog_code *c, const struct raw *r, struct diag
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!r->ksyms[i])
 			continue;
-		c->ranges[c->nr_ranges++] =
-			(struct bpf_prog_range){ r->ksyms[i], r->lens[i], function_name(c, r, i) };
+		c->ranges[c->nr_ranges++] = (struct bpf_prog_range){ r->ksyms[i], r->lens[i],
+			                                             function_name(c, r, i) };
 	}
 	if (!c->nr_ranges)
 		return diag_set(d, -EPERM, "run as root, with sysctl kernel.kptr_restrict=0 or 1",
@@ -240,7 +240,9 @@ int bpf_prog_code_read(uint32_t id, struct diag *d, struct bpf_prog_code **out)
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (fd < 0)
-		return diag_set(d, fd, NULL, fd == -ENOENT ? "program %u is gone" : "cannot open program %u", id);
+		return diag_set(d, fd, NULL,
+		                fd == -ENOENT ? "program %u is gone" : "cannot open program %u",
+		                id);
 	err = read_raw(fd, &r);
 	if (err)
 		return diag_set(d, err, NULL, "cannot read the code of program %u", id);
@@ -281,8 +283,7 @@ static size_t line_at(const struct bpf_prog_code *c, const struct bpf_prog_range
 	return low && c->lines[low - 1].address >= range->start ? low - 1 : SIZE_MAX;
 }
 
-bool bpf_prog_code_find(const struct bpf_prog_code *c, uint64_t address,
-                        struct bpf_prog_place *out)
+bool bpf_prog_code_find(const struct bpf_prog_code *c, uint64_t address, struct bpf_prog_place *out)
 {
 	for (size_t i = 0; i < c->nr_ranges; i++) {
 		const struct bpf_prog_range *range = &c->ranges[i];

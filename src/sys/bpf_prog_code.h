@@ -21,7 +21,7 @@ struct bpf_prog_place {
 	const char *file;     /* NULL = unknown, then text is, too */
 	const char *text;     /* the line itself */
 	uint32_t line;        /* 0 = unknown */
-	uint32_t number;      /* of the line, below bpf_prog_code_nr(); places of one line share it */
+	uint32_t number; /* of the line, below bpf_prog_code_nr(); places of one line share it */
 };
 
 /* -ENOENT (it is gone), -ENOTSUP (it has no machine code), -EPERM (addresses are hidden), or another -errno. */

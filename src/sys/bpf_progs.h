@@ -30,12 +30,12 @@ struct bpf_prog {
 	uint32_t verified_insns;
 	uint32_t uid; /* of who loaded it */
 	uint32_t nr_maps;
-	uint32_t btf_id;               /* 0 = none */
-	uint32_t attach_btf_id;        /* of struct_ops: the struct; 0 = none */
-	uint32_t jited_bytes;          /* 0 = it is interpreted, or we may not know */
+	uint32_t btf_id;        /* 0 = none */
+	uint32_t attach_btf_id; /* of struct_ops: the struct; 0 = none */
+	uint32_t jited_bytes;   /* 0 = it is interpreted, or we may not know */
 	bool is_gpl;
-	uint64_t loaded_ns;            /* boot time */
-	uint64_t misses;               /* runs left out, for it was running there already */
+	uint64_t loaded_ns; /* boot time */
+	uint64_t misses;    /* runs left out, for it was running there already */
 	char name[16];
 	uint64_t run_ns; /* since it was loaded, while runs were counted */
 	uint64_t runs;

@@ -185,8 +185,8 @@ const struct bpf_op *bpf_struct_ops_find(const struct bpf_struct_ops *s, uint32_
 
 const char *bpf_struct_ops_struct(const struct bpf_struct_ops *s, uint32_t attach_btf_id)
 {
-	const struct btf_type *t =
-		s->btf && attach_btf_id ? btf__type_by_id(s->btf, attach_btf_id) : NULL;
+	const struct btf_type *t = s->btf && attach_btf_id ? btf__type_by_id(s->btf, attach_btf_id)
+	                                                   : NULL;
 
 	return t && btf_is_struct(t) ? btf__name_by_offset(s->btf, t->name_off) : NULL;
 }

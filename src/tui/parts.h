@@ -20,7 +20,8 @@ struct parts_sort {
 	enum view_sort sort;
 	const char *name;
 };
-bool parts_sort_act(const struct parts_sort *sorts, size_t nr, struct screen *s, enum action action);
+bool parts_sort_act(const struct parts_sort *sorts, size_t nr, struct screen *s,
+                    enum action action);
 /* The one that is in use; the first where the screen's is none of these. */
 enum view_sort parts_sort_of(const struct parts_sort *sorts, size_t nr, const struct screen *s);
 /* Halves or doubles a rate of samples within bounds, and tells it. hz 0 = the usual one. False: another action. */

@@ -119,8 +119,8 @@ static void draw_stack(struct pen *p, const struct machine_profile_stack *stack,
 	if (p->a.height <= 0)
 		return;
 	grid_printf(p->g, p->a.x, p->a.y++, p->a.width, STYLE_HEAD,
-	            "%.1f%% came this way, %" PRIu64 " samples", (double)stack->samples / whole * 100,
-	            stack->samples);
+	            "%.1f%% came this way, %" PRIu64 " samples",
+	            (double)stack->samples / whole * 100, stack->samples);
 	p->a.height--;
 	for (uint32_t i = 0; i < stack->nr && p->a.height > 0 && lines > 0; i++, lines--)
 		draw_frame(p, i, stack->frames[i]);
@@ -153,8 +153,9 @@ void profile_pane_draw(const struct machine *m, const struct machine_profile_row
 	left = (struct pen){ g, in };
 	if (in.width >= WIDE && in.width > in.height * 6) { /* broad and low */
 		left.a.width = in.width / 2 - 1;
-		right = (struct pen){ g, { in.x + in.width / 2, in.y, in.width - in.width / 2,
-				           in.height } };
+		right = (struct pen){
+			g, { in.x + in.width / 2, in.y, in.width - in.width / 2, in.height }
+		};
 		draw_function(&left, m, r, s);
 		draw_process(&left, m, r);
 		draw_stacks(&right, r);

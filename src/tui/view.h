@@ -51,7 +51,7 @@ struct screen {
 	uint32_t program;              /* BPF program that was selected last; 0 = none */
 	bool is_program_hot;           /* it is sampled */
 	int program_scroll;            /* of its lines */
-	char message[160]; /* for the user, from an act(); "" = none */
+	char message[160];             /* for the user, from an act(); "" = none */
 };
 
 struct view {

@@ -118,10 +118,9 @@ static void equal_ways_of_many_threads_are_one(void **state)
 	(void)state;
 	assert_int_equal(profile_new(&(struct profile_facts){ 0 }, &p), 0);
 	for (uint32_t i = 0; i < 8; i++) {
-		struct profile_task task = { .tid = 10 + i,
-			                     .tgid = 10 + i / 4,
-			                     .comm = "w",
-			                     .layer = PROFILE_NO_LAYER };
+		struct profile_task task = {
+			.tid = 10 + i, .tgid = 10 + i / 4, .comm = "w", .layer = PROFILE_NO_LAYER
+		};
 
 		profile_add(p, &task, "main;a;leaf", 10 + i);
 		profile_add(p, &task, "main;b;leaf", 1);

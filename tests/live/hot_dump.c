@@ -224,8 +224,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
-		struct cost cost = { clock_boot_ns(),
-			             clock_read_ns(CLOCK_THREAD_CPUTIME_ID) };
+		struct cost cost = { clock_boot_ns(), clock_read_ns(CLOCK_THREAD_CPUTIME_ID) };
 
 		obey(line, &wish);
 		if (machine_source_look(s, &wish, &d, &m)) {

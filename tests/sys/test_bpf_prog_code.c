@@ -10,8 +10,8 @@ static struct bpf_prog_code *make(void)
 	static const struct bpf_prog_range ranges[] = { { 0x9000, 0x100, "main" },
 		                                        { 0x4000, 0x80, "helper" } };
 	static const struct bpf_prog_line lines[] = {
-		{ 0x4000, "/src/a.bpf.c", "x++;", 7 },  { 0x4020, "/src/a.bpf.c", "y++;", 8 },
-		{ 0x4040, "/src/a.bpf.c", "x++;", 7 },  { 0x9010, "/src/b.bpf.c", "call();", 7 },
+		{ 0x4000, "/src/a.bpf.c", "x++;", 7 },    { 0x4020, "/src/a.bpf.c", "y++;", 8 },
+		{ 0x4040, "/src/a.bpf.c", "x++;", 7 },    { 0x9010, "/src/b.bpf.c", "call();", 7 },
 		{ 0x9050, "/src/b.bpf.c", "return;", 9 },
 	};
 	struct bpf_prog_code *c = NULL;
@@ -76,7 +76,8 @@ static void code_without_a_line_belongs_to_its_function(void **state)
 
 static void a_program_without_lines_has_functions(void **state)
 {
-	static const struct bpf_prog_range ranges[] = { { 0x100, 0x10, NULL }, { 0x200, 0x10, "f" } };
+	static const struct bpf_prog_range ranges[] = { { 0x100, 0x10, NULL },
+		                                        { 0x200, 0x10, "f" } };
 	struct bpf_prog_code *c = NULL;
 	struct bpf_prog_place a, b;
 

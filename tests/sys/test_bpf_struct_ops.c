@@ -37,11 +37,15 @@ static struct types make_types(const char *value_name)
 	chars = btf__add_array(t.btf, u32, btf__add_int(t.btf, "char", 1, BTF_INT_CHAR), 128);
 	proto = btf__add_func_proto(t.btf, u32);
 	/* Behind a name and const, as some are. */
-	function = btf__add_const(t.btf, btf__add_typedef(t.btf, "op_fn", btf__add_ptr(t.btf, proto)));
+	function = btf__add_const(t.btf,
+	                          btf__add_typedef(t.btf, "op_fn", btf__add_ptr(t.btf, proto)));
 	number = btf__add_ptr(t.btf, u64);
 	common = btf__add_struct(t.btf, "bpf_struct_ops_common_value", 8);
-	t.ops = (uint32_t)btf__add_struct(t.btf, "sched_ext_ops", sizeof(((struct value *)0)->data));
-#define AT(member) (BITS * (uint32_t)offsetof(struct value, data.member) - BITS * (uint32_t)offsetof(struct value, data))
+	t.ops = (uint32_t)btf__add_struct(t.btf, "sched_ext_ops",
+	                                  sizeof(((struct value *)0)->data));
+#define AT(member)                                              \
+	(BITS * (uint32_t)offsetof(struct value, data.member) - \
+	 BITS * (uint32_t)offsetof(struct value, data))
 	btf__add_field(t.btf, "select_cpu", function, AT(select_cpu), 0);
 	btf__add_field(t.btf, "enqueue", function, AT(enqueue), 0);
 	btf__add_field(t.btf, "flags", u32, AT(flags), 0);

@@ -180,8 +180,6 @@ static void make_tasks(struct fixture *f, const struct fixture_cfg *cfg)
 static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 {
 	static const char *const net_names[] = { "lo", "eth0", "wlan0" };
-	static const char *const programs[] = { "on_sched_switch", "enqueue_dispatch", "simple_a",
-		                                "simple_b", "" };
 
 	for (uint32_t i = 0; i < cfg->nr_dsqs; i++)
 		f->dsqs[i] = (struct machine_dsq){
@@ -206,37 +204,6 @@ static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 			.drops_per_s = i == 2 ? 1.5 : 0,
 			.rx_bytes = 1ULL << (20 + i % 20),
 			.tx_bytes = 1ULL << (15 + i % 20),
-		};
-	for (uint32_t i = 0; i < cfg->nr_programs; i++)
-		f->programs[i] = (struct machine_bpf){
-			.id = 10 + i,
-			.type = i < 2 ? "tracing" : "struct_ops",
-			.name = cfg->is_hostile
-			                ? fixture_hostile_names[i % fixture_nr_hostile_names]
-			                : programs[i % 5],
-			.cpu = i == 4 ? NAN : 0.002 * (i + 1),
-			.ns_per_run = i == 4 ? NAN : 150.0 + i,
-			.runs_per_s = i == 4 ? NAN : 12000.0 * (i + 1),
-			.insns = 100 * (i + 1),
-			.p50_ns = i == 4 ? NAN : 140.0 + i,
-			.p99_ns = i == 4 ? NAN : 990.0 + i,
-			.min_ns = 100.0 + i,
-			.max_ns = 1500.0 + i,
-			.nr_intervals = i == 4 ? 0 : 40,
-			.run_ns = 1000000ULL * (i + 1),
-			.runs = 7000ULL * (i + 1),
-			.misses = i == 3 ? 17 : 0,
-			.uid = i,
-			.btf_id = i == 4 ? 0 : 200 + i,
-			.nr_maps = i,
-			.jited_bytes = i == 4 ? 0 : 1024 * (i + 1),
-			.is_gpl = i != 4,
-			.loaded_ns = 1000000000ULL * i,
-			.struct_name = i < 2 ? NULL : i == 4 ? "tcp_congestion_ops" : "sched_ext_ops",
-			.op = i < 2 ? NULL : i == 2 ? "enqueue" : i == 3 ? "dispatch" : "ssthresh",
-			.owner = i == 2 || i == 3 ? (cfg->is_hostile ? "\x1b[5m" : "simple") : NULL,
-			.owner_id = i == 2 || i == 3 ? 77 : 0,
-			.is_sched_ext = i == 2 || i == 3,
 		};
 	f->m.dsqs = f->dsqs;
 	f->m.nr_dsqs = cfg->nr_dsqs;

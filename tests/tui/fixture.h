@@ -19,8 +19,8 @@ struct fixture_cfg {
 	uint32_t nr_threads;
 	uint32_t nr_dsqs, nr_nets, nr_programs;
 	uint32_t nr_symbols; /* of the profile; 0 = there is none */
-	bool is_proc;    /* nothing that BPF measures */
-	bool is_hostile; /* names that try to reach the terminal */
+	bool is_proc;        /* nothing that BPF measures */
+	bool is_hostile;     /* names that try to reach the terminal */
 };
 
 struct fixture {
@@ -31,7 +31,7 @@ struct fixture {
 	struct machine_net *nets;
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
-	double *history; /* of all CPUs and tasks */
+	double *history;         /* of all CPUs and tasks */
 	struct fixture_hot *hot; /* profile, and what there is of BPF programs besides rows */
 };
 

@@ -73,15 +73,63 @@ static void make_symbol(struct fixture_hot *h, const struct fixture_cfg *cfg, ui
 	};
 }
 
+/* The names of 11 and 14 say nothing of what they are; 12 and 13 are operations of a scheduler. */
+static struct machine_bpf make_program(const struct fixture_cfg *cfg, uint32_t i)
+{
+	static const char *const names[] = { "on_sched_switch", "enqueue_dispatch", "simple_a",
+		                             "simple_b", "" };
+	static const char *const ops[] = { NULL, NULL, "enqueue", "dispatch", "ssthresh" };
+	bool is_scheduler = i == 2 || i == 3;
+
+	return (struct machine_bpf){
+		.id = 10 + i,
+		.type = i < 2 ? "tracing" : "struct_ops",
+		.name = cfg->is_hostile ? fixture_hostile_names[i % fixture_nr_hostile_names]
+		                        : names[i % 5],
+		.cpu = i == 4 ? NAN : 0.002 * (i + 1),
+		.ns_per_run = i == 4 ? NAN : 150.0 + i,
+		.runs_per_s = i == 4 ? NAN : 12000.0 * (i + 1),
+		.p50_ns = i == 4 ? NAN : 140.0 + i,
+		.p99_ns = i == 4 ? NAN : 990.0 + i,
+		.min_ns = 100.0 + i,
+		.max_ns = 1500.0 + i,
+		.nr_intervals = i == 4 ? 0 : 40,
+		.run_ns = 1000000ULL * (i + 1),
+		.runs = 7000ULL * (i + 1),
+		.misses = i == 3 ? 17 : 0,
+		.insns = 100 * (i + 1),
+		.uid = i,
+		.btf_id = i == 4 ? 0 : 200 + i,
+		.nr_maps = i,
+		.jited_bytes = i == 4 ? 0 : 1024 * (i + 1),
+		.is_gpl = i != 4,
+		.loaded_ns = 1000000000ULL * i,
+		.struct_name = is_scheduler ? "sched_ext_ops"
+		               : i == 4     ? "tcp_congestion_ops"
+		                            : NULL,
+		.op = i < 5 ? ops[i] : NULL,
+		.owner = is_scheduler ? (cfg->is_hostile ? "\x1b[5m" : "simple") : NULL,
+		.owner_id = is_scheduler ? 77 : 0,
+		.is_sched_ext = is_scheduler,
+	};
+}
+
 static void make_programs(struct fixture *f, const struct fixture_cfg *cfg)
 {
 	struct fixture_hot *h = f->hot;
 
-	h->lines[0] = (struct machine_hot_line){ "on_switch", "/src/bpf/work.bpf.c",
-		                                 cfg->is_hostile ? "\x1b[2J" : "\tcount++;", 42,
-		                                 0x1000, 50, 70 };
-	h->lines[1] = (struct machine_hot_line){ "helper", "/src/bpf/work.bpf.c", "for (;;)", 7,
-		                                 0x2000, 20, 20 };
+	for (uint32_t i = 0; i < cfg->nr_programs; i++)
+		f->programs[i] = make_program(cfg, i);
+	h->lines[0] = (struct machine_hot_line){ "on_switch",
+		                                 "/src/bpf/work.bpf.c",
+		                                 cfg->is_hostile ? "\x1b[2J" : "\tcount++;",
+		                                 42,
+		                                 0x1000,
+		                                 50,
+		                                 70 };
+	h->lines[1] = (struct machine_hot_line){
+		"helper", "/src/bpf/work.bpf.c", "for (;;)", 7, 0x2000, 20, 20
+	};
 	h->lines[2] = (struct machine_hot_line){ NULL, NULL, NULL, 0, 0x3000, 10, 10 };
 	h->hot = (struct machine_hot){
 		.event = "cycles",

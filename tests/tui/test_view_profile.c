@@ -84,8 +84,8 @@ static void samples_and_shares_are_those_of_the_rows(void **state)
 	for (uint32_t i = 0; i < fixture_small.nr_symbols; i++) {
 		char name[48], numbers[64];
 
-		snprintf(name, sizeof(name), "[%c] %s_%u ", i % 3 ? 'U' : 'K', i % 3 ? "part" : "sys",
-		         i);
+		snprintf(name, sizeof(name), "[%c] %s_%u ", i % 3 ? 'U' : 'K',
+		         i % 3 ? "part" : "sys", i);
 		line = screen_find(text, name);
 		snprintf(numbers, sizeof(numbers), " %" PRIu64 " %6.2f %6.2f ", fixture_samples(i),
 		         (double)fixture_samples(i) / (double)whole * 100,

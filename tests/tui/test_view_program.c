@@ -258,8 +258,8 @@ static void lines_have_their_shares(void **state)
 	struct screen s = { .program = 10 };
 	char *text = screen_draw("program", &k->f.m, &s, 120, 40), *line;
 
-	assert_true(screen_has(text,
-	                       "80 samples in it, 20 in what it calls, of 6000 of all CPUs; cycles 796 Hz"));
+	assert_true(screen_has(
+		text, "80 samples in it, 20 in what it calls, of 6000 of all CPUs; cycles 796 Hz"));
 	line = screen_find(text, "work.bpf.c:42");
 	assert_true(screen_has(line, " 70.0      50       20 on_switch"));
 	assert_true(screen_has(line, "count++;"));
@@ -277,7 +277,8 @@ static void lines_have_their_shares(void **state)
 	text = screen_draw("program", &k->f.m, &s, 120, 40);
 	assert_true(screen_has(text, "the kernel hides it"));
 	free(text);
-	k->f.hot->hot = (struct machine_hot){ .event = "cpu-clock", .why_event = "no PMU", .seconds = 3 };
+	k->f.hot->hot =
+		(struct machine_hot){ .event = "cpu-clock", .why_event = "no PMU", .seconds = 3 };
 	text = screen_draw("program", &k->f.m, &s, 120, 40);
 	assert_true(screen_has(text, "interrupts off"));
 	free(text);
