@@ -144,8 +144,9 @@ def parts_of_known_size_come_in_their_order():
             expect(way[:3] == [row["symbol"], "round_of_parts", "main"], f"way {way}")
         kept = sum(row["samples"] for row in profile["rows"])
         expect(kept == profile["samples"], f"rows have {kept} of {profile['samples']} samples")
-        expect_between("samples", profile["samples"] + profile["lost"] + profile["idle"], 0.3 * 796 * profile["seconds"],
-                       1.1 * 796 * profile["seconds"] * os.cpu_count())
+        # One sample of each CPU whenever its time has come; a busy host takes some of that time.
+        expect_between("samples", profile["samples"] + profile["lost"] + profile["idle"],
+                       0.6 * 796 * profile["seconds"] * os.cpu_count(), 1.1 * 796 * profile["seconds"] * os.cpu_count())
 
 
 @case
