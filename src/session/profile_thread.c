@@ -59,7 +59,7 @@ struct profile_thread {
 	struct profiler *profiler;
 	struct kept *kept; /* NULL while nothing is sampled */
 	struct wanted current;
-	bool is_refused;
+	bool is_idle; /* refused, or the process has ended: until it begins anew */
 	uint64_t next_shot_ns;
 };
 
@@ -113,7 +113,7 @@ static void refuse(struct profile_thread *t, const struct diag *why)
 {
 	struct profile_shot *s = calloc(1, sizeof(*s));
 
-	t->is_refused = true;
+	t->is_idle = true;
 	profiler_clear(t->profiler);
 	if (!s)
 		return;
@@ -198,7 +198,7 @@ static void begin(struct profile_thread *t)
 
 	profiler_clear(t->profiler);
 	let_go(TAKE_PTR(t->kept));
-	t->is_refused = false;
+	t->is_idle = false;
 	t->next_shot_ns = 0;
 	if (keep_new(t, &why) || profiler_start(t->profiler, &cfg, &why))
 		refuse(t, &why);
@@ -211,12 +211,12 @@ static void step(struct profile_thread *t)
 	uint64_t now_ns = clock_boot_ns();
 	int err;
 
-	if (t->is_refused)
+	if (t->is_idle)
 		return;
 	err = profiler_poll(t->profiler, &is_over, &why);
-	if (!err && is_over)
-		err = diag_set(&why, -ESRCH, NULL, "process %u has ended", t->tgid);
-	if (!err && now_ns >= t->next_shot_ns) {
+	/* The process has ended: what was found of it stays. */
+	t->is_idle = is_over;
+	if (!err && (is_over || now_ns >= t->next_shot_ns)) {
 		uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), pause_ns;
 
 		err = make_shot(t, &why);

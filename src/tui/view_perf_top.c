@@ -272,6 +272,9 @@ static void draw_state(const struct machine_profile *p, const struct screen *s, 
 static void draw_table(const struct machine_profile *p, const struct list *l, struct screen *s,
                        struct grid *g, struct area in)
 {
+	static const unsigned int has_of[SHAPES] = {
+		[SHAPE_BARS] = HAS_BARS, [SHAPE_TABLE] = HAS_ALL
+	};
 	struct screen shown;
 	int height = table_view_height(in), left;
 
@@ -282,7 +285,7 @@ static void draw_table(const struct machine_profile *p, const struct list *l, st
 	table_view_draw(&(struct table_view){ .columns = columns,
 	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
 	                                      .has = (p->has_layers ? HAS_LAYERS : 0) |
-	                                             (s->shape == SHAPE_TABLE ? HAS_ALL : HAS_BARS),
+	                                             has_of[s->shape],
 	                                      .rows = l->rows + s->scroll,
 	                                      .nr_rows = left < height ? left : height,
 	                                      .first = s->scroll,

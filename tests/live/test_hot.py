@@ -198,6 +198,19 @@ def a_clear_and_another_rate_begin_anew():
 
 
 @case
+def what_was_found_of_a_process_that_has_ended_stays():
+    need_live()
+    with burner(f"{SPLIT}/split_pie", "60") as work:
+        with Screen(f"tgid={work.pid}") as screen:
+            screen.sampled(100)
+            work.kill()
+            screen.expect_nothing("perf_event")
+            profile = screen.look()["profile"]
+            expect(profile["refusal"] is None and profile["samples"] >= 100, f"{profile['refusal']}")
+            expect({row["comm"] for row in profile["rows"]} == {"split_pie"}, "others were sampled")
+
+
+@case
 def looks_do_not_wait_for_names():
     need_live()
     if not shutil.which("clang"):
