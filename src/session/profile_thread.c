@@ -211,7 +211,7 @@ static void step(struct profile_thread *t)
 	uint64_t now_ns = clock_boot_ns();
 	int err;
 
-	if (t->is_idle)
+	if (t->is_idle || !t->kept)
 		return;
 	err = profiler_poll(t->profiler, &is_over, &why);
 	/* The process has ended: what was found of it stays. */

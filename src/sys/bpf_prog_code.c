@@ -84,8 +84,10 @@ static int number_lines(struct bpf_prog_code *c)
 
 static int settle(struct bpf_prog_code *c)
 {
-	qsort(c->ranges, c->nr_ranges, sizeof(*c->ranges), by_start);
-	qsort(c->lines, c->nr_lines, sizeof(*c->lines), by_address);
+	if (c->nr_ranges)
+		qsort(c->ranges, c->nr_ranges, sizeof(*c->ranges), by_start);
+	if (c->nr_lines)
+		qsort(c->lines, c->nr_lines, sizeof(*c->lines), by_address);
 	return number_lines(c);
 }
 
