@@ -49,7 +49,16 @@ static void read_throttles(const struct sensor_files *f, struct cpu_idle *c)
 	                                    &c->package_throttled_ms);
 }
 
-int cpu_idles_read(const struct sensor_files *f, struct cpu_idles *out)
+static int32_t read_place(const struct sensor_files *f, uint32_t cpu, const char *file)
+{
+	uint64_t id;
+
+	return sensor_u64(f, &id, FOLDER "/cpu%u/topology/%s", cpu, file) || id > INT32_MAX
+	               ? -1
+	               : (int32_t)id;
+}
+
+int cpu_idles_read(const struct sensor_files *f, bool has_counts, struct cpu_idles *out)
 {
 	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
 	SCOPED(scoped_free) char *text = NULL;
@@ -67,6 +76,10 @@ int cpu_idles_read(const struct sensor_files *f, struct cpu_idles *out)
 		struct cpu_idle *c = &out->cpus[out->nr++];
 
 		c->cpu = (uint32_t)cpu;
+		c->package_id = read_place(f, c->cpu, "physical_package_id");
+		c->core_id = read_place(f, c->cpu, "core_id");
+		if (!has_counts)
+			continue;
 		read_states(f, c);
 		read_throttles(f, c);
 	}

@@ -1,5 +1,6 @@
 /*
- * sys/cpu_idle — idle states of CPUs, and how often the hardware has throttled them: counts since boot.
+ * sys/cpu_idle — idle states of CPUs, and how often the hardware has throttled them: counts since boot; and where they
+ * are.
  *
  * CPUs that are online, whatever their numbers. The kernel adds the time of an idle state when the CPU leaves it.
  * Blocks on /sys only.
@@ -23,6 +24,7 @@ struct cpu_idle_state {
 
 struct cpu_idle {
 	uint32_t cpu;
+	int32_t package_id, core_id; /* the kernel's numbers; -1 = unknown */
 	uint32_t nr_states;
 	struct cpu_idle_state states[CPU_IDLE_STATES];
 	/* Of its core and of its package; x86 alone counts them. */
@@ -36,6 +38,7 @@ struct cpu_idles {
 	size_t nr;
 };
 
-MUST_USE int cpu_idles_read(const struct sensor_files *f, struct cpu_idles *out); /* -ENOMEM */
+/* Without counts only where they are. -ENOMEM. */
+MUST_USE int cpu_idles_read(const struct sensor_files *f, bool has_counts, struct cpu_idles *out);
 void cpu_idles_done(struct cpu_idles *c);
 const struct cpu_idle *cpu_idles_find(const struct cpu_idles *c, uint32_t cpu); /* NULL = none */

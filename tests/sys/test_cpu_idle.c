@@ -14,11 +14,13 @@ static void cpus_may_have_any_numbers(void **state)
 	(void)state;
 	tree_init(&t);
 	tree_unpack(&t, "power/amd_server.txt");
-	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, &c), 0);
+	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, true, &c), 0);
 	expect_eq(c.nr, 7);
 	assert_null(cpu_idles_find(&c, 2)); /* offline */
 	last = cpu_idles_find(&c, 303);
 	assert_non_null(last);
+	expect_eq(last->package_id, 1);
+	expect_eq(last->core_id, 3);
 	expect_eq(last->nr_states, 3);
 	assert_string_equal(last->states[2].name, "C2");
 	expect_eq(last->states[2].latency_us, 800);
@@ -37,7 +39,7 @@ static void one_cpu_is_a_list_as_well(void **state)
 	(void)state;
 	tree_init(&t);
 	tree_write(&t, "sys/devices/system/cpu/online", "0");
-	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, &c), 0);
+	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, true, &c), 0);
 	expect_eq(c.nr, 1);
 	expect_eq(c.cpus[0].nr_states, 0);
 	cpu_idles_done(&c);
@@ -52,7 +54,7 @@ static void throttles_are_those_that_the_hardware_counts(void **state)
 	(void)state;
 	tree_init(&t);
 	tree_unpack(&t, "power/intel_laptop.txt");
-	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, &c), 0);
+	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, true, &c), 0);
 	expect_eq(c.nr, 8);
 	assert_true(c.cpus[7].has_throttles && c.cpus[7].has_throttled_ms);
 	expect_eq(c.cpus[7].core_throttles, 5);
@@ -70,7 +72,7 @@ static void without_a_list_there_are_none(void **state)
 
 	(void)state;
 	tree_init(&t);
-	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, &c), 0);
+	expect_eq(cpu_idles_read(&(struct sensor_files){ .root = t.root }, true, &c), 0);
 	expect_eq(c.nr, 0);
 	assert_null(cpu_idles_find(&c, 0));
 	cpu_idles_done(&c);
