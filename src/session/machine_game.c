@@ -21,6 +21,7 @@ struct machine_game_part {
 	uint64_t frame_ns;  /* when the last one came; 0 = none yet */
 	struct mango_frame last;
 	uint64_t nr_frames;
+	uint64_t nr_odd; /* messages that are none of version 1 */
 	double fps;
 	struct machine_past frames, latencies, rates;
 	struct machine_game game;
@@ -111,6 +112,11 @@ static void tell_reason(struct machine_game_part *p, int err, const struct mango
 	else if (err)
 		(void)snprintf(p->reason, TEXT_LEN, "mangoapp's queue cannot be read: %s",
 		               strerror(-err));
+	else if (p->nr_odd)
+		(void)snprintf(
+			p->reason, TEXT_LEN,
+			"no frame yet: %llu messages in mangoapp's queue were none of version 1",
+			(unsigned long long)p->nr_odd);
 	else if (l->other)
 		(void)snprintf(p->reason, TEXT_LEN,
 		               "no frame seen yet: process %d takes them out of mangoapp's queue",
@@ -151,6 +157,7 @@ static void poll_queue(struct machine_game_part *p, uint64_t now_ns)
 		add_frames(p, &l);
 		p->frame_ns = p->polled_ns;
 	}
+	p->nr_odd += l.nr_odd;
 	tell_reason(p, err, &l);
 	tell_note(p, err, &l);
 }

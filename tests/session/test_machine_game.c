@@ -137,6 +137,27 @@ static void another_game_begins_anew(void **state)
 	stop(&g);
 }
 
+static void messages_of_another_version_are_told(void **state)
+{
+	const struct machine_game *game;
+	struct raw m = { .type = 1, .text = { 2 } };
+	struct game g;
+
+	(void)state;
+	start(&g);
+	expect_eq(msgsnd(g.id, &m, sizeof(m.text), IPC_NOWAIT), 0);
+	expect_eq(msgsnd(g.id, &m, 3, IPC_NOWAIT), 0);
+	game = machine_files_look(&g.f, NEEDS)->game;
+	assert_non_null(strstr(game->reason, "2 messages in mangoapp's queue were none"));
+	send_frame(&g, 10, 10000000, 1);
+	expect_eq(msgsnd(g.id, &m, 3, IPC_NOWAIT), 0);
+	machine_files_pass(1);
+	game = machine_files_look(&g.f, NEEDS)->game;
+	assert_null(game->reason);
+	assert_non_null(strstr(game->note, "1 messages are of another version"));
+	stop(&g);
+}
+
 static void without_frames_the_reason_is_told(void **state)
 {
 	const struct machine_game *game;
@@ -160,6 +181,7 @@ int main(void)
 		cmocka_unit_test(frames_of_the_game_are_shown),
 		cmocka_unit_test(the_queue_is_read_as_often_as_asked),
 		cmocka_unit_test(another_game_begins_anew),
+		cmocka_unit_test(messages_of_another_version_are_told),
 		cmocka_unit_test(without_frames_the_reason_is_told),
 	};
 
