@@ -307,6 +307,44 @@ static void a_sensor_that_never_answers_is_left_out(void **state)
 	close(fd);
 }
 
+static bool has_mhz(const struct machine *m)
+{
+	return !isnan(m->cpus[0].mhz);
+}
+
+static bool has_news_of_mhz(const struct machine *m)
+{
+	return m->cpus[0].mhz == 3000;
+}
+
+static void frequencies_come_when_they_come(void **state)
+{
+	struct machine_files f;
+	const struct machine *m;
+	char path[256];
+	int fd;
+
+	(void)state;
+	machine_files_init(&f, "0-7", "power/intel_laptop.txt");
+	tree_write(&f.t, CPU_FOLDER "/cpu3/cpufreq/scaling_cur_freq", "<unknown>");
+	tree_write(&f.t, CPU_FOLDER "/cpu3/cpufreq/cpuinfo_cur_freq", "900000");
+	machine_files_open(&f);
+	m = machine_files_until(&f, MACHINE_CPUS, has_mhz);
+	for (size_t i = 0; i < 8; i++)
+		expect_near(m->cpus[i].mhz, i == 3 ? 900 : 1200 + 100 * (double)i);
+	snprintf(path, sizeof(path), "%s/" CPU_FOLDER "/cpu5/cpufreq/scaling_cur_freq", f.t.root);
+	expect_eq(unlink(path), 0);
+	expect_eq(mkfifo(path, 0600), 0); /* it hangs */
+	tree_write(&f.t, CPU_FOLDER "/cpu0/cpufreq/scaling_cur_freq", "3000000");
+	machine_files_pass(1);
+	m = machine_files_until(&f, MACHINE_CPUS, has_news_of_mhz);
+	assert_true(isnan(m->cpus[5].mhz));
+	expect_near(m->cpus[6].mhz, 1800);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	machine_files_done(&f);
+	close(fd);
+}
+
 static void uncore_is_that_of_the_package_of_a_cpu(void **state)
 {
 	struct machine_files f;
@@ -376,6 +414,7 @@ int main(void)
 		cmocka_unit_test(a_machine_without_sensors_says_so),
 		cmocka_unit_test(watts_that_nobody_may_read_have_a_remedy),
 		cmocka_unit_test(a_sensor_that_never_answers_is_left_out),
+		cmocka_unit_test(frequencies_come_when_they_come),
 		cmocka_unit_test(uncore_is_that_of_the_package_of_a_cpu),
 		cmocka_unit_test(without_uncore_the_remedy_is_told),
 		cmocka_unit_test(a_rest_begins_a_new_interval),
