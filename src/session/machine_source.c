@@ -277,7 +277,7 @@ static void show_processes(struct machine_source *s)
 static void quiet_cpu(struct machine_cpu *c)
 {
 	c->switches_per_s = c->wakeups_per_s = NAN;
-	c->event_per_s = c->hw_pressure = NAN;
+	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -407,6 +407,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 static void forget_parts(struct machine *m)
 {
 	m->nr_programs = 0;
+	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;

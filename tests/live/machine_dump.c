@@ -78,6 +78,8 @@ static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
 	put_number(w, "iowait", c->iowait);
 	put_number(w, "steal", c->steal);
 	put_number(w, "mhz", c->mhz);
+	put_number(w, "uncore_mhz", c->uncore_mhz);
+	put_number(w, "hw_pressure", c->hw_pressure);
 	put_number(w, "switches_per_s", c->switches_per_s);
 	put_number(w, "wakeups_per_s", c->wakeups_per_s);
 	put_dist(w, "wait", &c->wait);
@@ -171,6 +173,8 @@ static void print_look(const struct machine *m)
 	jw_begin_object(&w, NULL);
 	jw_string(&w, "source", m->source);
 	jw_string(&w, "notice", m->notice);
+	jw_string(&w, "no_uncore", m->no_uncore);
+	jw_string(&w, "no_pressure", m->no_pressure);
 	jw_string(&w, "scx_state", m->scx_state);
 	jw_u64(&w, "boot_ns", m->boot_ns);
 	put_number(&w, "interval_s", m->interval_s);

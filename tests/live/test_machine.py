@@ -286,5 +286,23 @@ def nothing_stays_attached_that_nobody_needs():
         expect(all(t["latency"]["count"] == 0 for t in look["threads"]), "latencies out of nothing")
 
 
+@case
+def hardware_pressure_is_attached_only_while_it_is_wished():
+    need_live()
+    events = "/sys/kernel/tracing/events"
+    if not any(os.path.exists(f"{events}/{name}") for name in ("hw_pressure", "thermal_pressure")):
+        raise Skip("this kernel has no tracepoint of hardware pressure")
+    with Screen() as screen:
+        look = screen.look(1 | 32768)
+        expect(screen.programs() > 0, "not attached")
+        known = [c["hw_pressure"] for c in look["cpus"] if c["hw_pressure"] is not None]
+        expect(known or "when it changes" in look["no_pressure"], look["no_pressure"])
+        look = screen.look(1)
+        expect(screen.programs() == 0 and look["no_pressure"] is None, "still attached")
+    with Screen("proc=1") as screen:
+        look = screen.look(1 | 32768)
+        expect("needs BPF" in look["no_pressure"] and screen.programs() == 0, look["no_pressure"])
+
+
 if __name__ == "__main__":
     main()

@@ -28,6 +28,7 @@ struct fixture {
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
 	double *history; /* of all CPUs and tasks */
+	struct fixture_sensors *sensors;
 };
 
 extern const struct fixture_cfg fixture_small; /* 8 CPUs, 40 threads */
