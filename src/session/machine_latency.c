@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hist.h"
 #include "base/map.h"
+#include "session/machine_dist.h"
 #include "session/stat_session.h"
 
 #define TASKS_MAX     (1U << 18)
@@ -52,20 +53,6 @@ struct machine_latency {
 	uint32_t column[MACHINE_HEAT_ROWS];
 	uint64_t lost;
 };
-
-static struct machine_dist dist_of(const struct hist *h)
-{
-	struct machine_dist d = { 0 };
-
-	if (!h || !h->count)
-		return d;
-	d.count = h->count;
-	d.p50_ns = hist_percentile_ns(h, HIST_P(50));
-	d.p99_ns = hist_percentile_ns(h, HIST_P(99));
-	d.max_ns = h->max_ns;
-	d.mean_ns = hist_mean_ns(h);
-	return d;
-}
 
 uint32_t machine_heat_row(uint64_t ns)
 {
@@ -169,10 +156,10 @@ static int add_view(struct machine_latency *l, struct crowd *c, uint32_t id,
 static void finish(struct crowd *c)
 {
 	for (size_t i = 0; i < c->nr; i++) {
-		c->items[i].latency = dist_of(c->sums[i].only[PART_LATENCY]);
-		c->items[i].preempted = dist_of(c->sums[i].only[PART_PREEMPTED]);
-		c->items[i].slice = dist_of(c->sums[i].only[PART_SLICE]);
-		c->items[i].sleep = dist_of(c->sums[i].only[PART_SLEEP]);
+		c->items[i].latency = machine_dist_of(c->sums[i].only[PART_LATENCY]);
+		c->items[i].preempted = machine_dist_of(c->sums[i].only[PART_PREEMPTED]);
+		c->items[i].slice = machine_dist_of(c->sums[i].only[PART_SLICE]);
+		c->items[i].sleep = machine_dist_of(c->sums[i].only[PART_SLEEP]);
 	}
 }
 
@@ -207,7 +194,7 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 
 		*out = (struct latency_cpu){ .tid = -1 };
 		if (tc && tc->is_known) {
-			out->wait = dist_of(&tc->delay[TALLY_INTERVAL]);
+			out->wait = machine_dist_of(&tc->delay[TALLY_INTERVAL]);
 			hist_merge(&l->all, &tc->delay[TALLY_INTERVAL]);
 		}
 		if (!sc)
@@ -353,7 +340,7 @@ void machine_latency_cpu(const struct machine_latency *l, uint32_t cpu, struct l
 
 struct machine_dist machine_latency_all(const struct machine_latency *l)
 {
-	return dist_of(&l->all);
+	return machine_dist_of(&l->all);
 }
 
 const uint32_t *machine_latency_column(const struct machine_latency *l)
