@@ -48,6 +48,7 @@ struct machine_latency {
 	struct latency_cpu *cpus;
 	uint64_t *switches; /* so far, by CPU */
 	uint64_t *wakeups;
+	uint64_t *arrivals;
 	struct hist all;   /* waits of all CPUs */
 	struct hist woken; /* waits after wakeups */
 	uint32_t column[MACHINE_HEAT_ROWS];
@@ -191,6 +192,7 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		const struct tally_cpu *tc = in->cpus[cpu];
 		const struct stat_cpu *sc = stat_session_cpu(l->session, cpu);
 		struct latency_cpu *out = &l->cpus[cpu];
+		uint64_t arrivals;
 
 		*out = (struct latency_cpu){ .tid = -1 };
 		if (tc && tc->is_known) {
@@ -204,6 +206,11 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		               l->wakeups[cpu];
 		l->switches[cpu] = sc->events[STAT_EV_SWITCH];
 		l->wakeups[cpu] = sc->events[STAT_EV_WAKEUP] + sc->events[STAT_EV_WAKEUP_NEW];
+		out->has_arrivals = stat_session_arrivals(l->session, cpu, &arrivals);
+		if (out->has_arrivals) {
+			out->arrivals = arrivals - l->arrivals[cpu];
+			l->arrivals[cpu] = arrivals;
+		}
 		if (sc->since_ns)
 			out->tid = sc->is_idle ? 0 : sc->running_tid;
 	}
@@ -281,8 +288,9 @@ int machine_latency_open(uint32_t tgid, struct diag *d, struct machine_latency *
 	l->cpus = calloc(l->nr_cpus + 1, sizeof(*l->cpus));
 	l->switches = calloc(l->nr_cpus + 1, sizeof(*l->switches));
 	l->wakeups = calloc(l->nr_cpus + 1, sizeof(*l->wakeups));
+	l->arrivals = calloc(l->nr_cpus + 1, sizeof(*l->arrivals));
 	l->scratch = arena_new(SCRATCH_BYTES);
-	if (!l->cpus || !l->switches || !l->wakeups || !l->scratch || crowd_init(&l->threads) ||
+	if (!l->cpus || !l->switches || !l->wakeups || !l->arrivals || !l->scratch || crowd_init(&l->threads) ||
 	    crowd_init(&l->processes))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	/* The first interval begins here. */
@@ -304,6 +312,7 @@ void machine_latency_close(struct machine_latency *l)
 	free(l->cpus);
 	free(l->switches);
 	free(l->wakeups);
+	free(l->arrivals);
 	free(l);
 }
 

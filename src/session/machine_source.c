@@ -294,7 +294,7 @@ static void show_processes(struct machine_source *s)
 
 static void quiet_cpu(struct machine_cpu *c)
 {
-	c->switches_per_s = c->wakeups_per_s = NAN;
+	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
 	c->event_per_s = c->hw_pressure = NAN;
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
@@ -323,6 +323,8 @@ static void show_cpus(struct machine_source *s, bool has_latency)
 			continue;
 		cpus[i].switches_per_s = (double)from.switches / seconds;
 		cpus[i].wakeups_per_s = (double)from.wakeups / seconds;
+		if (from.has_arrivals)
+			cpus[i].migrations_per_s = (double)from.arrivals / seconds;
 	}
 	s->machine.cpus = cpus;
 	s->machine.nr_cpus = nr;
