@@ -73,6 +73,7 @@ struct machine_zoom {
 	const char *missing;          /* why there is nothing of what follows; NULL = it is there */
 	bool is_waiting_for_programs; /* nothing yet */
 	double seconds;
+	uint64_t now_ns; /* boot time to which all this belongs */
 	struct machine_dist waits[3]; /* by enum machine_cause */
 	struct machine_zoom_sleep sleeps[MACHINE_SLEEPS];
 	uint64_t migrations;

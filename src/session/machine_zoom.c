@@ -212,6 +212,7 @@ static void read_programs(struct zoom_part *p)
 	if (r.state->ended_ns && !p->until_ns)
 		finish(p, r.state->ended_ns);
 	until_ns = p->until_ns ? p->until_ns : clock_boot_ns();
+	p->zoom.now_ns = clock_boot_ns();
 	p->zoom.seconds = until_ns > p->since_ns ? (double)(until_ns - p->since_ns) / 1e9 : 0;
 	zoom_tables_fill(&p->tables, &r, &p->zoom);
 }
