@@ -104,6 +104,8 @@ struct zoom_state {
 	__u64 nr_migrations;
 	struct zoom_waking waking;
 	struct zoom_sleep sleeps[ZOOM_SLEEPS];
+	__u64 nr_cut; /* waits whose end was not seen: some machines hide switches */
+	__u64 cut_ns; /* that they are known to have lasted */
 	struct abi_hist delays[ZOOM_CAUSES];
 	/* For which there was no room by name. */
 	struct abi_hist other_wakers;

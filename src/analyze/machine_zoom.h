@@ -78,6 +78,8 @@ struct machine_zoom {
 	struct machine_zoom_sleep sleeps[MACHINE_SLEEPS];
 	uint64_t migrations;
 	uint64_t missed;                    /* events that the kernel did not tell us */
+	uint64_t cut;    /* waits whose end was not seen: known by their rivals alone, for cut_ns */
+	uint64_t cut_ns;
 	const struct machine_waker *wakers; /* who woke it most often first */
 	size_t nr_wakers;
 	struct machine_dist other_wakers;   /* beyond those that are remembered */

@@ -305,6 +305,14 @@ static __always_inline __u32 sleep_state(__u32 state)
 	return (state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD) ? 1 : 2;
 }
 
+/* It leaves a CPU that it was not seen to come on. */
+static __always_inline void cut_wait(void)
+{
+	zoom.nr_cut++;
+	zoom.cut_ns += since(this_wait()->start_ns, zoom.held_ns);
+	zoom.wait_queue = 0;
+}
+
 static __always_inline void leave_cpu(const struct switch_args *a, __u64 now, __u32 cpu)
 {
 	struct zoom_wait *w;
@@ -313,7 +321,8 @@ static __always_inline void leave_cpu(const struct switch_args *a, __u64 now, __
 	zoom.from_cpu = cpu;
 	zoom.on_cpu_ns = 0;
 	zoom.off_cpu_ns = now;
-	zoom.wait_queue = 0;
+	if (zoom.wait_queue)
+		cut_wait();
 	if (a->state & TASK_DEAD) {
 		zoom.ended_ns = now;
 		zoom.tid = 0;

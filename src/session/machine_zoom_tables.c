@@ -143,6 +143,8 @@ void zoom_tables_fill(struct zoom_tables *t, const struct zoom_reading *r, struc
 			                                      r->state->sleeps[i].max_ns };
 	out->migrations = r->state->nr_migrations;
 	out->missed = r->missed;
+	out->cut = r->state->nr_cut;
+	out->cut_ns = r->state->cut_ns;
 	out->wakers = t->wakers;
 	out->nr_wakers = fill_wakers(t->wakers, r);
 	out->other_wakers = dist_of(&r->state->other_wakers);

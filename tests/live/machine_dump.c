@@ -260,6 +260,8 @@ static void put_zoom(struct json_writer *w, const struct machine_zoom *z)
 	jw_end_object(w);
 	jw_u64(w, "migrations", z->migrations);
 	jw_u64(w, "missed", z->missed);
+	jw_u64(w, "cut", z->cut);
+	jw_u64(w, "cut_ns", z->cut_ns);
 	put_wakers(w, z);
 	put_rivals(w, z);
 	jw_begin_array(w, "last");
