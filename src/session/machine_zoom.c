@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "analyze/machine_zoom.h"
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "session/machine_zoom_tables.h"
 #include "session/pid_namespace.h"
 #include "session/tracing.h"
+#include "sys/preempt_count.h"
 
 #define AGAIN_NS 1000000000ULL
 
@@ -45,6 +47,19 @@ static void say_missing(struct zoom_part *p, const struct diag *why)
 	               why->what, why->hint[0] ? "; " : "", why->hint);
 }
 
+/* Only x86-64 keeps it with the CPU; without it, an interrupt cannot be told from whom it interrupted. */
+static void find_preempt_count(struct zoom_cfg *cfg)
+{
+	struct preempt_count found;
+	struct utsname names;
+
+	if (uname(&names) || strcmp(names.machine, "x86_64") != 0 ||
+	    preempt_count_find("/proc/kallsyms", &found))
+		return;
+	cfg->per_cpu_offset = found.offsets;
+	cfg->preempt_count = found.address;
+}
+
 /* In a thread of its own. */
 static int load(uint32_t unused, struct diag *d, void **out)
 {
@@ -57,6 +72,7 @@ static int load(uint32_t unused, struct diag *d, void **out)
 	if (err)
 		return err;
 	cfg.switch_args = (uint8_t)tracing.switch_args;
+	find_preempt_count(&cfg);
 	err = zoom_collector_open(&cfg, d, &c);
 	if (err)
 		return err;

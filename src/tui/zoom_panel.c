@@ -68,10 +68,12 @@ CELL(waker_name)
 	const struct machine_waker *w = row;
 
 	(void)s;
-	if (w->from == MACHINE_FROM_THREAD)
+	if (w->from != MACHINE_FROM_THREAD)
+		put_name(out, from_names[w->from]);
+	else if (w->is_from_known)
 		put_name(out, w->comm);
 	else
-		put_name(out, from_names[w->from]);
+		snprintf(out->text, sizeof(out->text), "%s ?", w->comm ? w->comm : "");
 }
 
 CELL(waker_count)
