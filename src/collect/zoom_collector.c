@@ -72,7 +72,7 @@ static int read_all(const struct bpf_map *map, void *keys, void *values, uint32_
 
 static int forget(struct zoom_collector *c)
 {
-	size_t nr_wakers, nr_rivals;
+	size_t nr_wakers = 0, nr_rivals = 0;
 	int err = read_all(c->skel->maps.wakers, c->waker_keys, c->wakers, ZOOM_WAKERS, &nr_wakers);
 
 	if (!err)

@@ -181,14 +181,16 @@ static void without_bpf_the_last_row_stays_and_a_sentence_says_what_is_missing(v
 	const struct machine_source_cfg cfg = { .is_proc_only = true };
 	char comm[16] = "worker";
 	double past = 0.5;
-	struct machine_task rows[2] = { { .tid = 9, .comm = comm, .run = 0.25, .state = 'S' },
-		                        { .tid = 10, .comm = "other" } };
+	struct machine_task *rows = calloc(2, sizeof(*rows));
 	struct machine m = { .threads = rows, .nr_threads = 2 };
 	const struct machine_zoom *z;
 	struct diag d = { 0 };
 	void *part = NULL;
 
 	(void)state;
+	assert_non_null(rows);
+	rows[0] = (struct machine_task){ .tid = 9, .comm = comm, .run = 0.25, .state = 'S' };
+	rows[1] = (struct machine_task){ .tid = 10, .comm = "other" };
 	rows[0].run_history = (struct machine_history){ &past, 1 };
 	expect_eq(machine_part_zoom.open(&cfg, &d, &part), 0);
 	assert_null(look(part, &m, 0));
@@ -216,6 +218,7 @@ static void without_bpf_the_last_row_stays_and_a_sentence_says_what_is_missing(v
 	assert_null(z->row);
 	machine_part_zoom.rest(part);
 	machine_part_zoom.close(part);
+	free(rows);
 }
 
 int main(void)
