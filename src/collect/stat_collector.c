@@ -28,6 +28,8 @@ struct stat_collector {
 	uint32_t *possible;
 	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
+	uint64_t *arrivals;    /* likewise */
+	uint32_t *arrival_cpus;
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
@@ -82,6 +84,7 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
 	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
 		return -EINVAL;
@@ -135,7 +138,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->buffer = malloc(DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
-	if (!c->buffer || !c->cpus || !c->possible)
+	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
+	c->arrival_cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrival_cpus));
+	if (!c->buffer || !c->cpus || !c->possible || !c->arrivals || !c->arrival_cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
 	c->nr_possible = cfg->nr_possible;
@@ -327,6 +332,17 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
+static int read_arrivals(struct stat_collector *c)
+{
+	__u32 position, nr = c->plan.cfg.nr_cpus;
+
+	if (bpf_map_lookup_batch(bpf_map__fd(c->skel->maps.arrivals), NULL, &position,
+	                         c->arrival_cpus, c->arrivals, &nr, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
@@ -334,7 +350,7 @@ static int read_cpus(struct stat_collector *c)
 	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
 		return -errno;
 	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return 0;
+	return c->plan.wants_migrate ? read_arrivals(c) : 0;
 }
 
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
@@ -364,6 +380,14 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
 {
 	return &c->cpus[cpu];
+}
+
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
+{
+	if (!c->plan.wants_migrate)
+		return false;
+	*out = c->arrivals[cpu];
+	return true;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
@@ -424,6 +448,8 @@ void stat_collector_close(struct stat_collector *c)
 	free(c->wanted);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->arrivals);
+	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
 }
