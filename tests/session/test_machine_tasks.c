@@ -67,6 +67,7 @@ static void set_load(const struct tree *t, unsigned int nr, unsigned int last)
 }
 
 static const struct machine_tasks_read by_proc = { .new_ns = S,
+	                                           .hot_ns = S,
 	                                           .turn_ns = S,
 	                                           .has_switches = true };
 
@@ -88,6 +89,7 @@ static void look(struct machine_tasks *m)
 	expect_eq(machine_tasks_list(m, &d), 0);
 	expect_eq(machine_tasks_read(m, &by_proc, &d), 0);
 	expect_eq(machine_tasks_sum(m), 0);
+	machine_tasks_settle(m);
 }
 
 static void expect_near(double got, double want)
