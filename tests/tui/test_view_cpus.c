@@ -1,12 +1,10 @@
 #include "../unit.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../render/golden.h"
 #include "screen.h"
 #include "tui/cpu_items.h"
 #include "tui/format.h"
@@ -16,25 +14,13 @@ static struct fixture f;
 static int setup(void **state)
 {
 	(void)state;
-	setlocale(LC_CTYPE, "C.UTF-8");
-	fixture_init(&f, &fixture_small);
-	return 0;
+	return screen_begin(&f);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	fixture_done(&f);
-	return 0;
-}
-
-static void expect_golden(const char *view, const struct machine *m, struct screen s,
-                          uint16_t width, uint16_t height, const char *name)
-{
-	char *text = screen_draw(view, m, &s, width, height);
-
-	golden_compare(name, text);
-	free(text);
+	return screen_end(&f);
 }
 
 static void the_screens_are_as_they_were(void **state)
@@ -43,23 +29,23 @@ static void the_screens_are_as_they_were(void **state)
 	struct fixture big;
 
 	(void)state;
-	expect_golden("default", &f.m, (struct screen){ .has_freq = true }, 80, 24,
+	screen_golden("default", &f.m, (struct screen){ .has_freq = true }, 80, 24,
 	              "tui-default-80.txt");
-	expect_golden("default", &f.m, (struct screen){ 0 }, 20, 5, "tui-default-20.txt");
-	expect_golden("default", &f.m,
+	screen_golden("default", &f.m, (struct screen){ 0 }, 20, 5, "tui-default-20.txt");
+	screen_golden("default", &f.m,
 	              (struct screen){
 			      .shape = SHAPE_SPARKS, .has_memory = true, .has_network = true },
 	              80, 36, "tui-default-sparks.txt");
-	expect_golden("default", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 120, 26,
+	screen_golden("default", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 120, 26,
 	              "tui-default-table.txt");
-	expect_golden("llc", &f.m, (struct screen){ 0 }, 80, 24, "tui-llc-80.txt");
-	expect_golden("node", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 240, 16,
+	screen_golden("llc", &f.m, (struct screen){ 0 }, 80, 24, "tui-llc-80.txt");
+	screen_golden("node", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 240, 16,
 	              "tui-node-240.txt");
 	cfg.nr_cpus = 384;
 	cfg.cpus_per_llc = 16;
 	cfg.cpus_per_node = 192;
 	fixture_init(&big, &cfg);
-	expect_golden("default", &big.m, (struct screen){ 0 }, 80, 24, "tui-default-384.txt");
+	screen_golden("default", &big.m, (struct screen){ 0 }, 80, 24, "tui-default-384.txt");
 	fixture_done(&big);
 }
 
