@@ -116,7 +116,8 @@ struct machine_task {
  * interval measures of them (run, wait, distributions, rates) is the same for all of them, 0 or unknown.
  */
 struct machine_order {
-	const uint32_t *by_id; /* all, by ascending tid */
+	const uint32_t *by_id;    /* all, by ascending tid */
+	const uint32_t *place_of; /* where in by_id an index is */
 	const uint32_t *active;
 	size_t nr_active;
 	/* Those that may have another tid, name, state, CPU, class or cgroup than one look ago, new ones included. */

@@ -156,6 +156,7 @@ static void show_order(const struct machine_tasks *t, const struct task_order *i
 {
 	*out = (struct machine_order){
 		.by_id = ids->rows,
+		.place_of = ids->rank_of,
 		.active = active->items,
 		.nr_active = active->nr,
 		.changed = changed->items,

@@ -41,10 +41,9 @@ static bool has_filter(const struct task_list *l)
 	return l->filter.nr || l->filter.tgid;
 }
 
-/* Those that the filter leaves, as indexes: by ascending tid where the machine has an order. */
+/* Those that the filter leaves: by ascending tid where the machine has an order. */
 struct left {
-	const uint32_t *rows;
-	size_t nr;
+	struct task_left is;
 	uint32_t *own; /* to be freed */
 };
 
@@ -62,9 +61,9 @@ static int find_by_hand(const struct task_list *l, struct left *out)
 		uint32_t idx = l->order ? l->order->by_id[i] : (uint32_t)i;
 
 		if (!has_filter(l) || task_filter_match(&l->filter, &l->tasks[idx]))
-			out->own[out->nr++] = idx;
+			out->own[out->is.nr++] = idx;
 	}
-	out->rows = out->own;
+	out->is.rows = out->own;
 	return 0;
 }
 
@@ -75,19 +74,15 @@ static int find_left(const struct task_list *l, struct left *out)
 		                          .is_threads = l->tasks == l->m->threads,
 		                          .order = l->order,
 		                          .look_nr = l->m->look_nr };
-	long nr;
 
 	*out = (struct left){ 0 };
 	if (l->order && !has_filter(l)) {
-		out->rows = l->order->by_id;
-		out->nr = l->nr;
+		out->is = (struct task_left){ l->order->by_id, l->nr, l->order->place_of };
 		return 0;
 	}
 	if (!l->order || !l->matches)
 		return find_by_hand(l, out);
-	nr = task_matches_find(l->matches, &crowd, &l->filter, l->text, &out->rows);
-	out->nr = nr > 0 ? (size_t)nr : 0;
-	return nr < 0 ? (int)nr : 0;
+	return task_matches_find(l->matches, &crowd, &l->filter, l->text, &out->is);
 }
 
 int task_list_count(const struct task_list *l)
@@ -96,15 +91,16 @@ int task_list_count(const struct task_list *l)
 
 	if (!has_filter(l))
 		return (int)l->nr;
-	return find_left(l, &left) ? 0 : (int)left.nr;
+	return find_left(l, &left) ? 0 : (int)left.is.nr;
 }
 
 static struct task_pick pick_of(const struct task_list *l, const struct left *left)
 {
 	return (struct task_pick){ .m = l->m,
 		                   .tasks = l->tasks,
-		                   .rows = left->rows,
-		                   .nr = left->nr,
+		                   .rows = left->is.rows,
+		                   .nr = left->is.nr,
+		                   .place_of = left->is.place_of,
 		                   .order = l->order,
 		                   .filter = has_filter(l) ? &l->filter : NULL };
 }
@@ -130,8 +126,8 @@ int task_list_window(const struct task_list *l, const struct screen *s, int firs
 
 	if (find_left(l, &left))
 		return -ENOMEM;
-	from = from < left.nr ? from : left.nr;
-	wanted = wanted < left.nr - from ? wanted : left.nr - from;
+	from = from < left.is.nr ? from : left.is.nr;
+	wanted = wanted < left.is.nr - from ? wanted : left.is.nr - from;
 	out->rows = calloc(wanted + 1, sizeof(*out->rows));
 	if (!out->rows)
 		return -ENOMEM;
@@ -143,7 +139,7 @@ int task_list_window(const struct task_list *l, const struct screen *s, int firs
 		return (int)got;
 	}
 	out->nr = (int)got;
-	out->total = (int)left.nr;
+	out->total = (int)left.is.nr;
 	return 0;
 }
 

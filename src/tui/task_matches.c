@@ -14,9 +14,11 @@ struct answer {
 	uint64_t look_nr;
 	uint64_t used; /* when */
 
-	uint64_t *bits; /* by index: whether it matches */
-	uint32_t *rows; /* those that do */
-	size_t nr_rows, cap;
+	uint64_t *bits; /* by index: whether it matches, */
+	uint32_t *tids; /* and who that was */
+	uint32_t *rows; /* those that do match, */
+	uint32_t *place_of; /* and where in rows they are */
+	size_t nr_tasks, nr_rows, cap;
 };
 
 struct task_matches {
@@ -30,12 +32,18 @@ int task_matches_new(struct task_matches **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+static void free_arrays(struct answer *a)
+{
+	free(a->bits);
+	free(a->tids);
+	free(a->rows);
+	free(a->place_of);
+}
+
 void task_matches_free(struct task_matches *m)
 {
-	for (size_t i = 0; m && i < FILTERS; i++) {
-		free(m->answers[i].bits);
-		free(m->answers[i].rows);
-	}
+	for (size_t i = 0; m && i < FILTERS; i++)
+		free_arrays(&m->answers[i]);
 	free(m);
 }
 
@@ -73,21 +81,17 @@ static struct answer *answer_for(struct task_matches *m, const struct task_crowd
 static int reserve(struct answer *a, size_t nr)
 {
 	size_t cap = 2 * nr + WORD_BITS;
-	uint64_t *bits;
-	uint32_t *rows;
 
 	if (nr <= a->cap)
 		return 0;
-	bits = reallocarray(a->bits, cap / WORD_BITS + 1, sizeof(*bits));
-	if (!bits)
-		return -ENOMEM;
-	a->bits = bits;
-	rows = reallocarray(a->rows, cap, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	a->rows = rows;
-	a->cap = cap;
-	return 0;
+	free_arrays(a);
+	a->look_nr = 0; /* all are judged anew */
+	a->bits = calloc(cap / WORD_BITS + 1, sizeof(*a->bits));
+	a->tids = calloc(cap, sizeof(*a->tids));
+	a->rows = calloc(cap, sizeof(*a->rows));
+	a->place_of = calloc(cap, sizeof(*a->place_of));
+	a->cap = a->bits && a->tids && a->rows && a->place_of ? cap : 0;
+	return a->cap ? 0 : -ENOMEM;
 }
 
 static bool has(const struct answer *a, uint32_t idx)
@@ -95,42 +99,49 @@ static bool has(const struct answer *a, uint32_t idx)
 	return a->bits[idx / WORD_BITS] >> (idx % WORD_BITS) & 1;
 }
 
-static void judge(struct answer *a, const struct task_crowd *c, const struct task_filter *f,
+/* True if it is as it was. */
+static bool judge(struct answer *a, const struct task_crowd *c, const struct task_filter *f,
                   uint32_t idx)
 {
-	uint64_t bit = 1ULL << (idx % WORD_BITS);
+	uint64_t bit = 1ULL << (idx % WORD_BITS), before = a->bits[idx / WORD_BITS] & bit;
+	bool is_same = a->tids[idx] == c->tasks[idx].tid;
 
+	a->tids[idx] = c->tasks[idx].tid;
 	if (task_filter_match(f, &c->tasks[idx]))
 		a->bits[idx / WORD_BITS] |= bit;
 	else
 		a->bits[idx / WORD_BITS] &= ~bit;
+	return is_same && before == (a->bits[idx / WORD_BITS] & bit);
 }
 
 static void list(struct answer *a, const struct task_crowd *c)
 {
 	a->nr_rows = 0;
 	for (size_t i = 0; i < c->nr; i++)
-		if (has(a, c->order->by_id[i]))
+		if (has(a, c->order->by_id[i])) {
+			a->place_of[c->order->by_id[i]] = (uint32_t)a->nr_rows;
 			a->rows[a->nr_rows++] = c->order->by_id[i];
+		}
 }
 
 static void update(struct answer *a, const struct task_crowd *c, const struct task_filter *f)
 {
 	const struct machine_order *o = c->order;
 	bool is_next = a->look_nr && c->look_nr == a->look_nr + 1 && !o->is_all_changed;
+	bool is_same = is_next && a->nr_tasks == c->nr;
 
-	if (is_next)
-		for (size_t i = 0; i < o->nr_changed; i++)
-			judge(a, c, f, o->changed[i]);
-	else
-		for (size_t i = 0; i < c->nr; i++)
-			judge(a, c, f, (uint32_t)i);
-	list(a, c);
+	for (size_t i = 0; is_next && i < o->nr_changed; i++)
+		is_same &= judge(a, c, f, o->changed[i]);
+	for (size_t i = 0; !is_next && i < c->nr; i++)
+		(void)judge(a, c, f, (uint32_t)i);
+	if (!is_same)
+		list(a, c);
+	a->nr_tasks = c->nr;
 	a->look_nr = c->look_nr;
 }
 
-long task_matches_find(struct task_matches *m, const struct task_crowd *c,
-                       const struct task_filter *f, const char *text, const uint32_t **out)
+int task_matches_find(struct task_matches *m, const struct task_crowd *c,
+                      const struct task_filter *f, const char *text, struct task_left *out)
 {
 	struct answer *a = answer_for(m, c, f, text);
 
@@ -140,6 +151,6 @@ long task_matches_find(struct task_matches *m, const struct task_crowd *c,
 	}
 	if (!c->look_nr || a->look_nr != c->look_nr)
 		update(a, c, f);
-	*out = a->rows;
-	return (long)a->nr_rows;
+	*out = (struct task_left){ a->rows, a->nr_rows, a->place_of };
+	return 0;
 }

@@ -27,7 +27,13 @@ struct task_crowd {
 
 MUST_USE int task_matches_new(struct task_matches **out); /* 0 or -ENOMEM */
 void task_matches_free(struct task_matches *m);           /* NULL is fine */
-/* Indexes of those that f leaves, by ascending tid, in *out; lent until the next call. How many, or -ENOMEM. */
-MUST_USE long task_matches_find(struct task_matches *m, const struct task_crowd *c,
-                                const struct task_filter *f, const char *text,
-                                const uint32_t **out);
+/* Those that a filter leaves; lent until the next call. */
+struct task_left {
+	const uint32_t *rows; /* indexes, by ascending tid */
+	size_t nr;
+	const uint32_t *place_of; /* where in rows an index is, if it is there */
+};
+
+MUST_USE int task_matches_find(struct task_matches *m, const struct task_crowd *c,
+                               const struct task_filter *f, const char *text,
+                               struct task_left *out); /* 0 or -ENOMEM */

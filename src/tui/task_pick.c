@@ -82,8 +82,9 @@ static long window_of_all(const struct task_pick *p, const struct screen *s, siz
 
 	if (keeper_init(&k, from + nr, s))
 		return -ENOMEM;
+	/* All of them: as they lie in memory, which is much faster. */
 	for (size_t i = 0; i < p->nr; i++)
-		keep(&k, task_sort_entry(p->m, &p->tasks[p->rows[i]], s->sort));
+		keep(&k, task_sort_entry(p->m, &p->tasks[p->filter ? p->rows[i] : i], s->sort));
 	tell_kept(&k, from, out);
 	free(k.heap);
 	return (long)nr;
@@ -156,11 +157,13 @@ static size_t find_active(const struct task_pick *p, const struct screen *s, str
 
 	for (size_t i = 0; i < p->order->nr_active; i++) {
 		const struct machine_task *t = &p->tasks[p->order->active[i]];
-		size_t at;
+		size_t at = 0;
 
 		if (p->filter && !task_filter_match(p->filter, t))
 			continue;
-		if (!task_pick_find(p, t->tid, &at))
+		if (p->place_of)
+			at = p->place_of[p->order->active[i]];
+		else if (!task_pick_find(p, t->tid, &at))
 			continue;
 		out[nr++] = (struct active){ task_sort_entry(p->m, t, s->sort), at };
 	}
@@ -171,7 +174,7 @@ static size_t find_active(const struct task_pick *p, const struct screen *s, str
 static void divide(const struct task_pick *p, const struct screen *s, const struct active *active,
                    size_t nr, struct parts *out)
 {
-	struct task_entry quiet = { 0 };
+	struct task_entry quiet = { .task = NULL };
 	size_t first_quiet = 0;
 
 	while (first_quiet < nr && active[first_quiet].at == first_quiet)
@@ -318,7 +321,8 @@ static int place_in_all(const struct task_pick *p, const struct screen *s, size_
 	int place = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
-		struct task_entry e = task_sort_entry(p->m, &p->tasks[p->rows[i]], s->sort);
+		struct task_entry e = task_sort_entry(
+			p->m, &p->tasks[p->filter ? p->rows[i] : i], s->sort);
 
 		place += task_sort_order(&e, &wanted, s) < 0;
 	}

@@ -15,6 +15,7 @@ struct task_pick {
 	const struct machine_task *tasks;
 	const uint32_t *rows; /* indexes of tasks */
 	size_t nr;
+	const uint32_t *place_of; /* where in rows an index is, if it is there; NULL = unknown */
 	const struct machine_order *order; /* NULL = unknown; rows may be in any order then */
 	const struct task_filter *filter;  /* that has left rows; NULL = none */
 };

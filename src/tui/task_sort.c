@@ -149,17 +149,34 @@ static const char *text_of(const struct machine_task *t, enum view_sort sort)
 	return text && *text ? text : NULL;
 }
 
+static uint64_t start_of(const char *text)
+{
+	uint64_t start = 0;
+
+	for (int shift = 56; text && *text && shift >= 0; shift -= 8)
+		start |= (uint64_t)(unsigned char)*text++ << shift;
+	return start;
+}
+
 struct task_entry task_sort_entry(const struct machine *m, const struct machine_task *t,
                                   enum view_sort sort)
 {
-	return (struct task_entry){ key_of(m, t, sort), t };
+	return (struct task_entry){ key_of(m, t, sort), start_of(text_of(t, sort)), t };
 }
 
-static int by_text(const char *a, const char *b, int way)
+/* No text at all comes last. */
+static int by_text(const struct task_entry *a, const struct task_entry *b, enum view_sort sort,
+                   int way)
 {
-	if (!a || !b)
-		return a ? -1 : b ? 1 : 0;
-	return way * strcmp(a, b);
+	const char *first, *second;
+
+	if (!a->start || !b->start)
+		return !a->start - !b->start;
+	if (a->start != b->start)
+		return a->start < b->start ? -way : way;
+	first = text_of(a->task, sort);
+	second = text_of(b->task, sort);
+	return first == second ? 0 : way * strcmp(first, second);
 }
 
 int task_sort_keys(const struct task_entry *a, const struct task_entry *b, const struct screen *s)
@@ -167,7 +184,7 @@ int task_sort_keys(const struct task_entry *a, const struct task_entry *b, const
 	int way = s->is_ascending ? 1 : -1;
 
 	if (isnan(a->key) && isnan(b->key))
-		return by_text(text_of(a->task, s->sort), text_of(b->task, s->sort), way);
+		return by_text(a, b, s->sort, way);
 	if (isnan(a->key) || isnan(b->key))
 		return isnan(a->key) ? 1 : -1;
 	if (a->key != b->key)

@@ -9,6 +9,7 @@
 
 struct task_entry {
 	double key; /* NAN = unknown, or a text counts */
+	uint64_t start; /* of the text, as a number: most texts differ there */
 	const struct machine_task *task;
 };
 

@@ -322,6 +322,10 @@ static const struct machine_order *make_order(struct fixture_order *o, struct ma
 	}
 	ordered = tasks;
 	qsort(o->by_id, nr, sizeof(*o->by_id), by_id);
+	o->place_of = must(nr, sizeof(*o->place_of));
+	for (size_t i = 0; i < nr; i++)
+		o->place_of[o->by_id[i]] = (uint32_t)i;
+	o->pub.place_of = o->place_of;
 	o->pub.by_id = o->by_id;
 	o->pub.active = o->active;
 	o->pub.is_all_changed = true;
@@ -337,6 +341,8 @@ void fixture_make_order(struct fixture *f, uint32_t nth)
 
 void fixture_done(struct fixture *f)
 {
+	free(f->thread_order.place_of);
+	free(f->process_order.place_of);
 	free(f->thread_order.by_id);
 	free(f->thread_order.active);
 	free(f->process_order.by_id);

@@ -29,7 +29,7 @@ struct fixture {
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
 	double *history; /* of all CPUs and tasks */
 	struct fixture_order {
-		uint32_t *by_id, *active;
+		uint32_t *by_id, *place_of, *active;
 		struct machine_order pub;
 	} thread_order, process_order;
 };
