@@ -414,7 +414,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	if (nr_hung != s->nr_hung)
 		machine_log_tell(
 			&s->log,
-			"the command line of a process cannot be read: it hangs in the kernel");
+			"a process hangs in the kernel: its command line or cgroup cannot be read");
 	s->nr_hung = nr_hung;
 	m->log = s->log.lines;
 	m->nr_log = s->log.nr;

@@ -51,7 +51,9 @@ static int init(struct machine_tasks *t, struct diag *d)
 	if (!err)
 		err = map_new(sizeof(uint32_t), MACHINE_THREADS_MAX, &t->process_of);
 	if (!err)
-		err = cmdline_reader_open(path, &t->cmdlines);
+		err = proc_reader_open(path, PROC_READER_CMDLINE, &t->cmdlines);
+	if (!err)
+		err = proc_reader_open(path, PROC_READER_CGROUP, &t->cgroups);
 	t->names = intern_new(CGROUPS_MAX, CGROUPS_BYTES);
 	t->trails = calloc(MACHINE_TASKS_TRAILS, sizeof(*t->trails));
 	if (!err && (!t->names || !t->trails))
@@ -110,7 +112,8 @@ void machine_tasks_free(struct machine_tasks *t)
 		free_thread(t, t->threads[i]);
 	for (size_t i = 0; i < t->nr_processes; i++)
 		free_process(t, t->processes[i]);
-	cmdline_reader_close(t->cmdlines);
+	proc_reader_close(t->cmdlines);
+	proc_reader_close(t->cgroups);
 	intern_free(t->names);
 	map_free(t->thread_of);
 	map_free(t->process_of);
@@ -143,7 +146,7 @@ long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t t
 		(void)snprintf(path, sizeof(path), "%u/task/%u/%s", tgid, tid, file);
 	else
 		(void)snprintf(path, sizeof(path), "%u/%s", tgid, file);
-	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, buf, size - 1) : -1;
 	if (n < 0)
 		return -errno;
@@ -409,7 +412,7 @@ const struct proc_load *machine_tasks_load(const struct machine_tasks *t)
 
 uint32_t machine_tasks_nr_hung(const struct machine_tasks *t)
 {
-	return cmdline_reader_nr_hung(t->cmdlines);
+	return proc_reader_nr_hung(t->cmdlines) + proc_reader_nr_hung(t->cgroups);
 }
 
 size_t machine_tasks_nr_unread(const struct machine_tasks *t)

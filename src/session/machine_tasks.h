@@ -17,13 +17,11 @@
  * if it has run since. Times to run and to wait are the kernel's own; it tells of a wait when it ends, so that one that
  * began long ago can be longer than the interval.
  *
- * What can hang: reading cmdline (and environ, maps, smaps) takes a lock of the process's memory, which a process that
- * hangs in the kernel may hold for ever: sys/cmdline_reader does that in a thread of its own. What is read here cannot:
- * stat and status take spinlocks and RCU alone (stat leaves out what would need the memory's lock: it asks for the
- * memory's size from counters, and for wchan without waiting), schedstat reads numbers, cgroup takes a mutex and a
- * spinlock of all cgroups that nobody holds while it waits for hardware, the folders take RCU. Only a /proc that is no
- * proc file system can make them wait, as a copy with FIFOs: they are opened without waiting, and what says that it
- * would have to wait is told (nr_hung) and taken for a thread that is gone.
+ * What can hang is read by sys/proc_reader, and comes when it comes: cmdline takes a lock of the process's memory (as
+ * environ, maps and smaps would), cgroup takes a lock of all cgroups before Linux 6.8. The rest cannot: stat and status
+ * take spinlocks and RCU alone (they ask for the size of the memory, not for its lock), schedstat reads numbers, folders
+ * take RCU. Files are opened without waiting, so that even a copy with FIFOs in it (a test) cannot stop a look: what does
+ * not answer is taken for gone.
  *
  * Rows are lent and stay in place until the next list(). One thread. Never prints.
  */
@@ -89,5 +87,5 @@ const struct machine_task *machine_tasks_processes(const struct machine_tasks *t
 const struct machine_order *machine_tasks_thread_order(const struct machine_tasks *t);
 const struct machine_order *machine_tasks_process_order(const struct machine_tasks *t);
 const struct proc_load *machine_tasks_load(const struct machine_tasks *t); /* NULL = unknown */
-uint32_t machine_tasks_nr_hung(const struct machine_tasks *t); /* command lines that hang */
+uint32_t machine_tasks_nr_hung(const struct machine_tasks *t); /* readers that do not come back */
 size_t machine_tasks_nr_unread(const struct machine_tasks *t); /* new ones that had no turn yet */

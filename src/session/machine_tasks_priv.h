@@ -4,7 +4,7 @@
 #include "session/machine_past.h"
 #include "session/machine_tasks.h"
 #include "session/task_order.h"
-#include "sys/cmdline_reader.h"
+#include "sys/proc_reader.h"
 
 struct intern;
 struct map;
@@ -114,7 +114,7 @@ struct machine_tasks {
 	bool is_rate_known; /* switches of who did nothing are 0 */
 
 	struct intern *names; /* of cgroups */
-	struct cmdline_reader *cmdlines;
+	struct proc_reader *cmdlines, *cgroups;
 	bool is_quiet_known;
 };
 

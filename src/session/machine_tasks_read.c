@@ -13,7 +13,6 @@
 
 #define STAT_BYTES      1024
 #define STATUS_BYTES    16384 /* the end counts, and masks of many CPUs come before it */
-#define CGROUP_BYTES    4096
 #define SCHED_BYTES     96
 #define CGROUP_AGAIN_NS 5000000000ULL
 #define CLOCK_EVERY     16 /* threads between two looks at the clock */
@@ -36,19 +35,13 @@ static const char *class_of(int32_t policy, bool is_ext)
 	}
 }
 
-static void read_cgroup(struct machine_tasks *t, struct process *p, uint64_t now)
+static void take_cgroup(struct machine_tasks *t, struct process *p, const char *text)
 {
-	char text[CGROUP_BYTES];
 	const char *path = NULL;
-	size_t len = 0;
 	uint32_t id;
 
-	p->has_cgroup = true;
-	p->cgroup_ns = now;
-	if (machine_tasks_file(t, p->tgid, 0, "cgroup", text, sizeof(text)) > 0)
-		path = proc_thread_cgroup_parse(text, &len);
-	path = path && intern_add(t->names, path, len, &id) == 0 ? intern_string(t->names, id, NULL)
-	                                                         : NULL;
+	if (text[0] && intern_add(t->names, text, strlen(text), &id) == 0)
+		path = intern_string(t->names, id, NULL);
 	if (path == t->process_rows[p->idx].cgroup)
 		return;
 	t->process_rows[p->idx].cgroup = path;
@@ -65,26 +58,36 @@ void machine_tasks_describe(struct machine_tasks *t, struct process *p)
 {
 	uint64_t now = machine_tasks_now(t);
 
-	if (!p->has_cgroup || now >= p->cgroup_ns + CGROUP_AGAIN_NS)
-		read_cgroup(t, p, now);
+	if ((!p->has_cgroup || now >= p->cgroup_ns + CGROUP_AGAIN_NS) &&
+	    proc_reader_ask(t->cgroups, p->tgid, now)) {
+		p->has_cgroup = true;
+		p->cgroup_ns = now;
+	}
 	if (!p->is_asked)
-		p->is_asked = cmdline_reader_ask(t->cmdlines, p->tgid, now);
+		p->is_asked = proc_reader_ask(t->cmdlines, p->tgid, now);
+}
+
+static void take_cmdline(struct machine_tasks *t, struct process *p, const char *text)
+{
+	free(p->cmdline);
+	p->cmdline = text[0] ? strdup(text) : NULL;
+	t->process_rows[p->idx].cmdline = p->cmdline;
+	for (const struct thread *th = p->threads; th; th = th->next)
+		t->thread_rows[th->idx].cmdline = p->cmdline;
 }
 
 static void take_answers(struct machine_tasks *t)
 {
-	struct cmdline_answer answer;
+	uint64_t now = machine_tasks_now(t);
+	struct proc_answer answer;
 	uint32_t idx;
 
-	while (cmdline_reader_take(t->cmdlines, &answer)) {
-		if (!map_find(t->process_of, &answer.pid, &idx))
-			continue;
-		free(t->processes[idx]->cmdline);
-		t->processes[idx]->cmdline = answer.text[0] ? strdup(answer.text) : NULL;
-		t->process_rows[idx].cmdline = t->processes[idx]->cmdline;
-		for (const struct thread *th = t->processes[idx]->threads; th; th = th->next)
-			t->thread_rows[th->idx].cmdline = t->processes[idx]->cmdline;
-	}
+	while (proc_reader_take(t->cmdlines, now, &answer))
+		if (map_find(t->process_of, &answer.pid, &idx))
+			take_cmdline(t, t->processes[idx], answer.text);
+	while (proc_reader_take(t->cgroups, now, &answer))
+		if (map_find(t->process_of, &answer.pid, &idx))
+			take_cgroup(t, t->processes[idx], answer.text);
 }
 
 /* A leader lends its name; with another one it may have another command line, too. */
@@ -112,7 +115,7 @@ static int open_sched(struct machine_tasks *t, struct thread *th)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%u/task/%u/schedstat", th->process->tgid, th->tid);
-	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && t->nr_fds < t->fds_max) {
 		th->sched_fd = fd;
 		t->nr_fds++;
@@ -291,7 +294,7 @@ static void visit_new(struct machine_tasks *t, const struct machine_tasks_read *
 static void visit_in_turn(struct machine_tasks *t, const struct machine_tasks_read *how)
 {
 	uint64_t end = machine_tasks_now(t) + how->turn_ns;
-	size_t nr_left = t->nr_threads;
+	size_t nr_left = how->turn_ns ? t->nr_threads : 0;
 
 	for (; nr_left && t->nr_threads; nr_left--) {
 		struct thread *th;

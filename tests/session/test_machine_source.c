@@ -3,8 +3,13 @@
 
 #include "../sys/tree.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "session/machine_source.h"
 
@@ -202,6 +207,92 @@ static void a_cpu_that_goes_offline_has_no_numbers(void **state)
 	tree_done(&t);
 }
 
+static void make_fifo(const struct tree *t, const char *path)
+{
+	char full[256];
+
+	(void)snprintf(full, sizeof(full), "%s/%s", t->root, path);
+	expect_eq(mkfifo(full, 0600), 0);
+}
+
+/* Nobody will ever write there: the readers that wait for it are let go. */
+static void free_readers(const struct tree *t, const char *path)
+{
+	char full[256];
+	int fd;
+
+	(void)snprintf(full, sizeof(full), "%s/%s", t->root, path);
+	fd = open(full, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	assert_true(fd >= 0);
+	expect_eq(write(fd, "x", 1), 1);
+	close(fd);
+}
+
+/* A pipe without a writer hangs whoever opens it, as an entry of a process does that hangs in the kernel. */
+static void an_entry_that_never_answers_stops_nothing_and_is_told_once(void **state)
+{
+	static const char *const files[] = { "proc/10/cmdline", "proc/10/cgroup" };
+	const struct timespec nap = { 0, 2000000 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct machine_source *s;
+		const struct machine *m;
+		struct tree t;
+		int looks = 0;
+
+		tree_init(&t);
+		now_ns = 100 * S;
+		put_first(&t);
+		make_fifo(&t, files[i]);
+		s = start(&t);
+		do {
+			now_ns += S;
+			nanosleep(&nap, NULL);
+			m = look(s, MACHINE_TASKS);
+			expect_eq(m->nr_threads, 1);
+		} while (!m->nr_log && ++looks < 1000);
+		expect_eq(m->nr_log, 1);
+		assert_non_null(strstr(m->log[0], "hangs in the kernel"));
+		for (int more = 0; more < 20; more++) {
+			now_ns += S;
+			m = look(s, MACHINE_TASKS);
+		}
+		expect_eq(m->nr_log, 1);
+		expect_eq(m->nr_processes, 1);
+		machine_source_close(s);
+		free_readers(&t, files[i]);
+		tree_done(&t);
+	}
+}
+
+/* Those cannot hang on a real machine; if they did, the thread would be missing, and all else be there. */
+static void a_thread_that_does_not_answer_is_missing(void **state)
+{
+	static const char *const files[] = { "proc/20/task/20/stat", "proc/20/task/20/schedstat",
+		                             "proc/20/task/20/status" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct machine_source *s;
+		const struct machine *m;
+		struct tree t;
+
+		tree_init(&t);
+		now_ns = 100 * S;
+		put_first(&t);
+		tree_mkdir(&t, "proc/20/task/20");
+		make_fifo(&t, files[i]);
+		s = start(&t);
+		now_ns += S;
+		m = look(s, MACHINE_TASKS);
+		expect_eq(m->nr_threads, 1);
+		expect_eq(m->threads[0].tid, 10);
+		machine_source_close(s);
+		tree_done(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +300,8 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
 		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),
+		cmocka_unit_test(an_entry_that_never_answers_stops_nothing_and_is_told_once),
+		cmocka_unit_test(a_thread_that_does_not_answer_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
