@@ -337,7 +337,8 @@ static int bring_in(struct machine_tasks *t, uint32_t tid, uint32_t tgid)
 	uint32_t idx;
 	int err = 0;
 
-	if ((t->cfg.tgid && tgid != t->cfg.tgid) ||
+	/* 0 is the idle task of every CPU, and no thread. */
+	if (!tid || !tgid || (t->cfg.tgid && tgid != t->cfg.tgid) ||
 	    machine_tasks_file(t, tgid, tid, "stat", text, sizeof(text)) < 0)
 		return 0;
 	if (map_find(t->process_of, &tgid, &idx))

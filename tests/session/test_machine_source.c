@@ -207,6 +207,98 @@ static void a_cpu_that_goes_offline_has_no_numbers(void **state)
 	tree_done(&t);
 }
 
+/* By its number, not by its place: the one that comes stands between the others. */
+static void a_cpu_that_comes_online_later_is_there(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	tree_write(&t, "sys/devices/system/cpu/possible", "0-3");
+	tree_write(&t, "sys/devices/system/cpu/online", "0,2");
+	s = start(&t);
+	now_ns += S;
+	m = look(s, MACHINE_CPUS);
+	expect_eq(m->nr_cpus, 4);
+	assert_false(m->cpus[1].is_online);
+	for (uint64_t i = 1; i < 3; i++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text),
+		               "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 100 0 100 1000 0 0 0 0 0 0\n"
+		               "cpu1 %u 0 0 %u 0 0 0 0 0 0\ncpu2 500 0 0 %u 0 0 0 0 0 0\nintr 1",
+		               (unsigned int)i * 30, (unsigned int)i * 70,
+		               500 + (unsigned int)i * 100);
+		tree_write(&t, "proc/stat", text);
+		now_ns += S;
+		m = look(s, MACHINE_CPUS);
+	}
+	assert_true(m->cpus[1].is_online);
+	expect_near(m->cpus[1].busy, 0.3);
+	expect_near(m->cpus[2].busy, 0);
+	assert_false(m->cpus[3].is_online);
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+/* No kernel that we know has fewer numbers in a line; such a CPU would have none, and the others all. */
+static void a_short_line_of_a_cpu_does_no_harm(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	now_ns += S;
+	tree_write(&t, "proc/stat", "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
+	m = look(s, MACHINE_CPUS);
+	expect_near(m->cpus[0].busy, 0.5);
+	assert_true(isnan(m->cpus[1].busy));
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+/* A view of tasks alone, as that of processes is: shares are of its own interval, and who is new is there. */
+static void tasks_alone_are_fresh_with_every_look(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	for (unsigned int i = 1; i < 5; i++) {
+		char text[64];
+
+		now_ns += S / 2;
+		(void)snprintf(text, sizeof(text), "%u 0 %u", 1000 + i * 100000000, 1 + i);
+		tree_write(&t, "proc/10/task/10/schedstat", text);
+		m = look(s, MACHINE_TASKS);
+		expect_eq(m->nr_processes, 1);
+		expect_near(m->processes[0].run, 0.2);
+	}
+	tree_write(&t, "proc/loadavg", "1.00 2.00 3.00 1/2 12");
+	tree_write(&t, "proc/12/task/12/schedstat", "1000 0 1");
+	tree_write(
+		&t, "proc/12/task/12/stat",
+		"12 (new) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0");
+	m = look(s, MACHINE_TASKS);
+	expect_eq(m->nr_processes, 2);
+	machine_source_close(s);
+	tree_done(&t);
+}
+
 static void make_fifo(const struct tree *t, const char *path)
 {
 	char full[256];
@@ -300,6 +392,9 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
 		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),
+		cmocka_unit_test(a_cpu_that_comes_online_later_is_there),
+		cmocka_unit_test(a_short_line_of_a_cpu_does_no_harm),
+		cmocka_unit_test(tasks_alone_are_fresh_with_every_look),
 		cmocka_unit_test(an_entry_that_never_answers_stops_nothing_and_is_told_once),
 		cmocka_unit_test(a_thread_that_does_not_answer_is_missing),
 	};

@@ -484,6 +484,26 @@ static void who_is_told_of_comes_in_and_goes_without_a_listing(void **state)
 	end(&t, m);
 }
 
+static void the_idle_task_is_nobody(void **state)
+{
+	struct fake idle = { .comm = "swapper", .state = 'R', .slices = 1 };
+	struct machine_tasks *m;
+	struct tree t;
+	size_t nr;
+
+	(void)state;
+	begin(&t, &m);
+	put(&t, &idle); /* as no /proc has it */
+	set_load(&t, 3, 12);
+	look(m);
+	look_told(m, 0, 0);
+	expect_eq(machine_tasks_hint(m, 0, 0), 0);
+	(void)machine_tasks_threads(m, &nr);
+	expect_eq(nr, 2);
+	assert_null(machine_tasks_thread(m, 0));
+	end(&t, m);
+}
+
 /* Reaped by its parent, which is no event of its own. */
 static void a_zombie_is_gone_with_the_next_look(void **state)
 {
@@ -636,6 +656,7 @@ int main(void)
 		cmocka_unit_test(others_knowledge_is_0_or_unknown_until_they_tell),
 		cmocka_unit_test(who_does_nothing_is_quiet_until_somebody_tells),
 		cmocka_unit_test(who_is_told_of_comes_in_and_goes_without_a_listing),
+		cmocka_unit_test(the_idle_task_is_nobody),
 		cmocka_unit_test(a_zombie_is_gone_with_the_next_look),
 		cmocka_unit_test(folders_are_not_read_more_often_than_they_may),
 		cmocka_unit_test(ids_are_in_order_whoever_comes_and_goes),

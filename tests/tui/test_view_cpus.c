@@ -93,6 +93,37 @@ static void groups_are_means_sums_and_the_worst(void **state)
 	expect_group(GROUP_CPU, 1);
 }
 
+/* One CPU has been there for less long: what it did not do then is not 0. */
+static void a_history_that_has_just_begun_is_not_padded(void **state)
+{
+	struct machine_history *late = &f.cpus[1].busy_history, before = *late;
+	double newest = 0, older = 0;
+	struct cpu_items c;
+
+	(void)state;
+	*late = (struct machine_history){ before.values + before.nr - 1, 1 };
+	for (uint32_t cpu = 0; cpu < 4; cpu++) {
+		const struct machine_history *h = &f.cpus[cpu].busy_history;
+
+		newest += h->values[h->nr - 1] / 4;
+		older += cpu == 1 ? 0 : h->values[h->nr - 2] / 3;
+	}
+	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(c.items[0].history.nr, MACHINE_HISTORY);
+	expect_close(c.items[0].history.values[MACHINE_HISTORY - 1], newest, 1e-9);
+	expect_close(c.items[0].history.values[MACHINE_HISTORY - 2], older, 1e-9);
+	cpu_items_done(&c);
+	/* And one of nothing has no values at all. */
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		f.cpus[cpu].busy_history.nr = 0;
+	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(c.items[0].history.nr, 0);
+	cpu_items_done(&c);
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		f.cpus[cpu].busy_history.nr = before.nr;
+	*late = before;
+}
+
 static void every_cpu_is_on_the_screen_with_its_number(void **state)
 {
 	struct screen s = { 0 };
@@ -245,6 +276,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_screens_are_as_they_were),
 		cmocka_unit_test(groups_are_means_sums_and_the_worst),
+		cmocka_unit_test(a_history_that_has_just_begun_is_not_padded),
 		cmocka_unit_test(every_cpu_is_on_the_screen_with_its_number),
 		cmocka_unit_test(totals_stand_in_the_title),
 		cmocka_unit_test(a_busy_cpu_among_512_idle_ones_is_seen),
