@@ -281,9 +281,10 @@ def a_click_on_a_title_sorts_by_it():
         text = term.wait(lambda text: text.startswith("Processes") and "\u25bcRUN%" in text, "sorted processes")
         row = next(i for i, line in enumerate(text.split("\n")) if "NAME" in line)
         column = text.split("\n")[row].index("NAME")
-        term.keys("-l", f"\033[<0;{column + 2};{row + 1}M")
+        click = f"\033[<0;{column + 2};{row + 1}M\033[<0;{column + 2};{row + 1}m"
+        term.keys("-l", click)
         term.wait_for("NAME\u25b2")
-        term.keys("-l", f"\033[<0;{column + 2};{row + 1}M")
+        term.keys("-l", click)
         term.wait_for("NAME\u25bc")
         term.keys(">")
         term.wait_for("sorted by S")
