@@ -14,6 +14,12 @@ const volatile struct stat_cfg cfg = {};
 
 /* Written by user space before each drain; see struct abi_hist. */
 __u32 epoch = 1;
+/* By the parity of the epoch; emptied by user space. */
+struct stat_news news[2] = {};
+/* Whom user space asks for, and how many of them did not fit into the ring. */
+__u32 asked_tids[STAT_NEWS_BATCH] = {};
+__u32 nr_asked = 0;
+__u32 nr_unsent = 0;
 /* Moves when the wanted cgroups change. */
 __u32 filter_generation = 1;
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "collect/bpf_open.h"
 #include "collect/percpu.h"
+#include "collect/stat_news.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
 
@@ -34,6 +35,8 @@ struct stat_collector {
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
 	union stat_unpacked unpacked;
+	uint32_t *asked;  /* room for all that can have news; NULL = nobody is asked by id */
+	bool must_iterate; /* some news are in no list */
 	uint64_t nr_bad; /* records that did not add up */
 	/* Where the records of the current call go. */
 	stat_record_fn *fn;
@@ -73,6 +76,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
+	bpf_program__set_autoload(skel->progs.drain_asked, plan->wants_asking);
 }
 
 static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
@@ -91,7 +95,8 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 	return 0;
 }
 
-static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg,
+                     struct diag *d)
 {
 	SCOPED(scoped_close) int storage_fd = -1;
 	int err;
@@ -113,6 +118,23 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
+}
+
+/* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	struct diag refused = { 0 };
+
+	if (c->plan.wants_asking && load_once(c, cfg, &refused)) {
+		stat_bpf__destroy(c->skel);
+		c->skel = NULL;
+		c->plan.wants_asking = false;
+		c->plan.cfg.has_news = 0;
+	}
+	if (!c->skel)
+		return load_once(c, cfg, d);
+	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
+	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
 static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
@@ -353,6 +375,67 @@ static int read_cpus(struct stat_collector *c)
 	return c->plan.wants_migrate ? read_arrivals(c) : 0;
 }
 
+/* Whoever has been on a CPU all the time has no event, and is asked all the same. */
+static size_t add_running(const struct stat_collector *c, uint32_t *tids)
+{
+	size_t nr = 0;
+
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++)
+		if (c->cpus[cpu].since_ns && !c->cpus[cpu].is_idle)
+			tids[nr++] = c->cpus[cpu].running_tid;
+	return nr;
+}
+
+static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int n;
+
+	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
+	c->skel->bss->nr_asked = (__u32)nr;
+	c->skel->bss->nr_unsent = 0;
+	if (bpf_prog_test_run_opts(bpf_program__fd(c->skel->progs.drain_asked), &opts))
+		return -errno;
+	n = ring_buffer__consume(c->ring);
+	c->must_iterate |= c->skel->bss->nr_unsent != 0;
+	return n < 0 ? n : 0;
+}
+
+/* Moves the epoch on, and asks those that have put themselves into its list. */
+static int drain_news(struct stat_collector *c, struct stat_drain *info)
+{
+	struct stat_news *lists = c->skel->bss->news;
+	__u32 epoch = c->skel->data->epoch;
+	uint64_t begin = clock_boot_ns();
+	size_t nr = stat_news_take(&lists[(epoch + 1) & 1], c->asked);
+	bool is_full = stat_news_is_full(&lists[(epoch + 1) & 1]);
+	int err;
+
+	stat_news_reset(&lists[(epoch + 1) & 1]);
+	c->skel->data->epoch = epoch + 1;
+	nr += stat_news_take(&lists[epoch & 1], c->asked + nr);
+	err = read_cpus(c);
+	nr += add_running(c, c->asked + nr);
+	if (is_full || stat_news_is_full(&lists[epoch & 1]) || c->must_iterate) {
+		c->must_iterate = false;
+		return err ? err : iterate(c, info);
+	}
+	for (size_t at = 0; at < nr && !err; at += STAT_NEWS_BATCH)
+		err = ask(c, c->asked + at, nr - at < STAT_NEWS_BATCH ? nr - at : STAT_NEWS_BATCH);
+	info->nr_tasks = nr;
+	info->read_ns = clock_boot_ns() - begin;
+	return err;
+}
+
+static int drain_all(struct stat_collector *c, struct stat_drain *info)
+{
+	int err;
+
+	c->skel->data->epoch++;
+	err = iterate(c, info);
+	return err ? err : read_cpus(c);
+}
+
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
                          struct stat_drain *info, struct diag *d)
 {
@@ -368,11 +451,8 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
 	 */
 	err = stat_collector_consume(c, fn, ctx);
-	c->skel->data->epoch++;
 	if (!err)
-		err = iterate(c, info);
-	if (!err)
-		err = read_cpus(c);
+		err = c->asked ? drain_news(c, info) : drain_all(c, info);
 	info->took_ns = clock_boot_ns() - info->at_ns;
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }
@@ -446,6 +526,7 @@ void stat_collector_close(struct stat_collector *c)
 	stat_bpf__destroy(c->skel);
 	bpf_talk_stop(c->talk);
 	free(c->wanted);
+	free(c->asked);
 	free(c->buffer);
 	free(c->cpus);
 	free(c->arrivals);

@@ -34,7 +34,7 @@ struct stat_drain {
 	uint64_t at_ns;    /* boot-time clock when it began */
 	uint64_t took_ns;  /* all of it */
 	uint64_t read_ns;  /* without what the callback did */
-	uint64_t nr_tasks; /* records with news */
+	uint64_t nr_tasks; /* that may have news */
 	uint64_t bytes;
 };
 

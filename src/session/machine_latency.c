@@ -94,7 +94,7 @@ static int crowd_grow(struct crowd *c)
 	return 0;
 }
 
-static int crowd_find(struct crowd *c, uint32_t id, uint32_t *out)
+static int crowd_find(struct crowd *c, uint32_t id, uint32_t tgid, uint32_t *out)
 {
 	int err;
 
@@ -105,7 +105,7 @@ static int crowd_find(struct crowd *c, uint32_t id, uint32_t *out)
 		err = map_insert(c->index_of, &id, (uint32_t)c->nr);
 	if (err)
 		return err;
-	c->items[c->nr] = (struct latency_task){ .id = id };
+	c->items[c->nr] = (struct latency_task){ .id = id, .tgid = tgid };
 	c->sums[c->nr] = (struct sums){ 0 };
 	*out = (uint32_t)c->nr++;
 	return 0;
@@ -134,11 +134,12 @@ static uint64_t count_of(const struct tally_view *v, int metric)
 }
 
 static int add_view(struct machine_latency *l, struct crowd *c, uint32_t id,
-                    const struct tally_view *v)
+                    const struct tally_row *row)
 {
+	const struct tally_view *v = &row->view[TALLY_INTERVAL];
 	struct latency_task *task;
 	uint32_t idx;
-	int err = crowd_find(c, id, &idx);
+	int err = crowd_find(c, id, row->tgid, &idx);
 
 	if (err)
 		return err;
@@ -178,9 +179,9 @@ static int add_rows(struct machine_latency *l, const struct stat_report_in *in)
 			hist_merge(&l->woken, v->hist[STAT_DELAY_WOKEN]);
 		if (!row->tid)
 			continue; /* those for which there was no room */
-		err = add_view(l, &l->threads, row->tid, v);
+		err = add_view(l, &l->threads, row->tid, row);
 		if (!err)
-			err = add_view(l, &l->processes, row->tgid, v);
+			err = add_view(l, &l->processes, row->tgid, row);
 	}
 	return err;
 }

@@ -64,7 +64,8 @@ MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *
 
 /*
  * For whoever has a loop of its own: drains now, and calls show() for what came since the last step, or since the
- * opening. Rows of tasks that are gone are forgotten now and then: only the interval views mean anything.
+ * opening. Rows without news are left out, and those of tasks that are gone are forgotten now and then: only the interval
+ * views mean anything.
  */
 MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx,
                                struct diag *d);

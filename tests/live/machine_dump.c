@@ -2,8 +2,10 @@
  * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
- * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a line changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed). The last
- * line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
+ * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
+ * line changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed),
+ * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
+ * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -21,7 +23,7 @@
 #define ALL_NEEDS 255
 
 struct cost {
-	uint64_t nr;
+	uint64_t nr, nr_counted;
 	uint64_t cpu_ns, sum_ns, max_ns;
 	uint64_t wall_ns;
 };
@@ -318,6 +320,7 @@ static void print_cost(const struct cost *c, const struct machine *m)
 	jw_init(&w, stdout, false);
 	jw_begin_object(&w, NULL);
 	jw_u64(&w, "looks", c->nr);
+	jw_u64(&w, "counted", c->nr_counted);
 	jw_u64(&w, "cpu_ns", c->cpu_ns);
 	jw_u64(&w, "look_ns", c->sum_ns);
 	jw_u64(&w, "max_look_ns", c->max_ns);
@@ -361,7 +364,7 @@ int main(int argc, char **argv)
 		.root = text_of(argc, argv, "root"),
 	};
 	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
-	uint64_t ms = number_of(argc, argv, "ms", 250);
+	uint64_t ms = number_of(argc, argv, "ms", 250), warm = number_of(argc, argv, "warm", 1);
 	struct machine_wish wish = { .needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS),
 		                     .tid = (uint32_t)number_of(argc, argv, "tid", 0) };
 	bool is_by_lines = number_of(argc, argv, "lines", 0);
@@ -379,7 +382,8 @@ int main(int argc, char **argv)
 		if (machine_source_look(s, &wish, &d, &m))
 			return fail(&d);
 		at = clock_boot_ns() - at;
-		if (cost.nr++) { /* the first attaches */
+		if (cost.nr++ >= warm) {
+			cost.nr_counted++;
 			cost.cpu_ns += clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 			cost.sum_ns += at;
 			cost.max_ns = at > cost.max_ns ? at : cost.max_ns;
