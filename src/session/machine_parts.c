@@ -2,11 +2,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "session/machine_events.h"
 #include "session/machine_part.h"
 #include "session/machine_programs.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
+	&machine_part_events,
+	&machine_part_event_lists,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

@@ -2,8 +2,8 @@
  * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
- * machine_need; a number in a line of stdin changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed). The last
- * line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
+ * machine_need; a number in a line of stdin changes it), event (to count), proc=1 (without BPF), tgid, root (a copy of a
+ * machine's files), quiet=1 (looks are not printed). The last line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/machine_event.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -80,6 +81,8 @@ static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
 	put_number(w, "mhz", c->mhz);
 	put_number(w, "switches_per_s", c->switches_per_s);
 	put_number(w, "wakeups_per_s", c->wakeups_per_s);
+	put_number(w, "event_per_s", c->event_per_s);
+	jw_u64(w, "nr_event_history", c->event_history.nr);
 	put_dist(w, "wait", &c->wait);
 	jw_u64(w, "nr_history", c->busy_history.nr);
 	jw_i64(w, "tid", c->tid);
@@ -163,6 +166,26 @@ static void put_others(struct json_writer *w, const struct machine *m)
 	jw_end_array(w);
 }
 
+static void put_event(struct json_writer *w, const struct machine *m)
+{
+	const struct machine_event_list *l = m->event_list;
+
+	if (m->event) {
+		jw_string(w, "event", m->event->word);
+		jw_string(w, "event_why", m->event->why);
+	}
+	if (!l)
+		return;
+	jw_begin_object(w, "event_list");
+	jw_bool(w, "is_loading", l->is_loading);
+	jw_u64(w, "nr", l->nr);
+	jw_string(w, "source", l->source);
+	jw_string(w, "why", l->why);
+	jw_string(w, "first", l->nr ? l->names[0] : NULL);
+	jw_string(w, "last", l->nr ? l->names[l->nr - 1] : NULL);
+	jw_end_object(w);
+}
+
 static void print_look(const struct machine *m)
 {
 	struct json_writer w;
@@ -192,6 +215,7 @@ static void print_look(const struct machine *m)
 	for (size_t i = 0; i < m->nr_threads; i++)
 		put_task(&w, &m->threads[i]);
 	jw_end_array(&w);
+	put_event(&w, m);
 	put_others(&w, m);
 	jw_end_object(&w);
 	putchar('\n');
@@ -254,6 +278,7 @@ int main(int argc, char **argv)
 	uint64_t ms = number_of(argc, argv, "ms", 250);
 	uint32_t needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS);
 	bool is_by_lines = number_of(argc, argv, "lines", 0);
+	struct machine_wish wish = { .event = text_of(argc, argv, "event") };
 	struct machine_source *s = NULL;
 	const struct machine *m = NULL;
 	struct cost cost = { 0 };
@@ -265,7 +290,8 @@ int main(int argc, char **argv)
 	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &needs)) {
 		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
 
-		if (machine_source_look(s, &(struct machine_wish){ .needs = needs }, &d, &m))
+		wish.needs = needs;
+		if (machine_source_look(s, &wish, &d, &m))
 			return fail(&d);
 		at = clock_boot_ns() - at;
 		if (cost.nr++) { /* the first attaches */

@@ -1,0 +1,323 @@
+#include "session/event_counter.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "collect/hit_counter.h"
+#include "collect/sample_event.h"
+#include "session/pid_namespace.h"
+#include "sys/event_names.h"
+#include "sys/perf_counter.h"
+#include "sys/pmu.h"
+
+#define PMU_DEVICES "/sys/bus/event_source/devices"
+
+/* One event of one PMU, for all or for one thread. */
+struct part {
+	struct perf_counter *counter;
+	struct perf_count *last; /* by CPU */
+};
+
+struct event_counter {
+	uint32_t nr_cpus; /* the highest number and one */
+	bool is_per_task;
+	struct part *parts;
+	size_t nr, room;
+	struct hit_counter *hits; /* instead of parts */
+	uint64_t *last_hits;
+};
+
+static void scoped_counter(struct event_counter *const *c)
+{
+	event_counter_close(*c);
+}
+
+static void scoped_dir(DIR *const *dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static int out_of_memory(struct diag *d)
+{
+	return diag_set(d, -ENOMEM, NULL, "out of memory");
+}
+
+static int add_part(struct event_counter *c, const struct perf_counter_cfg *cfg, struct diag *d)
+{
+	struct part *p;
+	int err;
+
+	if (c->nr == c->room) {
+		size_t room = c->room ? c->room * 2 : 8;
+		struct part *more = realloc(c->parts, room * sizeof(*more));
+
+		if (!more)
+			return out_of_memory(d);
+		c->parts = more;
+		c->room = room;
+	}
+	p = &c->parts[c->nr];
+	*p = (struct part){ .last = calloc(c->nr_cpus, sizeof(*p->last)) };
+	if (!p->last)
+		return out_of_memory(d);
+	err = perf_counter_open(cfg, d, &p->counter);
+	if (err) {
+		free(p->last);
+		return err;
+	}
+	c->nr++;
+	return 0;
+}
+
+/* The event on each PMU that has it. */
+static int add_events(struct event_counter *c, const struct event_counter_cfg *cfg,
+                      const struct pmu_events *events, uint32_t tid, struct diag *d)
+{
+	for (size_t i = 0; i < events->nr; i++) {
+		struct perf_counter_cfg one = { .event = &events->items[i],
+			                        .online = cfg->online,
+			                        .tid = tid };
+		int err = add_part(c, &one, d);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int add_thread(struct event_counter *c, const struct event_counter_cfg *cfg,
+                      const struct pmu_events *events, uint32_t tid, struct diag *d)
+{
+	struct diag why = { 0 };
+	int err;
+
+	if ((c->nr + 1) * cfg->online->nr > EVENT_COUNTER_FDS)
+		return diag_set(d, -E2BIG, "count for all processes, without --process-id",
+		                "process %u has too many threads to count each on every CPU",
+		                cfg->tgid);
+	err = add_events(c, cfg, events, tid, &why);
+	/* It has ended meanwhile. */
+	if (err == -ESRCH)
+		return 0;
+	return err ? diag_set(d, err, why.hint, "%s", why.what) : 0;
+}
+
+static int add_process(struct event_counter *c, const struct event_counter_cfg *cfg,
+                       const struct pmu_events *events, struct diag *d)
+{
+	SCOPED(scoped_dir) DIR *dir = NULL;
+	const struct dirent *entry;
+	char path[64];
+	int err = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/task", cfg->tgid);
+	dir = opendir(path);
+	while (dir && !err && (entry = readdir(dir))) {
+		uint64_t tid;
+
+		if (text_to_u64(entry->d_name, &tid))
+			err = add_thread(c, cfg, events, (uint32_t)tid, d);
+	}
+	if (!err && !c->nr)
+		err = diag_set(d, -ESRCH, NULL, "process %u has ended", cfg->tgid);
+	return err;
+}
+
+static int start(struct event_counter *c, const struct event_counter_cfg *cfg,
+                 const struct pmu_events *events, struct diag *d)
+{
+	int err = cfg->tgid ? add_process(c, cfg, events, d) : add_events(c, cfg, events, 0, d);
+
+	c->is_per_task = cfg->tgid;
+	for (size_t i = 0; !err && i < c->nr; i++)
+		err = perf_counter_enable(c->parts[i].counter);
+	return err ? diag_set(d, err, NULL, "the counter does not start: %s", strerror(-err)) : 0;
+}
+
+static int start_number(struct event_counter *c, const struct event_counter_cfg *cfg, uint32_t type,
+                        uint64_t config, struct diag *d)
+{
+	struct pmu_event event = { .type = type, .config = config, .is_per_task = true };
+	struct pmu_events events = { &event, 1 };
+
+	(void)snprintf(event.name, sizeof(event.name), "%.*s", PMU_NAME_MAX - 1, cfg->event->name);
+	return start(c, cfg, &events, d);
+}
+
+static int start_named(struct event_counter *c, const struct event_counter_cfg *cfg,
+                       const char *text, struct diag *d)
+{
+	SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+	int err = sample_event_parse(text, &e, d);
+
+	return err ? err : start(c, cfg, &e.pmu, d);
+}
+
+static int start_hits(struct event_counter *c, const struct event_counter_cfg *cfg,
+                      const char *tracepoint, struct diag *d)
+{
+	struct hit_counter_cfg hits = { .function = tracepoint ? NULL : cfg->event->name,
+		                        .tracepoint = tracepoint,
+		                        .nr_cpus = c->nr_cpus,
+		                        .tgid = cfg->tgid };
+
+	if (cfg->tgid && !pid_namespace_is_initial())
+		return diag_set(d, -ENOTSUP,
+		                "run it in the host's pid namespace (docker: --pid=host)",
+		                "inside a pid namespace, the kernel's ids cannot be matched");
+	c->last_hits = calloc(c->nr_cpus, sizeof(*c->last_hits));
+	if (!c->last_hits)
+		return out_of_memory(d);
+	return hit_counter_open(&hits, d, &c->hits);
+}
+
+static bool has_pmu(const char *name)
+{
+	char path[sizeof(PMU_DEVICES) + 80];
+
+	(void)snprintf(path, sizeof(path), PMU_DEVICES "/%.64s", name);
+	return strcmp(name, "cpu") == 0 || (!strchr(name, '/') && access(path, F_OK) == 0);
+}
+
+/* A tracepoint where there is one of that name, else what a PMU calls so. */
+static int start_subsystem(struct event_counter *c, const struct event_counter_cfg *cfg,
+                           struct diag *d)
+{
+	const struct event_word *w = cfg->event;
+	char text[sizeof(w->subsystem) + sizeof(w->name) + 2];
+	uint64_t id;
+	int err = event_names_id("", w->subsystem, w->name, &id);
+
+	if (!err)
+		return start_number(c, cfg, PERF_TYPE_TRACEPOINT, id, d);
+	if (has_pmu(w->subsystem)) {
+		(void)snprintf(text, sizeof(text), "%s/%s/", w->subsystem, w->name);
+		return start_named(c, cfg, text, d);
+	}
+	(void)snprintf(text, sizeof(text), "%s:%s", w->subsystem, w->name);
+	if (err == -ENODEV)
+		return start_hits(c, cfg, text, d);
+	return diag_set(d, -ENOENT, "the key e shows what there is",
+	                "this kernel has no tracepoint '%.120s'", text);
+}
+
+static int start_perf(struct event_counter *c, const struct event_counter_cfg *cfg, struct diag *d)
+{
+	const struct event_word *w = cfg->event;
+	char text[sizeof(w->subsystem) + sizeof(w->name) + 1];
+
+	if (strcmp(w->subsystem, "hw") != 0 && strcmp(w->subsystem, "sw") != 0)
+		return start_subsystem(c, cfg, d);
+	(void)snprintf(text, sizeof(text), "%s:%s", w->subsystem, w->name);
+	return start_named(c, cfg, text, d);
+}
+
+static int start_any(struct event_counter *c, const struct event_counter_cfg *cfg, struct diag *d)
+{
+	switch (cfg->event->source) {
+	case EVENT_PERF:
+		return start_perf(c, cfg, d);
+	case EVENT_RAW:
+		return start_number(c, cfg, cfg->event->type, cfg->event->config, d);
+	case EVENT_KPROBE:
+		return start_hits(c, cfg, NULL, d);
+	case EVENT_CPU:
+		break;
+	}
+	return diag_set(d, -EINVAL, NULL, "'%s' needs no counter", cfg->event->name);
+}
+
+int event_counter_open(const struct event_counter_cfg *cfg, struct diag *d,
+                       struct event_counter **out)
+{
+	SCOPED(scoped_counter) struct event_counter *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return out_of_memory(d);
+	c->nr_cpus = (uint32_t)(cpulist_last(cfg->online) + 1);
+	err = start_any(c, cfg, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+void event_counter_close(struct event_counter *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nr; i++) {
+		perf_counter_close(c->parts[i].counter);
+		free(c->parts[i].last);
+	}
+	free(c->parts);
+	hit_counter_close(c->hits);
+	free(c->last_hits);
+	free(c);
+}
+
+static int step_hits(struct event_counter *c, uint32_t cpu, double *out)
+{
+	uint64_t now;
+	int err = hit_counter_read(c->hits, cpu, &now);
+
+	if (err)
+		return err;
+	*out = (double)(now - c->last_hits[cpu]);
+	c->last_hits[cpu] = now;
+	return 0;
+}
+
+static int step_part(struct event_counter *c, struct part *p, uint32_t cpu, double *out)
+{
+	struct perf_count now, since;
+	int err = perf_counter_read(p->counter, cpu, &now);
+
+	if (err)
+		return err;
+	since = (struct perf_count){ now.value - p->last[cpu].value,
+		                     now.enabled_ns - p->last[cpu].enabled_ns,
+		                     now.running_ns - p->last[cpu].running_ns };
+	p->last[cpu] = now;
+	*out = 0;
+	/* Where none of its threads was, nothing came. */
+	if (c->is_per_task && !since.enabled_ns)
+		return 0;
+	return perf_count_scaled(&since, out) ? 0 : -EAGAIN;
+}
+
+int event_counter_step(struct event_counter *c, uint32_t cpu, double *out)
+{
+	double sum = 0;
+	size_t nr = 0;
+
+	if (cpu >= c->nr_cpus)
+		return -ENODEV;
+	if (c->hits)
+		return step_hits(c, cpu, out);
+	for (size_t i = 0; i < c->nr; i++) {
+		double one;
+		int err = step_part(c, &c->parts[i], cpu, &one);
+
+		/* The PMU of another kind of CPU. */
+		if (err == -ENODEV)
+			continue;
+		if (err)
+			return err;
+		sum += one;
+		nr++;
+	}
+	if (!nr)
+		return -ENODEV;
+	*out = sum;
+	return 0;
+}

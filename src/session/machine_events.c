@@ -1,0 +1,225 @@
+#include "session/machine_events.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/event_word.h"
+#include "analyze/machine_event.h"
+#include "base/clock.h"
+#include "session/event_counter.h"
+#include "session/machine_past.h"
+#include "sys/cpulist.h"
+
+struct machine_events {
+	uint32_t tgid;
+	bool is_other_machine;
+	char text[EVENT_WORD_BYTES]; /* what is counted; "" = nothing */
+	struct event_word word;
+	struct event_counter *counter;
+	struct cpulist online;
+	uint64_t step_ns; /* of the last step; 0 = none yet */
+	struct machine_past *pasts;
+	size_t nr_pasts;
+	struct machine_event shown;
+	char why[600];
+};
+
+static int open_events(const struct machine_source_cfg *cfg, struct diag *d, void **out)
+{
+	struct machine_events *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	e->tgid = cfg->tgid;
+	e->is_other_machine = cfg->root;
+	*out = e;
+	return 0;
+}
+
+static void forget_past(struct machine_events *e)
+{
+	for (size_t i = 0; i < e->nr_pasts; i++)
+		machine_past_done(&e->pasts[i]);
+	free(e->pasts);
+	e->pasts = NULL;
+	e->nr_pasts = 0;
+}
+
+static void close_counter(struct machine_events *e)
+{
+	event_counter_close(e->counter);
+	e->counter = NULL;
+	cpulist_done(&e->online);
+	e->step_ns = 0;
+}
+
+static void rest(void *part)
+{
+	struct machine_events *e = part;
+
+	close_counter(e);
+	forget_past(e);
+	e->text[0] = '\0';
+}
+
+static void close_events(void *part)
+{
+	rest(part);
+	free(part);
+}
+
+static void refuse(struct machine_events *e, const struct diag *why)
+{
+	(void)snprintf(e->why, sizeof(e->why), "%s%s%s", why->what, why->hint[0] ? "; " : "",
+	               why->hint);
+}
+
+static bool is_same_online(const struct machine_events *e, const struct machine_part_look *l)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
+		bool is_online = l->cpus[i].is_online;
+
+		if (is_online != cpulist_has(&e->online, l->cpus[i].cpu))
+			return false;
+		nr += is_online;
+	}
+	return nr == e->online.nr;
+}
+
+/* A failure is a sentence that stays until something else is wished, or other CPUs are there. */
+static void open_counter(struct machine_events *e, const struct machine_part_look *l)
+{
+	struct event_counter_cfg cfg = { &e->word, &e->online, e->tgid };
+	struct diag why = { 0 };
+	int err = 0;
+
+	close_counter(e);
+	e->why[0] = '\0';
+	for (size_t i = 0; !err && i < l->machine->nr_cpus; i++)
+		if (l->cpus[i].is_online)
+			err = cpulist_add(&e->online, l->cpus[i].cpu);
+	if (err)
+		diag_set(&why, err, NULL, "out of memory");
+	else if (e->is_other_machine)
+		err = diag_set(&why, -ENOTSUP, NULL, "nothing can be counted on another machine");
+	else
+		err = event_counter_open(&cfg, &why, &e->counter);
+	if (err)
+		refuse(e, &why);
+}
+
+static void begin(struct machine_events *e, const char *text)
+{
+	struct diag why = { 0 };
+
+	rest(e);
+	e->why[0] = '\0';
+	(void)snprintf(e->text, sizeof(e->text), "%s", text);
+	if (strlen(text) >= sizeof(e->text))
+		diag_set(&why, -EINVAL, NULL, "the name of the event is too long");
+	else if (event_word_parse(text, &e->word, &why) == 0)
+		return;
+	e->word = (struct event_word){ .source = EVENT_CPU };
+	refuse(e, &why);
+}
+
+static double share_of(const struct machine_cpu *c, enum event_share share)
+{
+	switch (share) {
+	case EVENT_USER:
+		return c->user;
+	case EVENT_SYSTEM:
+		return c->system;
+	case EVENT_MHZ:
+		return c->mhz;
+	default:
+		return c->busy;
+	}
+}
+
+static void remember(struct machine_events *e, const struct machine_part_look *l, size_t i,
+                     double value)
+{
+	if (e->nr_pasts != l->machine->nr_cpus) {
+		forget_past(e);
+		e->pasts = calloc(l->machine->nr_cpus, sizeof(*e->pasts));
+		e->nr_pasts = e->pasts ? l->machine->nr_cpus : 0;
+	}
+	if (i < e->nr_pasts && !machine_past_add(&e->pasts[i], value))
+		l->cpus[i].event_history = machine_past_show(&e->pasts[i]);
+}
+
+static void tell_unreadable(struct machine_events *e, int err)
+{
+	if (err == -EAGAIN)
+		(void)snprintf(e->why, sizeof(e->why),
+		               "'%.100s' was not counted: others have the counters of this CPU; "
+		               "end other profilers",
+		               e->word.name);
+	else
+		(void)snprintf(e->why, sizeof(e->why), "the counter of '%.100s' cannot be read: %s",
+		               e->word.name, strerror(-err));
+}
+
+static void step_counter(struct machine_events *e, const struct machine_part_look *l)
+{
+	uint64_t now_ns = clock_boot_ns();
+	double seconds = e->step_ns ? (double)(now_ns - e->step_ns) / 1e9 : 0;
+	size_t nr_read = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
+		struct machine_cpu *c = &l->cpus[i];
+		double count;
+		int failed;
+
+		if (!c->is_online)
+			continue;
+		failed = event_counter_step(e->counter, c->cpu, &count);
+		if (!failed && seconds > 0)
+			c->event_per_s = count / seconds;
+		nr_read += !failed;
+		err = failed ? failed : err;
+		if (e->step_ns)
+			remember(e, l, i, c->event_per_s);
+	}
+	e->step_ns = now_ns;
+	e->why[0] = '\0';
+	if (!nr_read && err)
+		tell_unreadable(e, err);
+}
+
+static void look(void *part, const struct machine_part_look *l)
+{
+	struct machine_events *e = part;
+
+	if (!l->wish->event)
+		return;
+	if (strcmp(l->wish->event, e->text) != 0)
+		begin(e, l->wish->event);
+	if (e->word.source == EVENT_CPU) {
+		for (size_t i = 0; !e->why[0] && i < l->machine->nr_cpus; i++)
+			remember(e, l, i, share_of(&l->cpus[i], e->word.share));
+	} else {
+		if (!is_same_online(e, l))
+			open_counter(e, l);
+		if (e->counter)
+			step_counter(e, l);
+	}
+	e->shown = (struct machine_event){ e->text, e->why[0] ? e->why : NULL };
+	l->machine->event = &e->shown;
+}
+
+const struct machine_part machine_part_events = {
+	.name = "events",
+	.needs = MACHINE_EVENT,
+	.open = open_events,
+	.look = look,
+	.rest = rest,
+	.close = close_events,
+};
