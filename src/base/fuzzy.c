@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define SPREAD_MAX 1023 /* as far apart as any order needs to tell */
+#define WHOLE      (-1) /* nearer than all letters side by side */
+#define NONE       (-2)
 
 static char lower(char c)
 {
@@ -41,7 +43,7 @@ static bool contains(const struct pattern *p, const char *name)
 	return p->len == 0;
 }
 
-/* Letters between those of the pattern; -1 = it does not have them all. */
+/* Letters between those of the pattern, WHOLE, or NONE = it does not have them all. */
 static int32_t spread_of(const struct pattern *p, const char *name)
 {
 	size_t at = 0, first = 0, i = 0;
@@ -53,7 +55,9 @@ static int32_t spread_of(const struct pattern *p, const char *name)
 			first = i;
 	}
 	if (at < p->len)
-		return -1;
+		return NONE;
+	if (p->len && i == p->len && !name[i])
+		return WHOLE;
 	return p->len && !contains(p, name) ? (int32_t)(i - first - p->len) : 0;
 }
 
@@ -62,7 +66,7 @@ int32_t fuzzy_score(const char *pattern, const char *name)
 	struct pattern p = pattern_of(pattern, SIZE_MAX);
 	int32_t spread = spread_of(&p, name);
 
-	return spread < 0 ? FUZZY_NONE : FUZZY_BEST - spread;
+	return spread == NONE ? FUZZY_NONE : FUZZY_BEST - spread;
 }
 
 /* Whether all letters but one are there: how far one gets without leaving any out, and with one left out. */
@@ -85,16 +89,18 @@ static bool may_have_typo(const struct pattern *p, const char *name)
 
 static int32_t spread_of_typo(const char *pattern, const struct pattern *p, const char *name)
 {
-	int32_t best = -1;
+	int32_t best = NONE;
 
 	/* Of a single letter nothing would be left. */
 	if (p->len < 2 || !may_have_typo(p, name))
-		return -1;
+		return NONE;
 	for (size_t skip = 0; skip < p->len; skip++) {
 		struct pattern less = pattern_of(pattern, skip);
 		int32_t spread = spread_of(&less, name);
 
-		if (spread >= 0 && (best < 0 || spread < best))
+		/* A name that is all of it but a letter is no better than one that contains that. */
+		spread = spread == WHOLE ? 0 : spread;
+		if (spread >= 0 && (best == NONE || spread < best))
 			best = spread;
 	}
 	return best;
@@ -105,7 +111,7 @@ int32_t fuzzy_score_typo(const char *pattern, const char *name)
 	struct pattern p = pattern_of(pattern, SIZE_MAX);
 	int32_t spread = spread_of_typo(pattern, &p, name);
 
-	return spread < 0 ? FUZZY_NONE : FUZZY_TYPO - spread;
+	return spread == NONE ? FUZZY_NONE : FUZZY_TYPO - spread;
 }
 
 struct search {
@@ -113,8 +119,8 @@ struct search {
 	struct pattern p;
 	const char *const *names;
 	size_t nr;
-	int16_t *spreads; /* of each name; -1 = it is none */
-	size_t counts[SPREAD_MAX + 2];
+	int16_t *spreads; /* of each name */
+	size_t counts[SPREAD_MAX - WHOLE + 2]; /* of those that are nearer than the place says */
 };
 
 static size_t count(struct search *s, bool is_typo)
@@ -128,9 +134,9 @@ static size_t count(struct search *s, bool is_typo)
 		if (spread > SPREAD_MAX)
 			spread = SPREAD_MAX;
 		s->spreads[i] = (int16_t)spread;
-		if (spread < 0)
+		if (spread == NONE)
 			continue;
-		s->counts[spread + 1]++;
+		s->counts[spread - WHOLE + 1]++;
 		found++;
 	}
 	return found;
@@ -153,11 +159,11 @@ int fuzzy_find(const char *pattern, const char *const *names, size_t nr, uint32_
 	found = count(&s, false);
 	if (!found)
 		found = count(&s, true);
-	for (size_t i = 1; i <= SPREAD_MAX; i++)
+	for (size_t i = 1; i <= SPREAD_MAX - WHOLE; i++)
 		s.counts[i] += s.counts[i - 1];
 	for (size_t i = 0; i < nr; i++)
-		if (s.spreads[i] >= 0)
-			places[s.counts[s.spreads[i]]++] = (uint32_t)i;
+		if (s.spreads[i] != NONE)
+			places[s.counts[s.spreads[i] - WHOLE]++] = (uint32_t)i;
 	free(s.spreads);
 	*out = places;
 	*nr_found = found;

@@ -74,7 +74,7 @@ static void expect_group(enum view_group group, uint32_t size)
 {
 	struct cpu_items c;
 
-	expect_eq(cpu_items_init(&c, &f.m, group, CPU_ITEMS_ALL), 0);
+	expect_eq(cpu_items_init(&c, &f.m, NULL, group, CPU_ITEMS_ALL), 0);
 	expect_eq(c.nr, f.m.nr_cpus / size);
 	for (uint32_t i = 0; i < c.nr; i++) {
 		double busy = 0, switches = 0, high = 0, newest = 0;
