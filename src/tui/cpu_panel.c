@@ -201,7 +201,7 @@ static void event_title_of(const char *what, const struct measure *w, const stru
 	                        w->is_rate ? total->value / total->nr_known : total->value, false),
 	         of, measure_format(w, high, total->value_max, false),
 	         measure_format(w, low, total->value_min, false));
-	room = width - (int)(strlen(what) + strlen(numbers)) - 10;
+	room = width - (int)(strlen(what) + strlen(numbers)) - 12; /* frame, blanks, "(...)" */
 	if (room < 8 || w->why)
 		room = 8 > width - 16 ? 8 : width - 16;
 	snprintf(out, 256, " %s (%.*s%s)%s ", what, room, w->name,
