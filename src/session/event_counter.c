@@ -18,6 +18,7 @@
 #include "sys/pmu.h"
 
 #define PMU_DEVICES "/sys/bus/event_source/devices"
+#define UNSEEN_NS   1000000ULL /* counters of two CPUs are read one after the other */
 
 /* One event of one PMU, for all or for one thread. */
 struct part {
@@ -26,9 +27,12 @@ struct part {
 };
 
 struct event_counter {
-	uint32_t nr_cpus; /* the highest number and one */
-	bool is_per_task;
-	struct part *parts;
+	uint32_t nr_cpus;   /* the highest number and one */
+	double *values;     /* by CPU, of the last step */
+	int *errors;        /* by CPU; 0 = the value is known */
+	double *now;        /* by CPU, while one thread is read */
+	uint32_t nr_pmus;   /* parts that are of one thread; 0 = they are of whole CPUs */
+	struct part *parts; /* those of one thread follow each other */
 	size_t nr, room;
 	struct hit_counter *hits; /* instead of parts */
 	uint64_t *last_hits;
@@ -77,6 +81,16 @@ static int add_part(struct event_counter *c, const struct perf_counter_cfg *cfg,
 	return 0;
 }
 
+/* But so many. */
+static void drop_parts(struct event_counter *c, size_t nr)
+{
+	while (c->nr > nr) {
+		c->nr--;
+		perf_counter_close(c->parts[c->nr].counter);
+		free(c->parts[c->nr].last);
+	}
+}
+
 /* The event on each PMU that has it. */
 static int add_events(struct event_counter *c, const struct event_counter_cfg *cfg,
                       const struct pmu_events *events, uint32_t tid, struct diag *d)
@@ -97,6 +111,7 @@ static int add_thread(struct event_counter *c, const struct event_counter_cfg *c
                       const struct pmu_events *events, uint32_t tid, struct diag *d)
 {
 	struct diag why = { 0 };
+	size_t before = c->nr;
 	int err;
 
 	if ((c->nr + 1) * cfg->online->nr > EVENT_COUNTER_FDS)
@@ -104,9 +119,10 @@ static int add_thread(struct event_counter *c, const struct event_counter_cfg *c
 		                "process %u has too many threads to count each on every CPU",
 		                cfg->tgid);
 	err = add_events(c, cfg, events, tid, &why);
-	/* It has ended meanwhile. */
-	if (err == -ESRCH)
+	if (err == -ESRCH) { /* it has ended meanwhile */
+		drop_parts(c, before);
 		return 0;
+	}
 	return err ? diag_set(d, err, why.hint, "%s", why.what) : 0;
 }
 
@@ -134,9 +150,10 @@ static int add_process(struct event_counter *c, const struct event_counter_cfg *
 static int start(struct event_counter *c, const struct event_counter_cfg *cfg,
                  const struct pmu_events *events, struct diag *d)
 {
-	int err = cfg->tgid ? add_process(c, cfg, events, d) : add_events(c, cfg, events, 0, d);
+	int err;
 
-	c->is_per_task = cfg->tgid;
+	c->nr_pmus = cfg->tgid ? (uint32_t)events->nr : 0;
+	err = cfg->tgid ? add_process(c, cfg, events, d) : add_events(c, cfg, events, 0, d);
 	for (size_t i = 0; !err && i < c->nr; i++)
 		err = perf_counter_enable(c->parts[i].counter);
 	return err ? diag_set(d, err, NULL, "the counter does not start: %s", strerror(-err)) : 0;
@@ -244,6 +261,11 @@ int event_counter_open(const struct event_counter_cfg *cfg, struct diag *d,
 	if (!c)
 		return out_of_memory(d);
 	c->nr_cpus = (uint32_t)(cpulist_last(cfg->online) + 1);
+	c->values = calloc(c->nr_cpus + 1, sizeof(*c->values));
+	c->now = calloc(c->nr_cpus + 1, sizeof(*c->now));
+	c->errors = calloc(c->nr_cpus + 1, sizeof(*c->errors));
+	if (!c->values || !c->now || !c->errors)
+		return out_of_memory(d);
 	err = start_any(c, cfg, d);
 	if (err)
 		return err;
@@ -255,17 +277,17 @@ void event_counter_close(struct event_counter *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->nr; i++) {
-		perf_counter_close(c->parts[i].counter);
-		free(c->parts[i].last);
-	}
+	drop_parts(c, 0);
 	free(c->parts);
+	free(c->values);
+	free(c->now);
+	free(c->errors);
 	hit_counter_close(c->hits);
 	free(c->last_hits);
 	free(c);
 }
 
-static int step_hits(struct event_counter *c, uint32_t cpu, double *out)
+static int read_hits(struct event_counter *c, uint32_t cpu, double *out)
 {
 	uint64_t now;
 	int err = hit_counter_read(c->hits, cpu, &now);
@@ -277,47 +299,90 @@ static int step_hits(struct event_counter *c, uint32_t cpu, double *out)
 	return 0;
 }
 
-static int step_part(struct event_counter *c, struct part *p, uint32_t cpu, double *out)
+/* What came since the last time. */
+static int read_part(struct part *p, uint32_t cpu, struct perf_count *out)
 {
-	struct perf_count now, since;
+	struct perf_count now, *last = &p->last[cpu];
 	int err = perf_counter_read(p->counter, cpu, &now);
 
 	if (err)
 		return err;
-	since = (struct perf_count){ now.value - p->last[cpu].value,
-		                     now.enabled_ns - p->last[cpu].enabled_ns,
-		                     now.running_ns - p->last[cpu].running_ns };
-	p->last[cpu] = now;
-	*out = 0;
-	/* Where none of its threads was, nothing came. */
-	if (c->is_per_task && !since.enabled_ns)
-		return 0;
-	return perf_count_scaled(&since, out) ? 0 : -EAGAIN;
+	*out = (struct perf_count){ now.value - last->value, now.enabled_ns - last->enabled_ns,
+		                    now.running_ns - last->running_ns };
+	*last = now;
+	return 0;
 }
 
-int event_counter_step(struct event_counter *c, uint32_t cpu, double *out)
+/* The event of a whole CPU: of the PMU that this kind of CPU has. */
+static int step_cpu(struct event_counter *c, uint32_t cpu, double *out)
 {
-	double sum = 0;
-	size_t nr = 0;
-
-	if (cpu >= c->nr_cpus)
-		return -ENODEV;
-	if (c->hits)
-		return step_hits(c, cpu, out);
 	for (size_t i = 0; i < c->nr; i++) {
-		double one;
-		int err = step_part(c, &c->parts[i], cpu, &one);
+		struct perf_count since;
+		int err = read_part(&c->parts[i], cpu, &since);
 
-		/* The PMU of another kind of CPU. */
 		if (err == -ENODEV)
 			continue;
 		if (err)
 			return err;
-		sum += one;
-		nr++;
+		return perf_count_scaled(&since, out) ? 0 : -EAGAIN;
 	}
-	if (!nr)
+	return -ENODEV;
+}
+
+/*
+ * One thread. Its counter of a CPU is enabled while it runs anywhere, and running while it runs there: only the sum of
+ * the CPUs tells whether it had to share the PMU.
+ */
+static void step_thread(struct event_counter *c, struct part *parts)
+{
+	struct perf_count all = { 0 };
+	double scale = 1;
+
+	memset(c->now, 0, c->nr_cpus * sizeof(*c->now));
+	for (uint32_t i = 0; i < c->nr_pmus * c->nr_cpus; i++) {
+		uint32_t cpu = i % c->nr_cpus;
+		struct perf_count since;
+		int err = read_part(&parts[i / c->nr_cpus], cpu, &since);
+
+		if (err && err != -ENODEV)
+			c->errors[cpu] = err;
+		if (err)
+			continue;
+		if (c->errors[cpu] == -ENODEV)
+			c->errors[cpu] = 0;
+		c->now[cpu] += (double)since.value;
+		all.running_ns += since.running_ns;
+		all.enabled_ns = since.enabled_ns > all.enabled_ns ? since.enabled_ns
+		                                                   : all.enabled_ns;
+	}
+	if (all.running_ns && all.enabled_ns > all.running_ns)
+		scale = (double)all.enabled_ns / (double)all.running_ns;
+	for (uint32_t cpu = 0; cpu < c->nr_cpus; cpu++) {
+		/* It ran, for longer than reading takes, but was never counted. */
+		if (!all.running_ns && all.enabled_ns > UNSEEN_NS && !c->errors[cpu])
+			c->errors[cpu] = -EAGAIN;
+		c->values[cpu] += c->now[cpu] * scale;
+	}
+}
+
+void event_counter_step(struct event_counter *c)
+{
+	for (uint32_t cpu = 0; cpu < c->nr_cpus; cpu++) {
+		c->values[cpu] = 0;
+		c->errors[cpu] = -ENODEV;
+		if (c->hits)
+			c->errors[cpu] = read_hits(c, cpu, &c->values[cpu]);
+		else if (!c->nr_pmus)
+			c->errors[cpu] = step_cpu(c, cpu, &c->values[cpu]);
+	}
+	for (size_t i = 0; c->nr_pmus && i + c->nr_pmus <= c->nr; i += c->nr_pmus)
+		step_thread(c, &c->parts[i]);
+}
+
+int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out)
+{
+	if (cpu >= c->nr_cpus)
 		return -ENODEV;
-	*out = sum;
-	return 0;
+	*out = c->values[cpu];
+	return c->errors[cpu];
 }

@@ -29,8 +29,10 @@ struct event_counter_cfg {
 MUST_USE int event_counter_open(const struct event_counter_cfg *cfg, struct diag *d,
                                 struct event_counter **out);
 void event_counter_close(struct event_counter *c); /* NULL is fine */
+/* Reads all of them. */
+void event_counter_step(struct event_counter *c);
 /*
- * What came on that CPU since the last step of it, or since opening. -ENODEV for a CPU that is not counted, -EAGAIN
- * while others had the PMU all the time, or what reading said.
+ * What came on that CPU between the last two steps, or since opening. -ENODEV for a CPU that is not counted, -EAGAIN
+ * where others had the PMU all the time, or what reading said.
  */
-MUST_USE int event_counter_step(struct event_counter *c, uint32_t cpu, double *out);
+MUST_USE int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out);

@@ -173,6 +173,7 @@ static void step_counter(struct machine_events *e, const struct machine_part_loo
 	size_t nr_read = 0;
 	int err = 0;
 
+	event_counter_step(e->counter);
 	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
 		struct machine_cpu *c = &l->cpus[i];
 		double count;
@@ -180,7 +181,7 @@ static void step_counter(struct machine_events *e, const struct machine_part_loo
 
 		if (!c->is_online)
 			continue;
-		failed = event_counter_step(e->counter, c->cpu, &count);
+		failed = event_counter_get(e->counter, c->cpu, &count);
 		if (!failed && seconds > 0)
 			c->event_per_s = count / seconds;
 		nr_read += !failed;
