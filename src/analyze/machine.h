@@ -38,7 +38,7 @@ enum machine_need {
 	MACHINE_BANDWIDTH = 1024,
 	MACHINE_PROFILE = 2048,
 	MACHINE_GAME = 4096,
-	MACHINE_ZOOM = 8192, /* machine_wish.tid */
+	MACHINE_ZOOM = 8192,           /* machine_wish.tid */
 	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
 	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
 };
@@ -83,7 +83,7 @@ struct machine_cpu {
 	const char *comm;
 	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is no rate */
 	struct machine_history event_history; /* of machine.event: per s, of 1, or MHz */
-	double hw_pressure; /* of 1024; NAN = unknown */
+	double hw_pressure;                   /* of 1024; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */

@@ -119,7 +119,7 @@ struct search {
 	struct pattern p;
 	const char *const *names;
 	size_t nr;
-	int16_t *spreads; /* of each name */
+	int16_t *spreads;                      /* of each name */
 	size_t counts[SPREAD_MAX - WHOLE + 2]; /* of those that are nearer than the place says */
 };
 

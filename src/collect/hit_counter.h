@@ -17,7 +17,7 @@ struct hit_counter_cfg {
 	const char *function;   /* or */
 	const char *tracepoint; /* SUBSYSTEM:NAME */
 	uint32_t nr_cpus;       /* the highest number and one */
-	uint32_t tgid;          /* hits of this process only, by the kernel's first pid namespace; 0 = all */
+	uint32_t tgid; /* hits of this process only, by the kernel's first pid namespace; 0 = all */
 };
 
 MUST_USE int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d,

@@ -164,8 +164,8 @@ static void start(struct list *l)
 static void look(void *part, const struct machine_part_look *l)
 {
 	struct machine_event_lists *all = part;
-	struct list *list = &all->lists[l->wish->needs & MACHINE_FUNCTIONS ? FUNCTIONS
-	                                                                   : TRACEPOINTS];
+	struct list *list =
+		&all->lists[l->wish->needs & MACHINE_FUNCTIONS ? FUNCTIONS : TRACEPOINTS];
 
 	if (!list->has_thread && !atomic_load(&list->is_done))
 		start(list);

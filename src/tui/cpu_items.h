@@ -14,17 +14,17 @@ struct cpu_item {
 	int32_t id; /* of the CPU, LLC or node; -1 = of those that are in none */
 	int32_t core, llc, node;
 	uint32_t nr_cpus, nr_online;
-	double busy, busy_min, busy_max; /* of 1; NAN = unknown, as all below */
+	double busy, busy_min, busy_max;    /* of 1; NAN = unknown, as all below */
 	double value, value_min, value_max; /* the extremes are those of single CPUs */
 	uint32_t nr_known;                  /* CPUs with a value */
-	double part;                        /* of 1, for a bar: of the largest value, or of the CPU */
+	double part; /* of 1, for a bar: of the largest value, or of the CPU */
 	double user, system, irq, iowait, steal;
 	double mhz;
 	double switches_per_s, wakeups_per_s, migrations_per_s;
 	struct machine_dist wait;
 	struct machine_history history; /* of the value */
-	const char *comm; /* that runs, if it is a CPU */
-	char cpus[32];    /* 0-7,16-23; cut with "..." */
+	const char *comm;               /* that runs, if it is a CPU */
+	char cpus[32];                  /* 0-7,16-23; cut with "..." */
 };
 
 struct cpu_items {
@@ -38,8 +38,8 @@ struct cpu_items {
 #define CPU_ITEMS_ALL (-2)
 
 /* -ENOMEM. Only those of a node unless node is CPU_ITEMS_ALL. Without a measure: how busy they are. */
-MUST_USE int cpu_items_init(struct cpu_items *c, const struct machine *m, const struct measure *what,
-                            enum view_group group, int32_t node);
+MUST_USE int cpu_items_init(struct cpu_items *c, const struct machine *m,
+                            const struct measure *what, enum view_group group, int32_t node);
 void cpu_items_done(struct cpu_items *c);
 /* All of them as one. */
 struct cpu_item cpu_items_total(const struct cpu_items *c);

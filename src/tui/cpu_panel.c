@@ -197,8 +197,8 @@ static void event_title_of(const char *what, const struct measure *w, const stru
 	if (total->nr_known && total->nr_known < total->nr_online)
 		snprintf(of, sizeof(of), " of %u CPUs", total->nr_known);
 	snprintf(numbers + used, sizeof(numbers) - (size_t)used, " avg %s%s max %s min %s",
-	         measure_format(w, mean,
-	                        w->is_rate ? total->value / total->nr_known : total->value, false),
+	         measure_format(w, mean, w->is_rate ? total->value / total->nr_known : total->value,
+	                        false),
 	         of, measure_format(w, high, total->value_max, false),
 	         measure_format(w, low, total->value_min, false));
 	room = width - (int)(strlen(what) + strlen(numbers)) - 12; /* frame, blanks, "(...)" */
@@ -366,7 +366,10 @@ static int draw_total(const struct measure *w, const struct cpu_item *total, str
 	char value[FORMAT_BYTES], text[96];
 
 	measure_format(w, value, total->value, false);
-	snprintf(text, sizeof(text), "%s%s%s%.40s", value, is_share ? "%" : w->is_rate ? "/s" : "",
+	snprintf(text, sizeof(text), "%s%s%s%.40s", value,
+	         is_share     ? "%"
+	         : w->is_rate ? "/s"
+	                      : "",
 	         measure_is_busy(w) ? "" : " ", measure_is_busy(w) ? "" : w->name);
 	return grid_text(g, a.x, a.y, a.width, is_share ? grid_band(total->value) : STYLE_TEXT,
 	                 text);

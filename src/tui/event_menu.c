@@ -34,8 +34,8 @@ static void put(char to[EVENT_WORD_BYTES], const char *word)
 	snprintf(to, EVENT_WORD_BYTES, "%s", word);
 }
 
-void event_menu_init(struct event_menu *e, const char *start,
-                     const char (*raw)[EVENT_WORD_BYTES], size_t nr_raw)
+void event_menu_init(struct event_menu *e, const char *start, const char (*raw)[EVENT_WORD_BYTES],
+                     size_t nr_raw)
 {
 	struct event_word parsed;
 

@@ -22,8 +22,8 @@ struct event_menu {
 };
 
 /* By the settings: start and raw events as NAME:0xCONFIG:TYPE; what is no event is left out. */
-void event_menu_init(struct event_menu *e, const char *start,
-                     const char (*raw)[EVENT_WORD_BYTES], size_t nr_raw);
+void event_menu_init(struct event_menu *e, const char *start, const char (*raw)[EVENT_WORD_BYTES],
+                     size_t nr_raw);
 /* One that was chosen; it is in the menu once. */
 void event_menu_add(struct event_menu *e, const char *word);
 /* So many events on from that one, around the ends; from one that is not in the menu, from its beginning. */

@@ -11,7 +11,8 @@
 #include "tui/view.h"
 
 struct measure {
-	struct event_word word; /* of the source EVENT_CPU and EVENT_BUSY: what is shown if nothing is chosen */
+	struct event_word
+		word; /* of the source EVENT_CPU and EVENT_BUSY: what is shown if nothing is chosen */
 	char name[EVENT_WORD_BYTES + 64]; /* for a title */
 	const char *why;                  /* why it cannot be shown; NULL = it can */
 	bool is_rate;

@@ -49,8 +49,7 @@ static void title_of(const struct found *f, const char *what, bool is_localized,
 	         format_count(all, (double)f->list->nr, is_localized),
 	         f->list->source ? ", from " : "", f->list->source ? f->list->source : "");
 	if (f->nr < f->list->nr)
-		snprintf(right, 64, " found %s ",
-		         format_count(found, (double)f->nr, is_localized));
+		snprintf(right, 64, " found %s ", format_count(found, (double)f->nr, is_localized));
 }
 
 /* Above the list, if there is room for it too: what to do, and what is wrong. */
@@ -117,7 +116,9 @@ static void choose(const struct machine *m, struct screen *s, const char *source
 	char word[2 * EVENT_WORD_BYTES];
 
 	if (s->selected < 0 || (size_t)s->selected >= f.nr) {
-		snprintf(s->message, sizeof(s->message), "there is nothing to choose");
+		snprintf(s->message, sizeof(s->message), "%s",
+		         !f.list || f.list->is_loading ? "the list is still being read"
+		                                       : "there is nothing to choose");
 		free(f.places);
 		return;
 	}

@@ -36,7 +36,8 @@ static bool can_count(void)
 	if (!err)
 		err = event_word_parse(SWITCHES, &word, NULL);
 	if (!err)
-		err = event_counter_open(&(struct event_counter_cfg){ &word, &online, 0 }, NULL, &c);
+		err = event_counter_open(&(struct event_counter_cfg){ &word, &online, 0 }, NULL,
+		                         &c);
 	event_counter_close(c);
 	cpulist_done(&online);
 	return !err;
@@ -281,10 +282,10 @@ int main(void)
 	const bool can = can_count();
 	const struct CMUnitTest tests[] = {
 		unit_test_if(can, a_counter_that_cannot_be_read_is_a_sentence,
-	                     "needs the right to count on whole CPUs"),
+		             "needs the right to count on whole CPUs"),
 		unit_test_if(can, rates_are_per_second, "needs the right to count on whole CPUs"),
 		unit_test_if(can, another_event_begins_anew,
-	                     "needs the right to count on whole CPUs"),
+		             "needs the right to count on whole CPUs"),
 		cmocka_unit_test(shares_of_time_have_a_past),
 		cmocka_unit_test(of_another_machine_nothing_is_counted),
 		cmocka_unit_test(lists_are_read_beside_the_looks),

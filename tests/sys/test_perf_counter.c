@@ -377,7 +377,7 @@ int main(void)
 		cmocka_unit_test(what_no_pmu_counts_is_explained),
 		unit_test_if(can, the_limit_of_descriptors_is_raised, WHY),
 		unit_test_if(can, a_thread_is_counted_with_threads_that_it_makes_but_no_processes,
-	                     WHY),
+		             WHY),
 		unit_test_if(can, a_thread_that_is_gone_is_told, WHY),
 		cmocka_unit_test(shared_counters_are_scaled),
 	};

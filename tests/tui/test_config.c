@@ -104,11 +104,16 @@ static void every_setting_of_scxtop_is_taken(void **state)
 
 static void what_is_wrong_is_told_and_left_out(void **state)
 {
-	static const char *const wrong[] = { "theme = 'Blau'",      "theme = 1",
-		                             "tick_rate_ms = 0",    "debug = 1",
-		                             "tick_rate_ms = -5",   "unknown = 1",
-		                             "[keymap]\nz = 'Fly'", "[keymap]\nF13 = 'Up'",
-		                             "[x]\ntheme = 'Nord'", "frame_rate_ms = 99999999999",
+	static const char *const wrong[] = { "theme = 'Blau'",
+		                             "theme = 1",
+		                             "tick_rate_ms = 0",
+		                             "debug = 1",
+		                             "tick_rate_ms = -5",
+		                             "unknown = 1",
+		                             "[keymap]\nz = 'Fly'",
+		                             "[keymap]\nF13 = 'Up'",
+		                             "[x]\ntheme = 'Nord'",
+		                             "frame_rate_ms = 99999999999",
 		                             "[keymap]\nq = 1",
 		                             "perf_events = ['a:0x1:4', 'b']",
 		                             "perf_events = 'a:0x1:4'",

@@ -158,7 +158,8 @@ static void x_goes_back_to_the_start(void **state)
 	press(k, "x");
 	expect_event(k, EVENT_WORD_BUSY);
 	expect_wish(k, NULL);
-	snprintf(k->config.default_event, sizeof(k->config.default_event), "perf:sched:sched_switch");
+	snprintf(k->config.default_event, sizeof(k->config.default_event),
+	         "perf:sched:sched_switch");
 	app_init(&k->app, &k->config);
 	press(k, "k");
 	expect_event(k, usual[0]);
@@ -282,17 +283,21 @@ static void what_cannot_be_chosen_is_told(void **state)
 	type(k, "zzzzz");
 	press(k, "Enter");
 	expect_view(k, "PerfEvent");
-	assert_non_null(strstr(k->app.log[(k->app.nr_log - 1) % APP_LOG_LINES], "nothing to choose"));
+	assert_non_null(
+		strstr(k->app.log[(k->app.nr_log - 1) % APP_LOG_LINES], "nothing to choose"));
 	for (int i = 0; i < 5; i++)
 		press(k, "Backspace");
 	type(k, "bad");
 	press(k, "Enter");
 	expect_view(k, "PerfEvent");
 	expect_event(k, EVENT_WORD_BUSY);
-	assert_non_null(strstr(k->app.log[(k->app.nr_log - 1) % APP_LOG_LINES], "cannot be counted"));
+	assert_non_null(
+		strstr(k->app.log[(k->app.nr_log - 1) % APP_LOG_LINES], "cannot be counted"));
 	k->list = (struct machine_event_list){ .is_loading = true };
 	press(k, "Enter");
 	expect_view(k, "PerfEvent");
+	assert_non_null(
+		strstr(k->app.log[(k->app.nr_log - 1) % APP_LOG_LINES], "still being read"));
 	k->f.m.event_list = NULL;
 	press(k, "Enter");
 	press(k, "End");
@@ -340,23 +345,23 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			keys_go_through_all_events_from_the_one_that_is_shown, sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(what_is_shown_is_counted_and_nothing_else, sit_down,
-	                                        stand_up),
+		                                stand_up),
 		cmocka_unit_test_setup_teardown(x_goes_back_to_the_start, sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(events_of_the_settings_come_after_the_usual_ones,
-	                                        sit_down, stand_up),
+		                                sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(a_start_that_is_no_event_is_the_usual_one, sit_down,
-	                                        stand_up),
+		                                stand_up),
 		cmocka_unit_test_setup_teardown(typing_searches_and_enter_chooses, sit_down,
-	                                        stand_up),
+		                                stand_up),
 		cmocka_unit_test_setup_teardown(functions_are_chosen_from_their_own_list, sit_down,
-	                                        stand_up),
+		                                stand_up),
 		cmocka_unit_test_setup_teardown(esc_leaves_the_list_and_nothing_else_changes,
-	                                        sit_down, stand_up),
+		                                sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(a_list_is_never_the_view_that_one_goes_back_to,
-	                                        sit_down, stand_up),
+		                                sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(what_cannot_be_chosen_is_told, sit_down, stand_up),
 		cmocka_unit_test_setup_teardown(a_click_on_the_selected_row_chooses_it, sit_down,
-	                                        stand_up),
+		                                stand_up),
 		cmocka_unit_test(many_choices_keep_the_newest_and_the_settings),
 	};
 

@@ -182,9 +182,9 @@ static void rates_of_groups_are_sums_and_shares_are_means(void **state)
 	c.event.word = user.event;
 	share = measure_of(&c.f.m, &user);
 	expect_eq(cpu_items_init(&items, &c.f.m, &share, GROUP_LLC, CPU_ITEMS_ALL), 0);
-	assert_true(fabs(items.items[0].value -
-	                 (c.f.cpus[0].user + c.f.cpus[1].user + c.f.cpus[2].user +
-	                  c.f.cpus[3].user) / 4) < 1e-9);
+	assert_true(fabs(items.items[0].value - (c.f.cpus[0].user + c.f.cpus[1].user +
+	                                         c.f.cpus[2].user + c.f.cpus[3].user) /
+	                                                4) < 1e-9);
 	assert_true(fabs(items.items[0].history.values[NR_VALUES - 1] - 375) < 1e-9); /* a mean */
 	cpu_items_done(&items);
 	done(&c);
@@ -231,7 +231,9 @@ static void bars_of_all_nodes_have_one_scale(void **state)
 
 static void what_cannot_be_counted_is_a_sentence_at_every_size(void **state)
 {
-	static const uint16_t sizes[][2] = { { 20, 5 }, { 80, 24 }, { 240, 70 }, { 1, 1 }, { 3, 9 } };
+	static const uint16_t sizes[][2] = {
+		{ 20, 5 }, { 80, 24 }, { 240, 70 }, { 1, 1 }, { 3, 9 }
+	};
 	struct fixture_cfg cfg = fixture_small;
 	struct counted c;
 
@@ -282,7 +284,8 @@ static void a_recording_says_that_it_has_none(void **state)
 	(void)state;
 	count(&c, &fixture_small, SWITCH);
 	c.f.m.event = NULL;
-	c.f.m.play = (const struct machine_play *)(const void *)&c; /* that there is one is enough */
+	c.f.m.play =
+		(const struct machine_play *)(const void *)&c; /* that there is one is enough */
 	text = screen_draw("default", &c.f.m, &s, 80, 24);
 	assert_true(screen_has(text, "this is a recording"));
 	free(text);
@@ -340,6 +343,29 @@ static void a_busy_cpu_among_512_is_seen_by_its_event(void **state)
 	text = screen_draw("default", &c.f.m, &s, 80, 24);
 	assert_true(screen_has(text, "\u2588"));
 	free(text);
+	done(&c);
+}
+
+/* The peer cut the newest ones off. */
+static void the_newest_is_at_the_right_at_any_width(void **state)
+{
+	static const uint16_t widths[] = { 120, 80, 44, 30 };
+	struct counted c;
+
+	(void)state;
+	count(&c, &fixture_small, SWITCH);
+	for (uint32_t i = 0; i < 8 * NR_VALUES; i++)
+		c.past[i] = i % NR_VALUES == NR_VALUES - 1 ? 1000 : 1;
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		struct screen s = screen_of(SWITCH, SHAPE_SPARKS);
+		char *text = screen_draw("default", &c.f.m, &s, widths[i], 40);
+		char *line = screen_line(text, 1); /* CPU 0 */
+
+		assert_true(screen_has(line, "\u2588 "));
+		assert_false(screen_has(line, "\u2588\u2581")); /* nothing behind it */
+		free(line);
+		free(text);
+	}
 	done(&c);
 }
 
@@ -419,7 +445,10 @@ static void hostile_names_and_sizes_do_no_harm(void **state)
 		for (int k = 0; k < 3; k++) {
 			struct screen s = { .selected = 5 };
 
-			snprintf(s.search, sizeof(s.search), "%s", k == 1 ? "e" : k == 2 ? "\xff" : "");
+			snprintf(s.search, sizeof(s.search), "%s",
+			         k == 1   ? "e"
+			         : k == 2 ? "\xff"
+			                  : "");
 			free(screen_draw("events", &f.m, &s, sizes[i][0], sizes[i][1]));
 			free(screen_draw("functions", &f.m, &s, sizes[i][0], sizes[i][1]));
 		}
@@ -465,6 +494,7 @@ int main(void)
 		cmocka_unit_test(a_long_name_gives_way_to_the_numbers),
 		cmocka_unit_test(thousands_are_separated_if_asked_for),
 		cmocka_unit_test(a_busy_cpu_among_512_is_seen_by_its_event),
+		cmocka_unit_test(the_newest_is_at_the_right_at_any_width),
 		cmocka_unit_test(the_list_is_searched),
 		cmocka_unit_test(the_last_of_seventy_thousand_can_be_selected),
 		cmocka_unit_test(hostile_names_and_sizes_do_no_harm),
