@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "sys/cpulist.h"
 
-#define EVENT_COUNTER_FDS 65536U /* threads times CPUs, at most */
+#define EVENT_COUNTER_FDS 32768U /* threads times CPUs, at most */
 
 struct event_counter;
 

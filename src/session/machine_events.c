@@ -10,17 +10,22 @@
 #include "analyze/machine_event.h"
 #include "base/clock.h"
 #include "session/event_counter.h"
+#include "session/event_opener.h"
 #include "session/machine_past.h"
 #include "sys/cpulist.h"
+
+#define WAIT_MS 20U /* for what is opened and closed: enough for most */
 
 struct machine_events {
 	uint32_t tgid;
 	bool is_other_machine;
 	char text[EVENT_WORD_BYTES]; /* what is counted; "" = nothing */
 	struct event_word word;
-	struct event_counter *counter;
-	struct cpulist online;
-	uint64_t step_ns; /* of the last step; 0 = none yet */
+	struct event_counter *counter; /* NULL = not yet, or it cannot be had */
+	struct event_opener *opener;   /* that is at work */
+	bool is_dropped;               /* what it opens is not wanted any more */
+	struct cpulist online;         /* for which the counter was asked */
+	uint64_t step_ns;              /* of the last step; 0 = none yet */
 	struct machine_past *pasts;
 	size_t nr_pasts;
 	struct machine_event shown;
@@ -48,33 +53,62 @@ static void forget_past(struct machine_events *e)
 	e->nr_pasts = 0;
 }
 
-static void close_counter(struct machine_events *e)
+static void refuse(struct machine_events *e, const struct diag *why)
 {
-	event_counter_close(e->counter);
-	e->counter = NULL;
+	(void)snprintf(e->why, sizeof(e->why), "%s%s%s", why->what, why->hint[0] ? "; " : "",
+	               why->hint);
+}
+
+/* Takes what is ready by now, or soon; false while it is at work. */
+static bool settle(struct machine_events *e, uint32_t wait_ms)
+{
+	struct event_counter *counter = NULL;
+	struct diag why = { 0 };
+
+	if (!e->opener)
+		return true;
+	if (!event_opener_poll(e->opener, wait_ms, &why, &counter))
+		return false;
+	e->opener = NULL;
+	if (e->is_dropped)
+		event_counter_close(counter);
+	else
+		e->counter = counter;
+	if (why.code && !e->is_dropped)
+		refuse(e, &why);
+	return true;
+}
+
+/* Beside us: a counter is a thousand files at times. */
+static void let_go(struct machine_events *e)
+{
 	cpulist_done(&e->online);
 	e->step_ns = 0;
+	if (e->opener)
+		event_opener_drop(e->opener);
+	else if (e->counter && event_opener_start(NULL, e->counter, &e->opener))
+		e->opener = NULL;
+	e->counter = NULL;
+	e->is_dropped = true;
+	(void)settle(e, WAIT_MS);
 }
 
 static void rest(void *part)
 {
 	struct machine_events *e = part;
 
-	close_counter(e);
+	let_go(e);
 	forget_past(e);
 	e->text[0] = '\0';
 }
 
 static void close_events(void *part)
 {
-	rest(part);
-	free(part);
-}
+	struct machine_events *e = part;
 
-static void refuse(struct machine_events *e, const struct diag *why)
-{
-	(void)snprintf(e->why, sizeof(e->why), "%s%s%s", why->what, why->hint[0] ? "; " : "",
-	               why->hint);
+	rest(e);
+	event_opener_end(e->opener);
+	free(e);
 }
 
 static bool is_same_online(const struct machine_events *e, const struct machine_part_look *l)
@@ -98,19 +132,21 @@ static void open_counter(struct machine_events *e, const struct machine_part_loo
 	struct diag why = { 0 };
 	int err = 0;
 
-	close_counter(e);
 	e->why[0] = '\0';
 	for (size_t i = 0; !err && i < l->machine->nr_cpus; i++)
 		if (l->cpus[i].is_online)
 			err = cpulist_add(&e->online, l->cpus[i].cpu);
-	if (err)
-		diag_set(&why, err, NULL, "out of memory");
-	else if (e->is_other_machine)
+	if (!err && e->is_other_machine)
 		err = diag_set(&why, -ENOTSUP, NULL, "nothing can be counted on another machine");
-	else
-		err = event_counter_open(&cfg, &why, &e->counter);
-	if (err)
+	if (!err)
+		err = event_opener_start(&cfg, NULL, &e->opener);
+	if (err) {
+		diag_set(&why, err, NULL, "out of memory");
 		refuse(e, &why);
+		return;
+	}
+	e->is_dropped = false;
+	(void)settle(e, WAIT_MS);
 }
 
 static void begin(struct machine_events *e, const char *text)
@@ -207,7 +243,10 @@ static void look(void *part, const struct machine_part_look *l)
 		for (size_t i = 0; !e->why[0] && i < l->machine->nr_cpus; i++)
 			remember(e, l, i, share_of(&l->cpus[i], e->word.share));
 	} else {
-		if (!is_same_online(e, l))
+		if (e->online.nr && !is_same_online(e, l))
+			let_go(e);
+		/* One after the other. */
+		if (settle(e, 0) && !e->online.nr)
 			open_counter(e, l);
 		if (e->counter)
 			step_counter(e, l);

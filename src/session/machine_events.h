@@ -2,7 +2,8 @@
  * session/machine_events — the wished event on every CPU, and the lists of events to choose from, as parts of a machine.
  *
  * Counters are open only while someone looks. When the wish or the set of CPUs that are online changes, they are opened
- * anew; the first interval after that is not known yet. A list is read once, by a thread of its own.
+ * anew, by a thread where that takes long; the first interval after that is not known yet. A list is read once, by a
+ * thread of its own.
  */
 #pragma once
 

@@ -68,6 +68,22 @@ static const struct machine *look(struct machine_source *s, const char *event, u
 	return m;
 }
 
+/* Until it is counted: counters are opened by a thread. */
+static const struct machine *counted(struct machine_source *s, const char *event)
+{
+	for (int i = 0; i < 5000; i++) {
+		const struct machine *m = look(s, event, MACHINE_EVENT);
+
+		assert_non_null(m->event);
+		assert_null(m->event->why);
+		if (!isnan(m->cpus[0].event_per_s))
+			return m;
+		usleep(2000);
+	}
+	fail_msg("%s is not counted", event);
+	return NULL;
+}
+
 /* Makes all of our counters unreadable, as a pinned one is that lost its place. */
 static int spoil_counters(void)
 {
@@ -98,10 +114,7 @@ static void a_counter_that_cannot_be_read_is_a_sentence(void **state)
 	const struct machine *m;
 
 	(void)state;
-	look(s, SWITCHES, MACHINE_EVENT);
-	usleep(2000);
-	m = look(s, SWITCHES, MACHINE_EVENT);
-	assert_null(m->event->why);
+	m = counted(s, SWITCHES);
 	assert_true(m->cpus[0].event_per_s >= 0);
 	assert_true(spoil_counters() > 0);
 	usleep(2000);
@@ -110,10 +123,7 @@ static void a_counter_that_cannot_be_read_is_a_sentence(void **state)
 	assert_non_null(strstr(m->event->why, "cannot be read"));
 	assert_true(isnan(m->cpus[0].event_per_s));
 	/* Another one works. */
-	look(s, "perf:sw:page-faults", MACHINE_EVENT);
-	usleep(2000);
-	m = look(s, "perf:sw:page-faults", MACHINE_EVENT);
-	assert_null(m->event->why);
+	m = counted(s, "perf:sw:page-faults");
 	assert_true(m->cpus[0].event_per_s >= 0);
 	machine_source_close(s);
 }
@@ -125,8 +135,9 @@ static void rates_are_per_second(void **state)
 	const struct machine *m;
 
 	(void)state;
-	look(s, "perf:sw:cpu-clock", MACHINE_EVENT);
-	for (int i = 1; i < 4; i++) {
+	m = counted(s, "perf:sw:cpu-clock");
+	expect_eq(m->cpus[0].event_history.nr, 1);
+	for (int i = 2; i < 5; i++) {
 		usleep(40000);
 		m = look(s, "perf:sw:cpu-clock", MACHINE_EVENT);
 		assert_string_equal(m->event->word, "perf:sw:cpu-clock");
@@ -147,9 +158,7 @@ static void another_event_begins_anew(void **state)
 	const struct machine *m;
 
 	(void)state;
-	look(s, SWITCHES, MACHINE_EVENT);
-	usleep(1000);
-	m = look(s, SWITCHES, MACHINE_EVENT);
+	m = counted(s, SWITCHES);
 	expect_eq(m->cpus[0].event_history.nr, 1);
 	m = look(s, "perf:sw:page-faults", MACHINE_EVENT);
 	assert_true(isnan(m->cpus[0].event_per_s));
@@ -159,7 +168,13 @@ static void another_event_begins_anew(void **state)
 	assert_true(isnan(m->cpus[0].event_per_s));
 	m = look(s, SWITCHES, MACHINE_EVENT);
 	assert_true(isnan(m->cpus[0].event_per_s));
+	/* Whatever is opened just then is closed. */
+	for (int i = 0; i < 20; i++)
+		look(s, i % 2 ? SWITCHES : "perf:sw:page-faults", i % 5 ? MACHINE_EVENT : 0);
+	counted(s, SWITCHES);
+	look(s, SWITCHES, MACHINE_EVENT);
 	machine_source_close(s);
+	expect_eq(spoil_counters(), 0);
 }
 
 static void put_files(const struct tree *t, const char *stat)

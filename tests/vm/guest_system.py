@@ -116,8 +116,15 @@ class Counting:
     def __init__(self, word):
         self.process = subprocess.Popen([MACHINE_DUMP, "proc=1", "lines=1", "needs=257", f"event={word}"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.look()
-        self.look()
+        self.settle()
+
+    def settle(self):
+        """Until each CPU that is there has been counted for an interval; counters are opened by a thread."""
+        while True:
+            look = self.look()
+            if look["event_why"] or all(cpu["event_per_s"] is not None for cpu in look["cpus"] if cpu["is_online"]):
+                break
+            time.sleep(0.02)
 
     def look(self):
         self.process.stdin.write("\n")
@@ -140,12 +147,11 @@ def events():
     spin(0.5)
     found["cycles"] = screen.look()
     set_online(3, False)
-    screen.look()
+    screen.settle()
     spin(0.2)
     found["without"] = screen.look()
     set_online(3, True)
-    screen.look()
-    screen.look()
+    screen.settle()
     spin(0.2)
     found["with"] = screen.look()
     screen.end()
