@@ -85,14 +85,16 @@ const char *event_menu_at(const struct event_menu *e, size_t place)
 	return place < NR_USUAL ? usual[place] : e->more[place - NR_USUAL];
 }
 
-void event_menu_step(const struct event_menu *e, const char *from, int by,
+void event_menu_step(const struct event_menu *e, const char *from, bool is_next,
                      char out[EVENT_WORD_BYTES])
 {
-	size_t nr = event_menu_nr(e), place = place_of(e, from);
+	size_t last = event_menu_nr(e) - 1, place = place_of(e, from);
 
-	if (place == nr)
-		place = by > 0 ? nr - 1 : 0;
-	put(out, event_menu_at(e, (place + nr + (size_t)(by + (int)nr) % nr) % nr));
+	if (is_next)
+		place = place >= last ? 0 : place + 1;
+	else
+		place = place == 0 || place > last ? last : place - 1;
+	put(out, event_menu_at(e, place));
 }
 
 void event_menu_start(const struct event_menu *e, char out[EVENT_WORD_BYTES])

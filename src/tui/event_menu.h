@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analyze/event_word.h"
@@ -26,8 +27,8 @@ void event_menu_init(struct event_menu *e, const char *start, const char (*raw)[
                      size_t nr_raw);
 /* One that was chosen; it is in the menu once. */
 void event_menu_add(struct event_menu *e, const char *word);
-/* So many events on from that one, around the ends; from one that is not in the menu, from its beginning. */
-void event_menu_step(const struct event_menu *e, const char *from, int by,
+/* The next or the previous one, around the ends; from one that is not in the menu, from its beginning or its end. */
+void event_menu_step(const struct event_menu *e, const char *from, bool is_next,
                      char out[EVENT_WORD_BYTES]);
 void event_menu_start(const struct event_menu *e, char out[EVENT_WORD_BYTES]);
 size_t event_menu_nr(const struct event_menu *e);

@@ -81,7 +81,7 @@ bool measure_act(const struct machine *m, struct screen *s, enum action action)
 	if (action != ACTION_EVENT_NEXT && action != ACTION_EVENT_PREVIOUS)
 		return false;
 	event_menu_step(s->events, s->event[0] ? s->event : EVENT_WORD_BUSY,
-	                action == ACTION_EVENT_NEXT ? 1 : -1, text);
+	                action == ACTION_EVENT_NEXT, text);
 	memcpy(s->event, text, sizeof(s->event));
 	snprintf(s->message, sizeof(s->message), "event %.140s", s->event);
 	return true;

@@ -83,7 +83,8 @@ static void draw_list(const struct machine *m, struct screen *s, const char *wha
 	in = draw_head(&f, g, panel_begin(g, a, title, right));
 	height = in.height - 1;
 	table_view_scroll(s, (int)f.nr, height > 0 ? height : 0);
-	for (int row = 0; row < height && row + s->scroll < (int)f.nr; row++) {
+	for (int row = 0; f.list && f.places && row < height && row + s->scroll < (int)f.nr;
+	     row++) {
 		bool is_selected = row + s->scroll == s->selected;
 
 		if (is_selected)

@@ -333,9 +333,9 @@ static void many_choices_keep_the_newest_and_the_settings(void **state)
 	expect_eq(menu.nr, EVENT_MENU_MORE);
 	assert_string_equal(menu.more[0], "raw:mine:0x1:4");
 	assert_string_equal(menu.more[EVENT_MENU_MORE - 1], "kprobe:function_199");
-	event_menu_step(&menu, "not in it", 1, word);
+	event_menu_step(&menu, "not in it", true, word);
 	assert_string_equal(word, usual[0]);
-	event_menu_step(NULL, usual[0], -1, word);
+	event_menu_step(NULL, usual[0], false, word);
 	assert_string_equal(word, usual[NR_USUAL - 1]);
 }
 
