@@ -86,7 +86,7 @@ static void the_screens_are_as_they_were(void **state)
 	expect_golden("default", &c.f.m, screen_of(SWITCH, SHAPE_SPARKS), 80, 24,
 	              "tui-event-sparks.txt");
 	expect_golden("llc", &c.f.m, screen_of(SWITCH, SHAPE_BARS), 100, 24, "tui-event-llc.txt");
-	expect_golden("node", &c.f.m, screen_of(SWITCH, SHAPE_TABLE), 240, 16,
+	expect_golden("node", &c.f.m, screen_of(SWITCH, SHAPE_TABLE), 120, 20,
 	              "tui-event-node.txt");
 	done(&c);
 }
