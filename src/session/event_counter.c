@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "collect/hit_counter.h"
 #include "collect/sample_event.h"
@@ -28,7 +29,7 @@ struct part {
 
 struct event_counter {
 	uint32_t nr_cpus;   /* the highest number and one */
-	double *values;     /* by CPU, of the last step */
+	double *per_s;      /* by CPU, of the last step */
 	int *errors;        /* by CPU; 0 = the value is known */
 	double *now;        /* by CPU, while one thread is read */
 	uint32_t nr_pmus;   /* parts that are of one thread; 0 = they are of whole CPUs */
@@ -36,6 +37,7 @@ struct event_counter {
 	size_t nr, room;
 	struct hit_counter *hits; /* instead of parts */
 	uint64_t *last_hits;
+	uint64_t step_ns; /* of the last step, or of opening */
 };
 
 static void scoped_counter(struct event_counter *const *c)
@@ -261,14 +263,15 @@ int event_counter_open(const struct event_counter_cfg *cfg, struct diag *d,
 	if (!c)
 		return out_of_memory(d);
 	c->nr_cpus = (uint32_t)(cpulist_last(cfg->online) + 1);
-	c->values = calloc(c->nr_cpus + 1, sizeof(*c->values));
+	c->per_s = calloc(c->nr_cpus + 1, sizeof(*c->per_s));
 	c->now = calloc(c->nr_cpus + 1, sizeof(*c->now));
 	c->errors = calloc(c->nr_cpus + 1, sizeof(*c->errors));
-	if (!c->values || !c->now || !c->errors)
+	if (!c->per_s || !c->now || !c->errors)
 		return out_of_memory(d);
 	err = start_any(c, cfg, d);
 	if (err)
 		return err;
+	c->step_ns = clock_boot_ns();
 	*out = TAKE_PTR(c);
 	return 0;
 }
@@ -279,7 +282,7 @@ void event_counter_close(struct event_counter *c)
 		return;
 	drop_parts(c, 0);
 	free(c->parts);
-	free(c->values);
+	free(c->per_s);
 	free(c->now);
 	free(c->errors);
 	hit_counter_close(c->hits);
@@ -313,18 +316,25 @@ static int read_part(struct part *p, uint32_t cpu, struct perf_count *out)
 	return 0;
 }
 
-/* The event of a whole CPU: of the PMU that this kind of CPU has. */
-static int step_cpu(struct event_counter *c, uint32_t cpu, double *out)
+/*
+ * The event of a whole CPU: of the PMU that this kind of CPU has. The time that it was enabled is the interval, however
+ * late we come to read it.
+ */
+static int step_cpu(struct event_counter *c, uint32_t cpu, double *out_per_s)
 {
 	for (size_t i = 0; i < c->nr; i++) {
 		struct perf_count since;
+		double scaled;
 		int err = read_part(&c->parts[i], cpu, &since);
 
 		if (err == -ENODEV)
 			continue;
 		if (err)
 			return err;
-		return perf_count_scaled(&since, out) ? 0 : -EAGAIN;
+		if (!since.enabled_ns || !perf_count_scaled(&since, &scaled))
+			return -EAGAIN;
+		*out_per_s = scaled * 1e9 / (double)since.enabled_ns;
+		return 0;
 	}
 	return -ENODEV;
 }
@@ -361,28 +371,41 @@ static void step_thread(struct event_counter *c, struct part *parts)
 		/* It ran, for longer than reading takes, but was never counted. */
 		if (!all.running_ns && all.enabled_ns > UNSEEN_NS && !c->errors[cpu])
 			c->errors[cpu] = -EAGAIN;
-		c->values[cpu] += c->now[cpu] * scale;
+		c->per_s[cpu] += c->now[cpu] * scale; /* a count, until the step ends */
 	}
+}
+
+/* By our own clock: hits have none, and threads are on a CPU for a part of the time. */
+static void divide_by_time(struct event_counter *c)
+{
+	uint64_t now_ns = clock_boot_ns();
+	double seconds = (double)(now_ns - c->step_ns) / 1e9;
+
+	for (uint32_t cpu = 0; seconds > 0 && cpu < c->nr_cpus; cpu++)
+		c->per_s[cpu] /= seconds;
+	c->step_ns = now_ns;
 }
 
 void event_counter_step(struct event_counter *c)
 {
 	for (uint32_t cpu = 0; cpu < c->nr_cpus; cpu++) {
-		c->values[cpu] = 0;
+		c->per_s[cpu] = 0;
 		c->errors[cpu] = -ENODEV;
 		if (c->hits)
-			c->errors[cpu] = read_hits(c, cpu, &c->values[cpu]);
+			c->errors[cpu] = read_hits(c, cpu, &c->per_s[cpu]);
 		else if (!c->nr_pmus)
-			c->errors[cpu] = step_cpu(c, cpu, &c->values[cpu]);
+			c->errors[cpu] = step_cpu(c, cpu, &c->per_s[cpu]);
 	}
 	for (size_t i = 0; c->nr_pmus && i + c->nr_pmus <= c->nr; i += c->nr_pmus)
 		step_thread(c, &c->parts[i]);
+	if (c->hits || c->nr_pmus)
+		divide_by_time(c);
 }
 
-int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out)
+int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out_per_s)
 {
-	if (cpu >= c->nr_cpus)
-		return -ENODEV;
-	*out = c->values[cpu];
-	return c->errors[cpu];
+	if (cpu >= c->nr_cpus || c->errors[cpu])
+		return cpu >= c->nr_cpus ? -ENODEV : c->errors[cpu];
+	*out_per_s = c->per_s[cpu];
+	return 0;
 }

@@ -32,7 +32,7 @@ void event_counter_close(struct event_counter *c); /* NULL is fine */
 /* Reads all of them. */
 void event_counter_step(struct event_counter *c);
 /*
- * What came on that CPU between the last two steps, or since opening. -ENODEV for a CPU that is not counted, -EAGAIN
- * where others had the PMU all the time, or what reading said.
+ * How much came per second on that CPU between the last two steps, or since opening. -ENODEV for a CPU that is not
+ * counted, -EAGAIN where others had the PMU all the time, or what reading said.
  */
-MUST_USE int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out);
+MUST_USE int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out_per_s);

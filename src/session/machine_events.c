@@ -8,7 +8,6 @@
 
 #include "analyze/event_word.h"
 #include "analyze/machine_event.h"
-#include "base/clock.h"
 #include "session/event_counter.h"
 #include "session/event_opener.h"
 #include "session/machine_past.h"
@@ -25,7 +24,7 @@ struct machine_events {
 	struct event_opener *opener;   /* that is at work */
 	bool is_dropped;               /* what it opens is not wanted any more */
 	struct cpulist online;         /* for which the counter was asked */
-	uint64_t step_ns;              /* of the last step; 0 = none yet */
+	bool has_step;                 /* an interval has begun */
 	struct machine_past *pasts;
 	size_t nr_pasts;
 	struct machine_event shown;
@@ -83,7 +82,7 @@ static bool settle(struct machine_events *e, uint32_t wait_ms)
 static void let_go(struct machine_events *e)
 {
 	cpulist_done(&e->online);
-	e->step_ns = 0;
+	e->has_step = false;
 	if (e->opener)
 		event_opener_drop(e->opener);
 	else if (e->counter && event_opener_start(NULL, e->counter, &e->opener))
@@ -204,28 +203,26 @@ static void tell_unreadable(struct machine_events *e, int err)
 
 static void step_counter(struct machine_events *e, const struct machine_part_look *l)
 {
-	uint64_t now_ns = clock_boot_ns();
-	double seconds = e->step_ns ? (double)(now_ns - e->step_ns) / 1e9 : 0;
 	size_t nr_read = 0;
 	int err = 0;
 
 	event_counter_step(e->counter);
 	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
 		struct machine_cpu *c = &l->cpus[i];
-		double count;
+		double per_s;
 		int failed;
 
 		if (!c->is_online)
 			continue;
-		failed = event_counter_get(e->counter, c->cpu, &count);
-		if (!failed && seconds > 0)
-			c->event_per_s = count / seconds;
+		failed = event_counter_get(e->counter, c->cpu, &per_s);
+		if (!failed && e->has_step)
+			c->event_per_s = per_s;
 		nr_read += !failed;
 		err = failed ? failed : err;
-		if (e->step_ns)
+		if (e->has_step)
 			remember(e, l, i, c->event_per_s);
 	}
-	e->step_ns = now_ns;
+	e->has_step = true;
 	e->why[0] = '\0';
 	if (!nr_read && err)
 		tell_unreadable(e, err);
