@@ -128,22 +128,46 @@ static int add_thread(struct event_counter *c, const struct event_counter_cfg *c
 	return err ? diag_set(d, err, why.hint, "%s", why.what) : 0;
 }
 
-static int add_process(struct event_counter *c, const struct event_counter_cfg *cfg,
-                       const struct pmu_events *events, struct diag *d)
+/* The threads of now, to be freed; how many. None where the process is gone. */
+static size_t list_threads(uint32_t tgid, uint32_t **out)
 {
 	SCOPED(scoped_dir) DIR *dir = NULL;
 	const struct dirent *entry;
+	size_t nr = 0, room = 0;
 	char path[64];
-	int err = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/%u/task", cfg->tgid);
+	(void)snprintf(path, sizeof(path), "/proc/%u/task", tgid);
 	dir = opendir(path);
-	while (dir && !err && (entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir))) {
 		uint64_t tid;
 
-		if (text_to_u64(entry->d_name, &tid))
-			err = add_thread(c, cfg, events, (uint32_t)tid, d);
+		if (!text_to_u64(entry->d_name, &tid))
+			continue;
+		if (nr == room) {
+			uint32_t *more = realloc(*out, (room += 256) * sizeof(*more));
+
+			if (!more)
+				break;
+			*out = more;
+		}
+		(*out)[nr++] = (uint32_t)tid;
 	}
+	return nr;
+}
+
+/*
+ * All are listed before the first is opened: one that is made by a thread with a counter inherits it, and would be
+ * counted twice if it were found here.
+ */
+static int add_process(struct event_counter *c, const struct event_counter_cfg *cfg,
+                       const struct pmu_events *events, struct diag *d)
+{
+	SCOPED(scoped_free) uint32_t *tids = NULL;
+	size_t nr = list_threads(cfg->tgid, &tids);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = add_thread(c, cfg, events, tids[i], d);
 	if (!err && !c->nr)
 		err = diag_set(d, -ESRCH, NULL, "process %u has ended", cfg->tgid);
 	return err;
