@@ -12,6 +12,7 @@
 
 struct machine_bandwidth;
 struct machine_event;
+struct machine_event_list;
 struct machine_game;
 struct machine_play;
 struct machine_power;
@@ -40,13 +41,15 @@ enum machine_need {
 	MACHINE_ZOOM = 8192, /* machine_wish.tid */
 	MACHINE_UNCORE = 16384,
 	MACHINE_PRESSURE = 32768,
+	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
+	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
 };
 
 /* Texts are lent for the look. */
 struct machine_wish {
 	uint32_t needs;      /* bits of enum machine_need */
 	uint32_t tid;        /* whose wakers and rivals are shown; 0 = nobody's */
-	const char *event;   /* counted per CPU; NULL = none */
+	const char *event;   /* counted per CPU: analyze/event_word; NULL = none */
 	uint32_t program;    /* BPF program that is looked at closely; 0 = none */
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
@@ -80,9 +83,10 @@ struct machine_cpu {
 	struct machine_history busy_history;
 	int64_t tid; /* that runs, -1 = unknown */
 	const char *comm;
-	double event_per_s; /* of machine.event; NAN = unknown or none */
-	double hw_pressure; /* of 1024; NAN = unknown */
-	double uncore_mhz;  /* of its package; NAN = unknown */
+	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is no rate */
+	struct machine_history event_history; /* of machine.event: per s, of 1, or MHz */
+	double hw_pressure;                   /* of 1024; NAN = unknown */
+	double uncore_mhz;                    /* of its package; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -211,6 +215,7 @@ struct machine {
 
 	/* Each in a header of its own, machine_NAME.h; NULL = not asked for, or not to be had. */
 	const struct machine_event *event;
+	const struct machine_event_list *event_list; /* the one that is wished */
 	const struct machine_power *power;
 	const struct machine_bandwidth *bandwidth;
 	const struct machine_profile *profile;

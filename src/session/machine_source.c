@@ -301,6 +301,7 @@ static void quiet_cpu(struct machine_cpu *c)
 {
 	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
 	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
+	c->event_history = (struct machine_history){ 0 };
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -448,6 +449,7 @@ static void forget_parts(struct machine *m)
 	m->nr_programs = 0;
 	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
+	m->event_list = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;
 	m->profile = NULL;

@@ -13,7 +13,11 @@
 void app_init(struct app *a, struct config *config)
 {
 	*a = (struct app){ .config = config, .selected_y = -1 };
-	a->screen = (struct screen){ .has_freq = true, .tick_ms = config->tick_ms };
+	event_menu_init(&a->events, config->default_event, config->events.words, config->events.nr);
+	a->screen = (struct screen){ .has_freq = true,
+		                     .tick_ms = config->tick_ms,
+		                     .events = &a->events };
+	event_menu_start(&a->events, a->screen.event);
 	a->view = view_find("Default");
 	if (!a->view)
 		a->view = views[0];
@@ -59,9 +63,11 @@ static void forget_place(struct app *a)
 
 static void show(struct app *a, const struct view *v)
 {
-	a->previous = a->view;
+	if (!a->view->is_search)
+		a->previous = a->view;
 	a->view = v;
 	a->screen.process = 0;
+	a->screen.search[0] = '\0';
 	a->zoom.view = NULL;
 	forget_place(a);
 }
@@ -361,6 +367,9 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 	is_done = a->view->act(m, &a->screen, action);
 	if (a->screen.message[0])
 		app_tell(a, "%s", a->screen.message);
+	if (a->screen.is_leaving)
+		show(a, a->previous);
+	a->screen.is_leaving = false;
 	return is_done;
 }
 
@@ -416,38 +425,43 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 }
 
 /* Cuts the last character, which may be several bytes. */
-static void cut_filter(struct screen *s)
+static void cut_last(char *text)
 {
-	size_t len = strlen(s->filter);
+	size_t len = strlen(text);
 
-	while (len && ((unsigned char)s->filter[len - 1] & 0xc0) == 0x80)
+	while (len && ((unsigned char)text[len - 1] & 0xc0) == 0x80)
 		len--;
 	if (len)
 		len--;
-	s->filter[len] = '\0';
+	text[len] = '\0';
 }
 
-/* A key while the filter is typed; false if it is none for the filter, as the arrows. */
+_Static_assert(sizeof(((struct screen *)0)->filter) == sizeof(((struct screen *)0)->search),
+               "both are typed alike");
+
+/* A key while text is typed, a filter's or what is searched for; false if it is none for it, as the arrows. */
 static bool type(struct app *a, uint32_t key)
 {
 	struct screen *s = &a->screen;
+	bool is_search = a->view->is_search;
+	char *typed = is_search ? s->search : s->filter;
 	char text[KEY_TEXT];
 
 	if (key == KEY_OF_ENTER) {
 		s->is_typing = false;
-		return true;
+		return !is_search;
 	}
 	if (key == KEY_OF_BACKSPACE || key == KEY_OF_DELETE) {
-		if (!s->filter[0])
+		if (!typed[0])
 			s->is_typing = false;
-		cut_filter(s);
+		cut_last(typed);
 	} else if (key >= ' ' && key < KEY_NONE) {
 		const char *letter = key == ' ' ? " " : key_to_text(key, text);
 
-		size_t len = strlen(s->filter);
+		size_t len = strlen(typed);
 
 		if (len + strlen(letter) < sizeof(s->filter))
-			memcpy(s->filter + len, letter, strlen(letter) + 1);
+			memcpy(typed + len, letter, strlen(letter) + 1);
 	} else {
 		return false;
 	}
@@ -484,9 +498,10 @@ static void mouse(struct app *a, const struct machine *m, struct app_input in)
 		int row = a->screen.selected + in.y - a->selected_y;
 
 		/* On the selected row: into it. */
-		if (in.y == a->selected_y)
-			enter(a, m);
-		else if (row >= a->screen.scroll && row < nr_rows(a, m))
+		if (in.y == a->selected_y) {
+			if (!view_acts(a, m, ACTION_ENTER))
+				enter(a, m);
+		} else if (row >= a->screen.scroll && row < nr_rows(a, m))
 			select_row(a, row);
 	}
 }
@@ -504,7 +519,7 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 		mouse(a, m, in);
 		return 0;
 	}
-	if (a->screen.is_typing && type(a, in.key))
+	if ((a->screen.is_typing || (a->view->is_search && !a->is_help)) && type(a, in.key))
 		return 0;
 	e = keymap_find(&a->config->keys, in.key);
 	return e ? act(a, m, e) : 0;

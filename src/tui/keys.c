@@ -65,9 +65,9 @@ const struct action_entry actions[] = {
 	{ MOVE, "Esc", "Escape", ACTION_BACK, NULL, "Esc", "back: filter, threads, view; never ends the program" },
 	{ MOVE, "Backspace", NULL, ACTION_BACKSPACE, NULL, "Backspace", "delete a letter of the filter; else back" },
 
-	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event; in a table the row below" },
-	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event; in a table the row above" },
-	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to what is shown at the start" },
+	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event of CPUs; in other views the row below" },
+	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event of CPUs; in other views the row above" },
+	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to the event and order of the start" },
 	{ EVENTS, "RecordTrace", "RequestTrace", ACTION_RECORD, NULL, "P a w", "record a trace; the log says where" },
 	{ EVENTS, "DecBpfSampleRate", "PerfSampleRateDecrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "[", "fewer samples" },
 	{ EVENTS, "IncBpfSampleRate", "PerfSampleRateIncrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "]", "more samples" },

@@ -179,13 +179,17 @@ static int run(struct loop *l)
 	while (!err && goes_on) {
 		const struct view *view = l->app.view;
 		uint32_t tick_ms = l->app.screen.tick_ms;
+		char event[EVENT_WORD_BYTES];
+
+		memcpy(event, l->app.screen.event, sizeof(event));
 
 		tick(l);
 		if (l->is_now || (l->is_due && now_ns() >= l->next_frame_ns))
 			err = draw(l);
 		goes_on = obey(l, term_read(l->term, wait_ms(l)));
-		/* Another view may need what was not collected, and another tick begins now. */
-		if (l->app.view != view || l->app.screen.tick_ms != tick_ms)
+		/* Another view or event may need what was not collected, and another tick begins now. */
+		if (l->app.view != view || l->app.screen.tick_ms != tick_ms ||
+		    strcmp(l->app.screen.event, event) != 0)
 			l->next_look_ns = now_ns();
 	}
 	return err;
