@@ -33,9 +33,9 @@ struct stat_collector {
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
 	union stat_unpacked unpacked;
-	uint32_t *asked;  /* room for all that can have news; NULL = nobody is asked by id */
+	uint32_t *asked;   /* room for all that can have news; NULL = nobody is asked by id */
 	bool must_iterate; /* some news are in no list */
-	uint64_t nr_bad; /* records that did not add up */
+	uint64_t nr_bad;   /* records that did not add up */
 	/* Where the records of the current call go. */
 	stat_record_fn *fn;
 	void *fn_ctx;
@@ -92,8 +92,7 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 	return 0;
 }
 
-static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg,
-                     struct diag *d)
+static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
 {
 	SCOPED(scoped_close) int storage_fd = -1;
 	int err;

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "tui/task_sort.h"
 
-#define STEP_MS  100U
-#define ALL_ROWS (1 << 24)
+#define STEP_MS    100U
+#define ALL_ROWS   (1 << 24)
 #define WHEEL_ROWS 3
 
 void app_init(struct app *a, struct config *config)

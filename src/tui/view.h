@@ -69,7 +69,8 @@ struct screen {
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
 	char message[160]; /* for the user, from an act(); "" = none */
-	struct task_matches *matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+	struct task_matches
+		*matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
 };
 
 struct view {
