@@ -38,6 +38,8 @@ enum machine_need {
 	MACHINE_PROFILE = 2048,
 	MACHINE_GAME = 4096,
 	MACHINE_ZOOM = 8192, /* machine_wish.tid */
+	MACHINE_UNCORE = 16384,
+	MACHINE_PRESSURE = 32768,
 };
 
 /* Texts are lent for the look. */
@@ -80,6 +82,7 @@ struct machine_cpu {
 	const char *comm;
 	double event_per_s; /* of machine.event; NAN = unknown or none */
 	double hw_pressure; /* of 1024; NAN = unknown */
+	double uncore_mhz;  /* of its package; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -177,6 +180,8 @@ struct machine {
 	const char *scx_state; /* enabled, disabled, ...; NULL = the kernel has none */
 	const char *source;    /* bpf, proc, trace, synthetic */
 	const char *notice;    /* what is missing and what helps; NULL = nothing */
+	/* Why no CPU has one, though it was asked for; NULL = some have, or nobody asked. */
+	const char *no_uncore, *no_pressure;
 	uint64_t boot_ns;
 	double interval_s;
 	uint64_t lost;  /* events, since the start */

@@ -301,12 +301,16 @@ int on_migrate(__u64 *ctx)
 	struct stat_cpu_place *a, *b;
 	struct stat_cpu *c = this_cpu();
 	struct stat_task *st;
+	__u64 *arrived;
 
 	if (!c)
 		return 0;
 	c->events[STAT_EV_MIGRATE]++;
 	if (!p->pid)
 		return 0;
+	arrived = bpf_map_lookup_elem(&arrivals, &to);
+	if (arrived)
+		__sync_fetch_and_add(arrived, 1);
 	st = task_get(p);
 	if (!st)
 		return 0;

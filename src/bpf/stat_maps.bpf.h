@@ -59,6 +59,14 @@ struct {
 	__type(value, struct stat_cpu_place);
 } cpu_places SEC(".maps");
 
+/* Tasks that moved there, by CPU; sized by user space. Whoever moves one counts: with an atomic addition. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} arrivals SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -43,6 +43,7 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
 	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
 		return -EINVAL;
@@ -113,7 +114,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->buffer = malloc(STAT_DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
-	if (!c->buffer || !c->cpus || !c->possible)
+	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
+	c->arrival_cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrival_cpus));
+	if (!c->buffer || !c->cpus || !c->possible || !c->arrivals || !c->arrival_cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
 	c->nr_possible = cfg->nr_possible;
@@ -269,6 +272,14 @@ const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32
 	return &c->cpus[cpu];
 }
 
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
+{
+	if (!c->plan.wants_migrate)
+		return false;
+	*out = c->arrivals[cpu];
+	return true;
+}
+
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
 {
 	struct bpf_program *prog;
@@ -328,6 +339,8 @@ void stat_collector_close(struct stat_collector *c)
 	free(c->asked);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->arrivals);
+	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
 }

@@ -22,6 +22,8 @@ struct stat_collector {
 	uint32_t *possible;
 	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
+	uint64_t *arrivals;    /* likewise */
+	uint32_t *arrival_cpus;
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;

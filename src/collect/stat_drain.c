@@ -69,6 +69,17 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
+static int read_arrivals(struct stat_collector *c)
+{
+	__u32 position, nr = c->plan.cfg.nr_cpus;
+
+	if (bpf_map_lookup_batch(bpf_map__fd(c->skel->maps.arrivals), NULL, &position,
+	                         c->arrival_cpus, c->arrivals, &nr, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
@@ -76,7 +87,7 @@ static int read_cpus(struct stat_collector *c)
 	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
 		return -errno;
 	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return 0;
+	return c->plan.wants_migrate ? read_arrivals(c) : 0;
 }
 
 /* Whoever has been on a CPU all the time has no event, and is asked all the same. */

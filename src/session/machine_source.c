@@ -140,8 +140,24 @@ static void refuse_latency(struct machine_source *s, const struct diag *why)
 	machine_log_tell(&s->log, "%s", s->notice);
 }
 
+static int open_latency(uint32_t tgid, struct diag *d, void **out)
+{
+	struct machine_latency *l;
+	int err = machine_latency_open(tgid, d, &l);
+
+	if (!err)
+		*out = l;
+	return err;
+}
+
+static void close_opened(void *latency)
+{
+	machine_latency_close(latency);
+}
+
 static void start_latency(struct machine_source *s)
 {
+	const struct machine_attach_cfg cfg = { open_latency, close_opened, s->cfg.tgid };
 	struct diag why = { 0 };
 	int err;
 
@@ -152,7 +168,7 @@ static void start_latency(struct machine_source *s)
 		refuse_latency(s, &why);
 		return;
 	}
-	err = machine_attach_start(s->cfg.tgid, &s->attach);
+	err = machine_attach_start(&cfg, &s->attach);
 	if (!err)
 		return;
 	diag_set(&why, err, NULL, "cannot start a thread that attaches");
@@ -162,11 +178,13 @@ static void start_latency(struct machine_source *s)
 static void take_latency(struct machine_source *s)
 {
 	struct diag why = { 0 };
+	void *opened = NULL;
 	const char *note;
 
-	if (!s->attach || !machine_attach_poll(s->attach, &why, &s->latency))
+	if (!s->attach || !machine_attach_poll(s->attach, &why, &opened))
 		return;
 	s->attach = NULL;
+	s->latency = opened;
 	if (!s->latency) {
 		refuse_latency(s, &why);
 		return;
@@ -282,8 +300,8 @@ static void show_processes(struct machine_source *s)
 
 static void quiet_cpu(struct machine_cpu *c)
 {
-	c->switches_per_s = c->wakeups_per_s = NAN;
-	c->event_per_s = c->hw_pressure = NAN;
+	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
+	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -311,6 +329,8 @@ static void show_cpus(struct machine_source *s, bool has_latency)
 			continue;
 		cpus[i].switches_per_s = (double)from.switches / seconds;
 		cpus[i].wakeups_per_s = (double)from.wakeups / seconds;
+		if (from.has_arrivals)
+			cpus[i].migrations_per_s = (double)from.arrivals / seconds;
 	}
 	s->machine.cpus = cpus;
 	s->machine.nr_cpus = nr;
@@ -427,6 +447,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 static void forget_parts(struct machine *m)
 {
 	m->nr_programs = 0;
+	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;

@@ -428,6 +428,11 @@ const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t c
 	return s->collector && cpu < s->nr_cpus ? stat_collector_cpu(s->collector, cpu) : NULL;
 }
 
+bool stat_session_arrivals(const struct stat_session *s, uint32_t cpu, uint64_t *out)
+{
+	return s->collector && cpu < s->nr_cpus && stat_collector_arrivals(s->collector, cpu, out);
+}
+
 int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,
                      enum stat_end *why)
 {

@@ -71,3 +71,5 @@ MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void 
                                struct diag *d);
 /* As of the last drain; NULL if the kernel's events are not counted, or there is no such CPU. */
 const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu);
+/* Tasks that moved to a CPU so far; false if that is not counted. */
+bool stat_session_arrivals(const struct stat_session *s, uint32_t cpu, uint64_t *out);

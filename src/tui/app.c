@@ -36,6 +36,10 @@ struct machine_wish app_wish(const struct app *a)
 {
 	struct machine_wish w = { .needs = a->view->needs | MACHINE_CPUS };
 
+	if (a->screen.has_uncore)
+		w.needs |= MACHINE_UNCORE;
+	if (a->screen.has_pressure)
+		w.needs |= MACHINE_PRESSURE;
 	if (a->view->wish)
 		a->view->wish(&a->screen, &w);
 	return w;
@@ -129,7 +133,8 @@ static void enter(struct app *a, const struct machine *m)
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;
-	if (a->screen.process || a->view == view_find("Threads")) {
+	if (a->screen.process || a->view == view_find("Threads") ||
+	    a->view == view_find("MangoApp")) {
 		zoom(a);
 		return;
 	}
@@ -234,6 +239,12 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 		break;
 	case ACTION_FREQUENCY:
 		s->has_freq = !s->has_freq;
+		break;
+	case ACTION_UNCORE:
+		s->has_uncore = !s->has_uncore;
+		break;
+	case ACTION_PRESSURE:
+		s->has_pressure = !s->has_pressure;
 		break;
 	case ACTION_LOCALIZE:
 		s->is_localized = !s->is_localized;

@@ -59,6 +59,8 @@ struct screen {
 	bool is_typing;  /* the filter is being typed */
 	bool is_frozen;
 	bool has_freq;
+	bool has_uncore;
+	bool has_pressure;
 	bool is_localized; /* thousands are separated */
 	int selected;      /* row, of those that the filter leaves */
 	int scroll;

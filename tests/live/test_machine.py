@@ -288,6 +288,24 @@ def nothing_stays_attached_that_nobody_needs():
 
 
 @case
+def hardware_pressure_is_attached_only_while_it_is_wished():
+    need_live()
+    events = "/sys/kernel/tracing/events"
+    if not any(os.path.exists(f"{events}/{name}") for name in ("hw_pressure", "thermal_pressure")):
+        raise Skip("this kernel has no tracepoint of hardware pressure")
+    with Screen() as screen:
+        look = screen.look(1 | 32768)
+        expect(screen.programs() > 0, "not attached")
+        known = [c["hw_pressure"] for c in look["cpus"] if c["hw_pressure"] is not None]
+        expect(known or "when it changes" in look["no_pressure"], look["no_pressure"])
+        look = screen.look(1)
+        expect(screen.programs() == 0 and look["no_pressure"] is None, "still attached")
+    with Screen("proc=1") as screen:
+        look = screen.look(1 | 32768)
+        expect("needs BPF" in look["no_pressure"] and screen.programs() == 0, look["no_pressure"])
+
+
+@case
 def who_runs_is_there_and_who_ended_is_gone_with_the_next_look():
     """Among threads that sleep, which nobody reads or lists meanwhile."""
     with Screen() as screen:

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture_sensors.h"
+
 const struct fixture_cfg fixture_small = {
 	.nr_cpus = 8,
 	.cpus_per_llc = 4,
@@ -97,6 +99,9 @@ static void make_cpu(struct fixture *f, const struct fixture_cfg *cfg, uint32_t 
 		.iowait = 0,
 		.steal = 0,
 		.mhz = 1200 + 100.0 * (cpu % 24),
+		.uncore_mhz = cfg->cpus_per_node ? 1500 + 500.0 * (cpu / cfg->cpus_per_node) : NAN,
+		.hw_pressure = cpu % 4 == 3 ? NAN : 100.0 * (cpu % 4),
+		.event_per_s = NAN,
 		.switches_per_s = cfg->is_proc ? NAN : 100.0 * (cpu + 1),
 		.wakeups_per_s = cfg->is_proc ? NAN : 60.0 * (cpu + 1),
 		.migrations_per_s = cfg->is_proc ? NAN : 3.0 * cpu,
@@ -283,6 +288,7 @@ void fixture_init(struct fixture *f, const struct fixture_cfg *cfg)
 	make_rest(f, cfg);
 	if (!cfg->is_proc)
 		make_heat(f);
+	f->sensors = fixture_sensors_new(&f->m, cfg);
 }
 
 static void quieten(struct machine_task *t, bool has_latency)
@@ -356,5 +362,6 @@ void fixture_done(struct fixture *f)
 	free(f->programs);
 	free(f->heat);
 	free(f->history);
+	fixture_sensors_free(f->sensors);
 	*f = (struct fixture){ 0 };
 }

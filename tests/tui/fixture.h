@@ -28,6 +28,7 @@ struct fixture {
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
 	double *history; /* of all CPUs and tasks */
+	struct fixture_sensors *sensors;
 	struct fixture_order {
 		uint32_t *by_id, *place_of, *active;
 		struct machine_order pub;
