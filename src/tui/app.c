@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "tui/task_sort.h"
+#include "tui/app_sort.h"
 
-#define STEP_MS  100U
-#define ALL_ROWS (1 << 24)
+#define STEP_MS    100U
+#define ALL_ROWS   (1 << 24)
 #define WHEEL_ROWS 3
 
 void app_init(struct app *a, struct config *config)
@@ -207,53 +207,6 @@ static void change_tick(struct app *a, bool is_longer)
 	a->config->tick_ms = ms;
 }
 
-static void sort_by(struct app *a, const struct grid_mark *column)
-{
-	struct screen *s = &a->screen;
-
-	if (s->sort == (enum view_sort)column->value) {
-		s->is_ascending = !s->is_ascending;
-	} else {
-		s->sort = (enum view_sort)column->value;
-		s->is_ascending = task_sort_is_ascending(s->sort);
-	}
-	select_row(a, 0);
-	app_tell(a, "sorted by %s", column->text);
-}
-
-/* Columns of the table whose rows are selected, or else of the first one. */
-static size_t main_columns(const struct app *a, const struct grid_mark **out)
-{
-	size_t first = 0, nr = 0;
-
-	while (first < a->nr_marks && !a->marks[first].is_main)
-		first++;
-	if (first == a->nr_marks)
-		first = 0;
-	*out = a->marks + first;
-	while (first + nr < a->nr_marks && a->marks[first + nr].is_main == (*out)->is_main &&
-	       a->marks[first + nr].y == (*out)->y)
-		nr++;
-	return nr;
-}
-
-static void sort_by_next(struct app *a, int step)
-{
-	const struct grid_mark *columns;
-	int nr = (int)main_columns(a, &columns), at = 0;
-
-	if (a->is_help || !nr) {
-		app_tell(a, "not available: there is nothing here to sort");
-		return;
-	}
-	while (at < nr && columns[at].value != (int)a->screen.sort)
-		at++;
-	/* Sorted by what this table has no column of: it begins with the first or the last. */
-	if (at == nr)
-		at = step > 0 ? -1 : nr;
-	sort_by(a, &columns[(at + step + nr) % nr]);
-}
-
 static void change_theme(struct app *a)
 {
 	a->config->theme = theme_next(a->config->theme);
@@ -346,10 +299,10 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 		event_key(a, m, -1);
 		break;
 	case ACTION_SORT_NEXT:
-		sort_by_next(a, 1);
+		app_sort_next(a, 1);
 		break;
 	case ACTION_SORT_PREVIOUS:
-		sort_by_next(a, -1);
+		app_sort_next(a, -1);
 		break;
 	default:
 		break;
@@ -477,24 +430,12 @@ static void wheel(struct app *a, const struct machine *m, bool is_up)
 			move(a, m, is_up ? -1 : 1);
 }
 
-static const struct grid_mark *title_at(const struct app *a, struct app_input in)
-{
-	for (size_t i = 0; i < a->nr_marks && !a->is_help; i++)
-		if (in.y == a->marks[i].y && in.x >= a->marks[i].x &&
-		    in.x < a->marks[i].x + a->marks[i].width)
-			return &a->marks[i];
-	return NULL;
-}
-
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
 {
-	const struct grid_mark *title = title_at(a, in);
-
 	if (in.key != KEY_OF_CLICK) {
 		wheel(a, m, in.key == KEY_OF_WHEEL_UP);
-	} else if (title) {
-		sort_by(a, title);
-	} else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
+	} else if (!app_sort_click(a, in) && !a->is_help && a->selected_y >= 0 && in.y > 0 &&
+	           in.y <= a->page) {
 		int row = a->screen.selected + in.y - a->selected_y;
 
 		/* On the selected row: into it. */
