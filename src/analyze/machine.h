@@ -114,6 +114,21 @@ struct machine_task {
 	struct machine_history run_history;
 };
 
+/*
+ * What spares looking at every task of an array, as indexes of it. Tasks that are not active are quiet: all that an
+ * interval measures of them (run, wait, distributions, rates) is the same for all of them, 0 or unknown.
+ */
+struct machine_order {
+	const uint32_t *by_id;    /* all, by ascending tid */
+	const uint32_t *place_of; /* where in by_id an index is */
+	const uint32_t *active;
+	size_t nr_active;
+	/* Those that may have another tid, name, state, CPU, class or cgroup than one look ago, new ones included. */
+	const uint32_t *changed;
+	size_t nr_changed;
+	bool is_all_changed;
+};
+
 struct machine_dsq {
 	uint64_t id;
 	struct machine_dist latency;
@@ -179,6 +194,9 @@ struct machine {
 	size_t nr_processes;
 	const struct machine_task *threads;
 	size_t nr_threads;
+	/* NULL = unknown: any may be active, and in any place. */
+	const struct machine_order *process_order, *thread_order;
+	uint64_t look_nr; /* counts on by one with each look; 0 = unknown */
 	const struct machine_dsq *dsqs;
 	size_t nr_dsqs;
 	struct machine_memory memory;

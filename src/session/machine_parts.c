@@ -8,6 +8,7 @@
 #include "session/machine_power.h"
 #include "session/machine_pressure.h"
 #include "session/machine_programs.h"
+#include "session/machine_zoom.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
@@ -15,6 +16,7 @@ static const struct machine_part *const parts[] = {
 	&machine_part_bandwidth,
 	&machine_part_game,
 	&machine_part_pressure,
+	&machine_part_zoom,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

@@ -11,8 +11,8 @@
  *
  * The latency of a task is that after wakeups, its first as a new task included. Wakeups of a CPU are those made on it;
  * its tid is 0 while it is idle. The prio of a task is the kernel's: 120 is nice 0. Processes are sums of their threads; their distributions hold
- * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): migrations onto
- * a CPU, layers, dispatch queues.
+ * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): layers,
+ * dispatch queues.
  */
 #pragma once
 

@@ -168,4 +168,6 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 	}
 	a->page = bottom - 1;
 	draw_body(a, m, g, (struct area){ 0, 1, g->width, bottom - 1 });
+	a->nr_marks = g->nr_marks;
+	memcpy(a->marks, g->marks, g->nr_marks * sizeof(*g->marks));
 }

@@ -171,25 +171,29 @@ static void name_cpus(struct cpu_item *item, const struct machine *m, enum view_
 	}
 }
 
-/* The mean of its CPUs at each moment; the newest is at the end of all of them. */
+/* The mean at each moment of the CPUs that were there; the newest is at the end of all of them. */
 static void join_histories(struct cpu_item *item, double *values, const struct machine *m,
                            enum view_group group)
 {
-	uint32_t longest = 0;
+	uint32_t longest = 0, nr_then[MACHINE_HISTORY] = { 0 };
 
 	for (size_t i = 0; i < m->nr_cpus; i++) {
 		const struct machine_history *h = &m->cpus[i].busy_history;
 
 		if (group_of(&m->cpus[i], group) != item->id || !m->cpus[i].is_online)
 			continue;
-		for (uint32_t k = 0; k < h->nr && k < MACHINE_HISTORY; k++)
+		for (uint32_t k = 0; k < h->nr && k < MACHINE_HISTORY; k++) {
+			if (isnan(h->values[h->nr - 1 - k]))
+				continue;
 			values[MACHINE_HISTORY - 1 - k] += h->values[h->nr - 1 - k];
+			nr_then[MACHINE_HISTORY - 1 - k]++;
+		}
 		longest = h->nr > longest ? h->nr : longest;
 	}
 	if (longest > MACHINE_HISTORY)
 		longest = MACHINE_HISTORY;
-	for (uint32_t k = 0; k < MACHINE_HISTORY && item->nr_online; k++)
-		values[k] /= item->nr_online;
+	for (uint32_t k = 0; k < MACHINE_HISTORY; k++)
+		values[k] = nr_then[k] ? values[k] / nr_then[k] : NAN;
 	item->history = (struct machine_history){ values + MACHINE_HISTORY - longest, longest };
 }
 

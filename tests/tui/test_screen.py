@@ -263,14 +263,38 @@ def a_broken_settings_file_is_told_before_the_screen():
 @live.case
 def the_mouse_selects_a_row():
     with terminal() as term:
-        term.start("-r", "5000")
+        term.start("-r", "5000", env="TERM=xterm-256color")
         term.keys("p")
         term.wait_for("CPU")
         # A terminal would send this for a press at column 10, row 8, and a turn of the wheel.
         term.keys("-l", "\033[<0;10;8M")
         term.keys("-l", "\033[<65;10;8M")
-        check_clean(term.text())
-        term.keys("q")
+        term.keys("Enter")
+        check_clean(term.wait_for(" threads "))
+        term.keys("q", "q")
+        term.check_restored(0)
+
+
+@live.case
+def a_click_on_a_title_sorts_by_it():
+    with terminal(120, 24) as term:
+        term.start("-r", "5000", env="TERM=xterm-256color")
+        term.keys("p")
+        text = term.wait(lambda text: text.startswith("Processes") and "\u25bcRUN%" in text, "sorted processes")
+        row = next(i for i, line in enumerate(text.split("\n")) if "NAME" in line)
+        column = text.split("\n")[row].index("NAME")
+        click = f"\033[<0;{column + 2};{row + 1}M\033[<0;{column + 2};{row + 1}m"
+        term.keys("-l", click)
+        term.wait_for("NAME\u25b2")
+        term.keys("-l", click)
+        term.wait_for("NAME\u25bc")
+        term.keys(">")
+        term.wait_for("sorted by S")
+        term.keys("h")
+        before = term.wait_for("Help")
+        term.keys("-l", "\033[<65;10;8M")
+        term.wait(lambda text: text != before and "Help" in text, "help that has scrolled")
+        term.keys("q", "q")
         term.check_restored(0)
 
 
