@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 struct machine_bandwidth;
+struct machine_bpf;
 struct machine_event;
 struct machine_event_list;
 struct machine_game;
 struct machine_play;
 struct machine_power;
 struct machine_profile;
+struct machine_programs;
 struct machine_scx;
 struct machine_zoom;
 
@@ -160,16 +162,6 @@ struct machine_net {
 	uint64_t rx_bytes, tx_bytes; /* since boot */
 };
 
-struct machine_bpf {
-	uint32_t id;
-	const char *type;
-	const char *name;
-	double cpu;        /* of one CPU; NAN = not measured */
-	double ns_per_run; /* NAN = unknown */
-	double runs_per_s;
-	uint32_t insns;
-};
-
 /* Wakeup latencies over time: columns of MACHINE_HEAT_ROWS counts, the newest last. */
 struct machine_heat {
 	const uint32_t (*columns)[MACHINE_HEAT_ROWS];
@@ -206,7 +198,7 @@ struct machine {
 	struct machine_memory memory;
 	const struct machine_net *nets;
 	size_t nr_nets;
-	const struct machine_bpf *programs;
+	const struct machine_bpf *programs; /* machine_program.h */
 	size_t nr_programs;
 	struct machine_heat heat;
 	struct machine_dist wait; /* of all */
@@ -219,6 +211,7 @@ struct machine {
 	const struct machine_power *power;
 	const struct machine_bandwidth *bandwidth;
 	const struct machine_profile *profile;
+	const struct machine_programs *bpf;
 	const struct machine_game *game;
 	const struct machine_zoom *zoom;
 	const struct machine_scx *scx;

@@ -19,11 +19,12 @@
 #define HOUR_MS 3600000ULL
 
 /*
- * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), read
- * other users' processes, and write settings and traces where the user may: nothing else is kept.
+ * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), see
+ * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
+ * may: nothing else is kept.
  */
-#define KEEP_CAPS                                                          \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
+#define KEEP_CAPS                                                                                 \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
 	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {

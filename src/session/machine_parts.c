@@ -8,11 +8,13 @@
 #include "session/machine_part.h"
 #include "session/machine_power.h"
 #include "session/machine_pressure.h"
+#include "session/machine_profile.h"
 #include "session/machine_programs.h"
 #include "session/machine_zoom.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
+	&machine_part_profile,
 	&machine_part_power,
 	&machine_part_bandwidth,
 	&machine_part_game,

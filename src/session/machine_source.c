@@ -454,6 +454,7 @@ static void forget_parts(struct machine *m)
 	m->power = NULL;
 	m->bandwidth = NULL;
 	m->profile = NULL;
+	m->bpf = NULL;
 	m->game = NULL;
 	m->zoom = NULL;
 	m->scx = NULL;

@@ -61,11 +61,19 @@ static void forget_place(struct app *a)
 	a->screen.scroll = 0;
 }
 
+/* Whoever leaves a program leaves off sampling it. */
+static void turn_to(struct app *a, const struct view *v)
+{
+	if (v != a->view)
+		a->screen.is_program_hot = false;
+	a->view = v;
+}
+
 static void show(struct app *a, const struct view *v)
 {
 	if (!a->view->is_search)
 		a->previous = a->view;
-	a->view = v;
+	turn_to(a, v);
 	a->screen.process = 0;
 	a->screen.search[0] = '\0';
 	a->zoom.view = NULL;
@@ -122,15 +130,15 @@ static void move(struct app *a, const struct machine *m, int by)
 	select_row(a, to);
 }
 
-/* One thread; the selection stays, for it says which. */
-static void zoom(struct app *a)
+/* Into one row; the selection stays, for it says which. */
+static void zoom(struct app *a, const char *state)
 {
-	const struct view *v = view_find("Task");
+	const struct view *v = view_find(state);
 
 	if (!v || v == a->view)
 		return;
 	a->zoom = (struct app_zoom){ a->view, a->screen.process };
-	a->view = v;
+	turn_to(a, v);
 }
 
 static void enter(struct app *a, const struct machine *m)
@@ -139,9 +147,13 @@ static void enter(struct app *a, const struct machine *m)
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;
+	if (a->view->into) {
+		zoom(a, a->view->into);
+		return;
+	}
 	if (a->screen.process || a->view == view_find("Threads") ||
 	    a->view == view_find("MangoApp")) {
-		zoom(a);
+		zoom(a, "Task");
 		return;
 	}
 	for (size_t i = 0; i < m->nr_processes; i++) {
@@ -155,7 +167,7 @@ static void enter(struct app *a, const struct machine *m)
 
 static void leave_zoom(struct app *a)
 {
-	a->view = a->zoom.view;
+	turn_to(a, a->zoom.view);
 	a->screen.process = a->zoom.process;
 	a->zoom.view = NULL;
 }
@@ -332,6 +344,7 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return 0;
 	switch (e->action) {
 	case ACTION_VIEW:
+	case ACTION_PROCESS:
 		choose_view(a, e);
 		break;
 	case ACTION_MEMORY:
@@ -367,6 +380,10 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return APP_SAVE;
 	case ACTION_RECORD:
 		return APP_RECORD;
+	case ACTION_SAMPLE_LESS:
+	case ACTION_SAMPLE_MORE:
+		app_tell(a, "nothing is sampled here: every event is counted");
+		break;
 	case ACTION_UNAVAILABLE:
 		app_tell(a, "not available: %s", e->argument);
 		break;

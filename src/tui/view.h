@@ -80,6 +80,11 @@ struct screen {
 	bool is_leaving;              /* act() is done with the view */
 	struct task_matches
 		*matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+	double profile_hz, program_hz; /* of samples; 0 = the usual */
+	uint32_t nr_clears;            /* of samples */
+	uint32_t program;              /* BPF program that was selected last; 0 = none */
+	bool is_program_hot;           /* it is sampled */
+	int program_scroll;            /* of its lines */
 };
 
 struct view {
@@ -94,6 +99,8 @@ struct view {
 	void (*wish)(const struct screen *s, struct machine_wish *w);
 	/* An action that means something of its own here: true = done. s->message is told. NULL = none. */
 	bool (*act)(const struct machine *m, struct screen *s, enum action action);
+	/* The state of the view that Enter opens for the selected row; NULL = as app.c says. */
+	const char *into;
 	/* How many rows can be selected, for the arrows; NULL = none. */
 	int (*rows)(const struct machine *m, const struct screen *s);
 };

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "analyze/machine_event.h"
+#include "analyze/machine_program.h"
 #include "analyze/machine_zoom.h"
 #include "base/clock.h"
 #include "base/json_write.h"

@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import struct
@@ -158,7 +159,7 @@ def machines_of_any_size():
 def names_cannot_reach_the_terminal():
     with terminal() as term:
         term.start("4", "100", "hostile", program=DEMO)
-        for key in ("p", "y", "Enter", "b", "N", "N", "s"):
+        for key in ("p", "y", "Enter", "b", "Enter", "T", "N", "N", "s"):
             term.keys(key)
             check_clean(term.text())
             assert "owned" not in term.tmux("display-message", "-p", "#{pane_title}")
@@ -170,7 +171,7 @@ def names_cannot_reach_the_terminal():
 def views_survive_being_resized_while_they_run():
     with terminal() as term:
         term.start("-r", "50")
-        for key in ("d", "l", "n", "p", "s", "i", "b", "h"):
+        for key in ("d", "l", "n", "p", "s", "i", "b", "Enter", "T", "h"):
             term.keys(key)
             for width, height in ((20, 5), (240, 70), (1, 1), (80, 24)):
                 term.tmux("resize-window", "-x", str(width), "-y", str(height))
@@ -362,6 +363,72 @@ def a_recording_that_fails_says_why():
         term.start("-t", "/nonexistent/folder/mine")
         term.keys("a")
         term.wait_for("not recorded: cannot create")
+        term.keys("q")
+        term.check_restored(0)
+
+
+def samples_of(text):
+    """How many the title of the profile tells; 0 while there is none."""
+    found = re.search(r"CPU profile: (\d+) samples", text)
+    return int(found.group(1)) if found else 0
+
+
+def perf_events(pid):
+    """Descriptors of perf that a process holds."""
+    links = []
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(path))
+    return sum("perf_event" in link for link in links)
+
+
+@live.case
+def the_profile_goes_on_through_the_help_and_ends_with_the_view():
+    with terminal(150, 40) as term, subprocess.Popen(["sh", "-c", "while :; do :; done"]) as hog:
+        try:
+            if not live.CAN_RUN:
+                raise live.Skip("needs root and BTF")
+            term.start("-r", "100")
+            pid = term.pid()
+            before = perf_events(pid)
+            term.keys("T")
+            first = samples_of(term.wait(lambda text: samples_of(text) > 50, "50 samples"))
+            assert "[U] " in term.text() and "199 Hz" in term.text(), term.text()
+            term.keys("h")
+            term.wait_for("CPU profile: functions")
+            assert perf_events(pid) > before
+            term.keys("T")
+            term.wait(lambda text: samples_of(text) > first + 50, "more samples than before the help")
+            term.keys("]")
+            term.wait(lambda text: "398 Hz" in text and 0 < samples_of(text) < 5000, "another rate")
+            term.keys("x")
+            term.wait_for("samples cleared")
+            term.keys("d")
+            term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
+            term.keys("q")
+            term.check_restored(0)
+        finally:
+            hog.kill()
+
+
+@live.case
+def a_bpf_program_is_entered_sampled_and_left():
+    with terminal(150, 40) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-r", "100")
+        pid = term.pid()
+        before = perf_events(pid)
+        term.keys("b")
+        term.wait(lambda text: "BPF programs" in text and "of all CPUs' time" in text and "%" in text.split("RUNS/s")[0], "list")
+        term.keys("Enter")
+        term.wait_for("p samples the program")
+        term.keys("p")
+        term.wait_for("samples in it")
+        assert perf_events(pid) > before
+        term.keys("Escape")
+        term.wait_for("BPF programs")
+        term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
         term.keys("q")
         term.check_restored(0)
 
