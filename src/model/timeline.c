@@ -236,6 +236,7 @@ static struct chunk *new_chunk(struct timeline *t, struct table *tab)
 		c->max_far = 0;
 	}
 	c->min_start_ns = UINT64_MAX;
+	c->min_end_ns = UINT64_MAX;
 	c->max_end_ns = 0;
 	c->nr_far = 0;
 	tab->chunks[tab->nr_chunks++] = c;
@@ -317,6 +318,8 @@ static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, stru
 {
 	if (start_ns < c->min_start_ns)
 		c->min_start_ns = start_ns;
+	if (end_ns < c->min_end_ns)
+		c->min_end_ns = end_ns;
 	if (end_ns > c->max_end_ns)
 		c->max_end_ns = end_ns;
 	if (end_ns - start_ns > tab->max_len_ns)

@@ -29,6 +29,7 @@ struct timeline_def {
 
 struct chunk {
 	uint64_t min_start_ns;
+	uint64_t min_end_ns;
 	uint64_t max_end_ns;
 	uint64_t base_ns;
 	uint64_t *far;
