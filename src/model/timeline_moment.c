@@ -5,9 +5,14 @@
 #include "model/timeline_priv.h"
 
 /* Whether no row of the chunk ends in time. */
-static bool is_elsewhere(const struct timeline_ended *it, const struct chunk *c)
+static bool is_elsewhere(const struct timeline_ended *it, const struct table *tab, uint64_t number)
 {
-	return c->max_end_ns < it->from_ns || c->min_end_ns >= it->to_ns;
+	const struct chunk *last = tab->chunks[tab->nr_chunks - 1];
+	struct chunk_ends ends = { last->min_end_ns, last->max_end_ns };
+
+	if (number + 1 < tab->nr_chunks)
+		ends = tab->ends[number];
+	return ends.max_ns < it->from_ns || ends.min_ns >= it->to_ns;
 }
 
 /* To the next row of the chunk that ends in time: only its end is looked at. */
@@ -41,7 +46,7 @@ bool timeline_ended_next(struct timeline_ended *it, union timeline_row *row)
 
 	while (it->at < nr) {
 		if (it->at % TIMELINE_CHUNK_ROWS == 0 &&
-		    is_elsewhere(it, tab->chunks[it->at / TIMELINE_CHUNK_ROWS]))
+		    is_elsewhere(it, tab, it->at / TIMELINE_CHUNK_ROWS))
 			it->at += TIMELINE_CHUNK_ROWS;
 		else if (find_in_chunk(it, tab, nr))
 			return timeline_row(it->t, it->table, tab->first + it->at++, row);

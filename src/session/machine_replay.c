@@ -31,6 +31,7 @@ struct machine_replay {
 	struct replay_scx *scx;
 	struct replay_levels mhz, pressure;
 	struct replay_grid grid;
+	bool has_wakeups;
 	int64_t number; /* of the cell; NO_CELL before the first look */
 	uint32_t needs; /* that the machine meets, at this cell */
 	struct machine machine;
@@ -64,6 +65,7 @@ static void tell_facts(struct machine_replay *r)
 	                 f->producer ? f->producer : "unknown",
 	                 (double)(r->s->end_ns - r->s->start_ns) / 1e9,
 	                 (unsigned long long)f->nr_events, text);
+	r->has_wakeups = f->kinds[EV_WAKING] || f->kinds[EV_WAKEUP] || f->kinds[EV_WAKEUP_NEW];
 	if (f->lost)
 		machine_log_tell(&r->log,
 		                 "the recorder lost %llu events; times between are nobody's",
@@ -74,7 +76,7 @@ static void tell_facts(struct machine_replay *r)
 	if (!f->kinds[EV_SWITCH])
 		(void)snprintf(r->notice, sizeof(r->notice),
 		               "this recording has no switches: who ran is not known");
-	else if (!f->kinds[EV_WAKING] && !f->kinds[EV_WAKEUP] && !f->kinds[EV_WAKEUP_NEW])
+	else if (!r->has_wakeups)
 		(void)snprintf(
 			r->notice, sizeof(r->notice),
 			"this recording has no wakeups: only waits after preemption are known");
@@ -89,7 +91,7 @@ static int build_indexes(const struct source *s)
 	} wanted[] = {
 		{ TIMELINE_SLICE, false }, { TIMELINE_SLICE, true }, { TIMELINE_IDLE, false },
 		{ TIMELINE_WAIT, true },   { TIMELINE_SLEEP, true }, { TIMELINE_GAP, true },
-		{ TIMELINE_RUN, true },
+		{ TIMELINE_RUN, true },    { TIMELINE_DSQ, true },
 	};
 	int err = 0;
 
@@ -232,7 +234,7 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 		.mhz = replay_levels_at(&r->mhz, cpu, moment) / 1000,
 		.hw_pressure = replay_levels_at(&r->pressure, cpu, moment),
 		.switches_per_s = has_rates ? (double)sum->switches / seconds : NAN,
-		.wakeups_per_s = has_rates ? (double)sum->wakeups / seconds : NAN,
+		.wakeups_per_s = has_rates && r->has_wakeups ? (double)sum->wakeups / seconds : NAN,
 		.migrations_per_s = has_rates ? (double)sum->migrations / seconds : NAN,
 		.wait = replay_sums_cpu_dist(&r->sums, cpu),
 		.busy_history = replay_past_busy(r->past, cpu),

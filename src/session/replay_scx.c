@@ -110,19 +110,33 @@ const char *replay_scx_state(const struct replay_scx *x, uint64_t ts_ns, const c
 			*name = tasks_string(x->s->tasks, x->changes[i].name_id);
 	if (!*name)
 		*name = x->name;
-	/* That there are its events is not yet that it runs. */
-	return *name || x->nr_changes ? "enabled" : NULL;
+	/* That there could be its events is not yet that it runs; a queue that is used is. */
+	if (!*name && (x->nr_changes || x->s->facts->kinds[EV_DSQ_LEAVE]))
+		*name = "?";
+	return *name ? "enabled" : NULL;
 }
 
 bool replay_scx_of_task(const struct replay_scx *x, uint32_t task, uint64_t ts_ns,
                         struct pair_run *out)
 {
-	const struct timeline_whose runs = { TIMELINE_RUN, task, TIMELINE_ANY_CPU };
+	const struct timeline_whose runs = { TIMELINE_RUN, task, TIMELINE_ANY_CPU },
+				    queues = { TIMELINE_DSQ, task, TIMELINE_ANY_CPU };
+	const uint64_t *kinds = x->s->facts->kinds;
 	union timeline_row row;
 
-	if (!x->s->facts->kinds[EV_SCX_RUN] || !timeline_before(x->s->timeline, &runs, ts_ns, &row))
+	if (kinds[EV_SCX_RUN] && timeline_before(x->s->timeline, &runs, ts_ns, &row)) {
+		*out = row.run;
+		return true;
+	}
+	if (!kinds[EV_DSQ_LEAVE] || !timeline_before(x->s->timeline, &queues, ts_ns, &row))
 		return false;
-	*out = row.run;
+	*out = (struct pair_run){ .ts_ns = row.dsq.end_ns,
+		                  .dsq_id = row.dsq.dsq_id,
+		                  .vtime = row.dsq.vtime,
+		                  .task = task,
+		                  .layer = row.dsq.layer,
+		                  .cpu = row.dsq.cpu,
+		                  .flags = row.dsq.flags };
 	return true;
 }
 

@@ -95,7 +95,8 @@ static struct replay_task_sum *task_of(struct replay_sums *x, uint32_t task)
 		return NULL;
 	place = place_of(&x->tasks, task, &is_new);
 	if (is_new)
-		x->of_tasks[place] = (struct replay_task_sum){ .task = task };
+		x->of_tasks[place] = (struct replay_task_sum){ .task = task,
+			                                       .last_cpu = PAIR_NO_CPU };
 	return &x->of_tasks[place];
 }
 
@@ -123,17 +124,34 @@ static void add_move(struct replay_sums *x, uint32_t task, uint32_t from_cpu, ui
 	t->node_migrations += hop == MOVE_CROSS_NODE;
 }
 
-/* A slice that begins elsewhere than the last one of its task did, where nobody recorded migrations. */
-static void add_move_by_slice(struct replay_sums *x, const struct pair_slice *row)
+/* Where a task ran before a slice; that before its first one in the cell is looked up. */
+static uint16_t cpu_before(const struct replay_sums *x, const struct replay_task_sum *task,
+                           const struct pair_slice *row)
 {
 	const struct timeline_whose slices = { TIMELINE_SLICE, row->task, TIMELINE_ANY_CPU };
 	union timeline_row last;
 
+	if (task && task->last_cpu != PAIR_NO_CPU)
+		return task->last_cpu;
+	return timeline_before(x->s->timeline, &slices, row->start_ns, &last) ? last.slice.cpu
+	                                                                      : PAIR_NO_CPU;
+}
+
+/* A slice that begins elsewhere than the last one of its task did, where nobody recorded migrations. */
+static void add_move_by_slice(struct replay_sums *x, const struct replay_cell *c,
+                              struct replay_task_sum *task, const struct pair_slice *row)
+{
+	uint16_t from;
+
 	if (x->s->facts->kinds[EV_MIGRATE] || row->task == TASKS_NONE)
 		return;
-	if (timeline_before(x->s->timeline, &slices, row->start_ns, &last) &&
-	    last.slice.cpu != row->cpu)
-		add_move(x, row->task, last.slice.cpu, row->cpu);
+	if (replay_cell_has(c, row->start_ns)) {
+		from = cpu_before(x, task, row);
+		if (from != PAIR_NO_CPU && from != row->cpu)
+			add_move(x, row->task, from, row->cpu);
+	}
+	if (task)
+		task->last_cpu = row->cpu;
 }
 
 /* Of a slice that ends in the cell, or goes on behind it. */
@@ -148,11 +166,9 @@ static void add_run(struct replay_sums *x, const struct replay_cell *c,
 		cpu->busy_ns += ns;
 	if (task)
 		task->run_ns += ns;
-	if (!replay_cell_has(c, row->start_ns))
-		return;
 	if (cpu)
-		cpu->switches++;
-	add_move_by_slice(x, row);
+		cpu->switches += replay_cell_has(c, row->start_ns);
+	add_move_by_slice(x, c, task, row);
 }
 
 static void add_slices(struct replay_sums *x, const struct replay_cell *c)

@@ -34,6 +34,7 @@ struct replay_task_sum {
 	uint64_t wait_ns;
 	uint64_t voluntary, involuntary; /* slices that ended so */
 	uint64_t migrations, llc_migrations, node_migrations;
+	uint16_t last_cpu; /* while collecting: of its last slice; PAIR_NO_CPU = not looked up */
 };
 
 enum replay_dist {
