@@ -129,12 +129,15 @@ static uint16_t cpu_before(const struct replay_sums *x, const struct replay_task
                            const struct pair_slice *row)
 {
 	const struct timeline_whose slices = { TIMELINE_SLICE, row->task, TIMELINE_ANY_CPU };
+	/* A slice that took no time ended by its own start. */
+	uint64_t by_ns = row->start_ns - (row->start_ns && row->end_ns == row->start_ns);
 	union timeline_row last;
 
 	if (task && task->last_cpu != PAIR_NO_CPU)
 		return task->last_cpu;
-	return timeline_before(x->s->timeline, &slices, row->start_ns, &last) ? last.slice.cpu
-	                                                                      : PAIR_NO_CPU;
+	if (!timeline_before(x->s->timeline, &slices, by_ns, &last))
+		return PAIR_NO_CPU;
+	return last.slice.cpu;
 }
 
 /* A slice that begins elsewhere than the last one of its task did, where nobody recorded migrations. */
