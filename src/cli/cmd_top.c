@@ -269,6 +269,8 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	uint32_t tgid;
 	int err;
 
+	if (file && !isatty(STDOUT_FILENO)) /* no settings matter */
+		return top_replay_summary(file);
 	config_init(&config);
 	warn_of_dead(a);
 	err = process_of(a, file, &tgid, &d);
@@ -285,7 +287,7 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
 	if (!isatty(STDOUT_FILENO))
-		err = file ? top_replay_summary(file) : top_summary();
+		err = top_summary();
 	else if (file && top_replay(file, &config, tgid, &d))
 		err = cli_fail(&d);
 	else if (file)

@@ -20,7 +20,7 @@ static void put_number(struct json_writer *w, const char *key, double value)
 	if (isnan(value))
 		jw_null(w, key);
 	else
-		jw_double(w, key, value, 9);
+		jw_double(w, key, value, 15);
 }
 
 static void put_dist(struct json_writer *w, const char *key, const struct machine_dist *d)
@@ -120,7 +120,7 @@ static void put_machine(const struct machine *m)
 	jw_u64(&w, "start_ns", m->play->start_ns);
 	jw_u64(&w, "end_ns", m->play->end_ns);
 	jw_u64(&w, "position_ns", m->play->position_ns);
-	jw_double(&w, "interval_s", m->interval_s, 9);
+	jw_double(&w, "interval_s", m->interval_s, 12);
 	jw_u64(&w, "heat", heat);
 	put_dist(&w, "wait", &m->wait);
 	put_cpus(&w, m);
