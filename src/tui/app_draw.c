@@ -65,13 +65,14 @@ static void draw_header(const struct app *a, const struct machine *m, struct gri
 	           a->screen.is_frozen || (m && m->lost) ? STYLE_WARNING : STYLE_DIM, right);
 }
 
-static void draw_footer(const struct app *a, struct grid *g, int y)
+static void draw_footer(const struct app *a, const struct machine *m, struct grid *g, int y)
 {
 	static const char *const hints[] = { "AppStateHelp", "Quit",          "Filter",
 		                             "NextSort",     "NextViewState", "AppStatePause",
 		                             "Enter",        "RecordTrace",   "ToggleLog" };
 	static const char *const words[] = { "help",   "quit", "filter", "sort", "shape",
 		                             "freeze", "into", "record", "log" };
+	bool is_replay = m && m->play;
 	int x = 0;
 
 	if (a->screen.is_typing || a->screen.filter[0]) {
@@ -83,15 +84,18 @@ static void draw_footer(const struct app *a, struct grid *g, int y)
 	}
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
 		const struct action_entry *e = action_find(hints[i]);
+		const char *word = is_replay && e->action == ACTION_FREEZE ? "pause" : words[i];
 		char keys[64];
 
 		keymap_keys_of(&a->config->keys, e, keys, sizeof(keys));
 		if (strcspn(keys, ",") > 0) /* the first one; the key may be a comma itself */
 			keys[strcspn(keys, ",")] = '\0';
-		if (!*keys || x + (int)(strlen(keys) + strlen(words[i])) + 2 > g->width)
+		if (is_replay && e->action == ACTION_RECORD)
+			continue;
+		if (!*keys || x + (int)(strlen(keys) + strlen(word)) + 2 > g->width)
 			continue;
 		x += grid_text(g, x, y, g->width - x, STYLE_KEY, keys);
-		x += grid_printf(g, x, y, g->width - x, STYLE_DIM, " %s  ", words[i]);
+		x += grid_printf(g, x, y, g->width - x, STYLE_DIM, " %s  ", word);
 	}
 }
 
@@ -164,7 +168,7 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 		return;
 	}
 	draw_header(a, m, g);
-	draw_footer(a, g, bottom);
+	draw_footer(a, m, g, bottom);
 	if (notice && *notice && g->height >= 5)
 		grid_text(g, 0, --bottom, g->width, a->is_told ? STYLE_TITLE : STYLE_WARNING,
 		          notice);
