@@ -286,14 +286,14 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	}
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(STDOUT_FILENO)) {
 		err = top_summary();
-	else if (file && top_replay(file, &config, tgid, &d))
-		err = cli_fail(&d);
-	else if (file)
-		err = CLI_OK;
-	else if (show(a, &config, trigger, tgid, &d))
-		err = cli_fail(&d);
+	} else {
+		err = file ? top_replay(file, &config, tgid, &d)
+		           : show(a, &config, trigger, tgid, &d);
+		if (err)
+			err = cli_fail(&d);
+	}
 	config_done(&config);
 	return err;
 }

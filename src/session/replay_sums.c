@@ -1,5 +1,6 @@
 #include "session/replay_sums.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ static struct replay_task_sum *task_of(struct replay_sums *x, uint32_t task)
 
 	if (task >= x->tasks.nr_numbers || !scope_takes(x->scope, task))
 		return NULL;
+	assert(x->of_tasks);
 	place = place_of(&x->tasks, task, &is_new);
 	if (is_new)
 		x->of_tasks[place] = (struct replay_task_sum){ .task = task,
