@@ -240,12 +240,23 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 		.busy_history = replay_past_busy(r->past, cpu),
 		.tid = sum->is_idle ? 0 : -1,
 		.event_per_s = NAN,
+		.uncore_mhz = NAN,
 	};
 	if (sum->task != TASKS_NONE) {
 		r->cpus[cpu].tid = source_tid(r->s, sum->task);
 		r->cpus[cpu].comm = tasks_string(r->s->tasks,
 		                                 tasks_comm_at(r->s->tasks, sum->task, moment));
 	}
+}
+
+/* The thread that is looked at has a past. */
+static void show_run(struct machine_replay *r, uint32_t tid)
+{
+	uint32_t task;
+	struct machine_task *row = tid ? replay_tasks_thread(r->tasks, tid, &task) : NULL;
+
+	if (row)
+		row->run_history = replay_past_run(r->past, task);
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -303,12 +314,13 @@ static void show_play(struct machine_replay *r, const struct replay_cell *c,
 		.speed = wish->speed,
 		.is_paused = wish->is_paused,
 		.absent = MACHINE_MEMORY | MACHINE_NET | MACHINE_BPF | MACHINE_EVENT |
-		          MACHINE_POWER | MACHINE_BANDWIDTH | MACHINE_PROFILE | MACHINE_GAME,
+		          MACHINE_UNCORE | MACHINE_POWER | MACHINE_BANDWIDTH | MACHINE_PROFILE |
+		          MACHINE_GAME,
 	};
 	r->machine.play = &r->play;
 }
 
-static void show_facts(struct machine_replay *r)
+static void show_facts(struct machine_replay *r, uint32_t needs)
 {
 	struct machine *m = &r->machine;
 
@@ -316,6 +328,10 @@ static void show_facts(struct machine_replay *r)
 	m->release = r->s->facts->release;
 	m->source = "trace";
 	m->notice = r->notice[0] ? r->notice : NULL;
+	m->no_uncore = needs & MACHINE_UNCORE ? "a recording has no uncore frequencies" : NULL;
+	m->no_pressure = needs & MACHINE_PRESSURE && !r->pressure.nr
+	                         ? "this recording has no hardware pressure"
+	                         : NULL;
 	m->lost = r->s->facts->lost;
 	m->own_cpu = NAN;
 	for (int i = 0; i < 3; i++)
@@ -355,7 +371,9 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 		show_past(r, &c);
 	if (is_new)
 		r->needs = needs;
-	show_facts(r);
+	if (r->machine.nr_threads)
+		show_run(r, wish->tid);
+	show_facts(r, needs);
 	show_play(r, &c, &wish->play);
 	*out = &r->machine;
 	return 0;

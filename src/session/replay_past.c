@@ -25,9 +25,11 @@ struct replay_past {
 	double *shares;                         /* of each column: by CPU */
 	uint64_t *busy_ns, *idle_ns;            /* by CPU, while a cell is worked out */
 	bool is_whole;
-	uint32_t nr;  /* of those that are shown, */
-	double *lent; /* by CPU, oldest first */
+	uint64_t newest; /* number of the last one that is shown */
+	uint32_t nr;     /* of those that are shown, */
+	double *lent;    /* by CPU, oldest first */
 	uint32_t (*lent_heat)[MACHINE_HEAT_ROWS];
+	double runs[MACHINE_HISTORY];
 };
 
 static void scoped_past(struct replay_past *const *p)
@@ -168,6 +170,7 @@ void replay_past_look(struct replay_past *p, const struct replay_grid *g, uint64
 	if (p->grid.interval_ns != g->interval_ns)
 		memset(p->columns, 0, sizeof(p->columns));
 	p->grid = *g;
+	p->newest = number;
 	for (p->nr = 0; p->nr < most && rows < ROWS_PER_LOOK; p->nr++) {
 		const struct column *c = &p->columns[(number - p->nr) % MACHINE_HISTORY];
 
@@ -198,4 +201,50 @@ struct machine_heat replay_past_heat(const struct replay_past *p)
 			if (h.columns[i][row] > h.max)
 				h.max = h.columns[i][row];
 	return h;
+}
+
+static void add_run(struct replay_past *p, uint64_t first, uint32_t nr,
+                    const struct pair_slice *row)
+{
+	const struct replay_cell begin = replay_grid_cell(&p->grid, first);
+	uint64_t skip = 0;
+
+	if (row->start_ns > begin.from_ns)
+		skip = (row->start_ns - begin.from_ns) / p->grid.interval_ns;
+	for (uint64_t i = skip; i < nr; i++) {
+		struct replay_cell c = replay_grid_cell(&p->grid, first + i);
+
+		if (c.from_ns >= row->end_ns)
+			break;
+		if (c.to_ns > c.from_ns)
+			p->runs[i] += (double)replay_cell_cut(&c, row->start_ns, row->end_ns) /
+			              (double)(c.to_ns - c.from_ns);
+	}
+}
+
+struct machine_history replay_past_run(struct replay_past *p, uint32_t task)
+{
+	const struct task *who = tasks_at(p->s->tasks, task);
+	uint64_t first = p->newest + 1 < MACHINE_HISTORY ? 0 : p->newest + 1 - MACHINE_HISTORY;
+	uint64_t seen = who ? replay_grid_find(&p->grid, who->first_seen_ns + 1) : 0;
+	struct timeline_query q = { .table = TIMELINE_SLICE,
+		                    .task = task,
+		                    .cpu = TIMELINE_ANY_CPU };
+	struct timeline_iter it;
+	union timeline_row row;
+	uint32_t nr;
+
+	if (seen > first)
+		first = seen;
+	if (!who || first > p->newest)
+		return (struct machine_history){ 0 };
+	nr = (uint32_t)(p->newest + 1 - first);
+	memset(p->runs, 0, sizeof(p->runs));
+	q.from_ns = replay_grid_cell(&p->grid, first).from_ns;
+	q.to_ns = replay_grid_cell(&p->grid, p->newest).to_ns;
+	if (timeline_find(p->s->timeline, &q, &it))
+		return (struct machine_history){ 0 };
+	while (timeline_next(&it, NULL, &row))
+		add_run(p, first, nr, &row.slice);
+	return (struct machine_history){ p->runs, nr };
 }

@@ -29,6 +29,7 @@ struct replay_tasks {
 	uint32_t nr_lives;
 	bool has_places;
 	struct machine_task *threads, *processes;
+	uint32_t *shown; /* tasks of the rows of threads */
 	size_t nr_threads, nr_processes, room;
 	uint32_t *row_of; /* by unit, in processes; NO_ROW = none */
 };
@@ -94,6 +95,7 @@ void replay_tasks_free(struct replay_tasks *t)
 	free(t->row_of);
 	free(t->threads);
 	free(t->processes);
+	free(t->shown);
 	free(t);
 }
 
@@ -113,6 +115,10 @@ static bool has_room(struct replay_tasks *t)
 	if (!more)
 		return false;
 	t->processes = more;
+	more = reallocarray(t->shown, room, sizeof(*t->shown));
+	if (!more)
+		return false;
+	t->shown = more;
 	t->room = room;
 	return true;
 }
@@ -200,12 +206,13 @@ static void show_scx(const struct replay_tasks *t, const struct replay_track *tr
 static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
                         const struct replay_sums *sums, const struct life *life)
 {
-	struct machine_task *row = &t->threads[t->nr_threads++];
+	struct machine_task *row = &t->threads[t->nr_threads];
 	uint64_t moment = replay_cell_moment(c);
 	const struct replay_track *track = replay_tracks_at(&t->tracks, life->task, moment);
 	const struct task *task = tasks_at(t->s->tasks, life->task);
 	double seconds = replay_cell_seconds(c);
 
+	t->shown[t->nr_threads++] = life->task;
 	*row = (struct machine_task){
 		.tid = task->tid,
 		.tgid = task->tgid ? task->tgid : task->tid,
@@ -315,4 +322,16 @@ const struct machine_task *replay_tasks_processes(const struct replay_tasks *t, 
 {
 	*nr = t->nr_processes;
 	return t->processes;
+}
+
+/* The last one of that tid, where it came back. */
+struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, uint32_t *task)
+{
+	for (size_t i = t->nr_threads; i-- > 0;) {
+		if (t->threads[i].tid == tid) {
+			*task = t->shown[i];
+			return &t->threads[i];
+		}
+	}
+	return NULL;
 }

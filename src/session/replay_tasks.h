@@ -28,6 +28,8 @@ struct replay_tasks_cfg {
 MUST_USE int replay_tasks_new(const struct replay_tasks_cfg *cfg, struct replay_tasks **out);
 void replay_tasks_free(struct replay_tasks *t); /* NULL is fine */
 
+/* A row to add what others know, and its task; NULL = there is none. */
+struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, uint32_t *task);
 /* sums are those of the cell. -ENOMEM. */
 MUST_USE int replay_tasks_look(struct replay_tasks *t, const struct replay_cell *c,
                                const struct replay_sums *sums);

@@ -386,6 +386,32 @@ static void the_whole_is_what_analyses_tell(void **state)
 	}
 }
 
+static void the_thread_that_is_looked_at_has_a_past(void **state)
+{
+	struct stage *s = *state;
+	struct machine_history now;
+	double runs[20];
+
+	tell(s, 9, true);
+	s->wish.tid = STORY_TID + 4;
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct machine_task *t;
+
+		go(s, 5 * MS, 1);
+		t = task_in(s->m->threads, s->m->nr_threads, STORY_TID + 4);
+		runs[i] = t->run;
+		now = t->run_history;
+		expect_eq(now.nr, i + 1);
+		for (uint32_t k = 0; k <= i; k++)
+			near(now.values[k], runs[k]);
+	}
+	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values);
+	s->wish.tid = STORY_TID + 5; /* another one, at the same place */
+	go(s, 5 * MS, 0);
+	near(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values[19],
+	     task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run);
+}
+
 static void who_ends_is_seen_once_more(void **state)
 {
 	struct stage *s = *state;
@@ -523,6 +549,7 @@ int main(void)
 		CASE(standing_still_shows_what_else_is_wished),
 		CASE(steps_end_at_the_ends),
 		CASE(the_whole_is_what_analyses_tell),
+		CASE(the_thread_that_is_looked_at_has_a_past),
 		CASE(who_ends_is_seen_once_more),
 		CASE(queues_and_frequencies_where_they_are_told),
 		CASE(unknown_is_not_zero),
