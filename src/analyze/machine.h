@@ -47,6 +47,14 @@ enum machine_need {
 	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
 };
 
+/* How a recording is to be played; a live machine does not care. */
+struct machine_play_wish {
+	uint64_t interval_ns; /* 0 = a quarter of a second */
+	int64_t steps;        /* intervals to go on, back if negative; beyond the ends is at them */
+	double speed;         /* told back, as is_paused is */
+	bool is_paused;
+};
+
 /* Texts are lent for the look. */
 struct machine_wish {
 	uint32_t needs;      /* bits of enum machine_need */
@@ -56,6 +64,7 @@ struct machine_wish {
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
 	uint32_t nr_clears;  /* when it grows, the profile begins anew */
+	struct machine_play_wish play;
 };
 
 /* A distribution of the interval; all but count are unknown while count is 0. */
@@ -100,7 +109,7 @@ struct machine_task {
 	const char *cmdline;    /* NULL = unknown */
 	const char *cgroup;     /* NULL = unknown */
 	const char *class_name; /* fair, rt, dl, ext, idle; NULL = unknown */
-	char state;             /* R S D T Z I; '?' = unknown */
+	char state;             /* R S D T Z I; X = ended in the interval; '?' = unknown */
 	int32_t last_cpu;
 	int32_t prio;
 	double run;                    /* of one CPU */

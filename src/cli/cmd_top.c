@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/top_record.h"
+#include "cli/top_replay.h"
 #include "cli/top_words.h"
 #include "session/machine_source.h"
 #include "sys/caps.h"
@@ -113,6 +114,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
 	{ "schedscope top --default-profiling-event perf:sw:page-faults --process-id 4711", "where a process has its page faults" },
+	{ "schedscope top trace.pftrace", "a recording, played: Space pauses, Left and Right seek" },
 	{ 0 },
 };
 /* clang-format on */
@@ -193,7 +195,8 @@ static int apply(const struct top_args *a, struct config *c, struct diag *d)
 	return err ? err : apply_events(a, c, d);
 }
 
-static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
+/* A process of a recording need not live. */
+static int process_of(const struct top_args *a, const char *file, uint32_t *out, struct diag *d)
 {
 	uint64_t pid = 0;
 
@@ -204,7 +207,7 @@ static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
 		return diag_set(d, -EINVAL, "give the number of a process, or -1 for all",
 		                "--process-id=%.40s is no process", a->process);
 	*out = (uint32_t)pid;
-	return cli_check_pid(pid, d);
+	return file ? 0 : cli_check_pid(pid, d);
 }
 
 struct top {
@@ -289,7 +292,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	return err;
 }
 
-static int run_args(const struct opt_command *self, const struct top_args *a)
+static int run_args(const struct opt_command *self, const struct top_args *a, const char *file)
 {
 	struct config config;
 	struct diag d = { 0 };
@@ -297,9 +300,11 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	uint32_t tgid;
 	int err;
 
+	if (file && !isatty(STDOUT_FILENO)) /* no settings matter */
+		return top_replay_summary(file);
 	config_init(&config);
 	warn_of_dead(a);
-	err = process_of(a, &tgid, &d);
+	err = process_of(a, file, &tgid, &d);
 	if (!err)
 		err = trigger_of(a, trigger, &d);
 	if (!err)
@@ -312,10 +317,14 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	}
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(STDOUT_FILENO)) {
 		err = top_summary();
-	else if (show(a, &config, trigger, tgid, &d))
-		err = cli_fail(&d);
+	} else {
+		err = file ? top_replay(file, &config, tgid, &d)
+		           : show(a, &config, trigger, tgid, &d);
+		if (err)
+			err = cli_fail(&d);
+	}
 	config_done(&config);
 	return err;
 }
@@ -340,8 +349,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	if (top_words(argc, argv, &words, &argc))
 		return diag_set(&d, -ENOMEM, NULL, "out of memory"), cli_fail(&d);
 	if (cli_parse(self, argc, words, &args, &operands, &exit_code)) {
+		if (operands.operands.nr > 1) {
+			diag_set(&d, -EINVAL, NULL, "one file at a time");
+			exit_code = cli_usage_error(self, &d);
+		} else {
+			exit_code = run_args(self, &args,
+			                     operands.operands.nr ? operands.operands.items[0]
+			                                          : NULL);
+		}
 		opt_result_done(&operands);
-		exit_code = run_args(self, &args);
 	}
 	opt_list_done(&args.perf_events);
 	return exit_code;
@@ -350,10 +366,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 const struct opt_command cmd_top = {
 	.name = "top",
 	.alias = "tui",
-	.summary = "the scheduler live, on the whole screen",
+	.summary = "the scheduler on the whole screen, live or from a recording",
+	.operands = "[FILE]",
 	.description =
 		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, measured again and "
 		"again, with the keys of scxtop; h shows them. Off a terminal it prints one summary.\n\n"
+		"With FILE, a trace of whichever recorder as 'schedscope analyze' takes it, the same views play what was "
+		"recorded: Space pauses and plays, Left and Right go by one interval, ( and ) by ten, ^ and $ to the ends, { and } "
+		"halve and double the speed. It needs no privilege. What no recording tells, such as memory, is not shown. "
+		"Off a terminal it prints the summary of the file.\n\n"
 		"Settings come from config.toml in $XDG_CONFIG_HOME/schedscope (else ~/.config/schedscope), or "
 		"from scxtop's own file where that one is missing; the key S saves them. The command line goes "
 		"before the file.\n\n"
@@ -361,5 +382,6 @@ const struct opt_command cmd_top = {
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
 	.run = run,
 };

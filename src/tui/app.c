@@ -49,6 +49,31 @@ struct machine_wish app_wish(const struct app *a)
 	return w;
 }
 
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m)
+{
+	struct app_measured *to = &a->measured;
+
+	to->is_known = true;
+	to->wish = *wish;
+	to->wish.event = NULL;
+	(void)snprintf(to->event, sizeof(to->event), "%s", wish->event ? wish->event : "");
+	if (m->play && player_is_at_end(m->play) && !a->screen.is_frozen) {
+		a->screen.is_frozen = true;
+		app_tell(a, "the end of the recording");
+	}
+}
+
+bool app_is_unmeasured(const struct app *a, const struct machine *m)
+{
+	const struct machine_wish now = app_wish(a), *then = &a->measured.wish;
+
+	if (!a->screen.is_frozen || !m || m->play || !a->measured.is_known)
+		return false;
+	return (now.needs & ~then->needs) || (now.tid && now.tid != then->tid) ||
+	       (now.program && now.program != then->program) ||
+	       (now.event && strcmp(now.event, a->measured.event) != 0);
+}
+
 static void select_row(struct app *a, int row)
 {
 	a->screen.selected = row < 0 ? 0 : row;
@@ -233,14 +258,66 @@ static void event_key(struct app *a, const struct machine *m, int step)
 		app_tell(a, "not available: there is only one event to show here");
 }
 
+/* Played again from the start, where it stands at the end. */
+static void freeze(struct app *a, const struct machine *m)
+{
+	if (a->screen.is_frozen && m && m->play && player_is_at_end(m->play) && !a->player.steps)
+		player_seek(&a->player, "start");
+	a->screen.is_frozen = !a->screen.is_frozen;
+}
+
+/* Keys of the player; false = it is none of them. */
+static bool play(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	bool is_seek = e->action == ACTION_SEEK;
+
+	if (!is_seek && e->action != ACTION_SPEED_UP && e->action != ACTION_SPEED_DOWN)
+		return false;
+	if (!m || !m->play)
+		app_tell(a, "not available: this is no recording");
+	else if (is_seek)
+		player_seek(&a->player, e->argument);
+	else
+		player_change_speed(&a->player, e->action == ACTION_SPEED_UP ? 1 : -1);
+	return true;
+}
+
+/* What a recording cannot have; the view would be empty. */
+static bool is_refused(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	const struct view *v = NULL;
+
+	if (!m || !m->play)
+		return false;
+	if (e->action == ACTION_RECORD) {
+		app_tell(a, "not available: this is a recording");
+		return true;
+	}
+	if (e->action == ACTION_VIEW || e->action == ACTION_MEMORY || e->action == ACTION_NETWORK)
+		v = view_find(e->argument);
+	if (!v || !v->needs || (v->needs & ~(m->play->absent | MACHINE_CPUS)))
+		return false;
+	app_tell(a, "not available: a recording does not tell of this: %s", e->what);
+	return true;
+}
+
+/* Arrows to the sides move in time where there is a time to move in, else through the columns. */
+static const struct action_entry *meant_by(const struct action_entry *e, const struct machine *m)
+{
+	bool is_replay = m && m->play;
+
+	if (e->action == ACTION_LEFT)
+		return action_find(is_replay ? "SeekBack" : "PrevSort");
+	if (e->action == ACTION_RIGHT)
+		return action_find(is_replay ? "SeekOn" : "NextSort");
+	return e;
+}
+
 static void act_on_screen(struct app *a, const struct action_entry *e)
 {
 	struct screen *s = &a->screen;
 
 	switch (e->action) {
-	case ACTION_FREEZE:
-		s->is_frozen = !s->is_frozen;
-		break;
 	case ACTION_FILTER:
 		s->is_typing = true;
 		a->is_help = false;
@@ -340,9 +417,13 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 
 static unsigned int act(struct app *a, const struct machine *m, const struct action_entry *e)
 {
-	if (view_acts(a, m, e->action))
+	e = meant_by(e, m);
+	if (view_acts(a, m, e->action) || is_refused(a, m, e) || play(a, m, e))
 		return 0;
 	switch (e->action) {
+	case ACTION_FREEZE:
+		freeze(a, m);
+		break;
 	case ACTION_VIEW:
 	case ACTION_PROCESS:
 		choose_view(a, e);

@@ -13,6 +13,7 @@
 
 #include "tui/config.h"
 #include "tui/event_menu.h"
+#include "tui/player.h"
 #include "tui/view.h"
 
 #define APP_LOG_LINES 128U
@@ -35,6 +36,12 @@ struct app {
 		const struct view *view;
 		uint32_t process;
 	} zoom;
+	struct player player;
+	struct app_measured {             /* what the machine that is shown was asked for */
+		struct machine_wish wish; /* without texts */
+		char event[128];
+		bool is_known;
+	} measured;
 	bool is_help;
 	bool is_log;
 	int help_scroll;
@@ -59,5 +66,9 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 void app_draw(struct app *a, const struct machine *m, struct grid *g);
 /* What the view that is shown wants to see, and the header; lent until the next key. */
 struct machine_wish app_wish(const struct app *a);
+/* What a look was asked for and gave. At the end of a recording it pauses. */
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m);
+/* Whether it is frozen, and what the view wants to see was not measured before. */
+bool app_is_unmeasured(const struct app *a, const struct machine *m);
 /* A message: into the log, and into the notice line. */
 void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
