@@ -25,6 +25,10 @@ char LICENSE[] SEC("license") = "GPL";
 #define SCX_DSQ_LOCAL    ((1ULL << 63) | 2) /* a CPU's own */
 #define SCX_ENQ_DSQ_PRIQ (1ULL << 57)       /* in the order of vtime */
 
+/* Linux 6.12: static variables, so their addresses are all that can be had. */
+extern const void scx_exit_kind __ksym __weak;
+extern const void scx_exit_info __ksym __weak;
+
 /* Which argument of dispatch_enqueue() is the queue; the task and the flags follow it. */
 const volatile __u32 dsq_at = 0;
 
@@ -52,7 +56,9 @@ static __always_inline bool is_vtime(const struct queued *q)
 	return q->how == EV_DSQ_INSERT_VTIME || q->how == EV_DSQ_MOVE_VTIME;
 }
 
-static __always_inline void put_leave(struct task_struct *p, const struct queued *q, bool is_moved)
+enum leave { LEAVE_TO_CPU, LEAVE_TO_QUEUE, LEAVE_DEQUEUED };
+
+static __always_inline void put_leave(struct task_struct *p, const struct queued *q, enum leave how)
 {
 	struct slot s;
 	struct ev_dsq_leave *e = begin(&s, EV_DSQ_LEAVE, sizeof(*e));
@@ -64,9 +70,10 @@ static __always_inline void put_leave(struct task_struct *p, const struct queued
 	e->vtime = q->vtime;
 	e->tid = (__u32)p->pid;
 	e->layer = EV_NO_LAYER;
-	e->flags = is_vtime(q) ? EV_SCX_HAS_VTIME : 0;
+	e->flags = (is_vtime(q) ? EV_SCX_HAS_VTIME : 0) |
+	           (how == LEAVE_DEQUEUED ? EV_SCX_DEQUEUED : 0);
 	e->how = (__u8)q->how;
-	e->is_moved = is_moved;
+	e->is_moved = how == LEAVE_TO_QUEUE;
 	e->pad_ = 0;
 	end(&s);
 }
@@ -119,7 +126,7 @@ static __always_inline void enter(struct scx_dispatch_q *dsq, struct task_struct
 		return;
 	is_known = is_known && q->dsq_id != dsq->id;
 	if (is_known && is_wanted(p))
-		put_leave(p, q, true);
+		put_leave(p, q, LEAVE_TO_QUEUE);
 	q->how = (is_known ? EV_DSQ_MOVE : EV_DSQ_INSERT) + (flags & SCX_ENQ_DSQ_PRIQ ? 1 : 0);
 	q->dsq_id = dsq->id;
 	q->vtime = p->scx.dsq_vtime;
@@ -155,6 +162,25 @@ int on_dsq_unlink(__u64 *ctx)
 	return 0;
 }
 
+/* dispatch_dequeue(rq, p): not only what it says, but also a step on the way from a queue to a CPU. */
+SEC("fentry")
+int on_dsq_dequeue(__u64 *ctx)
+{
+	struct task_struct *p = (struct task_struct *)ctx[1];
+	struct scx_dispatch_q *dsq = p->scx.dsq;
+	struct queued *q;
+
+	if (!is_open || !dsq || dsq->id == SCX_DSQ_LOCAL || p->scx.holding_cpu >= 0)
+		return 0;
+	q = bpf_task_storage_get(&queues, p, NULL, 0);
+	if (!q || !q->at_ns || q->dsq_id != dsq->id)
+		return 0;
+	if (is_wanted(p))
+		put_leave(p, q, LEAVE_DEQUEUED);
+	q->at_ns = 0;
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int on_scx_switch(__u64 *ctx)
 {
@@ -167,13 +193,14 @@ int on_scx_switch(__u64 *ctx)
 		return 0;
 	if (is_wanted(a.next)) {
 		put_run(a.next, q);
-		put_leave(a.next, q, false);
+		put_leave(a.next, q, LEAVE_TO_CPU);
 	}
 	q->at_ns = 0;
 	return 0;
 }
 
-static __always_inline void put_state(__u32 state)
+/* info is the kernel's word on it, or NULL. */
+static __always_inline void put_state(__u32 state, __u32 exit_kind, struct scx_exit_info *info)
 {
 	struct slot s;
 	struct ev_scx_state *e = begin(&s, EV_SCX_STATE, sizeof(*e));
@@ -181,9 +208,23 @@ static __always_inline void put_state(__u32 state)
 	if (!e)
 		return;
 	e->state = state;
-	e->pad_ = 0;
+	e->exit_kind = exit_kind;
+	e->exit_code = info ? BPF_CORE_READ(info, exit_code) : 0;
 	__builtin_memcpy(e->name, scheduler, sizeof(e->name));
+	if (!info ||
+	    bpf_probe_read_kernel_str(e->message, sizeof(e->message), BPF_CORE_READ(info, msg)) < 0)
+		e->message[0] = '\0';
 	end(&s);
+}
+
+/* Whoever has not been taken back by now was thrown out, or went by itself. */
+static __always_inline void go(__u32 exit_kind, struct scx_exit_info *info)
+{
+	bool is_fault = !exit_kind || exit_kind >= EV_SCX_EXIT_ERROR;
+
+	if (is_on)
+		put_state(is_fault ? EV_SCX_EJECTED : EV_SCX_OFF, exit_kind, info);
+	is_on = 0;
 }
 
 /* bpf_scx_reg(ops, link), and what it returned. */
@@ -197,7 +238,7 @@ int on_scx_reg(__u64 *ctx)
 	__builtin_memset(scheduler, 0, sizeof(scheduler));
 	bpf_probe_read_kernel_str(scheduler, sizeof(scheduler), &ops->name);
 	is_on = 1;
-	put_state(EV_SCX_ON);
+	put_state(EV_SCX_ON, 0, NULL);
 	return 0;
 }
 
@@ -205,17 +246,33 @@ SEC("fentry")
 int on_scx_unreg(__u64 *ctx)
 {
 	if (is_on)
-		put_state(EV_SCX_OFF);
+		put_state(EV_SCX_OFF, EV_SCX_EXIT_UNREG, NULL);
 	is_on = 0;
 	return 0;
 }
 
-/* The way out for all of them: whoever has not been taken back by then is thrown out. */
+/* The way out for all of them. Linux 6.12 keeps the reason in variables of its own. */
 SEC("fentry")
 int on_scx_disable(__u64 *ctx)
 {
-	if (is_on)
-		put_state(EV_SCX_EJECTED);
-	is_on = 0;
+	struct scx_exit_info *info = NULL;
+	__u32 kind = 0;
+
+	if (&scx_exit_kind && &scx_exit_info) {
+		bpf_probe_read_kernel(&kind, sizeof(kind), &scx_exit_kind);
+		bpf_probe_read_kernel(&info, sizeof(info), &scx_exit_info);
+	}
+	go(kind, info);
+	return 0;
+}
+
+/* Linux 7, where each scheduler has them. */
+SEC("fentry")
+int on_scx_disabled(__u64 *ctx)
+{
+	struct scx_sched *sch = (struct scx_sched *)ctx[0];
+	struct scx_exit_info *info = sch->exit_info;
+
+	go(info ? (__u32)info->kind : 0, info);
 	return 0;
 }

@@ -12,11 +12,16 @@
 #include "collect/events_part.h"
 #include "collect/scx_plan.h"
 #include "collect/scx_skel.h"
+#include "sys/scx_counters.h"
+
+#define COUNTERS_NS 100000000ULL
 
 struct scx_part {
 	uint64_t kinds;
 	struct scx_bpf *skel;
 	char scheduler[32]; /* that was on at the start */
+	uint64_t next_counters_ns;
+	struct scx_counters counters; /* as told last */
 };
 
 static void scoped_part(struct scx_part *const *p)
@@ -154,6 +159,47 @@ int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink
 		return 0;
 	memcpy(rec.name, p->scheduler, sizeof(rec.name));
 	return sink->push(sink->ctx, &rec.hdr);
+}
+
+/* Another scheduler may be on by now, whose counters began anew. */
+static const struct scx_counter *find_told(const struct scx_part *p, const char *name)
+{
+	for (size_t i = 0; i < p->counters.nr; i++)
+		if (strcmp(p->counters.items[i].name, name) == 0)
+			return &p->counters.items[i];
+	return NULL;
+}
+
+static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns, const struct ev_sink *sink)
+{
+	struct ev_scx_counter rec = {
+		.hdr = { sizeof(rec), EV_SCX_COUNTER, 0, 0, ts_ns },
+		.value = counter->value,
+	};
+
+	_Static_assert(sizeof(rec.name) == sizeof(counter->name), "the same names");
+	memcpy(rec.name, counter->name, sizeof(rec.name));
+	return sink->push(sink->ctx, &rec.hdr);
+}
+
+int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
+{
+	const struct scx_counter *told;
+	struct scx_counters now;
+	int err = 0;
+
+	if (!p || !(p->kinds & EV_BIT(EV_SCX_COUNTER)) || ts_ns < p->next_counters_ns)
+		return 0;
+	p->next_counters_ns = ts_ns + COUNTERS_NS;
+	if (scx_counters_read("", &now))
+		return 0; /* none is on, or the kernel counts nothing */
+	for (size_t i = 0; !err && i < now.nr; i++) {
+		told = find_told(p, now.items[i].name);
+		if (!told || told->value != now.items[i].value)
+			err = tell_counter(&now.items[i], ts_ns, sink);
+	}
+	p->counters = now;
+	return err;
 }
 
 void scx_part_detach(struct scx_part *p)

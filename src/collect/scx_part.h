@@ -1,6 +1,7 @@
 /*
  * collect/scx_part — the programs that watch sched_ext, for the event stream: loaded where the kernel has what
  * they need, left out elsewhere. A scheduler that is on at the start is told as EV_SCX_STATE. Never prints.
+ * What the kernel counts about the scheduler comes from a file.
  */
 #pragma once
 
@@ -31,6 +32,8 @@ uint64_t scx_part_kinds(const struct scx_part *p); /* that will come; NULL is fi
 MUST_USE int scx_part_attach(struct scx_part *p);
 void scx_part_listen(struct scx_part *p, bool is_open);
 MUST_USE int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink);
+/* What the kernel counts, ten times a second, and has changed. The file behind it is read when it is time to. */
+MUST_USE int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink);
 void scx_part_detach(struct scx_part *p);
 uint64_t scx_part_missed(const struct scx_part *p);
 void scx_part_close(struct scx_part *p);

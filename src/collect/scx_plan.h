@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCX_PLAN_PROGRAMS   6
+#define SCX_PLAN_PROGRAMS   7
 #define SCX_FUNCTION_PARAMS 8
 
-#define SCX_KINDS \
-	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE))
+#define SCX_KINDS                                                                                 \
+	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | \
+	 EV_BIT(EV_SCX_COUNTER))
 
 /* A function of the kernel. */
 struct scx_function {

@@ -78,30 +78,47 @@ def spin(number, name="spin"):
     return [process.pid for process in work]
 
 
+def kernel_counts():
+    """What the kernel counts about the scheduler in charge; None where it counts nothing."""
+    path = pathlib.Path("/sys/kernel/sched_ext/root/events")
+    return dict(line.split() for line in path.read_text(encoding="ascii").splitlines()) if path.exists() else None
+
+
 def observe(name):
     """Six spinners under one scheduler."""
     scheduler = Scheduler(name)
+    before = kernel_counts()
     record = Record(name)
     tids = spin(6)
+    middle = kernel_counts()
+    time.sleep(0.3)
     talk = record.end()
-    return {"talk": talk, "tids": tids, "account": scheduler.end()}
+    return {"talk": talk, "tids": tids, "counts": [before, middle, kernel_counts()], "account": scheduler.end()}
+
+
+def end_by_itself(name):
+    """A scheduler that goes, or is thrown out, when it meets a certain task; its account."""
+    scheduler = Scheduler(name)
+    held = subprocess.Popen(["/tmp/stallme", "0.1"])
+    account = scheduler.wait()
+    held.wait(WAIT_S)
+    return account
 
 
 def observe_changes():
-    """None, one, none, one that holds a task back until the kernel throws it out, none: in one recording."""
+    """None, one, none, one that holds a task back until the kernel throws it out, others that go: in one recording."""
+    os.symlink("/bin/sleep", "/tmp/stallme")
     record = Record("changes")
     time.sleep(0.2)
     fifo = Scheduler("fifo")
     time.sleep(0.2)
-    fifo.end()
+    accounts = {"fifo": fifo.end()}
     time.sleep(0.2)
-    stall = Scheduler("stall")
-    os.symlink("/bin/sleep", "/tmp/stallme")
-    held = subprocess.Popen(["/tmp/stallme", "0.1"])
-    account = stall.wait()
-    held.wait(WAIT_S)
+    for name in ("stall", "fail", "leave"):
+        accounts[name] = end_by_itself(name)
+        time.sleep(0.2)
     spin(2, "after")
-    return {"talk": record.end(), "account": account}
+    return {"talk": record.end(), "accounts": accounts}
 
 
 def main():

@@ -7,6 +7,8 @@
  *   layered  a queue per layer: niced tasks wait in the second, from which they are moved to the first; the layer
  *            of a task is in a map like that of scx_layered
  *   stall    like fifo, but never runs a task that is called "stallme": the kernel ejects it
+ *   fail     like fifo, until a task called "stallme" comes: then it says that it failed
+ *   leave    the same, but it goes with a code and a word
  *
  * One object for Linux 6.12 to 7.2, whose functions have other names: the loader takes what is there.
  */
@@ -29,6 +31,8 @@
 #define NR_PAIRS    8ULL
 #define DSQ_LAYER   200ULL              /* + layer */
 #define STALL_COMM  0x656d6c6c617473ULL /* "stallme" */
+#define SPIN_COMM   0x6e697073ULL       /* "spin" */
+#define LEAVE_CODE  4660
 #define MAX_ENTRIES 4096
 
 char LICENSE[] SEC("license") = "GPL";
@@ -52,6 +56,8 @@ enum scx_exit_kind {
 
 struct scx_exit_info {
 	enum scx_exit_kind kind;
+	long long exit_code;
+	char *msg;
 } KERNEL_TYPE;
 
 struct bpf_iter_scx_dsq {
@@ -81,7 +87,11 @@ struct sched_ext_ops {
 
 extern int scx_bpf_select_cpu_dfl(struct task_struct *p, int prev_cpu, __u64 wake_flags,
                                   bool *is_idle) __ksym;
+extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, __u32 data__sz) __ksym;
+extern void scx_bpf_exit_bstr(long long exit_code, char *fmt, unsigned long long *data,
+                              __u32 data__sz) __ksym;
 extern int scx_bpf_create_dsq(__u64 dsq_id, int node) __ksym;
+extern int scx_bpf_dsq_nr_queued(__u64 dsq_id) __ksym;
 extern int scx_bpf_task_cpu(const struct task_struct *p) __ksym;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, __u64 dsq_id, __u64 flags) __ksym;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
@@ -115,7 +125,8 @@ struct account {
 	__u64 moves;   /* from here to another queue */
 	__u64 runs;    /* that followed a stay */
 	__u64 wait_ns; /* from the insertion to the run, or to the move */
-	__u64 ran_ns;  /* in those runs */
+	__u64 ran_ns;  /* in those runs, up to the first time that it stopped */
+	__u64 held_ns; /* the same up to the next insertion: it may go on, without a queue */
 	__u64 first_vtime, last_vtime;
 };
 
@@ -132,6 +143,7 @@ struct place {
 	__u64 at_ns;
 	__u64 ran_dsq_id; /* from which it came on the CPU */
 	__u64 ran_at_ns;
+	__u64 held_dsq_id; /* the same, until it is inserted again */
 };
 
 struct {
@@ -157,10 +169,16 @@ struct {
 
 __u64 vtime_now;
 __u64 lost; /* not counted: there was no room */
-/* Queues of our own by number (id % 64): how many are in them, and were at most. */
+/*
+ * Queues of our own by number (id % 64): how many are in them, and were at most: by our own count, which is a moment
+ * ahead of the queue; and by the kernel's when a spinner came, without that spinner.
+ */
 __u64 depth[64];
 __u64 max_depth[64];
+__u64 max_queued[64];
 __u64 exit_kind;
+__s64 exit_code;
+char exit_message[128];
 
 static struct account *account_of(struct task_struct *p, __u64 dsq_id)
 {
@@ -181,12 +199,24 @@ static struct place *place_of(struct task_struct *p)
 	return bpf_task_storage_get(&places, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-static void count_depth(__u64 dsq_id, int change)
+/* p comes to a queue. */
+static void count_in(struct task_struct *p, __u64 dsq_id)
 {
-	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], (__u64)change) + (__u64)change;
+	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], 1) + 1;
+	int queued;
 
-	if (change > 0 && nr > max_depth[dsq_id % 64])
+	if (nr > max_depth[dsq_id % 64])
 		max_depth[dsq_id % 64] = nr;
+	if (*(__u64 *)p->comm != SPIN_COMM)
+		return;
+	queued = scx_bpf_dsq_nr_queued(dsq_id);
+	if (queued > 0 && (__u64)queued > max_queued[dsq_id % 64])
+		max_queued[dsq_id % 64] = (__u64)queued;
+}
+
+static void count_out(__u64 dsq_id)
+{
+	__sync_fetch_and_add(&depth[dsq_id % 64], -1);
 }
 
 static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
@@ -201,6 +231,7 @@ static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
 	a->last_vtime = vtime;
 	at->dsq_id = dsq_id;
 	at->at_ns = bpf_ktime_get_ns();
+	at->held_dsq_id = 0;
 }
 
 static void count_run(struct task_struct *p)
@@ -211,23 +242,26 @@ static void count_run(struct task_struct *p)
 	if (!at)
 		return;
 	at->ran_dsq_id = 0;
+	at->ran_at_ns = bpf_ktime_get_ns();
 	if (!a)
 		return;
 	a->runs++;
-	at->ran_at_ns = bpf_ktime_get_ns();
 	a->wait_ns += at->ran_at_ns - at->at_ns;
-	at->ran_dsq_id = at->dsq_id;
+	at->ran_dsq_id = at->held_dsq_id = at->dsq_id;
 	at->dsq_id = 0;
 }
 
 static void count_stop(struct task_struct *p)
 {
 	struct place *at = place_of(p);
-	struct account *a = at && at->ran_dsq_id ? account_of(p, at->ran_dsq_id) : NULL;
+	struct account *a = at && at->held_dsq_id ? account_of(p, at->held_dsq_id) : NULL;
+	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!a)
 		return;
-	a->ran_ns += bpf_ktime_get_ns() - at->ran_at_ns;
+	a->held_ns += now_ns - at->ran_at_ns;
+	if (at->ran_dsq_id)
+		a->ran_ns += now_ns - at->ran_at_ns;
 	at->ran_dsq_id = 0;
 }
 
@@ -257,7 +291,7 @@ static bool move_to_local(__u64 dsq_id)
 	                                            : scx_bpf_consume(dsq_id);
 
 	if (has_moved)
-		count_depth(dsq_id, -1);
+		count_out(dsq_id);
 	return has_moved;
 }
 
@@ -299,6 +333,8 @@ void BPF_PROG(fifo_stopping, struct task_struct *p, bool runnable)
 SEC("struct_ops/fifo_exit")
 void BPF_PROG(fifo_exit, struct scx_exit_info *info)
 {
+	exit_code = info->exit_code;
+	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
 	exit_kind = (__u64)info->kind;
 }
 
@@ -312,7 +348,7 @@ void BPF_PROG(vtime_enqueue, struct task_struct *p, __u64 enq_flags)
 	/* Who slept long may not make up for all of it. */
 	if ((long long)(vtime - least) < 0)
 		vtime = least;
-	count_depth(dsq_id, 1);
+	count_in(p, dsq_id);
 	insert_vtime(p, dsq_id, vtime, enq_flags);
 }
 
@@ -371,7 +407,7 @@ void BPF_PROG(layered_enqueue, struct task_struct *p, __u64 enq_flags)
 		t->last_cpu = scx_bpf_task_cpu(p);
 		t->layer_id = layer;
 	}
-	count_depth(DSQ_LAYER + layer, 1);
+	count_in(p, DSQ_LAYER + layer);
 	insert(p, DSQ_LAYER + layer, enq_flags);
 }
 
@@ -387,8 +423,8 @@ static void promote(void)
 		p = bpf_iter_scx_dsq_next(&it);
 		if (p && (&scx_bpf_dsq_move ? scx_bpf_dsq_move(&it, p, DSQ_LAYER, 0)
 		                            : scx_bpf_dispatch_from_dsq(&it, p, DSQ_LAYER, 0))) {
-			count_depth(DSQ_LAYER + 1, -1);
-			count_depth(DSQ_LAYER, 1);
+			count_out(DSQ_LAYER + 1);
+			count_in(p, DSQ_LAYER);
 			a = account_of(p, DSQ_LAYER + 1);
 			at = place_of(p);
 			if (a && at) {
@@ -435,6 +471,28 @@ void BPF_PROG(stall_enqueue, struct task_struct *p, __u64 enq_flags)
 		insert(p, SCX_DSQ_GLOBAL, enq_flags);
 }
 
+SEC("struct_ops/fail_enqueue")
+void BPF_PROG(fail_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	static char words[] = "cannot go on with %d";
+	unsigned long long data[] = { LEAVE_CODE };
+
+	if (*(__u64 *)p->comm == STALL_COMM)
+		scx_bpf_error_bstr(words, data, sizeof(data));
+	insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+SEC("struct_ops/leave_enqueue")
+void BPF_PROG(leave_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	static char words[] = "that was all";
+	unsigned long long data[] = { 0 };
+
+	if (*(__u64 *)p->comm == STALL_COMM)
+		scx_bpf_exit_bstr(LEAVE_CODE, words, data, 0);
+	insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
 SEC(".struct_ops")
 struct sched_ext_ops fifo_ops = {
 	.select_cpu = (void *)fifo_select_cpu,
@@ -479,4 +537,24 @@ struct sched_ext_ops stall_ops = {
 	.exit = (void *)fifo_exit,
 	.timeout_ms = 1000,
 	.name = "vm_stall",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops fail_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)fail_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.name = "vm_fail",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops leave_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)leave_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.name = "vm_leave",
 };

@@ -30,13 +30,15 @@ struct account_key {
 };
 
 struct account {
-	uint64_t inserts, moves, runs, wait_ns, ran_ns, first_vtime, last_vtime;
+	uint64_t inserts, moves, runs, wait_ns, ran_ns, held_ns, first_vtime, last_vtime;
 };
 
 struct globals {
 	uint64_t vtime_now, lost;
-	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS];
+	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS], max_queued[NR_DEPTHS];
 	uint64_t exit_kind;
+	int64_t exit_code;
+	char exit_message[128];
 };
 
 static void die(const char *what)
@@ -108,11 +110,13 @@ static void print_tasks(int fd)
 	while (bpf_map_get_next_key(fd, last, &key) == 0) {
 		if (bpf_map_lookup_elem(fd, &key, &a) == 0) {
 			printf("%s{\"dsq\":%llu,\"tid\":%u,\"inserts\":%llu,\"moves\":%llu,\"runs\":%llu,"
-			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"first_vtime\":%llu,\"last_vtime\":%llu}",
+			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"held_ns\":%llu,\"first_vtime\":%llu,"
+			       "\"last_vtime\":%llu}",
 			       comma, (unsigned long long)key.dsq_id, key.tid,
 			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
 			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
-			       (unsigned long long)a.ran_ns, (unsigned long long)a.first_vtime,
+			       (unsigned long long)a.ran_ns, (unsigned long long)a.held_ns,
+			       (unsigned long long)a.first_vtime,
 			       (unsigned long long)a.last_vtime);
 			comma = ",";
 		}
@@ -125,14 +129,17 @@ static void print_account(struct bpf_object *object)
 	struct globals values = read_globals(object);
 	const char *comma = "";
 
-	printf("{\"exit_kind\":%llu,\"lost\":%llu,\"tasks\":[",
-	       (unsigned long long)values.exit_kind, (unsigned long long)values.lost);
+	printf("{\"exit_kind\":%llu,\"exit_code\":%lld,\"exit_message\":\"%s\",\"lost\":%llu,"
+	       "\"tasks\":[",
+	       (unsigned long long)values.exit_kind, (long long)values.exit_code,
+	       values.exit_message, (unsigned long long)values.lost);
 	print_tasks(bpf_object__find_map_fd_by_name(object, "accounts"));
 	printf("],\"max_depth\":{");
 	for (unsigned int i = 0; i < NR_DEPTHS; i++) {
 		if (!values.max_depth[i])
 			continue;
-		printf("%s\"%u\":%llu", comma, i, (unsigned long long)values.max_depth[i]);
+		printf("%s\"%u\":[%llu,%llu]", comma, i, (unsigned long long)values.max_queued[i],
+		       (unsigned long long)values.max_depth[i]);
 		comma = ",";
 	}
 	printf("}}\n");
@@ -247,7 +254,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && (argc != 5 || strcmp(argv[3], "--stats") != 0)) {
 		(void)fprintf(stderr,
-		              "usage: sched OBJECT fifo|vtime|layered|stall [--stats SOCKET]\n");
+		              "usage: sched OBJECT fifo|vtime|layered|stall|... [--stats SOCKET]\n");
 		return 2;
 	}
 	sigemptyset(&signals);
