@@ -51,6 +51,31 @@ struct {
 	__type(value, struct queued);
 } queues SEC(".maps");
 
+/*
+ * What a layered scheduler keeps of its tasks: its own map takes the place of this one before loading. layer_at is where
+ * the number lies in a value; a constant to the verifier.
+ */
+const volatile __u32 has_layers = 0;
+const volatile __u32 layer_at = 0;
+__u32 is_layered; /* as long as that scheduler is on */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u32);
+} task_ctxs SEC(".maps");
+
+static __always_inline __u32 layer_of(struct task_struct *p)
+{
+	char *value;
+
+	if (!has_layers || !is_layered)
+		return EV_NO_LAYER;
+	value = bpf_task_storage_get(&task_ctxs, p, NULL, 0);
+	return value ? *(__u32 *)(value + layer_at) : EV_NO_LAYER;
+}
+
 static __always_inline bool is_vtime(const struct queued *q)
 {
 	return q->how == EV_DSQ_INSERT_VTIME || q->how == EV_DSQ_MOVE_VTIME;
@@ -69,7 +94,7 @@ static __always_inline void put_leave(struct task_struct *p, const struct queued
 	e->dsq_id = q->dsq_id;
 	e->vtime = q->vtime;
 	e->tid = (__u32)p->pid;
-	e->layer = EV_NO_LAYER;
+	e->layer = layer_of(p);
 	e->flags = (is_vtime(q) ? EV_SCX_HAS_VTIME : 0) |
 	           (how == LEAVE_DEQUEUED ? EV_SCX_DEQUEUED : 0);
 	e->how = (__u8)q->how;
@@ -89,7 +114,7 @@ static __always_inline void put_run(struct task_struct *p, const struct queued *
 	e->slice_ns = p->scx.slice;
 	e->vtime = p->scx.dsq_vtime;
 	e->tid = (__u32)p->pid;
-	e->layer = EV_NO_LAYER;
+	e->layer = layer_of(p);
 	e->flags = EV_SCX_HAS_SLICE | (is_vtime(q) ? EV_SCX_HAS_VTIME : 0);
 	e->pad_ = 0;
 	end(&s);
@@ -224,7 +249,7 @@ static __always_inline void go(__u32 exit_kind, struct scx_exit_info *info)
 
 	if (is_on)
 		put_state(is_fault ? EV_SCX_EJECTED : EV_SCX_OFF, exit_kind, info);
-	is_on = 0;
+	is_on = is_layered = 0;
 }
 
 /* bpf_scx_reg(ops, link), and what it returned. */
@@ -247,7 +272,7 @@ int on_scx_unreg(__u64 *ctx)
 {
 	if (is_on)
 		put_state(EV_SCX_OFF, EV_SCX_EXIT_UNREG, NULL);
-	is_on = 0;
+	is_on = is_layered = 0;
 	return 0;
 }
 

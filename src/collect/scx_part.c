@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
@@ -13,6 +14,7 @@
 #include "collect/scx_plan.h"
 #include "collect/scx_skel.h"
 #include "sys/scx_counters.h"
+#include "sys/scx_layers.h"
 
 #define COUNTERS_NS 100000000ULL
 
@@ -20,6 +22,7 @@ struct scx_part {
 	uint64_t kinds;
 	struct scx_bpf *skel;
 	char scheduler[32]; /* that was on at the start */
+	bool has_layers;    /* it keeps them */
 	uint64_t next_counters_ns;
 	struct scx_counters counters; /* as told last */
 };
@@ -58,6 +61,24 @@ static void read_scheduler(struct scx_part *p)
 	p->scheduler[strcspn(p->scheduler, "\n")] = '\0';
 }
 
+/* The map of the scheduler that is on; ours stays where there is none, and is not used. */
+static int share_layers(struct scx_part *p)
+{
+	struct scx_layers layers;
+	int err;
+
+	if (scx_layers_find(&layers))
+		return 0;
+	err = bpf_map__reuse_fd(p->skel->maps.task_ctxs, layers.fd);
+	close(layers.fd);
+	if (err)
+		return err;
+	p->has_layers = true;
+	p->skel->rodata->has_layers = true;
+	p->skel->rodata->layer_at = layers.offset;
+	return 0;
+}
+
 static int load(struct scx_part *p, const struct scx_plan *plan, const struct scx_part_cfg *cfg)
 {
 	struct bpf_program *prog;
@@ -75,6 +96,8 @@ static int load(struct scx_part *p, const struct scx_plan *plan, const struct sc
 		if (plan->programs[i].function)
 			err = bpf_program__set_attach_target(prog, 0, plan->programs[i].function);
 	}
+	if (!err)
+		err = share_layers(p);
 	if (!err)
 		err = events_part_share(cfg->events, p->skel->obj);
 	return err ? err : scx_bpf__load(p->skel);
@@ -138,6 +161,7 @@ int scx_part_attach(struct scx_part *p)
 	}
 	read_scheduler(p);
 	p->skel->bss->is_on = p->scheduler[0] != '\0';
+	p->skel->bss->is_layered = p->has_layers && p->skel->bss->is_on;
 	memcpy(p->skel->bss->scheduler, p->scheduler, sizeof(p->scheduler));
 	return 0;
 }

@@ -1,7 +1,8 @@
 /*
  * collect/scx_part — the programs that watch sched_ext, for the event stream: loaded where the kernel has what
  * they need, left out elsewhere. A scheduler that is on at the start is told as EV_SCX_STATE. Never prints.
- * What the kernel counts about the scheduler comes from a file.
+ * What the kernel counts about the scheduler comes from a file. Layers are told of a scheduler that is on when the part is
+ * opened, as long as it is on.
  */
 #pragma once
 

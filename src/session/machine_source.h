@@ -26,7 +26,8 @@ struct machine_source;
 
 struct machine_source_cfg {
 	bool is_proc_only;
-	uint32_t tgid; /* only this process; 0 = all */
+	bool is_layered; /* tasks with the layers of scx_layered */
+	uint32_t tgid;   /* only this process; 0 = all */
 	/* For tests: a copy of a machine's files, whose /proc and /sys are below it, and its clock. NULL: the real ones. */
 	const char *root;
 	uint64_t (*clock)(void); /* boot time in ns */

@@ -167,6 +167,19 @@ struct {
 	__type(value, struct task_ctx);
 } task_ctxs SEC(".maps");
 
+/* How often a task came from the queues of layers on a CPU, in each layer; the last one is none. */
+struct layer_runs {
+	__u64 runs[3];
+	__u64 layer; /* the latest */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct layer_runs);
+} layer_runs SEC(".maps");
+
 __u64 vtime_now;
 __u64 lost; /* not counted: there was no room */
 /*
@@ -395,20 +408,51 @@ int BPF_PROG(vtime_init)
 	return err;
 }
 
+static struct layer_runs *layer_runs_of(__u32 tid)
+{
+	struct layer_runs zero = { 0 }, *runs = bpf_map_lookup_elem(&layer_runs, &tid);
+
+	if (runs)
+		return runs;
+	bpf_map_update_elem(&layer_runs, &tid, &zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&layer_runs, &tid);
+}
+
 SEC("struct_ops/layered_enqueue")
 void BPF_PROG(layered_enqueue, struct task_struct *p, __u64 enq_flags)
 {
 	struct task_ctx *t = bpf_task_storage_get(&task_ctxs, p, NULL,
 	                                          BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 layer = p->static_prio > 120;
+	struct layer_runs *runs;
 
 	if (t) {
 		t->pid = p->pid;
 		t->last_cpu = scx_bpf_task_cpu(p);
 		t->layer_id = layer;
+		runs = layer_runs_of((__u32)p->pid);
+		if (runs)
+			runs->layer = layer;
 	}
 	count_in(p, DSQ_LAYER + layer);
 	insert(p, DSQ_LAYER + layer, enq_flags);
+}
+
+SEC("struct_ops/layered_running")
+void BPF_PROG(layered_running, struct task_struct *p)
+{
+	struct task_ctx *t = bpf_task_storage_get(&task_ctxs, p, NULL, 0);
+	__u32 layer = t ? t->layer_id : 2;
+	struct layer_runs *runs;
+	struct place *at = place_of(p);
+	bool is_queued = at && (at->dsq_id == DSQ_LAYER || at->dsq_id == DSQ_LAYER + 1);
+
+	count_run(p);
+	if (!is_queued)
+		return;
+	runs = layer_runs_of((__u32)p->pid);
+	if (runs && layer <= 2)
+		runs->runs[layer]++;
 }
 
 /* The first of the second layer to the end of the first layer. */
@@ -521,7 +565,7 @@ struct sched_ext_ops layered_ops = {
 	.select_cpu = (void *)fifo_select_cpu,
 	.enqueue = (void *)layered_enqueue,
 	.dispatch = (void *)layered_dispatch,
-	.running = (void *)fifo_running,
+	.running = (void *)layered_running,
 	.stopping = (void *)fifo_stopping,
 	.init = (void *)layered_init,
 	.exit = (void *)fifo_exit,

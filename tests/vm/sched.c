@@ -124,6 +124,23 @@ static void print_tasks(int fd)
 	}
 }
 
+static void print_layers(int fd)
+{
+	uint32_t tid, *last = NULL;
+	const char *comma = "";
+	uint64_t runs[4]; /* in both layers and none; and the latest layer */
+
+	while (bpf_map_get_next_key(fd, last, &tid) == 0) {
+		if (bpf_map_lookup_elem(fd, &tid, runs) == 0) {
+			printf("%s\"%u\":[%llu,%llu,%llu,%llu]", comma, tid,
+			       (unsigned long long)runs[0], (unsigned long long)runs[1],
+			       (unsigned long long)runs[2], (unsigned long long)runs[3]);
+			comma = ",";
+		}
+		last = &tid;
+	}
+}
+
 static void print_account(struct bpf_object *object)
 {
 	struct globals values = read_globals(object);
@@ -134,7 +151,9 @@ static void print_account(struct bpf_object *object)
 	       (unsigned long long)values.exit_kind, (long long)values.exit_code,
 	       values.exit_message, (unsigned long long)values.lost);
 	print_tasks(bpf_object__find_map_fd_by_name(object, "accounts"));
-	printf("],\"max_depth\":{");
+	printf("],\"layer_runs\":{");
+	print_layers(bpf_object__find_map_fd_by_name(object, "layer_runs"));
+	printf("},\"max_depth\":{");
 	for (unsigned int i = 0; i < NR_DEPTHS; i++) {
 		if (!values.max_depth[i])
 			continue;

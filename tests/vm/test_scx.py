@@ -252,6 +252,25 @@ def what_the_kernel_counts_is_recorded():
 
 
 @case
+def layers_are_those_that_the_scheduler_keeps():
+    seen = SEEN["layered"]()
+    runs = collections.Counter((row["pid"], row["layer_id"]) for row in events(seen.trace, "scx_run")
+                               if row["pid"] in seen.tids and int(row["dsq_id"]) in QUEUES["layered"])
+    own = {(tid, layer): number for tid in seen.tids
+           for layer, number in zip((0, 1, None), seen.account["layer_runs"].get(str(tid), [])) if number}
+    expect(dict(runs) == own, f"runs by layer: {dict(runs)}, expected {own}")
+    expect({layer for _, layer in own} == {0, 1}, f"{own}")
+    stays = {row["layer_id"] for stays in seen.stays.values() for row in stays}
+    expect(stays == {0, 1}, f"layers of stays: {stays}")
+    report = answer(seen.trace, "analyze", "scx_layer_behavior")
+    shown = {row["layer_id"] for row in find(report, "layers")}
+    expect({0, 1} <= shown <= {0, 1, None}, f"layers: {shown}")
+    for name in ("fifo", "vtime"):
+        told = {row["layer_id"] for row in events(SEEN[name]().trace, "scx_run")}
+        expect(told == {None}, f"{name} has layers {told}")
+
+
+@case
 def queues_and_tasks_have_tracks_in_the_trace():
     for name in QUEUES:
         seen = SEEN[name]()
