@@ -206,6 +206,7 @@ static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag 
 		.kinds = cfg->kinds,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
 		.events = e->skel->obj,
+		.is_by_kprobe = cfg->is_scx_by_kprobe,
 		.vmlinux = e->vmlinux,
 		.talk = e->talk,
 	};

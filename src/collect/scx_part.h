@@ -23,6 +23,7 @@ struct scx_part_cfg {
 	uint64_t kinds;            /* of SCX_KINDS; others are ignored */
 	const struct ev_cfg *ev;   /* what the programs of the event stream were told */
 	struct bpf_object *events; /* loaded */
+	bool is_by_kprobe;         /* even where there is a quicker way */
 	const struct btf *vmlinux;
 	const struct bpf_talk *talk;
 };

@@ -62,7 +62,7 @@ static bool is_served(const struct scx_plan *plan, const char *program)
 
 static void add(struct scx_plan *plan, const char *program, const char *function)
 {
-	plan->programs[plan->nr++] = (struct scx_plan_program){ program, function };
+	plan->programs[plan->nr++] = (struct scx_plan_program){ program, function, false };
 }
 
 /* What was asked for and has all that it needs: without the entry into a queue, nothing is known of it. */
@@ -79,7 +79,8 @@ static uint64_t kinds_of(const struct scx_plan *plan, uint64_t kinds)
 	return got;
 }
 
-void scx_plan_make(uint64_t kinds, scx_function_fn *find, void *ctx, struct scx_plan *out)
+void scx_plan_make(uint64_t kinds, enum scx_way way, scx_function_fn *find, void *ctx,
+                   struct scx_plan *out)
 {
 	struct scx_plan plan = { 0 };
 	struct scx_function f;
@@ -98,6 +99,11 @@ void scx_plan_make(uint64_t kinds, scx_function_fn *find, void *ctx, struct scx_
 			continue;
 		}
 		add(&plan, p->program, p->function);
+	}
+	/* What fexit sees at once: the argument and the result. */
+	if (way == SCX_BY_KPROBE && has_program(&plan, "on_scx_reg")) {
+		add(&plan, "on_scx_regret", "bpf_scx_reg");
+		plan.programs[plan.nr - 1].is_return = true;
 	}
 	plan.kinds = kinds_of(&plan, kinds);
 	/* Read from files, which come with sched_ext. */

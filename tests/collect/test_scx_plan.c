@@ -55,7 +55,7 @@ static struct scx_plan plan_of(const struct kernel *k, uint64_t kinds)
 {
 	struct scx_plan plan;
 
-	scx_plan_make(kinds, find, (void *)k, &plan);
+	scx_plan_make(kinds, SCX_BY_FENTRY, find, (void *)k, &plan);
 	return plan;
 }
 
@@ -152,6 +152,28 @@ static void other_arguments_are_not_taken_for_known_ones(void **state)
 	expect_eq(plan_of(&k, SCX_KINDS & ~EV_BIT(EV_SCX_COUNTER)).nr, 0);
 }
 
+static void by_kprobe_the_same_is_seen_and_what_a_function_returned_by_one_more(void **state)
+{
+	static const struct kernel *const kernels[] = { &linux_6_12, &linux_7_2 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct scx_plan fentry = plan_of(kernels[i], SCX_KINDS), plan;
+
+		scx_plan_make(SCX_KINDS, SCX_BY_KPROBE, find, (void *)kernels[i], &plan);
+		expect_eq(plan.kinds, fentry.kinds);
+		expect_eq(plan.dsq_at, fentry.dsq_at);
+		expect_eq(plan.nr, fentry.nr + 1);
+		for (size_t j = 0; j < fentry.nr; j++)
+			assert_non_null(place_of(&plan, fentry.programs[j].program));
+		for (size_t j = 0; j < plan.nr; j++)
+			expect_eq(plan.programs[j].is_return,
+			          strcmp(plan.programs[j].program, "on_scx_regret") == 0);
+		assert_string_equal(place_of(&plan, "on_scx_regret"), "bpf_scx_reg");
+		assert_null(place_of(&fentry, "on_scx_regret"));
+	}
+}
+
 static void a_queue_without_a_way_out_has_no_depth(void **state)
 {
 	struct kernel k = linux_6_12;
@@ -170,6 +192,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_without_sched_ext_gets_nothing),
 		cmocka_unit_test(other_arguments_are_not_taken_for_known_ones),
 		cmocka_unit_test(a_queue_without_a_way_out_has_no_depth),
+		cmocka_unit_test(by_kprobe_the_same_is_seen_and_what_a_function_returned_by_one_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,9 +39,9 @@ class Scheduler:
 class Record:
     """A running `schedscope record` of all and sched_ext."""
 
-    def __init__(self, name):
+    def __init__(self, name, *more):
         self.path = f"/tmp/{name}.pftrace"
-        words = [SCHEDSCOPE, "record", "-o", self.path, "--events", "all,scx"]
+        words = [SCHEDSCOPE, "record", "-o", self.path, "--events", "all,scx", *more]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         size = self._more_than(0)  # the head is there before the first event
         self._more_than(size)
@@ -85,10 +85,10 @@ def kernel_counts():
 
 
 def observe(name):
-    """Six spinners under one scheduler."""
-    scheduler = Scheduler(name)
+    """Six spinners under one scheduler; "NAME-k": seen by kprobes."""
+    scheduler = Scheduler(name.removesuffix("-k"))
     before = kernel_counts()
-    record = Record(name)
+    record = Record(name, *(["--scx-by-kprobe"] if name.endswith("-k") else []))
     tids = spin(6)
     middle = kernel_counts()
     time.sleep(0.3)
@@ -105,10 +105,11 @@ def end_by_itself(name):
     return account
 
 
-def observe_changes():
+def observe_changes(case):
     """None, one, none, one that holds a task back until the kernel throws it out, others that go: in one recording."""
-    os.symlink("/bin/sleep", "/tmp/stallme")
-    record = Record("changes")
+    if not os.path.exists("/tmp/stallme"):
+        os.symlink("/bin/sleep", "/tmp/stallme")
+    record = Record(case, *(["--scx-by-kprobe"] if case.endswith("-k") else []))
     time.sleep(0.2)
     fifo = Scheduler("fifo")
     time.sleep(0.2)
@@ -124,7 +125,7 @@ def observe_changes():
 def main():
     for name in sys.argv[1:]:
         start = time.monotonic()
-        result = observe_changes() if name == "changes" else observe(name)
+        result = observe_changes(name) if name.startswith("changes") else observe(name)
         OUT.joinpath(f"{name}.json").write_text(json.dumps(result), encoding="ascii")
         print(f"{name}: {time.monotonic() - start:.1f} s: {result['talk'].strip()}", file=sys.stderr)
 

@@ -6,6 +6,8 @@
  *   vtime    two queues of its own per pair of CPUs, in the order of weighted vtime
  *   layered  a queue per layer: niced tasks wait in the second, from which they are moved to the first; the layer
  *            of a task is in a map like that of scx_layered
+ *   ways     spinners go through every way into a queue that the kernel has: insertions of both kinds in old and new
+ *            forms, to the queue of a CPU, moves by iterator with another slice or vtime
  *   stall    like fifo, but never runs a task that is called "stallme": the kernel ejects it
  *   fail     like fifo, until a task called "stallme" comes: then it says that it failed
  *   leave    the same, but it goes with a code and a word
@@ -25,6 +27,7 @@
 
 #define SCX_DSQ_GLOBAL ((1ULL << 63) | 1)
 #define SCX_DSQ_LOCAL  ((1ULL << 63) | 2)
+#define SCX_DSQ_LOCAL_ON (3ULL << 62) /* | CPU */
 #define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
 
 #define DSQ_VTIME   100ULL /* + 2 * pair of CPUs + 0 or 1 */
@@ -32,6 +35,8 @@
 #define DSQ_LAYER   200ULL              /* + layer */
 #define STALL_COMM  0x656d6c6c617473ULL /* "stallme" */
 #define SPIN_COMM   0x6e697073ULL       /* "spin" */
+#define DSQ_WAYS    300ULL /* first in, first out; by vtime; the same again for those that are moved */
+#define MOVED_NS    7000000ULL
 #define LEAVE_CODE  4660
 #define MAX_ENTRIES 4096
 
@@ -104,7 +109,20 @@ extern void scx_bpf_dispatch_vtime(struct task_struct *p, __u64 dsq_id, __u64 sl
 extern bool scx_bpf_consume(__u64 dsq_id) WEAK;
 extern bool scx_bpf_dispatch_from_dsq(struct bpf_iter_scx_dsq *it, struct task_struct *p,
                                       __u64 dsq_id, __u64 enq_flags) WEAK;
+extern bool scx_bpf_dispatch_vtime_from_dsq(struct bpf_iter_scx_dsq *it, struct task_struct *p,
+                                            __u64 dsq_id, __u64 enq_flags) WEAK;
+extern void scx_bpf_dispatch_from_dsq_set_slice(struct bpf_iter_scx_dsq *it, __u64 slice) WEAK;
+extern void scx_bpf_dispatch_from_dsq_set_vtime(struct bpf_iter_scx_dsq *it, __u64 vtime) WEAK;
 /* later ones */
+extern bool scx_bpf_dsq_insert___v2(struct task_struct *p, __u64 dsq_id, __u64 slice,
+                                    __u64 enq_flags) WEAK;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, __u64 dsq_id, __u64 slice, __u64 vtime,
+                                     __u64 enq_flags) WEAK;
+extern bool scx_bpf_dsq_move_to_local___v2(__u64 dsq_id, __u64 enq_flags) WEAK;
+extern bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, __u64 dsq_id,
+                                   __u64 enq_flags) WEAK;
+extern void scx_bpf_dsq_move_set_slice(struct bpf_iter_scx_dsq *it, __u64 slice) WEAK;
+extern void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, __u64 vtime) WEAK;
 extern void scx_bpf_dsq_insert(struct task_struct *p, __u64 dsq_id, __u64 slice,
                                __u64 enq_flags) WEAK;
 extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
@@ -112,6 +130,19 @@ extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
 extern bool scx_bpf_dsq_move_to_local(__u64 dsq_id) WEAK;
 extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, __u64 dsq_id,
                              __u64 enq_flags) WEAK;
+
+enum {
+	WAY_INSERT,
+	WAY_INSERT_V2,
+	WAY_INSERT_VTIME,
+	WAY_INSERT_VTIME_ARGS,
+	WAY_LOCAL_ON,
+	INSERT_WAYS,
+	WAY_MOVE = INSERT_WAYS,
+	WAY_MOVE_VTIME,
+	WAY_TURNS, /* not a way: counts dispatches */
+	WAYS,
+};
 
 /* Which task in which queue, and what became of it. The loader prints it. */
 struct account_key {
@@ -128,6 +159,7 @@ struct account {
 	__u64 ran_ns;  /* in those runs, up to the first time that it stopped */
 	__u64 held_ns; /* the same up to the next insertion: it may go on, without a queue */
 	__u64 first_vtime, last_vtime;
+	__u64 slice_ns; /* given in those runs, in all */
 };
 
 struct {
@@ -144,6 +176,7 @@ struct place {
 	__u64 ran_dsq_id; /* from which it came on the CPU */
 	__u64 ran_at_ns;
 	__u64 held_dsq_id; /* the same, until it is inserted again */
+	__u64 nr;          /* insertions in all ways */
 };
 
 struct {
@@ -192,6 +225,7 @@ __u64 max_queued[64];
 __u64 exit_kind;
 __s64 exit_code;
 char exit_message[128];
+__u64 ways[WAYS]; /* how often each way was gone */
 
 static struct account *account_of(struct task_struct *p, __u64 dsq_id)
 {
@@ -259,6 +293,7 @@ static void count_run(struct task_struct *p)
 	if (!a)
 		return;
 	a->runs++;
+	a->slice_ns += p->scx.slice;
 	a->wait_ns += at->ran_at_ns - at->at_ns;
 	at->ran_dsq_id = at->held_dsq_id = at->dsq_id;
 	at->dsq_id = 0;
@@ -499,6 +534,136 @@ int BPF_PROG(layered_init)
 	return err ? err : scx_bpf_create_dsq(DSQ_LAYER + 1, -1);
 }
 
+/* The verifier does not know how large a remainder is, and the compiler, which does, would leave the mask out. */
+static void count_way(__u64 way)
+{
+	asm volatile("" : "+r"(way));
+	__sync_fetch_and_add(&ways[way & (WAYS - 1)], 1);
+}
+
+/* A form that this kernel does not have gives way to the one that it has. */
+static void insert_way(struct task_struct *p, __u64 way, __u64 enq_flags)
+{
+	__u64 vtime = p->scx.dsq_vtime;
+
+	if (way == WAY_INSERT_V2 && &scx_bpf_dsq_insert___v2) {
+		count_insert(p, DSQ_WAYS, 0);
+		scx_bpf_dsq_insert___v2(p, DSQ_WAYS, SLICE_NS, enq_flags);
+	} else if (way == WAY_INSERT_VTIME && &scx_bpf_dsq_insert_vtime) {
+		count_insert(p, DSQ_WAYS + 1, vtime);
+		scx_bpf_dsq_insert_vtime(p, DSQ_WAYS + 1, SLICE_NS, vtime, enq_flags);
+	} else if (way == WAY_INSERT_VTIME || way == WAY_INSERT_VTIME_ARGS) {
+		insert_vtime(p, DSQ_WAYS + 1, vtime, enq_flags);
+	} else if (way == WAY_LOCAL_ON) {
+		count_insert(p, SCX_DSQ_LOCAL, 0);
+		if (&scx_bpf_dsq_insert)
+			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p), SLICE_NS,
+			                   enq_flags);
+		else
+			scx_bpf_dispatch(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p), SLICE_NS,
+			                 enq_flags);
+	} else {
+		insert(p, DSQ_WAYS, enq_flags);
+	}
+	count_way(way);
+}
+
+SEC("struct_ops/ways_enqueue")
+void BPF_PROG(ways_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	struct place *at = place_of(p);
+
+	if (at && *(__u64 *)p->comm == SPIN_COMM)
+		insert_way(p, at->nr++ % INSERT_WAYS, enq_flags);
+	else
+		insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+static void count_move(struct task_struct *p, __u64 from, __u64 to, __u64 vtime, __u64 way)
+{
+	struct account *a = account_of(p, from);
+	struct place *at = place_of(p);
+
+	if (!a || !at)
+		return;
+	a->moves++;
+	a->wait_ns += bpf_ktime_get_ns() - at->at_ns;
+	count_insert(p, to, vtime);
+	count_way(way);
+}
+
+/* The first of the queue without order, with a shorter slice, to the other one. */
+static void move_first(void)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+
+	if (!bpf_iter_scx_dsq_new(&it, DSQ_WAYS, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		if (&scx_bpf_dsq_move_set_slice)
+			scx_bpf_dsq_move_set_slice(&it, MOVED_NS);
+		else
+			scx_bpf_dispatch_from_dsq_set_slice(&it, MOVED_NS);
+		if (p && (&scx_bpf_dsq_move ? scx_bpf_dsq_move(&it, p, DSQ_WAYS + 2, 0)
+		                            : scx_bpf_dispatch_from_dsq(&it, p, DSQ_WAYS + 2, 0)))
+			count_move(p, DSQ_WAYS, DSQ_WAYS + 2, 0, WAY_MOVE);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+/* The first by vtime, with another vtime. */
+static void move_first_vtime(void)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	__u64 vtime;
+
+	if (!bpf_iter_scx_dsq_new(&it, DSQ_WAYS + 1, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		vtime = p ? p->scx.dsq_vtime + MOVED_NS : 0;
+		if (&scx_bpf_dsq_move_set_vtime)
+			scx_bpf_dsq_move_set_vtime(&it, vtime);
+		else
+			scx_bpf_dispatch_from_dsq_set_vtime(&it, vtime);
+		if (p && (&scx_bpf_dsq_move_vtime
+		                  ? scx_bpf_dsq_move_vtime(&it, p, DSQ_WAYS + 3, 0)
+		                  : scx_bpf_dispatch_vtime_from_dsq(&it, p, DSQ_WAYS + 3, 0)))
+			count_move(p, DSQ_WAYS + 1, DSQ_WAYS + 3, vtime, WAY_MOVE_VTIME);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+static bool take(__u64 dsq_id)
+{
+	return &scx_bpf_dsq_move_to_local___v2 ? scx_bpf_dsq_move_to_local___v2(dsq_id, 0)
+	                                       : move_to_local(dsq_id);
+}
+
+SEC("struct_ops/ways_dispatch")
+void BPF_PROG(ways_dispatch, int cpu, struct task_struct *prev)
+{
+	__u32 turn = (__u32)__sync_fetch_and_add(&ways[WAY_TURNS], 1);
+
+	/* Some are moved, some not. */
+	if (turn % 2)
+		move_first();
+	if (turn % 3)
+		move_first_vtime();
+	for (__u64 i = 0; i < 4; i++)
+		if (take(DSQ_WAYS + (turn + i) % 4))
+			return;
+}
+
+SEC("struct_ops/ways_init")
+int BPF_PROG(ways_init)
+{
+	int err = 0;
+
+	for (__u64 i = 0; !err && i < 4; i++)
+		err = scx_bpf_create_dsq(DSQ_WAYS + i, -1);
+	return err;
+}
+
 /* Inserts nothing, so that all tasks come by the queue. */
 SEC("struct_ops/stall_select_cpu")
 int BPF_PROG(stall_select_cpu, struct task_struct *p, int prev_cpu, __u64 wake_flags)
@@ -570,6 +735,19 @@ struct sched_ext_ops layered_ops = {
 	.init = (void *)layered_init,
 	.exit = (void *)fifo_exit,
 	.name = "vm_layered",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops ways_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)ways_enqueue,
+	.dispatch = (void *)ways_dispatch,
+	.running = (void *)vtime_running,
+	.stopping = (void *)vtime_stopping,
+	.enable = (void *)vtime_enable,
+	.init = (void *)ways_init,
+	.exit = (void *)fifo_exit,
+	.name = "vm_ways",
 };
 
 SEC(".struct_ops")

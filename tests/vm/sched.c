@@ -21,6 +21,7 @@
 #define FLAG_LINK        (1U << 13) /* BPF_F_LINK, Linux 6.4 */
 #define ATTACH_SCHEDULER 44         /* BPF_STRUCT_OPS */
 #define NR_DEPTHS        64
+#define NR_WAYS          8
 
 /* As in sched.bpf.c. */
 struct account_key {
@@ -30,7 +31,7 @@ struct account_key {
 };
 
 struct account {
-	uint64_t inserts, moves, runs, wait_ns, ran_ns, held_ns, first_vtime, last_vtime;
+	uint64_t inserts, moves, runs, wait_ns, ran_ns, held_ns, first_vtime, last_vtime, slice_ns;
 };
 
 struct globals {
@@ -39,6 +40,7 @@ struct globals {
 	uint64_t exit_kind;
 	int64_t exit_code;
 	char exit_message[128];
+	uint64_t ways[NR_WAYS];
 };
 
 static void die(const char *what)
@@ -111,13 +113,13 @@ static void print_tasks(int fd)
 		if (bpf_map_lookup_elem(fd, &key, &a) == 0) {
 			printf("%s{\"dsq\":%llu,\"tid\":%u,\"inserts\":%llu,\"moves\":%llu,\"runs\":%llu,"
 			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"held_ns\":%llu,\"first_vtime\":%llu,"
-			       "\"last_vtime\":%llu}",
+			       "\"last_vtime\":%llu,\"slice_ns\":%llu}",
 			       comma, (unsigned long long)key.dsq_id, key.tid,
 			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
 			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
 			       (unsigned long long)a.ran_ns, (unsigned long long)a.held_ns,
 			       (unsigned long long)a.first_vtime,
-			       (unsigned long long)a.last_vtime);
+			       (unsigned long long)a.last_vtime, (unsigned long long)a.slice_ns);
 			comma = ",";
 		}
 		last = &key;
@@ -151,6 +153,9 @@ static void print_account(struct bpf_object *object)
 	       (unsigned long long)values.exit_kind, (long long)values.exit_code,
 	       values.exit_message, (unsigned long long)values.lost);
 	print_tasks(bpf_object__find_map_fd_by_name(object, "accounts"));
+	printf("],\"ways\":[");
+	for (unsigned int i = 0; i < NR_WAYS; i++)
+		printf("%s%llu", i ? "," : "", (unsigned long long)values.ways[i]);
 	printf("],\"layer_runs\":{");
 	print_layers(bpf_object__find_map_fd_by_name(object, "layer_runs"));
 	printf("},\"max_depth\":{");

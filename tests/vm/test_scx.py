@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_scx.py KERNEL [WORD...]: what schedscope says of sched_ext, against the accounts of the schedulers themselves.
+"""test_scx.py KERNEL[-k] [WORD...]: what schedscope says of sched_ext, against the accounts of the schedulers themselves.
 
-guest_scx.py records them in a virtual machine, where time is a count of instructions, so that a busy host does not
+With -k, the kernel's functions are watched by kprobes, as where there is no fentry. guest_scx.py records them in a virtual machine, where time is a count of instructions, so that a busy host does not
 show. Only tasks that are born and end while the recording runs are compared.
 """
 import collections
@@ -14,10 +14,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace")
 import decode  # noqa: E402
 from live import case, expect, expect_between, expect_near, main, once, run
 
-GUEST = vm.Guest(sys.argv.pop(1), "guest_scx.py", "fifo", "vtime", "layered", "changes")
+KERNEL, _, WAY = sys.argv.pop(1).partition("-")
+END = f"-{WAY}" if WAY else ""
+GUEST = vm.Guest(KERNEL, "guest_scx.py", *(name + END for name in ("fifo", "vtime", "layered", "ways", "changes")))
 GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
-QUEUES = {"fifo": {GLOBAL}, "vtime": set(range(100, 116)), "layered": {200, 201}}
-SLICE_NS = 20_000_000
+QUEUES = {"fifo": {GLOBAL}, "vtime": set(range(100, 116)), "layered": {200, 201},
+          "ways": set(range(300, 304))}
+PLAIN = ("fifo", "vtime", "layered")  # all slices are the same
+SLICE_NS, MOVED_NS = 20_000_000, 7_000_000
 OFF, ON, EJECTED = 0, 1, 2
 # Why a scheduler ends: whoever began it ended it, it goes, it says that it failed, a task did not run.
 TAKEN_BACK, LEFT, FAILED, STALLED = 64, 65, 1025, 1026
@@ -41,8 +45,8 @@ class Seen:
     """One scheduler: its account, and what schedscope has seen."""
 
     def __init__(self, name):
-        told = json.loads(GUEST.path(f"{name}.json").read_text(encoding="ascii"))
-        self.trace = GUEST.path(f"{name}.pftrace")
+        told = json.loads(GUEST.path(f"{name}{END}.json").read_text(encoding="ascii"))
+        self.trace = GUEST.path(f"{name}{END}.pftrace")
         self.account, self.tids = told["account"], set(told["tids"])
         expect(" 0 lost" in told["talk"], f"events were lost: {told['talk']}")
         expect(self.account["lost"] == 0, "the scheduler lost count")
@@ -93,6 +97,39 @@ def queues_by_vtime_are_counted_exactly():
 def queues_of_layers_and_moves_between_them_are_counted_exactly():
     counts_agree("layered")
     expect(any(own["moves"] for own in SEEN["layered"]().own.values()), "nothing was moved")
+
+
+@case
+def every_way_into_a_queue_is_counted_exactly():
+    counts_agree("ways")
+    seen = SEEN["ways"]()
+    expect(min(seen.account["ways"][:7]) >= 5, f"ways: {seen.account['ways']}")
+    hows, local = collections.defaultdict(set), collections.Counter()
+    for (_, dsq), stays in seen.stays.items():
+        hows[dsq] |= {stay["vtime"] is not None for stay in stays}
+    for row in events(seen.trace, "dsq_leave"):
+        local[row["pid"]] += int(row["dsq_id"]) == LOCAL
+    for own in seen.account["tasks"]:
+        # The kernel puts tasks there by itself too.
+        expect(own["dsq"] != LOCAL or own["tid"] not in seen.tids or local[own["tid"]] >= own["inserts"], f"{local}, {own}")
+    expect([hows[dsq] for dsq in range(300, 304)] == [{False}, {True}, {False}, {True}], f"which have a vtime: {hows}")
+    for key, own in seen.own.items():
+        if key[1] in (301, 303):
+            got = (seen.stays[key][0]["vtime"], seen.stays[key][-1]["vtime"])
+            expect(got == (own["first_vtime"], own["last_vtime"]), f"task and queue {key}: {got}, expected {own}")
+
+
+@case
+def slices_set_by_an_iterator_are_seen():
+    seen = SEEN["ways"]()
+    given = collections.Counter()
+    for row in events(seen.trace, "scx_run"):
+        if row["pid"] in seen.tids:
+            given[row["pid"], int(row["dsq_id"])] += row["slice_ns"]
+    for key, own in seen.own.items():
+        expect(given[key] == own["slice_ns"], f"task and queue {key}: {given[key]} given, expected {own}")
+    short = [own["slice_ns"] / own["runs"] for (_, dsq), own in seen.own.items() if dsq == 302 and own["runs"]]
+    expect(short and set(short) == {MOVED_NS}, f"slices of those that were moved: {short}")
 
 
 @case
@@ -150,7 +187,7 @@ def queues_without_order_have_no_vtime():
 
 @case
 def slices_are_those_that_the_scheduler_gave():
-    for name in QUEUES:
+    for name in PLAIN:
         seen = SEEN[name]()
         runs = [row for row in events(seen.trace, "scx_run")
                 if row["pid"] in seen.tids and int(row["dsq_id"]) in QUEUES[name]]
@@ -183,7 +220,7 @@ def only_queues_that_there_are_show_up():
 
 @case
 def schedulers_that_come_go_and_are_thrown_out_are_followed():
-    trace = GUEST.path("changes.pftrace")
+    trace = GUEST.path(f"changes{END}.pftrace")
     states = [(row["state"], row["name"]) for row in events(trace, "scx_state")]
     expect(states == [(ON, "vm_fifo"), (OFF, "vm_fifo"), (ON, "vm_stall"), (EJECTED, "vm_stall"), (ON, "vm_fail"),
                       (EJECTED, "vm_fail"), (ON, "vm_leave"), (OFF, "vm_leave")], f"{states}")
@@ -194,10 +231,10 @@ def schedulers_that_come_go_and_are_thrown_out_are_followed():
 
 @case
 def why_a_scheduler_went_is_told_as_the_kernel_told_it():
-    told = json.loads(GUEST.path("changes.json").read_text(encoding="ascii"))["accounts"]
+    told = json.loads(GUEST.path(f"changes{END}.json").read_text(encoding="ascii"))["accounts"]
     kinds = {name: account["exit_kind"] for name, account in told.items()}
     expect(kinds == {"fifo": TAKEN_BACK, "stall": STALLED, "fail": FAILED, "leave": LEFT}, f"{kinds}")
-    for row in events(GUEST.path("changes.pftrace"), "scx_state"):
+    for row in events(GUEST.path(f"changes{END}.pftrace"), "scx_state"):
         own = told[row["name"].removeprefix("vm_")]
         if row["state"] == ON:
             expect(row["exit_kind"] is None and row["reason"] is None and row["message"] is None, f"{row}")
@@ -213,7 +250,7 @@ def why_a_scheduler_went_is_told_as_the_kernel_told_it():
 @case
 def slices_are_used_as_the_scheduler_measures():
     narrow = 0
-    for name in QUEUES:
+    for name in PLAIN:
         seen = SEEN[name]()
         for tid in sorted(seen.tids):
             rows = {int(row["dsq_id"]): row for row in find(answer(seen.trace, "analyze", "dsq_latency", "--tid", str(tid)),
@@ -236,8 +273,8 @@ def slices_are_used_as_the_scheduler_measures():
 def what_the_kernel_counts_is_recorded():
     for name in QUEUES:
         SEEN[name]()
-        counts = json.loads(GUEST.path(f"{name}.json").read_text(encoding="ascii"))["counts"]
-        rows = events(GUEST.path(f"{name}.pftrace"), "scx_event")
+        counts = json.loads(GUEST.path(f"{name}{END}.json").read_text(encoding="ascii"))["counts"]
+        rows = events(GUEST.path(f"{name}{END}.pftrace"), "scx_event")
         if counts[0] is None:
             expect(GUEST.kernel == "6.12" and not rows, f"{name}: {rows[:1]}")
             continue
@@ -260,7 +297,8 @@ def layers_are_those_that_the_scheduler_keeps():
            for layer, number in zip((0, 1, None), seen.account["layer_runs"].get(str(tid), [])) if number}
     expect(dict(runs) == own, f"runs by layer: {dict(runs)}, expected {own}")
     expect({layer for _, layer in own} == {0, 1}, f"{own}")
-    stays = {row["layer_id"] for stays in seen.stays.values() for row in stays}
+    # What kprobes see is nothing to look up layers by; the switch is.
+    stays = {row["layer_id"] for stays in seen.stays.values() for row in stays if not WAY or not row["is_moved"]}
     expect(stays == {0, 1}, f"layers of stays: {stays}")
     report = answer(seen.trace, "analyze", "scx_layer_behavior")
     shown = {row["layer_id"] for row in find(report, "layers")}
