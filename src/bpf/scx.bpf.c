@@ -228,22 +228,27 @@ int on_dsq_enter(__u64 *ctx)
 	return 0;
 }
 
+/* Read before one is chosen: verifiers up to 6.12 refuse an address in the registers that was computed. */
+static __always_inline __u64 kept(__u64 value)
+{
+	asm volatile("" : "+r"(value));
+	return value;
+}
+
 SEC("kprobe")
 int on_dsq_enter_k(struct pt_regs *ctx)
 {
-	struct scx_dispatch_q *dsq = (void *)(dsq_at == 0   ? PT_REGS_PARM1(ctx)
-	                                      : dsq_at == 1 ? PT_REGS_PARM2(ctx)
-	                                                    : PT_REGS_PARM3(ctx));
-	struct task_struct *p = (void *)(dsq_at == 0   ? PT_REGS_PARM2(ctx)
-	                                 : dsq_at == 1 ? PT_REGS_PARM3(ctx)
-	                                               : PT_REGS_PARM4(ctx));
-	__u64 flags = dsq_at == 0   ? PT_REGS_PARM3(ctx)
-	              : dsq_at == 1 ? PT_REGS_PARM4(ctx)
-	                            : PT_REGS_PARM5(ctx);
+	const __u64 args[] = { kept(PT_REGS_PARM1(ctx)), kept(PT_REGS_PARM2(ctx)),
+		               kept(PT_REGS_PARM3(ctx)), kept(PT_REGS_PARM4(ctx)),
+		               kept(PT_REGS_PARM5(ctx)) };
+	struct scx_dispatch_q *dsq = (void *)(dsq_at == 0   ? args[0]
+	                                      : dsq_at == 1 ? args[1]
+	                                                    : args[2]);
+	struct task_struct *p = (void *)(dsq_at == 0 ? args[1] : dsq_at == 1 ? args[2] : args[3]);
 
 	if (!is_open)
 		return 0;
-	enter(dsq, p, flags, true);
+	enter(dsq, p, dsq_at == 0 ? args[2] : dsq_at == 1 ? args[3] : args[4], true);
 	put_depth(dsq, 1, true);
 	return 0;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """test_scx.py KERNEL[-k] [WORD...]: what schedscope says of sched_ext, against the accounts of the schedulers themselves.
 
-With -k, the kernel's functions are watched by kprobes, as where there is no fentry. guest_scx.py records them in a virtual machine, where time is a count of instructions, so that a busy host does not
-show. Only tasks that are born and end while the recording runs are compared.
+guest_scx.py records them in a virtual machine, where time is a count of instructions, so that a busy host does not
+show. Only tasks that are born and end while the recording runs are compared. With -k, the kernel's functions are watched
+by kprobes, as where there is no fentry.
 """
 import collections
 import json
