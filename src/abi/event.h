@@ -309,8 +309,9 @@ struct ev_scx_run {
 enum {
 	EV_SCX_HAS_SLICE = 1,
 	EV_SCX_HAS_VTIME = 2,
-	EV_SCX_DSQ_CUT = 4,  /* only the lower half of the queue's id is known */
-	EV_SCX_DEQUEUED = 8, /* of a leave: neither a CPU nor another queue took it, the kernel did, to change the task */
+	EV_SCX_DSQ_CUT = 4, /* only the lower half of the queue's id is known */
+	EV_SCX_DEQUEUED =
+		8, /* of a leave: neither a CPU nor another queue took it, the kernel did, to change the task */
 };
 
 enum { EV_DSQ_INSERT, EV_DSQ_INSERT_VTIME, EV_DSQ_MOVE, EV_DSQ_MOVE_VTIME };

@@ -119,7 +119,8 @@ const struct pass pass_dsq_latency = {
 	.category = "scheduling",
 	.what = "how long tasks waited in each dispatch queue of sched_ext, and how many at a time",
 	.needs = EV_BIT(EV_DSQ_LEAVE),
-	.uses = EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | EV_BIT(EV_SCX_RUN) | EV_BIT(EV_SWITCH),
+	.uses = EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | EV_BIT(EV_SCX_RUN) |
+	        EV_BIT(EV_SWITCH),
 	.needs_scx = true,
 	.cost = 2,
 	.run = run,

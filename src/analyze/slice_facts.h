@@ -35,9 +35,9 @@ struct slice_runs {
 struct slice_facts {
 	const struct timeline *timeline;
 	struct walk pmus;
-	const union timeline_row *pmu; /* the next one */
-	struct slice_runs *runs;       /* by CPU */
-	union timeline_row run;        /* that was found last */
+	const union timeline_row *pmu;   /* the next one */
+	struct slice_runs *runs;         /* by CPU */
+	union timeline_row run;          /* that was found last */
 	struct slice_counters *counters; /* by CPU */
 	uint32_t nr_cpus;
 };

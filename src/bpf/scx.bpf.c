@@ -96,7 +96,8 @@ static __always_inline __u32 layer_of(struct task_struct *p, bool has_kprobes)
 	return value ? *(__u32 *)(value + layer_at) : EV_NO_LAYER;
 }
 
-static __always_inline struct queued *queued_of(struct task_struct *p, bool has_kprobes, bool creates)
+static __always_inline struct queued *queued_of(struct task_struct *p, bool has_kprobes,
+                                                bool creates)
 {
 	struct queued zero = { 0 }, *q;
 	__u32 tid;

@@ -223,7 +223,8 @@ static const struct scx_counter *find_told(const struct scx_part *p, const char 
 	return NULL;
 }
 
-static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns, const struct ev_sink *sink)
+static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns,
+                        const struct ev_sink *sink)
 {
 	struct ev_scx_counter rec = {
 		.hdr = { sizeof(rec), EV_SCX_COUNTER, 0, 0, ts_ns },

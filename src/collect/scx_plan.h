@@ -14,7 +14,7 @@
 #define SCX_PLAN_PROGRAMS   8
 #define SCX_FUNCTION_PARAMS 8
 
-#define SCX_KINDS                                                                                 \
+#define SCX_KINDS                                                                                  \
 	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | \
 	 EV_BIT(EV_SCX_COUNTER))
 

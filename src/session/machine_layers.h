@@ -13,4 +13,5 @@ struct machine_layers;
 MUST_USE int machine_layers_new(struct machine_layers **out); /* 0 or -ENOMEM */
 void machine_layers_free(struct machine_layers *l);           /* NULL is fine */
 /* After the tasks were read; follows schedulers that come and go. */
-void machine_layers_look(struct machine_layers *l, struct machine_tasks *t, struct machine_log *log);
+void machine_layers_look(struct machine_layers *l, struct machine_tasks *t,
+                         struct machine_log *log);

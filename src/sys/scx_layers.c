@@ -14,8 +14,8 @@
 
 #define MAP_NAME     "task_ctxs"
 #define MEMBER       "layer_id"
-#define MAPS_MAX     64U          /* of one program */
-#define VALUE_MAX    (1U << 16)   /* bytes */
+#define MAPS_MAX     64U                /* of one program */
+#define VALUE_MAX    (1U << 16)         /* bytes */
 #define THREAD_PIDFD ((unsigned)O_EXCL) /* PIDFD_THREAD, Linux 6.9 */
 
 /* Where layer_id lies in a value; false if it has none. */

@@ -6,13 +6,13 @@
 
 #include "trace/schema.h"
 
-#define STRINGS_BYTES  (2U << 20)
-#define EVENT_STRINGS  64U /* of one event at most */
-#define INTERNED_BYTES (64U << 10)
+#define STRINGS_BYTES    (2U << 20)
+#define EVENT_STRINGS    64U /* of one event at most */
+#define INTERNED_BYTES   (64U << 10)
 #define SCX_COUNTER_RANK 1000000U
-#define SECOND_NS      1000000000ULL
-#define DSQ_BUILTIN    (1ULL << 63)
-#define DSQ_LOCAL_ON   (1ULL << 62) /* with DSQ_BUILTIN: that of the CPU in the lower half */
+#define SECOND_NS        1000000000ULL
+#define DSQ_BUILTIN      (1ULL << 63)
+#define DSQ_LOCAL_ON     (1ULL << 62) /* with DSQ_BUILTIN: that of the CPU in the lower half */
 
 /* Kinds of tracks, mixed into their uuids. */
 enum {
@@ -317,8 +317,8 @@ int track_machine_counter(struct track_out *t, uint64_t ts_ns, const struct trac
 }
 
 /* Behind all queues. */
-int track_scheduler_counter(struct track_out *t, uint64_t ts_ns, const struct track_counter *counter,
-                            uint64_t value)
+int track_scheduler_counter(struct track_out *t, uint64_t ts_ns,
+                            const struct track_counter *counter, uint64_t value)
 {
 	struct track_desc desc = { .kind = TRACK_OF_COUNTER,
 		                   .ts_ns = ts_ns,

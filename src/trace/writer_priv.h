@@ -92,7 +92,6 @@ writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressu
 /* writer_probe.c */
 writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
 /* writer_scx.c */
-writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state,
-	writer_scx_counter;
+writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state, writer_scx_counter;
 /* writer_io.c */
 writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked;

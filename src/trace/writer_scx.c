@@ -267,5 +267,6 @@ int writer_scx_counter(struct trace_writer *w, const struct ev_hdr *hdr)
 	counter.name = name;
 	err = track_begin(&w->tracks);
 	return err ? err
-	           : track_scheduler_counter(&w->tracks, hdr->ts_ns, &counter, (uint64_t)rec->value);
+	           : track_scheduler_counter(&w->tracks, hdr->ts_ns, &counter,
+	                                     (uint64_t)rec->value);
 }

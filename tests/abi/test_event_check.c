@@ -143,9 +143,10 @@ static void a_probe_needs_a_name_that_ends(void **state)
 
 static void texts_that_do_not_end_are_refused(void **state)
 {
-	static const unsigned int kinds[] = { EV_FORK,      EV_EXEC,     EV_EXIT,     EV_RENAME,
-		                              EV_FREE,      EV_HANG,     EV_WAIT,     EV_TASK_INFO,
-		                              EV_IRQ_ENTRY, EV_IPI_EXIT, EV_IPI_ENTRY, EV_SCX_STATE,
+	static const unsigned int kinds[] = { EV_FORK,       EV_EXEC,      EV_EXIT,
+		                              EV_RENAME,     EV_FREE,      EV_HANG,
+		                              EV_WAIT,       EV_TASK_INFO, EV_IRQ_ENTRY,
+		                              EV_IPI_EXIT,   EV_IPI_ENTRY, EV_SCX_STATE,
 		                              EV_SCX_COUNTER };
 
 	(void)state;

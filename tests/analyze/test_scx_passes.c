@@ -12,8 +12,10 @@ static void given_run(struct fixture *f, uint64_t ts, uint32_t tid, uint32_t lay
                       uint64_t slice_ns)
 {
 	push(f, &(struct ev_scx_run){ .hdr = { sizeof(struct ev_scx_run), EV_SCX_RUN, 0, 0, ts },
-	                              .dsq_id = USER, .tid = tid,
-	                              .layer = layer, .slice_ns = slice_ns,
+	                              .dsq_id = USER,
+	                              .tid = tid,
+	                              .layer = layer,
+	                              .slice_ns = slice_ns,
 	                              .flags = EV_SCX_HAS_SLICE });
 }
 

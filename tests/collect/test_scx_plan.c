@@ -192,7 +192,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_without_sched_ext_gets_nothing),
 		cmocka_unit_test(other_arguments_are_not_taken_for_known_ones),
 		cmocka_unit_test(a_queue_without_a_way_out_has_no_depth),
-		cmocka_unit_test(by_kprobe_the_same_is_seen_and_what_a_function_returned_by_one_more),
+		cmocka_unit_test(
+			by_kprobe_the_same_is_seen_and_what_a_function_returned_by_one_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

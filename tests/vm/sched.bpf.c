@@ -25,10 +25,10 @@
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 #define WEAK        __ksym __weak
 
-#define SCX_DSQ_GLOBAL ((1ULL << 63) | 1)
-#define SCX_DSQ_LOCAL  ((1ULL << 63) | 2)
+#define SCX_DSQ_GLOBAL   ((1ULL << 63) | 1)
+#define SCX_DSQ_LOCAL    ((1ULL << 63) | 2)
 #define SCX_DSQ_LOCAL_ON (3ULL << 62) /* | CPU */
-#define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
+#define SLICE_NS         20000000ULL  /* the kernel's own, which it refills by itself */
 
 #define DSQ_VTIME   100ULL /* + 2 * pair of CPUs + 0 or 1 */
 #define NR_PAIRS    8ULL
@@ -557,8 +557,8 @@ static void insert_way(struct task_struct *p, __u64 way, __u64 enq_flags)
 	} else if (way == WAY_LOCAL_ON) {
 		count_insert(p, SCX_DSQ_LOCAL, 0);
 		if (&scx_bpf_dsq_insert)
-			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p), SLICE_NS,
-			                   enq_flags);
+			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p),
+			                   SLICE_NS, enq_flags);
 		else
 			scx_bpf_dispatch(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p), SLICE_NS,
 			                 enq_flags);

@@ -118,8 +118,8 @@ static void print_tasks(int fd)
 			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
 			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
 			       (unsigned long long)a.ran_ns, (unsigned long long)a.held_ns,
-			       (unsigned long long)a.first_vtime,
-			       (unsigned long long)a.last_vtime, (unsigned long long)a.slice_ns);
+			       (unsigned long long)a.first_vtime, (unsigned long long)a.last_vtime,
+			       (unsigned long long)a.slice_ns);
 			comma = ",";
 		}
 		last = &key;
@@ -243,12 +243,12 @@ static void describe_counts(json_t *fields)
 
 static json_t *make_meta(void *ctx)
 {
-	json_t *meta = json_pack("{s:{s:s,s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:{s:s,s:{s:s}}}}},s:{s:s,s:s,s:{}}}",
-	                         "VmSched", "name", "VmSched", "top", "true", "desc",
-	                         "a scheduler for tests", "fields", "scheduler", "datum", "string",
-	                         "lost", "datum", "u64", "queues", "dict", "key", "string", "datum",
-	                         "struct", "VmQueue", "VmQueue", "name", "VmQueue", "desc",
-	                         "one of its queues", "fields");
+	json_t *meta = json_pack(
+		"{s:{s:s,s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:{s:s,s:{s:s}}}}},s:{s:s,s:s,s:{}}}",
+		"VmSched", "name", "VmSched", "top", "true", "desc", "a scheduler for tests",
+		"fields", "scheduler", "datum", "string", "lost", "datum", "u64", "queues", "dict",
+		"key", "string", "datum", "struct", "VmQueue", "VmQueue", "name", "VmQueue", "desc",
+		"one of its queues", "fields");
 
 	(void)ctx;
 	describe_counts(json_object_get(json_object_get(meta, "VmSched"), "fields"));
