@@ -130,7 +130,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
 		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
-		{ a->is_layered, "layered", "layers are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -265,6 +264,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
                 struct diag *d)
 {
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
+		                          .is_layered = a->is_layered,
 		                          .tgid = tgid,
 		                          .mango_path = a->mango_path,
 		                          .mango_poll_ms = (uint32_t)a->mango_ms };

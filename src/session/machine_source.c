@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "session/machine_attach.h"
 #include "session/machine_latency.h"
+#include "session/machine_layers.h"
 #include "session/machine_part.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
@@ -42,6 +43,7 @@ struct machine_source {
 	bool is_latency_fresh; /* its first interval has only begun */
 	bool is_latency_told;  /* who has no samples is known to have none */
 	uint32_t idle_looks;
+	struct machine_layers *layers; /* NULL = nobody asked */
 	struct machine_parts *parts;
 	uint64_t look_ns;     /* of the last one; 0 = none yet */
 	uint64_t cpu_ns;      /* used by then */
@@ -89,7 +91,8 @@ static int open_parts(struct machine_source *s, struct diag *d)
 	if (err)
 		return err;
 	s->heat = calloc(HEAT_ROOM, sizeof(*s->heat));
-	if (!s->heat || machine_parts_new(&s->cfg, &s->parts))
+	if (!s->heat || machine_parts_new(&s->cfg, &s->parts) ||
+	    (s->cfg.is_layered && machine_layers_new(&s->layers)))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return 0;
 }
@@ -127,6 +130,7 @@ void machine_source_close(struct machine_source *s)
 	machine_attach_cancel(s->attach);
 	machine_latency_close(s->latency);
 	machine_parts_free(s->parts);
+	machine_layers_free(s->layers);
 	machine_tasks_free(s->tasks);
 	machine_system_free(s->system);
 	free(s->heat);
@@ -399,6 +403,8 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 	err = machine_tasks_read(s->tasks, &how, d);
 	if (!err && has_latency)
 		show_threads(s);
+	if (!err && s->layers)
+		machine_layers_look(s->layers, s->tasks, &s->log);
 	if (!err && machine_tasks_sum(s->tasks))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!err && has_latency)

@@ -3,7 +3,7 @@
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
  * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
- * line changes it), event (to count), proc=1 (without BPF), tgid, root (a copy of a machine's files), quiet=1 (looks are not printed),
+ * line changes it), event (to count), proc=1 (without BPF), layered=1, tgid, root (a copy of a machine's files), quiet=1 (looks are not printed),
  * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
  * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
@@ -106,6 +106,10 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	jw_u64(w, "tgid", t->tgid);
 	jw_u64(w, "nr_threads", t->nr_threads);
 	jw_string(w, "comm", t->comm);
+	if (t->layer >= 0)
+		jw_i64(w, "layer", t->layer);
+	else
+		jw_null(w, "layer");
 	jw_string(w, "cmdline", t->cmdline);
 	jw_string(w, "cgroup", t->cgroup);
 	jw_string(w, "class", t->class_name);
@@ -385,6 +389,7 @@ int main(int argc, char **argv)
 {
 	const struct machine_source_cfg cfg = {
 		.is_proc_only = number_of(argc, argv, "proc", 0),
+		.is_layered = number_of(argc, argv, "layered", 0) != 0,
 		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
 		.root = text_of(argc, argv, "root"),
 	};
