@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "session/machine_bandwidth.h"
+#include "session/machine_events.h"
 #include "session/machine_game.h"
 #include "session/machine_part.h"
 #include "session/machine_power.h"
@@ -19,6 +20,8 @@ static const struct machine_part *const parts[] = {
 	&machine_part_game,
 	&machine_part_pressure,
 	&machine_part_zoom,
+	&machine_part_events,
+	&machine_part_event_lists,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

@@ -66,6 +66,11 @@ enum action {
 	ACTION_SAVE,
 	ACTION_FASTER,
 	ACTION_SLOWER,
+	ACTION_SEEK, /* in a recording; the argument is for player_seek() */
+	ACTION_SPEED_UP,
+	ACTION_SPEED_DOWN,
+	ACTION_LEFT,
+	ACTION_RIGHT,
 	ACTION_UP,
 	ACTION_DOWN,
 	ACTION_PAGE_UP,

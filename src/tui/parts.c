@@ -17,7 +17,7 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 	int height;
 
 	if (a.height < ROWS_FRAMES) {
-		cpu_panel_line(m, g, (struct area){ a.x, a.y, a.width, 1 });
+		cpu_panel_line(m, s, g, (struct area){ a.x, a.y, a.width, 1 });
 		return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
 	}
 	if (a.width >= WIDE) {

@@ -268,7 +268,8 @@ static void a_short_line_of_a_cpu_does_no_harm(void **state)
 	put_first(&t);
 	s = start(&t);
 	now_ns += S;
-	tree_write(&t, "proc/stat", "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
+	tree_write(&t, "proc/stat",
+	           "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
 	m = look(s, MACHINE_CPUS);
 	expect_near(m->cpus[0].busy, 0.5);
 	assert_true(isnan(m->cpus[1].busy));

@@ -290,7 +290,8 @@ static const struct machine_task *ordered;
 
 static int by_id(const void *a, const void *b)
 {
-	uint32_t first = ordered[*(const uint32_t *)a].tid, second = ordered[*(const uint32_t *)b].tid;
+	uint32_t first = ordered[*(const uint32_t *)a].tid,
+		 second = ordered[*(const uint32_t *)b].tid;
 
 	return (first > second) - (first < second);
 }

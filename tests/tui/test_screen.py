@@ -16,7 +16,7 @@ import live
 READY = "shell-is-back"
 DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_demo"))
 # Every key that has a meaning, as tmux writes it; those that end or stop the program are tried alone.
-KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "K", "h", "?", "O",
+KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "z", "Escape", "K", "z", "Escape", "h", "?", "O",
         "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
         "=", "Up", "Down", "PageUp", "C-u", "C-b", "PageDown", "C-d", "C-f", "Home", "g", "End", "G", "Enter", "Escape",
         "BSpace", "j", "k", "x", "[", "]", "S", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
@@ -441,6 +441,56 @@ def off_a_terminal_it_prints_a_summary():
 
 
 @live.case
+def an_event_is_chosen_from_a_list_and_counted():
+    live.need_live()
+    with terminal(100, 30) as term:
+        term.start("-e", "--default-profiling-event", "perf:sw:context-switches")
+        term.wait(lambda text: "(context-switches)" in text and "-/s" not in text.split("\n")[1], "switches")
+        term.keys("e")
+        term.wait_for("# > _")
+        term.keys("-l", "sched:sched_switch")
+        term.wait_for("found 1")
+        term.keys("Enter")
+        shown = term.wait(lambda text: "(sched:sched_switch)" in text and "-/s" not in text.split("\n")[1], "its count")
+        assert " avg " in shown.split("\n")[1], shown
+        term.keys("x")
+        term.wait_for("(context-switches)")
+        term.keys("K")
+        term.wait(lambda text: "Functions of the kernel" in text and "reading" not in text, "functions")
+        term.keys("Escape")
+        term.wait_for("(context-switches)")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def settings_say_which_event_is_shown_first():
+    with terminal(100, 30) as term:
+        folder = term.folder / "schedscope"
+        folder.mkdir()
+        folder.joinpath("config.toml").write_text(
+            "default_profiling_event = 'cpu:cpu_user_util_percent'\nperf_events = ['mine:0x3:1']\n", encoding="ascii")
+        term.start("-e")
+        term.wait_for("(cpu_user_util_percent)")
+        term.keys("k", "k", "k")
+        term.wait_for("(mine)")
+        term.keys("q")
+        term.check_restored(0)
+        term.start("-e", "--default-profiling-event", "cpu:cpu_frequency_mhz")
+        term.wait_for("(cpu_frequency_mhz)")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def what_is_no_event_is_refused_before_the_screen_begins():
+    for words in (("--default-profiling-event", "cycles"), ("--default-profiling-event", "cpu:nothing"),
+                  ("--perf-events", "a:1:4"), ("--perf-events", "a:0x1:4", "b")):
+        out = live.run("top", *words)
+        assert out.returncode == 2 and "is no event" in out.stderr, f"{words}: {out.returncode} {out.stderr}"
+
+
+@live.case
 def flags_of_scxtop_are_taken():
     flags = ("-r 250 -f 1 -d -e true -d true -e -s /none -t /tmp/x --trace-ticks 1 --trace-duration-ms 100 --worker-threads 4 "
              "--trace-tick-warmup 1 --trace-warmup-ms 1 --process-id -1 --perf-events a:0x1:4 b:0x2:4 "
@@ -452,9 +502,10 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered", "--perf-events"):
+        for option in ("--trace-ticks", "--worker-threads", "--layered"):
             assert f"{option} has no effect" in shown, shown
-        assert "--mangoapp-tracing has no effect" not in shown, shown
+        for option in ("--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
+            assert f"{option} has no effect" not in shown, shown
 
 
 class Frames:
