@@ -133,9 +133,9 @@ static const struct table_view_column columns[] = {
 };
 
 static const struct parts_sort sorts[] = {
-	{ SORT_RUN, "CPU time" },   { SORT_SWITCHES, "runs a second" },
-	{ SORT_MAX, "time per run" }, { SORT_P50, "p50" },
-	{ SORT_P99, "p99" },        { SORT_WAIT, "run time so far" },
+	{ SORT_RUN, "CPU time" },      { SORT_SWITCHES, "runs a second" },
+	{ SORT_MAX, "time per run" },  { SORT_P50, "p50" },
+	{ SORT_P99, "p99" },           { SORT_WAIT, "run time so far" },
 	{ SORT_MIGRATIONS, "misses" }, { SORT_TID, "id" },
 	{ SORT_NAME, "name" },
 };
