@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 struct machine_bandwidth;
+struct machine_bpf;
 struct machine_event;
 struct machine_event_list;
 struct machine_game;
 struct machine_play;
 struct machine_power;
 struct machine_profile;
+struct machine_programs;
 struct machine_scx;
 struct machine_zoom;
 
@@ -38,9 +40,19 @@ enum machine_need {
 	MACHINE_BANDWIDTH = 1024,
 	MACHINE_PROFILE = 2048,
 	MACHINE_GAME = 4096,
-	MACHINE_ZOOM = 8192,           /* machine_wish.tid */
+	MACHINE_ZOOM = 8192, /* machine_wish.tid */
+	MACHINE_UNCORE = 16384,
+	MACHINE_PRESSURE = 32768,
 	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
 	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
+};
+
+/* How a recording is to be played; a live machine does not care. */
+struct machine_play_wish {
+	uint64_t interval_ns; /* 0 = a quarter of a second */
+	int64_t steps;        /* intervals to go on, back if negative; beyond the ends is at them */
+	double speed;         /* told back, as is_paused is */
+	bool is_paused;
 };
 
 /* Texts are lent for the look. */
@@ -52,6 +64,7 @@ struct machine_wish {
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
 	uint32_t nr_clears;  /* when it grows, the profile begins anew */
+	struct machine_play_wish play;
 };
 
 /* A distribution of the interval; all but count are unknown while count is 0. */
@@ -84,6 +97,7 @@ struct machine_cpu {
 	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is no rate */
 	struct machine_history event_history; /* of machine.event: per s, of 1, or MHz */
 	double hw_pressure;                   /* of 1024; NAN = unknown */
+	double uncore_mhz;                    /* of its package; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -95,7 +109,7 @@ struct machine_task {
 	const char *cmdline;    /* NULL = unknown */
 	const char *cgroup;     /* NULL = unknown */
 	const char *class_name; /* fair, rt, dl, ext, idle; NULL = unknown */
-	char state;             /* R S D T Z I; '?' = unknown */
+	char state;             /* R S D T Z I; X = ended in the interval; '?' = unknown */
 	int32_t last_cpu;
 	int32_t prio;
 	double run;                    /* of one CPU */
@@ -113,6 +127,21 @@ struct machine_task {
 	uint64_t dsq;  /* last one; 0 with has_dsq false */
 	bool has_dsq;
 	struct machine_history run_history;
+};
+
+/*
+ * What spares looking at every task of an array, as indexes of it. Tasks that are not active are quiet: all that an
+ * interval measures of them (run, wait, distributions, rates) is the same for all of them, 0 or unknown.
+ */
+struct machine_order {
+	const uint32_t *by_id;    /* all, by ascending tid */
+	const uint32_t *place_of; /* where in by_id an index is */
+	const uint32_t *active;
+	size_t nr_active;
+	/* Those that may have another tid, name, state, CPU, class or cgroup than one look ago, new ones included. */
+	const uint32_t *changed;
+	size_t nr_changed;
+	bool is_all_changed;
 };
 
 struct machine_dsq {
@@ -142,16 +171,6 @@ struct machine_net {
 	uint64_t rx_bytes, tx_bytes; /* since boot */
 };
 
-struct machine_bpf {
-	uint32_t id;
-	const char *type;
-	const char *name;
-	double cpu;        /* of one CPU; NAN = not measured */
-	double ns_per_run; /* NAN = unknown */
-	double runs_per_s;
-	uint32_t insns;
-};
-
 /* Wakeup latencies over time: columns of MACHINE_HEAT_ROWS counts, the newest last. */
 struct machine_heat {
 	const uint32_t (*columns)[MACHINE_HEAT_ROWS];
@@ -166,6 +185,8 @@ struct machine {
 	const char *scx_state; /* enabled, disabled, ...; NULL = the kernel has none */
 	const char *source;    /* bpf, proc, trace, synthetic */
 	const char *notice;    /* what is missing and what helps; NULL = nothing */
+	/* Why no CPU has one, though it was asked for; NULL = some have, or nobody asked. */
+	const char *no_uncore, *no_pressure;
 	uint64_t boot_ns;
 	double interval_s;
 	uint64_t lost;  /* events, since the start */
@@ -178,12 +199,15 @@ struct machine {
 	size_t nr_processes;
 	const struct machine_task *threads;
 	size_t nr_threads;
+	/* NULL = unknown: any may be active, and in any place. */
+	const struct machine_order *process_order, *thread_order;
+	uint64_t look_nr; /* counts on by one with each look; 0 = unknown */
 	const struct machine_dsq *dsqs;
 	size_t nr_dsqs;
 	struct machine_memory memory;
 	const struct machine_net *nets;
 	size_t nr_nets;
-	const struct machine_bpf *programs;
+	const struct machine_bpf *programs; /* machine_program.h */
 	size_t nr_programs;
 	struct machine_heat heat;
 	struct machine_dist wait; /* of all */
@@ -196,6 +220,7 @@ struct machine {
 	const struct machine_power *power;
 	const struct machine_bandwidth *bandwidth;
 	const struct machine_profile *profile;
+	const struct machine_programs *bpf;
 	const struct machine_game *game;
 	const struct machine_zoom *zoom;
 	const struct machine_scx *scx;

@@ -33,6 +33,8 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* on the v2 hierarchy */
 };
 
+struct task_struct;
+
 struct cfs_rq {
 	struct rq *rq;
 	unsigned int h_nr_queued;   /* Linux 6.14 */
@@ -45,6 +47,7 @@ struct cfs_rq___delayed { /* Linux 6.13 */
 
 struct rq {
 	unsigned int nr_running;
+	struct task_struct *curr;
 	struct cfs_rq cfs;
 };
 
@@ -58,7 +61,8 @@ struct sched_entity {
 };
 
 struct thread_info {
-	__u32 cpu; /* Linux 5.16 */
+	__u32 cpu;           /* Linux 5.16 */
+	__u64 preempt_count; /* arm64; x86 keeps it with the CPU */
 };
 
 struct task_struct___cpu { /* before 5.16 on arm64 and others */
@@ -75,12 +79,26 @@ struct scx_dispatch_q { /* Linux 6.12, like all of sched_ext */
 };
 
 struct sched_ext_entity {
+	struct scx_dispatch_q *dsq; /* that it is in */
+	int holding_cpu;            /* has taken it from there and is about to move it; -1 = none */
 	__u64 slice;
 	__u64 dsq_vtime;
 };
 
 struct sched_ext_ops {
 	char name[128];
+};
+
+enum scx_exit_kind { SCX_EXIT_NONE };
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	long long exit_code;
+	char *msg;
+};
+
+struct scx_sched { /* Linux 6.16 */
+	struct scx_exit_info *exit_info;
 };
 
 struct task_struct {

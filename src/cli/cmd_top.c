@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/top_record.h"
+#include "cli/top_replay.h"
 #include "cli/top_words.h"
 #include "session/machine_source.h"
 #include "sys/caps.h"
@@ -19,11 +20,12 @@
 #define HOUR_MS 3600000ULL
 
 /*
- * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), read
- * other users' processes, and write settings and traces where the user may: nothing else is kept.
+ * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), see
+ * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
+ * may: nothing else is kept.
  */
-#define KEEP_CAPS                                                          \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
+#define KEEP_CAPS                                                                                 \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
 	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {
@@ -39,15 +41,19 @@ struct top_args {
 	uint64_t long_tail_ns;
 	const char *long_tail_symbol, *long_tail_binary;
 	bool is_long_tail;
-	/* Only accepted. */
-	uint64_t trace_ticks, trace_tick_warmup, workers, mango_ms;
+	bool is_mango;
+	uint64_t mango_ms;
 	const char *mango_path;
-	bool has_trace_ticks, has_trace_tick_warmup, has_workers, has_mango_ms;
-	bool is_layered, is_mango;
+	/* Only accepted. */
+	uint64_t trace_ticks, trace_tick_warmup, workers;
+	bool has_trace_ticks, has_trace_tick_warmup, has_workers;
+	bool is_layered;
 };
 
 static const char *const bool_names[] = { "false", "true", NULL };
-static const struct top_args defaults = { .keep_ns = 5000 * MS_NS, .long_tail_ns = 100 * MS_NS };
+static const struct top_args defaults = { .keep_ns = 5000 * MS_NS,
+	                                  .long_tail_ns = 100 * MS_NS,
+	                                  .mango_ms = 1000 };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -78,6 +84,12 @@ static const struct opt options[] = {
 		"the program or library that has it", .is_file = true),
 	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 1, UINT64_MAX,
 		"how long is long"),
+	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango,
+		"read the frames of a game all the while; else only while they are shown (key m)", .heading = "Frames of games"),
+	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS,
+		"time between two looks into mangoapp's queue, a measurement at least"),
+	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path,
+		"the file that the key of the queue is made from; mangoapp if not given", .is_file = true),
 	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
 		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
 	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
@@ -93,10 +105,6 @@ static const struct opt options[] = {
 	OPT_U64(0, "worker-threads", "N", struct top_args, workers, 2, 127, "there are no worker threads",
 		OPT_GIVEN(struct top_args, has_workers)),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
-	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango, "frames of a game"),
-	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS, "the same",
-		OPT_GIVEN(struct top_args, has_mango_ms)),
-	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path, "the same", .is_file = true),
 	OPT_END,
 };
 
@@ -106,6 +114,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
 	{ "schedscope top --default-profiling-event perf:sw:page-faults --process-id 4711", "where a process has its page faults" },
+	{ "schedscope top trace.pftrace", "a recording, played: Space pauses, Left and Right seek" },
 	{ 0 },
 };
 /* clang-format on */
@@ -121,9 +130,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
 		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
-		{ a->is_layered, "layered", "layers are not shown yet" },
-		{ a->is_mango || a->has_mango_ms || a->mango_path, "mangoapp-tracing",
-		  "frames of games are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -188,7 +194,8 @@ static int apply(const struct top_args *a, struct config *c, struct diag *d)
 	return err ? err : apply_events(a, c, d);
 }
 
-static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
+/* A process of a recording need not live. */
+static int process_of(const struct top_args *a, const char *file, uint32_t *out, struct diag *d)
 {
 	uint64_t pid = 0;
 
@@ -199,18 +206,24 @@ static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
 		return diag_set(d, -EINVAL, "give the number of a process, or -1 for all",
 		                "--process-id=%.40s is no process", a->process);
 	*out = (uint32_t)pid;
-	return cli_check_pid(pid, d);
+	return file ? 0 : cli_check_pid(pid, d);
 }
 
 struct top {
 	struct machine_source *source;
+	bool is_mango;
 	struct top_record record;
 };
 
 static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
                 const struct machine **out)
 {
-	return machine_source_look(((struct top *)ctx)->source, wish, d, out);
+	struct top *top = ctx;
+	struct machine_wish own = *wish;
+
+	if (top->is_mango)
+		own.needs |= MACHINE_GAME;
+	return machine_source_look(top->source, &own, d, out);
 }
 
 static int record(void *ctx, char *text, size_t size, struct diag *d)
@@ -250,8 +263,13 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 static int show(const struct top_args *a, struct config *config, const char *trigger, uint32_t tgid,
                 struct diag *d)
 {
-	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf, .tgid = tgid };
+	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
+		                          .is_layered = a->is_layered,
+		                          .tgid = tgid,
+		                          .mango_path = a->mango_path,
+		                          .mango_poll_ms = (uint32_t)a->mango_ms };
 	struct top top = {
+		.is_mango = a->is_mango,
 		.record = { .prefix = config->trace_prefix,
 		            .duration_ms = config->trace_duration_ms,
 		            .keep_ms = config->has_no_bpf ? 0 : (uint32_t)(a->keep_ns / MS_NS),
@@ -274,7 +292,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	return err;
 }
 
-static int run_args(const struct opt_command *self, const struct top_args *a)
+static int run_args(const struct opt_command *self, const struct top_args *a, const char *file)
 {
 	struct config config;
 	struct diag d = { 0 };
@@ -282,9 +300,11 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	uint32_t tgid;
 	int err;
 
+	if (file && !isatty(STDOUT_FILENO)) /* no settings matter */
+		return top_replay_summary(file);
 	config_init(&config);
 	warn_of_dead(a);
-	err = process_of(a, &tgid, &d);
+	err = process_of(a, file, &tgid, &d);
 	if (!err)
 		err = trigger_of(a, trigger, &d);
 	if (!err)
@@ -297,10 +317,14 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	}
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(STDOUT_FILENO)) {
 		err = top_summary();
-	else if (show(a, &config, trigger, tgid, &d))
-		err = cli_fail(&d);
+	} else {
+		err = file ? top_replay(file, &config, tgid, &d)
+		           : show(a, &config, trigger, tgid, &d);
+		if (err)
+			err = cli_fail(&d);
+	}
 	config_done(&config);
 	return err;
 }
@@ -325,8 +349,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	if (top_words(argc, argv, &words, &argc))
 		return diag_set(&d, -ENOMEM, NULL, "out of memory"), cli_fail(&d);
 	if (cli_parse(self, argc, words, &args, &operands, &exit_code)) {
+		if (operands.operands.nr > 1) {
+			diag_set(&d, -EINVAL, NULL, "one file at a time");
+			exit_code = cli_usage_error(self, &d);
+		} else {
+			exit_code = run_args(self, &args,
+			                     operands.operands.nr ? operands.operands.items[0]
+			                                          : NULL);
+		}
 		opt_result_done(&operands);
-		exit_code = run_args(self, &args);
 	}
 	opt_list_done(&args.perf_events);
 	return exit_code;
@@ -335,10 +366,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 const struct opt_command cmd_top = {
 	.name = "top",
 	.alias = "tui",
-	.summary = "the scheduler live, on the whole screen",
+	.summary = "the scheduler on the whole screen, live or from a recording",
+	.operands = "[FILE]",
 	.description =
 		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, measured again and "
 		"again, with the keys of scxtop; h shows them. Off a terminal it prints one summary.\n\n"
+		"With FILE, a trace of whichever recorder as 'schedscope analyze' takes it, the same views play what was "
+		"recorded: Space pauses and plays, Left and Right go by one interval, ( and ) by ten, ^ and $ to the ends, { and } "
+		"halve and double the speed. It needs no privilege. What no recording tells, such as memory, is not shown. "
+		"Off a terminal it prints the summary of the file.\n\n"
 		"Settings come from config.toml in $XDG_CONFIG_HOME/schedscope (else ~/.config/schedscope), or "
 		"from scxtop's own file where that one is missing; the key S saves them. The command line goes "
 		"before the file.\n\n"
@@ -346,5 +382,6 @@ const struct opt_command cmd_top = {
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
 	.run = run,
 };

@@ -5,61 +5,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "abi/wanted.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "collect/bpf_open.h"
-#include "collect/percpu.h"
-#include "collect/stat_skel.h"
-#include "collect/stat_unpack.h"
+#include "collect/stat_collector_priv.h"
+#include "collect/stat_news.h"
 
-/* The kernel fills at most eight pages per read of an iterator. */
-#define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
-
-struct stat_collector {
-	struct stat_plan plan;
-	struct stat_bpf *skel;
-	struct ring_buffer *ring;
-	struct bpf_link *drain_link;
-	struct bpf_talk *talk;
-	uint32_t *possible;
-	uint32_t nr_possible;
-	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
-	uint8_t *buffer;
-	struct stat_cgroup *wanted;
-	size_t nr_wanted;
-	union stat_unpacked unpacked;
-	uint64_t nr_bad; /* records that did not add up */
-	/* Where the records of the current call go. */
-	stat_record_fn *fn;
-	void *fn_ctx;
-};
-
-/* A record must not be trusted to be what it says. */
-static void hand_on_one(struct stat_collector *c, const struct stat_rec *rec, size_t len)
-{
-	int size;
-
-	if (!(rec->kind & STAT_REC_PACKED)) {
-		c->fn(c->fn_ctx, rec, len);
-		return;
-	}
-	size = stat_unpack(rec, len, &c->unpacked);
-	if (size < 0)
-		c->nr_bad++;
-	else
-		c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
-}
 
 static int on_ring_record(void *ctx, void *data, size_t len)
 {
 	struct stat_collector *c = ctx;
 
 	if (len >= sizeof(struct stat_rec))
-		hand_on_one(c, data, len);
+		stat_collector_hand_on(c, data, len);
 	return 0;
 }
 
@@ -71,6 +31,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
+	bpf_program__set_autoload(skel->progs.drain_asked, plan->wants_asking);
 }
 
 static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
@@ -82,13 +43,14 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
 	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
 		return -EINVAL;
 	return 0;
 }
 
-static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
 {
 	SCOPED(scoped_close) int storage_fd = -1;
 	int err;
@@ -112,6 +74,23 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 	return 0;
 }
 
+/* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	struct diag refused = { 0 };
+
+	if (c->plan.wants_asking && load_once(c, cfg, &refused)) {
+		stat_bpf__destroy(c->skel);
+		c->skel = NULL;
+		c->plan.wants_asking = false;
+		c->plan.cfg.has_news = 0;
+	}
+	if (!c->skel)
+		return load_once(c, cfg, d);
+	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
+	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+}
+
 static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
 {
 	int fd = bpf_map__fd(c->skel->maps.cpu_places);
@@ -132,10 +111,12 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	c->plan = cfg->plan;
 	c->talk = bpf_talk_listen();
-	c->buffer = malloc(DRAIN_BUFFER_BYTES);
+	c->buffer = malloc(STAT_DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
-	if (!c->buffer || !c->cpus || !c->possible)
+	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
+	c->arrival_cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrival_cpus));
+	if (!c->buffer || !c->cpus || !c->possible || !c->arrivals || !c->arrival_cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
 	c->nr_possible = cfg->nr_possible;
@@ -159,7 +140,7 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	return 0;
 }
 
-static void run_on_every_cpu(const struct stat_collector *c, const struct bpf_program *prog)
+void stat_collector_run_on_every_cpu(const struct stat_collector *c, const struct bpf_program *prog)
 {
 	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
@@ -216,7 +197,7 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 {
 	int err = 0;
 
-	run_on_every_cpu(c, c->skel->progs.warm_up);
+	stat_collector_run_on_every_cpu(c, c->skel->progs.warm_up);
 	/* Before the tasks that are there get their storage: none may be born in between without. */
 	c->skel->links.on_fork = bpf_program__attach(c->skel->progs.on_fork);
 	if (!c->skel->links.on_fork)
@@ -286,84 +267,17 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 	return n < 0 ? n : 0;
 }
 
-/* The kernel writes whole records per read. */
-static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
-                    struct stat_drain *info)
-{
-	size_t at = 0;
-
-	while (len - at >= sizeof(struct stat_rec)) {
-		const struct stat_rec *rec = (const void *)(buf + at);
-
-		if (rec->size < sizeof(*rec) || rec->size > len - at)
-			break;
-		hand_on_one(c, rec, rec->size);
-		info->nr_tasks += (rec->kind & 0xff) == STAT_REC_TASK;
-		at += rec->size;
-	}
-	c->nr_bad += at != len;
-}
-
-static int iterate(struct stat_collector *c, struct stat_drain *info)
-{
-	SCOPED(scoped_close) int fd = bpf_iter_create(bpf_link__fd(c->drain_link));
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		uint64_t begin = clock_boot_ns();
-
-		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
-		info->read_ns += clock_boot_ns() - begin;
-		/* The kernel pauses after a million tasks without news. */
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0)
-			break;
-		info->bytes += (uint64_t)n;
-		hand_on(c, c->buffer, (size_t)n, info);
-	}
-	return n < 0 ? -errno : 0;
-}
-
-static int read_cpus(struct stat_collector *c)
-{
-	__u32 zero = 0;
-
-	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
-		return -errno;
-	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return 0;
-}
-
-int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
-                         struct stat_drain *info, struct diag *d)
-{
-	int err;
-
-	memset(info, 0, sizeof(*info));
-	info->at_ns = clock_boot_ns();
-	/* A task that never leaves its CPU has not been charged for its counters yet. */
-	if (c->plan.wants_flush)
-		run_on_every_cpu(c, c->skel->progs.flush_counters);
-	/*
-	 * First the tasks that are gone, then those that are there: whoever leaves meanwhile is in the
-	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
-	 */
-	err = stat_collector_consume(c, fn, ctx);
-	c->skel->data->epoch++;
-	if (!err)
-		err = iterate(c, info);
-	if (!err)
-		err = read_cpus(c);
-	info->took_ns = clock_boot_ns() - info->at_ns;
-	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
-}
-
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
 {
 	return &c->cpus[cpu];
+}
+
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
+{
+	if (!c->plan.wants_migrate)
+		return false;
+	*out = c->arrivals[cpu];
+	return true;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
@@ -422,8 +336,11 @@ void stat_collector_close(struct stat_collector *c)
 	stat_bpf__destroy(c->skel);
 	bpf_talk_stop(c->talk);
 	free(c->wanted);
+	free(c->asked);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->arrivals);
+	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tui/app_sort.h"
 
-#define STEP_MS  100U
-#define ALL_ROWS (1 << 24)
+#define STEP_MS    100U
+#define ALL_ROWS   (1 << 24)
+#define WHEEL_ROWS 3
 
 void app_init(struct app *a, struct config *config)
 {
@@ -38,9 +40,38 @@ struct machine_wish app_wish(const struct app *a)
 {
 	struct machine_wish w = { .needs = a->view->needs | MACHINE_CPUS };
 
+	if (a->screen.has_uncore)
+		w.needs |= MACHINE_UNCORE;
+	if (a->screen.has_pressure)
+		w.needs |= MACHINE_PRESSURE;
 	if (a->view->wish)
 		a->view->wish(&a->screen, &w);
 	return w;
+}
+
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m)
+{
+	struct app_measured *to = &a->measured;
+
+	to->is_known = true;
+	to->wish = *wish;
+	to->wish.event = NULL;
+	(void)snprintf(to->event, sizeof(to->event), "%s", wish->event ? wish->event : "");
+	if (m->play && player_is_at_end(m->play) && !a->screen.is_frozen) {
+		a->screen.is_frozen = true;
+		app_tell(a, "the end of the recording");
+	}
+}
+
+bool app_is_unmeasured(const struct app *a, const struct machine *m)
+{
+	const struct machine_wish now = app_wish(a), *then = &a->measured.wish;
+
+	if (!a->screen.is_frozen || !m || m->play || !a->measured.is_known)
+		return false;
+	return (now.needs & ~then->needs) || (now.tid && now.tid != then->tid) ||
+	       (now.program && now.program != then->program) ||
+	       (now.event && strcmp(now.event, a->measured.event) != 0);
 }
 
 static void select_row(struct app *a, int row)
@@ -55,11 +86,19 @@ static void forget_place(struct app *a)
 	a->screen.scroll = 0;
 }
 
+/* Whoever leaves a program leaves off sampling it. */
+static void turn_to(struct app *a, const struct view *v)
+{
+	if (v != a->view)
+		a->screen.is_program_hot = false;
+	a->view = v;
+}
+
 static void show(struct app *a, const struct view *v)
 {
 	if (!a->view->is_search)
 		a->previous = a->view;
-	a->view = v;
+	turn_to(a, v);
 	a->screen.process = 0;
 	a->screen.search[0] = '\0';
 	a->zoom.view = NULL;
@@ -116,15 +155,15 @@ static void move(struct app *a, const struct machine *m, int by)
 	select_row(a, to);
 }
 
-/* One thread; the selection stays, for it says which. */
-static void zoom(struct app *a)
+/* Into one row; the selection stays, for it says which. */
+static void zoom(struct app *a, const char *state)
 {
-	const struct view *v = view_find("Task");
+	const struct view *v = view_find(state);
 
 	if (!v || v == a->view)
 		return;
 	a->zoom = (struct app_zoom){ a->view, a->screen.process };
-	a->view = v;
+	turn_to(a, v);
 }
 
 static void enter(struct app *a, const struct machine *m)
@@ -133,8 +172,13 @@ static void enter(struct app *a, const struct machine *m)
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;
-	if (a->screen.process || a->view == view_find("Threads")) {
-		zoom(a);
+	if (a->view->into) {
+		zoom(a, a->view->into);
+		return;
+	}
+	if (a->screen.process || a->view == view_find("Threads") ||
+	    a->view == view_find("MangoApp")) {
+		zoom(a, "Task");
 		return;
 	}
 	for (size_t i = 0; i < m->nr_processes; i++) {
@@ -148,7 +192,7 @@ static void enter(struct app *a, const struct machine *m)
 
 static void leave_zoom(struct app *a)
 {
-	a->view = a->zoom.view;
+	turn_to(a, a->zoom.view);
 	a->screen.process = a->zoom.process;
 	a->zoom.view = NULL;
 }
@@ -200,19 +244,6 @@ static void change_tick(struct app *a, bool is_longer)
 	a->config->tick_ms = ms;
 }
 
-static void sort_by(struct app *a, int step)
-{
-	static const char *const names[SORTS] = { "run time",    "wait",        "p50 latency",
-		                                  "p99 latency", "max latency", "switches",
-		                                  "migrations",  "id",          "name" };
-	struct screen *s = &a->screen;
-
-	s->sort = (enum view_sort)(((int)s->sort + step + SORTS) % SORTS);
-	s->is_ascending = s->sort == SORT_TID || s->sort == SORT_NAME;
-	select_row(a, 0);
-	app_tell(a, "sorted by %s", names[s->sort]);
-}
-
 static void change_theme(struct app *a)
 {
 	a->config->theme = theme_next(a->config->theme);
@@ -227,14 +258,66 @@ static void event_key(struct app *a, const struct machine *m, int step)
 		app_tell(a, "not available: there is only one event to show here");
 }
 
+/* Played again from the start, where it stands at the end. */
+static void freeze(struct app *a, const struct machine *m)
+{
+	if (a->screen.is_frozen && m && m->play && player_is_at_end(m->play) && !a->player.steps)
+		player_seek(&a->player, "start");
+	a->screen.is_frozen = !a->screen.is_frozen;
+}
+
+/* Keys of the player; false = it is none of them. */
+static bool play(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	bool is_seek = e->action == ACTION_SEEK;
+
+	if (!is_seek && e->action != ACTION_SPEED_UP && e->action != ACTION_SPEED_DOWN)
+		return false;
+	if (!m || !m->play)
+		app_tell(a, "not available: this is no recording");
+	else if (is_seek)
+		player_seek(&a->player, e->argument);
+	else
+		player_change_speed(&a->player, e->action == ACTION_SPEED_UP ? 1 : -1);
+	return true;
+}
+
+/* What a recording cannot have; the view would be empty. */
+static bool is_refused(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	const struct view *v = NULL;
+
+	if (!m || !m->play)
+		return false;
+	if (e->action == ACTION_RECORD) {
+		app_tell(a, "not available: this is a recording");
+		return true;
+	}
+	if (e->action == ACTION_VIEW || e->action == ACTION_MEMORY || e->action == ACTION_NETWORK)
+		v = view_find(e->argument);
+	if (!v || !v->needs || (v->needs & ~(m->play->absent | MACHINE_CPUS)))
+		return false;
+	app_tell(a, "not available: a recording does not tell of this: %s", e->what);
+	return true;
+}
+
+/* Arrows to the sides move in time where there is a time to move in, else through the columns. */
+static const struct action_entry *meant_by(const struct action_entry *e, const struct machine *m)
+{
+	bool is_replay = m && m->play;
+
+	if (e->action == ACTION_LEFT)
+		return action_find(is_replay ? "SeekBack" : "PrevSort");
+	if (e->action == ACTION_RIGHT)
+		return action_find(is_replay ? "SeekOn" : "NextSort");
+	return e;
+}
+
 static void act_on_screen(struct app *a, const struct action_entry *e)
 {
 	struct screen *s = &a->screen;
 
 	switch (e->action) {
-	case ACTION_FREEZE:
-		s->is_frozen = !s->is_frozen;
-		break;
 	case ACTION_FILTER:
 		s->is_typing = true;
 		a->is_help = false;
@@ -251,6 +334,12 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 		break;
 	case ACTION_FREQUENCY:
 		s->has_freq = !s->has_freq;
+		break;
+	case ACTION_UNCORE:
+		s->has_uncore = !s->has_uncore;
+		break;
+	case ACTION_PRESSURE:
+		s->has_pressure = !s->has_pressure;
 		break;
 	case ACTION_LOCALIZE:
 		s->is_localized = !s->is_localized;
@@ -299,10 +388,10 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 		event_key(a, m, -1);
 		break;
 	case ACTION_SORT_NEXT:
-		sort_by(a, 1);
+		app_sort_next(a, 1);
 		break;
 	case ACTION_SORT_PREVIOUS:
-		sort_by(a, -1);
+		app_sort_next(a, -1);
 		break;
 	default:
 		break;
@@ -328,10 +417,15 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 
 static unsigned int act(struct app *a, const struct machine *m, const struct action_entry *e)
 {
-	if (view_acts(a, m, e->action))
+	e = meant_by(e, m);
+	if (view_acts(a, m, e->action) || is_refused(a, m, e) || play(a, m, e))
 		return 0;
 	switch (e->action) {
+	case ACTION_FREEZE:
+		freeze(a, m);
+		break;
 	case ACTION_VIEW:
+	case ACTION_PROCESS:
 		choose_view(a, e);
 		break;
 	case ACTION_MEMORY:
@@ -367,6 +461,10 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return APP_SAVE;
 	case ACTION_RECORD:
 		return APP_RECORD;
+	case ACTION_SAMPLE_LESS:
+	case ACTION_SAMPLE_MORE:
+		app_tell(a, "nothing is sampled here: every event is counted");
+		break;
 	case ACTION_UNAVAILABLE:
 		app_tell(a, "not available: %s", e->argument);
 		break;
@@ -422,13 +520,20 @@ static bool type(struct app *a, uint32_t key)
 	return true;
 }
 
+/* As the arrows do, wherever they do anything. */
+static void wheel(struct app *a, const struct machine *m, bool is_up)
+{
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		if (!view_acts(a, m, is_up ? ACTION_UP : ACTION_DOWN))
+			move(a, m, is_up ? -1 : 1);
+}
+
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
 {
-	if (in.key == KEY_OF_WHEEL_UP)
-		move(a, m, -3);
-	else if (in.key == KEY_OF_WHEEL_DOWN)
-		move(a, m, 3);
-	else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
+	if (in.key != KEY_OF_CLICK) {
+		wheel(a, m, in.key == KEY_OF_WHEEL_UP);
+	} else if (!app_sort_click(a, in) && !a->is_help && a->selected_y >= 0 && in.y > 0 &&
+	           in.y <= a->page) {
 		int row = a->screen.selected + in.y - a->selected_y;
 
 		/* On the selected row: into it. */

@@ -4,8 +4,8 @@
  *
  * Rules: choosing the view that is shown goes back to the previous one; help, messages, filter and freezing lie over a
  * view and never become the previous one, nor do views to search in. While a filter is typed, or something is searched
- * for, every letter belongs to it. Esc goes back one step and
- * never ends the program. What needs the world outside (saving, recording, ending) is returned as effects.
+ * for, every letter belongs to it. Esc goes back one step and never ends the program. Sorting goes through the columns of
+ * the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
  */
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "tui/config.h"
 #include "tui/event_menu.h"
+#include "tui/player.h"
 #include "tui/view.h"
 
 #define APP_LOG_LINES 128U
@@ -35,11 +36,19 @@ struct app {
 		const struct view *view;
 		uint32_t process;
 	} zoom;
+	struct player player;
+	struct app_measured {             /* what the machine that is shown was asked for */
+		struct machine_wish wish; /* without texts */
+		char event[128];
+		bool is_known;
+	} measured;
 	bool is_help;
 	bool is_log;
 	int help_scroll;
 	int page;       /* rows of the body, at the last draw */
 	int selected_y; /* of the selected row, at the last draw; -1 = not in sight */
+	struct grid_mark marks[GRID_MARKS]; /* titles of columns, at the last draw */
+	size_t nr_marks;
 	char log[APP_LOG_LINES][APP_LOG_BYTES]; /* a ring: nr_log % APP_LOG_LINES is next */
 	size_t nr_log;
 	bool is_told; /* the newest message is in the notice line, until a key is pressed */
@@ -57,5 +66,9 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 void app_draw(struct app *a, const struct machine *m, struct grid *g);
 /* What the view that is shown wants to see, and the header; lent until the next key. */
 struct machine_wish app_wish(const struct app *a);
+/* What a look was asked for and gave. At the end of a recording it pauses. */
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m);
+/* Whether it is frozen, and what the view wants to see was not measured before. */
+bool app_is_unmeasured(const struct app *a, const struct machine *m);
 /* A message: into the log, and into the notice line. */
 void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -49,6 +49,8 @@ static struct cpu_item nothing(int32_t id)
 		.iowait = NAN,
 		.steal = NAN,
 		.mhz = NAN,
+		.uncore_mhz = NAN,
+		.hw_pressure = NAN,
 		.switches_per_s = NAN,
 		.wakeups_per_s = NAN,
 		.migrations_per_s = NAN,
@@ -75,6 +77,8 @@ static struct cpu_item of_cpu(const struct machine_cpu *c, const struct measure 
 	i.iowait = c->iowait;
 	i.steal = c->steal;
 	i.mhz = c->mhz;
+	i.uncore_mhz = c->uncore_mhz;
+	i.hw_pressure = c->hw_pressure;
 	i.switches_per_s = c->switches_per_s;
 	i.wakeups_per_s = c->wakeups_per_s;
 	i.migrations_per_s = c->migrations_per_s;
@@ -112,6 +116,8 @@ static void add(struct cpu_item *to, const struct cpu_item *i, const struct meas
 	add_known(&to->iowait, i->iowait * i->nr_online);
 	add_known(&to->steal, i->steal * i->nr_online);
 	add_known(&to->mhz, i->mhz * i->nr_online);
+	add_known(&to->uncore_mhz, i->uncore_mhz * i->nr_online);
+	to->hw_pressure = fmax(to->hw_pressure, i->hw_pressure);
 	add_known(&to->switches_per_s, i->switches_per_s);
 	add_known(&to->wakeups_per_s, i->wakeups_per_s);
 	add_known(&to->migrations_per_s, i->migrations_per_s);
@@ -121,7 +127,7 @@ static void add(struct cpu_item *to, const struct cpu_item *i, const struct meas
 static void finish(struct cpu_item *i, const struct measure *what)
 {
 	double *const means[] = { &i->busy,   &i->user,  &i->system, &i->irq,
-		                  &i->iowait, &i->steal, &i->mhz };
+		                  &i->iowait, &i->steal, &i->mhz,    &i->uncore_mhz };
 
 	for (size_t k = 0; k < sizeof(means) / sizeof(means[0]); k++)
 		*means[k] = i->nr_online ? *means[k] / i->nr_online : NAN;

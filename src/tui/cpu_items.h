@@ -2,8 +2,8 @@
  * tui/cpu_items — CPUs, or what they are grouped into, as rows of one kind.
  *
  * Of a group: shares of time and frequency are means over its CPUs that are online, rates are sums. What is shown of them
- * (tui/measure) is the value, over those of which it is known. Distributions cannot
- * be added up from percentiles: p50, p99 and max are those of the worst CPU, the mean is exact.
+ * (tui/measure) is the value, over those of which it is known. Distributions cannot be added up from percentiles: p50, p99
+ * and max are those of the worst CPU, the mean is exact. So is hardware pressure.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ struct cpu_item {
 	uint32_t nr_known;                  /* CPUs with a value */
 	double part; /* of 1, for a bar: of the largest value, or of the CPU */
 	double user, system, irq, iowait, steal;
-	double mhz;
+	double mhz, uncore_mhz;
+	double hw_pressure;
 	double switches_per_s, wakeups_per_s, migrations_per_s;
 	struct machine_dist wait;
 	struct machine_history history; /* of the value */

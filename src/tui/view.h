@@ -26,9 +26,31 @@ enum view_sort {
 	SORT_MIGRATIONS,
 	SORT_TID,
 	SORT_NAME,
+	SORT_STATE,
+	SORT_CLASS,
+	SORT_CPU,
+	SORT_LLC,
+	SORT_NODE,
+	SORT_PREEMPTED_P50,
+	SORT_PREEMPTED_P99,
+	SORT_PREEMPTED_MAX,
+	SORT_SLICE,
+	SORT_SLICES,
+	SORT_SLEEP,
+	SORT_VOLUNTARY,
+	SORT_INVOLUNTARY,
+	SORT_LLC_MIGRATIONS,
+	SORT_NODE_MIGRATIONS,
+	SORT_THREADS,
+	SORT_LAYER,
+	SORT_DSQ,
+	SORT_CGROUP,
+	SORT_COMMAND,
 	SORTS
 };
 enum view_group { GROUP_CPU, GROUP_LLC, GROUP_NODE, GROUPS };
+
+struct task_matches;
 
 /* What the user has chosen; shared by all views. */
 struct screen {
@@ -40,6 +62,8 @@ struct screen {
 	bool is_typing;  /* the filter is being typed */
 	bool is_frozen;
 	bool has_freq;
+	bool has_uncore;
+	bool has_pressure;
 	bool is_localized; /* thousands are separated */
 	int selected;      /* row, of those that the filter leaves */
 	int scroll;
@@ -54,6 +78,13 @@ struct screen {
 	struct event_menu *events;    /* lent; NULL = the usual ones */
 	char search[64];              /* what is typed in a view with is_search */
 	bool is_leaving;              /* act() is done with the view */
+	struct task_matches
+		*matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+	double profile_hz, program_hz; /* of samples; 0 = the usual */
+	uint32_t nr_clears;            /* of samples */
+	uint32_t program;              /* BPF program that was selected last; 0 = none */
+	bool is_program_hot;           /* it is sampled */
+	int program_scroll;            /* of its lines */
 };
 
 struct view {
@@ -68,6 +99,8 @@ struct view {
 	void (*wish)(const struct screen *s, struct machine_wish *w);
 	/* An action that means something of its own here: true = done. s->message is told. NULL = none. */
 	bool (*act)(const struct machine *m, struct screen *s, enum action action);
+	/* The state of the view that Enter opens for the selected row; NULL = as app.c says. */
+	const char *into;
 	/* How many rows can be selected, for the arrows; NULL = none. */
 	int (*rows)(const struct machine *m, const struct screen *s);
 };

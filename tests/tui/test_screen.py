@@ -1,9 +1,12 @@
 """`schedscope top` on a real terminal (tmux): keys, sizes, and what it leaves behind."""
 import contextlib
+import ctypes
 import os
 import pathlib
+import re
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -156,7 +159,7 @@ def machines_of_any_size():
 def names_cannot_reach_the_terminal():
     with terminal() as term:
         term.start("4", "100", "hostile", program=DEMO)
-        for key in ("p", "y", "Enter", "b", "N", "N", "s"):
+        for key in ("p", "y", "Enter", "b", "Enter", "T", "N", "N", "s"):
             term.keys(key)
             check_clean(term.text())
             assert "owned" not in term.tmux("display-message", "-p", "#{pane_title}")
@@ -168,7 +171,7 @@ def names_cannot_reach_the_terminal():
 def views_survive_being_resized_while_they_run():
     with terminal() as term:
         term.start("-r", "50")
-        for key in ("d", "l", "n", "p", "s", "i", "b", "h"):
+        for key in ("d", "l", "n", "p", "s", "i", "b", "Enter", "T", "h"):
             term.keys(key)
             for width, height in ((20, 5), (240, 70), (1, 1), (80, 24)):
                 term.tmux("resize-window", "-x", str(width), "-y", str(height))
@@ -261,14 +264,38 @@ def a_broken_settings_file_is_told_before_the_screen():
 @live.case
 def the_mouse_selects_a_row():
     with terminal() as term:
-        term.start("-r", "5000")
+        term.start("-r", "5000", env="TERM=xterm-256color")
         term.keys("p")
         term.wait_for("CPU")
         # A terminal would send this for a press at column 10, row 8, and a turn of the wheel.
         term.keys("-l", "\033[<0;10;8M")
         term.keys("-l", "\033[<65;10;8M")
-        check_clean(term.text())
-        term.keys("q")
+        term.keys("Enter")
+        check_clean(term.wait_for(" threads "))
+        term.keys("q", "q")
+        term.check_restored(0)
+
+
+@live.case
+def a_click_on_a_title_sorts_by_it():
+    with terminal(120, 24) as term:
+        term.start("-r", "5000", env="TERM=xterm-256color")
+        term.keys("p")
+        text = term.wait(lambda text: text.startswith("Processes") and "\u25bcRUN%" in text, "sorted processes")
+        row = next(i for i, line in enumerate(text.split("\n")) if "NAME" in line)
+        column = text.split("\n")[row].index("NAME")
+        click = f"\033[<0;{column + 2};{row + 1}M\033[<0;{column + 2};{row + 1}m"
+        term.keys("-l", click)
+        term.wait_for("NAME\u25b2")
+        term.keys("-l", click)
+        term.wait_for("NAME\u25bc")
+        term.keys(">")
+        term.wait_for("sorted by S")
+        term.keys("h")
+        before = term.wait_for("Help")
+        term.keys("-l", "\033[<65;10;8M")
+        term.wait(lambda text: text != before and "Help" in text, "help that has scrolled")
+        term.keys("q", "q")
         term.check_restored(0)
 
 
@@ -336,6 +363,72 @@ def a_recording_that_fails_says_why():
         term.start("-t", "/nonexistent/folder/mine")
         term.keys("a")
         term.wait_for("not recorded: cannot create")
+        term.keys("q")
+        term.check_restored(0)
+
+
+def samples_of(text):
+    """How many the title of the profile tells; 0 while there is none."""
+    found = re.search(r"CPU profile: (\d+) samples", text)
+    return int(found.group(1)) if found else 0
+
+
+def perf_events(pid):
+    """Descriptors of perf that a process holds."""
+    links = []
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(path))
+    return sum("perf_event" in link for link in links)
+
+
+@live.case
+def the_profile_goes_on_through_the_help_and_ends_with_the_view():
+    with terminal(150, 40) as term, subprocess.Popen(["sh", "-c", "while :; do :; done"]) as hog:
+        try:
+            if not live.CAN_RUN:
+                raise live.Skip("needs root and BTF")
+            term.start("-r", "100")
+            pid = term.pid()
+            before = perf_events(pid)
+            term.keys("T")
+            first = samples_of(term.wait(lambda text: samples_of(text) > 50, "50 samples"))
+            assert "[U] " in term.text() and "199 Hz" in term.text(), term.text()
+            term.keys("h")
+            term.wait_for("CPU profile: functions")
+            assert perf_events(pid) > before
+            term.keys("T")
+            term.wait(lambda text: samples_of(text) > first + 50, "more samples than before the help")
+            term.keys("]")
+            term.wait(lambda text: "398 Hz" in text and 0 < samples_of(text) < 5000, "another rate")
+            term.keys("x")
+            term.wait_for("samples cleared")
+            term.keys("d")
+            term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
+            term.keys("q")
+            term.check_restored(0)
+        finally:
+            hog.kill()
+
+
+@live.case
+def a_bpf_program_is_entered_sampled_and_left():
+    with terminal(150, 40) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-r", "100")
+        pid = term.pid()
+        before = perf_events(pid)
+        term.keys("b")
+        term.wait(lambda text: "BPF programs" in text and "of all CPUs' time" in text and "%" in text.split("RUNS/s")[0], "list")
+        term.keys("Enter")
+        term.wait_for("p samples the program")
+        term.keys("p")
+        term.wait_for("samples in it")
+        assert perf_events(pid) > before
+        term.keys("Escape")
+        term.wait_for("BPF programs")
+        term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
         term.keys("q")
         term.check_restored(0)
 
@@ -409,10 +502,78 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered", "--mangoapp-tracing"):
+        for option in ("--trace-ticks", "--worker-threads", "--layered"):
             assert f"{option} has no effect" in shown, shown
-        for option in ("--perf-events", "--default-profiling-event"):
+        for option in ("--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
             assert f"{option} has no effect" not in shown, shown
+
+
+class Frames:
+    """A queue as mangoapp has it, and who writes frames into it."""
+
+    def __init__(self, folder):
+        self.path = f"{folder}/queue"
+        with open(self.path, "w", encoding="ascii"):
+            pass
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.id = self.libc.msgget(self.libc.ftok(self.path.encode(), 65), 0o1600)
+        assert self.id >= 0
+
+    def send(self, nr):
+        for i in range(nr):
+            body = struct.pack("<IIQBBQQIIHB40s", 1, os.getpid(), 20000000 + i, 0, 0, 0, 31000000, 1280, 720, 60, 0,
+                               b"vulkan")
+            message = struct.pack("@l", 1) + body
+            assert self.libc.msgsnd(self.id, message, len(body), 0o4000) == 0
+
+    def waiting(self):
+        """How many messages nobody has taken."""
+        for line in open("/proc/sysvipc/msg", encoding="ascii").readlines()[1:]:
+            words = line.split()
+            if int(words[1]) == self.id:
+                return int(words[4])
+        raise AssertionError("the queue is gone")
+
+    def close(self):
+        self.libc.msgctl(self.id, 0, None)
+
+
+@live.case
+def frames_of_a_game_are_shown_and_the_flags_have_their_effect():
+    with tempfile.TemporaryDirectory() as folder:
+        frames = Frames(folder)
+        try:
+            with terminal(120, 40) as term:
+                term.start(f"-e --mangoapp-tracing --mangoapp-poll-intvl-ms 50 --mangoapp-path {frames.path}")
+                frames.send(5)
+                term.wait(lambda _: frames.waiting() == 0, "frames are read though another view is shown")
+                term.keys("m")
+                shown = term.wait_for(f":{os.getpid()} 1280x720:60 vulkan")
+                assert "50" in shown and "31.0ms" in shown, shown
+                term.keys("q")
+            with terminal(120, 40) as term:
+                term.start(f"-e --mangoapp-path {frames.path}")
+                frames.send(2)
+                time.sleep(1.5)
+                assert frames.waiting() == 2
+                term.keys("m")
+                term.wait_for("1280x720:60")
+                term.keys("q")
+        finally:
+            frames.close()
+
+
+@live.case
+def power_and_bandwidth_say_what_they_lack():
+    with terminal(160, 24) as term:
+        term.start("-e")
+        term.keys("W")
+        has_sensors = os.path.exists("/sys/class/powercap") or os.path.exists("/sys/class/hwmon")
+        term.wait_for("Idle states" if has_sensors else "no sensors here")
+        term.keys("B")
+        term.wait_for("resctrl")
+        term.keys("q")
+        term.check_restored(0)
 
 
 if __name__ == "__main__":
