@@ -10,6 +10,7 @@
 #include "session/machine_programs.h"
 #include "session/machine_zoom.h"
 
+/* clang-format off */
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
 	&machine_part_power,
@@ -18,6 +19,7 @@ static const struct machine_part *const parts[] = {
 	&machine_part_pressure,
 	&machine_part_zoom,
 };
+/* clang-format on */
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 struct machine_parts {
