@@ -288,7 +288,7 @@ static void a_sensor_that_never_answers_is_left_out(void **state)
 		clock_gettime(CLOCK_MONOTONIC, &begin);
 		machine_files_look(&f, MACHINE_CPUS | MACHINE_POWER);
 		clock_gettime(CLOCK_MONOTONIC, &end);
-		assert_true(end.tv_sec - begin.tv_sec < 2); /* it would be for ever */
+		assert_true(end.tv_sec - begin.tv_sec < 5); /* it would be for ever */
 		nanosleep(&nap, NULL);
 	}
 	m = machine_files_until(&f, MACHINE_CPUS | MACHINE_POWER, has_note);
