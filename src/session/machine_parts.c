@@ -12,6 +12,7 @@
 #include "session/machine_programs.h"
 #include "session/machine_zoom.h"
 
+/* clang-format off */
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
 	&machine_part_profile,
@@ -23,6 +24,7 @@ static const struct machine_part *const parts[] = {
 	&machine_part_events,
 	&machine_part_event_lists,
 };
+/* clang-format on */
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 struct machine_parts {
