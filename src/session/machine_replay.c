@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analyze/machine_play.h"
+#include "analyze/machine_zoom.h"
 #include "base/cleanup.h"
 #include "session/machine_log.h"
 #include "session/replay_levels.h"
@@ -39,6 +40,8 @@ struct machine_replay {
 	struct machine_cpu *cpus;
 	struct machine_log log;
 	char notice[160];
+	struct machine_zoom zoom;
+	char missing[512];
 };
 
 static void scoped_replay(struct machine_replay *const *r)
@@ -249,14 +252,25 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 	}
 }
 
-/* The thread that is looked at has a past. */
-static void show_run(struct machine_replay *r, uint32_t tid)
+/* The thread that is looked at has a past; whom it waited for is a question of its own. */
+static void show_zoom(struct machine_replay *r, const struct replay_cell *c, uint32_t tid)
 {
 	uint32_t task;
-	struct machine_task *row = tid ? replay_tasks_thread(r->tasks, tid, &task) : NULL;
+	struct machine_task *before = replay_tasks_thread(r->tasks, r->zoom.tid, &task), *row;
 
+	if (before && r->zoom.tid != tid)
+		before->run_history = (struct machine_history){ 0 };
+	row = replay_tasks_thread(r->tasks, tid, &task);
 	if (row)
 		row->run_history = replay_past_run(r->past, task);
+	r->zoom = (struct machine_zoom){
+		.tid = tid, .row = row, .is_ended = row && row->state == 'X', .missing = r->missing
+	};
+	(void)snprintf(r->missing, sizeof(r->missing),
+	               "whom it waited for: schedscope explain %s --tid %u --from %.6fs --to %.6fs",
+	               r->s->facts->name, tid, (double)(c->from_ns - r->s->start_ns) / 1e9,
+	               (double)(c->to_ns - r->s->start_ns) / 1e9);
+	r->machine.zoom = tid ? &r->zoom : NULL;
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -371,8 +385,9 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 		show_past(r, &c);
 	if (is_new)
 		r->needs = needs;
+	r->machine.zoom = NULL;
 	if (r->machine.nr_threads)
-		show_run(r, wish->tid);
+		show_zoom(r, &c, wish->tid);
 	show_facts(r, needs);
 	show_play(r, &c, &wish->play);
 	*out = &r->machine;

@@ -7,6 +7,7 @@
 
 #include "../analyze/more_records.h"
 #include "analyze/machine_play.h"
+#include "analyze/machine_zoom.h"
 #include "analyze/passes.h"
 #include "session/machine_replay.h"
 
@@ -408,6 +409,11 @@ static void the_thread_that_is_looked_at_has_a_past(void **state)
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values);
 	s->wish.tid = STORY_TID + 5; /* another one, at the same place */
 	go(s, 5 * MS, 0);
+	expect_eq(s->m->zoom->tid, STORY_TID + 5);
+	assert_string_equal(s->m->zoom->missing,
+	                    "whom it waited for: schedscope explain test --tid 105 "
+	                    "--from 0.095000s --to 0.100000s");
+	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 4)->run_history.values);
 	near(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values[19],
 	     task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run);
 }
