@@ -7,13 +7,13 @@
 #include <time.h>
 
 #include "analyze/machine_play.h"
-#include "analyze/machine_zoom.h"
 #include "base/cleanup.h"
 #include "session/machine_log.h"
 #include "session/replay_levels.h"
 #include "session/replay_past.h"
 #include "session/replay_sums.h"
 #include "session/replay_tasks.h"
+#include "session/replay_zoom.h"
 #include "trace/reader.h"
 
 #define USUAL_INTERVAL_NS 250000000ULL
@@ -40,8 +40,8 @@ struct machine_replay {
 	struct machine_cpu *cpus;
 	struct machine_log log;
 	char notice[160];
-	struct machine_zoom zoom;
-	char missing[512];
+	struct replay_zoom *zoom;
+	uint32_t zoomed; /* tid; 0 = nobody */
 };
 
 static void scoped_replay(struct machine_replay *const *r)
@@ -120,6 +120,8 @@ static int open_parts(struct machine_replay *r)
 	if (!err)
 		err = replay_tasks_new(&tasks, &r->tasks);
 	if (!err)
+		err = replay_zoom_new(r->s, &r->zoom);
+	if (!err)
 		err = replay_levels_init(&r->mhz, r->s, PAIR_CPU_FREQ_KHZ);
 	if (!err)
 		err = replay_levels_init(&r->pressure, r->s, PAIR_HW_PRESSURE);
@@ -158,6 +160,7 @@ void machine_replay_close(struct machine_replay *r)
 		return;
 	replay_levels_done(&r->mhz);
 	replay_levels_done(&r->pressure);
+	replay_zoom_free(r->zoom);
 	replay_tasks_free(r->tasks);
 	replay_scx_free(r->scx);
 	replay_past_free(r->past);
@@ -252,25 +255,21 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 	}
 }
 
-/* The thread that is looked at has a past; whom it waited for is a question of its own. */
-static void show_zoom(struct machine_replay *r, const struct replay_cell *c, uint32_t tid)
+/* The thread that is looked at: it has a past, and is looked at closely. */
+static int show_zoom(struct machine_replay *r, const struct replay_cell *c, uint32_t tid)
 {
 	uint32_t task;
-	struct machine_task *before = replay_tasks_thread(r->tasks, r->zoom.tid, &task), *row;
+	struct machine_task *row = replay_tasks_thread(r->tasks, r->zoomed, &task);
 
-	if (before && r->zoom.tid != tid)
-		before->run_history = (struct machine_history){ 0 };
-	row = replay_tasks_thread(r->tasks, tid, &task);
-	if (row)
-		row->run_history = replay_past_run(r->past, task);
-	r->zoom = (struct machine_zoom){
-		.tid = tid, .row = row, .is_ended = row && row->state == 'X', .missing = r->missing
-	};
-	(void)snprintf(r->missing, sizeof(r->missing),
-	               "whom it waited for: schedscope explain %s --tid %u --from %.6fs --to %.6fs",
-	               r->s->facts->name, tid, (double)(c->from_ns - r->s->start_ns) / 1e9,
-	               (double)(c->to_ns - r->s->start_ns) / 1e9);
-	r->machine.zoom = tid ? &r->zoom : NULL;
+	if (row && r->zoomed != tid)
+		row->run_history = (struct machine_history){ 0 };
+	r->zoomed = tid;
+	r->machine.zoom = NULL;
+	row = tid ? replay_tasks_thread(r->tasks, tid, &task) : NULL;
+	if (!row)
+		return 0;
+	row->run_history = replay_past_run(r->past, task);
+	return replay_zoom_look(r->zoom, c, task, row, &r->machine.zoom);
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -385,9 +384,10 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 		show_past(r, &c);
 	if (is_new)
 		r->needs = needs;
-	r->machine.zoom = NULL;
-	if (r->machine.nr_threads)
-		show_zoom(r, &c, wish->tid);
+	if (is_new || wish->tid != r->zoomed)
+		err = show_zoom(r, &c, wish->tid);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	show_facts(r, needs);
 	show_play(r, &c, &wish->play);
 	*out = &r->machine;
