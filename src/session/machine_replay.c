@@ -255,21 +255,35 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 	}
 }
 
-/* The thread that is looked at: it has a past, and is looked at closely. */
+/* Only who is looked at has a past: a thread, and the process of that number. */
+static struct machine_task *show_runs(struct machine_replay *r, uint32_t tid, bool is_shown,
+                                      uint32_t *task)
+{
+	const uint32_t *members;
+	size_t nr;
+	struct machine_task *thread = replay_tasks_thread(r->tasks, tid, task);
+	struct machine_task *process = replay_tasks_process(r->tasks, tid, &members, &nr);
+	const struct machine_history none = { 0 };
+
+	if (thread)
+		thread->run_history = is_shown ? replay_past_run(r->past, 0, task, 1) : none;
+	if (process)
+		process->run_history = is_shown ? replay_past_run(r->past, 1, members, nr) : none;
+	return thread;
+}
+
 static int show_zoom(struct machine_replay *r, const struct replay_cell *c, uint32_t tid)
 {
+	struct machine_task *row = NULL;
 	uint32_t task;
-	struct machine_task *row = replay_tasks_thread(r->tasks, r->zoomed, &task);
 
-	if (row && r->zoomed != tid)
-		row->run_history = (struct machine_history){ 0 };
+	if (r->zoomed && r->zoomed != tid)
+		(void)show_runs(r, r->zoomed, false, &task);
 	r->zoomed = tid;
 	r->machine.zoom = NULL;
-	row = tid ? replay_tasks_thread(r->tasks, tid, &task) : NULL;
-	if (!row)
-		return 0;
-	row->run_history = replay_past_run(r->past, task);
-	return replay_zoom_look(r->zoom, c, task, row, &r->machine.zoom);
+	if (tid)
+		row = show_runs(r, tid, true, &task);
+	return row ? replay_zoom_look(r->zoom, c, task, row, &r->machine.zoom) : 0;
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -366,6 +380,7 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
                         const struct machine **out)
 {
 	uint32_t needs = wish->needs | MACHINE_CPUS;
+	uint32_t tid = needs & MACHINE_TASKS ? wish->tid : 0;
 	struct replay_cell c;
 	bool is_new;
 	int err = 0;
@@ -384,8 +399,8 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 		show_past(r, &c);
 	if (is_new)
 		r->needs = needs;
-	if (is_new || wish->tid != r->zoomed)
-		err = show_zoom(r, &c, wish->tid);
+	if (is_new || tid != r->zoomed)
+		err = show_zoom(r, &c, tid);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	show_facts(r, needs);

@@ -407,6 +407,16 @@ static void the_thread_that_is_looked_at_has_a_past(void **state)
 			near(now.values[k], runs[k]);
 	}
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values);
+	s->wish.tid = STORY_TID + 3; /* a process too */
+	go(s, 5 * MS, 0);
+	for (int i = 0; i < 5; i++) {
+		const struct machine_task *p = task_in(s->m->processes, s->m->nr_processes,
+		                                       STORY_TID + 3);
+
+		near(p->run_history.values[p->run_history.nr - 1], p->run);
+		go(s, 5 * MS, -1);
+	}
+	go(s, 5 * MS, 5);
 	s->wish.tid = STORY_TID + 5; /* another one, at the same place */
 	go(s, 5 * MS, 0);
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 4)->run_history.values);
