@@ -20,11 +20,12 @@
 #define HOUR_MS 3600000ULL
 
 /*
- * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), read
- * other users' processes, and write settings and traces where the user may: nothing else is kept.
+ * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), see
+ * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
+ * may: nothing else is kept.
  */
-#define KEEP_CAPS                                                          \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
+#define KEEP_CAPS                                                                                 \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
 	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {
@@ -61,6 +62,10 @@ static const struct opt options[] = {
 	OPT_U64('f', "frame-rate-ms", "MS", struct top_args, frame_ms, 0, UINT32_MAX,
 		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
 	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
+	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event,
+		"shown of each CPU at the start: cpu:cpu_total_util_percent if not given, perf:SUBSYSTEM:EVENT, kprobe:FUNCTION; j and k change it"),
+	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events,
+		"further events for j and k, by the numbers of perf: type 4 is the CPU's own codes"),
 	OPT_CHOICE('e', "exclude-bpf", "BOOL", struct top_args, has_no_bpf, bool_names,
 		"measure without BPF, from /proc alone; true if no value is given", OPT_GIVEN(struct top_args, has_bpf_choice)),
 	OPT_STRING(0, "theme", "NAME", struct top_args, theme, "colours; the key t shows them one after the other"),
@@ -99,8 +104,6 @@ static const struct opt options[] = {
 		OPT_GIVEN(struct top_args, has_trace_tick_warmup)),
 	OPT_U64(0, "worker-threads", "N", struct top_args, workers, 2, 127, "there are no worker threads",
 		OPT_GIVEN(struct top_args, has_workers)),
-	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
-	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
 	OPT_END,
 };
@@ -110,6 +113,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope top -r 1000 --theme Nord", "calmer" },
 	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
+	{ "schedscope top --default-profiling-event perf:sw:page-faults --process-id 4711", "where a process has its page faults" },
 	{ "schedscope top trace.pftrace", "a recording, played: Space pauses, Left and Right seek" },
 	{ 0 },
 };
@@ -125,10 +129,7 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_trace_ticks, "trace-ticks", "use --trace-duration-ms" },
 		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
-		{ a->perf_events.nr > 0, "perf-events", "use 'schedscope stat -g perf=EVENT'" },
-		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
 		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
-		{ a->is_layered, "layered", "layers are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -144,6 +145,21 @@ static int take_text(const char *from, char *to, size_t size, const char *option
 		return diag_set(d, -EINVAL, NULL, "the value of --%s is too long", option);
 	memcpy(to, from, strlen(from) + 1);
 	return 0;
+}
+
+static int apply_events(const struct top_args *a, struct config *c, struct diag *d)
+{
+	struct event_word parsed;
+	int err = a->event ? event_word_parse(a->event, &parsed, d) : 0;
+
+	if (!err)
+		err = take_text(a->event, c->default_event, sizeof(c->default_event),
+		                "default-profiling-event", d);
+	if (a->perf_events.nr)
+		c->events.nr = 0;
+	for (size_t i = 0; !err && i < a->perf_events.nr; i++)
+		err = config_add_event(c, a->perf_events.items[i], d);
+	return err == -E2BIG ? -EINVAL : err;
 }
 
 /* The command line goes before the file. */
@@ -175,7 +191,7 @@ static int apply(const struct top_args *a, struct config *c, struct diag *d)
 	if (!err)
 		err = take_text(a->stats_socket, c->stats_socket, sizeof(c->stats_socket),
 		                "stats-socket-path", d);
-	return err;
+	return err ? err : apply_events(a, c, d);
 }
 
 /* A process of a recording need not live. */
@@ -248,6 +264,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
                 struct diag *d)
 {
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
+		                          .is_layered = a->is_layered,
 		                          .tgid = tgid,
 		                          .mango_path = a->mango_path,
 		                          .mango_poll_ms = (uint32_t)a->mango_ms };

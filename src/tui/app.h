@@ -3,14 +3,16 @@
  * grid.
  *
  * Rules: choosing the view that is shown goes back to the previous one; help, messages, filter and freezing lie over a
- * view and never become the previous one. While a filter is typed, every letter belongs to it. Esc goes back one step and
- * never ends the program. Sorting goes through the columns of the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
+ * view and never become the previous one, nor do views to search in. While a filter is typed, or something is searched
+ * for, every letter belongs to it. Esc goes back one step and never ends the program. Sorting goes through the columns of
+ * the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
  */
 #pragma once
 
 #include <stdarg.h>
 
 #include "tui/config.h"
+#include "tui/event_menu.h"
 #include "tui/player.h"
 #include "tui/view.h"
 
@@ -27,6 +29,7 @@ enum app_effect {
 struct app {
 	struct config *config;
 	struct screen screen;
+	struct event_menu events;
 	const struct view *view;
 	const struct view *previous;
 	struct app_zoom { /* where one thread was entered from; view NULL = nowhere */

@@ -75,6 +75,10 @@ static void draw_footer(const struct app *a, const struct machine *m, struct gri
 	bool is_replay = m && m->play;
 	int x = 0;
 
+	if (a->view->is_search) {
+		grid_text(g, 0, y, g->width, STYLE_DIM, "Enter counts it  Esc leaves");
+		return;
+	}
 	if (a->screen.is_typing || a->screen.filter[0]) {
 		x = grid_text(g, 0, y, g->width, STYLE_KEY, "filter ");
 		x += grid_text(g, x, y, g->width - x, STYLE_TEXT, a->screen.filter);

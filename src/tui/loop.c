@@ -192,16 +192,19 @@ static int run(struct loop *l)
 	while (!err && goes_on) {
 		const struct view *view = l->app.view;
 		uint32_t tick_ms = l->app.screen.tick_ms;
+		char event[EVENT_WORD_BYTES];
 		struct player player;
+
+		memcpy(event, l->app.screen.event, sizeof(event));
 
 		tick(l);
 		player = l->app.player;
 		if (l->is_now || (l->is_due && now_ns() >= l->next_frame_ns))
 			err = draw(l);
 		goes_on = obey(l, term_read(l->term, wait_ms(l)));
-		/* Another view may need what was not collected, and another tick begins now. */
+		/* Another view or event may need what was not collected, and another tick begins now. */
 		if (l->app.view != view || l->app.screen.tick_ms != tick_ms ||
-		    is_asked(l, &player)) {
+		    strcmp(l->app.screen.event, event) != 0 || is_asked(l, &player)) {
 			l->next_look_ns = now_ns();
 			l->is_early = true;
 		}
