@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "collect/bpf_open.h"
 #include "collect/percpu.h"
+#include "collect/stat_news.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
 
@@ -28,10 +29,14 @@ struct stat_collector {
 	uint32_t *possible;
 	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
+	uint64_t *arrivals;    /* likewise */
+	uint32_t *arrival_cpus;
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
 	union stat_unpacked unpacked;
+	uint32_t *asked;  /* room for all that can have news; NULL = nobody is asked by id */
+	bool must_iterate; /* some news are in no list */
 	uint64_t nr_bad; /* records that did not add up */
 	/* Where the records of the current call go. */
 	stat_record_fn *fn;
@@ -71,6 +76,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
+	bpf_program__set_autoload(skel->progs.drain_asked, plan->wants_asking);
 }
 
 static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
@@ -82,13 +88,15 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
 	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
 		return -EINVAL;
 	return 0;
 }
 
-static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg,
+                     struct diag *d)
 {
 	SCOPED(scoped_close) int storage_fd = -1;
 	int err;
@@ -110,6 +118,23 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
+}
+
+/* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	struct diag refused = { 0 };
+
+	if (c->plan.wants_asking && load_once(c, cfg, &refused)) {
+		stat_bpf__destroy(c->skel);
+		c->skel = NULL;
+		c->plan.wants_asking = false;
+		c->plan.cfg.has_news = 0;
+	}
+	if (!c->skel)
+		return load_once(c, cfg, d);
+	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
+	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
 static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
@@ -135,7 +160,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->buffer = malloc(DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
-	if (!c->buffer || !c->cpus || !c->possible)
+	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
+	c->arrival_cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrival_cpus));
+	if (!c->buffer || !c->cpus || !c->possible || !c->arrivals || !c->arrival_cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
 	c->nr_possible = cfg->nr_possible;
@@ -327,6 +354,17 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
+static int read_arrivals(struct stat_collector *c)
+{
+	__u32 position, nr = c->plan.cfg.nr_cpus;
+
+	if (bpf_map_lookup_batch(bpf_map__fd(c->skel->maps.arrivals), NULL, &position,
+	                         c->arrival_cpus, c->arrivals, &nr, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
@@ -334,7 +372,68 @@ static int read_cpus(struct stat_collector *c)
 	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
 		return -errno;
 	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return 0;
+	return c->plan.wants_migrate ? read_arrivals(c) : 0;
+}
+
+/* Whoever has been on a CPU all the time has no event, and is asked all the same. */
+static size_t add_running(const struct stat_collector *c, uint32_t *tids)
+{
+	size_t nr = 0;
+
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++)
+		if (c->cpus[cpu].since_ns && !c->cpus[cpu].is_idle)
+			tids[nr++] = c->cpus[cpu].running_tid;
+	return nr;
+}
+
+static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int n;
+
+	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
+	c->skel->bss->nr_asked = (__u32)nr;
+	c->skel->bss->nr_unsent = 0;
+	if (bpf_prog_test_run_opts(bpf_program__fd(c->skel->progs.drain_asked), &opts))
+		return -errno;
+	n = ring_buffer__consume(c->ring);
+	c->must_iterate |= c->skel->bss->nr_unsent != 0;
+	return n < 0 ? n : 0;
+}
+
+/* Moves the epoch on, and asks those that have put themselves into its list. */
+static int drain_news(struct stat_collector *c, struct stat_drain *info)
+{
+	struct stat_news *lists = c->skel->bss->news;
+	__u32 epoch = c->skel->data->epoch;
+	uint64_t begin = clock_boot_ns();
+	size_t nr = stat_news_take(&lists[(epoch + 1) & 1], c->asked);
+	bool is_full = stat_news_is_full(&lists[(epoch + 1) & 1]);
+	int err;
+
+	stat_news_reset(&lists[(epoch + 1) & 1]);
+	c->skel->data->epoch = epoch + 1;
+	nr += stat_news_take(&lists[epoch & 1], c->asked + nr);
+	err = read_cpus(c);
+	nr += add_running(c, c->asked + nr);
+	if (is_full || stat_news_is_full(&lists[epoch & 1]) || c->must_iterate) {
+		c->must_iterate = false;
+		return err ? err : iterate(c, info);
+	}
+	for (size_t at = 0; at < nr && !err; at += STAT_NEWS_BATCH)
+		err = ask(c, c->asked + at, nr - at < STAT_NEWS_BATCH ? nr - at : STAT_NEWS_BATCH);
+	info->nr_tasks = nr;
+	info->read_ns = clock_boot_ns() - begin;
+	return err;
+}
+
+static int drain_all(struct stat_collector *c, struct stat_drain *info)
+{
+	int err;
+
+	c->skel->data->epoch++;
+	err = iterate(c, info);
+	return err ? err : read_cpus(c);
 }
 
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
@@ -352,11 +451,8 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
 	 */
 	err = stat_collector_consume(c, fn, ctx);
-	c->skel->data->epoch++;
 	if (!err)
-		err = iterate(c, info);
-	if (!err)
-		err = read_cpus(c);
+		err = c->asked ? drain_news(c, info) : drain_all(c, info);
 	info->took_ns = clock_boot_ns() - info->at_ns;
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }
@@ -364,6 +460,14 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
 {
 	return &c->cpus[cpu];
+}
+
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
+{
+	if (!c->plan.wants_migrate)
+		return false;
+	*out = c->arrivals[cpu];
+	return true;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
@@ -422,8 +526,11 @@ void stat_collector_close(struct stat_collector *c)
 	stat_bpf__destroy(c->skel);
 	bpf_talk_stop(c->talk);
 	free(c->wanted);
+	free(c->asked);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->arrivals);
+	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
 }

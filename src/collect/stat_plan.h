@@ -25,6 +25,7 @@ struct stat_request {
 	uint32_t nr_counters;
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t ring_bytes;
+	bool wants_news; /* drains come often: they should cost nothing for tasks without news */
 };
 
 struct stat_plan {
@@ -33,6 +34,7 @@ struct stat_plan {
 	bool wants_migrate; /* load on_migrate */
 	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
 	bool wants_flush;   /* load flush_counters */
+	bool wants_asking;  /* load drain_asked, if the kernel lets it */
 };
 
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,

@@ -18,6 +18,12 @@ COUNTING = () if ARCH == "x86_64" else ("--icount",)
 TIMEOUT_S = 240
 
 
+def skip(why):
+    """What this kind of machine cannot have is no failure."""
+    live.CAN_RUN = False
+    raise live.Skip(why)
+
+
 class Guest:
     """A virtual machine that runs a script of this folder, when first asked for a file that it leaves."""
 
@@ -32,8 +38,7 @@ class Guest:
         out = subprocess.run([*self._words, "--out", self._folder.name, *self._command], capture_output=True, text=True,
                              stdin=subprocess.DEVNULL, check=False)
         if out.returncode == SKIPPED:
-            live.CAN_RUN = False  # not here: no image
-            raise live.Skip(out.stderr.strip())
+            skip(out.stderr.strip())  # no image
         print("".join(f"# {line}\n" for line in out.stderr.splitlines()), end="")
         return out.stderr
 
