@@ -17,18 +17,19 @@
 #include "session/machine_tasks.h"
 #include "session/pid_namespace.h"
 
-#define MS_NS        1000000ULL
-#define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
-#define HOT_NS       (30 * MS_NS) /* for those that run */
-#define TURN_MIN_NS  (MS_NS / 10)
-#define TURN_MAX_NS  (20 * MS_NS)
+#define MS_NS       1000000ULL
+#define NEW_NS      (60 * MS_NS) /* for threads that were never read, per look */
+#define HOT_NS      (30 * MS_NS) /* for those that run */
+#define TURN_MIN_NS (MS_NS / 10)
+#define TURN_MAX_NS (20 * MS_NS)
 /* Of the time between two looks for those that have their turn, in 1/1000: */
-#define TURN_PROC    12 /* if only /proc tells who has run, */
-#define TURN_BPF     1  /* if BPF does: for what it cannot see */
-#define LIST_BPF_NS  (5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
-#define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
-#define HEAT_ROOM    (2 * (size_t)MACHINE_HISTORY)
-#define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
+#define TURN_PROC 12 /* if only /proc tells who has run, */
+#define TURN_BPF  1  /* if BPF does: for what it cannot see */
+#define LIST_BPF_NS \
+	(5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
+#define IDLE_LOOKS 40  /* without need of BPF, until it is detached */
+#define HEAT_ROOM  (2 * (size_t)MACHINE_HISTORY)
+#define BPF_NEEDS  ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
 
 struct machine_source {
 	struct machine_source_cfg cfg;
@@ -305,6 +306,7 @@ static void quiet_cpu(struct machine_cpu *c)
 {
 	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
 	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
+	c->event_history = (struct machine_history){ 0 };
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -454,9 +456,11 @@ static void forget_parts(struct machine *m)
 	m->nr_programs = 0;
 	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
+	m->event_list = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;
 	m->profile = NULL;
+	m->bpf = NULL;
 	m->game = NULL;
 	m->zoom = NULL;
 	m->scx = NULL;
