@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(ROOT / "build/schedscope"))
 WORKLOAD = os.environ.get("WORKLOAD", str(ROOT / "build/tests/live/workload"))
 CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
-WAIT_S = 20  # nothing here takes longer unless it hangs
+WAIT_S = int(os.environ.get("LIVE_WAIT_S", "20"))  # nothing here takes longer unless it hangs
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []
