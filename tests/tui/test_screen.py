@@ -502,7 +502,7 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered"):
+        for option in ("--trace-ticks", "--worker-threads"):
             assert f"{option} has no effect" in shown, shown
         for option in ("--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
             assert f"{option} has no effect" not in shown, shown
