@@ -14,10 +14,12 @@
 #include "collect/percpu.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
+#include "sys/scx_state.h"
 
 /* The kernel fills at most eight pages per read of an iterator. */
 #define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
+#define OLD_DSQS           256 /* that are forgotten per drain */
 
 struct stat_collector {
 	struct stat_plan plan;
@@ -71,6 +73,33 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
+	bpf_program__set_autoload(skel->progs.on_dsq_enter, false);
+	bpf_program__set_autoload(skel->progs.on_dsq_unlink, false);
+	bpf_program__set_autoload(skel->progs.on_scx_reg, false);
+	bpf_program__set_autoload(skel->progs.on_scx_disable, false);
+}
+
+/* The plan is that of the event stream, which has further programs, and several for the end of a scheduler. */
+static struct bpf_program *find_program(struct stat_bpf *skel, const char *name)
+{
+	if (strncmp(name, "on_scx_disable", strlen("on_scx_disable")) == 0)
+		return skel->progs.on_scx_disable;
+	return bpf_object__find_program_by_name(skel->obj, name);
+}
+
+static int place_programs(struct stat_bpf *skel, const struct scx_plan *plan)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < plan->nr; i++) {
+		struct bpf_program *prog = find_program(skel, plan->programs[i].program);
+
+		if (!prog || !plan->programs[i].function)
+			continue;
+		bpf_program__set_autoload(prog, true);
+		err = bpf_program__set_attach_target(prog, 0, plan->programs[i].function);
+	}
+	return err;
 }
 
 static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
@@ -83,7 +112,8 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
-	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
+	    bpf_map__set_max_entries(skel->maps.counter_fds, counters) ||
+	    bpf_map__set_max_entries(skel->maps.dsqs, k->has_dsq ? STAT_DSQ_MAX : 1))
 		return -EINVAL;
 	return 0;
 }
@@ -98,9 +128,11 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
-	err = size_maps(c->skel, cfg);
+	err = place_programs(c->skel, &c->plan.scx);
+	if (!err)
+		err = size_maps(c->skel, cfg);
 	if (err)
-		return diag_set(d, err, NULL, "cannot size the BPF maps");
+		return diag_set(d, err, NULL, "cannot set up the BPF programs");
 	err = bpf_make_task_storage("schedscope_stat", c->plan.cfg.value_bytes, d, &storage_fd);
 	if (err)
 		return err;
@@ -185,6 +217,18 @@ static int prepare_tasks(struct stat_collector *c)
 	return err;
 }
 
+/* A scheduler that is there already: nobody will tell of its coming. */
+static void look_for_scheduler(struct stat_collector *c)
+{
+	struct scx_state scx;
+
+	if (!c->plan.cfg.has_dsq)
+		return;
+	scx_state_read("", &scx);
+	if (scx.is_enabled || !bpf_program__autoload(c->skel->progs.on_scx_reg))
+		c->skel->bss->is_scx_on = 1;
+}
+
 /* Waits are opened by wakeups and closed by switches: the switch comes last, so that none is cut short. */
 static int attach_all(struct stat_collector *c)
 {
@@ -193,6 +237,10 @@ static int attach_all(struct stat_collector *c)
 		struct bpf_link **link;
 		bool is_wanted;
 	} order[] = {
+		{ c->skel->progs.on_scx_reg, &c->skel->links.on_scx_reg, true },
+		{ c->skel->progs.on_scx_disable, &c->skel->links.on_scx_disable, true },
+		{ c->skel->progs.on_dsq_unlink, &c->skel->links.on_dsq_unlink, true },
+		{ c->skel->progs.on_dsq_enter, &c->skel->links.on_dsq_enter, true },
 		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
 		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
 		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
@@ -203,7 +251,7 @@ static int attach_all(struct stat_collector *c)
 	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if (!order[i].is_wanted)
+		if (!order[i].is_wanted || !bpf_program__autoload(order[i].prog))
 			continue;
 		*order[i].link = bpf_program__attach(order[i].prog);
 		if (!*order[i].link)
@@ -227,6 +275,8 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 		err = prepare_tasks(c);
 	if (!err)
 		err = attach_all(c);
+	if (!err)
+		look_for_scheduler(c);
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
@@ -361,9 +411,51 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }
 
+static void forget_dsqs(int fd, const struct stat_dsq_key *keys, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		(void)bpf_map_delete_elem(fd, &keys[i]);
+}
+
+int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx, struct diag *d)
+{
+	int fd = bpf_map__fd(c->skel->maps.dsqs);
+	uint32_t present = c->skel->data->scheduler_nr, epoch = c->skel->data->epoch - 1;
+	struct stat_dsq_key key, last, old[OLD_DSQS];
+	struct stat_dsq dsq;
+	size_t nr_old = 0;
+
+	if (!c->plan.cfg.has_dsq)
+		return 0;
+	/* New ones may come meanwhile, and none goes: it ends. */
+	for (size_t i = 0; i <= STAT_DSQ_MAX; i++) {
+		if (bpf_map_get_next_key(fd, i ? &last : NULL, &key)) {
+			int err = errno == ENOENT ? 0 : -errno;
+
+			forget_dsqs(fd, old, nr_old);
+			return err ? diag_set(d, err, NULL, "cannot read the dispatch queues") : 0;
+		}
+		last = key;
+		if (bpf_map_lookup_elem(fd, &key, &dsq))
+			continue;
+		fn(ctx, &key, &dsq, epoch);
+		if (key.scheduler_nr != present && nr_old < OLD_DSQS)
+			old[nr_old++] = key;
+	}
+	forget_dsqs(fd, old, nr_old);
+	return 0;
+}
+
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
 {
 	return &c->cpus[cpu];
+}
+
+static bool is_on_events(const struct bpf_program *prog)
+{
+	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+
+	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
@@ -373,7 +465,7 @@ size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size
 
 	bpf_object__for_each_program(
 		prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 && n < cap &&
-	                                bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP)
+	                                is_on_events(prog))
 		fds[n++] = bpf_program__fd(prog);
 	return n;
 }
