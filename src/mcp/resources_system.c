@@ -10,6 +10,7 @@
 #include "mcp/live_desk.h"
 #include "mcp/resources.h"
 #include "mcp/world.h"
+#include "sys/scx_counters.h"
 #include "sys/scx_state.h"
 #include "sys/scx_stats.h"
 #include "sys/sys_stats.h"
@@ -178,27 +179,68 @@ const struct resource resource_scheduler_raw = {
 	.read = read_raw,
 };
 
-static int read_scx(struct mcp_world *w, const char *query, struct json_writer *out, struct diag *d)
+/* The debug file that some kernels had; others say the same elsewhere. */
+static void put_debug_text(struct json_writer *out)
 {
 	SCOPED(scoped_free) char *text = NULL;
 	size_t len;
-	int err = text_read_file(SCX_DEBUG, RAW_MAX, &text);
+
+	if (text_read_file(SCX_DEBUG, RAW_MAX, &text))
+		return;
+	len = strlen(text);
+	jw_string(out, "path", SCX_DEBUG);
+	jw_bytes(out, "content", text, len < SCX_DEBUG_MAX ? len : SCX_DEBUG_MAX);
+	jw_bool(out, "truncated", len > SCX_DEBUG_MAX);
+}
+
+static void put_told(struct json_writer *out, const char *key, int64_t value)
+{
+	if (value < 0)
+		jw_null(out, key);
+	else
+		jw_i64(out, key, value);
+}
+
+static void put_counters(struct json_writer *out, const struct scx_state *s)
+{
+	struct scx_counters counters;
+
+	if (scx_counters_read("", &counters)) {
+		jw_null(out, "events");
+		jw_string(out, "note",
+		          s->is_enabled ? "this kernel does not count events: Linux 6.15 and newer do"
+		                        : "no scheduler is in charge: no events are counted");
+		return;
+	}
+	jw_begin_object(out, "events");
+	for (size_t i = 0; i < counters.nr; i++)
+		jw_i64(out, counters.items[i].name, counters.items[i].value);
+	jw_end_object(out);
+	jw_string(out, "note", "counted since this scheduler came; bypass_duration is in ns");
+}
+
+static int read_scx(struct mcp_world *w, const char *query, struct json_writer *out, struct diag *d)
+{
+	struct scx_state s;
 
 	(void)w;
 	(void)query;
 	(void)d;
-	jw_string(out, "path", SCX_DEBUG);
-	if (err) {
+	scx_state_read("", &s);
+	if (!s.is_supported) {
 		jw_string(out, "error", "cannot_read");
-		jw_string(out, "message", strerror(-err));
-		jw_string(
-			out, "note",
-			"needs a kernel with sched_ext, debugfs mounted at /sys/kernel/debug, and root");
+		jw_string(out, "message", "this kernel has no sched_ext");
+		jw_string(out, "note", "needs Linux 6.12 or newer with CONFIG_SCHED_CLASS_EXT");
 		return 0;
 	}
-	len = strlen(text);
-	jw_bytes(out, "content", text, len < SCX_DEBUG_MAX ? len : SCX_DEBUG_MAX);
-	jw_bool(out, "truncated", len > SCX_DEBUG_MAX);
+	jw_string(out, "state", s.state);
+	jw_string(out, "ops", s.ops[0] ? s.ops : NULL);
+	put_told(out, "switch_all", s.switch_all);
+	put_told(out, "nr_rejected", s.nr_rejected);
+	put_told(out, "hotplug_seq", s.hotplug_seq);
+	put_told(out, "enable_seq", s.enable_seq);
+	put_counters(out, &s);
+	put_debug_text(out);
 	return 0;
 }
 
@@ -206,7 +248,7 @@ const struct resource resource_scheduler_scx = {
 	.uri = "stats://scheduler/scx",
 	.name = "scheduler-scx",
 	.title = "sched_ext state of the kernel",
-	.description = "the kernel's own debug text about sched_ext",
+	.description = "what the kernel tells of sched_ext: its state, and what it counts about the scheduler",
 	.set = TOOLSET_LIVE,
 	.read = read_scx,
 };

@@ -21,8 +21,8 @@ SPIN_S = 1.0
 class Scheduler:
     """One of our schedulers, in charge once the object exists."""
 
-    def __init__(self, name):
-        self.process = subprocess.Popen([SCHED, OBJECT, name], stdout=subprocess.PIPE, text=True)
+    def __init__(self, name, *words):
+        self.process = subprocess.Popen([SCHED, OBJECT, name, *words], stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "on\n":
             raise RuntimeError(f"the scheduler {name} does not start")
 
@@ -112,4 +112,5 @@ def main():
         print(f"{name}: {time.monotonic() - start:.1f} s: {result['talk'].strip()}", file=sys.stderr)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 /*
- * sched OBJECT NAME — runs one of the schedulers of sched.bpf.c until it is told to stop (SIGTERM), or is thrown
- * out. Prints "on" when it is in charge, then, at the end, its account as one line of JSON. Shares nothing with src/.
+ * sched OBJECT NAME [--stats SOCKET] — runs one of the schedulers of sched.bpf.c until it is told to stop (SIGTERM), or
+ * is thrown out. Prints "on" when it is in charge, then, at the end, its account as one line of JSON; serves the same
+ * counters, summed, to clients of scx_stats. Shares nothing with src/.
  *
  * libbpf 1.1 knows neither sleepable programs of schedulers nor links to them: both are set by hand.
  */
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "stats_server.h"
 
 #define FLAG_LINK        (1U << 13) /* BPF_F_LINK, Linux 6.4 */
 #define ATTACH_SCHEDULER 44         /* BPF_STRUCT_OPS */
@@ -136,34 +139,128 @@ static void print_account(struct bpf_object *object)
 	(void)fflush(stdout);
 }
 
+/* A scheduler as the server of statistics sees it. */
+struct scheduler {
+	struct bpf_object *object;
+	const char *name;
+};
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static void add_to(json_t *object, const char *key, uint64_t value)
+{
+	json_t *old = json_object_get(object, key);
+
+	json_object_set_new(object, key, number(value + (uint64_t)json_integer_value(old)));
+}
+
+static void add_account(json_t *object, const struct account *a)
+{
+	add_to(object, "inserts", a->inserts);
+	add_to(object, "moves", a->moves);
+	add_to(object, "runs", a->runs);
+	add_to(object, "wait_ns", a->wait_ns);
+	add_to(object, "ran_ns", a->ran_ns);
+}
+
+static json_t *make_stats(void *ctx)
+{
+	const struct scheduler *s = ctx;
+	struct globals values = read_globals(s->object);
+	int fd = bpf_object__find_map_fd_by_name(s->object, "accounts");
+	json_t *top = json_pack("{s:s,s:o,s:{}}", "scheduler", s->name, "lost", number(values.lost),
+	                        "queues");
+	json_t *queues = json_object_get(top, "queues"), *queue;
+	struct account_key key, *last = NULL;
+	char id[24];
+	struct account a;
+
+	while (bpf_map_get_next_key(fd, last, &key) == 0) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &a))
+			continue;
+		(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)key.dsq_id);
+		queue = json_object_get(queues, id);
+		if (!queue) {
+			queue = json_object();
+			json_object_set_new(queues, id, queue);
+		}
+		add_account(queue, &a);
+		add_account(top, &a);
+	}
+	return top;
+}
+
+/* The fields that both structs have. */
+static void describe_counts(json_t *fields)
+{
+	static const char *const names[][2] = {
+		{ "inserts", "tasks that were put into a queue" },
+		{ "moves", "of those, moved on to another queue" },
+		{ "runs", "of those, taken by a CPU" },
+		{ "wait_ns", "time in queues" },
+		{ "ran_ns", "time on CPUs after that" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		json_object_set_new(fields, names[i][0],
+		                    json_pack("{s:s,s:s}", "datum", "u64", "desc", names[i][1]));
+}
+
+static json_t *make_meta(void *ctx)
+{
+	json_t *meta = json_pack("{s:{s:s,s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:{s:s,s:{s:s}}}}},s:{s:s,s:s,s:{}}}",
+	                         "VmSched", "name", "VmSched", "top", "true", "desc",
+	                         "a scheduler for tests", "fields", "scheduler", "datum", "string",
+	                         "lost", "datum", "u64", "queues", "dict", "key", "string", "datum",
+	                         "struct", "VmQueue", "VmQueue", "name", "VmQueue", "desc",
+	                         "one of its queues", "fields");
+
+	(void)ctx;
+	describe_counts(json_object_get(json_object_get(meta, "VmSched"), "fields"));
+	describe_counts(json_object_get(json_object_get(meta, "VmQueue"), "fields"));
+	return meta;
+}
+
 /* Until SIGTERM, or until the kernel has thrown it out. */
 static void wait_for_end(struct bpf_object *object, const sigset_t *signals)
 {
 	struct timespec nap = { .tv_nsec = 100000000 };
 
-	while (sigtimedwait(signals, NULL, &nap) < 0 && errno == EAGAIN)
+	/* A loader that was stopped for a while goes on: EINTR. */
+	while (sigtimedwait(signals, NULL, &nap) < 0 && (errno == EAGAIN || errno == EINTR))
 		if (read_globals(object).exit_kind)
 			return;
 }
 
 int main(int argc, char **argv)
 {
+	struct scheduler self = { 0 };
+	struct stats_source source = { .stats = make_stats, .meta = make_meta, .ctx = &self };
 	struct bpf_object *object;
 	sigset_t signals;
 	char name[32];
 	int link;
 
-	if (argc != 3) {
-		(void)fprintf(stderr, "usage: sched OBJECT fifo|vtime|layered|stall\n");
+	if (argc != 3 && (argc != 5 || strcmp(argv[3], "--stats") != 0)) {
+		(void)fprintf(stderr,
+		              "usage: sched OBJECT fifo|vtime|layered|stall [--stats SOCKET]\n");
 		return 2;
 	}
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	(void)signal(SIGPIPE, SIG_IGN); /* clients that did not wait for the answer */
 	(void)snprintf(name, sizeof(name), "%s_ops", argv[2]);
 	object = load(argv[1], name);
 	link = attach(bpf_object__find_map_by_name(object, name));
+	self = (struct scheduler){ .object = object, .name = argv[2] };
+	if (argc == 5 && stats_server_start(argv[4], &source))
+		die(argv[4]);
 	printf("on\n");
 	(void)fflush(stdout);
 	wait_for_end(object, &signals);
