@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,18 +33,21 @@ struct top_args {
 	bool has_debug, has_bpf_choice;
 	const char *stats_socket, *trace_prefix, *process, *event;
 	uint64_t duration_ms, warmup_ms, keep_ns;
-	bool has_duration, has_warmup;
+	bool has_duration, has_warmup, is_keep_asked;
 	struct opt_list perf_events;
 	const char *theme;
+	uint64_t long_tail_ns;
+	const char *long_tail_symbol, *long_tail_binary;
+	bool is_long_tail;
 	/* Only accepted. */
-	uint64_t trace_ticks, trace_tick_warmup, workers, long_tail_ns, mango_ms;
-	const char *long_tail_symbol, *long_tail_binary, *mango_path;
-	bool has_trace_ticks, has_trace_tick_warmup, has_workers, has_long_tail_ns, has_mango_ms;
-	bool is_layered, is_long_tail, is_mango;
+	uint64_t trace_ticks, trace_tick_warmup, workers, mango_ms;
+	const char *mango_path;
+	bool has_trace_ticks, has_trace_tick_warmup, has_workers, has_mango_ms;
+	bool is_layered, is_mango;
 };
 
 static const char *const bool_names[] = { "false", "true", NULL };
-static const struct top_args defaults = { 0 };
+static const struct top_args defaults = { .keep_ns = 5000 * MS_NS, .long_tail_ns = 100 * MS_NS };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -59,8 +63,17 @@ static const struct opt options[] = {
 		"how the names of recorded traces begin; scxtop_trace if not given", .is_file = true, .heading = "Traces"),
 	OPT_U64(0, "trace-duration-ms", "MS", struct top_args, duration_ms, 10, HOUR_MS,
 		"how long a key records; 1250 if not given", OPT_GIVEN(struct top_args, has_duration)),
-	OPT_DURATION(0, "keep", "TIME", struct top_args, keep_ns, 1000 * MS_NS, 100 * MS_NS, HOUR_MS * MS_NS,
-		"keep the last TIME in memory all the while; a key writes it, so the trace begins before the key"),
+	OPT_DURATION(0, "keep", "TIME", struct top_args, keep_ns, 1000 * MS_NS, 0, HOUR_MS * MS_NS,
+		"keep the last TIME in memory all the while; a key writes it, so the trace begins before the key; 0 keeps nothing",
+		OPT_GIVEN(struct top_args, is_keep_asked),
+		.details = "If it is not given, it is 5s, unless that takes more than a tenth of a CPU."),
+	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail,
+		"write what is kept whenever a call of a function takes long; needs the next two"),
+	OPT_STRING(0, "experimental-long-tail-tracing-symbol", "NAME", struct top_args, long_tail_symbol, "the function"),
+	OPT_STRING(0, "experimental-long-tail-tracing-binary", "FILE", struct top_args, long_tail_binary,
+		"the program or library that has it", .is_file = true),
+	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 1, UINT64_MAX,
+		"how long is long"),
 	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
 		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
 	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
@@ -78,11 +91,6 @@ static const struct opt options[] = {
 	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
-	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail, "triggers of 'schedscope record' do that"),
-	OPT_STRING(0, "experimental-long-tail-tracing-symbol", "NAME", struct top_args, long_tail_symbol, "the same"),
-	OPT_STRING(0, "experimental-long-tail-tracing-binary", "FILE", struct top_args, long_tail_binary, "the same", .is_file = true),
-	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 0, UINT64_MAX,
-		"the same", OPT_GIVEN(struct top_args, has_long_tail_ns)),
 	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango, "frames of a game"),
 	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS, "the same",
 		OPT_GIVEN(struct top_args, has_mango_ms)),
@@ -93,7 +101,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope", "the same as schedscope top, on a terminal" },
 	{ "schedscope top -r 1000 --theme Nord", "calmer" },
-	{ "schedscope top --keep 5s", "the keys P, a and w write the last five seconds" },
+	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
 	{ 0 },
 };
@@ -113,9 +121,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
 		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
 		{ a->is_layered, "layered", "layers are not shown yet" },
-		{ a->is_long_tail || a->long_tail_symbol || a->long_tail_binary ||
-		          a->has_long_tail_ns,
-		  "experimental-long-tail-tracing", "use 'schedscope record --trigger'" },
 		{ a->is_mango || a->has_mango_ms || a->mango_path, "mangoapp-tracing",
 		  "frames of games are not shown yet" },
 	};
@@ -202,12 +207,41 @@ static bool news(void *ctx, char *text, size_t size)
 	return top_record_news(&((struct top *)ctx)->record, text, size);
 }
 
-static int show(const struct top_args *a, struct config *config, uint32_t tgid, struct diag *d)
+#define TRIGGER_LEN 4600U
+
+/* What the recorder writes without a key; "" = nothing. */
+static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct diag *d)
+{
+	text[0] = '\0';
+	if (a->keep_ns && a->keep_ns < 100 * MS_NS)
+		return diag_set(d, -EINVAL, "give 100ms or more, or 0",
+		                "--keep is too short to keep anything");
+	if (!a->is_long_tail)
+		return 0;
+	if (!a->long_tail_symbol || !a->long_tail_binary)
+		return diag_set(d, -EINVAL,
+		                "give --experimental-long-tail-tracing-symbol and "
+		                "--experimental-long-tail-tracing-binary",
+		                "--experimental-long-tail-tracing needs a function to watch");
+	if (!a->keep_ns)
+		return diag_set(d, -EINVAL, "leave --keep=0 out",
+		                "--experimental-long-tail-tracing writes what is kept");
+	snprintf(text, TRIGGER_LEN, "uprobe:%.4096s:%.256s>%lluns", a->long_tail_binary,
+	         a->long_tail_symbol, (unsigned long long)a->long_tail_ns);
+	return 0;
+}
+
+static int show(const struct top_args *a, struct config *config, const char *trigger, uint32_t tgid,
+                struct diag *d)
 {
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf, .tgid = tgid };
-	struct top top = { .record = { .prefix = config->trace_prefix,
-		                       .duration_ms = config->trace_duration_ms,
-		                       .keep_ms = (uint32_t)(a->keep_ns / MS_NS) } };
+	struct top top = {
+		.record = { .prefix = config->trace_prefix,
+		            .duration_ms = config->trace_duration_ms,
+		            .keep_ms = config->has_no_bpf ? 0 : (uint32_t)(a->keep_ns / MS_NS),
+		            .is_asked = a->is_keep_asked || trigger[0],
+		            .trigger = trigger[0] ? trigger : NULL }
+	};
 	struct loop_cfg loop = {
 		.config = config, .ctx = &top, .look = look, .record = record, .news = news
 	};
@@ -228,12 +262,15 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 {
 	struct config config;
 	struct diag d = { 0 };
+	char trigger[TRIGGER_LEN];
 	uint32_t tgid;
 	int err;
 
 	config_init(&config);
 	warn_of_dead(a);
 	err = process_of(a, &tgid, &d);
+	if (!err)
+		err = trigger_of(a, trigger, &d);
 	if (!err)
 		err = config_load(&config, &d);
 	if (!err)
@@ -246,7 +283,7 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 		log_set_level(LOG_DEBUG);
 	if (!isatty(STDOUT_FILENO))
 		err = top_summary();
-	else if (show(a, &config, tgid, &d))
+	else if (show(a, &config, trigger, tgid, &d))
 		err = cli_fail(&d);
 	config_done(&config);
 	return err;

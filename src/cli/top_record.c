@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+
+#define CHECK_NS 5000000000ULL
+#define DEAR     0.1 /* of a CPU */
 
 extern char **environ;
 
@@ -81,15 +87,30 @@ static int start(struct top_record *r, char *const words[])
 
 int top_record_open(struct top_record *r, struct diag *d)
 {
-	char keep[32], output[PATH_MAX + 16];
-	char *const words[] = { "schedscope", "record",     "--keep", keep,   "--after",
-		                "0s",         "--cooldown", "0s",     output, NULL };
+	char keep[32], after[32], output[PATH_MAX + 16];
+	char *const words[] = { "schedscope",
+		                "record",
+		                output,
+		                "--keep",
+		                keep,
+		                "--keep-mib",
+		                "64",
+		                "--after",
+		                after,
+		                "--cooldown",
+		                "0s",
+		                r->trigger ? "--trigger" : NULL,
+		                (char *)(uintptr_t)r->trigger, /* nobody writes to it */
+		                NULL };
 	int err;
 
 	if (!r->keep_ms)
 		return 0;
 	snprintf(keep, sizeof(keep), "%ums", r->keep_ms);
+	snprintf(after, sizeof(after), "%ums", r->duration_ms);
 	snprintf(output, sizeof(output), "--output=%s", r->prefix);
+	r->checked_ns = clock_boot_ns();
+	r->cpu_ns = 0;
 	err = start(r, words);
 	return err ? diag_set(d, err, NULL, "cannot start the recorder") : 0;
 }
@@ -110,8 +131,9 @@ int top_record_start(struct top_record *r, char *text, size_t size, struct diag 
 
 	if (r->pid && r->keep_ms) {
 		kill(r->pid, SIGUSR2);
-		snprintf(text, size, "writing the last %.1f s to %.120s-...", r->keep_ms / 1000.0,
-		         r->prefix);
+		r->is_waited_for = true;
+		snprintf(text, size, "writing the last %.1f s and the next %.1f s to %.120s-...",
+		         r->keep_ms / 1000.0, r->duration_ms / 1000.0, r->prefix);
 		return 0;
 	}
 	if (r->pid) {
@@ -141,6 +163,8 @@ static bool tell_line(struct top_record *r, const char *line, char *text, size_t
 
 		line += strlen(name);
 		is_warning = strncmp(line, warning, strlen(warning)) == 0;
+		if (r->keep_ms && !r->is_asked && !r->is_waited_for)
+			return false; /* nobody misses yet what it cannot do */
 		snprintf(text, size, "%s%.180s",
 		         is_warning ? "recorder: " : "not recorded: ", line);
 		return true;
@@ -179,8 +203,27 @@ static void end_of(struct top_record *r)
 	r->keep_ms = 0;
 }
 
+/* What it takes of a CPU, every few seconds; true = too much of it. */
+static bool is_too_dear(struct top_record *r, double *share)
+{
+	uint64_t now_ns = clock_boot_ns(), cpu_ns;
+	clockid_t clock;
+	bool is_dear;
+
+	if (!r->keep_ms || r->is_asked || now_ns - r->checked_ns < CHECK_NS ||
+	    clock_getcpuclockid(r->pid, &clock))
+		return false;
+	cpu_ns = clock_read_ns(clock);
+	*share = (double)(cpu_ns - r->cpu_ns) / (double)(now_ns - r->checked_ns);
+	is_dear = *share > DEAR;
+	r->checked_ns = now_ns;
+	r->cpu_ns = cpu_ns;
+	return is_dear;
+}
+
 bool top_record_news(struct top_record *r, char *text, size_t size)
 {
+	double share;
 	ssize_t nr;
 
 	if (!r->pid)
@@ -189,6 +232,15 @@ bool top_record_news(struct top_record *r, char *text, size_t size)
 		r->line[r->len - 1] = '\n';
 	if (take_line(r, text, size))
 		return true;
+	if (is_too_dear(r, &share)) {
+		kill(r->pid, SIGINT);
+		r->keep_ms = 0;
+		snprintf(
+			text, size,
+			"keeping the last seconds took %.0f %% of a CPU: it ended; --keep=5s keeps on",
+			share * 100);
+		return true;
+	}
 	nr = read(r->said, r->line + r->len, sizeof(r->line) - r->len);
 	if (nr > 0) {
 		r->len += (size_t)nr;

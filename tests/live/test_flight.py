@@ -133,11 +133,13 @@ def a_known_delay_makes_one_dump_named_after_it():
     with scratch() as folder:
         with Flight(folder, "--keep", "2s", "--after", "500ms", "--cooldown", "60s", "--trigger",
                     f"wakeup-latency>150ms,comm={name}") as ours:
-            late = sleeper(name, 4500)
+            late = sleeper(name, 60000)  # longer than all this takes on a busy machine
             time.sleep(2.5)
             workload("spin", ms=300, cpu=1, fifo=1)  # longer than a busy machine lets it wait
             time.sleep(0.9)
             workload("spin", ms=300, cpu=1, fifo=1)  # in the cooldown
+            time.sleep(0.1)  # it must come to run
+            late.kill()
             late.wait()
             summary = ours.finish()
         path, = dumps(folder)

@@ -104,6 +104,18 @@ def terminal(width=80, height=24):
         term.close()
 
 
+def recorder_of(term):
+    """The process that records beside the screen; 0 = none."""
+    children = pathlib.Path(f"/proc/{term.pid()}/task/{term.pid()}/children").read_text(encoding="ascii").split()
+    return int(children[0]) if children else 0
+
+
+def libc():
+    """The C library that Python uses."""
+    maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
+    return next(line.split()[-1] for line in maps.splitlines() if "libc.so" in line)
+
+
 def check_clean(text):
     """No control bytes, no broken characters, no words of a crash."""
     assert all(c == "\n" or c >= " " for c in text), repr(text)
@@ -265,7 +277,7 @@ def a_key_records_and_the_notice_says_where():
     with terminal(200, 24) as term:
         if not live.CAN_RUN:
             raise live.Skip("needs root and BTF")
-        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "200")
+        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "200", "--keep", "0")
         term.keys("P")
         term.wait_for("recording 200 ms to")
         term.wait_for("recorded " + str(term.folder / "mine_0.pftrace"))
@@ -276,14 +288,44 @@ def a_key_records_and_the_notice_says_where():
 
 @live.case
 def what_happened_before_the_key_is_recorded_too():
+    """With nothing asked for: a task that ended before the key was pressed is in the file."""
     with terminal(200, 24) as term:
         if not live.CAN_RUN:
             raise live.Skip("needs root and BTF")
-        term.start("-t", str(term.folder / "mine"), "--keep", "1s")
+        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "100")
+        term.wait(lambda _: recorder_of(term), "recorder")
+        time.sleep(0.5)
+        name = f"gone-{os.getpid()}"
+        live.workload("crowd", nr=1, us=1000, ms=200, name=name)
+        time.sleep(0.2)
         term.keys("w")
-        term.wait_for("writing the last 1.0 s")
+        term.wait_for("writing the last 5.0 s and the next 0.1 s")
         term.wait_for("asked for by SIGUSR2")
-        assert list(term.folder.glob("mine-*.pftrace"))
+        path, = term.folder.glob("mine-*.pftrace")
+        told = subprocess.run([live.SCHEDSCOPE, "query", str(path), "--comm", name, "--json"], capture_output=True, text=True,
+                              timeout=60, check=True).stdout
+        assert name in told, told[:500]
+        recorder = recorder_of(term)
+        term.keys("q")
+        term.check_restored(0)
+        assert not pathlib.Path(f"/proc/{recorder}").exists()
+
+
+@live.case
+def a_slow_call_writes_what_is_kept():
+    with terminal(200, 24) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        flag = "--experimental-long-tail-tracing"
+        term.start("-t", str(term.folder / "mine"), "--trace-duration-ms", "100", flag, f"{flag}-symbol", "usleep",
+                   f"{flag}-binary", libc(), f"{flag}-min-latency-ns", "200000000")
+        term.wait(lambda _: recorder_of(term), "recorder")
+        time.sleep(1)
+        slow = "import ctypes; libc = ctypes.CDLL(None); libc.usleep(1000); libc.usleep(300000)"
+        subprocess.run(["python3", "-c", slow], check=True, timeout=30)
+        term.wait_for("recorded")
+        path, = term.folder.glob("mine-*.pftrace")
+        assert "uprobe" in path.name, path
         term.keys("q")
         term.check_restored(0)
 
