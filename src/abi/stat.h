@@ -266,6 +266,7 @@ struct stat_peak {
 struct stat_dsq_hist {
 	__u64 sum_ns;
 	struct stat_peak peaks[2];
+	struct stat_peak lows[2]; /* of STAT_PEAK_MAX minus the value: the least one */
 	__u32 slots[HIST_SLOTS];
 };
 

@@ -332,8 +332,6 @@ int on_migrate(__u64 *ctx)
 SEC("fentry")
 int on_dsq_enter(__u64 *ctx)
 {
-	if (!is_scx_on)
-		return 0;
 	if (cfg.dsq_at == 0)
 		dsq_insert((struct scx_dispatch_q *)ctx[0], (struct task_struct *)ctx[1], ctx[2]);
 	else if (cfg.dsq_at == 1)
@@ -346,8 +344,18 @@ int on_dsq_enter(__u64 *ctx)
 SEC("fentry")
 int on_dsq_unlink(__u64 *ctx)
 {
-	if (is_scx_on)
-		dsq_remove((struct scx_dispatch_q *)ctx[1]);
+	dsq_remove((struct scx_dispatch_q *)ctx[1]);
+	return 0;
+}
+
+/* bpf_scx_reg() is called: its queues are used before it returns. One that comes too early is refused. */
+SEC("fentry")
+int on_scx_begin(__u64 *ctx)
+{
+	if (!is_scx_on) {
+		scheduler_nr++;
+		is_scx_coming = 1;
+	}
 	return 0;
 }
 
@@ -355,14 +363,15 @@ int on_dsq_unlink(__u64 *ctx)
 SEC("fexit")
 int on_scx_reg(__u64 *ctx)
 {
-	if ((int)ctx[2])
-		return 0;
-	scheduler_nr++;
-	is_scx_on = 1;
+	if (!(int)ctx[2]) {
+		if (!is_scx_coming) /* nobody told us that the last one went */
+			scheduler_nr++;
+		is_scx_on = 1;
+	}
+	is_scx_coming = 0;
 	return 0;
 }
 
-/* From here on the kernel uses queues for its own ends, until all tasks are with other classes. */
 SEC("fentry")
 int on_scx_disable(__u64 *ctx)
 {

@@ -69,6 +69,7 @@ static __always_inline void dsq_record(struct stat_dsq_hist *h, __u64 ns,
 	__sync_fetch_and_add(&h->slots[slot], 1);
 	__sync_fetch_and_add(&h->sum_ns, ns);
 	peak_take(h->peaks, ns, m);
+	peak_take(h->lows, ns < STAT_PEAK_MAX ? STAT_PEAK_MAX - ns : 0, m);
 }
 
 static __always_inline struct stat_dsq *dsq_find(__u64 id, bool is_made)

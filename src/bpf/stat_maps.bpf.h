@@ -14,9 +14,10 @@ const volatile struct stat_cfg cfg = {};
 
 /* Written by user space before each drain; see struct abi_hist. */
 __u32 epoch = 1;
-/* Counts the schedulers of sched_ext that took charge; and whether one is in charge now. */
+/* Counts the schedulers of sched_ext that took charge; whether one is in charge, or about to be. */
 __u32 scheduler_nr = 1;
 __u32 is_scx_on = 0;
+__u32 is_scx_coming = 0;
 /* Moves when the wanted cgroups change. */
 __u32 filter_generation = 1;
 

@@ -75,6 +75,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
 	bpf_program__set_autoload(skel->progs.on_dsq_enter, false);
 	bpf_program__set_autoload(skel->progs.on_dsq_unlink, false);
+	bpf_program__set_autoload(skel->progs.on_scx_begin, false);
 	bpf_program__set_autoload(skel->progs.on_scx_reg, false);
 	bpf_program__set_autoload(skel->progs.on_scx_disable, false);
 }
@@ -87,6 +88,12 @@ static struct bpf_program *find_program(struct stat_bpf *skel, const char *name)
 	return bpf_object__find_program_by_name(skel->obj, name);
 }
 
+static int place(struct bpf_program *prog, const char *function)
+{
+	bpf_program__set_autoload(prog, true);
+	return bpf_program__set_attach_target(prog, 0, function);
+}
+
 static int place_programs(struct stat_bpf *skel, const struct scx_plan *plan)
 {
 	int err = 0;
@@ -96,8 +103,9 @@ static int place_programs(struct stat_bpf *skel, const struct scx_plan *plan)
 
 		if (!prog || !plan->programs[i].function)
 			continue;
-		bpf_program__set_autoload(prog, true);
-		err = bpf_program__set_attach_target(prog, 0, plan->programs[i].function);
+		err = place(prog, plan->programs[i].function);
+		if (!err && prog == skel->progs.on_scx_reg)
+			err = place(skel->progs.on_scx_begin, plan->programs[i].function);
 	}
 	return err;
 }
@@ -225,7 +233,7 @@ static void look_for_scheduler(struct stat_collector *c)
 	if (!c->plan.cfg.has_dsq)
 		return;
 	scx_state_read("", &scx);
-	if (scx.is_enabled || !bpf_program__autoload(c->skel->progs.on_scx_reg))
+	if (scx.is_enabled)
 		c->skel->bss->is_scx_on = 1;
 }
 
@@ -238,6 +246,7 @@ static int attach_all(struct stat_collector *c)
 		bool is_wanted;
 	} order[] = {
 		{ c->skel->progs.on_scx_reg, &c->skel->links.on_scx_reg, true },
+		{ c->skel->progs.on_scx_begin, &c->skel->links.on_scx_begin, true },
 		{ c->skel->progs.on_scx_disable, &c->skel->links.on_scx_disable, true },
 		{ c->skel->progs.on_dsq_unlink, &c->skel->links.on_dsq_unlink, true },
 		{ c->skel->progs.on_dsq_enter, &c->skel->links.on_dsq_enter, true },

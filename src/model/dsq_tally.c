@@ -110,59 +110,68 @@ static struct peak peak_of(const struct stat_peak peaks[2], uint32_t epoch)
 	};
 }
 
-/*
- * What came between the end of the epoch and our reading has raised slots, but no peak of that epoch: the bounds of
- * slots hold in any case.
- */
-static bool take_max(struct hist *h, const struct peak *p, uint64_t first, uint64_t last)
-{
-	uint64_t max = p->is_known && p->value > last ? p->value : last;
-	bool has_place = p->is_known && p->has_place && max == p->value;
-
-	if (h->count == 0 || first < h->min_ns)
-		h->min_ns = first;
-	if (h->count && max <= h->max_ns)
-		return false;
-	h->max_ns = max;
-	h->max_at_ns = has_place ? p->at->at_ns : 0;
-	h->max_cpu = has_place ? p->at->cpu : 0;
-	return has_place;
-}
-
 struct growth {
 	uint64_t count, sum_ns;
-	uint64_t first, last; /* the least values of the first and the last slot that grew */
+	struct hist_range first, last; /* slots that grew */
+	struct peak high, low;
 	uint32_t slots[HIST_SLOTS];
 };
 
-static void grow(const struct stat_dsq_hist *now, const struct stat_dsq_hist *seen,
+static void grow(const struct stat_dsq_hist *now, const struct stat_dsq_hist *seen, uint32_t epoch,
                  struct growth *out)
 {
-	*out = (struct growth){ .sum_ns = ahead(now->sum_ns, seen->sum_ns) };
+	*out = (struct growth){
+		.sum_ns = ahead(now->sum_ns, seen->sum_ns),
+		.high = peak_of(now->peaks, epoch),
+		.low = peak_of(now->lows, epoch),
+	};
 	for (uint32_t i = 0; i < HIST_SLOTS; i++) {
 		out->slots[i] = now->slots[i] - seen->slots[i]; /* they may have wrapped */
 		if (!out->slots[i])
 			continue;
 		if (!out->count)
-			out->first = hist_slot_range(i).first;
-		out->last = hist_slot_range(i).first;
+			out->first = hist_slot_range(i);
+		out->last = hist_slot_range(i);
 		out->count += out->slots[i];
 	}
 }
 
-/* Whose the longest is, or 0. */
-static void take_hist(const struct growth *g, const struct stat_peak peaks[2], uint32_t epoch,
-                      struct hist *into, uint32_t *max_tid)
+/*
+ * What came between the end of the epoch and our reading has raised slots, but no peak of that epoch: the bounds of
+ * slots hold in any case.
+ */
+static uint64_t least_of(const struct growth *g)
 {
-	struct peak p = peak_of(peaks, epoch);
-	uint64_t before = into->count ? into->max_ns : 0;
-	bool has_place;
+	uint64_t low = STAT_PEAK_MAX - g->low.value;
+
+	return g->low.is_known && low < g->first.last ? low : g->first.last;
+}
+
+/* Whether it is the largest of all, so that its place counts. */
+static bool take_max(struct hist *h, const struct growth *g)
+{
+	uint64_t max = g->high.is_known && g->high.value > g->last.first ? g->high.value
+	                                                                 : g->last.first;
+	bool has_place = g->high.is_known && g->high.has_place && max == g->high.value;
+
+	if (h->count && max <= h->max_ns)
+		return false;
+	h->max_ns = max;
+	h->max_at_ns = has_place ? g->high.at->at_ns : 0;
+	h->max_cpu = has_place ? g->high.at->cpu : 0;
+	return true;
+}
+
+static void take_hist(const struct growth *g, struct hist *into, uint32_t *max_tid)
+{
+	uint64_t least = least_of(g);
 
 	if (!g->count)
 		return;
-	has_place = take_max(into, &p, g->first, g->last);
-	if (max_tid && (has_place || into->max_ns > before))
-		*max_tid = has_place ? p.at->tid : 0;
+	if (take_max(into, g) && max_tid)
+		*max_tid = into->max_at_ns ? g->high.at->tid : 0;
+	if (!into->count || least < into->min_ns)
+		into->min_ns = least;
 	for (uint32_t i = 0; i < HIST_SLOTS; i++)
 		into->slots[i] += g->slots[i];
 	into->count += g->count;
@@ -230,12 +239,12 @@ static void take_view(const struct stat_dsq *now, const struct stat_dsq *seen, u
 	v->moved_out += ahead(now->moved_out, seen->moved_out);
 	v->runs += ahead(now->runs, seen->runs);
 	v->endless += ahead(now->endless, seen->endless);
-	grow(&now->latency, &seen->latency, &g);
-	take_hist(&g, now->latency.peaks, epoch, &v->latency, &v->latency_max_tid);
-	grow(&now->given, &seen->given, &g);
-	take_hist(&g, now->given.peaks, epoch, &v->given, NULL);
-	grow(&now->used, &seen->used, &g);
-	take_hist(&g, now->used.peaks, epoch, &v->used, NULL);
+	grow(&now->latency, &seen->latency, epoch, &g);
+	take_hist(&g, &v->latency, &v->latency_max_tid);
+	grow(&now->given, &seen->given, epoch, &g);
+	take_hist(&g, &v->given, NULL);
+	grow(&now->used, &seen->used, epoch, &g);
+	take_hist(&g, &v->used, NULL);
 	take_depth(now, seen, epoch, &v->depth);
 	take_vtime(&now->vtime, &seen->vtime, epoch, &v->vtime);
 }

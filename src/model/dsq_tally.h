@@ -6,7 +6,7 @@
  * those of the last one are forgotten. Pure: no I/O, no clock. One thread. Bounded by STAT_DSQ_MAX rows.
  *
  * The vtime delta of an insertion is its vtime minus that of the insertion before into the same queue. Depth is how many
- * tasks were in the queue at an insertion, the new one included. Minima are those of histogram slots.
+ * tasks were in the queue at an insertion, the new one included.
  */
 #pragma once
 
