@@ -119,7 +119,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
 		{ a->perf_events.nr > 0, "perf-events", "use 'schedscope stat -g perf=EVENT'" },
 		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
-		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
 		{ a->is_layered, "layered", "layers are not shown yet" },
 		{ a->is_mango || a->has_mango_ms || a->mango_path, "mangoapp-tracing",
 		  "frames of games are not shown yet" },
@@ -234,7 +233,9 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 static int show(const struct top_args *a, struct config *config, const char *trigger, uint32_t tgid,
                 struct diag *d)
 {
-	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf, .tgid = tgid };
+	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
+		                          .tgid = tgid,
+		                          .stats_socket = config->stats_socket };
 	struct top top = {
 		.record = { .prefix = config->trace_prefix,
 		            .duration_ms = config->trace_duration_ms,

@@ -4,9 +4,11 @@
 
 #include "session/machine_part.h"
 #include "session/machine_programs.h"
+#include "session/machine_scx.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
+	&machine_part_scx,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

@@ -10,6 +10,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 OUT = pathlib.Path("/run/out")
@@ -39,25 +40,28 @@ class Scheduler:
 
 
 class Stat:
-    """A running `stat -g dsq`, attached once the object exists."""
+    """A running `stat -g dsq`, attached once the object exists. Its output goes to files: a pipe would be full."""
 
     def __init__(self, *words, interval="600"):
+        self.out, self.err = tempfile.TemporaryFile("w+"), tempfile.NamedTemporaryFile("w+")
         self.process = subprocess.Popen([SCHEDSCOPE, "stat", "-g", "dsq", "-v", "--json", "-i", interval, *words],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.talk = []
-        while not self.talk or "attached" not in self.talk[-1]:
-            self.talk.append(self.process.stderr.readline())
-            if not self.talk[-1]:
-                raise RuntimeError(f"stat: {self.talk}")
+                                        stdout=self.out, stderr=self.err)
+        while "attached" not in self.talk():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"stat: {self.talk()}")
+            time.sleep(0.05)
+
+    def talk(self):
+        """What it said so far."""
+        return pathlib.Path(self.err.name).read_text(encoding="utf-8")
 
     def end(self):
-        """Its reports; its words are in talk."""
+        """Its reports."""
         self.process.send_signal(signal.SIGINT)
-        out, talk = self.process.communicate(timeout=WAIT_S)
-        self.talk += talk.splitlines()
-        if self.process.returncode:
-            raise RuntimeError(f"stat: {self.talk}")
-        return [json.loads(line) for line in out.splitlines()]
+        if self.process.wait(WAIT_S):
+            raise RuntimeError(f"stat: {self.talk()}")
+        self.out.seek(0)
+        return [json.loads(line) for line in self.out]
 
 
 class Machine:
@@ -104,7 +108,7 @@ def observe(name):
     scheduler = Scheduler(name)
     tids = spin(6)
     account = scheduler.end()
-    return {"tids": tids, "account": account, "report": stat.end()[-1], "talk": stat.talk}
+    return {"tids": tids, "account": account, "report": stat.end()[-1], "talk": stat.talk()}
 
 
 def look(name):

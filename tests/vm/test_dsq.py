@@ -164,19 +164,24 @@ def only_queues_that_there_are_show_up():
 def tasks_have_what_they_got():
     for name in QUEUES:
         seen = SEEN[name]()
-        rows = {row["tid"]: row for row in seen.report["groups"]["dsq_tasks"]}
         for tid in seen.tids:
-            own, row = seen.tasks[tid], rows[tid]
-            expect(row["runs"] == row["count"] >= own["runs"], f"{name}, task {tid}: {row}, {own}")
+            # A row for each name that it had.
+            rows = [row for row in seen.report["groups"]["dsq_tasks"] if row["tid"] == tid]
+            own, runs = seen.tasks[tid], sum(row["runs"] for row in rows)
+            expect(runs == sum(row["count"] for row in rows), f"{name}, task {tid}: {rows}")
+            # The kernel puts a task that was preempted into the queue of its CPU by itself.
+            expect_between(f"{name}: runs of {tid}", runs, own["runs"], own["runs"] + 32)
             # In moves, too, the account counts the wait before.
             if not own["moves"]:
-                expect_near(f"{name}: waits of {tid}", total_us(row), own["wait_ns"] / 1e3, relative=0.05, absolute=20_000)
-            expect(row["mean_slice_us"] is not None and row["mean_used_us"] > 0, f"{name}, task {tid}: {row}")
+                expect_near(f"{name}: waits of {tid}", sum(map(total_us, rows)), own["wait_ns"] / 1e3, relative=0.05,
+                            absolute=20_000)
+            expect(all(row["mean_slice_us"] == SLICE_US for row in rows if row["dsq"] != "local"), f"{name}: {rows}")
+            expect(rows[0]["mean_used_us"] > 0, f"{name}, task {tid}: {rows}")
 
 
 @case
 def without_a_scheduler_it_says_so_and_waits_for_one():
-    talk = " ".join(SEEN["vtime"]().talk)
+    talk = SEEN["vtime"]().talk
     expect("no sched_ext scheduler is on" in talk, talk)
     expect(SEEN["vtime"]().report["sched_ext"]["state"] == "disabled", f"{SEEN['vtime']().report['sched_ext']}")
 
@@ -237,8 +242,7 @@ def the_screen_knows_the_queue_of_a_task():
 def the_screen_follows_schedulers():
     looks = left("change")["looks"]
     names = [look["scheduler"] for look in looks]
-    expect(names == [None, "vm_fifo", None, "vm_stall", None, None, None] or
-           names == [None, "vm_fifo", None, "vm_stall", None, "vm_vtime", None], f"{names}")
+    expect(names == [None, "vm_fifo", None, "vm_stall", None, "vm_vtime", None], f"{names}")
     expect(looks[4]["scx"]["last"] and "vm_stall" in looks[4]["scx"]["last"], f"{looks[4]['scx']}")
     sequence = [look["scx"]["enable_seq"] for look in looks]
     expect(sequence == sorted(sequence) and sequence[-1] - sequence[0] == 3, f"{sequence}")
