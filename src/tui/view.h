@@ -46,7 +46,8 @@ struct screen {
 	uint32_t tick_ms;
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
-	char message[160]; /* for the user, from an act(); "" = none */
+	uint8_t scheduler_page; /* of the scheduler view */
+	char message[160];      /* for the user, from an act(); "" = none */
 };
 
 struct view {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "analyze/machine_scx.h"
 #include "tui/view.h"
 
 #define FIXTURE_TID     1000U
@@ -24,6 +25,9 @@ struct fixture {
 	struct machine_cpu *cpus;
 	struct machine_task *threads, *processes;
 	struct machine_dsq *dsqs;
+	struct machine_scx scx;
+	struct machine_scx_task *scx_tasks; /* one per process */
+	double *dsq_history;                /* of all queues */
 	struct machine_net *nets;
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
@@ -40,3 +44,5 @@ void fixture_done(struct fixture *f);
 double fixture_busy(uint32_t cpu);
 double fixture_run(uint32_t thread); /* of one CPU */
 uint64_t fixture_p99_ns(uint32_t thread);
+uint64_t fixture_dsq_p90_ns(uint32_t process); /* of what it waited in queues */
+extern const char fixture_stats[];             /* of the scheduler, 40 lines and more */
