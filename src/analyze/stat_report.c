@@ -8,7 +8,7 @@
 
 #define TASK_GROUPS                                                                        \
 	(STAT_GROUP_LATENCY | STAT_GROUP_SLICE | STAT_GROUP_SLEEP | STAT_GROUP_MIGRATION | \
-	 STAT_GROUP_WAKING | STAT_GROUP_DSQ)
+	 STAT_GROUP_WAKING)
 
 /* In the order of showing. */
 static const struct table_def {

@@ -78,7 +78,9 @@ def moves_between_queues_have_two_ends():
     rows = SEEN["layered"]().queues.values()
     moves = sum(own["moves"] for own in SEEN["layered"]().own.values())
     expect(moves > 0, "nothing was moved")
-    expect(sum(row["moved_in"] for row in rows) == moves == sum(row["moved_out"] for row in rows), f"{moves}: {rows}")
+    # The kernel, too, moves tasks, from its own queue into one of the scheduler's, when that is there.
+    into, out = sum(row["moved_in"] for row in rows), sum(row["moved_out"] for row in rows)
+    expect(into == out >= moves, f"{into} moves in, {out} out, the scheduler made {moves}")
 
 
 @case
