@@ -10,17 +10,17 @@
 
 #include "base/hist.h"
 #include "base/map.h"
+#include "session/machine_past.h"
 #include "session/stat_session.h"
 
 #define PROCESSES_MAX (1U << 16)
 
 enum { PAST_LATENCY, PAST_USED, PAST_VTIME, PAST_DEPTH, PASTS };
 
-/* What is remembered of a queue: the newest at the end, with room to go on. */
+/* What is remembered of a queue. */
 struct past {
 	uint64_t id;
-	double values[PASTS][2 * MACHINE_HISTORY];
-	uint32_t first, nr;
+	struct machine_past of[PASTS];
 	uint32_t step; /* when it was last seen */
 };
 
@@ -51,6 +51,13 @@ struct machine_dsqs {
 	size_t nr_processes, processes_cap;
 	struct map *process_of;
 };
+
+static void free_past(struct past *p)
+{
+	for (int i = 0; i < PASTS; i++)
+		machine_past_done(&p->of[i]);
+	free(p);
+}
 
 static int grow(void **items, size_t *cap, size_t nr, size_t size)
 {
@@ -142,7 +149,7 @@ void machine_dsqs_close(struct machine_dsqs *q)
 		pthread_join(q->thread, NULL);
 	stat_session_close(q->session);
 	for (size_t i = 0; i < q->nr_pasts; i++)
-		free(q->pasts[i]);
+		free_past(q->pasts[i]);
 	map_free(q->past_of);
 	map_free(q->process_of);
 	free(q->pasts);
@@ -223,27 +230,17 @@ static void remember(struct past *p, const struct machine_dsq *d)
 		                                                                  : d->depth,
 	};
 
-	if (p->nr == MACHINE_HISTORY) {
-		p->first++;
-		p->nr--;
-	}
-	for (int i = 0; i < PASTS; i++) {
-		if (p->first + p->nr == 2 * MACHINE_HISTORY)
-			memmove(p->values[i], p->values[i] + p->first, p->nr * sizeof(double));
-		p->values[i][p->first + p->nr == 2 * MACHINE_HISTORY ? p->nr : p->first + p->nr] =
-			now[i];
-	}
-	if (p->first + p->nr == 2 * MACHINE_HISTORY)
-		p->first = 0;
-	p->nr++;
+	/* Without memory the past has a gap. */
+	for (int i = 0; i < PASTS; i++)
+		(void)machine_past_add(&p->of[i], now[i]);
 }
 
 static void show_past(const struct past *p, struct machine_dsq *d)
 {
-	d->latency_history = (struct machine_history){ p->values[PAST_LATENCY] + p->first, p->nr };
-	d->used_history = (struct machine_history){ p->values[PAST_USED] + p->first, p->nr };
-	d->vtime_history = (struct machine_history){ p->values[PAST_VTIME] + p->first, p->nr };
-	d->depth_history = (struct machine_history){ p->values[PAST_DEPTH] + p->first, p->nr };
+	d->latency_history = machine_past_show(&p->of[PAST_LATENCY]);
+	d->used_history = machine_past_show(&p->of[PAST_USED]);
+	d->vtime_history = machine_past_show(&p->of[PAST_VTIME]);
+	d->depth_history = machine_past_show(&p->of[PAST_DEPTH]);
 }
 
 /* Those of the scheduler before. */
@@ -255,7 +252,7 @@ static void forget_pasts(struct machine_dsqs *q)
 		if (q->pasts[i]->step == q->step)
 			q->pasts[nr++] = q->pasts[i];
 		else
-			free(q->pasts[i]);
+			free_past(q->pasts[i]);
 	}
 	if (nr == q->nr_pasts)
 		return;

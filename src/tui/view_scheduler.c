@@ -16,7 +16,7 @@
 enum page { PAGE_QUEUES, PAGE_PROCESSES, PAGE_DETAILS, PAGES };
 
 #define TASKS_ROWS_MIN 16 /* of the view, from where on there is more than the table of queues */
-#define CHART_ROWS_MIN 30 /* from where on there are bars, too */
+#define CHART_ROWS_MIN 20 /* from where on there are bars, too */
 #define TWO_COLUMNS    70 /* cells */
 
 /* Whether there is anything of sched_ext to be shown. */
