@@ -8,6 +8,7 @@
 
 #define WIDE        130 /* from here on two halves are wider than 64 cells */
 #define ROWS_FRAMES 12  /* that frames above each other need */
+#define ROWS_HEAT   8   /* below them a map of heat says little */
 
 struct area parts_with_cpus(const struct machine *m, const struct screen *s, struct grid *g,
                             struct area a)
@@ -26,6 +27,10 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 		if (height > a.height)
 			height = a.height;
 		cpu_panel_draw(m, s, g, (struct area){ a.x + left, a.y, a.width - left, height });
+		if (m->heat.nr && a.height - height >= ROWS_HEAT)
+			heat_draw(m, s, g,
+			          (struct area){ a.x + left, a.y + height, a.width - left,
+			                         a.height - height });
 		return (struct area){ a.x, a.y, left, a.height };
 	}
 	height = cpu_panel_height(m, s, a.width);

@@ -152,7 +152,7 @@ static void draw_map(const struct machine *m, const struct screen *s, struct gri
 		           (struct area){ a.x + LABEL_CELLS + 1, a.y + height, width, 1 });
 }
 
-static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+void heat_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a)
 {
 	char right[128], dist[96];
 	struct area in;
@@ -165,6 +165,11 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 		          m->heat.nr ? "no wakeups yet" : "not measured: needs BPF");
 	else
 		draw_map(m, s, g, in);
+}
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	heat_draw(m, s, g, a);
 }
 
 const struct view view_heat = {

@@ -10,9 +10,11 @@ static const char *again(const char *text)
 {
 	static char buf[256];
 	struct cpulist l = { 0 };
+	size_t len;
 
 	expect_eq(cpulist_parse(text, &l), 0);
-	expect_eq(cpulist_format(&l, buf, sizeof(buf)), strlen(buf));
+	len = cpulist_format(&l, buf, sizeof(buf));
+	expect_eq(len, strlen(buf));
 	cpulist_done(&l);
 	return buf;
 }

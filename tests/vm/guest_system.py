@@ -15,6 +15,7 @@ SCHEDSCOPE, WORKLOAD = os.environ["SCHEDSCOPE"], os.environ["WORKLOAD"]
 WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
 MOVES = 40
 FAR_APART = (0, 2)  # CPUs of two nodes
+HAS_PMU = any(pathlib.Path("/sys/bus/event_source/devices", name).exists() for name in ("cpu", "armv8_pmuv3_0", "armv8_pmuv3"))
 
 
 def start(*words):
@@ -71,7 +72,7 @@ def probes():
 def moves():
     """Us, between two nodes."""
     os.sched_setaffinity(0, {FAR_APART[0]})
-    stat = start("stat", "--json", "-i", "1", "-g", "migration,schedstat,perf", "--by", "tid")
+    stat = start("stat", "--json", "-i", "1", "-g", "migration,schedstat" + (",perf" if HAS_PMU else ""), "--by", "tid")
     stat.stdout.readline()
     for i in range(1, MOVES + 1):
         os.sched_setaffinity(0, {FAR_APART[i % 2]})
@@ -101,6 +102,8 @@ def hotplug():
 
 def profile():
     """Cycles, of a program that does nothing else."""
+    if not HAS_PMU:
+        return
     spinner = subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"])
     words = ["profile", "-e", "cycles", "-p", str(spinner.pid), "-d", "1", "--folded", "/tmp/cycles.folded"]
     end(start(*words), "profile", None)
@@ -113,6 +116,8 @@ def recordings():
     """Each kind of recording once: verifiers differ from kernel to kernel."""
     kinds = {"all": ["--events", "all,scx"], "stacks": ["--stacks=cpu,off-cpu,waker"], "pmu": ["--pmu", "cycles"],
              "sample": ["--sample", "2"], "cgroup": ["--cgroup", "."], "stats": ["-s", "-p", "1"]}
+    if not HAS_PMU:
+        del kinds["pmu"]
     for name, words in kinds.items():
         end(start("record", "-o", "/tmp/kind.pftrace", "-d", "200", *words), f"kind_{name}", None)
 

@@ -37,6 +37,12 @@ def events(name, kind, *words):
     return [{**row, **row["fields"]} for row in json.loads(out.stdout)["events"]]
 
 
+def need_pmu():
+    """An emulated x86-64 has no hardware counters."""
+    if vm.ARCH == "x86_64":
+        vm.skip("no hardware counters in this machine")
+
+
 def own(report, group, tid):
     """Our row of a table of migrations."""
     rows = [row for row in report["groups"][group] if row["tid"] == tid]
@@ -46,7 +52,7 @@ def own(report, group, tid):
 
 @case
 def every_kind_of_recording_works():
-    for kind in ("all", "stacks", "pmu", "sample", "cgroup", "stats"):
+    for kind in ("all", "stacks", "sample", "cgroup", "stats"):
         expect(text(f"kind_{kind}.code") == "0", f"{kind}: {text(f'kind_{kind}.err')}")
 
 
@@ -76,6 +82,8 @@ def schedstat_of_this_kernel_is_read():
 
 @case
 def hardware_counters_agree_with_the_machine():
+    need_pmu()
+    expect(text("kind_pmu.code") == "0", text("kind_pmu.err"))
     total = last_report("moves")["groups"]["perf"]["ipc"]["global"]
     expect_near("instructions per cycle of programs", total["user_ipc"], IPC, relative=0.05)
     expect_near("instructions per cycle of the kernel", total["kernel_ipc"], IPC, relative=0.05)
@@ -83,6 +91,7 @@ def hardware_counters_agree_with_the_machine():
 
 @case
 def cycles_are_sampled():
+    need_pmu()
     expect(text("profile.code") == "0", text("profile.err"))
     samples = sum(int(line.rpartition(" ")[2]) for line in text("cycles.folded").splitlines())
     expect(samples >= 20, f"{samples} samples of a second of spinning: {text('profile.err')}")
