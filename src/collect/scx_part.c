@@ -77,10 +77,12 @@ static int attach_functions(struct scx_part *p)
 int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_part **out)
 {
 	SCOPED(scoped_part) struct scx_part *p = NULL;
+	struct scx_functions functions = { .vmlinux = cfg->vmlinux };
 	struct scx_plan plan;
 	int err;
 
-	scx_plan_make(cfg->kinds & SCX_KINDS, scx_functions_find, (void *)cfg->vmlinux, &plan);
+	scx_plan_make(cfg->kinds & SCX_KINDS, scx_functions_find, &functions, &plan);
+	scx_functions_done(&functions);
 	if (!plan.kinds)
 		return 0;
 	p = calloc(1, sizeof(*p));

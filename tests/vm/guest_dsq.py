@@ -19,13 +19,14 @@ MACHINE_DUMP = os.environ["MACHINE_DUMP"]
 WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
 SPIN_S = 1.0
 NEEDS = 2 | 8  # tasks and queues: enum machine_need
+SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
 
 
 class Scheduler:
     """One of our schedulers, in charge once the object exists."""
 
-    def __init__(self, name):
-        self.process = subprocess.Popen([SCHED, OBJECT, name], stdout=subprocess.PIPE, text=True)
+    def __init__(self, name, *words):
+        self.process = subprocess.Popen([SCHED, OBJECT, name, *words], stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "on\n":
             raise RuntimeError(f"the scheduler {name} does not start")
 
@@ -68,7 +69,7 @@ class Machine:
     """The source of the screen, looked at when told to; its first looks until it has attached are not kept."""
 
     def __init__(self):
-        self.process = subprocess.Popen([MACHINE_DUMP, "lines=1", f"needs={NEEDS}"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([MACHINE_DUMP, "lines=1", f"needs={NEEDS}", f"stats={SOCKET}"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
@@ -114,7 +115,7 @@ def observe(name):
 def look(name):
     """The same, seen by the source of the screen."""
     machine = Machine()
-    scheduler = Scheduler(name)
+    scheduler = Scheduler(name, "--stats", SOCKET)
     work = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(6)]
     looks = []
     for _ in range(4):

@@ -242,6 +242,28 @@ def the_screen_knows_the_queue_of_a_task():
 
 
 @case
+def the_screen_shows_what_the_scheduler_says_of_itself():
+    said = [look["scx"]["stats"] for look in left("look")["looks"] if look["scx"]["stats"]]
+    expect(said, f"nothing: {[look['scx']['no_stats'] for look in left('look')['looks']]}")
+    expect(all(isinstance(json.loads(text), dict) and text.startswith("{\n  ") for text in said), said[0][:200])
+    # The one that has no server is not taken for one that has.
+    reasons = [look["scx"]["no_stats"] for look in left("change")["looks"] if look["scheduler"]]
+    expect(any(reason and "no scheduler serves statistics" in reason for reason in reasons), f"{reasons}")
+
+
+@case
+def the_screen_has_the_counters_of_the_kernel_where_there_are_any():
+    looks = left("look")["looks"]
+    if GUEST.kernel == "6.12":
+        expect(all(not look["scx"]["counters"] for look in looks), "counters that this kernel does not have")
+        return
+    names = set(looks[1]["scx"]["counters"])
+    expect({"select_cpu_fallback", "dispatch_keep_last"} <= names, f"{names}")
+    values = [look["scx"]["counters"]["dispatch_keep_last"]["value"] for look in looks[:4]]
+    expect(values == sorted(values), f"{values}")
+
+
+@case
 def the_screen_follows_schedulers():
     looks = left("change")["looks"]
     names = [look["scheduler"] for look in looks]
