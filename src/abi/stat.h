@@ -194,7 +194,7 @@ struct stat_queued {
 	__u32 run_nr;       /* whose queue it came from to its CPU; 0 = from none */
 	__u64 run_ns;       /* when */
 	__u64 run_dsq_id;
-	__u64 sent_used;    /* runs.nr_used when last handed to user space */
+	__u64 sent_used; /* runs.nr_used when last handed to user space */
 	struct stat_runs runs;
 	struct abi_hist hist;
 };

@@ -116,12 +116,12 @@ struct machine_dsq {
 	struct machine_dist latency; /* from the last insertion to running */
 	struct machine_dist used;    /* time on a CPU after it */
 	double depth;                /* tasks in it now; NAN = unknown, as of those of CPUs */
-	uint64_t depth_max;          /* at an insertion of the interval, itself included; 0 = there was none */
-	double slice_ns;             /* given, mean; NAN = none, or without end */
-	double used_ns;              /* mean; NAN = none */
+	uint64_t depth_max; /* at an insertion of the interval, itself included; 0 = there was none */
+	double slice_ns;    /* given, mean; NAN = none, or without end */
+	double used_ns;     /* mean; NAN = none */
 	double vtime_delta; /* between two insertions, mean; NAN = none, or not in the order of vtime */
-	double behind;      /* insertions with a lower vtime than the one before, of 1; NAN likewise */
-	uint64_t inserts;   /* in the interval */
+	double behind; /* insertions with a lower vtime than the one before, of 1; NAN likewise */
+	uint64_t inserts; /* in the interval */
 	double inserts_per_s;
 	double dispatches_per_s;
 	/* Of the intervals before: mean latency and time used in ns, mean vtime delta, depth. */

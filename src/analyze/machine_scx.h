@@ -24,9 +24,9 @@ struct machine_scx_counter {
 };
 
 struct machine_scx {
-	bool is_counting;     /* queues are watched */
-	const char *reason;   /* why they are not and will not be; NULL = they are, or are about to */
-	int64_t enable_seq;   /* schedulers since boot; -1 = unknown, here and below */
+	bool is_counting;   /* queues are watched */
+	const char *reason; /* why they are not and will not be; NULL = they are, or are about to */
+	int64_t enable_seq; /* schedulers since boot; -1 = unknown, here and below */
 	int64_t nr_rejected;  /* tasks that the scheduler refused */
 	int64_t switch_all;   /* 1: all normal tasks are the scheduler's */
 	const char *last;     /* the scheduler that ended last, and why; NULL = none was seen to */

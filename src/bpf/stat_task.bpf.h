@@ -162,8 +162,8 @@ static __always_inline void send_queued(struct task_struct *p, struct stat_scrat
 	pack_queued(q, s, true);
 	send_packed(s);
 	q->id.tid = 0;
-	bpf_probe_read_kernel(&q->sent_used,
-	                      sizeof(*q) - offsetof(struct stat_queued, sent_used), z);
+	bpf_probe_read_kernel(&q->sent_used, sizeof(*q) - offsetof(struct stat_queued, sent_used),
+	                      z);
 }
 
 /*

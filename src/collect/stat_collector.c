@@ -472,9 +472,8 @@ size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size
 	struct bpf_program *prog;
 	size_t n = 0;
 
-	bpf_object__for_each_program(
-		prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 && n < cap &&
-	                                is_on_events(prog))
+	bpf_object__for_each_program(prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 &&
+	                                                     n < cap && is_on_events(prog))
 		fds[n++] = bpf_program__fd(prog);
 	return n;
 }

@@ -38,7 +38,8 @@ struct stat_plan {
 	bool wants_migrate; /* load on_migrate */
 	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
 	bool wants_flush;   /* load flush_counters */
-	struct scx_plan scx; /* which of its programs we have are to be loaded, and where they attach */
+	struct scx_plan
+		scx; /* which of its programs we have are to be loaded, and where they attach */
 };
 
 /* Whether a kernel can tell of dispatch queues at all. */

@@ -29,14 +29,14 @@ struct dsq_vtime {
 };
 
 struct dsq_view {
-	uint64_t inserts;   /* those from other queues included */
-	uint64_t moved_in;  /* of them from another queue */
-	uint64_t moved_out; /* to another queue */
-	uint64_t runs;      /* switches to tasks that were inserted here last: dispatches */
-	uint64_t endless;   /* of them with a slice without end */
-	struct hist latency; /* from the last insertion to the run */
-	struct hist given;   /* slices at the start of runs; without endless ones */
-	struct hist used;    /* time on a CPU in those runs */
+	uint64_t inserts;         /* those from other queues included */
+	uint64_t moved_in;        /* of them from another queue */
+	uint64_t moved_out;       /* to another queue */
+	uint64_t runs;            /* switches to tasks that were inserted here last: dispatches */
+	uint64_t endless;         /* of them with a slice without end */
+	struct hist latency;      /* from the last insertion to the run */
+	struct hist given;        /* slices at the start of runs; without endless ones */
+	struct hist used;         /* time on a CPU in those runs */
 	uint32_t latency_max_tid; /* who waited longest; 0 = unknown */
 	struct tally_depth depth;
 	struct dsq_vtime vtime;
@@ -57,6 +57,7 @@ void dsq_tally_take(struct dsq_tally *t, const struct stat_dsq_key *key, const s
                     uint32_t epoch);
 
 size_t dsq_tally_nr(const struct dsq_tally *t);
-const struct dsq_row *dsq_tally_at(const struct dsq_tally *t, size_t i); /* in no order; NULL beyond */
+const struct dsq_row *dsq_tally_at(const struct dsq_tally *t,
+                                   size_t i); /* in no order; NULL beyond */
 /* Counts the schedulers in charge, from 1 on; 0 = no queue was seen. */
 uint32_t dsq_tally_scheduler(const struct dsq_tally *t);

@@ -52,7 +52,7 @@ struct tally_crowd {
 
 /* What tasks got from dispatch queues of sched_ext. */
 struct tally_runs {
-	uint64_t nr; /* that began from a queue */
+	uint64_t nr;                 /* that began from a queue */
 	uint64_t nr_given, given_ns; /* slices with an end */
 	uint64_t nr_used, used_ns;   /* runs that are over */
 };

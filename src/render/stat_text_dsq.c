@@ -74,9 +74,9 @@ int stat_text_dsqs(const struct stat_text *x, const struct stat_table *t)
 		const char *title;
 		unsigned int width;
 	} cols[] = {
-		{ "DSQ", 10 },    { "p50", 8 },      { "p90", 8 },      { "p99", 8 },
-		{ "MEAN", 8 },    { "MAX", 8 },      { "Q_MAX", 5 },    { "QUEUED", 6 },
-		{ "INSERTS", 8 }, { "DISPATCH", 8 }, { "IN/OUT", 6 },   { "SLICE", 8 },
+		{ "DSQ", 10 },    { "p50", 8 },      { "p90", 8 },    { "p99", 8 },
+		{ "MEAN", 8 },    { "MAX", 8 },      { "Q_MAX", 5 },  { "QUEUED", 6 },
+		{ "INSERTS", 8 }, { "DISPATCH", 8 }, { "IN/OUT", 6 }, { "SLICE", 8 },
 		{ "USED", 8 },    { "VTIME+", 8 },   { "MAX_AT", 0 },
 	};
 	struct table tb;

@@ -226,8 +226,9 @@ static void remember(struct past *p, const struct machine_dsq *d)
 		[PAST_LATENCY] = d->latency.count ? d->latency.mean_ns : NAN,
 		[PAST_USED] = d->used_ns,
 		[PAST_VTIME] = d->vtime_delta,
-		[PAST_DEPTH] = isnan(d->depth) || (double)d->depth_max > d->depth ? (double)d->depth_max
-		                                                                  : d->depth,
+		[PAST_DEPTH] = isnan(d->depth) || (double)d->depth_max > d->depth
+		                       ? (double)d->depth_max
+		                       : d->depth,
 	};
 
 	/* Without memory the past has a gap. */
@@ -333,8 +334,8 @@ static int add_tasks(struct machine_dsqs *q, const struct stat_report_in *in)
 		           sizeof(*q->threads));
 		if (err)
 			break;
-		q->threads[q->nr_threads++] =
-			(struct machine_dsqs_thread){ row->tid, row->tgid, row->dsq_id };
+		q->threads[q->nr_threads++] = (struct machine_dsqs_thread){ row->tid, row->tgid,
+			                                                    row->dsq_id };
 		err = add_process(q, row, v);
 	}
 	for (size_t i = 0; i < q->nr_processes; i++) {

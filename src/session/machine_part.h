@@ -24,7 +24,7 @@ struct machine_part_look {
 	const struct machine_wish *wish;
 	uint64_t now_ns;
 	struct machine *machine;
-	struct machine_cpu *cpus; /* of the machine: parts may fill in their members */
+	struct machine_cpu *cpus;    /* of the machine: parts may fill in their members */
 	struct machine_tasks *tasks; /* likewise */
 	struct machine_log *log;
 };

@@ -22,7 +22,7 @@ struct machine_scx_part {
 	uint32_t tgid;
 	struct machine_scx pub;
 	struct scx_state state;
-	uint64_t look_ns; /* of the last one; 0 = it was asleep */
+	uint64_t look_ns;          /* of the last one; 0 = it was asleep */
 	struct machine_dsqs *dsqs; /* NULL while nobody looks, or they cannot be had */
 	bool is_refused;
 	char reason[640];

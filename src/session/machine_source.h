@@ -26,7 +26,7 @@ struct machine_source;
 
 struct machine_source_cfg {
 	bool is_proc_only;
-	uint32_t tgid; /* only this process; 0 = all */
+	uint32_t tgid;            /* only this process; 0 = all */
 	const char *stats_socket; /* of a scheduler; NULL = the usual one */
 	/* For tests: a copy of a machine's files, whose /proc and /sys are below it, and its clock. NULL: the real ones. */
 	const char *root;

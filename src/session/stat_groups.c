@@ -7,9 +7,9 @@
 #include "base/opt.h"
 #include "sys/pmu.h"
 
-const char *const stat_group_names[] = { "latency",   "slice",  "sleep", "perf", "schedstat",
-	                                 "migration", "waking", "dsq",   "most", "all",
-	                                 NULL };
+const char *const stat_group_names[] = { "latency",   "slice",     "sleep",  "perf",
+	                                 "schedstat", "migration", "waking", "dsq",
+	                                 "most",      "all",       NULL };
 
 #define NR_GROUPS 8 /* of stat_group_names: the rest are sets of them */
 

@@ -115,8 +115,10 @@ static int open_dsqs(struct stat_session *s, struct diag *d)
 	if (dsq_tally_new(&s->dsqs))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!s->scx.is_enabled)
-		stat_add_note(s, "no sched_ext scheduler is on: there are no dispatch queues until one is "
-		                 "loaded, which is followed");
+		stat_add_note(
+			s,
+			"no sched_ext scheduler is on: there are no dispatch queues until one is "
+			"loaded, which is followed");
 	return 0;
 }
 
@@ -139,12 +141,14 @@ static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struc
 	if (stat_plan_has_dsqs(&out->scx))
 		return open_dsqs(s, d);
 	if (s->scx.is_supported)
-		diag_set(&why, -ENOTSUP, "the kernel needs BTF, and CONFIG_FUNCTION_TRACER for fentry",
+		diag_set(&why, -ENOTSUP,
+		         "the kernel needs BTF, and CONFIG_FUNCTION_TRACER for fentry",
 		         "this kernel lets nobody see its dispatch queues");
 	else
-		diag_set(&why, -ENOTSUP,
-		         "use Linux 6.12 or newer with CONFIG_SCHED_CLASS_EXT; the group latency works here",
-		         "this kernel has no sched_ext, so no dispatch queues");
+		diag_set(
+			&why, -ENOTSUP,
+			"use Linux 6.12 or newer with CONFIG_SCHED_CLASS_EXT; the group latency works here",
+			"this kernel has no sched_ext, so no dispatch queues");
 	if (s->cfg.groups.asked & STAT_GROUP_DSQ) {
 		*d = why;
 		return why.code;

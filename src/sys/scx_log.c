@@ -79,7 +79,8 @@ bool scx_log_read(int fd, struct scx_log_end *out)
 	for (int i = 0; i < RECORDS_MAX; i++) {
 		ssize_t len = read(fd, record, sizeof(record) - 1);
 
-		if (len < 0 && (errno == EPIPE || errno == EINTR)) /* overwritten: the next is there */
+		if (len < 0 &&
+		    (errno == EPIPE || errno == EINTR)) /* overwritten: the next is there */
 			continue;
 		if (len <= 0)
 			break;

@@ -104,7 +104,8 @@ static void draw_text(const char *text, int first, struct grid *g, struct area a
 		size_t len = end ? (size_t)(end - at) : strlen(at);
 		char copy[LINE_BYTES];
 
-		snprintf(copy, sizeof(copy), "%.*s", (int)(len < LINE_BYTES ? len : LINE_BYTES - 1), at);
+		snprintf(copy, sizeof(copy), "%.*s", (int)(len < LINE_BYTES ? len : LINE_BYTES - 1),
+		         at);
 		if (line >= first)
 			table_view_text(g, a.x, a.y + line - first, a.width, STYLE_TEXT, copy);
 		at = end ? end + 1 : NULL;
@@ -120,7 +121,8 @@ static void draw_sentence(const char *text, struct grid *g, struct area a)
 		size_t len = strcspn(text, " ");
 		char word[LINE_BYTES];
 
-		snprintf(word, sizeof(word), "%.*s", (int)(len < LINE_BYTES ? len : LINE_BYTES - 1), text);
+		snprintf(word, sizeof(word), "%.*s", (int)(len < LINE_BYTES ? len : LINE_BYTES - 1),
+		         text);
 		if (f.x)
 			f.x--; /* one blank between words */
 		if (len && !put(&f, STYLE_DIM, word))
@@ -136,7 +138,8 @@ void scx_pane_draw(const struct machine *m, struct screen *s, struct grid *g, st
 
 	taken = scx_pane_counters(m, s, g,
 	                          (struct area){ a.x, a.y, a.width,
-	                                         a.height > 2 * COUNTER_LINES ? COUNTER_LINES : 1 });
+	                                         a.height > 2 * COUNTER_LINES ? COUNTER_LINES
+	                                                                      : 1 });
 	a.y += taken;
 	a.height -= taken;
 	if (a.height <= 0)

@@ -363,7 +363,8 @@ void fixture_dsqs(struct stat_fixture *f)
 	row->has_dsq = true;
 	row->dsq_id = 0x64;
 	for (int v = 0; v < TALLY_VIEWS; v++)
-		row->view[v].runs = (struct tally_runs){ 10, 8, 8 * 20000000ULL, 9, 9 * 5000000ULL };
+		row->view[v].runs = (struct tally_runs){ 10, 8, 8 * 20000000ULL, 9,
+			                                 9 * 5000000ULL };
 	row = fixture_row(f, "endless", 2401);
 	fixture_sample(f, row, STAT_DSQ_LATENCY, 5, 2);
 	row->has_dsq = true;

@@ -21,7 +21,8 @@ static void an_end_and_its_reason_are_found(void **state)
 	assert_string_equal(end.reason,
 	                    "runnable task stall: stallme[169] failed to run for 2.888s");
 	/* A trace of calls follows. */
-	assert_false(scx_log_parse("3,703,12345680,-;sched_ext: vm_stall:    do_exit+0x12\n", &end));
+	assert_false(
+		scx_log_parse("3,703,12345680,-;sched_ext: vm_stall:    do_exit+0x12\n", &end));
 	assert_false(scx_log_parse("3,703,12345680,-;   check_rq_for_timeouts+0x12\n", &end));
 	assert_true(scx_log_parse(
 		"6,710,1,-;sched_ext: BPF scheduler \"b\" disabled (unregistered from user space)\n",

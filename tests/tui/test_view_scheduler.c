@@ -150,8 +150,8 @@ static void processes_have_what_they_waited(void **state)
 
 		snprintf(id, sizeof(id), " %zu ", FIXTURE_TID + i * FIXTURE_THREADS);
 		line = line_below(text, title, id);
-		assert_true(screen_has(
-			line, format_ns(number, (double)fixture_dsq_p90_ns((uint32_t)i))));
+		assert_true(screen_has(line,
+		                       format_ns(number, (double)fixture_dsq_p90_ns((uint32_t)i))));
 		assert_true(screen_has(line, dsq_name(f.scx_tasks[i].dsq, name)));
 		assert_true(screen_has(line, format_ns(number, f.scx_tasks[i].used_ns)));
 		free(line);
