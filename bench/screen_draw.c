@@ -1,6 +1,7 @@
 /*
  * screen_draw — what a frame costs: every view of a synthetic machine with few and with many threads, drawn again and
- * again. Of several rounds the best counts, in CPU time. A frame should not cost more for threads that are not shown.
+ * again, each time after another look. Of several rounds the best counts, in CPU time. BUSY threads do something, in
+ * both machines; a frame should not cost more for the others, which are not shown.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -9,13 +10,15 @@
 #include <time.h>
 
 #include "../tests/tui/fixture.h"
+#include "tui/task_matches.h"
 
 #define ROUNDS      5
-#define FEW         100U
+#define FEW         800U
 #define MANY        50000U
+#define BUSY        100U
 #define FRAMES_A_S  4
 #define BAR_CPU_PCT 2.0
-#define BAR_GROWTH  3.0 /* of a frame of threads: both fill the screen, one has 500 times as many */
+#define BAR_GROWTH  1.75 /* one has 60 times as many, and its memory is in no cache; a look at each would be 2 and more */
 #define MIN_FRAMES  10
 #define NS_PER_S    1000000000ULL
 #define ROUND_NS    (NS_PER_S / 20)
@@ -28,76 +31,102 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static double frame_us(const struct view *v, const struct machine *m, const struct screen *from,
-                       struct grid *g)
+/* As after another look, in which those did something that always do. */
+static void look_again(struct fixture *f)
 {
-	double best = 0;
+	struct fixture_order *const orders[] = { &f->thread_order, &f->process_order };
 
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t start = now_ns(), spent = 0;
-		int frames = 0;
-		double us;
-
-		for (; frames < MIN_FRAMES || spent < ROUND_NS; frames++) {
-			struct screen s = *from;
-
-			if (grid_reset(g, g->width, g->height))
-				exit(1);
-			v->draw(m, &s, g, (struct area){ 0, 0, g->width, g->height });
-			spent = now_ns() - start;
-		}
-		us = (double)spent / frames / 1000;
-		if (round == 0 || us < best)
-			best = us;
+	f->m.look_nr++;
+	for (size_t i = 0; i < 2; i++) {
+		orders[i]->pub.changed = orders[i]->pub.active;
+		orders[i]->pub.nr_changed = orders[i]->pub.nr_active;
+		orders[i]->pub.is_all_changed = false;
 	}
-	return best;
 }
 
-static void print_threads(const char *name, struct screen s, const struct fixture *few,
-                          const struct fixture *many, struct grid *g)
+static double round_us(const struct view *v, struct fixture *f, const struct screen *from,
+                       struct grid *g)
 {
-	const struct view *v = view_find("threads");
-	double a = frame_us(v, &few->m, &s, g);
+	uint64_t start = now_ns(), spent = 0;
+	int frames = 0;
 
-	printf("%-12s %10.1f %10.1f\n", name, a, frame_us(v, &many->m, &s, g));
+	for (; frames < MIN_FRAMES || spent < ROUND_NS; frames++) {
+		struct screen s = *from;
+
+		if (grid_reset(g, g->width, g->height))
+			exit(1);
+		v->draw(&f->m, &s, g, (struct area){ 0, 0, g->width, g->height });
+		look_again(f);
+		spent = now_ns() - start;
+	}
+	return (double)spent / frames / 1000;
+}
+
+struct result {
+	double growth; /* the largest */
+	double us;
+};
+
+/* Rounds of both take turns: whatever else the machine does then, it does to both. */
+static void measure(const char *name, const struct view *v, struct screen s,
+                    struct fixture *const crowds[2], struct grid *g, struct result *worst)
+{
+	double us[2] = { 0 };
+
+	for (int round = 0; round < 2 * ROUNDS; round++) {
+		double one = round_us(v, crowds[round % 2], &s, g);
+
+		if (round < 2 || one < us[round % 2])
+			us[round % 2] = one;
+	}
+	printf("%-14s %10.1f %10.1f\n", name, us[0], us[1]);
+	if (!worst)
+		return;
+	worst->us = us[1] > worst->us ? us[1] : worst->us;
+	worst->growth = us[1] / us[0] > worst->growth ? us[1] / us[0] : worst->growth;
+}
+
+static void make(struct fixture *f, uint32_t nr_threads)
+{
+	struct fixture_cfg cfg = fixture_small;
+
+	cfg.nr_threads = nr_threads;
+	fixture_init(f, &cfg);
+	fixture_make_order(f, nr_threads / BUSY);
 }
 
 int main(void)
 {
-	struct fixture_cfg cfg = fixture_small;
-	struct fixture few, many;
-	double few_threads = 0, many_threads = 0, worst = 0;
-	struct grid g;
+	struct fixture few, many, *const crowds[] = { &few, &many };
+	const struct view *threads = view_find("threads");
 	struct screen s = { .tick_ms = 250, .selected_tid = FIXTURE_TID };
+	struct result worst = { 0 };
+	struct grid g;
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	cfg.nr_threads = FEW;
-	fixture_init(&few, &cfg);
-	cfg.nr_threads = MANY;
-	fixture_init(&many, &cfg);
-	if (grid_init(&g, 240, 70))
+	make(&few, FEW);
+	make(&many, MANY);
+	if (grid_init(&g, 240, 70) || task_matches_new(&s.matches))
 		return 1;
-	printf("us of CPU a frame, 240x70, 8 CPUs\n%-12s %10s %10s\n", "view", "100 thr",
-	       "50000 thr");
-	for (size_t i = 0; i < nr_views; i++) {
-		double a = frame_us(views[i], &few.m, &s, &g);
-		double b = frame_us(views[i], &many.m, &s, &g);
-
-		printf("%-12s %10.1f %10.1f\n", views[i]->id, a, b);
-		if (views[i] == view_find("threads")) {
-			few_threads = a;
-			many_threads = b;
-		}
-		worst = b > worst ? b : worst;
-	}
-	print_threads("filtered", (struct screen){ .filter = "nginx" }, &few, &many, &g);
-	print_threads("at the end", (struct screen){ .selected = (int)MANY }, &few, &many, &g);
+	printf("us of CPU a frame, 240x70, 8 CPUs\n%-14s %6u thr %6u thr\n", "view", FEW, MANY);
+	for (size_t i = 0; i < nr_views; i++)
+		measure(views[i]->id, views[i], s, crowds, &g, &worst);
+	s.selected = (int)MANY;
+	s.selected_tid = 0;
+	measure("at the end", threads, s, crowds, &g, &worst);
+	s.selected = 0;
+	snprintf(s.filter, sizeof(s.filter), "nginx");
+	measure("filtered", threads, s, crowds, &g, &worst);
+	s.filter[0] = '\0';
+	s.sort = SORT_NAME;
+	measure("by name", threads, s, crowds, &g, NULL);
+	task_matches_free(s.matches);
 	grid_done(&g);
 	fixture_done(&few);
 	fixture_done(&many);
-	printf("screen-draw-growth %.2f %.1f %s\n", many_threads / few_threads, BAR_GROWTH,
-	       many_threads / few_threads <= BAR_GROWTH ? "pass" : "fail");
-	printf("screen-draw-cpu-pct %.3f %.1f %s\n", worst * FRAMES_A_S / 1e4, BAR_CPU_PCT,
-	       worst * FRAMES_A_S / 1e4 <= BAR_CPU_PCT ? "pass" : "fail");
+	printf("screen-draw-growth %.2f %.1f %s\n", worst.growth, BAR_GROWTH,
+	       worst.growth <= BAR_GROWTH ? "pass" : "fail");
+	printf("screen-draw-cpu-pct %.3f %.1f %s\n", worst.us * FRAMES_A_S / 1e4, BAR_CPU_PCT,
+	       worst.us * FRAMES_A_S / 1e4 <= BAR_CPU_PCT ? "pass" : "fail");
 	return 0;
 }

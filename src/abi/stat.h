@@ -68,6 +68,8 @@ enum stat_event {
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
 #define STAT_HISTORY      64 /* slices per CPU remembered for outliers; a power of two */
+#define STAT_NEWS         32768 /* tasks with news that are noted between two drains; a power of two */
+#define STAT_NEWS_BATCH   1024  /* that are handed over at a time; even the longest records fit into the ring */
 
 /* Who a record belongs to; generation counts changes of identity. */
 struct stat_id {
@@ -154,7 +156,8 @@ struct stat_task {
 	__u8 is_muted;   /* a filter excludes it now */
 	__u8 nr_names;   /* nr_renames when the name was last taken over */
 	__u8 is_running; /* filled by the drain: on a CPU at this moment */
-	__u8 pad_[1];
+	__u8 pad_[5];
+	__u32 news_epoch; /* in whose list of news it is */
 
 	__u64 nr_samples;   /* of any kind; moves when something is worth sending */
 	__u64 sent_samples; /* the drain's own note */
@@ -242,6 +245,16 @@ struct stat_outlier {
 	struct stat_history history;
 };
 
+/*
+ * Tasks with news since the epoch began, by thread id. A program that is late may write into the list of the epoch before:
+ * user space looks at a list twice, at the end of its epoch and of the next one.
+ */
+struct stat_news {
+	__u32 nr; /* counts on beyond the room */
+	__u32 pad_;
+	__u32 tids[STAT_NEWS]; /* 0 = not written yet */
+};
+
 /* Where a CPU sits; -1 is unknown. */
 struct stat_cpu_place {
 	__s32 llc;
@@ -323,7 +336,8 @@ struct stat_cfg {
 	__u8 filter_cgroup;
 	__u8 has_dsq;
 	__u8 dsq_at; /* which argument of dispatch_enqueue() is the queue; the task and the flags follow */
-	__u8 pad_[3];
+	__u8 has_news; /* who has news is noted, and can be asked for by its id (Linux 6.10) */
+	__u8 pad_[2];
 	__u32 filter_tid;  /* 0 = any */
 	__u32 filter_tgid; /* 0 = any */
 	__u32 nr_counters;

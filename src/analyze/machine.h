@@ -38,6 +38,8 @@ enum machine_need {
 	MACHINE_PROFILE = 2048,
 	MACHINE_GAME = 4096,
 	MACHINE_ZOOM = 8192, /* machine_wish.tid */
+	MACHINE_UNCORE = 16384,
+	MACHINE_PRESSURE = 32768,
 };
 
 /* Texts are lent for the look. */
@@ -80,6 +82,7 @@ struct machine_cpu {
 	const char *comm;
 	double event_per_s; /* of machine.event; NAN = unknown or none */
 	double hw_pressure; /* of 1024; NAN = unknown */
+	double uncore_mhz;  /* of its package; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -109,6 +112,21 @@ struct machine_task {
 	uint64_t dsq;  /* last one; 0 with has_dsq false */
 	bool has_dsq;
 	struct machine_history run_history;
+};
+
+/*
+ * What spares looking at every task of an array, as indexes of it. Tasks that are not active are quiet: all that an
+ * interval measures of them (run, wait, distributions, rates) is the same for all of them, 0 or unknown.
+ */
+struct machine_order {
+	const uint32_t *by_id;    /* all, by ascending tid */
+	const uint32_t *place_of; /* where in by_id an index is */
+	const uint32_t *active;
+	size_t nr_active;
+	/* Those that may have another tid, name, state, CPU, class or cgroup than one look ago, new ones included. */
+	const uint32_t *changed;
+	size_t nr_changed;
+	bool is_all_changed;
 };
 
 struct machine_dsq {
@@ -169,6 +187,8 @@ struct machine {
 	const char *scx_state; /* enabled, disabled, ...; NULL = the kernel has none */
 	const char *source;    /* bpf, proc, trace, synthetic */
 	const char *notice;    /* what is missing and what helps; NULL = nothing */
+	/* Why no CPU has one, though it was asked for; NULL = some have, or nobody asked. */
+	const char *no_uncore, *no_pressure;
 	uint64_t boot_ns;
 	double interval_s;
 	uint64_t lost;  /* events, since the start */
@@ -181,6 +201,9 @@ struct machine {
 	size_t nr_processes;
 	const struct machine_task *threads;
 	size_t nr_threads;
+	/* NULL = unknown: any may be active, and in any place. */
+	const struct machine_order *process_order, *thread_order;
+	uint64_t look_nr; /* counts on by one with each look; 0 = unknown */
 	const struct machine_dsq *dsqs;
 	size_t nr_dsqs;
 	struct machine_memory memory;

@@ -33,6 +33,8 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* on the v2 hierarchy */
 };
 
+struct task_struct;
+
 struct cfs_rq {
 	struct rq *rq;
 	unsigned int h_nr_queued;   /* Linux 6.14 */
@@ -45,6 +47,7 @@ struct cfs_rq___delayed { /* Linux 6.13 */
 
 struct rq {
 	unsigned int nr_running;
+	struct task_struct *curr;
 	struct cfs_rq cfs;
 };
 
@@ -58,7 +61,8 @@ struct sched_entity {
 };
 
 struct thread_info {
-	__u32 cpu; /* Linux 5.16 */
+	__u32 cpu;           /* Linux 5.16 */
+	__u64 preempt_count; /* arm64; x86 keeps it with the CPU */
 };
 
 struct task_struct___cpu { /* before 5.16 on arm64 and others */

@@ -45,7 +45,7 @@ static __always_inline void record_depth(struct stat_task *st, struct task_struc
 		d->max_at_ns = now;
 		d->max_cpu = task_cpu(p);
 	}
-	st->nr_samples++;
+	task_news(st);
 }
 
 static __always_inline void end_sleep(struct stat_task *st, __u64 now, __u32 cpu)
@@ -156,7 +156,7 @@ static __always_inline void end_waking(struct stat_task *st, struct task_struct 
 	if (!w->id.tid)
 		w->id = st->id;
 	record_sample(&w->hist, epoch, now - start, now, cpu);
-	st->nr_samples++;
+	task_news(st);
 }
 
 static __always_inline __u8 sleep_kind(__u32 state)
@@ -183,7 +183,7 @@ static __always_inline void end_wait(struct stat_task *st, struct stat_cpu *c, _
 		st->wait_new.at_ns = now;
 		st->wait_new.cpu = cpu;
 		st->wait_new.count = 1;
-		st->nr_samples++;
+		task_news(st);
 	}
 	record_sample(&c->delay, epoch, ns, now, cpu);
 	if (cfg.outlier_ns && ns >= cfg.outlier_ns)
@@ -306,17 +306,21 @@ int on_migrate(__u64 *ctx)
 	struct stat_cpu_place *a, *b;
 	struct stat_cpu *c = this_cpu();
 	struct stat_task *st;
+	__u64 *arrived;
 
 	if (!c)
 		return 0;
 	c->events[STAT_EV_MIGRATE]++;
 	if (!p->pid)
 		return 0;
+	arrived = bpf_map_lookup_elem(&arrivals, &to);
+	if (arrived)
+		__sync_fetch_and_add(arrived, 1);
 	st = task_get(p);
 	if (!st)
 		return 0;
 	st->migrations.all++;
-	st->nr_samples++;
+	task_news(st);
 	a = bpf_map_lookup_elem(&cpu_places, &from);
 	b = bpf_map_lookup_elem(&cpu_places, &to);
 	if (!a || !b)
@@ -504,25 +508,36 @@ static __always_inline long drain_waking(struct seq_file *seq, struct task_struc
 	return 0;
 }
 
-static __always_inline long drain_queued(struct seq_file *seq, struct task_struct *p,
-                                         struct stat_scratch *s)
+/* Puts what a task got from dispatch queues together, noted as sent; NULL = nothing is new. */
+static __always_inline struct stat_queued *pack_queued_news(struct task_struct *p,
+                                                            struct stat_scratch *s)
 {
 	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, 0);
 	__u64 nr_used;
 	__u32 count;
 
 	if (!q || !q->id.tid)
-		return 0;
+		return NULL;
 	count = q->hist.count;
 	nr_used = q->runs.nr_used;
 	if (count == q->hist.sent_count && nr_used == q->sent_used)
-		return 0;
+		return NULL;
 	pack_queued(q, s, false);
-	if (write_packed(seq, s))
-		return -1;
 	q->hist.sent_count = count;
 	q->sent_used = nr_used;
-	return 0;
+	return q;
+}
+
+/* What did not fit is asked for again. */
+static __always_inline long drain_queued(struct seq_file *seq, struct task_struct *p,
+                                         struct stat_scratch *s)
+{
+	struct stat_queued *q = pack_queued_news(p, s);
+
+	if (!q || !write_packed(seq, s))
+		return 0;
+	q->hist.sent_count--;
+	return -1;
 }
 
 /* Counts of samples when a record was begun; those that come later are news for the next one. */
@@ -552,6 +567,21 @@ static __always_inline void note_sent(struct stat_task *st, const struct counts 
 			task_hist(st, m)->sent_count = c->metrics[m];
 }
 
+/* Puts a record together; false = nothing is new. */
+static __always_inline bool pack_news(struct task_struct *p, struct stat_task *st,
+                                      struct stat_scratch *s, struct counts *counts)
+{
+	if (st->is_gone)
+		return false;
+	st->is_running = p->on_cpu && st->on_cpu_ns;
+	if (st->nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
+		return false;
+	note_counts(st, counts);
+	pack_task(st, s, false);
+	/* Given another name meanwhile: half of this is of the old one, and that was sent already. */
+	return !st->is_gone && st->id.generation == counts->generation;
+}
+
 /*
  * Hands the tasks with news to user space, one record each. A record that does not fit into the buffer any
  * more is asked for again by the kernel, so nothing is noted as sent before all of it was written.
@@ -569,15 +599,7 @@ int drain_tasks(struct bpf_iter__task *ctx)
 	if (!p || !s)
 		return 0;
 	st = bpf_task_storage_get(&tasks, p, 0, 0);
-	if (!st || st->is_gone)
-		return 0;
-	st->is_running = p->on_cpu && st->on_cpu_ns;
-	if (st->nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
-		return 0;
-	note_counts(st, &counts);
-	pack_task(st, s, false);
-	/* Given another name meanwhile: half of this is of the old one, and that was sent already. */
-	if (st->is_gone || st->id.generation != counts.generation)
+	if (!st || !pack_news(p, st, s, &counts))
 		return 0;
 	if (write_packed(seq, s))
 		return 0;
@@ -586,5 +608,68 @@ int drain_tasks(struct bpf_iter__task *ctx)
 	if (cfg.has_dsq && drain_queued(seq, p, s))
 		return 0;
 	note_sent(st, &counts);
+	return 0;
+}
+
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *p) __ksym __weak;
+
+static __always_inline void answer_queued(struct task_struct *p, struct stat_scratch *s)
+{
+	struct stat_queued *q = pack_queued_news(p, s);
+	__u64 bytes = s->len * sizeof(s->words[0]);
+
+	if (!q || bytes > sizeof(s->words))
+		return;
+	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
+		q->hist.sent_count--;
+		nr_unsent++;
+	}
+}
+
+static __always_inline void answer(struct task_struct *p)
+{
+	__u32 which = SCRATCH_DRAIN;
+	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
+	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, 0);
+	struct counts counts = {};
+	__u64 bytes;
+
+	if (!s || !st || !pack_news(p, st, s, &counts))
+		return;
+	bytes = s->len * sizeof(s->words[0]);
+	if (bytes > sizeof(s->words)) /* never: for the verifier */
+		return;
+	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
+		nr_unsent++;
+		return;
+	}
+	note_sent(st, &counts);
+	if (cfg.has_dsq)
+		answer_queued(p, s);
+}
+
+static long answer_for(__u32 i, void *unused)
+{
+	struct task_struct *p;
+
+	if (i >= STAT_NEWS_BATCH) /* never: for the verifier */
+		return 1;
+	p = bpf_task_from_pid((__s32)asked_tids[i]);
+	if (!p)
+		return 0;
+	answer(p);
+	bpf_task_release(p);
+	return 0;
+}
+
+/*
+ * The same for those that user space asks for, through the ring: what a drain costs then grows with the tasks that have
+ * news, not with all that are there.
+ */
+SEC("syscall")
+int drain_asked(void *ctx)
+{
+	bpf_loop(nr_asked, answer_for, NULL, 0);
 	return 0;
 }

@@ -234,7 +234,7 @@ static __always_inline void dsq_begin_run(struct stat_task *st, struct task_stru
 	q->runs.dsq_id = q->dsq_id;
 	q->runs.nr++;
 	record_sample(&q->hist, m.epoch, now - since, now, cpu);
-	st->nr_samples++;
+	task_news(st);
 	d = dsq_find(q->dsq_id, true);
 	if (d) {
 		__sync_fetch_and_add(&d->runs, 1);
@@ -258,7 +258,7 @@ static __always_inline void dsq_end_run(struct stat_task *st, struct task_struct
 			q->id = st->id;
 		q->runs.nr_used++;
 		q->runs.used_ns += now - q->run_ns;
-		st->nr_samples++;
+		task_news(st);
 		d = dsq_find(q->run_dsq_id, true);
 		if (d)
 			dsq_record(&d->used, now - q->run_ns, &m);

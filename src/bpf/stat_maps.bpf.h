@@ -18,6 +18,12 @@ __u32 epoch = 1;
 __u32 scheduler_nr = 1;
 __u32 is_scx_on = 0;
 __u32 is_scx_coming = 0;
+/* By the parity of the epoch; emptied by user space. */
+struct stat_news news[2] = {};
+/* Whom user space asks for, and how many of them did not fit into the ring. */
+__u32 asked_tids[STAT_NEWS_BATCH] = {};
+__u32 nr_asked = 0;
+__u32 nr_unsent = 0;
 /* Moves when the wanted cgroups change. */
 __u32 filter_generation = 1;
 
@@ -56,6 +62,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct stat_cpu_place);
 } cpu_places SEC(".maps");
+
+/* Tasks that moved there, by CPU; sized by user space. Whoever moves one counts: with an atomic addition. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} arrivals SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

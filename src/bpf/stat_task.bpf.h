@@ -30,13 +30,27 @@ static __always_inline struct abi_hist *task_hist(struct stat_task *st, enum sta
 	return (void *)(st + 1) + (long)cfg.index[m] * (long)sizeof(struct abi_hist);
 }
 
+/* Once per epoch a task puts itself into the list; the rest is one comparison. */
+static __always_inline void task_news(struct stat_task *st)
+{
+	__u32 now = epoch, at;
+
+	st->nr_samples++;
+	if (!cfg.has_news || st->news_epoch == now)
+		return;
+	st->news_epoch = now;
+	at = __sync_fetch_and_add(&news[now & 1].nr, 1);
+	if (at < STAT_NEWS)
+		news[now & 1].tids[at & (STAT_NEWS - 1)] = st->id.tid;
+}
+
 static __always_inline void task_record(struct stat_task *st, enum stat_metric m, __u64 ns,
                                         __u64 now, __u32 cpu)
 {
 	if (!has_metric(m))
 		return;
 	record_sample(task_hist(st, m), epoch, ns, now, cpu);
-	st->nr_samples++;
+	task_news(st);
 }
 
 static __always_inline bool is_id_wanted(struct task_struct *p)

@@ -70,6 +70,14 @@ static __always_inline __u32 task_queue_depth(struct task_struct *p)
 	return rq->nr_running;
 }
 
+/* Who runs on the CPU whose queue the task is on; NULL = unknown. Under the lock of that queue. */
+static __always_inline struct task_struct *task_queue_runs(struct task_struct *p)
+{
+	if (!bpf_core_field_exists(p->se.cfs_rq))
+		return NULL;
+	return p->se.cfs_rq->rq->curr;
+}
+
 /*
  * Whether a task that leaves its CPU stays in the queue, for which the state alone is no proof: kernels up
  * to 6.14 report the state with which a task went to sleep even if a pending signal kept it from doing so.

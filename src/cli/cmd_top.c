@@ -39,15 +39,19 @@ struct top_args {
 	uint64_t long_tail_ns;
 	const char *long_tail_symbol, *long_tail_binary;
 	bool is_long_tail;
-	/* Only accepted. */
-	uint64_t trace_ticks, trace_tick_warmup, workers, mango_ms;
+	bool is_mango;
+	uint64_t mango_ms;
 	const char *mango_path;
-	bool has_trace_ticks, has_trace_tick_warmup, has_workers, has_mango_ms;
-	bool is_layered, is_mango;
+	/* Only accepted. */
+	uint64_t trace_ticks, trace_tick_warmup, workers;
+	bool has_trace_ticks, has_trace_tick_warmup, has_workers;
+	bool is_layered;
 };
 
 static const char *const bool_names[] = { "false", "true", NULL };
-static const struct top_args defaults = { .keep_ns = 5000 * MS_NS, .long_tail_ns = 100 * MS_NS };
+static const struct top_args defaults = { .keep_ns = 5000 * MS_NS,
+	                                  .long_tail_ns = 100 * MS_NS,
+	                                  .mango_ms = 1000 };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -74,6 +78,12 @@ static const struct opt options[] = {
 		"the program or library that has it", .is_file = true),
 	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 1, UINT64_MAX,
 		"how long is long"),
+	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango,
+		"read the frames of a game all the while; else only while they are shown (key m)", .heading = "Frames of games"),
+	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS,
+		"time between two looks into mangoapp's queue, a measurement at least"),
+	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path,
+		"the file that the key of the queue is made from; mangoapp if not given", .is_file = true),
 	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
 		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
 	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
@@ -91,10 +101,6 @@ static const struct opt options[] = {
 	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
-	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango, "frames of a game"),
-	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS, "the same",
-		OPT_GIVEN(struct top_args, has_mango_ms)),
-	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path, "the same", .is_file = true),
 	OPT_END,
 };
 
@@ -120,8 +126,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->perf_events.nr > 0, "perf-events", "use 'schedscope stat -g perf=EVENT'" },
 		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
 		{ a->is_layered, "layered", "layers are not shown yet" },
-		{ a->is_mango || a->has_mango_ms || a->mango_path, "mangoapp-tracing",
-		  "frames of games are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -187,13 +191,19 @@ static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
 
 struct top {
 	struct machine_source *source;
+	bool is_mango;
 	struct top_record record;
 };
 
 static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
                 const struct machine **out)
 {
-	return machine_source_look(((struct top *)ctx)->source, wish, d, out);
+	struct top *top = ctx;
+	struct machine_wish own = *wish;
+
+	if (top->is_mango)
+		own.needs |= MACHINE_GAME;
+	return machine_source_look(top->source, &own, d, out);
 }
 
 static int record(void *ctx, char *text, size_t size, struct diag *d)
@@ -235,8 +245,11 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 {
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
 		                          .tgid = tgid,
-		                          .stats_socket = config->stats_socket };
+		                          .stats_socket = config->stats_socket,
+		                          .mango_path = a->mango_path,
+		                          .mango_poll_ms = (uint32_t)a->mango_ms };
 	struct top top = {
+		.is_mango = a->is_mango,
 		.record = { .prefix = config->trace_prefix,
 		            .duration_ms = config->trace_duration_ms,
 		            .keep_ms = config->has_no_bpf ? 0 : (uint32_t)(a->keep_ns / MS_NS),

@@ -12,14 +12,14 @@
 #include "base/clock.h"
 #include "collect/bpf_open.h"
 #include "collect/percpu.h"
+#include "collect/stat_dsqs.h"
+#include "collect/stat_news.h"
 #include "collect/stat_skel.h"
 #include "collect/stat_unpack.h"
-#include "sys/scx_state.h"
 
 /* The kernel fills at most eight pages per read of an iterator. */
 #define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
-#define OLD_DSQS           256 /* that are forgotten per drain */
 
 struct stat_collector {
 	struct stat_plan plan;
@@ -30,11 +30,15 @@ struct stat_collector {
 	uint32_t *possible;
 	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
+	uint64_t *arrivals;    /* likewise */
+	uint32_t *arrival_cpus;
 	uint8_t *buffer;
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
 	union stat_unpacked unpacked;
-	uint64_t nr_bad; /* records that did not add up */
+	uint32_t *asked;   /* room for all that can have news; NULL = nobody is asked by id */
+	bool must_iterate; /* some news are in no list */
+	uint64_t nr_bad;   /* records that did not add up */
 	/* Where the records of the current call go. */
 	stat_record_fn *fn;
 	void *fn_ctx;
@@ -73,41 +77,7 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_plan *plan)
 	bpf_program__set_autoload(skel->progs.on_waking, plan->wants_waking);
 	bpf_program__set_autoload(skel->progs.on_migrate, plan->wants_migrate);
 	bpf_program__set_autoload(skel->progs.flush_counters, plan->wants_flush);
-	bpf_program__set_autoload(skel->progs.on_dsq_enter, false);
-	bpf_program__set_autoload(skel->progs.on_dsq_unlink, false);
-	bpf_program__set_autoload(skel->progs.on_scx_begin, false);
-	bpf_program__set_autoload(skel->progs.on_scx_reg, false);
-	bpf_program__set_autoload(skel->progs.on_scx_disable, false);
-}
-
-/* The plan is that of the event stream, which has further programs, and several for the end of a scheduler. */
-static struct bpf_program *find_program(struct stat_bpf *skel, const char *name)
-{
-	if (strncmp(name, "on_scx_disable", strlen("on_scx_disable")) == 0)
-		return skel->progs.on_scx_disable;
-	return bpf_object__find_program_by_name(skel->obj, name);
-}
-
-static int place(struct bpf_program *prog, const char *function)
-{
-	bpf_program__set_autoload(prog, true);
-	return bpf_program__set_attach_target(prog, 0, function);
-}
-
-static int place_programs(struct stat_bpf *skel, const struct scx_plan *plan)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < plan->nr; i++) {
-		struct bpf_program *prog = find_program(skel, plan->programs[i].program);
-
-		if (!prog || !plan->programs[i].function)
-			continue;
-		err = place(prog, plan->programs[i].function);
-		if (!err && prog == skel->progs.on_scx_reg)
-			err = place(skel->progs.on_scx_begin, plan->programs[i].function);
-	}
-	return err;
+	bpf_program__set_autoload(skel->progs.drain_asked, plan->wants_asking);
 }
 
 static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg)
@@ -119,6 +89,7 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 
 	if (bpf_map__set_max_entries(skel->maps.ring, ring_bytes) ||
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
+	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
 	    bpf_map__set_max_entries(skel->maps.counter_fds, counters) ||
 	    bpf_map__set_max_entries(skel->maps.dsqs, k->has_dsq ? STAT_DSQ_MAX : 1))
@@ -126,7 +97,7 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 	return 0;
 }
 
-static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+static int load_once(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
 {
 	SCOPED(scoped_close) int storage_fd = -1;
 	int err;
@@ -136,7 +107,7 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
-	err = place_programs(c->skel, &c->plan.scx);
+	err = stat_dsqs_place(c->skel, &c->plan.scx);
 	if (!err)
 		err = size_maps(c->skel, cfg);
 	if (err)
@@ -150,6 +121,23 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
+}
+
+/* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	struct diag refused = { 0 };
+
+	if (c->plan.wants_asking && load_once(c, cfg, &refused)) {
+		stat_bpf__destroy(c->skel);
+		c->skel = NULL;
+		c->plan.wants_asking = false;
+		c->plan.cfg.has_news = 0;
+	}
+	if (!c->skel)
+		return load_once(c, cfg, d);
+	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
+	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
 static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
@@ -175,7 +163,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->buffer = malloc(DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
-	if (!c->buffer || !c->cpus || !c->possible)
+	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
+	c->arrival_cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrival_cpus));
+	if (!c->buffer || !c->cpus || !c->possible || !c->arrivals || !c->arrival_cpus)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(c->possible, cfg->possible, cfg->nr_possible * sizeof(*c->possible));
 	c->nr_possible = cfg->nr_possible;
@@ -225,18 +215,6 @@ static int prepare_tasks(struct stat_collector *c)
 	return err;
 }
 
-/* A scheduler that is there already: nobody will tell of its coming. */
-static void look_for_scheduler(struct stat_collector *c)
-{
-	struct scx_state scx;
-
-	if (!c->plan.cfg.has_dsq)
-		return;
-	scx_state_read("", &scx);
-	if (scx.is_enabled)
-		c->skel->bss->is_scx_on = 1;
-}
-
 /* Waits are opened by wakeups and closed by switches: the switch comes last, so that none is cut short. */
 static int attach_all(struct stat_collector *c)
 {
@@ -284,8 +262,8 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 		err = prepare_tasks(c);
 	if (!err)
 		err = attach_all(c);
-	if (!err)
-		look_for_scheduler(c);
+	if (!err && c->plan.cfg.has_dsq)
+		stat_dsqs_begin(c->skel);
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
@@ -386,6 +364,17 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 	return n < 0 ? -errno : 0;
 }
 
+static int read_arrivals(struct stat_collector *c)
+{
+	__u32 position, nr = c->plan.cfg.nr_cpus;
+
+	if (bpf_map_lookup_batch(bpf_map__fd(c->skel->maps.arrivals), NULL, &position,
+	                         c->arrival_cpus, c->arrivals, &nr, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
 static int read_cpus(struct stat_collector *c)
 {
 	__u32 zero = 0;
@@ -393,7 +382,68 @@ static int read_cpus(struct stat_collector *c)
 	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
 		return -errno;
 	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return 0;
+	return c->plan.wants_migrate ? read_arrivals(c) : 0;
+}
+
+/* Whoever has been on a CPU all the time has no event, and is asked all the same. */
+static size_t add_running(const struct stat_collector *c, uint32_t *tids)
+{
+	size_t nr = 0;
+
+	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++)
+		if (c->cpus[cpu].since_ns && !c->cpus[cpu].is_idle)
+			tids[nr++] = c->cpus[cpu].running_tid;
+	return nr;
+}
+
+static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int n;
+
+	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
+	c->skel->bss->nr_asked = (__u32)nr;
+	c->skel->bss->nr_unsent = 0;
+	if (bpf_prog_test_run_opts(bpf_program__fd(c->skel->progs.drain_asked), &opts))
+		return -errno;
+	n = ring_buffer__consume(c->ring);
+	c->must_iterate |= c->skel->bss->nr_unsent != 0;
+	return n < 0 ? n : 0;
+}
+
+/* Moves the epoch on, and asks those that have put themselves into its list. */
+static int drain_news(struct stat_collector *c, struct stat_drain *info)
+{
+	struct stat_news *lists = c->skel->bss->news;
+	__u32 epoch = c->skel->data->epoch;
+	uint64_t begin = clock_boot_ns();
+	size_t nr = stat_news_take(&lists[(epoch + 1) & 1], c->asked);
+	bool is_full = stat_news_is_full(&lists[(epoch + 1) & 1]);
+	int err;
+
+	stat_news_reset(&lists[(epoch + 1) & 1]);
+	c->skel->data->epoch = epoch + 1;
+	nr += stat_news_take(&lists[epoch & 1], c->asked + nr);
+	err = read_cpus(c);
+	nr += add_running(c, c->asked + nr);
+	if (is_full || stat_news_is_full(&lists[epoch & 1]) || c->must_iterate) {
+		c->must_iterate = false;
+		return err ? err : iterate(c, info);
+	}
+	for (size_t at = 0; at < nr && !err; at += STAT_NEWS_BATCH)
+		err = ask(c, c->asked + at, nr - at < STAT_NEWS_BATCH ? nr - at : STAT_NEWS_BATCH);
+	info->nr_tasks = nr;
+	info->read_ns = clock_boot_ns() - begin;
+	return err;
+}
+
+static int drain_all(struct stat_collector *c, struct stat_drain *info)
+{
+	int err;
+
+	c->skel->data->epoch++;
+	err = iterate(c, info);
+	return err ? err : read_cpus(c);
 }
 
 int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
@@ -411,48 +461,17 @@ int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx
 	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
 	 */
 	err = stat_collector_consume(c, fn, ctx);
-	c->skel->data->epoch++;
 	if (!err)
-		err = iterate(c, info);
-	if (!err)
-		err = read_cpus(c);
+		err = c->asked ? drain_news(c, info) : drain_all(c, info);
 	info->took_ns = clock_boot_ns() - info->at_ns;
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }
 
-static void forget_dsqs(int fd, const struct stat_dsq_key *keys, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		(void)bpf_map_delete_elem(fd, &keys[i]);
-}
-
 int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx, struct diag *d)
 {
-	int fd = bpf_map__fd(c->skel->maps.dsqs);
-	uint32_t present = c->skel->data->scheduler_nr, epoch = c->skel->data->epoch - 1;
-	struct stat_dsq_key key, last, old[OLD_DSQS];
-	struct stat_dsq dsq;
-	size_t nr_old = 0;
+	int err = c->plan.cfg.has_dsq ? stat_dsqs_read(c->skel, fn, ctx) : 0;
 
-	if (!c->plan.cfg.has_dsq)
-		return 0;
-	/* New ones may come meanwhile, and none goes: it ends. */
-	for (size_t i = 0; i <= STAT_DSQ_MAX; i++) {
-		if (bpf_map_get_next_key(fd, i ? &last : NULL, &key)) {
-			int err = errno == ENOENT ? 0 : -errno;
-
-			forget_dsqs(fd, old, nr_old);
-			return err ? diag_set(d, err, NULL, "cannot read the dispatch queues") : 0;
-		}
-		last = key;
-		if (bpf_map_lookup_elem(fd, &key, &dsq))
-			continue;
-		fn(ctx, &key, &dsq, epoch);
-		if (key.scheduler_nr != present && nr_old < OLD_DSQS)
-			old[nr_old++] = key;
-	}
-	forget_dsqs(fd, old, nr_old);
-	return 0;
+	return err ? diag_set(d, err, NULL, "cannot read the dispatch queues") : 0;
 }
 
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
@@ -465,6 +484,14 @@ static bool is_on_events(const struct bpf_program *prog)
 	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
 
 	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
+}
+
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
+{
+	if (!c->plan.wants_migrate)
+		return false;
+	*out = c->arrivals[cpu];
+	return true;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
@@ -522,8 +549,11 @@ void stat_collector_close(struct stat_collector *c)
 	stat_bpf__destroy(c->skel);
 	bpf_talk_stop(c->talk);
 	free(c->wanted);
+	free(c->asked);
 	free(c->buffer);
 	free(c->cpus);
+	free(c->arrivals);
+	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
 }

@@ -37,7 +37,7 @@ struct stat_drain {
 	uint64_t at_ns;    /* boot-time clock when it began */
 	uint64_t took_ns;  /* all of it */
 	uint64_t read_ns;  /* without what the callback did */
-	uint64_t nr_tasks; /* records with news */
+	uint64_t nr_tasks; /* that may have news */
 	uint64_t bytes;
 };
 
@@ -75,6 +75,8 @@ MUST_USE int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void
 
 /* As of the last drain; cpu below the number of possible CPUs. */
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu);
+/* Tasks that moved to it so far; false = not counted. */
+bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out);
 void stat_collector_totals(const struct stat_collector *c, struct stat_totals *out);
 
 /* Descriptors of the attached programs, for measuring their cost. Returns how many. */

@@ -67,4 +67,7 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	out->wants_waking = cfg->has_waking;
 	out->wants_migrate = !!(groups & STAT_GROUP_MIGRATION);
 	out->wants_flush = req->nr_counters != 0;
+	/* Counters and wakings have news of their own, which only the walk over all tasks finds. */
+	out->wants_asking = req->wants_news && !req->nr_counters && !cfg->has_waking;
+	cfg->has_news = out->wants_asking;
 }

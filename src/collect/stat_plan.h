@@ -30,6 +30,7 @@ struct stat_request {
 	uint32_t nr_counters;
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t ring_bytes;
+	bool wants_news; /* drains come often: they should cost nothing for tasks without news */
 };
 
 struct stat_plan {
@@ -38,6 +39,7 @@ struct stat_plan {
 	bool wants_migrate; /* load on_migrate */
 	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
 	bool wants_flush;   /* load flush_counters */
+	bool wants_asking;  /* load drain_asked, if the kernel lets it */
 	struct scx_plan
 		scx; /* which of its programs we have are to be loaded, and where they attach */
 };

@@ -83,10 +83,16 @@ void tally_free(struct tally *t)
 
 void tally_begin_drain(struct tally *t)
 {
-	for (uint32_t i = 0; i < t->nr_rows; i++) {
-		t->rows[i]->pub.open_slice_ns = 0;
-		t->rows[i]->pub.open_slice_tid = 0;
+	struct row *next;
+
+	for (struct row *row = t->open_row; row; row = next) {
+		next = row->next_open;
+		row->is_open = false;
+		row->next_open = NULL;
+		row->pub.open_slice_ns = 0;
+		row->pub.open_slice_tid = 0;
 	}
+	t->open_row = NULL;
 }
 
 void tally_begin_interval(struct tally *t)
@@ -182,6 +188,18 @@ const struct tally_row *tally_row_at(const struct tally *t, size_t i)
 size_t tally_nr_rows(const struct tally *t)
 {
 	return t->nr_rows;
+}
+
+size_t tally_rows_touched(const struct tally *t, const struct tally_row **out, size_t room)
+{
+	size_t nr = 0;
+
+	for (const struct row *row = t->touched_row; row; row = row->next_touched) {
+		if (nr < room)
+			out[nr] = &row->pub;
+		nr++;
+	}
+	return nr;
 }
 
 const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu)

@@ -141,6 +141,8 @@ MUST_USE int tally_forget_gone(struct tally *t);
 /* Rows in no particular order; valid until the next call that adds. NULL beyond the last. */
 const struct tally_row *tally_row_at(const struct tally *t, size_t i);
 size_t tally_nr_rows(const struct tally *t);
+/* Rows with anything in the interval, or with an open slice, up to room of them; returns how many there are. */
+size_t tally_rows_touched(const struct tally *t, const struct tally_row **out, size_t room);
 const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu);
 uint32_t tally_nr_cpus(const struct tally *t);
 void tally_loss(const struct tally *t, struct tally_loss *out);

@@ -19,7 +19,8 @@ static uint32_t *plan_places(const struct tally *t)
 		if (t->tasks[i].key.tid && t->tasks[i].row_idx != TALLY_NONE)
 			places[t->tasks[i].row_idx] = 1;
 	for (uint32_t i = 0; i < t->nr_rows; i++) {
-		bool is_kept = places[i] || t->rows[i]->is_touched || i == t->other_row;
+		bool is_kept = places[i] || t->rows[i]->is_touched || t->rows[i]->is_open ||
+		               i == t->other_row;
 
 		places[i] = is_kept ? nr++ : TALLY_NONE;
 	}

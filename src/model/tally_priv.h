@@ -105,7 +105,9 @@ struct row {
 	struct tally_row pub;
 	struct row_key key;
 	struct row *next_touched;
+	struct row *next_open;
 	bool is_touched; /* its interval view is not empty */
+	bool is_open;    /* a slice was open at the last drain */
 };
 
 struct cpu {
@@ -124,6 +126,7 @@ struct tally {
 	struct map *row_of;      /* struct row_key -> index of rows */
 	uint32_t other_row;      /* TALLY_NONE until there is one */
 	struct row *touched_row; /* since the interval began; a list */
+	struct row *open_row;    /* a list, too */
 
 	struct tally_task *tasks;
 	uint32_t nr_tasks; /* free ones included */

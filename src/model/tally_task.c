@@ -277,6 +277,11 @@ static void take_open_slice(struct tally *t, const struct tally_task *task,
 	if (drained_ns <= now->on_cpu_ns || drained_ns - now->on_cpu_ns <= row->pub.open_slice_ns)
 		return;
 	tally_row_touch(t, row);
+	if (!row->is_open) {
+		row->is_open = true;
+		row->next_open = t->open_row;
+		t->open_row = row;
+	}
 	row->pub.open_slice_ns = drained_ns - now->on_cpu_ns;
 	row->pub.open_slice_tid = task->key.tid;
 }

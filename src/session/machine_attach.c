@@ -6,13 +6,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "session/machine_latency.h"
-
 struct machine_attach {
 	pthread_t thread;
-	uint32_t tgid;
+	struct machine_attach_cfg cfg;
 	atomic_bool is_done; /* after it all else is the caller's */
-	struct machine_latency *latency;
+	void *opened;
 	struct diag why;
 };
 
@@ -20,13 +18,13 @@ static void *run(void *ctx)
 {
 	struct machine_attach *a = ctx;
 
-	if (machine_latency_open(a->tgid, &a->why, &a->latency))
-		a->latency = NULL;
+	if (a->cfg.open(a->cfg.arg, &a->why, &a->opened))
+		a->opened = NULL;
 	atomic_store(&a->is_done, true);
 	return NULL;
 }
 
-int machine_attach_start(uint32_t tgid, struct machine_attach **out)
+int machine_attach_start(const struct machine_attach_cfg *cfg, struct machine_attach **out)
 {
 	struct machine_attach *a = calloc(1, sizeof(*a));
 	sigset_t all, before;
@@ -34,7 +32,7 @@ int machine_attach_start(uint32_t tgid, struct machine_attach **out)
 
 	if (!a)
 		return -ENOMEM;
-	a->tgid = tgid;
+	a->cfg = *cfg;
 	/* Signals are for the thread that started us. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -48,13 +46,13 @@ int machine_attach_start(uint32_t tgid, struct machine_attach **out)
 	return 0;
 }
 
-bool machine_attach_poll(struct machine_attach *a, struct diag *d, struct machine_latency **out)
+bool machine_attach_poll(struct machine_attach *a, struct diag *d, void **out)
 {
 	if (!atomic_load(&a->is_done))
 		return false;
 	pthread_join(a->thread, NULL);
 	*d = a->why;
-	*out = a->latency;
+	*out = a->opened;
 	free(a);
 	return true;
 }
@@ -64,6 +62,6 @@ void machine_attach_cancel(struct machine_attach *a)
 	if (!a)
 		return;
 	pthread_join(a->thread, NULL);
-	machine_latency_close(a->latency);
+	a->cfg.close(a->opened);
 	free(a);
 }

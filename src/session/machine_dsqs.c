@@ -10,6 +10,7 @@
 
 #include "base/hist.h"
 #include "base/map.h"
+#include "session/machine_dist.h"
 #include "session/machine_past.h"
 #include "session/stat_session.h"
 
@@ -160,21 +161,6 @@ void machine_dsqs_close(struct machine_dsqs *q)
 	free(q);
 }
 
-static struct machine_dist dist_of(const struct hist *h)
-{
-	struct machine_dist d = { 0 };
-
-	if (!h->count)
-		return d;
-	d.count = h->count;
-	d.p50_ns = hist_percentile_ns(h, HIST_P(50));
-	d.p90_ns = hist_percentile_ns(h, HIST_P(90));
-	d.p99_ns = hist_percentile_ns(h, HIST_P(99));
-	d.max_ns = h->max_ns;
-	d.mean_ns = hist_mean_ns(h);
-	return d;
-}
-
 static double mean_of(uint64_t nr, uint64_t sum)
 {
 	return nr ? (double)sum / (double)nr : NAN;
@@ -186,8 +172,8 @@ static void show_queue(const struct dsq_row *row, double seconds, struct machine
 
 	*out = (struct machine_dsq){
 		.id = row->id,
-		.latency = dist_of(&v->latency),
-		.used = dist_of(&v->used),
+		.latency = machine_dist_of(&v->latency),
+		.used = machine_dist_of(&v->used),
 		.depth = row->id == STAT_DSQ_LOCAL ? NAN : (double)row->nr_now,
 		.depth_max = v->depth.max,
 		.slice_ns = mean_of(v->given.count, v->given.sum_ns),
@@ -341,7 +327,7 @@ static int add_tasks(struct machine_dsqs *q, const struct stat_report_in *in)
 	for (size_t i = 0; i < q->nr_processes; i++) {
 		struct process *p = &q->sums[i];
 
-		p->pub.latency = dist_of(&p->latency);
+		p->pub.latency = machine_dist_of(&p->latency);
 		p->pub.slice_ns = mean_of(p->runs.nr_given, p->runs.given_ns);
 		p->pub.used_ns = mean_of(p->runs.nr_used, p->runs.used_ns);
 		q->processes[i] = p->pub;

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hist.h"
 #include "base/map.h"
+#include "session/machine_dist.h"
 #include "session/stat_session.h"
 
 #define TASKS_MAX     (1U << 18)
@@ -47,26 +48,12 @@ struct machine_latency {
 	struct latency_cpu *cpus;
 	uint64_t *switches; /* so far, by CPU */
 	uint64_t *wakeups;
+	uint64_t *arrivals;
 	struct hist all;   /* waits of all CPUs */
 	struct hist woken; /* waits after wakeups */
 	uint32_t column[MACHINE_HEAT_ROWS];
 	uint64_t lost;
 };
-
-static struct machine_dist dist_of(const struct hist *h)
-{
-	struct machine_dist d = { 0 };
-
-	if (!h || !h->count)
-		return d;
-	d.count = h->count;
-	d.p50_ns = hist_percentile_ns(h, HIST_P(50));
-	d.p90_ns = hist_percentile_ns(h, HIST_P(90));
-	d.p99_ns = hist_percentile_ns(h, HIST_P(99));
-	d.max_ns = h->max_ns;
-	d.mean_ns = hist_mean_ns(h);
-	return d;
-}
 
 uint32_t machine_heat_row(uint64_t ns)
 {
@@ -107,7 +94,7 @@ static int crowd_grow(struct crowd *c)
 	return 0;
 }
 
-static int crowd_find(struct crowd *c, uint32_t id, uint32_t *out)
+static int crowd_find(struct crowd *c, uint32_t id, uint32_t tgid, uint32_t *out)
 {
 	int err;
 
@@ -118,7 +105,7 @@ static int crowd_find(struct crowd *c, uint32_t id, uint32_t *out)
 		err = map_insert(c->index_of, &id, (uint32_t)c->nr);
 	if (err)
 		return err;
-	c->items[c->nr] = (struct latency_task){ .id = id };
+	c->items[c->nr] = (struct latency_task){ .id = id, .tgid = tgid };
 	c->sums[c->nr] = (struct sums){ 0 };
 	*out = (uint32_t)c->nr++;
 	return 0;
@@ -147,11 +134,12 @@ static uint64_t count_of(const struct tally_view *v, int metric)
 }
 
 static int add_view(struct machine_latency *l, struct crowd *c, uint32_t id,
-                    const struct tally_view *v)
+                    const struct tally_row *row)
 {
+	const struct tally_view *v = &row->view[TALLY_INTERVAL];
 	struct latency_task *task;
 	uint32_t idx;
-	int err = crowd_find(c, id, &idx);
+	int err = crowd_find(c, id, row->tgid, &idx);
 
 	if (err)
 		return err;
@@ -170,10 +158,10 @@ static int add_view(struct machine_latency *l, struct crowd *c, uint32_t id,
 static void finish(struct crowd *c)
 {
 	for (size_t i = 0; i < c->nr; i++) {
-		c->items[i].latency = dist_of(c->sums[i].only[PART_LATENCY]);
-		c->items[i].preempted = dist_of(c->sums[i].only[PART_PREEMPTED]);
-		c->items[i].slice = dist_of(c->sums[i].only[PART_SLICE]);
-		c->items[i].sleep = dist_of(c->sums[i].only[PART_SLEEP]);
+		c->items[i].latency = machine_dist_of(c->sums[i].only[PART_LATENCY]);
+		c->items[i].preempted = machine_dist_of(c->sums[i].only[PART_PREEMPTED]);
+		c->items[i].slice = machine_dist_of(c->sums[i].only[PART_SLICE]);
+		c->items[i].sleep = machine_dist_of(c->sums[i].only[PART_SLEEP]);
 	}
 }
 
@@ -191,9 +179,9 @@ static int add_rows(struct machine_latency *l, const struct stat_report_in *in)
 			hist_merge(&l->woken, v->hist[STAT_DELAY_WOKEN]);
 		if (!row->tid)
 			continue; /* those for which there was no room */
-		err = add_view(l, &l->threads, row->tid, v);
+		err = add_view(l, &l->threads, row->tid, row);
 		if (!err)
-			err = add_view(l, &l->processes, row->tgid, v);
+			err = add_view(l, &l->processes, row->tgid, row);
 	}
 	return err;
 }
@@ -205,10 +193,11 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		const struct tally_cpu *tc = in->cpus[cpu];
 		const struct stat_cpu *sc = stat_session_cpu(l->session, cpu);
 		struct latency_cpu *out = &l->cpus[cpu];
+		uint64_t arrivals;
 
 		*out = (struct latency_cpu){ .tid = -1 };
 		if (tc && tc->is_known) {
-			out->wait = dist_of(&tc->delay[TALLY_INTERVAL]);
+			out->wait = machine_dist_of(&tc->delay[TALLY_INTERVAL]);
 			hist_merge(&l->all, &tc->delay[TALLY_INTERVAL]);
 		}
 		if (!sc)
@@ -218,6 +207,11 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		               l->wakeups[cpu];
 		l->switches[cpu] = sc->events[STAT_EV_SWITCH];
 		l->wakeups[cpu] = sc->events[STAT_EV_WAKEUP] + sc->events[STAT_EV_WAKEUP_NEW];
+		out->has_arrivals = stat_session_arrivals(l->session, cpu, &arrivals);
+		if (out->has_arrivals) {
+			out->arrivals = arrivals - l->arrivals[cpu];
+			l->arrivals[cpu] = arrivals;
+		}
 		if (sc->since_ns)
 			out->tid = sc->is_idle ? 0 : sc->running_tid;
 	}
@@ -295,8 +289,9 @@ int machine_latency_open(uint32_t tgid, struct diag *d, struct machine_latency *
 	l->cpus = calloc(l->nr_cpus + 1, sizeof(*l->cpus));
 	l->switches = calloc(l->nr_cpus + 1, sizeof(*l->switches));
 	l->wakeups = calloc(l->nr_cpus + 1, sizeof(*l->wakeups));
+	l->arrivals = calloc(l->nr_cpus + 1, sizeof(*l->arrivals));
 	l->scratch = arena_new(SCRATCH_BYTES);
-	if (!l->cpus || !l->switches || !l->wakeups || !l->scratch || crowd_init(&l->threads) ||
+	if (!l->cpus || !l->switches || !l->wakeups || !l->arrivals || !l->scratch || crowd_init(&l->threads) ||
 	    crowd_init(&l->processes))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	/* The first interval begins here. */
@@ -318,6 +313,7 @@ void machine_latency_close(struct machine_latency *l)
 	free(l->cpus);
 	free(l->switches);
 	free(l->wakeups);
+	free(l->arrivals);
 	free(l);
 }
 
@@ -354,7 +350,7 @@ void machine_latency_cpu(const struct machine_latency *l, uint32_t cpu, struct l
 
 struct machine_dist machine_latency_all(const struct machine_latency *l)
 {
-	return dist_of(&l->all);
+	return machine_dist_of(&l->all);
 }
 
 const uint32_t *machine_latency_column(const struct machine_latency *l)

@@ -17,6 +17,7 @@ struct machine_latency;
 
 struct latency_task {
 	uint32_t id;                 /* tid or tgid */
+	uint32_t tgid;
 	struct machine_dist latency; /* woken and new */
 	struct machine_dist preempted;
 	struct machine_dist slice;
@@ -33,6 +34,8 @@ struct latency_tasks {
 struct latency_cpu {
 	struct machine_dist wait;
 	uint64_t switches, wakeups; /* wakeups: made on it */
+	uint64_t arrivals;          /* tasks that moved to it */
+	bool has_arrivals;          /* were counted */
 	int64_t tid;                /* that runs; 0 = idle, -1 = unknown */
 };
 

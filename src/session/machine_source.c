@@ -18,8 +18,13 @@
 
 #define MS_NS        1000000ULL
 #define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
-#define TURN_PROC_NS (20 * MS_NS) /* for the others, if only /proc tells who has run */
-#define TURN_BPF_NS  (3 * MS_NS)  /* if BPF does: for what it cannot see */
+#define HOT_NS       (30 * MS_NS) /* for those that run */
+#define TURN_MIN_NS  (MS_NS / 10)
+#define TURN_MAX_NS  (20 * MS_NS)
+/* Of the time between two looks for those that have their turn, in 1/1000: */
+#define TURN_PROC    12 /* if only /proc tells who has run, */
+#define TURN_BPF     1  /* if BPF does: for what it cannot see */
+#define LIST_BPF_NS  (5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
 #define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
 #define HEAT_ROOM    (2 * (size_t)MACHINE_HISTORY)
 #define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
@@ -134,8 +139,24 @@ static void refuse_latency(struct machine_source *s, const struct diag *why)
 	machine_log_tell(&s->log, "%s", s->notice);
 }
 
+static int open_latency(uint32_t tgid, struct diag *d, void **out)
+{
+	struct machine_latency *l;
+	int err = machine_latency_open(tgid, d, &l);
+
+	if (!err)
+		*out = l;
+	return err;
+}
+
+static void close_opened(void *latency)
+{
+	machine_latency_close(latency);
+}
+
 static void start_latency(struct machine_source *s)
 {
+	const struct machine_attach_cfg cfg = { open_latency, close_opened, s->cfg.tgid };
 	struct diag why = { 0 };
 	int err;
 
@@ -146,7 +167,7 @@ static void start_latency(struct machine_source *s)
 		refuse_latency(s, &why);
 		return;
 	}
-	err = machine_attach_start(s->cfg.tgid, &s->attach);
+	err = machine_attach_start(&cfg, &s->attach);
 	if (!err)
 		return;
 	diag_set(&why, err, NULL, "cannot start a thread that attaches");
@@ -156,11 +177,13 @@ static void start_latency(struct machine_source *s)
 static void take_latency(struct machine_source *s)
 {
 	struct diag why = { 0 };
+	void *opened = NULL;
 	const char *note;
 
-	if (!s->attach || !machine_attach_poll(s->attach, &why, &s->latency))
+	if (!s->attach || !machine_attach_poll(s->attach, &why, &opened))
 		return;
 	s->attach = NULL;
+	s->latency = opened;
 	if (!s->latency) {
 		refuse_latency(s, &why);
 		return;
@@ -219,9 +242,9 @@ static int step_latency(struct machine_source *s, struct diag *d)
 	if (err)
 		return err;
 	threads = machine_latency_threads(s->latency);
-	for (size_t i = 0; i < threads.nr; i++)
-		machine_tasks_hint(s->tasks, threads.items[i].id);
-	return 0;
+	for (size_t i = 0; i < threads.nr && !err; i++)
+		err = machine_tasks_hint(s->tasks, threads.items[i].id, threads.items[i].tgid);
+	return err ? diag_set(d, err, NULL, "cannot keep account of tasks") : 0;
 }
 
 static void show_dists(struct machine_task *row, const struct latency_task *from)
@@ -249,7 +272,7 @@ static void show_threads(struct machine_source *s)
 	double seconds = machine_latency_seconds(s->latency);
 
 	for (size_t i = 0; i < t.nr; i++) {
-		struct machine_task *row = machine_tasks_thread(s->tasks, t.items[i].id);
+		struct machine_task *row = machine_tasks_news(s->tasks, t.items[i].id);
 
 		if (!row)
 			continue;
@@ -265,7 +288,7 @@ static void show_processes(struct machine_source *s)
 	double seconds = machine_latency_seconds(s->latency);
 
 	for (size_t i = 0; i < t.nr; i++) {
-		struct machine_task *row = machine_tasks_process(s->tasks, t.items[i].id);
+		struct machine_task *row = machine_tasks_process_news(s->tasks, t.items[i].id);
 
 		if (!row)
 			continue;
@@ -276,8 +299,8 @@ static void show_processes(struct machine_source *s)
 
 static void quiet_cpu(struct machine_cpu *c)
 {
-	c->switches_per_s = c->wakeups_per_s = NAN;
-	c->event_per_s = c->hw_pressure = NAN;
+	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
+	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -305,6 +328,8 @@ static void show_cpus(struct machine_source *s, bool has_latency)
 			continue;
 		cpus[i].switches_per_s = (double)from.switches / seconds;
 		cpus[i].wakeups_per_s = (double)from.wakeups / seconds;
+		if (from.has_arrivals)
+			cpus[i].migrations_per_s = (double)from.arrivals / seconds;
 	}
 	s->machine.cpus = cpus;
 	s->machine.nr_cpus = nr;
@@ -339,11 +364,20 @@ static void show_heat(struct machine_source *s, bool has_latency)
 				h->max = h->columns[i][row];
 }
 
+static uint64_t turn_ns(const struct machine_source *s, bool has_latency)
+{
+	uint64_t between = s->look_ns ? now_of(s) - s->look_ns : 0;
+	uint64_t ns = between / 1000 * (has_latency ? TURN_BPF : TURN_PROC);
+
+	return ns < TURN_MIN_NS ? TURN_MIN_NS : ns > TURN_MAX_NS ? TURN_MAX_NS : ns;
+}
+
 static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)
 {
 	const struct machine_tasks_read how = {
 		.new_ns = NEW_NS,
-		.turn_ns = has_latency ? TURN_BPF_NS : TURN_PROC_NS,
+		.hot_ns = HOT_NS,
+		.turn_ns = turn_ns(s, has_latency),
 		.has_switches = !s->latency,
 		.is_ext = machine_system_is_ext(s->system),
 	};
@@ -351,12 +385,13 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 
 	machine_tasks_read_load(s->tasks);
 	if (needs & MACHINE_TASKS)
-		err = machine_tasks_list(s->tasks, d);
+		err = machine_tasks_list_rarely(s->tasks, has_latency ? LIST_BPF_NS : 0, d);
 	if (!err && has_latency)
 		err = step_latency(s, d);
 	if (err)
 		return err;
 	s->machine.nr_threads = s->machine.nr_processes = 0;
+	s->machine.thread_order = s->machine.process_order = NULL;
 	if (!(needs & MACHINE_TASKS))
 		return 0;
 	err = machine_tasks_read(s->tasks, &how, d);
@@ -366,6 +401,9 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!err && has_latency)
 		show_processes(s);
+	machine_tasks_settle(s->tasks);
+	s->machine.thread_order = machine_tasks_thread_order(s->tasks);
+	s->machine.process_order = machine_tasks_process_order(s->tasks);
 	s->machine.threads = machine_tasks_threads(s->tasks, &s->machine.nr_threads);
 	s->machine.processes = machine_tasks_processes(s->tasks, &s->machine.nr_processes);
 	return err;
@@ -384,6 +422,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	m->source = s->latency ? "bpf" : "proc";
 	m->notice = s->notice[0] ? s->notice : NULL;
 	m->boot_ns = now_ns;
+	m->look_nr++;
 	m->interval_s = s->look_ns ? (double)(now_ns - s->look_ns) / 1e9 : 0;
 	m->own_cpu = m->interval_s > 0 ? (double)(cpu_ns - s->cpu_ns) / 1e9 / m->interval_s : NAN;
 	m->wait = s->latency ? machine_latency_all(s->latency) : (struct machine_dist){ 0 };
@@ -394,7 +433,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	if (nr_hung != s->nr_hung)
 		machine_log_tell(
 			&s->log,
-			"the command line of a process cannot be read: it hangs in the kernel");
+			"a process hangs in the kernel: its command line or cgroup cannot be read");
 	s->nr_hung = nr_hung;
 	m->log = s->log.lines;
 	m->nr_log = s->log.nr;
@@ -407,6 +446,7 @@ static void forget_parts(struct machine *m)
 {
 	m->nr_programs = 0;
 	m->nr_dsqs = 0;
+	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;

@@ -11,8 +11,8 @@
  *
  * The latency of a task is that after wakeups, its first as a new task included. Wakeups of a CPU are those made on it;
  * its tid is 0 while it is idle. The prio of a task is the kernel's: 120 is nice 0. Processes are sums of their threads; their distributions hold
- * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): migrations onto
- * a CPU, layers, dispatch queues.
+ * threads that ended in the interval, too. Their state is R or D if any thread's is. Not told (absent): layers,
+ * dispatch queues.
  */
 #pragma once
 
@@ -26,7 +26,9 @@ struct machine_source;
 
 struct machine_source_cfg {
 	bool is_proc_only;
-	uint32_t tgid;            /* only this process; 0 = all */
+	uint32_t tgid;          /* only this process; 0 = all */
+	const char *mango_path; /* that the key of mangoapp's queue comes from; NULL = its own */
+	uint32_t mango_poll_ms; /* 0 = a second */
 	const char *stats_socket; /* of a scheduler; NULL = the usual one */
 	/* For tests: a copy of a machine's files, whose /proc and /sys are below it, and its clock. NULL: the real ones. */
 	const char *root;

@@ -8,8 +8,10 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "session/freq_reading.h"
 #include "session/machine_past.h"
 #include "session/machine_source.h"
+#include "session/sensor_desk.h"
 #include "sys/scx_state.h"
 #include "sys/sys_stats.h"
 #include "sys/topology.h"
@@ -43,7 +45,8 @@ struct machine_system {
 	struct machine_cpu *cpus;
 	struct cpu_before *before;
 	size_t nr_cpus;
-	uint64_t slow_ns; /* when frequencies and sched_ext were read */
+	uint64_t slow_ns;          /* when frequencies were asked for and sched_ext was read */
+	struct sensor_desk *freqs; /* NULL = never asked for, or there is no thread for it */
 	struct machine_memory memory;
 	struct known paging[PAGING], pressure[PRESSURES];
 	uint64_t memory_ns;
@@ -133,6 +136,7 @@ void machine_system_free(struct machine_system *s)
 		return;
 	for (size_t i = 0; i < s->nr_cpus; i++)
 		machine_past_done(&s->before[i].past);
+	sensor_desk_close(s->freqs);
 	sys_stats_done(&s->now);
 	free(s->cpus);
 	free(s->before);
@@ -177,7 +181,7 @@ static void go_offline(struct machine_cpu *c, struct cpu_before *before)
 	before->is_known = false;
 }
 
-static int take_cpus(struct machine_system *s, bool has_khz)
+static int take_cpus(struct machine_system *s)
 {
 	size_t at = 0;
 	int err = 0;
@@ -191,15 +195,35 @@ static int take_cpus(struct machine_system *s, bool has_khz)
 			take_times(c, &s->before[i], times);
 		else
 			go_offline(c, &s->before[i]);
-		if (has_khz)
-			c->mhz = c->cpu < s->now.nr_khz && s->now.khz[c->cpu]
-			                 ? s->now.khz[c->cpu] / 1000.0
-			                 : NAN;
 		if (!isnan(c->busy))
 			err = machine_past_add(&s->before[i].past, c->busy);
 		c->busy_history = machine_past_show(&s->before[i].past);
 	}
 	return err;
+}
+
+/* Those of the last reading; a new one is asked for where it is time. */
+static void take_freqs(struct machine_system *s, bool is_time)
+{
+	const struct sensor_desk_cfg cfg = { .root = s->root,
+		                             .read = freq_reading_new,
+		                             .free = free };
+	struct freq_reading *r;
+
+	if (is_time && !s->freqs && sensor_desk_open(&cfg, &s->freqs))
+		return;
+	if (!s->freqs || !s->nr_cpus)
+		return;
+	r = sensor_desk_take(s->freqs);
+	for (size_t i = 0; r && i < s->nr_cpus; i++) {
+		uint32_t cpu = s->cpus[i].cpu;
+		uint64_t khz = cpu < r->nr && s->cpus[i].is_online ? r->khz[cpu] : 0;
+
+		s->cpus[i].mhz = khz ? (double)khz / 1000 : NAN;
+	}
+	free(r);
+	if (is_time)
+		sensor_desk_ask(s->freqs, s->cpus[s->nr_cpus - 1].cpu + 1);
 }
 
 static struct known find_pair(const struct sys_pairs *pairs, const char *name)
@@ -337,20 +361,18 @@ static double seconds_since(uint64_t *before, uint64_t now)
 int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_ns)
 {
 	bool is_slow = !s->slow_ns || now_ns >= s->slow_ns + SECOND_NS;
-	uint32_t parts = 0, nr_khz = 0;
+	uint32_t parts = needs & MACHINE_CPUS ? SYS_PART_TIMES : 0;
 	int err;
 
-	if (needs & MACHINE_CPUS) {
-		parts |= SYS_PART_TIMES;
-		nr_khz = is_slow && s->nr_cpus ? s->cpus[s->nr_cpus - 1].cpu + 1 : 0;
-	}
 	if (needs & MACHINE_MEMORY)
 		parts |= SYS_PART_MEMORY | SYS_PART_PRESSURE;
 	if (needs & MACHINE_NET)
 		parts |= SYS_PART_NETS;
-	err = sys_stats_read_parts(s->root, parts, nr_khz, &s->now);
-	if (!err && (parts & SYS_PART_TIMES))
-		err = take_cpus(s, nr_khz > 0);
+	err = sys_stats_read_parts(s->root, parts, 0, &s->now);
+	if (!err && (parts & SYS_PART_TIMES)) {
+		err = take_cpus(s);
+		take_freqs(s, is_slow);
+	}
 	if (parts & SYS_PART_MEMORY)
 		take_memory(s, seconds_since(&s->memory_ns, now_ns));
 	if (parts & SYS_PART_NETS)

@@ -3,7 +3,8 @@
  *
  * Rates are over the time since the part was last read. CPUs are all that the machine may have; those that /proc/stat
  * does not name are offline. busy is all but idle and iowait, so it holds what a hypervisor has stolen, too.
- * Frequencies and sched_ext are read once a second. One thread. Blocks on /proc and /sys only.
+ * Frequencies and sched_ext are read once a second, frequencies by a thread that may take its
+ * time. One thread. Blocks on /proc and on /sys/kernel only.
  */
 #pragma once
 

@@ -51,9 +51,12 @@ static int init(struct machine_tasks *t, struct diag *d)
 	if (!err)
 		err = map_new(sizeof(uint32_t), MACHINE_THREADS_MAX, &t->process_of);
 	if (!err)
-		err = cmdline_reader_open(path, &t->cmdlines);
+		err = proc_reader_open(path, PROC_READER_CMDLINE, &t->cmdlines);
+	if (!err)
+		err = proc_reader_open(path, PROC_READER_CGROUP, &t->cgroups);
 	t->names = intern_new(CGROUPS_MAX, CGROUPS_BYTES);
-	if (!err && !t->names)
+	t->trails = calloc(MACHINE_TASKS_TRAILS, sizeof(*t->trails));
+	if (!err && (!t->names || !t->trails))
 		err = -ENOMEM;
 	return err ? diag_set(d, err, NULL, "cannot keep account of tasks") : 0;
 }
@@ -87,16 +90,16 @@ static void free_thread(struct machine_tasks *t, struct thread *th)
 		close(th->sched_fd);
 		t->nr_fds--;
 	}
-	t->nr_pasts -= th->past.values != NULL;
 	t->nr_new -= th->read_ns == 0;
-	machine_past_done(&th->past);
+	machine_tasks_cool_thread(t, th);
+	machine_tasks_forget_trail(t, &th->trail);
 	free(th);
 }
 
 static void free_process(struct machine_tasks *t, struct process *p)
 {
-	t->nr_pasts -= p->past.values != NULL;
-	machine_past_done(&p->past);
+	machine_tasks_cool_process(t, p);
+	machine_tasks_forget_trail(t, &p->trail);
 	free(p->cmdline);
 	free(p);
 }
@@ -109,7 +112,8 @@ void machine_tasks_free(struct machine_tasks *t)
 		free_thread(t, t->threads[i]);
 	for (size_t i = 0; i < t->nr_processes; i++)
 		free_process(t, t->processes[i]);
-	cmdline_reader_close(t->cmdlines);
+	proc_reader_close(t->cmdlines);
+	proc_reader_close(t->cgroups);
 	intern_free(t->names);
 	map_free(t->thread_of);
 	map_free(t->process_of);
@@ -117,7 +121,15 @@ void machine_tasks_free(struct machine_tasks *t)
 	free(t->thread_rows);
 	free(t->processes);
 	free(t->process_rows);
-	free(t->hints);
+	free(t->trails);
+	free(t->hot_threads.items);
+	free(t->hot_processes.items);
+	free(t->active_threads.items);
+	free(t->active_processes.items);
+	free(t->changed_threads.items);
+	free(t->changed_processes.items);
+	task_order_done(&t->thread_ids);
+	task_order_done(&t->process_ids);
 	if (t->proc_fd >= 0)
 		close(t->proc_fd);
 	free(t);
@@ -134,7 +146,7 @@ long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t t
 		(void)snprintf(path, sizeof(path), "%u/task/%u/%s", tgid, tid, file);
 	else
 		(void)snprintf(path, sizeof(path), "%u/%s", tgid, file);
-	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, buf, size - 1) : -1;
 	if (n < 0)
 		return -errno;
@@ -171,6 +183,8 @@ void machine_tasks_quiet(struct machine_tasks *t, bool is_known)
 	for (size_t i = 0; i < t->nr_threads; i++) {
 		machine_task_quiet(&t->thread_rows[i], rate);
 		t->threads[i]->has_switches = false;
+		if (!is_known) /* each has to be read again before it is like the others */
+			machine_tasks_heat_thread(t, t->threads[i]);
 	}
 	for (size_t i = 0; i < t->nr_processes; i++)
 		machine_task_quiet(&t->process_rows[i], rate);
@@ -204,23 +218,66 @@ int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct pro
 	int err = grow(&owners, &t->process_rows, t->nr_processes, &t->processes_cap);
 
 	t->processes = owners;
+	if (!err)
+		err = task_order_reserve(&t->process_ids, t->processes_cap);
 	p = err ? NULL : calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	err = map_insert(t->process_of, &tgid, (uint32_t)t->nr_processes);
+	if (!err)
+		err = task_order_add(&t->process_ids, (uint32_t)t->nr_processes);
 	if (err) {
+		map_remove(t->process_of, &tgid);
 		free(p);
 		return err;
 	}
 	p->tgid = tgid;
+	p->hot_at = p->trail.at = MACHINE_TASKS_NOWHERE;
 	p->idx = (uint32_t)t->nr_processes;
 	row = &t->process_rows[t->nr_processes];
 	t->processes[t->nr_processes++] = p;
 	machine_tasks_blank(t, row);
 	row->tid = row->tgid = tgid;
 	row->comm = p->comm;
+	machine_tasks_heat_process(t, p);
 	*out = p;
 	return 0;
+}
+
+static void join(struct process *p, struct thread *th)
+{
+	th->next = p->threads;
+	if (th->next)
+		th->next->previous = th;
+	p->threads = th;
+	p->nr_threads++;
+	if (th->tid == p->tgid)
+		p->leader = th;
+}
+
+static void part(struct process *p, const struct thread *th)
+{
+	if (th->next)
+		th->next->previous = th->previous;
+	if (th->previous)
+		th->previous->next = th->next;
+	else
+		p->threads = th->next;
+	p->nr_threads--;
+	if (p->leader == th)
+		p->leader = NULL;
+}
+
+void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char state)
+{
+	struct machine_task *row = &t->thread_rows[th->idx];
+	struct process *p = th->process;
+
+	p->nr_running += state == 'R';
+	p->nr_running -= row->state == 'R';
+	p->nr_blocked += state == 'D';
+	p->nr_blocked -= row->state == 'D';
+	row->state = state;
 }
 
 int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid)
@@ -231,15 +288,21 @@ int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_
 	int err = grow(&owners, &t->thread_rows, t->nr_threads, &t->threads_cap);
 
 	t->threads = owners;
+	if (!err)
+		err = task_order_reserve(&t->thread_ids, t->threads_cap);
 	th = err ? NULL : calloc(1, sizeof(*th));
 	if (!th)
 		return -ENOMEM;
 	err = map_insert(t->thread_of, &tid, (uint32_t)t->nr_threads);
+	if (!err)
+		err = task_order_add(&t->thread_ids, (uint32_t)t->nr_threads);
 	if (err) {
+		map_remove(t->thread_of, &tid);
 		free(th);
 		return err;
 	}
 	th->tid = tid;
+	th->hot_at = th->trail.at = MACHINE_TASKS_NOWHERE;
 	th->idx = (uint32_t)t->nr_threads;
 	th->process = p;
 	th->sched_fd = -1;
@@ -252,6 +315,11 @@ int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_
 	row->tgid = p->tgid;
 	row->nr_threads = 1;
 	row->comm = th->comm;
+	row->cmdline = t->process_rows[p->idx].cmdline;
+	row->cgroup = t->process_rows[p->idx].cgroup;
+	join(p, th);
+	machine_tasks_heat_thread(t, th);
+	machine_tasks_heat_process(t, p);
 	return 0;
 }
 
@@ -260,12 +328,17 @@ void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th)
 {
 	size_t last = --t->nr_threads;
 
+	machine_tasks_set_state(t, th, '?');
+	part(th->process, th);
+	machine_tasks_heat_process(t, th->process);
 	map_remove(t->thread_of, &th->tid);
+	task_order_drop(&t->thread_ids, th->idx, (uint32_t)last);
 	if (th->idx != last) {
 		t->threads[th->idx] = t->threads[last];
 		t->thread_rows[th->idx] = t->thread_rows[last];
 		t->threads[th->idx]->idx = th->idx;
 		(void)!map_insert(t->thread_of, &t->threads[th->idx]->tid, th->idx);
+		machine_tasks_heat_thread(t, t->threads[th->idx]);
 	}
 	free_thread(t, th);
 }
@@ -275,11 +348,13 @@ void machine_tasks_drop_process(struct machine_tasks *t, struct process *p)
 	size_t last = --t->nr_processes;
 
 	map_remove(t->process_of, &p->tgid);
+	task_order_drop(&t->process_ids, p->idx, (uint32_t)last);
 	if (p->idx != last) {
 		t->processes[p->idx] = t->processes[last];
 		t->process_rows[p->idx] = t->process_rows[last];
 		t->processes[p->idx]->idx = p->idx;
 		(void)!map_insert(t->process_of, &t->processes[p->idx]->tgid, p->idx);
+		machine_tasks_heat_process(t, t->processes[p->idx]);
 	}
 	free_process(t, p);
 }
@@ -296,6 +371,26 @@ struct machine_task *machine_tasks_process(struct machine_tasks *t, uint32_t tgi
 	uint32_t idx;
 
 	return map_find(t->process_of, &tgid, &idx) ? &t->process_rows[idx] : NULL;
+}
+
+struct machine_task *machine_tasks_news(struct machine_tasks *t, uint32_t tid)
+{
+	uint32_t idx;
+
+	if (!map_find(t->thread_of, &tid, &idx))
+		return NULL;
+	machine_tasks_heat_thread(t, t->threads[idx]);
+	return &t->thread_rows[idx];
+}
+
+struct machine_task *machine_tasks_process_news(struct machine_tasks *t, uint32_t tgid)
+{
+	uint32_t idx;
+
+	if (!map_find(t->process_of, &tgid, &idx))
+		return NULL;
+	machine_tasks_heat_process(t, t->processes[idx]);
+	return &t->process_rows[idx];
 }
 
 const struct machine_task *machine_tasks_threads(const struct machine_tasks *t, size_t *nr)
@@ -317,7 +412,7 @@ const struct proc_load *machine_tasks_load(const struct machine_tasks *t)
 
 uint32_t machine_tasks_nr_hung(const struct machine_tasks *t)
 {
-	return cmdline_reader_nr_hung(t->cmdlines);
+	return proc_reader_nr_hung(t->cmdlines) + proc_reader_nr_hung(t->cgroups);
 }
 
 size_t machine_tasks_nr_unread(const struct machine_tasks *t)

@@ -1,12 +1,27 @@
 /*
  * session/machine_tasks — the threads and processes of a machine, kept up to date from /proc.
  *
- * list() finds those that are new or gone, and reads directories only if /proc/loadavg says that there are any. read()
- * reads the numbers: of each thread its schedstat, through a descriptor that stays open where there is room for it, and
- * the rest only if the thread has run since. First those that somebody told about, and new ones, then the others in
- * turn, until the time is up: a thread that had no turn keeps its last numbers, and its next ones are over the whole
- * time between. Times to run and to wait are the kernel's own; it tells of a wait when it ends, so that one that began
- * long ago can be longer than the interval. Command lines come later, from sys/cmdline_reader.
+ * What a look costs is in proportion to the threads that do something, not to all that are there. Threads that ran in
+ * the last look, that somebody tells about (hint), that are new or about to end are hot, and read each time; the others
+ * are read in turn, for a share of the time. A thread that had no turn keeps its last numbers, and its next ones are
+ * over the whole time between. list() reads directories if /proc/loadavg says that somebody came or went, but no more
+ * often than its share of the time allows.
+ *
+ * So, where BPF tells who ran: who ran is there with the next look, who ended is gone with the next look, since one cannot
+ * end without running; what happens to those that do not run (a zombie's parent is waited for at each look; a new cgroup)
+ * is seen when their turn comes: 20,000 threads take half a minute. From /proc alone: who ran is noticed when its turn
+ * comes (20,000 threads: 2 s), then at each look; who came or went with the next list(), which follows after 100 times
+ * the time that the last one took.
+ *
+ * Of a thread its schedstat is read, through a descriptor that stays open where there is room for it, and the rest only
+ * if it has run since. Times to run and to wait are the kernel's own; it tells of a wait when it ends, so that one that
+ * began long ago can be longer than the interval.
+ *
+ * What can hang is read by sys/proc_reader, and comes when it comes: cmdline takes a lock of the process's memory (as
+ * environ, maps and smaps would), cgroup takes a lock of all cgroups before Linux 6.8. The rest cannot: stat and status
+ * take spinlocks and RCU alone (they ask for the size of the memory, not for its lock), schedstat reads numbers, folders
+ * take RCU. Files are opened without waiting, so that even a copy with FIFOs in it (a test) cannot stop a look: what does
+ * not answer is taken for gone.
  *
  * Rows are lent and stay in place until the next list(). One thread. Never prints.
  */
@@ -33,6 +48,7 @@ struct machine_tasks_cfg {
 
 struct machine_tasks_read {
 	uint64_t new_ns;   /* how long new ones, */
+	uint64_t hot_ns;   /* those that did something lately, */
 	uint64_t turn_ns;  /* and those whose turn it is, may take */
 	bool has_switches; /* are wanted from /proc */
 	bool is_ext;       /* sched_ext has the normal tasks */
@@ -44,15 +60,22 @@ void machine_tasks_free(struct machine_tasks *t); /* NULL is fine */
 
 void machine_tasks_read_load(struct machine_tasks *t); /* before each list(): it tells of news */
 MUST_USE int machine_tasks_list(struct machine_tasks *t, struct diag *d);
-void machine_tasks_hint(struct machine_tasks *t, uint32_t tid); /* has run: read it first */
+/* Not before some time has passed: for whoever knows by hint() who has come. 0 = as its share allows. */
+MUST_USE int machine_tasks_list_rarely(struct machine_tasks *t, uint64_t pause_ns, struct diag *d);
+/* Has run: is read, and comes in if it was not known. 0 or -errno of memory. */
+MUST_USE int machine_tasks_hint(struct machine_tasks *t, uint32_t tid, uint32_t tgid);
 MUST_USE int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read *how,
                                 struct diag *d);
-/* Makes processes the sums of their threads, and remembers; after all else. 0 or -ENOMEM. */
+/* Makes processes the sums of their threads, and remembers; after all else about threads. 0 or -ENOMEM. */
 MUST_USE int machine_tasks_sum(struct machine_tasks *t);
+void machine_tasks_settle(struct machine_tasks *t); /* after all: who is active, in which order */
 
 /* To add what others know; NULL if there is none. */
 struct machine_task *machine_tasks_thread(struct machine_tasks *t, uint32_t tid);
 struct machine_task *machine_tasks_process(struct machine_tasks *t, uint32_t tgid);
+/* The same, of a task that has done something. */
+struct machine_task *machine_tasks_news(struct machine_tasks *t, uint32_t tid);
+struct machine_task *machine_tasks_process_news(struct machine_tasks *t, uint32_t tgid);
 /* What others know of a task in an interval in which nothing happened: 0, or NAN if nobody knows. */
 void machine_task_quiet(struct machine_task *row, double rate);
 /* The same for all, and for those to come. */
@@ -60,6 +83,9 @@ void machine_tasks_quiet(struct machine_tasks *t, bool is_known);
 
 const struct machine_task *machine_tasks_threads(const struct machine_tasks *t, size_t *nr);
 const struct machine_task *machine_tasks_processes(const struct machine_tasks *t, size_t *nr);
+/* NULL = there was no memory for it. */
+const struct machine_order *machine_tasks_thread_order(const struct machine_tasks *t);
+const struct machine_order *machine_tasks_process_order(const struct machine_tasks *t);
 const struct proc_load *machine_tasks_load(const struct machine_tasks *t); /* NULL = unknown */
-uint32_t machine_tasks_nr_hung(const struct machine_tasks *t); /* command lines that hang */
+uint32_t machine_tasks_nr_hung(const struct machine_tasks *t); /* readers that do not come back */
 size_t machine_tasks_nr_unread(const struct machine_tasks *t); /* new ones that had no turn yet */

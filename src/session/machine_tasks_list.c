@@ -13,6 +13,7 @@
 #include "session/machine_tasks_priv.h"
 
 #define LOAD_BYTES 256
+#define LIST_SHARE 100 /* listing takes a hundredth of the time at most */
 
 static void scoped_dir(DIR *const *dir)
 {
@@ -138,12 +139,10 @@ static void drop_gone(struct machine_tasks *t)
 			machine_tasks_drop_process(t, t->processes[i]);
 }
 
-int machine_tasks_list(struct machine_tasks *t, struct diag *d)
+static int list_now(struct machine_tasks *t, struct diag *d)
 {
 	int err;
 
-	if (!t->must_list)
-		return 0;
 	t->must_list = false;
 	t->list_nr++;
 	for (size_t i = 0; i < t->nr_processes; i++)
@@ -155,4 +154,24 @@ int machine_tasks_list(struct machine_tasks *t, struct diag *d)
 		return diag_set(d, err, NULL, "cannot list the tasks in '%s/proc'", t->cfg.root);
 	drop_gone(t);
 	return 0;
+}
+
+int machine_tasks_list_rarely(struct machine_tasks *t, uint64_t pause_ns, struct diag *d)
+{
+	uint64_t begin = machine_tasks_now(t), end;
+	int err;
+
+	if (!t->must_list || begin < t->list_after_ns)
+		return 0;
+	err = list_now(t, d);
+	end = machine_tasks_now(t);
+	t->list_after_ns = end + (end - begin) * LIST_SHARE;
+	if (pause_ns && t->list_after_ns < begin + pause_ns)
+		t->list_after_ns = begin + pause_ns;
+	return err;
+}
+
+int machine_tasks_list(struct machine_tasks *t, struct diag *d)
+{
+	return machine_tasks_list_rarely(t, 0, d);
 }

@@ -3,14 +3,26 @@
 
 #include "session/machine_past.h"
 #include "session/machine_tasks.h"
-#include "sys/cmdline_reader.h"
+#include "session/task_order.h"
+#include "sys/proc_reader.h"
 
 struct intern;
 struct map;
 
+#define MACHINE_TASKS_NOWHERE UINT32_MAX
+#define MACHINE_TASKS_TRAILS  4096U /* histories at a time: 16 MiB */
+
+/* What somebody did before, as long as there is anything worth remembering. */
+struct trail {
+	struct machine_past past;
+	uint32_t quiet_looks;
+	uint32_t at; /* its place among machine_tasks.trails; NOWHERE = none */
+};
+
 struct process {
 	uint32_t tgid;
 	uint32_t idx;       /* of its row */
+	uint32_t hot_at;    /* its place among the hot ones; NOWHERE = it is not */
 	bool is_seen;       /* by this list() */
 	bool is_listed;     /* its threads, too */
 	bool is_asked;      /* its command line */
@@ -19,18 +31,24 @@ struct process {
 	uint64_t nr_links;  /* of its folder of threads: two more than threads; 0 = list it anew */
 	char comm[PROC_THREAD_COMM];
 	char *cmdline;
-	struct machine_past past;
-	uint32_t quiet_looks;
+	struct thread *threads; /* a list */
+	struct thread *leader;  /* NULL = not there */
+	uint32_t nr_threads;
+	uint32_t nr_running, nr_blocked; /* of them */
+	uint32_t nr_active;              /* of them, while sums are made */
+	struct trail trail;
 };
 
 struct thread {
 	uint32_t tid;
-	uint32_t idx; /* of its row */
+	uint32_t idx;    /* of its row */
+	uint32_t hot_at; /* as of a process */
 	struct process *process;
-	int sched_fd;       /* kept open; -1 = not */
-	uint32_t listed_nr; /* the list() that saw it last */
-	uint32_t round_nr;  /* the read() that read it last */
-	uint64_t read_ns;   /* when; 0 = never */
+	struct thread *next, *previous; /* of its process */
+	int sched_fd;                   /* kept open; -1 = not */
+	uint32_t listed_nr;             /* the list() that saw it last */
+	uint32_t round_nr;              /* the read() that read it last */
+	uint64_t read_ns;               /* when; 0 = never */
 	uint64_t start_ticks;
 	uint64_t run_ticks;
 	struct proc_thread_sched sched;
@@ -38,8 +56,25 @@ struct thread {
 	bool has_switches;
 	struct proc_thread_switches switches;
 	char comm[PROC_THREAD_COMM];
-	struct machine_past past;
-	uint32_t quiet_looks;
+	struct trail trail;
+};
+
+/* Indexes of rows, made anew with each look. */
+struct index_list {
+	uint32_t *items;
+	size_t nr, cap;
+};
+
+/* Those that are worth looking at: who did something lately, is new, or has moved. Gaps are NULL. */
+struct hot_list {
+	void **items;
+	size_t nr, cap;
+};
+
+struct trail_place {
+	struct trail *trail;
+	const uint32_t *idx; /* of its row */
+	bool is_process;
 };
 
 struct machine_tasks {
@@ -49,6 +84,7 @@ struct machine_tasks {
 	uint32_t list_nr;
 	uint32_t round_nr;
 	bool must_list;
+	uint64_t list_after_ns; /* not before: listing has its share of the time, no more */
 	bool has_load;
 	struct proc_load load;
 	uint64_t listed_ns; /* who began after it has run for as long as it lives */
@@ -65,12 +101,20 @@ struct machine_tasks {
 	size_t turn;   /* whose turn it is */
 	size_t nr_new; /* never read */
 	size_t nr_fds, fds_max;
-	size_t nr_pasts;
-	uint32_t *hints;
-	size_t nr_hints, hints_cap;
+	struct trail_place *trails;
+	size_t nr_trails;
+
+	struct hot_list hot_threads, hot_processes;
+	size_t hot_turn; /* where the hot ones are begun with */
+	struct task_order thread_ids, process_ids;
+	struct index_list active_threads, active_processes, changed_threads, changed_processes;
+	struct machine_order thread_order, process_order;
+	bool is_all_changed;
+	bool has_wait;      /* the kernel tells of waits */
+	bool is_rate_known; /* switches of who did nothing are 0 */
 
 	struct intern *names; /* of cgroups */
-	struct cmdline_reader *cmdlines;
+	struct proc_reader *cmdlines, *cgroups;
 	bool is_quiet_known;
 };
 
@@ -84,5 +128,12 @@ MUST_USE int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid,
 MUST_USE int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid);
 void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th);
 void machine_tasks_drop_process(struct machine_tasks *t, struct process *p);
+void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char state);
 /* What a process is called, is in, and was started with; asks for what is not known yet. */
 void machine_tasks_describe(struct machine_tasks *t, struct process *p);
+/* They are worth looking at. Without memory they are not, until something else happens to them. */
+void machine_tasks_heat_thread(struct machine_tasks *t, struct thread *th);
+void machine_tasks_heat_process(struct machine_tasks *t, struct process *p);
+void machine_tasks_cool_thread(struct machine_tasks *t, struct thread *th);
+void machine_tasks_cool_process(struct machine_tasks *t, struct process *p);
+void machine_tasks_forget_trail(struct machine_tasks *t, struct trail *trail);

@@ -13,10 +13,10 @@
 
 #define STAT_BYTES      1024
 #define STATUS_BYTES    16384 /* the end counts, and masks of many CPUs come before it */
-#define CGROUP_BYTES    4096
 #define SCHED_BYTES     96
 #define CGROUP_AGAIN_NS 5000000000ULL
 #define CLOCK_EVERY     16 /* threads between two looks at the clock */
+#define FEW_THREADS     16 /* of a process: all of them may be read again at once */
 
 /* From the kernel's headers: include/uapi/linux/sched.h. */
 enum { POLICY_FIFO = 1, POLICY_RR = 2, POLICY_DEADLINE = 6, POLICY_EXT = 7 };
@@ -35,44 +35,59 @@ static const char *class_of(int32_t policy, bool is_ext)
 	}
 }
 
-static void read_cgroup(struct machine_tasks *t, struct process *p, uint64_t now)
+static void take_cgroup(struct machine_tasks *t, struct process *p, const char *text)
 {
-	char text[CGROUP_BYTES];
 	const char *path = NULL;
-	size_t len = 0;
 	uint32_t id;
 
-	p->has_cgroup = true;
-	p->cgroup_ns = now;
-	if (machine_tasks_file(t, p->tgid, 0, "cgroup", text, sizeof(text)) > 0)
-		path = proc_thread_cgroup_parse(text, &len);
-	t->process_rows[p->idx].cgroup = path && intern_add(t->names, path, len, &id) == 0
-	                                         ? intern_string(t->names, id, NULL)
-	                                         : NULL;
+	if (text[0] && intern_add(t->names, text, strlen(text), &id) == 0)
+		path = intern_string(t->names, id, NULL);
+	if (path == t->process_rows[p->idx].cgroup)
+		return;
+	t->process_rows[p->idx].cgroup = path;
+	for (struct thread *th = p->threads; th; th = th->next) {
+		t->thread_rows[th->idx].cgroup = path;
+		if (p->nr_threads <= FEW_THREADS)
+			machine_tasks_heat_thread(t, th);
+	}
+	machine_tasks_heat_process(t, p);
+	t->is_all_changed |= p->nr_threads > FEW_THREADS;
 }
 
 void machine_tasks_describe(struct machine_tasks *t, struct process *p)
 {
 	uint64_t now = machine_tasks_now(t);
 
-	if (!p->has_cgroup || now >= p->cgroup_ns + CGROUP_AGAIN_NS)
-		read_cgroup(t, p, now);
+	if ((!p->has_cgroup || now >= p->cgroup_ns + CGROUP_AGAIN_NS) &&
+	    proc_reader_ask(t->cgroups, p->tgid, now)) {
+		p->has_cgroup = true;
+		p->cgroup_ns = now;
+	}
 	if (!p->is_asked)
-		p->is_asked = cmdline_reader_ask(t->cmdlines, p->tgid, now);
+		p->is_asked = proc_reader_ask(t->cmdlines, p->tgid, now);
+}
+
+static void take_cmdline(struct machine_tasks *t, struct process *p, const char *text)
+{
+	free(p->cmdline);
+	p->cmdline = text[0] ? strdup(text) : NULL;
+	t->process_rows[p->idx].cmdline = p->cmdline;
+	for (const struct thread *th = p->threads; th; th = th->next)
+		t->thread_rows[th->idx].cmdline = p->cmdline;
 }
 
 static void take_answers(struct machine_tasks *t)
 {
-	struct cmdline_answer answer;
+	uint64_t now = machine_tasks_now(t);
+	struct proc_answer answer;
 	uint32_t idx;
 
-	while (cmdline_reader_take(t->cmdlines, &answer)) {
-		if (!map_find(t->process_of, &answer.pid, &idx))
-			continue;
-		free(t->processes[idx]->cmdline);
-		t->processes[idx]->cmdline = answer.text[0] ? strdup(answer.text) : NULL;
-		t->process_rows[idx].cmdline = t->processes[idx]->cmdline;
-	}
+	while (proc_reader_take(t->cmdlines, now, &answer))
+		if (map_find(t->process_of, &answer.pid, &idx))
+			take_cmdline(t, t->processes[idx], answer.text);
+	while (proc_reader_take(t->cgroups, now, &answer))
+		if (map_find(t->process_of, &answer.pid, &idx))
+			take_cgroup(t, t->processes[idx], answer.text);
 }
 
 /* A leader lends its name; with another one it may have another command line, too. */
@@ -100,7 +115,7 @@ static int open_sched(struct machine_tasks *t, struct thread *th)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%u/task/%u/schedstat", th->process->tgid, th->tid);
-	fd = openat(t->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(t->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && t->nr_fds < t->fds_max) {
 		th->sched_fd = fd;
 		t->nr_fds++;
@@ -158,7 +173,7 @@ static void take_stat(struct machine_tasks *t, struct thread *th, const struct p
 	struct machine_task *row = &t->thread_rows[th->idx];
 
 	memcpy(th->comm, st->comm, sizeof(th->comm));
-	row->state = st->state;
+	machine_tasks_set_state(t, th, st->state);
 	row->last_cpu = st->cpu;
 	row->prio = st->prio;
 	row->class_name = class_of(st->policy, is_ext);
@@ -197,6 +212,7 @@ static int read_thread(struct machine_tasks *t, struct thread *th,
 	struct proc_thread_sched sched = { 0 };
 	struct proc_thread_stat st = { 0 };
 	bool has_sched = read_sched(t, th, &sched), is_new = th->read_ns == 0, has_run;
+	char state = row->state;
 	uint64_t now = machine_tasks_now(t);
 	double seconds;
 	int err;
@@ -222,6 +238,9 @@ static int read_thread(struct machine_tasks *t, struct thread *th,
 	}
 	if (how->has_switches)
 		take_switches(t, th, seconds, has_run);
+	if (is_new || (has_sched && has_run) || row->run > 0 || row->state != state)
+		machine_tasks_heat_thread(t, th);
+	t->has_wait |= has_sched;
 	t->nr_new -= is_new;
 	th->sched = sched;
 	th->has_sched = has_sched;
@@ -241,15 +260,21 @@ static void visit(struct machine_tasks *t, struct thread *th, const struct machi
 	machine_tasks_drop_thread(t, th);
 }
 
-static void visit_hinted(struct machine_tasks *t, const struct machine_tasks_read *how)
+/* Those that find no time are the first ones of the next round. */
+static void visit_hot(struct machine_tasks *t, const struct machine_tasks_read *how)
 {
-	uint32_t idx;
+	const struct hot_list *hot = &t->hot_threads;
+	uint64_t end = machine_tasks_now(t) + how->hot_ns;
+	size_t nr_hot = hot->nr; /* visits add some: they have been read */
 
-	for (size_t i = 0; i < t->nr_hints; i++)
-		if (map_find(t->thread_of, &t->hints[i], &idx) &&
-		    t->threads[idx]->round_nr != t->round_nr)
-			visit(t, t->threads[idx], how);
-	t->nr_hints = 0;
+	for (size_t nr = 1; nr <= nr_hot; nr++, t->hot_turn++) {
+		struct thread *th = hot->items[t->hot_turn % nr_hot];
+
+		if (th && th->read_ns && th->round_nr != t->round_nr)
+			visit(t, th, how);
+		if (nr % CLOCK_EVERY == 0 && machine_tasks_now(t) >= end)
+			break;
+	}
 }
 
 static void visit_new(struct machine_tasks *t, const struct machine_tasks_read *how)
@@ -269,7 +294,7 @@ static void visit_new(struct machine_tasks *t, const struct machine_tasks_read *
 static void visit_in_turn(struct machine_tasks *t, const struct machine_tasks_read *how)
 {
 	uint64_t end = machine_tasks_now(t) + how->turn_ns;
-	size_t nr_left = t->nr_threads;
+	size_t nr_left = how->turn_ns ? t->nr_threads : 0;
 
 	for (; nr_left && t->nr_threads; nr_left--) {
 		struct thread *th;
@@ -294,8 +319,9 @@ int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read 
 
 	(void)d;
 	t->round_nr++;
+	t->is_rate_known = how->has_switches || t->is_quiet_known;
 	take_answers(t);
-	visit_hinted(t, how);
+	visit_hot(t, how);
 	if (t->nr_new)
 		visit_new(t, how);
 	visit_in_turn(t, how);
@@ -303,16 +329,33 @@ int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read 
 	return 0;
 }
 
-void machine_tasks_hint(struct machine_tasks *t, uint32_t tid)
+/* One that has ended already does not come in. */
+static int bring_in(struct machine_tasks *t, uint32_t tid, uint32_t tgid)
 {
-	if (t->nr_hints == t->hints_cap) {
-		size_t cap = t->hints_cap ? t->hints_cap * 2 : 256;
-		uint32_t *hints = reallocarray(t->hints, cap, sizeof(*hints));
+	char text[STAT_BYTES];
+	struct process *p;
+	uint32_t idx;
+	int err = 0;
 
-		if (!hints)
-			return; /* its turn comes all the same */
-		t->hints = hints;
-		t->hints_cap = cap;
-	}
-	t->hints[t->nr_hints++] = tid;
+	/* 0 is the idle task of every CPU, and no thread. */
+	if (!tid || !tgid || (t->cfg.tgid && tgid != t->cfg.tgid) ||
+	    machine_tasks_file(t, tgid, tid, "stat", text, sizeof(text)) < 0)
+		return 0;
+	if (map_find(t->process_of, &tgid, &idx))
+		p = t->processes[idx];
+	else
+		err = machine_tasks_add_process(t, tgid, &p);
+	if (!err)
+		err = machine_tasks_add_thread(t, p, tid);
+	return err == -E2BIG ? 0 : err;
+}
+
+int machine_tasks_hint(struct machine_tasks *t, uint32_t tid, uint32_t tgid)
+{
+	uint32_t idx;
+
+	if (!map_find(t->thread_of, &tid, &idx))
+		return bring_in(t, tid, tgid);
+	machine_tasks_heat_thread(t, t->threads[idx]);
+	return 0;
 }

@@ -54,7 +54,7 @@ struct stat_session {
 	/* Lists of pointers for the report, kept from one to the next. */
 	const struct outlier **outlier_list;
 	const struct tally_row **rows;
-	size_t rows_capacity;
+	size_t nr_rows, rows_capacity;
 	const struct tally_cpu **cpus;
 	const struct dsq_row **dsq_list;
 	size_t dsq_capacity;

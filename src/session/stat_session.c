@@ -149,8 +149,13 @@ static int list_rows(struct stat_session *s)
 		s->rows = rows;
 		s->rows_capacity = 2 * nr;
 	}
-	for (size_t i = 0; i < nr; i++)
-		s->rows[i] = tally_row_at(s->tally, i);
+	/* Who steps has no use for rows in which nothing is new. */
+	if (s->cfg.is_stepped)
+		nr = tally_rows_touched(s->tally, s->rows, nr);
+	else
+		for (size_t i = 0; i < nr; i++)
+			s->rows[i] = tally_row_at(s->tally, i);
+	s->nr_rows = nr;
 	if (!s->cpus)
 		s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
 	if (!s->cpus)
@@ -285,7 +290,7 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	in.rows = s->rows;
-	in.nr_rows = tally_nr_rows(s->tally);
+	in.nr_rows = s->nr_rows;
 	in.cpus = s->cpus;
 	if (s->counters)
 		stat_counters_describe(s->counters, &in);
@@ -467,6 +472,11 @@ int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx, str
 const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu)
 {
 	return s->collector && cpu < s->nr_cpus ? stat_collector_cpu(s->collector, cpu) : NULL;
+}
+
+bool stat_session_arrivals(const struct stat_session *s, uint32_t cpu, uint64_t *out)
+{
+	return s->collector && cpu < s->nr_cpus && stat_collector_arrivals(s->collector, cpu, out);
 }
 
 int stat_session_run(struct stat_session *s, stat_show_fn *show, void *ctx, struct diag *d,

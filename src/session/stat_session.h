@@ -64,9 +64,12 @@ MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *
 
 /*
  * For whoever has a loop of its own: drains now, and calls show() for what came since the last step, or since the
- * opening. Rows of tasks that are gone are forgotten now and then: only the interval views mean anything.
+ * opening. Rows without news are left out, and those of tasks that are gone are forgotten now and then: only the interval
+ * views mean anything.
  */
 MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx,
                                struct diag *d);
 /* As of the last drain; NULL if the kernel's events are not counted, or there is no such CPU. */
 const struct stat_cpu *stat_session_cpu(const struct stat_session *s, uint32_t cpu);
+/* Tasks that moved to a CPU so far; false if that is not counted. */
+bool stat_session_arrivals(const struct stat_session *s, uint32_t cpu, uint64_t *out);

@@ -168,6 +168,7 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.nr_counters = s->counters ? stat_counters_nr(s->counters) : 0,
 		.nr_cpus = s->nr_cpus,
 		.ring_bytes = STAT_RING_BYTES,
+		.wants_news = s->cfg.is_stepped,
 	};
 	struct stat_collector_cfg cfg = {
 		.possible = s->possible,

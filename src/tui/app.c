@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tui/task_sort.h"
 
 #define STEP_MS  100U
 #define ALL_ROWS (1 << 24)
+#define WHEEL_ROWS 3
 
 void app_init(struct app *a, struct config *config)
 {
@@ -34,6 +36,10 @@ struct machine_wish app_wish(const struct app *a)
 {
 	struct machine_wish w = { .needs = a->view->needs | MACHINE_CPUS };
 
+	if (a->screen.has_uncore)
+		w.needs |= MACHINE_UNCORE;
+	if (a->screen.has_pressure)
+		w.needs |= MACHINE_PRESSURE;
 	if (a->view->wish)
 		a->view->wish(&a->screen, &w);
 	return w;
@@ -127,7 +133,8 @@ static void enter(struct app *a, const struct machine *m)
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;
-	if (a->screen.process || a->view == view_find("Threads")) {
+	if (a->screen.process || a->view == view_find("Threads") ||
+	    a->view == view_find("MangoApp")) {
 		zoom(a);
 		return;
 	}
@@ -194,17 +201,51 @@ static void change_tick(struct app *a, bool is_longer)
 	a->config->tick_ms = ms;
 }
 
-static void sort_by(struct app *a, int step)
+static void sort_by(struct app *a, const struct grid_mark *column)
 {
-	static const char *const names[SORTS] = { "run time",    "wait",        "p50 latency",
-		                                  "p99 latency", "max latency", "switches",
-		                                  "migrations",  "id",          "name" };
 	struct screen *s = &a->screen;
 
-	s->sort = (enum view_sort)(((int)s->sort + step + SORTS) % SORTS);
-	s->is_ascending = s->sort == SORT_TID || s->sort == SORT_NAME;
+	if (s->sort == (enum view_sort)column->value) {
+		s->is_ascending = !s->is_ascending;
+	} else {
+		s->sort = (enum view_sort)column->value;
+		s->is_ascending = task_sort_is_ascending(s->sort);
+	}
 	select_row(a, 0);
-	app_tell(a, "sorted by %s", names[s->sort]);
+	app_tell(a, "sorted by %s", column->text);
+}
+
+/* Columns of the table whose rows are selected, or else of the first one. */
+static size_t main_columns(const struct app *a, const struct grid_mark **out)
+{
+	size_t first = 0, nr = 0;
+
+	while (first < a->nr_marks && !a->marks[first].is_main)
+		first++;
+	if (first == a->nr_marks)
+		first = 0;
+	*out = a->marks + first;
+	while (first + nr < a->nr_marks && a->marks[first + nr].is_main == (*out)->is_main &&
+	       a->marks[first + nr].y == (*out)->y)
+		nr++;
+	return nr;
+}
+
+static void sort_by_next(struct app *a, int step)
+{
+	const struct grid_mark *columns;
+	int nr = (int)main_columns(a, &columns), at = 0;
+
+	if (a->is_help || !nr) {
+		app_tell(a, "not available: there is nothing here to sort");
+		return;
+	}
+	while (at < nr && columns[at].value != (int)a->screen.sort)
+		at++;
+	/* Sorted by what this table has no column of: it begins with the first or the last. */
+	if (at == nr)
+		at = step > 0 ? -1 : nr;
+	sort_by(a, &columns[(at + step + nr) % nr]);
 }
 
 static void change_theme(struct app *a)
@@ -245,6 +286,12 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 		break;
 	case ACTION_FREQUENCY:
 		s->has_freq = !s->has_freq;
+		break;
+	case ACTION_UNCORE:
+		s->has_uncore = !s->has_uncore;
+		break;
+	case ACTION_PRESSURE:
+		s->has_pressure = !s->has_pressure;
 		break;
 	case ACTION_LOCALIZE:
 		s->is_localized = !s->is_localized;
@@ -293,10 +340,10 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 		event_key(a, m, -1);
 		break;
 	case ACTION_SORT_NEXT:
-		sort_by(a, 1);
+		sort_by_next(a, 1);
 		break;
 	case ACTION_SORT_PREVIOUS:
-		sort_by(a, -1);
+		sort_by_next(a, -1);
 		break;
 	default:
 		break;
@@ -408,13 +455,32 @@ static bool type(struct app *a, uint32_t key)
 	return true;
 }
 
+/* As the arrows do, wherever they do anything. */
+static void wheel(struct app *a, const struct machine *m, bool is_up)
+{
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		if (!view_acts(a, m, is_up ? ACTION_UP : ACTION_DOWN))
+			move(a, m, is_up ? -1 : 1);
+}
+
+static const struct grid_mark *title_at(const struct app *a, struct app_input in)
+{
+	for (size_t i = 0; i < a->nr_marks && !a->is_help; i++)
+		if (in.y == a->marks[i].y && in.x >= a->marks[i].x &&
+		    in.x < a->marks[i].x + a->marks[i].width)
+			return &a->marks[i];
+	return NULL;
+}
+
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
 {
-	if (in.key == KEY_OF_WHEEL_UP)
-		move(a, m, -3);
-	else if (in.key == KEY_OF_WHEEL_DOWN)
-		move(a, m, 3);
-	else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
+	const struct grid_mark *title = title_at(a, in);
+
+	if (in.key != KEY_OF_CLICK) {
+		wheel(a, m, in.key == KEY_OF_WHEEL_UP);
+	} else if (title) {
+		sort_by(a, title);
+	} else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
 		int row = a->screen.selected + in.y - a->selected_y;
 
 		/* On the selected row: into it. */

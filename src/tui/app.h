@@ -4,7 +4,7 @@
  *
  * Rules: choosing the view that is shown goes back to the previous one; help, messages, filter and freezing lie over a
  * view and never become the previous one. While a filter is typed, every letter belongs to it. Esc goes back one step and
- * never ends the program. What needs the world outside (saving, recording, ending) is returned as effects.
+ * never ends the program. Sorting goes through the columns of the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
  */
 #pragma once
 
@@ -37,6 +37,8 @@ struct app {
 	int help_scroll;
 	int page;       /* rows of the body, at the last draw */
 	int selected_y; /* of the selected row, at the last draw; -1 = not in sight */
+	struct grid_mark marks[GRID_MARKS]; /* titles of columns, at the last draw */
+	size_t nr_marks;
 	char log[APP_LOG_LINES][APP_LOG_BYTES]; /* a ring: nr_log % APP_LOG_LINES is next */
 	size_t nr_log;
 	bool is_told; /* the newest message is in the notice line, until a key is pressed */

@@ -85,11 +85,16 @@ static void draw_footer(const struct app *a, struct grid *g, int y)
 	}
 }
 
-/* The line above the footer: the newest message until a key is pressed, else what the source lacks. */
+/* The line above the footer: the newest message until a key is pressed, else what is missing. */
 static const char *notice_of(const struct app *a, const struct machine *m)
 {
 	if (a->is_told && a->nr_log)
 		return a->log[(a->nr_log - 1) % APP_LOG_LINES];
+	/* What was asked for with a key and is not to be had. */
+	if (m && m->no_uncore)
+		return m->no_uncore;
+	if (m && m->no_pressure)
+		return m->no_pressure;
 	return m ? m->notice : NULL;
 }
 
@@ -163,4 +168,6 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 	}
 	a->page = bottom - 1;
 	draw_body(a, m, g, (struct area){ 0, 1, g->width, bottom - 1 });
+	a->nr_marks = g->nr_marks;
+	memcpy(a->marks, g->marks, g->nr_marks * sizeof(*g->marks));
 }

@@ -45,6 +45,8 @@ static struct cpu_item nothing(int32_t id)
 		.iowait = NAN,
 		.steal = NAN,
 		.mhz = NAN,
+		.uncore_mhz = NAN,
+		.hw_pressure = NAN,
 		.switches_per_s = NAN,
 		.wakeups_per_s = NAN,
 		.migrations_per_s = NAN,
@@ -69,6 +71,8 @@ static struct cpu_item of_cpu(const struct machine_cpu *c)
 	i.iowait = c->iowait;
 	i.steal = c->steal;
 	i.mhz = c->mhz;
+	i.uncore_mhz = c->uncore_mhz;
+	i.hw_pressure = c->hw_pressure;
 	i.switches_per_s = c->switches_per_s;
 	i.wakeups_per_s = c->wakeups_per_s;
 	i.migrations_per_s = c->migrations_per_s;
@@ -98,6 +102,8 @@ static void add(struct cpu_item *to, const struct cpu_item *i)
 	add_known(&to->iowait, i->iowait * i->nr_online);
 	add_known(&to->steal, i->steal * i->nr_online);
 	add_known(&to->mhz, i->mhz * i->nr_online);
+	add_known(&to->uncore_mhz, i->uncore_mhz * i->nr_online);
+	to->hw_pressure = fmax(to->hw_pressure, i->hw_pressure);
 	add_known(&to->switches_per_s, i->switches_per_s);
 	add_known(&to->wakeups_per_s, i->wakeups_per_s);
 	add_known(&to->migrations_per_s, i->migrations_per_s);
@@ -107,7 +113,7 @@ static void add(struct cpu_item *to, const struct cpu_item *i)
 static void finish(struct cpu_item *i)
 {
 	double *const means[] = { &i->busy,   &i->user,  &i->system, &i->irq,
-		                  &i->iowait, &i->steal, &i->mhz };
+		                  &i->iowait, &i->steal, &i->mhz,    &i->uncore_mhz };
 
 	for (size_t k = 0; k < sizeof(means) / sizeof(means[0]); k++)
 		*means[k] = i->nr_online ? *means[k] / i->nr_online : NAN;
@@ -165,25 +171,29 @@ static void name_cpus(struct cpu_item *item, const struct machine *m, enum view_
 	}
 }
 
-/* The mean of its CPUs at each moment; the newest is at the end of all of them. */
+/* The mean at each moment of the CPUs that were there; the newest is at the end of all of them. */
 static void join_histories(struct cpu_item *item, double *values, const struct machine *m,
                            enum view_group group)
 {
-	uint32_t longest = 0;
+	uint32_t longest = 0, nr_then[MACHINE_HISTORY] = { 0 };
 
 	for (size_t i = 0; i < m->nr_cpus; i++) {
 		const struct machine_history *h = &m->cpus[i].busy_history;
 
 		if (group_of(&m->cpus[i], group) != item->id || !m->cpus[i].is_online)
 			continue;
-		for (uint32_t k = 0; k < h->nr && k < MACHINE_HISTORY; k++)
+		for (uint32_t k = 0; k < h->nr && k < MACHINE_HISTORY; k++) {
+			if (isnan(h->values[h->nr - 1 - k]))
+				continue;
 			values[MACHINE_HISTORY - 1 - k] += h->values[h->nr - 1 - k];
+			nr_then[MACHINE_HISTORY - 1 - k]++;
+		}
 		longest = h->nr > longest ? h->nr : longest;
 	}
 	if (longest > MACHINE_HISTORY)
 		longest = MACHINE_HISTORY;
-	for (uint32_t k = 0; k < MACHINE_HISTORY && item->nr_online; k++)
-		values[k] /= item->nr_online;
+	for (uint32_t k = 0; k < MACHINE_HISTORY; k++)
+		values[k] = nr_then[k] ? values[k] / nr_then[k] : NAN;
 	item->history = (struct machine_history){ values + MACHINE_HISTORY - longest, longest };
 }
 

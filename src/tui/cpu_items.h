@@ -2,7 +2,7 @@
  * tui/cpu_items — CPUs, or what they are grouped into, as rows of one kind.
  *
  * Of a group: shares of time and frequency are means over its CPUs that are online, rates are sums. Distributions cannot
- * be added up from percentiles: p50, p99 and max are those of the worst CPU, the mean is exact.
+ * be added up from percentiles: p50, p99 and max are those of the worst CPU, the mean is exact. So is hardware pressure.
  */
 #pragma once
 
@@ -14,7 +14,8 @@ struct cpu_item {
 	uint32_t nr_cpus, nr_online;
 	double busy, busy_min, busy_max; /* of 1; NAN = unknown, as all below */
 	double user, system, irq, iowait, steal;
-	double mhz;
+	double mhz, uncore_mhz;
+	double hw_pressure;
 	double switches_per_s, wakeups_per_s, migrations_per_s;
 	struct machine_dist wait;
 	struct machine_history history;

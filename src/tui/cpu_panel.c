@@ -11,6 +11,7 @@
 
 #define VALUE_CELLS   5
 #define FREQ_CELLS    6
+#define PRESS_CELLS   7
 #define BAR_MIN       4
 #define GAP           2
 #define GOOD_CELL     38 /* that a bar with label and number looks good at */
@@ -57,6 +58,16 @@ static int draw_details(const struct cpu_item *i, struct grid *g, struct area a)
 	return cells;
 }
 
+/* Of 1024; who has none needs no room for it. */
+static int draw_pressure(const struct cpu_item *i, struct grid *g, struct area a)
+{
+	char value[FORMAT_BYTES], text[FORMAT_BYTES + 4];
+
+	snprintf(text, sizeof(text), "hw%s", format_count(value, i->hw_pressure, false));
+	grid_right(g, a.x + a.width - PRESS_CELLS, a.y, PRESS_CELLS, STYLE_WARNING, text);
+	return PRESS_CELLS;
+}
+
 /* Label, bar or spark, number, and what else there is room for. */
 static void draw_gauge(const struct cpu_item *i, const struct screen *s, enum view_group group,
                        int label_width, struct grid *g, struct area a)
@@ -76,6 +87,9 @@ static void draw_gauge(const struct cpu_item *i, const struct screen *s, enum vi
 		right -= FREQ_CELLS;
 		grid_right(g, right, a.y, FREQ_CELLS, STYLE_DIM, format_mhz(value, i->mhz));
 	}
+	if (s->has_pressure && i->hw_pressure > 0 &&
+	    right - x >= BAR_MIN + 1 + VALUE_CELLS + PRESS_CELLS)
+		right -= draw_pressure(i, g, (struct area){ x, a.y, right - x, 1 });
 	right -= VALUE_CELLS;
 	grid_right(g, right, a.y, VALUE_CELLS, grid_band(i->busy), format_percent(value, i->busy));
 	if (right - 1 <= x)
@@ -212,6 +226,12 @@ static void draw_panel(const struct machine *m, const struct screen *s, int32_t 
 		snprintf(what, sizeof(what), "%zu %s%s", c.nr, group_names[group],
 		         c.nr == 1 ? "" : "s");
 	title_of(what, &c, &total, title);
+	if (s->has_uncore && !isnan(total.uncore_mhz)) {
+		char mhz[FORMAT_BYTES];
+
+		snprintf(title + strlen(title), sizeof(title) - strlen(title), "uncore %s ",
+		         format_mhz(mhz, total.uncore_mhz));
+	}
 	/* Of all CPUs the machine knows it exactly; of some, it is the worst. */
 	if (node == CPU_ITEMS_ALL)
 		wait_of(&m->wait, right);

@@ -8,7 +8,7 @@
 #include "tui/table_view.h"
 
 /* What only CPUs, only groups, and only one of the groups have. */
-enum { OF_CPU = 1, OF_GROUP = 2, OF_LLC = 4, HAS_WAIT = 8 };
+enum { OF_CPU = 1, OF_GROUP = 2, OF_LLC = 4, HAS_WAIT = 8, HAS_UNCORE = 16, HAS_PRESSURE = 32 };
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -124,6 +124,20 @@ CELL(cell_mhz)
 	format_mhz(out->text, ((const struct cpu_item *)row)->mhz);
 }
 
+CELL(cell_uncore)
+{
+	(void)s;
+	format_mhz(out->text, ((const struct cpu_item *)row)->uncore_mhz);
+}
+
+CELL(cell_pressure)
+{
+	const struct cpu_item *i = row;
+
+	format_count(out->text, i->hw_pressure, s->is_localized);
+	out->style = i->hw_pressure > 0 ? STYLE_WARNING : STYLE_DIM;
+}
+
 CELL(cell_switches)
 {
 	format_count(out->text, ((const struct cpu_item *)row)->switches_per_s, s->is_localized);
@@ -200,6 +214,8 @@ static const struct table_view_column columns[] = {
 	{ "IO", 5, 0, 10, false, false, false, 0, 0, cell_iowait },
 	{ "STEAL", 5, 0, 17, false, false, false, 0, 0, cell_steal },
 	{ "FREQ", 5, 0, 11, false, false, false, 0, 0, cell_mhz },
+	{ "UNCORE", 6, 0, 1, false, false, false, 0, HAS_UNCORE, cell_uncore },
+	{ "HWPRES", 6, 0, 1, false, false, false, 0, HAS_PRESSURE, cell_pressure },
 	{ "SW/s", 5, 0, 4, false, true, true, SORT_SWITCHES, 0, cell_switches },
 	{ "WAKE/s", 6, 0, 18, false, true, false, 0, 0, cell_wakeups },
 	{ "MIG/s", 5, 0, 8, false, true, true, SORT_MIGRATIONS, 0, cell_migrations },
@@ -258,6 +274,8 @@ void cpu_table_draw(const struct cpu_items *c, const struct screen *s, enum view
 	for (size_t i = 0; i < c->nr; i++) {
 		rows[i] = &c->items[i];
 		has |= c->items[i].wait.count ? HAS_WAIT : 0;
+		has |= s->has_uncore && !isnan(c->items[i].uncore_mhz) ? HAS_UNCORE : 0;
+		has |= s->has_pressure && !isnan(c->items[i].hw_pressure) ? HAS_PRESSURE : 0;
 	}
 	/* In the order of numbers if all are seen, else those that matter most. */
 	if (has_all)

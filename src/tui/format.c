@@ -131,3 +131,21 @@ char *format_mhz(char out[FORMAT_BYTES], double mhz)
 		with_unit(out, mhz / 1000, 1000, "G");
 	return out;
 }
+
+char *format_watts(char out[FORMAT_BYTES], double watts)
+{
+	/* Nothing takes more, and what does is a mistake. */
+	if (!(watts >= 0) || watts >= 9999.5)
+		return unknown(out);
+	snprintf(out, FORMAT_BYTES, "%.*fW", watts < 9.995 ? 2 : watts < 99.95 ? 1 : 0, watts);
+	return out;
+}
+
+char *format_celsius(char out[FORMAT_BYTES], double celsius)
+{
+	/* Below absolute zero and above the sun there is no CPU. */
+	if (!(celsius >= -273.15) || celsius >= 999.5)
+		return unknown(out);
+	snprintf(out, FORMAT_BYTES, "%.0f\u00b0", celsius + 0.0);
+	return out;
+}

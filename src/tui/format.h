@@ -23,3 +23,7 @@ char *format_kib(char out[FORMAT_BYTES], uint64_t kib); /* the same */
 /* 0.25 -> "25.0", from 1000 on without decimal; at most six cells. No sign of percent: titles say it. */
 char *format_percent(char out[FORMAT_BYTES], double part);
 char *format_mhz(char out[FORMAT_BYTES], double mhz); /* 800M, 3.45G: five cells */
+char *format_watts(char out[FORMAT_BYTES],
+                   double watts); /* 0.52W, 15.0W, 145W: at most five cells */
+char *format_celsius(char out[FORMAT_BYTES],
+                     double celsius); /* whole degrees, with their sign: at most five cells */

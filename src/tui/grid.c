@@ -37,7 +37,14 @@ int grid_reset(struct grid *g, uint16_t width, uint16_t height)
 	}
 	for (size_t i = 0; i < nr; i++)
 		g->cells[i] = (struct cell){ ' ', STYLE_TEXT };
+	g->nr_marks = 0;
 	return 0;
+}
+
+void grid_mark(struct grid *g, struct grid_mark mark)
+{
+	if (g->nr_marks < GRID_MARKS)
+		g->marks[g->nr_marks++] = mark;
 }
 
 static struct cell *cell_at(struct grid *g, int x, int y)

@@ -43,9 +43,20 @@ struct cell {
 	uint8_t style;
 };
 
+/* A title that means something when it is clicked; those of one table follow each other. */
+struct grid_mark {
+	int x, y, width; /* width 0: there is one, but no room for it */
+	int value;
+	const char *text; /* lent for ever */
+	bool is_main;     /* of the table whose rows are selected */
+};
+#define GRID_MARKS 96U
+
 struct grid {
 	struct cell *cells;
 	uint16_t width, height;
+	struct grid_mark marks[GRID_MARKS];
+	size_t nr_marks;
 };
 
 /* A part of a grid, in its coordinates. */
@@ -65,6 +76,7 @@ int grid_printf(struct grid *g, int x, int y, int max, enum style style, const c
 	PRINTF_LIKE(6, 7);
 /* The same, ending at the last of max cells. */
 void grid_right(struct grid *g, int x, int y, int max, enum style style, const char *text);
+void grid_mark(struct grid *g, struct grid_mark mark); /* beyond GRID_MARKS they are left out */
 void grid_fill(struct grid *g, struct area a, enum style style, uint32_t code);
 /* Only colours. */
 void grid_paint(struct grid *g, struct area a, enum style style);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "tui/app.h"
+#include "tui/task_matches.h"
 #include "tui/term.h"
 
 #define MS_NS 1000000ULL
@@ -218,11 +219,15 @@ int loop_run(const struct loop_cfg *cfg, struct diag *d)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	l->cfg = cfg;
 	app_init(&l->app, cfg->config);
+	/* Without memory for it, filters cost more, and that is all. */
+	if (task_matches_new(&l->app.screen.matches))
+		l->app.screen.matches = NULL;
 	if (cfg->first_message)
 		app_tell(&l->app, "%s", cfg->first_message);
 	err = open_and_run(l, d);
 	term_close(l->term);
 	grid_done(&l->grid);
+	task_matches_free(l->app.screen.matches);
 	free(l);
 	return err ? diag_set(d, err, NULL, "cannot draw on the terminal") : 0;
 }

@@ -1,6 +1,7 @@
 #include "tui/parts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tui/cpu_panel.h"
 #include "tui/format.h"
@@ -47,6 +48,30 @@ void parts_value(struct grid *g, struct area a, const char *name, const char *va
 	/* The value is what matters. */
 	table_view_text(g, a.x, a.y, a.width - cells - 1, STYLE_DIM, name);
 	grid_right(g, a.x, a.y, a.width, STYLE_TEXT, value);
+}
+
+int parts_sentence(struct grid *g, struct area a, enum style style, const char *text)
+{
+	char line[512];
+	int y = 0;
+
+	for (; *text && y < a.height && a.width > 0; y++) {
+		size_t len = strlen(text), fits;
+
+		if (len > (size_t)a.width)
+			len = (size_t)a.width;
+		if (len >= sizeof(line))
+			len = sizeof(line) - 1;
+		/* Whole words, if there is one that fits. */
+		for (fits = len; text[fits] && fits && text[fits] != ' '; fits--)
+			;
+		len = fits ? fits : len;
+		snprintf(line, sizeof(line), "%.*s", (int)len, text);
+		grid_text(g, a.x, a.y + y, a.width, style, line);
+		text += len;
+		text += strspn(text, " ");
+	}
+	return y;
 }
 
 void parts_dist(const struct machine_dist *d, char *out, size_t size)

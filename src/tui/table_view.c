@@ -193,6 +193,29 @@ static void draw_titles(const struct layout *l, const struct screen *s, struct g
 	}
 }
 
+/* Columns that rows can be sorted by, in their order, also those without room: choosing one gives it room. */
+static void mark_titles(const struct table_view *t, const struct layout *l, struct grid *g,
+                        struct area a)
+{
+	int x = a.x;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const struct table_view_column *c = &t->columns[i];
+		bool is_shown = shown < l->nr && l->columns[shown] == c;
+
+		if (c->is_sorted_by && !(c->needs & ~t->has))
+			grid_mark(g, (struct grid_mark){ .x = x,
+			                                 .y = a.y,
+			                                 .width = is_shown ? l->width[shown] : 0,
+			                                 .value = (int)c->sort,
+			                                 .text = c->title,
+			                                 .is_main = t->selected >= 0 });
+		if (is_shown)
+			x += l->width[shown++] + 1;
+	}
+}
+
 static void draw_cell(const struct table_view_column *c, const struct table_view_cell *cell,
                       struct grid *g, struct area a)
 {
@@ -250,6 +273,7 @@ void table_view_draw(const struct table_view *t, const struct screen *s, struct 
 		return;
 	lay_out(t, s, rows.width, &l);
 	draw_titles(&l, s, g, (struct area){ a.x, a.y, a.width, 1 });
+	mark_titles(t, &l, g, a);
 	for (int i = 0; i < t->nr_rows && i < rows.height; i++) {
 		struct area line = { rows.x, rows.y + i, rows.width, 1 };
 

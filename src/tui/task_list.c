@@ -1,54 +1,13 @@
 #include "tui/task_list.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
-static const struct {
-	char letter;
-	const char *name;
-} states[] = {
-	{ 'R', "running" }, { 'S', "sleeping" }, { 'D', "blocked" },
-	{ 'T', "stopped" }, { 'Z', "zombie" },   { 'I', "idle" },
-};
-
-/* Of ASCII: names are bytes, and a locale would make this slow for tens of thousands of them. */
-static char lower_of(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-void task_filter_parse(struct task_filter *f, const char *text)
-{
-	char *rest = NULL;
-
-	f->nr = 0;
-	snprintf(f->text, sizeof(f->text), "%s", text);
-	for (char *word = strtok_r(f->text, " ", &rest); word && f->nr < TASK_LIST_WORDS;
-	     word = strtok_r(NULL, " ", &rest)) {
-		f->lower_words[f->nr] = f->lower + (word - f->text);
-		f->words[f->nr++] = word;
-	}
-	for (size_t i = 0; i < sizeof(f->text); i++)
-		f->lower[i] = lower_of(f->text[i]);
-}
-
-static bool contains(const char *text, const char *lower)
-{
-	for (; text && *text; text++) {
-		size_t i = 0;
-
-		while (lower[i] && lower_of(text[i]) == lower[i])
-			i++;
-		if (!lower[i])
-			return true;
-	}
-	return false;
-}
+#include "base/cleanup.h"
+#include "tui/task_matches.h"
+#include "tui/task_pick.h"
+#include "tui/task_sort.h"
 
 void task_list_init(struct task_list *l, const struct machine *m, const struct screen *s)
 {
@@ -56,264 +15,154 @@ void task_list_init(struct task_list *l, const struct machine *m, const struct s
 		task_list_init_threads(l, m, s);
 		return;
 	}
-	l->tasks = m->processes;
-	l->nr = m->nr_processes;
-	l->filter.tgid = 0;
+	*l = (struct task_list){ .m = m,
+		                 .tasks = m->processes,
+		                 .nr = m->nr_processes,
+		                 .order = m->process_order,
+		                 .matches = s->matches,
+		                 .text = s->filter };
 	task_filter_parse(&l->filter, s->filter);
 }
 
 void task_list_init_threads(struct task_list *l, const struct machine *m, const struct screen *s)
 {
-	l->tasks = m->threads;
-	l->nr = m->nr_threads;
-	l->filter.tgid = s->process;
+	*l = (struct task_list){ .m = m,
+		                 .tasks = m->threads,
+		                 .nr = m->nr_threads,
+		                 .order = m->thread_order,
+		                 .matches = s->matches,
+		                 .text = s->filter };
 	task_filter_parse(&l->filter, s->filter);
+	l->filter.tgid = s->process;
 }
 
-static bool starts_with(const char *text, const char *start)
+static bool has_filter(const struct task_list *l)
 {
-	while (*start && *text == *start) {
-		text++;
-		start++;
-	}
-	return !*start;
+	return l->filter.nr || l->filter.tgid;
 }
 
-static bool starts_number(uint32_t number, const char *word)
-{
-	char digits[16];
-
-	snprintf(digits, sizeof(digits), "%u", number);
-	return starts_with(digits, word);
-}
-
-static bool is_number(int32_t number, const char *word)
-{
-	uint64_t wanted;
-
-	return number >= 0 && text_to_u64(word, &wanted) && wanted == (uint64_t)number;
-}
-
-static bool is_state(char state, const char *word)
-{
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (states[i].letter == state)
-			return strcmp(states[i].name, word) == 0;
-	return false;
-}
-
-static bool word_matches(const char *word, const char *lower, const struct machine_task *t)
-{
-	if (word[1] == '\0' && strchr("RSDTZI", word[0]))
-		return t->state == word[0];
-	if (strncmp(word, "cpu:", 4) == 0)
-		return !word[4] || is_number(t->last_cpu, word + 4);
-	if (strncmp(word, "class:", 6) == 0)
-		return t->class_name && starts_with(t->class_name, word + 6);
-	if (word[0] >= '0' && word[0] <= '9' &&
-	    (starts_number(t->tid, word) || starts_number(t->tgid, word)))
-		return true;
-	return contains(t->comm, lower) || contains(t->cgroup, lower) || is_state(t->state, lower);
-}
-
-bool task_filter_match(const struct task_filter *f, const struct machine_task *t)
-{
-	if (f->tgid && t->tgid != f->tgid)
-		return false;
-	for (int i = 0; i < f->nr; i++)
-		if (!word_matches(f->words[i], f->lower_words[i], t))
-			return false;
-	return true;
-}
-
-static double dist_key(const struct machine_dist *d, uint64_t value)
-{
-	return d->count ? (double)value : NAN;
-}
-
-static double key_of(const struct machine_task *t, enum view_sort sort)
-{
-	switch (sort) {
-	case SORT_RUN:
-		return t->run;
-	case SORT_WAIT:
-		return t->wait;
-	case SORT_P50:
-		return dist_key(&t->latency, t->latency.p50_ns);
-	case SORT_P99:
-		return dist_key(&t->latency, t->latency.p99_ns);
-	case SORT_MAX:
-		return dist_key(&t->latency, t->latency.max_ns);
-	case SORT_SWITCHES:
-		return t->voluntary_per_s + t->involuntary_per_s;
-	case SORT_MIGRATIONS:
-		return t->migrations_per_s;
-	default:
-		return t->tid;
-	}
-}
-
-struct entry {
-	double key;
-	const struct machine_task *task;
+/* Those that the filter leaves: by ascending tid where the machine has an order. */
+struct left {
+	struct task_left is;
+	uint32_t *own; /* to be freed */
 };
 
-static int by_tid(const struct machine_task *a, const struct machine_task *b)
+static void scoped_left(struct left *left)
 {
-	return (a->tid > b->tid) - (a->tid < b->tid);
+	free(left->own);
 }
 
-static int order(const struct entry *a, const struct entry *b, const struct screen *s)
+static int find_by_hand(const struct task_list *l, struct left *out)
 {
-	int way = s->is_ascending ? 1 : -1;
+	out->own = calloc(l->nr + 1, sizeof(*out->own));
+	if (!out->own)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->nr; i++) {
+		uint32_t idx = l->order ? l->order->by_id[i] : (uint32_t)i;
 
-	if (s->sort == SORT_NAME) {
-		int names = strcmp(a->task->comm ? a->task->comm : "",
-		                   b->task->comm ? b->task->comm : "");
-
-		return names ? way * names : by_tid(a->task, b->task);
+		if (!has_filter(l) || task_filter_match(&l->filter, &l->tasks[idx]))
+			out->own[out->is.nr++] = idx;
 	}
-	if (isnan(a->key) || isnan(b->key)) {
-		if (isnan(a->key) != isnan(b->key))
-			return isnan(a->key) ? 1 : -1;
-		return by_tid(a->task, b->task);
+	out->is.rows = out->own;
+	return 0;
+}
+
+static int find_left(const struct task_list *l, struct left *out)
+{
+	const struct task_crowd crowd = { .tasks = l->tasks,
+		                          .nr = l->nr,
+		                          .is_threads = l->tasks == l->m->threads,
+		                          .order = l->order,
+		                          .look_nr = l->m->look_nr };
+
+	*out = (struct left){ 0 };
+	if (l->order && !has_filter(l)) {
+		out->is = (struct task_left){ l->order->by_id, l->nr, l->order->place_of };
+		return 0;
 	}
-	if (a->key != b->key)
-		return a->key < b->key ? -way : way;
-	return by_tid(a->task, b->task);
-}
-
-static struct entry entry_of(const struct machine_task *t, const struct screen *s)
-{
-	return (struct entry){ key_of(t, s->sort), t };
-}
-
-int task_order(const struct machine_task *a, const struct machine_task *b, const struct screen *s)
-{
-	struct entry first = entry_of(a, s), second = entry_of(b, s);
-
-	return order(&first, &second, s);
+	if (!l->order || !l->matches)
+		return find_by_hand(l, out);
+	return task_matches_find(l->matches, &crowd, &l->filter, l->text, &out->is);
 }
 
 int task_list_count(const struct task_list *l)
 {
-	int nr = 0;
+	SCOPED(scoped_left) struct left left = { 0 };
 
-	if (!l->filter.nr && !l->filter.tgid)
+	if (!has_filter(l))
 		return (int)l->nr;
-	for (size_t i = 0; i < l->nr; i++)
-		nr += task_filter_match(&l->filter, &l->tasks[i]);
-	return nr;
+	return find_left(l, &left) ? 0 : (int)left.is.nr;
+}
+
+static struct task_pick pick_of(const struct task_list *l, const struct left *left)
+{
+	return (struct task_pick){ .m = l->m,
+		                   .tasks = l->tasks,
+		                   .rows = left->is.rows,
+		                   .nr = left->is.nr,
+		                   .place_of = left->is.place_of,
+		                   .order = l->order,
+		                   .filter = has_filter(l) ? &l->filter : NULL };
 }
 
 int task_list_place(const struct task_list *l, const struct screen *s, uint32_t tid)
 {
-	const struct machine_task *found = NULL;
-	struct entry wanted;
-	int place = 0;
+	SCOPED(scoped_left) struct left left = { 0 };
+	struct task_pick pick;
 
-	for (size_t i = 0; i < l->nr && !found; i++)
-		if (l->tasks[i].tid == tid)
-			found = &l->tasks[i];
-	if (!found || !task_filter_match(&l->filter, found))
+	if (find_left(l, &left))
 		return -1;
-	wanted = entry_of(found, s);
-	for (size_t i = 0; i < l->nr; i++) {
-		struct entry e = entry_of(&l->tasks[i], s);
-
-		if (order(&e, &wanted, s) < 0 && task_filter_match(&l->filter, e.task))
-			place++;
-	}
-	return place;
-}
-
-/* The last in order of those kept is at the top. */
-static void sift_down(struct entry *heap, size_t nr, size_t at, const struct screen *s)
-{
-	for (;;) {
-		size_t child = 2 * at + 1;
-		struct entry swap;
-
-		if (child >= nr)
-			return;
-		if (child + 1 < nr && order(&heap[child + 1], &heap[child], s) > 0)
-			child++;
-		if (order(&heap[child], &heap[at], s) <= 0)
-			return;
-		swap = heap[at];
-		heap[at] = heap[child];
-		heap[child] = swap;
-		at = child;
-	}
-}
-
-static void sift_up(struct entry *heap, size_t at, const struct screen *s)
-{
-	while (at) {
-		size_t parent = (at - 1) / 2;
-		struct entry swap = heap[at];
-
-		if (order(&heap[at], &heap[parent], s) <= 0)
-			return;
-		heap[at] = heap[parent];
-		heap[parent] = swap;
-		at = parent;
-	}
-}
-
-/* Keeps in heap the first cap in order of all; returns how many the filter leaves. */
-static size_t keep_first(const struct task_list *l, const struct screen *s, struct entry *heap,
-                         size_t cap)
-{
-	bool has_filter = l->filter.nr || l->filter.tgid;
-	size_t total = 0;
-
-	for (size_t i = 0; i < l->nr; i++) {
-		struct entry e;
-
-		if (has_filter && !task_filter_match(&l->filter, &l->tasks[i]))
-			continue;
-		total++;
-		e = entry_of(&l->tasks[i], s);
-		if (total <= cap) {
-			heap[total - 1] = e;
-			sift_up(heap, total - 1, s);
-		} else if (cap && order(&e, &heap[0], s) < 0) {
-			heap[0] = e;
-			sift_down(heap, cap, 0, s);
-		}
-	}
-	return total;
+	pick = pick_of(l, &left);
+	return task_pick_place(&pick, s, tid);
 }
 
 int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
                      struct task_window *out)
 {
-	size_t from = first > 0 ? (size_t)first : 0;
-	size_t cap = from + (nr > 0 ? (size_t)nr : 0);
-	size_t total, kept;
-	struct entry *heap;
+	SCOPED(scoped_left) struct left left = { 0 };
+	struct task_pick pick;
+	size_t from = first > 0 ? (size_t)first : 0, wanted = nr > 0 ? (size_t)nr : 0;
+	long got;
 
-	if (cap > l->nr)
-		cap = l->nr;
-	heap = calloc(cap + 1, sizeof(*heap));
-	out->rows = calloc((cap > from ? cap - from : 0) + 1, sizeof(*out->rows));
-	if (!heap || !out->rows) {
-		free(heap);
+	if (find_left(l, &left))
+		return -ENOMEM;
+	from = from < left.is.nr ? from : left.is.nr;
+	wanted = wanted < left.is.nr - from ? wanted : left.is.nr - from;
+	out->rows = calloc(wanted + 1, sizeof(*out->rows));
+	if (!out->rows)
+		return -ENOMEM;
+	pick = pick_of(l, &left);
+	got = task_pick_window(&pick, s, from, wanted, out->rows);
+	if (got < 0) {
 		free(out->rows);
 		out->rows = NULL;
-		return -ENOMEM;
+		return (int)got;
 	}
-	total = keep_first(l, s, heap, cap);
-	kept = total < cap ? total : cap;
-	out->total = (int)total;
-	out->nr = kept > from ? (int)(kept - from) : 0;
-	/* Taken from the end: only rows in sight are put into order. */
-	for (; kept > from; kept--) {
-		out->rows[kept - 1 - from] = heap[0].task;
-		heap[0] = heap[kept - 1];
-		sift_down(heap, kept - 1, 0, s);
-	}
-	free(heap);
+	out->nr = (int)got;
+	out->total = (int)left.is.nr;
 	return 0;
+}
+
+static const struct machine_task *find(const struct machine_task *tasks, size_t nr,
+                                       const struct machine_order *o, uint32_t tid)
+{
+	struct task_pick all = { .tasks = tasks, .rows = o ? o->by_id : NULL, .nr = nr };
+	size_t at;
+
+	if (o)
+		return task_pick_find(&all, tid, &at) ? &tasks[o->by_id[at]] : NULL;
+	for (size_t i = 0; i < nr; i++)
+		if (tasks[i].tid == tid)
+			return &tasks[i];
+	return NULL;
+}
+
+const struct machine_task *task_list_find_thread(const struct machine *m, uint32_t tid)
+{
+	return find(m->threads, m->nr_threads, m->thread_order, tid);
+}
+
+const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid)
+{
+	return find(m->processes, m->nr_processes, m->process_order, tgid);
 }

@@ -1,31 +1,25 @@
 /*
- * tui/task_list — which tasks a table shows: those that a filter leaves, in order, the part of them in sight.
+ * tui/task_list — which tasks a table shows: those that a filter leaves (tui/task_filter), in order (tui/task_sort), the part of
+ * them in sight.
  *
- * Finding the part costs one pass over all tasks and memory for those up to its end; nothing else is sorted. Ties are
- * in the order of tids, and what is unknown comes last whichever way rows are sorted: rows stay calm.
- *
- * A filter is words that must all match. A word matches a part of the name or the cgroup (upper and lower case alike),
- * the start of the tid or of the process' id, the name of a state (running, sleeping, blocked, stopped, zombie, idle);
- * "R" and the other letters alone are states, "cpu:6" is the last CPU, "class:ext" the class.
+ * Where the machine tells who is active (struct machine_order), an order by something measured costs what the active ones
+ * do: the quiet ones are alike, and follow each other by their ids. An order by what quiet tasks have, too (name, state,
+ * cgroup, ...) costs one pass over those that the filter leaves, but for the id, which costs nothing. A filter costs what
+ * has changed since the last frame, where the screen has room to remember it (screen.matches). Without an order of the
+ * machine everything costs one pass over all tasks. Nothing but the part in sight is ever sorted.
  */
 #pragma once
 
+#include "tui/task_filter.h"
 #include "tui/view.h"
 
-#define TASK_LIST_WORDS 8
-
-/* Points into itself: not to be copied. */
-struct task_filter {
-	char text[64], lower[64];
-	const char *words[TASK_LIST_WORDS];
-	const char *lower_words[TASK_LIST_WORDS];
-	int nr;
-	uint32_t tgid; /* 0 = any */
-};
-
 struct task_list {
+	const struct machine *m;
 	const struct machine_task *tasks;
 	size_t nr;
+	const struct machine_order *order; /* NULL = unknown */
+	struct task_matches *matches;
+	const char *text; /* of the filter; lent by the screen */
 	struct task_filter filter;
 };
 
@@ -36,13 +30,9 @@ struct task_window {
 	int total; /* that the filter leaves */
 };
 
-/* What a screen shows: processes, or the threads of screen.process. */
+/* What a screen shows: processes, or the threads of screen.process. The screen is lent as long as the list is used. */
 void task_list_init(struct task_list *l, const struct machine *m, const struct screen *s);
 void task_list_init_threads(struct task_list *l, const struct machine *m, const struct screen *s);
-void task_filter_parse(struct task_filter *f, const char *text);
-bool task_filter_match(const struct task_filter *f, const struct machine_task *t);
-/* Below 0 if a comes before b. */
-int task_order(const struct machine_task *a, const struct machine_task *b, const struct screen *s);
 
 int task_list_count(const struct task_list *l);
 /* The place of a tid in the order; -1 = not there. */
@@ -50,3 +40,6 @@ int task_list_place(const struct task_list *l, const struct screen *s, uint32_t 
 /* Rows [first, first + nr). -ENOMEM; the caller frees out->rows. */
 MUST_USE int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
                               struct task_window *out);
+/* NULL = not there. */
+const struct machine_task *task_list_find_thread(const struct machine *m, uint32_t tid);
+const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid);

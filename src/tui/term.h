@@ -1,10 +1,11 @@
 /*
- * tui/term — the terminal: shows a grid, reads keys, mouse and changes of size. The only file that knows ncursesw.
+ * tui/term — the terminal: shows a grid, reads keys, mouse and changes of size. Its files (term*.c) alone know
+ * ncursesw.
  *
  * ncurses finds out what the terminal can do and reads its keys; cells are written by us, only those that changed, in
  * true colour where COLORTERM says so, else with 256 or 8 colours, or without any (NO_COLOR, or a terminal that has none).
- * The terminal is restored by term_close(), and by handlers of signals that end the process; there can be only one
- * terminal at a time, which is what the one static variable is for. One thread.
+ * The terminal is restored by term_close(), and by handlers of signals that end the process (tui/term_guard); there can be
+ * only one terminal at a time. One thread.
  */
 #pragma once
 

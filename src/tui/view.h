@@ -23,9 +23,31 @@ enum view_sort {
 	SORT_MIGRATIONS,
 	SORT_TID,
 	SORT_NAME,
+	SORT_STATE,
+	SORT_CLASS,
+	SORT_CPU,
+	SORT_LLC,
+	SORT_NODE,
+	SORT_PREEMPTED_P50,
+	SORT_PREEMPTED_P99,
+	SORT_PREEMPTED_MAX,
+	SORT_SLICE,
+	SORT_SLICES,
+	SORT_SLEEP,
+	SORT_VOLUNTARY,
+	SORT_INVOLUNTARY,
+	SORT_LLC_MIGRATIONS,
+	SORT_NODE_MIGRATIONS,
+	SORT_THREADS,
+	SORT_LAYER,
+	SORT_DSQ,
+	SORT_CGROUP,
+	SORT_COMMAND,
 	SORTS
 };
 enum view_group { GROUP_CPU, GROUP_LLC, GROUP_NODE, GROUPS };
+
+struct task_matches;
 
 /* What the user has chosen; shared by all views. */
 struct screen {
@@ -37,6 +59,8 @@ struct screen {
 	bool is_typing;  /* the filter is being typed */
 	bool is_frozen;
 	bool has_freq;
+	bool has_uncore;
+	bool has_pressure;
 	bool is_localized; /* thousands are separated */
 	int selected;      /* row, of those that the filter leaves */
 	int scroll;
@@ -47,7 +71,8 @@ struct screen {
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
 	uint8_t scheduler_page; /* of the scheduler view */
-	char message[160];      /* for the user, from an act(); "" = none */
+	char message[160]; /* for the user, from an act(); "" = none */
+	struct task_matches *matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
 };
 
 struct view {

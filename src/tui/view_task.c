@@ -2,12 +2,14 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyze/machine_zoom.h"
 #include "tui/format.h"
 #include "tui/parts.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
 #include "tui/task_table.h"
 #include "tui/views.h"
+#include "tui/zoom_panel.h"
 
 #define FACT_CELLS  10
 #define BAR_LOW_NS  1e3
@@ -16,6 +18,10 @@
 #define CHART_MOST  8
 #define EIGHTHS     8
 #define OTHERS_MIN  7
+#define FACTS_LINES 17 /* facts, counts and distributions, with a frame; a zoom has one more */
+#define SHORT_LINES 9  /* distributions and what is most important */
+#define WIDE        160
+#define SIDE_MIN    30 /* cells that tables need */
 
 static const struct machine_task *find(const struct machine_task *tasks, size_t nr, uint32_t tid)
 {
@@ -255,30 +261,43 @@ static struct area below(struct area a, int used)
 	return (struct area){ a.x, a.y + used, a.width, a.height > used ? a.height - used : 0 };
 }
 
-static void draw_task(const struct machine *m, const struct machine_task *t, const struct screen *s,
-                      struct grid *g, struct area a)
+/* What there is to say of the task itself. */
+static void draw_self(const struct machine_task *t, const struct machine_zoom *z,
+                      const struct screen *s, struct grid *g, struct area a)
 {
-	char title[96];
+	bool is_ended = z && z->is_ended;
+	char title[96], slept[96];
 	struct area in;
-	int used, chart, top;
+	int used;
 
-	snprintf(title, sizeof(title), " %.40s [%u] of process %u ", t->comm ? t->comm : "?",
-	         t->tid, t->tgid);
-	/* Facts, counts and distributions need 15 lines and a frame. */
-	top = a.height < 17 + CHART_MIN + 2 ? a.height : 17;
-	in = panel_begin(g, (struct area){ a.x, a.y, a.width, top }, title, NULL);
+	snprintf(title, sizeof(title), " %s%.40s [%u] of process %u ", is_ended ? "ended: " : "",
+	         t->comm ? t->comm : "?", t->tid, t->tgid);
+	in = panel_begin(g, a, title, is_ended ? " the last that is known " : NULL);
+	slept[0] = '\0';
+	if (z)
+		zoom_panel_sleeps(z, slept, sizeof(slept));
 	if (in.height >= 14) {
 		used = draw_facts(t, g, in);
 		used += draw_counts(t, s, g, below(in, used));
+		used += draw_fact(g, below(in, used), 0, "slept", slept);
 		draw_dists(t, s, g, below(in, used + 1));
-	} else {
-		/* The waits are what one looks for here. */
-		int rows = in.height < 5 ? in.height : 5;
-
-		draw_dists(t, s, g, (struct area){ in.x, in.y, in.width, rows });
-		used = rows + draw_facts(t, g, below(in, rows));
-		draw_counts(t, s, g, below(in, used));
+		return;
 	}
+	/* The waits are what one looks for here. */
+	used = in.height < 5 ? in.height : 5;
+	draw_dists(t, s, g, (struct area){ in.x, in.y, in.width, used });
+	used += draw_fact(g, below(in, used), 0, "slept", slept);
+	used += draw_facts(t, g, below(in, used));
+	draw_counts(t, s, g, below(in, used));
+}
+
+/* The task, and where there is room its history and its neighbours. */
+static void draw_task(const struct machine *m, const struct machine_task *t, const struct screen *s,
+                      struct grid *g, struct area a)
+{
+	int top = a.height < FACTS_LINES + CHART_MIN + 2 ? a.height : FACTS_LINES, chart;
+
+	draw_self(t, m->zoom, s, g, (struct area){ a.x, a.y, a.width, top });
 	a = below(a, top);
 	chart = a.height - OTHERS_MIN < CHART_MIN + 2 ? a.height : a.height / 2;
 	chart = chart > CHART_MOST + 2 ? CHART_MOST + 2 : chart;
@@ -289,12 +308,53 @@ static void draw_task(const struct machine *m, const struct machine_task *t, con
 		draw_others(m, t, s, g, a);
 }
 
+/* The task above, its history beside it on wide screens, then what the zoom knows. */
+static void draw_zoomed(const struct machine *m, const struct machine_task *t,
+                        const struct screen *s, struct grid *g, struct area a)
+{
+	int top = a.height >= FACTS_LINES + 2 * ZOOM_PANEL_MIN ? FACTS_LINES + 1 : SHORT_LINES;
+	int left = a.width < WIDE ? a.width : a.width / 2;
+	struct area zoom = below(a, top);
+
+	draw_self(t, m->zoom, s, g, (struct area){ a.x, a.y, left, top });
+	if (left < a.width)
+		draw_history(m, t, g, (struct area){ a.x + left, a.y, a.width - left, top });
+	if (zoom.height >= 2 * ZOOM_PANEL_MIN + OTHERS_MIN) {
+		int others = zoom.height / 4 > OTHERS_MIN ? zoom.height / 4 : OTHERS_MIN;
+
+		draw_others(m, t, s, g, below(zoom, zoom.height - others));
+		zoom.height -= others;
+	}
+	zoom_panel_draw(m->zoom, s, g, zoom);
+}
+
+static const struct machine_task *last_row(const struct machine *m, const struct screen *s)
+{
+	return m->zoom && m->zoom->tid == s->selected_tid ? m->zoom->row : NULL;
+}
+
+static void draw_any(const struct machine *m, const struct machine_task *t, const struct screen *s,
+                     struct grid *g, struct area a)
+{
+	const char *missing = m->zoom ? m->zoom->missing : NULL;
+
+	if (missing && a.height > SHORT_LINES)
+		table_view_text(g, a.x, a.y + --a.height, a.width, STYLE_WARNING, missing);
+	if (m->zoom && !missing && m->zoom->tid == s->selected_tid &&
+	    a.height >= SHORT_LINES + ZOOM_PANEL_MIN && a.width >= SIDE_MIN)
+		draw_zoomed(m, t, s, g, a);
+	else
+		draw_task(m, t, s, g, a);
+}
+
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
 	const struct machine_task *t = s->selected_tid ? task_of(m, s) : NULL;
 
+	if (!t && s->selected_tid)
+		t = last_row(m, s);
 	if (t)
-		draw_task(m, t, s, g, a);
+		draw_any(m, t, s, g, a);
 	else if (s->selected_tid)
 		grid_printf(g, a.x, a.y, a.width, STYLE_WARNING, "task %u has ended",
 		            s->selected_tid);
@@ -302,11 +362,17 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 		grid_text(g, a.x, a.y, a.width, STYLE_DIM, "no task is selected");
 }
 
+static void wish(const struct screen *s, struct machine_wish *w)
+{
+	w->tid = s->selected_tid;
+}
+
 const struct view view_task = {
 	.id = "task",
 	.title = "Task",
 	.state = "Task",
-	.what = "one task: its waits, slices, sleeps and history",
-	.needs = MACHINE_TASKS | MACHINE_LATENCY,
+	.what = "one task: its waits, who it waited for, who wakes it",
+	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_ZOOM,
 	.draw = draw,
+	.wish = wish,
 };

@@ -2,8 +2,10 @@
  * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
- * machine_need; a number in a line of stdin changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed). The last
- * line tells what the looks have cost. On failure the sentence goes to stderr and the exit code is 1.
+ * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
+ * line changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
+ * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
+ * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -13,6 +15,7 @@
 #include <time.h>
 
 #include "analyze/machine_scx.h"
+#include "analyze/machine_zoom.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -21,7 +24,7 @@
 #define ALL_NEEDS 255
 
 struct cost {
-	uint64_t nr;
+	uint64_t nr, nr_counted;
 	uint64_t cpu_ns, sum_ns, max_ns;
 	uint64_t wall_ns;
 };
@@ -80,8 +83,11 @@ static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
 	put_number(w, "iowait", c->iowait);
 	put_number(w, "steal", c->steal);
 	put_number(w, "mhz", c->mhz);
+	put_number(w, "uncore_mhz", c->uncore_mhz);
+	put_number(w, "hw_pressure", c->hw_pressure);
 	put_number(w, "switches_per_s", c->switches_per_s);
 	put_number(w, "wakeups_per_s", c->wakeups_per_s);
+	put_number(w, "migrations_per_s", c->migrations_per_s);
 	put_dist(w, "wait", &c->wait);
 	jw_u64(w, "nr_history", c->busy_history.nr);
 	jw_i64(w, "tid", c->tid);
@@ -244,6 +250,112 @@ static void put_others(struct json_writer *w, const struct machine *m)
 	jw_end_array(w);
 }
 
+static void put_wakers(struct json_writer *w, const struct machine_zoom *z)
+{
+	static const char *const froms[] = { "thread", "softirq", "hardirq" };
+
+	jw_begin_array(w, "wakers");
+	for (size_t i = 0; i < z->nr_wakers; i++) {
+		jw_begin_object(w, NULL);
+		jw_u64(w, "tid", z->wakers[i].tid);
+		jw_string(w, "comm", z->wakers[i].comm);
+		jw_string(w, "from", froms[z->wakers[i].from]);
+		jw_bool(w, "is_from_known", z->wakers[i].is_from_known);
+		put_dist(w, "wait", &z->wakers[i].wait);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+}
+
+static void put_rivals(struct json_writer *w, const struct machine_zoom *z)
+{
+	jw_begin_array(w, "rivals");
+	for (size_t i = 0; i < z->nr_rivals; i++) {
+		jw_begin_object(w, NULL);
+		jw_u64(w, "tid", z->rivals[i].tid);
+		jw_string(w, "comm", z->rivals[i].comm);
+		jw_u64(w, "ns", z->rivals[i].ns);
+		jw_u64(w, "max_ns", z->rivals[i].max_ns);
+		jw_double(w, "share", z->rivals[i].share, 6);
+		jw_u64(w, "times", z->rivals[i].times);
+		jw_u64(w, "taken", z->rivals[i].taken);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+	jw_u64(w, "other_rivals_ns", z->other_rivals_ns);
+}
+
+static void put_last(struct json_writer *w, const struct machine_zoom_wait *v)
+{
+	static const char *const causes[] = { "woken", "new", "preempted" };
+	static const char *const froms[] = { "thread", "softirq", "hardirq" };
+
+	jw_begin_object(w, NULL);
+	jw_u64(w, "start_ns", v->start_ns);
+	jw_u64(w, "wait_ns", v->wait_ns);
+	jw_u64(w, "run_ns", v->run_ns);
+	jw_u64(w, "sleep_ns", v->sleep_ns);
+	jw_i64(w, "sleep", (int)v->sleep);
+	jw_string(w, "cause", causes[v->cause]);
+	jw_string(w, "from", froms[v->from]);
+	jw_i64(w, "from_cpu", v->from_cpu);
+	jw_i64(w, "queue_cpu", v->queue_cpu);
+	jw_i64(w, "cpu", v->cpu);
+	jw_u64(w, "waker_tid", v->waker_tid);
+	jw_string(w, "waker_comm", v->waker_comm);
+	jw_begin_array(w, "holders");
+	for (uint32_t i = 0; i < v->nr_holders; i++) {
+		jw_begin_object(w, NULL);
+		jw_u64(w, "tid", v->holders[i].tid);
+		jw_string(w, "comm", v->holders[i].comm);
+		jw_u64(w, "ns", v->holders[i].ns);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+	jw_u64(w, "others_ns", v->others_ns);
+	jw_end_object(w);
+}
+
+static void put_zoom(struct json_writer *w, const struct machine_zoom *z)
+{
+	static const char *const waits[] = { "woken", "new", "preempted" };
+	static const char *const sleeps[] = { "S", "D", "other" };
+
+	if (!z) {
+		jw_null(w, "zoom");
+		return;
+	}
+	jw_begin_object(w, "zoom");
+	jw_u64(w, "tid", z->tid);
+	jw_string(w, "comm", z->row ? z->row->comm : NULL);
+	jw_bool(w, "is_ended", z->is_ended);
+	jw_bool(w, "is_loading", z->is_waiting_for_programs);
+	jw_string(w, "missing", z->missing);
+	put_number(w, "seconds", z->seconds);
+	for (int i = 0; i < 3; i++)
+		put_dist(w, waits[i], &z->waits[i]);
+	jw_begin_object(w, "sleeps");
+	for (int i = 0; i < MACHINE_SLEEPS; i++) {
+		jw_begin_object(w, sleeps[i]);
+		jw_u64(w, "count", z->sleeps[i].count);
+		jw_u64(w, "ns", z->sleeps[i].ns);
+		jw_u64(w, "max_ns", z->sleeps[i].max_ns);
+		jw_end_object(w);
+	}
+	jw_end_object(w);
+	jw_u64(w, "migrations", z->migrations);
+	jw_u64(w, "missed", z->missed);
+	jw_u64(w, "cut", z->cut);
+	jw_u64(w, "cut_ns", z->cut_ns);
+	put_wakers(w, z);
+	put_rivals(w, z);
+	jw_begin_array(w, "last");
+	for (size_t i = 0; i < z->nr_last; i++)
+		put_last(w, &z->last[i]);
+	jw_end_array(w);
+	jw_end_object(w);
+}
+
 static void print_look(const struct machine *m)
 {
 	struct json_writer w;
@@ -252,6 +364,8 @@ static void print_look(const struct machine *m)
 	jw_begin_object(&w, NULL);
 	jw_string(&w, "source", m->source);
 	jw_string(&w, "notice", m->notice);
+	jw_string(&w, "no_uncore", m->no_uncore);
+	jw_string(&w, "no_pressure", m->no_pressure);
 	jw_string(&w, "scx_state", m->scx_state);
 	jw_u64(&w, "boot_ns", m->boot_ns);
 	put_number(&w, "interval_s", m->interval_s);
@@ -277,6 +391,7 @@ static void print_look(const struct machine *m)
 	jw_end_array(&w);
 	put_others(&w, m);
 	put_scx(&w, m);
+	put_zoom(&w, m->zoom);
 	jw_end_object(&w);
 	putchar('\n');
 	fflush(stdout);
@@ -289,6 +404,7 @@ static void print_cost(const struct cost *c, const struct machine *m)
 	jw_init(&w, stdout, false);
 	jw_begin_object(&w, NULL);
 	jw_u64(&w, "looks", c->nr);
+	jw_u64(&w, "counted", c->nr_counted);
 	jw_u64(&w, "cpu_ns", c->cpu_ns);
 	jw_u64(&w, "look_ns", c->sum_ns);
 	jw_u64(&w, "max_look_ns", c->max_ns);
@@ -299,12 +415,11 @@ static void print_cost(const struct cost *c, const struct machine *m)
 	putchar('\n');
 }
 
-/* False: it is over. A number in the line says what is needed from now on. */
-static bool wait_for_next(bool is_by_lines, uint64_t ms, uint32_t *needs)
+/* False: it is over. Numbers in the line say what is needed from now on, and of which thread. */
+static bool wait_for_next(bool is_by_lines, uint64_t ms, struct machine_wish *wish)
 {
 	struct timespec nap = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
-	char line[16];
-	uint64_t v;
+	char line[32];
 
 	if (!is_by_lines) {
 		nanosleep(&nap, NULL);
@@ -312,9 +427,7 @@ static bool wait_for_next(bool is_by_lines, uint64_t ms, uint32_t *needs)
 	}
 	if (!fgets(line, sizeof(line), stdin))
 		return false;
-	text_chomp(line);
-	if (text_to_u64(line, &v))
-		*needs = (uint32_t)v;
+	(void)sscanf(line, "%u %u", &wish->needs, &wish->tid); /* what is not there stays */
 	return true;
 }
 
@@ -336,8 +449,9 @@ int main(int argc, char **argv)
 		.stats_socket = text_of(argc, argv, "stats"),
 	};
 	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
-	uint64_t ms = number_of(argc, argv, "ms", 250);
-	uint32_t needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS);
+	uint64_t ms = number_of(argc, argv, "ms", 250), warm = number_of(argc, argv, "warm", 1);
+	struct machine_wish wish = { .needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS),
+		                     .tid = (uint32_t)number_of(argc, argv, "tid", 0) };
 	bool is_by_lines = number_of(argc, argv, "lines", 0);
 	struct machine_source *s = NULL;
 	const struct machine *m = NULL;
@@ -347,13 +461,14 @@ int main(int argc, char **argv)
 	if (machine_source_open(&cfg, &d, &s))
 		return fail(&d);
 	start = clock_boot_ns();
-	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &needs)) {
+	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &wish)) {
 		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
 
-		if (machine_source_look(s, &(struct machine_wish){ .needs = needs }, &d, &m))
+		if (machine_source_look(s, &wish, &d, &m))
 			return fail(&d);
 		at = clock_boot_ns() - at;
-		if (cost.nr++) { /* the first attaches */
+		if (cost.nr++ >= warm) {
+			cost.nr_counted++;
 			cost.cpu_ns += clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 			cost.sum_ns += at;
 			cost.max_ns = at > cost.max_ns ? at : cost.max_ns;

@@ -5,6 +5,7 @@ machine_dump looks whenever it is sent a line, so that its looks fall where a ca
 """
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -284,6 +285,53 @@ def nothing_stays_attached_that_nobody_needs():
             look = screen.look(needs=3)
         expect(look["source"] == "proc" and screen.programs() == 0, "still attached")
         expect(all(t["latency"]["count"] == 0 for t in look["threads"]), "latencies out of nothing")
+
+
+@case
+def hardware_pressure_is_attached_only_while_it_is_wished():
+    need_live()
+    events = "/sys/kernel/tracing/events"
+    if not any(os.path.exists(f"{events}/{name}") for name in ("hw_pressure", "thermal_pressure")):
+        raise Skip("this kernel has no tracepoint of hardware pressure")
+    with Screen() as screen:
+        look = screen.look(1 | 32768)
+        expect(screen.programs() > 0, "not attached")
+        known = [c["hw_pressure"] for c in look["cpus"] if c["hw_pressure"] is not None]
+        expect(known or "when it changes" in look["no_pressure"], look["no_pressure"])
+        look = screen.look(1)
+        expect(screen.programs() == 0 and look["no_pressure"] is None, "still attached")
+    with Screen("proc=1") as screen:
+        look = screen.look(1 | 32768)
+        expect("needs BPF" in look["no_pressure"] and screen.programs() == 0, look["no_pressure"])
+
+
+@case
+def who_runs_is_there_and_who_ended_is_gone_with_the_next_look():
+    """Among threads that sleep, which nobody reads or lists meanwhile."""
+    with Screen() as screen:
+        screen.attached()
+        crowd = Work("crowd", nr=1000, us=3600000000, ms=3600000)
+        try:
+            wait_for_threads(crowd, 1000)
+            screen.look()
+            for _ in range(8):
+                with subprocess.Popen(["sleep", "60"]) as sleeper:
+                    end = time.monotonic() + 10
+                    while pathlib.Path(f"/proc/{sleeper.pid}/stat").read_text(encoding="ascii").split()[2] != "S":
+                        expect(time.monotonic() < end, "it does not sleep")
+                        time.sleep(0.01)
+                    look = screen.look()
+                    expect(task(look, "threads", sleeper.pid)["comm"] == "sleep", "it has no name")
+                    expect(task(look, "processes", sleeper.pid)["nr_threads"] == 1, "it has no thread")
+                    sleeper.kill()
+                    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+                    expect(task(screen.look(), "threads", sleeper.pid)["state"] == "Z", "it is no zombie")
+                look = screen.look()
+                for table in ("threads", "processes"):
+                    expect(not [t for t in look[table] if t["tid"] == sleeper.pid], f"it is still among {table}")
+            expect(len([t for t in screen.look()["threads"] if t["tgid"] == crowd.pid]) >= 1000, "the crowd has shrunk")
+        finally:
+            stop(crowd)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,13 @@
 
 #include "../sys/tree.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "analyze/machine_scx.h"
 #include "session/machine_source.h"
@@ -203,6 +208,184 @@ static void a_cpu_that_goes_offline_has_no_numbers(void **state)
 	tree_done(&t);
 }
 
+/* By its number, not by its place: the one that comes stands between the others. */
+static void a_cpu_that_comes_online_later_is_there(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	tree_write(&t, "sys/devices/system/cpu/possible", "0-3");
+	tree_write(&t, "sys/devices/system/cpu/online", "0,2");
+	s = start(&t);
+	now_ns += S;
+	m = look(s, MACHINE_CPUS);
+	expect_eq(m->nr_cpus, 4);
+	assert_false(m->cpus[1].is_online);
+	for (uint64_t i = 1; i < 3; i++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text),
+		               "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 100 0 100 1000 0 0 0 0 0 0\n"
+		               "cpu1 %u 0 0 %u 0 0 0 0 0 0\ncpu2 500 0 0 %u 0 0 0 0 0 0\nintr 1",
+		               (unsigned int)i * 30, (unsigned int)i * 70,
+		               500 + (unsigned int)i * 100);
+		tree_write(&t, "proc/stat", text);
+		now_ns += S;
+		m = look(s, MACHINE_CPUS);
+	}
+	assert_true(m->cpus[1].is_online);
+	expect_near(m->cpus[1].busy, 0.3);
+	expect_near(m->cpus[2].busy, 0);
+	assert_false(m->cpus[3].is_online);
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+/* No kernel that we know has fewer numbers in a line; such a CPU would have none, and the others all. */
+static void a_short_line_of_a_cpu_does_no_harm(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	now_ns += S;
+	tree_write(&t, "proc/stat", "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
+	m = look(s, MACHINE_CPUS);
+	expect_near(m->cpus[0].busy, 0.5);
+	assert_true(isnan(m->cpus[1].busy));
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+/* A view of tasks alone, as that of processes is: shares are of its own interval, and who is new is there. */
+static void tasks_alone_are_fresh_with_every_look(void **state)
+{
+	struct machine_source *s;
+	const struct machine *m;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	now_ns = 100 * S;
+	put_first(&t);
+	s = start(&t);
+	for (unsigned int i = 1; i < 5; i++) {
+		char text[64];
+
+		now_ns += S / 2;
+		(void)snprintf(text, sizeof(text), "%u 0 %u", 1000 + i * 100000000, 1 + i);
+		tree_write(&t, "proc/10/task/10/schedstat", text);
+		m = look(s, MACHINE_TASKS);
+		expect_eq(m->nr_processes, 1);
+		expect_near(m->processes[0].run, 0.2);
+	}
+	tree_write(&t, "proc/loadavg", "1.00 2.00 3.00 1/2 12");
+	tree_write(&t, "proc/12/task/12/schedstat", "1000 0 1");
+	tree_write(
+		&t, "proc/12/task/12/stat",
+		"12 (new) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0");
+	m = look(s, MACHINE_TASKS);
+	expect_eq(m->nr_processes, 2);
+	machine_source_close(s);
+	tree_done(&t);
+}
+
+static void make_fifo(const struct tree *t, const char *path)
+{
+	char full[256];
+
+	(void)snprintf(full, sizeof(full), "%s/%s", t->root, path);
+	expect_eq(mkfifo(full, 0600), 0);
+}
+
+/* Nobody will ever write there: the readers that wait for it are let go. */
+static void free_readers(const struct tree *t, const char *path)
+{
+	char full[256];
+	int fd;
+
+	(void)snprintf(full, sizeof(full), "%s/%s", t->root, path);
+	fd = open(full, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	assert_true(fd >= 0);
+	expect_eq(write(fd, "x", 1), 1);
+	close(fd);
+}
+
+/* A pipe without a writer hangs whoever opens it, as an entry of a process does that hangs in the kernel. */
+static void an_entry_that_never_answers_stops_nothing_and_is_told_once(void **state)
+{
+	static const char *const files[] = { "proc/10/cmdline", "proc/10/cgroup" };
+	const struct timespec nap = { 0, 2000000 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct machine_source *s;
+		const struct machine *m;
+		struct tree t;
+		int looks = 0;
+
+		tree_init(&t);
+		now_ns = 100 * S;
+		put_first(&t);
+		make_fifo(&t, files[i]);
+		s = start(&t);
+		do {
+			now_ns += S;
+			nanosleep(&nap, NULL);
+			m = look(s, MACHINE_TASKS);
+			expect_eq(m->nr_threads, 1);
+		} while (!m->nr_log && ++looks < 1000);
+		expect_eq(m->nr_log, 1);
+		assert_non_null(strstr(m->log[0], "hangs in the kernel"));
+		for (int more = 0; more < 20; more++) {
+			now_ns += S;
+			m = look(s, MACHINE_TASKS);
+		}
+		expect_eq(m->nr_log, 1);
+		expect_eq(m->nr_processes, 1);
+		machine_source_close(s);
+		free_readers(&t, files[i]);
+		tree_done(&t);
+	}
+}
+
+/* Those cannot hang on a real machine; if they did, the thread would be missing, and all else be there. */
+static void a_thread_that_does_not_answer_is_missing(void **state)
+{
+	static const char *const files[] = { "proc/20/task/20/stat", "proc/20/task/20/schedstat",
+		                             "proc/20/task/20/status" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct machine_source *s;
+		const struct machine *m;
+		struct tree t;
+
+		tree_init(&t);
+		now_ns = 100 * S;
+		put_first(&t);
+		tree_mkdir(&t, "proc/20/task/20");
+		make_fifo(&t, files[i]);
+		s = start(&t);
+		now_ns += S;
+		m = look(s, MACHINE_TASKS);
+		expect_eq(m->nr_threads, 1);
+		expect_eq(m->threads[0].tid, 10);
+		machine_source_close(s);
+		tree_done(&t);
+	}
+}
+
 /* From files alone: state, counters and their rates; queues need BPF, and it says so. */
 static void the_state_of_sched_ext_is_followed(void **state)
 {
@@ -258,6 +441,11 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
 		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),
+		cmocka_unit_test(a_cpu_that_comes_online_later_is_there),
+		cmocka_unit_test(a_short_line_of_a_cpu_does_no_harm),
+		cmocka_unit_test(tasks_alone_are_fresh_with_every_look),
+		cmocka_unit_test(an_entry_that_never_answers_stops_nothing_and_is_told_once),
+		cmocka_unit_test(a_thread_that_does_not_answer_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "session/machine_tasks.h"
 
@@ -67,6 +68,7 @@ static void set_load(const struct tree *t, unsigned int nr, unsigned int last)
 }
 
 static const struct machine_tasks_read by_proc = { .new_ns = S,
+	                                           .hot_ns = S,
 	                                           .turn_ns = S,
 	                                           .has_switches = true };
 
@@ -88,6 +90,7 @@ static void look(struct machine_tasks *m)
 	expect_eq(machine_tasks_list(m, &d), 0);
 	expect_eq(machine_tasks_read(m, &by_proc, &d), 0);
 	expect_eq(machine_tasks_sum(m), 0);
+	machine_tasks_settle(m);
 }
 
 static void expect_near(double got, double want)
@@ -146,7 +149,6 @@ static void what_is_before_the_first_interval_is_unknown(void **state)
 	assert_true(isnan(row->run) && isnan(row->wait) && isnan(row->voluntary_per_s));
 	assert_true(isnan(row->migrations_per_s));
 	assert_string_equal(row->comm, "one");
-	assert_string_equal(row->cgroup, "/system.slice/some.service");
 	assert_string_equal(row->class_name, "fair");
 	expect_eq(row->state, 'S');
 	assert_int_equal(row->last_cpu, 1);
@@ -251,6 +253,16 @@ static void remove_thread(const struct tree *t, const char *path)
 	expect_eq(system(command), 0);
 }
 
+/* What is open of a thread that has gone has no bytes; that of a file does, unless they are cut. */
+static void end_thread(const struct tree *t, const char *path)
+{
+	char file[128];
+
+	(void)snprintf(file, sizeof(file), "%s/%s/schedstat", t->root, path);
+	expect_eq(truncate(file, 0), 0);
+	remove_thread(t, path);
+}
+
 static void who_has_gone_is_gone(void **state)
 {
 	struct machine_tasks *m;
@@ -338,7 +350,7 @@ static void one_process_alone_can_be_looked_at(void **state)
 	end(&t, m);
 }
 
-static void command_lines_come_later(void **state)
+static void command_lines_and_cgroups_come_later(void **state)
 {
 	const struct timespec nap = { 0, 1000000 };
 	struct machine_tasks *m;
@@ -346,12 +358,14 @@ static void command_lines_come_later(void **state)
 
 	(void)state;
 	begin(&t, &m);
-	while (!machine_tasks_process(m, 10)->cmdline) {
+	while (!machine_tasks_process(m, 10)->cmdline || !machine_tasks_process(m, 10)->cgroup) {
 		nanosleep(&nap, NULL);
 		look(m);
 	}
 	assert_string_equal(machine_tasks_process(m, 10)->cmdline, "some command\n");
 	assert_string_equal(machine_tasks_thread(m, 11)->cmdline, "some command\n");
+	assert_string_equal(machine_tasks_process(m, 10)->cgroup, "/system.slice/some.service");
+	assert_string_equal(machine_tasks_thread(m, 11)->cgroup, "/system.slice/some.service");
 	end(&t, m);
 }
 
@@ -371,6 +385,262 @@ static void others_knowledge_is_0_or_unknown_until_they_tell(void **state)
 	end(&t, m);
 }
 
+static const struct machine_tasks_read by_bpf = { .new_ns = S, .hot_ns = S };
+
+/* As with BPF: somebody says who has run, and nobody has his turn. */
+static void look_told(struct machine_tasks *m, uint32_t tid, uint32_t tgid)
+{
+	struct diag d = { 0 };
+
+	machine_tasks_read_load(m);
+	expect_eq(machine_tasks_list_rarely(m, 5 * S, &d), 0);
+	if (tid)
+		expect_eq(machine_tasks_hint(m, tid, tgid), 0);
+	expect_eq(machine_tasks_read(m, &by_bpf, &d), 0);
+	expect_eq(machine_tasks_sum(m), 0);
+	machine_tasks_settle(m);
+}
+
+static bool is_in(const uint32_t *list, size_t nr, const struct machine_task *rows, uint32_t tid)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[list[i]].tid == tid)
+			return true;
+	return false;
+}
+
+static bool is_active(struct machine_tasks *m, uint32_t tid)
+{
+	const struct machine_order *o = machine_tasks_thread_order(m);
+	size_t nr;
+
+	assert_non_null(o);
+	return is_in(o->active, o->nr_active, machine_tasks_threads(m, &nr), tid);
+}
+
+static void begin_told(struct tree *t, struct machine_tasks **m)
+{
+	begin(t, m);
+	machine_tasks_quiet(*m, true);
+	for (int i = 0; i < 3; i++) {
+		now_ns += S;
+		look(*m);
+	}
+	look_told(*m, 0, 0);
+}
+
+static void who_does_nothing_is_quiet_until_somebody_tells(void **state)
+{
+	struct machine_tasks *m;
+	struct fake a = one;
+	struct tree t;
+
+	(void)state;
+	begin_told(&t, &m);
+	assert_false(is_active(m, 10));
+	now_ns += S;
+	a.run_ns += S / 2;
+	a.slices++;
+	put(&t, &a);
+	look_told(m, 0, 0); /* nobody says that it ran, and it has no turn */
+	expect_near(machine_tasks_thread(m, 10)->run, 0);
+	now_ns += S;
+	look_told(m, 10, 10);
+	expect_near(machine_tasks_thread(m, 10)->run, 0.25); /* over the time since it was read */
+	expect_near(machine_tasks_process(m, 10)->run, 0.25);
+	assert_true(is_active(m, 10));
+	assert_false(is_active(m, 11));
+	/* Quiet again, without a word. */
+	now_ns += S;
+	look_told(m, 0, 0);
+	expect_near(machine_tasks_thread(m, 10)->run, 0);
+	expect_near(machine_tasks_process(m, 10)->run, 0);
+	assert_false(is_active(m, 10));
+	end(&t, m);
+}
+
+static void who_is_told_of_comes_in_and_goes_without_a_listing(void **state)
+{
+	struct fake c = { .tgid = 20, .tid = 21, .comm = "late", .slices = 1, .start_ticks = 10400 };
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin_told(&t, &m);
+	c.state = 'S';
+	put(&t, &c);
+	now_ns += S;
+	look_told(m, 21, 20);
+	assert_non_null(machine_tasks_thread(m, 21));
+	assert_non_null(machine_tasks_process(m, 20));
+	expect_eq(machine_tasks_process(m, 20)->nr_threads, 1);
+	look_told(m, 99, 98); /* has ended already */
+	assert_null(machine_tasks_thread(m, 99));
+	assert_null(machine_tasks_process(m, 98));
+	end_thread(&t, "proc/20/task/21");
+	look_told(m, 21, 20); /* its end was its last news */
+	assert_null(machine_tasks_thread(m, 21));
+	assert_null(machine_tasks_process(m, 20));
+	end(&t, m);
+}
+
+static void the_idle_task_is_nobody(void **state)
+{
+	struct fake idle = { .comm = "swapper", .state = 'R', .slices = 1 };
+	struct machine_tasks *m;
+	struct tree t;
+	size_t nr;
+
+	(void)state;
+	begin(&t, &m);
+	put(&t, &idle); /* as no /proc has it */
+	set_load(&t, 3, 12);
+	look(m);
+	look_told(m, 0, 0);
+	expect_eq(machine_tasks_hint(m, 0, 0), 0);
+	(void)machine_tasks_threads(m, &nr);
+	expect_eq(nr, 2);
+	assert_null(machine_tasks_thread(m, 0));
+	end(&t, m);
+}
+
+/* Reaped by its parent, which is no event of its own. */
+static void a_zombie_is_gone_with_the_next_look(void **state)
+{
+	struct machine_tasks *m;
+	struct fake b = two;
+	struct tree t;
+
+	(void)state;
+	begin_told(&t, &m);
+	b.state = 'Z';
+	b.slices++;
+	put(&t, &b);
+	look_told(m, 11, 10);
+	expect_eq(machine_tasks_thread(m, 11)->state, 'Z');
+	look_told(m, 0, 0);
+	assert_non_null(machine_tasks_thread(m, 11));
+	end_thread(&t, "proc/10/task/11");
+	look_told(m, 0, 0);
+	assert_null(machine_tasks_thread(m, 11));
+	end(&t, m);
+}
+
+static void folders_are_not_read_more_often_than_they_may(void **state)
+{
+	struct fake c = { .tgid = 20, .tid = 20, .comm = "c", .slices = 1, .start_ticks = 10020 };
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	c.state = 'S';
+	set_load(&t, 3, 12);
+	look_told(m, 0, 0); /* lists, and then not for five seconds */
+	put(&t, &c);
+	set_load(&t, 3, 20);
+	now_ns += 4 * S;
+	look_told(m, 0, 0);
+	assert_null(machine_tasks_thread(m, 20));
+	now_ns += S;
+	look_told(m, 0, 0);
+	assert_non_null(machine_tasks_thread(m, 20));
+	end(&t, m);
+}
+
+static void ids_are_in_order_whoever_comes_and_goes(void **state)
+{
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	for (uint32_t i = 0; i < 60; i++) {
+		uint32_t tid = 100 + i * 37 % 60;
+		struct fake f = { .tgid = tid, .tid = tid, .comm = "f", .slices = 1 };
+		char path[32];
+		size_t nr;
+		const struct machine_order *o;
+		const struct machine_task *rows;
+
+		f.state = 'S';
+		put(&t, &f);
+		set_load(&t, 3 + i, tid);
+		(void)snprintf(path, sizeof(path), "proc/%u", 100 + (i - 2) * 37 % 60);
+		if (i % 3 == 2)
+			remove_thread(&t, path);
+		look(m);
+		rows = machine_tasks_threads(m, &nr);
+		o = machine_tasks_thread_order(m);
+		assert_non_null(o);
+		assert_true(is_in(o->changed, o->nr_changed, rows, tid));
+		for (size_t k = 0; k < nr; k++) {
+			expect_eq(o->place_of[o->by_id[k]], k);
+			assert_true(!k || rows[o->by_id[k - 1]].tid < rows[o->by_id[k]].tid);
+		}
+	}
+	end(&t, m);
+}
+
+static void expect_sum(struct machine_tasks *m)
+{
+	size_t nr, nr_threads;
+	const struct machine_task *processes = machine_tasks_processes(m, &nr);
+	const struct machine_task *threads = machine_tasks_threads(m, &nr_threads);
+
+	for (size_t p = 0; p < nr; p++) {
+		double run = 0;
+		uint32_t nr_own = 0;
+		bool is_running = false;
+
+		for (size_t i = 0; i < nr_threads; i++) {
+			if (threads[i].tgid != processes[p].tgid)
+				continue;
+			nr_own++;
+			run += isnan(threads[i].run) ? 0 : threads[i].run;
+			is_running |= threads[i].state == 'R';
+		}
+		expect_eq(processes[p].nr_threads, nr_own);
+		assert_true(isnan(processes[p].run) || fabs(processes[p].run - run) < 1e-9);
+		expect_eq(processes[p].state == 'R', is_running);
+	}
+}
+
+/* Whatever happens in whichever order: a process is the sum of its threads. */
+static void sums_are_those_of_all_threads_at_any_time(void **state)
+{
+	struct fake all[12];
+	struct machine_tasks *m;
+	unsigned int seed = 1;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	for (uint32_t i = 0; i < 12; i++) {
+		all[i] = (struct fake){ .tgid = 200 + i / 4 * 4,
+			                .tid = 200 + i,
+			                .comm = "f",
+			                .state = 'S',
+			                .slices = 1,
+			                .start_ticks = 7 };
+		put(&t, &all[i]);
+	}
+	set_load(&t, 14, 211);
+	look(m);
+	for (int round = 0; round < 100; round++) {
+		struct fake *f = &all[(seed = seed * 1103515245 + 12345) >> 16 & 7];
+
+		now_ns += S;
+		f->run_ns += S / 4;
+		f->slices++;
+		f->state = round % 3 ? 'S' : 'R';
+		put(&t, f);
+		look_told(m, round % 5 ? f->tid : 0, f->tgid);
+		expect_sum(m);
+	}
+	end(&t, m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,8 +652,15 @@ int main(void)
 		cmocka_unit_test(an_id_that_comes_back_is_another_thread),
 		cmocka_unit_test(without_schedstat_ticks_serve),
 		cmocka_unit_test(one_process_alone_can_be_looked_at),
-		cmocka_unit_test(command_lines_come_later),
+		cmocka_unit_test(command_lines_and_cgroups_come_later),
 		cmocka_unit_test(others_knowledge_is_0_or_unknown_until_they_tell),
+		cmocka_unit_test(who_does_nothing_is_quiet_until_somebody_tells),
+		cmocka_unit_test(who_is_told_of_comes_in_and_goes_without_a_listing),
+		cmocka_unit_test(the_idle_task_is_nobody),
+		cmocka_unit_test(a_zombie_is_gone_with_the_next_look),
+		cmocka_unit_test(folders_are_not_read_more_often_than_they_may),
+		cmocka_unit_test(ids_are_in_order_whoever_comes_and_goes),
+		cmocka_unit_test(sums_are_those_of_all_threads_at_any_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

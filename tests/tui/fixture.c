@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture_sensors.h"
+
 const struct fixture_cfg fixture_small = {
 	.nr_cpus = 8,
 	.cpus_per_llc = 4,
@@ -98,6 +100,9 @@ static void make_cpu(struct fixture *f, const struct fixture_cfg *cfg, uint32_t 
 		.iowait = 0,
 		.steal = 0,
 		.mhz = 1200 + 100.0 * (cpu % 24),
+		.uncore_mhz = cfg->cpus_per_node ? 1500 + 500.0 * (cpu / cfg->cpus_per_node) : NAN,
+		.hw_pressure = cpu % 4 == 3 ? NAN : 100.0 * (cpu % 4),
+		.event_per_s = NAN,
 		.switches_per_s = cfg->is_proc ? NAN : 100.0 * (cpu + 1),
 		.wakeups_per_s = cfg->is_proc ? NAN : 60.0 * (cpu + 1),
 		.migrations_per_s = cfg->is_proc ? NAN : 3.0 * cpu,
@@ -364,10 +369,71 @@ void fixture_init(struct fixture *f, const struct fixture_cfg *cfg)
 	make_rest(f, cfg);
 	if (!cfg->is_proc)
 		make_heat(f);
+	f->sensors = fixture_sensors_new(&f->m, cfg);
+}
+
+static void quieten(struct machine_task *t, bool has_latency)
+{
+	t->latency = t->preempted = t->slice = t->sleep = (struct machine_dist){ 0 };
+	t->run = t->wait = t->voluntary_per_s = t->involuntary_per_s = t->migrations_per_s = 0;
+	t->llc_migrations_per_s = t->node_migrations_per_s = has_latency ? 0 : NAN;
+}
+
+static const struct machine_task *ordered;
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t first = ordered[*(const uint32_t *)a].tid, second = ordered[*(const uint32_t *)b].tid;
+
+	return (first > second) - (first < second);
+}
+
+static const struct machine_order *make_order(struct fixture_order *o, struct machine_task *tasks,
+                                              size_t nr, uint32_t nth)
+{
+	o->by_id = must(nr, sizeof(*o->by_id));
+	o->active = must(nr, sizeof(*o->active));
+	for (size_t i = 0; i < nr; i++) {
+		size_t other = (i * 7919 + 13) % nr;
+		struct machine_task swap = tasks[i];
+
+		tasks[i] = tasks[other];
+		tasks[other] = swap;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		o->by_id[i] = (uint32_t)i;
+		if (tasks[i].tid % nth == 0)
+			o->active[o->pub.nr_active++] = (uint32_t)i;
+		else
+			quieten(&tasks[i], !isnan(tasks[i].llc_migrations_per_s));
+	}
+	ordered = tasks;
+	qsort(o->by_id, nr, sizeof(*o->by_id), by_id);
+	o->place_of = must(nr, sizeof(*o->place_of));
+	for (size_t i = 0; i < nr; i++)
+		o->place_of[o->by_id[i]] = (uint32_t)i;
+	o->pub.place_of = o->place_of;
+	o->pub.by_id = o->by_id;
+	o->pub.active = o->active;
+	o->pub.is_all_changed = true;
+	return &o->pub;
+}
+
+void fixture_make_order(struct fixture *f, uint32_t nth)
+{
+	f->m.thread_order = make_order(&f->thread_order, f->threads, f->m.nr_threads, nth);
+	f->m.process_order = make_order(&f->process_order, f->processes, f->m.nr_processes, nth);
+	f->m.look_nr = 1;
 }
 
 void fixture_done(struct fixture *f)
 {
+	free(f->thread_order.place_of);
+	free(f->process_order.place_of);
+	free(f->thread_order.by_id);
+	free(f->thread_order.active);
+	free(f->process_order.by_id);
+	free(f->process_order.active);
 	free(f->cpus);
 	free(f->threads);
 	free(f->processes);
@@ -378,5 +444,6 @@ void fixture_done(struct fixture *f)
 	free(f->programs);
 	free(f->heat);
 	free(f->history);
+	fixture_sensors_free(f->sensors);
 	*f = (struct fixture){ 0 };
 }

@@ -32,6 +32,11 @@ struct fixture {
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
 	double *history; /* of all CPUs and tasks */
+	struct fixture_sensors *sensors;
+	struct fixture_order {
+		uint32_t *by_id, *place_of, *active;
+		struct machine_order pub;
+	} thread_order, process_order;
 };
 
 extern const struct fixture_cfg fixture_small; /* 8 CPUs, 40 threads */
@@ -40,6 +45,11 @@ extern const size_t fixture_nr_hostile_names;
 
 void fixture_init(struct fixture *f, const struct fixture_cfg *cfg); /* aborts without memory */
 void fixture_done(struct fixture *f);
+/*
+ * What a live source tells: rows stand in an order of their own, only every nth does anything, the machine says which do
+ * and where which id is.
+ */
+void fixture_make_order(struct fixture *f, uint32_t nth);
 
 double fixture_busy(uint32_t cpu);
 double fixture_run(uint32_t thread); /* of one CPU */

@@ -2,10 +2,13 @@
 
 #include "screen.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+
+#include "../render/golden.h"
 
 static void check_cells(const struct grid *g)
 {
@@ -72,4 +75,26 @@ char *screen_find(const char *text, const char *part)
 	while (start > text && start[-1] != '\n')
 		start--;
 	return strndup(start, strcspn(start, "\n"));
+}
+
+int screen_begin(struct fixture *f)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	fixture_init(f, &fixture_small);
+	return 0;
+}
+
+int screen_end(struct fixture *f)
+{
+	fixture_done(f);
+	return 0;
+}
+
+void screen_golden(const char *view, const struct machine *m, struct screen s, uint16_t width,
+                   uint16_t height, const char *name)
+{
+	char *text = screen_draw(view, m, &s, width, height);
+
+	golden_compare(name, text);
+	free(text);
 }

@@ -304,16 +304,140 @@ static void choices_go_round(void **state)
 		press(k, "c");
 		expect_eq(k->app.screen.group, i % GROUPS);
 	}
-	for (int i = 1; i <= SORTS; i++) {
-		press(k, ">");
-		expect_eq(k->app.screen.sort, i % SORTS);
-	}
-	press(k, "<");
-	expect_eq(k->app.screen.sort, SORTS - 1);
 	for (size_t i = 1; i <= nr_themes; i++) {
 		press(k, "t");
 		assert_ptr_equal(k->config.theme, &themes[i % nr_themes]);
 	}
+}
+
+/* Where a title stands in the line of titles; -1 = it does not. */
+static int place_of(struct desk *k, const char *title, int *y)
+{
+	const char *text = drawn(k), *line = strstr(text, "NAME"), *at;
+	int x = 0;
+
+	*y = 0;
+	assert_non_null(line);
+	for (; text < line; text++)
+		*y += *text == '\n';
+	while (line > k->text && line[-1] != '\n')
+		line--;
+	at = strstr(line, title);
+	if (!at || at > strchr(line, '\n'))
+		return -1;
+	for (; line < at; line++)
+		x += ((unsigned char)*line & 0xc0) != 0x80;
+	return x;
+}
+
+static void sorting_goes_through_the_columns_that_are_there(void **state)
+{
+	static const char *const titles[] = { "PID",  "NAME", "S",    "CLASS", "CPU",
+		                              "RUN%", "WAIT%", "P50", "P99" };
+	struct desk *k = *state;
+	uint64_t seen = 0;
+	int y, nr = 0;
+
+	press(k, "p");
+	expect_eq(k->app.screen.sort, SORT_RUN);
+	do {
+		press(k, ">");
+		assert_false(seen & 1ULL << k->app.screen.sort);
+		seen |= 1ULL << k->app.screen.sort;
+		nr++;
+	} while (k->app.screen.sort != SORT_RUN);
+	/* All but the tid of threads, LLC, NODE, LAYER and DSQ, which this machine does not have. */
+	expect_eq(nr, SORTS - 4);
+	assert_false(seen & (1ULL << SORT_LLC | 1ULL << SORT_NODE | 1ULL << SORT_LAYER));
+	assert_true(seen & 1ULL << SORT_THREADS);
+	/* A column that had no room has it when rows are sorted by it, and a mark. */
+	press(k, "<");
+	expect_eq(k->app.screen.sort, SORT_CPU);
+	while (k->app.screen.sort != SORT_COMMAND)
+		press(k, "<");
+	assert_true(place_of(k, "COMMAND", &y) >= 0);
+	assert_true(k->app.screen.is_ascending);
+	assert_non_null(strstr(drawn(k), "COMMAND\xe2\x96\xb2")); /* a triangle that points up */
+	press(k, "r");
+	assert_non_null(strstr(drawn(k), "COMMAND\xe2\x96\xbc"));
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		assert_true(place_of(k, titles[i], &y) >= 0);
+	/* Threads have no count of threads. */
+	press(k, "y");
+	for (int i = 0; i < SORTS; i++) {
+		press(k, ">");
+		assert_false(k->app.screen.sort == SORT_THREADS);
+	}
+}
+
+static void a_click_on_a_title_sorts_and_again_reverses(void **state)
+{
+	struct desk *k = *state;
+	struct app_input in = { .key = KEY_OF_CLICK };
+
+	press(k, "p");
+	in.x = place_of(k, "NAME", &in.y) + 1;
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.screen.sort, SORT_NAME);
+	assert_true(k->app.screen.is_ascending);
+	in.x = place_of(k, "P99", &in.y);
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.screen.sort, SORT_P99);
+	assert_false(k->app.screen.is_ascending);
+	drawn(k);
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.screen.sort, SORT_P99);
+	assert_true(k->app.screen.is_ascending);
+	expect_eq(k->app.screen.process, 0);
+	/* Beside titles nothing happens. */
+	in.x = 99;
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.screen.sort, SORT_P99);
+}
+
+static void where_nothing_is_sorted_that_is_said(void **state)
+{
+	struct desk *k = *state;
+
+	press(k, "h");
+	press(k, ">");
+	expect_eq(k->app.screen.sort, SORT_RUN);
+	assert_non_null(strstr(drawn(k), "nothing here to sort"));
+}
+
+static void the_wheel_scrolls_whatever_scrolls(void **state)
+{
+	struct desk *k = *state;
+	struct app_input in = { .key = KEY_OF_WHEEL_DOWN, .x = 3, .y = 8 };
+	struct machine_dsq dsqs[30] = { 0 };
+	static const char *const keys[] = { "", "p", "y", "s" };
+
+	for (uint64_t i = 0; i < 30; i++)
+		dsqs[i].id = i;
+	k->machine.scheduler = "simple";
+	k->machine.dsqs = dsqs;
+	k->machine.nr_dsqs = 30;
+	for (size_t i = 0; i < 4; i++) {
+		if (i)
+			press(k, keys[i]);
+		drawn(k);
+		in.key = KEY_OF_WHEEL_DOWN;
+		app_press(&k->app, &k->machine, in);
+		drawn(k);
+		expect_eq(k->app.screen.selected, 3);
+		in.key = KEY_OF_WHEEL_UP;
+		app_press(&k->app, &k->machine, in);
+		drawn(k);
+		expect_eq(k->app.screen.selected, 0);
+	}
+	press(k, "h");
+	in.key = KEY_OF_WHEEL_DOWN;
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.help_scroll, 3);
+	in.key = KEY_OF_WHEEL_UP;
+	app_press(&k->app, &k->machine, in);
+	app_press(&k->app, &k->machine, in);
+	expect_eq(k->app.help_scroll, 0);
 }
 
 static void memory_goes_beside_the_cpus_then_alone_then_away(void **state)
@@ -334,7 +458,8 @@ static void what_is_missing_is_said(void **state)
 {
 	struct desk *k = *state;
 
-	press(k, "H");
+	expect_eq(keymap_set(&k->config.keys, 'z', action_find("AppStateTracing")), 0);
+	press(k, "z");
 	assert_non_null(strstr(drawn(k), "not available: "));
 	press(k, "f"); /* any key takes the line away */
 	assert_null(strstr(drawn(k), "not available: "));
@@ -420,6 +545,10 @@ int main(void)
 		CASE(the_mouse_selects_and_enters),
 		CASE(ticks_change_as_in_scxtop),
 		CASE(choices_go_round),
+		CASE(sorting_goes_through_the_columns_that_are_there),
+		CASE(a_click_on_a_title_sorts_and_again_reverses),
+		CASE(where_nothing_is_sorted_that_is_said),
+		CASE(the_wheel_scrolls_whatever_scrolls),
 		CASE(memory_goes_beside_the_cpus_then_alone_then_away),
 		CASE(what_is_missing_is_said),
 		CASE(losses_and_freezing_stand_in_the_header),

@@ -1,9 +1,11 @@
 """`schedscope top` on a real terminal (tmux): keys, sizes, and what it leaves behind."""
 import contextlib
+import ctypes
 import os
 import pathlib
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -261,14 +263,38 @@ def a_broken_settings_file_is_told_before_the_screen():
 @live.case
 def the_mouse_selects_a_row():
     with terminal() as term:
-        term.start("-r", "5000")
+        term.start("-r", "5000", env="TERM=xterm-256color")
         term.keys("p")
         term.wait_for("CPU")
         # A terminal would send this for a press at column 10, row 8, and a turn of the wheel.
         term.keys("-l", "\033[<0;10;8M")
         term.keys("-l", "\033[<65;10;8M")
-        check_clean(term.text())
-        term.keys("q")
+        term.keys("Enter")
+        check_clean(term.wait_for(" threads "))
+        term.keys("q", "q")
+        term.check_restored(0)
+
+
+@live.case
+def a_click_on_a_title_sorts_by_it():
+    with terminal(120, 24) as term:
+        term.start("-r", "5000", env="TERM=xterm-256color")
+        term.keys("p")
+        text = term.wait(lambda text: text.startswith("Processes") and "\u25bcRUN%" in text, "sorted processes")
+        row = next(i for i, line in enumerate(text.split("\n")) if "NAME" in line)
+        column = text.split("\n")[row].index("NAME")
+        click = f"\033[<0;{column + 2};{row + 1}M\033[<0;{column + 2};{row + 1}m"
+        term.keys("-l", click)
+        term.wait_for("NAME\u25b2")
+        term.keys("-l", click)
+        term.wait_for("NAME\u25bc")
+        term.keys(">")
+        term.wait_for("sorted by S")
+        term.keys("h")
+        before = term.wait_for("Help")
+        term.keys("-l", "\033[<65;10;8M")
+        term.wait(lambda text: text != before and "Help" in text, "help that has scrolled")
+        term.keys("q", "q")
         term.check_restored(0)
 
 
@@ -359,8 +385,77 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered", "--perf-events", "--mangoapp-tracing"):
+        for option in ("--trace-ticks", "--worker-threads", "--layered", "--perf-events"):
             assert f"{option} has no effect" in shown, shown
+        assert "--mangoapp-tracing has no effect" not in shown, shown
+
+
+class Frames:
+    """A queue as mangoapp has it, and who writes frames into it."""
+
+    def __init__(self, folder):
+        self.path = f"{folder}/queue"
+        with open(self.path, "w", encoding="ascii"):
+            pass
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.id = self.libc.msgget(self.libc.ftok(self.path.encode(), 65), 0o1600)
+        assert self.id >= 0
+
+    def send(self, nr):
+        for i in range(nr):
+            body = struct.pack("<IIQBBQQIIHB40s", 1, os.getpid(), 20000000 + i, 0, 0, 0, 31000000, 1280, 720, 60, 0,
+                               b"vulkan")
+            message = struct.pack("@l", 1) + body
+            assert self.libc.msgsnd(self.id, message, len(body), 0o4000) == 0
+
+    def waiting(self):
+        """How many messages nobody has taken."""
+        for line in open("/proc/sysvipc/msg", encoding="ascii").readlines()[1:]:
+            words = line.split()
+            if int(words[1]) == self.id:
+                return int(words[4])
+        raise AssertionError("the queue is gone")
+
+    def close(self):
+        self.libc.msgctl(self.id, 0, None)
+
+
+@live.case
+def frames_of_a_game_are_shown_and_the_flags_have_their_effect():
+    with tempfile.TemporaryDirectory() as folder:
+        frames = Frames(folder)
+        try:
+            with terminal(120, 40) as term:
+                term.start(f"-e --mangoapp-tracing --mangoapp-poll-intvl-ms 50 --mangoapp-path {frames.path}")
+                frames.send(5)
+                term.wait(lambda _: frames.waiting() == 0, "frames are read though another view is shown")
+                term.keys("m")
+                shown = term.wait_for(f":{os.getpid()} 1280x720:60 vulkan")
+                assert "50" in shown and "31.0ms" in shown, shown
+                term.keys("q")
+            with terminal(120, 40) as term:
+                term.start(f"-e --mangoapp-path {frames.path}")
+                frames.send(2)
+                time.sleep(1.5)
+                assert frames.waiting() == 2
+                term.keys("m")
+                term.wait_for("1280x720:60")
+                term.keys("q")
+        finally:
+            frames.close()
+
+
+@live.case
+def power_and_bandwidth_say_what_they_lack():
+    with terminal(160, 24) as term:
+        term.start("-e")
+        term.keys("W")
+        has_sensors = os.path.exists("/sys/class/powercap") or os.path.exists("/sys/class/hwmon")
+        term.wait_for("Idle states" if has_sensors else "no sensors here")
+        term.keys("B")
+        term.wait_for("resctrl")
+        term.keys("q")
+        term.check_restored(0)
 
 
 if __name__ == "__main__":

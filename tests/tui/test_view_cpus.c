@@ -1,12 +1,10 @@
 #include "../unit.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../render/golden.h"
 #include "screen.h"
 #include "tui/cpu_items.h"
 #include "tui/format.h"
@@ -16,25 +14,13 @@ static struct fixture f;
 static int setup(void **state)
 {
 	(void)state;
-	setlocale(LC_CTYPE, "C.UTF-8");
-	fixture_init(&f, &fixture_small);
-	return 0;
+	return screen_begin(&f);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	fixture_done(&f);
-	return 0;
-}
-
-static void expect_golden(const char *view, const struct machine *m, struct screen s,
-                          uint16_t width, uint16_t height, const char *name)
-{
-	char *text = screen_draw(view, m, &s, width, height);
-
-	golden_compare(name, text);
-	free(text);
+	return screen_end(&f);
 }
 
 static void the_screens_are_as_they_were(void **state)
@@ -43,23 +29,23 @@ static void the_screens_are_as_they_were(void **state)
 	struct fixture big;
 
 	(void)state;
-	expect_golden("default", &f.m, (struct screen){ .has_freq = true }, 80, 24,
+	screen_golden("default", &f.m, (struct screen){ .has_freq = true }, 80, 24,
 	              "tui-default-80.txt");
-	expect_golden("default", &f.m, (struct screen){ 0 }, 20, 5, "tui-default-20.txt");
-	expect_golden("default", &f.m,
+	screen_golden("default", &f.m, (struct screen){ 0 }, 20, 5, "tui-default-20.txt");
+	screen_golden("default", &f.m,
 	              (struct screen){
 			      .shape = SHAPE_SPARKS, .has_memory = true, .has_network = true },
 	              80, 36, "tui-default-sparks.txt");
-	expect_golden("default", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 120, 26,
+	screen_golden("default", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 120, 26,
 	              "tui-default-table.txt");
-	expect_golden("llc", &f.m, (struct screen){ 0 }, 80, 24, "tui-llc-80.txt");
-	expect_golden("node", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 240, 16,
+	screen_golden("llc", &f.m, (struct screen){ 0 }, 80, 24, "tui-llc-80.txt");
+	screen_golden("node", &f.m, (struct screen){ .shape = SHAPE_TABLE }, 240, 16,
 	              "tui-node-240.txt");
 	cfg.nr_cpus = 384;
 	cfg.cpus_per_llc = 16;
 	cfg.cpus_per_node = 192;
 	fixture_init(&big, &cfg);
-	expect_golden("default", &big.m, (struct screen){ 0 }, 80, 24, "tui-default-384.txt");
+	screen_golden("default", &big.m, (struct screen){ 0 }, 80, 24, "tui-default-384.txt");
 	fixture_done(&big);
 }
 
@@ -105,6 +91,37 @@ static void groups_are_means_sums_and_the_worst(void **state)
 	expect_group(GROUP_LLC, 4);
 	expect_group(GROUP_NODE, 8);
 	expect_group(GROUP_CPU, 1);
+}
+
+/* One CPU has been there for less long: what it did not do then is not 0. */
+static void a_history_that_has_just_begun_is_not_padded(void **state)
+{
+	struct machine_history *late = &f.cpus[1].busy_history, before = *late;
+	double newest = 0, older = 0;
+	struct cpu_items c;
+
+	(void)state;
+	*late = (struct machine_history){ before.values + before.nr - 1, 1 };
+	for (uint32_t cpu = 0; cpu < 4; cpu++) {
+		const struct machine_history *h = &f.cpus[cpu].busy_history;
+
+		newest += h->values[h->nr - 1] / 4;
+		older += cpu == 1 ? 0 : h->values[h->nr - 2] / 3;
+	}
+	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(c.items[0].history.nr, MACHINE_HISTORY);
+	expect_close(c.items[0].history.values[MACHINE_HISTORY - 1], newest, 1e-9);
+	expect_close(c.items[0].history.values[MACHINE_HISTORY - 2], older, 1e-9);
+	cpu_items_done(&c);
+	/* And one of nothing has no values at all. */
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		f.cpus[cpu].busy_history.nr = 0;
+	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(c.items[0].history.nr, 0);
+	cpu_items_done(&c);
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		f.cpus[cpu].busy_history.nr = before.nr;
+	*late = before;
 }
 
 static void every_cpu_is_on_the_screen_with_its_number(void **state)
@@ -259,6 +276,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_screens_are_as_they_were),
 		cmocka_unit_test(groups_are_means_sums_and_the_worst),
+		cmocka_unit_test(a_history_that_has_just_begun_is_not_padded),
 		cmocka_unit_test(every_cpu_is_on_the_screen_with_its_number),
 		cmocka_unit_test(totals_stand_in_the_title),
 		cmocka_unit_test(a_busy_cpu_among_512_idle_ones_is_seen),

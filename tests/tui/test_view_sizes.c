@@ -22,7 +22,8 @@ static void draw_shapes(const char *view, const struct machine *m, const struct 
                         size_t size)
 {
 	/* Only these have them. */
-	bool has_cpus = strcmp(view, "default") == 0 || strcmp(view, "llc") == 0;
+	bool has_cpus = strcmp(view, "default") == 0 || strcmp(view, "llc") == 0 ||
+	                strcmp(view, "power") == 0 || strcmp(view, "bandwidth") == 0;
 
 	for (int shape = 0; shape < (has_cpus ? SHAPES : 1); shape++) {
 		for (int group = 0; group < (has_cpus ? GROUPS : 1); group++) {

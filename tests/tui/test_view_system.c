@@ -1,12 +1,10 @@
 #include "../unit.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../render/golden.h"
 #include "screen.h"
 #include "tui/format.h"
 
@@ -15,25 +13,13 @@ static struct fixture f;
 static int setup(void **state)
 {
 	(void)state;
-	setlocale(LC_CTYPE, "C.UTF-8");
-	fixture_init(&f, &fixture_small);
-	return 0;
+	return screen_begin(&f);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	fixture_done(&f);
-	return 0;
-}
-
-static void expect_golden(const char *view, struct screen s, uint16_t width, uint16_t height,
-                          const char *name)
-{
-	char *text = screen_draw(view, &f.m, &s, width, height);
-
-	golden_compare(name, text);
-	free(text);
+	return screen_end(&f);
 }
 
 static void the_screens_are_as_they_were(void **state)
@@ -41,19 +27,19 @@ static void the_screens_are_as_they_were(void **state)
 	struct screen s = { 0 };
 
 	(void)state;
-	expect_golden("scheduler", s, 80, 24, "tui-scheduler-80.txt");
-	expect_golden("scheduler", s, 130, 10, "tui-scheduler-130.txt");
-	expect_golden("scheduler", s, 20, 5, "tui-scheduler-20.txt");
-	expect_golden("memory", s, 80, 24, "tui-memory-80.txt");
-	expect_golden("memory", s, 20, 5, "tui-memory-20.txt");
-	expect_golden("network", s, 80, 10, "tui-network-80.txt");
-	expect_golden("network", s, 20, 5, "tui-network-20.txt");
-	expect_golden("bpf", s, 80, 10, "tui-bpf-80.txt");
-	expect_golden("bpf", s, 20, 5, "tui-bpf-20.txt");
-	expect_golden("heat", s, 80, 24, "tui-heat-80.txt");
-	expect_golden("heat", s, 20, 5, "tui-heat-20.txt");
-	expect_golden("log", s, 80, 8, "tui-log-80.txt");
-	expect_golden("log", s, 20, 5, "tui-log-20.txt");
+	screen_golden("scheduler", &f.m, s, 80, 24, "tui-scheduler-80.txt");
+	screen_golden("scheduler", &f.m, s, 130, 10, "tui-scheduler-130.txt");
+	screen_golden("scheduler", &f.m, s, 20, 5, "tui-scheduler-20.txt");
+	screen_golden("memory", &f.m, s, 80, 24, "tui-memory-80.txt");
+	screen_golden("memory", &f.m, s, 20, 5, "tui-memory-20.txt");
+	screen_golden("network", &f.m, s, 80, 10, "tui-network-80.txt");
+	screen_golden("network", &f.m, s, 20, 5, "tui-network-20.txt");
+	screen_golden("bpf", &f.m, s, 80, 10, "tui-bpf-80.txt");
+	screen_golden("bpf", &f.m, s, 20, 5, "tui-bpf-20.txt");
+	screen_golden("heat", &f.m, s, 80, 24, "tui-heat-80.txt");
+	screen_golden("heat", &f.m, s, 20, 5, "tui-heat-20.txt");
+	screen_golden("log", &f.m, s, 80, 8, "tui-log-80.txt");
+	screen_golden("log", &f.m, s, 20, 5, "tui-log-20.txt");
 }
 
 static void queues_have_their_numbers_and_names(void **state)

@@ -120,8 +120,9 @@ def slices_given_and_used_agree():
                 continue
             slices = {row["slice"][key] for key in ("min_us", "mean_us", "max_us")}
             expect(slices == {SLICE_US} and row["endless_slices"] == 0, f"{name}: slices of {dsq}: {row['slice']}")
-            expect_near(f"{name}: time used of {dsq}", total_us(row["used"]), own["ran_ns"] / 1e3, relative=0.05,
-                        absolute=2000)
+            # Up to the switch: the choice of the next task is part of it, but not of what the scheduler sees.
+            expect_between(f"{name}: time used of {dsq}", total_us(row["used"]), 0.99 * own["ran_ns"] / 1e3,
+                           1.05 * own["ran_ns"] / 1e3 + 1000 * row["dispatches"])
 
 
 @case

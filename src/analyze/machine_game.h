@@ -1,0 +1,27 @@
+/* analyze/machine_game — frames of a game that a compositor tells mangoapp of. Unknown is NAN; texts are untrusted. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/machine.h"
+
+struct machine_game {
+	const char *reason; /* there is no frame: what is missing and what helps; NULL = there is */
+	const char *
+		note; /* how frames are read, if others may miss some or we do; NULL = all is well */
+	uint32_t pid;
+	const char *comm;   /* NULL = unknown */
+	const char *engine; /* "" = not told */
+	uint32_t width, height, refresh_hz;
+	bool has_hdr;
+	double frame_ns;   /* from frame to frame, of the newest */
+	double visible_ns; /* on the display */
+	double latency_ns;
+	double fps;         /* of the frames since the last time there were new ones */
+	double age_s;       /* since the last frame came */
+	uint64_t nr_frames; /* of this game, since the start */
+	/* Frame by frame, or as many as could be seen; in ns. */
+	struct machine_history frames, latencies;
+	struct machine_history rates; /* of fps, one for each reading */
+};

@@ -1,0 +1,111 @@
+#include "collect/pressure.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "collect/bpf_open.h"
+#include "collect/pressure_skel.h"
+
+struct pressure {
+	struct pressure_bpf *skel;
+	struct bpf_link *link;
+	const uint64_t *values; /* mapped */
+	size_t bytes;
+	uint32_t nr_cpus;
+};
+
+static void scoped_pressure(struct pressure *const *p)
+{
+	pressure_close(*p);
+}
+
+static void scoped_talk(struct bpf_talk *const *t)
+{
+	bpf_talk_stop(*t);
+}
+
+static int load(struct pressure *p, const struct bpf_talk *talk, struct diag *d)
+{
+	int err;
+
+	p->skel = pressure_bpf__open();
+	if (!p->skel)
+		return diag_set(d, -errno, NULL, "cannot open the program for hardware pressure");
+	err = bpf_map__set_max_entries(p->skel->maps.pressures, p->nr_cpus);
+	if (!err)
+		err = pressure_bpf__load(p->skel);
+	return err ? bpf_load_failed(talk, err, "the program for hardware pressure", d) : 0;
+}
+
+static int attach(struct pressure *p, struct diag *d)
+{
+	static const char *const names[] = { "hw_pressure_update", "thermal_pressure_update" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !p->link; i++)
+		p->link = bpf_program__attach_raw_tracepoint(p->skel->progs.on_pressure, names[i]);
+	return p->link ? 0
+	               : diag_set(d, -errno, NULL,
+	                          "this kernel has no tracepoint of hardware pressure");
+}
+
+static int map_values(struct pressure *p, struct diag *d)
+{
+	void *map;
+
+	p->bytes = (size_t)p->nr_cpus * sizeof(*p->values);
+	map = mmap(NULL, p->bytes, PROT_READ, MAP_SHARED, bpf_map__fd(p->skel->maps.pressures), 0);
+	if (map == MAP_FAILED)
+		return diag_set(d, -errno, NULL, "cannot map hardware pressures");
+	p->values = map;
+	return 0;
+}
+
+int pressure_open(uint32_t nr_cpus, struct diag *d, struct pressure **out)
+{
+	SCOPED(scoped_pressure) struct pressure *p = calloc(1, sizeof(*p));
+	SCOPED(scoped_talk) struct bpf_talk *talk = bpf_talk_listen();
+	int err;
+
+	if (!p)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	p->nr_cpus = nr_cpus ? nr_cpus : 1;
+	err = load(p, talk, d);
+	if (!err)
+		err = attach(p, d);
+	if (!err)
+		err = map_values(p, d);
+	if (err)
+		return err;
+	*out = TAKE_PTR(p);
+	return 0;
+}
+
+void pressure_close(struct pressure *p)
+{
+	if (!p)
+		return;
+	if (p->values)
+		munmap((void *)p->values, p->bytes);
+	bpf_link__destroy(p->link);
+	pressure_bpf__destroy(p->skel);
+	free(p);
+}
+
+bool pressure_of(const struct pressure *p, uint32_t cpu, uint64_t *out)
+{
+	uint64_t value = cpu < p->nr_cpus ? __atomic_load_n(&p->values[cpu], __ATOMIC_RELAXED) : 0;
+
+	if (!value)
+		return false;
+	*out = value - 1;
+	return true;
+}
+
+int pressure_program(const struct pressure *p)
+{
+	return bpf_program__fd(p->skel->progs.on_pressure);
+}

@@ -1,0 +1,156 @@
+#include "collect/zoom_collector.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/bpf_open.h"
+#include "collect/events_part.h"
+#include "collect/zoom_skel.h"
+
+struct zoom_collector {
+	struct zoom_bpf *skel;
+	struct bpf_talk *talk;
+	struct zoom_state state; /* as of the last reading */
+	struct zoom_wait waits[ZOOM_WAITS];
+	struct zoom_waker_key waker_keys[ZOOM_WAKERS];
+	struct zoom_waker wakers[ZOOM_WAKERS];
+	uint32_t rival_tids[ZOOM_RIVALS];
+	struct zoom_rival rivals[ZOOM_RIVALS];
+};
+
+static void scoped_collector(struct zoom_collector *const *c)
+{
+	zoom_collector_close(*c);
+}
+
+int zoom_collector_open(const struct zoom_cfg *cfg, struct diag *d, struct zoom_collector **out)
+{
+	SCOPED(scoped_collector) struct zoom_collector *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->talk = bpf_talk_listen();
+	c->skel = zoom_bpf__open();
+	if (!c->skel)
+		return bpf_load_failed(c->talk, -errno, "one thread", d);
+	c->skel->rodata->cfg = *cfg;
+	err = zoom_bpf__load(c->skel);
+	if (err)
+		return bpf_load_failed(c->talk, err, "one thread", d);
+	/* libbpf's callback is the process's: whoever listens next must find it free. */
+	bpf_talk_stop(c->talk);
+	c->talk = NULL;
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+void zoom_collector_close(struct zoom_collector *c)
+{
+	if (!c)
+		return;
+	zoom_bpf__destroy(c->skel);
+	bpf_talk_stop(c->talk);
+	free(c);
+}
+
+/* Of a hash; how many there are. What comes and goes meanwhile may or may not be among them. */
+static int read_all(const struct bpf_map *map, void *keys, void *values, uint32_t cap, size_t *out)
+{
+	uint32_t position, nr = cap;
+
+	if (bpf_map_lookup_batch(bpf_map__fd(map), NULL, &position, keys, values, &nr, NULL) &&
+	    errno != ENOENT)
+		return -errno;
+	*out = nr;
+	return 0;
+}
+
+static int forget(struct zoom_collector *c)
+{
+	size_t nr_wakers = 0, nr_rivals = 0;
+	int err = read_all(c->skel->maps.wakers, c->waker_keys, c->wakers, ZOOM_WAKERS, &nr_wakers);
+
+	if (!err)
+		err = read_all(c->skel->maps.rivals, c->rival_tids, c->rivals, ZOOM_RIVALS,
+		               &nr_rivals);
+	if (err)
+		return err;
+	for (size_t i = 0; i < nr_wakers; i++)
+		(void)bpf_map_delete_elem(bpf_map__fd(c->skel->maps.wakers), &c->waker_keys[i]);
+	for (size_t i = 0; i < nr_rivals; i++)
+		(void)bpf_map_delete_elem(bpf_map__fd(c->skel->maps.rivals), &c->rival_tids[i]);
+	memset(&c->skel->bss->zoom, 0, sizeof(c->skel->bss->zoom));
+	return 0;
+}
+
+int zoom_collector_start(struct zoom_collector *c, uint32_t tid, struct diag *d)
+{
+	int err;
+
+	zoom_collector_stop(c);
+	err = forget(c);
+	if (!err)
+		err = zoom_bpf__attach(c->skel);
+	if (err) {
+		zoom_collector_stop(c);
+		return bpf_load_failed(NULL, err, "one thread", d);
+	}
+	/* All at once: no wait is seen by halves. */
+	__atomic_store_n(&c->skel->bss->zoom.tid, tid, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void zoom_collector_stop(struct zoom_collector *c)
+{
+	__atomic_store_n(&c->skel->bss->zoom.tid, 0, __ATOMIC_RELEASE);
+	zoom_bpf__detach(c->skel);
+}
+
+/*
+ * The kernel writes on: the slot of the wait that goes on is no longer that of the oldest one. Those that may have been
+ * overwritten while we copied are left out.
+ */
+static size_t read_waits(struct zoom_collector *c, uint64_t nr)
+{
+	struct zoom_state *shared = &c->skel->bss->zoom;
+	uint64_t nr_kept = nr < ZOOM_WAITS ? nr : ZOOM_WAITS, nr_after;
+
+	for (uint64_t i = 0; i < nr_kept; i++)
+		c->waits[i] = shared->waits[(nr - 1 - i) % ZOOM_WAITS];
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	nr_after = __atomic_load_n(&shared->nr_waits, __ATOMIC_ACQUIRE);
+	if (nr_after - nr >= ZOOM_WAITS - 1)
+		return 0;
+	return nr_kept < ZOOM_WAITS - 1 - (nr_after - nr) ? nr_kept
+	                                                  : ZOOM_WAITS - 1 - (nr_after - nr);
+}
+
+int zoom_collector_read(struct zoom_collector *c, struct zoom_reading *out)
+{
+	const struct zoom_state *shared = &c->skel->bss->zoom;
+	uint64_t nr = __atomic_load_n(&shared->nr_waits, __ATOMIC_ACQUIRE);
+	struct zoom_reading r = { .state = &c->state,
+		                  .waits = c->waits,
+		                  .waker_keys = c->waker_keys,
+		                  .wakers = c->wakers,
+		                  .rival_tids = c->rival_tids,
+		                  .rivals = c->rivals };
+	int err;
+
+	memcpy(&c->state, shared, offsetof(struct zoom_state, waits));
+	err = read_all(c->skel->maps.wakers, c->waker_keys, c->wakers, ZOOM_WAKERS, &r.nr_wakers);
+	if (!err)
+		err = read_all(c->skel->maps.rivals, c->rival_tids, c->rivals, ZOOM_RIVALS,
+		               &r.nr_rivals);
+	if (err)
+		return err;
+	r.nr_waits = read_waits(c, nr);
+	r.missed = events_part_missed(c->skel->obj);
+	*out = r;
+	return 0;
+}

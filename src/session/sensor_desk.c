@@ -1,0 +1,233 @@
+#include "session/sensor_desk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define HANGS_NS 1000000000ULL
+#define HUNG_MAX 4U
+
+struct hung {
+	char paths[HUNG_MAX][SENSOR_PATH];
+	uint32_t nr;
+};
+
+/* Shared with the thread that reads. When that one hangs, it alone keeps it: whoever of the two leaves last frees it. */
+struct room {
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	struct sensor_desk_cfg cfg;
+	char root[SENSOR_PATH];
+	struct hung hung; /* what is left out; never changes */
+	bool is_over;     /* the other side has left */
+	bool is_asked, is_busy;
+	uint32_t what;
+	void *reading;
+	char path[SENSOR_PATH]; /* that is being read, since: */
+	uint64_t since_ns;
+};
+
+struct sensor_desk {
+	struct sensor_desk_cfg cfg;
+	char root[SENSOR_PATH];
+	struct room *room; /* NULL once too many hang */
+	struct hung hung;
+	uint32_t what;
+};
+
+static void free_room(struct room *r)
+{
+	pthread_cond_destroy(&r->asked);
+	pthread_mutex_destroy(&r->lock);
+	r->cfg.free(r->reading);
+	free(r);
+}
+
+static bool may_read(void *ctx, const char *path)
+{
+	struct room *r = ctx;
+
+	for (uint32_t i = 0; i < r->hung.nr; i++)
+		if (strcmp(r->hung.paths[i], path) == 0)
+			return false;
+	pthread_mutex_lock(&r->lock);
+	(void)snprintf(r->path, sizeof(r->path), "%s", path);
+	r->since_ns = clock_read_ns(CLOCK_MONOTONIC);
+	pthread_mutex_unlock(&r->lock);
+	return true;
+}
+
+static void *serve(void *room)
+{
+	struct room *r = room;
+	const struct sensor_files files = { .root = r->root, .may_read = may_read, .ctx = r };
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->is_over) {
+		void *reading;
+		uint32_t what = r->what;
+
+		if (!r->is_asked) {
+			pthread_cond_wait(&r->asked, &r->lock);
+			continue;
+		}
+		r->is_asked = false;
+		r->is_busy = true;
+		r->path[0] = '\0';
+		pthread_mutex_unlock(&r->lock);
+		reading = r->cfg.read(&files, r->cfg.clock, what);
+		pthread_mutex_lock(&r->lock);
+		r->is_busy = false;
+		r->cfg.free(r->reading);
+		r->reading = reading;
+	}
+	pthread_mutex_unlock(&r->lock);
+	free_room(r);
+	return NULL;
+}
+
+/* Detached and deaf to signals: those are for the thread that started us. */
+static int start_thread(struct room *r)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, before;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread, &attr, serve, r);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+static int start(struct sensor_desk *d)
+{
+	struct room *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->asked, NULL);
+	r->cfg = d->cfg;
+	memcpy(r->root, d->root, sizeof(r->root));
+	r->hung = d->hung;
+	err = start_thread(r);
+	if (err) {
+		free_room(r);
+		return err;
+	}
+	d->room = r;
+	return 0;
+}
+
+int sensor_desk_open(const struct sensor_desk_cfg *cfg, struct sensor_desk **out)
+{
+	struct sensor_desk *d;
+	int err;
+
+	if (strlen(cfg->root) >= SENSOR_PATH)
+		return -ENAMETOOLONG;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->cfg = *cfg;
+	if (!d->cfg.clock)
+		d->cfg.clock = clock_boot_ns;
+	memcpy(d->root, cfg->root, strlen(cfg->root));
+	err = start(d);
+	if (err) {
+		free(d);
+		return err;
+	}
+	*out = d;
+	return 0;
+}
+
+/* The thread frees the room: at once, or whenever its sensor lets it go. */
+static void leave(struct sensor_desk *d)
+{
+	pthread_mutex_lock(&d->room->lock);
+	d->room->is_over = true;
+	pthread_cond_signal(&d->room->asked);
+	pthread_mutex_unlock(&d->room->lock);
+	d->room = NULL;
+}
+
+void sensor_desk_close(struct sensor_desk *d)
+{
+	if (!d)
+		return;
+	if (d->room)
+		leave(d);
+	free(d);
+}
+
+static void ask(struct sensor_desk *d)
+{
+	struct room *r = d->room;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->is_busy) {
+		r->is_asked = true;
+		r->what = d->what;
+		pthread_cond_signal(&r->asked);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* A thread that has been at one file for too long is left with it. */
+static void replace_hung(struct sensor_desk *d)
+{
+	struct room *r = d->room;
+	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	bool is_hung;
+
+	pthread_mutex_lock(&r->lock);
+	is_hung = r->is_busy && r->path[0] && now_ns > r->since_ns + HANGS_NS;
+	if (is_hung)
+		memcpy(d->hung.paths[d->hung.nr], r->path, sizeof(r->path));
+	pthread_mutex_unlock(&r->lock);
+	if (!is_hung)
+		return;
+	d->hung.nr++;
+	leave(d);
+	if (d->hung.nr < HUNG_MAX && !start(d))
+		ask(d);
+}
+
+void sensor_desk_ask(struct sensor_desk *d, uint32_t what)
+{
+	d->what = what;
+	if (d->room)
+		ask(d);
+}
+
+void *sensor_desk_take(struct sensor_desk *d)
+{
+	void *reading;
+
+	if (d->room)
+		replace_hung(d);
+	if (!d->room)
+		return NULL;
+	pthread_mutex_lock(&d->room->lock);
+	reading = d->room->reading;
+	d->room->reading = NULL;
+	pthread_mutex_unlock(&d->room->lock);
+	return reading;
+}
+
+const char *sensor_desk_hung(const struct sensor_desk *d)
+{
+	return d->hung.nr ? d->hung.paths[d->hung.nr - 1] : NULL;
+}

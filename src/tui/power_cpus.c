@@ -1,0 +1,179 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/machine_power.h"
+#include "tui/format.h"
+#include "tui/power_tables.h"
+#include "tui/table_view.h"
+
+#define CELL(name) \
+	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
+
+enum { HAS_TEMP = 1, HAS_THROTTLE = 2, HAS_PACKAGE = 4 };
+
+struct row {
+	const struct machine_power_cpu *power;
+	const struct machine_cpu *cpu; /* NULL = the machine does not have it */
+};
+
+CELL(cell_cpu)
+{
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%u", ((const struct row *)row)->power->cpu);
+}
+
+CELL(cell_package)
+{
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%d", ((const struct row *)row)->power->package);
+}
+
+CELL(cell_busy)
+{
+	const struct machine_cpu *c = ((const struct row *)row)->cpu;
+
+	(void)s;
+	format_percent(out->text, c ? c->busy : NAN);
+	if (c && !isnan(c->busy))
+		out->style = grid_band(c->busy);
+}
+
+CELL(cell_mhz)
+{
+	const struct machine_cpu *c = ((const struct row *)row)->cpu;
+
+	(void)s;
+	format_mhz(out->text, c ? c->mhz : NAN);
+}
+
+CELL(cell_celsius)
+{
+	(void)s;
+	format_celsius(out->text, ((const struct row *)row)->power->celsius);
+}
+
+CELL(cell_throttled)
+{
+	const struct machine_power_cpu *p = ((const struct row *)row)->power;
+
+	(void)s;
+	format_percent(out->text, p->throttled);
+	out->style = p->throttled > 0 ? STYLE_BAD : STYLE_DIM;
+}
+
+static void put_idle(const void *row, size_t state, struct table_view_cell *out)
+{
+	double part = ((const struct row *)row)->power->idle[state];
+
+	format_percent(out->text, part);
+	out->style = part > 0 ? STYLE_TEXT : STYLE_DIM;
+}
+
+/* A column has no number of its own. */
+#define IDLE_CELL(n)                     \
+	CELL(cell_idle_##n)              \
+	{                                \
+		(void)s;                 \
+		put_idle(row, (n), out); \
+	}
+IDLE_CELL(0)
+IDLE_CELL(1)
+IDLE_CELL(2)
+IDLE_CELL(3)
+IDLE_CELL(4)
+IDLE_CELL(5)
+IDLE_CELL(6)
+IDLE_CELL(7)
+IDLE_CELL(8)
+IDLE_CELL(9)
+
+static const struct table_view_column first_columns[] = {
+	{ "CPU", 4, 0, 0, false, false, false, 0, 0, cell_cpu },
+	{ "PKG", 3, 0, 4, false, false, false, 0, HAS_PACKAGE, cell_package },
+	{ "BUSY%", 5, 0, 3, false, false, false, 0, 0, cell_busy },
+	{ "FREQ", 5, 0, 1, false, false, false, 0, 0, cell_mhz },
+	{ "TEMP", 5, 0, 2, false, false, false, 0, HAS_TEMP, cell_celsius },
+	{ "THROT%", 6, 0, 5, false, false, false, 0, HAS_THROTTLE, cell_throttled },
+};
+#define NR_FIRST (sizeof(first_columns) / sizeof(first_columns[0]))
+
+/* The deeper a state, the more it matters. */
+static size_t make_columns(const struct machine_power *p, char titles[][20],
+                           struct table_view_column *out)
+{
+	static void (*const cells[MACHINE_IDLE_STATES])(const void *, const struct screen *,
+	                                                struct table_view_cell *) = {
+		cell_idle_0, cell_idle_1, cell_idle_2, cell_idle_3, cell_idle_4,
+		cell_idle_5, cell_idle_6, cell_idle_7, cell_idle_8, cell_idle_9,
+	};
+
+	memcpy(out, first_columns, sizeof(first_columns));
+	for (size_t i = 0; i < p->nr_idles; i++) {
+		snprintf(titles[i], 20, "%.8s%%", p->idles[i].name);
+		out[NR_FIRST + i] = (struct table_view_column){
+			.title = titles[i], .width = 9, .rank = (uint8_t)(20 - i), .cell = cells[i]
+		};
+		if (strlen(titles[i]) <= 6)
+			out[NR_FIRST + i].width = 6;
+	}
+	return NR_FIRST + p->nr_idles;
+}
+
+static const struct machine_cpu *find_cpu(const struct machine *m, uint32_t cpu)
+{
+	for (size_t i = 0; i < m->nr_cpus; i++)
+		if (m->cpus[i].cpu == cpu)
+			return &m->cpus[i];
+	return NULL;
+}
+
+int power_cpus_rows(const struct machine *m, const struct screen *s)
+{
+	(void)s;
+	return m->power ? (int)m->power->nr_cpus : 0;
+}
+
+static unsigned int has_of(const struct machine_power *p)
+{
+	unsigned int has = p->nr_packages > 1 ? HAS_PACKAGE : 0;
+
+	for (size_t i = 0; i < p->nr_cpus; i++) {
+		has |= isnan(p->cpus[i].celsius) ? 0 : HAS_TEMP;
+		has |= isnan(p->cpus[i].throttled) ? 0 : HAS_THROTTLE;
+	}
+	return has;
+}
+
+void power_cpus_draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	const struct machine_power *p = m->power;
+	struct table_view_column columns[NR_FIRST + MACHINE_IDLE_STATES];
+	char titles[MACHINE_IDLE_STATES][20];
+	int height = table_view_height(a), total = (int)p->nr_cpus, nr;
+	struct row *rows = calloc((size_t)height + 1, sizeof(*rows));
+	const void **shown = calloc((size_t)height + 1, sizeof(*shown));
+
+	table_view_scroll(s, total, height);
+	nr = total - s->scroll < height ? total - s->scroll : height;
+	for (int i = 0; rows && shown && i < nr; i++) {
+		const struct machine_power_cpu *c = &p->cpus[s->scroll + i];
+
+		rows[i] = (struct row){ c, find_cpu(m, c->cpu) };
+		shown[i] = &rows[i];
+	}
+	if (rows && shown)
+		table_view_draw(&(struct table_view){ .columns = columns,
+		                                      .nr_columns = make_columns(p, titles,
+		                                                                 columns),
+		                                      .has = has_of(p),
+		                                      .rows = shown,
+		                                      .nr_rows = nr,
+		                                      .first = s->scroll,
+		                                      .total = total,
+		                                      .selected = s->selected },
+		                s, g, a);
+	free(shown);
+	free(rows);
+}

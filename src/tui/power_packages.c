@@ -1,0 +1,304 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/machine_power.h"
+#include "tui/format.h"
+#include "tui/power_tables.h"
+#include "tui/table_view.h"
+
+#define CELL(name) \
+	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
+
+/* Columns that only some machines have anything for. */
+enum {
+	HAS_BAR = 1,
+	HAS_CORES = 2,
+	HAS_DRAM = 4,
+	HAS_UNCORE = 8,
+	HAS_LIMIT = 16,
+	HAS_SHORT = 32,
+	HAS_MOST = 64,
+	HAS_UNCORE_MHZ = 128,
+	HAS_THROTTLE = 256,
+	HAS_ALL = 512,
+	HAS_SINGLE = 1024,
+};
+
+struct row {
+	struct machine_power_package package;
+	const char *name;               /* instead of a number; NULL = it is a package */
+	double share;                   /* of all */
+	double scale;                   /* watts that a full bar stands for */
+	struct machine_history history; /* of 1 each */
+};
+
+CELL(cell_name)
+{
+	const struct row *r = row;
+
+	(void)s;
+	if (r->name)
+		snprintf(out->text, sizeof(out->text), "%s", r->name);
+	else
+		snprintf(out->text, sizeof(out->text), "package %d", r->package.id);
+}
+
+CELL(cell_cpus)
+{
+	const struct row *r = row;
+
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%u", r->package.nr_cpus);
+}
+
+CELL(cell_bar)
+{
+	const struct row *r = row;
+
+	if (s->shape == SHAPE_SPARKS)
+		out->spark = r->history;
+	else if (!isnan(r->package.watts) && r->scale > 0)
+		out->bar = r->package.watts / r->scale;
+}
+
+CELL(cell_watts)
+{
+	const struct row *r = row;
+
+	(void)s;
+	format_watts(out->text, r->package.watts);
+	if (r->scale > 0 && !isnan(r->package.watts))
+		out->style = grid_band(r->package.watts / r->scale);
+}
+
+CELL(cell_share)
+{
+	(void)s;
+	format_percent(out->text, ((const struct row *)row)->share);
+}
+
+CELL(cell_cores)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.core_watts);
+}
+
+CELL(cell_dram)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.dram_watts);
+}
+
+CELL(cell_uncore)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.uncore_watts);
+}
+
+CELL(cell_limit)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.limit_watts);
+}
+
+CELL(cell_short)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.short_limit_watts);
+}
+
+CELL(cell_most)
+{
+	(void)s;
+	format_watts(out->text, ((const struct row *)row)->package.most_watts);
+}
+
+CELL(cell_celsius)
+{
+	const struct machine_power_package *p = &((const struct row *)row)->package;
+
+	(void)s;
+	format_celsius(out->text, p->celsius);
+	if (p->critical_celsius > 0 && !isnan(p->celsius))
+		out->style = grid_band(p->celsius / p->critical_celsius);
+}
+
+CELL(cell_uncore_mhz)
+{
+	(void)s;
+	format_mhz(out->text, ((const struct row *)row)->package.uncore_mhz);
+}
+
+CELL(cell_throttles)
+{
+	const struct machine_power_package *p = &((const struct row *)row)->package;
+
+	format_count(out->text, p->throttles_per_s, s->is_localized);
+	out->style = p->throttles_per_s > 0 ? STYLE_BAD : STYLE_DIM;
+}
+
+CELL(cell_throttled)
+{
+	const struct machine_power_package *p = &((const struct row *)row)->package;
+
+	(void)s;
+	format_percent(out->text, p->throttled);
+	out->style = p->throttled > 0 ? STYLE_BAD : STYLE_DIM;
+}
+
+static const struct table_view_column columns[] = {
+	{ "POWER", 10, 12, 0, true, false, false, 0, 0, cell_name },
+	{ "CPUS", 4, 0, 12, false, false, false, 0, 0, cell_cpus },
+	{ "", 8, 40, 3, true, false, false, 0, HAS_BAR, cell_bar },
+	{ "NOW", 6, 0, 1, false, false, false, 0, 0, cell_watts },
+	{ "OF ALL%", 7, 0, 11, false, false, false, 0, HAS_ALL, cell_share },
+	{ "CORES", 6, 0, 4, false, false, false, 0, HAS_CORES, cell_cores },
+	{ "1 CORE", 6, 0, 13, false, false, false, 0, HAS_SINGLE, cell_cores },
+	{ "DRAM", 6, 0, 5, false, false, false, 0, HAS_DRAM, cell_dram },
+	{ "UNCORE", 6, 0, 9, false, false, false, 0, HAS_UNCORE, cell_uncore },
+	{ "LIMIT", 6, 0, 6, false, false, false, 0, HAS_LIMIT, cell_limit },
+	{ "SHORT", 6, 0, 10, false, false, false, 0, HAS_SHORT, cell_short },
+	{ "TDP", 6, 0, 8, false, false, false, 0, HAS_MOST, cell_most },
+	{ "TEMP", 5, 0, 2, false, false, false, 0, 0, cell_celsius },
+	{ "UNC.FREQ", 8, 0, 9, false, false, false, 0, HAS_UNCORE_MHZ, cell_uncore_mhz },
+	{ "THROT/s", 7, 0, 10, false, true, false, 0, HAS_THROTTLE, cell_throttles },
+	{ "THROT%", 6, 0, 7, false, false, false, 0, HAS_THROTTLE, cell_throttled },
+};
+
+static unsigned int has_of(const struct machine_power_package *p)
+{
+	const struct {
+		double value;
+		unsigned int has;
+	} values[] = {
+		{ p->core_watts, p->has_single_core ? HAS_SINGLE : HAS_CORES },
+		{ p->dram_watts, HAS_DRAM },
+		{ p->uncore_watts, HAS_UNCORE },
+		{ p->limit_watts, HAS_LIMIT },
+		{ p->short_limit_watts, HAS_SHORT },
+		{ p->most_watts, HAS_MOST },
+		{ p->uncore_mhz, HAS_UNCORE_MHZ },
+		{ p->throttles_per_s, HAS_THROTTLE },
+	};
+	unsigned int has = 0;
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		has |= isnan(values[i].value) ? 0 : values[i].has;
+	return has;
+}
+
+static double largest_of(struct machine_history h)
+{
+	double largest = NAN;
+
+	for (uint32_t i = 0; i < h.nr; i++)
+		largest = fmax(largest, h.values[i]);
+	return largest;
+}
+
+/* What it may draw, or else the most that it has. */
+static double scale_of(const struct machine_power_package *p)
+{
+	double seen = fmax(largest_of(p->history), p->watts);
+
+	if (p->most_watts > 0)
+		return p->most_watts;
+	return p->limit_watts > 0 ? p->limit_watts : seen;
+}
+
+static void scale_history(struct row *r, double *values)
+{
+	struct machine_history h = r->package.history;
+
+	if (h.nr > MACHINE_HISTORY)
+		h = (struct machine_history){ h.values + h.nr - MACHINE_HISTORY, MACHINE_HISTORY };
+	for (uint32_t i = 0; i < h.nr; i++)
+		values[i] = r->scale > 0 ? h.values[i] / r->scale : 0;
+	r->history = (struct machine_history){ values, h.nr };
+}
+
+static struct machine_power_package sum_of(double watts, struct machine_history history,
+                                           uint32_t nr_cpus)
+{
+	return (struct machine_power_package){ .nr_cpus = nr_cpus,
+		                               .watts = watts,
+		                               .core_watts = NAN,
+		                               .dram_watts = NAN,
+		                               .uncore_watts = NAN,
+		                               .limit_watts = NAN,
+		                               .short_limit_watts = NAN,
+		                               .most_watts = NAN,
+		                               .celsius = NAN,
+		                               .critical_celsius = NAN,
+		                               .uncore_mhz = NAN,
+		                               .throttles_per_s = NAN,
+		                               .throttled = NAN,
+		                               .history = history };
+}
+
+/* The sum says something if it is not that of one number. */
+static bool has_sum(const struct machine_power *p)
+{
+	return p->nr_packages > 1 || (p->nr_packages && !isnan(p->packages[0].dram_watts));
+}
+
+int power_packages_rows(const struct machine_power *p)
+{
+	return (int)p->nr_packages + has_sum(p) + !isnan(p->platform_watts);
+}
+
+static int make_rows(const struct machine_power *p, struct row *rows)
+{
+	uint32_t nr_cpus = 0;
+	int nr = 0;
+
+	for (size_t i = 0; i < p->nr_packages; i++) {
+		rows[nr++] = (struct row){ .package = p->packages[i],
+			                   .share = p->packages[i].watts / p->watts,
+			                   .scale = scale_of(&p->packages[i]) };
+		nr_cpus += p->packages[i].nr_cpus;
+	}
+	if (has_sum(p))
+		rows[nr++] = (struct row){ .package = sum_of(p->watts, p->history, nr_cpus),
+			                   .name = "all",
+			                   .share = NAN };
+	if (!isnan(p->platform_watts))
+		rows[nr++] = (struct row){ .package = sum_of(p->platform_watts, p->platform_history,
+			                                     nr_cpus),
+			                   .name = "platform",
+			                   .share = NAN };
+	for (int i = (int)p->nr_packages; i < nr; i++)
+		rows[i].scale = scale_of(&rows[i].package);
+	return nr;
+}
+
+void power_packages_draw(const struct machine_power *p, const struct screen *s, struct grid *g,
+                         struct area a)
+{
+	size_t most = p->nr_packages + 2;
+	struct row *rows = calloc(most, sizeof(*rows));
+	double *values = calloc(most, MACHINE_HISTORY * sizeof(*values));
+	const void **shown = calloc(most, sizeof(*shown));
+	unsigned int has = s->shape == SHAPE_TABLE ? 0 : HAS_BAR;
+	int nr = rows && values && shown ? make_rows(p, rows) : 0, height = table_view_height(a);
+
+	for (int i = 0; i < nr; i++) {
+		scale_history(&rows[i], values + (size_t)i * MACHINE_HISTORY);
+		has |= has_of(&rows[i].package);
+		shown[i] = &rows[i];
+	}
+	if (nr)
+		table_view_draw(
+			&(struct table_view){ .columns = columns,
+		                              .nr_columns = sizeof(columns) / sizeof(columns[0]),
+		                              .has = has | (p->nr_packages > 1 ? HAS_ALL : 0),
+		                              .rows = shown,
+		                              .nr_rows = nr < height ? nr : height,
+		                              .total = nr,
+		                              .selected = -1 },
+			s, g, a);
+	free(shown);
+	free(values);
+	free(rows);
+}

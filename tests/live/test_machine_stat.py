@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""The numbers on the screen are those of `stat --json` over the same seconds.
+
+Workloads are frozen before both begin and after both have seen enough: then every one of their events is in both, and
+counts are equal, not nearly so. Lengths are measured by the programs of each, which run one after the other at the same
+event: both ends of a time move by what the others take, some microseconds when their code is cold, and by as much as the
+machine under a virtual one takes away between them (/proc/stat: steal).
+"""
+import os
+import time
+
+from live import Stat, Work, case, expect, expect_near, main, part, rows
+from test_machine import Screen, sched, stop, tids
+from test_zoom import TICK_NS, freeze, pingpong_of, stolen_ns, thaw, wait_for_names
+
+STATES = ("interruptible", "uninterruptible", "other")
+CLOCK_NS = 3e4  # between the readings of the clock by three programs, one of them interrupted
+MEAN_NS = 3e3  # the same, on average
+BUCKET = 0.125  # of a value: how far it may move within its bucket, or into the next
+
+
+def parts_of(report, tid, group, path, names):
+    """The parts of a thread's row that count anything."""
+    found = rows(report, group, tid=tid)
+    expect(len(found) <= 1, f"{len(found)} rows of {tid} in {group}")
+    parts = [part(found[0], path, name) if path else part(found[0], name) for name in names] if found else []
+    return [one for one in parts if one["count"]]
+
+
+# What the screen calls it, and of which parts of stat's report it is the sum.
+FIELDS = {
+    "latency": ("latency", "by_cause", ("woken", "new")),
+    "preempted": ("latency", "by_cause", ("preempted",)),
+    "slice": ("slice", None, ("voluntary", "involuntary")),
+    "sleep": ("sleep", "by_state", STATES),
+}
+
+
+def expect_dist(what, got, parts, stolen):
+    """One look's distribution against stat's parts."""
+    expect_near(f"{what}: count", got["count"], sum(one["count"] for one in parts))
+    if not parts:
+        return
+    expect_near(f"{what}: max", got["max_ns"], max(one["max_us"] for one in parts) * 1000,
+                absolute=CLOCK_NS + stolen)
+    total = sum(one["count"] * one["mean_us"] for one in parts) * 1000
+    expect_near(f"{what}: mean", got["mean_ns"], total / got["count"], relative=0.02,
+                absolute=MEAN_NS + stolen / got["count"])
+    if len(parts) > 1:
+        return  # percentiles of a sum do not follow from those of its parts
+    for percentile, clock_ns in (("p50", MEAN_NS), ("p99", CLOCK_NS)):
+        want = parts[0][f"{percentile}_us"] * 1000
+        expect_near(f"{what}: {percentile}", got[f"{percentile}_ns"], want, absolute=want * BUCKET + clock_ns)
+
+
+def thread(look, tid):
+    return next((t for t in look["threads"] if t["tid"] == tid), None)
+
+
+def expect_same(report, one, many, tid, stolen):
+    """One long look, and many short ones, against stat; how many distributions were compared in full."""
+    compared = 0
+    for field, (group, path, names) in FIELDS.items():
+        parts = parts_of(report, tid, group, path, names)
+        expect_dist(f"{field} of {tid}", thread(one, tid)[field], parts, stolen)
+        seen = [thread(look, tid) for look in many]
+        expect(all(seen), f"{tid} is not always there")
+        expect_near(f"{field} of {tid} over all looks", sum(t[field]["count"] for t in seen),
+                    sum(part["count"] for part in parts))
+        if parts:
+            expect_near(f"longest {field} of {tid} over all looks", max(t[field].get("max_ns", 0) for t in seen),
+                        max(part["max_us"] for part in parts) * 1000, absolute=CLOCK_NS + stolen)
+        compared += len(parts) == 1
+    moved = rows(report, "migration", tid=tid)
+    expect_near(f"moves of {tid}", thread(one, tid)["migrations_per_s"] * one["interval_s"],
+                sum(row["total"] for row in moved), relative=0.05, absolute=0.1)
+    return compared
+
+
+def compare(pids, threads, seconds=2, looks=8):
+    """Runs frozen processes under stat and two screens, the one looking once, the other often."""
+    with Screen() as once, Screen() as often:
+        once.attached()
+        often.attached()
+        with Stat("--by", "tid", "-g", "latency,slice,sleep,migration", "-d") as stat:
+            once.look()
+            often.look()
+            stolen = stolen_ns()
+            thaw(*pids)
+            many = []
+            for _ in range(looks):
+                time.sleep(seconds / looks)
+                many.append(often.look())
+            freeze(*pids)
+            time.sleep(0.1)
+            one = once.look()
+            many.append(often.look())
+            report = stat.finish()
+    stolen = stolen_ns() - stolen + TICK_NS
+    compared = sum(expect_same(report, one, many, tid, stolen) for tid in threads)
+    expect(compared >= len(threads), f"only {compared} distributions of {len(threads)} threads could be compared")
+    return report, one
+
+
+@case
+def sleepers_and_hogs_are_the_same_on_the_screen_and_in_stat():
+    works = [Work("sleep", nr=2, rounds=1000000, us=2000), Work("hogs", nr=2, ms=60000)]
+    try:
+        wait_for_names(works[0], "napper", 2)
+        wait_for_names(works[1], "hog", 2)
+        freeze(*(work.pid for work in works))
+        threads = [tid for work in works for tid in tids(work.pid) if tid != work.pid]
+        before = {tid: sched(os.path.basename(os.path.realpath(f"/proc/{tid}")), tid) for tid in threads}
+        report, one = compare([work.pid for work in works], threads)
+        for tid in threads:
+            row = thread(one, tid)
+            # And both are what the kernel accounts for: time on the CPU.
+            ran = sched(row["tgid"], tid)[0] - before[tid][0]
+            slices = row["slice"]["count"] * (row["slice"]["mean_ns"] if row["slice"]["count"] else 0)
+            expect_near(f"time on the CPU of {tid}", slices, ran, relative=0.1, absolute=2e7)
+        expect(report["lost"]["total"] == 0, f"lost: {report['lost']}")
+    finally:
+        for work in works:
+            work.kill()
+
+
+@case
+def a_pingpong_is_the_same_on_the_screen_and_in_stat():
+    work = Work("pingpong", rounds=1000000000)
+    try:
+        players = pingpong_of(work)
+        freeze(*players)
+        compare(players, players)
+    finally:
+        stop(work)
+
+
+@case
+def cpus_have_waits_and_moves_as_stat_and_threads_say():
+    """Nothing can be frozen here: both see the same seconds but for the moments of their beginning and end."""
+    work = Work("migrate", rounds=2000)
+    with Screen() as screen:
+        screen.attached()
+        with Stat("--by", "tid", "-g", "latency,slice,sleep,migration", "-d", interval="100ms") as stat:
+            screen.look()
+            first = stat.objects()[-1]
+            time.sleep(3)
+            look = screen.look()
+            last = stat.finish()
+    work.kill()
+
+    def grown(count):
+        return count(last) - count(first)
+
+    for cpu in look["cpus"]:
+        waits = grown(lambda report, nr=cpu["cpu"]: next(row["count"] for row in report["groups"]["cpu_latency"]
+                                                         if row["cpu"] == nr))
+        expect_near(f"waits on CPU {cpu['cpu']}", cpu["wait"]["count"], waits, relative=0.2, absolute=100)
+    arrived = sum(cpu["migrations_per_s"] for cpu in look["cpus"]) * look["interval_s"]
+    expect(arrived > 10, f"{arrived} moves")
+    expect_near("moves to all CPUs", arrived, grown(lambda report: report["events"]["migrate"]), relative=0.2,
+                absolute=50)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""One thread, closely (session/machine_zoom): who wakes it, who held its CPU, its waits; against workloads and the kernel.
+
+The numbers are held against what the kernel counts by itself: voluntary switches (/proc/TID/status), time on a CPU and
+waiting for one (/proc/TID/schedstat). So they hold on a busy machine, too.
+"""
+import os
+import signal
+import time
+
+from live import Work, case, expect, expect_between, expect_near, main, need_live, unseen_switches
+from test_machine import ATTACH_S, Screen, sched, stop, tids
+
+TASKS, LATENCY, ZOOM = 2, 4, 8192
+TICK_NS = 1e9 / os.sysconf("SC_CLK_TCK")
+
+
+def stolen_ns():
+    """What was taken from all CPUs so far, in whole ticks."""
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[8]) * TICK_NS
+
+
+def zoom_into(screen, tid, needs=TASKS | ZOOM):
+    """Looks until the thread is looked at; the first look that says something."""
+    need_live()
+    end = time.monotonic() + ATTACH_S
+    while True:
+        zoom = screen.look(f"{needs} {tid}")["zoom"]
+        expect(zoom and zoom["missing"] is None, f"no zoom: {zoom and zoom['missing']}")
+        expect(zoom["tid"] == tid, f"zoom of {zoom['tid']}")
+        if zoom["seconds"] > 0 and not zoom["is_loading"]:
+            return zoom
+        expect(time.monotonic() < end, "the programs are not loaded")
+        time.sleep(0.05)
+
+
+def look(screen, tid, needs=TASKS | ZOOM):
+    return screen.look(f"{needs} {tid}")["zoom"]
+
+
+def voluntary(tid):
+    """Switches out asleep, as the kernel counts them."""
+    with open(f"/proc/{tid}/status", encoding="utf-8", errors="replace") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+
+
+def state(pid, tid):
+    with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def freeze(*pids):
+    """Stops processes, and waits until all their threads are: nothing of them happens from then on."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + 20
+    for pid in pids:
+        while not all(state(pid, tid) == "T" for tid in tids(pid)):
+            expect(time.monotonic() < end, f"{pid} does not stop")
+            time.sleep(0.01)
+
+
+def thaw(*pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+def named(pid, comm):
+    """The threads of that name."""
+    found = []
+    for tid in tids(pid):
+        with open(f"/proc/{pid}/task/{tid}/comm", encoding="utf-8", errors="replace") as file:
+            if file.read().strip() == comm:
+                found.append(tid)
+    return found
+
+
+def wait_for_names(work, comm, number, pid=None):
+    """The threads of that name, once there are so many: a name that comes later begins another row."""
+    end = time.monotonic() + 20
+    while len(named(pid or work.pid, comm)) < number:
+        expect(time.monotonic() < end, f"{work.kind} has no {number} threads {comm}")
+        time.sleep(0.01)
+    return named(pid or work.pid, comm)
+
+
+def waker(zoom, tid, source="thread"):
+    """How many waits a thread began."""
+    return sum(w["wait"]["count"] for w in zoom["wakers"] if w["tid"] == tid and w["from"] == source)
+
+
+def expect_whole(zoom):
+    """Each wait is held by somebody, from its beginning to its end; wakers began all waits but those of preemption."""
+    for wait in zoom["last"]:
+        held = sum(holder["ns"] for holder in wait["holders"]) + wait["others_ns"]
+        expect(abs(held - wait["wait_ns"]) <= 1000, f"held for {held} of {wait}")  # clocks of two CPUs
+    began = sum(w["wait"]["count"] for w in zoom["wakers"])
+    expect_near("waits by their wakers", began, zoom["woken"]["count"] + zoom["new"]["count"], absolute=2)
+    waited = sum(zoom[cause]["count"] * zoom[cause]["mean_ns"] for cause in ("woken", "new", "preempted")
+                 if zoom[cause]["count"])
+    held = sum(rival["ns"] for rival in zoom["rivals"]) + zoom["other_rivals_ns"]
+    # The wait that goes on has holders already; so have those of which a machine that hides switches hid the end.
+    waited += zoom["cut_ns"]
+    expect_between("time held", held, waited * 0.9999 - 1e4, waited * 1.0001 + 2e7)
+    expect_near("shares", sum(rival["share"] for rival in zoom["rivals"]), 1 if held else 0, absolute=0.01)
+
+
+def pingpong_of(work):
+    """(left, right): two processes of one thread each."""
+    left = wait_for_names(work, "pp-left", 1)[0]
+    with open(f"/proc/{left}/task/{left}/children", encoding="ascii") as file:
+        right = int(file.read())
+    return left, wait_for_names(work, "pp-right", 1, right)[0]
+
+
+def expect_partner(screen, mine, other):
+    """As many wakeups as the thread has slept, by its partner."""
+    zoom_into(screen, mine)
+    freeze(mine, other)
+    unseen = unseen_switches()
+    before, slept = look(screen, mine), voluntary(mine)
+    thaw(mine, other)
+    time.sleep(1.5)
+    freeze(mine, other)
+    after, slept = look(screen, mine), voluntary(mine) - slept
+    # Signals wake it, too, and stop it at each edge; some machines hide a few switches.
+    slack = 6 + unseen_switches() - unseen
+    thaw(mine, other)
+    woken = after["woken"]["count"] - before["woken"]["count"]
+    expect(slept > 100, f"slept {slept} times")
+    expect_near("wakeups", woken, slept, absolute=slack)
+    expect_near("wakeups by the partner", waker(after, other) - waker(before, other), slept, absolute=slack)
+    expect(after["wakers"][0]["tid"] == other, f"woken most often by {after['wakers'][0]}")
+    expect(after["wakers"][0]["comm"] in ("pp-left", "pp-right"), f"by {after['wakers'][0]}")
+    expect_whole(after)
+
+
+@case
+def players_of_a_pingpong_wake_each_other_as_often_as_they_sleep():
+    work = Work("pingpong", rounds=1000000000)
+    try:
+        left, right = pingpong_of(work)
+        with Screen() as screen:
+            expect_partner(screen, left, right)
+            expect_partner(screen, right, left)  # another thread: all begins anew
+    finally:
+        stop(work)
+
+
+@case
+def two_hogs_on_one_cpu_wait_for_each_other():
+    """One that never sleeps waits whenever it does not run: who ran then is known from the other's account.
+
+    Both are frozen while the accounts are read, so that no slice is under way.
+    """
+    work = Work("hogs", nr=2, ms=20000)
+    try:
+        hogs = wait_for_names(work, "hog", 2)
+        with Screen() as screen:
+            for mine, other in (hogs, reversed(hogs)):
+                zoom_into(screen, mine)
+                freeze(work.pid)
+                before, ran, waited = look(screen, mine), sched(work.pid, other)[0], sched(work.pid, mine)[1]
+                thaw(work.pid)
+                time.sleep(2)
+                freeze(work.pid)
+                after = look(screen, mine)
+                ran, waited = sched(work.pid, other)[0] - ran, sched(work.pid, mine)[1] - waited
+                thaw(work.pid)
+                # One of both is woken, and stops, a moment before the other.
+                slack = 5e6
+                held = {r["tid"]: r["ns"] for r in after["rivals"]}.get(other, 0)
+                held -= {r["tid"]: r["ns"] for r in before["rivals"]}.get(other, 0)
+                all_held = sum(r["ns"] for r in after["rivals"]) - sum(r["ns"] for r in before["rivals"])
+                expect(ran > 1e7, f"the other hog ran {ran} ns")
+                expect_near("held by the other", held, ran, relative=0.05, absolute=slack)
+                expect_near("waited", all_held, waited, relative=0.05, absolute=slack)
+                expect(held >= 0.95 * min(ran, all_held) - slack, f"{held} of {all_held} by the other, which ran {ran}")
+                expect(sum(w["cause"] == "woken" for w in after["last"]) <= 4, "a hog that sleeps")
+                expect(any(h["tid"] == other for w in after["last"] for h in w["holders"]), "never behind the other")
+                expect_whole(after)
+    finally:
+        work.kill()
+
+
+@case
+def a_sleeper_is_woken_by_the_timer_not_by_whom_it_interrupted():
+    work = Work("sleep", nr=1, rounds=100000, us=5000)
+    try:
+        tid = wait_for_names(work, "napper", 1)[0]
+        with Screen() as screen:
+            before = zoom_into(screen, tid)
+            time.sleep(2)
+            zoom = look(screen, tid)
+        woken = zoom["woken"]["count"] - before["woken"]["count"]
+        expect(woken > 100, f"woken {woken} times")
+        by_timer = waker(zoom, 0, "hardirq") + waker(zoom, 0, "softirq")
+        expect(by_timer >= 0.99 * zoom["woken"]["count"] - 1, f"{by_timer} of {zoom['woken']['count']} by interrupts")
+        expect_near("sleeps", zoom["sleeps"]["S"]["count"], zoom["woken"]["count"], absolute=1)
+        mean = zoom["sleeps"]["S"]["ns"] / zoom["sleeps"]["S"]["count"]
+        expect_between("length of a nap", mean, 4.9e6, 2e7)
+        for wait in zoom["last"]:
+            expect(wait["cause"] == "preempted" or wait["from"] in ("hardirq", "softirq"), f"woken by {wait}")
+        expect(any(4.9e6 <= wait["sleep_ns"] for wait in zoom["last"]), "no nap is remembered")
+        expect_whole(zoom)
+    finally:
+        work.kill()
+
+
+@case
+def waits_are_those_that_the_screen_counts_by_itself():
+    """The zoom and the counters of all threads see the same events: the same waits, with the same lengths."""
+    needs = TASKS | LATENCY | ZOOM
+    work = Work("pingpong", rounds=1000000000)
+    try:
+        left, right = pingpong_of(work)
+        with Screen() as screen:
+            zoom_into(screen, left, needs)
+            screen.attached()
+            freeze(left, right)
+            before = screen.look(f"{needs} {left}")["zoom"]
+            stolen = stolen_ns()
+            thaw(left, right)
+            time.sleep(1)
+            freeze(left, right)
+            seen = screen.look(f"{needs} {left}")
+            stolen = stolen_ns() - stolen + TICK_NS
+            thaw(left, right)
+        row = next(t for t in seen["threads"] if t["tid"] == left)
+        for mine, theirs in (("woken", "latency"), ("preempted", "preempted")):
+            got = seen["zoom"][mine]
+            count = got["count"] - before[mine]["count"]
+            expect(row[theirs]["count"] > 100, f"{row[theirs]['count']} waits {mine}")
+            expect_near(f"waits {mine}", count, row[theirs]["count"])
+            total = got["count"] * got["mean_ns"] - before[mine]["count"] * before[mine]["mean_ns"]
+            # Two programs on one event read the clock one after the other; a virtual machine may stand still between.
+            expect_near(f"time {mine}", total, row[theirs]["count"] * row[theirs]["mean_ns"], relative=0.2,
+                        absolute=stolen)
+    finally:
+        stop(work)
+
+
+@case
+def a_thread_that_ends_is_told_and_its_last_numbers_stay():
+    work = Work("sleep", nr=1, rounds=300, us=5000)
+    tid = wait_for_names(work, "napper", 1)[0]
+    with Screen() as screen:
+        expect(not zoom_into(screen, tid)["is_ended"], "ended before it began")
+        work.account()
+        zoom = look(screen, tid)
+        expect(zoom["is_ended"], "the end is not told")
+        expect(zoom["comm"] == "napper", f"its name was {zoom['comm']}")
+        expect(zoom["woken"]["count"] > 10 and zoom["wakers"] and zoom["last"], f"nothing stays of it: {zoom}")
+        time.sleep(0.3)
+        again = look(screen, tid)
+        expect(again["is_ended"], "it lives again")
+        for key in ("woken", "preempted", "sleeps", "wakers", "rivals", "last", "seconds"):
+            expect(again[key] == zoom[key], f"{key}: {zoom[key]}, then {again[key]}")
+        expect(links(screen) == 0, "its programs are still attached")
+
+
+def links(screen):
+    """How many attachments of BPF programs it holds."""
+    folder, number = f"/proc/{screen.process.pid}/fdinfo", 0
+    for name in os.listdir(folder):
+        with open(f"{folder}/{name}", encoding="ascii") as file:
+            number += "link_type:" in file.read()
+    return number
+
+
+@case
+def what_is_not_looked_at_is_not_attached():
+    with Screen() as screen:
+        screen.look(TASKS)
+        expect(links(screen) == 0, "attached without need")
+        zoom_into(screen, os.getpid())
+        expect(links(screen) > 0, "not attached in spite of need")
+        expect(screen.look(TASKS)["zoom"] is None, "a zoom that nobody wished")
+        expect(links(screen) == 0, "still attached")
+
+
+@case
+def without_bpf_a_sentence_says_so():
+    with Screen("proc=1") as screen:
+        zoom = screen.look(f"{TASKS | ZOOM} {os.getpid()}")["zoom"]
+        expect("/proc, as asked" in zoom["missing"], zoom["missing"])
+        expect(zoom["comm"] and not zoom["wakers"] and not zoom["rivals"], f"{zoom}")
+
+
+if __name__ == "__main__":
+    main()
