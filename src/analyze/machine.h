@@ -56,8 +56,9 @@ struct machine_wish {
 /* A distribution of the interval; all but count are unknown while count is 0. */
 struct machine_dist {
 	uint64_t count;
-	uint64_t p50_ns, p90_ns, p99_ns, max_ns;
+	uint64_t p50_ns, p99_ns, max_ns;
 	double mean_ns;
+	uint64_t p90_ns;
 };
 
 /* Newest last; nr of them. */
