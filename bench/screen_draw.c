@@ -18,10 +18,11 @@
 #define BUSY        100U
 #define FRAMES_A_S  4
 #define BAR_CPU_PCT 2.0
-#define BAR_GROWTH  1.75 /* one has 60 times as many, and its memory is in no cache; a look at each would be 2 and more */
-#define MIN_FRAMES  10
-#define NS_PER_S    1000000000ULL
-#define ROUND_NS    (NS_PER_S / 20)
+#define BAR_GROWTH \
+	1.75 /* one has 60 times as many, and its memory is in no cache; a look at each would be 2 and more */
+#define MIN_FRAMES 10
+#define NS_PER_S   1000000000ULL
+#define ROUND_NS   (NS_PER_S / 20)
 
 static uint64_t now_ns(void)
 {

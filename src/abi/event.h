@@ -57,6 +57,7 @@
 	X(FSYNC, 39, ev_fsync, "a file is written out")                                     \
 	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                           \
 	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                     \
+	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")        \
 	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
 	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
@@ -309,6 +310,8 @@ enum {
 	EV_SCX_HAS_SLICE = 1,
 	EV_SCX_HAS_VTIME = 2,
 	EV_SCX_DSQ_CUT = 4, /* only the lower half of the queue's id is known */
+	EV_SCX_DEQUEUED =
+		8, /* of a leave: neither a CPU nor another queue took it, the kernel did, to change the task */
 };
 
 enum { EV_DSQ_INSERT, EV_DSQ_INSERT_VTIME, EV_DSQ_MOVE, EV_DSQ_MOVE_VTIME };
@@ -335,11 +338,23 @@ struct ev_dsq_depth {
 
 enum { EV_SCX_OFF, EV_SCX_ON, EV_SCX_EJECTED };
 
+#define EV_SCX_EXIT_UNREG 64U   /* whoever started it took it back */
+#define EV_SCX_EXIT_ERROR 1024U /* from here on the kernel threw it out */
+
 struct ev_scx_state {
 	struct ev_hdr hdr;
-	__u32 state; /* EV_SCX_OFF, ON or EJECTED */
-	__u32 pad_;
+	__u32 state;     /* EV_SCX_OFF, ON or EJECTED */
+	__u32 exit_kind; /* why it went, the kernel's enum scx_exit_kind; 0 = unknown */
+	__s64 exit_code; /* that the scheduler gave for it; 0 = none */
 	char name[32];
+	char message[128]; /* what the kernel or the scheduler said to it; may be empty */
+};
+
+/* Of all that the kernel counts, only what has changed. */
+struct ev_scx_counter {
+	struct ev_hdr hdr;
+	__s64 value; /* since the scheduler came */
+	char name[48];
 };
 
 /* Requests and other slices on tracks; tid 0 = nobody's. Texts are those of EV_STRING. */

@@ -27,10 +27,11 @@ static const uint16_t texts[EV_KIND_MAX][2] = {
 	[EV_IRQ_ENTRY] = { LAST(ev_irq_entry, name) },
 	[EV_IPI_ENTRY] = { LAST(ev_ipi, reason) },
 	[EV_IPI_EXIT] = { LAST(ev_ipi, reason) },
-	[EV_SCX_STATE] = { LAST(ev_scx_state, name) },
+	[EV_SCX_STATE] = { LAST(ev_scx_state, name), LAST(ev_scx_state, message) },
 	[EV_BLOCK] = { LAST(ev_block, rwbs) },
 	[EV_NET] = { LAST(ev_net, name) },
 	[EV_SUSPEND] = { LAST(ev_suspend, action) },
+	[EV_SCX_COUNTER] = { LAST(ev_scx_counter, name) },
 	[EV_TASK_INFO] = { LAST(ev_task_info, comm) },
 };
 
@@ -42,6 +43,28 @@ size_t ev_fixed_size(unsigned int kind)
 const char *ev_kind_name(unsigned int kind)
 {
 	return kind < EV_KIND_MAX ? kinds[kind].name : NULL;
+}
+
+const char *ev_scx_reason(unsigned int exit_kind)
+{
+	static const struct {
+		unsigned int kind;
+		const char *reason;
+	} reasons[] = {
+		{ EV_SCX_EXIT_UNREG, "unregistered from user space" },
+		{ 65, "unregistered from BPF" },
+		{ 66, "unregistered from the main kernel" },
+		{ 67, "disabled by sysrq-S" },
+		{ 68, "parent exiting" },
+		{ EV_SCX_EXIT_ERROR, "runtime error" },
+		{ 1025, "scx_bpf_error" },
+		{ 1026, "runnable task stall" },
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].kind == exit_kind)
+			return reasons[i].reason;
+	return NULL;
 }
 
 /* A letter of a name as our names have it; names are ASCII in every locale. */

@@ -17,6 +17,8 @@ size_t ev_fixed_size(unsigned int kind);
 const char *ev_kind_name(unsigned int kind);
 /* The kind of that name, in any case and with - for _; 0 if there is none. */
 unsigned int ev_kind_by_name(const char *name);
+/* Why a scheduler of sched_ext went, in the kernel's words; NULL if unknown. */
+const char *ev_scx_reason(unsigned int exit_kind);
 
 /*
  * Whether len bytes at rec begin with one whole, known record whose variable part adds up. rec is

@@ -66,10 +66,11 @@ enum stat_event {
 #define STAT_COMM_LEN     16
 #define STAT_COUNTERS     12 /* 4 for instructions per cycle, 8 of the user's choice */
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
-#define STAT_DEPTH_SLOTS  64 /* queue depth; the last slot holds all deeper ones */
-#define STAT_HISTORY      64 /* slices per CPU remembered for outliers; a power of two */
+#define STAT_DEPTH_SLOTS  64    /* queue depth; the last slot holds all deeper ones */
+#define STAT_HISTORY      64    /* slices per CPU remembered for outliers; a power of two */
 #define STAT_NEWS         32768 /* tasks with news that are noted between two drains; a power of two */
-#define STAT_NEWS_BATCH   1024  /* that are handed over at a time; even the longest records fit into the ring */
+#define STAT_NEWS_BATCH \
+	1024 /* that are handed over at a time; even the longest records fit into the ring */
 
 /* Who a record belongs to; generation counts changes of identity. */
 struct stat_id {

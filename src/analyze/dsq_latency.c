@@ -54,6 +54,19 @@ static void show_depth(const struct dsq *queue, struct report *r)
 	report_string(r, "depth_from", queue->has_depth ? "records" : "waits");
 }
 
+static void show_slices(const struct dsq *queue, struct report *r)
+{
+	report_u64(r, "runs", queue->used);
+	if (queue->given)
+		figure_us(r, "slice_given_avg_us", (double)queue->given_ns / (double)queue->given);
+	else
+		report_null(r, "slice_given_avg_us");
+	if (queue->used)
+		figure_us(r, "slice_used_avg_us", (double)queue->used_ns / (double)queue->used);
+	else
+		report_null(r, "slice_used_avg_us");
+}
+
 static int show(const struct queues *x, struct report *r)
 {
 	SCOPED(scoped_top)
@@ -74,13 +87,15 @@ static int show(const struct queues *x, struct report *r)
 		report_u64(r, "event_count", b->at[at].count);
 		show_latency(&ns, r);
 		show_depth(&x->rows.at[at], r);
+		show_slices(&x->rows.at[at], r);
 		figure_per_sec(r, "dispatches_per_sec", (double)b->at[at].count, x->sc.span_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
 	report_string(r, "note",
 	              "from the insert into the queue to leaving it, each once; depths are weighted "
-	              "by time");
+	              "by time; a slice is given when the task comes on the CPU, and used until it "
+	              "leaves it");
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -104,7 +119,8 @@ const struct pass pass_dsq_latency = {
 	.category = "scheduling",
 	.what = "how long tasks waited in each dispatch queue of sched_ext, and how many at a time",
 	.needs = EV_BIT(EV_DSQ_LEAVE),
-	.uses = EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE),
+	.uses = EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | EV_BIT(EV_SCX_RUN) |
+	        EV_BIT(EV_SWITCH),
 	.needs_scx = true,
 	.cost = 2,
 	.run = run,

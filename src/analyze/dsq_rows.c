@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/slice_facts.h"
 #include "analyze/walk.h"
 
 /* The queue's number; its bucket is there, though it may count nothing. */
@@ -43,6 +44,41 @@ static int collect_waits(struct dsq_rows *q)
 		grouped_add(&q->ends, i, row->dsq.end_ns);
 	}
 	return 0;
+}
+
+/* Runs belong to queues that somebody left: no others come to be known here. */
+static struct dsq *queue_of_run(struct dsq_rows *q, const struct pair_run *run)
+{
+	if (run->dsq_id == EV_DSQ_INVALID || run->flags & EV_SCX_DSQ_CUT)
+		return NULL;
+	for (uint32_t i = 0; i < q->nr; i++)
+		if (q->waits.at[i].key == run->dsq_id)
+			return &q->at[i];
+	return NULL;
+}
+
+static int collect_runs(struct dsq_rows *q)
+{
+	struct walk w = { .sc = q->sc, .table = TIMELINE_SLICE };
+	const union timeline_row *row;
+	struct slice_facts facts = { 0 };
+	int err = slice_facts_init(&facts, q->sc);
+
+	while (!err && (row = walk_next(&w))) {
+		const struct pair_run *run = slice_run(&facts, &row->slice);
+		struct dsq *queue = run ? queue_of_run(q, run) : NULL;
+
+		if (!queue || row->slice.end == PAIR_END_OPEN)
+			continue;
+		queue->used++;
+		queue->used_ns += row->slice.end_ns - row->slice.start_ns;
+		if (!(run->flags & EV_SCX_HAS_SLICE))
+			continue;
+		queue->given++;
+		queue->given_ns += run->slice_ns;
+	}
+	slice_facts_done(&facts);
+	return err;
 }
 
 static void close_depth(const struct dsq_rows *q, struct dsq *queue, uint64_t until_ns)
@@ -120,6 +156,8 @@ int dsq_rows_collect(struct dsq_rows *q, const struct scope *sc)
 
 	*q = (struct dsq_rows){ .sc = sc };
 	err = collect_waits(q);
+	if (!err)
+		err = collect_runs(q);
 	if (!err)
 		err = collect_depths(q);
 	if (!err)

@@ -2,7 +2,8 @@
  * analyze/dsq_rows — dispatch queues of sched_ext: which there were, how long tasks waited in each, how many at a time.
  *
  * A wait in a queue counts when it ends, once, whether or not its beginning was seen. Depths are those that were
- * recorded, weighted by time; where none were, they follow from the waits whose beginning is known.
+ * recorded, weighted by time; where none were, they follow from the waits whose beginning is known. The slice that a run
+ * was given is that at its switch-in; what it used is the time to its switch-out.
  */
 #pragma once
 
@@ -21,6 +22,9 @@ struct dsq {
 	uint64_t max_depth;
 	uint64_t known_ns;
 	double weighted; /* sum of depths by ns */
+	/* Of the runs that followed a stay: slices that were given, and time on the CPU; both where they are known. */
+	uint64_t given, given_ns;
+	uint64_t used, used_ns;
 };
 
 struct dsq_rows {

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "abi/event.h"
+#include "abi/event_check.h"
 #include "analyze/facts.h"
 #include "base/arena.h"
 #include "model/event_buffer.h"
@@ -48,6 +49,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_DSQ_LEAVE] = "dsq_leave",
 	[EV_DSQ_DEPTH] = "dsq_depth",
 	[EV_SCX_STATE] = "scx_state",
+	[EV_SCX_COUNTER] = "scx_event",
 	[EV_SPAN] = "span",
 	[EV_BLOCK] = "block",
 	[EV_NET] = "net",
@@ -337,6 +339,30 @@ static void put_dsq_depth(const struct told *t)
 	facts_u64(t->out, "nr_queued", ev->depth);
 }
 
+static void put_scx_state(const struct told *t)
+{
+	static const char *const states[] = {
+		[EV_SCX_OFF] = "disabled",
+		[EV_SCX_ON] = "enabled",
+		[EV_SCX_EJECTED] = "ejected",
+	};
+	const struct ev_scx_state *ev = (const struct ev_scx_state *)t->e->rec;
+	bool is_known = ev->state < sizeof(states) / sizeof(states[0]);
+
+	facts_string(t->out, "state", is_known ? states[ev->state] : NULL);
+	put_text(t, "name", ev->name, sizeof(ev->name));
+	facts_string(t->out, "reason", ev_scx_reason(ev->exit_kind));
+	put_text(t, "message", ev->message, sizeof(ev->message));
+}
+
+static void put_scx_counter(const struct told *t)
+{
+	const struct ev_scx_counter *ev = (const struct ev_scx_counter *)t->e->rec;
+
+	put_text(t, "name", ev->name, sizeof(ev->name));
+	facts_i64(t->out, "value", ev->value);
+}
+
 static void put_lost(const struct told *t)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)t->e->rec;
@@ -370,6 +396,8 @@ void event_facts(const struct event_entry *e, const struct tasks *tasks, struct 
 		[EV_SCX_RUN] = put_scx_run,
 		[EV_DSQ_LEAVE] = put_dsq_leave,
 		[EV_DSQ_DEPTH] = put_dsq_depth,
+		[EV_SCX_STATE] = put_scx_state,
+		[EV_SCX_COUNTER] = put_scx_counter,
 		[EV_LOST] = put_lost,
 	};
 	struct told t = { e, tasks, out };

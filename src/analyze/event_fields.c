@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "abi/event_check.h"
 #include "model/task_lives.h"
 
 #define FIELD(type, member, name_, how)                                  \
@@ -138,13 +139,21 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                     FIELD(ev_dsq_leave, start_ns, "start_timestamp", U64),
 	                     FIELD(ev_dsq_leave, layer, "layer_id", U64),
 	                     FIELD(ev_dsq_leave, vtime, "vtime", U64),
-	                     FIELD(ev_dsq_leave, is_moved, "is_moved", U64) } },
+	                     FIELD(ev_dsq_leave, is_moved, "is_moved", U64),
+	                     FIELD(ev_dsq_leave, flags, "is_dequeued", DEQUEUED) } },
 	[EV_DSQ_DEPTH] = { "dsq_depth",
 	                   { FIELD(ev_dsq_depth, dsq_id, "dsq_id", ID),
 	                     FIELD(ev_dsq_depth, depth, "depth", U64) } },
 	[EV_SCX_STATE] = { "scx_state",
 	                   { FIELD(ev_scx_state, state, "state", U64),
-	                     FIELD(ev_scx_state, name, "name", TEXT) } },
+	                     FIELD(ev_scx_state, name, "name", TEXT),
+	                     FIELD(ev_scx_state, exit_kind, "exit_kind", U64),
+	                     FIELD(ev_scx_state, exit_kind, "reason", REASON),
+	                     FIELD(ev_scx_state, exit_code, "exit_code", I64),
+	                     FIELD(ev_scx_state, message, "message", TEXT) } },
+	[EV_SCX_COUNTER] = { "scx_event",
+	                     { FIELD(ev_scx_counter, name, "name", TEXT),
+	                       FIELD(ev_scx_counter, value, "value", I64) } },
 	[EV_SPAN] = { "span",
 	              { FIELD(ev_span, tid, "pid", U64), FIELD(ev_span, tid, "comm", COMM),
 	                FIELD(ev_span, start_ns, "start_timestamp", U64),
@@ -281,6 +290,20 @@ static bool is_unknown_of_leave(const struct ev_dsq_leave *leave, size_t offset)
 	}
 }
 
+static bool is_unknown_of_state(const struct ev_scx_state *state, size_t offset)
+{
+	switch (offset) {
+	case offsetof(struct ev_scx_state, exit_kind):
+		return !state->exit_kind;
+	case offsetof(struct ev_scx_state, exit_code):
+		return !state->exit_code;
+	case offsetof(struct ev_scx_state, message):
+		return !state->message[0];
+	default:
+		return false;
+	}
+}
+
 /* Who left, or who woke, where the recorder did not say: 0 there would be the idle task. */
 static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field)
 {
@@ -290,6 +313,8 @@ static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field
 		return is_unknown_of_run((const void *)rec, field->offset);
 	if (rec->kind == EV_DSQ_LEAVE)
 		return is_unknown_of_leave((const void *)rec, field->offset);
+	if (rec->kind == EV_SCX_STATE)
+		return is_unknown_of_state((const void *)rec, field->offset);
 	if (!(rec->flags & EV_FLAG_UNKNOWN))
 		return false;
 	if (rec->kind == EV_SWITCH)
@@ -314,6 +339,13 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
 		out->is_text = true;
 		out->text = comm_of(s, (uint32_t)read_number(rec, field), rec->ts_ns);
 		return out->text && out->text[0];
+	case EVENT_FIELD_DEQUEUED:
+		out->u64 = (read_number(rec, field) & EV_SCX_DEQUEUED) != 0;
+		return true;
+	case EVENT_FIELD_REASON:
+		out->is_text = true;
+		out->text = ev_scx_reason((unsigned int)read_number(rec, field));
+		return out->text != NULL;
 	case EVENT_FIELD_I64:
 		out->is_signed = true;
 		out->i64 = sign_extend(read_number(rec, field), field->size);
@@ -389,7 +421,8 @@ bool event_field_is_number(const char *field)
 	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
 		const struct event_field *f = find(kind, field);
 
-		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM))
+		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM ||
+		          f->type == EVENT_FIELD_REASON))
 			return false;
 	}
 	return true;

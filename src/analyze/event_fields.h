@@ -21,7 +21,9 @@ enum event_field_type {
 	EVENT_FIELD_I64,
 	EVENT_FIELD_ID,
 	EVENT_FIELD_TEXT,
-	EVENT_FIELD_COMM
+	EVENT_FIELD_COMM,
+	EVENT_FIELD_DEQUEUED, /* a bit of the flags of a leave */
+	EVENT_FIELD_REASON    /* of a number: why a scheduler went */
 };
 
 struct event_field {

@@ -11,11 +11,14 @@
 #include <stdint.h>
 
 struct machine_bandwidth;
+struct machine_bpf;
 struct machine_event;
+struct machine_event_list;
 struct machine_game;
 struct machine_play;
 struct machine_power;
 struct machine_profile;
+struct machine_programs;
 struct machine_scx;
 struct machine_zoom;
 
@@ -40,17 +43,28 @@ enum machine_need {
 	MACHINE_ZOOM = 8192, /* machine_wish.tid */
 	MACHINE_UNCORE = 16384,
 	MACHINE_PRESSURE = 32768,
+	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
+	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
+};
+
+/* How a recording is to be played; a live machine does not care. */
+struct machine_play_wish {
+	uint64_t interval_ns; /* 0 = a quarter of a second */
+	int64_t steps;        /* intervals to go on, back if negative; beyond the ends is at them */
+	double speed;         /* told back, as is_paused is */
+	bool is_paused;
 };
 
 /* Texts are lent for the look. */
 struct machine_wish {
 	uint32_t needs;      /* bits of enum machine_need */
 	uint32_t tid;        /* whose wakers and rivals are shown; 0 = nobody's */
-	const char *event;   /* counted per CPU; NULL = none */
+	const char *event;   /* counted per CPU: analyze/event_word; NULL = none */
 	uint32_t program;    /* BPF program that is looked at closely; 0 = none */
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
 	uint32_t nr_clears;  /* when it grows, the profile begins anew */
+	struct machine_play_wish play;
 };
 
 /* A distribution of the interval; all but count are unknown while count is 0. */
@@ -81,9 +95,10 @@ struct machine_cpu {
 	struct machine_history busy_history;
 	int64_t tid; /* that runs, -1 = unknown */
 	const char *comm;
-	double event_per_s; /* of machine.event; NAN = unknown or none */
-	double hw_pressure; /* of 1024; NAN = unknown */
-	double uncore_mhz;  /* of its package; NAN = unknown */
+	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is no rate */
+	struct machine_history event_history; /* of machine.event: per s, of 1, or MHz */
+	double hw_pressure;                   /* of 1024; NAN = unknown */
+	double uncore_mhz;                    /* of its package; NAN = unknown */
 };
 
 /* A thread, or a process: then the sums of its threads. */
@@ -95,7 +110,7 @@ struct machine_task {
 	const char *cmdline;    /* NULL = unknown */
 	const char *cgroup;     /* NULL = unknown */
 	const char *class_name; /* fair, rt, dl, ext, idle; NULL = unknown */
-	char state;             /* R S D T Z I; '?' = unknown */
+	char state;             /* R S D T Z I; X = ended in the interval; '?' = unknown */
 	int32_t last_cpu;
 	int32_t prio;
 	double run;                    /* of one CPU */
@@ -164,16 +179,6 @@ struct machine_net {
 	uint64_t rx_bytes, tx_bytes; /* since boot */
 };
 
-struct machine_bpf {
-	uint32_t id;
-	const char *type;
-	const char *name;
-	double cpu;        /* of one CPU; NAN = not measured */
-	double ns_per_run; /* NAN = unknown */
-	double runs_per_s;
-	uint32_t insns;
-};
-
 /* Wakeup latencies over time: columns of MACHINE_HEAT_ROWS counts, the newest last. */
 struct machine_heat {
 	const uint32_t (*columns)[MACHINE_HEAT_ROWS];
@@ -210,7 +215,7 @@ struct machine {
 	struct machine_memory memory;
 	const struct machine_net *nets;
 	size_t nr_nets;
-	const struct machine_bpf *programs;
+	const struct machine_bpf *programs; /* machine_program.h */
 	size_t nr_programs;
 	struct machine_heat heat;
 	struct machine_dist wait; /* of all */
@@ -219,9 +224,11 @@ struct machine {
 
 	/* Each in a header of its own, machine_NAME.h; NULL = not asked for, or not to be had. */
 	const struct machine_event *event;
+	const struct machine_event_list *event_list; /* the one that is wished */
 	const struct machine_power *power;
 	const struct machine_bandwidth *bandwidth;
 	const struct machine_profile *profile;
+	const struct machine_programs *bpf;
 	const struct machine_game *game;
 	const struct machine_zoom *zoom;
 	const struct machine_scx *scx;

@@ -3,60 +3,91 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* How long after a switch sched_ext may say something of it. */
+#define LATE_NS 20000ULL
+
+static int add_run(struct slice_runs *runs, const struct pair_run *run, uint64_t row)
+{
+	size_t cap = runs->cap ? 2 * runs->cap : 64;
+	struct slice_run *more;
+
+	if (runs->nr == runs->cap) {
+		more = reallocarray(runs->at, cap, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		runs->at = more;
+		runs->cap = cap;
+	}
+	runs->at[runs->nr++] = (struct slice_run){ run->ts_ns, row };
+	return 0;
+}
+
+static int collect_runs(struct slice_facts *f, const struct scope *sc)
+{
+	struct walk w = { .sc = sc, .table = TIMELINE_RUN, .is_all = true };
+	const union timeline_row *row;
+	int err = 0;
+
+	while (!err && (row = walk_next(&w)))
+		if (row->run.cpu < f->nr_cpus)
+			err = add_run(&f->runs[row->run.cpu], &row->run, w.id - 1);
+	return err;
+}
+
 int slice_facts_init(struct slice_facts *f, const struct scope *sc)
 {
 	size_t nr = sc->nr_cpus ? sc->nr_cpus : 1;
 
 	*f = (struct slice_facts){
-		.runs = { .sc = sc, .table = TIMELINE_RUN, .is_all = true },
+		.timeline = sc->s->timeline,
 		.pmus = { .sc = sc, .table = TIMELINE_PMU, .is_all = true },
 		.nr_cpus = sc->nr_cpus,
 	};
-	f->latest = calloc(nr, sizeof(*f->latest));
+	f->runs = calloc(nr, sizeof(*f->runs));
 	f->counters = calloc(nr, sizeof(*f->counters));
-	if (!f->latest || !f->counters)
+	if (!f->runs || !f->counters)
 		return -ENOMEM;
-	f->run = walk_next(&f->runs);
 	f->pmu = walk_next(&f->pmus);
-	return 0;
+	return collect_runs(f, sc);
 }
 
 void slice_facts_done(struct slice_facts *f)
 {
-	free(f->latest);
+	for (uint32_t i = 0; f->runs && i < f->nr_cpus; i++)
+		free(f->runs[i].at);
+	free(f->runs);
 	free(f->counters);
 	*f = (struct slice_facts){ 0 };
 }
 
-/* All that was said up to then. */
-static void read_runs(struct slice_facts *f, uint64_t until_ns)
+/* The first word about who came on the CPU at start_ns, said before end_ns. */
+static const struct pair_run *find_run(struct slice_facts *f, uint32_t cpu, uint32_t task,
+                                       uint64_t start_ns, uint64_t end_ns)
 {
-	while (f->run && f->run->run.ts_ns <= until_ns) {
-		if (f->run->run.cpu < f->nr_cpus)
-			f->latest[f->run->run.cpu] = f->run->run;
-		f->run = walk_next(&f->runs);
-	}
-}
+	struct slice_runs *runs = cpu < f->nr_cpus ? &f->runs[cpu] : NULL;
 
-static const struct pair_run *latest(const struct slice_facts *f, uint32_t cpu, uint32_t task,
-                                     uint64_t start_ns)
-{
-	const struct pair_run *run = cpu < f->nr_cpus ? &f->latest[cpu] : NULL;
-
-	return run && run->ts_ns == start_ns && run->task == task ? run : NULL;
+	if (!runs)
+		return NULL;
+	while (runs->next < runs->nr && runs->at[runs->next].ts_ns < start_ns)
+		runs->next++;
+	/* Others may be said of at the same moment: who left at once. */
+	for (size_t i = runs->next; i < runs->nr && runs->at[i].ts_ns < end_ns; i++)
+		if (timeline_row(f->timeline, TIMELINE_RUN, runs->at[i].row, &f->run) &&
+		    f->run.run.task == task)
+			return &f->run.run;
+	return NULL;
 }
 
 const struct pair_run *slice_run(struct slice_facts *f, const struct pair_slice *slice)
 {
 	/* What is said at the end is about the next one on that CPU. */
-	read_runs(f, slice->end_ns > slice->start_ns ? slice->end_ns - 1 : slice->end_ns);
-	return latest(f, slice->cpu, slice->task, slice->start_ns);
+	return find_run(f, slice->cpu, slice->task, slice->start_ns,
+	                slice->end_ns > slice->start_ns ? slice->end_ns : slice->end_ns + 1);
 }
 
 const struct pair_run *slice_run_after(struct slice_facts *f, const struct pair_wait *wait)
 {
-	read_runs(f, wait->end_ns);
-	return latest(f, wait->cpu, wait->task, wait->end_ns);
+	return find_run(f, wait->cpu, wait->task, wait->end_ns, wait->end_ns + LATE_NS);
 }
 
 static void keep_counter(struct slice_facts *f, const struct pair_pmu *pmu)

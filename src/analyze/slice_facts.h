@@ -1,6 +1,8 @@
 /*
  * analyze/slice_facts — what sched_ext and counters said of a slice: found while slices, or waits, go by in the order of
  * their ends, each row of the other tables looked at once.
+ *
+ * What sched_ext says comes with the switch, or, in our own recordings, a moment after it. Memory: 16 bytes per word.
  */
 #pragma once
 
@@ -20,11 +22,23 @@ struct slice_counters {
 	uint64_t values[SLICE_COUNTERS];
 };
 
+/* What was said on one CPU, in the order of time. */
+struct slice_runs {
+	struct slice_run {
+		uint64_t ts_ns;
+		uint64_t row; /* of the table of runs */
+	} * at;
+	size_t nr, cap;
+	size_t next; /* the first that may still be about somebody */
+};
+
 struct slice_facts {
-	struct walk runs, pmus;
-	const union timeline_row *run, *pmu; /* next ones */
-	struct pair_run *latest;             /* by CPU */
-	struct slice_counters *counters;     /* by CPU */
+	const struct timeline *timeline;
+	struct walk pmus;
+	const union timeline_row *pmu;   /* the next one */
+	struct slice_runs *runs;         /* by CPU */
+	union timeline_row run;          /* that was found last */
+	struct slice_counters *counters; /* by CPU */
 	uint32_t nr_cpus;
 };
 

@@ -79,12 +79,26 @@ struct scx_dispatch_q { /* Linux 6.12, like all of sched_ext */
 };
 
 struct sched_ext_entity {
+	struct scx_dispatch_q *dsq; /* that it is in */
+	int holding_cpu;            /* has taken it from there and is about to move it; -1 = none */
 	__u64 slice;
 	__u64 dsq_vtime;
 };
 
 struct sched_ext_ops {
 	char name[128];
+};
+
+enum scx_exit_kind { SCX_EXIT_NONE };
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	long long exit_code;
+	char *msg;
+};
+
+struct scx_sched { /* Linux 6.16 */
+	struct scx_exit_info *exit_info;
 };
 
 struct task_struct {

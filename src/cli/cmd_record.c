@@ -47,6 +47,7 @@ struct record_args {
 	struct flight_args flight;
 	bool is_verbose;
 	bool is_debug;
+	bool is_scx_by_kprobe;
 };
 
 static const char *const ring_names[] = { "llc", "cpu", NULL };
@@ -138,6 +139,7 @@ static const struct opt options[] = {
 		"memory for what is kept; if it is full before TIME is, less is kept, and told",
 		OPT_GIVEN(struct record_args, flight.has_keep_mib)),
 	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
+	OPT_FLAG(0, "scx-by-kprobe", struct record_args, is_scx_by_kprobe, "as on kernels without fentry", .is_hidden = true),
 	OPT_FLAG(0, "debug", struct record_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,
 };
@@ -304,6 +306,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			.one_in = (uint32_t)args->one_in,
 			.stack_frequency = (uint32_t)args->stack_frequency,
 			.is_per_cpu_rings = args->rings == 1,
+			.is_scx_by_kprobe = args->is_scx_by_kprobe,
 			.ring_bytes = (uint32_t)args->ring_kib * 1024,
 			.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
 		},

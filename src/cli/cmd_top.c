@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/top_record.h"
+#include "cli/top_replay.h"
 #include "cli/top_words.h"
 #include "session/machine_source.h"
 #include "sys/caps.h"
@@ -19,11 +20,12 @@
 #define HOUR_MS 3600000ULL
 
 /*
- * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), read
- * other users' processes, and write settings and traces where the user may: nothing else is kept.
+ * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), see
+ * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
+ * may: nothing else is kept.
  */
-#define KEEP_CAPS                                                          \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | \
+#define KEEP_CAPS                                                                                 \
+	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
 	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct top_args {
@@ -60,6 +62,10 @@ static const struct opt options[] = {
 	OPT_U64('f', "frame-rate-ms", "MS", struct top_args, frame_ms, 0, UINT32_MAX,
 		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
 	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
+	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event,
+		"shown of each CPU at the start: cpu:cpu_total_util_percent if not given, perf:SUBSYSTEM:EVENT, kprobe:FUNCTION; j and k change it"),
+	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events,
+		"further events for j and k, by the numbers of perf: type 4 is the CPU's own codes"),
 	OPT_CHOICE('e', "exclude-bpf", "BOOL", struct top_args, has_no_bpf, bool_names,
 		"measure without BPF, from /proc alone; true if no value is given", OPT_GIVEN(struct top_args, has_bpf_choice)),
 	OPT_STRING(0, "theme", "NAME", struct top_args, theme, "colours; the key t shows them one after the other"),
@@ -98,8 +104,6 @@ static const struct opt options[] = {
 		OPT_GIVEN(struct top_args, has_trace_tick_warmup)),
 	OPT_U64(0, "worker-threads", "N", struct top_args, workers, 2, 127, "there are no worker threads",
 		OPT_GIVEN(struct top_args, has_workers)),
-	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events, "see 'schedscope stat -g perf=EVENT'"),
-	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event, "see 'schedscope stat -g perf=EVENT'"),
 	OPT_FLAG(0, "layered", struct top_args, is_layered, "layers of scx_layered"),
 	OPT_END,
 };
@@ -109,6 +113,8 @@ static const struct opt_example examples[] = {
 	{ "schedscope top -r 1000 --theme Nord", "calmer" },
 	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
+	{ "schedscope top --default-profiling-event perf:sw:page-faults --process-id 4711", "where a process has its page faults" },
+	{ "schedscope top trace.pftrace", "a recording, played: Space pauses, Left and Right seek" },
 	{ 0 },
 };
 /* clang-format on */
@@ -123,9 +129,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_trace_ticks, "trace-ticks", "use --trace-duration-ms" },
 		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
-		{ a->perf_events.nr > 0, "perf-events", "use 'schedscope stat -g perf=EVENT'" },
-		{ a->event, "default-profiling-event", "use 'schedscope stat -g perf=EVENT'" },
-		{ a->is_layered, "layered", "layers are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -141,6 +144,21 @@ static int take_text(const char *from, char *to, size_t size, const char *option
 		return diag_set(d, -EINVAL, NULL, "the value of --%s is too long", option);
 	memcpy(to, from, strlen(from) + 1);
 	return 0;
+}
+
+static int apply_events(const struct top_args *a, struct config *c, struct diag *d)
+{
+	struct event_word parsed;
+	int err = a->event ? event_word_parse(a->event, &parsed, d) : 0;
+
+	if (!err)
+		err = take_text(a->event, c->default_event, sizeof(c->default_event),
+		                "default-profiling-event", d);
+	if (a->perf_events.nr)
+		c->events.nr = 0;
+	for (size_t i = 0; !err && i < a->perf_events.nr; i++)
+		err = config_add_event(c, a->perf_events.items[i], d);
+	return err == -E2BIG ? -EINVAL : err;
 }
 
 /* The command line goes before the file. */
@@ -172,10 +190,11 @@ static int apply(const struct top_args *a, struct config *c, struct diag *d)
 	if (!err)
 		err = take_text(a->stats_socket, c->stats_socket, sizeof(c->stats_socket),
 		                "stats-socket-path", d);
-	return err;
+	return err ? err : apply_events(a, c, d);
 }
 
-static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
+/* A process of a recording need not live. */
+static int process_of(const struct top_args *a, const char *file, uint32_t *out, struct diag *d)
 {
 	uint64_t pid = 0;
 
@@ -186,7 +205,7 @@ static int process_of(const struct top_args *a, uint32_t *out, struct diag *d)
 		return diag_set(d, -EINVAL, "give the number of a process, or -1 for all",
 		                "--process-id=%.40s is no process", a->process);
 	*out = (uint32_t)pid;
-	return cli_check_pid(pid, d);
+	return file ? 0 : cli_check_pid(pid, d);
 }
 
 struct top {
@@ -244,6 +263,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
                 struct diag *d)
 {
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
+		                          .is_layered = a->is_layered,
 		                          .tgid = tgid,
 		                          .stats_socket = config->stats_socket,
 		                          .mango_path = a->mango_path,
@@ -272,7 +292,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	return err;
 }
 
-static int run_args(const struct opt_command *self, const struct top_args *a)
+static int run_args(const struct opt_command *self, const struct top_args *a, const char *file)
 {
 	struct config config;
 	struct diag d = { 0 };
@@ -280,9 +300,11 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	uint32_t tgid;
 	int err;
 
+	if (file && !isatty(STDOUT_FILENO)) /* no settings matter */
+		return top_replay_summary(file);
 	config_init(&config);
 	warn_of_dead(a);
-	err = process_of(a, &tgid, &d);
+	err = process_of(a, file, &tgid, &d);
 	if (!err)
 		err = trigger_of(a, trigger, &d);
 	if (!err)
@@ -295,10 +317,14 @@ static int run_args(const struct opt_command *self, const struct top_args *a)
 	}
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(STDOUT_FILENO)) {
 		err = top_summary();
-	else if (show(a, &config, trigger, tgid, &d))
-		err = cli_fail(&d);
+	} else {
+		err = file ? top_replay(file, &config, tgid, &d)
+		           : show(a, &config, trigger, tgid, &d);
+		if (err)
+			err = cli_fail(&d);
+	}
 	config_done(&config);
 	return err;
 }
@@ -323,8 +349,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	if (top_words(argc, argv, &words, &argc))
 		return diag_set(&d, -ENOMEM, NULL, "out of memory"), cli_fail(&d);
 	if (cli_parse(self, argc, words, &args, &operands, &exit_code)) {
+		if (operands.operands.nr > 1) {
+			diag_set(&d, -EINVAL, NULL, "one file at a time");
+			exit_code = cli_usage_error(self, &d);
+		} else {
+			exit_code = run_args(self, &args,
+			                     operands.operands.nr ? operands.operands.items[0]
+			                                          : NULL);
+		}
 		opt_result_done(&operands);
-		exit_code = run_args(self, &args);
 	}
 	opt_list_done(&args.perf_events);
 	return exit_code;
@@ -333,10 +366,15 @@ static int run(const struct opt_command *self, int argc, char **argv)
 const struct opt_command cmd_top = {
 	.name = "top",
 	.alias = "tui",
-	.summary = "the scheduler live, on the whole screen",
+	.summary = "the scheduler on the whole screen, live or from a recording",
+	.operands = "[FILE]",
 	.description =
 		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, measured again and "
 		"again, with the keys of scxtop; h shows them. Off a terminal it prints one summary.\n\n"
+		"With FILE, a trace of whichever recorder as 'schedscope analyze' takes it, the same views play what was "
+		"recorded: Space pauses and plays, Left and Right go by one interval, ( and ) by ten, ^ and $ to the ends, { and } "
+		"halve and double the speed. It needs no privilege. What no recording tells, such as memory, is not shown. "
+		"Off a terminal it prints the summary of the file.\n\n"
 		"Settings come from config.toml in $XDG_CONFIG_HOME/schedscope (else ~/.config/schedscope), or "
 		"from scxtop's own file where that one is missing; the key S saves them. The command line goes "
 		"before the file.\n\n"
@@ -344,5 +382,6 @@ const struct opt_command cmd_top = {
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,
+	.operand = OPT_OPERAND_FILE,
 	.run = run,
 };

@@ -206,6 +206,7 @@ static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag 
 		.kinds = cfg->kinds,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
 		.events = e->skel->obj,
+		.is_by_kprobe = cfg->is_scx_by_kprobe,
 		.vmlinux = e->vmlinux,
 		.talk = e->talk,
 	};
@@ -412,6 +413,8 @@ int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, st
 		err = order_round(e->order, clock_boot_ns(), sink, &e->until_ns);
 	if (!err)
 		err = tell_losses(e, sink);
+	if (!err && e->start_ns)
+		err = scx_part_tell_counters(e->scx, e->until_ns, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
 }
 

@@ -27,6 +27,7 @@ struct events_cfg {
 	enum abi_switch_args switch_args;
 	uint32_t tgid;            /* 0 = all */
 	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
+	bool is_scx_by_kprobe;    /* for tests: collect/scx_part */
 	uint32_t nr_cpus;         /* highest possible one + 1 */
 	const uint32_t *possible; /* those that the kernel may have, ascending */
 	uint32_t nr_possible;

@@ -12,10 +12,10 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
+#include "collect/kprobe.h"
 #include "collect/tracepoint_skel.h"
 
-#define KPROBE_PMU "/sys/bus/event_source/devices/kprobe/type"
-#define TRACEFS    "/sys/kernel/tracing/events"
+#define TRACEFS "/sys/kernel/tracing/events"
 
 struct probe {
 	uint32_t id;
@@ -51,24 +51,8 @@ bool probes_need(const struct events_probe *probes, size_t nr, uint32_t type)
 static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
                          const struct probes_cfg *cfg, struct diag *d)
 {
-	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = p->id);
-	struct bpf_program *prog = bpf_object__find_program_by_name(cfg->events, "on_kprobe");
-	int err;
-
-	if (access(KPROBE_PMU, F_OK) != 0)
-		return diag_set(d, -EINVAL, "leave it out, or use a kernel with CONFIG_KPROBES",
-		                "cannot probe '%s': this kernel has no kprobes", spec->symbol);
-	if (!events_part_has_function(spec->symbol))
-		return diag_set(d, -EINVAL, "see /proc/kallsyms for what there is",
-		                "this kernel has no function '%s'", spec->symbol);
-	p->link = bpf_program__attach_kprobe_opts(prog, spec->symbol, &opts);
-	if (p->link)
-		return 0;
-	err = -errno;
-	return diag_set(d, err,
-	                err == -EPERM ? "the kernel may be locked down"
-	                              : "some functions cannot be probed",
-	                "the kernel refused a kprobe on '%s'", spec->symbol);
+	return kprobe_attach(bpf_object__find_program_by_name(cfg->events, "on_kprobe"),
+	                     spec->symbol, p->id, d, &p->link);
 }
 
 static int attach_uprobe(struct probe *p, const struct probe_spec *spec,

@@ -26,6 +26,7 @@ struct sample_perf {
 	uint32_t nr, cap;
 	uint32_t nr_skipped;
 	uint64_t throttled;
+	struct sample_perf_counts counts;
 	bool is_ended; /* the events are closed */
 };
 
@@ -113,6 +114,34 @@ static int refused(const struct sample_perf_cfg *cfg, const struct pmu_event *ev
 	return diag_set(d, err, NULL, "cannot sample '%s' on CPU %u", ev->name, cpu);
 }
 
+static int attach(struct part *part, const struct sample_perf_cfg *cfg, const struct pmu_event *ev,
+                  struct diag *d)
+{
+	int err;
+
+	if (cfg->prog_fd < 0) {
+		err = perf_ring_map(&part->ring, part->fd, cfg->ring_bytes);
+		return err ? diag_set(d, err, "raise kernel.perf_event_mlock_kb, or run as root",
+		                      "no memory for perf's rings")
+		           : 0;
+	}
+	if (perf_ring_map(&part->ring, part->fd, (size_t)sysconf(_SC_PAGESIZE)))
+		part->ring = (struct perf_ring){ 0 };
+	if (ioctl(part->fd, PERF_EVENT_IOC_SET_BPF, cfg->prog_fd) < 0)
+		return diag_set(d, -errno, "run as root; see 'schedscope doctor'",
+		                "the kernel refused to run a program on each '%s'", ev->name);
+	return 0;
+}
+
+static void ask_for_addresses(struct perf_event_attr *attr, size_t ring_bytes)
+{
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_user = 1;
+	attr->sample_max_stack = SAMPLE_PERF_DEPTH;
+	attr->watermark = 1; /* nobody waits for them */
+	attr->wakeup_watermark = (uint32_t)ring_bytes;
+}
+
 /* Opens it on one CPU, or counts that as skipped. */
 static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
                     const struct pmu_event *ev, uint32_t cpu, struct diag *d)
@@ -133,6 +162,8 @@ static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
 		attr.freq = 1;
 		attr.sample_freq = cfg->frequency;
 	}
+	if (cfg->prog_fd < 0)
+		ask_for_addresses(&attr, cfg->ring_bytes);
 	part->fd = open_event(&attr, cpu);
 	if (part->fd == -ENODEV || part->fd == -ENXIO) {
 		p->nr_skipped++;
@@ -141,12 +172,7 @@ static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
 	if (part->fd < 0)
 		return refused(cfg, ev, cpu, part->fd, d);
 	p->nr++;
-	if (perf_ring_map(&part->ring, part->fd, (size_t)sysconf(_SC_PAGESIZE)))
-		part->ring = (struct perf_ring){ 0 };
-	if (ioctl(part->fd, PERF_EVENT_IOC_SET_BPF, cfg->prog_fd) < 0)
-		return diag_set(d, -errno, "run as root; see 'schedscope doctor'",
-		                "the kernel refused to run a program on each '%s'", ev->name);
-	return 0;
+	return attach(part, cfg, ev, d);
 }
 
 static bool is_asked_for(const struct sample_perf_cfg *cfg, const struct pmu_event *ev,
@@ -232,6 +258,58 @@ uint64_t sample_perf_throttled(struct sample_perf *p)
 		perf_ring_release(r);
 	}
 	return p->throttled;
+}
+
+/* What is marked as the beginning of kernel or user addresses is none. */
+static void tell_sample(const struct perf_event_header *record, sample_perf_fn *fn, void *ctx)
+{
+	const uint64_t *words = (const uint64_t *)(record + 1);
+	size_t nr_words = (record->size - sizeof(*record)) / sizeof(*words), nr;
+	uint64_t callers[SAMPLE_PERF_DEPTH + 4];
+	struct sample_perf_address sample = { .callers = callers };
+	bool has_leaf = false;
+
+	if (nr_words < 2)
+		return;
+	sample.address = words[0];
+	nr = words[1] < nr_words - 2 ? (size_t)words[1] : nr_words - 2;
+	for (size_t i = 0; i < nr && sample.nr_callers < SAMPLE_PERF_DEPTH; i++) {
+		if (words[2 + i] >= (uint64_t)PERF_CONTEXT_MAX)
+			continue;
+		if (has_leaf)
+			callers[sample.nr_callers++] = words[2 + i];
+		has_leaf = true;
+	}
+	fn(ctx, &sample);
+}
+
+static void read_ring(struct sample_perf *p, struct perf_ring *r, sample_perf_fn *fn, void *ctx)
+{
+	const struct perf_event_header *record;
+	bool is_bad;
+
+	perf_ring_look(r);
+	while ((record = perf_ring_peek(r, &is_bad))) {
+		if (record->type == PERF_RECORD_SAMPLE) {
+			p->counts.samples++;
+			tell_sample(record, fn, ctx);
+		} else if (record->type == PERF_RECORD_LOST &&
+		           record->size >= sizeof(*record) + 2 * sizeof(uint64_t)) {
+			p->counts.lost += ((const uint64_t *)(record + 1))[1];
+		}
+		p->throttled += record->type == PERF_RECORD_THROTTLE;
+		perf_ring_skip(r, record);
+	}
+	p->counts.lost += is_bad;
+	perf_ring_release(r);
+}
+
+void sample_perf_read(struct sample_perf *p, sample_perf_fn *fn, void *ctx,
+                      struct sample_perf_counts *out)
+{
+	for (uint32_t i = 0; !p->is_ended && i < p->nr; i++)
+		read_ring(p, &p->parts[i].ring, fn, ctx);
+	*out = p->counts;
 }
 
 void sample_perf_end(struct sample_perf *p)

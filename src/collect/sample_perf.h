@@ -1,13 +1,15 @@
 /*
- * collect/sample_perf — one event of perf on many CPUs, each overflow of which runs a BPF program.
+ * collect/sample_perf — one event of perf on many CPUs, each overflow of which runs a BPF program, or is read from a ring.
  *
  * By frequency the kernel chooses the period so that so many samples come per second; by period each so-many-th event
  * is one. Opened disabled, close-on-exec, for whatever runs on the CPU, without the hypervisor. CPUs that went offline
  * are counted. A small ring per CPU tells how often the kernel throttled the event; where there is no memory for it,
- * that stays unknown. One thread. Never prints.
+ * that stays unknown. Without a program each sample is an address and how the kernel came there: programs do not see
+ * samples that fall into others (kprobes, tracepoints), a ring does. One thread. Never prints.
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -22,13 +24,33 @@ struct sample_perf_cfg {
 	uint64_t frequency;              /* or */
 	uint64_t period;
 	const struct cpulist *online;
-	uint32_t cpu; /* only this one; UINT32_MAX = all */
-	int prog_fd;
+	uint32_t cpu;      /* only this one; UINT32_MAX = all */
+	int prog_fd;       /* -1 = samples are read from rings */
+	size_t ring_bytes; /* then: of each CPU, a power of two of pages */
+};
+
+#define SAMPLE_PERF_DEPTH \
+	24U /* callers that come with an address; there may be fewer, in user code none */
+
+/* Lent for the call. */
+struct sample_perf_address {
+	uint64_t address;
+	const uint64_t *callers; /* in the kernel, the innermost first: return addresses */
+	uint32_t nr_callers;
+};
+
+struct sample_perf_counts {
+	uint64_t samples;
+	uint64_t lost;
 };
 
 MUST_USE int sample_perf_open(const struct sample_perf_cfg *cfg, struct diag *d,
                               struct sample_perf **out);
 MUST_USE int sample_perf_enable(struct sample_perf *p); /* 0 or the first -errno */
+/* All that is in the rings, where there is no program; the counts are since the start. */
+typedef void sample_perf_fn(void *ctx, const struct sample_perf_address *sample);
+void sample_perf_read(struct sample_perf *p, sample_perf_fn *fn, void *ctx,
+                      struct sample_perf_counts *out);
 /* Closes the events; how many there were, and how often they were throttled, stays known. */
 void sample_perf_end(struct sample_perf *p);
 uint32_t sample_perf_nr(const struct sample_perf *p);

@@ -62,7 +62,7 @@ void scx_functions_plan(uint64_t kinds, struct scx_plan *out)
 	if (!vmlinux)
 		return;
 	f = (struct scx_functions){ .vmlinux = vmlinux };
-	scx_plan_make(kinds, scx_functions_find, &f, out);
+	scx_plan_make(kinds, SCX_BY_FENTRY, scx_functions_find, &f, out);
 	scx_functions_done(&f);
 	btf__free(vmlinux);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
@@ -12,11 +13,22 @@
 #include "collect/scx_functions.h"
 #include "collect/scx_plan.h"
 #include "collect/scx_skel.h"
+#include "sys/scx_counters.h"
+#include "sys/scx_layers.h"
+
+#define COUNTERS_NS 100000000ULL
+#define QUEUED_MAX  65536U /* tasks that are known by tid */
 
 struct scx_part {
 	uint64_t kinds;
+	enum scx_way way;
 	struct scx_bpf *skel;
+	struct bpf_link *links[SCX_PLAN_PROGRAMS]; /* to functions */
+	size_t nr_links;
 	char scheduler[32]; /* that was on at the start */
+	bool has_layers;    /* it keeps them */
+	uint64_t next_counters_ns;
+	struct scx_counters counters; /* as told last */
 };
 
 static void scoped_part(struct scx_part *const *p)
@@ -35,6 +47,33 @@ static void read_scheduler(struct scx_part *p)
 	p->scheduler[strcspn(p->scheduler, "\n")] = '\0';
 }
 
+/* The map of the scheduler that is on; ours stays where there is none, and is not used. */
+static int share_layers(struct scx_part *p)
+{
+	struct scx_layers layers;
+	int err;
+
+	if (scx_layers_find(&layers))
+		return 0;
+	err = bpf_map__reuse_fd(p->skel->maps.task_ctxs, layers.fd);
+	close(layers.fd);
+	if (err)
+		return err;
+	p->has_layers = true;
+	p->skel->rodata->has_layers = true;
+	p->skel->rodata->layer_at = layers.offset;
+	return 0;
+}
+
+static struct bpf_program *program_of(const struct scx_part *p, const struct scx_plan_program *at)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "%s%s", at->program,
+	               p->way == SCX_BY_KPROBE && at->function ? "_k" : "");
+	return bpf_object__find_program_by_name(p->skel->obj, name);
+}
+
 static int load(struct scx_part *p, const struct scx_plan *plan, const struct scx_part_cfg *cfg)
 {
 	struct bpf_program *prog;
@@ -46,42 +85,52 @@ static int load(struct scx_part *p, const struct scx_plan *plan, const struct sc
 	bpf_object__for_each_program(prog, p->skel->obj) bpf_program__set_autoload(prog, false);
 	p->skel->rodata->cfg = *cfg->ev;
 	p->skel->rodata->dsq_at = plan->dsq_at;
+	p->skel->rodata->by_kprobe = p->way == SCX_BY_KPROBE;
+	if (p->way == SCX_BY_KPROBE)
+		err = bpf_map__set_max_entries(p->skel->maps.queues_by_tid, QUEUED_MAX);
 	for (size_t i = 0; !err && i < plan->nr; i++) {
-		prog = bpf_object__find_program_by_name(p->skel->obj, plan->programs[i].program);
+		prog = program_of(p, &plan->programs[i]);
 		bpf_program__set_autoload(prog, true);
-		if (plan->programs[i].function)
+		if (plan->programs[i].function && p->way == SCX_BY_FENTRY)
 			err = bpf_program__set_attach_target(prog, 0, plan->programs[i].function);
 	}
+	if (!err)
+		err = share_layers(p);
 	if (!err)
 		err = events_part_share(cfg->events, p->skel->obj);
 	return err ? err : scx_bpf__load(p->skel);
 }
 
 /* All but the switch, whose turn comes after that of the event stream. They are silent as yet. */
-static int attach_functions(struct scx_part *p)
+static int attach_functions(struct scx_part *p, const struct scx_plan *plan)
 {
-	struct bpf_object_skeleton *s = p->skel->skeleton;
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct scx_plan_program *at = &plan->programs[i];
+		struct bpf_program *prog = program_of(p, at);
+		struct bpf_link *link;
 
-	for (int i = 0; i < s->prog_cnt; i++) {
-		struct bpf_program *prog = *s->progs[i].prog;
-
-		if (!bpf_program__autoload(prog) || prog == p->skel->progs.on_scx_switch)
+		if (!at->function)
 			continue;
-		*s->progs[i].link = bpf_program__attach(prog);
-		if (!*s->progs[i].link)
+		link = p->way == SCX_BY_KPROBE
+		               ? bpf_program__attach_kprobe(prog, at->is_return, at->function)
+		               : bpf_program__attach(prog);
+		if (!link)
 			return -errno;
+		p->links[p->nr_links++] = link;
 	}
 	return 0;
 }
 
-int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_part **out)
+/* NULL in *out: this kernel does not let functions be traced in this way. */
+static int open_way(const struct scx_part_cfg *cfg, enum scx_way way, struct diag *d,
+                    struct scx_part **out)
 {
 	SCOPED(scoped_part) struct scx_part *p = NULL;
 	struct scx_functions functions = { .vmlinux = cfg->vmlinux };
 	struct scx_plan plan;
 	int err;
 
-	scx_plan_make(cfg->kinds & SCX_KINDS, scx_functions_find, &functions, &plan);
+	scx_plan_make(cfg->kinds & SCX_KINDS, way, scx_functions_find, &functions, &plan);
 	scx_functions_done(&functions);
 	if (!plan.kinds)
 		return 0;
@@ -89,14 +138,22 @@ int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_par
 	if (!p)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	p->kinds = plan.kinds;
+	p->way = way;
 	err = load(p, &plan, cfg);
 	if (!err)
-		err = attach_functions(p);
+		err = attach_functions(p, &plan);
 	if (err == -EPERM || err == -ENOMEM)
 		return bpf_load_failed(cfg->talk, err, "sched_ext", d);
-	if (!err) /* else the kernel does not let functions be traced: the rest works without */
+	if (!err)
 		*out = TAKE_PTR(p);
 	return 0;
+}
+
+int scx_part_open(const struct scx_part_cfg *cfg, struct diag *d, struct scx_part **out)
+{
+	int err = cfg->is_by_kprobe ? 0 : open_way(cfg, SCX_BY_FENTRY, d, out);
+
+	return err || *out ? err : open_way(cfg, SCX_BY_KPROBE, d, out);
 }
 
 uint64_t scx_part_kinds(const struct scx_part *p)
@@ -117,6 +174,7 @@ int scx_part_attach(struct scx_part *p)
 	}
 	read_scheduler(p);
 	p->skel->bss->is_on = p->scheduler[0] != '\0';
+	p->skel->bss->is_layered = p->has_layers && p->skel->bss->is_on;
 	memcpy(p->skel->bss->scheduler, p->scheduler, sizeof(p->scheduler));
 	return 0;
 }
@@ -140,10 +198,55 @@ int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink
 	return sink->push(sink->ctx, &rec.hdr);
 }
 
+/* Another scheduler may be on by now, whose counters began anew. */
+static const struct scx_counter *find_told(const struct scx_part *p, const char *name)
+{
+	for (size_t i = 0; i < p->counters.nr; i++)
+		if (strcmp(p->counters.items[i].name, name) == 0)
+			return &p->counters.items[i];
+	return NULL;
+}
+
+static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns,
+                        const struct ev_sink *sink)
+{
+	struct ev_scx_counter rec = {
+		.hdr = { sizeof(rec), EV_SCX_COUNTER, 0, 0, ts_ns },
+		.value = counter->value,
+	};
+
+	_Static_assert(sizeof(rec.name) == sizeof(counter->name), "the same names");
+	memcpy(rec.name, counter->name, sizeof(rec.name));
+	return sink->push(sink->ctx, &rec.hdr);
+}
+
+int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
+{
+	const struct scx_counter *told;
+	struct scx_counters now;
+	int err = 0;
+
+	if (!p || !(p->kinds & EV_BIT(EV_SCX_COUNTER)) || ts_ns < p->next_counters_ns)
+		return 0;
+	p->next_counters_ns = ts_ns + COUNTERS_NS;
+	if (scx_counters_read("", &now))
+		return 0; /* none is on, or the kernel counts nothing */
+	for (size_t i = 0; !err && i < now.nr; i++) {
+		told = find_told(p, now.items[i].name);
+		if (!told || told->value != now.items[i].value)
+			err = tell_counter(&now.items[i], ts_ns, sink);
+	}
+	p->counters = now;
+	return err;
+}
+
 void scx_part_detach(struct scx_part *p)
 {
-	if (p)
-		scx_bpf__detach(p->skel);
+	if (!p)
+		return;
+	while (p->nr_links)
+		bpf_link__destroy(p->links[--p->nr_links]);
+	scx_bpf__detach(p->skel);
 }
 
 uint64_t scx_part_missed(const struct scx_part *p)
@@ -155,6 +258,8 @@ void scx_part_close(struct scx_part *p)
 {
 	if (!p)
 		return;
+	if (p->skel)
+		scx_part_detach(p);
 	scx_bpf__destroy(p->skel);
 	free(p);
 }

@@ -1,6 +1,8 @@
 /*
  * collect/scx_part — the programs that watch sched_ext, for the event stream: loaded where the kernel has what
  * they need, left out elsewhere. A scheduler that is on at the start is told as EV_SCX_STATE. Never prints.
+ * What the kernel counts about the scheduler comes from a file. Layers are told of a scheduler that is on when the part is
+ * opened, as long as it is on.
  */
 #pragma once
 
@@ -21,6 +23,7 @@ struct scx_part_cfg {
 	uint64_t kinds;            /* of SCX_KINDS; others are ignored */
 	const struct ev_cfg *ev;   /* what the programs of the event stream were told */
 	struct bpf_object *events; /* loaded */
+	bool is_by_kprobe;         /* even where there is a quicker way */
 	const struct btf *vmlinux;
 	const struct bpf_talk *talk;
 };
@@ -31,6 +34,8 @@ uint64_t scx_part_kinds(const struct scx_part *p); /* that will come; NULL is fi
 MUST_USE int scx_part_attach(struct scx_part *p);
 void scx_part_listen(struct scx_part *p, bool is_open);
 MUST_USE int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink);
+/* What the kernel counts, ten times a second, and has changed. The file behind it is read when it is time to. */
+MUST_USE int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink);
 void scx_part_detach(struct scx_part *p);
 uint64_t scx_part_missed(const struct scx_part *p);
 void scx_part_close(struct scx_part *p);

@@ -17,11 +17,12 @@ struct place {
 
 static const struct place places[] = {
 	{ "on_dsq_enter", "dispatch_enqueue", { "dsq", "p", "enq_flags" }, QUEUE_KINDS },
+	{ "on_dsq_dequeue", "dispatch_dequeue", { "rq", "p" }, TASK_KINDS },
 	{ "on_dsq_unlink", "task_unlink_from_dsq", { "p", "dsq" }, EV_BIT(EV_DSQ_DEPTH) },
 	{ "on_scx_reg", "bpf_scx_reg", { "kdata", "link" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_unreg", "bpf_scx_unreg", { "kdata", "link" }, EV_BIT(EV_SCX_STATE) },
-	/* Linux 7; 6.12; between them. */
-	{ "on_scx_disable", "scx_log_sched_disable", { "sch" }, EV_BIT(EV_SCX_STATE) },
+	/* Linux 7, with the reason; 6.12, with it where symbols tell; between them, without. */
+	{ "on_scx_disabled", "scx_log_sched_disable", { "sch" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_disable", "scx_ops_disable_workfn", { "work" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_disable", "scx_disable_workfn", { "work" }, EV_BIT(EV_SCX_STATE) },
 };
@@ -52,9 +53,16 @@ static bool has_program(const struct scx_plan *plan, const char *program)
 	return false;
 }
 
+/* One program that sees a scheduler go is enough. */
+static bool is_served(const struct scx_plan *plan, const char *program)
+{
+	return has_program(plan, program) ||
+	       (strcmp(program, "on_scx_disable") == 0 && has_program(plan, "on_scx_disabled"));
+}
+
 static void add(struct scx_plan *plan, const char *program, const char *function)
 {
-	plan->programs[plan->nr++] = (struct scx_plan_program){ program, function };
+	plan->programs[plan->nr++] = (struct scx_plan_program){ program, function, false };
 }
 
 /* What was asked for and has all that it needs: without the entry into a queue, nothing is known of it. */
@@ -71,14 +79,15 @@ static uint64_t kinds_of(const struct scx_plan *plan, uint64_t kinds)
 	return got;
 }
 
-void scx_plan_make(uint64_t kinds, scx_function_fn *find, void *ctx, struct scx_plan *out)
+void scx_plan_make(uint64_t kinds, enum scx_way way, scx_function_fn *find, void *ctx,
+                   struct scx_plan *out)
 {
 	struct scx_plan plan = { 0 };
 	struct scx_function f;
 	uint32_t first;
 
 	for (const struct place *p = places; p < places + NR_PLACES; p++) {
-		if (!(p->kinds & kinds) || has_program(&plan, p->program) ||
+		if (!(p->kinds & kinds) || is_served(&plan, p->program) ||
 		    !find(ctx, p->function, &f) || !match_params(p, &f, &first))
 			continue;
 		/* The programs that need it count the arguments from the front, but for this one. */
@@ -91,7 +100,15 @@ void scx_plan_make(uint64_t kinds, scx_function_fn *find, void *ctx, struct scx_
 		}
 		add(&plan, p->program, p->function);
 	}
+	/* What fexit sees at once: the argument and the result. */
+	if (way == SCX_BY_KPROBE && has_program(&plan, "on_scx_reg")) {
+		add(&plan, "on_scx_regret", "bpf_scx_reg");
+		plan.programs[plan.nr - 1].is_return = true;
+	}
 	plan.kinds = kinds_of(&plan, kinds);
+	/* Read from files, which come with sched_ext. */
+	if (find(ctx, "bpf_scx_reg", &f))
+		plan.kinds |= kinds & EV_BIT(EV_SCX_COUNTER);
 	if (plan.kinds & TASK_KINDS)
 		add(&plan, "on_scx_switch", NULL);
 	if (!plan.kinds)

@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCX_PLAN_PROGRAMS   6
+#define SCX_PLAN_PROGRAMS   8
 #define SCX_FUNCTION_PARAMS 8
 
-#define SCX_KINDS \
-	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE))
+#define SCX_KINDS                                                                                  \
+	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE) | \
+	 EV_BIT(EV_SCX_COUNTER))
 
 /* A function of the kernel. */
 struct scx_function {
@@ -26,9 +27,13 @@ struct scx_function {
 /* Fills *out and returns true if there is such a function, and it can be traced. */
 typedef bool scx_function_fn(void *ctx, const char *name, struct scx_function *out);
 
+/* How programs come to functions: some kernels know one of the ways only (fentry on arm64: since Linux 6.4). */
+enum scx_way { SCX_BY_FENTRY, SCX_BY_KPROBE };
+
 struct scx_plan_program {
-	const char *program;  /* of bpf/scx.bpf.c */
-	const char *function; /* NULL: the tracepoint that its section names */
+	const char *program;  /* of bpf/scx.bpf.c; by kprobe, the one of this name with _k */
+	const char *function; /* NULL: the tracepoint that its section names, and no _k */
+	bool is_return;       /* by kprobe: when the function returns */
 };
 
 struct scx_plan {
@@ -38,4 +43,5 @@ struct scx_plan {
 	uint32_t dsq_at; /* which parameter of dispatch_enqueue is the queue */
 };
 
-void scx_plan_make(uint64_t kinds, scx_function_fn *find, void *ctx, struct scx_plan *out);
+void scx_plan_make(uint64_t kinds, enum scx_way way, scx_function_fn *find, void *ctx,
+                   struct scx_plan *out);

@@ -5,67 +5,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "abi/wanted.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "collect/bpf_open.h"
-#include "collect/percpu.h"
+#include "collect/stat_collector_priv.h"
 #include "collect/stat_dsqs.h"
 #include "collect/stat_news.h"
-#include "collect/stat_skel.h"
-#include "collect/stat_unpack.h"
 
-/* The kernel fills at most eight pages per read of an iterator. */
-#define DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
-
-struct stat_collector {
-	struct stat_plan plan;
-	struct stat_bpf *skel;
-	struct ring_buffer *ring;
-	struct bpf_link *drain_link;
-	struct bpf_talk *talk;
-	uint32_t *possible;
-	uint32_t nr_possible;
-	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */
-	uint64_t *arrivals;    /* likewise */
-	uint32_t *arrival_cpus;
-	uint8_t *buffer;
-	struct stat_cgroup *wanted;
-	size_t nr_wanted;
-	union stat_unpacked unpacked;
-	uint32_t *asked;   /* room for all that can have news; NULL = nobody is asked by id */
-	bool must_iterate; /* some news are in no list */
-	uint64_t nr_bad;   /* records that did not add up */
-	/* Where the records of the current call go. */
-	stat_record_fn *fn;
-	void *fn_ctx;
-};
-
-/* A record must not be trusted to be what it says. */
-static void hand_on_one(struct stat_collector *c, const struct stat_rec *rec, size_t len)
-{
-	int size;
-
-	if (!(rec->kind & STAT_REC_PACKED)) {
-		c->fn(c->fn_ctx, rec, len);
-		return;
-	}
-	size = stat_unpack(rec, len, &c->unpacked);
-	if (size < 0)
-		c->nr_bad++;
-	else
-		c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
-}
 
 static int on_ring_record(void *ctx, void *data, size_t len)
 {
 	struct stat_collector *c = ctx;
 
 	if (len >= sizeof(struct stat_rec))
-		hand_on_one(c, data, len);
+		stat_collector_hand_on(c, data, len);
 	return 0;
 }
 
@@ -160,7 +115,7 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	c->plan = cfg->plan;
 	c->talk = bpf_talk_listen();
-	c->buffer = malloc(DRAIN_BUFFER_BYTES);
+	c->buffer = malloc(STAT_DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
 	c->arrivals = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->arrivals));
@@ -189,7 +144,7 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	return 0;
 }
 
-static void run_on_every_cpu(const struct stat_collector *c, const struct bpf_program *prog)
+void stat_collector_run_on_every_cpu(const struct stat_collector *c, const struct bpf_program *prog)
 {
 	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
@@ -251,7 +206,7 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 {
 	int err = 0;
 
-	run_on_every_cpu(c, c->skel->progs.warm_up);
+	stat_collector_run_on_every_cpu(c, c->skel->progs.warm_up);
 	/* Before the tasks that are there get their storage: none may be born in between without. */
 	c->skel->links.on_fork = bpf_program__attach(c->skel->progs.on_fork);
 	if (!c->skel->links.on_fork)
@@ -323,150 +278,6 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 	return n < 0 ? n : 0;
 }
 
-/* The kernel writes whole records per read. */
-static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
-                    struct stat_drain *info)
-{
-	size_t at = 0;
-
-	while (len - at >= sizeof(struct stat_rec)) {
-		const struct stat_rec *rec = (const void *)(buf + at);
-
-		if (rec->size < sizeof(*rec) || rec->size > len - at)
-			break;
-		hand_on_one(c, rec, rec->size);
-		info->nr_tasks += (rec->kind & 0xff) == STAT_REC_TASK;
-		at += rec->size;
-	}
-	c->nr_bad += at != len;
-}
-
-static int iterate(struct stat_collector *c, struct stat_drain *info)
-{
-	SCOPED(scoped_close) int fd = bpf_iter_create(bpf_link__fd(c->drain_link));
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		uint64_t begin = clock_boot_ns();
-
-		n = read(fd, c->buffer, DRAIN_BUFFER_BYTES);
-		info->read_ns += clock_boot_ns() - begin;
-		/* The kernel pauses after a million tasks without news. */
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0)
-			break;
-		info->bytes += (uint64_t)n;
-		hand_on(c, c->buffer, (size_t)n, info);
-	}
-	return n < 0 ? -errno : 0;
-}
-
-static int read_arrivals(struct stat_collector *c)
-{
-	__u32 position, nr = c->plan.cfg.nr_cpus;
-
-	if (bpf_map_lookup_batch(bpf_map__fd(c->skel->maps.arrivals), NULL, &position,
-	                         c->arrival_cpus, c->arrivals, &nr, NULL) &&
-	    errno != ENOENT)
-		return -errno;
-	return 0;
-}
-
-static int read_cpus(struct stat_collector *c)
-{
-	__u32 zero = 0;
-
-	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.cpus), &zero, c->cpus))
-		return -errno;
-	percpu_spread(c->cpus, sizeof(*c->cpus), c->possible, c->nr_possible);
-	return c->plan.wants_migrate ? read_arrivals(c) : 0;
-}
-
-/* Whoever has been on a CPU all the time has no event, and is asked all the same. */
-static size_t add_running(const struct stat_collector *c, uint32_t *tids)
-{
-	size_t nr = 0;
-
-	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++)
-		if (c->cpus[cpu].since_ns && !c->cpus[cpu].is_idle)
-			tids[nr++] = c->cpus[cpu].running_tid;
-	return nr;
-}
-
-static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	int n;
-
-	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
-	c->skel->bss->nr_asked = (__u32)nr;
-	c->skel->bss->nr_unsent = 0;
-	if (bpf_prog_test_run_opts(bpf_program__fd(c->skel->progs.drain_asked), &opts))
-		return -errno;
-	n = ring_buffer__consume(c->ring);
-	c->must_iterate |= c->skel->bss->nr_unsent != 0;
-	return n < 0 ? n : 0;
-}
-
-/* Moves the epoch on, and asks those that have put themselves into its list. */
-static int drain_news(struct stat_collector *c, struct stat_drain *info)
-{
-	struct stat_news *lists = c->skel->bss->news;
-	__u32 epoch = c->skel->data->epoch;
-	uint64_t begin = clock_boot_ns();
-	size_t nr = stat_news_take(&lists[(epoch + 1) & 1], c->asked);
-	bool is_full = stat_news_is_full(&lists[(epoch + 1) & 1]);
-	int err;
-
-	stat_news_reset(&lists[(epoch + 1) & 1]);
-	c->skel->data->epoch = epoch + 1;
-	nr += stat_news_take(&lists[epoch & 1], c->asked + nr);
-	err = read_cpus(c);
-	nr += add_running(c, c->asked + nr);
-	if (is_full || stat_news_is_full(&lists[epoch & 1]) || c->must_iterate) {
-		c->must_iterate = false;
-		return err ? err : iterate(c, info);
-	}
-	for (size_t at = 0; at < nr && !err; at += STAT_NEWS_BATCH)
-		err = ask(c, c->asked + at, nr - at < STAT_NEWS_BATCH ? nr - at : STAT_NEWS_BATCH);
-	info->nr_tasks = nr;
-	info->read_ns = clock_boot_ns() - begin;
-	return err;
-}
-
-static int drain_all(struct stat_collector *c, struct stat_drain *info)
-{
-	int err;
-
-	c->skel->data->epoch++;
-	err = iterate(c, info);
-	return err ? err : read_cpus(c);
-}
-
-int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
-                         struct stat_drain *info, struct diag *d)
-{
-	int err;
-
-	memset(info, 0, sizeof(*info));
-	info->at_ns = clock_boot_ns();
-	/* A task that never leaves its CPU has not been charged for its counters yet. */
-	if (c->plan.wants_flush)
-		run_on_every_cpu(c, c->skel->progs.flush_counters);
-	/*
-	 * First the tasks that are gone, then those that are there: whoever leaves meanwhile is in the
-	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
-	 */
-	err = stat_collector_consume(c, fn, ctx);
-	if (!err)
-		err = c->asked ? drain_news(c, info) : drain_all(c, info);
-	info->took_ns = clock_boot_ns() - info->at_ns;
-	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
-}
-
 int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx, struct diag *d)
 {
 	int err = c->plan.cfg.has_dsq ? stat_dsqs_read(c->skel, fn, ctx) : 0;
@@ -479,19 +290,19 @@ const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32
 	return &c->cpus[cpu];
 }
 
-static bool is_on_events(const struct bpf_program *prog)
-{
-	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
-
-	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
-}
-
 bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint64_t *out)
 {
 	if (!c->plan.wants_migrate)
 		return false;
 	*out = c->arrivals[cpu];
 	return true;
+}
+
+static bool is_on_events(const struct bpf_program *prog)
+{
+	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+
+	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)

@@ -208,8 +208,9 @@ static void put_counters(struct json_writer *out, const struct scx_state *s)
 	if (scx_counters_read("", &counters)) {
 		jw_null(out, "events");
 		jw_string(out, "note",
-		          s->is_enabled ? "this kernel does not count events: Linux 6.15 and newer do"
-		                        : "no scheduler is in charge: no events are counted");
+		          s->is_enabled
+		                  ? "this kernel does not count events: Linux 6.15 and newer do"
+		                  : "no scheduler is in charge: no events are counted");
 		return;
 	}
 	jw_begin_object(out, "events");
@@ -248,7 +249,8 @@ const struct resource resource_scheduler_scx = {
 	.uri = "stats://scheduler/scx",
 	.name = "scheduler-scx",
 	.title = "sched_ext state of the kernel",
-	.description = "what the kernel tells of sched_ext: its state, and what it counts about the scheduler",
+	.description =
+		"what the kernel tells of sched_ext: its state, and what it counts about the scheduler",
 	.set = TOOLSET_LIVE,
 	.read = read_scx,
 };

@@ -53,7 +53,7 @@ struct event_log_iter {
 	const uint32_t *order; /* NULL: the log itself */
 	uint64_t at;           /* in order, or a place in the log */
 	uint64_t end;
-	uint64_t rec[16]; /* the latest record */
+	uint64_t rec[32]; /* the latest record */
 };
 
 /* -ENOMEM: no memory for an index. */

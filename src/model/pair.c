@@ -445,6 +445,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_SCX_RUN] = pair_run_record,
 	[EV_DSQ_LEAVE] = pair_dsq_record,
 	[EV_DSQ_DEPTH] = pair_counter_record,
+	[EV_SCX_COUNTER] = pair_counter_record,
 	[EV_SCX_STATE] = pair_mark_record,
 	[EV_SPAN] = pair_named_record,
 	[EV_BLOCK] = pair_block_record,

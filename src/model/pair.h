@@ -74,6 +74,7 @@ enum pair_counter_kind {
 	PAIR_HW_PRESSURE,
 	PAIR_GPU_MEM_BYTES, /* id is the GPU */
 	PAIR_DSQ_DEPTH,     /* id is the queue */
+	PAIR_SCX_COUNTER,   /* id is the text of its name */
 };
 
 enum pair_gap_reason {

@@ -173,6 +173,11 @@ void pair_span_lost(struct pair *p, struct pair_cpu_state *c, uint32_t ev_kind)
 	}
 }
 
+static uint32_t text(struct pair *p, const char *s, size_t max)
+{
+	return tasks_intern(p->tasks, s, strnlen(s, max));
+}
+
 void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_cpu_idle *idle = (const struct ev_cpu_idle *)rec;
@@ -180,6 +185,7 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 	const struct ev_hw_pressure *pressure = (const struct ev_hw_pressure *)rec;
 	const struct ev_gpu_mem *gpu = (const struct ev_gpu_mem *)rec;
 	const struct ev_dsq_depth *dsq = (const struct ev_dsq_depth *)rec;
+	const struct ev_scx_counter *scx = (const struct ev_scx_counter *)rec;
 	struct pair_counter row = { .ts_ns = p->now_ns };
 
 	/* The CPU that a counter is about is not the one on which it was read. */
@@ -202,6 +208,11 @@ void pair_counter_record(struct pair *p, const struct ev_hdr *rec)
 		row.cpu = PAIR_NO_CPU;
 		row.id = dsq->dsq_id;
 		row.value = dsq->depth;
+	} else if (rec->kind == EV_SCX_COUNTER) {
+		row.kind = PAIR_SCX_COUNTER;
+		row.cpu = PAIR_NO_CPU;
+		row.id = text(p, scx->name, sizeof(scx->name));
+		row.value = (uint64_t)scx->value;
 	} else {
 		row.kind = PAIR_GPU_MEM_BYTES;
 		row.cpu = PAIR_NO_CPU;
@@ -227,11 +238,6 @@ static uint32_t note_task(struct pair *p, const struct ev_task *ev)
 	if (task != TASKS_NONE && !comm_of(p, task))
 		tasks_set_comm(p->tasks, task, ev->comm, p->now_ns);
 	return task;
-}
-
-static uint32_t text(struct pair *p, const char *s, size_t max)
-{
-	return tasks_intern(p->tasks, s, strnlen(s, max));
 }
 
 static void mark_task(struct pair *p, const struct ev_hdr *rec, struct pair_mark *row)

@@ -165,6 +165,7 @@ void timeline_free(struct timeline *t)
 		for (uint32_t k = 0; k < tab->nr_chunks; k++)
 			free_chunk(tab->chunks[k]);
 		free(tab->chunks);
+		free(tab->ends);
 		free_chunk(tab->spare);
 		timeline_index_free(&tab->by_task);
 		timeline_index_free(&tab->by_cpu);
@@ -188,6 +189,7 @@ static void forget_chunk(struct timeline *t, struct table *tab)
 
 	tab->nr_chunks--;
 	memmove(tab->chunks, tab->chunks + 1, tab->nr_chunks * sizeof(struct chunk *));
+	memmove(tab->ends, tab->ends + 1, tab->nr_chunks * sizeof(*tab->ends));
 	tab->first += TIMELINE_CHUNK_ROWS;
 	if (!tab->spare) {
 		tab->spare = c;
@@ -199,6 +201,7 @@ static void forget_chunk(struct timeline *t, struct table *tab)
 
 static bool has_chunk_slot(struct table *tab)
 {
+	struct chunk_ends *ends;
 	struct chunk **more;
 	uint32_t max;
 
@@ -209,6 +212,10 @@ static bool has_chunk_slot(struct table *tab)
 	if (!more)
 		return false;
 	tab->chunks = more;
+	ends = realloc(tab->ends, max * sizeof(*ends));
+	if (!ends)
+		return false;
+	tab->ends = ends;
 	tab->max_chunks = max;
 	return true;
 }
@@ -236,6 +243,7 @@ static struct chunk *new_chunk(struct timeline *t, struct table *tab)
 		c->max_far = 0;
 	}
 	c->min_start_ns = UINT64_MAX;
+	c->min_end_ns = UINT64_MAX;
 	c->max_end_ns = 0;
 	c->nr_far = 0;
 	tab->chunks[tab->nr_chunks++] = c;
@@ -317,6 +325,8 @@ static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, stru
 {
 	if (start_ns < c->min_start_ns)
 		c->min_start_ns = start_ns;
+	if (end_ns < c->min_end_ns)
+		c->min_end_ns = end_ns;
 	if (end_ns > c->max_end_ns)
 		c->max_end_ns = end_ns;
 	if (end_ns - start_ns > tab->max_len_ns)
@@ -327,8 +337,13 @@ static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, stru
 
 static struct chunk *begin_chunk(struct timeline *t, struct table *tab, uint64_t end_ns)
 {
-	struct chunk *c = new_chunk(t, tab);
+	const struct chunk *last = tab->nr_chunks ? tab->chunks[tab->nr_chunks - 1] : NULL;
+	struct chunk *c;
 
+	if (last)
+		tab->ends[tab->nr_chunks - 1] = (struct chunk_ends){ last->min_end_ns,
+			                                             last->max_end_ns };
+	c = new_chunk(t, tab);
 	if (c)
 		c->base_ns = end_ns > BEFORE_NS ? end_ns - BEFORE_NS : 0;
 	return c;

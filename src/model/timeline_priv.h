@@ -29,6 +29,7 @@ struct timeline_def {
 
 struct chunk {
 	uint64_t min_start_ns;
+	uint64_t min_end_ns;
 	uint64_t max_end_ns;
 	uint64_t base_ns;
 	uint64_t *far;
@@ -61,12 +62,19 @@ struct timeline_index {
 	size_t bytes;
 };
 
+/* When the rows of a chunk end: beside each other, so that passing over many chunks costs little. */
+struct chunk_ends {
+	uint64_t min_ns;
+	uint64_t max_ns;
+};
+
 struct table {
 	const struct timeline_def *def;
 	uint32_t row_bytes;
 	uint32_t nr_chunks;
 	uint32_t max_chunks;
 	struct chunk **chunks;
+	struct chunk_ends *ends; /* of all chunks but the last */
 	struct chunk *spare;
 	uint64_t first;
 	uint64_t end;

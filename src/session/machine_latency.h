@@ -16,7 +16,7 @@
 struct machine_latency;
 
 struct latency_task {
-	uint32_t id;                 /* tid or tgid */
+	uint32_t id; /* tid or tgid */
 	uint32_t tgid;
 	struct machine_dist latency; /* woken and new */
 	struct machine_dist preempted;

@@ -3,22 +3,27 @@
 #include <stdlib.h>
 
 #include "session/machine_bandwidth.h"
+#include "session/machine_events.h"
 #include "session/machine_game.h"
 #include "session/machine_part.h"
 #include "session/machine_power.h"
 #include "session/machine_pressure.h"
+#include "session/machine_profile.h"
 #include "session/machine_programs.h"
 #include "session/machine_scx.h"
 #include "session/machine_zoom.h"
 
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
+	&machine_part_profile,
 	&machine_part_power,
 	&machine_part_bandwidth,
 	&machine_part_game,
 	&machine_part_pressure,
 	&machine_part_zoom,
 	&machine_part_scx,
+	&machine_part_events,
+	&machine_part_event_lists,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 

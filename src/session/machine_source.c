@@ -11,23 +11,25 @@
 #include "base/clock.h"
 #include "session/machine_attach.h"
 #include "session/machine_latency.h"
+#include "session/machine_layers.h"
 #include "session/machine_part.h"
 #include "session/machine_system.h"
 #include "session/machine_tasks.h"
 #include "session/pid_namespace.h"
 
-#define MS_NS        1000000ULL
-#define NEW_NS       (60 * MS_NS) /* for threads that were never read, per look */
-#define HOT_NS       (30 * MS_NS) /* for those that run */
-#define TURN_MIN_NS  (MS_NS / 10)
-#define TURN_MAX_NS  (20 * MS_NS)
+#define MS_NS       1000000ULL
+#define NEW_NS      (60 * MS_NS) /* for threads that were never read, per look */
+#define HOT_NS      (30 * MS_NS) /* for those that run */
+#define TURN_MIN_NS (MS_NS / 10)
+#define TURN_MAX_NS (20 * MS_NS)
 /* Of the time between two looks for those that have their turn, in 1/1000: */
-#define TURN_PROC    12 /* if only /proc tells who has run, */
-#define TURN_BPF     1  /* if BPF does: for what it cannot see */
-#define LIST_BPF_NS  (5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
-#define IDLE_LOOKS   40           /* without need of BPF, until it is detached */
-#define HEAT_ROOM    (2 * (size_t)MACHINE_HISTORY)
-#define BPF_NEEDS    ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
+#define TURN_PROC 12 /* if only /proc tells who has run, */
+#define TURN_BPF  1  /* if BPF does: for what it cannot see */
+#define LIST_BPF_NS \
+	(5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
+#define IDLE_LOOKS 40  /* without need of BPF, until it is detached */
+#define HEAT_ROOM  (2 * (size_t)MACHINE_HISTORY)
+#define BPF_NEEDS  ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
 
 struct machine_source {
 	struct machine_source_cfg cfg;
@@ -41,6 +43,7 @@ struct machine_source {
 	bool is_latency_fresh; /* its first interval has only begun */
 	bool is_latency_told;  /* who has no samples is known to have none */
 	uint32_t idle_looks;
+	struct machine_layers *layers; /* NULL = nobody asked */
 	struct machine_parts *parts;
 	uint64_t look_ns;     /* of the last one; 0 = none yet */
 	uint64_t cpu_ns;      /* used by then */
@@ -88,7 +91,8 @@ static int open_parts(struct machine_source *s, struct diag *d)
 	if (err)
 		return err;
 	s->heat = calloc(HEAT_ROOM, sizeof(*s->heat));
-	if (!s->heat || machine_parts_new(&s->cfg, &s->parts))
+	if (!s->heat || machine_parts_new(&s->cfg, &s->parts) ||
+	    (s->cfg.is_layered && machine_layers_new(&s->layers)))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	return 0;
 }
@@ -126,6 +130,7 @@ void machine_source_close(struct machine_source *s)
 	machine_attach_cancel(s->attach);
 	machine_latency_close(s->latency);
 	machine_parts_free(s->parts);
+	machine_layers_free(s->layers);
 	machine_tasks_free(s->tasks);
 	machine_system_free(s->system);
 	free(s->heat);
@@ -301,6 +306,7 @@ static void quiet_cpu(struct machine_cpu *c)
 {
 	c->switches_per_s = c->wakeups_per_s = c->migrations_per_s = NAN;
 	c->event_per_s = c->hw_pressure = c->uncore_mhz = NAN;
+	c->event_history = (struct machine_history){ 0 };
 	c->wait = (struct machine_dist){ 0 };
 	c->tid = -1;
 	c->comm = NULL;
@@ -397,6 +403,8 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 	err = machine_tasks_read(s->tasks, &how, d);
 	if (!err && has_latency)
 		show_threads(s);
+	if (!err && s->layers)
+		machine_layers_look(s->layers, s->tasks, &s->log);
 	if (!err && machine_tasks_sum(s->tasks))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!err && has_latency)
@@ -448,9 +456,11 @@ static void forget_parts(struct machine *m)
 	m->nr_dsqs = 0;
 	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
+	m->event_list = NULL;
 	m->power = NULL;
 	m->bandwidth = NULL;
 	m->profile = NULL;
+	m->bpf = NULL;
 	m->game = NULL;
 	m->zoom = NULL;
 	m->scx = NULL;

@@ -40,6 +40,11 @@ struct profiler {
 	bool has_told_foreign, has_told_lost;
 	uint64_t start_ns, stop_ns, look_ns;
 	uint64_t start_real_ns;
+	struct { /* by profiler_news(): of each row of the sampler, how many */
+		uint64_t *counts, *values;
+		uint32_t nr, room;
+		uint64_t broken;
+	} told;
 };
 
 int profiler_new(struct profiler **out)
@@ -61,6 +66,8 @@ void profiler_clear(struct profiler *p)
 	symbolizer_free(p->symbols);
 	sample_event_done(&p->event);
 	cpulist_done(&p->online);
+	free(p->told.counts);
+	free(p->told.values);
 	if (p->target_fd >= 0)
 		close(p->target_fd);
 	*p = (struct profiler){ .target_fd = -1 };
@@ -433,5 +440,76 @@ int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
 	if (err)
 		return d && d->what[0] ? err : diag_set(d, err, NULL, "cannot make the profile");
 	*out = TAKE_PTR(made);
+	return 0;
+}
+
+/* Room for what was told of one more row. */
+static int remember(struct profiler *p, uint32_t row)
+{
+	uint32_t room = p->told.room ? 2 * p->told.room : 1024;
+	uint64_t *counts, *values;
+
+	if (row < p->told.room)
+		return 0;
+	counts = reallocarray(p->told.counts, room, sizeof(*counts));
+	if (counts)
+		p->told.counts = counts;
+	values = reallocarray(p->told.values, room, sizeof(*values));
+	if (values)
+		p->told.values = values;
+	if (!counts || !values)
+		return -ENOMEM;
+	p->told.room = room;
+	return 0;
+}
+
+struct news {
+	struct builder b;
+	uint32_t row; /* rows come in the order in which they began, every time */
+};
+
+static int add_news(void *ctx, const struct sampler_row *row)
+{
+	struct news *n = ctx;
+	struct profiler *p = n->b.p;
+	struct sampler_row fresh = *row;
+	uint32_t at = n->row++;
+	int err = remember(p, at);
+
+	if (err)
+		return err;
+	if (at >= p->told.nr) {
+		p->told.counts[at] = p->told.values[at] = 0;
+		p->told.nr = at + 1;
+	}
+	fresh.count -= p->told.counts[at];
+	fresh.value -= p->told.values[at];
+	if (!fresh.count && !fresh.value)
+		return 0;
+	err = add_row(&n->b, &fresh);
+	if (err)
+		return err;
+	p->told.counts[at] = row->count;
+	p->told.values[at] = row->value;
+	return 0;
+}
+
+int profiler_news(struct profiler *p, struct profile *into, struct diag *d)
+{
+	struct news n = { .b = { .p = p, .out = into } };
+	struct profile_facts facts;
+	int err;
+
+	if (p->state == PROFILER_IDLE)
+		return diag_set(d, -ENODATA, "start profiling first", "there is no profile yet");
+	err = p->state == PROFILER_RUNNING ? look(p, d) : 0;
+	if (!err)
+		err = sampler_read(p->sampler, add_news, &n, d);
+	p->told.broken += n.b.broken;
+	facts = facts_of(p, p->told.broken);
+	if (!err)
+		err = profile_set_facts(into, &facts);
+	if (err)
+		return d && d->what[0] ? err : diag_set(d, err, NULL, "cannot make the profile");
 	return 0;
 }

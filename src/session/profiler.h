@@ -61,3 +61,8 @@ bool profiler_remark(struct profiler *p, struct diag *out);
 void profiler_status(struct profiler *p, struct profiler_status *out);
 /* Everything so far, with names; also while it runs. -ENODATA while idle. */
 MUST_USE int profiler_profile(struct profiler *p, struct diag *d, struct profile **out);
+/*
+ * Adds to a profile what has come since the last call, at first everything, and sets its facts: what was named once is not
+ * named again, so that looking often costs little. The profile is the same one in every call after a start.
+ */
+MUST_USE int profiler_news(struct profiler *p, struct profile *into, struct diag *d);

@@ -106,6 +106,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.switch_args = tracing->switch_args,
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = s->cfg.nr_cgroup != 0,
+		.is_scx_by_kprobe = s->cfg.is_scx_by_kprobe,
 		.nr_cpus = s->rings.nr_cpus,
 		.ring_of_cpu = s->rings.ring_of_cpu,
 		.nr_rings = s->rings.nr_rings,

@@ -34,6 +34,7 @@ struct record_source_cfg {
 	uint32_t stacks;          /* STACK_BIT() of each; 0 = none */
 	uint32_t stack_frequency; /* of those of CPUs */
 	bool is_per_cpu_rings;
+	bool is_scx_by_kprobe; /* for tests: collect/scx_part */
 	bool is_deaf; /* part of a larger program, which obeys signals itself; no command then */
 	uint32_t ring_bytes;  /* 0 picks */
 	uint64_t duration_ns; /* 0 = until told */

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 
 #define HANGS_NS 1000000000ULL
+#define HANGS_SEEN \
+	3U /* times that a file is seen to be asked: we may have been stopped ourselves */
 #define HUNG_MAX 4U
 
 struct hung {
@@ -38,6 +40,8 @@ struct sensor_desk {
 	struct room *room; /* NULL once too many hang */
 	struct hung hung;
 	uint32_t what;
+	uint64_t watched_ns; /* when the file was begun that was last seen to be read */
+	uint32_t nr_watched;
 };
 
 static void free_room(struct room *r)
@@ -185,19 +189,33 @@ static void ask(struct sensor_desk *d)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* Called with the lock held. */
+static bool is_hung(struct sensor_desk *d)
+{
+	const struct room *r = d->room;
+
+	if (!r->is_busy || !r->path[0])
+		return false;
+	if (r->since_ns != d->watched_ns) {
+		d->watched_ns = r->since_ns;
+		d->nr_watched = 0;
+	}
+	return ++d->nr_watched >= HANGS_SEEN &&
+	       clock_read_ns(CLOCK_MONOTONIC) > r->since_ns + HANGS_NS;
+}
+
 /* A thread that has been at one file for too long is left with it. */
 static void replace_hung(struct sensor_desk *d)
 {
 	struct room *r = d->room;
-	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
-	bool is_hung;
+	bool is_left;
 
 	pthread_mutex_lock(&r->lock);
-	is_hung = r->is_busy && r->path[0] && now_ns > r->since_ns + HANGS_NS;
-	if (is_hung)
+	is_left = is_hung(d);
+	if (is_left)
 		memcpy(d->hung.paths[d->hung.nr], r->path, sizeof(r->path));
 	pthread_mutex_unlock(&r->lock);
-	if (!is_hung)
+	if (!is_left)
 		return;
 	d->hung.nr++;
 	leave(d);

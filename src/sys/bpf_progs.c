@@ -121,6 +121,14 @@ static void look_at(struct bpf_progs *p, uint32_t id, uint64_t now_ns)
 	prog->is_seen = true;
 	prog->type = info.type;
 	prog->verified_insns = info.verified_insns;
+	prog->uid = info.created_by_uid;
+	prog->nr_maps = info.nr_map_ids;
+	prog->btf_id = info.btf_id;
+	prog->attach_btf_id = info.attach_btf_id;
+	prog->jited_bytes = info.jited_prog_len;
+	prog->is_gpl = info.gpl_compatible;
+	prog->loaded_ns = info.load_time;
+	prog->misses = info.recursion_misses;
 	prog->run_ns = sample.run_ns = info.run_time_ns;
 	prog->runs = sample.runs = info.run_cnt;
 	memcpy(prog->name, info.name, sizeof(prog->name));
@@ -208,6 +216,9 @@ bool bpf_prog_times(const struct bpf_prog *p, struct bpf_prog_times *out)
 		.p50_ns = percentile(per_call, nr, 50),
 		.p90_ns = percentile(per_call, nr, 90),
 		.p99_ns = percentile(per_call, nr, 99),
+		.min_ns = per_call[0],
+		.max_ns = per_call[nr - 1],
+		.nr_intervals = (uint32_t)nr,
 		.calls_per_sec = (double)(last->runs - first->runs) * 1e9 /
 		                 (double)(last->ts_ns - first->ts_ns),
 	};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -181,6 +182,31 @@ int event_names_functions(const char *root, struct diag *d, struct event_names *
 	else
 		err = parse_symbols(out->text, out);
 	return finish(out, err, "functions", d);
+}
+
+int event_names_id(const char *root, const char *subsystem, const char *name, uint64_t *out)
+{
+	char path[512];
+
+	/* Words of the user: they stay below their folder. */
+	if (strchr(subsystem, '/') || strchr(name, '/') || subsystem[0] == '.' || name[0] == '.')
+		return -ENOENT;
+	for (size_t i = 0; i < 2; i++) {
+		SCOPED(scoped_free) char *text = NULL;
+
+		(void)snprintf(path, sizeof(path), "%s%s/events/%s/%s/id", root, tracefs[i],
+		               subsystem, name);
+		if (text_read_file(path, 64, &text))
+			continue;
+		text_chomp(text);
+		return text_to_u64(text, out) ? 0 : -ENOENT;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof(path), "%s%s/events/sched", root, tracefs[i]);
+		if (access(path, R_OK | X_OK) == 0)
+			return -ENOENT;
+	}
+	return -ENODEV;
 }
 
 void event_names_done(struct event_names *n)

@@ -27,4 +27,7 @@ struct event_names {
 /* root is "" or a copy of such a tree. -ENOENT with a diag where none of the sources is there. */
 MUST_USE int event_names_tracepoints(const char *root, struct diag *d, struct event_names *out);
 MUST_USE int event_names_functions(const char *root, struct diag *d, struct event_names *out);
+/* The kernel's number of a tracepoint: -ENOENT where tracefs has none of that name, -ENODEV where it does not tell any. */
+MUST_USE int event_names_id(const char *root, const char *subsystem, const char *name,
+                            uint64_t *out);
 void event_names_done(struct event_names *n); /* a zeroed one is fine */

@@ -23,9 +23,17 @@ struct perf_counter {
 	struct perf_event_attr attr; /* as the kernel took it last */
 };
 
-static int sys_open(struct perf_event_attr *attr, uint32_t cpu, int group_fd)
+/* Where and for whom. */
+struct place {
+	uint32_t cpu;
+	int pid; /* -1 = whoever runs there */
+	int group_fd;
+};
+
+static int sys_open(struct perf_event_attr *attr, const struct place *at)
 {
-	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, at->pid, (int)at->cpu, at->group_fd,
+	                  PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -47,12 +55,12 @@ static int raise_nofile(void)
 	return setrlimit(RLIMIT_NOFILE, &higher) < 0 ? -EMFILE : 0;
 }
 
-static int open_raising(struct perf_event_attr *attr, uint32_t cpu, int group_fd)
+static int open_raising(struct perf_event_attr *attr, const struct place *at)
 {
-	int fd = sys_open(attr, cpu, group_fd);
+	int fd = sys_open(attr, at);
 
 	while (fd == -EMFILE && !raise_nofile())
-		fd = sys_open(attr, cpu, group_fd);
+		fd = sys_open(attr, at);
 	return fd;
 }
 
@@ -73,23 +81,23 @@ static bool names_its_pmu(const struct perf_event_attr *attr)
  * take the PMU in a generic event's config, but find it by the CPU. What worked is kept in attr for the
  * next CPU.
  */
-static int open_relaxing(struct perf_event_attr *attr, uint32_t cpu, int group_fd)
+static int open_relaxing(struct perf_event_attr *attr, const struct place *at)
 {
 	struct perf_event_attr a = *attr;
-	int fd = open_raising(&a, cpu, group_fd);
+	int fd = open_raising(&a, at);
 
 	if (is_refusal(fd) && a.exclude_idle) {
 		a.exclude_idle = 0;
-		fd = open_raising(&a, cpu, group_fd);
+		fd = open_raising(&a, at);
 	}
 	if (is_refusal(fd) && a.exclude_hv) {
 		a.exclude_hv = 0;
-		fd = open_raising(&a, cpu, group_fd);
+		fd = open_raising(&a, at);
 	}
 	if ((fd == -ENOENT || is_refusal(fd)) && names_its_pmu(&a)) {
 		a = *attr;
 		a.config &= GENERIC_CONFIG_MASK;
-		fd = open_relaxing(&a, cpu, group_fd);
+		fd = open_relaxing(&a, at);
 	}
 	if (fd >= 0)
 		*attr = a;
@@ -118,6 +126,8 @@ static int open_failed(const struct pmu_event *ev, uint32_t cpu, int err, struct
 	if (err == -EMFILE)
 		return diag_set(d, err, "raise it with ulimit -n",
 		                "too few file descriptors for '%s'", ev->name);
+	if (err == -ESRCH)
+		return diag_set(d, err, NULL, "the thread to count '%s' of is gone", ev->name);
 	if (err != -ENOENT && err != -EOPNOTSUPP)
 		return diag_set(d, err, NULL, "cannot count '%s' on CPU %u", ev->name, cpu);
 	if (ev->pmu[0])
@@ -153,6 +163,7 @@ static int open_cpu(struct perf_counter *c, const struct perf_counter_cfg *cfg, 
                     struct diag *d)
 {
 	int leader = cfg->leader ? perf_counter_fd(cfg->leader, cpu) : -1;
+	struct place at = { cpu, cfg->tid ? (int)cfg->tid : -1, leader };
 	int fd;
 
 	if (cfg->event->cpus.nr && !cpulist_has(&cfg->event->cpus, cpu))
@@ -161,7 +172,7 @@ static int open_cpu(struct perf_counter *c, const struct perf_counter_cfg *cfg, 
 		c->nr_skipped++;
 		return 0;
 	}
-	fd = open_relaxing(&c->attr, cpu, leader);
+	fd = open_relaxing(&c->attr, &at);
 	if (fd == -ENODEV || fd == -ENXIO) {
 		c->nr_skipped++;
 		return 0;
@@ -200,6 +211,7 @@ int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *d, struct
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	attr_init(&c->attr, cfg->event, cfg->mode);
 	c->attr.disabled = !cfg->leader;
+	c->attr.inherit = c->attr.inherit_thread = cfg->tid != 0;
 	for (int cpu = cpulist_next(online, 0); cpu >= 0;
 	     cpu = cpulist_next(online, (uint32_t)cpu + 1)) {
 		int err = open_cpu(c, cfg, (uint32_t)cpu, d);
@@ -303,11 +315,12 @@ bool perf_counter_can_open(void *ctx, const struct pmu_event *event)
 {
 	struct perf_event_attr attr;
 	int cpu = cpulist_next(&event->cpus, 0);
+	struct place at = { cpu < 0 ? 0 : (uint32_t)cpu, -1, -1 };
 	int fd;
 
 	(void)ctx;
 	attr_init(&attr, event, PERF_COUNT_ALL);
-	fd = open_relaxing(&attr, cpu < 0 ? 0 : (uint32_t)cpu, -1);
+	fd = open_relaxing(&attr, &at);
 	if (fd >= 0)
 		close(fd);
 	/* A refusal says nothing about the event, and an offline CPU neither. */

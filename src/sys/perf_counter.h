@@ -1,10 +1,12 @@
 /*
- * sys/perf_counter — one event counted on many CPUs, for whatever runs there.
+ * sys/perf_counter — one event counted on many CPUs, for whatever runs there or for one thread.
  *
- * Opens one descriptor per CPU (pid -1, close-on-exec, not inherited), never counting the hypervisor,
+ * Opens one descriptor per CPU (close-on-exec), never counting the hypervisor,
  * nor idle where the PMU can leave it out. CPUs that are offline are skipped. Counters start disabled, at
  * zero; members of a group count while their leader does. A counter that shares the PMU with others is
- * on it only part of the time: perf_count_scaled() corrects for that.
+ * on it only part of the time: perf_count_scaled() corrects for that. The counter of a thread counts the threads
+ * that it makes from then on, too, but no processes; it goes on when the thread has ended, and stands still while none
+ * of them is on the CPU.
  *
  * One thread at a time per counter. Raises RLIMIT_NOFILE when descriptors run out. Never prints.
  */
@@ -28,6 +30,7 @@ struct perf_counter_cfg {
 	const struct cpulist *online;      /* the event's own CPUs narrow it */
 	const struct perf_counter *leader; /* counts in the same windows as this one; may be NULL */
 	enum perf_counter_mode mode;
+	uint32_t tid; /* only this thread, and those that it makes; 0 = whatever runs */
 };
 
 struct perf_count {
@@ -38,7 +41,7 @@ struct perf_count {
 
 /*
  * -EACCES without the right to count on whole CPUs, -ENOTSUP where nothing counts this event, -ENODEV
- * when no CPU is left, or another -errno.
+ * when no CPU is left, -ESRCH when the thread is gone, or another -errno.
  */
 MUST_USE int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *d,
                                struct perf_counter **out);

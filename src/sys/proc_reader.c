@@ -12,9 +12,9 @@
 #include "base/cleanup.h"
 #include "sys/proc_thread.h"
 
-#define HANGS_NS 1000000000ULL
-#define HUNG_MAX 3U
-#define ROOT_LEN 256
+#define HANGS_NS     1000000000ULL
+#define HUNG_MAX     3U
+#define ROOT_LEN     256
 #define CGROUP_BYTES 4096
 
 /*

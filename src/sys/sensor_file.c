@@ -55,7 +55,7 @@ int sensor_text(const struct sensor_files *f, char out[SENSOR_TEXT], const char 
 
 int sensor_u64(const struct sensor_files *f, uint64_t *out, const char *fmt, ...)
 {
-	char text[SENSOR_TEXT];
+	char text[SENSOR_TEXT] = "";
 	va_list args;
 	int err;
 
@@ -69,7 +69,7 @@ int sensor_u64(const struct sensor_files *f, uint64_t *out, const char *fmt, ...
 
 int sensor_i64(const struct sensor_files *f, int64_t *out, const char *fmt, ...)
 {
-	char text[SENSOR_TEXT];
+	char text[SENSOR_TEXT] = "";
 	uint64_t size;
 	va_list args;
 	bool is_below;

@@ -5,7 +5,8 @@
 #include "trace/schema_tracks.h"
 #include "trace/tracks_in.h"
 
-#define DSQ_BUILTIN (1ULL << 63)
+#define DSQ_BUILTIN        (1ULL << 63)
+#define SCX_COUNTER_PREFIX "scx event "
 
 /* "DSQ 7 latency ns" and the like, taken apart. */
 struct dsq_name {
@@ -128,6 +129,21 @@ static void pressure_counter(struct track_at *at, const struct track_in *track, 
 	rec->pressure = positive(value);
 }
 
+static bool scx_counter(struct track_at *at, const struct track_in *track, double value)
+{
+	struct track_text name = track->name;
+	struct ev_scx_counter *rec;
+
+	if (!track_text_begins(name, SCX_COUNTER_PREFIX) || fabs(value) > 9e18)
+		return false;
+	name.s += strlen(SCX_COUNTER_PREFIX);
+	name.len -= strlen(SCX_COUNTER_PREFIX);
+	rec = track_rec(at, EV_SCX_COUNTER, sizeof(*rec), at->cpu, at->ts_ns);
+	rec->value = (int64_t)value;
+	track_comm(rec->name, sizeof(rec->name), name);
+	return true;
+}
+
 static void count_on(struct track_at *at, struct track_in *track, bool has_int, int64_t i, double d)
 {
 	double value = d;
@@ -141,7 +157,7 @@ static void count_on(struct track_at *at, struct track_in *track, bool has_int, 
 		value = (double)i * (double)track->multiplier;
 	if (!isfinite(value))
 		return;
-	if (!dsq_counter(at, track, value))
+	if (!dsq_counter(at, track, value) && !scx_counter(at, track, value))
 		pressure_counter(at, track, value);
 }
 

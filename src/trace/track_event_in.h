@@ -44,8 +44,9 @@ enum track_category {
 	X(SWITCH_FROM_TID, "switch_from_tid") X(SWITCH_TO, "switch_to") \
 	X(SWITCH_TO_TID, "switch_to_tid") X(SCX_LAYER_ID, "scx_layer_id") \
 	X(SCX_DSQ_ID, "scx_dsq_id") X(LAYER_ID, "layer_id") X(DSQ_ID, "dsq_id") \
-	X(SCX_SLICE_NS, "scx_slice_ns") X(SCX_VTIME, "scx_vtime") X(SCX_MOVED, "scx_moved") \
-	X(SCX_DSQ_CUT, "scx_dsq_cut") X(SCX_OPS, "scx_ops") X(WAKEE, "wakee") \
+	X(SCX_SLICE_NS, "scx_slice_ns") X(SCX_VTIME, "scx_vtime") X(SCX_MOVED, "scx_moved") X(SCX_DEQUEUED, "scx_dequeued") \
+	X(SCX_DSQ_CUT, "scx_dsq_cut") X(SCX_OPS, "scx_ops") X(SCX_EXIT_KIND, "scx_exit_kind") \
+	X(SCX_EXIT_CODE, "scx_exit_code") X(SCX_MESSAGE, "scx_message") X(WAKEE, "wakee") \
 	X(WAKEE_TID, "wakee_tid") X(FORKED_INTO, "forked_into") \
 	X(FORKED_INTO_TID, "forked_into_tid") X(FORKED_INTO_PID, "forked_into_pid") \
 	X(FORKED_FROM_TID, "forked_from_tid") X(FORKED_FROM_PID, "forked_from_pid") \

@@ -6,12 +6,13 @@
 
 #include "trace/schema.h"
 
-#define STRINGS_BYTES  (2U << 20)
-#define EVENT_STRINGS  64U /* of one event at most */
-#define INTERNED_BYTES (64U << 10)
-#define SECOND_NS      1000000000ULL
-#define DSQ_BUILTIN    (1ULL << 63)
-#define DSQ_LOCAL_ON   (1ULL << 62) /* with DSQ_BUILTIN: that of the CPU in the lower half */
+#define STRINGS_BYTES    (2U << 20)
+#define EVENT_STRINGS    64U /* of one event at most */
+#define INTERNED_BYTES   (64U << 10)
+#define SCX_COUNTER_RANK 1000000U
+#define SECOND_NS        1000000000ULL
+#define DSQ_BUILTIN      (1ULL << 63)
+#define DSQ_LOCAL_ON     (1ULL << 62) /* with DSQ_BUILTIN: that of the CPU in the lower half */
 
 /* Kinds of tracks, mixed into their uuids. */
 enum {
@@ -28,6 +29,7 @@ enum {
 	UUID_DSQ_DEPTH,
 	UUID_DSQ_LATENCY,
 	UUID_MARKS,
+	UUID_SCX_COUNTER,
 };
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
@@ -311,6 +313,25 @@ int track_machine_counter(struct track_out *t, uint64_t ts_ns, const struct trac
 	t->has_folder = true;
 	if (!err && counter->is_new)
 		err = put_track(t, &desc);
+	return err ? err : put_value(t, ts_ns, desc.uuid, value);
+}
+
+/* Behind all queues. */
+int track_scheduler_counter(struct track_out *t, uint64_t ts_ns,
+                            const struct track_counter *counter, uint64_t value)
+{
+	struct track_desc desc = { .kind = TRACK_OF_COUNTER,
+		                   .ts_ns = ts_ns,
+		                   .uuid = uuid_of(UUID_SCX_COUNTER, counter->id, 0),
+		                   .name = counter->name,
+		                   .rank = (int32_t)(SCX_COUNTER_RANK + counter->id) };
+	int err = 0;
+
+	if (counter->is_new) {
+		err = track_of_scheduler(t, ts_ns, &desc.parent_uuid);
+		if (!err)
+			err = put_track(t, &desc);
+	}
 	return err ? err : put_value(t, ts_ns, desc.uuid, value);
 }
 

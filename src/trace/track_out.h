@@ -75,6 +75,9 @@ struct track_counter {
 };
 MUST_USE int track_machine_counter(struct track_out *t, uint64_t ts_ns,
                                    const struct track_counter *counter, uint64_t value);
+/* One of the scheduler, below the track "sched_ext"; the folder does not count. */
+MUST_USE int track_scheduler_counter(struct track_out *t, uint64_t ts_ns,
+                                     const struct track_counter *counter, uint64_t value);
 /* A slice that is over: begin has its name, both have arguments of their own. */
 MUST_USE int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns,
                          struct track_event *begin, struct track_event *end);

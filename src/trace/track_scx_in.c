@@ -105,6 +105,8 @@ void track_dsq(struct track_at *at)
 		leave.is_moved = value != 0;
 		leave.hdr.flags |= LEAVE_IS_TOLD;
 	}
+	if (track_arg_int(&at->e, KEY_SCX_DEQUEUED, &value) && value)
+		leave.flags |= EV_SCX_DEQUEUED;
 	track_dsq_leave(at, &leave);
 }
 
@@ -164,6 +166,20 @@ static void own_run(struct track_at *at)
 	add_run(at, &run);
 }
 
+/* Why a scheduler went, as far as it is told. */
+static void add_reason(struct track_at *at, struct ev_scx_state *rec)
+{
+	struct track_text message = { 0 };
+	int64_t value;
+
+	if (track_arg_int(&at->e, KEY_SCX_EXIT_KIND, &value) && value > 0 && value <= UINT32_MAX)
+		rec->exit_kind = (uint32_t)value;
+	if (track_arg_int(&at->e, KEY_SCX_EXIT_CODE, &value))
+		rec->exit_code = value;
+	(void)track_arg_text(&at->e, KEY_SCX_MESSAGE, &message);
+	track_comm(rec->message, sizeof(rec->message), message);
+}
+
 void track_scx(struct track_at *at)
 {
 	static const char *const states[] = {
@@ -187,5 +203,6 @@ void track_scx(struct track_at *at)
 		rec = track_rec(at, EV_SCX_STATE, sizeof(*rec), at->cpu, at->ts_ns);
 		rec->state = i;
 		track_comm(rec->name, sizeof(rec->name), ops);
+		add_reason(at, rec);
 	}
 }

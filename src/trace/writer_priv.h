@@ -22,6 +22,8 @@ struct writer_probe {
 #define WRITER_NETS_MAX   64U
 #define WRITER_NET_VALUES 8U
 
+#define WRITER_SCX_COUNTERS_MAX 64U
+
 /* The counters of a network interface as last written. */
 struct writer_net {
 	char name[16];
@@ -46,6 +48,8 @@ struct trace_writer {
 	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
 	struct writer_net nets[WRITER_NETS_MAX];
 	size_t nr_nets;
+	char scx_counters[WRITER_SCX_COUNTERS_MAX][48]; /* those that have a track */
+	size_t nr_scx_counters;
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;
@@ -88,6 +92,6 @@ writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressu
 /* writer_probe.c */
 writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
 /* writer_scx.c */
-writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state;
+writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state, writer_scx_counter;
 /* writer_io.c */
 writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked;

@@ -1,11 +1,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "abi/event_check.h"
 #include "trace/packets.h"
 #include "trace/writer_priv.h"
 
-#define ARGS_MAX 8U
+#define ARGS_MAX           8U
+#define SCX_COUNTER_PREFIX "scx event "
 
 /* Arguments of an event, with the names that wprof has for them. */
 struct args {
@@ -113,6 +116,8 @@ static int put_stay(struct trace_writer *w, const struct ev_dsq_leave *rec, uint
 	if (rec->flags & EV_SCX_HAS_VTIME)
 		add_uint(&args, "scx_vtime", rec->vtime);
 	add_int(&args, "scx_moved", rec->is_moved != 0);
+	if (rec->flags & EV_SCX_DEQUEUED)
+		add_int(&args, "scx_dequeued", 1);
 	add_int(&args, "cpu", rec->hdr.cpu);
 	end.nr_args = args.nr;
 	if (start_ns) {
@@ -182,6 +187,28 @@ int writer_dsq_depth(struct trace_writer *w, const struct ev_hdr *hdr)
 	return track_dsq_depth(&w->tracks, dsq, hdr->ts_ns, rec->depth);
 }
 
+static void add_text(struct args *a, const char *name, const char *text)
+{
+	a->list[a->nr++] = (struct track_arg){ .name_iid = track_iid(a->tracks, USE_ARG, name),
+		                               .type = ARG_TEXT,
+		                               .text = text };
+}
+
+/* Why the scheduler went, as far as known. */
+static void add_reason(struct args *a, const struct ev_scx_state *rec)
+{
+	const char *reason = ev_scx_reason(rec->exit_kind);
+
+	if (rec->exit_kind)
+		add_int(a, "scx_exit_kind", rec->exit_kind);
+	if (reason)
+		add_text(a, "scx_reason", reason);
+	if (rec->exit_code)
+		add_int(a, "scx_exit_code", rec->exit_code);
+	if (rec->message[0])
+		add_text(a, "scx_message", rec->message);
+}
+
 int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	static const char *const names[] = {
@@ -190,14 +217,12 @@ int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 		[EV_SCX_EJECTED] = "scx_eject",
 	};
 	const struct ev_scx_state *rec = (const void *)hdr;
-	char ops[sizeof(rec->name) + 1];
-	struct track_arg arg = { .type = ARG_TEXT, .text = ops };
-	struct track_event event = { .args = &arg, .nr_args = 1 };
+	struct args args = { .tracks = &w->tracks };
+	struct track_event event = { .args = args.list };
 	int err;
 
 	if (rec->state >= sizeof(names) / sizeof(names[0]))
 		return -ERANGE;
-	(void)snprintf(ops, sizeof(ops), "%.*s", (int)sizeof(rec->name), rec->name);
 	err = track_begin(&w->tracks);
 	if (!err)
 		err = track_of_scheduler(&w->tracks, hdr->ts_ns, &event.track_uuid);
@@ -205,6 +230,43 @@ int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 		return err;
 	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "scx");
 	event.name_iid = track_iid(&w->tracks, USE_NAME, names[rec->state]);
-	arg.name_iid = track_iid(&w->tracks, USE_ARG, "scx_ops");
+	add_text(&args, "scx_ops", rec->name);
+	add_reason(&args, rec);
+	event.nr_args = args.nr;
 	return track_instant(&w->tracks, hdr->ts_ns, &event);
+}
+
+/* The number of a counter; those beyond the cap have none. */
+static bool find_counter(struct trace_writer *w, const char *name, struct track_counter *out)
+{
+	size_t i = 0;
+
+	while (i < w->nr_scx_counters && strcmp(w->scx_counters[i], name) != 0)
+		i++;
+	if (i == WRITER_SCX_COUNTERS_MAX)
+		return false;
+	out->is_new = i == w->nr_scx_counters;
+	out->id = i;
+	if (out->is_new) {
+		(void)snprintf(w->scx_counters[i], sizeof(w->scx_counters[i]), "%s", name);
+		w->nr_scx_counters++;
+	}
+	return true;
+}
+
+int writer_scx_counter(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_scx_counter *rec = (const void *)hdr;
+	struct track_counter counter = { 0 };
+	char name[sizeof(SCX_COUNTER_PREFIX) + sizeof(rec->name)];
+	int err;
+
+	if (!find_counter(w, rec->name, &counter))
+		return -ERANGE;
+	(void)snprintf(name, sizeof(name), SCX_COUNTER_PREFIX "%s", rec->name);
+	counter.name = name;
+	err = track_begin(&w->tracks);
+	return err ? err
+	           : track_scheduler_counter(&w->tracks, hdr->ts_ns, &counter,
+	                                     (uint64_t)rec->value);
 }

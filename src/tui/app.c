@@ -4,16 +4,20 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "tui/task_sort.h"
+#include "tui/app_sort.h"
 
-#define STEP_MS  100U
-#define ALL_ROWS (1 << 24)
+#define STEP_MS    100U
+#define ALL_ROWS   (1 << 24)
 #define WHEEL_ROWS 3
 
 void app_init(struct app *a, struct config *config)
 {
 	*a = (struct app){ .config = config, .selected_y = -1 };
-	a->screen = (struct screen){ .has_freq = true, .tick_ms = config->tick_ms };
+	event_menu_init(&a->events, config->default_event, config->events.words, config->events.nr);
+	a->screen = (struct screen){ .has_freq = true,
+		                     .tick_ms = config->tick_ms,
+		                     .events = &a->events };
+	event_menu_start(&a->events, a->screen.event);
 	a->view = view_find("Default");
 	if (!a->view)
 		a->view = views[0];
@@ -45,6 +49,31 @@ struct machine_wish app_wish(const struct app *a)
 	return w;
 }
 
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m)
+{
+	struct app_measured *to = &a->measured;
+
+	to->is_known = true;
+	to->wish = *wish;
+	to->wish.event = NULL;
+	(void)snprintf(to->event, sizeof(to->event), "%s", wish->event ? wish->event : "");
+	if (m->play && player_is_at_end(m->play) && !a->screen.is_frozen) {
+		a->screen.is_frozen = true;
+		app_tell(a, "the end of the recording");
+	}
+}
+
+bool app_is_unmeasured(const struct app *a, const struct machine *m)
+{
+	const struct machine_wish now = app_wish(a), *then = &a->measured.wish;
+
+	if (!a->screen.is_frozen || !m || m->play || !a->measured.is_known)
+		return false;
+	return (now.needs & ~then->needs) || (now.tid && now.tid != then->tid) ||
+	       (now.program && now.program != then->program) ||
+	       (now.event && strcmp(now.event, a->measured.event) != 0);
+}
+
 static void select_row(struct app *a, int row)
 {
 	a->screen.selected = row < 0 ? 0 : row;
@@ -57,11 +86,21 @@ static void forget_place(struct app *a)
 	a->screen.scroll = 0;
 }
 
+/* Whoever leaves a program leaves off sampling it. */
+static void turn_to(struct app *a, const struct view *v)
+{
+	if (v != a->view)
+		a->screen.is_program_hot = false;
+	a->view = v;
+}
+
 static void show(struct app *a, const struct view *v)
 {
-	a->previous = a->view;
-	a->view = v;
+	if (!a->view->is_search)
+		a->previous = a->view;
+	turn_to(a, v);
 	a->screen.process = 0;
+	a->screen.search[0] = '\0';
 	a->zoom.view = NULL;
 	forget_place(a);
 }
@@ -116,15 +155,15 @@ static void move(struct app *a, const struct machine *m, int by)
 	select_row(a, to);
 }
 
-/* One thread; the selection stays, for it says which. */
-static void zoom(struct app *a)
+/* Into one row; the selection stays, for it says which. */
+static void zoom(struct app *a, const char *state)
 {
-	const struct view *v = view_find("Task");
+	const struct view *v = view_find(state);
 
 	if (!v || v == a->view)
 		return;
 	a->zoom = (struct app_zoom){ a->view, a->screen.process };
-	a->view = v;
+	turn_to(a, v);
 }
 
 static void enter(struct app *a, const struct machine *m)
@@ -133,9 +172,13 @@ static void enter(struct app *a, const struct machine *m)
 
 	if (a->is_help || !m || !tid || a->zoom.view)
 		return;
+	if (a->view->into) {
+		zoom(a, a->view->into);
+		return;
+	}
 	if (a->screen.process || a->view == view_find("Threads") ||
 	    a->view == view_find("MangoApp")) {
-		zoom(a);
+		zoom(a, "Task");
 		return;
 	}
 	for (size_t i = 0; i < m->nr_processes; i++) {
@@ -149,7 +192,7 @@ static void enter(struct app *a, const struct machine *m)
 
 static void leave_zoom(struct app *a)
 {
-	a->view = a->zoom.view;
+	turn_to(a, a->zoom.view);
 	a->screen.process = a->zoom.process;
 	a->zoom.view = NULL;
 }
@@ -201,53 +244,6 @@ static void change_tick(struct app *a, bool is_longer)
 	a->config->tick_ms = ms;
 }
 
-static void sort_by(struct app *a, const struct grid_mark *column)
-{
-	struct screen *s = &a->screen;
-
-	if (s->sort == (enum view_sort)column->value) {
-		s->is_ascending = !s->is_ascending;
-	} else {
-		s->sort = (enum view_sort)column->value;
-		s->is_ascending = task_sort_is_ascending(s->sort);
-	}
-	select_row(a, 0);
-	app_tell(a, "sorted by %s", column->text);
-}
-
-/* Columns of the table whose rows are selected, or else of the first one. */
-static size_t main_columns(const struct app *a, const struct grid_mark **out)
-{
-	size_t first = 0, nr = 0;
-
-	while (first < a->nr_marks && !a->marks[first].is_main)
-		first++;
-	if (first == a->nr_marks)
-		first = 0;
-	*out = a->marks + first;
-	while (first + nr < a->nr_marks && a->marks[first + nr].is_main == (*out)->is_main &&
-	       a->marks[first + nr].y == (*out)->y)
-		nr++;
-	return nr;
-}
-
-static void sort_by_next(struct app *a, int step)
-{
-	const struct grid_mark *columns;
-	int nr = (int)main_columns(a, &columns), at = 0;
-
-	if (a->is_help || !nr) {
-		app_tell(a, "not available: there is nothing here to sort");
-		return;
-	}
-	while (at < nr && columns[at].value != (int)a->screen.sort)
-		at++;
-	/* Sorted by what this table has no column of: it begins with the first or the last. */
-	if (at == nr)
-		at = step > 0 ? -1 : nr;
-	sort_by(a, &columns[(at + step + nr) % nr]);
-}
-
 static void change_theme(struct app *a)
 {
 	a->config->theme = theme_next(a->config->theme);
@@ -262,14 +258,66 @@ static void event_key(struct app *a, const struct machine *m, int step)
 		app_tell(a, "not available: there is only one event to show here");
 }
 
+/* Played again from the start, where it stands at the end. */
+static void freeze(struct app *a, const struct machine *m)
+{
+	if (a->screen.is_frozen && m && m->play && player_is_at_end(m->play) && !a->player.steps)
+		player_seek(&a->player, "start");
+	a->screen.is_frozen = !a->screen.is_frozen;
+}
+
+/* Keys of the player; false = it is none of them. */
+static bool play(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	bool is_seek = e->action == ACTION_SEEK;
+
+	if (!is_seek && e->action != ACTION_SPEED_UP && e->action != ACTION_SPEED_DOWN)
+		return false;
+	if (!m || !m->play)
+		app_tell(a, "not available: this is no recording");
+	else if (is_seek)
+		player_seek(&a->player, e->argument);
+	else
+		player_change_speed(&a->player, e->action == ACTION_SPEED_UP ? 1 : -1);
+	return true;
+}
+
+/* What a recording cannot have; the view would be empty. */
+static bool is_refused(struct app *a, const struct machine *m, const struct action_entry *e)
+{
+	const struct view *v = NULL;
+
+	if (!m || !m->play)
+		return false;
+	if (e->action == ACTION_RECORD) {
+		app_tell(a, "not available: this is a recording");
+		return true;
+	}
+	if (e->action == ACTION_VIEW || e->action == ACTION_MEMORY || e->action == ACTION_NETWORK)
+		v = view_find(e->argument);
+	if (!v || !v->needs || (v->needs & ~(m->play->absent | MACHINE_CPUS)))
+		return false;
+	app_tell(a, "not available: a recording does not tell of this: %s", e->what);
+	return true;
+}
+
+/* Arrows to the sides move in time where there is a time to move in, else through the columns. */
+static const struct action_entry *meant_by(const struct action_entry *e, const struct machine *m)
+{
+	bool is_replay = m && m->play;
+
+	if (e->action == ACTION_LEFT)
+		return action_find(is_replay ? "SeekBack" : "PrevSort");
+	if (e->action == ACTION_RIGHT)
+		return action_find(is_replay ? "SeekOn" : "NextSort");
+	return e;
+}
+
 static void act_on_screen(struct app *a, const struct action_entry *e)
 {
 	struct screen *s = &a->screen;
 
 	switch (e->action) {
-	case ACTION_FREEZE:
-		s->is_frozen = !s->is_frozen;
-		break;
 	case ACTION_FILTER:
 		s->is_typing = true;
 		a->is_help = false;
@@ -340,10 +388,10 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 		event_key(a, m, -1);
 		break;
 	case ACTION_SORT_NEXT:
-		sort_by_next(a, 1);
+		app_sort_next(a, 1);
 		break;
 	case ACTION_SORT_PREVIOUS:
-		sort_by_next(a, -1);
+		app_sort_next(a, -1);
 		break;
 	default:
 		break;
@@ -361,15 +409,23 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 	is_done = a->view->act(m, &a->screen, action);
 	if (a->screen.message[0])
 		app_tell(a, "%s", a->screen.message);
+	if (a->screen.is_leaving)
+		show(a, a->previous);
+	a->screen.is_leaving = false;
 	return is_done;
 }
 
 static unsigned int act(struct app *a, const struct machine *m, const struct action_entry *e)
 {
-	if (view_acts(a, m, e->action))
+	e = meant_by(e, m);
+	if (view_acts(a, m, e->action) || is_refused(a, m, e) || play(a, m, e))
 		return 0;
 	switch (e->action) {
+	case ACTION_FREEZE:
+		freeze(a, m);
+		break;
 	case ACTION_VIEW:
+	case ACTION_PROCESS:
 		choose_view(a, e);
 		break;
 	case ACTION_MEMORY:
@@ -405,6 +461,10 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return APP_SAVE;
 	case ACTION_RECORD:
 		return APP_RECORD;
+	case ACTION_SAMPLE_LESS:
+	case ACTION_SAMPLE_MORE:
+		app_tell(a, "nothing is sampled here: every event is counted");
+		break;
 	case ACTION_UNAVAILABLE:
 		app_tell(a, "not available: %s", e->argument);
 		break;
@@ -416,38 +476,43 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 }
 
 /* Cuts the last character, which may be several bytes. */
-static void cut_filter(struct screen *s)
+static void cut_last(char *text)
 {
-	size_t len = strlen(s->filter);
+	size_t len = strlen(text);
 
-	while (len && ((unsigned char)s->filter[len - 1] & 0xc0) == 0x80)
+	while (len && ((unsigned char)text[len - 1] & 0xc0) == 0x80)
 		len--;
 	if (len)
 		len--;
-	s->filter[len] = '\0';
+	text[len] = '\0';
 }
 
-/* A key while the filter is typed; false if it is none for the filter, as the arrows. */
+_Static_assert(sizeof(((struct screen *)0)->filter) == sizeof(((struct screen *)0)->search),
+               "both are typed alike");
+
+/* A key while text is typed, a filter's or what is searched for; false if it is none for it, as the arrows. */
 static bool type(struct app *a, uint32_t key)
 {
 	struct screen *s = &a->screen;
+	bool is_search = a->view->is_search;
+	char *typed = is_search ? s->search : s->filter;
 	char text[KEY_TEXT];
 
 	if (key == KEY_OF_ENTER) {
 		s->is_typing = false;
-		return true;
+		return !is_search;
 	}
 	if (key == KEY_OF_BACKSPACE || key == KEY_OF_DELETE) {
-		if (!s->filter[0])
+		if (!typed[0])
 			s->is_typing = false;
-		cut_filter(s);
+		cut_last(typed);
 	} else if (key >= ' ' && key < KEY_NONE) {
 		const char *letter = key == ' ' ? " " : key_to_text(key, text);
 
-		size_t len = strlen(s->filter);
+		size_t len = strlen(typed);
 
 		if (len + strlen(letter) < sizeof(s->filter))
-			memcpy(s->filter + len, letter, strlen(letter) + 1);
+			memcpy(typed + len, letter, strlen(letter) + 1);
 	} else {
 		return false;
 	}
@@ -463,30 +528,19 @@ static void wheel(struct app *a, const struct machine *m, bool is_up)
 			move(a, m, is_up ? -1 : 1);
 }
 
-static const struct grid_mark *title_at(const struct app *a, struct app_input in)
-{
-	for (size_t i = 0; i < a->nr_marks && !a->is_help; i++)
-		if (in.y == a->marks[i].y && in.x >= a->marks[i].x &&
-		    in.x < a->marks[i].x + a->marks[i].width)
-			return &a->marks[i];
-	return NULL;
-}
-
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
 {
-	const struct grid_mark *title = title_at(a, in);
-
 	if (in.key != KEY_OF_CLICK) {
 		wheel(a, m, in.key == KEY_OF_WHEEL_UP);
-	} else if (title) {
-		sort_by(a, title);
-	} else if (!a->is_help && a->selected_y >= 0 && in.y > 0 && in.y <= a->page) {
+	} else if (!app_sort_click(a, in) && !a->is_help && a->selected_y >= 0 && in.y > 0 &&
+	           in.y <= a->page) {
 		int row = a->screen.selected + in.y - a->selected_y;
 
 		/* On the selected row: into it. */
-		if (in.y == a->selected_y)
-			enter(a, m);
-		else if (row >= a->screen.scroll && row < nr_rows(a, m))
+		if (in.y == a->selected_y) {
+			if (!view_acts(a, m, ACTION_ENTER))
+				enter(a, m);
+		} else if (row >= a->screen.scroll && row < nr_rows(a, m))
 			select_row(a, row);
 	}
 }
@@ -504,7 +558,7 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 		mouse(a, m, in);
 		return 0;
 	}
-	if (a->screen.is_typing && type(a, in.key))
+	if ((a->screen.is_typing || (a->view->is_search && !a->is_help)) && type(a, in.key))
 		return 0;
 	e = keymap_find(&a->config->keys, in.key);
 	return e ? act(a, m, e) : 0;

@@ -3,14 +3,17 @@
  * grid.
  *
  * Rules: choosing the view that is shown goes back to the previous one; help, messages, filter and freezing lie over a
- * view and never become the previous one. While a filter is typed, every letter belongs to it. Esc goes back one step and
- * never ends the program. Sorting goes through the columns of the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
+ * view and never become the previous one, nor do views to search in. While a filter is typed, or something is searched
+ * for, every letter belongs to it. Esc goes back one step and never ends the program. Sorting goes through the columns of
+ * the table whose rows are selected. What needs the world outside (saving, recording, ending) is returned as effects.
  */
 #pragma once
 
 #include <stdarg.h>
 
 #include "tui/config.h"
+#include "tui/event_menu.h"
+#include "tui/player.h"
 #include "tui/view.h"
 
 #define APP_LOG_LINES 128U
@@ -26,12 +29,19 @@ enum app_effect {
 struct app {
 	struct config *config;
 	struct screen screen;
+	struct event_menu events;
 	const struct view *view;
 	const struct view *previous;
 	struct app_zoom { /* where one thread was entered from; view NULL = nowhere */
 		const struct view *view;
 		uint32_t process;
 	} zoom;
+	struct player player;
+	struct app_measured {             /* what the machine that is shown was asked for */
+		struct machine_wish wish; /* without texts */
+		char event[128];
+		bool is_known;
+	} measured;
 	bool is_help;
 	bool is_log;
 	int help_scroll;
@@ -56,5 +66,9 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 void app_draw(struct app *a, const struct machine *m, struct grid *g);
 /* What the view that is shown wants to see, and the header; lent until the next key. */
 struct machine_wish app_wish(const struct app *a);
+/* What a look was asked for and gave. At the end of a recording it pauses. */
+void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m);
+/* Whether it is frozen, and what the view wants to see was not measured before. */
+bool app_is_unmeasured(const struct app *a, const struct machine *m);
 /* A message: into the log, and into the notice line. */
 void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

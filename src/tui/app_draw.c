@@ -27,13 +27,27 @@ static void right_of_header(const struct app *a, const struct machine *m, char *
 
 	buf[0] = '\0';
 	if (a->screen.is_frozen)
-		at += (size_t)snprintf(buf + at, size - at, "FROZEN ");
+		at += (size_t)snprintf(buf + at, size - at, "%s ",
+		                       m && m->play ? "PAUSED" : "FROZEN");
 	if (m && m->lost)
 		at += (size_t)snprintf(buf + at, size - at, "LOST %llu ",
 		                       (unsigned long long)m->lost);
 	if (!isnan(busy))
 		at += (size_t)snprintf(buf + at, size - at, "%3.0f%% ", busy * 100);
 	snprintf(buf + at, size - at, "%ums", a->screen.tick_ms);
+}
+
+/* Loads are unknown in a recording. */
+static void draw_system(const struct machine *m, struct grid *g, int x, int width)
+{
+	char load[64] = "";
+
+	if (!isnan(m->load[0]))
+		(void)snprintf(load, sizeof(load), "load %.2f %.2f %.2f  ", m->load[0], m->load[1],
+		               m->load[2]);
+	grid_printf(g, x, 0, width, STYLE_DIM, "%s %s  %sscheduler %s  from %s",
+	            m->host ? m->host : "", m->release ? m->release : "", load,
+	            m->scheduler ? m->scheduler : "fair", m->source ? m->source : "nothing");
 }
 
 static void draw_header(const struct app *a, const struct machine *m, struct grid *g)
@@ -46,24 +60,25 @@ static void draw_header(const struct app *a, const struct machine *m, struct gri
 	used = grid_text(g, 0, 0, g->width - right_width - 1, STYLE_TITLE,
 	                 a->is_help ? "Help" : a->view->title);
 	if (m && g->width - used - right_width > 24)
-		grid_printf(g, used + 2, 0, g->width - used - right_width - 3, STYLE_DIM,
-		            "%s %s  load %.2f %.2f %.2f  scheduler %s  from %s",
-		            m->host ? m->host : "", m->release ? m->release : "", m->load[0],
-		            m->load[1], m->load[2], m->scheduler ? m->scheduler : "fair",
-		            m->source ? m->source : "nothing");
+		draw_system(m, g, used + 2, g->width - used - right_width - 3);
 	grid_right(g, g->width - right_width, 0, right_width,
 	           a->screen.is_frozen || (m && m->lost) ? STYLE_WARNING : STYLE_DIM, right);
 }
 
-static void draw_footer(const struct app *a, struct grid *g, int y)
+static void draw_footer(const struct app *a, const struct machine *m, struct grid *g, int y)
 {
 	static const char *const hints[] = { "AppStateHelp", "Quit",          "Filter",
 		                             "NextSort",     "NextViewState", "AppStatePause",
 		                             "Enter",        "RecordTrace",   "ToggleLog" };
 	static const char *const words[] = { "help",   "quit", "filter", "sort", "shape",
 		                             "freeze", "into", "record", "log" };
+	bool is_replay = m && m->play;
 	int x = 0;
 
+	if (a->view->is_search) {
+		grid_text(g, 0, y, g->width, STYLE_DIM, "Enter counts it  Esc leaves");
+		return;
+	}
 	if (a->screen.is_typing || a->screen.filter[0]) {
 		x = grid_text(g, 0, y, g->width, STYLE_KEY, "filter ");
 		x += grid_text(g, x, y, g->width - x, STYLE_TEXT, a->screen.filter);
@@ -73,15 +88,18 @@ static void draw_footer(const struct app *a, struct grid *g, int y)
 	}
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
 		const struct action_entry *e = action_find(hints[i]);
+		const char *word = is_replay && e->action == ACTION_FREEZE ? "pause" : words[i];
 		char keys[64];
 
 		keymap_keys_of(&a->config->keys, e, keys, sizeof(keys));
 		if (strcspn(keys, ",") > 0) /* the first one; the key may be a comma itself */
 			keys[strcspn(keys, ",")] = '\0';
-		if (!*keys || x + (int)(strlen(keys) + strlen(words[i])) + 2 > g->width)
+		if (is_replay && e->action == ACTION_RECORD)
+			continue;
+		if (!*keys || x + (int)(strlen(keys) + strlen(word)) + 2 > g->width)
 			continue;
 		x += grid_text(g, x, y, g->width - x, STYLE_KEY, keys);
-		x += grid_printf(g, x, y, g->width - x, STYLE_DIM, " %s  ", words[i]);
+		x += grid_printf(g, x, y, g->width - x, STYLE_DIM, " %s  ", word);
 	}
 }
 
@@ -137,6 +155,9 @@ static void draw_body(struct app *a, const struct machine *m, struct grid *g, st
 		if (a->help_scroll > last)
 			a->help_scroll = last > 0 ? last : 0;
 		help_draw(&a->config->keys, a->help_scroll, g, body);
+	} else if (app_is_unmeasured(a, m)) {
+		grid_text(g, body.x, body.y, body.width, STYLE_WARNING,
+		          "not measured before it was frozen: go on, or back to the former view");
 	} else if (m) {
 		a->view->draw(m, &a->screen, g, body);
 		find_selected(a, g, body);
@@ -156,10 +177,12 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 		return;
 	}
 	draw_header(a, m, g);
-	draw_footer(a, g, bottom);
+	draw_footer(a, m, g, bottom);
 	if (notice && *notice && g->height >= 5)
 		grid_text(g, 0, --bottom, g->width, a->is_told ? STYLE_TITLE : STYLE_WARNING,
 		          notice);
+	if (m && m->play && g->height >= 5)
+		player_draw(m->play, a->screen.is_frozen, g, --bottom);
 	if (a->is_log && bottom >= 6) {
 		int height = bottom / 3 > 3 ? bottom / 3 : 3;
 

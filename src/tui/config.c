@@ -12,7 +12,15 @@
 #include "base/log.h"
 #include "base/text.h"
 
-enum field_type { FIELD_NUMBER, FIELD_BOOL, FIELD_TEXT, FIELD_THEME, FIELD_IGNORED };
+enum field_type {
+	FIELD_NUMBER,
+	FIELD_BOOL,
+	FIELD_TEXT,
+	FIELD_THEME,
+	FIELD_EVENT,
+	FIELD_EVENTS,
+	FIELD_IGNORED
+};
 
 struct field {
 	const char *key;
@@ -38,8 +46,8 @@ static const struct field fields[] = {
 	FIELD("trace_duration_ms", FIELD_NUMBER, trace_duration_ms, 10, HOUR_MS),
 	FIELD("trace_warmup_ms", FIELD_NUMBER, trace_warmup_ms, 0, HOUR_MS),
 	FIELD("worker_threads", FIELD_NUMBER, worker_threads, 1, 1024),
-	FIELD("default_profiling_event", FIELD_TEXT, default_event, 0, 0),
-	{ .key = "perf_events", .type = FIELD_IGNORED },
+	FIELD("default_profiling_event", FIELD_EVENT, default_event, 0, 0),
+	FIELD("perf_events", FIELD_EVENTS, events, 0, 0), /* scxtop cannot read a file without it */
 	{ .key = "trace_ticks", .type = FIELD_IGNORED },
 	{ .key = "trace_tick_warmup", .type = FIELD_IGNORED },
 };
@@ -55,7 +63,7 @@ void config_init(struct config *c)
 		              .trace_duration_ms = 1250,
 		              .trace_warmup_ms = 750,
 		              .worker_threads = 4,
-		              .default_event = "cpu:cpu_total_util_percent" };
+		              .default_event = EVENT_WORD_BUSY };
 	keymap_init(&c->keys);
 }
 
@@ -70,6 +78,53 @@ static const struct field *field_find(const char *key)
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		if (strcmp(fields[i].key, key) == 0)
 			return &fields[i];
+	return NULL;
+}
+
+int config_add_event(struct config *c, const char *word, struct diag *d)
+{
+	char raw[EVENT_WORD_BYTES + 8];
+	struct event_word parsed;
+	int err;
+
+	if (strlen(word) >= EVENT_WORD_BYTES - 8)
+		return diag_set(d, -EINVAL, NULL, "the name of an event is too long");
+	snprintf(raw, sizeof(raw), "raw:%s", word);
+	err = event_word_parse(raw, &parsed, d);
+	if (err)
+		return err;
+	if (c->events.nr == CONFIG_EVENTS)
+		return diag_set(d, -E2BIG, NULL, "there are more than %u events", CONFIG_EVENTS);
+	memcpy(c->events.words[c->events.nr++], word, strlen(word) + 1);
+	return 0;
+}
+
+static const char *take_events(struct config *c, const struct toml_entry *e)
+{
+	struct config_events before = c->events;
+	char word[EVENT_WORD_BYTES];
+	size_t at = 0;
+
+	if (e->type != TOML_ARRAY)
+		return "is no list of events";
+	c->events.nr = 0;
+	while (toml_array_next(e, &at, word, sizeof(word))) {
+		if (config_add_event(c, word, NULL)) {
+			c->events = before;
+			return "has what is no NAME:0xCONFIG:TYPE, or too many";
+		}
+	}
+	return NULL;
+}
+
+static const char *take_event(struct config *c, const struct toml_entry *e)
+{
+	struct event_word parsed;
+
+	if (e->type != TOML_STRING || strlen(e->text) >= sizeof(c->default_event) ||
+	    event_word_parse(e->text, &parsed, NULL))
+		return "is no event";
+	memcpy(c->default_event, e->text, strlen(e->text) + 1);
 	return NULL;
 }
 
@@ -101,6 +156,10 @@ static const char *take(struct config *c, const struct field *f, const struct to
 			return "is no theme";
 		c->theme = theme;
 		return NULL;
+	case FIELD_EVENT:
+		return take_event(c, e);
+	case FIELD_EVENTS:
+		return take_events(c, e);
 	case FIELD_IGNORED:
 		break;
 	}
@@ -193,6 +252,22 @@ int config_load(struct config *c, struct diag *d)
 	return 0;
 }
 
+static int events_text(const struct config *c, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "[");
+
+	for (size_t i = 0; i < c->events.nr && used + 4 < size; i++) {
+		int err;
+
+		used += (size_t)snprintf(buf + used, size - used, "%s", i ? ", " : "");
+		err = toml_quote(c->events.words[i], buf + used, size - used);
+		if (err)
+			return err;
+		used += strlen(buf + used);
+	}
+	return snprintf(buf + used, size - used, "]") < (int)(size - used) ? 0 : -ENOSPC;
+}
+
 static int value_text(const struct config *c, const struct field *f, char *buf, size_t size)
 {
 	const char *at = (const char *)c + f->offset;
@@ -205,7 +280,10 @@ static int value_text(const struct config *c, const struct field *f, char *buf, 
 		snprintf(buf, size, "%s", *(const bool *)at ? "true" : "false");
 		return 0;
 	case FIELD_TEXT:
+	case FIELD_EVENT:
 		return toml_quote(at, buf, size);
+	case FIELD_EVENTS:
+		return events_text(c, buf, size);
 	case FIELD_THEME:
 		return toml_quote(c->theme->name, buf, size);
 	case FIELD_IGNORED:
@@ -236,12 +314,6 @@ static int write_fields(const struct config *c, struct toml *t, struct diag *d)
 	return 0;
 }
 
-/* scxtop cannot read a file without this key. */
-static int write_required(struct toml *t, struct diag *d)
-{
-	return toml_find(t, "", "perf_events") ? 0 : toml_set(t, "", "perf_events", "[]", d);
-}
-
 /* Keys cannot be changed from the screen: they are written once, for the user to edit. */
 static int write_keys(const struct config *c, struct toml *t, struct diag *d)
 {
@@ -268,8 +340,6 @@ int config_write(struct config *c, struct diag *d, char **out)
 
 	if (!err)
 		err = write_fields(c, t, d);
-	if (!err)
-		err = write_required(t, d);
 	if (!err)
 		err = write_keys(c, t, d);
 	if (err)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/event_word.h"
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/toml.h"
@@ -22,6 +23,7 @@
 #define CONFIG_TICK_MAX_MS  60000U
 #define CONFIG_FRAME_MIN_MS 15U
 #define CONFIG_FRAME_MAX_MS 5000U
+#define CONFIG_EVENTS       24U
 
 struct config {
 	const struct theme *theme;
@@ -31,13 +33,20 @@ struct config {
 	char trace_prefix[PATH_MAX];
 	uint32_t trace_duration_ms, trace_warmup_ms;
 	uint32_t worker_threads; /* kept for scxtop's sake, unused */
-	char default_event[128];
+	char default_event[EVENT_WORD_BYTES];
+	struct config_events { /* each NAME:0xCONFIG:TYPE */
+		char words[CONFIG_EVENTS][EVENT_WORD_BYTES];
+		size_t nr;
+	} events;
 	struct keymap keys;
 	struct toml *file; /* as read; NULL = none */
 };
 
 void config_init(struct config *c);
 void config_done(struct config *c);
+
+/* One more of them. -EINVAL with a sentence, -E2BIG. */
+MUST_USE int config_add_event(struct config *c, const char *word, struct diag *d);
 
 /* Takes what a text says; name is for messages. Fails only on what is no TOML, and then changes nothing. */
 MUST_USE int config_read(struct config *c, const char *text, size_t len, const char *name,

@@ -7,9 +7,11 @@
 #include "tui/cpu_items.h"
 #include "tui/cpu_table.h"
 #include "tui/format.h"
+#include "tui/measure.h"
 #include "tui/table_view.h"
 
 #define VALUE_CELLS   5
+#define LOCAL_CELLS   9 /* 9,999,999 */
 #define FREQ_CELLS    6
 #define PRESS_CELLS   7
 #define BAR_MIN       4
@@ -46,13 +48,21 @@ static void label_of(const struct cpu_item *i, enum view_group group, char out[s
 		snprintf(out, 24, "%s %d", group_names[group], i->id);
 }
 
-static int draw_details(const struct cpu_item *i, struct grid *g, struct area a)
+/* What the number of a gauge takes. */
+static int value_cells(const struct cpu_items *c, const struct screen *s)
+{
+	return c->what.is_rate && s->is_localized ? LOCAL_CELLS : VALUE_CELLS;
+}
+
+static int draw_details(const struct measure *w, const struct cpu_item *i, struct grid *g,
+                        struct area a)
 {
 	char low[FORMAT_BYTES], high[FORMAT_BYTES], text[96];
 	int cells;
 
 	snprintf(text, sizeof(text), "  min %5s max %5s  cpus %-11.11s",
-	         format_percent(low, i->busy_min), format_percent(high, i->busy_max), i->cpus);
+	         measure_format(w, low, i->value_min, false),
+	         measure_format(w, high, i->value_max, false), i->cpus);
 	cells = grid_cells(text);
 	grid_text(g, a.x + a.width - cells, a.y, cells, STYLE_DIM, text);
 	return cells;
@@ -69,10 +79,11 @@ static int draw_pressure(const struct cpu_item *i, struct grid *g, struct area a
 }
 
 /* Label, bar or spark, number, and what else there is room for. */
-static void draw_gauge(const struct cpu_item *i, const struct screen *s, enum view_group group,
-                       int label_width, struct grid *g, struct area a)
+static void draw_gauge(const struct cpu_items *c, const struct cpu_item *i, const struct screen *s,
+                       enum view_group group, struct grid *g, struct area a)
 {
 	char label[24], value[FORMAT_BYTES];
+	int label_width = label_cells(c, group), cells = value_cells(c, s);
 	int x = a.x + label_width + 1, right = a.x + a.width;
 
 	label_of(i, group, label);
@@ -82,23 +93,24 @@ static void draw_gauge(const struct cpu_item *i, const struct screen *s, enum vi
 		return;
 	}
 	if (group != GROUP_CPU && a.width >= DETAILS_CELLS)
-		right -= draw_details(i, g, a);
-	if (s->has_freq && right - x >= BAR_MIN + 1 + VALUE_CELLS + FREQ_CELLS) {
+		right -= draw_details(&c->what, i, g, a);
+	if (s->has_freq && right - x >= BAR_MIN + 1 + cells + FREQ_CELLS) {
 		right -= FREQ_CELLS;
 		grid_right(g, right, a.y, FREQ_CELLS, STYLE_DIM, format_mhz(value, i->mhz));
 	}
-	if (s->has_pressure && i->hw_pressure > 0 &&
-	    right - x >= BAR_MIN + 1 + VALUE_CELLS + PRESS_CELLS)
+	if (s->has_pressure && i->hw_pressure > 0 && right - x >= BAR_MIN + 1 + cells + PRESS_CELLS)
 		right -= draw_pressure(i, g, (struct area){ x, a.y, right - x, 1 });
-	right -= VALUE_CELLS;
-	grid_right(g, right, a.y, VALUE_CELLS, grid_band(i->busy), format_percent(value, i->busy));
+	right -= cells;
+	grid_right(g, right, a.y, cells, grid_band(i->part),
+	           measure_format(&c->what, value, i->value, s->is_localized));
 	if (right - 1 <= x)
 		return;
 	if (s->shape == SHAPE_SPARKS)
 		grid_spark(g, x, a.y, right - 1 - x,
-		           (struct grid_series){ i->history.values, i->history.nr, 1 }, STYLE_TEXT);
+		           (struct grid_series){ i->history.values, i->history.nr, c->largest },
+		           STYLE_TEXT);
 	else
-		grid_bar(g, x, a.y, right - 1 - x, i->busy, STYLE_TEXT);
+		grid_bar(g, x, a.y, right - 1 - x, i->part, STYLE_TEXT);
 }
 
 static int columns_for(size_t nr, int height, int width)
@@ -117,12 +129,11 @@ static void draw_gauges(const struct cpu_items *c, const struct screen *s, enum 
 {
 	int rows = ((int)c->nr + columns - 1) / columns;
 	int cell = (a.width - (columns - 1) * GAP) / columns;
-	int label = label_cells(c, group);
 
 	for (size_t i = 0; i < c->nr; i++) {
 		int column = (int)i / rows, row = (int)i % rows;
 
-		draw_gauge(&c->items[i], s, group, label, g,
+		draw_gauge(c, &c->items[i], s, group, g,
 		           (struct area){ a.x + column * (cell + GAP), a.y + row, cell, 1 });
 	}
 }
@@ -152,8 +163,8 @@ static void draw_dense(const struct cpu_items *c, struct grid *g, struct area a)
 		double busiest = 0;
 
 		for (size_t k = i * each; k < (i + 1) * each && k < c->nr; k++)
-			if (c->items[k].busy > busiest)
-				busiest = c->items[k].busy;
+			if (c->items[k].part > busiest)
+				busiest = c->items[k].part;
 		if (column == 0 && has_label) {
 			char text[24];
 
@@ -176,24 +187,56 @@ static void draw_items(const struct cpu_items *c, const struct screen *s, enum v
 		return;
 	if (s->shape == SHAPE_TABLE && a.height > 2)
 		cpu_table_draw(c, s, group, g, a);
-	else if (cell >= label_cells(c, group) + 1 + VALUE_CELLS)
+	else if (cell >= label_cells(c, group) + 1 + value_cells(c, s))
 		draw_gauges(c, s, group, columns, g, a);
 	else
 		draw_dense(c, g, a);
 }
 
+/*
+ * " 8 CPUs (sched:sched_switch) 3600/s avg 450 max 800 min 100 ": the average is that of a CPU. A long name gives way to
+ * the numbers.
+ */
+static void event_title_of(const char *what, const struct measure *w, const struct cpu_item *total,
+                           int width, char out[static 256])
+{
+	char sum[FORMAT_BYTES], mean[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES];
+	char numbers[160] = "", of[32] = "";
+	int room, used = 0;
+
+	if (w->is_rate)
+		used = snprintf(numbers, sizeof(numbers), " %s/s",
+		                measure_format(w, sum, total->value, false));
+	if (total->nr_known && total->nr_known < total->nr_online)
+		snprintf(of, sizeof(of), " of %u CPUs", total->nr_known);
+	snprintf(numbers + used, sizeof(numbers) - (size_t)used, " avg %s%s max %s min %s",
+	         measure_format(w, mean, w->is_rate ? total->value / total->nr_known : total->value,
+	                        false),
+	         of, measure_format(w, high, total->value_max, false),
+	         measure_format(w, low, total->value_min, false));
+	room = width - (int)(strlen(what) + strlen(numbers)) - 12; /* frame, blanks, "(...)" */
+	if (room < 8 || w->why)
+		room = 8 > width - 16 ? 8 : width - 16;
+	snprintf(out, 256, " %s (%.*s%s)%s ", what, room, w->name,
+	         (int)strlen(w->name) > room ? "..." : "", w->why ? "" : numbers);
+}
+
 static void title_of(const char *what, const struct cpu_items *c, const struct cpu_item *total,
-                     char out[static 128])
+                     int width, char out[static 256])
 {
 	char mean[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES];
 
+	if (!measure_is_busy(&c->what)) {
+		event_title_of(what, &c->what, total, width, out);
+		return;
+	}
 	format_percent(mean, total->busy);
 	if (c->nr > 1)
-		snprintf(out, 128, " %s busy %s%% min %s max %s ", what, mean,
+		snprintf(out, 256, " %s busy %s%% min %s max %s ", what, mean,
 		         format_percent(low, total->busy_min),
 		         format_percent(high, total->busy_max));
 	else
-		snprintf(out, 128, " %s busy %s%% ", what, mean);
+		snprintf(out, 256, " %s busy %s%% ", what, mean);
 }
 
 static void wait_of(const struct machine_dist *d, char out[static 128])
@@ -206,15 +249,35 @@ static void wait_of(const struct machine_dist *d, char out[static 128])
 		         format_ns(p99, (double)d->p99_ns), format_ns(max, (double)d->max_ns));
 }
 
+/* Broken between words. */
+static void draw_sentence(struct grid *g, struct area a, const char *text)
+{
+	for (int y = 0; y < a.height && *text && a.width > 0; y++) {
+		size_t len = strlen(text), end = (size_t)a.width;
+		char line[512];
+
+		if (len > end && y + 1 < a.height) {
+			while (end && text[end] != ' ')
+				end--;
+			len = end ? end : (size_t)a.width;
+		}
+		snprintf(line, sizeof(line), "%.*s", (int)len, text);
+		table_view_text(g, a.x, a.y + y, a.width, STYLE_WARNING, line);
+		text += len + (text[len] == ' ');
+	}
+}
+
 static void draw_panel(const struct machine *m, const struct screen *s, int32_t node,
                        struct grid *g, struct area a)
 {
 	enum view_group group = node == CPU_ITEMS_ALL ? s->group : GROUP_CPU;
+	struct measure shown = measure_of(m, s);
 	struct cpu_items c;
 	struct cpu_item total;
-	char what[48], title[128], right[128] = "";
+	char what[48], title[256], right[128] = "";
+	struct area in;
 
-	if (cpu_items_init(&c, m, group, node))
+	if (cpu_items_init(&c, m, &shown, group, node))
 		return;
 	total = cpu_items_total(&c);
 	if (node >= 0)
@@ -225,7 +288,7 @@ static void draw_panel(const struct machine *m, const struct screen *s, int32_t 
 	else
 		snprintf(what, sizeof(what), "%zu %s%s", c.nr, group_names[group],
 		         c.nr == 1 ? "" : "s");
-	title_of(what, &c, &total, title);
+	title_of(what, &c, &total, a.width, title);
 	if (s->has_uncore && !isnan(total.uncore_mhz)) {
 		char mhz[FORMAT_BYTES];
 
@@ -241,7 +304,11 @@ static void draw_panel(const struct machine *m, const struct screen *s, int32_t 
 		snprintf(right, sizeof(right), " worst wait p99 %s ",
 		         format_ns(p99, (double)total.wait.p99_ns));
 	}
-	draw_items(&c, s, group, g, panel_begin(g, a, title, right));
+	in = panel_begin(g, a, title, right);
+	if (shown.why)
+		draw_sentence(g, in, shown.why);
+	else
+		draw_items(&c, s, group, g, in);
 	cpu_items_done(&c);
 }
 
@@ -261,7 +328,8 @@ int cpu_panel_height(const struct machine *m, const struct screen *s, int width)
 	struct cpu_items nodes;
 	int height = 0;
 
-	if (cpu_items_init(&nodes, m, s->group == GROUP_CPU ? GROUP_NODE : s->group, CPU_ITEMS_ALL))
+	if (cpu_items_init(&nodes, m, NULL, s->group == GROUP_CPU ? GROUP_NODE : s->group,
+	                   CPU_ITEMS_ALL))
 		return PANEL_MIN;
 	if (s->group != GROUP_CPU)
 		height = panel_height(nodes.nr, width, s);
@@ -298,27 +366,52 @@ void cpu_panel_draw(const struct machine *m, const struct screen *s, struct grid
 
 	if (a.width <= 0 || a.height <= 0)
 		return;
-	if (cpu_items_init(&nodes, m, GROUP_NODE, CPU_ITEMS_ALL))
+	if (cpu_items_init(&nodes, m, NULL, GROUP_NODE, CPU_ITEMS_ALL))
 		return;
-	if (s->group == GROUP_CPU && nodes.nr > 1 && (int)nodes.nr * PANEL_MIN <= a.height)
+	/* What cannot be counted is said once. */
+	if (s->group == GROUP_CPU && nodes.nr > 1 && (int)nodes.nr * PANEL_MIN <= a.height &&
+	    !measure_of(m, s).why)
 		draw_nodes(m, s, &nodes, g, a);
 	else
 		draw_panel(m, s, CPU_ITEMS_ALL, g, a);
 	cpu_items_done(&nodes);
 }
 
-void cpu_panel_line(const struct machine *m, struct grid *g, struct area a)
+/* "12.3%", "3600/s cycles", "2.40G". */
+static int draw_total(const struct measure *w, const struct cpu_item *total, struct grid *g,
+                      struct area a)
 {
-	char busy[FORMAT_BYTES], p99[FORMAT_BYTES], text[64];
+	bool is_share = !w->is_rate && w->word.share != EVENT_MHZ;
+	char value[FORMAT_BYTES], text[96];
+
+	measure_format(w, value, total->value, false);
+	snprintf(text, sizeof(text), "%s%s%s%.40s", value,
+	         is_share     ? "%"
+	         : w->is_rate ? "/s"
+	                      : "",
+	         measure_is_busy(w) ? "" : " ", measure_is_busy(w) ? "" : w->name);
+	return grid_text(g, a.x, a.y, a.width, is_share ? grid_band(total->value) : STYLE_TEXT,
+	                 text);
+}
+
+void cpu_panel_line(const struct machine *m, const struct screen *s, struct grid *g, struct area a)
+{
+	struct measure shown = measure_of(m, s);
+	char p99[FORMAT_BYTES], text[64];
 	struct cpu_item total;
 	struct cpu_items c;
 	int cells;
 
-	if (a.width <= 0 || a.height <= 0 || cpu_items_init(&c, m, GROUP_CPU, CPU_ITEMS_ALL))
+	if (a.width <= 0 || a.height <= 0)
+		return;
+	if (shown.why) {
+		table_view_text(g, a.x, a.y, a.width, STYLE_WARNING, shown.why);
+		return;
+	}
+	if (cpu_items_init(&c, m, &shown, GROUP_CPU, CPU_ITEMS_ALL))
 		return;
 	total = cpu_items_total(&c);
-	snprintf(text, sizeof(text), "%s%%", format_percent(busy, total.busy));
-	cells = grid_text(g, a.x, a.y, a.width, grid_band(total.busy), text) + 1;
+	cells = draw_total(&shown, &total, g, a) + 1;
 	if (m->wait.count && a.width >= cells + 10) {
 		snprintf(text, sizeof(text), "p99 %s", format_ns(p99, (double)m->wait.p99_ns));
 		cells += grid_text(g, a.x + cells, a.y, a.width - cells, STYLE_TEXT, text) + 1;

@@ -1,5 +1,6 @@
 /*
- * tui/cpu_panel — CPUs, LLCs or nodes in a frame with their totals: bars, sparks or a table, as the screen says.
+ * tui/cpu_panel — CPUs, LLCs or nodes in a frame with their totals: bars, sparks or a table of what the screen says. Where
+ * that cannot be had, the reason.
  *
  * All of them are always in sight: with little room bars give way to numbers, numbers to one cell for each CPU, and then
  * to one cell for several, which shows the busiest.
@@ -13,4 +14,4 @@ void cpu_panel_draw(const struct machine *m, const struct screen *s, struct grid
 /* Rows that it takes at that width, frames included; it can do with fewer. */
 int cpu_panel_height(const struct machine *m, const struct screen *s, int width);
 /* A line for screens that have no room for more. */
-void cpu_panel_line(const struct machine *m, struct grid *g, struct area a);
+void cpu_panel_line(const struct machine *m, const struct screen *s, struct grid *g, struct area a);

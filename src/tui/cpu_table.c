@@ -8,7 +8,15 @@
 #include "tui/table_view.h"
 
 /* What only CPUs, only groups, and only one of the groups have. */
-enum { OF_CPU = 1, OF_GROUP = 2, OF_LLC = 4, HAS_WAIT = 8, HAS_UNCORE = 16, HAS_PRESSURE = 32 };
+enum {
+	OF_CPU = 1,
+	OF_GROUP = 2,
+	OF_LLC = 4,
+	HAS_WAIT = 8,
+	HAS_UNCORE = 16,
+	HAS_PRESSURE = 32,
+	HAS_RATE = 64
+};
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -64,7 +72,7 @@ CELL(cell_bar)
 	if (!i->nr_online)
 		snprintf(out->text, sizeof(out->text), "off");
 	else
-		out->bar = isnan(i->busy) ? 0 : i->busy;
+		out->bar = isnan(i->part) ? 0 : i->part;
 }
 
 CELL(cell_busy)
@@ -74,6 +82,14 @@ CELL(cell_busy)
 	(void)s;
 	format_percent(out->text, i->busy);
 	out->style = isnan(i->busy) ? STYLE_DIM : grid_band(i->busy);
+}
+
+CELL(cell_event)
+{
+	const struct cpu_item *i = row;
+
+	format_count(out->text, i->value, s->is_localized);
+	out->style = isnan(i->part) ? STYLE_DIM : grid_band(i->part);
 }
 
 CELL(cell_min)
@@ -205,6 +221,7 @@ static const struct table_view_column columns[] = {
 	{ "NODE", 4, 0, 13, false, false, false, 0, OF_LLC, cell_node },
 	{ "CPUS", 4, 0, 14, false, false, false, 0, OF_GROUP, cell_nr },
 	{ "", 8, 30, 15, true, false, false, 0, 0, cell_bar },
+	{ "EVENT/s", 7, 0, 1, false, true, false, 0, HAS_RATE, cell_event },
 	{ "BUSY%", 5, 0, 1, false, false, true, SORT_RUN, 0, cell_busy },
 	{ "MIN%", 5, 0, 6, false, false, false, 0, OF_GROUP, cell_min },
 	{ "MAX%", 5, 0, 5, false, false, false, 0, OF_GROUP, cell_max_busy },
@@ -241,7 +258,7 @@ static double key_of(const struct cpu_item *i, enum view_sort sort)
 	case SORT_MIGRATIONS:
 		return i->migrations_per_s;
 	default:
-		return i->busy;
+		return i->value;
 	}
 }
 
@@ -266,7 +283,8 @@ void cpu_table_draw(const struct cpu_items *c, const struct screen *s, enum view
 	const void **rows = calloc(c->nr + 1, sizeof(*rows));
 	struct screen shown = *s;
 	int height = table_view_height(a);
-	unsigned int has = group == GROUP_CPU ? OF_CPU : OF_GROUP;
+	unsigned int has = (group == GROUP_CPU ? OF_CPU : OF_GROUP) |
+	                   (c->what.is_rate ? HAS_RATE : 0);
 	bool has_all = (int)c->nr <= height;
 
 	if (!rows)

@@ -222,9 +222,9 @@ void grid_spark(struct grid *g, int x, int y, int width, struct grid_series of, 
 {
 	const double *values = of.values;
 	size_t nr = of.nr;
-	double max = of.max;
+	double max = of.max > 0 ? of.max : 0;
 
-	for (size_t i = 0; !(max > 0) && i < nr; i++)
+	for (size_t i = 0; !(of.max > 0) && i < nr; i++)
 		max = values[i] > max ? values[i] : max;
 	for (int i = 0; i < width && (size_t)i < nr; i++) {
 		double part = max > 0 ? values[nr - 1 - (size_t)i] / max : 0;

@@ -11,6 +11,7 @@
 #define SHOW   "What is shown"
 #define MOVE   "Moving"
 #define EVENTS "Events and traces"
+#define PLAY   "In a recording"
 #define OTHER  "Program"
 
 /*
@@ -22,16 +23,16 @@ const struct action_entry actions[] = {
 	{ VIEWS, "AppStateDefault", "SetState(Default)", ACTION_VIEW, "Default", "d", "CPUs and processes" },
 	{ VIEWS, "AppStateLlc", "SetState(Llc)", ACTION_VIEW, "Llc", "l", "last-level caches" },
 	{ VIEWS, "AppStateNode", "SetState(Node)", ACTION_VIEW, "Node", "n", "NUMA nodes" },
-	{ VIEWS, "AppStateProcess", "SetState(Process)", ACTION_VIEW, "Process", "p", "processes; Enter shows the threads of one" },
+	{ VIEWS, "AppStateProcess", "SetState(Process)", ACTION_PROCESS, "Process", "p", "processes; Enter shows the threads of one; in a BPF program: sample it" },
 	{ VIEWS, "AppStateThreads", "SetState(Threads)", ACTION_VIEW, "Threads", "y", "threads" },
 	{ VIEWS, "AppStateScheduler", "SetState(Scheduler)", ACTION_VIEW, "Scheduler", "s", "the scheduler and its queues" },
 	{ VIEWS, "AppStateHeat", "SetState(Heat)", ACTION_VIEW, "Heat", "i", "wakeup latency over time, as a heat map" },
-	{ VIEWS, "AppStateBpfPrograms", "SetState(BpfPrograms)", ACTION_VIEW, "BpfPrograms", "b", "BPF programs and their cost" },
+	{ VIEWS, "AppStateBpfPrograms", "SetState(BpfPrograms)", ACTION_VIEW, "BpfPrograms", "b", "BPF programs and their cost; Enter shows one" },
 	{ VIEWS, "AppStateMemory", "SetState(Memory)", ACTION_MEMORY, "Memory", "M", "memory and pressure: beside the CPUs, then alone" },
 	{ VIEWS, "AppStateNetwork", "SetState(Network)", ACTION_NETWORK, "Network", "N", "network interfaces: beside the CPUs, then alone" },
 	{ VIEWS, "AppStateBandwidth", "SetState(Bandwidth)", ACTION_VIEW, "Bandwidth", "B", "memory bandwidth" },
 	{ VIEWS, "AppStatePower", "SetState(Power)", ACTION_VIEW, "Power", "W", "power and temperatures" },
-	{ VIEWS, "AppStatePerfTop", "SetState(PerfTop)", ACTION_VIEW, "PerfTop", "T", "CPU profile" },
+	{ VIEWS, "AppStatePerfTop", "SetState(PerfTop)", ACTION_VIEW, "PerfTop", "T", "CPU profile: functions that take the time" },
 	{ VIEWS, "AppStateMangoApp", "SetState(MangoApp)", ACTION_VIEW, "MangoApp", "m", "frames of a game" },
 	{ VIEWS, "AppStatePerfEvent", "AppStateEvent SetState(PerfEvent) SetState(Event)", ACTION_VIEW, "PerfEvent", "e", "choose an event to count" },
 	{ VIEWS, "AppStateKprobeEvent", "SetState(KprobeEvent)", ACTION_VIEW, "KprobeEvent", "K", "choose a function of the kernel" },
@@ -40,12 +41,12 @@ const struct action_entry actions[] = {
 	{ VIEWS, "AppStateHelp", "SetState(Help)", ACTION_HELP, NULL, "h ?", "this help" },
 	{ VIEWS, "ToggleLog", NULL, ACTION_LOG, NULL, "O", "messages and losses" },
 
-	{ SHOW, "AppStatePause", "SetState(Pause) Pause", ACTION_FREEZE, NULL, "Space", "freeze what is shown" },
+	{ SHOW, "AppStatePause", "SetState(Pause) Pause", ACTION_FREEZE, NULL, "Space", "freeze what is shown; a recording pauses, or plays" },
 	{ SHOW, "Filter", NULL, ACTION_FILTER, NULL, "/", "filter by name, pid, cgroup or state; Enter keeps, Esc clears" },
 	{ SHOW, "NextViewState", NULL, ACTION_SHAPE, NULL, "v Tab", "bars, sparklines, table" },
 	{ SHOW, "NextGroup", NULL, ACTION_GROUP, NULL, "c", "by CPU, cache, node" },
-	{ SHOW, "NextSort", NULL, ACTION_SORT_NEXT, NULL, "> Right", "sort by the next column" },
-	{ SHOW, "PrevSort", NULL, ACTION_SORT_PREVIOUS, NULL, "< Left", "sort by the previous column" },
+	{ SHOW, "NextSort", NULL, ACTION_SORT_NEXT, NULL, ">", "sort by the next column" },
+	{ SHOW, "PrevSort", NULL, ACTION_SORT_PREVIOUS, NULL, "<", "sort by the previous column" },
 	{ SHOW, "ReverseSort", NULL, ACTION_SORT_REVERSE, NULL, "r", "sort the other way" },
 	{ SHOW, "ToggleCpuFreq", NULL, ACTION_FREQUENCY, NULL, "f F", "frequencies of CPUs" },
 	{ SHOW, "ToggleLocalization", NULL, ACTION_LOCALIZE, NULL, "L", "separate thousands" },
@@ -57,6 +58,8 @@ const struct action_entry actions[] = {
 
 	{ MOVE, "Up", NULL, ACTION_UP, NULL, "Up", "row up; also k in a table" },
 	{ MOVE, "Down", NULL, ACTION_DOWN, NULL, "Down", "row down; also j in a table" },
+	{ MOVE, "Left", NULL, ACTION_LEFT, NULL, "Left", "sort by the previous column; in a recording one interval back" },
+	{ MOVE, "Right", NULL, ACTION_RIGHT, NULL, "Right", "sort by the next column; in a recording one interval on" },
 	{ MOVE, "PageUp", NULL, ACTION_PAGE_UP, NULL, "PageUp Ctrl-U Ctrl-B", "page up" },
 	{ MOVE, "PageDown", NULL, ACTION_PAGE_DOWN, NULL, "PageDown Ctrl-D Ctrl-F", "page down" },
 	{ MOVE, "Home", NULL, ACTION_HOME, NULL, "Home g", "first row" },
@@ -65,12 +68,21 @@ const struct action_entry actions[] = {
 	{ MOVE, "Esc", "Escape", ACTION_BACK, NULL, "Esc", "back: filter, threads, view; never ends the program" },
 	{ MOVE, "Backspace", NULL, ACTION_BACKSPACE, NULL, "Backspace", "delete a letter of the filter; else back" },
 
-	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event; in a table the row below" },
-	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event; in a table the row above" },
-	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to what is shown at the start" },
+	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event of CPUs; in other views the row below" },
+	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event of CPUs; in other views the row above" },
+	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to the event and order of the start; in a profile: clear the samples" },
 	{ EVENTS, "RecordTrace", "RequestTrace", ACTION_RECORD, NULL, "P a w", "record a trace; the log says where" },
-	{ EVENTS, "DecBpfSampleRate", "PerfSampleRateDecrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "[", "fewer samples" },
-	{ EVENTS, "IncBpfSampleRate", "PerfSampleRateIncrease", ACTION_UNAVAILABLE, "nothing is sampled: every event is counted", "]", "more samples" },
+	{ EVENTS, "DecBpfSampleRate", "PerfSampleRateDecrease", ACTION_SAMPLE_LESS, NULL, "[", "half as many samples, in a profile" },
+	{ EVENTS, "IncBpfSampleRate", "PerfSampleRateIncrease", ACTION_SAMPLE_MORE, NULL, "]", "twice as many samples, in a profile" },
+
+	{ PLAY, "SeekBack", NULL, ACTION_SEEK, "-1", ",", "one interval back; also Left" },
+	{ PLAY, "SeekOn", NULL, ACTION_SEEK, "1", ".", "one interval on; also Right" },
+	{ PLAY, "SeekFarBack", NULL, ACTION_SEEK, "-10", "(", "ten intervals back" },
+	{ PLAY, "SeekFarOn", NULL, ACTION_SEEK, "10", ")", "ten intervals on" },
+	{ PLAY, "SeekStart", NULL, ACTION_SEEK, "start", "^", "to the start" },
+	{ PLAY, "SeekEnd", NULL, ACTION_SEEK, "end", "$", "to the end" },
+	{ PLAY, "SpeedDown", NULL, ACTION_SPEED_DOWN, NULL, "{", "half as fast, in finer intervals" },
+	{ PLAY, "SpeedUp", NULL, ACTION_SPEED_UP, NULL, "}", "twice as fast" },
 
 	{ OTHER, "SaveConfig", NULL, ACTION_SAVE, NULL, "S", "save these settings" },
 	{ OTHER, "Quit", NULL, ACTION_QUIT, NULL, "q Q Ctrl-C", "end; in the help and in the threads of a process: back" },

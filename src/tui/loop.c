@@ -22,8 +22,9 @@ struct loop {
 	struct grid grid;
 	const struct machine *machine;
 	uint64_t next_look_ns, next_frame_ns;
-	bool is_due; /* something new is to be drawn, when its time comes */
-	bool is_now; /* a key was pressed: at once */
+	bool is_due;   /* something new is to be drawn, when its time comes */
+	bool is_now;   /* a key was pressed: at once */
+	bool is_early; /* the next look comes before its time */
 	int look_error;
 	int logged[2]; /* a pipe */
 };
@@ -77,10 +78,14 @@ static void look(struct loop *l)
 	struct diag d = { 0 };
 	char text[APP_LOG_BYTES];
 	struct machine_wish wish = app_wish(&l->app);
-	int err = l->cfg->look(l->cfg->ctx, &wish, &d, &m);
+	int err;
 
+	player_take(&l->app.player, l->app.screen.tick_ms, l->app.screen.is_frozen, !l->is_early,
+	            &wish.play);
+	err = l->cfg->look(l->cfg->ctx, &wish, &d, &m);
 	if (!err) {
 		l->machine = m;
+		app_looked(&l->app, &wish, m);
 	} else if (err != l->look_error) { /* once, not with every look */
 		diag_format(&d, text, sizeof(text));
 		app_tell(&l->app, "%s", text);
@@ -165,10 +170,18 @@ static void tick(struct loop *l)
 {
 	if (now_ns() < l->next_look_ns)
 		return;
-	if (!l->app.screen.is_frozen)
+	/* A recording can be looked at while it stands, a machine can not. */
+	if (!l->app.screen.is_frozen || (l->machine && l->machine->play))
 		look(l);
+	l->is_early = false;
 	tell_news(l);
 	l->next_look_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
+}
+
+/* Whether the user wants to be elsewhere in a recording, or faster. */
+static bool is_asked(const struct loop *l, const struct player *before)
+{
+	return l->app.player.steps != before->steps || l->app.player.speed != before->speed;
 }
 
 static int run(struct loop *l)
@@ -179,14 +192,22 @@ static int run(struct loop *l)
 	while (!err && goes_on) {
 		const struct view *view = l->app.view;
 		uint32_t tick_ms = l->app.screen.tick_ms;
+		char event[EVENT_WORD_BYTES];
+		struct player player;
+
+		memcpy(event, l->app.screen.event, sizeof(event));
 
 		tick(l);
+		player = l->app.player;
 		if (l->is_now || (l->is_due && now_ns() >= l->next_frame_ns))
 			err = draw(l);
 		goes_on = obey(l, term_read(l->term, wait_ms(l)));
-		/* Another view may need what was not collected, and another tick begins now. */
-		if (l->app.view != view || l->app.screen.tick_ms != tick_ms)
+		/* Another view or event may need what was not collected, and another tick begins now. */
+		if (l->app.view != view || l->app.screen.tick_ms != tick_ms ||
+		    strcmp(l->app.screen.event, event) != 0 || is_asked(l, &player)) {
 			l->next_look_ns = now_ns();
+			l->is_early = true;
+		}
 	}
 	return err;
 }

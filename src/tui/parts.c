@@ -17,7 +17,7 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 	int height;
 
 	if (a.height < ROWS_FRAMES) {
-		cpu_panel_line(m, g, (struct area){ a.x, a.y, a.width, 1 });
+		cpu_panel_line(m, s, g, (struct area){ a.x, a.y, a.width, 1 });
 		return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
 	}
 	if (a.width >= WIDE) {
@@ -83,6 +83,52 @@ void parts_dist(const struct machine_dist *d, char *out, size_t size)
 	else
 		snprintf(out, size, "p50 %s  p99 %s  max %s", format_ns(p50, (double)d->p50_ns),
 		         format_ns(p99, (double)d->p99_ns), format_ns(max, (double)d->max_ns));
+}
+
+static size_t place_of_sort(const struct parts_sort *sorts, size_t nr, enum view_sort sort)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (sorts[i].sort == sort)
+			return i;
+	return 0;
+}
+
+enum view_sort parts_sort_of(const struct parts_sort *sorts, size_t nr, const struct screen *s)
+{
+	return sorts[place_of_sort(sorts, nr, s->sort)].sort;
+}
+
+bool parts_sort_act(const struct parts_sort *sorts, size_t nr, struct screen *s, enum action action)
+{
+	size_t at = place_of_sort(sorts, nr, s->sort);
+
+	if (action != ACTION_SORT_NEXT && action != ACTION_SORT_PREVIOUS)
+		return false;
+	at = (at + (action == ACTION_SORT_NEXT ? 1 : nr - 1)) % nr;
+	s->sort = sorts[at].sort;
+	s->is_ascending = s->sort == SORT_TID || s->sort == SORT_NAME;
+	s->selected = 0;
+	s->selected_tid = 0;
+	snprintf(s->message, sizeof(s->message), "sorted by %s", sorts[at].name);
+	return true;
+}
+
+bool parts_rate_act(const struct parts_rate *r, double *hz, struct screen *s, enum action action)
+{
+	double now = *hz > 0 ? *hz : r->usual;
+	double next = action == ACTION_SAMPLE_LESS ? now / 2 : now * 2;
+
+	if (action != ACTION_SAMPLE_LESS && action != ACTION_SAMPLE_MORE)
+		return false;
+	if (next < r->min || next > r->max) {
+		snprintf(s->message, sizeof(s->message), "%.0f samples a second are the %s here",
+		         (double)(uint64_t)now, next < r->min ? "fewest" : "most");
+		return true;
+	}
+	*hz = next;
+	snprintf(s->message, sizeof(s->message),
+	         "%.0f samples a second of each CPU; they begin anew", (double)(uint64_t)next);
+	return true;
 }
 
 void parts_right(const struct screen *s, char *out, size_t size)

@@ -17,6 +17,20 @@ int parts_sentence(struct grid *g, struct area a, enum style style, const char *
 void parts_right(const struct screen *s, char *out, size_t size);
 /* "p50 4us  p99 12us  max 2ms" of a distribution. */
 void parts_dist(const struct machine_dist *d, char *out, size_t size);
+/* What a table of its own can be sorted by, for an act(): the keys that change it go from one to the next. */
+struct parts_sort {
+	enum view_sort sort;
+	const char *name;
+};
+bool parts_sort_act(const struct parts_sort *sorts, size_t nr, struct screen *s,
+                    enum action action);
+/* The one that is in use; the first where the screen's is none of these. */
+enum view_sort parts_sort_of(const struct parts_sort *sorts, size_t nr, const struct screen *s);
+/* Halves or doubles a rate of samples within bounds, and tells it. hz 0 = the usual one. False: another action. */
+struct parts_rate {
+	double usual, min, max;
+};
+bool parts_rate_act(const struct parts_rate *r, double *hz, struct screen *s, enum action action);
 
 void heat_draw(const struct machine *m, const struct screen *s, struct grid *g, struct area a);
 void memory_summary_draw(const struct machine *m, struct grid *g, struct area a);

@@ -40,6 +40,21 @@ void table_view_scroll(struct screen *s, int total, int height)
 		s->scroll = 0;
 }
 
+void table_view_follow(struct screen *s, const uint32_t *keys, int total, int height)
+{
+	if (s->selected_tid == 0) {
+		s->is_following = s->selected > 0;
+	} else if (!s->is_following) {
+		s->selected = 0;
+	} else {
+		for (int i = 0; i < total; i++)
+			if (keys[i] == s->selected_tid)
+				s->selected = i;
+	}
+	table_view_scroll(s, total, height);
+	s->selected_tid = total > 0 ? keys[s->selected] : 0;
+}
+
 void table_view_text(struct grid *g, int x, int y, int width, enum style style, const char *text)
 {
 	if (grid_cells(text) <= width) {

@@ -48,6 +48,9 @@ void table_view_draw(const struct table_view *t, const struct screen *s, struct 
                      struct area a);
 /* Moves scroll so that selected (clamped) is in sight, and no more rows are below the last than must be. */
 void table_view_scroll(struct screen *s, int total, int height);
+/* By the rules of view.h: follows the row whose key is selected_tid, or takes that of the selected row. Keys are of all
+   rows, in their order. */
+void table_view_follow(struct screen *s, const uint32_t *keys, int total, int height);
 /* A text, cut with an ellipsis. */
 void table_view_text(struct grid *g, int x, int y, int width, enum style style, const char *text);
 /* A frame where there is room for it, else a line of title; the area inside, or below. */

@@ -14,9 +14,9 @@ struct answer {
 	uint64_t look_nr;
 	uint64_t used; /* when */
 
-	uint64_t *bits; /* by index: whether it matches, */
-	uint32_t *tids; /* and who that was */
-	uint32_t *rows; /* those that do match, */
+	uint64_t *bits;     /* by index: whether it matches, */
+	uint32_t *tids;     /* and who that was */
+	uint32_t *rows;     /* those that do match, */
 	uint32_t *place_of; /* and where in rows they are */
 	size_t nr_tasks, nr_rows, cap;
 };

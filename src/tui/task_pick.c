@@ -321,8 +321,8 @@ static int place_in_all(const struct task_pick *p, const struct screen *s, size_
 	int place = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
-		struct task_entry e = task_sort_entry(
-			p->m, &p->tasks[p->filter ? p->rows[i] : i], s->sort);
+		struct task_entry e = task_sort_entry(p->m, &p->tasks[p->filter ? p->rows[i] : i],
+		                                      s->sort);
 
 		place += task_sort_order(&e, &wanted, s) < 0;
 	}

@@ -8,7 +8,7 @@
 #include "tui/view.h"
 
 struct task_entry {
-	double key; /* NAN = unknown, or a text counts */
+	double key;     /* NAN = unknown, or a text counts */
 	uint64_t start; /* of the text, as a number: most texts differ there */
 	const struct machine_task *task;
 };
@@ -22,7 +22,6 @@ struct task_entry task_sort_entry(const struct machine *m, const struct machine_
                                   enum view_sort sort);
 /* Below 0 if a comes before b; 0 if only the tid decides. */
 int task_sort_keys(const struct task_entry *a, const struct task_entry *b, const struct screen *s);
-int task_sort_order(const struct task_entry *a, const struct task_entry *b,
-                    const struct screen *s);
+int task_sort_order(const struct task_entry *a, const struct task_entry *b, const struct screen *s);
 /* Of a CPU; NULL = unknown. */
 const struct machine_cpu *task_sort_cpu(const struct machine *m, int32_t cpu);

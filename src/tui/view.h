@@ -8,9 +8,12 @@
  */
 #pragma once
 
+#include "analyze/event_word.h"
 #include "analyze/machine.h"
 #include "tui/grid.h"
 #include "tui/keys.h"
+
+struct event_menu;
 
 enum view_shape { SHAPE_BARS, SHAPE_SPARKS, SHAPE_TABLE, SHAPES };
 enum view_sort {
@@ -71,8 +74,18 @@ struct screen {
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
 	uint8_t scheduler_page; /* of the scheduler view */
-	char message[160]; /* for the user, from an act(); "" = none */
-	struct task_matches *matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+	char message[160];            /* for the user, from an act(); "" = none */
+	char event[EVENT_WORD_BYTES]; /* what is shown of CPUs; "" = how busy they are */
+	struct event_menu *events;    /* lent; NULL = the usual ones */
+	char search[64];              /* what is typed in a view with is_search */
+	bool is_leaving;              /* act() is done with the view */
+	struct task_matches
+		*matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+	double profile_hz, program_hz; /* of samples; 0 = the usual */
+	uint32_t nr_clears;            /* of samples */
+	uint32_t program;              /* BPF program that was selected last; 0 = none */
+	bool is_program_hot;           /* it is sampled */
+	int program_scroll;            /* of its lines */
 };
 
 struct view {
@@ -81,11 +94,14 @@ struct view {
 	const char *state; /* scxtop's AppState name */
 	const char *what;  /* one line for the help */
 	uint32_t needs;    /* bits of enum machine_need */
+	bool is_search;    /* every letter is searched for; never the view that one goes back to */
 	void (*draw)(const struct machine *m, struct screen *s, struct grid *g, struct area a);
 	/* What it wants to see beyond needs, as the screen says; NULL = nothing. */
 	void (*wish)(const struct screen *s, struct machine_wish *w);
 	/* An action that means something of its own here: true = done. s->message is told. NULL = none. */
 	bool (*act)(const struct machine *m, struct screen *s, enum action action);
+	/* The state of the view that Enter opens for the selected row; NULL = as app.c says. */
+	const char *into;
 	/* How many rows can be selected, for the arrows; NULL = none. */
 	int (*rows)(const struct machine *m, const struct screen *s);
 };

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/machine_program.h"
 #include "tui/format.h"
 #include "tui/parts.h"
 #include "tui/table_view.h"
 #include "tui/views.h"
+
+#define COST_HEIGHT 10 /* of the area, from which on the cost is drawn below the table */
+#define COST_LABEL  34
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -26,13 +30,28 @@ CELL(cell_type)
 	out->style = STYLE_DIM;
 }
 
+/* The scheduler that it belongs to, or what else of the kernel it is an operation of. */
+static const char *owner_of(const struct machine_bpf *p)
+{
+	if (p->is_sched_ext)
+		return p->owner ? p->owner : "sched_ext";
+	return p->struct_name ? p->struct_name : "-";
+}
+
+CELL(cell_owner)
+{
+	(void)s;
+	snprintf(out->text, sizeof(out->text), "%s", owner_of(row));
+	out->style = ((const struct machine_bpf *)row)->is_sched_ext ? STYLE_KEY : STYLE_DIM;
+}
+
 CELL(cell_name)
 {
 	const struct machine_bpf *p = row;
 
 	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", p->name && p->name[0] ? p->name : "-");
-	if (p->type && strcmp(p->type, "struct_ops") == 0)
+	if (p->is_sched_ext)
 		out->style = STYLE_KEY;
 }
 
@@ -55,9 +74,41 @@ CELL(cell_ns)
 	format_ns(out->text, ((const struct machine_bpf *)row)->ns_per_run);
 }
 
-CELL(cell_runs)
+CELL(cell_p50)
+{
+	(void)s;
+	format_ns(out->text, ((const struct machine_bpf *)row)->p50_ns);
+}
+
+CELL(cell_p99)
+{
+	(void)s;
+	format_ns(out->text, ((const struct machine_bpf *)row)->p99_ns);
+}
+
+CELL(cell_rate)
 {
 	format_count(out->text, ((const struct machine_bpf *)row)->runs_per_s, s->is_localized);
+}
+
+CELL(cell_run_time)
+{
+	(void)s;
+	format_ns(out->text, (double)((const struct machine_bpf *)row)->run_ns);
+}
+
+CELL(cell_runs)
+{
+	format_count(out->text, (double)((const struct machine_bpf *)row)->runs, s->is_localized);
+}
+
+CELL(cell_misses)
+{
+	const struct machine_bpf *p = row;
+
+	format_count(out->text, (double)p->misses, s->is_localized);
+	if (p->misses)
+		out->style = STYLE_WARNING;
 }
 
 CELL(cell_insns)
@@ -69,11 +120,26 @@ static const struct table_view_column columns[] = {
 	{ "ID", 6, 0, 4, false, false, true, SORT_TID, 0, cell_id },
 	{ "NAME", 10, 24, 0, true, false, true, SORT_NAME, 0, cell_name },
 	{ "TYPE", 12, 20, 5, true, false, false, 0, 0, cell_type },
+	{ "SCHEDULER", 9, 20, 6, true, false, false, 0, 0, cell_owner },
 	{ "CPU%", 6, 0, 1, false, false, true, SORT_RUN, 0, cell_cpu },
-	{ "RUNS/s", 6, 0, 2, false, true, true, SORT_SWITCHES, 0, cell_runs },
-	{ "PER RUN", 7, 0, 3, false, false, true, SORT_P50, 0, cell_ns },
-	{ "INSNS", 6, 0, 6, false, true, false, 0, 0, cell_insns },
+	{ "RUNS/s", 6, 0, 2, false, true, true, SORT_SWITCHES, 0, cell_rate },
+	{ "PER RUN", 7, 0, 3, false, false, true, SORT_MAX, 0, cell_ns },
+	{ "P50", 6, 0, 7, false, false, true, SORT_P50, 0, cell_p50 },
+	{ "P99", 6, 0, 8, false, false, true, SORT_P99, 0, cell_p99 },
+	{ "RUN TIME", 8, 0, 9, false, false, true, SORT_WAIT, 0, cell_run_time },
+	{ "RUNS", 6, 0, 10, false, true, false, 0, 0, cell_runs },
+	{ "MISSES", 6, 0, 11, false, true, true, SORT_MIGRATIONS, 0, cell_misses },
+	{ "INSNS", 6, 0, 13, false, true, false, 0, 0, cell_insns },
 };
+
+static const struct parts_sort sorts[] = {
+	{ SORT_RUN, "CPU time" },   { SORT_SWITCHES, "runs a second" },
+	{ SORT_MAX, "time per run" }, { SORT_P50, "p50" },
+	{ SORT_P99, "p99" },        { SORT_WAIT, "run time so far" },
+	{ SORT_MIGRATIONS, "misses" }, { SORT_TID, "id" },
+	{ SORT_NAME, "name" },
+};
+#define NR_SORTS (sizeof(sorts) / sizeof(sorts[0]))
 
 static double key_of(const struct machine_bpf *p, enum view_sort sort)
 {
@@ -82,8 +148,16 @@ static double key_of(const struct machine_bpf *p, enum view_sort sort)
 		return p->id;
 	case SORT_SWITCHES:
 		return p->runs_per_s;
-	case SORT_P50:
+	case SORT_MAX:
 		return p->ns_per_run;
+	case SORT_P50:
+		return p->p50_ns;
+	case SORT_P99:
+		return p->p99_ns;
+	case SORT_WAIT:
+		return (double)p->run_ns;
+	case SORT_MIGRATIONS:
+		return (double)p->misses;
 	default:
 		return p->cpu;
 	}
@@ -110,14 +184,16 @@ static int by_key(const void *a, const void *b, void *arg)
 	return (first->id > second->id) - (first->id < second->id);
 }
 
+/* The words that scxtop has for it mean what the kernel says, not what programs are called. */
 static bool is_left(const struct machine_bpf *p, const struct screen *s)
 {
-	char id[16];
+	char all[256];
 
-	snprintf(id, sizeof(id), "%u", p->id);
-	return !s->filter[0] || (p->name && strcasestr(p->name, s->filter)) ||
-	       (p->type && strcasestr(p->type, s->filter)) ||
-	       strncmp(id, s->filter, strlen(s->filter)) == 0;
+	if (strcasecmp(s->filter, "sched_ext") == 0 || strcasecmp(s->filter, "scheduler") == 0)
+		return p->is_sched_ext;
+	snprintf(all, sizeof(all), "%s %s %s %u", p->name ? p->name : "", p->type ? p->type : "",
+	         owner_of(p), p->id);
+	return !s->filter[0] || strcasestr(all, s->filter);
 }
 
 static int rows(const struct machine *m, const struct screen *s)
@@ -129,55 +205,105 @@ static int rows(const struct machine *m, const struct screen *s)
 	return nr;
 }
 
-static void title_of(const struct machine *m, const struct screen *s, char title[static 128])
+static void title_of(const struct machine *m, const struct screen *s, int left,
+                     char title[static 128])
 {
-	char number[FORMAT_BYTES], cost[FORMAT_BYTES];
+	char number[FORMAT_BYTES], of[FORMAT_BYTES + 8] = "", cost[FORMAT_BYTES];
 	double sum = NAN;
 
 	for (size_t i = 0; i < m->nr_programs; i++)
 		if (!isnan(m->programs[i].cpu))
 			sum = (isnan(sum) ? 0 : sum) + m->programs[i].cpu;
+	if (s->filter[0])
+		snprintf(of, sizeof(of), "%s of ", format_count(number, left, s->is_localized));
 	format_count(number, (double)m->nr_programs, s->is_localized);
 	if (isnan(sum))
-		snprintf(title, 128, " BPF programs %s, cost not measured ", number);
+		snprintf(title, 128, " BPF programs %s%s, cost not measured ", of, number);
 	else
-		snprintf(title, 128, " BPF programs %s, %s%% of a CPU ", number,
+		snprintf(title, 128, " BPF programs %s%s, %s%% of a CPU ", of, number,
 		         format_percent(cost, sum));
+}
+
+/* What is left above it. */
+static struct area draw_cost(const struct machine *m, struct grid *g, struct area a)
+{
+	int y = a.y + a.height - 1;
+
+	if (!m->bpf || a.height < COST_HEIGHT)
+		return a;
+	if (m->bpf->refusal) {
+		table_view_text(g, a.x, y, a.width, STYLE_WARNING, m->bpf->refusal);
+		a.height--;
+		return a;
+	}
+	if (isnan(m->bpf->cost))
+		grid_text(g, a.x, y - 1, COST_LABEL, STYLE_TITLE, "BPF of all CPUs' time: -");
+	else
+		grid_printf(g, a.x, y - 1, COST_LABEL, STYLE_TITLE, "BPF %.2f%% of all CPUs' time",
+		            m->bpf->cost * 100);
+	if (m->bpf->cost_history.nr)
+		grid_spark(g, a.x + COST_LABEL, y - 1, a.width - COST_LABEL,
+		           (struct grid_series){ m->bpf->cost_history.values,
+		                                 m->bpf->cost_history.nr, 0 },
+		           STYLE_GOOD);
+	table_view_text(g, a.x, y, a.width, STYLE_DIM,
+	                "P50, P99: of the means of the last 100 intervals, not of single runs");
+	a.height -= 2;
+	return a;
+}
+
+static void draw_table(const void **all, int nr, struct screen *s, struct grid *g, struct area in)
+{
+	uint32_t *keys = calloc((size_t)nr + 1, sizeof(*keys));
+	struct screen shown = *s;
+	int height = table_view_height(in), left;
+
+	if (!keys)
+		return;
+	shown.sort = parts_sort_of(sorts, NR_SORTS, s);
+	qsort_r(all, (size_t)nr, sizeof(*all), by_key, &shown);
+	for (int i = 0; i < nr; i++)
+		keys[i] = ((const struct machine_bpf *)all[i])->id;
+	table_view_follow(s, keys, nr, height);
+	s->program = s->selected_tid;
+	free(keys);
+	left = nr - s->scroll;
+	table_view_draw(&(struct table_view){ .columns = columns,
+	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
+	                                      .rows = all + s->scroll,
+	                                      .nr_rows = left < height ? left : height,
+	                                      .first = s->scroll,
+	                                      .total = nr,
+	                                      .selected = s->selected },
+	                &shown, g, in);
 }
 
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
 	const void **all = calloc(m->nr_programs + 1, sizeof(*all));
-	struct screen shown;
 	char title[128], right[96];
-	int height, nr = 0;
 	struct area in;
+	int nr = 0;
 
 	if (!all)
 		return;
-	title_of(m, s, title);
-	parts_right(s, right, sizeof(right));
-	in = panel_begin(g, a, title, right);
-	height = table_view_height(in);
 	for (size_t i = 0; i < m->nr_programs; i++)
 		if (is_left(&m->programs[i], s))
 			all[nr++] = &m->programs[i];
-	table_view_scroll(s, nr, height);
-	shown = *s;
-	if (shown.sort != SORT_TID && shown.sort != SORT_NAME && shown.sort != SORT_SWITCHES &&
-	    shown.sort != SORT_P50)
-		shown.sort = SORT_RUN; /* programs have nothing else */
-	qsort_r(all, (size_t)nr, sizeof(*all), by_key, &shown);
-	table_view_draw(&(struct table_view){ .columns = columns,
-	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
-	                                      .rows = all + s->scroll,
-	                                      .nr_rows = nr - s->scroll < height ? nr - s->scroll
-	                                                                         : height,
-	                                      .first = s->scroll,
-	                                      .total = nr,
-	                                      .selected = s->selected },
-	                &shown, g, in);
+	title_of(m, s, nr, title);
+	parts_right(s, right, sizeof(right));
+	in = panel_begin(g, a, title, right);
+	in = draw_cost(m, g, in);
+	draw_table(all, nr, s, g, in);
 	free(all);
+}
+
+static bool act(const struct machine *m, struct screen *s, enum action action)
+{
+	(void)m;
+	if (action == ACTION_ENTER)
+		s->program_scroll = 0;
+	return parts_sort_act(sorts, NR_SORTS, s, action);
 }
 
 const struct view view_bpf = {
@@ -187,5 +313,7 @@ const struct view view_bpf = {
 	.what = "BPF programs and what they cost",
 	.needs = MACHINE_BPF,
 	.draw = draw,
+	.act = act,
+	.into = "BpfProgramDetail",
 	.rows = rows,
 };

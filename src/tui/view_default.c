@@ -1,4 +1,5 @@
 #include "tui/cpu_panel.h"
+#include "tui/measure.h"
 #include "tui/parts.h"
 #include "tui/task_table.h"
 #include "tui/views.h"
@@ -32,5 +33,7 @@ const struct view view_default = {
 	.what = "CPUs by node, and processes",
 	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_MEMORY | MACHINE_NET,
 	.draw = draw,
+	.wish = measure_wish,
+	.act = measure_act,
 	.rows = task_table_rows,
 };

@@ -1,3 +1,4 @@
+#include "tui/measure.h"
 #include "tui/parts.h"
 #include "tui/task_table.h"
 #include "tui/views.h"
@@ -17,5 +18,7 @@ const struct view view_node = {
 	.what = "NUMA nodes, and processes",
 	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY,
 	.draw = draw,
+	.wish = measure_wish,
+	.act = measure_act,
 	.rows = task_table_rows,
 };

@@ -54,7 +54,7 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		if (kind != EV_PROBE_INFO && kind != EV_STRING) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 46);
+	expect_eq(nr, 47);
 }
 
 static void less_than_a_header_is_nothing(void **state)
@@ -143,9 +143,11 @@ static void a_probe_needs_a_name_that_ends(void **state)
 
 static void texts_that_do_not_end_are_refused(void **state)
 {
-	static const unsigned int kinds[] = { EV_FORK,      EV_EXEC,     EV_EXIT,     EV_RENAME,
-		                              EV_FREE,      EV_HANG,     EV_WAIT,     EV_TASK_INFO,
-		                              EV_IRQ_ENTRY, EV_IPI_EXIT, EV_IPI_ENTRY };
+	static const unsigned int kinds[] = { EV_FORK,       EV_EXEC,      EV_EXIT,
+		                              EV_RENAME,     EV_FREE,      EV_HANG,
+		                              EV_WAIT,       EV_TASK_INFO, EV_IRQ_ENTRY,
+		                              EV_IPI_EXIT,   EV_IPI_ENTRY, EV_SCX_STATE,
+		                              EV_SCX_COUNTER };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -158,6 +160,16 @@ static void texts_that_do_not_end_are_refused(void **state)
 
 	memset(r.rename.old_comm, 'x', EV_COMM_LEN);
 	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void why_a_scheduler_went_has_a_name(void **state)
+{
+	(void)state;
+	assert_string_equal(ev_scx_reason(EV_SCX_EXIT_UNREG), "unregistered from user space");
+	assert_string_equal(ev_scx_reason(1026), "runnable task stall");
+	assert_null(ev_scx_reason(0));
+	assert_null(ev_scx_reason(63));
+	assert_null(ev_scx_reason(1030));
 }
 
 static void names_go_both_ways(void **state)
@@ -188,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_string_must_end),
 		cmocka_unit_test(a_probe_needs_a_name_that_ends),
 		cmocka_unit_test(texts_that_do_not_end_are_refused),
+		cmocka_unit_test(why_a_scheduler_went_has_a_name),
 		cmocka_unit_test(names_go_both_ways),
 	};
 

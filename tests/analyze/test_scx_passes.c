@@ -8,6 +8,17 @@
 #define LOCAL_ON 0xC000000000000000ULL
 #define USER     0x2aULL
 
+static void given_run(struct fixture *f, uint64_t ts, uint32_t tid, uint32_t layer,
+                      uint64_t slice_ns)
+{
+	push(f, &(struct ev_scx_run){ .hdr = { sizeof(struct ev_scx_run), EV_SCX_RUN, 0, 0, ts },
+	                              .dsq_id = USER,
+	                              .tid = tid,
+	                              .layer = layer,
+	                              .slice_ns = slice_ns,
+	                              .flags = EV_SCX_HAS_SLICE });
+}
+
 static void queues(struct pass_fixture *p)
 {
 	p->facts.has_scx = true;
@@ -179,6 +190,67 @@ static void layers_get_time_waits_queues_and_migrations(void **state)
 	assert_true(real_at(root, "layers.0.runtime_percent") == 100.0);
 }
 
+/* As our own recordings have it: each word comes a moment after its switch. */
+static void late_words(struct pass_fixture *p)
+{
+	p->facts.has_scx = true;
+	waking(&p->f, 500, 0, 10, 9);
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	given_run(&p->f, 1300, 10, 1, 20000);
+	dsq_leave(&p->f, 1310, 600, USER, 10, 1);
+	sw(&p->f, 5000, 0, 10, 11, EV_STATE_RUNNABLE);
+	given_run(&p->f, 5200, 11, 2, 20000);
+	dsq_leave(&p->f, 5210, 4000, USER, 11, 2);
+	sw(&p->f, 8000, 0, 11, 12, EV_STATE_S); /* nothing is said of 12 */
+	sw(&p->f, 9000, 0, 12, 10, EV_STATE_S);
+	given_run(&p->f, 9100, 10, 1, 10000);
+	dsq_leave(&p->f, 9110, 8000, USER, 10, 1);
+	finish(p, 11000);
+}
+
+static void words_may_come_a_moment_after_the_switch(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	late_words(p);
+	root = run_pass(p, &pass_scx_layer_behavior);
+	expect_eq(num_at(root, "total_layers"), 2);
+	expect_eq(num_at(root, "slices_without_metadata"), 1);
+	expect_eq(num_at(root, "layers.0.layer_id"), 1);
+	expect_eq(num_at(root, "layers.0.slices"), 2);
+	expect_eq(num_at(root, "layers.0.runtime_ns"), 4000 + 2000);
+	expect_eq(num_at(root, "layers.0.wait_ns.count"), 2);
+	expect_eq(num_at(root, "layers.0.wait_ns.max"), 4000);
+	expect_eq(num_at(root, "layers.1.runtime_ns"), 3000);
+}
+
+static void slices_are_given_and_used_by_queue(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	late_words(p);
+	root = run_pass(p, &pass_dsq_latency);
+	expect_eq(num_at(root, "per_dsq.0.dsq_id"), USER);
+	/* The last one is still on its CPU. */
+	expect_eq(num_at(root, "per_dsq.0.runs"), 2);
+	assert_true(real_at(root, "per_dsq.0.slice_given_avg_us") == 20.0);
+	assert_true(real_at(root, "per_dsq.0.slice_used_avg_us") == 3.5);
+}
+
+static void slices_of_which_nothing_was_said_are_unknown(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	queues(p);
+	root = run_pass(p, &pass_dsq_latency);
+	expect_eq(num_at(root, "per_dsq.0.runs"), 0);
+	assert_true(is_null_at(root, "per_dsq.0.slice_given_avg_us"));
+	assert_true(is_null_at(root, "per_dsq.0.slice_used_avg_us"));
+}
+
 static void counters_by_task_and_layer_with_ipc(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -238,6 +310,9 @@ int main(void)
 		T(depths_are_weighted_by_time),
 		T(slices_come_with_layer_and_queue),
 		T(layers_get_time_waits_queues_and_migrations),
+		T(words_may_come_a_moment_after_the_switch),
+		T(slices_are_given_and_used_by_queue),
+		T(slices_of_which_nothing_was_said_are_unknown),
 		T(counters_by_task_and_layer_with_ipc),
 		T(an_id_of_which_half_is_known_has_no_name),
 	};

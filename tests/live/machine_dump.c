@@ -3,7 +3,7 @@
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
  * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
- * line changes it), proc=1 (without BPF), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
+ * line changes it), event (to count), proc=1 (without BPF), layered=1, tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
  * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
  * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/machine_event.h"
+#include "analyze/machine_program.h"
 #include "analyze/machine_scx.h"
 #include "analyze/machine_zoom.h"
 #include "base/clock.h"
@@ -88,6 +90,8 @@ static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
 	put_number(w, "switches_per_s", c->switches_per_s);
 	put_number(w, "wakeups_per_s", c->wakeups_per_s);
 	put_number(w, "migrations_per_s", c->migrations_per_s);
+	put_number(w, "event_per_s", c->event_per_s);
+	jw_u64(w, "nr_event_history", c->event_history.nr);
 	put_dist(w, "wait", &c->wait);
 	jw_u64(w, "nr_history", c->busy_history.nr);
 	jw_i64(w, "tid", c->tid);
@@ -112,6 +116,10 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	jw_u64(w, "tgid", t->tgid);
 	jw_u64(w, "nr_threads", t->nr_threads);
 	jw_string(w, "comm", t->comm);
+	if (t->layer >= 0)
+		jw_i64(w, "layer", t->layer);
+	else
+		jw_null(w, "layer");
 	jw_string(w, "cmdline", t->cmdline);
 	jw_string(w, "cgroup", t->cgroup);
 	jw_string(w, "class", t->class_name);
@@ -356,6 +364,26 @@ static void put_zoom(struct json_writer *w, const struct machine_zoom *z)
 	jw_end_object(w);
 }
 
+static void put_event(struct json_writer *w, const struct machine *m)
+{
+	const struct machine_event_list *l = m->event_list;
+
+	if (m->event) {
+		jw_string(w, "event", m->event->word);
+		jw_string(w, "event_why", m->event->why);
+	}
+	if (!l)
+		return;
+	jw_begin_object(w, "event_list");
+	jw_bool(w, "is_loading", l->is_loading);
+	jw_u64(w, "nr", l->nr);
+	jw_string(w, "source", l->source);
+	jw_string(w, "why", l->why);
+	jw_string(w, "first", l->nr ? l->names[0] : NULL);
+	jw_string(w, "last", l->nr ? l->names[l->nr - 1] : NULL);
+	jw_end_object(w);
+}
+
 static void print_look(const struct machine *m)
 {
 	struct json_writer w;
@@ -389,6 +417,7 @@ static void print_look(const struct machine *m)
 	for (size_t i = 0; i < m->nr_threads; i++)
 		put_task(&w, &m->threads[i]);
 	jw_end_array(&w);
+	put_event(&w, m);
 	put_others(&w, m);
 	put_scx(&w, m);
 	put_zoom(&w, m->zoom);
@@ -444,6 +473,7 @@ int main(int argc, char **argv)
 {
 	const struct machine_source_cfg cfg = {
 		.is_proc_only = number_of(argc, argv, "proc", 0),
+		.is_layered = number_of(argc, argv, "layered", 0) != 0,
 		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
 		.root = text_of(argc, argv, "root"),
 		.stats_socket = text_of(argc, argv, "stats"),
@@ -451,7 +481,8 @@ int main(int argc, char **argv)
 	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
 	uint64_t ms = number_of(argc, argv, "ms", 250), warm = number_of(argc, argv, "warm", 1);
 	struct machine_wish wish = { .needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS),
-		                     .tid = (uint32_t)number_of(argc, argv, "tid", 0) };
+		                     .tid = (uint32_t)number_of(argc, argv, "tid", 0),
+		                     .event = text_of(argc, argv, "event") };
 	bool is_by_lines = number_of(argc, argv, "lines", 0);
 	struct machine_source *s = NULL;
 	const struct machine *m = NULL;

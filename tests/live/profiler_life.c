@@ -198,6 +198,46 @@ static void a_start_that_fails_leaves_nothing(void **state)
 	profiler_free(p);
 }
 
+/* What is told bit by bit is, in the end, what is told at once. */
+static void news_add_up_to_the_profile(void **state)
+{
+	struct profiler_cfg cfg = { .cpu = PROFILER_ANY_CPU, .frequency = 999, .max_samples = 300 };
+	struct profile *all = NULL, *news = NULL;
+	struct profiler *p = NULL;
+	struct diag d = { 0 };
+	bool is_over = false;
+	pid_t burner = start_burner();
+	uint64_t last = 0;
+	int nr_grown = 0;
+
+	(void)state;
+	cfg.tgid = (uint32_t)burner;
+	assert_int_equal(profile_new(&(struct profile_facts){ 0 }, &news), 0);
+	assert_int_equal(profiler_new(&p), 0);
+	assert_int_equal(profiler_news(p, news, &d), -ENODATA);
+	assert_int_equal(profiler_start(p, &cfg, &d), 0);
+	for (uint64_t end_ns = clock_boot_ns() + LIMIT_NS; !is_over && clock_boot_ns() < end_ns;) {
+		assert_int_equal(profiler_poll(p, &is_over, &d), 0);
+		assert_int_equal(profiler_news(p, news, &d), 0);
+		assert_true(profile_count(news) >= last);
+		nr_grown += profile_count(news) > last;
+		last = profile_count(news);
+		usleep(20000);
+	}
+	stop_burner(burner);
+	assert_int_equal(profiler_news(p, news, &d), 0);
+	assert_int_equal(profiler_news(p, news, &d), 0); /* there are no more */
+	assert_int_equal(profiler_profile(p, &d, &all), 0);
+	expect_eq(profile_count(all), 300);
+	expect_eq(profile_count(news), 300);
+	expect_eq(profile_nr_stacks(news), profile_nr_stacks(all));
+	assert_true(nr_grown > 1);
+	expect_eq(profile_facts(news)->broken, profile_facts(all)->broken);
+	profile_free(all);
+	profile_free(news);
+	profiler_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +245,7 @@ int main(void)
 		cmocka_unit_test(it_ends_at_the_duration_without_any_sample),
 		cmocka_unit_test(it_begins_anew_and_leaves_nothing),
 		cmocka_unit_test(a_start_that_fails_leaves_nothing),
+		cmocka_unit_test(news_add_up_to_the_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/machine_profile.h"
+#include "analyze/machine_program.h"
 #include "analyze/machine_scx.h"
 #include "session/machine_source.h"
 
@@ -151,6 +153,14 @@ static void what_is_missing_is_said_and_absent(void **state)
 	assert_non_null(m->notice);
 	assert_null(m->scx_state);
 	assert_null(m->scheduler);
+	assert_null(m->profile);
+	m = look(s, MACHINE_PROFILE | MACHINE_BPF);
+	assert_non_null(m->profile->refusal);
+	expect_eq(m->profile->nr_rows, 0);
+	assert_non_null(m->bpf->refusal);
+	assert_true(isnan(m->bpf->cost));
+	m = look(s, 255);
+	assert_null(m->profile);
 	expect_eq(m->heat.nr, 0);
 	expect_eq(m->nr_programs, 0);
 	expect_eq(m->wait.count, 0);
@@ -259,7 +269,8 @@ static void a_short_line_of_a_cpu_does_no_harm(void **state)
 	put_first(&t);
 	s = start(&t);
 	now_ns += S;
-	tree_write(&t, "proc/stat", "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
+	tree_write(&t, "proc/stat",
+	           "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
 	m = look(s, MACHINE_CPUS);
 	expect_near(m->cpus[0].busy, 0.5);
 	assert_true(isnan(m->cpus[1].busy));

@@ -67,10 +67,9 @@ static void set_load(const struct tree *t, unsigned int nr, unsigned int last)
 	tree_write(t, "proc/loadavg", text);
 }
 
-static const struct machine_tasks_read by_proc = { .new_ns = S,
-	                                           .hot_ns = S,
-	                                           .turn_ns = S,
-	                                           .has_switches = true };
+static const struct machine_tasks_read by_proc = {
+	.new_ns = S, .hot_ns = S, .turn_ns = S, .has_switches = true
+};
 
 static struct machine_tasks *start(const struct tree *t, uint32_t tgid)
 {

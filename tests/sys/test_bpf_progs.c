@@ -21,6 +21,10 @@ static void run_times_are_those_between_samples(void **state)
 	assert_float_equal(t.p90_ns, 280, 1e-3); /* between 200 and 300, rank 1.8 of 0..2 */
 	assert_float_equal(t.p99_ns, 298, 1e-3);
 	assert_float_equal(t.calls_per_sec, 20, 1e-3);
+	/* Of three intervals with calls. */
+	expect_eq(t.nr_intervals, 3);
+	assert_float_equal(t.min_ns, 100, 1e-3);
+	assert_float_equal(t.max_ns, 300, 1e-3);
 	p.nr_samples = 1;
 	assert_false(bpf_prog_times(&p, &t));
 	p.samples = samples + 2; /* no call between these two */

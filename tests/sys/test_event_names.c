@@ -55,11 +55,34 @@ static void functions_come_from_tracefs_else_from_kallsyms(void **state)
 	tree_done(&t);
 }
 
+static void numbers_of_tracepoints_come_from_tracefs(void **state)
+{
+	struct tree t;
+	uint64_t id = 0;
+
+	(void)state;
+	tree_init(&t);
+	expect_eq(event_names_id(t.root, "sched", "sched_switch", &id), -ENODEV);
+	tree_write(&t, "sys/kernel/debug/tracing/events/sched/sched_switch/id", "316\n");
+	tree_write(&t, "sys/kernel/debug/tracing/events/sched/broken/id", "many");
+	tree_write(&t, "sys/kernel/debug/tracing/id", "1");
+	expect_eq(event_names_id(t.root, "sched", "sched_switch", &id), 0);
+	expect_eq(id, 316);
+	expect_eq(event_names_id(t.root, "sched", "nothing", &id), -ENOENT);
+	expect_eq(event_names_id(t.root, "sched", "broken", &id), -ENOENT);
+	expect_eq(event_names_id(t.root, "sched", "sched_switch/../sched_switch", &id), -ENOENT);
+	expect_eq(event_names_id(t.root, "..", "events/../..", &id), -ENOENT);
+	expect_eq(event_names_id(t.root, ".", "..", &id), -ENOENT);
+	expect_eq(id, 316);
+	tree_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracepoints_come_sorted_from_tracefs),
 		cmocka_unit_test(functions_come_from_tracefs_else_from_kallsyms),
+		cmocka_unit_test(numbers_of_tracepoints_come_from_tracefs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

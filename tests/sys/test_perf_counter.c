@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -280,6 +283,86 @@ static void shared_counters_are_scaled(void **state)
 	assert_true(out == 100.0);
 }
 
+#define PAGES 2000U
+
+static void *touch(void *arg)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *area = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                  -1, 0);
+
+	if (area == MAP_FAILED)
+		return arg;
+	(void)madvise(area, PAGES * page, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < PAGES; i++)
+		area[i * page] = 1;
+	munmap(area, PAGES * page);
+	return NULL;
+}
+
+static uint64_t sum_of(const struct perf_counter *c, const struct cpulist *online)
+{
+	uint64_t sum = 0;
+
+	cpulist_for_each(cpu, online)
+	{
+		struct perf_count one;
+
+		assert_int_equal(perf_counter_read(c, (uint32_t)cpu, &one), 0);
+		sum += one.value;
+	}
+	return sum;
+}
+
+static void a_thread_is_counted_with_threads_that_it_makes_but_no_processes(void **state)
+{
+	static const struct pmu_event faults = { .name = "page-faults",
+		                                 .type = PERF_TYPE_SOFTWARE,
+		                                 .config = PERF_COUNT_SW_PAGE_FAULTS };
+	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
+	struct perf_counter_cfg cfg = { .event = &faults, .online = &online };
+	pthread_t thread;
+	uint64_t before;
+	pid_t child;
+
+	(void)state;
+	read_cpus("online", &online);
+	cfg.tid = (uint32_t)gettid();
+	c = open_one(&cfg);
+	assert_int_equal(perf_counter_enable(c), 0);
+	assert_null(touch(NULL));
+	assert_int_equal(pthread_create(&thread, NULL, touch, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	before = sum_of(c, &online);
+	assert_in_range(before, 2 * PAGES, 2 * PAGES + 500);
+	child = fork();
+	if (!child) {
+		(void)touch(NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_in_range(sum_of(c, &online) - before, 0, PAGES - 500);
+}
+
+static void a_thread_that_is_gone_is_told(void **state)
+{
+	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	struct perf_counter_cfg cfg = { .event = &switches, .online = &online };
+	struct perf_counter *c = NULL;
+	pid_t child = fork();
+	struct diag d = { 0 };
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	read_cpus("online", &online);
+	cfg.tid = (uint32_t)child;
+	assert_int_equal(perf_counter_open(&cfg, &d, &c), -ESRCH);
+	assert_non_null(strstr(d.what, "gone"));
+}
+
 int main(void)
 {
 	const bool can = may_count();
@@ -293,6 +376,9 @@ int main(void)
 		cmocka_unit_test(no_cpu_is_an_error),
 		cmocka_unit_test(what_no_pmu_counts_is_explained),
 		unit_test_if(can, the_limit_of_descriptors_is_raised, WHY),
+		unit_test_if(can, a_thread_is_counted_with_threads_that_it_makes_but_no_processes,
+		             WHY),
+		unit_test_if(can, a_thread_that_is_gone_is_told, WHY),
 		cmocka_unit_test(shared_counters_are_scaled),
 	};
 

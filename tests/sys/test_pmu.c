@@ -185,6 +185,7 @@ static void generic_names_are_the_kernels_numbers(void **state)
 	expect(m, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	expect(m, "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
 	expect(m, "LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002);
+	expect(m, "L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000);
 	expect(m, "llc-load-misses", PERF_TYPE_HW_CACHE, 0x10002);
 	expect(m, "dTLB-store-misses", PERF_TYPE_HW_CACHE, 0x10103);
 	expect(m, "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);

@@ -27,7 +27,8 @@ static void each_line_is_a_counter(void **state)
 
 	(void)state;
 	tree_init(&t);
-	tree_write(&t, FILE_NAME, "SCX_EV_SELECT_CPU_FALLBACK 12\nSCX_EV_BYPASS_DURATION 77123456\nOTHER -1\n");
+	tree_write(&t, FILE_NAME,
+	           "SCX_EV_SELECT_CPU_FALLBACK 12\nSCX_EV_BYPASS_DURATION 77123456\nOTHER -1\n");
 	assert_int_equal(scx_counters_read(t.root, &c), 0);
 	assert_int_equal(c.nr, 3);
 	assert_string_equal(c.items[0].name, "select_cpu_fallback");
@@ -45,7 +46,12 @@ static void each_line_is_a_counter(void **state)
 static void what_is_no_counter_is_an_error(void **state)
 {
 	static const char *const bad[] = {
-		"SCX_EV_ONE", "SCX_EV_ONE ", "SCX_EV_ONE x", "SCX_EV_ONE 1x", "SCX_EV_ 1", " 1",
+		"SCX_EV_ONE",
+		"SCX_EV_ONE ",
+		"SCX_EV_ONE x",
+		"SCX_EV_ONE 1x",
+		"SCX_EV_ 1",
+		" 1",
 		"SCX_EV_ONE 99999999999999999999",
 		"SCX_EV_A_NAME_THAT_IS_FAR_TOO_LONG_FOR_ANY_COUNTER_OF_THE_KERNEL 1",
 	};

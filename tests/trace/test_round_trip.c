@@ -233,8 +233,15 @@ static void tell_of_queues(struct stream *s)
 	            .layer = 1));
 	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 20, .dsq_id = 0xc9, .tid = 100,
 	            .layer = EV_NO_LAYER));
-	push(s,
-	     REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 30, .state = EV_SCX_EJECTED, .name = "demo"));
+	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 22, .start_ns = T0 + 21, .dsq_id = 0xc9,
+	            .tid = 100, .layer = EV_NO_LAYER, .flags = EV_SCX_DEQUEUED));
+	push(s, REC(ev_scx_counter, EV_SCX_COUNTER, 0, T0 + 23, .value = 7, .name = "keep_last"));
+	push(s, REC(ev_scx_counter, EV_SCX_COUNTER, 0, T0 + 23, .value = 1, .name = "other"));
+	push(s, REC(ev_scx_counter, EV_SCX_COUNTER, 0, T0 + 25, .value = 0, .name = "keep_last"));
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 30, .state = EV_SCX_EJECTED, .name = "demo",
+	            .exit_kind = 1026, .message = "demo[7] failed to run for 2.1s"));
+	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 30, .state = EV_SCX_OFF, .name = "demo",
+	            .exit_kind = 65, .exit_code = -3));
 	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 31, .state = EV_SCX_OFF, .name = "x"));
 }
 

@@ -15,6 +15,7 @@ const struct fixture_cfg fixture_small = {
 	.nr_dsqs = 6,
 	.nr_nets = 3,
 	.nr_programs = 5,
+	.nr_symbols = 30,
 };
 
 /* Escape sequences, bells, C1 controls, broken UTF-8, text that turns around, wide and endless ones. */
@@ -256,8 +257,6 @@ static void make_scx(struct fixture *f, const struct fixture_cfg *cfg)
 static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 {
 	static const char *const net_names[] = { "lo", "eth0", "wlan0" };
-	static const char *const programs[] = { "on_sched_switch", "on_sched_waking", "enqueue",
-		                                "dispatch", "" };
 
 	for (uint32_t i = 0; i < cfg->nr_dsqs; i++)
 		f->dsqs[i] = (struct machine_dsq){
@@ -287,18 +286,6 @@ static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 			.drops_per_s = i == 2 ? 1.5 : 0,
 			.rx_bytes = 1ULL << (20 + i % 20),
 			.tx_bytes = 1ULL << (15 + i % 20),
-		};
-	for (uint32_t i = 0; i < cfg->nr_programs; i++)
-		f->programs[i] = (struct machine_bpf){
-			.id = 10 + i,
-			.type = i < 2 ? "tracing" : "struct_ops",
-			.name = cfg->is_hostile
-			                ? fixture_hostile_names[i % fixture_nr_hostile_names]
-			                : programs[i % 5],
-			.cpu = i == 4 ? NAN : 0.002 * (i + 1),
-			.ns_per_run = i == 4 ? NAN : 150.0 + i,
-			.runs_per_s = i == 4 ? NAN : 12000.0 * (i + 1),
-			.insns = 100 * (i + 1),
 		};
 	if (cfg->nr_dsqs)
 		make_scx(f, cfg);
@@ -367,6 +354,7 @@ void fixture_init(struct fixture *f, const struct fixture_cfg *cfg)
 	f->m.nr_cpus = cfg->nr_cpus;
 	make_tasks(f, cfg);
 	make_rest(f, cfg);
+	fixture_hot_init(f, cfg);
 	if (!cfg->is_proc)
 		make_heat(f);
 	f->sensors = fixture_sensors_new(&f->m, cfg);
@@ -383,7 +371,8 @@ static const struct machine_task *ordered;
 
 static int by_id(const void *a, const void *b)
 {
-	uint32_t first = ordered[*(const uint32_t *)a].tid, second = ordered[*(const uint32_t *)b].tid;
+	uint32_t first = ordered[*(const uint32_t *)a].tid,
+		 second = ordered[*(const uint32_t *)b].tid;
 
 	return (first > second) - (first < second);
 }
@@ -428,6 +417,7 @@ void fixture_make_order(struct fixture *f, uint32_t nth)
 
 void fixture_done(struct fixture *f)
 {
+	fixture_hot_done(f);
 	free(f->thread_order.place_of);
 	free(f->process_order.place_of);
 	free(f->thread_order.by_id);

@@ -6,6 +6,9 @@
  */
 #pragma once
 
+#include "analyze/machine_profile.h"
+#include "analyze/machine_program.h"
+#include "analyze/profile.h"
 #include "analyze/machine_scx.h"
 #include "tui/view.h"
 
@@ -16,8 +19,9 @@ struct fixture_cfg {
 	uint32_t nr_cpus, cpus_per_llc, cpus_per_node; /* 0 = unknown */
 	uint32_t nr_threads;
 	uint32_t nr_dsqs, nr_nets, nr_programs;
-	bool is_proc;    /* nothing that BPF measures */
-	bool is_hostile; /* names that try to reach the terminal */
+	uint32_t nr_symbols; /* of the profile; 0 = there is none */
+	bool is_proc;        /* nothing that BPF measures */
+	bool is_hostile;     /* names that try to reach the terminal */
 };
 
 struct fixture {
@@ -31,7 +35,8 @@ struct fixture {
 	struct machine_net *nets;
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
-	double *history; /* of all CPUs and tasks */
+	double *history;         /* of all CPUs and tasks */
+	struct fixture_hot *hot; /* profile, and what there is of BPF programs besides rows */
 	struct fixture_sensors *sensors;
 	struct fixture_order {
 		uint32_t *by_id, *place_of, *active;
@@ -56,3 +61,18 @@ double fixture_run(uint32_t thread); /* of one CPU */
 uint64_t fixture_p99_ns(uint32_t thread);
 uint64_t fixture_dsq_p90_ns(uint32_t process); /* of what it waited in queues */
 extern const char fixture_stats[];             /* of the scheduler, 40 lines and more */
+uint64_t fixture_samples(uint32_t symbol);
+
+/* Of the machine: parts that tests change. */
+struct fixture_hot {
+	struct machine_profile profile;
+	struct machine_profile_row *rows;
+	struct profile_frame *frames; /* of each symbol its own, then its two callers */
+	const struct profile_frame **stacks;
+	char (*names)[32];
+	struct machine_programs programs;
+	struct machine_hot hot;
+	struct machine_hot_line lines[3];
+};
+void fixture_hot_init(struct fixture *f, const struct fixture_cfg *cfg);
+void fixture_hot_done(struct fixture *f);

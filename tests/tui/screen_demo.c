@@ -26,7 +26,8 @@ int main(int argc, char **argv)
 		                   .cpus_per_node = 64,
 		                   .nr_dsqs = 20,
 		                   .nr_nets = 5,
-		                   .nr_programs = 30 };
+		                   .nr_programs = 30,
+		                   .nr_symbols = 400 };
 	struct diag d = { 0 };
 	struct config config;
 	struct fixture f;

@@ -332,7 +332,7 @@ static int place_of(struct desk *k, const char *title, int *y)
 
 static void sorting_goes_through_the_columns_that_are_there(void **state)
 {
-	static const char *const titles[] = { "PID",  "NAME", "S",    "CLASS", "CPU",
+	static const char *const titles[] = { "PID",  "NAME",  "S",   "CLASS", "CPU",
 		                              "RUN%", "WAIT%", "P50", "P99" };
 	struct desk *k = *state;
 	uint64_t seen = 0;

@@ -96,18 +96,29 @@ static void every_setting_of_scxtop_is_taken(void **state)
 	expect_eq(c.trace_warmup_ms, 0);
 	expect_eq(c.worker_threads, 8);
 	assert_string_equal(c.default_event, "perf:hw:cycles");
+	expect_eq(c.events.nr, 1);
+	assert_string_equal(c.events.words[0], "a:0x1:4");
 	assert_ptr_equal(keymap_find(&c.keys, 'w'), action_find("AppStatePower"));
 	config_done(&c);
 }
 
 static void what_is_wrong_is_told_and_left_out(void **state)
 {
-	static const char *const wrong[] = { "theme = 'Blau'",      "theme = 1",
-		                             "tick_rate_ms = 0",    "debug = 1",
-		                             "tick_rate_ms = -5",   "unknown = 1",
-		                             "[keymap]\nz = 'Fly'", "[keymap]\nF13 = 'Up'",
-		                             "[x]\ntheme = 'Nord'", "frame_rate_ms = 99999999999",
-		                             "[keymap]\nq = 1" };
+	static const char *const wrong[] = { "theme = 'Blau'",
+		                             "theme = 1",
+		                             "tick_rate_ms = 0",
+		                             "debug = 1",
+		                             "tick_rate_ms = -5",
+		                             "unknown = 1",
+		                             "[keymap]\nz = 'Fly'",
+		                             "[keymap]\nF13 = 'Up'",
+		                             "[x]\ntheme = 'Nord'",
+		                             "frame_rate_ms = 99999999999",
+		                             "[keymap]\nq = 1",
+		                             "perf_events = ['a:0x1:4', 'b']",
+		                             "perf_events = 'a:0x1:4'",
+		                             "default_profiling_event = 'cycles'",
+		                             "default_profiling_event = 1" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -144,6 +144,15 @@ static void sparks_have_the_newest_at_the_right(void **state)
 	expect_text("\u2581\u2582\u2584\n  \u2588\u2581\u2582\u2584\n\n");
 }
 
+static void without_a_maximum_the_largest_is_full_wherever_it_is(void **state)
+{
+	static const double values[] = { NAN, 1, 4, 8, 2 };
+
+	(void)state;
+	grid_spark(&g, 0, 0, 5, (struct grid_series){ values, 5, 0 }, STYLE_TEXT);
+	expect_text(" \u2581\u2584\u2588\u2582\n\n\n");
+}
+
 static void frames_have_titles_and_an_inside(void **state)
 {
 	struct area in = grid_frame(&g, (struct area){ 0, 0, 12, 3 }, " T ", " R ");
@@ -189,6 +198,7 @@ int main(void)
 		T(bars_have_eighths),
 		T(bars_of_impossible_values_stay_inside),
 		T(sparks_have_the_newest_at_the_right),
+		T(without_a_maximum_the_largest_is_full_wherever_it_is),
 		T(frames_have_titles_and_an_inside),
 		T(bands_begin_at_fifths),
 		T(a_reset_blanks_and_resizes),

@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import struct
@@ -15,7 +16,7 @@ import live
 READY = "shell-is-back"
 DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_demo"))
 # Every key that has a meaning, as tmux writes it; those that end or stop the program are tried alone.
-KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "K", "h", "?", "O",
+KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "z", "Escape", "K", "z", "Escape", "h", "?", "O",
         "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
         "=", "Up", "Down", "PageUp", "C-u", "C-b", "PageDown", "C-d", "C-f", "Home", "g", "End", "G", "Enter", "Escape",
         "BSpace", "j", "k", "x", "[", "]", "S", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
@@ -158,7 +159,7 @@ def machines_of_any_size():
 def names_cannot_reach_the_terminal():
     with terminal() as term:
         term.start("4", "100", "hostile", program=DEMO)
-        for key in ("p", "y", "Enter", "b", "N", "N", "s"):
+        for key in ("p", "y", "Enter", "b", "Enter", "T", "N", "N", "s"):
             term.keys(key)
             check_clean(term.text())
             assert "owned" not in term.tmux("display-message", "-p", "#{pane_title}")
@@ -170,7 +171,7 @@ def names_cannot_reach_the_terminal():
 def views_survive_being_resized_while_they_run():
     with terminal() as term:
         term.start("-r", "50")
-        for key in ("d", "l", "n", "p", "s", "i", "b", "h"):
+        for key in ("d", "l", "n", "p", "s", "i", "b", "Enter", "T", "h"):
             term.keys(key)
             for width, height in ((20, 5), (240, 70), (1, 1), (80, 24)):
                 term.tmux("resize-window", "-x", str(width), "-y", str(height))
@@ -366,11 +367,127 @@ def a_recording_that_fails_says_why():
         term.check_restored(0)
 
 
+def samples_of(text):
+    """How many the title of the profile tells; 0 while there is none."""
+    found = re.search(r"CPU profile: (\d+) samples", text)
+    return int(found.group(1)) if found else 0
+
+
+def perf_events(pid):
+    """Descriptors of perf that a process holds."""
+    links = []
+    for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(path))
+    return sum("perf_event" in link for link in links)
+
+
+@live.case
+def the_profile_goes_on_through_the_help_and_ends_with_the_view():
+    with terminal(150, 40) as term, subprocess.Popen(["sh", "-c", "while :; do :; done"]) as hog:
+        try:
+            if not live.CAN_RUN:
+                raise live.Skip("needs root and BTF")
+            term.start("-r", "100")
+            pid = term.pid()
+            before = perf_events(pid)
+            term.keys("T")
+            first = samples_of(term.wait(lambda text: samples_of(text) > 50, "50 samples"))
+            assert "[U] " in term.text() and "199 Hz" in term.text(), term.text()
+            term.keys("h")
+            term.wait_for("CPU profile: functions")
+            assert perf_events(pid) > before
+            term.keys("T")
+            term.wait(lambda text: samples_of(text) > first + 50, "more samples than before the help")
+            term.keys("]")
+            term.wait(lambda text: "398 Hz" in text and 0 < samples_of(text) < 5000, "another rate")
+            term.keys("x")
+            term.wait_for("samples cleared")
+            term.keys("d")
+            term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
+            term.keys("q")
+            term.check_restored(0)
+        finally:
+            hog.kill()
+
+
+@live.case
+def a_bpf_program_is_entered_sampled_and_left():
+    with terminal(150, 40) as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start("-r", "100")
+        pid = term.pid()
+        before = perf_events(pid)
+        term.keys("b")
+        term.wait(lambda text: "BPF programs" in text and "of all CPUs' time" in text and "%" in text.split("RUNS/s")[0], "list")
+        term.keys("Enter")
+        term.wait_for("p samples the program")
+        term.keys("p")
+        term.wait_for("samples in it")
+        assert perf_events(pid) > before
+        term.keys("Escape")
+        term.wait_for("BPF programs")
+        term.wait(lambda _: perf_events(pid) == before, "end of the sampling")
+        term.keys("q")
+        term.check_restored(0)
+
+
 @live.case
 def off_a_terminal_it_prints_a_summary():
     done = subprocess.run([live.SCHEDSCOPE], capture_output=True, text=True, timeout=60, check=False)
     if live.CAN_RUN:
         assert done.returncode == 0 and done.stdout and "\033" not in done.stdout, done
+
+
+@live.case
+def an_event_is_chosen_from_a_list_and_counted():
+    live.need_live()
+    with terminal(100, 30) as term:
+        term.start("-e", "--default-profiling-event", "perf:sw:context-switches")
+        term.wait(lambda text: "(context-switches)" in text and "-/s" not in text.split("\n")[1], "switches")
+        term.keys("e")
+        term.wait_for("# > _")
+        term.keys("-l", "sched:sched_switch")
+        term.wait_for("found 1")
+        term.keys("Enter")
+        shown = term.wait(lambda text: "(sched:sched_switch)" in text and "-/s" not in text.split("\n")[1], "its count")
+        assert " avg " in shown.split("\n")[1], shown
+        term.keys("x")
+        term.wait_for("(context-switches)")
+        term.keys("K")
+        term.wait(lambda text: "Functions of the kernel" in text and "reading" not in text, "functions")
+        term.keys("Escape")
+        term.wait_for("(context-switches)")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def settings_say_which_event_is_shown_first():
+    with terminal(100, 30) as term:
+        folder = term.folder / "schedscope"
+        folder.mkdir()
+        folder.joinpath("config.toml").write_text(
+            "default_profiling_event = 'cpu:cpu_user_util_percent'\nperf_events = ['mine:0x3:1']\n", encoding="ascii")
+        term.start("-e")
+        term.wait_for("(cpu_user_util_percent)")
+        term.keys("k", "k", "k")
+        term.wait_for("(mine)")
+        term.keys("q")
+        term.check_restored(0)
+        term.start("-e", "--default-profiling-event", "cpu:cpu_frequency_mhz")
+        term.wait_for("(cpu_frequency_mhz)")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def what_is_no_event_is_refused_before_the_screen_begins():
+    for words in (("--default-profiling-event", "cycles"), ("--default-profiling-event", "cpu:nothing"),
+                  ("--perf-events", "a:1:4"), ("--perf-events", "a:0x1:4", "b")):
+        out = live.run("top", *words)
+        assert out.returncode == 2 and "is no event" in out.stderr, f"{words}: {out.returncode} {out.stderr}"
 
 
 @live.case
@@ -385,9 +502,10 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered", "--perf-events"):
+        for option in ("--trace-ticks", "--worker-threads", "--layered"):
             assert f"{option} has no effect" in shown, shown
-        assert "--mangoapp-tracing has no effect" not in shown, shown
+        for option in ("--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
+            assert f"{option} has no effect" not in shown, shown
 
 
 class Frames:

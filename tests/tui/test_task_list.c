@@ -40,10 +40,10 @@ static const struct screen *sorting;
 
 static int compare(const void *a, const void *b)
 {
-	struct task_entry first = task_sort_entry(
-		&f.m, *(const struct machine_task *const *)a, sorting->sort);
-	struct task_entry second = task_sort_entry(
-		&f.m, *(const struct machine_task *const *)b, sorting->sort);
+	struct task_entry first = task_sort_entry(&f.m, *(const struct machine_task *const *)a,
+	                                          sorting->sort);
+	struct task_entry second = task_sort_entry(&f.m, *(const struct machine_task *const *)b,
+	                                           sorting->sort);
 
 	return task_sort_order(&first, &second, sorting);
 }
@@ -195,21 +195,21 @@ static double shown(const struct machine_task *t, enum view_sort sort)
 	};
 	static const size_t dists[SORTS][2] = {
 		[SORT_P50] = { offsetof(struct machine_task, latency.p50_ns),
-			       offsetof(struct machine_task, latency.count) },
+		               offsetof(struct machine_task, latency.count) },
 		[SORT_P99] = { offsetof(struct machine_task, latency.p99_ns),
-			       offsetof(struct machine_task, latency.count) },
+		               offsetof(struct machine_task, latency.count) },
 		[SORT_MAX] = { offsetof(struct machine_task, latency.max_ns),
-			       offsetof(struct machine_task, latency.count) },
+		               offsetof(struct machine_task, latency.count) },
 		[SORT_PREEMPTED_P50] = { offsetof(struct machine_task, preempted.p50_ns),
-			                 offsetof(struct machine_task, preempted.count) },
+		                         offsetof(struct machine_task, preempted.count) },
 		[SORT_PREEMPTED_P99] = { offsetof(struct machine_task, preempted.p99_ns),
-			                 offsetof(struct machine_task, preempted.count) },
+		                         offsetof(struct machine_task, preempted.count) },
 		[SORT_PREEMPTED_MAX] = { offsetof(struct machine_task, preempted.max_ns),
-			                 offsetof(struct machine_task, preempted.count) },
+		                         offsetof(struct machine_task, preempted.count) },
 		[SORT_SLICE] = { offsetof(struct machine_task, slice.p50_ns),
-			         offsetof(struct machine_task, slice.count) },
+		                 offsetof(struct machine_task, slice.count) },
 		[SORT_SLEEP] = { offsetof(struct machine_task, sleep.p50_ns),
-			         offsetof(struct machine_task, sleep.count) },
+		                 offsetof(struct machine_task, sleep.count) },
 	};
 	const char *row = (const char *)t;
 

@@ -60,7 +60,7 @@ static void expect_group(enum view_group group, uint32_t size)
 {
 	struct cpu_items c;
 
-	expect_eq(cpu_items_init(&c, &f.m, group, CPU_ITEMS_ALL), 0);
+	expect_eq(cpu_items_init(&c, &f.m, NULL, group, CPU_ITEMS_ALL), 0);
 	expect_eq(c.nr, f.m.nr_cpus / size);
 	for (uint32_t i = 0; i < c.nr; i++) {
 		double busy = 0, switches = 0, high = 0, newest = 0;
@@ -108,7 +108,7 @@ static void a_history_that_has_just_begun_is_not_padded(void **state)
 		newest += h->values[h->nr - 1] / 4;
 		older += cpu == 1 ? 0 : h->values[h->nr - 2] / 3;
 	}
-	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(cpu_items_init(&c, &f.m, NULL, GROUP_LLC, CPU_ITEMS_ALL), 0);
 	expect_eq(c.items[0].history.nr, MACHINE_HISTORY);
 	expect_close(c.items[0].history.values[MACHINE_HISTORY - 1], newest, 1e-9);
 	expect_close(c.items[0].history.values[MACHINE_HISTORY - 2], older, 1e-9);
@@ -116,7 +116,7 @@ static void a_history_that_has_just_begun_is_not_padded(void **state)
 	/* And one of nothing has no values at all. */
 	for (uint32_t cpu = 0; cpu < 4; cpu++)
 		f.cpus[cpu].busy_history.nr = 0;
-	expect_eq(cpu_items_init(&c, &f.m, GROUP_LLC, CPU_ITEMS_ALL), 0);
+	expect_eq(cpu_items_init(&c, &f.m, NULL, GROUP_LLC, CPU_ITEMS_ALL), 0);
 	expect_eq(c.items[0].history.nr, 0);
 	cpu_items_done(&c);
 	for (uint32_t cpu = 0; cpu < 4; cpu++)

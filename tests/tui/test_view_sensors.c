@@ -306,6 +306,45 @@ static void a_game_has_its_frames_and_threads(void **state)
 	free(text);
 }
 
+static void spoil(double value)
+{
+	struct fixture_sensors *s = f.sensors;
+
+	for (size_t i = 0; i < s->power.nr_packages; i++) {
+		struct machine_power_package *p = &s->packages[i];
+
+		p->watts = p->core_watts = p->dram_watts = p->limit_watts = p->most_watts = value;
+		p->celsius = p->critical_celsius = p->throttled = p->uncore_mhz = value;
+	}
+	for (size_t i = 0; i < s->power.nr_cpus; i++)
+		s->cpus[i].celsius = s->cpus[i].throttled = s->cpus[i].idle[3] = value;
+	s->idles[2].part = s->idles[2].stay_us = s->idles[2].entries_per_s = value;
+	s->batteries[0].level = s->batteries[0].watts = s->batteries[0].seconds_left = value;
+	s->power.watts = s->power.platform_watts = value;
+	for (int k = 0; k < BANDWIDTHS; k++)
+		s->llcs[0].values[k] = s->nodes[1].values[k] = value;
+	s->game.fps = s->game.frame_ns = s->game.latency_ns = s->game.age_s = value;
+	for (uint32_t i = 0; i < MACHINE_HISTORY; i += 3)
+		s->watts[i] = s->bytes[i] = s->frames[i] = value;
+}
+
+static void impossible_numbers_do_no_harm(void **state)
+{
+	static const double values[] = { NAN, INFINITY, -INFINITY, -1, 1e300 };
+	static const char *const ids[] = { "power", "bandwidth", "game" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		spoil(values[i]);
+		for (size_t v = 0; v < 3 * SHAPES; v++) {
+			struct screen s = { .shape = (enum view_shape)(v % SHAPES) };
+
+			free(screen_draw(ids[v / SHAPES], &f.m, &s, 80, 40));
+			free(screen_draw(ids[v / SHAPES], &f.m, &s, 160, 40));
+		}
+	}
+}
+
 static void press(struct app *a, uint32_t key)
 {
 	expect_eq(app_press(a, &f.m, (struct app_input){ .key = key }), 0);
@@ -431,6 +470,7 @@ int main(void)
 		FRESH(bandwidth_is_summed_in_titles),
 		FRESH(caches_are_in_their_order),
 		FRESH(a_game_has_its_frames_and_threads),
+		FRESH(impossible_numbers_do_no_harm),
 		FRESH(uncore_and_pressure_come_with_their_keys),
 		FRESH(what_the_keys_cannot_show_is_told),
 		FRESH(views_are_reached_by_their_keys),

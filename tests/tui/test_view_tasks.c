@@ -24,16 +24,19 @@ static int teardown(void **state)
 static void the_screens_are_as_they_were(void **state)
 {
 	(void)state;
-	screen_golden("process", &f.m, (struct screen){ .tick_ms = 250 }, 80, 24, "tui-process-80.txt");
+	screen_golden("process", &f.m, (struct screen){ .tick_ms = 250 }, 80, 24,
+	              "tui-process-80.txt");
 	screen_golden("process", &f.m, (struct screen){ .sort = SORT_P99 }, 240, 16,
 	              "tui-process-240.txt");
 	screen_golden("process", &f.m, (struct screen){ 0 }, 20, 5, "tui-process-20.txt");
-	screen_golden("threads", &f.m, (struct screen){ .sort = SORT_SWITCHES, .is_ascending = true },
-	              100, 20, "tui-threads-100.txt");
+	screen_golden("threads", &f.m,
+	              (struct screen){ .sort = SORT_SWITCHES, .is_ascending = true }, 100, 20,
+	              "tui-threads-100.txt");
 	screen_golden("process", &f.m, (struct screen){ .process = FIXTURE_TID }, 80, 10,
 	              "tui-threads-of-process.txt");
-	screen_golden("task", &f.m, (struct screen){ .selected_tid = FIXTURE_TID + 5, .process = 1004 },
-	              80, 40, "tui-task-80.txt");
+	screen_golden("task", &f.m,
+	              (struct screen){ .selected_tid = FIXTURE_TID + 5, .process = 1004 }, 80, 40,
+	              "tui-task-80.txt");
 	screen_golden("task", &f.m, (struct screen){ .selected_tid = FIXTURE_TID }, 20, 5,
 	              "tui-task-20.txt");
 }

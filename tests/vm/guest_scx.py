@@ -39,9 +39,9 @@ class Scheduler:
 class Record:
     """A running `schedscope record` of all and sched_ext."""
 
-    def __init__(self, name):
+    def __init__(self, name, *more):
         self.path = f"/tmp/{name}.pftrace"
-        words = [SCHEDSCOPE, "record", "-o", self.path, "--events", "all,scx"]
+        words = [SCHEDSCOPE, "record", "-o", self.path, "--events", "all,scx", *more]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         size = self._more_than(0)  # the head is there before the first event
         self._more_than(size)
@@ -78,36 +78,54 @@ def spin(number, name="spin"):
     return [process.pid for process in work]
 
 
+def kernel_counts():
+    """What the kernel counts about the scheduler in charge; None where it counts nothing."""
+    path = pathlib.Path("/sys/kernel/sched_ext/root/events")
+    return dict(line.split() for line in path.read_text(encoding="ascii").splitlines()) if path.exists() else None
+
+
 def observe(name):
-    """Six spinners under one scheduler."""
-    scheduler = Scheduler(name)
-    record = Record(name)
+    """Six spinners under one scheduler; "NAME-k": seen by kprobes."""
+    scheduler = Scheduler(name.removesuffix("-k"))
+    before = kernel_counts()
+    record = Record(name, *(["--scx-by-kprobe"] if name.endswith("-k") else []))
     tids = spin(6)
+    middle = kernel_counts()
+    time.sleep(0.3)
     talk = record.end()
-    return {"talk": talk, "tids": tids, "account": scheduler.end()}
+    return {"talk": talk, "tids": tids, "counts": [before, middle, kernel_counts()], "account": scheduler.end()}
 
 
-def observe_changes():
-    """None, one, none, one that holds a task back until the kernel throws it out, none: in one recording."""
-    record = Record("changes")
+def end_by_itself(name):
+    """A scheduler that goes, or is thrown out, when it meets a certain task; its account."""
+    scheduler = Scheduler(name)
+    held = subprocess.Popen(["/tmp/stallme", "0.1"])
+    account = scheduler.wait()
+    held.wait(WAIT_S)
+    return account
+
+
+def observe_changes(case):
+    """None, one, none, one that holds a task back until the kernel throws it out, others that go: in one recording."""
+    if not os.path.exists("/tmp/stallme"):
+        os.symlink("/bin/sleep", "/tmp/stallme")
+    record = Record(case, *(["--scx-by-kprobe"] if case.endswith("-k") else []))
     time.sleep(0.2)
     fifo = Scheduler("fifo")
     time.sleep(0.2)
-    fifo.end()
+    accounts = {"fifo": fifo.end()}
     time.sleep(0.2)
-    stall = Scheduler("stall")
-    os.symlink("/bin/sleep", "/tmp/stallme")
-    held = subprocess.Popen(["/tmp/stallme", "0.1"])
-    account = stall.wait()
-    held.wait(WAIT_S)
+    for name in ("stall", "fail", "leave"):
+        accounts[name] = end_by_itself(name)
+        time.sleep(0.2)
     spin(2, "after")
-    return {"talk": record.end(), "account": account}
+    return {"talk": record.end(), "accounts": accounts}
 
 
 def main():
     for name in sys.argv[1:]:
         start = time.monotonic()
-        result = observe_changes() if name == "changes" else observe(name)
+        result = observe_changes(name) if name.startswith("changes") else observe(name)
         OUT.joinpath(f"{name}.json").write_text(json.dumps(result), encoding="ascii")
         print(f"{name}: {time.monotonic() - start:.1f} s: {result['talk'].strip()}", file=sys.stderr)
 

@@ -12,6 +12,7 @@ import time
 
 OUT = pathlib.Path("/run/out")
 SCHEDSCOPE, WORKLOAD = os.environ["SCHEDSCOPE"], os.environ["WORKLOAD"]
+MACHINE_DUMP = os.environ.get("MACHINE_DUMP", str(pathlib.Path(WORKLOAD).with_name("machine_dump")))
 WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
 MOVES = 40
 FAR_APART = (0, 2)  # CPUs of two nodes
@@ -112,6 +113,54 @@ def profile():
     keep("/tmp/cycles.folded")
 
 
+class Counting:
+    """A screen's event on each CPU, counted from one look to the next."""
+
+    def __init__(self, word):
+        self.process = subprocess.Popen([MACHINE_DUMP, "proc=1", "lines=1", "needs=257", f"event={word}"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.settle()
+
+    def settle(self):
+        """Until each CPU that is there has been counted for an interval; counters are opened by a thread."""
+        while True:
+            look = self.look()
+            if look["event_why"] or all(cpu["event_per_s"] is not None for cpu in look["cpus"] if cpu["is_online"]):
+                break
+            time.sleep(0.02)
+
+    def look(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=WAIT_S)
+
+
+def events():
+    """A function and cycles, as a screen counts them; a CPU that is gone for a while."""
+    screen = Counting("kprobe:hrtimer_nanosleep")
+    account = subprocess.run([WORKLOAD, "sleep", "rounds=200", "us=2000", "nr=2"], stdout=subprocess.PIPE,
+                             check=True).stdout
+    found = {"calls": screen.look(), "account": json.loads(account.splitlines()[-1])}
+    screen.end()
+    screen = Counting("perf:hw:cycles")
+    spin(0.5)
+    found["cycles"] = screen.look()
+    set_online(3, False)
+    screen.settle()
+    spin(0.2)
+    found["without"] = screen.look()
+    set_online(3, True)
+    screen.settle()
+    spin(0.2)
+    found["with"] = screen.look()
+    screen.end()
+    OUT.joinpath("events.json").write_text(json.dumps(found), encoding="ascii")
+
+
 def recordings():
     """Each kind of recording once: verifiers differ from kernel to kernel."""
     kinds = {"all": ["--events", "all,scx"], "stacks": ["--stacks=cpu,off-cpu,waker"], "pmu": ["--pmu", "cycles"],
@@ -125,7 +174,7 @@ def recordings():
 def main():
     pathlib.Path("/proc/sys/kernel/sched_schedstats").write_text("1", encoding="ascii")
     keep("/proc/schedstat")
-    for step in (recordings, probes, moves, hotplug, profile):
+    for step in (recordings, probes, events, moves, hotplug, profile):
         begin = time.monotonic()
         try:
             step()

@@ -6,7 +6,11 @@
  *   vtime    two queues of its own per pair of CPUs, in the order of weighted vtime
  *   layered  a queue per layer: niced tasks wait in the second, from which they are moved to the first; the layer
  *            of a task is in a map like that of scx_layered
+ *   ways     spinners go through every way into a queue that the kernel has: insertions of both kinds in old and new
+ *            forms, to the queue of a CPU, moves by iterator with another slice or vtime
  *   stall    like fifo, but never runs a task that is called "stallme": the kernel ejects it
+ *   fail     like fifo, until a task called "stallme" comes: then it says that it failed
+ *   leave    the same, but it goes with a code and a word
  *
  * One object for Linux 6.12 to 7.2, whose functions have other names: the loader takes what is there.
  */
@@ -21,14 +25,19 @@
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 #define WEAK        __ksym __weak
 
-#define SCX_DSQ_GLOBAL ((1ULL << 63) | 1)
-#define SCX_DSQ_LOCAL  ((1ULL << 63) | 2)
-#define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
+#define SCX_DSQ_GLOBAL   ((1ULL << 63) | 1)
+#define SCX_DSQ_LOCAL    ((1ULL << 63) | 2)
+#define SCX_DSQ_LOCAL_ON (3ULL << 62) /* | CPU */
+#define SLICE_NS         20000000ULL  /* the kernel's own, which it refills by itself */
 
 #define DSQ_VTIME   100ULL /* + 2 * pair of CPUs + 0 or 1 */
 #define NR_PAIRS    8ULL
 #define DSQ_LAYER   200ULL              /* + layer */
 #define STALL_COMM  0x656d6c6c617473ULL /* "stallme" */
+#define SPIN_COMM   0x6e697073ULL       /* "spin" */
+#define DSQ_WAYS    300ULL /* first in, first out; by vtime; the same again for those that are moved */
+#define MOVED_NS    7000000ULL
+#define LEAVE_CODE  4660
 #define MAX_ENTRIES 4096
 
 char LICENSE[] SEC("license") = "GPL";
@@ -52,6 +61,8 @@ enum scx_exit_kind {
 
 struct scx_exit_info {
 	enum scx_exit_kind kind;
+	long long exit_code;
+	char *msg;
 } KERNEL_TYPE;
 
 struct bpf_iter_scx_dsq {
@@ -81,7 +92,11 @@ struct sched_ext_ops {
 
 extern int scx_bpf_select_cpu_dfl(struct task_struct *p, int prev_cpu, __u64 wake_flags,
                                   bool *is_idle) __ksym;
+extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, __u32 data__sz) __ksym;
+extern void scx_bpf_exit_bstr(long long exit_code, char *fmt, unsigned long long *data,
+                              __u32 data__sz) __ksym;
 extern int scx_bpf_create_dsq(__u64 dsq_id, int node) __ksym;
+extern int scx_bpf_dsq_nr_queued(__u64 dsq_id) __ksym;
 extern int scx_bpf_task_cpu(const struct task_struct *p) __ksym;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, __u64 dsq_id, __u64 flags) __ksym;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
@@ -94,7 +109,20 @@ extern void scx_bpf_dispatch_vtime(struct task_struct *p, __u64 dsq_id, __u64 sl
 extern bool scx_bpf_consume(__u64 dsq_id) WEAK;
 extern bool scx_bpf_dispatch_from_dsq(struct bpf_iter_scx_dsq *it, struct task_struct *p,
                                       __u64 dsq_id, __u64 enq_flags) WEAK;
+extern bool scx_bpf_dispatch_vtime_from_dsq(struct bpf_iter_scx_dsq *it, struct task_struct *p,
+                                            __u64 dsq_id, __u64 enq_flags) WEAK;
+extern void scx_bpf_dispatch_from_dsq_set_slice(struct bpf_iter_scx_dsq *it, __u64 slice) WEAK;
+extern void scx_bpf_dispatch_from_dsq_set_vtime(struct bpf_iter_scx_dsq *it, __u64 vtime) WEAK;
 /* later ones */
+extern bool scx_bpf_dsq_insert___v2(struct task_struct *p, __u64 dsq_id, __u64 slice,
+                                    __u64 enq_flags) WEAK;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, __u64 dsq_id, __u64 slice, __u64 vtime,
+                                     __u64 enq_flags) WEAK;
+extern bool scx_bpf_dsq_move_to_local___v2(__u64 dsq_id, __u64 enq_flags) WEAK;
+extern bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, __u64 dsq_id,
+                                   __u64 enq_flags) WEAK;
+extern void scx_bpf_dsq_move_set_slice(struct bpf_iter_scx_dsq *it, __u64 slice) WEAK;
+extern void scx_bpf_dsq_move_set_vtime(struct bpf_iter_scx_dsq *it, __u64 vtime) WEAK;
 extern void scx_bpf_dsq_insert(struct task_struct *p, __u64 dsq_id, __u64 slice,
                                __u64 enq_flags) WEAK;
 extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
@@ -102,6 +130,19 @@ extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
 extern bool scx_bpf_dsq_move_to_local(__u64 dsq_id) WEAK;
 extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, __u64 dsq_id,
                              __u64 enq_flags) WEAK;
+
+enum {
+	WAY_INSERT,
+	WAY_INSERT_V2,
+	WAY_INSERT_VTIME,
+	WAY_INSERT_VTIME_ARGS,
+	WAY_LOCAL_ON,
+	INSERT_WAYS,
+	WAY_MOVE = INSERT_WAYS,
+	WAY_MOVE_VTIME,
+	WAY_TURNS, /* not a way: counts dispatches */
+	WAYS,
+};
 
 /* Which task in which queue, and what became of it. The loader prints it. */
 struct account_key {
@@ -115,8 +156,10 @@ struct account {
 	__u64 moves;   /* from here to another queue */
 	__u64 runs;    /* that followed a stay */
 	__u64 wait_ns; /* from the insertion to the run, or to the move */
-	__u64 ran_ns;  /* in those runs */
+	__u64 ran_ns;  /* in those runs, up to the first time that it stopped */
+	__u64 held_ns; /* the same up to the next insertion: it may go on, without a queue */
 	__u64 first_vtime, last_vtime;
+	__u64 slice_ns; /* given in those runs, in all */
 };
 
 struct {
@@ -132,6 +175,8 @@ struct place {
 	__u64 at_ns;
 	__u64 ran_dsq_id; /* from which it came on the CPU */
 	__u64 ran_at_ns;
+	__u64 held_dsq_id; /* the same, until it is inserted again */
+	__u64 nr;          /* insertions in all ways */
 };
 
 struct {
@@ -155,12 +200,32 @@ struct {
 	__type(value, struct task_ctx);
 } task_ctxs SEC(".maps");
 
+/* How often a task came from the queues of layers on a CPU, in each layer; the last one is none. */
+struct layer_runs {
+	__u64 runs[3];
+	__u64 layer; /* the latest */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct layer_runs);
+} layer_runs SEC(".maps");
+
 __u64 vtime_now;
 __u64 lost; /* not counted: there was no room */
-/* Queues of our own by number (id % 64): how many are in them, and were at most. */
+/*
+ * Queues of our own by number (id % 64): how many are in them, and were at most: by our own count, which is a moment
+ * ahead of the queue; and by the kernel's when a spinner came, without that spinner.
+ */
 __u64 depth[64];
 __u64 max_depth[64];
+__u64 max_queued[64];
 __u64 exit_kind;
+__s64 exit_code;
+char exit_message[128];
+__u64 ways[WAYS]; /* how often each way was gone */
 
 static struct account *account_of(struct task_struct *p, __u64 dsq_id)
 {
@@ -181,12 +246,24 @@ static struct place *place_of(struct task_struct *p)
 	return bpf_task_storage_get(&places, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-static void count_depth(__u64 dsq_id, int change)
+/* p comes to a queue. */
+static void count_in(struct task_struct *p, __u64 dsq_id)
 {
-	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], (__u64)change) + (__u64)change;
+	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], 1) + 1;
+	int queued;
 
-	if (change > 0 && nr > max_depth[dsq_id % 64])
+	if (nr > max_depth[dsq_id % 64])
 		max_depth[dsq_id % 64] = nr;
+	if (*(__u64 *)p->comm != SPIN_COMM)
+		return;
+	queued = scx_bpf_dsq_nr_queued(dsq_id);
+	if (queued > 0 && (__u64)queued > max_queued[dsq_id % 64])
+		max_queued[dsq_id % 64] = (__u64)queued;
+}
+
+static void count_out(__u64 dsq_id)
+{
+	__sync_fetch_and_add(&depth[dsq_id % 64], -1);
 }
 
 static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
@@ -201,6 +278,7 @@ static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
 	a->last_vtime = vtime;
 	at->dsq_id = dsq_id;
 	at->at_ns = bpf_ktime_get_ns();
+	at->held_dsq_id = 0;
 }
 
 static void count_run(struct task_struct *p)
@@ -211,23 +289,27 @@ static void count_run(struct task_struct *p)
 	if (!at)
 		return;
 	at->ran_dsq_id = 0;
+	at->ran_at_ns = bpf_ktime_get_ns();
 	if (!a)
 		return;
 	a->runs++;
-	at->ran_at_ns = bpf_ktime_get_ns();
+	a->slice_ns += p->scx.slice;
 	a->wait_ns += at->ran_at_ns - at->at_ns;
-	at->ran_dsq_id = at->dsq_id;
+	at->ran_dsq_id = at->held_dsq_id = at->dsq_id;
 	at->dsq_id = 0;
 }
 
 static void count_stop(struct task_struct *p)
 {
 	struct place *at = place_of(p);
-	struct account *a = at && at->ran_dsq_id ? account_of(p, at->ran_dsq_id) : NULL;
+	struct account *a = at && at->held_dsq_id ? account_of(p, at->held_dsq_id) : NULL;
+	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!a)
 		return;
-	a->ran_ns += bpf_ktime_get_ns() - at->ran_at_ns;
+	a->held_ns += now_ns - at->ran_at_ns;
+	if (at->ran_dsq_id)
+		a->ran_ns += now_ns - at->ran_at_ns;
 	at->ran_dsq_id = 0;
 }
 
@@ -257,7 +339,7 @@ static bool move_to_local(__u64 dsq_id)
 	                                            : scx_bpf_consume(dsq_id);
 
 	if (has_moved)
-		count_depth(dsq_id, -1);
+		count_out(dsq_id);
 	return has_moved;
 }
 
@@ -299,6 +381,8 @@ void BPF_PROG(fifo_stopping, struct task_struct *p, bool runnable)
 SEC("struct_ops/fifo_exit")
 void BPF_PROG(fifo_exit, struct scx_exit_info *info)
 {
+	exit_code = info->exit_code;
+	bpf_probe_read_kernel_str(exit_message, sizeof(exit_message), info->msg);
 	exit_kind = (__u64)info->kind;
 }
 
@@ -312,7 +396,7 @@ void BPF_PROG(vtime_enqueue, struct task_struct *p, __u64 enq_flags)
 	/* Who slept long may not make up for all of it. */
 	if ((long long)(vtime - least) < 0)
 		vtime = least;
-	count_depth(dsq_id, 1);
+	count_in(p, dsq_id);
 	insert_vtime(p, dsq_id, vtime, enq_flags);
 }
 
@@ -359,20 +443,51 @@ int BPF_PROG(vtime_init)
 	return err;
 }
 
+static struct layer_runs *layer_runs_of(__u32 tid)
+{
+	struct layer_runs zero = { 0 }, *runs = bpf_map_lookup_elem(&layer_runs, &tid);
+
+	if (runs)
+		return runs;
+	bpf_map_update_elem(&layer_runs, &tid, &zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&layer_runs, &tid);
+}
+
 SEC("struct_ops/layered_enqueue")
 void BPF_PROG(layered_enqueue, struct task_struct *p, __u64 enq_flags)
 {
 	struct task_ctx *t = bpf_task_storage_get(&task_ctxs, p, NULL,
 	                                          BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 layer = p->static_prio > 120;
+	struct layer_runs *runs;
 
 	if (t) {
 		t->pid = p->pid;
 		t->last_cpu = scx_bpf_task_cpu(p);
 		t->layer_id = layer;
+		runs = layer_runs_of((__u32)p->pid);
+		if (runs)
+			runs->layer = layer;
 	}
-	count_depth(DSQ_LAYER + layer, 1);
+	count_in(p, DSQ_LAYER + layer);
 	insert(p, DSQ_LAYER + layer, enq_flags);
+}
+
+SEC("struct_ops/layered_running")
+void BPF_PROG(layered_running, struct task_struct *p)
+{
+	struct task_ctx *t = bpf_task_storage_get(&task_ctxs, p, NULL, 0);
+	__u32 layer = t ? t->layer_id : 2;
+	struct layer_runs *runs;
+	struct place *at = place_of(p);
+	bool is_queued = at && (at->dsq_id == DSQ_LAYER || at->dsq_id == DSQ_LAYER + 1);
+
+	count_run(p);
+	if (!is_queued)
+		return;
+	runs = layer_runs_of((__u32)p->pid);
+	if (runs && layer <= 2)
+		runs->runs[layer]++;
 }
 
 /* The first of the second layer to the end of the first layer. */
@@ -387,8 +502,8 @@ static void promote(void)
 		p = bpf_iter_scx_dsq_next(&it);
 		if (p && (&scx_bpf_dsq_move ? scx_bpf_dsq_move(&it, p, DSQ_LAYER, 0)
 		                            : scx_bpf_dispatch_from_dsq(&it, p, DSQ_LAYER, 0))) {
-			count_depth(DSQ_LAYER + 1, -1);
-			count_depth(DSQ_LAYER, 1);
+			count_out(DSQ_LAYER + 1);
+			count_in(p, DSQ_LAYER);
 			a = account_of(p, DSQ_LAYER + 1);
 			at = place_of(p);
 			if (a && at) {
@@ -419,6 +534,136 @@ int BPF_PROG(layered_init)
 	return err ? err : scx_bpf_create_dsq(DSQ_LAYER + 1, -1);
 }
 
+/* The verifier does not know how large a remainder is, and the compiler, which does, would leave the mask out. */
+static void count_way(__u64 way)
+{
+	asm volatile("" : "+r"(way));
+	__sync_fetch_and_add(&ways[way & (WAYS - 1)], 1);
+}
+
+/* A form that this kernel does not have gives way to the one that it has. */
+static void insert_way(struct task_struct *p, __u64 way, __u64 enq_flags)
+{
+	__u64 vtime = p->scx.dsq_vtime;
+
+	if (way == WAY_INSERT_V2 && &scx_bpf_dsq_insert___v2) {
+		count_insert(p, DSQ_WAYS, 0);
+		scx_bpf_dsq_insert___v2(p, DSQ_WAYS, SLICE_NS, enq_flags);
+	} else if (way == WAY_INSERT_VTIME && &scx_bpf_dsq_insert_vtime) {
+		count_insert(p, DSQ_WAYS + 1, vtime);
+		scx_bpf_dsq_insert_vtime(p, DSQ_WAYS + 1, SLICE_NS, vtime, enq_flags);
+	} else if (way == WAY_INSERT_VTIME || way == WAY_INSERT_VTIME_ARGS) {
+		insert_vtime(p, DSQ_WAYS + 1, vtime, enq_flags);
+	} else if (way == WAY_LOCAL_ON) {
+		count_insert(p, SCX_DSQ_LOCAL, 0);
+		if (&scx_bpf_dsq_insert)
+			scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p),
+			                   SLICE_NS, enq_flags);
+		else
+			scx_bpf_dispatch(p, SCX_DSQ_LOCAL_ON | (__u32)scx_bpf_task_cpu(p), SLICE_NS,
+			                 enq_flags);
+	} else {
+		insert(p, DSQ_WAYS, enq_flags);
+	}
+	count_way(way);
+}
+
+SEC("struct_ops/ways_enqueue")
+void BPF_PROG(ways_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	struct place *at = place_of(p);
+
+	if (at && *(__u64 *)p->comm == SPIN_COMM)
+		insert_way(p, at->nr++ % INSERT_WAYS, enq_flags);
+	else
+		insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+static void count_move(struct task_struct *p, __u64 from, __u64 to, __u64 vtime, __u64 way)
+{
+	struct account *a = account_of(p, from);
+	struct place *at = place_of(p);
+
+	if (!a || !at)
+		return;
+	a->moves++;
+	a->wait_ns += bpf_ktime_get_ns() - at->at_ns;
+	count_insert(p, to, vtime);
+	count_way(way);
+}
+
+/* The first of the queue without order, with a shorter slice, to the other one. */
+static void move_first(void)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+
+	if (!bpf_iter_scx_dsq_new(&it, DSQ_WAYS, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		if (&scx_bpf_dsq_move_set_slice)
+			scx_bpf_dsq_move_set_slice(&it, MOVED_NS);
+		else
+			scx_bpf_dispatch_from_dsq_set_slice(&it, MOVED_NS);
+		if (p && (&scx_bpf_dsq_move ? scx_bpf_dsq_move(&it, p, DSQ_WAYS + 2, 0)
+		                            : scx_bpf_dispatch_from_dsq(&it, p, DSQ_WAYS + 2, 0)))
+			count_move(p, DSQ_WAYS, DSQ_WAYS + 2, 0, WAY_MOVE);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+/* The first by vtime, with another vtime. */
+static void move_first_vtime(void)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	__u64 vtime;
+
+	if (!bpf_iter_scx_dsq_new(&it, DSQ_WAYS + 1, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		vtime = p ? p->scx.dsq_vtime + MOVED_NS : 0;
+		if (&scx_bpf_dsq_move_set_vtime)
+			scx_bpf_dsq_move_set_vtime(&it, vtime);
+		else
+			scx_bpf_dispatch_from_dsq_set_vtime(&it, vtime);
+		if (p && (&scx_bpf_dsq_move_vtime
+		                  ? scx_bpf_dsq_move_vtime(&it, p, DSQ_WAYS + 3, 0)
+		                  : scx_bpf_dispatch_vtime_from_dsq(&it, p, DSQ_WAYS + 3, 0)))
+			count_move(p, DSQ_WAYS + 1, DSQ_WAYS + 3, vtime, WAY_MOVE_VTIME);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+static bool take(__u64 dsq_id)
+{
+	return &scx_bpf_dsq_move_to_local___v2 ? scx_bpf_dsq_move_to_local___v2(dsq_id, 0)
+	                                       : move_to_local(dsq_id);
+}
+
+SEC("struct_ops/ways_dispatch")
+void BPF_PROG(ways_dispatch, int cpu, struct task_struct *prev)
+{
+	__u32 turn = (__u32)__sync_fetch_and_add(&ways[WAY_TURNS], 1);
+
+	/* Some are moved, some not. */
+	if (turn % 2)
+		move_first();
+	if (turn % 3)
+		move_first_vtime();
+	for (__u64 i = 0; i < 4; i++)
+		if (take(DSQ_WAYS + (turn + i) % 4))
+			return;
+}
+
+SEC("struct_ops/ways_init")
+int BPF_PROG(ways_init)
+{
+	int err = 0;
+
+	for (__u64 i = 0; !err && i < 4; i++)
+		err = scx_bpf_create_dsq(DSQ_WAYS + i, -1);
+	return err;
+}
+
 /* Inserts nothing, so that all tasks come by the queue. */
 SEC("struct_ops/stall_select_cpu")
 int BPF_PROG(stall_select_cpu, struct task_struct *p, int prev_cpu, __u64 wake_flags)
@@ -433,6 +678,28 @@ void BPF_PROG(stall_enqueue, struct task_struct *p, __u64 enq_flags)
 
 	if (comm != STALL_COMM)
 		insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+SEC("struct_ops/fail_enqueue")
+void BPF_PROG(fail_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	static char words[] = "cannot go on with %d";
+	unsigned long long data[] = { LEAVE_CODE };
+
+	if (*(__u64 *)p->comm == STALL_COMM)
+		scx_bpf_error_bstr(words, data, sizeof(data));
+	insert(p, SCX_DSQ_GLOBAL, enq_flags);
+}
+
+SEC("struct_ops/leave_enqueue")
+void BPF_PROG(leave_enqueue, struct task_struct *p, __u64 enq_flags)
+{
+	static char words[] = "that was all";
+	unsigned long long data[] = { 0 };
+
+	if (*(__u64 *)p->comm == STALL_COMM)
+		scx_bpf_exit_bstr(LEAVE_CODE, words, data, 0);
+	insert(p, SCX_DSQ_GLOBAL, enq_flags);
 }
 
 SEC(".struct_ops")
@@ -463,11 +730,24 @@ struct sched_ext_ops layered_ops = {
 	.select_cpu = (void *)fifo_select_cpu,
 	.enqueue = (void *)layered_enqueue,
 	.dispatch = (void *)layered_dispatch,
-	.running = (void *)fifo_running,
+	.running = (void *)layered_running,
 	.stopping = (void *)fifo_stopping,
 	.init = (void *)layered_init,
 	.exit = (void *)fifo_exit,
 	.name = "vm_layered",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops ways_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)ways_enqueue,
+	.dispatch = (void *)ways_dispatch,
+	.running = (void *)vtime_running,
+	.stopping = (void *)vtime_stopping,
+	.enable = (void *)vtime_enable,
+	.init = (void *)ways_init,
+	.exit = (void *)fifo_exit,
+	.name = "vm_ways",
 };
 
 SEC(".struct_ops")
@@ -479,4 +759,24 @@ struct sched_ext_ops stall_ops = {
 	.exit = (void *)fifo_exit,
 	.timeout_ms = 1000,
 	.name = "vm_stall",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops fail_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)fail_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.name = "vm_fail",
+};
+
+SEC(".struct_ops")
+struct sched_ext_ops leave_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)leave_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.name = "vm_leave",
 };

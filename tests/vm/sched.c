@@ -21,6 +21,7 @@
 #define FLAG_LINK        (1U << 13) /* BPF_F_LINK, Linux 6.4 */
 #define ATTACH_SCHEDULER 44         /* BPF_STRUCT_OPS */
 #define NR_DEPTHS        64
+#define NR_WAYS          8
 
 /* As in sched.bpf.c. */
 struct account_key {
@@ -30,13 +31,16 @@ struct account_key {
 };
 
 struct account {
-	uint64_t inserts, moves, runs, wait_ns, ran_ns, first_vtime, last_vtime;
+	uint64_t inserts, moves, runs, wait_ns, ran_ns, held_ns, first_vtime, last_vtime, slice_ns;
 };
 
 struct globals {
 	uint64_t vtime_now, lost;
-	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS];
+	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS], max_queued[NR_DEPTHS];
 	uint64_t exit_kind;
+	int64_t exit_code;
+	char exit_message[128];
+	uint64_t ways[NR_WAYS];
 };
 
 static void die(const char *what)
@@ -108,15 +112,34 @@ static void print_tasks(int fd)
 	while (bpf_map_get_next_key(fd, last, &key) == 0) {
 		if (bpf_map_lookup_elem(fd, &key, &a) == 0) {
 			printf("%s{\"dsq\":%llu,\"tid\":%u,\"inserts\":%llu,\"moves\":%llu,\"runs\":%llu,"
-			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"first_vtime\":%llu,\"last_vtime\":%llu}",
+			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"held_ns\":%llu,\"first_vtime\":%llu,"
+			       "\"last_vtime\":%llu,\"slice_ns\":%llu}",
 			       comma, (unsigned long long)key.dsq_id, key.tid,
 			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
 			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
-			       (unsigned long long)a.ran_ns, (unsigned long long)a.first_vtime,
-			       (unsigned long long)a.last_vtime);
+			       (unsigned long long)a.ran_ns, (unsigned long long)a.held_ns,
+			       (unsigned long long)a.first_vtime, (unsigned long long)a.last_vtime,
+			       (unsigned long long)a.slice_ns);
 			comma = ",";
 		}
 		last = &key;
+	}
+}
+
+static void print_layers(int fd)
+{
+	uint32_t tid, *last = NULL;
+	const char *comma = "";
+	uint64_t runs[4]; /* in both layers and none; and the latest layer */
+
+	while (bpf_map_get_next_key(fd, last, &tid) == 0) {
+		if (bpf_map_lookup_elem(fd, &tid, runs) == 0) {
+			printf("%s\"%u\":[%llu,%llu,%llu,%llu]", comma, tid,
+			       (unsigned long long)runs[0], (unsigned long long)runs[1],
+			       (unsigned long long)runs[2], (unsigned long long)runs[3]);
+			comma = ",";
+		}
+		last = &tid;
 	}
 }
 
@@ -125,14 +148,22 @@ static void print_account(struct bpf_object *object)
 	struct globals values = read_globals(object);
 	const char *comma = "";
 
-	printf("{\"exit_kind\":%llu,\"lost\":%llu,\"tasks\":[",
-	       (unsigned long long)values.exit_kind, (unsigned long long)values.lost);
+	printf("{\"exit_kind\":%llu,\"exit_code\":%lld,\"exit_message\":\"%s\",\"lost\":%llu,"
+	       "\"tasks\":[",
+	       (unsigned long long)values.exit_kind, (long long)values.exit_code,
+	       values.exit_message, (unsigned long long)values.lost);
 	print_tasks(bpf_object__find_map_fd_by_name(object, "accounts"));
-	printf("],\"max_depth\":{");
+	printf("],\"ways\":[");
+	for (unsigned int i = 0; i < NR_WAYS; i++)
+		printf("%s%llu", i ? "," : "", (unsigned long long)values.ways[i]);
+	printf("],\"layer_runs\":{");
+	print_layers(bpf_object__find_map_fd_by_name(object, "layer_runs"));
+	printf("},\"max_depth\":{");
 	for (unsigned int i = 0; i < NR_DEPTHS; i++) {
 		if (!values.max_depth[i])
 			continue;
-		printf("%s\"%u\":%llu", comma, i, (unsigned long long)values.max_depth[i]);
+		printf("%s\"%u\":[%llu,%llu]", comma, i, (unsigned long long)values.max_queued[i],
+		       (unsigned long long)values.max_depth[i]);
 		comma = ",";
 	}
 	printf("}}\n");
@@ -212,12 +243,12 @@ static void describe_counts(json_t *fields)
 
 static json_t *make_meta(void *ctx)
 {
-	json_t *meta = json_pack("{s:{s:s,s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:{s:s,s:{s:s}}}}},s:{s:s,s:s,s:{}}}",
-	                         "VmSched", "name", "VmSched", "top", "true", "desc",
-	                         "a scheduler for tests", "fields", "scheduler", "datum", "string",
-	                         "lost", "datum", "u64", "queues", "dict", "key", "string", "datum",
-	                         "struct", "VmQueue", "VmQueue", "name", "VmQueue", "desc",
-	                         "one of its queues", "fields");
+	json_t *meta = json_pack(
+		"{s:{s:s,s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:{s:s,s:{s:s}}}}},s:{s:s,s:s,s:{}}}",
+		"VmSched", "name", "VmSched", "top", "true", "desc", "a scheduler for tests",
+		"fields", "scheduler", "datum", "string", "lost", "datum", "u64", "queues", "dict",
+		"key", "string", "datum", "struct", "VmQueue", "VmQueue", "name", "VmQueue", "desc",
+		"one of its queues", "fields");
 
 	(void)ctx;
 	describe_counts(json_object_get(json_object_get(meta, "VmSched"), "fields"));
@@ -247,7 +278,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && (argc != 5 || strcmp(argv[3], "--stats") != 0)) {
 		(void)fprintf(stderr,
-		              "usage: sched OBJECT fifo|vtime|layered|stall [--stats SOCKET]\n");
+		              "usage: sched OBJECT fifo|vtime|layered|stall|... [--stats SOCKET]\n");
 		return 2;
 	}
 	sigemptyset(&signals);

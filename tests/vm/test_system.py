@@ -63,6 +63,30 @@ def calls_of_a_kernel_function_are_counted_exactly():
         expect(hits[task["tid"]] == task["count"], f"{hits[task['tid']]} hits, expected {task['count']}")
 
 
+def counted(look):
+    """What a screen counted on each CPU that is there, per second."""
+    expect(look["event_why"] is None, look["event_why"])
+    return {cpu["cpu"]: cpu["event_per_s"] for cpu in look["cpus"] if cpu["is_online"]}
+
+
+@case
+def a_screen_counts_calls_of_a_kernel_function():
+    found = json.loads(text("events.json"))
+    calls = sum(counted(found["calls"]).values()) * found["calls"]["interval_s"]
+    want = sum(task["count"] for task in found["account"]["tasks"])
+    expect_near("calls", calls, want, relative=0.03, absolute=4)
+
+
+@case
+def a_screen_counts_cycles_while_cpus_come_and_go():
+    found = json.loads(text("events.json"))
+    for name, cpus in (("cycles", 4), ("without", 3), ("with", 4)):
+        rates = counted(found[name])
+        expect(len(rates) == cpus, f"{name}: CPUs {rates}")
+        for cpu, rate in rates.items():  # they never rest: emulated ones count on while idle
+            expect_near(f"cycles of CPU {cpu}, {name}", rate, 1e9, relative=0.05)
+
+
 @case
 def moves_between_nodes_are_told_apart():
     done, report = json.loads(text("moves.json")), last_report("moves")

@@ -1,0 +1,16 @@
+/* analyze/machine_play — where in a recording the machine is that a screen shows, and how it goes on. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct machine_play {
+	const char *name; /* of the recording; untrusted */
+	uint64_t start_ns, end_ns;
+	uint64_t position_ns; /* the interval that is shown ends here */
+	uint64_t interval_ns; /* the last one may be shorter: machine.interval_s */
+	uint64_t unix_ns;     /* wall clock at the position; 0 = unknown */
+	double speed;         /* 1 = as it happened */
+	bool is_paused;
+	uint32_t absent; /* bits of enum machine_need of which it tells nothing */
+};

@@ -1,0 +1,14 @@
+/* cli/top_replay — `schedscope top FILE`: a recording in the views of the screen. Needs no privilege, and keeps none. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+struct config;
+
+/* Loads the file as analyze does, then plays it. tgid: only this process; 0 = all. */
+MUST_USE int top_replay(const char *path, struct config *config, uint32_t tgid, struct diag *d);
+/* Off a terminal: the summary of the file. The exit code. */
+MUST_USE int top_replay_summary(const char *path);

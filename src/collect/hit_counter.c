@@ -1,0 +1,100 @@
+#include "collect/hit_counter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "collect/bpf_open.h"
+#include "collect/hits_skel.h"
+#include "collect/kprobe.h"
+#include "collect/sample_probe.h"
+
+struct hit_counter {
+	struct hits_bpf *skel;
+	struct bpf_link *link;
+	struct bpf_talk *talk;
+};
+
+struct hits_value {
+	uint64_t nr;
+	uint64_t pad_[7];
+};
+
+static void scoped_counter(struct hit_counter *const *c)
+{
+	hit_counter_close(*c);
+}
+
+static int load(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct diag *d)
+{
+	int err;
+
+	c->skel = hits_bpf__open();
+	if (!c->skel)
+		return diag_set(d, -errno, NULL, "cannot open the program that counts");
+	c->skel->rodata->wanted_tgid = cfg->tgid;
+	bpf_program__set_autoload(c->skel->progs.on_function, cfg->function != NULL);
+	bpf_program__set_autoload(c->skel->progs.on_tracepoint, cfg->tracepoint != NULL);
+	err = bpf_map__set_max_entries(c->skel->maps.hits, cfg->nr_cpus);
+	if (err)
+		return diag_set(d, err, NULL, "cannot make room for %u CPUs", cfg->nr_cpus);
+	if (cfg->tracepoint)
+		err = sample_probe_tracepoint(c->skel->progs.on_tracepoint, cfg->tracepoint, d);
+	if (err)
+		return err;
+	err = hits_bpf__load(c->skel);
+	return err ? bpf_load_failed(c->talk, err, "the program that counts", d) : 0;
+}
+
+static int attach(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct diag *d)
+{
+	if (cfg->function)
+		return kprobe_attach(c->skel->progs.on_function, cfg->function, 0, d, &c->link);
+	c->link = bpf_program__attach(c->skel->progs.on_tracepoint);
+	return c->link ? 0
+	               : diag_set(d, -errno, NULL, "the kernel refused the tracepoint '%.60s'",
+	                          cfg->tracepoint);
+}
+
+int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d, struct hit_counter **out)
+{
+	SCOPED(scoped_counter) struct hit_counter *c = NULL;
+	int err = cfg->function ? kprobe_check(cfg->function, d) : 0;
+
+	if (err)
+		return err;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->talk = bpf_talk_listen();
+	err = load(c, cfg, d);
+	if (!err)
+		err = attach(c, cfg, d);
+	bpf_talk_stop(c->talk);
+	c->talk = NULL;
+	if (err)
+		return err;
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+void hit_counter_close(struct hit_counter *c)
+{
+	if (!c)
+		return;
+	bpf_link__destroy(c->link);
+	hits_bpf__destroy(c->skel);
+	free(c);
+}
+
+int hit_counter_read(const struct hit_counter *c, uint32_t cpu, uint64_t *out)
+{
+	struct hits_value v;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.hits), &cpu, &v))
+		return -errno;
+	*out = v.nr;
+	return 0;
+}

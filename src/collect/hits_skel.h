@@ -1,0 +1,7 @@
+/* collect/hits_skel — the generated skeleton, whose code does not care about sign conversions. */
+#pragma once
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "hits.skel.h"
+#pragma GCC diagnostic pop

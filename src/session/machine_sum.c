@@ -1,0 +1,49 @@
+#include "session/machine_sum.h"
+
+#include <math.h>
+
+static void add(double *sum, double part)
+{
+	if (isnan(part))
+		return;
+	*sum = isnan(*sum) ? part : *sum + part;
+}
+
+void machine_sum_clear(struct machine_task *sum)
+{
+	sum->nr_threads = 0;
+	sum->state = '?';
+	sum->run = sum->wait = NAN;
+	sum->voluntary_per_s = sum->involuntary_per_s = NAN;
+	sum->migrations_per_s = sum->llc_migrations_per_s = sum->node_migrations_per_s = NAN;
+}
+
+/* Running before blocked before what the leader does. */
+static char joint_state(char so_far, char state, bool is_leader)
+{
+	if (so_far == 'R' || state == 'R')
+		return 'R';
+	if (so_far == 'D' || state == 'D')
+		return 'D';
+	return is_leader || so_far == '?' ? state : so_far;
+}
+
+void machine_sum_add(struct machine_task *sum, const struct machine_task *thread)
+{
+	bool is_leader = thread->tid == sum->tgid;
+
+	if (is_leader || !sum->nr_threads) {
+		sum->last_cpu = thread->last_cpu;
+		sum->prio = thread->prio;
+		sum->class_name = thread->class_name;
+	}
+	sum->nr_threads++;
+	sum->state = joint_state(sum->state, thread->state, is_leader);
+	add(&sum->run, thread->run);
+	add(&sum->wait, thread->wait);
+	add(&sum->voluntary_per_s, thread->voluntary_per_s);
+	add(&sum->involuntary_per_s, thread->involuntary_per_s);
+	add(&sum->migrations_per_s, thread->migrations_per_s);
+	add(&sum->llc_migrations_per_s, thread->llc_migrations_per_s);
+	add(&sum->node_migrations_per_s, thread->node_migrations_per_s);
+}

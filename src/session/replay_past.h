@@ -1,0 +1,29 @@
+/*
+ * session/replay_past — how busy CPUs were, and how long woken tasks waited, in the cells before a position.
+ *
+ * Cells are worked out when they are first seen and remembered as long as they lie within MACHINE_HISTORY of the position;
+ * a look goes back from the newest one until it has seen so many rows: after a far jump the past grows for some looks.
+ * Playing on costs one cell per look. What it gives is lent until the next look. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/machine.h"
+#include "analyze/source.h"
+#include "base/attr.h"
+#include "session/replay_cell.h"
+
+struct replay_past;
+
+MUST_USE int replay_past_new(const struct source *s, uint32_t nr_cpus, struct replay_past **out);
+void replay_past_free(struct replay_past *p); /* NULL is fine */
+
+/* Up to the cell of that number. */
+void replay_past_look(struct replay_past *p, const struct replay_grid *g, uint64_t number);
+bool replay_past_is_whole(const struct replay_past *p); /* nothing more will come at this place */
+struct machine_history replay_past_busy(const struct replay_past *p, uint32_t cpu);
+struct machine_heat replay_past_heat(const struct replay_past *p);
+/* Of one task, of one CPU each: since it was first seen. Lent until it is asked for again. */
+struct machine_history replay_past_run(struct replay_past *p, uint32_t task);

@@ -1,0 +1,107 @@
+#include "tui/player.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tui/format.h"
+
+#define MS_NS     1000000ULL
+#define MIN_BAR   8
+#define WALL_FROM 100 /* cells, for the wall clock */
+
+void player_seek(struct player *p, const char *where)
+{
+	int64_t sum;
+
+	if (strcmp(where, "start") == 0)
+		p->steps = INT64_MIN;
+	else if (strcmp(where, "end") == 0)
+		p->steps = INT64_MAX;
+	else if (!__builtin_add_overflow(p->steps, strtoll(where, NULL, 10), &sum))
+		p->steps = sum;
+}
+
+void player_change_speed(struct player *p, int by)
+{
+	p->speed += by;
+	if (p->speed > PLAYER_MAX_SPEED)
+		p->speed = PLAYER_MAX_SPEED;
+	if (p->speed < -PLAYER_MAX_SPEED)
+		p->speed = -PLAYER_MAX_SPEED;
+}
+
+double player_speed(const struct player *p)
+{
+	double factor = (double)(1U << abs(p->speed));
+
+	return p->speed < 0 ? 1 / factor : factor;
+}
+
+void player_take(struct player *p, uint32_t tick_ms, bool is_paused, bool is_turn,
+                 struct machine_play_wish *out)
+{
+	uint64_t interval_ns = tick_ms * MS_NS;
+
+	*out = (struct machine_play_wish){
+		.interval_ns = p->speed < 0 ? interval_ns >> -p->speed : interval_ns << p->speed,
+		.steps = p->steps,
+		.speed = player_speed(p),
+		.is_paused = is_paused,
+	};
+	if (!p->steps && is_turn && !is_paused)
+		out->steps = 1;
+	p->steps = 0;
+}
+
+bool player_is_at_end(const struct machine_play *play)
+{
+	return play->position_ns >= play->end_ns;
+}
+
+static void speed_text(double speed, char *out, size_t size)
+{
+	if (speed < 1)
+		(void)snprintf(out, size, "1/%.0f", 1 / speed);
+	else
+		(void)snprintf(out, size, "x%.0f", speed);
+}
+
+static void wall_text(uint64_t unix_ns, char *out, size_t size)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000ULL);
+	char day[32] = "";
+	struct tm when;
+
+	out[0] = '\0';
+	if (!unix_ns || !gmtime_r(&seconds, &when) ||
+	    !strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &when))
+		return;
+	(void)snprintf(out, size, "  %s.%03u UTC", day, (unsigned int)(unix_ns / MS_NS % 1000));
+}
+
+void player_draw(const struct machine_play *play, bool is_paused, struct grid *g, int y)
+{
+	double at = (double)(play->position_ns - play->start_ns),
+	       span = (double)(play->end_ns - play->start_ns);
+	char right[128], speed[16], wall[64] = "", interval[FORMAT_BYTES];
+	int x, width;
+
+	speed_text(play->speed, speed, sizeof(speed));
+	if (g->width >= WALL_FROM)
+		wall_text(play->unix_ns, wall, sizeof(wall));
+	(void)snprintf(right, sizeof(right), " %.3f of %.3f s  %s%s%s", at / 1e9, span / 1e9, speed,
+	               g->width >= WALL_FROM ? "  by " : "",
+	               g->width >= WALL_FROM ? format_ns(interval, (double)play->interval_ns) : "");
+	x = grid_text(g, 0, y, g->width, is_paused ? STYLE_WARNING : STYLE_KEY,
+	              is_paused ? "paused " : "plays ");
+	width = g->width - x - (int)strlen(right) - (int)strlen(wall);
+	if (width >= MIN_BAR) {
+		grid_fill(g, (struct area){ x, y, width, 1 }, STYLE_DIM, 0x2500);
+		grid_bar(g, x, y, width, span > 0 ? at / span : 1, STYLE_USER);
+		x += width;
+	}
+	x += grid_text(g, x, y, g->width - x, STYLE_TEXT, right);
+	grid_text(g, x, y, g->width - x, STYLE_DIM, wall);
+}

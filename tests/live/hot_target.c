@@ -1,0 +1,94 @@
+/*
+ * hot_target OBJECT — holds the programs of hot.bpf.c until the end of stdin. Says the ids as JSON; then runs enqueue_task as
+ * often as each line of stdin says, and says how often it has run by its own account. Shares nothing with src/.
+ *
+ * Its struct of operations is held by a link (Linux 6.4), so that it goes with us, however we end; libbpf 1.1 knows no such
+ * links: they are made by hand.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAG_LINK     (1U << 13) /* BPF_F_LINK */
+#define ATTACH_STRUCT 44         /* BPF_STRUCT_OPS */
+
+static void die(const char *what)
+{
+	fprintf(stderr, "hot_target: %s\n", what);
+	exit(1);
+}
+
+static uint32_t id_of(const struct bpf_object *o, const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(o, name);
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (!p || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
+		die(name);
+	return info.id;
+}
+
+static uint64_t runs_of(const struct bpf_object *o)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(o, ".bss");
+	uint64_t bytes[8] = { 0 };
+	uint32_t key = 0;
+
+	if (!map || bpf_map__value_size(map) > sizeof(bytes) ||
+	    bpf_map_lookup_elem(bpf_map__fd(map), &key, bytes))
+		die("its counter");
+	return bytes[0];
+}
+
+static void run(const struct bpf_object *o, long nr)
+{
+	int fd = bpf_program__fd(bpf_object__find_program_by_name(o, "enqueue_task"));
+
+	for (long i = 0; i < nr; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+		if (bpf_prog_test_run_opts(fd, &opts))
+			die("it does not run");
+	}
+}
+
+static struct bpf_map *load(struct bpf_object *o)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(o, "congestion");
+
+	if (!map || bpf_map__set_map_flags(map, FLAG_LINK) || bpf_object__load(o))
+		die("the object does not load");
+	return map;
+}
+
+static void attach(struct bpf_map *map)
+{
+	if (!bpf_map__attach_struct_ops(map)) /* only fills in the value */
+		die("the struct is not taken");
+	if (bpf_link_create(bpf_map__fd(map), 0, (enum bpf_attach_type)ATTACH_STRUCT, NULL) < 0)
+		die("the struct is not linked");
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *o = argc > 1 ? bpf_object__open_file(argv[1], NULL) : NULL;
+	char line[32];
+
+	if (!o)
+		die("there is no object");
+	attach(load(o));
+	printf("{\"work\": %u, \"ssthresh\": %u, \"cong_avoid\": %u}\n", id_of(o, "enqueue_task"),
+	       id_of(o, "dispatch_one"), id_of(o, "select_cpu_two"));
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		run(o, strtol(line, NULL, 10));
+		printf("%llu\n", (unsigned long long)runs_of(o));
+		fflush(stdout);
+	}
+	bpf_object__close(o);
+	return 0;
+}
