@@ -10,6 +10,7 @@
 #include "session/machine_pressure.h"
 #include "session/machine_profile.h"
 #include "session/machine_programs.h"
+#include "session/machine_scx.h"
 #include "session/machine_zoom.h"
 
 /* clang-format off */
@@ -21,6 +22,7 @@ static const struct machine_part *const parts[] = {
 	&machine_part_game,
 	&machine_part_pressure,
 	&machine_part_zoom,
+	&machine_part_scx,
 	&machine_part_events,
 	&machine_part_event_lists,
 };
