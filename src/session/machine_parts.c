@@ -10,8 +10,10 @@
 #include "session/machine_pressure.h"
 #include "session/machine_profile.h"
 #include "session/machine_programs.h"
+#include "session/machine_scx.h"
 #include "session/machine_zoom.h"
 
+/* clang-format off */
 static const struct machine_part *const parts[] = {
 	&machine_part_programs,
 	&machine_part_profile,
@@ -20,9 +22,11 @@ static const struct machine_part *const parts[] = {
 	&machine_part_game,
 	&machine_part_pressure,
 	&machine_part_zoom,
+	&machine_part_scx,
 	&machine_part_events,
 	&machine_part_event_lists,
 };
+/* clang-format on */
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 struct machine_parts {
