@@ -177,7 +177,7 @@ struct place {
 	__u64 ran_at_ns;
 	__u64 held_dsq_id; /* the same, until it is inserted again */
 	__u64 stopped_at_ns;
-	__u64 nr;          /* insertions in all ways */
+	__u64 nr; /* insertions in all ways */
 };
 
 struct {
