@@ -14,15 +14,9 @@
 #include "session/machine_zoom.h"
 
 static const struct machine_part *const parts[] = {
-	&machine_part_programs,
-	&machine_part_profile,
-	&machine_part_power,
-	&machine_part_bandwidth,
-	&machine_part_game,
-	&machine_part_pressure,
-	&machine_part_zoom,
-	&machine_part_scx,
-	&machine_part_events,
+	&machine_part_programs,    &machine_part_profile, &machine_part_power,
+	&machine_part_bandwidth,   &machine_part_game,    &machine_part_pressure,
+	&machine_part_zoom,        &machine_part_scx,     &machine_part_events,
 	&machine_part_event_lists,
 };
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
