@@ -217,9 +217,9 @@ static void remember(struct past *p, const struct machine_dsq *d)
 		                       : d->depth,
 	};
 
-	/* Without memory the past has a gap. */
 	for (int i = 0; i < PASTS; i++)
-		(void)machine_past_add(&p->of[i], now[i]);
+		if (machine_past_add(&p->of[i], now[i]))
+			return; /* without memory the past has a gap */
 }
 
 static void show_past(const struct past *p, struct machine_dsq *d)
@@ -246,7 +246,8 @@ static void forget_pasts(struct machine_dsqs *q)
 	q->nr_pasts = nr;
 	map_clear(q->past_of);
 	for (size_t i = 0; i < nr; i++)
-		(void)map_insert(q->past_of, &q->pasts[i]->id, (uint32_t)i); /* it had more */
+		if (map_insert(q->past_of, &q->pasts[i]->id, (uint32_t)i))
+			return; /* cannot be: it had more before */
 }
 
 static int add_queues(struct machine_dsqs *q, const struct stat_report_in *in)
