@@ -23,6 +23,7 @@ enum stat_metric {
 	STAT_SLEEP_D,           /* uninterruptible sleep -> wakeup */
 	STAT_SLEEP_OTHER,       /* stopped, traced, parked, idle kernel threads -> wakeup */
 	STAT_WAKING,            /* waking -> on CPU; in its own storage */
+	STAT_DSQ_LATENCY,       /* insertion into a dispatch queue -> on CPU; in its own storage */
 	STAT_METRICS,
 };
 
@@ -37,6 +38,7 @@ enum stat_group {
 	STAT_GROUP_SCHEDSTAT = 1 << 4,
 	STAT_GROUP_MIGRATION = 1 << 5,
 	STAT_GROUP_WAKING = 1 << 6,
+	STAT_GROUP_DSQ = 1 << 7,
 };
 
 /* Why a task became runnable: what its wait for a CPU is counted under. */
@@ -46,6 +48,7 @@ enum stat_lost {
 	STAT_LOST_STORAGE, /* task state could not be allocated */
 	STAT_LOST_RING,    /* a finished task's record did not fit into the ring */
 	STAT_LOST_OUTLIER, /* an outlier's record did not fit into the ring */
+	STAT_LOST_DSQ,     /* something about a dispatch queue for which there was no room */
 	STAT_LOST_KINDS,
 };
 
@@ -56,6 +59,7 @@ enum stat_event {
 	STAT_EV_WAKING,
 	STAT_EV_MIGRATE,
 	STAT_EV_EXIT, /* switches out of a dead task */
+	STAT_EV_DSQ,  /* insertions into dispatch queues */
 	STAT_EVENTS,
 };
 
@@ -89,8 +93,9 @@ enum stat_rec_kind {
 	STAT_REC_TASK = 1,    /* stat_task and the histograms of mask */
 	STAT_REC_WAKING = 2,  /* stat_waking */
 	STAT_REC_OUTLIER = 3, /* stat_outlier */
+	STAT_REC_QUEUED = 4,  /* stat_queued */
 	/*
-	 * Bits added to TASK or WAKING on the way out of the kernel; nobody but the collector sees them.
+	 * Bits added to TASK, WAKING or QUEUED on the way out of the kernel; nobody but the collector sees them.
 	 * PACKED: of each histogram, and of the depths, only the part before its slots and the blocks of
 	 * slots named in its `blocks` follow. A task's depths and counters follow its head only if the bit
 	 * says so, then the histograms.
@@ -174,6 +179,30 @@ struct stat_waking {
 	struct abi_hist hist;
 };
 
+/* What a task got from dispatch queues. */
+struct stat_runs {
+	__u64 dsq_id;   /* that the last one began from; means nothing while nr is 0 */
+	__u64 nr;       /* that began from a queue */
+	__u64 nr_given; /* of them with a slice that has an end */
+	__u64 given_ns; /* those slices */
+	__u64 nr_used;  /* that are over */
+	__u64 used_ns;
+};
+
+struct stat_queued {
+	struct stat_rec rec;
+	struct stat_id id;
+	__u64 at_ns; /* inserted into dsq_id; 0 = it waits nowhere that we know */
+	__u64 dsq_id;
+	__u32 scheduler_nr; /* whose queue that is */
+	__u32 run_nr;       /* whose queue it came from to its CPU; 0 = from none */
+	__u64 run_ns;       /* when */
+	__u64 run_dsq_id;
+	__u64 sent_used; /* runs.nr_used when last handed to user space */
+	struct stat_runs runs;
+	struct abi_hist hist;
+};
+
 struct stat_cpu {
 	__u64 events[STAT_EVENTS];
 	__u64 lost[STAT_LOST_KINDS];
@@ -233,6 +262,66 @@ struct stat_cpu_place {
 	__s32 node;
 };
 
+/*
+ * The largest value of an epoch, with writers on several CPUs: the epoch's low 16 bits above the value. When, where
+ * and who follows after it, and is of that value only if noted is the same.
+ */
+struct stat_peak {
+	__u64 packed;
+	__u64 noted;
+	__u64 at_ns;
+	__u32 cpu;
+	__u32 tid;
+};
+#define STAT_PEAK_BITS 48
+#define STAT_PEAK_MAX  ((1ULL << STAT_PEAK_BITS) - 1) /* larger values count as this: 78 hours */
+
+/* A histogram with writers on several CPUs; slots as in abi/hist.h, peaks by the parity of the epoch. */
+struct stat_dsq_hist {
+	__u64 sum_ns;
+	struct stat_peak peaks[2];
+	struct stat_peak lows[2]; /* of STAT_PEAK_MAX minus the value: the least one */
+	__u32 slots[HIST_SLOTS];
+};
+
+/* How an insertion's vtime differs from that of the one before into the same queue. */
+struct stat_dsq_vtime {
+	__u64 count; /* insertions by vtime; the first has none before it */
+	__u64 last;
+	__u64 sum;       /* of the differences, signed: what is ahead minus what is behind */
+	__u64 nr_behind; /* below the one before */
+	struct stat_peak ahead[2];
+	struct stat_peak behind[2];
+};
+
+/* A dispatch queue is known by its id as long as one scheduler is in charge. */
+struct stat_dsq_key {
+	__u64 id;
+	__u32 scheduler_nr;
+	__u32 pad_;
+};
+
+struct stat_dsq {
+	__u64 inserts;   /* into it, those from other queues included */
+	__u64 moved_in;  /* of them from another queue */
+	__u64 moved_out; /* to another queue */
+	__u64 runs;      /* switches to tasks that were inserted here last */
+	__u64 endless;   /* of them with a slice without end */
+	__u64 nr_now;    /* tasks in it, when last one came or went; 0 for those of CPUs */
+	__u64 depth_sum; /* tasks in it at each insertion, the new one included */
+	struct stat_peak depth_peaks[2];
+	__u32 depths[STAT_DEPTH_SLOTS]; /* the last slot holds all deeper ones */
+	struct stat_dsq_vtime vtime;
+	struct stat_dsq_hist latency; /* from the insertion to the run */
+	struct stat_dsq_hist given;   /* slices, at the start of runs */
+	struct stat_dsq_hist used;    /* time on a CPU in those runs */
+};
+
+/* Ids that the kernel makes. */
+#define STAT_DSQ_INVALID (1ULL << 63)
+#define STAT_DSQ_LOCAL   ((1ULL << 63) | 2) /* those of all CPUs */
+#define STAT_DSQ_MAX     4096               /* queues that are kept; more are counted as lost */
+
 /* Set before the programs are loaded: the verifier removes what is off. */
 struct stat_cfg {
 	__s8 index[STAT_METRICS]; /* place of a metric's histogram, -1 if it is off */
@@ -246,8 +335,10 @@ struct stat_cfg {
 	__u8 may_create;  /* storage may be allocated in the scheduler's context (Linux 6.4) */
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 filter_cgroup;
+	__u8 has_dsq;
+	__u8 dsq_at; /* which argument of dispatch_enqueue() is the queue; the task and the flags follow */
 	__u8 has_news; /* who has news is noted, and can be asked for by its id (Linux 6.10) */
-	__u8 pad_[5];
+	__u8 pad_[2];
 	__u32 filter_tid;  /* 0 = any */
 	__u32 filter_tgid; /* 0 = any */
 	__u32 nr_counters;
@@ -260,4 +351,6 @@ struct stat_cfg {
 _Static_assert(sizeof(struct stat_id) % 8 == 0, "wire layout");
 _Static_assert(sizeof(struct stat_task) % 8 == 0, "wire layout");
 _Static_assert(sizeof(struct stat_waking) % 8 == 0, "wire layout");
+_Static_assert(sizeof(struct stat_queued) % 8 == 0, "wire layout");
 _Static_assert(sizeof(struct stat_outlier) % 8 == 0, "wire layout");
+_Static_assert(sizeof(struct stat_dsq) % 8 == 0, "wire layout");

@@ -72,6 +72,7 @@ struct machine_dist {
 	uint64_t count;
 	uint64_t p50_ns, p99_ns, max_ns;
 	double mean_ns;
+	uint64_t p90_ns;
 };
 
 /* Newest last; nr of them. */
@@ -146,12 +147,19 @@ struct machine_order {
 
 struct machine_dsq {
 	uint64_t id;
-	struct machine_dist latency;
-	double depth;    /* NAN = unknown */
-	double slice_ns; /* given, mean */
-	double used_ns;
-	double vtime_delta; /* NAN = none */
+	struct machine_dist latency; /* from the last insertion to running */
+	struct machine_dist used;    /* time on a CPU after it */
+	double depth;                /* tasks in it now; NAN = unknown, as of those of CPUs */
+	uint64_t depth_max; /* at an insertion of the interval, itself included; 0 = there was none */
+	double slice_ns;    /* given, mean; NAN = none, or without end */
+	double used_ns;     /* mean; NAN = none */
+	double vtime_delta; /* between two insertions, mean; NAN = none, or not in the order of vtime */
+	double behind; /* insertions with a lower vtime than the one before, of 1; NAN likewise */
+	uint64_t inserts; /* in the interval */
+	double inserts_per_s;
 	double dispatches_per_s;
+	/* Of the intervals before: mean latency and time used in ns, mean vtime delta, depth. */
+	struct machine_history latency_history, used_history, vtime_history, depth_history;
 };
 
 struct machine_memory {

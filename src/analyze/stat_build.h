@@ -60,7 +60,10 @@ bool stat_is_below(const struct hist *const *parts, size_t nr, uint64_t limit_us
 /* stat_rank.c */
 uint32_t stat_band_of(const struct stat_band_set *set, uint64_t value);
 double stat_hist_key(const struct hist *h, enum stat_sort sort);
+void stat_values_of_depth(const struct tally_depth *depth, struct stat_values *out);
 double stat_values_key(const struct stat_values *values, enum stat_sort sort);
+/* How many rows of the table, or of each of its bands, are shown. */
+size_t stat_rank_limit(const struct stat_report_in *in, const struct stat_table *t);
 /* Sorts the candidates and keeps the first of them; rows get who and band. set may be NULL. */
 MUST_USE int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
                        const struct stat_band_set *set);
@@ -79,6 +82,8 @@ MUST_USE int stat_build_durations(struct stat_build *b, struct stat_table *t);
 MUST_USE int stat_build_slices(struct stat_build *b, struct stat_table *t);
 MUST_USE int stat_build_depth(struct stat_build *b, struct stat_table *t);
 MUST_USE int stat_build_migrations(struct stat_build *b, struct stat_table *t);
+MUST_USE int stat_build_dsqs(struct stat_build *b, struct stat_table *t);
+MUST_USE int stat_build_dsq_tasks(struct stat_build *b, struct stat_table *t);
 MUST_USE int stat_build_counter(struct stat_build *b, struct stat_table *t,
                                 const struct stat_counter_in *counter);
 MUST_USE int stat_build_cpus(struct stat_build *b, struct stat_table *t);

@@ -150,13 +150,14 @@ int stat_bands_build(struct arena *mem, const struct stat_band_set *set, const s
 	return 0;
 }
 
-static size_t limit_of(const struct stat_report_in *in, const struct stat_table *t)
+size_t stat_rank_limit(const struct stat_report_in *in, const struct stat_table *t)
 {
 	if (in->is_detailed || in->top == STAT_TOP_ALL)
 		return SIZE_MAX;
 	if (in->top)
 		return in->top;
-	return t->id == STAT_TABLE_COUNTER ? STAT_TOP_COUNTERS : STAT_TOP_DEFAULT;
+	return t->id == STAT_TABLE_COUNTER || t->id == STAT_TABLE_DSQ ? STAT_TOP_COUNTERS
+	                                                              : STAT_TOP_DEFAULT;
 }
 
 /* Moves what is shown to the front, in order; the limit holds per band. */
@@ -201,7 +202,7 @@ int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
 	qsort_r(b->cands, nr_cands, sizeof(b->cands[0]), compare_cands, &sort);
 	t->is_flat = !set || in->is_detailed;
 	t->nr_total = nr_cands;
-	t->nr_rows = keep_first(b->cands, nr_cands, limit_of(in, t));
+	t->nr_rows = keep_first(b->cands, nr_cands, stat_rank_limit(in, t));
 	t->rows = ARENA_ARRAY(b->mem, struct stat_row, t->nr_rows);
 	if (!t->rows)
 		return -ENOMEM;

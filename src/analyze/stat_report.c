@@ -37,6 +37,10 @@ static const struct table_def {
 	{ STAT_TABLE_CROSS_NODE, STAT_KIND_VALUES, STAT_GROUP_MIGRATION, "migration_cross_node",
 	  "Cross-NUMA Migration Statistics (cross-node migrations per second)",
 	  stat_build_migrations },
+	{ STAT_TABLE_DSQ_TASKS, STAT_KIND_DSQ_TASK, STAT_GROUP_DSQ, "dsq_tasks",
+	  "Dispatch Queue Latency (microseconds)", stat_build_dsq_tasks },
+	{ STAT_TABLE_DSQ, STAT_KIND_DSQ, STAT_GROUP_DSQ, "dsq", "Dispatch Queues (microseconds)",
+	  stat_build_dsqs },
 	{ STAT_TABLE_SCHEDSTAT, STAT_KIND_SCHEDSTAT, STAT_GROUP_SCHEDSTAT, "schedstat",
 	  "System-wide Schedstat Metrics (deltas)", NULL },
 	{ STAT_TABLE_CPU_LATENCY, STAT_KIND_CPU, STAT_GROUP_LATENCY, "cpu_latency",
@@ -210,6 +214,7 @@ int stat_report_build(const struct stat_report_in *in, struct arena *mem, struct
 		.wall_ns = in->wall_ns,
 		.interval_s = in->interval_s,
 		.elapsed_s = in->elapsed_s,
+		.scx = in->scx,
 		.own = in->own,
 	};
 	struct stat_build b = { .in = in, .mem = mem, .out = &report };

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "model/dsq_tally.h"
 #include "model/outliers.h"
 #include "model/tally.h"
 
@@ -46,7 +47,7 @@ enum stat_ipc_counter {
 };
 
 #define STAT_TOP_DEFAULT  10 /* rows per band, or per table without bands */
-#define STAT_TOP_COUNTERS 20 /* rows per table of a counter */
+#define STAT_TOP_COUNTERS 20 /* rows per table of a counter, and of dispatch queues */
 #define STAT_TOP_ALL      UINT32_MAX
 
 struct stat_pair {
@@ -101,6 +102,15 @@ struct stat_outliers {
 	size_t nr;
 };
 
+/* Whether sched_ext has a scheduler. Texts are lent. */
+struct stat_scx {
+	bool is_known;         /* it was looked for */
+	const char *state;     /* as the kernel says: "enabled", ... */
+	const char *scheduler; /* NULL = none */
+	bool has_enable_seq;
+	uint64_t enable_seq; /* schedulers since boot */
+};
+
 /* What the measurement itself saw, lost and cost. */
 struct stat_own {
 	struct stat_pairs events; /* by kind */
@@ -137,6 +147,9 @@ struct stat_report_in {
 	const struct stat_counter_in *counters;
 	size_t nr_counters;
 	const struct stat_schedstat_in *schedstat; /* NULL = unknown */
+	const struct dsq_row *const *dsqs;
+	size_t nr_dsqs;
+	struct stat_scx scx;
 	/* Path of a cgroup, or NULL; copied at once. May be NULL itself. */
 	const char *(*cgroup_name)(void *ctx, uint64_t cgroup_id);
 	void *cgroup_ctx;
@@ -209,6 +222,29 @@ struct stat_slices {
 	uint32_t open_tid;
 };
 
+/* A dispatch queue. */
+struct stat_dsq_row {
+	uint64_t id;
+	const char *name; /* "global", "0x64": see analyze/dsq_name.h */
+	uint64_t nr_now;
+	uint64_t inserts, moved_in, moved_out, runs, endless;
+	struct stat_dist latency;
+	uint32_t latency_max_tid; /* 0 = unknown */
+	struct stat_dist given;
+	struct stat_dist used;
+	struct stat_values depth;
+	struct dsq_vtime vtime; /* count 0: not in the order of vtime */
+};
+
+/* What tasks got from queues. */
+struct stat_dsq_task {
+	struct stat_dist latency;
+	bool has_dsq;
+	uint64_t dsq_id; /* the last one */
+	const char *dsq; /* its name */
+	struct tally_runs runs;
+};
+
 struct stat_cpu_row {
 	uint32_t cpu;
 	struct stat_dist dist;
@@ -235,6 +271,8 @@ enum stat_table_id {
 	STAT_TABLE_MIGRATION,
 	STAT_TABLE_CROSS_LLC,
 	STAT_TABLE_CROSS_NODE,
+	STAT_TABLE_DSQ_TASKS,
+	STAT_TABLE_DSQ,
 	STAT_TABLE_SCHEDSTAT,
 	STAT_TABLE_CPU_LATENCY,
 	STAT_TABLE_CPU_IDLE,
@@ -250,13 +288,15 @@ enum stat_kind {
 	STAT_KIND_VALUES,
 	STAT_KIND_CPU,
 	STAT_KIND_IPC,
+	STAT_KIND_DSQ_TASK,
+	STAT_KIND_DSQ,       /* no who */
 	STAT_KIND_SCHEDSTAT, /* no rows; struct stat_schedstat instead */
 };
 
 #define STAT_NO_BAND UINT32_MAX
 
 struct stat_row {
-	struct stat_who who; /* not for CPUs */
+	struct stat_who who; /* not for CPUs and dispatch queues */
 	uint32_t band;       /* index into the table's bands, or STAT_NO_BAND */
 	union {
 		struct stat_durations durations;
@@ -264,6 +304,8 @@ struct stat_row {
 		struct stat_values values;
 		struct stat_cpu_row cpu;
 		struct stat_ipc ipc;
+		struct stat_dsq_task dsq_task;
+		const struct stat_dsq_row *dsq;
 	};
 };
 
@@ -326,6 +368,7 @@ struct stat_report {
 	struct stat_table *tables; /* in the order of showing */
 	size_t nr_tables;
 	struct stat_schedstat schedstat; /* with STAT_TABLE_SCHEDSTAT */
+	struct stat_scx scx;             /* with STAT_TABLE_DSQ */
 	struct stat_outliers outliers;   /* longest first, cut to the limit */
 	struct stat_own own;
 };

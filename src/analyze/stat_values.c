@@ -29,7 +29,7 @@ static void depth_of_entry(const struct stat_entry *e, enum tally_view_kind view
 			add_depth(out, e->rows[i]->view[view].depth);
 }
 
-static void values_of_depth(const struct tally_depth *depth, struct stat_values *out)
+void stat_values_of_depth(const struct tally_depth *depth, struct stat_values *out)
 {
 	struct hist_view v = {
 		.slots = depth->slots,
@@ -63,7 +63,7 @@ int stat_build_depth(struct stat_build *b, struct stat_table *t)
 		if (!depth.count)
 			continue;
 		add_depth(&table, &depth);
-		values_of_depth(&depth, &v);
+		stat_values_of_depth(&depth, &v);
 		b->cands[nr++] = (struct stat_cand){
 			.entry = e,
 			.key = stat_values_key(&v, b->in->sort),
@@ -76,7 +76,7 @@ int stat_build_depth(struct stat_build *b, struct stat_table *t)
 		struct tally_depth depth = { 0 };
 
 		depth_of_entry(b->cands[i].entry, b->in->view, &depth);
-		values_of_depth(&depth, &t->rows[i].values);
+		stat_values_of_depth(&depth, &t->rows[i].values);
 	}
 	return b->in->has_bins ? stat_bins_of_depth(b->mem, table.slots, &t->bins) : 0;
 }

@@ -17,6 +17,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/stat_counters.bpf.h"
+#include "bpf/stat_dsq.bpf.h"
 #include "bpf/stat_maps.bpf.h"
 #include "bpf/stat_outlier.bpf.h"
 #include "bpf/stat_task.bpf.h"
@@ -225,6 +226,8 @@ static __always_inline void switch_out(struct task_struct *p, struct stat_cpu *c
 
 	if (cfg.nr_counters)
 		count_counters(st, c, (__u32)p->pid, cpu);
+	if (cfg.has_dsq && st)
+		dsq_end_run(st, p, now, cpu);
 	if (!(state & TASK_DEAD)) {
 		if (st)
 			leave_cpu(st, p, state, now, cpu);
@@ -248,6 +251,8 @@ static __always_inline void switch_in(struct task_struct *p, struct stat_cpu *c,
 		end_waking(st, p, now, cpu);
 	if (cfg.has_delay && st->wait_ns)
 		end_wait(st, c, now, cpu);
+	if (cfg.has_dsq)
+		dsq_begin_run(st, p, now, cpu);
 	st->wait_ns = 0;
 	st->sleep_kind = 0;
 	st->on_cpu_ns = now;
@@ -327,6 +332,57 @@ int on_migrate(__u64 *ctx)
 	return 0;
 }
 
+/* Where these attach is set by user space (collect/scx_plan); dsq_at is a constant to the verifier. */
+SEC("fentry")
+int on_dsq_enter(__u64 *ctx)
+{
+	if (cfg.dsq_at == 0)
+		dsq_insert((struct scx_dispatch_q *)ctx[0], (struct task_struct *)ctx[1], ctx[2]);
+	else if (cfg.dsq_at == 1)
+		dsq_insert((struct scx_dispatch_q *)ctx[1], (struct task_struct *)ctx[2], ctx[3]);
+	else
+		dsq_insert((struct scx_dispatch_q *)ctx[2], (struct task_struct *)ctx[3], ctx[4]);
+	return 0;
+}
+
+SEC("fentry")
+int on_dsq_unlink(__u64 *ctx)
+{
+	dsq_remove((struct scx_dispatch_q *)ctx[1]);
+	return 0;
+}
+
+/* bpf_scx_reg() is called: its queues are used before it returns. One that comes too early is refused. */
+SEC("fentry")
+int on_scx_begin(__u64 *ctx)
+{
+	if (!is_scx_on) {
+		scheduler_nr++;
+		is_scx_coming = 1;
+	}
+	return 0;
+}
+
+/* bpf_scx_reg(ops, link), and what it returned. */
+SEC("fexit")
+int on_scx_reg(__u64 *ctx)
+{
+	if (!(int)ctx[2]) {
+		if (!is_scx_coming) /* nobody told us that the last one went */
+			scheduler_nr++;
+		is_scx_on = 1;
+	}
+	is_scx_coming = 0;
+	return 0;
+}
+
+SEC("fentry")
+int on_scx_disable(__u64 *ctx)
+{
+	is_scx_on = 0;
+	return 0;
+}
+
 /*
  * Comes before the name is changed and not under the run-queue lock: leaves the new name for the next event of
  * the task, which is.
@@ -364,6 +420,8 @@ static __always_inline void create_early(struct task_struct *p)
 	}
 	if (cfg.has_waking)
 		(void)bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (cfg.has_dsq)
+		(void)bpf_task_storage_get(&queued, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /*
@@ -402,6 +460,8 @@ int warm_up(void *ctx)
 		task_init(st, p);
 	if (cfg.has_waking)
 		(void)bpf_task_storage_get(&wakings, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (cfg.has_dsq)
+		(void)bpf_task_storage_get(&queued, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 
@@ -446,6 +506,38 @@ static __always_inline long drain_waking(struct seq_file *seq, struct task_struc
 		return -1;
 	w->hist.sent_count = count;
 	return 0;
+}
+
+/* Puts what a task got from dispatch queues together, noted as sent; NULL = nothing is new. */
+static __always_inline struct stat_queued *pack_queued_news(struct task_struct *p,
+                                                            struct stat_scratch *s)
+{
+	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, 0);
+	__u64 nr_used;
+	__u32 count;
+
+	if (!q || !q->id.tid)
+		return NULL;
+	count = q->hist.count;
+	nr_used = q->runs.nr_used;
+	if (count == q->hist.sent_count && nr_used == q->sent_used)
+		return NULL;
+	pack_queued(q, s, false);
+	q->hist.sent_count = count;
+	q->sent_used = nr_used;
+	return q;
+}
+
+/* What did not fit is asked for again. */
+static __always_inline long drain_queued(struct seq_file *seq, struct task_struct *p,
+                                         struct stat_scratch *s)
+{
+	struct stat_queued *q = pack_queued_news(p, s);
+
+	if (!q || !write_packed(seq, s))
+		return 0;
+	q->hist.sent_count--;
+	return -1;
 }
 
 /* Counts of samples when a record was begun; those that come later are news for the next one. */
@@ -513,12 +605,27 @@ int drain_tasks(struct bpf_iter__task *ctx)
 		return 0;
 	if (cfg.has_waking && drain_waking(seq, p, s))
 		return 0;
+	if (cfg.has_dsq && drain_queued(seq, p, s))
+		return 0;
 	note_sent(st, &counts);
 	return 0;
 }
 
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *p) __ksym __weak;
+
+static __always_inline void answer_queued(struct task_struct *p, struct stat_scratch *s)
+{
+	struct stat_queued *q = pack_queued_news(p, s);
+	__u64 bytes = s->len * sizeof(s->words[0]);
+
+	if (!q || bytes > sizeof(s->words))
+		return;
+	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
+		q->hist.sent_count--;
+		nr_unsent++;
+	}
+}
 
 static __always_inline void answer(struct task_struct *p)
 {
@@ -533,10 +640,13 @@ static __always_inline void answer(struct task_struct *p)
 	bytes = s->len * sizeof(s->words[0]);
 	if (bytes > sizeof(s->words)) /* never: for the verifier */
 		return;
-	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
 		nr_unsent++;
-	else
-		note_sent(st, &counts);
+		return;
+	}
+	note_sent(st, &counts);
+	if (cfg.has_dsq)
+		answer_queued(p, s);
 }
 
 static long answer_for(__u32 i, void *unused)

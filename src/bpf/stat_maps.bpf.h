@@ -14,6 +14,10 @@ const volatile struct stat_cfg cfg = {};
 
 /* Written by user space before each drain; see struct abi_hist. */
 __u32 epoch = 1;
+/* Counts the schedulers of sched_ext that took charge; whether one is in charge, or about to be. */
+__u32 scheduler_nr = 1;
+__u32 is_scx_on = 0;
+__u32 is_scx_coming = 0;
 /* By the parity of the epoch; emptied by user space. */
 struct stat_news news[2] = {};
 /* Whom user space asks for, and how many of them did not fit into the ring. */
@@ -73,6 +77,23 @@ struct {
 	__type(key, __u32);
 	__type(value, struct stat_history);
 } histories SEC(".maps");
+
+/* Its stamp is written at an insertion, which is not always under the task's run-queue lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stat_queued);
+} queued SEC(".maps");
+
+/* Sized by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct stat_dsq_key);
+	__type(value, struct stat_dsq);
+} dsqs SEC(".maps");
 
 /* Source of zeroes as large as a task's state: one copy instead of a loop. */
 struct {

@@ -110,6 +110,19 @@ static __always_inline void pack_waking(struct stat_waking *w, struct stat_scrat
 	rec->size = (__u32)(s->len * sizeof(s->words[0]));
 }
 
+static __always_inline void pack_queued(struct stat_queued *q, struct stat_scratch *s, bool is_last)
+{
+	struct stat_rec *rec = (void *)s->words;
+
+	s->len = 0;
+	pack_words(s, q, WORDS(offsetof(struct stat_queued, hist)));
+	pack_hist(s, &q->hist);
+	rec->kind = STAT_REC_QUEUED | STAT_REC_PACKED;
+	rec->is_last = is_last;
+	rec->mask = 0;
+	rec->size = (__u32)(s->len * sizeof(s->words[0]));
+}
+
 /* With the histograms that have samples which were not sent yet; all that have any, if it is the last. */
 static __always_inline void pack_task(struct stat_task *st, struct stat_scratch *s, bool is_last)
 {
@@ -152,6 +165,21 @@ static __always_inline void send_waking(struct task_struct *p, struct stat_scrat
 	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
 }
 
+static __always_inline void send_queued(struct task_struct *p, struct stat_scratch *s)
+{
+	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, 0);
+	__u32 zero = 0;
+	void *z = bpf_map_lookup_elem(&zeroes, &zero);
+
+	if (!q || !z || !q->id.tid)
+		return;
+	pack_queued(q, s, true);
+	send_packed(s);
+	q->id.tid = 0;
+	bpf_probe_read_kernel(&q->sent_used, sizeof(*q) - offsetof(struct stat_queued, sent_used),
+	                      z);
+}
+
 /*
  * Sends all that a task has earned under its present name, for good. It is marked before it is sent: who
  * has read the record must not meet the same counters again in the drain.
@@ -170,17 +198,23 @@ static __always_inline void send_last(struct stat_task *st, struct task_struct *
 	}
 	if (cfg.has_waking)
 		send_waking(p, s);
+	if (cfg.has_dsq)
+		send_queued(p, s);
 }
 
 /* What was begun under the eyes of a filter does not end behind its back, nor the other way round. */
 static __always_inline void forget_stamps(struct stat_task *st, struct task_struct *p)
 {
 	struct stat_waking *w;
+	struct stat_queued *q;
 
 	st->wait_ns = 0;
 	st->on_cpu_ns = 0;
 	st->off_cpu_ns = 0;
 	st->sleep_kind = 0;
+	q = cfg.has_dsq ? bpf_task_storage_get(&queued, p, 0, 0) : NULL;
+	if (q)
+		q->at_ns = q->run_nr = 0;
 	if (!cfg.has_waking)
 		return;
 	w = bpf_task_storage_get(&wakings, p, 0, 0);

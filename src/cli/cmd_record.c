@@ -72,7 +72,7 @@ static const struct opt options[] = {
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
 			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
-			   "hw_pressure and gpu_mem; scx what sched_ext does with its queues; all is everything that this kernel has. Names of single kinds, "
+			   "hw_pressure and gpu_mem; scx what sched_ext does with its queues, its schedulers and what the kernel counts of them; all is everything that this kernel has. Names of single kinds, "
 			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "

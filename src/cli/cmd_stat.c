@@ -59,7 +59,7 @@ static const struct stat_args defaults = { .interval_ns = SECOND_NS };
 /* clang-format off */
 static const struct opt options[] = {
 	OPT_LIST('g', "group", "GROUP[,...]", struct stat_args, groups,
-		"groups of metrics: latency (default), slice, sleep, perf, schedstat, migration, waking, most, all",
+		"groups of metrics: latency (default), slice, sleep, perf, schedstat, migration, waking, dsq, most, all",
 		.choices = stat_group_names, .heading = "What to measure",
 		.details =
 		"latency: from wakeup, or from being preempted, to running; queue depth at wakeup. "
@@ -68,7 +68,8 @@ static const struct opt options[] = {
 		"schedstat: the kernel's own counters of load balancing. "
 		"migration: moves between CPUs per second, across caches and nodes. "
 		"waking: from sched_waking, so including the way to the CPU, to running. "
-		"most is all but waking."),
+		"dsq: dispatch queues of a sched_ext scheduler: from the insertion to running, slices, depth, vtime. "
+		"most is all but waking and dsq."),
 	OPT_U64(0, "outliers", "USEC", struct stat_args, outlier_us, 1, UINT64_MAX / 1000,
 		"list single waits of at least USEC, and who held the CPU meanwhile"),
 	OPT_DURATION('i', "interval", "SECONDS", struct stat_args, interval_ns, SECOND_NS, SECOND_NS / 10,

@@ -129,7 +129,6 @@ static void warn_of_dead(const struct top_args *a)
 		{ a->has_trace_ticks, "trace-ticks", "use --trace-duration-ms" },
 		{ a->has_trace_tick_warmup, "trace-tick-warmup", "recordings need no warm-up" },
 		{ a->has_workers, "worker-threads", "there are no worker threads" },
-		{ a->stats_socket, "stats-socket-path", "scx_stats are not shown yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
@@ -266,6 +265,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
 		                          .is_layered = a->is_layered,
 		                          .tgid = tgid,
+		                          .stats_socket = config->stats_socket,
 		                          .mango_path = a->mango_path,
 		                          .mango_poll_ms = (uint32_t)a->mango_ms };
 	struct top top = {

@@ -1,6 +1,5 @@
 #include "collect/scx_part.h"
 
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
+#include "collect/scx_functions.h"
 #include "collect/scx_plan.h"
 #include "collect/scx_skel.h"
 #include "sys/scx_counters.h"
@@ -34,24 +34,6 @@ struct scx_part {
 static void scoped_part(struct scx_part *const *p)
 {
 	scx_part_close(*p);
-}
-
-/* Type information alone is no proof: it may tell of functions that exist only as copies of another name. */
-static bool find_function(void *ctx, const char *name, struct scx_function *out)
-{
-	const struct btf *vmlinux = ctx;
-	int id = btf__find_by_name_kind(vmlinux, name, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(vmlinux, (__u32)id) : NULL;
-	const struct btf_param *params;
-
-	type = type ? btf__type_by_id(vmlinux, type->type) : NULL;
-	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || !events_part_has_function(name))
-		return false;
-	params = btf_params(type);
-	out->nr_params = btf_vlen(type);
-	for (unsigned int i = 0; i < out->nr_params; i++)
-		out->params[i] = btf__name_by_offset(vmlinux, params[i].name_off);
-	return true;
 }
 
 static void read_scheduler(struct scx_part *p)
@@ -144,10 +126,12 @@ static int open_way(const struct scx_part_cfg *cfg, enum scx_way way, struct dia
                     struct scx_part **out)
 {
 	SCOPED(scoped_part) struct scx_part *p = NULL;
+	struct scx_functions functions = { .vmlinux = cfg->vmlinux };
 	struct scx_plan plan;
 	int err;
 
-	scx_plan_make(cfg->kinds & SCX_KINDS, way, find_function, (void *)cfg->vmlinux, &plan);
+	scx_plan_make(cfg->kinds & SCX_KINDS, way, scx_functions_find, &functions, &plan);
+	scx_functions_done(&functions);
 	if (!plan.kinds)
 		return 0;
 	p = calloc(1, sizeof(*p));

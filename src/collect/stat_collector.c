@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/stat_collector_priv.h"
+#include "collect/stat_dsqs.h"
 #include "collect/stat_news.h"
 
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
@@ -45,7 +46,8 @@ static int size_maps(struct stat_bpf *skel, const struct stat_collector_cfg *cfg
 	    bpf_map__set_max_entries(skel->maps.cpu_places, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.arrivals, nr_cpus) ||
 	    bpf_map__set_max_entries(skel->maps.histories, k->has_history ? nr_cpus : 1) ||
-	    bpf_map__set_max_entries(skel->maps.counter_fds, counters))
+	    bpf_map__set_max_entries(skel->maps.counter_fds, counters) ||
+	    bpf_map__set_max_entries(skel->maps.dsqs, k->has_dsq ? STAT_DSQ_MAX : 1))
 		return -EINVAL;
 	return 0;
 }
@@ -60,9 +62,11 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
-	err = size_maps(c->skel, cfg);
+	err = stat_dsqs_place(c->skel, &c->plan.scx);
+	if (!err)
+		err = size_maps(c->skel, cfg);
 	if (err)
-		return diag_set(d, err, NULL, "cannot size the BPF maps");
+		return diag_set(d, err, NULL, "cannot set up the BPF programs");
 	err = bpf_make_task_storage("schedscope_stat", c->plan.cfg.value_bytes, d, &storage_fd);
 	if (err)
 		return err;
@@ -174,6 +178,11 @@ static int attach_all(struct stat_collector *c)
 		struct bpf_link **link;
 		bool is_wanted;
 	} order[] = {
+		{ c->skel->progs.on_scx_reg, &c->skel->links.on_scx_reg, true },
+		{ c->skel->progs.on_scx_begin, &c->skel->links.on_scx_begin, true },
+		{ c->skel->progs.on_scx_disable, &c->skel->links.on_scx_disable, true },
+		{ c->skel->progs.on_dsq_unlink, &c->skel->links.on_dsq_unlink, true },
+		{ c->skel->progs.on_dsq_enter, &c->skel->links.on_dsq_enter, true },
 		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
 		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
 		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
@@ -184,7 +193,7 @@ static int attach_all(struct stat_collector *c)
 	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if (!order[i].is_wanted)
+		if (!order[i].is_wanted || !bpf_program__autoload(order[i].prog))
 			continue;
 		*order[i].link = bpf_program__attach(order[i].prog);
 		if (!*order[i].link)
@@ -208,6 +217,8 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 		err = prepare_tasks(c);
 	if (!err)
 		err = attach_all(c);
+	if (!err && c->plan.cfg.has_dsq)
+		stat_dsqs_begin(c->skel);
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
@@ -267,6 +278,13 @@ int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *c
 	return n < 0 ? n : 0;
 }
 
+int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx, struct diag *d)
+{
+	int err = c->plan.cfg.has_dsq ? stat_dsqs_read(c->skel, fn, ctx) : 0;
+
+	return err ? diag_set(d, err, NULL, "cannot read the dispatch queues") : 0;
+}
+
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu)
 {
 	return &c->cpus[cpu];
@@ -280,14 +298,20 @@ bool stat_collector_arrivals(const struct stat_collector *c, uint32_t cpu, uint6
 	return true;
 }
 
+static bool is_on_events(const struct bpf_program *prog)
+{
+	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+
+	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
+}
+
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)
 {
 	struct bpf_program *prog;
 	size_t n = 0;
 
-	bpf_object__for_each_program(
-		prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 && n < cap &&
-	                                bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP)
+	bpf_object__for_each_program(prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 &&
+	                                                     n < cap && is_on_events(prog))
 		fds[n++] = bpf_program__fd(prog);
 	return n;
 }

@@ -19,6 +19,9 @@
 
 struct stat_collector;
 
+/* epoch: that is over, whose peaks are at rest. */
+typedef void stat_dsq_fn(void *ctx, const struct stat_dsq_key *key, const struct stat_dsq *dsq,
+                         uint32_t epoch);
 typedef void stat_record_fn(void *ctx, const struct stat_rec *rec, size_t len);
 
 struct stat_collector_cfg {
@@ -62,6 +65,13 @@ int stat_collector_ring_fd(const struct stat_collector *c); /* for epoll: readab
 MUST_USE int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx);
 MUST_USE int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
                                   struct stat_drain *info, struct diag *d);
+
+/*
+ * The dispatch queues, after a drain; those of schedulers that another one has followed come for the last time. Calls
+ * fn for none without the group dsq.
+ */
+MUST_USE int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx,
+                                 struct diag *d);
 
 /* As of the last drain; cpu below the number of possible CPUs. */
 const struct stat_cpu *stat_collector_cpu(const struct stat_collector *c, uint32_t cpu);

@@ -2,12 +2,15 @@
 
 #include <string.h>
 
+#include "abi/event.h"
+
 /* Which group keeps a metric. */
 static const uint32_t metric_group[STAT_METRICS] = {
 	[STAT_DELAY_WOKEN] = STAT_GROUP_LATENCY,   [STAT_DELAY_PREEMPTED] = STAT_GROUP_LATENCY,
 	[STAT_SLICE_VOLUNTARY] = STAT_GROUP_SLICE, [STAT_SLICE_INVOLUNTARY] = STAT_GROUP_SLICE,
 	[STAT_SLEEP_S] = STAT_GROUP_SLEEP,         [STAT_SLEEP_D] = STAT_GROUP_SLEEP,
 	[STAT_SLEEP_OTHER] = STAT_GROUP_SLEEP,     [STAT_WAKING] = STAT_GROUP_WAKING,
+	[STAT_DSQ_LATENCY] = STAT_GROUP_DSQ,
 };
 
 /* Gives each metric that is on its place behind struct stat_task; returns the size of the whole. */
@@ -21,6 +24,11 @@ static uint32_t lay_out(uint32_t groups, struct stat_cfg *cfg)
 			cfg->index[m] = next++;
 	}
 	return (uint32_t)(sizeof(struct stat_task) + (size_t)next * sizeof(struct abi_hist));
+}
+
+bool stat_plan_has_dsqs(const struct scx_plan *scx)
+{
+	return scx->kinds & EV_BIT(EV_DSQ_LEAVE);
 }
 
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
@@ -40,6 +48,11 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	cfg->has_sleep = !!(groups & STAT_GROUP_SLEEP);
 	cfg->has_idle = !!(groups & STAT_GROUP_SLEEP);
 	cfg->has_waking = !!(groups & STAT_GROUP_WAKING);
+	cfg->has_dsq = (groups & STAT_GROUP_DSQ) && stat_plan_has_dsqs(&kernel->scx);
+	if (cfg->has_dsq) {
+		cfg->dsq_at = (__u8)kernel->scx.dsq_at;
+		out->scx = kernel->scx;
+	}
 	cfg->has_history = req->outlier_ns != 0;
 	cfg->may_create = kernel->may_create_storage;
 	cfg->switch_args = (__u8)kernel->switch_args;

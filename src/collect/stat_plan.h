@@ -9,12 +9,17 @@
 #include <stdint.h>
 
 #include "abi/stat.h"
+#include "collect/scx_plan.h"
 
 /* Facts about the running kernel that change how the programs are set up. */
 struct stat_kernel {
 	enum abi_switch_args switch_args;
 	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
+	struct scx_plan scx;     /* for STAT_SCX_KINDS; only looked at for the group dsq */
 };
+
+/* What the group dsq asks of a kernel, in the words of the event stream. */
+#define STAT_SCX_KINDS (EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE))
 
 struct stat_request {
 	uint32_t groups;     /* bits of enum stat_group */
@@ -35,7 +40,11 @@ struct stat_plan {
 	bool wants_wakeup;  /* load on_wakeup and on_wakeup_new */
 	bool wants_flush;   /* load flush_counters */
 	bool wants_asking;  /* load drain_asked, if the kernel lets it */
+	struct scx_plan
+		scx; /* which of its programs we have are to be loaded, and where they attach */
 };
 
+/* Whether a kernel can tell of dispatch queues at all. */
+bool stat_plan_has_dsqs(const struct scx_plan *scx);
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
                     struct stat_plan *out);

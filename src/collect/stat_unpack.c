@@ -83,6 +83,14 @@ static int unpack_waking(struct cursor *c, union stat_unpacked *out)
 	return (int)sizeof(out->waking);
 }
 
+static int unpack_queued(struct cursor *c, union stat_unpacked *out)
+{
+	if (take(c, &out->queued, offsetof(struct stat_queued, hist)) ||
+	    unpack_hist(c, &out->queued.hist))
+		return -EBADMSG;
+	return (int)sizeof(out->queued);
+}
+
 int stat_unpack(const struct stat_rec *rec, size_t len, union stat_unpacked *out)
 {
 	struct cursor c = { (const char *)rec, len };
@@ -94,6 +102,8 @@ int stat_unpack(const struct stat_rec *rec, size_t len, union stat_unpacked *out
 		size = unpack_task(&c, rec->kind, out);
 	else if (rec->kind == (STAT_REC_WAKING | STAT_REC_PACKED))
 		size = unpack_waking(&c, out);
+	else if (rec->kind == (STAT_REC_QUEUED | STAT_REC_PACKED))
+		size = unpack_queued(&c, out);
 	if (size < 0 || c.left)
 		return -EBADMSG;
 	out->rec.kind &= (__u16)~PARTS;

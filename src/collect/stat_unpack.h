@@ -18,6 +18,7 @@ union stat_unpacked {
 		struct abi_hist hists[STAT_STORED_METRICS];
 	} task;
 	struct stat_waking waking;
+	struct stat_queued queued;
 };
 
 /* Returns the size of the unpacked record, or -EBADMSG. */

@@ -112,6 +112,7 @@ static bool is_sound(const uint8_t *rec, size_t len, struct stat_rec *out)
 	size_t want;
 
 	_Static_assert(offsetof(struct stat_task, id) == offsetof(struct stat_waking, id), "wire");
+	_Static_assert(offsetof(struct stat_task, id) == offsetof(struct stat_queued, id), "wire");
 	if (len < sizeof(*out) + sizeof(id))
 		return false;
 	memcpy(out, rec, sizeof(*out));
@@ -123,6 +124,8 @@ static bool is_sound(const uint8_t *rec, size_t len, struct stat_rec *out)
 			return false;
 	} else if (out->kind == STAT_REC_WAKING) {
 		want = sizeof(struct stat_waking);
+	} else if (out->kind == STAT_REC_QUEUED) {
+		want = sizeof(struct stat_queued);
 	} else {
 		return false;
 	}
@@ -143,6 +146,8 @@ int tally_record(struct tally *t, const void *rec, size_t len, uint64_t drained_
 	}
 	if (head.kind == STAT_REC_WAKING)
 		return tally_task_take_waking(t, rec);
+	if (head.kind == STAT_REC_QUEUED)
+		return tally_task_take_queued(t, rec);
 	return tally_task_take(t, rec, drained_ns);
 }
 

@@ -50,6 +50,13 @@ struct tally_crowd {
 	uint32_t tids[TALLY_SHOWN_TIDS]; /* ascending */
 };
 
+/* What tasks got from dispatch queues of sched_ext. */
+struct tally_runs {
+	uint64_t nr;                 /* that began from a queue */
+	uint64_t nr_given, given_ns; /* slices with an end */
+	uint64_t nr_used, used_ns;   /* runs that are over */
+};
+
 /* One view of a row. Pointers are NULL where nothing was counted. */
 struct tally_view {
 	struct tally_crowd crowd; /* tasks with any sample in this view */
@@ -60,6 +67,7 @@ struct tally_view {
 	uint64_t counters[STAT_COUNTERS];
 	uint64_t counter_slices;
 	uint64_t run_ns; /* finished slices */
+	struct tally_runs runs;
 };
 
 struct tally_row {
@@ -74,6 +82,8 @@ struct tally_row {
 	struct rates *counter_rates;   /* NULL, or STAT_COUNTERS: events per second */
 	uint64_t open_slice_ns;        /* longest slice still running at the last drain; 0 = none */
 	uint32_t open_slice_tid;
+	bool has_dsq;
+	uint64_t dsq_id; /* from which a task of it came to its CPU, as of the last record */
 };
 
 struct tally_cpu {
@@ -108,7 +118,7 @@ void tally_begin_drain(struct tally *t);
 /* Starts a new interval: the interval views are empty from here on. The first begins by itself. */
 void tally_begin_interval(struct tally *t);
 
-/* One record of kind TASK or WAKING. drained_ns is the time of the drain, for slices still open. */
+/* One record of kind TASK, WAKING or QUEUED. drained_ns is the time of the drain, for slices still open. */
 MUST_USE int tally_record(struct tally *t, const void *rec, size_t len, uint64_t drained_ns);
 
 /* The counters of one CPU. One that is not below nr_cpus is ignored. */

@@ -64,8 +64,8 @@ struct task_key {
 	uint32_t generation;
 };
 
-/* A task comes in two storages of the kernel, each with a last record of its own. */
-enum { TASK_PART_MAIN = 1, TASK_PART_WAKING = 2 };
+/* A task comes in three storages of the kernel, each with a last record of its own. */
+enum { TASK_PART_MAIN = 1, TASK_PART_WAKING = 2, TASK_PART_QUEUED = 4 };
 
 #define CROWD_ANY TALLY_METRICS /* bit after those of the metrics: any sample at all */
 
@@ -86,6 +86,7 @@ struct tally_task {
 	uint64_t migrations[3];
 	uint64_t counters[STAT_COUNTERS];
 	uint64_t counter_slices;
+	struct tally_runs runs;
 	/* Growth since the last tick. */
 	uint64_t tick_migrations[3];
 	uint64_t tick_counters[STAT_COUNTERS];
@@ -142,6 +143,7 @@ struct tally {
 	/* A record that does not lie at a multiple of 8 is copied here. */
 	union {
 		struct stat_waking waking;
+		struct stat_queued queued;
 		struct {
 			struct stat_task task;
 			struct abi_hist hists[STAT_STORED_METRICS];
@@ -169,6 +171,7 @@ uint64_t tally_row_rates(struct rates **rates, const uint64_t *grown, uint32_t n
 /* Sound records only. */
 MUST_USE int tally_task_take(struct tally *t, const struct stat_task *now, uint64_t drained_ns);
 MUST_USE int tally_task_take_waking(struct tally *t, const struct stat_waking *now);
+MUST_USE int tally_task_take_queued(struct tally *t, const struct stat_queued *now);
 void tally_task_done(struct tally_task *task); /* frees what it points to */
 
 _Static_assert(sizeof(struct task_key) == 16, "no padding");

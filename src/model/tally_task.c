@@ -33,6 +33,7 @@ void tally_task_done(struct tally_task *task)
 {
 	free_main(task);
 	free_seen(&task->hists[STAT_WAKING]);
+	free_seen(&task->hists[STAT_DSQ_LATENCY]);
 }
 
 static int reserve_task(struct tally *t, uint32_t *out)
@@ -115,7 +116,7 @@ static void end_part(struct tally *t, struct tally_task *task, uint8_t part)
 	if (part == TASK_PART_MAIN)
 		free_main(task);
 	else
-		free_seen(&task->hists[STAT_WAKING]);
+		free_seen(&task->hists[part == TASK_PART_WAKING ? STAT_WAKING : STAT_DSQ_LATENCY]);
 	touch(t, task);
 }
 
@@ -328,6 +329,52 @@ int tally_task_take_waking(struct tally *t, const struct stat_waking *now)
 		err = take_hist(t, task, STAT_WAKING, &now->hist, now->rec.is_last);
 	if (now->rec.is_last)
 		end_part(t, task, TASK_PART_WAKING);
+	return err;
+}
+
+static void take_runs(struct tally *t, struct tally_task *task, const struct stat_runs *now)
+{
+	struct row *row = t->rows[task->row_idx];
+	const struct tally_runs grown = {
+		.nr = seen_advance(&task->runs.nr, now->nr),
+		.nr_given = seen_advance(&task->runs.nr_given, now->nr_given),
+		.given_ns = seen_advance(&task->runs.given_ns, now->given_ns),
+		.nr_used = seen_advance(&task->runs.nr_used, now->nr_used),
+		.used_ns = seen_advance(&task->runs.used_ns, now->used_ns),
+	};
+
+	if (!grown.nr && !grown.nr_used)
+		return;
+	tally_row_note(t, task, CROWD_ANY);
+	for (int v = 0; v < TALLY_VIEWS; v++) {
+		struct tally_runs *into = &row->pub.view[v].runs;
+
+		into->nr += grown.nr;
+		into->nr_given += grown.nr_given;
+		into->given_ns += grown.given_ns;
+		into->nr_used += grown.nr_used;
+		into->used_ns += grown.used_ns;
+	}
+	if (!grown.nr)
+		return;
+	row->pub.has_dsq = true;
+	row->pub.dsq_id = now->dsq_id;
+}
+
+int tally_task_take_queued(struct tally *t, const struct stat_queued *now)
+{
+	struct tally_task *task;
+	int err;
+
+	err = find_task(t, &now->id, TASK_PART_QUEUED, &task);
+	if (err || !task)
+		return err;
+	if (task->row_idx != TALLY_NONE) {
+		take_runs(t, task, &now->runs);
+		err = take_hist(t, task, STAT_DSQ_LATENCY, &now->hist, now->rec.is_last);
+	}
+	if (now->rec.is_last)
+		end_part(t, task, TASK_PART_QUEUED);
 	return err;
 }
 

@@ -141,6 +141,80 @@ static void put_ipc(struct json_writer *w, const struct stat_ipc *i)
 	put_double(w, "kernel_ipc", i->has_kernel_ipc, i->kernel_ipc);
 }
 
+static void put_ns(struct json_writer *w, const char *key, uint64_t count, uint64_t sum_ns)
+{
+	put_double(w, key, count > 0, count ? US(sum_ns) / (double)count : 0);
+}
+
+/* Ids have 64 bits, which not every reader of JSON keeps in a number. */
+static void put_dsq_id(struct json_writer *w, const char *key, const char *name_key, uint64_t id,
+                       const char *name)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "0x%llx", (unsigned long long)id);
+	jw_string(w, key, text);
+	jw_string(w, name_key, name);
+}
+
+static void put_dsq_task(struct json_writer *w, const struct stat_dsq_task *d)
+{
+	if (d->has_dsq) {
+		put_dsq_id(w, "dsq_id", "dsq", d->dsq_id, d->dsq);
+	} else {
+		jw_null(w, "dsq_id");
+		jw_null(w, "dsq");
+	}
+	put_dist(w, &d->latency);
+	jw_u64(w, "runs", d->runs.nr);
+	put_ns(w, "mean_slice_us", d->runs.nr_given, d->runs.given_ns);
+	put_ns(w, "mean_used_us", d->runs.nr_used, d->runs.used_ns);
+}
+
+static void put_vtime(struct json_writer *w, const struct dsq_vtime *v)
+{
+	if (!v->count) {
+		jw_null(w, "vtime_delta");
+		return;
+	}
+	jw_begin_object(w, "vtime_delta");
+	jw_u64(w, "count", v->count);
+	jw_i64(w, "sum", v->sum);
+	jw_double(w, "mean", (double)v->sum / (double)v->count, 3);
+	jw_u64(w, "behind", v->nr_behind);
+	jw_u64(w, "max_ahead", v->max_ahead);
+	jw_u64(w, "max_behind", v->max_behind);
+	jw_end_object(w);
+}
+
+static void put_dsq(struct json_writer *w, const struct stat_dsq_row *d)
+{
+	put_dsq_id(w, "dsq_id", "dsq", d->id, d->name);
+	jw_u64(w, "inserts", d->inserts);
+	jw_u64(w, "moved_in", d->moved_in);
+	jw_u64(w, "moved_out", d->moved_out);
+	jw_u64(w, "dispatches", d->runs);
+	jw_u64(w, "endless_slices", d->endless);
+	put_u64(w, "queued", d->id != STAT_DSQ_LOCAL, d->nr_now);
+	put_dist_object(w, "latency", &d->latency);
+	put_u64(w, "latency_max_tid", d->latency_max_tid, d->latency_max_tid);
+	put_dist_object(w, "slice", &d->given);
+	put_dist_object(w, "used", &d->used);
+	jw_begin_object(w, "depth");
+	put_depth(w, &d->depth);
+	jw_end_object(w);
+	put_vtime(w, &d->vtime);
+}
+
+static void put_scx(struct json_writer *w, const struct stat_scx *scx)
+{
+	jw_begin_object(w, "sched_ext");
+	jw_string(w, "state", scx->state);
+	jw_string(w, "scheduler", scx->scheduler);
+	put_u64(w, "enable_seq", scx->has_enable_seq, scx->enable_seq);
+	jw_end_object(w);
+}
+
 static void put_severity(struct json_writer *w, const struct stat_table *t,
                          const struct stat_row *row)
 {
@@ -154,7 +228,7 @@ static void put_row(struct json_writer *w, const struct stat_report *r, const st
 	jw_begin_object(w, NULL);
 	if (t->kind == STAT_KIND_CPU)
 		jw_u64(w, "cpu", row->cpu.cpu);
-	else
+	else if (t->kind != STAT_KIND_DSQ)
 		put_who(w, r->display, &row->who);
 	put_severity(w, t, row);
 	if (t->kind == STAT_KIND_DURATIONS)
@@ -165,6 +239,10 @@ static void put_row(struct json_writer *w, const struct stat_report *r, const st
 		put_ipc(w, &row->ipc);
 	else if (t->kind == STAT_KIND_CPU)
 		put_dist(w, &row->cpu.dist);
+	else if (t->kind == STAT_KIND_DSQ_TASK)
+		put_dsq_task(w, &row->dsq_task);
+	else if (t->kind == STAT_KIND_DSQ)
+		put_dsq(w, row->dsq);
 	else if (t->id == STAT_TABLE_DEPTH)
 		put_depth(w, &row->values);
 	else
@@ -400,6 +478,8 @@ int stat_json_print(const struct stat_report *r, bool is_pretty, FILE *out)
 	put_double(&w, "cpu_pct", r->own.has_cpu_pct, r->own.cpu_pct);
 	jw_u64(&w, "counters_scaled", r->own.nr_scaled);
 	jw_end_object(&w);
+	if (r->scx.is_known)
+		put_scx(&w, &r->scx);
 	put_groups(&w, r);
 	put_totals(&w, r);
 	if (r->has_bins)

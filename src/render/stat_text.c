@@ -49,7 +49,7 @@ static void print_heading(const struct stat_text *x, const struct stat_table *t)
 		[TALLY_BY_TGID] = "By-Process ",
 		[TALLY_BY_CGROUP] = "By-Cgroup ",
 	};
-	bool has_prefix = t->id <= STAT_TABLE_CROSS_NODE;
+	bool has_prefix = t->id <= STAT_TABLE_DSQ_TASKS;
 	char title[256];
 
 	text_printable(title, sizeof(title), t->title, strlen(t->title));
@@ -60,7 +60,8 @@ static void print_heading(const struct stat_text *x, const struct stat_table *t)
 static void print_bins(const struct stat_text *x, const struct stat_table *t)
 {
 	bool is_time = t->kind == STAT_KIND_DURATIONS || t->kind == STAT_KIND_SLICES ||
-	               t->kind == STAT_KIND_CPU;
+	               t->kind == STAT_KIND_CPU || t->kind == STAT_KIND_DSQ ||
+	               t->kind == STAT_KIND_DSQ_TASK;
 	struct bars_cfg cfg = {
 		.title = is_time                     ? "us"
 		         : t->id == STAT_TABLE_DEPTH ? "tasks"
@@ -87,6 +88,8 @@ static int print_table(const struct stat_text *x, const struct stat_table *t)
 		err = stat_text_schedstat(x);
 	else if (t->kind == STAT_KIND_CPU)
 		err = stat_text_cpus(x, t);
+	else if (t->kind == STAT_KIND_DSQ)
+		err = stat_text_dsqs(x, t);
 	else
 		err = stat_text_rows(x, t);
 	print_bins(x, t);

@@ -24,6 +24,7 @@ static const struct section {
 	                           "No cross-CCX migration data collected yet" },
 	[STAT_TABLE_CROSS_NODE] = { "Processes by cross-NUMA migration rate:",
 	                            "No cross-NUMA migration data collected yet" },
+	[STAT_TABLE_DSQ_TASKS] = { NULL, "No task came from a dispatch queue yet" },
 	[STAT_TABLE_IPC] = { "CPU Performance by Usage Group:", "No data." },
 	[STAT_TABLE_COUNTER] = { NULL, "No data." },
 };
@@ -311,6 +312,8 @@ static void add_cols(const struct stat_report *r, const struct stat_table *t, st
 		add_slice_cols(tb);
 	else if (t->kind == STAT_KIND_IPC)
 		add_ipc_cols(r, tb);
+	else if (t->kind == STAT_KIND_DSQ_TASK)
+		stat_text_dsq_task_cols(tb);
 	else if (t->id == STAT_TABLE_COUNTER)
 		add_counter_cols(tb);
 	else
@@ -327,6 +330,8 @@ static void add_row(const struct stat_report *r, const struct stat_table *t,
 		add_slice_cells(r, row, tb);
 	else if (t->kind == STAT_KIND_IPC)
 		add_ipc_cells(r, row, tb);
+	else if (t->kind == STAT_KIND_DSQ_TASK)
+		stat_text_dsq_task_cells(row, tb);
 	else if (t->id == STAT_TABLE_COUNTER)
 		add_counter_cells(row, tb);
 	else

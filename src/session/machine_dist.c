@@ -10,6 +10,7 @@ struct machine_dist machine_dist_of(const struct hist *h)
 		return d;
 	d.count = h->count;
 	d.p50_ns = hist_percentile_ns(h, HIST_P(50));
+	d.p90_ns = hist_percentile_ns(h, HIST_P(90));
 	d.p99_ns = hist_percentile_ns(h, HIST_P(99));
 	d.max_ns = h->max_ns;
 	d.mean_ns = hist_mean_ns(h);

@@ -23,7 +23,7 @@ static const int part_of[TALLY_METRICS] = {
 	[STAT_SLICE_VOLUNTARY] = PART_SLICE, [STAT_SLICE_INVOLUNTARY] = PART_SLICE,
 	[STAT_SLEEP_S] = PART_SLEEP,         [STAT_SLEEP_D] = PART_SLEEP,
 	[STAT_SLEEP_OTHER] = PART_SLEEP,     [STAT_WAKING] = PARTS,
-	[TALLY_DELAY_NEW] = PART_LATENCY,
+	[TALLY_DELAY_NEW] = PART_LATENCY,    [STAT_DSQ_LATENCY] = PARTS,
 };
 
 /* While adding up: one metric is looked at where it is, more are merged. */

@@ -18,12 +18,14 @@
 #include "session/machine_source.h"
 
 struct machine_cpu;
+struct machine_tasks;
 
 struct machine_part_look {
 	const struct machine_wish *wish;
 	uint64_t now_ns;
 	struct machine *machine;
-	struct machine_cpu *cpus; /* of the machine: parts may fill in their members */
+	struct machine_cpu *cpus;    /* of the machine: parts may fill in their members */
+	struct machine_tasks *tasks; /* likewise */
 	struct machine_log *log;
 };
 

@@ -10,19 +10,17 @@
 #include "session/machine_pressure.h"
 #include "session/machine_profile.h"
 #include "session/machine_programs.h"
+#include "session/machine_scx.h"
 #include "session/machine_zoom.h"
 
+/* clang-format off */
 static const struct machine_part *const parts[] = {
-	&machine_part_programs,
-	&machine_part_profile,
-	&machine_part_power,
-	&machine_part_bandwidth,
-	&machine_part_game,
-	&machine_part_pressure,
-	&machine_part_zoom,
-	&machine_part_events,
+	&machine_part_programs,    &machine_part_profile, &machine_part_power,
+	&machine_part_bandwidth,   &machine_part_game,    &machine_part_pressure,
+	&machine_part_zoom,        &machine_part_scx,     &machine_part_events,
 	&machine_part_event_lists,
 };
+/* clang-format on */
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
 struct machine_parts {

@@ -13,6 +13,7 @@
 #include "session/replay_past.h"
 #include "session/replay_sums.h"
 #include "session/replay_tasks.h"
+#include "session/replay_zoom.h"
 #include "trace/reader.h"
 
 #define USUAL_INTERVAL_NS 250000000ULL
@@ -39,6 +40,8 @@ struct machine_replay {
 	struct machine_cpu *cpus;
 	struct machine_log log;
 	char notice[160];
+	struct replay_zoom *zoom;
+	uint32_t zoomed; /* tid; 0 = nobody */
 };
 
 static void scoped_replay(struct machine_replay *const *r)
@@ -117,6 +120,8 @@ static int open_parts(struct machine_replay *r)
 	if (!err)
 		err = replay_tasks_new(&tasks, &r->tasks);
 	if (!err)
+		err = replay_zoom_new(r->s, &r->zoom);
+	if (!err)
 		err = replay_levels_init(&r->mhz, r->s, PAIR_CPU_FREQ_KHZ);
 	if (!err)
 		err = replay_levels_init(&r->pressure, r->s, PAIR_HW_PRESSURE);
@@ -155,6 +160,7 @@ void machine_replay_close(struct machine_replay *r)
 		return;
 	replay_levels_done(&r->mhz);
 	replay_levels_done(&r->pressure);
+	replay_zoom_free(r->zoom);
 	replay_tasks_free(r->tasks);
 	replay_scx_free(r->scx);
 	replay_past_free(r->past);
@@ -249,14 +255,35 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 	}
 }
 
-/* The thread that is looked at has a past. */
-static void show_run(struct machine_replay *r, uint32_t tid)
+/* Only who is looked at has a past: a thread, and the process of that number. */
+static struct machine_task *show_runs(struct machine_replay *r, uint32_t tid, bool is_shown,
+                                      uint32_t *task)
 {
-	uint32_t task;
-	struct machine_task *row = tid ? replay_tasks_thread(r->tasks, tid, &task) : NULL;
+	const uint32_t *members;
+	size_t nr;
+	struct machine_task *thread = replay_tasks_thread(r->tasks, tid, task);
+	struct machine_task *process = replay_tasks_process(r->tasks, tid, &members, &nr);
+	const struct machine_history none = { 0 };
 
-	if (row)
-		row->run_history = replay_past_run(r->past, task);
+	if (thread)
+		thread->run_history = is_shown ? replay_past_run(r->past, 0, task, 1) : none;
+	if (process)
+		process->run_history = is_shown ? replay_past_run(r->past, 1, members, nr) : none;
+	return thread;
+}
+
+static int show_zoom(struct machine_replay *r, const struct replay_cell *c, uint32_t tid)
+{
+	struct machine_task *row = NULL;
+	uint32_t task;
+
+	if (r->zoomed && r->zoomed != tid)
+		(void)show_runs(r, r->zoomed, false, &task);
+	r->zoomed = tid;
+	r->machine.zoom = NULL;
+	if (tid)
+		row = show_runs(r, tid, true, &task);
+	return row ? replay_zoom_look(r->zoom, c, task, row, &r->machine.zoom) : 0;
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -353,6 +380,7 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
                         const struct machine **out)
 {
 	uint32_t needs = wish->needs | MACHINE_CPUS;
+	uint32_t tid = needs & MACHINE_TASKS ? wish->tid : 0;
 	struct replay_cell c;
 	bool is_new;
 	int err = 0;
@@ -371,8 +399,10 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 		show_past(r, &c);
 	if (is_new)
 		r->needs = needs;
-	if (r->machine.nr_threads)
-		show_run(r, wish->tid);
+	if (is_new || tid != r->zoomed)
+		err = show_zoom(r, &c, tid);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	show_facts(r, needs);
 	show_play(r, &c, &wish->play);
 	*out = &r->machine;

@@ -433,7 +433,6 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	m->look_nr++;
 	m->interval_s = s->look_ns ? (double)(now_ns - s->look_ns) / 1e9 : 0;
 	m->own_cpu = m->interval_s > 0 ? (double)(cpu_ns - s->cpu_ns) / 1e9 / m->interval_s : NAN;
-	m->lost = s->lost_before + (s->latency ? machine_latency_lost(s->latency) : 0);
 	m->wait = s->latency ? machine_latency_all(s->latency) : (struct machine_dist){ 0 };
 	for (int i = 0; i < 3; i++)
 		m->load[i] = load ? load->load[i] : NAN;
@@ -454,6 +453,7 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 static void forget_parts(struct machine *m)
 {
 	m->nr_programs = 0;
+	m->nr_dsqs = 0;
 	m->no_uncore = m->no_pressure = NULL;
 	m->event = NULL;
 	m->event_list = NULL;
@@ -490,11 +490,13 @@ int machine_source_look(struct machine_source *s, const struct machine_wish *wis
 	show_cpus(s, has_latency);
 	show_heat(s, has_latency);
 	forget_parts(&s->machine);
+	s->machine.lost = s->lost_before + (s->latency ? machine_latency_lost(s->latency) : 0);
 	machine_parts_look(s->parts, &(struct machine_part_look){
 					     .wish = wish,
 					     .now_ns = now_ns,
 					     .machine = &s->machine,
 					     .cpus = machine_system_cpus(s->system, &nr_cpus),
+					     .tasks = s->tasks,
 					     .log = &s->log });
 	show_rest(s, now_ns, cpu_ns);
 	*out = &s->machine;

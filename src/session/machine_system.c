@@ -377,10 +377,10 @@ int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_n
 		take_memory(s, seconds_since(&s->memory_ns, now_ns));
 	if (parts & SYS_PART_NETS)
 		take_nets(s, seconds_since(&s->nets_ns, now_ns));
-	if (is_slow) {
+	if (is_slow || (needs & MACHINE_DSQS))
 		take_scx(s);
+	if (is_slow)
 		s->slow_ns = now_ns;
-	}
 	return err;
 }
 

@@ -29,7 +29,7 @@ struct replay_past {
 	uint32_t nr;     /* of those that are shown, */
 	double *lent;    /* by CPU, oldest first */
 	uint32_t (*lent_heat)[MACHINE_HEAT_ROWS];
-	double runs[MACHINE_HISTORY];
+	double runs[REPLAY_PAST_RUNS][MACHINE_HISTORY];
 };
 
 static void scoped_past(struct replay_past *const *p)
@@ -203,48 +203,78 @@ struct machine_heat replay_past_heat(const struct replay_past *p)
 	return h;
 }
 
-static void add_run(struct replay_past *p, uint64_t first, uint32_t nr,
-                    const struct pair_slice *row)
+/* The cells that a run is shown of. */
+struct run {
+	double *values;
+	uint64_t first;
+	uint32_t nr;
+};
+
+static void add_slice(const struct replay_past *p, const struct run *to,
+                      const struct pair_slice *row)
 {
-	const struct replay_cell begin = replay_grid_cell(&p->grid, first);
+	const struct replay_cell begin = replay_grid_cell(&p->grid, to->first);
 	uint64_t skip = 0;
 
 	if (row->start_ns > begin.from_ns)
 		skip = (row->start_ns - begin.from_ns) / p->grid.interval_ns;
-	for (uint64_t i = skip; i < nr; i++) {
-		struct replay_cell c = replay_grid_cell(&p->grid, first + i);
+	for (uint64_t i = skip; i < to->nr; i++) {
+		struct replay_cell c = replay_grid_cell(&p->grid, to->first + i);
 
 		if (c.from_ns >= row->end_ns)
 			break;
 		if (c.to_ns > c.from_ns)
-			p->runs[i] += (double)replay_cell_cut(&c, row->start_ns, row->end_ns) /
-			              (double)(c.to_ns - c.from_ns);
+			to->values[i] += (double)replay_cell_cut(&c, row->start_ns, row->end_ns) /
+			                 (double)(c.to_ns - c.from_ns);
 	}
 }
 
-struct machine_history replay_past_run(struct replay_past *p, uint32_t task)
+static void add_task(const struct replay_past *p, const struct run *to, uint32_t task)
 {
-	const struct task *who = tasks_at(p->s->tasks, task);
-	uint64_t first = p->newest + 1 < MACHINE_HISTORY ? 0 : p->newest + 1 - MACHINE_HISTORY;
-	uint64_t seen = who ? replay_grid_find(&p->grid, who->first_seen_ns + 1) : 0;
-	struct timeline_query q = { .table = TIMELINE_SLICE,
-		                    .task = task,
-		                    .cpu = TIMELINE_ANY_CPU };
+	const struct timeline_query q = {
+		.table = TIMELINE_SLICE,
+		.task = task,
+		.cpu = TIMELINE_ANY_CPU,
+		.from_ns = replay_grid_cell(&p->grid, to->first).from_ns,
+		.to_ns = replay_grid_cell(&p->grid, p->newest).to_ns,
+	};
 	struct timeline_iter it;
 	union timeline_row row;
-	uint32_t nr;
 
-	if (seen > first)
-		first = seen;
-	if (!who || first > p->newest)
-		return (struct machine_history){ 0 };
-	nr = (uint32_t)(p->newest + 1 - first);
-	memset(p->runs, 0, sizeof(p->runs));
-	q.from_ns = replay_grid_cell(&p->grid, first).from_ns;
-	q.to_ns = replay_grid_cell(&p->grid, p->newest).to_ns;
 	if (timeline_find(p->s->timeline, &q, &it))
-		return (struct machine_history){ 0 };
+		return;
 	while (timeline_next(&it, NULL, &row))
-		add_run(p, first, nr, &row.slice);
-	return (struct machine_history){ p->runs, nr };
+		add_slice(p, to, &row.slice);
+}
+
+static uint64_t first_seen_ns(const struct replay_past *p, const uint32_t *tasks, size_t nr)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct task *t = tasks_at(p->s->tasks, tasks[i]);
+
+		if (t && t->first_seen_ns < first_ns)
+			first_ns = t->first_seen_ns;
+	}
+	return first_ns;
+}
+
+struct machine_history replay_past_run(struct replay_past *p, uint32_t which, const uint32_t *tasks,
+                                       size_t nr_tasks)
+{
+	struct run to = { .values = p->runs[which] };
+	uint64_t seen_ns = first_seen_ns(p, tasks, nr_tasks);
+
+	if (p->newest + 1 > MACHINE_HISTORY)
+		to.first = p->newest + 1 - MACHINE_HISTORY;
+	if (seen_ns == UINT64_MAX || replay_grid_find(&p->grid, seen_ns + 1) > p->newest)
+		return (struct machine_history){ 0 };
+	if (replay_grid_find(&p->grid, seen_ns + 1) > to.first)
+		to.first = replay_grid_find(&p->grid, seen_ns + 1);
+	to.nr = (uint32_t)(p->newest + 1 - to.first);
+	memset(to.values, 0, sizeof(p->runs[which]));
+	for (size_t i = 0; i < nr_tasks; i++)
+		add_task(p, &to, tasks[i]);
+	return (struct machine_history){ to.values, to.nr };
 }

@@ -25,5 +25,7 @@ void replay_past_look(struct replay_past *p, const struct replay_grid *g, uint64
 bool replay_past_is_whole(const struct replay_past *p); /* nothing more will come at this place */
 struct machine_history replay_past_busy(const struct replay_past *p, uint32_t cpu);
 struct machine_heat replay_past_heat(const struct replay_past *p);
-/* Of one task, of one CPU each: since it was first seen. Lent until it is asked for again. */
-struct machine_history replay_past_run(struct replay_past *p, uint32_t task);
+#define REPLAY_PAST_RUNS 2U /* that can be lent at a time */
+/* What tasks ran together, of one CPU, since the first of them was seen. Lent until that one of the runs is asked for again. */
+struct machine_history replay_past_run(struct replay_past *p, uint32_t which, const uint32_t *tasks,
+                                       size_t nr_tasks);

@@ -29,7 +29,8 @@ struct replay_tasks {
 	uint32_t nr_lives;
 	bool has_places;
 	struct machine_task *threads, *processes;
-	uint32_t *shown; /* tasks of the rows of threads */
+	uint32_t *shown;   /* tasks of the rows of threads */
+	uint32_t *members; /* of a process */
 	size_t nr_threads, nr_processes, room;
 	uint32_t *row_of; /* by unit, in processes; NO_ROW = none */
 };
@@ -96,6 +97,7 @@ void replay_tasks_free(struct replay_tasks *t)
 	free(t->threads);
 	free(t->processes);
 	free(t->shown);
+	free(t->members);
 	free(t);
 }
 
@@ -334,4 +336,25 @@ struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, u
 		}
 	}
 	return NULL;
+}
+
+struct machine_task *replay_tasks_process(struct replay_tasks *t, uint32_t tgid,
+                                          const uint32_t **tasks, size_t *nr)
+{
+	struct machine_task *row = NULL;
+
+	for (size_t i = 0; i < t->nr_processes && !row; i++)
+		if (t->processes[i].tid == tgid)
+			row = &t->processes[i];
+	if (row && !t->members)
+		t->members = calloc(t->nr_lives, sizeof(*t->members));
+	if (!row || !t->members)
+		return NULL;
+	*nr = 0;
+	for (uint32_t i = 0; i < t->nr_lives; i++)
+		if (units_pid(t->cfg.processes, units_of(t->cfg.processes, t->lives[i].task)) ==
+		    tgid)
+			t->members[(*nr)++] = t->lives[i].task;
+	*tasks = t->members;
+	return row;
 }

@@ -30,6 +30,9 @@ void replay_tasks_free(struct replay_tasks *t); /* NULL is fine */
 
 /* A row to add what others know, and its task; NULL = there is none. */
 struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, uint32_t *task);
+/* The same of a process, with all tasks that it ever had, lent until the next call; NULL also without memory. */
+struct machine_task *replay_tasks_process(struct replay_tasks *t, uint32_t tgid,
+                                          const uint32_t **tasks, size_t *nr);
 /* sums are those of the cell. -ENOMEM. */
 MUST_USE int replay_tasks_look(struct replay_tasks *t, const struct replay_cell *c,
                                const struct replay_sums *sums);

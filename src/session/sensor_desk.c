@@ -9,10 +9,9 @@
 
 #include "base/clock.h"
 
-#define HANGS_NS 1000000000ULL
-#define HANGS_SEEN \
-	3U /* times that a file is seen to be asked: we may have been stopped ourselves */
-#define HUNG_MAX 4U
+#define HANGS_NS   3000000000ULL /* some batteries take more than a second */
+#define HANGS_SEEN 3U            /* looks that find it so: we may have been stopped ourselves */
+#define HUNG_MAX   4U
 
 struct hung {
 	char paths[HUNG_MAX][SENSOR_PATH];

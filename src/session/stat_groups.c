@@ -7,13 +7,14 @@
 #include "base/opt.h"
 #include "sys/pmu.h"
 
-const char *const stat_group_names[] = { "latency",   "slice",  "sleep", "perf", "schedstat",
-	                                 "migration", "waking", "most",  "all",  NULL };
+const char *const stat_group_names[] = { "latency",   "slice",     "sleep",  "perf",
+	                                 "schedstat", "migration", "waking", "dsq",
+	                                 "most",      "all",       NULL };
 
-#define NR_GROUPS 7 /* of stat_group_names: the rest are sets of them */
+#define NR_GROUPS 8 /* of stat_group_names: the rest are sets of them */
 
 #define GROUPS_ALL  ((1U << NR_GROUPS) - 1)
-#define GROUPS_MOST (GROUPS_ALL & ~(uint32_t)STAT_GROUP_WAKING)
+#define GROUPS_MOST (GROUPS_ALL & ~(uint32_t)(STAT_GROUP_WAKING | STAT_GROUP_DSQ))
 
 static int add_event(struct stat_groups *g, const char *name, struct diag *d)
 {
@@ -56,7 +57,7 @@ static int unknown_word(const char *word, struct diag *d)
 		snprintf(hint, sizeof(hint), "did you mean '%s'?", near);
 	else
 		snprintf(hint, sizeof(hint),
-		         "groups: latency slice sleep perf schedstat migration waking most all; "
+		         "groups: latency slice sleep perf schedstat migration waking dsq most all; "
 		         "events: schedscope stat --perf-list");
 	return diag_set(d, -EINVAL, hint, "'%.60s' is neither a group nor an event", word);
 }

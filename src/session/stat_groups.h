@@ -1,7 +1,7 @@
 /*
  * session/stat_groups — the words after `stat -g`: metric groups and events.
  *
- * Groups: latency, slice, sleep, perf, schedstat, migration, waking; most (all but waking); all. `perf` is
+ * Groups: latency, slice, sleep, perf, schedstat, migration, waking, dsq; most (all but waking and dsq); all. `perf` is
  * instructions per cycle, `perf=EVENT` one event; a bare word that is no group must be an event that the
  * caller knows. Events keep the order in which they were first named.
  */

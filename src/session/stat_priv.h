@@ -3,11 +3,13 @@
 
 #include "collect/bpf_cost.h"
 #include "collect/stat_collector.h"
+#include "model/dsq_tally.h"
 #include "model/outliers.h"
 #include "model/tally.h"
 #include "session/stat_counters.h"
 #include "session/stat_schedstat.h"
 #include "session/stat_session.h"
+#include "sys/scx_state.h"
 
 #define STAT_NOTES_MAX    8
 #define STAT_NOTE_LEN     600
@@ -33,6 +35,7 @@ struct stat_session {
 	struct watch *watch;
 	struct stat_collector *collector; /* NULL if no group needs the kernel's events */
 	struct tally *tally;
+	struct dsq_tally *dsqs; /* NULL without the group dsq */
 	struct bpf_cost cost;
 	size_t nr_notes;
 	char notes[STAT_NOTES_MAX][STAT_NOTE_LEN];
@@ -53,6 +56,9 @@ struct stat_session {
 	const struct tally_row **rows;
 	size_t nr_rows, rows_capacity;
 	const struct tally_cpu **cpus;
+	const struct dsq_row **dsq_list;
+	size_t dsq_capacity;
+	struct scx_state scx; /* as of the last drain, with the group dsq */
 };
 
 void stat_add_note(struct stat_session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);

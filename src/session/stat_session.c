@@ -95,6 +95,14 @@ static void take_record(void *ctx, const struct stat_rec *rec, size_t len)
 		log_debug("a record of kind %u and %zu bytes was refused", rec->kind, len);
 }
 
+static void take_dsq(void *ctx, const struct stat_dsq_key *key, const struct stat_dsq *dsq,
+                     uint32_t epoch)
+{
+	struct stat_session *s = ctx;
+
+	dsq_tally_take(s->dsqs, key, dsq, epoch);
+}
+
 static int drain(struct stat_session *s, struct diag *d)
 {
 	struct stat_drain info;
@@ -110,6 +118,12 @@ static int drain(struct stat_session *s, struct diag *d)
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
 		tally_cpu_update(s->tally, cpu, stat_collector_cpu(s->collector, cpu),
 		                 s->drained_ns);
+	if (s->dsqs) {
+		scx_state_read("", &s->scx);
+		err = stat_collector_dsqs(s->collector, take_dsq, s, d);
+		if (err)
+			return err;
+	}
 	log_info("drain: %llu tasks %llu bytes %llu us, reading %llu us",
 	         (unsigned long long)info.nr_tasks, (unsigned long long)info.bytes,
 	         (unsigned long long)info.took_ns / 1000, (unsigned long long)info.read_ns / 1000);
@@ -151,6 +165,32 @@ static int list_rows(struct stat_session *s)
 	return 0;
 }
 
+static int list_dsqs(struct stat_session *s, struct stat_report_in *in)
+{
+	size_t nr = s->dsqs ? dsq_tally_nr(s->dsqs) : 0;
+
+	if (nr > s->dsq_capacity) {
+		const struct dsq_row **list = realloc(s->dsq_list, 2 * nr * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		s->dsq_list = list;
+		s->dsq_capacity = 2 * nr;
+	}
+	for (size_t i = 0; i < nr; i++)
+		s->dsq_list[i] = dsq_tally_at(s->dsqs, i);
+	in->dsqs = s->dsq_list;
+	in->nr_dsqs = nr;
+	in->scx = (struct stat_scx){
+		.is_known = s->dsqs,
+		.state = s->scx.state[0] ? s->scx.state : NULL,
+		.scheduler = s->scx.ops[0] ? s->scx.ops : NULL,
+		.has_enable_seq = s->scx.enable_seq >= 0,
+		.enable_seq = s->scx.enable_seq >= 0 ? (uint64_t)s->scx.enable_seq : 0,
+	};
+	return 0;
+}
+
 static int list_outliers(struct stat_session *s, struct stat_report_in *in)
 {
 	if (!s->outlier_list)
@@ -177,12 +217,14 @@ static const char *const event_names[STAT_EVENTS] = {
 	[STAT_EV_SWITCH] = "switch",         [STAT_EV_WAKEUP] = "wakeup",
 	[STAT_EV_WAKEUP_NEW] = "wakeup_new", [STAT_EV_WAKING] = "waking",
 	[STAT_EV_MIGRATE] = "migrate",       [STAT_EV_EXIT] = "exit",
+	[STAT_EV_DSQ] = "dsq_insert",
 };
 
 static const char *const lost_names[STAT_LOST_KINDS] = {
 	[STAT_LOST_STORAGE] = "no_task_storage",
 	[STAT_LOST_RING] = "exit_ring_full",
 	[STAT_LOST_OUTLIER] = "outlier_ring_full",
+	[STAT_LOST_DSQ] = "dsq_map_full",
 };
 
 static void fill_own(const struct stat_session *s, struct own_pairs *pairs, struct stat_own *own)
@@ -243,6 +285,8 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 
 	if (!err)
 		err = list_outliers(s, &in);
+	if (!err)
+		err = list_dsqs(s, &in);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	in.rows = s->rows;
@@ -258,6 +302,8 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 	fill_own(s, &pairs, &in.own);
 	err = show(ctx, &in, is_final);
 	tally_begin_interval(s->tally);
+	if (s->dsqs)
+		dsq_tally_begin_interval(s->dsqs);
 	s->interval_start_ns = s->drained_ns;
 	s->nr_outliers = 0;
 	s->nr_outliers_seen = 0;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/event.h"
 #include "base/cleanup.h"
+#include "collect/scx_functions.h"
 #include "session/pid_namespace.h"
 #include "session/tracing.h"
 #include "session/watch.h"
@@ -108,10 +110,57 @@ static int open_schedstat(struct stat_session *s, struct diag *d)
 	return 0;
 }
 
+static int open_dsqs(struct stat_session *s, struct diag *d)
+{
+	if (dsq_tally_new(&s->dsqs))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!s->scx.is_enabled)
+		stat_add_note(
+			s,
+			"no sched_ext scheduler is on: there are no dispatch queues until one is "
+			"loaded, which is followed");
+	return 0;
+}
+
+/* What of the kernel must be known, and whether it can tell of dispatch queues. */
+static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struct diag *d)
+{
+	struct diag why = { 0 };
+	struct tracing tracing;
+	int err = tracing_look("scheduling statistics", &tracing, d);
+
+	*out = (struct stat_kernel){ 0 };
+	if (err)
+		return err;
+	out->switch_args = tracing.switch_args;
+	out->may_create_storage = tracing.may_create_storage;
+	if (!(s->groups & STAT_GROUP_DSQ))
+		return 0;
+	scx_functions_plan(STAT_SCX_KINDS, &out->scx);
+	scx_state_read("", &s->scx);
+	if (stat_plan_has_dsqs(&out->scx))
+		return open_dsqs(s, d);
+	if (s->scx.is_supported)
+		diag_set(&why, -ENOTSUP,
+		         "the kernel needs BTF, and CONFIG_FUNCTION_TRACER for fentry",
+		         "this kernel lets nobody see its dispatch queues");
+	else
+		diag_set(
+			&why, -ENOTSUP,
+			"use Linux 6.12 or newer with CONFIG_SCHED_CLASS_EXT; the group latency works here",
+			"this kernel has no sched_ext, so no dispatch queues");
+	if (s->cfg.groups.asked & STAT_GROUP_DSQ) {
+		*d = why;
+		return why.code;
+	}
+	s->groups &= ~(uint32_t)STAT_GROUP_DSQ;
+	note_diag(s, "dsq", &why);
+	return 0;
+}
+
 static int open_collector(struct stat_session *s, struct diag *d)
 {
 	struct stat_request req = {
-		.groups = s->groups,
 		.tid = s->cfg.tid,
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = stat_filter_is_cgroup_only(s->filter),
@@ -128,17 +177,15 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.counter_fds = s->counters ? stat_counters_fds(s->counters) : NULL,
 		.ring_bytes = STAT_RING_BYTES,
 	};
-	struct tracing tracing;
 	struct stat_kernel kernel;
 	int err;
 
 	if (!(s->groups & ~(uint32_t)STAT_GROUP_SCHEDSTAT) && !s->cfg.outlier_ns)
 		return 0; /* the kernel counts by itself */
-	err = tracing_look("scheduling statistics", &tracing, d);
+	err = look_at_kernel(s, &kernel, d);
 	if (err)
 		return err;
-	kernel.switch_args = tracing.switch_args;
-	kernel.may_create_storage = tracing.may_create_storage;
+	req.groups = s->groups;
 	stat_plan_make(&req, &kernel, &cfg.plan);
 	err = stat_collector_open(&cfg, d, &s->collector);
 	if (err)
@@ -284,6 +331,8 @@ void stat_session_close(struct stat_session *s)
 	free(s->outlier_list);
 	free(s->rows);
 	free(s->cpus);
+	free(s->dsq_list);
+	dsq_tally_free(s->dsqs);
 	watch_close(s->watch); /* last: a signal that waits strikes here */
 	free(s);
 }

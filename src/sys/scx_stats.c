@@ -113,7 +113,7 @@ static int read_line(int fd, uint64_t until_ns, char *buf, size_t *len)
 	}
 }
 
-static int connect_to(const char *path, struct diag *d, int *out)
+int scx_stats_connect(const char *path, struct diag *d, int *out)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	SCOPED(scoped_close) int fd = -1;
@@ -133,21 +133,17 @@ static int connect_to(const char *path, struct diag *d, int *out)
 	return 0;
 }
 
-int scx_stats_ask(const char *path, const char *request, unsigned int timeout_ms, struct diag *d,
-                  char **out)
+int scx_stats_ask_on(int fd, const char *request, unsigned int timeout_ms, struct diag *d,
+                     char **out)
 {
 	uint64_t until_ns = clock_boot_ns() + timeout_ms * NS_PER_MS;
 	SCOPED(scoped_free) char *buf = malloc(ANSWER_MAX);
-	SCOPED(scoped_close) int fd = -1;
 	char question[128];
 	size_t len = 0;
 	int err;
 
 	if (!buf)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = connect_to(path, d, &fd);
-	if (err)
-		return err;
 	(void)snprintf(question, sizeof(question), "{\"req\":\"%.32s\",\"args\":{}}\n", request);
 	err = send_all(fd, question, strlen(question), until_ns);
 	if (!err)
@@ -158,4 +154,22 @@ int scx_stats_ask(const char *path, const char *request, unsigned int timeout_ms
 	if (err)
 		return diag_set(d, err, NULL, "cannot talk to the scheduler: %s", strerror(-err));
 	return scx_stats_parse(buf, len, d, out);
+}
+
+int scx_stats_ask(const char *path, const char *request, unsigned int timeout_ms, struct diag *d,
+                  char **out)
+{
+	SCOPED(scoped_close) int fd = -1;
+	int err = scx_stats_connect(path, d, &fd);
+
+	return err ? err : scx_stats_ask_on(fd, request, timeout_ms, d, out);
+}
+
+char *scx_stats_pretty(const char *json)
+{
+	json_t *whole = json_loads(json, JSON_DECODE_ANY, NULL);
+	char *text = whole ? json_dumps(whole, JSON_INDENT(2) | JSON_ENCODE_ANY) : NULL;
+
+	json_decref(whole);
+	return text;
 }

@@ -2,7 +2,7 @@
  * sys/scx_stats — asks a sched_ext scheduler for its own statistics, over the socket that those of the scx project serve.
  *
  * One JSON object per line each way. A scheduler that hangs, talks nonsense or too much ends in a diag, within the time that
- * was given for all of it. One connection per question. Blocks; any thread.
+ * was given for all of it. Many schedulers tell the differences since the last question of the same connection. Blocks; any thread.
  */
 #pragma once
 
@@ -16,5 +16,12 @@
 /* What it answered to "stats" or "stats_meta", as JSON text to be freed. -ENOTCONN: nobody is there; else the request failed. */
 MUST_USE int scx_stats_ask(const char *path, const char *request, unsigned int timeout_ms,
                            struct diag *d, char **out);
+/* A connection for more than one question: a descriptor to be closed. -ENOTCONN. */
+MUST_USE int scx_stats_connect(const char *path, struct diag *d, int *out);
+/* After a failure the connection is of no use. */
+MUST_USE int scx_stats_ask_on(int fd, const char *request, unsigned int timeout_ms, struct diag *d,
+                              char **out);
+/* JSON in lines, for people; to be freed. NULL if it is none, or without memory. */
+char *scx_stats_pretty(const char *json);
 /* The same from a line of answer. */
 MUST_USE int scx_stats_parse(const char *line, size_t len, struct diag *d, char **out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/dsq_name.h"
 #include "base/cleanup.h"
 #include "tui/format.h"
 #include "tui/parts.h"
@@ -264,7 +265,7 @@ CELL(cell_dsq)
 	if (!t->has_dsq)
 		put_text(out, NULL);
 	else
-		snprintf(out->text, sizeof(out->text), "0x%" PRIx64, t->dsq);
+		dsq_name(t->dsq, out->text);
 }
 
 CELL(cell_cgroup)

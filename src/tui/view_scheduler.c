@@ -1,229 +1,66 @@
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "analyze/machine_scx.h"
+#include "tui/dsq_chart.h"
+#include "tui/dsq_list.h"
+#include "tui/dsq_table.h"
 #include "tui/format.h"
 #include "tui/parts.h"
+#include "tui/scx_pane.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
 #include "tui/task_table.h"
 #include "tui/views.h"
 
-/* Bits of ids that the kernel makes (SCX_DSQ_FLAG_BUILTIN and SCX_DSQ_FLAG_LOCAL_ON). */
-#define DSQ_BUILTIN    (1ULL << 63)
-#define DSQ_LOCAL_ON   (1ULL << 62)
-#define DSQ_GLOBAL     (DSQ_BUILTIN | 1)
-#define DSQ_LOCAL      (DSQ_BUILTIN | 2)
-#define TASKS_ROWS_MIN 16 /* of the view, from where on tasks are shown, too */
-#define BAR_LOW_NS     1e3
-#define BAR_DECADES    6 /* from 1 us to 1 s */
+/* What the arrows move, and what has the most room. */
+enum page { PAGE_QUEUES, PAGE_PROCESSES, PAGE_DETAILS, PAGES };
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
+#define TASKS_ROWS_MIN 16 /* of the view, from where on there is more than the table of queues */
+#define CHART_ROWS_MIN 20 /* from where on there are bars, too */
+#define TWO_COLUMNS    70 /* cells */
 
-static void name_dsq(uint64_t id, char *out, size_t size)
+/* Whether there is anything of sched_ext to be shown. */
+static bool is_on(const struct machine *m)
 {
-	if (id == DSQ_GLOBAL)
-		snprintf(out, size, "global");
-	else if (id == DSQ_LOCAL)
-		snprintf(out, size, "local");
-	else if ((id & DSQ_BUILTIN) && (id & DSQ_LOCAL_ON))
-		snprintf(out, size, "local cpu %" PRIu64, id & UINT32_MAX);
-	else
-		snprintf(out, size, "0x%" PRIx64, id);
+	return m->scheduler || m->nr_dsqs;
 }
 
-static void put_ns(struct table_view_cell *out, const struct machine_dist *d, uint64_t ns)
+static enum page page_of(const struct machine *m, const struct screen *s)
 {
-	format_ns(out->text, d->count ? (double)ns : NAN);
-	out->style = d->count ? STYLE_TEXT : STYLE_DIM;
-}
-
-CELL(cell_id)
-{
-	(void)s;
-	name_dsq(((const struct machine_dsq *)row)->id, out->text, sizeof(out->text));
-}
-
-/* By the logarithm, since latencies differ by that much. */
-CELL(cell_bar)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	out->bar = 0;
-	if (d->latency.count && (double)d->latency.p99_ns > BAR_LOW_NS)
-		out->bar = log10((double)d->latency.p99_ns / BAR_LOW_NS) / BAR_DECADES;
-}
-
-CELL(cell_p50)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.p50_ns);
-}
-
-CELL(cell_p99)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.p99_ns);
-}
-
-CELL(cell_max)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.max_ns);
-}
-
-CELL(cell_mean)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	format_ns(out->text, d->latency.count ? d->latency.mean_ns : NAN);
-}
-
-CELL(cell_count)
-{
-	format_count(out->text, (double)((const struct machine_dsq *)row)->latency.count,
-	             s->is_localized);
-}
-
-CELL(cell_depth)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->depth, s->is_localized);
-}
-
-CELL(cell_slice)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_dsq *)row)->slice_ns);
-}
-
-CELL(cell_used)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_dsq *)row)->used_ns);
-}
-
-CELL(cell_vtime)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->vtime_delta, s->is_localized);
-}
-
-CELL(cell_dispatches)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->dispatches_per_s,
-	             s->is_localized);
-}
-
-static const struct table_view_column columns[] = {
-	{ "DSQ", 10, 20, 0, true, false, true, SORT_TID, 0, cell_id },
-	{ "P99, 1us..1s", 12, 30, 8, true, false, false, 0, 0, cell_bar },
-	{ "P50", 6, 0, 4, false, false, true, SORT_P50, 0, cell_p50 },
-	{ "P99", 6, 0, 1, false, false, true, SORT_P99, 0, cell_p99 },
-	{ "MAX", 6, 0, 3, false, false, true, SORT_MAX, 0, cell_max },
-	{ "MEAN", 6, 0, 9, false, false, false, 0, 0, cell_mean },
-	{ "COUNT", 6, 0, 10, false, true, false, 0, 0, cell_count },
-	{ "DEPTH", 5, 0, 2, false, true, false, 0, 0, cell_depth },
-	{ "DISP/s", 6, 0, 5, false, true, true, SORT_SWITCHES, 0, cell_dispatches },
-	{ "SLICE", 6, 0, 6, false, false, false, 0, 0, cell_slice },
-	{ "USED", 6, 0, 6, false, false, false, 0, 0, cell_used },
-	{ "VTIME+", 6, 0, 7, false, true, false, 0, 0, cell_vtime },
-};
-
-static double key_of(const struct machine_dsq *d, enum view_sort sort)
-{
-	switch (sort) {
-	case SORT_P50:
-		return d->latency.count ? (double)d->latency.p50_ns : NAN;
-	case SORT_MAX:
-		return d->latency.count ? (double)d->latency.max_ns : NAN;
-	case SORT_SWITCHES:
-		return d->dispatches_per_s;
-	case SORT_TID:
-	case SORT_NAME:
-		return 0;
-	default:
-		return d->latency.count ? (double)d->latency.p99_ns : NAN;
-	}
-}
-
-static int by_key(const void *a, const void *b, void *arg)
-{
-	const struct machine_dsq *first = *(const struct machine_dsq *const *)a;
-	const struct machine_dsq *second = *(const struct machine_dsq *const *)b;
-	const struct screen *s = arg;
-	double x = key_of(first, s->sort), y = key_of(second, s->sort);
-
-	if (isnan(x) != isnan(y))
-		return isnan(x) ? 1 : -1;
-	if (x != y && !isnan(x))
-		return (x < y) == s->is_ascending ? -1 : 1;
-	return (first->id > second->id) - (first->id < second->id);
-}
-
-static bool is_left(const struct machine_dsq *d, const struct screen *s)
-{
-	char name[32], hex[32];
-
-	if (!s->filter[0])
-		return true;
-	name_dsq(d->id, name, sizeof(name));
-	snprintf(hex, sizeof(hex), "0x%" PRIx64, d->id);
-	return strcasestr(name, s->filter) || strcasestr(hex, s->filter);
+	return is_on(m) && m->scx ? (enum page)(s->scheduler_page % PAGES) : PAGE_QUEUES;
 }
 
 static int rows(const struct machine *m, const struct screen *s)
 {
-	int nr = 0;
-
-	for (size_t i = 0; i < m->nr_dsqs; i++)
-		nr += is_left(&m->dsqs[i], s);
-	return nr;
+	switch (page_of(m, s)) {
+	case PAGE_PROCESSES:
+		return dsq_table_nr_tasks(m, s);
+	case PAGE_DETAILS:
+		return scx_pane_lines(m);
+	default:
+		return dsq_list_count(m, s);
+	}
 }
 
-static void draw_queues(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+static bool act(const struct machine *m, struct screen *s, enum action action)
 {
-	const void **all = calloc(m->nr_dsqs + 1, sizeof(*all));
-	struct screen shown;
-	int height = table_view_height(a), nr = 0;
+	static const char *const words[PAGES] = {
+		[PAGE_QUEUES] = "queues",
+		[PAGE_PROCESSES] = "processes by the queues that they came from",
+		[PAGE_DETAILS] = "details, and what the scheduler says of itself",
+	};
 
-	if (!all)
-		return;
-	for (size_t i = 0; i < m->nr_dsqs; i++)
-		if (is_left(&m->dsqs[i], s))
-			all[nr++] = &m->dsqs[i];
-	table_view_scroll(s, nr, height);
-	shown = *s;
-	if (shown.sort == SORT_RUN || shown.sort == SORT_WAIT || shown.sort == SORT_MIGRATIONS)
-		shown.sort = SORT_P99; /* queues have none of these */
-	qsort_r(all, (size_t)nr, sizeof(*all), by_key, &shown);
-	table_view_draw(&(struct table_view){ .columns = columns,
-	                                      .nr_columns = sizeof(columns) / sizeof(columns[0]),
-	                                      .rows = all + s->scroll,
-	                                      .nr_rows = nr - s->scroll < height ? nr - s->scroll
-	                                                                         : height,
-	                                      .first = s->scroll,
-	                                      .total = nr,
-	                                      .selected = s->selected },
-	                &shown, g, a);
-	if (!nr)
-		grid_text(g, a.x, a.y + 1, a.width, STYLE_DIM,
-		          m->nr_dsqs ? "no queue matches" : "no queue seen yet");
-	free(all);
+	if (action != ACTION_GROUP || !is_on(m) || !m->scx)
+		return false;
+	s->scheduler_page = (uint8_t)((page_of(m, s) + 1) % PAGES);
+	s->selected = s->scroll = 0;
+	snprintf(s->message, sizeof(s->message), "%s", words[s->scheduler_page]);
+	return true;
 }
 
-/* Who waits longest. */
-static void draw_tasks(const struct machine *m, const struct screen *s, struct grid *g,
-                       struct area a)
+/* Who waits longest, whatever schedules. */
+static void draw_all_tasks(const struct machine *m, const struct screen *s, struct grid *g,
+                           struct area a)
 {
 	struct screen by_wait = *s;
 	struct task_list l;
@@ -237,45 +74,168 @@ static void draw_tasks(const struct machine *m, const struct screen *s, struct g
 	                     panel_begin(g, a, " Processes by wakeup latency ", NULL));
 }
 
-static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+static void draw_tasks(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
-	char title[160], right[160], wait[96], number[FORMAT_BYTES];
-	struct area top = a;
+	char title[96], number[FORMAT_BYTES];
+
+	if (!is_on(m) || !m->scx || !m->scx->is_counting) {
+		draw_all_tasks(m, s, g, a);
+		return;
+	}
+	snprintf(title, sizeof(title), " Process scheduling latency: %s processes ",
+	         format_count(number, (double)m->scx->nr_tasks, s->is_localized));
+	dsq_table_draw_tasks(m, s, page_of(m, s) == PAGE_PROCESSES, g,
+	                     panel_begin(g, a, title, NULL));
+}
+
+static const char *no_queues(const struct machine *m)
+{
+	if (m->nr_dsqs)
+		return "no queue matches";
+	if (m->scx && m->scx->reason)
+		return m->scx->reason;
+	return m->scx && !m->scx->is_counting ? "attaching" : "no queue seen yet";
+}
+
+static void draw_queues(const struct machine *m, const struct dsq_list *l, struct screen *s,
+                        struct grid *g, struct area a)
+{
+	if (is_on(m)) {
+		dsq_table_draw(l, s, page_of(m, s) == PAGE_QUEUES, g, a);
+		if (!l->nr)
+			grid_text(g, a.x, a.y + 1, a.width, STYLE_DIM, no_queues(m));
+		return;
+	}
+	grid_text(g, a.x, a.y, a.width, STYLE_DIM,
+	          m->scx_state ? "the kernel's own classes schedule: fair, rt, dl"
+	                       : "this kernel has no sched_ext (Linux 6.12 and later do)");
+	if (m->scx)
+		(void)scx_pane_counters(m, s, g,
+		                        (struct area){ a.x, a.y + 1, a.width, a.height - 1 });
+}
+
+static void titles_of(const struct machine *m, const struct screen *s, char title[160],
+                      char right[160])
+{
+	char wait[96], number[FORMAT_BYTES];
 
 	if (m->scheduler)
-		snprintf(title, sizeof(title), " %.60s, %.20s: %s queues ", m->scheduler,
+		snprintf(title, 160, " %.60s, %.20s: %s queues ", m->scheduler,
 		         m->scx_state ? m->scx_state : "?",
 		         format_count(number, (double)m->nr_dsqs, s->is_localized));
 	else
-		snprintf(title, sizeof(title), " No scheduler, sched_ext %.20s ",
+		snprintf(title, 160, " No scheduler, sched_ext %.20s ",
 		         m->scx_state ? m->scx_state : "missing");
 	parts_dist(&m->wait, wait, sizeof(wait));
-	snprintf(right, sizeof(right), " wakeups %s ", wait);
+	snprintf(right, 160, " wakeups %s ", wait);
 	if (s->is_typing || s->filter[0])
-		parts_right(s, right, sizeof(right));
-	if (a.height >= TASKS_ROWS_MIN) {
-		int wanted = m->nr_dsqs ? (int)m->nr_dsqs + 3 : 5;
+		parts_right(s, right, 160);
+}
 
-		top.height = wanted > a.height / 2 ? a.height / 2 : wanted;
-		top.height = top.height < 6 ? 6 : top.height;
-		draw_tasks(m, s, g,
-		           (struct area){ a.x, a.y + top.height, a.width, a.height - top.height });
+static struct area take_top(struct area *a, int height)
+{
+	struct area top = { a->x, a->y, a->width, height };
+
+	a->y += height;
+	a->height -= height;
+	return top;
+}
+
+/* Goes along with the table of queues. */
+static void draw_chart(enum dsq_chart chart, const struct dsq_list *l, const struct screen *s,
+                       struct grid *g, struct area a)
+{
+	char title[64];
+	int first = s->scheduler_page == PAGE_QUEUES ? s->scroll : 0;
+
+	snprintf(title, sizeof(title), " %s ", dsq_chart_title(chart));
+	a = panel_begin(g, a, title, NULL);
+	if (first > l->nr - a.height)
+		first = l->nr > a.height ? l->nr - a.height : 0;
+	dsq_chart_draw(chart, l, first, s, g, a);
+}
+
+/* Latency on top, then the table of queues, then processes; the one with the arrows gets the most. */
+static void draw_lists(const struct machine *m, const struct dsq_list *l, struct screen *s,
+                       struct grid *g, struct area a)
+{
+	bool has_chart = is_on(m) && s->shape != SHAPE_TABLE && a.height >= CHART_ROWS_MIN && l->nr;
+	int wanted = l->nr ? l->nr + 3 : 5, most = a.height / 2;
+	char title[160], right[160];
+	struct area top;
+
+	if (has_chart) {
+		int third = a.height / 3, lines = l->nr + 2;
+
+		draw_chart(CHART_LATENCY, l, s, g, take_top(&a, lines < third ? lines : third));
+		most = a.height / 2;
 	}
-	top = panel_begin(g, top, title, right);
-	if (m->scheduler || m->nr_dsqs)
-		draw_queues(m, s, g, top);
+	if (page_of(m, s) == PAGE_PROCESSES)
+		most = a.height / 3;
+	wanted = wanted > most ? most : wanted;
+	wanted = wanted < 6 ? 6 : wanted;
+	titles_of(m, s, title, right);
+	if (a.height < TASKS_ROWS_MIN)
+		wanted = page_of(m, s) == PAGE_PROCESSES ? 0 : a.height;
+	if (wanted > 0) {
+		top = panel_begin(g, take_top(&a, wanted), title, right);
+		draw_queues(m, l, s, g, top);
+	}
+	if (a.height > 0)
+		draw_tasks(m, s, g, a);
+}
+
+static void draw_said(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	char title[160], right[64];
+
+	snprintf(title, sizeof(title), " %.60s ", m->scheduler ? m->scheduler : "No scheduler");
+	parts_right(s, right, sizeof(right));
+	scx_pane_draw(m, s, g, panel_begin(g, a, title, right));
+}
+
+/* The other layout: what moves on the left, what the scheduler says and how deep its queues are on the right. */
+static void draw_details(const struct machine *m, const struct dsq_list *l, struct screen *s,
+                         struct grid *g, struct area a)
+{
+	static const enum dsq_chart left_charts[] = { CHART_LATENCY, CHART_USED, CHART_VTIME };
+	struct area left = a, right = a;
+
+	if (a.width < TWO_COLUMNS || a.height < TASKS_ROWS_MIN) {
+		draw_said(m, s, g, a);
+		return;
+	}
+	left.width = a.width / 2;
+	right.x += left.width;
+	right.width -= left.width;
+	if (s->shape == SHAPE_TABLE)
+		draw_queues(m, l, s, g, panel_begin(g, left, " Dispatch queues ", NULL));
+	for (int i = 0; s->shape != SHAPE_TABLE && i < 3; i++)
+		draw_chart(left_charts[i], l, s, g, take_top(&left, left.height / (3 - i)));
+	draw_said(m, s, g, take_top(&right, right.height * 2 / 3));
+	draw_chart(CHART_DEPTH, l, s, g, right);
+}
+
+static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
+{
+	struct dsq_list l;
+
+	if (dsq_list_init(&l, m, s))
+		return;
+	if (page_of(m, s) == PAGE_DETAILS)
+		draw_details(m, &l, s, g, a);
 	else
-		grid_text(g, top.x, top.y, top.width, STYLE_DIM,
-		          m->scx_state ? "the kernel's own classes schedule: fair, rt, dl"
-		                       : "this kernel has no sched_ext (Linux 6.12 and later do)");
+		draw_lists(m, &l, s, g, a);
+	dsq_list_done(&l);
 }
 
 const struct view view_scheduler = {
 	.id = "scheduler",
 	.title = "Scheduler",
 	.state = "Scheduler",
-	.what = "sched_ext: its state, dispatch queues and who waits longest",
+	.what = "sched_ext: dispatch queues, who waits in them, what the scheduler says; c changes what is shown",
 	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_DSQS,
 	.draw = draw,
+	.act = act,
 	.rows = rows,
 };

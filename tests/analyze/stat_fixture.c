@@ -326,3 +326,47 @@ void fixture_machine(struct stat_fixture *f, enum tally_by display, uint32_t gro
 	f->cpus[7].is_known = true;
 	f->cpus[7].open_idle_ns = 12000000 * US;
 }
+
+static void fill_dsq(struct dsq_view *v, uint64_t us, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		hist_add(&v->latency, us * 1000, FIXTURE_NOW - i, 1);
+		hist_add(&v->given, 20000000, FIXTURE_NOW, 1);
+		hist_add(&v->used, 5000000, FIXTURE_NOW, 1);
+	}
+	v->latency_max_tid = 2400;
+	v->inserts = count + 2;
+	v->runs = count;
+	v->moved_out = 1;
+	v->depth = (struct tally_depth){ .count = count, .sum = 3 * count, .max = 3 };
+	v->depth.slots[3] = count;
+}
+
+void fixture_dsqs(struct stat_fixture *f)
+{
+	static const uint64_t ids[3] = { 0x64, 0x65, STAT_DSQ_LOCAL };
+	struct tally_row *row;
+
+	for (int i = 0; i < 3; i++) {
+		f->dsqs[i] = (struct dsq_row){ .id = ids[i], .nr_now = (uint64_t)i };
+		f->dsq_ptrs[i] = &f->dsqs[i];
+		for (int v = 0; v < TALLY_VIEWS; v++)
+			fill_dsq(&f->dsqs[i].view[v], 100U >> i, 10 * ((uint64_t)i + 1));
+	}
+	for (int v = 0; v < TALLY_VIEWS; v++)
+		f->dsqs[0].view[v].vtime = (struct dsq_vtime){ 4, -2000, 3, 500, 1500 };
+	f->in.dsqs = f->dsq_ptrs;
+	f->in.nr_dsqs = 3;
+	f->in.scx = (struct stat_scx){ true, "enabled", "vm_vtime", true, 3 };
+	row = fixture_row(f, "queued", 2400);
+	fixture_sample(f, row, STAT_DSQ_LATENCY, 70, 10);
+	row->has_dsq = true;
+	row->dsq_id = 0x64;
+	for (int v = 0; v < TALLY_VIEWS; v++)
+		row->view[v].runs = (struct tally_runs){ 10, 8, 8 * 20000000ULL, 9,
+			                                 9 * 5000000ULL };
+	row = fixture_row(f, "endless", 2401);
+	fixture_sample(f, row, STAT_DSQ_LATENCY, 5, 2);
+	row->has_dsq = true;
+	row->dsq_id = STAT_DSQ_LOCAL;
+}

@@ -20,6 +20,8 @@ struct stat_fixture {
 	const struct tally_row *row_ptrs[FIXTURE_ROWS];
 	struct tally_cpu cpus[FIXTURE_CPUS];
 	const struct tally_cpu *cpu_ptrs[FIXTURE_CPUS];
+	struct dsq_row dsqs[3];
+	const struct dsq_row *dsq_ptrs[3];
 	struct stat_report_in in;
 	struct diag diag;
 	struct stat_report report;
@@ -42,6 +44,9 @@ void fixture_counter(struct stat_fixture *f, struct tally_row *row, uint32_t ind
                      uint64_t count);
 void fixture_cpu(struct stat_fixture *f, uint32_t cpu, uint64_t delay_us, uint64_t idle_us,
                  uint64_t count);
+
+/* Three queues, in both views: 0x64 by vtime, 0x65 without order, the local ones; two tasks that came from them. */
+void fixture_dsqs(struct stat_fixture *f);
 
 /* Builds f->report and fails the test if that fails. */
 void fixture_build(struct stat_fixture *f);

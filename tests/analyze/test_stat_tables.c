@@ -269,9 +269,85 @@ static void a_name_that_fills_its_field_is_not_read_beyond(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void queues_have_their_numbers(void **state)
+{
+	struct stat_fixture *f = *state;
+	const struct stat_table *t;
+	const struct stat_dsq_row *d;
+
+	stat_fixture_init(f, TALLY_BY_COMM, STAT_GROUP_DSQ);
+	fixture_dsqs(f);
+	fixture_build(f);
+	t = fixture_table(f, STAT_TABLE_DSQ);
+	expect_eq(t->nr_rows, 3);
+	d = t->rows[0].dsq; /* the longest waits first */
+	expect_eq(d->id, 0x64);
+	assert_string_equal(d->name, "0x64");
+	expect_eq(d->latency.count, 10);
+	expect_eq(d->latency.max_ns, 100 * US);
+	expect_eq(d->latency_max_tid, 2400);
+	expect_eq(d->inserts, 12);
+	expect_eq(d->runs, 10);
+	expect_eq(d->depth.max, 3);
+	assert_true(d->given.mean_ns == 20000000.0 && d->used.mean_ns == 5000000.0);
+	assert_true(d->vtime.sum == -2000);
+	expect_eq(t->rows[1].dsq->vtime.count, 0);
+	assert_string_equal(t->rows[2].dsq->name, "local");
+	f->in.top = 1;
+	f->in.sort = STAT_SORT_COUNT;
+	fixture_build(f);
+	t = fixture_table(f, STAT_TABLE_DSQ);
+	expect_eq(t->nr_rows, 1);
+	expect_eq(t->nr_total, 3);
+	expect_eq(t->rows[0].dsq->id, STAT_DSQ_LOCAL);
+}
+
+static void tasks_have_what_they_got_from_queues(void **state)
+{
+	struct stat_fixture *f = *state;
+	const struct stat_table *t;
+	const struct stat_row *row;
+
+	stat_fixture_init(f, TALLY_BY_COMM, STAT_GROUP_DSQ);
+	fixture_dsqs(f);
+	fixture_sample(f, fixture_row(f, "fair", 1), STAT_DELAY_WOKEN, 70, 10);
+	fixture_build(f);
+	t = fixture_table(f, STAT_TABLE_DSQ_TASKS);
+	expect_eq(t->nr_rows, 2); /* the other has nothing to do with queues */
+	row = row_named(t, "queued");
+	assert_string_equal(row->dsq_task.dsq, "0x64");
+	expect_eq(row->dsq_task.latency.count, 10);
+	expect_eq(row->dsq_task.runs.given_ns, 8 * 20000000ULL);
+	row = row_named(t, "endless");
+	assert_string_equal(row->dsq_task.dsq, "local");
+	expect_eq(row->dsq_task.runs.nr_given, 0);
+}
+
+/* One in which tasks are stuck has no news, and is the one to look at. */
+static void a_queue_without_news_is_shown_while_tasks_are_in_it(void **state)
+{
+	struct stat_fixture *f = *state;
+	const struct stat_table *t;
+
+	stat_fixture_init(f, TALLY_BY_COMM, STAT_GROUP_DSQ);
+	fixture_dsqs(f);
+	f->in.view = TALLY_INTERVAL;
+	for (int i = 0; i < 3; i++)
+		memset(&f->dsqs[i].view[TALLY_INTERVAL], 0, sizeof(struct dsq_view));
+	f->dsqs[2].nr_now = 0;
+	fixture_build(f);
+	t = fixture_table(f, STAT_TABLE_DSQ);
+	expect_eq(t->nr_rows, 1);
+	expect_eq(t->rows[0].dsq->id, 0x65);
+	expect_eq(t->rows[0].dsq->latency.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(queues_have_their_numbers),
+		TEST(tasks_have_what_they_got_from_queues),
+		TEST(a_queue_without_news_is_shown_while_tasks_are_in_it),
 		TEST(slices_are_sorted_by_preemption_and_show_endless_ones),
 		TEST(the_deepest_queues_are_not_cut_at_the_last_slot),
 		TEST(migrations_without_a_full_second_have_no_rate),

@@ -1,9 +1,11 @@
 #include "../unit.h"
 
+#include "abi/event.h"
 #include "collect/stat_plan.h"
 
-static const struct stat_kernel new_kernel = { ABI_SWITCH_STATE_LAST, true };
-static const struct stat_kernel old_kernel = { ABI_SWITCH_3, false };
+static const struct stat_kernel new_kernel = { .switch_args = ABI_SWITCH_STATE_LAST,
+	                                       .may_create_storage = true };
+static const struct stat_kernel old_kernel = { .switch_args = ABI_SWITCH_3 };
 
 static struct stat_plan plan_for(uint32_t groups)
 {
@@ -48,6 +50,7 @@ static void all_groups_fit_into_one_slab_object(void **state)
 	(void)state;
 	assert_true(p.cfg.value_bytes <= 8192 - 256);
 	assert_true(sizeof(struct stat_waking) <= 4096 - 256);
+	assert_true(sizeof(struct stat_queued) <= 4096 - 256);
 }
 
 static void places_of_histograms_do_not_overlap(void **state)
@@ -90,6 +93,32 @@ static void old_kernels_create_no_storage_under_locks(void **state)
 	expect_eq(p.cfg.switch_args, ABI_SWITCH_3);
 }
 
+static void queues_are_watched_where_the_kernel_has_what_it_takes(void **state)
+{
+	struct stat_request req = { .groups = STAT_GROUP_DSQ, .nr_cpus = 2 };
+	struct stat_kernel kernel = new_kernel;
+	struct stat_plan p;
+
+	(void)state;
+	stat_plan_make(&req, &kernel, &p);
+	assert_false(p.cfg.has_dsq);
+	expect_eq(p.scx.nr, 0);
+	kernel.scx = (struct scx_plan){ .kinds = EV_BIT(EV_DSQ_LEAVE),
+		                        .nr = 1,
+		                        .programs = { { "on_dsq_enter", "dispatch_enqueue" } },
+		                        .dsq_at = 2 };
+	stat_plan_make(&req, &kernel, &p);
+	assert_true(p.cfg.has_dsq);
+	expect_eq(p.cfg.dsq_at, 2);
+	expect_eq(p.scx.nr, 1);
+	/* Its histogram has a storage of its own. */
+	expect_eq(p.cfg.value_bytes, sizeof(struct stat_task));
+	req.groups = STAT_GROUP_LATENCY;
+	stat_plan_make(&req, &kernel, &p);
+	assert_false(p.cfg.has_dsq);
+	expect_eq(p.scx.nr, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +128,7 @@ int main(void)
 		cmocka_unit_test(places_of_histograms_do_not_overlap),
 		cmocka_unit_test(outliers_bring_the_latency_times),
 		cmocka_unit_test(old_kernels_create_no_storage_under_locks),
+		cmocka_unit_test(queues_are_watched_where_the_kernel_has_what_it_takes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

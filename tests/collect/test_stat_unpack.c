@@ -103,6 +103,27 @@ static void a_waking_comes_out_with_all_its_slots(void **state)
 	assert_memory_equal(&out.waking.hist, &hist, sizeof(hist));
 }
 
+static void what_came_from_queues_comes_out_whole(void **state)
+{
+	struct stat_queued queued = { .runs = { 100, 3, 2, 7, 1, 5 } };
+	struct abi_hist hist = some_hist(5);
+	struct wire w = { .len = 0 };
+	union stat_unpacked out = { 0 };
+
+	(void)state;
+	queued.rec.kind = STAT_REC_QUEUED | STAT_REC_PACKED;
+	queued.id.tid = 9;
+	put(&w, &queued, offsetof(struct stat_queued, hist));
+	put_hist(&w, &hist);
+	rec_of(&w)->size = (__u32)w.len;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), sizeof(struct stat_queued));
+	expect_eq(out.rec.kind, STAT_REC_QUEUED);
+	assert_memory_equal(&out.queued.runs, &queued.runs, sizeof(queued.runs));
+	assert_memory_equal(&out.queued.hist, &hist, sizeof(hist));
+	rec_of(&w)->size = (__u32)--w.len;
+	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG);
+}
+
 static void parts_without_news_come_out_as_zeroes(void **state)
 {
 	struct stat_task task = { .run_ns = 3 };
@@ -160,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_comes_out_with_all_its_slots),
 		cmocka_unit_test(a_waking_comes_out_with_all_its_slots),
+		cmocka_unit_test(what_came_from_queues_comes_out_whole),
 		cmocka_unit_test(parts_without_news_come_out_as_zeroes),
 		cmocka_unit_test(every_shorter_length_is_refused),
 		cmocka_unit_test(what_does_not_add_up_is_refused),

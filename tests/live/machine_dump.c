@@ -3,7 +3,7 @@
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
  * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
- * line changes it), event (to count), proc=1 (without BPF), layered=1, tgid, root (a copy of a machine's files), quiet=1 (looks are not printed),
+ * line changes it), event (to count), proc=1 (without BPF), layered=1, tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
  * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
  * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
@@ -16,6 +16,7 @@
 
 #include "analyze/machine_event.h"
 #include "analyze/machine_program.h"
+#include "analyze/machine_scx.h"
 #include "analyze/machine_zoom.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -62,6 +63,7 @@ static void put_dist(struct json_writer *w, const char *key, const struct machin
 	jw_u64(w, "count", d->count);
 	if (d->count) {
 		jw_u64(w, "p50_ns", d->p50_ns);
+		jw_u64(w, "p90_ns", d->p90_ns);
 		jw_u64(w, "p99_ns", d->p99_ns);
 		jw_u64(w, "max_ns", d->max_ns);
 		jw_double(w, "mean_ns", d->mean_ns, 3);
@@ -97,6 +99,14 @@ static void put_cpu(struct json_writer *w, const struct machine_cpu *c)
 	jw_end_object(w);
 }
 
+static void put_dsq_id(struct json_writer *w, const char *key, bool is_known, uint64_t id)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)id);
+	jw_string(w, key, is_known ? text : NULL);
+}
+
 static void put_task(struct json_writer *w, const struct machine_task *t)
 {
 	char state[2] = { t->state, '\0' };
@@ -125,6 +135,7 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	put_number(w, "voluntary_per_s", t->voluntary_per_s);
 	put_number(w, "involuntary_per_s", t->involuntary_per_s);
 	put_number(w, "migrations_per_s", t->migrations_per_s);
+	put_dsq_id(w, "dsq", t->has_dsq, t->dsq);
 	jw_u64(w, "nr_history", t->run_history.nr);
 	jw_end_object(w);
 }
@@ -140,6 +151,76 @@ static void put_memory(struct json_writer *w, const struct machine_memory *m)
 	put_number(w, "cpu_some", m->cpu_some);
 	put_number(w, "memory_full", m->memory_full);
 	put_number(w, "io_some", m->io_some);
+	jw_end_object(w);
+}
+
+static void put_dsq(struct json_writer *w, const struct machine_dsq *d)
+{
+	jw_begin_object(w, NULL);
+	put_dsq_id(w, "id", true, d->id);
+	put_dist(w, "latency", &d->latency);
+	put_dist(w, "used", &d->used);
+	put_number(w, "depth", d->depth);
+	jw_u64(w, "depth_max", d->depth_max);
+	put_number(w, "slice_ns", d->slice_ns);
+	put_number(w, "used_ns", d->used_ns);
+	put_number(w, "vtime_delta", d->vtime_delta);
+	put_number(w, "behind", d->behind);
+	jw_u64(w, "inserts", d->inserts);
+	put_number(w, "dispatches_per_s", d->dispatches_per_s);
+	jw_u64(w, "nr_history", d->latency_history.nr);
+	jw_end_object(w);
+}
+
+static void put_scx_lists(struct json_writer *w, const struct machine_scx *x)
+{
+	jw_begin_object(w, "counters");
+	for (size_t i = 0; i < x->nr_counters; i++) {
+		jw_begin_object(w, x->counters[i].name);
+		jw_i64(w, "value", x->counters[i].value);
+		put_number(w, "per_s", x->counters[i].per_s);
+		jw_end_object(w);
+	}
+	jw_end_object(w);
+	jw_begin_array(w, "tasks");
+	for (size_t i = 0; i < x->nr_tasks; i++) {
+		jw_begin_object(w, NULL);
+		jw_u64(w, "tid", x->tasks[i].tid);
+		jw_bytes(w, "comm", x->tasks[i].comm,
+		         strnlen(x->tasks[i].comm, sizeof(x->tasks[i].comm)));
+		put_dsq_id(w, "dsq", true, x->tasks[i].dsq);
+		jw_i64(w, "last_cpu", x->tasks[i].last_cpu);
+		put_dist(w, "latency", &x->tasks[i].latency);
+		put_number(w, "slice_ns", x->tasks[i].slice_ns);
+		put_number(w, "used_ns", x->tasks[i].used_ns);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
+}
+
+static void put_scx(struct json_writer *w, const struct machine *m)
+{
+	const struct machine_scx *x = m->scx;
+
+	jw_begin_array(w, "dsqs");
+	for (size_t i = 0; i < m->nr_dsqs; i++)
+		put_dsq(w, &m->dsqs[i]);
+	jw_end_array(w);
+	if (!x) {
+		jw_null(w, "scx");
+		return;
+	}
+	jw_begin_object(w, "scx");
+	jw_bool(w, "is_counting", x->is_counting);
+	jw_string(w, "reason", x->reason);
+	jw_i64(w, "enable_seq", x->enable_seq);
+	jw_i64(w, "nr_rejected", x->nr_rejected);
+	jw_i64(w, "switch_all", x->switch_all);
+	jw_string(w, "last", x->last);
+	jw_string(w, "stats", x->stats);
+	jw_string(w, "no_stats", x->no_stats);
+	put_number(w, "stats_age_s", x->stats_age_s);
+	put_scx_lists(w, x);
 	jw_end_object(w);
 }
 
@@ -319,6 +400,8 @@ static void print_look(const struct machine *m)
 	put_number(&w, "own_cpu", m->own_cpu);
 	jw_u64(&w, "lost", m->lost);
 	put_number(&w, "load_1", m->load[0]);
+	jw_string(&w, "scheduler", m->scheduler);
+	jw_string(&w, "scx_state", m->scx_state);
 	put_dist(&w, "wait", &m->wait);
 	jw_u64(&w, "nr_heat", m->heat.nr);
 	put_memory(&w, &m->memory);
@@ -336,6 +419,7 @@ static void print_look(const struct machine *m)
 	jw_end_array(&w);
 	put_event(&w, m);
 	put_others(&w, m);
+	put_scx(&w, m);
 	put_zoom(&w, m->zoom);
 	jw_end_object(&w);
 	putchar('\n');
@@ -392,6 +476,7 @@ int main(int argc, char **argv)
 		.is_layered = number_of(argc, argv, "layered", 0) != 0,
 		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
 		.root = text_of(argc, argv, "root"),
+		.stats_socket = text_of(argc, argv, "stats"),
 	};
 	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
 	uint64_t ms = number_of(argc, argv, "ms", 250), warm = number_of(argc, argv, "warm", 1);

@@ -48,6 +48,19 @@ def without_btf_it_says_so():
 
 
 @case
+def without_sched_ext_its_queues_are_a_sentence_and_with_all_a_remark():
+    need_live()
+    if os.path.exists("/sys/kernel/sched_ext"):
+        return  # in virtual machines: vm/test_dsq.py
+    expect_sentence(run("stat", "-g", "dsq", "-r", "1"), "no sched_ext", "Linux 6.12")
+    out = run("stat", "-g", "dsq,latency", "-r", "1")
+    expect(out.returncode == 1, f"exit {out.returncode}")
+    out = run("stat", "-g", "all", "-r", "1", "--json")
+    expect(out.returncode == 0 and "without dsq" in out.stderr, f"exit {out.returncode}: {out.stderr}")
+    expect("dsq" not in json.loads(out.stdout.splitlines()[-1])["groups"], "a table of queues that there are not")
+
+
+@case
 def most_works_without_a_pmu_and_without_schedstats():
     with Stat("-g", "most") as stat:
         workload("sleep", rounds=10)

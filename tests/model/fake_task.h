@@ -18,6 +18,7 @@ struct fake_task {
 	struct stat_task head;
 	struct abi_hist hists[STAT_STORED_METRICS];
 	struct stat_waking waking;
+	struct stat_queued queued;
 };
 
 static inline struct tally *fake_tally(const struct tally_cfg *cfg)
@@ -150,6 +151,16 @@ static inline void fake_send_waking(struct tally *t, const struct fake_task *f, 
 	w.id = f->head.id;
 	fake_name_blocks(&w.hist);
 	expect_eq(tally_record(t, &w, sizeof(w), 0), 0);
+}
+
+static inline void fake_send_queued(struct tally *t, const struct fake_task *f, bool is_last)
+{
+	struct stat_queued q = f->queued;
+
+	q.rec = (struct stat_rec){ sizeof(q), STAT_REC_QUEUED, is_last, 0 };
+	q.id = f->head.id;
+	fake_name_blocks(&q.hist);
+	expect_eq(tally_record(t, &q, sizeof(q), 0), 0);
 }
 
 static inline const struct tally_row *fake_row(const struct tally *t, const char *comm)

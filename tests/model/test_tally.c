@@ -395,9 +395,44 @@ static void unwanted_tasks_are_asked_about_once_and_left_out(void **state)
 	tally_free(t);
 }
 
+/* What tasks got from dispatch queues: sums, and the last one. */
+static void runs_from_queues_are_added_up(void **state)
+{
+	const struct tally_cfg cfg = { .by = TALLY_BY_COMM, .nr_cpus = 1 };
+	struct tally *t = fake_tally(&cfg);
+	const struct tally_runs *runs;
+	struct fake_task f;
+
+	(void)state;
+	fake_init(&f, 5, "queued");
+	fake_send_queued(t, &f, false);
+	assert_false(fake_row(t, "queued")->has_dsq);
+	f.queued.runs = (struct stat_runs){ 100, 3, 2, 40 * MS, 2, 7 * MS };
+	fake_add(&f.queued.hist, 1, 9 * US, 1, 0);
+	fake_send_queued(t, &f, false);
+	tally_begin_interval(t);
+	f.queued.runs = (struct stat_runs){ 101, 4, 3, 60 * MS, 4, 12 * MS };
+	fake_send_queued(t, &f, true);
+	fake_send_queued(t, &f, true); /* late: nothing of it counts twice */
+	runs = &fake_row(t, "queued")->view[TALLY_TOTAL].runs;
+	expect_eq(runs->nr, 4);
+	expect_eq(runs->given_ns, 60 * MS);
+	expect_eq(runs->used_ns, 12 * MS);
+	runs = &fake_row(t, "queued")->view[TALLY_INTERVAL].runs;
+	expect_eq(runs->nr, 1);
+	expect_eq(runs->nr_given, 1);
+	expect_eq(runs->nr_used, 2);
+	expect_eq(runs->used_ns, 5 * MS);
+	assert_true(fake_row(t, "queued")->has_dsq);
+	expect_eq(fake_row(t, "queued")->dsq_id, 101);
+	expect_eq(fake_hist(t, "queued", TALLY_TOTAL, STAT_DSQ_LATENCY)->count, 1);
+	tally_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_from_queues_are_added_up),
 		cmocka_unit_test(nothing_in_gives_nothing_out),
 		cmocka_unit_test(configurations_out_of_range_are_refused),
 		cmocka_unit_test(a_record_is_counted_once_however_often_it_comes),

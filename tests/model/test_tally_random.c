@@ -35,6 +35,8 @@ static uint32_t pick(uint32_t n)
 
 static struct abi_hist *kernel_hist(struct fake_task *f, uint32_t metric)
 {
+	if (metric == STAT_DSQ_LATENCY)
+		return &f->queued.hist;
 	return metric == STAT_WAKING ? &f->waking.hist : &f->hists[metric];
 }
 
@@ -62,7 +64,9 @@ static void read_task(struct world *w, uint32_t i, bool is_last)
 	if (pick(2)) {
 		fake_send_at(w->tally, &copy, ALL_HISTS, is_last, 0);
 		fake_send_waking(w->tally, &copy, is_last);
+		fake_send_queued(w->tally, &copy, is_last);
 	} else {
+		fake_send_queued(w->tally, &copy, is_last);
 		fake_send_waking(w->tally, &copy, is_last);
 		fake_send_at(w->tally, &copy, ALL_HISTS, is_last, 0);
 	}

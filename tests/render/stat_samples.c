@@ -37,6 +37,16 @@ int main(void)
 	f.in.elapsed_s = 0.0;
 	if (!err)
 		err = print(&f);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !err; i++) {
+		stat_fixture_init(&f, keys[i], STAT_GROUP_DSQ);
+		fixture_dsqs(&f);
+		f.in.has_bins = true;
+		err = print(&f);
+	}
+	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ | FIXTURE_ALL_GROUPS);
+	f.in.scx.is_known = true;
+	if (!err)
+		err = print(&f);
 	stat_fixture_init(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
 	if (!err)
 		err = print(&f);

@@ -283,10 +283,28 @@ static void long_distributions_are_coarsened_without_losing_samples(void **state
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void queues_and_who_came_from_them(void **state)
+{
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ);
+	fixture_dsqs(&f);
+	expect_golden("stat-dsq.txt", &utf8);
+}
+
+static void no_scheduler_is_told(void **state)
+{
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ);
+	f.in.scx = (struct stat_scx){ .is_known = true, .state = "disabled" };
+	expect_golden("stat-dsq-none.txt", &utf8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(collapsed_by_command),
+		TEST(queues_and_who_came_from_them),
+		TEST(no_scheduler_is_told),
 		TEST(grouped_by_thread),
 		TEST(detailed),
 		TEST(histogram),

@@ -7,6 +7,7 @@
 
 #include "../analyze/more_records.h"
 #include "analyze/machine_play.h"
+#include "analyze/machine_zoom.h"
 #include "analyze/passes.h"
 #include "session/machine_replay.h"
 
@@ -406,10 +407,108 @@ static void the_thread_that_is_looked_at_has_a_past(void **state)
 			near(now.values[k], runs[k]);
 	}
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values);
+	s->wish.tid = STORY_TID + 3; /* a process too */
+	go(s, 5 * MS, 0);
+	for (int i = 0; i < 5; i++) {
+		const struct machine_task *p = task_in(s->m->processes, s->m->nr_processes,
+		                                       STORY_TID + 3);
+
+		near(p->run_history.values[p->run_history.nr - 1], p->run);
+		go(s, 5 * MS, -1);
+	}
+	go(s, 5 * MS, 5);
 	s->wish.tid = STORY_TID + 5; /* another one, at the same place */
 	go(s, 5 * MS, 0);
+	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 4)->run_history.values);
 	near(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values[19],
 	     task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run);
+}
+
+/* Its waits, and who had the CPU meanwhile, worked out from the story. */
+static void check_zoom(const struct stage *s, uint32_t tid)
+{
+	const struct machine_zoom *z = s->m->zoom;
+	struct story_cut c = cut_of(s->m);
+	struct machine_dist woken = story_dist(&s->story, &c, STORY_LATENCY, tid, 1);
+	struct machine_dist preempted = story_dist(&s->story, &c, STORY_PREEMPTED, tid, 1);
+	uint64_t wakers = 0, rivals = z->other_rivals_ns, slept = 0;
+	uint64_t waited = (uint64_t)(woken.mean_ns * (double)woken.count +
+	                             preempted.mean_ns * (double)preempted.count + 0.5);
+
+	expect_eq(z->tid, tid);
+	expect_eq(z->row->tid, tid);
+	assert_null(z->missing);
+	same_dist(&z->waits[MACHINE_WOKEN], &woken);
+	same_dist(&z->waits[MACHINE_PREEMPTED], &preempted);
+	expect_eq(z->migrations, moves_of(s, &c, tid, false));
+	for (size_t i = 0; i < z->nr_wakers; i++)
+		wakers += z->wakers[i].wait.count;
+	expect_eq(wakers, woken.count);
+	for (size_t i = 0; i < z->nr_rivals; i++) {
+		rivals += z->rivals[i].ns;
+		assert_true(z->rivals[i].tid != tid &&
+		            (!i || z->rivals[i].ns <= z->rivals[i - 1].ns));
+	}
+	expect_eq(rivals, waited);
+	for (int i = 0; i < MACHINE_SLEEPS; i++)
+		slept += z->sleeps[i].count;
+	expect_eq(slept, story_dist(&s->story, &c, STORY_SLEEP, tid, 1).count);
+	expect_eq(z->nr_last,
+	          woken.count + preempted.count < 32 ? woken.count + preempted.count : 32);
+}
+
+static void one_thread_closely(void **state)
+{
+	struct stage *s = *state;
+
+	tell(s, 10, true);
+	s->wish.needs |= MACHINE_ZOOM;
+	for (int i = 0; i < 10; i++)
+		for (uint32_t k = 0; k < STORY_TASKS; k += 5) {
+			s->wish.tid = STORY_TID + k;
+			go(s, 10 * MS, k == 0);
+			check_zoom(s, STORY_TID + k);
+		}
+	s->wish.tid = 0;
+	assert_null(go(s, 10 * MS, 0)->zoom);
+}
+
+static void whom_it_waited_for_has_a_name(void **state)
+{
+	struct stage *s = *state;
+	struct fixture *f = &s->p->f;
+	const struct machine_zoom *z;
+
+	sw(f, 1 * MS, 0, 0, 60, 0);
+	sw(f, 2 * MS, 1, 0, 50, 0);
+	waking(f, 3 * MS, 1, 70, 50);
+	sw(f, 5 * MS, 0, 60, 61, EV_STATE_S);
+	sw(f, 6 * MS, 0, 61, 0, EV_STATE_S);
+	sw(f, 7 * MS, 0, 0, 70, 0);
+	sw(f, 8 * MS, 0, 70, 60, EV_STATE_PREEMPTED);
+	sw(f, 9 * MS, 0, 60, 70, EV_STATE_S);
+	finish(s->p, 10 * MS);
+	reopen(s);
+	s->wish.tid = 70;
+	z = go(s, 100 * MS, 1)->zoom;
+	expect_eq(z->nr_wakers, 1);
+	expect_eq(z->wakers[0].tid, 50);
+	expect_eq(z->nr_rivals, 3);
+	expect_eq(z->rivals[0].tid, 60); /* 3 to 5, and 8 to 9 */
+	expect_eq(z->rivals[0].ns, 3 * MS);
+	expect_eq(z->rivals[0].times, 2);
+	expect_eq(z->rivals[0].taken, 1);
+	near(z->rivals[0].share, 0.6);
+	expect_eq(z->rivals[1].ns + z->rivals[2].ns, 2 * MS); /* 61, and nobody */
+	expect_eq(z->nr_last, 2);
+	expect_eq(z->last[0].cause, MACHINE_PREEMPTED);
+	expect_eq(z->last[0].run_ns, 1 * MS);
+	expect_eq(z->last[1].wait_ns, 4 * MS);
+	expect_eq(z->last[1].nr_holders, 3);
+	expect_eq(z->last[1].holders[0].tid, 60);
+	expect_eq(z->last[1].holders[1].tid, 61);
+	expect_eq(z->last[1].holders[2].tid, 0);
+	expect_eq(z->last[1].waker_tid, 50);
 }
 
 static void who_ends_is_seen_once_more(void **state)
@@ -466,13 +565,17 @@ static void queues_and_frequencies_where_they_are_told(void **state)
 	expect_eq(s->m->dsqs[0].latency.count, 1);
 	expect_eq(s->m->dsqs[0].latency.max_ns, 3 * MS);
 	near(s->m->dsqs[0].dispatches_per_s, 200);
-	near(s->m->dsqs[0].depth, 0.5); /* 3 ms of one, 2 ms of the next */
+	near(s->m->dsqs[0].depth, 1); /* from 8 ms on */
+	expect_eq(s->m->dsqs[0].depth_max, 1);
+	expect_eq(s->m->dsqs[0].inserts, 2);
+	assert_true(isnan(s->m->dsqs[0].vtime_delta));
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->layer, 2);
 	assert_string_equal(task_in(s->m->threads, s->m->nr_threads, 50)->class_name, "ext");
 	go(s, 10 * MS, 1);
 	near(s->m->cpus[0].mhz, 2000);
 	expect_eq(s->m->dsqs[0].latency.max_ns, 6 * MS);
-	near(s->m->dsqs[0].depth, 0.4);
+	near(s->m->dsqs[0].depth, 0);
+	expect_eq(s->m->dsqs[0].inserts, 0);
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->layer, 3);
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->dsq, 7);
 	go(s, 10 * MS, 1);
@@ -550,6 +653,8 @@ int main(void)
 		CASE(steps_end_at_the_ends),
 		CASE(the_whole_is_what_analyses_tell),
 		CASE(the_thread_that_is_looked_at_has_a_past),
+		CASE(one_thread_closely),
+		CASE(whom_it_waited_for_has_a_name),
 		CASE(who_ends_is_seen_once_more),
 		CASE(queues_and_frequencies_where_they_are_told),
 		CASE(unknown_is_not_zero),

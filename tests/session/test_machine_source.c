@@ -13,6 +13,7 @@
 
 #include "analyze/machine_profile.h"
 #include "analyze/machine_program.h"
+#include "analyze/machine_scx.h"
 #include "session/machine_source.h"
 
 #define S 1000000000ULL
@@ -396,9 +397,57 @@ static void a_thread_that_does_not_answer_is_missing(void **state)
 	}
 }
 
+/* From files alone: state, counters and their rates; queues need BPF, and it says so. */
+static void the_state_of_sched_ext_is_followed(void **state)
+{
+	const struct machine *m;
+	struct machine_source *s;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	put_first(&t);
+	tree_write(&t, "sys/kernel/sched_ext/state", "enabled\n");
+	tree_write(&t, "sys/kernel/sched_ext/enable_seq", "3\n");
+	tree_write(&t, "sys/kernel/sched_ext/switch_all", "1\n");
+	tree_write(&t, "sys/kernel/sched_ext/nr_rejected", "0\n");
+	tree_write(&t, "sys/kernel/sched_ext/root/ops", "vm_vtime\n");
+	tree_write(&t, "sys/kernel/sched_ext/root/events",
+	           "SCX_EV_SELECT_CPU_FALLBACK 10\nSCX_EV_DISPATCH_KEEP_LAST 7\n");
+	now_ns = 10 * S;
+	s = start(&t);
+	assert_null(look(s, MACHINE_CPUS)->scx);
+	m = look(s, MACHINE_DSQS);
+	assert_string_equal(m->scheduler, "vm_vtime");
+	assert_non_null(m->scx);
+	assert_false(m->scx->is_counting);
+	assert_non_null(strstr(m->scx->reason, "BPF"));
+	expect_eq(m->scx->enable_seq, 3);
+	expect_eq(m->scx->switch_all, 1);
+	expect_eq(m->scx->nr_counters, 2);
+	assert_true(isnan(m->scx->counters[0].per_s));
+	tree_write(&t, "sys/kernel/sched_ext/root/events",
+	           "SCX_EV_SELECT_CPU_FALLBACK 30\nSCX_EV_DISPATCH_KEEP_LAST 2\n");
+	now_ns = 12 * S;
+	m = look(s, MACHINE_DSQS);
+	assert_string_equal(m->scx->counters[0].name, "select_cpu_fallback");
+	expect_eq(m->scx->counters[0].value, 30);
+	expect_near(m->scx->counters[0].per_s, 10);
+	assert_true(isnan(m->scx->counters[1].per_s)); /* it went back: another scheduler's */
+	tree_write(&t, "sys/kernel/sched_ext/state", "disabled\n");
+	tree_write(&t, "sys/kernel/sched_ext/root/ops", "\n");
+	now_ns = 13 * S;
+	m = look(s, MACHINE_DSQS);
+	assert_null(m->scheduler);
+	assert_non_null(strstr(m->scx->last, "vm_vtime"));
+	machine_source_close(s);
+	tree_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_state_of_sched_ext_is_followed),
 		cmocka_unit_test(an_interval_is_the_difference_of_two_looks),
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),

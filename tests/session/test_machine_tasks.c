@@ -419,8 +419,15 @@ static bool is_active(struct machine_tasks *m, uint32_t tid)
 
 static void begin_told(struct tree *t, struct machine_tasks **m)
 {
+	const struct timespec nap = { 0, 1000000 };
+
 	begin(t, m);
 	machine_tasks_quiet(*m, true);
+	/* Answers that come later would be a reason to read somebody again. */
+	while (!machine_tasks_process(*m, 10)->cmdline || !machine_tasks_process(*m, 10)->cgroup) {
+		nanosleep(&nap, NULL);
+		look(*m);
+	}
 	for (int i = 0; i < 3; i++) {
 		now_ns += S;
 		look(*m);

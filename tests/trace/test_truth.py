@@ -700,6 +700,7 @@ def spans_and_queues_in_analyses(rec):
 # Absent by design: what the recording cannot tell, or what nothing was found for.
 UNTOLD = {("summary", "capabilities", "has_process_stats"), ("summary", "lost_events"), ("summary", "machine"),
           ("discover", "analyzers", "missing"), ("scx_layer_behavior", "layer_filter"), ("dsq_latency", "scheduler_name"),
+          ("dsq_latency", "per_dsq", "slice_given_avg_us"), ("dsq_latency", "per_dsq", "slice_used_avg_us"),
           ("dsq_summary", "summary", "scheduler_name"), ("oncpu_slices", "processes", "layer_id"),
           ("oncpu_slices", "processes", "dsq_id"), ("oncpu_slices", "processes", "dsq_name"), ("oncpu_slices", "by_dsq", "dsq_name"),
           ("workqueue", "by_function", "function"), ("workqueue", "by_function", "name"),

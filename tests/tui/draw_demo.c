@@ -1,7 +1,7 @@
 /*
  * draw_demo VIEW WIDTH HEIGHT [CPUS [THREADS [SHAPE [GROUP [WORDS]]]]] — a view of the synthetic machine, as text.
  *
- * Words: proc, hostile, memory, network, freq, localized, threads; anything else is the filter.
+ * Words: proc, hostile, memory, network, freq, localized, threads, processes, details; anything else is the filter.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -25,6 +25,10 @@ static void take_word(const char *word, struct fixture_cfg *cfg, struct screen *
 		s->has_freq = true;
 	} else if (strcmp(word, "localized") == 0) {
 		s->is_localized = true;
+	} else if (strcmp(word, "processes") == 0) {
+		s->scheduler_page = 1;
+	} else if (strcmp(word, "details") == 0) {
+		s->scheduler_page = 2;
 	} else if (strcmp(word, "threads") == 0) {
 		s->process = FIXTURE_TID;
 	} else {

@@ -71,6 +71,7 @@ static struct machine_dist dist(uint64_t count, uint64_t p99_ns)
 {
 	return (struct machine_dist){ .count = count,
 		                      .p50_ns = p99_ns / 4,
+		                      .p90_ns = p99_ns / 2,
 		                      .p99_ns = p99_ns,
 		                      .max_ns = p99_ns * 3,
 		                      .mean_ns = (double)p99_ns / 3 };
@@ -182,6 +183,77 @@ static void make_tasks(struct fixture *f, const struct fixture_cfg *cfg)
 	f->m.nr_processes = (cfg->nr_threads + FIXTURE_THREADS - 1) / FIXTURE_THREADS;
 }
 
+const char fixture_stats[] =
+	"{\n  \"nr_queued\": 17,\n  \"layers\": {\n"
+	"    \"l1\": 1,\n    \"l2\": 2,\n    \"l3\": 3,\n    \"l4\": 4,\n"
+	"    \"l5\": 5,\n    \"l6\": 6,\n    \"l7\": 7,\n    \"l8\": 8,\n"
+	"    \"l9\": 9,\n    \"l10\": 10,\n    \"l11\": 11,\n    \"l12\": 12,\n"
+	"    \"l13\": 13,\n    \"l14\": 14,\n    \"l15\": 15,\n    \"l16\": 16,\n"
+	"    \"l17\": 17,\n    \"l18\": 18,\n    \"l19\": 19,\n    \"l20\": 20,\n"
+	"    \"l21\": 21,\n    \"l22\": 22,\n    \"l23\": 23,\n    \"l24\": 24,\n"
+	"    \"l25\": 25,\n    \"l26\": 26,\n    \"l27\": 27,\n    \"l28\": 28,\n"
+	"    \"l29\": 29,\n    \"l30\": 30,\n    \"l31\": 31,\n    \"l32\": 32,\n"
+	"    \"l33\": 33,\n    \"last\": 34\n  }\n}";
+
+uint64_t fixture_dsq_p90_ns(uint32_t process)
+{
+	return fixture_p99_ns(process * 7 + 3) / 2;
+}
+
+static void make_scx_tasks(struct fixture *f, const struct fixture_cfg *cfg)
+{
+	for (uint32_t i = 0; i < f->m.nr_processes; i++) {
+		struct machine_scx_task *t = &f->scx_tasks[i];
+
+		*t = (struct machine_scx_task){
+			.tid = f->processes[i].tid,
+			.dsq = i % cfg->nr_dsqs ? i % cfg->nr_dsqs : 1ULL << 63 | 1,
+			.last_cpu = i ? (int32_t)(i % 8) : -1,
+			.latency = dist(10 + i, 2 * fixture_dsq_p90_ns(i)),
+			.slice_ns = i % 4 ? 5e6 : NAN,
+			.used_ns = 1e5 * (i + 1),
+		};
+		snprintf(t->comm, sizeof(t->comm), "%.15s", f->processes[i].comm);
+	}
+}
+
+static void make_scx(struct fixture *f, const struct fixture_cfg *cfg)
+{
+	static const struct machine_scx_counter counters[] = {
+		{ "select_cpu_fallback", 120, 3 },
+		{ "dispatch_local_dsq_offline", 0, 0 },
+		{ "dispatch_keep_last", 45, 0 },
+	};
+
+	for (uint32_t i = 0; i < cfg->nr_dsqs; i++) {
+		double *values = f->dsq_history + (size_t)i * MACHINE_HISTORY;
+		struct machine_dsq *d = &f->dsqs[i];
+
+		/* One of four is unknown. */
+		for (uint32_t k = 0; k < MACHINE_HISTORY; k++)
+			values[k] = k % 4 == 1 ? NAN : 1000.0 * (1 + (k + i) % 8);
+		d->latency_history = d->used_history = d->depth_history =
+			(struct machine_history){ values, MACHINE_HISTORY };
+		if (i % 2 == 0)
+			d->vtime_history = d->latency_history;
+	}
+	make_scx_tasks(f, cfg);
+	f->scx = (struct machine_scx){
+		.is_counting = true,
+		.enable_seq = 7,
+		.nr_rejected = 2,
+		.switch_all = 1,
+		.last = cfg->is_hostile ? fixture_hostile_names[0] : "old: runnable task stall",
+		.stats = cfg->is_hostile ? fixture_hostile_names[1] : fixture_stats,
+		.stats_age_s = 0.5,
+		.counters = counters,
+		.nr_counters = 3,
+		.tasks = f->scx_tasks,
+		.nr_tasks = f->m.nr_processes,
+	};
+	f->m.scx = &f->scx;
+}
+
 static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 {
 	static const char *const net_names[] = { "lo", "eth0", "wlan0" };
@@ -191,10 +263,15 @@ static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 			.id = i == 0 ? (1ULL << 63 | 1) : i,
 			.latency = i == 1 ? (struct machine_dist){ 0 }
 			                  : dist(100 * i, 2000ULL << (i % 16)),
+			.used = i ? dist(90 * i, 3000ULL * i) : (struct machine_dist){ 0 },
 			.depth = i,
+			.depth_max = 3 * (uint64_t)i,
 			.slice_ns = 5e6,
 			.used_ns = 1e6 * i,
-			.vtime_delta = i % 2 ? NAN : 1000.0 * i,
+			.vtime_delta = i % 2 ? NAN : 1000.0 * i * (i % 4 ? -1 : 1),
+			.behind = i % 2 ? NAN : 0.25,
+			.inserts = 130 * (uint64_t)i,
+			.inserts_per_s = 520.0 * i,
 			.dispatches_per_s = 500.0 * i,
 		};
 	for (uint32_t i = 0; i < cfg->nr_nets; i++)
@@ -210,6 +287,8 @@ static void make_rest(struct fixture *f, const struct fixture_cfg *cfg)
 			.rx_bytes = 1ULL << (20 + i % 20),
 			.tx_bytes = 1ULL << (15 + i % 20),
 		};
+	if (cfg->nr_dsqs)
+		make_scx(f, cfg);
 	f->m.dsqs = f->dsqs;
 	f->m.nr_dsqs = cfg->nr_dsqs;
 	f->m.nets = f->nets;
@@ -246,6 +325,8 @@ void fixture_init(struct fixture *f, const struct fixture_cfg *cfg)
 	f->threads = must(cfg->nr_threads, sizeof(*f->threads));
 	f->processes = must(cfg->nr_threads, sizeof(*f->processes));
 	f->dsqs = must(cfg->nr_dsqs, sizeof(*f->dsqs));
+	f->scx_tasks = must(cfg->nr_threads, sizeof(*f->scx_tasks));
+	f->dsq_history = must(cfg->nr_dsqs, MACHINE_HISTORY * sizeof(*f->dsq_history));
 	f->nets = must(cfg->nr_nets, sizeof(*f->nets));
 	f->programs = must(cfg->nr_programs, sizeof(*f->programs));
 	f->heat = must(100, sizeof(*f->heat));
@@ -347,6 +428,8 @@ void fixture_done(struct fixture *f)
 	free(f->threads);
 	free(f->processes);
 	free(f->dsqs);
+	free(f->scx_tasks);
+	free(f->dsq_history);
 	free(f->nets);
 	free(f->programs);
 	free(f->heat);

@@ -9,6 +9,7 @@
 #include "analyze/machine_profile.h"
 #include "analyze/machine_program.h"
 #include "analyze/profile.h"
+#include "analyze/machine_scx.h"
 #include "tui/view.h"
 
 #define FIXTURE_TID     1000U
@@ -28,6 +29,9 @@ struct fixture {
 	struct machine_cpu *cpus;
 	struct machine_task *threads, *processes;
 	struct machine_dsq *dsqs;
+	struct machine_scx scx;
+	struct machine_scx_task *scx_tasks; /* one per process */
+	double *dsq_history;                /* of all queues */
 	struct machine_net *nets;
 	struct machine_bpf *programs;
 	uint32_t (*heat)[MACHINE_HEAT_ROWS];
@@ -55,6 +59,8 @@ void fixture_make_order(struct fixture *f, uint32_t nth);
 double fixture_busy(uint32_t cpu);
 double fixture_run(uint32_t thread); /* of one CPU */
 uint64_t fixture_p99_ns(uint32_t thread);
+uint64_t fixture_dsq_p90_ns(uint32_t process); /* of what it waited in queues */
+extern const char fixture_stats[];             /* of the scheduler, 40 lines and more */
 uint64_t fixture_samples(uint32_t symbol);
 
 /* Of the machine: parts that tests change. */

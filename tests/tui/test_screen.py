@@ -300,6 +300,33 @@ def a_click_on_a_title_sorts_by_it():
 
 
 @live.case
+def a_thread_tells_who_wakes_it_and_stays_when_it_ends():
+    live.need_live()
+    nap = "import time\nopen('/proc/self/comm', 'w').write('zoomnap')\nwhile True: time.sleep(0.005)"
+    sleeper = subprocess.Popen(["python3", "-c", nap])
+    try:
+        with terminal(100, 40) as term:
+            term.start("top")
+            term.keys("y", "/")
+            term.keys("-l", "zoomnap")
+            term.wait(lambda text: f"{sleeper.pid} zoomnap" in text, "the sleeper")
+            term.keys("Enter")
+            term.wait_for("Threads 1 of")
+            term.keys("Enter")
+            term.wait(lambda text: "Woken by" in text and "hard interrupt" in text and " S 5." in text, "its waker")
+            assert f"zoomnap [{sleeper.pid}]" in term.text()
+            sleeper.kill()
+            sleeper.wait()
+            text = term.wait_for("ended: zoomnap")
+            assert "hard interrupt" in text, text
+            term.keys("q", "q")
+            term.check_restored(0)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
+@live.case
 def a_key_records_and_the_notice_says_where():
     with terminal(200, 24) as term:
         if not live.CAN_RUN:
@@ -502,9 +529,9 @@ def flags_of_scxtop_are_taken():
         term.start(flags)
         term.keys("q")
         shown = term.wait_for("ended=0")
-        for option in ("--trace-ticks", "--worker-threads", "--layered"):
+        for option in ("--trace-ticks", "--worker-threads"):
             assert f"{option} has no effect" in shown, shown
-        for option in ("--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
+        for option in ("--layered", "--perf-events", "--default-profiling-event", "--mangoapp-tracing"):
             assert f"{option} has no effect" not in shown, shown
 
 

@@ -44,7 +44,7 @@ static void the_screens_are_as_they_were(void **state)
 
 static void queues_have_their_numbers_and_names(void **state)
 {
-	struct screen s = { 0 };
+	struct screen s = { .shape = SHAPE_TABLE };
 	char *text = screen_draw("scheduler", &f.m, &s, 130, 24);
 
 	(void)state;

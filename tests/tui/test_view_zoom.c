@@ -209,7 +209,9 @@ static void what_found_no_place_is_told_as_others(void **state)
 	(void)state;
 	z.zoom.nr_rivals = z.zoom.nr_wakers = 1;
 	z.zoom.other_rivals_ns = FIXTURE_RIVAL_NS; /* as much as the only one */
-	z.zoom.other_wakers = (struct machine_dist){ 77, 1, 2, 3, 1 };
+	z.zoom.other_wakers = (struct machine_dist){
+		.count = 77, .p50_ns = 1, .p99_ns = 2, .max_ns = 3, .mean_ns = 1
+	};
 	text = draw(240, 70);
 	expect_words(text, (const char *[]){ "- others", "77", "- others", "50.0", "512ms" }, 5);
 	free(text);

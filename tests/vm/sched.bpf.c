@@ -157,7 +157,7 @@ struct account {
 	__u64 runs;    /* that followed a stay */
 	__u64 wait_ns; /* from the insertion to the run, or to the move */
 	__u64 ran_ns;  /* in those runs, up to the first time that it stopped */
-	__u64 held_ns; /* the same up to the next insertion: it may go on, without a queue */
+	__u64 held_ns; /* the same up to the last stop before the next insertion: it may go on, without a queue */
 	__u64 first_vtime, last_vtime;
 	__u64 slice_ns; /* given in those runs, in all */
 };
@@ -176,7 +176,8 @@ struct place {
 	__u64 ran_dsq_id; /* from which it came on the CPU */
 	__u64 ran_at_ns;
 	__u64 held_dsq_id; /* the same, until it is inserted again */
-	__u64 nr;          /* insertions in all ways */
+	__u64 stopped_at_ns;
+	__u64 nr; /* insertions in all ways */
 };
 
 struct {
@@ -290,8 +291,12 @@ static void count_run(struct task_struct *p)
 		return;
 	at->ran_dsq_id = 0;
 	at->ran_at_ns = bpf_ktime_get_ns();
-	if (!a)
+	if (!a) {
+		a = at->held_dsq_id ? account_of(p, at->held_dsq_id) : NULL;
+		if (a)
+			a->held_ns += at->ran_at_ns - at->stopped_at_ns;
 		return;
+	}
 	a->runs++;
 	a->slice_ns += p->scx.slice;
 	a->wait_ns += at->ran_at_ns - at->at_ns;
@@ -311,6 +316,7 @@ static void count_stop(struct task_struct *p)
 	if (at->ran_dsq_id)
 		a->ran_ns += now_ns - at->ran_at_ns;
 	at->ran_dsq_id = 0;
+	at->stopped_at_ns = now_ns;
 }
 
 static void insert(struct task_struct *p, __u64 dsq_id, __u64 enq_flags)

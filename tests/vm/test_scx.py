@@ -262,8 +262,8 @@ def slices_are_used_as_the_scheduler_measures():
                 expect(rows[dsq]["runs"] == own["runs"], f"{name}: {rows[dsq]}, expected {own}")
                 expect_near("slice given", rows[dsq]["slice_given_avg_us"], SLICE_NS / 1000, absolute=0.01)
                 # A task that stops may go on at once, without a switch, or come back after the kernel's own work: what
-                # it used up to its first stop, and up to its next insertion. The scheduler hears of both a moment before
-                # the switch: it looks through its queues in between (0.3 ms here).
+                # it used up to its first stop, and the time to its last one before the next insertion. The scheduler
+                # hears of both a moment before the switch: it looks through its queues in between (0.3 ms here).
                 expect_between(f"{name}: slice used", rows[dsq]["slice_used_avg_us"],
                                own["ran_ns"] / own["runs"] / 1000 * 0.99 - 100, own["held_ns"] / own["runs"] / 1000 * 1.01 + 400)
                 narrow += own["held_ns"] <= 1.02 * own["ran_ns"]

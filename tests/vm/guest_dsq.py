@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Runs in a virtual machine: `stat -g dsq` and the screen's source look at our schedulers, which keep accounts of their own.
+
+They begin before the scheduler and end after it, so that both see all of it. Leaves reports and accounts in /run/out,
+where test_dsq.py compares them.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+OUT = pathlib.Path("/run/out")
+SCHEDSCOPE, SCHED, OBJECT = os.environ["SCHEDSCOPE"], os.environ["VM_SCHED"], os.environ["VM_SCHED_OBJECT"]
+MACHINE_DUMP = os.environ["MACHINE_DUMP"]
+WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
+SPIN_S = 1.0
+NEEDS = 2 | 8  # tasks and queues: enum machine_need
+SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
+
+
+class Scheduler:
+    """One of our schedulers, in charge once the object exists."""
+
+    def __init__(self, name, *words):
+        self.process = subprocess.Popen([SCHED, OBJECT, name, *words], stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "on\n":
+            raise RuntimeError(f"the scheduler {name} does not start")
+
+    def wait(self):
+        """Its account, once it was thrown out."""
+        return json.loads(self.process.communicate(timeout=WAIT_S)[0])
+
+    def end(self):
+        """Its account."""
+        self.process.terminate()
+        return self.wait()
+
+
+class Stat:
+    """A running `stat -g dsq`, attached once the object exists. Its output goes to files: a pipe would be full."""
+
+    def __init__(self, *words, interval="600"):
+        self.out, self.err = tempfile.TemporaryFile("w+"), tempfile.NamedTemporaryFile("w+")
+        self.process = subprocess.Popen([SCHEDSCOPE, "stat", "-g", "dsq", "-v", "--json", "-i", interval, *words],
+                                        stdout=self.out, stderr=self.err)
+        while "attached" not in self.talk():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"stat: {self.talk()}")
+            time.sleep(0.05)
+
+    def talk(self):
+        """What it said so far."""
+        return pathlib.Path(self.err.name).read_text(encoding="utf-8")
+
+    def end(self):
+        """Its reports."""
+        self.process.send_signal(signal.SIGINT)
+        if self.process.wait(WAIT_S):
+            raise RuntimeError(f"stat: {self.talk()}")
+        self.out.seek(0)
+        return [json.loads(line) for line in self.out]
+
+
+class Machine:
+    """The source of the screen, looked at when told to; its first looks until it has attached are not kept."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([MACHINE_DUMP, "lines=1", f"needs={NEEDS}", f"stats={SOCKET}"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            look = self.look()
+            if look["scx"] and look["scx"]["is_counting"]:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("the screen's source does not attach")
+
+    def look(self):
+        """What it sees now."""
+        self.process.stdin.write("look\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        """Ends it."""
+        self.process.stdin.close()
+        self.process.stdout.read()
+        self.process.wait(WAIT_S)
+
+
+def spin(number):
+    """Processes that want a CPU all the time, half of them niced; their ids, after their end."""
+    work = [subprocess.Popen([*(["nice", "-n", "5"] if i % 2 else []), "/bin/sh", "-c", "while :; do :; done"])
+            for i in range(number)]
+    time.sleep(SPIN_S)
+    for process in work:
+        process.kill()
+        process.wait()
+    return [process.pid for process in work]
+
+
+def observe(name):
+    """Six spinners under one scheduler, seen by stat."""
+    stat = Stat("--by", "tid")
+    scheduler = Scheduler(name)
+    tids = spin(6)
+    account = scheduler.end()
+    return {"tids": tids, "account": account, "report": stat.end()[-1], "talk": stat.talk()}
+
+
+def look(name):
+    """The same, seen by the source of the screen."""
+    machine = Machine()
+    scheduler = Scheduler(name, "--stats", SOCKET)
+    work = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(6)]
+    looks = []
+    for _ in range(4):
+        time.sleep(SPIN_S / 4)
+        looks.append(machine.look())
+    for process in work:
+        process.kill()
+        process.wait()
+    account = scheduler.end()
+    looks.append(machine.look())
+    machine.end()
+    return {"tids": [process.pid for process in work], "account": account, "looks": looks}
+
+
+def change():
+    """None, one, none, one that the kernel throws out, none, another one: in one run of both."""
+    machine, stat = Machine(), Stat(interval="0.2")
+    looks = []
+
+    def watch(seconds):
+        time.sleep(seconds)
+        looks.append(machine.look())
+
+    watch(0.5)
+    fifo = Scheduler("fifo")
+    watch(0.5)
+    fifo.end()
+    watch(0.5)
+    stall = Scheduler("stall")
+    watch(0.5)
+    os.symlink("/bin/sleep", "/tmp/stallme")
+    held = subprocess.Popen(["/tmp/stallme", "0.1"])
+    account = stall.wait()
+    held.wait(WAIT_S)
+    watch(0.5)
+    vtime = Scheduler("vtime")
+    spin(2)
+    watch(0.5)
+    vtime.end()
+    watch(0.5)
+    machine.end()
+    return {"exit_kind": account["exit_kind"], "reports": stat.end(), "looks": looks}
+
+
+def main():
+    steps = {"look": lambda: look("vtime"), "change": change}
+    for name in sys.argv[1:]:
+        start = time.monotonic()
+        result = steps.get(name, lambda name=name: observe(name))()
+        OUT.joinpath(f"{name}.json").write_text(json.dumps(result), encoding="ascii")
+        print(f"{name}: {time.monotonic() - start:.1f} s", file=sys.stderr)
+
+
+main()

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""test_dsq.py KERNEL [WORD...]: dispatch queues of sched_ext, added up in the kernel by `stat -g dsq` and for the screen,
+against the accounts of the schedulers themselves.
+
+guest_dsq.py runs both in a virtual machine, where time is a count of instructions. Queues of the schedulers' own must agree
+exactly, for all tasks. The kernel's queues it uses itself, too, while schedulers come and go.
+"""
+import collections
+import json
+import sys
+
+import vm
+from live import case, expect, expect_between, expect_near, main, once
+
+GUEST = vm.Guest(sys.argv.pop(1), "guest_dsq.py", "fifo", "vtime", "layered", "look", "change")
+GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
+KERNEL_MADE = {GLOBAL, LOCAL, BYPASS}
+QUEUES = {"fifo": set(), "vtime": set(range(100, 116)), "layered": {200, 201}}
+SECOND_LAYER = 201
+SLICE_US = 20_000
+STALLED = 1026  # why the kernel ends a scheduler: a task did not run
+
+
+def left(name):
+    """What the guest left."""
+    return json.loads(GUEST.path(f"{name}.json").read_text(encoding="ascii"))
+
+
+class Seen:
+    """A scheduler: its own account per queue and per task, and the rows of stat."""
+
+    def __init__(self, name):
+        data = left(name)
+        self.tids = data["tids"]
+        self.account = data["account"]
+        self.report = data["report"]
+        self.talk = data["talk"]
+        self.own = add_up(self.account, "dsq")
+        self.tasks = add_up(self.account, "tid")
+        self.queues = {int(row["dsq_id"], 16): row for row in self.report["groups"]["dsq"]}
+        expect(self.account["lost"] == 0, f"{name}: the scheduler could not count {self.account['lost']}")
+        expect(self.report["lost"]["total"] == 0, f"{name}: lost {self.report['lost']}")
+
+    def own_queues(self):
+        """Queues that only the scheduler uses: (id, its account, our row)."""
+        return [(dsq, own, self.queues[dsq]) for dsq, own in self.own.items() if dsq not in KERNEL_MADE]
+
+
+def add_up(account, key):
+    """The account by queue or by task."""
+    sums = collections.defaultdict(collections.Counter)
+    for row in account["tasks"]:
+        for field in ("inserts", "moves", "runs", "wait_ns", "ran_ns"):
+            sums[row[key]][field] += row[field]
+    return sums
+
+
+SEEN = {name: once(lambda name=name: Seen(name)) for name in QUEUES}
+
+
+def total_us(dist):
+    """Sum of a distribution."""
+    return dist["mean_us"] * dist["count"] if dist["count"] else 0
+
+
+@case
+def insertions_dispatches_and_moves_agree_exactly():
+    for name in ("vtime", "layered"):
+        for dsq, own, row in SEEN[name]().own_queues():
+            got = (row["inserts"], row["dispatches"], row["moved_out"])
+            expect(got == (own["inserts"], own["runs"], own["moves"]), f"{name}, queue {dsq}: {got}, expected {own}")
+            expect(row["latency"]["count"] == row["dispatches"], f"{name}, queue {dsq}: {row['latency']}")
+            expect(row["queued"] == 0, f"{name}, queue {dsq}: {row['queued']} are still in it")
+
+
+@case
+def moves_between_queues_have_two_ends():
+    rows = SEEN["layered"]().queues.values()
+    moves = sum(own["moves"] for own in SEEN["layered"]().own.values())
+    expect(moves > 0, "nothing was moved")
+    # The kernel, too, moves tasks, from its own queue into one of the scheduler's, when that is there.
+    into, out = sum(row["moved_in"] for row in rows), sum(row["moved_out"] for row in rows)
+    expect(into == out >= moves, f"{into} moves in, {out} out, the scheduler made {moves}")
+
+
+@case
+def the_global_queue_has_all_that_was_put_there():
+    seen = SEEN["fifo"]()
+    row, own = seen.queues[GLOBAL], seen.own[GLOBAL]
+    # Coming and going, the kernel itself uses it.
+    expect_between("insertions", row["inserts"], own["inserts"], own["inserts"] + 64)
+    expect_between("dispatches", row["dispatches"], own["runs"], own["runs"] + 64)
+    expect_near("waits", total_us(row["latency"]), own["wait_ns"] / 1e3, relative=0.05)
+    expect_near("time used", total_us(row["used"]), own["ran_ns"] / 1e3, relative=0.05)
+
+
+@case
+def direct_dispatch_is_told_apart():
+    for name in QUEUES:
+        row, own = SEEN[name]().queues[LOCAL], SEEN[name]().own[LOCAL]
+        expect(row["dsq"] == "local" and row["queued"] is None, f"{name}: {row}")
+        # The kernel puts a task that was preempted there, too.
+        expect(row["inserts"] >= own["inserts"] > 0, f"{name}: {row['inserts']}, the scheduler put {own['inserts']} there")
+
+
+@case
+def waits_agree():
+    for name in ("vtime", "layered"):
+        for dsq, own, row in SEEN[name]().own_queues():
+            if dsq != SECOND_LAYER:  # whose waits end in the first
+                expect_near(f"{name}: waits in {dsq}", total_us(row["latency"]), own["wait_ns"] / 1e3, relative=0.05,
+                            absolute=1000)
+
+
+@case
+def slices_given_and_used_agree():
+    for name in ("vtime", "layered"):
+        for dsq, own, row in SEEN[name]().own_queues():
+            if not row["dispatches"]:
+                continue
+            slices = {row["slice"][key] for key in ("min_us", "mean_us", "max_us")}
+            expect(slices == {SLICE_US} and row["endless_slices"] == 0, f"{name}: slices of {dsq}: {row['slice']}")
+            # Up to the switch: the choice of the next task is part of it, but not of what the scheduler sees.
+            expect_between(f"{name}: time used of {dsq}", total_us(row["used"]), 0.99 * own["ran_ns"] / 1e3,
+                           1.05 * own["ran_ns"] / 1e3 + 1000 * row["dispatches"])
+
+
+@case
+def vtime_goes_on_as_the_scheduler_says():
+    for dsq, own, row in SEEN["vtime"]().own_queues():
+        tasks = [task for task in SEEN["vtime"]().account["tasks"] if task["dsq"] == dsq]
+        delta = row["vtime_delta"]
+        expect(delta["count"] == own["inserts"] - 1, f"{dsq}: {delta}, {own['inserts']} insertions")
+        spans = {last["last_vtime"] - first["first_vtime"] for first in tasks for last in tasks}
+        expect(delta["sum"] in spans, f"{dsq}: went on by {delta['sum']}, which no first and last insertion explains")
+        expect(0 <= delta["behind"] <= delta["count"], f"{dsq}: {delta}")
+        expect(delta["max_ahead"] >= delta["mean"] >= -delta["max_behind"], f"{dsq}: {delta}")
+
+
+@case
+def queues_without_order_have_no_vtime():
+    for name in ("fifo", "layered"):
+        for row in SEEN[name]().queues.values():
+            expect(row["vtime_delta"] is None, f"{name}: {row}")
+
+
+@case
+def depths_are_those_that_the_scheduler_counts():
+    for name in ("vtime", "layered"):
+        for dsq, _, row in SEEN[name]().own_queues():
+            # The scheduler counts a task before it is in the queue, and still when it has just left it.
+            own = SEEN[name]().account["max_depth"][str(dsq % 64)]
+            expect_between(f"{name}: depth of {dsq}", row["depth"]["max"], max(own - 2, 1), own)
+            expect(row["depth"]["count"] == row["inserts"], f"{name}: {row['depth']}")
+
+
+@case
+def only_queues_that_there_are_show_up():
+    for name, ids in QUEUES.items():
+        got = set(SEEN[name]().queues)
+        expect(got <= ids | KERNEL_MADE, f"{name}: {sorted(map(hex, got))}")
+        told = {row["dsq_id"] for row in SEEN[name]().report["groups"]["dsq_tasks"]}
+        expect({int(dsq, 16) for dsq in told} <= ids | KERNEL_MADE, f"{name}: {told}")
+
+
+@case
+def tasks_have_what_they_got():
+    for name in QUEUES:
+        seen = SEEN[name]()
+        for tid in seen.tids:
+            # A row for each name that it had.
+            rows = [row for row in seen.report["groups"]["dsq_tasks"] if row["tid"] == tid]
+            own, runs = seen.tasks[tid], sum(row["runs"] for row in rows)
+            expect(runs == sum(row["count"] for row in rows), f"{name}, task {tid}: {rows}")
+            # The kernel puts a task that was preempted into the queue of its CPU by itself.
+            expect_between(f"{name}: runs of {tid}", runs, own["runs"], own["runs"] + 32)
+            # The account counts the wait before a move, too; what the kernel does by itself is not in it.
+            if not own["moves"]:
+                more = total_us(seen.queues[LOCAL]["latency"]) - seen.own[LOCAL]["wait_ns"] / 1e3
+                expect_between(f"{name}: waits of {tid}", sum(map(total_us, rows)), 0.95 * own["wait_ns"] / 1e3,
+                               1.05 * own["wait_ns"] / 1e3 + max(more, 0) + 1000)
+            expect(all(row["mean_slice_us"] == SLICE_US for row in rows if row["dsq"] != "local"), f"{name}: {rows}")
+            expect(rows[0]["mean_used_us"] > 0, f"{name}, task {tid}: {rows}")
+
+
+@case
+def without_a_scheduler_it_says_so_and_waits_for_one():
+    talk = SEEN["vtime"]().talk
+    expect("no sched_ext scheduler is on" in talk, talk)
+    expect(SEEN["vtime"]().report["sched_ext"]["state"] == "disabled", f"{SEEN['vtime']().report['sched_ext']}")
+
+
+def runs_of(names):
+    """Without repetitions in a row."""
+    return [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+
+
+@case
+def schedulers_that_come_go_and_are_thrown_out_are_followed():
+    told = left("change")
+    expect(told["exit_kind"] == STALLED, f"ended by {told['exit_kind']}, expected the watchdog")
+    names = runs_of([report["sched_ext"]["scheduler"] for report in told["reports"]])
+    expect(names == [None, "vm_fifo", None, "vm_stall", None, "vm_vtime", None], f"{names}")
+    for report in told["reports"]:
+        ids = {int(row["dsq_id"], 16) for row in report["groups"]["dsq"]}
+        if report["sched_ext"]["scheduler"] in ("vm_fifo", "vm_stall"):
+            expect(ids <= KERNEL_MADE, f"{report['sched_ext']}: {ids}")
+    last = {int(row["dsq_id"], 16) for row in told["reports"][-1]["groups"]["dsq"]}
+    expect(last & QUEUES["vtime"], f"the last report has not the queues of the last scheduler: {last}")
+    sequence = runs_of([report["sched_ext"]["enable_seq"] for report in told["reports"]])
+    expect(sequence == sorted(sequence) and len(sequence) == 4, f"{sequence}")
+
+
+@case
+def the_screen_sees_the_same_queues():
+    told = left("look")
+    own = add_up(told["account"], "dsq")
+    sums = collections.Counter()
+    for look in told["looks"]:
+        for dsq in look["dsqs"]:
+            sums[int(dsq["id"])] += dsq["latency"]["count"]
+    for dsq, counts in own.items():
+        if dsq not in KERNEL_MADE:
+            expect(sums[dsq] == counts["runs"], f"queue {dsq}: {sums[dsq]} runs in all looks, expected {counts['runs']}")
+    expect(set(sums) <= QUEUES["vtime"] | KERNEL_MADE, f"{sums}")
+    middle = told["looks"][1]
+    for dsq in middle["dsqs"]:
+        if dsq["latency"]["count"]:
+            expect(dsq["latency"]["p50_ns"] <= dsq["latency"]["p90_ns"] <= dsq["latency"]["p99_ns"] <=
+                   dsq["latency"]["max_ns"], f"{dsq}")
+        expect((dsq["vtime_delta"] is None) == (int(dsq["id"]) in KERNEL_MADE) or dsq["inserts"] < 2, f"{dsq}")
+
+
+@case
+def the_screen_knows_the_queue_of_a_task():
+    told = left("look")
+    for tid in told["tids"]:
+        rows = [task for look in told["looks"][:4] for task in look["threads"] if task["tid"] == tid]
+        dsqs = {int(row["dsq"]) for row in rows if row["dsq"] is not None}
+        expect(dsqs and dsqs <= QUEUES["vtime"] | KERNEL_MADE, f"task {tid}: {dsqs}")
+        rows = [row for look in told["looks"][:4] for row in look["scx"]["tasks"] if row["tid"] == tid]
+        expect(rows and all(row["latency"]["count"] for row in rows), f"task {tid}: {rows[:1]}")
+
+
+@case
+def the_screen_shows_what_the_scheduler_says_of_itself():
+    said = [look["scx"]["stats"] for look in left("look")["looks"] if look["scx"]["stats"]]
+    expect(said, f"nothing: {[look['scx']['no_stats'] for look in left('look')['looks']]}")
+    expect(all(isinstance(json.loads(text), dict) and text.startswith("{\n  ") for text in said), said[0][:200])
+    # The one that has no server is not taken for one that has.
+    reasons = [look["scx"]["no_stats"] for look in left("change")["looks"] if look["scheduler"]]
+    expect(any(reason and "no scheduler serves statistics" in reason for reason in reasons), f"{reasons}")
+
+
+@case
+def the_screen_has_the_counters_of_the_kernel_where_there_are_any():
+    looks = left("look")["looks"]
+    if GUEST.kernel == "6.12":
+        expect(all(not look["scx"]["counters"] for look in looks), "counters that this kernel does not have")
+        return
+    names = set(looks[1]["scx"]["counters"])
+    expect({"select_cpu_fallback", "dispatch_keep_last"} <= names, f"{names}")
+    values = [look["scx"]["counters"]["dispatch_keep_last"]["value"] for look in looks[:4]]
+    expect(values == sorted(values), f"{values}")
+
+
+@case
+def the_screen_follows_schedulers():
+    looks = left("change")["looks"]
+    names = [look["scheduler"] for look in looks]
+    expect(names == [None, "vm_fifo", None, "vm_stall", None, "vm_vtime", None], f"{names}")
+    expect(looks[4]["scx"]["last"] and "vm_stall" in looks[4]["scx"]["last"], f"{looks[4]['scx']}")
+    sequence = [look["scx"]["enable_seq"] for look in looks]
+    expect(sequence == sorted(sequence) and sequence[-1] - sequence[0] == 3, f"{sequence}")
+
+
+main()
