@@ -15,15 +15,9 @@
 
 /* clang-format off */
 static const struct machine_part *const parts[] = {
-	&machine_part_programs,
-	&machine_part_profile,
-	&machine_part_power,
-	&machine_part_bandwidth,
-	&machine_part_game,
-	&machine_part_pressure,
-	&machine_part_zoom,
-	&machine_part_scx,
-	&machine_part_events,
+	&machine_part_programs,    &machine_part_profile, &machine_part_power,
+	&machine_part_bandwidth,   &machine_part_game,    &machine_part_pressure,
+	&machine_part_zoom,        &machine_part_scx,     &machine_part_events,
 	&machine_part_event_lists,
 };
 /* clang-format on */

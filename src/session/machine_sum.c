@@ -36,6 +36,9 @@ void machine_sum_add(struct machine_task *sum, const struct machine_task *thread
 		sum->last_cpu = thread->last_cpu;
 		sum->prio = thread->prio;
 		sum->class_name = thread->class_name;
+		sum->layer = thread->layer;
+		sum->dsq = thread->dsq;
+		sum->has_dsq = thread->has_dsq;
 	}
 	sum->nr_threads++;
 	sum->state = joint_state(sum->state, thread->state, is_leader);

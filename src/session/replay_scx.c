@@ -18,11 +18,10 @@ struct change {
 };
 
 struct queue {
-	uint64_t held_ns;  /* by all that waited there */
+	uint64_t depth;    /* at the last moment */
 	uint64_t given_ns; /* to run, */
 	uint64_t nr_given;
-	uint64_t used_ns; /* of it */
-	uint64_t nr_used;
+	uint64_t inserts;
 };
 
 struct replay_scx {
@@ -143,12 +142,17 @@ bool replay_scx_of_task(const struct replay_scx *x, uint32_t task, uint64_t ts_n
 struct cell_queues {
 	struct replay_scx *x;
 	const struct replay_cell *c;
-	struct buckets waits; /* by id */
+	struct buckets waits;        /* all by id */
+	struct buckets starts, ends; /* of those that are or were in it, as times */
+	struct buckets used;
 };
 
 static void done(struct cell_queues *q)
 {
 	buckets_done(&q->waits);
+	buckets_done(&q->starts);
+	buckets_done(&q->ends);
+	buckets_done(&q->used);
 }
 
 static bool has_room(struct replay_scx *x, uint32_t nr)
@@ -186,8 +190,14 @@ static int add_wait(struct cell_queues *q, const struct pair_dsq *row)
 
 	if (!queue)
 		return -ENOMEM;
-	if (row->has_start)
-		queue->held_ns += replay_cell_cut(q->c, row->start_ns, row->end_ns);
+	if (row->has_start) {
+		uint64_t moment = replay_cell_moment(q->c);
+
+		queue->depth += row->start_ns <= moment && row->end_ns > moment;
+		queue->inserts += replay_cell_has(q->c, row->start_ns);
+		(void)buckets_add(&q->starts, row->dsq_id, row->start_ns);
+		(void)buckets_add(&q->ends, row->dsq_id, row->end_ns);
+	}
 	if (!replay_cell_has(q->c, row->end_ns))
 		return 0;
 	i = row->has_start ? buckets_add(&q->waits, row->dsq_id, row->end_ns - row->start_ns)
@@ -212,7 +222,7 @@ static int collect_waits(struct cell_queues *q)
 }
 
 /* How much of what was given was used: the slice that began then on that CPU, if it is over. */
-static void add_used(const struct cell_queues *q, const struct pair_run *run, struct queue *queue)
+static void add_used(struct cell_queues *q, const struct pair_run *run)
 {
 	const struct timeline_whose slices = { TIMELINE_SLICE, TASKS_NONE, run->cpu };
 	union timeline_row row;
@@ -221,8 +231,7 @@ static void add_used(const struct cell_queues *q, const struct pair_run *run, st
 	    row.slice.start_ns != run->ts_ns || row.slice.task != run->task ||
 	    !replay_cell_has(q->c, row.slice.end_ns) || row.slice.end == PAIR_END_OPEN)
 		return;
-	queue->used_ns += row.slice.end_ns - row.slice.start_ns;
-	queue->nr_used++;
+	(void)buckets_add(&q->used, run->dsq_id, row.slice.end_ns - row.slice.start_ns);
 }
 
 static int collect_runs(struct cell_queues *q)
@@ -240,7 +249,7 @@ static int collect_runs(struct cell_queues *q)
 			return -ENOMEM;
 		queue->given_ns += row.run.slice_ns;
 		queue->nr_given++;
-		add_used(q, &row.run, queue);
+		add_used(q, &row.run);
 	}
 	return 0;
 }
@@ -250,19 +259,54 @@ static double mean(uint64_t sum, uint64_t nr)
 	return nr ? (double)sum / (double)nr : NAN;
 }
 
+/* The durations of a queue; none if it has no bucket. */
+static struct samples samples_of(const struct buckets *b, uint64_t id)
+{
+	for (uint32_t i = 0; i < b->nr; i++)
+		if (b->at[i].key == id)
+			return buckets_at(b, i);
+	return (struct samples){ 0 };
+}
+
+/* The most that were in it when one came, itself included: who leaves at a moment makes room for who comes then. */
+static uint64_t most_at_once(const struct cell_queues *q, uint64_t id)
+{
+	struct samples starts = samples_of(&q->starts, id), ends = samples_of(&q->ends, id);
+	uint64_t most = 0;
+	size_t out = 0;
+
+	if (!starts.nr)
+		return 0;
+	(void)samples_percentile(&starts, 0); /* sorts */
+	(void)samples_percentile(&ends, 0);
+	for (size_t in = 0; in < starts.nr; in++) {
+		while (out < in && ends.values[out] <= starts.values[in])
+			out++;
+		if (replay_cell_has(q->c, starts.values[in]) && in + 1 - out > most)
+			most = in + 1 - out;
+	}
+	return most;
+}
+
 static void show(const struct cell_queues *q, uint32_t i, struct machine_dsq *to)
 {
 	const struct queue *queue = &q->x->queues[i];
-	struct samples waits = buckets_at(&q->waits, i);
+	uint64_t id = q->waits.at[i].key;
+	struct samples waits = buckets_at(&q->waits, i), used = samples_of(&q->used, id);
 	double seconds = replay_cell_seconds(q->c);
 
 	*to = (struct machine_dsq){
-		.id = q->waits.at[i].key,
+		.id = id,
 		.latency = replay_sums_dist(&waits),
-		.depth = seconds > 0 ? (double)queue->held_ns / 1e9 / seconds : NAN,
+		.used = replay_sums_dist(&used),
+		.depth = (double)queue->depth,
+		.depth_max = most_at_once(q, id),
 		.slice_ns = mean(queue->given_ns, queue->nr_given),
-		.used_ns = mean(queue->used_ns, queue->nr_used),
+		.used_ns = used.nr ? samples_mean(&used) : NAN,
 		.vtime_delta = NAN,
+		.behind = NAN,
+		.inserts = queue->inserts,
+		.inserts_per_s = seconds > 0 ? (double)queue->inserts / seconds : NAN,
 		.dispatches_per_s = seconds > 0 ? (double)q->waits.at[i].count / seconds : NAN,
 	};
 }
@@ -278,6 +322,12 @@ int replay_scx_queues(struct replay_scx *x, const struct replay_cell *c,
 		err = collect_runs(&q);
 	if (!err)
 		err = buckets_order(&q.waits);
+	if (!err)
+		err = buckets_order(&q.starts);
+	if (!err)
+		err = buckets_order(&q.ends);
+	if (!err)
+		err = buckets_order(&q.used);
 	if (err)
 		return err;
 	rows = reallocarray(x->rows, q.waits.nr ? q.waits.nr : 1, sizeof(*rows));

@@ -3,7 +3,7 @@
  * came from which.
  *
  * A queue is listed in the cells in which a task left it or waits in it. Its latency is from being put there to leaving, of
- * those who left in the cell; its depth is the mean over the cell, from the waits whose beginning is known. One thread.
+ * those who left in the cell; its depth follows from the waits whose beginning is known. One thread.
  */
 #pragma once
 

@@ -317,6 +317,7 @@ struct machine_dist replay_sums_dist(struct samples *of)
 	if (!of->nr)
 		return d;
 	d.p50_ns = samples_percentile(of, HIST_P(50));
+	d.p90_ns = samples_percentile(of, HIST_P(90));
 	d.p99_ns = samples_percentile(of, HIST_P(99));
 	d.max_ns = samples_percentile(of, HIST_P(100));
 	d.mean_ns = samples_mean(of);

@@ -245,30 +245,33 @@ static const struct table_view_column task_columns[] = {
 	{ "COUNT", 6, 0, 6, false, true, false, 0, 0, task_count },
 };
 
-struct kind {
+struct rows {
 	const struct table_view_column *columns;
 	size_t nr_columns;
 	enum view_sort sort;
+	const void *const *items;
+	int nr;
 };
 
-static void draw_rows(const struct kind *k, const void *const *rows, int nr, struct screen *s,
-                      bool has_focus, struct grid *g, struct area a)
+static void draw_rows(const struct rows *r, struct screen *s, bool has_focus, struct grid *g,
+                      struct area a)
 {
 	int height = table_view_height(a), first = 0;
 	struct screen shown;
 
 	if (has_focus) {
-		table_view_scroll(s, nr, height);
+		table_view_scroll(s, r->nr, height);
 		first = s->scroll;
 	}
 	shown = *s;
-	shown.sort = k->sort;
-	table_view_draw(&(struct table_view){ .columns = k->columns,
-	                                      .nr_columns = k->nr_columns,
-	                                      .rows = rows + first,
-	                                      .nr_rows = nr - first < height ? nr - first : height,
+	shown.sort = r->sort;
+	table_view_draw(&(struct table_view){ .columns = r->columns,
+	                                      .nr_columns = r->nr_columns,
+	                                      .rows = r->items + first,
+	                                      .nr_rows = r->nr - first < height ? r->nr - first
+	                                                                        : height,
 	                                      .first = first,
-	                                      .total = nr,
+	                                      .total = r->nr,
 	                                      .selected = has_focus ? s->selected : -1 },
 	                &shown, g, a);
 }
@@ -276,10 +279,10 @@ static void draw_rows(const struct kind *k, const void *const *rows, int nr, str
 void dsq_table_draw(const struct dsq_list *l, struct screen *s, bool has_focus, struct grid *g,
                     struct area a)
 {
-	const struct kind k = { columns, sizeof(columns) / sizeof(columns[0]),
-		                dsq_list_sort(s->sort) };
+	const struct rows r = { columns, sizeof(columns) / sizeof(columns[0]),
+		                dsq_list_sort(s->sort), l->rows, l->nr };
 
-	draw_rows(&k, l->rows, l->nr, s, has_focus, g, a);
+	draw_rows(&r, s, has_focus, g, a);
 }
 
 static int by_p90(const void *a, const void *b)
@@ -304,8 +307,6 @@ int dsq_table_nr_tasks(const struct machine *m, const struct screen *s)
 void dsq_table_draw_tasks(const struct machine *m, struct screen *s, bool has_focus, struct grid *g,
                           struct area a)
 {
-	const struct kind k = { task_columns, sizeof(task_columns) / sizeof(task_columns[0]),
-		                SORTS };
 	const void **rows = calloc(m->scx->nr_tasks + 1, sizeof(*rows));
 	int nr = 0;
 
@@ -315,7 +316,9 @@ void dsq_table_draw_tasks(const struct machine *m, struct screen *s, bool has_fo
 		if (dsq_list_is_left(m->scx->tasks[i].dsq, s))
 			rows[nr++] = &m->scx->tasks[i];
 	qsort(rows, (size_t)nr, sizeof(*rows), by_p90);
-	draw_rows(&k, rows, nr, s, has_focus, g, a);
+	draw_rows(&(struct rows){ task_columns, sizeof(task_columns) / sizeof(task_columns[0]),
+	                          SORTS, rows, nr },
+	          s, has_focus, g, a);
 	if (!nr)
 		grid_text(g, a.x, a.y + 1, a.width, STYLE_DIM,
 		          m->scx->nr_tasks ? "no process came from such a queue"

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -77,12 +78,12 @@ class Screen:
 
 @contextlib.contextmanager
 def burner(*words):
-    """A program that runs meanwhile."""
-    with subprocess.Popen([*words], stdout=subprocess.DEVNULL) as process:
+    """A program that runs meanwhile, with all that it starts."""
+    with subprocess.Popen([*words], stdout=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             yield process
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 class Target:
@@ -222,7 +223,7 @@ def looks_do_not_wait_for_names():
             file.write("int f0(int x) { return x; }\n" + lines)
         with Screen() as screen, burner("sh", "-c", f"while :; do clang -w -O2 -c {path} -o {folder}/o; done"):
             looks = []
-            end = time.monotonic() + 12
+            end = time.monotonic() + 6
             screen.look(f"needs={CPUS | PROFILE}")
             while time.monotonic() < end:
                 looks.append(screen.look())

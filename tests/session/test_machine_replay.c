@@ -565,13 +565,17 @@ static void queues_and_frequencies_where_they_are_told(void **state)
 	expect_eq(s->m->dsqs[0].latency.count, 1);
 	expect_eq(s->m->dsqs[0].latency.max_ns, 3 * MS);
 	near(s->m->dsqs[0].dispatches_per_s, 200);
-	near(s->m->dsqs[0].depth, 0.5); /* 3 ms of one, 2 ms of the next */
+	near(s->m->dsqs[0].depth, 1); /* from 8 ms on */
+	expect_eq(s->m->dsqs[0].depth_max, 1);
+	expect_eq(s->m->dsqs[0].inserts, 2);
+	assert_true(isnan(s->m->dsqs[0].vtime_delta));
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->layer, 2);
 	assert_string_equal(task_in(s->m->threads, s->m->nr_threads, 50)->class_name, "ext");
 	go(s, 10 * MS, 1);
 	near(s->m->cpus[0].mhz, 2000);
 	expect_eq(s->m->dsqs[0].latency.max_ns, 6 * MS);
-	near(s->m->dsqs[0].depth, 0.4);
+	near(s->m->dsqs[0].depth, 0);
+	expect_eq(s->m->dsqs[0].inserts, 0);
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->layer, 3);
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->dsq, 7);
 	go(s, 10 * MS, 1);

@@ -358,10 +358,10 @@ static void no_size_and_no_name_does_harm(void **state)
 	(void)state;
 	cfg.is_hostile = true;
 	fixture_init(&hostile, &cfg);
-	for (uint8_t page = QUEUES; page <= DETAILS; page++)
+	for (int page = QUEUES; page <= DETAILS; page++)
 		for (uint16_t width = 1; width < 130; width += 3)
 			for (uint16_t height = 1; height < 45; height += 4) {
-				struct screen s = { .scheduler_page = page,
+				struct screen s = { .scheduler_page = (uint8_t)page,
 					            .shape = (enum view_shape)(width % 3) };
 
 				free(screen_draw("scheduler", &hostile.m, &s, width, height));
