@@ -466,10 +466,23 @@ static void forget_parts(struct machine *m)
 	m->scx = NULL;
 }
 
+/* Tables of tasks tell the queue of each where a scheduler has any. */
+static struct machine_wish with_queues(const struct machine_source *s,
+                                       const struct machine_wish *wish)
+{
+	const uint32_t tables = (uint32_t)MACHINE_TASKS | (uint32_t)MACHINE_LATENCY;
+	struct machine_wish all = *wish;
+
+	if ((wish->needs & tables) == tables && machine_system_scheduler(s->system))
+		all.needs |= MACHINE_DSQS;
+	return all;
+}
+
 int machine_source_look(struct machine_source *s, const struct machine_wish *wish, struct diag *d,
                         const struct machine **out)
 {
 	uint32_t needs = wish->needs;
+	struct machine_wish all;
 	uint64_t now_ns, cpu_ns;
 	size_t nr_cpus;
 	bool has_latency;
@@ -491,8 +504,9 @@ int machine_source_look(struct machine_source *s, const struct machine_wish *wis
 	show_heat(s, has_latency);
 	forget_parts(&s->machine);
 	s->machine.lost = s->lost_before + (s->latency ? machine_latency_lost(s->latency) : 0);
+	all = with_queues(s, wish);
 	machine_parts_look(s->parts, &(struct machine_part_look){
-					     .wish = wish,
+					     .wish = &all,
 					     .now_ns = now_ns,
 					     .machine = &s->machine,
 					     .cpus = machine_system_cpus(s->system, &nr_cpus),

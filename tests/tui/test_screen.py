@@ -389,7 +389,7 @@ def a_recording_that_fails_says_why():
     with terminal(200, 24) as term:
         term.start("-t", "/nonexistent/folder/mine")
         term.keys("a")
-        term.wait_for("not recorded: cannot create")
+        term.wait_for("not recorded: cannot")
         term.keys("q")
         term.check_restored(0)
 
