@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ struct record_args {
 	uint64_t trace_ns;
 	struct opt_list events;
 	uint64_t pid;
+	uint64_t parent; /* that we end with; 0 = nobody */
 	struct opt_list cgroup;
 	struct opt_list kprobes;
 	struct opt_list uprobes;
@@ -139,6 +141,7 @@ static const struct opt options[] = {
 		"memory for what is kept; if it is full before TIME is, less is kept, and told",
 		OPT_GIVEN(struct record_args, flight.has_keep_mib)),
 	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
+	OPT_U64(0, "parent", "PID", struct record_args, parent, 1, INT32_MAX, "end with this process, which has started us", .is_hidden = true),
 	OPT_FLAG(0, "scx-by-kprobe", struct record_args, is_scx_by_kprobe, "as on kernels without fentry", .is_hidden = true),
 	OPT_FLAG(0, "debug", struct record_args, is_debug, "say everything, the kernel's verifier included"),
 	OPT_END,
@@ -340,6 +343,16 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 	return err ? cli_fail(&d) : CLI_OK;
 }
 
+/* Whoever has started us may be killed without a word: then there is nobody to record for. */
+static int end_with(uint64_t parent)
+{
+	if (!parent)
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM))
+		return -errno;
+	return (uint64_t)getppid() == parent ? 0 : -ESRCH;
+}
+
 static int run(const struct opt_command *self, int argc, char **argv)
 {
 	struct record_args args = defaults;
@@ -355,8 +368,10 @@ static int run(const struct opt_command *self, int argc, char **argv)
 			log_set_level(LOG_INFO);
 		if (args.is_debug)
 			log_set_level(LOG_DEBUG);
-		if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints, &probes,
-		                       &d))
+		if (end_with(args.parent))
+			exit_code = 1;
+		else if (record_probes_make(&args.kprobes, &args.uprobes, &args.tracepoints,
+		                            &probes, &d))
 			exit_code = cli_usage_error(self, &d);
 		else
 			exit_code = run_args(self, &args, &probes, &operands.operands, words);

@@ -87,10 +87,11 @@ static int start(struct top_record *r, char *const words[])
 
 int top_record_open(struct top_record *r, struct diag *d)
 {
-	char keep[32], after[32], output[PATH_MAX + 16];
+	char keep[32], after[32], parent[32], output[PATH_MAX + 16];
 	char *const words[] = { "schedscope",
 		                "record",
 		                output,
+		                parent,
 		                "--keep",
 		                keep,
 		                "--keep-mib",
@@ -106,6 +107,7 @@ int top_record_open(struct top_record *r, struct diag *d)
 
 	if (!r->keep_ms)
 		return 0;
+	snprintf(parent, sizeof(parent), "--parent=%d", (int)getpid());
 	snprintf(keep, sizeof(keep), "%ums", r->keep_ms);
 	snprintf(after, sizeof(after), "%ums", r->duration_ms);
 	snprintf(output, sizeof(output), "--output=%s", r->prefix);
@@ -125,8 +127,8 @@ static void choose_path(struct top_record *r)
 
 int top_record_start(struct top_record *r, char *text, size_t size, struct diag *d)
 {
-	char duration[32], output[PATH_MAX + 16];
-	char *const words[] = { "schedscope", "record", duration, output, NULL };
+	char duration[32], parent[32], output[PATH_MAX + 16];
+	char *const words[] = { "schedscope", "record", duration, parent, output, NULL };
 	int err;
 
 	if (r->pid && r->keep_ms) {
@@ -141,6 +143,7 @@ int top_record_start(struct top_record *r, char *text, size_t size, struct diag 
 		return 0;
 	}
 	choose_path(r);
+	snprintf(parent, sizeof(parent), "--parent=%d", (int)getpid());
 	snprintf(duration, sizeof(duration), "--trace-ms=%u", r->duration_ms);
 	snprintf(output, sizeof(output), "--output=%s", r->path);
 	err = start(r, words);

@@ -114,7 +114,8 @@ static void a_key_records_for_a_while_and_the_path_comes_last(void **state)
 	snprintf(want, sizeof(want), "recording 700 ms to %s_0.pftrace", k->prefix);
 	assert_string_equal(k->text, want);
 	assert_string_equal(news(k), "recorder: warning: 3 events lost");
-	snprintf(want, sizeof(want), "recorded --trace-ms=700 --output=%s_0.pftrace", k->prefix);
+	snprintf(want, sizeof(want), "recorded --trace-ms=700 --parent=%d --output=%s_0.pftrace",
+	         (int)getpid(), k->prefix);
 	assert_string_equal(news(k), want);
 	expect_eq(k->r.pid, 0);
 	assert_false(top_record_news(&k->r, k->text, sizeof(k->text)));

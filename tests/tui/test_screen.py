@@ -199,8 +199,23 @@ def signals_leave_the_terminal_as_it_was():
     for name, ended in (("TERM", 0), ("INT", 0), ("SEGV", 139), ("ABRT", 134)):
         with terminal() as term:
             term.start()
+            recorder = term.wait(lambda _: recorder_of(term), "recorder") and recorder_of(term) if live.CAN_RUN else 0
             os.kill(term.pid(), getattr(live.signal, "SIG" + name))
             term.check_restored(ended)
+            if recorder:
+                term.wait(lambda _, pid=recorder: not pathlib.Path(f"/proc/{pid}").exists(), "end of the recorder")
+
+
+@live.case
+def a_killed_screen_leaves_nothing_that_records():
+    with terminal() as term:
+        if not live.CAN_RUN:
+            raise live.Skip("needs root and BTF")
+        term.start()
+        term.wait(lambda _: recorder_of(term), "recorder")
+        recorder = recorder_of(term)
+        os.kill(term.pid(), live.signal.SIGKILL)
+        term.wait(lambda _: not pathlib.Path(f"/proc/{recorder}").exists(), "end of the recorder")
 
 
 @live.case
