@@ -73,11 +73,11 @@ struct machine_zoom {
 	const char *missing;          /* why there is nothing of what follows; NULL = it is there */
 	bool is_waiting_for_programs; /* nothing yet */
 	double seconds;
-	uint64_t now_ns; /* boot time to which all this belongs */
+	uint64_t now_ns;              /* boot time to which all this belongs */
 	struct machine_dist waits[3]; /* by enum machine_cause */
 	struct machine_zoom_sleep sleeps[MACHINE_SLEEPS];
 	uint64_t migrations;
-	uint64_t missed;                    /* events that the kernel did not tell us */
+	uint64_t missed; /* events that the kernel did not tell us */
 	uint64_t cut;    /* waits whose end was not seen: known by their rivals alone, for cut_ns */
 	uint64_t cut_ns;
 	const struct machine_waker *wakers; /* who woke it most often first */

@@ -291,8 +291,8 @@ int machine_latency_open(uint32_t tgid, struct diag *d, struct machine_latency *
 	l->wakeups = calloc(l->nr_cpus + 1, sizeof(*l->wakeups));
 	l->arrivals = calloc(l->nr_cpus + 1, sizeof(*l->arrivals));
 	l->scratch = arena_new(SCRATCH_BYTES);
-	if (!l->cpus || !l->switches || !l->wakeups || !l->arrivals || !l->scratch || crowd_init(&l->threads) ||
-	    crowd_init(&l->processes))
+	if (!l->cpus || !l->switches || !l->wakeups || !l->arrivals || !l->scratch ||
+	    crowd_init(&l->threads) || crowd_init(&l->processes))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	/* The first interval begins here. */
 	err = machine_latency_step(l, d);

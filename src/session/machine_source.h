@@ -26,10 +26,10 @@ struct machine_source;
 
 struct machine_source_cfg {
 	bool is_proc_only;
-	bool is_layered;        /* tasks with the layers of scx_layered */
-	uint32_t tgid;          /* only this process; 0 = all */
-	const char *mango_path; /* that the key of mangoapp's queue comes from; NULL = its own */
-	uint32_t mango_poll_ms; /* 0 = a second */
+	bool is_layered;          /* tasks with the layers of scx_layered */
+	uint32_t tgid;            /* only this process; 0 = all */
+	const char *mango_path;   /* that the key of mangoapp's queue comes from; NULL = its own */
+	uint32_t mango_poll_ms;   /* 0 = a second */
 	const char *stats_socket; /* of a scheduler; NULL = the usual one */
 	/* For tests: a copy of a machine's files, whose /proc and /sys are below it, and its clock. NULL: the real ones. */
 	const char *root;

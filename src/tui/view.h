@@ -73,7 +73,7 @@ struct screen {
 	uint32_t tick_ms;
 	bool has_memory; /* summaries in the default view */
 	bool has_network;
-	uint8_t scheduler_page; /* of the scheduler view */
+	uint8_t scheduler_page;       /* of the scheduler view */
 	char message[160];            /* for the user, from an act(); "" = none */
 	char event[EVENT_WORD_BYTES]; /* what is shown of CPUs; "" = how busy they are */
 	struct event_menu *events;    /* lent; NULL = the usual ones */

@@ -8,8 +8,8 @@
 
 #include "analyze/machine_profile.h"
 #include "analyze/machine_program.h"
-#include "analyze/profile.h"
 #include "analyze/machine_scx.h"
+#include "analyze/profile.h"
 #include "tui/view.h"
 
 #define FIXTURE_TID     1000U
