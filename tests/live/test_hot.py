@@ -145,9 +145,10 @@ def parts_of_known_size_come_in_their_order():
             expect(way[:3] == [row["symbol"], "round_of_parts", "main"], f"way {way}")
         kept = sum(row["samples"] for row in profile["rows"])
         expect(kept == profile["samples"], f"rows have {kept} of {profile['samples']} samples")
-        # One sample of each CPU whenever its time has come; a busy host takes some of that time.
+        # One sample of each busy CPU whenever its time has come: of one, as work does not sleep. The host takes some of
+        # that time, and the timer of an idle CPU may sleep, as perf's own samples show.
         expect_between("samples", profile["samples"] + profile["lost"] + profile["idle"],
-                       0.6 * 796 * profile["seconds"] * os.cpu_count(), 1.1 * 796 * profile["seconds"] * os.cpu_count())
+                       0.8 * 796 * profile["seconds"], 1.1 * 796 * profile["seconds"] * os.cpu_count())
 
 
 @case

@@ -55,8 +55,9 @@ def functions_have_their_shares_and_cpus_their_rate():
     expect(both > 80, f"{found}")
     expect_near("heavy", 100 * found["heavy"] / both, 70, absolute=8)  # three standard deviations of 300 samples
     expect((report["event"], report["frequency_hz"]) in (("cpu-clock", 99), ("cycles", 99)), f"{report['event']}")
-    busy_ns = sum(ns for tid, ns in runtimes(trace).items() if tid)
-    expect_near("samples per busy second", whole["total_samples"] * 1e9 / busy_ns, 99, absolute=4)
+    # Of the target alone: of others, such as those whose switches this kernel leaves out, the run time may be unknown.
+    busy_ns = sum(ns for tid, ns in runtimes(trace).items() if trace.threads.get(tid, {}).get("name") == "stack_target")
+    expect_near("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 99, absolute=4)
     expect(len(trace.samples) == whole["total_samples"], f"{len(trace.samples)} samples in the file")
 
 
