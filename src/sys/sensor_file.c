@@ -33,8 +33,8 @@ static int read_line(const struct sensor_files *f, const char *path, char out[SE
 	return out[0] ? 0 : -ENODATA;
 }
 
-static int read_words(const struct sensor_files *f, char out[SENSOR_TEXT], const char *fmt,
-                      va_list args)
+static int PRINTF_LIKE(3, 0) read_words(const struct sensor_files *f, char out[SENSOR_TEXT],
+                                        const char *fmt, va_list args)
 {
 	char path[SENSOR_PATH];
 	int len = vsnprintf(path, sizeof(path), fmt, args);

@@ -105,7 +105,8 @@ static void queues_are_watched_where_the_kernel_has_what_it_takes(void **state)
 	expect_eq(p.scx.nr, 0);
 	kernel.scx = (struct scx_plan){ .kinds = EV_BIT(EV_DSQ_LEAVE),
 		                        .nr = 1,
-		                        .programs = { { "on_dsq_enter", "dispatch_enqueue" } },
+		                        .programs = { { .program = "on_dsq_enter",
+		                                        .function = "dispatch_enqueue" } },
 		                        .dsq_at = 2 };
 	stat_plan_make(&req, &kernel, &p);
 	assert_true(p.cfg.has_dsq);

@@ -53,8 +53,11 @@ static void make_tables(struct fixture_zoom *z, bool is_hostile)
 			.comm = i ? fixture_rival_name(i, is_hostile) : NULL,
 			.from = i ? MACHINE_FROM_THREAD : MACHINE_FROM_HARDIRQ,
 			.is_from_known = true,
-			.wait = { FIXTURE_WAITS >> i, 2000, 9000ULL << i, 40000ULL << i,
-			          2500.0 * (i + 1) },
+			.wait = { .count = FIXTURE_WAITS >> i,
+			          .p50_ns = 2000,
+			          .p99_ns = 9000ULL << i,
+			          .max_ns = 40000ULL << i,
+			          .mean_ns = 2500.0 * (i + 1) },
 		};
 	for (uint32_t i = 0; i < FIXTURE_RIVALS; i++)
 		sum += FIXTURE_RIVAL_NS >> i;
@@ -81,7 +84,11 @@ void fixture_zoom_init(struct fixture_zoom *z, struct fixture *f, uint32_t threa
 		.row = &f->threads[thread],
 		.seconds = 12.5,
 		.now_ns = FIXTURE_NOW_NS,
-		.waits = { { 900, 2000, 9000, 40000, 2500 } },
+		.waits = { { .count = 900,
+		             .p50_ns = 2000,
+		             .p99_ns = 9000,
+		             .max_ns = 40000,
+		             .mean_ns = 2500 } },
 		.sleeps = { { 800, 800 * 3100000ULL, 9000000 }, { 0 }, { 3, 3000000, 2000000 } },
 		.migrations = 17,
 		.wakers = z->wakers,
