@@ -115,7 +115,7 @@ static double key_of(const struct machine *m, const struct machine_task *t, enum
 	case SORT_TID:
 		return t->tid;
 	case SORT_STATE:
-		return t->state == '?' ? NAN : t->state;
+		return t->state == '?' ? NAN : (double)t->state;
 	case SORT_CPU:
 		return id_key(t->last_cpu);
 	case SORT_LLC:
@@ -176,7 +176,9 @@ static int by_text(const struct task_entry *a, const struct task_entry *b, enum 
 		return a->start < b->start ? -way : way;
 	first = text_of(a->task, sort);
 	second = text_of(b->task, sort);
-	return first == second ? 0 : way * strcmp(first, second);
+	if (first == second)
+		return 0;
+	return strcmp(first, second) < 0 ? -way : strcmp(first, second) > 0 ? way : 0;
 }
 
 int task_sort_keys(const struct task_entry *a, const struct task_entry *b, const struct screen *s)

@@ -271,19 +271,14 @@ static const struct table_view_column wait_columns[] = {
 	{ "BEHIND", 14, 160, 1, true, false, false, 0, 0, wait_behind },
 };
 
-static void draw_table(const struct table_view_column *columns, size_t nr_columns,
-                       const void *const *rows, int nr, const struct screen *s, struct grid *g,
-                       struct area a)
+/* Those of its rows for which there is room; nothing is selected. */
+static void draw_table(struct table_view t, const struct screen *s, struct grid *g, struct area a)
 {
 	int room = table_view_height(a);
 
-	table_view_draw(&(struct table_view){ .columns = columns,
-	                                      .nr_columns = nr_columns,
-	                                      .rows = rows,
-	                                      .nr_rows = nr < room ? nr : room,
-	                                      .total = nr,
-	                                      .selected = -1 },
-	                s, g, a);
+	t.nr_rows = t.total < room ? t.total : room;
+	t.selected = -1;
+	table_view_draw(&t, s, g, a);
 }
 
 static void draw_wakers(const struct machine_zoom *z, const struct screen *s, struct grid *g,
@@ -299,8 +294,11 @@ static void draw_wakers(const struct machine_zoom *z, const struct screen *s, st
 		rows[nr++] = &z->wakers[i];
 	if (z->other_wakers.count)
 		rows[nr++] = &others;
-	draw_table(waker_columns, NR(waker_columns), rows, nr, s, g,
-	           panel_begin(g, a, " Woken by ", NULL));
+	draw_table((struct table_view){ .columns = waker_columns,
+	                                .nr_columns = NR(waker_columns),
+	                                .rows = rows,
+	                                .total = nr },
+	           s, g, panel_begin(g, a, " Woken by ", NULL));
 }
 
 static uint64_t waited_ns(const struct machine_zoom *z)
@@ -330,8 +328,11 @@ static void draw_rivals(const struct machine_zoom *z, const struct screen *s, st
 	if (z->other_rivals_ns)
 		rows[nr++] = &others;
 	snprintf(right, sizeof(right), " %s ", format_ns(ns, (double)sum));
-	draw_table(rival_columns, NR(rival_columns), rows, nr, s, g,
-	           panel_begin(g, a, " Waited for ", right));
+	draw_table((struct table_view){ .columns = rival_columns,
+	                                .nr_columns = NR(rival_columns),
+	                                .rows = rows,
+	                                .total = nr },
+	           s, g, panel_begin(g, a, " Waited for ", right));
 }
 
 static void draw_waits(const struct machine_zoom *z, const struct screen *s, struct grid *g,
@@ -354,8 +355,11 @@ static void draw_waits(const struct machine_zoom *z, const struct screen *s, str
 	else
 		snprintf(right, sizeof(right), " thread %u, for %s, %s moves ", z->tid, over,
 		         format_count(count, (double)z->migrations, s->is_localized));
-	draw_table(wait_columns, NR(wait_columns), rows, nr, s, g,
-	           panel_begin(g, a, " Last waits ", right));
+	draw_table((struct table_view){ .columns = wait_columns,
+	                                .nr_columns = NR(wait_columns),
+	                                .rows = rows,
+	                                .total = nr },
+	           s, g, panel_begin(g, a, " Last waits ", right));
 }
 
 void zoom_panel_draw(const struct machine_zoom *z, const struct screen *s, struct grid *g,
