@@ -125,12 +125,21 @@ static void choose_path(struct top_record *r)
 	while (access(r->path, F_OK) == 0 && r->nr < 1000000);
 }
 
+static void end_of(struct top_record *r)
+{
+	close(r->said);
+	r->pid = 0;
+	r->keep_ms = 0;
+}
+
 int top_record_start(struct top_record *r, char *text, size_t size, struct diag *d)
 {
 	char duration[32], parent[32], output[PATH_MAX + 16];
 	char *const words[] = { "schedscope", "record", duration, parent, output, NULL };
 	int err;
 
+	if (r->pid && r->keep_ms && waitpid(r->pid, NULL, WNOHANG) == r->pid)
+		end_of(r); /* it could not run: a single recording then */
 	if (r->pid && r->keep_ms) {
 		kill(r->pid, SIGUSR2);
 		r->is_waited_for = true;
@@ -166,8 +175,13 @@ static bool tell_line(struct top_record *r, const char *line, char *text, size_t
 
 		line += strlen(name);
 		is_warning = strncmp(line, warning, strlen(warning)) == 0;
-		if (r->keep_ms && !r->is_asked && !r->is_waited_for)
-			return false; /* nobody misses yet what it cannot do */
+		if (r->keep_ms && !r->is_asked && !r->is_waited_for) {
+			/* Nobody misses yet what it cannot do, but may before it has ended. */
+			if (!is_warning)
+				snprintf(r->result, sizeof(r->result), "not recorded: %.180s",
+				         line);
+			return false;
+		}
 		snprintf(text, size, "%s%.180s",
 		         is_warning ? "recorder: " : "not recorded: ", line);
 		return true;
@@ -199,13 +213,6 @@ static bool take_line(struct top_record *r, char *text, size_t size)
 	return false;
 }
 
-static void end_of(struct top_record *r)
-{
-	close(r->said);
-	r->pid = 0;
-	r->keep_ms = 0;
-}
-
 /* What it takes of a CPU, every few seconds; true = too much of it. */
 static bool is_too_dear(struct top_record *r, double *share)
 {
@@ -226,6 +233,7 @@ static bool is_too_dear(struct top_record *r, double *share)
 
 bool top_record_news(struct top_record *r, char *text, size_t size)
 {
+	bool is_news;
 	double share;
 	ssize_t nr;
 
@@ -251,9 +259,10 @@ bool top_record_news(struct top_record *r, char *text, size_t size)
 	}
 	if (nr != 0 || waitpid(r->pid, NULL, WNOHANG) != r->pid)
 		return false;
+	is_news = r->result[0] && (!r->keep_ms || r->is_asked || r->is_waited_for);
 	end_of(r);
 	snprintf(text, size, "%s", r->result);
-	return r->result[0] != '\0';
+	return is_news;
 }
 
 void top_record_close(struct top_record *r)

@@ -166,7 +166,7 @@ def a_frozen_machine_says_what_was_not_measured():
         term.keys("b")
         term.wait_for("not measured before it was frozen")
         term.keys("Space")
-        term.wait(lambda text: "not measured" not in text and "FROZEN" not in text, "programs")
+        term.wait(lambda text: "not measured before" not in text and "FROZEN" not in text, "programs")
         term.keys("q")
         term.check_restored(0)
 
