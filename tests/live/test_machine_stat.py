@@ -138,7 +138,7 @@ def a_pingpong_is_the_same_on_the_screen_and_in_stat():
 @case
 def cpus_have_waits_and_moves_as_stat_and_threads_say():
     """Nothing can be frozen here: both see the same seconds but for the moments of their beginning and end."""
-    work = Work("migrate", rounds=2000)
+    work = Work("migrate", rounds=10000000)  # longer than all this
     with Screen() as screen:
         screen.attached()
         with Stat("--by", "tid", "-g", "latency,slice,sleep,migration", "-d", interval="100ms") as stat:
