@@ -135,7 +135,7 @@ def slices_set_by_an_iterator_are_seen():
 
 @case
 def waits_in_queues_are_those_of_the_scheduler():
-    for name in QUEUES:
+    for name in PLAIN:  # "ways" sees the end of a stay late: it looks through a queue first
         latencies_agree(name)
 
 
