@@ -216,12 +216,14 @@ int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 		[EV_SCX_ON] = "scx_enable",
 		[EV_SCX_EJECTED] = "scx_eject",
 	};
-	const struct ev_scx_state *rec = (const void *)hdr;
+	struct ev_scx_state rec = *(const struct ev_scx_state *)(const void *)hdr;
 	struct args args = { .tracks = &w->tracks };
 	struct track_event event = { .args = args.list };
 	int err;
 
-	if (rec->state >= sizeof(names) / sizeof(names[0]))
+	/* Nobody says that texts end. */
+	rec.name[sizeof(rec.name) - 1] = rec.message[sizeof(rec.message) - 1] = '\0';
+	if (rec.state >= sizeof(names) / sizeof(names[0]))
 		return -ERANGE;
 	err = track_begin(&w->tracks);
 	if (!err)
@@ -229,9 +231,9 @@ int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (err)
 		return err;
 	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "scx");
-	event.name_iid = track_iid(&w->tracks, USE_NAME, names[rec->state]);
-	add_text(&args, "scx_ops", rec->name);
-	add_reason(&args, rec);
+	event.name_iid = track_iid(&w->tracks, USE_NAME, names[rec.state]);
+	add_text(&args, "scx_ops", rec.name);
+	add_reason(&args, &rec);
 	event.nr_args = args.nr;
 	return track_instant(&w->tracks, hdr->ts_ns, &event);
 }
@@ -258,12 +260,14 @@ int writer_scx_counter(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_scx_counter *rec = (const void *)hdr;
 	struct track_counter counter = { 0 };
-	char name[sizeof(SCX_COUNTER_PREFIX) + sizeof(rec->name)];
+	char own[sizeof(rec->name)], name[sizeof(SCX_COUNTER_PREFIX) + sizeof(own)];
 	int err;
 
-	if (!find_counter(w, rec->name, &counter))
+	/* Nobody says that it ends. */
+	(void)snprintf(own, sizeof(own), "%.*s", (int)sizeof(own) - 1, rec->name);
+	if (!find_counter(w, own, &counter))
 		return -ERANGE;
-	(void)snprintf(name, sizeof(name), SCX_COUNTER_PREFIX "%s", rec->name);
+	(void)snprintf(name, sizeof(name), SCX_COUNTER_PREFIX "%s", own);
 	counter.name = name;
 	err = track_begin(&w->tracks);
 	return err ? err
