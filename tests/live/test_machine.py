@@ -87,6 +87,14 @@ def wait_for_threads(work, number):
         time.sleep(0.01)
 
 
+def wait_for_row(screen, tgid, number):
+    """Until the process is on the screen with its threads: from /proc alone, who is new is not noticed at once."""
+    end = time.monotonic() + 20
+    while not [row for row in screen.look()["processes"] if row["tid"] == tgid and row["nr_threads"] == number]:
+        expect(time.monotonic() < end, f"{tgid} does not come")
+        time.sleep(0.05)
+
+
 def players(look):
     """The two threads of a pingpong."""
     return {t["tid"]: t for t in look["threads"] if t["comm"] in ("pp-left", "pp-right")}
@@ -111,7 +119,7 @@ def expect_accounts(screen, table):
     work = Work("hogs", nr=2, ms=20000)
     try:
         wait_for_threads(work, 3)
-        screen.look()
+        wait_for_row(screen, work.pid, 3)
         before = {tid: sched(work.pid, tid) for tid in tids(work.pid)}
         start = time.monotonic()
         time.sleep(2)
