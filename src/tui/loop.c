@@ -13,7 +13,8 @@
 #include "tui/task_matches.h"
 #include "tui/term.h"
 
-#define MS_NS 1000000ULL
+#define FIRST_LOOK_NS 100000000ULL
+#define MS_NS         1000000ULL
 
 struct loop {
 	const struct loop_cfg *cfg;
@@ -189,6 +190,9 @@ static int run(struct loop *l)
 	bool goes_on = true;
 	int err = draw(l);
 
+	/* Nobody waits a whole tick for the first figures. */
+	l->next_look_ns = now_ns() + FIRST_LOOK_NS;
+	l->next_frame_ns = l->next_look_ns;
 	while (!err && goes_on) {
 		const struct view *view = l->app.view;
 		uint32_t tick_ms = l->app.screen.tick_ms;
