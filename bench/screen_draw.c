@@ -38,6 +38,8 @@ static void look_again(struct fixture *f)
 	struct fixture_order *const orders[] = { &f->thread_order, &f->process_order };
 
 	f->m.look_nr++;
+	/* Who did nothing came from no queue. */
+	f->scx.nr_tasks = f->process_order.pub.nr_active;
 	for (size_t i = 0; i < 2; i++) {
 		orders[i]->pub.changed = orders[i]->pub.active;
 		orders[i]->pub.nr_changed = orders[i]->pub.nr_active;
