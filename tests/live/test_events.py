@@ -9,6 +9,7 @@ import sys
 import time
 
 from live import NOBODY, Work, case, expect, expect_between, expect_near, main, need_live, scratch
+from pair import mount_tracefs
 from test_machine import MACHINE_DUMP, Screen, stop, wait_for_threads
 
 CPUS, EVENT, TRACEPOINTS, FUNCTIONS = 1, 256, 1 << 16, 1 << 17
@@ -330,6 +331,7 @@ def loaded(needs):
 @case
 def lists_are_those_of_the_kernel():
     need_live()
+    mount_tracefs()
     with open("/sys/kernel/tracing/available_events", encoding="ascii") as file:
         tracepoints = len(file.read().split())
     events = loaded(TRACEPOINTS)
