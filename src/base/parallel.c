@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/thread.h"
+
 struct shared {
 	const struct parallel *p;
 	size_t nr_items;
@@ -63,8 +65,7 @@ void parallel_for(const struct parallel *p, size_t nr_items)
 	for (unsigned int i = 1; i < nr; i++)
 		workers[i] = (struct worker){ .shared = &shared, .nr = i };
 	for (unsigned int i = 1; i < nr; i++)
-		workers[i].is_started = pthread_create(&workers[i].thread, NULL, run,
-		                                       &workers[i]) == 0;
+		workers[i].is_started = thread_start(&workers[i].thread, run, &workers[i]) == 0;
 	work(&workers[0]);
 	for (unsigned int i = 1; i < nr; i++)
 		if (workers[i].is_started)

@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "base/thread.h"
 
 #define MAX_THREADS 16U
 #define MAX_WAITING 256U
@@ -65,19 +66,13 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Signals belong to the thread that waits for them. */
 static int start_thread(struct pool *p)
 {
-	sigset_t all, before;
-	int err;
+	int err = thread_start(&p->threads[p->nr_threads], work, p);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&p->threads[p->nr_threads], NULL, work, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		p->nr_threads++;
-	return -err;
+	return err;
 }
 
 int pool_do(struct pool *p, pool_fn *fn, void *ctx)

@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "render/profiler_json.h"
 
 #define POLL_NS       100000000L
@@ -86,15 +86,10 @@ void profile_desk_free(struct profile_desk *p)
 
 static int start_thread(struct profile_desk *p, struct diag *d)
 {
-	sigset_t all, before;
-	int err;
+	int err = thread_start(&p->thread, watch, p);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&p->thread, NULL, watch, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	p->has_thread = !err;
-	return err ? diag_set(d, -err, NULL, "cannot start a thread") : 0;
+	return err ? diag_set(d, err, NULL, "cannot start a thread") : 0;
 }
 
 static int start(struct profile_desk *p, const struct profiler_cfg *cfg, struct diag *d)

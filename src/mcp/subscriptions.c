@@ -1,10 +1,10 @@
 /* resources/subscribe and unsubscribe, and the thread that tells subscribers of what is new. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
@@ -91,15 +91,9 @@ static void *tick(void *ctx)
 
 static void wake_ticker(struct mcp_server *s)
 {
-	sigset_t all, before;
-
 	pthread_mutex_lock(&s->lock);
-	if (!s->has_ticker && !s->is_ending) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		s->has_ticker = pthread_create(&s->ticker, NULL, tick, s) == 0;
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
+	if (!s->has_ticker && !s->is_ending)
+		s->has_ticker = thread_start(&s->ticker, tick, s) == 0;
 	pthread_cond_signal(&s->tick);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "mcp/tools.h"
 #include "mcp/trace_call.h"
 #include "mcp/world.h"
@@ -75,10 +76,10 @@ static void *record(void *ctx)
 static int run_job(struct job *job)
 {
 	pthread_t thread;
-	int err = pthread_create(&thread, NULL, record, job);
+	int err = thread_start(&thread, record, job);
 
 	if (err)
-		return diag_set(job->call->d, -err, NULL, "cannot start a thread");
+		return diag_set(job->call->d, err, NULL, "cannot start a thread");
 	pthread_join(thread, NULL);
 	if (!job->err && call_is_cancelled(job->call))
 		job->err = diag_set(job->call->d, -ECANCELED, NULL, "cancelled");

@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 enum { AT_WORK, DONE, UNWANTED };
 
@@ -36,17 +37,6 @@ static void *work(void *ctx)
 	event_counter_close(o->counter);
 	o->counter = NULL;
 	return NULL;
-}
-
-static void start_thread(struct event_opener *o)
-{
-	sigset_t all, before;
-
-	/* Signals are for the thread that shows the screen. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	o->has_thread = pthread_create(&o->thread, NULL, work, o) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static int copy_online(const struct cpulist *from, struct cpulist *to)
@@ -84,7 +74,7 @@ int event_opener_start(const struct event_counter_cfg *cfg, struct event_counter
 		o->tgid = cfg->tgid;
 	}
 	o->old = old;
-	start_thread(o);
+	o->has_thread = thread_start(&o->thread, work, o) == 0;
 	if (!o->has_thread)
 		work(o);
 	*out = o;

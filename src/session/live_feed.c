@@ -1,7 +1,6 @@
 #include "session/live_feed.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -10,6 +9,7 @@
 #include "analyze/event_facts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "collect/scx_plan.h"
 #include "session/live_feed_priv.h"
 #include "sys/topology.h"
@@ -77,15 +77,10 @@ int live_feed_kinds(const char *types, struct diag *d, uint64_t *out)
 
 static int start_thread(struct live_feed *f, struct diag *d)
 {
-	sigset_t all, before;
-
 	f->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->wake_fd < 0)
 		return diag_set(d, -errno, NULL, "cannot create an eventfd");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	f->has_thread = pthread_create(&f->thread, NULL, live_feed_run, f) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	f->has_thread = thread_start(&f->thread, live_feed_run, f) == 0;
 	return f->has_thread ? 0 : diag_set(d, -EAGAIN, NULL, "cannot start a thread");
 }
 

@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+
+#include "base/thread.h"
 
 struct machine_attach {
 	pthread_t thread;
@@ -27,20 +28,15 @@ static void *run(void *ctx)
 int machine_attach_start(const struct machine_attach_cfg *cfg, struct machine_attach **out)
 {
 	struct machine_attach *a = calloc(1, sizeof(*a));
-	sigset_t all, before;
 	int err;
 
 	if (!a)
 		return -ENOMEM;
 	a->cfg = *cfg;
-	/* Signals are for the thread that started us. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&a->thread, NULL, run, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = thread_start(&a->thread, run, a);
 	if (err) {
 		free(a);
-		return -err;
+		return err;
 	}
 	*out = a;
 	return 0;

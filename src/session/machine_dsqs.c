@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hist.h"
 #include "base/map.h"
+#include "base/thread.h"
 #include "session/machine_dist.h"
 #include "session/machine_past.h"
 #include "session/stat_session.h"
@@ -109,20 +109,15 @@ static void *run(void *ctx)
 
 static int start(struct machine_dsqs *q)
 {
-	sigset_t all, before;
 	int err = map_new(sizeof(uint64_t), 2 * STAT_DSQ_MAX, &q->past_of);
 
 	if (!err)
 		err = map_new(sizeof(uint32_t), PROCESSES_MAX, &q->process_of);
 	if (err)
 		return err;
-	/* Signals are for the thread that started us. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&q->thread, NULL, run, q);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = thread_start(&q->thread, run, q);
 	q->is_opening = !err;
-	return -err;
+	return err;
 }
 
 int machine_dsqs_open(uint32_t tgid, struct machine_dsqs **out)

@@ -1,12 +1,12 @@
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/machine_event.h"
+#include "base/thread.h"
 #include "collect/kprobe.h"
 #include "session/machine_events.h"
 #include "sys/event_names.h"
@@ -150,13 +150,7 @@ static void *load(void *ctx)
 
 static void start(struct list *l)
 {
-	sigset_t all, before;
-
-	/* Signals are for the thread that shows the screen. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	l->has_thread = pthread_create(&l->thread, NULL, load, l) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	l->has_thread = thread_start(&l->thread, load, l) == 0;
 	if (!l->has_thread)
 		load(l);
 }

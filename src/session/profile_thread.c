@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "analyze/profile_top.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "session/profiler.h"
 
 #define POLL_NS     100000000LL
@@ -276,7 +276,6 @@ static void destroy(struct profile_thread *t)
 int profile_thread_start(const struct profile_thread_cfg *cfg, struct profile_thread **out)
 {
 	struct profile_thread *t = calloc(1, sizeof(*t));
-	sigset_t all, before;
 	int err;
 
 	if (!t)
@@ -290,14 +289,10 @@ int profile_thread_start(const struct profile_thread_cfg *cfg, struct profile_th
 		destroy(t);
 		return err;
 	}
-	/* Signals are for the thread that started us. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&t->thread, NULL, run, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = thread_start(&t->thread, run, t);
 	if (err) {
 		destroy(t);
-		return -err;
+		return err;
 	}
 	*out = t;
 	return 0;

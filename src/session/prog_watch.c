@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define NS_PER_MS 1000000ULL
 #define NS_PER_S  1000000000ULL
@@ -73,12 +73,7 @@ int prog_watch_new(struct diag *d, struct prog_watch **out)
 
 static bool start_thread(struct prog_watch *w)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	w->has_thread = pthread_create(&w->thread, NULL, watch, w) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	w->has_thread = thread_start(&w->thread, watch, w) == 0;
 	return w->has_thread;
 }
 

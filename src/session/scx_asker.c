@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/thread.h"
 #include "sys/scx_stats.h"
 
 #define ASK_EVERY_NS 1000000000ULL
@@ -120,20 +120,13 @@ static void *run(void *ctx)
 static int start(struct scx_asker *a)
 {
 	pthread_condattr_t attr;
-	sigset_t all, before;
-	int err;
 
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&a->change, &attr);
 	pthread_condattr_destroy(&attr);
-	/* Signals are for the thread that started us. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&a->thread, NULL, run, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
+	return thread_start(&a->thread, run, a);
 }
 
 int scx_asker_open(const char *path, struct scx_asker **out)

@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define HANGS_NS   3000000000ULL /* some batteries take more than a second */
 #define HANGS_SEEN 3U            /* looks that find it so: we may have been stopped ourselves */
@@ -94,24 +94,6 @@ static void *serve(void *room)
 	return NULL;
 }
 
-/* Detached and deaf to signals: those are for the thread that started us. */
-static int start_thread(struct room *r)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, before;
-	int err;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, serve, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
 static int start(struct sensor_desk *d)
 {
 	struct room *r = calloc(1, sizeof(*r));
@@ -124,7 +106,7 @@ static int start(struct sensor_desk *d)
 	r->cfg = d->cfg;
 	memcpy(r->root, d->root, sizeof(r->root));
 	r->hung = d->hung;
-	err = start_thread(r);
+	err = thread_start_detached(serve, r);
 	if (err) {
 		free_room(r);
 		return err;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
+
 #define NR_BATCHES  8U
 #define BATCH_BYTES (256U << 10) /* more than the largest record */
 
@@ -85,10 +87,10 @@ int sink_thread_open(const struct ev_sink *target, struct sink_thread **out)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->has_changed, NULL);
 	t->batches = calloc(NR_BATCHES, sizeof(*t->batches));
-	err = t->batches ? pthread_create(&t->thread, NULL, consume, t) : ENOMEM;
+	err = t->batches ? thread_start(&t->thread, consume, t) : -ENOMEM;
 	if (err) {
 		release(t);
-		return -err;
+		return err;
 	}
 	*out = t;
 	return 0;

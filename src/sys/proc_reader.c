@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "sys/proc_thread.h"
 
 #define HANGS_NS     1000000000ULL
@@ -123,24 +123,6 @@ static void *serve(void *desk)
 	return NULL;
 }
 
-/* Detached and deaf to signals: those are for the thread that started us. */
-static int start_thread(struct desk *k)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, before;
-	int err;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, serve, k);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
 static int start(struct proc_reader *r)
 {
 	struct desk *k = calloc(1, sizeof(*k));
@@ -152,7 +134,7 @@ static int start(struct proc_reader *r)
 	pthread_cond_init(&k->asked, NULL);
 	memcpy(k->root, r->root, sizeof(k->root));
 	k->file = r->file;
-	err = start_thread(k);
+	err = thread_start_detached(serve, k);
 	if (err) {
 		free_desk(k);
 		return err;
