@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from live import (NOBODY, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
+from live import (NOBODY, WAIT_S, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
                   need_live, part, rows, scratch)
 
 MACHINE_DUMP = os.environ.get("MACHINE_DUMP", "build/tests/live/machine_dump")
@@ -31,8 +31,14 @@ class Screen:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        # Threads that are killed while the CPUs are busy can hold up for a minute, in the kernel, who waits for them
+        # (6.18, shrink_dcache_parent below proc_flush_pid): it ends by itself if it can.
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=WAIT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def look(self, needs=""):
         """One look now."""

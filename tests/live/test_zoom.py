@@ -4,6 +4,7 @@
 The numbers are held against what the kernel counts by itself: voluntary switches (/proc/TID/status), time on a CPU and
 waiting for one (/proc/TID/schedstat). So they hold on a busy machine, too.
 """
+import contextlib
 import os
 import signal
 import time
@@ -106,12 +107,17 @@ def expect_whole(zoom):
     expect_near("shares", sum(rival["share"] for rival in zoom["rivals"]), 1 if held else 0, absolute=0.01)
 
 
-def pingpong_of(work):
+@contextlib.contextmanager
+def pingpong():
     """(left, right): two processes of one thread each."""
-    left = wait_for_names(work, "pp-left", 1)[0]
-    with open(f"/proc/{left}/task/{left}/children", encoding="ascii") as file:
-        right = int(file.read())
-    return left, wait_for_names(work, "pp-right", 1, right)[0]
+    work = Work("pingpong", rounds=1000000000)
+    try:
+        left = wait_for_names(work, "pp-left", 1)[0]
+        with open(f"/proc/{left}/task/{left}/children", encoding="ascii") as file:
+            right = int(file.read())
+        yield left, wait_for_names(work, "pp-right", 1, right)[0]
+    finally:
+        stop(work)
 
 
 def expect_partner(screen, mine, other):
@@ -138,14 +144,9 @@ def expect_partner(screen, mine, other):
 
 @case
 def players_of_a_pingpong_wake_each_other_as_often_as_they_sleep():
-    work = Work("pingpong", rounds=1000000000)
-    try:
-        left, right = pingpong_of(work)
-        with Screen() as screen:
-            expect_partner(screen, left, right)
-            expect_partner(screen, right, left)  # another thread: all begins anew
-    finally:
-        stop(work)
+    with Screen() as screen, pingpong() as (left, right):
+        expect_partner(screen, left, right)
+        expect_partner(screen, right, left)  # another thread: all begins anew
 
 
 @case
@@ -214,33 +215,28 @@ def a_sleeper_is_woken_by_the_timer_not_by_whom_it_interrupted():
 def waits_are_those_that_the_screen_counts_by_itself():
     """The zoom and the counters of all threads see the same events: the same waits, with the same lengths."""
     needs = TASKS | LATENCY | ZOOM
-    work = Work("pingpong", rounds=1000000000)
-    try:
-        left, right = pingpong_of(work)
-        with Screen() as screen:
-            zoom_into(screen, left, needs)
-            screen.attached()
-            freeze(left, right)
-            before = screen.look(f"{needs} {left}")["zoom"]
-            stolen = stolen_ns()
-            thaw(left, right)
-            time.sleep(1)
-            freeze(left, right)
-            seen = screen.look(f"{needs} {left}")
-            stolen = stolen_ns() - stolen + TICK_NS
-            thaw(left, right)
-        row = next(t for t in seen["threads"] if t["tid"] == left)
-        for mine, theirs in (("woken", "latency"), ("preempted", "preempted")):
-            got = seen["zoom"][mine]
-            count = got["count"] - before[mine]["count"]
-            expect(row[theirs]["count"] > 100, f"{row[theirs]['count']} waits {mine}")
-            expect_near(f"waits {mine}", count, row[theirs]["count"])
-            total = got["count"] * got["mean_ns"] - before[mine]["count"] * before[mine]["mean_ns"]
-            # Two programs on one event read the clock one after the other; a virtual machine may stand still between.
-            expect_near(f"time {mine}", total, row[theirs]["count"] * row[theirs]["mean_ns"], relative=0.2,
-                        absolute=stolen)
-    finally:
-        stop(work)
+    with Screen() as screen, pingpong() as (left, right):
+        zoom_into(screen, left, needs)
+        screen.attached()
+        freeze(left, right)
+        before = screen.look(f"{needs} {left}")["zoom"]
+        stolen = stolen_ns()
+        thaw(left, right)
+        time.sleep(1)
+        freeze(left, right)
+        seen = screen.look(f"{needs} {left}")
+        stolen = stolen_ns() - stolen + TICK_NS
+        thaw(left, right)
+    row = next(t for t in seen["threads"] if t["tid"] == left)
+    for mine, theirs in (("woken", "latency"), ("preempted", "preempted")):
+        got = seen["zoom"][mine]
+        count = got["count"] - before[mine]["count"]
+        expect(row[theirs]["count"] > 100, f"{row[theirs]['count']} waits {mine}")
+        expect_near(f"waits {mine}", count, row[theirs]["count"])
+        total = got["count"] * got["mean_ns"] - before[mine]["count"] * before[mine]["mean_ns"]
+        # Two programs on one event read the clock one after the other; a virtual machine may stand still between.
+        expect_near(f"time {mine}", total, row[theirs]["count"] * row[theirs]["mean_ns"], relative=0.2,
+                    absolute=stolen)
 
 
 @case
