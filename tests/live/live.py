@@ -21,6 +21,7 @@ SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(ROOT / "build/schedscope"))
 WORKLOAD = os.environ.get("WORKLOAD", str(ROOT / "build/tests/live/workload"))
 CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
 WAIT_S = int(os.environ.get("LIVE_WAIT_S", "20"))  # nothing here takes longer unless it hangs
+LONG_S = max(60, WAIT_S)  # for what takes long, or starts others
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []
@@ -130,7 +131,7 @@ class Work:
 
     def account(self):
         """What it did, by its own account, after its end; unseen: how many switches may be missing."""
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=LONG_S)
         expect(self.process.returncode == 0, f"workload {self.kind}: {err.strip()}")
         return {**json.loads(out.splitlines()[-1]), "unseen": unseen_switches() - self._unseen}
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from live import NOBODY, Work, case, expect, expect_between, expect_near, main, need_live, scratch
+from live import LONG_S, NOBODY, WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, scratch
 from pair import mount_tracefs
 from test_machine import MACHINE_DUMP, Screen, stop, wait_for_threads
 
@@ -97,7 +97,7 @@ def counting(word, *args, command=()):
 
 def begin(screen):
     """Until the counters are open, and a first interval has ended."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_S
     while True:
         look = screen.look()
         expect(look["event_why"] is None, look["event_why"])
@@ -215,7 +215,7 @@ def a_process_that_is_gone_is_a_sentence():
     with Target() as target:
         pid = target.process.pid
     with counting("perf:sw:minor-faults", f"tgid={pid}") as screen:
-        end = time.monotonic() + 20
+        end = time.monotonic() + WAIT_S
         while "has ended" not in (screen.look()["event_why"] or ""):
             expect(time.monotonic() < end, "no sentence")
 
@@ -231,7 +231,7 @@ def what_cannot_be_counted_is_a_sentence_and_never_the_end():
                                                             "perf:cpu:cycles", "raw:x:0x11:4")}
     for word, sentence in wrong.items():
         with counting(word) as screen:
-            look, end = screen.look(), time.monotonic() + 20
+            look, end = screen.look(), time.monotonic() + WAIT_S
             while not look["event_why"] and time.monotonic() < end:
                 look = screen.look()
             expect(sentence in (look["event_why"] or ""), f"{word}: {look['event_why']}")
@@ -260,7 +260,7 @@ def without_rights_it_is_a_sentence_with_the_remedy():
         program = os.path.join(folder, "machine_dump")
         subprocess.run(["cp", MACHINE_DUMP, program], check=True)
         out = subprocess.run([*NOBODY, program, "proc=1", "looks=8", "ms=100", f"needs={CPUS | EVENT}",
-                              "event=perf:sw:context-switches"], capture_output=True, text=True, timeout=60, check=False)
+                              "event=perf:sw:context-switches"], capture_output=True, text=True, timeout=LONG_S, check=False)
     expect(out.returncode == 0, out.stderr)
     expect("cap_perfmon" in out.stdout and "perf_event_paranoid" in out.stdout, out.stdout)
 
@@ -277,7 +277,7 @@ def nothing_is_counted_that_nobody_looks_at():
         begin(screen)
         expect(counters(screen) == os.cpu_count(), f"{counters(screen)} counters")
         screen.look(needs=CPUS)
-        end = time.monotonic() + 20
+        end = time.monotonic() + WAIT_S
         while counters(screen):
             expect(time.monotonic() < end, f"{counters(screen)} counters are left")
             time.sleep(0.02)

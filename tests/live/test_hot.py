@@ -11,14 +11,15 @@ import signal
 import subprocess
 import time
 
-from live import NOBODY, Lines, Skip, case, expect, expect_between, expect_near, main, need_live, scratch
+from live import (LONG_S, NOBODY, WAIT_S, Lines, Skip, case, expect, expect_between, expect_near, main, need_live,
+                  scratch)
 
 HOT_DUMP = os.environ.get("HOT_DUMP", "build/tests/live/hot_dump")
 HOT_TARGET = os.environ.get("HOT_TARGET", "build/tests/live/hot_target")
 HOT_OBJECT = os.environ.get("HOT_OBJECT", "build/tests/live/hot.bpf.o")
 SPLIT = os.environ.get("SPLIT", "build/tests/live/split")
 CPUS, TASKS, BPF, PROFILE = 1, 2, 64, 2048  # enum machine_need
-START_S = 60  # the kernel checks programs slowly while others build
+START_S = LONG_S  # the kernel checks programs slowly while others build
 LOOK_NS = 20e6
 
 
@@ -70,7 +71,7 @@ class Screen:
 
     def expect_nothing(self, *kinds):
         """Soon: what ends, ends in a thread of its own."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + WAIT_S
         while self.holds(*kinds):
             expect(time.monotonic() < end, f"still open: {self.holds(*kinds)}")
             time.sleep(0.05)

@@ -10,12 +10,12 @@ import signal
 import subprocess
 import time
 
-from live import (NOBODY, WAIT_S, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
+from live import (LONG_S, NOBODY, WAIT_S, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
                   need_live, part, rows, scratch)
 
 MACHINE_DUMP = os.environ.get("MACHINE_DUMP", "build/tests/live/machine_dump")
 STATES = ("interruptible", "uninterruptible", "other")
-ATTACH_S = 60  # the kernel checks programs slowly while others build
+ATTACH_S = LONG_S  # the kernel checks programs slowly while others build
 
 
 class Screen:
@@ -87,7 +87,7 @@ def tids(tgid):
 
 
 def wait_for_threads(work, number):
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_S
     while len(tids(work.pid)) < number:
         expect(time.monotonic() < end, f"{work.kind} has no {number} threads")
         time.sleep(0.01)
@@ -95,7 +95,7 @@ def wait_for_threads(work, number):
 
 def wait_for_row(screen, tgid, number):
     """Until the process is on the screen with its threads: from /proc alone, who is new is not noticed at once."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_S
     while not [row for row in screen.look()["processes"] if row["tid"] == tgid and row["nr_threads"] == number]:
         expect(time.monotonic() < end, f"{tgid} does not come")
         time.sleep(0.05)
@@ -189,7 +189,7 @@ def switches_of_a_pingpong_are_what_bpf_and_proc_say():
         with_bpf.attached()
         work = Work("pingpong", rounds=100000000)
         try:
-            end = time.monotonic() + 20
+            end = time.monotonic() + WAIT_S
             while len(players(by_proc.look())) < 2:
                 expect(time.monotonic() < end, "no pingpong")
                 time.sleep(0.05)
@@ -275,7 +275,7 @@ def without_rights_the_same_comes_from_proc_with_one_sentence():
         os.chmod(folder, 0o755)
         program = os.path.join(folder, "machine_dump")
         subprocess.run(["cp", MACHINE_DUMP, program], check=True)
-        out = subprocess.run([*NOBODY, program, "looks=8", "ms=200"], capture_output=True, text=True, timeout=60,
+        out = subprocess.run([*NOBODY, program, "looks=8", "ms=200"], capture_output=True, text=True, timeout=LONG_S,
                              check=False)
     expect(out.returncode == 0, out.stderr)
     look = json.loads(out.stdout.splitlines()[-2])

@@ -12,14 +12,15 @@ import signal
 import subprocess
 import time
 
-from live import NOBODY, ROOT, SCHEDSCOPE, Work, case, expect, expect_between, expect_near, main, need_live, once, scratch
+from live import (LONG_S, NOBODY, ROOT, SCHEDSCOPE, Work, case, expect, expect_between, expect_near, main, need_live,
+                  once, scratch)
 
 SPLIT = pathlib.Path(os.environ.get("SPLIT", str(ROOT / "build/tests/live/split")))
 SHARES = {"part_seventy": 70, "part_twenty": 20, "part_ten": 10}
 POINTS = 3
 
 
-def profile(*args, timeout=60, check=True):
+def profile(*args, timeout=LONG_S, check=True):
     """Runs the command; what it said."""
     run = subprocess.run([SCHEDSCOPE, "profile", *args], capture_output=True, text=True, timeout=timeout, check=False)
     expect(not check or run.returncode == 0, f"profile {' '.join(args)}: {run.stderr}")
@@ -302,7 +303,7 @@ def standard_output_may_be_a_file_that_has_something_in_it():
         path.write_text("before\n", encoding="utf-8")
         with open(path, "a", encoding="utf-8") as log, Started([*FIRST, str(SPLIT / "split_pie"), "60"]) as (program,):
             subprocess.run([SCHEDSCOPE, "profile", "-F", "999", "-d", "0.5", "-p", str(program.pid), "--folded", "-"], stdout=log,
-                           stderr=subprocess.DEVNULL, timeout=60, check=True)
+                           stderr=subprocess.DEVNULL, timeout=LONG_S, check=True)
         lines = path.read_text(encoding="utf-8").splitlines()
     expect(lines[0] == "before" and len(lines) > 1, f"{lines[:2]}")
 
@@ -326,7 +327,7 @@ def in_a_pid_namespace_nothing_is_made_up():
     expect("pid namespace" in run.stderr and not run.stdout, f"{run.stderr} {run.stdout}")
     with Started([*FIRST, str(SPLIT / "split_pie"), "60"]):
         run = subprocess.run([*inside, f"{SCHEDSCOPE} profile -F 999 -d 1 --json -n 100000 --no-stacks"], capture_output=True, text=True,
-                             timeout=60, check=False)
+                             timeout=LONG_S, check=False)
     rows = json.loads(run.stdout)["symbols"]
     named = [row for row in rows if not row["is_kernel"] and not row["symbol"].startswith("0x")]
     expect(any(row["is_kernel"] and row["symbol"][:2] != "0x" for row in rows), "the kernel's functions have no names")

@@ -15,7 +15,7 @@ import sys
 import time
 
 import pair
-from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Work, boot_minus_monotonic_ns, case, cgroups, expect,
+from live import (LONG_S, ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Work, boot_minus_monotonic_ns, case, cgroups, expect,
                   expect_between, expect_near, main, move, need_live, once, run, scratch, unseen_switches)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
@@ -172,7 +172,7 @@ def loads():
     pids = []
     for words in LOADS:
         load = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        expect(load.wait(60) == 0, f"{' '.join(words)} failed")
+        expect(load.wait(LONG_S) == 0, f"{' '.join(words)} failed")
         pids.append(load.pid)
     return pids
 
@@ -323,7 +323,7 @@ def losses_are_counted_to_the_last_event():
             bench = pipe_bench(150000)
             time.sleep(0.25)
             ours.process.send_signal(signal.SIGCONT)
-            expect(bench.wait(60) == 0, "perf bench sched pipe failed")
+            expect(bench.wait(LONG_S) == 0, "perf bench sched pipe failed")
             inner += switches_of_the_machine()
             summary = ours.finish()
         outer = switches_of_the_machine() - before
@@ -351,7 +351,7 @@ def a_killed_recording_is_a_trace_and_leaves_nothing_attached():
         programs = ours.programs()
         ours.process.kill()
         ours.process.wait()
-        bench.wait(60)
+        bench.wait(LONG_S)
         trace = decoded(ours.path)
         expect(not trace.is_truncated, "the last packet is cut")
         expect(sum(map(len, trace.events.values())) > 10000, "the trace is nearly empty")

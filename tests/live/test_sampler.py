@@ -9,13 +9,12 @@ import shutil
 import subprocess
 import time
 
-from live import (NOBODY, ROOT, Lines, cgroups, case, expect, expect_between, expect_near, main, move, need_live, once,
-                  output, scratch)
+from live import (LONG_S, NOBODY, ROOT, Lines, cgroups, case, expect, expect_between, expect_near, main, move,
+                  need_live, once, output, scratch)
 
 DUMP = os.environ.get("SAMPLE_DUMP", str(ROOT / "build/tests/live/sample_dump"))
 TARGET = os.environ.get("SAMPLE_TARGET", str(ROOT / "build/tests/live/sample_target"))
 PROBE_TARGET = os.environ.get("PROBE_TARGET", str(ROOT / "build/tests/live/probe_target"))
-WAIT_S = 60
 
 
 class Dump:
@@ -27,7 +26,7 @@ class Dump:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
         self.out, self.err = Lines(self.process.stdout), Lines(self.process.stderr)
-        if not self.out.wait_for(1, WAIT_S):
+        if not self.out.wait_for(1, LONG_S):
             self.kill()
             raise AssertionError(f"{' '.join(words)} does not start: {' | '.join(self.err.wait_for_end())}")
         self.ready = json.loads(self.out.lines[0])
@@ -46,7 +45,7 @@ class Dump:
 
     def wait(self):
         """(rows, totals) once it has ended by itself."""
-        self.process.wait(WAIT_S)
+        self.process.wait(LONG_S)
         lines = [json.loads(line) for line in self.out.wait_for_end()]
         expect(self.process.returncode == 0, f"exit {self.process.returncode}: {' | '.join(self.err.lines)}")
         rows, totals = lines[1:-1], lines[-1]
@@ -91,7 +90,7 @@ class Target:
 
     def account(self):
         """Its own account, after its end."""
-        out, _ = self.process.communicate(timeout=WAIT_S)
+        out, _ = self.process.communicate(timeout=LONG_S)
         expect(self.process.returncode == 0, f"target: exit {self.process.returncode}")
         return json.loads(out)
 
@@ -247,7 +246,7 @@ def each_call_is_a_sample_of_a_uprobe():
     with Dump(f"uprobe:{PROBE_TARGET}:probe_me", pid=pid) as dump, \
             Dump(f"uprobe:ret:{PROBE_TARGET}:probe_me") as returns, \
             Dump(f"uprobe:{PROBE_TARGET}:probe_me", max=777, wait="full") as few:
-        process.communicate("\n", timeout=WAIT_S)
+        process.communicate("\n", timeout=LONG_S)
         rows, totals = dump.finish()
         _, all_returns = returns.finish()
         some, few_totals = few.wait()
@@ -400,7 +399,7 @@ def a_task_that_becomes_another_program_has_other_rows():
         with Dump("cpu-clock", freq=999, pid=target.pid) as dump:
             target.start()
             target.process.stdin.close()
-            target.process.wait(WAIT_S)
+            target.process.wait(LONG_S)
             target.process.stdin = None
             rows, _ = dump.finish()
     expect({row["tid"] for row in rows} == {target.pid}, "another task")
@@ -492,8 +491,8 @@ def short_life(watch_pid):
                              stdout=subprocess.PIPE, text=True)
     other = subprocess.Popen(["sh", "-c", "read x; true; ls / >/dev/null"], stdin=subprocess.PIPE, text=True)
     with Dump("mmap", **({"pid": shell.pid} if watch_pid else {})) as dump:
-        other.communicate("\n", timeout=WAIT_S)
-        said, _ = shell.communicate("\n", timeout=WAIT_S)
+        other.communicate("\n", timeout=LONG_S)
+        said, _ = shell.communicate("\n", timeout=LONG_S)
         reports, totals = dump.finish()
     expect(totals["lost"] == 0, f"lost reports: {totals}")
     return reports, shell.pid, int(said.splitlines()[0]), other.pid

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from live import SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live, run, scratch
+from live import LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live, run, scratch
 from test_record import Record, decoded, expect_refusal, runtimes, summary_of
 
 TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
@@ -21,7 +21,7 @@ TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
 def record(path, *args):
     """A recording that ends with its command; its summary."""
     need_live()
-    done = subprocess.run([SCHEDSCOPE, "record", "-o", path, *args], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([SCHEDSCOPE, "record", "-o", path, *args], capture_output=True, text=True, timeout=LONG_S, check=False)
     return summary_of(done.stderr, done.returncode)
 
 

@@ -8,8 +8,8 @@ with its name and ends a moment before its life, so counts may differ by the few
 import os
 import time
 
-from live import (WORKLOAD, NotHere, Stat, Work, case, cgroups, expect, expect_between, expect_near, has_cpu_alone, main,
-                  measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
+from live import (WAIT_S, WORKLOAD, NotHere, Stat, Work, case, cgroups, expect, expect_between, expect_near,
+                  has_cpu_alone, main, measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
 
 LAST_PID = "/proc/sys/kernel/ns_last_pid"
 EDGE = 4  # switches between the account and birth, naming and death of a thread
@@ -158,19 +158,29 @@ def the_depth_of_a_busy_queue_includes_the_woken_task():
     expect_between("typical depth", depth["p50"], hogs + 1, highest)
 
 
+def late_us(task):
+    """How much shorter than asked for a nap may be: the timer is set a moment before the thread leaves its CPU.
+
+    That moment is part of a slice, or of two if it is preempted meanwhile. An emulated CPU stands still for milliseconds
+    while the others have their turns.
+    """
+    longest, preempted = row_of("slice", task)["max_us"], part(row_of("latency", task), "by_cause", "preempted")
+    return max(100, longest + (longest + preempted["max_us"] if preempted["count"] else 0))
+
+
 @case
 def sleeps_are_as_long_as_asked_for():
     for task in account("sleep")["tasks"]:
         asleep = part(row_of("sleep", task), "by_state", "interruptible")
         expect_near("naps", asleep["count"], task["count"], absolute=1)
-        # The timer is set a moment before the thread leaves its CPU.
-        expect_between("shortest nap", asleep["min_us"], 4900, task["min_ns"] / 1e3)
+        waits, slices = row_of("latency", task), row_of("slice", task)
+        expect_between("shortest nap", asleep["min_us"], 5000 - late_us(task), task["min_ns"] / 1e3)
         expect_between("longest nap", asleep["max_us"], 5000, task["max_ns"] / 1e3)
-        waits = row_of("latency", task)
         outside = task["sum_ns"] / 1e3 - total_us(asleep) - total_us(waits)
         # The waits before the first nap and after the last are no part of any.
         least = -2 * waits["max_us"] / task["count"]
-        expect_between("time of a nap neither asleep nor waiting", outside / task["count"], least, 60)
+        most = max(60, slices["run_us"] / task["count"])  # it ran; hogs tell how exact that is
+        expect_between("time of a nap neither asleep nor waiting", outside / task["count"], least, most)
         expect_order("naps", asleep)
 
 
@@ -181,7 +191,7 @@ def a_single_sample_is_every_percentile():
     expect(asleep["count"] == 1, f"naps: {asleep['count']}, expected 1")
     for key in ("min_us", "p50_us", "p90_us", "p99_us"):
         expect_near(key, asleep[key], asleep["max_us"], relative=1e-6)
-    expect_between("nap", asleep["max_us"], 29900, task["max_ns"] / 1e3)
+    expect_between("nap", asleep["max_us"], 30000 - late_us(task), task["max_ns"] / 1e3)
 
 
 @case
@@ -219,7 +229,7 @@ def a_reused_tid_inherits_nothing():
         asleep = part(row_of("sleep", task), "by_state", "interruptible")
         expect_near(f"naps of {task['comm']}", asleep["count"], task["count"], absolute=1)
         # The gap between both lives is no sleep.
-        expect_between("longest nap", asleep["max_us"], 1900, task["max_ns"] / 1e3)
+        expect_between("longest nap", asleep["max_us"], 2000 - late_us(task), task["max_ns"] / 1e3)
 
 
 @case
@@ -325,12 +335,13 @@ def intervals_add_up_to_the_whole():
     """Two programs at once, one with cumulative reports, one with those of each interval alone."""
     args = ("-g", "latency,slice", "--by", "tid", "-d", "-c", "^pp-")
     with Stat(*args) as whole, Stat(*args, "--interval-only") as parts:
-        it = workload("pingpong", rounds=400000)
+        accounts = []
+        while len(parts.out.lines) < 4:  # however fast the machine is
+            accounts.append(workload("pingpong", rounds=50000))
         total = whole.finish()
         parts.finish()
         reports = parts.objects()
-    expect(len(reports) >= 3, f"{len(reports)} reports of intervals only")
-    for task in it["tasks"]:
+    for task in (task for account in accounts for task in account["tasks"]):
         for group in ("latency", "slice"):
             want = row(total, group, tid=task["tid"], comm=task["comm"])["count"]
             got = sum(one["count"] for report in reports
@@ -338,15 +349,27 @@ def intervals_add_up_to_the_whole():
             expect(got == want, f"{group} of {task['comm']}: {got} in the intervals, {want} in all")
 
 
+def sleepers(nr):
+    """A workload that goes on until it is ended, and the tids of its threads: however long it takes to attach."""
+    work = Work("sleep", nr=nr, rounds=1000000, us=5000)
+    deadline = time.monotonic() + WAIT_S
+    while len(os.listdir(f"/proc/{work.pid}/task")) <= nr:
+        expect(time.monotonic() < deadline, "the sleepers do not start")
+        time.sleep(0.01)
+    return work, {int(name) for name in os.listdir(f"/proc/{work.pid}/task")} - {work.pid}
+
+
 @case
 def a_process_filter_takes_all_its_threads_and_no_others():
     need_live()
-    chosen = Work("sleep", nr=3, rounds=500, us=5000)
-    other = Work("sleep", nr=1, rounds=500, us=5000)
-    with Stat("-p", str(chosen.pid), "--by", "tid", "-d", "-g", "latency,waking") as stat:
-        tids = {task["tid"] for task in chosen.account()["tasks"]}
-        other.account()
-        report = stat.finish()
+    (chosen, tids), (other, _) = sleepers(3), sleepers(1)
+    try:
+        with Stat("-p", str(chosen.pid), "--by", "tid", "-d", "-g", "latency,waking") as stat:
+            time.sleep(1)
+            report = stat.finish()
+    finally:
+        chosen.kill()
+        other.kill()
     for group in ("latency", "waking"):
         seen = {one["tid"] for one in rows(report, group)}
         expect(tids <= seen, f"{group}: threads {tids - seen} are missing")
@@ -356,12 +379,14 @@ def a_process_filter_takes_all_its_threads_and_no_others():
 @case
 def a_thread_filter_takes_one_thread():
     need_live()
-    it = Work("sleep", nr=3, rounds=500, us=5000)
-    time.sleep(0.3)
-    tid = max(int(name) for name in os.listdir(f"/proc/{it.pid}/task"))
-    with Stat("--tid", str(tid), "--by", "tid", "-d") as stat:
-        it.account()
-        report = stat.finish()
+    work, tids = sleepers(3)
+    tid = max(tids)
+    try:
+        with Stat("--tid", str(tid), "--by", "tid", "-d") as stat:
+            time.sleep(1)
+            report = stat.finish()
+    finally:
+        work.kill()
     expect({one["tid"] for one in rows(report, "latency")} == {tid}, f"rows: {rows(report, 'latency')}")
 
 

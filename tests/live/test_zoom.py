@@ -9,7 +9,7 @@ import os
 import signal
 import time
 
-from live import Work, case, expect, expect_between, expect_near, main, need_live, unseen_switches
+from live import WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, unseen_switches
 from test_machine import ATTACH_S, Screen, sched, stop, tids
 
 TASKS, LATENCY, ZOOM = 2, 4, 8192
@@ -55,7 +55,7 @@ def freeze(*pids):
     """Stops processes, and waits until all their threads are: nothing of them happens from then on."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_S
     for pid in pids:
         while not all(state(pid, tid) == "T" for tid in tids(pid)):
             expect(time.monotonic() < end, f"{pid} does not stop")
@@ -79,7 +79,7 @@ def named(pid, comm):
 
 def wait_for_names(work, comm, number, pid=None):
     """The threads of that name, once there are so many: a name that comes later begins another row."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + WAIT_S
     while len(named(pid or work.pid, comm)) < number:
         expect(time.monotonic() < end, f"{work.kind} has no {number} threads {comm}")
         time.sleep(0.01)
