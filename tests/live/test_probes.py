@@ -256,17 +256,29 @@ def one_wakeup_in_eight_is_recorded_with_its_whole_story_with_a_ring_per_cpu():
 
 @case
 def a_sampled_recording_of_a_process_has_no_others():
+    """It goes on until it has slept often enough, by the kernel's count, however long it takes to attach."""
     with scratch() as folder:
-        target = Work("sleep", nr=4, rounds=800, us=2000)
-        with Record(os.path.join(folder, "t"), "-p", str(target.pid), "--sample", "4") as ours:
-            account = target.account()
-            summary = ours.wait()
+        target = Work("sleep", nr=4, rounds=1000000, us=2000)
+        try:
+            outer = -test_record.sleeps_of(target.pid)
+            with Record(os.path.join(folder, "t"), "-p", str(target.pid), "--sample", "4") as ours:
+                inner = -test_record.sleeps_of(target.pid)
+                while inner + test_record.sleeps_of(target.pid) < 3200:
+                    time.sleep(0.05)
+                tids = set(map(int, os.listdir(f"/proc/{target.pid}/task")))
+                inner += test_record.sleeps_of(target.pid)
+                outer += test_record.sleeps_of(target.pid)
+                target.kill()
+                summary = ours.wait()
+        finally:
+            target.kill()
         trace = decoded(ours.path)
-    tids = {account["pid"], *(task["tid"] for task in account["tasks"])}
+    expect(len(tids) == 5, f"threads {tids}")
     for at, name, about in test_record.our_tasks(trace):
         if name in ("sched_switch", "sched_waking"):
             expect(not tids.isdisjoint(about), f"{name} of {about} at {at}")
-    expect_between("wakings", summary["wakings"], 200, 900)
+    # Gaps of 1 to 7, each with a deviation of 2: a twelfth is five times that of their mean.
+    expect_between("wakings", summary["wakings"], inner / 4 * 11 / 12, outer / 4 * 13 / 12)
 
 
 if __name__ == "__main__":

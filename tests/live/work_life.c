@@ -43,8 +43,9 @@ void work_sleep(struct work *w)
 }
 
 /* The parent of a vfork waits in TASK_KILLABLE until the child is gone: an uninterruptible sleep. */
-void work_dsleep(struct work *w)
+static void *vforker_main(void *arg)
 {
+	struct work *w = arg;
 	struct truth *t = work_truth(w);
 	long rounds = work_number(w, "rounds", 20);
 	struct timespec length = { .tv_nsec = work_number(w, "us", 10000) * 1000 };
@@ -64,6 +65,13 @@ void work_dsleep(struct work *w)
 		reap(pid);
 	}
 	truth_end(t);
+	return NULL;
+}
+
+/* In a thread: the end of a process closes files, which may be an uninterruptible sleep of its own. */
+void work_dsleep(struct work *w)
+{
+	run_threads(vforker_main, w, 0, 1);
 }
 
 static void *rename_main(void *arg)
