@@ -4,6 +4,7 @@
 Traces are read twice: by tests/trace/decode.py, which shares no code with the writer, and by our own reader.
 """
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import subprocess
 import time
 
 from live import LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live, run, scratch
-from test_record import Record, decoded, expect_refusal, runtimes, summary_of
+from test_record import Record, decoded, expect_refusal, ran_so_far, runtimes, summary_of
 
 TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
 
@@ -133,26 +134,46 @@ def frames_lie_where_the_linker_put_them():
 @case
 def filters_hold_for_stacks():
     with scratch() as folder:
-        with subprocess.Popen([TARGET, "share", "800"]) as wanted, subprocess.Popen([TARGET, "share", "800"]) as other:
-            with Record(os.path.join(folder, "t"), "--stacks=cpu,off-cpu,waker", "-p", str(wanted.pid)) as ours:
-                wanted.wait(timeout=WAIT_S)
-                ours.wait()
+        with subprocess.Popen([TARGET, "share", "600000"]) as wanted, \
+                subprocess.Popen([TARGET, "share", "600000"]) as other:
+            try:
+                with Record(os.path.join(folder, "t"), "--stacks=cpu,off-cpu,waker", "-p", str(wanted.pid)) as ours:
+                    ran = -sum(ran_so_far(wanted.pid).values())
+                    while ran + sum(ran_so_far(wanted.pid).values()) < 700_000_000:
+                        time.sleep(0.05)
+                    wanted.kill()
+                    wanted.wait(timeout=WAIT_S)
+                    ours.wait()
+            finally:
+                wanted.kill()
+                other.kill()
             trace = decoded(ours.path)
-            other.kill()
     samples = [sample for sample in trace.samples if sample["of"]["name"] != "waker"]
     expect(len(samples) > 40, f"{len(samples)} samples")
     expect({sample["pid"] for sample in samples} == {wanted.pid}, f"{ {sample['pid'] for sample in samples} }")
+
+
+def wait_until_attached(pid):
+    """Its BPF programs are attached one after the other: until there were as many a second ago."""
+    before, links, end = 0, 0, time.monotonic() + WAIT_S
+    while not links or links != before:
+        expect(time.monotonic() < end, f"{pid} attaches nothing")
+        time.sleep(1)
+        before, links = links, 0
+        for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                links += "link_type:" in info.read_text(encoding="ascii")
 
 
 @case
 def a_flight_recorder_keeps_stacks():
     with scratch() as folder:
         # The second one ends before the dump, and has names all the same.
-        with subprocess.Popen([TARGET, "share", "60000"]) as target, \
-                subprocess.Popen([SCHEDSCOPE, "record", "--keep", "20s", "--after", "0", "--max-dumps", "1", "--stacks", "-o", folder],
-                                 stderr=subprocess.PIPE, text=True) as flight:
+        with subprocess.Popen([TARGET, "share", "600000"]) as target, \
+                subprocess.Popen([SCHEDSCOPE, "record", "--keep", "20s", "--after", "0", "--max-dumps", "1", "--stacks",
+                                  "-o", folder], stderr=subprocess.PIPE, text=True) as flight:
             try:
-                time.sleep(2)
+                wait_until_attached(flight.pid)
                 with subprocess.Popen([TARGET, "share", "200"]) as ended:
                     ended.wait(timeout=WAIT_S)
                 time.sleep(0.5)

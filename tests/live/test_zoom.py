@@ -196,16 +196,18 @@ def a_sleeper_is_woken_by_the_timer_not_by_whom_it_interrupted():
             before = zoom_into(screen, tid)
             time.sleep(2)
             zoom = look(screen, tid)
+        # The timer is set before it leaves its CPU, for which an emulated one takes its time.
+        least = 5e6 - max(1e5, sched(work.pid, tid)[0] / voluntary(tid))
         woken = zoom["woken"]["count"] - before["woken"]["count"]
         expect(woken > 100, f"woken {woken} times")
         by_timer = waker(zoom, 0, "hardirq") + waker(zoom, 0, "softirq")
         expect(by_timer >= 0.99 * zoom["woken"]["count"] - 1, f"{by_timer} of {zoom['woken']['count']} by interrupts")
         expect_near("sleeps", zoom["sleeps"]["S"]["count"], zoom["woken"]["count"], absolute=1)
         mean = zoom["sleeps"]["S"]["ns"] / zoom["sleeps"]["S"]["count"]
-        expect_between("length of a nap", mean, 4.9e6, 2e7)
+        expect_between("length of a nap", mean, least, 2e7)
         for wait in zoom["last"]:
             expect(wait["cause"] == "preempted" or wait["from"] in ("hardirq", "softirq"), f"woken by {wait}")
-        expect(any(4.9e6 <= wait["sleep_ns"] for wait in zoom["last"]), "no nap is remembered")
+        expect(any(least <= wait["sleep_ns"] for wait in zoom["last"]), "no nap is remembered")
         expect_whole(zoom)
     finally:
         work.kill()
