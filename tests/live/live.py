@@ -22,7 +22,7 @@ WORKLOAD = os.environ.get("WORKLOAD", str(ROOT / "build/tests/live/workload"))
 CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
 WAIT_S = int(os.environ.get("LIVE_WAIT_S", "20"))  # nothing here takes longer unless it hangs
 LONG_S = max(60, WAIT_S)  # for what takes long, or starts others
-HAS_PEERS = not os.environ.get("LIVE_NO_PEERS")  # perf and others, of this very kernel
+IS_EMULATED = bool(os.environ.get("LIVE_EMULATED"))  # a slow CPU, and perf is for another kernel
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []

@@ -15,7 +15,7 @@ import sys
 import time
 
 import pair
-from live import (HAS_PEERS, LONG_S, ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, NotHere, Work, boot_minus_monotonic_ns, case,
+from live import (IS_EMULATED, LONG_S, ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, NotHere, Work, boot_minus_monotonic_ns, case,
                   cgroups, expect, expect_between, expect_near, main, move, need_live, once, run, scratch,
                   unseen_switches)
 
@@ -188,10 +188,10 @@ def record(*args):
     """One recording by us and by perf, where it is there, of the same work."""
     need_live()
     with scratch() as folder:
-        keeper = Work("keep", ms=60000) if HAS_PEERS else None
+        keeper = Work("keep", ms=60000) if not IS_EMULATED else None
         try:
             with Record(os.path.join(folder, "ours.pftrace"), *args) as ours:
-                recording = pair.Recording(os.path.join(folder, "perf.data"), COMPARED) if HAS_PEERS else None
+                recording = pair.Recording(os.path.join(folder, "perf.data"), COMPARED) if not IS_EMULATED else None
                 unseen, stolen = -unseen_switches(), -stolen_ns()
                 start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 pids = loads()
@@ -240,7 +240,7 @@ def session_per_cpu():
 
 
 def expect_counts(session_of):
-    if not HAS_PEERS:
+    if IS_EMULATED:
         raise NotHere("perf is for another kernel")
     got = session_of()
     expect(got["summary"]["lost"] == 0, f"lost {got['summary']['lost']:.0f} events")
@@ -291,13 +291,16 @@ def runtimes_agree_with_the_kernels_own_accounts():
     # A switch that is not traced hides a slice.
     hidden = got["trace"].attributes["broken_switches"] * SLICE_NS
     for account in got["accounts"]:
-        for task in account["tasks"]:
-            if task["run_ns"] >= 30_000_000:
-                compared += 1
-                # The account leaves out what it took to start and to end.
-                limit = max(task["run_ns"] // 100, 2_000_000)
-                expect_between(f"runtime of {task['comm']}", ran[task["tid"]],
-                               task["run_ns"] - limit - hidden, task["run_ns"] + limit + got["stolen"])
+        tasks = [task for task in account["tasks"] if task["run_ns"] >= 30_000_000]
+        compared += len(tasks)
+        # Trace and kernel read their clocks some hundred instructions apart in each switch. Where one takes 4 ns, what a
+        # player of a ping-pong has too much for that, the other has too little: they are compared as one.
+        for some in ([tasks] if IS_EMULATED and account["work"] == "pingpong" else [[task] for task in tasks]):
+            # The account leaves out what it took to start and to end.
+            want, mine = sum(task["run_ns"] for task in some), sum(ran[task["tid"]] for task in some)
+            limit = max(want // 100, 2_000_000)
+            expect_between(f"runtime of {[(task['comm'], task['run_ns'], ran[task['tid']]) for task in some]}", mine,
+                           want - limit - hidden, want + limit + got["stolen"])
     expect(compared >= 5, f"only {compared} tasks ran long enough")
 
 
@@ -384,7 +387,7 @@ def a_full_disk_ends_the_recording_and_what_is_there_can_be_read():
         copy, bench = os.path.join(folder, "full.pftrace"), pipe_bench(3000000)
         try:
             done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", small, copy, SCHEDSCOPE],
-                                  capture_output=True, text=True, timeout=30, check=False)
+                                  capture_output=True, text=True, timeout=LONG_S, check=False)
         finally:
             os.killpg(bench.pid, signal.SIGKILL)  # one half alone would wait for ever
             bench.wait()
