@@ -116,6 +116,7 @@ void truth_begin(struct truth *t, const char *comm)
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->tid = gettid();
 	read_counters(t);
+	t->before_ns = t->run_ns;
 }
 
 void truth_sample(struct truth *t, uint64_t ns)
@@ -252,9 +253,9 @@ static void print(const struct work *w, const char *name, uint64_t start_ns)
 
 		printf("%s{\"comm\":\"%s\",\"tid\":%d,\"voluntary\":%ld,\"involuntary\":%ld,",
 		       i ? "," : "", t->comm, t->tid, t->voluntary, t->involuntary);
-		printf("\"run_ns\":%llu,\"wait_ns\":%llu,\"slices\":%llu,",
-		       (unsigned long long)t->run_ns, (unsigned long long)t->wait_ns,
-		       (unsigned long long)t->slices);
+		printf("\"before_ns\":%llu,\"run_ns\":%llu,\"wait_ns\":%llu,\"slices\":%llu,",
+		       (unsigned long long)t->before_ns, (unsigned long long)t->run_ns,
+		       (unsigned long long)t->wait_ns, (unsigned long long)t->slices);
 		printf("\"count\":%llu,\"min_ns\":%llu,\"max_ns\":%llu,\"sum_ns\":%llu}",
 		       (unsigned long long)t->count, (unsigned long long)t->min_ns,
 		       (unsigned long long)t->max_ns, (unsigned long long)t->sum_ns);
