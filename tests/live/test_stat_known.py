@@ -8,11 +8,14 @@ with its name and ends a moment before its life, so counts may differ by the few
 import os
 import time
 
-from live import (WAIT_S, WORKLOAD, NotHere, Stat, Work, case, cgroups, expect, expect_between, expect_near,
-                  has_cpu_alone, main, measure, need_live, once, part, row, rows, run, scratch, truth_of, workload)
+from live import (IS_EMULATED, WAIT_S, WORKLOAD, NotHere, Stat, Work, case, cgroups, expect, expect_between,
+                  expect_near, has_cpu_alone, main, measure, need_live, once, part, row, rows, run, scratch, truth_of,
+                  workload)
 
 LAST_PID = "/proc/sys/kernel/ns_last_pid"
-EDGE = 4  # switches between the account and birth, naming and death of a thread
+# Switches between the account and birth, naming and death of a thread. Where files come from a host, a process sleeps to
+# close its program, the loader and libc.
+EDGE = 7 if IS_EMULATED else 4
 ALL = "latency,slice,sleep,migration,waking"
 STATES = ("interruptible", "uninterruptible", "other")
 
