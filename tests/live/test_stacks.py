@@ -13,7 +13,8 @@ import signal
 import subprocess
 import time
 
-from live import LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live, run, scratch
+from live import (IS_EMULATED, LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
+                  run, scratch)
 from test_record import Record, decoded, expect_refusal, ran_so_far, runtimes, summary_of
 
 TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
@@ -45,7 +46,8 @@ def names_of(trace, kind):
 def functions_have_their_shares_and_cpus_their_rate():
     with scratch() as folder:
         path = os.path.join(folder, "t")
-        summary = record(path, "--stacks", "--", TARGET, "share", "3000")
+        # On one CPU: of cycles, where they are counted, the kernel seeks the period for 99 samples anew on each.
+        summary = record(path, "--stacks", "--", "taskset", "-c", "1", TARGET, "share", "3000")
         trace = decoded(path)
         report = flamegraph(path, "-c", "stack_target")
         whole = flamegraph(path)
@@ -109,7 +111,10 @@ def processes_that_are_gone_have_names():
         report = flamegraph(path, "-c", "stack_target")
     found = shares(report)
     expect(report["threads"] == 10, f"{report['threads']} processes")
-    expect(found.get("heavy", 0) + found.get("light", 0) > 60, f"{found}")
+    # An emulated CPU takes longer to start a program than those 20 ms, and has most samples then: of cycles, for which
+    # the kernel begins with a short period.
+    expect(found.get("heavy", 0) + found.get("light", 0) > (15 if IS_EMULATED else 60), f"{found}")
+    expect(found.get("heavy", 0) > found.get("light", 0) > 0, f"{found}")
 
 
 @case
@@ -186,7 +191,7 @@ def a_flight_recorder_keeps_stacks():
         dump, = pathlib.Path(folder).glob("*.pftrace")
         for pid in (target.pid, ended.pid):
             found = shares(flamegraph(str(dump), "-p", str(pid)))
-            expect(found["heavy"] > found["light"] > 0, f"{pid}: {found}")
+            expect(found.get("heavy", 0) > found.get("light", 0) > 0, f"{pid} of {target.pid}, {ended.pid}: {found}")
 
 
 @case
