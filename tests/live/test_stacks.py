@@ -46,8 +46,7 @@ def names_of(trace, kind):
 def functions_have_their_shares_and_cpus_their_rate():
     with scratch() as folder:
         path = os.path.join(folder, "t")
-        # On one CPU: of cycles, where they are counted, the kernel seeks the period for 99 samples anew on each.
-        summary = record(path, "--stacks", "--", "taskset", "-c", "1", TARGET, "share", "3000")
+        summary = record(path, "--stacks", "--", TARGET, "share", "3000")
         trace = decoded(path)
         report = flamegraph(path, "-c", "stack_target")
         whole = flamegraph(path)
