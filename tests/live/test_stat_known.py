@@ -300,9 +300,13 @@ def a_crowd_larger_than_any_table_is_seen_in_full():
     unseen = it["unseen"]
     latency = row(report, "latency", comm=name)
     expect_between("new threads", part(latency, "by_cause", "new")["count"], nr - unseen, nr)
-    # Each nap is a wakeup; threads that end may wait for each other besides.
+    # Each nap is a wakeup; threads that end may wait for each other besides. On slow CPUs, one that is preempted on its
+    # way to sleep is in the queue for longer than its nap, and needs no wakeup then: as many as were preempted at most.
     woken = part(latency, "by_cause", "woken")["count"]
-    expect_between("wakeups", woken, it["tasks"][0]["count"] - unseen, 1.2 * it["tasks"][0]["count"])
+    queued = part(latency, "by_cause", "preempted")["count"] if IS_EMULATED else 0
+    naps = it["tasks"][0]["count"]
+    expect_between("wakeups", woken, naps - unseen - queued, 1.2 * naps)
+    expect(queued < 0.05 * naps, f"{queued} of {naps} were preempted: they hide too much")
     expect(not any(report["lost"].values()), f"lost: {report['lost']}")
 
 
