@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from live import (IS_EMULATED, LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
+from live import (LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
                   run, scratch)
 from test_record import Record, decoded, expect_refusal, ran_so_far, runtimes, summary_of
 
@@ -110,9 +110,7 @@ def processes_that_are_gone_have_names():
         report = flamegraph(path, "-c", "stack_target")
     found = shares(report)
     expect(report["threads"] == 10, f"{report['threads']} processes")
-    # An emulated CPU takes longer to start a program than those 20 ms, and has most samples then: of cycles, for which
-    # the kernel begins with a short period.
-    expect(found.get("heavy", 0) + found.get("light", 0) > (15 if IS_EMULATED else 60), f"{found}")
+    expect(found.get("heavy", 0) + found.get("light", 0) > 60, f"{found}")
     expect(found.get("heavy", 0) > found.get("light", 0) > 0, f"{found}")
 
 
