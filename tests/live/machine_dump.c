@@ -135,6 +135,8 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	put_number(w, "voluntary_per_s", t->voluntary_per_s);
 	put_number(w, "involuntary_per_s", t->involuntary_per_s);
 	put_number(w, "migrations_per_s", t->migrations_per_s);
+	put_number(w, "llc_migrations_per_s", t->llc_migrations_per_s);
+	put_number(w, "node_migrations_per_s", t->node_migrations_per_s);
 	put_dsq_id(w, "dsq", t->has_dsq, t->dsq);
 	jw_u64(w, "nr_history", t->run_history.nr);
 	jw_end_object(w);
