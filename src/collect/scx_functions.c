@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "collect/scx_plan.h"
 
 #define SYMBOLS_BYTES_MAX (256U << 20)
 
@@ -51,7 +50,7 @@ void scx_functions_done(struct scx_functions *f)
 	*f = (struct scx_functions){ 0 };
 }
 
-void scx_functions_plan(uint64_t kinds, struct scx_plan *out)
+void scx_functions_plan(uint64_t kinds, enum scx_way way, struct scx_plan *out)
 {
 	struct btf *vmlinux = NULL;
 	struct scx_functions f;
@@ -62,7 +61,7 @@ void scx_functions_plan(uint64_t kinds, struct scx_plan *out)
 	if (!vmlinux)
 		return;
 	f = (struct scx_functions){ .vmlinux = vmlinux };
-	scx_plan_make(kinds, SCX_BY_FENTRY, scx_functions_find, &f, out);
+	scx_plan_make(kinds, way, scx_functions_find, &f, out);
 	scx_functions_done(&f);
 	btf__free(vmlinux);
 }
