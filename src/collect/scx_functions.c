@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 
 #define SYMBOLS_BYTES_MAX (256U << 20)
+#define SWITCH_BYTES_MAX  16U
 
 /* A line is "address type name", and for modules a tab and their name. */
 static bool has_symbol(struct scx_functions *f, const char *name)
@@ -26,6 +28,15 @@ static bool has_symbol(struct scx_functions *f, const char *name)
 	return false;
 }
 
+/* Where it is off, programs attach to functions and are never called. */
+static bool is_tracing_off(void)
+{
+	SCOPED(scoped_free) char *text = NULL;
+
+	return text_read_file("/proc/sys/kernel/ftrace_enabled", SWITCH_BYTES_MAX, &text) == 0 &&
+	       text[0] == '0';
+}
+
 /* Type information alone is no proof: it may tell of functions that exist only as copies of another name. */
 bool scx_functions_find(void *ctx, const char *name, struct scx_function *out)
 {
@@ -35,7 +46,8 @@ bool scx_functions_find(void *ctx, const char *name, struct scx_function *out)
 	const struct btf_param *params;
 
 	type = type ? btf__type_by_id(f->vmlinux, type->type) : NULL;
-	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || !has_symbol(f, name))
+	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || is_tracing_off() ||
+	    !has_symbol(f, name))
 		return false;
 	params = btf_params(type);
 	out->nr_params = btf_vlen(type);

@@ -143,7 +143,8 @@ static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struc
 		return open_dsqs(s, d);
 	if (s->scx.is_supported)
 		diag_set(&why, -ENOTSUP,
-		         "the kernel needs BTF, and functions that fentry or kprobes can watch",
+		         "the kernel needs BTF, CONFIG_FUNCTION_TRACER for fentry or CONFIG_KPROBES, "
+		         "and 1 in /proc/sys/kernel/ftrace_enabled",
 		         "this kernel lets nobody see its dispatch queues");
 	else
 		diag_set(

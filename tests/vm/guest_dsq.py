@@ -173,8 +173,19 @@ def change():
     return {"exit_kind": account["exit_kind"], "reports": stat.end(), "looks": looks}
 
 
+def off():
+    """The kernel calls nobody who watches its functions."""
+    switch = pathlib.Path("/proc/sys/kernel/ftrace_enabled")
+    switch.write_text("0", encoding="ascii")
+    stat = subprocess.run([SCHEDSCOPE, "stat", "-g", "dsq", "-r", "1"], capture_output=True, text=True, check=False)
+    machine = subprocess.run([MACHINE_DUMP, "looks=20", "ms=100", f"needs={NEEDS}"], capture_output=True, text=True,
+                             check=False)
+    switch.write_text("1", encoding="ascii")
+    return {"code": stat.returncode, "talk": stat.stderr, "look": json.loads(machine.stdout.splitlines()[-2])}
+
+
 def main():
-    steps = {"look": lambda: look("vtime"), "change": change}
+    steps = {"look": lambda: look("vtime"), "change": change, "off": off}
     for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()

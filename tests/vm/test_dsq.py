@@ -14,7 +14,7 @@ import vm
 from live import case, expect, expect_between, expect_near, main, once
 
 KERNEL, _, WAY = sys.argv.pop(1).partition("-")
-GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change")
+GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change", "off")
 GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
 KERNEL_MADE = {GLOBAL, LOCAL, BYPASS}
 QUEUES = {"fifo": set(), "vtime": set(range(100, 116)), "layered": {200, 201}}
@@ -284,6 +284,13 @@ def the_screen_follows_schedulers():
     expect(looks[4]["scx"]["last"] and "vm_stall" in looks[4]["scx"]["last"], f"{looks[4]['scx']}")
     sequence = [look["scx"]["enable_seq"] for look in looks]
     expect(sequence == sorted(sequence) and sequence[-1] - sequence[0] == 3, f"{sequence}")
+
+
+@case
+def where_functions_cannot_be_watched_one_sentence_says_so():
+    told, sentence = left("off"), "this kernel lets nobody see its dispatch queues"
+    expect(told["code"] == 1 and sentence in told["talk"] and len(told["talk"].splitlines()) <= 2, f"{told}")
+    expect(sentence in (told["look"]["scx"]["reason"] or ""), f"{told['look']['scx']}")
 
 
 main()
