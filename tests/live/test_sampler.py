@@ -16,7 +16,6 @@ DUMP = os.environ.get("SAMPLE_DUMP", str(ROOT / "build/tests/live/sample_dump"))
 TARGET = os.environ.get("SAMPLE_TARGET", str(ROOT / "build/tests/live/sample_target"))
 PROBE_TARGET = os.environ.get("PROBE_TARGET", str(ROOT / "build/tests/live/probe_target"))
 WAIT_S = 60
-MAX_HZ = 1000  # ticks per second: CONFIG_HZ is not more
 
 
 class Dump:
@@ -151,7 +150,7 @@ def last_cpu():
 def idle_throttles(totals):
     """How often the kernel may stop the events of CPUs that idle: after so many samples without a tick, which such a CPU has not."""
     rate = int(pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text(encoding="ascii"))
-    return totals["idle"] // (rate / MAX_HZ)
+    return totals["idle"] // (rate / 1000)  # CONFIG_HZ is not more
 
 
 def expect_rate(frequency, ms, tolerance):
