@@ -148,7 +148,7 @@ def last_cpu():
 
 
 def idle_throttles(totals):
-    """How often the kernel may stop the events of CPUs that idle: after so many samples without a tick, which such a CPU has not."""
+    """How often the kernel may stop events of CPUs that idle: after so many samples without a tick, which they do not have."""
     rate = int(pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text(encoding="ascii"))
     return totals["idle"] // (rate / 1000)  # CONFIG_HZ is not more
 
