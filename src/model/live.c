@@ -1,4 +1,4 @@
-#include "model/live.h"
+#include "model/live_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,47 +10,6 @@
 #define DEFAULT_DSQS 4096U
 #define MAX_DSQS     (1U << 20)
 #define FIRST_ROWS   1024U
-#define NONE         UINT32_MAX
-
-struct thread {
-	uint64_t nr_switches;
-	uint64_t nr_wakeups;
-	uint64_t run_ns;
-	struct live_latency latency;
-	uint64_t end_ns;  /* 0 = lives */
-	uint32_t process; /* NONE = unknown yet */
-	bool is_used;
-};
-
-struct process {
-	struct live_process pub;
-	uint64_t end_ns; /* of the last thread; 0 = lives */
-	uint32_t next_dead;
-	bool is_listed; /* among the dead; it may have come back since */
-	bool is_used;
-};
-
-struct live {
-	struct live_cfg cfg;
-	struct live_place *places;
-	struct live_loss loss;
-	uint64_t since_ns;
-	bool has_since;
-	struct live_cpu *cpus; /* PAIR_MAX_CPUS; untouched ones cost no memory */
-	uint32_t nr_cpus;
-	struct thread *threads; /* by task index */
-	uint32_t nr_threads;
-	uint32_t max_threads;
-	struct process *processes;
-	uint32_t nr_processes;
-	uint32_t max_processes;
-	uint32_t dead_first; /* processes that are gone, in that order */
-	uint32_t dead_last;
-	struct map *process_of; /* tgid -> index */
-	struct live_dsq *dsqs;
-	uint32_t nr_dsqs;
-	struct map *dsq_of;
-};
 
 void live_free(struct live *l)
 {
@@ -75,7 +34,7 @@ static int init(struct live *l, const struct live_cfg *cfg)
 {
 	int err;
 
-	l->dead_first = l->dead_last = NONE;
+	l->dead_first = l->dead_last = LIVE_NONE;
 	l->cpus = calloc(PAIR_MAX_CPUS, sizeof(*l->cpus));
 	l->dsqs = calloc(l->cfg.max_dsqs, sizeof(*l->dsqs));
 	l->places = calloc(cfg->nr_places ? cfg->nr_places : 1, sizeof(*l->places));
@@ -157,17 +116,12 @@ static void list_dead(struct live *l, uint32_t i, uint64_t ts_ns)
 	if (l->processes[i].is_listed)
 		return;
 	l->processes[i].is_listed = true;
-	l->processes[i].next_dead = NONE;
-	if (l->dead_last == NONE)
+	l->processes[i].next_dead = LIVE_NONE;
+	if (l->dead_last == LIVE_NONE)
 		l->dead_first = i;
 	else
 		l->processes[l->dead_last].next_dead = i;
 	l->dead_last = i;
-}
-
-static bool is_old(const struct live *l, uint64_t end_ns, uint64_t now_ns)
-{
-	return end_ns && now_ns > end_ns && now_ns - end_ns > l->cfg.keep_dead_ns;
 }
 
 /* The one gone for longest, if it may be forgotten by now. Those that came back are passed over. */
@@ -175,15 +129,15 @@ static uint32_t take_dead(struct live *l)
 {
 	uint64_t now_ns = pair_now_ns(l->cfg.pair);
 
-	while (l->dead_first != NONE) {
+	while (l->dead_first != LIVE_NONE) {
 		uint32_t i = l->dead_first, found;
-		struct process *p = &l->processes[i];
+		struct live_process_row *p = &l->processes[i];
 
-		if (p->end_ns && !is_old(l, p->end_ns, now_ns))
-			return NONE;
+		if (p->end_ns && !live_is_old(l, p->end_ns, now_ns))
+			return LIVE_NONE;
 		l->dead_first = p->next_dead;
-		if (l->dead_first == NONE)
-			l->dead_last = NONE;
+		if (l->dead_first == LIVE_NONE)
+			l->dead_last = LIVE_NONE;
 		p->is_listed = false;
 		if (!p->end_ns)
 			continue;
@@ -191,21 +145,21 @@ static uint32_t take_dead(struct live *l)
 			map_remove(l->process_of, &p->pub.tgid);
 		return i;
 	}
-	return NONE;
+	return LIVE_NONE;
 }
 
 static uint32_t take_row(struct live *l)
 {
 	uint32_t i = take_dead(l), max;
-	struct process *more;
+	struct live_process_row *more;
 
-	if (i != NONE)
+	if (i != LIVE_NONE)
 		return i;
 	if (l->nr_processes == l->max_processes) {
 		max = l->max_processes ? l->max_processes * 2 : FIRST_ROWS;
 		more = max > TASKS_MAX ? NULL : realloc(l->processes, max * sizeof(*more));
 		if (!more)
-			return NONE;
+			return LIVE_NONE;
 		l->processes = more;
 		l->max_processes = max;
 	}
@@ -216,12 +170,13 @@ static uint32_t new_process(struct live *l, uint32_t tgid)
 {
 	uint32_t i = take_row(l);
 
-	if (i == NONE)
-		return NONE;
-	l->processes[i] = (struct process){ .pub = { .tgid = tgid }, .next_dead = NONE };
+	if (i == LIVE_NONE)
+		return LIVE_NONE;
+	l->processes[i] = (struct live_process_row){ .pub = { .tgid = tgid },
+		                                     .next_dead = LIVE_NONE };
 	if (map_insert(l->process_of, &tgid, i) < 0) {
 		list_dead(l, i, 1); /* unused: the next one may have it */
-		return NONE;
+		return LIVE_NONE;
 	}
 	l->processes[i].is_used = true;
 	return i;
@@ -248,12 +203,12 @@ static void note_comm(struct live_process *p, const struct task *task)
 		p->comm_id = task->comm_id;
 }
 
-static void attach(struct live *l, struct thread *row, const struct task *task)
+static void attach(struct live *l, struct live_thread_row *row, const struct task *task)
 {
 	uint32_t i = process_for(l, task);
 	struct live_process *p;
 
-	if (i == NONE) {
+	if (i == LIVE_NONE) {
 		l->loss.processes++;
 		return;
 	}
@@ -268,15 +223,15 @@ static void attach(struct live *l, struct thread *row, const struct task *task)
 }
 
 /* NULL for nobody. Takes notice of the process as soon as it is known. */
-static struct thread *thread_of(struct live *l, uint32_t task)
+static struct live_thread_row *thread_of(struct live *l, uint32_t task)
 {
 	const struct task *t;
-	struct thread *row;
+	struct live_thread_row *row;
 
 	if (task >= l->nr_threads || !l->threads[task].is_used)
 		return NULL;
 	row = &l->threads[task];
-	if (row->process == NONE) {
+	if (row->process == LIVE_NONE) {
 		t = tasks_at(l->cfg.tasks, task);
 		if (t && t->tgid)
 			attach(l, row, t);
@@ -284,15 +239,15 @@ static struct thread *thread_of(struct live *l, uint32_t task)
 	return row;
 }
 
-static struct live_process *process_of(struct live *l, const struct thread *row)
+static struct live_process *process_of(struct live *l, const struct live_thread_row *row)
 {
-	return row->process == NONE ? NULL : &l->processes[row->process].pub;
+	return row->process == LIVE_NONE ? NULL : &l->processes[row->process].pub;
 }
 
 static void on_task_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
 	struct live *l = ctx;
-	struct thread *more;
+	struct live_thread_row *more;
 	uint32_t max;
 
 	(void)ts_ns;
@@ -311,13 +266,13 @@ static void on_task_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 	}
 	if (task >= l->nr_threads)
 		l->nr_threads = task + 1;
-	l->threads[task] = (struct thread){ .process = NONE, .is_used = true };
+	l->threads[task] = (struct live_thread_row){ .process = LIVE_NONE, .is_used = true };
 }
 
 static void on_task_end(void *ctx, uint32_t task, uint64_t ts_ns)
 {
 	struct live *l = ctx;
-	struct thread *row = thread_of(l, task);
+	struct live_thread_row *row = thread_of(l, task);
 	struct live_process *p;
 
 	if (!row || row->end_ns)
@@ -335,7 +290,7 @@ static void on_switched(void *ctx, const struct pair_switch *r)
 {
 	struct live *l = ctx;
 	struct live_cpu *c = cpu_of(l, r->cpu, r->ts_ns);
-	struct thread *row = thread_of(l, r->next);
+	struct live_thread_row *row = thread_of(l, r->next);
 	struct live_process *p;
 
 	if (c)
@@ -351,7 +306,7 @@ static void on_switched(void *ctx, const struct pair_switch *r)
 static void on_slice(void *ctx, const struct pair_slice *r)
 {
 	struct live *l = ctx;
-	struct thread *row = thread_of(l, r->task);
+	struct live_thread_row *row = thread_of(l, r->task);
 	uint64_t start_ns = r->start_ns < l->since_ns ? l->since_ns : r->start_ns;
 	struct live_process *p;
 
@@ -378,7 +333,7 @@ static void on_wait(void *ctx, const struct pair_wait *r)
 	uint64_t start_ns = start_of(l, r), ns = r->end_ns - start_ns;
 	struct live_cpu *c;
 	struct live_process *p;
-	struct thread *row;
+	struct live_thread_row *row;
 
 	if (r->is_open || r->cause == PAIR_PREEMPTED || start_ns < l->since_ns)
 		return;
@@ -398,7 +353,7 @@ static void on_wakeup(void *ctx, const struct pair_wakeup *r)
 {
 	struct live *l = ctx;
 	struct live_cpu *c = cpu_of(l, r->cpu, r->ts_ns);
-	struct thread *row = thread_of(l, r->task);
+	struct live_thread_row *row = thread_of(l, r->task);
 	struct live_process *p;
 
 	if (c)
@@ -458,11 +413,11 @@ void live_reset(struct live *l, uint64_t ts_ns)
 	map_clear(l->dsq_of);
 	l->nr_dsqs = 0;
 	for (uint32_t i = 0; i < l->nr_threads; i++) {
-		struct thread *row = &l->threads[i];
+		struct live_thread_row *row = &l->threads[i];
 
-		*row = (struct thread){ .end_ns = row->end_ns,
-			                .process = row->process,
-			                .is_used = row->is_used && !row->end_ns };
+		*row = (struct live_thread_row){ .end_ns = row->end_ns,
+			                         .process = row->process,
+			                         .is_used = row->is_used && !row->end_ns };
 	}
 	for (uint32_t i = 0; i < l->nr_processes; i++) {
 		struct live_process *p = &l->processes[i].pub;
@@ -471,152 +426,6 @@ void live_reset(struct live *l, uint64_t ts_ns)
 			                    .comm_id = p->comm_id,
 			                    .nr_threads = p->nr_threads };
 	}
-}
-
-uint64_t live_since_ns(const struct live *l)
-{
-	return l->since_ns;
-}
-
-enum live_from live_from(const struct live *l)
-{
-	return l->cfg.from;
-}
-
-uint32_t live_nr_cpus(const struct live *l)
-{
-	return l->nr_cpus;
-}
-
-const struct live_cpu *live_cpu_at(const struct live *l, uint32_t cpu)
-{
-	return cpu < l->nr_cpus ? &l->cpus[cpu] : NULL;
-}
-
-/* The group of that id among nr, or a new one in its place; NULL when there is no room. */
-static struct live_group *group_for(struct live_group *out, uint32_t *nr, uint32_t max, int32_t id)
-{
-	uint32_t i = *nr;
-
-	while (i && out[i - 1].id > id)
-		i--;
-	if (i && out[i - 1].id == id)
-		return &out[i - 1];
-	if (*nr == max)
-		return NULL;
-	memmove(&out[i + 1], &out[i], (*nr - i) * sizeof(*out));
-	(*nr)++;
-	out[i] = (struct live_group){ .id = id };
-	return &out[i];
-}
-
-static uint32_t groups(const struct live *l, bool is_node, struct live_group *out, uint32_t max)
-{
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < l->nr_cpus && i < l->cfg.nr_places; i++) {
-		const struct live_cpu *c = &l->cpus[i];
-		int32_t id = is_node ? l->places[i].node : l->places[i].llc;
-		struct live_group *g;
-
-		if (id < 0 || !c->is_known)
-			continue;
-		g = group_for(out, &nr, max, id);
-		if (!g)
-			continue;
-		g->nr_cpus++;
-		g->sum.is_known = true;
-		g->sum.nr_switches += c->nr_switches;
-		g->sum.nr_wakeups += c->nr_wakeups;
-		g->sum.nr_migrations += c->nr_migrations;
-		live_latency_merge(&g->sum.latency, &c->latency);
-	}
-	return nr;
-}
-
-uint32_t live_llcs(const struct live *l, struct live_group *out, uint32_t max)
-{
-	return groups(l, false, out, max);
-}
-
-uint32_t live_nodes(const struct live *l, struct live_group *out, uint32_t max)
-{
-	return groups(l, true, out, max);
-}
-
-uint32_t live_nr_threads(const struct live *l)
-{
-	return l->nr_threads;
-}
-
-bool live_thread_at(const struct live *l, uint32_t task, struct live_thread *out)
-{
-	const struct task *t = tasks_at(l->cfg.tasks, task);
-	uint64_t since_ns, now_ns = pair_now_ns(l->cfg.pair);
-	const struct thread *row;
-
-	if (!t || task >= l->nr_threads || !l->threads[task].is_used)
-		return false;
-	row = &l->threads[task];
-	if (is_old(l, row->end_ns, now_ns))
-		return false;
-	*out = (struct live_thread){
-		.tid = t->tid,
-		.tgid = t->tgid,
-		.comm_id = t->comm_id,
-		.is_dead = row->end_ns != 0,
-		.nr_switches = row->nr_switches,
-		.nr_wakeups = row->nr_wakeups,
-		.runtime_ns = row->run_ns,
-		.latency = row->latency,
-	};
-	if (pair_task_runs(l->cfg.pair, task, &since_ns))
-		out->runtime_ns += now_ns - (since_ns < l->since_ns ? l->since_ns : since_ns);
-	return true;
-}
-
-uint32_t live_nr_processes(const struct live *l)
-{
-	return l->nr_processes;
-}
-
-bool live_process_at(const struct live *l, uint32_t i, struct live_process *out)
-{
-	const struct process *p = i < l->nr_processes ? &l->processes[i] : NULL;
-	const struct task *leader;
-
-	if (!p || !p->is_used || is_old(l, p->end_ns, pair_now_ns(l->cfg.pair)))
-		return false;
-	*out = p->pub;
-	leader = tasks_at(l->cfg.tasks, tasks_find(l->cfg.tasks, p->pub.tgid));
-	if (leader && leader->tgid == p->pub.tgid && leader->comm_id)
-		out->comm_id = leader->comm_id;
-	return true;
-}
-
-uint32_t live_nr_dsqs(const struct live *l)
-{
-	return l->nr_dsqs;
-}
-
-const struct live_dsq *live_dsq_at(const struct live *l, uint32_t i)
-{
-	return i < l->nr_dsqs ? &l->dsqs[i] : NULL;
-}
-
-const char *live_string(const struct live *l, uint32_t id)
-{
-	return tasks_string(l->cfg.tasks, id);
-}
-
-const struct pair *live_pair(const struct live *l)
-{
-	return l->cfg.pair;
-}
-
-void live_loss(const struct live *l, struct live_loss *out)
-{
-	*out = l->loss;
 }
 
 static struct live_dsq *dsq_for(struct live *l, uint64_t dsq_id)

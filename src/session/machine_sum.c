@@ -9,13 +9,29 @@ static void add(double *sum, double part)
 	*sum = isnan(*sum) ? part : *sum + part;
 }
 
+void machine_sum_clear_rates(struct machine_task *sum)
+{
+	sum->run = sum->wait = NAN;
+	sum->voluntary_per_s = sum->involuntary_per_s = NAN;
+	sum->migrations_per_s = sum->llc_migrations_per_s = sum->node_migrations_per_s = NAN;
+}
+
 void machine_sum_clear(struct machine_task *sum)
 {
 	sum->nr_threads = 0;
 	sum->state = '?';
-	sum->run = sum->wait = NAN;
-	sum->voluntary_per_s = sum->involuntary_per_s = NAN;
-	sum->migrations_per_s = sum->llc_migrations_per_s = sum->node_migrations_per_s = NAN;
+	machine_sum_clear_rates(sum);
+}
+
+void machine_sum_add_rates(struct machine_task *sum, const struct machine_task *thread)
+{
+	add(&sum->run, thread->run);
+	add(&sum->wait, thread->wait);
+	add(&sum->voluntary_per_s, thread->voluntary_per_s);
+	add(&sum->involuntary_per_s, thread->involuntary_per_s);
+	add(&sum->migrations_per_s, thread->migrations_per_s);
+	add(&sum->llc_migrations_per_s, thread->llc_migrations_per_s);
+	add(&sum->node_migrations_per_s, thread->node_migrations_per_s);
 }
 
 /* Running before blocked before what the leader does. */
@@ -42,11 +58,5 @@ void machine_sum_add(struct machine_task *sum, const struct machine_task *thread
 	}
 	sum->nr_threads++;
 	sum->state = joint_state(sum->state, thread->state, is_leader);
-	add(&sum->run, thread->run);
-	add(&sum->wait, thread->wait);
-	add(&sum->voluntary_per_s, thread->voluntary_per_s);
-	add(&sum->involuntary_per_s, thread->involuntary_per_s);
-	add(&sum->migrations_per_s, thread->migrations_per_s);
-	add(&sum->llc_migrations_per_s, thread->llc_migrations_per_s);
-	add(&sum->node_migrations_per_s, thread->node_migrations_per_s);
+	machine_sum_add_rates(sum, thread);
 }

@@ -10,3 +10,7 @@ void machine_sum_clear(struct machine_task *sum);
  * if any thread's is, else that of the main thread, which also says where it ran last and how it is scheduled.
  */
 void machine_sum_add(struct machine_task *sum, const struct machine_task *thread);
+
+/* The rates and shares alone, for those who know by other means how many threads there are and who leads them. */
+void machine_sum_clear_rates(struct machine_task *sum);
+void machine_sum_add_rates(struct machine_task *sum, const struct machine_task *thread);

@@ -2,15 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "session/machine_sum.h"
 #include "session/machine_tasks_priv.h"
-
-/* What is unknown adds nothing; a sum is unknown while all its parts are. */
-static void add(double *sum, double part)
-{
-	if (isnan(part))
-		return;
-	*sum = isnan(*sum) ? part : *sum + part;
-}
 
 static void clear_sums(struct machine_tasks *t, struct process *p)
 {
@@ -18,20 +11,7 @@ static void clear_sums(struct machine_tasks *t, struct process *p)
 
 	p->nr_active = 0;
 	row->nr_threads = p->nr_threads;
-	row->run = row->wait = NAN;
-	row->voluntary_per_s = row->involuntary_per_s = NAN;
-	row->migrations_per_s = row->llc_migrations_per_s = row->node_migrations_per_s = NAN;
-}
-
-static void add_numbers(struct machine_task *sum, const struct machine_task *row)
-{
-	add(&sum->run, row->run);
-	add(&sum->wait, row->wait);
-	add(&sum->voluntary_per_s, row->voluntary_per_s);
-	add(&sum->involuntary_per_s, row->involuntary_per_s);
-	add(&sum->migrations_per_s, row->migrations_per_s);
-	add(&sum->llc_migrations_per_s, row->llc_migrations_per_s);
-	add(&sum->node_migrations_per_s, row->node_migrations_per_s);
+	machine_sum_clear_rates(row);
 }
 
 /* The leader speaks for all, or if it has ended any other one; but running comes before blocked before what it does. */
@@ -78,7 +58,7 @@ static void sum_processes(struct machine_tasks *t)
 
 		if (!th)
 			continue;
-		add_numbers(&t->process_rows[th->process->idx], &t->thread_rows[th->idx]);
+		machine_sum_add_rates(&t->process_rows[th->process->idx], &t->thread_rows[th->idx]);
 		th->process->nr_active++;
 	}
 	for (size_t i = 0; i < hot->nr; i++) {
@@ -89,7 +69,8 @@ static void sum_processes(struct machine_tasks *t)
 			continue;
 		quiet = p->nr_active < p->nr_threads ? find_quiet(p) : NULL;
 		if (quiet)
-			add_numbers(&t->process_rows[p->idx], &t->thread_rows[quiet->idx]);
+			machine_sum_add_rates(&t->process_rows[p->idx],
+			                      &t->thread_rows[quiet->idx]);
 		take_leader(t, p);
 	}
 }

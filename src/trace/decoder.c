@@ -57,9 +57,10 @@ void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
 
 void decoder_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid, const char *comm, size_t len)
 {
-	const uint8_t *s = (const uint8_t *)comm;
+	const uint8_t *s = (const uint8_t *)(comm ? comm : "");
 
-	decoder_see(dec, ts_ns, tid, comm_words_of(s, comm ? len : 0, s + (comm ? len : 0)));
+	len = comm ? len : 0;
+	decoder_see(dec, ts_ns, tid, comm_words_of(s, len, s + len));
 }
 
 uint32_t decoder_text(struct decoder *dec, const char *s, size_t len)

@@ -28,9 +28,10 @@ struct pb_field {
 	const uint8_t *bytes; /* of PB_BYTES */
 };
 
+/* bytes is NULL where there are none: even 0 cannot be added to that. */
 static inline struct pb_in pb_in_of(const uint8_t *bytes, size_t len)
 {
-	return (struct pb_in){ .p = bytes, .end = bytes + len };
+	return (struct pb_in){ .p = bytes, .end = len ? bytes + len : bytes };
 }
 
 /* The message in a field of PB_BYTES. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tui/app_place.h"
 #include "tui/app_sort.h"
 
 #define STEP_MS    100U
@@ -74,160 +75,6 @@ bool app_is_unmeasured(const struct app *a, const struct machine *m)
 	       (now.event && strcmp(now.event, a->measured.event) != 0);
 }
 
-static void select_row(struct app *a, int row)
-{
-	a->screen.selected = row < 0 ? 0 : row;
-	a->screen.selected_tid = 0;
-}
-
-static void forget_place(struct app *a)
-{
-	select_row(a, 0);
-	a->screen.scroll = 0;
-}
-
-/* Whoever leaves a program leaves off sampling it. */
-static void turn_to(struct app *a, const struct view *v)
-{
-	if (v != a->view)
-		a->screen.is_program_hot = false;
-	a->view = v;
-}
-
-static void show(struct app *a, const struct view *v)
-{
-	if (!a->view->is_search)
-		a->previous = a->view;
-	turn_to(a, v);
-	a->screen.process = 0;
-	a->screen.search[0] = '\0';
-	a->zoom.view = NULL;
-	forget_place(a);
-}
-
-static void choose_view(struct app *a, const struct action_entry *e)
-{
-	const struct view *v = view_find(e->argument);
-
-	if (!v) {
-		app_tell(a, "not available: there is no view of %s yet", e->what);
-		return;
-	}
-	/* From the help or the messages one goes to the view, even if it lies beneath. */
-	if (v == a->view && !a->is_help)
-		show(a, a->previous);
-	else if (v != a->view)
-		show(a, v);
-	a->is_help = false;
-}
-
-/* Hidden, a part of the default view, a view of its own, hidden. */
-static void cycle_part(struct app *a, const struct action_entry *e, bool *has_part)
-{
-	const struct view *v = view_find(e->argument);
-
-	if (v && a->view == v) {
-		*has_part = false;
-		choose_view(a, e);
-	} else if (!*has_part && a->view == view_find("Default")) {
-		*has_part = true;
-	} else {
-		choose_view(a, e);
-	}
-}
-
-static int nr_rows(const struct app *a, const struct machine *m)
-{
-	return a->view->rows && m ? a->view->rows(m, &a->screen) : 0;
-}
-
-static void move(struct app *a, const struct machine *m, int by)
-{
-	int last = nr_rows(a, m) - 1, to = a->screen.selected;
-
-	if (a->is_help) {
-		a->help_scroll += by;
-		if (a->help_scroll < 0)
-			a->help_scroll = 0;
-		return;
-	}
-	to = by > last - to ? last : to + by;
-	select_row(a, to);
-}
-
-/* Into one row; the selection stays, for it says which. */
-static void zoom(struct app *a, const char *state)
-{
-	const struct view *v = view_find(state);
-
-	if (!v || v == a->view)
-		return;
-	a->zoom = (struct app_zoom){ a->view, a->screen.process };
-	turn_to(a, v);
-}
-
-static void enter(struct app *a, const struct machine *m)
-{
-	uint32_t tid = a->screen.selected_tid;
-
-	if (a->is_help || !m || !tid || a->zoom.view)
-		return;
-	if (a->view->into) {
-		zoom(a, a->view->into);
-		return;
-	}
-	if (a->screen.process || a->view == view_find("Threads") ||
-	    a->view == view_find("MangoApp")) {
-		zoom(a, "Task");
-		return;
-	}
-	for (size_t i = 0; i < m->nr_processes; i++) {
-		if (m->processes[i].tid == tid) {
-			a->screen.process = tid;
-			forget_place(a);
-			return;
-		}
-	}
-}
-
-static void leave_zoom(struct app *a)
-{
-	turn_to(a, a->zoom.view);
-	a->screen.process = a->zoom.process;
-	a->zoom.view = NULL;
-}
-
-/* One step back; false if there is none. */
-static bool go_back(struct app *a)
-{
-	struct screen *s = &a->screen;
-
-	if (a->is_help) {
-		a->is_help = false;
-	} else if (a->zoom.view) {
-		leave_zoom(a);
-	} else if (s->is_typing || s->filter[0]) {
-		s->is_typing = false;
-		s->filter[0] = '\0';
-		forget_place(a);
-	} else if (s->process) {
-		uint32_t from = s->process;
-
-		s->process = 0;
-		forget_place(a);
-		s->selected_tid = from;
-		s->is_following = true;
-	} else if (a->is_log) {
-		a->is_log = false;
-	} else if (a->view != a->previous) {
-		show(a, a->previous);
-		a->previous = a->view; /* a second Esc does not come back here */
-	} else {
-		return false;
-	}
-	return true;
-}
-
 static void change_tick(struct app *a, bool is_longer)
 {
 	uint32_t ms = a->screen.tick_ms;
@@ -252,8 +99,8 @@ static void change_theme(struct app *a)
 
 static void event_key(struct app *a, const struct machine *m, int step)
 {
-	if (a->is_help || nr_rows(a, m) > 0)
-		move(a, m, step);
+	if (a->is_help || app_place_rows(a, m) > 0)
+		app_place_move(a, m, step);
 	else
 		app_tell(a, "not available: there is only one event to show here");
 }
@@ -330,7 +177,7 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 		break;
 	case ACTION_SORT_REVERSE:
 		s->is_ascending = !s->is_ascending;
-		select_row(a, 0);
+		app_place_select(a, 0);
 		break;
 	case ACTION_FREQUENCY:
 		s->has_freq = !s->has_freq;
@@ -347,7 +194,7 @@ static void act_on_screen(struct app *a, const struct action_entry *e)
 	case ACTION_EVENT_CLEAR:
 		s->sort = SORT_RUN;
 		s->is_ascending = false;
-		forget_place(a);
+		app_place_forget(a);
 		break;
 	default:
 		break;
@@ -360,26 +207,26 @@ static void act_on_place(struct app *a, const struct machine *m, enum action act
 
 	switch (action) {
 	case ACTION_UP:
-		move(a, m, -1);
+		app_place_move(a, m, -1);
 		break;
 	case ACTION_DOWN:
-		move(a, m, 1);
+		app_place_move(a, m, 1);
 		break;
 	case ACTION_PAGE_UP:
-		move(a, m, -page);
+		app_place_move(a, m, -page);
 		break;
 	case ACTION_PAGE_DOWN:
-		move(a, m, page);
+		app_place_move(a, m, page);
 		break;
 	case ACTION_HOME:
 		a->help_scroll = 0;
-		select_row(a, 0);
+		app_place_select(a, 0);
 		break;
 	case ACTION_END:
-		move(a, m, ALL_ROWS);
+		app_place_move(a, m, ALL_ROWS);
 		break;
 	case ACTION_ENTER:
-		enter(a, m);
+		app_place_enter(a, m);
 		break;
 	case ACTION_EVENT_PREVIOUS:
 		event_key(a, m, 1);
@@ -410,7 +257,7 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 	if (a->screen.message[0])
 		app_tell(a, "%s", a->screen.message);
 	if (a->screen.is_leaving)
-		show(a, a->previous);
+		app_place_show(a, a->previous);
 	a->screen.is_leaving = false;
 	return is_done;
 }
@@ -426,13 +273,13 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		break;
 	case ACTION_VIEW:
 	case ACTION_PROCESS:
-		choose_view(a, e);
+		app_place_choose(a, e);
 		break;
 	case ACTION_MEMORY:
-		cycle_part(a, e, &a->screen.has_memory);
+		app_place_cycle(a, e, &a->screen.has_memory);
 		break;
 	case ACTION_NETWORK:
-		cycle_part(a, e, &a->screen.has_network);
+		app_place_cycle(a, e, &a->screen.has_network);
 		break;
 	case ACTION_HELP:
 		a->is_help = !a->is_help;
@@ -450,12 +297,12 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		break;
 	case ACTION_BACK:
 	case ACTION_BACKSPACE:
-		go_back(a);
+		app_place_back(a);
 		break;
 	case ACTION_QUIT:
 		if (!a->is_help && !a->screen.process && !a->zoom.view)
 			return APP_QUIT;
-		go_back(a);
+		app_place_back(a);
 		break;
 	case ACTION_SAVE:
 		return APP_SAVE;
@@ -516,7 +363,7 @@ static bool type(struct app *a, uint32_t key)
 	} else {
 		return false;
 	}
-	forget_place(a);
+	app_place_forget(a);
 	return true;
 }
 
@@ -525,7 +372,7 @@ static void wheel(struct app *a, const struct machine *m, bool is_up)
 {
 	for (int i = 0; i < WHEEL_ROWS; i++)
 		if (!view_acts(a, m, is_up ? ACTION_UP : ACTION_DOWN))
-			move(a, m, is_up ? -1 : 1);
+			app_place_move(a, m, is_up ? -1 : 1);
 }
 
 static void mouse(struct app *a, const struct machine *m, struct app_input in)
@@ -539,9 +386,9 @@ static void mouse(struct app *a, const struct machine *m, struct app_input in)
 		/* On the selected row: into it. */
 		if (in.y == a->selected_y) {
 			if (!view_acts(a, m, ACTION_ENTER))
-				enter(a, m);
-		} else if (row >= a->screen.scroll && row < nr_rows(a, m))
-			select_row(a, row);
+				app_place_enter(a, m);
+		} else if (row >= a->screen.scroll && row < app_place_rows(a, m))
+			app_place_select(a, row);
 	}
 }
 

@@ -3,6 +3,7 @@
 The environment names the programs: SCHEDSCOPE, WORKLOAD (else those of ./build). A case that cannot run
 raises Skip; where it could have run (root, BTF), skipping counts as a failure.
 """
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -40,47 +41,53 @@ def case(function):
     return function
 
 
-def main():
-    """Runs the cases of the program, or those whose names contain one of the arguments; prints TAP."""
+def verdict(number, function):
+    """(whether it failed, its lines of TAP)."""
+    name = function.__name__.replace("_", " ")
+    start = time.monotonic()
+    failed, lines = False, [f"ok {number} - {name}"]
+    try:
+        function()
+    except Skip as why:
+        failed = CAN_RUN and not isinstance(why, NotHere)
+        lines = ([f"not ok {number} - {name}", f"# skipped on a machine that can run it: {why}"] if failed else
+                 [f"ok {number} - {name} # SKIP {why}"])
+    except Exception as error:
+        failed, lines = True, [f"not ok {number} - {name}"]
+        frames = traceback.extract_tb(error.__traceback__)
+        text = str(error) or (frames[-1].line if frames else "")
+        lines += [f"# {line}" for line in f"{type(error).__name__}: {text}".splitlines()]
+        lines += [f"#   {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}" for frame in frames[1:]]
+    return failed, [*lines, f"# {time.monotonic() - start:.1f} s"]
+
+
+def main(at_once=1):
+    """Runs the cases of the program, or those whose names contain one of the arguments; prints TAP.
+
+    More than one at once is for cases that mostly wait, and look at nothing but what they have started themselves.
+    """
     own = [c for c in _cases if c.__module__ == "__main__"]  # not those of a file that lends its helpers
     chosen = [c for c in own if len(sys.argv) < 2 or any(word in c.__name__ for word in sys.argv[1:])]
-    failed = 0
+    has_failed = False
     print(f"1..{len(chosen)}", flush=True)
-    for number, function in enumerate(chosen, 1):
-        name = function.__name__.replace("_", " ")
-        start = time.monotonic()
-        try:
-            function()
-            print(f"ok {number} - {name}")
-        except Skip as why:
-            if CAN_RUN and not isinstance(why, NotHere):
-                failed += 1
-                print(f"not ok {number} - {name}\n# skipped on a machine that can run it: {why}")
-            else:
-                print(f"ok {number} - {name} # SKIP {why}")
-        except Exception as error:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-            text = str(error) or (where.line if where else "")
-            for line in f"{type(error).__name__}: {text}".splitlines():
-                print(f"# {line}")
-            for frame in traceback.extract_tb(error.__traceback__)[1:]:
-                print(f"#   {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}")
-        print(f"# {time.monotonic() - start:.1f} s", flush=True)
-    sys.exit(failed != 0)
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for failed, lines in pool.map(verdict, range(1, len(chosen) + 1), chosen):
+            has_failed |= failed
+            print("\n".join(lines), flush=True)
+    sys.exit(has_failed)
 
 
 def once(function):
     """Runs the function a single time: its result, or its failure, is the answer to all later calls."""
-    answer = []
+    answer, lock = [], threading.Lock()
 
     def call():
-        if not answer:
-            try:
-                answer.append((function(), None))
-            except Exception as error:
-                answer.append((None, error))
+        with lock:
+            if not answer:
+                try:
+                    answer.append((function(), None))
+                except Exception as error:
+                    answer.append((None, error))
         if answer[0][1]:
             raise answer[0][1]
         return answer[0][0]

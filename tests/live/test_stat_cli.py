@@ -170,4 +170,4 @@ def help_needs_nothing():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=2)

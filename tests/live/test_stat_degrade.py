@@ -197,4 +197,4 @@ def only_what_is_asked_for_is_loaded():
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=3)

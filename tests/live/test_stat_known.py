@@ -5,6 +5,7 @@ The account of a workload comes from the kernel's counters of its threads (conte
 time, slices), which other code keeps than the tracepoints, and from its own clock. A thread's account begins
 with its name and ends a moment before its life, so counts may differ by the few switches in between.
 """
+import concurrent.futures
 import os
 import time
 
@@ -389,8 +390,10 @@ def long_waits_are_told_with_who_held_the_cpu():
 def the_final_report_always_comes():
     """-r N -i M: one report per interval, and one for the rest."""
     need_live()
-    for seconds, interval, reports in ((2, 1, 2), (2, 2, 1), (3, 2, 2), (1, 5, 1)):
-        out = run("stat", "--json", "-r", str(seconds), "-i", str(interval))
+    asked = ((2, 1, 2), (2, 2, 1), (3, 2, 2), (1, 5, 1))
+    with concurrent.futures.ThreadPoolExecutor(len(asked)) as pool:
+        outs = pool.map(lambda words: run("stat", "--json", "-r", str(words[0]), "-i", str(words[1])), asked)
+    for (seconds, interval, reports), out in zip(asked, outs):
         expect(out.returncode == 0, f"exit {out.returncode}: {out.stderr}")
         expect(len(out.stdout.splitlines()) == reports,
                f"-r {seconds} -i {interval}: {len(out.stdout.splitlines())} reports, expected {reports}")

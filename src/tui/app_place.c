@@ -1,0 +1,150 @@
+#include "tui/app_place.h"
+
+void app_place_select(struct app *a, int row)
+{
+	a->screen.selected = row < 0 ? 0 : row;
+	a->screen.selected_tid = 0;
+}
+
+void app_place_forget(struct app *a)
+{
+	app_place_select(a, 0);
+	a->screen.scroll = 0;
+}
+
+/* Whoever leaves a program leaves off sampling it. */
+static void turn_to(struct app *a, const struct view *v)
+{
+	if (v != a->view)
+		a->screen.is_program_hot = false;
+	a->view = v;
+}
+
+void app_place_show(struct app *a, const struct view *v)
+{
+	if (!a->view->is_search)
+		a->previous = a->view;
+	turn_to(a, v);
+	a->screen.process = 0;
+	a->screen.search[0] = '\0';
+	a->zoom.view = NULL;
+	app_place_forget(a);
+}
+
+void app_place_choose(struct app *a, const struct action_entry *e)
+{
+	const struct view *v = view_find(e->argument);
+
+	if (!v) {
+		app_tell(a, "not available: there is no view of %s yet", e->what);
+		return;
+	}
+	/* From the help or the messages one goes to the view, even if it lies beneath. */
+	if (v == a->view && !a->is_help)
+		app_place_show(a, a->previous);
+	else if (v != a->view)
+		app_place_show(a, v);
+	a->is_help = false;
+}
+
+void app_place_cycle(struct app *a, const struct action_entry *e, bool *has_part)
+{
+	const struct view *v = view_find(e->argument);
+
+	if (v && a->view == v) {
+		*has_part = false;
+		app_place_choose(a, e);
+	} else if (!*has_part && a->view == view_find("Default")) {
+		*has_part = true;
+	} else {
+		app_place_choose(a, e);
+	}
+}
+
+int app_place_rows(const struct app *a, const struct machine *m)
+{
+	return a->view->rows && m ? a->view->rows(m, &a->screen) : 0;
+}
+
+void app_place_move(struct app *a, const struct machine *m, int by)
+{
+	int last = app_place_rows(a, m) - 1, to = a->screen.selected;
+
+	if (a->is_help) {
+		a->help_scroll += by;
+		if (a->help_scroll < 0)
+			a->help_scroll = 0;
+		return;
+	}
+	to = by > last - to ? last : to + by;
+	app_place_select(a, to);
+}
+
+/* Into one row; the selection stays, for it says which. */
+static void zoom(struct app *a, const char *state)
+{
+	const struct view *v = view_find(state);
+
+	if (!v || v == a->view)
+		return;
+	a->zoom = (struct app_zoom){ a->view, a->screen.process };
+	turn_to(a, v);
+}
+
+void app_place_enter(struct app *a, const struct machine *m)
+{
+	uint32_t tid = a->screen.selected_tid;
+
+	if (a->is_help || !m || !tid || a->zoom.view)
+		return;
+	if (a->view->into) {
+		zoom(a, a->view->into);
+		return;
+	}
+	if (a->screen.process || a->view == view_find("Threads") ||
+	    a->view == view_find("MangoApp")) {
+		zoom(a, "Task");
+		return;
+	}
+	for (size_t i = 0; i < m->nr_processes; i++) {
+		if (m->processes[i].tid == tid) {
+			a->screen.process = tid;
+			app_place_forget(a);
+			return;
+		}
+	}
+}
+
+static void leave_zoom(struct app *a)
+{
+	turn_to(a, a->zoom.view);
+	a->screen.process = a->zoom.process;
+	a->zoom.view = NULL;
+}
+
+void app_place_back(struct app *a)
+{
+	struct screen *s = &a->screen;
+
+	if (a->is_help) {
+		a->is_help = false;
+	} else if (a->zoom.view) {
+		leave_zoom(a);
+	} else if (s->is_typing || s->filter[0]) {
+		s->is_typing = false;
+		s->filter[0] = '\0';
+		app_place_forget(a);
+	} else if (s->process) {
+		uint32_t from = s->process;
+
+		s->process = 0;
+		app_place_forget(a);
+		s->selected_tid = from;
+		s->is_following = true;
+	} else if (a->is_log) {
+		a->is_log = false;
+	} else if (a->view != a->previous) {
+		app_place_show(a, a->previous);
+		a->previous = a->view; /* a second Esc does not come back here */
+	}
+}
