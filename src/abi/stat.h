@@ -189,14 +189,20 @@ struct stat_runs {
 	__u64 used_ns;
 };
 
-struct stat_queued {
-	struct stat_rec rec;
-	struct stat_id id;
+/* Of a task in a dispatch queue. */
+struct stat_stay {
 	__u64 at_ns; /* inserted into dsq_id; 0 = it waits nowhere that we know */
 	__u64 dsq_id;
 	__u32 scheduler_nr; /* whose queue that is */
-	__u32 run_nr;       /* whose queue it came from to its CPU; 0 = from none */
-	__u64 run_ns;       /* when */
+	__u32 is_wanted;    /* by kprobe, with a filter by cgroup: it has run, and was wanted */
+};
+
+struct stat_queued {
+	struct stat_rec rec;
+	struct stat_id id;
+	struct stat_stay stay; /* by kprobe kept elsewhere */
+	__u64 run_nr; /* number of the scheduler from whose queue it came to its CPU; 0 = from none */
+	__u64 run_ns; /* when */
 	__u64 run_dsq_id;
 	__u64 sent_used; /* runs.nr_used when last handed to user space */
 	struct stat_runs runs;
@@ -338,7 +344,8 @@ struct stat_cfg {
 	__u8 has_dsq;
 	__u8 dsq_at; /* which argument of dispatch_enqueue() is the queue; the task and the flags follow */
 	__u8 has_news; /* who has news is noted, and can be asked for by its id (Linux 6.10) */
-	__u8 pad_[2];
+	__u8 is_dsq_by_kprobe;
+	__u8 pad_;
 	__u32 filter_tid;  /* 0 = any */
 	__u32 filter_tgid; /* 0 = any */
 	__u32 nr_counters;

@@ -8,12 +8,10 @@
  * without a further call, or, for another CPU, enters it there. So the queue that counts is the last one that
  * is not a CPU's own, and the stay there ends with the switch to the task.
  *
- * Each program comes twice: for functions that the kernel lets trampolines into (fentry), and by kprobe (_k) for kernels
- * that do not. The latter get addresses that the verifier does not trust: they read through a helper, know tasks by tid,
- * and learn from the switch whether a task is wanted. has_kprobes is a constant where it is passed on.
+ * Each program comes twice, by fentry and by kprobe (bpf/scx_args). The latter learn from the switch whether a task is
+ * wanted.
  */
 #include <linux/bpf.h>
-#include <linux/ptrace.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,12 +22,12 @@
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
+#include "bpf/scx_args.bpf.h"
 #include "bpf/switch_args.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define SCX_DSQ_LOCAL    ((1ULL << 63) | 2) /* a CPU's own */
-#define SCX_ENQ_DSQ_PRIQ (1ULL << 57)       /* in the order of vtime */
+#define SCX_DSQ_LOCAL ((1ULL << 63) | 2) /* a CPU's own */
 
 /* Linux 6.12: static variables, so their addresses are all that can be had. */
 extern const void scx_exit_kind __ksym __weak;
@@ -61,8 +59,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct queued);
 } queues_by_tid SEC(".maps");
-
-#define READ(p, field) (has_kprobes ? BPF_CORE_READ(p, field) : (p)->field)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -229,28 +225,16 @@ int on_dsq_enter(__u64 *ctx)
 	return 0;
 }
 
-/* Read before one is chosen: verifiers up to 6.12 refuse an address in the registers that was computed. */
-static __always_inline __u64 kept(__u64 value)
-{
-	asm volatile("" : "+r"(value));
-	return value;
-}
-
 SEC("kprobe")
 int on_dsq_enter_k(struct pt_regs *ctx)
 {
-	const __u64 args[] = { kept(PT_REGS_PARM1(ctx)), kept(PT_REGS_PARM2(ctx)),
-		               kept(PT_REGS_PARM3(ctx)), kept(PT_REGS_PARM4(ctx)),
-		               kept(PT_REGS_PARM5(ctx)) };
-	struct scx_dispatch_q *dsq = (void *)(dsq_at == 0   ? args[0]
-	                                      : dsq_at == 1 ? args[1]
-	                                                    : args[2]);
-	struct task_struct *p = (void *)(dsq_at == 0 ? args[1] : dsq_at == 1 ? args[2] : args[3]);
+	struct scx_enter_args a;
 
+	scx_enter_args_k(ctx, dsq_at, &a);
 	if (!is_open)
 		return 0;
-	enter(dsq, p, dsq_at == 0 ? args[2] : dsq_at == 1 ? args[3] : args[4], true);
-	put_depth(dsq, 1, true);
+	enter(a.dsq, a.p, a.flags, true);
+	put_depth(a.dsq, 1, true);
 	return 0;
 }
 

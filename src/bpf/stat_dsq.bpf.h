@@ -4,6 +4,8 @@
  * Insertions are seen in dispatch_enqueue(). A CPU that takes a task from a queue moves it to its own, mostly without
  * a further call, so an insertion into a CPU's queue does not end the stay in another: that ends with the switch to the
  * task. Tasks of one queue come and go on several CPUs at a time: all counters of queues are atomic.
+ *
+ * Insertions come by fentry or by kprobe (bpf/scx_args), switches always with a task that can be trusted.
  */
 #pragma once
 
@@ -16,11 +18,11 @@
 
 #include "abi/stat.h"
 #include "bpf/kernel.bpf.h"
+#include "bpf/scx_args.bpf.h"
 #include "bpf/stat_maps.bpf.h"
 #include "bpf/stat_task.bpf.h"
 
-#define SCX_ENQ_DSQ_PRIQ (1ULL << 57) /* in the order of vtime */
-#define PEAK_TRIES       4
+#define PEAK_TRIES 4
 
 struct dsq_moment {
 	__u64 now;
@@ -120,81 +122,105 @@ static __always_inline void dsq_take_depth(struct stat_dsq *d, __u64 depth,
 	peak_take(d->depth_peaks, depth, m);
 }
 
-/* Not under the task's lock, so its state is only looked at. */
-static __always_inline bool is_insertion_wanted(struct task_struct *p)
+static __always_inline struct stat_stay *stay_by_tid(__u32 tid, bool is_made)
 {
-	struct stat_task *st;
+	struct stat_stay *s = bpf_map_lookup_elem(&stays_by_tid, &tid), none = { 0 };
 
-	if (!p->pid || !is_id_wanted(p))
-		return false;
-	if (!cfg.filter_cgroup)
-		return true;
-	st = bpf_task_storage_get(&tasks, p, 0, 0);
-	return st && !st->is_muted;
+	if (s || !is_made)
+		return s;
+	(void)bpf_map_update_elem(&stays_by_tid, &tid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&stays_by_tid, &tid);
+}
+
+/*
+ * Of a task that is counted; NULL if it is not. Not under the task's lock, so its state is only looked at; by kprobe it
+ * cannot be: there the last switch to the task has said whether its cgroup is wanted.
+ */
+static __always_inline struct stat_stay *stay_of_wanted(struct task_struct *p, bool has_kprobes)
+{
+	struct stat_stay *s;
+	struct stat_queued *q;
+	struct stat_task *st;
+	int tid = READ(p, pid);
+
+	if (!tid || !are_ids_wanted(tid, READ(p, tgid)))
+		return NULL;
+	if (has_kprobes) {
+		s = stay_by_tid((__u32)tid, !cfg.filter_cgroup);
+		if (cfg.filter_cgroup)
+			return s && s->is_wanted ? s : NULL;
+	} else {
+		st = cfg.filter_cgroup ? bpf_task_storage_get(&tasks, p, 0, 0) : NULL;
+		if (cfg.filter_cgroup && (!st || st->is_muted))
+			return NULL;
+		q = bpf_task_storage_get(&queued, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		s = q ? &q->stay : NULL;
+	}
+	if (!s)
+		count_lost(STAT_LOST_STORAGE);
+	return s;
 }
 
 /* Whether it is news: not if a task on its way from a queue to a CPU passes by that of the CPU. */
-static __always_inline bool dsq_note(struct task_struct *p, __u64 id, __u64 now, bool *is_moved)
+static __always_inline bool dsq_note(struct stat_stay *s, __u64 id, __u64 now, bool *is_moved)
 {
-	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	bool is_waiting = s->at_ns && s->scheduler_nr == scheduler_nr &&
+	                  s->dsq_id != STAT_DSQ_LOCAL;
 	struct stat_dsq *from;
-	bool is_waiting;
 
-	if (!q) {
-		count_lost(STAT_LOST_STORAGE);
-		return false;
-	}
-	is_waiting = q->at_ns && q->scheduler_nr == scheduler_nr && q->dsq_id != STAT_DSQ_LOCAL;
 	if (is_waiting && id == STAT_DSQ_LOCAL)
 		return false;
-	*is_moved = is_waiting && q->dsq_id != id;
-	from = *is_moved ? dsq_find(q->dsq_id, false) : NULL;
+	*is_moved = is_waiting && s->dsq_id != id;
+	from = *is_moved ? dsq_find(s->dsq_id, false) : NULL;
 	if (from)
 		__sync_fetch_and_add(&from->moved_out, 1);
-	q->dsq_id = id;
-	q->scheduler_nr = scheduler_nr;
-	q->at_ns = now;
+	s->dsq_id = id;
+	s->scheduler_nr = scheduler_nr;
+	s->at_ns = now;
 	return true;
 }
 
 static __always_inline void dsq_insert(struct scx_dispatch_q *dsq, struct task_struct *p,
-                                       __u64 flags)
+                                       __u64 flags, bool has_kprobes)
 {
 	struct dsq_moment m = {
 		.now = bpf_ktime_get_boot_ns(),
 		.cpu = bpf_get_smp_processor_id(),
-		.tid = (__u32)p->pid,
+		.tid = (__u32)READ(p, pid),
 		.epoch = epoch,
 	};
+	__u64 id = READ(dsq, id), depth = (__u64)READ(dsq, nr) + 1;
 	struct stat_cpu *c = this_cpu();
 	bool is_moved = false;
+	struct stat_stay *s;
 	struct stat_dsq *d;
 
 	if (c)
 		c->events[STAT_EV_DSQ]++;
-	if (dsq->id == STAT_DSQ_INVALID || !is_insertion_wanted(p) ||
-	    !dsq_note(p, dsq->id, m.now, &is_moved))
+	s = id == STAT_DSQ_INVALID ? NULL : stay_of_wanted(p, has_kprobes);
+	if (!s || !dsq_note(s, id, m.now, &is_moved))
 		return;
-	d = dsq_find(dsq->id, true);
+	d = dsq_find(id, true);
 	if (!d)
 		return;
 	__sync_fetch_and_add(&d->inserts, 1);
 	if (is_moved)
 		__sync_fetch_and_add(&d->moved_in, 1);
-	if (dsq->id != STAT_DSQ_LOCAL) /* each CPU has one of that id */
-		d->nr_now = (__u64)dsq->nr + 1;
-	dsq_take_depth(d, (__u64)dsq->nr + 1, &m);
+	if (id != STAT_DSQ_LOCAL) /* each CPU has one of that id */
+		d->nr_now = depth;
+	dsq_take_depth(d, depth, &m);
 	if (flags & SCX_ENQ_DSQ_PRIQ)
-		dsq_take_vtime(&d->vtime, p->scx.dsq_vtime, &m);
+		dsq_take_vtime(&d->vtime, READ(p, scx.dsq_vtime), &m);
 }
 
 /* Under the queue's lock. */
-static __always_inline void dsq_remove(struct scx_dispatch_q *dsq)
+static __always_inline void dsq_remove(struct scx_dispatch_q *dsq, bool has_kprobes)
 {
-	struct stat_dsq *d = dsq->id == STAT_DSQ_LOCAL ? NULL : dsq_find(dsq->id, false);
+	__u64 id = READ(dsq, id), nr = READ(dsq, nr);
+	struct stat_dsq *d = id == STAT_DSQ_LOCAL ? NULL : dsq_find(id, false);
 
-	if (d && dsq->nr)
-		d->nr_now = dsq->nr - 1;
+	if (d && nr)
+		d->nr_now = nr - 1;
 }
 
 static __always_inline void dsq_take_slice(struct stat_runs *runs, struct stat_dsq *d, __u64 slice,
@@ -211,34 +237,51 @@ static __always_inline void dsq_take_slice(struct stat_runs *runs, struct stat_d
 		dsq_record(&d->given, slice, m);
 }
 
+/* A wanted task comes on a CPU: where it has stayed until now; at_ns is 0 if nowhere. */
+static __always_inline struct stat_stay stay_end(struct stat_queued *q, __u32 tid)
+{
+	struct stat_stay *s = &q->stay, was = { 0 };
+
+	if (cfg.is_dsq_by_kprobe) {
+		s = stay_by_tid(tid, cfg.filter_cgroup);
+		if (!s)
+			return was;
+		s->is_wanted = 1;
+	}
+	was = *s;
+	s->at_ns = 0;
+	return was;
+}
+
 /* The task comes on a CPU. */
 static __always_inline void dsq_begin_run(struct stat_task *st, struct task_struct *p, __u64 now,
                                           __u32 cpu)
 {
-	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, 0);
+	struct stat_queued *q = bpf_task_storage_get(
+		&queued, p, 0, cfg.is_dsq_by_kprobe ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	struct dsq_moment m = { now, cpu, (__u32)p->pid, epoch };
-	__u64 since = q ? q->at_ns : 0;
+	struct stat_stay stay;
 	struct stat_dsq *d;
 
 	if (!q)
 		return;
-	q->at_ns = 0;
+	stay = stay_end(q, m.tid);
 	q->run_nr = 0;
-	if (!since || q->scheduler_nr != scheduler_nr) /* that of one that is gone */
+	if (!stay.at_ns || stay.scheduler_nr != scheduler_nr) /* that of one that is gone */
 		return;
 	if (!q->id.tid)
 		q->id = st->id;
 	q->run_nr = scheduler_nr;
 	q->run_ns = now;
-	q->run_dsq_id = q->dsq_id;
-	q->runs.dsq_id = q->dsq_id;
+	q->run_dsq_id = stay.dsq_id;
+	q->runs.dsq_id = stay.dsq_id;
 	q->runs.nr++;
-	record_sample(&q->hist, m.epoch, now - since, now, cpu);
+	record_sample(&q->hist, m.epoch, now - stay.at_ns, now, cpu);
 	task_news(st);
-	d = dsq_find(q->dsq_id, true);
+	d = dsq_find(stay.dsq_id, true);
 	if (d) {
 		__sync_fetch_and_add(&d->runs, 1);
-		dsq_record(&d->latency, now - since, &m);
+		dsq_record(&d->latency, now - stay.at_ns, &m);
 	}
 	dsq_take_slice(&q->runs, d, p->scx.slice, &m);
 }

@@ -86,6 +86,14 @@ struct {
 	__type(value, struct stat_queued);
 } queued SEC(".maps");
 
+/* By kprobe, instead of the stay in a task's storage; what is not used any more goes by itself. Sized by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stat_stay);
+} stays_by_tid SEC(".maps");
+
 /* Sized by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -53,11 +53,16 @@ static __always_inline void task_record(struct stat_task *st, enum stat_metric m
 	task_news(st);
 }
 
+static __always_inline bool are_ids_wanted(int tid, int tgid)
+{
+	if (cfg.filter_tid && (__u32)tid != cfg.filter_tid)
+		return false;
+	return !cfg.filter_tgid || (__u32)tgid == cfg.filter_tgid;
+}
+
 static __always_inline bool is_id_wanted(struct task_struct *p)
 {
-	if (cfg.filter_tid && (__u32)p->pid != cfg.filter_tid)
-		return false;
-	return !cfg.filter_tgid || (__u32)p->tgid == cfg.filter_tgid;
+	return are_ids_wanted(p->pid, p->tgid);
 }
 
 /* Everything but the name, which a rename tells before the task shows it. */
@@ -205,6 +210,7 @@ static __always_inline void send_last(struct stat_task *st, struct task_struct *
 /* What was begun under the eyes of a filter does not end behind its back, nor the other way round. */
 static __always_inline void forget_stamps(struct stat_task *st, struct task_struct *p)
 {
+	__u32 tid = (__u32)p->pid;
 	struct stat_waking *w;
 	struct stat_queued *q;
 
@@ -214,7 +220,9 @@ static __always_inline void forget_stamps(struct stat_task *st, struct task_stru
 	st->sleep_kind = 0;
 	q = cfg.has_dsq ? bpf_task_storage_get(&queued, p, 0, 0) : NULL;
 	if (q)
-		q->at_ns = q->run_nr = 0;
+		q->stay.at_ns = q->run_nr = 0;
+	if (cfg.is_dsq_by_kprobe)
+		(void)bpf_map_delete_elem(&stays_by_tid, &tid);
 	if (!cfg.has_waking)
 		return;
 	w = bpf_task_storage_get(&wakings, p, 0, 0);

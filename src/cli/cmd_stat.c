@@ -48,6 +48,7 @@ struct stat_args {
 	uint64_t outlier_us;
 	bool is_verbose;
 	bool is_debug;
+	bool is_scx_by_kprobe;
 };
 
 static const char *const by_names[] = { "comm", "tid", "tgid", "cgroup", NULL }; /* enum tally_by */
@@ -116,6 +117,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file for this machine to stdout and exit"),
 	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "say what is done, on stderr"),
 	OPT_FLAG(0, "debug", struct stat_args, is_debug, "say everything, the kernel's verifier included"),
+	OPT_FLAG(0, "scx-by-kprobe", struct stat_args, is_scx_by_kprobe, "as on kernels without fentry", .is_hidden = true),
 	OPT_END,
 };
 
@@ -274,6 +276,7 @@ static struct stat_session_cfg session_cfg(const struct stat_args *args,
 		.run_time_ns = args->run_time_ns,
 		.view = args->is_interval_only ? TALLY_INTERVAL : TALLY_TOTAL,
 		.output_fd = STDOUT_FILENO,
+		.is_scx_by_kprobe = args->is_scx_by_kprobe,
 	};
 }
 

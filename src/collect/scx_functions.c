@@ -6,10 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
-#include "collect/scx_plan.h"
 
 #define SYMBOLS_BYTES_MAX (256U << 20)
+#define SWITCH_BYTES_MAX  16U
 
 /* A line is "address type name", and for modules a tab and their name. */
 static bool has_symbol(struct scx_functions *f, const char *name)
@@ -27,6 +28,15 @@ static bool has_symbol(struct scx_functions *f, const char *name)
 	return false;
 }
 
+/* Where it is off, programs attach to functions and are never called. */
+static bool is_tracing_off(void)
+{
+	SCOPED(scoped_free) char *text = NULL;
+
+	return text_read_file("/proc/sys/kernel/ftrace_enabled", SWITCH_BYTES_MAX, &text) == 0 &&
+	       text[0] == '0';
+}
+
 /* Type information alone is no proof: it may tell of functions that exist only as copies of another name. */
 bool scx_functions_find(void *ctx, const char *name, struct scx_function *out)
 {
@@ -36,7 +46,8 @@ bool scx_functions_find(void *ctx, const char *name, struct scx_function *out)
 	const struct btf_param *params;
 
 	type = type ? btf__type_by_id(f->vmlinux, type->type) : NULL;
-	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || !has_symbol(f, name))
+	if (!type || btf_vlen(type) > SCX_FUNCTION_PARAMS || is_tracing_off() ||
+	    !has_symbol(f, name))
 		return false;
 	params = btf_params(type);
 	out->nr_params = btf_vlen(type);
@@ -51,7 +62,7 @@ void scx_functions_done(struct scx_functions *f)
 	*f = (struct scx_functions){ 0 };
 }
 
-void scx_functions_plan(uint64_t kinds, struct scx_plan *out)
+void scx_functions_plan(uint64_t kinds, enum scx_way way, struct scx_plan *out)
 {
 	struct btf *vmlinux = NULL;
 	struct scx_functions f;
@@ -62,7 +73,7 @@ void scx_functions_plan(uint64_t kinds, struct scx_plan *out)
 	if (!vmlinux)
 		return;
 	f = (struct scx_functions){ .vmlinux = vmlinux };
-	scx_plan_make(kinds, SCX_BY_FENTRY, scx_functions_find, &f, out);
+	scx_plan_make(kinds, way, scx_functions_find, &f, out);
 	scx_functions_done(&f);
 	btf__free(vmlinux);
 }

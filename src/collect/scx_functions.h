@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/scx_plan.h"
+
 struct btf;
-struct scx_function;
-struct scx_plan;
 
 /* Zeroed but for vmlinux before the first question. */
 struct scx_functions {
@@ -22,4 +22,4 @@ struct scx_functions {
 bool scx_functions_find(void *ctx, const char *name, struct scx_function *out);
 void scx_functions_done(struct scx_functions *f);
 /* scx_plan_make() for this kernel; nothing is in the plan if it has no sched_ext, or tells nothing of its types. */
-void scx_functions_plan(uint64_t kinds, struct scx_plan *out);
+void scx_functions_plan(uint64_t kinds, enum scx_way way, struct scx_plan *out);

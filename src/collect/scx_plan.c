@@ -82,7 +82,7 @@ static uint64_t kinds_of(const struct scx_plan *plan, uint64_t kinds)
 void scx_plan_make(uint64_t kinds, enum scx_way way, scx_function_fn *find, void *ctx,
                    struct scx_plan *out)
 {
-	struct scx_plan plan = { 0 };
+	struct scx_plan plan = { .way = way };
 	struct scx_function f;
 	uint32_t first;
 

@@ -38,6 +38,7 @@ struct scx_plan_program {
 
 struct scx_plan {
 	uint64_t kinds; /* that can be had, of those asked for */
+	enum scx_way way;
 	size_t nr;
 	struct scx_plan_program programs[SCX_PLAN_PROGRAMS];
 	uint32_t dsq_at; /* which parameter of dispatch_enqueue is the queue */

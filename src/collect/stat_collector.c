@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/event.h"
 #include "abi/wanted.h"
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
+#include "collect/scx_functions.h"
 #include "collect/stat_collector_priv.h"
 #include "collect/stat_dsqs.h"
 #include "collect/stat_news.h"
@@ -79,7 +81,7 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 }
 
 /* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
-static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+static int load_best(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
 {
 	struct diag refused = { 0 };
 
@@ -93,6 +95,26 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 		return load_once(c, cfg, d);
 	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
 	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+}
+
+/* Functions of sched_ext are watched by fentry, and where that does not load or attach, by kprobe. */
+static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, struct diag *d)
+{
+	struct diag refused = { 0 };
+
+	if (!c->plan.cfg.has_dsq || c->plan.scx.way == SCX_BY_KPROBE)
+		return load_best(c, cfg, d);
+	if (!load_best(c, cfg, &refused) && stat_dsqs_can_attach(c->skel, &c->plan.scx))
+		return 0;
+	stat_bpf__destroy(c->skel);
+	c->skel = NULL;
+	free(c->asked);
+	c->asked = NULL;
+	c->plan = cfg->plan;
+	scx_functions_plan(STAT_SCX_KINDS, SCX_BY_KPROBE, &c->plan.scx);
+	c->plan.cfg.dsq_at = (__u8)c->plan.scx.dsq_at;
+	c->plan.cfg.is_dsq_by_kprobe = true;
+	return load_best(c, cfg, d);
 }
 
 static int fill_places(struct stat_collector *c, const struct stat_cpu_place *places)
@@ -178,11 +200,6 @@ static int attach_all(struct stat_collector *c)
 		struct bpf_link **link;
 		bool is_wanted;
 	} order[] = {
-		{ c->skel->progs.on_scx_reg, &c->skel->links.on_scx_reg, true },
-		{ c->skel->progs.on_scx_begin, &c->skel->links.on_scx_begin, true },
-		{ c->skel->progs.on_scx_disable, &c->skel->links.on_scx_disable, true },
-		{ c->skel->progs.on_dsq_unlink, &c->skel->links.on_dsq_unlink, true },
-		{ c->skel->progs.on_dsq_enter, &c->skel->links.on_dsq_enter, true },
 		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
 		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
 		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
@@ -215,6 +232,8 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 	err = prepare_tasks(c);
 	if (!err)
 		err = prepare_tasks(c);
+	if (!err)
+		err = stat_dsqs_attach(c->skel, &c->plan.scx);
 	if (!err)
 		err = attach_all(c);
 	if (!err && c->plan.cfg.has_dsq)
@@ -302,7 +321,8 @@ static bool is_on_events(const struct bpf_program *prog)
 {
 	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
 
-	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY;
+	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY ||
+	       bpf_program__type(prog) == BPF_PROG_TYPE_KPROBE;
 }
 
 size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size_t cap)

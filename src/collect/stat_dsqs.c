@@ -11,39 +11,106 @@
 
 #define OLD_DSQS 256 /* that are forgotten per drain */
 
-/* The plan is that of the event stream, which has further programs, and several for the end of a scheduler. */
-static struct bpf_program *find_program(struct stat_bpf *skel, const char *name)
+#define STAYS_MAX 65536U /* tasks that are known by tid */
+
+/* A program by either way, and whose function of the plan it watches; the plan is that of the event stream. */
+struct watcher {
+	const char *planned; /* how the name begins: there are several for the end of a scheduler */
+	struct bpf_program *progs[2];
+	struct bpf_link **links[2];
+	bool is_return;
+};
+
+#define WATCHERS 5
+
+/* In the order in which they attach. */
+static void list_watchers(struct stat_bpf *skel, struct watcher *out)
 {
-	if (strncmp(name, "on_scx_disable", strlen("on_scx_disable")) == 0)
-		return skel->progs.on_scx_disable;
-	return bpf_object__find_program_by_name(skel->obj, name);
+#define WATCHER(planned, name, is_return)                                       \
+	{                                                                       \
+		planned, { skel->progs.name, skel->progs.name##_k },            \
+			{ &skel->links.name, &skel->links.name##_k }, is_return \
+	}
+	const struct watcher all[WATCHERS] = {
+		WATCHER("on_scx_reg", on_scx_reg, true),
+		WATCHER("on_scx_reg", on_scx_begin, false),
+		WATCHER("on_scx_disable", on_scx_disable, false),
+		WATCHER("on_dsq_unlink", on_dsq_unlink, false),
+		WATCHER("on_dsq_enter", on_dsq_enter, false),
+	};
+#undef WATCHER
+
+	memcpy(out, all, sizeof(all));
 }
 
-static int place(struct bpf_program *prog, const char *function)
+/* NULL = it is not in the plan. */
+static const char *function_of(const struct scx_plan *plan, const struct watcher *w)
 {
-	bpf_program__set_autoload(prog, true);
-	return bpf_program__set_attach_target(prog, 0, function);
+	for (size_t i = 0; i < plan->nr; i++)
+		if (strncmp(plan->programs[i].program, w->planned, strlen(w->planned)) == 0)
+			return plan->programs[i].function;
+	return NULL;
 }
 
 int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan)
 {
+	struct watcher all[WATCHERS];
+	const char *function;
 	int err = 0;
 
-	bpf_program__set_autoload(skel->progs.on_dsq_enter, false);
-	bpf_program__set_autoload(skel->progs.on_dsq_unlink, false);
-	bpf_program__set_autoload(skel->progs.on_scx_begin, false);
-	bpf_program__set_autoload(skel->progs.on_scx_reg, false);
-	bpf_program__set_autoload(skel->progs.on_scx_disable, false);
-	for (size_t i = 0; !err && i < plan->nr; i++) {
-		struct bpf_program *prog = find_program(skel, plan->programs[i].program);
-
-		if (!prog || !plan->programs[i].function)
-			continue;
-		err = place(prog, plan->programs[i].function);
-		if (!err && prog == skel->progs.on_scx_reg)
-			err = place(skel->progs.on_scx_begin, plan->programs[i].function);
+	list_watchers(skel, all);
+	if (plan->nr && plan->way == SCX_BY_KPROBE)
+		err = bpf_map__set_max_entries(skel->maps.stays_by_tid, STAYS_MAX);
+	for (size_t i = 0; !err && i < WATCHERS; i++) {
+		function = function_of(plan, &all[i]);
+		bpf_program__set_autoload(all[i].progs[SCX_BY_FENTRY],
+		                          function && plan->way == SCX_BY_FENTRY);
+		bpf_program__set_autoload(all[i].progs[SCX_BY_KPROBE],
+		                          function && plan->way == SCX_BY_KPROBE);
+		if (function && plan->way == SCX_BY_FENTRY)
+			err = bpf_program__set_attach_target(all[i].progs[SCX_BY_FENTRY], 0,
+			                                     function);
 	}
 	return err;
+}
+
+static struct bpf_link *attach(const struct watcher *w, enum scx_way way, const char *function)
+{
+	return way == SCX_BY_KPROBE
+	               ? bpf_program__attach_kprobe(w->progs[way], w->is_return, function)
+	               : bpf_program__attach(w->progs[way]);
+}
+
+bool stat_dsqs_can_attach(struct stat_bpf *skel, const struct scx_plan *plan)
+{
+	const char *function = NULL;
+	struct watcher all[WATCHERS];
+	struct bpf_link *link;
+	size_t i;
+
+	list_watchers(skel, all);
+	for (i = 0; i < WATCHERS && !function; i++)
+		function = function_of(plan, &all[i]);
+	link = function ? attach(&all[i - 1], plan->way, function) : NULL;
+	bpf_link__destroy(link);
+	return link;
+}
+
+int stat_dsqs_attach(struct stat_bpf *skel, const struct scx_plan *plan)
+{
+	struct watcher all[WATCHERS];
+	const char *function;
+
+	list_watchers(skel, all);
+	for (size_t i = 0; i < WATCHERS; i++) {
+		function = function_of(plan, &all[i]);
+		if (!function)
+			continue;
+		*all[i].links[plan->way] = attach(&all[i], plan->way, function);
+		if (!*all[i].links[plan->way])
+			return -errno;
+	}
+	return 0;
 }
 
 void stat_dsqs_begin(struct stat_bpf *skel)

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/attr.h"
 #include "collect/stat_collector.h"
 
@@ -12,6 +14,10 @@ struct stat_bpf;
 
 /* Before loading: only what the plan has is loaded. 0 or -errno. */
 MUST_USE int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan);
+/* Whether the kernel lets programs attach in the plan's way: one of them comes, and goes again. */
+bool stat_dsqs_can_attach(struct stat_bpf *skel, const struct scx_plan *plan);
+/* All of them. 0 or -errno. */
+MUST_USE int stat_dsqs_attach(struct stat_bpf *skel, const struct scx_plan *plan);
 /* When all is attached: nobody tells of a scheduler that is there already. */
 void stat_dsqs_begin(struct stat_bpf *skel);
 /* Those of schedulers that another one has followed come for the last time. 0 or -errno. */

@@ -51,6 +51,7 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	cfg->has_dsq = (groups & STAT_GROUP_DSQ) && stat_plan_has_dsqs(&kernel->scx);
 	if (cfg->has_dsq) {
 		cfg->dsq_at = (__u8)kernel->scx.dsq_at;
+		cfg->is_dsq_by_kprobe = kernel->scx.way == SCX_BY_KPROBE;
 		out->scx = kernel->scx;
 	}
 	cfg->has_history = req->outlier_ns != 0;

@@ -33,6 +33,7 @@ struct process {
 
 struct machine_dsqs {
 	uint32_t tgid;
+	bool is_by_kprobe;
 	pthread_t thread;
 	bool is_opening;
 	atomic_bool is_done; /* after it all else is the caller's */
@@ -96,6 +97,7 @@ static void *run(void *ctx)
 		.view = TALLY_INTERVAL,
 		.output_fd = -1,
 		.is_stepped = true,
+		.is_scx_by_kprobe = q->is_by_kprobe,
 	};
 
 	if (stat_session_open(&cfg, &q->why, &q->session) ||
@@ -120,7 +122,7 @@ static int start(struct machine_dsqs *q)
 	return err;
 }
 
-int machine_dsqs_open(uint32_t tgid, struct machine_dsqs **out)
+int machine_dsqs_open(uint32_t tgid, bool is_by_kprobe, struct machine_dsqs **out)
 {
 	struct machine_dsqs *q = calloc(1, sizeof(*q));
 	int err;
@@ -128,6 +130,7 @@ int machine_dsqs_open(uint32_t tgid, struct machine_dsqs **out)
 	if (!q)
 		return -ENOMEM;
 	q->tgid = tgid;
+	q->is_by_kprobe = is_by_kprobe;
 	err = start(q);
 	if (err) {
 		machine_dsqs_close(q);

@@ -24,7 +24,7 @@ struct machine_dsqs_thread {
 };
 
 /* tgid: only this process; 0 = all. 0 or -errno. */
-MUST_USE int machine_dsqs_open(uint32_t tgid, struct machine_dsqs **out);
+MUST_USE int machine_dsqs_open(uint32_t tgid, bool is_by_kprobe, struct machine_dsqs **out);
 void machine_dsqs_close(struct machine_dsqs *q); /* NULL is fine; detaches */
 /* 1: there is news; 0: it is not yet there; an error in d is for good. */
 MUST_USE int machine_dsqs_step(struct machine_dsqs *q, struct diag *d);

@@ -20,6 +20,7 @@ struct machine_scx_part {
 	char *root; /* "" on a real machine */
 	bool is_bpf_allowed;
 	uint32_t tgid;
+	bool is_by_kprobe;
 	struct machine_scx pub;
 	struct scx_state state;
 	uint64_t look_ns;          /* of the last one; 0 = it was asleep */
@@ -56,6 +57,7 @@ static int open_scx(const struct machine_source_cfg *cfg, struct diag *d, void *
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	p->log_fd = -1;
 	p->tgid = cfg->tgid;
+	p->is_by_kprobe = cfg->is_scx_by_kprobe;
 	p->is_bpf_allowed = !cfg->is_proc_only && !cfg->root;
 	p->root = strdup(cfg->root ? cfg->root : "");
 	err = p->root ? scx_asker_open(cfg->stats_socket ? cfg->stats_socket : SCX_STATS_PATH,
@@ -103,7 +105,7 @@ static bool step_dsqs(struct machine_scx_part *p, struct machine_log *log)
 	if (p->is_refused || !p->is_bpf_allowed || !p->state.is_supported)
 		return false;
 	if (!p->dsqs)
-		err = machine_dsqs_open(p->tgid, &p->dsqs);
+		err = machine_dsqs_open(p->tgid, p->is_by_kprobe, &p->dsqs);
 	if (err)
 		diag_set(&why, err, NULL, "cannot start a thread that attaches");
 	else

@@ -31,6 +31,7 @@ struct machine_source_cfg {
 	const char *mango_path;   /* that the key of mangoapp's queue comes from; NULL = its own */
 	uint32_t mango_poll_ms;   /* 0 = a second */
 	const char *stats_socket; /* of a scheduler; NULL = the usual one */
+	bool is_scx_by_kprobe;    /* for tests: as on kernels without fentry */
 	/* For tests: a copy of a machine's files, whose /proc and /sys are below it, and its clock. NULL: the real ones. */
 	const char *root;
 	uint64_t (*clock)(void); /* boot time in ns */

@@ -33,6 +33,7 @@ struct stat_session_cfg {
 	uint64_t run_time_ns;      /* 0 = until told */
 	enum tally_view_kind view; /* for what only one view is kept of */
 	int output_fd;             /* watched: when its reader goes away the run ends; -1 = not */
+	bool is_scx_by_kprobe;     /* for tests: as on kernels without fentry */
 	/* For stat_session_step() instead of run(): signals and privileges are left to the caller. */
 	bool is_stepped;
 };

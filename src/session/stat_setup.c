@@ -136,13 +136,15 @@ static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struc
 	out->may_create_storage = tracing.may_create_storage;
 	if (!(s->groups & STAT_GROUP_DSQ))
 		return 0;
-	scx_functions_plan(STAT_SCX_KINDS, &out->scx);
+	scx_functions_plan(STAT_SCX_KINDS, s->cfg.is_scx_by_kprobe ? SCX_BY_KPROBE : SCX_BY_FENTRY,
+	                   &out->scx);
 	scx_state_read("", &s->scx);
 	if (stat_plan_has_dsqs(&out->scx))
 		return open_dsqs(s, d);
 	if (s->scx.is_supported)
 		diag_set(&why, -ENOTSUP,
-		         "the kernel needs BTF, and CONFIG_FUNCTION_TRACER for fentry",
+		         "the kernel needs BTF, CONFIG_FUNCTION_TRACER for fentry or CONFIG_KPROBES, "
+		         "and 1 in /proc/sys/kernel/ftrace_enabled",
 		         "this kernel lets nobody see its dispatch queues");
 	else
 		diag_set(

@@ -9,26 +9,48 @@
 #define TOPOLOGY_PREFIX "scxtop_topo:"
 #define TOPOLOGY_BYTES  (4U << 20)
 
-/* {"0": 3, ...} into one field of the CPUs; false if it is no such thing. */
-static bool read_places(struct reader *r, const json_t *map, size_t offset)
+/* A number into one field of a CPU; what is none, or negative, is unknown. */
+static void read_place(struct reader *r, const char *key, const json_t *value, size_t offset)
 {
 	struct trace_cpu_info *at;
-	const char *key;
-	json_t *value;
 	uint64_t cpu;
 	int32_t place;
 
+	if (!text_to_u64(key, &cpu) || cpu >= META_CPUS_MAX || !json_is_integer(value) ||
+	    json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
+		return;
+	at = meta_cpu(r, (uint32_t)cpu);
+	place = (int32_t)json_integer_value(value);
+	if (at)
+		memcpy((char *)at + offset, &place, sizeof(place));
+}
+
+/* scxtop's {"0": 3, ...} into one field of the CPUs; false if it is no such thing. */
+static bool read_places(struct reader *r, json_t *map, size_t offset)
+{
+	const char *key;
+	json_t *value;
+
 	if (!json_is_object(map))
 		return false;
-	json_object_foreach((json_t *)(uintptr_t)map, key, value)
+	json_object_foreach(map, key, value) read_place(r, key, value, offset);
+	return true;
+}
+
+/* Our own {"0": {"llc": 3, "numa": 1}, ...}; false if it is no such thing, or nothing was known. */
+static bool read_cpus(struct reader *r, json_t *map)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_object_size(map))
+		return false;
+	json_object_foreach(map, key, value)
 	{
-		if (!text_to_u64(key, &cpu) || cpu >= META_CPUS_MAX || !json_is_integer(value) ||
-		    json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
-			continue;
-		at = meta_cpu(r, (uint32_t)cpu);
-		place = (int32_t)json_integer_value(value);
-		if (at)
-			memcpy((char *)at + offset, &place, sizeof(place));
+		read_place(r, key, json_object_get(value, "llc"),
+		           offsetof(struct trace_cpu_info, llc));
+		read_place(r, key, json_object_get(value, "numa"),
+		           offsetof(struct trace_cpu_info, node));
 	}
 	return true;
 }
@@ -36,7 +58,7 @@ static bool read_places(struct reader *r, const json_t *map, size_t offset)
 void meta_topology(struct reader *r, const void *json, size_t len)
 {
 	json_t *root = len <= TOPOLOGY_BYTES ? json_loadb(json, len, 0, NULL) : NULL;
-	bool has_llc, has_node, has_core;
+	bool has_llc, has_node, has_core, has_cpus;
 
 	if (!root)
 		return;
@@ -46,7 +68,8 @@ void meta_topology(struct reader *r, const void *json, size_t len)
 	                       offsetof(struct trace_cpu_info, node));
 	has_core = read_places(r, json_object_get(root, "cpu_to_core"),
 	                       offsetof(struct trace_cpu_info, core));
-	r->info.has_topology |= has_llc || has_node || has_core;
+	has_cpus = read_cpus(r, json_object_get(root, "cpus"));
+	r->info.has_topology |= has_llc || has_node || has_core || has_cpus;
 	json_decref(root);
 }
 

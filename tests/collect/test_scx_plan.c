@@ -161,6 +161,8 @@ static void by_kprobe_the_same_is_seen_and_what_a_function_returned_by_one_more(
 		struct scx_plan fentry = plan_of(kernels[i], SCX_KINDS), plan;
 
 		scx_plan_make(SCX_KINDS, SCX_BY_KPROBE, find, (void *)kernels[i], &plan);
+		expect_eq(plan.way, SCX_BY_KPROBE);
+		expect_eq(fentry.way, SCX_BY_FENTRY);
 		expect_eq(plan.kinds, fentry.kinds);
 		expect_eq(plan.dsq_at, fentry.dsq_at);
 		expect_eq(plan.nr, fentry.nr + 1);

@@ -114,9 +114,14 @@ static void queues_are_watched_where_the_kernel_has_what_it_takes(void **state)
 	expect_eq(p.scx.nr, 1);
 	/* Its histogram has a storage of its own. */
 	expect_eq(p.cfg.value_bytes, sizeof(struct stat_task));
+	assert_false(p.cfg.is_dsq_by_kprobe);
+	kernel.scx.way = SCX_BY_KPROBE;
+	stat_plan_make(&req, &kernel, &p);
+	assert_true(p.cfg.is_dsq_by_kprobe);
 	req.groups = STAT_GROUP_LATENCY;
 	stat_plan_make(&req, &kernel, &p);
 	assert_false(p.cfg.has_dsq);
+	assert_false(p.cfg.is_dsq_by_kprobe);
 	expect_eq(p.scx.nr, 0);
 }
 

@@ -3,7 +3,7 @@
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
  * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
- * line changes it), event (to count), proc=1 (without BPF), layered=1, tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
+ * line changes it), event (to count), proc=1 (without BPF), layered=1, kprobe=1 (sched_ext without fentry), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
  * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
  * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
@@ -135,6 +135,8 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	put_number(w, "voluntary_per_s", t->voluntary_per_s);
 	put_number(w, "involuntary_per_s", t->involuntary_per_s);
 	put_number(w, "migrations_per_s", t->migrations_per_s);
+	put_number(w, "llc_migrations_per_s", t->llc_migrations_per_s);
+	put_number(w, "node_migrations_per_s", t->node_migrations_per_s);
 	put_dsq_id(w, "dsq", t->has_dsq, t->dsq);
 	jw_u64(w, "nr_history", t->run_history.nr);
 	jw_end_object(w);
@@ -474,6 +476,7 @@ int main(int argc, char **argv)
 	const struct machine_source_cfg cfg = {
 		.is_proc_only = number_of(argc, argv, "proc", 0),
 		.is_layered = number_of(argc, argv, "layered", 0) != 0,
+		.is_scx_by_kprobe = number_of(argc, argv, "kprobe", 0) != 0,
 		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
 		.root = text_of(argc, argv, "root"),
 		.stats_socket = text_of(argc, argv, "stats"),

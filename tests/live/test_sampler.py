@@ -146,6 +146,12 @@ def last_cpu():
     return max(os.sched_getaffinity(0))
 
 
+def idle_throttles(totals):
+    """How often the kernel may stop events of CPUs that idle: after so many samples without a tick, which they do not have."""
+    rate = int(pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text(encoding="ascii"))
+    return totals["idle"] // (rate / 1000)  # CONFIG_HZ is not more
+
+
 def expect_rate(frequency, ms, tolerance):
     """So many samples per second that the program used, whatever else runs."""
     with Target("burn", ms=ms, cpu=last_cpu(), fifo=1) as target:
@@ -154,7 +160,7 @@ def expect_rate(frequency, ms, tolerance):
             rows, totals = dump.finish()
         rate = totals["kept"] / (account["cpu_ns"] / 1e9)
         expect_near("samples per second of CPU time", rate, frequency, absolute=tolerance)
-        expect(totals["lost"] == 0 and totals["throttled"] == 0, f"losses: {totals}")
+        expect(totals["lost"] == 0 and totals["throttled"] <= idle_throttles(totals), f"losses: {totals}")
         expect({(row["tid"], row["tgid"]) for row in rows} == {(target.pid, target.pid)}, "somebody else's rows")
         inside = sum(row["count"] for row in rows if "burn" in target.names(row))
         expect(inside >= 0.97 * totals["kept"], f"{inside} of {totals['kept']} samples in burn()")

@@ -125,8 +125,8 @@ def recording(name):
 def states_of(rec):
     """Rows as trace_processor has them, made from our records."""
     if "states" not in rec.answers:
-        is_wprof = "wprof" in str(rec.path)
-        is_verbose = "old" in str(rec.path)
+        is_wprof = "wprof" in str(rec.path).removeprefix(str(DATA))
+        is_verbose = "old" in str(rec.path).removeprefix(str(DATA))
         records = tp_model.parse(rec.records())
         if is_wprof:  # its ftrace bundles tell of nothing else, and its wakings are never compact
             records = (r for r in records if r[0] in ("SWITCH", "WAKING"))

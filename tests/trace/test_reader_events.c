@@ -388,6 +388,47 @@ static void scxtop_is_put_right(void **state)
 	expect_eq(l.info->cpus[1].core, 2);
 }
 
+static void put_topology(const char *json)
+{
+	enc_text(&packet, 1, "topology");
+	enc_text(&packet, 3, json);
+	enc_msg(&bundle, 1, &packet);
+	enc_msg(&sub, 126, &bundle);
+	put_packet(&trace, &sub);
+}
+
+/* As sys/topology_json writes it: the last CPU is on no node that is known. */
+static void our_own_topology_is_read_back(void **state)
+{
+	(void)state;
+	put_topology("{\"cpus\": {\"0\": {\"die\": 0, \"llc\": 0, \"numa\": 0},"
+	             "\"2\": {\"die\": 0, \"llc\": 1, \"numa\": 0},"
+	             "\"4\": {\"die\": 1, \"llc\": 2, \"numa\": -1}}}");
+	put_switch(&bundle, 100, 20, 0, 21);
+	put_bundle(&trace, 0, 0, &bundle);
+	load(&l, &trace);
+	assert_true(l.info->has_topology);
+	expect_eq(l.info->nr_cpus, 3);
+	expect_eq(l.info->cpus[1].cpu, 2);
+	expect_eq(l.info->cpus[1].llc, 1);
+	expect_eq(l.info->cpus[1].node, 0);
+	expect_eq(l.info->cpus[2].llc, 2);
+	assert_int_equal(l.info->cpus[2].node, -1);
+}
+
+static void a_topology_that_knows_nothing_is_none(void **state)
+{
+	static const char *const texts[] = { "{\"cpus\": {}}", "{\"cpus\": 3}", "[]", "{", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		put_topology(texts[i]);
+	put_switch(&bundle, 100, 20, 0, 21);
+	put_bundle(&trace, 0, 1, &bundle);
+	load(&l, &trace);
+	assert_false(l.info->has_topology);
+}
+
 static void raw_states_know_the_dead(void **state)
 {
 	static const struct {
@@ -535,6 +576,8 @@ int main(void)
 		T(idle_threads_of_every_dialect_are_tid_0),
 		T(bundles_of_other_clocks_are_converted),
 		T(scxtop_is_put_right),
+		T(our_own_topology_is_read_back),
+		T(a_topology_that_knows_nothing_is_none),
 		T(raw_states_know_the_dead),
 		T(systing_does_not_tell_who_wakes),
 		T(states_of_old_kernels_are_translated),

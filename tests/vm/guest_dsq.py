@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs in a virtual machine: `stat -g dsq` and the screen's source look at our schedulers, which keep accounts of their own.
+"""guest_dsq.py [k] STEP...: runs in a virtual machine: `stat -g dsq` and the screen's source look at our schedulers, which
+keep accounts of their own; with k, by kprobes.
 
 They begin before the scheduler and end after it, so that both see all of it. Leaves reports and accounts in /run/out,
 where test_dsq.py compares them.
@@ -20,6 +21,8 @@ WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the h
 SPIN_S = 1.0
 NEEDS = 2 | 8  # tasks and queues: enum machine_need
 SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
+IS_BY_KPROBE = sys.argv[1] == "k"
+KPROBE = "prog_type:\t2\n"  # in the kernel's words on a program that somebody holds
 
 
 class Scheduler:
@@ -45,7 +48,8 @@ class Stat:
 
     def __init__(self, *words, interval="600"):
         self.out, self.err = tempfile.TemporaryFile("w+"), tempfile.NamedTemporaryFile("w+")
-        self.process = subprocess.Popen([SCHEDSCOPE, "stat", "-g", "dsq", "-v", "--json", "-i", interval, *words],
+        way = ["--scx-by-kprobe"] if IS_BY_KPROBE else []
+        self.process = subprocess.Popen([SCHEDSCOPE, "stat", "-g", "dsq", "-v", "--json", "-i", interval, *way, *words],
                                         stdout=self.out, stderr=self.err)
         while "attached" not in self.talk():
             if self.process.poll() is not None:
@@ -69,8 +73,9 @@ class Machine:
     """The source of the screen, looked at when told to; its first looks until it has attached are not kept."""
 
     def __init__(self):
-        self.process = subprocess.Popen([MACHINE_DUMP, "lines=1", f"needs={NEEDS}", f"stats={SOCKET}"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+        words = [f"needs={NEEDS}", f"stats={SOCKET}", f"kprobe={int(IS_BY_KPROBE)}"]
+        self.process = subprocess.Popen([MACHINE_DUMP, "lines=1", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             look = self.look()
@@ -92,6 +97,12 @@ class Machine:
         self.process.wait(WAIT_S)
 
 
+def kprobes(process):
+    """How many programs of that kind it holds."""
+    folder = pathlib.Path("/proc", str(process.pid), "fdinfo")
+    return sum(KPROBE in path.read_text(encoding="ascii") for path in folder.iterdir())
+
+
 def spin(number):
     """Processes that want a CPU all the time, half of them niced; their ids, after their end."""
     work = [subprocess.Popen([*(["nice", "-n", "5"] if i % 2 else []), "/bin/sh", "-c", "while :; do :; done"])
@@ -109,7 +120,8 @@ def observe(name):
     scheduler = Scheduler(name)
     tids = spin(6)
     account = scheduler.end()
-    return {"tids": tids, "account": account, "report": stat.end()[-1], "talk": stat.talk()}
+    return {"tids": tids, "account": account, "kprobes": kprobes(stat.process), "report": stat.end()[-1],
+            "talk": stat.talk()}
 
 
 def look(name):
@@ -126,8 +138,9 @@ def look(name):
         process.wait()
     account = scheduler.end()
     looks.append(machine.look())
+    number = kprobes(machine.process)
     machine.end()
-    return {"tids": [process.pid for process in work], "account": account, "looks": looks}
+    return {"tids": [process.pid for process in work], "account": account, "looks": looks, "kprobes": number}
 
 
 def change():
@@ -160,9 +173,20 @@ def change():
     return {"exit_kind": account["exit_kind"], "reports": stat.end(), "looks": looks}
 
 
+def off():
+    """The kernel calls nobody who watches its functions."""
+    switch = pathlib.Path("/proc/sys/kernel/ftrace_enabled")
+    switch.write_text("0", encoding="ascii")
+    stat = subprocess.run([SCHEDSCOPE, "stat", "-g", "dsq", "-r", "1"], capture_output=True, text=True, check=False)
+    machine = subprocess.run([MACHINE_DUMP, "looks=20", "ms=100", f"needs={NEEDS}"], capture_output=True, text=True,
+                             check=False)
+    switch.write_text("1", encoding="ascii")
+    return {"code": stat.returncode, "talk": stat.stderr, "look": json.loads(machine.stdout.splitlines()[-2])}
+
+
 def main():
-    steps = {"look": lambda: look("vtime"), "change": change}
-    for name in sys.argv[1:]:
+    steps = {"look": lambda: look("vtime"), "change": change, "off": off}
+    for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()
         OUT.joinpath(f"{name}.json").write_text(json.dumps(result), encoding="ascii")

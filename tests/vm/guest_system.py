@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs in a virtual machine: what the host may not have: kprobes, CPUs that go and come, nodes, hardware counters.
+"""guest_system.py [STEP...]: runs in a virtual machine: what the host may not have: kprobes, CPUs that go and come,
+nodes, last-level caches, hardware counters.
 
 Leaves traces, reports and what was done in /run/out, where test_system.py looks at them.
 """
@@ -8,6 +9,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 OUT = pathlib.Path("/run/out")
@@ -16,6 +18,7 @@ MACHINE_DUMP = os.environ.get("MACHINE_DUMP", str(pathlib.Path(WORKLOAD).with_na
 WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
 MOVES = 40
 FAR_APART = (0, 2)  # CPUs of two nodes
+DISTANCES = {"same_llc": (1, 14), "same_node": (2, 26), "other_node": (4, 38)}  # CPU to go to from 0 and back, moves
 HAS_PMU = any(pathlib.Path("/sys/bus/event_source/devices", name).exists() for name in ("cpu", "armv8_pmuv3_0", "armv8_pmuv3"))
 
 
@@ -82,6 +85,30 @@ def moves():
     os.sched_setaffinity(0, set(range(os.cpu_count())))
 
 
+def distances():
+    """Us, between CPUs of a cache, of a node, of two nodes, while all three kinds of watchers look."""
+    os.sched_setaffinity(0, {0})
+    stat = start("stat", "--json", "-i", "1", "-g", "migration", "--by", "tid")
+    record = start("record", "-o", "/tmp/distances.pftrace")
+    screen = subprocess.Popen([MACHINE_DUMP, "lines=1", "needs=6"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    stat.stdout.readline()
+    wait_for_trace("/tmp/distances.pftrace")
+    while look(screen)["source"] != "bpf":
+        time.sleep(0.05)
+    look(screen)
+    for cpu, number in DISTANCES.values():
+        for i in range(number):
+            os.sched_setaffinity(0, {(cpu, 0)[i % 2]})
+    found = {"tid": os.getpid(), "moves": {name: number for name, (_, number) in DISTANCES.items()}, "screen": look(screen)}
+    OUT.joinpath("distances.json").write_text(json.dumps(found), encoding="ascii")
+    end(stat, "distances_stat")
+    end(record, "distances")
+    screen.stdin.close()
+    screen.wait(timeout=WAIT_S)
+    keep("/tmp/distances.pftrace")
+
+
 def hotplug():
     """The last CPU goes and comes back while two programs watch."""
     stat = start("stat", "--json", "-i", "1", "-g", "latency,schedstat")
@@ -113,6 +140,13 @@ def profile():
     keep("/tmp/cycles.folded")
 
 
+def look(screen):
+    """One look of a machine_dump."""
+    screen.stdin.write("\n")
+    screen.stdin.flush()
+    return json.loads(screen.stdout.readline())
+
+
 class Counting:
     """A screen's event on each CPU, counted from one look to the next."""
 
@@ -130,9 +164,7 @@ class Counting:
             time.sleep(0.02)
 
     def look(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        return look(self.process)
 
     def end(self):
         self.process.stdin.close()
@@ -174,7 +206,8 @@ def recordings():
 def main():
     pathlib.Path("/proc/sys/kernel/sched_schedstats").write_text("1", encoding="ascii")
     keep("/proc/schedstat")
-    for step in (recordings, probes, events, moves, hotplug, profile):
+    steps = {step.__name__: step for step in (recordings, probes, events, moves, hotplug, profile, distances)}
+    for step in [steps[name] for name in sys.argv[1:]]:
         begin = time.monotonic()
         try:
             step()

@@ -12,21 +12,22 @@ import vm
 from live import case, expect, expect_near, main, run
 
 KERNEL = sys.argv.pop(1)
-GUEST = vm.Guest(KERNEL, "guest_system.py")
+GUEST = vm.Guest(KERNEL, "guest_system.py", "recordings", "probes", "events", "moves", "hotplug", "profile")
+WIDE = vm.Guest(KERNEL, "guest_system.py", "distances", options=(*vm.COUNTING, "--cpus", "8"))
 SCHEDSTAT = {"6.1": "15", "6.12": "16", "7.2": "17"}
 IPC = 0.25
 LAST_CPU = 3
 
 
-def text(name):
+def text(name, guest=GUEST):
     """A file that the guest left."""
-    return GUEST.path(name).read_text(encoding="utf-8")
+    return guest.path(name).read_text(encoding="utf-8")
 
 
-def last_report(name):
+def last_report(name, guest=GUEST):
     """The last report of a `stat --json` that ended well."""
-    expect(text(f"{name}.code") == "0", text(f"{name}.err"))
-    return json.loads(text(f"{name}.out").splitlines()[-1])
+    expect(text(f"{name}.code", guest) == "0", text(f"{name}.err", guest))
+    return json.loads(text(f"{name}.out", guest).splitlines()[-1])
 
 
 def events(name, kind, *words):
@@ -93,6 +94,48 @@ def moves_between_nodes_are_told_apart():
     expect(own(report, "migration", done["tid"]) == done["moves"], f"{report['groups']['migration']}")
     far = report["groups"]["migration_cross_node"]
     expect(own(report, "migration_cross_node", done["tid"]) == done["moves"], f"{far}")
+
+
+def distances():
+    """The thread that was moved, and how often within a last-level cache, a node, and beyond."""
+    done = json.loads(text("distances.json", WIDE))
+    moves = done["moves"]
+    return done["tid"], [sum(moves.values()), moves["same_node"], moves["other_node"]], done["screen"]
+
+
+@case
+def moves_between_caches_and_nodes_are_told_apart_by_stat():
+    tid, want, _ = distances()
+    report = last_report("distances_stat", WIDE)
+    got = [own(report, group, tid) for group in ("migration", "migration_cross_llc", "migration_cross_node")]
+    expect(got == want, f"moves, between caches, between nodes: {got}, expected {want}")
+
+
+@case
+def moves_between_caches_and_nodes_are_told_apart_in_a_recording():
+    tid, want, _ = distances()
+    expect(text("distances.code", WIDE) == "0", text("distances.err", WIDE))
+    out = run("analyze", str(WIDE.path("distances.pftrace")), "migration_patterns", "llc_locality", "--tid", str(tid),
+              "--json", timeout=120)
+    expect(out.returncode == 0, out.stderr)
+    patterns, locality = json.loads(out.stdout).values()
+    for keys, found in ((("total_migrations", "cross_llc_migrations", "cross_numa_migrations"), patterns),
+                        (("total_migrations", "cross_llc_same_numa_migrations", "cross_numa_migrations"), locality)):
+        got = [found[key] for key in keys]
+        expect(got == want, f"{keys}: {got}, expected {want}")
+    topology = locality["topology"]
+    expect(topology == {"nr_cpus": 8, "nr_llcs": 4, "nr_numa_nodes": 2}, f"{topology}")
+
+
+@case
+def moves_between_caches_and_nodes_are_told_apart_on_the_screen():
+    tid, want, look = distances()
+    row = next(task for task in look["threads"] if task["tid"] == tid)
+    got = [round(row[key] * look["interval_s"]) for key in
+           ("migrations_per_s", "llc_migrations_per_s", "node_migrations_per_s")]
+    expect(got == want, f"moves, between caches, between nodes: {got}, expected {want}")
+    places = [(cpu["llc"], cpu["node"]) for cpu in look["cpus"]]
+    expect(places == [(cpu // 2, cpu // 4) for cpu in range(8)], f"{places}")
 
 
 @case
