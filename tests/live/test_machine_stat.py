@@ -10,8 +10,8 @@ import os
 import time
 
 from live import Stat, Work, case, expect, expect_near, main, part, rows
-from test_machine import Screen, sched, stop, tids
-from test_zoom import TICK_NS, freeze, pingpong_of, stolen_ns, thaw, wait_for_names
+from test_machine import Screen, sched, tids
+from test_zoom import TICK_NS, freeze, pingpong, stolen_ns, thaw, wait_for_names
 
 STATES = ("interruptible", "uninterruptible", "other")
 CLOCK_NS = 3e4  # between the readings of the clock by three programs, one of them interrupted
@@ -126,13 +126,9 @@ def sleepers_and_hogs_are_the_same_on_the_screen_and_in_stat():
 
 @case
 def a_pingpong_is_the_same_on_the_screen_and_in_stat():
-    work = Work("pingpong", rounds=1000000000)
-    try:
-        players = pingpong_of(work)
+    with pingpong() as players:
         freeze(*players)
         compare(players, players)
-    finally:
-        stop(work)
 
 
 @case
