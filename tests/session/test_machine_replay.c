@@ -1,6 +1,7 @@
 #include "replay_story.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,9 @@ struct picture {
 
 static void take(const struct machine *m, struct picture *to)
 {
+	/* Between two members stands anything. */
+	const size_t hole = offsetof(struct machine_cpu, is_online) + sizeof(bool);
+
 	memset(to, 0, sizeof(*to));
 	assert_true(m->nr_threads <= STORY_TASKS && m->nr_cpus <= STORY_CPUS);
 	memcpy(to->threads, m->threads, m->nr_threads * sizeof(*m->threads));
@@ -284,7 +288,9 @@ static void take(const struct machine *m, struct picture *to)
 		to->cpus[i] = m->cpus[i];
 		memcpy(to->history[i], m->cpus[i].busy_history.values,
 		       m->cpus[i].busy_history.nr * sizeof(double));
-		to->cpus[i].busy_history = (struct machine_history){ 0 };
+		memset(&to->cpus[i].busy_history, 0, sizeof(to->cpus[i].busy_history));
+		memset(&to->cpus[i].event_history, 0, sizeof(to->cpus[i].event_history));
+		memset((char *)&to->cpus[i] + hole, 0, offsetof(struct machine_cpu, busy) - hole);
 	}
 }
 
