@@ -227,6 +227,7 @@ __u64 exit_kind;
 __s64 exit_code;
 char exit_message[128];
 __u64 ways[WAYS]; /* how often each way was gone */
+__u64 at_queues;  /* CPUs that move tasks between queues, or take them */
 
 static struct account *account_of(struct task_struct *p, __u64 dsq_id)
 {
@@ -522,14 +523,22 @@ static void promote(void)
 	bpf_iter_scx_dsq_destroy(&it);
 }
 
-SEC("struct_ops/layered_dispatch")
-void BPF_PROG(layered_dispatch, int cpu, struct task_struct *prev)
+static void layered_take(void)
 {
 	if (move_to_local(DSQ_LAYER))
 		return;
 	promote();
 	if (!move_to_local(DSQ_LAYER))
 		move_to_local(DSQ_LAYER + 1);
+}
+
+/* One CPU at a time: what is moved must be counted before another one runs it. Who comes too early finds nothing. */
+SEC("struct_ops/layered_dispatch")
+void BPF_PROG(layered_dispatch, int cpu, struct task_struct *prev)
+{
+	if (!__sync_fetch_and_add(&at_queues, 1))
+		layered_take();
+	__sync_fetch_and_add(&at_queues, -1);
 }
 
 SEC("struct_ops/layered_init")
@@ -645,8 +654,7 @@ static bool take(__u64 dsq_id)
 	                                       : move_to_local(dsq_id);
 }
 
-SEC("struct_ops/ways_dispatch")
-void BPF_PROG(ways_dispatch, int cpu, struct task_struct *prev)
+static void ways_take(void)
 {
 	__u32 turn = (__u32)__sync_fetch_and_add(&ways[WAY_TURNS], 1);
 
@@ -658,6 +666,14 @@ void BPF_PROG(ways_dispatch, int cpu, struct task_struct *prev)
 	for (__u64 i = 0; i < 4; i++)
 		if (take(DSQ_WAYS + (turn + i) % 4))
 			return;
+}
+
+SEC("struct_ops/ways_dispatch")
+void BPF_PROG(ways_dispatch, int cpu, struct task_struct *prev)
+{
+	if (!__sync_fetch_and_add(&at_queues, 1))
+		ways_take();
+	__sync_fetch_and_add(&at_queues, -1);
 }
 
 SEC("struct_ops/ways_init")

@@ -41,6 +41,7 @@ struct globals {
 	int64_t exit_code;
 	char exit_message[128];
 	uint64_t ways[NR_WAYS];
+	uint64_t at_queues;
 };
 
 static void die(const char *what)
