@@ -60,6 +60,9 @@ bool stat_is_below(const struct hist *const *parts, size_t nr, uint64_t limit_us
 /* stat_rank.c */
 uint32_t stat_band_of(const struct stat_band_set *set, uint64_t value);
 double stat_hist_key(const struct hist *h, enum stat_sort sort);
+/* Of waits, sleeps or slices. */
+struct stat_cand stat_cand_of(const struct stat_entry *e, const struct hist *h,
+                              enum stat_sort sort);
 void stat_values_of_depth(const struct tally_depth *depth, struct stat_values *out);
 double stat_values_key(const struct stat_values *values, enum stat_sort sort);
 /* How many rows of the table, or of each of its bands, are shown. */

@@ -125,13 +125,7 @@ int stat_build_durations(struct stat_build *b, struct stat_table *t)
 			continue;
 		if (b->in->has_bins)
 			hist_merge(&table, &all);
-		b->cands[nr++] = (struct stat_cand){
-			.entry = e,
-			.key = stat_hist_key(&all, b->in->sort),
-			.count = all.count,
-			.band = stat_band_of(&stat_latency_bands,
-			                     hist_percentile_ns(&all, HIST_P(90))),
-		};
+		b->cands[nr++] = stat_cand_of(e, &all, b->in->sort);
 	}
 	if (stat_rank(b, t, nr, &stat_latency_bands) < 0)
 		return -ENOMEM;

@@ -81,6 +81,16 @@ double stat_hist_key(const struct hist *h, enum stat_sort sort)
 	return 0.0;
 }
 
+struct stat_cand stat_cand_of(const struct stat_entry *e, const struct hist *h, enum stat_sort sort)
+{
+	return (struct stat_cand){
+		.entry = e,
+		.key = stat_hist_key(h, sort),
+		.count = h->count,
+		.band = stat_band_of(&stat_latency_bands, hist_percentile_ns(h, HIST_P(90))),
+	};
+}
+
 double stat_values_key(const struct stat_values *values, enum stat_sort sort)
 {
 	switch (sort) {

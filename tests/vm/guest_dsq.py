@@ -14,33 +14,13 @@ import sys
 import tempfile
 import time
 
-OUT = pathlib.Path("/run/out")
-SCHEDSCOPE, SCHED, OBJECT = os.environ["SCHEDSCOPE"], os.environ["VM_SCHED"], os.environ["VM_SCHED_OBJECT"]
+from guest_scx import OUT, SCHEDSCOPE, SPIN_S, WAIT_S, Scheduler
+
 MACHINE_DUMP = os.environ["MACHINE_DUMP"]
-WAIT_S = 600  # of the guest's clock, which jumps ahead while all wait for the host
-SPIN_S = 1.0
 NEEDS = 2 | 8  # tasks and queues: enum machine_need
 SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
 IS_BY_KPROBE = sys.argv[1] == "k"
 KPROBE = "prog_type:\t2\n"  # in the kernel's words on a program that somebody holds
-
-
-class Scheduler:
-    """One of our schedulers, in charge once the object exists."""
-
-    def __init__(self, name, *words):
-        self.process = subprocess.Popen([SCHED, OBJECT, name, *words], stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "on\n":
-            raise RuntimeError(f"the scheduler {name} does not start")
-
-    def wait(self):
-        """Its account, once it was thrown out."""
-        return json.loads(self.process.communicate(timeout=WAIT_S)[0])
-
-    def end(self):
-        """Its account."""
-        self.process.terminate()
-        return self.wait()
 
 
 class Stat:
