@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "sys/caps.h"
 
 struct bpf_talk {
 	libbpf_print_fn_t before;
@@ -84,9 +85,17 @@ static const char *last_line(const struct bpf_talk *t)
 	return t && t->complaint[0] ? t->complaint : "no further word from libbpf";
 }
 
+/* Where anybody may load simple programs (kernel.unprivileged_bpf_disabled=0), ours are refused as invalid. */
+static bool lacks_rights(void)
+{
+	struct caps own;
+
+	return caps_get(&own) == 0 && caps_missing(&own, CAPS_TRACE);
+}
+
 int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d)
 {
-	if (err == -EPERM)
+	if (err == -EPERM || lacks_rights())
 		return diag_set(d, err,
 		                "run as root, or give the program CAP_BPF and CAP_PERFMON: see "
 		                "'schedscope doctor'",

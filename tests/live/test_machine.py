@@ -122,7 +122,7 @@ def stop(work):
 
 def expect_accounts(screen, table):
     """Run and wait of two hogs, over an interval whose ends are read around the looks."""
-    work = Work("hogs", nr=2, ms=20000)
+    work = Work("hogs", nr=2, ms=600000)
     try:
         wait_for_threads(work, 3)
         wait_for_row(screen, work.pid, 3)

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from live import (LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
+from live import (IS_EMULATED, LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
                   run, scratch)
 from test_record import Record, decoded, expect_refusal, ran_so_far, runtimes, summary_of
 
@@ -59,7 +59,9 @@ def functions_have_their_shares_and_cpus_their_rate():
     expect((report["event"], report["frequency_hz"]) in (("cpu-clock", 99), ("cycles", 99)), f"{report['event']}")
     # Of the target alone: of others, such as those whose switches this kernel leaves out, the run time may be unknown.
     busy_ns = sum(ns for tid, ns in runtimes(trace).items() if trace.threads.get(tid, {}).get("name") == "stack_target")
-    expect_near("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 99, absolute=4)
+    # Emulated CPUs run in turn: samples that are due while one stands still are late, and some never come.
+    take_turns = IS_EMULATED and os.cpu_count() > 1
+    expect_between("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 60 if take_turns else 95, 103)
     expect(len(trace.samples) == whole["total_samples"], f"{len(trace.samples)} samples in the file")
 
 
@@ -102,8 +104,8 @@ def each_waking_has_its_wakers_stack():
 
 @case
 def processes_that_are_gone_have_names():
-    """Each runs for less than the time between two rounds of the recorder."""
-    loop = f"for i in 1 2 3 4 5 6 7 8 9 10; do {TARGET} share 20; done"
+    """Each runs for less than the time between two rounds of the recorder. An emulated CPU takes longer to start and end it."""
+    loop = f"for i in 1 2 3 4 5 6 7 8 9 10; do {TARGET} share {50 if IS_EMULATED else 20}; done"
     with scratch() as folder:
         path = os.path.join(folder, "t")
         record(path, "--stacks", "--stack-frequency", "997", "--", "sh", "-c", loop)
@@ -118,7 +120,7 @@ def processes_that_are_gone_have_names():
 def frames_lie_where_the_linker_put_them():
     with scratch() as folder:
         path = os.path.join(folder, "t")
-        record(path, "--stacks", "--stack-frequency", "499", "--", TARGET, "share", "500")
+        record(path, "--stacks", "--stack-frequency", "499", "--", TARGET, "share", "2000" if IS_EMULATED else "500")
         trace = decoded(path)
     symbols = subprocess.run(["nm", "-S", TARGET], capture_output=True, text=True, check=True).stdout
     at, size = next((int(row.split()[0], 16), int(row.split()[1], 16)) for row in symbols.splitlines() if row.endswith(" heavy"))
@@ -176,7 +178,7 @@ def a_flight_recorder_keeps_stacks():
                                   "-o", folder], stderr=subprocess.PIPE, text=True) as flight:
             try:
                 wait_until_attached(flight.pid)
-                with subprocess.Popen([TARGET, "share", "200"]) as ended:
+                with subprocess.Popen([TARGET, "share", "3000" if IS_EMULATED else "1000"]) as ended:
                     ended.wait(timeout=WAIT_S)
                 time.sleep(0.5)
                 flight.send_signal(signal.SIGUSR2)

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 
-from live import SCHEDSCOPE, Stat, case, expect, main, need_live, rows, run, workload
+from live import SCHEDSCOPE, WAIT_S, Stat, case, expect, main, need_live, rows, run, workload
 
 CLEAR = re.compile(rb"\x1b\[(2J|H|1;1H|J|3J)")
 # A name that would clear the screen, and is not UTF-8.
 EVIL = b"ev\x1b[2J\xffil"
 
 
-def on_terminal(*args, env=None, seconds=10):
+def on_terminal(*args, env=None, seconds=WAIT_S):
     """All bytes that it writes to a terminal of its own."""
     need_live()
     child, terminal = pty.fork()

@@ -14,9 +14,7 @@ from live import (IS_EMULATED, WAIT_S, WORKLOAD, NotHere, Stat, Work, case, cgro
                   truth_of, workload)
 
 LAST_PID = "/proc/sys/kernel/ns_last_pid"
-# Switches between the account and birth, naming and death of a thread. Where files come from a host, a process sleeps to
-# close its program, the loader and libc.
-EDGE = 7 if IS_EMULATED else 4
+EDGE = 4  # switches between the account and birth, naming and death of a thread
 ALL = "latency,slice,sleep,migration,waking"
 STATES = ("interruptible", "uninterruptible", "other")
 

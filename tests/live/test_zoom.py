@@ -121,9 +121,9 @@ def pingpong():
 
 
 def expect_partner(screen, mine, other):
-    """As many wakeups as the thread has slept, by its partner."""
-    zoom_into(screen, mine)
+    """As many wakeups as the thread has slept, by its partner. Frozen meanwhile, they leave the CPUs to the loading."""
     freeze(mine, other)
+    zoom_into(screen, mine)
     unseen = unseen_switches()
     before, slept = look(screen, mine), voluntary(mine)
     thaw(mine, other)
@@ -155,13 +155,13 @@ def two_hogs_on_one_cpu_wait_for_each_other():
 
     Both are frozen while the accounts are read, so that no slice is under way.
     """
-    work = Work("hogs", nr=2, ms=20000)
+    work = Work("hogs", nr=2, ms=600000)
     try:
         hogs = wait_for_names(work, "hog", 2)
         with Screen() as screen:
             for mine, other in (hogs, reversed(hogs)):
-                zoom_into(screen, mine)
                 freeze(work.pid)
+                zoom_into(screen, mine)
                 before, ran, waited = look(screen, mine), sched(work.pid, other)[0], sched(work.pid, mine)[1]
                 stolen = stolen_ns()
                 thaw(work.pid)
@@ -213,14 +213,19 @@ def a_sleeper_is_woken_by_the_timer_not_by_whom_it_interrupted():
         work.kill()
 
 
+def waited(part):
+    """In all; nothing has no mean."""
+    return part["count"] * part["mean_ns"] if part["count"] else 0
+
+
 @case
 def waits_are_those_that_the_screen_counts_by_itself():
     """The zoom and the counters of all threads see the same events: the same waits, with the same lengths."""
     needs = TASKS | LATENCY | ZOOM
     with Screen() as screen, pingpong() as (left, right):
+        freeze(left, right)
         zoom_into(screen, left, needs)
         screen.attached()
-        freeze(left, right)
         before = screen.look(f"{needs} {left}")["zoom"]
         stolen = stolen_ns()
         thaw(left, right)
@@ -235,7 +240,7 @@ def waits_are_those_that_the_screen_counts_by_itself():
         count = got["count"] - before[mine]["count"]
         expect(row[theirs]["count"] > 100, f"{row[theirs]['count']} waits {mine}")
         expect_near(f"waits {mine}", count, row[theirs]["count"])
-        total = got["count"] * got["mean_ns"] - before[mine]["count"] * before[mine]["mean_ns"]
+        total = waited(got) - waited(before[mine])
         # Two programs on one event read the clock one after the other; a virtual machine may stand still between.
         expect_near(f"time {mine}", total, row[theirs]["count"] * row[theirs]["mean_ns"], relative=0.2,
                     absolute=stolen)
