@@ -3,7 +3,7 @@
  * often as each line of stdin says, and says how often it has run by its own account. Shares nothing with src/.
  *
  * Its struct of operations is held by a link (Linux 6.4), so that it goes with us, however we end; libbpf 1.1 knows no such
- * links: they are made by hand. Where the kernel has no such struct or link, only enqueue_task is loaded.
+ * links: they are made by hand. Where the kernel takes no such struct or link, only enqueue_task is loaded.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAG_LINK     (1U << 13) /* BPF_F_LINK */
-#define ATTACH_STRUCT 44         /* BPF_STRUCT_OPS */
+#define FLAG_LINK       (1U << 13) /* BPF_F_LINK */
+#define ATTACH_STRUCT   44         /* BPF_STRUCT_OPS */
+#define KERNEL_ENOTSUPP 524        /* not known outside of the kernel */
 
 static void die(const char *what)
 {
@@ -58,40 +59,68 @@ static void run(const struct bpf_object *o, long nr)
 	}
 }
 
-static bool can_link_struct(void)
+static bool has_links(void)
 {
 	struct btf *kernel = btf__load_vmlinux_btf();
-	bool has_struct = btf__find_by_name_kind(kernel, "bpf_struct_ops_tcp_congestion_ops",
-	                                         BTF_KIND_STRUCT) > 0;
-	bool has_link = btf__find_by_name_kind(kernel, "bpf_struct_ops_link", BTF_KIND_STRUCT) > 0;
+	bool has = btf__find_by_name_kind(kernel, "bpf_struct_ops_link", BTF_KIND_STRUCT) > 0;
 
 	btf__free(kernel);
-	return has_struct && has_link;
+	return has;
 }
 
-static void leave_out(struct bpf_object *o, struct bpf_map *map)
+static struct bpf_object *open_or_die(const char *path)
 {
-	struct bpf_program *p = NULL;
+	struct bpf_object *o = bpf_object__open_file(path, NULL);
 
-	bpf_map__set_autocreate(map, false);
-	while ((p = bpf_object__next_program(o, p)))
-		if (bpf_program__type(p) == BPF_PROG_TYPE_STRUCT_OPS)
-			bpf_program__set_autoload(p, false);
+	if (!o)
+		die("there is no object");
+	return o;
 }
 
-static struct bpf_map *load(struct bpf_object *o, bool has_struct)
+static struct bpf_map *struct_of(const struct bpf_object *o)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(o, "congestion");
 
 	if (!map)
 		die("the object lacks its struct");
-	if (!has_struct)
-		leave_out(o, map);
-	else if (bpf_map__set_map_flags(map, FLAG_LINK))
-		die("the struct takes no link");
+	return map;
+}
+
+static struct bpf_object *load_without_struct(const char *path)
+{
+	struct bpf_object *o = open_or_die(path);
+	struct bpf_map *map = struct_of(o);
+	struct bpf_program *p = NULL;
+
+	bpf_map__set_autocreate(map, false);
+	bpf_map__set_type(map,
+	                  BPF_MAP_TYPE_ARRAY); /* else libbpf 1.1 fills in what it has not made */
+	while ((p = bpf_object__next_program(o, p)))
+		if (bpf_program__type(p) == BPF_PROG_TYPE_STRUCT_OPS)
+			bpf_program__set_autoload(p, false);
 	if (bpf_object__load(o))
 		die("the object does not load");
-	return map;
+	return o;
+}
+
+static struct bpf_object *load(const char *path, bool *has_struct)
+{
+	struct bpf_object *o = open_or_die(path);
+	int err;
+
+	*has_struct = false;
+	if (has_links()) {
+		if (bpf_map__set_map_flags(struct_of(o), FLAG_LINK))
+			die("the struct takes no link");
+		err = bpf_object__load(o);
+		*has_struct = !err;
+		if (err && err != -KERNEL_ENOTSUPP)
+			die("the object does not load");
+	}
+	if (*has_struct)
+		return o;
+	bpf_object__close(o);
+	return load_without_struct(path);
 }
 
 static void attach(struct bpf_map *map)
@@ -104,17 +133,16 @@ static void attach(struct bpf_map *map)
 
 int main(int argc, char **argv)
 {
-	struct bpf_object *o = argc > 1 ? bpf_object__open_file(argv[1], NULL) : NULL;
-	bool has_struct = can_link_struct();
-	struct bpf_map *map;
+	bool has_struct;
+	struct bpf_object *o;
 	char line[32];
 
-	if (!o)
-		die("there is no object");
-	map = load(o, has_struct);
+	if (argc != 2)
+		die("which object?");
+	o = load(argv[1], &has_struct);
 	printf("{\"work\": %u", id_of(o, "enqueue_task"));
 	if (has_struct) {
-		attach(map);
+		attach(struct_of(o));
 		printf(", \"ssthresh\": %u, \"cong_avoid\": %u", id_of(o, "dispatch_one"),
 		       id_of(o, "select_cpu_two"));
 	}

@@ -24,6 +24,7 @@ CAN_RUN = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
 WAIT_S = int(os.environ.get("LIVE_WAIT_S", "20"))  # nothing here takes longer unless it hangs
 LONG_S = max(60, WAIT_S)  # for what takes long, or starts others
 IS_EMULATED = bool(os.environ.get("LIVE_EMULATED"))  # a slow CPU, and perf is for another kernel
+SLOW = 4 if IS_EMULATED else 1  # how much longer we take there
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []

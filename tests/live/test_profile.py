@@ -12,8 +12,8 @@ import signal
 import subprocess
 import time
 
-from live import (LONG_S, NOBODY, ROOT, SCHEDSCOPE, Work, case, expect, expect_between, expect_near, main, need_live,
-                  once, scratch)
+from live import (LONG_S, NOBODY, ROOT, SCHEDSCOPE, SLOW, NotHere, Work, case, expect, expect_between, expect_near,
+                  main, need_live, once, scratch)
 
 SPLIT = pathlib.Path(os.environ.get("SPLIT", str(ROOT / "build/tests/live/split")))
 SHARES = {"part_seventy": 70, "part_twenty": 20, "part_ten": 10}
@@ -135,9 +135,11 @@ def other_formats_hold_the_same_samples():
     speedscope = json.loads(pathlib.Path(got["files"]["cpu.speedscope.json"]).read_text(encoding="utf-8"))
     names = {frame["name"] for frame in speedscope["shared"]["frames"]}
     expect(set(SHARES) <= names, f"speedscope names {sorted(names)}")
-    # At a rate, a sample stands for the time between two.
-    weights = sum(sum(one["weights"]) for one in speedscope["profiles"])
-    expect_near("nanoseconds in speedscope", weights, total * 1e9 / 999, relative=0.001)
+    weights = {one["unit"]: sum(one["weights"]) for one in speedscope["profiles"]}
+    expect(weights["none"] == total, f"{weights['none']} samples in speedscope")
+    if got["json"]["profiler"]["config"]["event"] == "cpu-clock":
+        # At a rate, a sample stands for the time between two.
+        expect_near("nanoseconds in speedscope", weights["nanoseconds"], total * 1e9 / 999, relative=0.001)
     expect(b"part_seventy" in gzip.decompress(pathlib.Path(got["files"]["cpu.pb.gz"]).read_bytes()), "pprof has no names")
     svg = pathlib.Path(got["files"]["cpu.svg"]).read_text(encoding="utf-8")
     expect(svg.startswith("<?xml") or svg.startswith("<svg"), svg[:40])
@@ -148,7 +150,7 @@ def other_formats_hold_the_same_samples():
 def the_event_and_the_rate_are_told():
     status = alone()["json"]["profiler"]
     expect(status["status"] == "Stopped" and status["ended_by"] == "duration", f"{status}")
-    expect_between("duration_ms", status["duration_ms"], 5000, 5500)
+    expect_between("duration_ms", status["duration_ms"], 5000, 5000 + 500 * SLOW)
     expect(status["config"]["freq"] == 999 and status["config"]["pid"] == alone()["pid"], f"{status['config']}")
     expect(status["config"]["event"] in ("cpu-clock", "cycles"), f"{status['config']}")
     expect((status["event_note"] is None) == (status["config"]["event"] == "cycles"), f"{status}")
@@ -322,6 +324,8 @@ def a_reader_that_leaves_is_no_failure():
 @case
 def in_a_pid_namespace_nothing_is_made_up():
     need_live()
+    if not os.path.exists("/proc/self/ns/pid"):
+        raise NotHere("the kernel has no pid namespaces")
     inside = ["unshare", "-pf", "--mount-proc", "sh", "-c"]
     run = subprocess.run([*inside, f"sleep 60 & {SCHEDSCOPE} profile -d 1 -p $!; kill $!"], capture_output=True, text=True, check=False)
     expect("pid namespace" in run.stderr and not run.stdout, f"{run.stderr} {run.stdout}")

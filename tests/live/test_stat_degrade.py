@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from live import (SCHEDSCOPE, WAIT_S, Stat, as_nobody, case, expect, expect_sentence, expect_usage_error, main,
+from live import (SCHEDSCOPE, SLOW, WAIT_S, Stat, as_nobody, case, expect, expect_sentence, expect_usage_error, main,
                   need_live, output, rows, run, workload)
 
 GROUPS_HERE = ("latency", "slice", "sleep", "migration")
@@ -149,7 +149,7 @@ def a_signal_brings_the_final_report():
         need_live()
         process = subprocess.Popen([SCHEDSCOPE, "stat", "--json", "-i", "1000"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        time.sleep(1.5 * SLOW)
         process.send_signal(how)
         out, err = process.communicate(timeout=WAIT_S)
         expect(process.returncode == 0, f"{how.name}: exit {process.returncode}: {err}")

@@ -12,9 +12,9 @@ import sys
 import termios
 import time
 
-from live import (SCHEDSCOPE, WORKLOAD, Stat, Work, as_nobody, case, cgroups, expect, expect_between, expect_near,
-                  expect_sentence, expect_usage_error, main, measure, move, need_live, output, part, row,
-                  rows, scratch, workload)
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, NotHere, Stat, Work, as_nobody, case, cgroups,
+                  expect, expect_between, expect_near, expect_sentence, expect_usage_error, main, measure, move,
+                  need_live, output, part, row, rows, scratch, workload)
 
 TABLES = ("latency", "waking", "sleep", "slice")
 ALL = ",".join(TABLES)
@@ -120,17 +120,30 @@ def a_reader_that_wakes_up_after_a_signal_gets_whole_reports():
     expect(rows(reports[-1], "latency"), "an empty last report")
 
 
+def wait_until_it_takes(number, pid):
+    """Until the signal is caught or blocked; soon after the start."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
+        if any(mask & 1 << number - 1 for mask in masks):
+            return
+        expect(time.monotonic() < end, f"it does not take {number}")
+        time.sleep(0.001)
+
+
 @case
 def a_signal_gives_exit_0_at_any_time():
-    """Also while programs are being loaded."""
+    """Also while programs are being loaded: from the moment on that it takes signals at all."""
     need_live()
     for how in (signal.SIGINT, signal.SIGTERM):
-        for delay in (0.05, 0.1, 0.2, 0.4):
+        for delay in (0, 0.05, 0.1, 0.2, 0.4):
             process = subprocess.Popen([SCHEDSCOPE, "stat", "--json"], stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
+            wait_until_it_takes(how, process.pid)
             time.sleep(delay)
             process.send_signal(how)
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=WAIT_S)
             expect(process.returncode == 0, f"{how.name} after {delay} s: exit {process.returncode}: {err}")
             expect(json.loads(out.splitlines()[-1])["schema"], "no last report")
 
@@ -140,13 +153,13 @@ def time_away_from_the_cgroup_is_no_sample():
     """Tasks that leave while they sleep or wait, and come back in the middle of a sleep or a wait."""
     with cgroups("away-a", "away-b") as (home, abroad):
         with Stat("--cgroup", named(home), "-g", ALL, "--by", "tid", "-d", interval="100ms") as stat:
-            works = [Work("hogs", cgroup=home, nr=3, ms=3200),
-                     Work("sleep", cgroup=home, nr=8, rounds=1000, us=3000)]
-            time.sleep(0.5)
+            works = [Work("hogs", cgroup=home, nr=3, ms=3200 * SLOW),
+                     Work("sleep", cgroup=home, nr=8, rounds=1000 * SLOW, us=3000)]
+            time.sleep(0.5 * SLOW)
             for work in works:
                 move(work.pid, abroad)
             left = now_ns()
-            time.sleep(1.5)
+            time.sleep(1.5 * SLOW)
             back = now_ns()
             for work in works:
                 move(work.pid, home)
@@ -163,7 +176,7 @@ def time_away_from_the_cgroup_is_no_sample():
         expect(total > 20, f"{group}: {total} samples after the return")
         longest = max(one["max_us"] for one in rows(last, group) if one["count"] and one["tid"] in tids)
         # Other threads of theirs slept all the time, here and there: that is one sleep.
-        expect(longest < 700e3, f"{group}: a sample of {longest} us, the tasks were away for 1.5 s")
+        expect(longest < 700e3, f"{group}: a sample of {longest} us, the tasks were away for {1.5 * SLOW} s")
 
 
 @case
@@ -288,7 +301,8 @@ LONG, SHORT = "aaaaaaaaaaaaaaa", "b"
 def a_thread_that_changes_its_name_keeps_all_samples():
     """One row per name, however often it returns to it."""
     with Stat("-g", ALL, "--by", "tid", interval="200ms") as stat:
-        it = workload("names", rounds=20000, us=20)
+        # Long enough to fall asleep: an emulated CPU may stand still on its way there.
+        it = workload("names", **({"rounds": 1000, "us": 20000} if IS_EMULATED else {"rounds": 20000, "us": 20}))
         report = stat.finish()
     task = it["tasks"][0]
     for group in TABLES:
@@ -345,6 +359,8 @@ def schedstat_needs_no_bpf():
 @case
 def a_process_id_is_refused_inside_a_pid_namespace():
     need_live()
+    if not os.path.exists("/proc/self/ns/pid"):
+        raise NotHere("the kernel has no pid namespaces")
     for option in ("-p", "--tid"):
         out = output(["unshare", "-pf", "--mount-proc", SCHEDSCOPE, "stat", "-r", "1", option, "1"])
         expect_sentence(out, "namespace")
