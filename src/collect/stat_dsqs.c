@@ -74,42 +74,43 @@ int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan)
 	return err;
 }
 
-static struct bpf_link *attach(const struct watcher *w, enum scx_way way, const char *function)
+/* Attached where it is planned, NULL elsewhere; false = the kernel refused, and errno says why. */
+static bool attach_planned(const struct watcher *w, const struct scx_plan *plan,
+                           struct bpf_link **out)
 {
-	return way == SCX_BY_KPROBE
-	               ? bpf_program__attach_kprobe(w->progs[way], w->is_return, function)
-	               : bpf_program__attach(w->progs[way]);
+	const char *function = function_of(plan, w);
+
+	*out = NULL;
+	if (!function)
+		return true;
+	*out = plan->way == SCX_BY_KPROBE
+	               ? bpf_program__attach_kprobe(w->progs[plan->way], w->is_return, function)
+	               : bpf_program__attach(w->progs[plan->way]);
+	return *out;
 }
 
 bool stat_dsqs_can_attach(struct stat_bpf *skel, const struct scx_plan *plan)
 {
-	const char *function = NULL;
 	struct watcher all[WATCHERS];
-	struct bpf_link *link;
-	size_t i;
+	struct bpf_link *links[WATCHERS] = { NULL };
+	bool can = true;
 
 	list_watchers(skel, all);
-	for (i = 0; i < WATCHERS && !function; i++)
-		function = function_of(plan, &all[i]);
-	link = function ? attach(&all[i - 1], plan->way, function) : NULL;
-	bpf_link__destroy(link);
-	return link;
+	for (size_t i = 0; can && i < WATCHERS; i++)
+		can = attach_planned(&all[i], plan, &links[i]);
+	for (size_t i = 0; i < WATCHERS; i++)
+		bpf_link__destroy(links[i]);
+	return can;
 }
 
 int stat_dsqs_attach(struct stat_bpf *skel, const struct scx_plan *plan)
 {
 	struct watcher all[WATCHERS];
-	const char *function;
 
 	list_watchers(skel, all);
-	for (size_t i = 0; i < WATCHERS; i++) {
-		function = function_of(plan, &all[i]);
-		if (!function)
-			continue;
-		*all[i].links[plan->way] = attach(&all[i], plan->way, function);
-		if (!*all[i].links[plan->way])
+	for (size_t i = 0; i < WATCHERS; i++)
+		if (!attach_planned(&all[i], plan, all[i].links[plan->way]))
 			return -errno;
-	}
 	return 0;
 }
 

@@ -14,7 +14,7 @@ struct stat_bpf;
 
 /* Before loading: only what the plan has is loaded. 0 or -errno. */
 MUST_USE int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan);
-/* Whether the kernel lets programs attach in the plan's way: one of them comes, and goes again. */
+/* Whether the kernel lets all programs attach in the plan's way: they come, and go again. */
 bool stat_dsqs_can_attach(struct stat_bpf *skel, const struct scx_plan *plan);
 /* All of them. 0 or -errno. */
 MUST_USE int stat_dsqs_attach(struct stat_bpf *skel, const struct scx_plan *plan);

@@ -14,9 +14,9 @@ import sys
 import tempfile
 import time
 
-from guest_scx import OUT, SCHEDSCOPE, SPIN_S, WAIT_S, Scheduler
+from guest_scx import OUT, SCHEDSCOPE, SPIN_S, WAIT_S, Record, Scheduler
 
-MACHINE_DUMP = os.environ["MACHINE_DUMP"]
+MACHINE_DUMP, WATCHERS = os.environ["MACHINE_DUMP"], os.environ["VM_WATCHERS"]
 NEEDS = 2 | 8  # tasks and queues: enum machine_need
 SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
 IS_BY_KPROBE = sys.argv[1] == "k"
@@ -104,6 +104,18 @@ def observe(name):
             "talk": stat.talk()}
 
 
+def crowded():
+    """The same where the function through which all queues are filled has as many watchers as it takes."""
+    with subprocess.Popen([WATCHERS, "dispatch_enqueue"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as crowd:
+        number = int(crowd.stdout.readline())
+        record = Record("crowded")
+        recorded_by = kprobes(record.process)
+        record.end()  # one kprobe is blind while another runs
+        result = observe("vtime")
+        crowd.communicate()
+    return {**result, "watchers": number, "recorded_by": recorded_by}
+
+
 def look(name):
     """The same, seen by the source of the screen."""
     machine = Machine()
@@ -165,7 +177,7 @@ def off():
 
 
 def main():
-    steps = {"look": lambda: look("vtime"), "change": change, "off": off}
+    steps = {"look": lambda: look("vtime"), "change": change, "off": off, "crowded": crowded}
     for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()

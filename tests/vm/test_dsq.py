@@ -14,7 +14,7 @@ import vm
 from live import case, expect, expect_between, expect_near, main, once
 
 KERNEL, _, WAY = sys.argv.pop(1).partition("-")
-GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change", "off")
+GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change", "off", "crowded")
 GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
 KERNEL_MADE = {GLOBAL, LOCAL, BYPASS}
 QUEUES = {"fifo": set(), "vtime": set(range(100, 116)), "layered": {200, 201}}
@@ -72,14 +72,20 @@ def the_way_is_the_one_that_was_asked_for():
         expect(number == (5 if WAY else 0), f"{name}: {number} programs by kprobe")
 
 
+def expect_exact(name, seen):
+    """Counts of all queues of the scheduler's own."""
+    expect(seen.own_queues(), f"{name}: no queues")
+    for dsq, own, row in seen.own_queues():
+        got = (row["inserts"], row["dispatches"], row["moved_out"])
+        expect(got == (own["inserts"], own["runs"], own["moves"]), f"{name}, queue {dsq}: {got}, expected {own}")
+        expect(row["latency"]["count"] == row["dispatches"], f"{name}, queue {dsq}: {row['latency']}")
+        expect(row["queued"] == 0, f"{name}, queue {dsq}: {row['queued']} are still in it")
+
+
 @case
 def insertions_dispatches_and_moves_agree_exactly():
     for name in ("vtime", "layered"):
-        for dsq, own, row in SEEN[name]().own_queues():
-            got = (row["inserts"], row["dispatches"], row["moved_out"])
-            expect(got == (own["inserts"], own["runs"], own["moves"]), f"{name}, queue {dsq}: {got}, expected {own}")
-            expect(row["latency"]["count"] == row["dispatches"], f"{name}, queue {dsq}: {row['latency']}")
-            expect(row["queued"] == 0, f"{name}, queue {dsq}: {row['queued']} are still in it")
+        expect_exact(name, SEEN[name]())
 
 
 @case
@@ -291,6 +297,14 @@ def where_functions_cannot_be_watched_one_sentence_says_so():
     told, sentence = left("off"), "this kernel lets nobody see its dispatch queues"
     expect(told["code"] == 1 and sentence in told["talk"] and len(told["talk"].splitlines()) <= 2, f"{told}")
     expect(sentence in (told["look"]["scx"]["reason"] or ""), f"{told['look']['scx']}")
+
+
+@case
+def where_no_more_watchers_find_room_kprobes_serve_by_themselves():
+    told = left("crowded")
+    expect(told["watchers"] >= 30, f"only {told['watchers']} watchers made it full")
+    expect(told["kprobes"] == 5 and told["recorded_by"] >= 5, f"{told['kprobes']} and {told['recorded_by']} kprobes")
+    expect_exact("crowded", Seen("crowded"))
 
 
 main()
