@@ -97,13 +97,15 @@ def counts_and_run_times_of_threads_are_those_of_the_workload():
             row = row_with(body["processes"], tid=task["tid"])
             slack = EDGE + account["unseen"] + lost
             expect(row["comm"] == task["comm"] and row["pid"] == task["tid"], f"who: {row}")
-            expect_near("switches", row["nr_switches"], task["slices"], absolute=slack)
-            expect_near("wakeups, once each", row["nr_wakeups"], task["voluntary"], absolute=slack)
+            slices, naps = task["before_slices"] + task["slices"], task["before_voluntary"] + task["voluntary"]
+            expect_near("switches", row["nr_switches"], slices, absolute=slack)
+            expect_near("wakeups, once each", row["nr_wakeups"], naps, absolute=slack)
             # Of slices of a microsecond the tracing itself is a part; hogs tell how exact it is.
             expect_near("run time", row["runtime_ns"], task["run_ns"], relative=0.6, absolute=5e6)
-            expect_near("latency samples", row["latency"]["samples"], task["voluntary"], absolute=slack)
-        process = row_with(rows_of(mcp, "process"), pid=account["tasks"][0]["tid"])
-        expect_near("switches of the process", process["nr_switches"], account["tasks"][0]["slices"],
+            expect_near("latency samples", row["latency"]["samples"], naps, absolute=slack)
+        first = account["tasks"][0]
+        process = row_with(rows_of(mcp, "process"), pid=first["tid"])
+        expect_near("switches of the process", process["nr_switches"], first["before_slices"] + first["slices"],
                     absolute=EDGE + account["unseen"] + lost)
         expect(not [row for row in body["processes"] if row["tid"] == 0], "idle is listed")
 

@@ -309,8 +309,10 @@ def runtimes_agree_with_the_kernels_own_accounts():
         for task in account["tasks"]:
             if task["run_ns"] >= 30_000_000:
                 compared += 1
+                # Between the kernel's reading of the clock and ours an emulated CPU may stand still for milliseconds.
+                limit = max(task["run_ns"] // (20 if IS_EMULATED else 100), 2_000_000)
                 # What it took to end is in no account: milliseconds where the CPU is emulated.
-                limit, want = max(task["run_ns"] // 100, 2_000_000), task["before_ns"] + task["run_ns"]
+                want = task["before_ns"] + task["run_ns"]
                 end = account["outside_ns"] - task["before_ns"] if account["work"] != "storm" else 0  # not of children
                 expect_between(f"runtime of {task['comm']}", ran[task["tid"]], want - limit - hidden,
                                want + max(limit, end) + got["stolen"])

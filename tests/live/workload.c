@@ -117,6 +117,8 @@ void truth_begin(struct truth *t, const char *comm)
 	t->tid = gettid();
 	read_counters(t);
 	t->before_ns = t->run_ns;
+	t->before_slices = t->slices;
+	t->before_voluntary = t->voluntary;
 }
 
 void truth_sample(struct truth *t, uint64_t ns)
@@ -253,6 +255,8 @@ static void print(const struct work *w, const char *name, uint64_t start_ns)
 
 		printf("%s{\"comm\":\"%s\",\"tid\":%d,\"voluntary\":%ld,\"involuntary\":%ld,",
 		       i ? "," : "", t->comm, t->tid, t->voluntary, t->involuntary);
+		printf("\"before_slices\":%llu,\"before_voluntary\":%ld,",
+		       (unsigned long long)t->before_slices, t->before_voluntary);
 		printf("\"before_ns\":%llu,\"run_ns\":%llu,\"wait_ns\":%llu,\"slices\":%llu,",
 		       (unsigned long long)t->before_ns, (unsigned long long)t->run_ns,
 		       (unsigned long long)t->wait_ns, (unsigned long long)t->slices);

@@ -19,6 +19,8 @@ struct truth {
 	long voluntary;     /* switches out asleep */
 	long involuntary;   /* switches out still runnable */
 	uint64_t before_ns; /* on a CPU, before the account began */
+	uint64_t before_slices;
+	long before_voluntary;
 	uint64_t run_ns;
 	uint64_t wait_ns; /* runnable, not running */
 	uint64_t slices;
