@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from live import (ROOT, SCHEDSCOPE, WAIT_S, WORKLOAD, Lines, case, expect, expect_between, main, need_live, run,
+from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, case, expect, expect_between, main, need_live, run,
                   scratch, workload)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
@@ -183,7 +183,8 @@ def slices_sleeps_and_depths_fire_and_so_many_dumps_are_the_end():
         expect(sorted(found) == ["queue-depth", "sleep", "slice"], f"{sorted(found)}: {summary['text']}")
         expect(all(of_path[1] == "web" for of_path in found.values()), str(dumps(folder)))
         traces = {what: decoded(of_path[0]) for what, of_path in found.items()}
-    expect_between("slice", traces["slice"].attributes["trigger_value"], 40 * MS, 62 * MS)
+    # An emulated CPU may stand still while it has a task.
+    expect_between("slice", traces["slice"].attributes["trigger_value"], 40 * MS, 62 * MS * SLOW)
     expect_between("sleep", traces["sleep"].attributes["trigger_value"], 390 * MS, 450 * MS)
     # Whoever else is runnable may wait in the same queue.
     expect_between("depth", traces["queue-depth"].attributes["trigger_value"], 7, 14 + others)

@@ -165,18 +165,19 @@ def all_ways():
         os.mkdir(hidden)
         gone = os.path.join(folder, "split_gone")
         shutil.copy(SPLIT / "split_pie", gone)
-        inside = f"mount -t tmpfs none {hidden} && cp {SPLIT}/split_pie {hidden}/split_inside && {hidden}/split_inside 4"
-        commands = [[*FIRST, str(SPLIT / name), "4"] for name in ("split_fixed", "split_static", "split_shared", "split_stripped")]
-        commands += [[*FIRST, "unshare", "-m", "sh", "-c", inside], [*FIRST, gone, "4"]]
+        inside = f"mount -t tmpfs none {hidden} && cp {SPLIT}/split_pie {hidden}/split_inside && {hidden}/split_inside {4 * SLOW}"
+        commands = [[*FIRST, str(SPLIT / name), str(4 * SLOW)] for name in ("split_fixed", "split_static", "split_shared", "split_stripped")]
+        commands += [[*FIRST, "unshare", "-m", "sh", "-c", inside], [*FIRST, gone, str(4 * SLOW)]]
         out = os.path.join(folder, "out.folded")
-        with Started([SCHEDSCOPE, "profile", "-F", "1999", "-d", "6", "--folded", out], stderr=subprocess.PIPE) as (ours,):
-            time.sleep(0.7)
+        with Started([SCHEDSCOPE, "profile", "-F", "1999", "-d", str(6 * SLOW), "--folded", out],
+                     stderr=subprocess.PIPE) as (ours,):
+            time.sleep(0.7 * SLOW)
             with Started(*commands) as running:
-                time.sleep(0.7)
+                time.sleep(0.7 * SLOW)
                 os.unlink(gone)
                 for process in running:
-                    process.wait(30)
-            expect(ours.wait(30) == 0, ours.stderr.read().decode())
+                    process.wait(LONG_S)
+            expect(ours.wait(LONG_S) == 0, ours.stderr.read().decode())
         return folded(out)
 
 
