@@ -209,7 +209,7 @@ def a_signal_makes_a_dump_and_memory_stays_flat():
                 for i in range(8):
                     if i in (2, 5):
                         ours.ask()
-                    time.sleep(0.4)
+                    time.sleep(0.4 * SLOW)
                     sizes.append(int(ours.status("VmRSS")))
             finally:
                 os.killpg(bench.pid, signal.SIGKILL)  # both halves
