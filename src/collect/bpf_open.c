@@ -108,6 +108,11 @@ int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct 
 	                "the kernel refused the BPF programs for %s (%.120s)", what, last_line(t));
 }
 
+void bpf_do_without_modules(struct bpf_program *any)
+{
+	(void)bpf_program__set_attach_target(any, 0, "no function of this name");
+}
+
 /* The kernel wants a type of the right size behind the value: an array of 64-bit numbers will do. */
 static int make_value_type(size_t value_bytes, struct btf **out, int *key_id, int *value_id)
 {

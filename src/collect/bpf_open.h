@@ -13,10 +13,18 @@
 #include "base/diag.h"
 
 struct bpf_object;
+struct bpf_program;
 struct bpf_talk;
 
 struct bpf_talk *bpf_talk_listen(void); /* NULL when out of memory: then nothing is kept */
 void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
+
+/*
+ * Before loading an object with a weak function of the kernel. Where the kernel lacks it, libbpf (before 1.4) looks for it
+ * in modules, and gives up if it may not list them, which takes more than CAP_BPF and CAP_PERFMON. It tries only once per
+ * object: here it does, and whether it may is no matter.
+ */
+void bpf_do_without_modules(struct bpf_program *any);
 
 /* Sets a diag for a failed load: permission, missing feature, or the verifier's last words. */
 int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d);

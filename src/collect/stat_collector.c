@@ -64,6 +64,7 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
+	bpf_do_without_modules(c->skel->progs.on_switch);
 	err = stat_dsqs_place(c->skel, &c->plan.scx);
 	if (!err)
 		err = size_maps(c->skel, cfg);

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from live import SCHEDSCOPE, WAIT_S, Stat, case, expect, main, need_live, rows, run, workload
+from live import SCHEDSCOPE, SLOW, WAIT_S, Stat, case, expect, main, need_live, rows, run, workload
 
 CLEAR = re.compile(rb"\x1b\[(2J|H|1;1H|J|3J)")
 # A name that would clear the screen, and is not UTF-8.
@@ -69,7 +69,7 @@ def no_color_is_respected():
 @case
 def the_last_line_tells_events_losses_and_cost():
     need_live()
-    out = run("stat", "-r", "1", "-i", "1")
+    out = run("stat", "-r", str(SLOW), "-i", "1")
     last = out.stdout.rstrip().splitlines()[-1]
     expect(re.fullmatch(r"events \d+, lost \d+, own cost \d+ ns/event, [\d.]+% of a CPU", last),
            f"last line: {last}")
