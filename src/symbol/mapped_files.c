@@ -1,5 +1,6 @@
 #include "symbol/mapped_files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +20,8 @@
 #include "symbol/open_file.h"
 #include "symbol/proc_maps.h"
 
-#define MAX_TRIES 4 /* the way may be there for another process that maps it */
+#define MAX_TRIES       4 /* the way may be there for another process that maps it */
+#define PROC_FOLDER_MAX 1024
 
 /* Compared byte by byte: no padding. */
 struct identity {
@@ -117,20 +119,51 @@ static int open_verified(const struct mapped_file *m, const char *path)
 	return TAKE_FD(fd);
 }
 
-/* Before 6.8 mappings show what lies below an overlay: there only the path that is mapped tells. */
-static bool is_overlay_of(const struct mapped_file *m, const char *link, int fd)
+/* The link of the mapping that begins there: loaders map more at first than they keep. */
+static bool find_link(const struct mapped_files *f, const struct mapped_by *by, char *out,
+                      size_t size)
+{
+	char folder[PROC_FOLDER_MAX];
+	const struct dirent *entry;
+	bool is_found = false;
+	DIR *dir;
+
+	(void)snprintf(folder, sizeof(folder), "%s/%u/map_files", f->proc, by->tgid);
+	dir = opendir(folder);
+	while (dir && !is_found && (entry = readdir(dir))) {
+		is_found = strchr(entry->d_name, '-') &&
+		           strtoull(entry->d_name, NULL, 16) == by->start;
+		if (is_found)
+			(void)snprintf(out, size, "%s/%s", folder, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return is_found;
+}
+
+/*
+ * Before 6.8 mappings show what lies below an overlay: there only the path that is mapped tells. That of a file that was
+ * deleted may be another's by now.
+ */
+static bool is_overlay_of(const struct mapped_file *m, const char *link, int fd,
+                          bool may_be_deleted)
 {
 	char target[PROC_MAPS_PATH_MAX];
 	struct statfs fs;
-	ssize_t len = readlink(link, target, sizeof(target) - 1);
+	ssize_t len;
 
-	if (len <= 0 || fstatfs(fd, &fs) || fs.f_type != OVERLAYFS_SUPER_MAGIC)
+	if (fstatfs(fd, &fs) || fs.f_type != OVERLAYFS_SUPER_MAGIC)
+		return false;
+	len = readlink(link, target, sizeof(target) - 1);
+	if (len <= 0)
 		return false;
 	target[len] = '\0';
-	proc_maps_undelete(target);
+	if (may_be_deleted)
+		proc_maps_undelete(target);
 	return strcmp(target, m->path) == 0;
 }
 
+/* What the process has mapped. To follow the link takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
 static int open_mapped(const struct mapped_files *f, const struct mapped_file *m,
                        const struct mapped_by *by)
 {
@@ -138,13 +171,31 @@ static int open_mapped(const struct mapped_files *f, const struct mapped_file *m
 	char link[PATH_MAX];
 	int verified;
 
-	snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc, by->tgid,
-	         by->start, by->end);
+	(void)snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc,
+	               by->tgid, by->start, by->end);
 	verified = open_verified(m, link);
 	if (verified != -ESTALE || m->id.nr_build_id)
 		return verified;
 	fd = open_file(link, NULL);
-	return fd >= 0 && is_overlay_of(m, link, fd) ? TAKE_FD(fd) : -ESTALE;
+	return fd >= 0 && is_overlay_of(m, link, fd, true) ? TAKE_FD(fd) : -ESTALE;
+}
+
+/* The path in its root. */
+static int open_in_root(const struct mapped_files *f, const struct mapped_file *m,
+                        const struct mapped_by *by)
+{
+	SCOPED(scoped_close) int fd = -1;
+	char path[PATH_MAX + 64], link[PATH_MAX];
+	int verified;
+
+	(void)snprintf(path, sizeof(path), "%s/%u/root%s", f->proc, by->tgid, m->path);
+	verified = open_verified(m, path);
+	if (verified != -ESTALE || m->id.nr_build_id)
+		return verified;
+	fd = open_file(path, NULL);
+	if (fd < 0 || !find_link(f, by, link, sizeof(link)) || !is_overlay_of(m, link, fd, false))
+		return -ESTALE;
+	return TAKE_FD(fd);
 }
 
 static int open_any(const struct mapped_files *f, const struct mapped_file *m,
@@ -153,10 +204,8 @@ static int open_any(const struct mapped_files *f, const struct mapped_file *m,
 	char path[PATH_MAX + 64];
 	int fd = open_mapped(f, m, by);
 
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%s/%u/root%s", f->proc, by->tgid, m->path);
-	fd = open_verified(m, path);
+	if (fd < 0)
+		fd = open_in_root(f, m, by);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%u/exe", f->proc, by->tgid);

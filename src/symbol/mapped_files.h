@@ -4,7 +4,9 @@
  * A file is opened when it is first heard of, while its process most likely lives, and held open until it was read,
  * up to MAPPED_FILES_OPEN_MAX of them: then neither the process's end nor the file's deletion matters. Ways to a file,
  * in this order: what the process has mapped (map_files), the path in its root, its executable, the path in our own
- * root. Whatever is found there must have the same build id or the same device and inode, else it is another file.
+ * root. Whatever is found there must have the same build id or the same device and inode, else it is another file. Before
+ * Linux 6.8 mappings of a file on an overlay show the one below, which may have another inode: then it is the file if the
+ * living process has that very path mapped; of one that has ended nobody knows.
  */
 #pragma once
 
