@@ -24,12 +24,14 @@ import subprocess
 import sys
 import time
 
+from live import IS_EMULATED
+
 EVENTS = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_waking", "sched_process_exit",
           "sched_migrate_task")
 LINE = re.compile(r"\s*(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+): (.*)")
 SWITCH = re.compile(r"prev_comm=(.*) prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> "
                     r"next_comm=(.*) next_pid=(\d+) next_prio=-?\d+")
-WAKEUP = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+ ")
+WAKEUP = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+( |$)")
 DEAD = set("XZx")
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 16384, 1 << 18
 
@@ -42,6 +44,12 @@ def mount_tracefs():
     if (libc.unshare(CLONE_NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
             or libc.mount(b"tracefs", b"/sys/kernel/tracing", b"tracefs", 0, None)):
         raise OSError(ctypes.get_errno(), "cannot mount tracefs: " + os.strerror(ctypes.get_errno()))
+
+
+def perf_fits():
+    """On a guest of another kernel than it is made for, perf counts other things."""
+    words = subprocess.run(["perf", "--version"], capture_output=True, text=True, check=False).stdout.split()
+    return not IS_EMULATED or words and words[-1].split(".")[:2] == os.uname().release.split(".")[:2]
 
 
 class LostEvents(RuntimeError):

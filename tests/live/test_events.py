@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from live import LONG_S, NOBODY, WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, scratch
+from live import LONG_S, NOBODY, SLOW, WAIT_S, Work, case, expect, expect_between, expect_near, main, need_live, scratch
 from pair import mount_tracefs
 from test_machine import MACHINE_DUMP, Screen, stop, wait_for_threads
 
@@ -327,7 +327,7 @@ def loaded(needs):
         while True:
             start = time.monotonic()
             look = screen.look()["event_list"]
-            expect(time.monotonic() - start < 0.5, "the screen stood still")
+            expect(time.monotonic() - start < 0.5 * SLOW, "the screen stood still")
             if not look["is_loading"]:
                 return look
             expect(time.monotonic() < end, "the list does not come")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from live import SCHEDSCOPE, SLOW, WAIT_S, Stat, case, expect, main, need_live, rows, run, workload
+from live import IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, Stat, case, expect, main, need_live, rows, run, workload
 
 CLEAR = re.compile(rb"\x1b\[(2J|H|1;1H|J|3J)")
 # A name that would clear the screen, and is not UTF-8.
@@ -159,7 +159,8 @@ def rows_by_process_and_by_name_add_up_threads():
         found = rows(report, "sleep", **key)
         expect(len(found) == 1, f"--by {by}: {len(found)} rows")
         naps = found[0]["by_state"]["interruptible"]["count"]
-        expect(200 <= naps <= 215, f"--by {by}: {naps} naps, expected 200 and a few of the main thread")
+        least = 195 if IS_EMULATED else 200  # a CPU that stands still on its way to sleep finds the timer already over
+        expect(least <= naps <= 215, f"--by {by}: {naps} naps, expected 200 and a few of the main thread")
 
 
 @case

@@ -214,7 +214,7 @@ def other_cgroups_that_come_and_go_do_not_split_a_task():
 @case
 def holders_outside_the_filter_are_named():
     need_live()
-    victim = Work("hogs", nr=1, ms=30000)
+    victim = Work("hogs", nr=1, ms=600000)
     try:
         with Stat("-p", str(victim.pid), "--outliers", "1000") as stat:
             it = workload("hogs", nr=3, ms=1500)
@@ -332,7 +332,7 @@ def a_name_is_never_torn():
 def everybody_has_a_name():
     """Those too that run on some CPU while the programs are loaded, and schedscope itself."""
     need_live()
-    keeper = Work("keep", ms=30000)
+    keeper = Work("keep", ms=600000)
     try:
         with Stat("-g", ALL, "--by", "tid", interval="200ms") as stat:
             time.sleep(0.5)
