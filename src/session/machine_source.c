@@ -385,7 +385,7 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 		.hot_ns = HOT_NS,
 		.turn_ns = turn_ns(s, has_latency),
 		.has_switches = !s->latency,
-		.is_ext = machine_system_is_ext(s->system),
+		.ext = machine_system_ext(s->system),
 	};
 	int err = 0;
 

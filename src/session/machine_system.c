@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "session/freq_reading.h"
 #include "session/machine_past.h"
 #include "session/machine_source.h"
@@ -17,7 +16,6 @@
 #include "sys/topology.h"
 
 #define SECOND_NS 1000000000ULL
-#define WORD_LEN  128
 
 /* What one CPU showed at the last look. */
 struct cpu_before {
@@ -55,7 +53,6 @@ struct machine_system {
 	size_t nr_nets, nr_nets_before;
 	uint64_t nets_ns;
 	struct scx_state scx;
-	bool is_all_ext;
 };
 
 static void blank_cpu(struct machine_cpu *c, uint32_t cpu, const struct topology_cpu *at)
@@ -327,29 +324,6 @@ static void take_nets(struct machine_system *s, double seconds)
 	s->nr_nets_before = s->nr_nets;
 }
 
-static bool read_word(const struct machine_system *s, const char *path, char out[WORD_LEN])
-{
-	SCOPED(scoped_free) char *text = NULL;
-	char whole[320];
-
-	(void)snprintf(whole, sizeof(whole), "%s/sys/kernel/sched_ext/%s", s->root, path);
-	out[0] = '\0';
-	if (text_read_file(whole, WORD_LEN - 1, &text))
-		return false;
-	text_chomp(text);
-	(void)snprintf(out, WORD_LEN, "%s", text);
-	return true;
-}
-
-static void take_scx(struct machine_system *s)
-{
-	char all[WORD_LEN];
-
-	scx_state_read(s->root, &s->scx);
-	s->is_all_ext = s->scx.is_enabled && read_word(s, "switch_all", all) &&
-	                strcmp(all, "1") == 0;
-}
-
 static double seconds_since(uint64_t *before, uint64_t now)
 {
 	double seconds = *before && now > *before ? (double)(now - *before) / 1e9 : 0;
@@ -378,7 +352,7 @@ int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_n
 	if (parts & SYS_PART_NETS)
 		take_nets(s, seconds_since(&s->nets_ns, now_ns));
 	if (is_slow || (needs & MACHINE_DSQS))
-		take_scx(s);
+		scx_state_read(s->root, &s->scx);
 	if (is_slow)
 		s->slow_ns = now_ns;
 	return err;
@@ -411,7 +385,9 @@ const char *machine_system_scheduler(const struct machine_system *s)
 	return s->scx.ops[0] ? s->scx.ops : NULL;
 }
 
-bool machine_system_is_ext(const struct machine_system *s)
+enum machine_ext machine_system_ext(const struct machine_system *s)
 {
-	return s->is_all_ext;
+	if (!s->scx.is_enabled)
+		return MACHINE_EXT_NONE;
+	return s->scx.switch_all == 1 ? MACHINE_EXT_ALL : MACHINE_EXT_ASKED;
 }

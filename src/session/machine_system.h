@@ -15,6 +15,7 @@
 #include "analyze/machine.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "session/machine_tasks.h"
 
 struct machine_system;
 
@@ -30,4 +31,4 @@ const struct machine_net *machine_system_nets(const struct machine_system *s, si
 const char *machine_system_scx_state(
 	const struct machine_system *s); /* NULL = the kernel has none */
 const char *machine_system_scheduler(const struct machine_system *s); /* NULL = none */
-bool machine_system_is_ext(const struct machine_system *s);           /* it has all normal tasks */
+enum machine_ext machine_system_ext(const struct machine_system *s);

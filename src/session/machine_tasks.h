@@ -46,12 +46,15 @@ struct machine_tasks_cfg {
 	uint64_t (*clock)(void); /* boot time; NULL = the real one */
 };
 
+/* Whom a scheduler of sched_ext has: nobody, those of the policy SCHED_EXT, or all of normal priority. */
+enum machine_ext { MACHINE_EXT_NONE, MACHINE_EXT_ASKED, MACHINE_EXT_ALL };
+
 struct machine_tasks_read {
 	uint64_t new_ns;   /* how long new ones, */
 	uint64_t hot_ns;   /* those that did something lately, */
 	uint64_t turn_ns;  /* and those whose turn it is, may take */
 	bool has_switches; /* are wanted from /proc */
-	bool is_ext;       /* sched_ext has the normal tasks */
+	enum machine_ext ext;
 };
 
 MUST_USE int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag *d,

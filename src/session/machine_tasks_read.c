@@ -21,7 +21,7 @@
 /* From the kernel's headers: include/uapi/linux/sched.h. */
 enum { POLICY_FIFO = 1, POLICY_RR = 2, POLICY_DEADLINE = 6, POLICY_EXT = 7 };
 
-static const char *class_of(int32_t policy, bool is_ext)
+static const char *class_of(int32_t policy, enum machine_ext ext)
 {
 	switch (policy) {
 	case POLICY_FIFO:
@@ -30,8 +30,9 @@ static const char *class_of(int32_t policy, bool is_ext)
 	case POLICY_DEADLINE:
 		return "dl";
 	case POLICY_EXT: /* fair has them while no scheduler is loaded */
+		return ext != MACHINE_EXT_NONE ? "ext" : "fair";
 	default:
-		return is_ext ? "ext" : "fair";
+		return ext == MACHINE_EXT_ALL ? "ext" : "fair";
 	}
 }
 
@@ -168,7 +169,7 @@ static void begin_thread(const struct machine_tasks *t, struct thread *th,
 }
 
 static void take_stat(struct machine_tasks *t, struct thread *th, const struct proc_thread_stat *st,
-                      bool is_ext)
+                      enum machine_ext ext)
 {
 	struct machine_task *row = &t->thread_rows[th->idx];
 
@@ -176,7 +177,7 @@ static void take_stat(struct machine_tasks *t, struct thread *th, const struct p
 	machine_tasks_set_state(t, th, st->state);
 	row->last_cpu = st->cpu;
 	row->prio = st->prio;
-	row->class_name = class_of(st->policy, is_ext);
+	row->class_name = class_of(st->policy, ext);
 	if (th->tid == th->process->tgid)
 		name_process(th->process, st);
 	machine_tasks_describe(t, th->process);
@@ -226,7 +227,7 @@ static int read_thread(struct machine_tasks *t, struct thread *th,
 			return -ESRCH;
 		if (is_new || st.start_ticks != th->start_ticks)
 			begin_thread(t, th, &st, &sched, has_sched);
-		take_stat(t, th, &st, how->is_ext);
+		take_stat(t, th, &st, how->ext);
 	}
 	seconds = th->read_ns && now > th->read_ns ? (double)(now - th->read_ns) / 1e9 : 0;
 	if (has_sched) {

@@ -157,6 +157,44 @@ static void what_is_before_the_first_interval_is_unknown(void **state)
 	end(&t, m);
 }
 
+static void the_class_is_that_of_whoever_is_in_charge(void **state)
+{
+	static const struct {
+		enum machine_ext ext;
+		const char *normal, *asked;
+	} rows[] = {
+		{ MACHINE_EXT_NONE, "fair",
+		  "fair" }, /* no scheduler: who asked for one is fair's */
+		{ MACHINE_EXT_ASKED, "fair", "ext" },
+		{ MACHINE_EXT_ALL, "ext", "ext" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct machine_tasks_read how = by_proc;
+		struct fake asked = one;
+		struct machine_tasks *m;
+		struct diag d = { 0 };
+		struct tree t;
+
+		asked.tid = 12;
+		asked.policy = 7;
+		tree_init(&t);
+		set_load(&t, 3, 12);
+		put(&t, &one);
+		put(&t, &two);
+		put(&t, &asked);
+		m = start(&t, 0);
+		how.ext = rows[i].ext;
+		expect_eq(machine_tasks_list(m, &d), 0);
+		expect_eq(machine_tasks_read(m, &how, &d), 0);
+		assert_string_equal(machine_tasks_thread(m, 10)->class_name, rows[i].normal);
+		assert_string_equal(machine_tasks_thread(m, 11)->class_name, "rt");
+		assert_string_equal(machine_tasks_thread(m, 12)->class_name, rows[i].asked);
+		end(&t, m);
+	}
+}
+
 static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
 {
 	struct fake a = one, b = two;
@@ -651,6 +689,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_before_the_first_interval_is_unknown),
+		cmocka_unit_test(the_class_is_that_of_whoever_is_in_charge),
 		cmocka_unit_test(rates_are_those_of_the_interval_and_processes_are_sums),
 		cmocka_unit_test(who_is_born_counts_from_its_birth),
 		cmocka_unit_test(folders_are_read_only_when_somebody_came_or_went),

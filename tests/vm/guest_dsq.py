@@ -20,6 +20,7 @@ MACHINE_DUMP, WATCHERS = os.environ["MACHINE_DUMP"], os.environ["VM_WATCHERS"]
 NEEDS = 2 | 8  # tasks and queues: enum machine_need
 SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
 IS_BY_KPROBE = sys.argv[1] == "k"
+SCHED_EXT = 7  # a policy
 KPROBE = "prog_type:\t2\n"  # in the kernel's words on a program that somebody holds
 
 
@@ -135,6 +136,25 @@ def look(name):
     return {"tids": [process.pid for process in work], "account": account, "looks": looks, "kprobes": number}
 
 
+def asked():
+    """A scheduler that has only those that ask for it, and one of each kind; then none."""
+    machine, stat = Machine(), Stat("--by", "tid")
+    scheduler = Scheduler("partial")
+    words = ["/bin/sh", "-c", "while :; do :; done"]
+    normal = subprocess.Popen(words)
+    asking = subprocess.Popen(words, preexec_fn=lambda: os.sched_setscheduler(0, SCHED_EXT, os.sched_param(0)))
+    time.sleep(SPIN_S)
+    looks = [machine.look()]
+    account = scheduler.end()
+    time.sleep(0.5)
+    looks.append(machine.look())
+    for process in (normal, asking):
+        process.kill()
+        process.wait()
+    machine.end()
+    return {"normal": normal.pid, "asking": asking.pid, "looks": looks, "account": account, "report": stat.end()[-1]}
+
+
 def change():
     """None, one, none, one that the kernel throws out, none, another one: in one run of both."""
     machine, stat = Machine(), Stat(interval="0.2")
@@ -177,7 +197,7 @@ def off():
 
 
 def main():
-    steps = {"look": lambda: look("vtime"), "change": change, "off": off, "crowded": crowded}
+    steps = {"look": lambda: look("vtime"), "change": change, "off": off, "crowded": crowded, "asked": asked}
     for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()

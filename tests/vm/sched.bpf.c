@@ -24,16 +24,17 @@
 
 #include "sched_kernel.bpf.h"
 
-#define SLICE_NS    20000000ULL /* the kernel's own, which it refills by itself */
-#define DSQ_VTIME   100ULL      /* + 2 * pair of CPUs + 0 or 1 */
-#define NR_PAIRS    8ULL
-#define DSQ_LAYER   200ULL              /* + layer */
-#define STALL_COMM  0x656d6c6c617473ULL /* "stallme" */
-#define SPIN_COMM   0x6e697073ULL       /* "spin" */
-#define DSQ_WAYS    300ULL /* first in, first out; by vtime; the same again for those that are moved */
-#define MOVED_NS    7000000ULL
-#define LEAVE_CODE  4660
-#define MAX_ENTRIES 4096
+#define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
+#define SWITCH_PARTIAL (1ULL << 3)
+#define DSQ_VTIME      100ULL /* + 2 * pair of CPUs + 0 or 1 */
+#define NR_PAIRS       8ULL
+#define DSQ_LAYER      200ULL              /* + layer */
+#define STALL_COMM     0x656d6c6c617473ULL /* "stallme" */
+#define SPIN_COMM      0x6e697073ULL       /* "spin" */
+#define DSQ_WAYS       300ULL /* first in, first out; by vtime; the same again for those that are moved */
+#define MOVED_NS       7000000ULL
+#define LEAVE_CODE     4660
+#define MAX_ENTRIES    4096
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -638,6 +639,18 @@ struct sched_ext_ops fifo_ops = {
 	.stopping = (void *)fifo_stopping,
 	.exit = (void *)fifo_exit,
 	.name = "vm_fifo",
+};
+
+/* Has only those that ask for it: SCHED_EXT. */
+SEC(".struct_ops")
+struct sched_ext_ops partial_ops = {
+	.select_cpu = (void *)stall_select_cpu,
+	.enqueue = (void *)fifo_enqueue,
+	.running = (void *)fifo_running,
+	.stopping = (void *)fifo_stopping,
+	.exit = (void *)fifo_exit,
+	.flags = SWITCH_PARTIAL,
+	.name = "vm_partial",
 };
 
 SEC(".struct_ops")

@@ -58,6 +58,7 @@ struct sched_ext_ops {
 	int (*init)(void);
 	void (*exit)(struct scx_exit_info *info);
 	__u32 timeout_ms;
+	__u64 flags;
 	char name[128];
 };
 

@@ -14,7 +14,7 @@ import vm
 from live import case, expect, expect_between, expect_near, main, once
 
 KERNEL, _, WAY = sys.argv.pop(1).partition("-")
-GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change", "off", "crowded")
+GUEST = vm.Guest(KERNEL, "guest_dsq.py", *filter(None, [WAY]), "fifo", "vtime", "layered", "look", "change", "off", "crowded", "asked")
 GLOBAL, LOCAL, BYPASS = ((1 << 63) | n for n in (1, 2, 3))
 KERNEL_MADE = {GLOBAL, LOCAL, BYPASS}
 QUEUES = {"fifo": set(), "vtime": set(range(100, 116)), "layered": {200, 201}}
@@ -290,6 +290,18 @@ def the_screen_follows_schedulers():
     expect(looks[4]["scx"]["last"] and "vm_stall" in looks[4]["scx"]["last"], f"{looks[4]['scx']}")
     sequence = [look["scx"]["enable_seq"] for look in looks]
     expect(sequence == sorted(sequence) and sequence[-1] - sequence[0] == 3, f"{sequence}")
+
+
+@case
+def a_scheduler_of_some_tasks_has_those_and_no_others():
+    told = left("asked")
+    with_it, without = ({row["tid"]: row["class"] for row in look["threads"]} for look in told["looks"])
+    expect((with_it[told["normal"]], with_it[told["asking"]]) == ("fair", "ext"), f"{with_it}")
+    expect((without[told["normal"]], without[told["asking"]]) == ("fair", "fair"), f"{without}")
+    own = add_up(told["account"], "tid")
+    expect(set(own) == {told["asking"]}, f"the scheduler had {list(own)}")
+    tasks = {row["tid"]: row for row in told["report"]["groups"]["dsq_tasks"]}
+    expect(set(tasks) == {told["asking"]}, f"stat has queues of {list(tasks)}")
 
 
 @case
