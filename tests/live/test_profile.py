@@ -368,7 +368,7 @@ def a_signal_ends_it_in_order():
                                         stderr=subprocess.PIPE, text=True)
                 time.sleep(seconds)
                 ours.send_signal(signal.SIGINT)
-                said = ours.communicate(timeout=20)[1]
+                said = ours.communicate(timeout=LONG_S)[1]
             expect(ours.returncode == 0 and re.search(r"\d+ samples, 0 lost", said), f"{ours.returncode}: {said}")
             if sum(count for _, count in folded(out)) > 5:
                 return

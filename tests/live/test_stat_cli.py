@@ -69,7 +69,7 @@ def no_color_is_respected():
 @case
 def the_last_line_tells_events_losses_and_cost():
     need_live()
-    out = run("stat", "-r", str(SLOW), "-i", "1")
+    out = run("stat", "-r", str(3 * SLOW) if IS_EMULATED else "1", "-i", "1")
     last = out.stdout.rstrip().splitlines()[-1]
     expect(re.fullmatch(r"events \d+, lost \d+, own cost \d+ ns/event, [\d.]+% of a CPU", last),
            f"last line: {last}")
