@@ -156,6 +156,14 @@ def the_event_and_the_rate_are_told():
     expect((status["event_note"] is None) == (status["config"]["event"] == "cycles"), f"{status}")
 
 
+def wait_until_it_runs(pid, program):
+    """Until what was started for it has become the program."""
+    end = time.monotonic() + LONG_S
+    while os.readlink(f"/proc/{pid}/exe") != program:
+        expect(time.monotonic() < end, f"{program} does not start")
+        time.sleep(0.01)
+
+
 @once
 def all_ways():
     """Programs built in all ways at once, half of them gone before the profile ends."""
@@ -179,6 +187,7 @@ def all_ways():
                      stderr=subprocess.PIPE) as (ours,):
             time.sleep(0.7 * SLOW)
             with Started(*commands) as running:
+                wait_until_it_runs(running[-1].pid, gone)
                 time.sleep(0.7 * SLOW)
                 os.unlink(gone)
                 for process in running:
