@@ -59,9 +59,9 @@ def functions_have_their_shares_and_cpus_their_rate():
     expect((report["event"], report["frequency_hz"]) in (("cpu-clock", 99), ("cycles", 99)), f"{report['event']}")
     # Of the target alone: of others, such as those whose switches this kernel leaves out, the run time may be unknown.
     busy_ns = sum(ns for tid, ns in runtimes(trace).items() if trace.threads.get(tid, {}).get("name") == "stack_target")
-    # Emulated CPUs run in turn: samples that are due while one stands still are late, and some never come.
+    # Emulated CPUs run in turn: samples that are due while one stands still are late, and some never come. One alone has all.
     take_turns = IS_EMULATED and os.cpu_count() > 1
-    expect_between("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 60 if take_turns else 95, 103)
+    expect_between("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 30 if take_turns else 95, 103)
     expect(len(trace.samples) == whole["total_samples"], f"{len(trace.samples)} samples in the file")
 
 
