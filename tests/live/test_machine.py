@@ -338,8 +338,8 @@ def who_runs_is_there_and_who_ended_is_gone_with_the_next_look():
             screen.look()
             for _ in range(8):
                 with subprocess.Popen(["sleep", "60"]) as sleeper:
-                    end = time.monotonic() + 10
-                    while pathlib.Path(f"/proc/{sleeper.pid}/stat").read_text(encoding="ascii").split()[2] != "S":
+                    end = time.monotonic() + WAIT_S
+                    while pathlib.Path(f"/proc/{sleeper.pid}/stat").read_text(encoding="ascii").split()[1:3] != ["(sleep)", "S"]:
                         expect(time.monotonic() < end, "it does not sleep")
                         time.sleep(0.01)
                     look = screen.look()
