@@ -9,14 +9,14 @@ machine under a virtual one takes away between them (/proc/stat: steal).
 import os
 import time
 
-from live import IS_EMULATED, SLOW, Stat, Work, case, expect, expect_between, expect_near, main, part, rows
+from live import IS_EMULATED, Stat, Work, case, expect, expect_between, expect_near, main, part, rows
 from test_machine import Screen, sched, tids
 from test_zoom import TICK_NS, freeze, pingpong, stolen_ns, thaw, wait_for_names
 
 STATES = ("interruptible", "uninterruptible", "other")
 # Between the readings of the clock by three programs, one of them interrupted; an emulated CPU may stand still there.
 CLOCK_NS = 1e7 if IS_EMULATED else 3e4
-MEAN_NS = 3e3 * SLOW  # the same, on average
+MEAN_NS = 5e4 if IS_EMULATED else 3e3  # the same, on average: what the programs before take
 BUCKET = 0.125  # of a value: how far it may move within its bucket, or into the next
 
 
