@@ -188,6 +188,11 @@ def unseen_switches():
     return total
 
 
+def is_before(*version):
+    """Whether the kernel is older."""
+    return tuple(int(part) for part in os.uname().release.split(".")[:2]) < version
+
+
 def storage_misses(report):
     """Events of a report of stat that found no storage of their task; all other losses are failures, on new kernels these, too.
 
@@ -195,8 +200,7 @@ def storage_misses(report):
     that moment is not counted, but as lost. That is rare.
     """
     lost = dict(report["lost"])
-    is_old = tuple(int(part) for part in os.uname().release.split(".")[:2]) < (6, 2)
-    misses = lost.pop("no_task_storage") if is_old else 0
+    misses = lost.pop("no_task_storage") if is_before(6, 2) else 0
     lost["total"] -= misses
     expect(not any(lost.values()) and misses <= report["events"]["total"] / 1000, f"lost: {report['lost']}")
     return misses

@@ -13,7 +13,7 @@ import termios
 import time
 
 from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, NotHere, Stat, Work, as_nobody, case, cgroups,
-                  expect, expect_between, expect_near, expect_sentence, expect_usage_error, main, measure, move,
+                  expect, expect_between, expect_near, expect_sentence, expect_usage_error, is_before, main, measure, move,
                   need_live, output, part, row, rows, scratch, workload)
 
 TABLES = ("latency", "waking", "sleep", "slice")
@@ -279,7 +279,8 @@ def a_new_cgroup_is_counted_beside_global_names():
 def a_storm_finds_room_for_every_task():
     name = f"fs-{os.getpid()}"
     it, report = measure(lambda: workload("storm", nr=3000, us=50, name=name), "-g", "most,waking", "-c", f"^{name}$")
-    expect(report["lost"]["no_task_storage"] <= 2, f"lost: {report['lost']}")
+    # Before Linux 6.2 a task's storage cannot be reached while its CPU makes or frees another.
+    expect(report["lost"]["no_task_storage"] <= (15 if is_before(6, 2) else 2), f"lost: {report['lost']}")
     new = part(row(report, "latency", comm=name), "by_cause", "new")["count"]
     expect_between("new tasks", new, 3000 - it["unseen"] - report["lost"]["no_task_storage"], 3000)
 
