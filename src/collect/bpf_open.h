@@ -21,8 +21,8 @@ void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
 
 /*
  * Before loading an object with a weak function of the kernel. Where the kernel lacks it, libbpf (before 1.4) looks for it
- * in modules, and gives up if it may not list them, which takes more than CAP_BPF and CAP_PERFMON. It tries only once per
- * object: here it does, and whether it may is no matter.
+ * in modules, and gives up if it may not list them, which takes CAP_SYS_ADMIN. It tries only once per object: without that
+ * right it does so here, where failing is no matter.
  */
 void bpf_do_without_modules(struct bpf_program *any);
 

@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -317,7 +316,9 @@ def as_nobody(args, caps=()):
     with scratch() as folder:
         os.chmod(folder, 0o755)
         program = os.path.join(folder, "schedscope")
-        shutil.copy(SCHEDSCOPE, program)
+        # By a process of its own: what other threads start meanwhile would hold our descriptor for writing, and nobody may
+        # execute a file that is being written.
+        subprocess.run(["cp", SCHEDSCOPE, program], check=True)
         return output([*NOBODY, *extra, program, *args])
 
 

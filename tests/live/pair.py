@@ -31,7 +31,7 @@ EVENTS = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_waking", "s
 LINE = re.compile(r"\s*(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+): (.*)")
 SWITCH = re.compile(r"prev_comm=(.*) prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> "
                     r"next_comm=(.*) next_pid=(\d+) next_prio=-?\d+")
-WAKEUP = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+( |$)")
+WAKEUP = re.compile(r"comm=(.*) pid=(\d+) prio=-?\d+(?: |$)")
 DEAD = set("XZx")
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 16384, 1 << 18
 

@@ -210,7 +210,7 @@ def record(*args):
                 unseen, stolen = -unseen_switches(), -stolen_ns()
                 start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
                 pids = loads()
-                works = [("hogs", {"nr": 3, "ms": 1500}), ("pingpong", {"rounds": 10000}),
+                works = [("hogs", {"nr": 3, "ms": 1500}), ("pingpong", {"rounds": 10000 if IS_EMULATED else 20000}),
                          ("storm", {"nr": 500, "us": 100}), ("migrate", {"rounds": 400}),
                          ("sleep", {"nr": 4, "rounds": 50, "us": 2000})]
                 accounts = [account_with_all(kind, **options) for kind, options in works]
