@@ -56,6 +56,17 @@ uint64_t replay_cell_moment(const struct replay_cell *c)
 	return c->to_ns > c->from_ns ? c->to_ns - 1 : c->to_ns;
 }
 
+struct timeline_query replay_cell_query(const struct replay_cell *c, enum timeline_table table,
+                                        uint32_t task)
+{
+	/* What ends where the cell begins overlaps only what was before. */
+	return (struct timeline_query){ .table = table,
+		                        .task = task,
+		                        .cpu = TIMELINE_ANY_CPU,
+		                        .from_ns = c->from_ns ? c->from_ns - 1 : 0,
+		                        .to_ns = end_of(c) };
+}
+
 struct timeline_ended replay_cell_ended(const struct replay_cell *c, const struct timeline *t,
                                         enum timeline_table table)
 {

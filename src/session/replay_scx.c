@@ -207,17 +207,14 @@ static int add_wait(struct cell_queues *q, const struct pair_dsq *row)
 
 static int collect_waits(struct cell_queues *q)
 {
-	const struct timeline_query all = { .table = TIMELINE_DSQ,
-		                            .task = TASKS_NONE,
-		                            .cpu = TIMELINE_ANY_CPU,
-		                            .from_ns = q->c->from_ns,
-		                            .to_ns = q->c->to_ns + q->c->is_last };
+	const struct timeline_query all = replay_cell_query(q->c, TIMELINE_DSQ, TASKS_NONE);
 	struct timeline_iter it;
 	union timeline_row row;
 	int err = timeline_find(q->x->s->timeline, &all, &it);
 
 	while (!err && timeline_next(&it, NULL, &row))
-		err = add_wait(q, &row.dsq);
+		if (row.dsq.end_ns >= q->c->from_ns)
+			err = add_wait(q, &row.dsq);
 	return err;
 }
 

@@ -194,11 +194,7 @@ static void add_wait(struct look *l, const struct pair_wait *w)
 
 static int collect(struct look *l, enum timeline_table table)
 {
-	const struct timeline_query q = { .table = table,
-		                          .task = l->task,
-		                          .cpu = TIMELINE_ANY_CPU,
-		                          .from_ns = l->c->from_ns,
-		                          .to_ns = l->c->to_ns + l->c->is_last };
+	const struct timeline_query q = replay_cell_query(l->c, table, l->task);
 	struct timeline_iter it;
 	union timeline_row row;
 	int err = timeline_find(l->z->s->timeline, &q, &it);

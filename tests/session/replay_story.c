@@ -202,16 +202,17 @@ void story_tell(struct story *y, struct pass_fixture *p, uint32_t seed, bool has
 		t.threads[i].last_cpu = UINT32_MAX;
 	introduce(&t);
 	while (t.now_ns < STORY_END - 2000000) {
-		uint32_t what = draw(&t, 10);
+		uint32_t what = draw(&t, 10), who = draw(&t, STORY_TASKS),
+			 cpu = draw(&t, STORY_CPUS);
 
 		/* Now and then at the round times at which intervals end. */
 		t.now_ns += draw(&t, 20) ? 1 + draw(&t, 60000) : 1000000 - t.now_ns % 1000000;
 		if (what < 4)
-			wake(&t, draw(&t, STORY_TASKS));
+			wake(&t, who);
 		else if (what < 5)
-			move_to(&t, draw(&t, STORY_TASKS), draw(&t, STORY_CPUS));
+			move_to(&t, who, cpu);
 		else
-			switch_cpu(&t, draw(&t, STORY_CPUS));
+			switch_cpu(&t, cpu);
 	}
 	t.now_ns = STORY_END;
 	for (uint32_t cpu = 0; cpu < STORY_CPUS; cpu++)
