@@ -353,10 +353,14 @@ static void leave_dead(struct pair *p, uint32_t task)
 static void end_hidden_run(struct pair *p, uint32_t task)
 {
 	struct pair_task *st = &p->states[task];
+	bool has_waking = st->waking_ns && st->mode != TASK_SLEEPING;
 	uint64_t waking_ns;
 
 	settle(p, task);
 	waking_ns = st->mode == TASK_UNKNOWN ? st->waking_ns : 0;
+	/* Was it before this run, or is it for the sleep after it? Nobody knows: as if one were lost. */
+	if (has_waking && !waking_ns)
+		st->losses.wakes = p->losses.wakes - 1;
 	if (st->mode == TASK_RUNNING)
 		p->breaks.running_twice++;
 	else if (st->mode != TASK_UNKNOWN)

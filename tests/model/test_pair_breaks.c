@@ -125,6 +125,28 @@ static void after_a_waking_and_lost_switches_only_the_sleep_is_known(void **stat
 	expect_eq(f->gaps[f->nr_gaps - 1].reason, PAIR_GAP_LOST);
 }
 
+/* It came on unseen, and was woken while it ran, or before: then it did not sleep, or did. */
+static void after_a_waking_of_a_hidden_run_a_sleep_across_lost_switches_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 100, 0, 7, 0, EV_STATE_S);
+	waking(f, 150, 0, 7, 5);
+	lost(f, 160, 0, EV_SWITCH, 1); /* it comes on */
+	waking(f, 170, 1, 7, 5);
+	lost(f, 180, 2, EV_SWITCH, 1);
+	sw(f, 200, 0, 7, 0, EV_STATE_D);
+	lost(f, 250, 1, EV_SWITCH, 2); /* it comes on, and leaves */
+	waking(f, 800, 0, 7, 5);
+	sw(f, 900, 0, 0, 7, 0);
+	done(f, 900);
+
+	expect_eq(f->nr_sleeps, 1);
+	expect_eq(f->sleeps[0].end_ns, 150);
+	expect_eq(f->nr_waits, 1);
+	expect_eq(f->waits[0].waking_ns, 800);
+}
+
 static void a_sleep_that_nobody_ended_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -314,6 +336,7 @@ int main(void)
 		T(a_sleep_across_lost_switches_alone_is_known),
 		T(a_sleep_across_lost_switches_and_wakings_is_unknown),
 		T(after_a_waking_and_lost_switches_only_the_sleep_is_known),
+		T(after_a_waking_of_a_hidden_run_a_sleep_across_lost_switches_is_unknown),
 		T(a_sleep_that_nobody_ended_is_unknown),
 		T(woken_again_after_a_wakeup_it_must_have_run),
 		T(leaving_without_having_come_is_counted),
