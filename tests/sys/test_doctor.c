@@ -205,6 +205,10 @@ static void hidden_addresses_are_reported(void **state)
 	expect_row(m, "kallsyms", DOCTOR_LIMITED, "kptr_restrict is 1");
 	tree_write(&m->tree, "proc/kallsyms", "ffff800080010000 T _stext");
 	expect_row(m, "kallsyms", DOCTOR_OK, "");
+	tree_write(&m->tree, "proc/kallsyms",
+	           "0000000000000000 A fixed_percpu_data\n0000000000000000 A __per_cpu_start\n"
+	           "0000000000001000 A cpu_debug_store\n");
+	expect_row(m, "kallsyms", DOCTOR_OK, "");
 }
 
 static void a_pid_namespace_is_noticed(void **state)
