@@ -14,7 +14,7 @@
 #define NR_TASKS  12
 #define MAX_TRUTH 60000
 #define STEPS     6000
-#define LOSSY     400 /* worlds: what goes wrong there takes several losses at the wrong moments */
+#define LOSSY     200 /* worlds: what goes wrong there takes several losses at the wrong moments */
 
 enum { RUNNING, RUNNABLE, SLEEPING, BEING_WOKEN };
 

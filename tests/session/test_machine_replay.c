@@ -262,7 +262,7 @@ static void check_intervals(struct stage *s)
 
 static void intervals_are_what_happened_in_them(void **state)
 {
-	for (uint32_t seed = 1; seed <= STORIES; seed++) {
+	for (uint32_t seed = 1; seed <= STORIES / 5; seed++) { /* of so many intervals each */
 		tell(*state, seed, true);
 		check_intervals(*state);
 	}
