@@ -35,7 +35,10 @@ uint64_t replay_cell_cut(const struct replay_cell *c, uint64_t start_ns, uint64_
 double replay_cell_seconds(const struct replay_cell *c);
 /* Its last moment, at which one sees who runs. */
 uint64_t replay_cell_moment(const struct replay_cell *c);
-/* A question for rows that are in it for a while, or end in it; task TASKS_NONE = of anybody. */
+/*
+ * A question for rows that are in it for a while, or end in it; task TASKS_NONE = of anybody. A row of no length that ends
+ * just before it comes along: ask replay_cell_has().
+ */
 struct timeline_query replay_cell_query(const struct replay_cell *c, enum timeline_table table,
                                         uint32_t task);
 /* Rows that end in it. */

@@ -15,8 +15,8 @@
 #define MS        1000000ULL
 #define ANY       UINT32_MAX
 #define ALL_NEEDS (MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_DSQS | MACHINE_HEAT)
-#define STORIES \
-	20U /* so many told for what a single one may not meet: rows that begin or end between two intervals */
+/* So many are told, for what a single one may not meet: rows that begin or end between two intervals. */
+#define STORIES 20U
 
 struct stage {
 	struct pass_fixture *p;
