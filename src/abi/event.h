@@ -2,8 +2,8 @@
  * abi/event — records: everything that happened, one after the other, from the kernel or from a file.
  *
  * A record begins with struct ev_hdr, carries its own size and is only as large as its kind needs. Numbers
- * are in the machine's byte order, padding is spelled out, times are boot-time nanoseconds. Names, cgroups,
- * topology and losses are records too, so that a stream explains itself. "tid" is the kernel's pid, "tgid"
+ * are in the machine's byte order, padding is spelled out, times are boot-time nanoseconds. Names of
+ * tasks and probes, texts and losses are records too, so that a stream explains itself. "tid" is the kernel's pid, "tgid"
  * the process; tid 0 is the idle task of the record's CPU and never a task.
  *
  * Numbers of kinds are append-only. ev_check() is the way of every foreign record into the program.
@@ -12,56 +12,58 @@
 
 #include <linux/types.h>
 
+#include "abi/context.h"
+
 #define EV_COMM_LEN 16
 
 /* name, number, payload type, what it says */
-#define EV_KINDS(X)                                                                         \
-	X(SWITCH, 1, ev_switch, "a CPU goes from one task to the next")                     \
-	X(WAKING, 2, ev_wake, "somebody begins to wake a task")                             \
-	X(WAKEUP, 3, ev_wake, "a task is runnable")                                         \
-	X(WAKEUP_NEW, 4, ev_wake, "a new task is runnable for the first time")              \
-	X(MIGRATE, 5, ev_migrate, "a task is moved to another CPU")                         \
-	X(FORK, 6, ev_fork, "a task is born")                                               \
-	X(EXEC, 7, ev_exec, "a process becomes another program")                            \
-	X(EXIT, 8, ev_exit, "a task ends")                                                  \
-	X(RENAME, 9, ev_rename, "a task changes its name")                                  \
-	X(FREE, 10, ev_free, "the last of a task is gone; its tid may come back")           \
-	X(HANG, 11, ev_task, "the kernel calls a task hung")                                \
-	X(WAIT, 12, ev_task, "a task waits for a child")                                    \
-	X(SOFTIRQ_ENTRY, 13, ev_softirq, "a softirq begins")                                \
-	X(SOFTIRQ_EXIT, 14, ev_softirq, "a softirq ends")                                   \
-	X(IRQ_ENTRY, 15, ev_irq_entry, "an interrupt handler begins")                       \
-	X(IRQ_EXIT, 16, ev_irq_exit, "an interrupt handler ends")                           \
-	X(IPI_SEND, 17, ev_ipi_send, "one CPU interrupts another")                          \
-	X(IPI_ENTRY, 18, ev_ipi, "a CPU begins to handle an inter-processor interrupt")     \
-	X(IPI_EXIT, 19, ev_ipi, "and ends")                                                 \
-	X(WORK_START, 20, ev_work, "a worker begins a work item")                           \
-	X(WORK_END, 21, ev_work, "and ends it")                                             \
-	X(CPU_IDLE, 22, ev_cpu_idle, "a CPU enters or leaves an idle state")                \
-	X(CPU_FREQ, 23, ev_cpu_freq, "a CPU's frequency")                                   \
-	X(CPU_HOTPLUG, 24, ev_cpu_hotplug, "a step of taking a CPU up or down")             \
-	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power") \
-	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                   \
-	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")       \
-	X(SAMPLE, 28, ev_sample, "where a CPU, a sleeper or a waker was: a stack")          \
-	X(PMU, 29, ev_pmu, "what counters moved during the slice that ends now")            \
-	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                        \
-	X(SCX_RUN, 31, ev_scx_run, "what sched_ext says of the task that comes on a CPU")   \
-	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                    \
-	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")             \
-	X(SCX_STATE, 34, ev_scx_state, "a sched_ext scheduler comes or goes")               \
-	X(SPAN, 35, ev_span, "something with a name took a while, and ends now")            \
-	X(BLOCK, 36, ev_block, "a step of a block request")                                 \
-	X(NET, 37, ev_net, "a packet is sent or received")                                  \
-	X(MEMORY, 38, ev_memory, "pages come, go or are reclaimed")                         \
-	X(FSYNC, 39, ev_fsync, "a file is written out")                                     \
-	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                           \
-	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                     \
-	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")        \
-	X(TASK_INFO, 50, ev_task_info, "who a task is")                                     \
-	X(PROBE_INFO, 51, ev_probe_info, "what a probe is called")                          \
-	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")        \
-	X(SAMPLING, 53, ev_sampling, "only one wakeup in so many is recorded")              \
+#define EV_KINDS(X)                                                                          \
+	X(SWITCH, 1, ev_switch, "a CPU switches from one task to the next")                  \
+	X(WAKING, 2, ev_wake, "a task or an interrupt begins to wake a task")                \
+	X(WAKEUP, 3, ev_wake, "a task is runnable")                                          \
+	X(WAKEUP_NEW, 4, ev_wake, "a new task is runnable for the first time")               \
+	X(MIGRATE, 5, ev_migrate, "a task is moved to another CPU")                          \
+	X(FORK, 6, ev_fork, "a task is created")                                             \
+	X(EXEC, 7, ev_exec, "a process executes another program")                            \
+	X(EXIT, 8, ev_exit, "a task exits")                                                  \
+	X(RENAME, 9, ev_rename, "a task changes its name")                                   \
+	X(FREE, 10, ev_free, "a task is freed; its tid may be reused")                       \
+	X(HANG, 11, ev_task, "the kernel calls a task hung")                                 \
+	X(WAIT, 12, ev_task, "a task waits for a child")                                     \
+	X(SOFTIRQ_ENTRY, 13, ev_softirq, "a softirq begins")                                 \
+	X(SOFTIRQ_EXIT, 14, ev_softirq, "a softirq ends")                                    \
+	X(IRQ_ENTRY, 15, ev_irq_entry, "an interrupt handler begins")                        \
+	X(IRQ_EXIT, 16, ev_irq_exit, "an interrupt handler ends")                            \
+	X(IPI_SEND, 17, ev_ipi_send, "one CPU interrupts another")                           \
+	X(IPI_ENTRY, 18, ev_ipi, "a CPU begins to handle an inter-processor interrupt")      \
+	X(IPI_EXIT, 19, ev_ipi, "and ends")                                                  \
+	X(WORK_START, 20, ev_work, "a worker begins a work item")                            \
+	X(WORK_END, 21, ev_work, "and ends it")                                              \
+	X(CPU_IDLE, 22, ev_cpu_idle, "a CPU enters or leaves an idle state")                 \
+	X(CPU_FREQ, 23, ev_cpu_freq, "a CPU's frequency")                                    \
+	X(CPU_HOTPLUG, 24, ev_cpu_hotplug, "a step of taking a CPU online or offline")       \
+	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power")  \
+	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                    \
+	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")        \
+	X(SAMPLE, 28, ev_sample, "where a CPU, a sleeper or a waker was: a stack")           \
+	X(PMU, 29, ev_pmu, "increments of counters during the slice that ends now")          \
+	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                         \
+	X(SCX_RUN, 31, ev_scx_run, "what sched_ext reports of the task that is switched in") \
+	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                     \
+	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")              \
+	X(SCX_STATE, 34, ev_scx_state, "a sched_ext scheduler is loaded or unloaded")        \
+	X(SPAN, 35, ev_span, "a named interval that ends now")                               \
+	X(BLOCK, 36, ev_block, "a step of a block request")                                  \
+	X(NET, 37, ev_net, "a packet is sent or received")                                   \
+	X(MEMORY, 38, ev_memory, "pages are allocated, freed or reclaimed")                  \
+	X(FSYNC, 39, ev_fsync, "a file is written out")                                      \
+	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                            \
+	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                      \
+	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")         \
+	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                             \
+	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                              \
+	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")         \
+	X(SAMPLING, 53, ev_sampling, "only one wakeup in N is recorded")                     \
 	X(STRING, 54, ev_string, "a text that later records refer to by its number")
 
 struct ev_hdr {
@@ -78,9 +80,13 @@ enum {
 	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
 	EV_FLAG_OTHER_PREV = 4,
 	EV_FLAG_OTHER_NEXT = 8,
-	EV_FLAG_UNKNOWN = 16, /* who left (SWITCH) or woke (wakes) is not known; its tid says 0 */
-	/* Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. */
+	EV_FLAG_UNKNOWN = 16, /* the task that left, or the waker, is unknown; its tid is 0 */
+	/*
+	 * Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. Of LOST: all
+	 * that the CPU did from here on is missing, as its recorder was killed; nothing was counted as lost.
+	 */
 	EV_FLAG_LAST = 32,
+	EV_FLAG_NMI = 64, /* it happened inside a non-maskable interrupt */
 };
 
 /* States as sched_switch reports them to user space. */
@@ -109,10 +115,10 @@ struct ev_switch {
 struct ev_wake {
 	struct ev_hdr hdr;
 	__u32 tid;
-	__u32 waker_tid;  /* current task; right for WAKING and WAKEUP_NEW, a guess for WAKEUP */
+	__u32 waker_tid;  /* current task (the interrupted one in interrupts); a guess for WAKEUP */
 	__u32 target_cpu; /* where it will queue; for WAKING: where it last ran */
 	__s16 prio;
-	__u16 pad_;
+	__u16 by; /* ABI_BY_*: the interrupt, if the flags say that it was one */
 };
 
 struct ev_migrate {
@@ -176,7 +182,7 @@ struct ev_task {
 struct ev_softirq {
 	struct ev_hdr hdr;
 	__u32 vector;
-	__u32 tid; /* who was interrupted */
+	__u32 tid; /* the interrupted task */
 };
 
 struct ev_irq_entry {
@@ -325,7 +331,7 @@ struct ev_dsq_leave {
 	__u32 tid; /* 0 = unknown */
 	__u32 layer;
 	__u32 flags;   /* EV_SCX_* */
-	__u8 how;      /* EV_DSQ_*: how it came there */
+	__u8 how;      /* EV_DSQ_*: how it was inserted */
 	__u8 is_moved; /* to another queue, not to a CPU */
 	__u16 pad_;
 };
@@ -338,7 +344,7 @@ struct ev_dsq_depth {
 
 enum { EV_SCX_OFF, EV_SCX_ON, EV_SCX_EJECTED };
 
-#define EV_SCX_EXIT_UNREG 64U   /* whoever started it took it back */
+#define EV_SCX_EXIT_UNREG 64U   /* unregistered by the process that loaded it */
 #define EV_SCX_EXIT_ERROR 1024U /* from here on the kernel threw it out */
 
 struct ev_scx_state {
@@ -353,11 +359,11 @@ struct ev_scx_state {
 /* Of all that the kernel counts, only what has changed. */
 struct ev_scx_counter {
 	struct ev_hdr hdr;
-	__s64 value; /* since the scheduler came */
+	__s64 value; /* since the scheduler was loaded */
 	char name[48];
 };
 
-/* Requests and other slices on tracks; tid 0 = nobody's. Texts are those of EV_STRING. */
+/* Requests and other slices on tracks; tid 0 = of no task. Texts are those of EV_STRING. */
 struct ev_span {
 	struct ev_hdr hdr;
 	__u64 start_ns;

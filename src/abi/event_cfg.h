@@ -1,12 +1,16 @@
-/* abi/event_cfg — what user space tells the programs of the event stream, and what they count. */
+/*
+ * abi/event_cfg — settings that user space passes to the programs of the event stream, and what
+ * they count.
+ */
 #pragma once
 
 #include <linux/types.h>
 
+#include "abi/context.h"
 #include "abi/event.h"
 #include "abi/switch_args.h"
 
-#define EV_WAKE_CHECK 128 /* records of a CPU between two looks at how full its ring is */
+#define EV_WAKE_CHECK 128 /* records of a CPU between two checks of how full its ring is */
 
 /* Set before the programs are loaded. */
 struct ev_cfg {
@@ -16,15 +20,15 @@ struct ev_cfg {
 	__u8 pad_[2];
 	__u32 one_in; /* record one wakeup in so many; 0 and 1 = all */
 	__u32 pad2_;
-	__u64 wake_bytes;  /* call the reader when so much waits in a ring */
+	__u64 wake_bytes; /* call the reader when so much waits in a ring */
+	__u64 stack_bytes; /* no more stacks when this much does: the remainder is for everything else */
 	__u32 nr_counters; /* at most EV_PMU_MAX; 0 = no EV_PMU records */
 	__u32 nr_cpus;     /* stride of the array of counters */
 };
 
 struct ev_cpu {
 	__u64 nr_records;
-	__u32 hardirq_depth;
-	__u32 softirq_depth;
+	struct context_cpu context;
 	__u32 shown_tid;  /* the wanted task that runs since the last recorded switch; 0 = none */
 	__u32 nr_to_skip; /* wakings until the next one that is recorded, when sampling */
 	__u64 counters[EV_PMU_MAX]; /* then */

@@ -2,7 +2,7 @@
  * abi/event_check — is a record what it says? For records from a ring, a file or another process.
  *
  * A record that passes has the size of its kind, its variable part adds up, and every text in it ends with
- * a NUL. What the numbers mean (a CPU that does not exist, a time of yesterday) is not looked at.
+ * a NUL. What the numbers mean (a CPU that does not exist, a time of yesterday) is not checked.
  */
 #pragma once
 
@@ -22,6 +22,6 @@ const char *ev_scx_reason(unsigned int exit_kind);
 
 /*
  * Whether len bytes at rec begin with one whole, known record whose variable part adds up. rec is
- * 8-aligned. What follows the record, up to len, is the next one's business.
+ * 8-aligned. What follows the record, up to len, is not checked.
  */
 bool ev_check(const void *rec, size_t len);

@@ -80,7 +80,7 @@ struct abi_extremes {
 
 /*
  * Extremes alternate between two places by the parity of the epoch: a reader that has just begun a
- * new epoch finds those of the finished one at rest.
+ * new epoch finds those of the finished one unchanging.
  */
 struct abi_hist {
 	__u64 sum_ns;

@@ -31,11 +31,14 @@ struct prof_stack_key {
 	__u32 pad_;
 };
 
-/* Who was where: a task for as long as it is the same program under the same name, and both stacks. */
+/*
+ * Which task was where: a task for as long as it is the same program under the same name, and both
+ * stacks.
+ */
 struct prof_key {
 	__u64 kernel; /* hash of the stack; 0 = none */
 	__u64 user;
-	__u64 start_ns; /* of the task: tells it from a later one with its number */
+	__u64 start_ns; /* of the task: distinguishes it from a later one with the same tid */
 	__u64 exec;     /* how many programs it has been */
 	__u32 tgid;
 	__u32 tid;

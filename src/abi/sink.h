@@ -1,5 +1,5 @@
 /*
- * abi/sink — where records go. Live and recorded data enter the program through the same door.
+ * abi/sink — where records go. Live and recorded data enter the program through the same interface.
  *
  * Records come in time order (ts_ns never goes backwards) unless a source says otherwise. push() is called
  * from the thread that owns the sink; the record is valid during the call only. A negative errno from push()

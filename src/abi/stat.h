@@ -1,10 +1,10 @@
 /*
  * abi/stat — what the aggregating BPF programs keep per task and per CPU, and hand to user space.
  *
- * A task's state lives in task storage: a struct stat_task, then the histograms that were asked for,
- * in the order of enum stat_metric, without gaps. The waking delay has a storage of its own, because
- * it is written under another lock. Both leave the kernel as records: a struct stat_rec first, then
- * the same bytes. Times are boot-time nanoseconds; 0 means "none". Counters only grow.
+ * A task's state lives in task storage: a struct stat_task, then the requested histograms, in the
+ * order of enum stat_metric, without gaps. The waking delay has a storage of its own, because it is
+ * written under another lock. Both leave the kernel as records: a struct stat_rec first, then the
+ * same bytes. Times are boot-time nanoseconds; 0 means "none". Counters only grow.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 /* One histogram per task each. Metrics of one group are neighbours. */
 enum stat_metric {
-	STAT_DELAY_WOKEN,       /* wakeup -> on CPU */
+	STAT_DELAY_WOKEN,       /* wakeup, or waking with is_from_waking -> on CPU */
 	STAT_DELAY_PREEMPTED,   /* switched out still runnable -> on CPU again */
 	STAT_SLICE_VOLUNTARY,   /* on CPU until it slept */
 	STAT_SLICE_INVOLUNTARY, /* on CPU until it was switched out still runnable */
@@ -68,11 +68,11 @@ enum stat_event {
 #define STAT_DEPTH_BLOCKS (STAT_DEPTH_SLOTS / HIST_BLOCK_SLOTS)
 #define STAT_DEPTH_SLOTS  64    /* queue depth; the last slot holds all deeper ones */
 #define STAT_HISTORY      64    /* slices per CPU remembered for outliers; a power of two */
-#define STAT_NEWS         32768 /* tasks with news that are noted between two drains; a power of two */
-#define STAT_NEWS_BATCH \
+#define STAT_CHANGED_MAX  32768 /* changed tasks that are noted between two drains; a power of two */
+#define STAT_CHANGED_BATCH \
 	1024 /* that are handed over at a time; even the longest records fit into the ring */
 
-/* Who a record belongs to; generation counts changes of identity. */
+/* The task that a record belongs to; generation counts changes of identity. */
 struct stat_id {
 	/*
 	 * When counting began for the task: with tid, never repeats. Its own start would not do: a thread
@@ -95,7 +95,7 @@ enum stat_rec_kind {
 	STAT_REC_OUTLIER = 3, /* stat_outlier */
 	STAT_REC_QUEUED = 4,  /* stat_queued */
 	/*
-	 * Bits added to TASK, WAKING or QUEUED on the way out of the kernel; nobody but the collector sees them.
+	 * Bits added to TASK, WAKING or QUEUED on the way out of the kernel; only the collector sees them.
 	 * PACKED: of each histogram, and of the depths, only the part before its slots and the blocks of
 	 * slots named in its `blocks` follow. A task's depths and counters follow its head only if the bit
 	 * says so, then the histograms.
@@ -108,7 +108,7 @@ enum stat_rec_kind {
 struct stat_rec {
 	__u32 size;   /* whole record, this header included */
 	__u16 kind;   /* STAT_REC_* */
-	__u8 is_last; /* the task is gone, or goes on under another identity */
+	__u8 is_last; /* the task has exited, or continues under another identity */
 	__u8 mask;    /* kind TASK: bit per enum stat_metric that follows */
 };
 
@@ -138,6 +138,12 @@ struct stat_migrations {
 	__u64 cross_node; /* between NUMA nodes */
 };
 
+/* Time on a CPU and time runnable without one. */
+struct stat_times {
+	__u64 run_ns;
+	__u64 wait_ns;
+};
+
 struct stat_task {
 	struct stat_rec rec;
 	struct stat_id id;
@@ -147,25 +153,35 @@ struct stat_task {
 	__u64 wait_ns;    /* runnable since */
 	__u64 on_cpu_ns;  /* running since */
 	__u64 off_cpu_ns; /* last switched out */
+	__u64 waking_ns;  /* its waking, until the wakeup follows; where waits begin with it */
 	__u32 wait_cpu;   /* queue it waits on */
 	__u8 wait_cause;  /* enum stat_cause */
 	__u8 sleep_kind;  /* enum stat_metric, one of STAT_SLEEP_*; 0 = not asleep */
-	__u8 nr_renames;  /* counts on; its parity tells which of next_comm is the name */
+	__u8 nr_renames;  /* counts up; its parity says which of next_comm is the name */
 	__u8 is_gone;     /* handed over, or being so: not the drain's any more */
 	char next_comm[2][STAT_COMM_LEN];
 	__u32 filter_generation;
-	__u8 is_muted;   /* a filter excludes it now */
-	__u8 nr_names;   /* nr_renames when the name was last taken over */
-	__u8 is_running; /* filled by the drain: on a CPU at this moment */
-	__u8 pad_[5];
-	__u32 news_epoch; /* in whose list of news it is */
+	__u8 is_muted; /* a filter excludes it now */
+	__u8 nr_names; /* nr_renames when the name was last taken over */
+	/* Filled in by the drain, in the record alone: */
+	__u8 is_running; /* on a CPU at this moment, and it is known since when */
+	__u8 is_waiting; /* runnable, likewise */
+	__u8 has_gap;    /* a switch of it was not seen: its times are not known */
+	__u8 pad_[3];
+	__u32 changed_epoch; /* the epoch whose list of changed tasks it is in */
 
 	__u64 nr_samples;   /* of any kind; moves when something is worth sending */
 	__u64 sent_samples; /* the drain's own note */
 	__u64 run_ns;       /* finished slices, exact */
 	struct stat_sample wait_new;
 	struct stat_migrations migrations;
-	/* From here on sent only where there is news. */
+	__u64 sent_ns; /* the drain at which it was last sent */
+	__u64 nr_gaps; /* slices whose beginning or end was not seen */
+	/* Filled in on the way out: up to that moment, the slice or wait under way included. */
+	struct stat_times times;
+	/* Of the slice or wait that was under way when it took this identity: counted with the last one. */
+	struct stat_times before;
+	/* From here on sent only if changed. */
 	struct stat_depth depth;
 	__u64 counter_slices; /* slices with counter deltas */
 	__u64 counters[STAT_COUNTERS];
@@ -191,9 +207,9 @@ struct stat_runs {
 
 /* Of a task in a dispatch queue. */
 struct stat_stay {
-	__u64 at_ns; /* inserted into dsq_id; 0 = it waits nowhere that we know */
+	__u64 at_ns; /* inserted into dsq_id; 0 = it is in no queue that we know of */
 	__u64 dsq_id;
-	__u32 scheduler_nr; /* whose queue that is */
+	__u32 scheduler_nr; /* the scheduler that owns the queue */
 	__u32 is_wanted;    /* by kprobe, with a filter by cgroup: it has run, and was wanted */
 };
 
@@ -201,7 +217,7 @@ struct stat_queued {
 	struct stat_rec rec;
 	struct stat_id id;
 	struct stat_stay stay; /* by kprobe kept elsewhere */
-	__u64 run_nr; /* number of the scheduler from whose queue it came to its CPU; 0 = from none */
+	__u64 run_nr; /* number of the scheduler from whose queue it was dispatched; 0 = from none */
 	__u64 run_ns; /* when */
 	__u64 run_dsq_id;
 	__u64 sent_used; /* runs.nr_used when last handed to user space */
@@ -213,15 +229,15 @@ struct stat_cpu {
 	__u64 events[STAT_EVENTS];
 	__u64 lost[STAT_LOST_KINDS];
 	__u64 since_ns;    /* what runs now runs since; 0 = not seen yet */
-	__u32 running_tid; /* who runs now, as far as seen */
+	__u32 running_tid; /* the task that runs now, as far as seen */
 	__u32 is_idle;
 	__u64 multiplexed;             /* counter deltas that had to be scaled */
-	__u64 counters[STAT_COUNTERS]; /* scaled, at the last look */
+	__u64 counters[STAT_COUNTERS]; /* scaled, when last read */
 	struct abi_hist delay;         /* all causes */
 	struct abi_hist idle;
 };
 
-/* A slice of the past on one CPU, kept to tell who held it while somebody waited. */
+/* A past slice on one CPU, kept to report which task held it while another waited. */
 struct stat_slice {
 	__u64 start_ns;
 	__u64 end_ns;
@@ -253,13 +269,13 @@ struct stat_outlier {
 };
 
 /*
- * Tasks with news since the epoch began, by thread id. A program that is late may write into the list of the epoch before:
- * user space looks at a list twice, at the end of its epoch and of the next one.
+ * Tasks that changed since the epoch began, by thread id. A late program may write into the list of
+ * the previous epoch: user space reads a list twice, at the end of its epoch and of the next one.
  */
-struct stat_news {
+struct stat_changed {
 	__u32 nr; /* counts on beyond the room */
 	__u32 pad_;
-	__u32 tids[STAT_NEWS]; /* 0 = not written yet */
+	__u32 tids[STAT_CHANGED_MAX]; /* 0 = not written yet */
 };
 
 /* Where a CPU sits; -1 is unknown. */
@@ -269,8 +285,8 @@ struct stat_cpu_place {
 };
 
 /*
- * The largest value of an epoch, with writers on several CPUs: the epoch's low 16 bits above the value. When, where
- * and who follows after it, and is of that value only if noted is the same.
+ * The largest value of an epoch, with writers on several CPUs: the epoch's low 16 bits above the
+ * value. Time, CPU and task follow after it, and belong to that value only if noted is the same.
  */
 struct stat_peak {
 	__u64 packed;
@@ -313,7 +329,7 @@ struct stat_dsq {
 	__u64 moved_out; /* to another queue */
 	__u64 runs;      /* switches to tasks that were inserted here last */
 	__u64 endless;   /* of them with a slice without end */
-	__u64 nr_now;    /* tasks in it, when last one came or went; 0 for those of CPUs */
+	__u64 nr_now;    /* tasks in it, at the last insertion or removal; 0 for those of CPUs */
 	__u64 depth_sum; /* tasks in it at each insertion, the new one included */
 	struct stat_peak depth_peaks[2];
 	__u32 depths[STAT_DEPTH_SLOTS]; /* the last slot holds all deeper ones */
@@ -343,11 +359,12 @@ struct stat_cfg {
 	__u8 filter_cgroup;
 	__u8 has_dsq;
 	__u8 dsq_at; /* which argument of dispatch_enqueue() is the queue; the task and the flags follow */
-	__u8 has_news; /* who has news is noted, and can be asked for by its id (Linux 6.10) */
+	__u8 notes_changes; /* changed tasks are noted, and can be requested by id (Linux 6.10) */
 	__u8 is_dsq_by_kprobe;
-	__u8 pad_;
-	__u32 filter_tid;  /* 0 = any */
-	__u32 filter_tgid; /* 0 = any */
+	__u8 is_from_waking; /* waits of woken tasks begin, and sleeps end, with sched_waking */
+	__u8 has_times;      /* each drain has the times of tasks, also of what is under way */
+	__u32 filter_tid;    /* 0 = any */
+	__u32 filter_tgid;   /* 0 = any */
 	__u32 nr_counters;
 	__u32 nr_cpus; /* possible CPUs: stride of the counter array */
 	__u64 outlier_ns;

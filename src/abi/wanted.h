@@ -1,4 +1,6 @@
-/* abi/wanted — which cgroups a filter lets through: values of the map that BPF looks into, by cgroup id. */
+/*
+ * abi/wanted — which cgroups a filter lets through: values of the map that BPF reads, by cgroup id.
+ */
 #pragma once
 
 enum abi_cgroup_mode {
@@ -6,4 +8,4 @@ enum abi_cgroup_mode {
 	ABI_CGROUP_SUBTREE = 2, /* with all below it */
 };
 
-#define ABI_MAX_ANCESTOR 32 /* levels that the filter looks through */
+#define ABI_MAX_ANCESTOR 32 /* levels that the filter checks */

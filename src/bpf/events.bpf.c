@@ -1,9 +1,9 @@
 /*
  * The event stream: one record per event, in ring buffers shared by neighbouring CPUs.
  *
- * A record is reserved first and stamped then: whoever reads the clock, then the end of a ring, knows that
- * all records beyond that end are younger. Each kind has its own program and is loaded only if asked for.
- * A record that finds no room is counted for its kind and CPU.
+ * A record is reserved first and stamped then: a reader that reads the clock, then the end of a
+ * ring, knows that all records beyond that end are younger. Each kind has its own program and is
+ * loaded only if requested. A record that does not fit is counted for its kind and CPU.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -17,9 +17,13 @@
 #include "abi/event_cfg.h"
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
+#include "bpf/events_interrupt.bpf.h"
 #include "bpf/events_pmu.bpf.h"
 #include "bpf/events_probe.bpf.h"
 #include "bpf/events_ring.bpf.h"
+#include "bpf/events_system.bpf.h"
+/* Needs context_here() of events_ring. */
+#include "bpf/context.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
@@ -31,7 +35,7 @@ static __always_inline void copy_comm(char *to, struct task_struct *p)
 	bpf_probe_read_kernel(to, EV_COMM_LEN, p->comm);
 }
 
-/* What sched_switch tells user space: one letter per bit, the highest of those that are set. */
+/* What sched_switch reports to user space: one letter per bit, the highest bit that is set. */
 static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, bool is_preempt)
 {
 	if (is_preempt)
@@ -47,55 +51,108 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 	return EV_STATE_RUNNABLE;
 }
 
+/* Which of the two tasks of a switch are part of the stream, and whether one leaves it. */
+struct seen_switch {
+	struct switch_args args;
+	bool wants_prev, wants_next, is_last;
+};
+
+/* The time of the record; 0 = there was no room. */
+static __always_inline __u64 put_switch(const struct seen_switch *w)
+{
+	struct ev_switch *e;
+	struct slot s;
+	__u64 ts_ns;
+
+	e = begin(&s, EV_SWITCH, sizeof(*e));
+	if (!e)
+		return 0;
+	e->hdr.flags |= (__u8)((w->wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
+	                       (w->wants_next ? 0 : EV_FLAG_OTHER_NEXT));
+	if (w->is_last)
+		e->hdr.flags |= EV_FLAG_LAST;
+	e->prev_tid = (__u32)w->args.prev->pid;
+	e->next_tid = (__u32)w->args.next->pid;
+	e->prev_state = reported_state(w->args.prev, w->args.state, w->args.is_preempt);
+	e->prev_prio = (__s16)w->args.prev->prio;
+	e->next_prio = (__s16)w->args.next->prio;
+	ts_ns = e->hdr.ts_ns;
+	end(&s);
+	return ts_ns;
+}
+
+/*
+ * One time for both, so that a reader can match counters and slice: that of the record reserved
+ * last, because a reader that reads between the two would take the second for younger than it says.
+ * The record of counters is checked once, as begin() requires.
+ */
+static __always_inline void put_counted_switch(const struct seen_switch *w, struct ev_cpu *c)
+{
+	__u32 prev_tid = w->wants_prev ? (__u32)w->args.prev->pid : 0;
+	bool has_slice = prev_tid && c->shown_tid == prev_tid;
+	struct ev_pmu *pmu;
+	struct slot s;
+	__u64 ts_ns;
+
+	c->shown_tid = w->wants_next ? (__u32)w->args.next->pid : 0;
+	if (has_slice) {
+		pmu = begin(&s, EV_PMU, (__u32)(sizeof(*pmu) + cfg.nr_counters * sizeof(__u64)));
+		if (pmu) {
+			fill_pmu(pmu, c, prev_tid);
+			ts_ns = put_switch(w);
+			if (ts_ns)
+				pmu->hdr.ts_ns = ts_ns;
+			end(&s);
+			return;
+		}
+	}
+	read_counters(c, NULL);
+	put_switch(w);
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
-	bool wants_prev, wants_next, is_last = false;
-	struct slot s;
-	__u64 pmu_ns = 0;
-	struct switch_args a;
-	struct ev_switch *e;
-	struct ev_cpu *c;
+	struct seen_switch w = { .is_last = false };
+	struct ev_cpu *c = NULL;
 
-	switch_args_read(ctx, cfg.switch_args, &a);
-	wants_prev = is_wanted(a.prev);
-	wants_next = is_wanted(a.next);
+	switch_args_read(ctx, cfg.switch_args, &w.args);
+	w.wants_prev = is_wanted(w.args.prev);
+	w.wants_next = is_wanted(w.args.next);
 	if (is_sampling())
-		is_last = follow_switch(&a, &wants_prev, &wants_next);
+		w.is_last = follow_switch(&w.args, &w.wants_prev, &w.wants_next);
 	if (cfg.filter_cgroup || cfg.nr_counters) {
 		c = this_cpu();
 		if (!c || !is_open)
 			return 0;
 		/* One that was moved out of the cgroup while it ran: its slice has an end too. */
-		if (a.prev->pid && (__u32)a.prev->pid == c->shown_tid)
-			wants_prev = true;
-		if (cfg.nr_counters && (wants_prev || wants_next))
-			pmu_ns = put_pmu(c, wants_prev ? (__u32)a.prev->pid : 0);
-		c->shown_tid = wants_next ? (__u32)a.next->pid : 0;
+		if (w.args.prev->pid && (__u32)w.args.prev->pid == c->shown_tid)
+			w.wants_prev = true;
+		if (!cfg.nr_counters || (!w.wants_prev && !w.wants_next))
+			c->shown_tid = w.wants_next ? (__u32)w.args.next->pid : 0;
 	}
-	if (!wants_prev && !wants_next)
+	if (!w.wants_prev && !w.wants_next)
 		return 0;
-	e = begin(&s, EV_SWITCH, sizeof(*e));
-	if (!e)
-		return 0;
-	/* One moment for both: whoever reads them can tell which slice it was. */
-	if (pmu_ns)
-		e->hdr.ts_ns = pmu_ns;
-	e->hdr.flags |= (__u8)((wants_prev ? 0 : EV_FLAG_OTHER_PREV) |
-	                       (wants_next ? 0 : EV_FLAG_OTHER_NEXT));
-	if (is_last)
-		e->hdr.flags |= EV_FLAG_LAST;
-	e->prev_tid = (__u32)a.prev->pid;
-	e->next_tid = (__u32)a.next->pid;
-	e->prev_state = reported_state(a.prev, a.state, a.is_preempt);
-	e->prev_prio = (__s16)a.prev->prio;
-	e->next_prio = (__s16)a.next->prio;
-	end(&s);
+	if (cfg.nr_counters && c)
+		put_counted_switch(&w, c);
+	else
+		put_switch(&w);
 	return 0;
+}
+
+/* Other records say in their flags what is known without reading the kernel's count. */
+static __always_inline __u8 context_flags(enum abi_context in)
+{
+	if (in == ABI_IN_HARDIRQ)
+		return EV_FLAG_HARDIRQ;
+	if (in == ABI_IN_SOFTIRQ)
+		return EV_FLAG_SOFTIRQ;
+	return in == ABI_IN_NMI ? EV_FLAG_NMI : 0;
 }
 
 static __always_inline int wake(struct task_struct *p, __u8 kind)
 {
+	struct context context;
 	struct ev_wake *e;
 	struct slot s;
 
@@ -104,11 +161,13 @@ static __always_inline int wake(struct task_struct *p, __u8 kind)
 	e = begin(&s, kind, sizeof(*e));
 	if (!e)
 		return 0;
+	context = context_of(&s.c->context);
+	e->hdr.flags = context_flags(context.in);
 	e->tid = (__u32)p->pid;
 	e->waker_tid = current_tid();
 	e->target_cpu = task_cpu(p);
 	e->prio = (__s16)p->prio;
-	e->pad_ = 0;
+	e->by = context.in == ABI_IN_UNKNOWN ? ABI_BY_NOT_RECORDED : context.by;
 	end(&s);
 	return 0;
 }
@@ -277,280 +336,14 @@ int on_hang(__u64 *ctx)
 	return about_task((struct task_struct *)ctx[0], EV_HANG);
 }
 
-/* The tracepoint's own argument is whom the task waits for, not who waits. */
+/* The tracepoint's own argument is the task waited for, not the one that waits. */
 SEC("tp_btf/sched_process_wait")
 int on_wait(__u64 *ctx)
 {
 	return about_task(bpf_get_current_task_btf(), EV_WAIT);
 }
 
-static __always_inline int softirq(__u32 vector, __u8 kind)
-{
-	struct slot s;
-	struct ev_softirq *e = begin(&s, kind, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->vector = vector;
-	e->tid = current_tid();
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int on_softirq_entry(__u64 *ctx)
-{
-	struct ev_cpu *c = this_cpu();
-
-	if (c)
-		c->softirq_depth = 1;
-	return softirq((__u32)ctx[0], EV_SOFTIRQ_ENTRY);
-}
-
-SEC("tp_btf/softirq_exit")
-int on_softirq_exit(__u64 *ctx)
-{
-	struct ev_cpu *c = this_cpu();
-	int ret = softirq((__u32)ctx[0], EV_SOFTIRQ_EXIT);
-
-	if (c)
-		c->softirq_depth = 0;
-	return ret;
-}
-
-SEC("tp_btf/irq_handler_entry")
-int on_irq_entry(__u64 *ctx)
-{
-	struct irqaction *action = (struct irqaction *)ctx[1];
-	struct ev_cpu *c = this_cpu();
-	struct ev_irq_entry *e;
-	struct slot s;
-
-	if (c)
-		c->hardirq_depth++;
-	e = begin(&s, EV_IRQ_ENTRY, sizeof(*e));
-	if (!e)
-		return 0;
-	e->irq = (__u32)ctx[0];
-	e->tid = current_tid();
-	__builtin_memset(e->name, 0, sizeof(e->name));
-	bpf_probe_read_kernel_str(e->name, sizeof(e->name), action->name);
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int on_irq_exit(__u64 *ctx)
-{
-	struct ev_cpu *c = this_cpu();
-	struct slot s;
-	struct ev_irq_exit *e = begin(&s, EV_IRQ_EXIT, sizeof(*e));
-
-	if (e) {
-		e->irq = (__u32)ctx[0];
-		e->ret = (__s32)ctx[2];
-		end(&s);
-	}
-	if (c && c->hardirq_depth) /* entries from before we attached have no place here */
-		c->hardirq_depth--;
-	return 0;
-}
-
-static __always_inline int ipi_send(__u32 target, __u64 callsite, __u64 callback)
-{
-	struct slot s;
-	struct ev_ipi_send *e = begin(&s, EV_IPI_SEND, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->target_cpu = target;
-	e->tid = current_tid();
-	e->callsite = callsite;
-	e->callback = callback;
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/ipi_send_cpu")
-int on_ipi_send_cpu(__u64 *ctx)
-{
-	return ipi_send((__u32)ctx[0], ctx[1], ctx[2]);
-}
-
-SEC("tp_btf/ipi_send_cpumask")
-int on_ipi_send_cpumask(__u64 *ctx)
-{
-	return ipi_send(~0U, ctx[1], ctx[2]);
-}
-
-static __always_inline int ipi(const char *reason, __u8 kind)
-{
-	struct slot s;
-	struct ev_ipi *e = begin(&s, kind, sizeof(*e));
-
-	if (!e)
-		return 0;
-	__builtin_memset(e->reason, 0, sizeof(e->reason));
-	bpf_probe_read_kernel_str(e->reason, sizeof(e->reason), reason);
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/ipi_entry")
-int on_ipi_entry(__u64 *ctx)
-{
-	return ipi((const char *)ctx[0], EV_IPI_ENTRY);
-}
-
-SEC("tp_btf/ipi_exit")
-int on_ipi_exit(__u64 *ctx)
-{
-	return ipi((const char *)ctx[0], EV_IPI_EXIT);
-}
-
-static __always_inline int work(struct work_struct *w, __u8 kind)
-{
-	struct slot s;
-	struct ev_work *e = begin(&s, kind, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->work = (__u64)w;
-	/* Once it has run, the item may be gone: its end carries no function. */
-	e->function = kind == EV_WORK_START ? (__u64)w->func : 0;
-	e->tid = current_tid();
-	e->pad_ = 0;
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/workqueue_execute_start")
-int on_work_start(__u64 *ctx)
-{
-	return work((struct work_struct *)ctx[0], EV_WORK_START);
-}
-
-SEC("tp_btf/workqueue_execute_end")
-int on_work_end(__u64 *ctx)
-{
-	return work((struct work_struct *)ctx[0], EV_WORK_END);
-}
-
-SEC("tp_btf/cpu_idle")
-int on_cpu_idle(__u64 *ctx)
-{
-	struct slot s;
-	struct ev_cpu_idle *e = begin(&s, EV_CPU_IDLE, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->state = (__u32)ctx[0];
-	e->cpu = (__u32)ctx[1];
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/cpu_frequency")
-int on_cpu_freq(__u64 *ctx)
-{
-	struct slot s;
-	struct ev_cpu_freq *e = begin(&s, EV_CPU_FREQ, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->khz = (__u32)ctx[0];
-	e->cpu = (__u32)ctx[1];
-	end(&s);
-	return 0;
-}
-
-static __always_inline struct ev_cpu_hotplug *hotplug(struct slot *s, __u32 cpu)
-{
-	struct ev_cpu_hotplug *e = begin(s, EV_CPU_HOTPLUG, sizeof(*e));
-
-	if (!e)
-		return NULL;
-	e->cpu = cpu;
-	e->target = 0;
-	e->step = 0;
-	e->ret = 0;
-	e->is_exit = 0;
-	e->pad_ = 0;
-	return e;
-}
-
-SEC("tp_btf/cpuhp_enter")
-int on_hotplug_enter(__u64 *ctx)
-{
-	struct slot s;
-	struct ev_cpu_hotplug *e = hotplug(&s, (__u32)ctx[0]);
-
-	if (!e)
-		return 0;
-	e->target = (__s32)ctx[1];
-	e->step = (__s32)ctx[2];
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/cpuhp_exit")
-int on_hotplug_exit(__u64 *ctx)
-{
-	struct slot s;
-	struct ev_cpu_hotplug *e = hotplug(&s, (__u32)ctx[0]);
-
-	if (!e)
-		return 0;
-	e->step = (__s32)ctx[1];
-	e->ret = (__s32)ctx[3];
-	e->is_exit = 1;
-	end(&s);
-	return 0;
-}
-
-static __always_inline int pressure(__u32 cpu, __u64 value)
-{
-	struct slot s;
-	struct ev_hw_pressure *e = begin(&s, EV_HW_PRESSURE, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->pressure = value;
-	e->cpu = cpu;
-	e->pad_ = 0;
-	end(&s);
-	return 0;
-}
-
-SEC("tp_btf/hw_pressure_update")
-int on_hw_pressure(__u64 *ctx)
-{
-	return pressure((__u32)ctx[0], ctx[1]);
-}
-
-/* Its name before 6.10. */
-SEC("tp_btf/thermal_pressure_update")
-int on_thermal_pressure(__u64 *ctx)
-{
-	return pressure((__u32)ctx[0], ctx[1]);
-}
-
-SEC("tp_btf/gpu_mem_total")
-int on_gpu_mem(__u64 *ctx)
-{
-	struct slot s;
-	struct ev_gpu_mem *e = begin(&s, EV_GPU_MEM, sizeof(*e));
-
-	if (!e)
-		return 0;
-	e->bytes = ctx[2];
-	e->gpu = (__u32)ctx[0];
-	e->tgid = (__u32)ctx[1];
-	end(&s);
-	return 0;
-}
-
-/* Which probe it was comes as a cookie of the attachment (Linux 5.15). */
+/* The cookie of the attachment says which probe it was (Linux 5.15). */
 SEC("kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {

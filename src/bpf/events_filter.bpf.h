@@ -1,4 +1,4 @@
-/* bpf/events_filter — whose events are recorded: the process and the cgroups that were asked for. */
+/* bpf/events_filter — which events are recorded: those of the requested process and cgroups. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,12 @@
 /*
- * bpf/events_follow — sampling: one wakeup in so many is chosen, and followed until the slice that comes of it
- * has ended. So the waits and slices that are recorded are whole, and the rest costs two lookups.
+ * bpf/events_follow — sampling: one wakeup in N is chosen, and followed until the slice that
+ * results from it has ended. So the recorded waits and slices are complete, and other events cost
+ * two lookups.
  *
- * A task is followed by its tid in a table that is allocated beforehand. Its steps come one after the other
- * under the kernel's own locks (waking under the task's, switches under the queue's), so plain stores suffice.
- * Choosing happens by chance, not by counting: two tasks that wake each other in turn would share an even
- * number so that only one of them is ever seen.
+ * A followed task is found by tid in a preallocated table. Its steps happen one after the other
+ * under the kernel's own locks (waking under the task's, switches under the queue's), so plain
+ * stores suffice. The choice is random, not by counting: two tasks that wake each other in turn
+ * would share an even number so that only one of them is ever seen.
  */
 #pragma once
 
@@ -21,7 +22,7 @@
 
 enum {
 	FOLLOW_EARLY =
-		1, /* chosen while it was on a CPU: its wakeup will tell whether it slept at all */
+		1, /* chosen while it was on a CPU: its wakeup will show whether it slept at all */
 	FOLLOW_WAIT,  /* until its switch-in */
 	FOLLOW_SLICE, /* until its switch-out */
 };
@@ -77,7 +78,9 @@ static __noinline bool follow_begin(struct task_struct *p, __u32 state)
 	return false;
 }
 
-/* Whether this waking is recorded. Of one whose task has not left its CPU yet, only the wakeup will be. */
+/*
+ * Whether this waking is recorded. If the task has not left its CPU yet, only the wakeup will be.
+ */
 static __always_inline bool follow_waking(struct task_struct *p)
 {
 	bool is_on_cpu = p->on_cpu;
@@ -112,13 +115,16 @@ static __always_inline bool follow_migrate(struct task_struct *p)
 	return state && *state == FOLLOW_WAIT;
 }
 
-/* Whom of both the record is about: who is followed was wanted when that began. True if that of prev ends here. */
+/*
+ * Which of both tasks the record is about: a followed task was wanted when following began. True if
+ * that of prev ends here.
+ */
 static __always_inline bool follow_switch(const struct switch_args *a, bool *has_prev,
                                           bool *has_next)
 {
 	__u32 *prev = follow_state(a->prev), *next = follow_state(a->next);
 
-	/* In a slice, or waiting though it ran: then the kernel did not tell of its switch-in. */
+	/* In a slice, or marked as waiting although it ran: then its switch-in was not reported. */
 	*has_prev = prev && *prev != FOLLOW_EARLY;
 	*has_next = next && *next == FOLLOW_WAIT;
 	if (*has_next)

@@ -11,8 +11,8 @@
 #include "bpf/events_ring.bpf.h"
 
 /*
- * Reads all counters of this CPU; what they moved since the last look goes to values, which may be NULL. An
- * estimate of a counter that shares its place may fall behind an earlier one: it then has not moved.
+ * Reads all counters of this CPU; their increments since the last read go to values, which may be
+ * NULL. An estimate of a multiplexed counter may be below an earlier one: it then has not moved.
  */
 static __always_inline void read_counters(struct ev_cpu *c, __u64 *values)
 {
@@ -24,8 +24,9 @@ static __always_inline void read_counters(struct ev_cpu *c, __u64 *values)
 		if (i >= cfg.nr_counters)
 			break;
 		moved = EV_PMU_UNKNOWN;
-		if (!bpf_perf_event_read_value(&counter_fds, i * cfg.nr_cpus + cpu, &v,
-		                               sizeof(v))) {
+		if (bpf_perf_event_read_value(&counter_fds, i * cfg.nr_cpus + cpu, &v, sizeof(v))) {
+			c->counters[i] = 0; /* the next one on this CPU begins there */
+		} else {
 			count = scaled_count(&v);
 			moved = count > c->counters[i] ? count - c->counters[i] : 0;
 			c->counters[i] += moved;
@@ -35,29 +36,10 @@ static __always_inline void read_counters(struct ev_cpu *c, __u64 *values)
 	}
 }
 
-/*
- * At a switch, before its own record: the slice of prev, if it is wanted and we saw it begin. The time of the record;
- * 0 if there is none.
- */
-static __always_inline __u64 put_pmu(struct ev_cpu *c, __u32 prev_tid)
+/* The slice of prev, which is wanted and was seen to begin. */
+static __always_inline void fill_pmu(struct ev_pmu *e, struct ev_cpu *c, __u32 prev_tid)
 {
-	struct ev_pmu *e;
-	struct slot s;
-	__u64 ts_ns;
-
-	if (!prev_tid || c->shown_tid != prev_tid) {
-		read_counters(c, NULL);
-		return 0;
-	}
-	e = begin(&s, EV_PMU, (__u32)(sizeof(*e) + cfg.nr_counters * sizeof(__u64)));
-	if (!e) {
-		read_counters(c, NULL);
-		return 0;
-	}
 	e->tid = prev_tid;
 	e->nr = cfg.nr_counters;
 	read_counters(c, (__u64 *)(e + 1));
-	ts_ns = e->hdr.ts_ns;
-	end(&s);
-	return ts_ns;
 }

@@ -57,9 +57,17 @@ static __always_inline struct ev_cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
+static __always_inline struct context_cpu *context_here(void)
+{
+	struct ev_cpu *c = this_cpu();
+
+	return c ? &c->context : NULL;
+}
+
 /*
- * A program of a uprobe may be preempted (since Linux 6.0), and another of its kind run on this CPU meanwhile; a
- * sample may come in the midst of another one's program. Those of tracepoints are alone. kind is a constant.
+ * A uprobe program may be preempted (since Linux 6.0) while another of its kind runs on this CPU; a
+ * sample may interrupt another sample's program. Tracepoint programs do not nest. kind is a
+ * constant.
  */
 static __always_inline void count_up(__u64 *counter, __u8 kind)
 {
@@ -70,8 +78,18 @@ static __always_inline void count_up(__u64 *counter, __u8 kind)
 }
 
 /*
- * NULL when there is no room, or nobody is listening yet. size is a constant. Look at the result at once, and only
- * once: before Linux 6.3, a verifier that comes by a second time takes a record for one that may be missing.
+ * A stack takes as much room as twenty switches. Where a reader cannot keep up, stacks are lost before anything else:
+ * without them a trace is poorer, without switches it is wrong.
+ */
+static __always_inline bool has_room(void *ring, __u8 kind)
+{
+	return kind != EV_SAMPLE || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < cfg.stack_bytes;
+}
+
+/*
+ * NULL when there is no room, or no reader yet. size is a constant. Check the result at once, and
+ * only once: before Linux 6.3, the verifier takes a record that is checked a second time for one
+ * that may be NULL.
  */
 static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 {
@@ -84,7 +102,7 @@ static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 	count_up(&s->c->seen[kind & (EV_KIND_MAX - 1)], kind);
 	ring_idx = bpf_map_lookup_elem(&ring_of_cpu, &cpu);
 	s->ring = ring_idx ? bpf_map_lookup_elem(&rings, ring_idx) : NULL;
-	s->rec = s->ring ? bpf_ringbuf_reserve(s->ring, size, 0) : NULL;
+	s->rec = s->ring && has_room(s->ring, kind) ? bpf_ringbuf_reserve(s->ring, size, 0) : NULL;
 	if (!s->rec) {
 		count_up(&s->c->lost[kind & (EV_KIND_MAX - 1)], kind);
 		return NULL;
@@ -92,13 +110,13 @@ static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 	s->rec->ts_ns = bpf_ktime_get_boot_ns();
 	s->rec->size = (__u16)size;
 	s->rec->kind = kind;
-	s->rec->flags = (__u8)((s->c->hardirq_depth ? EV_FLAG_HARDIRQ : 0) |
-	                       (s->c->softirq_depth ? EV_FLAG_SOFTIRQ : 0));
+	s->rec->flags = (__u8)((s->c->context.hard ? EV_FLAG_HARDIRQ : 0) |
+	                       (s->c->context.soft ? EV_FLAG_SOFTIRQ : 0));
 	s->rec->cpu = cpu;
 	return s->rec;
 }
 
-/* The reader comes by itself; it is called only when a ring fills up, and that is looked at now and then. */
+/* The reader polls; it is woken only when a ring fills up, which is checked now and then. */
 static __always_inline void end(struct slot *s)
 {
 	__u64 flags = BPF_RB_NO_WAKEUP;

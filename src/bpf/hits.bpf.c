@@ -33,7 +33,7 @@ static __always_inline int count(void)
 		return 0;
 	h = bpf_map_lookup_elem(&hits, &cpu);
 	if (h)
-		__sync_fetch_and_add(&h->nr, 1); /* an interrupt may come between */
+		__sync_fetch_and_add(&h->nr, 1); /* an interrupt may come in between */
 	return 0;
 }
 

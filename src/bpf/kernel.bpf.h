@@ -1,10 +1,10 @@
 /*
  * bpf/kernel — the kernel's types as far as the programs read them.
  *
- * Declared by hand with preserve_access_index: CO-RE finds the fields in the running kernel, so these
- * need neither the right order nor the right size, and a build needs no BTF of the build host. Fields that
- * some kernels lack are read behind bpf_core_field_exists(); a name with three underscores ("flavour")
- * stands for another release's shape of the same type.
+ * Declared by hand with preserve_access_index: CO-RE finds the fields in the running kernel, so these need
+ * neither the right order nor the right size, and a build needs no BTF of the build host. Fields that some
+ * kernels lack are read behind bpf_core_field_exists(); a name with three underscores ("flavour") is
+ * another release's layout of the same type.
  */
 #pragma once
 
@@ -71,6 +71,16 @@ struct task_struct___cpu { /* before 5.16 on arm64 and others */
 
 struct task_struct___state { /* before 5.14 */
 	long state;
+};
+
+struct task_struct___rt { /* PREEMPT_RT */
+	int softirq_disable_cnt;
+};
+
+struct refcount_struct {
+	struct {
+		int counter;
+	} refs;
 };
 
 struct scx_dispatch_q { /* Linux 6.12, like all of sched_ext */
@@ -143,7 +153,7 @@ struct bpf_iter__task {
 /* Task states (include/linux/sched.h); stable since 4.14 but for NOLOAD's neighbours. */
 #define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_REPORT          0x007f /* what may be told user space */
+#define TASK_REPORT          0x007f /* what may be passed to user space */
 #define TASK_DEAD            0x0080
 #define TASK_NOLOAD          0x0400
 #define TASK_RTLOCK_WAIT     0x1000

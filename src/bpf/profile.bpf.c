@@ -9,6 +9,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "abi/context.h"
 #include "abi/profile.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/profile_rows.bpf.h"
@@ -20,7 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* A task that is off its CPU, asleep. Written under the lock of the queue that it is on. */
 struct prof_off {
 	struct prof_key key;
-	__u64 since_ns; /* 0 = it is not, or nobody wants to know */
+	__u64 since_ns; /* 0 = it is not, or it is not needed */
 };
 
 struct {
@@ -29,6 +30,22 @@ struct {
 	__type(key, int);
 	__type(value, struct prof_off);
 } off_tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct context_cpu);
+} contexts SEC(".maps");
+
+static __always_inline struct context_cpu *context_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&contexts, &zero);
+}
+
+#include "bpf/context.bpf.h"
 
 SEC("perf_event")
 int on_event(struct bpf_perf_event_data *ctx)
@@ -53,9 +70,38 @@ int on_uprobe(void *ctx)
 	return take_hit(ctx);
 }
 
+/*
+ * An interrupt that wakes belongs to no process; the frames of the task it interrupted are not part
+ * of its stack.
+ */
+static __always_inline int take_interrupt(void *ctx)
+{
+	struct prof_cpu *c = this_cpu();
+	struct profile_scratch *s;
+	long err = -EBUSY;
+
+	if (!c || !is_open || !is_here() || cfg.filter_tgid || cfg.filter_cgroup || !is_turn(c) ||
+	    !take_one())
+		return 0;
+	s = scratch_get();
+	if (s) {
+		err = fill_interrupt(ctx, c, s);
+		if (!err)
+			err = add_to_row(&s->key, cfg.every ? cfg.every : 1,
+			                 bpf_ktime_get_boot_ns());
+		scratch_put(s);
+	}
+	count_row(c, err);
+	return 0;
+}
+
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
+	const struct context_cpu *here = context_here();
+
+	if (here && context_is_interrupt(context_of(here)))
+		return take_interrupt(ctx);
 	return take_hit(ctx);
 }
 
@@ -85,7 +131,7 @@ static __always_inline void leave(void *ctx, struct task_struct *p, struct prof_
 	struct prof_off *off = bpf_task_storage_get(&off_tasks, p, 0,
 	                                            cfg.may_create ? BPF_LOCAL_STORAGE_GET_F_CREATE
 	                                                           : 0);
-	struct scratch *s = off ? scratch_get() : NULL;
+	struct profile_scratch *s = off ? scratch_get() : NULL;
 
 	if (!s) {
 		count(&c->seen);
@@ -150,7 +196,7 @@ int on_free(__u64 *ctx)
 }
 
 /*
- * Tasks get their storage at fork and, those that are there, before anything is attached: before Linux 6.4 it could
+ * Tasks get their storage at fork, and existing ones before anything is attached: before Linux 6.4 it could
  * not be allocated under scheduler locks, and later the kernel's cache of it may be empty there for a moment.
  */
 SEC("tp_btf/sched_process_fork")

@@ -1,9 +1,10 @@
 /*
- * bpf/profile_rows — from a hit to its row: who is wanted, both stacks walked, each kept once, the row counted.
+ * bpf/profile_rows — from a hit to its row: filter the task, walk both stacks, store each once,
+ * count the row.
  *
- * Runs in interrupts, also in those that cannot be masked: all maps are allocated beforehand, and whoever finds a
- * map locked by what it interrupted counts a loss. Stacks are told apart by a hash of 64 bits, so that none takes
- * another's place as in the kernel's own table of stacks.
+ * Runs in interrupts, also in those that cannot be masked: all maps are preallocated, and a program
+ * that finds a map locked by the one it interrupted counts a loss. Stacks are distinguished by a
+ * hash of 64 bits, so that none replaces another as in the kernel's own table of stacks.
  */
 #pragma once
 
@@ -58,7 +59,7 @@ struct {
 	__type(value, __u64);
 } family SEC(".maps");
 
-struct scratch {
+struct profile_scratch {
 	__u32 is_busy;
 	__u32 pad_;
 	struct prof_key key; /* of the row */
@@ -70,7 +71,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SCRATCHES);
 	__type(key, __u32);
-	__type(value, struct scratch);
+	__type(value, struct profile_scratch);
 } scratches SEC(".maps");
 
 static __always_inline struct prof_cpu *this_cpu(void)
@@ -131,12 +132,12 @@ static __always_inline void give_back(void)
 }
 
 /*
- * A program that was interrupted or preempted keeps its own until it is done. It stays on its CPU, so whoever comes
- * between finds another one.
+ * A program that was interrupted or preempted keeps its slot until it is done. It stays on its CPU,
+ * so a program that interrupts it finds another slot.
  */
-static __always_inline struct scratch *scratch_get(void)
+static __always_inline struct profile_scratch *scratch_get(void)
 {
-	struct scratch *s;
+	struct profile_scratch *s;
 
 	for (__u32 i = 0; i < SCRATCHES; i++) {
 		__u32 which = i;
@@ -148,7 +149,7 @@ static __always_inline struct scratch *scratch_get(void)
 	return NULL;
 }
 
-static __always_inline void scratch_put(struct scratch *s)
+static __always_inline void scratch_put(struct profile_scratch *s)
 {
 	__sync_lock_test_and_set(&s->is_busy, 0);
 }
@@ -167,8 +168,8 @@ static __noinline __u64 hash_stack(const struct prof_stack *s, __u32 nr)
 }
 
 /* Its hash in *out; 0 = there is none. An error: no room. */
-static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct scratch *s, __u64 flags,
-                                      __u64 *out)
+static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct profile_scratch *s,
+                                      __u64 flags, __u64 *out)
 {
 	long bytes = bpf_get_stack(ctx, s->stack.ips, sizeof(s->stack.ips), flags);
 	long err;
@@ -189,7 +190,7 @@ static __always_inline long put_stack(void *ctx, struct prof_cpu *c, struct scra
 }
 
 /* Of the current task. An error: no room for a stack. */
-static __always_inline long fill_key(void *ctx, struct prof_cpu *c, struct scratch *s,
+static __always_inline long fill_key(void *ctx, struct prof_cpu *c, struct profile_scratch *s,
                                      struct task_struct *p)
 {
 	struct prof_key *key = &s->key;
@@ -208,6 +209,25 @@ static __always_inline long fill_key(void *ctx, struct prof_cpu *c, struct scrat
 	key->tgid = (__u32)p->tgid;
 	key->tid = (__u32)p->pid;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
+	return err;
+}
+
+/* The kernel's part alone, and a name in place of a task. An error: no room for a stack. */
+static __always_inline long fill_interrupt(void *ctx, struct prof_cpu *c, struct profile_scratch *s)
+{
+	const char name[sizeof(s->key.comm)] =
+		"interrupt"; /* not static: older libbpf cannot place those */
+	struct prof_key *key = &s->key;
+	__u64 kernel = 0;
+	long err = 0;
+
+	key->generation = *(volatile __u32 *)&generation;
+	if (!cfg.no_kernel)
+		err = put_stack(ctx, c, s, 0, &kernel);
+	key->kernel = kernel;
+	key->user = key->start_ns = key->exec = 0;
+	key->tgid = key->tid = 0;
+	__builtin_memcpy(key->comm, name, sizeof(key->comm));
 	return err;
 }
 
@@ -263,7 +283,7 @@ static __always_inline int take_sample(void *ctx, __u64 value)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct prof_cpu *c = this_cpu();
-	struct scratch *s;
+	struct profile_scratch *s;
 	long err = -EBUSY;
 
 	if (!c || !is_open || !is_here())

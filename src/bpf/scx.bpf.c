@@ -3,13 +3,13 @@
  * lets functions be traced. Where the programs attach is set by user space, which looks at the functions of
  * the running kernel (collect/scx_plan). The rings are those of the event stream.
  *
- * A task's way through the dispatch queues: it enters one in dispatch_enqueue(), which also sees what is
- * bound for the queue of a CPU; a CPU that takes it from a queue unlinks it and moves it to its own queue
- * without a further call, or, for another CPU, enters it there. So the queue that counts is the last one that
- * is not a CPU's own, and the stay there ends with the switch to the task.
+ * A task's way through the dispatch queues: it enters one in dispatch_enqueue(), which also sees tasks bound
+ * for the queue of a CPU; a CPU that takes it from a queue unlinks it and moves it to its own queue without a
+ * further call, or, for another CPU, enters it there. So the queue that counts is the last one that is not a
+ * CPU's own, and the stay there ends with the switch to the task.
  *
- * Each program comes twice, by fentry and by kprobe (bpf/scx_args). The latter learn from the switch whether a task is
- * wanted.
+ * Each program exists twice, for fentry and for kprobe (bpf/scx_args). The latter learn at the
+ * switch whether a task is wanted.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define SCX_DSQ_LOCAL ((1ULL << 63) | 2) /* a CPU's own */
 
-/* Linux 6.12: static variables, so their addresses are all that can be had. */
+/* Linux 6.12: static variables, so only their addresses are available. */
 extern const void scx_exit_kind __ksym __weak;
 extern const void scx_exit_info __ksym __weak;
 
@@ -39,7 +39,7 @@ const volatile __u32 dsq_at = 0;
 /* Whether a scheduler is on, and its name; user space says what was so at the start. */
 __u32 is_on;
 char scheduler[32];
-__u64 coming; /* by kprobe: the scheduler that is about to come; only one at a time can */
+__u64 coming; /* by kprobe: the scheduler being registered; only one at a time can be */
 
 /* Set by user space: the programs are those by kprobe. */
 const volatile __u32 by_kprobe = 0;
@@ -52,7 +52,7 @@ struct queued {
 	__u32 is_wanted; /* by kprobe: as the last switch to it said */
 };
 
-/* By kprobe, instead of the storage of a task; what is not used any more goes by itself. */
+/* By kprobe, instead of the storage of a task; unused entries are evicted by the map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -203,7 +203,7 @@ static __always_inline void enter(struct scx_dispatch_q *dsq, struct task_struct
 	q->at_ns = bpf_ktime_get_boot_ns();
 }
 
-/* dsq_at is a constant to the verifier, which never looks at the other branches. */
+/* dsq_at is a constant to the verifier, which never checks the other branches. */
 SEC("fentry")
 int on_dsq_enter(__u64 *ctx)
 {
@@ -321,7 +321,7 @@ static __always_inline void put_state(__u32 state, __u32 exit_kind, struct scx_e
 	end(&s);
 }
 
-/* Whoever has not been taken back by now was thrown out, or went by itself. */
+/* A scheduler that has not been unregistered by now was ejected, or exited by itself. */
 static __always_inline void go(__u32 exit_kind, struct scx_exit_info *info)
 {
 	bool is_fault = !exit_kind || exit_kind >= EV_SCX_EXIT_ERROR;

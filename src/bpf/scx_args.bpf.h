@@ -1,7 +1,8 @@
 /*
- * bpf/scx_args — what programs at functions of sched_ext share. Each comes twice: for functions that the kernel lets
- * trampolines into (fentry), and by kprobe (_k) for kernels that do not. The latter get addresses that the verifier does
- * not trust: they read through a helper and know tasks by tid. has_kprobes is a constant where it is passed on.
+ * bpf/scx_args — what programs at functions of sched_ext share. Each exists twice: with fentry, for
+ * kernels that allow it on these functions, and with kprobe (_k) for others. The latter get
+ * addresses that the verifier does not trust: they read through a helper and identify tasks by tid.
+ * has_kprobes is a constant where it is passed on.
  */
 #pragma once
 

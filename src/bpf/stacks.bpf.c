@@ -1,10 +1,11 @@
 /*
- * Stacks for the event stream: where CPUs are, at a steady rate; where tasks leave them to sleep; from where tasks
- * are woken. An object of its own, loaded on demand. The maps are those of the event stream.
+ * Stacks for the event stream: what CPUs execute, at a fixed rate; where tasks leave them to sleep;
+ * where tasks are woken. A separate object, loaded on demand. The maps are those of the event
+ * stream.
  *
  * A stack is walked into a scratch of its CPU first, as only then it is known how large the record is; the ring
- * takes sizes that are constants, so the next larger one of a few is reserved and the record says how much of it
- * counts. Each event has a scratch of its own: a sample may come in the midst of a switch. Within one event nothing
+ * takes sizes that are constants, so the next larger one of a few is reserved and the record says how much of
+ * it counts. Each event has its own scratch, because a sample may interrupt a switch. Within one event nothing
  * nests: switches and wakings happen with interrupts off, and a CPU has one sampling event.
  */
 #include <linux/bpf.h>
@@ -17,6 +18,8 @@
 #include "abi/event_cfg.h"
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_ring.bpf.h"
+/* Needs context_here() of events_ring. */
+#include "bpf/context.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/switch_args.bpf.h"
 #include "bpf/task.bpf.h"
@@ -26,7 +29,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define STACK_BYTES (EV_SAMPLE_DEPTH * sizeof(__u64))
 #define NR_EVENTS   3U
 
-struct scratch {
+struct stack_scratch {
 	__u64 addresses[2 * EV_SAMPLE_DEPTH];
 };
 
@@ -34,20 +37,30 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, NR_EVENTS);
 	__type(key, __u32);
-	__type(value, struct scratch);
+	__type(value, struct stack_scratch);
 } scratches SEC(".maps");
 
 struct stack {
-	struct scratch *scratch;
+	struct stack_scratch *scratch;
 	__u32 kernel_bytes;
 	__u32 user_bytes;
 };
 
-/* Kernel threads have no user stack; neither has a task that is about to lose its memory. */
-static __always_inline bool walk(void *ctx, __u32 event, struct stack *out)
+struct stack_owner {
+	__u32 tid; /* 0 = an interrupt's */
+	__u32 tgid;
+};
+
+static __always_inline struct stack_owner of_task(struct task_struct *p)
 {
-	struct scratch *s = bpf_map_lookup_elem(&scratches, &event);
-	long kernel, user;
+	return (struct stack_owner){ (__u32)p->pid, (__u32)p->tgid };
+}
+
+/* Kernel threads have no user stack; neither has a task that is about to lose its memory. */
+static __always_inline bool walk(void *ctx, __u32 event, bool has_user, struct stack *out)
+{
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratches, &event);
+	long kernel, user = 0;
 
 	if (!s)
 		return false;
@@ -56,7 +69,9 @@ static __always_inline bool walk(void *ctx, __u32 event, struct stack *out)
 		kernel = 0;
 	if (kernel > (long)STACK_BYTES) /* never: for the verifier */
 		return false;
-	user = bpf_get_stack(ctx, (char *)s->addresses + kernel, STACK_BYTES, BPF_F_USER_STACK);
+	if (has_user)
+		user = bpf_get_stack(ctx, (char *)s->addresses + kernel, STACK_BYTES,
+		                     BPF_F_USER_STACK);
 	out->scratch = s;
 	out->kernel_bytes = (__u32)kernel;
 	out->user_bytes = user > 0 ? (__u32)user : 0;
@@ -64,7 +79,7 @@ static __always_inline bool walk(void *ctx, __u32 event, struct stack *out)
 }
 
 /* room is a constant. */
-static __always_inline void put_in(struct task_struct *p, __u32 event, __u64 period,
+static __always_inline void put_in(const struct stack_owner *w, __u32 event, __u64 period,
                                    const struct stack *stack, __u32 room)
 {
 	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
@@ -81,8 +96,8 @@ static __always_inline void put_in(struct task_struct *p, __u32 event, __u64 per
 	}
 	e->hdr.size = (__u16)(sizeof(*e) + bytes);
 	bpf_probe_read_kernel(e + 1, bytes, stack->scratch->addresses);
-	e->tid = (__u32)p->pid;
-	e->tgid = (__u32)p->tgid;
+	e->tid = w->tid;
+	e->tgid = w->tgid;
 	e->period = period;
 	e->nr_kernel = (__u16)(stack->kernel_bytes / sizeof(__u64));
 	e->nr_user = (__u16)(stack->user_bytes / sizeof(__u64));
@@ -90,7 +105,7 @@ static __always_inline void put_in(struct task_struct *p, __u32 event, __u64 per
 	end(&s);
 }
 
-static __always_inline int put_sample(struct task_struct *p, __u32 event, __u64 period,
+static __always_inline int put_sample(const struct stack_owner *p, __u32 event, __u64 period,
                                       const struct stack *stack)
 {
 	__u32 bytes = stack->kernel_bytes + stack->user_bytes;
@@ -112,35 +127,50 @@ SEC("perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
+	struct stack_owner whose = of_task(p);
 	struct stack stack;
 
-	if (!is_open || !p->pid || !is_wanted(p) || !walk(ctx, EV_SAMPLE_CPU, &stack))
+	if (!is_open || !p->pid || !is_wanted(p) || !walk(ctx, EV_SAMPLE_CPU, true, &stack))
 		return 0;
-	return put_sample(p, EV_SAMPLE_CPU, ctx->sample_period, &stack);
+	return put_sample(&whose, EV_SAMPLE_CPU, ctx->sample_period, &stack);
 }
 
-/* Those that go to sleep; who is still runnable, or ends, waits for nothing. */
+/* Only tasks that go to sleep; one that is still runnable, or exits, waits for nothing. */
 SEC("tp_btf/sched_switch")
 int on_sleep(__u64 *ctx)
 {
 	struct switch_args a;
+	struct stack_owner whose;
 	struct stack stack;
 
 	switch_args_read(ctx, cfg.switch_args, &a);
+	whose = of_task(a.prev);
 	if (!is_open || a.is_preempt || !a.prev->pid || !(a.state & TASK_REPORT) ||
-	    a.prev->exit_state || !is_wanted(a.prev) || !walk(ctx, EV_SAMPLE_OFF_CPU, &stack))
+	    a.prev->exit_state || !is_wanted(a.prev) || !walk(ctx, EV_SAMPLE_OFF_CPU, true, &stack))
 		return 0;
-	return put_sample(a.prev, EV_SAMPLE_OFF_CPU, 1, &stack);
+	return put_sample(&whose, EV_SAMPLE_OFF_CPU, 1, &stack);
 }
 
-/* The stack is the waker's; whether it is wanted is up to whom it wakes, as for the waking itself. */
+/*
+ * The stack is the waker's; whether it is wanted is up to the task that it wakes, as for the waking
+ * itself. For an interrupt only the kernel part is its own: the user part belongs to the
+ * interrupted task.
+ */
 SEC("tp_btf/sched_waking")
 int on_wake(__u64 *ctx)
 {
 	struct task_struct *wakee = (struct task_struct *)ctx[0];
+	const struct context_cpu *here = context_here();
+	struct stack_owner whose = of_task(bpf_get_current_task_btf());
 	struct stack stack;
+	bool is_task;
 
-	if (!is_open || !wakee->pid || !is_wanted(wakee) || !walk(ctx, EV_SAMPLE_WAKER, &stack))
+	if (!is_open || !here || !wakee->pid || !is_wanted(wakee))
 		return 0;
-	return put_sample(bpf_get_current_task_btf(), EV_SAMPLE_WAKER, 1, &stack);
+	is_task = !context_is_interrupt(context_of(here));
+	if (!is_task)
+		whose = (struct stack_owner){ 0 };
+	if (!walk(ctx, EV_SAMPLE_WAKER, is_task, &stack))
+		return 0;
+	return put_sample(&whose, EV_SAMPLE_WAKER, 1, &stack);
 }

@@ -17,6 +17,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/stat_counters.bpf.h"
+#include "bpf/stat_drain.bpf.h"
 #include "bpf/stat_dsq.bpf.h"
 #include "bpf/stat_dsq_programs.bpf.h"
 #include "bpf/stat_maps.bpf.h"
@@ -46,13 +47,15 @@ static __always_inline void record_depth(struct stat_task *st, struct task_struc
 		d->max_at_ns = now;
 		d->max_cpu = task_cpu(p);
 	}
-	task_news(st);
+	task_note_change(st);
 }
 
 static __always_inline void end_sleep(struct stat_task *st, __u64 now, __u32 cpu)
 {
 	__u64 ns = now - st->off_cpu_ns;
 
+	if (cfg.is_from_waking && !ns) /* woken while it was leaving the CPU: it did not sleep */
+		st->sleep_kind = 0;
 	if (st->sleep_kind == STAT_SLEEP_S)
 		task_record(st, STAT_SLEEP_S, ns, now, cpu);
 	else if (st->sleep_kind == STAT_SLEEP_D)
@@ -62,11 +65,13 @@ static __always_inline void end_sleep(struct stat_task *st, __u64 now, __u32 cpu
 	st->sleep_kind = 0;
 }
 
-/* A waking that found its task still running has woken nobody. */
-static __always_inline void forget_waking(struct task_struct *p)
+/* A waking that found its task still running woke no task. */
+static __always_inline void forget_waking(struct stat_task *st, struct task_struct *p)
 {
 	struct stat_waking *w;
 
+	if (cfg.is_from_waking)
+		st->waking_ns = 0;
 	if (!cfg.has_waking)
 		return;
 	w = bpf_task_storage_get(&wakings, p, 0, 0);
@@ -74,12 +79,25 @@ static __always_inline void forget_waking(struct task_struct *p)
 		w->waking_ns = 0;
 }
 
+/* Since when a task that is woken now is runnable. A waking seen while it was on a CPU counts from when it left it. */
+static __always_inline __u64 runnable_since(struct stat_task *st, __u64 now)
+{
+	__u64 waking_ns = st->waking_ns;
+
+	if (!cfg.is_from_waking)
+		return now;
+	st->waking_ns = 0;
+	if (!waking_ns || waking_ns > now)
+		return now;
+	return waking_ns > st->off_cpu_ns ? waking_ns : st->off_cpu_ns;
+}
+
 static __always_inline int woken(struct task_struct *p, enum stat_cause cause,
                                  enum stat_event event)
 {
 	struct stat_cpu *c = this_cpu();
 	struct stat_task *st;
-	__u64 now;
+	__u64 now, since;
 
 	if (!c)
 		return 0;
@@ -90,20 +108,23 @@ static __always_inline int woken(struct task_struct *p, enum stat_cause cause,
 	if (!st)
 		return 0;
 	if (p->on_cpu) { /* it was about to sleep, and will not */
-		forget_waking(p);
+		forget_waking(st, p);
 		return 0;
 	}
 	now = bpf_ktime_get_boot_ns();
+	since = runnable_since(st, now);
 	if (cfg.has_depth)
 		record_depth(st, p, now);
 	if (cfg.has_sleep)
-		end_sleep(st, now, task_cpu(p));
+		end_sleep(st, since, task_cpu(p));
 	/* One that was preempted on its way to sleep is still in the queue: its wait goes on. */
 	if (st->wait_ns && st->wait_cause == STAT_CAUSE_PREEMPTED)
 		return 0;
-	st->wait_ns = now;
+	st->wait_ns = since;
 	st->wait_cause = (__u8)cause;
 	st->wait_cpu = task_cpu(p);
+	if (cfg.has_times) /* also if no sleep was counted */
+		task_note_change(st);
 	return 0;
 }
 
@@ -119,7 +140,19 @@ int on_wakeup_new(__u64 *ctx)
 	return woken((struct task_struct *)ctx[0], STAT_CAUSE_NEW, STAT_EV_WAKEUP_NEW);
 }
 
-/* Comes under the task's own lock and may run beside its switch-out: touches nothing but its own stamp. */
+/* Each waking is followed by its wakeup, so there is never more than one stamp to keep. */
+static __always_inline void note_waking(struct task_struct *p)
+{
+	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, 0);
+
+	if (st) /* else the wakeup creates it, under the right lock, and the wait begins there */
+		st->waking_ns = bpf_ktime_get_boot_ns();
+}
+
+/*
+ * Runs under the task's own lock, possibly concurrently with its switch-out: touches only its own
+ * stamps.
+ */
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
@@ -131,6 +164,10 @@ int on_waking(__u64 *ctx)
 		return 0;
 	c->events[STAT_EV_WAKING]++;
 	if (!p->pid || !is_id_wanted(p))
+		return 0;
+	if (cfg.is_from_waking)
+		note_waking(p);
+	if (!cfg.has_waking)
 		return 0;
 	w = bpf_task_storage_get(&wakings, p, 0,
 	                         cfg.may_create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
@@ -157,7 +194,7 @@ static __always_inline void end_waking(struct stat_task *st, struct task_struct 
 	if (!w->id.tid)
 		w->id = st->id;
 	record_sample(&w->hist, epoch, now - start, now, cpu);
-	task_news(st);
+	task_note_change(st);
 }
 
 static __always_inline __u8 sleep_kind(__u32 state)
@@ -184,7 +221,7 @@ static __always_inline void end_wait(struct stat_task *st, struct stat_cpu *c, _
 		st->wait_new.at_ns = now;
 		st->wait_new.cpu = cpu;
 		st->wait_new.count = 1;
-		task_news(st);
+		task_note_change(st);
 	}
 	record_sample(&c->delay, epoch, ns, now, cpu);
 	if (cfg.outlier_ns && ns >= cfg.outlier_ns)
@@ -203,8 +240,11 @@ static __always_inline void leave_cpu(struct stat_task *st, struct task_struct *
 		else
 			task_record(st, STAT_SLICE_VOLUNTARY, now - start, now, cpu);
 	} else {
-		/* Its switch-in was not seen: nothing that it waited for can be told any more. */
-		forget_waking(p);
+		/* Its switch-in was not seen, so nothing can be said about its wait. */
+		forget_waking(st, p);
+		st->nr_gaps++;
+		if (cfg.has_times)
+			task_note_change(st);
 	}
 	st->on_cpu_ns = 0;
 	st->off_cpu_ns = now;
@@ -238,7 +278,7 @@ static __always_inline void switch_out(struct task_struct *p, struct stat_cpu *c
 	if (!st)
 		return;
 	leave_cpu(st, p, state, now, cpu);
-	send_last(st, p);
+	send_last(st, p, now);
 }
 
 static __always_inline void switch_in(struct task_struct *p, struct stat_cpu *c, __u64 now,
@@ -254,8 +294,13 @@ static __always_inline void switch_in(struct task_struct *p, struct stat_cpu *c,
 		end_wait(st, c, now, cpu);
 	if (cfg.has_dsq)
 		dsq_begin_run(st, p, now, cpu);
+	/* One that waited after preemption may be woken at this moment, on its way to sleep: its wakeup follows. */
+	if (cfg.is_from_waking && !(st->wait_ns && st->wait_cause == STAT_CAUSE_PREEMPTED))
+		st->waking_ns = 0;
 	st->wait_ns = 0;
 	st->sleep_kind = 0;
+	if (st->on_cpu_ns) /* its switch-out was not seen */
+		st->nr_gaps++;
 	st->on_cpu_ns = now;
 }
 
@@ -321,7 +366,7 @@ int on_migrate(__u64 *ctx)
 	if (!st)
 		return 0;
 	st->migrations.all++;
-	task_news(st);
+	task_note_change(st);
 	a = bpf_map_lookup_elem(&cpu_places, &from);
 	b = bpf_map_lookup_elem(&cpu_places, &to);
 	if (!a || !b)
@@ -334,8 +379,8 @@ int on_migrate(__u64 *ctx)
 }
 
 /*
- * Comes before the name is changed and not under the run-queue lock: leaves the new name for the next event of
- * the task, which is.
+ * Runs before the name is changed and not under the run-queue lock: leaves the new name for the
+ * next event of the task, which is under it.
  */
 SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
@@ -376,7 +421,7 @@ static __always_inline void create_early(struct task_struct *p)
 
 /*
  * New tasks get their storage at fork: before Linux 6.4 it could not be allocated under scheduler locks, and
- * since then a storm of forks can still find the kernel's cache of it empty there ...
+ * since then many forks at once can still find the kernel's cache of it empty there ...
  */
 SEC("tp_btf/sched_process_fork")
 int on_fork(__u64 *ctx)
@@ -425,201 +470,10 @@ int flush_counters(void *ctx)
 
 	if (!c || !p->pid)
 		return 0;
-	/* Not under the run-queue lock: a look at the task, no change of who it is. */
+	/* Not under the run-queue lock: reads the task without changing its identity. */
 	st = is_id_wanted(p) ? bpf_task_storage_get(&tasks, p, 0, 0) : NULL;
 	if (st && (st->is_muted || st->is_gone))
 		return 0;
 	count_counters(st, c, (__u32)p->pid, bpf_get_smp_processor_id());
-	return 0;
-}
-
-static __always_inline long write_packed(struct seq_file *seq, struct stat_scratch *s)
-{
-	__u64 bytes = s->len * sizeof(s->words[0]);
-
-	if (bytes > sizeof(s->words)) /* never: for the verifier */
-		return -1;
-	return bpf_seq_write(seq, s->words, (__u32)bytes);
-}
-
-static __always_inline long drain_waking(struct seq_file *seq, struct task_struct *p,
-                                         struct stat_scratch *s)
-{
-	struct stat_waking *w = bpf_task_storage_get(&wakings, p, 0, 0);
-	__u32 count;
-
-	if (!w || !w->id.tid || w->hist.count == w->hist.sent_count)
-		return 0;
-	count = w->hist.count;
-	pack_waking(w, s, false);
-	if (write_packed(seq, s))
-		return -1;
-	w->hist.sent_count = count;
-	return 0;
-}
-
-/* Puts what a task got from dispatch queues together, noted as sent; NULL = nothing is new. */
-static __always_inline struct stat_queued *pack_queued_news(struct task_struct *p,
-                                                            struct stat_scratch *s)
-{
-	struct stat_queued *q = bpf_task_storage_get(&queued, p, 0, 0);
-	__u64 nr_used;
-	__u32 count;
-
-	if (!q || !q->id.tid)
-		return NULL;
-	count = q->hist.count;
-	nr_used = q->runs.nr_used;
-	if (count == q->hist.sent_count && nr_used == q->sent_used)
-		return NULL;
-	pack_queued(q, s, false);
-	q->hist.sent_count = count;
-	q->sent_used = nr_used;
-	return q;
-}
-
-/* What did not fit is asked for again. */
-static __always_inline long drain_queued(struct seq_file *seq, struct task_struct *p,
-                                         struct stat_scratch *s)
-{
-	struct stat_queued *q = pack_queued_news(p, s);
-
-	if (!q || !write_packed(seq, s))
-		return 0;
-	q->hist.sent_count--;
-	return -1;
-}
-
-/* Counts of samples when a record was begun; those that come later are news for the next one. */
-struct counts {
-	__u32 generation;
-	__u64 samples;
-	__u32 depths;
-	__u32 metrics[STAT_STORED_METRICS];
-};
-
-static __always_inline void note_counts(struct stat_task *st, struct counts *c)
-{
-	c->generation = st->id.generation;
-	c->samples = st->nr_samples;
-	c->depths = st->depth.count;
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m))
-			c->metrics[m] = task_hist(st, m)->count;
-}
-
-static __always_inline void note_sent(struct stat_task *st, const struct counts *c)
-{
-	st->sent_samples = c->samples;
-	st->depth.sent_count = c->depths;
-	for (int m = 0; m < STAT_STORED_METRICS; m++)
-		if (has_metric(m) && task_hist(st, m)->sent_count != c->metrics[m])
-			task_hist(st, m)->sent_count = c->metrics[m];
-}
-
-/* Puts a record together; false = nothing is new. */
-static __always_inline bool pack_news(struct task_struct *p, struct stat_task *st,
-                                      struct stat_scratch *s, struct counts *counts)
-{
-	if (st->is_gone)
-		return false;
-	st->is_running = p->on_cpu && st->on_cpu_ns;
-	if (st->nr_samples == st->sent_samples && !(cfg.has_slice && st->is_running))
-		return false;
-	note_counts(st, counts);
-	pack_task(st, s, false);
-	/* Given another name meanwhile: half of this is of the old one, and that was sent already. */
-	return !st->is_gone && st->id.generation == counts->generation;
-}
-
-/*
- * Hands the tasks with news to user space, one record each. A record that does not fit into the buffer any
- * more is asked for again by the kernel, so nothing is noted as sent before all of it was written.
- */
-SEC("iter/task")
-int drain_tasks(struct bpf_iter__task *ctx)
-{
-	struct seq_file *seq = ctx->meta->seq;
-	struct task_struct *p = ctx->task;
-	__u32 which = SCRATCH_DRAIN;
-	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
-	struct counts counts = {};
-	struct stat_task *st;
-
-	if (!p || !s)
-		return 0;
-	st = bpf_task_storage_get(&tasks, p, 0, 0);
-	if (!st || !pack_news(p, st, s, &counts))
-		return 0;
-	if (write_packed(seq, s))
-		return 0;
-	if (cfg.has_waking && drain_waking(seq, p, s))
-		return 0;
-	if (cfg.has_dsq && drain_queued(seq, p, s))
-		return 0;
-	note_sent(st, &counts);
-	return 0;
-}
-
-extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
-extern void bpf_task_release(struct task_struct *p) __ksym __weak;
-
-static __always_inline void answer_queued(struct task_struct *p, struct stat_scratch *s)
-{
-	struct stat_queued *q = pack_queued_news(p, s);
-	__u64 bytes = s->len * sizeof(s->words[0]);
-
-	if (!q || bytes > sizeof(s->words))
-		return;
-	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
-		q->hist.sent_count--;
-		nr_unsent++;
-	}
-}
-
-static __always_inline void answer(struct task_struct *p)
-{
-	__u32 which = SCRATCH_DRAIN;
-	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
-	struct stat_task *st = bpf_task_storage_get(&tasks, p, 0, 0);
-	struct counts counts = {};
-	__u64 bytes;
-
-	if (!s || !st || !pack_news(p, st, s, &counts))
-		return;
-	bytes = s->len * sizeof(s->words[0]);
-	if (bytes > sizeof(s->words)) /* never: for the verifier */
-		return;
-	if (bpf_ringbuf_output(&ring, s->words, bytes, BPF_RB_NO_WAKEUP)) {
-		nr_unsent++;
-		return;
-	}
-	note_sent(st, &counts);
-	if (cfg.has_dsq)
-		answer_queued(p, s);
-}
-
-static long answer_for(__u32 i, void *unused)
-{
-	struct task_struct *p;
-
-	if (i >= STAT_NEWS_BATCH) /* never: for the verifier */
-		return 1;
-	p = bpf_task_from_pid((__s32)asked_tids[i]);
-	if (!p)
-		return 0;
-	answer(p);
-	bpf_task_release(p);
-	return 0;
-}
-
-/*
- * The same for those that user space asks for, through the ring: what a drain costs then grows with the tasks that have
- * news, not with all that are there.
- */
-SEC("syscall")
-int drain_asked(void *ctx)
-{
-	bpf_loop(nr_asked, answer_for, NULL, 0);
 	return 0;
 }

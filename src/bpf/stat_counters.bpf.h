@@ -11,8 +11,8 @@
 #include "bpf/stat_maps.bpf.h"
 
 /*
- * Adds what the counters of this CPU moved since the last look to the task that made them move. An estimate
- * may fall behind an earlier one; it then counts nothing until it is ahead again.
+ * Adds the increments of this CPU's counters since the last read to the task that caused them. An
+ * estimate may be below an earlier one; it then counts nothing until it is above again.
  */
 static __always_inline void count_counters(struct stat_task *st, struct stat_cpu *c, __u32 tid,
                                            __u32 cpu)
@@ -24,8 +24,10 @@ static __always_inline void count_counters(struct stat_task *st, struct stat_cpu
 	for (__u32 i = 0; i < STAT_COUNTERS; i++) {
 		if (i >= cfg.nr_counters)
 			break;
-		if (bpf_perf_event_read_value(&counter_fds, i * cfg.nr_cpus + cpu, &v, sizeof(v)))
+		if (bpf_perf_event_read_value(&counter_fds, i * cfg.nr_cpus + cpu, &v, sizeof(v))) {
+			c->counters[i] = 0; /* the next one on this CPU begins there */
 			continue;
+		}
 		count = scaled_count(&v);
 		c->multiplexed += v.running < v.enabled;
 		if (count <= c->counters[i])

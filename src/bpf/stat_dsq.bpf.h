@@ -1,11 +1,12 @@
 /*
  * bpf/stat_dsq — dispatch queues of sched_ext: how long tasks wait in them, what slices they give, how deep they are.
  *
- * Insertions are seen in dispatch_enqueue(). A CPU that takes a task from a queue moves it to its own, mostly without
- * a further call, so an insertion into a CPU's queue does not end the stay in another: that ends with the switch to the
- * task. Tasks of one queue come and go on several CPUs at a time: all counters of queues are atomic.
+ * Insertions are seen in dispatch_enqueue(). A CPU that takes a task from a queue moves it to its own, mostly without a
+ * further call, so an insertion into a CPU's queue does not end the stay in another: that ends with the switch to the
+ * task. Tasks enter and leave one queue on several CPUs at a time: all counters of queues are atomic.
  *
- * Insertions come by fentry or by kprobe (bpf/scx_args), switches always with a task that can be trusted.
+ * Insertions are seen by fentry or kprobe (bpf/scx_args), switches always with a trusted task
+ * pointer.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ struct dsq_moment {
 	__u32 epoch;
 };
 
-/* Who comes in the same moment with more wins; after some rounds against others this one is given up. */
+/* A concurrent larger value wins; after some failed rounds this one is dropped. */
 static __always_inline void peak_take(struct stat_peak *peaks, __u64 value,
                                       const struct dsq_moment *m)
 {
@@ -133,8 +134,9 @@ static __always_inline struct stat_stay *stay_by_tid(__u32 tid, bool is_made)
 }
 
 /*
- * Of a task that is counted; NULL if it is not. Not under the task's lock, so its state is only looked at; by kprobe it
- * cannot be: there the last switch to the task has said whether its cgroup is wanted.
+ * Of a task that is counted; NULL if it is not. Not under the task's lock, so its state is only
+ * read; a kprobe cannot do that: there the last switch to the task has recorded whether its cgroup
+ * is wanted.
  */
 static __always_inline struct stat_stay *stay_of_wanted(struct task_struct *p, bool has_kprobes)
 {
@@ -161,7 +163,10 @@ static __always_inline struct stat_stay *stay_of_wanted(struct task_struct *p, b
 	return s;
 }
 
-/* Whether it is news: not if a task on its way from a queue to a CPU passes by that of the CPU. */
+/*
+ * Whether the insertion counts: not if a task on its way from a queue to a CPU passes through the
+ * queue of that CPU.
+ */
 static __always_inline bool dsq_note(struct stat_stay *s, __u64 id, __u64 now, bool *is_moved)
 {
 	bool is_waiting = s->at_ns && s->scheduler_nr == scheduler_nr &&
@@ -237,7 +242,7 @@ static __always_inline void dsq_take_slice(struct stat_runs *runs, struct stat_d
 		dsq_record(&d->given, slice, m);
 }
 
-/* A wanted task comes on a CPU: where it has stayed until now; at_ns is 0 if nowhere. */
+/* A wanted task is switched in: the queue it was in until now; at_ns is 0 if none. */
 static __always_inline struct stat_stay stay_end(struct stat_queued *q, __u32 tid)
 {
 	struct stat_stay *s = &q->stay, was = { 0 };
@@ -253,7 +258,7 @@ static __always_inline struct stat_stay stay_end(struct stat_queued *q, __u32 ti
 	return was;
 }
 
-/* The task comes on a CPU. */
+/* The task is switched in. */
 static __always_inline void dsq_begin_run(struct stat_task *st, struct task_struct *p, __u64 now,
                                           __u32 cpu)
 {
@@ -277,7 +282,7 @@ static __always_inline void dsq_begin_run(struct stat_task *st, struct task_stru
 	q->runs.dsq_id = stay.dsq_id;
 	q->runs.nr++;
 	record_sample(&q->hist, m.epoch, now - stay.at_ns, now, cpu);
-	task_news(st);
+	task_note_change(st);
 	d = dsq_find(stay.dsq_id, true);
 	if (d) {
 		__sync_fetch_and_add(&d->runs, 1);
@@ -301,7 +306,7 @@ static __always_inline void dsq_end_run(struct stat_task *st, struct task_struct
 			q->id = st->id;
 		q->runs.nr_used++;
 		q->runs.used_ns += now - q->run_ns;
-		task_news(st);
+		task_note_change(st);
 		d = dsq_find(q->run_dsq_id, true);
 		if (d)
 			dsq_record(&d->used, now - q->run_ns, &m);

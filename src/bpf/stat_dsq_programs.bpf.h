@@ -1,4 +1,7 @@
-/* bpf/stat_dsq_programs — the programs behind `stat -g dsq`: tasks that enter and leave queues, schedulers that come and go. */
+/*
+ * bpf/stat_dsq_programs — the programs behind `stat -g dsq`: tasks that enter and leave queues,
+ * schedulers that are loaded and unloaded.
+ */
 #pragma once
 
 #include <linux/bpf.h>
@@ -52,7 +55,10 @@ int on_dsq_unlink_k(struct pt_regs *ctx)
 	return 0;
 }
 
-/* bpf_scx_reg() is called: its queues are used before it returns. One that comes too early is refused. */
+/*
+ * bpf_scx_reg() is called: its queues are used before it returns. A scheduler registered too early
+ * is refused.
+ */
 static __always_inline int scx_begin(void)
 {
 	if (!is_scx_on) {
@@ -78,7 +84,7 @@ int on_scx_begin_k(struct pt_regs *ctx)
 static __always_inline int scx_reg(int result)
 {
 	if (!result) {
-		if (!is_scx_coming) /* nobody told us that the last one went */
+		if (!is_scx_coming) /* the end of the last one was not reported */
 			scheduler_nr++;
 		is_scx_on = 1;
 	}

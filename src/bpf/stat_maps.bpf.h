@@ -14,14 +14,16 @@ const volatile struct stat_cfg cfg = {};
 
 /* Written by user space before each drain; see struct abi_hist. */
 __u32 epoch = 1;
+/* The moment that a drain is about: what has not ended is counted up to it. */
+__u64 drained_ns = 0;
 /* Counts the schedulers of sched_ext that took charge; whether one is in charge, or about to be. */
 __u32 scheduler_nr = 1;
 __u32 is_scx_on = 0;
 __u32 is_scx_coming = 0;
 /* By the parity of the epoch; emptied by user space. */
-struct stat_news news[2] = {};
-/* Whom user space asks for, and how many of them did not fit into the ring. */
-__u32 asked_tids[STAT_NEWS_BATCH] = {};
+struct stat_changed changed[2] = {};
+/* The tasks that user space requests, and how many of them did not fit into the ring. */
+__u32 asked_tids[STAT_CHANGED_BATCH] = {};
 __u32 nr_asked = 0;
 __u32 nr_unsent = 0;
 /* Moves when the wanted cgroups change. */
@@ -63,7 +65,10 @@ struct {
 	__type(value, struct stat_cpu_place);
 } cpu_places SEC(".maps");
 
-/* Tasks that moved there, by CPU; sized by user space. Whoever moves one counts: with an atomic addition. */
+/*
+ * Tasks that moved there, by CPU; sized by user space. Counted by the CPU that moves one, so with
+ * an atomic addition.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -86,7 +91,10 @@ struct {
 	__type(value, struct stat_queued);
 } queued SEC(".maps");
 
-/* By kprobe, instead of the stay in a task's storage; what is not used any more goes by itself. Sized by user space. */
+/*
+ * By kprobe, instead of the stay in a task's storage; unused entries are evicted by the map. Sized
+ * by user space.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);

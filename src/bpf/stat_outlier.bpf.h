@@ -21,7 +21,7 @@ static __always_inline void fill_slice(struct stat_slice *s, struct task_struct 
 	bpf_probe_read_kernel(s->comm, sizeof(s->comm), p->comm);
 }
 
-/* Whoever it was, wanted or not: it held the CPU. */
+/* Any task, wanted or not: it held the CPU. */
 static __always_inline void remember_switch(struct stat_cpu *c, struct task_struct *prev,
                                             struct task_struct *next, __u64 now, __u32 cpu)
 {

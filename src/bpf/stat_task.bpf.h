@@ -1,8 +1,9 @@
 /*
- * bpf/stat_task — the state of a task: who is counted, under which name, and what becomes of it.
+ * bpf/stat_task — the state of a task: whether it is counted, under which name, and when it is
+ * sent.
  *
- * task_get() is the way in. It is called under the lock of the queue that the task is on, so state and
- * identity have one writer at a time.
+ * task_get() is the entry point. It is called under the lock of the queue that the task is on, so
+ * state and identity have one writer at a time.
  */
 #pragma once
 
@@ -30,18 +31,18 @@ static __always_inline struct abi_hist *task_hist(struct stat_task *st, enum sta
 	return (void *)(st + 1) + (long)cfg.index[m] * (long)sizeof(struct abi_hist);
 }
 
-/* Once per epoch a task puts itself into the list; the rest is one comparison. */
-static __always_inline void task_news(struct stat_task *st)
+/* Once per epoch a task enters the list; otherwise this is one comparison. */
+static __always_inline void task_note_change(struct stat_task *st)
 {
 	__u32 now = epoch, at;
 
 	st->nr_samples++;
-	if (!cfg.has_news || st->news_epoch == now)
+	if (!cfg.notes_changes || st->changed_epoch == now)
 		return;
-	st->news_epoch = now;
-	at = __sync_fetch_and_add(&news[now & 1].nr, 1);
-	if (at < STAT_NEWS)
-		news[now & 1].tids[at & (STAT_NEWS - 1)] = st->id.tid;
+	st->changed_epoch = now;
+	at = __sync_fetch_and_add(&changed[now & 1].nr, 1);
+	if (at < STAT_CHANGED_MAX)
+		changed[now & 1].tids[at & (STAT_CHANGED_MAX - 1)] = st->id.tid;
 }
 
 static __always_inline void task_record(struct stat_task *st, enum stat_metric m, __u64 ns,
@@ -50,7 +51,7 @@ static __always_inline void task_record(struct stat_task *st, enum stat_metric m
 	if (!has_metric(m))
 		return;
 	record_sample(task_hist(st, m), epoch, ns, now, cpu);
-	task_news(st);
+	task_note_change(st);
 }
 
 static __always_inline bool are_ids_wanted(int tid, int tgid)
@@ -65,7 +66,7 @@ static __always_inline bool is_id_wanted(struct task_struct *p)
 	return are_ids_wanted(p->pid, p->tgid);
 }
 
-/* Everything but the name, which a rename tells before the task shows it. */
+/* Everything but the name, which a rename reports before the task has it. */
 static __always_inline void fill_id(struct stat_id *id, struct task_struct *p)
 {
 	id->process_start_ns = p->group_leader->start_boottime;
@@ -84,7 +85,7 @@ static __always_inline void judge(struct stat_task *st, struct task_struct *p)
 	st->is_muted = !is_cgroup_wanted(p);
 }
 
-/* The reader comes once per interval; it is called only when the ring would not last until then. */
+/* The reader polls once per interval; it is woken only when the ring would not last until then. */
 static __always_inline __u64 ring_flags(void)
 {
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg.ring_wake_bytes
@@ -128,6 +129,28 @@ static __always_inline void pack_queued(struct stat_queued *q, struct stat_scrat
 	rec->size = (__u32)(s->len * sizeof(s->words[0]));
 }
 
+/* What a task has counted of a metric so far; 0 for one that is off. */
+static __always_inline __u64 metric_ns(struct stat_task *st, enum stat_metric m)
+{
+	return has_metric(m) ? task_hist(st, m)->sum_ns : 0;
+}
+
+/* Times up to a moment, in the record that is on its way; is_running and is_waiting of it are set. */
+static __always_inline void fill_times(struct stat_task *st, struct stat_task *out, __u64 at_ns)
+{
+	__u64 run_ns = st->run_ns, since_ns = st->on_cpu_ns;
+	__u64 wait_ns = st->wait_new.ns + metric_ns(st, STAT_DELAY_WOKEN) +
+	                metric_ns(st, STAT_DELAY_PREEMPTED);
+
+	if (out->is_running && at_ns > since_ns)
+		run_ns += at_ns - since_ns;
+	since_ns = st->wait_ns;
+	if (out->is_waiting && since_ns && at_ns > since_ns)
+		wait_ns += at_ns - since_ns;
+	out->times.run_ns = run_ns > st->before.run_ns ? run_ns - st->before.run_ns : 0;
+	out->times.wait_ns = wait_ns > st->before.wait_ns ? wait_ns - st->before.wait_ns : 0;
+}
+
 /* With the histograms that have samples which were not sent yet; all that have any, if it is the last. */
 static __always_inline void pack_task(struct stat_task *st, struct stat_scratch *s, bool is_last)
 {
@@ -166,7 +189,7 @@ static __always_inline void send_waking(struct task_struct *p, struct stat_scrat
 		return;
 	pack_waking(w, s, true);
 	send_packed(s);
-	w->id.tid = 0; /* named anew with its next sample */
+	w->id.tid = 0; /* renamed with its next sample */
 	bpf_probe_read_kernel(&w->hist, sizeof(w->hist), z);
 }
 
@@ -186,10 +209,10 @@ static __always_inline void send_queued(struct task_struct *p, struct stat_scrat
 }
 
 /*
- * Sends all that a task has earned under its present name, for good. It is marked before it is sent: who
- * has read the record must not meet the same counters again in the drain.
+ * Sends everything counted for a task under its present name, finally. It is marked before it is
+ * sent: a reader of the record must not see the same counters again in the drain.
  */
-static __always_inline void send_last(struct stat_task *st, struct task_struct *p)
+static __always_inline void send_last(struct stat_task *st, struct task_struct *p, __u64 now)
 {
 	__u32 which = SCRATCH_RING;
 	struct stat_scratch *s = bpf_map_lookup_elem(&scratches, &which);
@@ -198,7 +221,13 @@ static __always_inline void send_last(struct stat_task *st, struct task_struct *
 	if (!s)
 		return;
 	if (st->nr_samples) {
+		struct stat_task *out = (void *)s->words;
+
 		pack_task(st, s, true);
+		out->is_running = !!st->on_cpu_ns;
+		out->is_waiting = !!st->wait_ns;
+		if (cfg.has_times)
+			fill_times(st, out, now);
 		send_packed(s);
 	}
 	if (cfg.has_waking)
@@ -207,7 +236,7 @@ static __always_inline void send_last(struct stat_task *st, struct task_struct *
 		send_queued(p, s);
 }
 
-/* What was begun under the eyes of a filter does not end behind its back, nor the other way round. */
+/* Drop open intervals when a task enters or leaves the filter. */
 static __always_inline void forget_stamps(struct stat_task *st, struct task_struct *p)
 {
 	__u32 tid = (__u32)p->pid;
@@ -217,6 +246,7 @@ static __always_inline void forget_stamps(struct stat_task *st, struct task_stru
 	st->wait_ns = 0;
 	st->on_cpu_ns = 0;
 	st->off_cpu_ns = 0;
+	st->waking_ns = 0;
 	st->sleep_kind = 0;
 	q = cfg.has_dsq ? bpf_task_storage_get(&queued, p, 0, 0) : NULL;
 	if (q)
@@ -230,7 +260,10 @@ static __always_inline void forget_stamps(struct stat_task *st, struct task_stru
 		w->waking_ns = 0;
 }
 
-/* Renames write alternately to two places: the latest name is at rest while the next one is written. */
+/*
+ * Renames write alternately to two places: the latest name does not change while the next one is
+ * written.
+ */
 static __always_inline void take_name(struct stat_task *st, struct task_struct *p, __u8 nr_renames)
 {
 	const char *name = (nr_renames & 1) ? st->next_comm[1] : st->next_comm[0];
@@ -241,18 +274,26 @@ static __always_inline void take_name(struct stat_task *st, struct task_struct *
 	st->nr_names = nr_renames;
 }
 
-/* A new name or cgroup: what was earned so far stays with the old one, and counting starts anew. */
+/*
+ * A new name or cgroup: what was counted so far stays with the old one, and counting starts from
+ * zero.
+ */
 static __always_inline void change_identity(struct stat_task *st, struct task_struct *p)
 {
+	__u64 now = bpf_ktime_get_boot_ns();
 	__u8 nr_renames = st->nr_renames;
 	__u32 zero = 0;
 	void *z = bpf_map_lookup_elem(&zeroes, &zero);
 
 	if (!z)
 		return;
-	send_last(st, p);
+	send_last(st, p, now);
 	bpf_probe_read_kernel(&st->nr_samples,
 	                      cfg.value_bytes - offsetof(struct stat_task, nr_samples), z);
+	if (st->on_cpu_ns)
+		st->before.run_ns = now - st->on_cpu_ns;
+	if (st->wait_ns)
+		st->before.wait_ns = now - st->wait_ns;
 	st->id.generation++;
 	fill_id(&st->id, p);
 	if (st->nr_names != nr_renames)
@@ -261,7 +302,7 @@ static __always_inline void change_identity(struct stat_task *st, struct task_st
 }
 
 /* Something may have changed: the name, the set of cgroups, or what the filter wants. */
-static __noinline int look_again(struct stat_task *st, struct task_struct *p)
+static __noinline int recheck(struct stat_task *st, struct task_struct *p)
 {
 	bool was_muted = st->is_muted;
 
@@ -319,7 +360,7 @@ static __always_inline struct stat_task *task_get(struct task_struct *p)
 			return NULL;
 	}
 	if (may_have_changed(st, p))
-		look_again(st, p);
+		recheck(st, p);
 	if (st->is_muted)
 		st = NULL;
 	barrier_var(

@@ -14,7 +14,7 @@ struct switch_args {
 	bool is_preempt;
 };
 
-/* order is a constant to the verifier, which never looks at the other branches. */
+/* order is a constant to the verifier, which never checks the other branches. */
 static __always_inline void switch_args_read(__u64 *ctx, __u8 order, struct switch_args *out)
 {
 	out->is_preempt = ctx[0] & 1;

@@ -51,8 +51,9 @@ static __always_inline __u64 cgroup_ancestor_id(struct cgroup *cgrp, __u32 level
 
 /*
  * Runnable tasks on the task's queue, itself included; 0 = unknown. Since delayed dequeue (6.12),
- * nr_running also counts tasks that sleep already; the fields that tell them apart came with 6.13 and 6.14.
- * Goes through the entity because the symbol `runqueues` is missing from some kernels' kallsyms.
+ * nr_running also counts tasks that sleep already; the fields that distinguish them came with 6.13
+ * and 6.14. Goes through the entity because the symbol `runqueues` is missing from some kernels'
+ * kallsyms.
  */
 static __always_inline __u32 task_queue_depth(struct task_struct *p)
 {
@@ -70,7 +71,10 @@ static __always_inline __u32 task_queue_depth(struct task_struct *p)
 	return rq->nr_running;
 }
 
-/* Who runs on the CPU whose queue the task is on; NULL = unknown. Under the lock of that queue. */
+/*
+ * The task that runs on the CPU whose queue the task is on; NULL = unknown. Under the lock of that
+ * queue.
+ */
 static __always_inline struct task_struct *task_queue_runs(struct task_struct *p)
 {
 	if (!bpf_core_field_exists(p->se.cfs_rq))
@@ -78,13 +82,24 @@ static __always_inline struct task_struct *task_queue_runs(struct task_struct *p
 	return p->se.cfs_rq->rq->curr;
 }
 
+/* Asleep, though still in the queue (Linux 6.12). */
+static __always_inline bool task_is_delayed(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->se.sched_delayed) && p->se.sched_delayed;
+}
+
 /*
- * Whether a task that leaves its CPU stays in the queue, for which the state alone is no proof: kernels up
- * to 6.14 report the state with which a task went to sleep even if a pending signal kept it from doing so.
+ * Whether a task that leaves its CPU stays in the queue, for which the state alone is not proof: kernels
+ * up to 6.14 report the state with which a task went to sleep even if a pending signal kept it from doing
+ * so.
  */
 static __always_inline bool task_stays_queued(struct task_struct *p)
 {
-	if (p->on_rq != 1)
-		return false;
-	return !bpf_core_field_exists(p->se.sched_delayed) || !p->se.sched_delayed;
+	return p->on_rq == 1 && !task_is_delayed(p);
+}
+
+/* The same at any moment, also while it is moved to another queue. */
+static __always_inline bool task_is_queued(struct task_struct *p)
+{
+	return p->on_rq && !task_is_delayed(p);
 }

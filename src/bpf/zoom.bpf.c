@@ -1,10 +1,11 @@
 /*
- * One thread under the glass: its waits, who began them, who held the CPU meanwhile.
+ * Watches one thread: its waits, what began them, what held the CPU meanwhile.
  *
- * Whoever holds a CPU when a switch comes has held it since the last one: so a wait is split among holders by the
- * switches of the CPU on which the thread queues, and nobody else's. For all other events the programs compare a
- * number and leave. The thread's state is written under the lock of the queue that it is on, as in stat.bpf.c, whose
- * definitions these are; only sched_waking comes under another, and has a place of its own.
+ * The task switched out has held the CPU since the last switch: so a wait is split among holders by
+ * the switches of the CPU on which the thread queues, and no others. For all other events the
+ * programs compare a number and return. The thread's state is written under the lock of the queue
+ * that it is on, as in stat.bpf.c, whose definitions these are; only sched_waking comes under
+ * another, and has a place of its own.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -20,10 +21,6 @@
 #include "bpf/task.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* include/linux/preempt.h; unchanged since 5.8 */
-#define COUNT_SERVING_SOFTIRQ 0x00000100U
-#define COUNT_HARDIRQ_OR_NMI  0x00ff0000U
 
 #define EPOCH 1 /* extremes are those of all the time */
 
@@ -53,6 +50,22 @@ struct {
 	__type(value, struct zoom_waker);
 } blank_waker SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct context_cpu);
+} contexts SEC(".maps");
+
+static __always_inline struct context_cpu *context_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&contexts, &zero);
+}
+
+#include "bpf/context.bpf.h"
+
 static __always_inline bool is_zoomed(struct task_struct *p)
 {
 	return zoom.tid && (__u32)p->pid == zoom.tid;
@@ -68,7 +81,7 @@ static __always_inline __u64 since(__u64 start, __u64 now)
 	return (__s64)(now - start) > 0 ? now - start : 0; /* clocks of two CPUs may differ */
 }
 
-/* The wait that goes on, or the next one. */
+/* The wait in progress, or the next one. */
 static __always_inline struct zoom_wait *this_wait(void)
 {
 	__u64 slot = zoom.nr_waits;
@@ -120,7 +133,7 @@ static __always_inline void charge_wait(struct zoom_wait *w, struct task_struct 
 	w->others_ns += ns;
 }
 
-/* Who held the CPU since the last word about it. */
+/* The task that held the CPU since the last update. */
 static __always_inline void charge(struct task_struct *holder, __u64 now)
 {
 	__u64 ns = since(zoom.held_ns, now);
@@ -150,7 +163,8 @@ static __always_inline struct zoom_wait *begin_wait(enum stat_cause cause, __u32
 	w->from_cpu = zoom.run_ns ? zoom.from_cpu : ~0U;
 	w->queue_cpu = queue;
 	w->cause = (__u8)cause;
-	w->context = ZOOM_TASK;
+	w->context = ABI_IN_TASK;
+	w->by = ABI_BY_UNKNOWN;
 	w->sleep_state = 0;
 	w->nr_holders = 0;
 	zoom.held_ns = now;
@@ -158,45 +172,22 @@ static __always_inline struct zoom_wait *begin_wait(enum stat_cause cause, __u32
 	return w;
 }
 
-/* On machines that keep the count with the CPU, user space tells where. */
-static __always_inline bool read_preempt_count(__u32 *out)
-{
-	struct task_struct *p = bpf_get_current_task_btf();
-	__u64 base = 0;
-
-	if (bpf_core_field_exists(p->thread_info.preempt_count)) {
-		*out = (__u32)p->thread_info.preempt_count;
-		return true;
-	}
-	if (!cfg.preempt_count ||
-	    bpf_probe_read_kernel(&base, sizeof(base),
-	                          (void *)(cfg.per_cpu_offset +
-	                                   8 * (__u64)bpf_get_smp_processor_id())))
-		return false;
-	return !bpf_probe_read_kernel(out, sizeof(*out), (void *)(base + cfg.preempt_count));
-}
-
-static __always_inline enum zoom_context this_context(void)
-{
-	__u32 count = 0;
-
-	if (!read_preempt_count(&count))
-		return ZOOM_UNKNOWN;
-	if (count & COUNT_HARDIRQ_OR_NMI)
-		return ZOOM_HARDIRQ;
-	return count & COUNT_SERVING_SOFTIRQ ? ZOOM_SOFTIRQ : ZOOM_TASK;
-}
-
 static __always_inline void note_waker(void)
 {
+	const struct context_cpu *here = context_here();
 	struct zoom_waking *w = &zoom.waking;
-	enum zoom_context context = this_context();
-	bool is_irq = context == ZOOM_SOFTIRQ || context == ZOOM_HARDIRQ;
+	struct context context = { ABI_IN_UNKNOWN, ABI_BY_UNKNOWN };
+	bool is_task;
 
-	w->context = context;
-	w->tid = is_irq ? 0 : (__u32)bpf_get_current_pid_tgid();
+	w->ns = bpf_ktime_get_boot_ns();
+	if (here)
+		context = context_of(here);
+	is_task = !context_is_interrupt(context);
+	w->context = (__u16)context.in;
+	w->by = context.by;
+	w->tid = is_task ? (__u32)bpf_get_current_pid_tgid() : 0;
 	__builtin_memset(w->comm, 0, sizeof(w->comm));
-	if (!is_irq)
+	if (is_task)
 		copy_comm(w->comm, bpf_get_current_task_btf());
 }
 
@@ -219,6 +210,8 @@ static __always_inline void end_sleep(struct zoom_wait *w, __u64 now)
 		return;
 	s = &zoom.sleeps[state];
 	w->sleep_ns = since(zoom.off_cpu_ns, now);
+	if (!w->sleep_ns) /* woken while it was leaving the CPU: it did not sleep */
+		return;
 	w->sleep_state = (__u8)state;
 	s->nr++;
 	s->ns += w->sleep_ns;
@@ -226,21 +219,39 @@ static __always_inline void end_sleep(struct zoom_wait *w, __u64 now)
 		s->max_ns = w->sleep_ns;
 }
 
+/* Since when it is runnable: from its waking on, or from when it left its CPU if it was still there. */
+static __always_inline __u64 runnable_since(__u64 now)
+{
+	__u64 waking_ns = zoom.waking.ns;
+
+	zoom.waking.ns = 0;
+	if (!waking_ns || waking_ns > now)
+		return now;
+	return waking_ns > zoom.off_cpu_ns ? waking_ns : zoom.off_cpu_ns;
+}
+
 static __always_inline int woken(struct task_struct *p, enum stat_cause cause)
 {
 	struct zoom_wait *w;
-	__u64 now;
+	__u64 now, start;
 
-	/* One on a CPU was about to sleep and will not; one that waits goes on waiting. */
-	if (!is_zoomed(p) || p->on_cpu || zoom.wait_queue)
+	if (!is_zoomed(p))
 		return 0;
-	now = bpf_ktime_get_boot_ns();
+	/* A task on a CPU was about to sleep and will not; one that waits continues to wait. */
+	if (p->on_cpu || zoom.wait_queue) {
+		zoom.waking.ns = 0;
+		return 0;
+	}
 	if (cause == STAT_CAUSE_NEW)
 		note_waker();
-	w = begin_wait(cause, task_cpu(p), now);
-	end_sleep(w, now);
+	now = bpf_ktime_get_boot_ns();
+	start = runnable_since(now);
+	/* What holds that CPU now is taken for its holder since the waking, a few microseconds ago. */
+	w = begin_wait(cause, task_cpu(p), start);
+	end_sleep(w, start);
 	w->waker_tid = zoom.waking.tid;
 	w->context = (__u8)zoom.waking.context;
+	w->by = zoom.waking.by;
 	__builtin_memcpy(w->waker_comm, zoom.waking.comm, sizeof(w->waker_comm));
 	return 0;
 }
@@ -259,7 +270,7 @@ int on_wakeup_new(__u64 *ctx)
 
 static __always_inline void count_waker(const struct zoom_wait *w, __u64 ns, __u64 now, __u32 cpu)
 {
-	struct zoom_waker_key key = { .tid = w->waker_tid, .context = w->context };
+	struct zoom_waker_key key = { .tid = w->waker_tid, .context = w->context, .by = w->by };
 	struct zoom_waker *waker = bpf_map_lookup_elem(&wakers, &key), *blank;
 	__u32 zero = 0;
 
@@ -277,7 +288,7 @@ static __always_inline void count_waker(const struct zoom_wait *w, __u64 ns, __u
 	record_sample(&waker->waits, EPOCH, ns, now, cpu);
 }
 
-/* Where it queued, its holders are known up to now; elsewhere somebody unknown held the CPU. */
+/* Where it queued, its holders are known up to now; elsewhere an unknown task held the CPU. */
 static __noinline int end_wait(__u64 now, __u32 cpu)
 {
 	struct zoom_wait *w = this_wait();
@@ -305,7 +316,7 @@ static __always_inline __u32 sleep_state(__u32 state)
 	return (state & TASK_UNINTERRUPTIBLE) && !(state & TASK_NOLOAD) ? 1 : 2;
 }
 
-/* It leaves a CPU that it was not seen to come on. */
+/* It leaves a CPU without its switch-in having been seen. */
 static __always_inline void cut_wait(void)
 {
 	zoom.nr_cut++;
@@ -362,6 +373,9 @@ int on_switch(__u64 *ctx)
 		charge(a.prev, now);
 	if (!is_zoomed(a.next))
 		return 0;
+	/* One that waited after preemption may be woken at this moment, on its way to sleep: its wakeup follows. */
+	if (!zoom.wait_queue || this_wait()->cause != STAT_CAUSE_PREEMPTED)
+		zoom.waking.ns = 0;
 	if (zoom.wait_queue)
 		end_wait(now, cpu);
 	zoom.sleep_state = 0;
@@ -369,7 +383,10 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
-/* While it waits: who holds the CPU that it leaves, does so until now. Comes under the lock of that queue. */
+/*
+ * While it waits: the holder of the CPU that it leaves held it until now. Runs under the lock of
+ * that queue.
+ */
 SEC("tp_btf/sched_migrate_task")
 int on_migrate(__u64 *ctx)
 {

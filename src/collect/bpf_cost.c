@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys/rights/broker.h"
+
 void bpf_cost_init(struct bpf_cost *c, const int *fds, size_t nr)
 {
 	memset(c, 0, sizeof(*c));
@@ -29,9 +31,9 @@ int bpf_cost_begin(struct bpf_cost *c)
 {
 	if (c->stats_fd >= 0)
 		return 0;
-	c->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	c->stats_fd = broker_bpf_stats();
 	if (c->stats_fd < 0)
-		return -errno;
+		return c->stats_fd;
 	for (size_t i = 0; i < c->nr; i++)
 		if (!read_run_time(c->fds[i], &c->start_ns[i], &c->start_runs[i]))
 			c->fds[i] = -1;

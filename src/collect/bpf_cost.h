@@ -3,7 +3,7 @@
  *
  * The kernel's own run-time statistics cost about 80 ns per run, for all BPF programs of the machine, so
  * they are switched on for a moment only; the caller decides when (at most 100 ms per 10 s). Needs
- * CAP_SYS_ADMIN. Leaving the window open is harmless: the kernel ends it with the descriptor.
+ * CAP_SYS_ADMIN, of the broker's if there is one. Leaving the window open is harmless: the kernel ends it with the descriptor.
  */
 #pragma once
 

@@ -13,7 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "sys/caps.h"
+#include "sys/rights/broker.h"
+#include "sys/rights/caps.h"
 
 struct bpf_talk {
 	libbpf_print_fn_t before;
@@ -42,7 +43,7 @@ static void remember(struct bpf_talk *t, const char *line)
 	snprintf(is_own ? t->complaint : t->verdict, sizeof(t->verdict), "%s", line);
 }
 
-static int PRINTF_LIKE(2, 0) hear(enum libbpf_print_level level, const char *fmt, va_list args)
+static int PRINTF_LIKE(2, 0) take_line(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	SCOPED(scoped_free) char *text = NULL;
 	char *save = NULL;
@@ -64,7 +65,7 @@ struct bpf_talk *bpf_talk_listen(void)
 	struct bpf_talk *t = calloc(1, sizeof(*t));
 
 	if (t)
-		t->before = libbpf_set_print(hear);
+		t->before = libbpf_set_print(take_line);
 	listener = t;
 	return t;
 }
@@ -82,15 +83,31 @@ static const char *last_line(const struct bpf_talk *t)
 {
 	if (t && t->verdict[0])
 		return t->verdict;
-	return t && t->complaint[0] ? t->complaint : "no further word from libbpf";
+	return t && t->complaint[0] ? t->complaint : "libbpf gave no reason";
 }
 
-/* Where anybody may load simple programs (kernel.unprivileged_bpf_disabled=0), ours are refused as invalid. */
+void bpf_talk_note(const char *line)
+{
+	if (listener && line[0])
+		(void)snprintf(listener->verdict, sizeof(listener->verdict), "%s", line);
+}
+
+const char *bpf_talk_last(void)
+{
+	return listener ? last_line(listener) : "";
+}
+
+bool bpf_talk_is_heard(void)
+{
+	return listener;
+}
+
+/* Where all users may load simple programs (kernel.unprivileged_bpf_disabled=0), ours are refused as invalid. */
 static bool lacks_rights(void)
 {
 	struct caps own;
 
-	return caps_get(&own) == 0 && caps_missing(&own, CAPS_TRACE);
+	return !broker_can_trace() && caps_get(&own) == 0 && caps_missing(&own, CAPS_TRACE);
 }
 
 int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d)
@@ -100,6 +117,11 @@ int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct 
 		                "run as root, or give the program CAP_BPF and CAP_PERFMON: see "
 		                "'schedscope doctor'",
 		                "cannot load the BPF programs for %s", what);
+	if (err == -EPIPE)
+		return diag_set(
+			d, err, "start schedscope again",
+			"cannot load the BPF programs for %s: the process that does it has ended",
+			what);
 	if (err == -ESRCH || err == -ENOENT)
 		return diag_set(d, err, "see 'schedscope doctor' for what this kernel lacks",
 		                "this kernel lacks something that %s needs (%.120s)", what,
@@ -117,56 +139,14 @@ void bpf_do_without_modules(struct bpf_program *any)
 	(void)bpf_program__set_attach_target(any, 0, "no function of this name");
 }
 
-/* The kernel wants a type of the right size behind the value: an array of 64-bit numbers will do. */
-static int make_value_type(size_t value_bytes, struct btf **out, int *key_id, int *value_id)
-{
-	struct btf *btf = btf__new_empty();
-	int word;
-
-	if (!btf)
-		return -ENOMEM;
-	*key_id = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
-	word = btf__add_int(btf, "unsigned long long", 8, 0);
-	*value_id = btf__add_array(btf, *key_id, word, (__u32)(value_bytes / 8));
-	if (*key_id < 0 || word < 0 || *value_id < 0) {
-		btf__free(btf);
-		return -ENOMEM;
-	}
-	*out = btf;
-	return 0;
-}
-
-int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d, int *out_fd)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
-	struct btf *btf = NULL;
-	int key_id, value_id, fd, err;
-
-	err = make_value_type(value_bytes, &btf, &key_id, &value_id);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	err = btf__load_into_kernel(btf);
-	if (err) {
-		btf__free(btf);
-		return bpf_load_failed(NULL, err, "task storage", d);
-	}
-	opts.btf_fd = (__u32)btf__fd(btf);
-	opts.btf_key_type_id = (__u32)key_id;
-	opts.btf_value_type_id = (__u32)value_id;
-	fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, name, 4, (__u32)value_bytes, 0, &opts);
-	err = fd < 0 ? -errno : 0;
-	btf__free(btf);
-	if (err)
-		return bpf_load_failed(NULL, err, "task storage", d);
-	*out_fd = fd;
-	return 0;
-}
-
 int bpf_fill_fds(int map_fd, const int *fds, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++)
-		if (fds[i] >= 0 && bpf_map_update_elem(map_fd, &i, &fds[i], BPF_ANY))
+	for (uint32_t i = 0; i < nr; i++) {
+		if (fds[i] < 0)
+			(void)bpf_map_delete_elem(map_fd, &i); /* it may be empty already */
+		else if (bpf_map_update_elem(map_fd, &i, &fds[i], BPF_ANY))
 			return -errno;
+	}
 	return 0;
 }
 
@@ -182,4 +162,12 @@ int bpf_run_iterator(int iter_link_fd)
 		n = read(fd, buf, sizeof(buf));
 	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
 	return n < 0 ? -errno : 0;
+}
+
+bool bpf_has_tracepoint(const struct btf *vmlinux, const char *name)
+{
+	char type[64];
+
+	(void)snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(vmlinux, type, BTF_KIND_TYPEDEF) > 0;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,26 +16,32 @@
 struct bpf_object;
 struct bpf_program;
 struct bpf_talk;
+struct btf;
 
 struct bpf_talk *bpf_talk_listen(void); /* NULL when out of memory: then nothing is kept */
 void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
 
+/* Of this thread's talk: whether there is one, its last line, and a line that another process has heard. */
+bool bpf_talk_is_heard(void);
+const char *bpf_talk_last(void);
+void bpf_talk_note(const char *line);
+
 /*
- * Before loading an object with a weak function of the kernel. Where the kernel lacks it, libbpf (before 1.4) looks for it
- * in modules, and gives up if it may not list them, which takes CAP_SYS_ADMIN. It tries only once per object: without that
- * right it does so here, where failing is no matter.
+ * Before loading an object with a weak function of the kernel. Where the kernel lacks it, libbpf
+ * (before 1.4) searches modules for it, and fails if it may not list them, which takes
+ * CAP_SYS_ADMIN. It tries only once per object: without that right it does so here, where failing
+ * does not matter.
  */
 void bpf_do_without_modules(struct bpf_program *any);
+
+/* Whether programs of the type tp_btf can be attached to it. */
+bool bpf_has_tracepoint(const struct btf *vmlinux, const char *name);
 
 /* Sets a diag for a failed load: permission, missing feature, or the verifier's last words. */
 int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d);
 
-/* Task storage with values of any size: libbpf can only make what a type in the object describes. */
-MUST_USE int bpf_make_task_storage(const char *name, size_t value_bytes, struct diag *d,
-                                   int *out_fd);
-
-/* Element i of a map of descriptors becomes fds[i]; those below 0 stay empty. 0 or -errno. */
+/* Element i of a map of descriptors becomes fds[i], or empty where that is below 0. 0 or -errno. */
 MUST_USE int bpf_fill_fds(int map_fd, const int *fds, uint32_t nr);
 
-/* Runs a BPF iterator to its end without looking at what it prints. */
+/* Runs a BPF iterator to its end and discards what it prints. */
 MUST_USE int bpf_run_iterator(int iter_link_fd);

@@ -1,5 +1,5 @@
 /*
- * session/counter_set — events counted on every CPU, ready for BPF programs to read.
+ * collect/counter_set — events counted on every CPU, ready for BPF programs to read.
  *
  * Each slot is one event; on hybrid CPUs it is filled by the PMU of each CPU. Counters start with
  * counter_set_start(), at zero. Never prints. One thread.
@@ -11,7 +11,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "sys/perf_counter.h"
+#include "sys/pmu/perf_counter.h"
 
 #define COUNTER_SET_MAX 16
 
@@ -29,7 +29,13 @@ MUST_USE int counter_set_new(uint32_t nr_cpus, struct counter_set **out);
 void counter_set_free(struct counter_set *c); /* NULL is fine */
 /* One more slot; nothing is added on failure. Events of a package or device are refused. */
 MUST_USE int counter_set_add(struct counter_set *c, const struct cpulist *online,
-                             const struct counter_slot_cfg *slot, struct diag *d);
+                             const struct counter_slot_cfg *cfg, struct diag *d);
+/*
+ * After the start, when CPUs went online or offline: counts on those online now. 0, or the first
+ * -errno of a CPU that is not counted. Users of the descriptors must get them again.
+ */
+MUST_USE int counter_set_follow(struct counter_set *c, const struct cpulist *online,
+                                struct diag *d);
 void counter_set_clear(struct counter_set *c); /* closes all */
 
 uint32_t counter_set_nr(const struct counter_set *c);

@@ -1,4 +1,4 @@
-#include "session/event_sets.h"
+#include "collect/event_sets.h"
 
 #include <string.h>
 

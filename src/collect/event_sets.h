@@ -1,4 +1,4 @@
-/* session/event_sets — the words that say what to record: sets of kinds, and single kinds. Pure. */
+/* collect/event_sets — the words that say what to record: sets of kinds, and single kinds. Pure. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,34 +7,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "abi/wanted.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "collect/bpf_barrier.h"
 #include "collect/bpf_open.h"
+#include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/events_skel.h"
+#include "collect/loaded.h"
 #include "collect/percpu.h"
+#include "collect/ring_watch.h"
 #include "collect/scx_part.h"
 #include "collect/stack_part.h"
+#include "sys/rights/broker.h"
+
+const struct bpf_kind bpf_kind_events = { "events_bpf", events_bpf__elf_bytes,
+	                                  BPF_CONTEXT_AT(events_bpf) };
 
 struct events {
 	uint64_t kinds; /* really there */
 	uint64_t missing;
-	uint32_t nr_cpus;
+	uint32_t nr_cpus, nr_counters;
 	struct events_bpf *skel;
+	struct loaded *loaded;
 	struct bpf_talk *talk;
 	uint32_t nr_rings;
 	int *ring_fds;
 	struct ring **rings;
 	struct order *order;
-	int epoll_fd;
+	int watch_fd; /* of the rings */
+	struct bpf_barrier barrier;
 	uint32_t *possible; /* CPUs, ascending */
 	uint32_t nr_possible;
-	struct ev_cpu *cpus; /* as of the last look */
-	struct ev_cpu *told; /* losses that went into the stream */
+	struct ev_cpu *cpus;     /* as last read */
+	struct ev_cpu *reported; /* losses that went into the stream */
 	struct btf *vmlinux;
 	struct probes *probes;
 	struct scx_part *scx;
@@ -46,13 +56,13 @@ struct events {
 };
 
 /* Which programs serve a kind. A kind is there if one of its programs can be loaded. */
-struct source {
+struct kind_source {
 	unsigned int kind;
 	const char *program;
 	const char *tracepoint;
 };
 
-static const struct source sources[] = {
+static const struct kind_source sources[] = {
 	{ EV_SWITCH, "on_switch", "sched_switch" },
 	{ EV_WAKING, "on_waking", "sched_waking" },
 	{ EV_WAKEUP, "on_wakeup", "sched_wakeup" },
@@ -95,14 +105,6 @@ static void scoped_events(struct events *const *e)
 	events_close(*e);
 }
 
-static bool has_tracepoint(const struct btf *vmlinux, const char *name)
-{
-	char type[64];
-
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(vmlinux, type, BTF_KIND_TYPEDEF) > 0;
-}
-
 static void choose_probes(struct events *e, const struct events_cfg *cfg)
 {
 	bpf_program__set_autoload(e->skel->progs.on_kprobe,
@@ -123,7 +125,7 @@ static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 	bpf_object__for_each_program(prog, e->skel->obj) bpf_program__set_autoload(prog, false);
 	for (size_t i = 0; i < NR_SOURCES; i++) {
 		if (!(kinds & EV_BIT(sources[i].kind)) ||
-		    !has_tracepoint(e->vmlinux, sources[i].tracepoint))
+		    !bpf_has_tracepoint(e->vmlinux, sources[i].tracepoint))
 			continue;
 		prog = bpf_object__find_program_by_name(e->skel->obj, sources[i].program);
 		bpf_program__set_autoload(prog, true);
@@ -133,6 +135,18 @@ static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 	return 0;
 }
 
+/* Only wakings need to know whether the CPU runs a task or handles an interrupt. */
+static void choose_context(struct events *e, const struct events_cfg *cfg)
+{
+	const uint64_t wakes = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW);
+	bool has_wakes = e->kinds & wakes || cfg->stacks & STACK_BIT(EV_SAMPLE_WAKER);
+	struct context_cfg context;
+
+	context_find(e->vmlinux, cfg->is_context_counted, &context);
+	e->skel->rodata->context_cfg = context;
+	context_choose(e->skel->obj, e->vmlinux, has_wakes ? &context : NULL);
+}
+
 static int make_rings(struct events *e, const struct events_cfg *cfg, struct diag *d)
 {
 	e->ring_fds = calloc(cfg->nr_rings, sizeof(*e->ring_fds));
@@ -140,12 +154,11 @@ static int make_rings(struct events *e, const struct events_cfg *cfg, struct dia
 	if (!e->ring_fds || !e->rings)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	for (; e->nr_rings < cfg->nr_rings; e->nr_rings++) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "schedscope_ring", 0, 0,
-		                        cfg->ring_bytes, NULL);
+		int fd = broker_bpf_map(BROKER_MAP_RING, cfg->ring_bytes, -1);
 		int err;
 
 		if (fd < 0)
-			return bpf_load_failed(e->talk, -errno, "ring buffers", d);
+			return bpf_load_failed(e->talk, fd, "ring buffers", d);
 		e->ring_fds[e->nr_rings] = fd;
 		err = ring_open(fd, cfg->ring_bytes, d, &e->rings[e->nr_rings]);
 		if (err) {
@@ -163,10 +176,14 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel = events_bpf__open();
 	if (!e->skel)
 		return bpf_load_failed(e->talk, -errno, "the event stream", d);
+	err = loaded_new(BPF_EVENTS, e->skel->obj, &e->loaded);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	e->skel->rodata->cfg.filter_tgid = cfg->tgid;
 	e->skel->rodata->cfg.filter_cgroup = cfg->is_cgroup_only;
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
+	e->skel->rodata->cfg.stack_bytes = cfg->ring_bytes / 2;
 	e->skel->rodata->cfg.one_in = cfg->one_in;
 	e->skel->rodata->cfg.nr_counters = cfg->nr_counters;
 	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
@@ -175,13 +192,14 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	if (err)
 		return err;
 	choose_probes(e, cfg);
+	choose_context(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
 	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.counter_fds,
 	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
-	err = events_bpf__load(e->skel);
+	err = loaded_load(e->loaded);
 	return err ? bpf_load_failed(e->talk, err, "the event stream", d) : 0;
 }
 
@@ -205,7 +223,7 @@ static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag 
 	struct scx_part_cfg scx = {
 		.kinds = cfg->kinds,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
-		.events = e->skel->obj,
+		.events = e->loaded,
 		.is_by_kprobe = cfg->is_scx_by_kprobe,
 		.vmlinux = e->vmlinux,
 		.talk = e->talk,
@@ -213,7 +231,7 @@ static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag 
 	int err = scx_part_open(&scx, d, &e->scx);
 
 	e->missing &= ~scx_part_kinds(e->scx);
-	btf__free(e->vmlinux); /* 20 MB that nobody needs any more */
+	btf__free(e->vmlinux); /* 20 MB that are no longer needed */
 	e->vmlinux = NULL;
 	return err;
 }
@@ -224,7 +242,7 @@ static int open_probes(struct events *e, const struct events_cfg *cfg, struct di
 		.probes = cfg->probes,
 		.nr = cfg->nr_probes,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
-		.events = e->skel->obj,
+		.events = e->loaded,
 		.talk = e->talk,
 	};
 
@@ -238,7 +256,8 @@ static int open_stacks(struct events *e, const struct events_cfg *cfg, struct di
 		.frequency = cfg->stack_frequency,
 		.online = cfg->online,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
-		.events_object = e->skel->obj,
+		.context = (const struct context_cfg *)&e->skel->rodata->context_cfg,
+		.events_object = e->loaded,
 		.talk = e->talk,
 	};
 
@@ -247,17 +266,8 @@ static int open_stacks(struct events *e, const struct events_cfg *cfg, struct di
 
 static int watch_rings(struct events *e)
 {
-	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (e->epoll_fd < 0)
-		return -errno;
-	for (uint32_t i = 0; i < e->nr_rings; i++) {
-		/* Edge-triggered: a ring that holds records is not news, a call of its producers is. */
-		struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u32 = i };
-
-		if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->ring_fds[i], &ev))
-			return -errno;
-	}
-	return 0;
+	e->watch_fd = ring_watch_open(e->ring_fds, e->nr_rings);
+	return e->watch_fd < 0 ? e->watch_fd : bpf_barrier_open(&e->barrier);
 }
 
 int events_open(const struct events_cfg *cfg, struct diag *d, struct events **out)
@@ -267,14 +277,16 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 
 	if (!e)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	e->epoll_fd = -1;
+	e->watch_fd = -1;
+	e->barrier = (struct bpf_barrier){ -1, -1 };
 	e->nr_cpus = cfg->nr_cpus;
+	e->nr_counters = cfg->nr_counters;
 	e->one_in = cfg->one_in > 1 ? cfg->one_in : 1;
 	e->talk = bpf_talk_listen();
 	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
-	e->told = calloc(cfg->nr_cpus, sizeof(*e->told));
+	e->reported = calloc(cfg->nr_cpus, sizeof(*e->reported));
 	e->possible = calloc(cfg->nr_cpus, sizeof(*e->possible));
-	if (!e->cpus || !e->told || !e->possible)
+	if (!e->cpus || !e->reported || !e->possible)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	memcpy(e->possible, cfg->possible, cfg->nr_possible * sizeof(*e->possible));
 	e->nr_possible = cfg->nr_possible;
@@ -306,6 +318,11 @@ const char *events_stack_event(const struct events *e)
 	return stack_part_event(e->stacks);
 }
 
+uint64_t events_start_ns(const struct events *e)
+{
+	return e->start_ns;
+}
+
 uint64_t events_missing(const struct events *e)
 {
 	return e->missing;
@@ -331,20 +348,15 @@ static void set_open(struct events *e, bool is_open)
 
 int events_attach(struct events *e, struct diag *d)
 {
-	struct bpf_object_skeleton *s = e->skel->skeleton;
-	int err;
+	int err = context_attach_exits(e->loaded), fd;
+	struct bpf_program *prog;
 
-	for (int i = 0; i < s->prog_cnt; i++) {
-		struct bpf_program *prog = *s->progs[i].prog;
-
-		if (!bpf_program__autoload(prog) ||
-		    bpf_program__expected_attach_type(prog) != BPF_TRACE_RAW_TP)
-			continue;
-		*s->progs[i].link = bpf_program__attach(prog);
-		if (!*s->progs[i].link)
-			return bpf_load_failed(e->talk, -errno, "the event stream", d);
-	}
-	/* After the switches, so that what is said of a task comes when it is on its CPU. */
+	for (uint32_t i = 0; !err && loaded_each(e->loaded, i, &prog, &fd); i++)
+		if (bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP)
+			err = loaded_attach(e->loaded, prog);
+	if (err)
+		return bpf_load_failed(e->talk, err, "the event stream", d);
+	/* After the switches, so that records about a task come when it is on its CPU. */
 	err = scx_part_attach(e->scx);
 	if (err)
 		return bpf_load_failed(e->talk, err, "sched_ext", d);
@@ -356,8 +368,19 @@ int events_attach(struct events *e, struct diag *d)
 	return 0;
 }
 
+int events_follow(struct events *e, const struct cpulist *online, const int *counter_fds)
+{
+	int err = stack_part_follow(e->stacks, online), counters;
+
+	if (!e->nr_counters)
+		return err;
+	counters = bpf_fill_fds(bpf_map__fd(e->skel->maps.counter_fds), counter_fds,
+	                        e->nr_counters * e->nr_cpus);
+	return err ? err : counters;
+}
+
 /* Before all others: what is needed to read them. */
-static int tell_beginning(struct events *e, const struct ev_sink *sink)
+static int emit_beginning(struct events *e, const struct ev_sink *sink)
 {
 	struct ev_sampling rec = {
 		.hdr = { sizeof(rec), EV_SAMPLING, 0, 0, e->start_ns },
@@ -371,12 +394,12 @@ static int tell_beginning(struct events *e, const struct ev_sink *sink)
 	if (e->one_in > 1)
 		err = sink->push(sink->ctx, &rec.hdr);
 	if (!err)
-		err = scx_part_tell(e->scx, e->start_ns, sink);
-	return err ? err : probes_tell(e->probes, e->start_ns, sink);
+		err = scx_part_emit(e->scx, e->start_ns, sink);
+	return err ? err : probes_emit(e->probes, e->start_ns, sink);
 }
 
-/* Losses since the last look become records: they happened after all that the rings held. */
-static int tell_losses(struct events *e, const struct ev_sink *sink)
+/* Losses since the last check become records: they happened after everything that the rings held. */
+static int emit_losses(struct events *e, const struct ev_sink *sink)
 {
 	__u32 zero = 0;
 
@@ -388,13 +411,13 @@ static int tell_losses(struct events *e, const struct ev_sink *sink)
 			struct ev_lost rec = {
 				.hdr = { sizeof(rec), EV_LOST, 0, cpu, e->until_ns },
 				.kind = kind,
-				.count = e->cpus[cpu].lost[kind] - e->told[cpu].lost[kind],
+				.count = e->cpus[cpu].lost[kind] - e->reported[cpu].lost[kind],
 			};
 			int err = rec.count ? sink->push(sink->ctx, &rec.hdr) : 0;
 
 			if (err)
 				return err;
-			e->told[cpu].lost[kind] = e->cpus[cpu].lost[kind];
+			e->reported[cpu].lost[kind] = e->cpus[cpu].lost[kind];
 		}
 	}
 	return 0;
@@ -402,42 +425,54 @@ static int tell_losses(struct events *e, const struct ev_sink *sink)
 
 int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink, struct diag *d)
 {
-	struct epoll_event ev[8];
-	int err = 0;
+	int err = ring_watch_take(e->watch_fd, timeout_ms);
 
-	if (timeout_ms && epoll_wait(e->epoll_fd, ev, 8, timeout_ms) < 0 && errno != EINTR)
-		err = -errno;
 	if (!err)
-		err = tell_beginning(e, sink);
+		err = emit_beginning(e, sink);
 	if (!err)
 		err = order_round(e->order, clock_boot_ns(), sink, &e->until_ns);
 	if (!err)
-		err = tell_losses(e, sink);
+		err = emit_losses(e, sink);
 	if (!err && e->start_ns)
-		err = scx_part_tell_counters(e->scx, e->until_ns, sink);
+		err = scx_part_emit_counters(e->scx, e->until_ns, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
+}
+
+static void log_order(const struct events *e)
+{
+	struct order_stats stats;
+
+	order_stats(e->order, &stats);
+	log_debug(
+		"event stream: %llu records, %llu held for a round, %llu late, %llu bad, %llu torn",
+		(unsigned long long)stats.records, (unsigned long long)stats.held,
+		(unsigned long long)stats.late, (unsigned long long)stats.bad,
+		(unsigned long long)stats.torn);
 }
 
 int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d)
 {
-	int err = tell_beginning(e, sink);
+	int err = emit_beginning(e, sink);
 
 	set_open(e, false);
 	probes_detach(e->probes);
 	scx_part_detach(e->scx);
 	stack_part_detach(e->stacks);
-	events_bpf__detach(e->skel);
+	loaded_detach(e->loaded);
+	/* Detached, programs may still be on their way; what they leave unfinished all the same is counted. */
+	(void)!bpf_barrier_wait(&e->barrier);
 	e->until_ns = clock_boot_ns();
 	if (!err)
 		err = order_finish(e->order, sink);
+	log_order(e);
 	if (!err)
-		err = tell_losses(e, sink);
+		err = emit_losses(e, sink);
 	return err ? diag_set(d, err, NULL, "cannot read the event stream") : 0;
 }
 
-int events_epoll_fd(const struct events *e)
+int events_watch_fd(const struct events *e)
 {
-	return e->epoll_fd;
+	return e->watch_fd;
 }
 
 void events_totals(const struct events *e, struct events_totals *out)
@@ -449,7 +484,7 @@ void events_totals(const struct events *e, struct events_totals *out)
 			out->lost[kind] += e->cpus[cpu].lost[kind];
 		}
 	}
-	out->missed = events_part_missed(e->skel->obj) + probes_missed(e->probes) +
+	out->missed = events_part_missed(e->loaded) + probes_missed(e->probes) +
 	              scx_part_missed(e->scx) + stack_part_missed(e->stacks);
 	order_stats(e->order, &out->order);
 }
@@ -463,18 +498,20 @@ void events_close(struct events *e)
 		ring_close(e->rings[i]);
 		close(e->ring_fds[i]);
 	}
-	if (e->epoll_fd >= 0)
-		close(e->epoll_fd);
+	if (e->watch_fd >= 0)
+		close(e->watch_fd);
+	bpf_barrier_close(&e->barrier);
 	probes_close(e->probes);
 	scx_part_close(e->scx);
 	stack_part_close(e->stacks);
 	btf__free(e->vmlinux);
+	loaded_close(e->loaded);
 	events_bpf__destroy(e->skel);
 	bpf_talk_stop(e->talk);
 	free(e->ring_fds);
 	free(e->rings);
 	free(e->possible);
 	free(e->cpus);
-	free(e->told);
+	free(e->reported);
 	free(e);
 }

@@ -1,10 +1,10 @@
 /*
  * collect/events — the event stream out of the kernel, in time order, into a sink.
  *
- * Use: open, attach, then poll again and again; detach, and poll a last time. Only the kinds that were asked
- * for are loaded; kinds that this kernel has no tracepoint for are left out and named by events_missing().
- * Losses are counted by the kernel side per kind and CPU, and come as EV_LOST records at the place in the
- * stream where they happened. One thread; only events_poll() blocks. Never prints.
+ * Use: open, attach, then poll repeatedly; detach, and poll a last time. Only the requested kinds are
+ * loaded; kinds that this kernel has no tracepoint for are left out and named by events_missing(). Losses
+ * are counted by the kernel side per kind and CPU, and come as EV_LOST records at the place in the stream
+ * where they happened. One thread; only events_poll() blocks. Never prints.
  */
 #pragma once
 
@@ -28,6 +28,7 @@ struct events_cfg {
 	uint32_t tgid;            /* 0 = all */
 	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
 	bool is_scx_by_kprobe;    /* for tests: collect/scx_part */
+	bool is_context_counted;  /* for tests: collect/context */
 	uint32_t nr_cpus;         /* highest possible one + 1 */
 	const uint32_t *possible; /* those that the kernel may have, ascending */
 	uint32_t nr_possible;
@@ -65,12 +66,19 @@ uint64_t events_missing(const struct events *e); /* kinds asked for that this ke
 MUST_USE int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d);
 /* From the return of this call on, events are recorded; our own attaching is not part of the record. */
 MUST_USE int events_attach(struct events *e, struct diag *d);
+uint64_t events_start_ns(const struct events *e); /* when that was: no record is older */
+
+/*
+ * CPUs have gone online or offline: stacks are sampled there, and counters read, as in events_cfg.
+ * 0, or the first -errno of a CPU that stays without.
+ */
+MUST_USE int events_follow(struct events *e, const struct cpulist *online, const int *counter_fds);
 
 /* Waits at most timeout_ms, less if a ring fills up, then hands on what is complete. */
 MUST_USE int events_poll(struct events *e, int timeout_ms, const struct ev_sink *sink,
                          struct diag *d);
-/* Stops the stream and hands on the rest. */
+/* Stops the stream and delivers the remaining records. */
 MUST_USE int events_finish(struct events *e, const struct ev_sink *sink, struct diag *d);
-int events_epoll_fd(const struct events *e); /* readable when a ring fills up */
+int events_watch_fd(const struct events *e); /* readable when a ring fills up, until the next poll */
 void events_totals(const struct events *e, struct events_totals *out);
 void events_close(struct events *e); /* NULL is fine */

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "collect/loaded.h"
 
-int events_part_share(struct bpf_object *from, struct bpf_object *part)
+int events_part_share(const struct loaded *from, struct bpf_object *part)
 {
 	struct bpf_map *map, *shared;
 	int err;
@@ -16,7 +17,7 @@ int events_part_share(struct bpf_object *from, struct bpf_object *part)
 	{
 		if (bpf_map__is_internal(map))
 			continue;
-		shared = bpf_object__find_map_by_name(from, bpf_map__name(map));
+		shared = bpf_object__find_map_by_name(loaded_object(from), bpf_map__name(map));
 		err = shared ? bpf_map__reuse_fd(map, bpf_map__fd(shared)) : 0;
 		if (err)
 			return err;
@@ -24,18 +25,17 @@ int events_part_share(struct bpf_object *from, struct bpf_object *part)
 	return 0;
 }
 
-uint64_t events_part_missed(const struct bpf_object *part)
+uint64_t events_part_missed(const struct loaded *part)
 {
 	struct bpf_program *prog;
 	uint64_t missed = 0;
+	int fd;
 
-	bpf_object__for_each_program(prog, part)
-	{
+	for (uint32_t i = 0; loaded_each(part, i, &prog, &fd); i++) {
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 
-		if (bpf_program__fd(prog) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
 			missed += info.recursion_misses;
 	}
 	return missed;

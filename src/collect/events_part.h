@@ -12,10 +12,11 @@
 #include "base/attr.h"
 
 struct bpf_object;
+struct loaded;
 
 /* Before part is loaded, after from has been. A negative errno. */
-MUST_USE int events_part_share(struct bpf_object *from, struct bpf_object *part);
+MUST_USE int events_part_share(const struct loaded *from, struct bpf_object *part);
 /* Runs of its programs that the kernel skipped because one was already running. */
-uint64_t events_part_missed(const struct bpf_object *part);
-/* Whether the kernel has a function of that name in its table of symbols; true if it does not tell. */
+uint64_t events_part_missed(const struct loaded *part);
+/* Whether the kernel has a function of that name in its table of symbols; true if that is unknown. */
 bool events_part_has_function(const char *name);

@@ -9,11 +9,15 @@
 #include "collect/bpf_open.h"
 #include "collect/hits_skel.h"
 #include "collect/kprobe.h"
-#include "collect/sample_probe.h"
+#include "collect/loaded.h"
+#include "collect/sample/sample_probe.h"
+
+const struct bpf_kind bpf_kind_hits = { "hits_bpf", hits_bpf__elf_bytes, BPF_NO_CONTEXT };
 
 struct hit_counter {
 	struct hits_bpf *skel;
-	struct bpf_link *link;
+	struct loaded *loaded;
+	struct bpf_tie tie;
 	struct bpf_talk *talk;
 };
 
@@ -34,6 +38,9 @@ static int load(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct
 	c->skel = hits_bpf__open();
 	if (!c->skel)
 		return diag_set(d, -errno, NULL, "cannot open the program that counts");
+	err = loaded_new(BPF_HITS, c->skel->obj, &c->loaded);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	c->skel->rodata->wanted_tgid = cfg->tgid;
 	bpf_program__set_autoload(c->skel->progs.on_function, cfg->function != NULL);
 	bpf_program__set_autoload(c->skel->progs.on_tracepoint, cfg->tracepoint != NULL);
@@ -41,21 +48,25 @@ static int load(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct
 	if (err)
 		return diag_set(d, err, NULL, "cannot make room for %u CPUs", cfg->nr_cpus);
 	if (cfg->tracepoint)
-		err = sample_probe_tracepoint(c->skel->progs.on_tracepoint, cfg->tracepoint, d);
+		err = sample_probe_tracepoint(c->loaded, c->skel->progs.on_tracepoint,
+		                              cfg->tracepoint, d);
 	if (err)
 		return err;
-	err = hits_bpf__load(c->skel);
+	err = loaded_load(c->loaded);
 	return err ? bpf_load_failed(c->talk, err, "the program that counts", d) : 0;
 }
 
 static int attach(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct diag *d)
 {
+	int err;
+
 	if (cfg->function)
-		return kprobe_attach(c->skel->progs.on_function, cfg->function, 0, d, &c->link);
-	c->link = bpf_program__attach(c->skel->progs.on_tracepoint);
-	return c->link ? 0
-	               : diag_set(d, -errno, NULL, "the kernel refused the tracepoint '%.60s'",
-	                          cfg->tracepoint);
+		return kprobe_attach(loaded_fd(c->loaded, c->skel->progs.on_function),
+		                     cfg->function, 0, d, &c->tie);
+	err = loaded_attach(c->loaded, c->skel->progs.on_tracepoint);
+	return err ? diag_set(d, err, NULL, "the kernel refused the tracepoint '%.60s'",
+	                      cfg->tracepoint)
+	           : 0;
 }
 
 int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d, struct hit_counter **out)
@@ -68,6 +79,7 @@ int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d, struct h
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->tie = (struct bpf_tie){ -1, -1 };
 	c->talk = bpf_talk_listen();
 	err = load(c, cfg, d);
 	if (!err)
@@ -84,7 +96,8 @@ void hit_counter_close(struct hit_counter *c)
 {
 	if (!c)
 		return;
-	bpf_link__destroy(c->link);
+	bpf_tie_close(&c->tie);
+	loaded_close(c->loaded);
 	hits_bpf__destroy(c->skel);
 	free(c);
 }

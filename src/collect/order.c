@@ -1,18 +1,20 @@
 #include "collect/order.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/event_check.h"
+#include "base/grow.h"
 
-struct entry {
+struct order_entry {
 	uint64_t ts_ns;
 	const struct ev_hdr *rec;
 };
 
 /* What one ring, or the store of held records, brings to a round; sorted. */
-struct source {
+struct order_run {
 	size_t begin;
 	size_t end; /* indices of entries */
 };
@@ -20,14 +22,15 @@ struct source {
 struct order {
 	struct ring *const *rings;
 	size_t nr_rings;
-	uint64_t *complete_ns;  /* per ring: all up to this time was read */
-	struct source *sources; /* the held ones, then one per ring */
-	struct entry *entries;
+	uint64_t *complete_ns;     /* per ring: all up to this time was read */
+	struct order_run *sources; /* the held ones, then one per ring */
+	struct order_entry *entries;
 	size_t nr_entries;
 	size_t capacity;
 	uint8_t *held; /* records that wait, one after the other */
 	size_t held_bytes;
 	uint64_t horizon_ns; /* handed on up to here */
+	bool is_last;        /* no producer is left */
 	struct order_stats stats;
 };
 
@@ -65,28 +68,21 @@ static int add(struct order *o, size_t begin, const struct ev_hdr *rec)
 {
 	size_t at = o->nr_entries;
 
-	if (at == o->capacity) {
-		size_t capacity = o->capacity ? o->capacity * 2 : 4096;
-		struct entry *entries = reallocarray(o->entries, capacity, sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		o->entries = entries;
-		o->capacity = capacity;
-	}
+	if (GROW(o->entries, o->capacity, at))
+		return -ENOMEM;
 	while (at > begin && o->entries[at - 1].ts_ns > rec->ts_ns) {
 		o->entries[at] = o->entries[at - 1];
 		at--;
 	}
 	o->stats.unsorted += at != o->nr_entries;
-	o->entries[at] = (struct entry){ rec->ts_ns, rec };
+	o->entries[at] = (struct order_entry){ rec->ts_ns, rec };
 	o->nr_entries++;
 	return 0;
 }
 
 static int gather_held(struct order *o)
 {
-	struct source *src = &o->sources[0];
+	struct order_run *src = &o->sources[0];
 	int err = 0;
 
 	src->begin = o->nr_entries;
@@ -100,20 +96,34 @@ static int gather_held(struct order *o)
 	return err;
 }
 
+/* As ring_next(); in the last round what is unfinished stays so. */
+static enum ring_state next_record(struct order *o, size_t i, uint64_t end, const void **rec,
+                                   size_t *len)
+{
+	enum ring_state state;
+
+	while ((state = ring_next(o->rings[i], end, rec, len)) == RING_BUSY && o->is_last) {
+		ring_skip(o->rings[i]);
+		o->stats.torn++;
+	}
+	return state;
+}
+
 static int gather_ring(struct order *o, size_t i, uint64_t end, uint64_t now_ns)
 {
-	struct source *src = &o->sources[i + 1];
+	struct order_run *src = &o->sources[i + 1];
 	enum ring_state state;
 	const void *rec;
 	size_t len;
 	int err;
 
 	src->begin = o->nr_entries;
-	while ((state = ring_next(o->rings[i], end, &rec, &len)) == RING_RECORD) {
+	while ((state = next_record(o, i, end, &rec, &len)) == RING_RECORD) {
 		if (!ev_check(rec, len)) {
 			o->stats.bad++;
 			continue;
 		}
+		o->stats.late += ((const struct ev_hdr *)rec)->ts_ns < o->horizon_ns;
 		err = add(o, src->begin, rec);
 		if (err)
 			return err;
@@ -126,12 +136,12 @@ static int gather_ring(struct order *o, size_t i, uint64_t end, uint64_t now_ns)
 	return 0;
 }
 
-static struct source *earliest(struct order *o)
+static struct order_run *earliest(struct order *o)
 {
-	struct source *best = NULL;
+	struct order_run *best = NULL;
 
 	for (size_t i = 0; i <= o->nr_rings; i++) {
-		struct source *src = &o->sources[i];
+		struct order_run *src = &o->sources[i];
 
 		if (src->begin < src->end &&
 		    (!best || o->entries[src->begin].ts_ns < o->entries[best->begin].ts_ns))
@@ -142,7 +152,7 @@ static struct source *earliest(struct order *o)
 
 static int hand_on(struct order *o, uint64_t until_ns, const struct ev_sink *sink)
 {
-	struct source *src;
+	struct order_run *src;
 
 	while ((src = earliest(o)) && o->entries[src->begin].ts_ns <= until_ns) {
 		int err = sink->push(sink->ctx, o->entries[src->begin].rec);
@@ -223,6 +233,7 @@ int order_round(struct order *o, uint64_t now_ns, const struct ev_sink *sink, ui
 
 int order_finish(struct order *o, const struct ev_sink *sink)
 {
+	o->is_last = true;
 	return round_until(o, UINT64_MAX, UINT64_MAX, sink);
 }
 

@@ -2,9 +2,9 @@
  * collect/order — records of several rings, in one order: that of time.
  *
  * Producers reserve a record before they stamp it. So a reader that takes the time first and the ends of all
- * rings then knows: what lies beyond an end is younger than that time. Once all below the ends is read, every
- * record up to that time is there and can be handed on, sorted; the few that are younger wait for the next
- * round. Nothing is guessed, nothing comes late. One thread.
+ * rings then knows: what lies beyond an end is younger than that time. Once everything below the ends is
+ * read, every record up to that time is there and can be delivered, sorted; the few younger ones wait for
+ * the next round. Nothing is guessed, and no record is late. One thread.
  */
 #pragma once
 
@@ -23,6 +23,8 @@ struct order_stats {
 	uint64_t unsorted; /* stood behind a younger one in their ring */
 	uint64_t held;     /* waited for the next round */
 	uint64_t busy;     /* rounds that met a record still being written */
+	uint64_t torn;     /* still being written at the end: lost */
+	uint64_t late; /* older than what was handed on before: a producer stamped before it reserved */
 };
 
 /* The rings stay the caller's. */
@@ -36,6 +38,6 @@ void order_free(struct order *o); /* NULL is fine */
  */
 MUST_USE int order_round(struct order *o, uint64_t now_ns, const struct ev_sink *sink,
                          uint64_t *until);
-/* The last round: no producer is left, so all is handed on. */
+/* The last round: no producer is left, so all is handed on. What one has left unfinished is passed over and counted. */
 MUST_USE int order_finish(struct order *o, const struct ev_sink *sink);
 void order_stats(const struct order *o, struct order_stats *out);

@@ -5,18 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "sys/rights/broker.h"
 
-#define MAX_RANGES 16384 /* two per tracepoint */
-#define LOOK_AT    8     /* frames; there are three to five */
+#define MAX_RANGES     16384 /* two per tracepoint */
+#define FRAMES_CHECKED 8     /* frames; there are three to five */
 
-struct range {
+struct kernel_range {
 	uint64_t start, end;
 };
 
 struct plumbing {
-	struct range *ranges; /* as kallsyms has them */
+	struct kernel_range *ranges; /* as kallsyms has them */
 	size_t nr, cap;
 };
 
@@ -37,19 +40,11 @@ static bool is_plumbing(const char *symbol)
 
 static int add(struct plumbing *p, uint64_t start)
 {
-	if (p->nr == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 1024;
-		struct range *more;
-
-		if (cap > MAX_RANGES)
-			return -E2BIG;
-		more = realloc(p->ranges, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->ranges = more;
-		p->cap = cap;
-	}
-	p->ranges[p->nr++] = (struct range){ start, start };
+	if (p->nr == MAX_RANGES)
+		return -E2BIG;
+	if (GROW(p->ranges, p->cap, p->nr))
+		return -ENOMEM;
+	p->ranges[p->nr++] = (struct kernel_range){ start, start };
 	return 0;
 }
 
@@ -74,15 +69,21 @@ static int read_line(struct plumbing *p, const char *line, bool *is_open)
 int plumbing_read(const char *kallsyms, struct plumbing **out)
 {
 	SCOPED(scoped_plumbing) struct plumbing *p = calloc(1, sizeof(*p));
-	SCOPED(scoped_fclose) FILE *file = fopen(kallsyms, "re");
+	SCOPED(scoped_fclose) FILE *file = NULL;
 	char line[512];
 	bool is_open = false;
-	int err = 0;
+	int err = 0, fd;
 
 	if (!p)
 		return -ENOMEM;
-	if (!file)
-		return -errno;
+	fd = broker_open(kallsyms);
+	if (fd < 0)
+		return fd;
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
 	while (!err && fgets(line, sizeof(line), file))
 		err = read_line(p, line, &is_open);
 	if (err)
@@ -109,7 +110,7 @@ static bool has(const struct plumbing *p, uint64_t ip)
 
 uint32_t plumbing_frames(const struct plumbing *p, const uint64_t *ips, uint32_t nr)
 {
-	for (uint32_t i = nr < LOOK_AT ? nr : LOOK_AT; p && i > 0; i--)
+	for (uint32_t i = nr < FRAMES_CHECKED ? nr : FRAMES_CHECKED; p && i > 0; i--)
 		if (has(p, ips[i - 1]))
 			return i;
 	return 0;

@@ -8,11 +8,15 @@
 
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
+#include "collect/loaded.h"
 #include "collect/pressure_skel.h"
+
+const struct bpf_kind bpf_kind_pressure = { "pressure_bpf", pressure_bpf__elf_bytes,
+	                                    BPF_NO_CONTEXT };
 
 struct pressure {
 	struct pressure_bpf *skel;
-	struct bpf_link *link;
+	struct loaded *loaded;
 	const uint64_t *values; /* mapped */
 	size_t bytes;
 	uint32_t nr_cpus;
@@ -35,9 +39,11 @@ static int load(struct pressure *p, const struct bpf_talk *talk, struct diag *d)
 	p->skel = pressure_bpf__open();
 	if (!p->skel)
 		return diag_set(d, -errno, NULL, "cannot open the program for hardware pressure");
-	err = bpf_map__set_max_entries(p->skel->maps.pressures, p->nr_cpus);
+	err = loaded_new(BPF_PRESSURE, p->skel->obj, &p->loaded);
 	if (!err)
-		err = pressure_bpf__load(p->skel);
+		err = bpf_map__set_max_entries(p->skel->maps.pressures, p->nr_cpus);
+	if (!err)
+		err = loaded_load(p->loaded);
 	return err ? bpf_load_failed(talk, err, "the program for hardware pressure", d) : 0;
 }
 
@@ -45,11 +51,12 @@ static int attach(struct pressure *p, struct diag *d)
 {
 	static const char *const names[] = { "hw_pressure_update", "thermal_pressure_update" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !p->link; i++)
-		p->link = bpf_program__attach_raw_tracepoint(p->skel->progs.on_pressure, names[i]);
-	return p->link ? 0
-	               : diag_set(d, -errno, NULL,
-	                          "this kernel has no tracepoint of hardware pressure");
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && err; i++)
+		err = loaded_attach_raw(p->loaded, p->skel->progs.on_pressure, names[i]);
+	return err ? diag_set(d, err, NULL, "this kernel has no tracepoint of hardware pressure")
+	           : 0;
 }
 
 static int map_values(struct pressure *p, struct diag *d)
@@ -90,7 +97,7 @@ void pressure_close(struct pressure *p)
 		return;
 	if (p->values)
 		munmap((void *)p->values, p->bytes);
-	bpf_link__destroy(p->link);
+	loaded_close(p->loaded);
 	pressure_bpf__destroy(p->skel);
 	free(p);
 }
@@ -107,5 +114,5 @@ bool pressure_of(const struct pressure *p, uint32_t cpu, uint64_t *out)
 
 int pressure_program(const struct pressure *p)
 {
-	return bpf_program__fd(p->skel->progs.on_pressure);
+	return loaded_fd(p->loaded, p->skel->progs.on_pressure);
 }

@@ -2,7 +2,7 @@
  * collect/pressure — how much of a CPU's capacity heat or power limits have taken away, from the kernel's tracepoint.
  *
  * hw_pressure_update, before Linux 6.10 thermal_pressure_update: drivers of Arm machines call it, those of x86 do not.
- * It tells of changes only: until a CPU's first one its pressure is unknown. Costs nothing while nothing changes.
+ * It reports only changes: until a CPU's first one its pressure is unknown. Costs nothing while nothing changes.
  * Opening loads a program of a few instructions; nothing else blocks. One thread.
  */
 #pragma once

@@ -12,12 +12,12 @@
 #define RETURN_SUFFIX "%return"
 
 /* A piece of the words. */
-struct piece {
+struct spec_piece {
 	const char *at;
 	size_t len;
 };
 
-static bool cut_prefix(struct piece *p, const char *prefix)
+static bool cut_prefix(struct spec_piece *p, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -28,7 +28,7 @@ static bool cut_prefix(struct piece *p, const char *prefix)
 	return true;
 }
 
-static bool cut_suffix(struct piece *p, const char *suffix)
+static bool cut_suffix(struct spec_piece *p, const char *suffix)
 {
 	size_t len = strlen(suffix);
 
@@ -39,18 +39,19 @@ static bool cut_suffix(struct piece *p, const char *suffix)
 }
 
 /* Two pieces around the last c; false if there is none. */
-static bool split_last(const struct piece *p, char c, struct piece *head, struct piece *tail)
+static bool split_last(const struct spec_piece *p, char c, struct spec_piece *head,
+                       struct spec_piece *tail)
 {
 	const char *at = memrchr(p->at, c, p->len);
 
 	if (!at)
 		return false;
-	*head = (struct piece){ p->at, (size_t)(at - p->at) };
-	*tail = (struct piece){ at + 1, p->len - head->len - 1 };
+	*head = (struct spec_piece){ p->at, (size_t)(at - p->at) };
+	*tail = (struct spec_piece){ at + 1, p->len - head->len - 1 };
 	return true;
 }
 
-static bool copy(char *to, size_t size, const struct piece *from)
+static bool copy(char *to, size_t size, const struct spec_piece *from)
 {
 	if (!from->len || from->len >= size)
 		return false;
@@ -60,7 +61,7 @@ static bool copy(char *to, size_t size, const struct piece *from)
 }
 
 /* Letters as names of functions and tracepoints have them, in C and other languages. */
-static bool is_name(const struct piece *p)
+static bool is_name(const struct spec_piece *p)
 {
 	static const char others[] = "_.$";
 
@@ -74,7 +75,7 @@ static bool is_name(const struct piece *p)
 	return p->len > 0;
 }
 
-static bool parse_offset(const struct piece *p, uint64_t *out)
+static bool parse_offset(const struct spec_piece *p, uint64_t *out)
 {
 	char digits[24], *end;
 
@@ -85,7 +86,7 @@ static bool parse_offset(const struct piece *p, uint64_t *out)
 	return !errno && !*end;
 }
 
-/* The end tells more than the beginning. */
+/* The end says more than the beginning. */
 static void set_name(struct probe_spec *s, const char *text)
 {
 	size_t len = strlen(text), most = sizeof(s->name) - 1;
@@ -94,15 +95,15 @@ static void set_name(struct probe_spec *s, const char *text)
 	memcpy(s->name, text + cut, len - cut + 1);
 }
 
-static bool parse_kprobe(struct piece all, struct probe_spec *out)
+static bool parse_kprobe(struct spec_piece all, struct probe_spec *out)
 {
 	return is_name(&all) && copy(out->symbol, sizeof(out->symbol), &all);
 }
 
-static bool parse_uprobe(struct piece all, struct probe_spec *out)
+static bool parse_uprobe(struct spec_piece all, struct probe_spec *out)
 {
 	char text[PROBE_SYMBOL_LEN + PROBE_PATH_LEN + 40], offset[24] = "";
-	struct piece path, symbol, head, tail;
+	struct spec_piece path, symbol, head, tail;
 	const char *file;
 
 	if (cut_prefix(&all, RETURN_PREFIX))
@@ -129,9 +130,9 @@ static bool parse_uprobe(struct piece all, struct probe_spec *out)
 	return file[0] != '\0';
 }
 
-static bool parse_tracepoint(struct piece all, struct probe_spec *out)
+static bool parse_tracepoint(struct spec_piece all, struct probe_spec *out)
 {
-	struct piece subsystem, name;
+	struct spec_piece subsystem, name;
 
 	return split_last(&all, ':', &subsystem, &name) && is_name(&subsystem) && is_name(&name) &&
 	       copy(out->path, sizeof(out->path), &subsystem) &&
@@ -140,23 +141,23 @@ static bool parse_tracepoint(struct piece all, struct probe_spec *out)
 
 int probe_spec_parse(const struct events_probe *probe, struct probe_spec *out, struct diag *d)
 {
-	struct piece all = { probe->spec, strlen(probe->spec) };
+	struct spec_piece all = { probe->spec, strlen(probe->spec) };
 	struct probe_spec s = { .type = probe->type };
 
 	if (probe->type == EV_PROBE_KPROBE) {
 		if (!parse_kprobe(all, &s))
 			return diag_set(d, -EINVAL, "give the name of a function of the kernel",
-			                "'%.80s' is no kprobe", probe->spec);
+			                "'%.80s' is not a kprobe", probe->spec);
 		set_name(&s, s.symbol);
 	} else if (probe->type == EV_PROBE_TRACEPOINT) {
 		if (!parse_tracepoint(all, &s))
 			return diag_set(d, -EINVAL, "write SUBSYSTEM:NAME, as sched:sched_switch",
-			                "'%.80s' is no tracepoint", probe->spec);
+			                "'%.80s' is not a tracepoint", probe->spec);
 		set_name(&s, probe->spec);
 	} else if (!parse_uprobe(all, &s)) {
 		return diag_set(d, -EINVAL,
 		                "write PATH:SYMBOL, PATH:SYMBOL+OFFSET or ret:PATH:SYMBOL",
-		                "'%.80s' is no uprobe", probe->spec);
+		                "'%.80s' is not a uprobe", probe->spec);
 	}
 	*out = s;
 	return 0;
@@ -169,7 +170,7 @@ int probe_spec_check(const struct events_probe *probes, size_t nr, struct diag *
 
 	if (nr > PROBES_MAX)
 		return diag_set(d, -EINVAL, "leave some out",
-		                "%zu probes are more than the %d that go", nr, PROBES_MAX);
+		                "%zu probes are more than the maximum of %d", nr, PROBES_MAX);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = probe_spec_parse(&probes[i], &spec, d);
 	return err;

@@ -1,9 +1,9 @@
 /*
- * collect/probe_spec — the user's words for a probe, taken apart. Pure: whether it exists is not looked at.
+ * collect/probe_spec — parses the user's words for a probe. Pure: whether it exists is not checked.
  *
  *   kprobe      FUNCTION
  *   uprobe      PATH:SYMBOL[+OFFSET], where it begins; ret:PATH:SYMBOL or PATH:SYMBOL%return, where it returns.
- *               A PATH without a slash is looked for like a library or a program.
+ *               A PATH without a slash is searched for like a library or a program.
  *   tracepoint  SUBSYSTEM:NAME
  */
 #pragma once

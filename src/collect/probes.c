@@ -13,16 +13,22 @@
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
 #include "collect/kprobe.h"
+#include "collect/loaded.h"
 #include "collect/tracepoint_skel.h"
+#include "collect/uprobe.h"
 
 #define TRACEFS "/sys/kernel/tracing/events"
+
+const struct bpf_kind bpf_kind_tracepoint = { "tracepoint_bpf", tracepoint_bpf__elf_bytes,
+	                                      BPF_NO_CONTEXT };
 
 struct probe {
 	uint32_t id;
 	uint32_t type;
 	char name[PROBE_NAME_LEN];
-	struct bpf_link *link;
+	struct bpf_tie tie;
 	struct tracepoint_bpf *skel; /* of a tracepoint */
+	struct loaded *loaded;
 };
 
 struct probes {
@@ -48,42 +54,27 @@ bool probes_need(const struct events_probe *probes, size_t nr, uint32_t type)
 	return false;
 }
 
+static int program_of(const struct probes_cfg *cfg, const char *name)
+{
+	return loaded_fd(cfg->events,
+	                 bpf_object__find_program_by_name(loaded_object(cfg->events), name));
+}
+
 static int attach_kprobe(struct probe *p, const struct probe_spec *spec,
                          const struct probes_cfg *cfg, struct diag *d)
 {
-	return kprobe_attach(bpf_object__find_program_by_name(cfg->events, "on_kprobe"),
-	                     spec->symbol, p->id, d, &p->link);
+	return kprobe_attach(program_of(cfg, "on_kprobe"), spec->symbol, p->id, d, &p->tie);
 }
 
 static int attach_uprobe(struct probe *p, const struct probe_spec *spec,
                          const struct probes_cfg *cfg, struct diag *d)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = p->id, .func_name = spec->symbol,
-	            .retprobe = spec->type == EV_PROBE_URETPROBE);
-	struct bpf_program *prog = bpf_object__find_program_by_name(cfg->events, "on_uprobe");
-	bool has_folder = strchr(spec->path, '/');
-	int err;
+	int err = uprobe_attach(program_of(cfg, "on_uprobe"), spec, p->id, d, &p->tie);
 
-	if (has_folder && access(spec->path, R_OK) != 0)
-		return diag_set(d, -errno, "check the path", "cannot probe '%.100s'", spec->path);
-	/* For all processes: a perf event of one task would not follow its threads. */
-	p->link = bpf_program__attach_uprobe_opts(prog, -1, spec->path, spec->offset, &opts);
-	if (p->link)
-		return 0;
-	err = -errno;
-	if (err == -ENOENT && has_folder)
-		return diag_set(d, -EINVAL, "see 'nm' and 'nm -D' for what there is",
-		                "'%.80s' has no function '%.60s'", spec->path, spec->symbol);
-	if (err == -ENOENT)
-		return diag_set(d, -EINVAL, "give its path, and see 'nm -D' for what is in it",
-		                "found no '%.60s' with a function '%.60s'", spec->path,
-		                spec->symbol);
-	return diag_set(d, err, "run again with --debug for the whole log",
-	                "the kernel refused a uprobe on '%.60s' in '%.60s'", spec->symbol,
-	                spec->path);
+	return err == -ENOENT ? -EINVAL : err;
 }
 
-/* BTF has no subsystems; where tracefs is mounted, it tells whether that half is right too. */
+/* BTF has no subsystems; where tracefs is mounted, it shows whether that half is right too. */
 static bool has_tracepoint(const struct btf *vmlinux, const struct probe_spec *spec)
 {
 	char text[PROBE_SYMBOL_LEN + PROBE_PATH_LEN + sizeof(TRACEFS)];
@@ -103,17 +94,17 @@ static int load_tracepoint(struct probe *p, const struct probe_spec *spec,
 	p->skel = tracepoint_bpf__open();
 	if (!p->skel)
 		return -errno;
+	err = loaded_new(BPF_TRACEPOINT, p->skel->obj, &p->loaded);
+	if (err)
+		return err;
 	p->skel->rodata->cfg = *cfg->ev;
 	p->skel->rodata->probe_id = p->id;
-	err = bpf_program__set_attach_target(p->skel->progs.on_tracepoint, 0, spec->symbol);
+	err = loaded_aim(p->loaded, p->skel->progs.on_tracepoint, spec->symbol);
 	if (!err)
 		err = events_part_share(cfg->events, p->skel->obj);
 	if (!err)
-		err = tracepoint_bpf__load(p->skel);
-	if (err)
-		return err;
-	p->link = bpf_program__attach(p->skel->progs.on_tracepoint);
-	return p->link ? 0 : -errno;
+		err = loaded_load(p->loaded);
+	return err ? err : loaded_attach(p->loaded, p->skel->progs.on_tracepoint);
 }
 
 static int attach_tracepoint(struct probe *p, const struct probe_spec *spec,
@@ -160,6 +151,7 @@ int probes_open(const struct probes_cfg *cfg, struct diag *d, struct probes **ou
 	if (!p)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	while (!err && p->nr < cfg->nr) {
+		p->probes[p->nr].tie = (struct bpf_tie){ -1, -1 };
 		err = attach_one(&p->probes[p->nr], &cfg->probes[p->nr], cfg, d);
 		p->nr++;
 	}
@@ -177,7 +169,7 @@ void probes_listen(struct probes *p, bool is_open)
 			                 __ATOMIC_RELEASE);
 }
 
-int probes_tell(const struct probes *p, uint64_t ts_ns, const struct ev_sink *sink)
+int probes_emit(const struct probes *p, uint64_t ts_ns, const struct ev_sink *sink)
 {
 	struct {
 		struct ev_probe_info info;
@@ -203,8 +195,9 @@ int probes_tell(const struct probes *p, uint64_t ts_ns, const struct ev_sink *si
 void probes_detach(struct probes *p)
 {
 	for (size_t i = 0; p && i < p->nr; i++) {
-		bpf_link__destroy(p->probes[i].link);
-		p->probes[i].link = NULL;
+		bpf_tie_close(&p->probes[i].tie);
+		if (p->probes[i].loaded)
+			loaded_detach(p->probes[i].loaded);
 	}
 }
 
@@ -213,8 +206,8 @@ uint64_t probes_missed(const struct probes *p)
 	uint64_t missed = 0;
 
 	for (size_t i = 0; p && i < p->nr; i++)
-		if (p->probes[i].skel)
-			missed += events_part_missed(p->probes[i].skel->obj);
+		if (p->probes[i].loaded)
+			missed += events_part_missed(p->probes[i].loaded);
 	return missed;
 }
 
@@ -223,7 +216,9 @@ void probes_close(struct probes *p)
 	if (!p)
 		return;
 	probes_detach(p);
-	for (size_t i = 0; i < p->nr; i++)
+	for (size_t i = 0; i < p->nr; i++) {
+		loaded_close(p->probes[i].loaded);
 		tracepoint_bpf__destroy(p->probes[i].skel);
+	}
 	free(p);
 }

@@ -58,14 +58,16 @@ void ring_close(struct ring *r)
 	free(r);
 }
 
-int ring_fd(const struct ring *r)
-{
-	return r->fd;
-}
-
 uint64_t ring_end(const struct ring *r)
 {
 	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t bytes_of(uint32_t head)
+{
+	uint32_t size = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+	return (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
 }
 
 enum ring_state ring_next(struct ring *r, uint64_t end, const void **rec, size_t *len)
@@ -73,18 +75,23 @@ enum ring_state ring_next(struct ring *r, uint64_t end, const void **rec, size_t
 	while (r->at < end) {
 		const uint8_t *at = r->data + (r->at & r->mask);
 		uint32_t head = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
-		uint32_t size = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			return RING_BUSY;
-		r->at += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
+		r->at += bytes_of(head);
 		if (head & BPF_RINGBUF_DISCARD_BIT)
 			continue;
 		*rec = at + BPF_RINGBUF_HDR_SZ;
-		*len = size;
+		*len = head;
 		return RING_RECORD;
 	}
 	return RING_END;
+}
+
+void ring_skip(struct ring *r)
+{
+	r->at += bytes_of(
+		__atomic_load_n((const uint32_t *)(r->data + (r->at & r->mask)), __ATOMIC_ACQUIRE));
 }
 
 void ring_release(struct ring *r)

@@ -23,11 +23,12 @@ enum ring_state {
 /* fd is a ring buffer map of that many bytes; it is not taken over. */
 MUST_USE int ring_open(int fd, size_t bytes, struct diag *d, struct ring **out);
 void ring_close(struct ring *r); /* NULL is fine */
-int ring_fd(const struct ring *r);
 
 /* Where producers will write next: everything below was reserved before this call. */
 uint64_t ring_end(const struct ring *r);
 /* The next record below end; discarded ones are passed over. */
 enum ring_state ring_next(struct ring *r, uint64_t end, const void **rec, size_t *len);
+/* Passes over a record that is still being written. */
+void ring_skip(struct ring *r);
 /* Gives the room of all records read so far back to the producers. */
 void ring_release(struct ring *r);

@@ -5,6 +5,7 @@
 
 #define MIB            1048576ULL
 #define BYTES_PER_CPU  (16 * MIB)
+#define STACKS_FACTOR  4 /* with stacks, of which half of a ring may be full */
 #define RING_BYTES_MAX (128 * MIB)
 #define RING_BYTES_MIN 65536ULL /* a multiple of every page size */
 #define MEMORY_SHARE   32       /* all rings together take at most this part of it */
@@ -24,7 +25,8 @@ static uint32_t pick_size(const struct ring_plan_cfg *cfg, uint32_t nr_rings)
 
 	if (cfg->ring_bytes || !nr_rings)
 		return power_of_two_below(cfg->ring_bytes);
-	bytes = (cfg->nr_cpus + nr_rings - 1) / nr_rings * BYTES_PER_CPU;
+	bytes = (cfg->nr_cpus + nr_rings - 1) / nr_rings * BYTES_PER_CPU *
+	        (cfg->has_stacks ? STACKS_FACTOR : 1);
 	share = cfg->memory_bytes / MEMORY_SHARE / nr_rings;
 	if (cfg->memory_bytes && share < bytes)
 		bytes = share;

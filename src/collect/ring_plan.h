@@ -22,6 +22,7 @@ struct ring_plan_cfg {
 	uint32_t nr_cpus;          /* possible ones */
 	const int32_t *llc_of_cpu; /* -1 = unknown; NULL = all unknown */
 	bool is_per_cpu;           /* one ring for each CPU instead */
+	bool has_stacks;           /* which take most of the room */
 	uint32_t ring_bytes;       /* each; 0 picks from the number of CPUs and the memory */
 	uint64_t memory_bytes;     /* of the machine; 0 = unknown */
 };

@@ -37,7 +37,7 @@ static bool is_tracing_off(void)
 	       text[0] == '0';
 }
 
-/* Type information alone is no proof: it may tell of functions that exist only as copies of another name. */
+/* Type information alone is not proof: it may list functions that exist only as copies under another name. */
 bool scx_functions_find(void *ctx, const char *name, struct scx_function *out)
 {
 	struct scx_functions *f = ctx;

@@ -10,25 +10,29 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/events_part.h"
+#include "collect/loaded.h"
 #include "collect/scx_functions.h"
 #include "collect/scx_plan.h"
 #include "collect/scx_skel.h"
-#include "sys/scx_counters.h"
-#include "sys/scx_layers.h"
+#include "sys/scx/scx_counters.h"
+#include "sys/scx/scx_layers.h"
 
 #define COUNTERS_NS 100000000ULL
 #define QUEUED_MAX  65536U /* tasks that are known by tid */
+
+const struct bpf_kind bpf_kind_scx = { "scx_bpf", scx_bpf__elf_bytes, BPF_NO_CONTEXT };
 
 struct scx_part {
 	uint64_t kinds;
 	enum scx_way way;
 	struct scx_bpf *skel;
-	struct bpf_link *links[SCX_PLAN_PROGRAMS]; /* to functions */
-	size_t nr_links;
+	struct loaded *loaded;
+	struct bpf_tie ties[SCX_PLAN_PROGRAMS]; /* to functions, by kprobe */
+	size_t nr_ties;
 	char scheduler[32]; /* that was on at the start */
 	bool has_layers;    /* it keeps them */
 	uint64_t next_counters_ns;
-	struct scx_counters counters; /* as told last */
+	struct scx_counters counters; /* as last reported */
 };
 
 static void scoped_part(struct scx_part *const *p)
@@ -77,11 +81,14 @@ static struct bpf_program *program_of(const struct scx_part *p, const struct scx
 static int load(struct scx_part *p, const struct scx_plan *plan, const struct scx_part_cfg *cfg)
 {
 	struct bpf_program *prog;
-	int err = 0;
+	int err;
 
 	p->skel = scx_bpf__open();
 	if (!p->skel)
 		return -errno;
+	err = loaded_new(BPF_SCX, p->skel->obj, &p->loaded);
+	if (err)
+		return err;
 	bpf_object__for_each_program(prog, p->skel->obj) bpf_program__set_autoload(prog, false);
 	p->skel->rodata->cfg = *cfg->ev;
 	p->skel->rodata->dsq_at = plan->dsq_at;
@@ -92,31 +99,32 @@ static int load(struct scx_part *p, const struct scx_plan *plan, const struct sc
 		prog = program_of(p, &plan->programs[i]);
 		bpf_program__set_autoload(prog, true);
 		if (plan->programs[i].function && p->way == SCX_BY_FENTRY)
-			err = bpf_program__set_attach_target(prog, 0, plan->programs[i].function);
+			err = loaded_aim(p->loaded, prog, plan->programs[i].function);
 	}
 	if (!err)
 		err = share_layers(p);
 	if (!err)
 		err = events_part_share(cfg->events, p->skel->obj);
-	return err ? err : scx_bpf__load(p->skel);
+	return err ? err : loaded_load(p->loaded);
 }
 
-/* All but the switch, whose turn comes after that of the event stream. They are silent as yet. */
+/* All but the switch, which follows that of the event stream. They emit nothing yet. */
 static int attach_functions(struct scx_part *p, const struct scx_plan *plan)
 {
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct scx_plan_program *at = &plan->programs[i];
 		struct bpf_program *prog = program_of(p, at);
-		struct bpf_link *link;
+		int err = 0;
 
-		if (!at->function)
-			continue;
-		link = p->way == SCX_BY_KPROBE
-		               ? bpf_program__attach_kprobe(prog, at->is_return, at->function)
-		               : bpf_program__attach(prog);
-		if (!link)
-			return -errno;
-		p->links[p->nr_links++] = link;
+		if (at->function && p->way == SCX_BY_KPROBE) {
+			err = bpf_tie_kprobe(loaded_fd(p->loaded, prog), at->function,
+			                     at->is_return, 0, &p->ties[p->nr_ties]);
+			p->nr_ties += !err;
+		} else if (at->function) {
+			err = loaded_attach(p->loaded, prog);
+		}
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -163,15 +171,10 @@ uint64_t scx_part_kinds(const struct scx_part *p)
 
 int scx_part_attach(struct scx_part *p)
 {
-	struct bpf_program *prog = p ? p->skel->progs.on_scx_switch : NULL;
+	int err = p ? loaded_attach(p->loaded, p->skel->progs.on_scx_switch) : 0;
 
-	if (!p)
-		return 0;
-	if (bpf_program__autoload(prog)) {
-		p->skel->links.on_scx_switch = bpf_program__attach(prog);
-		if (!p->skel->links.on_scx_switch)
-			return -errno;
-	}
+	if (!p || err)
+		return err;
 	read_scheduler(p);
 	p->skel->bss->is_on = p->scheduler[0] != '\0';
 	p->skel->bss->is_layered = p->has_layers && p->skel->bss->is_on;
@@ -185,7 +188,7 @@ void scx_part_listen(struct scx_part *p, bool is_open)
 		__atomic_store_n(&p->skel->bss->is_open, is_open, __ATOMIC_RELEASE);
 }
 
-int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
+int scx_part_emit(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
 {
 	struct ev_scx_state rec = {
 		.hdr = { sizeof(rec), EV_SCX_STATE, 0, 0, ts_ns },
@@ -198,8 +201,8 @@ int scx_part_tell(const struct scx_part *p, uint64_t ts_ns, const struct ev_sink
 	return sink->push(sink->ctx, &rec.hdr);
 }
 
-/* Another scheduler may be on by now, whose counters began anew. */
-static const struct scx_counter *find_told(const struct scx_part *p, const char *name)
+/* Another scheduler may be loaded by now, whose counters started at zero. */
+static const struct scx_counter *find_reported(const struct scx_part *p, const char *name)
 {
 	for (size_t i = 0; i < p->counters.nr; i++)
 		if (strcmp(p->counters.items[i].name, name) == 0)
@@ -207,7 +210,7 @@ static const struct scx_counter *find_told(const struct scx_part *p, const char 
 	return NULL;
 }
 
-static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns,
+static int emit_counter(const struct scx_counter *counter, uint64_t ts_ns,
                         const struct ev_sink *sink)
 {
 	struct ev_scx_counter rec = {
@@ -220,9 +223,9 @@ static int tell_counter(const struct scx_counter *counter, uint64_t ts_ns,
 	return sink->push(sink->ctx, &rec.hdr);
 }
 
-int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
+int scx_part_emit_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_sink *sink)
 {
-	const struct scx_counter *told;
+	const struct scx_counter *last;
 	struct scx_counters now;
 	int err = 0;
 
@@ -232,9 +235,9 @@ int scx_part_tell_counters(struct scx_part *p, uint64_t ts_ns, const struct ev_s
 	if (scx_counters_read("", &now))
 		return 0; /* none is on, or the kernel counts nothing */
 	for (size_t i = 0; !err && i < now.nr; i++) {
-		told = find_told(p, now.items[i].name);
-		if (!told || told->value != now.items[i].value)
-			err = tell_counter(&now.items[i], ts_ns, sink);
+		last = find_reported(p, now.items[i].name);
+		if (!last || last->value != now.items[i].value)
+			err = emit_counter(&now.items[i], ts_ns, sink);
 	}
 	p->counters = now;
 	return err;
@@ -244,22 +247,23 @@ void scx_part_detach(struct scx_part *p)
 {
 	if (!p)
 		return;
-	while (p->nr_links)
-		bpf_link__destroy(p->links[--p->nr_links]);
-	scx_bpf__detach(p->skel);
+	while (p->nr_ties)
+		bpf_tie_close(&p->ties[--p->nr_ties]);
+	if (p->loaded)
+		loaded_detach(p->loaded);
 }
 
 uint64_t scx_part_missed(const struct scx_part *p)
 {
-	return p ? events_part_missed(p->skel->obj) : 0;
+	return p ? events_part_missed(p->loaded) : 0;
 }
 
 void scx_part_close(struct scx_part *p)
 {
 	if (!p)
 		return;
-	if (p->skel)
-		scx_part_detach(p);
+	scx_part_detach(p);
+	loaded_close(p->loaded);
 	scx_bpf__destroy(p->skel);
 	free(p);
 }

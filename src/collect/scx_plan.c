@@ -8,20 +8,20 @@
 #define TASK_KINDS  (EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE))
 
 /* Where a program may attach; of several functions for one program, the first that is there. */
-struct place {
+struct scx_place {
 	const char *program;
 	const char *function;
 	const char *params[3]; /* one after the other, the last ones that the function has */
 	uint64_t kinds;        /* for which it is needed */
 };
 
-static const struct place places[] = {
+static const struct scx_place places[] = {
 	{ "on_dsq_enter", "dispatch_enqueue", { "dsq", "p", "enq_flags" }, QUEUE_KINDS },
 	{ "on_dsq_dequeue", "dispatch_dequeue", { "rq", "p" }, TASK_KINDS },
 	{ "on_dsq_unlink", "task_unlink_from_dsq", { "p", "dsq" }, EV_BIT(EV_DSQ_DEPTH) },
 	{ "on_scx_reg", "bpf_scx_reg", { "kdata", "link" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_unreg", "bpf_scx_unreg", { "kdata", "link" }, EV_BIT(EV_SCX_STATE) },
-	/* Linux 7, with the reason; 6.12, with it where symbols tell; between them, without. */
+	/* Linux 7, with the reason; 6.12, with it where symbols show it; between them, without. */
 	{ "on_scx_disabled", "scx_log_sched_disable", { "sch" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_disable", "scx_ops_disable_workfn", { "work" }, EV_BIT(EV_SCX_STATE) },
 	{ "on_scx_disable", "scx_disable_workfn", { "work" }, EV_BIT(EV_SCX_STATE) },
@@ -30,7 +30,8 @@ static const struct place places[] = {
 #define NR_PLACES (sizeof(places) / sizeof(places[0]))
 
 /* Index of the first of the parameters; false if they are others. */
-static bool match_params(const struct place *place, const struct scx_function *f, uint32_t *first)
+static bool match_params(const struct scx_place *place, const struct scx_function *f,
+                         uint32_t *first)
 {
 	unsigned int nr = 0;
 
@@ -65,7 +66,7 @@ static void add(struct scx_plan *plan, const char *program, const char *function
 	plan->programs[plan->nr++] = (struct scx_plan_program){ program, function, false };
 }
 
-/* What was asked for and has all that it needs: without the entry into a queue, nothing is known of it. */
+/* What was requested and has all that it needs: without the insertion into a queue, nothing is known of it. */
 static uint64_t kinds_of(const struct scx_plan *plan, uint64_t kinds)
 {
 	uint64_t got = 0;
@@ -86,7 +87,7 @@ void scx_plan_make(uint64_t kinds, enum scx_way way, scx_function_fn *find, void
 	struct scx_function f;
 	uint32_t first;
 
-	for (const struct place *p = places; p < places + NR_PLACES; p++) {
+	for (const struct scx_place *p = places; p < places + NR_PLACES; p++) {
 		if (!(p->kinds & kinds) || is_served(&plan, p->program) ||
 		    !find(ctx, p->function, &f) || !match_params(p, &f, &first))
 			continue;

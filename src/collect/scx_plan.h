@@ -2,8 +2,8 @@
  * collect/scx_plan — which programs watch sched_ext on a kernel, and where they attach. Pure: a table of ours
  * against the functions of that kernel, which change names and arguments from release to release.
  *
- * A function counts only if its parameters have the names that the program relies on, in that order: a
- * program that takes one argument for another reads nonsense, and nobody would notice.
+ * A function counts only if its parameters have the names that the program relies on, in that
+ * order: a program that takes one argument for another would silently read wrong data.
  */
 #pragma once
 
@@ -27,7 +27,10 @@ struct scx_function {
 /* Fills *out and returns true if there is such a function, and it can be traced. */
 typedef bool scx_function_fn(void *ctx, const char *name, struct scx_function *out);
 
-/* How programs come to functions: some kernels know one of the ways only (fentry on arm64: since Linux 6.4). */
+/*
+ * How programs attach to functions: some kernels support only one of the ways (fentry on arm64:
+ * since Linux 6.4).
+ */
 enum scx_way { SCX_BY_FENTRY, SCX_BY_KPROBE };
 
 struct scx_plan_program {
@@ -37,7 +40,7 @@ struct scx_plan_program {
 };
 
 struct scx_plan {
-	uint64_t kinds; /* that can be had, of those asked for */
+	uint64_t kinds; /* that are available, of those requested */
 	enum scx_way way;
 	size_t nr;
 	struct scx_plan_program programs[SCX_PLAN_PROGRAMS];

@@ -1,4 +1,4 @@
-/* collect/scx_skel — the generated skeleton, whose code does not care about sign conversions. */
+/* collect/scx_skel — the generated skeleton, compiled without warnings about sign conversions. */
 #pragma once
 
 #pragma GCC diagnostic push

@@ -6,22 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "collect/bpf_open.h"
+#include "collect/context.h"
 #include "collect/events_part.h"
+#include "collect/loaded.h"
 #include "collect/stacks_skel.h"
 #include "sys/cpulist.h"
+#include "sys/rights/broker.h"
+
+const struct bpf_kind bpf_kind_stacks = { "stacks_bpf", stacks_bpf__elf_bytes,
+	                                  BPF_CONTEXT_AT(stacks_bpf) };
+
+/* The clock of a CPU. */
+struct cpu_clock {
+	uint32_t cpu;
+	int fd; /* perf event, until it is tied; then -1 */
+	struct bpf_tie tie;
+};
 
 struct stack_part {
 	const struct bpf_talk *talk;
 	struct stacks_bpf *skel;
+	struct loaded *loaded;
 	const char *event; /* of EV_SAMPLE_CPU; NULL = not sampled */
-	int *fds;          /* perf events, until they belong to links */
-	struct bpf_link **links;
-	size_t nr;
+	struct perf_event_attr attr;
+	struct cpu_clock *clocks;
+	size_t nr, cap;
+	bool is_attached;
 };
 
 static void scoped_part(struct stack_part *const *p)
@@ -29,65 +44,72 @@ static void scoped_part(struct stack_part *const *p)
 	stack_part_close(*p);
 }
 
-static int open_event(struct perf_event_attr *attr, uint32_t cpu)
+static void close_clock(struct cpu_clock *c)
 {
-	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
+	bpf_tie_close(&c->tie);
+	if (c->fd >= 0)
+		close(c->fd);
 }
 
-static void close_events(struct stack_part *p)
+static void close_clocks(struct stack_part *p)
 {
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->fds[i] >= 0)
-			close(p->fds[i]);
+		close_clock(&p->clocks[i]);
 	p->nr = 0;
 }
 
-/* One on each CPU; none stays open on failure. A CPU that has just gone offline needs none. */
-static int open_events(struct stack_part *p, const struct stack_part_cfg *cfg,
-                       struct perf_event_attr *attr)
+/* A CPU that has just gone offline needs none. */
+static int open_clock(struct stack_part *p, uint32_t cpu)
 {
-	cpulist_for_each(cpu, cfg->online)
-	{
-		int fd = open_event(attr, (uint32_t)cpu);
+	int err = GROW(p->clocks, p->cap, p->nr), fd;
 
-		if (fd == -ENODEV)
-			continue;
-		if (fd < 0) {
-			close_events(p);
-			return fd;
+	if (err)
+		return err;
+	fd = broker_perf(&p->attr, cpu, -1);
+	if (fd == -ENODEV)
+		return 0;
+	if (fd < 0)
+		return fd;
+	p->clocks[p->nr++] = (struct cpu_clock){ .cpu = cpu, .fd = fd, .tie = { -1, -1 } };
+	return 0;
+}
+
+/* One on each CPU; none stays open on failure. */
+static int open_on_each(struct stack_part *p, const struct cpulist *online)
+{
+	cpulist_for_each(cpu, online)
+	{
+		int err = open_clock(p, (uint32_t)cpu);
+
+		if (err) {
+			close_clocks(p);
+			return err;
 		}
-		p->fds[p->nr++] = fd;
 	}
 	return p->nr ? 0 : -ENODEV;
 }
 
 static int open_clocks(struct stack_part *p, const struct stack_part_cfg *cfg, struct diag *d)
 {
-	struct perf_event_attr attr = {
+	int err;
+
+	p->attr = (struct perf_event_attr){
 		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
+		.size = sizeof(p->attr),
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_freq = cfg->frequency,
 		.freq = 1,
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
-	int err;
-
-	p->fds = calloc(cfg->online->nr + 1, sizeof(*p->fds));
-	p->links = calloc(cfg->online->nr + 1, sizeof(struct bpf_link *));
-	if (!p->fds || !p->links)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	p->event = "cycles";
-	err = open_events(p, cfg, &attr);
+	err = open_on_each(p, cfg->online);
 	if (err && err != -EACCES && err != -EPERM && err != -EMFILE) {
 		p->event = "cpu-clock";
-		attr.type = PERF_TYPE_SOFTWARE;
-		attr.config = PERF_COUNT_SW_CPU_CLOCK;
-		attr.exclude_hv = 0;
-		err = open_events(p, cfg, &attr);
+		p->attr.type = PERF_TYPE_SOFTWARE;
+		p->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		p->attr.exclude_hv = 0;
+		err = open_on_each(p, cfg->online);
 	}
 	if (err == -EACCES || err == -EPERM)
 		return diag_set(d, -EACCES, "run as root, or give the program cap_perfmon",
@@ -97,7 +119,7 @@ static int open_clocks(struct stack_part *p, const struct stack_part_cfg *cfg, s
 		                "too few file descriptors to sample every CPU");
 	if (err == -EINVAL)
 		return diag_set(d, err, "lower --stack-frequency, or raise that limit",
-		                "the kernel does not sample %u times a second: see "
+		                "the kernel does not allow %u samples a second: see "
 		                "kernel.perf_event_max_sample_rate",
 		                cfg->frequency);
 	return err ? diag_set(d, err, NULL, "cannot sample with %s", p->event) : 0;
@@ -110,13 +132,18 @@ static int load(struct stack_part *p, const struct stack_part_cfg *cfg)
 	p->skel = stacks_bpf__open();
 	if (!p->skel)
 		return -errno;
+	err = loaded_new(BPF_STACKS, p->skel->obj, &p->loaded);
+	if (err)
+		return err;
 	p->skel->rodata->cfg = *cfg->ev;
+	p->skel->rodata->context_cfg = *cfg->context;
+	context_choose(p->skel->obj, NULL, NULL); /* the event stream's do it */
 	bpf_program__set_autoload(p->skel->progs.on_clock, cfg->events & STACK_BIT(EV_SAMPLE_CPU));
 	bpf_program__set_autoload(p->skel->progs.on_sleep,
 	                          cfg->events & STACK_BIT(EV_SAMPLE_OFF_CPU));
 	bpf_program__set_autoload(p->skel->progs.on_wake, cfg->events & STACK_BIT(EV_SAMPLE_WAKER));
 	err = events_part_share(cfg->events_object, p->skel->obj);
-	return err ? err : stacks_bpf__load(p->skel);
+	return err ? err : loaded_load(p->loaded);
 }
 
 int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d, struct stack_part **out)
@@ -146,22 +173,14 @@ const char *stack_part_event(const struct stack_part *p)
 	return p ? p->event : NULL;
 }
 
-static int attach_tracepoint(const struct bpf_program *prog, struct bpf_link **link)
+/* The descriptor belongs to the tie from then on. */
+static int attach_clock(struct stack_part *p, struct cpu_clock *c)
 {
-	if (!bpf_program__autoload(prog))
-		return 0;
-	*link = bpf_program__attach(prog);
-	return *link ? 0 : -errno;
-}
+	int err = bpf_tie_event(loaded_fd(p->loaded, p->skel->progs.on_clock), c->fd, 0, &c->tie);
 
-/* The link owns the descriptor from then on. */
-static int attach_clock(struct stack_part *p, size_t i)
-{
-	p->links[i] = bpf_program__attach_perf_event(p->skel->progs.on_clock, p->fds[i]);
-	if (!p->links[i])
-		return -errno;
-	p->fds[i] = -1;
-	return 0;
+	if (!err)
+		c->fd = -1;
+	return err;
 }
 
 int stack_part_attach(struct stack_part *p, struct diag *d)
@@ -170,12 +189,63 @@ int stack_part_attach(struct stack_part *p, struct diag *d)
 
 	if (!p)
 		return 0;
-	err = attach_tracepoint(p->skel->progs.on_sleep, &p->skel->links.on_sleep);
+	err = loaded_attach(p->loaded, p->skel->progs.on_sleep);
 	if (!err)
-		err = attach_tracepoint(p->skel->progs.on_wake, &p->skel->links.on_wake);
+		err = loaded_attach(p->loaded, p->skel->progs.on_wake);
 	for (size_t i = 0; !err && i < p->nr; i++)
-		err = attach_clock(p, i);
+		err = attach_clock(p, &p->clocks[i]);
+	p->is_attached = !err;
 	return err ? bpf_load_failed(p->talk, err, "stacks", d) : 0;
+}
+
+/* The event of a CPU that went offline is dead, also when the CPU comes back. */
+static void close_gone(struct stack_part *p, const struct cpulist *online)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (cpulist_has(online, p->clocks[i].cpu))
+			p->clocks[kept++] = p->clocks[i];
+		else
+			close_clock(&p->clocks[i]);
+	}
+	p->nr = kept;
+}
+
+static bool has_clock(const struct stack_part *p, uint32_t cpu)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->clocks[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+static int add_clock(struct stack_part *p, uint32_t cpu)
+{
+	size_t before = p->nr;
+	int err = open_clock(p, cpu);
+
+	if (!err && p->nr > before)
+		err = attach_clock(p, &p->clocks[before]);
+	if (err && p->nr > before)
+		close_clock(&p->clocks[--p->nr]);
+	return err;
+}
+
+int stack_part_follow(struct stack_part *p, const struct cpulist *online)
+{
+	int first = 0;
+
+	if (!p || !p->event || !p->is_attached)
+		return 0;
+	close_gone(p, online);
+	cpulist_for_each(cpu, online)
+	{
+		int err = has_clock(p, (uint32_t)cpu) ? 0 : add_clock(p, (uint32_t)cpu);
+
+		first = first ? first : err;
+	}
+	return first;
 }
 
 void stack_part_listen(struct stack_part *p, bool is_open)
@@ -188,27 +258,23 @@ void stack_part_detach(struct stack_part *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->nr; i++) {
-		bpf_link__destroy(p->links[i]);
-		p->links[i] = NULL;
-	}
-	stacks_bpf__detach(p->skel);
+	p->is_attached = false;
+	close_clocks(p);
+	loaded_detach(p->loaded);
 }
 
 uint64_t stack_part_missed(const struct stack_part *p)
 {
-	return p ? events_part_missed(p->skel->obj) : 0;
+	return p ? events_part_missed(p->loaded) : 0;
 }
 
 void stack_part_close(struct stack_part *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->nr; i++)
-		bpf_link__destroy(p->links[i]);
-	close_events(p);
+	close_clocks(p);
+	loaded_close(p->loaded);
 	stacks_bpf__destroy(p->skel);
-	free(p->links);
-	free(p->fds);
+	free(p->clocks);
 	free(p);
 }

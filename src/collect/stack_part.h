@@ -17,17 +17,19 @@
 
 #define STACK_BIT(event) (1U << (event)) /* of EV_SAMPLE_CPU, ... */
 
-struct bpf_object;
+struct loaded;
 struct bpf_talk;
+struct context_cfg;
 struct cpulist;
 struct stack_part;
 
 struct stack_part_cfg {
-	uint32_t events;    /* STACK_BIT() of each */
-	uint32_t frequency; /* of EV_SAMPLE_CPU, per second and CPU */
-	const struct cpulist *online;
-	const struct ev_cfg *ev;          /* what the programs of the event stream were told */
-	struct bpf_object *events_object; /* loaded */
+	uint32_t events;                    /* STACK_BIT() of each */
+	uint32_t frequency;                 /* of EV_SAMPLE_CPU, per second and CPU */
+	const struct cpulist *online;       /* not kept */
+	const struct ev_cfg *ev;            /* the configuration of the event stream's programs */
+	const struct context_cfg *context;  /* likewise */
+	const struct loaded *events_object; /* loaded */
 	const struct bpf_talk *talk;
 };
 
@@ -38,6 +40,8 @@ MUST_USE int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d,
 const char *stack_part_event(const struct stack_part *p);
 /* After the event stream: a sleeper's stack comes behind its switch. */
 MUST_USE int stack_part_attach(struct stack_part *p, struct diag *d);
+/* CPUs have gone online or offline: clocks of those. 0, or the first -errno of a CPU that stays without. */
+MUST_USE int stack_part_follow(struct stack_part *p, const struct cpulist *online);
 void stack_part_listen(struct stack_part *p, bool is_open);
 void stack_part_detach(struct stack_part *p);
 uint64_t stack_part_missed(const struct stack_part *p);

@@ -1,15 +1,16 @@
-#include "session/stat_filter.h"
+#include "collect/stat_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "base/match.h"
 
-#define NAMES_MAX        65536
-#define SECOND_LOOKS_MAX 8
+#define NAMES_MAX   65536
+#define REREADS_MAX 8
 
 struct stat_filter {
 	struct match *comm;
@@ -21,8 +22,8 @@ struct stat_filter {
 	struct cgroup_set wanted;
 	struct map *name_of; /* cgroup id -> index into names */
 	char **names;
-	uint32_t nr_names;
-	uint32_t nr_second_looks; /* since the last refresh */
+	uint32_t nr_names, names_room;
+	uint32_t nr_rereads; /* since the last refresh */
 };
 
 static void scoped_stat_filter(struct stat_filter *const *f)
@@ -108,13 +109,23 @@ static int read_tree(struct stat_filter *f, struct diag *d)
 
 int stat_filter_refresh(struct stat_filter *f, struct diag *d)
 {
-	f->nr_second_looks = 0;
+	f->nr_rereads = 0;
 	return read_tree(f, d);
 }
 
 bool stat_filter_is_cgroup_only(const struct stat_filter *f)
 {
 	return f->nr_patterns && match_is_empty(f->global_comm);
+}
+
+bool stat_filter_is_cut(const struct stat_filter *f)
+{
+	return f->tree && cgroup_tree_is_cut(f->tree);
+}
+
+uint64_t stat_filter_nr_aborted(const struct stat_filter *f)
+{
+	return match_nr_aborted(f->comm) + match_nr_aborted(f->global_comm) + f->wanted.nr_aborted;
 }
 
 const struct cgroup_set *stat_filter_cgroups(const struct stat_filter *f)
@@ -136,28 +147,25 @@ bool stat_filter_accepts(void *filter, const struct stat_id *id)
 		return true;
 	if (cgroup_set_has(f->tree, &f->wanted, id->cgroup_id))
 		return true;
-	/* It may be newer than our look at the tree. Few are; a flood of them waits for the next look. */
-	if (f->nr_second_looks >= SECOND_LOOKS_MAX)
+	/* It may be newer than our last read of the tree. Few are; many at once wait for the next read. */
+	if (f->nr_rereads >= REREADS_MAX)
 		return false;
-	f->nr_second_looks++;
+	f->nr_rereads++;
 	return read_tree(f, NULL) == 0 && cgroup_set_has(f->tree, &f->wanted, id->cgroup_id);
 }
 
-/* Remembers a name, or that there is none (NULL), so that nobody asks the kernel twice. */
+/* Remembers a name, or that there is none (NULL), so that the kernel is not asked twice. */
 static const char *keep_name(struct stat_filter *f, uint64_t id, char *name)
 {
-	char **names = realloc(f->names, (f->nr_names + 1) * sizeof(*names));
-
-	if (!names) {
+	if (GROW(f->names, f->names_room, f->nr_names)) {
 		free(name);
 		return NULL;
 	}
-	f->names = names;
 	if (map_insert(f->name_of, &id, f->nr_names)) {
 		free(name);
 		return NULL;
 	}
-	names[f->nr_names++] = name;
+	f->names[f->nr_names++] = name;
 	return name;
 }
 

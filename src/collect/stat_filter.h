@@ -1,11 +1,11 @@
 /*
- * session/stat_filter — who is counted, and what cgroups are called.
+ * collect/stat_filter — which tasks are counted, and the names of cgroups.
  *
  *   include = global-comm matches, or (comm matches and cgroup is wanted)
  *
  * where what was not given always matches. Thread and process ids, and cgroups where nothing bypasses them,
- * are filtered in the kernel; the rest here, per task, before anything is added up. The cgroup tree is read
- * again on stat_filter_refresh(), so that new cgroups are found and have names.
+ * are filtered in the kernel; everything else here, per task, before anything is added up. The cgroup tree
+ * is read again on stat_filter_refresh(), so that new cgroups are found and have names.
  */
 #pragma once
 
@@ -41,6 +41,10 @@ bool stat_filter_accepts(void *filter, const struct stat_id *id); /* fits tally_
 bool stat_filter_is_cgroup_only(const struct stat_filter *f);
 const struct cgroup_set *stat_filter_cgroups(const struct stat_filter *f);
 MUST_USE int stat_filter_refresh(struct stat_filter *f, struct diag *d);
+
+/* Whether the tree of cgroups was too large to be read as a whole; how many searches for a pattern were given up. */
+bool stat_filter_is_cut(const struct stat_filter *f);
+uint64_t stat_filter_nr_aborted(const struct stat_filter *f);
 
 /* Path of a cgroup, or NULL; fits stat_report_in.cgroup_name. */
 const char *stat_filter_cgroup_name(void *filter, uint64_t cgroup_id);

@@ -1,23 +1,24 @@
-#include "session/tracing.h"
+#include "collect/tracing.h"
 
 #include <errno.h>
 
-#include "sys/caps.h"
 #include "sys/features.h"
+#include "sys/rights/broker.h"
+#include "sys/rights/caps.h"
 
 static int check_capabilities(const char *what, struct diag *d)
 {
 	struct caps caps;
 	char line[160];
 
-	if (caps_get(&caps) || !caps_missing(&caps, CAPS_TRACE))
+	if (broker_can_trace() || caps_get(&caps) || !caps_missing(&caps, CAPS_TRACE))
 		return 0; /* the kernel has the last word */
 	if (caps_setcap_line(CAPS_TRACE, NULL, line, sizeof(line)))
 		line[0] = '\0';
 	return diag_set(d, -EPERM, line, "%s need root, or CAP_BPF and CAP_PERFMON", what);
 }
 
-int tracing_look(const char *what, struct tracing *out, struct diag *d)
+int tracing_probe(const char *what, struct tracing *out, struct diag *d)
 {
 	struct features_cfg cfg = { .root = "" };
 	struct features f;
@@ -29,7 +30,7 @@ int tracing_look(const char *what, struct tracing *out, struct diag *d)
 	if (f.btf != TRI_YES)
 		return diag_set(
 			d, -ENOTSUP,
-			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' tells more",
+			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' says more",
 			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux");
 	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
 	switch (f.switch_args) {
@@ -44,6 +45,6 @@ int tracing_look(const char *what, struct tracing *out, struct diag *d)
 		return 0;
 	default:
 		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",
-		                "this kernel passes sched_switch arguments that we do not know");
+		                "the sched_switch arguments of this kernel are not supported");
 	}
 }

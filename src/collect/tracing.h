@@ -1,4 +1,4 @@
-/* session/tracing — may we trace here, and what must the programs know about this kernel? */
+/* collect/tracing — may we trace here, and what must the programs know about this kernel? */
 #pragma once
 
 #include <stdbool.h>
@@ -13,4 +13,4 @@ struct tracing {
 };
 
 /* what is the subject of the sentence: "scheduling statistics". -EPERM, or -ENOTSUP without BTF. */
-MUST_USE int tracing_look(const char *what, struct tracing *out, struct diag *d);
+MUST_USE int tracing_probe(const char *what, struct tracing *out, struct diag *d);

@@ -1,6 +1,7 @@
 #include "collect/zoom_collector.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,11 +9,16 @@
 
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
+#include "collect/context.h"
 #include "collect/events_part.h"
+#include "collect/loaded.h"
 #include "collect/zoom_skel.h"
+
+const struct bpf_kind bpf_kind_zoom = { "zoom_bpf", zoom_bpf__elf_bytes, BPF_CONTEXT_AT(zoom_bpf) };
 
 struct zoom_collector {
 	struct zoom_bpf *skel;
+	struct loaded *loaded;
 	struct bpf_talk *talk;
 	struct zoom_state state; /* as of the last reading */
 	struct zoom_wait waits[ZOOM_WAITS];
@@ -27,7 +33,27 @@ static void scoped_collector(struct zoom_collector *const *c)
 	zoom_collector_close(*c);
 }
 
-int zoom_collector_open(const struct zoom_cfg *cfg, struct diag *d, struct zoom_collector **out)
+static void scoped_btf(struct btf *const *btf)
+{
+	btf__free(*btf);
+}
+
+static int prepare_context(struct zoom_collector *c, bool is_counted, struct diag *d)
+{
+	SCOPED(scoped_btf) struct btf *vmlinux = btf__load_vmlinux_btf();
+	struct context_cfg context;
+
+	if (!vmlinux)
+		return diag_set(d, -errno, "see 'schedscope doctor'",
+		                "this kernel has no type information (BTF)");
+	context_find(vmlinux, is_counted, &context);
+	c->skel->rodata->context_cfg = context;
+	context_choose(c->skel->obj, vmlinux, &context);
+	return 0;
+}
+
+int zoom_collector_open(const struct zoom_cfg *cfg, bool is_counted, struct diag *d,
+                        struct zoom_collector **out)
 {
 	SCOPED(scoped_collector) struct zoom_collector *c = calloc(1, sizeof(*c));
 	int err;
@@ -38,11 +64,17 @@ int zoom_collector_open(const struct zoom_cfg *cfg, struct diag *d, struct zoom_
 	c->skel = zoom_bpf__open();
 	if (!c->skel)
 		return bpf_load_failed(c->talk, -errno, "one thread", d);
+	err = loaded_new(BPF_ZOOM, c->skel->obj, &c->loaded);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	c->skel->rodata->cfg = *cfg;
-	err = zoom_bpf__load(c->skel);
+	err = prepare_context(c, is_counted, d);
+	if (err)
+		return err;
+	err = loaded_load(c->loaded);
 	if (err)
 		return bpf_load_failed(c->talk, err, "one thread", d);
-	/* libbpf's callback is the process's: whoever listens next must find it free. */
+	/* libbpf's callback is per process: the next user must find it free. */
 	bpf_talk_stop(c->talk);
 	c->talk = NULL;
 	*out = TAKE_PTR(c);
@@ -53,12 +85,13 @@ void zoom_collector_close(struct zoom_collector *c)
 {
 	if (!c)
 		return;
+	loaded_close(c->loaded);
 	zoom_bpf__destroy(c->skel);
 	bpf_talk_stop(c->talk);
 	free(c);
 }
 
-/* Of a hash; how many there are. What comes and goes meanwhile may or may not be among them. */
+/* Of a hash; how many there are. Entries added or removed meanwhile may or may not be among them. */
 static int read_all(const struct bpf_map *map, void *keys, void *values, uint32_t cap, size_t *out)
 {
 	uint32_t position, nr = cap;
@@ -95,7 +128,9 @@ int zoom_collector_start(struct zoom_collector *c, uint32_t tid, struct diag *d)
 	zoom_collector_stop(c);
 	err = forget(c);
 	if (!err)
-		err = zoom_bpf__attach(c->skel);
+		err = context_attach_exits(c->loaded);
+	if (!err)
+		err = loaded_attach_all(c->loaded);
 	if (err) {
 		zoom_collector_stop(c);
 		return bpf_load_failed(NULL, err, "one thread", d);
@@ -108,12 +143,12 @@ int zoom_collector_start(struct zoom_collector *c, uint32_t tid, struct diag *d)
 void zoom_collector_stop(struct zoom_collector *c)
 {
 	__atomic_store_n(&c->skel->bss->zoom.tid, 0, __ATOMIC_RELEASE);
-	zoom_bpf__detach(c->skel);
+	loaded_detach(c->loaded);
 }
 
 /*
- * The kernel writes on: the slot of the wait that goes on is no longer that of the oldest one. Those that may have been
- * overwritten while we copied are left out.
+ * The kernel keeps writing: the slot of the wait in progress is no longer that of the oldest one.
+ * Those that may have been overwritten while we copied are left out.
  */
 static size_t read_waits(struct zoom_collector *c, uint64_t nr)
 {
@@ -150,7 +185,7 @@ int zoom_collector_read(struct zoom_collector *c, struct zoom_reading *out)
 	if (err)
 		return err;
 	r.nr_waits = read_waits(c, nr);
-	r.missed = events_part_missed(c->skel->obj);
+	r.missed = events_part_missed(c->loaded);
 	*out = r;
 	return 0;
 }

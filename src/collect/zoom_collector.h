@@ -1,12 +1,15 @@
 /*
- * collect/zoom_collector — loads the programs that look at one thread, attaches them while somebody does, reads what they keep.
+ * collect/zoom_collector — loads the programs that watch one thread, attaches them while it is
+ * shown, reads what they keep.
  *
- * Opening loads, which takes a while; nothing is attached until zoom_collector_start() names a thread, and nothing is any
- * more after zoom_collector_stop(). Starting forgets what was known of the last one. What was read is lent until the next
- * read or start. All calls come from one thread at a time. Nothing blocks. Never prints.
+ * Opening loads, which takes a while; nothing is attached until zoom_collector_start() names a
+ * thread, and nothing after zoom_collector_stop(). Starting drops the data of the last one. What
+ * was read is lent until the next read or start. All calls come from one thread at a time. Nothing
+ * blocks. Never prints.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +32,8 @@ struct zoom_reading {
 	uint64_t missed; /* runs that the kernel skipped because a program was already running */
 };
 
-MUST_USE int zoom_collector_open(const struct zoom_cfg *cfg, struct diag *d,
+/* is_counted: collect/context. */
+MUST_USE int zoom_collector_open(const struct zoom_cfg *cfg, bool is_counted, struct diag *d,
                                  struct zoom_collector **out);
 MUST_USE int zoom_collector_start(struct zoom_collector *c, uint32_t tid, struct diag *d);
 void zoom_collector_stop(struct zoom_collector *c);

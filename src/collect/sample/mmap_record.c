@@ -1,4 +1,4 @@
-#include "collect/mmap_record.h"
+#include "collect/sample/mmap_record.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -26,7 +26,7 @@ struct comm_head {
 	/* the name */
 };
 
-struct life {
+struct life_record {
 	struct perf_event_header header;
 	uint32_t pid, ppid;
 	uint32_t tid, ptid;
@@ -39,8 +39,8 @@ struct lost {
 };
 
 /*
- * PERF_RECORD_MISC_MMAP_BUILD_ID, which would mean another layout, says nothing here: nobody asked for it, but kernels
- * (6.18 among them) let the flag of another's record through.
+ * PERF_RECORD_MISC_MMAP_BUILD_ID, which would mean another layout, is ignored here: we do not
+ * request it, but kernels (6.18 among them) leak the flag from other listeners' records.
  */
 static int parse_mmap(const uint8_t *at, size_t len, struct mmap_report *out)
 {
@@ -81,7 +81,7 @@ static int parse_comm(const uint8_t *at, size_t len, struct mmap_report *out)
 
 static int parse_life(const uint8_t *at, size_t len, struct mmap_report *out)
 {
-	struct life l;
+	struct life_record l;
 
 	if (len < sizeof(l))
 		return -EINVAL;

@@ -1,19 +1,20 @@
-#include "collect/mmap_ring.h"
+#include "collect/sample/mmap_ring.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/map.h"
-#include "collect/mmap_record.h"
-#include "collect/perf_ring.h"
+#include "collect/sample/mmap_record.h"
+#include "collect/sample/perf_ring.h"
+#include "sys/rights/broker.h"
 
 #define RING_BYTES  ((size_t)128 * 1024)
 #define MAX_WANTED  65536 /* children of the wanted process at a time */
@@ -22,16 +23,18 @@
 _Static_assert(RING_BYTES % PAGES_BYTES == 0, "whole pages, whatever their size");
 
 /* A CPU's ring, and the next report in it. */
-struct source {
+struct mmap_source {
 	int fd;
+	uint32_t cpu;
+	bool is_gone; /* its CPU has: what is in the ring is still read */
 	struct perf_ring ring;
 	struct mmap_report next;
 	const struct perf_event_header *record; /* of next; NULL = none */
 };
 
 struct mmap_ring {
-	struct source *sources;
-	uint32_t nr;
+	struct mmap_source *sources;
+	uint32_t nr, cap;
 	int epoll_fd;
 	uint64_t lost;
 	struct map *wanted; /* tgids; NULL = all */
@@ -62,9 +65,8 @@ static int open_event(uint32_t cpu)
 		.watermark = 1,
 		.wakeup_watermark = RING_BYTES / 2,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	return broker_perf(&attr, cpu, -1);
 }
 
 static int refused(int err, uint32_t cpu, struct diag *d)
@@ -80,26 +82,37 @@ static int refused(int err, uint32_t cpu, struct diag *d)
 	return diag_set(d, err, NULL, "cannot watch which files processes map on CPU %u", cpu);
 }
 
-/* On a CPU that went offline meanwhile nobody maps anything. */
+static void close_source(struct mmap_source *s)
+{
+	perf_ring_unmap(&s->ring);
+	close(s->fd);
+}
+
+/* On a CPU that went offline meanwhile nothing is mapped. */
 static int add_cpu(struct mmap_ring *m, uint32_t cpu, struct diag *d)
 {
-	struct source *s = &m->sources[m->nr];
+	struct mmap_source s = { .cpu = cpu };
 	struct epoll_event ev = { .events = EPOLLIN };
-	int err;
+	int err = GROW(m->sources, m->cap, m->nr);
 
-	s->fd = open_event(cpu);
-	if (s->fd == -ENODEV || s->fd == -ENXIO)
-		return 0;
-	if (s->fd < 0)
-		return refused(s->fd, cpu, d);
-	m->nr++;
-	err = perf_ring_map(&s->ring, s->fd, RING_BYTES);
 	if (err)
-		return diag_set(d, err, "raise kernel.perf_event_mlock_kb, or run as root",
-		                "no memory for perf's ring of CPU %u", cpu);
-	if (epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, s->fd, &ev))
-		return diag_set(d, -errno, NULL, "cannot wait for perf's rings");
-	return 0;
+		return diag_set(d, err, NULL, "out of memory");
+	s.fd = open_event(cpu);
+	if (s.fd == -ENODEV || s.fd == -ENXIO)
+		return 0;
+	if (s.fd < 0)
+		return refused(s.fd, cpu, d);
+	err = perf_ring_map(&s.ring, s.fd, RING_BYTES);
+	if (err)
+		diag_set(d, err, "raise kernel.perf_event_mlock_kb, or run as root",
+		         "no memory for perf's ring of CPU %u", cpu);
+	else if (epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, s.fd, &ev))
+		err = diag_set(d, -errno, NULL, "cannot wait for perf's rings");
+	if (err)
+		close_source(&s);
+	else
+		m->sources[m->nr++] = s;
+	return err;
 }
 
 static int want(struct mmap_ring *m, uint32_t tgid)
@@ -109,13 +122,10 @@ static int want(struct mmap_ring *m, uint32_t tgid)
 	return err == -E2BIG ? 0 : err; /* too many children: the last ones are not followed */
 }
 
-static int set_up(struct mmap_ring *m, const struct cpulist *online, uint32_t tgid)
+static int set_up(struct mmap_ring *m, uint32_t tgid)
 {
 	int err;
 
-	m->sources = calloc(online->nr ? online->nr : 1, sizeof(*m->sources));
-	if (!m->sources)
-		return -ENOMEM;
 	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (m->epoll_fd < 0)
 		return -errno;
@@ -134,7 +144,7 @@ int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct diag *d,
 	if (!m)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	m->epoll_fd = -1;
-	err = set_up(m, online, tgid);
+	err = set_up(m, tgid);
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up perf's rings");
 	cpulist_for_each(cpu, online)
@@ -149,8 +159,34 @@ int mmap_ring_open(const struct cpulist *online, uint32_t tgid, struct diag *d,
 	return 0;
 }
 
-/* Goes to the next report in the ring, if there is one. */
-static void advance(struct mmap_ring *m, struct source *s)
+static bool is_watched(const struct mmap_ring *m, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < m->nr; i++)
+		if (m->sources[i].cpu == cpu && !m->sources[i].is_gone)
+			return true;
+	return false;
+}
+
+int mmap_ring_follow(struct mmap_ring *m, const struct cpulist *online, struct diag *d)
+{
+	int first = 0;
+
+	/* The event of a CPU that went offline is dead, also when the CPU comes back. */
+	for (uint32_t i = 0; i < m->nr; i++)
+		m->sources[i].is_gone |= !cpulist_has(online, m->sources[i].cpu);
+	cpulist_for_each(cpu, online)
+	{
+		int err = is_watched(m, (uint32_t)cpu)
+		                  ? 0
+		                  : add_cpu(m, (uint32_t)cpu, first ? NULL : d);
+
+		first = first ? first : err;
+	}
+	return first;
+}
+
+/* Advances to the next report in the ring, if there is one. */
+static void advance(struct mmap_ring *m, struct mmap_source *s)
 {
 	const struct perf_event_header *record;
 	bool is_bad;
@@ -168,12 +204,12 @@ static void advance(struct mmap_ring *m, struct source *s)
 	s->record = record;
 }
 
-static struct source *earliest(struct mmap_ring *m, uint64_t until_ns)
+static struct mmap_source *earliest(struct mmap_ring *m, uint64_t until_ns)
 {
-	struct source *first = NULL;
+	struct mmap_source *first = NULL;
 
 	for (uint32_t i = 0; i < m->nr; i++) {
-		struct source *s = &m->sources[i];
+		struct mmap_source *s = &m->sources[i];
 
 		if (s->record && s->next.ts_ns <= until_ns &&
 		    (!first || s->next.ts_ns < first->next.ts_ns))
@@ -182,7 +218,7 @@ static struct source *earliest(struct mmap_ring *m, uint64_t until_ns)
 	return first;
 }
 
-/* Whether the process is one of those that are asked for; children come in, the dead go out. */
+/* Whether the process is a requested one; children are added, exited ones removed. */
 static int judge(struct mmap_ring *m, const struct mmap_report *r, bool *is_wanted)
 {
 	uint32_t unused;
@@ -201,7 +237,7 @@ static int judge(struct mmap_ring *m, const struct mmap_report *r, bool *is_want
 
 static int hand_on(struct mmap_ring *m, mmap_report_fn *report, void *ctx, uint64_t until_ns)
 {
-	struct source *s;
+	struct mmap_source *s;
 	int err = 0;
 
 	while (!err && (s = earliest(m, until_ns))) {
@@ -216,6 +252,19 @@ static int hand_on(struct mmap_ring *m, mmap_report_fn *report, void *ctx, uint6
 	return err;
 }
 
+static void drop_gone(struct mmap_ring *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		if (m->sources[i].is_gone && !m->sources[i].record)
+			close_source(&m->sources[i]);
+		else
+			m->sources[kept++] = m->sources[i];
+	}
+	m->nr = kept;
+}
+
 /*
  * The clock is read before the rings: of two reports of one process, the earlier one was written completely before the
  * later one's time, whichever CPU it came from. So if the later one is taken, the earlier one is there too.
@@ -226,12 +275,13 @@ int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *ctx)
 	int err;
 
 	for (uint32_t i = 0; i < m->nr; i++)
-		perf_ring_look(&m->sources[i].ring);
+		perf_ring_update(&m->sources[i].ring);
 	for (uint32_t i = 0; i < m->nr; i++)
 		advance(m, &m->sources[i]);
 	err = hand_on(m, report, ctx, until_ns);
 	for (uint32_t i = 0; i < m->nr; i++)
 		perf_ring_release(&m->sources[i].ring);
+	drop_gone(m);
 	return err;
 }
 
@@ -249,10 +299,8 @@ void mmap_ring_close(struct mmap_ring *m)
 {
 	if (!m)
 		return;
-	for (uint32_t i = 0; i < m->nr; i++) {
-		perf_ring_unmap(&m->sources[i].ring);
-		close(m->sources[i].fd);
-	}
+	for (uint32_t i = 0; i < m->nr; i++)
+		close_source(&m->sources[i]);
 	if (m->epoll_fd >= 0)
 		close(m->epoll_fd);
 	map_free(m->wanted);

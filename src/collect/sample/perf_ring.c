@@ -1,4 +1,4 @@
-#include "collect/perf_ring.h"
+#include "collect/sample/perf_ring.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void perf_ring_unmap(struct perf_ring *r)
 	*r = (struct perf_ring){ 0 };
 }
 
-void perf_ring_look(struct perf_ring *r)
+void perf_ring_update(struct perf_ring *r)
 {
 	if (r->page)
 		r->until = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);

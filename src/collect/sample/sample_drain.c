@@ -1,4 +1,4 @@
-#include "collect/sample_drain.h"
+#include "collect/sample/sample_drain.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -8,17 +8,17 @@
 
 #include "abi/profile.h"
 #include "base/cleanup.h"
-#include "collect/sample_rows.h"
-#include "collect/sample_stacks.h"
+#include "collect/sample/sample_rows.h"
+#include "collect/sample/sample_stacks.h"
 
 #define BATCH 512U
 
 /* A walk over a map, some entries at a time. */
-struct walk {
+struct map_walk {
 	int fd;
 	size_t key_bytes, value_bytes;
 	size_t generation_at; /* in the key */
-	uint32_t generation;
+	uint32_t current;     /* generation that is still being written */
 	int (*take)(struct sample_drain *d, const void *key, const void *value);
 	uint8_t *keys, *values; /* BATCH of each */
 };
@@ -51,8 +51,8 @@ static int take_row(struct sample_drain *d, const void *key, const void *value)
 	return 0;
 }
 
-/* Those of the generation are handed on; their keys move to the front. How many, or -errno. */
-static int take_batch(struct sample_drain *d, const struct walk *w, uint32_t nr)
+/* Those of other generations than the current one are handed on; their keys move to the front. How many, or -errno. */
+static int take_batch(struct sample_drain *d, const struct map_walk *w, uint32_t nr)
 {
 	int taken = 0;
 
@@ -62,7 +62,7 @@ static int take_batch(struct sample_drain *d, const struct walk *w, uint32_t nr)
 		int err;
 
 		memcpy(&generation, key + w->generation_at, sizeof(generation));
-		if (generation != w->generation)
+		if (generation == w->current)
 			continue;
 		err = w->take(d, key, w->values + i * w->value_bytes);
 		if (err)
@@ -73,15 +73,18 @@ static int take_batch(struct sample_drain *d, const struct walk *w, uint32_t nr)
 	return taken;
 }
 
-static int remove_batch(const struct walk *w, uint32_t nr)
+static int remove_batch(const struct map_walk *w, uint32_t nr)
 {
 	if (nr && bpf_map_delete_batch(w->fd, w->keys, &nr, NULL) && errno != ENOENT)
 		return -errno;
 	return 0;
 }
 
-/* Other generations come and go meanwhile in other places of the map; each entry of this one is met once. */
-static int walk_map(struct sample_drain *d, const struct walk *w)
+/*
+ * Entries of the current generation are added and removed meanwhile in other places of the map;
+ * each entry of the others is visited once.
+ */
+static int walk_map(struct sample_drain *d, const struct map_walk *w)
 {
 	bool is_first = true, is_last;
 	__u32 from = 0, next = 0, nr;
@@ -104,7 +107,7 @@ static int walk_map(struct sample_drain *d, const struct walk *w)
 	return err;
 }
 
-static int take_all(struct sample_drain *d, struct walk w)
+static int take_all(struct sample_drain *d, struct map_walk w)
 {
 	SCOPED(scoped_free) uint8_t *keys = calloc(BATCH, w.key_bytes);
 	SCOPED(scoped_free) uint8_t *values = calloc(BATCH, w.value_bytes);
@@ -116,22 +119,22 @@ static int take_all(struct sample_drain *d, struct walk w)
 	return walk_map(d, &w);
 }
 
-int sample_drain_take(struct sample_drain *d, uint32_t generation)
+int sample_drain_take(struct sample_drain *d, uint32_t current)
 {
-	struct walk stacks = {
+	struct map_walk stacks = {
 		.fd = d->stacks_fd,
 		.key_bytes = sizeof(struct prof_stack_key),
 		.value_bytes = sizeof(struct prof_stack),
 		.generation_at = offsetof(struct prof_stack_key, generation),
-		.generation = generation,
+		.current = current,
 		.take = take_stack,
 	};
-	struct walk rows = {
+	struct map_walk rows = {
 		.fd = d->rows_fd,
 		.key_bytes = sizeof(struct prof_key),
 		.value_bytes = sizeof(struct prof_row),
 		.generation_at = offsetof(struct prof_key, generation),
-		.generation = generation,
+		.current = current,
 		.take = take_row,
 	};
 	int err = take_all(d, stacks);

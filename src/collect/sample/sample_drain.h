@@ -1,8 +1,8 @@
 /*
- * collect/sample_drain — takes a finished generation of stacks and rows out of the kernel's maps.
+ * collect/sample/sample_drain — takes finished generations of stacks and rows out of the kernel's maps.
  *
- * The caller has begun the next generation, and waited until no program writes to this one any more. Others stay in
- * the maps. What finds no room here is counted. One thread.
+ * The caller has begun the next generation, and waited until no program writes to others any more. The current one stays
+ * in the maps. What does not fit here is counted. One thread.
  */
 #pragma once
 
@@ -20,4 +20,4 @@ struct sample_drain {
 	uint64_t lost; /* samples, over all generations */
 };
 
-MUST_USE int sample_drain_take(struct sample_drain *d, uint32_t generation); /* 0 or -errno */
+MUST_USE int sample_drain_take(struct sample_drain *d, uint32_t current); /* 0 or -errno */

@@ -1,4 +1,4 @@
-#include "collect/sample_event.h"
+#include "collect/sample/sample_event.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "base/opt.h"
 #include "base/text.h"
 #include "collect/probe_spec.h"
-#include "sys/perf_counter.h"
+#include "sys/pmu/perf_counter.h"
 
 #define LIST_HINT "schedscope stat --perf-list shows the events of this machine"
 
-/* Which words of ours, or of perf, mean what sys/pmu knows under another name. */
+/* Which words of ours, or of perf, mean what sys/pmu/pmu knows under another name. */
 static const struct {
 	const char *word;
 	const char *name;
@@ -144,7 +144,7 @@ static int parse_software(const char *text, struct sample_event *e, struct diag 
 	if (!name)
 		return unknown("software ", text, d);
 	if (!is_software_name(name))
-		return diag_set(d, -ENOENT, "leave the prefix out", "'%s' is no software event",
+		return diag_set(d, -ENOENT, "leave the prefix out", "'%s' is not a software event",
 		                name);
 	return resolve("", name, e, d);
 }

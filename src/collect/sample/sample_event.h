@@ -1,12 +1,12 @@
 /*
- * collect/sample_event — the user's words for what a profile samples, taken apart.
+ * collect/sample/sample_event — parses the user's words for what a profile samples.
  *
  *   hw:NAME, hardware:NAME      cycles, instructions, ...; sw:NAME, software:NAME: cpu-clock, page-faults, ...
- *   NAME                        software or hardware, as known; else any event of any core PMU (sys/pmu), rHEX
+ *   NAME                        software or hardware, as known; else any event of any core PMU (sys/pmu/pmu), rHEX
  *   tracepoint:SUBSYSTEM:NAME   each time that it fires
  *   uprobe:PATH:SYMBOL          each call; uprobe:ret:PATH:SYMBOL each return, as in probe_spec
  *   off-cpu                     tasks that go to sleep, by the time until they are back
- *   waker                       who wakes others: the waker's stack
+ *   waker                       tasks that wake others: the waker's stack
  * Upper and lower case are alike but in paths, symbols and the names that a PMU gives itself; so are '-' and '_'
  * where both are in use. `hw:cpu-clock` is taken for the software event that it is: tools in use ask for it by that
  * name. Empty or NULL: cycles where there is a PMU, else cpu-clock.
@@ -20,7 +20,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 #define SAMPLE_SPEC_LEN (1024 + 256) /* PROBE_PATH_LEN and PROBE_SYMBOL_LEN */
 #define SAMPLE_NAME_LEN (SAMPLE_SPEC_LEN + 16)
@@ -39,7 +39,7 @@ struct sample_event {
 	char spec[SAMPLE_SPEC_LEN]; /* of a tracepoint or uprobe, for probe_spec */
 	struct pmu_events pmu;      /* of SAMPLE_PERF: one per kind of core */
 	bool is_software;           /* of SAMPLE_PERF: no PMU is needed */
-	bool is_default;            /* nobody asked for it */
+	bool is_default;            /* not requested */
 	const char *why_default;    /* one sentence where the default is not cycles; NULL */
 };
 

@@ -1,4 +1,4 @@
-#include "collect/sample_facts.h"
+#include "collect/sample/sample_facts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,15 +35,15 @@ int sample_facts_process(uint32_t tgid, struct diag *d)
 	if (process == tgid)
 		return 0;
 	(void)snprintf(hint, sizeof(hint), "it is a thread of process %u", process);
-	return diag_set(d, -ESRCH, hint, "%u is no process", tgid);
+	return diag_set(d, -ESRCH, hint, "%u is not a process", tgid);
 }
 
 int sample_facts_kernel(struct prof_cfg *cfg, struct diag *d)
 {
-	struct features_cfg look = { .root = "" };
+	struct features_cfg probe_cfg = { .root = "" };
 	struct features f;
 
-	features_probe(&look, &f);
+	features_probe(&probe_cfg, &f);
 	cfg->may_create = f.task_storage_in_tracing == TRI_YES;
 	switch (f.switch_args) {
 	case SWITCH_ARGS_STATE_LAST:
@@ -57,6 +57,6 @@ int sample_facts_kernel(struct prof_cfg *cfg, struct diag *d)
 		return 0;
 	default:
 		return diag_set(d, -ENOTSUP, "see 'schedscope doctor'",
-		                "this kernel does not tell how it passes what sched_switch says");
+		                "the arguments of sched_switch on this kernel are unknown");
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * collect/sample_facts — what a profile asks the machine before it begins: is the process there, and how does this
+ * collect/sample/sample_facts — what a profile asks the machine before it begins: is the process there, and how does this
  * kernel pass what sched_switch says. Each refusal is one sentence.
  */
 #pragma once

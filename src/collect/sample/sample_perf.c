@@ -1,4 +1,4 @@
-#include "collect/sample_perf.h"
+#include "collect/sample/sample_perf.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -6,40 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/text.h"
-#include "collect/perf_ring.h"
+#include "collect/sample/perf_ring.h"
+#include "sys/rights/broker.h"
 
 #define GENERIC_CONFIG_MASK 0xffffffffULL /* above it: the PMU of a generic event */
 #define MAX_RATE            "/proc/sys/kernel/perf_event_max_sample_rate"
 
-struct part {
+struct perf_part {
 	int fd;
+	uint32_t cpu;
+	const struct pmu_event *event;
 	struct perf_ring ring; /* of throttling; maybe not mapped */
 };
 
 struct sample_perf {
-	struct part *parts;
+	struct sample_perf_cfg cfg;
+	struct perf_part *parts;
 	uint32_t nr, cap;
+	struct perf_event_attr *attrs; /* of each event, as the kernel took it; size 0 = never yet */
 	uint32_t nr_skipped;
 	uint64_t throttled;
 	struct sample_perf_counts counts;
+	bool is_enabled;
 	bool is_ended; /* the events are closed */
 };
 
 static void scoped_sample_perf(struct sample_perf *const *p)
 {
 	sample_perf_close(*p);
-}
-
-static int sys_open(struct perf_event_attr *attr, uint32_t cpu)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
 }
 
 /*
@@ -49,16 +48,16 @@ static int sys_open(struct perf_event_attr *attr, uint32_t cpu)
 static int open_event(struct perf_event_attr *attr, uint32_t cpu)
 {
 	bool is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
-	int fd = sys_open(attr, cpu);
+	int fd = broker_perf(attr, cpu, -1);
 
 	if (fd == -EINVAL || fd == -EOPNOTSUPP) {
 		attr->exclude_hv = 0;
-		fd = sys_open(attr, cpu);
+		fd = broker_perf(attr, cpu, -1);
 	}
 	if ((fd == -EINVAL || fd == -EOPNOTSUPP || fd == -ENOENT) && is_generic &&
 	    attr->config > GENERIC_CONFIG_MASK) {
 		attr->config &= GENERIC_CONFIG_MASK;
-		fd = sys_open(attr, cpu);
+		fd = broker_perf(attr, cpu, -1);
 	}
 	return fd;
 }
@@ -114,8 +113,8 @@ static int refused(const struct sample_perf_cfg *cfg, const struct pmu_event *ev
 	return diag_set(d, err, NULL, "cannot sample '%s' on CPU %u", ev->name, cpu);
 }
 
-static int attach(struct part *part, const struct sample_perf_cfg *cfg, const struct pmu_event *ev,
-                  struct diag *d)
+static int attach(struct perf_part *part, const struct sample_perf_cfg *cfg,
+                  const struct pmu_event *ev, struct diag *d)
 {
 	int err;
 
@@ -138,14 +137,20 @@ static void ask_for_addresses(struct perf_event_attr *attr, size_t ring_bytes)
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_user = 1;
 	attr->sample_max_stack = SAMPLE_PERF_DEPTH;
-	attr->watermark = 1; /* nobody waits for them */
+	attr->watermark = 1; /* nothing waits for them */
 	attr->wakeup_watermark = (uint32_t)ring_bytes;
 }
 
-/* Opens it on one CPU, or counts that as skipped. */
-static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
-                    const struct pmu_event *ev, uint32_t cpu, struct diag *d)
+static void close_part(struct perf_part *part)
 {
+	perf_ring_unmap(&part->ring);
+	close(part->fd);
+}
+
+/* Opens it on one CPU, or counts that as skipped. */
+static int open_cpu(struct sample_perf *p, const struct pmu_event *ev, uint32_t cpu, struct diag *d)
+{
+	const struct sample_perf_cfg *cfg = &p->cfg;
 	struct perf_event_attr attr = {
 		.type = ev->type,
 		.size = sizeof(attr),
@@ -156,23 +161,36 @@ static int open_cpu(struct sample_perf *p, const struct sample_perf_cfg *cfg,
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
-	struct part *part = &p->parts[p->nr];
+	struct perf_event_attr *known = &p->attrs[ev - cfg->events->items];
+	struct perf_part part = { .cpu = cpu, .event = ev };
+	int err = GROW(p->parts, p->cap, p->nr);
 
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	if (cfg->frequency) {
 		attr.freq = 1;
 		attr.sample_freq = cfg->frequency;
 	}
 	if (cfg->prog_fd < 0)
 		ask_for_addresses(&attr, cfg->ring_bytes);
-	part->fd = open_event(&attr, cpu);
-	if (part->fd == -ENODEV || part->fd == -ENXIO) {
+	if (known->size)
+		attr = *known;
+	part.fd = open_event(&attr, cpu);
+	if (part.fd == -ENODEV || part.fd == -ENXIO) {
 		p->nr_skipped++;
 		return 0;
 	}
-	if (part->fd < 0)
-		return refused(cfg, ev, cpu, part->fd, d);
-	p->nr++;
-	return attach(part, cfg, ev, d);
+	if (part.fd < 0)
+		return refused(cfg, ev, cpu, part.fd, d);
+	*known = attr;
+	err = attach(&part, cfg, ev, d);
+	if (!err && p->is_enabled && ioctl(part.fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		err = diag_set(d, -errno, NULL, "cannot switch '%s' on", ev->name);
+	if (err)
+		close_part(&part);
+	else
+		p->parts[p->nr++] = part;
+	return err;
 }
 
 static bool is_asked_for(const struct sample_perf_cfg *cfg, const struct pmu_event *ev,
@@ -183,20 +201,31 @@ static bool is_asked_for(const struct sample_perf_cfg *cfg, const struct pmu_eve
 	return !ev->cpus.nr || cpulist_has(&ev->cpus, cpu);
 }
 
-static int open_one(struct sample_perf *p, const struct sample_perf_cfg *cfg,
-                    const struct pmu_event *ev, struct diag *d)
+static bool is_open(const struct sample_perf *p, const struct pmu_event *ev, uint32_t cpu)
 {
-	int err = 0;
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->parts[i].cpu == cpu && p->parts[i].event == ev)
+			return true;
+	return false;
+}
 
-	cpulist_for_each(cpu, cfg->online)
+static int open_one(struct sample_perf *p, const struct pmu_event *ev, const struct cpulist *online,
+                    struct diag *d)
+{
+	int first = 0;
+
+	cpulist_for_each(cpu, online)
 	{
-		if (!is_asked_for(cfg, ev, (uint32_t)cpu) || p->nr >= p->cap)
-			continue;
-		err = open_cpu(p, cfg, ev, (uint32_t)cpu, d);
-		if (err)
-			break;
+		int err = 0;
+
+		if (is_asked_for(&p->cfg, ev, (uint32_t)cpu) && !is_open(p, ev, (uint32_t)cpu))
+			err = open_cpu(p, ev, (uint32_t)cpu, first ? NULL : d);
+		if (err && !p->is_enabled)
+			return err;
+		p->nr_skipped += err != 0;
+		first = first ? first : err;
 	}
-	return err;
+	return first;
 }
 
 int sample_perf_open(const struct sample_perf_cfg *cfg, struct diag *d, struct sample_perf **out)
@@ -206,12 +235,13 @@ int sample_perf_open(const struct sample_perf_cfg *cfg, struct diag *d, struct s
 
 	if (!p)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	p->cap = cfg->online->nr * (uint32_t)cfg->events->nr;
-	p->parts = calloc(p->cap ? p->cap : 1, sizeof(*p->parts));
-	if (!p->parts)
+	p->cfg = *cfg;
+	p->cfg.online = NULL;
+	p->attrs = calloc(cfg->events->nr ? cfg->events->nr : 1, sizeof(*p->attrs));
+	if (!p->attrs)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	for (size_t i = 0; i < cfg->events->nr; i++) {
-		err = open_one(p, cfg, &cfg->events->items[i], d);
+		err = open_one(p, &cfg->events->items[i], cfg->online, d);
 		if (err)
 			return err;
 	}
@@ -229,6 +259,38 @@ int sample_perf_enable(struct sample_perf *p)
 	for (uint32_t i = 0; i < p->nr; i++)
 		if (ioctl(p->parts[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0 && !err)
 			err = -errno;
+	p->is_enabled = true;
+	return err;
+}
+
+/* The events of a CPU that went offline are dead, also when it comes back. */
+static void close_gone(struct sample_perf *p, const struct cpulist *online)
+{
+	uint32_t kept = 0;
+
+	(void)sample_perf_throttled(p);
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (cpulist_has(online, p->parts[i].cpu))
+			p->parts[kept++] = p->parts[i];
+		else
+			close_part(&p->parts[i]);
+	}
+	p->nr = kept;
+}
+
+int sample_perf_follow(struct sample_perf *p, const struct cpulist *online, struct diag *d)
+{
+	int err = 0;
+
+	if (p->is_ended)
+		return 0;
+	close_gone(p, online);
+	p->nr_skipped = 0;
+	for (size_t i = 0; i < p->cfg.events->nr; i++) {
+		int one = open_one(p, &p->cfg.events->items[i], online, err ? NULL : d);
+
+		err = err ? err : one;
+	}
 	return err;
 }
 
@@ -250,7 +312,7 @@ uint64_t sample_perf_throttled(struct sample_perf *p)
 	for (uint32_t i = 0; !p->is_ended && i < p->nr; i++) {
 		struct perf_ring *r = &p->parts[i].ring;
 
-		perf_ring_look(r);
+		perf_ring_update(r);
 		while ((record = perf_ring_peek(r, &is_bad))) {
 			p->throttled += record->type == PERF_RECORD_THROTTLE;
 			perf_ring_skip(r, record);
@@ -261,7 +323,7 @@ uint64_t sample_perf_throttled(struct sample_perf *p)
 }
 
 /* What is marked as the beginning of kernel or user addresses is none. */
-static void tell_sample(const struct perf_event_header *record, sample_perf_fn *fn, void *ctx)
+static void emit_sample(const struct perf_event_header *record, sample_perf_fn *fn, void *ctx)
 {
 	const uint64_t *words = (const uint64_t *)(record + 1);
 	size_t nr_words = (record->size - sizeof(*record)) / sizeof(*words), nr;
@@ -288,11 +350,11 @@ static void read_ring(struct sample_perf *p, struct perf_ring *r, sample_perf_fn
 	const struct perf_event_header *record;
 	bool is_bad;
 
-	perf_ring_look(r);
+	perf_ring_update(r);
 	while ((record = perf_ring_peek(r, &is_bad))) {
 		if (record->type == PERF_RECORD_SAMPLE) {
 			p->counts.samples++;
-			tell_sample(record, fn, ctx);
+			emit_sample(record, fn, ctx);
 		} else if (record->type == PERF_RECORD_LOST &&
 		           record->size >= sizeof(*record) + 2 * sizeof(uint64_t)) {
 			p->counts.lost += ((const uint64_t *)(record + 1))[1];
@@ -320,10 +382,8 @@ void sample_perf_end(struct sample_perf *p)
 		(void)ioctl(p->parts[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	(void)sample_perf_throttled(p);
 	p->is_ended = true;
-	for (uint32_t i = 0; i < p->nr; i++) {
-		perf_ring_unmap(&p->parts[i].ring);
-		close(p->parts[i].fd);
-	}
+	for (uint32_t i = 0; i < p->nr; i++)
+		close_part(&p->parts[i]);
 }
 
 void sample_perf_close(struct sample_perf *p)
@@ -331,6 +391,7 @@ void sample_perf_close(struct sample_perf *p)
 	if (!p)
 		return;
 	sample_perf_end(p);
+	free(p->attrs);
 	free(p->parts);
 	free(p);
 }

@@ -1,4 +1,4 @@
-#include "collect/sample_rows.h"
+#include "collect/sample/sample_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,15 +6,16 @@
 
 #include "abi/profile.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 
-struct entry {
+struct sample_entry {
 	struct prof_key key;
 	struct prof_row row;
 };
 
-/* Who; together with the stacks it is too long for one key of base/map. */
-struct who {
+/* The task; together with the stacks it is too long for one key of base/map. */
+struct sample_task {
 	uint64_t start_ns, exec;
 	uint32_t tgid, tid;
 	char comm[16];
@@ -25,12 +26,12 @@ struct where {
 	uint64_t who; /* number in whos */
 };
 
-_Static_assert(sizeof(struct who) <= MAP_MAX_KEY_BYTES, "must fit");
+_Static_assert(sizeof(struct sample_task) <= MAP_MAX_KEY_BYTES, "must fit");
 
 struct sample_rows {
 	struct map *whos;
 	struct map *wheres; /* -> number in entries */
-	struct entry *entries;
+	struct sample_entry *entries;
 	uint32_t nr, cap;
 };
 
@@ -46,7 +47,7 @@ int sample_rows_new(uint32_t max_rows, struct sample_rows **out)
 
 	if (!r)
 		return -ENOMEM;
-	err = map_new(sizeof(struct who), max_rows, &r->whos);
+	err = map_new(sizeof(struct sample_task), max_rows, &r->whos);
 	if (!err)
 		err = map_new(sizeof(struct where), max_rows, &r->wheres);
 	if (err)
@@ -67,7 +68,7 @@ void sample_rows_free(struct sample_rows *r)
 
 static int find_who(struct sample_rows *r, const struct prof_key *key, uint64_t *out)
 {
-	struct who who = {
+	struct sample_task who = {
 		.start_ns = key->start_ns,
 		.exec = key->exec,
 		.tgid = key->tgid,
@@ -81,21 +82,6 @@ static int find_who(struct sample_rows *r, const struct prof_key *key, uint64_t 
 		err = map_insert(r->whos, &who, idx);
 	*out = idx;
 	return err;
-}
-
-static int make_room(struct sample_rows *r)
-{
-	uint32_t cap = r->cap ? r->cap * 2 : 256;
-	struct entry *more;
-
-	if (r->nr < r->cap)
-		return 0;
-	more = realloc(r->entries, cap * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	r->entries = more;
-	r->cap = cap;
-	return 0;
 }
 
 static void add_up(struct prof_row *to, const struct prof_row *from)
@@ -122,12 +108,12 @@ int sample_rows_add(struct sample_rows *r, const struct prof_key *key, const str
 		add_up(&r->entries[idx].row, row);
 		return 0;
 	}
-	err = make_room(r);
+	err = GROW(r->entries, r->cap, r->nr);
 	if (!err)
 		err = map_insert(r->wheres, &where, r->nr);
 	if (err)
 		return err;
-	r->entries[r->nr++] = (struct entry){ *key, *row };
+	r->entries[r->nr++] = (struct sample_entry){ *key, *row };
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * collect/sample_rows — the rows of a profile, added up over all that the kernel handed out.
+ * collect/sample/sample_rows — the rows of a profile, added up over all that the kernel handed out.
  *
  * Bounded. Pure. One thread.
  */
@@ -20,6 +20,6 @@ void sample_rows_free(struct sample_rows *r); /* NULL is fine */
 MUST_USE int sample_rows_add(struct sample_rows *r, const struct prof_key *key,
                              const struct prof_row *row);
 uint32_t sample_rows_nr(const struct sample_rows *r);
-/* By number, in the order in which they came; lent until the next row is added. */
+/* By number, in order of insertion; lent until the next row is added. */
 const struct prof_row *sample_rows_at(const struct sample_rows *r, uint32_t idx,
                                       const struct prof_key **key);

@@ -1,4 +1,4 @@
-#include "collect/sample_stacks.h"
+#include "collect/sample/sample_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,13 +7,14 @@
 #include "abi/profile.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "collect/plumbing.h"
 
 #define FRAMES_TYPICAL \
 	48U /* more than most stacks have: by this the memory for frames is bounded */
 
-struct known {
+struct known_stack {
 	const uint64_t *ips;
 	uint32_t nr;
 };
@@ -22,7 +23,7 @@ struct sample_stacks {
 	const struct plumbing *plumbing;
 	struct arena *arena;
 	struct map *index; /* hash -> number in known */
-	struct known *known;
+	struct known_stack *known;
 	uint32_t nr, cap;
 };
 
@@ -56,21 +57,6 @@ void sample_stacks_free(struct sample_stacks *s)
 	free(s);
 }
 
-static int make_room(struct sample_stacks *s)
-{
-	uint32_t cap = s->cap ? s->cap * 2 : 256;
-	struct known *more;
-
-	if (s->nr < s->cap)
-		return 0;
-	more = realloc(s->known, cap * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->known = more;
-	s->cap = cap;
-	return 0;
-}
-
 int sample_stacks_add(struct sample_stacks *s, uint64_t hash, const struct prof_stack *stack)
 {
 	uint32_t nr = stack->nr <= PROF_DEPTH ? stack->nr : PROF_DEPTH;
@@ -81,7 +67,7 @@ int sample_stacks_add(struct sample_stacks *s, uint64_t hash, const struct prof_
 
 	if (map_find(s->index, &hash, &unused))
 		return 0;
-	err = make_room(s);
+	err = GROW(s->known, s->cap, s->nr);
 	if (err)
 		return err;
 	nr -= cut;
@@ -92,7 +78,7 @@ int sample_stacks_add(struct sample_stacks *s, uint64_t hash, const struct prof_
 	err = map_insert(s->index, &hash, s->nr);
 	if (err)
 		return err;
-	s->known[s->nr++] = (struct known){ ips, nr };
+	s->known[s->nr++] = (struct known_stack){ ips, nr };
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * collect/sample_stacks — stacks by their hash, each kept once.
+ * collect/sample/sample_stacks — stacks by their hash, each kept once.
  *
  * Bounded. Pure. One thread.
  */

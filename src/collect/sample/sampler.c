@@ -1,35 +1,38 @@
-#include "collect/sampler.h"
+#include "collect/sample/sampler.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "abi/profile.h"
 #include "abi/wanted.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "collect/bpf_barrier.h"
 #include "collect/bpf_open.h"
+#include "collect/context.h"
 #include "collect/events_part.h"
+#include "collect/loaded.h"
 #include "collect/plumbing.h"
-#include "collect/profile_skel.h"
-#include "collect/sample_drain.h"
-#include "collect/sample_facts.h"
-#include "collect/sample_perf.h"
-#include "collect/sample_probe.h"
-#include "collect/sample_rows.h"
-#include "collect/sample_stacks.h"
+#include "collect/sample/profile_skel.h"
+#include "collect/sample/sample_drain.h"
+#include "collect/sample/sample_facts.h"
+#include "collect/sample/sample_perf.h"
+#include "collect/sample/sample_probe.h"
+#include "collect/sample/sample_rows.h"
+#include "collect/sample/sample_stacks.h"
 
-#define WHAT     "profiling"
-#define PAUSE_US 20000
+#define WHAT "profiling"
 
 /* What is kept of all generations together, in our memory. */
 #define KEPT_STACKS (256U * 1024)
 #define KEPT_ROWS   (512U * 1024)
+
+const struct bpf_kind bpf_kind_profile = { "profile_bpf", profile_bpf__elf_bytes,
+	                                   BPF_CONTEXT_AT(profile_bpf) };
 
 struct sampler {
 	enum sample_kind kind;
@@ -38,11 +41,13 @@ struct sampler {
 	uint32_t max_stacks, max_rows;
 	bool is_started, is_stopped;
 	struct profile_bpf *skel;
+	struct loaded *loaded;
 	struct sample_perf *perf;
-	struct bpf_link *uprobe;
+	struct bpf_tie uprobe;
 	struct plumbing *plumbing;
 	struct sample_drain drain; /* owns stacks and rows */
 	uint32_t generation;
+	struct bpf_barrier barrier;
 	struct prof_cpu *cpus; /* one per possible CPU */
 	int nr_possible;
 };
@@ -66,7 +71,7 @@ static int check(const struct sampler_cfg *cfg, struct diag *d)
 		                "a profile has a frequency or a period, not both");
 	if (cfg->frequency && !has_rate)
 		return diag_set(d, -EINVAL, "leave it out, or give a period",
-		                "'%.100s' has no frequency: it is taken whenever it happens",
+		                "'%.100s' has no frequency: it is sampled whenever it happens",
 		                cfg->event->name);
 	if (cfg->cpu != SAMPLER_ANY_CPU && !cpulist_has(cfg->online, cfg->cpu))
 		return diag_set(d, -ENODEV, "see /sys/devices/system/cpu/online",
@@ -85,7 +90,7 @@ static void choose_sizes(struct sampler *s, const struct sampler_cfg *cfg)
 		s->max_rows = (uint32_t)cfg->max_samples;
 }
 
-static void tell_programs(struct sampler *s, const struct sampler_cfg *cfg)
+static void report_programs(struct sampler *s, const struct sampler_cfg *cfg)
 {
 	struct prof_cfg c = {
 		.seed = hash_seed(),
@@ -147,27 +152,50 @@ static void choose_programs(struct sampler *s)
 	bpf_program__set_autoload(s->skel->progs.prepare_tasks, is_off);
 }
 
+/* Interrupts need no names here: where preempt_count is found, no program more is loaded. */
+static int choose_context(struct sampler *s, struct diag *d)
+{
+	struct btf *vmlinux = s->kind == SAMPLE_WAKER ? btf__load_vmlinux_btf() : NULL;
+	struct context_cfg context = { 0 };
+
+	if (s->kind == SAMPLE_WAKER && !vmlinux)
+		return diag_set(d, -errno, "see 'schedscope doctor'",
+		                "this kernel has no type information (BTF)");
+	if (vmlinux)
+		context_find(vmlinux, false, &context);
+	memcpy((void *)&s->skel->rodata->context_cfg, &context, sizeof(context));
+	context_choose(s->skel->obj, vmlinux,
+	               vmlinux && context.source == ABI_CONTEXT_COUNTED ? &context : NULL);
+	btf__free(vmlinux);
+	return 0;
+}
+
 static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct bpf_talk *talk,
                 struct diag *d)
 {
-	struct prof_cfg *told;
+	struct prof_cfg *bpf_cfg;
 	int err = 0;
 
 	s->skel = profile_bpf__open();
 	if (!s->skel)
 		return bpf_load_failed(talk, -errno, WHAT, d);
-	tell_programs(s, cfg);
-	told = (struct prof_cfg *)&s->skel->rodata->cfg;
+	err = loaded_new(BPF_PROFILE, s->skel->obj, &s->loaded);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	report_programs(s, cfg);
+	bpf_cfg = (struct prof_cfg *)&s->skel->rodata->cfg;
 	choose_programs(s);
 	if (size_maps(s, cfg))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
-	if (s->kind == SAMPLE_OFF_CPU)
-		err = sample_facts_kernel(told, d);
+	err = choose_context(s, d);
+	if (!err && s->kind == SAMPLE_OFF_CPU)
+		err = sample_facts_kernel(bpf_cfg, d);
 	if (!err && s->kind == SAMPLE_TRACEPOINT)
-		err = sample_probe_tracepoint(s->skel->progs.on_tracepoint, cfg->event->spec, d);
+		err = sample_probe_tracepoint(s->loaded, s->skel->progs.on_tracepoint,
+		                              cfg->event->spec, d);
 	if (err)
 		return err;
-	err = profile_bpf__load(s->skel);
+	err = loaded_load(s->loaded);
 	return err ? bpf_load_failed(talk, err, WHAT, d) : 0;
 }
 
@@ -179,12 +207,12 @@ static int open_source(struct sampler *s, const struct sampler_cfg *cfg, struct 
 		.period = cfg->period,
 		.online = cfg->online,
 		.cpu = cfg->cpu,
-		.prog_fd = bpf_program__fd(s->skel->progs.on_event),
+		.prog_fd = loaded_fd(s->loaded, s->skel->progs.on_event),
 	};
 
 	if (s->kind == SAMPLE_UPROBE)
-		return sample_probe_uprobe(s->skel->progs.on_uprobe, cfg->event->spec, d,
-		                           &s->uprobe);
+		return sample_probe_uprobe(loaded_fd(s->loaded, s->skel->progs.on_uprobe),
+		                           cfg->event->spec, d, &s->uprobe);
 	if (s->kind != SAMPLE_PERF)
 		return 0;
 	if (!perf.frequency && !perf.period)
@@ -194,8 +222,11 @@ static int open_source(struct sampler *s, const struct sampler_cfg *cfg, struct 
 
 static int make_buffers(struct sampler *s)
 {
-	int err = 0;
+	int err;
 
+	err = bpf_barrier_open(&s->barrier);
+	if (err)
+		return err;
 	s->nr_possible = libbpf_num_possible_cpus();
 	if (s->nr_possible < 0)
 		return s->nr_possible;
@@ -220,6 +251,8 @@ int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler *
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->barrier = (struct bpf_barrier){ -1, -1 };
+	s->uprobe = (struct bpf_tie){ -1, -1 };
 	if (err)
 		return err;
 	s->kind = cfg->event->kind;
@@ -249,20 +282,14 @@ int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct dia
 	return 0;
 }
 
-static int attach(struct bpf_program *prog, struct bpf_link **link)
-{
-	*link = bpf_program__attach(prog);
-	return *link ? 0 : -errno;
-}
-
-/* First who is looked for, then the process: none of its children is missed. */
+/* First the filter is set, then the process is read: none of its children is missed. */
 static int attach_family(struct sampler *s)
 {
 	__u64 whenever = 0;
-	int err = attach(s->skel->progs.on_fork_follow, &s->skel->links.on_fork_follow);
+	int err = loaded_attach(s->loaded, s->skel->progs.on_fork_follow);
 
 	if (!err)
-		err = attach(s->skel->progs.on_free, &s->skel->links.on_free);
+		err = loaded_attach(s->loaded, s->skel->progs.on_free);
 	if (!err &&
 	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.family), &s->tgid, &whenever, BPF_ANY))
 		err = -errno;
@@ -271,17 +298,11 @@ static int attach_family(struct sampler *s)
 
 static int prepare_tasks(struct sampler *s)
 {
-	struct bpf_link *link = bpf_program__attach_iter(s->skel->progs.prepare_tasks, NULL);
-	int err;
+	SCOPED(scoped_close) int link = loaded_iterator(s->loaded, s->skel->progs.prepare_tasks);
+	int err = link < 0 ? link : bpf_run_iterator(link);
 
-	if (!link)
-		return -errno;
-	err = bpf_run_iterator(bpf_link__fd(link));
 	/* Again: the kernel's cache of free storage may have been empty for a moment. */
-	if (!err)
-		err = bpf_run_iterator(bpf_link__fd(link));
-	bpf_link__destroy(link);
-	return err;
+	return err ? err : bpf_run_iterator(link);
 }
 
 static int attach_all(struct sampler *s)
@@ -292,14 +313,17 @@ static int attach_all(struct sampler *s)
 		return err;
 	switch (s->kind) {
 	case SAMPLE_TRACEPOINT:
-		return attach(s->skel->progs.on_tracepoint, &s->skel->links.on_tracepoint);
+		return loaded_attach(s->loaded, s->skel->progs.on_tracepoint);
 	case SAMPLE_WAKER:
-		return attach(s->skel->progs.on_waking, &s->skel->links.on_waking);
+		err = context_attach(s->loaded);
+		if (err)
+			return err;
+		return loaded_attach(s->loaded, s->skel->progs.on_waking);
 	case SAMPLE_OFF_CPU:
-		err = attach(s->skel->progs.on_fork_prepare, &s->skel->links.on_fork_prepare);
+		err = loaded_attach(s->loaded, s->skel->progs.on_fork_prepare);
 		if (!err)
 			err = prepare_tasks(s);
-		return err ? err : attach(s->skel->progs.on_switch, &s->skel->links.on_switch);
+		return err ? err : loaded_attach(s->loaded, s->skel->progs.on_switch);
 	default:
 		return 0;
 	}
@@ -316,7 +340,7 @@ int sampler_start(struct sampler *s, struct diag *d)
 	int err;
 
 	if (s->is_started)
-		return diag_set(d, -EALREADY, NULL, "this profile was started before");
+		return diag_set(d, -EALREADY, NULL, "this profile was already started");
 	s->is_started = true;
 	talk = bpf_talk_listen();
 	err = attach_all(s);
@@ -333,14 +357,9 @@ int sampler_start(struct sampler *s, struct diag *d)
 	return 0;
 }
 
-/*
- * Until all that are running now have ended, on every CPU: the kernel's barrier is a grace period of RCU. Kernels that
- * leave some CPUs without ticks (nohz_full) refuse it; programs take microseconds, so there a pause will do.
- */
-static void wait_for_programs(void)
+int sampler_follow(struct sampler *s, const struct cpulist *online, struct diag *d)
 {
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
-		usleep(PAUSE_US);
+	return s->perf && s->is_started ? sample_perf_follow(s->perf, online, d) : 0;
 }
 
 void sampler_stop(struct sampler *s)
@@ -351,11 +370,11 @@ void sampler_stop(struct sampler *s)
 	set_open(s, false);
 	if (s->perf)
 		sample_perf_end(s->perf);
-	profile_bpf__detach(s->skel);
-	bpf_link__destroy(s->uprobe);
-	s->uprobe = NULL;
+	if (s->loaded)
+		loaded_detach(s->loaded);
+	bpf_tie_close(&s->uprobe);
 	if (s->is_started)
-		wait_for_programs();
+		(void)!bpf_barrier_wait(&s->barrier);
 }
 
 void sampler_close(struct sampler *s)
@@ -368,19 +387,22 @@ void sampler_close(struct sampler *s)
 	sample_stacks_free(s->drain.stacks);
 	sample_rows_free(s->drain.rows);
 	plumbing_free(s->plumbing);
+	bpf_barrier_close(&s->barrier);
+	loaded_close(s->loaded);
 	profile_bpf__destroy(s->skel);
 	free(s->cpus);
 	free(s);
 }
 
-int sampler_drain(struct sampler *s, struct diag *d)
+static int drain_all(struct sampler *s, struct diag *d)
 {
-	uint32_t finished = s->generation++;
 	int err;
 
+	s->generation++;
 	__atomic_store_n(&s->skel->bss->generation, s->generation, __ATOMIC_RELEASE);
-	wait_for_programs();
-	err = sample_drain_take(&s->drain, finished);
+	/* What is late all the same is taken with the next generation. */
+	(void)!bpf_barrier_wait(&s->barrier);
+	err = sample_drain_take(&s->drain, s->generation);
 	return err ? diag_set(d, err, NULL, "cannot read the profile from the kernel") : 0;
 }
 
@@ -411,12 +433,12 @@ static int hand_on(const struct sampler *s, uint32_t idx, sampler_row_fn *fn, vo
 int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d)
 {
 	uint32_t nr;
-	int err = sampler_drain(s, d);
+	int err = drain_all(s, d);
 
 	nr = sample_rows_nr(s->drain.rows);
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = hand_on(s, i, row, ctx);
-	return err ? diag_set(d, err, NULL, "cannot hand the profile on") : 0;
+	return err ? diag_set(d, err, NULL, "cannot deliver the profile") : 0;
 }
 
 void sampler_totals(struct sampler *s, struct sampler_totals *out)
@@ -435,7 +457,7 @@ void sampler_totals(struct sampler *s, struct sampler_totals *out)
 	}
 	out->kept -= s->drain.lost;
 	out->lost += s->drain.lost;
-	out->missed = events_part_missed(s->skel->obj);
+	out->missed = events_part_missed(s->loaded);
 	if (!s->perf)
 		return;
 	out->throttled = sample_perf_throttled(s->perf);
@@ -453,6 +475,6 @@ size_t sampler_program_fds(const struct sampler *s, int *fds, size_t cap)
 {
 	if (!cap)
 		return 0;
-	fds[0] = bpf_program__fd(main_program(s));
+	fds[0] = loaded_fd(s->loaded, main_program(s));
 	return 1;
 }

@@ -1,5 +1,5 @@
 /*
- * collect/sampler — stacks, sampled and counted in the kernel.
+ * collect/sample/sampler — stacks, sampled and counted in the kernel.
  *
  * Use: open, start, then drain or read each second or so; stop; read a last time; close. One perf event per CPU runs a
  * program that walks both stacks; or a tracepoint, a uprobe, a task going to sleep, a wakeup does. Equal stacks of the
@@ -15,10 +15,10 @@
  * with the time until then; first_ns and last_ns are when it left. Waits that began before the start or have not ended
  * by the stop are not counted. Waker: the row is the waker, and filters ask for the waker.
  *
- * Samples that found no room are counted, never silently dropped. The hypervisor is not sampled; idle is not a task
- * and is left out, but counted. Takes 1.5 KiB of kernel memory for each of max_stacks, and of ours what the different
- * stacks of the whole profile need (256 Ki stacks and 512 Ki rows at most). One thread. Start, stop, drain and read
- * wait for a grace period of the kernel, some milliseconds. Never prints; no descriptor is left open after close.
+ * Samples that had to be dropped are counted. The hypervisor is not sampled; idle is not a task and is left out, but
+ * counted. Takes 1.5 KiB of kernel memory for each of max_stacks, and of ours what the different stacks of the whole
+ * profile need (256 Ki stacks and 512 Ki rows at most). One thread. Start, stop, drain and read wait for a grace
+ * period of the kernel, some milliseconds. Never prints; no descriptor is left open after close.
  *
  * Cost (bench/profile-cost, 2 arm64 cores): a sample takes 2 us of a busy CPU with warm caches, 5 us with cold ones and
  * deep stacks; at 99 Hz 0.02 to 0.05 % of a CPU. A run of the off-CPU program takes 0.7 to 2 us, that of wakers 1 to 5.
@@ -31,7 +31,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "collect/sample_event.h"
+#include "collect/sample/sample_event.h"
 #include "sys/cpulist.h"
 
 #define SAMPLER_DEPTH     127U
@@ -48,7 +48,7 @@ struct sampler_cfg {
 	uint64_t period; /* events per sample; 0 = by frequency. Of a tracepoint, uprobe or waker: one hit in so many */
 	const struct cpulist *online; /* not kept */
 	uint32_t cpu;                 /* only this one; SAMPLER_ANY_CPU */
-	uint32_t tgid; /* only this process: all its threads, and children that begin meanwhile; 0 = all */
+	uint32_t tgid; /* only this process: all its threads, and children started meanwhile; 0 = all */
 	bool is_cgroup_only;  /* only tasks in the cgroups of sampler_add_cgroup() */
 	uint64_t max_samples; /* the kernel counts no more than so many; 0 = no limit */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are not kept */
@@ -81,7 +81,7 @@ struct sampler_totals {
 	uint64_t no_stack;  /* stacks that the kernel would not walk; the samples were kept */
 	uint64_t throttled; /* times that the kernel slowed an event down */
 	uint32_t nr_cpus;   /* with an event */
-	uint32_t nr_skipped; /* CPUs that went offline */
+	uint32_t nr_skipped; /* CPUs that should have one */
 };
 
 /*
@@ -92,11 +92,12 @@ MUST_USE int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct 
 /* Before the start. */
 MUST_USE int sampler_add_cgroup(struct sampler *s, uint64_t id, bool is_exact, struct diag *d);
 MUST_USE int sampler_start(struct sampler *s, struct diag *d); /* once */
+/* CPUs have gone online or offline: as sample_perf_follow(). Before the start, nothing happens. */
+MUST_USE int sampler_follow(struct sampler *s, const struct cpulist *online, struct diag *d);
 void sampler_stop(struct sampler *s);  /* nothing is sampled after it returns; rows stay */
 void sampler_close(struct sampler *s); /* NULL is fine */
 void scoped_sampler(struct sampler *const *s);
 
-MUST_USE int sampler_drain(struct sampler *s, struct diag *d);
 /* Drains, then all rows so far, each with its count since the start; a negative errno of row() ends it. */
 typedef int sampler_row_fn(void *ctx, const struct sampler_row *row);
 MUST_USE int sampler_read(struct sampler *s, sampler_row_fn *row, void *ctx, struct diag *d);

@@ -1,16 +1,16 @@
-#include "collect/stat_news.h"
+#include "collect/stat/stat_changed.h"
 
-static uint32_t nr_of(const struct stat_news *list)
+static uint32_t nr_of(const struct stat_changed *list)
 {
 	return __atomic_load_n(&list->nr, __ATOMIC_ACQUIRE);
 }
 
-size_t stat_news_take(struct stat_news *list, uint32_t *tids)
+size_t stat_changed_take(struct stat_changed *list, uint32_t *tids)
 {
 	uint32_t nr = nr_of(list);
 	size_t taken = 0;
 
-	for (uint32_t i = 0; i < nr && i < STAT_NEWS; i++) {
+	for (uint32_t i = 0; i < nr && i < STAT_CHANGED_MAX; i++) {
 		uint32_t tid = __atomic_exchange_n(&list->tids[i], 0, __ATOMIC_ACQ_REL);
 
 		if (tid)
@@ -19,12 +19,12 @@ size_t stat_news_take(struct stat_news *list, uint32_t *tids)
 	return taken;
 }
 
-bool stat_news_is_full(const struct stat_news *list)
+bool stat_changed_is_full(const struct stat_changed *list)
 {
-	return nr_of(list) > STAT_NEWS;
+	return nr_of(list) > STAT_CHANGED_MAX;
 }
 
-void stat_news_reset(struct stat_news *list)
+void stat_changed_reset(struct stat_changed *list)
 {
 	__atomic_store_n(&list->nr, 0, __ATOMIC_RELEASE);
 }

@@ -1,21 +1,26 @@
-#include "collect/stat_collector.h"
+#include "collect/stat/stat_collector.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/event.h"
 #include "abi/wanted.h"
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
+#include "collect/loaded.h"
 #include "collect/scx_functions.h"
-#include "collect/stat_collector_priv.h"
-#include "collect/stat_dsqs.h"
-#include "collect/stat_news.h"
+#include "collect/stat/stat_changed.h"
+#include "collect/stat/stat_collector_priv.h"
+#include "collect/stat/stat_dsqs.h"
+#include "sys/rights/broker.h"
 
 #define RING_BYTES_DEFAULT (16U * 1024 * 1024)
+
+const struct bpf_kind bpf_kind_stat = { "stat_bpf", stat_bpf__elf_bytes, BPF_NO_CONTEXT };
 
 static int on_ring_record(void *ctx, void *data, size_t len)
 {
@@ -62,23 +67,34 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 	c->skel = stat_bpf__open();
 	if (!c->skel)
 		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
+	err = loaded_new(BPF_STAT, c->skel->obj, &c->loaded);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	c->skel->rodata->cfg = c->plan.cfg;
 	choose_programs(c->skel, &c->plan);
 	bpf_do_without_modules(c->skel->progs.on_switch);
-	err = stat_dsqs_place(c->skel, &c->plan.scx);
+	err = stat_dsqs_place(c->loaded, c->skel, &c->plan.scx);
 	if (!err)
 		err = size_maps(c->skel, cfg);
 	if (err)
 		return diag_set(d, err, NULL, "cannot set up the BPF programs");
-	err = bpf_make_task_storage("schedscope_stat", c->plan.cfg.value_bytes, d, &storage_fd);
-	if (err)
-		return err;
+	storage_fd = broker_bpf_map(BROKER_MAP_STORAGE, c->plan.cfg.value_bytes, -1);
+	if (storage_fd < 0)
+		return bpf_load_failed(c->talk, storage_fd, "task storage", d);
 	err = bpf_map__reuse_fd(c->skel->maps.tasks, storage_fd);
 	if (!err)
-		err = stat_bpf__load(c->skel);
+		err = loaded_load(c->loaded);
 	if (err)
 		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
 	return 0;
+}
+
+static void unload(struct stat_collector *c)
+{
+	loaded_close(c->loaded);
+	stat_bpf__destroy(c->skel);
+	c->loaded = NULL;
+	c->skel = NULL;
 }
 
 /* What asks for a task by its id needs Linux 6.10: without, each drain walks over all of them. */
@@ -87,15 +103,17 @@ static int load_best(struct stat_collector *c, const struct stat_collector_cfg *
 	struct diag refused = { 0 };
 
 	if (c->plan.wants_asking && load_once(c, cfg, &refused)) {
-		stat_bpf__destroy(c->skel);
-		c->skel = NULL;
+		unload(c);
 		c->plan.wants_asking = false;
-		c->plan.cfg.has_news = 0;
+		c->plan.cfg.notes_changes = 0;
 	}
 	if (!c->skel)
 		return load_once(c, cfg, d);
-	c->asked = calloc(STAT_NEWS_ROOM + c->plan.cfg.nr_cpus, sizeof(*c->asked));
-	return c->asked ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->asked = calloc(STAT_CHANGED_ROOM + STAT_CHANGED_MAX + c->plan.cfg.nr_cpus,
+	                  sizeof(*c->asked));
+	c->open = calloc(STAT_CHANGED_MAX, sizeof(*c->open));
+	c->must_iterate = true; /* some that run or wait may have been doing so before */
+	return c->asked && c->open ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
 /* Functions of sched_ext are watched by fentry, and where that does not load or attach, by kprobe. */
@@ -105,12 +123,12 @@ static int load(struct stat_collector *c, const struct stat_collector_cfg *cfg, 
 
 	if (!c->plan.cfg.has_dsq || c->plan.scx.way == SCX_BY_KPROBE)
 		return load_best(c, cfg, d);
-	if (!load_best(c, cfg, &refused) && stat_dsqs_can_attach(c->skel, &c->plan.scx))
+	if (!load_best(c, cfg, &refused) && stat_dsqs_can_attach(c->loaded, c->skel, &c->plan.scx))
 		return 0;
-	stat_bpf__destroy(c->skel);
-	c->skel = NULL;
+	unload(c);
 	free(c->asked);
-	c->asked = NULL;
+	free(c->open);
+	c->asked = c->open = NULL;
 	c->plan = cfg->plan;
 	scx_functions_plan(STAT_SCX_KINDS, SCX_BY_KPROBE, &c->plan.scx);
 	c->plan.cfg.dsq_at = (__u8)c->plan.scx.dsq_at;
@@ -128,6 +146,11 @@ static int fill_places(struct stat_collector *c, const struct stat_cpu_place *pl
 	return 0;
 }
 
+static void scoped_stat_collector(struct stat_collector *const *c)
+{
+	stat_collector_close(*c);
+}
+
 int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
                         struct stat_collector **out)
 {
@@ -136,6 +159,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	c->drain_link = -1;
+	for (size_t i = 0; i < STAT_DSQ_WATCHERS; i++)
+		c->dsq_ties[i] = (struct bpf_tie){ -1, -1 };
 	c->plan = cfg->plan;
 	c->talk = bpf_talk_listen();
 	c->buffer = malloc(STAT_DRAIN_BUFFER_BYTES);
@@ -159,9 +185,9 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.ring), on_ring_record, c, NULL);
 	if (!c->ring)
 		return diag_set(d, -errno, NULL, "cannot map the ring buffer");
-	c->drain_link = bpf_program__attach_iter(c->skel->progs.drain_tasks, NULL);
-	if (!c->drain_link)
-		return diag_set(d, -errno, "Linux 5.8 or newer has task iterators",
+	c->drain_link = loaded_iterator(c->loaded, c->skel->progs.drain_tasks);
+	if (c->drain_link < 0)
+		return diag_set(d, c->drain_link, "Linux 5.8 or newer has task iterators",
 		                "cannot set up the task iterator");
 	*out = TAKE_PTR(c);
 	return 0;
@@ -172,7 +198,7 @@ void stat_collector_run_on_every_cpu(const struct stat_collector *c, const struc
 	for (uint32_t cpu = 0; cpu < c->plan.cfg.nr_cpus; cpu++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
-		(void)bpf_prog_test_run_opts(bpf_program__fd(prog),
+		(void)bpf_prog_test_run_opts(loaded_fd(c->loaded, prog),
 		                             &opts); /* offline CPUs refuse: fine */
 	}
 }
@@ -183,58 +209,39 @@ void stat_collector_run_on_every_cpu(const struct stat_collector *c, const struc
  */
 static int prepare_tasks(struct stat_collector *c)
 {
-	struct bpf_link *link = bpf_program__attach_iter(c->skel->progs.prepare_tasks, NULL);
-	int err;
+	SCOPED(scoped_close) int link = loaded_iterator(c->loaded, c->skel->progs.prepare_tasks);
 
-	if (!link)
-		return -errno;
-	err = bpf_run_iterator(bpf_link__fd(link));
-	bpf_link__destroy(link);
-	return err;
+	return link < 0 ? link : bpf_run_iterator(link);
 }
 
-/* Waits are opened by wakeups and closed by switches: the switch comes last, so that none is cut short. */
+/* Waits are opened by wakeups and closed by switches: the switch is attached last, so that none is cut short. */
 static int attach_all(struct stat_collector *c)
 {
-	struct {
-		struct bpf_program *prog;
-		struct bpf_link **link;
-		bool is_wanted;
-	} order[] = {
-		{ c->skel->progs.on_rename, &c->skel->links.on_rename, true },
-		{ c->skel->progs.on_migrate, &c->skel->links.on_migrate, c->plan.wants_migrate },
-		{ c->skel->progs.on_waking, &c->skel->links.on_waking, c->plan.wants_waking },
-		{ c->skel->progs.on_wakeup_new, &c->skel->links.on_wakeup_new,
-		  c->plan.wants_wakeup },
-		{ c->skel->progs.on_wakeup, &c->skel->links.on_wakeup, c->plan.wants_wakeup },
-		{ c->skel->progs.on_switch, &c->skel->links.on_switch, true },
+	const struct bpf_program *const order[] = {
+		c->skel->progs.on_rename,     c->skel->progs.on_migrate, c->skel->progs.on_waking,
+		c->skel->progs.on_wakeup_new, c->skel->progs.on_wakeup,  c->skel->progs.on_switch,
 	};
+	int err = 0;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if (!order[i].is_wanted || !bpf_program__autoload(order[i].prog))
-			continue;
-		*order[i].link = bpf_program__attach(order[i].prog);
-		if (!*order[i].link)
-			return -errno;
-	}
-	return 0;
+	for (size_t i = 0; !err && i < sizeof(order) / sizeof(order[0]); i++)
+		err = loaded_attach(c->loaded, order[i]); /* if it is in the plan */
+	return err;
 }
 
 int stat_collector_attach(struct stat_collector *c, struct diag *d)
 {
-	int err = 0;
+	int err;
 
 	stat_collector_run_on_every_cpu(c, c->skel->progs.warm_up);
 	/* Before the tasks that are there get their storage: none may be born in between without. */
-	c->skel->links.on_fork = bpf_program__attach(c->skel->progs.on_fork);
-	if (!c->skel->links.on_fork)
-		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
+	err = loaded_attach(c->loaded, c->skel->progs.on_fork);
 	/* Twice: the kernel's cache of free storage may have been empty for a moment. */
-	err = prepare_tasks(c);
 	if (!err)
 		err = prepare_tasks(c);
 	if (!err)
-		err = stat_dsqs_attach(c->skel, &c->plan.scx);
+		err = prepare_tasks(c);
+	if (!err)
+		err = stat_dsqs_attach(c->loaded, c->skel, &c->plan.scx, c->dsq_ties);
 	if (!err)
 		err = attach_all(c);
 	if (!err && c->plan.cfg.has_dsq)
@@ -281,6 +288,12 @@ int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgrou
 	}
 	c->skel->data->filter_generation++;
 	return 0;
+}
+
+int stat_collector_counters(struct stat_collector *c, const int *fds)
+{
+	return bpf_fill_fds(bpf_map__fd(c->skel->maps.counter_fds), fds,
+	                    c->plan.cfg.nr_counters * c->plan.cfg.nr_cpus);
 }
 
 int stat_collector_ring_fd(const struct stat_collector *c)
@@ -330,10 +343,11 @@ size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size
 {
 	struct bpf_program *prog;
 	size_t n = 0;
+	int fd;
 
-	bpf_object__for_each_program(prog, c->skel->obj) if (bpf_program__fd(prog) >= 0 &&
-	                                                     n < cap && is_on_events(prog))
-		fds[n++] = bpf_program__fd(prog);
+	for (uint32_t i = 0; n < cap && loaded_each(c->loaded, i, &prog, &fd); i++)
+		if (fd >= 0 && is_on_events(prog))
+			fds[n++] = fd;
 	return n;
 }
 
@@ -367,30 +381,35 @@ void stat_collector_totals(const struct stat_collector *c, struct stat_totals *o
 	out->bad_records = c->nr_bad;
 }
 
+static void close_ties(struct stat_collector *c)
+{
+	for (size_t i = 0; i < STAT_DSQ_WATCHERS; i++)
+		bpf_tie_close(&c->dsq_ties[i]);
+}
+
 void stat_collector_detach(struct stat_collector *c)
 {
-	stat_bpf__detach(c->skel);
+	loaded_detach(c->loaded);
+	close_ties(c);
 }
 
 void stat_collector_close(struct stat_collector *c)
 {
 	if (!c)
 		return;
-	bpf_link__destroy(c->drain_link);
+	if (c->drain_link >= 0)
+		close(c->drain_link);
 	ring_buffer__free(c->ring);
-	stat_bpf__destroy(c->skel);
+	close_ties(c);
+	unload(c);
 	bpf_talk_stop(c->talk);
 	free(c->wanted);
 	free(c->asked);
+	free(c->open);
 	free(c->buffer);
 	free(c->cpus);
 	free(c->arrivals);
 	free(c->arrival_cpus);
 	free(c->possible);
 	free(c);
-}
-
-void scoped_stat_collector(struct stat_collector *const *c)
-{
-	stat_collector_close(*c);
 }

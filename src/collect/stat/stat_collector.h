@@ -1,5 +1,5 @@
 /*
- * collect/stat_collector — loads the aggregating BPF programs, attaches them, drains what they keep.
+ * collect/stat/stat_collector — loads the aggregating BPF programs, attaches them, drains what they keep.
  *
  * Records (abi/stat.h) reach the callback from inside drain and consume calls. The order of use is open,
  * [set_cgroups], attach, then drain once per interval and consume when the ring's descriptor is readable;
@@ -15,11 +15,11 @@
 #include "abi/stat.h"
 #include "base/attr.h"
 #include "base/diag.h"
-#include "collect/stat_plan.h"
+#include "collect/stat/stat_plan.h"
 
 struct stat_collector;
 
-/* epoch: that is over, whose peaks are at rest. */
+/* epoch: the one that has ended, whose peaks no longer change. */
 typedef void stat_dsq_fn(void *ctx, const struct stat_dsq_key *key, const struct stat_dsq *dsq,
                          uint32_t epoch);
 typedef void stat_record_fn(void *ctx, const struct stat_rec *rec, size_t len);
@@ -34,10 +34,9 @@ struct stat_collector_cfg {
 };
 
 struct stat_drain {
-	uint64_t at_ns;    /* boot-time clock when it began */
 	uint64_t took_ns;  /* all of it */
 	uint64_t read_ns;  /* without what the callback did */
-	uint64_t nr_tasks; /* that may have news */
+	uint64_t nr_tasks; /* that may have changed */
 	uint64_t bytes;
 };
 
@@ -53,7 +52,7 @@ MUST_USE int stat_collector_open(const struct stat_collector_cfg *cfg, struct di
                                  struct stat_collector **out);
 MUST_USE int stat_collector_attach(struct stat_collector *c, struct diag *d);
 
-/* Replaces the wanted cgroups; tasks are judged anew if the set has changed. */
+/* Replaces the wanted cgroups; tasks are filtered again if the set has changed. */
 struct stat_cgroup {
 	uint64_t id;
 	bool is_exact; /* without its descendants */
@@ -61,14 +60,17 @@ struct stat_cgroup {
 MUST_USE int stat_collector_set_cgroups(struct stat_collector *c, const struct stat_cgroup *wanted,
                                         size_t nr, struct diag *d);
 
+/* CPUs have gone online or offline: counters as in the configuration. 0 or -errno. */
+MUST_USE int stat_collector_counters(struct stat_collector *c, const int *fds);
 int stat_collector_ring_fd(const struct stat_collector *c); /* for epoll: readable = consume soon */
 MUST_USE int stat_collector_consume(struct stat_collector *c, stat_record_fn *fn, void *ctx);
-MUST_USE int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
-                                  struct stat_drain *info, struct diag *d);
+/* At at_ns, which is now: what tasks have counted. After consume(), which has those that have exited. */
+MUST_USE int stat_collector_drain(struct stat_collector *c, uint64_t at_ns, stat_record_fn *fn,
+                                  void *ctx, struct stat_drain *info, struct diag *d);
 
 /*
- * The dispatch queues, after a drain; those of schedulers that another one has followed come for the last time. Calls
- * fn for none without the group dsq.
+ * The dispatch queues, after a drain; those of replaced schedulers are delivered for the last time.
+ * Calls fn for none without the group dsq.
  */
 MUST_USE int stat_collector_dsqs(struct stat_collector *c, stat_dsq_fn *fn, void *ctx,
                                  struct diag *d);
@@ -84,4 +86,3 @@ size_t stat_collector_program_fds(const struct stat_collector *c, int *fds, size
 
 void stat_collector_detach(struct stat_collector *c);
 void stat_collector_close(struct stat_collector *c); /* NULL is fine */
-void scoped_stat_collector(struct stat_collector *const *c);

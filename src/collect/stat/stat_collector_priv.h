@@ -1,12 +1,13 @@
-/* collect/stat_collector_priv — what the files of the collector share; not for others. */
+/* collect/stat/stat_collector_priv — what the files of the collector share; not for others. */
 #pragma once
 
-#include "collect/stat_collector.h"
-#include "collect/stat_skel.h"
-#include "collect/stat_unpack.h"
+#include "collect/loaded.h"
+#include "collect/stat/stat_collector.h"
+#include "collect/stat/stat_dsqs.h"
+#include "collect/stat/stat_skel.h"
+#include "collect/stat/stat_unpack.h"
 
 struct ring_buffer;
-struct bpf_link;
 struct bpf_program;
 struct bpf_talk;
 
@@ -16,8 +17,10 @@ struct bpf_talk;
 struct stat_collector {
 	struct stat_plan plan;
 	struct stat_bpf *skel;
+	struct loaded *loaded;
 	struct ring_buffer *ring;
-	struct bpf_link *drain_link;
+	int drain_link;                             /* of the iterator; -1 */
+	struct bpf_tie dsq_ties[STAT_DSQ_WATCHERS]; /* of sched_ext, by kprobe */
 	struct bpf_talk *talk;
 	uint32_t *possible;
 	uint32_t nr_possible;
@@ -28,15 +31,17 @@ struct stat_collector {
 	struct stat_cgroup *wanted;
 	size_t nr_wanted;
 	union stat_unpacked unpacked;
-	uint32_t *asked;   /* room for all that can have news; NULL = nobody is asked by id */
-	bool must_iterate; /* some news are in no list */
+	uint32_t *asked; /* room for all tasks that can have changed; NULL = tasks are not requested by id */
+	uint32_t *open; /* those that ran or waited at the last drain; likewise */
+	size_t nr_open;
+	bool must_iterate; /* some changed tasks are in no list */
 	uint64_t nr_bad;   /* records that did not add up */
 	/* Where the records of the current call go. */
 	stat_record_fn *fn;
 	void *fn_ctx;
 };
 
-/* To whom the current call hands records. */
+/* The callback of the current call. */
 void stat_collector_hand_on(struct stat_collector *c, const struct stat_rec *rec, size_t len);
 void stat_collector_run_on_every_cpu(const struct stat_collector *c,
                                      const struct bpf_program *prog);

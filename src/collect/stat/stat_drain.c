@@ -1,5 +1,5 @@
 /* Getting out of the kernel what tasks and CPUs have counted. */
-#include "collect/stat_collector_priv.h"
+#include "collect/stat/stat_collector_priv.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,8 +9,21 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "collect/loaded.h"
 #include "collect/percpu.h"
-#include "collect/stat_news.h"
+#include "collect/stat/stat_changed.h"
+
+/* One that runs or waits goes on doing so without an event, and is requested again. */
+static void note_open(struct stat_collector *c, const struct stat_task *task)
+{
+	if (!c->open || task->rec.is_last ||
+	    !(task->is_running || task->is_waiting || task->has_gap))
+		return;
+	if (c->nr_open < STAT_CHANGED_MAX)
+		c->open[c->nr_open++] = task->id.tid;
+	else
+		c->must_iterate = true;
+}
 
 /* A record must not be trusted to be what it says. */
 void stat_collector_hand_on(struct stat_collector *c, const struct stat_rec *rec, size_t len)
@@ -22,10 +35,13 @@ void stat_collector_hand_on(struct stat_collector *c, const struct stat_rec *rec
 		return;
 	}
 	size = stat_unpack(rec, len, &c->unpacked);
-	if (size < 0)
+	if (size < 0) {
 		c->nr_bad++;
-	else
-		c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
+		return;
+	}
+	if (c->unpacked.rec.kind == STAT_REC_TASK)
+		note_open(c, &c->unpacked.task.task);
+	c->fn(c->fn_ctx, &c->unpacked.rec, (size_t)size);
 }
 
 /* The kernel writes whole records per read. */
@@ -48,7 +64,7 @@ static void hand_on(struct stat_collector *c, const uint8_t *buf, size_t len,
 
 static int iterate(struct stat_collector *c, struct stat_drain *info)
 {
-	SCOPED(scoped_close) int fd = bpf_iter_create(bpf_link__fd(c->drain_link));
+	SCOPED(scoped_close) int fd = bpf_iter_create(c->drain_link);
 	ssize_t n;
 
 	if (fd < 0)
@@ -58,7 +74,7 @@ static int iterate(struct stat_collector *c, struct stat_drain *info)
 
 		n = read(fd, c->buffer, STAT_DRAIN_BUFFER_BYTES);
 		info->read_ns += clock_boot_ns() - begin;
-		/* The kernel pauses after a million tasks without news. */
+		/* The kernel pauses after a million unchanged tasks. */
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
@@ -90,7 +106,7 @@ static int read_cpus(struct stat_collector *c)
 	return c->plan.wants_migrate ? read_arrivals(c) : 0;
 }
 
-/* Whoever has been on a CPU all the time has no event, and is asked all the same. */
+/* A task that has been on a CPU all the time has no event, and is requested all the same. */
 static size_t add_running(const struct stat_collector *c, uint32_t *tids)
 {
 	size_t nr = 0;
@@ -109,34 +125,46 @@ static int ask(struct stat_collector *c, const uint32_t *tids, size_t nr)
 	memcpy(c->skel->bss->asked_tids, tids, nr * sizeof(*tids));
 	c->skel->bss->nr_asked = (__u32)nr;
 	c->skel->bss->nr_unsent = 0;
-	if (bpf_prog_test_run_opts(bpf_program__fd(c->skel->progs.drain_asked), &opts))
+	if (bpf_prog_test_run_opts(loaded_fd(c->loaded, c->skel->progs.drain_asked), &opts))
 		return -errno;
 	n = ring_buffer__consume(c->ring);
 	c->must_iterate |= c->skel->bss->nr_unsent != 0;
 	return n < 0 ? n : 0;
 }
 
-/* Moves the epoch on, and asks those that have put themselves into its list. */
-static int drain_news(struct stat_collector *c, struct stat_drain *info)
+/* Returns how many; their list is filled again by the records that come. */
+static size_t take_open(struct stat_collector *c, uint32_t *tids)
 {
-	struct stat_news *lists = c->skel->bss->news;
+	size_t nr = c->nr_open;
+
+	memcpy(tids, c->open, nr * sizeof(*tids));
+	c->nr_open = 0;
+	return nr;
+}
+
+/* Moves the epoch on, and asks those that have put themselves into its list. */
+static int drain_changed(struct stat_collector *c, struct stat_drain *info)
+{
+	struct stat_changed *lists = c->skel->bss->changed;
 	__u32 epoch = c->skel->data->epoch;
 	uint64_t begin = clock_boot_ns();
-	size_t nr = stat_news_take(&lists[(epoch + 1) & 1], c->asked);
-	bool is_full = stat_news_is_full(&lists[(epoch + 1) & 1]);
+	size_t nr = stat_changed_take(&lists[(epoch + 1) & 1], c->asked);
+	bool is_full = stat_changed_is_full(&lists[(epoch + 1) & 1]);
 	int err;
 
-	stat_news_reset(&lists[(epoch + 1) & 1]);
+	stat_changed_reset(&lists[(epoch + 1) & 1]);
 	c->skel->data->epoch = epoch + 1;
-	nr += stat_news_take(&lists[epoch & 1], c->asked + nr);
+	nr += stat_changed_take(&lists[epoch & 1], c->asked + nr);
 	err = read_cpus(c);
 	nr += add_running(c, c->asked + nr);
-	if (is_full || stat_news_is_full(&lists[epoch & 1]) || c->must_iterate) {
+	nr += take_open(c, c->asked + nr);
+	if (is_full || stat_changed_is_full(&lists[epoch & 1]) || c->must_iterate) {
 		c->must_iterate = false;
 		return err ? err : iterate(c, info);
 	}
-	for (size_t at = 0; at < nr && !err; at += STAT_NEWS_BATCH)
-		err = ask(c, c->asked + at, nr - at < STAT_NEWS_BATCH ? nr - at : STAT_NEWS_BATCH);
+	for (size_t at = 0; at < nr && !err; at += STAT_CHANGED_BATCH)
+		err = ask(c, c->asked + at,
+		          nr - at < STAT_CHANGED_BATCH ? nr - at : STAT_CHANGED_BATCH);
 	info->nr_tasks = nr;
 	info->read_ns = clock_boot_ns() - begin;
 	return err;
@@ -151,23 +179,19 @@ static int drain_all(struct stat_collector *c, struct stat_drain *info)
 	return err ? err : read_cpus(c);
 }
 
-int stat_collector_drain(struct stat_collector *c, stat_record_fn *fn, void *ctx,
+int stat_collector_drain(struct stat_collector *c, uint64_t at_ns, stat_record_fn *fn, void *ctx,
                          struct stat_drain *info, struct diag *d)
 {
 	int err;
 
 	memset(info, 0, sizeof(*info));
-	info->at_ns = clock_boot_ns();
+	c->fn = fn;
+	c->fn_ctx = ctx;
+	c->skel->bss->drained_ns = at_ns;
 	/* A task that never leaves its CPU has not been charged for its counters yet. */
 	if (c->plan.wants_flush)
 		stat_collector_run_on_every_cpu(c, c->skel->progs.flush_counters);
-	/*
-	 * First the tasks that are gone, then those that are there: whoever leaves meanwhile is in the
-	 * iterator's answer with what it had, and in the ring, read next time, with the rest.
-	 */
-	err = stat_collector_consume(c, fn, ctx);
-	if (!err)
-		err = c->asked ? drain_news(c, info) : drain_all(c, info);
-	info->took_ns = clock_boot_ns() - info->at_ns;
+	err = c->asked ? drain_changed(c, info) : drain_all(c, info);
+	info->took_ns = clock_boot_ns() - at_ns;
 	return err ? diag_set(d, err, NULL, "cannot read the statistics from the kernel") : 0;
 }

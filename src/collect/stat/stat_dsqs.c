@@ -1,13 +1,14 @@
-#include "collect/stat_dsqs.h"
+#include "collect/stat/stat_dsqs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
 
+#include "collect/loaded.h"
 #include "collect/scx_plan.h"
-#include "collect/stat_skel.h"
-#include "sys/scx_state.h"
+#include "collect/stat/stat_skel.h"
+#include "sys/scx/scx_state.h"
 
 #define OLD_DSQS 256 /* that are forgotten per drain */
 
@@ -17,19 +18,17 @@
 struct watcher {
 	const char *planned; /* how the name begins: there are several for the end of a scheduler */
 	struct bpf_program *progs[2];
-	struct bpf_link **links[2];
 	bool is_return;
 };
 
-#define WATCHERS 5
+#define WATCHERS STAT_DSQ_WATCHERS
 
 /* In the order in which they attach. */
 static void list_watchers(struct stat_bpf *skel, struct watcher *out)
 {
-#define WATCHER(planned, name, is_return)                                       \
-	{                                                                       \
-		planned, { skel->progs.name, skel->progs.name##_k },            \
-			{ &skel->links.name, &skel->links.name##_k }, is_return \
+#define WATCHER(planned, name, is_return)                                      \
+	{                                                                      \
+		planned, { skel->progs.name, skel->progs.name##_k }, is_return \
 	}
 	const struct watcher all[WATCHERS] = {
 		WATCHER("on_scx_reg", on_scx_reg, true),
@@ -52,7 +51,7 @@ static const char *function_of(const struct scx_plan *plan, const struct watcher
 	return NULL;
 }
 
-int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan)
+int stat_dsqs_place(struct loaded *l, struct stat_bpf *skel, const struct scx_plan *plan)
 {
 	struct watcher all[WATCHERS];
 	const char *function;
@@ -68,50 +67,43 @@ int stat_dsqs_place(struct stat_bpf *skel, const struct scx_plan *plan)
 		bpf_program__set_autoload(all[i].progs[SCX_BY_KPROBE],
 		                          function && plan->way == SCX_BY_KPROBE);
 		if (function && plan->way == SCX_BY_FENTRY)
-			err = bpf_program__set_attach_target(all[i].progs[SCX_BY_FENTRY], 0,
-			                                     function);
+			err = loaded_aim(l, all[i].progs[SCX_BY_FENTRY], function);
 	}
 	return err;
 }
 
-/* Attached where it is planned, NULL elsewhere; false = the kernel refused, and errno says why. */
-static bool attach_planned(const struct watcher *w, const struct scx_plan *plan,
-                           struct bpf_link **out)
-{
-	const char *function = function_of(plan, w);
-
-	*out = NULL;
-	if (!function)
-		return true;
-	*out = plan->way == SCX_BY_KPROBE
-	               ? bpf_program__attach_kprobe(w->progs[plan->way], w->is_return, function)
-	               : bpf_program__attach(w->progs[plan->way]);
-	return *out;
-}
-
-bool stat_dsqs_can_attach(struct stat_bpf *skel, const struct scx_plan *plan)
+int stat_dsqs_attach(struct loaded *l, struct stat_bpf *skel, const struct scx_plan *plan,
+                     struct bpf_tie ties[STAT_DSQ_WATCHERS])
 {
 	struct watcher all[WATCHERS];
-	struct bpf_link *links[WATCHERS] = { NULL };
-	bool can = true;
+	int err = 0;
 
 	list_watchers(skel, all);
-	for (size_t i = 0; can && i < WATCHERS; i++)
-		can = attach_planned(&all[i], plan, &links[i]);
-	for (size_t i = 0; i < WATCHERS; i++)
-		bpf_link__destroy(links[i]);
-	return can;
+	for (size_t i = 0; !err && i < WATCHERS; i++) {
+		const char *function = function_of(plan, &all[i]);
+		const struct bpf_program *prog = all[i].progs[plan->way];
+
+		if (function && plan->way == SCX_BY_KPROBE)
+			err = bpf_tie_kprobe(loaded_fd(l, prog), function, all[i].is_return, 0,
+			                     &ties[i]);
+		else if (function)
+			err = loaded_attach(l, prog);
+	}
+	return err;
 }
 
-int stat_dsqs_attach(struct stat_bpf *skel, const struct scx_plan *plan)
+bool stat_dsqs_can_attach(struct loaded *l, struct stat_bpf *skel, const struct scx_plan *plan)
 {
-	struct watcher all[WATCHERS];
+	struct bpf_tie ties[WATCHERS];
+	int err;
 
-	list_watchers(skel, all);
 	for (size_t i = 0; i < WATCHERS; i++)
-		if (!attach_planned(&all[i], plan, all[i].links[plan->way]))
-			return -errno;
-	return 0;
+		ties[i] = (struct bpf_tie){ -1, -1 };
+	err = stat_dsqs_attach(l, skel, plan, ties);
+	loaded_detach(l);
+	for (size_t i = 0; i < WATCHERS; i++)
+		bpf_tie_close(&ties[i]);
+	return !err;
 }
 
 void stat_dsqs_begin(struct stat_bpf *skel)
@@ -138,7 +130,7 @@ int stat_dsqs_read(struct stat_bpf *skel, stat_dsq_fn *fn, void *ctx)
 	size_t nr_old = 0;
 	int err = 0;
 
-	/* New ones may come meanwhile, and none goes: it ends. */
+	/* New ones may be added meanwhile, and none is removed, so the loop ends. */
 	for (size_t i = 0; !err && i <= STAT_DSQ_MAX; i++) {
 		if (bpf_map_get_next_key(fd, i ? &last : NULL, &key)) {
 			err = -errno;

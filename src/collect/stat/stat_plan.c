@@ -1,4 +1,4 @@
-#include "collect/stat_plan.h"
+#include "collect/stat/stat_plan.h"
 
 #include <string.h>
 
@@ -43,11 +43,13 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 		groups |= STAT_GROUP_LATENCY;
 	cfg->value_bytes = lay_out(groups, cfg);
 	cfg->has_delay = !!(groups & STAT_GROUP_LATENCY);
-	cfg->has_depth = !!(groups & STAT_GROUP_LATENCY);
+	cfg->has_depth = (groups & STAT_GROUP_LATENCY) && !req->is_for_screen;
 	cfg->has_slice = !!(groups & STAT_GROUP_SLICE);
 	cfg->has_sleep = !!(groups & STAT_GROUP_SLEEP);
 	cfg->has_idle = !!(groups & STAT_GROUP_SLEEP);
 	cfg->has_waking = !!(groups & STAT_GROUP_WAKING);
+	cfg->is_from_waking = req->is_from_waking && (cfg->has_delay || cfg->has_sleep);
+	cfg->has_times = req->is_for_screen && cfg->has_delay && cfg->has_slice;
 	cfg->has_dsq = (groups & STAT_GROUP_DSQ) && stat_plan_has_dsqs(&kernel->scx);
 	if (cfg->has_dsq) {
 		cfg->dsq_at = (__u8)kernel->scx.dsq_at;
@@ -65,10 +67,10 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	cfg->outlier_ns = req->outlier_ns;
 	cfg->ring_wake_bytes = req->ring_bytes / 4;
 	out->wants_wakeup = cfg->has_delay || cfg->has_sleep || cfg->has_waking;
-	out->wants_waking = cfg->has_waking;
+	out->wants_waking = cfg->has_waking || cfg->is_from_waking;
 	out->wants_migrate = !!(groups & STAT_GROUP_MIGRATION);
 	out->wants_flush = req->nr_counters != 0;
-	/* Counters and wakings have news of their own, which only the walk over all tasks finds. */
-	out->wants_asking = req->wants_news && !req->nr_counters && !cfg->has_waking;
-	cfg->has_news = out->wants_asking;
+	/* Counters and the group waking change by themselves, which only the walk over all tasks finds. */
+	out->wants_asking = req->is_for_screen && !req->nr_counters && !cfg->has_waking;
+	cfg->notes_changes = out->wants_asking;
 }

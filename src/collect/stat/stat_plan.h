@@ -1,5 +1,5 @@
 /*
- * collect/stat_plan — which programs to load and what they keep, for the groups that were asked for.
+ * collect/stat/stat_plan — which programs to load and what they keep, for the groups that were asked for.
  *
  * Pure: decides from facts about the kernel, loads nothing. Nothing that no group needs is loaded.
  */
@@ -15,7 +15,7 @@
 struct stat_kernel {
 	enum abi_switch_args switch_args;
 	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
-	struct scx_plan scx;     /* for STAT_SCX_KINDS; only looked at for the group dsq */
+	struct scx_plan scx;     /* for STAT_SCX_KINDS; only used for the group dsq */
 };
 
 /* What the group dsq asks of a kernel, in the words of the event stream. */
@@ -27,10 +27,12 @@ struct stat_request {
 	uint32_t tgid;       /* 0 = any */
 	bool is_cgroup_only; /* only tasks in the wanted cgroups */
 	uint64_t outlier_ns; /* 0 = off */
+	bool is_from_waking; /* woken tasks wait from sched_waking on, which is loaded for that */
 	uint32_t nr_counters;
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t ring_bytes;
-	bool wants_news; /* drains come often: they should cost nothing for tasks without news */
+	/* Drains come often: they cost nothing for unchanged tasks. Times of tasks instead of depths. */
+	bool is_for_screen;
 };
 
 struct stat_plan {
@@ -44,7 +46,7 @@ struct stat_plan {
 		scx; /* which of its programs we have are to be loaded, and where they attach */
 };
 
-/* Whether a kernel can tell of dispatch queues at all. */
+/* Whether dispatch queues can be traced on a kernel at all. */
 bool stat_plan_has_dsqs(const struct scx_plan *scx);
 void stat_plan_make(const struct stat_request *req, const struct stat_kernel *kernel,
                     struct stat_plan *out);

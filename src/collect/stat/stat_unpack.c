@@ -1,4 +1,4 @@
-#include "collect/stat_unpack.h"
+#include "collect/stat/stat_unpack.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #define BLOCK_BYTES (HIST_BLOCK_SLOTS * sizeof(__u32))
 
 /* What is left to read. */
-struct cursor {
+struct unpack_cursor {
 	const char *at;
 	size_t left;
 };
 
-static int take(struct cursor *c, void *dst, size_t bytes)
+static int take(struct unpack_cursor *c, void *dst, size_t bytes)
 {
 	if (c->left < bytes)
 		return -EBADMSG;
@@ -22,8 +22,8 @@ static int take(struct cursor *c, void *dst, size_t bytes)
 	return 0;
 }
 
-/* The blocks of slots that are there; what stands in the others is not looked at. */
-static int take_blocks(struct cursor *c, __u32 blocks, __u32 *slots, unsigned int nr_blocks)
+/* The blocks of slots that are present; the others are not read. */
+static int take_blocks(struct unpack_cursor *c, __u32 blocks, __u32 *slots, unsigned int nr_blocks)
 {
 	if (nr_blocks < 32 && (blocks >> nr_blocks))
 		return -EBADMSG;
@@ -33,22 +33,22 @@ static int take_blocks(struct cursor *c, __u32 blocks, __u32 *slots, unsigned in
 	return 0;
 }
 
-static int unpack_hist(struct cursor *c, struct abi_hist *out)
+static int unpack_hist(struct unpack_cursor *c, struct abi_hist *out)
 {
 	if (take(c, out, offsetof(struct abi_hist, slots)))
 		return -EBADMSG;
 	return take_blocks(c, out->blocks, out->slots, HIST_BLOCKS);
 }
 
-static int unpack_depth(struct cursor *c, struct stat_depth *out)
+static int unpack_depth(struct unpack_cursor *c, struct stat_depth *out)
 {
 	if (take(c, out, offsetof(struct stat_depth, slots)))
 		return -EBADMSG;
 	return take_blocks(c, out->blocks, out->slots, STAT_DEPTH_BLOCKS);
 }
 
-/* Depths and counters without news are not sent: zeroes stand for "as before". */
-static int unpack_task_head(struct cursor *c, __u16 kind, struct stat_task *out)
+/* Unchanged depths and counters are not sent: zeroes mean "as before". */
+static int unpack_task_head(struct unpack_cursor *c, __u16 kind, struct stat_task *out)
 {
 	const size_t head = offsetof(struct stat_task, depth);
 
@@ -63,7 +63,7 @@ static int unpack_task_head(struct cursor *c, __u16 kind, struct stat_task *out)
 	return 0;
 }
 
-static int unpack_task(struct cursor *c, __u16 kind, union stat_unpacked *out)
+static int unpack_task(struct unpack_cursor *c, __u16 kind, union stat_unpacked *out)
 {
 	unsigned int nr = 0;
 
@@ -75,7 +75,7 @@ static int unpack_task(struct cursor *c, __u16 kind, union stat_unpacked *out)
 	return (int)(sizeof(out->task.task) + nr * sizeof(struct abi_hist));
 }
 
-static int unpack_waking(struct cursor *c, union stat_unpacked *out)
+static int unpack_waking(struct unpack_cursor *c, union stat_unpacked *out)
 {
 	if (take(c, &out->waking, offsetof(struct stat_waking, hist)) ||
 	    unpack_hist(c, &out->waking.hist))
@@ -83,7 +83,7 @@ static int unpack_waking(struct cursor *c, union stat_unpacked *out)
 	return (int)sizeof(out->waking);
 }
 
-static int unpack_queued(struct cursor *c, union stat_unpacked *out)
+static int unpack_queued(struct unpack_cursor *c, union stat_unpacked *out)
 {
 	if (take(c, &out->queued, offsetof(struct stat_queued, hist)) ||
 	    unpack_hist(c, &out->queued.hist))
@@ -93,7 +93,7 @@ static int unpack_queued(struct cursor *c, union stat_unpacked *out)
 
 int stat_unpack(const struct stat_rec *rec, size_t len, union stat_unpacked *out)
 {
-	struct cursor c = { (const char *)rec, len };
+	struct unpack_cursor c = { (const char *)rec, len };
 	int size = -EBADMSG;
 
 	if (len < sizeof(*rec) || rec->size != len)

@@ -1,5 +1,5 @@
 /*
- * collect/stat_unpack — from the packed records of the task iterator to those of abi/stat.h.
+ * collect/stat/stat_unpack — from the packed records of the task iterator to those of abi/stat.h.
  *
  * Input is checked against its length: a record that does not add up is refused. Nothing is allocated.
  */
