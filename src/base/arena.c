@@ -10,8 +10,8 @@
 #define FIRST_CHUNK_BYTES ((size_t)4096)
 #define LAST_CHUNK_BYTES  ((size_t)1 << 20)
 
-struct chunk {
-	struct chunk *older;
+struct arena_chunk {
+	struct arena_chunk *older;
 	size_t size; /* of data */
 	size_t used;
 	_Alignas(max_align_t) unsigned char data[];
@@ -20,7 +20,7 @@ struct chunk {
 struct arena {
 	size_t cap_bytes;
 	size_t held_bytes; /* data of all chunks, used or not: this is what the cap bounds */
-	struct chunk *newest;
+	struct arena_chunk *newest;
 };
 
 struct arena *arena_new(size_t cap_bytes)
@@ -32,10 +32,10 @@ struct arena *arena_new(size_t cap_bytes)
 	return a;
 }
 
-static void drop_chunks(struct arena *a, struct chunk *c)
+static void drop_chunks(struct arena *a, struct arena_chunk *c)
 {
 	while (c) {
-		struct chunk *older = c->older;
+		struct arena_chunk *older = c->older;
 
 		a->held_bytes -= c->size;
 		free(c);
@@ -77,9 +77,9 @@ static size_t chunk_size(const struct arena *a, size_t need)
 	return size > left ? left : size;
 }
 
-static struct chunk *add_chunk(struct arena *a, size_t need)
+static struct arena_chunk *add_chunk(struct arena *a, size_t need)
 {
-	struct chunk *c;
+	struct arena_chunk *c;
 	size_t size;
 
 	/* Left by a reset and too small: it must not count against the cap. */
@@ -104,7 +104,7 @@ static struct chunk *add_chunk(struct arena *a, size_t need)
 }
 
 /* Memory for bytes in the chunk, or NULL if it has too little left. */
-static void *take(struct chunk *c, size_t bytes, size_t align)
+static void *take(struct arena_chunk *c, size_t bytes, size_t align)
 {
 	size_t pad = -((uintptr_t)c->data + c->used) & (align - 1);
 	size_t left = c->size - c->used;
@@ -120,7 +120,7 @@ static void *take(struct chunk *c, size_t bytes, size_t align)
 void *arena_alloc(struct arena *a, size_t count, size_t size, size_t align)
 {
 	size_t bytes, need;
-	struct chunk *c;
+	struct arena_chunk *c;
 	void *p;
 
 	assert(align && (align & (align - 1)) == 0);

@@ -24,7 +24,7 @@ int diag_set(struct diag *d, int code, const char *hint, const char *fmt, ...)
 static bool is_said(int code)
 {
 	return code == 0 || code == -EINVAL || code == -ENODATA || code == -EISDIR ||
-	       code == -EBADMSG;
+	       code == -EBADMSG || code == -E2BIG;
 }
 
 void diag_format(const struct diag *d, char *buf, unsigned int size)

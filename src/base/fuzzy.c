@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPREAD_MAX 1023 /* as far apart as any order needs to tell */
+#define SPREAD_MAX 1023 /* the largest distance that affects the order */
 #define WHOLE      (-1) /* nearer than all letters side by side */
 #define NONE       (-2)
 
@@ -98,7 +98,10 @@ static int32_t spread_of_typo(const char *pattern, const struct pattern *p, cons
 		struct pattern less = pattern_of(pattern, skip);
 		int32_t spread = spread_of(&less, name);
 
-		/* A name that is all of it but a letter is no better than one that contains that. */
+		/*
+		 * A name that equals the pattern without a letter is no better than one that
+		 * contains that.
+		 */
 		spread = spread == WHOLE ? 0 : spread;
 		if (spread >= 0 && (best == NONE || spread < best))
 			best = spread;

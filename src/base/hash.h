@@ -1,8 +1,8 @@
 /*
  * base/hash — a keyed hash of bytes for our tables.
  *
- * Names come from outside: a secret seed per table keeps anyone from choosing names that collide. The
- * result must not leave the process, nor decide the order of anything that people see.
+ * Names come from outside: a secret seed per table keeps anyone from choosing names that collide.
+ * The result must not leave the process, nor decide the order of anything that users see.
  */
 #pragma once
 

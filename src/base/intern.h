@@ -22,6 +22,11 @@ struct intern;
 struct intern *intern_new(uint32_t cap_count, size_t cap_bytes);
 void intern_free(struct intern *in); /* NULL is fine */
 void scoped_intern(struct intern *const *in);
+/*
+ * The strings as they are now, for another thread to read; they are shared, only what finds them is copied. A copy takes no
+ * new strings: -E2BIG. NULL without memory.
+ */
+struct intern *intern_copy(const struct intern *in);
 
 /* The id of the string, new or not. -E2BIG when a new one exceeds a cap, or -ENOMEM. */
 MUST_USE int intern_add(struct intern *in, const char *s, size_t len, uint32_t *out);

@@ -45,7 +45,7 @@ static void put_line(struct json_writer *w)
 		put_text(w, "  ");
 }
 
-/* What stands for a code point that may not stand for itself; NULL when it may. */
+/* The escape of a code point that must be escaped; NULL if it need not be. */
 static const char *escape_of(uint32_t code, char buf[static 8])
 {
 	switch (code) {
@@ -91,7 +91,7 @@ static void put_quoted(struct json_writer *w, const char *s, size_t len)
 	put_text(w, "\"");
 }
 
-/* All that stands before a value. */
+/* Everything before a value: comma, key. */
 static void start_value(struct json_writer *w, const char *key)
 {
 	if (w->has_value[w->depth]) {
@@ -233,6 +233,17 @@ void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len
 {
 	start_value(w, key);
 	put(w, json, len);
+}
+
+/* "{}" has none. */
+void jw_raw_members(struct json_writer *w, const char *object, size_t len)
+{
+	if (len <= 2)
+		return;
+	if (w->has_value[w->depth])
+		put_text(w, ",");
+	w->has_value[w->depth] = true;
+	put(w, object + 1, len - 2);
 }
 
 int jw_finish(struct json_writer *w)

@@ -1,14 +1,14 @@
 /*
  * base/json_write — writes JSON as it goes; no tree, no allocation per value.
  *
- * Commas, quoting and escapes are the writer's business. Strings are untrusted: control bytes are
- * escaped, bytes that are not UTF-8 become U+FFFD. Numbers that JSON cannot hold (NaN, infinity) become
- * null. Errors of the stream stick: jw_finish() tells of the first one. Keys are NULL inside arrays.
- * A document is one value; after jw_finish() the next one may begin. What is not a document (too
- * deep, not closed, more than one value) ends in -EINVAL.
+ * The writer adds commas, quotes and escapes. Strings are untrusted: control bytes are escaped, bytes
+ * that are not UTF-8 become U+FFFD. Numbers that JSON cannot hold (NaN, infinity) become null. Errors
+ * of the stream stick: jw_finish() returns the first one. Keys are NULL inside arrays. A document is
+ * one value; after jw_finish() the next one may begin. What is not a document (too deep, not closed,
+ * more than one value) ends in -EINVAL.
  *
  * The prefix is jw_ because json_ is that of jansson, which reads JSON in this program: json_string and
- * json_null would be its functions or ours, as the linker pleases.
+ * json_null would be its functions or ours, depending on the linker.
  */
 #pragma once
 
@@ -44,5 +44,7 @@ void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
 /* A value that is JSON already. */
 void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len);
+/* The members of an object that is JSON already, into the one that is open. */
+void jw_raw_members(struct json_writer *w, const char *object, size_t len);
 /* Ends the document with a newline and flushes it; 0 or the first error. */
 MUST_USE int jw_finish(struct json_writer *w);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The one global: where talk goes and how much of it, as decided by main() before threads start. */
+/* The only global: where messages go and how many, set by main() before threads start. */
 static struct {
 	enum log_level level;
 	log_sink_fn *sink;

@@ -12,7 +12,7 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 typedef void log_sink_fn(void *ctx, enum log_level level, const char *line);
 
 void log_set_level(enum log_level level);
-void log_set_sink(log_sink_fn *fn, void *ctx); /* NULL goes back to stderr */
+void log_set_sink(log_sink_fn *fn, void *ctx); /* NULL restores stderr */
 void log_print(enum log_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #define log_error(...) log_print(LOG_ERROR, __VA_ARGS__)

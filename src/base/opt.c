@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/opt_table.h"
 
-/* Where parsing stands. */
-struct cursor {
+/* The state of parsing. */
+struct arg_cursor {
 	const struct opt_command *cmd;
 	char **argv;
 	int argc;
@@ -72,15 +73,8 @@ void opt_result_done(struct opt_result *r)
 
 int opt_list_add(struct opt_list *l, const char *word, struct diag *d)
 {
-	/* Grows at powers of two; the capacity follows from the count. */
-	if ((l->nr & (l->nr - 1)) == 0) {
-		size_t capacity = l->nr ? l->nr * 2 : 1;
-		const char **items = reallocarray(l->items, capacity, sizeof(*items));
-
-		if (!items)
-			return diag_set(d, -ENOMEM, NULL, "cannot keep the arguments");
-		l->items = items;
-	}
+	if (GROW(l->items, l->room, l->nr))
+		return diag_set(d, -ENOMEM, NULL, "cannot keep the arguments");
 	l->items[l->nr++] = word;
 	return 0;
 }
@@ -110,7 +104,7 @@ static const struct opt *find_short(const struct opt *table, char name)
 	return name == opt_help_option.short_name ? &opt_help_option : NULL;
 }
 
-static int unknown_option(const struct cursor *c, const char *shown, const char *word)
+static int unknown_option(const struct arg_cursor *c, const char *shown, const char *word)
 {
 	struct opt_search search = { .word = word };
 	const struct opt *o;
@@ -123,8 +117,9 @@ static int unknown_option(const struct cursor *c, const char *shown, const char 
 	return diag_set(c->d, -EINVAL, hint, "unknown option '%s'", opt_shown(buf, shown));
 }
 
-/* Takes the value from the rest of the word, if there is one, else from the next word. */
-static int take_option(struct cursor *c, const struct opt *o, const char *name, const char *value)
+/* Takes the value from the remainder of the word, if there is one, else from the next word. */
+static int take_option(struct arg_cursor *c, const struct opt *o, const char *name,
+                       const char *value)
 {
 	if (o == &opt_help_option) {
 		c->out->wants_help = true;
@@ -141,7 +136,7 @@ static int take_option(struct cursor *c, const struct opt *o, const char *name, 
 	return opt_store(o, name, value, c->cfg, c->d);
 }
 
-static int parse_long(struct cursor *c, const char *word)
+static int parse_long(struct arg_cursor *c, const char *word)
 {
 	const char *value = strchr(word, '=');
 	size_t len = value ? (size_t)(value - word) : strlen(word);
@@ -158,7 +153,7 @@ static int parse_long(struct cursor *c, const char *word)
 	return take_option(c, o, name, value ? value + 1 : NULL);
 }
 
-static int parse_short(struct cursor *c, const char *word)
+static int parse_short(struct arg_cursor *c, const char *word)
 {
 	const char *p;
 
@@ -168,7 +163,7 @@ static int parse_short(struct cursor *c, const char *word)
 		bool has_rest = p[1] != '\0';
 		int err;
 
-		/* A long name behind one dash is a common slip; the whole word tells. */
+		/* A long name after one dash is a common mistake; the whole word shows it. */
 		if (!o)
 			return unknown_option(c, has_rest || p > word + 1 ? word : name, word + 1);
 		if (o->type != OPT_TYPE_FLAG)
@@ -180,7 +175,7 @@ static int parse_short(struct cursor *c, const char *word)
 	return 0;
 }
 
-static int take_operand(struct cursor *c, const char *word)
+static int take_operand(struct arg_cursor *c, const char *word)
 {
 	char buf[OPT_SHOWN];
 
@@ -190,7 +185,7 @@ static int take_operand(struct cursor *c, const char *word)
 	return opt_list_add(&c->out->operands, word, c->d);
 }
 
-static int parse_words(struct cursor *c)
+static int parse_words(struct arg_cursor *c)
 {
 	bool only_operands = false;
 	int err = 0;
@@ -216,7 +211,7 @@ int opt_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
               struct opt_result *out, struct diag *d)
 {
 	struct opt_result result = { 0 };
-	struct cursor c = {
+	struct arg_cursor c = {
 		.cmd = cmd,
 		.argv = argv,
 		.argc = argc,

@@ -27,7 +27,7 @@
 /* A growing list of words: options that may be given more than once, and operands. */
 struct opt_list {
 	const char **items; /* the strings belong to argv */
-	size_t nr;
+	size_t nr, room;
 };
 void opt_list_done(struct opt_list *l);
 
@@ -128,7 +128,7 @@ struct opt_program {
 
 /* What parsing found besides options. */
 struct opt_result {
-	bool wants_help; /* --help was met; what follows it was not looked at */
+	bool wants_help; /* --help was met; what follows it was not parsed */
 	struct opt_list operands;
 };
 void opt_result_done(struct opt_result *r);

@@ -79,7 +79,7 @@ static const char tail[] =
 	"complete -F _~ ~\n";
 
 /* A list of patterns COMMAND:OPTION for a case. */
-struct patterns {
+struct case_patterns {
 	FILE *out;
 	const struct opt_command *cmd;
 	unsigned int nr;
@@ -87,7 +87,7 @@ struct patterns {
 
 static void put_pattern(void *ctx, const char *name)
 {
-	struct patterns *p = ctx;
+	struct case_patterns *p = ctx;
 
 	fprintf(p->out, "%s%s:%s", p->nr++ ? " | " : "", p->cmd->name, name);
 	if (p->cmd->alias)
@@ -96,7 +96,7 @@ static void put_pattern(void *ctx, const char *name)
 
 static void put_scan_case(FILE *out, const struct opt_command *cmd)
 {
-	struct patterns p = { .out = out, .cmd = cmd };
+	struct case_patterns p = { .out = out, .cmd = cmd };
 	const struct opt *o;
 
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
@@ -115,7 +115,7 @@ static void put_value_case(FILE *out, const struct opt_command *cmd, const char 
 	const struct opt *o;
 
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
-		struct patterns p = { .out = out, .cmd = cmd };
+		struct case_patterns p = { .out = out, .cmd = cmd };
 		const char *const *choice;
 
 		if (!opt_takes_value(o))

@@ -38,7 +38,7 @@ static void put_candidate(FILE *out, const char *text, const char *help)
 	fputc('\n', out);
 }
 
-struct entry {
+struct elvish_entry {
 	FILE *out;
 	const char *command;
 	const struct opt *o;
@@ -47,7 +47,7 @@ struct entry {
 /* &'COMMAND:OPTION'={ ... }, the candidates for its value. */
 static void put_value(void *ctx, const char *name)
 {
-	const struct entry *e = ctx;
+	const struct elvish_entry *e = ctx;
 	const char *const *choice;
 
 	fprintf(e->out, "        &'%s:%s'={ ", e->command, name);
@@ -69,7 +69,7 @@ static void put_values(FILE *out, const struct opt_command *cmd, const char *nam
 	const struct opt *o;
 
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
-		struct entry e = { .out = out, .command = name, .o = o };
+		struct elvish_entry e = { .out = out, .command = name, .o = o };
 
 		if (opt_takes_value(o))
 			opt_each_name(o, put_value, &e);
@@ -78,7 +78,7 @@ static void put_values(FILE *out, const struct opt_command *cmd, const char *nam
 
 static void put_option_name(void *ctx, const char *name)
 {
-	const struct entry *e = ctx;
+	const struct elvish_entry *e = ctx;
 
 	put_candidate(e->out, name, e->o->help);
 }
@@ -94,7 +94,7 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 	     c = opt_next_command(c))
 		put_candidate(out, (*c)->name, (*c)->summary);
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
-		struct entry e = { .out = out, .o = o };
+		struct elvish_entry e = { .out = out, .o = o };
 
 		opt_each_shown_name(o, put_option_name, &e);
 	}

@@ -11,7 +11,7 @@
 #define LABEL_MAX       26  /* a longer label has its text on the next line */
 #define TEXT_MAX        1024
 
-struct page {
+struct help_page {
 	FILE *out;
 	unsigned int columns;
 	unsigned int at; /* column that the next byte goes to */
@@ -38,19 +38,19 @@ static unsigned int width(const char *s, size_t len)
 	return nr;
 }
 
-static void put(struct page *p, const char *s, size_t len)
+static void put(struct help_page *p, const char *s, size_t len)
 {
 	fwrite(s, 1, len, p->out);
 	p->at += width(s, len);
 }
 
-static void new_line(struct page *p)
+static void new_line(struct help_page *p)
 {
 	fputc('\n', p->out);
 	p->at = 0;
 }
 
-static void go_to(struct page *p, unsigned int column)
+static void go_to(struct help_page *p, unsigned int column)
 {
 	if (p->at > column)
 		new_line(p);
@@ -59,7 +59,7 @@ static void go_to(struct page *p, unsigned int column)
 }
 
 /* Fills lines with the words of text, each line from column indent on. */
-static void put_wrapped(struct page *p, unsigned int indent, const char *text)
+static void put_wrapped(struct help_page *p, unsigned int indent, const char *text)
 {
 	go_to(p, indent);
 	while (*text) {
@@ -79,7 +79,7 @@ static void put_wrapped(struct page *p, unsigned int indent, const char *text)
 	new_line(p);
 }
 
-static void put_heading(struct page *p, const char *heading)
+static void put_heading(struct help_page *p, const char *heading)
 {
 	fprintf(p->out, "\n%s:\n", heading);
 }
@@ -123,7 +123,7 @@ static unsigned int label_width(unsigned int widest, const char *label)
 	return w <= LABEL_MAX && w > widest ? w : widest;
 }
 
-static void put_entry(struct page *p, const char *label, unsigned int labels, const char *text)
+static void put_entry(struct help_page *p, const char *label, unsigned int labels, const char *text)
 {
 	go_to(p, 2);
 	put(p, label, strlen(label));
@@ -133,7 +133,7 @@ static void put_entry(struct page *p, const char *label, unsigned int labels, co
 	put_wrapped(p, labels + 4, text);
 }
 
-static void put_options(struct page *p, const struct opt *table, const void *defaults)
+static void put_options(struct help_page *p, const struct opt *table, const void *defaults)
 {
 	const char *heading = "Options";
 	char label[128], text[TEXT_MAX];
@@ -159,7 +159,7 @@ static void put_options(struct page *p, const struct opt *table, const void *def
 	}
 }
 
-static void put_examples(struct page *p, const struct opt_example *examples)
+static void put_examples(struct help_page *p, const struct opt_example *examples)
 {
 	const struct opt_example *e;
 
@@ -173,7 +173,7 @@ static void put_examples(struct page *p, const struct opt_example *examples)
 }
 
 /* The tables begin sentences in lower case; alone on a line they read better as a sentence. */
-static void put_sentence(struct page *p, const char *s)
+static void put_sentence(struct help_page *p, const char *s)
 {
 	char text[TEXT_MAX];
 
@@ -183,19 +183,19 @@ static void put_sentence(struct page *p, const char *s)
 	put_wrapped(p, 0, text);
 }
 
-static struct page page_on(FILE *out, unsigned int columns)
+static struct help_page page_on(FILE *out, unsigned int columns)
 {
 	if (columns < COLUMNS_MIN)
 		columns = COLUMNS_MIN;
 	if (columns > COLUMNS_MAX)
 		columns = COLUMNS_MAX;
-	return (struct page){ .out = out, .columns = columns };
+	return (struct help_page){ .out = out, .columns = columns };
 }
 
 void opt_print_help(const struct opt_program *prog, const struct opt_command *cmd,
                     unsigned int columns, FILE *out)
 {
-	struct page p = page_on(out, columns);
+	struct help_page p = page_on(out, columns);
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text), "Usage: %s %s [OPTION...]%s%s", prog->name, cmd->name,
@@ -212,7 +212,7 @@ void opt_print_help(const struct opt_program *prog, const struct opt_command *cm
 	put_wrapped(&p, 0, text);
 }
 
-static void put_commands(struct page *p, const struct opt_program *prog)
+static void put_commands(struct help_page *p, const struct opt_program *prog)
 {
 	const struct opt_command *const *cmd;
 	unsigned int widest = 0;
@@ -226,7 +226,7 @@ static void put_commands(struct page *p, const struct opt_program *prog)
 
 void opt_print_overview(const struct opt_program *prog, unsigned int columns, FILE *out)
 {
-	struct page p = page_on(out, columns);
+	struct help_page p = page_on(out, columns);
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text), "Usage: %s COMMAND [OPTION...]", prog->name);

@@ -35,7 +35,7 @@ static void put_candidate(FILE *out, const char *text, const char *help)
 	fputc('\n', out);
 }
 
-struct entry {
+struct powershell_entry {
 	FILE *out;
 	const char *command;
 	const struct opt *o;
@@ -43,7 +43,7 @@ struct entry {
 
 static void put_value(void *ctx, const char *name)
 {
-	const struct entry *e = ctx;
+	const struct powershell_entry *e = ctx;
 	const char *const *choice;
 
 	fprintf(e->out, "        '%s:%s' {\n", e->command, name);
@@ -57,7 +57,7 @@ static void put_values(FILE *out, const struct opt_command *cmd, const char *nam
 	const struct opt *o;
 
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
-		struct entry e = { .out = out, .command = name, .o = o };
+		struct powershell_entry e = { .out = out, .command = name, .o = o };
 
 		if (opt_takes_value(o))
 			opt_each_name(o, put_value, &e);
@@ -66,7 +66,7 @@ static void put_values(FILE *out, const struct opt_command *cmd, const char *nam
 
 static void put_option_name(void *ctx, const char *name)
 {
-	const struct entry *e = ctx;
+	const struct powershell_entry *e = ctx;
 
 	put_candidate(e->out, name, e->o->help);
 }
@@ -85,7 +85,7 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 	if (cmd->operands)
 		fputs("            if (-not $wordToComplete.StartsWith('-')) { return }\n", out);
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
-		struct entry e = { .out = out, .o = o };
+		struct powershell_entry e = { .out = out, .o = o };
 
 		opt_each_shown_name(o, put_option_name, &e);
 	}

@@ -36,7 +36,7 @@ const char *opt_duration_text(char *buf, size_t size, uint64_t ns);
 /* The option's value in the defaults, or "" if there is none to show. */
 const char *opt_default_text(const struct opt *o, const void *defaults, char *buf, size_t size);
 
-/* Looks for the nearest of many words, offered one by one; .word is the mistyped one. */
+/* Finds the nearest of many words, offered one by one; .word is the mistyped one. */
 struct opt_search {
 	const char *word;
 	const char *best;

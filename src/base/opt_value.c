@@ -6,7 +6,7 @@
 #include "base/opt_table.h"
 #include "base/text.h"
 
-/* Longest first, so that the shortest exact form of a time is found by looking from the top. */
+/* Longest first, so that the shortest exact form of a time is found by searching from the top. */
 static const struct {
 	const char *name;
 	uint64_t ns;

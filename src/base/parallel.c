@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -7,28 +8,48 @@
 
 #include "base/thread.h"
 
+#define FIRST_CPUS 1024U      /* cpu_set_t has as many */
+#define LAST_CPUS  (1U << 20) /* more than any kernel is built for */
+
 struct shared {
 	const struct parallel *p;
 	size_t nr_items;
 	atomic_size_t next;
 };
 
-struct worker {
+struct parallel_worker {
 	pthread_t thread;
 	struct shared *shared;
 	unsigned int nr;
 	bool is_started;
 };
 
+/* CPUs to run on. The kernel refuses a set that is smaller than its own, so ours grows until it fits. */
+static unsigned int count_cpus(void)
+{
+	for (unsigned int nr = FIRST_CPUS; nr <= LAST_CPUS; nr *= 2) {
+		cpu_set_t *set = CPU_ALLOC(nr);
+		size_t bytes = CPU_ALLOC_SIZE(nr);
+		int count = 0, err;
+
+		if (!set)
+			return 1;
+		err = sched_getaffinity(0, bytes, set) < 0 ? errno : 0;
+		if (!err)
+			count = CPU_COUNT_S(bytes, set);
+		CPU_FREE(set);
+		if (count > 0)
+			return (unsigned int)count;
+		if (err != EINVAL)
+			return 1;
+	}
+	return 1;
+}
+
 unsigned int parallel_nr(unsigned int nr_workers, size_t nr_items)
 {
-	cpu_set_t set;
-
-	if (!nr_workers) {
-		nr_workers = 1;
-		if (sched_getaffinity(0, sizeof(set), &set) == 0)
-			nr_workers = (unsigned int)CPU_COUNT(&set);
-	}
+	if (!nr_workers)
+		nr_workers = count_cpus();
 	if (nr_workers > PARALLEL_MAX)
 		nr_workers = PARALLEL_MAX;
 	if (nr_workers > nr_items)
@@ -36,7 +57,7 @@ unsigned int parallel_nr(unsigned int nr_workers, size_t nr_items)
 	return nr_workers;
 }
 
-static void work(struct worker *w)
+static void work(struct parallel_worker *w)
 {
 	struct shared *s = w->shared;
 	size_t item;
@@ -58,12 +79,12 @@ void parallel_for(const struct parallel *p, size_t nr_items)
 {
 	struct shared shared = { .p = p, .nr_items = nr_items };
 	unsigned int nr = parallel_nr(p->nr_workers, nr_items);
-	struct worker workers[PARALLEL_MAX];
+	struct parallel_worker workers[PARALLEL_MAX];
 
 	atomic_init(&shared.next, 0);
-	workers[0] = (struct worker){ .shared = &shared };
+	workers[0] = (struct parallel_worker){ .shared = &shared };
 	for (unsigned int i = 1; i < nr; i++)
-		workers[i] = (struct worker){ .shared = &shared, .nr = i };
+		workers[i] = (struct parallel_worker){ .shared = &shared, .nr = i };
 	for (unsigned int i = 1; i < nr; i++)
 		workers[i].is_started = thread_start(&workers[i].thread, run, &workers[i]) == 0;
 	work(&workers[0]);

@@ -1,9 +1,10 @@
 /*
  * base/parallel — one function for many items, on several threads.
  *
- * Items are handed out in order, one at a time, to whoever is free; the caller's thread takes part as worker 0
- * and the call returns when all are done. The function must cope with any order and with several at once;
- * what it shares is its own business. Where threads cannot be made, fewer work.
+ * Items are handed out in order, one at a time, to the next free worker; the caller's thread takes
+ * part as worker 0 and the call returns when all are done. The function must cope with any order
+ * and with several at once, and protects what it shares itself. If threads cannot be created, fewer
+ * work.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  *
  * Lengths of nested messages are as short as they can be; pb_end() fills them in and moves what follows
  * if the guess of pb_begin() was wrong. Errors stick: after the first one (-ENOMEM, or -E2BIG at the cap)
- * nothing is written any more, so that callers look at .error once, at the end. A zeroed struct with a
- * cap is an empty buffer. Field numbers are ours, never input.
+ * nothing is written any more, so that callers check .error once, at the end. A zeroed struct with a cap
+ * is an empty buffer. Field numbers are ours, never input.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct pb_mark {
 
 void pb_done(struct pb *w);
 void pb_clear(struct pb *w);           /* empty, without error; keeps memory */
-void pb_cut(struct pb *w, size_t len); /* forgets what came after len, and the error */
+void pb_cut(struct pb *w, size_t len); /* drops what follows len, and the error */
 MUST_USE bool pb_reserve(struct pb *w,
                          size_t nr_bytes); /* room for so many; else the error is set */
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hist.h"
 
 #define EXACT_BELOW  1024U
 #define LEADING_BITS 7U
-#define FIRST_ROOM   4U
 
 /* How many values share the bin of v. */
 static uint64_t width_at(uint64_t v)
@@ -37,21 +37,6 @@ static uint32_t lower_bound(const struct rates *r, uint64_t value)
 	return lo;
 }
 
-static int make_room(struct rates *r)
-{
-	uint32_t capacity = r->capacity ? r->capacity * 2 : FIRST_ROOM;
-	struct rates_bin *bins;
-
-	if (r->nr < r->capacity)
-		return 0;
-	bins = reallocarray(r->bins, capacity, sizeof(*bins));
-	if (!bins)
-		return -ENOMEM;
-	r->bins = bins;
-	r->capacity = capacity;
-	return 0;
-}
-
 int rates_add(struct rates *r, uint64_t value, uint64_t count)
 {
 	uint64_t floor = value & ~(width_at(value) - 1);
@@ -62,7 +47,7 @@ int rates_add(struct rates *r, uint64_t value, uint64_t count)
 		return 0;
 	at = lower_bound(r, floor);
 	if (at == r->nr || r->bins[at].value != floor) {
-		err = make_room(r);
+		err = GROW(r->bins, r->capacity, r->nr);
 		if (err)
 			return err;
 		memmove(&r->bins[at + 1], &r->bins[at], (r->nr - at) * sizeof(*r->bins));

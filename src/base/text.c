@@ -14,7 +14,7 @@
 #define FIRST_READ_BYTES ((size_t)4096)
 #define ARRAY_SIZE(a)    (sizeof(a) / sizeof((a)[0]))
 
-/* -1 for what is no digit of any base up to 16; independent of the locale. */
+/* -1 for what is not a digit of any base up to 16; independent of the locale. */
 static int digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -73,18 +73,17 @@ static int read_all(int fd, char *buf, size_t size, size_t *len)
 	return 0;
 }
 
-int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out)
+int text_read_fd(int fd, size_t cap, char **out)
 {
 	SCOPED(scoped_free) char *buf = NULL;
-	SCOPED(scoped_close) int fd = -1;
 	size_t size = FIRST_READ_BYTES, len = 0;
 	char *bigger;
 	int err;
 
-	fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	/* Files of the kernel have no size, so only reading tells; one byte stays for the end. */
+	/*
+	 * Files of the kernel have no size, so the length is known only after reading; one byte is
+	 * kept for the NUL.
+	 */
 	for (;;) {
 		bigger = realloc(buf, size);
 		if (!bigger)
@@ -103,6 +102,13 @@ int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out)
 	buf[len] = '\0';
 	*out = TAKE_PTR(buf);
 	return 0;
+}
+
+int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out)
+{
+	SCOPED(scoped_close) int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : text_read_fd(fd, cap, out);
 }
 
 int text_read_file(const char *path, size_t cap, char **out)

@@ -1,7 +1,8 @@
 /*
  * base/text — small files, numbers and names that come from outside.
  *
- * Names from the system are untrusted: text_printable() is the way of every one of them to a terminal.
+ * Names from the system are untrusted: each must pass text_printable() before it reaches a
+ * terminal.
  */
 #pragma once
 
@@ -20,6 +21,8 @@ MUST_USE bool text_hex_to_u64(const char *s, uint64_t *out); /* hex without pref
 MUST_USE int text_read_file(const char *path, size_t cap, char **out);
 /* The same relative to a directory descriptor. */
 MUST_USE int text_read_file_at(int dir_fd, const char *path, size_t cap, char **out);
+/* The same for an open file, from its current offset. */
+MUST_USE int text_read_fd(int fd, size_t cap, char **out);
 void text_chomp(char *s); /* cuts trailing white space */
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/toml_scan.h"
 
 void toml_free(struct toml *t)
@@ -27,28 +28,14 @@ void scoped_toml(struct toml *const *t)
 	toml_free(*t);
 }
 
-static int grow(struct toml *t)
-{
-	struct toml_entry *entries;
-
-	if (t->nr >= TOML_MAX_ENTRIES)
-		return -E2BIG;
-	if (t->nr & (t->nr - 1) && t->nr)
-		return 0; /* room up to the next power of two */
-	entries = realloc(t->entries, (t->nr ? t->nr * 2 : 1) * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	t->entries = entries;
-	return 0;
-}
-
 static int add(struct toml *t, const char *table, const char *key, const struct toml_value *v)
 {
 	struct toml_entry *e;
-	int err = grow(t);
 
-	if (err)
-		return err;
+	if (t->nr >= TOML_MAX_ENTRIES)
+		return -E2BIG;
+	if (GROW(t->entries, t->room, t->nr))
+		return -ENOMEM;
 	e = &t->entries[t->nr];
 	*e = (struct toml_entry){ .table = strdup(table),
 		                  .key = strdup(key),

@@ -2,7 +2,7 @@
  * base/toml — reads settings written in TOML, and changes single values without touching the rest of the text.
  *
  * A subset: tables, bare, quoted and dotted keys, strings, integers, booleans, numbers and arrays. Arrays of tables,
- * strings over several lines, inline tables and dates are kept as they stand and read as TOML_OTHER. The text is
+ * strings over several lines, inline tables and dates are kept as they are and read as TOML_OTHER. The text is
  * untrusted: size, depth and number of entries have limits, and an error names the line. A change edits the text, so
  * comments, order and what is not understood stay.
  */
@@ -29,7 +29,7 @@ struct toml_entry {
 	char *text;      /* of a string: what it says; of others: as written */
 	int64_t integer; /* also of a boolean */
 	unsigned int line;
-	bool is_dotted;    /* stands outside its table, as a.b = 1 */
+	bool is_dotted;    /* written outside its table, as a.b = 1 */
 	size_t begin, end; /* of the value, in the document's text */
 };
 
@@ -37,7 +37,7 @@ struct toml {
 	char *text; /* ends in NUL */
 	size_t len;
 	struct toml_entry *entries; /* in order */
-	size_t nr;
+	size_t nr, room;
 };
 
 /* -EINVAL with the line, -EFBIG, -ENOMEM. */
@@ -45,10 +45,13 @@ MUST_USE int toml_parse(const char *text, size_t len, struct diag *d, struct tom
 void toml_free(struct toml *t); /* NULL is fine */
 void scoped_toml(struct toml *const *t);
 
-/* NULL = absent. The last one counts if a key stands twice. */
+/* NULL = absent. If a key occurs twice, the last one counts. */
 const struct toml_entry *toml_find(const struct toml *t, const char *table, const char *key);
 
-/* Strings of an array, one by one: *at starts at 0; false at the end or at what is no string. buf ends in NUL. */
+/*
+ * Strings of an array, one by one: *at starts at 0; false at the end or at a value that is not a
+ * string. buf ends in NUL.
+ */
 MUST_USE bool toml_array_next(const struct toml_entry *e, size_t *at, char *buf, size_t size);
 
 /*

@@ -88,7 +88,7 @@ static uint32_t escaped_code(const char *p, size_t left, size_t digits)
 	return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : code;
 }
 
-/* What stands after a backslash: bytes read, 0 = not allowed. out has room for 4. */
+/* The escape after a backslash: bytes read, 0 = not allowed. out has room for 4. */
 static size_t escape(const char *p, size_t left, char *out, size_t *nr)
 {
 	static const char letters[] = "btnfre\"\\", means[] = "\b\t\n\f\r\x1b\"\\";
@@ -256,7 +256,7 @@ static int bracketed(struct toml_scan *s)
 	return 0;
 }
 
-/* 250, -1, 1_000, 0xff; overflow and all else is no integer. */
+/* 250, -1, 1_000, 0xff; overflow and anything else is not an integer. */
 static bool read_integer(const char *p, size_t len, int64_t *out)
 {
 	char digits[32];

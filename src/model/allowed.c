@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 
 #define DEFAULT_CAP_BYTES ((size_t)64 << 20)
 #define MAX_TIDS          (1U << 22)
 #define NONE              UINT32_MAX
 
-struct word {
+struct allowed_word {
 	uint64_t since_ns;
 	uint32_t before; /* the word about the same tid before it; NONE = none */
 	uint32_t first;  /* of its mask */
@@ -19,13 +20,13 @@ struct word {
 };
 
 struct allowed {
-	struct word *words;
+	struct allowed_word *words;
 	uint32_t nr_words, max_words;
 	uint64_t *masks;
 	uint32_t nr_masks, max_masks;
 	struct map *by_tid; /* the last word about it */
 	size_t cap_bytes;
-	uint64_t nr_bound, dropped;
+	uint64_t dropped;
 };
 
 int allowed_new(size_t cap_bytes, struct allowed **out)
@@ -53,31 +54,13 @@ void allowed_free(struct allowed *a)
 	free(a);
 }
 
-static bool grow(void *array, uint32_t *max, uint32_t need, size_t size)
-{
-	void **at = array, *more;
-	uint32_t wanted = *max ? *max : 64;
-
-	while (wanted < need)
-		wanted *= 2;
-	if (wanted == *max)
-		return true;
-	more = reallocarray(*at, wanted, size);
-	if (!more)
-		return false;
-	*at = more;
-	*max = wanted;
-	return true;
-}
-
 static bool has_room(struct allowed *a, uint32_t nr_masks)
 {
 	size_t bytes = (a->nr_words + 1ULL) * sizeof(*a->words) +
 	               (a->nr_masks + (size_t)nr_masks) * sizeof(*a->masks);
 
-	return bytes <= a->cap_bytes &&
-	       grow(&a->words, &a->max_words, a->nr_words + 1, sizeof(*a->words)) &&
-	       grow(&a->masks, &a->max_masks, a->nr_masks + nr_masks, sizeof(*a->masks));
+	return bytes <= a->cap_bytes && !GROW(a->words, a->max_words, a->nr_words) &&
+	       !GROW(a->masks, a->max_masks, a->nr_masks + nr_masks);
 }
 
 static int push(void *ctx, const struct ev_hdr *rec)
@@ -85,7 +68,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	const struct ev_affinity *ev = (const void *)rec;
 	struct allowed *a = ctx;
 	uint32_t before = NONE;
-	struct word *w;
+	struct allowed_word *w;
 
 	if (rec->kind != EV_AFFINITY)
 		return 0;
@@ -99,14 +82,13 @@ static int push(void *ctx, const struct ev_hdr *rec)
 		return 0;
 	}
 	w = &a->words[a->nr_words++];
-	*w = (struct word){ .since_ns = rec->ts_ns,
-		            .before = before,
-		            .first = a->nr_masks,
-		            .nr = ev->nr,
-		            .is_all = ev->flags & EV_AFFINITY_ALL };
+	*w = (struct allowed_word){ .since_ns = rec->ts_ns,
+		                    .before = before,
+		                    .first = a->nr_masks,
+		                    .nr = ev->nr,
+		                    .is_all = ev->flags & EV_AFFINITY_ALL };
 	memcpy(&a->masks[a->nr_masks], ev + 1, ev->nr * sizeof(*a->masks));
 	a->nr_masks += ev->nr;
-	a->nr_bound += !w->is_all;
 	return 0;
 }
 
@@ -115,34 +97,34 @@ struct ev_sink allowed_sink(struct allowed *a)
 	return (struct ev_sink){ .push = push, .ctx = a };
 }
 
-uint64_t allowed_nr(const struct allowed *a)
-{
-	return a->nr_bound;
-}
-
 uint64_t allowed_dropped(const struct allowed *a)
 {
 	return a->dropped;
 }
 
-bool allowed_is_bound(const struct allowed *a, uint32_t tid)
+uint32_t allowed_nr_words(const struct allowed *a)
+{
+	return a->nr_words;
+}
+
+uint32_t allowed_word(const struct allowed *a, uint32_t tid, uint64_t at_ns)
 {
 	uint32_t at;
 
-	return map_find(a->by_tid, &tid, &at);
+	if (!map_find(a->by_tid, &tid, &at))
+		return 0;
+	while (a->words[at].since_ns > at_ns && a->words[at].before != NONE)
+		at = a->words[at].before;
+	return a->words[at].is_all ? 0 : at + 1;
 }
 
 bool allowed_cpu(const struct allowed *a, uint32_t tid, uint32_t cpu, uint64_t at_ns)
 {
-	const struct word *w;
-	uint32_t at;
+	uint32_t word = allowed_word(a, tid, at_ns);
+	const struct allowed_word *w;
 
-	if (!map_find(a->by_tid, &tid, &at))
+	if (!word)
 		return true;
-	w = &a->words[at];
-	while (w->since_ns > at_ns && w->before != NONE)
-		w = &a->words[w->before];
-	if (w->is_all)
-		return true;
+	w = &a->words[word - 1];
 	return cpu / 64 < w->nr && (a->masks[w->first + cpu / 64] >> (cpu % 64) & 1);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "model/event_log_priv.h"
 
 #define DEFAULT_CAP_BYTES ((size_t)4 << 30)
@@ -26,7 +27,7 @@ static bool is_fixed(uint8_t kind)
 	       kind != EV_AFFINITY;
 }
 
-/* Where the tids of a kind stand in its body, one more than that; 0 = none. */
+/* The offset of a kind's tids in its body, plus one; 0 = none. */
 #define AT(type, field) (offsetof(struct type, field) - sizeof(struct ev_hdr) + 1)
 const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_SWITCH] = { AT(ev_switch, prev_tid), AT(ev_switch, next_tid) },
@@ -79,52 +80,38 @@ void event_log_free(struct event_log *l)
 	if (!l)
 		return;
 	for (uint32_t i = 0; i < l->nr_chunks; i++)
-		free(l->chunks[i]);
+		event_log_chunk_put(l->chunks[i]);
 	free(l->chunks);
 	event_log_index_free(&l->by_cpu);
 	event_log_index_free(&l->by_tid);
 	free(l);
 }
 
-void scoped_event_log(struct event_log *const *l)
-{
-	event_log_free(*l);
-}
-
-static size_t chunk_bytes(void)
-{
-	return sizeof(struct log_chunk) + (size_t)EVENT_LOG_CHUNK_UNITS * EVENT_LOG_UNIT;
-}
-
 static struct log_chunk *add_chunk(struct event_log *l, uint64_t ts_ns)
 {
-	struct log_chunk **more, *c;
-	uint32_t max = l->max_chunks ? l->max_chunks * 2 : 64;
+	struct log_chunk *c;
 
-	if (l->nr_chunks == EVENT_LOG_MAX_CHUNKS ||
-	    (l->nr_chunks + 1) * chunk_bytes() > l->cfg.cap_bytes)
-		return NULL;
-	if (l->nr_chunks == l->max_chunks) {
-		more = realloc(l->chunks, max * sizeof(struct log_chunk *));
-		if (!more)
+	while (l->nr_chunks == EVENT_LOG_MAX_CHUNKS ||
+	       (l->nr_chunks + 1) * EVENT_LOG_CHUNK_BYTES > l->cfg.cap_bytes)
+		if (!event_log_make_room(l))
 			return NULL;
-		l->chunks = more;
-		l->max_chunks = max;
-	}
-	c = malloc(chunk_bytes());
+	if (GROW(l->chunks, l->max_chunks, l->nr_chunks))
+		return NULL;
+	c = malloc(EVENT_LOG_CHUNK_BYTES);
 	if (!c)
 		return NULL;
 	*c = (struct log_chunk){ .base_ns = ts_ns, .min_ns = UINT64_MAX };
+	atomic_init(&c->refs, 1);
 	l->chunks[l->nr_chunks++] = c;
 	return c;
 }
 
-/* The chunk that takes the record; NULL when the log is full, and then it stays so: what is kept has no holes. */
+/* The chunk that takes the record; NULL when the log is full, and then it stays so without a window: what is kept has no holes. */
 static struct log_chunk *room_for(struct event_log *l, uint32_t units, uint64_t ts_ns)
 {
 	struct log_chunk *c = l->nr_chunks ? l->chunks[l->nr_chunks - 1] : NULL;
 
-	if (l->dropped)
+	if (l->dropped && !l->cfg.window_ns)
 		return NULL;
 	if (c && c->nr_units + units <= EVENT_LOG_CHUNK_UNITS)
 		return c;
@@ -141,7 +128,7 @@ static void note(struct event_log *l, struct log_chunk *c, const struct ev_hdr *
 	if (rec->ts_ns > c->max_ns)
 		c->max_ns = rec->ts_ns;
 	c->kinds |= EV_BIT(rec->kind);
-	l->counts[rec->kind]++;
+	c->nr++;
 	l->nr++;
 }
 
@@ -155,18 +142,17 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 	if (rec->kind >= EV_KIND_MAX || !event_log_sizes[rec->kind] ||
 	    rec->size < event_log_sizes[rec->kind])
-		return 0; /* unknown: of no use to those who ask */
+		return 0; /* unknown: not useful in queries */
 	c = room_for(l, units, rec->ts_ns);
 	if (!c) {
 		l->dropped++;
 		return 0;
 	}
-	if (l->by_cpu.nr_buckets || l->by_tid.nr_buckets) {
-		event_log_index_free(&l->by_cpu);
-		event_log_index_free(&l->by_tid);
-	}
+	if (l->by_cpu.nr_buckets || l->by_tid.nr_buckets)
+		event_log_drop_indexes(l);
 	to = c->data + c->nr_units;
-	if (is_fixed(rec->kind) && rec->size == event_log_sizes[rec->kind] &&
+	l->last_place = (l->gone + l->nr_chunks - 1) * EVENT_LOG_CHUNK_UNITS + c->nr_units;
+	if (!l->cfg.keeps_whole && is_fixed(rec->kind) && rec->size == event_log_sizes[rec->kind] &&
 	    rec->cpu <= UINT16_MAX && rec->ts_ns - c->base_ns <= UINT32_MAX) {
 		h = (struct short_hdr){ (uint32_t)(rec->ts_ns - c->base_ns), (uint16_t)rec->cpu,
 			                rec->kind, rec->flags };
@@ -178,6 +164,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	memcpy(to, &h, sizeof(h));
 	c->nr_units += units;
 	note(l, c, rec);
+	if (l->cfg.window_ns)
+		event_log_keep_window(l);
 	return 0;
 }
 
@@ -191,11 +179,6 @@ uint64_t event_log_nr(const struct event_log *l)
 	return l->nr;
 }
 
-uint64_t event_log_count(const struct event_log *l, unsigned int kind)
-{
-	return kind < EV_KIND_MAX ? l->counts[kind] : 0;
-}
-
 uint64_t event_log_dropped(const struct event_log *l)
 {
 	return l->dropped;
@@ -203,7 +186,7 @@ uint64_t event_log_dropped(const struct event_log *l)
 
 size_t event_log_bytes(const struct event_log *l)
 {
-	return l->nr_chunks * chunk_bytes() + l->by_cpu.bytes + l->by_tid.bytes;
+	return l->nr_chunks * EVENT_LOG_CHUNK_BYTES + l->by_cpu.bytes + l->by_tid.bytes;
 }
 
 unsigned int event_log_tids(const struct ev_hdr *rec, uint32_t tids[EVENT_LOG_MAX_TIDS])

@@ -3,7 +3,7 @@
 
 #include "model/event_log_priv.h"
 
-/* More tasks or CPUs than buckets share them: they are told apart when they are read. */
+/* More tasks or CPUs than buckets share them: they are distinguished when read. */
 #define CPU_BUCKETS     (1U << 10)
 #define MIN_TID_BUCKETS (1U << 6)
 #define MAX_TID_BUCKETS (1U << 16)
@@ -42,7 +42,7 @@ static void walk(const struct event_log *l, struct log_index *ix, bool is_tid)
 		for (uint32_t unit = 0; unit < l->chunks[i]->nr_units; unit += v.units) {
 			unsigned int nr;
 
-			event_log_look(l->chunks[i], unit, &v);
+			event_log_view(l->chunks[i], unit, &v);
 			nr = keys_of(&v, is_tid, ix->nr_buckets, keys);
 			for (unsigned int k = 0; k < nr; k++) {
 				if (ix->order)
@@ -91,9 +91,9 @@ static int build(const struct event_log *l, struct log_index *ix, bool is_tid)
 	return 0;
 }
 
-static void look_at(const struct event_log *l, uint64_t place, struct log_view *out)
+static void view_at(const struct event_log *l, uint64_t place, struct log_view *out)
 {
-	event_log_look(l->chunks[place / EVENT_LOG_CHUNK_UNITS],
+	event_log_view(l->chunks[place / EVENT_LOG_CHUNK_UNITS],
 	               (uint32_t)(place % EVENT_LOG_CHUNK_UNITS), out);
 }
 
@@ -106,7 +106,7 @@ static void skip_early(struct event_log_iter *it)
 	while (low < high && !it->l->is_unsorted) {
 		uint64_t mid = low + (high - low) / 2;
 
-		look_at(it->l, it->order[mid], &v);
+		view_at(it->l, it->order[mid], &v);
 		if (v.ts_ns < it->q.from_ns)
 			low = mid + 1;
 		else
@@ -209,7 +209,7 @@ const struct ev_hdr *event_log_next(struct event_log_iter *it)
 	struct log_view v = { 0 };
 
 	while (it->order ? it->at < it->end : settle(it)) {
-		look_at(it->l, it->order ? it->order[it->at] : it->at, &v);
+		view_at(it->l, it->order ? it->order[it->at] : it->at, &v);
 		it->at += it->order ? 1 : v.units;
 		if (v.ts_ns >= it->q.to_ns && !it->l->is_unsorted)
 			it->at = it->end;

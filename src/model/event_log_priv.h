@@ -1,6 +1,7 @@
 /* model/event_log_priv — what the files of model/event_log share. */
 #pragma once
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "model/event_log.h"
@@ -22,7 +23,10 @@ struct short_hdr {
 
 _Static_assert(sizeof(struct short_hdr) == EVENT_LOG_UNIT, "bodies stay aligned");
 
+/* All but the last one of a log are full, and shared by a log and its snapshots. */
 struct log_chunk {
+	atomic_uint refs;
+	uint32_t nr; /* records */
 	uint64_t base_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
@@ -31,6 +35,9 @@ struct log_chunk {
 	uint32_t pad_;
 	uint64_t data[]; /* EVENT_LOG_CHUNK_UNITS */
 };
+
+#define EVENT_LOG_CHUNK_BYTES \
+	(sizeof(struct log_chunk) + (size_t)EVENT_LOG_CHUNK_UNITS * EVENT_LOG_UNIT)
 
 /* Places of the records of each bucket next to each other, in the order of the log. */
 struct log_index {
@@ -49,7 +56,10 @@ struct event_log {
 	uint64_t last_ns;
 	uint64_t nr;
 	uint64_t dropped;
-	uint64_t counts[EV_KIND_MAX];
+	uint64_t forgotten; /* records, of chunks that are gone */
+	uint64_t gone;      /* those chunks */
+	uint64_t cut;       /* records that the caps made room of */
+	uint64_t last_place;
 	struct log_index by_cpu;
 	struct log_index by_tid;
 };
@@ -70,7 +80,15 @@ extern const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS];
 
 void event_log_index_free(struct log_index *ix);
 
-static ALWAYS_INLINE void event_log_look(const struct log_chunk *c, uint32_t unit,
+/* event_log_window.c */
+void event_log_chunk_put(struct log_chunk *c); /* the last one frees it */
+void event_log_drop_indexes(struct event_log *l);
+/* Forgets the oldest chunk of a window, but for the last; false if there is none. */
+bool event_log_make_room(struct event_log *l);
+/* Forgets what the window and the number of records say, but for the last chunk. */
+void event_log_keep_window(struct event_log *l);
+
+static ALWAYS_INLINE void event_log_view(const struct log_chunk *c, uint32_t unit,
                                          struct log_view *out)
 {
 	const uint64_t *at = c->data + unit;

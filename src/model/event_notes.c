@@ -1,85 +1,63 @@
-#include "model/event_buffer.h"
+#include "model/event_notes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/grow.h"
+#include "model/event_log.h"
 #include "model/pair.h"
 
-#define DEFAULT_EVENTS 100000U
-#define DEFAULT_BYTES  (16U << 20)
-#define MAX_EVENTS     (1U << 24)
-#define MAX_BYTES      (1U << 30)
-#define MIN_BYTES      (1U << 12)
+#define NOT_LOGGED UINT64_MAX
+#define SCX_BYTES  (2 * sizeof(struct event_scx)) /* of both tasks of a switch */
 
-struct entry {
-	uint64_t pos; /* in all bytes ever written; the record first, then two struct event_scx if has_scx */
+/* What follows a record in the log, after two struct event_scx if has_scx. */
+struct event_note {
 	uint64_t used_ns;
 	struct event_who who[2];
-	bool has_scx;
+	uint32_t size; /* of the record alone */
+	uint32_t has_scx;
 };
 
-/* Who is on a CPU since its last switch, and what sched_ext said of it. */
-struct cpu {
+_Static_assert(sizeof(struct event_note) % 8 == 0 && SCX_BYTES % 8 == 0, "records stay aligned");
+
+/* The task on a CPU since its last switch, and what sched_ext reported of it. */
+struct notes_cpu {
 	uint64_t since_ns; /* 0 = no switch yet */
-	uint64_t number;   /* of that switch */
+	uint64_t place;    /* of that switch in the log */
 	uint32_t tid;
 	uint32_t vector;     /* of the softirq that runs */
 	uint64_t softirq_ns; /* since when; 0 = none */
 	struct event_scx scx;
-	struct event_scx early; /* said of a task that has not come on yet */
+	struct event_scx early; /* of a task that has not been switched in yet */
 };
 
-struct event_buffer {
-	struct event_buffer_cfg cfg;
-	uint8_t *bytes;
-	uint64_t end; /* of all bytes ever written */
-	struct entry *entries;
-	uint64_t nr_received;
-	uint32_t nr;
+struct event_notes {
+	const struct tasks *tasks;
+	struct event_log *log;
 	bool has_scx; /* sched_ext has said anything, so switches get room for it */
-	struct cpu *cpus;
+	struct notes_cpu *cpus;
 	uint32_t nr_cpus;
+	uint64_t room[UINT16_MAX / 8 + 1]; /* for a record with its notes */
 };
 
-void event_buffer_free(struct event_buffer *b)
+void event_notes_free(struct event_notes *n)
 {
-	if (!b)
+	if (!n)
 		return;
-	free(b->bytes);
-	free(b->entries);
-	free(b->cpus);
-	free(b);
+	free(n->cpus);
+	free(n);
 }
 
-static void scoped_event_buffer(struct event_buffer *const *b)
+int event_notes_new(const struct tasks *tasks, struct event_log *log, struct event_notes **out)
 {
-	event_buffer_free(*b);
-}
+	struct event_notes *n = calloc(1, sizeof(*n));
 
-int event_buffer_new(const struct event_buffer_cfg *cfg, struct event_buffer **out)
-{
-	SCOPED(scoped_event_buffer) struct event_buffer *b = NULL;
-
-	if (!cfg->tasks || cfg->max_events > MAX_EVENTS || cfg->max_bytes > MAX_BYTES)
-		return -EINVAL;
-	b = calloc(1, sizeof(*b));
-	if (!b)
+	if (!n)
 		return -ENOMEM;
-	b->cfg = *cfg;
-	if (!b->cfg.max_events)
-		b->cfg.max_events = DEFAULT_EVENTS;
-	if (!b->cfg.max_bytes)
-		b->cfg.max_bytes = DEFAULT_BYTES;
-	b->cfg.max_bytes &= ~7U; /* records stay aligned */
-	if (b->cfg.max_bytes < MIN_BYTES)
-		b->cfg.max_bytes = MIN_BYTES;
-	b->bytes = calloc(1, b->cfg.max_bytes);
-	b->entries = calloc(b->cfg.max_events, sizeof(*b->entries));
-	if (!b->bytes || !b->entries)
-		return -ENOMEM;
-	*out = TAKE_PTR(b);
+	n->tasks = tasks;
+	n->log = log;
+	*out = n;
 	return 0;
 }
 
@@ -88,66 +66,21 @@ static struct event_scx nothing(uint32_t tid)
 	return (struct event_scx){ .dsq_id = EV_DSQ_INVALID, .layer = EV_NO_LAYER, .tid = tid };
 }
 
-static struct cpu *cpu_for(struct event_buffer *b, uint32_t cpu)
+static struct notes_cpu *cpu_for(struct event_notes *n, uint32_t cpu)
 {
-	struct cpu *more;
-
-	if (cpu >= PAIR_MAX_CPUS)
+	if (cpu >= PAIR_MAX_CPUS || GROW_ZEROED(n->cpus, n->nr_cpus, cpu))
 		return NULL;
-	if (cpu >= b->nr_cpus) {
-		more = realloc(b->cpus, (cpu + 1) * sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + b->nr_cpus, 0, (cpu + 1 - b->nr_cpus) * sizeof(*more));
-		b->cpus = more;
-		b->nr_cpus = cpu + 1;
-	}
-	return &b->cpus[cpu];
+	return &n->cpus[cpu];
 }
 
-/* Received records are numbered from 1; record number n has its entry at (n - 1) % max_events. */
-static struct entry *entry_of(const struct event_buffer *b, uint64_t number)
+static struct event_who who_is(const struct event_notes *n, uint32_t tid)
 {
-	return &b->entries[(number - 1) % b->cfg.max_events];
-}
-
-static uint8_t *bytes_of(const struct event_buffer *b, const struct entry *e)
-{
-	return &b->bytes[e->pos % b->cfg.max_bytes];
-}
-
-/* Room for so many bytes in one piece; what lay there is dropped. NULL if it can never fit. */
-static struct entry *take_room(struct event_buffer *b, uint32_t need)
-{
-	uint32_t max = b->cfg.max_bytes;
-	uint64_t pos = b->end;
-	struct entry *e;
-
-	b->nr_received++;
-	if (need > max) {
-		b->nr = 0; /* numbers are without gaps: those before are gone with it */
-		return NULL;
-	}
-	if (pos % max + need > max)
-		pos += max - pos % max;
-	b->end = pos + need;
-	while (b->nr && (b->nr == b->cfg.max_events ||
-	                 entry_of(b, b->nr_received - b->nr)->pos + max < b->end))
-		b->nr--;
-	b->nr++;
-	e = entry_of(b, b->nr_received);
-	*e = (struct entry){ .pos = pos };
-	return e;
-}
-
-static struct event_who who_is(const struct event_buffer *b, uint32_t tid)
-{
-	const struct task *t = tasks_at(b->cfg.tasks, tasks_find(b->cfg.tasks, tid));
+	const struct task *t = tasks_at(n->tasks, tasks_find(n->tasks, tid));
 
 	return t ? (struct event_who){ t->comm_id, t->tgid } : (struct event_who){ 0 };
 }
 
-static void note_who(const struct event_buffer *b, const struct ev_hdr *rec, struct event_who *who)
+static void note_who(const struct event_notes *n, const struct ev_hdr *rec, struct event_who *who)
 {
 	uint32_t first = 0, second = 0;
 
@@ -186,31 +119,38 @@ static void note_who(const struct event_buffer *b, const struct ev_hdr *rec, str
 		break;
 	}
 	if (first)
-		who[0] = who_is(b, first);
+		who[0] = who_is(n, first);
 	if (second)
-		who[1] = who_is(b, second);
+		who[1] = who_is(n, second);
 }
 
-static struct event_scx *scx_of(const struct event_buffer *b, const struct entry *e)
+static const struct event_note *note_of(const struct ev_hdr *rec)
 {
-	uint8_t *bytes = bytes_of(b, e);
-
-	return (struct event_scx *)(void *)(bytes + ((struct ev_hdr *)(void *)bytes)->size);
+	return (const struct event_note *)(const void *)((const uint8_t *)rec + rec->size -
+	                                                 sizeof(struct event_note));
 }
 
-/* The switch that brought the task that is on the CPU now is told of what is known since. */
-static void patch(const struct event_buffer *b, const struct cpu *c)
+/* Of both tasks of a switch; NULL if there is no room for it. */
+static const struct event_scx *scx_of(const struct ev_hdr *rec)
 {
-	struct entry *e;
+	const struct event_note *note = note_of(rec);
 
-	if (!c->number || b->nr_received - c->number >= b->nr)
-		return;
-	e = entry_of(b, c->number);
-	if (e->has_scx)
-		scx_of(b, e)[1] = c->scx;
+	return note->has_scx
+	               ? (const struct event_scx *)(const void *)((const uint8_t *)note - SCX_BYTES)
+	               : NULL;
 }
 
-static struct event_scx *scx_for(struct cpu *c, uint32_t tid)
+/* The switch-in of the running task gets what has become known since. */
+static void patch(const struct event_notes *n, const struct notes_cpu *c)
+{
+	struct ev_hdr *rec = c->since_ns ? event_log_change(n->log, c->place) : NULL;
+
+	if (rec && note_of(rec)->has_scx)
+		memcpy((uint8_t *)rec + note_of(rec)->size + sizeof(struct event_scx), &c->scx,
+		       sizeof(c->scx));
+}
+
+static struct event_scx *scx_for(struct notes_cpu *c, uint32_t tid)
 {
 	if (c->since_ns && c->tid == tid)
 		return &c->scx;
@@ -219,7 +159,7 @@ static struct event_scx *scx_for(struct cpu *c, uint32_t tid)
 	return &c->early;
 }
 
-static void note_run(struct cpu *c, const struct ev_scx_run *ev)
+static void note_run(struct notes_cpu *c, const struct ev_scx_run *ev)
 {
 	struct event_scx *s = scx_for(c, ev->tid);
 
@@ -231,7 +171,7 @@ static void note_run(struct cpu *c, const struct ev_scx_run *ev)
 	s->vtime = ev->vtime;
 }
 
-static void note_leave(struct cpu *c, const struct ev_dsq_leave *ev)
+static void note_leave(struct notes_cpu *c, const struct ev_dsq_leave *ev)
 {
 	struct event_scx *s;
 
@@ -248,7 +188,7 @@ static void note_leave(struct cpu *c, const struct ev_dsq_leave *ev)
 	}
 }
 
-static void note_depth(struct cpu *c, const struct ev_dsq_depth *ev)
+static void note_depth(struct notes_cpu *c, const struct ev_dsq_depth *ev)
 {
 	if (c->scx.dsq_id != ev->dsq_id || ev->dsq_id == EV_DSQ_INVALID || !c->scx.tid)
 		return;
@@ -256,15 +196,15 @@ static void note_depth(struct cpu *c, const struct ev_dsq_depth *ev)
 	c->scx.depth = ev->depth;
 }
 
-/* What sched_ext says around a switch-in comes shortly before or after it, on the same CPU. */
-static void note_scx(struct event_buffer *b, const struct ev_hdr *rec)
+/* sched_ext's records of a switch-in come shortly before or after it, on the same CPU. */
+static void note_scx(struct event_notes *n, const struct ev_hdr *rec)
 {
-	struct cpu *c;
+	struct notes_cpu *c;
 
 	if (rec->kind != EV_SCX_RUN && rec->kind != EV_DSQ_LEAVE && rec->kind != EV_DSQ_DEPTH)
 		return;
-	b->has_scx = true;
-	c = cpu_for(b, rec->cpu);
+	n->has_scx = true;
+	c = cpu_for(n, rec->cpu);
 	if (!c)
 		return;
 	if (rec->kind == EV_SCX_RUN)
@@ -273,36 +213,35 @@ static void note_scx(struct event_buffer *b, const struct ev_hdr *rec)
 		note_leave(c, (const struct ev_dsq_leave *)rec);
 	else
 		note_depth(c, (const struct ev_dsq_depth *)rec);
-	patch(b, c);
+	patch(n, c);
 }
 
-static void note_switch(struct event_buffer *b, const struct ev_switch *ev, struct entry *e)
+static void note_switch(struct event_notes *n, const struct ev_switch *ev, struct event_note *note,
+                        struct event_scx scx[2])
 {
-	struct cpu *c = cpu_for(b, ev->hdr.cpu);
-	struct event_scx prev = nothing(ev->prev_tid);
+	struct notes_cpu *c = cpu_for(n, ev->hdr.cpu);
 
-	if (c) {
-		if (c->since_ns && c->tid == ev->prev_tid) {
-			prev = c->scx;
-			if (e && ev->hdr.ts_ns > c->since_ns)
-				e->used_ns = ev->hdr.ts_ns - c->since_ns;
-		}
-		c->scx = c->early.tid && c->early.tid == ev->next_tid ? c->early
-		                                                      : nothing(ev->next_tid);
-		c->early = nothing(0);
-		c->tid = ev->next_tid;
-		c->since_ns = ev->hdr.ts_ns;
-		c->number = b->nr_received;
+	scx[0] = nothing(ev->prev_tid);
+	scx[1] = nothing(ev->next_tid);
+	if (!c)
+		return;
+	if (c->since_ns && c->tid == ev->prev_tid) {
+		scx[0] = c->scx;
+		if (ev->hdr.ts_ns > c->since_ns)
+			note->used_ns = ev->hdr.ts_ns - c->since_ns;
 	}
-	if (e && e->has_scx) {
-		scx_of(b, e)[0] = prev;
-		scx_of(b, e)[1] = c ? c->scx : nothing(ev->next_tid);
-	}
+	if (c->early.tid && c->early.tid == ev->next_tid)
+		scx[1] = c->early;
+	c->scx = scx[1];
+	c->early = nothing(0);
+	c->tid = ev->next_tid;
+	c->since_ns = ev->hdr.ts_ns;
 }
 
-static void note_softirq(struct event_buffer *b, const struct ev_softirq *ev, struct entry *e)
+static void note_softirq(struct event_notes *n, const struct ev_softirq *ev,
+                         struct event_note *note)
 {
-	struct cpu *c = cpu_for(b, ev->hdr.cpu);
+	struct notes_cpu *c = cpu_for(n, ev->hdr.cpu);
 
 	if (!c)
 		return;
@@ -311,91 +250,78 @@ static void note_softirq(struct event_buffer *b, const struct ev_softirq *ev, st
 		c->softirq_ns = ev->hdr.ts_ns;
 		return;
 	}
-	if (e && c->softirq_ns && c->vector == ev->vector && ev->hdr.ts_ns > c->softirq_ns)
-		e->used_ns = ev->hdr.ts_ns - c->softirq_ns;
+	if (c->softirq_ns && c->vector == ev->vector && ev->hdr.ts_ns > c->softirq_ns)
+		note->used_ns = ev->hdr.ts_ns - c->softirq_ns;
 	c->softirq_ns = 0;
+}
+
+/* The record with its notes, into the log. */
+static int put(struct event_notes *n, const struct ev_hdr *rec, const struct event_note *note,
+               const struct event_scx *scx)
+{
+	struct ev_hdr *noted = (struct ev_hdr *)n->room;
+	struct ev_sink log = event_log_sink(n->log);
+	uint8_t *to = (uint8_t *)n->room;
+
+	memcpy(to, rec, rec->size);
+	to += rec->size;
+	if (note->has_scx) {
+		memcpy(to, scx, SCX_BYTES);
+		to += SCX_BYTES;
+	}
+	memcpy(to, note, sizeof(*note));
+	noted->size = (uint16_t)(to + sizeof(*note) - (uint8_t *)n->room);
+	return log.push(log.ctx, noted);
 }
 
 static int push(void *ctx, const struct ev_hdr *rec)
 {
-	struct event_buffer *b = ctx;
-	bool has_scx = rec->kind == EV_SWITCH && b->has_scx;
-	uint32_t need = rec->size + (has_scx ? 2 * (uint32_t)sizeof(struct event_scx) : 0);
-	struct entry *e = take_room(b, need);
+	struct event_notes *n = ctx;
+	struct event_note note = { .size = rec->size,
+		                   .has_scx = rec->kind == EV_SWITCH && n->has_scx };
+	struct event_scx scx[2];
+	uint64_t end;
+	int err;
 
-	if (e) {
-		memcpy(bytes_of(b, e), rec, rec->size);
-		e->has_scx = has_scx;
-		note_who(b, rec, e->who);
-	}
+	if (rec->size > UINT16_MAX - SCX_BYTES - sizeof(note))
+		return 0; /* no record is so long */
+	note_who(n, rec, note.who);
 	if (rec->kind == EV_SWITCH)
-		note_switch(b, (const struct ev_switch *)rec, e);
+		note_switch(n, (const struct ev_switch *)rec, &note, scx);
 	else if (rec->kind == EV_SOFTIRQ_ENTRY || rec->kind == EV_SOFTIRQ_EXIT)
-		note_softirq(b, (const struct ev_softirq *)rec, e);
+		note_softirq(n, (const struct ev_softirq *)rec, &note);
 	else
-		note_scx(b, rec);
-	return 0;
+		note_scx(n, rec);
+	end = event_log_end(n->log);
+	err = put(n, rec, &note, scx);
+	if (rec->kind == EV_SWITCH && rec->cpu < n->nr_cpus)
+		n->cpus[rec->cpu].place = event_log_end(n->log) > end ? event_log_place(n->log)
+		                                                      : NOT_LOGGED;
+	return err;
 }
 
-struct ev_sink event_buffer_sink(struct event_buffer *b)
+struct ev_sink event_notes_sink(struct event_notes *n)
 {
-	return (struct ev_sink){ .push = push, .ctx = b };
+	return (struct ev_sink){ .push = push, .ctx = n };
 }
 
-void event_buffer_reset(struct event_buffer *b)
+void event_notes_resume(struct event_notes *n)
 {
-	b->nr = 0;
-	b->nr_received = 0;
-	b->has_scx = false;
-	b->end = 0;
-	event_buffer_resume(b);
+	if (n->nr_cpus)
+		memset(n->cpus, 0, n->nr_cpus * sizeof(*n->cpus));
 }
 
-void event_buffer_resume(struct event_buffer *b)
+struct event_entry event_notes_read(const struct ev_hdr *rec)
 {
-	if (b->nr_cpus)
-		memset(b->cpus, 0, b->nr_cpus * sizeof(*b->cpus));
-}
+	const struct event_note *note = note_of(rec);
+	const struct event_scx *scx = scx_of(rec);
 
-bool event_buffer_at(const struct event_buffer *b, uint32_t i, struct event_entry *out)
-{
-	const struct entry *e;
-	uint64_t number;
-
-	if (i >= b->nr)
-		return false;
-	number = b->nr_received - b->nr + 1 + i;
-	e = entry_of(b, number);
-	*out = (struct event_entry){
-		.number = number,
-		.rec = (const struct ev_hdr *)(const void *)bytes_of(b, e),
-		.who = { e->who[0], e->who[1] },
-		.used_ns = e->used_ns,
-		.prev = e->has_scx ? &scx_of(b, e)[0] : NULL,
-		.next = e->has_scx ? &scx_of(b, e)[1] : NULL,
+	return (struct event_entry){
+		.rec = rec,
+		.size = note->size,
+		.who = { note->who[0], note->who[1] },
+		.used_ns = note->used_ns,
+		.prev = scx,
+		.next = scx ? scx + 1 : NULL,
 	};
-	return true;
-}
-
-void event_buffer_stats(const struct event_buffer *b, struct event_buffer_stats *out)
-{
-	struct event_entry first, last;
-
-	*out = (struct event_buffer_stats){ .current_size = b->nr,
-		                            .max_size = b->cfg.max_events,
-		                            .total_received = b->nr_received,
-		                            .total_dropped = b->nr_received - b->nr };
-	if (event_buffer_at(b, 0, &first) && event_buffer_at(b, b->nr - 1, &last)) {
-		out->oldest_ns = first.rec->ts_ns;
-		out->newest_ns = last.rec->ts_ns;
-	}
-}
-
-uint32_t event_buffer_after(const struct event_buffer *b, uint64_t number)
-{
-	uint64_t nr_before = b->nr_received - b->nr;
-
-	if (number <= nr_before)
-		return 0;
-	return number - nr_before < b->nr ? (uint32_t)(number - nr_before) : b->nr;
 }

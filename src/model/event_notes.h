@@ -1,13 +1,12 @@
 /*
- * model/event_buffer — the last records, with who their tasks were at that moment.
+ * model/event_notes — what only the stream knows of a record, noted behind it in a log of records.
  *
- * Fed with the records themselves, after model/pair has seen them. Records have numbers that only grow, so
- * that a reader who knows the last number it has seen goes on from there and knows what it missed. Switches
- * carry what only the stream knows: how long the task that leaves was on the CPU, and what the records of
- * sched_ext around the switch say of both; ends of softirqs, how long they took.
+ * Fed with the records themselves, after model/pair has seen them. Each goes into the log (model/event_log, which keeps
+ * them whole) with the names of its tasks at that moment. Switches carry how long the previous task was on the
+ * CPU, and what the records of sched_ext around the switch say of both; ends of softirqs, how long they took. What becomes known
+ * of a switch after it is added to it there, unless a snapshot has it already.
  *
- * Bounded by max_events and max_bytes: the oldest make room. Nothing is allocated per record once all CPUs
- * have been seen. One thread.
+ * Nothing is allocated per record once all CPUs have been seen. One thread.
  */
 #pragma once
 
@@ -18,7 +17,8 @@
 #include "base/attr.h"
 #include "model/tasks.h"
 
-struct event_buffer;
+struct event_log;
+struct event_notes;
 
 /* What sched_ext says of a task on a CPU; what it does not say is EV_DSQ_INVALID, EV_NO_LAYER or without has_. */
 struct event_scx {
@@ -39,37 +39,19 @@ struct event_who {
 };
 
 struct event_entry {
-	uint64_t number; /* from 1 on */
 	const struct ev_hdr *rec;
+	uint32_t size; /* of the record without the notes, which its header counts */
 	struct event_who who[2];
 	uint64_t used_ns; /* switch: how long prev was on the CPU; end of a softirq: how long; 0 = unknown */
 	const struct event_scx *prev, *next; /* of a switch; NULL = nothing known */
 };
 
-struct event_buffer_cfg {
-	const struct tasks *tasks; /* lent */
-	uint32_t max_events;       /* 0 picks 100000 */
-	uint32_t max_bytes;        /* 0 picks 16 MiB */
-};
-
-struct event_buffer_stats {
-	uint32_t current_size; /* records */
-	uint32_t max_size;
-	uint64_t total_received;
-	uint64_t total_dropped; /* of those, no longer there */
-	uint64_t oldest_ns;     /* meaningful when current_size > 0 */
-	uint64_t newest_ns;
-};
-
-/* -EINVAL for a configuration out of range, or -ENOMEM. */
-MUST_USE int event_buffer_new(const struct event_buffer_cfg *cfg, struct event_buffer **out);
-void event_buffer_free(struct event_buffer *b); /* NULL is fine */
-struct ev_sink event_buffer_sink(struct event_buffer *b);
-void event_buffer_reset(struct event_buffer *b);
-/* Records are missing between the last and the next one: who is on a CPU is not known. */
-void event_buffer_resume(struct event_buffer *b);
-void event_buffer_stats(const struct event_buffer *b, struct event_buffer_stats *out);
-/* Record i, the oldest is 0. What it points to is valid until the next record comes. False beyond the last. */
-bool event_buffer_at(const struct event_buffer *b, uint32_t i, struct event_entry *out);
-/* How many of the oldest have a number up to that one: where a reader goes on. */
-uint32_t event_buffer_after(const struct event_buffer *b, uint64_t number);
+/* tasks and log are lent; the log must keep records whole. -ENOMEM. */
+MUST_USE int event_notes_new(const struct tasks *tasks, struct event_log *log,
+                             struct event_notes **out);
+void event_notes_free(struct event_notes *n); /* NULL is fine */
+struct ev_sink event_notes_sink(struct event_notes *n);
+/* Records are missing between the last and the next one: the task on each CPU is unknown. */
+void event_notes_resume(struct event_notes *n);
+/* A record of the log with its notes; what it points to is valid as long as the record is. */
+struct event_entry event_notes_read(const struct ev_hdr *rec);

@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "model/interrupt.h"
 #include "model/lru.h"
 
 #define DEFAULT_TASKS 1024U
 #define MAX_TASKS     (1U << 16)
 
-struct row {
+struct history_row {
 	struct history_task pub;
 	struct history_moment ring[HISTORY_MOMENTS];
 };
 
 struct history {
 	struct history_cfg cfg;
-	struct row *rows;
+	struct history_row *rows;
 	struct lru *row_of;
 };
 
@@ -58,7 +59,7 @@ int history_new(const struct history_cfg *cfg, struct history **out)
 	return 0;
 }
 
-/* The index is somebody new: what is known under it is over. */
+/* The index belongs to a new task: what is known under it is over. */
 static void on_task_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
 	struct history *h = ctx;
@@ -78,7 +79,7 @@ static void remember(struct history *h, uint32_t tid, const struct history_momen
 {
 	uint32_t task = tasks_find(h->cfg.tasks, tid), i;
 	const struct task *t = tasks_at(h->cfg.tasks, task);
-	struct row *r;
+	struct history_row *r;
 	bool is_new;
 
 	if (!t)
@@ -150,7 +151,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	if (rec->kind == EV_SWITCH) {
 		push_switch(ctx, (const struct ev_switch *)rec, m);
 	} else if (rec->kind == EV_WAKING || rec->kind == EV_WAKEUP || rec->kind == EV_WAKEUP_NEW) {
-		m.a = wake->waker_tid;
+		if (!interrupt_is(interrupt_context(rec->flags, wake->by)))
+			m.a = wake->waker_tid;
 		remember(ctx, wake->tid, &m);
 	} else if (rec->kind == EV_MIGRATE) {
 		m.a = move->from_cpu;
@@ -186,7 +188,7 @@ const struct history_task *history_task_at(const struct history *h, uint32_t i)
 	return &h->rows[i].pub;
 }
 
-static uint64_t newest_ns(const struct row *r)
+static uint64_t newest_ns(const struct history_row *r)
 {
 	return r->ring[(r->pub.nr - 1) % HISTORY_MOMENTS].ts_ns;
 }
@@ -211,7 +213,7 @@ bool history_find(const struct history *h, uint32_t tid, uint32_t *out)
 
 uint32_t history_read(const struct history *h, uint32_t i, struct history_moment *out, uint32_t max)
 {
-	const struct row *r = &h->rows[i];
+	const struct history_row *r = &h->rows[i];
 	uint32_t nr;
 
 	if (!history_task_at(h, i))

@@ -48,7 +48,7 @@ struct pair_out history_out(struct history *h); /* for who comes and goes */
 void history_reset(struct history *h);
 
 uint32_t history_nr_tasks(const struct history *h);
-/* NULL beyond the last, and for a row that is nobody's now. */
+/* NULL beyond the last, and for an unused row. */
 const struct history_task *history_task_at(const struct history *h, uint32_t i);
 /* The living task of a tid, else the last one that had it; false if there is none. */
 bool history_find(const struct history *h, uint32_t tid, uint32_t *out);

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 
-struct row {
+struct lru_row {
 	uint32_t key;
 	uint32_t newer;
 	uint32_t older;
@@ -14,7 +14,7 @@ struct row {
 
 struct lru {
 	struct map *row_of;
-	struct row *rows;
+	struct lru_row *rows;
 	uint32_t max;
 	uint32_t nr;
 	uint32_t newest, oldest;
@@ -59,7 +59,7 @@ int lru_new(uint32_t max, struct lru **out)
 
 static void unlink_row(struct lru *l, uint32_t i)
 {
-	const struct row *r = &l->rows[i];
+	const struct lru_row *r = &l->rows[i];
 
 	*(r->newer == LRU_NONE ? &l->newest : &l->rows[r->newer].older) = r->older;
 	*(r->older == LRU_NONE ? &l->oldest : &l->rows[r->older].newer) = r->newer;
@@ -109,11 +109,6 @@ bool lru_find(const struct lru *l, uint32_t key, uint32_t *out)
 uint32_t lru_nr(const struct lru *l)
 {
 	return l->nr;
-}
-
-uint32_t lru_max(const struct lru *l)
-{
-	return l->max;
 }
 
 uint32_t lru_key(const struct lru *l, uint32_t row)

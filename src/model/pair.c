@@ -2,31 +2,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "model/pair_priv.h"
-
-#define FIRST_STATES 1024U
 
 static int begin_task(void *ctx, uint32_t task, uint64_t ts_ns)
 {
 	struct pair *p = ctx;
-	struct pair_task *more;
-	uint32_t max;
 
 	(void)ts_ns;
-	if (task >= p->max_states) {
-		max = p->max_states ? p->max_states : FIRST_STATES;
-		while (max <= task)
-			max *= 2;
-		more = realloc(p->states, max * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + p->max_states, 0, (max - p->max_states) * sizeof(*more));
-		p->states = more;
-		p->max_states = max;
-	}
+	if (GROW_ZEROED(p->states, p->max_states, task))
+		return -ENOMEM;
 	pair_task_init(p, task, PAIR_GAP_START);
 	for (uint32_t i = 0; i < p->nr_outs; i++)
 		if (p->outs[i].task_begin)
@@ -54,6 +41,7 @@ void pair_free(struct pair *p)
 		return;
 	tasks_set_hook(p->tasks, &none);
 	pair_requests_free(p);
+	free(p->irq_names);
 	free(p->states);
 	free(p->cpus);
 	free(p);
@@ -64,31 +52,14 @@ void scoped_pair(struct pair *const *p)
 	pair_free(*p);
 }
 
-static void init_cpu(const struct pair *p, struct pair_cpu_state *c)
+void pair_note_moves(struct pair *p)
 {
-	*c = (struct pair_cpu_state){
-		.reason = PAIR_GAP_START,
-		.task = TASKS_NONE,
-		.since_ns = p->start_ns,
-	};
+	p->has_moves = true;
 }
 
-struct pair_cpu_state *pair_cpu_get(struct pair *p, uint32_t cpu)
+void pair_note_scx(struct pair *p)
 {
-	struct pair_cpu_state *more;
-
-	if (cpu >= PAIR_MAX_CPUS)
-		return NULL;
-	if (cpu >= p->nr_cpus) {
-		more = realloc(p->cpus, (cpu + 1) * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->cpus = more;
-		while (p->nr_cpus <= cpu)
-			init_cpu(p, &p->cpus[p->nr_cpus++]);
-	}
-	p->cpus[cpu].is_seen = true;
-	return &p->cpus[cpu];
+	p->has_scx = true;
 }
 
 int pair_new(const struct pair_cfg *cfg, struct pair **out)
@@ -141,147 +112,6 @@ static void move_on(struct pair *p, uint64_t ts_ns)
 		p->now_ns = ts_ns;
 }
 
-/* The living task of a tid. Who is dead does not come back: another has the tid, and its birth was missed. */
-static uint32_t living(struct pair *p, uint32_t tid)
-{
-	uint32_t task = tasks_see(p->tasks, tid, p->now_ns);
-
-	if (task != TASKS_NONE && p->states[task].mode == TASK_DEAD)
-		task = tasks_replace(p->tasks, tid, p->now_ns);
-	return task;
-}
-
-static void end_gap(struct pair *p, struct pair_cpu_state *c, uint16_t cpu)
-{
-	struct pair_gap row = {
-		.start_ns = c->since_ns,
-		.end_ns = p->now_ns,
-		.task = TASKS_NONE,
-		.cpu = cpu,
-		.reason = (uint8_t)c->reason,
-	};
-
-	c->unknown_ns += row.end_ns - row.start_ns;
-	if (row.end_ns > row.start_ns)
-		PAIR_EMIT(p, gap, &row);
-}
-
-static void end_idle(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, bool is_open)
-{
-	struct pair_idle row = {
-		.start_ns = c->since_ns,
-		.end_ns = p->now_ns,
-		.cpu = cpu,
-		.is_open = is_open,
-	};
-
-	c->idle_ns += row.end_ns - row.start_ns;
-	PAIR_EMIT(p, idle, &row);
-}
-
-static void end_slice(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, enum pair_end end,
-                      uint32_t state)
-{
-	struct pair_slice row = {
-		.start_ns = c->since_ns,
-		.end_ns = p->now_ns,
-		.task = c->task,
-		.cpu = cpu,
-		.prio = c->prio,
-		.state_bits = (uint16_t)state,
-		.end = (uint8_t)end,
-	};
-
-	c->busy_ns += row.end_ns - row.start_ns;
-	PAIR_EMIT(p, slice, &row);
-}
-
-static enum pair_end end_of(uint32_t prev_state)
-{
-	if (prev_state & (EV_STATE_DEAD | EV_STATE_ZOMBIE))
-		return PAIR_END_DEAD;
-	if (prev_state == EV_STATE_RUNNABLE || prev_state & EV_STATE_PREEMPTED)
-		return PAIR_END_RUNNABLE;
-	return PAIR_END_SLEEP;
-}
-
-/* Whatever the CPU did till now is over. */
-static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_switch *ev,
-                      uint32_t prev)
-{
-	uint16_t cpu = (uint16_t)ev->hdr.cpu;
-
-	if (c->mode != PAIR_CPU_UNKNOWN && (c->tid != ev->prev_tid || c->task != prev)) {
-		p->breaks.prev_mismatch++;
-		if (c->task != TASKS_NONE)
-			pair_task_forget(p, c->task, PAIR_GAP_MISSING);
-		c->mode = PAIR_CPU_UNKNOWN;
-		c->reason = PAIR_GAP_MISSING;
-	}
-	if (c->mode == PAIR_CPU_UNKNOWN)
-		end_gap(p, c, cpu);
-	else if (c->mode == PAIR_CPU_IDLE)
-		end_idle(p, c, cpu, false);
-	else
-		end_slice(p, c, cpu, end_of(ev->prev_state), ev->prev_state);
-	c->task = TASKS_NONE;
-	c->mode = PAIR_CPU_UNKNOWN;
-	c->since_ns = p->now_ns;
-}
-
-/* Somebody comes on a CPU who may leave it without a word. */
-static void come_unseen(struct pair *p, struct pair_cpu_state *c, uint32_t next)
-{
-	if (next != TASKS_NONE)
-		pair_task_forget(p, next, PAIR_GAP_LEFT_OUT);
-	c->mode = PAIR_CPU_UNKNOWN;
-	c->reason = PAIR_GAP_LEFT_OUT;
-}
-
-static void take_switch(struct pair *p, const struct ev_hdr *rec)
-{
-	const struct ev_switch *ev = (const struct ev_switch *)rec;
-	struct pair_cpu_state *c = pair_cpu_get(p, rec->cpu);
-	struct pair_switch row = {
-		.ts_ns = p->now_ns,
-		.prev_tid = ev->prev_tid,
-		.next_tid = ev->next_tid,
-		.prev_state = ev->prev_state,
-		.cpu = (uint16_t)rec->cpu,
-		.is_preemption = ev->prev_tid && ev->next_tid && ev->prev_tid != ev->next_tid &&
-		                 end_of(ev->prev_state) == PAIR_END_RUNNABLE,
-	};
-	bool is_hidden;
-
-	if (!c) {
-		p->breaks.bad_cpu++;
-		return;
-	}
-	row.prev = living(p, ev->prev_tid);
-	row.next = living(p, ev->next_tid);
-	PAIR_EMIT(p, switched, &row);
-	/* Somebody else's slice of which nothing was seen is none. */
-	is_hidden = rec->flags & EV_FLAG_OTHER_PREV && c->mode == PAIR_CPU_UNKNOWN;
-	leave_cpu(p, c, ev, row.prev);
-	if (row.prev != TASKS_NONE && !is_hidden)
-		pair_task_leave(p, row.prev, ev, row.next);
-	if (row.prev != TASKS_NONE && rec->flags & EV_FLAG_LAST)
-		pair_task_forget(p, row.prev, PAIR_GAP_LEFT_OUT);
-	if (rec->flags & EV_FLAG_OTHER_NEXT) {
-		come_unseen(p, c, row.next);
-		return;
-	}
-	if (ev->next_tid == ev->prev_tid && ev->next_tid)
-		row.next = living(p,
-		                  ev->next_tid); /* dead and back at once, as broken records say */
-	if (row.next != TASKS_NONE)
-		pair_task_run(p, row.next, row.cpu);
-	c->mode = ev->next_tid ? PAIR_CPU_BUSY : PAIR_CPU_IDLE;
-	c->task = row.next;
-	c->tid = ev->next_tid;
-	c->prio = ev->next_prio;
-}
-
 static void take_wake(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_wake *ev = (const struct ev_wake *)rec;
@@ -290,7 +120,7 @@ static void take_wake(struct pair *p, const struct ev_hdr *rec)
 	if (rec->kind == EV_WAKEUP_NEW)
 		task = tasks_wakeup_new(p->tasks, ev->tid, p->now_ns);
 	else
-		task = living(p, ev->tid);
+		task = pair_living(p, ev->tid);
 	if (task == TASKS_NONE)
 		return;
 	if (rec->kind == EV_WAKING)
@@ -312,6 +142,7 @@ static void take_migrate(struct pair *p, const struct ev_hdr *rec)
 		.to_cpu = pair_cpu_nr(ev->to_cpu),
 	};
 
+	pair_note_moves(p);
 	if (row.task == TASKS_NONE)
 		return;
 	PAIR_EMIT(p, migration, &row);
@@ -363,21 +194,6 @@ static void take_task_info(struct pair *p, const struct ev_hdr *rec)
 	(void)tasks_info(p->tasks, (const struct ev_task_info *)rec);
 }
 
-static void lose_switches(struct pair *p, struct pair_cpu_state *c)
-{
-	p->losses.switches++;
-	for (uint32_t i = 0; i < p->nr_cpus; i++)
-		p->cpus[i].nr_runnable = 0;
-	if (c->mode == PAIR_CPU_UNKNOWN)
-		return;
-	p->breaks.lost_slices++;
-	if (c->task != TASKS_NONE)
-		pair_task_forget(p, c->task, PAIR_GAP_LOST);
-	c->mode = PAIR_CPU_UNKNOWN;
-	c->reason = PAIR_GAP_LOST;
-	c->task = TASKS_NONE;
-}
-
 static void take_lost(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)rec;
@@ -388,8 +204,10 @@ static void take_lost(struct pair *p, const struct ev_hdr *rec)
 		p->breaks.bad_cpu++;
 		return;
 	}
-	if (ev->kind == EV_SWITCH)
-		lose_switches(p, c);
+	if (rec->flags & EV_FLAG_LAST)
+		pair_cpu_end(p, c);
+	else if (ev->kind == EV_SWITCH)
+		pair_cpu_lose(p, c);
 	else if (ev->kind == EV_WAKING || ev->kind == EV_WAKEUP)
 		p->losses.wakes++;
 	else if (ev->kind == EV_BLOCK || ev->kind == EV_MEMORY || ev->kind == EV_FSYNC)
@@ -413,7 +231,7 @@ static void take_sample(struct pair *p, const struct ev_hdr *rec)
 }
 
 static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *rec) = {
-	[EV_SWITCH] = take_switch,
+	[EV_SWITCH] = pair_switch_record,
 	[EV_WAKING] = take_wake,
 	[EV_WAKEUP] = take_wake,
 	[EV_WAKEUP_NEW] = take_wake,
@@ -460,6 +278,13 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_STRING] = pair_string_record,
 };
 
+/* Those that the CPU of their header executes, also while it is idle. */
+#define BY_CPU_KINDS                                                                               \
+	(EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_IRQ_ENTRY) | \
+	 EV_BIT(EV_IPI_ENTRY))
+#define SCX_KINDS \
+	(EV_BIT(EV_SCX_RUN) | EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE))
+
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct pair *p = ctx;
@@ -467,8 +292,13 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	if (p->is_finished)
 		return -EINVAL;
 	move_on(p, rec->ts_ns);
-	if (rec->kind < EV_KIND_MAX && handlers[rec->kind])
-		handlers[rec->kind](p, rec);
+	if (rec->kind >= EV_KIND_MAX || !handlers[rec->kind])
+		return 0;
+	if (EV_BIT(rec->kind) & BY_CPU_KINDS && rec->cpu < p->nr_cpus)
+		p->cpus[rec->cpu].alive_ns = p->now_ns;
+	else if (EV_BIT(rec->kind) & SCX_KINDS)
+		p->has_scx = true;
+	handlers[rec->kind](p, rec);
 	return 0;
 }
 
@@ -489,65 +319,21 @@ struct ev_sink pair_sink(struct pair *p)
 	return (struct ev_sink){ .push = push, .advance = advance, .ctx = p };
 }
 
-static void finish_cpu(struct pair *p, uint32_t cpu)
-{
-	struct pair_cpu_state *c = &p->cpus[cpu];
-
-	if (!c->is_seen)
-		return;
-	if (c->mode == PAIR_CPU_UNKNOWN)
-		end_gap(p, c, (uint16_t)cpu);
-	else if (c->mode == PAIR_CPU_IDLE)
-		end_idle(p, c, (uint16_t)cpu, true);
-	else
-		end_slice(p, c, (uint16_t)cpu, PAIR_END_OPEN, 0);
-	if (c->task != TASKS_NONE)
-		p->states[c->task].mode = TASK_DEAD; /* nothing is counted any more */
-	c->since_ns = p->now_ns;
-}
-
 void pair_finish(struct pair *p, uint64_t ts_ns)
 {
 	if (advance(p, ts_ns) < 0)
 		return;
-	for (uint32_t i = 0; i < p->nr_cpus; i++)
-		finish_cpu(p, i);
+	for (uint32_t i = 0; i < p->nr_cpus; i++) {
+		if (!p->cpus[i].is_seen)
+			continue;
+		pair_cpu_finish(p, i);
+		if (p->cpus[i].task != TASKS_NONE)
+			p->states[p->cpus[i].task].mode =
+				TASK_DEAD; /* nothing is counted any more */
+	}
 	for (uint32_t i = 0; i < tasks_nr(p->tasks) && i < p->max_states; i++)
 		pair_task_close(p, i, true);
 	p->is_finished = true;
-}
-
-uint32_t pair_nr_cpus(const struct pair *p)
-{
-	return p->nr_cpus;
-}
-
-bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out)
-{
-	const struct pair_cpu_state *c = cpu < p->nr_cpus ? &p->cpus[cpu] : NULL;
-	uint64_t open_ns;
-
-	if (!c || !c->is_seen)
-		return false;
-	open_ns = p->now_ns - c->since_ns;
-	*out = (struct pair_cpu){
-		.mode = c->mode,
-		.task = c->task,
-		.since_ns = c->since_ns,
-		.busy_ns = c->busy_ns + (c->mode == PAIR_CPU_BUSY ? open_ns : 0),
-		.idle_ns = c->idle_ns + (c->mode == PAIR_CPU_IDLE ? open_ns : 0),
-		.unknown_ns = c->unknown_ns + (c->mode == PAIR_CPU_UNKNOWN ? open_ns : 0),
-		.nr_runnable = c->nr_runnable,
-	};
-	return true;
-}
-
-bool pair_task_runs(const struct pair *p, uint32_t task, uint64_t *since_ns)
-{
-	if (task >= p->max_states || p->states[task].mode != TASK_RUNNING)
-		return false;
-	*since_ns = p->states[task].since_ns;
-	return true;
 }
 
 uint64_t pair_span_ns(const struct pair *p)

@@ -1,8 +1,8 @@
 /*
- * model/pair — the one state machine that turns records into what they mean: rows of who ran, waited, slept.
+ * model/pair — the state machine that turns records into intervals: rows of slices, waits, sleeps.
  *
- * Records come in through a sink in time order, rows go out through tables of callbacks at the moment when
- * they are complete; nothing else in the program pairs events. Definitions:
+ * Records come in through a sink in time order, rows are emitted through tables of callbacks as
+ * soon as they are complete; nothing else in the program pairs events. Definitions:
  *   slice  from a switch-in to the switch-out; involuntary if the task was still runnable.
  *   wait   from becoming runnable to the switch-in. It holds the first waking since the task slept and the
  *          wakeup, each 0 when unknown. A waking of a task that is on a CPU belongs to its next sleeping
@@ -12,10 +12,15 @@
  *   idle   per CPU, from the switch to tid 0 to the switch away.
  *   span   an entry and its exit. Interrupts pair on their CPU; work, reclaim and fsync, which sleep and
  *          migrate, on their task; block requests by device and sector.
- *   gap    a time of which a CPU or a task tells nothing: before its first record, across lost records,
- *          where records contradict each other. A duration with an end that was not seen is a gap, never a
- *          row of another kind, and each contradiction is counted in struct pair_breaks.
+ *   gap    a time for which a CPU or a task has no data: before its first record, across lost records,
+ *          where records contradict each other. So is the wait of a woken task that is open at the end,
+ *          where the records prove that it ran unseen (pair_task.c, is_disproved). An interval with an end that was
+ *          not seen is a gap, never a row of another kind, and each contradiction is counted in struct pair_breaks.
  * So slices, idle times and gaps tile each CPU; slices, waits, sleeps and gaps tile each task's life.
+ *
+ * An interrupted task is not a waker: where a waking says that it happened in an interrupt, or does
+ * not say and lies between the entry and the exit of one, the interrupt is the waker (`by`,
+ * model/interrupt), not a task.
  *
  * What a row says of tasks are indices of model/tasks, TASKS_NONE for idle and unknown. Rows are valid
  * during the call only. Records must have passed ev_check(); their contents are not trusted: a CPU out of
@@ -84,6 +89,7 @@ enum pair_gap_reason {
 	PAIR_GAP_NO_WAKEUP, /* a task slept and ran again, and when it was woken was not seen */
 	PAIR_GAP_DROPPED,   /* a wait that an exec or exit made meaningless */
 	PAIR_GAP_LEFT_OUT,  /* not recorded, by a filter or by sampling */
+	PAIR_GAP_END,       /* after the last word about it: the recorder was killed, ... */
 };
 
 struct pair_slice {
@@ -96,18 +102,19 @@ struct pair_slice {
 	uint8_t end;         /* enum pair_end */
 };
 
-/* Each preemption is the beginning of one: cause preempted, and the waker is who took the CPU. */
+/* Each preemption begins one: cause preempted, and the waker is the task that took the CPU. */
 struct pair_wait {
 	uint64_t waking_ns; /* 0 = unknown, or not woken */
 	uint64_t wakeup_ns; /* 0 = unknown */
 	uint64_t end_ns;    /* switch-in */
 	uint32_t task;
-	uint32_t waker; /* who woke it, forked it or took its CPU */
+	uint32_t waker; /* the task that woke it, forked it or took its CPU; TASKS_NONE = an interrupt, idle or unknown */
 	uint16_t waker_cpu;
+	uint16_t by;       /* ABI_BY_*: which interrupt woke it */
 	uint16_t from_cpu; /* where it ran before; PAIR_NO_CPU = unknown */
 	uint16_t cpu;      /* where it ran in the end; while open: where it queues */
 	uint8_t cause;     /* enum pair_cause */
-	uint8_t flags;     /* EV_FLAG_*: the waker was interrupted, somebody else woke it */
+	uint8_t flags;     /* EV_FLAG_*: whether an interrupt woke it */
 	uint8_t is_open;   /* still waiting when the stream ended */
 };
 
@@ -124,10 +131,11 @@ struct pair_sleep {
 /* One per wakeup: at the waking, or at the wakeup where no waking was recorded. */
 struct pair_wakeup {
 	uint64_t ts_ns;
-	uint32_t task; /* who is woken */
+	uint32_t task; /* the wakee */
 	uint32_t waker;
 	uint16_t cpu; /* where the waker runs */
 	uint16_t target_cpu;
+	uint16_t by; /* ABI_BY_* */
 	uint8_t is_new;
 	uint8_t is_running; /* it was on a CPU at that moment */
 	uint8_t flags;      /* EV_FLAG_* */
@@ -154,7 +162,7 @@ struct pair_span {
 	uint64_t end_ns;
 	uint64_t id;          /* interrupt, vector, the work's function, device, inode or request */
 	uint64_t value;       /* block: bytes; reclaim: order; fsync: device */
-	uint32_t task;        /* of a block request: whose step began it */
+	uint32_t task;        /* of a block request: the task that began it */
 	uint32_t name_id;     /* of a handler, an IPI, a named span; block: its letters (rwbs) */
 	uint32_t category_id; /* of a named span; 0 = none */
 	uint16_t cpu;         /* where it ended */
@@ -172,8 +180,9 @@ struct pair_counter {
 };
 
 /*
- * A moment worth showing: fork, exec, exit, rename, hang, wait, hotplug, IPI sent, probe hit, a packet, pages
- * that come or go, a step of suspend, a scheduler that comes or goes, why a task sleeps.
+ * A moment worth showing: fork, exec, exit, rename, hang, wait, hotplug, IPI sent, probe hit, a
+ * packet, an allocation or free of pages, a step of suspend, a scheduler loaded or unloaded, why a
+ * task sleeps.
  */
 struct pair_mark {
 	uint64_t ts_ns;
@@ -190,8 +199,8 @@ struct pair_mark {
 };
 
 enum {
-	PAIR_MARK_SENT = 1,  /* a packet goes out, else it comes in */
-	PAIR_MARK_FREE = 2,  /* pages go, else they come */
+	PAIR_MARK_SENT = 1,  /* a packet is sent, else received */
+	PAIR_MARK_FREE = 2,  /* pages are freed, else allocated */
 	PAIR_MARK_START = 4, /* a step of suspend begins, else it ends */
 	PAIR_MARK_IO = 8,    /* a task sleeps for I/O */
 };
@@ -205,7 +214,7 @@ struct pair_dsq {
 	uint32_t task;    /* TASKS_NONE = unknown */
 	uint32_t layer;   /* EV_NO_LAYER = none */
 	uint16_t cpu;     /* where it left */
-	uint8_t how;      /* EV_DSQ_*: how it came there */
+	uint8_t how;      /* EV_DSQ_*: how it was inserted */
 	uint8_t flags;    /* EV_SCX_* */
 	uint8_t is_moved; /* to another queue, not to a CPU */
 	uint8_t has_start;
@@ -257,14 +266,14 @@ struct pair_switch {
 	uint32_t next_tid;
 	uint32_t prev_state;
 	uint16_t cpu;
-	bool is_preemption; /* prev leaves still runnable, and another task comes on */
+	bool is_preemption; /* prev leaves still runnable, and another task is switched in */
 };
 
 /* Members that are NULL are not called. */
 struct pair_out {
 	void *ctx;
 	void (*task_begin)(void *ctx, uint32_t task,
-	                   uint64_t ts_ns); /* the index is somebody new */
+	                   uint64_t ts_ns); /* the index belongs to a new task */
 	void (*task_end)(void *ctx, uint32_t task, uint64_t ts_ns);
 	void (*switched)(void *ctx, const struct pair_switch *row);
 	void (*slice)(void *ctx, const struct pair_slice *row);
@@ -285,15 +294,16 @@ struct pair_out {
 
 /* What did not fit together, and so became gaps. All 0 for a whole stream of valid records. */
 struct pair_breaks {
-	uint64_t prev_mismatch;  /* who leaves a CPU is not who came on last */
-	uint64_t running_twice;  /* comes on, or leaves, while on another CPU */
+	uint64_t prev_mismatch;  /* the task that leaves a CPU is not the one last switched in */
+	uint64_t running_twice;  /* switched in or out while on another CPU */
 	uint64_t missing_in;     /* leaves a CPU and was last seen off it */
-	uint64_t missing_wakeup; /* comes on after a sleep that nobody ended */
+	uint64_t missing_wakeup; /* switched in after a sleep without a wakeup */
 	uint64_t double_waking;  /* woken again without having slept: the first counts */
 	uint64_t missed_run;     /* woken again after a wakeup: it must have run between */
 	uint64_t lost_slices;    /* on a CPU when switches were lost */
 	uint64_t lost_states;    /* waits and sleeps across lost switches */
 	uint64_t dropped_waits;  /* by exec and exit */
+	uint64_t unproven_waits; /* open at the end, of tasks that must have run unseen */
 	uint64_t unmatched_spans; /* an entry or an exit without the other, or an end before its start */
 	uint64_t no_room;         /* texts and block requests beyond the bounds */
 	uint64_t bad_cpu;         /* records ignored */
@@ -327,21 +337,35 @@ void scoped_pair(struct pair *const *p);
 /* Before the first record; at most PAIR_MAX_OUTS: -E2BIG. The table is copied. */
 MUST_USE int pair_add_out(struct pair *p, const struct pair_out *out);
 struct ev_sink pair_sink(struct pair *p);
-/* The time of which the CPUs and gaps tell begins here, not with the first record. */
+/* What the stream would say without a record of it: that no task migrated, or that sched_ext schedules. */
+void pair_note_moves(struct pair *p);
+void pair_note_scx(struct pair *p);
+/* The time that CPUs and gaps cover begins here, not with the first record. */
 void pair_start(struct pair *p, uint64_t ts_ns);
-/* Ends the stream at ts_ns: what is open goes out as open. Later records are refused with -EINVAL. */
+/*
+ * Ends the stream at ts_ns: open intervals are emitted as open. Later records are refused with
+ * -EINVAL.
+ */
 void pair_finish(struct pair *p, uint64_t ts_ns);
+
+/*
+ * The state as it is now, with copies of its tasks, as if the stream ended at ts_ns: what is open goes out to rows.
+ * The stream goes on; the copy is there to be asked. Block requests under way are not part of it. -ENOMEM.
+ */
+MUST_USE int pair_snapshot(const struct pair *p, struct tasks *tasks, const struct pair_out *rows,
+                           uint64_t ts_ns, struct pair **out);
 
 uint32_t pair_nr_cpus(const struct pair *p);
 bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
-/* Since when a task has been on its CPU; false if it is not, or not known to be. */
-bool pair_task_runs(const struct pair *p, uint32_t task, uint64_t *since_ns);
 uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */
 uint64_t pair_now_ns(const struct pair *p);   /* the latest time */
 uint64_t pair_sampling(const struct pair *p); /* one wakeup in so many is recorded; 1 = all */
 void pair_breaks(const struct pair *p, struct pair_breaks *out);
 /* The text of an EV_STRING, as tasks_string() knows it; 0 for a number that was never given. */
 uint32_t pair_string(const struct pair *p, uint32_t id);
+
+/* What the interrupt of that number was last called, as tasks_string() knows it; 0 = unknown. */
+uint32_t pair_irq_name(const struct pair *p, uint32_t irq);
 
 /* Time by which a wait is tiled and counted: from the wakeup, or from the waking where there is none. */
 uint64_t pair_wait_start_ns(const struct pair_wait *w);

@@ -20,11 +20,12 @@ struct pair_task {
 	uint64_t wakeup_ns; /* while waiting */
 	uint64_t work_ns;   /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;
-	uint32_t waker;                   /* who began to wake it */
-	uint32_t taker;                   /* who took its CPU, while waiting for that */
+	uint32_t waker;                   /* the task that began to wake it */
+	uint32_t taker;                   /* the task that took its CPU, while waiting for it */
 	struct pair_losses losses;        /* when the mode began; of wakes: when it last came on */
 	struct pair_losses waking_losses; /* when waking_ns was set */
 	uint16_t waker_cpu;
+	uint16_t by;  /* ABI_BY_* of the waking */
 	uint16_t cpu; /* where it runs, ran last or queues */
 	uint16_t from_cpu;
 	uint16_t state_bits;
@@ -35,8 +36,9 @@ struct pair_task {
 	uint8_t reason;        /* enum pair_gap_reason, while unknown */
 	uint8_t flags;
 	bool is_early_waking; /* waking_ns was seen before the task slept */
-	bool has_edge;        /* this wakeup has been told of */
-	bool has_acted;       /* and model/tasks has been told */
+	bool has_edge;        /* this wakeup has been emitted */
+	bool is_hidden;       /* it was woken, and woken again without having been seen to run */
+	bool has_acted;       /* and model/tasks has been notified */
 };
 
 struct pair_open {
@@ -56,9 +58,12 @@ struct pair_cpu_state {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
+	uint64_t to_idle_ns;  /* when it last switched to idle */
+	uint64_t alive_ns;    /* when something last happened on it that was not a switch */
 	uint32_t nr_runnable; /* known since the last loss of switches */
 	int16_t prio;
-	bool is_seen; /* not just a number below one that was seen */
+	bool is_seen;   /* not just a number below one that was seen */
+	bool has_ended; /* its remaining records are missing */
 	uint8_t nr_open;
 	struct pair_open open[PAIR_MAX_OPEN];
 };
@@ -77,8 +82,13 @@ struct pair {
 	uint64_t start_ns;
 	uint64_t now_ns;
 	uint64_t one_in;
+	uint32_t *irq_names; /* by number of the interrupt */
+	uint32_t nr_irqs;
 	struct pair_losses losses;
 	bool has_started;
+	bool has_ended_cpu; /* the remaining records of some CPU are missing */
+	bool has_moves;     /* migrations are part of the stream */
+	bool has_scx;       /* queues may hold tasks while their CPUs are idle */
 	bool is_finished;
 	struct pair_breaks breaks;
 };
@@ -100,18 +110,44 @@ static inline uint16_t pair_cpu_nr(uint32_t cpu)
 	return cpu < PAIR_MAX_CPUS ? (uint16_t)cpu : PAIR_NO_CPU;
 }
 
+/*
+ * The living task of a tid. If the entry is dead, the tid was reused and we missed the fork: start
+ * a new entry.
+ */
+static inline uint32_t pair_living(struct pair *p, uint32_t tid)
+{
+	uint32_t task = tasks_see(p->tasks, tid, p->now_ns);
+
+	if (task != TASKS_NONE && p->states[task].mode == TASK_DEAD)
+		task = tasks_replace(p->tasks, tid, p->now_ns);
+	return task;
+}
+
+/* pair_cpu.c */
 /* NULL for a CPU out of range or without memory. */
 struct pair_cpu_state *pair_cpu_get(struct pair *p, uint32_t cpu);
+void pair_switch_record(struct pair *p, const struct ev_hdr *rec);
+/* Switches of this CPU were lost: what it does is unknown until the next one. */
+void pair_cpu_lose(struct pair *p, struct pair_cpu_state *c);
+/*
+ * The remaining records of this CPU are missing: open intervals end here, and from now on anything
+ * may have happened there.
+ */
+void pair_cpu_end(struct pair *p, struct pair_cpu_state *c);
+/* The end of the stream. */
+void pair_cpu_finish(struct pair *p, uint32_t cpu);
 
 /* pair_task.c: all take the latest time, p->now_ns, as the time of what happens. */
 void pair_task_init(struct pair *p, uint32_t task, enum pair_gap_reason reason);
 /* What it does is not known, since the mode that it is in began. */
 void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason);
+/* The same from now on: what it did till now is known. */
+void pair_task_cut(struct pair *p, uint32_t task, enum pair_gap_reason reason);
 void pair_task_waking(struct pair *p, uint32_t task, const struct ev_wake *ev);
 void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev);
 void pair_task_wakeup_new(struct pair *p, uint32_t task, const struct ev_wake *ev);
 void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu);
-/* It was on a CPU till now; taker is who comes on. */
+/* It was on a CPU until now; taker is the task switched in. */
 void pair_task_leave(struct pair *p, uint32_t task, const struct ev_switch *ev, uint32_t taker);
 void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu);
 void pair_task_drop_wakeups(struct pair *p, uint32_t task);
@@ -119,6 +155,8 @@ void pair_task_drop_wakeups(struct pair *p, uint32_t task);
 void pair_task_close(struct pair *p, uint32_t task, bool is_open);
 
 /* pair_span.c */
+/* The innermost interrupt that is under way on a CPU, hard ones before softirqs; NULL = none is known. */
+const struct pair_open *pair_span_interrupt(const struct pair_cpu_state *c);
 void pair_span_record(struct pair *p, const struct ev_hdr *rec);
 void pair_span_lost(struct pair *p, struct pair_cpu_state *c, uint32_t ev_kind);
 void pair_counter_record(struct pair *p, const struct ev_hdr *rec);

@@ -3,23 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 #include "model/pair_priv.h"
 
-#define FIRST_REQUESTS 64U
-#define FIRST_STRINGS  1024U
-#define NO_REQUEST     UINT32_MAX
-#define SECTOR_BYTES   512U
+#define NO_REQUEST   UINT32_MAX
+#define SECTOR_BYTES 512U
 
 /* What is open, for the map: byte by byte. */
-struct key {
+struct request_key {
 	uint64_t kind; /* EV_BLOCK, EV_MEMORY or EV_FSYNC */
 	uint64_t a;    /* device, or task */
 	uint64_t b;    /* sector, or 0 */
 };
 
 struct pair_request {
-	struct key key;
+	struct request_key key;
 	uint64_t insert_ns; /* of reclaim and fsync: the begin */
 	uint64_t issue_ns;
 	uint64_t id;
@@ -48,7 +47,7 @@ int pair_requests_new(struct pair *p)
 	if (!p->requests)
 		return -ENOMEM;
 	p->requests->free = NO_REQUEST;
-	return map_new(sizeof(struct key), PAIR_MAX_REQUESTS, &p->requests->of);
+	return map_new(sizeof(struct request_key), PAIR_MAX_REQUESTS, &p->requests->of);
 }
 
 void pair_requests_free(struct pair *p)
@@ -61,7 +60,7 @@ void pair_requests_free(struct pair *p)
 	free(p->requests);
 }
 
-static struct pair_request *find(const struct pair *p, const struct key *key)
+static struct pair_request *find(const struct pair *p, const struct request_key *key)
 {
 	uint32_t i;
 
@@ -71,20 +70,14 @@ static struct pair_request *find(const struct pair *p, const struct key *key)
 /* A place for one more; NULL without room. */
 static struct pair_request *take_place(struct pair_requests *r)
 {
-	struct pair_request *more;
-	uint32_t max = r->max ? r->max * 2 : FIRST_REQUESTS, i = r->free;
+	uint32_t i = r->free;
 
 	if (i != NO_REQUEST && r->at) {
 		r->free = r->at[i].next_free;
 		return &r->at[i];
 	}
-	if (r->nr == r->max || !r->at) {
-		more = max <= PAIR_MAX_REQUESTS ? realloc(r->at, max * sizeof(*more)) : NULL;
-		if (!more)
-			return NULL;
-		r->at = more;
-		r->max = max;
-	}
+	if (r->nr == PAIR_MAX_REQUESTS || GROW(r->at, r->max, r->nr))
+		return NULL;
 	return &r->at[r->nr++];
 }
 
@@ -95,7 +88,8 @@ static void give_back(struct pair_requests *r, struct pair_request *q)
 	r->free = (uint32_t)(q - r->at);
 }
 
-static struct pair_request *open_request(struct pair *p, const struct key *key, uint32_t tid)
+static struct pair_request *open_request(struct pair *p, const struct request_key *key,
+                                         uint32_t tid)
 {
 	struct pair_requests *r = p->requests;
 	struct pair_request *q = take_place(r);
@@ -145,7 +139,7 @@ void pair_requests_forget_task(struct pair *p, uint32_t task)
 	if (!map_nr(p->requests->of))
 		return;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		q = find(p, &(struct key){ kinds[i], task, 0 });
+		q = find(p, &(struct request_key){ kinds[i], task, 0 });
 		if (q)
 			drop_request(p, q);
 	}
@@ -208,7 +202,7 @@ static void complete_block(struct pair *p, struct pair_request *q, const struct 
 void pair_block_record(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_block *ev = (const struct ev_block *)rec;
-	struct key key = { EV_BLOCK, ev->dev, ev->sector };
+	struct request_key key = { EV_BLOCK, ev->dev, ev->sector };
 	struct pair_request *q = find(p, &key);
 
 	if (ev->step > EV_BLOCK_COMPLETE)
@@ -241,10 +235,10 @@ void pair_block_record(struct pair *p, const struct ev_hdr *rec)
 		emit_span(p, q, PAIR_BLOCK_QUEUE, rec);
 }
 
-/* What a task begins and ends itself, wherever it runs meanwhile. */
+/* Intervals that a task begins and ends itself, on whichever CPUs it runs meanwhile. */
 static void task_span(struct pair *p, const struct ev_hdr *rec, uint32_t tid, bool is_end)
 {
-	struct key key = { rec->kind, tasks_see(p->tasks, tid, p->now_ns), 0 };
+	struct request_key key = { rec->kind, tasks_see(p->tasks, tid, p->now_ns), 0 };
 	struct pair_request *q = key.a == TASKS_NONE ? NULL : find(p, &key);
 	const struct ev_fsync *fsync = (const struct ev_fsync *)rec;
 
@@ -309,22 +303,7 @@ void pair_named_record(struct pair *p, const struct ev_hdr *rec)
 
 static bool has_string_slot(struct pair_requests *r, uint32_t id)
 {
-	uint32_t max = r->max_strings ? r->max_strings : FIRST_STRINGS;
-	uint32_t *more;
-
-	if (id < r->max_strings)
-		return true;
-	if (id >= PAIR_MAX_STRINGS)
-		return false;
-	while (max <= id)
-		max *= 2;
-	more = realloc(r->strings, max * sizeof(*more));
-	if (!more)
-		return false;
-	memset(more + r->max_strings, 0, (max - r->max_strings) * sizeof(*more));
-	r->strings = more;
-	r->max_strings = max;
-	return true;
+	return id < PAIR_MAX_STRINGS && !GROW_ZEROED(r->strings, r->max_strings, id);
 }
 
 void pair_string_record(struct pair *p, const struct ev_hdr *rec)
@@ -341,5 +320,5 @@ void pair_string_record(struct pair *p, const struct ev_hdr *rec)
 
 uint32_t pair_string(const struct pair *p, uint32_t id)
 {
-	return id < p->requests->max_strings ? p->requests->strings[id] : 0;
+	return p->requests && id < p->requests->max_strings ? p->requests->strings[id] : 0;
 }

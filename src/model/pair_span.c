@@ -1,10 +1,11 @@
 /* Spans that pair an entry with an exit, counters and marks: what needs no memory of task states. */
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/pair_priv.h"
 
 /* What an entry or exit is about. */
-struct edge {
+struct span_edge {
 	enum pair_span_kind kind;
 	bool is_exit;
 	uint64_t id;
@@ -12,29 +13,59 @@ struct edge {
 	uint32_t name_id;
 };
 
-static struct edge edge_of(struct pair *p, const struct ev_hdr *rec)
+/* Without memory it stays unnamed. */
+static void note_irq(struct pair *p, uint32_t irq, uint32_t name_id)
+{
+	if (irq >= ABI_BY_IRQS || GROW_ZEROED(p->irq_names, p->nr_irqs, irq))
+		return;
+	p->irq_names[irq] = name_id;
+}
+
+uint32_t pair_irq_name(const struct pair *p, uint32_t irq)
+{
+	return irq < p->nr_irqs ? p->irq_names[irq] : 0;
+}
+
+const struct pair_open *pair_span_interrupt(const struct pair_cpu_state *c)
+{
+	const struct pair_open *soft = NULL;
+
+	for (uint8_t i = c->nr_open; i-- > 0;) {
+		const struct pair_open *o = &c->open[i];
+
+		if (o->kind == PAIR_IRQ || o->kind == PAIR_IPI)
+			return o;
+		if (o->kind == PAIR_SOFTIRQ && !soft)
+			soft = o;
+	}
+	return soft;
+}
+
+static struct span_edge edge_of(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_softirq *softirq = (const struct ev_softirq *)rec;
 	const struct ev_irq_entry *irq = (const struct ev_irq_entry *)rec;
 	const struct ev_ipi *ipi = (const struct ev_ipi *)rec;
-	struct edge e = { 0 };
+	struct span_edge e = { 0 };
 
 	switch (rec->kind) {
 	case EV_SOFTIRQ_ENTRY:
 	case EV_SOFTIRQ_EXIT:
-		e = (struct edge){ PAIR_SOFTIRQ, rec->kind == EV_SOFTIRQ_EXIT, softirq->vector,
-			           softirq->tid, 0 };
+		e = (struct span_edge){ PAIR_SOFTIRQ, rec->kind == EV_SOFTIRQ_EXIT, softirq->vector,
+			                softirq->tid, 0 };
 		break;
 	case EV_IRQ_ENTRY:
-		e = (struct edge){ PAIR_IRQ, false, irq->irq, irq->tid, 0 };
+		e = (struct span_edge){ PAIR_IRQ, false, irq->irq, irq->tid, 0 };
 		e.name_id = tasks_intern(p->tasks, irq->name,
 		                         strnlen(irq->name, sizeof(irq->name)));
+		note_irq(p, irq->irq, e.name_id);
 		break;
 	case EV_IRQ_EXIT:
-		e = (struct edge){ PAIR_IRQ, true, ((const struct ev_irq_exit *)rec)->irq, 0, 0 };
+		e = (struct span_edge){ PAIR_IRQ, true, ((const struct ev_irq_exit *)rec)->irq, 0,
+			                0 };
 		break;
 	default:
-		e = (struct edge){ PAIR_IPI, rec->kind == EV_IPI_EXIT, 0, 0, 0 };
+		e = (struct span_edge){ PAIR_IPI, rec->kind == EV_IPI_EXIT, 0, 0, 0 };
 		e.name_id = tasks_intern(p->tasks, ipi->reason,
 		                         strnlen(ipi->reason, sizeof(ipi->reason)));
 		e.id = e.name_id;
@@ -50,7 +81,7 @@ static void remove_open(struct pair_cpu_state *c, uint8_t i)
 }
 
 /* The innermost one of this kind and id; nr_open if there is none. */
-static uint8_t find_open(const struct pair_cpu_state *c, const struct edge *e)
+static uint8_t find_open(const struct pair_cpu_state *c, const struct span_edge *e)
 {
 	uint8_t i = c->nr_open;
 
@@ -60,7 +91,7 @@ static uint8_t find_open(const struct pair_cpu_state *c, const struct edge *e)
 	return c->nr_open;
 }
 
-static void enter_span(struct pair *p, struct pair_cpu_state *c, const struct edge *e)
+static void enter_span(struct pair *p, struct pair_cpu_state *c, const struct span_edge *e)
 {
 	uint8_t i = find_open(c, e);
 
@@ -80,7 +111,7 @@ static void enter_span(struct pair *p, struct pair_cpu_state *c, const struct ed
 	};
 }
 
-static void exit_span(struct pair *p, struct pair_cpu_state *c, const struct edge *e)
+static void exit_span(struct pair *p, struct pair_cpu_state *c, const struct span_edge *e)
 {
 	uint8_t i = find_open(c, e);
 	struct pair_span row;
@@ -135,7 +166,7 @@ static void work_record(struct pair *p, const struct ev_work *ev)
 void pair_span_record(struct pair *p, const struct ev_hdr *rec)
 {
 	struct pair_cpu_state *c;
-	struct edge e;
+	struct span_edge e;
 
 	if (rec->kind == EV_WORK_START || rec->kind == EV_WORK_END) {
 		work_record(p, (const struct ev_work *)rec);

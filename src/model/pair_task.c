@@ -1,5 +1,13 @@
-/* What a task does between switches: sleeping, being woken, waiting. The definitions stand in pair.h. */
+/*
+ * What a task does between switches: sleeping, being woken, waiting. The definitions are in pair.h.
+ */
+#include <string.h>
+
+#include "model/interrupt.h"
 #include "model/pair_priv.h"
+
+#define REACTION_NS \
+	1000000ULL /* in which an idle CPU begins to run what it was woken for, with much to spare */
 
 static void emit_gap(struct pair *p, uint32_t task, uint64_t end_ns)
 {
@@ -39,7 +47,7 @@ static void emit_sleep(struct pair *p, uint32_t task, uint64_t end_ns, bool is_o
 	PAIR_EMIT(p, sleep, &row);
 }
 
-/* Of a waiting task, or of one whose waking alone was seen. */
+/* Of a waiting task, or of one of which only the waking was seen. */
 static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
 {
 	const struct pair_task *st = &p->states[task];
@@ -51,6 +59,7 @@ static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
 		.task = task,
 		.waker = st->waker,
 		.waker_cpu = st->waker_cpu,
+		.by = st->by,
 		.from_cpu = st->from_cpu,
 		.cpu = cpu,
 		.cause = is_waiting ? st->cause : PAIR_WOKEN,
@@ -63,11 +72,12 @@ static void emit_wait(struct pair *p, uint32_t task, uint16_t cpu, bool is_open)
 		row.waker = st->taker;
 		row.waker_cpu = st->from_cpu;
 		row.flags = 0;
+		row.by = ABI_BY_UNKNOWN;
 	}
 	PAIR_EMIT(p, wait, &row);
 }
 
-/* Runnable tasks are counted per CPU; a loss of switches begins the count anew. */
+/* Runnable tasks are counted per CPU; a loss of switches restarts the count. */
 static void count_runnable(struct pair *p, struct pair_task *st)
 {
 	bool is_runnable = st->mode == TASK_RUNNING || st->mode == TASK_WAITING;
@@ -135,15 +145,26 @@ void pair_task_forget(struct pair *p, uint32_t task, enum pair_gap_reason reason
 	st->has_edge = false;
 }
 
+void pair_task_cut(struct pair *p, uint32_t task, enum pair_gap_reason reason)
+{
+	pair_task_forget(p, task, reason);
+	p->states[task].since_ns = p->now_ns;
+}
+
 /*
- * After a loss: may it have run since its state began, and nobody knows? A task that waits needs a CPU only,
- * one that sleeps must be woken too.
+ * After a loss: may it have run unseen since its state began? A waiting task needs only a CPU, a
+ * sleeping one must be woken too.
  */
 static void settle(struct pair *p, uint32_t task)
 {
 	struct pair_task *st = &p->states[task];
 	bool has_lost_switches = st->losses.switches != p->losses.switches;
 
+	if (st->mode == TASK_WAITING && p->has_ended_cpu && st->cpu < p->nr_cpus &&
+	    p->cpus[st->cpu].has_ended) {
+		pair_task_forget(p, task, PAIR_GAP_END);
+		return;
+	}
 	if ((st->mode == TASK_WAITING && has_lost_switches) ||
 	    (st->mode == TASK_SLEEPING && has_lost_switches &&
 	     st->losses.wakes != p->losses.wakes)) {
@@ -154,7 +175,7 @@ static void settle(struct pair *p, uint32_t task)
 	if (!st->waking_ns || st->mode == TASK_RUNNING ||
 	    st->waking_losses.switches == p->losses.switches)
 		return;
-	/* It slept till the waking; of what came then, nothing is known. */
+	/* It slept until the waking; what followed is unknown. */
 	p->breaks.lost_states++;
 	if (st->mode == TASK_SLEEPING) {
 		emit_sleep(p, task, st->waking_ns, false);
@@ -164,17 +185,72 @@ static void settle(struct pair *p, uint32_t task)
 	st->waking_ns = 0;
 }
 
+/* The waker, from all that is known. */
+struct waker {
+	uint32_t task;
+	uint16_t by;
+	uint8_t flags;
+};
+
+/* An interrupt, from its own records. */
+static uint16_t by_of(const struct pair *p, const struct pair_open *span)
+{
+	const char *name = span->name_id ? tasks_string(p->tasks, span->name_id) : NULL;
+
+	if (span->kind == PAIR_SOFTIRQ)
+		return span->id < ABI_BY_IRQ - ABI_BY_SOFTIRQ
+		               ? (uint16_t)(ABI_BY_SOFTIRQ + span->id)
+		               : ABI_BY_UNKNOWN;
+	if (span->kind == PAIR_IPI)
+		return ABI_BY_IPI;
+	if (name && strcmp(name, "arch_timer") == 0)
+		return ABI_BY_TIMER;
+	return span->id < ABI_BY_IRQS ? (uint16_t)(ABI_BY_IRQ + span->id) : ABI_BY_UNKNOWN;
+}
+
+/* What a waking does not say itself follows from the interrupts that are under way on its CPU. */
+static void complete(const struct pair *p, const struct ev_wake *ev, struct waker *w)
+{
+	enum abi_context in = interrupt_context(w->flags, w->by);
+	bool is_named = w->by != ABI_BY_UNKNOWN && w->by != ABI_BY_NOT_RECORDED;
+	const struct pair_open *span;
+	bool is_soft;
+
+	if (in == ABI_IN_TASK || in == ABI_IN_NMI || is_named || ev->hdr.cpu >= p->nr_cpus)
+		return;
+	span = pair_span_interrupt(&p->cpus[ev->hdr.cpu]);
+	is_soft = span && span->kind == PAIR_SOFTIRQ;
+	if (!span || (in == ABI_IN_HARDIRQ && is_soft) || (in == ABI_IN_SOFTIRQ && !is_soft))
+		return;
+	w->flags |= is_soft ? EV_FLAG_SOFTIRQ : EV_FLAG_HARDIRQ;
+	w->by = by_of(p, span);
+}
+
+static struct waker waker_of(const struct pair *p, const struct ev_wake *ev)
+{
+	struct waker w = { TASKS_NONE, ev->by, ev->hdr.flags };
+
+	complete(p, ev, &w);
+	if (interrupt_is(interrupt_context(w.flags, w.by)))
+		w.by = w.by == ABI_BY_NOT_RECORDED ? ABI_BY_UNKNOWN : w.by;
+	else
+		w.task = tasks_find(p->tasks, ev->waker_tid);
+	return w;
+}
+
 static void emit_edge(struct pair *p, uint32_t task, const struct ev_wake *ev, bool is_new)
 {
+	struct waker waker = waker_of(p, ev);
 	struct pair_wakeup row = {
 		.ts_ns = p->now_ns,
 		.task = task,
-		.waker = tasks_find(p->tasks, ev->waker_tid),
+		.waker = waker.task,
 		.cpu = pair_cpu_nr(ev->hdr.cpu),
 		.target_cpu = pair_cpu_nr(ev->target_cpu),
+		.by = waker.by,
 		.is_new = is_new,
 		.is_running = p->states[task].mode == TASK_RUNNING,
-		.flags = ev->hdr.flags,
+		.flags = waker.flags,
 	};
 
 	PAIR_EMIT(p, wakeup, &row);
@@ -182,24 +258,39 @@ static void emit_edge(struct pair *p, uint32_t task, const struct ev_wake *ev, b
 
 static void note_waker(struct pair *p, struct pair_task *st, const struct ev_wake *ev)
 {
-	st->waker = tasks_find(p->tasks, ev->waker_tid);
+	struct waker waker = waker_of(p, ev);
+
+	st->waker = waker.task;
+	st->by = waker.by;
 	st->waker_cpu = pair_cpu_nr(ev->hdr.cpu);
-	st->flags = ev->hdr.flags;
+	st->flags = waker.flags;
 }
 
-/* A second waking: does the first one stand? In the kernel a task must run between two of them. */
+/* It is woken while it waits for a CPU: it ran and slept since, and none of that was seen. */
+static void miss_run(struct pair *p, uint32_t task)
+{
+	p->breaks.missed_run++;
+	pair_task_forget(p, task, PAIR_GAP_MISSING);
+	p->states[task].is_hidden = true;
+}
+
+/*
+ * A second waking: does the first one remain valid? In the kernel a task must run between two of
+ * them.
+ */
 static bool is_first_kept(struct pair *p, uint32_t task)
 {
 	struct pair_task *st = &p->states[task];
 
 	if (st->mode == TASK_SLEEPING && st->waking_ns && !st->is_early_waking) {
 		p->breaks.double_waking++;
+		st->is_hidden = true;
 		return true;
 	}
-	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED) {
-		p->breaks.missed_run++;
-		pair_task_forget(p, task, PAIR_GAP_MISSING);
-	}
+	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED)
+		miss_run(p, task);
+	else if (st->mode == TASK_UNKNOWN && st->waking_ns)
+		st->is_hidden = true;
 	return false;
 }
 
@@ -218,7 +309,7 @@ void pair_task_waking(struct pair *p, uint32_t task, const struct ev_wake *ev)
 	st->is_early_waking = st->mode == TASK_RUNNING || st->mode == TASK_WAITING;
 }
 
-/* Where it queues; only a CPU that is known counts, as anything may stand in a record. */
+/* Where it queues; only a known CPU counts, because a record may contain anything. */
 static void queue_on(struct pair *p, struct pair_task *st, uint32_t cpu)
 {
 	if (cpu < p->nr_cpus)
@@ -253,10 +344,8 @@ void pair_task_wakeup(struct pair *p, uint32_t task, const struct ev_wake *ev)
 	bool has_edge;
 
 	settle(p, task);
-	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED) {
-		p->breaks.missed_run++;
-		pair_task_forget(p, task, PAIR_GAP_MISSING);
-	}
+	if (st->mode == TASK_WAITING && st->cause != PAIR_PREEMPTED)
+		miss_run(p, task);
 	has_edge = st->has_edge;
 	st->has_edge = false;
 	if (!has_edge)
@@ -340,6 +429,7 @@ void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
 		st->losses.wakes = p->losses.wakes; /* a waking on the CPU is for the next sleep */
 	}
 	st->cpu = cpu;
+	st->is_hidden = false;
 	enter(p, st, TASK_RUNNING);
 }
 
@@ -358,7 +448,10 @@ static void end_hidden_run(struct pair *p, uint32_t task)
 
 	settle(p, task);
 	waking_ns = st->mode == TASK_UNKNOWN ? st->waking_ns : 0;
-	/* Was it before this run, or is it for the sleep after it? Nobody knows: as if one were lost. */
+	/*
+	 * Whether it was before this run or is for the sleep after it is unknown: treated like a
+	 * loss.
+	 */
 	if (has_waking && !waking_ns)
 		st->losses.wakes = p->losses.wakes - 1;
 	if (st->mode == TASK_RUNNING)
@@ -419,22 +512,62 @@ void pair_task_drop_wakeups(struct pair *p, uint32_t task)
 	st->has_edge = false;
 }
 
-/* What is open at the end of the stream. */
+/*
+ * Whether a woken task that was not seen to run since cannot have waited all the time: its switches are hidden, as some
+ * kernels hide those of some threads.
+ *   - It was woken twice before without having been seen to run: this wait is as doubtful as the one before.
+ *   - The CPU on whose queue it was took nothing, and went idle. Dispatch queues of sched_ext may be left alone so, and
+ *     where migrations are not recorded the task may be on another queue.
+ *   - The CPU was idle, and at work in interrupts long after: it checks its queue when it leaves one.
+ */
+static bool is_disproved(const struct pair *p, const struct pair_task *st, uint64_t since_ns)
+{
+	const struct pair_cpu_state *c = st->cpu < p->nr_cpus ? &p->cpus[st->cpu] : NULL;
+
+	if (st->is_hidden)
+		return true;
+	if (!c || p->has_scx || !p->has_moves)
+		return false;
+	if (c->to_idle_ns > since_ns)
+		return true;
+	return c->mode == PAIR_CPU_IDLE && c->alive_ns > since_ns + REACTION_NS;
+}
+
+/* The wait of a woken task that is open at the end, from since_ns on. */
+static void emit_open_wait(struct pair *p, uint32_t task, uint64_t since_ns)
+{
+	struct pair_task *st = &p->states[task];
+
+	if (!is_disproved(p, st, since_ns)) {
+		emit_wait(p, task, st->cpu, true);
+		return;
+	}
+	p->breaks.unproven_waits++;
+	st->since_ns = since_ns;
+	st->reason = PAIR_GAP_MISSING;
+	emit_gap(p, task, p->now_ns);
+}
+
+/* What is open at the end of the stream. A quota may keep a preempted task off an idle CPU. */
 static void emit_open(struct pair *p, uint32_t task)
 {
 	const struct pair_task *st = &p->states[task];
+	uint64_t waking_ns = st->waking_ns;
 
-	if (st->mode == TASK_WAITING) {
+	if (st->mode == TASK_WAITING && st->cause == PAIR_PREEMPTED) {
 		emit_wait(p, task, st->cpu, true);
-	} else if (st->mode == TASK_SLEEPING) {
-		emit_sleep(p, task, st->waking_ns ? st->waking_ns : p->now_ns, !st->waking_ns);
-		if (st->waking_ns)
-			emit_wait(p, task, st->cpu, true);
-	} else {
-		emit_gap(p, task, st->waking_ns ? st->waking_ns : p->now_ns);
-		if (st->waking_ns)
-			emit_wait(p, task, st->cpu, true);
+		return;
 	}
+	if (st->mode == TASK_WAITING) {
+		emit_open_wait(p, task, st->wakeup_ns);
+		return;
+	}
+	if (st->mode == TASK_SLEEPING)
+		emit_sleep(p, task, waking_ns ? waking_ns : p->now_ns, !waking_ns);
+	else
+		emit_gap(p, task, waking_ns ? waking_ns : p->now_ns);
+	if (waking_ns)
+		emit_open_wait(p, task, waking_ns);
 }
 
 void pair_task_close(struct pair *p, uint32_t task, bool is_open)
@@ -444,6 +577,9 @@ void pair_task_close(struct pair *p, uint32_t task, bool is_open)
 	if (st->mode == TASK_DEAD)
 		return;
 	settle(p, task);
+	/* It may have run on the CPU whose remaining records are missing. */
+	if (is_open && p->has_ended_cpu && (st->mode == TASK_WAITING || st->waking_ns))
+		pair_task_forget(p, task, PAIR_GAP_END);
 	if (is_open)
 		emit_open(p, task);
 	else

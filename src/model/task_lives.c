@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct life {
+struct task_life {
 	uint32_t tid;
 	uint32_t task;
 	uint64_t from_ns;
@@ -11,12 +11,12 @@ struct life {
 
 struct task_lives {
 	uint32_t nr;
-	struct life lives[];
+	struct task_life lives[];
 };
 
 static int compare(const void *a, const void *b)
 {
-	const struct life *left = a, *right = b;
+	const struct task_life *left = a, *right = b;
 
 	if (left->tid != right->tid)
 		return left->tid < right->tid ? -1 : 1;
@@ -37,7 +37,7 @@ int task_lives_new(const struct tasks *tasks, struct task_lives **out)
 		const struct task *t = tasks_at(tasks, i);
 
 		l->lives[i] =
-			(struct life){ .tid = t->tid, .task = i, .from_ns = t->first_seen_ns };
+			(struct task_life){ .tid = t->tid, .task = i, .from_ns = t->first_seen_ns };
 	}
 	if (nr)
 		qsort(l->lives, nr, sizeof(l->lives[0]), compare);
@@ -57,7 +57,7 @@ uint32_t task_lives_at(const struct task_lives *l, uint32_t tid, uint64_t ts_ns)
 	/* The first entry behind (tid, ts_ns). */
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct life *at = &l->lives[mid];
+		const struct task_life *at = &l->lives[mid];
 
 		if (at->tid < tid || (at->tid == tid && at->from_ns <= ts_ns))
 			low = mid + 1;

@@ -16,5 +16,5 @@ struct task_lives;
 MUST_USE int task_lives_new(const struct tasks *tasks, struct task_lives **out);
 void task_lives_free(struct task_lives *l); /* NULL is fine */
 
-/* The last one born by then; before all births the first one. TASKS_NONE for a tid that nobody had. */
+/* The last one created by then; before all of them the first one. TASKS_NONE for an unused tid. */
 uint32_t task_lives_at(const struct task_lives *l, uint32_t tid, uint64_t ts_ns);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/copy.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "base/map.h"
 
@@ -18,7 +20,7 @@
 /* /proc gives start times in ticks of 10 ms: so far apart two may be and still mean the same start. */
 #define SAME_START_NS 20000000ULL
 
-struct name {
+struct task_name {
 	uint64_t from_ns;
 	uint32_t comm_id;
 	uint32_t next; /* the one before it in time */
@@ -32,10 +34,10 @@ struct tasks {
 	struct task **chunks; /* entries never move */
 	uint32_t *pages[NR_PAGES];
 	struct map *high; /* tids that Linux would not give, from files */
-	/* Dead ones, by the time of death; the first is forgotten first. */
+	/* Exited tasks, by time of exit; the first is evicted first. */
 	uint32_t dead_first;
 	uint32_t dead_last;
-	struct name *names;
+	struct task_name *names;
 	uint32_t nr_names;
 	uint32_t max_names;
 	uint32_t free_name;
@@ -57,7 +59,7 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-void scoped_tasks(struct tasks *const *t)
+static void scoped_tasks(struct tasks *const *t)
 {
 	tasks_free(*t);
 }
@@ -85,6 +87,48 @@ int tasks_new(const struct tasks_cfg *cfg, struct tasks **out)
 	if (err)
 		return err;
 	*out = TAKE_PTR(t);
+	return 0;
+}
+
+/* Entries and the places of their tids. */
+static int copy_entries(const struct tasks *t, struct tasks *copy)
+{
+	for (uint32_t i = 0; i * CHUNK_TASKS < t->nr; i++) {
+		copy->chunks[i] = copy_of(t->chunks[i], CHUNK_TASKS, sizeof(struct task));
+		if (!copy->chunks[i])
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < NR_PAGES; i++) {
+		if (!t->pages[i])
+			continue;
+		copy->pages[i] = copy_of(t->pages[i], PAGE_TIDS, sizeof(uint32_t));
+		if (!copy->pages[i])
+			return -ENOMEM;
+	}
+	copy->nr = t->nr;
+	return 0;
+}
+
+int tasks_copy(const struct tasks *t, struct tasks **out)
+{
+	SCOPED(scoped_tasks) struct tasks *copy = NULL;
+	int err = tasks_new(&t->cfg, &copy);
+
+	if (!err)
+		err = copy_entries(t, copy);
+	if (err)
+		return err;
+	copy->loss = t->loss;
+	copy->dead_first = t->dead_first;
+	copy->dead_last = t->dead_last;
+	copy->nr_names = copy->max_names = t->nr_names;
+	copy->free_name = t->free_name;
+	copy->names = copy_of(t->names, t->nr_names, sizeof(*t->names));
+	intern_free(copy->strings);
+	copy->strings = intern_copy(t->strings);
+	if (!copy->names || !copy->strings)
+		return -ENOMEM;
+	*out = TAKE_PTR(copy);
 	return 0;
 }
 
@@ -219,7 +263,7 @@ static uint32_t take_place(struct tasks *t, uint64_t ts_ns)
 	return t->nr++;
 }
 
-/* A place whose task is not to be: it waits for another as if dead for ever. */
+/* An unused place: it waits for another task as if its own had exited long ago. */
 static uint32_t give_back(struct tasks *t, uint32_t task)
 {
 	at(t, task)->end_ns = 0;
@@ -392,7 +436,8 @@ uint32_t tasks_exec(struct tasks *t, const struct ev_exec *ev)
 		return TASKS_NONE;
 	at(t, thread)->has_acted = true;
 	at(t, thread)->is_kthread = false; /* helpers that a kernel thread starts become programs */
-	tasks_set_tgid(t, thread, at(t, thread)->tid); /* who execs leads a process afterwards */
+	tasks_set_tgid(t, thread,
+	               at(t, thread)->tid); /* a task that execs leads a process afterwards */
 	tasks_set_comm(t, thread, ev->comm, ev->hdr.ts_ns);
 	return thread;
 }
@@ -457,23 +502,14 @@ void tasks_acted(struct tasks *t, uint32_t task)
 
 static uint32_t take_name(struct tasks *t)
 {
-	uint32_t name = t->free_name, max;
-	struct name *more;
+	uint32_t name = t->free_name;
 
 	if (name != TASKS_NONE) {
 		t->free_name = t->names[name].next;
 		return name;
 	}
-	if (t->nr_names == t->max_names) {
-		max = t->max_names ? t->max_names * 2 : CHUNK_TASKS;
-		more = max > TASKS_MAX * TASKS_MAX_NAMES
-		               ? NULL
-		               : realloc(t->names, max * sizeof(struct name));
-		if (!more)
-			return TASKS_NONE;
-		t->names = more;
-		t->max_names = max;
-	}
+	if (t->nr_names >= TASKS_MAX * TASKS_MAX_NAMES || GROW(t->names, t->max_names, t->nr_names))
+		return TASKS_NONE;
 	return t->nr_names++;
 }
 
@@ -506,7 +542,7 @@ void tasks_set_comm(struct tasks *t, uint32_t task, const char comm[EV_COMM_LEN]
 		t->loss.no_name_room++;
 		return;
 	}
-	t->names[name] = (struct name){ ts_ns, id, e->first_name };
+	t->names[name] = (struct task_name){ ts_ns, id, e->first_name };
 	e->first_name = name;
 	e->nr_names++;
 	e->comm_id = id;
@@ -521,6 +557,19 @@ uint32_t tasks_comm_at(const struct tasks *t, uint32_t task, uint64_t ts_ns)
 		return 0;
 	name = e->first_name;
 	for (uint8_t i = 1; i < e->nr_names && t->names[name].from_ns > ts_ns; i++)
+		name = t->names[name].next;
+	return t->names[name].comm_id;
+}
+
+uint32_t tasks_name(const struct tasks *t, uint32_t task, uint32_t nr)
+{
+	const struct task *e = tasks_at(t, task);
+	uint32_t name;
+
+	if (!e || nr >= e->nr_names)
+		return 0;
+	name = e->first_name;
+	for (uint32_t i = 0; i < nr; i++)
 		name = t->names[name].next;
 	return t->names[name].comm_id;
 }

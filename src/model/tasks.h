@@ -1,15 +1,15 @@
 /*
- * model/tasks — who the tasks are: one entry per life of a thread, found by its tid.
+ * model/tasks — the identity of tasks: one entry per life of a thread, found by its tid.
  *
- * A fork, a first wakeup or a description (TASK_INFO) begins an entry, FREE ends it; a tid that comes back
- * gets a new one, and a tid that shows up without any of these gets one whose start is unknown. Entries
- * have indices that stay the same until a dead entry is old enough to give its place to another; a thread
- * that takes its leader's tid by exec keeps its index. tid 0 is idle and never a task. Names are interned
- * here, and those of other things too, as one table of strings serves the whole model.
+ * A fork, a first wakeup or a description (TASK_INFO) begins an entry, FREE ends it; a reused tid gets a
+ * new one, and a tid that appears without any of these gets one whose start is unknown. Entries have
+ * indices that stay the same until a dead entry is old enough to be reused; a thread that takes its
+ * leader's tid by exec keeps its index. tid 0 is idle and never a task. Names are interned here, and
+ * those of other things too, as one table of strings serves the whole model.
  *
- * Bounded by max_tasks: when all live, no more are added and lookups say TASKS_NONE; when some are dead,
- * the one dead for longest goes early; both are counted. Nothing is allocated per record once as many
- * tasks live as ever will. One thread. Pure: no I/O, no clock.
+ * Bounded by max_tasks: when all are alive, no more are added and lookups return TASKS_NONE; when
+ * some are dead, the one dead longest is evicted early; both are counted. Nothing is allocated per
+ * record once the number of living tasks has reached its peak. One thread. Pure: no I/O, no clock.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct task {
 	uint32_t comm_id;       /* now; 0 = unknown */
 	uint64_t start_ns;      /* 0 = unknown */
 	uint64_t first_seen_ns; /* first record about it */
-	uint64_t end_ns;        /* left the CPU for good, or was freed; 0 = lives */
+	uint64_t end_ns;        /* exited, or was freed; 0 = alive */
 	bool is_kthread;
 	bool is_exiting;
 	bool is_unborn;     /* forked, not woken for the first time */
@@ -52,7 +52,7 @@ struct tasks_loss {
 	uint64_t no_name_room; /* names that found no place; their tasks have none */
 };
 
-/* Told of each entry that begins, before anything else about it, and of each that ends. */
+/* Called for each entry that begins, before anything else about it, and for each that ends. */
 struct tasks_hook {
 	int (*begin)(void *ctx, uint32_t task, uint64_t ts_ns); /* a negative errno refuses it */
 	void (*end)(void *ctx, uint32_t task, uint64_t ts_ns);
@@ -67,7 +67,8 @@ struct tasks_cfg {
 /* -EINVAL for a configuration out of range, or -ENOMEM. */
 MUST_USE int tasks_new(const struct tasks_cfg *cfg, struct tasks **out);
 void tasks_free(struct tasks *t); /* NULL is fine */
-void scoped_tasks(struct tasks *const *t);
+/* The entries and names as they are now, to be read on another thread; without the hook. -ENOMEM. */
+MUST_USE int tasks_copy(const struct tasks *t, struct tasks **out);
 void tasks_set_hook(struct tasks *t, const struct tasks_hook *hook);
 
 /* The living entry of a tid. TASKS_NONE if there is none. */
@@ -98,6 +99,8 @@ void tasks_set_comm(struct tasks *t, uint32_t task, const char comm[EV_COMM_LEN]
 
 /* The name that a task had then; that before the first change for earlier times. 0 = unknown. */
 uint32_t tasks_comm_at(const struct tasks *t, uint32_t task, uint64_t ts_ns);
+/* Its names, the newest first; 0 for one that it does not have. */
+uint32_t tasks_name(const struct tasks *t, uint32_t task, uint32_t nr);
 /* 0, the empty string, without room. */
 uint32_t tasks_intern(struct tasks *t, const char *s, size_t len);
 /* NULL for an id that was never given. */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/budget.h"
+#include "base/grow.h"
 #include "model/timeline_priv.h"
 
 #define DEFAULT_CAP_BYTES ((size_t)1 << 30)
@@ -21,7 +22,7 @@
 
 static uint64_t wait_start(const union timeline_row *r)
 {
-	/* The wait begins with the waking for those who ask by time. */
+	/* For queries by time the wait begins with the waking. */
 	return r->wait.waking_ns ? r->wait.waking_ns : r->wait.wakeup_ns;
 }
 
@@ -40,9 +41,9 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                     offsetof(struct pair_slice, cpu) },
 	[TIMELINE_WAIT] = { { TIME(pair_wait, waking_ns), TIME(pair_wait, wakeup_ns),
 	                      TIME(pair_wait, end_ns), COL(pair_wait, task), COL(pair_wait, waker),
-	                      COL(pair_wait, waker_cpu), COL(pair_wait, from_cpu),
-	                      COL(pair_wait, cpu), COL(pair_wait, cause), COL(pair_wait, flags),
-	                      COL(pair_wait, is_open) },
+	                      COL(pair_wait, waker_cpu), COL(pair_wait, by),
+	                      COL(pair_wait, from_cpu), COL(pair_wait, cpu), COL(pair_wait, cause),
+	                      COL(pair_wait, flags), COL(pair_wait, is_open) },
 	                    wait_start,
 	                    offsetof(struct pair_wait, end_ns),
 	                    offsetof(struct pair_wait, task),
@@ -57,8 +58,9 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                     offsetof(struct pair_sleep, cpu) },
 	[TIMELINE_WAKEUP] = { { TIME(pair_wakeup, ts_ns), COL(pair_wakeup, task),
 	                        COL(pair_wakeup, waker), COL(pair_wakeup, cpu),
-	                        COL(pair_wakeup, target_cpu), COL(pair_wakeup, is_new),
-	                        COL(pair_wakeup, is_running), COL(pair_wakeup, flags) },
+	                        COL(pair_wakeup, target_cpu), COL(pair_wakeup, by),
+	                        COL(pair_wakeup, is_new), COL(pair_wakeup, is_running),
+	                        COL(pair_wakeup, flags) },
 	                      first_word,
 	                      offsetof(struct pair_wakeup, ts_ns),
 	                      offsetof(struct pair_wakeup, task),
@@ -137,8 +139,10 @@ int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
 	t->cfg = *cfg;
 	if (!t->cfg.cap_bytes)
 		t->cfg.cap_bytes = DEFAULT_CAP_BYTES;
+	if (!t->cfg.tables)
+		t->cfg.tables = TIMELINE_ALL;
 	for (uint32_t i = 0; i < TIMELINE_TABLES; i++) {
-		struct table *tab = &t->tables[i];
+		struct timeline_rows *tab = &t->tables[i];
 
 		tab->def = &timeline_defs[i];
 		for (uint32_t k = 0; k < TIMELINE_MAX_COLS && tab->def->cols[k].size; k++)
@@ -148,25 +152,18 @@ int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
 	return 0;
 }
 
-static void free_chunk(struct chunk *c)
-{
-	if (c)
-		free(c->far);
-	free(c);
-}
-
 void timeline_free(struct timeline *t)
 {
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < TIMELINE_TABLES; i++) {
-		struct table *tab = &t->tables[i];
+		struct timeline_rows *tab = &t->tables[i];
 
 		for (uint32_t k = 0; k < tab->nr_chunks; k++)
-			free_chunk(tab->chunks[k]);
+			timeline_chunk_put(tab->chunks[k]);
 		free(tab->chunks);
 		free(tab->ends);
-		free_chunk(tab->spare);
+		timeline_chunk_put(tab->spare);
 		timeline_index_free(&tab->by_task);
 		timeline_index_free(&tab->by_cpu);
 	}
@@ -178,69 +175,33 @@ void scoped_timeline(struct timeline *const *t)
 	timeline_free(*t);
 }
 
-static size_t chunk_bytes(const struct table *tab)
+static bool has_chunk_slot(struct timeline_rows *tab)
 {
-	return sizeof(struct chunk) + (size_t)tab->row_bytes * TIMELINE_CHUNK_ROWS;
+	uint32_t max_ends = tab->max_chunks;
+
+	return !GROW(tab->ends, max_ends, tab->nr_chunks) &&
+	       !GROW(tab->chunks, tab->max_chunks, tab->nr_chunks);
 }
 
-static void forget_chunk(struct timeline *t, struct table *tab)
+static struct timeline_chunk *new_chunk(struct timeline *t, struct timeline_rows *tab)
 {
-	struct chunk *c = tab->chunks[0];
-
-	tab->nr_chunks--;
-	memmove(tab->chunks, tab->chunks + 1, tab->nr_chunks * sizeof(struct chunk *));
-	memmove(tab->ends, tab->ends + 1, tab->nr_chunks * sizeof(*tab->ends));
-	tab->first += TIMELINE_CHUNK_ROWS;
-	if (!tab->spare) {
-		tab->spare = c;
-		return;
-	}
-	t->bytes -= chunk_bytes(tab) + c->max_far * sizeof(c->far[0]);
-	free_chunk(c);
-}
-
-static bool has_chunk_slot(struct table *tab)
-{
-	struct chunk_ends *ends;
-	struct chunk **more;
-	uint32_t max;
-
-	if (tab->nr_chunks < tab->max_chunks)
-		return true;
-	max = tab->max_chunks ? tab->max_chunks * 2 : 16;
-	more = realloc(tab->chunks, max * sizeof(struct chunk *));
-	if (!more)
-		return false;
-	tab->chunks = more;
-	ends = realloc(tab->ends, max * sizeof(*ends));
-	if (!ends)
-		return false;
-	tab->ends = ends;
-	tab->max_chunks = max;
-	return true;
-}
-
-static struct chunk *new_chunk(struct timeline *t, struct table *tab)
-{
-	struct chunk *c = tab->spare;
+	size_t bytes = timeline_chunk_bytes(tab);
+	struct timeline_chunk *c;
 
 	if (!has_chunk_slot(tab))
 		return NULL;
-	if (!c && t->bytes + chunk_bytes(tab) > t->cfg.cap_bytes) {
-		if (!t->cfg.window_ns || !tab->nr_chunks)
-			return NULL;
-		t->loss.cut += TIMELINE_CHUNK_ROWS;
-		forget_chunk(t, tab);
-		c = tab->spare;
-	}
+	c = tab->spare;
 	tab->spare = NULL;
 	if (!c) {
-		c = malloc(chunk_bytes(tab));
+		c = timeline_make_room(t, bytes) ? malloc(bytes) : NULL;
 		if (!c)
 			return NULL;
-		t->bytes += chunk_bytes(tab);
+		t->bytes += bytes;
 		c->far = NULL;
 		c->max_far = 0;
+		c->bytes = bytes;
+		c->budget = t->cfg.budget;
+		atomic_init(&c->refs, 1);
 	}
 	c->min_start_ns = UINT64_MAX;
 	c->min_end_ns = UINT64_MAX;
@@ -251,29 +212,31 @@ static struct chunk *new_chunk(struct timeline *t, struct table *tab)
 }
 
 /* A place for one more; memory for it counts, though the cap only holds back chunks. */
-static bool pack_far(struct timeline *t, struct chunk *c, uint64_t ns, uint32_t *out)
+static bool pack_far(struct timeline *t, struct timeline_chunk *c, uint64_t ns, uint32_t *out)
 {
-	uint32_t max = c->max_far ? c->max_far * 2 : 16;
-	uint64_t *more;
+	uint32_t max = c->max_far;
+	size_t bytes;
 
 	if (!ns) {
 		*out = TIMELINE_NONE;
 		return true;
 	}
-	if (c->nr_far == c->max_far) {
-		more = realloc(c->far, max * sizeof(*more));
-		if (!more)
-			return false;
-		t->bytes += (max - c->max_far) * sizeof(*more);
-		c->far = more;
-		c->max_far = max;
+	if (GROW(c->far, c->max_far, c->nr_far))
+		return false;
+	bytes = (c->max_far - max) * sizeof(*c->far);
+	if (bytes && !budget_take(c->budget, bytes)) {
+		c->max_far = max; /* it may fit another time */
+		return false;
 	}
+	t->bytes += bytes;
+	c->bytes += bytes;
 	*out = TIMELINE_FAR | c->nr_far;
 	c->far[c->nr_far++] = ns;
 	return true;
 }
 
-static ALWAYS_INLINE bool put_time(struct timeline *t, struct chunk *c, void *to, const void *from)
+static ALWAYS_INLINE bool put_time(struct timeline *t, struct timeline_chunk *c, void *to,
+                                   const void *from)
 {
 	uint64_t ns;
 	uint32_t packed;
@@ -299,8 +262,8 @@ static ALWAYS_INLINE void copy_field(void *to, const void *from, uint16_t size)
 		memcpy(to, from, 1);
 }
 
-static ALWAYS_INLINE bool put(struct timeline *t, struct chunk *c, const struct timeline_def *def,
-                              uint32_t at, const void *row)
+static ALWAYS_INLINE bool put(struct timeline *t, struct timeline_chunk *c,
+                              const struct timeline_def *def, uint32_t at, const void *row)
 {
 	uint8_t *col = c->data;
 
@@ -320,8 +283,8 @@ static ALWAYS_INLINE bool put(struct timeline *t, struct chunk *c, const struct 
 	return true;
 }
 
-static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, struct chunk *c,
-                                     uint64_t start_ns, uint64_t end_ns)
+static ALWAYS_INLINE void note_times(struct timeline *t, struct timeline_rows *tab,
+                                     struct timeline_chunk *c, uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns < c->min_start_ns)
 		c->min_start_ns = start_ns;
@@ -335,10 +298,11 @@ static ALWAYS_INLINE void note_times(struct timeline *t, struct table *tab, stru
 		t->latest_ns = end_ns;
 }
 
-static struct chunk *begin_chunk(struct timeline *t, struct table *tab, uint64_t end_ns)
+static struct timeline_chunk *begin_chunk(struct timeline *t, struct timeline_rows *tab,
+                                          uint64_t end_ns)
 {
-	const struct chunk *last = tab->nr_chunks ? tab->chunks[tab->nr_chunks - 1] : NULL;
-	struct chunk *c;
+	const struct timeline_chunk *last = tab->nr_chunks ? tab->chunks[tab->nr_chunks - 1] : NULL;
+	struct timeline_chunk *c;
 
 	if (last)
 		tab->ends[tab->nr_chunks - 1] = (struct chunk_ends){ last->min_end_ns,
@@ -353,12 +317,12 @@ static struct chunk *begin_chunk(struct timeline *t, struct table *tab, uint64_t
 static ALWAYS_INLINE void append(struct timeline *t, enum timeline_table table, const void *row)
 {
 	const struct timeline_def *def = &timeline_defs[table];
-	struct table *tab = &t->tables[table];
+	struct timeline_rows *tab = &t->tables[table];
 	uint32_t at = (uint32_t)((tab->end - tab->first) % TIMELINE_CHUNK_ROWS);
 	uint64_t start_ns = def->start(row), end_ns;
-	struct chunk *c;
+	struct timeline_chunk *c;
 
-	if (t->cfg.tables && !(t->cfg.tables & 1U << table))
+	if (!(t->cfg.tables & 1U << table))
 		return;
 	memcpy(&end_ns, (const uint8_t *)row + def->end_offset, sizeof(end_ns));
 	c = at ? tab->chunks[tab->nr_chunks - 1] : begin_chunk(t, tab, end_ns);
@@ -370,7 +334,7 @@ static ALWAYS_INLINE void append(struct timeline *t, enum timeline_table table, 
 	tab->end++;
 	while (t->cfg.window_ns && tab->nr_chunks > 1 &&
 	       t->latest_ns - tab->chunks[0]->max_end_ns > t->cfg.window_ns)
-		forget_chunk(t, tab);
+		timeline_forget(t, tab, true);
 }
 
 #define APPEND(name, table)                                               \
@@ -426,7 +390,7 @@ uint64_t timeline_end(const struct timeline *t, enum timeline_table table)
 bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t offset, uint64_t id,
                    struct timeline_cell *out)
 {
-	const struct table *tab = &t->tables[table];
+	const struct timeline_rows *tab = &t->tables[table];
 	const struct timeline_col *f = tab->def->cols;
 	uint64_t at = id - tab->first;
 	size_t before = 0;
@@ -444,7 +408,7 @@ bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t o
 }
 
 /* Rows from id to the end of its chunk. */
-static uint32_t rows_left(const struct table *tab, uint64_t id)
+static uint32_t rows_left(const struct timeline_rows *tab, uint64_t id)
 {
 	uint32_t nr = TIMELINE_CHUNK_ROWS - (uint32_t)((id - tab->first) % TIMELINE_CHUNK_ROWS);
 
@@ -493,7 +457,7 @@ static void unpack_times(const struct timeline_cell *cell, uint32_t nr, uint64_t
 uint32_t timeline_times(const struct timeline *t, enum timeline_table table, size_t offset,
                         uint64_t id, uint64_t *out, uint32_t max)
 {
-	const struct table *tab = &t->tables[table];
+	const struct timeline_rows *tab = &t->tables[table];
 	struct timeline_cell cell;
 	uint32_t nr = 0, here;
 
@@ -506,8 +470,8 @@ uint32_t timeline_times(const struct timeline *t, enum timeline_table table, siz
 	return nr;
 }
 
-static ALWAYS_INLINE void get(const struct chunk *c, const struct timeline_def *def, uint32_t at,
-                              uint8_t *row)
+static ALWAYS_INLINE void get(const struct timeline_chunk *c, const struct timeline_def *def,
+                              uint32_t at, uint8_t *row)
 {
 	const uint8_t *col = c->data;
 	uint64_t ns;
@@ -533,9 +497,9 @@ static ALWAYS_INLINE void get(const struct chunk *c, const struct timeline_def *
 bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t id,
                   union timeline_row *out)
 {
-	const struct table *tab = &t->tables[table];
+	const struct timeline_rows *tab = &t->tables[table];
 	uint64_t at = id - tab->first;
-	const struct chunk *c;
+	const struct timeline_chunk *c;
 
 	if (id < tab->first || id >= tab->end)
 		return false;

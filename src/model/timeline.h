@@ -4,11 +4,14 @@
  * Rows have ids that count up per table and never change. Columns grow in chunks of TIMELINE_CHUNK_ROWS; times
  * within a second or so of their chunk take four bytes, others twelve.
  * Without a window all rows are kept up to the cap, later ones are dropped and counted. With a window, rows
- * that ended longer ago than that are forgotten chunk by chunk, and the cap shortens the window; the memory of
- * forgotten chunks serves the next ones, so that nothing is allocated once the window is full. A window needs
+ * that ended longer ago than that are forgotten chunk by chunk, and the cap shortens the window: the oldest chunk
+ * of any table goes first, so that the tables cover the same time, timeline_whole_from_ns(). A window needs
  * tasks that remember their dead for at least as long (tasks_cfg.keep_dead_ns), as rows hold their indices.
  *
- * One thread. Pure: no I/O, no clock.
+ * A snapshot is a timeline of its own, made in the time that it takes to count chunks: it shares the full chunks, which
+ * never change, and copies the last one of each table. It may be read, and freed, on another thread than the one that adds rows.
+ *
+ * One thread each. Pure: no I/O, no clock.
  */
 #pragma once
 
@@ -22,6 +25,7 @@
 #define TIMELINE_CHUNK_ROWS 4096U
 #define TIMELINE_ANY_CPU    UINT32_MAX
 
+struct budget;
 struct timeline;
 
 /* Each holds the struct pair_* of its name. */
@@ -43,6 +47,7 @@ enum timeline_table {
 };
 
 #define TIMELINE_BIT(name) (1U << TIMELINE_##name)
+#define TIMELINE_ALL       ((1U << TIMELINE_TABLES) - 1)
 
 union timeline_row {
 	struct pair_slice slice;
@@ -64,6 +69,8 @@ struct timeline_cfg {
 	size_t cap_bytes;   /* of all columns; 0 picks 1 GiB */
 	uint64_t window_ns; /* 0 = keep all */
 	uint32_t tables;    /* bit per table that is wanted; 0 = all */
+	struct budget
+		*budget; /* of all chunks, those that only snapshots still hold too; NULL = none */
 };
 
 struct timeline_loss {
@@ -85,7 +92,7 @@ bool timeline_row(const struct timeline *t, enum timeline_table table, uint64_t 
                   union timeline_row *out);
 /*
  * The column of a field, by its offset in the struct, from row id on; *nr is how many rows of it lie there.
- * NULL for an id that is not there or an offset that is no field, or is a time: times are packed. Valid
+ * NULL for an id that is not there or an offset that is not a field, or is a time: times are packed. Valid
  * until the next record.
  */
 const void *timeline_column(const struct timeline *t, enum timeline_table table, size_t offset,
@@ -95,6 +102,15 @@ uint32_t timeline_times(const struct timeline *t, enum timeline_table table, siz
                         uint64_t id, uint64_t *out, uint32_t max);
 size_t timeline_bytes(const struct timeline *t); /* of columns and indexes */
 void timeline_loss(const struct timeline *t, struct timeline_loss *out);
+
+/* Time has passed: what is older than the window is forgotten, also in tables that get no rows. */
+void timeline_advance(struct timeline *t, uint64_t now_ns);
+/* Which tables are wanted from now on, none for 0; the rows of others are forgotten. */
+void timeline_want(struct timeline *t, uint32_t tables);
+/* From then on no row was forgotten before its time; 0 = none ever was. */
+uint64_t timeline_whole_from_ns(const struct timeline *t);
+/* Its rows, as they are now, without a window; more can be added. -ENOMEM. */
+MUST_USE int timeline_snapshot(const struct timeline *t, struct timeline **out);
 
 struct timeline_query {
 	enum timeline_table table;
@@ -125,8 +141,8 @@ MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
  */
 MUST_USE int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task);
 /*
- * While frozen nothing is built, so that several threads may ask at once: a question that needs an index which is
- * not there ends with -ENOTSUP. No record may come meanwhile.
+ * While frozen nothing is built, so that several threads may query at once: a query that needs a
+ * missing index returns -ENOTSUP. No record may come meanwhile.
  */
 void timeline_freeze(struct timeline *t, bool is_frozen);
 /* False at the end. id and row may be NULL. */

@@ -24,124 +24,148 @@ static uint64_t end_at(const struct timeline *t, enum timeline_table table, uint
 	return timeline_unpack(cell.c, packed);
 }
 
-/* What an index is made of, row by row; columns are read once, chunk by chunk. */
-struct gathered {
-	uint32_t *keys; /* nobody and no CPU come first, then the others */
-	uint64_t *ends_ns;
+/* What an index is built from and with. */
+struct index_build {
+	const struct timeline *t;
+	enum timeline_table table;
+	bool is_task;
+	/* Rows of one chunk: */
+	uint64_t id; /* of the first */
 	uint32_t nr;
-	uint32_t nr_keys; /* the largest plus one */
+	const void *column; /* of their tasks or CPUs */
+	/* Of each key: */
+	uint32_t *next; /* the place of its next row */
+	uint64_t *last_ns; /* when its last row ended; UNSORTED if that was before the one in front of it */
 };
 
-static void gathered_free(struct gathered *g)
+#define UNSORTED UINT64_MAX
+
+/* Moves on to the next chunk; false behind the last. */
+static bool next_rows(struct index_build *b)
 {
-	free(g->keys);
-	free(g->ends_ns);
+	const struct timeline_rows *tab = &b->t->tables[b->table];
+
+	b->id = b->nr ? b->id + b->nr : tab->first;
+	b->column = timeline_column(b->t, b->table,
+	                            b->is_task ? tab->def->task_offset : tab->def->cpu_offset,
+	                            b->id, &b->nr);
+	if (!b->column)
+		b->nr = 0;
+	return b->column;
 }
 
-/* The keys of rows [at, at + nr) from their column. */
-static void take_keys(struct gathered *g, const void *column, bool is_task, uint32_t at,
-                      uint32_t nr)
+/* No task and no CPU come first, then the others. */
+static ALWAYS_INLINE uint32_t key_at(const struct index_build *b, uint32_t i)
 {
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t key = is_task ? ((const uint32_t *)column)[i] + 1
-		                       : (uint16_t)(((const uint16_t *)column)[i] + 1);
-
-		g->keys[at + i] = key;
-		if (key >= g->nr_keys)
-			g->nr_keys = key + 1;
-	}
+	return b->is_task ? ((const uint32_t *)b->column)[i] + 1
+	                  : (uint16_t)(((const uint16_t *)b->column)[i] + 1);
 }
 
-static int gather(const struct timeline *t, enum timeline_table table, bool is_task,
-                  struct gathered *g)
+static uint32_t count_keys(struct index_build *b)
 {
-	const struct table *tab = &t->tables[table];
-	size_t offset = is_task ? tab->def->task_offset : tab->def->cpu_offset;
+	uint32_t max = 0;
 
-	*g = (struct gathered){ .nr = (uint32_t)(tab->end - tab->first) };
-	g->keys = calloc(g->nr ? g->nr : 1, sizeof(*g->keys));
-	g->ends_ns = malloc((g->nr ? g->nr : 1) * sizeof(*g->ends_ns));
-	if (!g->keys || !g->ends_ns)
-		return -ENOMEM;
-	for (uint32_t at = 0, nr; at < g->nr; at += nr) {
-		const void *column = timeline_column(t, table, offset, tab->first + at, &nr);
+	while (next_rows(b))
+		for (uint32_t i = 0; i < b->nr; i++)
+			max = key_at(b, i) > max ? key_at(b, i) : max;
+	return max + 1;
+}
 
-		nr = nr < g->nr - at ? nr : g->nr - at;
-		take_keys(g, column, is_task, at, nr);
+static int allocate(struct index_build *b, struct timeline_index *ix)
+{
+	uint64_t nr_rows = ix->end - ix->first;
+
+	ix->starts = calloc(ix->nr_keys + 2, sizeof(uint32_t));
+	ix->order = malloc((nr_rows ? nr_rows : 1) * sizeof(uint32_t));
+	ix->bytes = (ix->nr_keys + 2 + nr_rows) * sizeof(uint32_t);
+	b->next = malloc(ix->nr_keys * sizeof(*b->next));
+	b->last_ns = calloc(ix->nr_keys, sizeof(*b->last_ns));
+	return ix->starts && ix->order && b->next && b->last_ns ? 0 : -ENOMEM;
+}
+
+/* How many rows each key has, and from that where they begin. */
+static void set_starts(struct index_build *b, struct timeline_index *ix)
+{
+	while (next_rows(b))
+		for (uint32_t i = 0; i < b->nr; i++)
+			ix->starts[key_at(b, i) + 1]++;
+	for (uint32_t k = 1; k <= ix->nr_keys; k++)
+		ix->starts[k] += ix->starts[k - 1];
+	memcpy(b->next, ix->starts, ix->nr_keys * sizeof(*b->next));
+}
+
+static void place_rows(struct index_build *b, struct timeline_index *ix)
+{
+	uint64_t ends_ns[TIMELINE_CHUNK_ROWS];
+
+	while (next_rows(b)) {
+		(void)timeline_times(b->t, b->table, b->t->tables[b->table].def->end_offset, b->id,
+		                     ends_ns, b->nr);
+		for (uint32_t i = 0; i < b->nr; i++) {
+			uint32_t key = key_at(b, i);
+
+			b->last_ns[key] = ends_ns[i] < b->last_ns[key] ? UNSORTED : ends_ns[i];
+			ix->order[b->next[key]++] = (uint32_t)(b->id - ix->first) + i;
+		}
 	}
-	for (uint32_t at = 0, nr; at < g->nr; at += nr)
-		nr = timeline_times(t, table, tab->def->end_offset, tab->first + at,
-		                    g->ends_ns + at, g->nr - at);
-	return 0;
 }
 
 /* By end, of equal ones by id. */
-static int compare_rows(const void *a, const void *b, void *ends_ns)
+static int compare_rows(const void *left, const void *right, void *building)
 {
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	uint64_t left_ns = ((const uint64_t *)ends_ns)[left];
-	uint64_t right_ns = ((const uint64_t *)ends_ns)[right];
+	const struct index_build *b = building;
+	uint32_t x = *(const uint32_t *)left, y = *(const uint32_t *)right;
+	uint64_t first = b->t->tables[b->table].first;
+	uint64_t x_ns = end_at(b->t, b->table, first + x);
+	uint64_t y_ns = end_at(b->t, b->table, first + y);
 
-	if (left_ns != right_ns)
-		return left_ns < right_ns ? -1 : 1;
-	return (left > right) - (left < right);
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? -1 : 1;
+	return (x > y) - (x < y);
 }
 
-/* Nearly sorted: rows come in the order of their ends, but for sleeps that turn out late. */
-static void sort_group(const struct gathered *g, uint32_t *order, uint32_t nr)
+/* Moves late rows to their places; false if that takes too many steps. */
+static bool insert_late(const struct index_build *b, uint32_t *order, uint32_t nr)
 {
-	uint64_t steps_left = MAX_STEPS * (uint64_t)nr;
+	uint64_t first = b->t->tables[b->table].first, steps_left = MAX_STEPS * (uint64_t)nr;
+	uint64_t last_ns = 0, end_ns;
 
-	for (uint32_t i = 1; i < nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = order[i], k = i;
 
-		for (; k && steps_left && g->ends_ns[order[k - 1]] > g->ends_ns[row]; k--) {
+		end_ns = end_at(b->t, b->table, first + row);
+		if (end_ns >= last_ns) {
+			last_ns = end_ns;
+			continue;
+		}
+		for (; k && steps_left && end_at(b->t, b->table, first + order[k - 1]) > end_ns;
+		     k--) {
 			order[k] = order[k - 1];
 			steps_left--;
 		}
 		order[k] = row;
-		if (!steps_left) {
-			qsort_r(order, nr, sizeof(*order), compare_rows, g->ends_ns);
-			return;
-		}
+		if (!steps_left)
+			return false;
 	}
+	return true;
 }
 
-static int allocate(struct timeline_index *ix, uint64_t nr_rows)
+/* Rows come in the order of their ends, but for sleeps that turn out late. */
+static void sort_late(struct index_build *b, struct timeline_index *ix)
 {
-	ix->starts = calloc(ix->nr_keys + 2, sizeof(uint32_t));
-	ix->order = malloc((nr_rows ? nr_rows : 1) * sizeof(uint32_t));
-	ix->bytes = (ix->nr_keys + 2 + nr_rows) * sizeof(uint32_t);
-	if (ix->starts && ix->order)
-		return 0;
-	timeline_index_free(ix);
-	return -ENOMEM;
-}
+	for (uint32_t k = 0; k < ix->nr_keys; k++) {
+		uint32_t *order = ix->order + ix->starts[k], nr = ix->starts[k + 1] - ix->starts[k];
 
-/* Counting sort: starts[k + 1] counts key k, then is its end, then moves down to its start. */
-static int sort_rows(const struct gathered *g, struct timeline_index *ix)
-{
-	ix->nr_keys = g->nr_keys;
-	if (allocate(ix, g->nr) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < g->nr; i++)
-		ix->starts[g->keys[i] + 1]++;
-	for (uint32_t k = 1; k <= ix->nr_keys; k++)
-		ix->starts[k] += ix->starts[k - 1];
-	for (uint32_t i = g->nr; i-- > 0;)
-		ix->order[--ix->starts[g->keys[i] + 1]] = i;
-	memmove(ix->starts, ix->starts + 1, ix->nr_keys * sizeof(uint32_t));
-	ix->starts[ix->nr_keys] = g->nr;
-	for (uint32_t k = 0; k < ix->nr_keys; k++)
-		sort_group(g, ix->order + ix->starts[k], ix->starts[k + 1] - ix->starts[k]);
-	return 0;
+		if (b->last_ns[k] == UNSORTED && !insert_late(b, order, nr))
+			qsort_r(order, nr, sizeof(*order), compare_rows, b);
+	}
 }
 
 static int build(const struct timeline *t, enum timeline_table table, bool is_task,
                  struct timeline_index *ix)
 {
-	const struct table *tab = &t->tables[table];
-	struct gathered g;
+	const struct timeline_rows *tab = &t->tables[table];
+	struct index_build b = { .t = t, .table = table, .is_task = is_task };
 	int err;
 
 	if (ix->starts && ix->first == tab->first && ix->end == tab->end)
@@ -153,10 +177,17 @@ static int build(const struct timeline *t, enum timeline_table table, bool is_ta
 		return -E2BIG;
 	ix->first = tab->first;
 	ix->end = tab->end;
-	err = gather(t, table, is_task, &g);
-	if (!err)
-		err = sort_rows(&g, ix);
-	gathered_free(&g);
+	ix->nr_keys = count_keys(&b);
+	err = allocate(&b, ix);
+	if (!err) {
+		set_starts(&b, ix);
+		place_rows(&b, ix);
+		sort_late(&b, ix);
+	} else {
+		timeline_index_free(ix);
+	}
+	free(b.next);
+	free(b.last_ns);
 	return err;
 }
 
@@ -178,7 +209,7 @@ static void skip_early(struct timeline_iter *it)
 
 int timeline_find(struct timeline *t, const struct timeline_query *q, struct timeline_iter *out)
 {
-	struct table *tab = &t->tables[q->table];
+	struct timeline_rows *tab = &t->tables[q->table];
 	bool is_task = q->task != TASKS_NONE;
 	struct timeline_index *ix = is_task ? &tab->by_task : &tab->by_cpu;
 	uint32_t key = is_task ? q->task + 1 : (uint16_t)(q->cpu + 1);
@@ -203,7 +234,7 @@ int timeline_find(struct timeline *t, const struct timeline_query *q, struct tim
 
 int timeline_index(struct timeline *t, enum timeline_table table, bool is_by_task)
 {
-	struct table *tab = &t->tables[table];
+	struct timeline_rows *tab = &t->tables[table];
 
 	if (is_by_task && tab->def->task_offset == TIMELINE_NO_FIELD)
 		return 0;
@@ -230,12 +261,12 @@ static bool is_wanted(const struct timeline_iter *it, const union timeline_row *
 	return end_ns > it->q.from_ns || (end_ns == start_ns && end_ns == it->q.from_ns);
 }
 
-/* Whether nothing of the chunk is wanted, so that the walk goes on behind it. */
+/* Whether nothing of the chunk is wanted, so that the walk continues after it. */
 static bool skip_chunk(struct timeline_iter *it)
 {
-	const struct table *tab = &it->t->tables[it->q.table];
+	const struct timeline_rows *tab = &it->t->tables[it->q.table];
 	uint64_t at = it->at - tab->first;
-	const struct chunk *c = tab->chunks[at / TIMELINE_CHUNK_ROWS];
+	const struct timeline_chunk *c = tab->chunks[at / TIMELINE_CHUNK_ROWS];
 
 	if (at % TIMELINE_CHUNK_ROWS ||
 	    (c->min_start_ns < it->q.to_ns && c->max_end_ns >= it->q.from_ns))
@@ -246,7 +277,7 @@ static bool skip_chunk(struct timeline_iter *it)
 
 bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *row)
 {
-	const struct table *tab = &it->t->tables[it->q.table];
+	const struct timeline_rows *tab = &it->t->tables[it->q.table];
 	union timeline_row mine;
 	uint64_t row_id, end_ns;
 
@@ -257,7 +288,10 @@ bool timeline_next(struct timeline_iter *it, uint64_t *id, union timeline_row *r
 		it->at++;
 		(void)timeline_row(it->t, it->q.table, row_id, &mine);
 		memcpy(&end_ns, (const uint8_t *)&mine + tab->def->end_offset, sizeof(end_ns));
-		/* Ends only grow, and no row is longer than the longest: the rest starts too late. */
+		/*
+		 * Ends only grow, and no row is longer than the longest: further rows start too
+		 * late.
+		 */
 		if (it->order && end_ns > it->q.to_ns && end_ns - it->q.to_ns > tab->max_len_ns)
 			it->at = it->end;
 		if (!is_wanted(it, &mine, end_ns))

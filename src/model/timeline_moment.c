@@ -5,9 +5,10 @@
 #include "model/timeline_priv.h"
 
 /* Whether no row of the chunk ends in time. */
-static bool is_elsewhere(const struct timeline_ended *it, const struct table *tab, uint64_t number)
+static bool is_elsewhere(const struct timeline_ended *it, const struct timeline_rows *tab,
+                         uint64_t number)
 {
-	const struct chunk *last = tab->chunks[tab->nr_chunks - 1];
+	const struct timeline_chunk *last = tab->chunks[tab->nr_chunks - 1];
 	struct chunk_ends ends = { last->min_end_ns, last->max_end_ns };
 
 	if (number + 1 < tab->nr_chunks)
@@ -15,8 +16,8 @@ static bool is_elsewhere(const struct timeline_ended *it, const struct table *ta
 	return ends.max_ns < it->from_ns || ends.min_ns >= it->to_ns;
 }
 
-/* To the next row of the chunk that ends in time: only its end is looked at. */
-static bool find_in_chunk(struct timeline_ended *it, const struct table *tab, uint64_t nr)
+/* To the next row of the chunk that ends in time: only its end is read. */
+static bool find_in_chunk(struct timeline_ended *it, const struct timeline_rows *tab, uint64_t nr)
 {
 	uint64_t last = it->at - it->at % TIMELINE_CHUNK_ROWS + TIMELINE_CHUNK_ROWS;
 	struct timeline_cell cell;
@@ -41,7 +42,7 @@ static bool find_in_chunk(struct timeline_ended *it, const struct table *tab, ui
 
 bool timeline_ended_next(struct timeline_ended *it, union timeline_row *row)
 {
-	const struct table *tab = &it->t->tables[it->table];
+	const struct timeline_rows *tab = &it->t->tables[it->table];
 	uint64_t nr = tab->end - tab->first;
 
 	while (it->at < nr) {
@@ -83,7 +84,7 @@ bool timeline_after(struct timeline *t, const struct timeline_whose *w, uint64_t
 	return false;
 }
 
-/* Whose rows lie next to each other in an index: the one before may be another's. */
+/* The task or CPU whose rows are adjacent in an index: the row before may belong to another. */
 static bool is_of(const struct timeline *t, const struct timeline_whose *w,
                   const union timeline_row *row)
 {

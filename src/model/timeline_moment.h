@@ -1,6 +1,7 @@
 /*
- * model/timeline_moment — rows of a timeline by when they ended, and what holds at a moment: for those who look at one
- * interval after the other. Costs what the interval holds, and next to nothing for the rest.
+ * model/timeline_moment — rows of a timeline by when they ended, and the state at a moment, for
+ * callers that read one interval after the other. The cost depends on the interval, hardly on the
+ * remaining rows.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /* model/timeline_priv — what the files of model/timeline share. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "model/timeline.h"
 
 #define TIMELINE_MAX_COLS 12
@@ -27,7 +29,11 @@ struct timeline_def {
 #define TIMELINE_FAR  0x80000000U
 #define TIMELINE_NONE 0x7fffffffU
 
-struct chunk {
+/* Full ones never change, and are shared by a timeline and its snapshots. */
+struct timeline_chunk {
+	atomic_uint refs;
+	struct budget *budget; /* to be given bytes back; NULL = none */
+	size_t bytes;          /* with far */
 	uint64_t min_start_ns;
 	uint64_t min_end_ns;
 	uint64_t max_end_ns;
@@ -38,7 +44,7 @@ struct chunk {
 	uint8_t data[]; /* column after column, each for all rows of the chunk */
 };
 
-static inline uint64_t timeline_unpack(const struct chunk *c, uint32_t packed)
+static inline uint64_t timeline_unpack(const struct timeline_chunk *c, uint32_t packed)
 {
 	if (packed < TIMELINE_NONE)
 		return c->base_ns + packed;
@@ -47,7 +53,7 @@ static inline uint64_t timeline_unpack(const struct chunk *c, uint32_t packed)
 
 /* A cell of a column: which one, its size and where. */
 struct timeline_cell {
-	const struct chunk *c;
+	const struct timeline_chunk *c;
 	const struct timeline_col *col;
 	const uint8_t *at;
 };
@@ -68,14 +74,14 @@ struct chunk_ends {
 	uint64_t max_ns;
 };
 
-struct table {
+struct timeline_rows {
 	const struct timeline_def *def;
 	uint32_t row_bytes;
 	uint32_t nr_chunks;
 	uint32_t max_chunks;
-	struct chunk **chunks;
+	struct timeline_chunk **chunks;
 	struct chunk_ends *ends; /* of all chunks but the last */
-	struct chunk *spare;
+	struct timeline_chunk *spare;
 	uint64_t first;
 	uint64_t end;
 	uint64_t max_len_ns; /* of any row so far */
@@ -89,12 +95,21 @@ struct timeline {
 	size_t bytes;
 	bool is_frozen; /* indexes stay as they are */
 	uint64_t latest_ns;
-	struct table tables[TIMELINE_TABLES];
+	uint64_t whole_from_ns; /* rows that end before may have been forgotten early */
+	struct timeline_rows tables[TIMELINE_TABLES];
 };
 
 extern const struct timeline_def timeline_defs[TIMELINE_TABLES];
 
-/* False for an id that is not there or an offset that is no field. */
+/* False for a missing id or an offset that is not a field. */
 bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t offset, uint64_t id,
                    struct timeline_cell *out);
 void timeline_index_free(struct timeline_index *ix);
+
+/* timeline_window.c */
+size_t timeline_chunk_bytes(const struct timeline_rows *tab);
+void timeline_chunk_put(struct timeline_chunk *c); /* NULL is fine; the last one frees it */
+/* The first chunk of a table; its memory is kept for the next one if may_spare. */
+void timeline_forget(struct timeline *t, struct timeline_rows *tab, bool may_spare);
+/* Makes room for so many bytes, by forgetting the oldest chunks of a window; false if there is none. */
+bool timeline_make_room(struct timeline *t, size_t bytes);

@@ -8,17 +8,19 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "symbol/debug_file.h"
+#include "symbol/parser.h"
 #include "symbol/proc_maps.h"
 
-#define SYMBOLS_MAX  (1U << 22)
+#define SYMBOLS_MAX  (1U << 16) /* of the vDSO */
 #define OWN_MAPS_MAX ((size_t)16 << 20)
 #define KEY_ID_BYTES 24U
 
 /* Compared byte by byte: no padding. */
-struct key {
+struct binary_key {
 	uint8_t id[KEY_ID_BYTES]; /* the build id, or device and inode */
 	uint64_t size;
 	uint64_t nr_id;
@@ -27,17 +29,14 @@ struct key {
 struct binary {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t nr_build_id;
-	struct elf_image *image;
-	struct elf_image *debug; /* NULL = none, or not needed any more */
+	struct elf_segments segments;
 	struct symtab *functions;
-	struct dwarf_lines *lines; /* NULL = not opened, or there are none */
-	uint64_t debug_move;       /* from its addresses to ours */
-	bool has_tried_lines;
+	struct parser_lines lines; /* fd -1 = there are none */
+	uint64_t debug_move;       /* from addresses of the file that has them to ours */
 };
 
 struct binaries {
-	const char *proc, *debug_dirs;
-	bool wants_lines;
+	struct binaries_cfg cfg;
 	struct map *by_key;
 	struct binary *all;
 	uint32_t nr, room;
@@ -47,33 +46,24 @@ struct binaries {
 	bool is_full;
 };
 
-struct binaries *binaries_new(const char *proc, const char *debug_dirs, bool wants_lines)
+struct binaries *binaries_new(const struct binaries_cfg *cfg)
 {
 	struct binaries *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
-	b->proc = proc;
-	b->debug_dirs = debug_dirs;
-	b->wants_lines = wants_lines;
-	if (map_new(sizeof(struct key), BINARIES_NR_MAX, &b->by_key)) {
+	b->cfg = *cfg;
+	if (map_new(sizeof(struct binary_key), BINARIES_NR_MAX, &b->by_key)) {
 		free(b);
 		return NULL;
 	}
 	return b;
 }
 
-static void binary_done(struct binary *one)
-{
-	dwarf_lines_close(one->lines);
-	elf_image_close(one->debug);
-	elf_image_close(one->image);
-	symtab_free(one->functions);
-}
-
 static void scoped_binary(struct binary *one)
 {
-	binary_done(one);
+	symtab_free(one->functions);
+	scoped_close(&one->lines.fd);
 }
 
 void binaries_free(struct binaries *b)
@@ -81,19 +71,19 @@ void binaries_free(struct binaries *b)
 	if (!b)
 		return;
 	for (uint32_t i = 0; i < b->nr; i++)
-		binary_done(&b->all[i]);
+		scoped_binary(&b->all[i]);
 	free(b->all);
 	map_free(b->by_key);
 	free(b);
 }
 
-static int key_of(const struct binary *one, struct key *out)
+static int key_of(const struct binary *one, int fd, struct binary_key *out)
 {
 	struct stat st = { 0 };
 	uint64_t words[2];
 
-	*out = (struct key){ 0 };
-	if (elf_image_fd(one->image) >= 0 && fstat(elf_image_fd(one->image), &st))
+	*out = (struct binary_key){ 0 };
+	if (fd >= 0 && fstat(fd, &st))
 		return -errno;
 	out->size = (uint64_t)st.st_size;
 	out->nr_id = one->nr_build_id;
@@ -108,135 +98,98 @@ static int key_of(const struct binary *one, struct key *out)
 	return 0;
 }
 
-/* Files about one program may be laid out from another first address: prelink did so. */
-static uint64_t move_of(const struct binary *one, const struct elf_image *other)
+static int keep(struct binaries *b, const struct binary_key *key, struct binary *one, uint32_t *out)
 {
-	return elf_image_base(one->image) - elf_image_base(other);
-}
-
-static int add_debug_data(const struct binary *one)
-{
-	SCOPED(scoped_elf_image) struct elf_image *packed = NULL;
-	SCOPED(scoped_free) uint8_t *bytes = NULL;
-	size_t len = 0;
-
-	if (elf_image_debug_data(one->image, &bytes, &len) ||
-	    elf_image_open_bytes(bytes, len, &packed))
-		return 0;
-	return elf_image_add_functions(packed, move_of(one, packed), one->functions);
-}
-
-/* Where each table is full the rest is without names. */
-static int add_functions(struct binary *one)
-{
-	int err = elf_image_add_functions(one->image, 0, one->functions);
-
-	if (!err && !elf_image_has_symtab(one->image))
-		err = add_debug_data(one);
-	if (!err && one->debug)
-		err = elf_image_add_functions(one->debug, one->debug_move, one->functions);
-	return err == -E2BIG ? 0 : err;
-}
-
-static void find_debug_file(const struct binaries *b, struct binary *one, const char *path,
-                            uint32_t tgid)
-{
-	const struct debug_search in = {
-		.dirs = b->debug_dirs, .proc = b->proc, .tgid = tgid, .path = path
-	};
-
-	if (elf_image_has_symtab(one->image) &&
-	    (!b->wants_lines || elf_image_has_dwarf(one->image)))
-		return;
-	one->debug = debug_file_find(&in, one->image);
-	if (one->debug)
-		one->debug_move = move_of(one, one->debug);
-}
-
-static int keep(struct binaries *b, const struct key *key, struct binary *one, uint32_t *out)
-{
-	uint32_t room = b->room ? b->room * 2 : 32;
-	struct binary *all;
 	int err;
 
-	if (b->nr == b->room) {
-		all = reallocarray(b->all, room, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		b->all = all;
-		b->room = room;
-	}
+	if (GROW(b->all, b->room, b->nr))
+		return -ENOMEM;
 	err = map_insert(b->by_key, key, b->nr);
 	if (err)
 		return err;
+	one->lines.number = b->nr;
+	b->nr_bytes += symtab_bytes(one->functions);
+	b->nr_dwarf += one->lines.fd >= 0;
 	*out = b->nr;
 	b->all[b->nr++] = *one;
-	*one = (struct binary){ 0 };
+	*one = (struct binary){ .lines.fd = -1 };
 	return 0;
 }
 
-static int read_functions(struct binaries *b, struct binary *one)
-{
-	int err;
+/* A file, and what is known of it. */
+struct binary_file {
+	int fd; /* -1 = there is none */
+	struct parser_facts facts;
+};
 
-	one->functions = symtab_new(SYMBOLS_MAX);
-	if (!one->functions)
-		return -ENOMEM;
-	if (b->nr_bytes >= BINARIES_BYTES_MAX) {
-		b->is_full = true;
-		return 0;
-	}
-	err = add_functions(one);
-	if (err)
-		return err;
-	symtab_seal(one->functions);
-	b->nr_bytes += symtab_bytes(one->functions);
-	return 0;
+static void scoped_part(struct binary_file *p)
+{
+	scoped_close(&p->fd);
 }
 
-/* Where it is loaded stays known; of the rest only what lines will need. */
-static void release(const struct binaries *b, struct binary *one)
+static void find_debug_file(const struct binaries *b, const struct binary_file *own,
+                            const char *path, uint32_t tgid, struct binary_file *out)
 {
-	bool is_own = elf_image_has_dwarf(one->image);
+	const struct debug_search in = { .dirs = b->cfg.debug_dirs,
+		                         .proc = b->cfg.proc,
+		                         .tgid = tgid,
+		                         .path = path,
+		                         .parser = b->cfg.parser };
 
-	if (!b->wants_lines || b->nr_dwarf >= BINARIES_DWARF_MAX || is_own || !one->debug ||
-	    !elf_image_has_dwarf(one->debug)) {
-		elf_image_close(one->debug);
-		one->debug = NULL;
-		one->debug_move = 0;
-	}
-	if (!b->wants_lines || b->nr_dwarf >= BINARIES_DWARF_MAX || !is_own)
-		elf_image_forget(one->image);
+	if (own->facts.has_symtab && (!b->cfg.wants_lines || own->facts.has_dwarf))
+		return;
+	out->fd = debug_file_find(&in, &own->facts, &out->facts);
 }
 
-static int read_image(struct binaries *b, struct binary *one, const char *path, uint32_t tgid,
-                      uint32_t *out)
+static int read_functions(struct binaries *b, const struct binary_file *own,
+                          const struct binary_file *debug, struct symtab **out)
 {
-	struct key key;
-	int err;
+	if (b->nr_bytes < BINARIES_BYTES_MAX)
+		return parser_functions(b->cfg.parser, own->fd, debug->fd, out);
+	b->is_full = true;
+	*out = symtab_new(0);
+	return *out ? 0 : -ENOMEM;
+}
 
-	one->nr_build_id = elf_image_build_id(one->image, one->build_id);
-	err = key_of(one, &key);
-	if (err)
-		return err;
-	if (map_find(b->by_key, &key, out))
-		return 0;
-	if (path)
-		find_debug_file(b, one, path, tgid);
-	err = read_functions(b, one);
-	if (err)
-		return err;
-	release(b, one);
-	b->nr_dwarf += one->debug || elf_image_elf(one->image);
-	return keep(b, &key, one, out);
+/* The file that has them stays open, for a process that takes the place of one that died. */
+static void keep_lines(const struct binaries *b, struct binary_file *own, struct binary_file *debug,
+                       struct binary *one)
+{
+	if (!b->cfg.wants_lines || b->nr_dwarf >= BINARIES_DWARF_MAX)
+		return;
+	if (own->facts.has_dwarf) {
+		one->lines.fd = TAKE_FD(own->fd);
+	} else if (debug->fd >= 0 && debug->facts.has_dwarf) {
+		one->lines.fd = TAKE_FD(debug->fd);
+		one->debug_move = elf_segments_base(&own->facts.segments) -
+		                  elf_segments_base(&debug->facts.segments);
+	}
 }
 
 int binaries_read(struct binaries *b, int fd, const char *path, uint32_t tgid, uint32_t *out)
 {
-	SCOPED(scoped_binary) struct binary one = { 0 };
-	int err = elf_image_open(fd, &one.image);
+	SCOPED(scoped_part) struct binary_file own = { .fd = fd };
+	SCOPED(scoped_part) struct binary_file debug = { .fd = -1 };
+	SCOPED(scoped_binary) struct binary one = { .lines.fd = -1 };
+	struct binary_key key;
+	int err = parser_identify(b->cfg.parser, fd, &own.facts);
 
-	return err ? err : read_image(b, &one, path, tgid, out);
+	if (err)
+		return err;
+	one.segments = own.facts.segments;
+	one.nr_build_id = own.facts.nr_build_id;
+	memcpy(one.build_id, own.facts.build_id, sizeof(one.build_id));
+	err = key_of(&one, fd, &key);
+	if (err)
+		return err;
+	if (map_find(b->by_key, &key, out))
+		return 0;
+	find_debug_file(b, &own, path, tgid, &debug);
+	err = read_functions(b, &own, &debug, &one.functions);
+	if (err)
+		return err;
+	keep_lines(b, &own, &debug, &one);
+	return keep(b, &key, &one, out);
 }
 
 /* How long it is in memory; it is an image as the linker made it, so that is its whole file. */
@@ -255,22 +208,39 @@ static uint64_t find_vdso(uint64_t start)
 	return 0;
 }
 
+/* The kernel made it: nothing that another process has written. */
 int binaries_read_vdso(struct binaries *b, uint32_t *out)
 {
-	SCOPED(scoped_binary) struct binary one = { 0 };
+	SCOPED(scoped_binary) struct binary one = { .lines.fd = -1 };
+	SCOPED(scoped_elf_image) struct elf_image *image = NULL;
 	unsigned long start = getauxval(AT_SYSINFO_EHDR);
+	struct binary_key key;
 	int err;
 
 	b->vdso_bytes = start ? find_vdso(start) : 0;
 	if (!b->vdso_bytes)
 		return -ENOENT;
-	err = elf_image_open_bytes((const void *)start, b->vdso_bytes, &one.image);
-	return err ? err : read_image(b, &one, NULL, 0, out);
+	err = elf_image_open_bytes((const void *)start, b->vdso_bytes, &image);
+	if (err)
+		return err;
+	one.nr_build_id = elf_image_build_id(image, one.build_id);
+	one.segments = *elf_image_segments(image);
+	err = key_of(&one, -1, &key);
+	if (err || map_find(b->by_key, &key, out))
+		return err;
+	one.functions = symtab_new(SYMBOLS_MAX);
+	if (!one.functions)
+		return -ENOMEM;
+	err = elf_image_add_functions(image, 0, one.functions);
+	if (err)
+		return err;
+	symtab_seal(one.functions);
+	return keep(b, &key, &one, out);
 }
 
 bool binaries_address(const struct binaries *b, uint32_t binary, uint64_t offset, uint64_t *out)
 {
-	return elf_image_address(b->all[binary].image, offset, out);
+	return elf_segments_address(&b->all[binary].segments, offset, out);
 }
 
 bool binaries_function(const struct binaries *b, uint32_t binary, uint64_t address,
@@ -279,25 +249,12 @@ bool binaries_function(const struct binaries *b, uint32_t binary, uint64_t addre
 	return symtab_find(b->all[binary].functions, address, out);
 }
 
-static void open_lines(struct binary *one)
-{
-	const struct elf_image *from = one->debug;
-
-	one->has_tried_lines = true;
-	if (!from && elf_image_elf(one->image))
-		from = one->image;
-	if (from && dwarf_lines_open(from, &one->lines))
-		one->lines = NULL;
-}
-
 size_t binaries_lines(struct binaries *b, uint32_t binary, uint64_t address,
                       struct dwarf_frame *out, size_t max)
 {
 	struct binary *one = &b->all[binary];
 
-	if (!one->has_tried_lines && b->wants_lines)
-		open_lines(one);
-	return one->lines ? dwarf_lines_at(one->lines, address - one->debug_move, out, max) : 0;
+	return parser_lines_at(b->cfg.parser, &one->lines, address - one->debug_move, out, max);
 }
 
 size_t binaries_build_id(const struct binaries *b, uint32_t binary, uint8_t out[ELF_BUILD_ID_MAX])

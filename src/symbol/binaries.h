@@ -2,8 +2,8 @@
  * symbol/binaries — programs and libraries, each read once for all processes that map it, when first asked for.
  *
  * Known by build id and size, else by device, inode and size. Functions come from .symtab, .dynsym, .gnu_debugdata and
- * separate debug files, all in one sorted table; lines from DWARF, opened when first asked for. Beyond the caps of
- * memory a further binary is known, but has no names. One thread at a time.
+ * separate debug files, all in one sorted table; lines from DWARF, asked for one by one. Files are taken apart by another
+ * process (symbol/parser). Beyond the caps of memory a further binary is known, but has no names. One thread at a time.
  */
 #pragma once
 
@@ -22,13 +22,23 @@
 #define BINARIES_DWARF_MAX 64U /* open at a time, each with a descriptor */
 
 struct binaries;
-struct binary;
+struct parser;
 
-/* Both words are lent for ever. NULL without memory. */
-struct binaries *binaries_new(const char *proc, const char *debug_dirs, bool wants_lines);
+struct binaries_cfg {
+	const char *proc;
+	const char *debug_dirs; /* with colons between them */
+	bool wants_lines;
+	struct parser *parser; /* reads them all */
+};
+
+/* All is lent for ever. NULL without memory. */
+struct binaries *binaries_new(const struct binaries_cfg *cfg);
 void binaries_free(struct binaries *b); /* NULL is fine */
 
-/* From a descriptor, which is taken over; path and tgid tell where to look for its debug file. -errno. */
+/*
+ * From a descriptor, which is taken over; path and tgid say where to search for its debug file.
+ * -errno.
+ */
 MUST_USE int binaries_read(struct binaries *b, int fd, const char *path, uint32_t tgid,
                            uint32_t *out);
 /* This process's own vDSO, which is the same in all of its kind; -ENOENT if there is none. */
@@ -38,7 +48,7 @@ MUST_USE int binaries_read_vdso(struct binaries *b, uint32_t *out);
 bool binaries_address(const struct binaries *b, uint32_t binary, uint64_t offset, uint64_t *out);
 bool binaries_function(const struct binaries *b, uint32_t binary, uint64_t address,
                        struct symtab_hit *out);
-/* As dwarf_lines_at(). */
+/* As parser_lines_at(). */
 size_t binaries_lines(struct binaries *b, uint32_t binary, uint64_t address,
                       struct dwarf_frame *out, size_t max);
 size_t binaries_build_id(const struct binaries *b, uint32_t binary, uint8_t out[ELF_BUILD_ID_MAX]);

@@ -36,7 +36,7 @@ static const char *finish(struct sink *s)
 	return s->buf;
 }
 
-static bool has_prefix(const char *name)
+bool demangle_is_needed(const char *name)
 {
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
 	       strncmp(name, "__Z", 3) == 0 || strncmp(name, "___Z", 4) == 0;
@@ -46,8 +46,8 @@ const char *demangle(const char *name, char buf[DEMANGLE_NAME_MAX])
 {
 	struct sink s = { .buf = buf };
 
-	if (has_prefix(name) && strlen(name) <= MANGLED_MAX) {
-		/* Rust's older mangling looks like C++, so it is asked first. */
+	if (demangle_is_needed(name) && strlen(name) <= MANGLED_MAX) {
+		/* Rust's older mangling is similar to C++, so it is tried first. */
 		if (rust_demangle_callback(name, DMGL_NO_OPTS, take, &s) && s.len)
 			return finish(&s);
 		s = (struct sink){ .buf = buf };

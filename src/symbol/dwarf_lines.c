@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 
@@ -16,7 +17,9 @@
 #define UNITS_MAX     (1U << 20)
 #define FUNCTIONS_MAX (1U << 20) /* of a unit */
 #define RANGES_MAX    65536      /* of a function or unit */
-#define DIES_MAX      (1U << 23) /* looked at in a unit */
+#define STEPS_MAX     (1U << 22) /* ranges read in a file, whichever DIE refers to them */
+#define LOOKUP_STEPS  (1U << 20) /* and for one address */
+#define DIES_MAX      (1U << 23) /* read in a unit */
 #define NESTED_MAX    32         /* of namespaces and types */
 #define SECTIONS_MAX  64
 #define CHAIN_MAX     64 /* of inlined calls */
@@ -39,6 +42,7 @@ struct dwarf_lines {
 	size_t nr_sections;
 	struct dies units;
 	struct unit *state; /* as many */
+	uint32_t steps_left;
 };
 
 static void dies_done(struct dies *d)
@@ -47,7 +51,7 @@ static void dies_done(struct dies *d)
 	symtab_free(d->ranges);
 }
 
-void dwarf_lines_close(struct dwarf_lines *l)
+static void dwarf_lines_close(struct dwarf_lines *l)
 {
 	if (!l)
 		return;
@@ -73,24 +77,16 @@ static int dies_init(struct dies *d)
 
 static int dies_push(struct dies *d, const Dwarf_Die *die, uint32_t cap)
 {
-	uint32_t room = d->room ? d->room * 2 : 64;
-	Dwarf_Die *all;
-
 	if (d->nr >= cap)
 		return -E2BIG;
-	if (d->nr == d->room) {
-		all = reallocarray(d->all, room, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		d->all = all;
-		d->room = room;
-	}
+	if (GROW(d->all, d->room, d->nr))
+		return -ENOMEM;
 	d->all[d->nr++] = *die;
 	return 0;
 }
 
-/* Adds the DIE if it has code. */
-static int dies_add(struct dies *d, Dwarf_Die *die, uint32_t cap)
+/* Adds the DIE if it has code. Many may share one list of ranges, so that a small file could have endless work: *left ends it. */
+static int dies_add(struct dies *d, Dwarf_Die *die, uint32_t cap, uint32_t *left)
 {
 	struct symtab_range r = { .group = d->nr };
 	Dwarf_Addr base, start, end;
@@ -99,6 +95,9 @@ static int dies_add(struct dies *d, Dwarf_Die *die, uint32_t cap)
 	bool has_code = false;
 
 	for (int i = 0; i < RANGES_MAX && !err; i++) {
+		if (*left == 0)
+			return -E2BIG;
+		(*left)--;
 		at = dwarf_ranges(die, at, &base, &start, &end);
 		if (at <= 0)
 			break;
@@ -134,7 +133,7 @@ static int add_units(struct dwarf_lines *l)
 		if (dwarf_get_units(l->dwarf, unit, &unit, NULL, &type, &die, NULL) != 0)
 			break;
 		if (type != DW_UT_type && type != DW_UT_partial)
-			err = dies_add(&l->units, &die, UNITS_MAX);
+			err = dies_add(&l->units, &die, UNITS_MAX, &l->steps_left);
 	}
 	symtab_seal(l->units.ranges);
 	return err == -E2BIG ? 0 : err;
@@ -166,6 +165,7 @@ int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out)
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
+	l->steps_left = STEPS_MAX;
 	err = dies_init(&l->units);
 	if (err)
 		return err;
@@ -199,8 +199,14 @@ static bool is_container(int tag)
 	       tag == DW_TAG_enumeration_type || tag == DW_TAG_module;
 }
 
-/* All functions among the children, and theirs; *left bounds what is looked at. */
-static int add_functions(struct dies *functions, Dwarf_Die *parent, int depth, uint32_t *left)
+struct line_budget {
+	uint32_t dies;
+	uint32_t *steps;
+};
+
+/* All functions among the children and their children; the budget bounds how many are read. */
+static int add_functions(struct dies *functions, Dwarf_Die *parent, int depth,
+                         struct line_budget *left)
 {
 	Dwarf_Die die;
 	int err = 0;
@@ -210,11 +216,11 @@ static int add_functions(struct dies *functions, Dwarf_Die *parent, int depth, u
 	do {
 		int tag = dwarf_tag(&die);
 
-		if (*left == 0)
+		if (left->dies == 0)
 			return 0;
-		(*left)--;
+		left->dies--;
 		if (tag == DW_TAG_subprogram)
-			err = dies_add(functions, &die, FUNCTIONS_MAX);
+			err = dies_add(functions, &die, FUNCTIONS_MAX, left->steps);
 		else if (is_container(tag))
 			err = add_functions(functions, &die, depth + 1, left);
 	} while (!err && dwarf_siblingof(&die, &die) == 0);
@@ -237,7 +243,7 @@ static Dwarf_Die *body_of(Dwarf_Die *unit, Dwarf_Die *split)
 static struct dies *functions_of(struct dwarf_lines *l, uint32_t at)
 {
 	struct unit *u = &l->state[at];
-	uint32_t left = DIES_MAX;
+	struct line_budget left = { DIES_MAX, &l->steps_left };
 	Dwarf_Die split;
 
 	if (!u->is_read) {
@@ -257,20 +263,38 @@ static bool has_nested_code(int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-/* The child whose code the address is in. */
-static bool child_at(Dwarf_Die *parent, uint64_t address, Dwarf_Die *out)
+static bool has_address(Dwarf_Die *die, uint64_t address, uint32_t *left)
 {
-	uint32_t left = DIES_MAX;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	for (int i = 0; i < RANGES_MAX && *left; i++) {
+		(*left)--;
+		at = dwarf_ranges(die, at, &base, &start, &end);
+		if (at <= 0)
+			return false;
+		if (address >= start && address < end)
+			return true;
+	}
+	return false;
+}
+
+/* The child whose code the address is in. */
+static bool child_at(Dwarf_Die *parent, uint64_t address, uint32_t *left, Dwarf_Die *out)
+{
 	Dwarf_Die die;
 
 	if (dwarf_child(parent, &die) != 0)
 		return false;
 	do {
-		if (has_nested_code(dwarf_tag(&die)) && dwarf_haspc(&die, address) > 0) {
+		if (*left == 0)
+			return false;
+		(*left)--;
+		if (has_nested_code(dwarf_tag(&die)) && has_address(&die, address, left)) {
 			*out = die;
 			return true;
 		}
-	} while (--left > 0 && dwarf_siblingof(&die, &die) == 0);
+	} while (dwarf_siblingof(&die, &die) == 0);
 	return false;
 }
 
@@ -278,6 +302,7 @@ static bool child_at(Dwarf_Die *parent, uint64_t address, Dwarf_Die *out)
 static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die chain[CHAIN_MAX])
 {
 	Dwarf_Die at = *function;
+	uint32_t left = LOOKUP_STEPS;
 	size_t nr = 0;
 
 	chain[nr++] = at;
@@ -285,7 +310,7 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	for (int step = 0; step < 4 * CHAIN_MAX && nr < CHAIN_MAX; step++) {
 		Dwarf_Die inner;
 
-		if (!child_at(&at, address, &inner))
+		if (!child_at(&at, address, &left, &inner))
 			break;
 		at = inner;
 		if (dwarf_tag(&at) == DW_TAG_inlined_subroutine)
@@ -294,7 +319,7 @@ static size_t chain_at(const Dwarf_Die *function, uint64_t address, Dwarf_Die ch
 	return nr;
 }
 
-/* libdw (0.188) does not look everywhere whether a text ends before its section does. */
+/* libdw (0.188) does not check everywhere whether a string ends before its section does. */
 static bool has_end(const struct dwarf_lines *l, const char *text)
 {
 	for (size_t i = 0; i < l->nr_sections; i++) {

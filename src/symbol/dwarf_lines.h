@@ -22,7 +22,6 @@ struct dwarf_frame {
 
 /* The image must outlive it. -ENODATA without DWARF, -EFBIG if there is too much of it. */
 MUST_USE int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out);
-void dwarf_lines_close(struct dwarf_lines *l); /* NULL is fine */
 void scoped_dwarf_lines(struct dwarf_lines *const *l);
 
 /*

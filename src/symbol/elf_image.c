@@ -12,22 +12,15 @@
 #include "symbol/symtab.h"
 #include "symbol/unxz.h"
 
-#define SEGMENTS_MAX 64
 #define SECTIONS_MAX 65536U
 #define UNPACKED_MAX ((size_t)64 << 20)
-
-struct segment {
-	uint64_t offset, size, address;
-	bool is_executable;
-};
 
 struct elf_image {
 	int fd;
 	Elf *elf;
 	size_t names;      /* the section of the sections' names */
-	bool clears_bit_0; /* of functions: on 32-bit ARM it tells the instruction set */
-	struct segment segments[SEGMENTS_MAX];
-	size_t nr_segments;
+	bool clears_bit_0; /* of functions: on 32-bit ARM it selects the instruction set */
+	struct elf_segments segments;
 };
 
 /* Executable sections by number: where they end; 0 = not executable. */
@@ -36,21 +29,14 @@ struct code {
 	size_t nr;
 };
 
-void elf_image_forget(struct elf_image *e)
-{
-	if (e->elf)
-		elf_end(e->elf);
-	if (e->fd >= 0)
-		close(e->fd);
-	e->elf = NULL;
-	e->fd = -1;
-}
-
 void elf_image_close(struct elf_image *e)
 {
 	if (!e)
 		return;
-	elf_image_forget(e);
+	if (e->elf)
+		elf_end(e->elf);
+	if (e->fd >= 0)
+		close(e->fd);
 	free(e);
 }
 
@@ -65,17 +51,17 @@ static void read_segments(struct elf_image *e)
 
 	if (elf_getphdrnum(e->elf, &nr))
 		return;
-	for (size_t i = 0; i < nr && e->nr_segments < SEGMENTS_MAX; i++) {
+	for (size_t i = 0; i < nr && e->segments.nr < ELF_SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 
 		if (!gelf_getphdr(e->elf, (int)i, &p))
 			return;
 		if (p.p_type == PT_LOAD)
-			e->segments[e->nr_segments++] = (struct segment){
+			e->segments.all[e->segments.nr++] = (struct elf_segment){
 				.offset = p.p_offset,
 				.size = p.p_filesz,
 				.address = p.p_vaddr,
-				.is_executable = p.p_flags & PF_X,
+				.is_executable = (p.p_flags & PF_X) != 0,
 			};
 	}
 }
@@ -147,35 +133,40 @@ size_t elf_image_build_id(const struct elf_image *e, uint8_t out[ELF_BUILD_ID_MA
 	return (size_t)len;
 }
 
-static const struct segment *segment_at(const struct elf_image *e, uint64_t offset,
-                                        bool is_executable)
+static const struct elf_segment *segment_at(const struct elf_segments *s, uint64_t offset,
+                                            bool is_executable)
 {
-	for (size_t i = 0; i < e->nr_segments; i++) {
-		const struct segment *s = &e->segments[i];
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct elf_segment *one = &s->all[i];
 
-		if (s->is_executable == is_executable && offset >= s->offset &&
-		    offset - s->offset < s->size)
-			return s;
+		if ((one->is_executable != 0) == is_executable && offset >= one->offset &&
+		    offset - one->offset < one->size)
+			return one;
 	}
 	return NULL;
 }
 
-bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *out)
+bool elf_segments_address(const struct elf_segments *s, uint64_t offset, uint64_t *out)
 {
 	/* Pages hold the ends of two parts; code is what has been asked for. */
-	const struct segment *s = segment_at(e, offset, true);
+	const struct elf_segment *one = segment_at(s, offset, true);
 
-	if (!s)
-		s = segment_at(e, offset, false);
-	if (!s)
+	if (!one)
+		one = segment_at(s, offset, false);
+	if (!one)
 		return false;
-	*out = offset - s->offset + s->address;
+	*out = offset - one->offset + one->address;
 	return true;
 }
 
-uint64_t elf_image_base(const struct elf_image *e)
+uint64_t elf_segments_base(const struct elf_segments *s)
 {
-	return e->nr_segments ? e->segments[0].address : 0;
+	return s->nr ? s->all[0].address : 0;
+}
+
+const struct elf_segments *elf_image_segments(const struct elf_image *e)
+{
+	return &e->segments;
 }
 
 const char *elf_image_debug_link(const struct elf_image *e, uint32_t *crc)

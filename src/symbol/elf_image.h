@@ -14,16 +14,36 @@
 #include "base/attr.h"
 
 #define ELF_BUILD_ID_MAX 64U
+#define ELF_SEGMENTS_MAX 64U
 
 struct elf_image;
 struct symtab;
+
+/* Where the parts of a file are loaded. */
+struct elf_segment {
+	uint64_t offset, size, address;
+	uint64_t is_executable;
+};
+
+struct elf_segments {
+	struct elf_segment all[ELF_SEGMENTS_MAX];
+	uint64_t nr;
+};
+
+/* The address that the linker gave to what is at this offset of the file; false if it is not loaded. */
+bool elf_segments_address(const struct elf_segments *s, uint64_t offset, uint64_t *out);
+/* Where the first part is loaded: files about the same program may differ in it. */
+uint64_t elf_segments_base(const struct elf_segments *s);
 
 struct elf_bytes {
 	const char *at;
 	size_t len;
 };
 
-/* A descriptor is taken over, also on failure; bytes are lent. -ENOEXEC if it is no ELF program or library. */
+/*
+ * A descriptor is taken over, also on failure; bytes are lent. -ENOEXEC if it is not an ELF program
+ * or library.
+ */
 MUST_USE int elf_image_open(int fd, struct elf_image **out);
 MUST_USE int elf_image_open_bytes(const void *bytes, size_t len, struct elf_image **out);
 void elf_image_close(struct elf_image *e); /* NULL is fine */
@@ -31,10 +51,7 @@ void scoped_elf_image(struct elf_image *const *e);
 
 /* How many bytes; 0 = it has none. */
 size_t elf_image_build_id(const struct elf_image *e, uint8_t out[ELF_BUILD_ID_MAX]);
-/* The address that the linker gave to what is at this offset of the file; false if it is not loaded. */
-bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *out);
-/* Where its first part is loaded: files about the same program may differ in it. */
-uint64_t elf_image_base(const struct elf_image *e);
+const struct elf_segments *elf_image_segments(const struct elf_image *e);
 bool elf_image_has_symtab(const struct elf_image *e);
 bool elf_image_has_dwarf(const struct elf_image *e);
 /* The name of its debug file; lent. NULL = it names none. */
@@ -48,7 +65,5 @@ bool elf_image_texts_end(const struct elf_image *e, const char *name);
 /* The bytes of all sections whose name starts so, as libelf holds them; lent. How many, at most max. */
 size_t elf_image_sections(const struct elf_image *e, const char *prefix, struct elf_bytes *out,
                           size_t max);
-/* Closes the file; where its parts are loaded stays known, and nothing else may be asked any more. */
-void elf_image_forget(struct elf_image *e);
-Elf *elf_image_elf(const struct elf_image *e); /* NULL once forgotten */
-int elf_image_fd(const struct elf_image *e);   /* -1 of bytes */
+Elf *elf_image_elf(const struct elf_image *e);
+int elf_image_fd(const struct elf_image *e); /* -1 of bytes */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 
 #define FRAMES_MAX (2U * FRAME_CACHE_MAX)
@@ -13,7 +14,7 @@ _Static_assert(SYMBOL_FRAMES_MAX < 1U << NR_BITS && FRAMES_MAX <= UINT32_MAX >> 
                "an index has both");
 
 /* Compared byte by byte: no padding. */
-struct key {
+struct frame_cache_key {
 	uint64_t address;
 	uint64_t file;
 };
@@ -28,7 +29,7 @@ struct frame_cache *frame_cache_new(void)
 {
 	struct frame_cache *c = calloc(1, sizeof(*c));
 
-	if (c && map_new(sizeof(struct key), FRAME_CACHE_MAX, &c->by_key)) {
+	if (c && map_new(sizeof(struct frame_cache_key), FRAME_CACHE_MAX, &c->by_key)) {
 		free(c);
 		return NULL;
 	}
@@ -47,7 +48,7 @@ void frame_cache_free(struct frame_cache *c)
 uint32_t frame_cache_get(const struct frame_cache *c, uint32_t file, uint64_t address,
                          struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
-	const struct key key = { .address = address, .file = file };
+	const struct frame_cache_key key = { .address = address, .file = file };
 	uint32_t at = 0, nr;
 
 	if (!map_find(c->by_key, &key, &at))
@@ -59,25 +60,13 @@ uint32_t frame_cache_get(const struct frame_cache *c, uint32_t file, uint64_t ad
 
 static bool reserve(struct frame_cache *c, uint32_t nr)
 {
-	uint32_t room = c->room ? c->room : 1024;
-	struct symbol_frame *frames;
-
-	while (room - c->nr < nr)
-		room *= 2;
-	if (room == c->room)
-		return true;
-	frames = reallocarray(c->frames, room, sizeof(*frames));
-	if (!frames)
-		return false;
-	c->frames = frames;
-	c->room = room;
-	return true;
+	return !GROW(c->frames, c->room, c->nr + nr);
 }
 
 void frame_cache_put(struct frame_cache *c, uint32_t file, uint64_t address,
                      const struct symbol_frame *frames, uint32_t nr)
 {
-	const struct key key = { .address = address, .file = file };
+	const struct frame_cache_key key = { .address = address, .file = file };
 
 	if (map_nr(c->by_key) >= FRAME_CACHE_MAX || c->nr + nr > FRAMES_MAX) {
 		map_clear(c->by_key);

@@ -1,8 +1,8 @@
 /*
  * symbol/frame_cache — the frames that were found at an address of a file, so that they are looked up once.
  *
- * By file (or kernel) and address in it, never by an address alone: processes share addresses, not names. When it is
- * full it starts anew. One thread at a time.
+ * By file (or kernel) and address in it, never by an address alone: processes share addresses, not
+ * names. When it is full it is emptied. One thread at a time.
  */
 #pragma once
 

@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "symbol/open_file.h"
-#include "symbol/perf_map.h"
+#include "symbol/parser.h"
+#include "sys/rights/broker.h"
 
 #define STATUS_BYTES_MAX ((size_t)65536)
 
@@ -19,23 +19,24 @@ struct jit_map {
 	bool is_used;
 	struct jit_process p;
 	uint64_t asked; /* a counter */
-	uint64_t looked_ns;
+	uint64_t read_ns;
 	off_t size;           /* of the file that the table was read from */
 	struct symtab *table; /* NULL = there was none */
 };
 
 struct jit_maps {
 	const char *proc;
+	struct parser *parser;
 	struct jit_map all[JIT_MAPS_MAX];
 	uint64_t nr_asked;
 };
 
-struct jit_maps *jit_maps_new(const char *proc)
+struct jit_maps *jit_maps_new(const char *proc, struct parser *parser)
 {
 	struct jit_maps *j = calloc(1, sizeof(*j));
 
 	if (j)
-		j->proc = proc;
+		*j = (struct jit_maps){ .proc = proc, .parser = parser };
 	return j;
 }
 
@@ -76,7 +77,7 @@ static struct jit_map *map_of(struct jit_maps *j, const struct jit_process *p)
 	return oldest;
 }
 
-/* A process's user, and its number where it lives itself. */
+/* A process's user, and its pid in its own namespace. */
 static bool read_status(const struct jit_maps *j, uint32_t tgid, unsigned int *uid,
                         unsigned int *own_tgid)
 {
@@ -85,7 +86,7 @@ static bool read_status(const struct jit_maps *j, uint32_t tgid, unsigned int *u
 	const char *line;
 
 	snprintf(path, sizeof(path), "%s/%u/status", j->proc, tgid);
-	if (text_read_file(path, STATUS_BYTES_MAX, &text))
+	if (broker_read(path, STATUS_BYTES_MAX, &text))
 		return false;
 	line = strstr(text, "\nUid:");
 	if (!line || sscanf(line, "\nUid: %*u %u", uid) != 1)
@@ -107,15 +108,13 @@ static int open_map(const struct jit_maps *j, const struct jit_process *p, struc
 {
 	SCOPED(scoped_close) int fd = -1;
 	unsigned int uid = p->uid, own_tgid = p->tgid;
-	char path[PATH_MAX];
+	char path[64];
 	bool is_alive = read_status(j, p->tgid, &uid, &own_tgid);
 
-	if (is_alive)
-		snprintf(path, sizeof(path), "%s/%u/root/tmp/perf-%u.map", j->proc, p->tgid,
-		         own_tgid);
-	else
-		snprintf(path, sizeof(path), "/tmp/perf-%u.map", p->tgid);
-	fd = open_file(path, st);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", is_alive ? own_tgid : p->tgid);
+	/* Everyone may write to /tmp: a link there could lead to any file that we may read. */
+	fd = is_alive ? open_file_in_root(j->proc, p->tgid, path, true, st)
+	              : open_file_no_link(path, st);
 	if (fd < 0)
 		return fd;
 	if (st->st_uid != 0 && st->st_uid != uid)
@@ -123,49 +122,26 @@ static int open_map(const struct jit_maps *j, const struct jit_process *p, struc
 	return TAKE_FD(fd);
 }
 
-static char *read_map(int fd, size_t size, size_t *len)
+static void read_map(struct jit_maps *j, struct jit_map *m)
 {
-	char *text = malloc(size + 1);
-	ssize_t n;
-
-	*len = 0;
-	while (text && *len < size) {
-		n = pread(fd, text + *len, size - *len, (off_t)*len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		*len += (size_t)n;
-	}
-	return text;
-}
-
-static void look(struct jit_maps *j, struct jit_map *m)
-{
-	SCOPED(scoped_free) char *text = NULL;
 	SCOPED(scoped_close) int fd = -1;
 	struct symtab *table = NULL;
 	struct stat st = { 0 };
-	size_t len = 0;
 
-	m->looked_ns = clock_boot_ns();
+	m->read_ns = clock_boot_ns();
 	fd = open_map(j, &m->p, &st);
 	if (fd < 0 || st.st_size == m->size)
 		return;
-	text = read_map(fd,
-	                st.st_size < (off_t)PERF_MAP_BYTES_MAX ? (size_t)st.st_size
-	                                                       : PERF_MAP_BYTES_MAX,
-	                &len);
-	if (!text || perf_map_parse(text, len, &table))
+	m->size = st.st_size; /* one that cannot be read is not read again before it has grown */
+	if (parser_perf_map(j->parser, fd, &table))
 		return;
 	symtab_free(m->table);
 	m->table = table;
-	m->size = st.st_size;
 }
 
 static bool is_due(const struct jit_map *m)
 {
-	return !m->looked_ns || clock_boot_ns() - m->looked_ns >= JIT_MAPS_PAUSE_NS;
+	return !m->read_ns || clock_boot_ns() - m->read_ns >= JIT_MAPS_PAUSE_NS;
 }
 
 bool jit_maps_find(struct jit_maps *j, const struct jit_process *p, uint64_t address,
@@ -174,14 +150,14 @@ bool jit_maps_find(struct jit_maps *j, const struct jit_process *p, uint64_t add
 	struct jit_map *m = map_of(j, p);
 
 	m->asked = ++j->nr_asked;
-	if (!m->looked_ns)
-		look(j, m);
+	if (!m->read_ns)
+		read_map(j, m);
 	if (m->table && symtab_find(m->table, address, out))
 		return true;
 	/* It may have been compiled since. */
 	if (!is_due(m))
 		return false;
-	look(j, m);
+	read_map(j, m);
 	return m->table && symtab_find(m->table, address, out);
 }
 
@@ -190,5 +166,5 @@ void jit_maps_leave(struct jit_maps *j, const struct jit_process *p)
 	struct jit_map *m = find_map(j, p);
 
 	if (m)
-		look(j, m);
+		read_map(j, m);
 }

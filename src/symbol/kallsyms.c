@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/intern.h"
-#include "base/text.h"
 #include "symbol/scan.h"
 #include "symbol/symtab.h"
+#include "sys/rights/broker.h"
 
 #define FILE_CAP     ((size_t)128 << 20)
 #define SYMBOLS_CAP  (1U << 21)
@@ -21,7 +21,7 @@ struct kallsyms {
 	struct intern *modules; /* the group of a symbol; 0 is the kernel */
 };
 
-struct line {
+struct kallsyms_line {
 	uint64_t address;
 	char type;
 	struct scan name, module;
@@ -42,7 +42,7 @@ void scoped_kallsyms(struct kallsyms *const *k)
 }
 
 /* "ffff800080010000 T _stext", with "[module]" behind a tab. */
-static bool parse_line(struct scan s, struct line *out)
+static bool parse_line(struct scan s, struct kallsyms_line *out)
 {
 	struct scan type;
 
@@ -68,7 +68,7 @@ static bool is_named(const struct scan *s, const char *name)
 	return (size_t)(s->end - s->at) == len && memcmp(s->at, name, len) == 0;
 }
 
-static bool is_function(const struct line *l)
+static bool is_function(const struct kallsyms_line *l)
 {
 	return strchr("tTwW", l->type) && !scan_is_mapping_symbol(&l->name);
 }
@@ -85,7 +85,7 @@ static uint32_t rank_of(char type)
 static uint64_t find_etext(struct scan text)
 {
 	struct scan row;
-	struct line l;
+	struct kallsyms_line l;
 
 	while (scan_row(&text, &row))
 		if (parse_line(row, &l) && l.module.at == l.module.end &&
@@ -94,7 +94,7 @@ static uint64_t find_etext(struct scan text)
 	return 0;
 }
 
-static int add_line(struct kallsyms *k, const struct line *l, uint64_t etext)
+static int add_line(struct kallsyms *k, const struct kallsyms_line *l, uint64_t etext)
 {
 	struct symtab_range r = {
 		.start = l->address,
@@ -113,7 +113,7 @@ static int add_lines(struct kallsyms *k, struct scan text, bool *has_hidden)
 {
 	uint64_t etext = find_etext(text);
 	struct scan row;
-	struct line l;
+	struct kallsyms_line l;
 	int err = 0;
 
 	while (!err && scan_row(&text, &row)) {
@@ -155,7 +155,7 @@ int kallsyms_parse(const char *text, size_t len, struct diag *d, struct kallsyms
 int kallsyms_read(const char *path, struct diag *d, struct kallsyms **out)
 {
 	SCOPED(scoped_free) char *text = NULL;
-	int err = text_read_file(path, FILE_CAP, &text);
+	int err = broker_read(path, FILE_CAP, &text);
 
 	if (err)
 		return diag_set(d, err, HIDDEN_HINT, "cannot read the kernel's symbols in '%s'",

@@ -1,6 +1,5 @@
 #include "symbol/mapped_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,13 +14,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
-#include "symbol/elf_image.h"
 #include "symbol/open_file.h"
+#include "symbol/parser.h"
 #include "symbol/proc_maps.h"
+#include "sys/rights/broker.h"
 
 #define MAX_TRIES       4 /* the way may be there for another process that maps it */
 #define PROC_FOLDER_MAX 1024
+#define MAPS_BYTES_MAX  ((size_t)64 << 20)
 
 /* Compared byte by byte: no padding. */
 struct identity {
@@ -39,19 +41,20 @@ struct mapped_file {
 	int fd; /* held open; -1 */
 	uint32_t nr_tries;
 	struct timespec
-		changed; /* when it was last written to, or when we heard of it if it was not opened */
+		changed; /* when it was last written to, or first reported to us if it was not opened */
 	const char *path, *name;
 };
 
 struct mapped_files {
 	const char *proc;
 	struct intern *texts;
+	struct parser *parser;
 	struct map *by_identity;
 	struct mapped_file *all;
 	uint32_t nr, room, nr_open;
 };
 
-struct mapped_files *mapped_files_new(const char *proc, struct intern *texts)
+struct mapped_files *mapped_files_new(const char *proc, struct intern *texts, struct parser *parser)
 {
 	struct mapped_files *f = calloc(1, sizeof(*f));
 
@@ -59,6 +62,7 @@ struct mapped_files *mapped_files_new(const char *proc, struct intern *texts)
 		return NULL;
 	f->proc = proc;
 	f->texts = texts;
+	f->parser = parser;
 	if (map_new(sizeof(struct identity), MAPPED_FILES_MAX, &f->by_identity)) {
 		free(f);
 		return NULL;
@@ -92,75 +96,61 @@ static bool is_same_inode(const struct mapped_file *m, const struct stat *st)
 	       major(st->st_dev) == 0 || m->dev_major == 0;
 }
 
-static bool has_build_id(const struct mapped_file *m, int fd)
+static bool has_build_id(const struct mapped_files *f, const struct mapped_file *m, int fd)
 {
-	SCOPED(scoped_elf_image) struct elf_image *e = NULL;
-	uint8_t id[ELF_BUILD_ID_MAX];
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	size_t nr;
+	struct parser_facts facts;
 
-	if (own < 0 || elf_image_open(own, &e))
-		return false;
-	nr = elf_image_build_id(e, id);
 	/* The kernel cuts longer ones. */
-	return nr >= m->id.nr_build_id && memcmp(id, m->id.build_id, m->id.nr_build_id) == 0;
+	return !parser_identify(f->parser, fd, &facts) && facts.nr_build_id >= m->id.nr_build_id &&
+	       memcmp(facts.build_id, m->id.build_id, m->id.nr_build_id) == 0;
 }
 
-static int open_verified(const struct mapped_file *m, const char *path)
+/* Takes the descriptor over, which may be -errno: the same if it is the file, else -errno. */
+static int verified(const struct mapped_files *f, const struct mapped_file *m, int opened)
 {
-	SCOPED(scoped_close) int fd = -1;
+	SCOPED(scoped_close) int fd = opened;
 	struct stat st;
 
-	fd = open_file(path, &st);
 	if (fd < 0)
 		return fd;
-	if (m->id.nr_build_id ? !has_build_id(m, fd) : !is_same_inode(m, &st))
+	if (fstat(fd, &st))
+		return -errno;
+	if (m->id.nr_build_id ? !has_build_id(f, m, fd) : !is_same_inode(m, &st))
 		return -ESTALE;
 	return TAKE_FD(fd);
 }
 
-/* The link of the mapping that begins there: loaders map more at first than they keep. */
-static bool find_link(const struct mapped_files *f, const struct mapped_by *by, char *out,
-                      size_t size)
+/* The path of the mapping that begins there, as the kernel shows it: loaders map more at first than they keep. */
+static bool find_path(const struct mapped_files *f, const struct mapped_by *by, bool may_be_deleted,
+                      struct proc_maps_line *out)
 {
-	char folder[PROC_FOLDER_MAX];
-	const struct dirent *entry;
-	bool is_found = false;
-	DIR *dir;
+	SCOPED(scoped_free) char *text = NULL;
+	char path[PROC_FOLDER_MAX];
+	struct scan rest;
 
-	(void)snprintf(folder, sizeof(folder), "%s/%u/map_files", f->proc, by->tgid);
-	dir = opendir(folder);
-	while (dir && !is_found && (entry = readdir(dir))) {
-		is_found = strchr(entry->d_name, '-') &&
-		           strtoull(entry->d_name, NULL, 16) == by->start;
-		if (is_found)
-			(void)snprintf(out, size, "%s/%s", folder, entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return is_found;
+	(void)snprintf(path, sizeof(path), "%s/%u/maps", f->proc, by->tgid);
+	if (broker_read(path, MAPS_BYTES_MAX, &text))
+		return false;
+	rest = (struct scan){ text, text + strlen(text) };
+	while (proc_maps_next(&rest, out))
+		if (out->start == by->start)
+			return may_be_deleted || !out->is_deleted;
+	return false;
 }
 
 /*
- * Before 6.8 mappings show what lies below an overlay: there only the path that is mapped tells. That of a file that was
- * deleted may be another's by now.
+ * Before 6.8 mappings show what lies below an overlay: there only the mapped path identifies it.
+ * The path of a deleted file may be another file's by now.
  */
-static bool is_overlay_of(const struct mapped_file *m, const char *link, int fd,
-                          bool may_be_deleted)
+static bool is_overlay_of(const struct mapped_files *f, const struct mapped_file *m,
+                          const struct mapped_by *by, int fd, bool may_be_deleted)
 {
-	char target[PROC_MAPS_PATH_MAX];
+	struct proc_maps_line line;
 	struct statfs fs;
-	ssize_t len;
 
 	if (fstatfs(fd, &fs) || fs.f_type != OVERLAYFS_SUPER_MAGIC)
 		return false;
-	len = readlink(link, target, sizeof(target) - 1);
-	if (len <= 0)
-		return false;
-	target[len] = '\0';
-	if (may_be_deleted)
-		proc_maps_undelete(target);
-	return strcmp(target, m->path) == 0;
+	return find_path(f, by, may_be_deleted, &line) && strcmp(line.path, m->path) == 0;
 }
 
 /* What the process has mapped. To follow the link takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
@@ -169,15 +159,15 @@ static int open_mapped(const struct mapped_files *f, const struct mapped_file *m
 {
 	SCOPED(scoped_close) int fd = -1;
 	char link[PATH_MAX];
-	int verified;
+	int same;
 
 	(void)snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc,
 	               by->tgid, by->start, by->end);
-	verified = open_verified(m, link);
-	if (verified != -ESTALE || m->id.nr_build_id)
-		return verified;
+	same = verified(f, m, open_file(link, NULL));
+	if (same != -ESTALE || m->id.nr_build_id)
+		return same;
 	fd = open_file(link, NULL);
-	return fd >= 0 && is_overlay_of(m, link, fd, true) ? TAKE_FD(fd) : -ESTALE;
+	return fd >= 0 && is_overlay_of(f, m, by, fd, true) ? TAKE_FD(fd) : -ESTALE;
 }
 
 /* The path in its root. */
@@ -185,17 +175,12 @@ static int open_in_root(const struct mapped_files *f, const struct mapped_file *
                         const struct mapped_by *by)
 {
 	SCOPED(scoped_close) int fd = -1;
-	char path[PATH_MAX + 64], link[PATH_MAX];
-	int verified;
+	int same = verified(f, m, open_file_in_root(f->proc, by->tgid, m->path, false, NULL));
 
-	(void)snprintf(path, sizeof(path), "%s/%u/root%s", f->proc, by->tgid, m->path);
-	verified = open_verified(m, path);
-	if (verified != -ESTALE || m->id.nr_build_id)
-		return verified;
-	fd = open_file(path, NULL);
-	if (fd < 0 || !find_link(f, by, link, sizeof(link)) || !is_overlay_of(m, link, fd, false))
-		return -ESTALE;
-	return TAKE_FD(fd);
+	if (same != -ESTALE || m->id.nr_build_id)
+		return same;
+	fd = open_file_in_root(f->proc, by->tgid, m->path, false, NULL);
+	return fd >= 0 && is_overlay_of(f, m, by, fd, false) ? TAKE_FD(fd) : -ESTALE;
 }
 
 static int open_any(const struct mapped_files *f, const struct mapped_file *m,
@@ -209,8 +194,23 @@ static int open_any(const struct mapped_files *f, const struct mapped_file *m,
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%u/exe", f->proc, by->tgid);
-	fd = open_verified(m, path);
-	return fd >= 0 ? fd : open_verified(m, m->path);
+	fd = verified(f, m, open_file(path, NULL));
+	return fd >= 0 ? fd : verified(f, m, open_file(m->path, NULL));
+}
+
+/*
+ * Identified by its build id, which is read only when needed, because another process has to do it.
+ */
+static int open_likely(const struct mapped_files *f, const struct mapped_file *m,
+                       const struct mapped_by *by)
+{
+	char link[PATH_MAX];
+	int fd;
+
+	(void)snprintf(link, sizeof(link), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, f->proc,
+	               by->tgid, by->start, by->end);
+	fd = open_file(link, NULL);
+	return fd >= 0 ? fd : open_file_in_root(f->proc, by->tgid, m->path, false, NULL);
 }
 
 static void hold(struct mapped_files *f, struct mapped_file *m, const struct mapped_by *by)
@@ -220,7 +220,7 @@ static void hold(struct mapped_files *f, struct mapped_file *m, const struct map
 	clock_gettime(CLOCK_REALTIME, &m->changed);
 	if (f->nr_open >= MAPPED_FILES_OPEN_MAX || !is_file(m))
 		return;
-	m->fd = open_any(f, m, by);
+	m->fd = m->id.nr_build_id ? open_likely(f, m, by) : open_any(f, m, by);
 	if (m->fd < 0)
 		return;
 	f->nr_open++;
@@ -234,26 +234,11 @@ static bool is_overwritten(const struct mapped_file *m, int fd)
 	struct stat st;
 
 	if (m->id.nr_build_id)
-		return !has_build_id(m, fd);
+		return false;
 	if (fstat(fd, &st))
 		return true;
 	return st.st_mtim.tv_sec != m->changed.tv_sec ? st.st_mtim.tv_sec > m->changed.tv_sec
 	                                              : st.st_mtim.tv_nsec > m->changed.tv_nsec;
-}
-
-static int reserve(struct mapped_files *f)
-{
-	uint32_t room = f->room ? f->room * 2 : 64;
-	struct mapped_file *all;
-
-	if (f->nr < f->room)
-		return 0;
-	all = reallocarray(f->all, room, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	f->all = all;
-	f->room = room;
-	return 0;
 }
 
 /* What is anonymous is all one, wherever it is. */
@@ -301,7 +286,7 @@ int mapped_files_add(struct mapped_files *f, const struct symbol_mapping *m, uin
 		return err;
 	if (map_find(f->by_identity, &new.id, out))
 		return 0;
-	err = reserve(f);
+	err = GROW(f->all, f->room, f->nr);
 	if (!err)
 		err = map_insert(f->by_identity, &new.id, f->nr);
 	if (err)
@@ -312,7 +297,7 @@ int mapped_files_add(struct mapped_files *f, const struct symbol_mapping *m, uin
 	return 0;
 }
 
-void mapped_files_tell(const struct mapped_files *f, uint32_t file, struct symbol_mapping *out)
+void mapped_files_describe(const struct mapped_files *f, uint32_t file, struct symbol_mapping *out)
 {
 	const struct mapped_file *m = &f->all[file];
 
@@ -339,6 +324,10 @@ int mapped_files_open(struct mapped_files *f, uint32_t file, const struct mapped
 		return -ENOENT;
 	fd = was_held ? TAKE_FD(m->fd) : open_any(f, m, by);
 	f->nr_open -= was_held;
+	if (was_held && m->id.nr_build_id && !has_build_id(f, m, fd)) {
+		close(fd);
+		fd = open_any(f, m, by);
+	}
 	if (fd < 0 || is_overwritten(m, fd)) {
 		m->nr_tries++;
 		return fd < 0 ? fd : -ESTALE;

@@ -1,9 +1,9 @@
 /*
- * symbol/perf_map — the functions that a JIT has written down, in the manner of /tmp/perf-PID.map: "start size name"
- * per line, both numbers in hex.
+ * symbol/perf_map — the functions that a JIT has listed, in the format of /tmp/perf-PID.map: "start
+ * size name" per line, both numbers in hex.
  *
- * Later lines stand for newer code: they win over earlier ones with the same start. Lines that are none are skipped;
- * beyond the caps the rest of the file is.
+ * Later lines are newer code: they replace earlier ones with the same start. Malformed lines are
+ * skipped; beyond the caps the remainder of the file is.
  */
 #pragma once
 

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "symbol/mapped_files.h"
 #include "symbol/proc_maps.h"
 #include "symbol/spaces.h"
-#include "sys/proc_tasks.h"
+#include "sys/proc/proc_tasks.h"
+#include "sys/rights/broker.h"
 
 #define STAT_BYTES_MAX ((size_t)4096)
 #define MAPS_BYTES_MAX ((size_t)64 << 20)
@@ -25,7 +25,7 @@ static struct space_process process_now(const char *proc, uint32_t tgid)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%u/stat", proc, tgid);
-	if (text_read_file(path, STAT_BYTES_MAX, &text) || !proc_task_parse(text, &task))
+	if (broker_read(path, STAT_BYTES_MAX, &text) || !proc_task_parse(text, &task))
 		return now;
 	now.start_ns = task.start_ns ? task.start_ns : 1;
 	if (stat(path, &st) == 0)
@@ -37,7 +37,7 @@ static int add_line(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t 
                     const struct proc_maps_line *line)
 {
 	struct space_mapping m = { .start = line->start, .end = line->end, .offset = line->offset };
-	const struct symbol_mapping as_told = {
+	const struct symbol_mapping mapping = {
 		.start = line->start,
 		.end = line->end,
 		.offset = line->offset,
@@ -46,7 +46,7 @@ static int add_line(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t 
 		.inode = line->inode,
 		.path = line->path,
 	};
-	int err = mapped_files_add(cfg->files, &as_told, tgid, &m.file);
+	int err = mapped_files_add(cfg->files, &mapping, tgid, &m.file);
 
 	if (err == -E2BIG)
 		return 0;
@@ -65,7 +65,7 @@ int process_read(const struct process_read_cfg *cfg, uint32_t tgid, uint64_t now
 	int err;
 
 	snprintf(path, sizeof(path), "%s/%u/maps", cfg->proc, tgid);
-	if (now.start_ns && text_read_file(path, MAPS_BYTES_MAX, &text))
+	if (now.start_ns && broker_read(path, MAPS_BYTES_MAX, &text))
 		now = process_now(cfg->proc, tgid); /* it may have ended in between */
 	err = spaces_read(cfg->spaces, tgid, &now, now_ns, &since_ns);
 	if (err)

@@ -1,7 +1,7 @@
 /*
  * symbol/scan — text from the kernel and from JITs, taken apart piece by piece; it need not end with a NUL.
  *
- * Each call takes what it found off the front; false leaves the rest as it was.
+ * Each call takes what it found off the front; false leaves the text as it was.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 #define MAX_LIVES    32768U
@@ -18,14 +19,14 @@ struct mapping {
 	uint64_t max_end; /* of this one and all before it */
 };
 
-struct life {
+struct process_life {
 	uint32_t tgid;
 	uint32_t older;       /* the life before it; also the next free one */
 	uint32_t next_exited; /* that exited after it */
 	struct space_life pub;
 	uint64_t from_ns;         /* 0 for the first that we know of */
 	uint64_t start_ns;        /* by /proc; 0 = unknown */
-	uint64_t exit_ns;         /* 0 = it lives, or nobody told */
+	uint64_t exit_ns;         /* 0 = it is alive, or its exit was not reported */
 	uint64_t exec_ns;         /* its last exec; 0 = none that we know of */
 	uint64_t read_ns;         /* when its mappings were last read; 0 = never */
 	struct mapping *mappings; /* by start */
@@ -35,7 +36,7 @@ struct life {
 struct spaces {
 	struct spaces_cfg cfg;
 	struct map *newest; /* tgid -> life */
-	struct life *lives;
+	struct process_life *lives;
 	uint32_t nr_lives, room, free_life;
 	uint32_t nr_used, serial;
 	uint32_t first_exited, last_exited;
@@ -78,27 +79,27 @@ void scoped_spaces(struct spaces *const *s)
 	spaces_free(*s);
 }
 
-static struct life *newest_life(const struct spaces *s, uint32_t tgid)
+static struct process_life *newest_life(const struct spaces *s, uint32_t tgid)
 {
 	uint32_t at;
 
 	return s->lives && map_find(s->newest, &tgid, &at) ? &s->lives[at] : NULL;
 }
 
-static struct life *life_at(const struct spaces *s, uint32_t tgid, uint64_t ts_ns)
+static struct process_life *life_at(const struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 {
-	struct life *l = newest_life(s, tgid);
+	struct process_life *l = newest_life(s, tgid);
 
 	while (l && l->from_ns > ts_ns)
 		l = l->older == NONE ? NULL : &s->lives[l->older];
 	return l;
 }
 
-/* It is the oldest of its process, so only the next younger one knows of it. */
+/* It is the oldest of its process, so only the next younger one refers to it. */
 static void unlink_life(struct spaces *s, uint32_t at)
 {
 	uint32_t tgid = s->lives[at].tgid;
-	struct life *l = newest_life(s, tgid);
+	struct process_life *l = newest_life(s, tgid);
 
 	if (!l)
 		return;
@@ -114,7 +115,7 @@ static void unlink_life(struct spaces *s, uint32_t at)
 static bool forget_oldest(struct spaces *s)
 {
 	uint32_t at = s->first_exited;
-	struct life *l;
+	struct process_life *l;
 
 	if (at == NONE || !s->lives)
 		return false;
@@ -126,24 +127,9 @@ static bool forget_oldest(struct spaces *s)
 	s->nr_mappings -= l->nr;
 	s->nr_used--;
 	free(l->mappings);
-	*l = (struct life){ .older = s->free_life };
+	*l = (struct process_life){ .older = s->free_life };
 	s->free_life = at;
 	return true;
-}
-
-static int grow_lives(struct spaces *s)
-{
-	uint32_t room = s->room ? s->room * 2 : 64;
-	struct life *lives;
-
-	if (s->nr_lives < s->room)
-		return 0;
-	lives = reallocarray(s->lives, room, sizeof(*lives));
-	if (!lives)
-		return -ENOMEM;
-	s->lives = lives;
-	s->room = room;
-	return 0;
 }
 
 /* A slot for one more life; -E2BIG if all are taken by processes that live. */
@@ -158,14 +144,14 @@ static int free_slot(struct spaces *s, uint32_t *out)
 		s->free_life = s->lives[*out].older;
 		return 0;
 	}
-	err = grow_lives(s);
+	err = GROW(s->lives, s->room, s->nr_lives);
 	if (err)
 		return err;
 	*out = s->nr_lives++;
 	return 0;
 }
 
-static int begin_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct life **out)
+static int begin_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct process_life **out)
 {
 	uint32_t at = NONE, older = NONE;
 	int err = free_slot(s, &at);
@@ -175,11 +161,11 @@ static int begin_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct li
 	map_find(s->newest, &tgid, &older);
 	err = map_insert(s->newest, &tgid, at);
 	if (err) {
-		s->lives[at] = (struct life){ .older = s->free_life };
+		s->lives[at] = (struct process_life){ .older = s->free_life };
 		s->free_life = at;
 		return err;
 	}
-	s->lives[at] = (struct life){
+	s->lives[at] = (struct process_life){
 		.tgid = tgid,
 		.older = older,
 		.next_exited = NONE,
@@ -191,7 +177,7 @@ static int begin_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct li
 	return 0;
 }
 
-static void end_life(struct spaces *s, struct life *l)
+static void end_life(struct spaces *s, struct process_life *l)
 {
 	uint32_t at = (uint32_t)(l - s->lives);
 
@@ -206,9 +192,9 @@ static void end_life(struct spaces *s, struct life *l)
 }
 
 /* The life that a report is about: the newest, or a new one if that has ended before. */
-static int reported_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct life **out)
+static int reported_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct process_life **out)
 {
-	struct life *l = newest_life(s, tgid);
+	struct process_life *l = newest_life(s, tgid);
 	int err;
 
 	if (l && !l->pub.has_exited) {
@@ -222,7 +208,7 @@ static int reported_life(struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct
 }
 
 /* How many mappings start at or before the address. */
-static uint32_t upper_bound(const struct life *l, uint64_t address)
+static uint32_t upper_bound(const struct process_life *l, uint64_t address)
 {
 	uint32_t low = 0, high = l->nr;
 
@@ -237,7 +223,7 @@ static uint32_t upper_bound(const struct life *l, uint64_t address)
 	return low;
 }
 
-static const struct mapping *find_in(const struct life *l, uint64_t ts_ns, uint64_t address)
+static const struct mapping *find_in(const struct process_life *l, uint64_t ts_ns, uint64_t address)
 {
 	const struct mapping *best = NULL;
 
@@ -254,7 +240,7 @@ static const struct mapping *find_in(const struct life *l, uint64_t ts_ns, uint6
 	return best;
 }
 
-static void refresh_ends(struct life *l, uint32_t from)
+static void refresh_ends(struct process_life *l, uint32_t from)
 {
 	uint64_t max_end = from ? l->mappings[from - 1].max_end : 0;
 
@@ -265,7 +251,7 @@ static void refresh_ends(struct life *l, uint32_t from)
 	}
 }
 
-static void drop_mapping(struct spaces *s, struct life *l, uint32_t at)
+static void drop_mapping(struct spaces *s, struct process_life *l, uint32_t at)
 {
 	memmove(&l->mappings[at], &l->mappings[at + 1], (l->nr - at - 1) * sizeof(*l->mappings));
 	l->nr--;
@@ -273,7 +259,7 @@ static void drop_mapping(struct spaces *s, struct life *l, uint32_t at)
 	refresh_ends(l, at);
 }
 
-static void drop_oldest_mapping(struct spaces *s, struct life *l)
+static void drop_oldest_mapping(struct spaces *s, struct process_life *l)
 {
 	uint32_t oldest = 0;
 
@@ -283,28 +269,18 @@ static void drop_oldest_mapping(struct spaces *s, struct life *l)
 	drop_mapping(s, l, oldest);
 }
 
-static int reserve_mapping(struct spaces *s, struct life *l)
+static int reserve_mapping(struct spaces *s, struct process_life *l)
 {
-	uint32_t room = l->room ? l->room * 2 : 16;
-	struct mapping *mappings;
-
 	if (l->nr >= s->cfg.max_per_life)
 		drop_oldest_mapping(s, l);
-	/* l itself is no exited one, so it stays. */
+	/* l itself has not exited, so it stays. */
 	while (s->nr_mappings >= s->cfg.max_mappings)
 		if (!forget_oldest(s))
 			return -E2BIG;
-	if (l->nr < l->room)
-		return 0;
-	mappings = reallocarray(l->mappings, room, sizeof(*mappings));
-	if (!mappings)
-		return -ENOMEM;
-	l->mappings = mappings;
-	l->room = room;
-	return 0;
+	return GROW(l->mappings, l->room, l->nr);
 }
 
-static int add_mapping(struct spaces *s, struct life *l, const struct space_mapping *m)
+static int add_mapping(struct spaces *s, struct process_life *l, const struct space_mapping *m)
 {
 	int err = reserve_mapping(s, l);
 	uint32_t at;
@@ -322,13 +298,13 @@ static int add_mapping(struct spaces *s, struct life *l, const struct space_mapp
 	return 0;
 }
 
-/* No room is no error: it is counted, and told once. */
+/* A full table is not an error: it is counted, and reported once. */
 static int unless_full(int err)
 {
 	return err == -E2BIG ? 0 : err;
 }
 
-static bool is_there(const struct life *l, uint64_t ts_ns, const struct space_mapping *m)
+static bool is_there(const struct process_life *l, uint64_t ts_ns, const struct space_mapping *m)
 {
 	const struct mapping *now = find_in(l, ts_ns, m->start);
 
@@ -339,7 +315,7 @@ static bool is_there(const struct life *l, uint64_t ts_ns, const struct space_ma
 int spaces_map(struct spaces *s, uint32_t tgid, uint64_t ts_ns, const struct space_mapping *m)
 {
 	struct space_mapping added = *m;
-	struct life *l = NULL;
+	struct process_life *l = NULL;
 	int err;
 
 	if (m->end <= m->start)
@@ -357,7 +333,7 @@ int spaces_map(struct spaces *s, uint32_t tgid, uint64_t ts_ns, const struct spa
 
 int spaces_exec(struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 {
-	struct life *l = NULL;
+	struct process_life *l = NULL;
 	int err = reported_life(s, tgid, ts_ns, &l);
 
 	if (err)
@@ -372,7 +348,7 @@ int spaces_exec(struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 
 int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child, uint64_t ts_ns)
 {
-	struct life *l = newest_life(s, child);
+	struct process_life *l = newest_life(s, child);
 	uint32_t from, to;
 	int err;
 
@@ -414,7 +390,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 int spaces_read(struct spaces *s, uint32_t tgid, const struct space_process *now, uint64_t now_ns,
                 uint64_t *since_ns)
 {
-	struct life *l = newest_life(s, tgid);
+	struct process_life *l = newest_life(s, tgid);
 	uint64_t start_ns = now->start_ns;
 	int err;
 
@@ -444,7 +420,7 @@ int spaces_read(struct spaces *s, uint32_t tgid, const struct space_process *now
 
 void spaces_exit(struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 {
-	struct life *l = newest_life(s, tgid);
+	struct process_life *l = newest_life(s, tgid);
 
 	if (!l || l->from_ns > ts_ns)
 		return;
@@ -454,7 +430,7 @@ void spaces_exit(struct spaces *s, uint32_t tgid, uint64_t ts_ns)
 
 bool spaces_life(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct space_life *out)
 {
-	const struct life *l = life_at(s, tgid, ts_ns);
+	const struct process_life *l = life_at(s, tgid, ts_ns);
 
 	if (l)
 		*out = l->pub;
@@ -464,7 +440,7 @@ bool spaces_life(const struct spaces *s, uint32_t tgid, uint64_t ts_ns, struct s
 bool spaces_find(struct spaces *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                  struct space_mapping *out)
 {
-	const struct life *l = life_at(s, tgid, ts_ns);
+	const struct process_life *l = life_at(s, tgid, ts_ns);
 	const struct mapping *found = l ? find_in(l, ts_ns, address) : NULL;
 
 	if (found)

@@ -1,10 +1,10 @@
 /*
  * symbol/spaces — what each process had mapped where, by time. Pure: nothing here opens a file.
  *
- * A process has lives: its number may be given again after it ended. A life keeps its mappings until it is forgotten:
- * the newest that covers an address at a time counts, so mappings need not be reported as gone. exec ends all of
- * them, fork copies those of the parent. At the caps the lives that ended first are forgotten; where none has ended,
- * what is new is not kept, and counted. Times are boot-time ns. One thread at a time.
+ * A process has lives: its pid may be reused after it exited. A life keeps its mappings until it is evicted: the
+ * newest that covers an address at a time counts, so mappings need not be reported as gone. exec ends all of
+ * them, fork copies those of the parent. At the caps the lives that ended first are evicted; if none has ended,
+ * new ones are not kept, and counted. Times are boot-time ns. One thread at a time.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct spaces;
 struct spaces_cfg { /* 0 = the default */
 	uint32_t max_lives;
 	uint32_t max_mappings; /* of all lives */
-	uint32_t max_per_life; /* beyond it the oldest mapping goes */
+	uint32_t max_per_life; /* beyond it the oldest mapping is evicted */
 };
 
 struct space_mapping {
@@ -43,7 +43,7 @@ struct space_life {
 
 /* A process as /proc shows it. */
 struct space_process {
-	uint64_t start_ns; /* tells lives apart where exits were not reported; 0 = it is gone */
+	uint64_t start_ns; /* distinguishes lives where exits were not reported; 0 = it has exited */
 	uint32_t uid;
 };
 
@@ -58,8 +58,8 @@ MUST_USE int spaces_map(struct spaces *s, uint32_t tgid, uint64_t ts_ns,
 MUST_USE int spaces_exec(struct spaces *s, uint32_t tgid, uint64_t ts_ns);
 MUST_USE int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child, uint64_t ts_ns);
 /*
- * What spaces_map() is told next for this process was read from /proc at now_ns: returns in *since_ns the time to
- * give it.
+ * What spaces_map() gets next for this process was read from /proc at now_ns: returns in *since_ns
+ * the time to give it.
  */
 MUST_USE int spaces_read(struct spaces *s, uint32_t tgid, const struct space_process *now,
                          uint64_t now_ns, uint64_t *since_ns);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "symbol/binaries.h"
 #include "symbol/demangle.h"
@@ -13,20 +14,25 @@
 #include "symbol/jit_maps.h"
 #include "symbol/kallsyms.h"
 #include "symbol/mapped_files.h"
+#include "symbol/parser.h"
 #include "symbol/process_read.h"
 #include "symbol/spaces.h"
 
-#define TEXTS_MAX     (1U << 22)
-#define TEXT_BYTES    ((size_t)512 << 20)
-#define PAUSE_NS      1000000000ULL /* between two readings of one thing that did not have an address */
-#define NOT_LOOKED_AT (UINT32_MAX - 1)
+#define TEXTS_MAX  (1U << 22)
+#define TEXT_BYTES ((size_t)512 << 20)
+#define PAUSE_NS   1000000000ULL /* between two readings of one thing that did not have an address */
+#define NOT_READ   (UINT32_MAX - 1)
 
-enum remark { REMARK_KERNEL, REMARK_PROCESSES, REMARK_NAMES, NR_REMARKS };
+enum remark { REMARK_KERNEL, REMARK_PROCESSES, REMARK_PARSER, REMARK_NAMES, NR_REMARKS };
 
 struct symbolizer {
 	char *proc, *kallsyms_path, *debug_dir;
 	bool wants_lines;
 	struct intern *texts; /* of all that was ever given out */
+	struct parser *parser;
+	struct intern *mangled; /* names that were asked about */
+	const char **demangled; /* by their ids; NULL = not yet */
+	uint32_t nr_demangled;  /* room */
 	struct kallsyms *kernel;
 	struct diag kernel_trouble;
 	uint64_t kernel_read_ns; /* 0 = never */
@@ -37,12 +43,12 @@ struct symbolizer {
 	struct binaries *binaries;
 	struct jit_maps *jits;
 	struct frame_cache *cache;
-	bool has_told[NR_REMARKS];
+	bool has_reported[NR_REMARKS];
 	bool is_out_of_texts;
 };
 
 /* An address of a process, followed as far as it goes. */
-struct place {
+struct symbol_place {
 	struct space_mapping m;
 	uint32_t binary;  /* BINARIES_NONE */
 	uint64_t address; /* the linker's; without a binary the offset in the file */
@@ -64,6 +70,9 @@ void symbolizer_free(struct symbolizer *s)
 	mapped_files_free(s->files);
 	spaces_free(s->spaces);
 	kallsyms_free(s->kernel);
+	intern_free(s->mangled);
+	free(s->demangled);
+	parser_free(s->parser);
 	intern_free(s->texts);
 	free(s->proc);
 	free(s->kallsyms_path);
@@ -83,13 +92,17 @@ static bool make_parts(struct symbolizer *s)
 	if (!s->proc || !s->kallsyms_path || !s->debug_dir)
 		return false;
 	s->texts = intern_new(TEXTS_MAX, TEXT_BYTES);
+	s->mangled = intern_new(TEXTS_MAX, TEXT_BYTES);
 	s->spaces = spaces_new(&defaults);
-	s->binaries = binaries_new(s->proc, s->debug_dir, s->wants_lines);
-	s->jits = jit_maps_new(s->proc);
+	s->parser = parser_new();
 	s->cache = frame_cache_new();
-	if (s->texts)
-		s->files = mapped_files_new(s->proc, s->texts);
-	return s->files && s->spaces && s->binaries && s->jits && s->cache;
+	if (!s->texts || !s->mangled || !s->spaces || !s->parser || !s->cache)
+		return false;
+	s->binaries = binaries_new(
+		&(struct binaries_cfg){ s->proc, s->debug_dir, s->wants_lines, s->parser });
+	s->jits = jit_maps_new(s->proc, s->parser);
+	s->files = mapped_files_new(s->proc, s->texts, s->parser);
+	return s->files && s->binaries && s->jits;
 }
 
 int symbolizer_new(const struct symbolizer_cfg *cfg, struct diag *d, struct symbolizer **out)
@@ -121,11 +134,35 @@ static const char *keep_text(struct symbolizer *s, const char *text)
 	return intern_string(s->texts, id, NULL);
 }
 
-static const char *keep_name(struct symbolizer *s, const char *name)
+/* Of the kernel, which is trusted, or one that is plain: long ones are cut. */
+static const char *keep_safe_name(struct symbolizer *s, const char *name)
 {
 	char buf[DEMANGLE_NAME_MAX];
 
 	return name ? keep_text(s, demangle(name, buf)) : NULL;
+}
+
+static const char **demangled_slot(struct symbolizer *s, uint32_t id)
+{
+	return GROW_ZEROED(s->demangled, s->nr_demangled, id) ? NULL : &s->demangled[id];
+}
+
+/* Asked about once for each name, not for each address. */
+static const char *keep_name(struct symbolizer *s, const char *name)
+{
+	const char **slot;
+	uint32_t id;
+
+	if (!name || !demangle_is_needed(name))
+		return keep_safe_name(s, name);
+	if (intern_add(s->mangled, name, strlen(name), &id))
+		return keep_text(s, name);
+	slot = demangled_slot(s, id);
+	if (!slot)
+		return keep_text(s, name);
+	if (!*slot)
+		*slot = keep_text(s, parser_demangle(s->parser, name));
+	return *slot;
 }
 
 int symbolizer_mapped(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns,
@@ -198,7 +235,7 @@ static int read_kernel(struct symbolizer *s)
 	return 0;
 }
 
-int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns)
+int symbolizer_read_process(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns)
 {
 	struct space_life life;
 
@@ -215,7 +252,7 @@ static uint32_t unknown_frame(struct symbol_frame *out, const char *module)
 	return 1;
 }
 
-/* Modules and BPF programs come and go: what is not in the list may be in a new one. */
+/* Modules and BPF programs are loaded and unloaded: what is not in the list may be in a new one. */
 static bool find_in_kernel(struct symbolizer *s, uint64_t address, struct kallsyms_hit *out)
 {
 	if (s->kernel && kallsyms_find(s->kernel, address, out))
@@ -236,7 +273,7 @@ static uint32_t kernel_frames(struct symbolizer *s, uint64_t address,
 	if (!find_in_kernel(s, address, &hit))
 		return unknown_frame(out, "kernel");
 	out[0] = (struct symbol_frame){
-		.name = keep_name(s, hit.name),
+		.name = keep_safe_name(s, hit.name),
 		.module = keep_text(s, hit.module),
 		.start = hit.start,
 	};
@@ -267,21 +304,13 @@ static bool find_mapping(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, ui
 
 static uint32_t *slot_of(struct symbolizer *s, uint32_t file)
 {
-	uint32_t nr = s->nr_files ? s->nr_files : 64;
-	uint32_t *slots;
+	uint32_t i = s->nr_files;
 
-	if (file < s->nr_files)
-		return &s->binary_of_file[file];
-	while (nr <= file)
-		nr *= 2;
-	slots = reallocarray(s->binary_of_file, nr, sizeof(*slots));
-	if (!slots)
+	if (GROW(s->binary_of_file, s->nr_files, file))
 		return NULL;
-	for (uint32_t i = s->nr_files; i < nr; i++)
-		slots[i] = NOT_LOOKED_AT;
-	s->binary_of_file = slots;
-	s->nr_files = nr;
-	return &slots[file];
+	for (; i < s->nr_files; i++)
+		s->binary_of_file[i] = NOT_READ;
+	return &s->binary_of_file[file];
 }
 
 static bool is_vdso(const struct symbolizer *s, uint32_t file)
@@ -295,7 +324,7 @@ static uint32_t read_binary(struct symbolizer *s, uint32_t tgid, const struct sp
                             bool *is_final)
 {
 	const struct mapped_by by = { .tgid = tgid, .start = m->start, .end = m->end };
-	struct symbol_mapping told;
+	struct symbol_mapping mapping;
 	uint32_t binary;
 	int fd;
 
@@ -308,8 +337,8 @@ static uint32_t read_binary(struct symbolizer *s, uint32_t tgid, const struct sp
 		*is_final = false;
 		return BINARIES_NONE;
 	}
-	mapped_files_tell(s->files, m->file, &told);
-	return binaries_read(s->binaries, fd, told.path, tgid, &binary) ? BINARIES_NONE : binary;
+	mapped_files_describe(s->files, m->file, &mapping);
+	return binaries_read(s->binaries, fd, mapping.path, tgid, &binary) ? BINARIES_NONE : binary;
 }
 
 static uint32_t binary_of(struct symbolizer *s, uint32_t tgid, const struct space_mapping *m)
@@ -320,7 +349,7 @@ static uint32_t binary_of(struct symbolizer *s, uint32_t tgid, const struct spac
 
 	if (!slot)
 		return BINARIES_NONE;
-	if (*slot == NOT_LOOKED_AT) {
+	if (*slot == NOT_READ) {
 		binary = read_binary(s, tgid, m, &is_final);
 		if (!is_final)
 			return BINARIES_NONE;
@@ -333,7 +362,7 @@ static uint32_t binary_of(struct symbolizer *s, uint32_t tgid, const struct spac
 	return *slot;
 }
 
-static void follow(struct symbolizer *s, uint32_t tgid, uint64_t address, struct place *p)
+static void follow(struct symbolizer *s, uint32_t tgid, uint64_t address, struct symbol_place *p)
 {
 	uint64_t offset = address - p->m.start;
 
@@ -347,7 +376,7 @@ static void follow(struct symbolizer *s, uint32_t tgid, uint64_t address, struct
 }
 
 /* DWARF has the inlined calls and lines, the symbol table the function's own name. */
-static uint32_t look_up(struct symbolizer *s, const struct place *p,
+static uint32_t resolve(struct symbolizer *s, const struct symbol_place *p,
                         struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
 	struct dwarf_frame lines[SYMBOL_FRAMES_MAX];
@@ -359,7 +388,7 @@ static uint32_t look_up(struct symbolizer *s, const struct place *p,
 		                              SYMBOL_FRAMES_MAX);
 	for (uint32_t i = 0; i < nr; i++)
 		out[i] = (struct symbol_frame){
-			.name = keep_name(s, lines[i].name),
+			.name = keep_text(s, lines[i].name),
 			.file = keep_text(s, lines[i].file),
 			.line = lines[i].line,
 			.is_inlined = i + 1 < nr,
@@ -373,13 +402,13 @@ static uint32_t look_up(struct symbolizer *s, const struct place *p,
 	return nr;
 }
 
-static uint32_t file_frames(struct symbolizer *s, const struct place *p, uint64_t address,
+static uint32_t file_frames(struct symbolizer *s, const struct symbol_place *p, uint64_t address,
                             struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
 	uint32_t nr = frame_cache_get(s->cache, p->binary, p->address, out);
 
 	if (nr == 0) {
-		nr = look_up(s, p, out);
+		nr = resolve(s, p, out);
 		frame_cache_put(s->cache, p->binary, p->address, out, nr);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
@@ -410,7 +439,7 @@ static bool jit_frame(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint6
 uint32_t symbolizer_frames(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint64_t address,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
-	struct place p;
+	struct symbol_place p;
 
 	if (tgid == 0)
 		return kernel_frames(s, address, out);
@@ -428,7 +457,7 @@ bool symbolizer_locate(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint
                        struct symbol_mapping *mapping, uint64_t *file_address)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
-	struct place p;
+	struct symbol_place p;
 	size_t nr;
 
 	if (tgid == 0 || !find_mapping(s, tgid, ts_ns, address, &p.m))
@@ -436,7 +465,7 @@ bool symbolizer_locate(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns, uint
 	follow(s, tgid, address, &p);
 	*mapping =
 		(struct symbol_mapping){ .start = p.m.start, .end = p.m.end, .offset = p.m.offset };
-	mapped_files_tell(s->files, p.m.file, mapping);
+	mapped_files_describe(s->files, p.m.file, mapping);
 	if (p.binary != BINARIES_NONE && mapping->nr_build_id == 0) {
 		nr = binaries_build_id(s->binaries, p.binary, id);
 		mapping->nr_build_id = (uint8_t)(nr < SYMBOL_BUILD_ID_MAX ? nr
@@ -456,12 +485,15 @@ static bool has_remark(const struct symbolizer *s, enum remark what, struct diag
 	case REMARK_PROCESSES:
 		if (spaces_unkept(s->spaces))
 			diag_set(d, -E2BIG, "watch fewer processes at a time",
-			         "some processes have no names, there are too many of them");
+			         "some processes have no names: there are too many of them");
+		break;
+	case REMARK_PARSER:
+		(void)parser_trouble(s->parser, d);
 		break;
 	default:
 		if (binaries_is_full(s->binaries) || s->is_out_of_texts)
 			diag_set(d, -E2BIG, "watch fewer processes at a time",
-			         "some functions have no names, there is no more room for them");
+			         "some functions have no names: the symbol table is full");
 		break;
 	}
 	return d->code;
@@ -472,9 +504,9 @@ bool symbolizer_remark(struct symbolizer *s, struct diag *out)
 	for (int i = 0; i < NR_REMARKS; i++) {
 		struct diag d = { 0 };
 
-		if (s->has_told[i] || !has_remark(s, (enum remark)i, &d))
+		if (s->has_reported[i] || !has_remark(s, (enum remark)i, &d))
 			continue;
-		s->has_told[i] = true;
+		s->has_reported[i] = true;
 		*out = d;
 		return true;
 	}

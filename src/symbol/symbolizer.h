@@ -1,15 +1,17 @@
 /*
  * symbol/symbolizer — from addresses to functions, files and lines: of the kernel, its modules and BPF programs,
- * and of processes, also of those that have ended.
+ * and of processes, also of those that have exited.
  *
- * What a process had mapped is remembered by time: from /proc when it is first heard of, and from mappings that the
- * caller reports as they happen (collect/mmap_ring). Files are opened when first heard of, through the process's own
- * root while it lives, so that its end loses nothing; they are read when something in them is asked for, once for all
- * processes, by build id or by device and inode. Symbols come from .symtab, .dynsym, .gnu_debugdata and separate debug
- * files; lines and inlined calls from DWARF; names of JITs from /tmp/perf-PID.map. C++ and Rust names are demangled.
+ * What a process had mapped is remembered by time: from /proc when it is first reported, and from mappings that the
+ * caller reports as they happen (collect/sample/mmap_ring). Files are opened when first reported, through the process's own
+ * root while it is alive, so that nothing is lost when it exits; they are read when something in them is needed,
+ * once for all processes, by build id or by device and inode. Symbols come from .symtab, .dynsym, .gnu_debugdata and
+ * separate debug files; lines and inlined calls from DWARF; names of JITs from /tmp/perf-PID.map. C++ and Rust names
+ * are demangled.
  *
- * What has been replaced since has no names rather than wrong ones. Memory and descriptors are bounded: some 400 of
- * the latter. An address that is asked for again costs one lookup. One thread. Never prints.
+ * A file that has been replaced since gives no names rather than wrong ones. Memory and descriptors
+ * are bounded: some 400 of the latter. An address that is looked up again costs one lookup. One
+ * thread. Never prints.
  */
 #pragma once
 
@@ -63,7 +65,7 @@ void scoped_symbolizer(struct symbolizer *const *s);
 
 /*
  * What happened to a process, each with its time (boot-time ns); reports may come late, but in order for each
- * process. A process that is first heard of through a report is not read from /proc for what came before it.
+ * process. A process first seen in a report is not read from /proc for what preceded it.
  */
 MUST_USE int symbolizer_mapped(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns,
                                const struct symbol_mapping *m);
@@ -75,7 +77,7 @@ void symbolizer_exited(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
  * Reads /proc/TGID/maps now, unless all that the process has mapped is known already; -ESRCH if it has ended. Of tgid 0
  * the kernel's symbols, with its BPF programs of this moment.
  */
-MUST_USE int symbolizer_meet(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
+MUST_USE int symbolizer_read_process(struct symbolizer *s, uint32_t tgid, uint64_t ts_ns);
 
 /* What the user should know, each thing once: kernel symbols that are hidden, room that is used up. False if none. */
 bool symbolizer_remark(struct symbolizer *s, struct diag *out);

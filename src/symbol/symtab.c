@@ -4,27 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_RANGES    256U
-#define FIRST_TEXT      ((size_t)4096)
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "sys/rights/sandbox_msg.h"
+
 #define TEXT_CAP        ((size_t)512 << 20)
 #define NAME_CAP        ((size_t)16384)
+#define RANGES_CAP      (1U << 24) /* of a table that another process made */
 #define NO_PARENT       UINT32_MAX
 #define MAX_STEPS       64 /* how deep ranges are nested in earnest; hostile tables must not cost more */
 #define OPEN_TAIL_BYTES ((uint64_t)256 << 10)
 
-struct range {
+struct symbol_range {
 	uint64_t start, end;
 	uint32_t name; /* in text */
 	uint32_t name_len;
 	uint32_t rank;
 	uint32_t group;
 	uint32_t parent; /* the innermost one before it that reaches beyond its start */
-	bool is_open;
+	uint32_t is_open;
 };
 
 struct symtab {
 	uint32_t cap, nr, room;
-	struct range *ranges;
+	struct symbol_range *ranges;
 	char *text;
 	size_t nr_text, text_room;
 	bool is_sealed;
@@ -55,36 +58,9 @@ void scoped_symtab(struct symtab *const *t)
 
 static int reserve_text(struct symtab *t, size_t len)
 {
-	size_t room = t->text_room ? t->text_room : FIRST_TEXT;
-	char *text;
-
-	while (room - t->nr_text < len)
-		room *= 2;
-	if (room == t->text_room)
-		return 0;
-	if (room > TEXT_CAP)
+	if (len > TEXT_CAP - t->nr_text)
 		return -E2BIG;
-	text = realloc(t->text, room);
-	if (!text)
-		return -ENOMEM;
-	t->text = text;
-	t->text_room = room;
-	return 0;
-}
-
-static int reserve_range(struct symtab *t)
-{
-	uint32_t room = t->room ? t->room * 2 : FIRST_RANGES;
-	struct range *ranges;
-
-	if (t->nr < t->room)
-		return 0;
-	ranges = reallocarray(t->ranges, room, sizeof(*ranges));
-	if (!ranges)
-		return -ENOMEM;
-	t->ranges = ranges;
-	t->room = room;
-	return 0;
+	return GROW(t->text, t->text_room, t->nr_text + len - 1);
 }
 
 int symtab_add(struct symtab *t, const struct symtab_range *r, const char *name, size_t len)
@@ -96,12 +72,12 @@ int symtab_add(struct symtab *t, const struct symtab_range *r, const char *name,
 		return 0;
 	if (t->nr >= t->cap)
 		return -E2BIG;
-	err = reserve_range(t);
+	err = GROW(t->ranges, t->room, t->nr);
 	if (!err)
 		err = reserve_text(t, len + 1);
 	if (err)
 		return err;
-	t->ranges[t->nr++] = (struct range){
+	t->ranges[t->nr++] = (struct symbol_range){
 		.start = r->start,
 		.end = r->end,
 		.name = (uint32_t)t->nr_text,
@@ -122,7 +98,8 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_names(const struct symtab *t, const struct range *a, const struct range *b)
+static int compare_names(const struct symtab *t, const struct symbol_range *a,
+                         const struct symbol_range *b)
 {
 	const char *name_a = t->text + a->name, *name_b = t->text + b->name;
 	int order = compare_u64(strspn(name_a, "_"), strspn(name_b, "_"));
@@ -134,7 +111,7 @@ static int compare_names(const struct symtab *t, const struct range *a, const st
 
 static int compare_ranges(const void *left, const void *right, void *table)
 {
-	const struct range *a = left, *b = right;
+	const struct symbol_range *a = left, *b = right;
 	int order = compare_u64(a->start, b->start);
 
 	if (!order)
@@ -168,7 +145,7 @@ static uint32_t reaching(const struct symtab *t, uint32_t from, uint64_t address
 
 static uint64_t end_of_open(const struct symtab *t, uint32_t i)
 {
-	const struct range *r = &t->ranges[i];
+	const struct symbol_range *r = &t->ranges[i];
 	uint64_t end = r->end;
 
 	if (i + 1 < t->nr && t->ranges[i + 1].start < end)
@@ -185,7 +162,7 @@ static void nest(struct symtab *t)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
-		struct range r = t->ranges[i];
+		struct symbol_range r = t->ranges[i];
 
 		r.parent = kept ? reaching(t, kept - 1, r.start) : NO_PARENT;
 		if (r.is_open) {
@@ -231,6 +208,60 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct symtab_hit *ou
 	out->start = t->ranges[low].start;
 	out->group = t->ranges[low].group;
 	return true;
+}
+
+void symtab_put(const struct symtab *t, struct sandbox_msg *m)
+{
+	sandbox_put_bytes(m, t->ranges, t->nr * sizeof(*t->ranges));
+	sandbox_put_bytes(m, t->text, t->nr_text);
+}
+
+/* What the process that made it promises: a name that ends, and no way but back. */
+static bool is_sound(const struct symtab *t, uint32_t at)
+{
+	const struct symbol_range *r = &t->ranges[at];
+	uint64_t end = (uint64_t)r->name + r->name_len;
+
+	return r->name_len <= NAME_CAP && end < t->nr_text && t->text[end] == '\0' &&
+	       (r->parent == NO_PARENT || r->parent < at) &&
+	       (at == 0 || t->ranges[at - 1].start < r->start);
+}
+
+static int copy_parts(struct sandbox_msg *m, struct symtab *t)
+{
+	size_t range_bytes, text_bytes;
+	const void *ranges = sandbox_get_bytes(m, &range_bytes);
+	const void *text = sandbox_get_bytes(m, &text_bytes);
+
+	if (m->error || range_bytes % sizeof(*t->ranges) || text_bytes > TEXT_CAP ||
+	    range_bytes / sizeof(*t->ranges) > RANGES_CAP)
+		return -EBADMSG;
+	t->ranges = malloc(range_bytes ? range_bytes : 1);
+	t->text = malloc(text_bytes ? text_bytes : 1);
+	if (!t->ranges || !t->text)
+		return -ENOMEM;
+	if (range_bytes)
+		memcpy(t->ranges, ranges, range_bytes);
+	if (text_bytes)
+		memcpy(t->text, text, text_bytes);
+	t->nr = t->room = (uint32_t)(range_bytes / sizeof(*t->ranges));
+	t->nr_text = t->text_room = text_bytes;
+	return 0;
+}
+
+int symtab_get(struct sandbox_msg *m, struct symtab **out)
+{
+	SCOPED(scoped_symtab) struct symtab *t = symtab_new(0);
+	int err = t ? copy_parts(m, t) : -ENOMEM;
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (!is_sound(t, i))
+			return -EBADMSG;
+	t->is_sealed = true;
+	*out = TAKE_PTR(t);
+	return 0;
 }
 
 uint32_t symtab_nr(const struct symtab *t)

@@ -15,6 +15,7 @@
 
 #include "base/attr.h"
 
+struct sandbox_msg;
 struct symtab;
 
 struct symtab_range {
@@ -41,5 +42,8 @@ MUST_USE int symtab_add(struct symtab *t, const struct symtab_range *r, const ch
                         size_t len);
 void symtab_seal(struct symtab *t); /* after the last; symtab_find() before it finds nothing */
 bool symtab_find(const struct symtab *t, uint64_t address, struct symtab_hit *out);
+/* A sealed table in a message, and back: -EBADMSG for one that symtab_find() could not trust. */
+void symtab_put(const struct symtab *t, struct sandbox_msg *m);
+MUST_USE int symtab_get(struct sandbox_msg *m, struct symtab **out);
 uint32_t symtab_nr(const struct symtab *t);
 size_t symtab_bytes(const struct symtab *t); /* that it holds */

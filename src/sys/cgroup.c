@@ -4,23 +4,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/match.h"
 #include "base/text.h"
+#include "sys/rights/broker.h"
 
 #define MOUNTINFO_CAP (4UL << 20)
 #define TREE_CAP      (64UL << 20) /* bytes of paths */
 #define KERNFS_HANDLE 0xfe         /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
 
-struct cgroup {
+struct cgroup_node {
 	uint64_t id;
 	const char *path; /* below the mount: "/a/b" */
 	uint32_t parent;  /* index, always smaller than its own */
@@ -28,7 +32,7 @@ struct cgroup {
 };
 
 struct cgroup_tree {
-	struct cgroup *groups; /* the root first, parents before children */
+	struct cgroup_node *groups; /* the root first, parents before children */
 	uint32_t nr, capacity;
 	uint32_t *by_id; /* indexes, ascending by id */
 	bool is_cut;
@@ -50,7 +54,7 @@ void cgroup_tree_free(struct cgroup_tree *t)
 	free(t);
 }
 
-void scoped_cgroup_tree(struct cgroup_tree *const *t)
+static void scoped_cgroup_tree(struct cgroup_tree *const *t)
 {
 	cgroup_tree_free(*t);
 }
@@ -63,11 +67,6 @@ size_t cgroup_tree_nr(const struct cgroup_tree *t)
 bool cgroup_tree_is_cut(const struct cgroup_tree *t)
 {
 	return t->is_cut;
-}
-
-uint64_t cgroup_tree_root_id(const struct cgroup_tree *t)
-{
-	return t->groups[0].id;
 }
 
 /* Three octal digits up to 377; 0 for anything else, a NUL too: no path has one. */
@@ -174,29 +173,22 @@ static int read_id(int dir_fd, const char *path, uint64_t *out)
 /* -E2BIG at a cap; -ENOENT and the like for a directory that has gone. */
 static int add_group(struct cgroup_tree *t, int dir_fd, const char *name, uint32_t parent)
 {
-	struct cgroup *g;
+	struct cgroup_node *g;
 	int err;
 
 	if (t->nr == CGROUP_MAX_NR)
 		return -E2BIG;
-	if (t->nr == t->capacity) {
-		uint32_t capacity = t->capacity ? t->capacity * 2 : 256;
-		struct cgroup *groups = realloc(t->groups, capacity * sizeof(*groups));
-
-		if (!groups)
-			return -ENOMEM;
-		t->groups = groups;
-		t->capacity = capacity;
-	}
+	if (GROW(t->groups, t->capacity, t->nr))
+		return -ENOMEM;
 	g = &t->groups[t->nr];
-	*g = (struct cgroup){ .parent = parent };
+	*g = (struct cgroup_node){ .parent = parent };
 	err = read_id(dir_fd, name, &g->id);
 	if (err)
 		return err;
 	if (t->nr == 0) {
 		g->path = "/";
 	} else {
-		const struct cgroup *p = &t->groups[parent];
+		const struct cgroup_node *p = &t->groups[parent];
 
 		g->depth = (uint16_t)(p->depth + 1);
 		g->path = arena_printf(t->paths, "%s/%s", parent ? p->path : "", name);
@@ -255,7 +247,7 @@ static int add_children(struct cgroup_tree *t, uint32_t parent)
 
 static int compare_ids(const void *a, const void *b, void *ctx)
 {
-	const struct cgroup *groups = ctx;
+	const struct cgroup_node *groups = ctx;
 	uint64_t x = groups[*(const uint32_t *)a].id, y = groups[*(const uint32_t *)b].id;
 
 	return (x > y) - (x < y);
@@ -263,6 +255,8 @@ static int compare_ids(const void *a, const void *b, void *ctx)
 
 static int index_ids(struct cgroup_tree *t)
 {
+	if (!t->nr)
+		return 0;
 	t->by_id = malloc(t->nr * sizeof(*t->by_id));
 	if (!t->by_id)
 		return -ENOMEM;
@@ -303,13 +297,13 @@ int cgroup_tree_read(const char *mount, struct diag *d, struct cgroup_tree **out
 	return 0;
 }
 
-static const struct cgroup *find_group(const struct cgroup_tree *t, uint64_t id)
+static const struct cgroup_node *find_group(const struct cgroup_tree *t, uint64_t id)
 {
 	uint32_t lo = 0, hi = t->nr;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		const struct cgroup *g = &t->groups[t->by_id[mid]];
+		const struct cgroup_node *g = &t->groups[t->by_id[mid]];
 
 		if (g->id == id)
 			return g;
@@ -321,19 +315,19 @@ static const struct cgroup *find_group(const struct cgroup_tree *t, uint64_t id)
 	return NULL;
 }
 
-struct patterns {
+struct cgroup_patterns {
 	bool is_root_alone;
 	bool is_everything;
 	struct match *others; /* those that are neither */
 };
 
-static void scoped_patterns(struct patterns *p)
+static void scoped_patterns(struct cgroup_patterns *p)
 {
 	match_free(p->others);
 }
 
 static int sort_patterns(const char *const *patterns, size_t nr, struct diag *d,
-                         struct patterns *out)
+                         struct cgroup_patterns *out)
 {
 	SCOPED(scoped_free) const char **others = calloc(nr + 1, sizeof(*others));
 	size_t nr_others = 0;
@@ -359,7 +353,7 @@ static int sort_patterns(const char *const *patterns, size_t nr, struct diag *d,
 	return nr_others ? match_new(others, nr_others, d, &out->others) : 0;
 }
 
-static bool is_named(struct match *m, const struct cgroup *g)
+static bool is_named(struct match *m, const struct cgroup_node *g)
 {
 	const char *name = strrchr(g->path, '/') + 1;
 
@@ -373,7 +367,7 @@ static size_t pick_named(const struct cgroup_tree *t, struct match *m, bool *is_
 	size_t nr = 0;
 
 	for (uint32_t i = 1; i < t->nr; i++) {
-		const struct cgroup *g = &t->groups[i];
+		const struct cgroup_node *g = &t->groups[i];
 
 		is_below[i] = is_below[g->parent];
 		if (is_below[i] || !is_named(m, g))
@@ -387,7 +381,7 @@ static size_t pick_named(const struct cgroup_tree *t, struct match *m, bool *is_
 int cgroup_resolve(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
                    struct diag *d, struct cgroup_set *out)
 {
-	SCOPED(scoped_patterns) struct patterns p = { 0 };
+	SCOPED(scoped_patterns) struct cgroup_patterns p = { 0 };
 	SCOPED(scoped_free) bool *is_below = calloc(t->nr, sizeof(*is_below));
 	SCOPED(scoped_free) struct cgroup_pick *picks = calloc(t->nr, sizeof(*picks));
 	size_t nr_picks = 0;
@@ -403,12 +397,13 @@ int cgroup_resolve(const struct cgroup_tree *t, const char *const *patterns, siz
 		nr_picks += pick_named(t, p.others, is_below, picks + nr_picks);
 	out->picks = TAKE_PTR(picks);
 	out->nr = nr_picks;
+	out->nr_aborted = match_nr_aborted(p.others);
 	return 0;
 }
 
 bool cgroup_set_has(const struct cgroup_tree *t, const struct cgroup_set *s, uint64_t id)
 {
-	const struct cgroup *g = find_group(t, id);
+	const struct cgroup_node *g = find_group(t, id);
 
 	while (g) {
 		for (size_t i = 0; i < s->nr; i++)
@@ -425,18 +420,30 @@ void cgroup_set_done(struct cgroup_set *s)
 	*s = (struct cgroup_set){ 0 };
 }
 
-/* Needs CAP_DAC_READ_SEARCH. */
-static int path_from_kernel(const struct cgroup_tree *t, uint64_t id, char **out)
+int cgroup_open_id(int mount_fd, uint64_t id)
 {
 	union kernfs_handle h = { .k = { sizeof(h.k.id), KERNFS_HANDLE, id } };
+	struct statfs fs;
+	int fd;
+
+	if (fstatfs(mount_fd, &fs))
+		return -errno;
+	if (fs.f_type != CGROUP2_SUPER_MAGIC)
+		return -EINVAL;
+	fd = open_by_handle_at(mount_fd, &h.handle, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int path_from_kernel(const struct cgroup_tree *t, uint64_t id, char **out)
+{
 	SCOPED(scoped_close) int fd = -1;
 	size_t prefix = strcmp(t->mount, "/") != 0 ? strlen(t->mount) : 0;
 	char link[64], path[PATH_MAX];
 	ssize_t len;
 
-	fd = open_by_handle_at(t->mount_fd, &h.handle, O_PATH | O_CLOEXEC);
+	fd = broker_cgroup(t->mount_fd, id);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0)
@@ -450,7 +457,7 @@ static int path_from_kernel(const struct cgroup_tree *t, uint64_t id, char **out
 
 int cgroup_path(const struct cgroup_tree *t, uint64_t id, char **out)
 {
-	const struct cgroup *g;
+	const struct cgroup_node *g;
 
 	if (path_from_kernel(t, id, out) == 0)
 		return 0;

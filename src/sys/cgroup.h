@@ -28,6 +28,7 @@ struct cgroup_pick {
 struct cgroup_set {
 	struct cgroup_pick *picks; /* no pick is part of another one */
 	size_t nr;
+	uint64_t nr_aborted; /* searches that were given up at a limit */
 };
 
 /*
@@ -36,12 +37,13 @@ struct cgroup_set {
  */
 MUST_USE int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out);
 
+/* A cgroup by its number, for its path only (O_PATH): a descriptor or -errno. Needs CAP_DAC_READ_SEARCH. */
+MUST_USE int cgroup_open_id(int mount_fd, uint64_t id);
+
 MUST_USE int cgroup_tree_read(const char *mount, struct diag *d, struct cgroup_tree **out);
 void cgroup_tree_free(struct cgroup_tree *t); /* NULL is fine */
-void scoped_cgroup_tree(struct cgroup_tree *const *t);
 size_t cgroup_tree_nr(const struct cgroup_tree *t);
 bool cgroup_tree_is_cut(const struct cgroup_tree *t); /* a cap was reached */
-uint64_t cgroup_tree_root_id(const struct cgroup_tree *t);
 
 /*
  * Patterns are joined by OR. The word "root" means the root cgroup alone; another regex that matches
@@ -55,6 +57,6 @@ void cgroup_set_done(struct cgroup_set *s);
 
 /*
  * The path below the mount, "/" for the root: asked of the kernel where it lets us, so that newer cgroups
- * have names too, otherwise as the walk saw it. -ENOENT if nobody knows. Not cached: callers keep it.
+ * have names too, otherwise as the walk saw it. -ENOENT if unknown. Not cached: callers keep it.
  */
 MUST_USE int cgroup_path(const struct cgroup_tree *t, uint64_t id, char **out);

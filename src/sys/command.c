@@ -1,4 +1,4 @@
-#include "session/command.h"
+#include "sys/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void be_command(char *const *words, int start_fd, int failure_fd)
 	char byte;
 	int err;
 
-	if (read(start_fd, &byte, 1) != 1) /* closed without a word: there is no recording */
+	if (read(start_fd, &byte, 1) != 1) /* closed without a message: there is no recording */
 		_exit(126);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

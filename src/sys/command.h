@@ -1,5 +1,5 @@
 /*
- * session/command — a command that waits for a word before it begins, so that all of its life is seen.
+ * sys/command — a command that waits for a word before it begins, so that all of its life is seen.
  *
  * Started before privileges are dropped, it keeps those of the caller. One thread.
  */
@@ -15,7 +15,7 @@ struct command {
 	pid_t pid;      /* 0 = none, or it has ended */
 	int status;     /* as of waitpid() */
 	int start_fd;   /* the child waits for a byte from here; -1 = none */
-	int failure_fd; /* and tells here why it could not become the command */
+	int failure_fd; /* and reports here why it could not exec the command */
 };
 
 void command_init(struct command *c);

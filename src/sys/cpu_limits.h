@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* -1 = not told */
+/* -1 = not reported */
 struct cpu_limits {
 	int64_t min_khz;
 	int64_t max_khz;

@@ -89,12 +89,12 @@ static bool take_number(const char **s, uint32_t *out)
 	return true;
 }
 
-struct range {
+struct cpu_range {
 	uint32_t first, last;
 	uint32_t used, group; /* the first "used" numbers of each "group" */
 };
 
-static bool take_range(const char **s, struct range *r)
+static bool take_range(const char **s, struct cpu_range *r)
 {
 	if (!take_number(s, &r->first))
 		return false;
@@ -113,7 +113,7 @@ static bool take_range(const char **s, struct range *r)
 	return r->used > 0 && r->used <= r->group;
 }
 
-static int add_range(struct cpulist *l, const struct range *r)
+static int add_range(struct cpulist *l, const struct cpu_range *r)
 {
 	int err = reserve(l, r->last);
 
@@ -138,7 +138,7 @@ int cpulist_parse(const char *s, struct cpulist *out)
 
 	skip_space(&s);
 	while (*s || is_more) {
-		struct range r;
+		struct cpu_range r;
 		int err;
 
 		if (!take_range(&s, &r))
@@ -157,32 +157,6 @@ int cpulist_parse(const char *s, struct cpulist *out)
 	*out = l;
 	l = (struct cpulist){ 0 };
 	return 0;
-}
-
-size_t cpulist_format(const struct cpulist *l, char *buf, size_t size)
-{
-	size_t len = 0;
-	int next;
-
-	if (size)
-		buf[0] = '\0';
-	for (int first = cpulist_next(l, 0); first >= 0; first = next) {
-		int last = first;
-		size_t room = len < size ? size - len : 0;
-		char *end = room ? buf + len : NULL;
-		const char *comma = len ? "," : "";
-		int n;
-
-		next = cpulist_next(l, (uint32_t)last + 1);
-		for (; next == last + 1; next = cpulist_next(l, (uint32_t)last + 1))
-			last = next;
-		if (first == last)
-			n = snprintf(end, room, "%s%d", comma, first);
-		else
-			n = snprintf(end, room, "%s%d-%d", comma, first, last);
-		len += (size_t)n;
-	}
-	return len;
 }
 
 void cpulist_done(struct cpulist *l)

@@ -29,12 +29,10 @@ MUST_USE int cpulist_add(struct cpulist *l, uint32_t cpu);
 bool cpulist_has(const struct cpulist *l, uint32_t cpu);
 int cpulist_next(const struct cpulist *l, uint32_t from); /* the first member >= from, or -1 */
 int cpulist_last(const struct cpulist *l);                /* the highest member, or -1 */
-/* Writes ranges and returns the length of the whole text, like snprintf(). */
-size_t cpulist_format(const struct cpulist *l, char *buf, size_t size);
 void cpulist_done(struct cpulist *l);
 void scoped_cpulist(struct cpulist *l);
 
-/* The loop declares cpu, so it cannot stand in parentheses. */
+/* The loop declares cpu, so it cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define cpulist_for_each(cpu, l) \
 	for (int cpu = cpulist_next((l), 0); cpu >= 0; cpu = cpulist_next((l), (uint32_t)cpu + 1))

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "sys/cpulist.h"
 #include "sys/features.h"
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 #define KERNEL(major, minor) ((uint32_t)((major) << 16 | (minor) << 8))
 #define KALLSYMS_LINES       1000 /* looked at */
@@ -121,8 +121,8 @@ static void check_btf(const struct exam *e, struct doctor_row *r)
 		    "the tracepoint sched_switch is missing or has unknown arguments");
 	else
 		say(r, DOCTOR_OK, NULL, "types of the kernel are known; sched_switch %s",
-		    f->switch_args == SWITCH_ARGS_NO_STATE ? "does not tell the state of the task"
-		                                           : "tells the state of the task");
+		    f->switch_args == SWITCH_ARGS_NO_STATE ? "does not pass the state of the task"
+		                                           : "passes the state of the task");
 }
 
 static void check_tracepoints(const struct exam *e, struct doctor_row *r)
@@ -140,7 +140,7 @@ static void check_tracepoints(const struct exam *e, struct doctor_row *r)
 	if (missing[0])
 		say(r, DOCTOR_LIMITED, NULL, "not found: %s", missing);
 	else
-		say(r, DOCTOR_OK, NULL, "all that the live commands use are there");
+		say(r, DOCTOR_OK, NULL, "all that the live commands use exist");
 }
 
 static void check_capabilities(const struct exam *e, struct doctor_row *r)
@@ -154,7 +154,7 @@ static void check_capabilities(const struct exam *e, struct doctor_row *r)
 	}
 	missing = caps_missing(e->cfg->caps, CAPS_TRACE);
 	if (!missing) {
-		say(r, DOCTOR_OK, NULL, "may load tracing programs and count on whole CPUs");
+		say(r, DOCTOR_OK, NULL, "can load tracing programs and count on whole CPUs");
 		return;
 	}
 	if (caps_setcap_line(CAPS_INSTALL, e->cfg->binary, line, sizeof(line)))
@@ -181,13 +181,58 @@ static void check_bpf(const struct exam *e, struct doctor_row *r)
 		    "no program can be loaded (%s): no live data", strerror(-err));
 }
 
+/* Refused, not: unable to. */
+static bool is_refused(const struct doctor_cfg *cfg)
+{
+	return cfg->has_tried_bpf && (cfg->fentry_error == -EPERM || cfg->kprobe_error == -EPERM);
+}
+
 static void check_lockdown(const struct exam *e, struct doctor_row *r)
 {
-	if (e->features.lockdown == LOCKDOWN_CONFIDENTIALITY)
+	enum features_lockdown lockdown = e->features.lockdown;
+
+	if (lockdown == LOCKDOWN_CONFIDENTIALITY)
 		say(r, DOCTOR_MISSING, "boot with lockdown=integrity, or without it",
 		    "lockdown=confidentiality: programs may not read kernel memory, no live data");
+	else if (lockdown == LOCKDOWN_UNKNOWN && is_refused(e->cfg))
+		say(r, DOCTOR_LIMITED,
+		    "mount -t securityfs securityfs /sys/kernel/security; doctor reads lockdown there",
+		    "cannot be read, and may be why a program was refused at a function");
+	else if (lockdown == LOCKDOWN_INTEGRITY && is_refused(e->cfg))
+		say(r, DOCTOR_LIMITED, NULL,
+		    "lockdown=integrity, and a program was refused at a function: it or another "
+		    "security module does not allow it");
 	else
-		say(r, DOCTOR_OK, NULL, "does not stand in the way");
+		say(r, DOCTOR_OK, NULL, "not active");
+}
+
+static const char *refusal(int err)
+{
+	return err == -ENOENT ? "this kernel has none" : strerror(-err);
+}
+
+static void check_functions(const struct exam *e, struct doctor_row *r)
+{
+	int fentry = e->cfg->fentry_error, kprobe = e->cfg->kprobe_error;
+
+	if (!e->cfg->has_tried_bpf)
+		say(r, DOCTOR_LIMITED, NULL, "not tried");
+	else if (!fentry && !kprobe)
+		say(r, DOCTOR_OK, NULL, "of the kernel can be watched, by fentry and by kprobe");
+	else if (!fentry)
+		say(r, DOCTOR_LIMITED, "for record --kprobes: a kernel built with CONFIG_KPROBES=y",
+		    "of the kernel can be watched by fentry, not by kprobe (%s)", refusal(kprobe));
+	else if (!kprobe)
+		say(r, DOCTOR_OK, NULL,
+		    "of the kernel can be watched by kprobe, not by fentry (%s)", refusal(fentry));
+	else
+		say(r, DOCTOR_LIMITED,
+		    fentry == -EPERM
+		            ? "a security module may refuse it: see /sys/kernel/security/lsm"
+		            : "use a kernel built with CONFIG_KPROBES=y",
+		    "of the kernel cannot be watched: fentry: %s; kprobe: %s; no queues of "
+		    "sched_ext, no record --kprobes",
+		    refusal(fentry), refusal(kprobe));
 }
 
 static void check_tracefs(const struct exam *e, struct doctor_row *r)
@@ -335,6 +380,19 @@ static void check_kallsyms(const struct exam *e, struct doctor_row *r)
 		    restricted ? restricted : "unknown");
 }
 
+/* The processes that read other users' files and traces (sys/rights/sandbox). */
+static void check_seccomp(const struct exam *e, struct doctor_row *r)
+{
+	if (exists(e, "/proc/sys/kernel/seccomp/actions_avail"))
+		say(r, DOCTOR_OK, NULL,
+		    "files of other users are read by sandboxed processes that can make few system calls");
+	else
+		say(r, DOCTOR_LIMITED, "use a kernel with CONFIG_SECCOMP_FILTER",
+		    "the kernel cannot filter system calls: files of other users are read by "
+		    "processes without rights and with little memory, but these can make any "
+		    "system call");
+}
+
 static void check_container(const struct exam *e, struct doctor_row *r)
 {
 	char path[PATH_MAX], ns[64];
@@ -350,6 +408,8 @@ static void check_container(const struct exam *e, struct doctor_row *r)
 		say(r, DOCTOR_OK, NULL, "in a container that shares the pid namespace of the host");
 	else if (len > 0)
 		say(r, DOCTOR_OK, NULL, "in the first pid namespace");
+	else if (exists(e, "/proc/self/ns"))
+		say(r, DOCTOR_OK, NULL, "the kernel has no pid namespaces");
 	else
 		say(r, DOCTOR_LIMITED, "mount /proc", "the pid namespace is unknown");
 }
@@ -372,8 +432,8 @@ static void check_cpus(const struct exam *e, struct doctor_row *r)
 		return;
 	}
 	say(r, DOCTOR_LIMITED, NULL,
-	    "%u online (%.64s); no shared level 3 cache is shown, so migrations between caches are "
-	    "not told apart",
+	    "%u online (%.64s); no shared level 3 cache is shown, so migrations between caches "
+	    "cannot be distinguished",
 	    cpus.nr, online);
 }
 
@@ -386,6 +446,7 @@ static const struct {
 	{ "btf", check_btf },
 	{ "capabilities", check_capabilities },
 	{ "bpf", check_bpf },
+	{ "functions", check_functions },
 	{ "lockdown", check_lockdown },
 	{ "tracepoints", check_tracepoints },
 	{ "tracefs", check_tracefs },
@@ -395,6 +456,7 @@ static const struct {
 	{ "sched_ext", check_sched_ext },
 	{ "cgroups", check_cgroups },
 	{ "kallsyms", check_kallsyms },
+	{ "seccomp", check_seccomp },
 	{ "container", check_container },
 	{ "cpus", check_cpus },
 };

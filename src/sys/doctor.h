@@ -2,14 +2,14 @@
  * sys/doctor — what this machine lets us do, one row per question.
  *
  * Reads files below a root, so that tests can fake a machine; what has to be tried (capabilities, loading
- * a program) comes in from the caller. Plain data out; never fails, never prints.
+ * and attaching a program) comes in from the caller. Plain data out; never fails, never prints.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sys/caps.h"
+#include "sys/rights/caps.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_LIMITED, DOCTOR_MISSING };
 
@@ -33,7 +33,10 @@ struct doctor_cfg {
 	const char *binary;      /* that would be given capabilities; NULL = our own */
 	const struct caps *caps; /* NULL = unknown */
 	bool has_tried_bpf;
-	int bpf_error; /* of features_can_bpf(), when tried */
+	/* Of sys/try_attach, when tried. */
+	int bpf_error;
+	int fentry_error;
+	int kprobe_error;
 };
 
 void doctor_run(const struct doctor_cfg *cfg, struct doctor_report *out);

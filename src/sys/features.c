@@ -1,10 +1,7 @@
 #include "sys/features.h"
 
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <errno.h>
 #include <limits.h>
-#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,11 +120,6 @@ static enum tri field_in(const struct btf *btf, const char *type, const char *me
 	return tri_of(id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), member, 0));
 }
 
-static bool has_func(const struct btf *btf, const char *name)
-{
-	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-}
-
 static const struct btf_type *tracepoint_proto(const struct btf *btf, const char *name)
 {
 	const struct btf_type *t;
@@ -203,8 +195,6 @@ static void probe_btf(const struct features_cfg *cfg, struct features *f)
 	                      btf__find_by_name_kind(btf, "sched_ext_ops", BTF_KIND_STRUCT) > 0);
 	if (has_storage_allocator(btf))
 		f->task_storage_in_tracing = TRI_YES;
-	f->fentry = tri_of(has_func(btf, "register_ftrace_direct") ||
-	                   has_func(btf, "register_ftrace_direct_multi"));
 }
 
 /* Where BTF is silent, tracefs and the release number know a little. */
@@ -234,8 +224,6 @@ static void probe_lockdown(const struct features_cfg *cfg, struct features *f)
 		f->lockdown = LOCKDOWN_INTEGRITY;
 	else if (text && strstr(text, "[confidentiality]"))
 		f->lockdown = LOCKDOWN_CONFIDENTIALITY;
-	if (f->lockdown == LOCKDOWN_CONFIDENTIALITY || f->btf == TRI_NO)
-		f->fentry = TRI_NO;
 }
 
 static void probe_rest(const struct features_cfg *cfg, struct features *f)
@@ -245,9 +233,6 @@ static void probe_rest(const struct features_cfg *cfg, struct features *f)
 
 	if (unprivileged)
 		f->unprivileged_bpf = tri_of(strcmp(unprivileged, "0") == 0);
-	/* The PMU "kprobe" came with 4.17, before everything else that we need. */
-	if (exists(cfg, "/sys/bus/event_source/devices"))
-		f->kprobes = tri_of(exists(cfg, "/sys/bus/event_source/devices/kprobe"));
 	if (exists(cfg, "/sys/kernel/sched_ext"))
 		f->sched_ext = TRI_YES;
 	if (cfg->caps && f->version)
@@ -265,20 +250,4 @@ void features_probe(const struct features_cfg *cfg, struct features *out)
 	probe_lockdown(cfg, &f);
 	probe_rest(cfg, &f);
 	*out = f;
-}
-
-int features_can_bpf(void)
-{
-	/* return 0; as a raw tracepoint, which takes the same capabilities as the real ones. */
-	const struct bpf_insn program[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", program,
-	                       sizeof(program) / sizeof(program[0]), NULL);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
 }

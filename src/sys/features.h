@@ -1,15 +1,14 @@
 /*
  * sys/features — what the running kernel has, as far as it can be known without loading a program.
  *
- * Facts come from the kernel's BTF, /proc and /sys; what those do not tell stays TRI_UNKNOWN. The struct
- * is plain data, probed once and passed down. features_can_bpf() alone asks the kernel to do something.
+ * Facts come from the kernel's BTF, /proc and /sys; what those do not say stays TRI_UNKNOWN. The
+ * struct is plain data, probed once and passed down. What has to be tried is in sys/try_attach.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "base/attr.h"
-#include "sys/caps.h"
+#include "sys/rights/caps.h"
 
 enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
 
@@ -88,13 +87,11 @@ struct features {
 	enum tri sched_ext; /* built in, not: in use */
 	/*
 	 * Storage of a task may be created inside a tracing program. Before 6.4 that could deadlock in the
-	 * allocator. The BTF tells it: struct bpf_local_storage_map has an allocator of its own (selem_ma),
+	 * allocator. The BTF shows it: struct bpf_local_storage_map has an allocator of its own (selem_ma),
 	 * or the switch for one that needs none (bpf_ma, later use_kmalloc_nolock). The release decides only
 	 * where BTF shows neither.
 	 */
 	enum tri task_storage_in_tracing;
-	enum tri kprobes;
-	enum tri fentry; /* trampolines of ftrace and no lockdown that forbids them */
 	enum features_lockdown lockdown;
 	enum tri bpf_stats;        /* this thread may ask for run times of programs (5.8) */
 	enum tri unprivileged_bpf; /* users without capabilities may load some programs */
@@ -109,6 +106,3 @@ struct features_cfg {
 extern const char *const features_tracepoint_names[FEATURES_NR_TP];
 
 void features_probe(const struct features_cfg *cfg, struct features *out);
-
-/* Loads a program that does nothing, as tracing does: 0 or the kernel's -errno. */
-MUST_USE int features_can_bpf(void);

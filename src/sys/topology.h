@@ -31,8 +31,8 @@ enum topology_core_type {
 enum topology_llc_source {
 	TOPOLOGY_LLC_UNKNOWN,
 	TOPOLOGY_LLC_CACHE,
-	TOPOLOGY_LLC_DIE,     /* no cache information: dies stand in */
-	TOPOLOGY_LLC_PACKAGE, /* neither caches nor dies: packages stand in */
+	TOPOLOGY_LLC_DIE,     /* no cache information: dies are used instead */
+	TOPOLOGY_LLC_PACKAGE, /* neither caches nor dies: packages are used instead */
 	TOPOLOGY_LLC_FILE,    /* given by a topology file */
 };
 
@@ -102,5 +102,5 @@ const struct topology_node *topology_node(const struct topology *t,
 /* Between two nodes by their kernel numbers; 10 is local; -1 if unknown. */
 int topology_distance(const struct topology *t, int32_t from_id, int32_t to_id);
 enum topology_llc_source topology_llc_source(const struct topology *t);
-/* A sentence for the user where something stands in for caches, or NULL where nothing is to be said. */
+/* A sentence for the user where something replaces caches, or NULL. */
 const char *topology_llc_note(const struct topology *t);

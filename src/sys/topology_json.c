@@ -46,7 +46,7 @@ static void scoped_json(json_t *const *j)
 }
 
 /* What one file says, while it is being checked. */
-struct file {
+struct json_file {
 	const char *name;
 	struct diag *d;
 	struct topology_cpu *cpus;
@@ -55,7 +55,7 @@ struct file {
 	uint32_t nr;
 };
 
-static void scoped_file(struct file *f)
+static void scoped_file(struct json_file *f)
 {
 	free(f->cpus);
 }
@@ -74,7 +74,7 @@ static bool to_cpu(const char *key, uint32_t *out)
 }
 
 /* *out stays untouched where the key is absent. */
-static int take_number(const struct file *f, uint32_t cpu, const json_t *obj, const char *key,
+static int take_number(const struct json_file *f, uint32_t cpu, const json_t *obj, const char *key,
                        int32_t limit, int32_t *out)
 {
 	const json_t *value = json_object_get(obj, key);
@@ -90,7 +90,7 @@ static int take_number(const struct file *f, uint32_t cpu, const json_t *obj, co
 	return 0;
 }
 
-static int take_cpu(struct file *f, const char *key, const json_t *value)
+static int take_cpu(struct json_file *f, const char *key, const json_t *value)
 {
 	struct topology_cpu cpu = topology_cpu_unknown;
 	char shown[64];
@@ -121,7 +121,7 @@ static int take_cpu(struct file *f, const char *key, const json_t *value)
 	return 0;
 }
 
-static int take_cpus(struct file *f, json_t *cpus)
+static int take_cpus(struct json_file *f, json_t *cpus)
 {
 	const char *key;
 	json_t *value;
@@ -153,7 +153,7 @@ int topology_json_parse(const char *text, size_t len, const char *name, struct d
                         struct topology **out)
 {
 	SCOPED(scoped_json) json_t *root = NULL;
-	SCOPED(scoped_file) struct file f = { .name = name, .d = d };
+	SCOPED(scoped_file) struct json_file f = { .name = name, .d = d };
 	struct topology_table table = { 0 };
 	json_error_t error;
 	json_t *cpus;
@@ -185,7 +185,7 @@ int topology_json_read(const char *path, struct diag *d, struct topology **out)
 	int err = text_read_file(path, FILE_CAP, &text);
 
 	if (err == -EFBIG)
-		return diag_set(d, err, HINT, "'%s' is no topology", path);
+		return diag_set(d, err, HINT, "'%s' is not a topology", path);
 	if (err)
 		return diag_set(d, err, "check the path and its permissions",
 		                "cannot read the topology '%s'", path);

@@ -52,7 +52,7 @@ static int32_t read_group(int dir_fd, const char *path, uint32_t cpu, int32_t *o
 	return cpulist_next(&l, 0);
 }
 
-/* The highest level counts; where only its list is missing, a lower cache is no answer. */
+/* The highest level counts; where only its list is missing, a lower cache is not used. */
 static int32_t read_llc(int dir_fd, uint32_t cpu)
 {
 	int32_t best_level = 0, llc = -1;
@@ -95,14 +95,14 @@ static void read_cpu(int cpus_fd, uint32_t nr, struct topology_cpu *cpu)
 	cpu->capacity = read_number(fd, "cpu_capacity");
 }
 
-struct reader {
+struct topology_reader {
 	struct topology_cpu *cpus;
 	uint32_t nr_cpus;
 	struct cpulist nodes;
 	int32_t *distances;
 };
 
-static void scoped_reader(struct reader *r)
+static void scoped_reader(struct topology_reader *r)
 {
 	free(r->cpus);
 	free(r->distances);
@@ -110,7 +110,7 @@ static void scoped_reader(struct reader *r)
 }
 
 /* Containers show some of the three lists only; what is online is also present, and so on. */
-static int read_masks(int cpus_fd, struct reader *r)
+static int read_masks(int cpus_fd, struct topology_reader *r)
 {
 	SCOPED(scoped_cpulist) struct cpulist possible = { 0 };
 	SCOPED(scoped_cpulist) struct cpulist present = { 0 };
@@ -162,7 +162,7 @@ static void read_distances(int nodes_fd, int node, int32_t *row, uint32_t nr)
 }
 
 /* Kernels without NUMA have no such directory: the nodes stay unknown. */
-static int read_nodes(const char *sys_root, struct reader *r)
+static int read_nodes(const char *sys_root, struct topology_reader *r)
 {
 	SCOPED(scoped_close) int fd = -1;
 	char path[PATH_MAX];
@@ -194,7 +194,7 @@ static int read_nodes(const char *sys_root, struct reader *r)
 }
 
 /* Intel's hybrid machines have a PMU per kind of core. */
-static bool read_hybrid_types(const char *sys_root, struct reader *r)
+static bool read_hybrid_types(const char *sys_root, struct topology_reader *r)
 {
 	static const struct {
 		const char *pmu;
@@ -221,7 +221,7 @@ static bool read_hybrid_types(const char *sys_root, struct reader *r)
 	return is_found;
 }
 
-static void types_from_capacity(struct reader *r)
+static void types_from_capacity(struct topology_reader *r)
 {
 	int32_t min = INT32_MAX, max = -1;
 
@@ -247,8 +247,8 @@ static void types_from_capacity(struct reader *r)
 	}
 }
 
-/* Stand-ins serve only where they cover every online CPU: a mix would compare unlike numbers. */
-static enum topology_llc_source choose_llc(struct reader *r)
+/* Substitutes are used only where they cover every online CPU: a mix would compare unlike numbers. */
+static enum topology_llc_source choose_llc(struct topology_reader *r)
 {
 	bool has_llc = false, has_die = true, has_package = true;
 
@@ -272,7 +272,7 @@ static enum topology_llc_source choose_llc(struct reader *r)
 
 int topology_read(const char *sys_root, struct diag *d, struct topology **out)
 {
-	SCOPED(scoped_reader) struct reader r = { 0 };
+	SCOPED(scoped_reader) struct topology_reader r = { 0 };
 	SCOPED(scoped_close) int fd = -1;
 	struct topology_table table;
 	char path[PATH_MAX];

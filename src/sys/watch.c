@@ -1,4 +1,4 @@
-#include "session/watch.h"
+#include "sys/watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 
 #define MS_NS 1000000ULL
 
@@ -18,9 +19,9 @@ struct watch {
 	int epoll_fd;
 	int signal_fd;
 	int output_fd;
-	bool is_deaf;         /* signals are somebody else's */
-	unsigned int nr_told; /* how often we were told to stop */
-	bool is_untold;       /* one of them came while writing: watch_wait() has not said so yet */
+	bool is_deaf;             /* signals are handled elsewhere */
+	unsigned int nr_reported; /* how often we were asked to stop */
+	bool is_unreported; /* one of them came while writing: watch_wait() has not said so yet */
 	sigset_t before;
 };
 
@@ -38,7 +39,8 @@ static int take_signals(struct watch *w)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!signal_is_ignored(SIGHUP))
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &w->before);
@@ -54,7 +56,7 @@ static int setup(struct watch *w)
 	if (w->epoll_fd < 0)
 		return -errno;
 	err = w->is_deaf ? 0 : take_signals(w);
-	/* A pipe whose reader is gone reports an error; a file cannot be watched, and need not. */
+	/* A pipe without a reader reports an error; a file cannot be watched, and need not be. */
 	if (!err && w->output_fd >= 0)
 		(void)add(w, w->output_fd, 0);
 	return err;
@@ -125,7 +127,7 @@ static enum watch_event next_signal(struct watch *w)
 		return WATCH_CHILD;
 	if (info.ssi_signo == SIGUSR2)
 		return WATCH_USER;
-	w->nr_told++;
+	w->nr_reported++;
 	return WATCH_SIGNAL;
 }
 
@@ -137,8 +139,8 @@ int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 	int n;
 
 	*out = WATCH_SIGNAL;
-	if (w->is_untold) {
-		w->is_untold = false;
+	if (w->is_unreported) {
+		w->is_unreported = false;
 		return 0;
 	}
 	*out = WATCH_TIME;
@@ -156,7 +158,7 @@ int watch_wait(struct watch *w, uint64_t deadline_ns, enum watch_event *out)
 	return 0;
 }
 
-/* Waits until some can be written; -EINTR once we were told twice to stop. */
+/* Waits until some can be written; -EINTR once we were asked twice to stop. */
 static int wait_writable(struct watch *w)
 {
 	struct pollfd fds[] = {
@@ -165,12 +167,12 @@ static int wait_writable(struct watch *w)
 	};
 
 	for (;;) {
-		if (w->nr_told >= 2)
+		if (w->nr_reported >= 2)
 			return -EINTR;
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
 		if ((fds[1].revents & POLLIN) && next_signal(w) == WATCH_SIGNAL)
-			w->is_untold = true;
+			w->is_unreported = true;
 		if (fds[0].revents & POLLERR)
 			return -EPIPE;
 		if (fds[0].revents & POLLOUT)

@@ -1,5 +1,5 @@
 /*
- * trace/facts — what a trace says about the machine and itself; given by the caller, who knows.
+ * trace/facts — what a trace says about the machine and itself; provided by the caller.
  *
  * Plain values. Texts that are NULL and numbers that are 0 are unknown and not written.
  */

@@ -8,18 +8,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/cleanup.h"
 #include "trace/inflate.h"
 
 #define FIRST_BYTES ((size_t)1 << 20)
 
 /* Fresh pages, moved when they grow: nothing is copied. */
-static int resize(struct file_in *f, size_t size)
+static int resize(struct file_in *f, size_t size, struct budget *budget)
 {
-	void *bytes = f->bytes ? mremap(f->bytes, f->size, size, MREMAP_MAYMOVE)
-	                       : mmap(NULL, size, PROT_READ | PROT_WRITE,
-	                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *bytes;
 
+	if (!budget_take(budget, size - f->size))
+		return -E2BIG;
+	bytes = f->bytes ? mremap(f->bytes, f->size, size, MREMAP_MAYMOVE)
+	                 : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	                        0);
 	if (bytes == MAP_FAILED)
 		return -ENOMEM;
 	f->bytes = bytes;
@@ -53,7 +57,7 @@ static int fill(int fd, size_t len, struct file_in *f)
 	return 0;
 }
 
-/* Whether there is any use in reading on: what is no trace at all may be endless. */
+/* Whether to read further: what is not a trace at all may be endless. */
 static bool may_be_trace(const struct file_in *f)
 {
 	return f->len == 0 || f->bytes[0] == TRACE_PACKET_TAG ||
@@ -61,27 +65,25 @@ static bool may_be_trace(const struct file_in *f)
 }
 
 /* Of unknown length: a pipe, a device, or a file of /proc. */
-static int read_stream(int fd, uint64_t cap, struct file_in *f)
+static int read_stream(int fd, struct budget *budget, struct file_in *f)
 {
 	size_t size = FIRST_BYTES;
 	int err;
 
 	for (;;) {
-		err = resize(f, size);
+		err = resize(f, size, budget);
 		if (!err)
 			err = fill(fd, size, f);
 		if (err || f->len < size || !may_be_trace(f))
 			return err;
-		if (f->len > cap)
-			return -EFBIG;
-		size = 2 * size > cap ? (size_t)cap + 1 : 2 * size;
+		size *= 2;
 	}
 }
 
-static int read_file(int fd, size_t size, struct file_in *f)
+static int read_file(int fd, size_t size, struct budget *budget, struct file_in *f)
 {
 	size_t first = size < FIRST_BYTES ? size : FIRST_BYTES;
-	int err = resize(f, size);
+	int err = resize(f, size, budget);
 
 	if (!err)
 		err = fill(fd, first, f);
@@ -94,16 +96,17 @@ static int read_file(int fd, size_t size, struct file_in *f)
 	return err;
 }
 
-int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in *out)
+int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
+                 struct file_in *out)
 {
 	SCOPED(scoped_close) int opened = -1;
-	bool is_stdin = strcmp(path, "-") == 0;
+	bool is_stdin = !fd && strcmp(path, "-") == 0;
 	const char *name = is_stdin ? "standard input" : path;
 	struct file_in f = { 0 };
 	struct stat st;
-	int fd = STDIN_FILENO, err;
+	int err;
 
-	if (!is_stdin) {
+	if (!fd && !is_stdin) {
 		opened = open(path, O_RDONLY | O_CLOEXEC);
 		fd = opened;
 	}
@@ -111,16 +114,16 @@ int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in 
 		return diag_set(d, -errno, "check the path and its permissions", "cannot open '%s'",
 		                name);
 	if (fstat(fd, &st) < 0)
-		return diag_set(d, -errno, NULL, "cannot look at '%s'", name);
+		return diag_set(d, -errno, NULL, "cannot stat '%s'", name);
 	if (S_ISDIR(st.st_mode))
 		return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", name);
-	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > cap)
-		return diag_set(d, -EFBIG, NULL, "'%s' is too large to load", name);
 	err = S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin
-	              ? read_file(fd, (size_t)st.st_size, &f)
-	              : read_stream(fd, cap, &f);
+	              ? read_file(fd, (size_t)st.st_size, budget, &f)
+	              : read_stream(fd, budget, &f);
 	if (err) {
 		file_in_done(&f);
+		if (err == -E2BIG)
+			return err; /* the caller knows what to say */
 		return diag_set(d, err,
 		                err == -ESTALE ? "wait until it is written, then try again" : NULL,
 		                err == -ESTALE ? "'%s' became shorter while it was read"

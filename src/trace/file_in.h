@@ -2,7 +2,7 @@
  * trace/file_in — all bytes of a file or of standard input, in memory.
  *
  * Read, not mapped: a file that shrinks meanwhile is an error, and its bytes stay the same under us. Grows
- * to what there is, never beyond the cap (-EFBIG). Of what cannot be a trace only the beginning is read, so that
+ * to what there is, never beyond the budget (-E2BIG). Of what cannot be a trace only the beginning is read, so that
  * an endless device is refused at once.
  */
 #pragma once
@@ -15,12 +15,15 @@
 
 #define TRACE_PACKET_TAG 0x0a /* what every plain trace begins with: field 1, its first packet */
 
+struct budget;
+
 struct file_in {
 	uint8_t *bytes;
 	size_t len;
 	size_t size; /* mapped */
 };
 
-/* "-" is standard input. */
-MUST_USE int file_in_read(const char *path, uint64_t cap, struct diag *d, struct file_in *out);
+/* "-" is standard input. With a descriptor (not 0), which is lent, the path is only its name. */
+MUST_USE int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
+                          struct file_in *out);
 void file_in_done(struct file_in *f);

@@ -7,8 +7,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/budget.h"
+
 #define FIRST_BYTES (64U << 10)
-#define WINDOW_LOG  27 /* zstd: more than what its own tools make without being told to */
+#define WINDOW_LOG  27               /* zstd: more than its own tools use by default */
 #define ANY_HEADER  (MAX_WBITS + 32) /* zlib's or gzip's */
 
 enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len)
@@ -23,20 +25,24 @@ enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len)
 }
 
 /* Room behind what there is, by doubling. */
-static int make_room(struct inflated *out, size_t limit)
+static int make_room(struct inflated *out, const struct inflate_cfg *cfg)
 {
 	size_t size = out->size ? 2 * out->size : FIRST_BYTES;
 	uint8_t *bytes;
 
 	if (out->len < out->size)
 		return 0;
-	if (out->len >= limit)
+	if (out->len >= cfg->limit)
 		return -E2BIG;
-	if (size > limit)
-		size = limit;
+	if (size > cfg->limit)
+		size = cfg->limit;
+	if (!budget_take(cfg->budget, size - out->size))
+		return -E2BIG;
 	bytes = realloc(out->bytes, size);
-	if (!bytes)
+	if (!bytes) {
+		budget_give(cfg->budget, size - out->size);
 		return -ENOMEM;
+	}
 	out->bytes = bytes;
 	out->size = size;
 	return 0;
@@ -64,7 +70,8 @@ static int zlib_step(z_stream *z, const uint8_t *bytes, size_t len, size_t *take
 	return ret;
 }
 
-static int unpack_zlib(const uint8_t *bytes, size_t len, size_t limit, struct inflated *out)
+static int unpack_zlib(const struct inflate_cfg *cfg, const uint8_t *bytes, size_t len,
+                       struct inflated *out)
 {
 	z_stream z = { 0 };
 	size_t taken = 0;
@@ -73,7 +80,7 @@ static int unpack_zlib(const uint8_t *bytes, size_t len, size_t limit, struct in
 	if (inflateInit2(&z, ANY_HEADER) != Z_OK)
 		return -ENOMEM;
 	while (!err && taken < len) {
-		err = make_room(out, limit);
+		err = make_room(out, cfg);
 		if (err)
 			break;
 		ret = zlib_step(&z, bytes, len, &taken, out);
@@ -91,7 +98,7 @@ static int unpack_zlib(const uint8_t *bytes, size_t len, size_t limit, struct in
 	while (!err && ret == Z_OK) {
 		size_t before = out->len;
 
-		err = make_room(out, limit);
+		err = make_room(out, cfg);
 		if (err)
 			break;
 		ret = zlib_step(&z, bytes, len, &taken, out);
@@ -104,7 +111,8 @@ static int unpack_zlib(const uint8_t *bytes, size_t len, size_t limit, struct in
 	return ret == Z_STREAM_END ? 0 : -EBADMSG;
 }
 
-static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct inflated *out)
+static int unpack_zstd(const struct inflate_cfg *cfg, const uint8_t *bytes, size_t len,
+                       struct inflated *out)
 {
 	ZSTD_DCtx *z = ZSTD_createDCtx();
 	ZSTD_inBuffer in = { .src = bytes, .size = len };
@@ -117,7 +125,7 @@ static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct in
 		ZSTD_outBuffer to;
 		size_t before_in = in.pos, before_out = out->len;
 
-		err = make_room(out, limit);
+		err = make_room(out, cfg);
 		if (err)
 			break;
 		to = (ZSTD_outBuffer){ .dst = out->bytes, .size = out->size, .pos = out->len };
@@ -135,12 +143,28 @@ static int unpack_zstd(const uint8_t *bytes, size_t len, size_t limit, struct in
 	return left ? -EBADMSG : 0;
 }
 
-int inflate_all(enum inflate_kind kind, const uint8_t *bytes, size_t len, size_t limit,
+/* What doubling took too much. */
+static void shrink(struct inflated *out, const struct inflate_cfg *cfg)
+{
+	size_t size = out->len ? out->len : 1;
+	uint8_t *bytes = out->size > size ? realloc(out->bytes, size) : NULL;
+
+	if (!bytes)
+		return;
+	budget_give(cfg->budget, out->size - size);
+	out->bytes = bytes;
+	out->size = size;
+}
+
+int inflate_all(const struct inflate_cfg *cfg, const uint8_t *bytes, size_t len,
                 struct inflated *out)
 {
-	if (kind == INFLATE_ZLIB)
-		return unpack_zlib(bytes, len, limit, out);
-	if (kind == INFLATE_ZSTD)
-		return unpack_zstd(bytes, len, limit, out);
-	return -EINVAL;
+	int err = -EINVAL;
+
+	if (cfg->kind == INFLATE_ZLIB)
+		err = unpack_zlib(cfg, bytes, len, out);
+	else if (cfg->kind == INFLATE_ZSTD)
+		err = unpack_zstd(cfg, bytes, len, out);
+	shrink(out, cfg);
+	return err;
 }

@@ -2,8 +2,8 @@
  * trace/inflate — gzip, zlib and zstd, unpacked into memory of bounded size.
  *
  * Whatever could be unpacked stays in the output, also on failure: the end of a file may be missing. Several
- * members or frames after each other are one. -EBADMSG for damaged or cut input, -E2BIG at the limit,
- * -ENOMEM.
+ * members or frames after each other are one. -EBADMSG for damaged or cut input, -E2BIG at the limit or at the
+ * end of the budget, -ENOMEM.
  */
 #pragma once
 
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+
+struct budget;
 
 enum inflate_kind {
 	INFLATE_NONE, /* it is not compressed, as far as we know */
@@ -27,5 +29,12 @@ struct inflated {
 
 /* By the first bytes. zlib without a header of gzip is not recognized: packets say so themselves. */
 enum inflate_kind inflate_sniff(const uint8_t *bytes, size_t len);
-MUST_USE int inflate_all(enum inflate_kind kind, const uint8_t *bytes, size_t len, size_t limit,
+
+struct inflate_cfg {
+	enum inflate_kind kind;
+	size_t limit;
+	struct budget *budget; /* takes out->size from it; NULL = none */
+};
+
+MUST_USE int inflate_all(const struct inflate_cfg *cfg, const uint8_t *bytes, size_t len,
                          struct inflated *out);

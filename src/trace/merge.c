@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/merge_priv.h"
-#include "trace/meta_in.h"
+#include "trace/perfetto/meta_in.h"
 
-#define NO_RUN       UINT32_MAX
-#define CHAINS_TRIED 8U  /* of a lane, before a run gets one of its own */
-#define TIES_LOOKED  16U /* records of the same time that are compared */
-#define TASKS_CAP    (1U << 26)
-#define PROGRESS     0xffffU
-#define PRIO_UNTOLD  120 /* that of an ordinary task */
+#define NO_RUN        UINT32_MAX
+#define CHAINS_TRIED  8U  /* of a lane, before a run gets one of its own */
+#define TIES_COMPARED 16U /* records of the same time that are compared */
+#define TASKS_CAP     (1U << 26)
+#define PROGRESS      0xffffU
+#define PRIO_DEFAULT  120 /* that of an ordinary task */
 
 static bool is_before(const struct heap_entry *a, const struct heap_entry *b)
 {
@@ -60,7 +61,7 @@ static int add_run(struct merge *m, struct map *lanes, uint32_t nr)
 			at = c->next;
 		}
 	}
-	if (!grow_array(&m->chains, m->nr_chains, &m->cap_chains, sizeof(*c)))
+	if (GROW(m->chains, m->cap_chains, m->nr_chains))
 		return -ENOMEM;
 	m->chains[m->nr_chains] = (struct merge_chain){
 		.next = head, .first_run = nr, .last_run = nr, .last_ts_ns = run->last_ts_ns
@@ -102,7 +103,7 @@ static void step(struct merge *m, struct merge_chain *c, const struct ev_hdr *re
 		if (--chunk->nr_left == 0) {
 			c->chunk = chunk->next;
 			c->offset = 0;
-			rec_chunk_drop(chunk);
+			rec_chunk_drop(chunk, m->r->cfg.budget);
 		}
 	}
 	if (c->at == c->run->nr)
@@ -188,15 +189,15 @@ static bool must_precede(const struct merge *m, const struct ev_hdr *a, const st
 /* Among the records of the earliest time, one that none of the others must precede. */
 static size_t choose(const struct merge *m)
 {
-	size_t ties[TIES_LOOKED], nr = 1, best = 0;
+	size_t ties[TIES_COMPARED], nr = 1, best = 0;
 
 	ties[0] = 0;
-	for (size_t i = 0; i < nr && nr < TIES_LOOKED; i++)
+	for (size_t i = 0; i < nr && nr < TIES_COMPARED; i++)
 		for (size_t child = 2 * ties[i] + 1; child <= 2 * ties[i] + 2; child++)
-			if (child < m->nr_heap && nr < TIES_LOOKED &&
+			if (child < m->nr_heap && nr < TIES_COMPARED &&
 			    m->heap[child].ts_ns == m->heap[0].ts_ns)
 				ties[nr++] = child;
-	/* Names first: what matters may stand behind them. */
+	/* Names first: the record that matters may follow them. */
 	for (size_t i = 0; i < nr; i++)
 		if (m->heap[ties[i]].rec->kind == IN_NAME)
 			return ties[i];
@@ -239,7 +240,8 @@ static void replace(struct merge *m, size_t at)
 		sift_down(m, at);
 }
 
-int merge_text(struct merge *m, uint32_t text, uint32_t *out)
+/* The final number of a text of decoder_text(); emits an EV_STRING when it is new. */
+static int merge_text(struct merge *m, uint32_t text, uint32_t *out)
 {
 	_Alignas(8) uint8_t bytes[REC_MAX_BYTES];
 	struct ev_string *rec = (struct ev_string *)bytes;
@@ -283,7 +285,7 @@ static int take_probe(struct merge *m, struct ev_probe *rec)
 	size_t len;
 	int err;
 
-	if (text >= READER_PROBES_TOLD || map_find(m->probe_ids, &text, &rec->probe))
+	if (text >= READER_PROBES_NAMED || map_find(m->probe_ids, &text, &rec->probe))
 		return 0;
 	rec->probe = map_nr(m->probe_ids) + 1;
 	s = reader_text(m->r, text, &len);
@@ -299,13 +301,15 @@ static int take_probe(struct merge *m, struct ev_probe *rec)
 	return err ? err : merge_push(m, &info->hdr);
 }
 
-/* Who is on a CPU, as the next records of the CPU take it; told of now, as they mention it. */
+/*
+ * The task on a CPU, as the next records of the CPU assume; described now, because they mention it.
+ */
 static int see_current(struct merge *m, struct merge_cpu *c, uint64_t ts_ns)
 {
-	bool is_told = !c->is_untold;
+	bool is_reported = !c->is_unreported;
 
-	c->is_untold = false;
-	return is_told ? 0 : merge_see(m, c->tid, ts_ns);
+	c->is_unreported = false;
+	return is_reported ? 0 : merge_see(m, c->tid, ts_ns);
 }
 
 static int take_switch(struct merge *m, struct ev_switch *rec)
@@ -325,6 +329,9 @@ static int take_switch(struct merge *m, struct ev_switch *rec)
 		rec->prev_state = 0;
 		damage[DAMAGE_COMPACT_SWITCH_NO_PREV]++;
 	}
+	if (m->r->fix.hides_others)
+		rec->hdr.flags |= (uint8_t)((rec->prev_tid ? 0 : EV_FLAG_OTHER_PREV) |
+		                            (rec->next_tid ? 0 : EV_FLAG_OTHER_NEXT));
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
 	return err;
 }
@@ -336,9 +343,9 @@ void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
 	if (!c->is_known)
 		*c = (struct merge_cpu){
 			.is_known = true,
-			.is_untold = true,
+			.is_unreported = true,
 			.tid = tid,
-			.prio = PRIO_UNTOLD,
+			.prio = PRIO_DEFAULT,
 		};
 }
 
@@ -359,7 +366,7 @@ static int take_wake(struct merge *m, struct ev_wake *rec)
 
 int merge_push(struct merge *m, struct ev_hdr *rec)
 {
-	rec->flags &= (uint8_t) ~(REC_INFER | REC_IS_FORK);
+	rec->flags &= (uint8_t) ~(REC_INFER | (rec->kind == EV_FORK ? REC_IS_FORK : 0));
 	if (rec->ts_ns < m->last_ns)
 		rec->ts_ns = m->last_ns;
 	m->last_ns = rec->ts_ns;
@@ -367,7 +374,7 @@ int merge_push(struct merge *m, struct ev_hdr *rec)
 	return m->sink->push(m->sink->ctx, rec);
 }
 
-/* Where a run had to be put in order, names may stand behind records that need them. */
+/* Where a run had to be put in order, names may follow records that need them. */
 static int see_tids(struct merge *m, const struct ev_hdr *rec)
 {
 	const struct ev_switch *sw = (const struct ev_switch *)rec;
@@ -427,7 +434,7 @@ static int take(struct merge *m, struct ev_hdr *rec)
 }
 
 /* Our recorder says in an attribute that it took one wakeup in so many. */
-static int tell_sampling(struct merge *m)
+static int emit_sampling(struct merge *m)
 {
 	const struct reader_meta *meta = m->r->meta;
 	struct ev_sampling rec = { .hdr = { .size = sizeof(rec), .kind = EV_SAMPLING } };
@@ -448,7 +455,7 @@ static int run(struct merge *m)
 	struct merge_chain *c;
 	struct ev_hdr *rec;
 	size_t at;
-	int err = tell_sampling(m);
+	int err = emit_sampling(m);
 
 	for (size_t i = 0; i < m->nr_runs; i++)
 		total += m->runs[i]->nr;
@@ -471,10 +478,10 @@ static int run(struct merge *m)
 	return err;
 }
 
-/* The time of which the file tells may begin before its first record. */
-static int tell_start(struct merge *m)
+/* The time that the file covers may begin before its first record. */
+static int emit_start(struct merge *m)
 {
-	const struct tally *t = &m->r->tally;
+	const struct read_counts *t = &m->r->tally;
 
 	if (!m->sink->advance || t->min_ts_ns > t->max_ts_ns)
 		return 0;
@@ -498,7 +505,7 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	if (!err)
 		err = make_heap(m);
 	if (!err)
-		err = tell_start(m);
+		err = emit_start(m);
 	if (!err)
 		err = run(m);
 	if (!err)

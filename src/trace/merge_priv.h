@@ -1,4 +1,7 @@
-/* trace/merge_priv — the inside of the merge: chains of runs in a heap, CPUs, and tasks as told so far. */
+/*
+ * trace/merge_priv — the inside of the merge: chains of runs in a heap, CPUs, and tasks as
+ * described so far.
+ */
 #pragma once
 
 #include "trace/merge.h"
@@ -24,8 +27,8 @@ struct heap_entry {
 };
 
 struct merge_cpu {
-	bool is_known;  /* who runs */
-	bool is_untold; /* no record has mentioned it yet */
+	bool is_known;      /* who runs */
+	bool is_unreported; /* no record has mentioned it yet */
 	int16_t prio;
 	uint32_t tid;
 };
@@ -35,8 +38,8 @@ struct merge_task {
 	uint32_t tid;
 	uint32_t tgid;
 	uint64_t born_ns; /* 0 = before the trace */
-	bool is_told;
-	bool is_fresh; /* nothing but its birth has been seen */
+	bool is_reported;
+	bool is_fresh; /* only its fork has been seen */
 	bool is_kthread;
 	char comm[EV_COMM_LEN];
 };
@@ -58,7 +61,7 @@ struct merge {
 	size_t nr_tasks, cap_tasks;
 	struct map *text_ids; /* number of decoder_text() -> final one */
 	uint32_t nr_texts;
-	struct map *probe_ids; /* texts of probes that have been told */
+	struct map *probe_ids; /* texts of probes that have been written */
 };
 
 /* merge_task.c */

@@ -1,19 +1,20 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "trace/merge_priv.h"
 
 #define FORK_PAIR_NS \
-	1000000000ULL /* task_newtask and sched_process_fork of one birth are that close */
+	1000000000ULL /* task_newtask and sched_process_fork of one fork are at most this far apart */
 
-/* NULL without memory; a tid of which nothing is known yet is not told. */
+/* NULL without memory; a tid of which nothing is known yet is not described. */
 static struct merge_task *get(struct merge *m, uint32_t tid)
 {
 	uint32_t at;
 
 	if (map_find(m->task_ids, &tid, &at))
 		return &m->tasks[at];
-	if (!grow_array(&m->tasks, m->nr_tasks, &m->cap_tasks, sizeof(*m->tasks)) ||
+	if (GROW(m->tasks, m->cap_tasks, m->nr_tasks) ||
 	    map_insert(m->task_ids, &tid, (uint32_t)m->nr_tasks) < 0)
 		return NULL;
 	m->tasks[m->nr_tasks] = (struct merge_task){ .tid = tid };
@@ -25,21 +26,22 @@ static bool has_comm(const char comm[EV_COMM_LEN])
 	return comm[0] != '\0';
 }
 
-/* What the trace describes of a task, as far as events have not told better. */
+/* What the trace describes of a task, unless events have said it already. */
 static void describe(struct merge *m, struct merge_task *t, uint64_t ts_ns)
 {
-	const struct name_thread *told = names_find_thread(&m->r->names, t->tid, t->born_ns, ts_ns);
+	const struct name_thread *named = names_find_thread(&m->r->names, t->tid, t->born_ns,
+	                                                    ts_ns);
 
-	if (!told)
+	if (!named)
 		return;
 	if (!t->tgid)
-		t->tgid = told->tgid;
-	t->is_kthread |= told->is_kthread;
+		t->tgid = named->tgid;
+	t->is_kthread |= named->is_kthread;
 	if (!has_comm(t->comm))
-		memcpy(t->comm, told->comm, EV_COMM_LEN);
+		memcpy(t->comm, named->comm, EV_COMM_LEN);
 }
 
-static int tell(struct merge *m, struct merge_task *t, uint64_t ts_ns)
+static int emit_info(struct merge *m, struct merge_task *t, uint64_t ts_ns)
 {
 	struct ev_task_info rec = {
 		.hdr = { .size = sizeof(rec), .kind = EV_TASK_INFO, .ts_ns = ts_ns },
@@ -58,7 +60,7 @@ static int tell(struct merge *m, struct merge_task *t, uint64_t ts_ns)
 	rec.tgid = t->tgid;
 	rec.flags = t->is_kthread ? EV_TASK_KTHREAD : 0;
 	memcpy(rec.comm, t->comm, sizeof(rec.comm));
-	t->is_told = true;
+	t->is_reported = true;
 	return merge_push(m, &rec.hdr);
 }
 
@@ -68,12 +70,12 @@ int merge_name(struct merge *m, const struct in_name *rec)
 
 	if (!t)
 		return -ENOMEM;
-	if (t->is_told &&
+	if (t->is_reported &&
 	    (!has_comm(rec->comm) || memcmp(t->comm, rec->comm, sizeof(t->comm)) == 0))
 		return 0;
 	if (has_comm(rec->comm))
 		memcpy(t->comm, rec->comm, sizeof(t->comm));
-	return tell(m, t, rec->hdr.ts_ns);
+	return emit_info(m, t, rec->hdr.ts_ns);
 }
 
 int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns)
@@ -85,7 +87,7 @@ int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns)
 	t = get(m, tid);
 	if (!t)
 		return -ENOMEM;
-	return t->is_told ? 0 : tell(m, t, ts_ns);
+	return t->is_reported ? 0 : emit_info(m, t, ts_ns);
 }
 
 static uint32_t tgid_of(struct merge *m, uint32_t tid, uint64_t ts_ns)
@@ -102,10 +104,10 @@ static uint32_t tgid_of(struct merge *m, uint32_t tid, uint64_t ts_ns)
 /* sched_process_fork does not say whether the child is a thread: a description of it might. */
 static void guess_tgid(struct merge *m, struct ev_fork *rec)
 {
-	const struct name_thread *told = names_find_thread(&m->r->names, rec->tid, rec->hdr.ts_ns,
-	                                                   rec->hdr.ts_ns);
+	const struct name_thread *named = names_find_thread(&m->r->names, rec->tid, rec->hdr.ts_ns,
+	                                                    rec->hdr.ts_ns);
 
-	rec->tgid = told && told->tgid ? told->tgid : rec->tid;
+	rec->tgid = named && named->tgid ? named->tgid : rec->tid;
 }
 
 static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
@@ -133,7 +135,7 @@ static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
 	*t = (struct merge_task){ .tid = rec->tid,
 		                  .tgid = rec->tgid,
 		                  .born_ns = rec->hdr.ts_ns,
-		                  .is_told = true,
+		                  .is_reported = true,
 		                  .is_fresh = !(rec->hdr.flags & REC_IS_FORK) };
 	memcpy(t->comm, rec->comm, sizeof(t->comm));
 	return 0;
@@ -152,7 +154,7 @@ static int became(struct merge *m, const struct ev_exec *rec)
 			c->tid = rec->tid;
 		old = get(m, rec->old_tid);
 		if (old)
-			old->is_told = false;
+			old->is_reported = false;
 	}
 	return 0;
 }
@@ -190,8 +192,11 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 	case EV_EXIT:
 		if (!exit->tgid)
 			exit->tgid = tgid_of(m, exit->tid, rec->ts_ns);
+		t = exit->tid ? get(m, exit->tid) : NULL;
+		if (t && !has_comm(exit->comm))
+			memcpy(exit->comm, t->comm, sizeof(exit->comm));
 		return 0;
-	default: /* EV_FREE: the next owner of the tid is somebody else */
+	default: /* EV_FREE: the next owner of the tid is another task */
 		t = get(m, ((struct ev_free *)rec)->tid);
 		if (!t)
 			return -ENOMEM;

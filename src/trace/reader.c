@@ -5,14 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/parallel.h"
-#include "trace/decoder.h"
 #include "trace/file_in.h"
 #include "trace/merge.h"
-#include "trace/meta_in.h"
+#include "trace/perfetto/decoder.h"
+#include "trace/perfetto/meta_in.h"
 
-#define MAX_BYTES   (16ULL << 30)
 #define MAX_PACKETS (1ULL << 30)
 #define MAX_RATIO   256U
 #define SMALL_FILE  (64ULL << 20) /* may be unpacked from however little */
@@ -20,6 +21,7 @@
 #define TEXTS       (1U << 24)
 #define TEXT_BYTES  ((size_t)1 << 30)
 #define INFO_BYTES  ((size_t)4 << 30)
+#define MIB         1048576.0
 
 /* The info that callers get; what it points to is in mem. */
 struct owned_info {
@@ -35,11 +37,6 @@ void trace_info_free(struct trace_info *info)
 		return;
 	arena_free(owned->mem);
 	free(owned);
-}
-
-void scoped_trace_info(struct trace_info *const *info)
-{
-	trace_info_free(*info);
 }
 
 /* Packets from first on that one worker decodes in one go. */
@@ -95,7 +92,7 @@ static int cut_shards(struct decode_job *job)
 
 	for (size_t i = 0; i < r->nr_packets; i++) {
 		if (!s || bytes >= SHARD_BYTES) {
-			if (!grow_array(&job->shards, job->nr_shards, &job->cap_shards, sizeof(*s)))
+			if (GROW(job->shards, job->cap_shards, job->nr_shards))
 				return -ENOMEM;
 			s = &job->shards[job->nr_shards++];
 			*s = (struct shard){ .first = i };
@@ -116,6 +113,8 @@ static int make_workers(struct decode_job *job)
 	job->decoders = calloc(job->nr_workers, sizeof(*job->decoders));
 	if (!job->outs || !job->decoders)
 		return -ENOMEM;
+	for (size_t i = 0; i <= job->nr_shards; i++)
+		job->outs[i].budget = job->r->cfg.budget;
 	for (unsigned int i = 0; i < job->nr_workers && !err; i++)
 		err = decoder_init(&job->decoders[i], job->r);
 	return err;
@@ -156,6 +155,10 @@ static int decode_and_merge(struct reader *r, const struct ev_sink *sink)
 	struct decode_job job = { .r = r };
 	int err = decode(&job);
 
+	if (!err) {
+		reach_find(r, &job.outs[job.nr_shards]);
+		err = job.outs[job.nr_shards].err;
+	}
 	if (!err)
 		err = merge_all(r, job.outs, job.nr_shards + 1, sink);
 	done_job(&job);
@@ -178,13 +181,16 @@ static int link_all(struct reader *r)
 	return tracks_link(r);
 }
 
+static size_t at_most(size_t bytes, const struct budget *budget)
+{
+	return bytes < budget_limit(budget) ? bytes : (size_t)budget_limit(budget);
+}
+
 static int init(struct reader *r, const struct trace_read_cfg *cfg)
 {
 	static const char *const none = "";
 
-	*r = (struct reader){ .cfg = cfg ? *cfg : (struct trace_read_cfg){ 0 } };
-	if (!r->cfg.max_bytes)
-		r->cfg.max_bytes = MAX_BYTES;
+	*r = (struct reader){ .cfg = *cfg };
 	if (!r->cfg.max_packets)
 		r->cfg.max_packets = MAX_PACKETS;
 	r->info.producer_name = r->info.producer_version = r->info.scheduler = none;
@@ -193,9 +199,9 @@ static int init(struct reader *r, const struct trace_read_cfg *cfg)
 	r->default_clock = CLOCK_OF_TRACE;
 	(void)pthread_mutex_init(&r->late_lock, NULL);
 	clocks_init(&r->clocks);
-	r->mem = arena_new(INFO_BYTES);
-	r->texts = intern_new(TEXTS, TEXT_BYTES);
-	r->late_texts = intern_new(TEXTS, TEXT_BYTES);
+	r->mem = arena_new(at_most(INFO_BYTES, cfg->budget));
+	r->texts = intern_new(TEXTS, at_most(TEXT_BYTES, cfg->budget));
+	r->late_texts = intern_new(TEXTS, at_most(TEXT_BYTES, cfg->budget));
 	if (!r->mem || !r->texts || !r->late_texts || tally_init(&r->tally) < 0 || meta_new(r) < 0)
 		return -ENOMEM;
 	return tracks_new(r);
@@ -242,6 +248,21 @@ static int not_a_trace(const uint8_t *bytes, size_t len, const char *name, struc
 	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", name);
 }
 
+int trace_too_large(const char *name, const struct budget *budget, struct diag *d)
+{
+	return diag_set(d, -E2BIG, "free memory, or record less: a shorter time, or fewer events",
+	                "loading '%s' takes more than the allowed %.1f MiB of memory", name,
+	                (double)budget_limit(budget) / MIB);
+}
+
+/* Whatever the first error was: what did not fit into the budget is the cause. */
+static int cannot_load(const struct budget *budget, const char *name, int err, struct diag *d)
+{
+	if (budget_is_exceeded(budget))
+		return trace_too_large(name, budget, d);
+	return diag_set(d, err, NULL, "cannot load '%s'", name);
+}
+
 static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const char *name,
                        struct diag *d)
 {
@@ -253,10 +274,8 @@ static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const
 	if (bytes[0] != TRACE_PACKET_TAG)
 		return not_a_trace(bytes, len, name, d);
 	err = index_trace(r, bytes, len);
-	if (err == -E2BIG)
-		return diag_set(d, err, NULL, "'%s' is too large when unpacked", name);
 	if (err)
-		return diag_set(d, err, NULL, "cannot load '%s'", name);
+		return cannot_load(r->cfg.budget, name, err, d);
 	if (r->info.nr_packets)
 		return 0;
 	if (r->tally.damage[DAMAGE_TRUNCATED_BYTES])
@@ -291,22 +310,25 @@ static int read_plain(struct reader *r, const struct inflated *plain, const char
 		err = decode_and_merge(r, sink);
 	if (!err)
 		err = info_finish(r);
-	return err ? diag_set(d, err, NULL, "cannot load '%s'", name) : 0;
+	return err ? cannot_load(r->cfg.budget, name, err, d) : 0;
 }
 
-static size_t limit_of(const struct reader *r, size_t len)
+static size_t limit_of(size_t len)
 {
 	uint64_t limit = len > UINT64_MAX / MAX_RATIO ? UINT64_MAX : (uint64_t)len * MAX_RATIO;
 
 	if (limit < SMALL_FILE)
 		limit = SMALL_FILE;
-	return (size_t)(limit < r->cfg.max_bytes ? limit : r->cfg.max_bytes);
+	return (size_t)(limit < SIZE_MAX ? limit : SIZE_MAX);
 }
 
 /* Unpacks a file that is compressed as a whole; what comes before damage is kept. */
 static int unpack(struct reader *r, const uint8_t *bytes, size_t len, struct inflated *out)
 {
-	int err = inflate_all(inflate_sniff(bytes, len), bytes, len, limit_of(r, len), out);
+	const struct inflate_cfg cfg = { .kind = inflate_sniff(bytes, len),
+		                         .limit = limit_of(len),
+		                         .budget = r->cfg.budget };
+	int err = inflate_all(&cfg, bytes, len, out);
 
 	if (err == -EBADMSG && out->len) {
 		r->tally.damage[DAMAGE_INFLATE_FAILED]++;
@@ -315,17 +337,39 @@ static int unpack(struct reader *r, const uint8_t *bytes, size_t len, struct inf
 	return err;
 }
 
-int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *cfg,
+/* Tables of the caller want the other half. */
+static uint64_t default_limit(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page_bytes > 0 ? (uint64_t)pages / 2 * (uint64_t)page_bytes
+	                                   : UINT64_MAX;
+}
+
+/* With a budget: the caller's, or own. */
+static struct trace_read_cfg with_budget(const struct trace_read_cfg *cfg, struct budget *own)
+{
+	struct trace_read_cfg with = cfg ? *cfg : (struct trace_read_cfg){ 0 };
+
+	budget_init(own, with.max_bytes ? with.max_bytes : default_limit());
+	if (!with.budget)
+		with.budget = own;
+	return with;
+}
+
+int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *given,
                       const struct ev_sink *sink, struct diag *d, struct trace_info **out)
 {
 	SCOPED(scoped_free) struct reader *r = malloc(sizeof(*r));
 	SCOPED(scoped_free) uint8_t *unpacked = NULL;
 	struct inflated plain = { 0 };
+	struct budget own;
+	const struct trace_read_cfg cfg = with_budget(given, &own);
 	int err;
 
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = init(r, cfg);
+	err = init(r, &cfg);
 	if (!err && inflate_sniff(in->bytes, in->len) != INFLATE_NONE)
 		err = unpack(r, in->bytes, in->len, &plain);
 	unpacked = plain.bytes;
@@ -333,7 +377,9 @@ int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg 
 		plain.bytes = (uint8_t *)(uintptr_t)in->bytes;
 		plain.len = in->len;
 	}
-	if (err)
+	if (err && budget_is_exceeded(cfg.budget))
+		err = trace_too_large(in->name, cfg.budget, d);
+	else if (err)
 		err = diag_set(d, err, NULL, "cannot unpack '%s'", in->name);
 	else
 		err = read_plain(r, &plain, in->name, sink, d);
@@ -344,30 +390,22 @@ int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg 
 	return err;
 }
 
-/* A file that memory cannot hold is refused before it fills it; tables want the other half. */
-static uint64_t default_cap(void)
+int trace_read_file(const char *path, const struct trace_read_cfg *given,
+                    const struct ev_sink *sink, struct diag *d, struct trace_info **out)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-	uint64_t half = pages > 0 && page_bytes > 0 ? (uint64_t)pages / 2 * (uint64_t)page_bytes
-	                                            : 0;
-
-	return half && half < MAX_BYTES ? half : MAX_BYTES;
-}
-
-int trace_read_file(const char *path, const struct trace_read_cfg *cfg, const struct ev_sink *sink,
-                    struct diag *d, struct trace_info **out)
-{
-	uint64_t cap = cfg && cfg->max_bytes ? cfg->max_bytes : default_cap();
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct budget own;
+	const struct trace_read_cfg cfg = with_budget(given, &own);
 	struct file_in file = { 0 };
 	struct trace_bytes in;
-	int err = file_in_read(path, cap, d, &file);
+	int err = file_in_read(path, cfg.fd, cfg.budget, d, &file);
 
+	if (err == -E2BIG)
+		return trace_too_large(name, cfg.budget, d);
 	if (err)
 		return err;
-	in = (struct trace_bytes){ .bytes = file.bytes,
-		                   .len = file.len,
-		                   .name = strcmp(path, "-") ? path : "standard input" };
-	err = trace_read_memory(&in, cfg, sink, d, out);
+	in = (struct trace_bytes){ .bytes = file.bytes, .len = file.len, .name = name };
+	err = trace_read_memory(&in, &cfg, sink, d, out);
 	file_in_done(&file);
 	return err;
 }

@@ -2,19 +2,20 @@
  * trace/reader — a trace in a file becomes records, in exact order of time, and facts about it.
  *
  * Reads Perfetto's format, plain, gzip or zstd, with compressed packets of either kind, as written by our
- * recorder, Perfetto's own, wprof, systing and scxtop; what their dialects get wrong is put right here, so that
- * records mean the same whoever wrote them. Damage is counted in trace_info and skipped; only a file that
- * cannot be read, or is no trace at all, is an error.
+ * recorder, Perfetto's own, wprof, systing and scxtop; what their dialects get wrong is corrected here,
+ * so that records mean the same whichever recorder wrote them. Damage is counted in trace_info and
+ * skipped; only a file that cannot be read, or is not a trace at all, is an error.
  *
  * The file is read into memory and decoded on several threads of our own; records are pushed from the
- * caller's thread only, after ev_check() would let them through, each time not before the last. Every tid
- * is introduced by an EV_TASK_INFO before the first record that mentions it. Times are those of the
- * trace's clock (boot time, where the trace knows it; relative ones stay so). Memory is bounded by the
- * size of the file and by the caps; nothing is allocated per event. Blocks until all is pushed. A sink that
- * has advance() is told the start of the trace first, which may lie before the first record.
+ * caller's thread only, such that ev_check() accepts them, in order of time. Every tid is introduced
+ * by an EV_TASK_INFO before the first record that mentions it. Times are those of the trace's clock
+ * (boot time, where the trace knows it; relative ones stay so). Memory is bounded by one budget for
+ * all threads; nothing is allocated per event. Blocks until all is pushed. A sink that has advance()
+ * gets the start of the trace first, which may lie before the first record.
  *
  * Losses: where a recorder says that a CPU lost events, EV_LOST records of count 0 (how many is unknown)
- * come before its next event, for switches, wakes and interrupts each.
+ * come before its next event, for switches, wakes and interrupts each. Where a CPU ends before the file does, as its
+ * recorder was killed, an EV_LOST with EV_FLAG_LAST comes after its last event.
  */
 #pragma once
 
@@ -35,12 +36,19 @@ enum trace_producer {
 	TRACE_BY_PERFETTO, /* traced_probes */
 };
 
+struct budget;
+
 /* All may be 0. */
 struct trace_read_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
-	/* Of the file, and after decompression; 0 = 16 GiB, half the memory, and 256 times the file. */
+	/*
+	 * Of all that grows with the file: its bytes, what they unpack to, tables, records that are not pushed yet.
+	 * -E2BIG when it does not suffice. NULL = one of max_bytes, or of half the machine's memory if that is 0.
+	 */
+	struct budget *budget;
 	uint64_t max_bytes;
 	uint64_t max_packets; /* 0 = 2^30 */
+	int fd;               /* of the file, lent; 0 = it is opened */
 	/* Called now and then from the caller's thread: so much is done of so much. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -76,6 +84,7 @@ struct trace_cpu_info {
 	uint64_t nr_lost;     /* events, as far as the recorder counted them */
 	uint64_t first_ts_ns; /* of its events; 0 with no events */
 	uint64_t last_ts_ns;
+	uint64_t until_ns; /* after that nothing is known of it; 0 = known to the end of the file */
 };
 
 struct trace_process {
@@ -93,7 +102,7 @@ struct trace_thread {
 	const char *name; /* as of the last description */
 };
 
-/* A function's name in place of its address: such values stand in EV_WORK and EV_BLOCKED. */
+/* A function's name in place of its address: such values are in EV_WORK and EV_BLOCKED. */
 struct trace_symbol {
 	uint64_t value;
 	const char *name;
@@ -101,7 +110,7 @@ struct trace_symbol {
 
 struct trace_frame {
 	const char *name;    /* "" = unknown */
-	const char *mapping; /* path, or its end, as the recorder tells it; "" = unknown */
+	const char *mapping; /* path, or its end, as the recorder gives it; "" = unknown */
 	const char *file;    /* of the source; "" = unknown */
 	uint64_t rel_pc;
 	uint32_t line; /* 0 = unknown */
@@ -116,18 +125,19 @@ struct trace_stack {
 };
 
 enum trace_sample_kind {
-	TRACE_SAMPLE_CPU,    /* where a CPU was */
+	TRACE_SAMPLE_CPU,    /* where a CPU was: by time, or by its cycles */
 	TRACE_SAMPLE_OFFCPU, /* where a task left it; at its switch, or right behind */
 	TRACE_SAMPLE_WAKER,  /* the waker's stack, at a waking */
-	TRACE_SAMPLE_OTHER
+	TRACE_SAMPLE_OTHER   /* at something else that was counted, as page faults */
 };
 
 struct trace_sample {
 	uint64_t ts_ns;
-	uint64_t weight; /* 1 where the recorder told none */
+	uint64_t weight; /* 1 where the recorder gave none */
 	uint32_t tid;
 	uint32_t cpu;   /* ~0 = unknown */
 	uint32_t stack; /* in trace_info.stacks; ~0 = none */
+	uint16_t event; /* by which it was taken: in trace_info.sample_events */
 	uint8_t kind;   /* enum trace_sample_kind */
 };
 
@@ -136,21 +146,24 @@ struct trace_info {
 	enum trace_producer producer;
 	uint32_t clock; /* Perfetto's number of the clock that times are of; 6 = boot time */
 	const char *producer_name;    /* "perfetto", "wprof", ...; "" = none that we know */
-	const char *producer_version; /* as the file tells it */
+	const char *producer_version; /* as the file gives it */
 	uint64_t nr_bytes;            /* of the file */
 	uint64_t nr_plain_bytes;      /* after decompression */
 	uint64_t nr_packets;
 	uint64_t nr_records; /* pushed */
+	const char *
+		incomplete; /* why its end is missing; NULL = it is there, as far as the file says */
+	const char *filter; /* which tasks were recorded; NULL = all, or the file does not say */
 
 	uint64_t start_ns, end_ns; /* of events; 0 unless has_time */
-	uint64_t valid_from_ns;    /* from here on all CPUs tell; 0 = from the start */
+	uint64_t valid_from_ns;    /* from here on all CPUs are recorded; 0 = from the start */
 	uint64_t start_real_ns;    /* wall clock at start_ns, if has_wall_clock */
 	int64_t mono_offset_ns; /* to add to a time of the trace for CLOCK_MONOTONIC, if has_mono */
 	bool has_time;          /* at least one event */
 	bool has_wall_clock;
 	bool has_mono;
 	bool has_topology;
-	uint32_t nr_cpus_told; /* by the recorder; 0 = not told */
+	uint32_t nr_cpus_reported; /* by the recorder; 0 = not given */
 
 	const char *sysname, *release, *version, *machine, *machine_name;
 	const struct trace_cpu_info *cpus; /* those with events or described, by number */
@@ -161,9 +174,9 @@ struct trace_info {
 	const char *const *enabled; /* events of ftrace that were asked for, "sched/sched_switch" */
 	size_t nr_enabled;
 
-	const struct trace_process *processes; /* by tgid; the last told of each */
+	const struct trace_process *processes; /* by tgid; the last one given of each */
 	size_t nr_processes;
-	const struct trace_thread *threads; /* by tid; the last told of each */
+	const struct trace_thread *threads; /* by tid; the last one given of each */
 	size_t nr_threads;
 	const struct trace_symbol *symbols; /* by value */
 	size_t nr_symbols;
@@ -186,8 +199,9 @@ struct trace_info {
 	const uint32_t *stack_frames;
 	const struct trace_frame *frames;
 	size_t nr_frames;
-	const char *sampled_event; /* of TRACE_SAMPLE_CPU, as the recorder calls it; "" = unknown */
-	uint64_t sampling_frequency; /* that was asked for; 0 = unknown */
+	const char *const *sample_events; /* as the recorder calls them; the first is "", unknown */
+	size_t nr_sample_events;
+	uint64_t sampling_frequency; /* of TRACE_SAMPLE_CPU, that was asked for; 0 = unknown */
 };
 
 /*
@@ -206,9 +220,6 @@ struct trace_bytes {
 MUST_USE int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *cfg,
                                const struct ev_sink *sink, struct diag *d, struct trace_info **out);
 void trace_info_free(struct trace_info *info); /* NULL is fine */
-void scoped_trace_info(struct trace_info *const *info);
 
-/* How often something went wrong that is called so; 0 if never. */
-uint64_t trace_info_damage(const struct trace_info *info, const char *name);
-/* How many events of ftrace of that name there were. */
-uint64_t trace_info_events(const struct trace_info *info, const char *name);
+/* Says that the budget was exceeded: -E2BIG. */
+int trace_too_large(const char *name, const struct budget *budget, struct diag *d);

@@ -5,11 +5,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/budget.h"
+#include "base/grow.h"
+
 /* Pages of their own go back to the system at once, whichever thread made them. */
-void rec_chunk_drop(struct rec_chunk *c)
+void rec_chunk_drop(struct rec_chunk *c, struct budget *budget)
 {
-	if (c->bytes)
-		(void)munmap(c->bytes, REC_CHUNK_BYTES);
+	if (!c->bytes)
+		return;
+	(void)munmap(c->bytes, REC_CHUNK_BYTES);
+	budget_give(budget, REC_CHUNK_BYTES);
 	c->bytes = NULL;
 }
 
@@ -21,7 +26,7 @@ void rec_out_done(struct rec_out *o)
 		free(o->runs[i].sorted);
 	for (struct rec_chunk *c = o->head; c; c = next) {
 		next = c->next;
-		rec_chunk_drop(c);
+		rec_chunk_drop(c, o->budget);
 		free(c);
 	}
 	free(o->runs);
@@ -30,9 +35,12 @@ void rec_out_done(struct rec_out *o)
 
 static int add_chunk(struct rec_out *o)
 {
-	struct rec_chunk *c = calloc(1, sizeof(*c));
+	struct rec_chunk *c;
 	void *bytes;
 
+	if (!budget_take(o->budget, REC_CHUNK_BYTES))
+		return -E2BIG;
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	bytes = mmap(NULL, REC_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -52,20 +60,11 @@ static int add_chunk(struct rec_out *o)
 
 void rec_run_begin(struct rec_out *o, uint32_t lane)
 {
-	struct rec_run *runs;
-	size_t cap;
-
 	if (o->err)
 		return;
-	if (o->nr_runs == o->cap_runs) {
-		cap = o->cap_runs ? 2 * o->cap_runs : 16;
-		runs = reallocarray(o->runs, cap, sizeof(*runs));
-		if (!runs) {
-			o->err = -ENOMEM;
-			return;
-		}
-		o->runs = runs;
-		o->cap_runs = cap;
+	if (GROW(o->runs, o->cap_runs, o->nr_runs)) {
+		o->err = -ENOMEM;
+		return;
 	}
 	o->runs[o->nr_runs++] = (struct rec_run){
 		.chunk = o->tail,

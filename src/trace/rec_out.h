@@ -2,9 +2,10 @@
  * trace/rec_out — where decoders put records: chunks of memory, cut into runs that are each in order of time.
  *
  * rec_run_begin(), then records through rec_add(), then rec_run_end(), which puts the run in order if it is not
- * (records of equal time keep the order in which they were added). One thread fills an output; the merge
- * reads it later and frees each chunk as soon as its records are consumed. Errors stick: after -ENOMEM
- * rec_add() hands out a scratch record that goes nowhere, so that callers look at err once.
+ * (records of equal time keep the order in which they were added). One thread fills an output; the merge reads
+ * it later and frees each chunk as soon as its records are consumed. Chunks are taken from the budget and given
+ * back to it. Errors stick: after -ENOMEM or -E2BIG rec_add() hands out a scratch record that goes nowhere, so
+ * that callers check err once.
  */
 #pragma once
 
@@ -14,6 +15,8 @@
 
 #include "abi/event.h"
 #include "base/attr.h"
+
+struct budget;
 
 #define REC_CHUNK_BYTES (256U << 10)
 #define REC_MAX_BYTES   2048U /* of one record */
@@ -26,8 +29,8 @@ struct rec_chunk {
 };
 
 /*
- * Records of one lane, in order. Runs of the same lane follow each other in time in a sane file, so that
- * the merge has to look at one run per lane only; the lane says nothing else.
+ * Records of one lane, in order. Runs of the same lane follow each other in time in a sane file, so
+ * that the merge considers only one run per lane; the lane has no other meaning.
  */
 struct rec_run {
 	struct rec_chunk *chunk;
@@ -42,6 +45,7 @@ struct rec_out {
 	struct rec_chunk *head, *tail;
 	struct rec_run *runs;
 	size_t nr_runs, cap_runs;
+	struct budget *budget; /* NULL = none */
 	bool is_open;
 	bool is_unsorted; /* the open run */
 	int err;
@@ -50,13 +54,16 @@ struct rec_out {
 
 void rec_out_done(struct rec_out *o); /* what was not consumed */
 /* Gives the memory of a chunk back; its records are gone. */
-void rec_chunk_drop(struct rec_chunk *c);
+void rec_chunk_drop(struct rec_chunk *c, struct budget *budget);
 void rec_run_begin(struct rec_out *o, uint32_t lane);
 void rec_run_end(struct rec_out *o);
 /* For rec_add(): the tail has no room. */
 void *rec_add_slow(struct rec_out *o, uint32_t size);
 
-/* A record of size bytes (a multiple of 8, at most REC_MAX_BYTES) with its header; the rest is not cleared. */
+/*
+ * A record of size bytes (a multiple of 8, at most REC_MAX_BYTES) with its header; the body is not
+ * cleared.
+ */
 static inline void *rec_add(struct rec_out *o, uint8_t kind, uint32_t size, uint32_t cpu,
                             uint64_t ts_ns)
 {

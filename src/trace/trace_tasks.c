@@ -18,7 +18,7 @@ struct trace_tasks {
 	struct trace_task **blocks;
 	uint32_t cap;
 	uint32_t nr;   /* used entries of the blocks, dropped ones included */
-	uint32_t hand; /* where to look next for one to drop */
+	uint32_t hand; /* where to search next for one to evict */
 	uint32_t oldest_gone, newest_gone, nr_gone;
 };
 
@@ -88,7 +88,7 @@ static void unlink_gone(struct trace_tasks *t, struct trace_task *task)
 	t->nr_gone--;
 }
 
-/* Frees one entry for another task: of the one that is gone for longest, or that nobody asked for. */
+/* Frees one entry for another task: the one that exited longest ago, or that was not looked up. */
 static uint32_t drop_one(struct trace_tasks *t)
 {
 	uint32_t idx = t->oldest_gone;

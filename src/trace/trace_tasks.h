@@ -1,8 +1,8 @@
 /*
- * trace/trace_tasks — who is behind a tid, as far as the stream has told; bounded.
+ * trace/trace_tasks — the task of a tid, as far as the stream has described it; bounded.
  *
- * Tasks stay where they are, so pointers hold until the task is dropped: the oldest of those that are gone
- * first, else one that has not been asked for lately. tid 0 is no task. One thread.
+ * Tasks stay where they are, so pointers are valid until the task is evicted: first the one that
+ * exited longest ago, else one that was not looked up lately. tid 0 is not a task. One thread.
  */
 #pragma once
 
@@ -51,7 +51,7 @@ struct trace_task *trace_tasks_find(struct trace_tasks *t, uint32_t tid);
 struct trace_task *trace_tasks_get(struct trace_tasks *t, uint32_t tid);
 /* Another one now has this tid: forgets all about the old one. */
 void trace_tasks_reborn(struct trace_tasks *t, struct trace_task *task);
-/* Gone: will be dropped some time later, as records of it may still come. */
+/* Exited: evicted some time later, because records of it may still come. */
 void trace_tasks_gone(struct trace_tasks *t, struct trace_task *task);
 /* True if the name is another one; an empty comm changes nothing. */
 bool trace_tasks_rename(struct trace_task *task, const char comm[EV_COMM_LEN]);

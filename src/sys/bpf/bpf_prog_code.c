@@ -1,4 +1,4 @@
-#include "sys/bpf_prog_code.h"
+#include "sys/bpf/bpf_prog_code.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -6,8 +6,14 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/write_all.h"
+#include "sys/bpf/bpf_btf.h"
+#include "sys/rights/broker.h"
 
 #define RANGES_MAX 4096U
 #define LINES_MAX  (1U << 20)
@@ -52,7 +58,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Indices of lines, by file and line, so that equal ones stand together. */
+/* Indices of lines, by file and line, so that equal ones are adjacent. */
 static int by_line(const void *a, const void *b, void *arg)
 {
 	const struct bpf_prog_line *lines = arg;
@@ -117,7 +123,7 @@ int bpf_prog_code_make(const struct bpf_prog_range *ranges, size_t nr_ranges,
 	return 0;
 }
 
-/* What the kernel tells of a program in arrays. */
+/* What the kernel reports of a program in arrays. */
 struct raw {
 	struct bpf_prog_info info;
 	uint64_t *ksyms;
@@ -141,7 +147,17 @@ static uint64_t as_u64(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-/* How many there are comes first, then they do. Records of other sizes than ours are not asked for. */
+static int allocate(struct raw *r, const struct bpf_prog_info *count)
+{
+	r->ksyms = calloc(count->nr_jited_ksyms + 1, sizeof(*r->ksyms));
+	r->lens = calloc(count->nr_jited_func_lens + 1, sizeof(*r->lens));
+	r->funcs = calloc(count->nr_func_info + 1, sizeof(*r->funcs));
+	r->lines = calloc(count->nr_line_info + 1, sizeof(*r->lines));
+	r->addresses = calloc(count->nr_jited_line_info + 1, sizeof(*r->addresses));
+	return r->ksyms && r->lens && r->funcs && r->lines && r->addresses ? 0 : -ENOMEM;
+}
+
+/* First the count is read, then the records. Records of other sizes than ours are not requested. */
 static int read_raw(int fd, struct raw *r)
 {
 	struct bpf_prog_info count = { 0 }, *in = &r->info;
@@ -151,12 +167,7 @@ static int read_raw(int fd, struct raw *r)
 		return -errno;
 	if (count.nr_jited_ksyms > RANGES_MAX || count.nr_line_info > LINES_MAX)
 		return -E2BIG;
-	r->ksyms = calloc(count.nr_jited_ksyms + 1, sizeof(*r->ksyms));
-	r->lens = calloc(count.nr_jited_func_lens + 1, sizeof(*r->lens));
-	r->funcs = calloc(count.nr_func_info + 1, sizeof(*r->funcs));
-	r->lines = calloc(count.nr_line_info + 1, sizeof(*r->lines));
-	r->addresses = calloc(count.nr_jited_line_info + 1, sizeof(*r->addresses));
-	if (!r->ksyms || !r->lens || !r->funcs || !r->lines || !r->addresses)
+	if (allocate(r, &count))
 		return -ENOMEM;
 	*in = (struct bpf_prog_info){
 		.nr_jited_ksyms = count.nr_jited_ksyms,
@@ -175,6 +186,62 @@ static int read_raw(int fd, struct raw *r)
 	};
 	len = sizeof(*in);
 	return bpf_obj_get_info_by_fd(fd, in, &len) ? -errno : 0;
+}
+
+/* The arrays in the order in which they are packed, with their sizes. */
+#define RAW_PARTS 5
+static void raw_parts(struct raw *r, struct iovec parts[RAW_PARTS])
+{
+	parts[0] = (struct iovec){ r->ksyms, r->info.nr_jited_ksyms * sizeof(*r->ksyms) };
+	parts[1] = (struct iovec){ r->lens, r->info.nr_jited_func_lens * sizeof(*r->lens) };
+	parts[2] = (struct iovec){ r->funcs, r->info.nr_func_info * sizeof(*r->funcs) };
+	parts[3] = (struct iovec){ r->lines, r->info.nr_line_info * sizeof(*r->lines) };
+	parts[4] = (struct iovec){ r->addresses,
+		                   r->info.nr_jited_line_info * sizeof(*r->addresses) };
+}
+
+int bpf_prog_code_pack(uint32_t id)
+{
+	SCOPED(scoped_close) int prog = bpf_prog_get_fd_by_id(id);
+	SCOPED(scoped_close) int fd = -1;
+	SCOPED(scoped_raw) struct raw r = { 0 };
+	struct iovec parts[RAW_PARTS];
+	int err;
+
+	if (prog < 0)
+		return prog;
+	err = read_raw(prog, &r);
+	if (err)
+		return err;
+	fd = memfd_create("bpf_prog_code", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	raw_parts(&r, parts);
+	err = write_all(fd, &r.info, sizeof(r.info));
+	for (int i = 0; i < RAW_PARTS && !err; i++)
+		err = write_all(fd, parts[i].iov_base, parts[i].iov_len);
+	return err ? err : TAKE_FD(fd);
+}
+
+static int read_packed(int fd, struct raw *r)
+{
+	const struct bpf_prog_info *in = &r->info;
+	struct iovec parts[RAW_PARTS];
+	off_t at = sizeof(r->info);
+
+	if (pread(fd, &r->info, sizeof(r->info), 0) != sizeof(r->info))
+		return -EIO;
+	if (in->nr_jited_ksyms > RANGES_MAX || in->nr_jited_func_lens > RANGES_MAX ||
+	    in->nr_func_info > RANGES_MAX || in->nr_line_info > LINES_MAX ||
+	    in->nr_jited_line_info > LINES_MAX)
+		return -E2BIG;
+	if (allocate(r, in))
+		return -ENOMEM;
+	raw_parts(r, parts);
+	for (int i = 0; i < RAW_PARTS; at += (off_t)parts[i].iov_len, i++)
+		if (pread(fd, parts[i].iov_base, parts[i].iov_len, at) != (ssize_t)parts[i].iov_len)
+			return -EIO;
+	return 0;
 }
 
 static const char *function_name(const struct bpf_prog_code *c, const struct raw *r, uint32_t i)
@@ -232,23 +299,18 @@ static int take_lines(struct bpf_prog_code *c, const struct raw *r)
 	return 0;
 }
 
-int bpf_prog_code_read(uint32_t id, struct diag *d, struct bpf_prog_code **out)
+int bpf_prog_code_unpack(int fd, struct diag *d, struct bpf_prog_code **out)
 {
 	SCOPED(scoped_code) struct bpf_prog_code *c = calloc(1, sizeof(*c));
-	SCOPED(scoped_close) int fd = bpf_prog_get_fd_by_id(id);
 	SCOPED(scoped_raw) struct raw r = { 0 };
 	int err;
 
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	if (fd < 0)
-		return diag_set(d, fd, NULL,
-		                fd == -ENOENT ? "program %u is gone" : "cannot open program %u",
-		                id);
-	err = read_raw(fd, &r);
+	err = read_packed(fd, &r);
 	if (err)
-		return diag_set(d, err, NULL, "cannot read the code of program %u", id);
-	c->btf = r.info.btf_id ? btf__load_from_kernel_by_id(r.info.btf_id) : NULL;
+		return diag_set(d, err, NULL, "cannot read the code of the program");
+	c->btf = r.info.btf_id ? bpf_btf_read(r.info.btf_id) : NULL;
 	err = take_ranges(c, &r, d);
 	if (!err && (take_lines(c, &r) || settle(c)))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
@@ -256,6 +318,18 @@ int bpf_prog_code_read(uint32_t id, struct diag *d, struct bpf_prog_code **out)
 		return err;
 	*out = TAKE_PTR(c);
 	return 0;
+}
+
+int bpf_prog_code_read(uint32_t id, struct diag *d, struct bpf_prog_code **out)
+{
+	SCOPED(scoped_close) int fd = broker_bpf_open(BROKER_BPF_CODE, id);
+
+	if (fd < 0)
+		return diag_set(d, fd, NULL,
+		                fd == -ENOENT ? "program %u was unloaded"
+		                              : "cannot open program %u",
+		                id);
+	return bpf_prog_code_unpack(fd, d, out);
 }
 
 size_t bpf_prog_code_nr(const struct bpf_prog_code *c)

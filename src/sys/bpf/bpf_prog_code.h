@@ -1,5 +1,5 @@
 /*
- * sys/bpf_prog_code — where the code of one BPF program is in memory, and which line of its source each place came from.
+ * sys/bpf/bpf_prog_code — where the code of one BPF program is in memory, and which line of its source each place came from.
  *
  * Functions and lines are as of the moment of reading; they do not change while the program is loaded. Needs what showing
  * kernel addresses needs (kernel.kptr_restrict, CAP_SYSLOG). One thread.
@@ -26,6 +26,10 @@ struct bpf_prog_place {
 
 /* -ENOENT (it is gone), -ENOTSUP (it has no machine code), -EPERM (addresses are hidden), or another -errno. */
 MUST_USE int bpf_prog_code_read(uint32_t id, struct diag *d, struct bpf_prog_code **out);
+/* For the broker: the kernel shows a program's code only to a process with CAP_BPF. A descriptor to read it from, or -errno. */
+MUST_USE int bpf_prog_code_pack(uint32_t id);
+/* Of such a descriptor: -EIO if it was cut off, -E2BIG if it claims too much, else as bpf_prog_code_read(). */
+MUST_USE int bpf_prog_code_unpack(int fd, struct diag *d, struct bpf_prog_code **out);
 void bpf_prog_code_free(struct bpf_prog_code *c); /* NULL is fine */
 
 size_t bpf_prog_code_nr(const struct bpf_prog_code *c); /* numbers of lines */
@@ -41,7 +45,7 @@ struct bpf_prog_range {
 	const char *name; /* NULL = unknown; lent */
 };
 struct bpf_prog_line {
-	uint64_t address; /* of its first instruction; the line goes on to the next one's */
+	uint64_t address; /* of its first instruction; the line extends to the next one's */
 	const char *file, *text;
 	uint32_t line;
 };

@@ -1,4 +1,4 @@
-#include "sys/bpf_progs.h"
+#include "sys/bpf/bpf_progs.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "sys/rights/broker.h"
 
 /* Names as scxtop's clients know them where those were right; the others are libbpf's. */
 static const char *const type_names[] = {
@@ -53,7 +55,7 @@ const char *bpf_prog_type_name(uint32_t type)
 
 int bpf_progs_count(void)
 {
-	return bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return broker_bpf_stats();
 }
 
 /* Where it is or would be. */
@@ -76,7 +78,7 @@ static size_t place_of(const struct bpf_progs *p, uint32_t id)
 static struct bpf_prog *find_or_add(struct bpf_progs *p, uint32_t id)
 {
 	size_t at = place_of(p, id);
-	struct bpf_prog *more;
+	struct bpf_prog *prog;
 
 	if (at < p->nr && p->progs[at].id == id)
 		return &p->progs[at];
@@ -84,15 +86,14 @@ static struct bpf_prog *find_or_add(struct bpf_progs *p, uint32_t id)
 		p->is_cut = true;
 		return NULL;
 	}
-	more = realloc(p->progs, (p->nr + 1) * sizeof(*more));
-	if (!more)
+	if (GROW(p->progs, p->room, p->nr))
 		return NULL;
-	p->progs = more;
-	memmove(&more[at + 1], &more[at], (p->nr - at) * sizeof(*more));
+	prog = &p->progs[at];
+	memmove(prog + 1, prog, (p->nr - at) * sizeof(*prog));
 	p->nr++;
-	more[at] = (struct bpf_prog){ .id = id };
-	more[at].samples = calloc(BPF_PROG_SAMPLES, sizeof(*more[at].samples));
-	return &more[at];
+	*prog = (struct bpf_prog){ .id = id,
+		                   .samples = calloc(BPF_PROG_SAMPLES, sizeof(*prog->samples)) };
+	return prog;
 }
 
 static void add_sample(struct bpf_prog *prog, const struct bpf_prog_sample *sample)
@@ -105,9 +106,9 @@ static void add_sample(struct bpf_prog *prog, const struct bpf_prog_sample *samp
 	prog->samples[prog->nr_samples++] = *sample;
 }
 
-static void look_at(struct bpf_progs *p, uint32_t id, uint64_t now_ns)
+static void read_prog(struct bpf_progs *p, uint32_t id, uint64_t now_ns)
 {
-	SCOPED(scoped_close) int fd = bpf_prog_get_fd_by_id(id);
+	SCOPED(scoped_close) int fd = broker_bpf_open(BROKER_BPF_PROG, id);
 	struct bpf_prog_info info = { 0 };
 	struct bpf_prog_sample sample = { .ts_ns = now_ns };
 	__u32 len = sizeof(info);
@@ -149,7 +150,7 @@ static void forget_gone(struct bpf_progs *p)
 	p->nr = nr;
 }
 
-int bpf_progs_look(struct bpf_progs *p, uint64_t now_ns, struct diag *d)
+int bpf_progs_read(struct bpf_progs *p, uint64_t now_ns, struct diag *d)
 {
 	uint32_t id = 0;
 	int err;
@@ -157,8 +158,8 @@ int bpf_progs_look(struct bpf_progs *p, uint64_t now_ns, struct diag *d)
 	p->is_cut = false;
 	for (size_t i = 0; i < p->nr; i++)
 		p->progs[i].is_seen = false;
-	while ((err = bpf_prog_get_next_id(id, &id)) == 0)
-		look_at(p, id, now_ns);
+	while ((err = broker_bpf_next(BROKER_BPF_PROG, id, &id)) == 0)
+		read_prog(p, id, now_ns);
 	if (err != -ENOENT)
 		return diag_set(d, err, "run as root, or with CAP_BPF and CAP_SYS_ADMIN",
 		                "cannot list BPF programs");

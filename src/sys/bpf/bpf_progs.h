@@ -1,10 +1,10 @@
 /*
- * sys/bpf_progs — the BPF programs that the kernel holds, and how their run times develop.
+ * sys/bpf/bpf_progs — the BPF programs loaded in the kernel, and how their run times develop.
  *
- * Each look adds a sample to every program that is there and forgets those that are gone. The kernel counts runs only while
- * somebody has asked for it: bpf_progs_count() does, and costs about 80 ns per run of any program until its descriptor is
- * closed. Bounded: BPF_PROGS_MAX programs, BPF_PROG_SAMPLES samples each, the oldest go. Needs CAP_BPF (or CAP_SYS_ADMIN).
- * One thread at a time.
+ * Each refresh adds a sample to every loaded program and drops those that were unloaded. The kernel
+ * counts runs only on request: bpf_progs_count() does, and costs about 80 ns per run of any program
+ * until its descriptor is closed. Bounded: BPF_PROGS_MAX programs, BPF_PROG_SAMPLES samples each,
+ * the oldest are evicted. Needs CAP_BPF (or CAP_SYS_ADMIN). One thread at a time.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct bpf_prog {
 	uint32_t id;
 	uint32_t type; /* the kernel's number */
 	uint32_t verified_insns;
-	uint32_t uid; /* of who loaded it */
+	uint32_t uid; /* of the user that loaded it */
 	uint32_t nr_maps;
 	uint32_t btf_id;        /* 0 = none */
 	uint32_t attach_btf_id; /* of struct_ops: the struct; 0 = none */
@@ -46,7 +46,7 @@ struct bpf_prog {
 
 struct bpf_progs {
 	struct bpf_prog *progs; /* by id */
-	size_t nr;
+	size_t nr, room;
 	bool is_cut; /* there are more */
 };
 
@@ -58,7 +58,7 @@ struct bpf_prog_times {
 	double calls_per_sec;
 };
 
-MUST_USE int bpf_progs_look(struct bpf_progs *p, uint64_t now_ns, struct diag *d);
+MUST_USE int bpf_progs_read(struct bpf_progs *p, uint64_t now_ns, struct diag *d);
 void bpf_progs_done(struct bpf_progs *p); /* a zeroed one is fine */
 /* A descriptor; runs are counted until it is closed. Or -errno. */
 MUST_USE int bpf_progs_count(void);

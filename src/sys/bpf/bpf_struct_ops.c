@@ -1,4 +1,4 @@
-#include "sys/bpf_struct_ops.h"
+#include "sys/bpf/bpf_struct_ops.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "sys/rights/broker.h"
 
 #define VALUE_PREFIX "bpf_struct_ops_"
 #define VALUE_MAX    (1U << 20)
@@ -55,7 +56,7 @@ static bool is_function_pointer(const struct btf *btf, uint32_t id)
 	return t && btf_is_func_proto(t);
 }
 
-/* The operations themselves stand behind what all such values begin with. */
+/* The operations themselves follow the common beginning of all such values. */
 static const struct btf_member *data_of(const struct btf *btf, const struct btf_type *value)
 {
 	const struct btf_member *m = btf_members(value);
@@ -141,9 +142,9 @@ size_t bpf_ops_of_value(const struct btf *btf, const struct bpf_ops_value *v, st
 	return nr;
 }
 
-static void look_at(struct bpf_struct_ops *s, uint32_t id)
+static void read_map(struct bpf_struct_ops *s, uint32_t id)
 {
-	SCOPED(scoped_close) int fd = bpf_map_get_fd_by_id(id);
+	SCOPED(scoped_close) int fd = broker_bpf_open(BROKER_BPF_MAP, id);
 	SCOPED(scoped_free) void *bytes = NULL;
 	struct bpf_map_info info = { 0 };
 	__u32 len = sizeof(info), key = 0;
@@ -162,7 +163,7 @@ static void look_at(struct bpf_struct_ops *s, uint32_t id)
 	s->nr += nr < BPF_OPS_MAX - s->nr ? nr : BPF_OPS_MAX - s->nr;
 }
 
-void bpf_struct_ops_look(struct bpf_struct_ops *s)
+void bpf_struct_ops_read(struct bpf_struct_ops *s)
 {
 	uint32_t id = 0;
 
@@ -171,8 +172,8 @@ void bpf_struct_ops_look(struct bpf_struct_ops *s)
 		s->has_tried = true;
 	}
 	s->nr = 0;
-	while (s->btf && bpf_map_get_next_id(id, &id) == 0)
-		look_at(s, id);
+	while (s->btf && broker_bpf_next(BROKER_BPF_MAP, id, &id) == 0)
+		read_map(s, id);
 }
 
 const struct bpf_op *bpf_struct_ops_find(const struct bpf_struct_ops *s, uint32_t prog_id)

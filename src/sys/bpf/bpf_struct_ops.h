@@ -1,7 +1,8 @@
 /*
- * sys/bpf_struct_ops — which struct of operations a BPF program belongs to, and as which operation: sched_ext_ops, enqueue.
+ * sys/bpf/bpf_struct_ops — which struct of operations a BPF program belongs to, and as which operation:
+ * sched_ext_ops, enqueue.
  *
- * What is told comes from the kernel: the map of a struct that is in use holds the id of the program of each operation, and
+ * All of it comes from the kernel: the map of a struct that is in use holds the id of the program of each operation, and
  * the kernel's BTF names them. Names of programs, which anyone may choose, mean nothing. Structs that a module defines are
  * not known. Needs CAP_SYS_ADMIN and BTF; without, nothing is found. One thread.
  */
@@ -38,8 +39,8 @@ struct bpf_ops_value {
 MUST_USE int bpf_struct_ops_new(struct bpf_struct_ops **out); /* -ENOMEM */
 void bpf_struct_ops_free(struct bpf_struct_ops *s);           /* NULL is fine */
 /* Reads the maps again. The first time it reads the kernel's BTF, some 20 ms. */
-void bpf_struct_ops_look(struct bpf_struct_ops *s);
-/* NULL = the program belongs to no struct that is in use. Lent until the next look. */
+void bpf_struct_ops_read(struct bpf_struct_ops *s);
+/* NULL = the program belongs to no struct that is in use. Lent until the next refresh. */
 const struct bpf_op *bpf_struct_ops_find(const struct bpf_struct_ops *s, uint32_t prog_id);
 /* The struct that a program was loaded for, in use or not (bpf_prog.attach_btf_id); NULL = unknown. */
 const char *bpf_struct_ops_struct(const struct bpf_struct_ops *s, uint32_t attach_btf_id);

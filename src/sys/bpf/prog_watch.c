@@ -1,141 +1,115 @@
-#include "session/prog_watch.h"
+#include "sys/bpf/prog_watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/thread.h"
-
-#define NS_PER_MS 1000000ULL
-#define NS_PER_S  1000000000ULL
+#include "base/worker.h"
 
 struct prog_watch {
-	pthread_mutex_t lock;
-	pthread_cond_t change;
-	pthread_t thread;
-	bool has_thread;
+	struct worker *worker; /* its lock is that of all below */
 	bool is_running;
-	bool is_ending;
 	uint64_t interval_ms;
-	uint64_t nr_looks;
+	uint64_t nr_samples;
 	int stats_fd; /* runs are counted while it is open */
 	struct bpf_progs progs;
 };
 
-static void look(struct prog_watch *w)
+static void read_progs(struct prog_watch *w)
 {
 	struct diag d = { 0 };
 
-	if (bpf_progs_look(&w->progs, clock_boot_ns(), &d) == 0)
-		w->nr_looks++;
+	if (bpf_progs_read(&w->progs, clock_boot_ns(), &d) == 0)
+		w->nr_samples++;
 }
 
-static void *watch(void *ctx)
+static void watch(struct worker *worker, void *state)
 {
-	struct prog_watch *w = ctx;
-	struct timespec until;
+	struct prog_watch *w = state;
 
-	pthread_mutex_lock(&w->lock);
-	while (!w->is_ending) {
-		uint64_t wait_ns = w->interval_ms * NS_PER_MS;
-
-		if (!w->is_running) {
-			pthread_cond_wait(&w->change, &w->lock);
-			continue;
-		}
-		look(w);
-		clock_gettime(CLOCK_REALTIME, &until);
-		wait_ns += (uint64_t)until.tv_nsec;
-		until.tv_sec += (time_t)(wait_ns / NS_PER_S);
-		until.tv_nsec = (long)(wait_ns % NS_PER_S);
-		pthread_cond_timedwait(&w->change, &w->lock, &until);
+	worker_lock(worker);
+	while (!worker_is_cancelled(worker)) {
+		if (w->is_running)
+			read_progs(w);
+		worker_wait(worker, w->is_running ? w->interval_ms : WORKER_FOREVER);
 	}
-	pthread_mutex_unlock(&w->lock);
-	return NULL;
+	worker_unlock(worker);
+}
+
+static void free_state(void *state)
+{
+	struct prog_watch *w = state;
+
+	if (w->stats_fd >= 0)
+		close(w->stats_fd);
+	bpf_progs_done(&w->progs);
+	free(w);
 }
 
 int prog_watch_new(struct diag *d, struct prog_watch **out)
 {
+	const struct worker_job job = { .run = watch, .free = free_state };
 	struct prog_watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->change, NULL);
 	w->stats_fd = -1;
+	if (worker_start(&job, w, &w->worker)) {
+		free(w);
+		return diag_set(d, -EAGAIN, NULL, "cannot start a thread");
+	}
 	*out = w;
 	return 0;
-}
-
-static bool start_thread(struct prog_watch *w)
-{
-	w->has_thread = thread_start(&w->thread, watch, w) == 0;
-	return w->has_thread;
 }
 
 int prog_watch_start(struct prog_watch *w, uint64_t interval_ms, struct diag *d)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&w->lock);
+	worker_lock(w->worker);
 	if (w->stats_fd < 0)
 		w->stats_fd = bpf_progs_count();
 	if (w->stats_fd < 0)
 		err = diag_set(d, w->stats_fd, "run as root, or with CAP_SYS_ADMIN",
 		               "the kernel does not count runs of BPF programs for us: %s",
 		               strerror(-w->stats_fd));
-	else if (!w->has_thread && !start_thread(w))
-		err = diag_set(d, -EAGAIN, NULL, "cannot start a thread");
 	if (!err) {
 		w->interval_ms = interval_ms;
 		w->is_running = true;
-		pthread_cond_signal(&w->change);
+		worker_signal(w->worker);
 	}
-	pthread_mutex_unlock(&w->lock);
+	worker_unlock(w->worker);
 	return err;
 }
 
 void prog_watch_stop(struct prog_watch *w)
 {
-	pthread_mutex_lock(&w->lock);
+	worker_lock(w->worker);
 	if (w->stats_fd >= 0)
 		close(w->stats_fd);
 	w->stats_fd = -1;
 	w->is_running = false;
-	pthread_cond_signal(&w->change);
-	pthread_mutex_unlock(&w->lock);
+	worker_signal(w->worker);
+	worker_unlock(w->worker);
 }
 
 void prog_watch_free(struct prog_watch *w)
 {
-	if (!w)
-		return;
-	prog_watch_stop(w);
-	pthread_mutex_lock(&w->lock);
-	w->is_ending = true;
-	pthread_cond_signal(&w->change);
-	pthread_mutex_unlock(&w->lock);
-	if (w->has_thread)
-		pthread_join(w->thread, NULL);
-	bpf_progs_done(&w->progs);
-	pthread_cond_destroy(&w->change);
-	pthread_mutex_destroy(&w->lock);
-	free(w);
+	if (w)
+		worker_end(w->worker);
 }
 
-bool prog_watch_runs(struct prog_watch *w, uint64_t *interval_ms, uint64_t *nr_looks)
+bool prog_watch_runs(struct prog_watch *w, uint64_t *interval_ms, uint64_t *nr_samples)
 {
 	bool is_running;
 
-	pthread_mutex_lock(&w->lock);
+	worker_lock(w->worker);
 	is_running = w->is_running;
 	*interval_ms = w->interval_ms;
-	*nr_looks = w->nr_looks;
-	pthread_mutex_unlock(&w->lock);
+	*nr_samples = w->nr_samples;
+	worker_unlock(w->worker);
 	return is_running;
 }
 
@@ -143,18 +117,18 @@ int prog_watch_lock(struct prog_watch *w, struct diag *d, const struct bpf_progs
 {
 	int err;
 
-	pthread_mutex_lock(&w->lock);
-	err = bpf_progs_look(&w->progs, clock_boot_ns(), d);
+	worker_lock(w->worker);
+	err = bpf_progs_read(&w->progs, clock_boot_ns(), d);
 	if (err) {
-		pthread_mutex_unlock(&w->lock);
+		worker_unlock(w->worker);
 		return err;
 	}
-	w->nr_looks++;
+	w->nr_samples++;
 	*out = &w->progs;
 	return 0;
 }
 
 void prog_watch_unlock(struct prog_watch *w)
 {
-	pthread_mutex_unlock(&w->lock);
+	worker_unlock(w->worker);
 }

@@ -1,4 +1,4 @@
-#include "sys/event_names.h"
+#include "sys/pmu/event_names.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/text.h"
+#include "sys/rights/broker.h"
 
 #define TEXT_MAX   (64U << 20) /* kallsyms of a large kernel is about 20 MB */
 #define NAMES_MAX  (1U << 20)
@@ -23,7 +25,7 @@ static char *slurp_tracefs(const char *root, const char *file)
 
 	for (size_t i = 0; i < 2; i++) {
 		(void)snprintf(path, sizeof(path), "%s%s/%s", root, tracefs[i], file);
-		if (text_read_file(path, TEXT_MAX, &text) == 0)
+		if (broker_read(path, TEXT_MAX, &text) == 0)
 			return text;
 	}
 	return NULL;
@@ -31,17 +33,8 @@ static char *slurp_tracefs(const char *root, const char *file)
 
 static int add(struct event_names *n, size_t *cap, const char *subsystem, const char *name)
 {
-	if (n->nr == *cap) {
-		size_t more = *cap ? *cap * 2 : 1024;
-		struct event_name *items = more > NAMES_MAX
-		                                   ? NULL
-		                                   : realloc(n->items, more * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		n->items = items;
-		*cap = more;
-	}
+	if (n->nr == NAMES_MAX || GROW(n->items, *cap, n->nr))
+		return -ENOMEM;
 	n->items[n->nr++] = (struct event_name){ subsystem, name };
 	return 0;
 }
@@ -108,7 +101,7 @@ static int finish(struct event_names *n, int err, const char *what, struct diag 
 			d, -ENOENT,
 			"mount tracefs: mount -t tracefs nodev /sys/kernel/tracing; reading it "
 			"needs root",
-			"this kernel does not tell its %s", what);
+			"this kernel does not list its %s", what);
 	if (err)
 		event_names_done(n);
 	return err;
@@ -177,7 +170,7 @@ int event_names_functions(const char *root, struct diag *d, struct event_names *
 		return finish(out, parse_functions(out->text, out), "functions", d);
 	out->source = "kallsyms";
 	(void)snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
-	if (text_read_file(path, TEXT_MAX, &out->text))
+	if (broker_read(path, TEXT_MAX, &out->text))
 		out->text = NULL;
 	else
 		err = parse_symbols(out->text, out);
@@ -196,7 +189,7 @@ int event_names_id(const char *root, const char *subsystem, const char *name, ui
 
 		(void)snprintf(path, sizeof(path), "%s%s/events/%s/%s/id", root, tracefs[i],
 		               subsystem, name);
-		if (text_read_file(path, 64, &text))
+		if (broker_read(path, 64, &text))
 			continue;
 		text_chomp(text);
 		return text_to_u64(text, out) ? 0 : -ENOENT;

@@ -1,4 +1,4 @@
-#include "sys/perf_counter.h"
+#include "sys/pmu/perf_counter.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "sys/rights/broker.h"
 
 #define GENERIC_CONFIG_MASK 0xffffffffULL /* above it: the PMU of a generic event */
 
@@ -23,19 +23,17 @@ struct perf_counter {
 	struct perf_event_attr attr; /* as the kernel took it last */
 };
 
-/* Where and for whom. */
-struct place {
+/* The CPU and the thread. */
+struct counter_place {
 	uint32_t cpu;
-	int pid; /* -1 = whoever runs there */
+	int pid; /* -1 = whatever runs there */
 	int group_fd;
 };
 
-static int sys_open(struct perf_event_attr *attr, const struct place *at)
+static int sys_open(struct perf_event_attr *attr, const struct counter_place *at)
 {
-	long fd = syscall(SYS_perf_event_open, attr, at->pid, (int)at->cpu, at->group_fd,
-	                  PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
+	return at->pid < 0 ? broker_perf(attr, at->cpu, at->group_fd)
+	                   : broker_perf_of(attr, at->pid, at->cpu, at->group_fd);
 }
 
 /* To the hard limit; with CAP_SYS_RESOURCE beyond it. Many CPUs times several counters exceed 1024. */
@@ -55,7 +53,7 @@ static int raise_nofile(void)
 	return setrlimit(RLIMIT_NOFILE, &higher) < 0 ? -EMFILE : 0;
 }
 
-static int open_raising(struct perf_event_attr *attr, const struct place *at)
+static int open_raising(struct perf_event_attr *attr, const struct counter_place *at)
 {
 	int fd = sys_open(attr, at);
 
@@ -81,7 +79,7 @@ static bool names_its_pmu(const struct perf_event_attr *attr)
  * take the PMU in a generic event's config, but find it by the CPU. What worked is kept in attr for the
  * next CPU.
  */
-static int open_relaxing(struct perf_event_attr *attr, const struct place *at)
+static int open_relaxing(struct perf_event_attr *attr, const struct counter_place *at)
 {
 	struct perf_event_attr a = *attr;
 	int fd = open_raising(&a, at);
@@ -127,7 +125,7 @@ static int open_failed(const struct pmu_event *ev, uint32_t cpu, int err, struct
 		return diag_set(d, err, "raise it with ulimit -n",
 		                "too few file descriptors for '%s'", ev->name);
 	if (err == -ESRCH)
-		return diag_set(d, err, NULL, "the thread to count '%s' of is gone", ev->name);
+		return diag_set(d, err, NULL, "the thread to count '%s' for has exited", ev->name);
 	if (err != -ENOENT && err != -EOPNOTSUPP)
 		return diag_set(d, err, NULL, "cannot count '%s' on CPU %u", ev->name, cpu);
 	if (ev->pmu[0])
@@ -163,7 +161,7 @@ static int open_cpu(struct perf_counter *c, const struct perf_counter_cfg *cfg, 
                     struct diag *d)
 {
 	int leader = cfg->leader ? perf_counter_fd(cfg->leader, cpu) : -1;
-	struct place at = { cpu, cfg->tid ? (int)cfg->tid : -1, leader };
+	struct counter_place at = { cpu, cfg->tid ? (int)cfg->tid : -1, leader };
 	int fd;
 
 	if (cfg->event->cpus.nr && !cpulist_has(&cfg->event->cpus, cpu))
@@ -184,30 +182,26 @@ static int open_cpu(struct perf_counter *c, const struct perf_counter_cfg *cfg, 
 	return 0;
 }
 
-static struct perf_counter *counter_new(uint32_t nr_fds)
+/* A place for each CPU up to the last one of the list. */
+static int make_room(struct perf_counter *c, const struct cpulist *online)
 {
-	struct perf_counter *c = calloc(1, sizeof(*c));
+	uint32_t nr_fds = (uint32_t)(cpulist_last(online) + 1);
+	int *fds = nr_fds > c->nr_fds ? reallocarray(c->fds, nr_fds, sizeof(*fds)) : c->fds;
 
-	if (!c)
-		return NULL;
-	c->fds = calloc(nr_fds ? nr_fds : 1, sizeof(*c->fds));
-	if (!c->fds) {
-		free(c);
-		return NULL;
-	}
-	c->nr_fds = nr_fds;
-	for (uint32_t i = 0; i < nr_fds; i++)
-		c->fds[i] = -1;
-	return c;
+	if (!fds)
+		return nr_fds ? -ENOMEM : 0;
+	c->fds = fds;
+	for (; c->nr_fds < nr_fds; c->nr_fds++)
+		c->fds[c->nr_fds] = -1;
+	return 0;
 }
 
 int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *d, struct perf_counter **out)
 {
-	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
+	SCOPED(scoped_perf_counter) struct perf_counter *c = calloc(1, sizeof(*c));
 	const struct cpulist *online = cfg->online;
 
-	c = counter_new((uint32_t)(cpulist_last(online) + 1));
-	if (!c)
+	if (!c || make_room(c, online))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	attr_init(&c->attr, cfg->event, cfg->mode);
 	c->attr.disabled = !cfg->leader;
@@ -223,6 +217,41 @@ int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *d, struct
 		return diag_set(d, -ENODEV, NULL, "no online CPU counts '%s'", cfg->event->name);
 	*out = TAKE_PTR(c);
 	return 0;
+}
+
+static void close_gone(struct perf_counter *c, const struct cpulist *online)
+{
+	for (uint32_t cpu = 0; cpu < c->nr_fds; cpu++) {
+		if (c->fds[cpu] < 0 || cpulist_has(online, cpu))
+			continue;
+		close(c->fds[cpu]);
+		c->fds[cpu] = -1;
+		c->nr--;
+	}
+}
+
+int perf_counter_follow(struct perf_counter *c, const struct perf_counter_cfg *cfg, struct diag *d)
+{
+	int first = 0;
+
+	if (make_room(c, cfg->online))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	close_gone(c, cfg->online);
+	c->nr_skipped = 0;
+	cpulist_for_each(cpu, cfg->online)
+	{
+		int err = 0;
+
+		if (c->fds[cpu] < 0)
+			err = open_cpu(c, cfg, (uint32_t)cpu, first ? NULL : d);
+		/* Members count while their leader does. */
+		if (!err && !cfg->leader && c->fds[cpu] >= 0 &&
+		    ioctl(c->fds[cpu], PERF_EVENT_IOC_ENABLE, 0) < 0)
+			err = -errno;
+		c->nr_skipped += err != 0;
+		first = first ? first : err;
+	}
+	return first;
 }
 
 void perf_counter_close(struct perf_counter *c)
@@ -256,11 +285,6 @@ size_t perf_counter_nr_skipped(const struct perf_counter *c)
 	return c->nr_skipped;
 }
 
-bool perf_counter_has_idle(const struct perf_counter *c)
-{
-	return !c->attr.exclude_idle;
-}
-
 static int control(const struct perf_counter *c, unsigned long request)
 {
 	int err = 0;
@@ -276,11 +300,6 @@ int perf_counter_enable(const struct perf_counter *c)
 	int err = control(c, PERF_EVENT_IOC_RESET);
 
 	return err ? err : control(c, PERF_EVENT_IOC_ENABLE);
-}
-
-int perf_counter_disable(const struct perf_counter *c)
-{
-	return control(c, PERF_EVENT_IOC_DISABLE);
 }
 
 int perf_counter_read(const struct perf_counter *c, uint32_t cpu, struct perf_count *out)
@@ -315,7 +334,7 @@ bool perf_counter_can_open(void *ctx, const struct pmu_event *event)
 {
 	struct perf_event_attr attr;
 	int cpu = cpulist_next(&event->cpus, 0);
-	struct place at = { cpu < 0 ? 0 : (uint32_t)cpu, -1, -1 };
+	struct counter_place at = { cpu < 0 ? 0 : (uint32_t)cpu, -1, -1 };
 	int fd;
 
 	(void)ctx;

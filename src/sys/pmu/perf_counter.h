@@ -1,12 +1,12 @@
 /*
- * sys/perf_counter — one event counted on many CPUs, for whatever runs there or for one thread.
+ * sys/pmu/perf_counter — one event counted on many CPUs, for whatever runs there or for one thread.
  *
- * Opens one descriptor per CPU (close-on-exec), never counting the hypervisor,
- * nor idle where the PMU can leave it out. CPUs that are offline are skipped. Counters start disabled, at
- * zero; members of a group count while their leader does. A counter that shares the PMU with others is
- * on it only part of the time: perf_count_scaled() corrects for that. The counter of a thread counts the threads
- * that it makes from then on, too, but no processes; it goes on when the thread has ended, and stands still while none
- * of them is on the CPU.
+ * Opens one descriptor per CPU (close-on-exec), never counting the hypervisor, nor idle where the PMU can
+ * leave it out. CPUs that are offline are skipped. Counters start disabled, at zero; members of a group
+ * count while their leader does. A counter that shares the PMU with others is on it only part of the
+ * time: perf_count_scaled() corrects for that. The counter of a thread also counts the threads that it
+ * creates from then on, but not processes; it continues when the thread has exited, and does not advance
+ * while none of them is on the CPU.
  *
  * One thread at a time per counter. Raises RLIMIT_NOFILE when descriptors run out. Never prints.
  */
@@ -19,7 +19,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "sys/cpulist.h"
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 struct perf_counter;
 
@@ -45,6 +45,13 @@ struct perf_count {
  */
 MUST_USE int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *d,
                                struct perf_counter **out);
+/*
+ * Once it counts: closes it on CPUs that went offline, whose counter is dead, and begins to count,
+ * from zero, on those that came online. cfg is that of open with the list of now. 0, or the first
+ * -errno of a CPU that is not counted.
+ */
+MUST_USE int perf_counter_follow(struct perf_counter *c, const struct perf_counter_cfg *cfg,
+                                 struct diag *d);
 void perf_counter_close(struct perf_counter *c); /* NULL is fine */
 void scoped_perf_counter(struct perf_counter *const *c);
 
@@ -52,11 +59,9 @@ int perf_counter_fd(const struct perf_counter *c,
                     uint32_t cpu);                            /* borrowed; -1 = not counted there */
 size_t perf_counter_nr(const struct perf_counter *c);         /* CPUs that are counted */
 size_t perf_counter_nr_skipped(const struct perf_counter *c); /* CPUs that went offline meanwhile */
-bool perf_counter_has_idle(const struct perf_counter *c);     /* the PMU cannot leave idle out */
 
 /* Zeroes and starts; of a group, the leader's starts all of them. 0 or the first -errno. */
 MUST_USE int perf_counter_enable(const struct perf_counter *c);
-MUST_USE int perf_counter_disable(const struct perf_counter *c);
 /* -ENODEV for a CPU that is not counted. */
 MUST_USE int perf_counter_read(const struct perf_counter *c, uint32_t cpu, struct perf_count *out);
 /* What would have been counted had the counter been on the PMU all the time. False: it never was. */

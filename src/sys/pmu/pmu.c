@@ -1,4 +1,4 @@
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/pmu_internal.h"
+#include "sys/pmu/pmu_internal.h"
 
 #define MAX_PARTS 64 /* PMUs that share one name; more would be no core PMUs */
 #define TYPE_SHIFT \
@@ -22,7 +22,7 @@ const struct pmu_paths pmu_paths_default = {
 };
 
 /* A name on its way to its events. */
-struct query {
+struct name_query {
 	const char *name;
 	const char *cpuinfo;
 	const struct pmu_sys *sys;
@@ -44,7 +44,7 @@ void scoped_pmu_events(struct pmu_events *l)
 	pmu_events_done(l);
 }
 
-static void query_done(struct query *q)
+static void query_done(struct name_query *q)
 {
 	pmu_events_done(&q->found);
 }
@@ -59,14 +59,14 @@ static int copy_cpus(const struct cpulist *from, struct cpulist *to)
 	return err;
 }
 
-static struct pmu_event *give_up(struct query *q, int err)
+static struct pmu_event *give_up(struct name_query *q, int err)
 {
 	q->err = err;
 	return NULL;
 }
 
 /* An event of that PMU (NULL: of the kernel itself), without config yet; NULL after q->err is set. */
-static struct pmu_event *add(struct query *q, const struct pmu_dev *dev)
+static struct pmu_event *add(struct name_query *q, const struct pmu_dev *dev)
 {
 	struct pmu_event *items, *ev;
 
@@ -91,7 +91,7 @@ static struct pmu_event *add(struct query *q, const struct pmu_dev *dev)
 	return ev;
 }
 
-static int no_hardware(struct query *q)
+static int no_hardware(struct name_query *q)
 {
 	return diag_set(q->d, -ENOTSUP, "software events such as context-switches work everywhere",
 	                "cannot count '%s': no hardware counters on this machine "
@@ -100,7 +100,7 @@ static int no_hardware(struct query *q)
 }
 
 /* A generic hardware, cache or raw event on each core PMU. */
-static int add_hardware(struct query *q, uint32_t type, uint64_t config, const char *title)
+static int add_hardware(struct name_query *q, uint32_t type, uint64_t config, const char *title)
 {
 	struct pmu_event *ev;
 
@@ -126,7 +126,7 @@ static int add_hardware(struct query *q, uint32_t type, uint64_t config, const c
 	return 0;
 }
 
-static int add_generic(struct query *q, const struct pmu_generic *g)
+static int add_generic(struct name_query *q, const struct pmu_generic *g)
 {
 	struct pmu_event *ev;
 
@@ -140,7 +140,7 @@ static int add_generic(struct query *q, const struct pmu_generic *g)
 	return 0;
 }
 
-static int add_terms(struct query *q, const struct pmu_dev *dev, const char *terms)
+static int add_terms(struct name_query *q, const struct pmu_dev *dev, const char *terms)
 {
 	struct pmu_event *ev = add(q, dev);
 
@@ -148,7 +148,7 @@ static int add_terms(struct query *q, const struct pmu_dev *dev, const char *ter
 }
 
 /* The named event on every PMU of one sort; -ENOENT, without a diag, when none has it. */
-static int add_named(struct query *q, const char *event, bool is_core)
+static int add_named(struct name_query *q, const char *event, bool is_core)
 {
 	for (size_t i = 0; i < q->sys->nr; i++) {
 		SCOPED(scoped_free) char *text = NULL;
@@ -164,7 +164,7 @@ static int add_named(struct query *q, const char *event, bool is_core)
 	return q->found.nr ? 0 : -ENOENT;
 }
 
-static int add_alias(struct query *q, const struct pmu_alias *a)
+static int add_alias(struct name_query *q, const struct pmu_alias *a)
 {
 	struct pmu_vendor vendor;
 	int err = -ENOENT;
@@ -192,7 +192,7 @@ static int add_alias(struct query *q, const struct pmu_alias *a)
  * "cpu" means the core PMU, whatever its name is here: cpu_core and cpu_atom, armv8_pmuv3_0. Those
  * that do not know the event are left out as long as one does.
  */
-static int add_any_core(struct query *q, const char *terms)
+static int add_any_core(struct name_query *q, const char *terms)
 {
 	struct diag first = { 0 };
 
@@ -215,7 +215,7 @@ static int add_any_core(struct query *q, const char *terms)
 }
 
 /* PMU/NAME/ or PMU/TERMS/ */
-static int add_explicit(struct query *q, const char *slash)
+static int add_explicit(struct name_query *q, const char *slash)
 {
 	const struct pmu_dev *dev;
 	char pmu[PMU_NAME_MAX], terms[PMU_NAME_MAX];
@@ -236,7 +236,7 @@ static int add_explicit(struct query *q, const char *slash)
 	return q->sys->nr_core ? add_any_core(q, terms) : no_hardware(q);
 }
 
-static int add_raw(struct query *q)
+static int add_raw(struct name_query *q)
 {
 	char title[PMU_NAME_MAX];
 	uint64_t config;
@@ -247,7 +247,7 @@ static int add_raw(struct query *q)
 	return add_hardware(q, PERF_TYPE_RAW, config, title);
 }
 
-static int resolve(struct query *q, bool allows_raw)
+static int resolve(struct name_query *q, bool allows_raw)
 {
 	const struct pmu_alias *alias = pmu_alias_find(q->name);
 	const struct pmu_generic *generic = pmu_generic_find(q->name);
@@ -281,7 +281,7 @@ static bool is_sane(const char *name)
 int pmu_resolve_in(const struct pmu_sys *sys, const struct pmu_query *what, struct diag *d,
                    struct pmu_events *out)
 {
-	SCOPED(query_done) struct query q = { .sys = sys, .d = d };
+	SCOPED(query_done) struct name_query q = { .sys = sys, .d = d };
 	char shown[64];
 	int err;
 

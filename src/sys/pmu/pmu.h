@@ -1,5 +1,5 @@
 /*
- * sys/pmu — from an event's name to the numbers that perf_event_open() wants.
+ * sys/pmu/pmu — from an event's name to the arguments of perf_event_open().
  *
  * Looked up in this order:
  *   alias      l1d-miss, l1i-miss, l2-miss, l3-miss (what they mean depends on the CPU's vendor)
@@ -53,7 +53,7 @@ void pmu_events_done(struct pmu_events *l);
 void scoped_pmu_events(struct pmu_events *l);
 
 struct pmu_row {
-	const char *name; /* can be given to pmu_resolve() as it stands */
+	const char *name; /* can be given to pmu_resolve() as it is */
 	const char *kind; /* alias, hardware, cache, software, pmu, raw */
 	const char *description;
 };

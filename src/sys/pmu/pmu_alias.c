@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/pmu_internal.h"
+#include "sys/pmu/pmu_internal.h"
 
 #define HW(n) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##n
 #define SW(n) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##n
@@ -151,7 +151,7 @@ void pmu_vendor_read(const char *cpuinfo, struct pmu_vendor *out)
 	struct pmu_vendor v = { .name = "unknown" };
 	char line[4096];
 
-	/* The first CPU stands for all: no machine mixes vendors. */
+	/* The first CPU represents all: no machine mixes vendors. */
 	while (f && fgets(line, sizeof(line), f) && line[0] != '\n') {
 		const char *value;
 

@@ -1,4 +1,4 @@
-#include "sys/pmu_format.h"
+#include "sys/pmu/pmu_format.h"
 
 #include <ctype.h>
 #include <errno.h>

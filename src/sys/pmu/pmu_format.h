@@ -1,5 +1,5 @@
 /*
- * sys/pmu_format — how a PMU writes events: "event=0x64,umask=0x9", and where each term goes:
+ * sys/pmu/pmu_format — how a PMU writes events: "event=0x64,umask=0x9", and where each term goes:
  * "config:0-7,32-35".
  *
  * Pure text to numbers; nothing here touches files. The text comes from sysfs or from a user.

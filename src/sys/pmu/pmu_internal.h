@@ -1,7 +1,7 @@
-/* sys/pmu_internal — what the pmu*.c files share: the PMUs of sysfs and the tables of known names. */
+/* sys/pmu/pmu_internal — what the pmu*.c files share: the PMUs of sysfs and the tables of known names. */
 #pragma once
 
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 struct dirent;
 
@@ -20,12 +20,9 @@ struct pmu_sys {
 };
 
 MUST_USE int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out);
-void pmu_sys_close(struct pmu_sys *s);
 void scoped_pmu_sys(struct pmu_sys *s);
 const struct pmu_dev *pmu_sys_find(const struct pmu_sys *s, const char *name); /* or NULL */
 
-/* A word that is safe as a file name and in a message. */
-bool pmu_is_name(const char *s);
 /* Text of events/NAME as a new string; -ENOENT when the PMU has no such event. */
 MUST_USE int pmu_dev_event(const struct pmu_sys *s, const struct pmu_dev *dev, const char *name,
                            char **out);

@@ -6,16 +6,16 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/pmu_internal.h"
+#include "sys/pmu/pmu_internal.h"
 
-struct listing {
+struct pmu_listing {
 	const struct pmu_paths *paths;
 	const struct pmu_lister *lister;
 	const struct pmu_sys *sys;
 };
 
 /* Whether the name resolves, and each part of it can be counted. */
-static bool is_usable(const struct listing *l, const char *name)
+static bool is_usable(const struct pmu_listing *l, const char *name)
 {
 	SCOPED(scoped_pmu_events) struct pmu_events found = { 0 };
 	struct pmu_query what = { .cpuinfo = l->paths->cpuinfo, .name = name };
@@ -33,14 +33,15 @@ static bool is_usable(const struct listing *l, const char *name)
 	return true;
 }
 
-static int row(const struct listing *l, const char *name, const char *kind, const char *description)
+static int row(const struct pmu_listing *l, const char *name, const char *kind,
+               const char *description)
 {
 	struct pmu_row r = { .name = name, .kind = kind, .description = description };
 
 	return l->lister->row(l->lister->ctx, &r);
 }
 
-static int list_aliases(const struct listing *l)
+static int list_aliases(const struct pmu_listing *l)
 {
 	int err = 0;
 
@@ -53,7 +54,7 @@ static int list_aliases(const struct listing *l)
 	return err;
 }
 
-static int list_generics(const struct listing *l)
+static int list_generics(const struct pmu_listing *l)
 {
 	int err = 0;
 
@@ -63,7 +64,7 @@ static int list_generics(const struct listing *l)
 	return err;
 }
 
-static int list_event(const struct listing *l, const struct pmu_dev *dev, const char *event)
+static int list_event(const struct pmu_listing *l, const struct pmu_dev *dev, const char *event)
 {
 	SCOPED(scoped_free) char *text = NULL;
 	char name[PMU_NAME_MAX], shown[PMU_NAME_MAX];
@@ -84,7 +85,7 @@ static int list_event(const struct listing *l, const struct pmu_dev *dev, const 
 	return row(l, name, "pmu", shown);
 }
 
-static int list_dev(const struct listing *l, const struct pmu_dev *dev)
+static int list_dev(const struct pmu_listing *l, const struct pmu_dev *dev)
 {
 	struct dirent **names = NULL;
 	int nr = pmu_dev_names(l->sys, dev, &names);
@@ -100,7 +101,7 @@ static int list_dev(const struct listing *l, const struct pmu_dev *dev)
 int pmu_list(const struct pmu_paths *paths, const struct pmu_lister *lister, struct diag *d)
 {
 	SCOPED(scoped_pmu_sys) struct pmu_sys sys = { .fd = -1 };
-	struct listing l = { .paths = paths, .lister = lister, .sys = &sys };
+	struct pmu_listing l = { .paths = paths, .lister = lister, .sys = &sys };
 	int err = pmu_sys_open(paths->devices, d, &sys);
 
 	if (!err)

@@ -9,14 +9,15 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/pmu_format.h"
-#include "sys/pmu_internal.h"
+#include "sys/pmu/pmu_format.h"
+#include "sys/pmu/pmu_internal.h"
 
 #define FILE_CAP 4096U /* sysfs shows one page at most */
 #define MAX_DEVS 4096U /* servers have hundreds of uncore PMUs */
 #define PATH_CAP (3U * PMU_NAME_MAX)
 
-bool pmu_is_name(const char *s)
+/* A word that is safe as a file name and in a message. */
+static bool is_name(const char *s)
 {
 	size_t len = strlen(s);
 
@@ -77,7 +78,7 @@ static bool dev_read(const struct pmu_sys *s, struct pmu_dev *dev)
 
 static int is_dev(const struct dirent *e)
 {
-	return pmu_is_name(e->d_name);
+	return is_name(e->d_name);
 }
 
 static int add_dev(struct pmu_sys *s, const char *name)
@@ -123,7 +124,7 @@ int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out)
 	return 0;
 }
 
-void pmu_sys_close(struct pmu_sys *s)
+static void pmu_sys_close(struct pmu_sys *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		cpulist_done(&s->devs[i].cpus);
@@ -146,7 +147,7 @@ const struct pmu_dev *pmu_sys_find(const struct pmu_sys *s, const char *name)
 	return NULL;
 }
 
-/* Files beside an event that tell how to read its count. */
+/* Files beside an event that say how to read its count. */
 static bool is_sibling(const char *name)
 {
 	static const char *const suffixes[] = { ".scale", ".unit", ".snapshot", ".per-pkg" };
@@ -163,13 +164,13 @@ static bool is_sibling(const char *name)
 
 int pmu_dev_event(const struct pmu_sys *s, const struct pmu_dev *dev, const char *name, char **out)
 {
-	if (!pmu_is_name(name) || is_sibling(name))
+	if (!is_name(name) || is_sibling(name))
 		return -ENOENT;
 	return read_at(s, dev, "events/", name, out);
 }
 
 /* An event under construction. */
-struct build {
+struct event_build {
 	const struct pmu_sys *sys;
 	const struct pmu_dev *dev;
 	struct diag *d;
@@ -177,7 +178,7 @@ struct build {
 	bool is_nested; /* inside the text of a named event, which names no further one */
 };
 
-static int put(const struct build *b, const struct pmu_format *f, const struct pmu_term *t)
+static int put(const struct event_build *b, const struct pmu_format *f, const struct pmu_term *t)
 {
 	uint64_t words[PMU_NR_WORDS] = { b->ev->config, b->ev->config1, b->ev->config2 };
 	int err = pmu_format_put(f, t->value, words);
@@ -209,23 +210,23 @@ static int format_of(const struct pmu_sys *s, const struct pmu_dev *dev, const c
 	return err;
 }
 
-static int apply_all(const struct build *b, const char *terms);
+static int apply_all(const struct event_build *b, const char *terms);
 
-static int apply_named(const struct build *b, const char *name)
+static int apply_named(const struct event_build *b, const char *name)
 {
 	SCOPED(scoped_free) char *text = NULL;
-	struct build nested = *b;
+	struct event_build nested = *b;
 	int err = pmu_dev_event(b->sys, b->dev, name, &text);
 
 	if (err)
 		return diag_set(b->d, err,
 		                "see what its folder in /sys/bus/event_source/devices offers",
-		                "the PMU '%s' knows no '%s'", b->dev->name, name);
+		                "the PMU '%s' has no '%s'", b->dev->name, name);
 	nested.is_nested = true;
 	return apply_all(&nested, text);
 }
 
-static int apply(const struct build *b, const struct pmu_term *t)
+static int apply(const struct event_build *b, const struct pmu_term *t)
 {
 	struct pmu_format f;
 	int err;
@@ -242,7 +243,7 @@ static int apply(const struct build *b, const struct pmu_term *t)
 	return diag_set(b->d, err, NULL, "cannot use '%s' of the PMU '%s'", t->name, b->dev->name);
 }
 
-static int apply_all(const struct build *b, const char *terms)
+static int apply_all(const struct event_build *b, const char *terms)
 {
 	const char *rest = terms;
 	struct pmu_term t;
@@ -265,14 +266,14 @@ static int apply_all(const struct build *b, const char *terms)
 int pmu_dev_terms(const struct pmu_sys *s, const struct pmu_dev *dev, const char *terms,
                   struct diag *d, struct pmu_event *ev)
 {
-	struct build b = { .sys = s, .dev = dev, .d = d, .ev = ev };
+	struct event_build b = { .sys = s, .dev = dev, .d = d, .ev = ev };
 
 	return apply_all(&b, terms);
 }
 
 static int is_event(const struct dirent *e)
 {
-	return pmu_is_name(e->d_name) && !is_sibling(e->d_name);
+	return is_name(e->d_name) && !is_sibling(e->d_name);
 }
 
 int pmu_dev_names(const struct pmu_sys *s, const struct pmu_dev *dev, struct dirent ***out)

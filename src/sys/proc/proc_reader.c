@@ -1,31 +1,25 @@
-#include "sys/proc_reader.h"
+#include "sys/proc/proc_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/thread.h"
-#include "sys/proc_thread.h"
+#include "base/worker.h"
+#include "sys/proc/proc_thread.h"
 
 #define HANGS_NS     1000000000ULL
 #define HUNG_MAX     3U
 #define ROOT_LEN     256
 #define CGROUP_BYTES 4096
 
-/*
- * Shared with the thread that reads. When that one hangs, it alone keeps it: whoever of the two leaves last frees it.
- */
-struct desk {
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
+/* Shared with the reading thread. */
+struct reader_job {
 	char root[ROOT_LEN];
 	enum proc_reader_file file;
-	bool is_over; /* the other side has left */
 	bool is_busy; /* with a question, which is in no list */
 	uint32_t questions[PROC_READER_WAITING];
 	uint32_t nr_questions;
@@ -36,18 +30,12 @@ struct desk {
 struct proc_reader {
 	char root[ROOT_LEN];
 	enum proc_reader_file file;
-	struct desk *desk;    /* NULL once too many hang */
+	struct worker *worker; /* NULL once too many hang */
+	struct reader_job *job;
 	uint64_t progress_ns; /* when the reader was last seen to be alive */
 	uint32_t nr_unanswered;
 	uint32_t nr_hung;
 };
-
-static void free_desk(struct desk *k)
-{
-	pthread_cond_destroy(&k->asked);
-	pthread_mutex_destroy(&k->lock);
-	free(k);
-}
 
 /* NULs between words become spaces; those at the end go. */
 static void join_words(char *text, size_t len)
@@ -77,7 +65,7 @@ static void take_path(const char *text, struct proc_answer *out)
 	(void)snprintf(out->text, sizeof(out->text), "%.*s", (int)len, path ? path : "");
 }
 
-static void read_one(const struct desk *k, uint32_t pid, struct proc_answer *out)
+static void read_one(const struct reader_job *k, uint32_t pid, struct proc_answer *out)
 {
 	char path[ROOT_LEN + 32], text[CGROUP_BYTES];
 
@@ -93,53 +81,51 @@ static void read_one(const struct desk *k, uint32_t pid, struct proc_answer *out
 }
 
 /* The next question; false when it is over. Called and left with the lock held. */
-static bool next_question(struct desk *k, uint32_t *pid)
+static bool next_question(struct worker *w, struct reader_job *k, uint32_t *pid)
 {
-	while (!k->is_over && (!k->nr_questions || k->nr_answers == PROC_READER_WAITING))
-		pthread_cond_wait(&k->asked, &k->lock);
-	if (k->is_over)
+	while (!worker_is_cancelled(w) &&
+	       (!k->nr_questions || k->nr_answers == PROC_READER_WAITING))
+		worker_wait(w, WORKER_FOREVER);
+	if (worker_is_cancelled(w))
 		return false;
 	*pid = k->questions[--k->nr_questions];
 	return true;
 }
 
-static void *serve(void *desk)
+static void serve(struct worker *w, void *job)
 {
-	struct desk *k = desk;
+	struct reader_job *k = job;
 	struct proc_answer answer;
 	uint32_t pid;
 
-	pthread_mutex_lock(&k->lock);
-	while (next_question(k, &pid)) {
+	worker_lock(w);
+	while (next_question(w, k, &pid)) {
 		k->is_busy = true;
-		pthread_mutex_unlock(&k->lock);
+		worker_unlock(w);
 		read_one(k, pid, &answer);
-		pthread_mutex_lock(&k->lock);
+		worker_lock(w);
 		k->is_busy = false;
 		k->answers[k->nr_answers++] = answer;
 	}
-	pthread_mutex_unlock(&k->lock);
-	free_desk(k);
-	return NULL;
+	worker_unlock(w);
 }
 
 static int start(struct proc_reader *r)
 {
-	struct desk *k = calloc(1, sizeof(*k));
+	const struct worker_job job = { .run = serve, .free = free };
+	struct reader_job *k = calloc(1, sizeof(*k));
 	int err;
 
 	if (!k)
 		return -ENOMEM;
-	pthread_mutex_init(&k->lock, NULL);
-	pthread_cond_init(&k->asked, NULL);
 	memcpy(k->root, r->root, sizeof(k->root));
 	k->file = r->file;
-	err = thread_start_detached(serve, k);
+	err = worker_start(&job, k, &r->worker);
 	if (err) {
-		free_desk(k);
+		free(k);
 		return err;
 	}
-	r->desk = k;
+	r->job = k;
 	r->nr_unanswered = 0;
 	return 0;
 }
@@ -165,33 +151,22 @@ int proc_reader_open(const char *proc_root, enum proc_reader_file file, struct p
 	return 0;
 }
 
-/* The thread frees the desk: at once, or whenever its process lets it go. */
-static void leave(struct proc_reader *r)
-{
-	pthread_mutex_lock(&r->desk->lock);
-	r->desk->is_over = true;
-	pthread_cond_signal(&r->desk->asked);
-	pthread_mutex_unlock(&r->desk->lock);
-	r->desk = NULL;
-}
-
 void proc_reader_close(struct proc_reader *r)
 {
 	if (!r)
 		return;
-	if (r->desk)
-		leave(r);
+	worker_abandon(r->worker);
 	free(r);
 }
 
-/* What waits at the desk that is left goes on to the next one; both have room for as much. */
+/* What is queued at the abandoned job is passed to the next one; both have the same room. */
 static void pass_on(struct proc_reader *r, const uint32_t *questions, uint32_t nr)
 {
-	pthread_mutex_lock(&r->desk->lock);
-	memcpy(r->desk->questions, questions, nr * sizeof(*questions));
-	r->desk->nr_questions = nr;
-	pthread_cond_signal(&r->desk->asked);
-	pthread_mutex_unlock(&r->desk->lock);
+	worker_lock(r->worker);
+	memcpy(r->job->questions, questions, nr * sizeof(*questions));
+	r->job->nr_questions = nr;
+	worker_signal(r->worker);
+	worker_unlock(r->worker);
 	r->nr_unanswered = nr;
 }
 
@@ -203,15 +178,16 @@ static void replace_hung(struct proc_reader *r, uint64_t now_ns)
 
 	if (!r->nr_unanswered || now_ns < r->progress_ns + HANGS_NS)
 		return;
-	pthread_mutex_lock(&r->desk->lock);
-	is_busy = r->desk->is_busy && !r->desk->nr_answers;
-	nr = r->desk->nr_questions;
-	memcpy(questions, r->desk->questions, nr * sizeof(*questions));
-	pthread_mutex_unlock(&r->desk->lock);
+	worker_lock(r->worker);
+	is_busy = r->job->is_busy && !r->job->nr_answers;
+	nr = r->job->nr_questions;
+	memcpy(questions, r->job->questions, nr * sizeof(*questions));
+	worker_unlock(r->worker);
 	if (!is_busy)
 		return;
 	r->nr_hung++;
-	leave(r);
+	worker_abandon(r->worker);
+	r->worker = NULL;
 	if (r->nr_hung >= HUNG_MAX || start(r))
 		return;
 	pass_on(r, questions, nr);
@@ -222,16 +198,16 @@ bool proc_reader_ask(struct proc_reader *r, uint32_t pid, uint64_t now_ns)
 {
 	bool is_taken;
 
-	if (r->desk)
+	if (r->worker)
 		replace_hung(r, now_ns);
-	if (!r->desk)
+	if (!r->worker)
 		return false;
-	pthread_mutex_lock(&r->desk->lock);
-	is_taken = r->desk->nr_questions < PROC_READER_WAITING;
+	worker_lock(r->worker);
+	is_taken = r->job->nr_questions < PROC_READER_WAITING;
 	if (is_taken)
-		r->desk->questions[r->desk->nr_questions++] = pid;
-	pthread_cond_signal(&r->desk->asked);
-	pthread_mutex_unlock(&r->desk->lock);
+		r->job->questions[r->job->nr_questions++] = pid;
+	worker_signal(r->worker);
+	worker_unlock(r->worker);
 	if (is_taken && !r->nr_unanswered++)
 		r->progress_ns = now_ns;
 	return is_taken;
@@ -241,14 +217,14 @@ bool proc_reader_take(struct proc_reader *r, uint64_t now_ns, struct proc_answer
 {
 	bool has_one;
 
-	if (!r->desk || !r->nr_unanswered)
+	if (!r->worker || !r->nr_unanswered)
 		return false;
-	pthread_mutex_lock(&r->desk->lock);
-	has_one = r->desk->nr_answers > 0;
+	worker_lock(r->worker);
+	has_one = r->job->nr_answers > 0;
 	if (has_one)
-		*out = r->desk->answers[--r->desk->nr_answers];
-	pthread_cond_signal(&r->desk->asked);
-	pthread_mutex_unlock(&r->desk->lock);
+		*out = r->job->answers[--r->job->nr_answers];
+	worker_signal(r->worker);
+	worker_unlock(r->worker);
 	r->nr_unanswered -= has_one;
 	if (has_one)
 		r->progress_ns = now_ns;

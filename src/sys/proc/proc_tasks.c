@@ -1,9 +1,10 @@
-#include "sys/proc_tasks.h"
+#include "sys/proc/proc_tasks.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ bool proc_task_parse(const char *text, struct proc_task *out)
 	return true;
 }
 
-/* Whether there was such a task; one that is gone is no error. */
+/* Whether there was such a task; one that has exited is not an error. */
 static bool read_task(int task_dir, const char *tid, struct proc_task *out)
 {
 	SCOPED(scoped_free) char *text = NULL;
@@ -131,4 +132,18 @@ uint32_t proc_tgid_of(uint32_t tid)
 		return 0;
 	line = strstr(text, "\nTgid:");
 	return line && sscanf(line, "\nTgid: %u", &tgid) == 1 ? tgid : 0;
+}
+
+bool proc_hides_processes(const char *mounts)
+{
+	FILE *table = setmntent(mounts, "re");
+	const struct mntent *mount;
+	bool is_hidden = false;
+
+	while (table && (mount = getmntent(table)))
+		if (strcmp(mount->mnt_dir, "/proc") == 0) /* the last one is on top */
+			is_hidden = hasmntopt(mount, "hidepid") != NULL;
+	if (table)
+		endmntent(table);
+	return is_hidden;
 }

@@ -1,5 +1,5 @@
 /*
- * sys/proc_tasks — the tasks that are there now, from /proc.
+ * sys/proc/proc_tasks — the tasks that are there now, from /proc.
  *
  * Tasks that vanish during the walk are left out. Blocks on /proc only. Names are raw bytes.
  */
@@ -31,6 +31,9 @@ MUST_USE bool proc_task_parse(const char *text, struct proc_task *out);
 
 /* The process that a thread belongs to; itself for a process; 0 if there is no such thread. */
 uint32_t proc_tgid_of(uint32_t tid);
+
+/* Whether /proc shows processes of others to their owners only (hidepid). mounts is the path of a table as /proc/self/mounts. */
+bool proc_hides_processes(const char *mounts);
 
 /* A negative errno of fn ends the walk. root is "/proc", or a copy of such a tree. */
 typedef int proc_task_fn(void *ctx, const struct proc_task *task);

@@ -1,4 +1,4 @@
-#include "sys/proc_thread.h"
+#include "sys/proc/proc_thread.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum {
 	FIELD_POLICY = 41 - 4,
 };
 
-/* Signed ones wrap, and are turned back by whoever wants them. How many there were. */
+/* Signed ones wrap, and callers that need them convert them back. Returns how many there were. */
 static size_t parse_numbers(const char *text, uint64_t *out, size_t cap)
 {
 	size_t nr = 0;

@@ -1,8 +1,8 @@
 /*
- * sys/proc_thread — what /proc/PID/task/TID tells of one thread, as numbers.
+ * sys/proc/proc_thread — what /proc/PID/task/TID reports of one thread, as numbers.
  *
  * Pure: the parsers take any text, are bounded by the room they are given, and say false for what is not what it
- * should be; nothing is written then. All counts are those since the thread's birth. Names are raw bytes.
+ * should be; nothing is written then. All counts are since the thread was created. Names are raw bytes.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct proc_thread_stat {
 /* From schedstat. */
 struct proc_thread_sched {
 	uint64_t run_ns;
-	uint64_t wait_ns; /* runnable; told when the wait ends */
+	uint64_t wait_ns; /* runnable; reported when the wait ends */
 	uint64_t slices;
 };
 

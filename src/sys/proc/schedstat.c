@@ -1,4 +1,4 @@
-#include "sys/schedstat.h"
+#include "sys/proc/schedstat.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "sys/cpulist.h"
+#include "sys/rights/broker.h"
 
 #define FILE_CAP          (64UL << 20)
 #define MAX_DOMAINS       262144
@@ -21,11 +23,6 @@
 #define NOT_IDLE_IS_FIRST 16
 
 _Static_assert(SCHEDSTAT_DOMAIN_FIELDS <= 64, "a bit of \"present\" per field");
-
-static const char *const cpu_names[] = {
-	"yld_count",  "array_exp",   "sched_count", "sched_goidle", "ttwu_count",
-	"ttwu_local", "rq_cpu_time", "run_delay",   "pcount",
-};
 
 #define BALANCE_NAMES(idle)                                                                      \
 	"lb_count_" idle, "lb_balance_" idle, "lb_failed_" idle, "lb_imbalance_" idle,           \
@@ -51,18 +48,12 @@ static const char *const domain_names[] = {
 	"ttwu_move_balance",
 };
 
-_Static_assert(sizeof(cpu_names) / sizeof(cpu_names[0]) == SCHEDSTAT_CPU_FIELDS, "a name each");
 _Static_assert(sizeof(domain_names) / sizeof(domain_names[0]) == SCHEDSTAT_DOMAIN_FIELDS,
                "a name each");
 
 const char *schedstat_domain_field_name(uint32_t field)
 {
 	return field < SCHEDSTAT_DOMAIN_FIELDS ? domain_names[field] : NULL;
-}
-
-const char *schedstat_cpu_field_name(uint32_t field)
-{
-	return field < SCHEDSTAT_CPU_FIELDS ? cpu_names[field] : NULL;
 }
 
 void schedstat_free(struct schedstat *s)
@@ -80,12 +71,12 @@ void scoped_schedstat(struct schedstat *const *s)
 }
 
 /* Text is cut into words in place of copies: none of it needs to end with a NUL. */
-struct word {
+struct schedstat_word {
 	const char *s;
 	size_t len;
 };
 
-struct parser {
+struct schedstat_parser {
 	const char *at, *end;
 	uint32_t cpu_capacity, domain_capacity;
 	struct schedstat *stat;
@@ -96,33 +87,33 @@ struct parser {
 };
 
 /* The next word of this line; an empty one at its end. */
-static struct word take_word(struct parser *p)
+static struct schedstat_word take_word(struct schedstat_parser *p)
 {
-	struct word w;
+	struct schedstat_word w;
 
 	while (p->at < p->end && (*p->at == ' ' || *p->at == '\t'))
 		p->at++;
-	w = (struct word){ p->at, 0 };
+	w = (struct schedstat_word){ p->at, 0 };
 	while (p->at < p->end && *p->at != ' ' && *p->at != '\t' && *p->at != '\n')
 		p->at++;
 	w.len = (size_t)(p->at - w.s);
 	return w;
 }
 
-static void skip_line(struct parser *p)
+static void skip_line(struct schedstat_parser *p)
 {
 	const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));
 
 	p->at = newline ? newline + 1 : p->end;
 }
 
-static bool word_is(struct word w, const char *s)
+static bool word_is(struct schedstat_word w, const char *s)
 {
 	return w.len == strlen(s) && !memcmp(w.s, s, w.len);
 }
 
 /* Decimal digits only, after an optional prefix. */
-static bool word_number(struct word w, const char *prefix, uint64_t *out)
+static bool word_number(struct schedstat_word w, const char *prefix, uint64_t *out)
 {
 	size_t skip = strlen(prefix);
 	uint64_t value = 0;
@@ -139,7 +130,7 @@ static bool word_number(struct word w, const char *prefix, uint64_t *out)
 }
 
 /* CPU masks are hex digits in groups with commas between; no name of a domain is made of those alone. */
-static bool word_is_mask(struct word w)
+static bool word_is_mask(struct schedstat_word w)
 {
 	for (size_t i = 0; i < w.len; i++)
 		if (!isxdigit((unsigned char)w.s[i]) && w.s[i] != ',')
@@ -147,7 +138,7 @@ static bool word_is_mask(struct word w)
 	return w.len > 0;
 }
 
-static void lay_out_columns(struct parser *p)
+static void lay_out_columns(struct schedstat_parser *p)
 {
 	static const uint8_t orders[][SCHEDSTAT_IDLE_TYPES] = {
 		{ SCHEDSTAT_IDLE, SCHEDSTAT_NOT_IDLE, SCHEDSTAT_NEWLY_IDLE },
@@ -170,7 +161,7 @@ static void lay_out_columns(struct parser *p)
 		p->columns[p->nr_columns++] = (uint8_t)SCHEDSTAT_COMMON(field);
 }
 
-static int take_version(struct parser *p)
+static int take_version(struct schedstat_parser *p)
 {
 	uint64_t version;
 
@@ -179,7 +170,7 @@ static int take_version(struct parser *p)
 		                "the scheduler statistics do not start with their version");
 	if (version < FIRST_VERSION || version > LAST_VERSION)
 		return diag_set(
-			p->d, -ENOTSUP, "look for a newer schedscope",
+			p->d, -ENOTSUP, "use a newer schedscope",
 			"version %llu of the scheduler statistics is not known, only %d to %d",
 			(unsigned long long)version, FIRST_VERSION, LAST_VERSION);
 	p->stat->version = (int)version;
@@ -188,24 +179,7 @@ static int take_version(struct parser *p)
 	return 0;
 }
 
-static int grow(void **array, uint32_t *capacity, uint32_t nr, size_t size, uint32_t cap)
-{
-	uint32_t wanted = *capacity ? *capacity * 2 : 64;
-	void *bigger;
-
-	if (nr < *capacity)
-		return 0;
-	if (nr >= cap)
-		return -E2BIG;
-	bigger = realloc(*array, wanted * size);
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	*capacity = wanted;
-	return 0;
-}
-
-static int take_cpu(struct parser *p, uint64_t nr)
+static int take_cpu(struct schedstat_parser *p, uint64_t nr)
 {
 	struct schedstat *s = p->stat;
 	struct schedstat_cpu *cpu;
@@ -215,7 +189,7 @@ static int take_cpu(struct parser *p, uint64_t nr)
 		return diag_set(p->d, -EINVAL, NULL,
 		                "the scheduler statistics name CPU %llu out of order",
 		                (unsigned long long)nr);
-	err = grow((void **)&s->cpus, &p->cpu_capacity, s->nr_cpus, sizeof(*s->cpus), CPULIST_MAX);
+	err = GROW(s->cpus, p->cpu_capacity, s->nr_cpus);
 	if (err)
 		return diag_set(p->d, err, NULL, "cannot hold the scheduler statistics");
 	cpu = &s->cpus[s->nr_cpus++];
@@ -226,10 +200,10 @@ static int take_cpu(struct parser *p, uint64_t nr)
 	return 0;
 }
 
-static int take_domain(struct parser *p, uint64_t level)
+static int take_domain(struct schedstat_parser *p, uint64_t level)
 {
 	struct schedstat *s = p->stat;
-	struct word w = take_word(p);
+	struct schedstat_word w = take_word(p);
 	struct schedstat_domain *domain;
 	int err;
 
@@ -237,8 +211,8 @@ static int take_domain(struct parser *p, uint64_t level)
 		return diag_set(p->d, -EINVAL, NULL,
 		                "the scheduler statistics have a domain %llu out of place",
 		                (unsigned long long)level);
-	err = grow((void **)&s->domains, &p->domain_capacity, s->nr_domains, sizeof(*s->domains),
-	           MAX_DOMAINS);
+	err = s->nr_domains == MAX_DOMAINS ? -E2BIG
+	                                   : GROW(s->domains, p->domain_capacity, s->nr_domains);
 	if (err)
 		return diag_set(p->d, err, NULL, "cannot hold the scheduler statistics");
 	domain = &s->domains[s->nr_domains++];
@@ -259,14 +233,14 @@ static int take_domain(struct parser *p, uint64_t level)
 int schedstat_parse(const char *text, size_t len, struct diag *d, struct schedstat **out)
 {
 	SCOPED(scoped_schedstat) struct schedstat *s = calloc(1, sizeof(*s));
-	struct parser p = { .at = text, .end = text + len, .stat = s, .d = d };
+	struct schedstat_parser p = { .at = text, .end = text + len, .stat = s, .d = d };
 	int err;
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "cannot hold the scheduler statistics");
 	err = take_version(&p);
 	for (; !err && p.at < p.end; skip_line(&p)) {
-		struct word w = take_word(&p);
+		struct schedstat_word w = take_word(&p);
 		uint64_t nr;
 
 		if (word_number(w, "cpu", &nr))
@@ -293,13 +267,20 @@ int schedstat_read(const char *path, struct diag *d, struct schedstat **out)
 	return schedstat_parse(text, strlen(text), d, out);
 }
 
-static int write_switch(const char *path, const char *value)
+int schedstat_switch_to(const char *path, bool is_on)
 {
 	SCOPED(scoped_close) int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+	if (fd < 0 || write(fd, is_on ? "1\n" : "0\n", 2) < 0)
 		return -errno;
 	return 0;
+}
+
+/* The kernel's own is switched back when the right to do so has been given up. */
+static int write_switch(const char *path, bool is_on)
+{
+	return strcmp(path, SCHEDSTAT_SWITCH) == 0 ? broker_schedstat(is_on)
+	                                           : schedstat_switch_to(path, is_on);
 }
 
 int schedstat_enable(const char *path, struct diag *d, struct schedstat_switch *out)
@@ -315,7 +296,7 @@ int schedstat_enable(const char *path, struct diag *d, struct schedstat_switch *
 		                "cannot read '%s'", path);
 	text_chomp(text);
 	is_off = !strcmp(text, "0");
-	err = is_off ? write_switch(path, "1\n") : 0;
+	err = is_off ? write_switch(path, true) : 0;
 	if (err)
 		return diag_set(d, err, "run as root, or: sysctl kernel.sched_schedstats=1",
 		                "cannot switch the scheduler statistics on");
@@ -325,7 +306,7 @@ int schedstat_enable(const char *path, struct diag *d, struct schedstat_switch *
 
 int schedstat_restore(const char *path, struct schedstat_switch *sw, struct diag *d)
 {
-	int err = sw->is_changed ? write_switch(path, "0\n") : 0;
+	int err = sw->is_changed ? write_switch(path, false) : 0;
 
 	if (err)
 		return diag_set(d, err, "sysctl kernel.sched_schedstats=0",

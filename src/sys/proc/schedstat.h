@@ -1,5 +1,5 @@
 /*
- * sys/schedstat — the scheduler's own counters: /proc/schedstat of versions 15, 16 and 17.
+ * sys/proc/schedstat — the scheduler's own counters: /proc/schedstat of versions 15, 16 and 17.
  *
  * A schedstat is a table, read at one moment or the difference of two. A field that a version, a kernel
  * or a CPU does not have is absent: its bit in "present" is off and its value means nothing. Text is
@@ -13,6 +13,9 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
+
+/* Where the kernel's counting is switched on and off. */
+#define SCHEDSTAT_SWITCH "/proc/sys/kernel/sched_schedstats"
 
 /* The cpu line, in the order of the file. */
 enum schedstat_cpu_field {
@@ -101,9 +104,8 @@ struct schedstat {
 
 /* "lb_count_newly_idle", "alb_count"; NULL past the end. */
 const char *schedstat_domain_field_name(uint32_t field);
-const char *schedstat_cpu_field_name(uint32_t field);
 
-/* -ENOTSUP for another version, -EINVAL for text that is no schedstat. */
+/* -ENOTSUP for another version, -EINVAL for text that is not a schedstat. */
 MUST_USE int schedstat_parse(const char *text, size_t len, struct diag *d, struct schedstat **out);
 MUST_USE int schedstat_read(const char *path, struct diag *d, struct schedstat **out);
 void schedstat_free(struct schedstat *s); /* NULL is fine */
@@ -127,14 +129,14 @@ struct schedstat_totals {
 MUST_USE int schedstat_sum(const struct schedstat *s, struct schedstat_totals *out);
 void schedstat_totals_done(struct schedstat_totals *t);
 
-/* Mean wait before a time slice; false while there was none, or where it is not counted. */
-MUST_USE bool schedstat_run_delay_ns(const struct schedstat_cpu *cpu, double *out);
+/* Writes to the switch at path; 0 or -errno. */
+MUST_USE int schedstat_switch_to(const char *path, bool is_on);
 
 /* What schedstat_enable() found, for schedstat_restore(). */
 struct schedstat_switch {
 	bool is_changed;
 };
 
-/* path is /proc/sys/kernel/sched_schedstats. Nothing is written where it is on already. */
+/* path is SCHEDSTAT_SWITCH, which the broker writes if there is one. Nothing is written where it is on already. */
 MUST_USE int schedstat_enable(const char *path, struct diag *d, struct schedstat_switch *out);
 MUST_USE int schedstat_restore(const char *path, struct schedstat_switch *sw, struct diag *d);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "sys/schedstat.h"
+#include "sys/proc/schedstat.h"
 
 /* Counters of the kernel's type unsigned int; the others are 64 bits wide on 64-bit kernels. */
 #define CPU_FIELDS_OF_64_BITS \
@@ -198,14 +198,4 @@ void schedstat_totals_done(struct schedstat_totals *t)
 {
 	free(t->by_name);
 	*t = (struct schedstat_totals){ 0 };
-}
-
-bool schedstat_run_delay_ns(const struct schedstat_cpu *cpu, double *out)
-{
-	uint32_t both = 1U << SCHEDSTAT_RUN_DELAY | 1U << SCHEDSTAT_PCOUNT;
-
-	if ((cpu->present & both) != both || !cpu->values[SCHEDSTAT_PCOUNT])
-		return false;
-	*out = (double)cpu->values[SCHEDSTAT_RUN_DELAY] / (double)cpu->values[SCHEDSTAT_PCOUNT];
-	return true;
 }

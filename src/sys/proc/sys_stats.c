@@ -1,4 +1,4 @@
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
 
 #include <errno.h>
 #include <stdio.h>

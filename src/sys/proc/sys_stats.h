@@ -1,9 +1,10 @@
 /*
- * sys/sys_stats — how the whole machine does: CPU times, memory, paging, pressure, network, frequencies.
+ * sys/proc/sys_stats — how the whole machine does: CPU times, memory, paging, pressure, network, frequencies.
  *
- * All counts are those since boot, as the kernel has them; who wants rates subtracts. What this kernel does not
- * tell is absent. The parsers take any text, are bounded by the room that they are given, and skip lines that
- * are not what they should be. Blocks on /proc and /sys only. One thread per struct.
+ * All counts are since boot, as the kernel has them; callers subtract for rates. What this kernel
+ * does not report is absent. The parsers take any text, are bounded by the room that they are
+ * given, and skip lines that are not what they should be. Blocks on /proc and /sys only. One thread
+ * per struct.
  */
 #pragma once
 
@@ -83,7 +84,7 @@ size_t sys_nets_parse(const char *text, struct sys_net *out, size_t cap);
  */
 MUST_USE int sys_stats_read(const char *root, uint32_t nr_cpus, struct sys_stats *s);
 
-/* The same for a part of it: what is not asked for stays as it was, frequencies apart. */
+/* The same for a part of it: what is not requested stays as it was, except frequencies. */
 enum sys_stats_part {
 	SYS_PART_TIMES = 1,
 	SYS_PART_MEMORY = 2, /* paging, too */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
 
 #define NET_FIELDS 16
 
@@ -87,7 +87,7 @@ size_t sys_cpus_parse(const char *text, uint64_t hz, struct sys_cpu *out, size_t
 	const char *line;
 	size_t nr = 0;
 
-	/* Behind the CPUs come lines without end. */
+	/* Lines without end follow the CPUs. */
 	while (nr < cap && (line = next_line(&text, buf, sizeof(buf)))) {
 		if (strncmp(line, "cpu", 3) != 0)
 			break;

@@ -1,4 +1,4 @@
-#include "sys/caps.h"
+#include "sys/rights/caps.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -126,7 +126,10 @@ int caps_setcap_line(uint64_t mask, const char *binary, char *buf, size_t size)
 	}
 	if (!quote(binary, path, sizeof(path)))
 		return -ENAMETOOLONG;
-	len = snprintf(buf, size, "setcap %s+ep %s", caps_names(mask, list, sizeof(list)), path);
+	/* The group first: to change it takes capabilities away. */
+	len = snprintf(buf, size,
+	               "f=%s; chgrp adm \"$f\" && chmod 750 \"$f\" && setcap %s+ep \"$f\"", path,
+	               caps_names(mask, list, sizeof(list)));
 	return len < 0 || (size_t)len >= size ? -ENAMETOOLONG : 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * sys/caps — what this thread may do, and giving up what is no longer needed.
+ * sys/rights/caps — what this thread may do, and giving up what is no longer needed.
  *
  * Capabilities are per thread: drop them before starting threads that are to be bound, too.
  */
@@ -20,6 +20,10 @@
 #endif
 #ifndef CAP_BPF
 #define CAP_BPF 39
+#endif
+
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40 /* Linux 5.9 */
 #endif
 
 /* To load and attach tracing programs and to count on whole CPUs. */
@@ -44,8 +48,8 @@ uint64_t caps_missing(const struct caps *c, uint64_t mask);
 /* "cap_bpf,cap_perfmon"; numbers above those we can name as "cap_63"; returns buf. */
 char *caps_names(uint64_t mask, char *buf, size_t size);
 /*
- * "setcap cap_bpf,...+ep PATH", ready for a shell; NULL for the path means our own binary. -ENAMETOOLONG
- * when it does not fit.
+ * A line for a shell that gives a binary capabilities, and only members of the group adm the right to run it, because what it
+ * shows is not for everyone; NULL for the path means our own. -ENAMETOOLONG when it does not fit.
  */
 MUST_USE int caps_setcap_line(uint64_t mask, const char *binary, char *buf, size_t size);
 

@@ -1,7 +1,6 @@
-#include "session/scx_asker.h"
+#include "sys/scx/scx_asker.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,19 +9,18 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/thread.h"
-#include "sys/scx_stats.h"
+#include "base/worker.h"
+#include "sys/scx/scx_stats.h"
 
 #define ASK_EVERY_NS 1000000000ULL
+#define NS_PER_MS    1000000ULL
 #define TIMEOUT_MS   1000
 #define REASON_BYTES 512
 
 struct scx_asker {
 	char *path;
-	pthread_t thread;
-	pthread_mutex_t lock; /* for all below but what the caller was lent */
-	pthread_cond_t change;
-	bool is_wanted, is_over;
+	struct worker *worker; /* its lock is for all below but what the caller was lent */
+	bool is_wanted;
 	int fd; /* the connection; -1 = none. The thread alone opens and closes it */
 	bool is_new;
 	char *text;
@@ -34,19 +32,19 @@ struct scx_asker {
 	uint64_t lent_at_ns;
 };
 
-static void set_fd(struct scx_asker *a, int fd)
+static void set_fd(struct worker *w, struct scx_asker *a, int fd)
 {
 	int old;
 
-	pthread_mutex_lock(&a->lock);
+	worker_lock(w);
 	old = a->fd;
 	a->fd = fd;
-	pthread_mutex_unlock(&a->lock);
+	worker_unlock(w);
 	if (old >= 0)
 		close(old);
 }
 
-static int ask(struct scx_asker *a, struct diag *d, char **out)
+static int ask(struct worker *w, struct scx_asker *a, struct diag *d, char **out)
 {
 	char *json = NULL;
 	int err = 0, fd = a->fd;
@@ -55,11 +53,11 @@ static int ask(struct scx_asker *a, struct diag *d, char **out)
 		err = scx_stats_connect(a->path, d, &fd);
 		if (err)
 			return err;
-		set_fd(a, fd);
+		set_fd(w, a, fd);
 	}
 	err = scx_stats_ask_on(fd, "stats", TIMEOUT_MS, d, &json);
 	if (err) {
-		set_fd(a, -1);
+		set_fd(w, a, -1);
 		return err;
 	}
 	*out = scx_stats_pretty(json);
@@ -79,58 +77,53 @@ static void note(struct scx_asker *a, char *text, const struct diag *d)
 	a->is_new = true;
 }
 
-static void wait_until(struct scx_asker *a, uint64_t until_ns)
+static void wait_until(struct worker *w, const struct scx_asker *a, uint64_t until_ns)
 {
-	while (!a->is_over && (!a->is_wanted || clock_read_ns(CLOCK_MONOTONIC) < until_ns)) {
-		struct timespec at = { (time_t)(until_ns / 1000000000ULL),
-			               (long)(until_ns % 1000000000ULL) };
+	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-		if (a->is_wanted)
-			(void)pthread_cond_timedwait(&a->change, &a->lock, &at);
-		else
-			(void)pthread_cond_wait(&a->change, &a->lock);
+	while (!worker_is_cancelled(w) && (!a->is_wanted || now_ns < until_ns)) {
+		worker_wait(w, a->is_wanted ? (until_ns - now_ns) / NS_PER_MS + 1 : WORKER_FOREVER);
+		now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	}
 }
 
-static void *run(void *ctx)
+static void run(struct worker *w, void *state)
 {
-	struct scx_asker *a = ctx;
+	struct scx_asker *a = state;
 	uint64_t next_ns = 0;
 
-	pthread_mutex_lock(&a->lock);
+	worker_lock(w);
 	for (;;) {
 		struct diag d = { 0 };
 		char *text = NULL;
 
-		wait_until(a, next_ns);
-		if (a->is_over)
+		wait_until(w, a, next_ns);
+		if (worker_is_cancelled(w))
 			break;
-		pthread_mutex_unlock(&a->lock);
+		worker_unlock(w);
 		next_ns = clock_read_ns(CLOCK_MONOTONIC) + ASK_EVERY_NS;
-		if (ask(a, &d, &text))
+		if (ask(w, a, &d, &text))
 			text = NULL;
-		pthread_mutex_lock(&a->lock);
+		worker_lock(w);
 		note(a, text, &d);
 	}
-	pthread_mutex_unlock(&a->lock);
-	set_fd(a, -1);
-	return NULL;
+	worker_unlock(w);
+	set_fd(w, a, -1);
 }
 
-static int start(struct scx_asker *a)
+static void release(void *state)
 {
-	pthread_condattr_t attr;
+	struct scx_asker *a = state;
 
-	pthread_mutex_init(&a->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->change, &attr);
-	pthread_condattr_destroy(&attr);
-	return thread_start(&a->thread, run, a);
+	free(a->path);
+	free(a->text);
+	free(a->lent_text);
+	free(a);
 }
 
 int scx_asker_open(const char *path, struct scx_asker **out)
 {
+	const struct worker_job job = { .run = run, .free = release };
 	struct scx_asker *a = calloc(1, sizeof(*a));
 	int err;
 
@@ -138,10 +131,9 @@ int scx_asker_open(const char *path, struct scx_asker **out)
 		return -ENOMEM;
 	a->fd = -1;
 	a->path = strdup(path);
-	err = a->path ? start(a) : -ENOMEM;
+	err = a->path ? worker_start(&job, a, &a->worker) : -ENOMEM;
 	if (err) {
-		free(a->path);
-		free(a);
+		release(a);
 		return err;
 	}
 	*out = a;
@@ -152,34 +144,27 @@ void scx_asker_close(struct scx_asker *a)
 {
 	if (!a)
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->is_over = true;
-	if (a->fd >= 0) /* who waits for an answer wakes up */
+	worker_cancel(a->worker);
+	worker_lock(a->worker);
+	if (a->fd >= 0) /* the waiting thread wakes up */
 		(void)shutdown(a->fd, SHUT_RDWR);
-	pthread_cond_signal(&a->change);
-	pthread_mutex_unlock(&a->lock);
-	pthread_join(a->thread, NULL);
-	pthread_cond_destroy(&a->change);
-	pthread_mutex_destroy(&a->lock);
-	free(a->path);
-	free(a->text);
-	free(a->lent_text);
-	free(a);
+	worker_unlock(a->worker);
+	worker_end(a->worker);
 }
 
 void scx_asker_want(struct scx_asker *a, bool is_wanted)
 {
-	pthread_mutex_lock(&a->lock);
+	worker_lock(a->worker);
 	if (a->is_wanted != is_wanted) {
 		a->is_wanted = is_wanted;
-		pthread_cond_signal(&a->change);
+		worker_signal(a->worker);
 	}
-	pthread_mutex_unlock(&a->lock);
+	worker_unlock(a->worker);
 }
 
 struct scx_answer scx_asker_answer(struct scx_asker *a)
 {
-	pthread_mutex_lock(&a->lock);
+	worker_lock(a->worker);
 	if (a->is_new) {
 		free(a->lent_text);
 		a->lent_text = a->text;
@@ -188,7 +173,7 @@ struct scx_answer scx_asker_answer(struct scx_asker *a)
 		a->lent_at_ns = a->at_ns;
 		a->is_new = false;
 	}
-	pthread_mutex_unlock(&a->lock);
+	worker_unlock(a->worker);
 	return (struct scx_answer){
 		.text = a->lent_text,
 		.reason = a->lent_reason[0] ? a->lent_reason : NULL,

@@ -1,8 +1,9 @@
 /*
- * session/scx_asker — asks a scheduler for its own statistics (sys/scx_stats), in a thread of its own, once a second.
+ * sys/scx/scx_asker — asks a scheduler for its own statistics (sys/scx/scx_stats), in a thread of its own, once a second.
  *
- * One connection as long as it works; a failure is a sentence, and the next question connects anew. A scheduler that is
- * silent or dead holds up that thread and nobody else. All calls come from one thread and return at once.
+ * One connection as long as it works; a failure is a sentence, and the next request reconnects. A
+ * scheduler that hangs or is dead blocks only that thread. All calls come from one thread and
+ * return at once.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ void scx_asker_want(struct scx_asker *a, bool is_wanted);              /* not at
 
 struct scx_answer {
 	const char *text;   /* JSON in lines; NULL = there is none */
-	const char *reason; /* why not; NULL = it is there, or nobody asked yet */
+	const char *reason; /* why not; NULL = available, or not requested yet */
 	uint64_t at_ns;     /* boot time of the answer */
 };
 /* Lent until the next call. */

@@ -1,4 +1,4 @@
-#include "sys/scx_counters.h"
+#include "sys/scx/scx_counters.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* sys/scx_counters — what the kernel counts about the sched_ext scheduler in charge (Linux 6.15). Blocks on /sys only. */
+/* sys/scx/scx_counters — what the kernel counts about the sched_ext scheduler in charge (Linux 6.15). Blocks on /sys only. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 struct scx_counter {
 	char name[48]; /* as the kernel's, without SCX_EV_ and in small letters: "select_cpu_fallback" */
-	int64_t value; /* since the scheduler came */
+	int64_t value; /* since the scheduler was loaded */
 };
 
 struct scx_counters {

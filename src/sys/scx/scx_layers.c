@@ -1,4 +1,4 @@
-#include "sys/scx_layers.h"
+#include "sys/scx/scx_layers.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/bpf/bpf_btf.h"
+#include "sys/rights/broker.h"
 
 #define MAP_NAME     "task_ctxs"
 #define MEMBER       "layer_id"
@@ -49,7 +51,7 @@ static bool take_map(int fd, struct scx_layers *out)
 	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_MAP_TYPE_TASK_STORAGE ||
 	    strcmp(info.name, MAP_NAME) != 0 || !info.btf_id || info.value_size > VALUE_MAX)
 		return false;
-	btf = btf__load_from_kernel_by_id(info.btf_id);
+	btf = bpf_btf_read(info.btf_id);
 	if (!btf)
 		return false;
 	is_ours = find_member(btf, info.btf_value_type_id, &offset) &&
@@ -70,7 +72,7 @@ static bool take_map_of(int prog, struct scx_layers *out)
 	if (bpf_obj_get_info_by_fd(prog, &info, &len) || info.type != BPF_PROG_TYPE_STRUCT_OPS)
 		return false;
 	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++) {
-		SCOPED(scoped_close) int fd = bpf_map_get_fd_by_id(ids[i]);
+		SCOPED(scoped_close) int fd = broker_bpf_open(BROKER_BPF_MAP, ids[i]);
 
 		if (fd >= 0 && take_map(fd, out)) {
 			(void)TAKE_FD(fd);
@@ -83,14 +85,15 @@ static bool take_map_of(int prog, struct scx_layers *out)
 int scx_layers_find(struct scx_layers *out)
 {
 	uint32_t id = 0;
+	int err;
 
-	while (bpf_prog_get_next_id(id, &id) == 0) {
-		SCOPED(scoped_close) int fd = bpf_prog_get_fd_by_id(id);
+	while ((err = broker_bpf_next(BROKER_BPF_PROG, id, &id)) == 0) {
+		SCOPED(scoped_close) int fd = broker_bpf_open(BROKER_BPF_PROG, id);
 
 		if (fd >= 0 && take_map_of(fd, out))
 			return 0;
 	}
-	return errno == EPERM ? -EPERM : -ENOENT;
+	return err == -EPERM ? -EPERM : -ENOENT;
 }
 
 int scx_layers_of(const struct scx_layers *l, uint32_t tid, void *buf, uint32_t *layer)

@@ -1,5 +1,5 @@
 /*
- * sys/scx_layers — which layer each task is in, as scx_layered keeps it: the number layer_id in the values of its task
+ * sys/scx/scx_layers — which layer each task is in, as scx_layered keeps it: the number layer_id in the values of its task
  * storage "task_ctxs".
  *
  * Where layer_id lies is what the map's own type information says, so that other versions of the scheduler are read
@@ -12,7 +12,7 @@
 #include "base/attr.h"
 
 struct scx_layers {
-	int fd; /* of the map; whoever found it closes it */
+	int fd; /* of the map; closed by its finder */
 	uint32_t value_bytes;
 	uint32_t offset; /* of layer_id in a value, 4 bytes */
 };

@@ -1,4 +1,4 @@
-#include "sys/scx_log.h"
+#include "sys/scx/scx_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "sys/rights/broker.h"
 
 #define RECORD_BYTES 8192U
 #define RECORDS_MAX  1024 /* per call */
@@ -15,10 +16,12 @@
 
 int scx_log_open(void)
 {
-	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), err = -errno;
 
 	if (fd < 0)
-		return -errno;
+		fd = broker_fetch("/dev/kmsg");
+	if (fd < 0)
+		return err;
 	(void)lseek(fd, 0, SEEK_END);
 	return fd;
 }
@@ -63,7 +66,7 @@ static bool parse_more(const char *text, struct scx_log_end *out)
 
 bool scx_log_parse(const char *record, struct scx_log_end *out)
 {
-	const char *text = strchr(record, ';'); /* level, number, time and flags stand before */
+	const char *text = strchr(record, ';'); /* level, number, time and flags come first */
 
 	if (!text || strncmp(text + 1, PREFIX, strlen(PREFIX)) != 0)
 		return false;

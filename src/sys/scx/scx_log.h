@@ -1,5 +1,5 @@
 /*
- * sys/scx_log — why a scheduler of sched_ext ended, from the kernel's log: its files keep no reason.
+ * sys/scx/scx_log — why a scheduler of sched_ext ended, from the kernel's log: its files keep no reason.
  *
  * Reads /dev/kmsg from where it was opened on, without blocking. Needs CAP_SYSLOG, or a machine that shows its log to all.
  */

@@ -1,4 +1,4 @@
-#include "sys/scx_state.h"
+#include "sys/scx/scx_state.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "sys/scx_stats.h"
+#include "sys/scx/scx_stats.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "sys/rights/broker.h"
 
 #define ANSWER_MAX (1U << 20)
 #define NS_PER_MS  1000000ULL
@@ -39,11 +40,11 @@ int scx_stats_parse(const char *line, size_t len, struct diag *d, char **out)
 	int err = 0;
 
 	if (!json_is_object(whole) || !json_is_integer(number))
-		err = broken(d, "does not speak as expected");
+		err = broken(d, "does not follow the protocol");
 	else if (json_integer_value(number))
 		err = refuse(number, resp, d);
 	else if (!resp)
-		err = broken(d, "answered without an answer");
+		err = broken(d, "sent a reply without a result");
 	if (!err) {
 		*out = json_dumps(resp, JSON_COMPACT | JSON_ENCODE_ANY);
 		if (!*out)
@@ -115,21 +116,17 @@ static int read_line(int fd, uint64_t until_ns, char *buf, size_t *len)
 
 int scx_stats_connect(const char *path, struct diag *d, int *out)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	SCOPED(scoped_close) int fd = -1;
+	int fd = broker_connect(path);
 
-	if (strlen(path) >= sizeof(address.sun_path))
+	if (fd == -ENAMETOOLONG)
 		return diag_set(d, -ENOTCONN, NULL,
 		                "the path of the statistics socket is too long");
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	/* Not blocking: a server whose queue is full must not hold us. */
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+	if (fd < 0)
 		return diag_set(
 			d, -ENOTCONN,
 			"only schedulers of the scx project serve it; see --stats-socket-path",
 			"no scheduler serves statistics at %.90s", path);
-	*out = TAKE_FD(fd);
+	*out = fd;
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 /*
- * sys/scx_stats — asks a sched_ext scheduler for its own statistics, over the socket that those of the scx project serve.
+ * sys/scx/scx_stats — asks a sched_ext scheduler for its own statistics, over the socket that those of the scx project serve.
  *
- * One JSON object per line each way. A scheduler that hangs, talks nonsense or too much ends in a diag, within the time that
- * was given for all of it. Many schedulers tell the differences since the last question of the same connection. Blocks; any thread.
+ * One JSON object per line each way. A scheduler that hangs, or gives an invalid or too long
+ * answer, ends in a diag, within the given time. Many schedulers report the differences since the
+ * last request on the same connection. Blocks; any thread.
  */
 #pragma once
 
@@ -13,7 +14,10 @@
 
 #define SCX_STATS_PATH "/var/run/scx/root/stats"
 
-/* What it answered to "stats" or "stats_meta", as JSON text to be freed. -ENOTCONN: nobody is there; else the request failed. */
+/*
+ * What it answered to "stats" or "stats_meta", as JSON text to be freed. -ENOTCONN: no server is
+ * there; else the request failed.
+ */
 MUST_USE int scx_stats_ask(const char *path, const char *request, unsigned int timeout_ms,
                            struct diag *d, char **out);
 /* A connection for more than one question: a descriptor to be closed. -ENOTCONN. */

@@ -1,4 +1,4 @@
-#include "session/bandwidth_reading.h"
+#include "sys/sensors/bandwidth_reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>

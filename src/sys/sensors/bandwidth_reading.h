@@ -1,10 +1,10 @@
-/* session/bandwidth_reading — resctrl's counts, read once: for session/sensor_desk. */
+/* sys/sensors/bandwidth_reading — resctrl's counts, read once: for sys/sensors/sensor_reader. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sys/resctrl.h"
+#include "sys/sensors/resctrl.h"
 
 enum bandwidth_what { BANDWIDTH_COUNTS = 1, BANDWIDTH_PLACES = 2 };
 

@@ -1,4 +1,4 @@
-#include "sys/battery.h"
+#include "sys/sensors/battery.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define FOLDER "/sys/class/power_supply"
 #define MICRO  1e6
 
-/* Some drivers tell of currents with a sign, some of none. */
+/* Some drivers report currents with a sign, some without. */
 static double value_of(const struct sensor_files *f, const char *name, const char *file)
 {
 	int64_t value;
@@ -27,14 +27,14 @@ static double watts_of(const struct sensor_files *f, const char *name)
 	return value_of(f, name, "current_now") / MICRO * value_of(f, name, "voltage_now") / MICRO;
 }
 
-/* What is left at the rate of now, if the battery does not tell it. */
+/* The remaining time at the present rate, if the battery does not report it. */
 static double seconds_left(const struct sensor_files *f, const char *name, double watts)
 {
-	double told = value_of(f, name, "time_to_empty_now");
+	double reported = value_of(f, name, "time_to_empty_now");
 	double joules = value_of(f, name, "energy_now") / MICRO * 3600;
 
-	if (!isnan(told))
-		return told;
+	if (!isnan(reported))
+		return reported;
 	if (isnan(joules))
 		joules = value_of(f, name, "charge_now") / MICRO * 3600 *
 		         value_of(f, name, "voltage_now") / MICRO;

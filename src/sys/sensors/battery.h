@@ -1,9 +1,9 @@
-/* sys/battery — batteries that feed the machine, not those of mice. Blocks on /sys only; some answer slowly. */
+/* sys/sensors/battery — batteries that feed the machine, not those of mice. Blocks on /sys only; some answer slowly. */
 #pragma once
 
 #include <stddef.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #define BATTERIES_MAX 8U
 

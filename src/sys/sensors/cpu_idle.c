@@ -1,4 +1,4 @@
-#include "sys/cpu_idle.h"
+#include "sys/sensors/cpu_idle.h"
 
 #include <errno.h>
 #include <stdio.h>

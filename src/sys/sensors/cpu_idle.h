@@ -1,5 +1,5 @@
 /*
- * sys/cpu_idle — idle states of CPUs, and how often the hardware has throttled them: counts since boot; and where they
+ * sys/sensors/cpu_idle — idle states of CPUs, and how often the hardware has throttled them: counts since boot; and where they
  * are.
  *
  * CPUs that are online, whatever their numbers. The kernel adds the time of an idle state when the CPU leaves it.
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #define CPU_IDLE_STATES 10U /* the kernel's own limit */
 

@@ -1,4 +1,4 @@
-#include "session/freq_reading.h"
+#include "sys/sensors/freq_reading.h"
 
 #include <errno.h>
 #include <stdlib.h>

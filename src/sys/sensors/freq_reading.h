@@ -1,9 +1,9 @@
-/* session/freq_reading — frequencies of CPUs, read once: for session/sensor_desk. Kernels before 5.19 take 10 ms for each. */
+/* sys/sensors/freq_reading — frequencies of CPUs, read once: for sys/sensors/sensor_reader. Kernels before 5.19 take 10 ms for each. */
 #pragma once
 
 #include <stdint.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 struct freq_reading {
 	uint32_t nr;

@@ -1,4 +1,4 @@
-#include "sys/mango.h"
+#include "sys/sensors/mango.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #define MESSAGE_BYTES 512 /* later versions may add to it */
 
 /* What the compositor sends, version 1. Not in the order that a compiler would choose. */
-struct message {
+struct mango_message {
 	long type;
 	uint32_t version;
 	uint32_t pid;
@@ -31,7 +31,7 @@ struct message {
 	uint8_t flags;
 	char engine_name[MANGO_ENGINE];
 } __attribute__((packed));
-_Static_assert(sizeof(struct message) == sizeof(long) + 85, "as it is sent");
+_Static_assert(sizeof(struct mango_message) == sizeof(long) + 85, "as it is sent");
 
 enum { WANTS_HDR = 1, STEAM_FOCUSED = 2 };
 
@@ -49,7 +49,7 @@ struct letter {
 struct mango {
 	const char *path;
 	bool cannot_copy;
-	/* What lay in the queue at this look and at the last one, oldest first. */
+	/* The content of the queue at this read and at the last one, oldest first. */
 	struct letter *now, *before;
 	size_t nr_now, nr_before;
 	struct mango_frame frames[MANGO_FRAMES_MAX];
@@ -57,7 +57,7 @@ struct mango {
 
 bool mango_decode(const void *message, size_t bytes, struct mango_frame *out)
 {
-	struct message m;
+	struct mango_message m;
 
 	if (bytes < sizeof(m))
 		return false;
@@ -107,7 +107,7 @@ void mango_close(struct mango *m)
 	free(m);
 }
 
-/* Who else takes messages: the last one that did, unless it was us or is gone. */
+/* The other process that removes messages: the last one that did, unless it was us or has exited. */
 static pid_t other_reader(const struct msqid_ds *q)
 {
 	if (!q->msg_lrpid || q->msg_lrpid == getpid())
@@ -169,8 +169,8 @@ static bool is_same(const struct letter *a, const struct letter *b)
 }
 
 /*
- * Others take from the front, new ones come at the end: what is left of the last look begins this one. How many of this
- * look were there before.
+ * Others take from the front, new ones come at the end: what remains of the last read begins this
+ * one. Returns how many of this read were there before.
  */
 static size_t nr_seen(const struct mango *m)
 {
@@ -187,7 +187,7 @@ static size_t nr_seen(const struct mango *m)
 	return 0;
 }
 
-static void decode_new(struct mango *m, struct mango_look *out)
+static void decode_new(struct mango *m, struct mango_frames *out)
 {
 	for (size_t i = nr_seen(m); i < m->nr_now; i++) {
 		if (mango_decode(m->now[i].all, m->now[i].bytes, &m->frames[out->nr]))
@@ -208,11 +208,11 @@ static void remember(struct mango *m, bool is_taking)
 	m->nr_now = 0;
 }
 
-int mango_look(struct mango *m, struct mango_look *out)
+int mango_read(struct mango *m, struct mango_frames *out)
 {
 	/* Without such a file the key is -1: so it is for mangoapp and those that write to it, too. */
 	int id = msgget(ftok(m->path, PROJECT), 0), err = 0;
-	struct mango_look l = { 0 };
+	struct mango_frames l = { 0 };
 	struct msqid_ds q;
 
 	if (id < 0 || msgctl(id, IPC_STAT, &q) < 0)

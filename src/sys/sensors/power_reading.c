@@ -1,8 +1,8 @@
-#include "session/power_reading.h"
+#include "sys/sensors/power_reading.h"
 
 #include <stdlib.h>
 
-/* Counters first: sensors that answer slowly come after them, and do not lengthen their interval. */
+/* Counters first: sensors that answer slowly are read after them, and do not lengthen their interval. */
 void *power_reading_new(const struct sensor_files *f, uint64_t (*clock)(void), uint32_t what)
 {
 	struct power_reading *r = calloc(1, sizeof(*r));

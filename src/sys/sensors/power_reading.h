@@ -1,18 +1,18 @@
-/* session/power_reading — all sensors of power, read once: for session/sensor_desk. */
+/* sys/sensors/power_reading — all sensors of power, read once: for sys/sensors/sensor_reader. */
 #pragma once
 
 #include <stdint.h>
 
-#include "sys/battery.h"
-#include "sys/cpu_idle.h"
-#include "sys/rapl.h"
-#include "sys/temperature.h"
-#include "sys/uncore_freq.h"
+#include "sys/sensors/battery.h"
+#include "sys/sensors/cpu_idle.h"
+#include "sys/sensors/rapl.h"
+#include "sys/sensors/temperature.h"
+#include "sys/sensors/uncore_freq.h"
 
 enum power_what { POWER_ALL = 1, POWER_UNCORE = 2 };
 
 struct power_reading {
-	uint32_t what;               /* bits of enum power_what; the rest is empty */
+	uint32_t what;               /* bits of enum power_what; everything else is empty */
 	uint64_t energy_ns, idle_ns; /* when these were read */
 	struct rapl rapl;
 	struct temperatures temperatures;

@@ -1,4 +1,4 @@
-#include "sys/rapl.h"
+#include "sys/sensors/rapl.h"
 
 #include <errno.h>
 #include <math.h>
@@ -118,7 +118,7 @@ static bool is_amd(const struct sensor_files *f)
 
 void rapl_read(const struct sensor_files *f, struct rapl *out)
 {
-	/* The first one that tells of a package is asked. */
+	/* The first one that has a package is used. */
 	static const char *const ways[] = { "intel-rapl:", "intel-rapl-tpmi:", "intel-rapl-mmio:" };
 
 	out->nr = 0;

@@ -1,9 +1,10 @@
 /*
- * sys/rapl — energy that packages, cores, memory and the platform have used, as powercap counts it.
+ * sys/sensors/rapl — energy that packages, cores, memory and the platform have used, as powercap counts it.
  *
- * From /sys/class/powercap alone: nothing is written, no module is loaded, no MSR is read. Counters are those since
- * boot and begin anew at a range of their own; who wants watts gives two readings to rapl_watts(). Zones that count the
- * same energy by another way (intel-rapl-mmio beside intel-rapl) are left out. Blocks on /sys only.
+ * From /sys/class/powercap alone: nothing is written, no module is loaded, no MSR is read. Counters
+ * are since boot and wrap at their own range; rapl_watts() turns two readings into watts. Zones
+ * that count the same energy by another way (intel-rapl-mmio beside intel-rapl) are left out.
+ * Blocks on /sys only.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #define RAPL_ZONES_MAX 256U
 
@@ -24,7 +25,7 @@ struct rapl_zone {
 	int32_t package; /* the kernel's number; -1 = of the whole platform */
 	int energy_err;  /* why energy_uj is unknown; 0 = it is known */
 	uint64_t energy_uj;
-	uint64_t range_uj; /* where it begins anew; 0 = unknown */
+	uint64_t range_uj; /* where it wraps; 0 = unknown */
 	/* NAN = unknown. most_watts is what the maker allows for the long term. */
 	double limit_watts, short_limit_watts, most_watts;
 };

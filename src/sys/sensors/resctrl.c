@@ -1,4 +1,4 @@
-#include "sys/resctrl.h"
+#include "sys/sensors/resctrl.h"
 
 #include <errno.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static void read_features(const struct sensor_files *f, struct resctrl *out)
 
 int resctrl_read(const struct sensor_files *f, struct resctrl *out)
 {
-	/* What stands in the mount beside groups of control. */
+	/* What the mount contains besides control groups. */
 	static const char *const others[] = { ".", "..", "info", "mon_data", "mon_groups" };
 	SCOPED(scoped_sensor_names) struct sensor_names names = { 0 };
 

@@ -1,5 +1,6 @@
 /*
- * sys/resctrl — what each last-level cache holds and how much memory its CPUs move, as the kernel's resctrl counts it.
+ * sys/sensors/resctrl — what each last-level cache holds and how much memory its CPUs move, as the kernel's resctrl
+ * counts it.
  *
  * /sys/fs/resctrl must be mounted; nothing is written and no group is made. A group of control counts its own tasks and
  * those of its monitoring groups, so the machine is the sum over the groups of control, of which the first is the
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #define RESCTRL_ROWS_MAX 1024U
 
@@ -38,8 +39,8 @@ MUST_USE int resctrl_read(const struct sensor_files *f, struct resctrl *out); /*
 void resctrl_done(struct resctrl *r);
 const struct resctrl_row *resctrl_find(const struct resctrl *r, const char *group, int32_t domain);
 /*
- * Bytes a second between two readings of a counter of 64 bits, which may have begun anew; NAN if so much cannot have
- * been: then it was set back.
+ * Bytes a second between two readings of a counter of 64 bits, which may have wrapped; NAN if the
+ * rate is impossible: then it was reset.
  */
 double resctrl_rate(uint64_t before, uint64_t now, double seconds);
 /* The id of the last-level cache of a CPU, as domains are numbered; -1 = unknown. */

@@ -1,4 +1,4 @@
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "sys/rights/broker.h"
 
 static int read_line(const struct sensor_files *f, const char *path, char out[SENSOR_TEXT])
 {
@@ -21,9 +22,9 @@ static int read_line(const struct sensor_files *f, const char *path, char out[SE
 	if (f->may_read && !f->may_read(f->ctx, path))
 		return -ETIMEDOUT;
 	(void)snprintf(whole, sizeof(whole), "%s%s", f->root, path);
-	fd = open(whole, O_RDONLY | O_CLOEXEC);
+	fd = broker_open(whole);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	n = read(fd, out, SENSOR_TEXT - 1);
 	if (n < 0)
 		return -errno;

@@ -1,5 +1,5 @@
 /*
- * sys/sensor_file — small files of /sys, read so that one that never answers can be named and left out.
+ * sys/sensors/sensor_file — small files of /sys, read so that one that never answers can be named and left out.
  *
  * Some sensors answer after seconds, or hang with their hardware: may_read() is asked before each file, by the thread
  * that reads, and can note its name. Blocks on the file. Nothing is kept.

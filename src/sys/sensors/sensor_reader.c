@@ -1,16 +1,15 @@
-#include "session/sensor_desk.h"
+#include "sys/sensors/sensor_reader.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/thread.h"
+#include "base/worker.h"
 
 #define HANGS_NS   3000000000ULL /* some batteries take more than a second */
-#define HANGS_SEEN 3U            /* looks that find it so: we may have been stopped ourselves */
+#define HANGS_SEEN 3U            /* checks that find it so: we may have been stopped ourselves */
 #define HUNG_MAX   4U
 
 struct hung {
@@ -18,14 +17,12 @@ struct hung {
 	uint32_t nr;
 };
 
-/* Shared with the thread that reads. When that one hangs, it alone keeps it: whoever of the two leaves last frees it. */
+/* Shared with the reading thread. */
 struct room {
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	struct sensor_desk_cfg cfg;
+	struct worker *worker; /* as the thread knows it */
+	struct sensor_reader_cfg cfg;
 	char root[SENSOR_PATH];
 	struct hung hung; /* what is left out; never changes */
-	bool is_over;     /* the other side has left */
 	bool is_asked, is_busy;
 	uint32_t what;
 	void *reading;
@@ -33,20 +30,21 @@ struct room {
 	uint64_t since_ns;
 };
 
-struct sensor_desk {
-	struct sensor_desk_cfg cfg;
+struct sensor_reader {
+	struct sensor_reader_cfg cfg;
 	char root[SENSOR_PATH];
-	struct room *room; /* NULL once too many hang */
+	struct worker *worker; /* NULL once too many hang */
+	struct room *room;
 	struct hung hung;
 	uint32_t what;
-	uint64_t watched_ns; /* when the file was begun that was last seen to be read */
+	uint64_t watched_ns; /* when reading of the current file began */
 	uint32_t nr_watched;
 };
 
-static void free_room(struct room *r)
+static void free_room(void *room)
 {
-	pthread_cond_destroy(&r->asked);
-	pthread_mutex_destroy(&r->lock);
+	struct room *r = room;
+
 	r->cfg.free(r->reading);
 	free(r);
 }
@@ -58,55 +56,53 @@ static bool may_read(void *ctx, const char *path)
 	for (uint32_t i = 0; i < r->hung.nr; i++)
 		if (strcmp(r->hung.paths[i], path) == 0)
 			return false;
-	pthread_mutex_lock(&r->lock);
+	worker_lock(r->worker);
 	(void)snprintf(r->path, sizeof(r->path), "%s", path);
 	r->since_ns = clock_read_ns(CLOCK_MONOTONIC);
-	pthread_mutex_unlock(&r->lock);
+	worker_unlock(r->worker);
 	return true;
 }
 
-static void *serve(void *room)
+static void serve(struct worker *w, void *room)
 {
 	struct room *r = room;
 	const struct sensor_files files = { .root = r->root, .may_read = may_read, .ctx = r };
 
-	pthread_mutex_lock(&r->lock);
-	while (!r->is_over) {
+	r->worker = w;
+	worker_lock(w);
+	while (!worker_is_cancelled(w)) {
 		void *reading;
 		uint32_t what = r->what;
 
 		if (!r->is_asked) {
-			pthread_cond_wait(&r->asked, &r->lock);
+			worker_wait(w, WORKER_FOREVER);
 			continue;
 		}
 		r->is_asked = false;
 		r->is_busy = true;
 		r->path[0] = '\0';
-		pthread_mutex_unlock(&r->lock);
+		worker_unlock(w);
 		reading = r->cfg.read(&files, r->cfg.clock, what);
-		pthread_mutex_lock(&r->lock);
+		worker_lock(w);
 		r->is_busy = false;
 		r->cfg.free(r->reading);
 		r->reading = reading;
 	}
-	pthread_mutex_unlock(&r->lock);
-	free_room(r);
-	return NULL;
+	worker_unlock(w);
 }
 
-static int start(struct sensor_desk *d)
+static int start(struct sensor_reader *d)
 {
+	const struct worker_job job = { .run = serve, .free = free_room };
 	struct room *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->asked, NULL);
 	r->cfg = d->cfg;
 	memcpy(r->root, d->root, sizeof(r->root));
 	r->hung = d->hung;
-	err = thread_start_detached(serve, r);
+	err = worker_start(&job, r, &d->worker);
 	if (err) {
 		free_room(r);
 		return err;
@@ -115,9 +111,9 @@ static int start(struct sensor_desk *d)
 	return 0;
 }
 
-int sensor_desk_open(const struct sensor_desk_cfg *cfg, struct sensor_desk **out)
+int sensor_reader_open(const struct sensor_reader_cfg *cfg, struct sensor_reader **out)
 {
-	struct sensor_desk *d;
+	struct sensor_reader *d;
 	int err;
 
 	if (strlen(cfg->root) >= SENSOR_PATH)
@@ -138,40 +134,29 @@ int sensor_desk_open(const struct sensor_desk_cfg *cfg, struct sensor_desk **out
 	return 0;
 }
 
-/* The thread frees the room: at once, or whenever its sensor lets it go. */
-static void leave(struct sensor_desk *d)
-{
-	pthread_mutex_lock(&d->room->lock);
-	d->room->is_over = true;
-	pthread_cond_signal(&d->room->asked);
-	pthread_mutex_unlock(&d->room->lock);
-	d->room = NULL;
-}
-
-void sensor_desk_close(struct sensor_desk *d)
+void sensor_reader_close(struct sensor_reader *d)
 {
 	if (!d)
 		return;
-	if (d->room)
-		leave(d);
+	worker_abandon(d->worker);
 	free(d);
 }
 
-static void ask(struct sensor_desk *d)
+static void ask(struct sensor_reader *d)
 {
 	struct room *r = d->room;
 
-	pthread_mutex_lock(&r->lock);
+	worker_lock(d->worker);
 	if (!r->is_busy) {
 		r->is_asked = true;
 		r->what = d->what;
-		pthread_cond_signal(&r->asked);
+		worker_signal(d->worker);
 	}
-	pthread_mutex_unlock(&r->lock);
+	worker_unlock(d->worker);
 }
 
 /* Called with the lock held. */
-static bool is_hung(struct sensor_desk *d)
+static bool is_hung(struct sensor_reader *d)
 {
 	const struct room *r = d->room;
 
@@ -186,47 +171,48 @@ static bool is_hung(struct sensor_desk *d)
 }
 
 /* A thread that has been at one file for too long is left with it. */
-static void replace_hung(struct sensor_desk *d)
+static void replace_hung(struct sensor_reader *d)
 {
 	struct room *r = d->room;
-	bool is_left;
+	bool is_stuck;
 
-	pthread_mutex_lock(&r->lock);
-	is_left = is_hung(d);
-	if (is_left)
+	worker_lock(d->worker);
+	is_stuck = is_hung(d);
+	if (is_stuck)
 		memcpy(d->hung.paths[d->hung.nr], r->path, sizeof(r->path));
-	pthread_mutex_unlock(&r->lock);
-	if (!is_left)
+	worker_unlock(d->worker);
+	if (!is_stuck)
 		return;
 	d->hung.nr++;
-	leave(d);
+	worker_abandon(d->worker);
+	d->worker = NULL;
 	if (d->hung.nr < HUNG_MAX && !start(d))
 		ask(d);
 }
 
-void sensor_desk_ask(struct sensor_desk *d, uint32_t what)
+void sensor_reader_ask(struct sensor_reader *d, uint32_t what)
 {
 	d->what = what;
-	if (d->room)
+	if (d->worker)
 		ask(d);
 }
 
-void *sensor_desk_take(struct sensor_desk *d)
+void *sensor_reader_take(struct sensor_reader *d)
 {
 	void *reading;
 
-	if (d->room)
+	if (d->worker)
 		replace_hung(d);
-	if (!d->room)
+	if (!d->worker)
 		return NULL;
-	pthread_mutex_lock(&d->room->lock);
+	worker_lock(d->worker);
 	reading = d->room->reading;
 	d->room->reading = NULL;
-	pthread_mutex_unlock(&d->room->lock);
+	worker_unlock(d->worker);
 	return reading;
 }
 
-const char *sensor_desk_hung(const struct sensor_desk *d)
+const char *sensor_reader_hung(const struct sensor_reader *d)
 {
 	return d->hung.nr ? d->hung.paths[d->hung.nr - 1] : NULL;
 }

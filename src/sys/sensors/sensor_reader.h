@@ -1,9 +1,11 @@
 /*
- * session/sensor_desk — reads sensors in a thread of its own, so that one that never answers stops nobody.
+ * sys/sensors/sensor_reader — reads sensors in a separate thread, so that one that never answers
+ * blocks nothing else.
  *
- * A reading is asked for, at most one at a time, and taken when it is there. A file that has not answered for a while is
- * named, left out from then on, and its thread is left behind with it; the others are read by another one. That happens
- * a few times at most. Nothing here waits, closing neither. All calls but read() come from one thread.
+ * A reading is requested, at most one at a time, and taken when it is ready. A file that has not
+ * answered for a while is reported, skipped from then on, and its thread is abandoned with it; the
+ * others are read by another one. That happens a few times at most. Nothing here waits, not even
+ * closing. All calls but read() come from one thread.
  */
 #pragma once
 
@@ -11,11 +13,11 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
-struct sensor_desk;
+struct sensor_reader;
 
-struct sensor_desk_cfg {
+struct sensor_reader_cfg {
 	const char *root;        /* "" or a copy of such a tree */
 	uint64_t (*clock)(void); /* boot time in ns; NULL: the real one */
 	/* By the thread: a new reading, or NULL without memory. what is the asker's. */
@@ -23,12 +25,12 @@ struct sensor_desk_cfg {
 	void (*free)(void *reading); /* NULL is fine */
 };
 
-MUST_USE int sensor_desk_open(const struct sensor_desk_cfg *cfg,
-                              struct sensor_desk **out); /* -errno */
-void sensor_desk_close(struct sensor_desk *d);           /* NULL is fine */
+MUST_USE int sensor_reader_open(const struct sensor_reader_cfg *cfg,
+                                struct sensor_reader **out); /* -errno */
+void sensor_reader_close(struct sensor_reader *d);           /* NULL is fine */
 /* Nothing happens while one is on its way. */
-void sensor_desk_ask(struct sensor_desk *d, uint32_t what);
+void sensor_reader_ask(struct sensor_reader *d, uint32_t what);
 /* The reading that was asked for, which is the caller's now; NULL while there is none. */
-void *sensor_desk_take(struct sensor_desk *d);
+void *sensor_reader_take(struct sensor_reader *d);
 /* The file that did not answer last, as a path; NULL = all did. */
-const char *sensor_desk_hung(const struct sensor_desk *d);
+const char *sensor_reader_hung(const struct sensor_reader *d);

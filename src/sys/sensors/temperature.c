@@ -1,4 +1,4 @@
-#include "sys/temperature.h"
+#include "sys/sensors/temperature.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "sys/uncore_freq.h"
+#include "sys/sensors/uncore_freq.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -51,7 +51,7 @@ static void read_clusters(const struct sensor_files *f, struct uncore_freqs *out
 void uncore_freqs_read(const struct sensor_files *f, struct uncore_freqs *out)
 {
 	out->nr = 0;
-	/* Where there are clusters, the folders of dies are their sums, and tell of no frequency. */
+	/* Where there are clusters, the folders of dies are their sums, and have no frequency. */
 	read_clusters(f, out);
 	if (!out->nr)
 		read_dies(f, out);

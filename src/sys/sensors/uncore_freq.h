@@ -1,5 +1,6 @@
 /*
- * sys/uncore_freq — at which frequency the parts of a package beside its cores run, as Intel's driver tells it.
+ * sys/sensors/uncore_freq — at which frequency the parts of a package beside its cores run, as
+ * Intel's driver reports it.
  *
  * Folders package_NN_die_NN, or uncoreNN with the numbers in files (TPMI, Linux 6.5). Blocks on /sys only.
  */
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 
 #define UNCORE_FREQS_MAX 128U
 

@@ -1,12 +1,13 @@
-#include "trace/clocks.h"
+#include "trace/perfetto/clocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/pb_read.h"
-#include "trace/schema.h"
+#include "base/grow.h"
+#include "trace/perfetto/pb_read.h"
+#include "trace/perfetto/schema.h"
 
-#define SNAPSHOT_CLOCKS 64U /* of one snapshot; the rest is left out */
+#define SNAPSHOT_CLOCKS 64U /* of one snapshot; further ones are ignored */
 
 enum { CLOCK_ID_TRACE_FILE = 11, CLOCK_FIRST_OF_SEQ = 64, CLOCK_LAST_OF_SEQ = 127 };
 enum { CLOCK_IS_INCREMENTAL = 3, CLOCK_UNIT_NS = 4 };
@@ -65,19 +66,11 @@ static int add_reading(struct clocks *c, uint32_t clock, const struct clock *see
 {
 	struct clock *k = &c->all[clock];
 	uint64_t ns = seen->last_ns * seen->unit_ns;
-	struct clock_reading *readings;
-	size_t cap;
 
 	if (c->nr_readings == CLOCK_READINGS)
 		return 0;
-	if (c->nr_readings == c->cap_readings) {
-		cap = c->cap_readings ? 2 * c->cap_readings : 64;
-		readings = reallocarray(c->readings, cap, sizeof(*readings));
-		if (!readings)
-			return -ENOMEM;
-		c->readings = readings;
-		c->cap_readings = cap;
-	}
+	if (GROW(c->readings, c->cap_readings, c->nr_readings))
+		return -ENOMEM;
 	if (ns < k->last_ns && !k->is_incremental && !seen->is_incremental)
 		k->goes_back = true;
 	k->last_ns = ns;
@@ -148,7 +141,7 @@ static int by_from(const void *a, const void *b)
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* Where two clocks stand in the same snapshots, in order of the first. */
+/* The readings of two clocks in the same snapshots, in order of the first. */
 static int make_pairs(const struct clocks *c, uint32_t from, uint32_t to, struct clock_pair **out,
                       size_t *nr_out)
 {

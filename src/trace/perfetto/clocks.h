@@ -1,10 +1,10 @@
 /*
- * trace/clocks — times of any clock of a trace as those of the trace's own.
+ * trace/perfetto/clocks — times of any clock of a trace as those of the trace's own.
  *
  * Clocks are known by their number; 64 to 127 are of one sequence each. Snapshots say what several clocks
  * showed at one moment; after clocks_link() a time goes from clock to clock along snapshots that hold both,
- * by the last one before it (or the first one). A clock that goes backwards is only ever a goal. Bounded:
- * beyond CLOCKS_MAX clocks, or a cap of readings, further ones are as if never mentioned.
+ * by the last one before it (or the first one). A clock that goes backwards is only converted to, never
+ * from. Bounded: beyond CLOCKS_MAX clocks, or a cap of readings, further ones are ignored.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ struct clocks {
 	struct clock_reading *readings;
 	size_t nr_readings, cap_readings;
 	uint32_t nr_snapshots;
-	uint32_t primary; /* id told by a snapshot; 0 = none */
+	uint32_t primary; /* id given by a snapshot; 0 = none */
 	uint32_t trace;   /* index of the trace's clock, after clocks_link() */
 };
 

@@ -1,51 +1,52 @@
 #include <errno.h>
-#include <stdlib.h>
 
-#include "trace/ftrace_in.h"
-#include "trace/schema.h"
+#include "base/grow.h"
+#include "trace/perfetto/ftrace_in.h"
+#include "trace/perfetto/schema.h"
 
-#define COLUMNS 13U
+#define COLUMNS      14U
+#define OF_INTERRUPT 13U /* the place of COMPACT_WAKING_INTERRUPT; others have their number's */
 
 /* A column: packed varints. */
-struct columns {
+struct compact_columns {
 	struct pb_in at[COLUMNS];
 	uint32_t has;   /* bit per column */
 	uint32_t split; /* those in more than one piece */
 };
 
-static void gather(struct columns *c, const struct pb_field *f)
+/* COLUMNS for a field that is none. */
+static uint32_t column_of(const struct pb_field *f)
 {
-	if (c->has & 1U << f->nr) {
-		c->split |= 1U << f->nr;
-		return;
-	}
-	c->has |= 1U << f->nr;
-	if (f->type == PB_BYTES)
-		c->at[f->nr] = pb_in_field(f);
-	else
-		c->split |= 1U << f->nr; /* one value per field: the old form */
+	if (f->nr == COMPACT_WAKING_INTERRUPT)
+		return OF_INTERRUPT;
+	return f->nr < OF_INTERRUPT ? f->nr : COLUMNS;
 }
 
-static bool append(struct scratch *s, const uint8_t *bytes, size_t len)
+static void gather(struct compact_columns *c, const struct pb_field *f)
 {
-	size_t cap = s->cap ? s->cap : 4096;
-	uint8_t *grown;
+	uint32_t column = column_of(f);
 
-	while (cap < s->len + len)
-		cap *= 2;
-	if (cap != s->cap) {
-		grown = realloc(s->bytes, cap);
-		if (!grown)
-			return false;
-		s->bytes = grown;
-		s->cap = cap;
+	if (c->has & 1U << column) {
+		c->split |= 1U << column;
+		return;
 	}
+	c->has |= 1U << column;
+	if (f->type == PB_BYTES)
+		c->at[column] = pb_in_field(f);
+	else
+		c->split |= 1U << column; /* one value per field: the old form */
+}
+
+static bool append(struct decode_scratch *s, const uint8_t *bytes, size_t len)
+{
+	if (GROW(s->bytes, s->cap, s->len + len))
+		return false;
 	memcpy(s->bytes + s->len, bytes, len);
 	s->len += len;
 	return true;
 }
 
-static bool append_varint(struct scratch *s, uint64_t value)
+static bool append_varint(struct decode_scratch *s, uint64_t value)
 {
 	uint8_t bytes[10];
 	size_t len = 0;
@@ -59,14 +60,14 @@ static bool append_varint(struct scratch *s, uint64_t value)
 }
 
 /* Puts the pieces of one column together at the end of the scratch; false without memory. */
-static bool join(struct scratch *s, struct pb_in body, uint32_t column, size_t *start)
+static bool join(struct decode_scratch *s, struct pb_in body, uint32_t column, size_t *start)
 {
 	struct pb_field f;
 	bool is_good = true;
 
 	*start = s->len;
 	while (is_good && pb_next(&body, &f)) {
-		if (f.nr != column)
+		if (column_of(&f) != column)
 			continue;
 		is_good = f.type == PB_BYTES ? append(s, f.bytes, f.value)
 		                             : append_varint(s, f.value);
@@ -75,7 +76,7 @@ static bool join(struct scratch *s, struct pb_in body, uint32_t column, size_t *
 }
 
 /* Rare, and slow: pieces are copied. All first, as the scratch moves when it grows. */
-static bool join_split(struct scratch *s, struct pb_in body, struct columns *c)
+static bool join_split(struct decode_scratch *s, struct pb_in body, struct compact_columns *c)
 {
 	size_t starts[COLUMNS + 1] = { 0 };
 
@@ -95,9 +96,9 @@ static bool join_split(struct scratch *s, struct pb_in body, struct columns *c)
 	return true;
 }
 
-static bool add_comm(struct scratch *s, const struct pb_field *f, const uint8_t *end)
+static bool add_comm(struct decode_scratch *s, const struct pb_field *f, const uint8_t *end)
 {
-	if (!grow_array(&s->comms, s->nr_comms, &s->cap_comms, sizeof(*s->comms)))
+	if (GROW(s->comms, s->cap_comms, s->nr_comms))
 		return false;
 	s->comms[s->nr_comms++] = comm_words_of(f->bytes, (size_t)f->value, end);
 	return true;
@@ -105,7 +106,7 @@ static bool add_comm(struct scratch *s, const struct pb_field *f, const uint8_t 
 
 static struct comm_words comm_at(struct bundle *b, struct pb_in *column)
 {
-	const struct scratch *s = b->dec->scratch;
+	const struct decode_scratch *s = b->dec->scratch;
 	uint64_t at;
 
 	if (!pb_varint(column, &at))
@@ -117,7 +118,7 @@ static struct comm_words comm_at(struct bundle *b, struct pb_in *column)
 }
 
 /* One value of each column; false when one has ended. */
-static bool take(struct columns *c, const uint8_t *numbers, uint32_t nr, uint64_t *values)
+static bool take(struct compact_columns *c, const uint8_t *numbers, uint32_t nr, uint64_t *values)
 {
 	for (uint32_t i = 0; i < nr; i++)
 		if (c->at[numbers[i]].p == c->at[numbers[i]].end)
@@ -128,7 +129,7 @@ static bool take(struct columns *c, const uint8_t *numbers, uint32_t nr, uint64_
 	return true;
 }
 
-static void switches(struct bundle *b, struct columns *c)
+static void switches(struct bundle *b, struct compact_columns *c)
 {
 	static const uint8_t numbers[] = { COMPACT_SWITCH_TIMESTAMP, COMPACT_SWITCH_PREV_STATE,
 		                           COMPACT_SWITCH_NEXT_PID, COMPACT_SWITCH_NEXT_PRIO };
@@ -157,12 +158,13 @@ static void switches(struct bundle *b, struct columns *c)
 	decoder_run_end(b->dec);
 }
 
-static void wakings(struct bundle *b, struct columns *c)
+static void wakings(struct bundle *b, struct compact_columns *c)
 {
 	static const uint8_t numbers[] = { COMPACT_WAKING_TIMESTAMP, COMPACT_WAKING_PID,
 		                           COMPACT_WAKING_TARGET_CPU, COMPACT_WAKING_PRIO };
 	bool has_flags = c->has & 1U << COMPACT_WAKING_FLAGS;
-	uint64_t acc = 0, ts_ns, v[4], flags;
+	bool has_by = c->has & 1U << OF_INTERRUPT;
+	uint64_t acc = 0, ts_ns, v[4], flags, by;
 	struct comm_words comm;
 	struct ev_wake *rec;
 
@@ -173,6 +175,9 @@ static void wakings(struct bundle *b, struct columns *c)
 		comm = comm_at(b, &c->at[COMPACT_WAKING_COMM]);
 		if (has_flags && !pb_varint(&c->at[COMPACT_WAKING_FLAGS], &flags))
 			has_flags = false;
+		by = has_flags && !b->fix->are_flags_partial ? ABI_BY_UNKNOWN : ABI_BY_NOT_RECORDED;
+		if (has_by && !pb_varint(&c->at[OF_INTERRUPT], &by))
+			has_by = false;
 		if (!bundle_time(b, acc, &ts_ns))
 			continue;
 		b->dec->tally->ftrace[FTRACE_SCHED_WAKING]++;
@@ -186,13 +191,13 @@ static void wakings(struct bundle *b, struct columns *c)
 		rec->waker_tid = 0;
 		rec->target_cpu = (uint32_t)v[2];
 		rec->prio = prio_of(v[3]);
-		rec->pad_ = 0;
+		rec->by = by_of(by);
 	}
 	decoder_run_end(b->dec);
 }
 
 /* Whether the columns of a part ended together, as they should. */
-static void check_ends(struct bundle *b, const struct columns *c, uint32_t part)
+static void check_ends(struct bundle *b, const struct compact_columns *c, uint32_t part)
 {
 	for (uint32_t i = 0; i < COLUMNS; i++)
 		if (part & 1U << i && (c->at[i].p != c->at[i].end || c->at[i].is_bad)) {
@@ -203,9 +208,9 @@ static void check_ends(struct bundle *b, const struct columns *c, uint32_t part)
 
 void compact_decode(struct bundle *b, struct pb_in body)
 {
-	const uint32_t of_switches = 0x5e, of_wakings = 0x1f80; /* fields 1-4, 6; 7-12 */
-	struct scratch *s = b->dec->scratch;
-	struct columns c = { .has = 0 };
+	const uint32_t of_switches = 0x5e, of_wakings = 0x3f80; /* fields 1-4, 6; 7-12 and ours */
+	struct decode_scratch *s = b->dec->scratch;
+	struct compact_columns c = { .has = 0 };
 	struct pb_in in = body;
 	struct pb_field f;
 
@@ -214,7 +219,7 @@ void compact_decode(struct bundle *b, struct pb_in body)
 		if (f.nr == COMPACT_INTERN_TABLE && f.type == PB_BYTES) {
 			if (!add_comm(s, &f, body.end))
 				b->dec->out->err = -ENOMEM;
-		} else if (f.nr < COLUMNS && (f.type == PB_BYTES || f.type == PB_VARINT)) {
+		} else if (column_of(&f) < COLUMNS && (f.type == PB_BYTES || f.type == PB_VARINT)) {
 			gather(&c, &f);
 		}
 	}

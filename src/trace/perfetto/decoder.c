@@ -1,7 +1,9 @@
-#include "trace/decoder.h"
+#include "trace/perfetto/decoder.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "base/grow.h"
 
 #define OTHERS_MAX 65536U
 
@@ -41,7 +43,7 @@ void decoder_run_end(struct decoder *dec)
 	rec_run_end(dec->out);
 }
 
-void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
+void decoder_emit_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
                        const struct comm_words *comm)
 {
 	struct name_slot *s = &dec->names->slots[tid % NAME_SLOTS];
@@ -90,7 +92,7 @@ const char *reader_text(const struct reader *r, uint32_t text, size_t *len)
 	return "";
 }
 
-int tally_init(struct tally *t)
+int tally_init(struct read_counts *t)
 {
 	t->min_ts_ns = UINT64_MAX;
 	if (map_new(sizeof(uint32_t), OTHERS_MAX, &t->generic_ids) < 0)
@@ -98,7 +100,7 @@ int tally_init(struct tally *t)
 	return map_new(sizeof(uint64_t), OTHERS_MAX, &t->others);
 }
 
-void tally_done(struct tally *t)
+void tally_done(struct read_counts *t)
 {
 	map_free(t->others);
 	free(t->other);
@@ -106,16 +108,16 @@ void tally_done(struct tally *t)
 	free(t->generic.counts);
 	map_free(t->generic_ids);
 	free(t->cpus);
-	*t = (struct tally){ 0 };
+	*t = (struct read_counts){ 0 };
 }
 
-static void add_other(struct tally *t, bool is_event, uint32_t number, uint64_t count)
+static void add_other(struct read_counts *t, bool is_event, uint32_t number, uint64_t count)
 {
 	uint64_t key = (uint64_t)is_event << 32 | number;
 	uint32_t at;
 
 	if (!map_find(t->others, &key, &at)) {
-		if (!grow_array(&t->other, t->nr_other, &t->cap_other, sizeof(*t->other)) ||
+		if (GROW(t->other, t->cap_other, t->nr_other) ||
 		    map_insert(t->others, &key, (uint32_t)t->nr_other) < 0)
 			return;
 		at = (uint32_t)t->nr_other++;
@@ -124,30 +126,17 @@ static void add_other(struct tally *t, bool is_event, uint32_t number, uint64_t 
 	t->other[at].count += count;
 }
 
-void tally_other(struct tally *t, bool is_event, uint32_t number)
+void tally_other(struct read_counts *t, bool is_event, uint32_t number)
 {
 	add_other(t, is_event, number, 1);
 }
 
-static bool ensure_cpus(struct tally *t, uint32_t cpu)
+static bool ensure_cpus(struct read_counts *t, uint32_t cpu)
 {
-	size_t nr = t->nr_cpus ? t->nr_cpus : 8;
-	struct trace_cpu_info *cpus;
-
-	while (nr <= cpu)
-		nr *= 2;
-	if (nr == t->nr_cpus)
-		return true;
-	cpus = reallocarray(t->cpus, nr, sizeof(*cpus));
-	if (!cpus)
-		return false;
-	memset(cpus + t->nr_cpus, 0, (nr - t->nr_cpus) * sizeof(*cpus));
-	t->cpus = cpus;
-	t->nr_cpus = nr;
-	return true;
+	return !GROW_ZEROED(t->cpus, t->nr_cpus, cpu);
 }
 
-void tally_cpu(struct tally *t, const struct trace_cpu_info *more)
+void tally_cpu(struct read_counts *t, const struct trace_cpu_info *more)
 {
 	struct trace_cpu_info *c;
 
@@ -170,7 +159,7 @@ static void add_texts(struct text_counts *to, const struct text_counts *from)
 			tally_text(to, (uint32_t)i, from->counts[i]);
 }
 
-void tally_add(struct tally *to, const struct tally *from)
+void tally_add(struct read_counts *to, const struct read_counts *from)
 {
 	for (int i = 0; i < NR_DAMAGE; i++)
 		to->damage[i] += from->damage[i];
@@ -190,23 +179,11 @@ void tally_add(struct tally *to, const struct tally *from)
 
 void tally_text(struct text_counts *t, uint32_t text, uint64_t count)
 {
-	size_t nr = t->nr ? t->nr : 64;
-	uint64_t *counts;
-
-	while (nr <= text)
-		nr *= 2;
-	if (nr != t->nr) {
-		counts = reallocarray(t->counts, nr, sizeof(*counts));
-		if (!counts)
-			return;
-		memset(counts + t->nr, 0, (nr - t->nr) * sizeof(*counts));
-		t->counts = counts;
-		t->nr = nr;
-	}
-	t->counts[text] += count;
+	if (!GROW_ZEROED(t->counts, t->nr, text))
+		t->counts[text] += count;
 }
 
-uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct tally *t)
+uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct read_counts *t)
 {
 	uint32_t clock = pk->clock == CLOCK_OF_TRACE ? r->default_clock : pk->clock;
 

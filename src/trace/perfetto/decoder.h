@@ -1,14 +1,15 @@
 /*
- * trace/decoder — what a worker keeps while it decodes: who has been named in this run, room for columns.
+ * trace/perfetto/decoder — the state of a worker while it decodes: the tasks named in this run, buffers for
+ * columns.
  *
  * Names: events carry them with every tid; a record of ours carries none. So the first event of a run that
- * mentions a tid, or gives it another name, is preceded by an IN_NAME, and nothing is said otherwise.
+ * mentions a tid, or gives it another name, is preceded by an IN_NAME, and others are not.
  */
 #pragma once
 
 #include <string.h>
 
-#include "trace/reader_priv.h"
+#include "trace/perfetto/reader_priv.h"
 
 #define NAME_SLOTS 1024U
 
@@ -28,7 +29,7 @@ struct comm_words {
 	uint64_t w[2];
 };
 
-struct scratch {
+struct decode_scratch {
 	uint8_t *bytes; /* columns that come in pieces */
 	size_t len, cap;
 	struct comm_words *comms; /* of a bundle's table */
@@ -37,7 +38,7 @@ struct scratch {
 
 MUST_USE int decoder_init(struct decoder *dec, const struct reader *r);
 void decoder_done(struct decoder *dec);
-/* Around the records of one run: names are told anew in each. */
+/* Around the records of one run: each run names its tasks again. */
 void decoder_run_begin(struct decoder *dec, uint32_t lane);
 void decoder_run_end(struct decoder *dec);
 
@@ -65,7 +66,7 @@ static inline struct comm_words comm_words_of(const uint8_t *s, size_t len, cons
 	return c;
 }
 
-void decoder_tell_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
+void decoder_emit_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
                        const struct comm_words *comm);
 
 static inline void decoder_see(struct decoder *dec, uint64_t ts_ns, uint32_t tid,
@@ -77,10 +78,10 @@ static inline void decoder_see(struct decoder *dec, uint64_t ts_ns, uint32_t tid
 	if (!tid ||
 	    (is_known && ((s->comm[0] == comm.w[0] && s->comm[1] == comm.w[1]) || !comm.w[0])))
 		return;
-	decoder_tell_name(dec, ts_ns, tid, &comm);
+	decoder_emit_name(dec, ts_ns, tid, &comm);
 }
 
-/* A task of which this event tells no name. */
+/* A task whose name this event does not have. */
 static inline void decoder_see_tid(struct decoder *dec, uint64_t ts_ns, uint32_t tid)
 {
 	decoder_see(dec, ts_ns, tid, (struct comm_words){ { 0, 0 } });

@@ -1,5 +1,5 @@
-#include "trace/ftrace_in.h"
-#include "trace/schema.h"
+#include "trace/perfetto/ftrace_in.h"
+#include "trace/perfetto/schema.h"
 
 enum { /* members that we read and do not write */
        FTRACE_PRINT = 3,
@@ -119,7 +119,8 @@ static void wake(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind
 	rec->waker_tid = is_inferred || b->fix->is_waker_unknown ? 0 : e->pid;
 	rec->target_cpu = (uint32_t)num(e, WAKE_TARGET_CPU);
 	rec->prio = prio_of(num(e, WAKE_PRIO));
-	rec->pad_ = 0;
+	/* A new task is never started in an interrupt. */
+	rec->by = kind == EV_WAKEUP_NEW ? ABI_BY_UNKNOWN : e->by;
 }
 
 static void on_waking(struct bundle *b, const struct ftrace_event_in *e)
@@ -380,7 +381,7 @@ static void on_gpu_mem(struct bundle *b, const struct ftrace_event_in *e)
 	rec->tgid = tid(e, GPU_MEM_PID);
 }
 
-/* The number of the probe is that of its name until the merge has told who it is. */
+/* The number of the probe is that of its name until the merge assigns its own. */
 static void on_kprobe(struct bundle *b, const struct ftrace_event_in *e)
 {
 	size_t len = e->texts & 1U << KPROBE_NAME ? (size_t)e->values[KPROBE_NAME] : 0;
@@ -469,12 +470,12 @@ static void on_suspend(struct bundle *b, const struct ftrace_event_in *e)
 	copy_text(rec->action, sizeof(rec->action), e, ACTION);
 }
 
-struct member {
+struct ftrace_member {
 	const char *name;
 	void (*record)(struct bundle *b, const struct ftrace_event_in *e); /* NULL = only counted */
 };
 
-static const struct member members[FTRACE_KNOWN] = {
+static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_PRINT] = { "print", NULL },
 	[FTRACE_SCHED_SWITCH] = { "sched_switch", on_switch },
 	[FTRACE_CPU_FREQUENCY] = { "cpu_frequency", on_cpu_freq },
@@ -564,7 +565,10 @@ static void read_fields(struct ftrace_event_in *e)
 	struct pb_field f;
 
 	e->has = e->texts = 0;
+	e->by = ABI_BY_NOT_RECORDED;
 	while (pb_next(&in, &f)) {
+		if (f.nr == WAKE_INTERRUPT && f.type == PB_VARINT)
+			e->by = by_of(f.value);
 		if (f.nr >= EVENT_FIELDS)
 			continue;
 		e->has |= 1U << f.nr;
@@ -580,7 +584,7 @@ static void read_fields(struct ftrace_event_in *e)
 
 bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e)
 {
-	const struct member *m;
+	const struct ftrace_member *m;
 
 	if (e->member >= FTRACE_KNOWN)
 		return false;

@@ -1,6 +1,6 @@
-#include "trace/ftrace_in.h"
+#include "trace/perfetto/ftrace_in.h"
 
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
 
 /* Old kernels number some states differently. */
 static uint32_t old_state(uint32_t raw, uint32_t dialect)
@@ -47,6 +47,7 @@ uint32_t ftrace_state(struct bundle *b, uint64_t raw)
 static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in *e)
 {
 	uint64_t ts = NO_TS;
+	bool is_inferred = false;
 	struct pb_field f;
 
 	e->member = e->pid = 0;
@@ -63,6 +64,7 @@ static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in
 			e->body = pb_in_field(&f);
 		} else if (f.nr == FTRACE_COMMON_FLAGS) {
 			e->flags = flags_of(f.value);
+			is_inferred = f.value & COMMON_FLAG_INFERRED;
 		}
 	}
 	if (in.is_bad)
@@ -71,9 +73,9 @@ static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in
 		b->dec->tally->damage[DAMAGE_EVENT_NO_TS]++;
 	else if (!e->member)
 		b->dec->tally->damage[DAMAGE_EVENT_NO_ID]++;
-	else
+	else if (!is_inferred || b->dec->r->info.producer != TRACE_BY_US)
 		return bundle_time(b, ts, &e->ts_ns);
-	return false;
+	return false; /* what was not recorded is for other readers: here the gap is known */
 }
 
 enum { GENERIC_ID = 1, GENERIC_DESCRIPTOR = 2, DESCRIPTOR_NAME = 1, GENERIC_NAME = 1 };
@@ -112,7 +114,7 @@ static void read_descriptor(struct bundle *b, struct pb_in in)
 /* An event that brings its name along, or one that we know nothing of. */
 static void count_unknown(struct bundle *b, const struct ftrace_event_in *e)
 {
-	struct tally *t = b->dec->tally;
+	struct read_counts *t = b->dec->tally;
 	uint32_t text = 0;
 
 	if (map_find(t->generic_ids, &e->member, &text))
@@ -123,7 +125,7 @@ static void count_unknown(struct bundle *b, const struct ftrace_event_in *e)
 
 static void one_event(struct bundle *b, struct pb_in in)
 {
-	struct tally *t = b->dec->tally;
+	struct read_counts *t = b->dec->tally;
 	struct ftrace_event_in e;
 
 	if (!read_event(b, in, &e))
@@ -156,7 +158,7 @@ static void use_clock(struct bundle *b, uint64_t clock, uint64_t ftrace_ns, uint
 		b->dec->tally->damage[DAMAGE_CLOCK_FAILED]++;
 }
 
-/* What holds for the whole bundle, wherever in it that stands. */
+/* What applies to the whole bundle, wherever it is in it. */
 static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 {
 	uint64_t clock = 0, ftrace_ns = 0, boot_ns = 0, cpu = UINT64_MAX;
@@ -193,7 +195,7 @@ static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 }
 
 /* How many is not known; what was open on this CPU ends in the dark, whatever it was. */
-static void tell_loss(struct bundle *b)
+static void emit_loss(struct bundle *b)
 {
 	static const uint8_t kinds[] = { EV_SWITCH, EV_WAKING, EV_IRQ_ENTRY, EV_SOFTIRQ_ENTRY,
 		                         EV_IPI_ENTRY };
@@ -251,7 +253,7 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk)
 	if (b.nr_events == 0)
 		return;
 	if (b.is_lost)
-		tell_loss(&b);
+		emit_loss(&b);
 	tally_time(dec->tally, b.first_ts_ns);
 	tally_time(dec->tally, b.last_ts_ns);
 	tally_cpu(dec->tally, &(struct trace_cpu_info){ .cpu = b.cpu,

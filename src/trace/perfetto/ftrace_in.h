@@ -1,5 +1,5 @@
 /*
- * trace/ftrace_in — bundles of the kernel's events become records of one CPU.
+ * trace/perfetto/ftrace_in — bundles of the kernel's events become records of one CPU.
  *
  * Inside of ftrace_decode(): what the parts of it share. A bundle makes up to four runs: losses, wakings and
  * switches in compact form, events in full. Lanes of a CPU are numbered so that where times are equal a loss
@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include "trace/decoder.h"
+#include "trace/perfetto/decoder.h"
+#include "trace/perfetto/schema.h"
 
 enum { LANE_LOST, LANE_WAKINGS, LANE_EVENTS, LANE_SWITCHES, LANES_PER_CPU };
 
@@ -31,6 +32,7 @@ struct ftrace_event_in {
 	uint32_t pid; /* 0 unless has_pid */
 	bool has_pid;
 	uint8_t flags; /* EV_FLAG_* */
+	uint16_t by;   /* ABI_BY_*, of wakes */
 	uint32_t member;
 	struct pb_in body;
 	/* Its fields, those below EVENT_FIELDS. */
@@ -86,6 +88,13 @@ uint32_t ftrace_state(struct bundle *b, uint64_t raw);
 
 static inline uint8_t flags_of(uint64_t common_flags)
 {
-	return (uint8_t)((common_flags & 0x08 ? EV_FLAG_HARDIRQ : 0) |
-	                 (common_flags & 0x10 ? EV_FLAG_SOFTIRQ : 0));
+	return (uint8_t)((common_flags & COMMON_FLAG_HARDIRQ ? EV_FLAG_HARDIRQ : 0) |
+	                 (common_flags & COMMON_FLAG_SOFTIRQ ? EV_FLAG_SOFTIRQ : 0) |
+	                 (common_flags & COMMON_FLAG_NMI ? EV_FLAG_NMI : 0));
+}
+
+/* Our own word for the interrupt; what is out of range says nothing. */
+static inline uint16_t by_of(uint64_t value)
+{
+	return value <= UINT16_MAX ? (uint16_t)value : ABI_BY_NOT_RECORDED;
 }

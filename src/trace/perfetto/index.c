@@ -1,17 +1,19 @@
-#include "trace/index.h"
+#include "trace/perfetto/index.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
+#include "base/grow.h"
 #include "base/parallel.h"
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
 
 #define SEQUENCES   (1U << 20) /* at most */
 #define NO_STATE    UINT32_MAX
 #define SMALL_BLOCK (64U << 20) /* unpacked from any block, whatever its size */
 #define RATIO       256U        /* beyond that: times what it takes in the file */
 
-/* A sequence as it stands at this point of the file. */
+/* The state of a sequence at this point of the file. */
 struct seq_now {
 	uint32_t state; /* NO_STATE: what comes next needs a new one */
 	uint32_t interned;
@@ -29,7 +31,7 @@ struct reader_index {
 	struct map *seq_ids;
 	struct seq_now *seqs; /* the first is of packets without one */
 	size_t nr_seqs, cap_seqs;
-	/* Losses that each CPU has seen, to tell its next bundle. */
+	/* Losses that each CPU has seen, to be added to its next bundle. */
 	struct map *cpus;
 	uint32_t *cpu_drops;
 	size_t nr_cpus, cap_cpus;
@@ -70,12 +72,15 @@ static enum inflate_kind find_block(struct pb_in in, struct pb_in *out)
 	return in.is_bad ? INFLATE_NONE : kind;
 }
 
-static int add_segment(struct reader_index *ix, const uint8_t *from, const uint8_t *to,
+static int add_segment(struct reader *r, const uint8_t *from, const uint8_t *to,
                        enum inflate_kind kind)
 {
+	struct reader_index *ix = r->index;
+
 	if (from == to)
 		return 0;
-	if (!grow_array(&ix->segments, ix->nr_segments, &ix->cap_segments, sizeof(*ix->segments)))
+	if (!grow_counted(r, &ix->segments, ix->nr_segments, &ix->cap_segments,
+	                  sizeof(*ix->segments)))
 		return -ENOMEM;
 	ix->segments[ix->nr_segments++] =
 		(struct segment){ .bytes = from, .len = (size_t)(to - from), .kind = kind };
@@ -85,7 +90,6 @@ static int add_segment(struct reader_index *ix, const uint8_t *from, const uint8
 /* Cuts the file where blocks have to be unpacked first; that can then go on on all CPUs. */
 static int split(struct reader *r, struct pb_in in)
 {
-	struct reader_index *ix = r->index;
 	const uint8_t *from = in.p, *at = in.p;
 	struct pb_in block;
 	struct pb_field f;
@@ -98,30 +102,32 @@ static int split(struct reader *r, struct pb_in in)
 		kind = find_block(pb_in_field(&f), &block);
 		if (kind == INFLATE_NONE)
 			continue;
-		err = add_segment(ix, from, at, INFLATE_NONE);
+		err = add_segment(r, from, at, INFLATE_NONE);
 		if (!err)
-			err = add_segment(ix, block.p, block.end, kind);
+			err = add_segment(r, block.p, block.end, kind);
 		from = in.p;
 	}
 	if (in.is_bad)
 		r->tally.damage[DAMAGE_TRUNCATED_BYTES] += (uint64_t)(in.end - at);
-	return err ? err : add_segment(ix, from, at, INFLATE_NONE);
+	return err ? err : add_segment(r, from, at, INFLATE_NONE);
 }
 
 static void unpack(void *ctx, unsigned int worker, size_t item)
 {
 	struct reader *r = ctx;
 	struct segment *s = &r->index->segments[item];
-	size_t limit = s->len > SIZE_MAX / RATIO ? SIZE_MAX : s->len * RATIO;
+	struct inflate_cfg cfg = {
+		.kind = s->kind,
+		.limit = s->len > SIZE_MAX / RATIO ? SIZE_MAX : s->len * RATIO,
+		.budget = r->cfg.budget,
+	};
 
 	(void)worker;
-	if (s->kind == INFLATE_NONE)
+	if (s->kind == INFLATE_NONE || budget_is_exceeded(r->cfg.budget))
 		return;
-	if (limit < SMALL_BLOCK)
-		limit = SMALL_BLOCK;
-	if (limit > r->cfg.max_bytes)
-		limit = r->cfg.max_bytes;
-	s->err = inflate_all(s->kind, s->bytes, s->len, limit, &s->plain);
+	if (cfg.limit < SMALL_BLOCK)
+		cfg.limit = SMALL_BLOCK;
+	s->err = inflate_all(&cfg, s->bytes, s->len, &s->plain);
 }
 
 static int unpack_all(struct reader *r)
@@ -131,6 +137,8 @@ static int unpack_all(struct reader *r)
 	uint64_t sum = 0;
 
 	parallel_for(&job, ix->nr_segments);
+	if (budget_is_exceeded(r->cfg.budget))
+		return -E2BIG;
 	for (size_t i = 0; i < ix->nr_segments; i++) {
 		struct segment *s = &ix->segments[i];
 
@@ -139,8 +147,6 @@ static int unpack_all(struct reader *r)
 		if (s->err)
 			r->tally.damage[DAMAGE_INFLATE_FAILED]++;
 		sum += s->kind == INFLATE_NONE ? s->len : s->plain.len;
-		if (sum > r->cfg.max_bytes)
-			return -E2BIG;
 	}
 	r->info.nr_plain_bytes = sum;
 	return 0;
@@ -155,7 +161,7 @@ static int find_seq(struct reader_index *ix, uint32_t id, uint32_t *out)
 		return 0;
 	}
 	if (!map_find(ix->seq_ids, &id, out)) {
-		if (!grow_array(&ix->seqs, ix->nr_seqs, &ix->cap_seqs, sizeof(*ix->seqs)))
+		if (GROW(ix->seqs, ix->cap_seqs, ix->nr_seqs))
 			return -ENOMEM;
 		err = map_insert(ix->seq_ids, &id, (uint32_t)ix->nr_seqs);
 		if (err)
@@ -227,7 +233,7 @@ static bool read_head(struct pb_in in, struct packet_head_in *h)
 
 static int new_table(struct reader *r, uint32_t *out)
 {
-	if (!grow_array(&r->tables, r->nr_tables, &r->cap_tables, sizeof(*r->tables)))
+	if (!grow_counted(r, &r->tables, r->nr_tables, &r->cap_tables, sizeof(*r->tables)))
 		return -ENOMEM;
 	r->tables[r->nr_tables] = (struct iid_table){ 0 };
 	*out = (uint32_t)r->nr_tables++;
@@ -300,7 +306,7 @@ static int update_seq(struct reader *r, struct seq_now *s, const struct packet_h
 		s->state = s->is_valid ? NO_STATE : s->state;
 		s->is_valid = false;
 	}
-	/* The first packet of a sequence always says so: nobody had read it before. */
+	/* The first packet of a sequence always says so, because there is no earlier state. */
 	if (h->dropped && s->is_seen) {
 		r->tally.damage[DAMAGE_PACKETS_DROPPED]++;
 		s->nr_drops++;
@@ -315,7 +321,7 @@ static int ensure_state(struct reader *r, struct seq_now *s, uint32_t seq)
 {
 	if (s->state != NO_STATE)
 		return 0;
-	if (!grow_array(&r->states, r->nr_states, &r->cap_states, sizeof(*r->states)))
+	if (!grow_counted(r, &r->states, r->nr_states, &r->cap_states, sizeof(*r->states)))
 		return -ENOMEM;
 	s->state = (uint32_t)r->nr_states;
 	r->states[r->nr_states++] = (struct seq_state){
@@ -329,7 +335,9 @@ static int ensure_state(struct reader *r, struct seq_now *s, uint32_t seq)
 	return 0;
 }
 
-/* The first bundle of a CPU: from when on it tells all. The latest of them is where all do. */
+/*
+ * The first bundle of a CPU: from then on it is complete. From the latest of these, all CPUs are.
+ */
 static void note_start(struct reader *r, struct pb_in bundle)
 {
 	struct pb_field f;
@@ -357,7 +365,7 @@ static int after_loss(struct reader *r, const struct seq_now *s, struct pb_in bu
 		return 0;
 	}
 	note_start(r, bundle);
-	if (!grow_array(&ix->cpu_drops, ix->nr_cpus, &ix->cap_cpus, sizeof(*ix->cpu_drops)))
+	if (GROW(ix->cpu_drops, ix->cap_cpus, ix->nr_cpus))
 		return -ENOMEM;
 	if (map_insert(ix->cpus, &cpu, (uint32_t)ix->nr_cpus) < 0)
 		return 0; /* too many to be true */
@@ -402,7 +410,7 @@ static int note_packet(struct reader *r, struct seq_now *s, const struct packet_
 		r->tally.damage[DAMAGE_OVER_CAP]++;
 		return 0;
 	}
-	if (!grow_array(&r->packets, r->nr_packets, &r->cap_packets, sizeof(*pk)))
+	if (!grow_counted(r, &r->packets, r->nr_packets, &r->cap_packets, sizeof(*pk)))
 		return -ENOMEM;
 	pk = &r->packets[r->nr_packets++];
 	*pk = (struct packet){

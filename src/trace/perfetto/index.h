@@ -1,11 +1,11 @@
 /*
- * trace/index — the first pass over the bytes of a trace: packets are found, what describes is read, what happened
+ * trace/perfetto/index — the first pass over the bytes of a trace: packets are found, what describes is read, what happened
  * is noted for later. See reader_priv.
  */
 #pragma once
 
 #include "trace/inflate.h"
-#include "trace/reader_priv.h"
+#include "trace/perfetto/reader_priv.h"
 
 /* Packets in a row, or one block that holds packets in compressed form. */
 struct segment {

@@ -2,24 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/ftrace_in.h"
-#include "trace/meta_in.h"
-#include "trace/schema.h"
+#include "base/budget.h"
+#include "base/grow.h"
+#include "trace/perfetto/ftrace_in.h"
+#include "trace/perfetto/meta_in.h"
+#include "trace/perfetto/schema.h"
 
-bool grow_array(void *array, size_t nr, size_t *cap, size_t size)
+bool grow_counted(const struct reader *r, void *array, size_t nr, size_t *cap, size_t size)
 {
-	size_t bigger = *cap ? 2 * *cap : 16;
-	void *old, *grown;
+	size_t before = *cap;
 
-	if (nr < *cap)
-		return true;
-	memcpy(&old, array, sizeof(old));
-	grown = reallocarray(old, bigger, size);
-	if (!grown)
-		return false;
-	memcpy(array, &grown, sizeof(grown));
-	*cap = bigger;
-	return true;
+	return nr < before || (!grow_size(array, cap, nr, size, false) &&
+	                       budget_take(r->cfg.budget, (*cap - before) * size));
 }
 
 const char *info_text(struct reader *r, const void *s, size_t len)
@@ -68,7 +62,7 @@ static size_t put_texts(struct reader *r, const struct text_counts *t, struct tr
 
 static int put_events(struct reader *r)
 {
-	const struct tally *t = &r->tally;
+	const struct read_counts *t = &r->tally;
 	size_t nr = count_texts(&t->generic);
 	struct trace_count *out;
 
@@ -178,7 +172,7 @@ static const char *join_cmdline(struct reader *r, const struct name_process *p)
 	return out;
 }
 
-/* The last word about each; parts that it does not tell come from earlier ones. */
+/* The last description of each; parts that it lacks come from earlier ones. */
 static int put_processes(struct reader *r)
 {
 	const struct names_in *n = &r->names;
@@ -266,6 +260,7 @@ static void put_cpus(struct reader *r)
 		to->nr_losses = from->nr_losses;
 		to->first_ts_ns = from->first_ts_ns;
 		to->last_ts_ns = from->last_ts_ns;
+		to->until_ns = from->until_ns;
 	}
 }
 
@@ -287,22 +282,4 @@ int info_finish(struct reader *r)
 	if (!err)
 		err = put_processes(r);
 	return err ? err : put_symbols(r);
-}
-
-static uint64_t find_count(const struct trace_count *counts, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (strcmp(counts[i].name, name) == 0)
-			return counts[i].count;
-	return 0;
-}
-
-uint64_t trace_info_damage(const struct trace_info *info, const char *name)
-{
-	return find_count(info->damage, info->nr_damage, name);
-}
-
-uint64_t trace_info_events(const struct trace_info *info, const char *name)
-{
-	return find_count(info->events, info->nr_events, name);
 }

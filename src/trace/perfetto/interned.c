@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/index.h"
-#include "trace/schema.h"
+#include "trace/perfetto/index.h"
+#include "trace/perfetto/schema.h"
 
 #define FIELDS      64U
 #define ENTRIES     (1U << 26) /* of one table at most */
@@ -71,7 +71,7 @@ int interned_add(struct reader *r, uint32_t table, struct pb_in data)
 		    intern_add(r->texts, (const char *)e.bytes, e.len, &e.text) == -ENOMEM)
 			return -ENOMEM;
 		e.order = (uint32_t)t->nr;
-		if (!grow_array(&t->entries, t->nr, &t->cap, sizeof(e)))
+		if (!grow_counted(r, &t->entries, t->nr, &t->cap, sizeof(e)))
 			return -ENOMEM;
 		t->entries[t->nr++] = e;
 	}
@@ -116,7 +116,7 @@ static void keep_last(struct reader *r, struct iid_table *t)
 	t->nr = to;
 }
 
-/* Where each field begins, and the end: a lookup then mostly needs one look. */
+/* Where each field begins, and the end: a lookup then mostly needs one comparison. */
 static int make_starts(struct iid_table *t)
 {
 	size_t at = 0;

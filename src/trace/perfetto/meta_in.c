@@ -1,16 +1,19 @@
-#include "trace/meta_in.h"
+#include "trace/perfetto/meta_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/schema.h"
+#include "base/grow.h"
+#include "trace/perfetto/schema.h"
 
 #define ATTRS_MAX   65536U
 #define ENABLED_MAX 65536U
 
-enum { /* TracingServiceEvent, FtraceStats and its FtraceCpuStats */
+enum { /* TracingServiceEvent, TraceStats, FtraceStats and its FtraceCpuStats */
        SERVICE_TRACING_STARTED = 2,
+       SERVICE_TRACING_DISABLED = 5,
+       TRACE_STATS_FINAL_FLUSH = 15,
        STATS_PHASE = 1,
        STATS_CPUS = 2,
        STATS_PRESERVE_BUFFER = 8,
@@ -56,7 +59,7 @@ struct trace_cpu_info *meta_cpu(struct reader *r, uint32_t cpu)
 		return &m->cpus[at];
 	if (cpu >= META_CPUS_MAX || map_insert(m->cpu_ids, &cpu, (uint32_t)m->nr_cpus) < 0)
 		return NULL;
-	if (!grow_array(&m->cpus, m->nr_cpus, &m->cap_cpus, sizeof(*m->cpus))) {
+	if (GROW(m->cpus, m->cap_cpus, m->nr_cpus)) {
 		(void)map_remove(m->cpu_ids, &cpu);
 		return NULL;
 	}
@@ -92,7 +95,7 @@ static void read_system(struct reader *r, struct pb_in in)
 		if (f.nr == SYSTEM_UTSNAME && f.type == PB_BYTES)
 			read_utsname(r, pb_in_field(&f));
 		else if (f.nr == SYSTEM_NUM_CPUS && f.type == PB_VARINT)
-			r->info.nr_cpus_told = (uint32_t)f.value;
+			r->info.nr_cpus_reported = (uint32_t)f.value;
 		else if (f.nr == SYSTEM_MACHINE_NAME && f.type == PB_BYTES)
 			r->info.machine_name = info_text(r, f.bytes, f.value);
 		else if (f.nr == SYSTEM_SERVICE_VERSION && f.type == PB_BYTES)
@@ -121,7 +124,7 @@ static int add_attr(struct reader *r, struct pb_in in)
 		meta_topology(r, text.p, pb_left(&text));
 	if (m->nr_attrs == ATTRS_MAX)
 		return 0;
-	if (!grow_array(&m->attrs, m->nr_attrs, &m->cap_attrs, sizeof(*m->attrs)))
+	if (GROW(m->attrs, m->cap_attrs, m->nr_attrs))
 		return -ENOMEM;
 	m->attrs[m->nr_attrs++] = key;
 	return 0;
@@ -149,8 +152,7 @@ static int read_cpu(struct reader *r, struct pb_in in)
 			capacity = (uint32_t)f.value;
 	if (m->nr_capacities == META_CPUS_MAX)
 		return 0;
-	if (!grow_array(&m->capacities, m->nr_capacities, &m->cap_capacities,
-	                sizeof(*m->capacities)))
+	if (GROW(m->capacities, m->cap_capacities, m->nr_capacities))
 		return -ENOMEM;
 	m->capacities[m->nr_capacities++] = capacity;
 	return 0;
@@ -180,7 +182,7 @@ static int add_enabled(struct reader *r, const struct pb_field *f)
 		return 0;
 	if (map_insert(m->enabled_ids, &id, 0) < 0)
 		return 0;
-	if (!grow_array(&m->enabled, m->nr_enabled, &m->cap_enabled, sizeof(*m->enabled)))
+	if (GROW(m->enabled, m->cap_enabled, m->nr_enabled))
 		return -ENOMEM;
 	m->enabled[m->nr_enabled++] = info_text(r, f->bytes, f->value);
 	return 0;
@@ -227,9 +229,22 @@ static void read_service_event(struct reader *r, struct pb_in in, uint64_t ts_ns
 	struct pb_field f;
 
 	r->meta->has_service_event = true;
-	while (pb_next(&in, &f))
+	while (pb_next(&in, &f)) {
 		if (f.nr == SERVICE_TRACING_STARTED && f.type == PB_VARINT && f.value)
 			r->meta->tracing_started = ts_ns;
+		else if (f.nr == SERVICE_TRACING_DISABLED && f.type == PB_VARINT && f.value)
+			r->meta->has_disabled = true;
+	}
+}
+
+static void read_trace_stats(struct reader *r, struct pb_in in)
+{
+	struct pb_field f;
+
+	r->meta->has_trace_stats = r->meta->is_stats_last = true;
+	while (pb_next(&in, &f))
+		if (f.nr == TRACE_STATS_FINAL_FLUSH && f.type == PB_VARINT)
+			r->meta->final_flush = f.value;
 }
 
 /* What the kernel's buffers lost until the end, less what they had lost before. */
@@ -273,8 +288,8 @@ static void read_ftrace_stats(struct reader *r, struct pb_in in)
 /* Payloads that we know and have no use for. */
 static bool is_ignored(uint32_t nr)
 {
-	static const uint8_t numbers[] = { 7,  9,  35, 36, 37, 38, 39, 40, 46, 47, 48,
-		                           49, 54, 61, 64, 88, 89, 90, 91, 92, 94, 135 };
+	static const uint8_t numbers[] = { 7,  9,  36, 37, 38, 39, 40, 46, 47, 48, 49,
+		                           54, 61, 64, 88, 89, 90, 91, 92, 94, 135 };
 
 	for (size_t i = 0; i < sizeof(numbers); i++)
 		if (numbers[i] == nr)
@@ -296,6 +311,7 @@ static int clock_snapshot(struct reader *r, const struct packet_head_in *head)
 void meta_bundle(struct reader *r, const struct packet_head_in *head)
 {
 	r->meta->has_bundle = true;
+	r->meta->is_stats_last = false;
 	r->meta->has_seq_bundle |= head->seq != 0;
 	r->meta->has_pid_bundle |= head->has_pid;
 	r->meta->has_uid |= head->has_uid;
@@ -329,6 +345,9 @@ int meta_packet(struct reader *r, const struct packet_head_in *head, struct name
 		return 0;
 	case PACKET_SERVICE_EVENT:
 		read_service_event(r, head->body, when.ts_ns);
+		return 0;
+	case PACKET_TRACE_STATS:
+		read_trace_stats(r, head->body);
 		return 0;
 	case PACKET_FTRACE_STATS:
 		read_ftrace_stats(r, head->body);

@@ -1,13 +1,15 @@
 /*
- * trace/meta_in — what a trace says about itself and its machine, collected in the index pass.
+ * trace/perfetto/meta_in — what a trace says about itself and its machine, collected in the index pass.
  *
- * Evidence for who wrote it lies here too; producers.c draws the conclusion.
+ * The evidence of which recorder wrote it is collected here too; producers.c decides.
  */
 #pragma once
 
-#include "trace/index.h"
+#include "trace/perfetto/index.h"
 
 #define META_CPUS_MAX 8192U
+
+enum { FINAL_FLUSH_FAILED = 2 }; /* of TraceStats */
 
 struct reader_meta {
 	struct map *cpu_ids;
@@ -21,9 +23,12 @@ struct reader_meta {
 	size_t nr_enabled, cap_enabled;
 	struct map *enabled_ids; /* those that are there already */
 
-	uint64_t tracing_started; /* boot time; 0 = not told */
+	uint64_t tracing_started; /* boot time; 0 = not given */
 	bool keeps_buffer;        /* events from before that are wanted */
 	bool has_ftrace_source, has_ftrace_stats, has_service_event, has_uid;
+	bool has_trace_stats, has_disabled; /* the recorder's own statistics; that it stopped */
+	bool is_stats_last;                 /* no bundle came after them */
+	uint64_t final_flush;               /* FINAL_FLUSH_*; 0 = not given */
 	bool has_scxtop_track, has_systing_track, has_idle_process;
 	bool has_seq_bundle, has_pid_bundle, has_bundle, has_tree;
 };

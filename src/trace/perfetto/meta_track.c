@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "trace/meta_in.h"
-#include "trace/schema.h"
+#include "trace/perfetto/meta_in.h"
+#include "trace/perfetto/schema.h"
 
 #define TOPOLOGY_PREFIX "scxtop_topo:"
 #define TOPOLOGY_BYTES  (4U << 20)
@@ -25,7 +25,7 @@ static void read_place(struct reader *r, const char *key, const json_t *value, s
 		memcpy((char *)at + offset, &place, sizeof(place));
 }
 
-/* scxtop's {"0": 3, ...} into one field of the CPUs; false if it is no such thing. */
+/* scxtop's {"0": 3, ...} into one field of the CPUs; false if it is something else. */
 static bool read_places(struct reader *r, json_t *map, size_t offset)
 {
 	const char *key;
@@ -37,7 +37,7 @@ static bool read_places(struct reader *r, json_t *map, size_t offset)
 	return true;
 }
 
-/* Our own {"0": {"llc": 3, "numa": 1}, ...}; false if it is no such thing, or nothing was known. */
+/* Our own {"0": {"llc": 3, "numa": 1}, ...}; false if it is something else, or empty. */
 static bool read_cpus(struct reader *r, json_t *map)
 {
 	const char *key;
@@ -84,7 +84,7 @@ static bool is_text(const struct pb_in *text, const char *other)
 }
 
 /* Names that only one recorder gives to its tracks. */
-static void look_at_name(struct reader *r, struct pb_in name)
+static void check_name(struct reader *r, struct pb_in name)
 {
 	size_t prefix = strlen(TOPOLOGY_PREFIX);
 	bool is_dsq = starts_with(&name, "DSQ ") &&
@@ -123,7 +123,7 @@ int meta_track(struct reader *r, struct pb_in body, struct name_when when)
 			r->meta->has_idle_process |= is_idle_process(pb_in_field(&f));
 			err = names_process_desc(&r->names, pb_in_field(&f), when);
 		} else if (f.nr == TRACK_NAME || f.nr == TRACK_STATIC_NAME) {
-			look_at_name(r, pb_in_field(&f));
+			check_name(r, pb_in_field(&f));
 		}
 	}
 	if (in.is_bad)

@@ -1,10 +1,11 @@
-#include "trace/names_in.h"
+#include "trace/perfetto/names_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/schema.h"
+#include "base/grow.h"
+#include "trace/perfetto/schema.h"
 
 enum { /* GenericKernelProcessTree */
        GENERIC_TREE_PROCESSES = 1,
@@ -34,48 +35,32 @@ void names_comm(char comm[EV_COMM_LEN], const void *s, size_t len)
 		memcpy(comm, s, len < EV_COMM_LEN ? len : EV_COMM_LEN - 1);
 }
 
-static void *grown(void *array, size_t nr, size_t *cap, size_t size)
+/* 0 or -ENOMEM; what is beyond the cap is left out. comm is cut. */
+static int keep_thread(struct names_in *n, const struct name_thread *t, const void *comm,
+                       size_t len)
 {
-	size_t bigger = *cap ? 2 * *cap : 64;
-	void *grown_array;
-
-	if (nr < *cap)
-		return array;
-	grown_array = reallocarray(array, bigger, size);
-	if (grown_array)
-		*cap = bigger;
-	return grown_array;
-}
-
-int names_thread(struct names_in *n, const struct name_thread *t, const void *comm, size_t len)
-{
-	struct name_thread *threads;
+	struct name_thread *to;
 
 	if (!t->tid || t->tid > INT32_MAX || n->nr_threads == NAMES_MAX)
 		return 0;
-	threads = grown(n->threads, n->nr_threads, &n->cap_threads, sizeof(*threads));
-	if (!threads)
+	if (GROW(n->threads, n->cap_threads, n->nr_threads))
 		return -ENOMEM;
-	n->threads = threads;
-	threads[n->nr_threads] = *t;
-	threads[n->nr_threads].when.order = (uint32_t)n->nr_threads;
-	names_comm(threads[n->nr_threads].comm, comm, len);
+	to = &n->threads[n->nr_threads];
+	*to = *t;
+	to->when.order = (uint32_t)n->nr_threads;
+	names_comm(to->comm, comm, len);
 	n->nr_threads++;
 	return 0;
 }
 
-int names_process(struct names_in *n, const struct name_process *p)
+static int keep_process(struct names_in *n, const struct name_process *p)
 {
-	struct name_process *processes;
-
 	if (!p->tgid || p->tgid > INT32_MAX || n->nr_processes == NAMES_MAX)
 		return 0;
-	processes = grown(n->processes, n->nr_processes, &n->cap_processes, sizeof(*processes));
-	if (!processes)
+	if (GROW(n->processes, n->cap_processes, n->nr_processes))
 		return -ENOMEM;
-	n->processes = processes;
-	processes[n->nr_processes] = *p;
-	processes[n->nr_processes].when.order = (uint32_t)n->nr_processes;
+	n->processes[n->nr_processes] = *p;
+	n->processes[n->nr_processes].when.order = (uint32_t)n->nr_processes;
 	n->nr_processes++;
 	return 0;
 }
@@ -114,9 +99,9 @@ static int add_process(struct names_in *n, struct name_process *p)
 		                    .is_derived = true,
 		                    .when = p->when };
 	struct pb_in name = short_name(p);
-	int err = names_process(n, p);
+	int err = keep_process(n, p);
 
-	return err ? err : names_thread(n, &main, name.p, pb_left(&name));
+	return err ? err : keep_thread(n, &main, name.p, pb_left(&name));
 }
 
 static int tree_process(struct names_in *n, struct pb_in in, struct name_when when)
@@ -155,7 +140,7 @@ static int tree_thread(struct names_in *n, struct pb_in in, struct name_when whe
 		else if (f.nr == THREAD_NAME && f.type == PB_BYTES)
 			name = pb_in_field(&f);
 	}
-	return names_thread(n, &t, name.p, pb_left(&name));
+	return keep_thread(n, &t, name.p, pb_left(&name));
 }
 
 int names_tree(struct names_in *n, struct pb_in body, struct name_when when)
@@ -204,7 +189,7 @@ static int generic_thread(struct names_in *n, struct pb_in in, struct name_when 
 		else if (f.nr == GENERIC_THREAD_COMM && f.type == PB_BYTES)
 			name = pb_in_field(&f);
 	}
-	return names_thread(n, &t, name.p, pb_left(&name));
+	return keep_thread(n, &t, name.p, pb_left(&name));
 }
 
 int names_generic_tree(struct names_in *n, struct pb_in body, struct name_when when)
@@ -259,7 +244,7 @@ int names_thread_desc(struct names_in *n, struct pb_in body, struct name_when wh
 		t.tgid = t.tid;
 		t.is_kthread = true;
 	}
-	return names_thread(n, &t, name.p, pb_left(&name));
+	return keep_thread(n, &t, name.p, pb_left(&name));
 }
 
 static int compare_when(const struct name_when *a, const struct name_when *b)

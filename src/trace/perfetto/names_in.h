@@ -1,5 +1,6 @@
 /*
- * trace/names_in — who is who, as far as a trace describes it: process trees and descriptors, in any order.
+ * trace/perfetto/names_in — names of tasks, as far as a trace describes them: process trees and descriptors,
+ * in any order.
  *
  * Descriptions may come long after the events that they explain, and a tid may have several owners, so each
  * is kept with its time. names_link() sorts; after that lookups may come from any thread. Texts that do not
@@ -13,8 +14,8 @@
 
 #include "abi/event.h"
 #include "base/attr.h"
-#include "trace/clocks.h"
-#include "trace/pb_read.h"
+#include "trace/perfetto/clocks.h"
+#include "trace/perfetto/pb_read.h"
 
 #define NAMES_MAX (1U << 24)
 
@@ -22,7 +23,7 @@
 enum { NAMES_PID_IDLE = 2000000000, NAMES_PID_KERNEL = 2000000001, NAMES_PID_KTHREAD = 2000000002 };
 
 struct name_when {
-	uint64_t ts_ns; /* 0 = not told; of the trace's clock once linked */
+	uint64_t ts_ns; /* 0 = not given; of the trace's clock once linked */
 	uint32_t clock;
 	uint32_t order;
 };
@@ -56,10 +57,6 @@ struct names_in {
 
 void names_in_done(struct names_in *n);
 
-/* 0 or -ENOMEM; what is beyond the cap is left out. comm is cut. */
-MUST_USE int names_thread(struct names_in *n, const struct name_thread *t, const void *comm,
-                          size_t len);
-MUST_USE int names_process(struct names_in *n, const struct name_process *p);
 /* Bodies of ProcessTree, GenericKernelProcessTree, ProcessDescriptor and ThreadDescriptor. */
 MUST_USE int names_tree(struct names_in *n, struct pb_in body, struct name_when when);
 MUST_USE int names_generic_tree(struct names_in *n, struct pb_in body, struct name_when when);
@@ -68,12 +65,12 @@ MUST_USE int names_thread_desc(struct names_in *n, struct pb_in body, struct nam
 
 void names_link(struct names_in *n, const struct clocks *clocks);
 /*
- * The description of a tid that fits best at a time: the last one between the birth of its owner and now, else
- * the first one after now, else the last one at all. NULL if there is none.
+ * The description of a tid that fits best at a time: the last one between the fork of its owner and
+ * now, else the first one after now, else the last one of all. NULL if there is none.
  */
 const struct name_thread *names_find_thread(const struct names_in *n, uint32_t tid,
                                             uint64_t born_ns, uint64_t now_ns);
 const struct name_process *names_find_process(const struct names_in *n, uint32_t tgid,
                                               uint64_t born_ns, uint64_t now_ns);
-/* A copy of at most EV_COMM_LEN - 1 bytes, the rest zeroes. */
+/* A copy of at most EV_COMM_LEN - 1 bytes, padded with zeroes. */
 void names_comm(char comm[EV_COMM_LEN], const void *s, size_t len);

@@ -1,10 +1,10 @@
 /*
- * trace/pb_read — protobuf, read field by field from bytes of anybody's making; never beyond the end.
+ * trace/perfetto/pb_read — protobuf, read field by field from untrusted bytes; never beyond the end.
  *
  * A reader is a pair of pointers; copies are cheap and independent. pb_next() gives one field after the
  * other and false at the end; what is not protobuf (a varint of more than ten bytes, a length beyond the
  * end, a wire type of old) also ends it, with is_bad set. Nothing is copied: bytes stay where they are.
- * A field of another wire type than expected is the caller's business: ask type before value.
+ * The caller must check the wire type of a field before its value.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/meta_in.h"
-#include "trace/schema.h"
+#include "trace/perfetto/meta_in.h"
+#include "trace/perfetto/schema.h"
 
 #define OUR_NAME "schedscope"
 
@@ -65,7 +65,7 @@ static void fix_scxtop(struct reader *r)
 		r->default_clock = mono;
 }
 
-/* Its versions have no number: words that only later ones use tell. */
+/* Its versions have no number: words that only later ones use identify them. */
 static void fix_wprof(struct reader *r)
 {
 	bool is_new = has_word(r, "interruptible_sleep") || has_word(r, "uninterruptible_sleep") ||
@@ -92,7 +92,11 @@ void producer_find(struct reader *r)
 		info->producer_version = version;
 	if (scheduler)
 		info->scheduler = scheduler;
+	if (info->producer == TRACE_BY_US)
+		info->filter = attr(r, "filter");
+	r->fix.hides_others = info->filter != NULL;
 	r->fix.state_dialect = state_dialect(info);
+	r->fix.are_flags_partial = info->producer == TRACE_BY_US;
 	if (info->producer == TRACE_BY_SCXTOP)
 		fix_scxtop(r);
 	else if (info->producer == TRACE_BY_WPROF)

@@ -1,5 +1,5 @@
 /*
- * trace/reader_priv — the inside of the reader: who does what, and in which order.
+ * trace/perfetto/reader_priv — the inside of the reader: its passes and their order.
  *
  * 1. Index pass (index.c, caller's thread, in file order). Walks the packets of the file and of the inflated
  *    blocks. Headers, interned data, defaults, clocks and everything that describes (process tree, system
@@ -12,10 +12,10 @@
  *    converted to the trace's clock. It may read everything in struct reader and change nothing there;
  *    what it counts goes to dec->tally. iids are looked up lazily by state_find(): all tables are complete
  *    by now, so a string may be defined after its use.
- * 4. Merging (merge.c, caller's thread). Runs are merged by time. Kinds below IN_FIRST go to the sink, after
- *    the merge has filled in what only the order tells: who was on the CPU (REC_INFER), processes of
- *    tasks, names before their first use. Kinds from IN_FIRST on are ours: IN_NAME says how a task is
- *    called; IN_TRACK who ran on a CPU before its first switch.
+ * 4. Merging (merge.c, caller's thread). Runs are merged by time. Kinds below IN_FIRST go to the sink, after the
+ *    merge has filled in what follows only from the order: the task on the CPU (REC_INFER), processes of tasks, names
+ *    before their first use. Kinds from IN_FIRST on are ours: IN_NAME names a task; IN_TRACK is the task on a CPU
+ *    before its first switch.
  * 5. tracks_finish(): samples and their stacks go into trace_info, while the bytes of the file are still there.
  *
  * Track events (tracks_in.h): tracks_new() before 1; tracks_descriptor() in 1, per TrackDescriptor; tracks_link() in
@@ -33,21 +33,24 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "trace/clocks.h"
-#include "trace/names_in.h"
-#include "trace/pb_read.h"
+#include "trace/perfetto/clocks.h"
+#include "trace/perfetto/names_in.h"
+#include "trace/perfetto/pb_read.h"
 #include "trace/reader.h"
 #include "trace/rec_out.h"
 
 #define NO_TS          UINT64_MAX
 #define CLOCK_OF_TRACE UINT32_MAX /* of a packet: needs no conversion */
-/* Probes that track events tell by EV_PROBE_INFO have numbers from here on, those of ftrace below. */
-#define READER_PROBES_TOLD 0x40000000U
-#define READER_CPUS_MAX    8192U
-#define READER_SYMBOL      (0x5359ULL << 48) /* | text: a function known by name, never an address */
-#define FTRACE_KNOWN       1024U /* members of FtraceEvent below are counted in an array */
+/*
+ * Probes that track events describe by EV_PROBE_INFO have numbers from here on, those of ftrace
+ * below.
+ */
+#define READER_PROBES_NAMED 0x40000000U
+#define READER_CPUS_MAX     8192U
+#define READER_SYMBOL       (0x5359ULL << 48) /* | text: a function known by name, never an address */
+#define FTRACE_KNOWN        1024U /* members of FtraceEvent below are counted in an array */
 
-/* Damage and oddities, by the names under which trace_info tells them. */
+/* Damage and oddities, by their names in trace_info. */
 #define DAMAGE(X)                                                                    \
 	X(TRUNCATED_BYTES, "truncated_bytes")                                        \
 	X(PACKET_BAD, "packet_damaged")                                              \
@@ -98,7 +101,7 @@ struct text_counts {
 };
 
 /* What one thread counted; added up at the end. */
-struct tally {
+struct read_counts {
 	uint64_t damage[NR_DAMAGE];
 	uint64_t ftrace[FTRACE_KNOWN]; /* by member */
 	struct map *others; /* {is_event, number} of unknown or generic ones -> index of counts */
@@ -150,7 +153,7 @@ struct seq_state {
 /* One entry of an interned table. */
 struct iid_entry {
 	uint64_t iid;
-	const uint8_t *bytes; /* of the string; of the whole entry where it is no string */
+	const uint8_t *bytes; /* of the string; of the whole entry where it is not a string */
 	uint32_t len;
 	uint32_t text;  /* in reader.texts, of strings; 0 = empty or no string */
 	uint32_t field; /* of InternedData */
@@ -167,13 +170,15 @@ struct iid_table {
 struct fixups {
 	bool has_raw_states;    /* prev_state is task->__state, not what the tracepoint reports */
 	uint32_t state_dialect; /* 0: Linux 4.14 and later, 1: 4.8 to 4.13, 2: before */
-	bool is_waker_unknown;  /* systing: wakings say nothing of who woke */
-	bool infers_waker;      /* scxtop: pid of a wakeup is the wakee; the waker is who runs */
-	bool has_ipi_number;    /* scxtop: ipi_raise has a CPU's number for a mask */
-	bool is_mono;           /* scxtop: times of ftrace and packets are CLOCK_MONOTONIC */
+	bool are_flags_partial; /* ours, before it said which interrupt wakes: not all of them were known */
+	bool is_waker_unknown; /* systing: wakings do not name the waker */
+	bool infers_waker; /* scxtop: pid of a wakeup is the wakee; the waker is the running task */
+	bool has_ipi_number;        /* scxtop: ipi_raise has a CPU's number for a mask */
+	bool is_mono;               /* scxtop: times of ftrace and packets are CLOCK_MONOTONIC */
 	bool drops_ftrace_switches; /* switches come from track events (wprof, filtered) */
 	bool drops_ftrace_wakes;    /* wakes come from track events (wprof up to 0.5) */
 	bool uses_track_sched;      /* switches and wakes are made from track events */
+	bool hides_others; /* ours, filtered: tid 0 is the idle task, or one that was not asked for */
 };
 
 struct tracks; /* of track_in.c */
@@ -197,7 +202,7 @@ struct reader {
 	struct names_in names;
 	struct tracks *tracks;
 	struct fixups fix;
-	struct tally tally;         /* of the caller's thread */
+	struct read_counts tally;   /* of the caller's thread */
 	uint64_t drop_before_ns;    /* ftrace events from before tracing began; 0 = keep all */
 	struct reader_meta *meta;   /* of meta_in.c */
 	struct reader_index *index; /* of index.c */
@@ -212,9 +217,10 @@ enum {
 
 /* Bits of ev_hdr.flags that never leave the reader. */
 enum {
-	REC_INFER = 0x80, /* switch: prev is who runs; wake: the waker is who runs on hdr.cpu */
+	REC_INFER =
+		0x80, /* switch: prev is the running task; wake: the waker is the task running on hdr.cpu */
 	REC_IS_FORK =
-		0x40, /* EV_FORK from sched_process_fork, which has no flags: not if newtask told it */
+		0x40, /* of EV_FORK: from sched_process_fork, without flags; ignored if newtask reported it */
 };
 
 /* A task showed up under this name; an empty one says nothing but that it is there. */
@@ -229,24 +235,24 @@ struct in_name {
 struct decoder {
 	const struct reader *r;
 	struct rec_out *out;
-	struct tally *tally;
+	struct read_counts *tally;
 	struct name_cache *names;
-	struct scratch *scratch;
+	struct decode_scratch *scratch;
 	uint32_t shard;
 };
 
 /*
  * The number of a text for a record (EV_SPAN, or a kind of your own): below intern_nr(r->texts) it is that of
  * interned data (so iid_entry.text serves as it is), above it is one that was found inline. The merge gives
- * EV_SPAN its final numbers; for other kinds merge_text() does. 0 = empty, or no room.
+ * it its final number. 0 = empty, or no room.
  */
 uint32_t decoder_text(struct decoder *dec, const char *s, size_t len);
 /* The text of such a number, "" if there is none. Not while others decode, unless it is of interned data. */
 const char *reader_text(const struct reader *r, uint32_t text, size_t *len);
-/* Tells of a task before its first record in this run; comm NULL or "" if the name is not known. */
+/* Describes a task before its first record in this run; comm NULL or "" if the name is unknown. */
 void decoder_name(struct decoder *dec, uint64_t ts_ns, uint32_t tid, const char *comm, size_t len);
 /* Counts an event in the range of time. */
-static inline void tally_time(struct tally *t, uint64_t ts_ns)
+static inline void tally_time(struct read_counts *t, uint64_t ts_ns)
 {
 	if (ts_ns < t->min_ts_ns)
 		t->min_ts_ns = ts_ns;
@@ -254,18 +260,18 @@ static inline void tally_time(struct tally *t, uint64_t ts_ns)
 		t->max_ts_ns = ts_ns;
 }
 
-MUST_USE int tally_init(struct tally *t); /* of a zeroed one */
-void tally_done(struct tally *t);
-void tally_add(struct tally *to, const struct tally *from);
+MUST_USE int tally_init(struct read_counts *t); /* of a zeroed one */
+void tally_done(struct read_counts *t);
+void tally_add(struct read_counts *to, const struct read_counts *from);
 void tally_text(struct text_counts *t, uint32_t text, uint64_t count);
-void tally_other(struct tally *t, bool is_event, uint32_t number);
+void tally_other(struct read_counts *t, bool is_event, uint32_t number);
 /* Adds what happened on a CPU. */
-void tally_cpu(struct tally *t, const struct trace_cpu_info *more);
+void tally_cpu(struct read_counts *t, const struct trace_cpu_info *more);
 
 /* The time of a packet on the trace's clock; NO_TS if it has none. */
-uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct tally *t);
+uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct read_counts *t);
 
-/* The entry of an interned table; NULL if nobody defined it, or iid is 0. */
+/* The entry of an interned table; NULL if it is not defined, or iid is 0. */
 const struct iid_entry *state_find(const struct reader *r, uint32_t state, uint32_t field,
                                    uint64_t iid);
 
@@ -284,18 +290,18 @@ struct merge;
 MUST_USE int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec);
 MUST_USE int tracks_finish(struct reader *r); /* names of counters, samples and stacks */
 
-/* Who runs on the CPU of a record, unless that is known already. */
+/* The task running on the CPU of a record, unless that is known already. */
 void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
-/* The final number of a text of decoder_text(); tells of it by EV_STRING when it is new. */
-MUST_USE int merge_text(struct merge *m, uint32_t text, uint32_t *out);
 
-/* Who wrote it, and what follows from that; after the index pass. producers.c */
+/* The recorder, and what follows from it; after the index pass. producers.c */
 void producer_find(struct reader *r);
+/* Whether the file is whole, and the ends of CPUs that are not. After decoding. reach.c */
+void reach_find(struct reader *r, struct rec_out *out);
 /* The counts of all threads into lists of the info. info.c; 0 or -ENOMEM */
 MUST_USE int info_finish(struct reader *r);
-/* A text that lives as long as the info; "" without memory. */
+/* A text with the lifetime of the info; "" without memory. */
 const char *info_text(struct reader *r, const void *s, size_t len);
-/* Room for one more in an array that grows by doubling; false without memory. */
-bool grow_array(void *array, size_t nr, size_t *cap, size_t size);
+/* As GROW(), for arrays that grow with the file: out of the budget. False without memory. */
+bool grow_counted(const struct reader *r, void *array, size_t nr, size_t *cap, size_t size);

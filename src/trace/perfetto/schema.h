@@ -1,8 +1,8 @@
 /*
- * trace/schema — numbers of Perfetto's messages that we read and write. Names are those of its protos.
+ * trace/perfetto/schema — numbers of Perfetto's messages that we read and write. Names are those of its protos.
  *
  * Numbers are Perfetto's and never change. Members of FtraceEvent and fields of each of its messages are
- * kept apart by prefix: FTRACE_* chooses the message, the rest are its fields.
+ * kept apart by prefix: FTRACE_* chooses the message, the others are its fields.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ enum { /* TracePacket */
        PACKET_TRUSTED_UID = 3,
        PACKET_TRACE_CONFIG = 33,
        PACKET_FTRACE_STATS = 34,
+       PACKET_TRACE_STATS = 35,
        PACKET_STATE_CLEARED = 41,
        PACKET_DROPPED = 42,
        PACKET_PROCESS_DESCRIPTOR = 43,
@@ -166,9 +167,12 @@ enum { /* CompactSched */
        COMPACT_WAKING_PRIO = 10,
        COMPACT_WAKING_COMM = 11,
        COMPACT_WAKING_FLAGS = 12,
+       COMPACT_WAKING_INTERRUPT = 1001, /* ours: ABI_BY_*; other readers skip it */
 };
 
-enum { COMMON_FLAG_HARDIRQ = 0x08, COMMON_FLAG_SOFTIRQ = 0x10 };
+enum { COMMON_FLAG_HARDIRQ = 0x08, COMMON_FLAG_SOFTIRQ = 0x10, COMMON_FLAG_NMI = 0x40 };
+/* Ours: the event was not recorded. The kernel's flags have eight bits. */
+enum { COMMON_FLAG_INFERRED = 0x100 };
 
 enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_TIMESTAMP = 1,
@@ -232,6 +236,7 @@ enum { /* SchedWakeup, SchedWaking, SchedWakeupNew */
        WAKE_PID = 2,
        WAKE_PRIO = 3,
        WAKE_TARGET_CPU = 5,
+       WAKE_INTERRUPT = 1001, /* ours, as in CompactSched */
 };
 
 enum { /* SchedMigrateTask */

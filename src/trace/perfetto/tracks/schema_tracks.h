@@ -1,4 +1,4 @@
-/* trace/schema_tracks — numbers of Perfetto's tracks and track events that only a reader needs. */
+/* trace/perfetto/tracks/schema_tracks — numbers of Perfetto's tracks and track events that only a reader needs. */
 #pragma once
 
 enum { /* TrackDescriptor and what it holds */

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "trace/schema.h"
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define DSQ_BUILTIN        (1ULL << 63)
 #define SCX_COUNTER_PREFIX "scx event "
@@ -172,7 +172,7 @@ void track_counter(struct track_at *at)
 	count_on(at, track, at->e.has_counter, at->e.counter, at->e.double_counter);
 }
 
-/* The tracks of values that name none are told once for the whole sequence. */
+/* The tracks of values that name none are given once for the whole sequence. */
 static void default_uuids(struct pb_in in, uint32_t field, struct track_extras *out)
 {
 	struct pb_field f;

@@ -1,12 +1,13 @@
-#include "trace/track_desc_in.h"
+#include "trace/perfetto/tracks/track_desc_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
-#include "trace/schema.h"
-#include "trace/schema_tracks.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
 
 #define TRACKS_MAX  (1U << 24)
 #define PARENTS_MAX 32U /* deeper ones are a circle, or might as well be */
@@ -42,26 +43,14 @@ void track_descs_free(struct track_descs *t)
 	free(t);
 }
 
-uint32_t track_descs_nr(const struct track_descs *t)
-{
-	return t->nr;
-}
-
 uint32_t track_descs_index(struct track_descs *t, uint64_t uuid)
 {
-	uint32_t room = t->room ? 2 * t->room : 256;
-	struct track_in *tracks;
 	uint32_t index;
 
 	if (map_find(t->by_uuid, &uuid, &index))
 		return index;
-	if (t->nr == t->room) {
-		tracks = realloc(t->tracks, room * sizeof(*tracks));
-		if (!tracks)
-			return TRACK_NONE;
-		t->tracks = tracks;
-		t->room = room;
-	}
+	if (GROW(t->tracks, t->room, t->nr))
+		return TRACK_NONE;
 	if (map_insert(t->by_uuid, &uuid, t->nr) < 0)
 		return TRACK_NONE;
 	t->tracks[t->nr] = (struct track_in){ .uuid = uuid, .multiplier = 1, .owner = TRACK_NONE };
@@ -166,7 +155,7 @@ static void merge(struct track_in *old, const struct track_in *new)
 	old->flags |= (new->flags &(kinds | TRACK_IS_THREAD)) | TRACK_IS_DESCRIBED;
 }
 
-int track_descs_add(struct track_descs *t, struct pb_in in, struct track_told *told)
+int track_descs_add(struct track_descs *t, struct pb_in in, struct track_described *out)
 {
 	struct track_in track = { .multiplier = 1 };
 	struct pb_field f;
@@ -174,12 +163,12 @@ int track_descs_add(struct track_descs *t, struct pb_in in, struct track_told *t
 
 	while (pb_next(&in, &f))
 		read_field(&track, &f);
-	if (told)
-		*told = (struct track_told){ .is_process = track.flags & TRACK_IS_PROCESS,
-			                     .is_thread = track.flags & TRACK_IS_THREAD,
-			                     .pid = track.pid,
-			                     .tid = track.tid,
-			                     .name = track.thread_name };
+	if (out)
+		*out = (struct track_described){ .is_process = track.flags & TRACK_IS_PROCESS,
+			                         .is_thread = track.flags & TRACK_IS_THREAD,
+			                         .pid = track.pid,
+			                         .tid = track.tid,
+			                         .name = track.thread_name };
 	/* The global track has the number 0 and nothing to say. */
 	if (!track.uuid)
 		return -EINVAL;

@@ -1,10 +1,10 @@
-#include "trace/track_event_in.h"
+#include "trace/perfetto/tracks/track_event_in.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "trace/schema.h"
-#include "trace/schema_tracks.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
 
 bool track_text_is(struct track_text text, const char *s)
 {
@@ -363,16 +363,6 @@ bool track_arg_int(const struct track_event_in *e, enum track_key key, int64_t *
 		return false;
 	*out = (int64_t)value->d;
 	return true;
-}
-
-bool track_arg_double(const struct track_event_in *e, enum track_key key, double *out)
-{
-	const struct track_value *value = value_of(e, key);
-
-	if (!value || value->type > VALUE_DOUBLE)
-		return false;
-	*out = value->type == VALUE_INT ? (double)value->i : value->d;
-	return isfinite(*out);
 }
 
 bool track_arg_text(const struct track_event_in *e, enum track_key key, struct track_text *out)

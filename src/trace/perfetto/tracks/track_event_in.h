@@ -1,10 +1,11 @@
 /*
- * trace/track_event_in — one TrackEvent, read: what it is, where it stands, and the annotations that we know.
+ * trace/perfetto/tracks/track_event_in — one TrackEvent, read: what it is, its track, and the annotations that we
+ * know.
  *
  * Strings of a TrackEvent are numbers of a table that may come later in the file, so events are read once all
- * tables are known, through struct track_strings. Whoever writes integers as int, uint, double or bool, and
- * strings inline or by number, is understood alike. Nothing is copied or allocated. Nested annotations are
- * skipped. An event is as large as its keys and used again for the next one.
+ * tables are known, through struct track_strings. Integers may be written as int, uint, double or bool, and
+ * strings inline or by number. Nothing is copied or allocated. Nested annotations are skipped. An event is as
+ * large as its keys and used again for the next one.
  */
 #pragma once
 
@@ -12,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/pb_read.h"
-#include "trace/track_desc_in.h"
+#include "trace/perfetto/pb_read.h"
+#include "trace/perfetto/tracks/track_desc_in.h"
 
 /* Categories with a meaning: name, as the file has it. */
 /* clang-format off */
@@ -98,7 +99,7 @@ struct track_strings {
 	size_t nr_keys;
 };
 
-/* Values of counters that came along with another event; doubles as their bits. */
+/* Values of counters that are part of another event; doubles as their bits. */
 struct track_extras {
 	uint64_t uuids[TRACK_EXTRAS_MAX], values[TRACK_EXTRAS_MAX];
 	uint32_t nr_uuids, nr_values;
@@ -133,7 +134,6 @@ enum track_key track_key_of(struct track_text text);
 
 /* False if the event has no such annotation, or one of another type. *out then stays as it is. */
 bool track_arg_int(const struct track_event_in *e, enum track_key key, int64_t *out);
-bool track_arg_double(const struct track_event_in *e, enum track_key key, double *out);
 bool track_arg_text(const struct track_event_in *e, enum track_key key, struct track_text *out);
 /* An int that fits 32 bits; otherwise what is given. */
 uint32_t track_arg_u32(const struct track_event_in *e, enum track_key key, uint32_t otherwise);

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define MAX_CPUS 8192U
 
@@ -34,7 +34,7 @@ static void put_fork(struct track_at *at, const struct ev_fork *fork)
 	memcpy(&rec->parent_tid, &fork->parent_tid, sizeof(*rec) - sizeof(rec->hdr));
 }
 
-/* The child is at the other end of the flow, or told by number. */
+/* The child is at the other end of the flow, or given by number. */
 void track_forking(struct track_at *at)
 {
 	const struct track_in *child = child_of(at);
@@ -128,8 +128,7 @@ void track_exit(struct track_at *at)
 	rec = track_rec(at, EV_EXIT, sizeof(*rec), at->cpu, at->ts_ns);
 	rec->tid = at->tid;
 	rec->tgid = at->tgid;
-	rec->prio = TRACK_PRIO;
-	comm_of(rec->comm, at->track);
+	rec->prio = TRACK_PRIO; /* the track has the first name, the merge knows the last one */
 }
 
 void track_free(struct track_at *at)
@@ -147,7 +146,10 @@ void track_free(struct track_at *at)
 	comm_of(rec->comm, at->track);
 }
 
-/* Digits at the front of a text, which is cut by them. False without one, or for a CPU that nobody has. */
+/*
+ * Digits at the front of a text, which is cut by them. False without one, or for a CPU number out
+ * of range.
+ */
 static bool take_cpu(struct track_text *text, uint32_t *out)
 {
 	uint32_t cpu = 0;
@@ -161,7 +163,7 @@ static bool take_cpu(struct track_text *text, uint32_t *out)
 	return at > 0 && cpu < MAX_CPUS;
 }
 
-/* Whether the text goes on with that sign, which is cut off. */
+/* Whether the text continues with that character, which is skipped. */
 static bool take_sign(struct track_text *text, char sign)
 {
 	if (!text->len || text->s[0] != sign)
@@ -171,7 +173,7 @@ static bool take_sign(struct track_text *text, char sign)
 	return true;
 }
 
-/* The kernel's notation, "0-3,8", as bits; how many words they take, 0 for what is no such text. */
+/* The kernel's notation, "0-3,8", as bits; how many words they take, 0 for any other text. */
 static uint16_t take_cpus(struct track_text text, uint64_t words[MAX_CPUS / 64])
 {
 	uint32_t first, last, most = 0;

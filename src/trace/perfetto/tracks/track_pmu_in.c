@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 /* The number of a counter by its key, a new one if there is room; TRACK_PMU_MAX if there is none. */
 static uint32_t slot_of(struct tracks *t, struct track_text key)
@@ -118,8 +118,7 @@ void track_pmu(struct track_at *at)
 
 	if (at->e.callstack_iid) {
 		(void)track_arg_int(&at->e, KEY_SAMPLE_PERIOD, &period);
-		track_sample(at, TRACE_SAMPLE_CPU, at->e.callstack_iid,
-		             period > 0 ? (uint64_t)period : 1);
+		track_event_sample(at, track_event_name(&at->e), period > 0 ? (uint64_t)period : 1);
 	} else if (track_text_is(track_event_name(&at->e), "slice")) {
 		track_pmu_values(at);
 	}

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define PROBE_NAME_MAX 255U
 
@@ -16,7 +16,7 @@ static uint32_t type_of(uint8_t category)
 		return EV_PROBE_URETPROBE;
 	case CATEGORY_tracepoint:
 		return EV_PROBE_TRACEPOINT;
-	default: /* one that nobody introduced to the writer */
+	default: /* one that was not described to the writer */
 		return 0;
 	}
 }
@@ -50,7 +50,7 @@ static bool probe_of(struct track_at *at, uint32_t *out)
 	memcpy(key + 1, name.s, name.len);
 	if (intern_add(at->t->probes, key, name.len + 1, &id) < 0)
 		return false;
-	*out = READER_PROBES_TOLD + id;
+	*out = READER_PROBES_NAMED + id;
 	if (id >= nr)
 		introduce(at, *out, type, name);
 	return true;

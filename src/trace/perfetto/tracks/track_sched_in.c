@@ -1,10 +1,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "base/grow.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
-/* No more events than CPUs happen in one instant; a file that says otherwise shall not take for ever. */
+/*
+ * No more events than CPUs happen in one instant; a file that says otherwise must not take forever.
+ */
 #define SEARCH_MAX 1024U
 
 /* offcpu_reason as the state that sched_switch would report. */
@@ -18,7 +21,7 @@ static uint32_t state_of(struct track_text reason)
 		{ "preempted", EV_STATE_PREEMPTED },
 		{ "interruptible_sleep", EV_STATE_S },
 		{ "uninterruptible_sleep", EV_STATE_D },
-		/* Of old, nobody tells which sleep it was; most are of this kind. */
+		/* Older versions do not say which sleep it was; most are of this kind. */
 		{ "blocked", EV_STATE_S },
 		{ "killable_sleep", EV_STATE_D },
 		{ "rtlock_wait", EV_STATE_D },
@@ -48,7 +51,7 @@ static struct track_cpu *cpu_get(struct track_at *at)
 
 	if (!map_find(t->cpu_ids, &at->cpu, &index)) {
 		index = (uint32_t)t->nr_cpus;
-		if (!grow_array(&t->cpus, t->nr_cpus, &t->cap_cpus, sizeof(*t->cpus)) ||
+		if (GROW(t->cpus, t->cap_cpus, t->nr_cpus) ||
 		    map_insert(t->cpu_ids, &at->cpu, index) < 0) {
 			at->err = -ENOMEM;
 			return NULL;
@@ -58,7 +61,7 @@ static struct track_cpu *cpu_get(struct track_at *at)
 	}
 	t->cpus[index].nr_events++;
 	t->cpus[index].last_ts_ns = at->ts_ns;
-	if (!grow_array(&g->cpus, g->nr_cpus, &g->cap_cpus, sizeof(*g->cpus))) {
+	if (GROW(g->cpus, g->cap_cpus, g->nr_cpus)) {
 		at->err = -ENOMEM;
 		return NULL;
 	}
@@ -70,7 +73,7 @@ static void queue_switch(struct track_at *at, const struct ev_switch *sw)
 {
 	struct track_group *g = &at->t->group;
 
-	if (!grow_array(&g->switches, g->nr_switches, &g->cap_switches, sizeof(*g->switches))) {
+	if (GROW(g->switches, g->cap_switches, g->nr_switches)) {
 		at->err = -ENOMEM;
 		return;
 	}
@@ -92,7 +95,7 @@ static void put_switch(struct track_at *at, struct track_cpu *c, uint32_t prev, 
 	c->current = next;
 }
 
-/* Nobody knows what the CPU does from here to its next switch. */
+/* What the CPU does from here to its next switch is unknown. */
 static void put_gap(struct track_at *at, struct track_cpu *c)
 {
 	struct ev_switch gap = { .hdr = { .kind = EV_LOST, .cpu = c->cpu } };
@@ -102,25 +105,37 @@ static void put_gap(struct track_at *at, struct track_cpu *c)
 	c->is_unknown = true;
 }
 
+/* Whether what is missing was left out, so that all of the tasks that are here is there. */
+static bool is_filter(const struct tracks *t)
+{
+	return t->has_missing_tasks && !t->has_losses;
+}
+
 /* A switch of which only one half is in the file: the other task is filtered out. */
 static void put_end_alone(struct track_at *at, struct track_cpu *c)
 {
-	put_switch(at, c, c->end_tid, c->end_state, 0, 0);
-	c->is_unknown = false;
-	if (!c->ends_in_idle || at->t->has_strangers)
+	bool is_known = c->ends_in_idle && !at->t->has_missing_tasks;
+	bool is_filtered = !is_known && is_filter(at->t);
+
+	put_switch(at, c, c->end_tid, c->end_state, 0, is_filtered ? EV_FLAG_OTHER_NEXT : 0);
+	c->is_unknown = is_filtered;
+	if (!is_known)
 		put_gap(at, c);
 	c->has_end = false;
 }
 
 static void put_begin_alone(struct track_at *at, struct track_cpu *c)
 {
-	/* The end of whoever ran was lost: it ended here at the latest. */
+	/* The end of the running slice was lost: it ended here at the latest. */
 	uint32_t prev = c->has_current ? c->current : 0;
+	bool is_known = prev || (c->begins_from_idle && !at->t->has_missing_tasks);
+	uint8_t flags = prev || c->begins_from_idle ? 0 : EV_FLAG_UNKNOWN;
 
-	if (!prev && (!c->begins_from_idle || at->t->has_strangers))
+	if (!is_known && is_filter(at->t))
+		flags |= EV_FLAG_OTHER_PREV;
+	else if (!is_known)
 		put_gap(at, c);
-	put_switch(at, c, prev, EV_STATE_RUNNABLE, c->begin_tid,
-	           prev || c->begins_from_idle ? 0 : EV_FLAG_UNKNOWN);
+	put_switch(at, c, prev, EV_STATE_RUNNABLE, c->begin_tid, flags);
 	c->is_unknown = false;
 	c->has_begin = false;
 }
@@ -150,7 +165,7 @@ void track_task_leaves(struct track_at *at, uint32_t state, bool is_to_idle)
 		return;
 	if (c->has_end)
 		put_end_alone(at, c);
-	/* It came and went at the same time. */
+	/* It was switched in and out at the same time. */
 	if (c->has_begin && c->begin_tid == at->tid)
 		put_begin_alone(at, c);
 	c->has_end = true;
@@ -201,7 +216,7 @@ static void note_begin(struct track_at *at)
 	if (!at->tid)
 		return;
 	decoder_name(at->dec, at->ts_ns, at->tid, name.s, name.len);
-	if (!grow_array(&g->begun, g->nr_begun, &g->cap_begun, sizeof(*g->begun)) ||
+	if (GROW(g->begun, g->cap_begun, g->nr_begun) ||
 	    map_insert(at->t->last_cpus, &at->tid, at->cpu) == -ENOMEM) {
 		at->err = -ENOMEM;
 		return;
@@ -210,8 +225,11 @@ static void note_begin(struct track_at *at)
 	track_scx_run(at);
 }
 
-/* The first compact switch of a CPU does not say who leaves, but the slice that ends with it does. */
-static void tell_first(struct track_at *at)
+/*
+ * The first compact switch of a CPU does not name the previous task, but the slice that ends with
+ * it does.
+ */
+static void emit_first(struct track_at *at)
 {
 	struct in_first *rec;
 	uint32_t seen;
@@ -247,7 +265,7 @@ void track_oncpu(struct track_at *at)
 		return;
 	if (!at->t->uses_switches) {
 		if (is_end)
-			tell_first(at);
+			emit_first(at);
 		return;
 	}
 	if (is_end)
@@ -266,7 +284,7 @@ static uint32_t owner_of(struct track_at *at, uint32_t track)
 	return t->flags & TRACK_IS_IDLE ? TRACK_NONE : t->owner;
 }
 
-/* By the other end of the flow, the number or the name, as far as told. */
+/* By the other end of the flow, the number or the name, as far as given. */
 static uint32_t wakee_of(struct track_at *at)
 {
 	const struct track_flow *flow;
@@ -283,7 +301,7 @@ static uint32_t wakee_of(struct track_at *at)
 	tid = track_arg_u32(&at->e, KEY_WAKEE_TID, TRACK_NONE);
 	if (!track_arg_text(&at->e, KEY_WAKEE, &name))
 		return tid;
-	/* It never ran, so that nothing else may tell its name. */
+	/* It never ran, so nothing else may name it. */
 	if (tid != TRACK_NONE)
 		decoder_name(at->dec, at->ts_ns, tid, name.s, name.len);
 	else
@@ -291,7 +309,7 @@ static uint32_t wakee_of(struct track_at *at)
 	return tid;
 }
 
-/* waker is TRACK_NONE where nobody knows. */
+/* waker is TRACK_NONE where it is unknown. */
 void track_put_wake(struct track_at *at, uint32_t tid, uint32_t waker, bool is_new)
 {
 	struct ev_wake *rec;
@@ -304,7 +322,8 @@ void track_put_wake(struct track_at *at, uint32_t tid, uint32_t waker, bool is_n
 	rec->tid = tid;
 	rec->waker_tid = waker == TRACK_NONE ? 0 : waker;
 	rec->hdr.flags = waker == TRACK_NONE ? EV_FLAG_UNKNOWN : 0;
-	/* Where it last ran, as the kernel tells it at that moment. */
+	rec->by = is_new ? ABI_BY_UNKNOWN : ABI_BY_NOT_RECORDED;
+	/* Where it last ran, as the kernel reports at that moment. */
 	(void)map_find(at->t->last_cpus, &tid, &target);
 	rec->target_cpu = target;
 	rec->prio = TRACK_PRIO;
@@ -349,7 +368,7 @@ static uint32_t absent_waker(struct track_at *at, const struct track_flow *flow)
 	return tid;
 }
 
-/* Only where the waker has not told it already. */
+/* Only where the waker's event has not said it already. */
 void track_wakee(struct track_at *at)
 {
 	const struct track_flow *flow = NULL;
@@ -419,7 +438,7 @@ static void put_switches(struct track_at *at)
 	g->nr_switches = 0;
 }
 
-/* Of a run of which only the lower half of the queue's number is told. */
+/* Of a run with only the lower half of the queue's number. */
 static void repair_dsq(const struct track_group *g, struct ev_scx_run *run)
 {
 	size_t nr = g->nr_leaves < SEARCH_MAX ? g->nr_leaves : SEARCH_MAX;
@@ -435,7 +454,7 @@ static void repair_dsq(const struct track_group *g, struct ev_scx_run *run)
 	}
 }
 
-/* Queues are left before the switch, and what sched_ext says of a run comes after it. */
+/* A task leaves its queue before the switch, and sched_ext's data of a run follows it. */
 void track_group_end(struct track_at *at)
 {
 	struct track_group *g = &at->t->group;
@@ -448,7 +467,7 @@ void track_group_end(struct track_at *at)
 		                  at->ts_ns);
 		memcpy(&leave->start_ns, &g->leaves[i].start_ns,
 		       sizeof(*leave) - sizeof(leave->hdr));
-		if (!(g->leaves[i].hdr.flags & LEAVE_IS_TOLD))
+		if (!(g->leaves[i].hdr.flags & LEAVE_IS_REPORTED))
 			leave->is_moved = leave->tid && !begins_now(g, leave->tid);
 	}
 	put_switches(at);

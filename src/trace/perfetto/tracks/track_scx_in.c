@@ -1,8 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "base/grow.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 /* A name of a slice in a queue ends in the queue's number, "DSQ:dsq_insert_0x7". */
 static uint64_t dsq_of_name(struct track_text name)
@@ -59,7 +60,7 @@ void track_dsq_leave(struct track_at *at, const struct ev_dsq_leave *leave)
 {
 	struct track_group *g = &at->t->group;
 
-	if (!grow_array(&g->leaves, g->nr_leaves, &g->cap_leaves, sizeof(*g->leaves))) {
+	if (GROW(g->leaves, g->cap_leaves, g->nr_leaves)) {
 		at->err = -ENOMEM;
 		return;
 	}
@@ -82,7 +83,7 @@ void track_dsq(struct track_at *at)
 		track_open(at, &slice);
 		return;
 	}
-	/* An instant: it came to the queue before the recording. */
+	/* An instant: it entered the queue before the recording. */
 	if (at->e.type == TRACK_TYPE_INSTANT)
 		slice.ts_ns = 0;
 	else if (at->e.type != TRACK_TYPE_END || !track_close(at, &slice))
@@ -103,7 +104,7 @@ void track_dsq(struct track_at *at)
 	}
 	if (track_arg_int(&at->e, KEY_SCX_MOVED, &value)) {
 		leave.is_moved = value != 0;
-		leave.hdr.flags |= LEAVE_IS_TOLD;
+		leave.hdr.flags |= LEAVE_IS_REPORTED;
 	}
 	if (track_arg_int(&at->e, KEY_SCX_DEQUEUED, &value) && value)
 		leave.flags |= EV_SCX_DEQUEUED;
@@ -124,7 +125,7 @@ static void add_run(struct track_at *at, struct ev_scx_run *run)
 		run->vtime = (uint64_t)value;
 		run->flags |= EV_SCX_HAS_VTIME;
 	}
-	if (!grow_array(&g->runs, g->nr_runs, &g->cap_runs, sizeof(*g->runs))) {
+	if (GROW(g->runs, g->cap_runs, g->nr_runs)) {
 		at->err = -ENOMEM;
 		return;
 	}
@@ -166,7 +167,7 @@ static void own_run(struct track_at *at)
 	add_run(at, &run);
 }
 
-/* Why a scheduler went, as far as it is told. */
+/* Why a scheduler exited, as far as given. */
 static void add_reason(struct track_at *at, struct ev_scx_state *rec)
 {
 	struct track_text message = { 0 };

@@ -2,11 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "base/grow.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define OPENS_MAX (1U << 24)
-#define DEPTH_MAX 256U /* that an end looks down for its begin */
+#define DEPTH_MAX 256U /* that an end searches for its begin */
 
 struct open_key {
 	uint32_t track;
@@ -26,7 +27,7 @@ static uint32_t take_slot(struct track_at *at)
 		track_damage(at, DAMAGE_OVER_CAP);
 		return TRACK_NONE;
 	}
-	if (!grow_array(&t->opens, t->nr_opens, &t->cap_opens, sizeof(*t->opens))) {
+	if (GROW(t->opens, t->cap_opens, t->nr_opens)) {
 		at->err = -ENOMEM;
 		return TRACK_NONE;
 	}
@@ -162,7 +163,7 @@ void track_softirq(struct track_at *at)
 	rec->tid = at->tid;
 }
 
-/* The file names the queue or the function; there is no address to tell. */
+/* The file names the queue or the function; there is no address to report. */
 void track_work(struct track_at *at)
 {
 	struct track_open slice;

@@ -2,15 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/schema.h"
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "base/grow.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define STACKS_MAX (1U << 26)
 #define DEPTH_MAX  1024U /* frames of one stack */
+#define EVENTS_MAX 256U  /* different ones of samples; more are unknown */
 
 /* Interned things are known by their table and number. */
-struct stack_key {
+struct track_stack_key {
 	uint64_t iid;
 	uint32_t table;
 	uint32_t pad_;
@@ -35,7 +37,8 @@ struct track_stacks {
 	size_t nr_frames, cap_frames;
 	struct trace_sample *samples;
 	size_t nr_samples, cap_samples;
-	struct track_text event; /* of samples of CPUs */
+	struct track_text events[EVENTS_MAX]; /* by which samples were taken; the first is unknown */
+	uint16_t nr_events;
 	uint64_t frequency;
 };
 
@@ -47,8 +50,9 @@ int track_stacks_new(struct track_stacks **out)
 	if (!s)
 		return -ENOMEM;
 	*out = s;
-	err = map_new(sizeof(struct stack_key), STACKS_MAX, &s->stack_ids);
-	return err ? err : map_new(sizeof(struct stack_key), STACKS_MAX, &s->frame_ids);
+	s->nr_events = 1;
+	err = map_new(sizeof(struct track_stack_key), STACKS_MAX, &s->stack_ids);
+	return err ? err : map_new(sizeof(struct track_stack_key), STACKS_MAX, &s->frame_ids);
 }
 
 void track_stacks_free(struct track_stacks *s)
@@ -73,7 +77,7 @@ static struct track_text text_at(struct track_at *at, uint32_t field, uint64_t i
 	return (struct track_text){ .s = (const char *)entry->bytes, .len = entry->len };
 }
 
-/* The last part of a mapping's path that is told. */
+/* The last part of a mapping's path, as far as given. */
 static struct track_text mapping_at(struct track_at *at, uint64_t iid)
 {
 	const struct iid_entry *entry = state_find(at->r, at->packet->state, INTERNED_MAPPINGS,
@@ -138,12 +142,12 @@ static struct raw_frame read_frame(struct track_at *at, const struct iid_entry *
 	return frame;
 }
 
-/* TRACK_NONE if nobody defined it. */
+/* TRACK_NONE if it is not defined. */
 static uint32_t frame_of(struct track_at *at, uint64_t iid)
 {
 	struct track_stacks *s = at->t->stacks;
 	const uint32_t state = at->packet->state;
-	const struct stack_key key = { .iid = iid, .table = at->r->states[state].interned };
+	const struct track_stack_key key = { .iid = iid, .table = at->r->states[state].interned };
 	const struct iid_entry *entry;
 	uint32_t index;
 
@@ -152,7 +156,7 @@ static uint32_t frame_of(struct track_at *at, uint64_t iid)
 	entry = state_find(at->r, state, INTERNED_FRAMES, iid);
 	if (!entry)
 		return TRACK_NONE;
-	if (!grow_array(&s->frames, s->nr_frames, &s->cap_frames, sizeof(*s->frames)) ||
+	if (GROW(s->frames, s->cap_frames, s->nr_frames) ||
 	    map_insert(s->frame_ids, &key, (uint32_t)s->nr_frames) < 0) {
 		at->err = -ENOMEM;
 		return TRACK_NONE;
@@ -168,8 +172,7 @@ static void add_frame(struct track_at *at, uint64_t iid)
 
 	if (frame == TRACK_NONE || at->err)
 		return;
-	if (!grow_array(&s->stack_frames, s->nr_stack_frames, &s->cap_stack_frames,
-	                sizeof(*s->stack_frames))) {
+	if (GROW(s->stack_frames, s->cap_stack_frames, s->nr_stack_frames)) {
 		at->err = -ENOMEM;
 		return;
 	}
@@ -209,7 +212,7 @@ static uint32_t stack_of(struct track_at *at, uint64_t iid)
 {
 	struct track_stacks *s = at->t->stacks;
 	const uint32_t state = at->packet->state;
-	const struct stack_key key = { .iid = iid, .table = at->r->states[state].interned };
+	const struct track_stack_key key = { .iid = iid, .table = at->r->states[state].interned };
 	const struct iid_entry *entry;
 	uint32_t index, first = (uint32_t)s->nr_stack_frames;
 
@@ -221,7 +224,7 @@ static uint32_t stack_of(struct track_at *at, uint64_t iid)
 		return TRACK_NONE;
 	}
 	read_frames(at, entry, first);
-	if (!grow_array(&s->stacks, s->nr_stacks, &s->cap_stacks, sizeof(*s->stacks)) ||
+	if (GROW(s->stacks, s->cap_stacks, s->nr_stacks) ||
 	    map_insert(s->stack_ids, &key, (uint32_t)s->nr_stacks) < 0) {
 		at->err = -ENOMEM;
 		return TRACK_NONE;
@@ -235,34 +238,79 @@ static void add_sample(struct track_at *at, const struct trace_sample *sample)
 {
 	struct track_stacks *s = at->t->stacks;
 
-	if (!grow_array(&s->samples, s->nr_samples, &s->cap_samples, sizeof(*s->samples))) {
+	if (GROW(s->samples, s->cap_samples, s->nr_samples)) {
 		at->err = -ENOMEM;
 		return;
 	}
 	s->samples[s->nr_samples++] = *sample;
 }
 
+/* The number of an event; 0 without a name. */
+static uint16_t event_of(struct track_stacks *s, struct track_text name)
+{
+	if (!name.len)
+		return 0;
+	for (uint16_t i = 1; i < s->nr_events; i++)
+		if (s->events[i].len == name.len && memcmp(s->events[i].s, name.s, name.len) == 0)
+			return i;
+	if (s->nr_events == EVENTS_MAX)
+		return 0;
+	s->events[s->nr_events] = name;
+	return s->nr_events++;
+}
+
+/* Whether the event shows where CPUs spend their time. An event without a name is taken for it. */
+static bool is_of_cpu(struct track_text name)
+{
+	static const char *const clocks[] = { "cpu-clock", "task-clock", "cycles", "cpu-cycles",
+		                              "ref-cycles" };
+
+	for (size_t i = 0; i < name.len; i++) /* "cpu_core/cycles/" */
+		if (name.s[i] == '/' && i + 1 < name.len)
+			name = (struct track_text){ .s = name.s + i + 1, .len = name.len - i - 1 };
+	for (size_t i = 0; name.len && i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (track_text_begins(name, clocks[i]))
+			return true;
+	return name.len == 0;
+}
+
+static void put_sample(struct track_at *at, struct trace_sample sample, uint64_t callstack_iid)
+{
+	if (!callstack_iid)
+		return;
+	sample.ts_ns = at->ts_ns;
+	sample.tid = at->tid;
+	sample.cpu = at->has_cpu ? at->cpu : TRACK_NONE;
+	sample.stack = stack_of(at, callstack_iid);
+	if (!at->err)
+		add_sample(at, &sample);
+}
+
 void track_sample(struct track_at *at, enum trace_sample_kind kind, uint64_t callstack_iid,
                   uint64_t weight)
 {
-	const struct trace_sample sample = { .ts_ns = at->ts_ns,
-		                             .weight = weight,
-		                             .tid = at->tid,
-		                             .cpu = at->has_cpu ? at->cpu : TRACK_NONE,
-		                             .kind = (uint8_t)kind,
-		                             .stack = callstack_iid ? stack_of(at, callstack_iid)
-		                                                    : TRACK_NONE };
+	put_sample(at, (struct trace_sample){ .weight = weight, .kind = (uint8_t)kind },
+	           callstack_iid);
+}
 
-	if (callstack_iid && !at->err)
-		add_sample(at, &sample);
+void track_event_sample(struct track_at *at, struct track_text event, uint64_t weight)
+{
+	struct trace_sample sample = { .weight = weight,
+		                       .event = event_of(at->t->stacks, event),
+		                       .kind = is_of_cpu(event) ? TRACE_SAMPLE_CPU
+		                                                : TRACE_SAMPLE_OTHER };
+
+	put_sample(at, sample, at->e.callstack_iid);
 }
 
 void track_timer(struct track_at *at)
 {
-	track_sample(at, TRACE_SAMPLE_CPU, at->e.callstack_iid, 1);
+	static const char name[] = "cpu-clock"; /* what wprof's timer is */
+
+	track_event_sample(at, (struct track_text){ .s = name, .len = sizeof(name) - 1 }, 1);
 }
 
-/* Marks of losses and of the sampler's own doings are no samples. */
+/* Marks of losses and of the sampler's own activity are not samples. */
 static bool is_sample_field(uint32_t nr)
 {
 	return nr != SAMPLE_RECORDS_LOST && nr != SAMPLE_SKIPPED_REASON &&
@@ -292,34 +340,57 @@ static enum trace_sample_kind kind_of_tracepoint(struct pb_in in)
 	return track_text_begins(name, "sched_wak") ? TRACE_SAMPLE_WAKER : TRACE_SAMPLE_OTHER;
 }
 
-/* What the sequence samples, as its timebase says: CPUs, unless it is a tracepoint. */
-static enum trace_sample_kind read_timebase(struct track_at *at, struct pb_in in)
+/* PerfEvents.Counter: where a timebase has no name of its own. */
+static struct track_text counter_name(uint64_t counter)
 {
+	static const char *const names[] = {
+		NULL,           "cpu-clock",        "page-faults",     "task-clock",
+		"cs",           "migrations",       "minor-faults",    "major-faults",
+		"align-faults", "emulation-faults", "cycles",          "instructions",
+		"cache-refs",   "cache-misses",     "branches",        "branch-misses",
+		"bus-cycles",   "stalled-frontend", "stalled-backend", "ref-cycles",
+	};
+	const char *name = counter < sizeof(names) / sizeof(names[0]) ? names[counter] : NULL;
+
+	return (struct track_text){ .s = name, .len = name ? strlen(name) : 0 };
+}
+
+/* What the sequence samples, as its timebase says: CPUs, unless it is a tracepoint or counts something else. */
+static void read_timebase(struct track_at *at, struct pb_in in, struct trace_sample *sample)
+{
+	static const char tracepoint[] = "tracepoint";
 	enum trace_sample_kind kind = TRACE_SAMPLE_CPU;
 	struct track_stacks *s = at->t->stacks;
-	struct track_text name = { 0 };
+	struct track_text name = { 0 }, counter = { 0 };
+	bool is_tracepoint = false;
 	uint64_t frequency = 0;
 	struct pb_field f;
 
 	while (pb_next(&in, &f)) {
-		if (f.nr == TIMEBASE_TRACEPOINT && f.type == PB_BYTES)
+		if (f.nr == TIMEBASE_TRACEPOINT && f.type == PB_BYTES) {
 			kind = kind_of_tracepoint(pb_in_field(&f));
-		else if (f.nr == TIMEBASE_FREQUENCY && f.type == PB_VARINT)
+			is_tracepoint = true;
+		} else if (f.nr == TIMEBASE_FREQUENCY && f.type == PB_VARINT) {
 			frequency = f.value;
-		else if (f.nr == TIMEBASE_NAME)
+		} else if (f.nr == TIMEBASE_COUNTER && f.type == PB_VARINT) {
+			counter = counter_name(f.value);
+		} else if (f.nr == TIMEBASE_NAME) {
 			name = bytes_of(&f);
+		}
 	}
-	if (kind == TRACE_SAMPLE_CPU && !s->frequency && !s->event.len) {
+	if (!is_tracepoint && !is_of_cpu(counter.len ? counter : name))
+		kind = TRACE_SAMPLE_OTHER;
+	sample->kind = (uint8_t)kind;
+	if (is_tracepoint && !name.len)
+		counter = (struct track_text){ .s = tracepoint, .len = sizeof(tracepoint) - 1 };
+	sample->event = event_of(s, name.len ? name : counter);
+	if (kind == TRACE_SAMPLE_CPU && !s->frequency)
 		s->frequency = frequency;
-		s->event = name;
-	}
-	return kind;
 }
 
-static enum trace_sample_kind sampled_kind(struct track_at *at)
+static void read_defaults(struct track_at *at, struct trace_sample *sample)
 {
 	struct pb_in in = at->r->states[at->packet->state].defaults, inner;
-	enum trace_sample_kind kind = TRACE_SAMPLE_CPU;
 	struct pb_field f, g;
 
 	while (pb_next(&in, &f)) {
@@ -328,9 +399,8 @@ static enum trace_sample_kind sampled_kind(struct track_at *at)
 		inner = pb_in_field(&f);
 		while (pb_next(&inner, &g))
 			if (g.nr == SAMPLE_DEFAULTS_TIMEBASE && g.type == PB_BYTES)
-				kind = read_timebase(at, pb_in_field(&g));
+				read_timebase(at, pb_in_field(&g), sample);
 	}
-	return kind;
 }
 
 void track_perf_sample(struct track_at *at)
@@ -357,7 +427,7 @@ void track_perf_sample(struct track_at *at)
 	if (in.is_bad)
 		track_damage(at, DAMAGE_PACKET_BAD);
 	sample.stack = stack ? stack_of(at, stack) : TRACK_NONE;
-	sample.kind = (uint8_t)sampled_kind(at);
+	read_defaults(at, &sample);
 	if (!at->err)
 		add_sample(at, &sample);
 }
@@ -401,8 +471,9 @@ static struct trace_frame *keep_frames(struct reader *r, const struct track_stac
 int track_stacks_finish(struct reader *r)
 {
 	const struct track_stacks *s = r->tracks->stacks;
+	const char **events = ARENA_ARRAY(r->mem, const char *, s->nr_events);
 	struct trace_info *info = &r->info;
-	int err = 0;
+	int err = events ? 0 : -ENOMEM;
 
 	info->samples = keep(r, s->samples, s->nr_samples, sizeof(*s->samples), &err);
 	info->stacks = keep(r, s->stacks, s->nr_stacks, sizeof(*s->stacks), &err);
@@ -410,7 +481,10 @@ int track_stacks_finish(struct reader *r)
 	info->frames = keep_frames(r, s, &err);
 	if (err)
 		return err;
-	info->sampled_event = info_text(r, s->event.s, s->event.len);
+	for (uint16_t i = 0; i < s->nr_events; i++)
+		events[i] = info_text(r, s->events[i].s, s->events[i].len);
+	info->sample_events = events;
+	info->nr_sample_events = s->nr_events;
 	info->sampling_frequency = s->frequency;
 	info->nr_samples = s->nr_samples;
 	info->nr_stacks = s->nr_stacks;

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 /* What is kept of each task: its last state, and while it runs the CPU. */
 #define STATE_OF(kept)   ((kept)&0xff)
@@ -77,7 +77,7 @@ static void put_end(struct track_at *at, const struct state_event *e)
 	}
 }
 
-/* From one state to the next, as switches, wakes, births and ends. */
+/* From one state to the next, as switches, wakes, forks and exits. */
 static void take_step(struct track_at *at, const struct state_event *e, uint32_t before)
 {
 	bool was_running = STATE_OF(before) == GENERIC_RUNNING;
@@ -112,7 +112,7 @@ void track_task_state(struct track_at *at)
 	uint32_t before = 0;
 
 	at->tid = e.tid;
-	/* The idle task comes and goes with the others. */
+	/* The idle task is switched in and out like the others. */
 	if (!e.tid)
 		return;
 	(void)map_find(at->t->generic, &e.tid, &before);

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 /* Without what only says that it is a counter. */
 static const char *pmu_name(struct reader *r, struct track_text key)

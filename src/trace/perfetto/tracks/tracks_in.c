@@ -1,8 +1,10 @@
-#include "trace/tracks_in.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 #define FLOWS_MAX    (1U << 28)
 #define CPUS_MAX     (1U << 17)
@@ -94,7 +96,7 @@ static bool has_name(const struct tracks *t, uint32_t id, uint32_t tid)
 	return false;
 }
 
-int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
+static int add_name(struct tracks *t, struct track_text name, uint32_t tid)
 {
 	uint32_t id;
 	int err;
@@ -105,14 +107,13 @@ int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
 	if (err)
 		return err == -E2BIG ? 0 : err;
 	while (t->nr_name_tops <= id) {
-		if (!grow_array(&t->name_tops, t->nr_name_tops, &t->cap_name_tops,
-		                sizeof(*t->name_tops)))
+		if (GROW(t->name_tops, t->cap_name_tops, t->nr_name_tops))
 			return -ENOMEM;
 		t->name_tops[t->nr_name_tops++] = TRACK_NONE;
 	}
 	if (has_name(t, id, tid))
 		return 0;
-	if (!grow_array(&t->name_of, t->nr_name_of, &t->cap_name_of, sizeof(*t->name_of)))
+	if (GROW(t->name_of, t->cap_name_of, t->nr_name_of))
 		return -ENOMEM;
 	t->name_of[t->nr_name_of] = (struct track_name_of){ .tid = tid, .below = t->name_tops[id] };
 	t->name_tops[id] = (uint32_t)t->nr_name_of++;
@@ -121,12 +122,12 @@ int track_name_add(struct tracks *t, struct track_text name, uint32_t tid)
 
 int tracks_descriptor(struct reader *r, struct pb_in body, uint64_t raw_ts)
 {
-	struct track_told told;
-	int err = track_descs_add(r->tracks->descs, body, &told);
+	struct track_described desc;
+	int err = track_descs_add(r->tracks->descs, body, &desc);
 
 	(void)raw_ts;
-	if (!err && told.is_thread && told.pid != WPROF_PID_IDLE)
-		err = track_name_add(r->tracks, told.name, told.tid);
+	if (!err && desc.is_thread && desc.pid != WPROF_PID_IDLE)
+		err = add_name(r->tracks, desc.name, desc.tid);
 	if (err == -EINVAL)
 		r->tally.damage[DAMAGE_DESC_NO_UUID]++;
 	else if (err == -E2BIG)
@@ -140,7 +141,7 @@ struct track_flow *track_flow_get(struct tracks *t, uint64_t id, bool is_new)
 
 	if (map_find(t->flow_ids, &id, &index))
 		return &t->flows[index];
-	if (!is_new || !grow_array(&t->flows, t->nr_flows, &t->cap_flows, sizeof(*t->flows)) ||
+	if (!is_new || GROW(t->flows, t->cap_flows, t->nr_flows) ||
 	    map_insert(t->flow_ids, &id, (uint32_t)t->nr_flows) < 0)
 		return NULL;
 	t->flows[t->nr_flows] =

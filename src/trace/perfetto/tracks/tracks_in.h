@@ -1,8 +1,8 @@
 /*
- * trace/tracks_in — the inside of the reading of track events, shared by the files track_*_in.c and tracks_*.c.
+ * trace/perfetto/tracks/tracks_in — the inside of the reading of track events, shared by the files track_*_in.c and tracks_*.c.
  *
- * 1. tracks_link() goes once over the heads of all events: rows {time, track, category}, who is at the other end
- *    of each flow, and whether this file's switches and wakes are to be made from its track events.
+ * 1. tracks_link() goes once over the heads of all events: rows {time, track, category}, the task at the other end of
+ *    each flow, and whether this file's switches and wakes are to be made from its track events.
  * 2. tracks_settle() puts the rows in order of time and reads each event in full, all events of one instant as a
  *    group: a switch is the end of one slice and the begin of another at the same time on the same CPU.
  *    Each category has a handler (tracks_settle.c); handlers put records into the output at once, or leave
@@ -18,18 +18,18 @@
 
 #include "abi/event.h"
 #include "base/map.h"
-#include "trace/reader_priv.h"
-#include "trace/track_desc_in.h"
-#include "trace/track_event_in.h"
+#include "trace/perfetto/reader_priv.h"
+#include "trace/perfetto/tracks/track_desc_in.h"
+#include "trace/perfetto/tracks/track_event_in.h"
 
 #define TRACK_PMU_MAX   32U
-#define TRACK_NAMESAKES 1024U /* threads of one name that are looked at */
-/* Nobody tells the priority: that of an ordinary task. */
+#define TRACK_NAMESAKES 1024U /* threads of one name that are checked */
+/* The priority is not recorded: that of an ordinary task. */
 #define TRACK_PRIO 120
 
 enum { FLOW_NONE = ~0U };
 
-/* Of a file whose switches come from ftrace: who ran on a CPU before its first one. */
+/* Of a file whose switches come from ftrace: the task on a CPU before its first one. */
 struct in_first {
 	struct ev_hdr hdr; /* kind IN_TRACK */
 	__u32 tid;
@@ -46,7 +46,7 @@ struct track_row {
 	uint32_t order;  /* in the file, of events of the same time */
 };
 
-/* Who has events with one flow's number. */
+/* The tasks that have events with one flow's number. */
 struct track_flow {
 	uint32_t wakee;  /* track; TRACK_NONE = unknown */
 	uint32_t child;  /* track of FORKED */
@@ -65,7 +65,7 @@ struct track_open {
 	uint8_t how;
 };
 
-/* One CPU, as track events tell it. */
+/* One CPU, as track events describe it. */
 struct track_cpu {
 	uint32_t cpu;
 	uint64_t nr_events, first_ts_ns, last_ts_ns;
@@ -74,13 +74,16 @@ struct track_cpu {
 	bool has_end, has_begin;
 	bool ends_in_idle;     /* what switch_to says */
 	bool begins_from_idle; /* what switch_from says */
-	bool is_unknown;       /* since a switch to somebody who is not in this file */
+	bool is_unknown;       /* since a switch to a task that is not in this file */
 	bool has_current;
 	uint32_t current; /* since the last switch */
 };
 
-/* The file says whether it was for another queue; else who begins to run at that instant was not. */
-enum { LEAVE_IS_TOLD = 1 };
+/*
+ * The file says whether it was for another queue; else the task that begins to run at that instant
+ * was not.
+ */
+enum { LEAVE_IS_REPORTED = 1 };
 
 /* What waits for the end of its instant. */
 struct track_group {
@@ -90,7 +93,7 @@ struct track_group {
 	size_t nr_runs, cap_runs;
 	struct ev_dsq_leave *leaves; /* hdr.flags: LEAVE_* */
 	size_t nr_leaves, cap_leaves;
-	uint32_t *begun; /* tids that come on a CPU */
+	uint32_t *begun; /* tids that are switched in */
 	size_t nr_begun, cap_begun;
 	uint32_t *cpus; /* touched, as indices */
 	size_t nr_cpus, cap_cpus;
@@ -122,7 +125,9 @@ struct tracks {
 	struct track_flow *flows;
 	size_t nr_flows, cap_flows;
 	uint64_t nr_begins, nr_ends, nr_ftrace_switches;
-	bool has_ftrace, is_wprof, is_old, is_filtered, has_strangers; /* of wprof */
+	bool has_ftrace, is_wprof, is_old; /* of wprof */
+	bool has_missing_tasks;            /* tasks that ran are not in the file */
+	bool has_losses; /* nor are events of those that are: then nothing is sure */
 	bool uses_switches, uses_wakes;
 	bool has_stays; /* slices of tasks in dispatch queues */
 
@@ -162,7 +167,7 @@ struct track_at {
 	const struct packet *packet;
 	uint64_t ts_ns;
 	uint32_t track_idx;
-	uint32_t tid;  /* of the track's thread; 0 = idle, or nobody */
+	uint32_t tid;  /* of the track's thread; 0 = idle, or none */
 	uint32_t tgid; /* 0 = unknown */
 	uint32_t cpu;
 	bool has_cpu;
@@ -181,7 +186,6 @@ struct track_strings track_strings_of(const struct track_strings_at *at);
 struct track_flow *track_flow_get(struct tracks *t, uint64_t id, bool is_new);
 /* The thread that alone, of those alive, has this name. */
 bool track_tid_by_name(struct track_at *at, struct track_text name, uint32_t *tid);
-MUST_USE int track_name_add(struct tracks *t, struct track_text name, uint32_t tid);
 /* Sets and clears bits of LIFE_*. */
 MUST_USE int track_live(struct tracks *t, uint32_t tid, uint32_t set, uint32_t clear);
 
@@ -205,16 +209,18 @@ void track_dsq(struct track_at *at);
 void track_scx(struct track_at *at);
 void track_request(struct track_at *at);
 void track_timer(struct track_at *at);
+/* A sample that an event has caused, by its name: of a CPU if that is its clock or its cycles. */
+void track_event_sample(struct track_at *at, struct track_text event, uint64_t weight);
 void track_pmu(struct track_at *at);
 void track_probe(struct track_at *at);
 void track_counter(struct track_at *at);
-void track_extra_counters(struct track_at *at); /* that came with another event */
+void track_extra_counters(struct track_at *at); /* that are part of another event */
 
 /* Slices: one begins, and one ends; false if none was open. */
 void track_open(struct track_at *at, const struct track_open *open);
 bool track_close(struct track_at *at, struct track_open *out);
 
-/* One half of a switch on at->cpu: the task of at->tid leaves, or comes. */
+/* One half of a switch on at->cpu: the task of at->tid is switched out, or in. */
 void track_task_leaves(struct track_at *at, uint32_t state, bool is_to_idle);
 void track_task_comes(struct track_at *at, bool is_from_idle);
 void track_put_wake(struct track_at *at, uint32_t tid, uint32_t waker, bool is_new);

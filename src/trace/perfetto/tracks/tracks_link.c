@@ -2,17 +2,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/schema.h"
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
+
+#define MISSING_TASKS 4U /* unpaired halves per broken pair: more are not losses */
 
 /* What one pass over the heads of all events carries. */
-struct link {
+struct track_linker {
 	struct reader *r;
 	struct tracks *t;
 	struct track_event_in e;
 	uint64_t last_ts_ns;
-	uint32_t mono; /* clock of old time stamps; CLOCK_NONE = not in this file */
+	uint64_t nr_alone;  /* halves of switches to or from a task without the other half */
+	uint64_t nr_broken; /* times that a task began, or ended, to run twice in a row */
+	uint32_t mono;      /* clock of old time stamps; CLOCK_NONE = not in this file */
 };
 
 static bool find_string(const void *ctx, uint32_t field, uint64_t iid, struct track_text *out,
@@ -56,7 +60,7 @@ static int learn_texts(struct reader *r)
 }
 
 /* Old events have microseconds of the monotonic clock of their own. */
-static uint64_t old_ts_ns(struct link *l, struct track_in *track)
+static uint64_t old_ts_ns(struct track_linker *l, struct track_in *track)
 {
 	int64_t us = l->e.time_us;
 	uint64_t ns;
@@ -71,7 +75,7 @@ static uint64_t old_ts_ns(struct link *l, struct track_in *track)
 	return l->mono == CLOCK_NONE ? ns : clocks_to_trace(&l->r->clocks, l->mono, ns);
 }
 
-static uint64_t row_ts_ns(struct link *l, const struct packet *pk, uint32_t track)
+static uint64_t row_ts_ns(struct track_linker *l, const struct packet *pk, uint32_t track)
 {
 	uint64_t ts_ns = packet_ts_ns(l->r, pk, &l->r->tally);
 
@@ -86,8 +90,8 @@ static uint64_t row_ts_ns(struct link *l, const struct packet *pk, uint32_t trac
 	return ts_ns;
 }
 
-/* Counts it, and tells what it means to us. */
-static uint8_t take_category(struct link *l, const struct packet *pk)
+/* Counts it, and returns its meaning. */
+static uint8_t take_category(struct track_linker *l, const struct packet *pk)
 {
 	struct decoder dec = { .r = l->r };
 	struct track_text text = l->e.category;
@@ -105,8 +109,8 @@ static uint8_t take_category(struct link *l, const struct packet *pk)
 	return l->t->categories[id];
 }
 
-/* Who is at the ends of flows: wakes are told by the waker, whom they reach by the wakee. */
-static int take_flows(struct link *l, const struct track_row *row)
+/* The tasks at the ends of flows: the waker's event begins a wake, the wakee's ends it. */
+static int take_flows(struct track_linker *l, const struct track_row *row)
 {
 	struct track_flow *flow;
 
@@ -158,30 +162,30 @@ static bool has_flow_role(const struct track_row *row)
 	}
 }
 
-static int add_row(struct link *l, struct track_row row)
+static int add_row(struct track_linker *l, struct track_row row)
 {
 	struct tracks *t = l->t;
 
-	if (!grow_array(&t->rows, t->nr_rows, &t->cap_rows, sizeof(*t->rows)))
+	if (!grow_counted(l->r, &t->rows, t->nr_rows, &t->cap_rows, sizeof(*t->rows)))
 		return -ENOMEM;
 	row.order = (uint32_t)t->nr_rows;
 	t->rows[t->nr_rows++] = row;
 	return 0;
 }
 
-static uint64_t track_uuid(const struct link *l, const struct packet *pk)
+static uint64_t track_uuid(const struct track_linker *l, const struct packet *pk)
 {
 	return l->e.has_uuid ? l->e.uuid : l->r->states[pk->state].default_track;
 }
 
-static int note_birth(struct link *l, const struct track_row *row)
+static int note_birth(struct track_linker *l, const struct track_row *row)
 {
 	const struct track_in *track = track_descs_get(l->t->descs, row->track);
 
 	return track_live(l->t, track->owner, LIFE_HAS_BIRTH, 0);
 }
 
-static int link_event(struct link *l, uint32_t index)
+static int link_event(struct track_linker *l, uint32_t index)
 {
 	const struct packet *pk = &l->r->packets[index];
 	struct track_row row = { .packet = index };
@@ -213,7 +217,7 @@ static int link_event(struct link *l, uint32_t index)
 	return err ? err : add_row(l, row);
 }
 
-static int link_other(struct link *l, uint32_t index)
+static int link_other(struct track_linker *l, uint32_t index)
 {
 	const struct packet *pk = &l->r->packets[index];
 	struct track_row row = { .packet = index, .track = TRACK_NONE };
@@ -262,7 +266,7 @@ static uint64_t count_switches(const struct packet *pk)
 	return nr;
 }
 
-static void count_ftrace(struct link *l)
+static void count_ftrace(struct track_linker *l)
 {
 	for (size_t i = 0; i < l->r->nr_packets; i++) {
 		if (l->r->packets[i].kind != PAYLOAD_FTRACE)
@@ -294,38 +298,83 @@ static bool is_swapper(struct track_event_in *e, enum track_key key)
 	return track_arg_text(e, key, &name) && track_swapper_cpu(name, &cpu);
 }
 
-/* Whether slices of others than idle are missing: then nobody knows who ran in a gap. */
-static bool has_strangers(struct link *l)
-{
-	const struct tracks *t = l->t;
-	uint64_t nr_ends = 0, nr_begins = 0, nr_to_idle = 0, nr_from_idle = 0;
+/* The last half of a switch of a CPU. */
+struct half {
+	uint64_t ts_ns;
+	uint8_t type; /* 0 = it has met the other half */
+	bool needs_other;
+	bool is_seen;
+};
 
+/* Of a switch to or from another task than idle, both halves must be there; at the edges of the file one may miss. */
+static void check_half(struct track_linker *l, const struct track_row *row, struct half *half)
+{
+	bool is_end = row->type == TRACK_TYPE_END;
+	bool is_idle = is_swapper(&l->e, is_end ? KEY_SWITCH_TO : KEY_SWITCH_FROM);
+
+	if (half->type && half->type != row->type && half->ts_ns == row->ts_ns) {
+		half->type = 0;
+		return;
+	}
+	l->nr_alone += half->type && half->needs_other;
+	*half = (struct half){ .ts_ns = row->ts_ns,
+		               .type = (uint8_t)row->type,
+		               .needs_other = !is_idle && (is_end || half->is_seen),
+		               .is_seen = true };
+}
+
+/* A task begins and ends to run in turn: else events were lost. */
+static void check_turn(struct track_linker *l, const struct track_row *row)
+{
+	struct track_in *track = track_descs_get(l->t->descs, row->track);
+
+	l->nr_broken += track->last_oncpu == row->type;
+	track->last_oncpu = (uint8_t)row->type;
+}
+
+/*
+ * Whether slices of tasks other than idle are missing: then the task in a gap is unknown. A lost
+ * switch leaves two unpaired halves and breaks two pairs; further unpaired halves were filtered.
+ */
+static int check_halves(struct track_linker *l)
+{
+	struct half *halves = calloc(READER_CPUS_MAX, sizeof(*halves));
+	struct tracks *t = l->t;
+	uint64_t nr_cpus = 0;
+
+	if (!halves)
+		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		const struct track_row *row = &t->rows[i];
 		const struct packet *pk = &l->r->packets[row->packet];
 		const struct track_strings_at at = { .r = l->r, .state = pk->state };
+		uint32_t cpu;
 
-		if (row->category != CATEGORY_ONCPU)
+		if (row->category != CATEGORY_ONCPU ||
+		    (row->type == TRACK_TYPE_BEGIN && pk->raw_ts == 0))
 			continue;
+		check_turn(l, row);
 		track_event_read(&l->e, pb_in_of(pk->body, pk->len), track_strings_of(&at));
-		if (row->type == TRACK_TYPE_END) {
-			nr_ends++;
-			nr_to_idle += is_swapper(&l->e, KEY_SWITCH_TO);
-		} else if (pk->raw_ts != 0) {
-			nr_begins++;
-			nr_from_idle += is_swapper(&l->e, KEY_SWITCH_FROM);
-		}
+		cpu = track_arg_u32(&l->e, KEY_CPU, READER_CPUS_MAX);
+		if (cpu < READER_CPUS_MAX)
+			check_half(l, row, &halves[cpu]);
 	}
-	/* Between tasks that are here, each end has its begin. */
-	return nr_ends - nr_to_idle != nr_begins - nr_from_idle;
+	for (uint32_t i = 0; i < READER_CPUS_MAX; i++)
+		nr_cpus += halves[i].is_seen;
+	free(halves);
+	/* Each CPU can have one slice that is open at the end. */
+	t->has_losses = l->nr_broken || t->nr_begins > t->nr_ends + nr_cpus;
+	t->has_missing_tasks = l->nr_alone > MISSING_TASKS * l->nr_broken;
+	return 0;
 }
 
 /* Of a file by wprof: which of its two tellings of the same switches and wakes is to be believed. */
-static void choose_sources(struct link *l)
+static int choose_sources(struct track_linker *l)
 {
 	struct tracks *t = l->t;
 	struct fixups *fix = &l->r->fix;
 	bool is_known = false, is_whole;
+	int err = 0;
 
 	count_ftrace(l);
 	for (size_t i = 0; i < t->nr_rows && !is_known; i++)
@@ -333,19 +382,22 @@ static void choose_sources(struct link *l)
 			t->is_old = is_old_reason(&l->e, l->r, &l->r->packets[t->rows[i].packet],
 			                          &is_known);
 	/* A filter leaves halves of switches; a recorder that died leaves bundles unwritten. */
-	t->is_filtered = t->nr_begins != t->nr_ends;
-	is_whole = t->has_ftrace && !t->is_filtered && t->nr_ftrace_switches == t->nr_begins;
+	is_whole = t->has_ftrace && t->nr_begins == t->nr_ends &&
+	           t->nr_ftrace_switches == t->nr_begins;
 	t->uses_switches = !is_whole;
 	t->uses_wakes = !is_whole || t->is_old;
-	if (t->is_filtered)
-		t->has_strangers = has_strangers(l);
+	if (!is_whole)
+		err = check_halves(l);
+	if (t->has_missing_tasks && !t->has_losses)
+		l->r->info.filter = "the tasks that its filters let through";
 	fix->uses_track_sched = t->uses_switches || t->uses_wakes;
 	fix->drops_ftrace_switches = t->uses_switches;
 	fix->drops_ftrace_wakes = t->uses_wakes;
 	fix->has_raw_states = t->is_old;
+	return err;
 }
 
-static int link_packet(struct link *l, uint32_t index)
+static int link_packet(struct track_linker *l, uint32_t index)
 {
 	switch (l->r->packets[index].kind) {
 	case PAYLOAD_TRACK_EVENT:
@@ -370,9 +422,9 @@ static uint32_t find_clock(const struct clocks *c, uint32_t id)
 
 int tracks_link(struct reader *r)
 {
-	struct link l = { .r = r,
-		          .t = r->tracks,
-		          .mono = find_clock(&r->clocks, CLOCK_ID_MONOTONIC) };
+	struct track_linker l = { .r = r,
+		                  .t = r->tracks,
+		                  .mono = find_clock(&r->clocks, CLOCK_ID_MONOTONIC) };
 	int err = learn_texts(r);
 
 	for (size_t i = 0; i < r->nr_packets && !err; i++)
@@ -380,6 +432,6 @@ int tracks_link(struct reader *r)
 	if (err)
 		return err;
 	if (l.t->is_wprof)
-		choose_sources(&l);
-	return track_pmu_scan(r);
+		err = choose_sources(&l);
+	return err ? err : track_pmu_scan(r);
 }

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "trace/decoder.h"
-#include "trace/schema_tracks.h"
-#include "trace/tracks_in.h"
+#include "trace/perfetto/decoder.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
+#include "trace/perfetto/tracks/tracks_in.h"
 
 #define TRACKS_LANE UINT32_MAX /* no CPU has this number */
 
@@ -144,7 +144,7 @@ static bool is_sorted(const struct tracks *t)
 	return true;
 }
 
-/* Where it happened and to whom, from the track and the annotation. */
+/* The CPU and task of the event, from the track and the annotation. */
 static void locate(struct track_at *at, const struct track_row *row)
 {
 	bool is_idle;
@@ -208,7 +208,7 @@ static void settle_row(struct track_at *at, const struct track_row *row)
 	}
 }
 
-static void tell_cpus(struct track_at *at)
+static void report_cpus(struct track_at *at)
 {
 	for (size_t i = 0; i < at->t->nr_cpus; i++) {
 		const struct track_cpu *c = &at->t->cpus[i];
@@ -243,7 +243,7 @@ int tracks_settle(struct reader *r, struct decoder *dec)
 			track_group_end(at);
 	}
 	decoder_run_end(dec);
-	tell_cpus(at);
+	report_cpus(at);
 	err = at->err ? at->err : dec->out->err;
 	free(at);
 	return err;

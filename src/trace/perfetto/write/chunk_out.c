@@ -1,10 +1,11 @@
-#include "trace/chunk_out.h"
+#include "trace/perfetto/write/chunk_out.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/schema.h"
+#include "base/write_all.h"
+#include "trace/perfetto/schema.h"
 
 /* Higher levels take longer and save nothing on columns of varints. */
 #define COMPRESSION_LEVEL 1
@@ -42,9 +43,8 @@ int chunk_close(struct chunk_out *c)
 /* Cuts the file back to whole packets. Where that fails, readers stop at the half one. */
 static int take_back(struct chunk_out *c, int err)
 {
-	const char *hint = err == -ENOSPC
-	                           ? "free some space; what was written until then can be used"
-	                           : "what was written until then can be used";
+	const char *hint = err == -ENOSPC ? "free some space; what was written so far can be used"
+	                                  : "what was written so far can be used";
 	off_t end = (off_t)(c->start + (int64_t)c->nr_bytes);
 
 	if (c->start >= 0 && ftruncate(c->fd, end) == 0)
@@ -55,18 +55,11 @@ static int take_back(struct chunk_out *c, int err)
 
 static int write_out(struct chunk_out *c, const struct pb *from)
 {
-	size_t done = 0;
-	ssize_t n;
+	int err = write_all(c->fd, from->buf, from->len);
 
-	while (done < from->len) {
-		n = write(c->fd, from->buf + done, from->len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return take_back(c, n < 0 ? -errno : -EIO);
-		done += (size_t)n;
-	}
-	c->nr_bytes += done;
+	if (err)
+		return take_back(c, err);
+	c->nr_bytes += from->len;
 	return 0;
 }
 

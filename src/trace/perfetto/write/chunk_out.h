@@ -1,5 +1,5 @@
 /*
- * trace/chunk_out — whole packets to a file, one write(2) per chunk.
+ * trace/perfetto/write/chunk_out — whole packets to a file, one write(2) per chunk.
  *
  * Packets are appended to .packets; chunk_packet_done() after each. What is on disk is always a sequence
  * of whole packets: a write that fails half-way is taken back where the file allows it. After the first

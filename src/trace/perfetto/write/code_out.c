@@ -1,12 +1,13 @@
-#include "trace/code_out.h"
+#include "trace/perfetto/write/code_out.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
 
 #define ADDRESSES_MAX  65536U
 #define TEXTS_MAX      65536U
@@ -53,7 +54,7 @@ void code_clear(struct code_out *c)
 	c->nr_frames = 0;
 }
 
-/* The iid of something with these bytes; *is_new if nobody has been told of it. */
+/* The iid of something with these bytes; *is_new if it has not been written yet. */
 static int text_iid(struct code_out *c, enum code_text table, const void *bytes, size_t len,
                     uint32_t *iid, bool *is_new)
 {
@@ -175,7 +176,7 @@ static int put_frame(struct code_out *c, const struct code_where *where,
 }
 
 /* Whatever is known, and at least one frame. */
-static void look_up(const struct code_out *c, const struct code_where *where, uint64_t address,
+static void resolve(const struct code_out *c, const struct code_where *where, uint64_t address,
                     struct trace_place *p, char name[TEXT_BYTES])
 {
 	*p = (struct trace_place){ .rel_pc = address };
@@ -212,7 +213,7 @@ static int put_run(struct code_out *c, const struct code_where *where, uint64_t 
 	uint32_t mapping;
 	int err;
 
-	look_up(c, where, address, &place, name);
+	resolve(c, where, address, &place, name);
 	err = put_mapping(c, &place, &mapping);
 	*out = (struct code_run){ .first = c->nr_frames + 1,
 		                  .nr = (uint16_t)place.nr_code,
@@ -226,15 +227,8 @@ static int keep_run(struct code_out *c, const struct address_key *key, const str
 {
 	uint32_t nr = map_nr(c->addresses);
 
-	if (nr >= c->cap_runs) {
-		size_t cap = c->cap_runs ? c->cap_runs * 2 : 256;
-		struct code_run *runs = reallocarray(c->runs, cap, sizeof(*runs));
-
-		if (!runs)
-			return -ENOMEM;
-		c->runs = runs;
-		c->cap_runs = cap;
-	}
+	if (GROW(c->runs, c->cap_runs, nr))
+		return -ENOMEM;
 	c->runs[nr] = *run;
 	return map_insert(c->addresses, key, nr);
 }

@@ -1,10 +1,11 @@
 /*
- * trace/code_out — places in code as interned frames: functions, mappings, build ids, source files.
+ * trace/perfetto/write/code_out — places in code as interned frames: functions, mappings, build ids, source files.
  *
- * What is at an address comes from the caller, who may not know it. Everything is told once, as fields of an
- * InternedData that gather in .interned until the next packet takes them; equal texts and mappings are told apart
- * by hashes of 128 bits, not by keeping them. When a table is full, the whole has to be begun anew: code_clear().
- * An inlined call is a frame of its own whose name says so. One thread.
+ * The caller looks up what is at an address, and may not know it. Everything is written once, as
+ * fields of an InternedData that collect in .interned until the next packet takes them; texts and
+ * mappings are compared by hashes of 128 bits instead of being kept. When a table is full, all
+ * tables must be restarted: code_clear(). An inlined call is a separate frame whose name says so.
+ * One thread.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ typedef bool trace_place_fn(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t a
 /* Its name alone, into buf. */
 typedef bool trace_symbol_fn(void *ctx, uint32_t tgid, uint64_t address, char *buf, size_t size);
 
-/* Whose code: the program that a process was at a time has a number of its own. */
+/* Whose code: each program that a process executed has its own number. */
 struct code_where {
 	uint32_t tgid; /* 0 = kernel */
 	uint32_t image;
@@ -56,5 +57,5 @@ void code_done(struct code_out *c);
 /* -E2BIG if a table is full, or -ENOMEM. */
 MUST_USE int code_at(struct code_out *c, const struct code_where *where, uint64_t address,
                      struct code_run *out);
-/* Forgets all, as one does who reads a packet that begins anew. */
+/* Clears all tables, as a reader does at a packet that restarts them. */
 void code_clear(struct code_out *c);

@@ -1,18 +1,19 @@
-#include "trace/ftrace_out.h"
+#include "trace/perfetto/write/ftrace_out.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/packets.h"
-#include "trace/schema.h"
+#include "base/grow.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
 
 /*
- * No more than a row takes: 4 bytes of time (less than 100 ms), 5 + 5 + 10 + 2 + 1 of the rest. What comes
- * besides: the first times, tags, lengths.
+ * No more than a row takes: 4 bytes of time (less than 100 ms), 5 + 5 + 10 + 2 + 1 + 3 of the rest.
+ * In addition: the first times, tags, lengths.
  */
-#define ROW_BYTES         27U
+#define ROW_BYTES         30U
 #define OTHER_BYTES       128U
 #define VERBOSE_EVENT_MAX 1024U /* no single event is larger */
 
@@ -37,7 +38,7 @@ void ftrace_done(struct ftrace_out *o)
 static void begin_bundle(struct ftrace_out *o, struct ftrace_cpu *c)
 {
 	c->number = ++o->next_number ? o->next_number : ++o->next_number;
-	c->nr_switches = c->nr_wakings = c->nr_verbose = 0;
+	c->nr_switches = c->nr_wakings = c->nr_verbose = c->nr_inferred = 0;
 	c->nr_comms = 0;
 	c->comm_bytes = 0;
 	c->idle_comm = 0;
@@ -47,19 +48,10 @@ static void begin_bundle(struct ftrace_out *o, struct ftrace_cpu *c)
 
 static int add_cpu(struct ftrace_out *o, uint32_t cpu)
 {
-	struct ftrace_cpu **cpus, *c;
-	uint32_t nr = o->nr_cpus ? o->nr_cpus : 8;
+	struct ftrace_cpu *c;
 
-	while (nr <= cpu)
-		nr *= 2;
-	if (nr != o->nr_cpus) {
-		cpus = realloc(o->cpus, nr * sizeof(struct ftrace_cpu *));
-		if (!cpus)
-			return -ENOMEM;
-		memset(cpus + o->nr_cpus, 0, (nr - o->nr_cpus) * sizeof(struct ftrace_cpu *));
-		o->cpus = cpus;
-		o->nr_cpus = nr;
-	}
+	if (GROW_ZEROED(o->cpus, o->nr_cpus, cpu))
+		return -ENOMEM;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
@@ -75,13 +67,26 @@ static uint32_t nr_events(const struct ftrace_cpu *c)
 	return c->nr_switches + c->nr_wakings + c->nr_verbose;
 }
 
+static bool has_recorded(const struct ftrace_cpu *c)
+{
+	return nr_events(c) > c->nr_inferred;
+}
+
 static void put_column(struct pb *w, uint32_t field, const uint8_t *from, const uint8_t *to)
 {
 	pb_bytes(w, field, from, (size_t)(to - from));
 }
 
 /* Which value of a row a column holds; int32 in protobuf is the same as a sign-extended int64. */
-enum column { COLUMN_TS, COLUMN_VALUE, COLUMN_TID, COLUMN_PRIO, COLUMN_COMM, COLUMN_FLAGS };
+enum column {
+	COLUMN_TS,
+	COLUMN_VALUE,
+	COLUMN_TID,
+	COLUMN_PRIO,
+	COLUMN_COMM,
+	COLUMN_FLAGS,
+	COLUMN_BY
+};
 
 static inline uint64_t cell(const struct compact_row *row, enum column column, uint64_t *last_ns)
 {
@@ -102,6 +107,8 @@ static inline uint64_t cell(const struct compact_row *row, enum column column, u
 		return row->comm_idx;
 	case COLUMN_FLAGS:
 		return row->flags;
+	case COLUMN_BY:
+		return row->by;
 	}
 	return 0;
 }
@@ -139,6 +146,7 @@ void ftrace_put_compact(struct pb *w, const struct ftrace_cpu *c)
 		put_rows(w, COMPACT_WAKING_PRIO, c, true, COLUMN_PRIO);
 		put_rows(w, COMPACT_WAKING_COMM, c, true, COLUMN_COMM);
 		put_rows(w, COMPACT_WAKING_FLAGS, c, true, COLUMN_FLAGS);
+		put_rows(w, COMPACT_WAKING_INTERRUPT, c, true, COLUMN_BY);
 	}
 	pb_end(w, compact);
 }
@@ -210,7 +218,7 @@ int ftrace_at(struct ftrace_out *o, uint32_t cpu, uint64_t *ts_ns, struct ftrace
 		*ts_ns = c->last_ts_ns;
 		o->nr_clamped++;
 	}
-	if (nr_events(c) && (*ts_ns - c->first_ts_ns >= FTRACE_BUNDLE_NS || is_full(c)))
+	if ((has_recorded(c) && *ts_ns - c->first_ts_ns >= FTRACE_BUNDLE_NS) || is_full(c))
 		err = flush_cpu(o, c);
 	*out = c;
 	return err;
@@ -218,7 +226,7 @@ int ftrace_at(struct ftrace_out *o, uint32_t cpu, uint64_t *ts_ns, struct ftrace
 
 static void count(struct ftrace_cpu *c, uint64_t ts_ns)
 {
-	if (nr_events(c) == 0)
+	if (!has_recorded(c))
 		c->first_ts_ns = ts_ns;
 	c->last_ts_ns = ts_ns;
 }
@@ -278,19 +286,29 @@ void ftrace_add_switch(struct ftrace_cpu *c, uint64_t ts_ns, const struct ev_swi
 		.prio = rec->next_prio,
 		.comm_idx = comm_idx(c, next),
 	};
-	c->current_tid = rec->next_tid;
+	ftrace_set_current(c, rec->next_tid, ts_ns);
+}
+
+void ftrace_set_current(struct ftrace_cpu *c, uint32_t tid, uint64_t ts_ns)
+{
+	c->current_tid = tid;
+	c->knows_current = c->has_switched = true;
+	c->is_cut = false;
+	c->last_seen_ns = ts_ns;
 }
 
 static uint8_t common_flags(uint32_t flags)
 {
 	return (uint8_t)((flags & EV_FLAG_HARDIRQ ? COMMON_FLAG_HARDIRQ : 0) |
-	                 (flags & EV_FLAG_SOFTIRQ ? COMMON_FLAG_SOFTIRQ : 0));
+	                 (flags & EV_FLAG_SOFTIRQ ? COMMON_FLAG_SOFTIRQ : 0) |
+	                 (flags & EV_FLAG_NMI ? COMMON_FLAG_NMI : 0));
 }
 
 void ftrace_add_waking(struct ftrace_cpu *c, uint64_t ts_ns, const struct ev_wake *rec,
                        struct trace_task *task)
 {
 	count(c, ts_ns);
+	c->last_seen_ns = ts_ns;
 	c->rows[FTRACE_BUNDLE_EVENTS - ++c->nr_wakings] = (struct compact_row){
 		.ts_ns = ts_ns,
 		.tid = rec->tid,
@@ -298,21 +316,35 @@ void ftrace_add_waking(struct ftrace_cpu *c, uint64_t ts_ns, const struct ev_wak
 		.prio = rec->prio,
 		.comm_idx = comm_idx(c, task),
 		.flags = common_flags(rec->hdr.flags),
+		.by = rec->by,
 	};
 }
 
-struct ftrace_event ftrace_begin(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
+static struct ftrace_event begin(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
                                  uint32_t member)
 {
 	struct ftrace_event e = { .w = &c->verbose };
 
-	count(c, ts_ns);
 	c->nr_verbose++;
 	e.event = pb_begin(e.w, BUNDLE_EVENT);
 	pb_uint(e.w, FTRACE_TIMESTAMP, ts_ns);
 	pb_uint(e.w, FTRACE_PID, pid);
 	e.body = pb_begin(e.w, member);
 	return e;
+}
+
+struct ftrace_event ftrace_begin(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
+                                 uint32_t member)
+{
+	count(c, ts_ns);
+	return begin(c, ts_ns, pid, member);
+}
+
+struct ftrace_event ftrace_begin_inferred(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
+                                          uint32_t member)
+{
+	c->nr_inferred++;
+	return begin(c, ts_ns, pid, member);
 }
 
 void ftrace_end(struct ftrace_event *e, uint32_t flags)
@@ -324,13 +356,19 @@ void ftrace_end(struct ftrace_event *e, uint32_t flags)
 	pb_end(e->w, e->event);
 }
 
-int ftrace_lost(struct ftrace_out *o, struct ftrace_cpu *c, uint64_t count)
+void ftrace_end_inferred(struct ftrace_event *e)
+{
+	pb_end(e->w, e->body);
+	pb_uint(e->w, FTRACE_COMMON_FLAGS, COMMON_FLAG_INFERRED);
+	pb_end(e->w, e->event);
+}
+
+int ftrace_lost(struct ftrace_out *o, struct ftrace_cpu *c)
 {
 	int err = flush_cpu(o, c);
 
-	c->has_lost = true;
+	c->has_lost = c->is_cut = true;
 	c->knows_current = false;
-	c->nr_lost += count;
 	return err;
 }
 

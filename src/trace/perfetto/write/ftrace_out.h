@@ -1,13 +1,14 @@
 /*
- * trace/ftrace_out — events of the kernel as bundles per CPU, the way Perfetto likes them.
+ * trace/perfetto/write/ftrace_out — events of the kernel as bundles per CPU, as Perfetto expects them.
  *
  * Switches and wakings are kept as plain rows and become columns when the bundle is written; all others are
  * encoded at once. A bundle is written at 1024 events, below 64 kB, or 100 ms of trace time. Within a CPU
- * time never goes backwards: what comes late is moved to the time of the last event, and counted.
+ * time never goes backwards: a late event is moved to the time of the last event, and counted.
  *
- * A column of switches tells only who comes next, and one of wakings not who wakes: both follow from the
- * order on the CPU. Where the order does not tell the truth (the first switch, after a loss, or when prev
- * is not the last next), the event is written in full. One thread; memory only at a CPU's first event.
+ * A column of switches has only the next task, and one of wakings no waker: both follow from the
+ * order on the CPU. Where the order would give the wrong task (the first switch, after a loss, or
+ * when prev is not the last next), the event is written in full. One thread; memory only at a CPU's
+ * first event.
  */
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "abi/event.h"
 #include "base/attr.h"
 #include "base/pb_write.h"
-#include "trace/names_out.h"
+#include "trace/perfetto/write/names_out.h"
 #include "trace/trace_tasks.h"
 
 #define FTRACE_CPUS_MAX      8192U /* Perfetto itself reads those below 1024 */
@@ -34,16 +35,21 @@ struct compact_row {
 	int16_t prio;
 	uint16_t comm_idx;
 	uint8_t flags; /* common_flags of a waking */
-	uint8_t pad_[3];
+	uint8_t pad_;
+	uint16_t by; /* ABI_BY_* of a waking */
 };
 
 struct ftrace_cpu {
 	uint32_t cpu;
 	bool knows_current; /* since the last loss */
 	uint32_t current_tid;
-	bool has_lost; /* before the first event of this bundle */
+	bool has_lost;         /* before the first event of this bundle */
+	bool has_switched;     /* current_tid is what readers take for the task on the CPU */
+	bool is_cut;           /* events were lost since the last switch */
+	uint64_t last_seen_ns; /* when current_tid was last known to be on the CPU */
+	uint64_t last_full_ns; /* of the last switch that is not a row */
 	bool has_lost_track, has_pressure_track, has_idle_track; /* see track_out */
-	uint64_t nr_lost;
+	uint64_t nr_lost;                     /* of all kinds, for the track of the CPU */
 	uint64_t nr_sampled[EV_SAMPLE_KINDS]; /* sums of the periods of samples */
 	uint64_t last_ts_ns;                  /* of the last event, in this bundle or before */
 	uint64_t prev_end_ns;                 /* end of the bundle before; 0 = there was none */
@@ -51,6 +57,7 @@ struct ftrace_cpu {
 	uint32_t number; /* unique, so that tasks know whether their comm_idx is of this one; never 0 */
 	uint64_t first_ts_ns;
 	uint32_t nr_switches, nr_wakings, nr_verbose;
+	uint32_t nr_inferred; /* of nr_verbose; their times are not those of the bundle */
 	/* Switches from the front, wakings from the back: both together are one bundle's worth. */
 	struct compact_row rows[FTRACE_BUNDLE_EVENTS];
 	struct pb verbose; /* encoded FtraceEvents */
@@ -98,9 +105,15 @@ struct ftrace_event {
 struct ftrace_event ftrace_begin(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
                                  uint32_t member);
 void ftrace_end(struct ftrace_event *e, uint32_t flags); /* flags of the record */
+/* The same of an event that was not recorded: its time may lie before that of the last one. */
+struct ftrace_event ftrace_begin_inferred(struct ftrace_cpu *c, uint64_t ts_ns, uint32_t pid,
+                                          uint32_t member);
+void ftrace_end_inferred(struct ftrace_event *e);
+/* The task on the CPU from here on. */
+void ftrace_set_current(struct ftrace_cpu *c, uint32_t tid, uint64_t ts_ns);
 
 /* Events were lost before whatever comes next on this CPU. */
-MUST_USE int ftrace_lost(struct ftrace_out *o, struct ftrace_cpu *c, uint64_t count);
+MUST_USE int ftrace_lost(struct ftrace_out *o, struct ftrace_cpu *c);
 /* Writes all bundles that began before ts_ns; UINT64_MAX = all. */
 MUST_USE int ftrace_flush(struct ftrace_out *o, uint64_t ts_ns);
 /* The rows of the open bundle as a field of a bundle, as ftrace_flush() writes them. */

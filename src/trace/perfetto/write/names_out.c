@@ -1,12 +1,13 @@
-#include "trace/names_out.h"
+#include "trace/perfetto/write/names_out.h"
 
 #include <string.h>
 
-#include "trace/packets.h"
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
 
 #define PACKET_BYTES  (56U << 10)
 #define CMDLINE_BYTES 4096U
+#define ANCESTORS     16U /* of a process, with their command lines, in one go */
 
 void names_init(struct names_out *n, struct chunk_out *chunk, struct trace_tasks *tasks)
 {
@@ -48,7 +49,7 @@ static void put_thread(struct pb *w, const struct trace_task *task)
 	pb_end(w, mark);
 }
 
-/* False if nobody knows the command line. */
+/* False if the command line is unknown. */
 static bool put_cmdline(struct names_out *n, uint32_t tgid)
 {
 	char args[CMDLINE_BYTES];
@@ -83,7 +84,22 @@ static void put_process(struct names_out *n, const struct trace_task *leader)
 	pb_end(w, mark);
 }
 
-/* A process whose leader we know nothing of waits until we do. */
+/* A parent that takes no part itself would be a number alone: it is shown with its child, and its own parents with it. */
+static void show_parents(struct names_out *n, const struct trace_task *child)
+{
+	for (unsigned int i = 0; i < ANCESTORS && child->ppid; i++) {
+		struct trace_task *parent = trace_tasks_find(n->tasks, child->ppid);
+
+		if (!parent || !(parent->flags & TASK_HAS_NAME) ||
+		    parent->flags & TASK_PROCESS_WRITTEN || n->entries.len >= PACKET_BYTES)
+			return;
+		put_process(n, parent);
+		parent->flags |= TASK_PROCESS_WRITTEN;
+		child = parent;
+	}
+}
+
+/* A process whose leader is unknown waits until it is known. */
 static void show_process(struct names_out *n, struct trace_task *task)
 {
 	struct trace_task *leader = task;
@@ -94,6 +110,7 @@ static void show_process(struct names_out *n, struct trace_task *task)
 		return;
 	put_process(n, leader);
 	leader->flags |= TASK_PROCESS_WRITTEN;
+	show_parents(n, leader);
 }
 
 int names_show(struct names_out *n, struct trace_task *task, uint64_t ts_ns)

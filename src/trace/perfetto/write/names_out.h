@@ -1,8 +1,9 @@
 /*
- * trace/names_out — names of tasks as ProcessTree packets, once per task and again when they change.
+ * trace/perfetto/write/names_out — names of tasks as ProcessTree packets, once per task and again when they change.
  *
- * Entries wait for the next flush or for a packet's worth. A thread whose process is unknown is written
- * without one. Processes have a command line if the caller can tell it, else the name of their leader.
+ * Entries wait for the next flush or until they fill a packet. A thread whose process is unknown is
+ * written without one. Processes have a command line if the caller knows it, else the name of their
+ * leader.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "base/attr.h"
 #include "base/pb_write.h"
-#include "trace/chunk_out.h"
+#include "trace/perfetto/write/chunk_out.h"
 #include "trace/trace_tasks.h"
 
 /* Arguments separated by NULs into buf; how many bytes, 0 = unknown. */
@@ -31,7 +32,7 @@ void names_init(struct names_out *n, struct chunk_out *chunk, struct trace_tasks
 void names_done(struct names_out *n);
 
 /*
- * The task takes part in something at ts_ns. A change (birth, exec, another name) gets a packet of its own
+ * The task is part of an event at ts_ns. A change (fork, exec, rename) gets a packet with its own
  * time; others share one.
  */
 MUST_USE int names_show(struct names_out *n, struct trace_task *task, uint64_t ts_ns);

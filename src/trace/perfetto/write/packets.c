@@ -1,6 +1,6 @@
-#include "trace/packets.h"
+#include "trace/perfetto/write/packets.h"
 
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
 
 struct pb_mark packet_begin(struct pb *w, const struct packet_head *head)
 {

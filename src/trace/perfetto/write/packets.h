@@ -1,5 +1,5 @@
 /*
- * trace/packets — single packets of a trace, from plain values to bytes; nothing is remembered here.
+ * trace/perfetto/write/packets — single packets of a trace, from plain values to bytes; nothing is remembered here.
  *
  * Each function appends one whole packet to the buffer. Errors are those of the buffer and stick there.
  */

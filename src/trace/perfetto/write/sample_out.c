@@ -1,11 +1,11 @@
-#include "trace/sample_out.h"
+#include "trace/perfetto/write/sample_out.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "trace/packets.h"
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
 
 #define STACKS_MAX     32768U
 #define ADDRESSES_MAX  (2U * EV_SAMPLE_DEPTH) /* deeper ones lose their outermost */
@@ -14,8 +14,8 @@
 #define DEFAULTS_BYTES 512U
 #define TRACING_FRAMES 8U /* at the leaf, among which the machinery of tracing lies */
 
-/* Two hashes: stacks are told apart by 128 bits, not by keeping them. */
-struct stack_key {
+/* Two hashes: stacks are compared by 128 bits instead of being kept. */
+struct stack_out_key {
 	uint64_t hash[2];
 };
 
@@ -73,7 +73,7 @@ int sample_init(struct sample_out *s, struct chunk_out *chunk, uint32_t event,
 	};
 	err = code_init(&s->code);
 	if (!err)
-		err = map_new(sizeof(struct stack_key), STACKS_MAX, &s->stacks);
+		err = map_new(sizeof(struct stack_out_key), STACKS_MAX, &s->stacks);
 	make_defaults(s, of);
 	return err ? err : s->defaults.error;
 }
@@ -184,7 +184,7 @@ static int stack_iid(struct sample_out *s, const struct sample_in *in, uint64_t 
 {
 	struct pb *w = &s->code.interned;
 	struct frames f = { .first = FRAMES_MAX };
-	struct stack_key key;
+	struct stack_out_key key;
 	struct pb_mark mark;
 	uint32_t idx;
 	int err = make_frames(s, in, &f);

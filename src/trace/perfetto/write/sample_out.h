@@ -1,10 +1,9 @@
 /*
- * trace/sample_out — stacks of one kind as PerfSamples: frames and callstacks are interned, root first.
+ * trace/perfetto/write/sample_out — stacks of one kind as PerfSamples: frames and callstacks are interned, root first.
  *
  * Each kind of EV_SAMPLE_* has a sequence of its own, whose defaults say what was sampled; so readers keep them
- * apart. What the frames are comes from trace/code_out. At tracepoints, the kernel's own machinery of tracing
- * is not part of a stack and left out. When a table is full all are begun anew, which the packet says. One
- * thread.
+ * apart. What the frames are comes from trace/perfetto/write/code_out. At tracepoints, the kernel's tracing code is not part
+ * of a stack and left out. When a table is full all are restarted, which the packet says. One thread.
  */
 #pragma once
 
@@ -16,8 +15,8 @@
 #include "base/attr.h"
 #include "base/map.h"
 #include "base/pb_write.h"
-#include "trace/chunk_out.h"
-#include "trace/code_out.h"
+#include "trace/perfetto/write/chunk_out.h"
+#include "trace/perfetto/write/code_out.h"
 
 struct sample_out {
 	struct chunk_out *chunk;
@@ -25,7 +24,7 @@ struct sample_out {
 	struct code_out code;
 	struct map *stacks;
 	struct pb defaults; /* of the sequence */
-	bool is_cleared;    /* the next packet begins the tables anew */
+	bool is_cleared;    /* the next packet restarts the tables */
 };
 
 /* of says how EV_SAMPLE_CPU is sampled; its fields may be unknown. */

@@ -1,10 +1,10 @@
-#include "trace/track_out.h"
+#include "trace/perfetto/write/track_out.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
 
 #define STRINGS_BYTES    (2U << 20)
 #define EVENT_STRINGS    64U /* of one event at most */
@@ -335,7 +335,8 @@ int track_scheduler_counter(struct track_out *t, uint64_t ts_ns,
 	return err ? err : put_value(t, ts_ns, desc.uuid, value);
 }
 
-void track_dsq_name(uint64_t dsq_id, char *buf, size_t size)
+/* "LOCAL", "GLOBAL", "BYPASS", "LOCAL_ON|3" or the number in hexadecimal. */
+static void dsq_name(uint64_t dsq_id, char *buf, size_t size)
 {
 	if (dsq_id == (DSQ_BUILTIN | 1))
 		(void)snprintf(buf, size, "GLOBAL");
@@ -349,7 +350,7 @@ void track_dsq_name(uint64_t dsq_id, char *buf, size_t size)
 		(void)snprintf(buf, size, "0x%llx", (unsigned long long)dsq_id);
 }
 
-/* Two ranks for each queue, so that its counters stand together. */
+/* Two ranks for each queue, so that its counters are adjacent. */
 static int put_dsq(struct track_out *t, const struct track_dsq *dsq, uint64_t ts_ns,
                    bool is_latency, uint64_t *uuid)
 {
@@ -366,7 +367,7 @@ static int put_dsq(struct track_out *t, const struct track_dsq *dsq, uint64_t ts
 	*uuid = desc.uuid;
 	if (is_latency ? dsq->has_latency : dsq->has_depth)
 		return 0;
-	track_dsq_name(dsq->dsq_id, id, sizeof(id));
+	dsq_name(dsq->dsq_id, id, sizeof(id));
 	(void)snprintf(name, sizeof(name), "DSQ %s %s", id, is_latency ? "latency" : "depth");
 	err = track_of_scheduler(t, ts_ns, &desc.parent_uuid);
 	return err ? err : put_track(t, &desc);

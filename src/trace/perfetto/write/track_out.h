@@ -1,8 +1,8 @@
 /*
- * trace/track_out — TrackEvents: what ftrace has no event for. Strings are interned, tracks described once.
+ * trace/perfetto/write/track_out — TrackEvents: what ftrace has no event for. Strings are interned, tracks described once.
  *
- * Tracks of threads are those of their (process, thread, start); the idle task of each CPU has one of its
- * own. When the table of strings is full it is begun anew, which the packet says. One thread.
+ * A thread's track is identified by (process, thread, start); the idle task of each CPU has its
+ * own. When the table of strings is full it is restarted, which the packet says. One thread.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 #include "base/attr.h"
 #include "base/intern.h"
 #include "base/pb_write.h"
-#include "trace/chunk_out.h"
-#include "trace/ftrace_out.h"
-#include "trace/packets.h"
+#include "trace/perfetto/write/chunk_out.h"
+#include "trace/perfetto/write/ftrace_out.h"
+#include "trace/perfetto/write/packets.h"
 #include "trace/trace_tasks.h"
 
 #define TRACK_STRINGS_MAX 4096U
@@ -28,7 +28,7 @@ struct track_out {
 	struct intern *strings;
 	uint8_t used_as[TRACK_STRINGS_MAX + 1]; /* bit per track_use: defined already */
 	struct pb interned;                     /* new ones, for the next packet */
-	bool is_cleared;                        /* the next packet begins the table anew */
+	bool is_cleared;                        /* the next packet restarts the table */
 	bool has_lost_folder, has_folder;
 	bool has_scheduler;
 };
@@ -47,7 +47,7 @@ void track_done(struct track_out *t);
 
 /* Before the strings of an event: makes room for some. */
 MUST_USE int track_begin(struct track_out *t);
-/* The number of a string; 0 if it cannot be had. */
+/* The number of a string; 0 if it cannot be interned. */
 uint64_t track_iid(struct track_out *t, enum track_use use, const char *text);
 
 /* Describes the track if that has not been done, and gives its uuid. task is NULL for the idle task. */
@@ -81,8 +81,6 @@ MUST_USE int track_scheduler_counter(struct track_out *t, uint64_t ts_ns,
 /* A slice that is over: begin has its name, both have arguments of their own. */
 MUST_USE int track_slice(struct track_out *t, uint64_t start_ns, uint64_t end_ns,
                          struct track_event *begin, struct track_event *end);
-/* "LOCAL", "GLOBAL", "BYPASS", "LOCAL_ON|3" or the number in hexadecimal. */
-void track_dsq_name(uint64_t dsq_id, char *buf, size_t size);
 /* Counters of a queue. A depth that stays the same is written once a second. */
 MUST_USE int track_dsq_depth(struct track_out *t, struct track_dsq *dsq, uint64_t ts_ns,
                              uint64_t depth);

@@ -1,13 +1,13 @@
-#include "trace/writer.h"
+#include "trace/perfetto/write/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "abi/event_check.h"
-#include "trace/packets.h"
-#include "trace/writer_priv.h"
+#include "base/new_file.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define TICK_NS     FTRACE_BUNDLE_NS
 #define CHUNK_NS    500000000ULL   /* on disk after so much trace time at the latest */
@@ -139,6 +139,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	} else {
 		w->nr_records++;
 	}
+	if (rec->ts_ns > w->reached_ns)
+		w->reached_ns = rec->ts_ns;
 	if (!err && rec->ts_ns >= w->next_tick_ns)
 		err = tick(w, rec->ts_ns);
 	return err ? writer_fail(w, err) : 0;
@@ -149,6 +151,8 @@ static int advance(void *ctx, __u64 ts_ns)
 	struct trace_writer *w = ctx;
 	int err = w->chunk.diag.code;
 
+	if (ts_ns > w->reached_ns)
+		w->reached_ns = ts_ns;
 	if (!err && ts_ns >= w->next_tick_ns)
 		err = tick(w, ts_ns);
 	return err ? writer_fail(w, err) : 0;
@@ -331,12 +335,9 @@ int trace_writer_open(int fd, const struct trace_writer_cfg *cfg, struct diag *d
 int trace_writer_create(const char *path, const struct trace_writer_cfg *cfg, struct diag *d,
                         struct trace_writer **out)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = new_file_open(path, cfg->is_real_path, d);
 
-	if (fd < 0)
-		return diag_set(d, -errno, "check the path and its permissions",
-		                "cannot create '%s'", path);
-	return trace_writer_open(fd, cfg, d, out);
+	return fd < 0 ? fd : trace_writer_open(fd, cfg, d, out);
 }
 
 static int put_mark(struct trace_writer *w, const struct trace_mark *mark)
@@ -387,7 +388,7 @@ static int flush(struct trace_writer *w)
 	return err ? writer_fail(w, err) : 0;
 }
 
-static int tell(const struct diag *from, struct diag *d)
+static int report_error(const struct diag *from, struct diag *d)
 {
 	if (from->code)
 		diag_set(d, from->code, from->hint, "%s", from->what);
@@ -397,26 +398,63 @@ static int tell(const struct diag *from, struct diag *d)
 int trace_writer_flush(struct trace_writer *w, struct diag *d)
 {
 	(void)flush(w);
-	return tell(&w->chunk.diag, d);
+	return report_error(&w->chunk.diag, d);
 }
 
 static uint64_t sum_lost(const struct trace_writer *w)
 {
-	uint64_t sum = 0;
+	uint64_t sum = w->losses.skipped + w->losses.damaged;
 
 	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
 		sum += w->nr_lost[kind];
 	return sum;
 }
 
-/* Nothing lost is told too; kinds only where some were. */
+/* CPUs that lost events and had none afterwards: unknown since their last event. */
+static int put_ends(struct trace_writer *w)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < w->ftrace.nr_cpus && !err; i++) {
+		const struct ftrace_cpu *c = w->ftrace.cpus[i];
+		struct trace_attr attr = { 0 };
+		char key[32];
+
+		if (!c || !c->has_lost)
+			continue;
+		(void)snprintf(key, sizeof(key), "end_ns.cpu%u", c->cpu);
+		attr.key = key;
+		attr.number = (int64_t)c->last_ts_ns;
+		packet_attributes(&w->chunk.packets, &attr, 1);
+		err = chunk_packet_done(&w->chunk);
+	}
+	return err;
+}
+
+/* What the run lost apart from events. */
+static size_t add_run_losses(const struct losses *run, char (*keys)[40], struct trace_attr *attrs)
+{
+	size_t nr = 0;
+
+	for (int i = 0; i < NR_LOSSES; i++) {
+		if (!run->nr[i])
+			continue;
+		(void)snprintf(keys[nr], sizeof(keys[nr]), "loss.%s", loss_name((enum loss)i));
+		attrs[nr] = (struct trace_attr){ .key = keys[nr], .number = (int64_t)run->nr[i] };
+		nr++;
+	}
+	return nr;
+}
+
+/* The end marker, written last. A loss of 0 is written too; kinds only where some were lost. */
 static int put_totals(struct trace_writer *w)
 {
-	struct trace_attr attrs[EV_KIND_MAX + 4];
-	char keys[EV_KIND_MAX][40];
+	struct trace_attr attrs[EV_KIND_MAX + 7 + NR_LOSSES];
+	char keys[EV_KIND_MAX][40], run_keys[NR_LOSSES][40];
 	size_t nr = 0;
 
 	attrs[nr++] = (struct trace_attr){ .key = "records", .number = (int64_t)w->nr_records };
+	attrs[nr++] = (struct trace_attr){ .key = "end_ns", .number = (int64_t)w->reached_ns };
 	attrs[nr++] = (struct trace_attr){ .key = "lost", .number = (int64_t)sum_lost(w) };
 	attrs[nr++] = (struct trace_attr){ .key = "late_timestamps",
 		                           .number = (int64_t)w->ftrace.nr_clamped };
@@ -431,8 +469,20 @@ static int put_totals(struct trace_writer *w)
 		attrs[nr++] = (struct trace_attr){ .key = keys[kind],
 			                           .number = (int64_t)w->nr_lost[kind] };
 	}
+	if (w->losses.skipped)
+		attrs[nr++] = (struct trace_attr){ .key = "lost.skipped_by_the_kernel",
+			                           .number = (int64_t)w->losses.skipped };
+	if (w->losses.damaged)
+		attrs[nr++] = (struct trace_attr){ .key = "lost.damaged",
+			                           .number = (int64_t)w->losses.damaged };
+	nr += add_run_losses(&w->losses.run, run_keys, attrs + nr);
 	packet_attributes(&w->chunk.packets, attrs, nr);
 	return chunk_packet_done(&w->chunk);
+}
+
+void trace_writer_losses(struct trace_writer *w, const struct trace_losses *losses)
+{
+	w->losses = *losses;
 }
 
 int trace_writer_close(struct trace_writer *w, struct diag *d)
@@ -445,13 +495,15 @@ int trace_writer_close(struct trace_writer *w, struct diag *d)
 	if (!err)
 		err = put_clocks(w);
 	if (!err)
+		err = put_ends(w);
+	if (!err)
 		err = put_totals(w);
 	if (!err)
 		err = chunk_flush(&w->chunk);
 	if (err)
 		writer_fail(w, err);
 	err = chunk_close(&w->chunk);
-	(void)tell(&w->chunk.diag, d);
+	(void)report_error(&w->chunk.diag, d);
 	free_parts(w);
 	return err;
 }

@@ -1,12 +1,12 @@
 /*
- * trace/writer — a sink that writes a Perfetto trace, streaming, in bounded memory.
+ * trace/perfetto/write/writer — a sink that writes a Perfetto trace, streaming, in bounded memory.
  *
- * Whatever has been written is a trace that loads, also when the program is killed or the disk is full:
- * packets are written whole, and each chunk explains itself to one who has read those before it. Records
- * are taken as ev_check() leaves them. The first failure sticks: push() and flush() return it, what is on
- * disk stays. Reads nothing by itself: facts about the machine come from the caller, through the config
- * or through callbacks, which are called from push(), flush() and open. One thread; blocks only in
- * write(2). Never prints. Switches and wakings allocate nothing once their CPU and tasks are known.
+ * What has been written is always a loadable trace, also when the program is killed or the disk is
+ * full: packets are written whole, and each chunk depends only on those before it. Records must have
+ * passed ev_check(). The first failure sticks: push() and flush() return it, what is on disk stays.
+ * Reads nothing by itself: facts about the machine come from the caller, through the config or through
+ * callbacks, which are called from push(), flush() and open. One thread; blocks only in write(2). Never
+ * prints. Switches and wakings allocate nothing once their CPU and tasks are known.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "abi/sink.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "base/loss.h"
 #include "trace/facts.h"
 
 struct trace_writer;
@@ -40,14 +41,15 @@ struct trace_callbacks {
 /* Only the callbacks are used after opening. */
 struct trace_writer_cfg {
 	bool is_compressed; /* as compressed_packets */
+	bool is_real_path;  /* of trace_writer_create(): no part of it may be a link */
 	const char *tool, *version, *command_line;
 	struct trace_uuid uuid;            /* both 0 = none */
 	const struct trace_system *system; /* NULL = unknown */
 	const struct trace_cpu *cpus;      /* in order; what they are */
 	size_t nr_cpus;
-	const struct trace_attr *attrs; /* anything else worth telling */
+	const struct trace_attr *attrs; /* further attributes */
 	size_t nr_attrs;
-	uint64_t kinds;               /* EV_BIT() of those that are recorded; 0 = not told */
+	uint64_t kinds;               /* EV_BIT() of those that are recorded; 0 = not given */
 	const char *const *pmu_names; /* of the values of EV_PMU, in order */
 	size_t nr_pmu_names;
 	struct trace_sampling sampling; /* of the stacks of CPUs */
@@ -60,13 +62,13 @@ struct trace_writer_stats {
 	uint64_t nr_skipped; /* of kinds or CPUs that a trace cannot hold */
 	uint64_t nr_bytes;   /* on disk */
 	uint64_t nr_clamped; /* came late for their CPU */
-	uint64_t nr_breaks;  /* switches whose prev was not the last next, without a loss told */
-	uint64_t nr_lost;    /* told by EV_LOST */
-	uint32_t nr_tasks;   /* remembered now */
-	bool has_high_cpu;   /* 1024 or above: Perfetto's own reader refuses those */
+	uint64_t nr_breaks; /* switches whose prev was not the last next, without a reported loss */
+	uint64_t nr_lost;   /* reported by EV_LOST */
+	uint32_t nr_tasks;  /* remembered now */
+	bool has_high_cpu;  /* 1024 or above: Perfetto's own reader refuses those */
 };
 
-/* A new file, or an old one emptied. */
+/* A new file in the place of an old one, for its owner only; as new_file_open(). */
 MUST_USE int trace_writer_create(const char *path, const struct trace_writer_cfg *cfg,
                                  struct diag *d, struct trace_writer **out);
 /* Onto a descriptor, which is the writer's from here on, also on failure. */
@@ -88,6 +90,13 @@ struct ev_sink trace_writer_sink(struct trace_writer *w);
 MUST_USE int trace_writer_sys_stats(struct trace_writer *w, const struct trace_sys_stats *stats);
 /* At any time, whatever its own time is. */
 MUST_USE int trace_writer_mark(struct trace_writer *w, const struct trace_mark *mark);
+/* What was lost besides the EV_LOST of the stream, for the totals at the end. */
+struct trace_losses {
+	uint64_t skipped; /* runs that the kernel skipped */
+	uint64_t damaged; /* bad records */
+	struct losses run;
+};
+void trace_writer_losses(struct trace_writer *w, const struct trace_losses *losses);
 /* Everything so far goes to the file. */
 MUST_USE int trace_writer_flush(struct trace_writer *w, struct diag *d);
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);

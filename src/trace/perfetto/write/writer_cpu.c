@@ -1,6 +1,6 @@
-#include "trace/packets.h"
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 int writer_cpu_idle(struct trace_writer *w, const struct ev_hdr *hdr)
 {
@@ -102,8 +102,12 @@ int writer_lost(struct trace_writer *w, const struct ev_hdr *hdr)
 		return 0;
 	w->nr_lost[rec->kind < EV_KIND_MAX ? rec->kind : 0] += rec->count;
 	err = writer_at(w, hdr, &at);
-	if (!err)
-		err = ftrace_lost(&w->ftrace, at.cpu, rec->count);
+	if (err)
+		return err;
+	at.cpu->nr_lost += rec->count;
+	/* Stacks are no part of a CPU's events, and are lost first: without them all that it did is still known. */
+	if (rec->kind != EV_SAMPLE)
+		err = ftrace_lost(&w->ftrace, at.cpu);
 	return err ? err : track_lost(&w->tracks, at.cpu, at.ts_ns);
 }
 

@@ -1,8 +1,8 @@
-/* Kinds that only come from other people's traces, as the events of ftrace that they were. */
+/* Kinds that only traces of other recorders have, as the ftrace events that they were. */
 #include <errno.h>
 
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define SECTOR_BYTES 512U
 
@@ -125,7 +125,7 @@ int writer_blocked(struct trace_writer *w, const struct ev_hdr *hdr)
 	struct ftrace_event e;
 	int err = writer_task(w, rec->tid, hdr->ts_ns, &task);
 
-	/* Told by whoever takes the task off its CPU or wakes it, not by the task. */
+	/* Reported by the CPU that dequeues or wakes the task, not by the task. */
 	if (!err)
 		err = begin(w, hdr, 0, FTRACE_SCHED_BLOCKED_REASON, &e);
 	if (err)

@@ -1,9 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/packets.h"
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define SYMBOL_BYTES 256U
 #define MASK_CPUS    32U /* ipi_raise has a mask of 32 bits */

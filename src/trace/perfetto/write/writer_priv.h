@@ -1,13 +1,13 @@
-/* trace/writer_priv — what the parts of the writer share. Private to trace/writer*.c. */
+/* trace/perfetto/write/writer_priv — what the parts of the writer share. Private to trace/perfetto/write/writer*.c. */
 #pragma once
 
-#include "trace/chunk_out.h"
-#include "trace/ftrace_out.h"
-#include "trace/names_out.h"
-#include "trace/sample_out.h"
+#include "trace/perfetto/write/chunk_out.h"
+#include "trace/perfetto/write/ftrace_out.h"
+#include "trace/perfetto/write/names_out.h"
+#include "trace/perfetto/write/sample_out.h"
+#include "trace/perfetto/write/track_out.h"
+#include "trace/perfetto/write/writer.h"
 #include "trace/trace_tasks.h"
-#include "trace/track_out.h"
-#include "trace/writer.h"
 
 #define WRITER_NAME_BYTES 128U /* of a probe or a counter; longer ones are cut */
 #define WRITER_PMU_MAX    32U
@@ -43,8 +43,10 @@ struct trace_writer {
 	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
 	struct map *probe_ids;
 	struct writer_probe *probes;
+	uint32_t probes_room;
 	struct map *dsq_ids;
 	struct track_dsq *dsqs;
+	uint32_t dsqs_room;
 	char pmu_keys[WRITER_PMU_MAX][WRITER_NAME_BYTES];
 	struct writer_net nets[WRITER_NETS_MAX];
 	size_t nr_nets;
@@ -53,8 +55,10 @@ struct trace_writer {
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;
-	uint64_t one_in; /* of EV_SAMPLING; 0 = not told */
+	uint64_t reached_ns; /* the records of all CPUs are complete until then */
+	uint64_t one_in;     /* of EV_SAMPLING; 0 = not given */
 	uint64_t nr_lost[EV_KIND_MAX];
+	struct trace_losses losses;
 	uint64_t nr_records;
 	uint64_t nr_skipped;
 };
@@ -75,10 +79,13 @@ MUST_USE int writer_at(struct trace_writer *w, const struct ev_hdr *rec, struct 
 /* The task with its name written; NULL for the idle task. */
 MUST_USE int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns,
                          struct trace_task **out);
-/* Who runs on the CPU, or the given tid if that is unknown. */
+/* The task running on the CPU, or the given tid if that is unknown. */
 uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
 
 /* writer_sched.c */
+/* A switch that was not recorded, marked so; at any time since the last one of the CPU. */
+MUST_USE int writer_inferred_switch(struct trace_writer *w, const struct writer_place *at,
+                                    uint32_t prev_tid, uint32_t next_tid);
 writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer_migrate;
 /* writer_task.c */
 writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,

@@ -1,28 +1,22 @@
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/packets.h"
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "base/grow.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 /* Beyond the cap, hits are written under their number. */
 static int add_probe(struct trace_writer *w, uint32_t id, uint32_t *idx)
 {
-	struct writer_probe *probes;
 	uint32_t nr = map_nr(w->probe_ids);
 	int err;
 
 	if (map_find(w->probe_ids, &id, idx))
 		return 0;
-	/* Doubles at each power of two. */
-	if ((nr & (nr - 1)) == 0) {
-		probes = realloc(w->probes, (nr ? 2 * nr : 1) * sizeof(*probes));
-		if (!probes)
-			return -ENOMEM;
-		w->probes = probes;
-	}
+	if (GROW(w->probes, w->probes_room, nr))
+		return -ENOMEM;
 	err = map_insert(w->probe_ids, &id, nr);
 	if (!err)
 		*idx = nr;
@@ -107,6 +101,15 @@ int writer_probe(struct trace_writer *w, const struct ev_hdr *hdr)
 }
 
 /* What wprof puts on the end of a slice, on a track of its own beside the thread's. */
+/* A slice of which no counter could be read needs no track. */
+static bool has_values(const __u64 *values, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (values[i] != EV_PMU_UNKNOWN)
+			return true;
+	return false;
+}
+
 int writer_pmu(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_pmu *rec = (const void *)hdr;
@@ -116,7 +119,7 @@ int writer_pmu(struct trace_writer *w, const struct ev_hdr *hdr)
 	struct track_event event = { .args = args, .nr_args = 1 };
 	struct writer_place at;
 	struct trace_task *task;
-	int err = writer_at(w, hdr, &at);
+	int err = has_values(values, nr) ? writer_at(w, hdr, &at) : -ERANGE;
 
 	if (!err)
 		err = writer_task(w, rec->tid, at.ts_ns, &task);

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define IDLE_PRIO 120 /* of every swapper */
 
@@ -31,42 +31,103 @@ static void copy_comm(char comm[EV_COMM_LEN], const struct trace_task *task, uin
 		(void)snprintf(comm, EV_COMM_LEN, "swapper/%u", cpu);
 }
 
-static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
-                       const struct writer_place *at)
+static int put_switch(struct trace_writer *w, const struct ev_switch *rec,
+                      const struct writer_place *at, bool is_inferred, struct ftrace_event *e)
 {
 	char prev_comm[EV_COMM_LEN], next_comm[EV_COMM_LEN];
 	struct trace_task *task;
-	struct ftrace_event e;
 	int err = named_task(w, rec->prev_tid, at->ts_ns, &task);
 
 	if (err)
 		return err;
-	copy_comm(prev_comm, task, rec->hdr.cpu);
+	copy_comm(prev_comm, task, at->cpu->cpu);
 	err = named_task(w, rec->next_tid, at->ts_ns, &task);
 	if (err)
 		return err;
-	copy_comm(next_comm, task, rec->hdr.cpu);
+	copy_comm(next_comm, task, at->cpu->cpu);
 
-	e = ftrace_begin(at->cpu, at->ts_ns, rec->prev_tid, FTRACE_SCHED_SWITCH);
-	pb_text(e.w, SWITCH_PREV_COMM, prev_comm, sizeof(prev_comm));
-	pb_uint(e.w, SWITCH_PREV_PID, rec->prev_tid);
-	pb_int(e.w, SWITCH_PREV_PRIO, rec->prev_prio);
-	pb_uint(e.w, SWITCH_PREV_STATE, rec->prev_state);
-	pb_text(e.w, SWITCH_NEXT_COMM, next_comm, sizeof(next_comm));
-	pb_uint(e.w, SWITCH_NEXT_PID, rec->next_tid);
-	pb_int(e.w, SWITCH_NEXT_PRIO, rec->next_prio);
-	ftrace_end(&e, rec->hdr.flags);
-
-	if (at->cpu->knows_current)
-		w->ftrace.nr_breaks++;
-	at->cpu->knows_current = true;
-	at->cpu->current_tid = rec->next_tid;
+	*e = is_inferred
+	             ? ftrace_begin_inferred(at->cpu, at->ts_ns, rec->prev_tid, FTRACE_SCHED_SWITCH)
+	             : ftrace_begin(at->cpu, at->ts_ns, rec->prev_tid, FTRACE_SCHED_SWITCH);
+	pb_text(e->w, SWITCH_PREV_COMM, prev_comm, sizeof(prev_comm));
+	pb_uint(e->w, SWITCH_PREV_PID, rec->prev_tid);
+	pb_int(e->w, SWITCH_PREV_PRIO, rec->prev_prio);
+	pb_uint(e->w, SWITCH_PREV_STATE, rec->prev_state);
+	pb_text(e->w, SWITCH_NEXT_COMM, next_comm, sizeof(next_comm));
+	pb_uint(e->w, SWITCH_NEXT_PID, rec->next_tid);
+	pb_int(e->w, SWITCH_NEXT_PRIO, rec->next_prio);
 	return 0;
 }
 
-/* An instant of a task that says to whom it lost the CPU, or from whom it got it. */
-static int tell_other(struct trace_writer *w, const struct writer_place *at, uint32_t tid,
-                      uint32_t other_tid, const char *const keys[2])
+int writer_inferred_switch(struct trace_writer *w, const struct writer_place *at, uint32_t prev_tid,
+                           uint32_t next_tid)
+{
+	struct ev_switch rec = { .prev_tid = prev_tid,
+		                 .next_tid = next_tid,
+		                 .prev_state = prev_tid ? EV_STATE_S : EV_STATE_RUNNABLE,
+		                 .prev_prio = IDLE_PRIO,
+		                 .next_prio = IDLE_PRIO };
+	struct writer_place place = *at;
+	uint64_t now_ns = at->cpu->last_ts_ns; /* there is room for it, not a time that is late */
+	struct ftrace_event e;
+	int err = ftrace_at(&w->ftrace, at->cpu->cpu, &now_ns, &place.cpu);
+
+	if (!err)
+		err = put_switch(w, &rec, &place, true, &e);
+	if (!err)
+		ftrace_end_inferred(&e);
+	return err;
+}
+
+/*
+ * Switches are missing: the task last switched in has left since, and the one that leaves now was
+ * switched in unseen. A reader unaware of that would show the first as running until now, or
+ * forever. So it is written as switched out when it was last known to run, and the other as
+ * switched in now; in between the CPU is given to tid 0, because its task is unknown.
+ */
+static int end_last_slice(struct trace_writer *w, const struct ev_switch *rec,
+                          const struct writer_place *at)
+{
+	const struct ftrace_cpu *c = at->cpu;
+	struct writer_place left = *at;
+	int err = 0;
+
+	if (!c->has_switched || (c->current_tid == rec->prev_tid && !c->is_cut))
+		return 0;
+	if (c->last_seen_ns < at->ts_ns)
+		left.ts_ns = c->last_seen_ns + 1; /* behind the switch that brought it */
+	if (c->current_tid)
+		err = writer_inferred_switch(w, &left, c->current_tid, 0);
+	if (!err && rec->prev_tid)
+		err = writer_inferred_switch(w, at, 0, rec->prev_tid);
+	return err;
+}
+
+static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
+                       const struct writer_place *at)
+{
+	uint64_t ts_ns = at->ts_ns;
+	struct writer_place place = *at;
+	struct ftrace_event e;
+	int err = end_last_slice(w, rec, at);
+
+	if (!err)
+		err = ftrace_at(&w->ftrace, at->cpu->cpu, &ts_ns, &place.cpu);
+	if (!err)
+		err = put_switch(w, rec, &place, false, &e);
+	if (err)
+		return err;
+	ftrace_end(&e, rec->hdr.flags);
+	if (at->cpu->knows_current && at->cpu->current_tid != rec->prev_tid)
+		w->ftrace.nr_breaks++;
+	ftrace_set_current(at->cpu, rec->next_tid, at->ts_ns);
+	at->cpu->last_full_ns = at->ts_ns;
+	return 0;
+}
+
+/* An instant of a task that says which task it lost the CPU to, or got it from. */
+static int report_other(struct trace_writer *w, const struct writer_place *at, uint32_t tid,
+                        uint32_t other_tid, const char *const keys[2])
 {
 	struct track_arg args[3] = { { .i = at->cpu->cpu },
 		                     { .type = ARG_TEXT },
@@ -97,8 +158,8 @@ static int tell_other(struct trace_writer *w, const struct writer_place *at, uin
 
 /*
  * In a filtered stream nothing is known of a CPU while no wanted task is on it: a foreign task may have left
- * long before the next switch that we see. So it is not shown to run at all. The CPU goes to tid 0, and what
- * there is to say about the foreign task is said on the track of the wanted one.
+ * long before the next switch that we see. So it is not shown to run at all. The CPU is given to tid 0, and
+ * what is known about the foreign task is written on the track of the wanted one.
  */
 static int hide_others(struct trace_writer *w, const struct ev_switch *rec,
                        const struct writer_place *at, struct ev_switch *out)
@@ -114,13 +175,13 @@ static int hide_others(struct trace_writer *w, const struct ev_switch *rec,
 		out->prev_state = EV_STATE_RUNNABLE;
 		out->prev_prio = IDLE_PRIO;
 		if (rec->prev_tid && rec->next_tid)
-			err = tell_other(w, at, rec->next_tid, rec->prev_tid, from);
+			err = report_other(w, at, rec->next_tid, rec->prev_tid, from);
 	}
 	if (rec->hdr.flags & EV_FLAG_OTHER_NEXT) {
 		out->next_tid = 0;
 		out->next_prio = IDLE_PRIO;
 		if (!err && rec->prev_tid && rec->next_tid && stays)
-			err = tell_other(w, at, rec->prev_tid, rec->next_tid, to);
+			err = report_other(w, at, rec->prev_tid, rec->next_tid, to);
 	}
 	return err;
 }
@@ -139,7 +200,8 @@ int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 	}
 	if (err)
 		return err;
-	if (!ftrace_is_current(at.cpu, rec->prev_tid))
+	/* Of equal times, readers take rows before events in full. */
+	if (!ftrace_is_current(at.cpu, rec->prev_tid) || at.ts_ns == at.cpu->last_full_ns)
 		return full_switch(w, rec, &at);
 	err = named_task(w, rec->next_tid, at.ts_ns, &next);
 	if (err)
@@ -166,6 +228,7 @@ static int full_wake(struct trace_writer *w, const struct ev_wake *rec,
 	pb_uint(e.w, WAKE_PID, rec->tid);
 	pb_int(e.w, WAKE_PRIO, rec->prio);
 	pb_uint(e.w, WAKE_TARGET_CPU, rec->target_cpu);
+	pb_uint(e.w, WAKE_INTERRUPT, rec->by);
 	ftrace_end(&e, rec->hdr.flags);
 	return 0;
 }

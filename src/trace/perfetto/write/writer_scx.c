@@ -1,11 +1,11 @@
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "abi/event_check.h"
-#include "trace/packets.h"
-#include "trace/writer_priv.h"
+#include "base/grow.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define ARGS_MAX           8U
 #define SCX_COUNTER_PREFIX "scx event "
@@ -132,19 +132,13 @@ static int put_stay(struct trace_writer *w, const struct ev_dsq_leave *rec, uint
 /* NULL without room for one more. */
 static int find_dsq(struct trace_writer *w, uint64_t dsq_id, struct track_dsq **out)
 {
-	struct track_dsq *dsqs;
 	uint32_t nr = map_nr(w->dsq_ids), i;
 	int err;
 
 	*out = NULL;
 	if (!map_find(w->dsq_ids, &dsq_id, &i)) {
-		/* Doubles at each power of two. */
-		if ((nr & (nr - 1)) == 0) {
-			dsqs = realloc(w->dsqs, (nr ? 2 * nr : 1) * sizeof(*dsqs));
-			if (!dsqs)
-				return -ENOMEM;
-			w->dsqs = dsqs;
-		}
+		if (GROW(w->dsqs, w->dsqs_room, nr))
+			return -ENOMEM;
 		i = nr;
 		err = map_insert(w->dsq_ids, &dsq_id, i);
 		if (err)
@@ -221,7 +215,7 @@ int writer_scx_state(struct trace_writer *w, const struct ev_hdr *hdr)
 	struct track_event event = { .args = args.list };
 	int err;
 
-	/* Nobody says that texts end. */
+	/* Texts may be unterminated. */
 	rec.name[sizeof(rec.name) - 1] = rec.message[sizeof(rec.message) - 1] = '\0';
 	if (rec.state >= sizeof(names) / sizeof(names[0]))
 		return -ERANGE;
@@ -263,7 +257,7 @@ int writer_scx_counter(struct trace_writer *w, const struct ev_hdr *hdr)
 	char own[sizeof(rec->name)], name[sizeof(SCX_COUNTER_PREFIX) + sizeof(own)];
 	int err;
 
-	/* Nobody says that it ends. */
+	/* It may be unterminated. */
 	(void)snprintf(own, sizeof(own), "%.*s", (int)sizeof(own) - 1, rec->name);
 	if (!find_counter(w, own, &counter))
 		return -ERANGE;

@@ -2,18 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/packets.h"
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
+#include "trace/perfetto/write/writer_priv.h"
 
 #define CPUS_PER_PACKET 512U /* some 60 bytes each */
 
-struct known {
+struct known_key {
 	const char *name;
 	uint32_t key; /* of Perfetto's enum */
 };
 
-static const struct known memory_keys[] = {
+static const struct known_key memory_keys[] = {
 	{ "MemTotal", 1 },      { "MemFree", 2 },
 	{ "MemAvailable", 3 },  { "Buffers", 4 },
 	{ "Cached", 5 },        { "SwapCached", 6 },
@@ -30,24 +30,24 @@ static const struct known memory_keys[] = {
 	{ "Committed_AS", 28 }, { NULL, 0 },
 };
 
-static const struct known paging_keys[] = {
+static const struct known_key paging_keys[] = {
 	{ "pgpgin", 38 },  { "pgpgout", 39 },    { "pswpin", 41 }, { "pswpout", 42 },
 	{ "pgfault", 49 }, { "pgmajfault", 50 }, { NULL, 0 },
 };
 
-static const struct known pressure_keys[] = {
+static const struct known_key pressure_keys[] = {
 	{ "cpu.some", 1 },    { "cpu.full", 2 },    { "io.some", 3 }, { "io.full", 4 },
 	{ "memory.some", 5 }, { "memory.full", 6 }, { NULL, 0 },
 };
 
-static uint32_t key_of(const struct known *known, const char *name)
+static uint32_t key_of(const struct known_key *known, const char *name)
 {
 	while (known->name && strcmp(known->name, name) != 0)
 		known++;
 	return known->key;
 }
 
-static void put_pairs(struct pb *pb, uint32_t field, const struct known *known,
+static void put_pairs(struct pb *pb, uint32_t field, const struct known_key *known,
                       const struct trace_pair *pairs, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -73,7 +73,7 @@ static void put_cpu(struct pb *pb, const struct trace_cpu_times *cpu)
 	pb_end(pb, entry);
 }
 
-/* CPUs from one on; all else comes with the first packet. */
+/* CPUs from this one on; everything else is in the first packet. */
 static int put_packet(struct trace_writer *w, const struct trace_sys_stats *s, size_t from)
 {
 	struct pb *pb = &w->chunk.packets;

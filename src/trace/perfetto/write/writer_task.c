@@ -1,12 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "trace/schema.h"
-#include "trace/writer_priv.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/writer_priv.h"
 
-#define AFFINITY_BYTES 16384U /* every second of 8192 CPUs takes more: such a set is not told */
+#define AFFINITY_BYTES 16384U /* every second of 8192 CPUs takes more: such a set is not written */
 
-/* Takes what a record says of a task; true if what was written of it is not right any more. */
+/* Takes what a record says of a task; true if what was written of it is no longer correct. */
 static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COMM_LEN])
 {
 	bool was_written = task->flags & TASK_THREAD_WRITTEN;
@@ -53,7 +53,10 @@ static int born(struct trace_writer *w, const struct ev_fork *rec, uint64_t ts_n
 	child->image = ++w->nr_images;
 	child->start_ns = ts_ns;
 	child->flags |= is_kthread ? TASK_KTHREAD : 0;
-	/* Just after the birth: at the same time, the name would go to the last one with this tid. */
+	/*
+	 * Just after the fork: at the same time, the name would go to the previous task with this
+	 * tid.
+	 */
 	return names_change(&w->names, child, ts_ns + 1);
 }
 
@@ -111,9 +114,12 @@ int writer_exec(struct trace_writer *w, const struct ev_hdr *hdr)
 	pb_uint(e.w, EXEC_OLD_PID, rec->old_tid);
 	ftrace_end(&e, hdr->flags);
 	/* A thread that took the leader's tid runs on under it. */
-	if (ftrace_is_current(at.cpu, rec->old_tid))
-		at.cpu->knows_current = rec->old_tid == rec->tid;
-	return 0;
+	if (rec->old_tid == rec->tid || !ftrace_is_current(at.cpu, rec->old_tid))
+		return 0;
+	err = writer_inferred_switch(w, &at, rec->old_tid, rec->tid);
+	at.cpu->current_tid = rec->tid;
+	at.cpu->knows_current = false;
+	return err;
 }
 
 int writer_exit(struct trace_writer *w, const struct ev_hdr *hdr)
@@ -258,7 +264,10 @@ static bool list_cpus(const struct ev_affinity *rec, char *buf, size_t size)
 	return len > 0;
 }
 
-/* Perfetto has no place for it: an instant on the thread's track, for those who may not run everywhere. */
+/*
+ * Perfetto has no place for it: an instant on the thread's track, for tasks that may not run on
+ * every CPU.
+ */
 int writer_affinity(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_affinity *rec = (const void *)hdr;

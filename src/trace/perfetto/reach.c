@@ -1,0 +1,86 @@
+/* How far a file reaches: whether its recorder finished it, and until when each CPU is recorded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/perfetto/ftrace_in.h"
+#include "trace/perfetto/meta_in.h"
+#include "trace/perfetto/schema.h"
+
+#define KILLED "the recorder did not finish the file: it was killed, or the disk was full"
+
+static bool find_number(const struct reader *r, const char *key, uint64_t *out)
+{
+	for (size_t i = r->meta->nr_attrs; i > 0; i--) {
+		const struct trace_key *attr = &r->meta->attrs[i - 1];
+
+		if (attr->text || strcmp(attr->key, key) != 0)
+			continue;
+		*out = (uint64_t)attr->number;
+		return attr->number >= 0;
+	}
+	return false;
+}
+
+/* Only recorders that say how they end can be caught: of the others nothing is claimed. */
+static const char *find_reason(const struct reader *r)
+{
+	const struct reader_meta *m = r->meta;
+	uint64_t records;
+
+	if (r->info.producer == TRACE_BY_US && !find_number(r, "records", &records))
+		return KILLED;
+	if (m->final_flush == FINAL_FLUSH_FAILED)
+		return "the recorder's last flush failed";
+	if (m->has_trace_stats && !m->is_stats_last && !m->has_disabled)
+		return KILLED;
+	if (r->tally.damage[DAMAGE_TRUNCATED_BYTES])
+		return "the file ends within a packet";
+	return NULL;
+}
+
+/* When the records of a CPU end in a finished file; 0 = at the end of the file. */
+static uint64_t said_end(const struct reader *r, uint32_t cpu)
+{
+	uint64_t end_ns = 0;
+	char key[32];
+
+	(void)snprintf(key, sizeof(key), "end_ns.cpu%u", cpu);
+	return r->info.producer == TRACE_BY_US && find_number(r, key, &end_ns) ? end_ns : 0;
+}
+
+static void end_cpu(struct rec_out *out, uint32_t cpu, uint64_t ts_ns)
+{
+	struct ev_lost *rec;
+
+	rec_run_begin(out, cpu * LANES_PER_CPU + LANE_LOST);
+	rec = rec_add(out, EV_LOST, sizeof(*rec), cpu, ts_ns);
+	rec->hdr.flags = EV_FLAG_LAST;
+	rec->kind = EV_SWITCH;
+	rec->pad_ = 0;
+	rec->count = 0;
+	rec_run_end(out);
+}
+
+void reach_find(struct reader *r, struct rec_out *out)
+{
+	struct read_counts *t = &r->tally;
+	uint64_t end_ns;
+
+	r->info.incomplete = find_reason(r);
+	if (t->min_ts_ns > t->max_ts_ns)
+		return;
+	/* Nothing happened from the last event to the end, and that is known. */
+	if (r->info.producer == TRACE_BY_US && find_number(r, "end_ns", &end_ns))
+		tally_time(t, end_ns);
+	for (size_t i = 0; i < t->nr_cpus; i++) {
+		struct trace_cpu_info *c = &t->cpus[i];
+
+		if (!c->nr_events)
+			continue;
+		c->until_ns = r->info.incomplete ? c->last_ts_ns : said_end(r, c->cpu);
+		if (c->until_ns >= t->max_ts_ns)
+			c->until_ns = 0;
+		if (c->until_ns)
+			end_cpu(out, c->cpu, c->until_ns + 1);
+	}
+}
