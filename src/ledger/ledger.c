@@ -1,0 +1,260 @@
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "ledger/occupancy.h"
+
+#define NOWHERE   UINT32_MAX /* the CPU of a stay that is unknown */
+#define NOT_FOUND UINT32_MAX /* the segment, while it is not needed */
+
+/* The ids of sched_ext's own queues: this bit, and of those of a CPU one of the others. */
+#define DSQ_BUILTIN  (1ULL << 63)
+#define DSQ_LOCAL_ON (1ULL << 62)
+#define DSQ_LOCAL    2ULL
+
+struct ledger {
+	struct timeline *timeline;
+	struct ledger_cfg cfg;
+	uint64_t first_span; /* its id */
+	struct occupancy *cpus;
+};
+
+static const uint8_t kinds[] = {
+	[OCCUPANCY_UNKNOWN] = LEDGER_UNKNOWN, [OCCUPANCY_INTERRUPT] = LEDGER_INTERRUPT,
+	[OCCUPANCY_SOFTIRQ] = LEDGER_SOFTIRQ, [OCCUPANCY_TASK] = LEDGER_TASK,
+	[OCCUPANCY_IDLE] = LEDGER_IDLE,
+};
+
+void ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	for (uint32_t cpu = 0; l->cpus && cpu < l->cfg.nr_cpus; cpu++)
+		occupancy_free(&l->cpus[cpu]);
+	free(l->cpus);
+	free(l);
+}
+
+void scoped_ledger(struct ledger *const *l)
+{
+	ledger_free(*l);
+}
+
+int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger **out)
+{
+	SCOPED(scoped_ledger) struct ledger *l = calloc(1, sizeof(*l));
+	int err = 0;
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct ledger){ .timeline = t,
+		              .cfg = *cfg,
+		              .first_span = timeline_first(t, TIMELINE_SPAN) };
+	l->cpus = calloc(cfg->nr_cpus ? cfg->nr_cpus : 1, sizeof(*l->cpus));
+	if (!l->cpus)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < cfg->nr_cpus && !err; cpu++)
+		err = occupancy_build(t, cpu, cfg->start_ns, cfg->end_ns, &l->cpus[cpu]);
+	if (err)
+		return err;
+	*out = l;
+	l = NULL;
+	return 0;
+}
+
+uint64_t ledger_wait_start_ns(const struct pair_wait *w)
+{
+	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+}
+
+static bool is_of_one_cpu(uint64_t dsq_id)
+{
+	return dsq_id & DSQ_BUILTIN &&
+	       (dsq_id & DSQ_LOCAL_ON || dsq_id == (DSQ_BUILTIN | DSQ_LOCAL));
+}
+
+static void read_move(struct ledger_walk *walk)
+{
+	union timeline_row row;
+
+	walk->has_move = timeline_next(&walk->moves, NULL, &row);
+	if (walk->has_move)
+		walk->move = row.migration;
+}
+
+/* The next queue that several CPUs use. */
+static void read_queue(struct ledger_walk *walk)
+{
+	union timeline_row row;
+
+	do {
+		walk->has_queue = timeline_next(&walk->queues, NULL, &row);
+		if (walk->has_queue)
+			walk->queue = row.dsq;
+	} while (walk->has_queue &&
+	         (is_of_one_cpu(row.dsq.dsq_id) || row.dsq.end_ns <= walk->at_ns ||
+	          row.dsq.end_ns == row.dsq.start_ns));
+}
+
+/*
+ * The stay that begins now, in the queue of a CPU, NOWHERE if only its end says which: up to the next
+ * migration, or to the switch-in.
+ */
+static void begin_stay(struct ledger_walk *walk, uint32_t cpu)
+{
+	const struct pair_wait *w = &walk->wait;
+	uint32_t end_cpu = walk->has_move ? walk->move.from_cpu : w->cpu;
+
+	walk->stay_end_ns = walk->has_move ? walk->move.ts_ns : w->end_ns;
+	walk->stay_cpu = cpu == NOWHERE || cpu == end_cpu ? end_cpu : NOWHERE;
+	if (walk->stay_cpu >= walk->l->cfg.nr_cpus)
+		walk->stay_cpu = NOWHERE;
+	walk->segment = NOT_FOUND;
+}
+
+static void enter_first_stay(struct ledger_walk *walk)
+{
+	const struct pair_wait *w = &walk->wait;
+	bool is_place_known = w->cause == PAIR_PREEMPTED && w->from_cpu != PAIR_NO_CPU;
+
+	begin_stay(walk, is_place_known ? w->from_cpu : NOWHERE);
+}
+
+/*
+ * A waker places a task while nothing else can happen on its own CPU: a migration there after which the CPU still
+ * does the same was the placement, and before it the task was in no queue.
+ */
+static bool is_placement(const struct ledger_walk *walk)
+{
+	const struct pair_wait *w = &walk->wait;
+	const struct occupancy *o;
+
+	if (w->wakeup_ns || w->cause != PAIR_WOKEN || !walk->has_move ||
+	    walk->move.cpu != w->waker_cpu || w->waker_cpu >= walk->l->cfg.nr_cpus)
+		return false;
+	o = &walk->l->cpus[w->waker_cpu];
+	return occupancy_find(o, w->waking_ns) == occupancy_find(o, walk->move.ts_ns);
+}
+
+int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk *out)
+{
+	uint64_t queued_ns = w->wakeup_ns ? w->wakeup_ns : w->waking_ns;
+	struct timeline_query q = { .table = TIMELINE_MIGRATION,
+		                    .task = w->task,
+		                    .cpu = TIMELINE_ANY_CPU,
+		                    .from_ns = queued_ns,
+		                    .to_ns = w->end_ns };
+
+	*out = (struct ledger_walk){
+		.l = l, .wait = *w, .at_ns = ledger_wait_start_ns(w), .queued_ns = queued_ns
+	};
+	if (l->cfg.has_migrations) {
+		if (timeline_find(l->timeline, &q, &out->moves))
+			return -ENOMEM;
+		read_move(out);
+		if (is_placement(out))
+			out->queued_ns = out->move.ts_ns;
+	}
+	q.table = TIMELINE_DSQ;
+	if (timeline_find(l->timeline, &q, &out->queues))
+		return -ENOMEM;
+	read_queue(out);
+	if (out->at_ns >= out->queued_ns)
+		enter_first_stay(out);
+	return 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void ledger_part_of(const struct ledger *l, uint32_t cpu, uint32_t *segment,
+                    struct ledger_part *part)
+{
+	const struct occupancy *o = &l->cpus[cpu];
+	const struct occupancy_segment *s = &o->at[*segment];
+	uint64_t end_ns = *segment + 1 < o->nr ? s[1].start_ns : o->end_ns;
+
+	part->cpu = (uint16_t)cpu;
+	part->kind = LEDGER_UNKNOWN;
+	if (part->start_ns < s->start_ns || part->start_ns >= end_ns) /* outside of the recording */
+		return;
+	part->kind = kinds[s->kind];
+	part->what = s->what;
+	part->prio = s->prio;
+	if (s->kind == OCCUPANCY_INTERRUPT || s->kind == OCCUPANCY_SOFTIRQ)
+		part->what += l->first_span;
+	if (end_ns > part->end_ns)
+		return;
+	part->end_ns = end_ns;
+	if (*segment + 1 < o->nr)
+		++*segment;
+}
+
+/* In a queue that several CPUs use. */
+static void take_queue(struct ledger_walk *walk, struct ledger_part *out)
+{
+	out->kind = LEDGER_QUEUE;
+	out->what = walk->queue.dsq_id;
+	out->end_ns = earlier(walk->queue.end_ns, walk->wait.end_ns);
+	walk->at_ns = out->end_ns;
+	read_queue(walk);
+	walk->segment = NOT_FOUND;
+}
+
+static bool take_next(struct ledger_walk *walk, bool is_divided, struct ledger_part *out)
+{
+	const struct pair_wait *w = &walk->wait;
+
+	*out = (struct ledger_part){ .start_ns = walk->at_ns, .cpu = PAIR_NO_CPU };
+	if (walk->at_ns >= w->end_ns)
+		return false;
+	if (walk->at_ns < walk->queued_ns) {
+		out->kind = LEDGER_WAKING;
+		out->end_ns = earlier(walk->queued_ns, w->end_ns);
+		walk->at_ns = out->end_ns;
+		enter_first_stay(walk);
+		return true;
+	}
+	if (walk->has_queue && walk->queue.start_ns <= walk->at_ns) {
+		take_queue(walk, out);
+		return true;
+	}
+	while (walk->at_ns >= walk->stay_end_ns && walk->has_move) {
+		uint32_t cpu = walk->move.to_cpu;
+
+		read_move(walk);
+		begin_stay(walk, cpu);
+	}
+	out->end_ns = earlier(w->end_ns, walk->stay_end_ns);
+	if (walk->has_queue)
+		out->end_ns = earlier(out->end_ns, walk->queue.start_ns);
+	if (walk->stay_cpu != NOWHERE && is_divided) {
+		if (walk->segment == NOT_FOUND)
+			walk->segment = occupancy_find(&walk->l->cpus[walk->stay_cpu], walk->at_ns);
+		ledger_part_of(walk->l, walk->stay_cpu, &walk->segment, out);
+	} else if (walk->stay_cpu != NOWHERE) {
+		out->cpu = (uint16_t)walk->stay_cpu;
+		out->kind = LEDGER_STAY;
+	}
+	walk->at_ns = out->end_ns;
+	return true;
+}
+
+bool ledger_next(struct ledger_walk *walk, struct ledger_part *out)
+{
+	return take_next(walk, true, out);
+}
+
+bool ledger_next_stay(struct ledger_walk *walk, struct ledger_part *out)
+{
+	return take_next(walk, false, out);
+}
+
+const struct occupancy *ledger_cpu(const struct ledger *l, uint32_t cpu)
+{
+	return &l->cpus[cpu];
+}
