@@ -1,14 +1,15 @@
-#include "analyze/batch.h"
+#include "analyses/batch.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 
-struct work {
+struct batch_work {
 	const struct source *s;
 	const struct pass_args *args;
 	struct batch *b;
@@ -18,7 +19,7 @@ struct work {
 
 static void run_one(void *ctx, unsigned int worker, size_t item)
 {
-	struct work *w = ctx;
+	struct batch_work *w = ctx;
 	struct batch_result *result = &w->b->results[item];
 	uint64_t start = clock_boot_ns();
 
@@ -31,7 +32,7 @@ static void run_one(void *ctx, unsigned int worker, size_t item)
 /* Indexes of one table each, by CPU and by task: those that an analysis will ask for. */
 static void index_one(void *ctx, unsigned int worker, size_t item)
 {
-	struct work *w = ctx;
+	struct batch_work *w = ctx;
 	size_t table = item / 2;
 
 	(void)worker;
@@ -58,7 +59,7 @@ static int by_place(const void *a, const void *b)
 	return left->place < right->place ? -1 : 1;
 }
 
-static void choose(struct work *w, const char *category)
+static void choose(struct batch_work *w, const char *category)
 {
 	struct batch *b = w->b;
 
@@ -76,7 +77,7 @@ static void choose(struct work *w, const char *category)
 int batch_run(const struct source *s, const struct pass_args *args, const char *category,
               struct diag *d, struct batch *out)
 {
-	struct work w = { .s = s, .args = args, .b = out };
+	struct batch_work w = { .s = s, .args = args, .b = out };
 	struct parallel indexes = { .fn = index_one, .ctx = &w },
 			all = { .fn = run_one, .ctx = &w };
 

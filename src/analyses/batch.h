@@ -1,5 +1,5 @@
 /*
- * analyze/batch — many analyses of one source at once, on all CPUs.
+ * analyses/batch — many analyses of one source at once, on all CPUs.
  *
  * Analyses only read, so they need nothing from each other; the indexes that they say they ask for are built before. Those that do not apply, or that ask for one CPU or task, are left out.
  */

@@ -1,15 +1,16 @@
-#include "analyze/bottlenecks.h"
+#include "analyses/bottlenecks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyze/moves.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/hist.h"
 
 #define MAX_SWITCHES_PER_SEC 1000
 #define MAX_MOVES_PER_SEC    100
-#define MIN_EVENTS           10 /* fewer are no rate */
+#define MIN_EVENTS           10 /* fewer do not make a rate */
 #define LONG_NS              100000000ULL
 #define MAX_WAITING          2
 #define MIN_BUSY_PERCENT     95
@@ -18,16 +19,8 @@
 
 static int add(struct bottlenecks *b, struct bottleneck row)
 {
-	uint32_t capacity = b->capacity ? 2 * b->capacity : 16;
-
-	if (b->nr_found == b->capacity) {
-		struct bottleneck *more = reallocarray(b->found, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		b->found = more;
-		b->capacity = capacity;
-	}
+	if (GROW(b->found, b->capacity, b->nr_found))
+		return -ENOMEM;
 	if (row.severity > MAX_SEVERITY)
 		row.severity = MAX_SEVERITY;
 	b->found[b->nr_found++] = row;

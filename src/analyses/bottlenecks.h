@@ -1,5 +1,6 @@
 /*
- * analyze/bottlenecks — what keeps tasks from running, found in the tables: what, how bad, when, and whom it hits.
+ * analyses/bottlenecks — what keeps tasks from running, found in the tables: what, how severe,
+ * when, and which tasks are affected.
  *
  * Rules, each for the worst stretch of time in which it holds (analyze/windows):
  *   HighContextSwitchRate  more than 1,000 switches/s on a CPU

@@ -1,17 +1,18 @@
 /*
- * Compound delay: what a task waited, and what its waker had waited before it could wake it, and so on. For a task that
- * was woken it is its own delay plus the compound delay that its waker had at that moment, over one link more; for one that
- * was preempted, the delay is added to the task's own. An interrupt has waited for nobody, and begins a chain.
+ * Compound delay: what a task waited, and what its waker had waited before it could wake it, and so on. For a task that was
+ * woken it is its own delay plus the compound delay that its waker had at that moment, over one link more; for one that was
+ * preempted, the delay is added to the task's own. An interrupt has not waited, and begins a chain.
  *
- * One walk over wakeups and waits together in the order of time: what the waker had is noted at the wakeup.
+ * One walk over wakeups and waits together in the order of time: the waker's delay is noted at the
+ * wakeup.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
@@ -19,7 +20,7 @@
 #define SHOWN_LINKS 16
 #define NO_WAIT     UINT64_MAX
 
-/* The delay that somebody has, and the wait that it came from. */
+/* The delay of a task, and the wait that caused it. */
 struct delay {
 	uint64_t ns;
 	uint64_t wait; /* id of the row; NO_WAIT = none */
@@ -29,7 +30,7 @@ struct delay {
 
 struct compound {
 	struct scope sc;
-	struct delay *current; /* by task: since it came on a CPU last */
+	struct delay *current; /* by task: since it was last switched in */
 	struct delay *noted;   /* by task: its waker's, when it was woken */
 	uint64_t first;        /* id of the first wait */
 	uint64_t *parents;     /* by wait: the one before in its chain */
@@ -40,8 +41,10 @@ struct compound {
 	uint32_t longest;
 };
 
-static void done(struct compound *x)
+static void done(void *work)
 {
+	struct compound *x = work;
+
 	free(x->current);
 	free(x->noted);
 	free(x->parents);
@@ -49,7 +52,6 @@ static void done(struct compound *x)
 	buckets_done(&x->tasks);
 	samples_done(&x->all);
 	top_done(&x->chains);
-	scope_done(&x->sc);
 }
 
 static int allocate(struct compound *x)
@@ -70,13 +72,10 @@ static int allocate(struct compound *x)
 	return 0;
 }
 
-/* The first wakeup counts, until the task comes on a CPU. */
+/* The first wakeup counts, until the task is switched in. */
 static void note_wakeup(struct compound *x, const struct pair_wakeup *w)
 {
-	bool is_nobody = w->waker >= x->sc.nr_tasks ||
-	                 w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ);
-
-	if (w->task >= x->sc.nr_tasks || is_nobody ||
+	if (w->task >= x->sc.nr_tasks || w->waker >= x->sc.nr_tasks ||
 	    (x->noted[w->task].nr_links && !x->noted[w->task].is_early))
 		return;
 	x->noted[w->task] = x->current[w->waker];
@@ -98,7 +97,7 @@ static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
 		return;
 	if (w->cause == PAIR_PREEMPTED) {
 		before = x->current[w->task];
-	} else if (x->noted[w->task].nr_links && latency_waker(w) != TASKS_NONE) {
+	} else if (x->noted[w->task].nr_links && w->waker != TASKS_NONE) {
 		before = x->noted[w->task];
 		before.nr_links--;
 	}
@@ -116,14 +115,21 @@ static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
 		x->longest = now.nr_links;
 }
 
-static int collect(struct compound *x)
+static int collect(void *work)
 {
+	struct compound *x = work;
 	struct walk wakeups = { .sc = &x->sc, .table = TIMELINE_WAKEUP, .is_all = true };
 	struct walk waits = { .sc = &x->sc, .table = TIMELINE_WAIT, .is_all = true };
 	const union timeline_row *wakeup = walk_next(&wakeups), *wait = walk_next(&waits);
 
+	x->chains.limit = pass_limit(&pass_compound_delay, x->sc.args);
+	if (allocate(x))
+		return -ENOMEM;
 	while (wait) {
-		/* At one moment who comes on does so before waking anybody, unless it is who is woken then. */
+		/*
+		 * At the same moment a task is switched in before it wakes others, unless it is
+		 * itself the wakee.
+		 */
 		bool is_wait_first = !wakeup || wait->wait.end_ns < wakeup->wakeup.ts_ns ||
 		                     (wait->wait.end_ns == wakeup->wakeup.ts_ns &&
 		                      latency_start_ns(&wait->wait) != wakeup->wakeup.ts_ns);
@@ -177,8 +183,9 @@ static void show_chains(struct compound *x, struct report *r)
 	report_end_array(r);
 }
 
-static int show(struct compound *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct compound *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_compound_delay, x->sc.args) };
 
@@ -208,31 +215,14 @@ static int show(struct compound *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct compound x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	x.chains.limit = pass_limit(&pass_compound_delay, args);
-	err = allocate(&x);
-	if (!err)
-		err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_compound_delay = {
 	.id = "compound_delay",
 	.name = "Compound Delay",
 	.category = "extended",
-	.what = "delays that tasks inherit from those who wake them: who waited for whom",
+	.what = "delays that tasks inherit from their wakers: which task waited for which",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,
 	.default_limit = 10,
-	.run = run,
+	.work = { .size = sizeof(struct compound), .collect = collect, .show = show, .done = done },
 };

@@ -4,13 +4,12 @@
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/samples.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
-#include "base/cleanup.h"
 
 #define DEFAULT_LIMIT 100
 
@@ -21,18 +20,21 @@ struct correlation {
 	struct latency_from from;
 };
 
-static void done(struct correlation *x)
+static void done(void *work)
 {
+	struct correlation *x = work;
+
 	samples_done(&x->all);
 	top_done(&x->top);
-	scope_done(&x->sc);
 }
 
-static int collect(struct correlation *x)
+static int collect(void *work)
 {
+	struct correlation *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
 
+	x->top.limit = pass_limit(&pass_correlation, x->sc.args);
 	while (rows_wait(&it, &row)) {
 		uint64_t ns = latency_ns(&row);
 
@@ -60,13 +62,15 @@ static void show_one(const struct correlation *x, uint64_t id, struct report *r)
 	report_u64(r, "wakeup_latency_ns", latency_ns(w));
 	latency_from_one(w, r);
 	report_string(r, "cause", latency_cause(w));
-	waker_report(x->sc.s, r, latency_waker(w));
+	waker_report(x->sc.s, r, latency_waker(w), latency_start_ns(w));
 	report_u64(r, "cpu", w->cpu);
 	report_end_object(r);
 }
 
-static void show(struct correlation *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct correlation *x = work;
+
 	report_u64(r, "total_correlations", x->all.nr);
 	report_u64(r, "correlations_shown", x->top.nr);
 	scope_report_pid(&x->sc, r);
@@ -78,21 +82,6 @@ static void show(struct correlation *x, struct report *r)
 	for (uint32_t i = 0; i < x->top.nr; i++)
 		show_one(x, x->top.entries[i].id, r);
 	report_end_array(r);
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done)
-	struct correlation x = { .top = { .limit = pass_limit(&pass_correlation, args) } };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	show(&x, r);
 	return 0;
 }
 
@@ -105,5 +94,8 @@ const struct pass pass_correlation = {
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 2,
 	.default_limit = DEFAULT_LIMIT,
-	.run = run,
+	.work = { .size = sizeof(struct correlation),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

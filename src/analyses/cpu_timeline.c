@@ -1,11 +1,11 @@
 /* What happened on one CPU, event by event in the order of time: switches and softirqs. */
 #include <errno.h>
 
-#include "analyze/event_fields.h"
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "base/cleanup.h"
 #include "model/event_log.h"
+#include "query/event_fields.h"
 
 #define KINDS (EV_BIT(EV_SWITCH) | EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT))
 
@@ -60,9 +60,9 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	const struct ev_hdr *rec;
 
 	if (args->cpu == PASS_ANY_CPU)
-		return diag_set(d, -EINVAL, "name one with --cpu", "of which CPU?");
+		return diag_set(d, -EINVAL, "name one with --cpu", "cpu_timeline needs a CPU");
 	if (!s->log)
-		return diag_set(d, -ENODATA, "record first, then ask the file",
+		return diag_set(d, -ENODATA, "record first, then analyze the file",
 		                "single events are not kept here");
 	(void)pass_cut(s, args, &from, &to);
 	q.from_ns = from;

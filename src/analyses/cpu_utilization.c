@@ -1,12 +1,12 @@
 /*
- * How busy each CPU was. Busy is what slices cover, idle what the idle task covers; the rest of the time asked
- * for is unknown (before the first switch, across losses) and counts as neither.
+ * How busy each CPU was. Busy is what slices cover, idle what the idle task covers; the remainder
+ * of the requested time is unknown (before the first switch, across losses) and counts as neither.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/samples.h"
 #include "analyze/scope.h"
 
@@ -24,7 +24,7 @@ struct cpu_use {
 	struct samples slices;
 };
 
-struct use {
+struct utilization {
 	struct scope sc;
 	const struct pass_args *args;
 	struct pass_args of_cpus; /* a CPU is as busy as all its tasks make it */
@@ -33,12 +33,12 @@ struct use {
 	uint64_t span_ns;
 };
 
-static double percent(const struct use *u, const struct cpu_use *c)
+static double percent(const struct utilization *u, const struct cpu_use *c)
 {
 	return u->span_ns ? 100.0 * (double)c->busy_ns / (double)u->span_ns : 0;
 }
 
-static void add_slices(struct use *u)
+static void add_slices(struct utilization *u)
 {
 	struct rows it = { .sc = &u->sc };
 	struct pair_slice row;
@@ -57,7 +57,7 @@ static void add_slices(struct use *u)
 	}
 }
 
-static void add_idle(struct use *u)
+static void add_idle(struct utilization *u)
 {
 	struct rows it = { .sc = &u->sc };
 	struct pair_idle row;
@@ -74,7 +74,8 @@ static void add_idle(struct use *u)
 	}
 }
 
-static void show_cpu(const struct use *u, struct cpu_use *c, struct report *r, const char *key)
+static void show_cpu(const struct utilization *u, struct cpu_use *c, struct report *r,
+                     const char *key)
 {
 	report_begin_object(r, key);
 	report_u64(r, "cpu_id", c->cpu);
@@ -96,7 +97,7 @@ static int by_busy(const void *a, const void *b)
 	return left->cpu < right->cpu ? -1 : 1;
 }
 
-static void show_summary(const struct use *u, uint32_t nr, struct report *r)
+static void show_summary(const struct utilization *u, uint32_t nr, struct report *r)
 {
 	uint64_t nr_busy = 0, nr_half = 0, nr_free = 0;
 	double sum = 0;
@@ -121,7 +122,7 @@ static void show_summary(const struct use *u, uint32_t nr, struct report *r)
 }
 
 /* The CPUs that were seen to the front, the busiest first; how many. */
-static uint32_t rank(struct use *u)
+static uint32_t rank(struct utilization *u)
 {
 	uint32_t nr = 0;
 
@@ -137,7 +138,7 @@ static uint32_t rank(struct use *u)
 	return nr;
 }
 
-static void show(struct use *u, struct report *r)
+static void show(struct utilization *u, struct report *r)
 {
 	uint32_t nr = rank(u), limit = pass_limit(&pass_cpu_utilization, u->args);
 
@@ -164,7 +165,7 @@ static void show(struct use *u, struct report *r)
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	struct use u = { .args = args, .of_cpus = *args, .nr_cpus = pair_nr_cpus(s->pair) };
+	struct utilization u = { .args = args, .of_cpus = *args, .nr_cpus = pair_nr_cpus(s->pair) };
 	int err;
 
 	u.of_cpus.pid = u.of_cpus.tid = 0;
@@ -197,6 +198,7 @@ const struct pass pass_cpu_utilization = {
 	.category = "scheduling",
 	.what = "how busy each CPU was, and with slices of which length",
 	.needs = EV_BIT(EV_SWITCH),
+	.needs_all_tasks = true,
 	.cost = 1,
 	.run = run,
 };

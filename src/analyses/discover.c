@@ -2,9 +2,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/event_fields.h"
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
+#include "query/event_fields.h"
 
 static const char *category_name(const char *category)
 {
@@ -74,7 +74,7 @@ const struct pass pass_discover = {
 	.id = "discover",
 	.name = "Discover Analyses",
 	.category = "query",
-	.what = "which analyses apply to this trace, and what the others miss",
+	.what = "which analyses apply to this trace, and what data the others need",
 	.cost = 1,
 	.run = run,
 };

@@ -1,23 +1,12 @@
 /* How long tasks waited in dispatch queues of sched_ext, and how many at a time. */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/dsq_rows.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "base/cleanup.h"
 #include "base/hist.h"
-
-struct queues {
-	struct scope sc;
-	struct dsq_rows rows;
-};
-
-static void done(struct queues *x)
-{
-	dsq_rows_done(&x->rows);
-	scope_done(&x->sc);
-}
 
 static void show_latency(struct samples *ns, struct report *r)
 {
@@ -67,8 +56,9 @@ static void show_slices(const struct dsq *queue, struct report *r)
 		report_null(r, "slice_used_avg_us");
 }
 
-static int show(const struct queues *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct dsq_work *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_dsq_latency, x->sc.args) };
 	const struct buckets *b = &x->rows.waits;
@@ -88,29 +78,15 @@ static int show(const struct queues *x, struct report *r)
 		show_latency(&ns, r);
 		show_depth(&x->rows.at[at], r);
 		show_slices(&x->rows.at[at], r);
-		figure_per_sec(r, "dispatches_per_sec", (double)b->at[at].count, x->sc.span_ns);
+		figure_per_sec(r, "dispatches_per_sec", (double)b->at[at].count, x->sc.covered_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
 	report_string(r, "note",
 	              "from the insert into the queue to leaving it, each once; depths are weighted "
-	              "by time; a slice is given when the task comes on the CPU, and used until it "
-	              "leaves it");
+	              "by time; a slice is granted when the task is switched in, and used until it "
+	              "is switched out");
 	return top.has_failed ? -ENOMEM : 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct queues x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = dsq_rows_collect(&x.rows, &x.sc);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_dsq_latency = {
@@ -123,5 +99,8 @@ const struct pass pass_dsq_latency = {
 	        EV_BIT(EV_SWITCH),
 	.needs_scx = true,
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct dsq_work),
+	          .collect = dsq_work_collect,
+	          .show = show,
+	          .done = dsq_work_done },
 };

@@ -1,25 +1,15 @@
 /* Which dispatch queues of sched_ext there were, and how much went through each. */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/dsq_rows.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "base/cleanup.h"
 
-struct queues {
-	struct scope sc;
-	struct dsq_rows rows;
-};
-
-static void done(struct queues *x)
+static int show(void *work, struct report *r)
 {
-	dsq_rows_done(&x->rows);
-	scope_done(&x->sc);
-}
-
-static int show(const struct queues *x, struct report *r)
-{
+	const struct dsq_work *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_dsq_summary, x->sc.args) };
 	const struct buckets *b = &x->rows.waits;
@@ -50,28 +40,17 @@ static int show(const struct queues *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct queues x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = dsq_rows_collect(&x.rows, &x.sc);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_dsq_summary = {
 	.id = "dsq_summary",
 	.name = "DSQ Summary",
 	.category = "scheduling",
-	.what = "which dispatch queues of sched_ext there were, and how much went through each",
+	.what = "which sched_ext dispatch queues were used, and how much",
 	.needs_any = EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH),
 	.uses = EV_BIT(EV_SCX_STATE),
 	.needs_scx = true,
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct dsq_work),
+	          .collect = dsq_work_collect,
+	          .show = show,
+	          .done = dsq_work_done },
 };

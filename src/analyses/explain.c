@@ -1,10 +1,12 @@
-#include "analyze/explain.h"
+#include "analyses/explain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "model/interrupt.h"
 
 struct cut {
 	uint64_t from, to;
@@ -28,92 +30,142 @@ static int find(const struct source *s, enum timeline_table table, uint32_t task
 	return timeline_find(s->timeline, &q, it);
 }
 
-/* Keeps the ones with the most time, in order. */
-static void keep_runner(struct explain_wait *e, const struct explain_runner *run)
+/* What all parts of a wait are gathered in, before those of the same cause become one. */
+struct gathered {
+	const struct source *s;
+	struct explain_part *at;
+	uint32_t nr, room;
+	uint64_t names_ns; /* tasks are called as they were then */
+};
+
+/* Handlers of the same interrupt are one cause. */
+static uint16_t handler_of(const struct source *s, uint64_t span)
 {
-	uint32_t nr = e->nr_runners < EXPLAIN_MAX_RUNNERS ? e->nr_runners : EXPLAIN_MAX_RUNNERS;
-	uint32_t at = nr < EXPLAIN_MAX_RUNNERS ? nr : EXPLAIN_MAX_RUNNERS - 1;
-
-	e->nr_runners++;
-	if (nr == EXPLAIN_MAX_RUNNERS && e->runners[at].ns >= run->ns)
-		return;
-	for (; at > 0 && e->runners[at - 1].ns < run->ns; at--)
-		e->runners[at] = e->runners[at - 1];
-	e->runners[at] = *run;
-}
-
-static int by_task(const void *a, const void *b)
-{
-	const struct explain_runner *left = a, *right = b;
-
-	return (left->task > right->task) - (left->task < right->task);
-}
-
-/* Slices of one task become one runner. */
-static void merge_runners(struct explain_runner *all, uint32_t nr, struct explain_wait *e)
-{
-	uint32_t i = 0;
-
-	if (nr)
-		qsort(all, nr, sizeof(*all), by_task);
-	while (i < nr) {
-		struct explain_runner sum = all[i++];
-
-		for (; i < nr && all[i].task == sum.task; i++) {
-			sum.ns += all[i].ns;
-			sum.nr_slices++;
-		}
-		keep_runner(e, &sum);
-	}
-}
-
-static int look_at_runners(const struct source *s, const struct cut *c, struct explain_wait *e)
-{
-	SCOPED(scoped_free) struct explain_runner *all = NULL;
-	uint32_t nr = 0, capacity = 0;
-	struct timeline_iter it;
 	union timeline_row row;
 
-	if (find(s, TIMELINE_SLICE, TASKS_NONE, e->wait.cpu, c, &it))
-		return -ENOMEM;
-	while (timeline_next(&it, NULL, &row)) {
-		uint64_t ns = overlap(c, row.slice.start_ns, row.slice.end_ns);
+	if (!timeline_row(s->timeline, TIMELINE_SPAN, span, &row))
+		return ABI_BY_UNKNOWN;
+	if (row.span.kind == PAIR_SOFTIRQ && row.span.id < SOFTIRQ_VECTORS)
+		return (uint16_t)(ABI_BY_SOFTIRQ + row.span.id);
+	if (row.span.kind == PAIR_IRQ && row.span.id < ABI_BY_IRQS)
+		return (uint16_t)(ABI_BY_IRQ + row.span.id);
+	return ABI_BY_UNKNOWN;
+}
 
-		if (!ns)
+static int gather(struct gathered *g, const struct ledger_part *p)
+{
+	uint64_t what = p->what;
+
+	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
+		what = handler_of(g->s, what);
+	if (GROW(g->at, g->room, g->nr))
+		return -ENOMEM;
+	g->at[g->nr++] = (struct explain_part){ .ns = p->end_ns - p->start_ns,
+		                                .what = what,
+		                                .nr_tasks = p->kind == LEDGER_TASK,
+		                                .nr_times = 1,
+		                                .prio = p->prio,
+		                                .cpu = p->cpu,
+		                                .kind = p->kind };
+	return 0;
+}
+
+/* By kind, CPU and priority, then by the cause itself. */
+static int by_cause(const void *a, const void *b)
+{
+	const struct explain_part *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (left->cpu != right->cpu)
+		return left->cpu < right->cpu ? -1 : 1;
+	if (left->prio != right->prio)
+		return left->prio < right->prio ? -1 : 1;
+	return (left->what > right->what) - (left->what < right->what);
+}
+
+/* The same, but tasks by their names. */
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct explain_part *left = a, *right = b;
+	const struct gathered *g = ctx;
+	int order;
+
+	if (left->kind != LEDGER_TASK || right->kind != LEDGER_TASK || left->cpu != right->cpu ||
+	    left->prio != right->prio)
+		return by_cause(a, b);
+	order = strcmp(source_comm_at(g->s, (uint32_t)left->what, g->names_ns),
+	               source_comm_at(g->s, (uint32_t)right->what, g->names_ns));
+	if (order)
+		return order;
+	/* The one with the most time gives its tid. */
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Tasks without a name are different ones. */
+static bool is_same_name(const struct gathered *g, const struct explain_part *a,
+                         const struct explain_part *b)
+{
+	const char *name;
+
+	if (a->kind != LEDGER_TASK || b->kind != LEDGER_TASK || a->cpu != b->cpu ||
+	    a->prio != b->prio)
+		return false;
+	name = source_comm_at(g->s, (uint32_t)a->what, g->names_ns);
+	return strcmp(name, "?") != 0 &&
+	       strcmp(name, source_comm_at(g->s, (uint32_t)b->what, g->names_ns)) == 0;
+}
+
+/* Neighbours become one: pieces of the same cause first, then tasks of the same name. */
+static void merge(struct gathered *g, bool is_by_name)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < g->nr; i++) {
+		struct explain_part *last = nr ? &g->at[nr - 1] : NULL;
+		const struct explain_part *p = &g->at[i];
+
+		if (!last || (is_by_name ? !is_same_name(g, last, p) : by_cause(last, p) != 0)) {
+			g->at[nr++] = *p;
 			continue;
-		if (nr == capacity) {
-			struct explain_runner *more =
-				reallocarray(all, capacity ? 2 * capacity : 64, sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			all = more;
-			capacity = capacity ? 2 * capacity : 64;
 		}
-		all[nr++] =
-			(struct explain_runner){ .task = row.slice.task, .ns = ns, .nr_slices = 1 };
-		e->busy_ns += ns;
+		last->ns += p->ns;
+		last->nr_times += p->nr_times;
+		last->nr_tasks += is_by_name ? p->nr_tasks : 0;
 	}
-	merge_runners(all, nr, e);
-	return 0;
+	g->nr = nr;
 }
 
-static int look_at_spans(const struct source *s, const struct cut *c, struct explain_wait *e)
+static int by_time(const void *a, const void *b)
 {
-	struct timeline_iter it;
-	union timeline_row row;
+	const struct explain_part *left = a, *right = b;
 
-	if (find(s, TIMELINE_SPAN, TASKS_NONE, e->wait.cpu, c, &it))
-		return -ENOMEM;
-	while (timeline_next(&it, NULL, &row)) {
-		uint64_t ns = overlap(c, row.span.start_ns, row.span.end_ns);
+	if (left->ns != right->ns)
+		return left->ns > right->ns ? -1 : 1;
+	return by_cause(a, b);
+}
 
-		if (row.span.kind == PAIR_IRQ)
-			e->irq_ns += ns;
-		else if (row.span.kind == PAIR_SOFTIRQ)
-			e->softirq_ns += ns;
+/* The longest first; what finds no room is one part of no kind. */
+static void keep_parts(struct gathered *g, struct explain_wait *e)
+{
+	struct explain_part others = { .cpu = PAIR_NO_CPU, .kind = LEDGER_KINDS };
+
+	qsort(g->at, g->nr, sizeof(*g->at), by_cause);
+	merge(g, false);
+	qsort_r(g->at, g->nr, sizeof(*g->at), by_name, g);
+	merge(g, true);
+	qsort(g->at, g->nr, sizeof(*g->at), by_time);
+	for (uint32_t i = 0; i < g->nr; i++) {
+		if (i < EXPLAIN_MAX_PARTS - 1 || g->nr == EXPLAIN_MAX_PARTS) {
+			e->parts[e->nr_parts++] = g->at[i];
+			continue;
+		}
+		others.ns += g->at[i].ns;
+		others.nr_tasks += g->at[i].nr_tasks;
+		others.nr_times += g->at[i].nr_times;
 	}
-	return 0;
+	if (others.ns)
+		e->parts[e->nr_parts++] = others;
 }
 
 static void keep_idle(struct explain_wait *e, uint32_t cpu, uint64_t ns)
@@ -161,21 +213,14 @@ struct idle_cuts {
 
 static int add_cut(struct idle_cuts *all, const struct cut *c, uint64_t start, uint64_t end)
 {
-	if (all->nr == all->capacity) {
-		size_t capacity = all->capacity ? 2 * all->capacity : 64;
-		struct cut *more = reallocarray(all->at, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		all->at = more;
-		all->capacity = capacity;
-	}
+	if (GROW(all->at, all->capacity, all->nr))
+		return -ENOMEM;
 	all->at[all->nr++] = (struct cut){ start > c->from ? start : c->from,
 		                           end < c->to ? end : c->to };
 	return 0;
 }
 
-static int look_at_idle(const struct source *s, const struct cut *c, uint32_t cpu,
+static int measure_idle(const struct source *s, const struct cut *c, uint32_t cpu,
                         struct idle_cuts *all, uint64_t *idle_ns)
 {
 	struct timeline_iter it;
@@ -188,46 +233,137 @@ static int look_at_idle(const struct source *s, const struct cut *c, uint32_t cp
 		uint64_t ns = overlap(c, row.idle.start_ns, row.idle.end_ns);
 
 		*idle_ns += ns;
-		if (ns && all && add_cut(all, c, row.idle.start_ns, row.idle.end_ns))
+		if (ns && add_cut(all, c, row.idle.start_ns, row.idle.end_ns))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int look_elsewhere(const struct source *s, const struct cut *c, struct explain_wait *e)
-{
-	struct idle_cuts all = { 0 };
-	int err = 0;
-
-	for (uint32_t cpu = 0; cpu < pair_nr_cpus(s->pair) && !err; cpu++) {
-		uint64_t ns;
-
-		if (cpu == e->wait.cpu || !source_may_use(s, e->wait.task, cpu, c->from))
-			continue;
-		err = look_at_idle(s, c, cpu, &all, &ns);
-		if (!err && ns)
-			keep_idle(e, cpu, ns);
-	}
-	if (!err)
-		e->any_idle_ns = covered(all.at, all.nr);
-	free(all.at);
-	return err;
-}
-
-static int count_migrations(const struct source *s, const struct cut *c, struct explain_wait *e)
+/* The part of the wait in which a CPU's activity is unknown. */
+static int measure_gaps(const struct source *s, const struct cut *c, uint32_t cpu, uint64_t *ns)
 {
 	struct timeline_iter it;
+	union timeline_row row;
 
-	if (find(s, TIMELINE_MIGRATION, e->wait.task, TIMELINE_ANY_CPU, c, &it))
+	*ns = 0;
+	if (find(s, TIMELINE_GAP, TASKS_NONE, cpu, c, &it))
 		return -ENOMEM;
-	while (timeline_next(&it, NULL, NULL))
-		e->nr_migrations++;
+	while (timeline_next(&it, NULL, &row))
+		*ns += overlap(c, row.gap.start_ns, row.gap.end_ns);
 	return 0;
 }
 
-static uint64_t start_of(const struct pair_wait *w)
+/* What the other CPUs that the task may use did while it waited for one, or in a queue of several. */
+struct elsewhere {
+	uint64_t *idle_ns, *unknown_ns; /* by CPU */
+	uint32_t nr_cpus;
+	struct idle_cuts cuts;
+};
+
+static int elsewhere_init(struct elsewhere *x, uint32_t nr_cpus)
 {
-	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+	size_t nr = nr_cpus ? nr_cpus : 1;
+
+	*x = (struct elsewhere){ .nr_cpus = nr_cpus };
+	x->idle_ns = calloc(nr, sizeof(*x->idle_ns));
+	x->unknown_ns = calloc(nr, sizeof(*x->unknown_ns));
+	return x->idle_ns && x->unknown_ns ? 0 : -ENOMEM;
+}
+
+static void elsewhere_done(struct elsewhere *x)
+{
+	free(x->idle_ns);
+	free(x->unknown_ns);
+	free(x->cuts.at);
+}
+
+static int elsewhere_add(struct elsewhere *x, const struct source *s, uint32_t task,
+                         const struct explain_stay *stay)
+{
+	struct cut c = { stay->start_ns, stay->end_ns };
+	int err = 0;
+
+	for (uint32_t cpu = 0; cpu < x->nr_cpus && !err; cpu++) {
+		uint64_t idle = 0, unknown = 0;
+
+		if (cpu == stay->cpu || !source_may_use(s, task, cpu, c.from))
+			continue;
+		err = measure_idle(s, &c, cpu, &x->cuts, &idle);
+		if (!err)
+			err = measure_gaps(s, &c, cpu, &unknown);
+		x->idle_ns[cpu] += idle;
+		x->unknown_ns[cpu] += unknown;
+	}
+	return err;
+}
+
+static void elsewhere_sum(struct elsewhere *x, struct explain_wait *e)
+{
+	for (uint32_t cpu = 0; cpu < x->nr_cpus; cpu++) {
+		if (x->idle_ns[cpu])
+			keep_idle(e, cpu, x->idle_ns[cpu]);
+		if (x->unknown_ns[cpu] > e->unknown_elsewhere_ns)
+			e->unknown_elsewhere_ns = x->unknown_ns[cpu];
+	}
+	e->any_idle_ns = covered(x->cuts.at, x->cuts.nr);
+}
+
+/* Parts in the same place, one after the other, are one stay. */
+struct stays {
+	struct explain_stay now;
+	bool has;
+};
+
+static int end_stay(struct stays *x, const struct source *s, struct elsewhere *other,
+                    struct explain_wait *e)
+{
+	if (!x->has)
+		return 0;
+	x->has = false;
+	if (e->nr_stays < EXPLAIN_MAX_STAYS)
+		e->stays[e->nr_stays] = x->now;
+	e->nr_stays++;
+	return elsewhere_add(other, s, e->wait.task, &x->now);
+}
+
+static int add_to_stay(struct stays *x, const struct ledger_part *p, const struct source *s,
+                       struct elsewhere *other, struct explain_wait *e)
+{
+	int err;
+
+	if (p->kind == LEDGER_WAKING)
+		return 0;
+	if (x->has && x->now.cpu == p->cpu) {
+		x->now.end_ns = p->end_ns;
+		return 0;
+	}
+	err = end_stay(x, s, other, e);
+	x->now = (struct explain_stay){ p->start_ns, p->end_ns, p->cpu };
+	x->has = true;
+	return err;
+}
+
+static int divide(const struct source *s, struct ledger *l, struct elsewhere *other,
+                  struct explain_wait *e)
+{
+	struct gathered g = { .s = s, .names_ns = e->wait.end_ns };
+	struct stays stays = { 0 };
+	struct ledger_walk walk;
+	struct ledger_part part;
+	int err = ledger_begin(l, &e->wait, &walk);
+
+	while (!err && ledger_next(&walk, &part)) {
+		e->ns[part.kind] += part.end_ns - part.start_ns;
+		err = add_to_stay(&stays, &part, s, other, e);
+		if (!err)
+			err = gather(&g, &part);
+	}
+	if (!err)
+		err = end_stay(&stays, s, other, e);
+	if (!err && g.nr)
+		keep_parts(&g, e);
+	free(g.at);
+	return err;
 }
 
 uint64_t explain_wait_ns(const struct explain_wait *e)
@@ -235,25 +371,30 @@ uint64_t explain_wait_ns(const struct explain_wait *e)
 	return e->wait.end_ns - e->start_ns;
 }
 
-int explain_look(const struct source *s, const struct pair_wait *wait, struct explain_wait *out)
+int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns, struct ledger **out)
 {
-	struct cut c = { start_of(wait), wait->end_ns };
-	int err;
+	struct ledger_cfg cfg = { .nr_cpus = pair_nr_cpus(s->pair),
+		                  .start_ns = start_ns,
+		                  .end_ns = end_ns,
+		                  .has_migrations = s->facts->kinds[EV_MIGRATE] > 0 };
+
+	return ledger_new(s->timeline, &cfg, out);
+}
+
+int explain_measure(const struct source *s, struct ledger *l, const struct pair_wait *wait,
+                    struct explain_wait *out)
+{
+	struct elsewhere other;
+	int err = elsewhere_init(&other, pair_nr_cpus(s->pair));
 
 	*out = (struct explain_wait){ .wait = *wait,
-		                      .start_ns = c.from,
+		                      .start_ns = ledger_wait_start_ns(wait),
 		                      .is_from_waking = wait->waking_ns != 0 };
-	err = look_at_runners(s, &c, out);
 	if (!err)
-		err = look_at_spans(s, &c, out);
+		err = divide(s, l, &other, out);
 	if (!err)
-		err = look_at_idle(s, &c, wait->cpu, NULL, &out->idle_ns);
-	if (!err)
-		err = look_elsewhere(s, &c, out);
-	if (!err)
-		err = count_migrations(s, &c, out);
-	if (explain_wait_ns(out) > out->busy_ns + out->idle_ns)
-		out->unknown_ns = explain_wait_ns(out) - out->busy_ns - out->idle_ns;
+		elsewhere_sum(&other, out);
+	elsewhere_done(&other);
 	return err;
 }
 
@@ -295,24 +436,28 @@ static int wait_before(const struct source *s, const struct pair_slice *slice,
 	return 0;
 }
 
-/* A wakeup out of an interrupt has nobody for a waker; one who was preempted waits for who took its CPU. */
+/*
+ * A task that an interrupt woke waited for none; one that was preempted waits for the one that took its CPU. Where it is
+ * not known whether the task that ran woke or an interrupt did, what that task had waited proves nothing.
+ */
 static bool has_waker(const struct pair_wait *w)
 {
 	return w->waker != TASKS_NONE && w->cause != PAIR_PREEMPTED &&
-	       !(w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ));
+	       interrupt_context(w->flags, w->by) == ABI_IN_TASK;
 }
 
 int explain_links(const struct source *s, const struct pair_wait *wait,
                   struct explain_link links[EXPLAIN_MAX_LINKS], uint32_t *nr)
 {
-	links[0] = (struct explain_link){ .wait = *wait, .wait_ns = wait->end_ns - start_of(wait) };
+	links[0] = (struct explain_link){ .wait = *wait,
+		                          .wait_ns = wait->end_ns - ledger_wait_start_ns(wait) };
 	*nr = 1;
 	while (*nr < EXPLAIN_MAX_LINKS && has_waker(&links[*nr - 1].wait)) {
 		const struct pair_wait *last = &links[*nr - 1].wait;
 		struct pair_slice slice;
 		struct pair_wait before;
 		bool is_found;
-		int err = slice_at(s, last->waker, start_of(last), &slice, &is_found);
+		int err = slice_at(s, last->waker, ledger_wait_start_ns(last), &slice, &is_found);
 
 		if (!err && is_found)
 			err = wait_before(s, &slice, &before, &is_found);
@@ -320,12 +465,13 @@ int explain_links(const struct source *s, const struct pair_wait *wait,
 			return err;
 		if (!is_found ||
 		    before.end_ns >
-		            start_of(last)) /* time must go back, or a link would follow itself */
+		            ledger_wait_start_ns(
+				    last)) /* time must go back, or a link would follow itself */
 			return 0;
 		links[(*nr)++] = (struct explain_link){
 			.wait = before,
-			.wait_ns = before.end_ns - start_of(&before),
-			.run_ns = start_of(last) - slice.start_ns,
+			.wait_ns = before.end_ns - ledger_wait_start_ns(&before),
+			.run_ns = ledger_wait_start_ns(last) - slice.start_ns,
 		};
 	}
 	return 0;

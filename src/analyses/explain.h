@@ -1,10 +1,10 @@
 /*
- * analyze/explain — why a task waited: who had the CPU meanwhile, what interrupted it, which CPUs sat idle, who woke
- * it, and for whom the waker itself had waited.
+ * analyses/explain — why a task waited: what had the CPU meanwhile, which interrupts it served,
+ * which CPUs were idle, what woke the task, and what the waker itself had waited for.
  *
  * A wait is a row of TIMELINE_WAIT. Its links lead back in time: the task was woken by a waker in the middle of a
- * slice, before which the waker had waited too, and so on, until a wakeup came out of an interrupt or the trace
- * begins. The delays along the links add up to the compound delay.
+ * slice, before which the waker had waited too, and so on, until a wakeup by an interrupt or the start of the
+ * trace. The delays along the links add up to the compound delay.
  */
 #pragma once
 
@@ -14,15 +14,29 @@
 #include "analyze/report.h"
 #include "analyze/source.h"
 #include "base/attr.h"
+#include "ledger/ledger.h"
 
-#define EXPLAIN_MAX_LINKS   16
-#define EXPLAIN_MAX_RUNNERS 8
-#define EXPLAIN_MAX_IDLE    8
+#define EXPLAIN_MAX_LINKS 16
+#define EXPLAIN_MAX_PARTS 16
+#define EXPLAIN_MAX_STAYS 8
+#define EXPLAIN_MAX_IDLE  8
 
-struct explain_runner {
-	uint32_t task;
+/* What the task waited for, on one CPU: parts of the ledger that have the same cause are one. */
+struct explain_part {
 	uint64_t ns;
-	uint32_t nr_slices;
+	uint64_t what; /* task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_* */
+	uint32_t nr_tasks; /* tasks of the same name, which had this time together */
+	uint32_t nr_times; /* in so many pieces */
+	int16_t prio;      /* of a task, as the kernel counts */
+	uint16_t cpu;      /* PAIR_NO_CPU = none, or unknown */
+	uint8_t kind;      /* enum ledger_kind */
+};
+
+/* In the queue of one CPU, until it was moved or ran. */
+struct explain_stay {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint16_t cpu; /* PAIR_NO_CPU = unknown, or not in the queue of one CPU */
 };
 
 struct explain_idle {
@@ -35,19 +49,17 @@ struct explain_wait {
 	struct pair_wait wait;
 	uint64_t start_ns;
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
-	/* On the CPU where it ran in the end, those with the most time first. */
-	struct explain_runner runners[EXPLAIN_MAX_RUNNERS];
-	uint32_t nr_runners; /* of all, also those that found no room */
-	uint64_t busy_ns;
-	uint64_t idle_ns;
-	uint64_t unknown_ns;
-	uint64_t irq_ns;
-	uint64_t softirq_ns;
+	/* They add up to the wait, the longest first; beyond the room the others are one of LEDGER_KINDS. */
+	struct explain_part parts[EXPLAIN_MAX_PARTS];
+	uint32_t nr_parts;
+	uint64_t ns[LEDGER_KINDS]; /* of each kind; they add up to the wait */
+	struct explain_stay stays[EXPLAIN_MAX_STAYS];
+	uint32_t nr_stays; /* of all, also those that found no room */
 	/* Other CPUs that it may use and that were idle meanwhile, the most idle first. */
 	struct explain_idle idle[EXPLAIN_MAX_IDLE];
 	uint32_t nr_idle;
 	uint64_t any_idle_ns; /* time in which at least one of them was idle; at most the wait */
-	uint32_t nr_migrations;
+	uint64_t unknown_elsewhere_ns; /* the longest time for which one of them is unknown */
 };
 
 /* One step back: the task waited, then ran until it woke the one of the link before. */
@@ -57,13 +69,25 @@ struct explain_link {
 	uint64_t run_ns; /* from its switch-in to the wakeup that it made; 0 for the first link */
 };
 
+/* The ledger of the source, for waits of that time. -ENOMEM. */
+MUST_USE int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns,
+                            struct ledger **out);
 /* -ENOMEM. */
-MUST_USE int explain_look(const struct source *s, const struct pair_wait *wait,
-                          struct explain_wait *out);
+MUST_USE int explain_measure(const struct source *s, struct ledger *l, const struct pair_wait *wait,
+                             struct explain_wait *out);
 /* The wait itself first; how many links. -ENOMEM. */
 MUST_USE int explain_links(const struct source *s, const struct pair_wait *wait,
                            struct explain_link links[EXPLAIN_MAX_LINKS], uint32_t *nr);
 uint64_t explain_wait_ns(const struct explain_wait *e);
+/* "the timer interrupt"; NULL where no interrupt woke it. */
+const char *explain_interrupt(const struct source *s, const struct pair_wait *w, struct report *r);
+/* Members waking_ns, task_ns, ..., one of each kind; null for what was not recorded. */
+void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r);
+/* "real-time priority 50", "nice 5", "deadline"; NULL for an ordinary task, and where priorities were not recorded. */
+const char *explain_class(int16_t prio, struct report *r);
+/* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
+const char *explain_part_text(const struct source *s, const struct explain_wait *e,
+                              const struct explain_part *p, struct report *r);
 /* Plain sentences, one member each, into the array that is open. */
 void explain_sentences(const struct source *s, const struct explain_wait *e,
                        const struct explain_link *links, uint32_t nr_links, struct report *r);

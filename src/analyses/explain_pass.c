@@ -2,23 +2,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/explain.h"
+#include "analyses/explain.h"
+#include "analyses/passes.h"
+#include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/scope.h"
+#include "analyze/units.h"
 #include "base/cleanup.h"
 
 #define DEFAULT_WAITS 3
 #define MAX_WAITS     100
 
-static uint64_t start_of(const struct pair_wait *w)
-{
-	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
-}
-
 static uint64_t length(const struct pair_wait *w)
 {
-	return w->end_ns - start_of(w);
+	return w->end_ns - ledger_wait_start_ns(w);
 }
 
 /* The longest of those wanted, longest first; how many. */
@@ -32,9 +29,9 @@ static uint32_t choose(const struct scope *sc, struct pair_wait *out, uint32_t m
 		uint64_t at_ns = sc->args->at_ns;
 		uint32_t at;
 
-		if (w.is_open || (nr == max && length(&out[max - 1]) >= length(&w)))
+		if (nr == max && length(&out[max - 1]) >= length(&w))
 			continue;
-		if (at_ns && (at_ns < start_of(&w) || at_ns > w.end_ns))
+		if (at_ns && (at_ns < ledger_wait_start_ns(&w) || at_ns > w.end_ns))
 			continue;
 		at = nr < max ? nr++ : max - 1;
 		for (; at > 0 && length(&out[at - 1]) < length(&w); at--)
@@ -44,15 +41,86 @@ static uint32_t choose(const struct scope *sc, struct pair_wait *out, uint32_t m
 	return nr;
 }
 
-static void show_runners(const struct source *s, const struct explain_wait *e, struct report *r)
+static const char *const kinds[] = {
+	[LEDGER_UNKNOWN] = "unknown", [LEDGER_WAKING] = "waking",       [LEDGER_QUEUE] = "queue",
+	[LEDGER_INTERRUPT] = "irq",   [LEDGER_SOFTIRQ] = "softirq",     [LEDGER_TASK] = "task",
+	[LEDGER_IDLE] = "idle",       [LEDGER_KINDS] = "smaller_parts",
+};
+
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == LEDGER_KINDS + 1, "a kind has no name");
+
+/* What was not recorded is not 0. */
+static bool is_measured(const struct source *s, int kind)
 {
-	report_begin_array(r, "ran_meanwhile");
-	for (uint32_t i = 0; i < e->nr_runners && i < EXPLAIN_MAX_RUNNERS; i++) {
+	const uint64_t *nr = s->facts->kinds;
+
+	switch (kind) {
+	case LEDGER_INTERRUPT:
+		return nr[EV_IRQ_ENTRY] || nr[EV_IPI_ENTRY];
+	case LEDGER_SOFTIRQ:
+		return nr[EV_SOFTIRQ_ENTRY];
+	case LEDGER_QUEUE:
+		return nr[EV_DSQ_LEAVE];
+	case LEDGER_WAKING:
+		return nr[EV_WAKING] && (nr[EV_WAKEUP] || nr[EV_MIGRATE]);
+	default:
+		return true;
+	}
+}
+
+void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r)
+{
+	for (int i = 0; i < LEDGER_KINDS; i++) {
+		const char *key = report_printf(r, "%s_ns", kinds[i]);
+
+		if (is_measured(s, i))
+			report_u64(r, key, ns[i]);
+		else
+			report_null(r, key);
+	}
+}
+
+static void show_cpu(uint16_t cpu, struct report *r)
+{
+	if (cpu == PAIR_NO_CPU)
+		report_null(r, "cpu");
+	else
+		report_u64(r, "cpu", cpu);
+}
+
+static void show_part(const struct source *s, const struct explain_wait *e,
+                      const struct explain_part *p, struct report *r)
+{
+	report_begin_object(r, NULL);
+	report_string(r, "kind", kinds[p->kind]);
+	report_u64(r, "ns", p->ns);
+	report_percent(r, "percent", p->ns, explain_wait_ns(e));
+	show_cpu(p->cpu, r);
+	report_string(r, "text", explain_part_text(s, e, p, r));
+	if (p->kind == LEDGER_TASK) {
+		report_string(r, "comm", source_comm_at(s, (uint32_t)p->what, e->wait.end_ns));
+		report_u64(r, "tid", source_tid(s, (uint32_t)p->what));
+		report_u64(r, "tasks", p->nr_tasks);
+		report_string(r, "class", explain_class(p->prio, r));
+	}
+	report_u64(r, "times", p->nr_times);
+	report_end_object(r);
+}
+
+static void show_parts(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	explain_sums(s, e->ns, r);
+	report_begin_array(r, "parts");
+	for (uint32_t i = 0; i < e->nr_parts; i++)
+		show_part(s, e, &e->parts[i], r);
+	report_end_array(r);
+	report_u64(r, "stays", e->nr_stays);
+	report_begin_array(r, "stay_list");
+	for (uint32_t i = 0; i < e->nr_stays && i < EXPLAIN_MAX_STAYS; i++) {
 		report_begin_object(r, NULL);
-		report_string(r, "comm", source_comm(s, e->runners[i].task));
-		report_u64(r, "tid", source_tid(s, e->runners[i].task));
-		report_u64(r, "runtime_ns", e->runners[i].ns);
-		report_u64(r, "slices", e->runners[i].nr_slices);
+		show_cpu(e->stays[i].cpu, r);
+		report_u64(r, "start_timestamp", e->stays[i].start_ns);
+		report_u64(r, "wait_ns", e->stays[i].end_ns - e->stays[i].start_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
@@ -81,35 +149,38 @@ static void show_links(const struct source *s, const struct explain_link *links,
 
 		sum += links[i].wait_ns;
 		report_begin_object(r, NULL);
-		report_string(r, "comm", source_comm(s, w->task));
+		report_string(r, "comm", source_comm_at(s, w->task, w->end_ns));
 		report_u64(r, "tid", source_tid(s, w->task));
 		report_u64(r, "wait_ns", links[i].wait_ns);
 		report_u64(r, "run_ns", links[i].run_ns);
 		report_u64(r, "cpu", w->cpu);
-		report_u64(r, "start_timestamp", start_of(w));
+		report_u64(r, "start_timestamp", ledger_wait_start_ns(w));
 		report_u64(r, "end_timestamp", w->end_ns);
+		report_string(r, "woken_by", explain_interrupt(s, w, r));
 		report_end_object(r);
 	}
 	report_end_array(r);
 	report_u64(r, "compound_delay_ns", sum);
 }
 
-static int show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
+static int show_wait(const struct source *s, struct ledger *l, const struct pair_wait *w,
+                     struct report *r)
 {
 	static const char *const causes[] = { "woken", "new", "preempted" };
 	struct explain_link links[EXPLAIN_MAX_LINKS];
 	struct explain_wait e;
 	uint32_t nr_links;
-	int err = explain_look(s, w, &e);
+	int err = explain_measure(s, l, w, &e);
 
 	if (!err)
 		err = explain_links(s, w, links, &nr_links);
 	if (err)
 		return err;
 	report_begin_object(r, NULL);
-	report_string(r, "comm", source_comm(s, w->task));
+	report_string(r, "comm", source_comm_at(s, w->task, e.start_ns));
 	report_u64(r, "tid", source_tid(s, w->task));
 	report_u64(r, "wait_ns", explain_wait_ns(&e));
+	report_bool(r, "is_open", w->is_open);
 	report_string(r, "cause", causes[w->cause]);
 	report_string(r, "from",
 	              w->cause == PAIR_PREEMPTED ? "switch"
@@ -118,22 +189,37 @@ static int show_wait(const struct source *s, const struct pair_wait *w, struct r
 	report_u64(r, "cpu", w->cpu);
 	report_u64(r, "start_timestamp", e.start_ns);
 	report_u64(r, "end_timestamp", w->end_ns);
-	report_string(r, "waker_comm", w->waker == TASKS_NONE ? NULL : source_comm(s, w->waker));
-	report_u64(r, "busy_ns", e.busy_ns);
-	report_u64(r, "idle_ns", e.idle_ns);
-	report_u64(r, "unknown_ns", e.unknown_ns);
-	report_u64(r, "irq_ns", e.irq_ns);
-	report_u64(r, "softirq_ns", e.softirq_ns);
-	report_u64(r, "migrations", e.nr_migrations);
+	waker_report(s, r, w->cause == PAIR_PREEMPTED ? w->waker : latency_waker(w), e.start_ns);
 	report_u64(r, "other_cpu_idle_ns", e.any_idle_ns);
+	report_u64(r, "other_cpu_unknown_ns", e.unknown_elsewhere_ns);
 	report_begin_array(r, "sentences");
 	explain_sentences(s, &e, links, nr_links, r);
 	report_end_array(r);
-	show_runners(s, &e, r);
+	show_parts(s, &e, r);
 	show_idle(&e, r);
 	show_links(s, links, nr_links, r);
 	report_end_object(r);
 	return 0;
+}
+
+/* The ledger is of the time that the waits cover. */
+static int show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
+                      struct report *r)
+{
+	SCOPED(scoped_ledger) struct ledger *l = NULL;
+	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+	int err;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t from = ledger_wait_start_ns(&waits[i]);
+
+		start_ns = from < start_ns ? from : start_ns;
+		end_ns = waits[i].end_ns > end_ns ? waits[i].end_ns : end_ns;
+	}
+	err = nr ? explain_ledger(s, start_ns, end_ns, &l) : 0;
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = show_wait(s, l, &waits[i], r);
+	return err;
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
@@ -152,10 +238,11 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	scope_done(&sc);
 	if (!waits)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (s->facts->incomplete)
+		report_string(r, "incomplete", s->facts->incomplete);
 	report_u64(r, "waits_explained", nr);
 	report_begin_array(r, "waits");
-	for (uint32_t i = 0; i < nr && !err; i++)
-		err = show_wait(s, &waits[i], r);
+	err = show_waits(s, waits, nr, r);
 	report_end_array(r);
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
@@ -164,12 +251,15 @@ const struct pass pass_explain = {
 	.id = "explain",
 	.name = "Explain Waits",
 	.category = "extended",
-	.what = "why the longest waits were so long: who ran, what interrupted, which CPUs sat idle, who woke whom",
+	.what = "why the longest waits were so long: what ran, which interrupts came, which CPUs "
+		"were idle, what woke the task",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 2,
 	.default_limit = DEFAULT_WAITS,
-	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION),
-	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE),
+	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION) |
+	                 TIMELINE_BIT(DSQ),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
+	                TIMELINE_BIT(GAP),
 	.run = run,
 };

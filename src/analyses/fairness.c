@@ -1,13 +1,14 @@
 /*
- * How evenly the CPUs were shared. The fair share is the CPU time of all divided by those who ran. As most tasks do not
- * want their share, each is also held against what it wanted: its service is the part of the time in which it
- * could have run that it did run.
+ * How evenly the CPUs were shared. The fair share is the CPU time of all tasks divided by those
+ * that ran. As most tasks do not want their share, each is also compared with what it wanted: its
+ * service is the part of the time in which it could have run that it did run.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/samples.h"
 #include "analyze/sort_u64.h"
 #include "analyze/top.h"
@@ -33,16 +34,17 @@ struct fairness {
 	uint64_t fair_ns;
 };
 
-static void done(struct fairness *x)
+static void done(void *work)
 {
+	struct fairness *x = work;
+
 	free(x->shares);
 	samples_done(&x->runtimes);
-	units_done(&x->units);
-	scope_done(&x->sc);
 }
 
-static int collect(struct fairness *x)
+static int collect(void *work)
 {
+	struct fairness *x = work;
 	struct rows slices = { .sc = &x->sc }, waits = { .sc = &x->sc };
 	struct pair_slice slice;
 	struct pair_wait wait;
@@ -135,7 +137,7 @@ static int show_list(const struct fairness *x, struct report *r, const char *key
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-/* Those who got the least of what they wanted: these are starved by others, not by lack of work. */
+/* The tasks that got the smallest part of what they wanted: these are starved by others, not by lack of work. */
 static int show_unserved(const struct fairness *x, struct report *r)
 {
 	SCOPED(scoped_top)
@@ -156,8 +158,9 @@ static int show_unserved(const struct fairness *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct fairness *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct fairness *x = work;
 	const struct samples *all = &x->runtimes;
 	double g = gini(all, (double)x->total_ns);
 	int err;
@@ -185,29 +188,17 @@ static int show(const struct fairness *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct fairness x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_fairness = {
 	.id = "fairness",
 	.name = "Fairness",
 	.category = "scheduling",
-	.what = "how evenly CPU time was shared, who hogs and who starves",
+	.what = "how evenly CPU time was shared, which tasks hog it and which starve",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct fairness),
+	          .units_at = offsetof(struct fairness, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

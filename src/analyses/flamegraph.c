@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
-#include "analyze/profile.h"
-#include "analyze/source_profile.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "profile/profile.h"
+#include "profile/source_profile.h"
 
 #define DEFAULT_LIMIT 20
 #define STACK_BYTES   4096U /* of one stack's text; longer ones are cut */
@@ -29,7 +29,7 @@ struct function {
 	uint64_t seen;  /* number of the last stack + 1 that was counted */
 };
 
-/* Functions through which a task came somewhere, and how often. */
+/* A call path of a task, and how often it occurred. */
 struct path {
 	size_t stack; /* one of them */
 	uint64_t count;
@@ -75,11 +75,30 @@ static void add_stack(struct graph *g, size_t idx)
 	}
 }
 
-static void show_facts(const struct graph *g, struct report *r)
+/* Samples of different events are not added up: each has a graph of its own. */
+static void show_others(const struct graph *g, const struct source *s, struct report *r)
+{
+	size_t nr = SOURCE_STACK_OTHER + (s->stacks ? s->stacks->nr_events : 0);
+
+	report_begin_array(r, "other_categories");
+	for (size_t i = 0; i < nr; i++) {
+		enum source_stack_kind kind = (enum source_stack_kind)i;
+
+		if (kind == g->kind || !source_stack_nr(s, kind))
+			continue;
+		report_begin_object(r, NULL);
+		report_string(r, "category", source_stack_name(s, kind));
+		report_u64(r, "samples", source_stack_nr(s, kind));
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
+static void show_facts(const struct graph *g, const struct source *s, struct report *r)
 {
 	const struct profile_facts *f = profile_facts(g->p);
 
-	report_string(r, "category", source_stack_name(g->kind));
+	report_string(r, "category", source_stack_name(s, g->kind));
 	report_string(r, "event", f->event);
 	if (f->frequency)
 		report_u64(r, "frequency_hz", f->frequency);
@@ -89,6 +108,7 @@ static void show_facts(const struct graph *g, struct report *r)
 		report_u64(r, "total_time_ns", profile_value(g->p));
 	report_u64(r, "threads", profile_nr_tasks(g->p));
 	report_u64(r, "broken_user_stacks", f->broken);
+	show_others(g, s, r);
 }
 
 static void show_function(const struct graph *g, const struct function *f, struct report *r)
@@ -166,7 +186,7 @@ static void show_path(const struct graph *g, const struct path *path, struct rep
 	report_end_object(r);
 }
 
-/* Told apart by 128 bits of hash. */
+/* Distinguished by 128 bits of hash. */
 struct path_key {
 	uint64_t hash[2];
 };
@@ -255,11 +275,11 @@ static int show_paths(const struct graph *g, uint32_t limit, struct report *r)
 static const char *note(const struct graph *g, const struct source *s)
 {
 	if (is_time(g) && (!s->stacks || !s->stacks->nr_of[SOURCE_STACK_OFF_CPU]))
-		return "no stacks were recorded at switches: sleeps are told by their state alone; "
+		return "no stacks were recorded at switches: sleeps are shown by state only; "
 		       "record with --stacks=off-cpu";
 	return is_time(g)
 	               ? "the time of every sleep, under the stack with which it began; time spent "
-	                 "waiting for a CPU is no sleep"
+	                 "waiting for a CPU is not sleep"
 	               : NULL;
 }
 
@@ -286,7 +306,7 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	err = add_up(&g);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
-	show_facts(&g, r);
+	show_facts(&g, s, r);
 	err = show_functions(&g, limit, r);
 	if (!err)
 		err = show_paths(&g, limit, r);

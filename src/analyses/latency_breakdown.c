@@ -1,16 +1,15 @@
 /*
  * Where the time between waking and running goes: from the waking to the wakeup (the choice of a CPU, and the way there),
- * and from the wakeup to the switch-in (the queue). A recording without wakeups has only the two together.
- * The wait of preempted tasks stands beside them, as it follows no waking.
+ * and from the wakeup to the switch-in (the queue). A recording without wakeups has only the two together. The wait of
+ * preempted tasks is listed separately, because it follows no waking.
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/samples.h"
 #include "analyze/scope.h"
-#include "base/cleanup.h"
 #include "base/hist.h"
 
 struct stages {
@@ -23,14 +22,15 @@ struct stages {
 	struct latency_from from;
 };
 
-static void done(struct stages *x)
+static void done(void *work)
 {
+	struct stages *x = work;
+
 	samples_done(&x->waking_to_wakeup);
 	samples_done(&x->wakeup_to_schedule);
 	samples_done(&x->waking_to_schedule);
 	samples_done(&x->preempted);
 	samples_done(&x->total);
-	scope_done(&x->sc);
 }
 
 static void add(struct stages *x, const struct pair_wait *w)
@@ -49,8 +49,9 @@ static void add(struct stages *x, const struct pair_wait *w)
 		samples_add(&x->waking_to_wakeup, w->wakeup_ns - w->waking_ns);
 }
 
-static int collect(struct stages *x)
+static int collect(void *work)
 {
+	struct stages *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
 
@@ -98,8 +99,9 @@ static double share_of(const struct samples *s, double whole)
 	return s->nr && whole > 0 ? 100 * samples_mean(s) / whole : -1;
 }
 
-static void show(struct stages *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct stages *x = work;
 	double whole = samples_mean(&x->waking_to_wakeup) + samples_mean(&x->wakeup_to_schedule);
 
 	latency_from_report(&x->from, r);
@@ -118,20 +120,6 @@ static void show(struct stages *x, struct report *r)
 	report_string(r, "note",
 	              "percent_of_total is the share of the mean of both stages; "
 	              "preempted_wait follows no waking and is part of neither");
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct stages x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	show(&x, r);
 	return 0;
 }
 
@@ -143,5 +131,5 @@ const struct pass pass_latency_breakdown = {
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct stages), .collect = collect, .show = show, .done = done },
 };

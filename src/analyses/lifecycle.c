@@ -1,11 +1,11 @@
-/* Tasks that come and go: forks, execs, exits, by parent, and those that lived but for a short while. */
+/* Creation and exit of tasks: forks, execs, exits, by parent, and short-lived tasks. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
@@ -23,13 +23,14 @@ struct lives {
 	uint64_t nr_short;
 };
 
-static void done(struct lives *x)
+static void done(void *work)
 {
+	struct lives *x = work;
+
 	free(x->born_ns);
 	buckets_done(&x->parents);
 	samples_done(&x->lifetimes);
 	top_done(&x->shortest);
-	scope_done(&x->sc);
 }
 
 static void add_fork(struct lives *x, const struct pair_mark *m)
@@ -59,11 +60,13 @@ static void add_exit(struct lives *x, const struct pair_mark *m)
 	top_add(&x->shortest, top_lowest(ns), m->task);
 }
 
-static int collect(struct lives *x)
+static int collect(void *work)
 {
+	struct lives *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = KINDS };
 	const union timeline_row *row;
 
+	x->shortest.limit = pass_limit(&pass_lifecycle, x->sc.args);
 	x->born_ns = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*x->born_ns));
 	if (!x->born_ns)
 		return -ENOMEM;
@@ -92,7 +95,7 @@ static int show_parents(const struct lives *x, struct report *r)
 		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)b->key);
 		report_u64(r, "forks", b->count);
-		figure_per_sec(r, "forks_per_sec", (double)b->count, x->sc.span_ns);
+		figure_per_sec(r, "forks_per_sec", (double)b->count, x->sc.covered_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
@@ -117,8 +120,9 @@ static void show_shortest(struct lives *x, struct report *r)
 	report_end_array(r);
 }
 
-static int show(struct lives *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct lives *x = work;
 	int err;
 
 	report_u64(r, "forks", x->forks);
@@ -126,9 +130,9 @@ static int show(struct lives *x, struct report *r)
 	report_u64(r, "processes_created", x->forks - x->threads);
 	report_u64(r, "execs", x->execs);
 	report_u64(r, "exits", x->exits);
-	figure_per_sec(r, "forks_per_sec", (double)x->forks, x->sc.span_ns);
-	figure_per_sec(r, "execs_per_sec", (double)x->execs, x->sc.span_ns);
-	figure_per_sec(r, "exits_per_sec", (double)x->exits, x->sc.span_ns);
+	figure_per_sec(r, "forks_per_sec", (double)x->forks, x->sc.covered_ns);
+	figure_per_sec(r, "execs_per_sec", (double)x->execs, x->sc.covered_ns);
+	figure_per_sec(r, "exits_per_sec", (double)x->exits, x->sc.covered_ns);
 	samples_report_object(&x->lifetimes, r, "lifetime_ns");
 	err = show_parents(x, r);
 	show_shortest(x, r);
@@ -138,27 +142,12 @@ static int show(struct lives *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct lives x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	x.shortest.limit = pass_limit(&pass_lifecycle, args);
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_lifecycle = {
 	.id = "lifecycle",
 	.name = "Task Lifecycle",
 	.category = "extended",
-	.what = "tasks that come and go: how many, whose children, and how short they lived",
+	.what = "tasks that fork and exit: how many, their parents, and how short-lived they were",
 	.needs_any = KINDS,
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct lives), .collect = collect, .show = show, .done = done },
 };

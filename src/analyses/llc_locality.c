@@ -3,11 +3,12 @@
  * place is not known is unknown, and part of no share.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/moves.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
@@ -31,17 +32,17 @@ struct locality {
 	uint32_t nr_nodes;
 };
 
-static void done(struct locality *x)
+static void done(void *work)
 {
+	struct locality *x = work;
+
 	free(x->llcs);
 	free(x->nodes);
 	free(x->crossed);
-	units_done(&x->units);
 	moves_done(&x->moves);
-	scope_done(&x->sc);
 }
 
-/* Numbers of caches and nodes come from the recording: those that no machine has are not believed. */
+/* Numbers of caches and nodes come from the recording: values that no machine has are ignored. */
 static uint32_t room_for(const struct source *s, int32_t (*number)(const struct source *, uint32_t))
 {
 	uint32_t room = 0;
@@ -80,12 +81,13 @@ static struct llc *llc_of(const struct locality *x, uint32_t cpu)
 {
 	int32_t llc = source_llc(x->sc.s, cpu);
 
-	/* The one behind the last takes what nobody asks for. */
+	/* The extra last one takes what is not requested. */
 	return &x->llcs[llc >= 0 && (uint32_t)llc < x->nr_llcs ? (uint32_t)llc : x->nr_llcs];
 }
 
-static int collect(struct locality *x)
+static int collect(void *work)
 {
+	struct locality *x = work;
 	struct pair_migration move;
 	int err = moves_init(&x->moves, &x->sc);
 
@@ -179,8 +181,9 @@ static void show_count(const struct locality *x, const char *key, uint64_t count
 		report_null(r, key);
 }
 
-static int show(const struct locality *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct locality *x = work;
 	uint64_t same = x->hops[MOVE_SAME_LLC], cross = x->hops[MOVE_CROSS_LLC];
 	uint64_t node = x->hops[MOVE_CROSS_NODE], known = same + cross + node;
 	uint32_t limit = pass_limit(&pass_llc_locality, x->sc.args);
@@ -198,25 +201,9 @@ static int show(const struct locality *x, struct report *r)
 	else if (x->hops[MOVE_UNKNOWN])
 		report_null(r, "llc_locality_pct");
 	else
-		report_double(r, "llc_locality_pct", 100, 2); /* nobody left its cache */
+		report_double(r, "llc_locality_pct", 100, 2); /* no task left its cache */
 	err = show_llcs(x, limit, r);
 	return err ? err : show_units(x, limit, r);
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct locality x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_llc_locality = {
@@ -226,5 +213,9 @@ const struct pass pass_llc_locality = {
 	.what = "whether moves stay within a last-level cache, leave it, or leave the node",
 	.needs_any = EV_BIT(EV_MIGRATE) | EV_BIT(EV_SWITCH),
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct locality),
+	          .units_at = offsetof(struct locality, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

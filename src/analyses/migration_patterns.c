@@ -1,14 +1,16 @@
 /*
- * Which tasks move between CPUs, how far, and how long those wait that wake up or go on elsewhere. The latency of a move
- * is the wait across it: of a task that ran on one CPU, became runnable, and came on another.
+ * Which tasks move between CPUs, how far, and how long they wait when they wake up or continue
+ * elsewhere. The latency of a move is the wait across it: of a task that ran on one CPU, became
+ * runnable, and was switched in on another.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/latency.h"
 #include "analyze/moves.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/samples.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
@@ -20,7 +22,7 @@ struct count {
 	uint64_t hops[MOVE_HOPS];
 };
 
-struct patterns {
+struct move_patterns {
 	struct scope sc;
 	struct moves moves;
 	struct units units;
@@ -30,13 +32,13 @@ struct patterns {
 	struct latency_from from;
 };
 
-static void done(struct patterns *x)
+static void done(void *work)
 {
+	struct move_patterns *x = work;
+
 	free(x->counts);
 	samples_done(&x->waits);
-	units_done(&x->units);
 	moves_done(&x->moves);
-	scope_done(&x->sc);
 }
 
 static void count(struct count *c, enum move_hop hop)
@@ -45,8 +47,9 @@ static void count(struct count *c, enum move_hop hop)
 	c->hops[hop]++;
 }
 
-static int collect(struct patterns *x)
+static int collect(void *work)
 {
+	struct move_patterns *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_migration move;
 	struct pair_wait wait;
@@ -70,7 +73,7 @@ static int collect(struct patterns *x)
 	return x->waits.has_failed ? -ENOMEM : 0;
 }
 
-static void show_latency(struct patterns *x, struct report *r)
+static void show_latency(struct move_patterns *x, struct report *r)
 {
 	static const struct {
 		const char *key;
@@ -97,7 +100,7 @@ static void show_latency(struct patterns *x, struct report *r)
 }
 
 /* Unknown, not 0, on a machine whose caches and nodes are not known. */
-static void show_hops(const struct patterns *x, const struct count *c, struct report *r)
+static void show_hops(const struct move_patterns *x, const struct count *c, struct report *r)
 {
 	if (!move_knows_places(x->sc.s)) {
 		report_null(r, "cross_numa_migrations");
@@ -108,7 +111,7 @@ static void show_hops(const struct patterns *x, const struct count *c, struct re
 	report_u64(r, "cross_llc_migrations", c->hops[MOVE_CROSS_LLC]);
 }
 
-static void show_unit(const struct patterns *x, uint32_t unit, struct report *r)
+static void show_unit(const struct move_patterns *x, uint32_t unit, struct report *r)
 {
 	report_begin_object(r, NULL);
 	units_report(&x->units, r, unit);
@@ -117,8 +120,9 @@ static void show_unit(const struct patterns *x, uint32_t unit, struct report *r)
 	report_end_object(r);
 }
 
-static int show(struct patterns *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct move_patterns *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_migration_patterns, x->sc.args) };
 	uint64_t nr = 0;
@@ -144,35 +148,23 @@ static int show(struct patterns *x, struct report *r)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
 	report_end_array(r);
 	report_string(r, "note",
-	              "a move between nodes counts as cross NUMA only, one between "
-	              "caches of a node as cross LLC; latency is the wait of tasks "
-	              "that came on another CPU than they left");
+	              "a move between nodes counts as cross NUMA only, one between caches of a "
+	              "node as cross LLC; latency is the wait of tasks that were switched in on "
+	              "another CPU than they were switched out on");
 	return 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct patterns x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_migration_patterns = {
 	.id = "migration_patterns",
 	.name = "Migration Patterns",
 	.category = "scheduling",
-	.what = "which tasks move between CPUs, how far, and what they wait for it",
+	.what = "which tasks move between CPUs, how far, and how long they wait for it",
 	.needs_any = EV_BIT(EV_MIGRATE) | EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 3,
-	.run = run,
+	.work = { .size = sizeof(struct move_patterns),
+	          .units_at = offsetof(struct move_patterns, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

@@ -1,13 +1,13 @@
 /*
- * Slices on a CPU, by task, with what sched_ext said of them where it did: the layer and the dispatch queue that the task
- * came from. An id of which only the lower half was recorded has no name.
+ * Slices on a CPU, by task, with sched_ext's data where recorded: the layer and the dispatch queue
+ * that the task was dispatched from. An id of which only the lower half was recorded has no name.
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/slice_facts.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
@@ -25,8 +25,10 @@ struct slices {
 	uint64_t total, runtime_ns, with_scx;
 };
 
-static void done(struct slices *x)
+static void done(void *work)
 {
+	struct slices *x = work;
+
 	buckets_done(&x->by_unit);
 	buckets_done(&x->layers);
 	buckets_done(&x->queues);
@@ -34,9 +36,7 @@ static void done(struct slices *x)
 	buckets_done(&x->unit_layers);
 	buckets_done(&x->unit_queues);
 	slice_facts_done(&x->facts);
-	units_done(&x->units);
 	top_done(&x->longest);
-	scope_done(&x->sc);
 }
 
 static void add_run(struct slices *x, uint32_t unit, const struct pair_run *run, uint64_t ns)
@@ -54,12 +54,14 @@ static void add_run(struct slices *x, uint32_t unit, const struct pair_run *run,
 	            ns);
 }
 
-static int collect(struct slices *x)
+static int collect(void *work)
 {
+	struct slices *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SLICE };
 	const union timeline_row *row;
 	int err = slice_facts_init(&x->facts, &x->sc);
 
+	x->longest.limit = LONGEST;
 	while (!err && (row = walk_next(&w))) {
 		const struct pair_run *run = slice_run(&x->facts, &row->slice);
 		uint32_t unit = units_of(&x->units, row->slice.task);
@@ -83,7 +85,7 @@ static int collect(struct slices *x)
 	return err ? err : buckets_order(&x->cut_queues);
 }
 
-/* Where most of the unit's time belongs; BUCKETS_NONE if nowhere. */
+/* The bucket with most of the unit's time; BUCKETS_NONE if none. */
 static uint32_t most(const struct buckets *pairs, uint32_t unit)
 {
 	const struct bucket *best = NULL;
@@ -197,8 +199,9 @@ static void show_longest(struct slices *x, struct report *r)
 	report_end_array(r);
 }
 
-static int show(struct slices *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct slices *x = work;
 	int err;
 
 	units_report_mode(&x->units, r);
@@ -217,26 +220,10 @@ static int show(struct slices *x, struct report *r)
 	show_longest(x, r);
 	report_string(
 		r, "note",
-		"as much of each slice as lies in the time asked for; layer and queue of a task "
-		"are those of most of its time; a queue without a name is known by the lower "
-		"half of its id");
+		"the part of each slice within the requested time; layer and queue of a task are "
+		"those it spent most time in; a queue without a name is known by the lower half of "
+		"its id");
 	return err;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct slices x = { .longest = { .limit = LONGEST } };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_oncpu_slices = {
@@ -247,5 +234,9 @@ const struct pass pass_oncpu_slices = {
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_SCX_RUN),
 	.cost = 3,
-	.run = run,
+	.work = { .size = sizeof(struct slices),
+	          .units_at = offsetof(struct slices, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

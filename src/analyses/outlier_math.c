@@ -1,4 +1,4 @@
-#include "analyze/outlier_math.h"
+#include "analyses/outlier_math.h"
 
 #include <math.h>
 #include <string.h>

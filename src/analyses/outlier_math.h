@@ -1,5 +1,5 @@
 /*
- * analyze/outlier_math — which numbers of many lie outside, by four methods. Pure.
+ * analyses/outlier_math — which numbers of many lie outside, by four methods. Pure.
  *
  *   IQR         beyond k quartile ranges below the first or above the third quartile (k 1.5); quartiles and median
  *               are interpolated between the two nearest elements.
@@ -26,7 +26,7 @@ enum outlier_method {
 
 struct outlier_bounds {
 	enum outlier_method method;
-	size_t nr;       /* numbers looked at */
+	size_t nr;       /* numbers examined */
 	size_t nr_below; /* lower */
 	size_t nr_above; /* upper */
 	double lower, upper;

@@ -1,4 +1,4 @@
-#include "analyze/outlier_metric.h"
+#include "analyses/outlier_metric.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * analyze/outlier_metric — one measured thing of many owners (tasks or CPUs), and those of them that lie outside.
+ * analyses/outlier_metric — one measured thing of many owners (tasks or CPUs), and those of them that lie outside.
  *
  * All numbers of all owners are held against each other; an owner is listed once, with its worst number, and how
  * many of its numbers lie outside.
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyses/outlier_math.h"
 #include "analyze/grouped.h"
-#include "analyze/outlier_math.h"
 #include "analyze/scope.h"
 #include "analyze/top.h"
 
 struct outlier_metric {
 	const char *name; /* wakeup_latency_ns */
 	const char *high; /* key of the list of those above */
-	const char *low;  /* of those below; NULL = nobody asks for them */
+	const char *low;  /* of those below; NULL = not requested */
 	bool is_cpu;      /* owners are CPUs, else tasks */
 	double scale;     /* numbers are so many times what is shown; 0 = 1 */
 	struct grouped numbers;

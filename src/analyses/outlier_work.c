@@ -1,4 +1,4 @@
-#include "analyze/outlier_work.h"
+#include "analyses/outlier_work.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static int collect_latency(struct outlier_work *x)
 	return 0;
 }
 
-/* What slices come to, by task or by CPU. */
-struct sum {
+/* Sums of slices, by task or by CPU. */
+struct slice_sum {
 	uint64_t ns;
 	uint64_t nr;
 };
@@ -51,7 +51,7 @@ struct sum {
 static int collect_runtime(struct outlier_work *x)
 {
 	SCOPED(scoped_free)
-	struct sum *sums = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*sums));
+	struct slice_sum *sums = calloc(x->sc.nr_tasks ? x->sc.nr_tasks : 1, sizeof(*sums));
 	struct rows it = { .sc = &x->sc };
 	struct pair_slice row;
 
@@ -78,7 +78,7 @@ static int collect_runtime(struct outlier_work *x)
 	return 0;
 }
 
-static void add_cpu(struct outlier_work *x, uint32_t cpu, const struct sum *sum)
+static void add_cpu(struct outlier_work *x, uint32_t cpu, const struct slice_sum *sum)
 {
 	double percent = x->sc.span_ns ? 100.0 * (double)sum->ns / (double)x->sc.span_ns : 0;
 
@@ -88,7 +88,7 @@ static void add_cpu(struct outlier_work *x, uint32_t cpu, const struct sum *sum)
 
 static int collect_cpu(struct outlier_work *x)
 {
-	SCOPED(scoped_free) struct sum *sums = calloc(x->sc.nr_cpus + 1U, sizeof(*sums));
+	SCOPED(scoped_free) struct slice_sum *sums = calloc(x->sc.nr_cpus + 1U, sizeof(*sums));
 	struct rows slices = { .sc = &x->sc }, idles = { .sc = &x->sc };
 	struct pair_slice slice;
 	struct pair_idle idle;

@@ -1,14 +1,15 @@
 /*
- * analyze/outlier_work — what outliers are looked for in: the categories, and what is measured in each.
+ * analyses/outlier_work — where outliers are searched for: the categories, and what is measured in
+ * each.
  *
- * Single waits and sleeps are held against those of all tasks, not of the own task only; run times and switches
- * against those of other threads, or CPUs.
+ * Single waits and sleeps are compared with those of all tasks, not of the own task only; run times
+ * and switches against those of other threads, or CPUs.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "analyze/outlier_metric.h"
+#include "analyses/outlier_metric.h"
 #include "base/attr.h"
 
 #define OUTLIER_CATEGORIES   3

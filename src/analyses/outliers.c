@@ -1,10 +1,10 @@
-/* Tasks and CPUs that are unlike the others, by one of the methods of analyze/outlier_math.h, as a report. */
+/* Tasks and CPUs that are unlike the others, by one of the methods of analyses/outlier_math.h, as a report. */
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/outlier_work.h"
+#include "analyses/outlier_work.h"
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 
 #define DEFAULT_LIMIT 20
 
@@ -86,7 +86,7 @@ static int prepare(struct outlier_work *x, const struct source *s, const struct 
 
 	if (!method)
 		return diag_set(d, -EINVAL, "use IQR, MAD, StdDev or Percentile",
-		                "'%s' is no method of finding outliers", args->method);
+		                "'%s' is not a method of finding outliers", args->method);
 	x->method = *method;
 	x->limit = pass_limit(&pass_outliers, args);
 	err = scope_init(&x->sc, s, args, d);
@@ -105,7 +105,7 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 
 	if (err)
 		return diag_set(d, err, "use latency, runtime, cpu or all",
-		                "'%s' is no category of outliers", args->category);
+		                "'%s' is not a category of outliers", args->category);
 	for (size_t i = 0; !err && i < OUTLIER_CATEGORIES; i++) {
 		all[i].category = &outlier_categories[i];
 		if (!only || only == &outlier_categories[i])
@@ -130,7 +130,7 @@ const struct pass pass_outliers = {
 	.id = "outliers",
 	.name = "Outlier Detection",
 	.category = "scheduling",
-	.what = "waits, sleeps, run times and CPUs that are unlike the others",
+	.what = "waits, sleeps, run times and CPUs that differ from the rest",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,

@@ -3,20 +3,22 @@
  * were counted, and as instructions per cycle where both were counted.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/slice_facts.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 #define NO_COUNTER SLICE_COUNTERS
 
-struct sums {
+struct counter_sums {
 	uint64_t runtime_ns[SLICE_COUNTERS]; /* of the slices in which it was read */
 	uint64_t values[SLICE_COUNTERS];
 	uint64_t nr[SLICE_COUNTERS];
@@ -28,16 +30,18 @@ struct counters {
 	struct units units;
 	struct slice_facts facts;
 	struct buckets by_unit, by_layer; /* runtime; numbers of sums */
-	struct sums *units_sums, *layer_sums;
+	struct counter_sums *units_sums, *layer_sums;
 	uint32_t nr_units, nr_layers;
-	struct sums all;
+	struct counter_sums all;
 	struct samples per_slice[SLICE_COUNTERS];
 	uint32_t cycles, instructions; /* which counters they are */
 	uint64_t slices, counted;
 };
 
-static void done(struct counters *x)
+static void done(void *work)
 {
+	struct counters *x = work;
+
 	buckets_done(&x->by_unit);
 	buckets_done(&x->by_layer);
 	free(x->units_sums);
@@ -45,8 +49,6 @@ static void done(struct counters *x)
 	for (int i = 0; i < SLICE_COUNTERS; i++)
 		samples_done(&x->per_slice[i]);
 	slice_facts_done(&x->facts);
-	units_done(&x->units);
-	scope_done(&x->sc);
 }
 
 static const char *name_of(const struct counters *x, uint32_t i)
@@ -73,7 +75,7 @@ static void find_ipc(struct counters *x)
 	}
 }
 
-static void add(const struct counters *x, struct sums *to, const struct slice_counters *c,
+static void add(const struct counters *x, struct counter_sums *to, const struct slice_counters *c,
                 uint64_t ns)
 {
 	for (uint32_t i = 0; i < SLICE_COUNTERS; i++) {
@@ -90,30 +92,23 @@ static void add(const struct counters *x, struct sums *to, const struct slice_co
 	}
 }
 
-static int add_to(const struct counters *x, uint32_t at, struct sums **sums, uint32_t *nr,
+static int add_to(const struct counters *x, uint32_t at, struct counter_sums **sums, uint32_t *room,
                   const struct slice_counters *c, uint64_t ns)
 {
-	struct sums *more;
-
-	if (at == BUCKETS_NONE)
+	if (at == BUCKETS_NONE || GROW_ZEROED(*sums, *room, at))
 		return -ENOMEM;
-	if (at >= *nr) {
-		more = reallocarray(*sums, at + 1, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		*sums = more;
-		more[(*nr)++] = (struct sums){ 0 };
-	}
 	add(x, &(*sums)[at], c, ns);
 	return 0;
 }
 
-static int collect(struct counters *x)
+static int collect(void *work)
 {
+	struct counters *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SLICE };
 	const union timeline_row *row;
 	int err = slice_facts_init(&x->facts, &x->sc);
 
+	find_ipc(x);
 	while (!err && (row = walk_next(&w))) {
 		const struct slice_counters *c = slice_counters(&x->facts, &row->slice);
 		const struct pair_run *run = slice_run(&x->facts, &row->slice);
@@ -145,7 +140,7 @@ static const char *key_of(const struct counters *x, uint32_t i, struct report *r
 	return name ? report_printf(r, "%s", name) : report_printf(r, "counter%u", i);
 }
 
-static void show_ipc(const struct sums *s, struct report *r)
+static void show_ipc(const struct counter_sums *s, struct report *r)
 {
 	if (s->cycles)
 		report_double(r, "ipc", (double)s->instructions / (double)s->cycles, 3);
@@ -154,7 +149,7 @@ static void show_ipc(const struct sums *s, struct report *r)
 }
 
 /* Objects {counter: sum} and {counter: per second}, and ipc. */
-static void show_sums(const struct counters *x, const struct sums *s, struct report *r)
+static void show_sums(const struct counters *x, const struct counter_sums *s, struct report *r)
 {
 	report_begin_object(r, "counters");
 	for (uint32_t i = 0; i < SLICE_COUNTERS; i++)
@@ -187,8 +182,8 @@ static void show_counters(struct counters *x, struct report *r)
 	show_ipc(&x->all, r);
 }
 
-static int show_part(const struct counters *x, const struct buckets *b, const struct sums *sums,
-                     const char *key, struct report *r)
+static int show_part(const struct counters *x, const struct buckets *b,
+                     const struct counter_sums *sums, const char *key, struct report *r)
 {
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_perf_counters, x->sc.args) };
@@ -214,8 +209,9 @@ static int show_part(const struct counters *x, const struct buckets *b, const st
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(struct counters *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct counters *x = work;
 	int err;
 
 	report_u64(r, "total_slices", x->slices);
@@ -226,26 +222,9 @@ static int show(struct counters *x, struct report *r)
 	if (!err)
 		err = show_part(x, &x->by_layer, x->layer_sums, "by_layer", r);
 	report_string(r, "note",
-	              "whole slices that overlap the time asked for; per second of slices in which "
+	              "whole slices that overlap the requested time; per second of slices in which "
 	              "the counter was read");
 	return err;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct counters x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	find_ipc(&x);
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_perf_counters = {
@@ -256,5 +235,9 @@ const struct pass pass_perf_counters = {
 	.needs = EV_BIT(EV_SWITCH) | EV_BIT(EV_PMU),
 	.uses = EV_BIT(EV_SCX_RUN),
 	.cost = 3,
-	.run = run,
+	.work = { .size = sizeof(struct counters),
+	          .units_at = offsetof(struct counters, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

@@ -1,21 +1,21 @@
 /*
- * Who is preempted by whom: a task leaves its CPU still runnable, and another comes on. Yielding looks the same. Taken
- * from the waits that follow, so that what the victim waited comes with it.
+ * Which tasks preempt which: a task leaves its CPU still runnable, and another is switched in.
+ * Yielding is not distinguished. Taken from the waits that follow, which give the victim's wait.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/edges.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
 
 #define SHOWN_PREEMPTORS 5
 
-struct victim {
+struct preempted_task {
 	uint64_t count;
 	uint64_t wait_ns;
 	uint64_t max_ns;
@@ -26,17 +26,18 @@ struct victim {
 struct preemptions {
 	struct scope sc;
 	struct edges edges;
-	struct victim *victims; /* by task */
-	uint32_t *next_edge;    /* of the same victim; number + 1 */
+	struct preempted_task *victims; /* by task */
+	uint32_t *next_edge;            /* of the same victim; number + 1 */
 	uint64_t total;
 };
 
-static void done(struct preemptions *x)
+static void done(void *work)
 {
+	struct preemptions *x = work;
+
 	free(x->victims);
 	free(x->next_edge);
 	edges_done(&x->edges);
-	scope_done(&x->sc);
 }
 
 /* It happened where the task left the CPU, when it left. */
@@ -52,7 +53,7 @@ static int link_edges(struct preemptions *x)
 	if (!x->next_edge)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < x->edges.nr; i++) {
-		struct victim *v = &x->victims[x->edges.at[i].to];
+		struct preempted_task *v = &x->victims[x->edges.at[i].to];
 
 		x->next_edge[i] = v->first_edge;
 		v->first_edge = i + 1;
@@ -61,8 +62,9 @@ static int link_edges(struct preemptions *x)
 	return 0;
 }
 
-static int collect(struct preemptions *x)
+static int collect(void *work)
 {
+	struct preemptions *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_wait row;
 	int err = edges_init(&x->edges);
@@ -71,7 +73,7 @@ static int collect(struct preemptions *x)
 	if (err || !x->victims)
 		return -ENOMEM;
 	while (rows_wait(&it, &row)) {
-		struct victim *v = &x->victims[row.task];
+		struct preempted_task *v = &x->victims[row.task];
 		uint64_t ns = latency_ns(&row);
 
 		if (!is_preemption(x, &row))
@@ -88,7 +90,8 @@ static int collect(struct preemptions *x)
 	return link_edges(x);
 }
 
-static int show_preemptors(const struct preemptions *x, const struct victim *v, struct report *r)
+static int show_preemptors(const struct preemptions *x, const struct preempted_task *v,
+                           struct report *r)
 {
 	SCOPED(scoped_top) struct top top = { .limit = SHOWN_PREEMPTORS };
 
@@ -109,7 +112,7 @@ static int show_preemptors(const struct preemptions *x, const struct victim *v, 
 
 static int show_victim(const struct preemptions *x, uint32_t task, struct report *r)
 {
-	const struct victim *v = &x->victims[task];
+	const struct preempted_task *v = &x->victims[task];
 	int err;
 
 	report_begin_object(r, NULL);
@@ -123,8 +126,9 @@ static int show_victim(const struct preemptions *x, uint32_t task, struct report
 	return err;
 }
 
-static int show(const struct preemptions *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct preemptions *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_preemptions, x->sc.args) };
 	uint64_t nr = 0;
@@ -151,26 +155,15 @@ static int show(const struct preemptions *x, struct report *r)
 	return top.has_failed ? -ENOMEM : err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct preemptions x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_preemptions = {
 	.id = "preemptions",
 	.name = "Preemption Analysis",
 	.category = "extended",
-	.what = "which tasks lost their CPU while they could have gone on, and to whom",
+	.what = "which tasks were preempted while still runnable, and by which",
 	.needs = EV_BIT(EV_SWITCH),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct preemptions),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

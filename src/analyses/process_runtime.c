@@ -1,18 +1,20 @@
 /*
- * Who used the CPUs: the time that slices of each thread, or process, cover. A slice that goes on at the end counts
- * with what was seen of it, but has no length yet. One thread never has more than the time asked for.
+ * CPU use: the time that slices of each thread, or process, cover. A slice that is open at the end
+ * counts with what was seen of it, but has no length yet. One thread never has more than the
+ * requested time.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/grouped.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
 
-struct use {
+struct task_use {
 	uint64_t run_ns;
 	uint64_t nr_slices;
 };
@@ -20,22 +22,23 @@ struct use {
 struct runtime {
 	struct scope sc;
 	struct units units;
-	struct use *uses; /* by unit */
+	struct task_use *uses; /* by unit */
 	struct grouped slices;
 	uint64_t total_ns;
-	uint64_t nobody_ns; /* of tasks that found no place in model/tasks */
+	uint64_t unattributed_ns; /* of tasks that found no place in model/tasks */
 };
 
-static void done(struct runtime *x)
+static void done(void *work)
 {
+	struct runtime *x = work;
+
 	free(x->uses);
 	grouped_done(&x->slices);
-	units_done(&x->units);
-	scope_done(&x->sc);
 }
 
-static int collect(struct runtime *x)
+static int collect(void *work)
 {
+	struct runtime *x = work;
 	struct rows it = { .sc = &x->sc };
 	struct pair_slice row;
 
@@ -48,7 +51,7 @@ static int collect(struct runtime *x)
 
 		x->total_ns += ns;
 		if (row.task == TASKS_NONE) {
-			x->nobody_ns += ns;
+			x->unattributed_ns += ns;
 			continue;
 		}
 		unit = units_of(&x->units, row.task);
@@ -74,8 +77,9 @@ static void show_unit(const struct runtime *x, uint32_t unit, struct report *r)
 	report_end_object(r);
 }
 
-static int show(const struct runtime *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct runtime *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_process_runtime, x->sc.args) };
 	uint64_t nr = 0;
@@ -96,28 +100,12 @@ static int show(const struct runtime *x, struct report *r)
 	scope_report_pid(&x->sc, r);
 	report_u64(r, "span_ns", x->sc.span_ns);
 	report_u64(r, "total_runtime_ns", x->total_ns);
-	report_u64(r, "nobody_runtime_ns", x->nobody_ns);
+	report_u64(r, "unattributed_runtime_ns", x->unattributed_ns);
 	report_begin_array(r, "processes");
 	for (uint32_t i = 0; i < top.nr; i++)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
 	report_end_array(r);
 	return 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct runtime x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_process_runtime = {
@@ -127,5 +115,9 @@ const struct pass pass_process_runtime = {
 	.what = "which threads or processes used the CPUs, and in slices of which length",
 	.needs = EV_BIT(EV_SWITCH),
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct runtime),
+	          .units_at = offsetof(struct runtime, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

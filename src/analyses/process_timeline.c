@@ -1,14 +1,14 @@
 /*
  * What happened to a thread, or to all threads of a process, event by event in the order of time. Preempted is every
- * switch-out, as clients of scxtop know it; is_voluntary tells which are none.
+ * switch-out, as clients of scxtop know it; is_voluntary marks those that are not preemptions.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/walk.h"
-#include "base/cleanup.h"
+#include "base/grow.h"
 
 /* In the order in which they happen at one moment. */
 enum happening { PREEMPTED, WOKEN, MIGRATED, SCHEDULED, FORKED, EXITED };
@@ -29,26 +29,20 @@ struct happenings {
 	bool has_failed;
 };
 
-static void done(struct happenings *x)
+static void done(void *work)
 {
+	struct happenings *x = work;
+
 	free(x->at);
-	scope_done(&x->sc);
 }
 
 static void add(struct happenings *x, const struct happened *h)
 {
 	if (!scope_has(&x->sc, h->ts_ns))
 		return;
-	if (x->nr == x->capacity) {
-		size_t capacity = x->capacity ? 2 * x->capacity : 256;
-		struct happened *more = reallocarray(x->at, capacity, sizeof(*more));
-
-		if (!more) {
-			x->has_failed = true;
-			return;
-		}
-		x->at = more;
-		x->capacity = capacity;
+	if (GROW(x->at, x->capacity, x->nr)) {
+		x->has_failed = true;
+		return;
 	}
 	x->at[x->nr++] = *h;
 }
@@ -142,8 +136,18 @@ static void show_one(const struct source *s, const struct happened *h, struct re
 	report_end_object(r);
 }
 
-static void show(struct happenings *x, struct report *r)
+static int collect(void *work)
 {
+	struct happenings *x = work;
+
+	collect_slices(x);
+	collect_rest(x);
+	return x->has_failed ? -ENOMEM : 0;
+}
+
+static int show(void *work, struct report *r)
+{
+	struct happenings *x = work;
 	uint32_t limit = pass_limit(&pass_process_timeline, x->sc.args);
 
 	if (x->nr)
@@ -158,26 +162,16 @@ static void show(struct happenings *x, struct report *r)
 	for (size_t i = 0; i < x->nr && i < limit; i++)
 		show_one(x->sc.s, &x->at[i], r);
 	report_end_array(r);
+	return 0;
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(done) struct happenings x = { 0 };
-	int err;
-
 	if (!args->pid && !args->tid)
 		return diag_set(d, -EINVAL, "name one with --tid or --pid",
-		                "of which thread or process?");
-	err = scope_init(&x.sc, s, args, d);
-	if (err)
-		return err;
-	collect_slices(&x);
-	collect_rest(&x);
-	if (x.has_failed)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	show(&x, r);
-	return 0;
+		                "process_timeline needs a thread or a process");
+	return pass_run_with(&pass_process_timeline.work, s, args, r, d);
 }
 
 const struct pass pass_process_timeline = {
@@ -191,4 +185,8 @@ const struct pass pass_process_timeline = {
 	.cost = 1,
 	.default_limit = 100,
 	.run = run,
+	.work = { .size = sizeof(struct happenings),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

@@ -5,15 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
-struct parts {
+struct request_parts {
 	uint64_t known_ns; /* of requests whose thread is known */
 	uint64_t running_ns;
 	uint64_t waiting_ns;
@@ -23,20 +24,21 @@ struct parts {
 
 struct requests {
 	struct scope sc;
-	struct buckets names; /* pairs of category and name */
-	struct parts *parts;  /* by number of the name's bucket */
+	struct buckets names;        /* pairs of category and name */
+	struct request_parts *parts; /* by number of the name's bucket */
 	uint32_t nr, capacity;
 	struct samples all;
 	struct top slowest;
 };
 
-static void done(struct requests *x)
+static void done(void *work)
 {
+	struct requests *x = work;
+
 	buckets_done(&x->names);
 	free(x->parts);
 	samples_done(&x->all);
 	top_done(&x->slowest);
-	scope_done(&x->sc);
 }
 
 static uint64_t overlap(const struct pair_span *span, uint64_t start, uint64_t end)
@@ -66,7 +68,8 @@ static int time_in(const struct requests *x, const struct pair_span *span,
 	return err;
 }
 
-static int add_parts(const struct requests *x, const struct pair_span *span, struct parts *to)
+static int add_parts(const struct requests *x, const struct pair_span *span,
+                     struct request_parts *to)
 {
 	int err;
 
@@ -80,34 +83,29 @@ static int add_parts(const struct requests *x, const struct pair_span *span, str
 	return err ? err : time_in(x, span, TIMELINE_SLEEP, &to->sleeping_ns);
 }
 
-static struct parts *parts_of(struct requests *x, uint32_t i)
+static struct request_parts *parts_of(struct requests *x, uint32_t i)
 {
 	if (i == BUCKETS_NONE)
 		return NULL;
-	if (i >= x->capacity) {
-		uint32_t capacity = x->capacity ? 2 * x->capacity : 16;
-		struct parts *more = reallocarray(x->parts, capacity, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		x->parts = more;
-		x->capacity = capacity;
-	}
+	if (GROW(x->parts, x->capacity, i))
+		return NULL;
 	if (i >= x->nr)
-		x->parts[x->nr++] = (struct parts){ 0 };
+		x->parts[x->nr++] = (struct request_parts){ 0 };
 	return &x->parts[i];
 }
 
-static int collect(struct requests *x)
+static int collect(void *work)
 {
+	struct requests *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_NAMED };
 	const union timeline_row *row;
 	int err = 0;
 
+	x->slowest.limit = pass_limit(&pass_requests, x->sc.args);
 	while (!err && (row = walk_next(&w))) {
 		uint64_t ns = row->span.end_ns - row->span.start_ns;
 		uint64_t key = bucket_pair(row->span.category_id, row->span.name_id);
-		struct parts *parts = parts_of(x, buckets_add(&x->names, key, ns));
+		struct request_parts *parts = parts_of(x, buckets_add(&x->names, key, ns));
 
 		samples_add(&x->all, ns);
 		top_add(&x->slowest, ns, w.id - 1);
@@ -119,7 +117,7 @@ static int collect(struct requests *x)
 }
 
 /* Members running_ns, waiting_ns, sleeping_ns, unknown_ns; null without a thread. */
-static void show_parts(const struct parts *p, struct report *r)
+static void show_parts(const struct request_parts *p, struct report *r)
 {
 	uint64_t known = p->running_ns + p->waiting_ns + p->sleeping_ns;
 	const uint64_t values[] = { p->running_ns, p->waiting_ns, p->sleeping_ns,
@@ -149,7 +147,7 @@ static int show_names(const struct requests *x, struct report *r)
 		figure_text(r, "name", x->sc.s, bucket_low(key));
 		figure_text(r, "category", x->sc.s, bucket_high(key));
 		buckets_report(&x->names, at, r);
-		figure_per_sec(r, "rate_per_sec", (double)x->names.at[at].count, x->sc.span_ns);
+		figure_per_sec(r, "rate_per_sec", (double)x->names.at[at].count, x->sc.covered_ns);
 		report_u64(r, "with_thread", x->parts[at].nr);
 		show_parts(&x->parts[at], r);
 		report_end_object(r);
@@ -165,7 +163,7 @@ static int show_slowest(struct requests *x, struct report *r)
 	top_rank(&x->slowest);
 	report_begin_array(r, "slowest");
 	for (uint32_t i = 0; !err && i < x->slowest.nr; i++) {
-		struct parts parts = { 0 };
+		struct request_parts parts = { 0 };
 		union timeline_row row;
 
 		(void)timeline_row(x->sc.s->timeline, TIMELINE_SPAN, x->slowest.entries[i].id,
@@ -184,27 +182,21 @@ static int show_slowest(struct requests *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
+static int show(void *work, struct report *r)
 {
-	SCOPED(done) struct requests x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
+	struct requests *x = work;
+	int err;
 
-	if (err)
-		return err;
-	x.slowest.limit = pass_limit(&pass_requests, args);
-	err = collect(&x);
-	report_u64(r, "total_requests", x.all.nr);
-	samples_report_object(&x.all, r, "latency");
+	report_u64(r, "total_requests", x->all.nr);
+	samples_report_object(&x->all, r, "latency");
+	err = show_names(x, r);
 	if (!err)
-		err = show_names(&x, r);
-	if (!err)
-		err = show_slowest(&x, r);
+		err = show_slowest(x, r);
 	report_string(
 		r, "note",
 		"running, waiting for a CPU and sleeping are those of the thread of the request "
 		"while it lasted; null where no thread is known");
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+	return err;
 }
 
 const struct pass pass_requests = {
@@ -216,5 +208,5 @@ const struct pass pass_requests = {
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 3,
 	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT),
-	.run = run,
+	.work = { .size = sizeof(struct requests), .collect = collect, .show = show, .done = done },
 };

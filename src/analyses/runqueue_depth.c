@@ -1,16 +1,16 @@
 /*
  * How many tasks each CPU had to serve: the depth of a CPU at a moment is the task that runs on it plus those that wait and
- * will run on it next. 1 is a task alone. A task that is moved while it waits counts where it ran in the end,
- * for all of its wait. Averages and percentiles are over time; of unknown time the CPU tells no tasks, and how much
- * that is stands beside.
+ * will run on it next. 1 is a task alone. A task that is moved while it waits counts where it ran in the end, for all of
+ * its wait. Averages and percentiles are over time; in unknown time the depth is unknown, and the amount of it is reported
+ * too.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/depth_sweep.h"
 #include "analyze/grouped.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/scope.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
@@ -35,15 +35,16 @@ struct depths {
 	struct depth_times times;
 };
 
-static void done(struct depths *x)
+static void done(void *work)
 {
+	struct depths *x = work;
+
 	free(x->cpus);
 	free(x->times.at_ns);
 	free(x->others);
 	grouped_done(&x->begun);
 	grouped_done(&x->ended);
 	grouped_done(&x->slices);
-	scope_done(&x->sc);
 }
 
 /* Cut to the time asked for, as times since its start; false if nothing is left. */
@@ -94,8 +95,9 @@ static void add_slices(struct depths *x)
 			x->cpus[gap.cpu].unknown_ns += scope_cut(&x->sc, gap.start_ns, gap.end_ns);
 }
 
-static int collect(struct depths *x)
+static int collect(void *work)
 {
+	struct depths *x = work;
 	int err;
 
 	x->cpus = calloc(x->sc.nr_cpus + 1U, sizeof(*x->cpus));
@@ -149,8 +151,9 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 	report_end_object(r);
 }
 
-static int show(struct depths *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct depths *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_runqueue_depth, x->sc.args) };
 	uint64_t nr = 0, nr_high = 0, max = 0;
@@ -189,27 +192,14 @@ static int show(struct depths *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct depths x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_runqueue_depth = {
 	.id = "runqueue_depth",
 	.name = "Run Queue Depth",
 	.category = "scheduling",
 	.what = "how many runnable tasks each CPU had, on average and at worst",
 	.needs = EV_BIT(EV_SWITCH),
+	.needs_all_tasks = true,
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
-	.run = run,
+	.work = { .size = sizeof(struct depths), .collect = collect, .show = show, .done = done },
 };

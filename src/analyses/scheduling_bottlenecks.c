@@ -1,9 +1,9 @@
-/* The rules of analyze/bottlenecks, as a report: the worst first. */
+/* The rules of analyses/bottlenecks, as a report: the worst first. */
 #include <errno.h>
 
-#include "analyze/bottlenecks.h"
+#include "analyses/bottlenecks.h"
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
 
@@ -11,18 +11,20 @@
 #define SHOWN_AFFECTED 10
 #define NS_PER_MS      1e6
 
-struct work {
+struct bottlenecks_work {
 	struct scope sc;
 	struct bottlenecks b;
 };
 
-static void done(struct work *x)
+static void done(void *work)
 {
+	struct bottlenecks_work *x = work;
+
 	bottlenecks_done(&x->b);
-	scope_done(&x->sc);
 }
 
-static const char *describe(const struct work *x, const struct bottleneck *f, struct report *r)
+static const char *describe(const struct bottlenecks_work *x, const struct bottleneck *f,
+                            struct report *r)
 {
 	const struct source *s = x->sc.s;
 
@@ -50,7 +52,8 @@ static const char *describe(const struct work *x, const struct bottleneck *f, st
 	return "";
 }
 
-static void show_type(const struct work *x, const struct bottleneck *f, struct report *r)
+static void show_type(const struct bottlenecks_work *x, const struct bottleneck *f,
+                      struct report *r)
 {
 	static const char *const names[BOTTLENECK_RULES] = {
 		[BOTTLENECK_SWITCHES] = "HighContextSwitchRate",
@@ -85,7 +88,8 @@ static void show_type(const struct work *x, const struct bottleneck *f, struct r
 }
 
 /* Those with the most, of what the rule is about. */
-static int show_affected(const struct work *x, const struct bottleneck *f, struct report *r)
+static int show_affected(const struct bottlenecks_work *x, const struct bottleneck *f,
+                         struct report *r)
 {
 	SCOPED(scoped_top) struct top top = { .limit = SHOWN_AFFECTED };
 	const struct edges *who = &x->b.who[f->rule];
@@ -104,7 +108,7 @@ static int show_affected(const struct work *x, const struct bottleneck *f, struc
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show_one(const struct work *x, const struct bottleneck *f, struct report *r)
+static int show_one(const struct bottlenecks_work *x, const struct bottleneck *f, struct report *r)
 {
 	int err;
 
@@ -121,8 +125,16 @@ static int show_one(const struct work *x, const struct bottleneck *f, struct rep
 	return err;
 }
 
-static int show(const struct work *x, struct report *r)
+static int collect(void *work)
 {
+	struct bottlenecks_work *x = work;
+
+	return bottlenecks_find(&x->b, &x->sc);
+}
+
+static int show(void *work, struct report *r)
+{
+	const struct bottlenecks_work *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
 	int err = 0;
@@ -138,28 +150,17 @@ static int show(const struct work *x, struct report *r)
 	return top.has_failed ? -ENOMEM : err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct work x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = bottlenecks_find(&x.b, &x.sc);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_scheduling_bottlenecks = {
 	.id = "scheduling_bottlenecks",
 	.name = "Scheduling Bottlenecks",
 	.category = "scheduling",
-	.what = "what kept tasks from running: how bad, when, and whom it hit",
+	.what = "what kept tasks from running: how severe, when, and which tasks were affected",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE),
 	.cost = 5,
 	.default_limit = DEFAULT_LIMIT,
-	.run = run,
+	.work = { .size = sizeof(struct bottlenecks_work),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

@@ -1,16 +1,16 @@
 /*
- * What the layers of a sched_ext scheduler (scx_layered) got: time, waits, waits in dispatch queues, migrations, tasks. A
- * slice belongs to the layer that was told when it began; the wait before it, and the migration that it ended,
- * to the same. A task of no layer counts under null.
+ * What the layers of a sched_ext scheduler (scx_layered) got: time, waits, waits in dispatch
+ * queues, migrations, tasks. A slice belongs to the layer reported when it began; the wait before
+ * it, and the migration that it ended, to the same. A task of no layer counts under null.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/slice_facts.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
@@ -26,11 +26,12 @@ struct layers {
 	struct buckets queue_ids;
 	uint16_t *last_cpu; /* by task, plus 1 */
 	uint64_t runtime_ns;
-	uint64_t without; /* slices of which nothing was told */
+	uint64_t without; /* slices without data */
 };
 
-static void done(struct layers *x)
+static void done(void *work)
 {
+	struct layers *x = work;
 	struct buckets *all[] = { &x->slices,      &x->waits, &x->dsq_waits, &x->migrations,
 		                  &x->preemptions, &x->tasks, &x->queues,    &x->queue_ids };
 
@@ -39,7 +40,6 @@ static void done(struct layers *x)
 	slice_facts_done(&x->of_slices);
 	slice_facts_done(&x->of_waits);
 	free(x->last_cpu);
-	scope_done(&x->sc);
 }
 
 static bool takes(const struct layers *x, uint32_t layer)
@@ -93,8 +93,9 @@ static void collect_waits(struct layers *x)
 			            row->dsq.end_ns - row->dsq.start_ns);
 }
 
-static int collect(struct layers *x)
+static int collect(void *work)
 {
+	struct layers *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SLICE };
 	struct buckets *all[] = { &x->slices, &x->waits, &x->dsq_waits };
 	const union timeline_row *row;
@@ -195,8 +196,9 @@ static int show_layer(const struct layers *x, uint32_t at, struct report *r)
 	return err;
 }
 
-static int show(const struct layers *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct layers *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_scx_layer_behavior, x->sc.args) };
 	int err = 0;
@@ -215,23 +217,9 @@ static int show(const struct layers *x, struct report *r)
 	report_end_array(r);
 	report_string(
 		r, "note",
-		"a layer of null is no layer; waits are from the wakeup, or the preemption, to "
-		"the switch-in; a migration is a slice on another CPU than the one before");
+		"layer null means no layer; waits are from the wakeup, or the preemption, to the "
+		"switch-in; a migration is a slice on another CPU than the one before");
 	return top.has_failed ? -ENOMEM : err;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct layers x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_scx_layer_behavior = {
@@ -243,5 +231,5 @@ const struct pass pass_scx_layer_behavior = {
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_DSQ_LEAVE),
 	.needs_scx = true,
 	.cost = 3,
-	.run = run,
+	.work = { .size = sizeof(struct layers), .collect = collect, .show = show, .done = done },
 };

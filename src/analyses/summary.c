@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
+#include "analyses/summary_facts.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/scope.h"
-#include "analyze/summary_facts.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
+#include "model/interrupt.h"
 
 #define BUSIEST     20
 #define LONGEST     10
@@ -102,19 +103,31 @@ static int show_busiest(const struct scope *sc, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-/* Who woke it, or took its CPU; nobody where an interrupt woke it. */
-static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
+/* The task that took its CPU, or the task or interrupt that woke it; NULL = unknown. */
+static const char *by_text(const struct source *s, const struct pair_wait *w,
+                           char buf[INTERRUPT_TEXT])
 {
 	uint32_t by = w->cause == PAIR_PREEMPTED ? w->waker : latency_waker(w);
+	struct interrupt i;
+
+	if (!interrupt_of_key(by, &i))
+		return by == TASKS_NONE ? NULL : source_comm_at(s, by, latency_start_ns(w));
+	source_name_device(s, &i);
+	return interrupt_title(&i, buf);
+}
+
+static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
+{
+	char text[INTERRUPT_TEXT];
 
 	report_begin_object(r, NULL);
-	report_string(r, "comm", source_comm(s, w->task));
+	report_string(r, "comm", source_comm_at(s, w->task, latency_start_ns(w)));
 	report_u64(r, "tid", source_tid(s, w->task));
 	report_u64(r, "wait_ns", latency_ns(w));
 	report_string(r, "cause", latency_cause(w));
 	report_u64(r, "cpu", w->cpu);
 	report_u64(r, "after_start_ns", latency_start_ns(w) - s->start_ns);
-	report_string(r, "by", by == TASKS_NONE ? NULL : source_comm(s, by));
+	report_string(r, "by", by_text(s, w, text));
 	report_end_object(r);
 }
 
@@ -153,7 +166,7 @@ static int show_bottlenecks(const struct source *s, const struct pass_args *args
 		return 0;
 	}
 	few.limit = BOTTLENECKS;
-	return pass_scheduling_bottlenecks.run(s, &few, r, d);
+	return pass_run_with(&pass_scheduling_bottlenecks.work, s, &few, r, d);
 }
 
 static int show_rows(const struct source *s, const struct pass_args *args, struct report *r,
@@ -186,7 +199,7 @@ const struct pass pass_summary = {
 	.id = "summary",
 	.name = "Summary",
 	.category = "query",
-	.what = "what the trace is: how long, who was busy, who waited longest, what was lost",
+	.what = "what the trace is: its length, busiest tasks, longest waits, losses",
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
 	.run = run,

@@ -1,29 +1,32 @@
-#include "analyze/summary_facts.h"
+#include "analyses/summary_facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
+#include "analyze/losses.h"
 #include "analyze/pass.h"
 #include "analyze/sort_u64.h"
 #include "base/cleanup.h"
+#include "query/event_fields.h"
 
 #define MISMATCHES "mismatched_sched_switch_tids"
 
-struct who {
+struct task_counts {
 	uint64_t processes;
 	uint64_t threads;
 	bool has_processes; /* of some thread the process is known */
 };
 
-/* A thread whose process is unknown stands for one; the idle task is nobody. */
-static int count_who(const struct source *s, struct who *out)
+/* A thread whose process is unknown counts as one; the idle task is not a process. */
+static int count_who(const struct source *s, struct task_counts *out)
 {
 	uint32_t nr = tasks_nr(s->tasks);
 	SCOPED(scoped_free) uint64_t *ids = calloc(nr ? nr : 1, sizeof(*ids));
 	uint32_t nr_ids = 0;
 
-	*out = (struct who){ 0 };
+	*out = (struct task_counts){ 0 };
 	if (!ids)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -47,7 +50,7 @@ static int count_who(const struct source *s, struct who *out)
 	return 0;
 }
 
-static void show_what(const struct source *s, const struct who *who, struct report *r)
+static void show_what(const struct source *s, const struct task_counts *who, struct report *r)
 {
 	const struct source_facts *f = s->facts;
 
@@ -67,13 +70,35 @@ static void show_what(const struct source *s, const struct who *who, struct repo
 	report_u64(r, "num_processes", who->processes);
 	report_u64(r, "num_threads", who->threads);
 	report_u64(r, "total_events", f->nr_events);
-	/* A recorder may tell that it lost events, and not how many. */
+	/* A recorder may report that it lost events, but not how many. */
 	if (f->kinds[EV_LOST] && !f->lost)
 		report_null(r, "lost_events");
 	else
 		report_u64(r, "lost_events", f->lost);
 	report_bool(r, "is_scx_trace", f->has_scx);
 	report_string(r, "scheduler", f->scheduler);
+}
+
+/* Which part of the truth the file holds. */
+static void show_coverage(const struct source *s, struct report *r)
+{
+	const struct source_facts *f = s->facts;
+
+	report_begin_object(r, "lost_by_kind");
+	for (size_t i = 0; i < f->nr_lost_by; i++)
+		report_u64(r, report_printf(r, "%s", f->lost_by[i].name), f->lost_by[i].count);
+	report_end_object(r);
+	report_string(r, "recorded_tasks", f->filter ? f->filter : "all");
+	report_string(r, "incomplete", f->incomplete);
+	report_begin_array(r, "cpus_that_end_early");
+	for (size_t i = 0; i < f->nr_ends; i++) {
+		report_begin_object(r, NULL);
+		report_u64(r, "cpu_id", f->ends[i].cpu);
+		report_u64(r, "end_timestamp", f->ends[i].ts_ns);
+		report_u64(r, "missing_ns", s->end_ns - f->ends[i].ts_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
 }
 
 static void show_names(struct report *r, const char *key, const struct source_count *counts,
@@ -96,13 +121,40 @@ static void show_counts(struct report *r, const char *key, const struct source_c
 	report_end_object(r);
 }
 
-static void show_capabilities(const struct source *s, const struct who *who, struct report *r)
+/* What can be asked for: all events by type, which together are total_events. */
+static void show_events(const struct source_facts *f, struct report *r)
+{
+	report_begin_array(r, "available_events");
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		if (event_type_count(f, kind))
+			report_string(r, NULL, event_type_name(kind));
+	report_end_array(r);
+	report_begin_object(r, "event_counts");
+	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
+		if (event_type_count(f, kind))
+			report_u64(r, event_type_name(kind), event_type_count(f, kind));
+	report_end_object(r);
+}
+
+/* Events of the file that have no event type here. */
+static void show_unread(const struct source_facts *f, struct report *r)
+{
+	report_begin_object(r, "unread_event_counts");
+	for (size_t i = 0; i < f->nr_events_names; i++)
+		if (f->events[i].count && !event_kinds_by_name(f->events[i].name))
+			report_u64(r, report_printf(r, "%s", f->events[i].name),
+			           f->events[i].count);
+	report_end_object(r);
+}
+
+static void show_capabilities(const struct source *s, const struct task_counts *who,
+                              struct report *r)
 {
 	const struct source_facts *f = s->facts;
 
 	report_begin_object(r, "capabilities");
-	show_names(r, "available_events", f->events, f->nr_events_names);
-	show_counts(r, "event_counts", f->events, f->nr_events_names);
+	show_events(f, r);
+	show_unread(f, r);
 	show_names(r, "track_event_categories", f->categories, f->nr_categories);
 	show_counts(r, "track_event_counts", f->categories, f->nr_categories);
 	report_begin_array(r, "clock_sources");
@@ -111,7 +163,7 @@ static void show_capabilities(const struct source *s, const struct who *who, str
 	report_end_array(r);
 	report_bool(r, "has_process_tree", who->has_processes);
 	report_bool(r, "has_system_info", f->release || f->machine);
-	report_null(r, "has_process_stats"); /* not looked for */
+	report_null(r, "has_process_stats"); /* not measured */
 	report_bool(r, "has_topology", f->places != NULL);
 	report_bool(r, "has_perf_counters", f->kinds[EV_PMU] != 0);
 	report_bool(r, "has_perf_samples", f->kinds[EV_SAMPLE] != 0);
@@ -135,11 +187,11 @@ static void show_one_damage(struct report *r, const char *what, uint64_t count)
 	report_end_object(r);
 }
 
-/* What the recorder told of itself, and what does not fit together: the larger where both count the same. */
+/* What the recorder reported itself, and inconsistencies that we found: the larger where both count the same. */
 static void show_damage(const struct source *s, struct report *r)
 {
 	const struct source_facts *f = s->facts;
-	bool is_told = false;
+	bool is_reported = false;
 	struct pair_breaks b;
 
 	pair_breaks(s->pair, &b);
@@ -148,13 +200,32 @@ static void show_damage(const struct source *s, struct report *r)
 		bool is_same = !strcmp(f->damage[i].name, MISMATCHES);
 		uint64_t count = f->damage[i].count;
 
-		is_told |= is_same;
+		is_reported |= is_same;
 		if (is_same && b.prev_mismatch > count)
 			count = b.prev_mismatch;
 		show_one_damage(r, f->damage[i].name, count);
 	}
-	if (b.prev_mismatch && !is_told)
+	if (b.prev_mismatch && !is_reported)
 		show_one_damage(r, MISMATCHES, b.prev_mismatch);
+	report_end_array(r);
+}
+
+/* What did not fit into the tables when the recording was loaded: all of it must be reported. */
+static void show_losses(const struct source *s, struct report *r)
+{
+	struct losses losses;
+
+	source_losses(s, &losses);
+	report_begin_array(r, "losses");
+	for (int i = 0; i < NR_LOSSES; i++) {
+		if (!losses.nr[i])
+			continue;
+		report_begin_object(r, NULL);
+		report_string(r, "what", loss_name((enum loss)i));
+		report_u64(r, "count", losses.nr[i]);
+		report_string(r, "meaning", loss_what((enum loss)i));
+		report_end_object(r);
+	}
 	report_end_array(r);
 }
 
@@ -203,14 +274,16 @@ static void show_analyses(const struct source *s, struct report *r)
 
 int summary_facts(const struct source *s, struct report *r, struct diag *d)
 {
-	struct who who;
+	struct task_counts who;
 	int err = count_who(s, &who);
 
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	show_what(s, &who, r);
+	show_coverage(s, r);
 	show_capabilities(s, &who, r);
 	show_analyses(s, r);
 	show_damage(s, r);
+	show_losses(s, r);
 	return 0;
 }

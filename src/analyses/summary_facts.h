@@ -1,5 +1,6 @@
 /*
- * analyze/summary_facts — what a trace is, without looking at its rows: the first part of the summary.
+ * analyses/summary_facts — what a trace is, without reading its rows: the first part of the
+ * summary.
  */
 #pragma once
 

@@ -1,15 +1,17 @@
 /*
- * What tasks did all the time: ran, waited for a CPU (runnable), slept (also stopped, parked, idle kernel threads), were
- * blocked (uninterruptible), or nobody knows. The first four add up to the total; states of one thread never
- * overlap. Scheduling delay covers every wait, that of preempted tasks too: analyze/latency.h.
+ * What tasks did all the time: ran, waited for a CPU (runnable), slept (also stopped, parked, idle
+ * kernel threads), were blocked (uninterruptible), or unknown. The first four add up to the total;
+ * states of one thread never overlap. Scheduling delay covers every wait, that of preempted tasks
+ * too: analyze/latency.h.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/grouped.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
@@ -37,12 +39,12 @@ struct states {
 	uint64_t nr_from_waking;
 };
 
-static void done(struct states *x)
+static void done(void *work)
 {
+	struct states *x = work;
+
 	free(x->times);
 	grouped_done(&x->delays);
-	units_done(&x->units);
-	scope_done(&x->sc);
 }
 
 static struct times *times_of(struct states *x, uint32_t task)
@@ -115,8 +117,10 @@ static void add_sleeps(struct states *x)
 			scope_cut(&x->sc, gap.start_ns, gap.end_ns);
 }
 
-static int collect(struct states *x)
+static int collect(void *work)
 {
+	struct states *x = work;
+
 	x->times = calloc(x->units.nr ? x->units.nr : 1, sizeof(*x->times));
 	if (!x->times)
 		return -ENOMEM;
@@ -163,9 +167,10 @@ static void show_unit(const struct states *x, uint32_t unit, struct report *r)
 	report_end_object(r);
 }
 
-/* Those of whom most is known first, among them those who used or wanted the CPU most. */
-static int show(const struct states *x, struct report *r)
+/* Tasks with the most known time first, among them those that used or wanted the CPU most. */
+static int show(void *work, struct report *r)
 {
+	const struct states *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_task_states, x->sc.args) };
 	uint64_t nr = 0;
@@ -195,22 +200,6 @@ static int show(const struct states *x, struct report *r)
 	return 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct states x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (!err)
-		err = units_init(&x.units, &x.sc, d);
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_task_states = {
 	.id = "task_states",
 	.name = "Task State Analysis",
@@ -220,5 +209,9 @@ const struct pass pass_task_states = {
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 3,
 	.default_limit = DEFAULT_LIMIT,
-	.run = run,
+	.work = { .size = sizeof(struct states),
+	          .units_at = offsetof(struct states, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

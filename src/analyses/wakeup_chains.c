@@ -1,18 +1,21 @@
 /*
  * Chains of wakeups: a task had to wait before it could wake the next one, which had to wait as well. The link before
- * a wakeup is the last wait of its waker, if the waker has not slept since. Each link is over before the next
- * begins, so the latencies of a chain never overlap, and a chain ends where a task would come twice.
- * All tables are walked once, in the order of time, with the last wait of each task at hand.
+ * a wakeup is the last wait of its waker, if the waker has not slept since. Each link is over before the next begins,
+ * so the latencies of a chain never overlap, and a chain ends where a task would come twice. All tables are walked
+ * once, in the order of time, keeping the last wait of each task.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
+#include "analyze/figures.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "model/interrupt.h"
 
 #define DEFAULT_LIMIT 10
 #define MAX_LINKS     16
@@ -20,7 +23,7 @@
 #define NS_PER_MS     1e6
 
 /* A wait of a task that was woken, or is new. Numbers of links are those plus 1, 0 is none. */
-struct link {
+struct chain_link {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t total_ns; /* of the chain that ends here */
@@ -44,7 +47,7 @@ struct chains {
 	struct scope sc;
 	struct scope all; /* a chain may come from anywhere */
 	struct pass_args all_args;
-	struct link *links;
+	struct chain_link *links;
 	uint32_t nr;
 	uint32_t capacity;
 	struct task_at *tasks;
@@ -64,7 +67,7 @@ static void done(struct chains *x)
 
 static void measure(struct chains *x, uint32_t number)
 {
-	struct link *end = &x->links[number - 1];
+	struct chain_link *end = &x->links[number - 1];
 
 	for (uint32_t i = number; i && end->len < MAX_LINKS; i = x->links[i - 1].before) {
 		struct task_at *at = &x->tasks[x->links[i - 1].task];
@@ -82,22 +85,16 @@ static void measure(struct chains *x, uint32_t number)
 static int add_link(struct chains *x, const struct pair_wait *w)
 {
 	struct task_at *at = &x->tasks[w->task];
-	uint32_t capacity = x->capacity ? 2 * x->capacity : 256, waker = latency_waker(w);
+	uint32_t waker = latency_waker(w);
 
-	if (x->nr == x->capacity) {
-		struct link *more = reallocarray(x->links, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		x->links = more;
-		x->capacity = capacity;
-	}
-	x->links[x->nr++] = (struct link){
+	if (GROW(x->links, x->capacity, x->nr))
+		return -ENOMEM;
+	x->links[x->nr++] = (struct chain_link){
 		.start_ns = latency_start_ns(w),
 		.end_ns = w->end_ns,
 		.task = w->task,
 		.waker = waker,
-		.before = at->waker == waker ? at->before : 0,
+		.before = at->waker == w->waker ? at->before : 0,
 		.is_from_waking = w->waking_ns != 0,
 		.is_wanted = scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
 		             scope_overlaps(&x->sc, latency_start_ns(w), w->end_ns),
@@ -113,9 +110,8 @@ static void take_wakeup(struct chains *x)
 {
 	const struct pair_wakeup *w = &x->wakeup;
 	struct task_at *at = &x->tasks[w->task];
-	bool is_irq = w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ);
 
-	at->waker = is_irq ? TASKS_NONE : w->waker;
+	at->waker = w->waker;
 	at->before = at->waker == TASKS_NONE ? 0 : x->tasks[at->waker].last;
 	x->has_wakeup = rows_wakeup(&x->wakeups, &x->wakeup);
 }
@@ -139,7 +135,7 @@ static void take_slice(struct chains *x)
 	x->has_slice = rows_slice(&x->slices, &x->slice);
 }
 
-/* At the same moment a waker comes on before it wakes, a wakeup comes before the wait that it begins. */
+/* At the same moment a waker is switched in before it wakes, and a wakeup precedes the wait that it begins. */
 static bool is_wakeup_next(const struct chains *x)
 {
 	if (!x->has_wakeup || !x->has_wait)
@@ -176,14 +172,14 @@ static int collect(struct chains *x)
 	return err;
 }
 
-static void show_link(const struct chains *x, const struct link *l, struct report *r)
+static void show_link(const struct chains *x, const struct chain_link *l, struct report *r)
 {
 	const struct source *s = x->sc.s;
 
 	report_begin_object(r, NULL);
 	report_u64(r, "wakee_pid", source_tid(s, l->task));
 	report_string(r, "wakee_comm", source_comm(s, l->task));
-	waker_report(s, r, l->waker);
+	waker_report(s, r, l->waker, UNITS_LAST_NAME);
 	report_u64(r, "wakeup_ts", l->start_ns);
 	report_u64(r, "schedule_ts", l->end_ns);
 	report_u64(r, "latency_ns", l->end_ns - l->start_ns);
@@ -193,9 +189,9 @@ static void show_link(const struct chains *x, const struct link *l, struct repor
 
 static void show_chain(const struct chains *x, uint32_t number, struct report *r)
 {
-	const struct link *end = &x->links[number - 1];
-	const struct link *path[MAX_LINKS] = { end }; /* the last one first */
-	const struct link *first = end;
+	const struct chain_link *end = &x->links[number - 1];
+	const struct chain_link *path[MAX_LINKS] = { end }; /* the last one first */
+	const struct chain_link *first = end;
 	uint32_t nr = 0, shown = end->len < SHOWN_LINKS ? end->len : SHOWN_LINKS;
 
 	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
@@ -220,7 +216,7 @@ static int show(const struct chains *x, struct report *r)
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < x->nr; i++) {
-		const struct link *l = &x->links[i];
+		const struct chain_link *l = &x->links[i];
 
 		if (!l->is_wanted || l->is_part || l->len < 2)
 			continue;
@@ -238,13 +234,88 @@ static int show(const struct chains *x, struct report *r)
 		show_chain(x, (uint32_t)top.entries[i].id, r);
 	report_end_array(r);
 	report_string(r, "note",
-	              "each waker had waited itself before it woke the next; "
-	              "criticality is the length times the latency in ms");
+	              "each waker had itself waited before it woke the next; criticality is the "
+	              "length times the latency in ms");
 	return 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
+/* What the first link of a chain has before it. */
+static const char *begins_with(const struct chains *x, const struct chain_link *end,
+                               const struct chain_link *first)
+{
+	struct interrupt by;
+
+	if (interrupt_of_key(first->waker, &by))
+		return "interrupt";
+	if (first->before)
+		return end->len == MAX_LINKS ? "cut" : "cycle";
+	return first->waker < x->sc.nr_tasks ? "task" : "unknown";
+}
+
+/* The same chain with the keys of scxtop's wakeup_tracker. */
+static void show_tracked(const struct chains *x, uint32_t number, struct report *r)
+{
+	const struct source *s = x->sc.s;
+	const struct chain_link *end = &x->links[number - 1], *first = end, *path[MAX_LINKS];
+	uint32_t nr = 0;
+
+	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
+		path[nr++] = first = &x->links[i - 1];
+	report_begin_object(r, NULL);
+	if (first->waker < x->sc.nr_tasks)
+		report_u64(r, "root_pid", source_tid(s, first->waker));
+	else
+		report_null(r, "root_pid");
+	report_string(r, "root_comm", tasks_comm(s->tasks, first->waker));
+	report_begin_array(r, "chain");
+	while (nr-- > 0) {
+		const struct chain_link *l = path[nr];
+
+		report_begin_object(r, NULL);
+		if (l->waker < x->sc.nr_tasks)
+			report_u64(r, "pid", source_tid(s, l->waker));
+		else
+			report_null(r, "pid");
+		report_string(r, "comm", tasks_comm(s->tasks, l->waker));
+		report_u64(r, "wakes", source_tid(s, l->task));
+		report_string(r, "wakes_comm", tasks_comm(s->tasks, l->task));
+		figure_us(r, "latency_us", (double)(l->end_ns - l->start_ns));
+		report_u64(r, "timestamp_ns", l->start_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	figure_us(r, "total_latency_us", (double)end->total_ns);
+	report_u64(r, "chain_length", end->len);
+	report_string(r, "begins_with", begins_with(x, end, first));
+	report_end_object(r);
+}
+
+/* The longest first, then those that took longest. */
+static int show_tracker(const struct chains *x, struct report *r)
+{
+	SCOPED(scoped_top)
+	struct top top = { .limit = pass_limit(&pass_wakeup_tracker, x->sc.args) };
+
+	for (uint32_t i = 0; i < x->nr; i++) {
+		const struct chain_link *l = &x->links[i];
+
+		if (l->is_wanted && !l->is_part)
+			top_add(&top, (uint64_t)l->len << 56 | (l->total_ns & UINT64_MAX >> 8),
+			        i + 1);
+	}
+	if (top.has_failed)
+		return -ENOMEM;
+	top_rank(&top);
+	report_u64(r, "total_wakeups", x->nr);
+	report_begin_array(r, "chains");
+	for (uint32_t i = 0; i < top.nr; i++)
+		show_tracked(x, (uint32_t)top.entries[i].id, r);
+	report_end_array(r);
+	return 0;
+}
+
+static int run_with(const struct source *s, const struct pass_args *args, struct report *r,
+                    struct diag *d, int (*present)(const struct chains *x, struct report *r))
 {
 	SCOPED(done) struct chains x = { 0 };
 	int err = scope_init(&x.sc, s, args, d);
@@ -254,18 +325,41 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 	x.all = scope_whole(&x.sc, &x.all_args);
 	err = collect(&x);
 	if (!err)
-		err = show(&x, r);
+		err = present(&x, r);
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	return run_with(s, args, r, d, show);
+}
+
+static int run_tracker(const struct source *s, const struct pass_args *args, struct report *r,
+                       struct diag *d)
+{
+	return run_with(s, args, r, d, show_tracker);
 }
 
 const struct pass pass_wakeup_chains = {
 	.id = "wakeup_chains",
 	.name = "Wakeup Chain Detection",
 	.category = "extended",
-	.what = "which delays add up because those who woke had waited themselves",
+	.what = "which delays add up because the wakers had themselves waited",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 5,
 	.default_limit = DEFAULT_LIMIT,
 	.run = run,
+};
+
+const struct pass pass_wakeup_tracker = {
+	.id = "wakeup_tracker",
+	.name = "Wakeup Tracker",
+	.category = "scxtop",
+	.what = "chains of wakeups, as scxtop's live analyzer shows them",
+	.needs = EV_BIT(EV_SWITCH),
+	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
+	.cost = 5,
+	.run = run_tracker,
 };

@@ -1,15 +1,15 @@
 /*
  * How long tasks waited for a CPU after they were woken, or were new: analyze/latency.h says from when. Counted for the CPU
- * on which they ran in the end, wherever the waker was. What preempted tasks wait is told apart, as nobody
- * woke them.
+ * on which they ran in the end, wherever the waker was. Waits of preempted tasks are reported separately, because these
+ * tasks were not woken.
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/edges.h"
 #include "analyze/grouped.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/top.h"
 #include "analyze/units.h"
 #include "base/cleanup.h"
@@ -22,10 +22,10 @@ struct waits {
 	struct samples all;
 	struct grouped by_cpu;
 	struct samples preempted;
-	struct edges edges; /* who woke whom */
+	struct edges edges; /* wakers and wakees */
 	struct latency_from from;
 	uint64_t nr_new;
-	uint64_t nr_open;
+	uint64_t nr_open, nr_preempted_open;
 	struct pair_wait worst;
 };
 
@@ -44,7 +44,7 @@ static int add(struct waits *x, const struct pair_wait *w)
 	bool is_shown = x->cpu == PASS_ANY_CPU || x->cpu == w->cpu;
 
 	if (w->is_open) {
-		x->nr_open += is_shown;
+		*(w->cause == PAIR_PREEMPTED ? &x->nr_preempted_open : &x->nr_open) += is_shown;
 		return 0;
 	}
 	if (w->cause == PAIR_PREEMPTED) {
@@ -85,7 +85,7 @@ static void show_worst(const struct waits *x, struct report *r)
 	}
 	report_begin_object(r, "worst");
 	task_report(x->sc.s, r, x->worst.task);
-	waker_report(x->sc.s, r, latency_waker(&x->worst));
+	waker_report(x->sc.s, r, latency_waker(&x->worst), latency_start_ns(&x->worst));
 	report_u64(r, "latency_ns", latency_ns(&x->worst));
 	latency_from_one(&x->worst, r);
 	report_u64(r, "schedule_timestamp", x->worst.end_ns);
@@ -96,7 +96,7 @@ static void show_worst(const struct waits *x, struct report *r)
 static void show_edge(const struct waits *x, const struct edge *e, struct report *r)
 {
 	report_begin_object(r, NULL);
-	waker_report(x->sc.s, r, e->by);
+	waker_report(x->sc.s, r, e->by, UNITS_LAST_NAME);
 	report_u64(r, "wakee_pid", source_tid(x->sc.s, e->to));
 	report_string(r, "wakee_comm", source_comm(x->sc.s, e->to));
 	report_u64(r, "count", e->count);
@@ -126,6 +126,7 @@ static void show_preempted(struct waits *x, struct report *r)
 	report_begin_object(r, "preempted_wait");
 	report_u64(r, "count", x->preempted.nr);
 	report_u64(r, "total_ns", samples_sum(&x->preempted));
+	report_u64(r, "still_waiting", x->nr_preempted_open);
 	samples_report(&x->preempted, r, "_wait_ns");
 	report_end_object(r);
 }
@@ -209,8 +210,8 @@ static int show(struct waits *x, struct report *r)
 	if (!err)
 		err = show_edges(x, limit, r);
 	report_string(r, "note",
-	              "from the waking where it was recorded, else from the wakeup, "
-	              "to the switch-in, on whatever CPU each happened");
+	              "from the waking where it was recorded, else from the wakeup, to the "
+	              "switch-in, whichever CPUs they happened on");
 	return err;
 }
 
@@ -234,7 +235,7 @@ const struct pass pass_wakeup_latency = {
 	.id = "wakeup_latency",
 	.name = "Wakeup Latency",
 	.category = "scheduling",
-	.what = "how long woken and new tasks waited for a CPU, where, and woken by whom",
+	.what = "how long woken and new tasks waited for a CPU, on which CPUs, and their wakers",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 4,

@@ -1,10 +1,10 @@
 /*
  * Time during which a task waited while a CPU that it may use was idle: work that the scheduler could have given away.
  *
- * One sweep over the starts and ends of waits and idle times. A CPU "has waiters" while at least one task waits that
- * will run there in the end. For each pair of a CPU with waiters and an idle one, the time in which both hold is
- * added up when the first of both ends; so a moment of change costs as many steps as there are CPUs in the other
- * state. Tasks that may not use all CPUs are looked at one by one. A CPU that goes idle for a task in flight
+ * One sweep over the starts and ends of waits and idle times. Tasks that wait for the same CPU and may use the same CPUs
+ * are one queue. A pair of a CPU with waiters and an idle one is open while a queue of the first may use the second; its
+ * time counts once, however many tasks wait, and wasted_ns is the time in which at least one pair is open. So a moment of
+ * change costs as many steps as there are CPUs or queues in the other state. A CPU that goes idle for a task in flight
  * counts too: a wait of a few microseconds beside an idle CPU is the price of a wakeup, which is why waits shorter than
  * MIN_WAIT_NS are left out.
  */
@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/scope.h"
 #include "analyze/sort_u64.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
+#include "base/map.h"
+#include "model/allowed.h"
 
 #define MIN_WAIT_NS 20000ULL
 
@@ -24,139 +27,181 @@
 enum change_kind { WAIT_ENDS, IDLE_ENDS, WAIT_BEGINS, IDLE_BEGINS };
 
 /*
- * Changes are packed into numbers that sort by time, then by kind: time since the start (49 bits, six days), kind (2),
- * CPU (13).
+ * Changes are packed into numbers that sort by time, then by kind: time since the start (44 bits: five hours; of longer
+ * spans in larger units), kind (2), the CPU or the queue (18).
  */
-#define CPU_BITS  13U
+#define ID_BITS   18U
 #define KIND_BITS 2U
-#define MAX_TIME  ((1ULL << (64 - CPU_BITS - KIND_BITS)) - 1)
+#define TIME_BITS (64U - ID_BITS - KIND_BITS)
+#define MAX_TIME  ((1ULL << TIME_BITS) - 1)
+#define MAX_IDS   (1U << ID_BITS)
+#define ALL_CPUS  0U /* the mask of tasks that may use every CPU */
 
-struct changes {
+struct change_times {
 	uint64_t *at;
 	size_t nr, capacity;
+};
+
+/* A CPU and a mask. */
+struct mask_queue {
+	uint32_t cpu, mask;
+	uint32_t nr_waiters;
+};
+
+/* Of a CPU with waiters and an idle one. */
+struct pair_time {
+	uint64_t ns, since;
+	uint32_t nr_open; /* queues for which it is */
 };
 
 struct waste {
 	const struct source *s;
 	struct scope sc;
 	uint32_t nr_cpus;
-	struct changes changes;
-	uint32_t *nr_waiters;     /* by CPU */
-	uint64_t *waiting_since;  /* by CPU */
-	uint64_t *idle_since;     /* by CPU */
-	uint32_t *waiting, *idle; /* lists of CPUs in that state */
+	uint32_t unit_bits; /* of times of changes: ns >> this */
+	struct change_times changes;
+	uint64_t *masks; /* each mask_words; the first is ALL_CPUS */
+	uint32_t nr_masks, mask_words;
+	uint32_t *mask_of; /* by word of allowed_word(): 1 + mask; 0 = not examined yet */
+	struct map *queue_ids;
+	struct mask_queue *queues;
+	uint32_t nr_queues, max_queues;
+	uint32_t *waiting, *idle; /* queues with waiters, idle CPUs */
 	uint32_t nr_waiting, nr_idle;
-	uint64_t *pairs; /* [waiting][idle] ns */
-	uint64_t total_wait_ns, both_ns, both_since_ns;
-	bool is_both; /* somebody waits and some CPU is idle */
-	uint64_t nr_waits, nr_short;
+	struct pair_time *pairs; /* [waiting CPU][idle CPU] */
+	uint64_t nr_open;        /* pairs */
+	uint64_t both_ns, both_since_ns;
+	uint64_t total_wait_ns, nr_waits, nr_short;
 };
 
-static int add_change(struct waste *w, uint64_t ts_ns, uint32_t cpu, enum change_kind kind)
+static int add_change(struct waste *w, uint64_t ts_ns, uint32_t id, enum change_kind kind)
 {
-	struct changes *c = &w->changes;
-	uint64_t time = ts_ns - w->sc.from_ns;
+	struct change_times *c = &w->changes;
+	uint64_t time = (ts_ns - w->sc.from_ns) >> w->unit_bits;
 
-	if (c->nr == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 4096;
-		uint64_t *at = reallocarray(c->at, capacity, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		c->at = at;
-		c->capacity = capacity;
-	}
-	c->at[c->nr++] = (time < MAX_TIME ? time : MAX_TIME) << (CPU_BITS + KIND_BITS) |
-	                 (uint64_t)kind << CPU_BITS | cpu;
+	if (GROW(c->at, c->capacity, c->nr))
+		return -ENOMEM;
+	c->at[c->nr++] = time << (ID_BITS + KIND_BITS) | (uint64_t)kind << ID_BITS | id;
 	return 0;
 }
 
-static void list_add(uint32_t *list, uint32_t *nr, uint32_t cpu)
-{
-	list[(*nr)++] = cpu;
-}
-
-static void list_remove(uint32_t *list, uint32_t *nr, uint32_t cpu)
+static void list_remove(uint32_t *list, uint32_t *nr, uint32_t id)
 {
 	for (uint32_t i = 0; i < *nr; i++)
-		if (list[i] == cpu) {
+		if (list[i] == id) {
 			list[i] = list[--*nr];
 			return;
 		}
 }
 
-static void add_pair(struct waste *w, uint32_t waiting, uint32_t idle, uint64_t now)
+static bool may_use(const struct waste *w, const struct mask_queue *q, uint32_t cpu)
 {
-	uint64_t since = w->waiting_since[waiting] > w->idle_since[idle] ? w->waiting_since[waiting]
-	                                                                 : w->idle_since[idle];
-
-	w->pairs[(size_t)waiting * w->nr_cpus + idle] += now - since;
+	return w->masks[(size_t)q->mask * w->mask_words + cpu / 64] >> (cpu % 64) & 1;
 }
 
-static void note_both(struct waste *w, uint64_t now)
+static void open_pair(struct waste *w, const struct mask_queue *q, uint32_t cpu, uint64_t now)
 {
-	bool is_both = w->nr_waiting && w->nr_idle;
+	struct pair_time *p = &w->pairs[(size_t)q->cpu * w->nr_cpus + cpu];
 
-	if (w->is_both && !is_both)
-		w->both_ns += now - w->both_since_ns;
-	else if (!w->is_both && is_both)
+	if (!may_use(w, q, cpu) || p->nr_open++)
+		return;
+	p->since = now;
+	if (!w->nr_open++)
 		w->both_since_ns = now;
-	w->is_both = is_both;
 }
 
-static void apply(struct waste *w, uint64_t now, uint32_t cpu, enum change_kind kind)
+static void close_pair(struct waste *w, const struct mask_queue *q, uint32_t cpu, uint64_t now)
+{
+	struct pair_time *p = &w->pairs[(size_t)q->cpu * w->nr_cpus + cpu];
+
+	if (!may_use(w, q, cpu) || --p->nr_open)
+		return;
+	p->ns += now - p->since;
+	if (!--w->nr_open)
+		w->both_ns += now - w->both_since_ns;
+}
+
+static void apply(struct waste *w, uint64_t now, uint32_t id, enum change_kind kind)
 {
 	switch (kind) {
 	case WAIT_BEGINS:
-		if (w->nr_waiters[cpu]++)
-			return;
-		w->waiting_since[cpu] = now;
-		list_add(w->waiting, &w->nr_waiting, cpu);
-		break;
-	case WAIT_ENDS:
-		if (!w->nr_waiters[cpu] || --w->nr_waiters[cpu])
+		if (w->queues[id].nr_waiters++)
 			return;
 		for (uint32_t i = 0; i < w->nr_idle; i++)
-			add_pair(w, cpu, w->idle[i], now);
-		list_remove(w->waiting, &w->nr_waiting, cpu);
+			open_pair(w, &w->queues[id], w->idle[i], now);
+		w->waiting[w->nr_waiting++] = id;
+		break;
+	case WAIT_ENDS:
+		if (--w->queues[id].nr_waiters)
+			return;
+		for (uint32_t i = 0; i < w->nr_idle; i++)
+			close_pair(w, &w->queues[id], w->idle[i], now);
+		list_remove(w->waiting, &w->nr_waiting, id);
 		break;
 	case IDLE_BEGINS:
-		w->idle_since[cpu] = now;
-		list_add(w->idle, &w->nr_idle, cpu);
+		for (uint32_t i = 0; i < w->nr_waiting; i++)
+			open_pair(w, &w->queues[w->waiting[i]], id, now);
+		w->idle[w->nr_idle++] = id;
 		break;
 	case IDLE_ENDS:
 		for (uint32_t i = 0; i < w->nr_waiting; i++)
-			add_pair(w, w->waiting[i], cpu, now);
-		list_remove(w->idle, &w->nr_idle, cpu);
+			close_pair(w, &w->queues[w->waiting[i]], id, now);
+		list_remove(w->idle, &w->nr_idle, id);
 		break;
 	}
-	note_both(w, now);
 }
 
-/* A task bound to some CPUs: only those of them that are idle count. */
-static int add_bound(struct waste *w, const struct pair_wait *row, uint64_t from, uint64_t to)
+/* Adds a new mask, or finds it; mask is already stored after the others. */
+static uint32_t settle_mask(struct waste *w)
 {
-	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++) {
-		struct timeline_query q = { .table = TIMELINE_IDLE,
-			                    .task = TASKS_NONE,
-			                    .cpu = cpu,
-			                    .from_ns = from,
-			                    .to_ns = to };
-		struct timeline_iter it;
-		union timeline_row idle;
+	const uint64_t *last = &w->masks[(size_t)w->nr_masks * w->mask_words];
 
-		if (!source_may_use(w->s, row->task, cpu, from))
-			continue;
-		if (timeline_find(w->s->timeline, &q, &it))
-			return -ENOMEM;
-		while (timeline_next(&it, NULL, &idle)) {
-			uint64_t start = idle.idle.start_ns > from ? idle.idle.start_ns : from;
-			uint64_t end = idle.idle.end_ns < to ? idle.idle.end_ns : to;
+	for (uint32_t i = 0; i < w->nr_masks; i++)
+		if (!memcmp(&w->masks[(size_t)i * w->mask_words], last,
+		            w->mask_words * sizeof(*last)))
+			return i;
+	return w->nr_masks++;
+}
 
-			if (start < end)
-				w->pairs[(size_t)row->cpu * w->nr_cpus + cpu] += end - start;
-		}
-	}
+/* Which CPUs of the recording a task may use when it begins to wait. */
+static int mask_of(struct waste *w, uint32_t task, uint64_t at_ns, uint32_t *out)
+{
+	uint32_t word = source_bound_to(w->s, task, at_ns);
+	uint64_t *more;
+
+	*out = ALL_CPUS;
+	if (word && w->mask_of[word])
+		*out = w->mask_of[word] - 1;
+	if (!word || w->mask_of[word])
+		return 0;
+	more = reallocarray(w->masks, w->nr_masks + 1ULL, w->mask_words * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	w->masks = more;
+	more += (size_t)w->nr_masks * w->mask_words;
+	memset(more, 0, w->mask_words * sizeof(*more));
+	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		if (source_may_use(w->s, task, cpu, at_ns))
+			more[cpu / 64] |= 1ULL << (cpu % 64);
+	*out = settle_mask(w);
+	w->mask_of[word] = *out + 1;
+	return 0;
+}
+
+static int queue_of(struct waste *w, uint32_t cpu, uint32_t mask, uint32_t *out)
+{
+	const uint32_t key[2] = { cpu, mask };
+	int err;
+
+	if (map_find(w->queue_ids, key, out))
+		return 0;
+	if (GROW(w->queues, w->max_queues, w->nr_queues))
+		return -ENOMEM;
+	err = map_insert(w->queue_ids, key, w->nr_queues);
+	if (err)
+		return err;
+	w->queues[w->nr_queues] = (struct mask_queue){ .cpu = cpu, .mask = mask };
+	*out = w->nr_queues++;
 	return 0;
 }
 
@@ -174,6 +219,7 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 {
 	uint64_t from = later(pair_wait_start_ns(row), w->sc.from_ns),
 		 to = earlier(row->end_ns, w->sc.to_ns);
+	uint32_t mask, queue;
 	int err;
 
 	if (row->cpu >= w->nr_cpus || from >= to)
@@ -184,10 +230,12 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 	}
 	w->nr_waits++;
 	w->total_wait_ns += to - from;
-	if (source_is_bound(w->s, row->task))
-		return add_bound(w, row, from, to);
-	err = add_change(w, from, row->cpu, WAIT_BEGINS);
-	return err ? err : add_change(w, to, row->cpu, WAIT_ENDS);
+	err = mask_of(w, row->task, from, &mask);
+	if (!err)
+		err = queue_of(w, row->cpu, mask, &queue);
+	if (!err)
+		err = add_change(w, from, queue, WAIT_BEGINS);
+	return err ? err : add_change(w, to, queue, WAIT_ENDS);
 }
 
 static int add_idle(struct waste *w, const struct pair_idle *row)
@@ -218,15 +266,19 @@ static int collect(struct waste *w)
 	return err;
 }
 
-static void sweep(struct waste *w)
+static int sweep(struct waste *w)
 {
+	w->waiting = calloc(w->nr_queues ? w->nr_queues : 1, sizeof(*w->waiting));
+	if (!w->waiting)
+		return -ENOMEM;
 	sort_u64(w->changes.at, w->changes.nr);
 	for (size_t i = 0; i < w->changes.nr; i++) {
 		uint64_t c = w->changes.at[i];
 
-		apply(w, c >> (CPU_BITS + KIND_BITS), (uint32_t)(c & ((1U << CPU_BITS) - 1)),
-		      (enum change_kind)(c >> CPU_BITS & ((1U << KIND_BITS) - 1)));
+		apply(w, c >> (ID_BITS + KIND_BITS) << w->unit_bits, (uint32_t)(c & (MAX_IDS - 1)),
+		      (enum change_kind)(c >> ID_BITS & ((1U << KIND_BITS) - 1)));
 	}
+	return 0;
 }
 
 struct pair_sum {
@@ -279,7 +331,7 @@ static void show_places(const struct waste *w, struct report *r)
 
 	for (uint32_t a = 0; a < w->nr_cpus; a++)
 		for (uint32_t b = 0; b < w->nr_cpus; b++) {
-			uint64_t ns = w->pairs[(size_t)a * w->nr_cpus + b];
+			uint64_t ns = w->pairs[(size_t)a * w->nr_cpus + b].ns;
 
 			if (source_llc(w->s, a) < 0 || source_llc(w->s, b) < 0)
 				unknown += ns;
@@ -307,9 +359,10 @@ static int show_pairs(const struct waste *w, struct report *r)
 	if (!sums)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		if (w->pairs[i])
+		if (w->pairs[i].ns)
 			sums[used++] = (struct pair_sum){ (uint32_t)(i / w->nr_cpus),
-				                          (uint32_t)(i % w->nr_cpus), w->pairs[i] };
+				                          (uint32_t)(i % w->nr_cpus),
+				                          w->pairs[i].ns };
 	if (used)
 		qsort(sums, used, sizeof(*sums), by_ns);
 	report_u64(r, "total_pairs", used);
@@ -338,13 +391,33 @@ static int show(const struct waste *w, struct report *r)
 static void scoped_waste(struct waste *w)
 {
 	scope_done(&w->sc);
+	map_free(w->queue_ids);
 	free(w->changes.at);
-	free(w->nr_waiters);
-	free(w->waiting_since);
-	free(w->idle_since);
+	free(w->masks);
+	free(w->mask_of);
+	free(w->queues);
 	free(w->waiting);
 	free(w->idle);
 	free(w->pairs);
+}
+
+static int make_tables(struct waste *w)
+{
+	size_t nr = w->nr_cpus ? w->nr_cpus : 1;
+
+	while (w->sc.span_ns >> w->unit_bits > MAX_TIME)
+		w->unit_bits++;
+	w->mask_words = (uint32_t)(nr + 63) / 64;
+	w->nr_masks = 1;
+	w->masks = malloc(w->mask_words * sizeof(*w->masks));
+	w->mask_of = calloc(w->s->affinity ? allowed_nr_words(w->s->affinity) + 1ULL : 1,
+	                    sizeof(*w->mask_of));
+	w->idle = calloc(nr, sizeof(*w->idle));
+	w->pairs = calloc(nr * nr, sizeof(*w->pairs));
+	if (!w->masks || !w->mask_of || !w->idle || !w->pairs)
+		return -ENOMEM;
+	memset(w->masks, 0xff, w->mask_words * sizeof(*w->masks));
+	return map_new(2 * sizeof(uint32_t), MAX_IDS, &w->queue_ids);
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
@@ -352,24 +425,20 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 {
 	SCOPED(scoped_waste)
 	struct waste w = { .s = s, .nr_cpus = pair_nr_cpus(s->pair) };
-	size_t nr = w.nr_cpus ? w.nr_cpus : 1;
 	int err = scope_init(&w.sc, s, args, d);
 
 	if (err)
 		return err;
-	err = -ENOMEM;
-	w.nr_waiters = calloc(nr, sizeof(*w.nr_waiters));
-	w.waiting_since = calloc(nr, sizeof(*w.waiting_since));
-	w.idle_since = calloc(nr, sizeof(*w.idle_since));
-	w.waiting = calloc(nr, sizeof(*w.waiting));
-	w.idle = calloc(nr, sizeof(*w.idle));
-	w.pairs = calloc(nr * nr, sizeof(*w.pairs));
-	if (w.nr_waiters && w.waiting_since && w.idle_since && w.waiting && w.idle && w.pairs)
+	err = make_tables(&w);
+	if (!err)
 		err = collect(&w);
-	if (!err) {
-		sweep(&w);
+	if (!err)
+		err = sweep(&w);
+	if (!err)
 		err = show(&w, r);
-	}
+	if (err == -E2BIG)
+		return diag_set(d, err, "ask for a part of the time, with --from and --to",
+		                "the tasks have too many different affinity masks");
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
@@ -379,6 +448,7 @@ const struct pass pass_wasted_cores = {
 	.category = "scheduling",
 	.what = "time during which a task waited while a CPU that it may use was idle",
 	.needs = EV_BIT(EV_SWITCH),
+	.needs_all_tasks = true,
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,
 	.finds_by_cpu = TIMELINE_BIT(IDLE),

@@ -3,27 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 
-#define FIRST_CAPACITY 16
-/* The upper bits of a product are spread well; who makes them collide gets the map. */
+/* The upper bits of a product are spread well; deliberate collisions fall back to the map. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 #define HASH_SHIFT  56
-
-static bool has_room(struct buckets *b)
-{
-	uint32_t capacity = b->capacity ? 2 * b->capacity : FIRST_CAPACITY;
-	struct bucket *more;
-
-	if (b->nr < b->capacity)
-		return true;
-	more = reallocarray(b->at, capacity, sizeof(*more));
-	if (!more)
-		return false;
-	b->at = more;
-	b->capacity = capacity;
-	return true;
-}
 
 static uint32_t find(struct buckets *b, uint64_t key)
 {
@@ -33,7 +18,7 @@ static uint32_t find(struct buckets *b, uint64_t key)
 		return BUCKETS_NONE;
 	if (map_find(b->by_key, &key, &i))
 		return i;
-	if (!has_room(b) || map_insert(b->by_key, &key, b->nr))
+	if (GROW(b->at, b->capacity, b->nr) || map_insert(b->by_key, &key, b->nr))
 		return BUCKETS_NONE;
 	b->at[b->nr] = (struct bucket){ .key = key };
 	return b->nr++;

@@ -1,8 +1,8 @@
 /*
  * analyze/buckets — durations by what they belong to: an interrupt, a device, a queue, a pair of tasks.
  *
- * A bucket per key that was seen, numbered in the order in which they were, with all its durations. One whose
- * duration is not known can be counted without.
+ * A bucket per key that was seen, numbered in order of appearance, with all its durations. An event
+ * of unknown duration can be counted without one.
  */
 #pragma once
 

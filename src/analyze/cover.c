@@ -3,28 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 64
+#include "base/grow.h"
 
 int cover_init(struct cover *c, uint32_t nr_cpus)
 {
 	*c = (struct cover){ .nr_cpus = nr_cpus };
 	c->cpus = calloc(nr_cpus ? nr_cpus : 1, sizeof(*c->cpus));
 	return c->cpus ? 0 : -ENOMEM;
-}
-
-static bool has_room(struct cover_cpu *cpu)
-{
-	uint32_t capacity = cpu->capacity ? 2 * cpu->capacity : FIRST_CAPACITY;
-	struct cover_part *more;
-
-	if (cpu->nr < cpu->capacity)
-		return true;
-	more = reallocarray(cpu->parts, capacity, sizeof(*more));
-	if (!more)
-		return false;
-	cpu->parts = more;
-	cpu->capacity = capacity;
-	return true;
 }
 
 void cover_add(struct cover *c, uint32_t cpu_nr, uint64_t start_ns, uint64_t end_ns)
@@ -42,7 +27,7 @@ void cover_add(struct cover *c, uint32_t cpu_nr, uint64_t start_ns, uint64_t end
 		if (last->end_ns > end_ns)
 			end_ns = last->end_ns;
 	}
-	if (!has_room(cpu)) {
+	if (GROW(cpu->parts, cpu->capacity, cpu->nr)) {
 		c->has_failed = true;
 		return;
 	}

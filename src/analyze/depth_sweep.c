@@ -28,15 +28,15 @@ struct samples depth_join(const struct samples *slices, const struct samples *en
 	return (struct samples){ .values = others, .nr = nr };
 }
 
-/* Where a walk over changes stands. */
-struct walk {
+/* The position of a walk over changes. */
+struct depth_walk {
 	const struct depth_times *times;
 	struct depth_found *out;
 	uint64_t last;
 	uint32_t now;
 };
 
-static inline void take(struct walk *w, uint64_t change)
+static inline void take(struct depth_walk *w, uint64_t change)
 {
 	uint64_t at = change >> 1, ns = at - w->last;
 
@@ -68,13 +68,13 @@ static uint32_t p99_of(const struct depth_times *times, uint32_t max, uint64_t s
 void depth_sweep(const struct samples *begun, const struct samples *others, uint64_t span,
                  const struct depth_times *times, struct depth_found *out)
 {
-	struct walk w = { .times = times, .out = out };
+	struct depth_walk w = { .times = times, .out = out };
 	size_t i = 0, k = 0;
 
 	*out = (struct depth_found){ 0 };
 	sort_u64(begun->values, begun->nr);
 	sort_u64(others->values, others->nr);
-	/* Which list is next is anybody's guess, so the choice must not be a branch. */
+	/* Which list is next is unpredictable, so the choice must not be a branch. */
 	while (i < begun->nr && k < others->nr) {
 		uint64_t a = begun->values[i], b = others->values[k];
 		bool is_a = a <= b;

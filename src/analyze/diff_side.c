@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hist.h"
 
 #define SECOND_NS 1e9
@@ -14,16 +15,8 @@ static struct diff_group *add_group(struct diff_side *side, const char *comm)
 {
 	struct diff_group *g;
 
-	if (side->nr == side->capacity) {
-		uint32_t capacity = side->capacity ? 2 * side->capacity : 64;
-		struct diff_group **groups = reallocarray(side->groups, capacity,
-		                                          sizeof(struct diff_group *));
-
-		if (!groups)
-			return NULL;
-		side->groups = groups;
-		side->capacity = capacity;
-	}
+	if (GROW(side->groups, side->capacity, side->nr))
+		return NULL;
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
@@ -225,18 +218,18 @@ static bool window_value(const struct diff_side *side, struct diff_group *g,
 struct diff_value diff_value_of(const struct diff_side *side, struct diff_group *g,
                                 enum diff_metric metric)
 {
-	double values[DIFF_WINDOWS] = { 0 }, sum = 0;
 	struct diff_value v = { 0 };
+	double sum = 0;
 
 	for (uint32_t w = 0; g && w < DIFF_WINDOWS; w++) {
 		uint64_t nr;
 
-		if (!window_value(side, g, metric, w, &values[v.nr_windows], &nr))
+		if (!window_value(side, g, metric, w, &v.values[v.nr_windows], &nr))
 			continue;
-		sum += values[v.nr_windows++];
+		sum += v.values[v.nr_windows++];
 		v.nr_samples += nr;
 	}
 	v.mean = v.nr_windows ? sum / v.nr_windows : 0;
-	v.interval = diff_interval(values, v.nr_windows);
+	v.interval = diff_interval(v.values, v.nr_windows);
 	return v;
 }

@@ -42,7 +42,7 @@ struct diff_side {
 MUST_USE int diff_side_fill(struct diff_side *side, const struct source *s,
                             const struct pass_args *args);
 void diff_side_done(struct diff_side *side);
-/* NULL if nobody is called so. */
+/* NULL if no task has that name. */
 struct diff_group *diff_side_find(const struct diff_side *side, const char *comm);
 
 /* A metric over all parts: its mean, the interval, and in how many parts it has a value. */
@@ -51,6 +51,7 @@ struct diff_value {
 	double interval;
 	uint32_t nr_windows;
 	uint64_t nr_samples;
+	double values[DIFF_WINDOWS]; /* nr_windows of them, in order of time */
 };
 struct diff_value diff_value_of(const struct diff_side *side, struct diff_group *g,
                                 enum diff_metric metric);

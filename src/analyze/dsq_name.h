@@ -1,6 +1,7 @@
 /*
- * analyze/dsq_name — what people call a dispatch queue of sched_ext: "global", "local", "bypass" for those that the kernel
- * makes, "local cpu 3" for a CPU's own where it is told apart, else the id in hex. "local" stands for those of all CPUs.
+ * analyze/dsq_name — the display name of a dispatch queue of sched_ext: "global", "local", "bypass"
+ * for those that the kernel makes, "local cpu 3" for a CPU's own where CPUs are distinguished, else
+ * the id in hex. "local" means those of all CPUs.
  */
 #pragma once
 

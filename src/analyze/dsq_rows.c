@@ -5,19 +5,16 @@
 
 #include "analyze/slice_facts.h"
 #include "analyze/walk.h"
+#include "base/grow.h"
 
 /* The queue's number; its bucket is there, though it may count nothing. */
 static struct dsq *queue_of(struct dsq_rows *q, uint32_t i)
 {
-	struct dsq *more;
-
 	if (i == BUCKETS_NONE)
 		return NULL;
 	if (i >= q->nr) {
-		more = reallocarray(q->at, i + 1, sizeof(*more));
-		if (!more)
+		if (GROW(q->at, q->room, i))
 			return NULL;
-		q->at = more;
 		q->at[q->nr++] = (struct dsq){ 0 };
 	}
 	return &q->at[i];
@@ -46,7 +43,7 @@ static int collect_waits(struct dsq_rows *q)
 	return 0;
 }
 
-/* Runs belong to queues that somebody left: no others come to be known here. */
+/* Runs belong to queues that a task has left: no others are added here. */
 static struct dsq *queue_of_run(struct dsq_rows *q, const struct pair_run *run)
 {
 	if (run->dsq_id == EV_DSQ_INVALID || run->flags & EV_SCX_DSQ_CUT)
@@ -107,7 +104,7 @@ static int collect_depths(struct dsq_rows *q)
 
 		if (!queue)
 			return -ENOMEM;
-		q->waits.at[i].count--; /* a depth is no wait */
+		q->waits.at[i].count--; /* a depth is not a wait */
 		close_depth(q, queue, row->counter.ts_ns);
 		queue->has_depth = true;
 		queue->depth = row->counter.value;
@@ -118,7 +115,7 @@ static int collect_depths(struct dsq_rows *q)
 	return 0;
 }
 
-/* How many were in the queue at a time, from the waits: who leaves at a moment makes room for who comes then. */
+/* How many were in the queue at a time, from the waits: at one moment departures count before arrivals. */
 static void derive_depth(const struct dsq_rows *q, uint32_t i)
 {
 	struct samples starts = grouped_at(&q->starts, i), ends = grouped_at(&q->ends, i);
@@ -137,7 +134,7 @@ static void derive_depth(const struct dsq_rows *q, uint32_t i)
 		if (held_ns && depth > queue->max_depth)
 			queue->max_depth = depth;
 		since = now;
-		/* A wait of no length comes and goes at once. */
+		/* A wait of no length enters and leaves at once. */
 		if (is_in || in == out) {
 			depth++;
 			in++;
@@ -179,6 +176,20 @@ void dsq_rows_done(struct dsq_rows *q)
 	grouped_done(&q->ends);
 	free(q->at);
 	*q = (struct dsq_rows){ 0 };
+}
+
+int dsq_work_collect(void *work)
+{
+	struct dsq_work *x = work;
+
+	return dsq_rows_collect(&x->rows, &x->sc);
+}
+
+void dsq_work_done(void *work)
+{
+	struct dsq_work *x = work;
+
+	dsq_rows_done(&x->rows);
 }
 
 const char *dsq_scheduler(const struct source *s)

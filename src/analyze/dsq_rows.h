@@ -31,7 +31,7 @@ struct dsq_rows {
 	const struct scope *sc;
 	struct buckets waits; /* by id */
 	struct dsq *at;       /* by number of the bucket */
-	uint32_t nr;
+	uint32_t nr, room;
 	uint64_t total; /* waits that ended */
 	struct grouped starts, ends;
 };
@@ -39,5 +39,12 @@ struct dsq_rows {
 /* -ENOMEM. */
 MUST_USE int dsq_rows_collect(struct dsq_rows *q, const struct scope *sc);
 void dsq_rows_done(struct dsq_rows *q);
+/* The work of a pass that is about dispatch queues alone, and what collects and frees it (struct pass_work). */
+struct dsq_work {
+	struct scope sc;
+	struct dsq_rows rows;
+};
+MUST_USE int dsq_work_collect(void *work);
+void dsq_work_done(void *work);
 /* The name of the scheduler; NULL if unknown. */
 const char *dsq_scheduler(const struct source *s);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_PLACES 256U /* twice as many as edges, so that looking for one stays short */
+#define FIRST_PLACES 256U /* twice as many as edges, so that a search stays short */
 
 int edges_init(struct edges *e)
 {

@@ -1,5 +1,6 @@
 /*
- * analyze/edges — how often one task did something to another, and what it cost: who woke whom, who preempted whom.
+ * analyze/edges — how often one task did something to another, and what it cost: wakers and wakees,
+ * preempters and preempted.
  *
  * An entry per pair that was seen, so no more than rows. Any numbers will do for tasks.
  */
@@ -10,7 +11,7 @@
 #include "base/attr.h"
 
 struct edge {
-	uint32_t by; /* TASKS_NONE = nobody */
+	uint32_t by; /* TASKS_NONE = none */
 	uint32_t to;
 	uint64_t count;
 	uint64_t sum_ns;

@@ -1,8 +1,8 @@
 /*
- * analyze/event_facts — a record of model/event_buffer as names and values, as scxtop's clients know them.
+ * analyze/event_facts — a record with its notes (model/event_notes) as names and values, as scxtop's clients know them.
  *
- * "type", "ts" (nanoseconds) and "cpu", then what the kind has to say; what is not known is null. "pid" is the
- * thread's id, as there. A softirq is told of when it ends, with both times and its number.
+ * "type", "ts" (nanoseconds) and "cpu", then the fields of the kind; what is unknown is null. "pid"
+ * is the thread's id, as there. A softirq is reported when it ends, with both times and its number.
  */
 #pragma once
 

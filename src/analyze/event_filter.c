@@ -11,7 +11,7 @@
 
 #define MAX_WORDS 4096U
 
-struct list {
+struct number_list {
 	uint32_t *at;
 	uint32_t nr;
 };
@@ -19,7 +19,7 @@ struct list {
 struct event_filter {
 	char **types;
 	uint32_t nr_types;
-	struct list cpus, pids, tgids;
+	struct number_list cpus, pids, tgids;
 	struct match *comm; /* NULL = none */
 	bool has_min_latency;
 	double min_latency_us;
@@ -45,7 +45,7 @@ static void scoped_event_filter(struct event_filter *const *f)
 	event_filter_free(*f);
 }
 
-static int copy_list(struct list *to, const uint32_t *from, uint32_t nr)
+static int copy_list(struct number_list *to, const uint32_t *from, uint32_t nr)
 {
 	to->at = calloc(nr + 1, sizeof(*to->at));
 	if (!to->at)
@@ -125,7 +125,7 @@ static const struct report_node *first_of(const struct report_node *event,
 	return NULL;
 }
 
-static bool is_listed(const struct list *l, const struct report_node *event,
+static bool is_listed(const struct number_list *l, const struct report_node *event,
                       const char *const names[3])
 {
 	const struct report_node *f = l->nr ? first_of(event, names) : NULL;
@@ -186,4 +186,9 @@ bool event_filter_passes(const struct event_filter *f, const struct report_node 
 	return has_type(f, event) && is_listed(&f->cpus, event, cpu) &&
 	       is_listed(&f->pids, event, pid) && is_listed(&f->tgids, event, tgid) &&
 	       has_latency(f, event) && has_comm(f, event) && is_sampled(f->sample_rate, number);
+}
+
+uint64_t event_filter_nr_aborted(const struct event_filter *f)
+{
+	return f ? match_nr_aborted(f->comm) : 0;
 }

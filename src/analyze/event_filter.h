@@ -3,7 +3,7 @@
  *
  * An empty list is no restriction; all that is given must hold. An event's pid is "pid", else "next_pid", else
  * "prev_pid"; its tgid "tgid", else "next_tgid"; its name "comm", else "next_comm", else "prev_comm"; its
- * latency "next_dsq_lat_us", else "latency_us". An event without what is asked for does not pass. Sampling is
+ * latency "next_dsq_lat_us", else "latency_us". An event without a filtered field does not pass. Sampling is
  * by the event's number, so that the same events pass each time. The expression is compiled once. One thread.
  */
 #pragma once
@@ -38,3 +38,5 @@ MUST_USE int event_filter_new(const struct event_filter_cfg *cfg, struct diag *d
 void event_filter_free(struct event_filter *f); /* NULL is fine */
 bool event_filter_passes(const struct event_filter *f, const struct report_node *event,
                          uint64_t number);
+/* Searches for the name that were given up at a limit: those events did not pass, and might have. NULL is fine. */
+uint64_t event_filter_nr_aborted(const struct event_filter *f);

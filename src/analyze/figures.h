@@ -16,7 +16,7 @@ void figure_us(struct report *r, const char *key, double ns);
 void figure_text(struct report *r, const char *key, const struct source *s, uint32_t name_id);
 /* Members dsq_id and dsq_name. */
 void figure_dsq(struct report *r, uint64_t dsq_id);
-/* "GLOBAL", "LOCAL", "BYPASS", "LOCAL_ON|3", else "0x...": lives as long as the report. */
+/* "GLOBAL", "LOCAL", "BYPASS", "LOCAL_ON|3", else "0x...": valid as long as the report. */
 const char *figure_dsq_name(struct report *r, uint64_t dsq_id);
-/* The kernel's major:minor; lives as long as the report. */
+/* The kernel's major:minor; valid as long as the report. */
 const char *figure_device(struct report *r, uint64_t dev);

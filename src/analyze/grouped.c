@@ -3,23 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 256
+#include "base/grow.h"
 
 static bool grow(struct grouped *g)
 {
-	size_t capacity = g->capacity ? 2 * g->capacity : FIRST_CAPACITY;
-	uint32_t *keys = reallocarray(g->keys, capacity, sizeof(*keys));
-	uint64_t *values;
+	size_t keys = g->capacity;
 
-	if (!keys)
-		return false;
-	g->keys = keys;
-	values = reallocarray(g->values, capacity, sizeof(*values));
-	if (!values)
-		return false;
-	g->values = values;
-	g->capacity = capacity;
-	return true;
+	return !GROW(g->keys, keys, g->nr) && !GROW(g->values, g->capacity, g->nr);
 }
 
 void grouped_add(struct grouped *g, uint32_t key, uint64_t value)

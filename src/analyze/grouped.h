@@ -22,7 +22,7 @@ struct grouped {
 	bool has_failed; /* without memory */
 };
 
-/* A zeroed struct is empty. Keys must stay below what grouped_order() is told. */
+/* A zeroed struct is empty. Keys must be below the number passed to grouped_order(). */
 void grouped_add(struct grouped *g, uint32_t key, uint64_t value);
 /* Numbers of each key next to each other. -ENOMEM, also for what could not be added. */
 MUST_USE int grouped_order(struct grouped *g, uint32_t nr_keys);

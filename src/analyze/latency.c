@@ -1,6 +1,6 @@
 #include "analyze/latency.h"
 
-#include "abi/event.h"
+#include "model/interrupt.h"
 
 bool latency_counts(const struct pair_wait *w)
 {
@@ -24,7 +24,9 @@ uint64_t latency_queue_ns(const struct pair_wait *w)
 
 uint32_t latency_waker(const struct pair_wait *w)
 {
-	return w->flags & (EV_FLAG_HARDIRQ | EV_FLAG_SOFTIRQ) ? TASKS_NONE : w->waker;
+	enum abi_context in = interrupt_context(w->flags, w->by);
+
+	return interrupt_is(in) ? interrupt_key(in, w->by) : w->waker;
 }
 
 const char *latency_cause(const struct pair_wait *w)

@@ -14,7 +14,7 @@
 #include "analyze/report.h"
 #include "model/pair.h"
 
-/* Where latencies begin, to be told with them. */
+/* Where latencies begin, to be reported with them. */
 struct latency_from {
 	uint64_t waking;
 	uint64_t wakeup;
@@ -26,7 +26,7 @@ bool latency_counts(const struct pair_wait *w);
 uint64_t latency_start_ns(const struct pair_wait *w);
 uint64_t latency_ns(const struct pair_wait *w); /* of a wait of any cause */
 uint64_t latency_queue_ns(const struct pair_wait *w);
-/* Who woke it; TASKS_NONE for an interrupt, idle or unknown. */
+/* Its waker: a task, an interrupt (interrupt_key()), or TASKS_NONE for idle or unknown. */
 uint32_t latency_waker(const struct pair_wait *w);
 const char *latency_cause(const struct pair_wait *w); /* woken, new, preempted */
 

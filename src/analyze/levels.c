@@ -31,7 +31,8 @@ static int by_cpu_and_value(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
-int levels_collect(struct levels *l, const struct scope *sc, uint8_t kind)
+/* kind is one of enum pair_counter_kind whose values have 32 bits. -ENOMEM. */
+static int collect(struct levels *l, const struct scope *sc, uint8_t kind)
 {
 	struct walk w = {
 		.sc = sc, .table = TIMELINE_COUNTER, .kinds = 1ULL << kind, .is_all = true
@@ -65,14 +66,14 @@ int levels_collect(struct levels *l, const struct scope *sc, uint8_t kind)
 	return 0;
 }
 
-void levels_done(struct levels *l)
+static void done(struct levels *l)
 {
 	free(l->cpus);
 	buckets_done(&l->by_value);
 	*l = (struct levels){ 0 };
 }
 
-uint32_t levels_nr_seen(const struct levels *l)
+static uint32_t nr_seen(const struct levels *l)
 {
 	uint32_t nr = 0;
 
@@ -139,7 +140,7 @@ static void show(const struct level_view *v, const struct scope *sc, const struc
 
 	report_string(r, "description", v->description);
 	report_u64(r, "total_transitions", l->changes);
-	report_u64(r, "cpu_count", levels_nr_seen(l));
+	report_u64(r, "cpu_count", nr_seen(l));
 	report_begin_array(r, "cpu_stats");
 	for (uint32_t i = 0; i < l->nr_cpus && nr < limit; i++) {
 		if (!l->cpus[i].is_seen)
@@ -164,10 +165,10 @@ int levels_run(const struct level_view *v, const struct source *s, const struct 
 
 	if (err)
 		return err;
-	err = levels_collect(&l, &sc, v->kind);
+	err = collect(&l, &sc, v->kind);
 	if (!err)
 		show(v, &sc, &l, r);
-	levels_done(&l);
+	done(&l);
 	scope_done(&sc);
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }

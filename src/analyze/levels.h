@@ -14,7 +14,7 @@
 #include "base/attr.h"
 
 struct level_cpu {
-	bool is_seen;   /* something is known of it in the time asked for */
+	bool is_seen;   /* it has data in the requested time */
 	uint64_t value; /* that holds, while collecting */
 	uint64_t since_ns;
 	uint64_t changes;  /* in the time asked for */
@@ -30,10 +30,6 @@ struct levels {
 	struct buckets by_value; /* pairs of CPU and value, in that order */
 };
 
-/* kind is one of enum pair_counter_kind whose values have 32 bits. -ENOMEM. */
-MUST_USE int levels_collect(struct levels *l, const struct scope *sc, uint8_t kind);
-void levels_done(struct levels *l);
-uint32_t levels_nr_seen(const struct levels *l);
 /* An object {value: ns} of one CPU, values ascending. */
 void levels_report(const struct levels *l, uint32_t cpu, struct report *r, const char *key);
 /* How long a value held on a CPU. */
@@ -41,7 +37,7 @@ uint64_t levels_held_ns(const struct levels *l, uint32_t cpu, uint32_t value);
 /* The value that held longest; of equal ones the lowest. */
 uint32_t levels_longest(const struct levels *l, uint32_t cpu);
 
-/* An analysis that tells, CPU by CPU, of one such counter. */
+/* An analysis that reports one such counter, CPU by CPU. */
 struct level_view {
 	const struct pass *pass;
 	uint8_t kind; /* of enum pair_counter_kind */

@@ -17,7 +17,8 @@ enum move_hop { MOVE_SAME_LLC, MOVE_CROSS_LLC, MOVE_CROSS_NODE, MOVE_UNKNOWN, MO
 
 struct moves {
 	const struct scope *sc;
-	struct scope all; /* of all times and CPUs, as a slice tells of the next one */
+	struct scope
+		all; /* of all times and CPUs, because a slice is compared with the previous one */
 	struct pass_args all_args;
 	bool is_from_slices;
 	uint16_t *last_cpu; /* by task; where it ran last */

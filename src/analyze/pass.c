@@ -1,39 +1,15 @@
 #include "analyze/pass.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scope.h"
+#include "analyze/units.h"
 #include "base/cleanup.h"
 
 #define DEFAULT_LIMIT 20
-
-/* Names under which scxtop's clients know the same analyses. */
-static const struct {
-	const char *alias, *id;
-} aliases[] = {
-	{ "dsq", "dsq_summary" },
-	{ "migrations", "migration_patterns" },
-	{ "irq", "irq_analysis" },
-	{ "ipi", "ipi_analysis" },
-	{ "softirq", "softirq_analysis" },
-	{ "bottlenecks", "scheduling_bottlenecks" },
-	{ "find_scheduling_bottlenecks", "scheduling_bottlenecks" },
-	{ "correlate_wakeup_to_schedule", "correlation" },
-	{ "detect_outliers", "outliers" },
-};
-
-const struct pass *pass_find(const char *id)
-{
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-		if (!strcmp(aliases[i].alias, id))
-			id = aliases[i].id;
-	for (size_t i = 0; i < nr_passes; i++)
-		if (!strcmp(passes[i]->id, id))
-			return passes[i];
-	return NULL;
-}
 
 static uint64_t kinds_of(const struct source *s)
 {
@@ -50,6 +26,8 @@ bool pass_applies(const struct pass *p, const struct source *s)
 	uint64_t kinds = kinds_of(s);
 
 	if ((p->needs & kinds) != p->needs || (p->needs_any && !(p->needs_any & kinds)))
+		return false;
+	if (p->needs_all_tasks && s->facts->filter)
 		return false;
 	return !p->needs_scx || s->facts->has_scx;
 }
@@ -111,8 +89,39 @@ char *pass_missing(const struct pass *p, const struct source *s, char *buf, size
 		sep = word;
 	}
 	if (p->needs_scx && !s->facts->has_scx && len < size)
-		snprintf(buf + len, size - len, "%ssched_ext data", len ? " and " : "needs ");
+		len += (size_t)snprintf(buf + len, size - len, "%ssched_ext data",
+		                        len ? " and " : "needs ");
+	if (p->needs_all_tasks && s->facts->filter && len < size)
+		snprintf(buf + len, size - len, "%sall tasks (recorded: %s)",
+		         len ? " and " : "needs ", s->facts->filter);
 	return buf;
+}
+
+int pass_run_with(const struct pass_work *w, const struct source *s, const struct pass_args *args,
+                  struct report *r, struct diag *d)
+{
+	SCOPED(scoped_free) char *work = calloc(1, w->size);
+	struct units *units = work && w->units_at ? (void *)(work + w->units_at) : NULL;
+	int err;
+
+	if (!work)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = scope_init((void *)work, s, args, d);
+	if (!err && units)
+		err = units_init(units, (void *)work, d);
+	if (!err) {
+		err = w->collect ? w->collect(work) : 0;
+		if (!err)
+			err = w->show(work, r);
+		if (err)
+			diag_set(d, err, NULL, "out of memory");
+	}
+	if (w->done)
+		w->done(work);
+	if (units)
+		units_done(units);
+	scope_done((void *)work);
+	return err;
 }
 
 int pass_run(const struct pass *p, const struct source *s, const struct pass_args *args,
@@ -130,7 +139,7 @@ int pass_run(const struct pass *p, const struct source *s, const struct pass_arg
 		                pass_missing(p, s, missing, sizeof(missing)));
 	report_begin_object(r, NULL);
 	report_string(r, "analysis_type", p->id);
-	err = p->run(s, args, r, d);
+	err = p->run ? p->run(s, args, r, d) : pass_run_with(&p->work, s, args, r, d);
 	if (err)
 		return err;
 	report_end_object(r);
@@ -151,7 +160,7 @@ bool pass_takes_task(const struct source *s, const struct pass_args *args, uint3
 	t = tasks_at(s->tasks, task);
 	if (!t || (args->tid && t->tid != args->tid) || (args->pid && t->tgid != args->pid))
 		return false;
-	return !args->comm || !fnmatch(args->comm, source_comm(s, task), 0);
+	return !args->comm || source_has_name(s, task, args->comm);
 }
 
 bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu)
@@ -177,11 +186,4 @@ uint32_t pass_limit(const struct pass *p, const struct pass_args *args)
 	if (args->limit)
 		return args->limit;
 	return p->default_limit ? p->default_limit : DEFAULT_LIMIT;
-}
-
-uint64_t pass_span_ns(const struct source *s, const struct pass_args *args)
-{
-	uint64_t from = 0, to = UINT64_MAX;
-
-	return pass_cut(s, args, &from, &to) ? to - from : 0;
 }

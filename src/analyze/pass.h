@@ -2,7 +2,7 @@
  * analyze/pass — an analysis: one entry of one table, used alike by the command line, the MCP server and the screen.
  *
  * An analysis is a function over the tables of a source that builds one report. It pairs nothing itself and keeps
- * nothing between calls. To add one, write a file with a `const struct pass` and name it in analyze/passes.c; from
+ * nothing between calls. To add one, write a file with a `const struct pass` and name it in analyses/passes.c; from
  * outside the tree, hand it to pass_run(). What it needs (kinds of records) decides whether it applies to a trace:
  * the kinds of `needs` all, and one of `needs_any` unless that is empty.
  */
@@ -19,6 +19,14 @@
 
 #define PASS_ANY_CPU UINT32_MAX
 
+/* What a row adds up. */
+enum pass_by {
+	PASS_BY_DEFAULT, /* by thread, unless the analysis says otherwise */
+	PASS_BY_THREAD,
+	PASS_BY_PROCESS,
+	PASS_BY_COMM, /* tasks of the same name */
+};
+
 /* Which rows count. Zeroed, and with cpu set to PASS_ANY_CPU, it takes all. */
 struct pass_args {
 	uint32_t pid;     /* process; 0 = all */
@@ -27,13 +35,28 @@ struct pass_args {
 	uint32_t cpu;
 	uint64_t from_ns; /* rows that overlap [from_ns, to_ns); 0 and 0 = all */
 	uint64_t to_ns;
-	uint32_t limit;      /* rows of each list; 0 = the analysis's own default */
-	bool is_per_process; /* else per thread, where an analysis knows both */
-	const char *method;  /* of outliers: IQR, MAD, StdDev, Percentile; NULL = the default */
-	/* Of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; NULL = the default. */
+	uint32_t limit;     /* rows of each list; 0 = the analysis's own default */
+	enum pass_by by;    /* what rows are about, where an analysis has the choice */
+	const char *method; /* of outliers: IQR, MAD, StdDev, Percentile; NULL = the default */
+	/* Of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; of others, their mode; NULL = the default. */
 	const char *category;
-	uint32_t layer; /* of sched_ext layers; EV_NO_LAYER = all */
-	uint64_t at_ns; /* the moment that is asked for; 0 = none */
+	uint32_t layer;    /* of sched_ext layers; EV_NO_LAYER = all */
+	uint64_t at_ns;    /* the moment that is asked for; 0 = none */
+	double percentile; /* of cpu_hotspot_analyzer: a CPU is hot from there on; 0 = the default */
+	uint32_t vector;   /* of softirq_analyzer: 1 + the softirq; 0 = all */
+};
+
+/*
+ * The usual way to run: a struct of the analysis's own, which begins with its struct scope, is zeroed; scope and units
+ * are worked out, rows collected, the report shown. Both functions fail only without memory.
+ */
+struct pass_work {
+	size_t size;                /* of the struct */
+	size_t units_at;            /* the offset of its struct units; 0 = it has none */
+	int (*collect)(void *work); /* NULL = nothing to do before show() */
+	int (*show)(void *work, struct report *r);
+	void (*done)(
+		void *work); /* frees what the struct holds but scope and units; NULL = nothing */
 };
 
 struct pass {
@@ -45,22 +68,19 @@ struct pass {
 	uint64_t needs_any;
 	uint64_t uses; /* more that it can make use of */
 	bool needs_scx;
+	bool needs_all_tasks; /* says nothing right where only some tasks were recorded */
 	bool is_single; /* about one CPU or task that the arguments name: no part of a batch */
 	uint8_t cost;   /* 1 to 5 */
-	/* Bits of the tables that it asks timeline_find() about: in a batch there are no other indexes than these. */
+	/* Bits of the tables that it queries with timeline_find(): a batch has only these indexes. */
 	uint32_t finds_by_task;
 	uint32_t finds_by_cpu;
 	uint32_t default_limit; /* of lists; 0 = 20 */
-	/* Adds members to the object that is open. */
+	/* Adds members to the object that is open. NULL: pass_run_with() and work. */
 	int (*run)(const struct source *s, const struct pass_args *args, struct report *r,
 	           struct diag *d);
+	struct pass_work work;
 };
 
-extern const struct pass *const passes[]; /* in the order of presentation */
-extern const size_t nr_passes;
-
-/* By id, or by scxtop's name for it; NULL if there is none. */
-const struct pass *pass_find(const char *id);
 /* Whether the source holds what the analysis needs. */
 bool pass_applies(const struct pass *p, const struct source *s);
 /* "needs sched_switch and sched_waking; the trace has neither" into buf. */
@@ -69,6 +89,10 @@ char *pass_missing(const struct pass *p, const struct source *s, char *buf, size
 MUST_USE int pass_run(const struct pass *p, const struct source *s, const struct pass_args *args,
                       struct diag *d, struct report **out);
 
+/* The members of an analysis alone, for one that is part of another, and for a run() that has checked the arguments. */
+MUST_USE int pass_run_with(const struct pass_work *w, const struct source *s,
+                           const struct pass_args *args, struct report *r, struct diag *d);
+
 /* What arguments leave of the rows. */
 bool pass_takes_task(const struct source *s, const struct pass_args *args, uint32_t task);
 bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu);
@@ -76,5 +100,3 @@ bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu);
 bool pass_cut(const struct source *s, const struct pass_args *args, uint64_t *from_ns,
               uint64_t *to_ns);
 uint32_t pass_limit(const struct pass *p, const struct pass_args *args);
-/* The time that was asked for. */
-uint64_t pass_span_ns(const struct source *s, const struct pass_args *args);

@@ -53,7 +53,7 @@ static void fail(struct report *r, int code)
 		r->error = code;
 }
 
-/* Where a value stands: named in an object, unnamed in an array, and only an object at the top. */
+/* The position of a value: named in an object, unnamed in an array, and only an object at the top. */
 static bool fits(const struct report *r, const char *key, enum report_type type)
 {
 	if (r->depth == 0)

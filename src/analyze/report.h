@@ -1,8 +1,8 @@
 /*
  * analyze/report — the answer of an analysis: a small tree of named values, shown as text or JSON by render/.
  *
- * Built like a document is written: begin, add, end. Keys name their units (`_ns`, `_us`, `_percent`, `_bytes`,
- * `_per_sec`), as both renderings rely on it, and must live as long as the report: literals, or texts made
+ * Built in document order: begin, add, end. Keys name their units (`_ns`, `_us`, `_percent`, `_bytes`,
+ * `_per_sec`), as both renderings rely on it, and must be valid as long as the report: literals, or texts made
  * by report_printf(). Values are copied. What is unknown is report_null(), never 0. An array of objects with the
  * same keys is a table. Errors stick and come out of report_error(); a report is bounded by its cap. One thread.
  */
@@ -63,7 +63,7 @@ void report_double(struct report *r, const char *key, double value, int decimals
 void report_bool(struct report *r, const char *key, bool value);
 void report_string(struct report *r, const char *key, const char *value); /* NULL is null */
 void report_null(struct report *r, const char *key);
-/* A text that lives as long as the report, "" without memory. */
+/* A text valid as long as the report, "" without memory. */
 const char *report_printf(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* part of whole in percent, null if whole is 0. */
@@ -71,7 +71,7 @@ void report_percent(struct report *r, const char *key, uint64_t part, uint64_t w
 
 /* 0, -ENOMEM beyond the cap, -EINVAL for what is not one whole object. */
 MUST_USE int report_error(const struct report *r);
-/* The object; valid until the report goes. NULL while it is not whole. */
+/* The object; valid until the report is freed. NULL while it is incomplete. */
 const struct report_node *report_root(const struct report *r);
 /* The value under a path such as "summary.total" or "rows.0.pid". NULL if there is none. */
 const struct report_node *report_at(const struct report_node *node, const char *path);

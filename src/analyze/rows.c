@@ -1,7 +1,7 @@
 /* The walks of analyze/scope. Columns of a chunk are looked up once, then a row is a few loads. */
 #include "analyze/scope.h"
 
-struct columns {
+struct row_columns {
 	enum timeline_table table;
 	uint32_t nr_times; /* the first so many are times */
 	uint32_t nr;
@@ -15,7 +15,7 @@ struct columns {
 #define U8(it, k)        (((const uint8_t *)(it)->cols[k])[(it)->at])
 
 /* The columns of the next rows. */
-static bool load(struct rows *it, const struct columns *c)
+static bool load(struct rows *it, const struct row_columns *c)
 {
 	const struct timeline *t = it->sc->s->timeline;
 
@@ -43,7 +43,7 @@ static bool load(struct rows *it, const struct columns *c)
 }
 
 /* To the next row; false behind the last one. */
-static inline bool step(struct rows *it, const struct columns *c)
+static inline bool step(struct rows *it, const struct row_columns *c)
 {
 	return ++it->at < it->nr || load(it, c);
 }
@@ -55,7 +55,7 @@ static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu)
 
 bool rows_slice(struct rows *it, struct pair_slice *out)
 {
-	static const struct columns columns = {
+	static const struct row_columns columns = {
 		TIMELINE_SLICE,
 		2,
 		6,
@@ -81,14 +81,14 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 
 bool rows_wait(struct rows *it, struct pair_wait *out)
 {
-	static const struct columns columns = {
+	static const struct row_columns columns = {
 		TIMELINE_WAIT,
 		3,
-		11,
+		12,
 		{ OFF(pair_wait, waking_ns), OFF(pair_wait, wakeup_ns), OFF(pair_wait, end_ns),
 		  OFF(pair_wait, task), OFF(pair_wait, waker), OFF(pair_wait, waker_cpu),
 		  OFF(pair_wait, from_cpu), OFF(pair_wait, cpu), OFF(pair_wait, cause),
-		  OFF(pair_wait, flags), OFF(pair_wait, is_open) }
+		  OFF(pair_wait, flags), OFF(pair_wait, is_open), OFF(pair_wait, by) }
 	};
 
 	while (step(it, &columns)) {
@@ -104,6 +104,7 @@ bool rows_wait(struct rows *it, struct pair_wait *out)
 			.cause = U8(it, 8),
 			.flags = U8(it, 9),
 			.is_open = U8(it, 10),
+			.by = U16(it, 11),
 		};
 		if (it->sc->is_all ||
 		    (is_wanted(it, out->task, out->cpu) &&
@@ -116,7 +117,7 @@ bool rows_wait(struct rows *it, struct pair_wait *out)
 
 bool rows_sleep(struct rows *it, struct pair_sleep *out)
 {
-	static const struct columns columns = {
+	static const struct row_columns columns = {
 		TIMELINE_SLEEP,
 		2,
 		7,
@@ -144,13 +145,13 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 
 bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 {
-	static const struct columns columns = {
+	static const struct row_columns columns = {
 		TIMELINE_WAKEUP,
 		1,
-		8,
+		9,
 		{ OFF(pair_wakeup, ts_ns), OFF(pair_wakeup, task), OFF(pair_wakeup, waker),
 		  OFF(pair_wakeup, cpu), OFF(pair_wakeup, target_cpu), OFF(pair_wakeup, is_new),
-		  OFF(pair_wakeup, is_running), OFF(pair_wakeup, flags) }
+		  OFF(pair_wakeup, is_running), OFF(pair_wakeup, flags), OFF(pair_wakeup, by) }
 	};
 
 	while (step(it, &columns)) {
@@ -163,6 +164,7 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 			.is_new = U8(it, 5),
 			.is_running = U8(it, 6),
 			.flags = U8(it, 7),
+			.by = U16(it, 8),
 		};
 		if (it->sc->is_all ||
 		    (is_wanted(it, out->task, out->target_cpu) && scope_has(it->sc, out->ts_ns)))
@@ -173,7 +175,7 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 
 bool rows_migration(struct rows *it, struct pair_migration *out)
 {
-	static const struct columns columns = {
+	static const struct row_columns columns = {
 		TIMELINE_MIGRATION,
 		1,
 		5,
@@ -199,11 +201,12 @@ bool rows_migration(struct rows *it, struct pair_migration *out)
 
 bool rows_idle(struct rows *it, struct pair_idle *out)
 {
-	static const struct columns columns = { TIMELINE_IDLE,
-		                                2,
-		                                4,
-		                                { OFF(pair_idle, start_ns), OFF(pair_idle, end_ns),
-		                                  OFF(pair_idle, cpu), OFF(pair_idle, is_open) } };
+	static const struct row_columns columns = { TIMELINE_IDLE,
+		                                    2,
+		                                    4,
+		                                    { OFF(pair_idle, start_ns),
+		                                      OFF(pair_idle, end_ns), OFF(pair_idle, cpu),
+		                                      OFF(pair_idle, is_open) } };
 
 	while (step(it, &columns)) {
 		*out = (struct pair_idle){
@@ -221,12 +224,12 @@ bool rows_idle(struct rows *it, struct pair_idle *out)
 
 static bool next_gap(struct rows *it, struct pair_gap *out)
 {
-	static const struct columns columns = { TIMELINE_GAP,
-		                                2,
-		                                5,
-		                                { OFF(pair_gap, start_ns), OFF(pair_gap, end_ns),
-		                                  OFF(pair_gap, task), OFF(pair_gap, cpu),
-		                                  OFF(pair_gap, reason) } };
+	static const struct row_columns columns = { TIMELINE_GAP,
+		                                    2,
+		                                    5,
+		                                    { OFF(pair_gap, start_ns),
+		                                      OFF(pair_gap, end_ns), OFF(pair_gap, task),
+		                                      OFF(pair_gap, cpu), OFF(pair_gap, reason) } };
 
 	if (!step(it, &columns))
 		return false;

@@ -3,24 +3,17 @@
 #include <stdlib.h>
 
 #include "analyze/sort_u64.h"
+#include "base/grow.h"
 #include "base/hist.h"
 
-#define FIRST_CAPACITY 64
-#define MAX_BINS       20
-#define NR_BOUNDS      58 /* the last one is 10^19 */
+#define MAX_BINS  20
+#define NR_BOUNDS 58 /* the last one is 10^19 */
 
 void samples_add(struct samples *s, uint64_t value)
 {
-	if (s->nr == s->capacity) {
-		size_t capacity = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
-		uint64_t *values = reallocarray(s->values, capacity, sizeof(*values));
-
-		if (!values) {
-			s->has_failed = true;
-			return;
-		}
-		s->values = values;
-		s->capacity = capacity;
+	if (GROW(s->values, s->capacity, s->nr)) {
+		s->has_failed = true;
+		return;
 	}
 	s->values[s->nr++] = value;
 	s->is_sorted = false;
@@ -30,11 +23,6 @@ void samples_done(struct samples *s)
 {
 	free(s->values);
 	*s = (struct samples){ 0 };
-}
-
-void scoped_samples(struct samples *s)
-{
-	samples_done(s);
 }
 
 uint64_t samples_sum(const struct samples *s)

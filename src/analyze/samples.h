@@ -23,7 +23,6 @@ struct samples {
 /* A zeroed struct is empty. */
 void samples_add(struct samples *s, uint64_t value);
 void samples_done(struct samples *s);
-void scoped_samples(struct samples *s);
 
 uint64_t samples_sum(const struct samples *s);
 double samples_mean(const struct samples *s); /* 0 when empty */

@@ -15,6 +15,10 @@ int scope_init(struct scope *sc, const struct source *s, const struct pass_args 
 	};
 	if (pass_cut(s, args, &sc->from_ns, &sc->to_ns))
 		sc->span_ns = sc->to_ns - sc->from_ns;
+	sc->covered_ns = sc->span_ns;
+	for (size_t i = 0; i < s->facts->nr_holes && sc->span_ns; i++)
+		sc->covered_ns -= scope_cut(sc, s->facts->holes[i].from_ns,
+		                            s->facts->holes[i].to_ns);
 	if (!args->pid && !args->tid && !args->comm) {
 		sc->is_all = args->cpu == PASS_ANY_CPU && !args->from_ns && !args->to_ns;
 		return 0;

@@ -1,7 +1,8 @@
 /*
- * analyze/scope — what the arguments of an analysis leave of a source, worked out once, and the rows of it.
+ * analyze/scope — the part of a source that the arguments of an analysis select, worked out once,
+ * and its rows.
  *
- * Rows that overlap the time asked for are taken whole; scope_cut() tells how much of one lies inside. A moment
+ * Rows that overlap the requested time are taken whole; scope_cut() says how much of one lies inside. A moment
  * must lie in it. The CPU of a wait is where the task ran in the end, that of a sleep where it ran before, and
  * a migration belongs to both of its CPUs.
  */
@@ -19,7 +20,8 @@ struct scope {
 	uint64_t from_ns; /* the time asked for, within the source */
 	uint64_t to_ns;
 	uint64_t span_ns;
-	uint32_t nr_tasks; /* indices of tasks are below this */
+	uint64_t covered_ns; /* of that, without holes: what rates divide by */
+	uint32_t nr_tasks;   /* indices of tasks are below this */
 	uint32_t nr_cpus;
 	uint8_t *takes; /* by task; NULL = all */
 	bool is_all;    /* nothing is left out */
@@ -41,11 +43,11 @@ bool scope_has(const struct scope *sc, uint64_t ts_ns);
 /* "pid_filter": what was asked for, or null. */
 void scope_report_pid(const struct scope *sc, struct report *r);
 
-#define ROWS_MAX_COLS  11
+#define ROWS_MAX_COLS  12
 #define ROWS_MAX_TIMES 3
 #define ROWS_BATCH     256
 
-/* A walk over a table, column by column. Zeroed but for the scope it stands at the beginning. */
+/* A walk over a table, column by column. Zeroed except for the scope, it is at the beginning. */
 struct rows {
 	const struct scope *sc;
 	uint64_t id; /* of the last row + 1; 0 = not begun */

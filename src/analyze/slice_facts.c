@@ -3,21 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How long after a switch sched_ext may say something of it. */
+#include "base/grow.h"
+
+/* How long after a switch sched_ext's record of it may come. */
 #define LATE_NS 20000ULL
 
 static int add_run(struct slice_runs *runs, const struct pair_run *run, uint64_t row)
 {
-	size_t cap = runs->cap ? 2 * runs->cap : 64;
-	struct slice_run *more;
-
-	if (runs->nr == runs->cap) {
-		more = reallocarray(runs->at, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		runs->at = more;
-		runs->cap = cap;
-	}
+	if (GROW(runs->at, runs->cap, runs->nr))
+		return -ENOMEM;
 	runs->at[runs->nr++] = (struct slice_run){ run->ts_ns, row };
 	return 0;
 }
@@ -60,7 +54,7 @@ void slice_facts_done(struct slice_facts *f)
 	*f = (struct slice_facts){ 0 };
 }
 
-/* The first word about who came on the CPU at start_ns, said before end_ns. */
+/* The first record about the task switched in at start_ns, before end_ns. */
 static const struct pair_run *find_run(struct slice_facts *f, uint32_t cpu, uint32_t task,
                                        uint64_t start_ns, uint64_t end_ns)
 {
@@ -70,7 +64,7 @@ static const struct pair_run *find_run(struct slice_facts *f, uint32_t cpu, uint
 		return NULL;
 	while (runs->next < runs->nr && runs->at[runs->next].ts_ns < start_ns)
 		runs->next++;
-	/* Others may be said of at the same moment: who left at once. */
+	/* There may be records of other tasks at the same moment: of one that left at once. */
 	for (size_t i = runs->next; i < runs->nr && runs->at[i].ts_ns < end_ns; i++)
 		if (timeline_row(f->timeline, TIMELINE_RUN, runs->at[i].row, &f->run) &&
 		    f->run.run.task == task)

@@ -1,8 +1,9 @@
 /*
- * analyze/slice_facts — what sched_ext and counters said of a slice: found while slices, or waits, go by in the order of
- * their ends, each row of the other tables looked at once.
+ * analyze/slice_facts — what sched_ext and counters recorded for a slice: found while walking
+ * slices, or waits, in the order of their ends; each row of the other tables is read once.
  *
- * What sched_ext says comes with the switch, or, in our own recordings, a moment after it. Memory: 16 bytes per word.
+ * sched_ext's record comes with the switch, or, in our own recordings, a moment after it. Memory:
+ * 16 bytes per record.
  */
 #pragma once
 
@@ -29,7 +30,7 @@ struct slice_runs {
 		uint64_t row; /* of the table of runs */
 	} * at;
 	size_t nr, cap;
-	size_t next; /* the first that may still be about somebody */
+	size_t next; /* the first that may still be about a later slice */
 };
 
 struct slice_facts {
@@ -45,7 +46,7 @@ struct slice_facts {
 /* -ENOMEM. */
 MUST_USE int slice_facts_init(struct slice_facts *f, const struct scope *sc);
 void slice_facts_done(struct slice_facts *f);
-/* What was said at the beginning of a slice; NULL if nothing. Slices must come in the order of their ends. */
+/* What was recorded at the beginning of a slice; NULL if nothing. Slices must come in the order of their ends. */
 const struct pair_run *slice_run(struct slice_facts *f, const struct pair_slice *slice);
 /* The same for the slice that follows a wait; waits in the order of their ends, by another struct slice_facts. */
 const struct pair_run *slice_run_after(struct slice_facts *f, const struct pair_wait *wait);

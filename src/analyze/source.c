@@ -1,11 +1,22 @@
 #include "analyze/source.h"
 
+#include <fnmatch.h>
+
 #include "model/allowed.h"
 #include "model/tasks.h"
 
 static const struct live_place *place(const struct source *s, uint32_t cpu)
 {
 	return s->facts->places && cpu < s->facts->nr_places ? &s->facts->places[cpu] : NULL;
+}
+
+void source_name_device(const struct source *s, struct interrupt *i)
+{
+	uint32_t irq, name_id = 0;
+
+	if (s->pair && i->in == ABI_IN_HARDIRQ && interrupt_irq(i->by, &irq))
+		name_id = pair_irq_name(s->pair, irq);
+	i->device = name_id ? tasks_string(s->tasks, name_id) : NULL;
 }
 
 const char *source_symbol(const struct source *s, uint64_t value)
@@ -46,6 +57,23 @@ const char *source_comm(const struct source *s, uint32_t task)
 	return comm && *comm ? comm : "?";
 }
 
+const char *source_comm_at(const struct source *s, uint32_t task, uint64_t ts_ns)
+{
+	uint32_t id = tasks_comm_at(s->tasks, task, ts_ns);
+
+	return id ? tasks_string(s->tasks, id) : source_comm(s, task);
+}
+
+bool source_has_name(const struct source *s, uint32_t task, const char *pattern)
+{
+	uint32_t id;
+
+	for (uint32_t i = 0; (id = tasks_name(s->tasks, task, i)) != 0; i++)
+		if (!fnmatch(pattern, tasks_string(s->tasks, id), 0))
+			return true;
+	return !fnmatch(pattern, source_comm(s, task), 0);
+}
+
 uint32_t source_tid(const struct source *s, uint32_t task)
 {
 	const struct task *t = tasks_at(s->tasks, task);
@@ -60,9 +88,9 @@ uint32_t source_tgid(const struct source *s, uint32_t task)
 	return t ? t->tgid : 0;
 }
 
-bool source_is_bound(const struct source *s, uint32_t task)
+uint32_t source_bound_to(const struct source *s, uint32_t task, uint64_t at_ns)
 {
-	return s->affinity && allowed_is_bound(s->affinity, source_tid(s, task));
+	return s->affinity ? allowed_word(s->affinity, source_tid(s, task), at_ns) : 0;
 }
 
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns)

@@ -1,8 +1,10 @@
 /*
- * analyze/source — what an analysis looks at: the tables of a recording, or of a live window, and facts about both.
+ * analyze/source — the input of an analysis: the tables of a recording, or of a live window, and
+ * facts about both.
  *
- * Everything is lent by whoever opened the recording. Rows hold indices of tasks; times are those of the
- * trace. Of a fact that is unknown the number is 0, -1 or NULL as said, and the analysis says null.
+ * Everything is lent by the owner of the recording. Rows hold indices of tasks; times are those of
+ * the trace. Of a fact that is unknown the number is 0, -1 or NULL as said, and the analysis says
+ * null.
  */
 #pragma once
 
@@ -11,12 +13,19 @@
 #include <stdint.h>
 
 #include "abi/event.h"
-#include "model/live.h"
+#include "base/loss.h"
+#include "model/interrupt.h"
 #include "model/timeline.h"
 
 struct allowed;
 struct event_log;
 struct task_lives;
+
+/* Where a CPU sits; -1 is unknown. */
+struct live_place {
+	int32_t llc;
+	int32_t node;
+};
 
 /* A name with a number: what was damaged and how often, a category and its events. */
 struct source_count {
@@ -24,7 +33,7 @@ struct source_count {
 	uint64_t count;
 };
 
-/* A function that a recording knows by name: the number that stands for it in its events. */
+/* A function that a recording knows by name: the number that represents it in its events. */
 struct source_symbol {
 	uint64_t value;
 	const char *name;
@@ -35,7 +44,7 @@ struct source_frame {
 	const char *name;
 	const char *module; /* base name of the file, or the part of the kernel */
 	const char *file;   /* of the source */
-	uint64_t address;   /* in its file, or as the recorder tells it */
+	uint64_t address;   /* in its file, or as the recorder gives it */
 	uint32_t line;      /* 0 = unknown */
 	bool is_kernel;
 	bool is_inlined;
@@ -46,8 +55,7 @@ enum source_stack_kind {
 	SOURCE_STACK_CPU,     /* where a CPU was */
 	SOURCE_STACK_OFF_CPU, /* where a task went to sleep: at its switch, or behind it */
 	SOURCE_STACK_WAKER,   /* from where a task was woken: the waker's */
-	SOURCE_STACK_OTHER,
-	SOURCE_STACK_KINDS,
+	SOURCE_STACK_OTHER,   /* and above: of source_stacks.events[kind - SOURCE_STACK_OTHER] */
 };
 
 struct source_sample {
@@ -67,7 +75,9 @@ struct source_stack {
 struct source_stacks {
 	const struct source_sample *samples; /* by time */
 	size_t nr_samples;
-	uint64_t nr_of[SOURCE_STACK_KINDS];
+	uint64_t nr_of[SOURCE_STACK_OTHER];
+	const struct source_count *events; /* other ones at which stacks were taken: names, samples */
+	size_t nr_events;
 	const struct source_stack *stacks;
 	size_t nr_stacks;
 	const uint32_t *stack_frames;
@@ -75,6 +85,18 @@ struct source_stacks {
 	size_t nr_frames;
 	const char *event;  /* by which CPUs are sampled; "" = unknown */
 	uint64_t frequency; /* asked for; 0 = unknown */
+};
+
+/* After that time a CPU is unknown. */
+struct source_end {
+	uint32_t cpu;
+	uint64_t ts_ns;
+};
+
+/* A time in which nothing was recorded, on any CPU. */
+struct source_hole {
+	uint64_t from_ns;
+	uint64_t to_ns;
 };
 
 struct source_facts {
@@ -86,14 +108,23 @@ struct source_facts {
 	const char *machine;
 	const char *scheduler; /* of sched_ext; NULL = none or unknown */
 	bool has_scx;
-	bool is_live;
+	bool is_live;   /* a window of a stream that goes on */
 	uint64_t bytes; /* of the file */
 	uint32_t nr_cpus;
 	const struct live_place *places; /* by CPU; NULL = unknown */
 	uint32_t nr_places;
 	uint64_t kinds[EV_KIND_MAX]; /* events of each kind */
-	uint64_t nr_events;          /* of all kinds that are events; who a task is, is none */
-	uint64_t lost;               /* reported */
+	uint64_t nr_events; /* of all kinds that are events; descriptions of tasks are not */
+	uint64_t lost;      /* reported */
+	const struct source_count *lost_by; /* by kind, where the recorder counted so */
+	size_t nr_lost_by;
+	struct losses recorder; /* LOSSES_OF_RUN, as its recorder counted them */
+	const char *filter;     /* which tasks were recorded; NULL = all, or it is not known */
+	const char *incomplete; /* why the end is missing; NULL = nothing says so */
+	const struct source_end *ends; /* CPUs whose remaining records are missing */
+	size_t nr_ends;
+	const struct source_hole *holes; /* by time */
+	size_t nr_holes;
 	const struct source_count *events; /* by name as the producer calls them */
 	size_t nr_events_names;
 	const struct source_count *categories; /* of track events */
@@ -111,7 +142,7 @@ struct source {
 	struct tasks *tasks;
 	const struct pair *pair;
 	struct event_log *log;          /* raw events; NULL where none are kept */
-	const struct task_lives *lives; /* who had a tid when; NULL with the log */
+	const struct task_lives *lives; /* the owners of tids over time; NULL with the log */
 	const struct allowed *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
 	const struct source_stacks *stacks; /* NULL = none */
@@ -121,15 +152,21 @@ struct source {
 
 /* The name of a function; NULL = unknown. */
 const char *source_symbol(const struct source *s, uint64_t value);
-/* -1 for a CPU whose place is not known. */
+/* -1 for a CPU whose topology is unknown. */
 int32_t source_llc(const struct source *s, uint32_t cpu);
 int32_t source_node(const struct source *s, uint32_t cpu);
 /* "?" while unknown, so that a table has something to show. */
 const char *source_comm(const struct source *s, uint32_t task);
+/* The name that it had then: one that has called exec since has another now. */
+const char *source_comm_at(const struct source *s, uint32_t task, uint64_t ts_ns);
+/* Whether it ever had a name that fits a pattern with * and ?; a task without a name is called "?". */
+bool source_has_name(const struct source *s, uint32_t task, const char *pattern);
+/* Fills in what handles a device's interrupt, if recorded. */
+void source_name_device(const struct source *s, struct interrupt *i);
 /* tid of a task index, 0 for TASKS_NONE. */
 uint32_t source_tid(const struct source *s, uint32_t task);
 uint32_t source_tgid(const struct source *s, uint32_t task); /* 0 = unknown */
-/* Whether a task may use a CPU, as far as the recording tells; true where it does not. */
-/* Whether the recording tells on which CPUs it may run. */
-bool source_is_bound(const struct source *s, uint32_t task);
+/* Of what the recording says then about the CPUs that a task may use (allowed_word()); 0 = all, or nothing is said. */
+uint32_t source_bound_to(const struct source *s, uint32_t task, uint64_t at_ns);
+/* Whether a task may use a CPU, as far as recorded; true if unknown. */
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns);

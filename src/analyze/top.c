@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 16
-#define MILLION        1e6
-#define HIGHEST        1.8e19
+#include "base/grow.h"
+
+#define MILLION 1e6
+#define HIGHEST 1.8e19
 
 static bool is_worse(const struct top_entry *a, const struct top_entry *b)
 {
@@ -42,27 +43,12 @@ static void sift_down(struct top *t, uint32_t i)
 	}
 }
 
-static bool has_room(struct top *t)
-{
-	uint32_t capacity = t->capacity ? 2 * t->capacity : FIRST_CAPACITY;
-	struct top_entry *more;
-
-	if (t->nr < t->capacity)
-		return true;
-	more = reallocarray(t->entries, capacity, sizeof(*more));
-	if (!more)
-		return false;
-	t->entries = more;
-	t->capacity = capacity;
-	return true;
-}
-
 void top_add(struct top *t, uint64_t score, uint64_t id)
 {
 	struct top_entry entry = { score, id };
 
 	if (t->nr < t->limit) {
-		if (!has_room(t)) {
+		if (GROW(t->entries, t->capacity, t->nr)) {
 			t->has_failed = true;
 			return;
 		}

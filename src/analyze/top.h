@@ -30,5 +30,5 @@ void top_done(struct top *t);
 void scoped_top(struct top *t);
 /* A score for numbers of which the lowest are the best. */
 uint64_t top_lowest(uint64_t value);
-/* A score for fractions; those below 0 count as 0. Tells apart what differs by a millionth. */
+/* A score for fractions; those below 0 count as 0. Distinguishes differences of a millionth. */
 uint64_t top_fraction(double value);

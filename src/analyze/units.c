@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/intern.h"
 #include "base/map.h"
+#include "model/interrupt.h"
 
 static bool has_acted(const struct units *u, uint32_t task)
 {
@@ -13,19 +16,35 @@ static bool has_acted(const struct units *u, uint32_t task)
 	return t && t->has_acted;
 }
 
-static int join(struct units *u, struct map *by_tgid, uint32_t task)
+/* The number that tasks of one unit share; 0 = it is one by itself. */
+static int key_of(const struct units *u, struct intern *names, uint32_t task, uint32_t *out)
 {
-	uint32_t tgid = source_tgid(u->s, task), unit = u->nr;
+	const char *name;
+
+	*out = 0;
+	if (u->by == PASS_BY_PROCESS) {
+		*out = source_tgid(u->s, task);
+		return 0;
+	}
+	name = source_comm(u->s, task);
+	if (strcmp(name, "?") == 0)
+		return 0;
+	return intern_add(names, name, strlen(name), out);
+}
+
+static int join(struct units *u, struct map *by_key, uint32_t key, uint32_t task)
+{
+	uint32_t unit = u->nr;
 	int err;
 
-	if (!tgid || !map_find(by_tgid, &tgid, &unit)) {
-		err = tgid ? map_insert(by_tgid, &tgid, unit) : 0;
+	if (!key || !map_find(by_key, &key, &unit)) {
+		err = key ? map_insert(by_key, &key, unit) : 0;
 		if (err)
 			return err;
 		u->names[unit] = task;
 		u->nr++;
 	}
-	if (tgid == source_tid(u->s, task))
+	if (u->by == PASS_BY_PROCESS && key == source_tid(u->s, task))
 		u->names[unit] = task;
 	u->of_task[task] = unit;
 	u->threads[unit] += has_acted(u, task);
@@ -34,7 +53,8 @@ static int join(struct units *u, struct map *by_tgid, uint32_t task)
 
 static int group(struct units *u, uint32_t nr_tasks)
 {
-	SCOPED(scoped_map) struct map *by_tgid = NULL;
+	SCOPED(scoped_map) struct map *by_key = NULL;
+	SCOPED(scoped_intern) struct intern *names = NULL;
 	size_t room = nr_tasks ? nr_tasks : 1;
 	int err;
 
@@ -43,9 +63,17 @@ static int group(struct units *u, uint32_t nr_tasks)
 	u->threads = calloc(room, sizeof(*u->threads));
 	if (!u->of_task || !u->names || !u->threads)
 		return -ENOMEM;
-	err = map_new(sizeof(uint32_t), MAP_MAX_CAP, &by_tgid);
-	for (uint32_t i = 0; !err && i < nr_tasks; i++)
-		err = join(u, by_tgid, i);
+	err = map_new(sizeof(uint32_t), MAP_MAX_CAP, &by_key);
+	names = intern_new(INTERN_MAX_COUNT, SIZE_MAX);
+	if (!err && !names)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < nr_tasks; i++) {
+		uint32_t key;
+
+		err = key_of(u, names, i, &key);
+		if (!err)
+			err = join(u, by_key, key, i);
+	}
 	return err;
 }
 
@@ -55,10 +83,10 @@ int units_init(struct units *u, const struct scope *sc, struct diag *d)
 
 	*u = (struct units){
 		.s = sc->s,
-		.is_per_process = sc->args->is_per_process,
+		.by = sc->args->by,
 		.nr = sc->nr_tasks,
 	};
-	if (!u->is_per_process)
+	if (u->by == PASS_BY_DEFAULT || u->by == PASS_BY_THREAD)
 		return 0;
 	u->nr = 0;
 	err = group(u, sc->nr_tasks);
@@ -87,7 +115,7 @@ uint32_t units_pid(const struct units *u, uint32_t unit)
 {
 	uint32_t task = name_of(u, unit), tgid = source_tgid(u->s, task);
 
-	return u->is_per_process && tgid ? tgid : source_tid(u->s, task);
+	return u->by == PASS_BY_PROCESS && tgid ? tgid : source_tid(u->s, task);
 }
 
 static void add_tgid(const struct source *s, struct report *r, uint32_t task)
@@ -104,14 +132,24 @@ void units_report(const struct units *u, struct report *r, uint32_t unit)
 {
 	uint32_t task = name_of(u, unit);
 
-	report_u64(r, "pid", units_pid(u, unit));
-	add_tgid(u->s, r, task);
+	if (u->by == PASS_BY_COMM && u->threads[unit] != 1) {
+		report_null(r, "pid");
+		report_null(r, "tgid");
+	} else {
+		report_u64(r, "pid", units_pid(u, unit));
+		add_tgid(u->s, r, task);
+	}
 	report_string(r, "comm", source_comm(u->s, task));
 }
 
 void units_report_mode(const struct units *u, struct report *r)
 {
-	report_string(r, "aggregation_mode", u->is_per_process ? "per_process" : "per_thread");
+	static const char *const modes[] = { [PASS_BY_DEFAULT] = "per_thread",
+		                             [PASS_BY_THREAD] = "per_thread",
+		                             [PASS_BY_PROCESS] = "per_process",
+		                             [PASS_BY_COMM] = "per_comm" };
+
+	report_string(r, "aggregation_mode", modes[u->by]);
 }
 
 uint32_t units_threads(const struct units *u, uint32_t unit)
@@ -132,13 +170,24 @@ void task_report(const struct source *s, struct report *r, uint32_t task)
 	report_string(r, "comm", source_comm(s, task));
 }
 
-void waker_report(const struct source *s, struct report *r, uint32_t task)
+void waker_report(const struct source *s, struct report *r, uint32_t by, uint64_t ts_ns)
 {
-	if (task == TASKS_NONE) {
+	char text[INTERRUPT_TEXT];
+	struct interrupt i;
+
+	if (interrupt_of_key(by, &i)) {
+		source_name_device(s, &i);
 		report_null(r, "waker_pid");
 		report_null(r, "waker_comm");
+		report_string(r, "waker_interrupt", interrupt_title(&i, text));
 		return;
 	}
-	report_u64(r, "waker_pid", source_tid(s, task));
-	report_string(r, "waker_comm", source_comm(s, task));
+	if (by == TASKS_NONE) {
+		report_null(r, "waker_pid");
+		report_null(r, "waker_comm");
+	} else {
+		report_u64(r, "waker_pid", source_tid(s, by));
+		report_string(r, "waker_comm", source_comm_at(s, by, ts_ns));
+	}
+	report_null(r, "waker_interrupt");
 }

@@ -1,8 +1,8 @@
 /*
- * analyze/units — what an analysis counts by: threads, or processes with all their threads.
+ * analyze/units — what an analysis counts by: threads, processes with all their threads, or tasks of one name.
  *
- * A thread whose process is not known is a process of its own. A process is named by its main thread where that
- * was seen, else by any.
+ * A thread whose process is not known is a process of its own, and so is a task without a name. A process is named by
+ * its main thread where that was seen, else by any; tasks of one name by the first, and by the name that each has last.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct units {
 	const struct source *s;
-	bool is_per_process;
+	enum pass_by by;
 	uint32_t nr;
 	uint32_t *of_task; /* NULL: each task is one */
 	uint32_t *names;   /* by unit: the task that names it */
@@ -30,11 +30,15 @@ uint32_t units_of(const struct units *u, uint32_t task);
 uint32_t units_pid(const struct units *u, uint32_t unit);
 /* Members pid, tgid, comm. */
 void units_report(const struct units *u, struct report *r, uint32_t unit);
-/* "aggregation_mode": per_thread or per_process. */
+/* "aggregation_mode": per_thread, per_process or per_comm. */
 void units_report_mode(const struct units *u, struct report *r);
 uint32_t units_threads(const struct units *u, uint32_t unit);
 
-/* Members pid (of the thread), tgid and comm of a task; all null for nobody. */
+/* Members pid (of the thread), tgid and comm of a task; all null for none. */
 void task_report(const struct source *s, struct report *r, uint32_t task);
-/* Members waker_pid and waker_comm; null for an interrupt, idle or unknown. */
-void waker_report(const struct source *s, struct report *r, uint32_t task);
+/*
+ * Members waker_pid and waker_comm, null where no task woke; waker_interrupt, null unless an interrupt did. by is of
+ * latency_waker(). A waker has the name that it had then; in rows about all of the time, its last one.
+ */
+#define UNITS_LAST_NAME UINT64_MAX
+void waker_report(const struct source *s, struct report *r, uint32_t by, uint64_t ts_ns);

@@ -1,7 +1,7 @@
 #include "analyze/walk.h"
 
-/* Where a row is in time, and whose. */
-struct whose {
+/* The time and owner of a row. */
+struct row_owner {
 	uint64_t start_ns, end_ns;
 	uint32_t task;
 	uint16_t cpu;
@@ -17,44 +17,45 @@ struct whose {
 		(r).ts_ns, (r).ts_ns, (r).task, (r).cpu, true \
 	}
 
-static struct whose whose(enum timeline_table table, const union timeline_row *r)
+static struct row_owner whose(enum timeline_table table, const union timeline_row *r)
 {
 	switch (table) {
 	case TIMELINE_SLICE:
-		return (struct whose)INTERVAL(r->slice);
+		return (struct row_owner)INTERVAL(r->slice);
 	case TIMELINE_WAIT:
-		return (struct whose){ r->wait.waking_ns ? r->wait.waking_ns : r->wait.wakeup_ns,
-			               r->wait.end_ns, r->wait.task, r->wait.cpu, true };
+		return (struct row_owner){ r->wait.waking_ns ? r->wait.waking_ns
+			                                     : r->wait.wakeup_ns,
+			                   r->wait.end_ns, r->wait.task, r->wait.cpu, true };
 	case TIMELINE_SLEEP:
-		return (struct whose)INTERVAL(r->sleep);
+		return (struct row_owner)INTERVAL(r->sleep);
 	case TIMELINE_WAKEUP:
-		return (struct whose)MOMENT(r->wakeup);
+		return (struct row_owner)MOMENT(r->wakeup);
 	case TIMELINE_MIGRATION:
-		return (struct whose)MOMENT(r->migration);
+		return (struct row_owner)MOMENT(r->migration);
 	case TIMELINE_SPAN:
-		return (struct whose)INTERVAL(r->span);
+		return (struct row_owner)INTERVAL(r->span);
 	case TIMELINE_COUNTER:
-		return (struct whose){ r->counter.ts_ns, r->counter.ts_ns, TASKS_NONE,
-			               r->counter.cpu, false };
+		return (struct row_owner){ r->counter.ts_ns, r->counter.ts_ns, TASKS_NONE,
+			                   r->counter.cpu, false };
 	case TIMELINE_MARK:
-		return (struct whose)MOMENT(r->mark);
+		return (struct row_owner)MOMENT(r->mark);
 	case TIMELINE_IDLE:
-		return (struct whose){ r->idle.start_ns, r->idle.end_ns, TASKS_NONE, r->idle.cpu,
-			               false };
+		return (struct row_owner){ r->idle.start_ns, r->idle.end_ns, TASKS_NONE,
+			                   r->idle.cpu, false };
 	case TIMELINE_GAP:
-		return (struct whose)INTERVAL(r->gap);
+		return (struct row_owner)INTERVAL(r->gap);
 	case TIMELINE_DSQ:
-		return (struct whose)INTERVAL(r->dsq);
+		return (struct row_owner)INTERVAL(r->dsq);
 	case TIMELINE_RUN:
-		return (struct whose)MOMENT(r->run);
+		return (struct row_owner)MOMENT(r->run);
 	default:
-		return (struct whose)MOMENT(r->pmu);
+		return (struct row_owner)MOMENT(r->pmu);
 	}
 }
 
 static bool is_wanted(const struct walk *w)
 {
-	struct whose o = whose(w->table, &w->row);
+	struct row_owner o = whose(w->table, &w->row);
 
 	return pass_takes_cpu(w->sc->args, o.cpu) && (!o.has_task || scope_takes(w->sc, o.task)) &&
 	       scope_overlaps(w->sc, o.start_ns, o.end_ns);

@@ -1,8 +1,9 @@
 /*
- * analyze/walk — the rows of one table, in the order of their ends, that the arguments of an analysis leave.
+ * analyze/walk — the rows of one table, in the order of their ends, that the arguments of an
+ * analysis select.
  *
- * Rows that overlap the time asked for are taken whole; scope_cut() tells how much of one lies inside. A moment
- * must lie in it. Rows of other kinds than those asked for cost a byte each.
+ * Rows that overlap the requested time are taken whole; scope_cut() says how much of one lies
+ * inside. A moment must lie in it. Rows of kinds that are not requested cost a byte each.
  */
 #pragma once
 
@@ -16,7 +17,7 @@ struct walk {
 	enum timeline_table table;
 	uint64_t kinds;          /* bits of spans, counters or marks; 0 = all */
 	bool is_all;             /* whatever time, task and CPU */
-	bool is_begun;           /* the rest belongs to the walk */
+	bool is_begun;           /* the other fields are private to the walk */
 	bool is_plain;           /* nothing is left out */
 	uint64_t id;             /* of the next row */
 	const uint8_t *kind_col; /* of the rows from id on */

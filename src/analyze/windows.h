@@ -1,7 +1,9 @@
 /*
- * analyze/windows — something counted per key (a CPU) and stretch of time, to say not only that there was much of it, but when.
+ * analyze/windows — something counted per key (a CPU) and stretch of time, to say not only that there was much of it,
+ * but when.
  *
- * The time asked for is cut into windows of equal length, at least WINDOWS_MIN_NS, at most WINDOWS_MAX of them.
+ * The requested time is cut into windows of equal length, at least WINDOWS_MIN_NS, at most
+ * WINDOWS_MAX of them.
  */
 #pragma once
 

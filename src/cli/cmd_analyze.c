@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/batch.h"
-#include "analyze/passes.h"
-#include "analyze/source_profile.h"
+#include "analyses/batch.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
 #include "cli/profile_files.h"
 #include "cli/trace_args.h"
+#include "profile/source_profile.h"
 #include "render/report_json.h"
 #include "render/report_text.h"
 #include "render/summary_text.h"
@@ -22,6 +22,7 @@ struct analyze_args {
 	bool wants_all;
 	bool is_json;
 	bool is_per_process;
+	const char *by;
 	const char *method;
 	const char *category;
 	uint64_t layer;
@@ -38,8 +39,9 @@ static const struct opt options[] = {
 	OPT_FLAG('a', "all", struct analyze_args, wants_all, "run every analysis that applies"),
 	OPT_FLAG(0, "json", struct analyze_args, is_json, "one JSON object, for programs"),
 	TRACE_ARGS_OPTIONS(struct analyze_args, rows),
-	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "add up the threads of each process",
+	OPT_STRING(0, "by", "WHAT", struct analyze_args, by, "what a row adds up: thread, process, comm (tasks of one name)",
 		.heading = "For single analyses"),
+	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "the same as --by process"),
 	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),
 	OPT_STRING(0, "category", "CATEGORY", struct analyze_args, category,
 		"of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; of --list and --all: scheduling, interrupt, io, power, extended"),
@@ -52,10 +54,10 @@ static const struct opt options[] = {
 
 static const struct opt_example examples[] = {
 	{ "schedscope analyze trace.pftrace",
-	  "one screen: what it is, who ran, who waited, what went wrong" },
+	  "one screen: what it is, what ran, what waited, what went wrong" },
 	{ "schedscope analyze trace.pftrace wakeup_latency",
 	  "from being woken to running, in percentiles" },
-	{ "schedscope analyze --list", "what can be asked" },
+	{ "schedscope analyze --list", "the analyses there are" },
 	{ "schedscope analyze trace.pftrace --all --json", "all answers, for a program" },
 	{ "schedscope analyze t.pftrace flamegraph --category off-cpu --flamegraph sleep.svg",
 	  "where tasks slept, and for how long, as a picture" },
@@ -169,12 +171,39 @@ static int show_report(struct analyzer *a, const struct pass *p, const struct re
 	return cli_written(err, a->d);
 }
 
-static int show(struct analyzer *a, const struct pass *p, bool is_titled)
+/* An object around several reports, or around the list. Nothing is written before all that it holds is there. */
+static void begin_object(struct analyzer *a)
 {
-	SCOPED(scoped_report) struct report *r = NULL;
-	int err = pass_run(p, a->s, &a->pass, a->d, &r);
+	if (a->args->is_json)
+		jw_begin_object(&a->json, NULL);
+}
 
-	return err ? err : show_report(a, p, r, is_titled);
+static void end_object(struct analyzer *a)
+{
+	if (a->args->is_json)
+		jw_end_object(&a->json);
+}
+
+/* Those that were asked for by name, or the summary. */
+static int show_chosen(struct analyzer *a)
+{
+	struct report *reports[MAX_CHOSEN] = { NULL };
+	bool is_many = a->nr > 1;
+	int err = 0;
+
+	if (!a->nr)
+		a->chosen[a->nr++] = &pass_summary;
+	for (size_t i = 0; i < a->nr && !err; i++)
+		err = pass_run(a->chosen[i], a->s, &a->pass, a->d, &reports[i]);
+	if (!err && is_many)
+		begin_object(a);
+	for (size_t i = 0; i < a->nr && !err; i++)
+		err = show_report(a, a->chosen[i], reports[i], is_many);
+	if (!err && is_many)
+		end_object(a);
+	for (size_t i = 0; i < a->nr; i++)
+		report_free(reports[i]);
+	return err;
 }
 
 static int show_all(struct analyzer *a)
@@ -184,28 +213,47 @@ static int show_all(struct analyzer *a)
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < b.nr && !err; i++) {
-		struct batch_result *one = &b.results[i];
-
-		if (one->report)
-			err = show_report(a, one->pass, one->report, true);
-		else
-			err = diag_set(a->d, one->d.code, one->d.hint, "%s", one->d.what);
-	}
+	for (size_t i = 0; i < b.nr && !err; i++)
+		if (!b.results[i].report)
+			err = diag_set(a->d, b.results[i].d.code, b.results[i].d.hint, "%s",
+			               b.results[i].d.what);
+	if (!err)
+		begin_object(a);
+	for (size_t i = 0; i < b.nr && !err; i++)
+		err = show_report(a, b.results[i].pass, b.results[i].report, true);
+	if (!err)
+		end_object(a);
 	batch_done(&b);
 	return err;
+}
+
+static void show_list(struct analyzer *a)
+{
+	if (!a->args->is_json) {
+		list_text(a);
+		return;
+	}
+	begin_object(a);
+	list_json(a);
+	end_object(a);
 }
 
 /* The files of the options, from the same profile as that of the analysis. */
 static int write_files(struct analyzer *a)
 {
 	SCOPED(scoped_profile) struct profile *p = NULL;
+	struct profile_outputs outputs;
 	enum source_stack_kind kind;
-	int err = source_stack_kind(a->s, a->args->category, a->d, &kind);
+	int err = profile_files_open(&a->args->files, &outputs, a->d);
 
 	if (!err)
+		err = source_stack_kind(a->s, a->args->category, a->d, &kind);
+	if (!err)
 		err = source_profile(a->s, &a->pass, kind, a->d, &p);
-	return err ? err : profile_files_write(&a->args->files, p, NULL, a->d);
+	if (!err)
+		err = profile_files_write(&a->args->files, &outputs, p, NULL, a->d);
+	profile_outputs_done(&outputs);
+	return err;
 }
 
 /* Files of stacks come with the analysis of stacks only. */
@@ -228,7 +276,7 @@ static int find_passes(const struct opt_list *words, struct analyzer *a)
 
 		if (!p)
 			return diag_set(a->d, -EINVAL, "see 'schedscope analyze --list'",
-			                "'%.64s' is no analysis", words->items[i]);
+			                "'%.64s' is not an analysis", words->items[i]);
 		if (a->nr == MAX_CHOSEN)
 			return diag_set(a->d, -EINVAL, "use --all", "too many analyses");
 		a->chosen[a->nr++] = p;
@@ -238,29 +286,35 @@ static int find_passes(const struct opt_list *words, struct analyzer *a)
 
 static int answer(struct analyzer *a)
 {
-	size_t nr = a->nr;
-	bool is_many = a->args->wants_all || nr > 1;
 	int err = 0;
 
 	jw_init(&a->json, stdout, true);
-	if (a->args->is_json && (is_many || a->args->wants_list))
-		jw_begin_object(&a->json, NULL);
-	if (a->args->wants_list && a->args->is_json)
-		list_json(a);
-	else if (a->args->wants_list)
-		list_text(a);
-	else if (a->args->wants_all)
-		err = show_all(a);
-	else if (nr == 0)
-		err = show(a, &pass_summary, false);
-	for (size_t i = 0; i < nr && !err && !a->args->wants_all && !a->args->wants_list; i++)
-		err = show(a, a->chosen[i], is_many);
+	if (a->args->wants_list)
+		show_list(a);
+	else
+		err = a->args->wants_all ? show_all(a) : show_chosen(a);
 	if (err)
 		return err;
-	if (a->args->is_json && (is_many || a->args->wants_list))
-		jw_end_object(&a->json);
 	err = a->args->is_json ? jw_finish(&a->json) : 0;
 	return cli_written(err, a->d);
+}
+
+static int fill_by(struct analyzer *a)
+{
+	static const char *const names[] = {
+		[PASS_BY_THREAD] = "thread", [PASS_BY_PROCESS] = "process", [PASS_BY_COMM] = "comm"
+	};
+
+	a->pass.by = a->args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
+	if (!a->args->by)
+		return 0;
+	for (enum pass_by by = PASS_BY_THREAD; by <= PASS_BY_COMM; by++)
+		if (strcmp(a->args->by, names[by]) == 0) {
+			a->pass.by = by;
+			return 0;
+		}
+	return diag_set(a->d, -EINVAL, "thread, process or comm", "rows cannot be by '%.32s'",
+	                a->args->by);
 }
 
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
@@ -282,7 +336,8 @@ static int run_args(const struct opt_command *self, const void *given, const str
 		a.s = recording_source(rec);
 		if (trace_args_fill(&args->rows, a.s, &d, &a.pass))
 			return cli_usage_error(self, &d);
-		a.pass.is_per_process = args->is_per_process;
+		if (fill_by(&a))
+			return cli_usage_error(self, &d);
 		a.pass.method = args->method;
 		a.pass.category = args->category;
 		a.pass.layer = args->has_layer ? (uint32_t)args->layer : EV_NO_LAYER;
@@ -303,15 +358,16 @@ static int run(const struct opt_command *self, int argc, char **argv)
 
 const struct opt_command cmd_analyze = {
 	.name = "analyze",
-	.summary = "what a recorded trace tells: who ran, waited, slept, and why",
+	.summary = "analyze a recorded trace: what ran, waited and slept, and why",
 	.operands = "FILE [ANALYSIS...]",
 	.description =
-		"Loads a Perfetto trace, of whichever recorder (schedscope, Perfetto, wprof, systing, scxtop), plain or "
-		"compressed, and answers questions about it. Without the name of an analysis it shows one screen: what "
-		"the trace is, how long, who was busy, who waited longest, what was lost, which analyses apply. FILE may be - "
-		"for standard input. Needs no privilege.\n\n"
-		"Damage in a trace is counted and shown, never fatal. Times between which events were lost are unknown, and "
-		"belong to nobody.",
+		"Loads a Perfetto trace of any recorder (schedscope, Perfetto, wprof, systing, "
+		"scxtop), plain or compressed, and answers questions about it. Without the name of "
+		"an analysis it shows one screen: what the trace is, how long it is, which tasks "
+		"were busy, which waited longest, what was lost, which analyses apply. FILE may be "
+		"- for standard input. Needs no privilege.\n\n"
+		"Damage in a trace is counted and shown, never fatal. Time in gaps where events "
+		"were lost is unknown and not attributed to any task.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -22,15 +22,15 @@ static const struct opt_example examples[] = {
 	{ "schedscope generate-completions --shell bash >/etc/bash_completion.d/schedscope",
 	  "for all users of bash, with the package bash-completion" },
 	{ "source <(schedscope generate-completions --shell bash)",
-	  "for this bash only, without any package; good in ~/.bashrc" },
+	  "for this bash only, without any package; put it into ~/.bashrc" },
 	{ "schedscope generate-completions -s zsh -o /usr/local/share/zsh/site-functions/_schedscope",
 	  "for all users of zsh" },
 	{ "schedscope generate-completions -s fish -o ~/.config/fish/completions/schedscope.fish",
 	  "for yourself in fish" },
 	{ "eval (schedscope generate-completions --shell elvish | slurp)",
-	  "in elvish; good in ~/.config/elvish/rc.elv" },
+	  "in elvish; put it into ~/.config/elvish/rc.elv" },
 	{ "schedscope generate-completions --shell powershell | Out-String | Invoke-Expression",
-	  "in PowerShell; good in $PROFILE" },
+	  "in PowerShell; put it into $PROFILE" },
 	{ 0 },
 };
 /* clang-format on */
@@ -64,10 +64,9 @@ const struct opt_command cmd_generate_completions = {
 	.name = "generate-completions",
 	.summary = "write the completions of a shell",
 	.description =
-		"Writes a script that teaches a shell to complete the commands of schedscope, "
-		"their options and the values of these. The script is made from the same "
-		"tables that parse the command line, so it never falls behind; write it anew "
-		"after an update.",
+		"Writes a script with which a shell completes the commands of schedscope, their options and the values "
+		"of options. The script is made from the tables that parse the command line; write it again after an "
+		"update.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -92,9 +92,14 @@ const struct opt_command cmd_diff = {
 	.summary = "two recorded traces side by side: what got better or worse, beyond noise",
 	.operands = "A B",
 	.description =
-		"Compares waits, slices, runtime, switches and migrations by task name. Each recording is cut into 16 parts of equal "
-		"length; how much the parts differ gives the confidence interval (95 %) beside each number. A change is shown when it is "
-		"larger than both intervals together and than 2 %. Lower is better for waits; of the rest only more or less is said.\n\n"
+		"Compares waits, slices, runtime, switches and migrations, of all tasks together "
+		"and by task name. Each recording is cut into 16 parts of equal length; how much "
+		"the parts differ gives the confidence interval (95 %) beside each number, and the "
+		"probability that the difference is chance. A change is shown when it is at least "
+		"2 % and that probability, corrected for all tests of the comparison (Holm), is so "
+		"small that any false change would be shown in at most 1 of 100 comparisons of "
+		"equal recordings. Lower is better for waits; other numbers are only called more "
+		"or less. A number with values in fewer than 6 parts is not tested.\n\n"
 		"--from and --to count from the start of each recording.",
 	.options = options,
 	.defaults = &defaults,

@@ -3,9 +3,9 @@
 
 #include "base/json_write.h"
 #include "cli/command.h"
-#include "sys/caps.h"
 #include "sys/doctor.h"
-#include "sys/features.h"
+#include "sys/rights/caps.h"
+#include "sys/try_attach.h"
 
 struct doctor_args {
 	bool is_json;
@@ -18,7 +18,7 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
-/* An exit code; main() tells of errors of the stream. */
+/* An exit code; main() reports errors of the stream. */
 static int print_json(const struct doctor_report *report)
 {
 	struct json_writer w;
@@ -74,7 +74,9 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	opt_result_done(&operands);
 	if (caps_get(&caps) == 0)
 		cfg.caps = &caps;
-	cfg.bpf_error = features_can_bpf();
+	cfg.bpf_error = try_attach_load();
+	cfg.fentry_error = try_attach_fentry();
+	cfg.kprobe_error = try_attach_kprobe();
 	doctor_run(&cfg, &report);
 	if (args.is_json)
 		return print_json(&report);
@@ -90,11 +92,11 @@ static const struct opt_example examples[] = {
 
 const struct opt_command cmd_doctor = {
 	.name = "doctor",
-	.summary = "tell what this machine lets us measure",
+	.summary = "show what can be measured on this machine",
 	.description =
-		"Looks at the kernel, its settings and our privileges, and says for each whether all "
-		"works (ok), part of it (limited) or none (missing), what that means, and what to do "
-		"about it. Nothing is changed.\n\n"
+		"Checks the kernel, its settings and our privileges, and says for each whether all "
+		"works (ok), part of it (limited) or none (missing), what that means, and what to "
+		"do about it. Nothing is changed.\n\n"
 		"The exit code is 0 whatever is found.",
 	.options = options,
 	.defaults = &defaults,

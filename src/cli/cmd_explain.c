@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
@@ -25,9 +25,10 @@ static const struct opt options[] = {
 	OPT_STRING(0, "at", "TIME", struct explain_args, at, "the wait at that moment: 1.5s after the start, or @NS",
 		.heading = "Which waits"),
 	TRACE_ARGS_OPTIONS(struct explain_args, rows),
-	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw who waited for whom, as a tree",
+	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw which task waited for which, as a tree",
 		.heading = "How to show them"),
-	OPT_STRING(0, "svg", "FILE", struct explain_args, svg, "the same of the first wait as a picture, into FILE", .is_file = true),
+	OPT_STRING(0, "svg", "FILE", struct explain_args, svg,
+		"write the same for the first wait as a picture to FILE", .is_file = true),
 	OPT_FLAG(0, "json", struct explain_args, is_json, "one JSON object, for programs"),
 	OPT_END,
 };
@@ -38,7 +39,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope explain t.pftrace --comm 'nginx*' -n 10",
 	  "the ten longest waits of some threads" },
 	{ "schedscope explain t.pftrace --tid 4242 --at 1.25s --chain",
-	  "one wait, and who kept its waker waiting" },
+	  "one wait, and what kept its waker waiting" },
 	{ "schedscope explain t.pftrace -n 1 --svg why.svg",
 	  "the chain of the longest wait as a picture" },
 	{ 0 },
@@ -59,7 +60,7 @@ static int show(const struct explain_args *args, const struct report_node *root,
 	int err;
 
 	if (args->svg && !report_at(root, "waits.0"))
-		return diag_set(d, -ENODATA, NULL, "no wait matches: there is nothing to draw");
+		return diag_set(d, -ENODATA, NULL, "no wait matches, so there is nothing to draw");
 	if (args->svg) {
 		err = output_write(args->svg, write_svg, root, d);
 		if (err)
@@ -110,12 +111,14 @@ const struct opt_command cmd_explain = {
 	.summary = "why a task of a recorded trace waited for a CPU, in plain sentences",
 	.operands = "FILE",
 	.description =
-		"For the longest waits, or the one that is asked for: who ran on that CPU meanwhile and for how long, what "
-		"interrupted it, which other CPUs that the task may use sat idle, how often it was moved, who woke it, and for "
-		"whom the waker had waited itself.\n\n"
-		"A wait begins with the waking (or the wakeup, where only that was recorded), or with the loss of the CPU, and ends "
-		"when the task runs. The CPU is the one where it ran in the end. Which CPUs a task may use is known of recordings "
-		"made with schedscope; of others every CPU counts.",
+		"For the longest waits, or the requested one: what ran on that CPU meanwhile and "
+		"for how long, which interrupts it served, which other CPUs that the task may use "
+		"were idle, how often the task was moved, what woke it, and what its waker had "
+		"waited for.\n\n"
+		"A wait begins with the waking (or the wakeup, where only that was recorded), or "
+		"with the loss of the CPU, and ends when the task runs. The CPU is the one on "
+		"which it finally ran. Recordings made with schedscope say which CPUs a task may "
+		"use; in others every CPU counts.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

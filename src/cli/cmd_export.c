@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
@@ -32,7 +32,7 @@ static const struct opt options[] = {
 /* clang-format on */
 
 static const struct opt_example examples[] = {
-	{ "schedscope export t.pftrace -o t.json", "everything that can be said about it" },
+	{ "schedscope export t.pftrace -o t.json", "all analyses that apply" },
 	{ "schedscope export t.pftrace -o t.json wakeup_latency bottlenecks", "two answers" },
 	{ "schedscope export t.pftrace | jq '.wakeup_latency.global_stats'", "for a program" },
 	{ 0 },
@@ -74,7 +74,7 @@ static int add(struct export *e, const struct pass *p, struct diag *d)
 	return 0;
 }
 
-/* By name, or all that apply and need not be told which CPU or task. */
+/* By name, or all that apply and do not need a CPU or task. */
 static int choose(struct export *e, const struct opt_list *words, struct diag *d)
 {
 	int err = 0;
@@ -84,7 +84,7 @@ static int choose(struct export *e, const struct opt_list *words, struct diag *d
 
 		err = p ? add(e, p, d)
 		        : diag_set(d, -EINVAL, "see 'schedscope analyze --list'",
-		                   "'%.64s' is no analysis", words->items[i]);
+		                   "'%.64s' is not an analysis", words->items[i]);
 	}
 	return err;
 }
@@ -168,13 +168,13 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	e.s = recording_source(rec);
 	if (trace_args_fill(&args->rows, e.s, &d, &pass))
 		return cli_usage_error(self, &d);
-	pass.is_per_process = args->is_per_process;
+	pass.by = args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
 	name_trace(words->items[0], trace_id, sizeof(trace_id));
 	e.trace_id = trace_id;
 	if ((!e.nr && choose_all(&e, &d)) || make_reports(&e, &pass, &d))
 		return cli_fail(&d);
 	if (!args->output)
-		write_export(&e, stdout); /* main() looks at the stream */
+		write_export(&e, stdout); /* main() checks the stream */
 	else if (output_write(args->output, write_export, &e, &d))
 		return cli_fail(&d);
 	return CLI_OK;
@@ -193,8 +193,9 @@ const struct opt_command cmd_export = {
 	.operands = "FILE [ANALYSIS...]",
 	.description =
 		"Writes facts about the trace (trace_id, time_range, num_cpus, num_processes, total_events, is_scx_trace, "
-		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, every "
-		"analysis that applies and is not about one CPU or task is there. The file appears as a whole or not at all.",
+		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, "
+		"it holds every analysis that applies and is not about one CPU or task. The file appears complete or not "
+		"at all.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -10,12 +10,26 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cli/command.h"
 #include "cli/mcp_config.h"
-#include "mcp/http_guard.h"
-#include "mcp/http_link.h"
+#include "collect/bpf_order.h"
+#include "mcp/http/http_guard.h"
+#include "mcp/http/http_link.h"
 #include "mcp/server.h"
 #include "mcp/stdio_link.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/rights/broker.h"
+#include "sys/scx/scx_stats.h"
+
+/*
+ * Tools read other users' processes, list BPF programs and query schedulers; traces are read and
+ * written where it was allowed.
+ */
+#define BROKER_OPS                                                                               \
+	(BROKER_BIT(BROKER_OPEN) | BROKER_BIT(BROKER_BPF_STATS) | BROKER_BIT(BROKER_CGROUP) |    \
+	 BROKER_BIT(BROKER_BPF_NEXT) | BROKER_BIT(BROKER_BPF_OPEN) | BROKER_BIT(BROKER_SOCKET) | \
+	 BROKER_BIT(BROKER_CONNECT) | BROKER_DIRS | BROKER_TRACING | BROKER_BIT(BROKER_UPROBE))
 
 struct mcp_args {
 	bool is_daemon;
@@ -34,6 +48,7 @@ struct mcp_args {
 	const char *token_file;
 	bool allows_remote;
 	struct opt_list hosts;
+	struct opt_list origins;
 	uint64_t timeout_s;
 	int client;
 	bool wants_config;
@@ -51,35 +66,41 @@ static const struct opt options[] = {
 		.choices = toolset_names),
 	OPT_FLAG(0, "read-only", struct mcp_args, is_read_only, "offer nothing that changes or writes anything"),
 	OPT_LIST(0, "allow-path", "DIR", struct mcp_args, allow_paths, "open traces only below DIR; the working directory if not given"),
-	OPT_U64(0, "max-traces", "N", struct mcp_args, max_traces, 1, 1024, "keep so many traces loaded; 16 if not given"),
+	OPT_U64(0, "max-traces", "N", struct mcp_args, max_traces, 1, 1024, "keep at most N traces loaded; 16 if not given"),
 	OPT_U64(0, "max-trace-mib", "MIB", struct mcp_args, max_trace_mib, 16, 1048576,
-		"memory for traces; a quarter of the machine's if not given"),
+		"memory for traces, and for loading one; a quarter of the machine's if not given"),
 	OPT_STRING(0, "stats-socket-path", "PATH", struct mcp_args, stats_socket,
-		"where a sched_ext scheduler tells its statistics", .is_file = true),
+		"where a sched_ext scheduler serves its statistics", .is_file = true),
 	OPT_U64(0, "process-id", "PID", struct mcp_args, pid, 1, 4194304, "live data of this process only"),
-	OPT_FLAG(0, "layered", struct mcp_args, is_layered, "accepted for scxtop's sake: layers are always read"),
-	OPT_FLAG('l', "enable-logging", struct mcp_args, has_logging, "accepted for scxtop's sake: messages can always be asked for"),
+	OPT_FLAG(0, "layered", struct mcp_args, is_layered, "ignored (scxtop compatibility): layers are always read"),
+	OPT_FLAG('l', "enable-logging", struct mcp_args, has_logging,
+		"ignored (scxtop compatibility): messages can always be requested"),
 	OPT_FLAG(0, "http", struct mcp_args, is_http,
 		"listen on ADDR:PORT instead of standard input; 127.0.0.1 and a free port if not given",
-		.details = "The address is printed on stderr. Only this machine's own addresses are taken, and only requests that "
-		"name this machine in Host and Origin.", .heading = "Over HTTP"),
+		.details = "The address is printed on stderr. Only loopback addresses are "
+		"accepted, and only requests that name this machine in Host. As root or with "
+		"--daemon every client needs a token: that of --token-file, or a new one in a file "
+		"that is named on stderr, readable by this user alone, and removed at the end.", .heading = "Over HTTP"),
 	OPT_STRING(0, "token-file", "FILE", struct mcp_args, token_file,
-		"ask every client for the token in the first line of FILE", .is_file = true),
-	OPT_FLAG(0, "allow-remote", struct mcp_args, allows_remote, "listen on an address that other machines reach; needs --token-file"),
-	OPT_LIST(0, "allow-host", "NAME", struct mcp_args, hosts, "take this name in Host and Origin besides localhost"),
+		"require the token in the first line of FILE from every client", .is_file = true),
+	OPT_FLAG(0, "allow-remote", struct mcp_args, allows_remote,
+		"listen on an address that other machines can reach; needs --token-file"),
+	OPT_LIST(0, "allow-host", "NAME", struct mcp_args, hosts, "accept this name in Host besides localhost"),
+	OPT_LIST(0, "allow-origin", "ORIGIN", struct mcp_args, origins,
+		"accept requests of pages from ORIGIN, such as http://localhost:6274; none if not given"),
 	OPT_U64(0, "http-timeout", "SECONDS", struct mcp_args, timeout_s, 1, 3600,
 		"drop a client that takes longer to send its request or to read; 30 if not given"),
 	OPT_CHOICE(0, "print-config", "CLIENT", struct mcp_args, client, mcp_clients,
-		"print what CLIENT's settings need to use this server, with the options given here, and stop",
+		"print the settings that CLIENT needs to use this server with these options, and exit",
 		OPT_GIVEN(struct mcp_args, wants_config), .heading = "Setting up a client"),
-	OPT_FLAG('v', "verbose", struct mcp_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
+	OPT_FLAG('v', "verbose", struct mcp_args, is_verbose, "log to stderr what is being done", .heading = "Messages"),
 	OPT_FLAG(0, "debug", struct mcp_args, is_debug, "say everything"),
 	OPT_END,
 };
 
 static const struct opt_example examples[] = {
-	{ "schedscope mcp --allow-path /var/tmp/traces", "let an assistant look at recorded traces" },
-	{ "schedscope mcp --daemon", "and at this machine while it runs" },
+	{ "schedscope mcp --allow-path /var/tmp/traces", "let an assistant read recorded traces" },
+	{ "schedscope mcp --daemon", "and live data of this machine" },
 	{ "schedscope mcp --http 127.0.0.1:8090 --token-file ~/.schedscope-token", "for clients that speak HTTP" },
 	{ "schedscope mcp --daemon --print-config claude-code", "the settings for a client" },
 	{ 0 },
@@ -104,7 +125,8 @@ static int open_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!signal_is_ignored(SIGHUP))
+		sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -135,28 +157,57 @@ static int serve_stdio(struct mcp_server *s, int stop_fd, struct diag *d)
 	return mcp_stdio_run(s, &fds, d);
 }
 
-static int serve_http(struct mcp_server *s, const struct mcp_args *args, const char *address,
-                      int stop_fd, struct diag *d)
+/* A client of a privileged server has its privileges: any user of this machine can connect. */
+static bool needs_token(const struct mcp_args *args)
+{
+	return args->is_daemon || geteuid() == 0;
+}
+
+/* While there are rights: the port and the token may take them, and whether one is needed depends on them. */
+static int open_http(const struct mcp_args *args, const char *address, struct diag *d,
+                     struct mcp_http **out)
 {
 	struct mcp_http_cfg cfg = {
 		.address = address,
 		.token_file = args->token_file,
+		.needs_token = needs_token(args),
 		.allows_remote = args->allows_remote,
 		.hosts = args->hosts.items,
 		.nr_hosts = args->hosts.nr,
+		.origins = args->origins.items,
+		.nr_origins = args->origins.nr,
 		.timeout_s = (unsigned int)args->timeout_s,
 	};
+
+	return args->is_http ? mcp_http_open(&cfg, d, out) : 0;
+}
+
+static int serve_http(struct mcp_http *h, struct mcp_server *s, int stop_fd, struct diag *d)
+{
 	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
-	struct mcp_http *h = NULL;
-	int err = mcp_http_open(s, &cfg, d, &h);
+	int err = mcp_http_start(h, s, d);
 
 	if (err)
 		return err;
+	if (mcp_http_token_path(h))
+		fprintf(stderr, "schedscope: clients need the token in %s\n",
+		        mcp_http_token_path(h));
 	fprintf(stderr, "schedscope: listening on %s\n", mcp_http_url(h));
 	while (poll(&stop, 1, -1) <= 0)
 		;
-	mcp_http_close(h);
 	return 0;
+}
+
+/* Settings that are used later. */
+static int start_broker(const struct mcp_args *args, struct diag *d)
+{
+	int err;
+
+	broker_set_loader(bpf_order_load);
+	err = broker_start(BROKER_OPS, d);
+	if (!err && broker_allow_socket(args->stats_socket ? args->stats_socket : SCX_STATS_PATH))
+		err = diag_set(d, -EINVAL, NULL, "the value of --stats-socket-path is too long");
+	return err;
 }
 
 static int serve(const struct mcp_args *args, const char *address)
@@ -171,16 +222,26 @@ static int serve(const struct mcp_args *args, const char *address)
 		.max_trace_mib = args->max_trace_mib,
 		.stats_socket = args->stats_socket,
 		.pid = (uint32_t)args->pid,
+		.gives_up_rights = true,
 	};
 	SCOPED(scoped_close) int stop_fd = open_signals(); /* before there are threads */
 	struct mcp_server *s = NULL;
+	struct mcp_http *h = NULL;
 	struct diag d = { 0 };
-	int err = mcp_server_new(&cfg, &d, &s);
+	int err = start_broker(args, &d);
 
 	if (!err)
-		err = args->is_http ? serve_http(s, args, address, stop_fd, &d)
-		                    : serve_stdio(s, stop_fd, &d);
+		err = open_http(args, address, &d, &h);
+	if (!err)
+		err = mcp_server_new(&cfg, &d, &s);
+
+	if (!err && args->is_daemon && !pid_namespace_is_initial())
+		log_warn(PID_NAMESPACE_NOTE "; " PID_NAMESPACE_HINT);
+	if (!err)
+		err = h ? serve_http(h, s, stop_fd, &d) : serve_stdio(s, stop_fd, &d);
+	mcp_http_close(h);
 	mcp_server_free(s);
+	broker_stop();
 	return err ? cli_fail(&d) : CLI_OK;
 }
 
@@ -230,7 +291,7 @@ static int print_config(const struct mcp_args *args, const char *address, int ar
 	if (!err) {
 		cfg.nr_args = copy_args(argc, argv, words);
 		cfg.url = url[0] ? url : NULL;
-		cfg.has_token = args->token_file != NULL;
+		cfg.has_token = args->token_file || needs_token(args);
 		err = mcp_config_print(args->client, &cfg, stdout, &where, &d);
 	}
 	if (err)
@@ -248,14 +309,22 @@ static int run_args(const struct opt_command *self, const struct mcp_args *args,
 	if (operands->nr > (args->is_http ? 1 : 0)) {
 		diag_set(&d, -EINVAL, NULL,
 		         args->is_http ? "--http takes one address"
-		                       : "mcp takes no operand: traces are loaded by the client");
+		                       : "mcp takes no operands: the client loads traces");
 		return cli_usage_error(self, &d);
 	}
-	if (!args->is_http && (args->token_file || args->allows_remote || args->hosts.nr)) {
-		diag_set(&d, -EINVAL, "add --http",
-		         "--token-file, --allow-remote and --allow-host are about HTTP");
+	if (!args->is_http &&
+	    (args->token_file || args->allows_remote || args->hosts.nr || args->origins.nr)) {
+		diag_set(
+			&d, -EINVAL, "add --http",
+			"--token-file, --allow-remote, --allow-host and --allow-origin are about HTTP");
 		return cli_usage_error(self, &d);
 	}
+	for (size_t i = 0; i < args->origins.nr; i++)
+		if (!http_is_origin(args->origins.items[i])) {
+			diag_set(&d, -EINVAL, "write it as http://localhost:6274",
+			         "'%.64s' is not an origin", args->origins.items[i]);
+			return cli_usage_error(self, &d);
+		}
 	if (args->wants_config)
 		return print_config(args, address, argc, argv);
 	return serve(args, address);
@@ -278,6 +347,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 	opt_list_done(&args.toolsets);
 	opt_list_done(&args.allow_paths);
 	opt_list_done(&args.hosts);
+	opt_list_done(&args.origins);
 	return exit_code;
 }
 
@@ -285,10 +355,10 @@ const struct opt_command cmd_mcp = {
 	.name = "mcp",
 	.summary = "a Model Context Protocol server: the scheduler, explained to an assistant",
 	.description =
-		"Speaks JSON-RPC on standard input and output, one message per line, and writes nothing else there; with --http it "
-		"listens instead. An assistant can "
-		"load recorded traces and ask what they hold, and with --daemon look at this machine: programs are attached while "
-		"something needs them, and only then.",
+		"Speaks JSON-RPC on standard input and output, one message per line, and writes "
+		"nothing else there; with --http it listens instead. An assistant can load "
+		"recorded traces and query them, and with --daemon measure this machine: BPF "
+		"programs are attached only while something needs them.",
 	.operands = "[ADDR:PORT]",
 	.options = options,
 	.defaults = &defaults,

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/profile_read.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -15,25 +14,22 @@
 #include "cli/profile_files.h"
 #include "cli/record_stacks.h"
 #include "cli/trace_args.h"
+#include "profile/profile_read.h"
+#include "profile/profiler/profiler.h"
 #include "render/profile_export.h"
 #include "render/profiler_json.h"
-#include "session/command.h"
-#include "session/profiler.h"
-#include "session/watch.h"
-#include "sys/caps.h"
+#include "sys/command.h"
+#include "sys/rights/broker.h"
+#include "sys/rights/privilege.h"
+#include "sys/watch.h"
 
 #define SECOND_NS   1000000000ULL
 #define MS_NS       1000000ULL
 #define YEAR_NS     (366ULL * 86400 * SECOND_NS)
 #define POLL_NS     (100 * MS_NS)
-#define OFF_TTY_NS  (5 * SECOND_NS) /* where nobody can press Ctrl-C */
+#define OFF_TTY_NS  (5 * SECOND_NS) /* where Ctrl-C cannot be pressed */
 #define MAX_HZ      100000
 #define DEFAULT_TOP 30
-
-/* To look up names of other users' processes and of the kernel, and to write files where the user may. */
-#define KEEP_CAPS                                                                \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | \
-	 CAPS_BIT(CAP_SYSLOG) | CAPS_BIT(CAP_DAC_OVERRIDE))
 
 struct profile_args {
 	const char *event;
@@ -71,7 +67,7 @@ static const struct opt options[] = {
 			   "context-switches, cpu-migrations, ...), the name of any event of any PMU, tracepoint:SUBSYSTEM:NAME, "
 			   "uprobe:PATH:SYMBOL. See 'schedscope stat --perf-list'."),
 	OPT_FLAG(0, "off-cpu", struct profile_args, is_off_cpu, "where tasks block, by the time until they run again"),
-	OPT_FLAG(0, "wakers", struct profile_args, is_waker, "who wakes others: the stacks of wakers"),
+	OPT_FLAG(0, "wakers", struct profile_args, is_waker, "the stacks of tasks that wake others"),
 	OPT_U64('F', "frequency", "HZ", struct profile_args, frequency, 1, MAX_HZ, "samples per second and busy CPU",
 		OPT_GIVEN(struct profile_args, has_frequency)),
 	OPT_U64(0, "period", "N", struct profile_args, period, 1, INT64_MAX, "one sample per N events, in place of -F"),
@@ -80,25 +76,26 @@ static const struct opt options[] = {
 	OPT_U64('C', "cpu", "CPU", struct profile_args, cpu, 0, UINT16_MAX, "only this CPU",
 		OPT_GIVEN(struct profile_args, has_cpu), .heading = "Whom"),
 	OPT_U64('p', "pid", "PID", struct profile_args, pid, 1, 4194304,
-		"only this process, its threads, and children that begin meanwhile"),
+		"only this process, its threads, and children started meanwhile"),
 	OPT_LIST(0, "cgroup", "REGEX", struct profile_args, cgroup, "only cgroups whose name or path matches, with all below"),
 	OPT_FLAG('U', "no-kernel", struct profile_args, no_kernel, "no frames of the kernel"),
 	OPT_FLAG('K', "no-user", struct profile_args, no_user, "no frames of programs"),
 	OPT_DURATION('d', "duration", "SECONDS", struct profile_args, duration_ns, SECOND_NS, 10 * MS_NS, YEAR_NS,
 		"stop after this time; until Ctrl-C if not given", .heading = "How long",
-		.details = "Where standard output is no terminal, 5 seconds if not given."),
-	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after so many samples"),
+		.details = "If not given and standard output is not a terminal, 5 seconds."),
+	OPT_U64(0, "max-samples", "N", struct profile_args, max_samples, 1, INT64_MAX, "stop after N samples"),
 	PROFILE_FILES_OPTIONS(struct profile_args, to),
 	OPT_STRING(0, "diff", "OLD", struct profile_args, diff, "compare with OLD, written before by --folded or --json", .is_file = true,
 		.details = "Functions that -n left out of a JSON file look new: --folded has all."),
-	OPT_FLAG(0, "json", struct profile_args, is_json, "one JSON object: functions, their stacks, and what was asked for",
+	OPT_FLAG(0, "json", struct profile_args, is_json,
+		"one JSON object: functions, their stacks, and the options of the profile",
 		.heading = "How to show it"),
-	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "in JSON, functions without their stacks"),
+	OPT_FLAG(0, "no-stacks", struct profile_args, no_stacks, "leave the stacks of functions out of the JSON"),
 	OPT_FLAG(0, "lines", struct profile_args, wants_lines, "files, lines and inlined calls too, from debug information"),
-	OPT_FLAG(0, "total", struct profile_args, is_by_total, "sort functions by their time with all that they call"),
-	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "at most so many functions",
+	OPT_FLAG(0, "total", struct profile_args, is_by_total, "sort functions by their time including callees"),
+	OPT_U64('n', "limit", "N", struct profile_args, limit, 1, UINT32_MAX, "show at most N functions",
 		.details = "If not given, 50 in JSON, as many as the terminal has room for in a live list, else 30."),
-	OPT_FLAG('v', "verbose", struct profile_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
+	OPT_FLAG('v', "verbose", struct profile_args, is_verbose, "log to stderr what is being done", .heading = "Messages"),
 	OPT_END,
 };
 
@@ -107,7 +104,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope profile -d 10 --flamegraph cpu.svg", "ten seconds of the whole machine as a flame graph" },
 	{ "schedscope profile --off-cpu -p 4711 -d 10 --flamegraph off.html", "where a process blocks, and for how long" },
 	{ "schedscope profile -e page-faults --period 1 -- ./server", "the code that touches new memory" },
-	{ "schedscope profile -e tracepoint:sched:sched_migrate_task -d 5", "who moves tasks between CPUs" },
+	{ "schedscope profile -e tracepoint:sched:sched_migrate_task -d 5", "the code that moves tasks between CPUs" },
 	{ "schedscope profile -d 10 --folded old.txt; ...; schedscope profile -d 10 --diff old.txt --flamegraph change.svg",
 	  "what a change made slower (red) and faster (blue)" },
 	{ 0 },
@@ -115,10 +112,11 @@ static const struct opt_example examples[] = {
 /* clang-format on */
 
 /* A run: what is asked for, and what belongs to it while it lasts. */
-struct run {
+struct profile_run {
 	const struct profile_args *args;
 	struct profiler *profiler;
 	struct profile *before;
+	struct profile_outputs outputs;
 	struct command command;
 	struct watch *watch;
 	bool is_live; /* the table is shown again and again */
@@ -154,7 +152,7 @@ static int check(const struct profile_args *args, const struct opt_list *command
 	return args->pid ? cli_check_pid(args->pid, d) : 0;
 }
 
-static void show_head(struct run *r, FILE *out)
+static void show_head(struct profile_run *r, FILE *out)
 {
 	struct profiler_status s;
 	char rate[32] = "";
@@ -168,7 +166,7 @@ static void show_head(struct run *r, FILE *out)
 	        (unsigned long long)s.samples);
 	fprintf(out, ", %llu lost", (unsigned long long)s.lost);
 	if (s.nr_skipped)
-		fprintf(out, ", %u CPUs offline", s.nr_skipped);
+		fprintf(out, ", %u CPUs not sampled", s.nr_skipped);
 	if (s.throttled)
 		fprintf(out, ", throttled %llu times", (unsigned long long)s.throttled);
 	fputc('\n', out);
@@ -181,7 +179,7 @@ static bool wants_colours(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static int show_table(struct run *r, const struct profile *p)
+static int show_table(struct profile_run *r, const struct profile *p)
 {
 	size_t height = trace_args_height();
 	struct profile_top_cfg cfg = {
@@ -200,7 +198,7 @@ static int show_table(struct run *r, const struct profile *p)
 	return profile_top(p, &cfg, stdout);
 }
 
-static int show_json(struct run *r, const struct profile *p)
+static int show_json(struct profile_run *r, const struct profile *p)
 {
 	struct profiler_status status;
 	struct profile_results_cfg cfg = { .limit = (uint32_t)r->args->limit,
@@ -217,7 +215,7 @@ static int show_json(struct run *r, const struct profile *p)
 	return jw_finish(&w);
 }
 
-static int show(struct run *r, bool is_final)
+static int show(struct profile_run *r, bool is_final)
 {
 	SCOPED(scoped_profile) struct profile *p = NULL;
 	int err = profiler_profile(r->profiler, r->d, &p);
@@ -225,7 +223,7 @@ static int show(struct run *r, bool is_final)
 	if (err)
 		return err;
 	if (is_final) {
-		err = profile_files_write(&r->args->to, p, r->before, r->d);
+		err = profile_files_write(&r->args->to, &r->outputs, p, r->before, r->d);
 		if (err)
 			return err;
 	}
@@ -241,13 +239,13 @@ static int show(struct run *r, bool is_final)
 	return cli_written(err, r->d);
 }
 
-static bool is_told_to_stop(struct run *r, enum watch_event event)
+static bool is_asked_to_stop(struct profile_run *r, enum watch_event event)
 {
 	return event == WATCH_SIGNAL || event == WATCH_OUTPUT ||
 	       (event == WATCH_CHILD && command_has_ended(&r->command));
 }
 
-static int loop(struct run *r)
+static int loop(struct profile_run *r)
 {
 	uint64_t shown_ns = clock_boot_ns(), end_ns = profiler_deadline_ns(r->profiler);
 	enum watch_event event;
@@ -261,7 +259,7 @@ static int loop(struct run *r)
 		if (err)
 			return diag_set(r->d, err, NULL, "cannot wait");
 		err = profiler_poll(r->profiler, &is_over, r->d);
-		if (!err && !is_over && is_told_to_stop(r, event)) {
+		if (!err && !is_over && is_asked_to_stop(r, event)) {
 			is_over = true;
 			err = profiler_stop(r->profiler, r->d);
 		}
@@ -273,7 +271,7 @@ static int loop(struct run *r)
 	return err;
 }
 
-static int start(struct run *r, char *const *words)
+static int start(struct profile_run *r, char *const *words)
 {
 	const struct profile_args *args = r->args;
 	bool has_end = args->duration_ns || args->max_samples || words;
@@ -298,13 +296,13 @@ static int start(struct run *r, char *const *words)
 		cfg.tgid = (uint32_t)r->command.pid;
 	if (!err)
 		err = profiler_start(r->profiler, &cfg, r->d);
-	if (!err && caps_drop_to(KEEP_CAPS))
-		err = diag_set(r->d, -EPERM, NULL, "cannot drop privileges");
+	if (!err)
+		err = privilege_drop(0, r->d);
 	return err ? err : command_release(&r->command, words ? *words : "", r->d);
 }
 
-/* What the numbers do not tell, once it is over. */
-static void show_remarks(struct run *r)
+/* What the numbers do not show, at the end. */
+static void show_remarks(struct profile_run *r)
 {
 	struct profiler_status status;
 	struct diag remark = { 0 };
@@ -316,16 +314,18 @@ static void show_remarks(struct run *r)
 			(unsigned long long)status.lost);
 	while (profiler_remark(r->profiler, &remark))
 		record_show_remark(&remark);
-	(void)command_has_ended(&r->command); /* if nobody has asked before */
+	(void)command_has_ended(&r->command); /* if not done before */
 	if (!r->command.pid && WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
 		log_warn("the command ended with %d", WEXITSTATUS(r->command.status));
 }
 
-static int run_all(struct run *r, char *const *words)
+static int run_all(struct profile_run *r, char *const *words)
 {
 	struct profiler_status status;
-	int err = profile_files_check(&r->args->to, r->d);
+	int err = broker_start(BROKER_OUTPUT | BROKER_PERF_EVENTS | BROKER_BIT(BROKER_OPEN), r->d);
 
+	if (!err)
+		err = profile_files_open(&r->args->to, &r->outputs, r->d);
 	if (!err && r->args->diff)
 		err = profile_read_file(r->args->diff, r->d, &r->before);
 	if (!err && profiler_new(&r->profiler))
@@ -352,7 +352,7 @@ static int run_args(const struct opt_command *self, const struct profile_args *a
 {
 	SCOPED(scoped_free) char **child = NULL;
 	struct diag d = { 0 };
-	struct run r = { .args = args, .d = &d };
+	struct profile_run r = { .args = args, .d = &d };
 	int err = check(args, words, &d);
 
 	if (err == -EINVAL)
@@ -368,6 +368,8 @@ static int run_args(const struct opt_command *self, const struct profile_args *a
 	command_leave(&r.command, err != 0);
 	profiler_free(r.profiler);
 	profile_free(r.before);
+	profile_outputs_done(&r.outputs);
+	broker_stop();
 	watch_close(r.watch);
 	return err ? cli_fail(&d) : CLI_OK;
 }
@@ -393,13 +395,16 @@ const struct opt_command cmd_profile = {
 	.summary = "where CPU time goes, or where tasks block: by function, as a flame graph",
 	.operands = "[COMMAND...]",
 	.description =
-		"Samples the stacks of what runs, counts equal ones in the kernel, and shows the functions that took the most, or "
-		"writes a picture. With a command, profiles it and its children while it runs.\n\n"
-		"Rates are true frequencies: at 99 Hz a CPU that is busy all the time gives 99 samples a second. Idle CPUs are not "
-		"part of a profile. Samples that found no room are counted and told.\n\n"
+		"Samples the stacks of what runs, counts equal ones in the kernel, and shows the functions "
+		"that took the most, or writes a picture. With a command, profiles it and its children while "
+		"it runs.\n\n"
+		"Rates are true frequencies: at 99 Hz a CPU that is busy all the time gives 99 samples a "
+		"second. Idle CPUs are not part of a profile. Samples that had to be dropped are counted and "
+		"reported.\n\n"
 		"User stacks are walked by frame pointers. Programs and libraries that are built without them "
-		"(-fomit-frame-pointer) give stacks of one or two frames: the function is right, its callers are missing. The "
-		"number of such samples is told. Build with -fno-omit-frame-pointer to see them whole.",
+		"(-fomit-frame-pointer) give stacks of one or two frames: the function is right, its callers "
+		"are missing. The number of such samples is reported. Build with -fno-omit-frame-pointer to "
+		"see them whole.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "abi/event_check.h"
-#include "analyze/event_fields.h"
-#include "analyze/query.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/command.h"
 #include "cli/trace_args.h"
 #include "model/event_log.h"
+#include "query/event_fields.h"
+#include "query/query.h"
 #include "render/report_json.h"
 #include "render/report_lines.h"
 #include "render/report_text.h"
@@ -44,11 +44,11 @@ static const struct opt options[] = {
 	OPT_LIST('e', "event", "EVENT[,...]", struct query_args, events,
 		"only these events: sched_switch, sched_waking, softirq, ..., all", .heading = "Which events"),
 	OPT_LIST('w', "where", "CONDITION", struct query_args, where,
-		"only events whose field is so: next_pid=12, prio<100, comm~ngin",
-		.details = "Operators are = != > < >= <= and ~ (contains). Given more than once, all must hold. --fields "
-		"lists what can be asked."),
+		"only events matching a field condition: next_pid=12, prio<100, comm~ngin",
+		.details = "Operators are = != > < >= <= and ~ (contains). Given more than once, all must hold. "
+			   "--fields lists the fields."),
 	TRACE_ARGS_OPTIONS(struct query_args, rows),
-	OPT_U64(0, "offset", "N", struct query_args, offset, 0, UINT64_MAX, "skip so many of them"),
+	OPT_U64(0, "offset", "N", struct query_args, offset, 0, UINT64_MAX, "skip the first N"),
 	OPT_FLAG('a', "all", struct query_args, wants_all, "no limit; without it 100 rows are shown"),
 
 	OPT_STRING('s', "select", "FIELD[,...]", struct query_args, select, "only these fields", .heading = "How to show them"),
@@ -66,9 +66,10 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope query t.pftrace -e sched_switch --cpu 1 -n 20",
 	  "the first 20 switches of a CPU" },
-	{ "schedscope query t.pftrace -e sched_waking -g waker_comm", "who wakes most" },
+	{ "schedscope query t.pftrace -e sched_waking -g waker_comm",
+	  "which tasks wake others most" },
 	{ "schedscope query t.pftrace -e sched_switch -w prev_state=2 -g prev_comm",
-	  "who sleeps uninterruptibly" },
+	  "which tasks sleep uninterruptibly" },
 	{ "schedscope query t.pftrace --tid 4242 --from 1.2s --to 1.3s",
 	  "everything about a thread, in 100 ms" },
 	{ "schedscope query t.pftrace -e sched_switch -a -f csv >switches.csv",
@@ -110,7 +111,7 @@ static int find_kinds(const struct opt_list *words, uint64_t *kinds, struct diag
 			if (!found)
 				return diag_set(d, -EINVAL,
 				                "'schedscope query --fields' lists them",
-				                "'%s' is no event", name);
+				                "'%s' is not an event", name);
 			*kinds |= found;
 			at += len;
 			if (!*at)
@@ -251,8 +252,8 @@ const struct opt_command cmd_query = {
 	.summary = "single events of a recorded trace: filtered, sorted, grouped, added up",
 	.operands = "FILE",
 	.description =
-		"Shows the events of a trace as they were recorded. All filters given must hold; --tid and --comm take an event "
-		"in which any task is so, be it the one that leaves a CPU, comes on, wakes or is woken. Counts and sums are of all "
+		"Shows the events of a trace as they were recorded. All filters must hold; --tid and --comm match any "
+		"task of an event: the one switched out, switched in, waking or woken. Counts and sums cover all "
 		"events that match, whatever --limit shows.",
 	.options = options,
 	.defaults = &defaults,

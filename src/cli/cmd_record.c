@@ -18,9 +18,10 @@
 #include "cli/record_pmu.h"
 #include "cli/record_probes.h"
 #include "cli/record_stacks.h"
+#include "collect/event_sets.h"
 #include "collect/stack_part.h"
-#include "session/event_sets.h"
-#include "session/recorder.h"
+#include "record/recorder.h"
+#include "sys/rights/broker.h"
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
@@ -32,7 +33,7 @@ struct record_args {
 	uint64_t trace_ns;
 	struct opt_list events;
 	uint64_t pid;
-	uint64_t parent; /* that we end with; 0 = nobody */
+	uint64_t parent; /* the process that we exit with; 0 = none */
 	struct opt_list cgroup;
 	struct opt_list kprobes;
 	struct opt_list uprobes;
@@ -50,6 +51,7 @@ struct record_args {
 	bool is_verbose;
 	bool is_debug;
 	bool is_scx_by_kprobe;
+	bool is_context_counted;
 };
 
 static const char *const ring_names[] = { "llc", "cpu", NULL };
@@ -63,7 +65,7 @@ static const struct record_args defaults = {
 static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct record_args, output,
 		"where to write; schedscope-DATE-TIME.pftrace if not given", .is_file = true, .alias = "output-file",
-		.details = "With --keep or --trigger: a directory, or the directory and how the names of all files begin."),
+		.details = "With --keep or --trigger: a directory, or a directory and the prefix of all file names."),
 	OPT_DURATION(0, "duration", "SECONDS", struct record_args, duration_ns, SECOND_NS, 10 * MS_NS,
 		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
@@ -72,14 +74,14 @@ static const struct opt options[] = {
 		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
-			   "migrations; task the births, names and deaths of tasks; irq hard and soft interrupts; power "
-			   "idle states, frequencies and hotplug; wakeup is sched_wakeup; other is hang, wait, "
-			   "hw_pressure and gpu_mem; scx what sched_ext does with its queues, its schedulers and what the kernel counts of them; all is everything that this kernel has. Names of single kinds, "
-			   "such as softirq_entry, work too. Switches, wakings and task are always there."),
+			   "migrations; task is fork, exec, rename and exit; irq is hard and soft interrupts; "
+			   "power is idle states, frequencies and hotplug; wakeup is sched_wakeup; other is "
+			   "hang, wait, hw_pressure and gpu_mem; scx is dispatch queues, schedulers and counters "
+			   "of sched_ext; all is everything that this kernel has. Names of single kinds, such as "
+			   "softirq_entry, work too. Switches, wakings and task are always recorded."),
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
-		.details = "Its switches, wakeups and migrations. Interrupts, idle states, and births, names and "
-			   "deaths stay those of the whole machine. Where others run, the trace shows nobody. Ends with "
-			   "the process."),
+		.details = "Its switches, wakeups and migrations. Fork, exec, exit, interrupts and idle states are "
+			   "still recorded system-wide; CPU time of other tasks is left blank. Ends with the process."),
 	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
 		"only cgroups whose name or path matches, with all below"),
 	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
@@ -87,63 +89,67 @@ static const struct opt options[] = {
 	OPT_LIST(0, "uprobes", "PATH:SYMBOL", struct record_args, uprobes,
 		"also each call of this function of a program or library",
 		.details = "PATH:SYMBOL+OFFSET is a place inside it, ret:PATH:SYMBOL (or PATH:SYMBOL%return) its "
-			   "returns. A PATH without a slash is looked for like a library or a program. May be given "
-			   "several times. With -p or --cgroup, only calls by those."),
+			   "returns. A PATH without a slash is searched for like a library or a program. May be "
+			   "given several times. With -p or --cgroup, only calls by those tasks."),
 	OPT_LIST(0, "tracepoints", "SUBSYSTEM:NAME[,...]", struct record_args, tracepoints,
-		"also each time these tracepoints of the kernel are passed"),
+		"also each hit of these kernel tracepoints"),
 	OPT_U64(0, "sample", "N", struct record_args, one_in, 1, 1000000,
 		"only one wakeup in N, with what follows from it",
-		.details = "Chosen by chance in the kernel. Of a chosen wakeup the waking, the wakeup, migrations, the "
-			   "switch to the task and the one that ends that slice are recorded, so that its wait and its "
-			   "slice are whole; other wakeups, switches and migrations are left out. The trace and the "
+		.details = "Chosen at random in the kernel. For a chosen wakeup the waking, the wakeup, migrations, "
+			   "the switch to the task and the one that ends that slice are recorded, so its wait and its "
+			   "slice are complete; other wakeups, switches and migrations are left out. The trace and the "
 			   "summary say so."),
 	OPT_LIST(0, "pmu", "EVENT[,...]", struct record_args, pmu,
 		"count these events in every slice, at most 8: those of 'schedscope stat --perf-list'",
-		.details = "What each event moved while a task was on a CPU stands at the end of that slice, under the "
-			   "key pmu:EVENT. Software events such as page-faults and task-clock work everywhere; hardware "
-			   "events need a PMU."),
+		.details = "The count of each event while a task was on a CPU is stored at the end "
+			   "of that slice, under the key pmu:EVENT. Software events such as "
+			   "page-faults and task-clock work everywhere; hardware events need a PMU."),
 	OPT_FLAG('s', "system-stats", struct record_args, wants_system_stats,
 		"CPU times, memory, paging, pressure and network ten times a second"),
 	OPT_STRING(0, "stacks", "LIST", struct record_args, stacks,
-		"stacks too: cpu, off-cpu, waker, or several of them with commas; cpu if none is named",
+		"stacks too: cpu, off-cpu, waker, or several separated by commas; cpu if none is named",
 		.bare = RECORD_STACKS_DEFAULT,
 		.details = "cpu is where the CPUs are, sampled at --stack-frequency: by hardware cycles where there are any, "
-			   "else by cpu-clock. off-cpu is where tasks go to sleep, at every switch-out that is no "
-			   "preemption; waker is from where tasks are woken, at every waking. The last two cost some "
-			   "microseconds per event. Kernel and user frames are recorded with names, lines and mappings; "
-			   "the user's need programs with frame pointers. 'schedscope analyze FILE flamegraph' shows "
-			   "them, and Perfetto does. With -p or --cgroup only stacks of those, and of who wakes them."),
+			   "else by cpu-clock. off-cpu is where tasks go to sleep, at every switch-out that is not a "
+			   "preemption; waker is where tasks are woken from, at every waking. The last two cost some "
+			   "microseconds per event. Kernel and user frames are recorded with names, lines and mappings; user "
+			   "frames need programs with frame pointers. 'schedscope analyze FILE flamegraph' and Perfetto show "
+			   "them. With -p or --cgroup only stacks of those tasks and of their wakers."),
 	OPT_U64(0, "stack-frequency", "HZ", struct record_args, stack_frequency, 1, 100000,
 		"samples of --stacks=cpu, per second and busy CPU", OPT_GIVEN(struct record_args, has_stack_frequency)),
-	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file loads as it is"),
+	OPT_FLAG(0, "gzip", struct record_args, is_compressed, "compress the packets; the file still loads directly"),
 	OPT_CHOICE(0, "rings", "BY", struct record_args, rings, ring_names,
 		"CPUs that share a ring buffer: those of one last-level cache, or none"),
 	OPT_U64(0, "ring-kib", "KIB", struct record_args, ring_kib, 64, 131072,
 		"size of each ring buffer, a power of two; chosen from CPUs and memory if not given"),
 	OPT_DURATION(0, "keep", "TIME", struct record_args, flight.keep_ns, SECOND_NS, 100 * MS_NS, 3600 * SECOND_NS,
-		"keep the last TIME in memory, and write only when a trigger or SIGUSR2 asks for it",
+		"keep the last TIME in memory, and write it only on a trigger or SIGUSR2",
 		.heading = "Flight recorder",
-		.details = "10s if only --trigger is given. Without --trigger, SIGUSR2 alone makes a dump."),
+		.details = "10s if only --trigger is given. Without --trigger, only SIGUSR2 makes a dump."),
 	OPT_LIST(0, "trigger", "WHAT>LIMIT[,IF]", struct record_args, flight.triggers,
-		"write a dump when this happens, as wakeup-latency>5ms",
+		"write a dump when this happens, such as wakeup-latency>5ms",
 		.details = "WHAT is wakeup-latency, sleep, slice or dsq-latency with a time, queue-depth with a number, or "
 			   "uprobe:FILE:SYMBOL with the time that a call takes. Conditions follow after commas, and all must "
-			   "hold: comm=GLOB, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it: > "
-			   "means something to shells. A duration is judged when it has ended."),
+			   "hold: comm=GLOB, pid=PROCESS, tid=THREAD. So 'slice>20ms,comm=nginx*,pid=123'. Quote it, because "
+			   "> is special to shells. A duration is checked when it ends."),
 	OPT_DURATION(0, "after", "TIME", struct record_args, flight.after_ns, SECOND_NS, 0, 3600 * SECOND_NS,
-		"how long a dump goes on after what fired", OPT_GIVEN(struct record_args, flight.has_after)),
+		"keep recording for TIME after the trigger", OPT_GIVEN(struct record_args, flight.has_after)),
 	OPT_DURATION(0, "cooldown", "TIME", struct record_args, flight.cooldown_ns, SECOND_NS, 0, YEAR_NS,
-		"no dump for this time after the end of one; SIGUSR2 is obeyed all the same",
+		"ignore triggers for TIME after a dump (SIGUSR2 still works)",
 		OPT_GIVEN(struct record_args, flight.has_cooldown)),
 	OPT_U64(0, "max-dumps", "N", struct record_args, flight.max_dumps, 1, 1000000,
-		"stop after so many dumps; goes on if not given", OPT_GIVEN(struct record_args, flight.has_max_dumps)),
+		"stop after N dumps; no limit if not given", OPT_GIVEN(struct record_args, flight.has_max_dumps)),
 	OPT_U64(0, "keep-mib", "MIB", struct record_args, flight.keep_mib, 1, 1048576,
-		"memory for what is kept; if it is full before TIME is, less is kept, and told",
+		"buffer size; if it fills before --keep TIME, the oldest events are dropped and a warning is printed",
 		OPT_GIVEN(struct record_args, flight.has_keep_mib)),
-	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "say what is done, on stderr", .heading = "Messages"),
-	OPT_U64(0, "parent", "PID", struct record_args, parent, 1, INT32_MAX, "end with this process, which has started us", .is_hidden = true),
-	OPT_FLAG(0, "scx-by-kprobe", struct record_args, is_scx_by_kprobe, "as on kernels without fentry", .is_hidden = true),
-	OPT_FLAG(0, "debug", struct record_args, is_debug, "say everything, the kernel's verifier included"),
+	OPT_FLAG('v', "verbose", struct record_args, is_verbose, "log to stderr what is being done", .heading = "Messages"),
+	OPT_U64(0, "parent", "PID", struct record_args, parent, 1, INT32_MAX,
+		"exit when this process, which started us, exits", .is_hidden = true),
+	OPT_FLAG(0, "scx-by-kprobe", struct record_args, is_scx_by_kprobe,
+		"behave as on kernels without fentry", .is_hidden = true),
+	OPT_FLAG(0, "count-interrupts", struct record_args, is_context_counted,
+		"behave as where no preempt_count is found", .is_hidden = true),
+	OPT_FLAG(0, "debug", struct record_args, is_debug, "log everything, including the kernel's verifier"),
 	OPT_END,
 };
 
@@ -152,10 +158,10 @@ static const struct opt_example examples[] = {
 	{ "schedscope record -- make -j8", "while a command runs" },
 	{ "schedscope record --uprobes libc.so.6:malloc -p 4711", "a process, with each of its calls of malloc" },
 	{ "schedscope record -s --pmu page-faults,task-clock -- ./server", "with counters of each slice, and of the machine" },
-	{ "schedscope record --stacks=cpu,off-cpu -- ./server", "with where it is on CPUs, and where it sleeps" },
+	{ "schedscope record --stacks=cpu,off-cpu -- ./server", "with stacks of where it runs, and where it sleeps" },
 	{ "schedscope record -p 4711 --gzip -d 500", "half a second of one process, compressed" },
 	{ "schedscope record --keep 10s --trigger 'wakeup-latency>5ms,comm=nginx*' -o /var/tmp",
-	  "wait for the next slow wakeup, and write the 10 s before it and 2 s after" },
+	  "wait for the next slow wakeup, then write the 10 s before it and the 2 s after" },
 	{ 0 },
 };
 /* clang-format on */
@@ -193,6 +199,30 @@ static bool show_progress(void *ctx, const struct recorder_stats *s)
 	return true;
 }
 
+/* Each cause of a loss, with what to do about it. */
+static void show_losses(const struct record_totals *t)
+{
+	uint64_t no_room = t->lost - t->skipped - t->damaged;
+	char kinds[160] = "";
+	size_t len = 0;
+
+	for (unsigned int kind = 1; kind < EV_KIND_MAX && len < sizeof(kinds); kind++)
+		if (t->lost_of[kind])
+			len += (size_t)snprintf(kinds + len, sizeof(kinds) - len, "%s%s %llu",
+			                        len ? ", " : "", ev_kind_name(kind),
+			                        (unsigned long long)t->lost_of[kind]);
+	if (no_room)
+		log_warn("%llu events were dropped because the ring buffers were full (%s): enlarge them with "
+		         "--ring-kib, or record less",
+		         (unsigned long long)no_room, kinds);
+	if (t->skipped)
+		log_warn(
+			"%llu events came while a BPF program was already running on the CPU, and the kernel skipped them",
+			(unsigned long long)t->skipped);
+	if (t->damaged)
+		log_warn("%llu records were damaged", (unsigned long long)t->damaged);
+}
+
 static void show_summary(const struct recorder_stats *s, const char *path, bool has_progress)
 {
 	static const char *const unit = "bytes per event";
@@ -214,12 +244,14 @@ static void show_summary(const struct recorder_stats *s, const char *path, bool 
 	if (s->written)
 		fprintf(stderr, ", %.1f %s", (double)s->bytes / (double)s->written, unit);
 	fputc('\n', stderr);
+	show_losses(&s->totals);
 	for (unsigned int kind = 1; kind < EV_KIND_MAX; kind++)
 		if (s->totals.missing & EV_BIT(kind))
 			log_info("this kernel has no tracepoint for %s", ev_kind_name(kind));
+	record_show_losses(&s->totals.losses);
 	if (s->breaks && !s->totals.is_filtered)
 		log_warn(
-			"%llu switches do not follow from the one before: this kernel leaves some out",
+			"%llu context switches are missing from the kernel's event stream; short gaps are marked unknown",
 			(unsigned long long)s->breaks);
 }
 
@@ -236,7 +268,7 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 	if (err)
 		return err;
 	if (recorder_nr_cgroups(r) == 0 && cfg->source.nr_cgroup)
-		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
+		log_warn("no cgroup matches; only fork, exec and exit events will be recorded");
 	record_events_missing(events, recorder_missing(r));
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	while (recorder_remark(r, &remark))
@@ -266,8 +298,7 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 	if (args->one_in > 1 && stacks & ~STACK_BIT(EV_SAMPLE_CPU))
 		return diag_set(
 			d, -EINVAL, "leave one of them out, or take --stacks=cpu",
-			"with --sample most switches and wakings are left out, and their stacks "
-			"would belong to nothing");
+			"with --sample most switches and wakings are left out, so their stacks would have no event");
 	if (args->wants_system_stats && record_flight_is_wanted(&args->flight))
 		return diag_set(d, -EINVAL, "leave one of them out",
 		                "a flight recorder keeps no system statistics (-s)");
@@ -310,7 +341,9 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			.stack_frequency = (uint32_t)args->stack_frequency,
 			.is_per_cpu_rings = args->rings == 1,
 			.is_scx_by_kprobe = args->is_scx_by_kprobe,
+			.is_context_counted = args->is_context_counted,
 			.ring_bytes = (uint32_t)args->ring_kib * 1024,
+			.parent = (uint32_t)args->parent,
 			.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,
 		},
 		.path = args->output,
@@ -337,13 +370,17 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 	cfg.source.command = child;
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)
+		err = broker_start(BROKER_OUTPUT | BROKER_PERF_EVENTS | BROKER_BIT(BROKER_OPEN),
+		                   &d);
+	if (!err)
 		err = record_flight_is_wanted(&args->flight)
 		              ? record_flight_run(&args->flight, &cfg, &args->events, &d)
 		              : record_to_file(&cfg, &args->events, &d);
+	broker_stop();
 	return err ? cli_fail(&d) : CLI_OK;
 }
 
-/* Whoever has started us may be killed without a word: then there is nobody to record for. */
+/* The process that started us may be killed: then there is nothing to record for. */
 static int end_with(uint64_t parent)
 {
 	if (!parent)
@@ -391,20 +428,21 @@ static int run(const struct opt_command *self, int argc, char **argv)
 const struct opt_command cmd_record = {
 	.name = "record",
 	.alias = "trace",
-	.summary = "write what happens into a Perfetto trace",
+	.summary = "record scheduling events into a Perfetto trace",
 	.operands = "[COMMAND...]",
 	.description =
 		"Records scheduling events of the whole machine, or of one process or cgroup, into a Perfetto trace, "
 		"which opens in ui.perfetto.dev. With a command, records while it runs.\n\n"
 		"The file can be loaded at any moment, also after the program was killed or the disk was full. Memory "
-		"does not grow with the recording. Events that found no room in the ring buffers are counted per kind "
-		"and CPU, told in the summary and stored in the trace.\n\n"
-		"With --keep or --trigger it is a flight recorder: it keeps the last seconds in memory, for days if need "
-		"be, and writes them with what comes after when a trigger holds or SIGUSR2 comes. Each dump is a trace of "
-		"its own, named after the time and what fired: "
-		"schedscope-20261115T053012-wakeup-latency-6.2ms-nginx-1234.pftrace. What fires while a dump is written, "
-		"or during the cooldown, is counted only. --duration, a command or -p limit the whole run. If a dump cannot "
-		"be written, as on a full disk, one line says so, what is on disk stays, and the recorder goes on.",
+		"does not grow with the recording. Events that did not fit into the ring buffers are counted per kind "
+		"and CPU, reported in the summary and stored in the trace.\n\n"
+		"With --keep or --trigger it is a flight recorder: it keeps the last seconds in memory, for days if "
+		"needed, and on a trigger or SIGUSR2 writes them with what follows. Each dump is a separate trace, "
+		"named after the time and the trigger: "
+		"schedscope-20261115T053012-wakeup-latency-6.2ms-nginx-1234.pftrace. Triggers that fire while a dump "
+		"is written, or during the cooldown, are only counted. --duration, a command or -p limit the whole "
+		"run. If a dump cannot be written, for example on a full disk, one line says so, what is on disk "
+		"stays, and the recorder continues.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/stat_report.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -15,9 +14,11 @@
 #include "cli/stat_lists.h"
 #include "render/stat_json.h"
 #include "render/stat_text.h"
-#include "session/stat_session.h"
-#include "sys/pmu.h"
-#include "sys/proc_tasks.h"
+#include "stat/report/stat_report.h"
+#include "stat/stat_session.h"
+#include "sys/pmu/pmu.h"
+#include "sys/proc/proc_tasks.h"
+#include "sys/rights/broker.h"
 
 #define SECOND_NS          1000000000ULL
 #define YEAR_NS            (366ULL * 86400 * SECOND_NS)
@@ -63,23 +64,23 @@ static const struct opt options[] = {
 		"groups of metrics: latency (default), slice, sleep, perf, schedstat, migration, waking, dsq, most, all",
 		.choices = stat_group_names, .heading = "What to measure",
 		.details =
-		"latency: from wakeup, or from being preempted, to running; queue depth at wakeup. "
-		"slice: time on a CPU until it sleeps or is preempted. sleep: time asleep, by state; idle time of CPUs. "
-		"perf: instructions per cycle; perf=EVENT any event of --perf-list, perf=rHEX a raw one. "
-		"schedstat: the kernel's own counters of load balancing. "
+		"latency: from wakeup, or from being preempted, to running; queue depth at wakeup. slice: time on a CPU "
+		"until it sleeps or is preempted. sleep: time asleep, by state; idle time of CPUs. perf: instructions "
+		"per cycle; perf=EVENT any event of --perf-list, perf=rHEX a raw one. schedstat: the kernel's own "
+		"counters of load balancing. "
 		"migration: moves between CPUs per second, across caches and nodes. "
-		"waking: from sched_waking, so including the way to the CPU, to running. "
+		"waking: from sched_waking to running, so including the way to the CPU. "
 		"dsq: dispatch queues of a sched_ext scheduler: from the insertion to running, slices, depth, vtime. "
 		"most is all but waking and dsq."),
 	OPT_U64(0, "outliers", "USEC", struct stat_args, outlier_us, 1, UINT64_MAX / 1000,
-		"list single waits of at least USEC, and who held the CPU meanwhile"),
+		"list single waits of at least USEC, and what held the CPU meanwhile"),
 	OPT_DURATION('i', "interval", "SECONDS", struct stat_args, interval_ns, SECOND_NS, SECOND_NS / 10,
 		86400 * SECOND_NS, "time between reports; also 500ms, 2m"),
 	OPT_DURATION('r', "run-time", "SECONDS", struct stat_args, run_time_ns, SECOND_NS, SECOND_NS / 100,
 		YEAR_NS, "stop after this time; until Ctrl-C if not given"),
 
 	OPT_U64('p', "pid", "PID", struct stat_args, pid, 1, PID_MAX,
-		"only this process, with all its threads", .heading = "Whom to measure"),
+		"only this process, with all its threads", .heading = "Which tasks to measure"),
 	OPT_U64(0, "tid", "TID", struct stat_args, tid, 1, PID_MAX, "only this thread"),
 	OPT_LIST('c', "comm", "REGEX", struct stat_args, comm,
 		"only threads whose name matches"),
@@ -91,8 +92,8 @@ static const struct opt options[] = {
 		.details = "Without --comm or --cgroup it changes nothing."),
 	OPT_U64('l', "min-latency", "USEC", struct stat_args, min_latency_us, 0, UINT64_MAX / 1000,
 		"hide threads and CPUs whose median scheduling delay is below USEC",
-		.details = "Threads are judged one by one, by their delays since the start, before rows are put "
-		"together. Works with the group latency only; tables of counters are not affected."),
+		.details = "Threads are judged one by one, by their delays since the start, before rows are merged. "
+			   "Works with the group latency only; tables of counters are not affected."),
 
 	OPT_CHOICE(0, "by", "KEY", struct stat_args, by, by_names,
 		"what a row stands for", OPT_GIVEN(struct stat_args, has_by), .heading = "How to show it",
@@ -115,16 +116,17 @@ static const struct opt options[] = {
 	OPT_STRING(0, "topology", "FILE", struct stat_args, topology,
 		"take caches and nodes from FILE rather than from this machine", .is_file = true),
 	OPT_FLAG(0, "gen-topology", struct stat_args, wants_topology, "write such a file for this machine to stdout and exit"),
-	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "say what is done, on stderr"),
-	OPT_FLAG(0, "debug", struct stat_args, is_debug, "say everything, the kernel's verifier included"),
-	OPT_FLAG(0, "scx-by-kprobe", struct stat_args, is_scx_by_kprobe, "as on kernels without fentry", .is_hidden = true),
+	OPT_FLAG('v', "verbose", struct stat_args, is_verbose, "log to stderr what is being done"),
+	OPT_FLAG(0, "debug", struct stat_args, is_debug, "log everything, including the kernel's verifier"),
+	OPT_FLAG(0, "scx-by-kprobe", struct stat_args, is_scx_by_kprobe,
+		"behave as on kernels without fentry", .is_hidden = true),
 	OPT_END,
 };
 
 static const struct opt_example examples[] = {
-	{ "schedscope stat", "who waits for a CPU, and for how long; a report per second" },
+	{ "schedscope stat", "which tasks wait for a CPU, and for how long; a report per second" },
 	{ "schedscope stat -p 4711 -g latency,slice -r 10", "ten seconds of one process" },
-	{ "schedscope stat --outliers 5000", "each wait above 5 ms, and who had the CPU meanwhile" },
+	{ "schedscope stat --outliers 5000", "each wait above 5 ms, and what had the CPU meanwhile" },
 	{ "schedscope stat --by cgroup --interval-only --json", "for a program that draws graphs" },
 	{ "schedscope stat -g sleep --histogram -c 'nginx|php' -r 30 -i 30", "how long workers sleep" },
 	{ 0 },
@@ -158,8 +160,8 @@ static enum tally_by display_of(const struct stat_args *args)
 	return args->is_detailed || args->is_per_thread ? TALLY_BY_TID : TALLY_BY_COMM;
 }
 
-/* The reader of our output has gone: the sum of it all goes to those who still listen. */
-static void tell_the_end(const struct stat_report_in *in)
+/* The reader of our output has exited: the summary goes to stderr. */
+static void report_end(const struct stat_report_in *in)
 {
 	fprintf(stderr, "schedscope: the output was closed after %.1f s: %llu events, %llu lost\n",
 	        in->elapsed_s, (unsigned long long)stat_pairs_total(&in->own.events),
@@ -193,7 +195,7 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 	int err;
 
 	in->sort = (enum stat_sort)sh->args->sort;
-	/* A person wants the top of it, a program decides for itself. */
+	/* People want the top rows, a program gets all. */
 	in->top = (uint32_t)sh->args->top;
 	if (!in->top && sh->args->is_json)
 		in->top = STAT_TOP_ALL;
@@ -205,11 +207,11 @@ static int show(void *ctx, struct stat_report_in *in, bool is_final)
 		return err;
 	err = print_report(sh, &report);
 	if (err == -EPIPE && is_final) {
-		tell_the_end(in);
+		report_end(in);
 		return 0;
 	}
 	if (err == -EINTR && is_final)
-		return 0; /* told twice: then without a last report */
+		return 0; /* signalled twice: then without a last report */
 	if (err && err != -EPIPE && err != -EINTR)
 		return diag_set(sh->d, err, NULL, "cannot write the report");
 	return err;
@@ -290,7 +292,7 @@ static int check_patterns(const struct opt_list *patterns, struct diag *d)
 	return err;
 }
 
-/* Wrong words are told before anything is loaded, with the exit code of a usage error. */
+/* Wrong arguments are reported before anything is loaded, with the exit code of a usage error. */
 static int check_words(const struct stat_args *args, struct stat_groups *groups, struct diag *d)
 {
 	int err = stat_groups_parse(args->groups.items, args->groups.nr, is_bare_event, NULL, d,
@@ -317,6 +319,7 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 	struct shower sh = { .args = args, .mem = mem, .d = &d };
 	struct stat_groups groups;
 	struct stat_session_cfg cfg;
+	int err = 0;
 
 	if (args->is_verbose)
 		log_set_level(LOG_INFO);
@@ -336,10 +339,15 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 	signal(SIGPIPE, SIG_IGN);
 	cfg = session_cfg(args, &groups);
 	if (!mem)
-		diag_set(&d, -ENOMEM, NULL, "out of memory");
-	else if (!measure(&cfg, &sh, &d))
-		return CLI_OK;
-	return cli_fail(&d);
+		err = diag_set(&d, -ENOMEM, NULL, "out of memory");
+	if (!err)
+		err = broker_start(BROKER_BIT(BROKER_BPF_STATS) | BROKER_BIT(BROKER_CGROUP) |
+		                           BROKER_BIT(BROKER_SCHEDSTAT) | BROKER_PERF_EVENTS,
+		                   &d);
+	if (!err)
+		err = measure(&cfg, &sh, &d);
+	broker_stop();
+	return err ? cli_fail(&d) : CLI_OK;
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)
@@ -361,13 +369,13 @@ static int run(const struct opt_command *self, int argc, char **argv)
 
 const struct opt_command cmd_stat = {
 	.name = "stat",
-	.summary = "who waits for a CPU, runs, sleeps, migrates: percentiles per task",
+	.summary = "how long tasks wait for a CPU, run and sleep: percentiles per task",
 	.description =
 		"Adds up scheduling statistics in the kernel, one histogram per thread and metric, and shows "
 		"percentiles per interval. Nothing is recorded and nothing is written to disk.\n\n"
 		"Numbers are those since the start unless --interval-only is given. Rows are grouped by their "
-		"90th percentile, worst last. Threads that exit, are renamed or change their cgroup keep what "
-		"they earned under their old name. The last line says how many events were seen, how many were "
+		"90th percentile, worst last. What a thread did before it exited, was renamed or changed its "
+		"cgroup stays under its old name. The last line says how many events were seen, how many were "
 		"lost, and what the measurement cost.\n\n"
 		"The exact meaning of every number is in schedscope(1).",
 	.options = options,

@@ -11,22 +11,22 @@
 #include "cli/top_record.h"
 #include "cli/top_replay.h"
 #include "cli/top_words.h"
-#include "session/machine_source.h"
-#include "sys/caps.h"
+#include "collect/bpf_order.h"
+#include "machine/machine_source.h"
+#include "sys/rights/broker.h"
+#include "sys/rights/privilege.h"
 #include "tui/config.h"
 #include "tui/loop.h"
 
 #define MS_NS   1000000ULL
 #define HOUR_MS 3600000ULL
+#define KEEP_NS (5000 * MS_NS) /* of a flight recorder that is armed without a time */
 
-/*
- * Views attach programs when they are looked at, list all programs and switch their statistics on (CAP_SYS_ADMIN), see
- * where the kernel's functions are (CAP_SYSLOG), read other users' processes, and write settings and traces where the user
- * may: nothing else is kept.
- */
-#define KEEP_CAPS                                                                                 \
-	(CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_SYSLOG) | \
-	 CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE))
+/* Views look into other users' processes, list BPF programs, read meters, ask schedulers and attach programs when they are shown. */
+#define BROKER_OPS                                                                               \
+	(BROKER_BIT(BROKER_OPEN) | BROKER_BIT(BROKER_BPF_STATS) | BROKER_BIT(BROKER_CGROUP) |    \
+	 BROKER_BIT(BROKER_BPF_NEXT) | BROKER_BIT(BROKER_BPF_OPEN) | BROKER_BIT(BROKER_SOCKET) | \
+	 BROKER_BIT(BROKER_CONNECT) | BROKER_TRACING)
 
 struct top_args {
 	uint64_t tick_ms, frame_ms;
@@ -35,7 +35,7 @@ struct top_args {
 	bool has_debug, has_bpf_choice;
 	const char *stats_socket, *trace_prefix, *process, *event;
 	uint64_t duration_ms, warmup_ms, keep_ns;
-	bool has_duration, has_warmup, is_keep_asked;
+	bool has_duration, has_warmup, is_keep_given;
 	struct opt_list perf_events;
 	const char *theme;
 	uint64_t long_tail_ns;
@@ -51,9 +51,7 @@ struct top_args {
 };
 
 static const char *const bool_names[] = { "false", "true", NULL };
-static const struct top_args defaults = { .keep_ns = 5000 * MS_NS,
-	                                  .long_tail_ns = 100 * MS_NS,
-	                                  .mango_ms = 1000 };
+static const struct top_args defaults = { .long_tail_ns = 100 * MS_NS, .mango_ms = 1000 };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -74,29 +72,30 @@ static const struct opt options[] = {
 	OPT_U64(0, "trace-duration-ms", "MS", struct top_args, duration_ms, 10, HOUR_MS,
 		"how long a key records; 1250 if not given", OPT_GIVEN(struct top_args, has_duration)),
 	OPT_DURATION(0, "keep", "TIME", struct top_args, keep_ns, 1000 * MS_NS, 0, HOUR_MS * MS_NS,
-		"keep the last TIME in memory all the while; a key writes it, so the trace begins before the key; 0 keeps nothing",
-		OPT_GIVEN(struct top_args, is_keep_asked),
-		.details = "If it is not given, it is 5s, unless that takes more than a tenth of a CPU."),
+		"arm the flight recorder: keep the last TIME in memory, so that P saves what led up to it; 0 leaves it off",
+		OPT_GIVEN(struct top_args, is_keep_given),
+		.details = "It is off if this is not given. The key R arms it, for 5s or this TIME, and ends it."),
 	OPT_FLAG(0, "experimental-long-tail-tracing", struct top_args, is_long_tail,
-		"write what is kept whenever a call of a function takes long; needs the next two"),
+		"write the buffered events whenever a call of a function takes too long; needs the next two"),
 	OPT_STRING(0, "experimental-long-tail-tracing-symbol", "NAME", struct top_args, long_tail_symbol, "the function"),
 	OPT_STRING(0, "experimental-long-tail-tracing-binary", "FILE", struct top_args, long_tail_binary,
-		"the program or library that has it", .is_file = true),
+		"the program or library that contains the function", .is_file = true),
 	OPT_U64(0, "experimental-long-tail-tracing-min-latency-ns", "NS", struct top_args, long_tail_ns, 1, UINT64_MAX,
-		"how long is long"),
+		"the duration above which a call is too long"),
 	OPT_FLAG(0, "mangoapp-tracing", struct top_args, is_mango,
-		"read the frames of a game all the while; else only while they are shown (key m)", .heading = "Frames of games"),
+		"always read the frames of a game; otherwise only while they are shown (key m)", .heading = "Frames of games"),
 	OPT_U64(0, "mangoapp-poll-intvl-ms", "MS", struct top_args, mango_ms, 1, HOUR_MS,
-		"time between two looks into mangoapp's queue, a measurement at least"),
+		"time between two reads of mangoapp's queue; at least the time between measurements"),
 	OPT_STRING(0, "mangoapp-path", "PATH", struct top_args, mango_path,
 		"the file that the key of the queue is made from; mangoapp if not given", .is_file = true),
-	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names, "say everything, in the log of the screen; true if no value is given",
+	OPT_CHOICE('d', "debug", "BOOL", struct top_args, is_debug, bool_names,
+		"log everything, in the log of the screen; true if no value is given",
 		OPT_GIVEN(struct top_args, has_debug), .heading = "Other"),
 	OPT_STRING('s', "stats-socket-path", "PATH", struct top_args, stats_socket,
-		"where a scheduler gives its statistics (scx_stats)", .is_file = true),
+		"where a scheduler serves its statistics (scx_stats)", .is_file = true),
 
 	OPT_U64(0, "trace-warmup-ms", "MS", struct top_args, warmup_ms, 0, HOUR_MS,
-		"accepted for scxtop's sake: recordings need no warm-up", OPT_GIVEN(struct top_args, has_warmup),
+		"ignored (scxtop compatibility): recordings need no warm-up", OPT_GIVEN(struct top_args, has_warmup),
 		.heading = "Accepted without effect, with a warning"),
 	OPT_U64(0, "trace-ticks", "N", struct top_args, trace_ticks, 0, UINT64_MAX, "see --trace-duration-ms",
 		OPT_GIVEN(struct top_args, has_trace_ticks)),
@@ -111,7 +110,7 @@ static const struct opt options[] = {
 static const struct opt_example examples[] = {
 	{ "schedscope", "the same as schedscope top, on a terminal" },
 	{ "schedscope top -r 1000 --theme Nord", "calmer" },
-	{ "schedscope top --keep 1m", "the keys P, a and w write the last minute" },
+	{ "schedscope top --keep 1m", "with the flight recorder: P, a and w write the last minute" },
 	{ "schedscope top --exclude-bpf", "without root" },
 	{ "schedscope top --default-profiling-event perf:sw:page-faults --process-id 4711", "where a process has its page faults" },
 	{ "schedscope top trace.pftrace", "a recording, played: Space pauses, Left and Right seek" },
@@ -161,7 +160,7 @@ static int apply_events(const struct top_args *a, struct config *c, struct diag 
 	return err == -E2BIG ? -EINVAL : err;
 }
 
-/* The command line goes before the file. */
+/* The command line overrides the file. */
 static int apply(const struct top_args *a, struct config *c, struct diag *d)
 {
 	const struct theme *theme = a->theme ? theme_find(a->theme) : c->theme;
@@ -203,36 +202,51 @@ static int process_of(const struct top_args *a, const char *file, uint32_t *out,
 		return 0;
 	if (!text_to_u64(a->process, &pid) || !pid || pid > 4194304)
 		return diag_set(d, -EINVAL, "give the number of a process, or -1 for all",
-		                "--process-id=%.40s is no process", a->process);
+		                "--process-id=%.40s is not a process", a->process);
 	*out = (uint32_t)pid;
 	return file ? 0 : cli_check_pid(pid, d);
 }
 
-struct top {
+struct live_top {
 	struct machine_source *source;
 	bool is_mango;
 	struct top_record record;
 };
 
-static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
-                const struct machine **out)
+static int refresh(void *ctx, const struct machine_request *request, struct diag *d,
+                   const struct machine **out)
 {
-	struct top *top = ctx;
-	struct machine_wish own = *wish;
+	struct live_top *top = ctx;
+	struct machine_request own = *request;
 
 	if (top->is_mango)
 		own.needs |= MACHINE_GAME;
-	return machine_source_look(top->source, &own, d, out);
+	return machine_source_refresh(top->source, &own, d, out);
 }
 
 static int record(void *ctx, char *text, size_t size, struct diag *d)
 {
-	return top_record_start(&((struct top *)ctx)->record, text, size, d);
+	return top_record_start(&((struct live_top *)ctx)->record, text, size, d);
 }
 
-static bool news(void *ctx, char *text, size_t size)
+static bool message(void *ctx, char *text, size_t size)
 {
-	return top_record_news(&((struct top *)ctx)->record, text, size);
+	return top_record_message(&((struct live_top *)ctx)->record, text, size);
+}
+
+static int arm(void *ctx, char *text, size_t size, struct diag *d)
+{
+	return top_record_arm(&((struct live_top *)ctx)->record, text, size, d);
+}
+
+static double kept(void *ctx, double *cpu)
+{
+	return top_record_kept(&((struct live_top *)ctx)->record, cpu);
+}
+
+static int save(void *ctx, const char *text, struct diag *d, char path[PATH_MAX])
+{
+	return top_helper_save(&((struct live_top *)ctx)->record.helper, text, d, path);
 }
 
 #define TRIGGER_LEN 4600U
@@ -242,8 +256,7 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 {
 	text[0] = '\0';
 	if (a->keep_ns && a->keep_ns < 100 * MS_NS)
-		return diag_set(d, -EINVAL, "give 100ms or more, or 0",
-		                "--keep is too short to keep anything");
+		return diag_set(d, -EINVAL, "give 100ms or more, or 0", "--keep is too short");
 	if (!a->is_long_tail)
 		return 0;
 	if (!a->long_tail_symbol || !a->long_tail_binary)
@@ -251,9 +264,9 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 		                "give --experimental-long-tail-tracing-symbol and "
 		                "--experimental-long-tail-tracing-binary",
 		                "--experimental-long-tail-tracing needs a function to watch");
-	if (!a->keep_ns)
+	if (a->is_keep_given && !a->keep_ns)
 		return diag_set(d, -EINVAL, "leave --keep=0 out",
-		                "--experimental-long-tail-tracing writes what is kept");
+		                "--experimental-long-tail-tracing writes the buffered events");
 	snprintf(text, TRIGGER_LEN, "uprobe:%.4096s:%.256s>%lluns", a->long_tail_binary,
 	         a->long_tail_symbol, (unsigned long long)a->long_tail_ns);
 	return 0;
@@ -262,34 +275,56 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 static int show(const struct top_args *a, struct config *config, const char *trigger, uint32_t tgid,
                 struct diag *d)
 {
+	const uint64_t keep_ns = a->keep_ns ? a->keep_ns : KEEP_NS;
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
 		                          .is_layered = a->is_layered,
 		                          .tgid = tgid,
 		                          .stats_socket = config->stats_socket,
 		                          .mango_path = a->mango_path,
 		                          .mango_poll_ms = (uint32_t)a->mango_ms };
-	struct top top = {
-		.is_mango = a->is_mango,
-		.record = { .prefix = config->trace_prefix,
-		            .duration_ms = config->trace_duration_ms,
-		            .keep_ms = config->has_no_bpf ? 0 : (uint32_t)(a->keep_ns / MS_NS),
-		            .is_asked = a->is_keep_asked || trigger[0],
-		            .trigger = trigger[0] ? trigger : NULL }
-	};
-	struct loop_cfg loop = {
-		.config = config, .ctx = &top, .look = look, .record = record, .news = news
-	};
-	int err = caps_drop_to(KEEP_CAPS) ? diag_set(d, -EPERM, NULL, "cannot drop privileges") : 0;
+	struct live_top top = { .is_mango = a->is_mango,
+		                .record = {
+					.is_armed_at_start = a->keep_ns || trigger[0],
+					.helper = { .prefix = config->trace_prefix,
+		                                    .duration_ms = config->trace_duration_ms,
+		                                    .keep_ms = (uint32_t)(keep_ns / MS_NS),
+		                                    .trigger = trigger[0] ? trigger : NULL } } };
+	struct loop_cfg loop = { .config = config,
+		                 .ctx = &top,
+		                 .refresh = refresh,
+		                 .record = record,
+		                 .arm = arm,
+		                 .kept = kept,
+		                 .message = message,
+		                 .save = save };
+	int err;
 
+	broker_set_loader(bpf_order_load);
+	err = broker_start(BROKER_OPS, d);
 	if (!err)
-		err = machine_source_open(&cfg, d, &top.source);
+		err = broker_allow_socket(config->stats_socket);
 	if (!err)
 		err = top_record_open(&top.record, d);
+	if (!err)
+		err = privilege_drop_but_seeing(d);
+	if (!err)
+		err = machine_source_open(&cfg, d, &top.source);
 	if (!err)
 		err = loop_run(&loop, d);
 	top_record_close(&top.record);
 	machine_source_close(top.source);
+	broker_stop();
 	return err;
+}
+
+/* What 'schedscope' shows where there is no terminal; the exit code. */
+static int summarize(void)
+{
+	static char stat[] = "stat", run_time[] = "--run-time=2", once[] = "--interval=2",
+		    few[] = "--top=5";
+	char *words[] = { stat, run_time, once, few, NULL };
+
+	return cmd_stat.run(&cmd_stat, 4, words);
 }
 
 static int run_args(const struct opt_command *self, const struct top_args *a, const char *file)
@@ -318,7 +353,7 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	if (config.is_debug)
 		log_set_level(LOG_DEBUG);
 	if (!isatty(STDOUT_FILENO)) {
-		err = top_summary();
+		err = summarize();
 	} else {
 		err = file ? top_replay(file, &config, tgid, &d)
 		           : show(a, &config, trigger, tgid, &d);
@@ -327,15 +362,6 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	}
 	config_done(&config);
 	return err;
-}
-
-int top_summary(void)
-{
-	static char stat[] = "stat", run_time[] = "--run-time=2", once[] = "--interval=2",
-		    few[] = "--top=5";
-	char *words[] = { stat, run_time, once, few, NULL };
-
-	return cmd_stat.run(&cmd_stat, 4, words);
 }
 
 static int run(const struct opt_command *self, int argc, char **argv)
@@ -366,19 +392,21 @@ static int run(const struct opt_command *self, int argc, char **argv)
 const struct opt_command cmd_top = {
 	.name = "top",
 	.alias = "tui",
-	.summary = "the scheduler on the whole screen, live or from a recording",
+	.summary = "full-screen view of the scheduler, live or from a recording",
 	.operands = "[FILE]",
 	.description =
-		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, measured again and "
-		"again, with the keys of scxtop; h shows them. Off a terminal it prints one summary.\n\n"
-		"With FILE, a trace of whichever recorder as 'schedscope analyze' takes it, the same views play what was "
-		"recorded: Space pauses and plays, Left and Right go by one interval, ( and ) by ten, ^ and $ to the ends, { and } "
-		"halve and double the speed. It needs no privilege. What no recording tells, such as memory, is not shown. "
-		"Off a terminal it prints the summary of the file.\n\n"
+		"Shows CPUs, caches, nodes, processes, threads, queues of sched_ext and more, refreshed "
+		"continuously, with the keys of scxtop; h lists them. Without a terminal it prints one "
+		"summary.\n\n"
+		"With FILE, any trace that 'schedscope analyze' accepts, the same views play what was "
+		"recorded: Space pauses and plays, Left and Right go by one interval, ( and ) by ten, ^ and $ "
+		"to the ends, { and } halve and double the speed. It needs no privilege. Data that no "
+		"recording has, such as memory, is not shown. Without a terminal it prints the summary of the "
+		"file.\n\n"
 		"Settings come from config.toml in $XDG_CONFIG_HOME/schedscope (else ~/.config/schedscope), or "
-		"from scxtop's own file where that one is missing; the key S saves them. The command line goes "
-		"before the file.\n\n"
-		"NO_COLOR switches colours off; COLORTERM=truecolor has all of them.",
+		"from scxtop's own file where that one is missing; the key S saves them. The command line "
+		"overrides the file.\n\n"
+		"NO_COLOR switches colours off; COLORTERM=truecolor enables all of them.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

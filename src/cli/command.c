@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sys/proc_tasks.h"
+#include "sys/proc/proc_tasks.h"
 
 static void print(const struct diag *d)
 {
@@ -51,7 +51,7 @@ bool cli_parse(const struct opt_command *cmd, int argc, char **argv, void *cfg,
 	return true;
 }
 
-/* Asked of the pipe itself: by the time that writing has failed, errno is somebody else's. */
+/* Checks the pipe itself: by the time that a write has failed, errno may have been overwritten. */
 bool cli_is_reader_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };

@@ -37,16 +37,16 @@ MUST_USE int cli_fail(const struct diag *d);
 /* The same for a wrong command line; a diag without hint gets one: which --help to read. cmd == NULL: the program. */
 MUST_USE int cli_usage_error(const struct opt_command *cmd, const struct diag *d);
 
-/* Whether -p names a process: -ESRCH with a diag for nobody and for a thread of another process. */
+/* Whether -p names a process: -ESRCH with a diag if there is none, or for a thread of another process. */
 MUST_USE int cli_check_pid(uint64_t pid, struct diag *d);
 
 /* The words of a command, ended by NULL and lent; *out, to be freed, stays NULL without any. */
 MUST_USE int cli_command_words(const struct opt_list *command, struct diag *d, char ***out);
 
-/* Whether standard output is a pipe that nobody reads any more, as behind "| head". */
+/* Whether standard output is a pipe without a reader, as in "| head". */
 bool cli_is_reader_gone(void);
 
-/* What became of a result on stdout: 0 also where nobody reads it any more, else err with a sentence. */
+/* The outcome of writing a result to stdout: 0 also if the reader has exited, else err with a message. */
 MUST_USE int cli_written(int err, struct diag *d);
 
 /*

@@ -1,8 +1,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
+#include "abi/stat.h"
 #include "cli/command.h"
+#include "sys/rights/privilege.h"
+
+#define AS_TEXT_(x) #x
+#define AS_TEXT(x)  AS_TEXT_(x) /* of a macro: its value */
 
 struct main_args {
 	bool wants_version;
@@ -24,7 +30,7 @@ static const struct opt_command *const commands[] = {
 /* The meaning of every number, in short; docs/definitions.md has the whole of it. */
 static const char description[] =
 	"Adds up in the kernel what the scheduler does to each thread, and shows it. Without a command it "
-	"shows the screen of top; off a terminal it prints a summary of two seconds.\n\n"
+	"shows the screen of top; without a terminal it prints a summary of two seconds.\n\n"
 	"Live data needs root, or CAP_BPF and CAP_PERFMON, and a kernel with type information (BTF). "
 	"schedscope doctor says what works on this machine, and what to do about the rest.\n\n"
 	"The numbers mean the following, in every command. Times are measured with the boot clock of the "
@@ -37,10 +43,10 @@ static const char description[] =
 	"Waking delay (group waking): from the first sched_waking since the task slept until it runs. It "
 	"includes the way to the other CPU, which the scheduling delay does not. If the task was still on "
 	"its CPU when the waking came, the delay starts when it leaves that CPU. If sched_wakeup finds it "
-	"still there, nobody was woken and nothing is counted.\n\n"
+	"still there, no task was woken and nothing is counted.\n\n"
 	"Slice (group slice): from getting a CPU to leaving it. Involuntary if the task was still runnable, "
-	"else voluntary. PREEMPT% is the share of involuntary ones. A slice counts when it ends; "
-	"STILL_ON is the longest one that has not ended yet.\n\n"
+	"else voluntary. PREEMPT% is the share of involuntary ones. A slice counts when it ends; STILL_ON "
+	"is the longest one that has not ended yet.\n\n"
 	"Sleep (group sleep): from leaving the CPU not runnable to the next wakeup, by state: S "
 	"interruptible, D uninterruptible, other (stopped, traced, parked, idle kernel threads). It counts "
 	"when it ends.\n\n"
@@ -49,20 +55,21 @@ static const char description[] =
 	"is alone.\n\n"
 	"Migration (group migration): a move to another CPU. Rates are one sample per thread and second "
 	"with at least one move.\n\n"
-	"Outlier: one delay of at least the given length. HELD_BY says who ran meanwhile on the CPU whose "
-	"queue the task waited on, from the last 16 slices of that CPU; what they do not cover is unknown.\n\n"
-	"COUNT is the number of samples. PROCS is the number of threads with any sample in the view. "
-	"COUNT, MEAN, minimum and MAX are exact; MAX_AT says when the longest one ended, and on which CPU. "
-	"Percentiles are nearest rank (element ceil(p*n), at least the first), interpolated inside a slot "
-	"of the histogram and never beyond minimum or maximum. Slots are 1 us wide below 32 us, 10 us below "
-	"512 us, and at most 1/8 of the value above.\n\n"
-	"Unknown is shown as \"-\", in JSON as null, never as 0. What could not be counted is in the last "
-	"line as lost, by reason.";
+	"Outlier: one delay of at least the given length. HELD_BY says which tasks ran meanwhile on the CPU "
+	"whose queue the task waited on, from the last " AS_TEXT(
+		STAT_HISTORY) " slices of that CPU; what they do not cover is unknown.\n\n"
+			      "COUNT is the number of samples. PROCS is the number of threads with any sample in the view. "
+			      "COUNT, MEAN, minimum and MAX are exact; MAX_AT says when the longest one ended, and on which CPU. "
+			      "Percentiles are nearest rank (element ceil(p*n), at least the first), interpolated inside a slot "
+			      "of the histogram and never beyond minimum or maximum. Slots are 1 us wide below 32 us, 10 us below "
+			      "512 us, and at most 1/8 of the value above.\n\n"
+			      "Unknown is shown as \"-\", in JSON as null, never as 0. What could not be counted is in the last "
+			      "line as lost, by reason.";
 
 static const struct opt_example examples[] = {
-	{ "schedscope", "the scheduler live, on the whole screen" },
+	{ "schedscope", "the scheduler live, full screen" },
 	{ "schedscope doctor", "what works on this machine" },
-	{ "schedscope stat", "who waits for a CPU, until Ctrl-C" },
+	{ "schedscope stat", "which tasks wait for a CPU, until Ctrl-C" },
 	{ "schedscope help stat", "everything that stat can do" },
 	{ 0 },
 };
@@ -78,7 +85,7 @@ const struct opt_program cli_program = {
 	.examples = examples,
 };
 
-/* What stands before the command: parsed like a command whose operands are all the rest. */
+/* What stands before the command: parsed like a command whose operands are all remaining words. */
 static const struct opt_command top = {
 	.name = "",
 	.operands = "COMMAND ...",
@@ -86,14 +93,14 @@ static const struct opt_command top = {
 	.stops_at_operand = true,
 };
 
-/* A full disk shows itself only now; a reader that went away, as in "| head", is no failure. */
+/* A full disk shows itself only now; a reader that exited, as in "| head", is not a failure. */
 static int finish(int exit_code)
 {
 	struct diag d = { 0 };
 
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return exit_code;
-	if (exit_code != CLI_OK || cli_is_reader_gone()) /* has been told, or need not be */
+	if (exit_code != CLI_OK || cli_is_reader_gone()) /* has been reported, or need not be */
 		return exit_code;
 	diag_set(&d, errno ? -errno : -EIO, NULL, "cannot write to standard output");
 	return cli_fail(&d);
@@ -154,5 +161,13 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	struct diag d = { 0 };
+	int err = privilege_hide();
+
+	/* A program started from /proc/self/exe would be called exe in every list of processes. */
+	(void)prctl(PR_SET_NAME, program_invocation_short_name, 0, 0, 0);
+	if (err)
+		return diag_set(&d, err, NULL, "cannot lower the capabilities of this program"),
+		       cli_fail(&d);
 	return finish(run(argc, argv));
 }

@@ -1,12 +1,8 @@
 #include "cli/profile_files.h"
 
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/output.h"
@@ -84,47 +80,39 @@ bool profile_files_take_stdout(const struct profile_files *f)
 	return nr_on_stdout(f) != 0;
 }
 
-static int refuse(const char *path, int error, struct diag *d)
-{
-	return diag_set(d, -error, "choose another file", "cannot write '%.100s': %s", path,
-	                strerror(error));
-}
-
-static int check_path(const char *path, struct diag *d)
-{
-	char copy[PATH_MAX];
-	struct stat st;
-
-	if (!path || is_stdout(path))
-		return 0;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return refuse(path, EISDIR, d);
-	if (access(path, W_OK) == 0)
-		return 0;
-	if (errno != ENOENT)
-		return refuse(path, errno, d);
-	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy))
-		return refuse(path, ENAMETOOLONG, d);
-	return access(dirname(copy), W_OK | X_OK) == 0 ? 0 : refuse(path, errno, d);
-}
-
 int profile_files_check(const struct profile_files *f, struct diag *d)
 {
-	const char *const paths[] = { f->flamegraph, f->folded, f->pprof, f->speedscope };
-	int err = 0;
-
 	if (f->flamegraph && !ends_with(f->flamegraph, ".svg") &&
 	    !ends_with(f->flamegraph, ".html"))
 		return diag_set(d, -EINVAL, "let its name end in .svg or .html",
-		                "--flamegraph: '%.60s' does not say which kind it shall be",
+		                "--flamegraph: '%.60s' does not say which kind of file it is",
 		                f->flamegraph);
 	if (nr_on_stdout(f) > 1)
 		return diag_set(
 			d, -EINVAL, "give files to the others",
-			"only one of --folded, --pprof and --speedscope fits standard output");
-	for (size_t i = 0; !err && i < sizeof(paths) / sizeof(paths[0]); i++)
-		err = check_path(paths[i], d);
+			"only one of --folded, --pprof and --speedscope can go to standard output");
+	return 0;
+}
+
+int profile_files_open(const struct profile_files *f, struct profile_outputs *out, struct diag *d)
+{
+	const char *const paths[] = { f->flamegraph, f->folded, f->pprof, f->speedscope };
+	int err = profile_files_check(f, d);
+
+	*out = (struct profile_outputs){ 0 };
+	for (size_t i = 0; !err && i < PROFILE_FILES; i++)
+		if (paths[i] && !is_stdout(paths[i]))
+			err = output_open(paths[i], d, &out->all[i]);
+	if (err)
+		profile_outputs_done(out);
 	return err;
+}
+
+void profile_outputs_done(struct profile_outputs *o)
+{
+	for (size_t i = 0; i < PROFILE_FILES; i++)
+		output_close(o->all[i]);
+	*o = (struct profile_outputs){ 0 };
 }
 
 static void put(const void *ctx, FILE *out)
@@ -134,37 +122,37 @@ static void put(const void *ctx, FILE *out)
 	*w->err = w->form(w, out);
 }
 
-static int write_one(const char *path, struct writing w, struct diag *d)
+/* to is NULL for standard output, where the text comes behind what is there. */
+static int write_one(const char *path, struct output *to, struct writing w, struct diag *d)
 {
 	int failed = 0, err;
 
 	if (!path)
 		return 0;
-	/* Not as the file that it may be: that would be replaced, with all that is in it before. */
-	if (is_stdout(path))
+	if (!to)
 		return cli_written(w.form(&w, stdout), d);
 	w.err = &failed;
-	err = output_write(path, put, &w, d);
+	err = output_fill(to, put, &w, d);
 	if (!err && failed)
 		err = diag_set(d, failed, NULL, "cannot write '%.100s': %s", path,
 		               strerror(-failed));
 	return err;
 }
 
-int profile_files_write(const struct profile_files *f, const struct profile *p,
-                        const struct profile *before, struct diag *d)
+int profile_files_write(const struct profile_files *f, struct profile_outputs *to,
+                        const struct profile *p, const struct profile *before, struct diag *d)
 {
 	struct writing w = { .files = f, .p = p, .before = before };
 	int err;
 
 	w.form = f->flamegraph && ends_with(f->flamegraph, ".html") ? as_html : as_svg;
-	err = write_one(f->flamegraph, w, d);
+	err = write_one(f->flamegraph, to->all[0], w, d);
 	w.form = as_folded;
 	if (!err)
-		err = write_one(f->folded, w, d);
+		err = write_one(f->folded, to->all[1], w, d);
 	w.form = as_pprof;
 	if (!err)
-		err = write_one(f->pprof, w, d);
+		err = write_one(f->pprof, to->all[2], w, d);
 	w.form = as_speedscope;
-	return err ? err : write_one(f->speedscope, w, d);
+	return err ? err : write_one(f->speedscope, to->all[3], w, d);
 }

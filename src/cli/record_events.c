@@ -10,8 +10,8 @@
 #include "abi/event.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "collect/event_sets.h"
 #include "collect/scx_plan.h"
-#include "session/event_sets.h"
 
 static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 {
@@ -23,7 +23,7 @@ static int add_events(const char *word, uint64_t *kinds, struct diag *d)
 	near = opt_nearest(word, event_set_names);
 	snprintf(hint, sizeof(hint), near ? "did you mean '%s'?" : "see 'schedscope record --help'",
 	         near);
-	return diag_set(d, -EINVAL, hint, "'%.60s' is no event that can be recorded", word);
+	return diag_set(d, -EINVAL, hint, "'%.60s' is not an event that can be recorded", word);
 }
 
 static int add_list(const char *list, uint64_t *kinds, struct diag *d)

@@ -1,4 +1,4 @@
-/* cli/record_events — the words of `record --events`, and what to say of those that cannot be had. */
+/* cli/record_events — the words of `record --events`, and messages for those that are not available. */
 #pragma once
 
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "cli/record_events.h"
 #include "cli/record_stacks.h"
-#include "session/flight.h"
-#include "session/flight_name.h"
+#include "record/flight.h"
+#include "record/flight_name.h"
 
 #define DEFAULT_KEEP_NS 10000000000ULL
 
@@ -41,8 +41,8 @@ int record_flight_check(const struct flight_args *args, const char *output, stru
 	                                           : NULL;
 
 	if (record_flight_is_wanted(args) && output && strcmp(output, "-") == 0)
-		return diag_set(d, -EINVAL, "give a directory, or how the names shall begin",
-		                "with --keep or --trigger there is no single output");
+		return diag_set(d, -EINVAL, "give a directory, or a prefix for the file names",
+		                "with --keep or --trigger there is more than one output file");
 	if (!record_flight_is_wanted(args) && lonely)
 		return diag_set(d, -EINVAL, "add one of them",
 		                "%s is for the flight recorder: --keep or --trigger", lonely);
@@ -64,14 +64,14 @@ static void show_dump(void *ctx, const char *path, const struct flight_dump *dum
 	(void)flight_reason(reason, sizeof(reason), &dump->hit);
 	if (dump->diag.code) {
 		diag_format(&dump->diag, line, sizeof(line));
-		log_warn("%s (%s) is not whole: %s; the recorder goes on", path, reason, line);
+		log_warn("%s (%s) is incomplete: %s; the recorder continues", path, reason, line);
 		return;
 	}
 	fprintf(stderr, "%s: %s, %.1f s before, %.1f s after, %llu records, %.1f MB\n", path,
 	        reason, (double)dump->before_ns / 1e9, (double)dump->after_ns / 1e9,
 	        (unsigned long long)dump->records, (double)dump->bytes / 1e6);
 	if (dump->is_cut)
-		log_warn("memory was too small for more before it; --keep-mib gives more");
+		log_warn("the buffer was too small to hold more before it; --keep-mib enlarges it");
 }
 
 static void show_progress(void *ctx, const struct flight_stats *s)
@@ -99,9 +99,10 @@ static void show_summary(const struct flight_stats *s, const struct flight_cfg *
 	fprintf(stderr, "%llu dumps, fired %llu times, %llu of them during a dump or a cooldown\n",
 	        (unsigned long long)s->box.dumps, (unsigned long long)s->box.fired,
 	        (unsigned long long)s->box.ignored);
+	record_show_losses(&s->totals.losses);
 	if (s->box.nr_cut)
-		log_warn("memory was the bound, not time: at the end %.1f s of %.1f s were kept in "
-		         "%.0f MiB; --keep-mib gives more",
+		log_warn("the buffer filled before --keep did: at the end it held %.1f s of %.1f s "
+		         "in %.0f MiB; --keep-mib enlarges it",
 		         (double)s->box.covered_ns / 1e9, (double)cfg->keep_ns / 1e9,
 		         (double)s->box.bytes / (1 << 20));
 }
@@ -121,7 +122,7 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 	if (err)
 		return err;
 	if (flight_nr_cgroups(f) == 0 && cfg->source.nr_cgroup)
-		log_warn("no cgroup matches: nothing but the lives of tasks will be recorded");
+		log_warn("no cgroup matches; only fork, exec and exit events will be recorded");
 	record_events_missing(events, flight_missing(f));
 	log_info("waiting for %zu triggers, and for SIGUSR2 to %d", cfg->nr_triggers, getpid());
 	err = flight_run(f, &listener, d, &why);
@@ -132,7 +133,7 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 	show_summary(&stats, cfg);
 	flight_close(f);
 	if (!err && stats.box.failed)
-		err = diag_set(d, -EIO, NULL, "%llu of %llu dumps could not be written as a whole",
+		err = diag_set(d, -EIO, NULL, "%llu of %llu dumps could not be written completely",
 		               (unsigned long long)stats.box.failed,
 		               (unsigned long long)stats.box.dumps);
 	return err;

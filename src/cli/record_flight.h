@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/opt.h"
-#include "session/recorder.h"
+#include "record/recorder.h"
 
 struct flight_args {
 	uint64_t keep_ns; /* 0 = not given */

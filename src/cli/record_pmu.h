@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/opt.h"
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 /* Names of the events to count; the pointers are into the names. */
 struct record_pmu {

@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "abi/event.h"
+#include "base/grow.h"
 
 static int add(struct record_probes *p, uint32_t type, const char *spec)
 {
-	struct events_probe *items = realloc(p->items, (p->nr + 1) * sizeof(*items));
-
-	if (!items)
+	if (GROW(p->items, p->room, p->nr))
 		return -ENOMEM;
-	p->items = items;
-	items[p->nr] =
+	p->items[p->nr] =
 		(struct events_probe){ .type = type, .spec = spec, .id = (uint32_t)p->nr + 1 };
 	p->nr++;
 	return 0;
@@ -22,14 +20,12 @@ static int add(struct record_probes *p, uint32_t type, const char *spec)
 /* Words with commas between them. */
 static int add_words(struct record_probes *p, uint32_t type, const char *list)
 {
-	char **texts = realloc(p->texts, (p->nr_texts + 1) * sizeof(*texts));
 	char *rest, *word;
 	int err = 0;
 
-	if (!texts)
+	if (GROW(p->texts, p->texts_room, p->nr_texts))
 		return -ENOMEM;
-	p->texts = texts;
-	texts[p->nr_texts] = rest = strdup(list);
+	p->texts[p->nr_texts] = rest = strdup(list);
 	if (!rest)
 		return -ENOMEM;
 	p->nr_texts++;

@@ -10,12 +10,12 @@
 
 struct record_probes {
 	struct events_probe *items; /* their words lie in texts and in argv */
-	size_t nr;
+	size_t nr, room;
 	char **texts;
-	size_t nr_texts;
+	size_t nr_texts, texts_room;
 };
 
-/* -EINVAL for a word that is no probe, or too many. After a failure too, the caller releases it. */
+/* -EINVAL for a word that is not a probe, or too many. After a failure too, the caller releases it. */
 MUST_USE int record_probes_make(const struct opt_list *kprobes, const struct opt_list *uprobes,
                                 const struct opt_list *tracepoints, struct record_probes *out,
                                 struct diag *d);

@@ -22,6 +22,16 @@ void record_show_remark(struct diag *remark)
 	*remark = (struct diag){ 0 };
 }
 
+void record_show_losses(const struct losses *losses)
+{
+	char line[256];
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (losses->nr[i])
+			log_warn("%s",
+			         loss_sentence(line, sizeof(line), (enum loss)i, losses->nr[i]));
+}
+
 static int add(const char *word, size_t len, uint32_t *out, struct diag *d)
 {
 	for (uint32_t i = 0; record_stack_names[i]; i++) {
@@ -31,8 +41,8 @@ static int add(const char *word, size_t len, uint32_t *out, struct diag *d)
 			return 0;
 		}
 	}
-	return diag_set(d, -EINVAL, "write cpu, off-cpu, waker, or some of them with commas",
-	                "--stacks: '%.*s' is no kind of stack", len < 60 ? (int)len : 60, word);
+	return diag_set(d, -EINVAL, "write cpu, off-cpu, waker, or several separated by commas",
+	                "--stacks: '%.*s' is not a kind of stack", len < 60 ? (int)len : 60, word);
 }
 
 int record_stacks_parse(const char *list, uint32_t *out, struct diag *d)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "sys/perf_counter.h"
-#include "sys/pmu.h"
+#include "sys/pmu/perf_counter.h"
+#include "sys/pmu/pmu.h"
 #include "sys/topology.h"
 #include "sys/topology_json.h"
 

@@ -1,10 +1,10 @@
 /*
  * cli/top_record — traces from the screen: 'schedscope record' beside it, in a process of its own.
  *
- * With keep_ms it runs from the start and keeps the last seconds in memory; a key then writes them and the duration_ms
- * after it, so the file begins before the key. Without, or where it cannot run, a key starts a recording of duration_ms.
- * If nobody asked for the keeping and it takes more than a tenth of a CPU, it ends, and says so. What the recorder says,
- * where the file went and why not, is told as news. Never prints; waits only in close.
+ * A key starts a recording of duration_ms, which holds nothing from before the key. While the flight recorder is armed, by
+ * --keep or by its own key, the last keep_ms are in memory, and the same key writes them and the duration_ms that follow.
+ * Only one of the two runs at a time. What the recorder says, where the file went and why not, is reported as messages.
+ * Never prints; waits only in close. One thread.
  */
 #pragma once
 
@@ -16,28 +16,39 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
+#include "cli/top_helper.h"
 
-struct top_record {
-	const char *prefix; /* of files; lent */
-	uint32_t duration_ms;
-	uint32_t keep_ms; /* 0 = record when asked only */
-	bool is_asked; /* for the keeping: what it costs and that it cannot run is the user's business */
-	const char *trigger; /* that writes without a key, as record takes it; NULL = none; lent */
-	bool is_waited_for;  /* a key was pressed */
-	pid_t pid;           /* that records; 0 = nobody */
-	uint64_t checked_ns, cpu_ns; /* when its cost was last looked at, and what it was */
-	int said;                    /* what it says; counts while pid does */
-	char line[1024];             /* not told yet */
-	size_t len;
-	char result[200]; /* of a recording that has not ended */
-	unsigned int nr;  /* of the next file */
-	char path[PATH_MAX];
+enum top_record_run {
+	TOP_RECORD_NONE,
+	TOP_RECORD_ONCE, /* a recording of duration_ms */
+	TOP_RECORD_KEEP, /* the flight recorder */
+	TOP_RECORD_END,  /* the flight recorder, which was asked to end */
 };
 
-/* With keep_ms: starts keeping. */
+struct top_record {
+	bool is_armed_at_start;
+	struct top_helper helper; /* prefix, duration_ms, keep_ms and trigger are set before open */
+	/* The rest is its own. */
+	enum top_record_run run;
+	pid_t pid;       /* of what runs */
+	int said;        /* its messages */
+	int signal;      /* that it could not be sent yet; 0 = none */
+	char line[1024]; /* of them, not reported yet */
+	size_t len;
+	char result[200]; /* of a recording that has not ended */
+	char path[PATH_MAX];
+	uint64_t checked_ns, cpu_ns; /* when its CPU time was last read, and what it was */
+	double cpu;
+};
+
+/* Before rights are given up. Arms the flight recorder if is_armed_at_start. */
 MUST_USE int top_record_open(struct top_record *r, struct diag *d);
-/* A key: text says what happens now. */
+/* The key that records: text says what happens now. */
 MUST_USE int top_record_start(struct top_record *r, char *text, size_t size, struct diag *d);
+/* The key of the flight recorder: arms it, or ends it. */
+MUST_USE int top_record_arm(struct top_record *r, char *text, size_t size, struct diag *d);
 /* True with the next line that the recorder said; false = nothing new. */
-MUST_USE bool top_record_news(struct top_record *r, char *text, size_t size);
-void top_record_close(struct top_record *r); /* ends it, with what it has so far */
+MUST_USE bool top_record_message(struct top_record *r, char *text, size_t size);
+/* Seconds that the flight recorder keeps, and its share of a CPU over the last second (NAN = not known yet); 0 = not armed. */
+double top_record_kept(struct top_record *r, double *cpu);
+void top_record_close(struct top_record *r); /* ends what runs, with what it has so far */

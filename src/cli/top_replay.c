@@ -6,15 +6,26 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/top_helper.h"
 #include "cli/trace_args.h"
-#include "session/machine_replay.h"
-#include "sys/caps.h"
+#include "replay/machine_replay.h"
+#include "sys/rights/privilege.h"
 #include "tui/loop.h"
 
-static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
-                const struct machine **out)
+struct replay_top {
+	struct machine_replay *replay;
+	struct top_helper helper;
+};
+
+static int refresh(void *ctx, const struct machine_request *request, struct diag *d,
+                   const struct machine **out)
 {
-	return machine_replay_look(ctx, wish, d, out);
+	return machine_replay_refresh(((struct replay_top *)ctx)->replay, request, d, out);
+}
+
+static int save(void *ctx, const char *text, struct diag *d, char path[PATH_MAX])
+{
+	return top_helper_save(&((struct replay_top *)ctx)->helper, text, d, path);
 }
 
 static int play(const struct recording *rec, struct config *config, uint32_t tgid, struct diag *d)
@@ -22,15 +33,21 @@ static int play(const struct recording *rec, struct config *config, uint32_t tgi
 	const struct machine_replay_cfg cfg = { .source = recording_source(rec),
 		                                .info = recording_info(rec),
 		                                .tgid = tgid };
-	struct loop_cfg loop = { .config = config, .look = look };
-	struct machine_replay *replay;
-	int err = machine_replay_open(&cfg, d, &replay);
+	struct replay_top player = { .helper = { .prefix = "" } };
+	struct loop_cfg loop = {
+		.config = config, .ctx = &player, .refresh = refresh, .save = save
+	};
+	int err = top_helper_start(&player.helper, d);
 
-	if (err)
-		return err;
-	loop.ctx = replay;
-	err = loop_run(&loop, d);
-	machine_replay_close(replay);
+	if (!err)
+		err = privilege_drop(0, d);
+	if (!err)
+		err = machine_replay_open(&cfg, d, &player.replay);
+	if (!err) {
+		err = loop_run(&loop, d);
+		machine_replay_close(player.replay);
+	}
+	top_helper_stop(&player.helper);
 	return err;
 }
 
@@ -42,8 +59,6 @@ int top_replay(const char *path, struct config *config, uint32_t tgid, struct di
 	if (strcmp(path, "-") == 0)
 		return diag_set(d, -EINVAL, "write it to a file first",
 		                "the screen reads keys from standard input, not a recording");
-	if (caps_drop_to(CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_DAC_OVERRIDE)))
-		return diag_set(d, -EPERM, NULL, "cannot drop privileges");
 	err = trace_args_open(path, d, &rec);
 	return err ? err : play(rec, config, tgid, d);
 }

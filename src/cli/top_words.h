@@ -5,5 +5,3 @@
 
 /* A new list (to be freed, the words are lent) in which each value has an option of its own. -ENOMEM. */
 MUST_USE int top_words(int argc, char **argv, char ***out, int *nr);
-/* What 'schedscope' shows where there is no terminal; the exit code. */
-MUST_USE int top_summary(void);

@@ -14,14 +14,14 @@
 #define SHOW_AFTER_NS 1000000000ULL
 #define SHOW_EVERY_NS 100000000ULL
 
-struct progress {
+struct load_progress {
 	uint64_t start_ns;
 	uint64_t shown_ns; /* 0 = never */
 };
 
 static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 {
-	struct progress *p = ctx;
+	struct load_progress *p = ctx;
 	uint64_t now = clock_boot_ns();
 
 	if (now - p->start_ns < SHOW_AFTER_NS || now - p->shown_ns < SHOW_EVERY_NS || !total)
@@ -34,7 +34,7 @@ static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 
 int trace_args_open(const char *path, struct diag *d, struct recording **out)
 {
-	struct progress p = { .start_ns = clock_boot_ns() };
+	struct load_progress p = { .start_ns = clock_boot_ns() };
 	struct recording_cfg cfg = { 0 };
 	int err;
 
@@ -66,7 +66,7 @@ int trace_args_time(const char *text, const char *option, const struct source *s
 	}
 	return diag_set(d, -EINVAL,
 	                "write 1.5s, 200ms, ... after the start, or @NS on the trace's clock",
-	                "--%s: '%.64s' is no time", option, text);
+	                "--%s: '%.64s' is not a time", option, text);
 }
 
 int trace_args_fill(const struct trace_args *args, const struct source *s, struct diag *d,

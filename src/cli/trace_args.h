@@ -11,7 +11,7 @@
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/opt.h"
-#include "session/recording.h"
+#include "record/recording.h"
 
 struct trace_args {
 	uint64_t pid;
@@ -29,23 +29,23 @@ struct trace_args {
 
 /* Entries of an option table; field is the struct trace_args within the command's own. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types and fields take none */
-#define TRACE_ARGS_OPTIONS(st, field)                                                          \
-	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process",  \
-	        .heading = "Which rows"),                                                      \
-		OPT_U64(0, "tid", "TID", st, field.tid, 1, TRACE_ARGS_PID_MAX,                 \
-	                "only this thread"),                                                   \
-		OPT_STRING('c', "comm", "PATTERN", st, field.comm,                             \
-	                   "only threads of such names, with * and ?"),                        \
-		OPT_U64(0, "cpu", "CPU", st, field.cpu, 0, UINT16_MAX - 1, "only this CPU",    \
-	                OPT_GIVEN(st, field.has_cpu)),                                         \
-		OPT_STRING(0, "from", "TIME", st, field.from,                                  \
-	                   "from here on: 1.5s after the start, or @NS on the trace's clock"), \
-		OPT_STRING(0, "to", "TIME", st, field.to, "up to here"),                       \
-		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                     \
-	                "at most so many rows of each list", OPT_GIVEN(st, field.has_limit))
+#define TRACE_ARGS_OPTIONS(st, field)                                                         \
+	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process", \
+	        .heading = "Which rows"),                                                     \
+		OPT_U64(0, "tid", "TID", st, field.tid, 1, TRACE_ARGS_PID_MAX,                \
+	                "only this thread"),                                                  \
+		OPT_STRING('c', "comm", "PATTERN", st, field.comm,                            \
+	                   "only threads with matching names; * and ? are wildcards"),        \
+		OPT_U64(0, "cpu", "CPU", st, field.cpu, 0, UINT16_MAX - 1, "only this CPU",   \
+	                OPT_GIVEN(st, field.has_cpu)),                                        \
+		OPT_STRING(0, "from", "TIME", st, field.from,                                 \
+	                   "start here: 1.5s after the start, or @NS on the trace's clock"),  \
+		OPT_STRING(0, "to", "TIME", st, field.to, "end here"),                        \
+		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                    \
+	                "at most N rows of each list", OPT_GIVEN(st, field.has_limit))
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* Loads the file; tells how far it is on stderr if that is a terminal and it takes a while. */
+/* Loads the file; shows progress on stderr if that is a terminal and it takes a while. */
 MUST_USE int trace_args_open(const char *path, struct diag *d, struct recording **out);
 /* A time as an option gives it; 0 for NULL. */
 MUST_USE int trace_args_time(const char *text, const char *option, const struct source *s,

@@ -1,6 +1,7 @@
-#include "session/live_feed.h"
+#include "live/live_feed.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,13 +12,13 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "collect/scx_plan.h"
-#include "session/live_feed_priv.h"
+#include "live/live_feed_priv.h"
 #include "sys/topology.h"
 
-#define FIRST_LOOK_NS   200000000ULL
-#define LEASE_NS        30000000000ULL
-#define FRESH_ROUNDS    2U /* the first may have begun before the call */
-#define FRESH_TIMEOUT_S 2
+#define FIRST_BATCH_NS   200000000ULL
+#define LEASE_NS         30000000000ULL
+#define FRESH_ROUNDS     2U /* the first may have begun before the call */
+#define FRESH_TIMEOUT_NS 2000000000ULL
 
 static void scoped_feed(struct live_feed *const *f)
 {
@@ -45,7 +46,7 @@ static uint64_t kinds_of_type(const char *name, size_t len)
 		    strncmp(type, name, len) == 0)
 			kinds |= EV_BIT(kind);
 	}
-	/* One is told of when it ends, with the time at which it began. */
+	/* One is reported when it ends, with the time at which it began. */
 	return kinds & SOFTIRQ_KINDS ? kinds | SOFTIRQ_KINDS : kinds;
 }
 
@@ -94,9 +95,9 @@ int live_feed_open(const struct live_feed_cfg *cfg, struct diag *d, struct live_
 	f->cfg = *cfg;
 	f->wake_fd = -1;
 	f->cfg.lease_ns = cfg->lease_ns ? cfg->lease_ns : LEASE_NS;
-	f->cfg.first_look_ns = cfg->first_look_ns ? cfg->first_look_ns : FIRST_LOOK_NS;
+	f->cfg.first_batch_ns = cfg->first_batch_ns ? cfg->first_batch_ns : FIRST_BATCH_NS;
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->change, NULL);
+	thread_cond_init(&f->change);
 	if (!cfg->topology)
 		err = topology_read("/sys", d, &f->topology);
 	if (!err && !cfg->source)
@@ -105,6 +106,10 @@ int live_feed_open(const struct live_feed_cfg *cfg, struct diag *d, struct live_
 		return err;
 	f->source = cfg->source ? *cfg->source : live_kernel_source(f->kernel);
 	err = live_model_init(&f->model, cfg->topology ? cfg->topology : f->topology, d);
+	if (!err && cfg->tgid) {
+		(void)snprintf(f->filter, sizeof(f->filter), "process %u", cfg->tgid);
+		f->model.filter = f->filter;
+	}
 	if (!err)
 		err = start_thread(f, d);
 	if (err)
@@ -144,7 +149,7 @@ static int settle(struct live_feed *f, struct diag *d)
 	while (f->answered < mine && !f->is_ending)
 		pthread_cond_wait(&f->change, &f->lock);
 	if (f->is_ending)
-		return diag_set(d, -ECANCELED, NULL, "the server ends");
+		return diag_set(d, -ECANCELED, NULL, "the server is shutting down");
 	return f->error ? diag_set(d, f->error, f->diag.hint, "%s", f->diag.what) : 0;
 }
 
@@ -158,7 +163,7 @@ static int add_need(struct live_feed *f, const struct need *need, struct diag *d
 		*out = i;
 		return 0;
 	}
-	return diag_set(d, -EUSERS, "unsubscribe from some", "too many want live data");
+	return diag_set(d, -EUSERS, "unsubscribe from some", "too many clients of live data");
 }
 
 static void remove_need(struct live_feed *f, uint32_t i)
@@ -212,7 +217,7 @@ static struct need *find_lease(struct live_feed *f, unsigned int uses, uint64_t 
 	return NULL;
 }
 
-/* Whether that use has had its first look. */
+/* Whether that use has had its first batch. */
 static bool is_served(const struct live_feed *f, const struct need *need)
 {
 	return (f->uses & need->uses) == need->uses &&
@@ -265,7 +270,7 @@ int live_feed_borrow(struct live_feed *f, unsigned int uses, uint64_t kinds, str
 		err = settle(f, d);
 	pthread_mutex_unlock(&f->lock);
 	if (!err && is_first)
-		wait_ns(f->cfg.first_look_ns);
+		wait_ns(f->cfg.first_batch_ns);
 	return err;
 }
 
@@ -276,7 +281,7 @@ int live_feed_track(struct live_feed *f, bool is_on, struct diag *d)
 
 	pthread_mutex_lock(&f->lock);
 	if (is_on && !f->is_tracking) {
-		f->is_tracking = true; /* before the wait: nobody else begins it too */
+		f->is_tracking = true; /* before the wait: no other thread begins it too */
 		err = hold(f, &need, d, &f->tracker);
 		if (err)
 			f->is_tracking = false;
@@ -299,7 +304,7 @@ int live_feed_start(struct live_feed *f, uint32_t set, struct diag *d)
 	f->wanted_analyzers |= set;
 	err = settle(f, d);
 	if (!err)
-		err = analyzers_start(f->model.analyzers, set, clock_boot_ns(), d);
+		err = live_model_start(&f->model, set, clock_boot_ns(), d);
 	if (err) {
 		f->wanted_analyzers &= before | ~set;
 		f->asked++;
@@ -314,7 +319,7 @@ void live_feed_stop(struct live_feed *f, uint32_t set)
 	struct diag d = { 0 };
 
 	(void)live_feed_lock(f);
-	analyzers_stop(f->model.analyzers, set, clock_boot_ns());
+	live_model_stop(&f->model, set);
 	f->wanted_analyzers &= ~set;
 	(void)!settle(f, &d);
 	live_feed_unlock(f);
@@ -323,14 +328,107 @@ void live_feed_stop(struct live_feed *f, uint32_t set)
 void live_feed_reset(struct live_feed *f, uint32_t set)
 {
 	(void)live_feed_lock(f);
-	analyzers_reset(f->model.analyzers, set, clock_boot_ns());
+	live_model_reset(&f->model, set, clock_boot_ns());
 	live_feed_unlock(f);
+}
+
+/* The time that an answer of an analyzer is about, and what it rests on. */
+static void observed_of(const struct live_model *m, enum analyzer_id id, struct live_observed *out)
+{
+	const struct observer *o = &m->observers[id];
+
+	*out = (struct live_observed){
+		.is_running = o->is_running,
+		.was_started = o->was_started,
+		.has_data = o->has_data,
+		.is_released = o->is_released,
+		.from_ns = o->since_ns,
+		.to_ns = o->is_running ? pair_now_ns(m->pair) : o->until_ns,
+		.one_in = pair_sampling(m->pair),
+		.records = o->records,
+		.lost = o->lost,
+	};
+	if (o->is_running) {
+		out->records = live_model_sum(m->seen, id) - o->records;
+		out->lost = live_model_sum(m->lost, id) - o->lost;
+	}
+	if (out->to_ns < out->from_ns)
+		out->to_ns = out->from_ns;
+}
+
+/* A shot may begin later than what was asked for: the window, or the cap. */
+static void fit_to(const struct live_shot *shot, struct live_observed *o)
+{
+	const struct source *s = live_shot_source(shot);
+	struct timeline_loss loss;
+
+	timeline_loss(s->timeline, &loss);
+	o->cut_rows = loss.cut;
+	o->is_cut = timeline_whole_from_ns(s->timeline) > o->from_ns;
+	o->from_ns = live_shot_from_ns(shot, o->from_ns);
+	if (o->to_ns < o->from_ns)
+		o->to_ns = o->from_ns;
+}
+
+int live_feed_observe(struct live_feed *f, enum analyzer_id id, struct diag *d,
+                      struct live_shot **shot, struct live_observed *out)
+{
+	const struct observer *o = &f->model.observers[id];
+	int err = 0;
+
+	*shot = NULL;
+	(void)live_feed_lock(f);
+	observed_of(&f->model, id, out);
+	if (o->kept)
+		*shot = live_shot_get(o->kept);
+	else if (live_analyzers[id].pass && o->was_started)
+		err = live_shot_new(&f->model, o->is_running, shot);
+	live_feed_unlock(f);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	if (*shot)
+		fit_to(*shot, out);
+	return 0;
+}
+
+int live_feed_totals(struct live_feed *f, struct diag *d, struct live_shot **shot,
+                     struct live_observed *out)
+{
+	const struct live_model *m = &f->model;
+	int err;
+
+	(void)live_feed_lock(f);
+	*out = (struct live_observed){ .is_running = m->stats_since_ns,
+		                       .from_ns = m->stats_since_ns,
+		                       .to_ns = pair_now_ns(m->pair),
+		                       .one_in = pair_sampling(m->pair) };
+	for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++)
+		out->lost += m->lost[kind];
+	err = live_shot_new(m, true, shot);
+	live_feed_unlock(f);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	fit_to(*shot, out);
+	return 0;
+}
+
+uint64_t live_feed_seen(struct live_feed *f, uint64_t kinds)
+{
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&f->lock);
+	for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++)
+		if (kinds & EV_BIT(kind))
+			sum += f->model.seen[kind];
+	pthread_mutex_unlock(&f->lock);
+	return sum;
 }
 
 static struct live_view view_of(const struct live_feed *f)
 {
-	return (struct live_view){ f->model.live, f->model.analyzers, f->model.stream,
-		                   f->model.tasks };
+	const struct live_model *m = &f->model;
+
+	return (struct live_view){ m->history, m->rates, m->tasks };
 }
 
 struct live_view live_feed_lock_now(struct live_feed *f)
@@ -341,10 +439,8 @@ struct live_view live_feed_lock_now(struct live_feed *f)
 
 struct live_view live_feed_lock(struct live_feed *f)
 {
-	struct timespec until;
+	uint64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + FRESH_TIMEOUT_NS;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += FRESH_TIMEOUT_S;
 	pthread_mutex_lock(&f->lock);
 	for (unsigned int i = 0; i < FRESH_ROUNDS && f->status.is_attached && !f->is_ending; i++) {
 		uint64_t before = f->rounds;
@@ -352,7 +448,7 @@ struct live_view live_feed_lock(struct live_feed *f)
 
 		live_feed_wake(f);
 		while (f->rounds == before && !f->is_ending && !err)
-			err = pthread_cond_timedwait(&f->change, &f->lock, &until);
+			err = thread_cond_wait_until(&f->change, &f->lock, until_ns);
 	}
 	return view_of(f);
 }
@@ -362,13 +458,51 @@ void live_feed_unlock(struct live_feed *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
+static int copy_events(const struct live_feed *f, bool is_of_buffer, struct diag *d,
+                       struct live_events *out)
+{
+	struct live_events now = live_model_events(&f->model, is_of_buffer);
+	int err = live_events_copy(&now, out);
+
+	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+}
+
+int live_feed_events(struct live_feed *f, bool is_fresh, struct diag *d, struct live_events *out)
+{
+	int err;
+
+	(void)(is_fresh ? live_feed_lock(f) : live_feed_lock_now(f));
+	err = copy_events(f, false, d, out);
+	live_feed_unlock(f);
+	return err;
+}
+
+int live_feed_buffer(struct live_feed *f, struct diag *d, struct live_events *out)
+{
+	int err;
+
+	(void)live_feed_lock_now(f);
+	err = copy_events(f, true, d, out);
+	live_feed_unlock(f);
+	return err;
+}
+
 void live_feed_status(struct live_feed *f, struct live_feed_status *out)
 {
+	struct timeline_loss loss;
+
 	pthread_mutex_lock(&f->lock);
 	*out = f->status;
 	out->is_tracking = f->is_tracking;
 	out->uses = f->uses;
 	out->running = f->wanted_analyzers;
+	out->started = 0;
+	for (uint32_t i = 0; i < ANALYZERS; i++)
+		out->started |= (uint32_t)f->model.observers[i].was_started << i;
+	timeline_loss(f->model.timeline, &loss);
+	out->cut_rows = loss.cut;
+	for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++)
+		out->lost += f->model.lost[kind];
 	if (f->since_ns)
 		out->attached_ns += clock_boot_ns() - f->since_ns;
 	for (uint32_t i = 0; i < NEEDS_MAX; i++) {

@@ -1,10 +1,10 @@
-/* session/live_feed_priv — the two halves of the feed: who needs what, and the thread that follows those needs. */
+/* live/live_feed_priv — the two halves of the feed: who needs what, and the thread that follows those needs. */
 #pragma once
 
 #include <pthread.h>
 
-#include "session/live_feed.h"
-#include "session/live_model.h"
+#include "live/live_feed.h"
+#include "live/live_model.h"
 
 #define NEEDS_MAX 256U
 
@@ -36,6 +36,7 @@ struct live_feed {
 	struct live_kernel *kernel;
 	struct live_source source;
 	int wake_fd;
+	/* Not a base/worker: the thread sleeps in poll() on descriptors of the kernel, which no condition wakes. */
 	bool has_thread;
 	pthread_t thread;
 
@@ -56,11 +57,13 @@ struct live_feed {
 	struct live_feed_status status;
 	uint64_t since_ns; /* of the stream that is attached */
 
+	char filter[32]; /* which tasks are recorded, if not all */
+
 	uint64_t stream_kinds;
 	void *stream; /* the thread's own */
 };
 
 /* The thread. */
 void *live_feed_run(void *ctx);
-/* Has it look at the needs again. */
+/* Has it check the needs again. */
 void live_feed_wake(struct live_feed *f);

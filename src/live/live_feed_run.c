@@ -7,9 +7,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "collect/scx_plan.h"
-#include "model/event_buffer.h"
-#include "model/live.h"
-#include "session/live_feed_priv.h"
+#include "live/live_feed_priv.h"
 
 #define ROUND_MS  50 /* of draining, while something is attached */
 #define NS_PER_MS 1000000ULL
@@ -58,10 +56,8 @@ static void apply_uses(struct live_feed *f, uint64_t now_ns)
 	for (uint32_t i = 0; i < NEEDS_MAX; i++)
 		if (f->needs[i].is_taken)
 			uses |= f->needs[i].uses;
-	if (uses & ~f->uses & LIVE_USE_STATS)
-		live_reset(f->model.live, now_ns);
-	if (uses & ~f->uses & LIVE_USE_STREAM)
-		event_buffer_resume(f->model.stream);
+	if ((uses ^ f->uses) & LIVE_USE_STATS)
+		live_model_count(&f->model, uses & LIVE_USE_STATS ? now_ns : 0);
 	f->model.is_streaming = uses & LIVE_USE_STREAM;
 	f->uses = uses;
 }
@@ -69,7 +65,7 @@ static void apply_uses(struct live_feed *f, uint64_t now_ns)
 /* The tasks that there are, for the model of a new stream. */
 struct census {
 	struct live_feed *feed;
-	struct map *tids; /* NULL without memory: then nobody is buried */
+	struct map *tids; /* NULL without memory: then no task is removed */
 	uint64_t ts_ns;
 };
 
@@ -102,10 +98,10 @@ static void take_census(struct live_feed *f, uint64_t ts_ns)
 
 	if (map_new(sizeof(uint32_t), MAX_TIDS, &c.tids))
 		c.tids = NULL;
-	/* Without it the stream itself tells names, a little later. */
+	/* Without it the stream itself reports names, a little later. */
 	if (f->source.tasks(f->source.ctx, count_task, &c, &d) == 0 && c.tids) {
 		pthread_mutex_lock(&f->lock);
-		live_model_bury(&f->model, is_counted, &c, ts_ns);
+		live_model_end_missing(&f->model, is_counted, &c, ts_ns);
 		pthread_mutex_unlock(&f->lock);
 	}
 	map_free(c.tids);
@@ -136,12 +132,12 @@ static void end_stream(struct live_feed *f)
 
 static void begin_stream(struct live_feed *f, void *stream, uint64_t kinds, uint64_t hole_ns)
 {
-	uint64_t now_ns = clock_boot_ns();
+	uint64_t now_ns = f->source.start_ns(stream);
 
 	f->stream = stream;
 	take_census(f, now_ns);
 	pthread_mutex_lock(&f->lock);
-	live_model_resume(&f->model, f->wanted_analyzers, now_ns);
+	live_model_resume(&f->model, kinds, now_ns);
 	f->stream_kinds = kinds;
 	f->since_ns = now_ns;
 	f->status.is_attached = true;
@@ -189,7 +185,7 @@ static void follow_needs(struct live_feed *f)
 	struct diag d = { 0 };
 	int err = 0;
 
-	/* Who asks anew gets another try; nobody else does. */
+	/* Only a new request gets another try. */
 	if (kinds && kinds == f->refused && f->answered == asked)
 		return;
 	f->refused = 0;

@@ -1,4 +1,4 @@
-#include "session/live_source.h"
+#include "live/live_source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "base/cleanup.h"
 #include "collect/events.h"
 #include "collect/ring_plan.h"
-#include "session/tracing.h"
+#include "collect/tracing.h"
+#include "sys/proc/pid_namespace.h"
 #include "sys/topology.h"
 
 struct live_kernel {
@@ -48,7 +49,10 @@ int live_kernel_new(const struct topology *topology, uint32_t tgid, struct diag 
                     struct live_kernel **out)
 {
 	SCOPED(scoped_kernel) struct live_kernel *k = calloc(1, sizeof(*k));
+	int err = tgid ? pid_namespace_check("the process id", d) : 0;
 
+	if (err)
+		return err;
 	if (!k || plan_rings(k, topology))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	k->tgid = tgid;
@@ -67,7 +71,7 @@ void live_kernel_free(struct live_kernel *k)
 
 static int open_stream(void *ctx, uint64_t kinds, struct diag *d, void **out)
 {
-	struct live_kernel *k = ctx;
+	const struct live_kernel *k = ctx;
 	struct tracing tracing = { 0 };
 	struct events *events = NULL;
 	struct events_cfg cfg = {
@@ -80,7 +84,7 @@ static int open_stream(void *ctx, uint64_t kinds, struct diag *d, void **out)
 		.nr_rings = k->rings.nr_rings,
 		.ring_bytes = k->rings.ring_bytes,
 	};
-	int err = tracing_look("live data", &tracing, d);
+	int err = tracing_probe("live data", &tracing, d);
 
 	cfg.switch_args = tracing.switch_args;
 	if (!err)
@@ -107,12 +111,17 @@ static int finish_stream(void *stream, const struct ev_sink *sink, struct diag *
 
 static int stream_fd(void *stream)
 {
-	return events_epoll_fd(stream);
+	return events_watch_fd(stream);
 }
 
 static uint64_t stream_missing(void *stream)
 {
 	return events_missing(stream);
+}
+
+static uint64_t stream_start_ns(void *stream)
+{
+	return events_start_ns(stream);
 }
 
 static void close_stream(void *stream)
@@ -123,6 +132,8 @@ static void close_stream(void *stream)
 static int each_task(void *ctx, proc_task_fn *fn, void *fn_ctx, struct diag *d)
 {
 	(void)ctx;
+	if (!pid_namespace_is_initial())
+		return diag_set(d, -ENOTSUP, PID_NAMESPACE_HINT, PID_NAMESPACE_NOTE);
 	return proc_tasks_each("/proc", fn, fn_ctx, d);
 }
 
@@ -135,6 +146,7 @@ struct live_source live_kernel_source(struct live_kernel *k)
 		.finish = finish_stream,
 		.fd = stream_fd,
 		.missing = stream_missing,
+		.start_ns = stream_start_ns,
 		.close = close_stream,
 		.tasks = each_task,
 		.ctx = k,

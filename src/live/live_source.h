@@ -1,5 +1,5 @@
 /*
- * session/live_source — an event stream of chosen kinds that can be had again and again: what session/live_feed drains.
+ * live/live_source — an event stream of chosen kinds that can be had again and again: what live/live_feed drains.
  *
  * The table stands between the feed and the kernel, so that tests can put a stream of their own there. Of a stream: open
  * loads and attaches nothing; from attach on records flow; poll hands on what is complete and never waits; finish detaches
@@ -12,7 +12,7 @@
 #include "abi/sink.h"
 #include "base/attr.h"
 #include "base/diag.h"
-#include "sys/proc_tasks.h"
+#include "sys/proc/proc_tasks.h"
 
 struct topology;
 
@@ -21,10 +21,11 @@ struct live_source {
 	int (*attach)(void *stream, struct diag *d);
 	int (*poll)(void *stream, const struct ev_sink *sink, struct diag *d);
 	int (*finish)(void *stream, const struct ev_sink *sink, struct diag *d);
-	int (*fd)(void *stream);           /* readable when a ring fills up; -1 = none */
-	uint64_t (*missing)(void *stream); /* kinds that this kernel does not have */
+	int (*fd)(void *stream);            /* readable when a ring fills up; -1 = none */
+	uint64_t (*missing)(void *stream);  /* kinds that this kernel does not have */
+	uint64_t (*start_ns)(void *stream); /* after attach: no record is older */
 	void (*close)(void *stream);
-	/* The tasks that are there now. */
+	/* The tasks that are there now; not 0: they cannot be had, all of them. */
 	int (*tasks)(void *ctx, proc_task_fn *fn, void *fn_ctx, struct diag *d);
 	void *ctx;
 };

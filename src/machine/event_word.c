@@ -1,4 +1,4 @@
-#include "analyze/event_word.h"
+#include "machine/event_word.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int wrong(const char *text, const char *hint, struct diag *d)
 	char shown[80];
 
 	text_printable(shown, sizeof(shown), text, strlen(text));
-	return diag_set(d, -EINVAL, hint, "'%s' is no event", shown);
+	return diag_set(d, -EINVAL, hint, "'%s' is not an event", shown);
 }
 
 /* What is behind the prefix, or NULL. */

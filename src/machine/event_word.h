@@ -1,5 +1,6 @@
 /*
- * analyze/event_word — the words for what is counted on every CPU, taken apart. Pure: whether it exists is not looked at.
+ * machine/event_word — parses the words for what is counted on every CPU. Pure: whether it exists
+ * is not checked.
  *
  *   cpu:NAME                 cpu_total_util_percent, cpu_user_util_percent, cpu_system_util_percent, cpu_frequency_mhz
  *   perf:SUBSYSTEM:EVENT     hw (hardware), sw (software), a PMU of sysfs, or the subsystem of a tracepoint

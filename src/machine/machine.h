@@ -1,7 +1,7 @@
 /*
- * analyze/machine — the state of a machine at one moment and over the last interval: what a screen shows, as plain data.
+ * machine/machine — the state of a machine at one moment and over the last interval: what a screen shows, as plain data.
  *
- * Made by session/machine_source (live, from /proc, from a trace) and by tests; drawn by tui/. Arrays are lent until the
+ * Made by machine/machine_source (live, from /proc, from a trace) and by tests; drawn by tui/. Arrays are lent until the
  * next one is made. What is unknown is NAN, -1, NULL or absent as said, never 0. Names are untrusted.
  */
 #pragma once
@@ -25,7 +25,7 @@ struct machine_zoom;
 #define MACHINE_HISTORY   256U /* intervals that are remembered */
 #define MACHINE_HEAT_ROWS 24U  /* powers of two of microseconds: below 1 us, 1 to 2 us, ... */
 
-/* What someone wants to see; the rest is not measured. */
+/* What the screen shows; nothing else is measured. */
 enum machine_need {
 	MACHINE_CPUS = 1,
 	MACHINE_TASKS = 2,
@@ -48,23 +48,23 @@ enum machine_need {
 };
 
 /* How a recording is to be played; a live machine does not care. */
-struct machine_play_wish {
+struct machine_play_request {
 	uint64_t interval_ns; /* 0 = a quarter of a second */
 	int64_t steps;        /* intervals to go on, back if negative; beyond the ends is at them */
-	double speed;         /* told back, as is_paused is */
+	double speed;         /* reported back, as is_paused is */
 	bool is_paused;
 };
 
-/* Texts are lent for the look. */
-struct machine_wish {
+/* Texts are lent until the next refresh. */
+struct machine_request {
 	uint32_t needs;      /* bits of enum machine_need */
-	uint32_t tid;        /* whose wakers and rivals are shown; 0 = nobody's */
-	const char *event;   /* counted per CPU: analyze/event_word; NULL = none */
-	uint32_t program;    /* BPF program that is looked at closely; 0 = none */
+	uint32_t tid;        /* the thread whose wakers and rivals are shown; 0 = none */
+	const char *event;   /* counted per CPU: machine/event_word; NULL = none */
+	uint32_t program;    /* BPF program shown in detail; 0 = none */
 	bool is_program_hot; /* it is sampled */
 	double sample_hz;    /* of the profile; 0 = the usual */
-	uint32_t nr_clears;  /* when it grows, the profile begins anew */
-	struct machine_play_wish play;
+	uint32_t nr_clears;  /* when it grows, the profile restarts */
+	struct machine_play_request play;
 };
 
 /* A distribution of the interval; all but count are unknown while count is 0. */
@@ -74,6 +74,31 @@ struct machine_dist {
 	double mean_ns;
 	uint64_t p90_ns;
 };
+
+/*
+ * What an interval measures of a task or a process, besides its times: distributions of durations that ended in it, and
+ * counts of what happened in it, which rows show per second. docs/definitions.md (The screen) says what each is. The names
+ * become members of struct machine_task, the numbers indexes of its arrays and of those of machine/machine_interval.
+ */
+#define INTERVAL_DIST_LIST(X)                                \
+	X(LATENCY, latency)     /* of woken and new tasks */ \
+	X(PREEMPTED, preempted) /* waits after preemption */ \
+	X(SLICE, slice)                                      \
+	X(SLEEP, sleep)
+#define INTERVAL_COUNT_LIST(X)                             \
+	X(VOLUNTARY, voluntary) /* slices that ended so */ \
+	X(INVOLUNTARY, involuntary)                        \
+	X(MIGRATIONS, migrations)                          \
+	X(LLC_MIGRATIONS, llc_migrations)                  \
+	X(NODE_MIGRATIONS, node_migrations)
+
+enum interval_dist {
+#define X(number, member) INTERVAL_##number,
+	INTERVAL_DIST_LIST(X) INTERVAL_DISTS
+};
+
+enum interval_count { INTERVAL_COUNT_LIST(X) INTERVAL_COUNTS };
+#undef X
 
 /* Newest last; nr of them. */
 struct machine_history {
@@ -95,7 +120,7 @@ struct machine_cpu {
 	struct machine_history busy_history;
 	int64_t tid; /* that runs, -1 = unknown */
 	const char *comm;
-	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is no rate */
+	double event_per_s; /* of machine.event; NAN = unknown, none, or one that is not a rate */
 	struct machine_history event_history; /* of machine.event: per s, of 1, or MHz */
 	double hw_pressure;                   /* of 1024; NAN = unknown */
 	double uncore_mhz;                    /* of its package; NAN = unknown */
@@ -113,17 +138,24 @@ struct machine_task {
 	char state;             /* R S D T Z I; X = ended in the interval; '?' = unknown */
 	int32_t last_cpu;
 	int32_t prio;
-	double run;                    /* of one CPU */
-	double wait;                   /* runnable, of the interval; NAN = unknown */
-	struct machine_dist latency;   /* from wakeup to running */
-	struct machine_dist preempted; /* waits after preemption */
-	struct machine_dist slice;
-	struct machine_dist sleep;
-	double voluntary_per_s; /* switches; NAN = unknown */
-	double involuntary_per_s;
-	double migrations_per_s;
-	double llc_migrations_per_s;
-	double node_migrations_per_s;
+	double run;  /* of one CPU */
+	double wait; /* runnable, of the interval; NAN = unknown */
+	union {
+		struct machine_dist dists[INTERVAL_DISTS];
+#define X(number, member) struct machine_dist member;
+		struct {
+			INTERVAL_DIST_LIST(X)
+		};
+#undef X
+	};
+	union {
+		double rates[INTERVAL_COUNTS]; /* per second; NAN = unknown */
+#define X(number, member) double member##_per_s;
+		struct {
+			INTERVAL_COUNT_LIST(X)
+		};
+#undef X
+	};
 	int64_t layer; /* -1 = none */
 	uint64_t dsq;  /* last one; 0 with has_dsq false */
 	bool has_dsq;
@@ -131,15 +163,19 @@ struct machine_task {
 };
 
 /*
- * What spares looking at every task of an array, as indexes of it. Tasks that are not active are quiet: all that an
- * interval measures of them (run, wait, distributions, rates) is the same for all of them, 0 or unknown.
+ * Indexes into an array of tasks, so that not every task has to be read. Tasks that are not active are
+ * quiet: all that an interval measures of them (run, wait, distributions, rates) is the same for all of
+ * them, 0 or unknown.
  */
 struct machine_order {
 	const uint32_t *by_id;    /* all, by ascending tid */
 	const uint32_t *place_of; /* where in by_id an index is */
 	const uint32_t *active;
 	size_t nr_active;
-	/* Those that may have another tid, name, state, CPU, class or cgroup than one look ago, new ones included. */
+	/*
+	 * Those that may have another tid, name, state, CPU, class or cgroup than one refresh ago,
+	 * new ones included.
+	 */
 	const uint32_t *changed;
 	size_t nr_changed;
 	bool is_all_changed;
@@ -193,7 +229,7 @@ struct machine {
 	const char *scx_state; /* enabled, disabled, ...; NULL = the kernel has none */
 	const char *source;    /* bpf, proc, trace, synthetic */
 	const char *notice;    /* what is missing and what helps; NULL = nothing */
-	/* Why no CPU has one, though it was asked for; NULL = some have, or nobody asked. */
+	/* Why no CPU has one, although it was requested; NULL = some have, or it was not requested. */
 	const char *no_uncore, *no_pressure;
 	uint64_t boot_ns;
 	double interval_s;
@@ -209,7 +245,7 @@ struct machine {
 	size_t nr_threads;
 	/* NULL = unknown: any may be active, and in any place. */
 	const struct machine_order *process_order, *thread_order;
-	uint64_t look_nr; /* counts on by one with each look; 0 = unknown */
+	uint64_t refresh_nr; /* incremented with each refresh; 0 = unknown */
 	const struct machine_dsq *dsqs;
 	size_t nr_dsqs;
 	struct machine_memory memory;
@@ -222,9 +258,9 @@ struct machine {
 	const char *const *log;   /* what happened, newest last */
 	size_t nr_log;
 
-	/* Each in a header of its own, machine_NAME.h; NULL = not asked for, or not to be had. */
+	/* Each in a header of its own, machine_NAME.h; NULL = not requested, or not available. */
 	const struct machine_event *event;
-	const struct machine_event_list *event_list; /* the one that is wished */
+	const struct machine_event_list *event_list; /* the one that is requested */
 	const struct machine_power *power;
 	const struct machine_bandwidth *bandwidth;
 	const struct machine_profile *profile;

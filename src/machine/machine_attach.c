@@ -1,39 +1,44 @@
-#include "session/machine_attach.h"
+#include "machine/machine_attach.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/thread.h"
+#include "base/worker.h"
 
 struct machine_attach {
-	pthread_t thread;
+	struct worker *worker;
 	struct machine_attach_cfg cfg;
-	atomic_bool is_done; /* after it all else is the caller's */
 	void *opened;
 	struct diag why;
 };
 
-static void *run(void *ctx)
+static void run(struct worker *w, void *state)
 {
-	struct machine_attach *a = ctx;
+	struct machine_attach *a = state;
 
+	(void)w;
 	if (a->cfg.open(a->cfg.arg, &a->why, &a->opened))
 		a->opened = NULL;
-	atomic_store(&a->is_done, true);
-	return NULL;
+}
+
+static void release(void *state)
+{
+	struct machine_attach *a = state;
+
+	a->cfg.close(a->opened);
+	free(a);
 }
 
 int machine_attach_start(const struct machine_attach_cfg *cfg, struct machine_attach **out)
 {
+	const struct worker_job job = { .run = run, .free = release };
 	struct machine_attach *a = calloc(1, sizeof(*a));
 	int err;
 
 	if (!a)
 		return -ENOMEM;
 	a->cfg = *cfg;
-	err = thread_start(&a->thread, run, a);
+	err = worker_start(&job, a, &a->worker);
 	if (err) {
 		free(a);
 		return err;
@@ -44,20 +49,17 @@ int machine_attach_start(const struct machine_attach_cfg *cfg, struct machine_at
 
 bool machine_attach_poll(struct machine_attach *a, struct diag *d, void **out)
 {
-	if (!atomic_load(&a->is_done))
+	if (!worker_poll(a->worker, 0))
 		return false;
-	pthread_join(a->thread, NULL);
 	*d = a->why;
 	*out = a->opened;
-	free(a);
+	a->opened = NULL;
+	worker_end(a->worker);
 	return true;
 }
 
 void machine_attach_cancel(struct machine_attach *a)
 {
-	if (!a)
-		return;
-	pthread_join(a->thread, NULL);
-	a->cfg.close(a->opened);
-	free(a);
+	if (a)
+		worker_end(a->worker);
 }

@@ -1,5 +1,5 @@
 /*
- * analyze/machine_bandwidth — memory traffic and the use of last-level caches, by cache and by node, from resctrl.
+ * machine/machine_bandwidth — memory traffic and the use of last-level caches, by cache and by node, from resctrl.
  *
  * Sums over all groups of control. Remote is total less local. Unknown is NAN.
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 enum machine_bandwidth_kind {
 	BANDWIDTH_LOCAL,

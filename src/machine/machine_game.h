@@ -1,18 +1,21 @@
-/* analyze/machine_game — frames of a game that a compositor tells mangoapp of. Unknown is NAN; texts are untrusted. */
+/*
+ * machine/machine_game — frames of a game that a compositor reports to mangoapp. Unknown is NAN;
+ * texts are untrusted.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 struct machine_game {
-	const char *reason; /* there is no frame: what is missing and what helps; NULL = there is */
+	const char *reason; /* why there is no frame, and what helps; NULL = there is one */
 	const char *
 		note; /* how frames are read, if others may miss some or we do; NULL = all is well */
 	uint32_t pid;
 	const char *comm;   /* NULL = unknown */
-	const char *engine; /* "" = not told */
+	const char *engine; /* "" = not reported */
 	uint32_t width, height, refresh_hz;
 	bool has_hdr;
 	double frame_ns;   /* from frame to frame, of the newest */

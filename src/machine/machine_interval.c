@@ -1,6 +1,21 @@
-#include "session/machine_dist.h"
+#include "machine/machine_interval.h"
+
+#include <string.h>
 
 #include "base/hist.h"
+
+void machine_interval_show(const struct machine_interval *x, double seconds,
+                           struct machine_task *row)
+{
+	memcpy(row->dists, x->dists, sizeof(row->dists));
+	if (seconds <= 0)
+		return;
+	for (int i = 0; i < INTERVAL_COUNTS; i++)
+		row->rates[i] = (double)x->counts[i] / seconds;
+	row->wait = (double)x->wait_ns / 1e9 / seconds;
+	if (!x->lacks_run)
+		row->run = (double)x->run_ns / 1e9 / seconds;
+}
 
 struct machine_dist machine_dist_of(const struct hist *h)
 {

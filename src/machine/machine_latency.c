@@ -1,4 +1,4 @@
-#include "session/machine_latency.h"
+#include "machine/machine_latency.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,50 +7,49 @@
 #include "abi/stat.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/hist.h"
 #include "base/map.h"
-#include "session/machine_dist.h"
-#include "session/stat_session.h"
+#include "stat/stat_session.h"
 
 #define TASKS_MAX     (1U << 18)
 #define SCRATCH_BYTES (1ULL << 30) /* never reached: a thread with samples takes 7 KiB */
 
-enum { PART_LATENCY, PART_PREEMPTED, PART_SLICE, PART_SLEEP, PARTS };
-
-/* Which of our parts a metric belongs to. */
-static const int part_of[TALLY_METRICS] = {
-	[STAT_DELAY_WOKEN] = PART_LATENCY,   [STAT_DELAY_PREEMPTED] = PART_PREEMPTED,
-	[STAT_SLICE_VOLUNTARY] = PART_SLICE, [STAT_SLICE_INVOLUNTARY] = PART_SLICE,
-	[STAT_SLEEP_S] = PART_SLEEP,         [STAT_SLEEP_D] = PART_SLEEP,
-	[STAT_SLEEP_OTHER] = PART_SLEEP,     [STAT_WAKING] = PARTS,
-	[TALLY_DELAY_NEW] = PART_LATENCY,    [STAT_DSQ_LATENCY] = PARTS,
+/* Which distribution of an interval a metric belongs to; INTERVAL_DISTS = none. */
+static const int dist_of[TALLY_METRICS] = {
+	[STAT_DELAY_WOKEN] = INTERVAL_LATENCY,   [STAT_DELAY_PREEMPTED] = INTERVAL_PREEMPTED,
+	[STAT_SLICE_VOLUNTARY] = INTERVAL_SLICE, [STAT_SLICE_INVOLUNTARY] = INTERVAL_SLICE,
+	[STAT_SLEEP_S] = INTERVAL_SLEEP,         [STAT_SLEEP_D] = INTERVAL_SLEEP,
+	[STAT_SLEEP_OTHER] = INTERVAL_SLEEP,     [STAT_WAKING] = INTERVAL_DISTS,
+	[TALLY_DELAY_NEW] = INTERVAL_LATENCY,    [STAT_DSQ_LATENCY] = INTERVAL_DISTS,
 };
 
-/* While adding up: one metric is looked at where it is, more are merged. */
-struct sums {
-	const struct hist *only[PARTS];
-	struct hist *merged[PARTS];
+/* While adding up: one metric is read in place, more are merged. */
+struct metric_sums {
+	const struct hist *only[INTERVAL_DISTS];
+	struct hist *merged[INTERVAL_DISTS];
 };
 
-struct crowd {
-	struct latency_task *items;
-	struct sums *sums;
+struct latency_table {
+	struct machine_interval *items;
+	struct metric_sums *sums;
 	size_t nr, cap;
 	struct map *index_of;
 };
 
 struct machine_latency {
 	struct stat_session *session;
-	struct crowd threads, processes;
+	struct latency_table threads, processes;
 	struct arena *scratch;
 	double seconds;
+	uint64_t end_ns;
 	uint32_t nr_cpus;
 	struct latency_cpu *cpus;
 	uint64_t *switches; /* so far, by CPU */
 	uint64_t *wakeups;
 	uint64_t *arrivals;
 	struct hist all;   /* waits of all CPUs */
-	struct hist woken; /* waits after wakeups */
+	struct hist woken; /* waits of woken and new tasks */
 	uint32_t column[MACHINE_HEAT_ROWS];
 	uint64_t lost;
 };
@@ -63,55 +62,44 @@ uint32_t machine_heat_row(uint64_t ns)
 	return row < MACHINE_HEAT_ROWS ? row : MACHINE_HEAT_ROWS - 1;
 }
 
-static int crowd_init(struct crowd *c)
+static int table_init(struct latency_table *t)
 {
-	return map_new(sizeof(uint32_t), TASKS_MAX, &c->index_of);
+	return map_new(sizeof(uint32_t), TASKS_MAX, &t->index_of);
 }
 
-static void crowd_done(struct crowd *c)
+static void table_done(struct latency_table *t)
 {
-	map_free(c->index_of);
-	free(c->items);
-	free(c->sums);
+	map_free(t->index_of);
+	free(t->items);
+	free(t->sums);
 }
 
-static int crowd_grow(struct crowd *c)
+static int table_grow(struct latency_table *t)
 {
-	size_t cap = c->cap ? c->cap * 2 : 256;
-	void *bigger;
+	size_t cap = t->cap;
 
-	if (c->nr < c->cap)
-		return 0;
-	bigger = reallocarray(c->items, cap, sizeof(*c->items));
-	if (!bigger)
-		return -ENOMEM;
-	c->items = bigger;
-	bigger = reallocarray(c->sums, cap, sizeof(*c->sums));
-	if (!bigger)
-		return -ENOMEM;
-	c->sums = bigger;
-	c->cap = cap;
-	return 0;
+	return GROW(t->items, cap, t->nr) || GROW(t->sums, t->cap, t->nr) ? -ENOMEM : 0;
 }
 
-static int crowd_find(struct crowd *c, uint32_t id, uint32_t tgid, uint32_t *out)
+static int table_find(struct latency_table *t, uint32_t id, uint32_t tgid, uint32_t *out)
 {
 	int err;
 
-	if (map_find(c->index_of, &id, out))
+	if (map_find(t->index_of, &id, out))
 		return 0;
-	err = crowd_grow(c);
+	err = table_grow(t);
 	if (!err)
-		err = map_insert(c->index_of, &id, (uint32_t)c->nr);
+		err = map_insert(t->index_of, &id, (uint32_t)t->nr);
 	if (err)
 		return err;
-	c->items[c->nr] = (struct latency_task){ .id = id, .tgid = tgid };
-	c->sums[c->nr] = (struct sums){ 0 };
-	*out = (uint32_t)c->nr++;
+	t->items[t->nr] = (struct machine_interval){ .id = id, .tgid = tgid };
+	t->sums[t->nr] = (struct metric_sums){ 0 };
+	*out = (uint32_t)t->nr++;
 	return 0;
 }
 
-static int add_hist(struct machine_latency *l, struct sums *s, int part, const struct hist *h)
+static int add_hist(struct machine_latency *l, struct metric_sums *s, int part,
+                    const struct hist *h)
 {
 	if (!s->only[part]) {
 		s->only[part] = h;
@@ -133,36 +121,36 @@ static uint64_t count_of(const struct tally_view *v, int metric)
 	return v->hist[metric] ? v->hist[metric]->count : 0;
 }
 
-static int add_view(struct machine_latency *l, struct crowd *c, uint32_t id,
+static int add_view(struct machine_latency *l, struct latency_table *t, uint32_t id,
                     const struct tally_row *row)
 {
 	const struct tally_view *v = &row->view[TALLY_INTERVAL];
-	struct latency_task *task;
+	struct machine_interval *task;
 	uint32_t idx;
-	int err = crowd_find(c, id, row->tgid, &idx);
+	int err = table_find(t, id, row->tgid, &idx);
 
 	if (err)
 		return err;
-	task = &c->items[idx];
-	task->voluntary += count_of(v, STAT_SLICE_VOLUNTARY);
-	task->involuntary += count_of(v, STAT_SLICE_INVOLUNTARY);
-	task->migrations += v->migrations.all;
-	task->llc_migrations += v->migrations.cross_llc;
-	task->node_migrations += v->migrations.cross_node;
+	task = &t->items[idx];
+	task->run_ns += v->times.run_ns;
+	task->wait_ns += v->times.wait_ns;
+	task->lacks_run |= v->has_gap;
+	task->counts[INTERVAL_VOLUNTARY] += count_of(v, STAT_SLICE_VOLUNTARY);
+	task->counts[INTERVAL_INVOLUNTARY] += count_of(v, STAT_SLICE_INVOLUNTARY);
+	task->counts[INTERVAL_MIGRATIONS] += v->migrations.all;
+	task->counts[INTERVAL_LLC_MIGRATIONS] += v->migrations.cross_llc;
+	task->counts[INTERVAL_NODE_MIGRATIONS] += v->migrations.cross_node;
 	for (int m = 0; m < TALLY_METRICS && !err; m++)
-		if (part_of[m] != PARTS && count_of(v, m))
-			err = add_hist(l, &c->sums[idx], part_of[m], v->hist[m]);
+		if (dist_of[m] != INTERVAL_DISTS && count_of(v, m))
+			err = add_hist(l, &t->sums[idx], dist_of[m], v->hist[m]);
 	return err;
 }
 
-static void finish(struct crowd *c)
+static void finish(struct latency_table *t)
 {
-	for (size_t i = 0; i < c->nr; i++) {
-		c->items[i].latency = machine_dist_of(c->sums[i].only[PART_LATENCY]);
-		c->items[i].preempted = machine_dist_of(c->sums[i].only[PART_PREEMPTED]);
-		c->items[i].slice = machine_dist_of(c->sums[i].only[PART_SLICE]);
-		c->items[i].sleep = machine_dist_of(c->sums[i].only[PART_SLEEP]);
-	}
+	for (size_t i = 0; i < t->nr; i++)
+		for (int k = 0; k < INTERVAL_DISTS; k++)
+			t->items[i].dists[k] = machine_dist_of(t->sums[i].only[k]);
 }
 
 static int add_rows(struct machine_latency *l, const struct stat_report_in *in)
@@ -173,10 +161,10 @@ static int add_rows(struct machine_latency *l, const struct stat_report_in *in)
 		const struct tally_row *row = in->rows[i];
 		const struct tally_view *v = &row->view[TALLY_INTERVAL];
 
-		if (!v->crowd.nr_tasks && !row->open_slice_ns)
-			continue;
 		if (v->hist[STAT_DELAY_WOKEN])
 			hist_merge(&l->woken, v->hist[STAT_DELAY_WOKEN]);
+		if (v->hist[TALLY_DELAY_NEW])
+			hist_merge(&l->woken, v->hist[TALLY_DELAY_NEW]);
 		if (!row->tid)
 			continue; /* those for which there was no room */
 		err = add_view(l, &l->threads, row->tid, row);
@@ -193,7 +181,7 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		const struct tally_cpu *tc = in->cpus[cpu];
 		const struct stat_cpu *sc = stat_session_cpu(l->session, cpu);
 		struct latency_cpu *out = &l->cpus[cpu];
-		uint64_t arrivals;
+		uint64_t arrivals, wakeups;
 
 		*out = (struct latency_cpu){ .tid = -1 };
 		if (tc && tc->is_known) {
@@ -202,11 +190,11 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		}
 		if (!sc)
 			continue;
+		wakeups = sc->events[STAT_EV_WAKING] + sc->events[STAT_EV_WAKEUP_NEW];
 		out->switches = sc->events[STAT_EV_SWITCH] - l->switches[cpu];
-		out->wakeups = sc->events[STAT_EV_WAKEUP] + sc->events[STAT_EV_WAKEUP_NEW] -
-		               l->wakeups[cpu];
+		out->wakeups = wakeups - l->wakeups[cpu];
 		l->switches[cpu] = sc->events[STAT_EV_SWITCH];
-		l->wakeups[cpu] = sc->events[STAT_EV_WAKEUP] + sc->events[STAT_EV_WAKEUP_NEW];
+		l->wakeups[cpu] = wakeups;
 		out->has_arrivals = stat_session_arrivals(l->session, cpu, &arrivals);
 		if (out->has_arrivals) {
 			out->arrivals = arrivals - l->arrivals[cpu];
@@ -241,6 +229,7 @@ static int take(void *ctx, struct stat_report_in *in, bool is_final)
 	arena_reset(l->scratch);
 	memset(&l->woken, 0, sizeof(l->woken));
 	l->seconds = in->interval_s;
+	l->end_ns = in->time_ns;
 	err = add_rows(l, in);
 	finish(&l->threads);
 	finish(&l->processes);
@@ -261,6 +250,7 @@ static int open_session(struct machine_latency *l, uint32_t tgid, struct diag *d
 		.tgid = tgid,
 		.display = TALLY_BY_TID,
 		.interval_ns = 1000000000ULL,
+		.is_from_waking = true, /* as a recording has it */
 		.view = TALLY_INTERVAL,
 		.output_fd = -1,
 		.is_stepped = true,
@@ -292,7 +282,7 @@ int machine_latency_open(uint32_t tgid, struct diag *d, struct machine_latency *
 	l->arrivals = calloc(l->nr_cpus + 1, sizeof(*l->arrivals));
 	l->scratch = arena_new(SCRATCH_BYTES);
 	if (!l->cpus || !l->switches || !l->wakeups || !l->arrivals || !l->scratch ||
-	    crowd_init(&l->threads) || crowd_init(&l->processes))
+	    table_init(&l->threads) || table_init(&l->processes))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	/* The first interval begins here. */
 	err = machine_latency_step(l, d);
@@ -307,8 +297,8 @@ void machine_latency_close(struct machine_latency *l)
 	if (!l)
 		return;
 	stat_session_close(l->session);
-	crowd_done(&l->threads);
-	crowd_done(&l->processes);
+	table_done(&l->threads);
+	table_done(&l->processes);
 	arena_free(l->scratch);
 	free(l->cpus);
 	free(l->switches);
@@ -327,6 +317,11 @@ int machine_latency_step(struct machine_latency *l, struct diag *d)
 double machine_latency_seconds(const struct machine_latency *l)
 {
 	return l->seconds;
+}
+
+uint64_t machine_latency_end_ns(const struct machine_latency *l)
+{
+	return l->end_ns;
 }
 
 struct latency_tasks machine_latency_threads(const struct machine_latency *l)

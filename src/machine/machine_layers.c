@@ -1,16 +1,16 @@
-#include "session/machine_layers.h"
+#include "machine/machine_layers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sys/scx_layers.h"
-#include "sys/scx_state.h"
+#include "sys/scx/scx_layers.h"
+#include "sys/scx/scx_state.h"
 
 struct machine_layers {
 	struct scx_layers map; /* fd < 0: none */
 	void *value;
-	bool is_on;         /* a scheduler was, when last looked for the map */
+	bool is_on;         /* a scheduler was loaded, when the map was last searched for */
 	int64_t enable_seq; /* of that one */
 	bool has_rows;      /* some have layers */
 };
@@ -43,7 +43,7 @@ void machine_layers_free(struct machine_layers *l)
 	free(l);
 }
 
-/* The map of a scheduler that has gone would tell of yesterday. */
+/* The map of an unloaded scheduler would be stale. */
 static void follow(struct machine_layers *l, struct machine_log *log)
 {
 	struct scx_state s;
@@ -59,9 +59,9 @@ static void follow(struct machine_layers *l, struct machine_log *log)
 		return;
 	err = scx_layers_find(&l->map);
 	if (err)
-		machine_log_tell(log, "no layers: %s",
-		                 err == -EPERM ? "finding their map needs CAP_SYS_ADMIN"
-		                               : "this scheduler keeps none");
+		machine_log_add(log, "no layers: %s",
+		                err == -EPERM ? "reading their map needs CAP_SYS_ADMIN"
+		                              : "this scheduler has none");
 	else
 		l->value = malloc(l->map.value_bytes);
 	if (!err && !l->value)
@@ -82,7 +82,8 @@ static void show(struct machine_layers *l, struct machine_tasks *t, uint32_t tid
 		process->layer = thread->layer;
 }
 
-void machine_layers_look(struct machine_layers *l, struct machine_tasks *t, struct machine_log *log)
+void machine_layers_refresh(struct machine_layers *l, struct machine_tasks *t,
+                            struct machine_log *log)
 {
 	const struct machine_task *threads;
 	size_t nr;

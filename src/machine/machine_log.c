@@ -1,10 +1,10 @@
-#include "session/machine_log.h"
+#include "machine/machine_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void machine_log_tell(struct machine_log *l, const char *fmt, ...)
+void machine_log_add(struct machine_log *l, const char *fmt, ...)
 {
 	va_list args;
 

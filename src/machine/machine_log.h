@@ -1,5 +1,5 @@
 /*
- * session/machine_log — what happened while a machine was looked at, for people: the newest lines.
+ * machine/machine_log — what happened while a machine was shown, for people: the newest lines.
  */
 #pragma once
 
@@ -16,4 +16,4 @@ struct machine_log {
 	size_t nr;
 };
 
-void machine_log_tell(struct machine_log *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void machine_log_add(struct machine_log *l, const char *fmt, ...) PRINTF_LIKE(2, 3);

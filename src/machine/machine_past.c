@@ -1,4 +1,4 @@
-#include "session/machine_past.h"
+#include "machine/machine_past.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* session/machine_past — the last MACHINE_HISTORY values of something, in one piece of memory that can be lent. */
+/* machine/machine_past — the last MACHINE_HISTORY values of something, in one piece of memory that can be lent. */
 #pragma once
 
 #include <stdint.h>
 
-#include "analyze/machine.h"
 #include "base/attr.h"
+#include "machine/machine.h"
 
 /* Zeroed it is empty, and takes no memory. */
 struct machine_past {

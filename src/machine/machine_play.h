@@ -1,4 +1,4 @@
-/* analyze/machine_play — where in a recording the machine is that a screen shows, and how it goes on. */
+/* machine/machine_play — the position of a played recording, and its speed. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,5 +12,5 @@ struct machine_play {
 	uint64_t unix_ns;     /* wall clock at the position; 0 = unknown */
 	double speed;         /* 1 = as it happened */
 	bool is_paused;
-	uint32_t absent; /* bits of enum machine_need of which it tells nothing */
+	uint32_t absent; /* bits of enum machine_need that it has no data for */
 };

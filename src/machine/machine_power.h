@@ -1,8 +1,8 @@
 /*
- * analyze/machine_power — power, temperatures, idle states and batteries: what sensors measure, nothing else.
+ * machine/machine_power — power, temperatures, idle states and batteries: what sensors measure, nothing else.
  *
- * Watts are over the real time between two readings of an energy counter. There is no power of a single CPU: no sensor
- * tells it. Unknown is NAN; what does not exist is absent.
+ * Watts are over the real time between two readings of an energy counter. There is no power of a
+ * single CPU: no sensor measures it. Unknown is NAN; what does not exist is absent.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 #define MACHINE_IDLE_STATES 10U
 
@@ -40,7 +40,7 @@ struct machine_power_idle {
 	uint32_t nr_cpus;
 	double part;          /* of 1: time of those CPUs in it */
 	double entries_per_s; /* of all of them */
-	double stay_us;       /* mean; NAN = nobody entered it */
+	double stay_us;       /* mean; NAN = never entered */
 };
 
 struct machine_power_cpu {

@@ -1,10 +1,11 @@
 /*
- * analyze/machine_program — the BPF programs of a machine: what each costs, what it is for, and where in one of them time
+ * machine/machine_program — the BPF programs of a machine: what each costs, what it is for, and where in one of them time
  * goes.
  *
- * Run times and counts are the kernel's, since it began to count them for somebody. A rate is of the last interval between
- * two looks; percentiles are of the means of such intervals, not of single runs. Whether a program is one of sched_ext is
- * what the kernel says of it, never its name. Lent until the next look; unknown is NAN, NULL or 0 as said.
+ * Run times and counts are the kernel's, since counting was first enabled. A rate is of the last interval
+ * between two refreshes; percentiles are of the means of such intervals, not of single runs. Whether a
+ * program is one of sched_ext is what the kernel says of it, never its name. Lent until the next refresh;
+ * unknown is NAN, NULL or 0 as said.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 struct machine_bpf {
 	uint32_t id;
@@ -64,7 +65,7 @@ struct machine_programs {
 	const char *refusal; /* why nothing is counted; NULL = it is */
 	double cost;         /* of all programs, of the time of all CPUs */
 	struct machine_history cost_history;
-	/* Of the program that is looked at closely (machine_wish.program): of each interval, NAN = no runs. */
+	/* Of the program shown in detail (machine_wish.program): of each interval, NAN = no runs. */
 	uint32_t program; /* 0 = none, or it is gone */
 	struct machine_history ns_history, runs_history, cpu_history;
 	const struct machine_hot *hot; /* NULL = it is not sampled */

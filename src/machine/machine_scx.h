@@ -1,12 +1,12 @@
 /*
- * analyze/machine_scx — sched_ext as a screen shows it beside its queues (machine.dsqs): state, counters of the kernel, what
+ * machine/machine_scx — sched_ext as a screen shows it beside its queues (machine.dsqs): state, counters of the kernel, what
  * the scheduler says of itself. Lent like struct machine; texts are untrusted.
  */
 #pragma once
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
-/* A process that came from a queue in the interval. */
+/* A process that was dispatched from a queue in the interval. */
 struct machine_scx_task {
 	uint32_t tid; /* its tgid */
 	char comm[16];
@@ -19,7 +19,7 @@ struct machine_scx_task {
 
 struct machine_scx_counter {
 	const char *name; /* select_cpu_fallback */
-	int64_t value;    /* since the scheduler came */
+	int64_t value;    /* since the scheduler was loaded */
 	double per_s;     /* NAN = unknown */
 };
 

@@ -1,4 +1,4 @@
-#include "session/machine_source.h"
+#include "machine/machine_source.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,27 +9,27 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "session/machine_attach.h"
-#include "session/machine_latency.h"
-#include "session/machine_layers.h"
-#include "session/machine_part.h"
-#include "session/machine_system.h"
-#include "session/machine_tasks.h"
-#include "session/pid_namespace.h"
+#include "machine/machine_attach.h"
+#include "machine/machine_latency.h"
+#include "machine/machine_layers.h"
+#include "machine/machine_system.h"
+#include "machine/machine_tasks.h"
+#include "machine/parts/part.h"
+#include "sys/proc/pid_namespace.h"
 
 #define MS_NS       1000000ULL
-#define NEW_NS      (60 * MS_NS) /* for threads that were never read, per look */
+#define NEW_NS      (60 * MS_NS) /* for threads that were never read, per refresh */
 #define HOT_NS      (30 * MS_NS) /* for those that run */
 #define TURN_MIN_NS (MS_NS / 10)
 #define TURN_MAX_NS (20 * MS_NS)
-/* Of the time between two looks for those that have their turn, in 1/1000: */
-#define TURN_PROC 12 /* if only /proc tells who has run, */
+/* Of the time between two refreshes for those that have their turn, in 1/1000: */
+#define TURN_PROC 12 /* if only /proc shows which threads ran, */
 #define TURN_BPF  1  /* if BPF does: for what it cannot see */
 #define LIST_BPF_NS \
-	(5000 * MS_NS) /* between two listings of /proc if BPF tells who comes and goes */
-#define IDLE_LOOKS 40  /* without need of BPF, until it is detached */
-#define HEAT_ROOM  (2 * (size_t)MACHINE_HISTORY)
-#define BPF_NEEDS  ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
+	(5000 * MS_NS)    /* between two listings of /proc if BPF reports forks and exits */
+#define IDLE_REFRESHES 40 /* without need of BPF, until it is detached */
+#define HEAT_ROOM      (2 * (size_t)MACHINE_HISTORY)
+#define BPF_NEEDS      ((uint32_t)MACHINE_LATENCY | (uint32_t)MACHINE_HEAT)
 
 struct machine_source {
 	struct machine_source_cfg cfg;
@@ -37,15 +37,15 @@ struct machine_source {
 	struct utsname names;
 	struct machine_system *system;
 	struct machine_tasks *tasks;
-	struct machine_latency *latency; /* NULL while nobody needs it, or it cannot be had */
+	struct machine_latency *latency; /* NULL while not needed, or not available */
 	struct machine_attach *attach;   /* that is on its way */
 	bool is_latency_refused;
 	bool is_latency_fresh; /* its first interval has only begun */
-	bool is_latency_told;  /* who has no samples is known to have none */
-	uint32_t idle_looks;
-	struct machine_layers *layers; /* NULL = nobody asked */
+	bool is_latency_known; /* tasks without samples are known to have none */
+	uint32_t idle_refreshes;
+	struct machine_layers *layers; /* NULL = not requested */
 	struct machine_parts *parts;
-	uint64_t look_ns;     /* of the last one; 0 = none yet */
+	uint64_t refresh_ns;  /* of the last one; 0 = none yet */
 	uint64_t cpu_ns;      /* used by then */
 	uint64_t lost_before; /* by what is detached again */
 	uint32_t nr_hung;
@@ -101,8 +101,8 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
                         struct machine_source **out)
 {
 	SCOPED(scoped_source) struct machine_source *s = calloc(1, sizeof(*s));
-	static const struct machine_wish everything = { .needs = MACHINE_CPUS | MACHINE_TASKS |
-		                                                 MACHINE_MEMORY | MACHINE_NET };
+	static const struct machine_request everything = { .needs = MACHINE_CPUS | MACHINE_TASKS |
+		                                                    MACHINE_MEMORY | MACHINE_NET };
 	const struct machine *first;
 	int err;
 
@@ -114,9 +114,9 @@ int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
 		notice_missing(s, &(struct diag){ 0 });
 	(void)uname(&s->names);
 	err = open_parts(s, d);
-	/* What is there before the first look is no news to it. */
+	/* What exists before the first refresh is not new. */
 	if (!err)
-		err = machine_source_look(s, &everything, d, &first);
+		err = machine_source_refresh(s, &everything, d, &first);
 	if (err)
 		return err;
 	*out = TAKE_PTR(s);
@@ -141,7 +141,7 @@ static void refuse_latency(struct machine_source *s, const struct diag *why)
 {
 	s->is_latency_refused = true;
 	notice_missing(s, why);
-	machine_log_tell(&s->log, "%s", s->notice);
+	machine_log_add(&s->log, "%s", s->notice);
 }
 
 static int open_latency(uint32_t tgid, struct diag *d, void **out)
@@ -195,7 +195,7 @@ static void take_latency(struct machine_source *s)
 	}
 	s->is_latency_fresh = true;
 	for (size_t i = 0; (note = machine_latency_note(s->latency, i)); i++)
-		machine_log_tell(&s->log, "%s", note);
+		machine_log_add(&s->log, "%s", note);
 }
 
 static void close_latency(struct machine_source *s)
@@ -203,45 +203,45 @@ static void close_latency(struct machine_source *s)
 	s->lost_before += machine_latency_lost(s->latency);
 	machine_latency_close(s->latency);
 	s->latency = NULL;
-	s->is_latency_told = false;
+	s->is_latency_known = false;
 	machine_tasks_quiet(s->tasks, false);
 }
 
-/* Nothing stays attached that no one looks at; but not every change of views attaches anew. */
+/* Nothing stays attached that is not shown; but not every change of views attaches again. */
 static void want_latency(struct machine_source *s, uint32_t needs)
 {
 	take_latency(s);
 	if (needs & BPF_NEEDS) {
-		s->idle_looks = 0;
+		s->idle_refreshes = 0;
 		if (!s->latency && !s->attach && !s->is_latency_refused)
 			start_latency(s);
-	} else if (s->latency && ++s->idle_looks >= IDLE_LOOKS) {
+	} else if (s->latency && ++s->idle_refreshes >= IDLE_REFRESHES) {
 		close_latency(s);
 	}
 }
 
-/* Those of the last interval are forgotten; who has news is to be read first. */
+/* Those of the last interval are cleared; changed tasks are to be read first. */
 static int step_latency(struct machine_source *s, struct diag *d)
 {
 	struct latency_tasks threads, processes;
 	int err;
 
-	if (!s->is_latency_told)
+	if (!s->is_latency_known)
 		machine_tasks_quiet(s->tasks, true);
-	s->is_latency_told = true;
+	s->is_latency_known = true;
 	threads = machine_latency_threads(s->latency);
 	processes = machine_latency_processes(s->latency);
 	for (size_t i = 0; i < threads.nr; i++) {
 		struct machine_task *row = machine_tasks_thread(s->tasks, threads.items[i].id);
 
 		if (row)
-			machine_task_quiet(row, 0);
+			machine_task_quiet(row, true);
 	}
 	for (size_t i = 0; i < processes.nr; i++) {
 		struct machine_task *row = machine_tasks_process(s->tasks, processes.items[i].id);
 
 		if (row)
-			machine_task_quiet(row, 0);
+			machine_task_quiet(row, true);
 	}
 	err = machine_latency_step(s->latency, d);
 	if (err)
@@ -249,26 +249,7 @@ static int step_latency(struct machine_source *s, struct diag *d)
 	threads = machine_latency_threads(s->latency);
 	for (size_t i = 0; i < threads.nr && !err; i++)
 		err = machine_tasks_hint(s->tasks, threads.items[i].id, threads.items[i].tgid);
-	return err ? diag_set(d, err, NULL, "cannot keep account of tasks") : 0;
-}
-
-static void show_dists(struct machine_task *row, const struct latency_task *from)
-{
-	row->latency = from->latency;
-	row->preempted = from->preempted;
-	row->slice = from->slice;
-	row->sleep = from->sleep;
-}
-
-static void show_rates(struct machine_task *row, const struct latency_task *from, double seconds)
-{
-	if (seconds <= 0)
-		return;
-	row->voluntary_per_s = (double)from->voluntary / seconds;
-	row->involuntary_per_s = (double)from->involuntary / seconds;
-	row->migrations_per_s = (double)from->migrations / seconds;
-	row->llc_migrations_per_s = (double)from->llc_migrations / seconds;
-	row->node_migrations_per_s = (double)from->node_migrations / seconds;
+	return err ? diag_set(d, err, NULL, "cannot allocate the table of tasks") : 0;
 }
 
 static void show_threads(struct machine_source *s)
@@ -277,12 +258,13 @@ static void show_threads(struct machine_source *s)
 	double seconds = machine_latency_seconds(s->latency);
 
 	for (size_t i = 0; i < t.nr; i++) {
-		struct machine_task *row = machine_tasks_news(s->tasks, t.items[i].id);
+		struct machine_task *row = machine_tasks_update_thread(s->tasks, t.items[i].id);
 
 		if (!row)
 			continue;
-		show_dists(row, &t.items[i]);
-		show_rates(row, &t.items[i], seconds);
+		if (t.items[i].lacks_run)
+			machine_tasks_own_run(s->tasks, t.items[i].id);
+		machine_interval_show(&t.items[i], seconds, row);
 	}
 }
 
@@ -293,12 +275,10 @@ static void show_processes(struct machine_source *s)
 	double seconds = machine_latency_seconds(s->latency);
 
 	for (size_t i = 0; i < t.nr; i++) {
-		struct machine_task *row = machine_tasks_process_news(s->tasks, t.items[i].id);
+		struct machine_task *row = machine_tasks_update_process(s->tasks, t.items[i].id);
 
-		if (!row)
-			continue;
-		show_dists(row, &t.items[i]);
-		show_rates(row, &t.items[i], seconds);
+		if (row)
+			machine_interval_show(&t.items[i], seconds, row);
 	}
 }
 
@@ -372,13 +352,13 @@ static void show_heat(struct machine_source *s, bool has_latency)
 
 static uint64_t turn_ns(const struct machine_source *s, bool has_latency)
 {
-	uint64_t between = s->look_ns ? now_of(s) - s->look_ns : 0;
+	uint64_t between = s->refresh_ns ? now_of(s) - s->refresh_ns : 0;
 	uint64_t ns = between / 1000 * (has_latency ? TURN_BPF : TURN_PROC);
 
 	return ns < TURN_MIN_NS ? TURN_MIN_NS : ns > TURN_MAX_NS ? TURN_MAX_NS : ns;
 }
 
-static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)
+static int refresh_tasks(struct machine_source *s, uint32_t needs, bool has_latency, struct diag *d)
 {
 	const struct machine_tasks_read how = {
 		.new_ns = NEW_NS,
@@ -404,17 +384,31 @@ static int look_at_tasks(struct machine_source *s, uint32_t needs, bool has_late
 	if (!err && has_latency)
 		show_threads(s);
 	if (!err && s->layers)
-		machine_layers_look(s->layers, s->tasks, &s->log);
-	if (!err && machine_tasks_sum(s->tasks))
-		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+		machine_layers_refresh(s->layers, s->tasks, &s->log);
+	machine_tasks_sum(s->tasks);
 	if (!err && has_latency)
 		show_processes(s);
-	machine_tasks_settle(s->tasks);
+	if (machine_tasks_settle(s->tasks) && !err)
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->machine.thread_order = machine_tasks_thread_order(s->tasks);
 	s->machine.process_order = machine_tasks_process_order(s->tasks);
 	s->machine.threads = machine_tasks_threads(s->tasks, &s->machine.nr_threads);
 	s->machine.processes = machine_tasks_processes(s->tasks, &s->machine.nr_processes);
 	return err;
+}
+
+/* The interval that the numbers of tasks are about. */
+static void show_interval(struct machine_source *s, bool has_latency, uint64_t now_ns)
+{
+	struct machine *m = &s->machine;
+
+	if (has_latency) {
+		m->boot_ns = machine_latency_end_ns(s->latency);
+		m->interval_s = machine_latency_seconds(s->latency);
+	} else {
+		m->boot_ns = now_ns;
+		m->interval_s = s->refresh_ns ? (double)(now_ns - s->refresh_ns) / 1e9 : 0;
+	}
 }
 
 static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns)
@@ -429,23 +423,23 @@ static void show_rest(struct machine_source *s, uint64_t now_ns, uint64_t cpu_ns
 	m->scx_state = machine_system_scx_state(s->system);
 	m->source = s->latency ? "bpf" : "proc";
 	m->notice = s->notice[0] ? s->notice : NULL;
-	m->boot_ns = now_ns;
-	m->look_nr++;
-	m->interval_s = s->look_ns ? (double)(now_ns - s->look_ns) / 1e9 : 0;
-	m->own_cpu = m->interval_s > 0 ? (double)(cpu_ns - s->cpu_ns) / 1e9 / m->interval_s : NAN;
+	m->refresh_nr++;
+	m->own_cpu = s->refresh_ns && now_ns > s->refresh_ns
+	                     ? (double)(cpu_ns - s->cpu_ns) / (double)(now_ns - s->refresh_ns)
+	                     : NAN;
 	m->wait = s->latency ? machine_latency_all(s->latency) : (struct machine_dist){ 0 };
 	for (int i = 0; i < 3; i++)
 		m->load[i] = load ? load->load[i] : NAN;
 	m->memory = *machine_system_memory(s->system);
 	m->nets = machine_system_nets(s->system, &m->nr_nets);
 	if (nr_hung != s->nr_hung)
-		machine_log_tell(
+		machine_log_add(
 			&s->log,
 			"a process hangs in the kernel: its command line or cgroup cannot be read");
 	s->nr_hung = nr_hung;
 	m->log = s->log.lines;
 	m->nr_log = s->log.nr;
-	s->look_ns = now_ns;
+	s->refresh_ns = now_ns;
 	s->cpu_ns = cpu_ns;
 }
 
@@ -466,23 +460,23 @@ static void forget_parts(struct machine *m)
 	m->scx = NULL;
 }
 
-/* Tables of tasks tell the queue of each where a scheduler has any. */
-static struct machine_wish with_queues(const struct machine_source *s,
-                                       const struct machine_wish *wish)
+/* Tables of tasks show the queue of each where a scheduler has any. */
+static struct machine_request with_queues(const struct machine_source *s,
+                                          const struct machine_request *request)
 {
 	const uint32_t tables = (uint32_t)MACHINE_TASKS | (uint32_t)MACHINE_LATENCY;
-	struct machine_wish all = *wish;
+	struct machine_request all = *request;
 
-	if ((wish->needs & tables) == tables && machine_system_scheduler(s->system))
+	if ((request->needs & tables) == tables && machine_system_scheduler(s->system))
 		all.needs |= MACHINE_DSQS;
 	return all;
 }
 
-int machine_source_look(struct machine_source *s, const struct machine_wish *wish, struct diag *d,
-                        const struct machine **out)
+int machine_source_refresh(struct machine_source *s, const struct machine_request *request,
+                           struct diag *d, const struct machine **out)
 {
-	uint32_t needs = wish->needs;
-	struct machine_wish all;
+	uint32_t needs = request->needs;
+	struct machine_request all;
 	uint64_t now_ns, cpu_ns;
 	size_t nr_cpus;
 	bool has_latency;
@@ -490,28 +484,29 @@ int machine_source_look(struct machine_source *s, const struct machine_wish *wis
 
 	want_latency(s, needs);
 	has_latency = s->latency && !s->is_latency_fresh;
-	/* Its first interval has begun with the attaching, its first news come with the next look. */
+	/* Its first interval began with attaching, its first data come with the next refresh. */
 	s->is_latency_fresh = false;
 	now_ns = now_of(s);
 	cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
-	err = machine_system_look(s->system, needs, now_ns);
+	err = machine_system_refresh(s->system, needs, now_ns);
 	if (err)
 		return diag_set(d, err, NULL, "cannot read the state of the machine");
-	err = look_at_tasks(s, needs, has_latency, d);
+	err = refresh_tasks(s, needs, has_latency, d);
 	if (err)
 		return err;
 	show_cpus(s, has_latency);
 	show_heat(s, has_latency);
 	forget_parts(&s->machine);
 	s->machine.lost = s->lost_before + (s->latency ? machine_latency_lost(s->latency) : 0);
-	all = with_queues(s, wish);
-	machine_parts_look(s->parts, &(struct machine_part_look){
-					     .wish = &all,
-					     .now_ns = now_ns,
-					     .machine = &s->machine,
-					     .cpus = machine_system_cpus(s->system, &nr_cpus),
-					     .tasks = s->tasks,
-					     .log = &s->log });
+	all = with_queues(s, request);
+	machine_parts_refresh(s->parts, &(struct machine_part_refresh){
+						.request = &all,
+						.now_ns = now_ns,
+						.machine = &s->machine,
+						.cpus = machine_system_cpus(s->system, &nr_cpus),
+						.tasks = s->tasks,
+						.log = &s->log });
+	show_interval(s, has_latency, now_ns);
 	show_rest(s, now_ns, cpu_ns);
 	*out = &s->machine;
 	return 0;

@@ -1,4 +1,4 @@
-#include "session/machine_sum.h"
+#include "machine/machine_sum.h"
 
 #include <math.h>
 
@@ -12,8 +12,8 @@ static void add(double *sum, double part)
 void machine_sum_clear_rates(struct machine_task *sum)
 {
 	sum->run = sum->wait = NAN;
-	sum->voluntary_per_s = sum->involuntary_per_s = NAN;
-	sum->migrations_per_s = sum->llc_migrations_per_s = sum->node_migrations_per_s = NAN;
+	for (int i = 0; i < INTERVAL_COUNTS; i++)
+		sum->rates[i] = NAN;
 }
 
 void machine_sum_clear(struct machine_task *sum)
@@ -27,11 +27,8 @@ void machine_sum_add_rates(struct machine_task *sum, const struct machine_task *
 {
 	add(&sum->run, thread->run);
 	add(&sum->wait, thread->wait);
-	add(&sum->voluntary_per_s, thread->voluntary_per_s);
-	add(&sum->involuntary_per_s, thread->involuntary_per_s);
-	add(&sum->migrations_per_s, thread->migrations_per_s);
-	add(&sum->llc_migrations_per_s, thread->llc_migrations_per_s);
-	add(&sum->node_migrations_per_s, thread->node_migrations_per_s);
+	for (int i = 0; i < INTERVAL_COUNTS; i++)
+		add(&sum->rates[i], thread->rates[i]);
 }
 
 /* Running before blocked before what the leader does. */

@@ -1,9 +1,9 @@
-/* session/machine_sum — a process as the sum of its threads, wherever they come from. Pure. */
+/* machine/machine_sum — a process as the sum of its threads, from any source. Pure. */
 #pragma once
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
-/* No thread yet: nothing is known. Who it is, and its distributions, stay. */
+/* No thread yet: nothing is known. Its identity and distributions stay. */
 void machine_sum_clear(struct machine_task *sum);
 /*
  * Rates and shares add up: what is unknown adds nothing, and a sum is unknown while all its parts are. The state is R or D
@@ -11,6 +11,6 @@ void machine_sum_clear(struct machine_task *sum);
  */
 void machine_sum_add(struct machine_task *sum, const struct machine_task *thread);
 
-/* The rates and shares alone, for those who know by other means how many threads there are and who leads them. */
+/* The rates and shares alone, for callers that already know the number of threads and their leader. */
 void machine_sum_clear_rates(struct machine_task *sum);
 void machine_sum_add_rates(struct machine_task *sum, const struct machine_task *thread);

@@ -1,4 +1,4 @@
-#include "session/machine_system.h"
+#include "machine/machine_system.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "session/freq_reading.h"
-#include "session/machine_past.h"
-#include "session/machine_source.h"
-#include "session/sensor_desk.h"
-#include "sys/scx_state.h"
-#include "sys/sys_stats.h"
+#include "machine/machine_past.h"
+#include "machine/machine_source.h"
+#include "sys/proc/sys_stats.h"
+#include "sys/scx/scx_state.h"
+#include "sys/sensors/freq_reading.h"
+#include "sys/sensors/sensor_reader.h"
 #include "sys/topology.h"
 
 #define SECOND_NS 1000000000ULL
 
-/* What one CPU showed at the last look. */
+/* The values of one CPU at the last refresh. */
 struct cpu_before {
 	bool is_known;
 	uint64_t ns[SYS_TIMES];
@@ -32,7 +32,7 @@ static const char *const pressure_names[PRESSURES] = { "cpu.some", "memory.some"
 	                                               "io.some", "io.full" };
 
 /* A count, where there is one. */
-struct known {
+struct known_count {
 	bool is_known;
 	uint64_t value;
 };
@@ -43,10 +43,10 @@ struct machine_system {
 	struct machine_cpu *cpus;
 	struct cpu_before *before;
 	size_t nr_cpus;
-	uint64_t slow_ns;          /* when frequencies were asked for and sched_ext was read */
-	struct sensor_desk *freqs; /* NULL = never asked for, or there is no thread for it */
+	uint64_t slow_ns;            /* when frequencies were asked for and sched_ext was read */
+	struct sensor_reader *freqs; /* NULL = never requested, or there is no thread for it */
 	struct machine_memory memory;
-	struct known paging[PAGING], pressure[PRESSURES];
+	struct known_count paging[PAGING], pressure[PRESSURES];
 	uint64_t memory_ns;
 	struct machine_net nets[SYS_NETS_MAX];
 	struct sys_net nets_before[SYS_NETS_MAX];
@@ -76,7 +76,7 @@ static void blank_cpu(struct machine_cpu *c, uint32_t cpu, const struct topology
 	};
 }
 
-/* The possible CPUs, or where nobody tells of them those that are online. */
+/* The possible CPUs, or, where these are unknown, the online ones. */
 static int list_cpus(struct machine_system *s, const struct topology *topology)
 {
 	size_t nr = topology ? topology_counts(topology)->nr_cpu_ids : 0;
@@ -116,13 +116,13 @@ int machine_system_new(const char *root, struct diag *d, struct machine_system *
 	(void)snprintf(s->root, sizeof(s->root), "%s", root);
 	(void)snprintf(path, sizeof(path), "%s/sys", root);
 	err = sys_stats_read_parts(root, SYS_PART_TIMES, 0, &s->now);
-	/* Without it, nobody knows who sits where; the rest works. */
+	/* Without it the topology is unknown; everything else works. */
 	if (!err && topology_read(path, &why, &topology))
 		topology = NULL;
 	if (!err)
 		err = list_cpus(s, topology);
 	if (err)
-		return diag_set(d, err, NULL, "cannot keep account of CPUs");
+		return diag_set(d, err, NULL, "cannot allocate the table of CPUs");
 	*out = TAKE_PTR(s);
 	return 0;
 }
@@ -133,7 +133,7 @@ void machine_system_free(struct machine_system *s)
 		return;
 	for (size_t i = 0; i < s->nr_cpus; i++)
 		machine_past_done(&s->before[i].past);
-	sensor_desk_close(s->freqs);
+	sensor_reader_close(s->freqs);
 	sys_stats_done(&s->now);
 	free(s->cpus);
 	free(s->before);
@@ -202,16 +202,16 @@ static int take_cpus(struct machine_system *s)
 /* Those of the last reading; a new one is asked for where it is time. */
 static void take_freqs(struct machine_system *s, bool is_time)
 {
-	const struct sensor_desk_cfg cfg = { .root = s->root,
-		                             .read = freq_reading_new,
-		                             .free = free };
+	const struct sensor_reader_cfg cfg = { .root = s->root,
+		                               .read = freq_reading_new,
+		                               .free = free };
 	struct freq_reading *r;
 
-	if (is_time && !s->freqs && sensor_desk_open(&cfg, &s->freqs))
+	if (is_time && !s->freqs && sensor_reader_open(&cfg, &s->freqs))
 		return;
 	if (!s->freqs || !s->nr_cpus)
 		return;
-	r = sensor_desk_take(s->freqs);
+	r = sensor_reader_take(s->freqs);
 	for (size_t i = 0; r && i < s->nr_cpus; i++) {
 		uint32_t cpu = s->cpus[i].cpu;
 		uint64_t khz = cpu < r->nr && s->cpus[i].is_online ? r->khz[cpu] : 0;
@@ -220,18 +220,18 @@ static void take_freqs(struct machine_system *s, bool is_time)
 	}
 	free(r);
 	if (is_time)
-		sensor_desk_ask(s->freqs, s->cpus[s->nr_cpus - 1].cpu + 1);
+		sensor_reader_ask(s->freqs, s->cpus[s->nr_cpus - 1].cpu + 1);
 }
 
-static struct known find_pair(const struct sys_pairs *pairs, const char *name)
+static struct known_count find_pair(const struct sys_pairs *pairs, const char *name)
 {
 	for (size_t i = 0; i < pairs->nr; i++)
 		if (strcmp(pairs->items[i].name, name) == 0)
-			return (struct known){ true, pairs->items[i].value };
-	return (struct known){ 0 };
+			return (struct known_count){ true, pairs->items[i].value };
+	return (struct known_count){ 0 };
 }
 
-static double advance(struct known *before, struct known now, double seconds)
+static double advance(struct known_count *before, struct known_count now, double seconds)
 {
 	double rate = NAN;
 
@@ -332,7 +332,7 @@ static double seconds_since(uint64_t *before, uint64_t now)
 	return seconds;
 }
 
-int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_ns)
+int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t now_ns)
 {
 	bool is_slow = !s->slow_ns || now_ns >= s->slow_ns + SECOND_NS;
 	uint32_t parts = needs & MACHINE_CPUS ? SYS_PART_TIMES : 0;

@@ -1,5 +1,6 @@
 /*
- * session/machine_system — CPUs, memory, network, pressure, sched_ext's state: what /proc and /sys tell of the whole.
+ * machine/machine_system — CPUs, memory, network, pressure, sched_ext's state: what /proc and /sys
+ * report of the whole.
  *
  * Rates are over the time since the part was last read. CPUs are all that the machine may have; those that /proc/stat
  * does not name are offline. busy is all but idle and iowait, so it holds what a hypervisor has stolen, too.
@@ -12,18 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/machine_tasks.h"
+#include "machine/machine.h"
+#include "machine/machine_tasks.h"
 
 struct machine_system;
 
 MUST_USE int machine_system_new(const char *root, struct diag *d, struct machine_system **out);
 void machine_system_free(struct machine_system *s); /* NULL is fine */
 
-/* needs: bits of enum machine_need; the rest is as it was. 0 or -ENOMEM. */
-MUST_USE int machine_system_look(struct machine_system *s, uint32_t needs, uint64_t now_ns);
+/* needs: bits of enum machine_need; everything else is unchanged. 0 or -ENOMEM. */
+MUST_USE int machine_system_refresh(struct machine_system *s, uint32_t needs, uint64_t now_ns);
 
 struct machine_cpu *machine_system_cpus(struct machine_system *s, size_t *nr);
 const struct machine_memory *machine_system_memory(const struct machine_system *s);

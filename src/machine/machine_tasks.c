@@ -1,5 +1,5 @@
 /* The table of threads and processes: making, adding, dropping, finding. */
-#include "session/machine_tasks.h"
+#include "machine/machine_tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "session/machine_tasks_priv.h"
+#include "machine/machine_tasks_priv.h"
 
 #define FDS_MAX       8192U
 #define CGROUPS_MAX   16384U
@@ -55,10 +56,10 @@ static int init(struct machine_tasks *t, struct diag *d)
 	if (!err)
 		err = proc_reader_open(path, PROC_READER_CGROUP, &t->cgroups);
 	t->names = intern_new(CGROUPS_MAX, CGROUPS_BYTES);
-	t->trails = calloc(MACHINE_TASKS_TRAILS, sizeof(*t->trails));
-	if (!err && (!t->names || !t->trails))
+	t->histories = calloc(MACHINE_TASKS_HISTORIES, sizeof(*t->histories));
+	if (!err && (!t->names || !t->histories))
 		err = -ENOMEM;
-	return err ? diag_set(d, err, NULL, "cannot keep account of tasks") : 0;
+	return err ? diag_set(d, err, NULL, "cannot allocate the table of tasks") : 0;
 }
 
 static void scoped_tasks(struct machine_tasks *const *t)
@@ -86,20 +87,17 @@ int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag *d,
 
 static void free_thread(struct machine_tasks *t, struct thread *th)
 {
-	if (th->sched_fd >= 0) {
-		close(th->sched_fd);
-		t->nr_fds--;
-	}
+	machine_tasks_close_sched(t, th);
 	t->nr_new -= th->read_ns == 0;
 	machine_tasks_cool_thread(t, th);
-	machine_tasks_forget_trail(t, &th->trail);
+	machine_tasks_drop_history(t, &th->history);
 	free(th);
 }
 
-static void free_process(struct machine_tasks *t, struct process *p)
+static void free_process(struct machine_tasks *t, struct task_process *p)
 {
 	machine_tasks_cool_process(t, p);
-	machine_tasks_forget_trail(t, &p->trail);
+	machine_tasks_drop_history(t, &p->history);
 	free(p->cmdline);
 	free(p);
 }
@@ -121,7 +119,7 @@ void machine_tasks_free(struct machine_tasks *t)
 	free(t->thread_rows);
 	free(t->processes);
 	free(t->process_rows);
-	free(t->trails);
+	free(t->histories);
 	free(t->hot_threads.items);
 	free(t->hot_processes.items);
 	free(t->active_threads.items);
@@ -154,14 +152,19 @@ long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t t
 	return n;
 }
 
-void machine_task_quiet(struct machine_task *row, double rate)
+void machine_task_quiet(struct machine_task *row, bool is_known)
 {
-	row->latency = row->preempted = row->slice = row->sleep = (struct machine_dist){ 0 };
-	row->migrations_per_s = row->llc_migrations_per_s = row->node_migrations_per_s = rate;
-	row->voluntary_per_s = row->involuntary_per_s = rate;
+	double rate = is_known ? 0 : NAN;
+
+	if (is_known)
+		row->run = row->wait = 0;
+	for (int i = 0; i < INTERVAL_DISTS; i++)
+		row->dists[i] = (struct machine_dist){ 0 };
+	for (int i = 0; i < INTERVAL_COUNTS; i++)
+		row->rates[i] = rate;
 }
 
-void machine_tasks_blank(const struct machine_tasks *t, struct machine_task *row)
+static void blank(const struct machine_tasks *t, struct machine_task *row)
 {
 	*row = (struct machine_task){
 		.state = '?',
@@ -172,54 +175,57 @@ void machine_tasks_blank(const struct machine_tasks *t, struct machine_task *row
 		.layer = -1,
 		.comm = "",
 	};
-	machine_task_quiet(row, t->is_quiet_known ? 0 : NAN);
+	machine_task_quiet(row, t->is_quiet_known);
 }
 
 void machine_tasks_quiet(struct machine_tasks *t, bool is_known)
 {
-	double rate = is_known ? 0 : NAN;
-
 	t->is_quiet_known = is_known;
 	for (size_t i = 0; i < t->nr_threads; i++) {
-		machine_task_quiet(&t->thread_rows[i], rate);
+		machine_task_quiet(&t->thread_rows[i], is_known);
 		t->threads[i]->has_switches = false;
 		if (!is_known) /* each has to be read again before it is like the others */
 			machine_tasks_heat_thread(t, t->threads[i]);
 	}
 	for (size_t i = 0; i < t->nr_processes; i++)
-		machine_task_quiet(&t->process_rows[i], rate);
+		machine_task_quiet(&t->process_rows[i], is_known);
+}
+
+void machine_tasks_own_run(struct machine_tasks *t, uint32_t tid)
+{
+	uint32_t idx;
+
+	if (map_find(t->thread_of, &tid, &idx))
+		t->thread_rows[idx].run = t->threads[idx]->run;
 }
 
 /* Room for one more in both arrays. */
-static int grow(void **owners, struct machine_task **rows, size_t nr, size_t *cap)
+static int reserve_process(struct machine_tasks *t)
 {
-	size_t wanted = *cap ? *cap * 2 : 256;
-	void *bigger;
+	size_t cap = t->processes_cap;
 
-	if (nr < *cap)
-		return 0;
-	bigger = reallocarray(*owners, wanted, sizeof(void *));
-	if (!bigger)
+	if (GROW(t->process_rows, cap, t->nr_processes) ||
+	    GROW(t->processes, t->processes_cap, t->nr_processes))
 		return -ENOMEM;
-	*owners = bigger;
-	bigger = reallocarray(*rows, wanted, sizeof(**rows));
-	if (!bigger)
-		return -ENOMEM;
-	*rows = bigger;
-	*cap = wanted;
-	return 0;
+	return task_order_reserve(&t->process_ids, t->processes_cap);
 }
 
-int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct process **out)
+static int reserve_thread(struct machine_tasks *t)
 {
-	struct process *p;
-	struct machine_task *row;
-	void *owners = t->processes;
-	int err = grow(&owners, &t->process_rows, t->nr_processes, &t->processes_cap);
+	size_t cap = t->threads_cap;
 
-	t->processes = owners;
-	if (!err)
-		err = task_order_reserve(&t->process_ids, t->processes_cap);
+	if (GROW(t->thread_rows, cap, t->nr_threads) ||
+	    GROW(t->threads, t->threads_cap, t->nr_threads))
+		return -ENOMEM;
+	return task_order_reserve(&t->thread_ids, t->threads_cap);
+}
+
+int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct task_process **out)
+{
+	struct task_process *p;
+	struct machine_task *row;
+	int err = reserve_process(t);
+
 	p = err ? NULL : calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
@@ -232,11 +238,11 @@ int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct pro
 		return err;
 	}
 	p->tgid = tgid;
-	p->hot_at = p->trail.at = MACHINE_TASKS_NOWHERE;
+	p->hot_at = p->history.at = MACHINE_TASKS_NOWHERE;
 	p->idx = (uint32_t)t->nr_processes;
 	row = &t->process_rows[t->nr_processes];
 	t->processes[t->nr_processes++] = p;
-	machine_tasks_blank(t, row);
+	blank(t, row);
 	row->tid = row->tgid = tgid;
 	row->comm = p->comm;
 	machine_tasks_heat_process(t, p);
@@ -244,7 +250,7 @@ int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid, struct pro
 	return 0;
 }
 
-static void join(struct process *p, struct thread *th)
+static void join(struct task_process *p, struct thread *th)
 {
 	th->next = p->threads;
 	if (th->next)
@@ -255,7 +261,7 @@ static void join(struct process *p, struct thread *th)
 		p->leader = th;
 }
 
-static void part(struct process *p, const struct thread *th)
+static void part(struct task_process *p, const struct thread *th)
 {
 	if (th->next)
 		th->next->previous = th->previous;
@@ -271,7 +277,7 @@ static void part(struct process *p, const struct thread *th)
 void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char state)
 {
 	struct machine_task *row = &t->thread_rows[th->idx];
-	struct process *p = th->process;
+	struct task_process *p = th->process;
 
 	p->nr_running += state == 'R';
 	p->nr_running -= row->state == 'R';
@@ -280,16 +286,12 @@ void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char st
 	row->state = state;
 }
 
-int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid)
+int machine_tasks_add_thread(struct machine_tasks *t, struct task_process *p, uint32_t tid)
 {
 	struct thread *th;
 	struct machine_task *row;
-	void *owners = t->threads;
-	int err = grow(&owners, &t->thread_rows, t->nr_threads, &t->threads_cap);
+	int err = reserve_thread(t);
 
-	t->threads = owners;
-	if (!err)
-		err = task_order_reserve(&t->thread_ids, t->threads_cap);
 	th = err ? NULL : calloc(1, sizeof(*th));
 	if (!th)
 		return -ENOMEM;
@@ -302,7 +304,7 @@ int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_
 		return err;
 	}
 	th->tid = tid;
-	th->hot_at = th->trail.at = MACHINE_TASKS_NOWHERE;
+	th->hot_at = th->history.at = MACHINE_TASKS_NOWHERE;
 	th->idx = (uint32_t)t->nr_threads;
 	th->process = p;
 	th->sched_fd = -1;
@@ -310,7 +312,7 @@ int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_
 	row = &t->thread_rows[t->nr_threads];
 	t->threads[t->nr_threads++] = th;
 	t->nr_new++;
-	machine_tasks_blank(t, row);
+	blank(t, row);
 	row->tid = tid;
 	row->tgid = p->tgid;
 	row->nr_threads = 1;
@@ -343,7 +345,7 @@ void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th)
 	free_thread(t, th);
 }
 
-void machine_tasks_drop_process(struct machine_tasks *t, struct process *p)
+void machine_tasks_drop_process(struct machine_tasks *t, struct task_process *p)
 {
 	size_t last = --t->nr_processes;
 
@@ -373,7 +375,7 @@ struct machine_task *machine_tasks_process(struct machine_tasks *t, uint32_t tgi
 	return map_find(t->process_of, &tgid, &idx) ? &t->process_rows[idx] : NULL;
 }
 
-struct machine_task *machine_tasks_news(struct machine_tasks *t, uint32_t tid)
+struct machine_task *machine_tasks_update_thread(struct machine_tasks *t, uint32_t tid)
 {
 	uint32_t idx;
 
@@ -383,7 +385,7 @@ struct machine_task *machine_tasks_news(struct machine_tasks *t, uint32_t tid)
 	return &t->thread_rows[idx];
 }
 
-struct machine_task *machine_tasks_process_news(struct machine_tasks *t, uint32_t tgid)
+struct machine_task *machine_tasks_update_process(struct machine_tasks *t, uint32_t tgid)
 {
 	uint32_t idx;
 
@@ -413,9 +415,4 @@ const struct proc_load *machine_tasks_load(const struct machine_tasks *t)
 uint32_t machine_tasks_nr_hung(const struct machine_tasks *t)
 {
 	return proc_reader_nr_hung(t->cmdlines) + proc_reader_nr_hung(t->cgroups);
-}
-
-size_t machine_tasks_nr_unread(const struct machine_tasks *t)
-{
-	return t->nr_new;
 }

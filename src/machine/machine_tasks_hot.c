@@ -1,23 +1,16 @@
-/* Who is worth looking at; everything that a look costs is in proportion to these, and not to all that are there. */
+/* The tasks worth reading; the cost of a refresh is in proportion to these, not to all tasks. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "session/machine_tasks_priv.h"
+#include "base/grow.h"
+#include "machine/machine_tasks_priv.h"
 
 static void heat(struct hot_list *hot, void *who, uint32_t *at)
 {
 	if (*at != MACHINE_TASKS_NOWHERE)
 		return;
-	if (hot->nr == hot->cap) {
-		size_t cap = hot->cap ? hot->cap * 2 : 256;
-		void **items = reallocarray(hot->items, cap, sizeof(*items));
-
-		if (!items)
-			return;
-		hot->items = items;
-		hot->cap = cap;
-	}
+	if (GROW(hot->items, hot->cap, hot->nr))
+		return;
 	*at = (uint32_t)hot->nr;
 	hot->items[hot->nr++] = who;
 }
@@ -35,7 +28,7 @@ void machine_tasks_heat_thread(struct machine_tasks *t, struct thread *th)
 	heat(&t->hot_threads, th, &th->hot_at);
 }
 
-void machine_tasks_heat_process(struct machine_tasks *t, struct process *p)
+void machine_tasks_heat_process(struct machine_tasks *t, struct task_process *p)
 {
 	heat(&t->hot_processes, p, &p->hot_at);
 }
@@ -45,7 +38,7 @@ void machine_tasks_cool_thread(struct machine_tasks *t, struct thread *th)
 	cool(&t->hot_threads, &th->hot_at);
 }
 
-void machine_tasks_cool_process(struct machine_tasks *t, struct process *p)
+void machine_tasks_cool_process(struct machine_tasks *t, struct task_process *p)
 {
 	cool(&t->hot_processes, &p->hot_at);
 }
@@ -59,17 +52,22 @@ static bool is_same(double a, double b)
 static bool is_quiet(const struct machine_tasks *t, const struct machine_task *row)
 {
 	double rate = t->is_quiet_known ? 0 : NAN;
-	double switches = t->is_rate_known ? 0 : NAN;
+	double switches = t->is_rate_known ? 0 : NAN; /* also from /proc */
 
-	return is_same(row->run, 0) && is_same(row->wait, t->has_wait ? 0 : NAN) &&
-	       !row->latency.count && !row->preempted.count && !row->slice.count &&
-	       !row->sleep.count && is_same(row->voluntary_per_s, switches) &&
-	       is_same(row->involuntary_per_s, switches) && is_same(row->migrations_per_s, rate) &&
-	       is_same(row->llc_migrations_per_s, rate) &&
-	       is_same(row->node_migrations_per_s, rate);
+	for (int i = 0; i < INTERVAL_DISTS; i++)
+		if (row->dists[i].count)
+			return false;
+	for (int i = 0; i < INTERVAL_COUNTS; i++) {
+		bool is_switch = i == INTERVAL_VOLUNTARY || i == INTERVAL_INVOLUNTARY;
+
+		if (!is_same(row->rates[i], is_switch ? switches : rate))
+			return false;
+	}
+	return is_same(row->run, 0) &&
+	       is_same(row->wait, t->has_wait || t->is_quiet_known ? 0 : NAN);
 }
 
-/* The kernel takes a zombie away when its parent says so, which is no event of its own. */
+/* The kernel takes a zombie away when its parent says so, which is not an event of its own. */
 static bool is_unsettled(const struct machine_task *row)
 {
 	return row->state == 'R' || row->state == 'Z' || row->state == 'X';
@@ -77,19 +75,12 @@ static bool is_unsettled(const struct machine_task *row)
 
 static void put(struct index_list *l, uint32_t idx)
 {
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 256;
-		uint32_t *items = reallocarray(l->items, cap, sizeof(*items));
-
-		if (!items)
-			return;
-		l->items = items;
-		l->cap = cap;
-	}
+	if (GROW(l->items, l->cap, l->nr))
+		return;
 	l->items[l->nr++] = idx;
 }
 
-/* Who stays hot closes the gaps of those that do not. */
+/* Tasks that stay hot fill the gaps of those that do not. */
 static void stay(struct hot_list *hot, size_t *kept, void *who, uint32_t *at)
 {
 	*at = (uint32_t)*kept;
@@ -128,7 +119,7 @@ static void settle_processes(struct machine_tasks *t)
 
 	t->active_processes.nr = t->changed_processes.nr = 0;
 	for (size_t i = 0; i < hot->nr; i++) {
-		struct process *p = hot->items[i];
+		struct task_process *p = hot->items[i];
 		bool is_active;
 
 		if (!p)
@@ -165,8 +156,10 @@ static void show_order(const struct machine_tasks *t, const struct task_order *i
 	};
 }
 
-void machine_tasks_settle(struct machine_tasks *t)
+int machine_tasks_settle(struct machine_tasks *t)
 {
+	int err = machine_tasks_remember(t);
+
 	settle_threads(t);
 	settle_processes(t);
 	task_order_settle(&t->thread_ids, id_of_row, t->thread_rows);
@@ -175,6 +168,7 @@ void machine_tasks_settle(struct machine_tasks *t)
 	show_order(t, &t->process_ids, &t->active_processes, &t->changed_processes,
 	           &t->process_order);
 	t->is_all_changed = false;
+	return err;
 }
 
 const struct machine_order *machine_tasks_thread_order(const struct machine_tasks *t)

@@ -1,4 +1,4 @@
-/* Who is there: which threads and processes have come and gone. */
+/* The list of tasks: which threads and processes were created and exited. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "session/machine_tasks_priv.h"
+#include "machine/machine_tasks_priv.h"
 
 #define LOAD_BYTES 256
 #define LIST_SHARE 100 /* listing takes a hundredth of the time at most */
@@ -31,7 +31,7 @@ static DIR *open_dir(int at, const char *path)
 	return dir;
 }
 
-/* 0 for a name that is no id. */
+/* 0 for a name that is not an id. */
 static uint32_t id_of(const char *name)
 {
 	size_t len = strspn(name, "0123456789");
@@ -39,7 +39,7 @@ static uint32_t id_of(const char *name)
 	return len && len < 10 && name[len] == '\0' ? (uint32_t)strtoul(name, NULL, 10) : 0;
 }
 
-/* Notes whether anybody can have come or gone since the last time. */
+/* Notes whether any task can have been created or exited since the last time. */
 void machine_tasks_read_load(struct machine_tasks *t)
 {
 	SCOPED(scoped_close) int fd = openat(t->proc_fd, "loadavg", O_RDONLY | O_CLOEXEC);
@@ -54,7 +54,7 @@ void machine_tasks_read_load(struct machine_tasks *t)
 	                before.nr_threads != t->load.nr_threads;
 }
 
-static int list_threads(struct machine_tasks *t, struct process *p)
+static int list_threads(struct machine_tasks *t, struct task_process *p)
 {
 	SCOPED(scoped_dir) DIR *dir = NULL;
 	const struct dirent *entry;
@@ -75,7 +75,7 @@ static int list_threads(struct machine_tasks *t, struct process *p)
 			err = machine_tasks_add_thread(t, p, tid);
 		} else if (t->threads[idx]->process == p) {
 			t->threads[idx]->listed_nr = t->list_nr;
-		} else { /* an id that another process had: that one goes, this one comes next time */
+		} else { /* an id that another process had: that one is removed, this one is added next time */
 			t->must_list = true;
 			p->nr_links = 0;
 		}
@@ -85,7 +85,7 @@ static int list_threads(struct machine_tasks *t, struct process *p)
 
 static int list_process(struct machine_tasks *t, uint32_t tgid)
 {
-	struct process *p;
+	struct task_process *p;
 	struct stat st;
 	char path[32];
 	uint32_t idx;
@@ -129,7 +129,7 @@ static void drop_gone(struct machine_tasks *t)
 {
 	for (size_t i = t->nr_threads; i-- > 0;) {
 		struct thread *th = t->threads[i];
-		const struct process *p = th->process;
+		const struct task_process *p = th->process;
 
 		if (!p->is_seen || (p->is_listed && th->listed_nr != t->list_nr))
 			machine_tasks_drop_thread(t, th);
@@ -169,9 +169,4 @@ int machine_tasks_list_rarely(struct machine_tasks *t, uint64_t pause_ns, struct
 	if (pause_ns && t->list_after_ns < begin + pause_ns)
 		t->list_after_ns = begin + pause_ns;
 	return err;
-}
-
-int machine_tasks_list(struct machine_tasks *t, struct diag *d)
-{
-	return machine_tasks_list_rarely(t, 0, d);
 }

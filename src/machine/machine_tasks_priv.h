@@ -1,34 +1,34 @@
-/* session/machine_tasks_priv — what the files of machine_tasks share; not for others. */
+/* machine/machine_tasks_priv — what the files of machine_tasks share; not for others. */
 #pragma once
 
-#include "session/machine_past.h"
-#include "session/machine_tasks.h"
-#include "session/task_order.h"
-#include "sys/proc_reader.h"
+#include "machine/machine_past.h"
+#include "machine/machine_tasks.h"
+#include "machine/task_order.h"
+#include "sys/proc/proc_reader.h"
 
 struct intern;
 struct map;
 
-#define MACHINE_TASKS_NOWHERE UINT32_MAX
-#define MACHINE_TASKS_TRAILS  4096U /* histories at a time: 16 MiB */
+#define MACHINE_TASKS_NOWHERE   UINT32_MAX
+#define MACHINE_TASKS_HISTORIES 4096U /* histories at a time: 16 MiB */
 
-/* What somebody did before, as long as there is anything worth remembering. */
-struct trail {
+/* The history of a task, as long as there is any. */
+struct task_history {
 	struct machine_past past;
-	uint32_t quiet_looks;
+	uint32_t quiet_refreshes;
 	uint32_t at; /* its place among machine_tasks.trails; NOWHERE = none */
 };
 
-struct process {
+struct task_process {
 	uint32_t tgid;
 	uint32_t idx;       /* of its row */
 	uint32_t hot_at;    /* its place among the hot ones; NOWHERE = it is not */
 	bool is_seen;       /* by this list() */
 	bool is_listed;     /* its threads, too */
 	bool is_asked;      /* its command line */
-	bool has_cgroup;    /* was looked for */
+	bool has_cgroup;    /* was searched for */
 	uint64_t cgroup_ns; /* when */
-	uint64_t nr_links;  /* of its folder of threads: two more than threads; 0 = list it anew */
+	uint64_t nr_links;  /* of its folder of threads: two more than threads; 0 = list it again */
 	char comm[PROC_THREAD_COMM];
 	char *cmdline;
 	struct thread *threads; /* a list */
@@ -36,14 +36,14 @@ struct process {
 	uint32_t nr_threads;
 	uint32_t nr_running, nr_blocked; /* of them */
 	uint32_t nr_active;              /* of them, while sums are made */
-	struct trail trail;
+	struct task_history history;
 };
 
 struct thread {
 	uint32_t tid;
 	uint32_t idx;    /* of its row */
 	uint32_t hot_at; /* as of a process */
-	struct process *process;
+	struct task_process *process;
 	struct thread *next, *previous; /* of its process */
 	int sched_fd;                   /* kept open; -1 = not */
 	uint32_t listed_nr;             /* the list() that saw it last */
@@ -53,26 +53,27 @@ struct thread {
 	uint64_t run_ticks;
 	struct proc_thread_sched sched;
 	bool has_sched;
+	double run; /* by the kernel's account, since the reading before */
 	bool has_switches;
 	struct proc_thread_switches switches;
 	char comm[PROC_THREAD_COMM];
-	struct trail trail;
+	struct task_history history;
 };
 
-/* Indexes of rows, made anew with each look. */
+/* Indexes of rows, rebuilt with each refresh. */
 struct index_list {
 	uint32_t *items;
 	size_t nr, cap;
 };
 
-/* Those that are worth looking at: who did something lately, is new, or has moved. Gaps are NULL. */
+/* Tasks worth reading: active lately, new, or moved. Gaps are NULL. */
 struct hot_list {
 	void **items;
 	size_t nr, cap;
 };
 
-struct trail_place {
-	struct trail *trail;
+struct history_place {
+	struct task_history *history;
 	const uint32_t *idx; /* of its row */
 	bool is_process;
 };
@@ -87,13 +88,13 @@ struct machine_tasks {
 	uint64_t list_after_ns; /* not before: listing has its share of the time, no more */
 	bool has_load;
 	struct proc_load load;
-	uint64_t listed_ns; /* who began after it has run for as long as it lives */
+	uint64_t listed_ns; /* a task started after it has run for all of its life */
 
 	/* A row, and what is behind it, have one index. */
 	struct thread **threads;
 	struct machine_task *thread_rows;
 	size_t nr_threads, threads_cap;
-	struct process **processes;
+	struct task_process **processes;
 	struct machine_task *process_rows;
 	size_t nr_processes, processes_cap;
 	struct map *thread_of; /* tid -> index */
@@ -101,8 +102,8 @@ struct machine_tasks {
 	size_t turn;   /* whose turn it is */
 	size_t nr_new; /* never read */
 	size_t nr_fds, fds_max;
-	struct trail_place *trails;
-	size_t nr_trails;
+	struct history_place *histories;
+	size_t nr_histories;
 
 	struct hot_list hot_threads, hot_processes;
 	size_t hot_turn; /* where the hot ones are begun with */
@@ -110,8 +111,8 @@ struct machine_tasks {
 	struct index_list active_threads, active_processes, changed_threads, changed_processes;
 	struct machine_order thread_order, process_order;
 	bool is_all_changed;
-	bool has_wait;      /* the kernel tells of waits */
-	bool is_rate_known; /* switches of who did nothing are 0 */
+	bool has_wait;      /* the kernel reports waits */
+	bool is_rate_known; /* switches of inactive tasks are 0 */
 
 	struct intern *names; /* of cgroups */
 	struct proc_reader *cmdlines, *cgroups;
@@ -122,18 +123,19 @@ uint64_t machine_tasks_now(const struct machine_tasks *t);
 /* Opens "PID/task/TID/FILE" or, for tid 0, "PID/FILE"; bytes read, with a NUL behind, or -errno. */
 MUST_USE long machine_tasks_file(const struct machine_tasks *t, uint32_t tgid, uint32_t tid,
                                  const char *file, char *buf, size_t size);
-void machine_tasks_blank(const struct machine_tasks *t, struct machine_task *row);
 MUST_USE int machine_tasks_add_process(struct machine_tasks *t, uint32_t tgid,
-                                       struct process **out);
-MUST_USE int machine_tasks_add_thread(struct machine_tasks *t, struct process *p, uint32_t tid);
+                                       struct task_process **out);
+MUST_USE int machine_tasks_add_thread(struct machine_tasks *t, struct task_process *p,
+                                      uint32_t tid);
 void machine_tasks_drop_thread(struct machine_tasks *t, struct thread *th);
-void machine_tasks_drop_process(struct machine_tasks *t, struct process *p);
+void machine_tasks_drop_process(struct machine_tasks *t, struct task_process *p);
 void machine_tasks_set_state(struct machine_tasks *t, struct thread *th, char state);
-/* What a process is called, is in, and was started with; asks for what is not known yet. */
-void machine_tasks_describe(struct machine_tasks *t, struct process *p);
-/* They are worth looking at. Without memory they are not, until something else happens to them. */
+/* Closes what is kept open of a thread, if anything is. */
+void machine_tasks_close_sched(struct machine_tasks *t, struct thread *th);
+/* They are to be read. Without memory they are not, until something else happens to them. */
 void machine_tasks_heat_thread(struct machine_tasks *t, struct thread *th);
-void machine_tasks_heat_process(struct machine_tasks *t, struct process *p);
+void machine_tasks_heat_process(struct machine_tasks *t, struct task_process *p);
 void machine_tasks_cool_thread(struct machine_tasks *t, struct thread *th);
-void machine_tasks_cool_process(struct machine_tasks *t, struct process *p);
-void machine_tasks_forget_trail(struct machine_tasks *t, struct trail *trail);
+void machine_tasks_cool_process(struct machine_tasks *t, struct task_process *p);
+MUST_USE int machine_tasks_remember(struct machine_tasks *t); /* what all did; 0 or -ENOMEM */
+void machine_tasks_drop_history(struct machine_tasks *t, struct task_history *history);

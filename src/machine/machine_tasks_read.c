@@ -9,13 +9,13 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "session/machine_tasks_priv.h"
+#include "machine/machine_tasks_priv.h"
 
 #define STAT_BYTES      1024
 #define STATUS_BYTES    16384 /* the end counts, and masks of many CPUs come before it */
 #define SCHED_BYTES     96
 #define CGROUP_AGAIN_NS 5000000000ULL
-#define CLOCK_EVERY     16 /* threads between two looks at the clock */
+#define CLOCK_EVERY     16 /* threads between two reads of the clock */
 #define FEW_THREADS     16 /* of a process: all of them may be read again at once */
 
 /* From the kernel's headers: include/uapi/linux/sched.h. */
@@ -36,7 +36,7 @@ static const char *class_of(int32_t policy, enum machine_ext ext)
 	}
 }
 
-static void take_cgroup(struct machine_tasks *t, struct process *p, const char *text)
+static void take_cgroup(struct machine_tasks *t, struct task_process *p, const char *text)
 {
 	const char *path = NULL;
 	uint32_t id;
@@ -55,7 +55,8 @@ static void take_cgroup(struct machine_tasks *t, struct process *p, const char *
 	t->is_all_changed |= p->nr_threads > FEW_THREADS;
 }
 
-void machine_tasks_describe(struct machine_tasks *t, struct process *p)
+/* What a process is called, is in, and was started with; asks for what is not known yet. */
+static void describe(struct machine_tasks *t, struct task_process *p)
 {
 	uint64_t now = machine_tasks_now(t);
 
@@ -68,7 +69,7 @@ void machine_tasks_describe(struct machine_tasks *t, struct process *p)
 		p->is_asked = proc_reader_ask(t->cmdlines, p->tgid, now);
 }
 
-static void take_cmdline(struct machine_tasks *t, struct process *p, const char *text)
+static void take_cmdline(struct machine_tasks *t, struct task_process *p, const char *text)
 {
 	free(p->cmdline);
 	p->cmdline = text[0] ? strdup(text) : NULL;
@@ -92,7 +93,7 @@ static void take_answers(struct machine_tasks *t)
 }
 
 /* A leader lends its name; with another one it may have another command line, too. */
-static void name_process(struct process *p, const struct proc_thread_stat *st)
+static void name_process(struct task_process *p, const struct proc_thread_stat *st)
 {
 	if (memcmp(p->comm, st->comm, sizeof(p->comm)) == 0)
 		return;
@@ -124,15 +125,38 @@ static int open_sched(struct machine_tasks *t, struct thread *th)
 	return fd;
 }
 
-/* False for a thread that is gone, or a kernel that does not tell: its stat knows which. */
-static bool read_sched(struct machine_tasks *t, struct thread *th, struct proc_thread_sched *out)
+void machine_tasks_close_sched(struct machine_tasks *t, struct thread *th)
+{
+	if (th->sched_fd < 0)
+		return;
+	close(th->sched_fd);
+	th->sched_fd = -1;
+	t->nr_fds--;
+}
+
+/* Through the descriptor that is kept, if there is one: it is that of one thread, and says nothing once that has ended. */
+static ssize_t sched_text(struct machine_tasks *t, struct thread *th, char *text, size_t size)
 {
 	int fd = th->sched_fd >= 0 ? th->sched_fd : open_sched(t, th);
-	char text[SCHED_BYTES];
-	ssize_t n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, 0) : -1;
+	ssize_t n = fd >= 0 ? pread(fd, text, size, 0) : -1;
 
 	if (fd >= 0 && fd != th->sched_fd)
 		close(fd);
+	return n;
+}
+
+/* False for an exited thread, or a kernel without it: its stat shows which. */
+static bool read_sched(struct machine_tasks *t, struct thread *th, struct proc_thread_sched *out)
+{
+	bool is_kept = th->sched_fd >= 0;
+	char text[SCHED_BYTES];
+	ssize_t n = sched_text(t, th, text, sizeof(text) - 1);
+
+	/* The thread has ended; another one may have its id by now. */
+	if (is_kept && n <= 0) {
+		machine_tasks_close_sched(t, th);
+		n = sched_text(t, th, text, sizeof(text) - 1);
+	}
 	text[n > 0 ? n : 0] = '\0';
 	/* All zero: a kernel without the option, or a thread that has not run yet. */
 	return proc_thread_sched_parse(text, out) && out->slices;
@@ -180,7 +204,7 @@ static void take_stat(struct machine_tasks *t, struct thread *th, const struct p
 	row->class_name = class_of(st->policy, ext);
 	if (th->tid == th->process->tgid)
 		name_process(th->process, st);
-	machine_tasks_describe(t, th->process);
+	describe(t, th->process);
 }
 
 static void take_switches(struct machine_tasks *t, struct thread *th, double seconds, bool has_run)
@@ -230,16 +254,16 @@ static int read_thread(struct machine_tasks *t, struct thread *th,
 		take_stat(t, th, &st, how->ext);
 	}
 	seconds = th->read_ns && now > th->read_ns ? (double)(now - th->read_ns) / 1e9 : 0;
-	if (has_sched) {
-		row->run = rate_of(th->sched.run_ns, sched.run_ns, seconds * 1e9);
-		row->wait = rate_of(th->sched.wait_ns, sched.wait_ns, seconds * 1e9);
-	} else {
-		row->run = rate_of(th->run_ticks, st.run_ticks, seconds * (double)t->hz);
-		row->wait = NAN;
+	th->run = has_sched ? rate_of(th->sched.run_ns, sched.run_ns, seconds * 1e9)
+	                    : rate_of(th->run_ticks, st.run_ticks, seconds * (double)t->hz);
+	if (!t->is_quiet_known) {
+		row->run = th->run;
+		row->wait = has_sched ? rate_of(th->sched.wait_ns, sched.wait_ns, seconds * 1e9)
+		                      : NAN;
 	}
 	if (how->has_switches)
 		take_switches(t, th, seconds, has_run);
-	if (is_new || (has_sched && has_run) || row->run > 0 || row->state != state)
+	if (is_new || (has_sched && has_run) || th->run > 0 || row->state != state)
 		machine_tasks_heat_thread(t, th);
 	t->has_wait |= has_sched;
 	t->nr_new -= is_new;
@@ -330,11 +354,11 @@ int machine_tasks_read(struct machine_tasks *t, const struct machine_tasks_read 
 	return 0;
 }
 
-/* One that has ended already does not come in. */
+/* A task that has already exited is not added. */
 static int bring_in(struct machine_tasks *t, uint32_t tid, uint32_t tgid)
 {
 	char text[STAT_BYTES];
-	struct process *p;
+	struct task_process *p;
 	uint32_t idx;
 	int err = 0;
 

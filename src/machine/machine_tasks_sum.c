@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <math.h>
 
-#include "session/machine_sum.h"
-#include "session/machine_tasks_priv.h"
+#include "machine/machine_sum.h"
+#include "machine/machine_tasks_priv.h"
 
-static void clear_sums(struct machine_tasks *t, struct process *p)
+static void clear_sums(struct machine_tasks *t, struct task_process *p)
 {
 	struct machine_task *row = &t->process_rows[p->idx];
 
@@ -14,8 +14,11 @@ static void clear_sums(struct machine_tasks *t, struct process *p)
 	machine_sum_clear_rates(row);
 }
 
-/* The leader speaks for all, or if it has ended any other one; but running comes before blocked before what it does. */
-static void take_leader(struct machine_tasks *t, struct process *p)
+/*
+ * The leader's state counts, or, if it has exited, any other one's; but running beats blocked, and
+ * blocked beats the leader's.
+ */
+static void take_leader(struct machine_tasks *t, struct task_process *p)
 {
 	const struct thread *leader = p->leader ? p->leader : p->threads;
 	const struct machine_task *from = &t->thread_rows[leader->idx];
@@ -27,8 +30,8 @@ static void take_leader(struct machine_tasks *t, struct process *p)
 	row->state = p->nr_running ? 'R' : p->nr_blocked ? 'D' : from->state;
 }
 
-/* All that are not hot are alike: any of them stands for the others. */
-static const struct thread *find_quiet(const struct process *p)
+/* All that are not hot are alike: any of them represents the others. */
+static const struct thread *find_quiet(const struct task_process *p)
 {
 	const struct thread *th = p->threads;
 
@@ -37,7 +40,7 @@ static const struct thread *find_quiet(const struct process *p)
 	return th;
 }
 
-static void sum_processes(struct machine_tasks *t)
+void machine_tasks_sum(struct machine_tasks *t)
 {
 	struct hot_list *hot = &t->hot_processes;
 
@@ -46,7 +49,7 @@ static void sum_processes(struct machine_tasks *t)
 			machine_tasks_heat_process(
 				t, ((struct thread *)t->hot_threads.items[i])->process);
 	for (size_t i = 0; i < hot->nr; i++) {
-		struct process *p = hot->items[i];
+		struct task_process *p = hot->items[i];
 
 		if (p && !p->nr_threads) /* all are gone, the list will say so */
 			machine_tasks_drop_process(t, p);
@@ -62,7 +65,7 @@ static void sum_processes(struct machine_tasks *t)
 		th->process->nr_active++;
 	}
 	for (size_t i = 0; i < hot->nr; i++) {
-		struct process *p = hot->items[i];
+		struct task_process *p = hot->items[i];
 		const struct thread *quiet;
 
 		if (!p || !p->nr_threads)
@@ -75,68 +78,67 @@ static void sum_processes(struct machine_tasks *t)
 	}
 }
 
-void machine_tasks_forget_trail(struct machine_tasks *t, struct trail *trail)
+void machine_tasks_drop_history(struct machine_tasks *t, struct task_history *history)
 {
-	if (trail->at == MACHINE_TASKS_NOWHERE)
+	if (history->at == MACHINE_TASKS_NOWHERE)
 		return;
-	t->trails[trail->at] = t->trails[--t->nr_trails];
-	t->trails[trail->at].trail->at = trail->at;
-	trail->at = MACHINE_TASKS_NOWHERE;
-	trail->quiet_looks = 0;
-	machine_past_done(&trail->past);
+	t->histories[history->at] = t->histories[--t->nr_histories];
+	t->histories[history->at].history->at = history->at;
+	history->at = MACHINE_TASKS_NOWHERE;
+	history->quiet_refreshes = 0;
+	machine_past_done(&history->past);
 }
 
-/* Who never ran has no past. */
-static void begin_trail(struct machine_tasks *t, struct trail *trail, const uint32_t *idx,
-                        bool is_process)
+/* A task that never ran has no history. */
+static void begin_history(struct machine_tasks *t, struct task_history *history,
+                          const uint32_t *idx, bool is_process)
 {
 	const struct machine_task *rows = is_process ? t->process_rows : t->thread_rows;
 
-	if (trail->at != MACHINE_TASKS_NOWHERE || !(rows[*idx].run > 0) ||
-	    t->nr_trails == MACHINE_TASKS_TRAILS)
+	if (history->at != MACHINE_TASKS_NOWHERE || !(rows[*idx].run > 0) ||
+	    t->nr_histories == MACHINE_TASKS_HISTORIES)
 		return;
-	trail->at = (uint32_t)t->nr_trails;
-	t->trails[t->nr_trails++] = (struct trail_place){ trail, idx, is_process };
+	history->at = (uint32_t)t->nr_histories;
+	t->histories[t->nr_histories++] = (struct history_place){ history, idx, is_process };
 }
 
-/* Who has not run for as long as we remember has no past any more. */
-static int remember(struct machine_tasks *t, const struct trail_place *place)
+/* A task that has not run within the history has none any more. */
+static int remember(struct machine_tasks *t, const struct history_place *place)
 {
-	struct trail *trail = place->trail;
+	struct task_history *history = place->history;
 	struct machine_task *row = &(place->is_process ? t->process_rows
 	                                               : t->thread_rows)[*place->idx];
 	int err;
 
-	trail->quiet_looks = row->run > 0 ? 0 : trail->quiet_looks + 1;
-	if (trail->quiet_looks >= MACHINE_HISTORY) {
-		machine_tasks_forget_trail(t, trail);
+	history->quiet_refreshes = row->run > 0 ? 0 : history->quiet_refreshes + 1;
+	if (history->quiet_refreshes >= MACHINE_HISTORY) {
+		machine_tasks_drop_history(t, history);
 		row->run_history = (struct machine_history){ 0 };
 		return 0;
 	}
-	err = machine_past_add(&trail->past, isnan(row->run) ? 0 : row->run);
-	row->run_history = machine_past_show(&trail->past);
+	err = machine_past_add(&history->past, isnan(row->run) ? 0 : row->run);
+	row->run_history = machine_past_show(&history->past);
 	return err;
 }
 
-int machine_tasks_sum(struct machine_tasks *t)
+int machine_tasks_remember(struct machine_tasks *t)
 {
 	int err = 0;
 
-	sum_processes(t);
 	for (size_t i = 0; i < t->hot_threads.nr; i++) {
 		struct thread *th = t->hot_threads.items[i];
 
 		if (th)
-			begin_trail(t, &th->trail, &th->idx, false);
+			begin_history(t, &th->history, &th->idx, false);
 	}
 	for (size_t i = 0; i < t->hot_processes.nr; i++) {
-		struct process *p = t->hot_processes.items[i];
+		struct task_process *p = t->hot_processes.items[i];
 
 		if (p)
-			begin_trail(t, &p->trail, &p->idx, true);
+			begin_history(t, &p->history, &p->idx, true);
 	}
-	for (size_t i = t->nr_trails; i-- > 0 && !err;) {
-		struct trail_place place = t->trails[i];
+	for (size_t i = t->nr_histories; i-- > 0 && !err;) {
+		struct history_place place = t->histories[i];
 
 		err = remember(t, &place);
 	}

@@ -1,8 +1,10 @@
-#include "session/task_order.h"
+#include "machine/task_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 #define NONE UINT32_MAX
 
@@ -10,45 +12,27 @@ struct newcomer {
 	uint32_t id, row;
 };
 
-static int grow(uint32_t **array, size_t nr)
-{
-	uint32_t *bigger = reallocarray(*array, nr, sizeof(**array));
-
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	return 0;
-}
-
 int task_order_reserve(struct task_order *o, size_t nr)
 {
 	/* Those that have gone take room until they are settled. */
-	size_t wanted = nr + o->nr_gone + 1;
+	size_t last = nr + o->nr_gone, ids = o->cap, rows = o->cap;
 
-	if (wanted <= o->cap)
-		return 0;
-	wanted *= 2;
-	if (grow(&o->ids, wanted) || grow(&o->rows, wanted) || grow(&o->rank_of, wanted))
-		return -ENOMEM;
-	o->cap = wanted;
-	return 0;
+	return GROW(o->ids, ids, last) || GROW(o->rows, rows, last) ||
+	                       GROW(o->rank_of, o->cap, last)
+	               ? -ENOMEM
+	               : 0;
 }
 
 int task_order_add(struct task_order *o, uint32_t row)
 {
-	if (o->nr_coming == o->coming_cap) {
-		size_t cap = o->coming_cap ? o->coming_cap * 2 : 64;
-
-		if (grow(&o->coming, cap))
-			return -ENOMEM;
-		o->coming_cap = cap;
-	}
+	if (GROW(o->coming, o->coming_cap, o->nr_coming))
+		return -ENOMEM;
 	o->coming[o->nr_coming++] = row;
 	o->rank_of[row] = NONE;
 	return 0;
 }
 
-/* Rows that come are few between two settlings, and the last ones go first. */
+/* Few rows are added between two calls of settle(), and the last ones are removed first. */
 static size_t find_coming(const struct task_order *o, uint32_t row)
 {
 	size_t i = o->nr_coming;
@@ -136,7 +120,7 @@ void task_order_settle(struct task_order *o, uint32_t (*id_of)(const void *ctx, 
 		return;
 	new = calloc(o->nr_coming, sizeof(*new));
 	if (!new)
-		return; /* they come with the next one */
+		return; /* they follow with the next one */
 	for (size_t i = 0; i < o->nr_coming; i++)
 		new[i] = (struct newcomer){ id_of(ctx, o->coming[i]), o->coming[i] };
 	qsort(new, o->nr_coming, sizeof(*new), by_id);

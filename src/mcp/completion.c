@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mcp/prompt.h"
-#include "mcp/trace_store.h"
+#include "mcp/traces/trace_store.h"
 #include "mcp/world.h"
 
 static void offer(struct completion *c, const char *value, const char *typed)
@@ -45,13 +45,13 @@ static void offer_trace(void *ctx, const struct trace_entry *e)
 	offer(o->out, e->id, o->typed);
 }
 
-void completion_of_resource(struct mcp_world *w, const char *uri, const char *arg,
+void completion_of_resource(struct mcp_world *w, uint64_t owner, const char *uri, const char *arg,
                             const char *value, struct completion *out)
 {
 	struct offering o = { out, value };
 
 	if (w->traces && strcmp(arg, "trace_id") == 0 && strstr(uri, "{trace_id}"))
-		trace_store_each(w->traces, offer_trace, &o);
+		trace_store_each(w->traces, owner, offer_trace, &o);
 }
 
 void completion_done(struct completion *c)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct mcp_world;
 
@@ -15,7 +16,7 @@ struct completion {
 
 void completion_of_prompt(const char *prompt, const char *arg, const char *value,
                           struct completion *out);
-/* uri: a template, or a resource; arg: its variable. */
-void completion_of_resource(struct mcp_world *w, const char *uri, const char *arg,
+/* uri: a template, or a resource; arg: its variable; owner: whose traces. */
+void completion_of_resource(struct mcp_world *w, uint64_t owner, const char *uri, const char *arg,
                             const char *value, struct completion *out);
 void completion_done(struct completion *c);

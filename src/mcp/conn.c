@@ -3,33 +3,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
-
-void cond_init_monotonic(pthread_cond_t *cond)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
-int cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, unsigned int ms)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	return pthread_cond_timedwait(cond, lock, &until);
-}
+#include "mcp/traces/trace_store.h"
 
 int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out)
 {
@@ -42,8 +21,9 @@ int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_c
 	atomic_init(&c->level, MCP_WARNING);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->subscribe_lock, NULL);
-	cond_init_monotonic(&c->is_idle);
+	thread_cond_init(&c->is_idle);
 	pthread_mutex_lock(&s->lock);
+	c->id = ++s->nr_conns;
 	c->next = s->conns;
 	s->conns = c;
 	pthread_mutex_unlock(&s->lock);
@@ -59,7 +39,7 @@ bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms)
 	while (c->requests) {
 		if (!timeout_ms)
 			pthread_cond_wait(&c->is_idle, &c->lock);
-		else if (cond_wait_ms(&c->is_idle, &c->lock, timeout_ms) == ETIMEDOUT)
+		else if (thread_cond_wait_ms(&c->is_idle, &c->lock, timeout_ms) == -ETIMEDOUT)
 			break;
 	}
 	is_idle = !c->requests;
@@ -91,6 +71,7 @@ void mcp_conn_free(struct mcp_conn *c)
 	(void)mcp_conn_drain(c, 0);
 	forget(c);
 	subscriptions_end(c);
+	trace_store_forget(c->server->world.traces, c->id);
 	pthread_cond_destroy(&c->is_idle);
 	pthread_mutex_destroy(&c->subscribe_lock);
 	pthread_mutex_destroy(&c->lock);
@@ -140,7 +121,7 @@ static void put_error(struct json_writer *w, const json_t *id, const struct rpc_
 	jw_end_object(w);
 }
 
-/* The answer of one of a batch; with the last one the batch goes. */
+/* The answer of one of a batch; with the last one the batch is freed. */
 static void answer_batch(struct mcp_conn *c, struct rpc_batch *b, const char *text, size_t len)
 {
 	bool is_last;
@@ -190,7 +171,7 @@ static void answer_error(struct mcp_conn *c, struct rpc_batch *b, void *exchange
 	outgoing_done(&o);
 }
 
-/* The request is over: nobody will find it to cancel it. */
+/* The request is over: it can no longer be found and cancelled. */
 static void finish(struct mcp_request *r)
 {
 	struct mcp_conn *c = r->conn;
@@ -260,9 +241,19 @@ static void cancel(struct mcp_conn *c, const json_t *params)
 	pthread_mutex_unlock(&c->lock);
 }
 
+void mcp_conn_abandon(struct mcp_conn *c, const void *exchange)
+{
+	pthread_mutex_lock(&c->lock);
+	for (struct mcp_request *r = c->requests; r; r = r->next)
+		if (r->exchange == exchange && !r->is_answering && !r->method->must_be_alone)
+			atomic_store(&r->is_cancelled, true);
+	pthread_mutex_unlock(&c->lock);
+}
+
 /*
- * Whole before it is listed: from then on another thread may find it, to cancel it. A message has one owner, since jansson counts
- * references but leaves the order of memory to others: value goes to the request, unless it belongs to a batch.
+ * Whole before it is listed: from then on another thread may find it, to cancel it. A message has
+ * one owner, since jansson counts references without memory ordering: value goes to the request,
+ * unless it belongs to a batch.
  */
 static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const struct message *m,
                                        struct rpc_batch *b, void *exchange)
@@ -312,7 +303,7 @@ static void take_request(struct mcp_conn *c, json_t *value, const struct message
 		return;
 	}
 	if (pool_do(c->server->pool, run, r)) {
-		rpc_fail(&e, RPC_INTERNAL, "too many calls wait already; try again later");
+		rpc_fail(&e, RPC_INTERNAL, "too many calls are queued; try again later");
 		(void)begin_answer(r);
 		answer_error(c, b, exchange, m->id, &e);
 		finish(r);
@@ -400,7 +391,7 @@ static unsigned int count_answers(const json_t *values)
 	return nr;
 }
 
-/* The batch is given away. It waits for one more than its answers: that is us, who still read it. */
+/* The batch is given away. It waits for one more than its answers: for us, because we still read it. */
 static enum mcp_taken take_batch(struct mcp_conn *c, json_t *values, void *exchange)
 {
 	const char *why = why_no_batch(c, values);

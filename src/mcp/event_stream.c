@@ -9,19 +9,22 @@
 #include "analyze/facts.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/loss.h"
+#include "live/live_feed.h"
 #include "mcp/outgoing.h"
 #include "mcp/resource.h"
-#include "model/event_buffer.h"
-#include "model/live.h"
+#include "model/event_log.h"
+#include "model/event_notes.h"
 #include "render/report_json.h"
-#include "session/live_feed.h"
 
-#define EVENT_BYTES   ((size_t)64 << 10) /* of the facts of one event */
-#define DEFAULT_LIMIT 20U
-#define DEFAULT_BYTES 4600U
-#define SCAN_MAX      16384U /* events that one look for news goes through */
-#define PID_MAX       4194304U
-#define CPU_MAX       8191U
+#define EVENT_BYTES    ((size_t)64 << 10) /* of the facts of one event */
+#define DEFAULT_LIMIT  20U
+#define DEFAULT_BYTES  4600U
+#define BLOCK          256U   /* records that are lent at once */
+#define SCAN_MAX       16384U /* events that one check for new ones goes through */
+#define PID_MAX        4194304U
+#define SENTENCE_BYTES 256U
+#define CPU_MAX        8191U
 
 static bool is_listed(const char *types, const char *name)
 {
@@ -37,19 +40,19 @@ static bool is_listed(const char *types, const char *name)
 	return false;
 }
 
-int stream_wish_settle(struct stream_wish *w, struct diag *d)
+int stream_request_settle(struct stream_request *r, struct diag *d)
 {
-	bool is_any = !w->types[0] || strcmp(w->types, "all") == 0;
-	int err = live_feed_kinds(w->types, d, &w->kinds);
+	bool is_any = !r->types[0] || strcmp(r->types, "all") == 0;
+	int err = live_feed_kinds(r->types, d, &r->kinds);
 
-	w->told = 0;
+	r->reported = 0;
 	for (unsigned int kind = 0; !err && kind < 64; kind++) {
-		const char *name = w->kinds & 1ULL << kind ? stream_type_name(kind) : NULL;
+		const char *name = r->kinds & 1ULL << kind ? stream_type_name(kind) : NULL;
 
-		/* A softirq is told of when it ends, unless its beginning is asked for. */
+		/* A softirq is reported when it ends, unless its beginning is requested. */
 		if (name &&
-		    (is_any ? strcmp(name, "softirq_entry") != 0 : is_listed(w->types, name)))
-			w->told |= 1ULL << kind;
+		    (is_any ? strcmp(name, "softirq_entry") != 0 : is_listed(r->types, name)))
+			r->reported |= 1ULL << kind;
 	}
 	return err;
 }
@@ -65,12 +68,12 @@ static int parse_u32(const char *query, const char *key, uint32_t max, bool *has
 	return err;
 }
 
-int stream_wish_parse(const char *query, struct stream_wish *out, struct diag *d)
+int stream_request_parse(const char *query, struct stream_request *out, struct diag *d)
 {
 	uint64_t cursor = UINT64_MAX;
 	int err;
 
-	*out = (struct stream_wish){ .sample_rate = 1, .limit = DEFAULT_LIMIT };
+	*out = (struct stream_request){ .sample_rate = 1, .limit = DEFAULT_LIMIT };
 	(void)resource_query(query, "types", out->types, sizeof(out->types));
 	(void)resource_query(query, "comm", out->comm, sizeof(out->comm));
 	err = parse_u32(query, "cpu", CPU_MAX, &out->has_cpu, &out->cpu, d);
@@ -82,64 +85,101 @@ int stream_wish_parse(const char *query, struct stream_wish *out, struct diag *d
 		err = resource_query_u64(query, "limit", 1, STREAM_LIMIT_MAX, &out->limit, d);
 	out->has_cursor = cursor != UINT64_MAX;
 	out->cursor = out->has_cursor ? cursor : 0;
-	return err ? err : stream_wish_settle(out, d);
+	return err ? err : stream_request_settle(out, d);
 }
 
-int stream_wish_filter(const struct stream_wish *w, struct diag *d, struct event_filter **out)
+int stream_request_filter(const struct stream_request *r, struct diag *d, struct event_filter **out)
 {
 	struct event_filter_cfg cfg = {
-		.pids = &w->pid,
-		.nr_pids = w->has_pid,
-		.comm_regex = w->comm[0] ? w->comm : NULL,
-		.has_min_latency = w->has_min_latency,
-		.min_latency_us = w->min_latency_us,
-		.sample_rate = w->sample_rate,
+		.pids = &r->pid,
+		.nr_pids = r->has_pid,
+		.comm_regex = r->comm[0] ? r->comm : NULL,
+		.has_min_latency = r->has_min_latency,
+		.min_latency_us = r->min_latency_us,
+		.sample_rate = r->sample_rate,
 	};
 
 	*out = NULL;
-	if (!w->has_pid && !w->comm[0] && !w->has_min_latency && w->sample_rate >= 1)
+	if (!r->has_pid && !r->comm[0] && !r->has_min_latency && r->sample_rate >= 1)
 		return 0;
 	return event_filter_new(&cfg, d, out);
 }
 
-/* Its facts, if it is wanted; NULL otherwise. They live in scratch until the next one. */
-static struct facts *take(const struct stream_wish *w, const struct event_filter *filter,
-                          const struct live_view *v, const struct event_entry *e,
-                          struct arena *scratch)
+/* What is searched for, and where. */
+struct event_search {
+	const struct stream_request *request;
+	const struct event_filter *filter;
+	struct live_events events;
+	struct arena *scratch;
+};
+
+/* The facts of a record, if it is wanted; NULL otherwise. They live in scratch until the next one. */
+static struct facts *take(const struct event_search *s, const struct ev_hdr *rec, uint64_t number)
 {
+	const struct stream_request *r = s->request;
+	struct event_entry e = event_notes_read(rec);
 	struct facts *f;
 
-	if (!(w->told & 1ULL << e->rec->kind) || (w->has_cpu && e->rec->cpu != w->cpu))
+	if (!(r->reported & 1ULL << rec->kind) || (r->has_cpu && rec->cpu != r->cpu))
 		return NULL;
-	arena_reset(scratch);
-	f = facts_new(scratch);
+	arena_reset(s->scratch);
+	f = facts_new(s->scratch);
 	if (!f)
 		return NULL;
-	event_facts(e, v->tasks, f);
-	if (filter && !event_filter_passes(filter, &f->node, e->number))
+	event_facts(&e, s->events.tasks, f);
+	if (s->filter && !event_filter_passes(s->filter, &f->node, number))
 		return NULL;
-	facts_u64(f, "number", e->number);
+	facts_u64(f, "number", number);
 	return f;
+}
+
+/* Of every record, with its facts if it is wanted; false ends the walk. */
+typedef bool record_fn(void *ctx, uint64_t number, const struct facts *f);
+
+/* The records [from, to), upwards or from the newest on. */
+static void walk(const struct event_search *s, uint64_t from, uint64_t to, bool is_down,
+                 record_fn *fn, void *ctx)
+{
+	const struct ev_hdr *recs[BLOCK];
+
+	while (from < to) {
+		uint64_t some = to - from < BLOCK ? to - from : BLOCK;
+		uint64_t at = is_down ? to - some : from;
+		uint32_t nr = event_log_lend(s->events.log, at, recs, (uint32_t)some);
+
+		for (uint32_t i = 0; i < nr; i++) {
+			uint32_t k = is_down ? nr - 1 - i : i;
+
+			if (!fn(ctx, at + k, take(s, recs[k], at + k)))
+				return;
+		}
+		if (is_down)
+			to = at;
+		else
+			from = at + some;
+	}
 }
 
 /* What was chosen, as JSON texts. */
 struct chosen {
+	const struct stream_request *request;
+	size_t max_bytes;
 	struct outgoing *texts;
 	uint64_t nr;
 	size_t bytes;
-	uint64_t seen; /* the last number that was looked at */
+	uint64_t seen; /* the last number that was read */
 	bool has_more;
 };
 
 /* False when it does not fit any more; the first one always does. */
-static bool keep(struct chosen *c, const struct stream_wish *w, const struct facts *f)
+static bool keep(struct chosen *c, const struct facts *f)
 {
 	struct outgoing o = { 0 };
 
-	if (c->nr == w->limit || outgoing_begin(&o))
+	if (c->nr == c->request->limit || outgoing_begin(&o))
 		return false;
 	report_json(&o.w, NULL, &f->node);
-	if (outgoing_end(&o) || (c->nr && c->bytes + o.len > w->max_bytes)) {
+	if (outgoing_end(&o) || (c->nr && c->bytes + o.len > c->max_bytes)) {
 		outgoing_done(&o);
 		return false;
 	}
@@ -148,39 +188,40 @@ static bool keep(struct chosen *c, const struct stream_wish *w, const struct fac
 	return true;
 }
 
-static void choose_after(const struct stream_wish *w, const struct event_filter *filter,
-                         const struct live_view *v, struct arena *scratch, struct chosen *c)
+static bool keep_next(void *ctx, uint64_t number, const struct facts *f)
 {
-	struct event_entry e;
+	struct chosen *c = ctx;
 
-	c->seen = w->cursor;
-	for (uint32_t i = event_buffer_after(v->stream, w->cursor);
-	     event_buffer_at(v->stream, i, &e); i++) {
-		const struct facts *f = take(w, filter, v, &e, scratch);
-
-		if (f && !keep(c, w, f)) {
-			c->has_more = true;
-			return;
-		}
-		c->seen = e.number;
+	if (f && !keep(c, f)) {
+		c->has_more = true;
+		return false;
 	}
+	c->seen = number;
+	return true;
+}
+
+static bool keep_newest(void *ctx, uint64_t number, const struct facts *f)
+{
+	(void)number;
+	return !f || keep(ctx, f);
+}
+
+static void choose_after(const struct event_search *s, struct chosen *c)
+{
+	uint64_t first = live_events_first(&s->events), cursor = s->request->cursor;
+
+	c->seen = cursor;
+	walk(s, cursor < first ? first : cursor + 1, live_events_end(&s->events), false, keep_next,
+	     c);
 }
 
 /* From the newest on, then turned round. */
-static void choose_newest(const struct stream_wish *w, const struct event_filter *filter,
-                          const struct live_view *v, struct arena *scratch, struct chosen *c)
+static void choose_newest(const struct event_search *s, struct chosen *c)
 {
-	struct event_buffer_stats s;
-	struct event_entry e;
+	uint64_t end = live_events_end(&s->events);
 
-	event_buffer_stats(v->stream, &s);
-	c->seen = s.total_received;
-	for (uint32_t i = s.current_size; i-- > 0 && event_buffer_at(v->stream, i, &e);) {
-		const struct facts *f = take(w, filter, v, &e, scratch);
-
-		if (f && !keep(c, w, f))
-			break;
-	}
+	c->seen = end - 1;
+	walk(s, live_events_first(&s->events), end, true, keep_newest, c);
 	for (uint64_t i = 0; i < c->nr / 2; i++) {
 		struct outgoing swap = c->texts[i];
 
@@ -189,27 +230,32 @@ static void choose_newest(const struct stream_wish *w, const struct event_filter
 	}
 }
 
-static void put_observed(struct json_writer *out, const struct live_view *v)
+static void put_observed(struct json_writer *out, const struct live_events *e)
 {
-	struct event_buffer_stats s;
-	struct pair_breaks breaks;
-
-	event_buffer_stats(v->stream, &s);
-	pair_breaks(live_pair(v->live), &breaks);
 	jw_begin_object(out, "observed");
-	jw_u64(out, "sampled_one_in", pair_sampling(live_pair(v->live)));
-	jw_u64(out, "lost_records", breaks.lost_records);
-	jw_u64(out, "events_received", s.total_received);
-	jw_u64(out, "events_kept", s.current_size);
+	jw_u64(out, "sampled_one_in", e->sampling);
+	jw_u64(out, "lost_records", e->lost);
+	jw_u64(out, "events_received", live_events_end(e) - 1);
+	jw_u64(out, "events_kept", live_events_end(e) - live_events_first(e));
+	jw_u64(out, "events_cut", event_log_cut(e->log));
 	jw_end_object(out);
 }
 
-static void put_chosen(struct json_writer *out, const struct stream_wish *w,
-                       const struct live_view *v, struct chosen *c)
+void event_stream_put_aborted(struct json_writer *out, uint64_t nr)
 {
-	struct event_buffer_stats s;
+	char text[SENTENCE_BYTES];
 
-	event_buffer_stats(v->stream, &s);
+	if (!nr)
+		return;
+	jw_u64(out, loss_name(LOSS_searches_aborted), nr);
+	jw_string(out, "incomplete", loss_sentence(text, sizeof(text), LOSS_searches_aborted, nr));
+}
+
+static void put_chosen(struct json_writer *out, const struct event_search *s, struct chosen *c)
+{
+	uint64_t gone = live_events_first(&s->events) - 1;
+	const struct stream_request *r = s->request;
+
 	jw_begin_array(out, "events");
 	for (uint64_t i = 0; i < c->nr; i++)
 		jw_raw(out, NULL, c->texts[i].text, c->texts[i].len);
@@ -217,65 +263,79 @@ static void put_chosen(struct json_writer *out, const struct stream_wish *w,
 	jw_u64(out, "count", c->nr);
 	jw_u64(out, "next_cursor", c->seen);
 	jw_bool(out, "has_more", c->has_more);
-	jw_u64(out, "dropped",
-	       w->has_cursor && s.total_dropped > w->cursor ? s.total_dropped - w->cursor : 0);
-	put_observed(out, v);
+	jw_u64(out, "dropped", r->has_cursor && gone > r->cursor ? gone - r->cursor : 0);
+	put_observed(out, &s->events);
 }
 
-int event_stream_put(struct live_feed *f, const struct stream_wish *w, struct json_writer *out,
+static int put_found(struct live_feed *f, struct event_search *s, struct json_writer *out,
                      struct diag *d)
 {
-	SCOPED(scoped_arena) struct arena *scratch = arena_new(EVENT_BYTES);
-	struct stream_wish wish = *w;
-	struct event_filter *filter = NULL;
-	struct chosen c = { .texts = calloc(w->limit + 1, sizeof(*c.texts)) };
-	struct live_view v;
+	const struct stream_request *r = s->request;
+	struct chosen c = { .request = r,
+		            .max_bytes = r->max_bytes ? r->max_bytes : DEFAULT_BYTES };
 	int err;
 
-	wish.max_bytes = w->max_bytes ? w->max_bytes : DEFAULT_BYTES;
-	if (!scratch || !c.texts) {
-		free(c.texts);
+	c.texts = calloc(r->limit + 1, sizeof(*c.texts));
+	if (!c.texts)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	}
-	err = stream_wish_filter(w, d, &filter);
+	err = live_feed_borrow(f, LIVE_USE_STREAM, r->kinds, d);
 	if (!err)
-		err = live_feed_borrow(f, LIVE_USE_STREAM, w->kinds, d);
+		err = live_feed_events(f, true, d, &s->events);
 	if (!err) {
-		v = live_feed_lock(f);
-		if (w->has_cursor)
-			choose_after(&wish, filter, &v, scratch, &c);
+		if (r->has_cursor)
+			choose_after(s, &c);
 		else
-			choose_newest(&wish, filter, &v, scratch, &c);
-		put_chosen(out, w, &v, &c);
-		live_feed_unlock(f);
+			choose_newest(s, &c);
+		put_chosen(out, s, &c);
+		event_stream_put_aborted(out, event_filter_nr_aborted(s->filter));
 	}
+	live_events_done(&s->events);
 	for (uint64_t i = 0; i < c.nr; i++)
 		outgoing_done(&c.texts[i]);
 	free(c.texts);
+	return err;
+}
+
+int event_stream_put(struct live_feed *f, const struct stream_request *r, struct json_writer *out,
+                     struct diag *d)
+{
+	SCOPED(scoped_arena) struct arena *scratch = arena_new(EVENT_BYTES);
+	struct event_filter *filter = NULL;
+	struct event_search s = { .request = r, .scratch = scratch };
+	int err = scratch ? stream_request_filter(r, d, &filter)
+	                  : diag_set(d, -ENOMEM, NULL, "out of memory");
+
+	s.filter = filter;
+	if (!err)
+		err = put_found(f, &s, out, d);
 	event_filter_free(filter);
 	return err;
 }
 
-uint64_t event_stream_newest(struct live_feed *f, const struct stream_wish *w,
+static bool is_match(void *ctx, uint64_t number, const struct facts *f)
+{
+	if (f)
+		*(uint64_t *)ctx = number;
+	return !f;
+}
+
+uint64_t event_stream_newest(struct live_feed *f, const struct stream_request *r,
                              const struct event_filter *filter, uint64_t match, uint64_t *scanned)
 {
 	SCOPED(scoped_arena) struct arena *scratch = arena_new(EVENT_BYTES);
-	struct live_view v = live_feed_lock_now(f);
-	struct event_buffer_stats s;
-	struct event_entry e;
-	uint32_t first = event_buffer_after(v.stream, *scanned);
+	struct event_search s = { .request = r, .filter = filter, .scratch = scratch };
+	struct diag d = { 0 };
+	uint64_t from, end;
 
-	event_buffer_stats(v.stream, &s);
-	if (s.current_size > SCAN_MAX && first < s.current_size - SCAN_MAX)
-		first = s.current_size - SCAN_MAX;
-	for (uint32_t i = s.current_size;
-	     scratch && i-- > first && event_buffer_at(v.stream, i, &e);) {
-		if (!take(w, filter, &v, &e, scratch))
-			continue;
-		match = e.number;
-		break;
-	}
-	*scanned = s.total_received;
-	live_feed_unlock(f);
+	if (!scratch || live_feed_events(f, false, &d, &s.events))
+		return match; /* another time */
+	from = live_events_first(&s.events);
+	end = live_events_end(&s.events);
+	from = from > *scanned ? from : *scanned + 1;
+	if (end - from > SCAN_MAX && end > from)
+		from = end - SCAN_MAX;
+	walk(&s, from, end, true, is_match, &match);
+	*scanned = end - 1;
+	live_events_done(&s.events);
 	return match;
 }

@@ -1,9 +1,9 @@
 /*
  * mcp/link — the way to one client, given by a transport.
  *
- * send() takes one whole JSON text, from any thread, and must not block for long: a client that does not read is the
- * transport's problem. exchange is what the transport gave with the message that is being answered, NULL for what comes of
- * its own; is_last ends it.
+ * send() takes one whole JSON text, from any thread, and must not block for long: the transport
+ * handles a client that does not read. exchange is what the transport gave with the message that is
+ * being answered, NULL for unsolicited messages; is_last ends it.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "mcp/live_desk.h"
+#include "mcp/live_service.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,9 +8,9 @@
 
 #include "analyze/event_filter.h"
 #include "base/clock.h"
+#include "live/live_feed.h"
 #include "mcp/event_stream.h"
-#include "session/live_feed.h"
-#include "session/prog_watch.h"
+#include "sys/bpf/prog_watch.h"
 
 #define FOLLOWERS_MAX 128U
 #define QUERY_LEN     512U
@@ -20,69 +20,72 @@ struct follower {
 	char query[QUERY_LEN];
 	uint32_t nr; /* 0 = free */
 	uint32_t holder;
-	struct stream_wish wish;
+	struct stream_request request;
 	struct event_filter *filter;
 	uint64_t scanned;
 	uint64_t match;
 };
 
-struct live_desk {
+struct live_service {
 	struct live_feed *feed;
 	struct prog_watch *programs;
 	pthread_mutex_t lock; /* of what follows; before that of the feed */
 	struct follower followers[FOLLOWERS_MAX];
+	unsigned int nr_stats; /* who hold the aggregates */
+	uint32_t stats_holder;
 	struct sys_stats before;
 	bool has_before;
 	uint64_t before_ns;
 };
 
-int live_desk_new(struct live_feed *feed, struct diag *d, struct live_desk **out)
+int live_service_new(struct live_feed *feed, struct diag *d, struct live_service **out)
 {
-	struct live_desk *k = calloc(1, sizeof(*k));
+	struct live_service *s = calloc(1, sizeof(*s));
 	int err;
 
-	if (!k)
+	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	pthread_mutex_init(&k->lock, NULL);
-	k->feed = feed;
-	err = prog_watch_new(d, &k->programs);
+	pthread_mutex_init(&s->lock, NULL);
+	s->feed = feed;
+	err = prog_watch_new(d, &s->programs);
 	if (err) {
-		live_desk_free(k);
+		live_service_free(s);
 		return err;
 	}
-	*out = k;
+	*out = s;
 	return 0;
 }
 
-void live_desk_free(struct live_desk *k)
+void live_service_free(struct live_service *s)
 {
-	if (!k)
+	if (!s)
 		return;
-	prog_watch_free(k->programs);
+	prog_watch_free(s->programs);
 	for (uint32_t i = 0; i < FOLLOWERS_MAX; i++)
-		event_filter_free(k->followers[i].filter);
-	sys_stats_done(&k->before);
-	pthread_mutex_destroy(&k->lock);
-	free(k);
+		event_filter_free(s->followers[i].filter);
+	sys_stats_done(&s->before);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
 }
 
-struct prog_watch *live_desk_programs(struct live_desk *k)
+struct prog_watch *live_service_programs(struct live_service *s)
 {
-	return k->programs;
+	return s->programs;
 }
 
-static struct follower *find(struct live_desk *k, const char *query)
+static struct follower *find(struct live_service *s, const char *query)
 {
 	for (uint32_t i = 0; i < FOLLOWERS_MAX; i++)
-		if (k->followers[i].nr && strcmp(k->followers[i].query, query) == 0)
-			return &k->followers[i];
+		if (s->followers[i].nr && strcmp(s->followers[i].query, query) == 0)
+			return &s->followers[i];
 	return NULL;
 }
 
 /* One more of a query that is there; else in a free place. False when there is none. */
-static bool join(struct live_desk *k, const char *query, const struct follower *one, bool *is_new)
+static bool join(struct live_service *s, const char *query, const struct follower *one,
+                 bool *is_new)
 {
-	struct follower *f = find(k, query);
+	struct follower *f = find(s, query);
 
 	*is_new = !f;
 	if (f) {
@@ -90,17 +93,17 @@ static bool join(struct live_desk *k, const char *query, const struct follower *
 		return true;
 	}
 	for (uint32_t i = 0; i < FOLLOWERS_MAX; i++) {
-		if (k->followers[i].nr)
+		if (s->followers[i].nr)
 			continue;
-		k->followers[i] = *one;
-		k->followers[i].nr = 1;
-		(void)snprintf(k->followers[i].query, QUERY_LEN, "%s", query);
+		s->followers[i] = *one;
+		s->followers[i].nr = 1;
+		(void)snprintf(s->followers[i].query, QUERY_LEN, "%s", query);
 		return true;
 	}
 	return false;
 }
 
-int live_desk_subscribe(struct live_desk *k, const char *query, struct diag *d)
+int live_service_subscribe(struct live_service *s, const char *query, struct diag *d)
 {
 	struct follower one = { 0 };
 	bool is_new = false, has_place;
@@ -108,62 +111,83 @@ int live_desk_subscribe(struct live_desk *k, const char *query, struct diag *d)
 
 	if (strlen(query) >= QUERY_LEN)
 		return diag_set(d, -EINVAL, NULL, "the query is too long");
-	err = stream_wish_parse(query, &one.wish, d);
+	err = stream_request_parse(query, &one.request, d);
 	if (!err)
-		err = stream_wish_filter(&one.wish, d, &one.filter);
+		err = stream_request_filter(&one.request, d, &one.filter);
 	if (!err)
-		err = live_feed_hold(k->feed, LIVE_USE_STREAM, one.wish.kinds, d, &one.holder);
+		err = live_feed_hold(s->feed, LIVE_USE_STREAM, one.request.kinds, d, &one.holder);
 	if (err) {
 		event_filter_free(one.filter);
 		return err;
 	}
-	/* What is there already is no news. */
-	(void)event_stream_newest(k->feed, &one.wish, one.filter, 0, &one.scanned);
-	pthread_mutex_lock(&k->lock);
-	has_place = join(k, query, &one, &is_new);
-	pthread_mutex_unlock(&k->lock);
+	/* What already exists is not new. */
+	(void)event_stream_newest(s->feed, &one.request, one.filter, 0, &one.scanned);
+	pthread_mutex_lock(&s->lock);
+	has_place = join(s, query, &one, &is_new);
+	pthread_mutex_unlock(&s->lock);
 	if (!has_place || !is_new) {
-		live_feed_drop(k->feed, one.holder);
+		live_feed_drop(s->feed, one.holder);
 		event_filter_free(one.filter);
 	}
 	return has_place ? 0
-	                 : diag_set(d, -EUSERS, "unsubscribe from some",
+	                 : diag_set(d, -EINVAL, "unsubscribe from some",
 	                            "too many subscriptions to the stream");
 }
 
-void live_desk_unsubscribe(struct live_desk *k, const char *query)
+void live_service_unsubscribe(struct live_service *s, const char *query)
 {
 	struct follower gone = { 0 };
 	struct follower *f;
 
-	pthread_mutex_lock(&k->lock);
-	f = find(k, query);
+	pthread_mutex_lock(&s->lock);
+	f = find(s, query);
 	if (f && --f->nr == 0) {
 		gone = *f;
 		*f = (struct follower){ 0 };
 		gone.nr = 1;
 	}
-	pthread_mutex_unlock(&k->lock);
+	pthread_mutex_unlock(&s->lock);
 	if (gone.nr)
-		live_feed_drop(k->feed, gone.holder);
+		live_feed_drop(s->feed, gone.holder);
 	event_filter_free(gone.filter);
 }
 
-uint64_t live_desk_newest(struct live_desk *k, const char *query)
+int live_service_hold_stats(struct live_service *s, struct diag *d)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->feed && !s->nr_stats)
+		err = live_feed_hold(s->feed, LIVE_USE_STATS, live_feed_stats_kinds(), d,
+		                     &s->stats_holder);
+	s->nr_stats += !err;
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+void live_service_drop_stats(struct live_service *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (--s->nr_stats == 0 && s->feed)
+		live_feed_drop(s->feed, s->stats_holder);
+	pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t live_service_newest(struct live_service *s, const char *query)
 {
 	struct follower *f;
 	uint64_t newest = 0;
 
-	pthread_mutex_lock(&k->lock);
-	f = find(k, query);
+	pthread_mutex_lock(&s->lock);
+	f = find(s, query);
 	if (f)
-		newest = f->match = event_stream_newest(k->feed, &f->wish, f->filter, f->match,
+		newest = f->match = event_stream_newest(s->feed, &f->request, f->filter, f->match,
 		                                        &f->scanned);
-	pthread_mutex_unlock(&k->lock);
+	pthread_mutex_unlock(&s->lock);
 	return newest;
 }
 
-/* Only the CPU times and what is in no allocation of its own may be looked at in a copy. */
+/* Only the CPU times and members without their own allocation may be read in a copy. */
 static int copy_cpus(const struct sys_stats *from, struct sys_stats *to)
 {
 	*to = *from;
@@ -177,24 +201,24 @@ static int copy_cpus(const struct sys_stats *from, struct sys_stats *to)
 	return 0;
 }
 
-int live_desk_cpu_times(struct live_desk *k, struct cpu_times *out, struct diag *d)
+int live_service_cpu_times(struct live_service *s, struct cpu_times *out, struct diag *d)
 {
 	uint64_t now_ns = clock_boot_ns();
 	int err;
 
 	*out = (struct cpu_times){ 0 };
-	pthread_mutex_lock(&k->lock);
-	out->before = k->before;
-	out->has_before = k->has_before;
-	out->elapsed_ns = now_ns - k->before_ns;
-	k->before = (struct sys_stats){ 0 };
-	k->has_before = false;
+	pthread_mutex_lock(&s->lock);
+	out->before = s->before;
+	out->has_before = s->has_before;
+	out->elapsed_ns = now_ns - s->before_ns;
+	s->before = (struct sys_stats){ 0 };
+	s->has_before = false;
 	err = sys_stats_read("", 0, &out->now);
 	if (!err)
-		err = copy_cpus(&out->now, &k->before);
-	k->has_before = !err;
-	k->before_ns = now_ns;
-	pthread_mutex_unlock(&k->lock);
+		err = copy_cpus(&out->now, &s->before);
+	s->has_before = !err;
+	s->before_ns = now_ns;
+	pthread_mutex_unlock(&s->lock);
 	if (err)
 		cpu_times_done(out);
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;

@@ -1,5 +1,5 @@
 /*
- * mcp/live_desk — what the live tools and resources remember between calls: subscriptions to the stream, the last CPU times,
+ * mcp/live_service — what the live tools and resources remember between calls: subscriptions to the stream, the last CPU times,
  * samples of BPF programs.
  *
  * One per server; locks for itself.
@@ -11,22 +11,25 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
 
-struct live_desk;
+struct live_service;
 struct live_feed;
 struct prog_watch;
 
 /* feed may be NULL: without --daemon. It is lent. */
-MUST_USE int live_desk_new(struct live_feed *feed, struct diag *d, struct live_desk **out);
-void live_desk_free(struct live_desk *k); /* NULL is fine */
-struct prog_watch *live_desk_programs(struct live_desk *k);
+MUST_USE int live_service_new(struct live_feed *feed, struct diag *d, struct live_service **out);
+void live_service_free(struct live_service *s); /* NULL is fine */
+struct prog_watch *live_service_programs(struct live_service *s);
 
 /* Subscriptions by the query of their URI; each begin needs an end. */
-MUST_USE int live_desk_subscribe(struct live_desk *k, const char *query, struct diag *d);
-void live_desk_unsubscribe(struct live_desk *k, const char *query);
+MUST_USE int live_service_subscribe(struct live_service *s, const char *query, struct diag *d);
+void live_service_unsubscribe(struct live_service *s, const char *query);
+/* The aggregates count while they are held; each hold needs a drop. Without a feed there is nothing to do. */
+MUST_USE int live_service_hold_stats(struct live_service *s, struct diag *d);
+void live_service_drop_stats(struct live_service *s);
 /* The number of the newest event that it wants. */
-uint64_t live_desk_newest(struct live_desk *k, const char *query);
+uint64_t live_service_newest(struct live_service *s, const char *query);
 
 struct cpu_times {
 	struct sys_stats now, before; /* to be given back by cpu_times_done() */
@@ -35,5 +38,5 @@ struct cpu_times {
 };
 
 /* Now, and what the last call got. */
-MUST_USE int live_desk_cpu_times(struct live_desk *k, struct cpu_times *out, struct diag *d);
+MUST_USE int live_service_cpu_times(struct live_service *s, struct cpu_times *out, struct diag *d);
 void cpu_times_done(struct cpu_times *t);

@@ -1,7 +1,13 @@
 #include "mcp/message.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 /* jansson parses by recursion: what is too deep is refused before it starts. Brackets inside texts do not count. */
 static bool is_too_deep(const char *text, size_t len)
@@ -27,6 +33,66 @@ static bool is_too_deep(const char *text, size_t len)
 	return false;
 }
 
+static bool is_of_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/*
+ * A whole number that 64 bits do not hold becomes a real one, and one that no real number holds a very large one: at most two
+ * bytes more than it has, and the end of a text.
+ */
+static size_t put_number(char *out, const char *text, size_t len)
+{
+	memcpy(out, text, len);
+	if (isinf(strtod(text, NULL)))
+		return (size_t)sprintf(out, "%s", text[0] == '-' ? "-1e308" : "1e308");
+	errno = 0;
+	if (strspn(text, "-0123456789") >= len)
+		(void)strtoll(text, NULL, 10);
+	if (errno != ERANGE)
+		return len;
+	return len + (size_t)sprintf(out + len, "e0");
+}
+
+/* A new text, terminated, whose numbers all fit. text is terminated. Quoted text stays as it is. */
+static char *fit_numbers(const char *text, size_t len, size_t *out_len)
+{
+	char *out = malloc(2 * len + 2);
+	bool in_text = false;
+	size_t nr = 0, step;
+
+	for (size_t i = 0; out && i < len; i += step) {
+		step = 1;
+		if (!in_text && is_of_number(text[i])) {
+			while (i + step < len && is_of_number(text[i + step]))
+				step++;
+			nr += put_number(out + nr, text + i, step);
+			continue;
+		}
+		if (in_text && text[i] == '\\' && i + 1 < len)
+			step = 2;
+		else if (text[i] == '"')
+			in_text = !in_text;
+		memcpy(out + nr, text + i, step);
+		nr += step;
+	}
+	*out_len = nr;
+	return out;
+}
+
+/*
+ * Again, for a message with a number that is too large: as a real number it does no harm, and the
+ * request gets an answer that its sender can match, from the code that checks that number.
+ */
+static json_t *parse_large(const char *text, size_t len, json_error_t *error)
+{
+	SCOPED(scoped_free) char *copy = strndup(text, len);
+	SCOPED(scoped_free) char *fitting = copy ? fit_numbers(copy, strlen(copy), &len) : NULL;
+
+	return fitting ? json_loadb(fitting, len, JSON_REJECT_DUPLICATES, error) : NULL;
+}
+
 json_t *message_parse(const char *text, size_t len, const char **why)
 {
 	json_error_t error = { 0 };
@@ -42,6 +108,8 @@ json_t *message_parse(const char *text, size_t len, const char **why)
 		return NULL;
 	}
 	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!value && json_error_code(&error) == json_error_numeric_overflow)
+		value = parse_large(text, len, &error);
 	if (!value && json_error_code(&error) == json_error_duplicate_key)
 		*why = "the message has a name twice in one object";
 	else if (!value && json_error_code(&error) == json_error_null_character)

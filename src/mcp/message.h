@@ -1,10 +1,10 @@
 /*
  * mcp/message — one JSON-RPC 2.0 message as it came in, taken apart; untrusted.
  *
- * A request has a method and an id (a text or a whole number), a notification has no id, a response has neither method. What is
- * none of these is an error with the code that JSON-RPC gives it, and with the id if there was a usable one. A notification is
- * never an error, whatever its parameters are, since nobody could be told.
- * Size and depth are capped. Pure.
+ * A request has a method and an id (a text or a whole number), a notification has no id, a response
+ * has neither method. What is none of these is an error with the code that JSON-RPC gives it, and
+ * with the id if there was a usable one. A notification is never an error, whatever its parameters
+ * are, since there is no way to report it. Size and depth are capped. Pure.
  */
 #pragma once
 

@@ -121,8 +121,7 @@ int method_prompts_get(struct mcp_request *r, struct json_writer *w, struct rpc_
 		return rpc_fail(e, RPC_INVALID_PARAMS, "prompts/get needs a text \"name\"");
 	if (!p)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
-		                "there is no prompt %.64s; prompts/list tells which there are",
-		                name);
+		                "there is no prompt %.64s; prompts/list lists them", name);
 	if (given && !json_is_object(given))
 		return rpc_fail(e, RPC_INVALID_PARAMS, "\"arguments\" must be an object");
 	if (take_values(p, given, numbers, &values, e))
@@ -142,7 +141,7 @@ static void put_completion(struct json_writer *w, const struct completion *c)
 	jw_end_object(w);
 }
 
-/* What is referred to but unknown has no values, which is no error. */
+/* An unknown reference has no values, which is not an error. */
 int method_complete(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
 {
 	const json_t *ref = json_object_get(r->params, "ref"),
@@ -162,7 +161,7 @@ int method_complete(struct mcp_request *r, struct json_writer *w, struct rpc_err
 	if (of && strcmp(type, "ref/prompt") == 0)
 		completion_of_prompt(of, name, value, &c);
 	else if (of && strcmp(type, "ref/resource") == 0)
-		completion_of_resource(&r->conn->server->world, of, name, value, &c);
+		completion_of_resource(&r->conn->server->world, r->conn->id, of, name, value, &c);
 	put_completion(w, &c);
 	completion_done(&c);
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
@@ -76,7 +77,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* %41 and + as in a form; a broken escape stands for itself. */
+/* %41 and + as in a form; a broken escape is kept as it is. */
 static bool decode(const char *text, size_t len, char *buf, size_t size)
 {
 	size_t nr = 0;
@@ -129,6 +130,39 @@ int resource_query_u64(const char *query, const char *key, uint64_t min, uint64_
 	return 0;
 }
 
+/* What a resource holds, as text; to be given back by outgoing_done(), in any case. */
+static int read_text(const struct resource *res, struct mcp_world *w, const char *query,
+                     struct diag *d, struct outgoing *o)
+{
+	int err;
+
+	if (outgoing_begin(o))
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	jw_begin_object(&o->w, NULL);
+	err = res->read(w, query, &o->w, d);
+	jw_end_object(&o->w);
+	if (outgoing_end(o) && !err)
+		err = diag_set(d, -ENOMEM, "ask for less", "the answer could not be written");
+	return err;
+}
+
+int resource_poll(const struct resource *res, struct mcp_world *w, const char *query,
+                  struct diag *d, uint64_t *out)
+{
+	struct outgoing o;
+	int err = 0;
+
+	if (res->revision) {
+		*out = res->revision(w, query);
+		return 0;
+	}
+	err = read_text(res, w, query, d, &o);
+	if (!err)
+		*out = hash_bytes(o.text, o.len, 0);
+	outgoing_done(&o);
+	return err;
+}
+
 static int fail_read(struct rpc_error *e, const struct diag *d, int err, const char *uri)
 {
 	char line[sizeof(d->what) + sizeof(d->hint) + 128];
@@ -152,13 +186,7 @@ int method_resources_read(struct mcp_request *r, struct json_writer *w, struct r
 		return rpc_fail(e, RPC_INVALID_PARAMS, "resources/read needs a text \"uri\"");
 	if (!res || !server_offers_resource(s, res))
 		return fail_read(e, &d, -ENOENT, uri);
-	if (outgoing_begin(&o))
-		return rpc_fail(e, RPC_INTERNAL, "out of memory");
-	jw_begin_object(&o.w, NULL);
-	err = res->read(&s->world, query, &o.w, &d);
-	jw_end_object(&o.w);
-	if (outgoing_end(&o) && !err)
-		err = diag_set(&d, -ENOMEM, "ask for less", "the answer could not be written");
+	err = read_text(res, &s->world, query, &d, &o);
 	if (!err) {
 		jw_begin_array(w, "contents");
 		jw_begin_object(w, NULL);
@@ -169,5 +197,7 @@ int method_resources_read(struct mcp_request *r, struct json_writer *w, struct r
 		jw_end_array(w);
 	}
 	outgoing_done(&o);
+	if (res->needs_daemon)
+		server_log_losses(s);
 	return err ? fail_read(e, &d, err, uri) : 0;
 }

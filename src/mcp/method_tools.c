@@ -1,12 +1,17 @@
 /* tools/list and tools/call. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "mcp/server_priv.h"
+#include "mcp/traces/trace_child_priv.h"
+#include "mcp/traces/trace_relay.h"
 
 #define PROGRESS_NS 100000000ULL
+#define LOG_BYTES   512
 
 static void put_tool(struct json_writer *w, const struct tool *t)
 {
@@ -80,7 +85,7 @@ static int run_tool(struct tool_call *call, struct json_writer *w, struct rpc_er
 		return rpc_fail(e, RPC_INTERNAL, "out of memory");
 	jw_begin_object(&o.w, NULL);
 	call->out = &o.w;
-	err = call->tool->run(call);
+	err = call->tool->run ? call->tool->run(call) : trace_relay_call(call);
 	jw_end_object(&o.w);
 	ending = outgoing_end(&o);
 	if (!err && ending)
@@ -105,20 +110,23 @@ int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	const struct tool *t = name ? find_tool(s, name) : NULL;
 	struct diag d = { 0 };
 	json_t *args = NULL;
-	struct tool_call call = {
-		.tool = t, .world = &s->world, .given = given, .d = &d, .request = r
-	};
+	struct tool_call call = { .tool = t,
+		                  .world = &s->world,
+		                  .owner = r->conn->id,
+		                  .given = given,
+		                  .d = &d,
+		                  .request = r };
 	int err;
 
 	if (!name)
 		return rpc_fail(e, RPC_INVALID_PARAMS, "tools/call needs a text \"name\"");
 	if (!t)
 		return rpc_fail(e, RPC_INVALID_PARAMS,
-		                "there is no tool %.64s; tools/list tells which there are", name);
+		                "there is no tool %.64s; tools/list lists them", name);
 	if (given && !json_is_object(given))
 		return rpc_fail(e, RPC_INVALID_PARAMS, "\"arguments\" must be an object");
 	if (t->needs_daemon && !s->world.cfg.is_daemon) {
-		diag_set(&d, -ENOTSUP, "start 'schedscope mcp --daemon', or use record_and_analyze",
+		diag_set(&d, -EINVAL, "start 'schedscope mcp --daemon', or use record_and_analyze",
 		         "%s needs live data, which this server does not collect", t->name);
 		put_failure(w, &d);
 		return 0;
@@ -130,6 +138,8 @@ int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	call.args = args;
 	err = run_tool(&call, w, e);
 	json_decref(args);
+	if (t->needs_daemon)
+		server_log_losses(s);
 	return err;
 }
 
@@ -174,10 +184,26 @@ bool call_is_cancelled(const struct tool_call *c)
 {
 	const struct mcp_request *r = c->request;
 
+	if (c->serve)
+		return trace_serve_is_cancelled(c->serve);
 	return r && atomic_load(&r->is_cancelled);
 }
 
-struct progress {
+void call_log(struct tool_call *c, enum mcp_level level, const char *fmt, ...)
+{
+	const struct mcp_request *r = c->request;
+	char text[LOG_BYTES];
+	va_list args;
+
+	if (!r)
+		return;
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	conn_log(r->conn, level, c->tool->name, text);
+}
+
+struct call_progress {
 	const json_t *token;
 	double done, total;
 	const char *message;
@@ -185,7 +211,7 @@ struct progress {
 
 static void put_progress(void *ctx, struct json_writer *w)
 {
-	const struct progress *p = ctx;
+	const struct call_progress *p = ctx;
 
 	if (json_is_string(p->token))
 		jw_string(w, "progressToken", json_string_value(p->token));
@@ -202,9 +228,13 @@ static void put_progress(void *ctx, struct json_writer *w)
 void call_progress(struct tool_call *c, double done, double total, const char *message)
 {
 	struct mcp_request *r = c->request;
-	struct progress p = { r ? r->progress_token : NULL, done, total, message };
+	struct call_progress p = { r ? r->progress_token : NULL, done, total, message };
 	uint64_t now_ns = clock_boot_ns();
 
+	if (c->serve) {
+		trace_serve_progress(c->serve, done, total, message);
+		return;
+	}
 	if (!p.token || call_is_cancelled(c) || done <= r->progress_done ||
 	    now_ns - r->progress_ns < PROGRESS_NS)
 		return;

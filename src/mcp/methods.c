@@ -24,7 +24,7 @@ const char *level_name(enum mcp_level level)
 	return levels[level];
 }
 
-bool level_parse(const char *text, enum mcp_level *out)
+static bool level_parse(const char *text, enum mcp_level *out)
 {
 	for (size_t i = 0; text && i < sizeof(levels) / sizeof(levels[0]); i++) {
 		if (strcmp(levels[i], text) == 0) {
@@ -72,11 +72,12 @@ static void put_capabilities(struct json_writer *w)
 }
 
 static const char *const instructions =
-	"schedscope tells what the Linux scheduler does: who runs where, who waits for a CPU, for how long and why. "
-	"For a recorded Perfetto trace start with load_perfetto_trace, then get_trace_summary; analyze_* tools answer one "
-	"question each, explain_wait tells why a task waited. For this machine use record_and_analyze, which needs no "
+	"schedscope shows what the Linux scheduler does: what runs where, what waits for a CPU, for how long and why. For "
+	"a recorded Perfetto trace start with load_perfetto_trace, then get_trace_summary; analyze_* tools answer one "
+	"question each, explain_wait says why a task waited. For this machine use record_and_analyze, which needs no "
 	"preparation; with --daemon also the stats:// resources and the live analyzers. Times are nanoseconds unless a key "
-	"says otherwise; null means unknown, never 0. Answers are short by default: `truncated` and `page` tell how to get more.";
+	"says otherwise; null means unknown, never 0. Answers are short by default: `truncated` and `page` say how to get "
+	"more.";
 
 /* Clients that ask for a revision that we do not know get our newest, and may leave. */
 static int initialize(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
@@ -165,7 +166,7 @@ int list_page(const struct mcp_request *r, size_t nr, size_t *from, size_t *to, 
 		at = text && *text >= '1' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 		if (!end || *end || at >= nr)
 			return rpc_fail(e, RPC_INVALID_PARAMS,
-			                "\"cursor\" is none that this server gave");
+			                "\"cursor\" was not issued by this server");
 	}
 	*from = at;
 	*to = nr - at > PAGE ? at + PAGE : nr;

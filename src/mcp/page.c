@@ -1,4 +1,4 @@
-/* call_put_report(): a report as a short answer, and how to get the rest. */
+/* call_put_report(): a report as a short answer, and how to get more. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 static const uint32_t limits[] = { 50, 30, 20, 15, 10, 7, 5, 3, 2, 1 };
 #define NR_LIMITS (sizeof(limits) / sizeof(limits[0]))
 
-struct page {
+struct list_page {
 	uint64_t offset;
 	uint64_t limit;
 	uint64_t inner;                /* of lists inside of rows */
@@ -44,13 +44,13 @@ static bool is_whole(const struct report_node *n, bool is_in_row)
 }
 
 /* What is known of a list besides the report; NULL = nothing. */
-static const struct call_list *known_of(const struct page *p, const char *key)
+static const struct call_list *known_of(const struct list_page *p, const char *key)
 {
 	return p->known && key && strcmp(key, p->known->key) == 0 ? p->known : NULL;
 }
 
 /* The first row of a list that is shown; those inside of rows are only cut. */
-static uint64_t first_of(const struct page *p, const struct report_node *n, bool is_in_row)
+static uint64_t first_of(const struct list_page *p, const struct report_node *n, bool is_in_row)
 {
 	const struct call_list *known = known_of(p, n->key);
 
@@ -59,14 +59,14 @@ static uint64_t first_of(const struct page *p, const struct report_node *n, bool
 	return p->offset;
 }
 
-static uint64_t total_of(const struct page *p, const struct report_node *n)
+static uint64_t total_of(const struct list_page *p, const struct report_node *n)
 {
 	const struct call_list *known = known_of(p, n->key);
 
 	return known ? known->total : n->nr;
 }
 
-static uint64_t nr_shown(const struct page *p, const struct report_node *n, bool is_in_row)
+static uint64_t nr_shown(const struct list_page *p, const struct report_node *n, bool is_in_row)
 {
 	uint64_t from = first_of(p, n, is_in_row), left = n->nr > from ? n->nr - from : 0;
 	uint64_t limit = is_in_row ? p->inner : p->limit;
@@ -74,10 +74,10 @@ static uint64_t nr_shown(const struct page *p, const struct report_node *n, bool
 	return is_whole(n, is_in_row) || left < limit ? left : limit;
 }
 
-static void put_node(struct page *p, struct json_writer *w, const struct report_node *n,
+static void put_node(struct list_page *p, struct json_writer *w, const struct report_node *n,
                      bool is_in_row);
 
-static void put_array(struct page *p, struct json_writer *w, const struct report_node *n,
+static void put_array(struct list_page *p, struct json_writer *w, const struct report_node *n,
                       bool is_in_row)
 {
 	uint64_t from = first_of(p, n, is_in_row), nr = nr_shown(p, n, is_in_row), at = 0;
@@ -91,8 +91,8 @@ static void put_array(struct page *p, struct json_writer *w, const struct report
 		p->is_cut = true;
 }
 
-/* The list that a number tells of: "events_shown" of "events", "returned_count" of the one that is known. */
-static const struct report_node *list_counted(const struct page *p,
+/* The list that a number counts: "events_shown" of "events", "returned_count" of the one that is known. */
+static const struct report_node *list_counted(const struct list_page *p,
                                               const struct report_node *object, const char *key)
 {
 	size_t len = strlen(key);
@@ -108,8 +108,8 @@ static const struct report_node *list_counted(const struct page *p,
 	return NULL;
 }
 
-static void put_members(struct page *p, struct json_writer *w, const struct report_node *object,
-                        bool is_in_row)
+static void put_members(struct list_page *p, struct json_writer *w,
+                        const struct report_node *object, bool is_in_row)
 {
 	for (const struct report_node *n = object->first; n; n = n->next) {
 		const struct report_node *list = list_counted(p, object, n->key);
@@ -123,7 +123,7 @@ static void put_members(struct page *p, struct json_writer *w, const struct repo
 	}
 }
 
-static void put_node(struct page *p, struct json_writer *w, const struct report_node *n,
+static void put_node(struct list_page *p, struct json_writer *w, const struct report_node *n,
                      bool is_in_row)
 {
 	if (n->type == REPORT_ARRAY) {
@@ -137,7 +137,7 @@ static void put_node(struct page *p, struct json_writer *w, const struct report_
 	}
 }
 
-static void put_list(const struct page *p, struct json_writer *w, const struct report_node *n,
+static void put_list(const struct list_page *p, struct json_writer *w, const struct report_node *n,
                      const char *name)
 {
 	uint64_t next = p->offset + p->limit, total = total_of(p, n);
@@ -153,8 +153,8 @@ static void put_list(const struct page *p, struct json_writer *w, const struct r
 }
 
 /* Lists of the object and of those in it, by path. */
-static void put_lists(const struct page *p, struct json_writer *w, const struct report_node *object,
-                      const char *prefix)
+static void put_lists(const struct list_page *p, struct json_writer *w,
+                      const struct report_node *object, const char *prefix)
 {
 	for (const struct report_node *n = object->first; n; n = n->next) {
 		char name[PATH_LEN];
@@ -169,7 +169,7 @@ static void put_lists(const struct page *p, struct json_writer *w, const struct 
 	}
 }
 
-static void put_all(struct page *p, struct json_writer *w, const struct report_node *root)
+static void put_all(struct list_page *p, struct json_writer *w, const struct report_node *root)
 {
 	put_members(p, w, root, false);
 	jw_bool(w, "truncated", p->is_cut);
@@ -185,7 +185,7 @@ static void put_all(struct page *p, struct json_writer *w, const struct report_n
 }
 
 /* How long it would be; SIZE_MAX without memory. */
-static size_t measure(struct page p, const struct report_node *root)
+static size_t measure(struct list_page p, const struct report_node *root)
 {
 	struct outgoing o;
 	size_t len = SIZE_MAX;
@@ -202,7 +202,7 @@ static size_t measure(struct page p, const struct report_node *root)
 }
 
 /* As many rows as the budget allows, and not more than the argument's default. */
-static uint64_t fitting_limit(struct page p, const struct report_node *root)
+static uint64_t fitting_limit(struct list_page p, const struct report_node *root)
 {
 	uint64_t most = p.limit ? p.limit : UINT64_MAX;
 
@@ -217,9 +217,9 @@ static uint64_t fitting_limit(struct page p, const struct report_node *root)
 int call_put_list(struct tool_call *c, const struct report_node *root,
                   const struct call_list *known)
 {
-	struct page p = { .offset = call_u64(c, "offset"),
-		          .limit = call_u64(c, "limit"),
-		          .known = known };
+	struct list_page p = { .offset = call_u64(c, "offset"),
+		               .limit = call_u64(c, "limit"),
+		               .known = known };
 
 	if (!root || root->type != REPORT_OBJECT)
 		return diag_set(c->d, -ENOMEM, "ask for less", "the answer is too large");

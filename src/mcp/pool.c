@@ -10,7 +10,7 @@
 #define MAX_THREADS 16U
 #define MAX_WAITING 256U
 
-struct job {
+struct pool_job {
 	pool_fn *fn;
 	void *ctx;
 };
@@ -22,7 +22,7 @@ struct pool {
 	unsigned int nr_threads; /* that run */
 	unsigned int max_threads;
 	unsigned int nr_idle;
-	struct job jobs[MAX_WAITING]; /* a ring */
+	struct pool_job jobs[MAX_WAITING]; /* a ring */
 	unsigned int first;
 	unsigned int nr;
 	bool is_ending;
@@ -47,7 +47,7 @@ static void *work(void *ctx)
 
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
-		struct job job;
+		struct pool_job job;
 
 		p->nr_idle++;
 		while (!p->nr && !p->is_ending)
@@ -87,7 +87,7 @@ int pool_do(struct pool *p, pool_fn *fn, void *ctx)
 	if (err && err != -EAGAIN && p->nr_threads)
 		err = 0; /* fewer do it, later */
 	if (!err) {
-		p->jobs[(p->first + p->nr) % MAX_WAITING] = (struct job){ fn, ctx };
+		p->jobs[(p->first + p->nr) % MAX_WAITING] = (struct pool_job){ fn, ctx };
 		p->nr++;
 		pthread_cond_signal(&p->has_work);
 	}

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/outgoing.h"
-#include "mcp/profile_desk.h"
+#include "mcp/profile_service.h"
 
 /* Tried one after the other: functions, and stacks of each. */
 static const struct {
@@ -20,7 +20,7 @@ static void put(const struct profile *p, const struct profile_results_cfg *cfg,
                 struct json_writer *w)
 {
 	profile_results(p, cfg, w);
-	/* What was left out is told by symbols_left_out, too. */
+	/* symbols_left_out also counts what was left out. */
 	jw_bool(w, "truncated",
 	        cfg->limit < profile_nr_functions(p) || (cfg->wants_stacks && cfg->stacks_limit));
 }
@@ -41,14 +41,14 @@ static size_t measure(const struct profile *p, const struct profile_results_cfg 
 	return len;
 }
 
-int profile_page_put(struct profile_desk *desk, const struct profile_page *page,
+int profile_page_put(struct profile_service *service, const struct profile_page *page,
                      struct json_writer *w, struct diag *d)
 {
 	SCOPED(scoped_profile) struct profile *p = NULL;
 	struct profile_results_cfg cfg = { .limit = page->limit,
 		                           .wants_stacks = page->wants_stacks,
 		                           .stacks_limit = STACKS_OF_EACH };
-	int err = profile_desk_profile(desk, d, &p, &cfg.collected);
+	int err = profile_service_profile(service, d, &p, &cfg.collected);
 
 	if (err)
 		return err;

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "base/json_write.h"
 
-struct profile_desk;
+struct profile_service;
 
 struct profile_page {
 	uint32_t limit; /* functions; 0 = as many as fit the budget */
@@ -18,5 +18,5 @@ struct profile_page {
 };
 
 /* The members of the object that is open. */
-MUST_USE int profile_page_put(struct profile_desk *desk, const struct profile_page *page,
+MUST_USE int profile_page_put(struct profile_service *service, const struct profile_page *page,
                               struct json_writer *w, struct diag *d);

@@ -12,7 +12,7 @@ void prompt_put_sources(FILE *out)
 {
 	fputs("## Get data first\n"
 	      "- The user has a trace file: `load_perfetto_trace`, then `get_trace_summary` for what it can answer.\n"
-	      "- The problem is there right now: `record_and_analyze` records a few seconds of this machine and loads "
+	      "- The problem exists right now: `record_and_analyze` records a few seconds of this machine and loads "
 	      "the result; go on with the trace_id that it returns.\n"
 	      "- The server runs with --daemon: the resources stats://aggregated/... hold live figures. If a tool says "
 	      "that live data is not collected, record instead.\n\n",
@@ -23,7 +23,7 @@ void prompt_put_rules(FILE *out)
 {
 	fputs("\n## How to report\n"
 	      "- Quote figures with their unit and the span that they cover. null is unknown, not 0.\n"
-	      "- Say so when an answer tells of lost events or of sampling: absolute counts are then too low.\n"
+	      "- Say so when an answer reports lost events or sampling: absolute counts are then too low.\n"
 	      "- truncated: true means that there is more; ask for the next page only if it can change the conclusion.\n"
 	      "- Name the evidence for every cause, and one measurement that would prove it wrong.\n",
 	      out);

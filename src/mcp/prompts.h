@@ -1,4 +1,7 @@
-/* mcp/prompts — every prompt, and what their texts share. What stands in `backticks` with a _ or :// is a tool or resource. */
+/*
+ * mcp/prompts — every prompt, and what their texts share. A word in `backticks` with a _ or :// is
+ * a tool or resource.
+ */
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Prompts that look for the cause of something: latency, imbalance. */
+/* Prompts that search for the cause of something: latency, imbalance. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,8 @@
 #define PID_MAX 4194304UL
 
 static const struct prompt_arg latency_args[] = {
-	{ "pid", "the process or thread that waits; without it the worst one is looked for", NULL },
+	{ "pid", "the process or thread that waits; without it the worst one is searched for",
+	  NULL },
 	{ 0 },
 };
 
@@ -29,13 +30,13 @@ static int take_pid(const char *text, unsigned long *pid, struct diag *d)
 static void put_latency_of_one(FILE *out, unsigned long pid)
 {
 	fprintf(out,
-	        "1. `analyze_wakeup_latency` for the whole picture: is everybody late, or only %lu?\n"
+	        "1. `analyze_wakeup_latency` for the whole picture: are all tasks late, or only %lu?\n"
 	        "2. `analyze_task_states` with pid %lu: how much of its time did it run, wait for a CPU, sleep, or wait for "
-	        "something else? Only waiting for a CPU is the scheduler's doing.\n"
+	        "something else? Only waiting for a CPU is caused by the scheduler.\n"
 	        "3. `correlate_wakeup_to_schedule` with pid %lu: its worst waits, each with the time and the CPU.\n"
-	        "4. `explain_wait` with pid %lu: who ran on that CPU meanwhile, and whether others were idle.\n"
+	        "4. `explain_wait` with pid %lu: what ran on that CPU meanwhile, and whether others were idle.\n"
 	        "5. `get_process_timeline` with pid %lu around the worst wait.\n"
-	        "6. `analyze_preemptions` with pid %lu: who takes the CPU away from it, and how often.\n",
+	        "6. `analyze_preemptions` with pid %lu: which tasks take the CPU away from it, and how often.\n",
 	        pid, pid, pid, pid, pid, pid);
 }
 
@@ -45,7 +46,7 @@ static void put_latency_of_all(FILE *out)
 	      "median is load.\n"
 	      "2. `find_scheduling_bottlenecks` and `detect_outliers` with category latency: which tasks and when.\n"
 	      "3. `correlate_wakeup_to_schedule`: the worst single waits. Choose one task and go on with it.\n"
-	      "4. `explain_wait` with its pid: who ran on that CPU meanwhile, and whether others were idle.\n"
+	      "4. `explain_wait` with its pid: what ran on that CPU meanwhile, and whether others were idle.\n"
 	      "5. `analyze_latency_breakdown`: is the time lost before the wakeup reaches the CPU, or after?\n"
 	      "6. `analyze_runqueue_depth`: how many wait at the same time, and on which CPUs.\n",
 	      out);
@@ -61,21 +62,22 @@ static int write_latency(const struct prompt_values *v, FILE *out, struct diag *
 	if (pid)
 		fprintf(out, "# Why does %lu wait so long for a CPU?\n\n", pid);
 	else
-		fputs("# Who waits long for a CPU, and why?\n\n", out);
+		fputs("# Which tasks wait long for a CPU, and why?\n\n", out);
 	prompt_put_sources(out);
 	fputs("## Steps\n", out);
 	if (pid)
 		put_latency_of_one(out, pid);
 	else
 		put_latency_of_all(out);
-	fputs("\n## Tell the causes apart\n"
+	fputs("\n## Distinguish the causes\n"
 	      "- Too much work: every CPU busy in `analyze_cpu_utilization`, deep run queues.\n"
-	      "- Bad placement: a wait on one CPU while others idle; `analyze_migration_patterns` and `get_topology` tell what a "
-	      "move would have cost.\n"
+	      "- Bad placement: a wait on one CPU while others idle; `analyze_migration_patterns` "
+	      "and `get_topology` say what a move would have cost.\n"
 	      "- Pinning: the task may run on few CPUs, and these are busy.\n"
 	      "- Interrupts: `analyze_irq` shows time on the CPU that no task accounts for.\n"
 	      "- Sleeping CPUs and clocks: `analyze_cpu_idle` and `analyze_cpu_frequency`.\n"
-	      "- A lock or I/O, not the scheduler: the task sleeps and is woken late; `analyze_wakeup_chains` finds by whom.\n",
+	      "- A lock or I/O, not the scheduler: the task sleeps and is woken late; "
+	      "`analyze_wakeup_chains` finds by what.\n",
 	      out);
 	prompt_put_rules(out);
 	return 0;
@@ -103,8 +105,8 @@ static int write_imbalance(const struct prompt_values *v, FILE *out, struct diag
 	      "a fault; different utilization alone is not.\n"
 	      "4. `analyze_migration_patterns`: between which CPUs tasks move, and whether some go to and fro.\n"
 	      "5. `analyze_llc_locality`: how many moves leave the cache.\n"
-	      "6. `analyze_process_runtime` and `analyze_fairness`: is one task the load of a busy CPU? Then nothing can be "
-	      "spread.\n"
+	      "6. `analyze_process_runtime` and `analyze_fairness`: is one task the load of a busy CPU? Then the load "
+	      "cannot be spread.\n"
 	      "7. `analyze_irq`: do interrupts keep one CPU busy?\n"
 	      "8. `scheduler://current`: which scheduler decides; with sched_ext also `analyze_dsq`.\n\n"
 	      "## Usual causes\n"
@@ -120,7 +122,7 @@ static int write_imbalance(const struct prompt_values *v, FILE *out, struct diag
 
 const struct prompt prompt_cpu_imbalance = {
 	.name = "analyze_cpu_imbalance",
-	.title = "Look for CPUs that idle while others queue",
+	.title = "Find CPUs that idle while others have queues",
 	.description = "how load, migrations and caches are compared, and what counts as a fault",
 	.write = write_imbalance,
 };

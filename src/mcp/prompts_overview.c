@@ -21,11 +21,11 @@ static const char *const area_steps[] = {
 	"4. `correlate_wakeup_to_schedule`, then `explain_wait` for the worst task.\n"
 	"5. `analyze_preemptions` and `analyze_irq`: what else takes the CPU.\n"
 	"6. With sched_ext: `analyze_dsq_latency`, how long tasks stay in a queue.\n\n"
-	"On an idle machine a wakeup takes some microseconds. A p99 above a millisecond deserves a look unless all CPUs are "
-	"busy.\n",
+	"On an idle machine a wakeup takes some microseconds. A p99 above a millisecond is worth "
+	"investigating unless all CPUs are busy.\n",
 	"1. `scheduler://current` and `get_topology`.\n"
 	"2. `analyze_cpu_utilization`: is there time left to be used at all?\n"
-	"3. `analyze_process_runtime`: who uses it, in how many slices; slices far below a millisecond cost switches.\n"
+	"3. `analyze_process_runtime`: which tasks use it, in how many slices; slices far below a millisecond cost switches.\n"
 	"4. `analyze_preemptions`: how many of the switches were forced.\n"
 	"5. `analyze_migration_patterns` and `analyze_llc_locality`: moves that cost a warm cache.\n"
 	"6. `analyze_cpu_frequency` and `analyze_cpu_idle`: do the CPUs run at their speed?\n"
@@ -62,7 +62,7 @@ static int write_performance(const struct prompt_values *v, FILE *out, struct di
 
 const struct prompt prompt_scheduler_performance = {
 	.name = "analyze_scheduler_performance",
-	.title = "Judge the scheduler's performance",
+	.title = "Assess the scheduler's performance",
 	.description =
 		"a tour through the figures, for latency, throughput, balance or all of them",
 	.args = performance_args,
@@ -108,22 +108,22 @@ static int write_behavior(const struct prompt_values *v, FILE *out, struct diag 
 		        "with a trace that was recorded under it.\n\n",
 		        name);
 	else
-		fputs("# What does the active scheduler do?\n\n`scheduler://current` tells which it is.\n\n",
+		fputs("# What does the active scheduler do?\n\n`scheduler://current` names it.\n\n",
 		      out);
 	prompt_put_sources(out);
 	fputs("## Steps\n"
 	      "1. `stats://scheduler/raw`: what the scheduler itself counts, if it offers statistics; "
 	      "`stats://scheduler/scx`: what the kernel knows of it.\n"
-	      "2. With sched_ext: `analyze_dsq` and `analyze_dsq_latency`: which queues there are, who uses them, how long tasks "
-	      "stay. For scx_layered `analyze_scx_layer_behavior`.\n"
+	      "2. With sched_ext: `analyze_dsq` and `analyze_dsq_latency`: which queues there are, which tasks use them, how "
+	      "long tasks stay. For scx_layered `analyze_scx_layer_behavior`.\n"
 	      "3. `analyze_oncpu_slices`: how long tasks run at a time.\n"
-	      "4. `analyze_preemptions`: who is interrupted by whom.\n"
+	      "4. `analyze_preemptions`: which tasks are interrupted, and by which.\n"
 	      "5. `analyze_migration_patterns` and `analyze_llc_locality`: does it keep tasks near their cache?\n"
 	      "6. `analyze_wakeup_latency`, `analyze_fairness`: what tasks get out of it.\n"
 	      "7. `bpf://programs`: what its own programs cost. That is the run time of BPF code, not scheduling latency.\n\n"
 	      "## Questions to answer\n"
-	      "- Whom does it favour, and by what sign: wakeups, run time, priority, group?\n"
-	      "- Where does it place a task that wakes, and does it look for idle CPUs beyond the cache?\n"
+	      "- Which tasks does it favour, and by which criterion: wakeups, run time, priority, group?\n"
+	      "- Where does it place a task that wakes, and does it search for idle CPUs beyond the cache?\n"
 	      "- What happens when there are more tasks than CPUs?\n"
 	      "- Another recording under another scheduler: `diff_traces` compares the two.\n",
 	      out);
@@ -147,17 +147,18 @@ static int write_summary(const struct prompt_values *v, FILE *out, struct diag *
 	fputs("# What is this machine, and what is it doing?\n\n"
 	      "## Look\n"
 	      "1. `get_topology`: CPUs, cores, caches, nodes.\n"
-	      "2. `scheduler://current`: who schedules; with sched_ext also `stats://scheduler/scx`.\n"
+	      "2. `scheduler://current`: which scheduler is active; with sched_ext also `stats://scheduler/scx`.\n"
 	      "3. `stats://system/cpu`, `stats://system/memory`, `stats://system/network`: load, memory, traffic.\n"
-	      "4. `record_and_analyze` over a few seconds: who runs, who waits, how long. With --daemon "
+	      "4. `record_and_analyze` over a few seconds: what runs, what waits, how long. With --daemon "
 	      "`stats://aggregated/process` and `stats://aggregated/cpu` say the same while it goes on.\n"
 	      "5. `bpf://programs`: what else watches or schedules here.\n"
-	      "6. `query_stats` lists further statistics, `list_event_subsystems` further events, `list_traces` what is loaded "
-	      "already.\n\n"
+	      "6. `query_stats` lists further statistics, `list_event_subsystems` further events, `list_traces` "
+	      "what is loaded already.\n\n"
 	      "## Report\n"
-	      "One short paragraph each on the machine, the scheduler, the load, and what stands out. End with the next step: "
-	      "the prompts debug_high_latency (long waits), analyze_cpu_imbalance (some CPUs busy, others idle), "
-	      "analyze_scheduler_performance (a tour by area), investigate_scheduler_behavior (how it decides).\n",
+	      "One short paragraph each on the machine, the scheduler, the load, and what stands out. End with the "
+	      "next step: the prompts debug_high_latency (long waits), analyze_cpu_imbalance (some CPUs busy, "
+	      "others idle), analyze_scheduler_performance (a tour by area), investigate_scheduler_behavior (how "
+	      "it decides).\n",
 	      out);
 	prompt_put_rules(out);
 	return 0;

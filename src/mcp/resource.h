@@ -2,8 +2,10 @@
  * mcp/resource — a resource: one entry of one table, read as JSON.
  *
  * read() writes the members of the object. A URI may carry a query (?limit=20&offset=20), given apart and untrusted:
- * resource_query() takes it apart. -ENOENT: there is no such resource. A resource that changes of its own tells so through
- * revision(), so that subscribers hear of it.
+ * resource_query() takes it apart. -ENOENT: there is no such resource.
+ *
+ * Subscribers are notified when it changes: while there are any, it is polled, by revision() where
+ * that is cheaper than reading it or where reading it changes it, else by reading it.
  */
 #pragma once
 
@@ -29,13 +31,15 @@ struct resource {
 	int (*read)(struct mcp_world *w, const char *query, struct json_writer *out,
 	            struct diag *d);
 	/*
-	 * While somebody is subscribed: begin() once for each subscriber (query as it was given), end() when it goes. NULL =
-	 * nothing to do. Both may be called on any thread.
+	 * While there are subscribers: begin() once for each (query as it was given), end() when it
+	 * unsubscribes. NULL = nothing to do. Both may be called on any thread.
 	 */
 	int (*begin)(struct mcp_world *w, const char *query, struct diag *d);
 	void (*end)(struct mcp_world *w, const char *query);
-	/* A number that changes when there is something new; NULL = it never changes of its own. */
+	/* A number that changes when there is something new; NULL = of what read() gives. On any thread, under no lock. */
 	uint64_t (*revision)(struct mcp_world *w, const char *query);
+	/* For what is costly to poll: at most this often, whatever subscribers want. */
+	unsigned int poll_ms;
 };
 
 struct resource_template {
@@ -50,6 +54,9 @@ extern const size_t nr_resources;
 extern const struct resource_template resource_templates[];
 extern const size_t nr_resource_templates;
 
+/* The number that changes with its content. -EINVAL with a sentence for a query that makes no sense. */
+MUST_USE int resource_poll(const struct resource *res, struct mcp_world *w, const char *query,
+                           struct diag *d, uint64_t *out);
 /* By URI, its query left aside; *query is "" without one. NULL if there is none. */
 const struct resource *resource_find(const char *uri, const char **query);
 /* The value of a key in a query, decoded, into buf; false if it is not there or does not fit. */

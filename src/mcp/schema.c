@@ -65,10 +65,10 @@ static void put_arg(struct json_writer *w, const struct arg *a)
 	} else if (a->choices) {
 		put_choices(w, a->choices);
 	}
-	if (a->min != a->max) {
+	if (a->type == ARG_INTEGER || a->type == ARG_NUMBER)
 		jw_i64(w, "minimum", a->min);
+	if ((a->type == ARG_INTEGER || a->type == ARG_NUMBER) && a->max != INT64_MAX)
 		jw_i64(w, "maximum", a->max);
-	}
 	jw_string(w, "description", a->description);
 	if (a->fallback)
 		put_default(w, a);
@@ -150,13 +150,16 @@ static int check_choice(const struct arg *a, const char *text, struct diag *d)
 	                text);
 }
 
-static int check_range(const struct arg *a, double value, struct diag *d)
+static int bad_number(const struct arg *a, struct diag *d)
 {
+	const char *what = a->type == ARG_INTEGER ? "a whole number" : "a number";
 	char want[96];
 
-	if (a->min == a->max || (value >= (double)a->min && value <= (double)a->max))
-		return 0;
-	snprintf(want, sizeof(want), "from %lld to %lld", (long long)a->min, (long long)a->max);
+	if (a->max == INT64_MAX)
+		snprintf(want, sizeof(want), "%s, %lld or more", what, (long long)a->min);
+	else
+		snprintf(want, sizeof(want), "%s from %lld to %lld", what, (long long)a->min,
+		         (long long)a->max);
 	return bad(a, d, want);
 }
 
@@ -217,9 +220,10 @@ static int take(const struct arg *a, const json_t *value, struct diag *d, json_t
 	case ARG_INTEGER:
 	case ARG_NUMBER:
 		*out = number_of(a, value);
-		if (!*out)
-			return bad(a, d, a->type == ARG_INTEGER ? "a whole number" : "a number");
-		return check_range(a, json_number_value(*out), d);
+		if (*out && json_number_value(*out) >= (double)a->min &&
+		    json_number_value(*out) <= (double)a->max)
+			return 0;
+		return bad_number(a, d);
 	case ARG_STRING:
 		err = json_is_string(value) ? check_choice(a, json_string_value(value), d)
 		                            : bad(a, d, "a text");

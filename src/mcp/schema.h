@@ -21,7 +21,7 @@ enum arg_type {
 	ARG_NUMBER,
 	ARG_BOOL,
 	ARG_STRINGS, /* a list of texts */
-	ARG_OBJECT,  /* looked at by the tool itself */
+	ARG_OBJECT,  /* checked by the tool itself */
 	ARG_OBJECTS,
 };
 
@@ -30,12 +30,12 @@ struct arg {
 	const char *description;
 	const char *const *choices; /* of texts, ended by NULL; NULL = any */
 	const char *fallback; /* the default as JSON, such as "20" or "\"all\""; NULL = none */
-	int64_t min, max;     /* of numbers, if they differ */
+	int64_t min, max;     /* of numbers: every one has a range; INT64_MAX = no upper end */
 	enum arg_type type;
 	bool is_required;
 };
 
-/* What stands in a result, for its schema: types are separated by | as in "integer|null". */
+/* The members of a result, for its schema: types are separated by | as in "integer|null". */
 struct out_field {
 	const char *name;
 	const char *types;

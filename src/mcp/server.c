@@ -1,10 +1,13 @@
 #include "mcp/server.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
+#include "live/live_feed.h"
 #include "mcp/resource.h"
 #include "mcp/server_priv.h"
 
@@ -18,7 +21,7 @@ int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	pthread_mutex_init(&s->lock, NULL);
-	cond_init_monotonic(&s->tick);
+	thread_cond_init(&s->tick);
 	s->world.server = s;
 	err = mcp_world_open(&s->world, cfg, d);
 	if (!err && pool_new(NR_THREADS, &s->pool))
@@ -41,11 +44,6 @@ void mcp_server_free(struct mcp_server *s)
 	pthread_cond_destroy(&s->tick);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
-}
-
-struct mcp_world *mcp_server_world(struct mcp_server *s)
-{
-	return &s->world;
 }
 
 static bool is_chosen(const struct mcp_server *s, enum toolset set)
@@ -78,15 +76,56 @@ static void put_log(void *ctx, struct json_writer *w)
 	jw_string(w, "data", l->text);
 }
 
-void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
-                    const char *text)
+void conn_log(struct mcp_conn *c, enum mcp_level level, const char *logger, const char *text)
 {
 	struct log_line line = { level, logger, text };
 
+	if (mcp_conn_is_initialized(c) && !atomic_load(&c->is_closing) &&
+	    (int)level >= atomic_load(&c->level))
+		conn_notify(c, NULL, "notifications/message", put_log, &line);
+}
+
+void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
+                    const char *text)
+{
 	pthread_mutex_lock(&s->lock);
 	for (struct mcp_conn *c = s->conns; c; c = c->next)
-		if (mcp_conn_is_initialized(c) && !atomic_load(&c->is_closing) &&
-		    (int)level >= atomic_load(&c->level))
-			conn_notify(c, NULL, "notifications/message", put_log, &line);
+		conn_log(c, level, logger, text);
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* How much a total has grown since it was logged; each growth is given to one caller. */
+static uint64_t growth(atomic_ullong *logged, uint64_t total)
+{
+	uint64_t before = atomic_exchange(logged, total);
+
+	return total > before ? total - before : 0;
+}
+
+void server_log_losses(struct mcp_server *s)
+{
+	struct live_feed_status status;
+	uint64_t lost, cut;
+	char text[160];
+
+	if (!s->world.live)
+		return;
+	live_feed_status(s->world.live, &status);
+	lost = growth(&s->logged_lost, status.lost);
+	cut = growth(&s->logged_cut, status.cut_rows);
+	if (lost) {
+		(void)snprintf(
+			text, sizeof(text),
+			"the live stream lost %llu events: answers about that time are incomplete",
+			(unsigned long long)lost);
+		mcp_server_log(s, MCP_WARNING, "live", text);
+	}
+	if (cut) {
+		(void)snprintf(
+			text, sizeof(text),
+			"the limit on memory cut %llu rows of live data: answers cover less than "
+			"the window",
+			(unsigned long long)cut);
+		mcp_server_log(s, MCP_WARNING, "live", text);
+	}
 }

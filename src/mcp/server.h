@@ -2,8 +2,8 @@
  * mcp/server — the Model Context Protocol: methods, connections, notifications. Transports bring messages and take answers.
  *
  * One server, many connections. mcp_conn_take() answers quick methods at once, on the caller's thread, and hands tools and
- * resources to a pool of threads; so ping, cancellation and other calls go on while one takes long. Every request gets exactly
- * one answer, a cancelled one none, a notification none.
+ * resources to a pool of threads; so ping, cancellation and other calls go on while one takes long. Every request
+ * gets exactly one answer, a cancelled one none, a notification none.
  */
 #pragma once
 
@@ -23,7 +23,6 @@ struct mcp_conn;
 MUST_USE int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mcp_server **out);
 /* All connections must have been freed. */
 void mcp_server_free(struct mcp_server *s); /* NULL is fine */
-struct mcp_world *mcp_server_world(struct mcp_server *s);
 
 MUST_USE int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out);
 /* Cancels what runs for it and waits for that; nothing is sent any more. NULL is fine. */
@@ -38,22 +37,14 @@ enum mcp_taken {
 };
 /* On any thread, on several at once too; none may run or begin when the connection is freed. */
 enum mcp_taken mcp_conn_take(struct mcp_conn *c, const char *text, size_t len, void *exchange);
+/* Cancels what came with this exchange: the answer can no longer be delivered. */
+void mcp_conn_abandon(struct mcp_conn *c, const void *exchange);
 bool mcp_conn_is_initialized(const struct mcp_conn *c);
 const char *mcp_conn_version(const struct mcp_conn *c); /* of the protocol, as agreed; NULL before */
 bool mcp_conn_has_subscriptions(
 	const struct mcp_conn *c); /* for which something is collected; takes no lock */
 bool mcp_version_is_known(const char *version);
 
-enum mcp_level {
-	MCP_DEBUG,
-	MCP_INFO,
-	MCP_NOTICE,
-	MCP_WARNING,
-	MCP_ERROR,
-	MCP_CRITICAL,
-	MCP_ALERT,
-	MCP_EMERGENCY,
-};
-/* To every connection that wants messages of that level. Not from a resource's revision(), which runs under the same lock. */
+/* To every connection that wants messages of that level. */
 void mcp_server_log(struct mcp_server *s, enum mcp_level level, const char *logger,
                     const char *text);

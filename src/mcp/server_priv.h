@@ -16,11 +16,12 @@
 
 struct subscription {
 	char uri[URI_MAX]; /* empty = free */
-	bool is_begun;     /* the resource was told */
-	bool can_change;   /* it has a revision to look at */
+	bool is_begun;     /* the resource was notified */
 	uint64_t revision; /* that the client knows of */
 	uint64_t sent_ns;
 	uint64_t interval_ns; /* at least between two updates */
+	uint64_t polled_ns;
+	uint64_t poll_ns; /* at least between two polls */
 };
 
 /* Answers of a batch, until all are there. */
@@ -34,6 +35,7 @@ struct rpc_batch {
 };
 
 struct mcp_conn {
+	uint64_t id; /* of no other, ever */
 	struct mcp_server *server;
 	struct mcp_link link;
 	pthread_mutex_t lock;
@@ -69,10 +71,12 @@ struct mcp_server {
 	struct pool *pool;
 	pthread_mutex_t lock; /* of the list of connections; before the lock of a connection */
 	struct mcp_conn *conns;
-	pthread_t ticker; /* looks for what subscribers want to know */
+	uint64_t nr_conns; /* that there were */
+	pthread_t ticker;  /* polls for what subscribers want to know */
 	bool has_ticker;
 	bool is_ending;
 	pthread_cond_t tick;
+	atomic_ullong logged_lost, logged_cut; /* by server_log_losses() */
 };
 
 struct resource;
@@ -90,10 +94,6 @@ struct method {
 	bool must_be_alone; /* not in a batch, and not cancelled */
 	int (*run)(struct mcp_request *r, struct json_writer *w, struct rpc_error *e);
 };
-
-/* Conditions that wait by a clock that nobody sets. cond_wait_ms: 0 or ETIMEDOUT. */
-void cond_init_monotonic(pthread_cond_t *cond);
-int cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, unsigned int ms);
 
 const struct method *method_find(const char *name);
 /* code and a sentence; returns -1. */
@@ -124,6 +124,12 @@ typedef void notification_fn(void *ctx, struct json_writer *w);
 void conn_notify(struct mcp_conn *c, void *exchange, const char *method, notification_fn *fill,
                  void *ctx);
 
+/* A message, if the connection wants those of the level. */
+void conn_log(struct mcp_conn *c, enum mcp_level level, const char *logger, const char *text);
+
+/* Once, to all clients: what the live stream has lost since the last call, and what its limit on memory has cut. */
+void server_log_losses(struct mcp_server *s);
+
 /* Ends all subscriptions of a connection. */
 void subscriptions_end(struct mcp_conn *c);
 void ticker_stop(struct mcp_server *s);
@@ -131,4 +137,3 @@ void ticker_stop(struct mcp_server *s);
 bool server_offers_tool(const struct mcp_server *s, const struct tool *t);
 bool server_offers_resource(const struct mcp_server *s, const struct resource *res);
 const char *level_name(enum mcp_level level);
-bool level_parse(const char *text, enum mcp_level *out);

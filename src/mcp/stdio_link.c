@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "mcp/message.h"
 
 #define READ_BYTES 65536U
@@ -17,10 +18,10 @@
 struct stdio_link {
 	struct mcp_stdio_fds fds;
 	pthread_mutex_t lock;
-	atomic_bool is_gone; /* nobody reads any more, or we are to stop */
+	atomic_bool is_gone; /* the reader has exited, or we are to stop */
 };
 
-struct line {
+struct input_line {
 	char *text;
 	size_t len;
 	size_t size;
@@ -42,7 +43,7 @@ static bool wait_for_room(const struct stdio_link *l)
 }
 
 /* A client that does not read makes us wait here, but a stop ends that: no write is larger than what has room. */
-static bool write_all(const struct stdio_link *l, const char *bytes, size_t len)
+static bool write_in_pieces(const struct stdio_link *l, const char *bytes, size_t len)
 {
 	while (len) {
 		ssize_t nr;
@@ -69,12 +70,13 @@ static void send_line(void *ctx, void *exchange, const char *text, size_t len, b
 	if (!len)
 		return;
 	pthread_mutex_lock(&l->lock);
-	if (!atomic_load(&l->is_gone) && (!write_all(l, text, len) || !write_all(l, "\n", 1)))
+	if (!atomic_load(&l->is_gone) &&
+	    (!write_in_pieces(l, text, len) || !write_in_pieces(l, "\n", 1)))
 		atomic_store(&l->is_gone, true);
 	pthread_mutex_unlock(&l->lock);
 }
 
-static int append(struct line *l, const char *bytes, size_t len)
+static int append(struct input_line *l, const char *bytes, size_t len)
 {
 	if (!len)
 		return 0;
@@ -83,21 +85,14 @@ static int append(struct line *l, const char *bytes, size_t len)
 		/* As much as makes the server say that it is too long. */
 		len = MESSAGE_MAX_BYTES + 1U - l->len;
 	}
-	if (l->len + len > l->size) {
-		size_t size = 2 * (l->len + len);
-		char *text = realloc(l->text, size);
-
-		if (!text)
-			return -ENOMEM;
-		l->text = text;
-		l->size = size;
-	}
+	if (GROW(l->text, l->size, l->len + len))
+		return -ENOMEM;
 	memcpy(l->text + l->len, bytes, len);
 	l->len += len;
 	return 0;
 }
 
-static bool is_blank(const struct line *l)
+static bool is_blank(const struct input_line *l)
 {
 	for (size_t i = 0; i < l->len; i++)
 		if (!strchr(" \t\r", l->text[i]) || !l->text[i])
@@ -105,7 +100,7 @@ static bool is_blank(const struct line *l)
 	return true;
 }
 
-static void take_line(struct mcp_conn *c, struct line *l)
+static void take_line(struct mcp_conn *c, struct input_line *l)
 {
 	if (!is_blank(l))
 		(void)mcp_conn_take(c, l->text, l->len, NULL);
@@ -113,7 +108,7 @@ static void take_line(struct mcp_conn *c, struct line *l)
 	l->is_too_long = false;
 }
 
-static int take_bytes(struct mcp_conn *c, struct line *l, const char *bytes, size_t len)
+static int take_bytes(struct mcp_conn *c, struct input_line *l, const char *bytes, size_t len)
 {
 	int err = 0;
 
@@ -146,7 +141,7 @@ static int why_end(const struct stdio_link *l)
 }
 
 /* Until the end of the input, a stop, or a reader that has gone. */
-static int loop(struct mcp_conn *c, const struct stdio_link *l, struct line *line)
+static int loop(struct mcp_conn *c, const struct stdio_link *l, struct input_line *line)
 {
 	struct pollfd fds[] = {
 		{ .fd = l->fds.in, .events = POLLIN },
@@ -182,7 +177,7 @@ int mcp_stdio_run(struct mcp_server *s, const struct mcp_stdio_fds *fds, struct 
 	struct stdio_link l = { .fds = *fds, .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct mcp_link link = { send_line, &l };
 	struct mcp_conn *c = NULL;
-	struct line line = { 0 };
+	struct input_line line = { 0 };
 	int err = mcp_conn_new(s, &link, &c);
 
 	if (err)
@@ -194,7 +189,7 @@ int mcp_stdio_run(struct mcp_server *s, const struct mcp_stdio_fds *fds, struct 
 		err = why_end(&l);
 	mcp_conn_free(c);
 	free(line.text);
-	/* Told to stop, or nobody listens any more: both are ends in order. */
+	/* Asked to stop, or the reader has exited: both are regular ends. */
 	if (err == -EINTR || err == -EPIPE)
 		err = 0;
 	return err ? diag_set(d, err, NULL, "cannot read the input: %s", strerror(-err)) : 0;

@@ -1,9 +1,10 @@
 /*
  * mcp/stdio_link — the server on two descriptors: one message per line, answers likewise. Nothing else is ever written there.
  *
- * Ends at the end of the input, after everything that was asked has been answered; at once when the reader of the answers
- * has gone, or when stop_fd becomes readable (-1 = never), even while a client does not read. A line longer than a message may
- * be is refused, and the rest of it skipped. The descriptors stay the caller's.
+ * Ends at the end of the input, after everything that was asked has been answered; at once when the
+ * reader of the answers exits, or when stop_fd becomes readable (-1 = never), even while a client
+ * does not read. A line longer than a message may be is refused, and its remainder skipped. The
+ * descriptors stay the caller's.
  */
 #pragma once
 

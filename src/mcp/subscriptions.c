@@ -1,4 +1,4 @@
-/* resources/subscribe and unsubscribe, and the thread that tells subscribers of what is new. */
+/* resources/subscribe and unsubscribe, and the thread that notifies subscribers of changes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 
 #define TICK_MS       100U
 #define NS_PER_SECOND 1000000000ULL
-#define DEFAULT_RATE  2U /* updates per second */
+#define NS_PER_MS     1000000ULL
+#define DUE_MAX       16U /* at a time */
+#define DEFAULT_RATE  2U  /* updates per second */
 #define MAX_RATE      10U
 
 static struct subscription *find(struct mcp_conn *c, const char *uri)
@@ -26,52 +28,102 @@ static void put_uri(void *ctx, struct json_writer *w)
 	jw_string(w, "uri", ctx);
 }
 
-/* Anything new, and not too soon after the last one. */
-static void look(struct mcp_conn *c, struct subscription *sub, uint64_t now_ns)
-{
-	struct mcp_world *world = &c->server->world;
-	const char *query;
-	const struct resource *res = resource_find(sub->uri, &query);
+/* What is due is polled without any lock, once for all its subscribers. */
+struct due {
+	char uri[URI_MAX];
+	bool has_revision;
 	uint64_t revision;
+};
 
-	if (!res || now_ns - sub->sent_ns < sub->interval_ns)
-		return;
-	revision = res->revision(world, query);
-	if (revision == sub->revision)
-		return;
-	sub->revision = revision;
-	sub->sent_ns = now_ns;
-	conn_notify(c, NULL, "notifications/resources/updated", put_uri, sub->uri);
+static bool is_due(const struct subscription *sub, uint64_t now_ns)
+{
+	return sub->is_begun && now_ns - sub->sent_ns >= sub->interval_ns &&
+	       now_ns - sub->polled_ns >= sub->poll_ns;
 }
 
-static void look_at_all(struct mcp_server *s)
+/* False if all places are taken: it has to wait for the next round. */
+static bool add_due(struct due *due_list, size_t *nr, const char *uri)
 {
-	uint64_t now_ns = clock_boot_ns();
-
-	for (struct mcp_conn *c = s->conns; c; c = c->next) {
-		pthread_mutex_lock(&c->lock);
-		for (size_t i = 0; !atomic_load(&c->is_closing) && i < SUBSCRIPTIONS_MAX; i++)
-			if (c->subscriptions[i].can_change)
-				look(c, &c->subscriptions[i], now_ns);
-		pthread_mutex_unlock(&c->lock);
-	}
+	for (size_t i = 0; i < *nr; i++)
+		if (strcmp(due_list[i].uri, uri) == 0)
+			return true;
+	if (*nr == DUE_MAX)
+		return false;
+	due_list[*nr] = (struct due){ 0 };
+	snprintf(due_list[(*nr)++].uri, URI_MAX, "%s", uri);
+	return true;
 }
 
-/* Of what changes of its own; who waits for anything else needs no thread. */
-static bool has_subscribers(const struct mcp_server *s)
+static size_t list_due(const struct mcp_server *s, uint64_t now_ns, struct due *due_list)
 {
-	bool has_any = false;
+	size_t nr = 0;
 
 	for (struct mcp_conn *c = s->conns; c; c = c->next) {
 		pthread_mutex_lock(&c->lock);
 		for (size_t i = 0; i < SUBSCRIPTIONS_MAX; i++)
-			has_any |= c->subscriptions[i].can_change;
+			if (is_due(&c->subscriptions[i], now_ns))
+				(void)add_due(due_list, &nr, c->subscriptions[i].uri);
 		pthread_mutex_unlock(&c->lock);
 	}
-	return has_any;
+	return nr;
 }
 
-/* Sleeps for good while nobody is subscribed. */
+static void poll_one(struct mcp_server *s, struct due *due)
+{
+	struct diag d = { 0 };
+	const char *query;
+	const struct resource *res = resource_find(due->uri, &query);
+
+	due->has_revision = res && resource_poll(res, &s->world, query, &d, &due->revision) == 0;
+}
+
+/* One subscription of a connection; its lock is held. */
+static void report_one(struct mcp_conn *c, struct subscription *sub, const struct due *due,
+                       uint64_t now_ns)
+{
+	if (strcmp(sub->uri, due->uri) != 0 || !is_due(sub, now_ns))
+		return;
+	sub->polled_ns = now_ns;
+	if (!due->has_revision || due->revision == sub->revision)
+		return;
+	sub->revision = due->revision;
+	sub->sent_ns = now_ns;
+	conn_notify(c, NULL, "notifications/resources/updated", put_uri, sub->uri);
+}
+
+static void notify(const struct mcp_server *s, const struct due *due, uint64_t now_ns)
+{
+	for (struct mcp_conn *c = s->conns; c; c = c->next) {
+		pthread_mutex_lock(&c->lock);
+		for (size_t i = 0; !atomic_load(&c->is_closing) && i < SUBSCRIPTIONS_MAX; i++)
+			report_one(c, &c->subscriptions[i], due, now_ns);
+		pthread_mutex_unlock(&c->lock);
+	}
+}
+
+static void poll_all(struct mcp_server *s)
+{
+	struct due due_list[DUE_MAX];
+	uint64_t now_ns = clock_boot_ns();
+	size_t nr = list_due(s, now_ns, due_list);
+
+	for (size_t i = 0; i < nr; i++) {
+		pthread_mutex_unlock(&s->lock);
+		poll_one(s, &due_list[i]);
+		pthread_mutex_lock(&s->lock);
+		notify(s, &due_list[i], now_ns);
+	}
+}
+
+static bool has_subscribers(const struct mcp_server *s)
+{
+	for (const struct mcp_conn *c = s->conns; c; c = c->next)
+		if (mcp_conn_has_subscriptions(c))
+			return true;
+	return false;
+}
+
+/* Sleeps while there is no subscriber. */
 static void *tick(void *ctx)
 {
 	struct mcp_server *s = ctx;
@@ -82,8 +134,12 @@ static void *tick(void *ctx)
 			pthread_cond_wait(&s->tick, &s->lock);
 			continue;
 		}
-		look_at_all(s);
-		(void)cond_wait_ms(&s->tick, &s->lock, TICK_MS);
+		poll_all(s);
+		pthread_mutex_unlock(&s->lock);
+		server_log_losses(s);
+		pthread_mutex_lock(&s->lock);
+		if (!s->is_ending)
+			(void)thread_cond_wait_ms(&s->tick, &s->lock, TICK_MS);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -109,43 +165,74 @@ void ticker_stop(struct mcp_server *s)
 	s->has_ticker = false;
 }
 
+static void end(struct mcp_conn *c, const char *uri)
+{
+	const char *query;
+	const struct resource *res = resource_find(uri, &query);
+
+	if (res && res->end)
+		res->end(&c->server->world, query);
+}
+
+/* What the resource has to do, and what it holds now. */
+static int begin_resource(struct mcp_world *world, const char *uri, struct subscription *sub,
+                          struct rpc_error *e)
+{
+	char line[sizeof(((struct diag *)0)->what) + sizeof(((struct diag *)0)->hint) + 128];
+	const char *query;
+	const struct resource *res = resource_find(uri, &query);
+	struct diag d = { 0 };
+	int err = res->begin ? res->begin(world, query, &d) : 0;
+	bool has_begun = !err;
+
+	if (!err)
+		err = resource_poll(res, world, query, &d, &sub->revision);
+	if (!err || err == -ENOENT)
+		return 0;
+	if (has_begun && res->end)
+		res->end(world, query);
+	diag_format(&d, line, sizeof(line));
+	return rpc_fail(e, err == -EINVAL ? RPC_INVALID_PARAMS : RPC_INTERNAL, "%s", line);
+}
+
+static void set_times(struct subscription *sub, const struct resource *res, uint64_t rate)
+{
+	uint64_t poll_ns = res->poll_ms * NS_PER_MS;
+
+	sub->interval_ns = NS_PER_SECOND / rate;
+	sub->poll_ns = res->revision || poll_ns > sub->interval_ns ? poll_ns : sub->interval_ns;
+	sub->polled_ns = clock_boot_ns();
+}
+
 static int begin(struct mcp_request *r, const char *uri, uint64_t rate, struct rpc_error *e)
 {
 	struct mcp_conn *c = r->conn;
-	struct mcp_world *world = &c->server->world;
-	struct diag d = { 0 };
 	const char *query;
 	const struct resource *res = resource_find(uri, &query);
-	bool is_offered = res && server_offers_resource(c->server, res);
-	struct subscription *sub;
+	struct subscription *place, new = { 0 };
 
-	if (is_offered && res->begin && res->begin(world, query, &d)) {
-		char line[sizeof(d.what) + sizeof(d.hint) + 128];
-
-		diag_format(&d, line, sizeof(line));
-		return rpc_fail(e, RPC_INTERNAL, "%s", line);
+	new.is_begun = res &&server_offers_resource(c->server, res);
+	if (new.is_begun) {
+		set_times(&new, res, rate);
+		if (begin_resource(&c->server->world, uri, &new, e))
+			return -1;
 	}
+	snprintf(new.uri, sizeof(new.uri), "%s", uri);
 	pthread_mutex_lock(&c->lock);
-	sub = find(c, "");
-	if (sub) {
-		*sub = (struct subscription){ .is_begun = is_offered,
-			                      .can_change = is_offered && res->revision,
-			                      .interval_ns = NS_PER_SECOND / rate };
-		snprintf(sub->uri, sizeof(sub->uri), "%s", uri);
-		if (is_offered)
-			atomic_fetch_add(&c->nr_begun, 1);
-		if (res && sub->can_change)
-			sub->revision = res->revision(world, query);
-	}
+	place = find(c, "");
+	if (place)
+		*place = new;
+	if (place && new.is_begun)
+		atomic_fetch_add(&c->nr_begun, 1);
 	pthread_mutex_unlock(&c->lock);
-	if (!sub && is_offered && res->end)
-		res->end(world, query);
-	return sub ? 0
-	           : rpc_fail(e, RPC_INVALID_PARAMS,
-	                      "too many subscriptions; unsubscribe from some");
+	if (!place && new.is_begun)
+		end(c, uri);
+	return place ? 0
+	             : rpc_fail(e, RPC_INVALID_PARAMS,
+	                        "too many subscriptions; unsubscribe from some");
 }
 
-/* A URI that nobody knows may be subscribed to: it never changes. */
+/* An unknown URI may be subscribed to: it never changes. */
 int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)
 {
 	const char *uri = json_string_value(json_object_get(r->params, "uri"));
@@ -171,15 +258,6 @@ int method_resources_subscribe(struct mcp_request *r, struct json_writer *w, str
 	if (!err)
 		wake_ticker(c->server);
 	return err;
-}
-
-static void end(struct mcp_conn *c, const char *uri)
-{
-	const char *query;
-	const struct resource *res = resource_find(uri, &query);
-
-	if (res && res->end)
-		res->end(&c->server->world, query);
 }
 
 int method_resources_unsubscribe(struct mcp_request *r, struct json_writer *w, struct rpc_error *e)

@@ -1,10 +1,12 @@
 /*
  * mcp/tool — a tool: one entry of one table. Schema, checks, defaults, list and documentation follow from it.
  *
- * run() gets checked arguments and writes the members of the result's object; what it writes becomes structuredContent and,
- * as compact JSON, the text. A failure is a negative errno with a sentence that says what to do next: the client gets it as
- * a result with isError, and whatever was written is dropped. Unknown is null, never 0. A default answer stays below
- * TOOL_BUDGET: use call_put_report(), which cuts lists and says so.
+ * A tool on traces has read(), which runs in the process that holds the trace (mcp/traces/trace_serve) and has no
+ * rights there; all others, and those that also do something in the server, have run(). Both get checked arguments
+ * and write the members of the result's object; what they write becomes structuredContent and, as compact JSON, the
+ * text. A failure is a negative errno with a sentence that says what to do next: the client gets it as a result with
+ * isError, and whatever was written is dropped. Unknown is null, never 0. A default answer stays below TOOL_BUDGET:
+ * use call_put_report(), which cuts lists and says so.
  *
  * Tools run on several threads at once; what they share is in struct mcp_world, which locks.
  */
@@ -23,10 +25,25 @@
 #define TOOL_BUDGET 3300U
 
 struct mcp_world;
+struct outgoing;
 struct report_node;
+struct source;
 struct tool_call;
+struct trace_serve;
 
 enum toolset { TOOLSET_LIVE = 1, TOOLSET_TRACE = 2, TOOLSET_PROFILE = 4, TOOLSET_ALL = 7 };
+
+/* Of messages to clients, as the protocol has them; each chooses from which on. */
+enum mcp_level {
+	MCP_DEBUG,
+	MCP_INFO,
+	MCP_NOTICE,
+	MCP_WARNING,
+	MCP_ERROR,
+	MCP_CRITICAL,
+	MCP_ALERT,
+	MCP_EMERGENCY,
+};
 
 struct tool {
 	const char *name;
@@ -39,7 +56,8 @@ struct tool {
 	bool needs_daemon; /* live data: without --daemon it says so */
 	const struct arg *args;
 	const struct out_field *output;
-	int (*run)(struct tool_call *call);
+	int (*run)(struct tool_call *call);  /* in the server; NULL = read() is all */
+	int (*read)(struct tool_call *call); /* where the trace is; NULL = it is about none */
 };
 
 extern const struct tool *const tools[];
@@ -49,11 +67,18 @@ extern const size_t nr_tools;
 struct tool_call {
 	const struct tool *tool;
 	struct mcp_world *world;
+	uint64_t owner;          /* the connection, for what belongs to it alone */
 	const json_t *args;      /* checked, with defaults */
 	const json_t *given;     /* as the client sent them; NULL = none */
 	struct json_writer *out; /* the object of the result is open */
 	struct diag *d;
-	void *request; /* for call_is_cancelled() and call_progress() */
+	void *request; /* for call_is_cancelled() and call_progress(); NULL where the trace is */
+	/* Of read() alone. */
+	struct trace_serve *serve;
+	const char *trace_id;
+	const struct source *s;     /* the trace */
+	const struct source *other; /* with which it is compared; NULL = none */
+	struct outgoing *file; /* what is to be written to a file, if there is anything in it */
 };
 
 /* Arguments. Absent ones are 0, NULL, false. */
@@ -65,16 +90,19 @@ double call_double(const struct tool_call *c, const char *name);
 bool call_bool(const struct tool_call *c, const char *name);
 const char *call_string(const struct tool_call *c, const char *name);
 
-/* Look now and then in anything that takes longer than a moment, and end with -ECANCELED. */
+/* Check it now and then in anything that takes longer than a moment, and end with -ECANCELED. */
 bool call_is_cancelled(const struct tool_call *c);
 /* Sent to clients that asked for it, ten times a second at most. total 0 = unknown. */
 void call_progress(struct tool_call *c, double done, double total, const char *message);
 
+/* A message to the client of the call, if it wants those of the level. */
+void call_log(struct tool_call *c, enum mcp_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
 /*
  * The members of a report. Lists of rows are cut to the argument "limit" (or, if the client gave none, to as many as the
  * budget allows) from "offset" on; lists inside of rows are only cut, and short lists of plain values stay whole. If anything
- * was left out, "truncated" is true and "page" tells offset, limit, and of each list its name, total and next_offset. A
- * number called events_shown beside a list events tells how many are shown.
+ * was left out, "truncated" is true and "page" has offset, limit, and for each list its name, total and next_offset. A number
+ * called events_shown beside a list events says how many are shown.
  */
 MUST_USE int call_put_report(struct tool_call *c, const struct report_node *root);
 

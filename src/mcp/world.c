@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "mcp/live_desk.h"
-#include "mcp/profile_desk.h"
-#include "mcp/trace_store.h"
-#include "session/live_feed.h"
+#include "base/log.h"
+#include "live/live_feed.h"
+#include "mcp/live_service.h"
+#include "mcp/profile_service.h"
+#include "mcp/traces/trace_store.h"
+#include "sys/rights/privilege.h"
+#include "sys/rights/sandbox.h"
 
 #define DEFAULT_TRACES 16U
 
@@ -30,21 +33,35 @@ static int open_traces(struct mcp_world *w, struct diag *d)
 	return trace_store_new(&cfg, d, &w->traces);
 }
 
+/* Before there are threads. What is attached later is loaded by the broker. */
+static int give_up_rights(const struct mcp_world *w, struct diag *d)
+{
+	return w->cfg.gives_up_rights ? privilege_drop_but_seeing(d) : 0;
+}
+
 /* Nothing is attached before something needs it. */
 static int open_live(struct mcp_world *w, struct diag *d)
 {
 	struct live_feed_cfg cfg = { .tgid = w->cfg.pid };
 	int err = w->cfg.is_daemon ? live_feed_open(&cfg, d, &w->live) : 0;
 
-	return err ? err : live_desk_new(w->live, d, &w->desk);
+	return err ? err : live_service_new(w->live, d, &w->service);
 }
 
 static void close_live(struct mcp_world *w)
 {
-	live_desk_free(w->desk);
+	live_service_free(w->service);
 	live_feed_close(w->live);
-	w->desk = NULL;
+	w->service = NULL;
 	w->live = NULL;
+}
+
+static void report_weakness(void)
+{
+	if (!sandbox_kernel_has_seccomp())
+		log_warn(
+			"this kernel cannot filter system calls (CONFIG_SECCOMP): the processes that read traces "
+			"have no rights and little memory, but can make any system call");
 }
 
 int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d)
@@ -52,8 +69,11 @@ int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *
 	int err;
 
 	w->cfg = *cfg;
+	report_weakness();
 	err = open_traces(w, d);
-	if (!err && profile_desk_new(&w->profile))
+	if (!err)
+		err = give_up_rights(w, d);
+	if (!err && profile_service_new(&w->profile))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!err)
 		err = open_live(w, d);
@@ -65,7 +85,7 @@ int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *
 void mcp_world_close(struct mcp_world *w)
 {
 	close_live(w);
-	profile_desk_free(w->profile);
+	profile_service_free(w->profile);
 	trace_store_free(w->traces);
 	w->profile = NULL;
 	w->traces = NULL;

@@ -13,10 +13,10 @@
 #include "base/diag.h"
 #include "mcp/tool.h"
 
-struct live_desk;
+struct live_service;
 struct live_feed;
 struct mcp_server;
-struct profile_desk;
+struct profile_service;
 struct trace_store;
 
 struct mcp_cfg {
@@ -27,19 +27,20 @@ struct mcp_cfg {
 	size_t nr_allow_paths;
 	size_t max_traces;        /* 0 = 16 */
 	uint64_t max_trace_mib;   /* of memory of all; 0 = a quarter of the machine's */
+	bool gives_up_rights;     /* of the process, for good, once the directories are open */
 	const char *stats_socket; /* of a scheduler; NULL = /var/run/scx/root/stats */
 	uint32_t pid;             /* live data of this process only; 0 = all */
 };
 
 struct mcp_world {
 	struct mcp_cfg cfg;
-	struct mcp_server *server;    /* for notifications */
-	struct trace_store *traces;   /* mcp/trace_store */
-	struct live_feed *live;       /* session/live_feed; NULL without --daemon */
-	struct live_desk *desk;       /* mcp/live_desk */
-	struct profile_desk *profile; /* mcp/profile_desk */
+	struct mcp_server *server;       /* for notifications */
+	struct trace_store *traces;      /* mcp/traces/trace_store */
+	struct live_feed *live;          /* live/live_feed; NULL without --daemon */
+	struct live_service *service;    /* mcp/live_service */
+	struct profile_service *profile; /* mcp/profile_service */
 };
 
-/* Parts that cannot be had are NULL; their tools say so. */
+/* Parts that are not available are NULL; their tools say so. */
 MUST_USE int mcp_world_open(struct mcp_world *w, const struct mcp_cfg *cfg, struct diag *d);
 void mcp_world_close(struct mcp_world *w);

@@ -1,8 +1,9 @@
 /*
- * analyze/machine_profile — which functions the CPUs are in: all samples since someone began to look, or cleared them.
+ * profile/machine_profile — which functions the CPUs are in: all samples since the view was opened,
+ * or cleared.
  *
- * A function is a symbol: what was inlined counts to the symbol that holds its code, and its line tells where. Percents
- * are of the samples that were kept: those of idle CPUs and those that were lost are in no row. Lent until the next look.
+ * A function is a symbol: inlined code counts for the symbol that contains it, and its line says where. Percents are of
+ * the samples that were kept: those of idle CPUs and those that were lost are in no row. Lent until the next refresh.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ struct profile_frame;
 #define MACHINE_PROFILE_ROWS   5000U
 #define MACHINE_PROFILE_STACKS 4U /* the heaviest of a function */
 
-/* Equal calls, whoever made them. */
+/* Equal calls, from any caller. */
 struct machine_profile_stack {
 	uint64_t samples;
 	const struct profile_frame *const
@@ -27,7 +28,7 @@ struct machine_profile_stack {
 };
 
 struct machine_profile_row {
-	uint32_t key; /* of the function, never 0; the same in every look */
+	uint32_t key; /* of the function, never 0; the same in every refresh */
 	const char *symbol;
 	const char *module;
 	bool is_kernel;

@@ -1,10 +1,11 @@
-#include "analyze/profile.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "base/map.h"
 
@@ -14,7 +15,6 @@
 #define MAX_TASKS      (1U << 20)
 #define MAX_NODES      (1U << 24)
 #define MAX_ROWS       (1U << 22)
-#define FIRST_ROOM     64U
 
 static const char unknown[] = "unknown";
 
@@ -33,7 +33,7 @@ struct frame_key {
 	uint64_t address;
 };
 
-struct task_key {
+struct profile_task_key {
 	uint32_t tid;
 	uint32_t tgid;
 	uint32_t comm;
@@ -47,20 +47,20 @@ struct call {
 	uint32_t frame;
 };
 
-struct row_key {
+struct profile_row_key {
 	uint32_t leaf; /* a call; PROFILE_NONE = no frames */
 	uint32_t task;
 };
 
-struct row {
-	struct row_key key;
+struct profile_row {
+	struct profile_row_key key;
 	uint32_t cpu;
 	uint64_t count;
 	uint64_t value;
 };
 
 /* An array that only grows. */
-struct list {
+struct growing_list {
 	void *items;
 	size_t size; /* of one */
 	uint32_t nr;
@@ -72,11 +72,11 @@ struct profile {
 	struct profile_facts facts;
 	struct intern *texts;
 	struct map *frame_ids, *task_ids, *function_ids, *call_ids, *row_ids;
-	struct list frames;    /* struct profile_frame */
-	struct list functions; /* uint32_t by frame */
-	struct list tasks;     /* struct profile_task */
-	struct list calls;     /* struct call */
-	struct list rows;      /* struct row */
+	struct growing_list frames;    /* struct profile_frame */
+	struct growing_list functions; /* uint32_t by frame */
+	struct growing_list tasks;     /* struct profile_task */
+	struct growing_list calls;     /* struct call */
+	struct growing_list rows;      /* struct profile_row */
 	uint32_t nr_functions;
 	bool has_modules;
 	uint64_t count;
@@ -84,33 +84,23 @@ struct profile {
 	uint32_t *lent; /* PROFILE_MAX_DEPTH frames */
 };
 
-static int list_room(struct list *l)
+static int list_room(struct growing_list *l)
 {
-	uint32_t room = l->room ? l->room * 2 : FIRST_ROOM;
-	void *items;
-
 	if (l->nr >= l->cap)
 		return -E2BIG;
-	if (l->nr < l->room)
-		return 0;
-	items = reallocarray(l->items, room, l->size);
-	if (!items)
-		return -ENOMEM;
-	l->items = items;
-	l->room = room;
-	return 0;
+	return grow_u32(&l->items, &l->room, l->nr, l->size, false);
 }
 
 /* After list_room(). */
-static void list_put(struct list *l, const void *item)
+static void list_put(struct growing_list *l, const void *item)
 {
 	memcpy((char *)l->items + (size_t)l->nr * l->size, item, l->size);
 	l->nr++;
 }
 
-static struct row *row_at(const struct profile *p, size_t idx)
+static struct profile_row *row_at(const struct profile *p, size_t idx)
 {
-	return (struct row *)p->rows.items + idx;
+	return (struct profile_row *)p->rows.items + idx;
 }
 
 static int add_text(struct profile *p, const char *text, uint32_t *out)
@@ -144,13 +134,13 @@ static int new_tables(struct profile *p)
 	int err = map_new(sizeof(struct frame_key), MAX_FRAMES, &p->frame_ids);
 
 	if (!err)
-		err = map_new(sizeof(struct task_key), MAX_TASKS, &p->task_ids);
+		err = map_new(sizeof(struct profile_task_key), MAX_TASKS, &p->task_ids);
 	if (!err)
 		err = map_new(sizeof(struct function_key), MAX_FRAMES, &p->function_ids);
 	if (!err)
 		err = map_new(sizeof(struct call), MAX_NODES, &p->call_ids);
 	if (!err)
-		err = map_new(sizeof(struct row_key), MAX_ROWS, &p->row_ids);
+		err = map_new(sizeof(struct profile_row_key), MAX_ROWS, &p->row_ids);
 	return err;
 }
 
@@ -161,11 +151,12 @@ int profile_new(const struct profile_facts *facts, struct profile **out)
 
 	if (!p)
 		return -ENOMEM;
-	p->frames = (struct list){ .size = sizeof(struct profile_frame), .cap = MAX_FRAMES };
-	p->functions = (struct list){ .size = sizeof(uint32_t), .cap = MAX_FRAMES };
-	p->tasks = (struct list){ .size = sizeof(struct profile_task), .cap = MAX_TASKS };
-	p->calls = (struct list){ .size = sizeof(struct call), .cap = MAX_NODES };
-	p->rows = (struct list){ .size = sizeof(struct row), .cap = MAX_ROWS };
+	p->frames = (struct growing_list){ .size = sizeof(struct profile_frame),
+		                           .cap = MAX_FRAMES };
+	p->functions = (struct growing_list){ .size = sizeof(uint32_t), .cap = MAX_FRAMES };
+	p->tasks = (struct growing_list){ .size = sizeof(struct profile_task), .cap = MAX_TASKS };
+	p->calls = (struct growing_list){ .size = sizeof(struct call), .cap = MAX_NODES };
+	p->rows = (struct growing_list){ .size = sizeof(struct profile_row), .cap = MAX_ROWS };
 	p->texts = intern_new(MAX_TEXTS, MAX_TEXT_BYTES);
 	p->lent = calloc(PROFILE_MAX_DEPTH, sizeof(*p->lent));
 	if (!p->texts || !p->lent)
@@ -278,7 +269,9 @@ int profile_add_frame(struct profile *p, const struct profile_frame *frame, uint
 
 int profile_add_task(struct profile *p, const struct profile_task *task, uint32_t *out)
 {
-	struct task_key key = { .tid = task->tid, .tgid = task->tgid, .layer = task->layer };
+	struct profile_task_key key = { .tid = task->tid,
+		                        .tgid = task->tgid,
+		                        .layer = task->layer };
 	struct profile_task own = *task;
 	int err = add_text(p, task->comm ? task->comm : "", &key.comm);
 
@@ -323,9 +316,9 @@ static int add_calls(struct profile *p, const struct profile_stack *stack, uint3
 	return 0;
 }
 
-static int add_row(struct profile *p, const struct row_key *key, uint32_t *out)
+static int add_row(struct profile *p, const struct profile_row_key *key, uint32_t *out)
 {
-	struct row row = { .key = *key };
+	struct profile_row row = { .key = *key };
 	int err;
 
 	if (map_find(p->row_ids, key, out))
@@ -350,10 +343,10 @@ static bool is_known(const struct profile *p, const struct profile_stack *stack)
 
 int profile_add_stack(struct profile *p, const struct profile_stack *stack)
 {
-	struct row_key key = { .task = stack->task };
+	struct profile_row_key key = { .task = stack->task };
 	uint64_t count, value;
 	uint32_t idx;
-	struct row *row;
+	struct profile_row *row;
 	int err;
 
 	if (stack->nr > PROFILE_MAX_DEPTH)
@@ -415,7 +408,7 @@ size_t profile_nr_functions(const struct profile *p)
 
 void profile_stack_at(const struct profile *p, size_t idx, struct profile_stack *out)
 {
-	const struct row *row = row_at(p, idx);
+	const struct profile_row *row = row_at(p, idx);
 	const struct call *calls = p->calls.items;
 	uint32_t at = row->key.leaf, nr = 0;
 

@@ -1,11 +1,12 @@
 /*
- * analyze/profile — stacks with weights and names: where time, or another event, went.
+ * profile/profile — stacks with weights and names: where time, or another event, went.
  *
  * One form for all that is drawn as a flame graph or listed by function: a live run, a recorded trace, the
  * difference of two. Frames and texts are kept once; equal stacks of the same task are one row. A profile only
  * grows. One thread. Memory is bounded by the number of different frames, tree nodes and rows.
  *
- * Two frames are the same function when name, module and kernel-or-not agree; address and line tell where in it.
+ * Two frames are the same function when name, module and kernel-or-not agree; address and line say
+ * where in it.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ struct profile_frame {
 	bool is_inlined; /* it has no frame of its own; the next outer one holds its code */
 };
 
-/* Who was there. */
+/* The task. */
 struct profile_task {
 	uint32_t tid;
 	uint32_t tgid;
@@ -92,5 +93,5 @@ const struct profile_frame *profile_frame_at(const struct profile *p, uint32_t i
 const struct profile_task *profile_task_at(const struct profile *p, uint32_t idx);
 /* Frames of the same function have the same number. */
 uint32_t profile_function_of(const struct profile *p, uint32_t frame);
-/* False where no frame tells its module, as in folded text: then names alone are compared. */
+/* False where no frame has a module, as in folded text: then only names are compared. */
 bool profile_has_modules(const struct profile *p);

@@ -1,4 +1,4 @@
-#include "analyze/profile_join.h"
+#include "profile/profile_join.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 
-struct key {
+struct join_key {
 	uint32_t symbol;
 	uint32_t module;
 	uint32_t is_kernel;
@@ -17,7 +17,7 @@ struct key {
 
 struct profile_join {
 	bool merges_unknown;
-	bool is_by_name; /* modules are not told on one side */
+	bool is_by_name; /* one side has no modules */
 	struct intern *texts;
 	struct map *ids;
 	uint32_t *functions[PROFILE_SIDES]; /* by frame */
@@ -45,7 +45,7 @@ static int add_text(struct profile_join *j, const char *text, uint32_t *out)
 static int number_of(struct profile_join *j, const struct profile_frame *frame, uint32_t *out)
 {
 	char module[PROFILE_NAME_BYTES];
-	struct key key = { 0 };
+	struct join_key key = { 0 };
 	const char *name = frame->symbol;
 	int err;
 
@@ -79,6 +79,11 @@ static int add_side(struct profile_join *j, enum profile_side side, const struct
 	return 0;
 }
 
+static void scoped_profile_join(struct profile_join *const *j)
+{
+	profile_join_free(*j);
+}
+
 int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **out)
 {
 	const struct profile *now = cfg->sides[PROFILE_NOW], *before = cfg->sides[PROFILE_BEFORE];
@@ -93,7 +98,7 @@ int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **o
 	if (!j->texts)
 		return -ENOMEM;
 	/* As many as both profiles may hold. */
-	err = map_new(sizeof(struct key), MAP_MAX_CAP, &j->ids);
+	err = map_new(sizeof(struct join_key), MAP_MAX_CAP, &j->ids);
 	if (!err)
 		err = add_side(j, PROFILE_NOW, now);
 	if (!err)
@@ -112,11 +117,6 @@ void profile_join_free(struct profile_join *j)
 	for (int side = 0; side < PROFILE_SIDES; side++)
 		free(j->functions[side]);
 	free(j);
-}
-
-void scoped_profile_join(struct profile_join *const *j)
-{
-	profile_join_free(*j);
 }
 
 uint32_t profile_join_nr(const struct profile_join *j)

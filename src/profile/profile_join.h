@@ -1,16 +1,16 @@
 /*
- * analyze/profile_join — functions of one profile, or of two that are compared, under common numbers.
+ * profile/profile_join — functions of one profile, or of two that are compared, under common numbers.
  *
- * Functions of the same name in different binaries stay apart (see profile.h). Where one of two profiles does not
- * tell modules, as folded text, names alone are compared. Plain data; one thread.
+ * Functions of the same name in different binaries stay apart (see profile.h). Where one of two
+ * profiles has no modules, as folded text, only names are compared. Plain data; one thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/profile.h"
 #include "base/attr.h"
+#include "profile/profile.h"
 
 enum profile_side { PROFILE_NOW, PROFILE_BEFORE, PROFILE_SIDES };
 
@@ -23,7 +23,6 @@ struct profile_join_cfg {
 
 MUST_USE int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **out);
 void profile_join_free(struct profile_join *j); /* NULL is fine */
-void scoped_profile_join(struct profile_join *const *j);
 
 uint32_t profile_join_nr(const struct profile_join *j); /* functions */
 uint32_t profile_join_function(const struct profile_join *j, enum profile_side side,

@@ -1,4 +1,4 @@
-#include "analyze/profile_list.h"
+#include "profile/profile_list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 
 #define MAX_PIDS (1U << 23) /* pairs of function and process */
@@ -29,7 +30,7 @@ struct pid_sum {
 };
 
 /* What is needed to build a list, and no longer. */
-struct build {
+struct list_build {
 	struct profile_list *l;
 	const struct profile *p;
 	enum profile_side side;
@@ -41,7 +42,7 @@ struct build {
 	uint32_t nr_pids, pid_room;
 };
 
-static void scoped_build(struct build *b)
+static void scoped_build(struct list_build *b)
 {
 	free(b->seen);
 	free(b->most);
@@ -56,7 +57,7 @@ double profile_share(uint64_t value, uint64_t whole)
 	return whole ? (double)value / (double)whole : 0;
 }
 
-static int add_pid(struct build *b, uint32_t function, uint32_t pid, uint64_t count)
+static int add_pid(struct list_build *b, uint32_t function, uint32_t pid, uint64_t count)
 {
 	struct pid_key key = { function, pid };
 	uint32_t at;
@@ -66,15 +67,8 @@ static int add_pid(struct build *b, uint32_t function, uint32_t pid, uint64_t co
 		b->pids[at].count += count;
 		return 0;
 	}
-	if (b->nr_pids == b->pid_room) {
-		uint32_t room = b->pid_room ? b->pid_room * 2 : 64;
-		struct pid_sum *pids = reallocarray(b->pids, room, sizeof(*pids));
-
-		if (!pids)
-			return -ENOMEM;
-		b->pids = pids;
-		b->pid_room = room;
-	}
+	if (GROW(b->pids, b->pid_room, b->nr_pids))
+		return -ENOMEM;
 	err = map_insert(b->pid_ids, &key, b->nr_pids);
 	if (!err)
 		b->pids[b->nr_pids++] = (struct pid_sum){ key, count };
@@ -82,7 +76,7 @@ static int add_pid(struct build *b, uint32_t function, uint32_t pid, uint64_t co
 }
 
 /* What a stack means for the function at its leaf. */
-static int add_leaf(struct build *b, const struct profile_stack *stack)
+static int add_leaf(struct list_build *b, const struct profile_stack *stack)
 {
 	uint32_t function = profile_join_function(b->l->join, b->side, stack->frames[0]);
 	const struct profile_task *task = profile_task_at(b->p, stack->task);
@@ -102,7 +96,7 @@ static int add_leaf(struct build *b, const struct profile_stack *stack)
 	return add_pid(b, function, task->tgid, stack->count);
 }
 
-static int add_row(struct build *b, uint32_t idx)
+static int add_row(struct list_build *b, uint32_t idx)
 {
 	struct profile_stack stack;
 
@@ -121,8 +115,8 @@ static int add_row(struct build *b, uint32_t idx)
 	return stack.nr ? add_leaf(b, &stack) : 0;
 }
 
-/* The heaviest frame stands for its function, unless the newer profile has told one. */
-static int choose_frames(struct build *b)
+/* The heaviest frame represents its function, unless the newer profile has one. */
+static int choose_frames(struct list_build *b)
 {
 	uint32_t nr = (uint32_t)profile_nr_frames(b->p);
 	SCOPED(scoped_free) uint32_t *best = malloc(((size_t)b->l->nr + 1) * sizeof(*best));
@@ -143,7 +137,7 @@ static int choose_frames(struct build *b)
 	return 0;
 }
 
-static void choose_pids(struct build *b)
+static void choose_pids(struct list_build *b)
 {
 	for (uint32_t i = 0; i < b->l->nr; i++) {
 		b->l->functions[i].nr_pids = 0;
@@ -165,7 +159,7 @@ static void choose_pids(struct build *b)
 
 static int add_side(struct profile_list *l, const struct profile *p, enum profile_side side)
 {
-	SCOPED(scoped_build) struct build b = { .l = l, .p = p, .side = side };
+	SCOPED(scoped_build) struct list_build b = { .l = l, .p = p, .side = side };
 	size_t nr_frames = profile_nr_frames(p);
 	int err = map_new(sizeof(struct pid_key), MAX_PIDS, &b.pid_ids);
 
@@ -230,7 +224,7 @@ static int by_order(const void *a, const void *b, void *ctx)
 	return order ? order : (fa->number > fb->number) - (fa->number < fb->number);
 }
 
-/* Frames that no stack has are no functions. */
+/* Frames that are in no stack are not functions. */
 static void drop_unused(struct profile_list *l)
 {
 	uint32_t nr = 0;

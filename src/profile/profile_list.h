@@ -1,5 +1,5 @@
 /*
- * analyze/profile_list — the functions of a profile, with what each took itself and with all that it called.
+ * profile/profile_list — the functions of a profile, with what each took itself and with all that it called.
  *
  * A function that calls itself counts once in its total. With an older profile, functions of both are listed. Frames are
  * lent by the profiles, which must stay as they are. One thread.
@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-#include "analyze/profile.h"
-#include "analyze/profile_join.h"
-#include "analyze/profile_tree.h"
 #include "base/attr.h"
+#include "profile/profile.h"
+#include "profile/profile_join.h"
+#include "profile/profile_tree.h"
 
 struct profile_function {
 	const struct profile_frame *frame; /* where most of it was, of its own time if it has any */

@@ -1,11 +1,11 @@
-#include "analyze/profile_read.h"
+#include "profile/profile_read.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/profile_read_priv.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/profile_read_priv.h"
 
 #define FILE_CAP   ((size_t)512 << 20)
 #define NAME_BYTES 200

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_read_priv.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/profile_read_priv.h"
 
 #define COUNT_BYTES 24
 
-/* The marks that tell kernel and inlined code, as other programs write them too; cut off. */
+/* The suffixes of kernel and inlined code, as other programs write them too; removed. */
 static void take_mark(char *name, struct profile_frame *frame)
 {
 	size_t len = strlen(name);
@@ -36,7 +36,7 @@ static bool take_count(char *line, uint64_t *out)
 	return true;
 }
 
-/* Frames of the rest of a line, outermost first in the text, innermost first in out. */
+/* Frames of the remainder of a line, outermost first in the text, innermost first in out. */
 static int take_frames(struct profile_reader *r, char *rest, uint32_t *out, size_t *nr)
 {
 	char *name;
@@ -98,7 +98,7 @@ int profile_read_folded(struct profile_reader *r, const char *text)
 		err = take_line(r, line, frames);
 		if (err == -EINVAL)
 			return diag_set(r->d, err, PROFILE_READ_HINT,
-			                "line %lu of '%s' is no stack with a count behind it", nr,
+			                "line %lu of '%s' is not a stack followed by a count", nr,
 			                r->name);
 		if (err)
 			return profile_read_failed(r, err);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_read_priv.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/profile_read_priv.h"
 
 #define JSON_CAP ((size_t)128 << 20) /* a tree of it takes many times as much memory */
 
@@ -33,7 +33,7 @@ static const char *text_at(const json_t *obj, const char *key)
 	return json_string_value(json_object_get(obj, key));
 }
 
-/* What a symbol's stacks say, and what is left to the rest. */
+/* What a symbol's stacks contain, and what remains. */
 struct reading {
 	struct profile_reader *r;
 	uint32_t *frames;
@@ -62,7 +62,7 @@ static int take_frame(struct reading *in, const json_t *from, bool is_kernel)
 	if (!frame.symbol)
 		return wrong(in, "has a frame without 'symbol'");
 	if (address && !text_to_u64(address, &frame.address))
-		return wrong(in, "has an address that is no number");
+		return wrong(in, "has an address that is not a number");
 	if (in->nr_frames == PROFILE_MAX_DEPTH)
 		return wrong(in, "has a stack that is too deep");
 	err = profile_add_frame(in->r->p, &frame, &in->frames[in->nr_frames++]);

@@ -1,9 +1,9 @@
-/* analyze/profile_read_priv — what the readers of both forms share. */
+/* profile/profile_read_priv — what the readers of both forms share. */
 #pragma once
 
-#include "analyze/profile_read.h"
+#include "profile/profile_read.h"
 
-/* A profile that is being read, and who is told what is wrong. */
+/* A profile that is being read, and where errors are reported. */
 struct profile_reader {
 	const char *name;
 	struct diag *d;

@@ -1,14 +1,15 @@
-#include "analyze/profile_top.h"
+#include "profile/profile_top.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_join.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "profile/profile_join.h"
 
 #define STACKS_MAX  (1U << 20) /* different ones, by the functions in them */
 #define USERS_MAX   (1U << 20) /* pairs of function and process */
@@ -41,7 +42,7 @@ struct user {
 };
 
 /* What is known of a function. */
-struct sum {
+struct function_sum {
 	uint64_t self, total;
 	uint32_t seen;  /* the last stack that counted to its total, + 1 */
 	uint32_t frame; /* of a place in it */
@@ -52,20 +53,20 @@ struct sum {
 	uint32_t nr_heaviest;
 };
 
-struct build {
+struct top_build {
 	const struct profile *p;
 	struct profile_join *join;
-	struct sum *sums;    /* by function */
-	uint64_t *at_frame;  /* samples whose place is that frame */
-	uint32_t *holder;    /* the function that such a frame belongs to */
-	uint32_t *functions; /* of the stack at hand */
+	struct function_sum *sums; /* by function */
+	uint64_t *at_frame;        /* samples whose place is that frame */
+	uint32_t *holder;          /* the function that such a frame belongs to */
+	uint32_t *functions;       /* of the stack at hand */
 	struct map *merged_ids, *user_ids;
 	struct merged *merged;
 	struct user *users;
 	uint32_t nr_merged, nr_users, merged_room, users_room;
 };
 
-static void scoped_build(struct build *b)
+static void scoped_build(struct top_build *b)
 {
 	profile_join_free(b->join);
 	free(b->sums);
@@ -93,7 +94,7 @@ void profile_top_free(struct profile_top *t)
 	free(t);
 }
 
-static int prepare(struct build *b)
+static int prepare(struct top_build *b)
 {
 	const struct profile_join_cfg cfg = { .sides = { b->p }, .merges_unknown = true };
 	size_t nr, frames = profile_nr_frames(b->p) + 1;
@@ -114,22 +115,6 @@ static int prepare(struct build *b)
 	return 0;
 }
 
-/* Room for one more. */
-static int grow(void **items, uint32_t nr, uint32_t *room, size_t size)
-{
-	uint32_t wanted = *room ? *room * 2 : 256;
-	void *more;
-
-	if (nr < *room)
-		return 0;
-	more = reallocarray(*items, wanted, size);
-	if (!more)
-		return -ENOMEM;
-	*items = more;
-	*room = wanted;
-	return 0;
-}
-
 /* Adds to what is under a key, or begins it; beyond the cap nothing is added, and *at is PROFILE_NONE. */
 static int find_or_begin(struct map *ids, uint64_t key, uint32_t nr, uint32_t *at)
 {
@@ -144,10 +129,10 @@ static int find_or_begin(struct map *ids, uint64_t key, uint32_t nr, uint32_t *a
 	return err == -E2BIG ? 0 : err;
 }
 
-static int add_user(struct build *b, uint32_t function, const struct profile_stack *stack)
+static int add_user(struct top_build *b, uint32_t function, const struct profile_stack *stack)
 {
 	uint32_t tgid = profile_task_at(b->p, stack->task)->tgid, at;
-	int err = grow((void **)&b->users, b->nr_users, &b->users_room, sizeof(*b->users));
+	int err = GROW(b->users, b->users_room, b->nr_users);
 
 	if (!err)
 		err = find_or_begin(b->user_ids, (uint64_t)function << 32 | tgid, b->nr_users, &at);
@@ -162,11 +147,12 @@ static int add_user(struct build *b, uint32_t function, const struct profile_sta
 	return 0;
 }
 
-static int merge(struct build *b, uint32_t leaf, uint32_t idx, const struct profile_stack *stack)
+static int merge(struct top_build *b, uint32_t leaf, uint32_t idx,
+                 const struct profile_stack *stack)
 {
 	uint64_t key = hash_bytes(b->functions, stack->nr * sizeof(*b->functions), KEY_SEED);
 	uint32_t at;
-	int err = grow((void **)&b->merged, b->nr_merged, &b->merged_room, sizeof(*b->merged));
+	int err = GROW(b->merged, b->merged_room, b->nr_merged);
 
 	if (!err)
 		err = find_or_begin(b->merged_ids, key, b->nr_merged, &at);
@@ -187,7 +173,7 @@ static size_t holder_of(const struct profile *p, const struct profile_stack *sta
 	return 0;
 }
 
-static int add_stack(struct build *b, uint32_t idx)
+static int add_stack(struct top_build *b, uint32_t idx)
 {
 	struct profile_stack stack;
 	uint32_t leaf;
@@ -199,7 +185,7 @@ static int add_stack(struct build *b, uint32_t idx)
 		return 0;
 	for (size_t i = 0; i < stack.nr; i++) {
 		uint32_t function = profile_join_function(b->join, PROFILE_NOW, stack.frames[i]);
-		struct sum *s = &b->sums[function];
+		struct function_sum *s = &b->sums[function];
 
 		b->functions[i] = function;
 		if (s->seen != idx + 1)
@@ -216,17 +202,17 @@ static int add_stack(struct build *b, uint32_t idx)
 	return err ? err : merge(b, leaf, idx, &stack);
 }
 
-static void choose_places(struct build *b)
+static void choose_places(struct top_build *b)
 {
 	for (uint32_t i = 0; i < profile_nr_frames(b->p); i++) {
-		struct sum *s = &b->sums[b->holder[i]];
+		struct function_sum *s = &b->sums[b->holder[i]];
 
 		if (b->at_frame[i] &&
 		    (s->place == PROFILE_NONE || b->at_frame[i] > b->at_frame[s->place]))
 			s->place = i;
 	}
 	for (uint32_t i = 0; i < b->nr_users; i++) {
-		struct sum *s = &b->sums[b->users[i].function];
+		struct function_sum *s = &b->sums[b->users[i].function];
 
 		if (s->user == PROFILE_NONE || b->users[i].samples > b->users[s->user].samples)
 			s->user = i;
@@ -234,10 +220,10 @@ static void choose_places(struct build *b)
 }
 
 /* Kept in order, the heaviest first. */
-static void choose_stacks(struct build *b)
+static void choose_stacks(struct top_build *b)
 {
 	for (uint32_t i = 0; i < b->nr_merged; i++) {
-		struct sum *s = &b->sums[b->merged[i].leaf];
+		struct function_sum *s = &b->sums[b->merged[i].leaf];
 		uint32_t at = s->nr_heaviest;
 
 		while (at && b->merged[i].samples > b->merged[s->heaviest[at - 1]].samples)
@@ -262,7 +248,8 @@ static uint32_t key_of(const struct machine_profile_row *r)
 	return both ? both : 1;
 }
 
-static void show_who(const struct build *b, const struct sum *s, struct machine_profile_row *row)
+static void show_who(const struct top_build *b, const struct function_sum *s,
+                     struct machine_profile_row *row)
 {
 	const struct user *u = s->user == PROFILE_NONE ? NULL : &b->users[s->user];
 	const struct profile_task *task = u ? profile_task_at(b->p, u->task) : NULL;
@@ -275,8 +262,8 @@ static void show_who(const struct build *b, const struct sum *s, struct machine_
 }
 
 /* Without memory for its frames a stack is left out. */
-static void show_stacks(const struct build *b, const struct sum *s, struct profile_top *t,
-                        struct machine_profile_row *row)
+static void show_stacks(const struct top_build *b, const struct function_sum *s,
+                        struct profile_top *t, struct machine_profile_row *row)
 {
 	for (uint32_t i = 0; i < s->nr_heaviest; i++) {
 		const struct merged *m = &b->merged[s->heaviest[i]];
@@ -314,7 +301,7 @@ static const char *name_of(const struct profile_frame *f, struct profile_top *t)
 	return name ? name : f->symbol;
 }
 
-static void show(const struct build *b, const struct sum *s, struct profile_top *t,
+static void show(const struct top_build *b, const struct function_sum *s, struct profile_top *t,
                  struct machine_profile_row *row)
 {
 	const struct profile_frame *function = profile_frame_at(b->p, s->frame);
@@ -338,7 +325,7 @@ static void show(const struct build *b, const struct sum *s, struct profile_top 
 	t->has_layers |= row->layer >= 0;
 }
 
-struct order {
+struct function_order {
 	uint64_t samples;
 	uint32_t function;
 	const char *symbol;
@@ -346,7 +333,7 @@ struct order {
 
 static int by_samples(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct function_order *x = a, *y = b;
 	int names = strcmp(x->symbol, y->symbol);
 
 	if (x->samples != y->samples)
@@ -366,18 +353,19 @@ static int copy_frames(const struct profile *p, struct profile_top *t)
 	return 0;
 }
 
-static int make_rows(struct build *b, struct profile_top *t)
+static int make_rows(struct top_build *b, struct profile_top *t)
 {
 	size_t nr = 0, all = profile_join_nr(b->join);
-	SCOPED(scoped_free) struct order *order = calloc(all + 1, sizeof(*order));
+	SCOPED(scoped_free) struct function_order *order = calloc(all + 1, sizeof(*order));
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < all; i++) {
 		if (!b->sums[i].self)
 			continue;
-		order[nr++] = (struct order){ b->sums[i].self, i,
-			                      profile_frame_at(b->p, b->sums[i].frame)->symbol };
+		order[nr++] = (struct function_order){
+			b->sums[i].self, i, profile_frame_at(b->p, b->sums[i].frame)->symbol
+		};
 	}
 	qsort(order, nr, sizeof(*order), by_samples);
 	t->nr_functions = nr;
@@ -395,7 +383,7 @@ static int make_rows(struct build *b, struct profile_top *t)
 int profile_top_new(const struct profile *p, struct profile_top **out)
 {
 	SCOPED(scoped_top) struct profile_top *t = calloc(1, sizeof(*t));
-	SCOPED(scoped_build) struct build b = { .p = p };
+	SCOPED(scoped_build) struct top_build b = { .p = p };
 	int err = t ? prepare(&b) : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < profile_nr_stacks(p); i++)

@@ -1,5 +1,5 @@
 /*
- * analyze/profile_top — the rows of a machine_profile: symbols by the samples in their own code, each with its heaviest
+ * profile/profile_top — the rows of a machine_profile: symbols by the samples in their own code, each with its heaviest
  * stacks.
  *
  * Texts are lent by the profile, which must stay there, but may grow meanwhile, on another thread too. Rows, stacks and the
@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "analyze/machine_profile.h"
-#include "analyze/profile.h"
 #include "base/attr.h"
+#include "profile/machine_profile.h"
+#include "profile/profile.h"
 
 struct profile_top;
 

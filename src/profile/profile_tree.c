@@ -1,4 +1,4 @@
-#include "analyze/profile_tree.h"
+#include "profile/profile_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "base/map.h"
 
 #define MAX_NODES   (1U << 22)
-#define FIRST_ROOM  256U
 #define LABEL_BYTES ((size_t)256 << 20) /* of brackets around modules */
 #define MAX_MEMBERS (1U << 22)
 #define NO_NAME     "unknown"
@@ -22,19 +22,19 @@ struct node_key {
 	uint32_t id;   /* of a thread that stands for itself */
 };
 
-struct entry {
+struct tree_entry {
 	struct profile_node node;
 	uint64_t vote; /* for its frame, against all others */
 };
 
 /* A process of the name, or a thread. */
-struct member {
+struct tree_member {
 	uint32_t node;
 	uint32_t id;
 };
 
 struct profile_tree {
-	struct entry *entries;
+	struct tree_entry *entries;
 	uint32_t nr;
 	uint32_t room;
 	uint32_t depth;
@@ -48,26 +48,16 @@ struct profile_tree {
 };
 
 /* What is being added. */
-struct source {
+struct tree_source {
 	const struct profile *p;
 	enum profile_side side;
 };
 
 static int grow(struct profile_tree *t)
 {
-	uint32_t room = t->room ? t->room * 2 : FIRST_ROOM;
-	struct entry *entries;
-
-	if (t->nr < t->room)
-		return 0;
 	if (t->nr >= MAX_NODES)
 		return -E2BIG;
-	entries = reallocarray(t->entries, room, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	t->entries = entries;
-	t->room = room;
-	return 0;
+	return GROW(t->entries, t->room, t->nr);
 }
 
 static int add_node(struct profile_tree *t, const struct node_key *key, uint32_t *out)
@@ -96,14 +86,14 @@ static int add_node(struct profile_tree *t, const struct node_key *key, uint32_t
 		                                      : intern_string(t->names, key->what, NULL);
 	t->depth = node.depth > t->depth ? node.depth : t->depth;
 	*out = t->nr;
-	t->entries[t->nr++] = (struct entry){ .node = node };
+	t->entries[t->nr++] = (struct tree_entry){ .node = node };
 	return 0;
 }
 
 /* Counts processes and threads of the newer profile; those of the older one are others. */
 static int add_member(struct profile_tree *t, enum profile_side side, uint32_t node, uint32_t id)
 {
-	struct member member = { .node = node, .id = id };
+	struct tree_member member = { .node = node, .id = id };
 	struct profile_node *n = &t->entries[node].node;
 	uint32_t known;
 
@@ -115,8 +105,8 @@ static int add_member(struct profile_tree *t, enum profile_side side, uint32_t n
 	return map_insert(t->members, &member, 0);
 }
 
-static int add_who(struct profile_tree *t, const struct source *from, const struct node_key *who,
-                   const char *name, uint32_t *out)
+static int add_who(struct profile_tree *t, const struct tree_source *from,
+                   const struct node_key *who, const char *name, uint32_t *out)
 {
 	struct node_key key = *who;
 	int err;
@@ -133,7 +123,8 @@ static int add_who(struct profile_tree *t, const struct source *from, const stru
 	return err;
 }
 
-static int add_task(struct profile_tree *t, const struct source *from, uint32_t task, uint32_t *out)
+static int add_task(struct profile_tree *t, const struct tree_source *from, uint32_t task,
+                    uint32_t *out)
 {
 	const struct profile_task *who = profile_task_at(from->p, task);
 	struct node_key key = { .parent = PROFILE_TREE_ROOT,
@@ -148,7 +139,7 @@ static int add_task(struct profile_tree *t, const struct source *from, uint32_t 
 }
 
 /* The frame that has more than all others keeps the node; where there is none, one of the heavy ones. */
-static void vote(struct entry *e, const struct profile_frame *frame, uint64_t value)
+static void vote(struct tree_entry *e, const struct profile_frame *frame, uint64_t value)
 {
 	if (!e->node.frame || e->vote == 0) {
 		e->node.frame = frame;
@@ -164,7 +155,7 @@ static void vote(struct entry *e, const struct profile_frame *frame, uint64_t va
 	e->node.is_inlined &= frame->is_inlined;
 }
 
-static int add_stack(struct profile_tree *t, const struct source *from, size_t idx)
+static int add_stack(struct profile_tree *t, const struct tree_source *from, size_t idx)
 {
 	struct node_key key = { .kind = PROFILE_CALL };
 	struct profile_stack stack;
@@ -190,7 +181,7 @@ static int add_stack(struct profile_tree *t, const struct source *from, size_t i
 	return 0;
 }
 
-static int add_profile(struct profile_tree *t, const struct source *from)
+static int add_profile(struct profile_tree *t, const struct tree_source *from)
 {
 	size_t nr = from->p ? profile_nr_stacks(from->p) : 0;
 
@@ -241,7 +232,7 @@ static int name_calls(struct profile_tree *t)
 
 static int by_place(const void *a, const void *b, void *ctx)
 {
-	const struct entry *entries = ctx;
+	const struct tree_entry *entries = ctx;
 	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
 	const struct profile_node *na = &entries[ia].node, *nb = &entries[ib].node;
 	int order;
@@ -280,7 +271,7 @@ static int link_children(struct profile_tree *t)
 
 static int build(struct profile_tree *t, const struct profile *p, const struct profile *before)
 {
-	struct source now = { p, PROFILE_NOW }, old = { before, PROFILE_BEFORE };
+	struct tree_source now = { p, PROFILE_NOW }, old = { before, PROFILE_BEFORE };
 	struct node_key root = { .parent = PROFILE_NONE, .kind = PROFILE_ROOT };
 	uint32_t idx;
 	int err = add_node(t, &root, &idx);
@@ -314,7 +305,7 @@ int profile_tree_new(const struct profile *p, const struct profile_tree_cfg *cfg
 		return -ENOMEM;
 	err = map_new(sizeof(struct node_key), MAX_NODES, &t->ids);
 	if (!err)
-		err = map_new(sizeof(struct member), MAX_MEMBERS, &t->members);
+		err = map_new(sizeof(struct tree_member), MAX_MEMBERS, &t->members);
 	if (!err)
 		err = profile_join_new(&join, &t->join);
 	if (!err)

@@ -1,5 +1,5 @@
 /*
- * analyze/profile_tree — who called whom: a profile, or two that are compared, as one tree.
+ * profile/profile_tree — callers and callees: a profile, or two that are compared, as one tree.
  *
  * Below the root are processes, merged by name, below them threads if asked for, then calls from the outermost in. Calls
  * of one function by the same caller are one node, whatever their address; addresses without a name are one per
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/profile.h"
-#include "analyze/profile_join.h"
 #include "base/attr.h"
+#include "profile/profile.h"
+#include "profile/profile_join.h"
 
 #define PROFILE_TREE_ROOT 0U
 

@@ -1,11 +1,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/profile_tree.h"
 #include "base/cleanup.h"
+#include "profile/profile_tree.h"
 
 /* Callers of the node that is walked, by depth, and how often each function is among them. */
-struct walk {
+struct tree_walk {
 	const struct profile_tree *t;
 	struct profile_function_sum *out;
 	uint32_t *path;     /* functions */
@@ -13,13 +13,13 @@ struct walk {
 	uint32_t depth;
 };
 
-static void scoped_walk(struct walk *w)
+static void scoped_walk(struct tree_walk *w)
 {
 	free(w->path);
 	free(w->nr_above);
 }
 
-static void leave(struct walk *w, uint32_t depth)
+static void leave(struct tree_walk *w, uint32_t depth)
 {
 	while (w->depth > depth) {
 		uint32_t function = w->path[--w->depth];
@@ -29,7 +29,7 @@ static void leave(struct walk *w, uint32_t depth)
 	}
 }
 
-static void add(const struct walk *w, uint32_t idx, const struct profile_node *n)
+static void add(const struct tree_walk *w, uint32_t idx, const struct profile_node *n)
 {
 	struct profile_function_sum *sum = &w->out[n->function];
 	bool is_outermost = w->nr_above[n->function] == 0;
@@ -51,7 +51,7 @@ static void add(const struct walk *w, uint32_t idx, const struct profile_node *n
 int profile_tree_sum(const struct profile_tree *t, uint32_t top, struct profile_function_sum *out)
 {
 	uint32_t nr = profile_tree_nr_functions(t), base = profile_tree_at(t, top)->depth;
-	SCOPED(scoped_walk) struct walk w = { .t = t, .out = out };
+	SCOPED(scoped_walk) struct tree_walk w = { .t = t, .out = out };
 
 	w.path = calloc((size_t)profile_tree_depth(t) + 1, sizeof(*w.path));
 	w.nr_above = calloc((size_t)nr + 1, sizeof(*w.nr_above));

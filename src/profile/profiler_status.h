@@ -1,4 +1,4 @@
-/* analyze/profiler_status — what a profiler does right now, and what it was asked for: plain values, for whoever shows them. */
+/* profile/profiler_status — what a profiler does right now, and its configuration: plain values for display. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ enum profiler_state { PROFILER_IDLE, PROFILER_RUNNING, PROFILER_STOPPED };
 /* Why it does not run any more. */
 enum profiler_end {
 	PROFILER_END_NONE, /* it still does, or never did */
-	PROFILER_END_TOLD,
+	PROFILER_END_STOPPED,
 	PROFILER_END_DURATION,
 	PROFILER_END_FULL,   /* max_samples */
 	PROFILER_END_TARGET, /* the process that was asked for has ended */
@@ -35,5 +35,5 @@ struct profiler_status {
 	int64_t cpu;                 /* -1 = all */
 	int64_t pid;                 /* -1 = all */
 	uint64_t max_samples;        /* 0 = no limit */
-	uint64_t duration_wanted_ns; /* 0 = until told */
+	uint64_t duration_wanted_ns; /* 0 = until stopped */
 };

@@ -1,4 +1,4 @@
-#include "analyze/source_profile.h"
+#include "profile/source_profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "analyze/scope.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "model/task_lives.h"
 
 #define NONE          UINT32_MAX
@@ -21,7 +22,7 @@ static const struct source_stacks no_stacks = { .event = "" };
 
 /* Something of a task at a time: a stack, or a function in which it was blocked. */
 struct moment {
-	uint32_t whose; /* tid of a stack, index of a task else */
+	uint32_t owner; /* tid of a stack, index of a task else */
 	uint32_t stack;
 	uint64_t ts_ns;
 	uint64_t caller;
@@ -40,8 +41,9 @@ struct maker {
 	uint32_t *frames; /* those of the profile, by frame of the source; NONE = not yet */
 	uint32_t *list;   /* of one stack */
 	size_t cap_list;
-	uint32_t *tasks;        /* those of the profile, by task; NONE = not yet */
-	uint32_t idle;          /* likewise, of who is no task */
+	uint32_t *tasks; /* those of the profile, by task; NONE = not yet */
+	uint32_t idle;   /* likewise, of what is not a task */
+	enum source_stack_kind kind;
 	struct moments left;    /* stacks of sleepers, by tid and time */
 	struct moments blocked; /* where they were blocked, by task and time */
 };
@@ -57,32 +59,55 @@ static void done(struct maker *m)
 	free(m->blocked.items);
 }
 
-static uint64_t nr_of(const struct source *s, enum source_stack_kind kind)
+uint64_t source_stack_nr(const struct source *s, enum source_stack_kind kind)
 {
-	return s->stacks ? s->stacks->nr_of[kind] : 0;
+	size_t event = (size_t)kind - SOURCE_STACK_OTHER;
+
+	if (!s->stacks)
+		return 0;
+	if (kind < SOURCE_STACK_OTHER)
+		return s->stacks->nr_of[kind];
+	return event < s->stacks->nr_events ? s->stacks->events[event].count : 0;
 }
 
-const char *source_stack_name(enum source_stack_kind kind)
+const char *source_stack_name(const struct source *s, enum source_stack_kind kind)
 {
-	return kind < SOURCE_STACK_OTHER ? names[kind] : "other";
+	size_t event = (size_t)kind - SOURCE_STACK_OTHER;
+
+	if (kind < SOURCE_STACK_OTHER)
+		return names[kind];
+	return s->stacks && event < s->stacks->nr_events ? s->stacks->events[event].name : "other";
+}
+
+/* The available stacks, for an error message about others. */
+static void list_kinds(const struct source *s, char *buf, size_t size)
+{
+	size_t len = (size_t)snprintf(buf, size, "write cpu, off-cpu, waker");
+
+	for (size_t i = 0; s->stacks && i < s->stacks->nr_events && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, ", %s", s->stacks->events[i].name);
 }
 
 int source_stack_kind(const struct source *s, const char *word, struct diag *d,
                       enum source_stack_kind *out)
 {
-	for (unsigned int i = 0; word && i < SOURCE_STACK_OTHER; i++) {
-		if (strcmp(names[i], word) == 0) {
+	size_t nr = SOURCE_STACK_OTHER + (s->stacks ? s->stacks->nr_events : 0);
+	char hint[128];
+
+	for (size_t i = 0; word && i < nr; i++) {
+		if (strcmp(source_stack_name(s, (enum source_stack_kind)i), word) == 0) {
 			*out = (enum source_stack_kind)i;
 			return 0;
 		}
 	}
-	if (word)
-		return diag_set(d, -EINVAL, "write cpu, off-cpu or waker",
-		                "'%.40s' is no category of stacks", word);
-	*out = nr_of(s, SOURCE_STACK_CPU)     ? SOURCE_STACK_CPU
-	       : s->facts->kinds[EV_SWITCH]   ? SOURCE_STACK_OFF_CPU
-	       : nr_of(s, SOURCE_STACK_WAKER) ? SOURCE_STACK_WAKER
-	                                      : SOURCE_STACK_CPU;
+	if (word) {
+		list_kinds(s, hint, sizeof(hint));
+		return diag_set(d, -EINVAL, hint, "'%.40s' is not a category of stacks", word);
+	}
+	*out = source_stack_nr(s, SOURCE_STACK_CPU)     ? SOURCE_STACK_CPU
+	       : s->facts->kinds[EV_SWITCH]             ? SOURCE_STACK_OFF_CPU
+	       : source_stack_nr(s, SOURCE_STACK_WAKER) ? SOURCE_STACK_WAKER
+	                                                : SOURCE_STACK_CPU;
 	return 0;
 }
 
@@ -107,9 +132,9 @@ static const char *process_name(const struct maker *m, uint32_t task, uint64_t t
 static int task_number(struct maker *m, uint32_t task, uint64_t ts_ns, uint32_t *out)
 {
 	uint32_t *known = task == TASKS_NONE ? &m->idle : &m->tasks[task];
-	struct profile_task t = { .comm = "swapper",
-		                  .process = "swapper",
-		                  .layer = PROFILE_NO_LAYER };
+	/* An idle CPU wakes nothing by itself. */
+	const char *none = m->kind == SOURCE_STACK_WAKER ? "interrupt" : "swapper";
+	struct profile_task t = { .comm = none, .process = none, .layer = PROFILE_NO_LAYER };
 	int err;
 
 	if (*known == NONE) {
@@ -152,26 +177,12 @@ static int frame_number(struct maker *m, uint32_t idx, uint32_t *out)
 	return err;
 }
 
-static int room_for(struct maker *m, size_t nr)
-{
-	uint32_t *list;
-
-	if (nr <= m->cap_list)
-		return 0;
-	list = reallocarray(m->list, nr, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	m->list = list;
-	m->cap_list = nr;
-	return 0;
-}
-
 /* The frames of a stack into the list. */
 static int list_frames(struct maker *m, uint32_t idx, size_t *nr)
 {
 	const struct source_stack *stack = &m->stacks->stacks[idx];
 	uint32_t nr_user = 0;
-	int err = room_for(m, stack->nr);
+	int err = GROW(m->list, m->cap_list, stack->nr);
 
 	for (uint32_t i = 0; !err && i < stack->nr; i++) {
 		uint32_t frame = m->stacks->stack_frames[stack->first + i];
@@ -190,7 +201,7 @@ static int list_named(struct maker *m, const char *name, bool is_kernel, size_t 
 	struct profile_frame frame = { .symbol = name,
 		                       .module = is_kernel ? "kernel" : "unknown",
 		                       .is_kernel = is_kernel };
-	int err = room_for(m, *nr + 1);
+	int err = GROW(m->list, m->cap_list, *nr);
 
 	return err ? err : profile_add_frame(m->p, &frame, &m->list[(*nr)++]);
 }
@@ -248,55 +259,48 @@ static int add_samples(struct maker *m, enum source_stack_kind kind)
 
 static int add_moment(struct moments *l, const struct moment *one)
 {
-	if (l->nr == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 1024;
-		struct moment *items = reallocarray(l->items, cap, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		l->items = items;
-		l->cap = cap;
-	}
+	if (GROW(l->items, l->cap, l->nr))
+		return -ENOMEM;
 	l->items[l->nr++] = *one;
 	return 0;
 }
 
-static int by_whose_and_time(const void *a, const void *b)
+static int by_owner_and_time(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
 
-	if (x->whose != y->whose)
-		return x->whose < y->whose ? -1 : 1;
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
 	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
 }
 
 /* The first of that task in [from, to); NULL = none. */
-static const struct moment *find_moment(const struct moments *l, uint32_t whose, uint64_t from_ns,
+static const struct moment *find_moment(const struct moments *l, uint32_t owner, uint64_t from_ns,
                                         uint64_t to_ns)
 {
-	const struct moment key = { .whose = whose, .ts_ns = from_ns };
+	const struct moment key = { .owner = owner, .ts_ns = from_ns };
 	size_t low = 0, high = l->nr;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (by_whose_and_time(&l->items[mid], &key) < 0)
+		if (by_owner_and_time(&l->items[mid], &key) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == l->nr || l->items[low].whose != whose || l->items[low].ts_ns >= to_ns)
+	if (low == l->nr || l->items[low].owner != owner || l->items[low].ts_ns >= to_ns)
 		return NULL;
 	return &l->items[low];
 }
 
-static int list_left(struct maker *m)
+static int list_stacks(struct maker *m)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->stacks->nr_samples; i++) {
 		const struct source_sample *sample = &m->stacks->samples[i];
-		const struct moment one = { .whose = sample->tid,
+		const struct moment one = { .owner = sample->tid,
 			                    .stack = sample->stack,
 			                    .ts_ns = sample->ts_ns };
 
@@ -304,11 +308,11 @@ static int list_left(struct maker *m)
 			err = add_moment(&m->left, &one);
 	}
 	if (m->left.nr)
-		qsort(m->left.items, m->left.nr, sizeof(*m->left.items), by_whose_and_time);
+		qsort(m->left.items, m->left.nr, sizeof(*m->left.items), by_owner_and_time);
 	return err;
 }
 
-/* The kernel tells where a task was blocked when it wakes it. */
+/* The kernel reports where a task was blocked when it wakes it. */
 static int list_blocked(struct maker *m)
 {
 	struct walk w = {
@@ -318,7 +322,7 @@ static int list_blocked(struct maker *m)
 	int err = 0;
 
 	while (!err && (row = walk_next(&w))) {
-		const struct moment one = { .whose = row->mark.task,
+		const struct moment one = { .owner = row->mark.task,
 			                    .ts_ns = row->mark.ts_ns,
 			                    .caller = row->mark.value };
 
@@ -327,7 +331,7 @@ static int list_blocked(struct maker *m)
 	}
 	if (m->blocked.nr)
 		qsort(m->blocked.items, m->blocked.nr, sizeof(*m->blocked.items),
-		      by_whose_and_time);
+		      by_owner_and_time);
 	return err;
 }
 
@@ -339,12 +343,12 @@ static const char *state_name(const struct pair_sleep *row)
 }
 
 /* After the wakeup, which ends the sleep, and long before it can sleep again. */
-#define BLOCKED_TOLD_NS 100000U
+#define BLOCKED_REPORT_NS 100000U
 
 static int list_state(struct maker *m, const struct pair_sleep *row, size_t *nr)
 {
 	const struct moment *blocked = find_moment(&m->blocked, row->task, row->start_ns,
-	                                           row->end_ns + BLOCKED_TOLD_NS);
+	                                           row->end_ns + BLOCKED_REPORT_NS);
 	const char *name = blocked ? source_symbol(m->sc.s, blocked->caller) : NULL;
 	char hex[32];
 	int err = 0;
@@ -361,7 +365,7 @@ static int list_state(struct maker *m, const struct pair_sleep *row, size_t *nr)
 
 static int add_sleep(struct maker *m, const struct pair_sleep *row)
 {
-	/* Who is woken at once has slept for less than it takes to walk a stack. */
+	/* A task that is woken at once has slept for less than it takes to walk a stack. */
 	const struct moment *left = find_moment(&m->left, source_tid(m->sc.s, row->task),
 	                                        row->start_ns, row->end_ns + STACK_LATE_NS);
 	struct profile_stack stack = { .cpu = row->cpu,
@@ -380,7 +384,7 @@ static int add_sleeps(struct maker *m)
 {
 	struct rows it = { .sc = &m->sc };
 	struct pair_sleep row;
-	int err = list_left(m);
+	int err = list_stacks(m);
 
 	if (!err)
 		err = list_blocked(m);
@@ -393,17 +397,17 @@ static int check(const struct source *s, enum source_stack_kind kind, struct dia
 {
 	if (kind == SOURCE_STACK_OFF_CPU && s->facts->kinds[EV_SWITCH])
 		return 0;
-	if (kind != SOURCE_STACK_OFF_CPU && kind < SOURCE_STACK_OTHER && nr_of(s, kind))
+	if (kind != SOURCE_STACK_OFF_CPU && source_stack_nr(s, kind))
 		return 0;
 	return diag_set(d, -ENODATA, "record with --stacks=cpu,off-cpu,waker",
-	                "this trace has no %s stacks", source_stack_name(kind));
+	                "this trace has no %s stacks", source_stack_name(s, kind));
 }
 
 static void set_facts(struct maker *m, enum source_stack_kind kind)
 {
 	const struct source_facts *f = m->sc.s->facts;
 
-	m->facts = (struct profile_facts){ .event = source_stack_name(kind),
+	m->facts = (struct profile_facts){ .event = source_stack_name(m->sc.s, kind),
 		                           .unit = kind == SOURCE_STACK_OFF_CPU ? "ns" : "samples",
 		                           .duration_ns = m->sc.span_ns };
 	if (f->unix_ns)
@@ -416,6 +420,7 @@ static void set_facts(struct maker *m, enum source_stack_kind kind)
 
 static int make(struct maker *m, enum source_stack_kind kind)
 {
+	m->kind = kind;
 	int err;
 
 	m->idle = NONE;

@@ -1,8 +1,9 @@
-#include "analyze/event_fields.h"
+#include "query/event_fields.h"
 
 #include <string.h>
 
 #include "abi/event_check.h"
+#include "model/interrupt.h"
 #include "model/task_lives.h"
 
 #define FIELD(type, member, name_, how)                                  \
@@ -202,6 +203,11 @@ const char *event_type_name(unsigned int kind)
 	return kind < EV_KIND_MAX ? types[kind].name : NULL;
 }
 
+uint64_t event_type_count(const struct source_facts *f, unsigned int kind)
+{
+	return event_type_name(kind) ? f->kinds[kind] : 0;
+}
+
 static uint64_t all_kinds(void)
 {
 	uint64_t kinds = 0;
@@ -249,7 +255,7 @@ static int64_t sign_extend(uint64_t value, unsigned int size)
 	return (int64_t)(value << shift) >> shift;
 }
 
-/* Who had the tid at the time of the event; idle has a name of its own. */
+/* The task that had the tid at the time of the event; idle has its own name. */
 static const char *comm_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
 {
 	uint32_t task = s->lives ? task_lives_at(s->lives, tid, ts_ns) : tasks_find(s->tasks, tid);
@@ -304,7 +310,12 @@ static bool is_unknown_of_state(const struct ev_scx_state *state, size_t offset)
 	}
 }
 
-/* Who left, or who woke, where the recorder did not say: 0 there would be the idle task. */
+static bool is_wake(const struct ev_hdr *rec)
+{
+	return rec->kind == EV_WAKING || rec->kind == EV_WAKEUP || rec->kind == EV_WAKEUP_NEW;
+}
+
+/* The previous task, or the waker, where the recorder did not say: 0 there would be the idle task. */
 static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field)
 {
 	if (rec->kind == EV_IPI_SEND && field->offset == offsetof(struct ev_ipi_send, target_cpu))
@@ -315,13 +326,15 @@ static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field
 		return is_unknown_of_leave((const void *)rec, field->offset);
 	if (rec->kind == EV_SCX_STATE)
 		return is_unknown_of_state((const void *)rec, field->offset);
+	if (is_wake(rec) && field->offset == offsetof(struct ev_wake, waker_tid) &&
+	    interrupt_is(interrupt_context(rec->flags, ABI_BY_UNKNOWN)))
+		return true;
 	if (!(rec->flags & EV_FLAG_UNKNOWN))
 		return false;
 	if (rec->kind == EV_SWITCH)
 		return field->offset == offsetof(struct ev_switch, prev_tid) ||
 		       field->offset == offsetof(struct ev_switch, prev_prio);
-	return (rec->kind == EV_WAKING || rec->kind == EV_WAKEUP || rec->kind == EV_WAKEUP_NEW) &&
-	       field->offset == offsetof(struct ev_wake, waker_tid);
+	return is_wake(rec) && field->offset == offsetof(struct ev_wake, waker_tid);
 }
 
 bool event_field_value(const struct source *s, const struct ev_hdr *rec,

@@ -1,9 +1,9 @@
 /*
- * analyze/event_fields — the fields of raw events, by the names that the kernel's tracepoints give them.
+ * query/event_fields — the fields of raw events, by the names that the kernel's tracepoints give them.
  *
  * One table says for each kind of record what its event is called and where its fields lie; queries, exports and
- * timelines read records through it. Fields that every event has: timestamp, cpu, pid (who was on the CPU, or
- * whom the event is about), comm, event_type.
+ * timelines read records through it. Fields that every event has: timestamp, cpu, pid (the task on the CPU, or
+ * the one that the event is about), comm, event_type.
  */
 #pragma once
 
@@ -42,11 +42,13 @@ struct event_value {
 	const char *text; /* valid as long as record and source */
 };
 
-/* As the kernel calls the event: "sched_switch". NULL for what is no event. */
+/* As the kernel calls the event: "sched_switch". NULL for what is not an event. */
 const char *event_type_name(unsigned int kind);
+/* Events of a kind that has a name; the sum over all kinds is facts.nr_events. */
+uint64_t event_type_count(const struct source_facts *f, unsigned int kind);
 /*
  * Kinds of a name: that of the event, of our own ("switch"), scxtop's "sched_migrate" and "softirq" (entry and
- * exit), "all". 0 for a name that nobody gave.
+ * exit), "all". 0 for an unknown name.
  */
 uint64_t event_kinds_by_name(const char *name);
 /* Up to EVENT_FIELDS_MAX, ended by a NULL name. */

@@ -1,17 +1,18 @@
-#include "analyze/query.h"
+#include "query/query.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
-#include "analyze/query_priv.h"
+#include "analyze/losses.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "model/event_log.h"
 #include "model/task_lives.h"
+#include "query/event_fields.h"
+#include "query/query_priv.h"
 
 #define SIGN_BIT (1ULL << 63)
 
@@ -75,7 +76,7 @@ static bool names_task(const struct source *s, const struct query *q, const stru
 
 		if (!t || (q->pid && t->tgid != q->pid))
 			continue;
-		if (!q->comm || !fnmatch(q->comm, source_comm(s, task), 0))
+		if (!q->comm || source_has_name(s, task, q->comm))
 			return true;
 	}
 	return false;
@@ -197,15 +198,8 @@ static void scoped_keys(struct sort_keys *k)
 
 static int add_key(struct sort_keys *k, const struct sort_key *key)
 {
-	if (k->nr == k->capacity) {
-		size_t capacity = k->capacity ? 2 * k->capacity : 1024;
-		struct sort_key *at = reallocarray(k->at, capacity, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		k->at = at;
-		k->capacity = capacity;
-	}
+	if (GROW(k->at, k->capacity, k->nr))
+		return -ENOMEM;
 	k->at[k->nr++] = *key;
 	return 0;
 }
@@ -261,6 +255,18 @@ static int collect_keys(const struct source *s, const struct query *q, struct so
 	return err;
 }
 
+void query_show_losses(const struct source *s, struct report *r)
+{
+	struct losses losses;
+	char text[256];
+
+	source_losses(s, &losses);
+	if (losses.nr[LOSS_logged_events])
+		report_string(r, "incomplete",
+		              loss_sentence(text, sizeof(text), LOSS_logged_events,
+		                            losses.nr[LOSS_logged_events]));
+}
+
 static uint64_t end_of_page(const struct query *q, uint64_t total)
 {
 	if (q->offset >= total)
@@ -268,7 +274,8 @@ static uint64_t end_of_page(const struct query *q, uint64_t total)
 	return q->limit && q->limit < total - q->offset ? q->offset + q->limit : total;
 }
 
-static void show_totals(const struct query *q, uint64_t total, struct report *r)
+static void show_totals(const struct source *s, const struct query *q, uint64_t total,
+                        struct report *r)
 {
 	uint64_t end = end_of_page(q, total);
 
@@ -276,51 +283,88 @@ static void show_totals(const struct query *q, uint64_t total, struct report *r)
 	report_u64(r, "returned_count", end - q->offset);
 	report_u64(r, "offset", q->offset);
 	report_bool(r, "has_more", end < total);
+	query_show_losses(s, r);
+}
+
+/* The records of a page, each a whole copy: an iterator lends one at a time. */
+struct query_page {
+	struct ev_hdr **rows;    /* as they are shown */
+	struct sort_key *wanted; /* by ordinal; number: its position on the page */
+	uint64_t nr;
+};
+
+static void scoped_page(const struct query_page *p)
+{
+	for (uint64_t i = 0; p->rows && i < p->nr; i++)
+		free(p->rows[i]);
+	free(p->rows);
+	free(p->wanted);
+}
+
+static int page_begin(struct query_page *p, const struct sort_keys *keys, uint64_t offset,
+                      uint64_t nr)
+{
+	p->nr = nr;
+	p->rows = calloc(nr ? nr : 1, sizeof(struct ev_hdr *));
+	p->wanted = calloc(nr ? nr : 1, sizeof(*p->wanted));
+	if (!p->rows || !p->wanted)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < nr; i++)
+		p->wanted[i] = (struct sort_key){ .ordinal = keys->at[offset + i].ordinal,
+			                          .number = i };
+	if (nr)
+		qsort(p->wanted, nr, sizeof(p->wanted[0]), by_ordinal);
+	return 0;
 }
 
 /*
- * The rows of the page in their order. The log is read once more for each row's place in it: cheaper than a copy
- * of all that matches, as a page is small; so the rows are fetched in time order and shown in the other.
+ * The log is read once more for each row's place in it: cheaper than a copy of all that matches, as a page is small; so
+ * the rows are fetched in time order and shown in the other.
  */
+static int page_fill(const struct source *s, const struct query *q, struct query_page *p,
+                     struct diag *d)
+{
+	uint64_t ordinal = 0, found = 0;
+	struct event_log_iter it;
+	const struct ev_hdr *rec;
+	int err = query_find(s, q, &it, d);
+
+	while (!err && found < p->nr && (rec = query_next(s, q, &it))) {
+		struct ev_hdr *copy;
+
+		if (p->wanted[found].ordinal != ordinal++)
+			continue;
+		copy = malloc(rec->size);
+		if (!copy)
+			return diag_set(d, -ENOMEM, NULL, "out of memory");
+		memcpy(copy, rec, rec->size);
+		p->rows[p->wanted[found++].number] = copy;
+	}
+	return err;
+}
+
 static int show_sorted(const struct source *s, const struct query *q, struct report *r,
                        struct diag *d)
 {
 	SCOPED(scoped_keys) struct sort_keys keys = { 0 };
-	SCOPED(scoped_free) uint64_t(*copies)[16] = NULL;
-	SCOPED(scoped_free) struct sort_key *page = NULL;
-	uint64_t end, nr, ordinal = 0, found = 0;
-	struct event_log_iter it;
-	const struct ev_hdr *rec;
+	SCOPED(scoped_page) struct query_page page = { 0 };
 	int err = collect_keys(s, q, &keys, d);
 
 	if (err)
 		return err;
 	if (keys.nr)
 		qsort(keys.at, keys.nr, sizeof(keys.at[0]), by_key);
-	end = end_of_page(q, keys.nr);
-	nr = end - q->offset;
-	show_totals(q, keys.nr, r);
-	copies = calloc(nr ? nr : 1, sizeof(*copies));
-	page = calloc(nr ? nr : 1, sizeof(*page));
-	if (!copies || !page)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	for (uint64_t i = 0; i < nr; i++) /* number: where it stands on the page */
-		page[i] = (struct sort_key){ .ordinal = keys.at[q->offset + i].ordinal,
-			                     .number = i };
-	if (nr)
-		qsort(page, nr, sizeof(page[0]), by_ordinal);
-	err = query_find(s, q, &it, d);
+	show_totals(s, q, keys.nr, r);
+	err = page_begin(&page, &keys, q->offset, end_of_page(q, keys.nr) - q->offset);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	err = page_fill(s, q, &page, d);
 	if (err)
 		return err;
-	while (found < nr && (rec = query_next(s, q, &it)))
-		if (page[found].ordinal == ordinal++) {
-			size_t size = rec->size < sizeof(*copies) ? rec->size : sizeof(*copies);
-
-			memcpy(copies[page[found++].number], rec, size);
-		}
 	report_begin_array(r, "events");
-	for (uint64_t i = 0; i < nr; i++)
-		show_event(s, q, (const struct ev_hdr *)copies[i], r);
+	for (uint64_t i = 0; i < page.nr; i++)
+		if (page.rows[i])
+			show_event(s, q, page.rows[i], r);
 	report_end_array(r);
 	return 0;
 }
@@ -340,7 +384,7 @@ static int show_in_time_order(const struct source *s, const struct query *q, str
 		if (total >= q->offset && (!q->limit || total - q->offset < q->limit))
 			show_event(s, q, rec, r);
 	report_end_array(r);
-	show_totals(q, total, r);
+	show_totals(s, q, total, r);
 	return 0;
 }
 

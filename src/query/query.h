@@ -1,5 +1,5 @@
 /*
- * analyze/query — raw events by what they are, where, when and whom they concern; sorted, grouped, added up.
+ * query/query — raw events by kind, CPU, time and task; sorted, grouped, added up.
  *
  * All filters given must hold. A condition on a field that an event does not have is not met. Counts are of
  * all that match, whatever the limit shows; sums, means and percentiles too. Events come in time order unless
@@ -70,7 +70,7 @@ struct query {
 MUST_USE int query_parse_where(const char *text, struct query *q, struct diag *d);
 /* scxtop's operator names: equal, not_equal, greater_than, ..., contains. False for another. */
 bool query_op_by_name(const char *name, enum query_op *out);
-/* One more condition; the value is a number if it looks like one. */
+/* One more condition; the value is a number if it parses as one. */
 MUST_USE int query_add_where(struct query *q, const char *field, enum query_op op,
                              const char *value, struct diag *d);
 /* "timestamp,cpu,next_comm". */

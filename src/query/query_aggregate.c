@@ -4,18 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
-#include "analyze/query_priv.h"
 #include "analyze/samples.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/hist.h"
 #include "base/intern.h"
+#include "query/event_fields.h"
+#include "query/query_priv.h"
 
 #define MAX_GROUPS      (1U << 22)
 #define MAX_NAME        63
 #define MAX_GROUP_BYTES ((size_t)64 << 20)
 
-struct group {
+struct query_group {
 	const char *value;
 	uint64_t count;
 	uint64_t nr_numbers; /* events that have the field of the function */
@@ -25,7 +26,7 @@ struct group {
 };
 
 struct groups {
-	struct group *at;
+	struct query_group *at;
 	size_t nr, capacity;
 	struct intern *names;
 };
@@ -55,23 +56,16 @@ static const char *value_text(const struct event_value *v, char *buf, size_t siz
 	return buf;
 }
 
-static struct group *new_group(struct groups *g, const char *value)
+static struct query_group *new_group(struct groups *g, const char *value)
 {
-	if (g->nr == g->capacity) {
-		size_t capacity = g->capacity ? 2 * g->capacity : 64;
-		struct group *at = reallocarray(g->at, capacity, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		g->at = at;
-		g->capacity = capacity;
-	}
-	g->at[g->nr] = (struct group){ .value = value };
+	if (GROW(g->at, g->capacity, g->nr))
+		return NULL;
+	g->at[g->nr] = (struct query_group){ .value = value };
 	return &g->at[g->nr++];
 }
 
 /* Ids of texts count up from 1, as groups do from 0. */
-static struct group *group_of(struct groups *g, const char *value)
+static struct query_group *group_of(struct groups *g, const char *value)
 {
 	uint32_t id = 0;
 
@@ -82,7 +76,7 @@ static struct group *group_of(struct groups *g, const char *value)
 	return new_group(g, intern_string(g->names, id, NULL));
 }
 
-static void add_number(struct group *g, const struct query *q, const struct event_value *v)
+static void add_number(struct query_group *g, const struct query *q, const struct event_value *v)
 {
 	int64_t n = v->is_signed ? v->i64 : v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;
 
@@ -103,7 +97,7 @@ static int add_event(const struct source *s, const struct query *q, const struct
 {
 	struct event_value v;
 	const char *name = "all";
-	struct group *g;
+	struct query_group *g;
 	char text[24];
 
 	if (q->group_by[0]) {
@@ -126,7 +120,7 @@ static uint32_t percent_of(enum query_fn fn)
 	return fn == QUERY_P50 ? HIST_P(50) : fn == QUERY_P95 ? HIST_P(95) : HIST_P(99);
 }
 
-static void show_result(const struct query *q, struct group *g, struct report *r)
+static void show_result(const struct query *q, struct query_group *g, struct report *r)
 {
 	if (q->fn == QUERY_COUNT || q->fn == QUERY_NO_FN)
 		report_u64(r, "result", q->fn_field[0] ? g->nr_numbers : g->count);
@@ -146,7 +140,7 @@ static void show_result(const struct query *q, struct group *g, struct report *r
 
 static int by_count(const void *a, const void *b)
 {
-	const struct group *left = a, *right = b;
+	const struct query_group *left = a, *right = b;
 
 	if (left->count != right->count)
 		return left->count < right->count ? 1 : -1;
@@ -175,7 +169,7 @@ static void show(const struct query *q, struct groups *groups, struct report *r)
 {
 	static const char *const names[] = { "count", "count", "sum", "avg", "min",
 		                             "max",   "p50",   "p95", "p99" };
-	struct group none = { 0 };
+	struct query_group none = { 0 };
 
 	report_begin_object(r, "aggregation");
 	report_string(r, "function", names[q->fn]);
@@ -205,6 +199,7 @@ int query_aggregate(const struct source *s, const struct query *q, struct report
 		return diag_set(d, err, "narrow the query",
 		                "too many groups for the memory of a query");
 	report_u64(r, "total_matched", total);
+	query_show_losses(s, r);
 	show(q, &groups, r);
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "analyze/query.h"
+#include "query/query.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
+#include "query/event_fields.h"
 
 static const struct {
 	const char *sign;
@@ -88,7 +88,7 @@ static int add_where(struct query *q, const char *field, size_t len, enum query_
 	snprintf(c->text, sizeof(c->text), "%s", value);
 	c->is_number = read_number(value, c);
 	if (!c->is_number && op != QUERY_CONTAINS && event_field_is_number(c->field))
-		return diag_set(d, -EINVAL, NULL, "%s is a number, and '%.64s' is none", c->field,
+		return diag_set(d, -EINVAL, NULL, "%s is a number, and '%.64s' is not", c->field,
 		                value);
 	q->nr_where++;
 	return 0;
@@ -111,7 +111,7 @@ int query_parse_where(const char *text, struct query *q, struct diag *d)
 			return add_where(q, text, len, ops[i].op, text + len + sign, d);
 	}
 	return diag_set(d, -EINVAL, "write FIELD=VALUE; operators are = != > < >= <= ~",
-	                "'%.64s' is no condition", text);
+	                "'%.64s' is not a condition", text);
 }
 
 int query_parse_select(const char *text, struct query *q, struct diag *d)
@@ -140,7 +140,7 @@ int query_parse_sort(const char *text, struct query *q, struct diag *d)
 	q->is_descending = !strcmp(order, "desc");
 	if (!q->is_descending && strcmp(order, "asc") != 0)
 		return diag_set(d, -EINVAL, "write FIELD, FIELD:asc or FIELD:desc",
-		                "'%.32s' is no order", order);
+		                "'%.32s' is not an order", order);
 	return take_field(q->sort, text, len, d);
 }
 
@@ -154,7 +154,7 @@ int query_parse_fn(const char *text, struct query *q, struct diag *d)
 			q->fn = (enum query_fn)i;
 	if (q->fn == QUERY_NO_FN)
 		return diag_set(d, -EINVAL, "count, sum, avg, min, max, p50, p95 and p99 are",
-		                "'%.*s' is no function", (int)(len < 32 ? len : 32), text);
+		                "'%.*s' is not a function", (int)(len < 32 ? len : 32), text);
 	if (q->fn == QUERY_COUNT && !text[len])
 		return 0;
 	if (!text[len])

@@ -1,4 +1,4 @@
-#include "session/affinity.h"
+#include "record/affinity.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct affinity {
 	} out;
 };
 
-/* The C library's call knows no more than 1024 CPUs; the kernel's tells how many bytes it wrote. */
+/* The C library's call supports at most 1024 CPUs; the kernel's returns how many bytes it wrote. */
 int affinity_of_task(uint32_t tid, uint64_t words[AFFINITY_WORDS])
 {
 	long bytes = syscall(SYS_sched_getaffinity, (pid_t)tid, AFFINITY_WORDS * sizeof(words[0]),
@@ -35,7 +35,7 @@ static bool has_all(const struct affinity *a, int nr)
 	return true;
 }
 
-static int tell(struct affinity *a, uint32_t tid, const struct ev_hdr *after)
+static int emit(struct affinity *a, uint32_t tid, const struct ev_hdr *after)
 {
 	struct ev_affinity *rec = &a->out.rec;
 	int nr = tid ? a->read(tid, a->out.words) : 0;
@@ -75,7 +75,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	struct affinity *a = ctx;
 	int err = a->down.push(a->down.ctx, rec);
 
-	return err ? err : tell(a, task_of(rec), rec);
+	return err ? err : emit(a, task_of(rec), rec);
 }
 
 static int advance(void *ctx, __u64 ts_ns)

@@ -1,10 +1,11 @@
 /*
- * session/affinity — adds to a stream of records on which CPUs its tasks may run.
+ * record/affinity — adds to a stream of records on which CPUs its tasks may run.
  *
- * Stands between a source and its sink. After each record that tells of a task that is there (EV_TASK_INFO), is
- * born (EV_FORK) or becomes another program (EV_EXEC), the kernel is asked, and an EV_AFFINITY with the same
- * time follows. The answer is that of the moment at which the record is read: a task that is gone by then has
- * none, and no tracepoint tells of later changes. Everything else passes as it is. One thread.
+ * Sits between a source and its sink. After each record that describes a task (EV_TASK_INFO), a
+ * fork (EV_FORK) or an exec (EV_EXEC), the kernel is queried, and an EV_AFFINITY with the same time
+ * follows. The answer is as of the moment at which the record is read: a task that has exited by
+ * then has none, and no tracepoint reports later changes. Everything else passes unchanged. One
+ * thread.
  */
 #pragma once
 

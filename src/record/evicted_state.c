@@ -1,4 +1,4 @@
-#include "session/left_state.h"
+#include "record/evicted_state.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "model/tasks.h"
 
 struct left_cpu {
@@ -13,26 +14,26 @@ struct left_cpu {
 	struct ev_cpu_freq last_freq;
 };
 
-struct left_state {
+struct evicted_state {
 	struct tasks *tasks;
 	struct ev_affinity **affinity; /* by task; NULL = unknown */
 	uint32_t affinity_cap;
 	uint32_t nr_cpus;
 	struct left_cpu *cpus;
 	uint32_t nr_probes;
-	struct ev_probe_info *probes[LEFT_PROBES];
+	struct ev_probe_info *probes[EVICTED_PROBES];
 	struct ev_sampling sampling; /* size 0 = none */
 	struct ev_scx_state scx;     /* the same */
 };
 
-static void scoped_left_state(struct left_state *const *s)
+static void scoped_evicted_state(struct evicted_state *const *s)
 {
-	left_state_free(*s);
+	evicted_state_free(*s);
 }
 
 static void forget_affinity(void *ctx, uint32_t task, uint64_t ts_ns)
 {
-	struct left_state *s = ctx;
+	struct evicted_state *s = ctx;
 
 	(void)ts_ns;
 	if (task >= s->affinity_cap)
@@ -41,9 +42,9 @@ static void forget_affinity(void *ctx, uint32_t task, uint64_t ts_ns)
 	s->affinity[task] = NULL;
 }
 
-int left_state_new(uint32_t nr_cpus, struct left_state **out)
+int evicted_state_new(uint32_t nr_cpus, struct evicted_state **out)
 {
-	SCOPED(scoped_left_state) struct left_state *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_evicted_state) struct evicted_state *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -56,7 +57,7 @@ int left_state_new(uint32_t nr_cpus, struct left_state **out)
 	return 0;
 }
 
-void left_state_free(struct left_state *s)
+void evicted_state_free(struct evicted_state *s)
 {
 	if (!s)
 		return;
@@ -71,14 +72,14 @@ void left_state_free(struct left_state *s)
 }
 
 /* Another name for a known number replaces it; without room or memory, hits have their number only. */
-static void take_probe(struct left_state *s, const struct ev_probe_info *rec)
+static void take_probe(struct evicted_state *s, const struct ev_probe_info *rec)
 {
 	struct ev_probe_info *copy;
 	uint32_t i = 0;
 
 	while (i < s->nr_probes && s->probes[i]->probe != rec->probe)
 		i++;
-	if (i == LEFT_PROBES)
+	if (i == EVICTED_PROBES)
 		return;
 	copy = malloc(rec->hdr.size);
 	if (!copy)
@@ -91,31 +92,13 @@ static void take_probe(struct left_state *s, const struct ev_probe_info *rec)
 	s->probes[i] = copy;
 }
 
-static bool has_affinity_room(struct left_state *s, uint32_t task)
-{
-	uint32_t cap = s->affinity_cap ? s->affinity_cap : 64;
-	struct ev_affinity **more;
-
-	if (task < s->affinity_cap)
-		return true;
-	while (cap <= task)
-		cap *= 2; /* indices of tasks stay far below */
-	more = realloc(s->affinity, cap * sizeof(*more));
-	if (!more)
-		return false;
-	memset(more + s->affinity_cap, 0, (cap - s->affinity_cap) * sizeof(*more));
-	s->affinity = more;
-	s->affinity_cap = cap;
-	return true;
-}
-
 /* Of a task that is known; without memory, nothing is known of its CPUs. */
-static void take_affinity(struct left_state *s, const struct ev_affinity *rec)
+static void take_affinity(struct evicted_state *s, const struct ev_affinity *rec)
 {
 	uint32_t task = tasks_find(s->tasks, rec->tid);
 	struct ev_affinity *copy;
 
-	if (task == TASKS_NONE || !has_affinity_room(s, task))
+	if (task == TASKS_NONE || GROW_ZEROED(s->affinity, s->affinity_cap, task))
 		return;
 	copy = realloc(s->affinity[task], rec->hdr.size);
 	if (!copy) {
@@ -126,7 +109,7 @@ static void take_affinity(struct left_state *s, const struct ev_affinity *rec)
 	s->affinity[task] = copy;
 }
 
-static void take_life(struct left_state *s, const struct ev_hdr *rec)
+static void take_life(struct evicted_state *s, const struct ev_hdr *rec)
 {
 	switch (rec->kind) {
 	case EV_TASK_INFO:
@@ -152,7 +135,7 @@ static void take_life(struct left_state *s, const struct ev_hdr *rec)
 	}
 }
 
-void left_state_take(struct left_state *s, const struct ev_hdr *rec)
+void evicted_state_add(struct evicted_state *s, const struct ev_hdr *rec)
 {
 	switch (rec->kind) {
 	case EV_SWITCH:
@@ -160,7 +143,7 @@ void left_state_take(struct left_state *s, const struct ev_hdr *rec)
 			memcpy(&s->cpus[rec->cpu].last_switch, rec, sizeof(struct ev_switch));
 		break;
 	case EV_LOST:
-		/* Who runs there now is not known. */
+		/* The task that runs there now is unknown. */
 		if (((const struct ev_lost *)rec)->kind == EV_SWITCH && rec->cpu < s->nr_cpus)
 			s->cpus[rec->cpu].last_switch.hdr.size = 0;
 		break;
@@ -187,7 +170,7 @@ void left_state_take(struct left_state *s, const struct ev_hdr *rec)
 	}
 }
 
-static int tell_affinity(const struct left_state *s, const struct ev_sink *sink, uint32_t task,
+static int emit_affinity(const struct evicted_state *s, const struct ev_sink *sink, uint32_t task,
                          uint64_t ts_ns)
 {
 	struct ev_affinity *rec = task < s->affinity_cap ? s->affinity[task] : NULL;
@@ -198,7 +181,7 @@ static int tell_affinity(const struct left_state *s, const struct ev_sink *sink,
 	return sink->push(sink->ctx, &rec->hdr);
 }
 
-static int tell_tasks(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns)
+static int emit_tasks(const struct evicted_state *s, const struct ev_sink *sink, uint64_t ts_ns)
 {
 	int err = 0;
 
@@ -220,7 +203,7 @@ static int tell_tasks(const struct left_state *s, const struct ev_sink *sink, ui
 			strncpy(rec.comm, comm, sizeof(rec.comm) - 1);
 		err = sink->push(sink->ctx, &rec.hdr);
 		if (!err)
-			err = tell_affinity(s, sink, i, ts_ns);
+			err = emit_affinity(s, sink, i, ts_ns);
 	}
 	return err;
 }
@@ -233,7 +216,8 @@ static int by_time(const void *a, const void *b)
 	return x->hdr.ts_ns < y->hdr.ts_ns ? -1 : x->hdr.ts_ns > y->hdr.ts_ns;
 }
 
-static int tell_switches(const struct left_state *s, const struct ev_sink *sink, uint64_t since_ns)
+static int emit_switches(const struct evicted_state *s, const struct ev_sink *sink,
+                         uint64_t since_ns)
 {
 	SCOPED(scoped_free)
 	const struct ev_switch **list = calloc(s->nr_cpus ? s->nr_cpus : 1, sizeof(*list));
@@ -254,7 +238,8 @@ static int tell_switches(const struct left_state *s, const struct ev_sink *sink,
 	return err;
 }
 
-static int tell_frequencies(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns)
+static int emit_frequencies(const struct evicted_state *s, const struct ev_sink *sink,
+                            uint64_t ts_ns)
 {
 	int err = 0;
 
@@ -269,8 +254,8 @@ static int tell_frequencies(const struct left_state *s, const struct ev_sink *si
 	return err;
 }
 
-int left_state_tell(const struct left_state *s, const struct ev_sink *sink, uint64_t ts_ns,
-                    uint64_t since_ns)
+int evicted_state_emit(const struct evicted_state *s, const struct ev_sink *sink, uint64_t ts_ns,
+                       uint64_t since_ns)
 {
 	struct ev_sampling sampling = s->sampling;
 	struct ev_scx_state scx = s->scx;
@@ -284,8 +269,8 @@ int left_state_tell(const struct left_state *s, const struct ev_sink *sink, uint
 	for (uint32_t i = 0; !err && i < s->nr_probes; i++)
 		err = sink->push(sink->ctx, &s->probes[i]->hdr);
 	if (!err)
-		err = tell_tasks(s, sink, ts_ns);
+		err = emit_tasks(s, sink, ts_ns);
 	if (!err)
-		err = tell_switches(s, sink, since_ns);
-	return err ? err : tell_frequencies(s, sink, ts_ns);
+		err = emit_switches(s, sink, since_ns);
+	return err ? err : emit_frequencies(s, sink, ts_ns);
 }

@@ -1,4 +1,4 @@
-#include "session/flight.h"
+#include "record/flight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "session/flight_name.h"
-#include "session/flight_probes.h"
-#include "session/pid_namespace.h"
-#include "session/record_facts.h"
-#include "session/trace_file.h"
-#include "sys/caps.h"
+#include "record/flight_name.h"
+#include "record/flight_probes.h"
+#include "record/record_facts.h"
+#include "record/trace_file.h"
 #include "sys/features.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/rights/broker.h"
 #include "sys/topology.h"
 
 #define PROGRESS_NS 250000000ULL
@@ -33,8 +33,8 @@ struct flight {
 	struct flight_listener listener;
 	uint64_t next_progress_ns;
 	int dir_fd;
-	uint64_t keep_caps;
-	char dir[PATH_MAX]; /* "" = here, else ends with a slash */
+	struct broker_slot slot; /* where dumps are made */
+	char dir[PATH_MAX];      /* "" = here, else ends with a slash */
 	char prefix[NAME_MAX / 2];
 	char name[NAME_MAX + 1]; /* of the dump that is being written */
 };
@@ -71,24 +71,20 @@ static int split_output(struct flight *f, const char *output, struct diag *d)
 	return 0;
 }
 
-/*
- * The directory is opened now, with all rights, so that later the way to it needs none. To create files in a
- * directory of somebody else, root goes on needing a capability.
- */
+/* The directory is opened now, with the rights of the user; files are made in it by the broker, which has them later, too. */
 static int open_directory(struct flight *f, struct diag *d)
 {
 	const char *dir = f->dir[0] ? f->dir : ".";
-	struct stat st;
+	int err;
 
 	f->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (f->dir_fd < 0 || fstat(f->dir_fd, &st))
+	if (f->dir_fd < 0)
 		return diag_set(d, -errno, "check the path and its permissions",
 		                "cannot open the directory '%s'", dir);
 	if (faccessat(f->dir_fd, ".", W_OK | X_OK, AT_EACCESS))
 		return diag_set(d, -errno, "choose another with -o", "cannot write into '%s'", dir);
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWUSR | S_IXUSR)) != (S_IWUSR | S_IXUSR))
-		f->keep_caps |= CAPS_BIT(CAP_DAC_OVERRIDE);
-	return 0;
+	err = broker_slot_init(&f->slot, f->dir_fd, "");
+	return err ? diag_set(d, err, NULL, "cannot keep the right to write into '%s'", dir) : 0;
 }
 
 static bool has_sched_ext(void)
@@ -99,12 +95,12 @@ static bool has_sched_ext(void)
 	return features.sched_ext == TRI_YES;
 }
 
-/* What the triggers need that nobody asked for otherwise, and what is not to be had. */
-static int look_at_triggers(struct flight *f, struct diag *d)
+/* What the triggers need beyond the requested events, and what is not available. */
+static int check_triggers(struct flight *f, struct diag *d)
 {
 	for (size_t i = 0; i < f->cfg.nr_triggers; i++) {
 		switch (f->cfg.triggers[i].kind) {
-		case TRIGGER_QUEUE_DEPTH: /* only sched_wakeup tells the queue */
+		case TRIGGER_QUEUE_DEPTH: /* only sched_wakeup has the queue */
 			f->cfg.source.kinds |= EV_BIT(EV_WAKEUP);
 			break;
 		case TRIGGER_DSQ_LATENCY:
@@ -129,7 +125,7 @@ static int check_missing(const struct flight *f, struct diag *d)
 		    record_source_missing(f->source) & EV_BIT(EV_DSQ_LEAVE))
 			return diag_set(d, -ENOTSUP, "use another trigger",
 			                "dsq-latency is not available: dispatch queues cannot be "
-			                "followed here");
+			                "traced on this kernel");
 	return 0;
 }
 
@@ -145,12 +141,12 @@ static int create_file(struct flight *f, const struct trigger_hit *hit)
 	(void)flight_name(stem, sizeof(stem), f->prefix, &when, hit);
 	(void)snprintf(f->name, sizeof(f->name), "%s" SUFFIX, stem);
 	for (int i = 2; i <= SAME_NAMES; i++) {
-		fd = openat(f->dir_fd, f->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (fd >= 0 || errno != EEXIST)
+		fd = broker_create(&f->slot, f->name, 0600);
+		if (fd != -EEXIST)
 			break;
 		(void)snprintf(f->name, sizeof(f->name), "%s-%d" SUFFIX, stem, i);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }
 
 static int open_dump(void *ctx, const struct trigger_hit *hit, const struct trace_attr *attrs,
@@ -171,12 +167,21 @@ static int open_dump(void *ctx, const struct trigger_hit *hit, const struct trac
 	int err;
 
 	if (file.fd < 0)
-		return diag_set(d, file.fd, "the recorder goes on", "cannot create '%s%s'", f->dir,
-		                f->name);
+		return diag_set(d, file.fd, "the recorder continues", "cannot create '%s%s'",
+		                f->dir, f->name);
 	err = trace_file_open(&file, d, out);
 	if (err) /* nothing is in it */
-		(void)unlinkat(f->dir_fd, f->name, 0);
+		(void)!broker_remove(&f->slot);
 	return err;
+}
+
+static void losses_of_source(void *ctx, struct losses *out)
+{
+	const struct flight *f = ctx;
+	struct record_totals totals;
+
+	record_source_totals(f->source, &totals);
+	*out = totals.losses;
 }
 
 static void end_dump(void *ctx, const struct flight_dump *dump)
@@ -202,13 +207,16 @@ static int make_box(struct flight *f, struct diag *d)
 		.nr_triggers = f->cfg.nr_triggers,
 		.max_dumps = f->cfg.max_dumps,
 		.self_tgid = pid_namespace_is_initial() ? (uint32_t)getpid() : 0,
-		.calls = { .ctx = f, .open = open_dump, .ended = end_dump },
+		.calls = { .ctx = f,
+		           .open = open_dump,
+		           .losses = losses_of_source,
+		           .ended = end_dump },
 	};
 
 	int err = flight_box_new(&cfg, d, &f->box);
 
 	if (!err)
-		flight_probes_tell(&f->probes, flight_box_triggers(f->box));
+		flight_probes_emit(&f->probes, flight_box_triggers(f->box));
 	return err;
 }
 
@@ -221,12 +229,11 @@ int flight_open(const struct flight_cfg *cfg, struct diag *d, struct flight **ou
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	f->cfg = *cfg;
 	f->dir_fd = -1;
-	f->keep_caps = record_cmdline_caps("/proc/self/mounts");
 	err = split_output(f, cfg->output, d);
 	if (!err)
 		err = open_directory(f, d);
 	if (!err)
-		err = look_at_triggers(f, d);
+		err = check_triggers(f, d);
 	if (!err)
 		err = flight_probes_make(&f->probes, cfg, d);
 	f->cfg.source.probes = f->probes.items;
@@ -243,7 +250,7 @@ int flight_open(const struct flight_cfg *cfg, struct diag *d, struct flight **ou
 	return 0;
 }
 
-static void tell_progress(struct flight *f, uint64_t now_ns)
+static void report_progress(struct flight *f, uint64_t now_ns)
 {
 	struct flight_stats stats;
 
@@ -264,7 +271,7 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 	if (has_asked)
 		flight_box_ask(f->box, clock_boot_ns());
 	has_more = flight_box_pump(f->box);
-	tell_progress(f, now_ns);
+	report_progress(f, now_ns);
 	if (flight_box_is_done(f->box))
 		return RECORD_STOP;
 	return has_more ? RECORD_AT_ONCE : RECORD_GO_ON;
@@ -273,10 +280,7 @@ static enum record_next on_round(void *ctx, uint64_t now_ns, bool has_asked)
 int flight_run(struct flight *f, const struct flight_listener *listener, struct diag *d,
                enum record_end *why)
 {
-	struct record_run run = { .sink = flight_box_sink(f->box),
-		                  .keep_caps = f->keep_caps,
-		                  .round = on_round,
-		                  .ctx = f };
+	struct record_run run = { .sink = flight_box_sink(f->box), .round = on_round, .ctx = f };
 	int err;
 
 	f->listener = *listener;
@@ -304,6 +308,7 @@ void flight_stats(const struct flight *f, struct flight_stats *out)
 {
 	record_source_totals(f->source, &out->totals);
 	flight_box_stats(f->box, &out->box);
+	out->totals.losses.nr[LOSS_trigger_calls] = out->box.losses.nr[LOSS_trigger_calls];
 }
 
 void flight_close(struct flight *f)

@@ -1,11 +1,11 @@
 /*
- * session/flight — a flight recorder: keeps the last seconds, and writes them to disk when a trigger holds.
+ * record/flight — a flight recorder: keeps the last seconds, and writes them to disk when a trigger holds.
  *
- * open() checks everything that can be wrong before anything is attached. run() goes on until time is up, the
- * command has ended, a signal comes, or max_dumps are written; SIGUSR2 makes a dump. Each dump is a trace of
- * its own, named after what fired (flight_name), and loads at any moment. A dump that cannot be written is
- * reported, and the run goes on. Memory is fixed: keep_bytes for records, and what the model needs per task.
- * One thread; never prints.
+ * open() checks everything that can be wrong before anything is attached. run() continues until
+ * time is up, the command has exited, a signal comes, or max_dumps are written; SIGUSR2 makes a
+ * dump. Each dump is a separate trace, named after its trigger (flight_name), and loads at any
+ * moment. A dump that cannot be written is reported, and the run continues. Memory is fixed:
+ * keep_bytes for records, and what the model needs per task. One thread; never prints.
  */
 #pragma once
 
@@ -15,8 +15,8 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/flight_box.h"
-#include "session/record_source.h"
+#include "record/flight_box.h"
+#include "record/record_source.h"
 
 struct flight;
 

@@ -1,16 +1,17 @@
-#include "session/flight_box.h"
+#include "record/flight_box.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "collect/run_losses.h"
 #include "model/pair.h"
 #include "model/tasks.h"
-#include "session/left_state.h"
-#include "session/record_ring.h"
+#include "record/evicted_state.h"
+#include "record/record_ring.h"
 
-#define PUMP_BYTES   (8U << 20) /* of records between two looks at the kernel's rings */
+#define PUMP_BYTES   (8U << 20) /* of records between two reads of the kernel's rings */
 #define DEAD_KEEP_NS 1000000000ULL
 
 struct flight_box {
@@ -20,7 +21,7 @@ struct flight_box {
 	struct ev_sink model;
 	struct trigger_eval *eval;
 	struct record_ring *ring;
-	struct left_state *left;
+	struct evicted_state *left;
 	uint64_t first_ns; /* of all records; 0 = none yet */
 	uint64_t now_ns;
 
@@ -37,6 +38,21 @@ struct flight_box {
 	uint64_t nr_ignored;
 };
 
+/* Of the whole run: what a filter or a trigger missed is not known by time. */
+static void emit_losses(const struct flight_box *b)
+{
+	struct trace_losses losses = { 0 };
+	struct losses triggers;
+
+	if (b->cfg.calls.losses)
+		b->cfg.calls.losses(b->cfg.calls.ctx, &losses.run);
+	run_losses(&(struct run_losses_of){ .trigger_calls = trigger_eval_no_room(b->eval) },
+	           &triggers);
+	for (int i = 0; i < NR_LOSSES; i++)
+		losses.run.nr[i] += triggers.nr[i];
+	trace_writer_losses(b->writer, &losses);
+}
+
 static void end_dump(struct flight_box *b, int err)
 {
 	const struct diag *why = trace_writer_error(b->writer);
@@ -45,6 +61,7 @@ static void end_dump(struct flight_box *b, int err)
 
 	if (err && why)
 		b->dump.diag = *why;
+	emit_losses(b);
 	/* Flushed first, so that the bytes are all counted. */
 	if (!err)
 		err = trace_writer_flush(b->writer, &b->dump.diag);
@@ -79,7 +96,7 @@ static void on_leave(void *ctx, const struct ev_hdr *rec, bool is_unread)
 
 	if (is_unread && b->writer && rec->ts_ns <= b->end_ns)
 		write_record(b, rec);
-	left_state_take(b->left, rec);
+	evicted_state_add(b->left, rec);
 }
 
 static const char *text_of(const struct flight_box *b, const struct trigger_hit *hit)
@@ -124,7 +141,7 @@ static int mark_hit(struct flight_box *b, const struct trigger_hit *hit)
 static int begin_trace(struct flight_box *b, const struct trigger_hit *hit, uint64_t oldest_ns)
 {
 	uint64_t since_ns = oldest_ns > b->cfg.keep_ns ? oldest_ns - b->cfg.keep_ns : 0;
-	int err = left_state_tell(b->left, &b->out, oldest_ns, since_ns);
+	int err = evicted_state_emit(b->left, &b->out, oldest_ns, since_ns);
 
 	return err ? err : mark_hit(b, hit);
 }
@@ -286,6 +303,8 @@ void flight_box_stats(const struct flight_box *b, struct flight_box_stats *out)
 		.is_dumping = b->writer != NULL,
 		.covered_ns = covered_ns(b, b->now_ns),
 	};
+	run_losses(&(struct run_losses_of){ .trigger_calls = trigger_eval_no_room(b->eval) },
+	           &out->losses);
 }
 
 static int make_model(struct flight_box *b)
@@ -328,7 +347,7 @@ int flight_box_new(const struct flight_box_cfg *cfg, struct diag *d, struct flig
 	b->cfg = *cfg;
 	err = make_model(b);
 	if (!err)
-		err = left_state_new(cfg->nr_cpus, &b->left);
+		err = evicted_state_new(cfg->nr_cpus, &b->left);
 	if (!err)
 		err = record_ring_new(&ring, &b->ring);
 	if (err)
@@ -346,7 +365,7 @@ void flight_box_free(struct flight_box *b)
 	trigger_eval_free(b->eval);
 	pair_free(b->pair);
 	tasks_free(b->tasks);
-	left_state_free(b->left);
+	evicted_state_free(b->left);
 	record_ring_free(b->ring);
 	free(b);
 }

@@ -1,4 +1,4 @@
-#include "session/flight_name.h"
+#include "record/flight_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * session/flight_name — what a dump is called: when, why, how bad, who.
+ * record/flight_name — the name of a dump: time, trigger, value, task.
  *
  *   schedscope-20261115T053012-wakeup-latency-6.2ms-nginx-1234
  *
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "model/trigger_eval.h"
+#include "record/trigger_eval.h"
 
 /* Without a suffix. when is in local time; always terminated, cut if it must be. */
 char *flight_name(char *buf, size_t size, const char *prefix, const struct tm *when,

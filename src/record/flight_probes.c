@@ -1,4 +1,4 @@
-#include "session/flight_probes.h"
+#include "record/flight_probes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "session/flight.h"
+#include "record/flight.h"
 
 static int refuse_more(struct diag *d)
 {
@@ -62,7 +62,7 @@ int flight_probes_make(struct flight_probes *p, const struct flight_cfg *cfg, st
 	return err ? err : probe_spec_check(p->items, p->nr, d);
 }
 
-void flight_probes_tell(const struct flight_probes *p, struct trigger_eval *eval)
+void flight_probes_emit(const struct flight_probes *p, struct trigger_eval *eval)
 {
 	for (size_t i = 0; i < p->nr_triggers; i++)
 		if (p->entry_ids[i])

@@ -1,8 +1,6 @@
-#include "session/record_facts.h"
+#include "record/record_facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "sys/caps.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/rights/broker.h"
 #include "sys/topology.h"
 #include "sys/topology_json.h"
 
@@ -37,7 +36,7 @@ static int write_topology(struct record_facts *f, const struct topology *topolog
 	return 0;
 }
 
-/* Readers take the CPUs for 0, 1, ...: with gaps between them nothing is told. */
+/* Readers take the CPUs for 0, 1, ...: with gaps between them nothing is written. */
 static int list_cpus(struct record_facts *f, const struct topology *topology)
 {
 	const struct topology_counts *counts = topology_counts(topology);
@@ -107,22 +106,10 @@ size_t record_cmdline(void *ctx, uint32_t tgid, char *buf, size_t size)
 	ssize_t n;
 
 	(void)ctx;
+	if (!pid_namespace_is_initial())
+		return 0;
 	(void)snprintf(path, sizeof(path), "/proc/%u/cmdline", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = broker_open(path);
 	n = fd >= 0 ? read(fd, buf, size) : 0;
 	return n > 0 ? (size_t)n : 0;
-}
-
-uint64_t record_cmdline_caps(const char *mounts)
-{
-	FILE *table = setmntent(mounts, "re");
-	const struct mntent *mount;
-	bool is_hidden = false;
-
-	while (table && (mount = getmntent(table)))
-		if (strcmp(mount->mnt_dir, "/proc") == 0) /* the last one is on top */
-			is_hidden = hasmntopt(mount, "hidepid") != NULL;
-	if (table)
-		endmntent(table);
-	return is_hidden ? CAPS_BIT(CAP_SYS_PTRACE) : 0;
 }

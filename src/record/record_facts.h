@@ -1,5 +1,5 @@
 /*
- * session/record_facts — what a recording says about the machine and about what was asked for.
+ * record/record_facts — what a recording says about the machine and about what was asked for.
  *
  * Attributes: `topology` (the JSON of sys/topology_json) and `filter` (which tasks were asked for; absent = all).
  * CPUs with their capacities, where these differ. One thread; blocks on /proc only.
@@ -39,8 +39,3 @@ void record_facts_done(struct record_facts *f);
 
 /* Arguments of a process, as struct trace_callbacks wants them; ctx is unused. */
 size_t record_cmdline(void *ctx, uint32_t tgid, char *buf, size_t size);
-/*
- * CAPS_BIT() of what it needs to see processes of others: nothing, unless /proc hides them (hidepid). mounts is
- * the path of a table as /proc/self/mounts.
- */
-uint64_t record_cmdline_caps(const char *mounts);

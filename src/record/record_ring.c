@@ -1,4 +1,4 @@
-#include "session/record_ring.h"
+#include "record/record_ring.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,24 +10,24 @@
 
 _Static_assert(RECORD_RING_CHUNK > UINT16_MAX, "every record fits into a chunk");
 
-struct chunk {
+struct ring_chunk {
 	uint32_t used; /* bytes that were written */
 	_Alignas(8) unsigned char bytes[];
 };
 
 /* A place between two records: in the chunk of that number since the beginning. */
-struct place {
+struct ring_place {
 	uint64_t chunk;
 	uint32_t offset;
 };
 
 struct record_ring {
 	struct record_ring_cfg cfg;
-	struct chunk **chunks; /* a circle: chunk n is at n % max_chunks; kept when empty */
+	struct ring_chunk **chunks; /* a circle: chunk n is at n % max_chunks; kept when empty */
 	uint64_t max_chunks;
-	struct place oldest;
-	struct place end; /* where the next record goes */
-	struct place cursor;
+	struct ring_place oldest;
+	struct ring_place end; /* where the next record goes */
+	struct ring_place cursor;
 	bool has_cursor;
 	uint64_t nr;
 	uint64_t nr_cut;
@@ -39,7 +39,7 @@ static void scoped_ring(struct record_ring *const *r)
 	record_ring_free(*r);
 }
 
-static struct chunk **slot(const struct record_ring *r, uint64_t number)
+static struct ring_chunk **slot(const struct record_ring *r, uint64_t number)
 {
 	return &r->chunks[number % r->max_chunks];
 }
@@ -47,7 +47,7 @@ static struct chunk **slot(const struct record_ring *r, uint64_t number)
 int record_ring_new(const struct record_ring_cfg *cfg, struct record_ring **out)
 {
 	SCOPED(scoped_ring) struct record_ring *r = NULL;
-	size_t max_chunks = cfg->max_bytes / (sizeof(struct chunk) + RECORD_RING_CHUNK);
+	size_t max_chunks = cfg->max_bytes / (sizeof(struct ring_chunk) + RECORD_RING_CHUNK);
 
 	if (max_chunks < MIN_CHUNKS || !cfg->keep_ns)
 		return -EINVAL;
@@ -56,7 +56,7 @@ int record_ring_new(const struct record_ring_cfg *cfg, struct record_ring **out)
 		return -ENOMEM;
 	r->cfg = *cfg;
 	r->max_chunks = max_chunks;
-	r->chunks = calloc(max_chunks, sizeof(struct chunk *));
+	r->chunks = calloc(max_chunks, sizeof(struct ring_chunk *));
 	if (!r->chunks)
 		return -ENOMEM;
 	*out = TAKE_PTR(r);
@@ -73,15 +73,15 @@ void record_ring_free(struct record_ring *r)
 	free(r);
 }
 
-static bool is_same(struct place a, struct place b)
+static bool is_same(struct ring_place a, struct ring_place b)
 {
 	return a.chunk == b.chunk && a.offset == b.offset;
 }
 
 /* The record at a place that is not the end; steps over the end of a chunk. */
-static const struct ev_hdr *record_at(const struct record_ring *r, struct place *at)
+static const struct ev_hdr *record_at(const struct record_ring *r, struct ring_place *at)
 {
-	const struct chunk *c = *slot(r, at->chunk);
+	const struct ring_chunk *c = *slot(r, at->chunk);
 
 	if (at->offset == c->used) {
 		at->chunk++;
@@ -94,7 +94,7 @@ static const struct ev_hdr *record_at(const struct record_ring *r, struct place 
 static const struct ev_hdr *oldest(struct record_ring *r)
 {
 	const struct ev_hdr *rec;
-	struct place before = r->oldest;
+	struct ring_place before = r->oldest;
 
 	if (is_same(r->oldest, r->end))
 		return NULL;
@@ -136,7 +136,7 @@ static void cut_chunk(struct record_ring *r)
 static int begin_chunk(struct record_ring *r)
 {
 	uint64_t number = r->end.chunk + 1;
-	struct chunk *c;
+	struct ring_chunk *c;
 
 	(void)oldest(r); /* off the end of a chunk that is empty */
 	if (number - r->oldest.chunk == r->max_chunks)
@@ -152,14 +152,14 @@ static int begin_chunk(struct record_ring *r)
 		return -ENOMEM;
 	c->used = 0;
 	*slot(r, number) = c;
-	r->end = (struct place){ .chunk = number };
+	r->end = (struct ring_place){ .chunk = number };
 	return 0;
 }
 
 /* The chunk for a record of that size. */
-static int make_room(struct record_ring *r, uint32_t size, struct chunk **out)
+static int make_room(struct record_ring *r, uint32_t size, struct ring_chunk **out)
 {
-	struct chunk *c = *slot(r, r->end.chunk);
+	struct ring_chunk *c = *slot(r, r->end.chunk);
 
 	if (!c) { /* the very first */
 		c = malloc(sizeof(*c) + RECORD_RING_CHUNK);
@@ -181,7 +181,7 @@ static int make_room(struct record_ring *r, uint32_t size, struct chunk **out)
 
 int record_ring_add(struct record_ring *r, const struct ev_hdr *rec)
 {
-	struct chunk *c;
+	struct ring_chunk *c;
 	int err;
 
 	record_ring_advance(r, rec->ts_ns);
@@ -228,7 +228,7 @@ void record_ring_release(struct record_ring *r)
 
 bool record_ring_oldest_ns(const struct record_ring *r, uint64_t *out)
 {
-	struct place at = r->oldest;
+	struct ring_place at = r->oldest;
 
 	if (is_same(r->oldest, r->end))
 		return false;
@@ -247,7 +247,7 @@ size_t record_ring_bytes(const struct record_ring *r)
 
 	for (uint64_t i = 0; i < r->max_chunks; i++)
 		nr += r->chunks[i] != NULL;
-	return nr * (sizeof(struct chunk) + RECORD_RING_CHUNK);
+	return nr * (sizeof(struct ring_chunk) + RECORD_RING_CHUNK);
 }
 
 uint64_t record_ring_nr_cut(const struct record_ring *r)

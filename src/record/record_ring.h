@@ -1,11 +1,11 @@
 /*
- * session/record_ring — the last records, within a time and a number of bytes; whole ones, oldest out first.
+ * record/record_ring — the last records, within a time and a number of bytes; whole ones, oldest out first.
  *
  * Memory comes in chunks, as it is needed, and is kept for the next ones: after the first time that so much
- * was needed nothing is allocated, and never more than max_bytes. Who wants to know what leaves the ring is
- * told, record by record. One cursor can read from the oldest on while others are added; a record that it
- * has not read yet leaves only for lack of memory. One thread. Pure: no I/O, no clock; time is that of the
- * records.
+ * was needed nothing is allocated, and never more than max_bytes. A callback gets each record that is
+ * evicted from the ring. One cursor can read from the oldest on while others are added; a record that it
+ * has not read yet is evicted only for lack of memory. One thread. Pure: no I/O, no clock; time is that of
+ * the records.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "session/record_source.h"
+#include "record/record_source.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,19 +9,23 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "collect/counter_set.h"
 #include "collect/events.h"
 #include "collect/ring_plan.h"
-#include "session/affinity.h"
-#include "session/command.h"
-#include "session/counter_set.h"
-#include "session/record_symbols.h"
-#include "session/stat_filter.h"
-#include "session/tracing.h"
-#include "session/watch.h"
-#include "sys/caps.h"
+#include "collect/run_losses.h"
+#include "collect/stat_filter.h"
+#include "collect/tracing.h"
+#include "record/affinity.h"
+#include "record/record_symbols.h"
+#include "sys/command.h"
 #include "sys/cpulist.h"
-#include "sys/proc_tasks.h"
+#include "sys/online_watch.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/proc/proc_tasks.h"
+#include "sys/rights/caps.h"
+#include "sys/rights/privilege.h"
 #include "sys/topology.h"
+#include "sys/watch.h"
 
 #define POLL_NS 100000000ULL /* at most ten rounds a second while nothing happens */
 
@@ -30,12 +34,16 @@ struct record_source {
 	struct topology *topology;
 	struct ring_plan rings;
 	struct stat_filter *filter;
-	struct cpulist online;
+	struct cpulist online; /* at the start */
+	struct online_watch cpus;
+	int follow_error;             /* of a CPU that came online and could not be sampled */
 	struct counter_set *counters; /* NULL = none */
 	struct events *events;
 	struct affinity *affinity;      /* before the sink of the run */
 	struct record_symbols *symbols; /* of stacks; NULL = none */
 	struct ev_sink sink;
+	bool is_foreign;   /* the kernel's ids are not those of our /proc */
+	bool has_noted_it; /* record_source_remark() has said so */
 	struct command command;
 	int target_fd; /* pidfd of the process that was asked for; -1 = none */
 	uint64_t start_ns;
@@ -55,6 +63,7 @@ static int plan_rings(struct record_source *s, struct diag *d)
 		.nr_cpus = nr_cpus,
 		.llc_of_cpu = llcs,
 		.is_per_cpu = s->cfg.is_per_cpu_rings,
+		.has_stacks = s->cfg.stacks != 0,
 		.ring_bytes = s->cfg.ring_bytes,
 		.memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
 	};
@@ -73,6 +82,8 @@ static int open_counters(struct record_source *s, struct diag *d)
 {
 	int err = topology_online(s->topology, &s->online);
 
+	if (!err)
+		err = online_watch_open(&s->cpus, ONLINE_WATCH_PATH, &s->online);
 	if (!err && s->cfg.nr_pmu)
 		err = counter_set_new(topology_counts(s->topology)->nr_cpu_ids, &s->counters);
 	if (err)
@@ -107,6 +118,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = s->cfg.nr_cgroup != 0,
 		.is_scx_by_kprobe = s->cfg.is_scx_by_kprobe,
+		.is_context_counted = s->cfg.is_context_counted,
 		.nr_cpus = s->rings.nr_cpus,
 		.ring_of_cpu = s->rings.ring_of_cpu,
 		.nr_rings = s->rings.nr_rings,
@@ -139,8 +151,12 @@ int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->cfg = *cfg;
 	s->target_fd = -1;
+	s->cpus.fd = -1;
+	s->is_foreign = !pid_namespace_is_initial();
 	command_init(&s->command);
-	err = tracing_look("recordings", &tracing, d);
+	err = cfg->tgid ? pid_namespace_check("-p", d) : 0;
+	if (!err)
+		err = tracing_probe("recordings", &tracing, d);
 	if (!err)
 		err = stat_filter_new(&filter, d, &s->filter);
 	if (!err)
@@ -164,15 +180,17 @@ int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
 	return 0;
 }
 
-/* Names of the tasks that are there: records like all others, from just before the first event. */
-struct teller {
+/* Names of the tasks that are there: records like all others, at the time just before the first event. */
+struct task_emitter {
 	const struct ev_sink *sink;
+	struct record_symbols *symbols; /* NULL = without stacks */
+	uint32_t tgid;                  /* the only one that is recorded; 0 = all */
 	uint64_t ts_ns;
 };
 
-static int tell_task(void *ctx, const struct proc_task *task)
+static int emit_task(void *ctx, const struct proc_task *task)
 {
-	const struct teller *t = ctx;
+	const struct task_emitter *t = ctx;
 	struct ev_task_info rec = {
 		.hdr = { sizeof(rec), EV_TASK_INFO, 0, 0, t->ts_ns },
 		.tid = task->tid,
@@ -181,19 +199,37 @@ static int tell_task(void *ctx, const struct proc_task *task)
 		.flags = task->is_kthread ? EV_TASK_KTHREAD : 0,
 		.start_ns = task->start_ns,
 	};
+	int err;
 
 	memcpy(rec.comm, task->comm, sizeof(rec.comm));
-	return t->sink->push(t->sink->ctx, &rec.hdr);
+	err = t->sink->push(t->sink->ctx, &rec.hdr);
+	if (!err && task->tid == task->tgid && !task->is_kthread &&
+	    (!t->tgid || t->tgid == task->tgid))
+		err = record_symbols_read_process(t->symbols, task->tgid, t->ts_ns);
+	return err;
 }
 
-static uint64_t caps_of(const struct record_source *s)
+/*
+ * From here on the rings and maps are read, and what the sink has opened is written; the broker
+ * does everything else. In a larger program only this thread can drop privileges: all but reading
+ * maps, and names of processes that /proc hides.
+ */
+static int give_up_rights(const struct record_source *s, struct diag *d)
 {
-	return s->symbols ? record_symbols_caps() : 0;
+	uint64_t keep = CAPS_TRACE;
+
+	if (!s->cfg.is_deaf)
+		return privilege_drop(0, d);
+	if (proc_hides_processes("/proc/self/mounts"))
+		keep |= CAPS_BIT(CAP_SYS_PTRACE);
+	return caps_drop_to(keep) ? diag_set(d, -EPERM, NULL, "cannot drop privileges") : 0;
 }
 
-static int begin(struct record_source *s, const struct record_run *run, struct diag *d)
+static int begin(struct record_source *s, struct diag *d)
 {
-	struct teller teller = { .sink = &s->sink };
+	struct task_emitter task_emitter = { .sink = &s->sink,
+		                             .symbols = s->symbols,
+		                             .tgid = (uint32_t)s->cfg.tgid };
 	int err = s->cfg.command ? command_start(&s->command, s->cfg.command, d) : 0;
 
 	if (!err && s->counters && counter_set_start(s->counters))
@@ -204,11 +240,10 @@ static int begin(struct record_source *s, const struct record_run *run, struct d
 		return err;
 	if (record_symbols_begin(s->symbols))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	s->start_ns = teller.ts_ns = clock_boot_ns();
-	err = proc_tasks_each("/proc", tell_task, &teller, d);
-	/* From here on the rings and maps are read, and what the sink has opened is written. */
-	if (!err && caps_drop_to(CAPS_TRACE | run->keep_caps | caps_of(s)))
-		err = diag_set(d, -EPERM, NULL, "cannot drop privileges");
+	s->start_ns = task_emitter.ts_ns = events_start_ns(s->events);
+	err = s->is_foreign ? 0 : proc_tasks_each("/proc", emit_task, &task_emitter, d);
+	if (!err)
+		err = give_up_rights(s, d);
 	return err ? err : command_release(&s->command, s->cfg.command ? *s->cfg.command : "", d);
 }
 
@@ -220,9 +255,15 @@ static bool is_target_gone(const struct record_source *s)
 	return s->target_fd >= 0 && poll(&target, 1, 0) == 1;
 }
 
+/* A parent without rights cannot signal its death while we still have ours. */
+static bool is_orphan(const struct record_source *s)
+{
+	return s->cfg.parent && (uint32_t)getppid() != s->cfg.parent;
+}
+
 static bool has_ended(struct record_source *s, enum watch_event event, enum record_end *why)
 {
-	if (event == WATCH_SIGNAL)
+	if (event == WATCH_SIGNAL || is_orphan(s))
 		*why = RECORD_END_SIGNAL;
 	else if (event == WATCH_CHILD && command_has_ended(&s->command))
 		*why = RECORD_END_COMMAND;
@@ -231,6 +272,24 @@ static bool has_ended(struct record_source *s, enum watch_event event, enum reco
 	else
 		return false;
 	return true;
+}
+
+/* What is opened for each CPU is opened for those that come online, too. */
+static void follow_cpus(struct record_source *s, uint64_t now_ns)
+{
+	const int *fds = NULL;
+	int errs[3] = { 0 };
+
+	if (!online_watch_poll(&s->cpus, now_ns))
+		return;
+	if (s->counters) {
+		errs[0] = counter_set_follow(s->counters, &s->cpus.now, NULL);
+		fds = counter_set_fds(s->counters);
+	}
+	errs[1] = s->counters && !fds ? -ENOMEM : events_follow(s->events, &s->cpus.now, fds);
+	errs[2] = record_symbols_follow(s->symbols, &s->cpus.now);
+	for (size_t i = 0; i < 3 && !s->follow_error; i++)
+		s->follow_error = errs[i];
 }
 
 static int loop(struct record_source *s, const struct record_run *run, struct watch *w,
@@ -249,6 +308,7 @@ static int loop(struct record_source *s, const struct record_run *run, struct wa
 		if (now >= end)
 			return 0;
 		err = watch_wait(w, until < end ? until : end, &event);
+		follow_cpus(s, now);
 		if (!err)
 			err = record_symbols_round(s->symbols);
 		if (!err)
@@ -269,6 +329,9 @@ static int tap_affinity(struct record_source *s, struct ev_sink sink, struct dia
 	s->affinity = NULL;
 	if (s->symbols)
 		sink = record_symbols_sink(s->symbols, &sink);
+	s->sink = sink;
+	if (s->is_foreign)
+		return 0;
 	if (affinity_new(sink, &s->online, affinity_of_task, &s->affinity))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->sink = affinity_sink(s->affinity);
@@ -285,11 +348,11 @@ int record_source_run(struct record_source *s, const struct record_run *run, str
 		return err;
 	err = s->cfg.is_deaf ? watch_open_deaf(d, &w) : watch_open(-1, d, &w);
 	if (!err)
-		err = watch_data(w, events_epoll_fd(s->events), d);
+		err = watch_data(w, events_watch_fd(s->events), d);
 	if (!err && record_symbols_fd(s->symbols) >= 0)
 		err = watch_data(w, record_symbols_fd(s->symbols), d);
 	if (!err)
-		err = begin(s, run, d);
+		err = begin(s, d);
 	if (!err)
 		err = loop(s, run, w, d, why);
 	s->elapsed_ns = s->start_ns ? clock_boot_ns() - s->start_ns : 0; /* without detaching */
@@ -308,6 +371,17 @@ struct record_symbols *record_source_symbols(const struct record_source *s)
 
 bool record_source_remark(struct record_source *s, struct diag *out)
 {
+	if (s->is_foreign && !s->has_noted_it) {
+		s->has_noted_it = true;
+		diag_set(out, -ENODATA, PID_NAMESPACE_HINT, PID_NAMESPACE_NOTE);
+		return true;
+	}
+	if (s->follow_error) {
+		diag_set(out, s->follow_error, NULL,
+		         "a CPU came online; its stacks or counters are not recorded");
+		s->follow_error = 0;
+		return true;
+	}
 	return record_symbols_remark(s->symbols, out);
 }
 
@@ -337,13 +411,19 @@ void record_source_totals(const struct record_source *s, struct record_totals *o
 
 	memset(out, 0, sizeof(*out));
 	events_totals(s->events, &totals);
+	run_losses(&(struct run_losses_of){ .filter = s->filter,
+	                                    .mapped_files = record_symbols_lost(s->symbols) },
+	           &out->losses);
 	out->elapsed_ns = s->elapsed_ns ? s->elapsed_ns : clock_boot_ns() - s->start_ns;
 	out->is_filtered = s->cfg.tgid || s->cfg.nr_cgroup || s->cfg.one_in > 1;
 	for (int kind = 0; kind < EV_KIND_MAX; kind++) {
 		out->events += totals.seen[kind];
 		out->lost += totals.lost[kind];
 	}
-	out->lost += totals.missed + totals.order.bad;
+	memcpy(out->lost_of, totals.lost, sizeof(out->lost_of));
+	out->skipped = totals.missed;
+	out->damaged = totals.order.bad + totals.order.torn;
+	out->lost += out->skipped + out->damaged;
 	out->switches = totals.seen[EV_SWITCH];
 	out->wakings = totals.seen[EV_WAKING];
 	out->hits = totals.seen[EV_PROBE];
@@ -364,6 +444,7 @@ void record_source_close(struct record_source *s)
 	affinity_free(s->affinity);
 	record_symbols_close(s->symbols);
 	counter_set_free(s->counters);
+	online_watch_close(&s->cpus);
 	cpulist_done(&s->online);
 	stat_filter_free(s->filter);
 	ring_plan_done(&s->rings);

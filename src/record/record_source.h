@@ -1,10 +1,10 @@
 /*
- * session/record_source — the event stream of a recording, from the kernel into a sink, until something ends it.
+ * record/record_source — the event stream of a recording, from the kernel into a sink, until something ends it.
  *
- * open() checks all that can be wrong and loads; nothing is recorded yet. run() attaches, tells the names of
- * the tasks that are there, lets the command go, drops what privileges are no longer needed, and hands records
+ * open() checks all that can be wrong and loads; nothing is recorded yet. run() attaches, reports the names of
+ * the tasks that are there, gives up all privileges (sys/rights/privilege), lets the command go, and hands records
  * on until time is up, the command or the process that was asked for has ended, or a signal comes. On which CPUs
- * tasks may run is part of the stream (session/affinity). One thread; never prints.
+ * tasks may run is part of the stream (record/affinity). One thread; never prints.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "abi/sink.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "base/loss.h"
 #include "collect/probe_spec.h"
 
 struct record_source;
@@ -34,10 +35,12 @@ struct record_source_cfg {
 	uint32_t stacks;          /* STACK_BIT() of each; 0 = none */
 	uint32_t stack_frequency; /* of those of CPUs */
 	bool is_per_cpu_rings;
-	bool is_scx_by_kprobe; /* for tests: collect/scx_part */
-	bool is_deaf; /* part of a larger program, which obeys signals itself; no command then */
+	bool is_scx_by_kprobe;   /* for tests: collect/scx_part */
+	bool is_context_counted; /* for tests: collect/context */
+	bool is_deaf;    /* part of a larger program, which obeys signals itself; no command then */
+	uint32_t parent; /* it ends with this process, which has started it; 0 = by itself */
 	uint32_t ring_bytes;  /* 0 picks */
-	uint64_t duration_ns; /* 0 = until told */
+	uint64_t duration_ns; /* 0 = until stopped */
 	char *const *command; /* run meanwhile, and the recording ends with it; NULL = none */
 };
 
@@ -54,13 +57,17 @@ struct record_totals {
 	uint64_t events; /* seen by the kernel side, of all kinds */
 	uint64_t switches;
 	uint64_t wakings;
-	uint64_t hits;   /* of probes */
-	uint64_t stacks; /* taken */
-	uint64_t one_in; /* only one wakeup in so many was recorded; 1 = all */
-	uint64_t lost;
-	uint64_t missing;   /* kinds that this kernel does not have */
-	bool is_filtered;   /* then switches are left out */
-	int command_status; /* as of waitpid(), if there was a command */
+	uint64_t hits;                 /* of probes */
+	uint64_t stacks;               /* taken */
+	uint64_t one_in;               /* only one wakeup in so many was recorded; 1 = all */
+	uint64_t lost;                 /* for all reasons: */
+	uint64_t lost_of[EV_KIND_MAX]; /* no room in a ring, by kind */
+	uint64_t skipped;     /* the kernel did not run the program, as one was already running */
+	uint64_t damaged;     /* what came out of a ring was not a record */
+	uint64_t missing;     /* kinds that this kernel does not have */
+	struct losses losses; /* of the filter, of triggers, of names for stacks */
+	bool is_filtered;     /* then switches are left out */
+	int command_status;   /* as of waitpid(), if there was a command */
 };
 
 /* What to do after each round of records. */
@@ -68,7 +75,6 @@ enum record_next { RECORD_GO_ON, RECORD_AT_ONCE, RECORD_STOP };
 
 struct record_run {
 	struct ev_sink sink;
-	uint64_t keep_caps; /* CAPS_BIT() of what the sink needs besides */
 	/* has_asked: SIGUSR2 came. RECORD_AT_ONCE if there is more to do before any waiting. */
 	enum record_next (*round)(void *ctx, uint64_t now_ns, bool has_asked);
 	void *ctx;

@@ -1,4 +1,4 @@
-#include "session/record_symbols.h"
+#include "record/record_symbols.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/mmap_ring.h"
-#include "session/pid_namespace.h"
+#include "collect/sample/mmap_ring.h"
 #include "symbol/symbolizer.h"
-#include "sys/caps.h"
+#include "sys/proc/pid_namespace.h"
 
 _Static_assert(TRACE_CODE_MAX == SYMBOL_FRAMES_MAX, "all frames of an address fit");
 _Static_assert(TRACE_BUILD_ID_MAX == SYMBOL_BUILD_ID_MAX, "a build id fits");
 
 struct record_symbols {
 	struct symbolizer *symbolizer;
-	struct mmap_ring *reports; /* NULL = not to be had */
+	struct mmap_ring *reports; /* NULL = not available */
 	struct ev_sink next;
-	bool has_told_lost;
 };
 
 static void scoped_symbols(struct record_symbols *const *s)
@@ -46,6 +44,11 @@ int record_symbols_open(const struct cpulist *online, struct diag *d, struct rec
 	return 0;
 }
 
+int record_symbols_follow(struct record_symbols *s, const struct cpulist *online)
+{
+	return s && s->reports ? mmap_ring_follow(s->reports, online, NULL) : 0;
+}
+
 void record_symbols_close(struct record_symbols *s)
 {
 	if (!s)
@@ -55,28 +58,30 @@ void record_symbols_close(struct record_symbols *s)
 	free(s);
 }
 
-uint64_t record_symbols_caps(void)
-{
-	return CAPS_BIT(CAP_SYS_PTRACE) | CAPS_BIT(CAP_DAC_READ_SEARCH) | CAPS_BIT(CAP_SYSLOG);
-}
-
 int record_symbols_begin(struct record_symbols *s)
 {
-	int err = s ? symbolizer_meet(s->symbolizer, 0, 0) : 0;
+	int err = s ? symbolizer_read_process(s->symbolizer, 0, 0) : 0;
 
 	return err == -ENOMEM ? err : 0; /* hidden symbols have no names, that is all */
 }
 
-/* A process that has ended meanwhile, or too many of them, costs names and nothing else. */
+/* A process that has exited meanwhile, or too many of them, costs names and nothing else. */
+int record_symbols_read_process(struct record_symbols *s, uint32_t tgid, uint64_t ts_ns)
+{
+	int err = s ? symbolizer_read_process(s->symbolizer, tgid, ts_ns) : 0;
+
+	return err == -ENOMEM ? err : 0;
+}
+
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct record_symbols *s = ctx;
 	const struct ev_sample *sample = (const void *)rec;
+	int err = 0;
 
-	if (rec->kind == EV_SAMPLE && sample->nr_user &&
-	    symbolizer_meet(s->symbolizer, sample->tgid, rec->ts_ns) == -ENOMEM)
-		return -ENOMEM;
-	return s->next.push(s->next.ctx, rec);
+	if (rec->kind == EV_SAMPLE && sample->nr_user)
+		err = record_symbols_read_process(s, sample->tgid, rec->ts_ns);
+	return err ? err : s->next.push(s->next.ctx, rec);
 }
 
 static int advance(void *ctx, __u64 ts_ns)
@@ -139,21 +144,14 @@ int record_symbols_fd(const struct record_symbols *s)
 	return s && s->reports ? mmap_ring_poll_fd(s->reports) : -1;
 }
 
+uint64_t record_symbols_lost(const struct record_symbols *s)
+{
+	return s && s->reports ? mmap_ring_lost(s->reports) : 0;
+}
+
 bool record_symbols_remark(struct record_symbols *s, struct diag *out)
 {
-	uint64_t lost = s && s->reports ? mmap_ring_lost(s->reports) : 0;
-
-	if (!s)
-		return false;
-	if (symbolizer_remark(s->symbolizer, out))
-		return true;
-	if (!lost || s->has_told_lost)
-		return false;
-	s->has_told_lost = true;
-	diag_set(out, -ENOBUFS, NULL,
-	         "%llu reports of mapped files were lost: some stacks have no names",
-	         (unsigned long long)lost);
-	return true;
+	return s && symbolizer_remark(s->symbolizer, out);
 }
 
 static void copy_mapping(struct trace_place *out, const struct symbol_mapping *m)

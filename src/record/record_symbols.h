@@ -1,10 +1,10 @@
 /*
- * session/record_symbols — what the addresses of recorded stacks are: names, lines, files of processes that run,
- * and of those that have ended.
+ * record/record_symbols — what the addresses of recorded stacks are: names, lines, files of running
+ * and of exited processes.
  *
- * Which files processes have mapped is known from the kernel's reports as it happens (collect/mmap_ring), and from
- * /proc for those that were there before; so a process may be gone when its stacks are written. Without the right to
- * have reports, /proc alone tells. One thread; blocks on files only. Never prints.
+ * Which files processes have mapped is known from the kernel's reports as it happens (collect/sample/mmap_ring), and from
+ * /proc for those that were there before; so a process may have exited when its stacks are written. Without the right to
+ * get reports, only /proc is used. One thread; blocks on files only. Never prints.
  */
 #pragma once
 
@@ -23,21 +23,29 @@ struct record_symbols;
 /* Before the rights to read everything are given up. */
 MUST_USE int record_symbols_open(const struct cpulist *online, struct diag *d,
                                  struct record_symbols **out);
+/* CPUs have gone online or offline. 0, or the first -errno of a CPU whose reports are missing. NULL is fine. */
+MUST_USE int record_symbols_follow(struct record_symbols *s, const struct cpulist *online);
 void record_symbols_close(struct record_symbols *s); /* NULL is fine */
-/* CAPS_BIT() of what it needs to read the files of others, and the kernel's symbols. */
-uint64_t record_symbols_caps(void);
 
 /* Once all programs are attached: the kernel's symbols, ours among them. */
 MUST_USE int record_symbols_begin(struct record_symbols *s); /* NULL is fine, here and below */
 
-/* A sink that meets the processes of samples and hands all on; next must stay. */
+/*
+ * A process that was there before: what it has mapped is read now, for it may have ended when the first of its stacks is
+ * looked at. 0 or -ENOMEM; one that cannot be read has no names.
+ */
+MUST_USE int record_symbols_read_process(struct record_symbols *s, uint32_t tgid, uint64_t ts_ns);
+
+/* A sink that reads the processes of samples and hands all on; next must stay. */
 struct ev_sink record_symbols_sink(struct record_symbols *s, const struct ev_sink *next);
 /* Takes the reports so far; to be called before the records of the same time. */
 MUST_USE int record_symbols_round(struct record_symbols *s);
 
 /* Readable when it is time for a round; -1 = never. */
 int record_symbols_fd(const struct record_symbols *s);
-/* Why names are missing, each reason once; false if there is no further one. */
+/* Reports of mapped files that were lost. */
+uint64_t record_symbols_lost(const struct record_symbols *s);
+/* Why else names are missing, each reason once; false if there is no further one. */
 bool record_symbols_remark(struct record_symbols *s, struct diag *out);
 
 /* As struct trace_callbacks wants them; ctx is the record_symbols. */

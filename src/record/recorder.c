@@ -1,14 +1,15 @@
-#include "session/recorder.h"
+#include "record/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "session/record_facts.h"
-#include "session/system_stats.h"
-#include "session/trace_file.h"
+#include "record/record_facts.h"
+#include "record/system_stats.h"
+#include "record/trace_file.h"
 #include "sys/topology.h"
 
 #define PROGRESS_NS 250000000ULL
@@ -42,6 +43,7 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 	SCOPED(scoped_recorder) struct recorder *r = calloc(1, sizeof(*r));
 	struct trace_file_cfg file = {
 		.path = cfg->path,
+		.is_real_path = cfg->is_real_path,
 		.is_compressed = cfg->is_compressed,
 		.command_line = cfg->command_line,
 		.source = &cfg->source,
@@ -53,6 +55,11 @@ int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorde
 	err = record_source_open(&cfg->source, d, &r->source);
 	if (err)
 		return err;
+	if (!file.path) {
+		file.fd = fcntl(cfg->fd, F_DUPFD_CLOEXEC, 3);
+		if (file.fd < 0)
+			return diag_set(d, -errno, NULL, "there is no file to write to");
+	}
 	/* Last, so that a failure leaves no empty file behind; nothing is attached yet. */
 	file.topology = record_source_topology(r->source);
 	file.symbols = record_source_symbols(r->source);
@@ -112,7 +119,6 @@ int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, 
                  enum record_end *why)
 {
 	struct record_run run = { .sink = trace_writer_sink(r->writer),
-		                  .keep_caps = record_cmdline_caps("/proc/self/mounts"),
 		                  .round = on_round,
 		                  .ctx = r };
 	int err;
@@ -140,12 +146,25 @@ bool recorder_remark(struct recorder *r, struct diag *out)
 	return record_source_remark(r->source, out);
 }
 
+/* Losses that no record of the stream reports, so that the file says what it lacks. */
+static void emit_losses(const struct recorder *r)
+{
+	struct record_totals totals;
+
+	record_source_totals(r->source, &totals);
+	trace_writer_losses(r->writer, &(struct trace_losses){ .skipped = totals.skipped,
+	                                                       .damaged = totals.damaged,
+	                                                       .run = totals.losses });
+}
+
 int recorder_close(struct recorder *r, struct recorder_stats *stats, struct diag *d)
 {
 	int err = 0;
 
 	if (r->writer)
 		err = trace_writer_flush(r->writer, d); /* so that the bytes are all counted */
+	if (r->source && r->writer)
+		emit_losses(r);
 	if (r->source && r->writer && stats)
 		fill_stats(r, stats);
 	if (r->writer) {

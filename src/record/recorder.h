@@ -1,5 +1,5 @@
 /*
- * session/recorder — a recording: from the event stream to a Perfetto trace on disk.
+ * record/recorder — a recording: from the event stream to a Perfetto trace on disk.
  *
  * open() checks everything that can be wrong before anything is attached, and creates the file; run() writes
  * until time is up, the command has ended, a signal comes, or the disk is full. What is on disk loads at any
@@ -13,13 +13,15 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/record_source.h"
+#include "record/record_source.h"
 
 struct recorder;
 
 struct recorder_cfg {
 	struct record_source_cfg source;
-	const char *path;
+	const char *path;  /* NULL: fd counts */
+	int fd;            /* lent, open for writing */
+	bool is_real_path; /* no part of it may be a link */
 	bool wants_system_stats;
 	bool is_compressed;
 	const char *command_line; /* for the trace's attributes */

@@ -1,21 +1,33 @@
-#include "session/recording.h"
+#include "record/recording.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
+#include "base/budget.h"
 #include "base/cleanup.h"
 #include "model/allowed.h"
 #include "model/event_log.h"
 #include "model/pair.h"
 #include "model/task_lives.h"
-#include "session/recording_stacks.h"
-#include "session/sink_thread.h"
+#include "query/event_fields.h"
+#include "record/recording_stacks.h"
+#include "record/sink_thread.h"
+#include "sys/proc/memory_left.h"
 #include "trace/reader.h"
 
 #define CLOCK_BOOT      6
 #define CLOCK_MONOTONIC 3
+#define SPARE           8 /* one part of so many of the free memory is left to others */
+
+#define METER_RECORDS 1024U /* between two checks of the size of a table */
+
+/* What a table took from the budget. Each belongs to one thread. */
+struct meter {
+	uint32_t nr_records; /* since the last check */
+	uint64_t held_bytes;
+};
 
 struct recording {
 	char *name;
@@ -29,12 +41,17 @@ struct recording {
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
 	struct source_symbol *symbols;
+	struct source_count *lost_by;
+	struct source_end *ends;
 	struct recording_stacks *stacks; /* NULL = none */
 	struct source_facts facts;
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
+	struct budget budget; /* of loading: the reader, the log and the timeline count in it */
+	struct meter log_meter, timeline_meter;
+	struct ev_sink pair_sink;        /* on the other thread */
 	const struct recording_cfg *cfg; /* while it loads */
-	bool is_unwanted;                /* it was told so meanwhile */
+	bool is_unwanted;                /* it was cancelled meanwhile */
 };
 
 void recording_close(struct recording *r)
@@ -54,6 +71,8 @@ void recording_close(struct recording *r)
 	free(r->categories);
 	free(r->damage);
 	free(r->symbols);
+	free(r->lost_by);
+	free(r->ends);
 	free(r->name);
 	free(r);
 }
@@ -61,6 +80,11 @@ void recording_close(struct recording *r)
 void scoped_recording(struct recording *const *r)
 {
 	recording_close(*r);
+}
+
+static bool is_due(struct meter *m)
+{
+	return m->nr_records++ % METER_RECORDS == 0;
 }
 
 /* On the thread that reads: what is quick. The machine that pairs works on another. */
@@ -71,13 +95,37 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 	if (r->is_unwanted)
 		return -ECANCELED;
+	if (rec->kind == EV_LOST &&
+	    rec->flags & EV_FLAG_LAST) /* the end of a CPU is not an event */
+		return r->pair_thread.push(r->pair_thread.ctx, rec);
 	r->facts.kinds[rec->kind]++;
 	if (rec->kind == EV_LOST)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
 	if (rec->kind == EV_AFFINITY && (err = r->allowed_sink.push(r->allowed_sink.ctx, rec)))
 		return err;
 	err = r->log_sink.push(r->log_sink.ctx, rec);
+	if (!err && is_due(&r->log_meter) &&
+	    !budget_hold(&r->budget, &r->log_meter.held_bytes, event_log_bytes(r->log)))
+		err = -E2BIG;
 	return err ? err : r->pair_thread.push(r->pair_thread.ctx, rec);
+}
+
+/* On the other thread. */
+static int push_pair(void *ctx, const struct ev_hdr *rec)
+{
+	struct recording *r = ctx;
+
+	if (is_due(&r->timeline_meter) &&
+	    !budget_hold(&r->budget, &r->timeline_meter.held_bytes, timeline_bytes(r->timeline)))
+		return -E2BIG;
+	return r->pair_sink.push(r->pair_sink.ctx, rec);
+}
+
+static int advance_pair(void *ctx, __u64 ts_ns)
+{
+	struct recording *r = ctx;
+
+	return r->pair_sink.advance(r->pair_sink.ctx, ts_ns);
 }
 
 /* The time before the first record belongs to the recording too, and nothing is known of it. */
@@ -119,6 +167,7 @@ static int make_tables(struct recording *r)
 	if (err)
 		return err;
 	out = timeline_out(r->timeline);
+	r->pair_sink = pair_sink(r->pair);
 	r->log_sink = event_log_sink(r->log);
 	r->allowed_sink = allowed_sink(r->affinity);
 	return pair_add_out(r->pair, &out);
@@ -148,7 +197,7 @@ static int copy_symbols(struct recording *r)
 	return 0;
 }
 
-/* Where the CPUs sit, if the file tells. */
+/* The topology, if the file has it. */
 static int place_cpus(struct recording *r)
 {
 	const struct trace_info *info = r->info;
@@ -186,6 +235,65 @@ static const char *known(const char *text)
 	return text && *text ? text : NULL;
 }
 
+static const char *after(const char *text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) == 0 ? text + len : NULL;
+}
+
+/* One attribute of the end of our own files. */
+static void fill_loss(struct recording *r, const struct trace_key *attr)
+{
+	struct source_facts *f = &r->facts;
+	uint64_t nr = (uint64_t)attr->number;
+	const char *kind = after(attr->key, "lost.");
+	const char *name = after(attr->key, "loss.");
+	enum loss loss;
+
+	if (strcmp(attr->key, "lost") == 0 && nr > f->lost)
+		f->lost = nr;
+	else if (kind)
+		r->lost_by[f->nr_lost_by++] = (struct source_count){ kind, nr };
+	else if (name && loss_by_name(name, &loss))
+		f->recorder.nr[loss] = nr;
+}
+
+/* How much was lost is counted at the end of the file, and not where it happened. */
+static int fill_losses(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+	struct source_facts *f = &r->facts;
+
+	r->lost_by = calloc(info->nr_attrs ? info->nr_attrs : 1, sizeof(*r->lost_by));
+	if (!r->lost_by)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_attrs && info->producer == TRACE_BY_US; i++)
+		if (!info->attrs[i].text && info->attrs[i].number > 0)
+			fill_loss(r, &info->attrs[i]);
+	for (size_t i = 0; i < info->nr_cpus && info->producer != TRACE_BY_US; i++)
+		f->lost += info->cpus[i].nr_lost;
+	f->lost_by = r->lost_by;
+	return 0;
+}
+
+/* The CPUs that end before the file does. */
+static int fill_ends(struct recording *r)
+{
+	const struct trace_info *info = r->info;
+	struct source_facts *f = &r->facts;
+
+	r->ends = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*r->ends));
+	if (!r->ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_cpus; i++)
+		if (info->cpus[i].until_ns)
+			r->ends[f->nr_ends++] = (struct source_end){ info->cpus[i].cpu,
+				                                     info->cpus[i].until_ns };
+	f->ends = r->ends;
+	return 0;
+}
+
 static int fill_facts(struct recording *r)
 {
 	const struct trace_info *info = r->info;
@@ -198,15 +306,17 @@ static int fill_facts(struct recording *r)
 	f->release = known(info->release);
 	f->machine = known(info->machine);
 	f->scheduler = known(info->scheduler);
+	f->filter = info->filter;
+	f->incomplete = info->incomplete;
 	f->has_scx = f->kinds[EV_SCX_RUN] || f->kinds[EV_DSQ_LEAVE] || f->kinds[EV_DSQ_DEPTH] ||
 	             f->scheduler;
 	f->bytes = info->nr_bytes;
 	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
-		f->nr_events += event_type_name(kind) ? f->kinds[kind] : 0;
+		f->nr_events += event_type_count(f, kind);
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		f->nr_cpus += info->cpus[i].nr_events > 0;
 	if (!f->nr_cpus)
-		f->nr_cpus = info->nr_cpus_told;
+		f->nr_cpus = info->nr_cpus_reported;
 	r->events = copy_counts(info->events, info->nr_events);
 	r->categories = copy_counts(info->categories, info->nr_categories);
 	r->damage = copy_counts(info->damage, info->nr_damage);
@@ -220,6 +330,8 @@ static int fill_facts(struct recording *r)
 	f->nr_damage = info->nr_damage;
 	f->pmu_names = info->pmu_names;
 	f->nr_pmu_names = info->nr_pmu_names;
+	if (fill_losses(r) || fill_ends(r))
+		return -ENOMEM;
 	return copy_symbols(r) ? -ENOMEM : place_cpus(r);
 }
 
@@ -230,13 +342,18 @@ static int finish(struct recording *r)
 
 	if (end < pair_now_ns(r->pair))
 		end = pair_now_ns(r->pair);
+	if (r->info->scheduler[0])
+		pair_note_scx(r->pair);
+	for (size_t i = 0; i < r->info->nr_enabled; i++)
+		if (strcmp(r->info->enabled[i], "sched/sched_migrate_task") == 0)
+			pair_note_moves(r->pair);
 	pair_finish(r->pair, end);
 	err = fill_facts(r);
 	if (!err)
 		err = task_lives_new(r->tasks, &r->lives);
 	if (!err)
 		err = recording_stacks_new(r->info, &r->stacks);
-	r->facts.kinds[EV_SAMPLE] = r->info->nr_samples; /* which are no records of the stream */
+	r->facts.kinds[EV_SAMPLE] = r->info->nr_samples; /* which are not records of the stream */
 	r->source = (struct source){
 		.timeline = r->timeline,
 		.tasks = r->tasks,
@@ -252,19 +369,28 @@ static int finish(struct recording *r)
 	return err;
 }
 
+/* The last records, when no thread adds any more. */
+static bool hold_all(struct recording *r)
+{
+	return budget_hold(&r->budget, &r->log_meter.held_bytes, event_log_bytes(r->log)) &&
+	       budget_hold(&r->budget, &r->timeline_meter.held_bytes,
+	                   timeline_bytes(r->timeline)) &&
+	       !budget_is_exceeded(&r->budget);
+}
+
 /* The file is decoded and put in order on this thread, and paired into tables on another. */
 static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
                 struct diag *d)
 {
 	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
-		       pairing_sink = pair_sink(r->pair);
+		       pairing_sink = { .push = push_pair, .advance = advance_pair, .ctx = r };
 	struct sink_thread *thread;
 	int err, pairing;
 
-	if (cfg->progress) /* whoever gave up before it began */
+	if (cfg->progress) /* cancelled before it began */
 		cfg->progress(cfg->progress_ctx, 0, 0);
 	if (r->is_unwanted)
-		return diag_set(d, -ECANCELED, NULL, "loading '%s' was given up", path);
+		return diag_set(d, -ECANCELED, NULL, "loading '%s' was cancelled", path);
 	err = sink_thread_open(&pairing_sink, &thread);
 	if (err)
 		return diag_set(d, err, NULL, "cannot start a thread");
@@ -272,10 +398,28 @@ static int load(struct recording *r, const char *path, const struct trace_read_c
 	err = trace_read_file(path, cfg, &sink, d, &r->info);
 	pairing = sink_thread_finish(thread);
 	if (r->is_unwanted)
-		return diag_set(d, -ECANCELED, NULL, "loading '%s' was given up", path);
+		return diag_set(d, -ECANCELED, NULL, "loading '%s' was cancelled", path);
+	if (!err && !hold_all(r))
+		err = trace_too_large(path, &r->budget, d);
 	if (!err && pairing)
 		err = diag_set(d, pairing, NULL, "cannot keep the events of '%s'", path);
 	return err;
+}
+
+uint64_t recording_limit(uint64_t max_bytes)
+{
+	uint64_t limit = memory_left("") / SPARE * (SPARE - 1);
+
+	return max_bytes && max_bytes < limit ? max_bytes : limit;
+}
+
+/* The caller that set the limit can say what to do. */
+static void hint_at_limit(const struct recording *r, const struct recording_cfg *cfg,
+                          struct diag *d)
+{
+	if (cfg->max_hint && budget_is_exceeded(&r->budget) &&
+	    budget_limit(&r->budget) == cfg->max_bytes)
+		snprintf(d->hint, sizeof(d->hint), "%s", cfg->max_hint);
 }
 
 int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
@@ -284,6 +428,8 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	SCOPED(scoped_recording) struct recording *r = calloc(1, sizeof(*r));
 	struct trace_read_cfg read = {
 		.nr_workers = cfg->nr_workers,
+		.fd = cfg->fd,
+		.budget = r ? &r->budget : NULL,
 		.progress = cfg->progress ? on_progress : NULL,
 		.progress_ctx = r,
 	};
@@ -293,13 +439,16 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	r->cfg = cfg;
+	budget_init(&r->budget, recording_limit(cfg->max_bytes));
 	r->name = strdup(name);
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	err = load(r, path, &read, d);
-	if (err)
+	if (err) {
+		hint_at_limit(r, cfg, d);
 		return err;
+	}
 	r->cfg = NULL;
 	err = finish(r);
 	if (err)

@@ -1,8 +1,9 @@
 /*
- * session/recording — a trace file, loaded: the tables that analyses look at, and facts about the file.
+ * record/recording — a trace file, loaded: the tables that analyses read, and facts about the file.
  *
- * Loading needs no privilege. What is damaged is counted in the facts; only a file that is no trace at all is an
- * error. Everything is read once; then the file is not needed any more. One thread; never prints.
+ * Loading needs no privilege. What is damaged is counted in the facts; only a file that is not a
+ * trace at all is an error. Everything is read once; then the file is not needed any more. One
+ * thread; never prints.
  */
 #pragma once
 
@@ -19,11 +20,20 @@ struct trace_info;
 struct recording_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
 	const char *name;        /* of the trace, for people; NULL = its path */
+	int fd;                  /* of the file, lent; 0 = the path is opened */
+	/*
+	 * Of memory, while it loads and for what stays; 0 = what the machine can spare, which is never exceeded. With
+	 * the hint what to do if it is too little.
+	 */
+	uint64_t max_bytes;
+	const char *max_hint;
 	/* Called now and then while loading, with how much is done of all: false ends it (-ECANCELED). May be NULL. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 };
 
+/* The limit that loading has with that max_bytes: also of what the machine can spare now. */
+uint64_t recording_limit(uint64_t max_bytes);
 /* path "-" is standard input. */
 MUST_USE int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
                             struct recording **out);

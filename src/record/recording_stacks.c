@@ -1,4 +1,4 @@
-#include "session/recording_stacks.h"
+#include "record/recording_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,9 @@ struct recording_stacks {
 	struct source_sample *samples;
 	struct source_stack *stacks;
 	struct source_frame *frames;
+	struct source_count *events;
+	uint64_t *counts; /* of samples, by event of the file */
+	uint32_t *kinds;  /* likewise */
 };
 
 void recording_stacks_free(struct recording_stacks *s)
@@ -21,6 +24,9 @@ void recording_stacks_free(struct recording_stacks *s)
 	free(s->samples);
 	free(s->stacks);
 	free(s->frames);
+	free(s->events);
+	free(s->counts);
+	free(s->kinds);
 	free(s);
 }
 
@@ -77,18 +83,54 @@ static int copy_stacks(struct recording_stacks *s, const struct trace_info *info
 	return 0;
 }
 
-static enum source_stack_kind kind_of(const struct trace_sample *sample)
+static bool is_of_event(const struct trace_sample *sample)
 {
-	switch (sample->kind) {
-	case TRACE_SAMPLE_CPU:
-		return SOURCE_STACK_CPU;
-	case TRACE_SAMPLE_OFFCPU:
-		return SOURCE_STACK_OFF_CPU;
-	case TRACE_SAMPLE_WAKER:
-		return SOURCE_STACK_WAKER;
-	default:
-		return SOURCE_STACK_OTHER;
+	return sample->kind == TRACE_SAMPLE_CPU || sample->kind == TRACE_SAMPLE_OTHER;
+}
+
+/*
+ * Samples of different events are not added up: the one with the most samples among those that
+ * sample CPUs is theirs, and each other one is a separate kind.
+ */
+static int number_events(struct recording_stacks *s, const struct trace_info *info)
+{
+	size_t nr = info->nr_sample_events, cpu = nr;
+
+	s->kinds = calloc(nr + 1, sizeof(*s->kinds));
+	s->events = calloc(nr + 1, sizeof(*s->events));
+	s->counts = calloc(nr + 1, sizeof(*s->counts));
+	if (!s->kinds || !s->events || !s->counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_samples; i++) {
+		const struct trace_sample *sample = &info->samples[i];
+
+		if (!is_of_event(sample))
+			continue;
+		s->counts[sample->event]++;
+		if (sample->kind == TRACE_SAMPLE_CPU &&
+		    (cpu == nr || s->counts[sample->event] > s->counts[cpu]))
+			cpu = sample->event;
 	}
+	for (size_t i = 0; i < nr; i++) {
+		if (i == cpu || !s->counts[i])
+			continue;
+		s->kinds[i] = SOURCE_STACK_OTHER + (uint32_t)s->view.nr_events;
+		s->events[s->view.nr_events++] = (struct source_count){
+			*info->sample_events[i] ? info->sample_events[i] : "other", s->counts[i]
+		};
+	}
+	if (cpu < nr)
+		s->kinds[cpu] = SOURCE_STACK_CPU;
+	s->view.events = s->events;
+	s->view.event = cpu < nr ? info->sample_events[cpu] : "";
+	return 0;
+}
+
+static uint32_t kind_of(const struct recording_stacks *s, const struct trace_sample *sample)
+{
+	if (is_of_event(sample))
+		return s->kinds[sample->event];
+	return sample->kind == TRACE_SAMPLE_OFFCPU ? SOURCE_STACK_OFF_CPU : SOURCE_STACK_WAKER;
 }
 
 static int copy_samples(struct recording_stacks *s, const struct trace_info *info)
@@ -103,8 +145,9 @@ static int copy_samples(struct recording_stacks *s, const struct trace_info *inf
 			                                .tid = from->tid,
 			                                .cpu = from->cpu,
 			                                .stack = from->stack,
-			                                .kind = kind_of(from) };
-		s->view.nr_of[s->samples[i].kind]++;
+			                                .kind = kind_of(s, from) };
+		if (s->samples[i].kind < SOURCE_STACK_OTHER)
+			s->view.nr_of[s->samples[i].kind]++;
 	}
 	return 0;
 }
@@ -123,6 +166,8 @@ int recording_stacks_new(const struct trace_info *info, struct recording_stacks 
 	if (!err)
 		err = copy_stacks(s, info);
 	if (!err)
+		err = number_events(s, info);
+	if (!err)
 		err = copy_samples(s, info);
 	if (err)
 		return err;
@@ -133,7 +178,6 @@ int recording_stacks_new(const struct trace_info *info, struct recording_stacks 
 	s->view.stack_frames = info->stack_frames;
 	s->view.frames = s->frames;
 	s->view.nr_frames = info->nr_frames;
-	s->view.event = info->sampled_event;
 	s->view.frequency = info->sampling_frequency;
 	*out = TAKE_PTR(s);
 	return 0;

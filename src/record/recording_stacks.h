@@ -1,8 +1,8 @@
 /*
- * session/recording_stacks — the stacks of a trace as analyses look at them.
+ * record/recording_stacks — the stacks of a trace as analyses read them.
  *
- * What recorders put around names is taken off: "[K] ", "[U] " and "[Py] " of wprof, paths of modules. Texts stay those
- * of the trace, or live here.
+ * What recorders add to names is removed: "[K] ", "[U] " and "[Py] " of wprof, paths of modules.
+ * Texts stay those of the trace, or live here.
  */
 #pragma once
 

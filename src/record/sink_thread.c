@@ -1,4 +1,4 @@
-#include "session/sink_thread.h"
+#include "record/sink_thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #define NR_BATCHES  8U
 #define BATCH_BYTES (256U << 10) /* more than the largest record */
 
-struct batch {
+struct record_batch {
 	size_t len;
 	_Alignas(8) uint8_t bytes[BATCH_BYTES];
 };
@@ -27,10 +27,10 @@ struct sink_thread {
 	unsigned int head, tail; /* count up */
 	bool is_ended;
 	int error; /* of the target; sticks */
-	struct batch *batches;
+	struct record_batch *batches;
 };
 
-static int push_all(const struct ev_sink *target, const struct batch *b)
+static int push_all(const struct ev_sink *target, const struct record_batch *b)
 {
 	int err = 0;
 
@@ -97,7 +97,7 @@ int sink_thread_open(const struct ev_sink *target, struct sink_thread **out)
 }
 
 /* The batch being filled is the producer's alone until it is handed over. */
-static struct batch *filling(struct sink_thread *t)
+static struct record_batch *filling(struct sink_thread *t)
 {
 	return &t->batches[t->head % NR_BATCHES];
 }
@@ -120,7 +120,7 @@ static int hand_over(struct sink_thread *t)
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	struct sink_thread *t = ctx;
-	struct batch *b = filling(t);
+	struct record_batch *b = filling(t);
 	int err;
 
 	if (b->len + rec->size > BATCH_BYTES) {
@@ -134,7 +134,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	return 0;
 }
 
-/* Rare, so it waits until all before it is done, and then the target is at rest. */
+/* Rare, so it waits until everything before it is done, and the target is idle. */
 static int advance(void *ctx, __u64 ts_ns)
 {
 	struct sink_thread *t = ctx;

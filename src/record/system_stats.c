@@ -1,12 +1,12 @@
-#include "session/system_stats.h"
+#include "record/system_stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "sys/sys_stats.h"
-#include "trace/writer.h"
+#include "sys/proc/sys_stats.h"
+#include "trace/perfetto/write/writer.h"
 
 #define INTERVAL_NS 100000000ULL
 #define KHZ_NS      1000000000ULL

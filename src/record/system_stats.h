@@ -1,5 +1,5 @@
 /*
- * session/system_stats — how the machine does, into a trace, ten times a second.
+ * record/system_stats — how the machine does, into a trace, ten times a second.
  *
  * CPU times, memory, paging, pressure and network each time; frequencies once a second, as reading them
  * interrupts CPUs on some machines. One thread; blocks on /proc and /sys only.

@@ -1,4 +1,4 @@
-#include "session/trace_file.h"
+#include "record/trace_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "session/record_facts.h"
-#include "session/record_symbols.h"
+#include "record/record_facts.h"
+#include "record/record_symbols.h"
 #include "sys/topology.h"
 
 static bool read_clocks(void *ctx, struct trace_clocks *out)
@@ -67,6 +67,7 @@ int trace_file_open(const struct trace_file_cfg *file, struct diag *d, struct tr
 	};
 	struct trace_writer_cfg cfg = {
 		.is_compressed = file->is_compressed,
+		.is_real_path = file->is_real_path,
 		.tool = "schedscope",
 		.version = SCHEDSCOPE_VERSION,
 		.command_line = file->command_line,

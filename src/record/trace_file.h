@@ -1,5 +1,5 @@
 /*
- * session/trace_file — a trace_writer that knows this machine, this program and its clocks, what was asked for,
+ * record/trace_file — a trace_writer that knows this machine, this program and its clocks, what was asked for,
  * and the command lines of processes. Blocks on /proc and the file only.
  */
 #pragma once
@@ -10,14 +10,15 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/record_source.h"
-#include "trace/writer.h"
+#include "record/record_source.h"
+#include "trace/perfetto/write/writer.h"
 
 #define TRACE_FILE_ATTRS 16U
 
 struct trace_file_cfg {
-	const char *path; /* NULL: fd counts */
-	int fd;           /* the writer's from here on, also on failure */
+	const char *path;  /* NULL: fd counts */
+	bool is_real_path; /* no part of it may be a link */
+	int fd;            /* the writer's from here on, also on failure */
 	bool is_compressed;
 	const char *command_line;
 	const struct record_source_cfg *source;

@@ -1,4 +1,4 @@
-#include "model/trigger.h"
+#include "record/trigger.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static int parse_what(const char *what, struct diag *d, struct trigger *t)
 	if (near == trigger_kind_names[TRIGGER_USER])
 		near = NULL;
 	snprintf(hint, sizeof(hint), "did you mean '%s'?", near ? near : "");
-	return diag_set(d, -EINVAL, near ? hint : usage, "trigger: '%s' is nothing to wait for",
+	return diag_set(d, -EINVAL, near ? hint : usage, "trigger: '%s' is not a trigger",
 	                text_printable(shown, sizeof(shown), what, strlen(what)));
 }
 
@@ -80,8 +80,9 @@ static int parse_limit(const char *limit, struct diag *d, struct trigger *t)
 {
 	if (t->kind == TRIGGER_QUEUE_DEPTH)
 		return text_to_u64(limit, &t->limit) ? 0 : refuse(d, "is not a number", limit);
-	return opt_read_duration(limit, 0, &t->limit) ? 0
-	                                              : refuse(d, "is not a time as 5ms", limit);
+	return opt_read_duration(limit, 0, &t->limit)
+	               ? 0
+	               : refuse(d, "is not a time such as 5ms", limit);
 }
 
 static bool parse_id(const char *text, uint32_t *out)
@@ -105,7 +106,7 @@ static int parse_condition(const char *word, struct diag *d, struct trigger *t)
 		is_right = !t->tgid && parse_id(word + 4, &t->tgid);
 	else if (strncmp(word, "tid=", 4) == 0)
 		is_right = !t->tid && parse_id(word + 4, &t->tid);
-	return is_right ? 0 : refuse(d, "is no condition, or comes twice", word);
+	return is_right ? 0 : refuse(d, "is not a condition, or is given twice", word);
 }
 
 int trigger_parse(const char *text, struct diag *d, struct trigger *out)

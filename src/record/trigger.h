@@ -1,5 +1,6 @@
 /*
- * model/trigger — the words after `record --trigger`: what must happen, to whom, before something is done.
+ * record/trigger — the words after `record --trigger`: what must happen, to which task, before a
+ * dump is written.
  *
  *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION }
  *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency"
@@ -28,7 +29,7 @@ enum trigger_kind {
 	TRIGGER_QUEUE_DEPTH,
 	TRIGGER_DSQ_LATENCY,
 	TRIGGER_UPROBE,
-	TRIGGER_USER, /* somebody asked for it; has no words */
+	TRIGGER_USER, /* a manual request; has no words */
 	TRIGGER_KINDS,
 };
 

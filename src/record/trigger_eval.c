@@ -1,4 +1,4 @@
-#include "model/trigger_eval.h"
+#include "record/trigger_eval.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -93,7 +93,7 @@ static void judge_all(struct trigger_eval *e, const struct event *ev)
 		judge(e, i, ev);
 }
 
-/* From the waking where it was recorded, else from the wakeup; being preempted is no wakeup. */
+/* From the waking where it was recorded, else from the wakeup; being preempted is not a wakeup. */
 static void on_wait(void *ctx, const struct pair_wait *row)
 {
 	uint64_t start_ns = row->waking_ns ? row->waking_ns : row->wakeup_ns;
@@ -178,7 +178,7 @@ static void begin_call(struct trigger_eval *e, const struct caller *key, uint64_
 		e->no_room++;
 		return;
 	}
-	/* Too deep, or returns are missing: the outermost is the least likely to come back. */
+	/* Too deep, or returns are missing: the outermost is the least likely to return. */
 	if (c->nr == TRIGGER_NESTED) {
 		memmove(c->start_ns, c->start_ns + 1, sizeof(c->start_ns) - sizeof(*c->start_ns));
 		c->nr--;
@@ -311,7 +311,7 @@ struct pair_out trigger_eval_out(struct trigger_eval *e)
 			out.mark = on_mark;
 			out.task_end = on_task_end;
 			break;
-		default: /* nobody but a person pulls it */
+		default: /* only a manual request fires it */
 			break;
 		}
 	}

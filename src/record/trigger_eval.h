@@ -1,11 +1,11 @@
 /*
- * model/trigger_eval — watches the rows of model/pair and tells when a trigger holds.
+ * record/trigger_eval — watches the rows of model/pair and reports when a trigger fires.
  *
  * Rows are judged when they are complete: a wait at its switch-in, a sleep at the wakeup, a slice at the
- * switch-out. A call of a function is from its uprobe to the uretprobe of the same task; nested calls are
- * told apart, the innermost TRIGGER_NESTED of each task. After lost hits all open calls are forgotten, so
- * that no end meets the wrong begin. Bounded memory; nothing is allocated per record once all tasks that
- * call were seen. One thread. Pure: no I/O, no clock.
+ * switch-out. A call of a function is from its uprobe to the uretprobe of the same task; nested calls
+ * are distinguished, the innermost TRIGGER_NESTED of each task. After lost hits all open calls are
+ * dropped, so that no end is paired with the wrong begin. Bounded memory; nothing is allocated per
+ * record once all tasks that call were seen. One thread. Pure: no I/O, no clock.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 #include "model/pair.h"
-#include "model/trigger.h"
+#include "record/trigger.h"
 
 #define TRIGGER_MAX    16 /* at a time */
 #define TRIGGER_NESTED 8
@@ -24,10 +24,10 @@ struct trigger_eval;
 /* What fired. */
 struct trigger_hit {
 	enum trigger_kind kind;
-	uint32_t trigger; /* index; 0 where somebody asked */
+	uint32_t trigger; /* index; 0 for a manual request */
 	uint64_t ts_ns;
 	uint64_t value; /* ns, or tasks */
-	uint32_t tid;   /* 0 = nobody */
+	uint32_t tid;   /* 0 = none */
 	uint32_t tgid;  /* 0 = unknown */
 	uint16_t cpu;   /* PAIR_NO_CPU = none */
 	char comm[EV_COMM_LEN];
@@ -48,7 +48,7 @@ void trigger_eval_free(struct trigger_eval *e); /* NULL is fine */
 /* To be given to pair_add_out(). */
 struct pair_out trigger_eval_out(struct trigger_eval *e);
 
-/* The ids under which the hits of a uprobe trigger come. */
+/* The ids of the hits of a uprobe trigger. */
 void trigger_eval_probes(struct trigger_eval *e, size_t trigger, uint32_t entry_id,
                          uint32_t return_id);
 /* Hits of probes were lost. */

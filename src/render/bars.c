@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "analyze/stat_report.h"
+#include "stat/report/stat_report.h"
 
 #define MAX_LINES  24
 #define MAX_BINS   256 /* slots of the finest histogram there is, and some more */
 #define CELLS      40
 #define LABEL_SIZE 48
 
-struct line {
+struct bar_line {
 	char label[LABEL_SIZE];
 	char count[24];
 	uint64_t nr;
@@ -38,7 +38,7 @@ static uint32_t pick_shift(uint32_t first, uint32_t last)
 	return shift;
 }
 
-static uint32_t make_lines(const struct stat_bins *bins, uint64_t unit, struct line *lines)
+static uint32_t make_lines(const struct stat_bins *bins, uint64_t unit, struct bar_line *lines)
 {
 	uint32_t last = bins->nr < MAX_BINS ? bins->nr : MAX_BINS;
 	uint32_t first = 0, shift, nr = 0;
@@ -53,7 +53,7 @@ static uint32_t make_lines(const struct stat_bins *bins, uint64_t unit, struct l
 	shift = pick_shift(first, last);
 	for (uint32_t i = first >> shift; i <= last >> shift; i++) {
 		uint32_t from = i << shift, to = ((i + 1) << shift) - 1;
-		struct line *line = &lines[nr++];
+		struct bar_line *line = &lines[nr++];
 
 		if (to >= bins->nr)
 			to = bins->nr - 1;
@@ -84,7 +84,7 @@ static void print_bar(uint64_t nr, uint64_t most, bool is_utf8, FILE *out)
 
 void bars_print(const struct stat_bins *bins, const struct bars_cfg *cfg, FILE *out)
 {
-	struct line lines[MAX_LINES];
+	struct bar_line lines[MAX_LINES];
 	size_t label_width = strlen(cfg->title), count_width = strlen("COUNT");
 	uint32_t nr = make_lines(bins, cfg->unit, lines);
 	uint64_t most = 0;

@@ -17,6 +17,7 @@
 #define RUN_COLOUR  "#2563eb"
 #define REST_COLOUR "#9ca3af"
 #define BOTTOM      34.0
+#define LEGEND      17.0
 #define GLYPH       6.5 /* of small letters, about */
 
 struct picture {
@@ -90,6 +91,7 @@ static const char *comm_of(const struct report_node *link)
 static void lane(const struct picture *p, const struct report_node *link,
                  const struct report_node *after, unsigned int nr)
 {
+	const struct report_node *by = report_at(link, "woken_by");
 	double y = TOP + LANE * nr;
 	uint64_t start = num(link, "start_timestamp"), end = num(link, "end_timestamp");
 	uint64_t until = after ? num(after, "start_timestamp") : end;
@@ -102,6 +104,13 @@ static void lane(const struct picture *p, const struct report_node *link,
 	        "</text>\n",
 	        num(link, "tid"), y + 28, num(link, "cpu"));
 	bar(p, y, start, end, WAIT_COLOUR, "waits");
+	if (by && by->type == REPORT_STRING) {
+		fprintf(p->out,
+		        "<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\" fill=\"#666\">woken by ",
+		        x_of(p, start), y - 4);
+		put_text(by->text, p->out);
+		fprintf(p->out, "</text>\n");
+	}
 	if (until > end)
 		bar(p, y, end, until, RUN_COLOUR, "runs");
 	if (after)
@@ -122,50 +131,78 @@ static void lanes(const struct picture *p, const struct report_node *chain)
 		lane(p, links[nr - 1 - i], i + 1 < nr ? links[nr - 2 - i] : NULL, i);
 }
 
-/* One share of the time that was waited for, at *x. */
-static void share(const struct picture *p, double y, double *x, double width, const char *colour,
-                  const struct report_node *who)
-{
-	char t[TIME_BYTES] = "";
+/* Colours that most people can tell apart; the last one is of all further parts. */
+static const char *const part_colours[] = { "#0072b2", "#e69f00", "#009e73",
+	                                    "#cc79a7", "#56b4e9", REST_COLOUR };
+#define NR_COLOURS (sizeof(part_colours) / sizeof(part_colours[0]))
 
-	if (who)
-		text_duration(t, sizeof(t), num(who, "runtime_ns"));
+static const char *text_of(const struct report_node *part)
+{
+	const struct report_node *text = report_at(part, "text");
+
+	return text && text->type == REPORT_STRING ? text->text : "?";
+}
+
+/* One share of the time that was waited for, at *x. */
+static void share(const struct picture *p, double y, double *x, double width,
+                  const struct report_node *part, const char *colour)
+{
+	char t[TIME_BYTES];
+
+	text_duration(t, sizeof(t), num(part, "ns"));
 	fprintf(p->out,
-	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#fff\"><title>",
-	        *x, y, width, BAR, colour);
-	put_text(who ? comm_of(who) : "others, idle, unknown", p->out);
-	fprintf(p->out, " %s</title></rect>\n", t);
-	if (width > GLYPH * (double)(who ? strlen(comm_of(who)) + strlen(t) + 3 : 8)) {
-		fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#fff\" font-size=\"11\">",
-		        *x + 5, y + 15);
-		put_text(who ? comm_of(who) : "others", p->out);
-		fprintf(p->out, " %s</text>\n", t);
-	}
+	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#fff\"><title>%s ",
+	        *x, y, width, BAR, colour, t);
+	put_text(text_of(part), p->out);
+	fprintf(p->out, "</title></rect>\n");
 	*x += width;
 }
 
-/* Who had the CPU while the first of the chain waited: how much each, not when. */
+/* What a colour means. */
+static void legend(const struct picture *p, double y, const struct report_node *part,
+                   const char *colour)
+{
+	char t[TIME_BYTES];
+
+	text_duration(t, sizeof(t), num(part, "ns"));
+	fprintf(p->out,
+	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n"
+	        "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s ",
+	        LEFT, y - 9, colour, LEFT + 16, y, t);
+	put_text(text_of(part), p->out);
+	fprintf(p->out, "</text>\n");
+}
+
+/* How many parts have words of their own in the picture. */
+static uint32_t nr_legends(const struct report_node *wait)
+{
+	const struct report_node *list = report_at(wait, "parts");
+	uint32_t nr = list ? (uint32_t)list->nr : 0;
+
+	return nr < NR_COLOURS ? nr : NR_COLOURS - 1;
+}
+
+/* Where the wait of the first of the chain went: how much each, not when. */
 static void shares(const struct picture *p, const struct report_node *wait, double y)
 {
-	const struct report_node *list = report_at(wait, "ran_meanwhile");
-	double left = x_of(p, num(wait, "start_timestamp"));
-	double width = x_of(p, num(wait, "end_timestamp")) - left, x = left;
+	const struct report_node *list = report_at(wait, "parts");
+	double x = x_of(p, num(wait, "start_timestamp"));
+	double width = x_of(p, num(wait, "end_timestamp")) - x;
 	double whole = (double)num(wait, "wait_ns");
+	uint32_t i = 0;
 
 	fprintf(p->out,
-	        "<text x=\"10\" y=\"%.1f\" font-size=\"13\">CPU %" PRIu64 " meanwhile</text>\n"
+	        "<text x=\"10\" y=\"%.1f\" font-size=\"13\">it waited</text>\n"
 	        "<text x=\"10\" y=\"%.1f\" font-size=\"10\" fill=\"#666\">shares, not in order of time</text>\n",
-	        y + 15, num(wait, "cpu"), y + 28);
+	        y + 15, y + 28);
 	for (const struct report_node *at = list ? list->first : NULL; at && whole > 0;
-	     at = at->next) {
-		double part = width * (double)num(at, "runtime_ns") / whole;
+	     at = at->next, i++) {
+		const char *colour = part_colours[i < NR_COLOURS ? i : NR_COLOURS - 1];
 
-		if (x + part > left + width + 0.5)
-			break;
-		share(p, y, &x, part, RUN_COLOUR, at);
+		share(p, y, &x, width * (double)num(at, "ns") / whole, at, colour);
+		if (i < nr_legends(wait))
+			legend(p, y + LANE - 4 + LEGEND * i, at, colour);
 	}
-	if (left + width - x > 1)
-		share(p, y, &x, left + width - x, REST_COLOUR, NULL);
 }
 
 /* From the first moment in the picture to the last. */
@@ -197,7 +234,7 @@ int explain_svg(const struct report_node *root, FILE *out)
 		p.start_ns = start < p.start_ns ? start : p.start_ns;
 		p.end_ns = end > p.end_ns ? end : p.end_ns;
 	}
-	height = TOP + LANE * (chain->nr + 1) + BOTTOM;
+	height = TOP + LANE * (chain->nr + 1) + LEGEND * nr_legends(wait) + BOTTOM;
 	fprintf(out,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
 	        "font-family=\"sans-serif\">\n"
@@ -207,7 +244,7 @@ int explain_svg(const struct report_node *root, FILE *out)
 	        WIDTH, height, WIDTH, height);
 	put_text(comm_of(chain->first), out);
 	text_duration(t, sizeof(t), num(wait, "wait_ns"));
-	fprintf(out, " waited %s for CPU %" PRIu64, t, num(wait, "cpu"));
+	fprintf(out, " waited %s", t);
 	text_duration(t, sizeof(t), num(wait, "compound_delay_ns"));
 	if (chain->nr > 1)
 		fprintf(out, "; the waits of its chain add up to %s", t);

@@ -40,15 +40,23 @@ static void print_sentences(const struct report_node *wait, FILE *out)
 }
 
 /* The last branch is a corner unless a waker follows. */
-static void print_runners(const struct report_node *wait, const char *tee, const char *last,
-                          FILE *out)
+static void print_parts(const struct report_node *wait, const char *tee, const char *last,
+                        FILE *out)
 {
-	const struct report_node *all = report_at(wait, "ran_meanwhile");
-	char name[NAME_BYTES], t[TIME_BYTES];
+	const struct report_node *all = report_at(wait, "parts");
+	char text[NAME_BYTES], t[TIME_BYTES];
 
 	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
-		fprintf(out, "  %s %s (%" PRIu64 ") ran %s on its CPU\n", at->next ? tee : last,
-		        safe(at, "comm", name), num(at, "tid"), time_of(at, "runtime_ns", t));
+		fprintf(out, "  %s %s %s\n", at->next ? tee : last, time_of(at, "ns", t),
+		        safe(at, "text", text));
+}
+
+/* By an interrupt. */
+static bool is_woken(const struct report_node *link)
+{
+	const struct report_node *by = report_at(link, "woken_by");
+
+	return by && by->type == REPORT_STRING;
 }
 
 static void print_tree(const struct report_node *wait, bool is_utf8, FILE *out)
@@ -56,7 +64,7 @@ static void print_tree(const struct report_node *wait, bool is_utf8, FILE *out)
 	const char *tee = is_utf8 ? "\u251c\u2500" : "|-",
 		   *corner = is_utf8 ? "\u2514\u2500" : "`-";
 	const struct report_node *chain = report_at(wait, "chain"),
-				 *at = chain ? chain->first : NULL;
+				 *at = chain ? chain->first : NULL, *last;
 	char name[NAME_BYTES], t[TIME_BYTES], t2[TIME_BYTES];
 	int depth = 0;
 
@@ -64,26 +72,38 @@ static void print_tree(const struct report_node *wait, bool is_utf8, FILE *out)
 		return;
 	fprintf(out, "\n  %s (%" PRIu64 ") waited %s for CPU %" PRIu64 "\n", safe(at, "comm", name),
 	        num(at, "tid"), time_of(at, "wait_ns", t), num(at, "cpu"));
-	print_runners(wait, tee, at->next ? tee : corner, out);
-	for (at = at->next; at; at = at->next, depth++)
+	print_parts(wait, tee, at->next || is_woken(at) ? tee : corner, out);
+	for (last = at, at = at->next; at; last = at, at = at->next, depth++)
 		fprintf(out,
 		        "  %*s%s woken by %s (%" PRIu64
 		        "), which ran %s after having waited %s for CPU %" PRIu64 "\n",
 		        3 * depth, "", corner, safe(at, "comm", name), num(at, "tid"),
 		        time_of(at, "run_ns", t), time_of(at, "wait_ns", t2), num(at, "cpu"));
+	if (is_woken(last))
+		fprintf(out, "  %*s%s woken by %s\n", 3 * depth, "", corner,
+		        safe(last, "woken_by", name));
 	fprintf(out, "  all waits together: %s\n", time_of(wait, "compound_delay_ns", t));
+}
+
+static bool is_open(const struct report_node *wait)
+{
+	const struct report_node *at = report_at(wait, "is_open");
+
+	return at && at->type == REPORT_BOOL && at->b;
 }
 
 int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
 {
-	const struct report_node *waits = report_at(root, "waits");
+	const struct report_node *waits = report_at(root, "waits"),
+				 *why = report_at(root, "incomplete");
 	char name[NAME_BYTES], t[TIME_BYTES];
 	unsigned int nr = 0;
 
 	for (const struct report_node *at = waits ? waits->first : NULL; at; at = at->next) {
-		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; it ended at @%" PRIu64 "\n",
+		fprintf(out, "%s%u. %s (%" PRIu64 ") waited %s; %s at @%" PRIu64 "\n",
 		        nr ? "\n" : "", nr + 1, safe(at, "comm", name), num(at, "tid"),
-		        time_of(at, "wait_ns", t), num(at, "end_timestamp"));
+		        time_of(at, "wait_ns", t), is_open(at) ? "it still did" : "it ended",
+		        num(at, "end_timestamp"));
 		nr++;
 		print_sentences(at, out);
 		if (cfg->has_chain)
@@ -91,5 +111,7 @@ int explain_text(const struct report_node *root, const struct explain_text_cfg *
 	}
 	if (!nr)
 		fprintf(out, "No wait matches.\n");
+	if (why && why->type == REPORT_STRING)
+		fprintf(out, "\nincomplete: %s\n", why->text);
 	return ferror(out) ? -EIO : 0;
 }

@@ -1,5 +1,6 @@
 /*
- * render/explain_text — explained waits for people: sentences, and who waited for whom as a tree or a picture.
+ * render/explain_text — explained waits for people: sentences, and the chain of wakers as a tree or
+ * a picture.
  *
  * All take the report of the analysis "explain". Names are made safe for a terminal, and for XML.
  */
@@ -20,7 +21,7 @@ struct explain_text_cfg {
 MUST_USE int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg,
                           FILE *out);
 /*
- * The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the next; below it who
- * had the CPU meanwhile, and how much of it.
+ * The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the
+ * next; below it what had the CPU meanwhile, and how much of it.
  */
 MUST_USE int explain_svg(const struct report_node *root, FILE *out);

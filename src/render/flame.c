@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_list.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "profile/profile_list.h"
 #include "render/flame_priv.h"
 #include "render/profile_words.h"
 

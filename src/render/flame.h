@@ -2,17 +2,18 @@
  * render/flame — a profile as a picture: one SVG or HTML page that needs nothing else.
  *
  * Width is value, rows are callers below callees; kernel, user, inlined and JIT code have their own hues. The page
- * zooms on a click, searches by regular expression, tells name, module, line, value and share, works with the
- * keyboard, and prints what it was made of (event, rate, duration, losses). With `before`, colours tell the change:
- * red grew, blue shrank, in shares of the whole. Frames narrower than can be seen are left out and their number said.
+ * zooms on a click, searches by regular expression, shows name, module, line, value and share, works with the
+ * keyboard, and prints what it was made of (event, rate, duration, losses). With `before`, colours show the
+ * change: red grew, blue shrank, in shares of the whole. Frames narrower than can be seen are left out and counted
+ * in a note.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/profile.h"
 #include "base/attr.h"
+#include "profile/profile.h"
 
 struct flame_cfg {
 	const char *title;            /* NULL = made of the facts */

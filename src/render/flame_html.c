@@ -12,7 +12,7 @@
 #define MAX_PROCESSES 200U  /* with a list of their own */
 
 /* What the list below the graph is made of. */
-struct page {
+struct flame_page {
 	const struct flame *f;
 	struct json_writer w;
 	struct profile_function_sum *sums;  /* of all, by function */
@@ -22,7 +22,7 @@ struct page {
 	uint32_t nr;     /* functions that are there at all */
 };
 
-static void scoped_page(struct page *g)
+static void scoped_page(struct flame_page *g)
 {
 	free(g->sums);
 	free(g->parts);
@@ -48,7 +48,7 @@ static int by_weight(const void *a, const void *b, void *ctx)
 	return (ia > ib) - (ia < ib);
 }
 
-static int choose_functions(struct page *g)
+static int choose_functions(struct flame_page *g)
 {
 	uint32_t nr = profile_tree_nr_functions(g->f->tree);
 	int err;
@@ -71,7 +71,7 @@ static int choose_functions(struct page *g)
 	return 0;
 }
 
-static void put_names(struct page *g)
+static void put_names(struct flame_page *g)
 {
 	char text[FLAME_LABEL_BYTES];
 
@@ -94,7 +94,7 @@ static void put_names(struct page *g)
 	jw_end_array(&g->w);
 }
 
-static void put_functions(struct page *g, const struct profile_function_sum *sums)
+static void put_functions(struct flame_page *g, const struct profile_function_sum *sums)
 {
 	jw_begin_array(&g->w, "functions");
 	for (uint32_t i = 0; i < profile_tree_nr_functions(g->f->tree); i++) {
@@ -113,7 +113,7 @@ static void put_functions(struct page *g, const struct profile_function_sum *sum
 	jw_end_array(&g->w);
 }
 
-static void put_wholes(struct page *g, const struct profile_weight *w)
+static void put_wholes(struct flame_page *g, const struct profile_weight *w)
 {
 	jw_u64(&g->w, "total", w[PROFILE_NOW].total_value);
 	if (g->f->cfg->before)
@@ -122,7 +122,7 @@ static void put_wholes(struct page *g, const struct profile_weight *w)
 		jw_null(&g->w, "before");
 }
 
-static int put_processes(struct page *g)
+static int put_processes(struct flame_page *g)
 {
 	const struct profile_tree *t = g->f->tree;
 	char text[FLAME_LABEL_BYTES];
@@ -147,7 +147,7 @@ static int put_processes(struct page *g)
 	return err;
 }
 
-static int make_data(struct page *g, FILE *out)
+static int make_data(struct flame_page *g, FILE *out)
 {
 	int err = choose_functions(g);
 
@@ -203,7 +203,7 @@ static void put_page(const struct flame *f, const char *json, FILE *out)
 int flame_html(const struct profile *p, const struct flame_cfg *cfg, FILE *out)
 {
 	SCOPED(scoped_flame) struct flame f = { 0 };
-	SCOPED(scoped_page) struct page g = { .f = &f };
+	SCOPED(scoped_page) struct flame_page g = { .f = &f };
 	SCOPED(scoped_free) char *json = NULL;
 	size_t len = 0;
 	FILE *mem;

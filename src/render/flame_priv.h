@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/profile_tree.h"
+#include "profile/profile_tree.h"
 #include "render/flame.h"
 
 #define FLAME_WIDTH  1200U /* pixels, until a script knows better */

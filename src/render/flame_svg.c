@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_list.h"
 #include "base/text.h"
+#include "profile/profile_list.h"
 #include "render/flame_assets.h"
 #include "render/flame_priv.h"
 #include "render/profile_words.h"
@@ -39,7 +39,7 @@ static unsigned int kind_of(const struct profile_node *n)
 	return profile_code_of(&frame);
 }
 
-/* Neighbours differ a little, and a function looks the same in every picture. */
+/* Neighbours differ a little, and a function has the same colour in every picture. */
 static unsigned int shade_of(const char *name)
 {
 	uint32_t hash = 2166136261U;
@@ -201,7 +201,7 @@ static void put_notes(const struct flame *f, uint32_t y, FILE *out)
 		fprintf(out, "%s frame%s narrower than 0.1 px left out. ",
 		        profile_digits(f->nr_thin, digits), f->nr_thin == 1 ? "" : "s");
 	if (f->nr_gone)
-		fprintf(out, "%s call%s of before gone, %.1f %% of it. ",
+		fprintf(out, "%s call%s of the older profile gone, %.1f %% of it. ",
 		        profile_digits(f->nr_gone, digits), f->nr_gone == 1 ? "" : "s",
 		        100 * f->gone_share);
 	if (profile_facts(f->p)->broken)

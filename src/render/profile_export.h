@@ -2,8 +2,8 @@
  * render/profile_export — a profile for other programs, and for people.
  *
  * folded      process;frame;frame VALUE, root first, one line per stack; the values add up to the profile's: samples, or
- *             ns off the CPU. Kernel frames end in _[k], inlined ones in _[i], those of a JIT in _[j]. Of a difference the
- *             older value stands before the newer one.
+ *             ns off the CPU. Kernel frames end in _[k], inlined ones in _[i], those of a JIT in _[j]. In a
+ *             difference the older value precedes the newer one.
  * speedscope  JSON of speedscope.app, one profile per unit
  * pprof       gzip'd protobuf of `go tool pprof`: sample types samples/count and the unit, functions, lines, mappings
  * results     JSON with the keys of get_perf_results
@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/profile.h"
 #include "base/attr.h"
 #include "base/json_write.h"
+#include "profile/profile.h"
 
 MUST_USE int profile_folded(const struct profile *p, FILE *out);
 MUST_USE int profile_folded_diff(const struct profile *before, const struct profile *p, FILE *out);

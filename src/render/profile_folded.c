@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_tree.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/profile_tree.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 

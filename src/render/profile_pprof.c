@@ -169,7 +169,7 @@ static void put_sample(struct pprof *o, size_t idx)
 	profile_stack_at(o->p, idx, &stack);
 	mark = pb_begin_large(&o->pb, PROFILE_SAMPLE);
 	for (size_t from = 0, i = 0; i < stack.nr; i++) {
-		/* Inlined frames belong to the next outer one that is not; the last has nowhere to go. */
+		/* Inlined frames belong to the next outer one that is not; the last one has no outer frame. */
 		if (profile_frame_at(o->p, stack.frames[i])->is_inlined && i + 1 < stack.nr)
 			continue;
 		pb_uint(&o->pb, SAMPLE_LOCATION_ID,
@@ -249,7 +249,7 @@ static void put_mappings(struct pprof *o)
 		pb_uint(&o->pb, MAPPING_ID, id);
 		pb_uint(&o->pb, MAPPING_FILENAME,
 		        string_id(o, intern_string(o->mappings, id, NULL)));
-		/* They tell the reader that nothing is left to look up. */
+		/* They tell the reader that nothing remains to be resolved. */
 		pb_bool(&o->pb, MAPPING_HAS_FUNCTIONS, true);
 		pb_bool(&o->pb, MAPPING_HAS_FILENAMES, true);
 		pb_bool(&o->pb, MAPPING_HAS_LINE_NUMBERS, true);

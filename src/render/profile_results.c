@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_list.h"
 #include "base/cleanup.h"
 #include "base/intern.h"
+#include "profile/profile_list.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 
@@ -20,26 +20,26 @@ struct ending {
 };
 
 /* Equal stacks of processes of one name. */
-struct group {
+struct result_group {
 	uint32_t row; /* one of them */
 	uint64_t count;
 	uint64_t value;
 };
 
-struct results {
+struct results_writer {
 	const struct profile *p;
 	const struct profile_results_cfg *cfg;
 	const struct profile_list *list;
 	struct json_writer *w;
 	struct ending *endings; /* by function */
 	uint32_t nr_endings;
-	struct group *groups;
+	struct result_group *groups;
 	uint32_t nr_groups;
 	struct intern *names; /* of processes */
 	unsigned char *key;
 };
 
-static void scoped_results(struct results *r)
+static void scoped_results(struct results_writer *r)
 {
 	free(r->endings);
 	free(r->groups);
@@ -55,7 +55,7 @@ static void put_address(struct json_writer *w, uint64_t address)
 	jw_string(w, "address", text);
 }
 
-static void put_percentage(const struct results *r, const char *key, uint64_t value)
+static void put_percentage(const struct results_writer *r, const char *key, uint64_t value)
 {
 	char text[NUMBER_BYTES];
 
@@ -75,8 +75,8 @@ static void put_place(struct json_writer *w, const struct profile_frame *frame)
 	put_address(w, frame->address);
 }
 
-static void put_frames(const struct results *r, const char *key, const struct profile_stack *stack,
-                       bool is_kernel)
+static void put_frames(const struct results_writer *r, const char *key,
+                       const struct profile_stack *stack, bool is_kernel)
 {
 	jw_begin_array(r->w, key);
 	for (size_t i = 0; i < stack->nr; i++) {
@@ -93,14 +93,14 @@ static void put_frames(const struct results *r, const char *key, const struct pr
 	jw_end_array(r->w);
 }
 
-static const char *process_of(const struct results *r, uint32_t task)
+static const char *process_of(const struct results_writer *r, uint32_t task)
 {
 	const struct profile_task *who = profile_task_at(r->p, task);
 
 	return who->process ? who->process : who->comm;
 }
 
-static void put_group(const struct results *r, const struct group *g)
+static void put_group(const struct results_writer *r, const struct result_group *g)
 {
 	struct profile_stack stack;
 
@@ -116,7 +116,7 @@ static void put_group(const struct results *r, const struct group *g)
 }
 
 /* Adds a row to the group of its equals, or makes one. */
-static int add_to_groups(struct results *r, struct intern *known, uint32_t row)
+static int add_to_groups(struct results_writer *r, struct intern *known, uint32_t row)
 {
 	struct profile_stack stack;
 	size_t len;
@@ -135,7 +135,7 @@ static int add_to_groups(struct results *r, struct intern *known, uint32_t row)
 	if (err)
 		return err;
 	if (id > r->nr_groups)
-		r->groups[r->nr_groups++] = (struct group){ .row = row };
+		r->groups[r->nr_groups++] = (struct result_group){ .row = row };
 	r->groups[id - 1].count += stack.count;
 	r->groups[id - 1].value += stack.value;
 	return 0;
@@ -143,7 +143,7 @@ static int add_to_groups(struct results *r, struct intern *known, uint32_t row)
 
 static int by_value(const void *a, const void *b)
 {
-	const struct group *ga = a, *gb = b;
+	const struct result_group *ga = a, *gb = b;
 
 	if (ga->value != gb->value)
 		return ga->value < gb->value ? 1 : -1;
@@ -159,7 +159,7 @@ static int by_function(const void *a, const void *b)
 	return (ea->row > eb->row) - (ea->row < eb->row);
 }
 
-static int put_stacks(struct results *r, uint32_t function)
+static int put_stacks(struct results_writer *r, uint32_t function)
 {
 	SCOPED(scoped_intern) struct intern *known = intern_new(INTERN_MAX_COUNT, SIZE_MAX);
 	struct ending *from = r->endings, *end = r->endings + r->nr_endings;
@@ -191,7 +191,7 @@ static int put_stacks(struct results *r, uint32_t function)
 	return 0;
 }
 
-static int put_function(struct results *r, const struct profile_function *f)
+static int put_function(struct results_writer *r, const struct profile_function *f)
 {
 	const struct profile_weight *w = &f->w[PROFILE_NOW];
 	int err = 0;
@@ -218,7 +218,7 @@ static int put_function(struct results *r, const struct profile_function *f)
 	return err;
 }
 
-static int find_endings(struct results *r)
+static int find_endings(struct results_writer *r)
 {
 	uint32_t nr = (uint32_t)profile_nr_stacks(r->p);
 
@@ -244,7 +244,7 @@ static int find_endings(struct results *r)
 	return 0;
 }
 
-static int put_symbols(struct results *r, uint32_t *left_out)
+static int put_symbols(struct results_writer *r, uint32_t *left_out)
 {
 	uint32_t limit = r->cfg->limit ? r->cfg->limit : DEFAULT_LIMIT, nr = 0;
 	int err = 0;
@@ -265,7 +265,7 @@ static int put_symbols(struct results *r, uint32_t *left_out)
 	return err;
 }
 
-static void put_facts(const struct results *r, uint32_t left_out)
+static void put_facts(const struct results_writer *r, uint32_t left_out)
 {
 	const struct profile_facts *f = profile_facts(r->p);
 
@@ -287,7 +287,7 @@ void profile_results(const struct profile *p, const struct profile_results_cfg *
                      struct json_writer *w)
 {
 	SCOPED(scoped_profile_list) struct profile_list *list = NULL;
-	SCOPED(scoped_results) struct results r = { .p = p, .cfg = cfg, .w = w };
+	SCOPED(scoped_results) struct results_writer r = { .p = p, .cfg = cfg, .w = w };
 	uint32_t left_out = 0;
 	int err = profile_list_new(p, NULL, PROFILE_BY_SELF, &list);
 

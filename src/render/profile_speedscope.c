@@ -1,19 +1,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/profile_tree.h"
 #include "base/cleanup.h"
+#include "profile/profile_tree.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 
-struct sheet {
+struct speedscope_sheet {
 	const struct profile_tree *t;
 	struct json_writer *w;
 	uint32_t *frames; /* by node: its number among the frames */
 	uint32_t *path;
 };
 
-static void scoped_sheet(struct sheet *s)
+static void scoped_sheet(struct speedscope_sheet *s)
 {
 	free(s->frames);
 	free(s->path);
@@ -32,7 +32,7 @@ static void put_frame(struct json_writer *w, const struct profile_node *n)
 }
 
 /* A frame per function, and one per process: what the viewer adds up. */
-static int put_frames(struct sheet *s)
+static int put_frames(struct speedscope_sheet *s)
 {
 	uint32_t nr_functions = profile_tree_nr_functions(s->t), nr = 0;
 	SCOPED(scoped_free) uint32_t *known = calloc((size_t)nr_functions + 1, sizeof(*known));
@@ -56,7 +56,7 @@ static int put_frames(struct sheet *s)
 	return 0;
 }
 
-static void put_samples(const struct sheet *s)
+static void put_samples(const struct speedscope_sheet *s)
 {
 	jw_begin_array(s->w, "samples");
 	for (uint32_t i = 1; i < profile_tree_nr(s->t); i++) {
@@ -76,7 +76,8 @@ static void put_samples(const struct sheet *s)
 }
 
 /* factor 0: values as they are; else samples times it. */
-static void put_profile(const struct sheet *s, const char *name, const char *unit, uint64_t factor)
+static void put_profile(const struct speedscope_sheet *s, const char *name, const char *unit,
+                        uint64_t factor)
 {
 	uint64_t whole = 0;
 
@@ -101,7 +102,7 @@ static void put_profile(const struct sheet *s, const char *name, const char *uni
 	jw_end_object(s->w);
 }
 
-static void put_profiles(const struct sheet *s, const struct profile *p)
+static void put_profiles(const struct speedscope_sheet *s, const struct profile *p)
 {
 	jw_begin_array(s->w, "profiles");
 	if (profile_is_time(p))
@@ -115,14 +116,14 @@ static void put_profiles(const struct sheet *s, const struct profile *p)
 int profile_speedscope(const struct profile *p, const char *title, FILE *out)
 {
 	SCOPED(scoped_profile_tree) struct profile_tree *t = NULL;
-	SCOPED(scoped_sheet) struct sheet s = { 0 };
+	SCOPED(scoped_sheet) struct speedscope_sheet s = { 0 };
 	char words[PROFILE_WORDS_BYTES];
 	struct json_writer w;
 	int err = profile_tree_new(p, &(struct profile_tree_cfg){ 0 }, &t);
 
 	if (err)
 		return err;
-	s = (struct sheet){ .t = t, .w = &w };
+	s = (struct speedscope_sheet){ .t = t, .w = &w };
 	s.frames = calloc(profile_tree_nr(t), sizeof(*s.frames));
 	s.path = calloc((size_t)profile_tree_depth(t) + 1, sizeof(*s.path));
 	if (!s.frames || !s.path)

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/profile_list.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/profile_list.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 #include "render/table.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/profile_join.h"
 #include "base/text.h"
+#include "profile/profile_join.h"
 
 #define NS_PER_SECOND 1000000000ULL
 
@@ -26,20 +26,6 @@ char *profile_digits(uint64_t value, char buf[static PROFILE_AMOUNT_BYTES])
 bool profile_is_time(const struct profile *p)
 {
 	return strcmp(profile_facts(p)->unit, "ns") == 0;
-}
-
-char *profile_amount(const struct profile *p, uint64_t value, char buf[static PROFILE_AMOUNT_BYTES])
-{
-	size_t len;
-
-	if (profile_is_time(p))
-		return text_duration(buf, PROFILE_AMOUNT_BYTES, value);
-	profile_digits(value, buf);
-	len = strlen(buf);
-	snprintf(buf + len, PROFILE_AMOUNT_BYTES - len, " %.16s", profile_facts(p)->unit);
-	if (value == 1 && buf[strlen(buf) - 1] == 's')
-		buf[strlen(buf) - 1] = '\0';
-	return buf;
 }
 
 uint64_t profile_sample_ns(const struct profile *p)

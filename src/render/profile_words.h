@@ -1,6 +1,6 @@
 /*
- * render/profile_words — how a profile is told in words, the same in every output: what it was made of, amounts,
- * kinds of code, names that are safe to print.
+ * render/profile_words — the words that describe a profile, the same in every output: what it was
+ * made of, amounts, kinds of code, names that are safe to print.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/profile.h"
+#include "profile/profile.h"
 
 #define PROFILE_WORDS_BYTES  256
 #define PROFILE_AMOUNT_BYTES 48
@@ -26,13 +26,10 @@ enum profile_code {
 
 /* "cpu-clock, 4,950 samples at 99 Hz in 5.0 s, 3 lost" */
 char *profile_words(const struct profile *p, char buf[static PROFILE_WORDS_BYTES]);
-/* A value in the profile's unit: "1,234 samples", "12.3ms". */
-char *profile_amount(const struct profile *p, uint64_t value,
-                     char buf[static PROFILE_AMOUNT_BYTES]);
 /* 1234567 -> "1,234,567" */
 char *profile_digits(uint64_t value, char buf[static PROFILE_AMOUNT_BYTES]);
 enum profile_code profile_code_of(const struct profile_frame *frame);
-/* Time that one sample stands for; 0 where samples are not of a clock. */
+/* Time that one sample represents; 0 where samples are not of a clock. */
 uint64_t profile_sample_ns(const struct profile *p);
 bool profile_is_time(const struct profile *p); /* values are ns */
 /* count of them, at most UINT64_MAX */

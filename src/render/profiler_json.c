@@ -11,7 +11,7 @@ static const char *const states[] = {
 
 static const char *const ends[] = {
 	[PROFILER_END_NONE] = NULL,
-	[PROFILER_END_TOLD] = "stopped",
+	[PROFILER_END_STOPPED] = "stopped",
 	[PROFILER_END_DURATION] = "duration",
 	[PROFILER_END_FULL] = "max_samples",
 	[PROFILER_END_TARGET] = "process_ended",

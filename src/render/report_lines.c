@@ -10,9 +10,9 @@
 #include "render/report_json.h"
 
 #define MAX_COLUMNS 256
-#define MAX_TEXT    1024 /* of one value; the rest is cut */
+#define MAX_TEXT    1024 /* of one value; longer ones are cut */
 
-struct columns {
+struct line_columns {
 	const char *keys[MAX_COLUMNS];
 	size_t nr;
 };
@@ -30,7 +30,7 @@ int report_jsonl(const struct report_node *rows, FILE *out)
 	return err;
 }
 
-static void add_column(struct columns *c, const char *key)
+static void add_column(struct line_columns *c, const char *key)
 {
 	for (size_t i = 0; i < c->nr; i++)
 		if (!strcmp(c->keys[i], key))
@@ -39,7 +39,7 @@ static void add_column(struct columns *c, const char *key)
 		c->keys[c->nr++] = key;
 }
 
-static void add_columns(struct columns *c, const struct report_node *row)
+static void add_columns(struct line_columns *c, const struct report_node *row)
 {
 	for (const struct report_node *at = row->first; at; at = at->next)
 		if (at->type == REPORT_OBJECT)
@@ -103,7 +103,7 @@ static void put_value(const struct report_node *node, FILE *out)
 
 int report_csv(const struct report_node *rows, FILE *out)
 {
-	struct columns c = { 0 };
+	struct line_columns c = { 0 };
 
 	for (const struct report_node *row = rows->first; row; row = row->next)
 		add_columns(&c, row);

@@ -28,16 +28,19 @@ struct text {
 };
 
 /* A column: a key of the rows, or of an object in them. */
-struct column {
+struct text_column {
 	const char *outer; /* NULL = the row itself */
 	const char *key;
 	bool is_tagged; /* the key wherever in the row it is; NULL: what the row is called */
 };
 
-/* A list as a table; lists within its rows are tables of their own, whose rows stand below the row they belong to. */
-struct listing {
+/*
+ * A list as a table; lists within its rows are tables of their own, whose rows are below the row
+ * they belong to.
+ */
+struct text_listing {
 	struct table table;
-	struct column cols[TABLE_MAX_COLS];
+	struct text_column cols[TABLE_MAX_COLS];
 	uint32_t nr_cols;
 	bool has_bars;
 };
@@ -51,7 +54,7 @@ static const char *indent_of(int depth)
 	       (size_t)STEP * (size_t)(depth < MAX_DEPTH ? depth : MAX_DEPTH);
 }
 
-/* Lists of plain values stand in one cell. */
+/* Lists of plain values are in one cell. */
 static char *list_cell(const struct report_node *node, char *buf, size_t size)
 {
 	char value[VALUE_BYTES];
@@ -84,7 +87,7 @@ static const struct report_node *tagged(const struct report_node *row)
 	return at;
 }
 
-static const struct report_node *cell_of(const struct report_node *row, const struct column *c)
+static const struct report_node *cell_of(const struct report_node *row, const struct text_column *c)
 {
 	const struct report_node *at = row, *inner = c->is_tagged ? tagged(row) : NULL;
 
@@ -98,20 +101,20 @@ static const struct report_node *cell_of(const struct report_node *row, const st
 	return at && at->type == REPORT_OBJECT ? report_at(at, c->key) : NULL;
 }
 
-static void add_tagged(struct listing *l, const char *key)
+static void add_tagged(struct text_listing *l, const char *key)
 {
 	for (uint32_t i = 0; i < l->nr_cols; i++)
 		if (l->cols[i].key && !strcmp(l->cols[i].key, key))
 			return;
 	if (l->nr_cols < TABLE_MAX_COLS)
-		l->cols[l->nr_cols++] = (struct column){ .key = key, .is_tagged = true };
+		l->cols[l->nr_cols++] = (struct text_column){ .key = key, .is_tagged = true };
 }
 
 /* Rows of several kinds: when, what, and whatever any of them has. */
-static void find_tagged(const struct report_node *list, struct listing *l)
+static void find_tagged(const struct report_node *list, struct text_listing *l)
 {
 	add_tagged(l, "timestamp");
-	l->cols[l->nr_cols++] = (struct column){ .is_tagged = true };
+	l->cols[l->nr_cols++] = (struct text_column){ .is_tagged = true };
 	for (const struct report_node *row = list->first; row; row = row->next) {
 		const struct report_node *inner = tagged(row);
 
@@ -121,7 +124,7 @@ static void find_tagged(const struct report_node *list, struct listing *l)
 	}
 }
 
-static void add_plain(struct listing *l, const char *outer, const char *key)
+static void add_plain(struct text_listing *l, const char *outer, const char *key)
 {
 	bool is_event = outer && !strcmp(outer, EVENT_FIELDS);
 
@@ -135,11 +138,11 @@ static void add_plain(struct listing *l, const char *outer, const char *key)
 			return;
 	}
 	if (l->nr_cols < TABLE_MAX_COLS)
-		l->cols[l->nr_cols++] = (struct column){ .outer = outer, .key = key };
+		l->cols[l->nr_cols++] = (struct text_column){ .outer = outer, .key = key };
 }
 
 /* The columns are what any row has; rows inside rows are shown below, not as columns. */
-static void find_columns(const struct report_node *list, struct listing *l)
+static void find_columns(const struct report_node *list, struct text_listing *l)
 {
 	for (const struct report_node *row = list->first; row; row = row->next)
 		for (const struct report_node *at = row->first; at; at = at->next) {
@@ -153,8 +156,9 @@ static void find_columns(const struct report_node *list, struct listing *l)
 		}
 }
 
-/* A value of the column that is known, as that tells what they all are. */
-static const struct report_node *sample_of(const struct report_node *list, const struct column *c)
+/* A known value of the column, which gives the type of all. */
+static const struct report_node *sample_of(const struct report_node *list,
+                                           const struct text_column *c)
 {
 	const struct report_node *cell = NULL;
 
@@ -168,7 +172,8 @@ static const struct report_node *sample_of(const struct report_node *list, const
 	return cell;
 }
 
-static void add_column(struct listing *l, const struct report_node *list, const struct column *c)
+static void add_column(struct text_listing *l, const struct report_node *list,
+                       const struct text_column *c)
 {
 	const struct report_node *sample = c->key ? sample_of(list, c) : NULL;
 	bool has_unit = report_is_number(sample) && !report_is_moment(c->key);
@@ -225,7 +230,8 @@ static void add_bar(struct text *t, struct table *table, const struct report_nod
 	table_cell(table, "%s", bar);
 }
 
-static void add_row(struct text *t, struct listing *l, const struct report_node *row, double most)
+static void add_row(struct text *t, struct text_listing *l, const struct report_node *row,
+                    double most)
 {
 	char value[VALUE_BYTES], all[LIST_BYTES];
 
@@ -249,9 +255,9 @@ static void add_row(struct text *t, struct listing *l, const struct report_node 
 }
 
 /* like has the rows from which the columns are known. */
-static void begin_listing(struct text *t, struct listing *l, const struct report_node *like)
+static void begin_listing(struct text *t, struct text_listing *l, const struct report_node *like)
 {
-	*l = (struct listing){ .has_bars = like->key && !strcmp(like->key, "histogram") };
+	*l = (struct text_listing){ .has_bars = like->key && !strcmp(like->key, "histogram") };
 	table_init(&l->table, t->mem);
 	l->table.wraps_titles = true;
 	if (tagged(like->first))
@@ -266,7 +272,7 @@ static void begin_listing(struct text *t, struct listing *l, const struct report
 		table_col(&l->table, "", 0);
 }
 
-static void fit(struct text *t, struct listing *l, const char *indent)
+static void fit(struct text *t, struct text_listing *l, const char *indent)
 {
 	size_t width = t->cfg->width, used = strlen(indent);
 
@@ -300,10 +306,10 @@ static uint32_t find_nested(const struct report_node *list, const struct report_
 }
 
 /* Rows with lists of their own: each list below its row, in columns that all of them share. */
-static int print_nested(struct text *t, const struct report_node *list, struct listing *l,
+static int print_nested(struct text *t, const struct report_node *list, struct text_listing *l,
                         const struct report_node *const *nested, uint32_t nr, int depth)
 {
-	struct listing inner[MAX_NESTED];
+	struct text_listing inner[MAX_NESTED];
 	const char *indent = indent_of(depth), *deeper = indent_of(depth + 2);
 	size_t at[MAX_NESTED] = { 0 }, index = 0;
 	int err = 0;
@@ -340,7 +346,7 @@ static int print_table(struct text *t, const struct report_node *list, int depth
 {
 	const struct report_node *nested[MAX_NESTED];
 	const char *indent = indent_of(depth);
-	struct listing l;
+	struct text_listing l;
 	uint32_t nr;
 	double most;
 	int err;
@@ -365,7 +371,7 @@ static int print_table(struct text *t, const struct report_node *list, int depth
 	return err;
 }
 
-/* A name and its value, which goes on below itself where it is too long for the line. */
+/* A name and its value, continued on the next line where it is too long. */
 static void print_pair(struct text *t, const char *indent, const char *name, char *value)
 {
 	size_t used = strlen(indent) + NAME_WIDTH + 1, room = t->cfg->width, len;

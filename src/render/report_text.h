@@ -1,11 +1,11 @@
 /*
  * render/report_text — an analysis's report for people: lines of names and values, tables where there are lists.
  *
- * Members of an object stand one per line, long ones go on below themselves; an array of objects is a table whose
+ * Members of an object are one per line, long ones are continued on the next; an array of objects is a table whose
  * columns are the keys of its rows. A row that is called by what it is ({"Woken": {...}}) has a column for that;
- * members of objects inside rows are columns of their own, and lists inside rows stand below their row. Columns that do
- * not fit into the width are left out and named below the table. A list called "histogram" gets bars, by its column
- * "count". Units are those of render/report_value. All text is made safe for a terminal.
+ * members of objects inside rows are columns of their own, and lists inside rows are below their row. Columns that
+ * do not fit into the width are left out and named below the table. A list called "histogram" gets bars, by its
+ * column "count". Units are those of render/report_value. All text is made safe for a terminal.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "base/attr.h"
 
 struct report_text_cfg {
-	size_t width; /* columns of the terminal; 0 = as wide as need be */
+	size_t width; /* columns of the terminal; 0 = as wide as needed */
 	bool is_utf8; /* bars may use blocks */
 };
 

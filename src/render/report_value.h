@@ -12,13 +12,13 @@
 
 #include "analyze/report.h"
 
-/* Where a value stands: both NULL where that says nothing. */
+/* The context of a value: both NULL where there is none. */
 struct report_place {
 	const struct report_node *measured; /* the object that says what is measured */
 	const char *of;                     /* key of the object that holds it */
 };
 
-/* A value as it stands in a cell. */
+/* A value as shown in a cell. */
 char *report_value(const struct report_node *node, struct report_place place, char *buf,
                    size_t size);
 /* "top_utilized_cpus" -> "top utilized cpus", without a unit that the values show. */
@@ -26,7 +26,7 @@ char *report_title(const char *key, bool is_unit_shown, char *buf, size_t size);
 /* A moment of the trace, which is shown whole, so that it can be asked for again. */
 bool report_is_moment(const char *key);
 bool report_is_scalar(const struct report_node *node);
-/* Numbers stand at the right of their column; so does what is unknown. */
+/* Numbers are right-aligned; so is what is unknown. */
 bool report_is_number(const struct report_node *node);
 /* An array of objects. */
 bool report_is_rows(const struct report_node *node);

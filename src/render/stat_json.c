@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/stat_report.h"
 #include "base/json_write.h"
+#include "stat/report/stat_report.h"
 
 #define NS_PER_S 1000000000ULL
 #define US(ns)   ((double)(ns) / 1000.0)
@@ -65,10 +65,10 @@ static void put_who(struct json_writer *w, enum tally_by by, const struct stat_w
 		jw_string(w, "cgroup", who->cgroup);
 		put_u64(w, "cgroup_id", who->has_cgroup, who->cgroup_id);
 	}
-	jw_u64(w, "nr_tasks", who->crowd.nr_tasks);
+	jw_u64(w, "nr_tasks", who->members.nr_tasks);
 	jw_begin_array(w, "tids");
-	for (uint32_t i = 0; i < who->crowd.nr_shown && i < TALLY_SHOWN_TIDS; i++)
-		jw_u64(w, NULL, who->crowd.tids[i]);
+	for (uint32_t i = 0; i < who->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
+		jw_u64(w, NULL, who->members.tids[i]);
 	jw_end_array(w);
 }
 
@@ -476,6 +476,9 @@ int stat_json_print(const struct stat_report *r, bool is_pretty, FILE *out)
 	jw_begin_object(&w, "own");
 	put_double(&w, "bpf_ns_per_event", r->own.has_bpf_ns, r->own.bpf_ns_per_event);
 	put_double(&w, "cpu_pct", r->own.has_cpu_pct, r->own.cpu_pct);
+	put_double(&w, "bpf_cpu_pct", r->own.has_bpf_pct, r->own.bpf_pct);
+	put_double(&w, "total_cpu_pct", r->own.has_cpu_pct && r->own.has_bpf_pct,
+	           r->own.cpu_pct + r->own.bpf_pct);
 	jw_u64(&w, "counters_scaled", r->own.nr_scaled);
 	jw_end_object(&w);
 	if (r->scx.is_known)

@@ -96,13 +96,29 @@ static int print_table(const struct stat_text *x, const struct stat_table *t)
 	return err;
 }
 
+/* What it takes of a CPU: this process, and its BPF programs wherever they ran. */
+static void print_cost(const struct stat_text *x)
+{
+	const struct stat_own *own = &x->r->own;
+
+	if (own->has_bpf_ns)
+		fprintf(x->out, ", own cost %.0f ns/event", own->bpf_ns_per_event);
+	else
+		fputs(", own cost unknown", x->out);
+	if (own->has_cpu_pct && own->has_bpf_pct)
+		fprintf(x->out, ", %.1f%% of a CPU (BPF programs %.1f%%, user space %.1f%%)",
+		        own->bpf_pct + own->cpu_pct, own->bpf_pct, own->cpu_pct);
+	else if (own->has_cpu_pct)
+		fprintf(x->out, ", user space %.1f%% of a CPU", own->cpu_pct);
+}
+
 static void print_own(const struct stat_text *x)
 {
 	const struct stat_own *own = &x->r->own;
 	const char *before = " (";
 
 	if (own->nr_scaled)
-		fprintf(x->out, "\n%llu counter readings were scaled: counters took turns\n",
+		fprintf(x->out, "\n%llu counter readings were scaled: counters were multiplexed\n",
 		        (unsigned long long)own->nr_scaled);
 	fprintf(x->out, "\nevents %llu, lost %llu",
 	        (unsigned long long)stat_pairs_total(&own->events),
@@ -116,12 +132,7 @@ static void print_own(const struct stat_text *x)
 	}
 	if (before[0] == ',')
 		fputc(')', x->out);
-	if (own->has_bpf_ns)
-		fprintf(x->out, ", own cost %.0f ns/event", own->bpf_ns_per_event);
-	else
-		fputs(", own cost unknown", x->out);
-	if (own->has_cpu_pct)
-		fprintf(x->out, ", %.1f%% of a CPU", own->cpu_pct);
+	print_cost(x);
 	fputc('\n', x->out);
 }
 

@@ -86,7 +86,7 @@ int stat_text_dsqs(const struct stat_text *x, const struct stat_table *t)
 		fprintf(x->out, "\n%s, %s\n", x->r->scx.scheduler,
 		        x->r->scx.state ? x->r->scx.state : "?");
 	else
-		fputs("\nNo sched_ext scheduler is on: queues show when one is loaded\n", x->out);
+		fputs("\nNo sched_ext scheduler is loaded; queues appear when one is\n", x->out);
 	if (!t->nr_total)
 		return 0;
 	table_init(&tb, x->mem);

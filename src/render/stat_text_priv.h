@@ -1,10 +1,10 @@
 /* render/stat_text_priv — what the files of stat_text share; not for others. */
 #pragma once
 
-#include "analyze/stat_report.h"
 #include "base/arena.h"
 #include "render/stat_text.h"
 #include "render/table.h"
+#include "stat/report/stat_report.h"
 
 struct stat_text {
 	const struct stat_report *r;

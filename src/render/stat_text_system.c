@@ -234,7 +234,7 @@ static size_t add_held(char *text, size_t len, const char *who, uint64_t ns, uin
 	return added > 0 ? len + (size_t)added : len;
 }
 
-/* Who held the CPU, longest first, then the time that nobody can be blamed for. */
+/* What held the CPU, longest first, then the unknown time. */
 static void describe_holders(const struct outlier *o, char *text)
 {
 	size_t len = 0;

@@ -24,7 +24,7 @@ static const struct section {
 	                           "No cross-CCX migration data collected yet" },
 	[STAT_TABLE_CROSS_NODE] = { "Processes by cross-NUMA migration rate:",
 	                            "No cross-NUMA migration data collected yet" },
-	[STAT_TABLE_DSQ_TASKS] = { NULL, "No task came from a dispatch queue yet" },
+	[STAT_TABLE_DSQ_TASKS] = { NULL, "No task was dispatched from a queue yet" },
 	[STAT_TABLE_IPC] = { "CPU Performance by Usage Group:", "No data." },
 	[STAT_TABLE_COUNTER] = { NULL, "No data." },
 };
@@ -54,7 +54,7 @@ static void add_who_cells(const struct stat_report *r, const struct stat_who *wh
 		add_id(tb, who->has_tgid, who->tgid);
 	table_cell(tb, "%s", who->name);
 	if (r->display != TALLY_BY_TID)
-		table_u64(tb, who->crowd.nr_tasks);
+		table_u64(tb, who->members.nr_tasks);
 }
 
 /* Thread ids behind merged rows, as far as they are known. */
@@ -69,12 +69,12 @@ static void add_tids(const struct stat_who *who, struct table *tb)
 	size_t len = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < who->crowd.nr_shown && i < TALLY_SHOWN_TIDS; i++)
+	for (uint32_t i = 0; i < who->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u", i ? "," : "",
-		                        who->crowd.tids[i]);
-	if (who->crowd.nr_tasks > who->crowd.nr_shown)
+		                        who->members.tids[i]);
+	if (who->members.nr_tasks > who->members.nr_shown)
 		snprintf(text + len, sizeof(text) - len, "%s...(+%u)", len ? "," : "",
-		         who->crowd.nr_tasks - who->crowd.nr_shown);
+		         who->members.nr_tasks - who->members.nr_shown);
 	table_cell(tb, "%s", text);
 }
 

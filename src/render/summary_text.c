@@ -28,9 +28,9 @@
 #define NS_PER_SEC    1000000000ULL
 #define DAY_NS        (86400 * NS_PER_SEC)
 
-enum part { PART_LOAD, PART_WAITS, PART_PROBLEMS, PART_ANALYSES, PART_MISSING, NR_PARTS };
+enum summary_part { PART_LOAD, PART_WAITS, PART_PROBLEMS, PART_ANALYSES, PART_MISSING, NR_PARTS };
 
-struct screen {
+struct summary_screen {
 	const struct report_node *root;
 	const struct summary_text_cfg *cfg;
 	FILE *out;
@@ -61,7 +61,7 @@ static const char *text(const struct report_node *node, const char *path)
 	return at && at->type == REPORT_STRING ? at->text : NULL;
 }
 
-static const struct report_node *list(const struct screen *s, const char *path)
+static const struct report_node *list(const struct summary_screen *s, const char *path)
 {
 	const struct report_node *at = report_at(s->root, path);
 
@@ -92,7 +92,7 @@ static char *padded(char *buf, size_t size, const char *raw, size_t width)
 }
 
 /* One line, made safe, cut to the width, without blanks at its end. */
-static void PRINTF_LIKE(2, 3) line(const struct screen *s, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3) line(const struct summary_screen *s, const char *fmt, ...)
 {
 	char raw[LINE_BYTES], clean[LINE_BYTES];
 	va_list args;
@@ -106,7 +106,7 @@ static void PRINTF_LIKE(2, 3) line(const struct screen *s, const char *fmt, ...)
 }
 
 /* "-- longest waits ---------------" */
-static void rule(const struct screen *s, const char *title)
+static void rule(const struct summary_screen *s, const char *title)
 {
 	const char *dash = s->cfg->is_utf8 ? "\u2500" : "-";
 	char clean[LINE_BYTES];
@@ -119,21 +119,21 @@ static void rule(const struct screen *s, const char *title)
 	fputc('\n', s->out);
 }
 
-static char *date(const struct screen *s, char *buf, size_t size)
+static char *date(const struct summary_screen *s, char *buf, size_t size)
 {
 	uint64_t ns = number(s->root, "start_unix_timestamp");
 	time_t at = (time_t)(ns / NS_PER_SEC);
 	struct tm tm;
 
-	/* Of a machine whose clock was not set, the date says nothing. */
+	/* If the clock of the machine was not set, the date is meaningless. */
 	if (ns < DAY_NS || !(s->cfg->is_utc ? gmtime_r(&at, &tm) : localtime_r(&at, &tm)) ||
 	    !strftime(buf, size, ", %Y-%m-%d %H:%M:%S %Z", &tm))
 		buf[0] = '\0';
 	return buf;
 }
 
-/* The end of a long path tells more than its beginning. */
-static void show_file(const struct screen *s)
+/* The end of a long path says more than its beginning. */
+static void show_file(const struct summary_screen *s)
 {
 	const char *file = text(s->root, "file"), *by = text(s->root, "trace_source");
 	char span[16], when[64], rest[160];
@@ -151,7 +151,7 @@ static void show_file(const struct screen *s)
 		line(s, "%s%s", file, rest);
 }
 
-static void show_machine(const struct screen *s)
+static void show_machine(const struct summary_screen *s)
 {
 	const char *kernel = text(s->root, "kernel"), *machine = text(s->root, "machine");
 	const char *scheduler = text(s->root, "scheduler");
@@ -170,7 +170,56 @@ static void show_machine(const struct screen *s)
 	     number(s->root, "num_processes"));
 }
 
-static void show_losses(const struct screen *s)
+/* Only some tasks; NULL = all. */
+static const char *filter_of(const struct summary_screen *s)
+{
+	const char *tasks = text(s->root, "recorded_tasks");
+
+	return tasks && strcmp(tasks, "all") != 0 ? tasks : NULL;
+}
+
+static size_t count_coverage(const struct summary_screen *s)
+{
+	size_t nr = text(s->root, "incomplete") ? 1 : 0;
+
+	nr += len(list(s, "cpus_that_end_early")) ? 1 : 0;
+	return filter_of(s) ? nr + 1 : nr;
+}
+
+/* What the file does not hold, where that is known. */
+static void show_coverage(const struct summary_screen *s)
+{
+	const struct report_node *ends = list(s, "cpus_that_end_early");
+	const char *why = text(s->root, "incomplete");
+	uint64_t most_ns = 0;
+	char time[16];
+
+	for (const struct report_node *at = first(ends); at; at = at->next)
+		if (number(at, "missing_ns") > most_ns)
+			most_ns = number(at, "missing_ns");
+	if (why)
+		line(s, "incomplete: %s", why);
+	if (len(ends))
+		line(s, "incomplete: %zu CPU%s end%s up to %s early, and %s unknown from there on",
+		     len(ends), len(ends) == 1 ? "" : "s", len(ends) == 1 ? "s" : "",
+		     text_duration(time, sizeof(time), most_ns), len(ends) == 1 ? "is" : "are");
+	if (filter_of(s))
+		line(s, "filtered: %s; other CPU time is unknown", filter_of(s));
+}
+
+static void add_kinds(const struct summary_screen *s, char *all, size_t size)
+{
+	const struct report_node *kinds = report_at(s->root, "lost_by_kind");
+	const char *sep = " (";
+
+	for (const struct report_node *at = first(kinds); at; at = at->next, sep = ", ")
+		snprintf(all + strlen(all), size - strlen(all), "%s%s %" PRIu64, sep, at->key,
+		         at->u64);
+	if (first(kinds))
+		snprintf(all + strlen(all), size - strlen(all), ")");
+}
+
+static void show_losses(const struct summary_screen *s)
 {
 	const struct report_node *lost = report_at(s->root, "lost_events");
 	char all[LINE_BYTES];
@@ -179,11 +228,14 @@ static void show_losses(const struct screen *s)
 	snprintf(all, sizeof(all), "%.1f MB; ", (double)number(s->root, "file_bytes") / 1e6);
 	used = strlen(all);
 	if (lost && lost->type == REPORT_NULL)
-		snprintf(all + used, sizeof(all) - used, "events were lost, how many is not told");
+		snprintf(all + used, sizeof(all) - used, "an unknown number of events was lost");
 	else if (lost && lost->u64)
 		snprintf(all + used, sizeof(all) - used, "%" PRIu64 " events were lost", lost->u64);
+	else if (text(s->root, "incomplete"))
+		snprintf(all + used, sizeof(all) - used, "losses are unknown");
 	else
-		snprintf(all + used, sizeof(all) - used, "no event is said to be lost");
+		snprintf(all + used, sizeof(all) - used, "no lost events reported");
+	add_kinds(s, all, sizeof(all));
 	for (const struct report_node *at = first(list(s, "damage")); at; at = at->next) {
 		used = strlen(all);
 		snprintf(all + used, sizeof(all) - used, "; %" PRIu64 " %s", number(at, "count"),
@@ -193,6 +245,8 @@ static void show_losses(const struct screen *s)
 		if (*c == '_')
 			*c = ' ';
 	line(s, "%s", all);
+	for (const struct report_node *at = first(list(s, "losses")); at; at = at->next)
+		line(s, "%" PRIu64 " %s", number(at, "count"), text(at, "meaning"));
 }
 
 /* Appends one glyph so many times; what does not fit is left out. */
@@ -204,7 +258,7 @@ static void repeat(char *buf, size_t size, const char *glyph, size_t nr)
 		memcpy(buf + at, glyph, bytes + 1);
 }
 
-/* Busy and unknown time is never rounded away, so that a CPU that did anything does not look idle. */
+/* Busy and unknown time is never rounded away, so that a CPU that did anything is not shown as idle. */
 static size_t cells(double percent, size_t width)
 {
 	size_t nr = (size_t)(percent * (double)width / 100 + 0.5);
@@ -214,8 +268,8 @@ static size_t cells(double percent, size_t width)
 	return nr < width ? nr : width;
 }
 
-static void cpu_bar(const struct screen *s, const struct report_node *cpu, size_t width, char *buf,
-                    size_t size)
+static void cpu_bar(const struct summary_screen *s, const struct report_node *cpu, size_t width,
+                    char *buf, size_t size)
 {
 	size_t bar = width - LABEL_WIDTH - SHARE_WIDTH;
 	size_t busy = cells(real(cpu, "busy_percent"), bar);
@@ -231,8 +285,9 @@ static void cpu_bar(const struct screen *s, const struct report_node *cpu, size_
 }
 
 /* Many CPUs: one character each, as high as it was busy. */
-static const struct report_node *cpu_row(const struct screen *s, const struct report_node *cpu,
-                                         size_t width, char *buf, size_t size)
+static const struct report_node *cpu_row(const struct summary_screen *s,
+                                         const struct report_node *cpu, size_t width, char *buf,
+                                         size_t size)
 {
 	static const char *const levels[] = { "\u2581", "\u2582", "\u2583", "\u2584",
 		                              "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -258,7 +313,7 @@ static void thread_row(const struct report_node *task, char *buf, size_t size)
 	         real(task, "of_one_cpu_percent"));
 }
 
-static size_t cpu_width(const struct screen *s)
+static size_t cpu_width(const struct summary_screen *s)
 {
 	size_t width = s->width - THREAD_WIDTH - GAP;
 
@@ -267,12 +322,12 @@ static size_t cpu_width(const struct screen *s)
 	                                          : MAX_CPU_WIDTH;
 }
 
-static bool is_side_by_side(const struct screen *s)
+static bool is_side_by_side(const struct summary_screen *s)
 {
 	return cpu_width(s) < s->width;
 }
 
-static const char *cpu_title(const struct screen *s, bool is_many)
+static const char *cpu_title(const struct summary_screen *s, bool is_many)
 {
 	if (is_many)
 		return s->cfg->is_utf8 ? "CPUs, the higher the busier"
@@ -281,8 +336,9 @@ static const char *cpu_title(const struct screen *s, bool is_many)
 	                       : "CPU  # busy  . idle  ? unknown";
 }
 
-static const struct report_node *next_cpu(const struct screen *s, const struct report_node *cpu,
-                                          bool is_many, char *buf, size_t size)
+static const struct report_node *next_cpu(const struct summary_screen *s,
+                                          const struct report_node *cpu, bool is_many, char *buf,
+                                          size_t size)
 {
 	buf[0] = '\0';
 	if (!cpu)
@@ -293,7 +349,7 @@ static const struct report_node *next_cpu(const struct screen *s, const struct r
 	return cpu->next;
 }
 
-static void show_load(const struct screen *s)
+static void show_load(const struct summary_screen *s)
 {
 	const struct report_node *cpu = first(list(s, "cpus"));
 	const struct report_node *task = first(list(s, "busiest_tasks"));
@@ -338,13 +394,13 @@ static char *moment(char *buf, size_t size, uint64_t ns, uint64_t length_ns)
 	return buf;
 }
 
-static void show_waits(const struct screen *s)
+static void show_waits(const struct summary_screen *s)
 {
 	const struct report_node *at = first(list(s, "longest_waits"));
 	char name[64], wait[16], start[32];
 
-	rule(s, at ? "longest waits for a CPU; 'schedscope explain FILE' tells why"
-	           : "longest waits for a CPU: none was seen");
+	rule(s, at ? "longest waits for a CPU; 'schedscope explain FILE' says why"
+	           : "longest waits for a CPU: none");
 	for (size_t i = 0; i < s->rows[PART_WAITS] && at; i++, at = at->next) {
 		uint64_t ns = number(at, "wait_ns");
 
@@ -357,7 +413,7 @@ static void show_waits(const struct screen *s)
 	}
 }
 
-static void show_problems(const struct screen *s)
+static void show_problems(const struct summary_screen *s)
 {
 	uint64_t start = number(s->root, "start_timestamp");
 	const struct report_node *at = first(list(s, "bottlenecks"));
@@ -366,7 +422,7 @@ static void show_problems(const struct screen *s)
 
 	if (!list(s, "bottlenecks"))
 		return;
-	rule(s, at ? "bottlenecks, the worst first" : "bottlenecks: none was found");
+	rule(s, at ? "bottlenecks, the worst first" : "bottlenecks: none found");
 	for (size_t i = 0; i < s->rows[PART_PROBLEMS] && at; i++, at = at->next) {
 		uint64_t begin = number(at, "time_range.0"), end = number(at, "time_range.1");
 
@@ -389,21 +445,21 @@ static size_t name_width(const struct report_node *names)
 	return most + NAME_GAP;
 }
 
-static size_t name_columns(const struct screen *s)
+static size_t name_columns(const struct summary_screen *s)
 {
 	size_t nr = (s->width + NAME_GAP) / name_width(list(s, "applicable_analyses"));
 
 	return nr ? nr : 1;
 }
 
-static size_t name_rows(const struct screen *s)
+static size_t name_rows(const struct summary_screen *s)
 {
 	size_t cols = name_columns(s);
 
 	return (len(list(s, "applicable_analyses")) + cols - 1) / cols;
 }
 
-static void show_analyses(const struct screen *s)
+static void show_analyses(const struct summary_screen *s)
 {
 	const struct report_node *names = list(s, "applicable_analyses"), *at = first(names);
 	size_t cols = name_columns(s), width = name_width(names), shown = 0;
@@ -413,7 +469,7 @@ static void show_analyses(const struct screen *s)
 	for (size_t row = 0; row < s->rows[PART_ANALYSES] && at; row++) {
 		all[0] = '\0';
 		for (size_t i = 0; i < cols && at; i++, at = at->next, shown++) {
-			/* The last place tells of those for which there is no more. */
+			/* The last place counts those that did not fit. */
 			if (row + 1 == s->rows[PART_ANALYSES] && i + 1 == cols && at->next)
 				snprintf(cell, sizeof(cell), "+ %zu (--list)", len(names) - shown);
 			else
@@ -425,7 +481,7 @@ static void show_analyses(const struct screen *s)
 }
 
 /* Why others do not apply: as many as one line holds, or one each where there is room. */
-static void show_missing(const struct screen *s)
+static void show_missing(const struct summary_screen *s)
 {
 	const struct report_node *missing = list(s, "inapplicable_analyses"), *at = first(missing);
 	size_t nr = len(missing), room = s->rows[PART_MISSING];
@@ -445,7 +501,7 @@ static size_t at_most(size_t value, size_t most)
 }
 
 /* Lines that each part would fill. */
-static void want(const struct screen *s, size_t *wants)
+static void want(const struct summary_screen *s, size_t *wants)
 {
 	size_t cpus = at_most(len(list(s, "cpus")), MANY_CPUS);
 	size_t tasks = at_most(len(list(s, "busiest_tasks")), MANY_THREADS);
@@ -458,9 +514,11 @@ static void want(const struct screen *s, size_t *wants)
 }
 
 /* A row for each in turn, as long as there are rows; each part that has something gets one at least. */
-static void share_rows(struct screen *s)
+static void share_rows(struct summary_screen *s)
 {
-	size_t wants[NR_PARTS], fixed = 3 + 4 + 1 /* what it is, rules, the prompt */, left;
+	size_t wants[NR_PARTS], left;
+	/* What it is, what it does not hold, rules, the prompt. */
+	size_t fixed = 3 + count_coverage(s) + 4 + 1;
 	bool has_changed = true;
 
 	want(s, wants);
@@ -488,7 +546,7 @@ static void share_rows(struct screen *s)
 
 int summary_text(const struct report_node *root, const struct summary_text_cfg *cfg, FILE *out)
 {
-	struct screen s = { .root = root, .cfg = cfg, .out = out };
+	struct summary_screen s = { .root = root, .cfg = cfg, .out = out };
 
 	s.width = cfg->width ? cfg->width : USUAL_WIDTH;
 	s.width = s.width < MIN_WIDTH ? MIN_WIDTH : at_most(s.width, MAX_WIDTH);
@@ -497,6 +555,7 @@ int summary_text(const struct report_node *root, const struct summary_text_cfg *
 	show_file(&s);
 	show_machine(&s);
 	show_losses(&s);
+	show_coverage(&s);
 	show_load(&s);
 	show_waits(&s);
 	show_problems(&s);

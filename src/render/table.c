@@ -171,7 +171,7 @@ static void print_line(const struct table *t, const char *const *cells, const ch
 	fputc('\n', out);
 }
 
-/* How many bytes of a title stand on its next line: as many words as fit, one at least. */
+/* How many bytes of a title go on its next line: as many words as fit, one at least. */
 static size_t title_part(const char *title, size_t width)
 {
 	size_t len = strcspn(title, " ");

@@ -2,8 +2,8 @@
  * render/table — aligned columns of text.
  *
  * Cells are added row by row; all memory is the arena's. Columns are as wide as their widest cell and at
- * least as wide as asked for; one space stands between them and no space at the end of a line. Titles
- * and cells are untrusted: what a terminal would obey becomes '?'. Errors stick and come out of table_print().
+ * least as wide as asked for; one space is between them and none at the end of a line. Titles and cells
+ * are untrusted: control characters become '?'. Errors stick and come out of table_print().
  */
 #pragma once
 

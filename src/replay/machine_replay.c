@@ -1,4 +1,4 @@
-#include "session/machine_replay.h"
+#include "replay/machine_replay.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyze/machine_play.h"
+#include "analyze/losses.h"
 #include "base/cleanup.h"
-#include "session/machine_log.h"
-#include "session/replay_levels.h"
-#include "session/replay_past.h"
-#include "session/replay_sums.h"
-#include "session/replay_tasks.h"
-#include "session/replay_zoom.h"
+#include "machine/machine_log.h"
+#include "machine/machine_play.h"
+#include "replay/replay_levels.h"
+#include "replay/replay_past.h"
+#include "replay/replay_sums.h"
+#include "replay/replay_tasks.h"
+#include "replay/replay_zoom.h"
 #include "trace/reader.h"
 
 #define USUAL_INTERVAL_NS 250000000ULL
@@ -33,7 +34,7 @@ struct machine_replay {
 	struct replay_levels mhz, pressure;
 	struct replay_grid grid;
 	bool has_wakeups;
-	int64_t number; /* of the cell; NO_CELL before the first look */
+	int64_t number; /* of the cell; NO_CELL before the first refresh */
 	uint32_t needs; /* that the machine meets, at this cell */
 	struct machine machine;
 	struct machine_play play;
@@ -41,7 +42,7 @@ struct machine_replay {
 	struct machine_log log;
 	char notice[160];
 	struct replay_zoom *zoom;
-	uint32_t zoomed; /* tid; 0 = nobody */
+	uint32_t zoomed; /* tid; 0 = none */
 };
 
 static void scoped_replay(struct machine_replay *const *r)
@@ -54,31 +55,44 @@ static const char *known(const char *text)
 	return text && *text ? text : NULL;
 }
 
-/* What the file itself says: who made it, when, and what went wrong. */
-static void tell_facts(struct machine_replay *r)
+/* What the file itself says: its recorder, its time, and what went wrong. */
+static void emit_facts(struct machine_replay *r)
 {
 	const struct source_facts *f = r->s->facts;
 	time_t seconds = (time_t)(f->unix_ns / 1000000000ULL);
+	struct losses losses;
 	struct tm when;
 	char text[64] = "";
 
 	if (f->unix_ns && gmtime_r(&seconds, &when))
 		(void)strftime(text, sizeof(text), ", begun on %Y-%m-%d at %H:%M:%S UTC", &when);
-	machine_log_tell(&r->log, "a recording by %s: %.3f s, %llu events%s",
-	                 f->producer ? f->producer : "unknown",
-	                 (double)(r->s->end_ns - r->s->start_ns) / 1e9,
-	                 (unsigned long long)f->nr_events, text);
+	machine_log_add(&r->log, "a recording by %s: %.3f s, %llu events%s",
+	                f->producer ? f->producer : "unknown",
+	                (double)(r->s->end_ns - r->s->start_ns) / 1e9,
+	                (unsigned long long)f->nr_events, text);
 	r->has_wakeups = f->kinds[EV_WAKING] || f->kinds[EV_WAKEUP] || f->kinds[EV_WAKEUP_NEW];
 	if (f->lost)
-		machine_log_tell(&r->log,
-		                 "the recorder lost %llu events; times between are nobody's",
-		                 (unsigned long long)f->lost);
+		machine_log_add(&r->log,
+		                "%llu events lost; time in these gaps is not attributed to any task",
+		                (unsigned long long)f->lost);
+	if (f->filter)
+		machine_log_add(&r->log, "only %s; other CPU time is unknown", f->filter);
+	for (size_t i = 0; i < f->nr_ends; i++)
+		machine_log_add(&r->log, "CPU %u is unknown from %.3f s on", f->ends[i].cpu,
+		                (double)(f->ends[i].ts_ns - r->s->start_ns) / 1e9);
+	if (f->incomplete)
+		(void)snprintf(r->notice, sizeof(r->notice), "incomplete: %s", f->incomplete);
 	for (size_t i = 0; i < f->nr_damage; i++)
-		machine_log_tell(&r->log, "damaged: %s, %llu times", f->damage[i].name,
-		                 (unsigned long long)f->damage[i].count);
+		machine_log_add(&r->log, "damaged: %s, %llu times", f->damage[i].name,
+		                (unsigned long long)f->damage[i].count);
+	source_losses(r->s, &losses);
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (losses.nr[i])
+			machine_log_add(&r->log, "%llu %s", (unsigned long long)losses.nr[i],
+			                loss_what((enum loss)i));
 	if (!f->kinds[EV_SWITCH])
 		(void)snprintf(r->notice, sizeof(r->notice),
-		               "this recording has no switches: who ran is not known");
+		               "this recording has no switches: what ran is unknown");
 	else if (!r->has_wakeups)
 		(void)snprintf(
 			r->notice, sizeof(r->notice),
@@ -141,7 +155,7 @@ int machine_replay_open(const struct machine_replay_cfg *cfg, struct diag *d,
 	r->s = cfg->source;
 	r->number = NO_CELL;
 	r->args =
-		(struct pass_args){ .cpu = PASS_ANY_CPU, .pid = cfg->tgid, .is_per_process = true };
+		(struct pass_args){ .cpu = PASS_ANY_CPU, .pid = cfg->tgid, .by = PASS_BY_PROCESS };
 	err = scope_init(&r->scope, r->s, &r->args, d);
 	if (!err)
 		err = units_init(&r->processes, &r->scope, d);
@@ -149,7 +163,7 @@ int machine_replay_open(const struct machine_replay_cfg *cfg, struct diag *d,
 		return err;
 	if (open_parts(r))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	tell_facts(r);
+	emit_facts(r);
 	*out = TAKE_PTR(r);
 	return 0;
 }
@@ -189,7 +203,7 @@ static void change_interval(struct machine_replay *r, uint64_t interval_ns)
 	r->needs = 0;
 }
 
-/* Before the first look one stands before the first cell. */
+/* Before the first refresh the position is before the first cell. */
 static void go(struct machine_replay *r, int64_t steps)
 {
 	int64_t last = (int64_t)(replay_grid_nr(&r->grid) - 1), from = r->number, to;
@@ -255,7 +269,7 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 	}
 }
 
-/* Only who is looked at has a past: a thread, and the process of that number. */
+/* Only the shown thread, and the process of that number, have a history. */
 static struct machine_task *show_runs(struct machine_replay *r, uint32_t tid, bool is_shown,
                                       uint32_t *task)
 {
@@ -283,7 +297,7 @@ static int show_zoom(struct machine_replay *r, const struct replay_cell *c, uint
 	r->machine.zoom = NULL;
 	if (tid)
 		row = show_runs(r, tid, true, &task);
-	return row ? replay_zoom_look(r->zoom, c, task, row, &r->machine.zoom) : 0;
+	return row ? replay_zoom_refresh(r->zoom, c, task, row, &r->machine.zoom) : 0;
 }
 
 static int show_queues(struct machine_replay *r, const struct replay_cell *c, uint32_t needs)
@@ -303,7 +317,7 @@ static int show_cell(struct machine_replay *r, const struct replay_cell *c, uint
 		err = show_queues(r, c, needs);
 	m->nr_threads = m->nr_processes = 0;
 	if (!err && needs & MACHINE_TASKS) {
-		err = replay_tasks_look(r->tasks, c, &r->sums);
+		err = replay_tasks_refresh(r->tasks, c, &r->sums);
 		m->threads = replay_tasks_threads(r->tasks, &m->nr_threads);
 		m->processes = replay_tasks_processes(r->tasks, &m->nr_processes);
 	}
@@ -318,7 +332,7 @@ static int show_cell(struct machine_replay *r, const struct replay_cell *c, uint
 
 static void show_past(struct machine_replay *r, const struct replay_cell *c)
 {
-	replay_past_look(r->past, &r->grid, (uint64_t)r->number);
+	replay_past_refresh(r->past, &r->grid, (uint64_t)r->number);
 	for (uint32_t i = 0; i < r->scope.nr_cpus; i++)
 		show_cpu(r, c, i);
 	r->machine.cpus = r->cpus;
@@ -327,7 +341,7 @@ static void show_past(struct machine_replay *r, const struct replay_cell *c)
 }
 
 static void show_play(struct machine_replay *r, const struct replay_cell *c,
-                      const struct machine_play_wish *wish)
+                      const struct machine_play_request *request)
 {
 	const struct source_facts *f = r->s->facts;
 
@@ -338,8 +352,8 @@ static void show_play(struct machine_replay *r, const struct replay_cell *c,
 		.position_ns = c->to_ns,
 		.interval_ns = r->grid.interval_ns,
 		.unix_ns = f->unix_ns ? f->unix_ns + (c->to_ns - r->s->start_ns) : 0,
-		.speed = wish->speed,
-		.is_paused = wish->is_paused,
+		.speed = request->speed,
+		.is_paused = request->is_paused,
 		.absent = MACHINE_MEMORY | MACHINE_NET | MACHINE_BPF | MACHINE_EVENT |
 		          MACHINE_UNCORE | MACHINE_POWER | MACHINE_BANDWIDTH | MACHINE_PROFILE |
 		          MACHINE_GAME,
@@ -376,17 +390,17 @@ static void show_facts(struct machine_replay *r, uint32_t needs)
 	m->nr_log = r->log.nr;
 }
 
-int machine_replay_look(struct machine_replay *r, const struct machine_wish *wish, struct diag *d,
-                        const struct machine **out)
+int machine_replay_refresh(struct machine_replay *r, const struct machine_request *request,
+                           struct diag *d, const struct machine **out)
 {
-	uint32_t needs = wish->needs | MACHINE_CPUS;
-	uint32_t tid = needs & MACHINE_TASKS ? wish->tid : 0;
+	uint32_t needs = request->needs | MACHINE_CPUS;
+	uint32_t tid = needs & MACHINE_TASKS ? request->tid : 0;
 	struct replay_cell c;
 	bool is_new;
 	int err = 0;
 
-	change_interval(r, wish->play.interval_ns);
-	go(r, wish->play.steps);
+	change_interval(r, request->play.interval_ns);
+	go(r, request->play.steps);
 	c = replay_grid_cell(&r->grid, (uint64_t)r->number);
 	is_new = needs & ~r->needs;
 	if (is_new)
@@ -404,7 +418,7 @@ int machine_replay_look(struct machine_replay *r, const struct machine_wish *wis
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	show_facts(r, needs);
-	show_play(r, &c, &wish->play);
+	show_play(r, &c, &request->play);
 	*out = &r->machine;
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "session/replay_cell.h"
+#include "replay/replay_cell.h"
 
 uint64_t replay_grid_nr(const struct replay_grid *g)
 {

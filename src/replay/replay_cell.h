@@ -1,5 +1,5 @@
 /*
- * session/replay_cell — a recording's time, cut into intervals of one length: cells.
+ * replay/replay_cell — a recording's time, cut into intervals of one length: cells.
  *
  * The last cell may be shorter. A moment belongs to the cell in which it lies, one between two cells to the later, the end
  * of the recording to the last. What lasts counts in each cell for its part there, and as a whole where it ends.
@@ -33,11 +33,11 @@ bool replay_cell_has(const struct replay_cell *c, uint64_t ts_ns);
 /* How much of [start, end) lies in it. */
 uint64_t replay_cell_cut(const struct replay_cell *c, uint64_t start_ns, uint64_t end_ns);
 double replay_cell_seconds(const struct replay_cell *c);
-/* Its last moment, at which one sees who runs. */
+/* Its last moment, which decides what is running. */
 uint64_t replay_cell_moment(const struct replay_cell *c);
 /*
- * A question for rows that are in it for a while, or end in it; task TASKS_NONE = of anybody. A row of no length that ends
- * just before it comes along: ask replay_cell_has().
+ * A query for rows that are in it for a while, or end in it; task TASKS_NONE = of any task. It
+ * includes a row of no length that ends just before it: check with replay_cell_has().
  */
 struct timeline_query replay_cell_query(const struct replay_cell *c, enum timeline_table table,
                                         uint32_t task);

@@ -1,12 +1,11 @@
-#include "session/replay_levels.h"
+#include "replay/replay_levels.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyze/walk.h"
-
-#define FIRST_CAPACITY 256
+#include "base/grow.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -19,15 +18,8 @@ static int compare(const void *a, const void *b)
 
 static int add(struct replay_levels *l, size_t *capacity, const struct pair_counter *row)
 {
-	struct replay_level *more;
-
-	if (l->nr == *capacity) {
-		*capacity = *capacity ? 2 * *capacity : FIRST_CAPACITY;
-		more = reallocarray(l->items, *capacity, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->items = more;
-	}
+	if (GROW(l->items, *capacity, l->nr))
+		return -ENOMEM;
 	l->items[l->nr++] = (struct replay_level){ row->ts_ns, row->value, row->cpu };
 	return 0;
 }

@@ -1,8 +1,9 @@
 /*
- * session/replay_levels — values of CPUs that hold until they change, as a recording tells them: frequency, pressure.
+ * replay/replay_levels — values of CPUs that hold until they change, from a recording: frequency,
+ * pressure.
  *
- * Taken out of the recording once; then a value is a search among those of its CPU. A value holds from its record on;
- * before the first, nothing is known. One thread.
+ * Read from the recording once; then a lookup searches the values of its CPU. A value holds from
+ * its record on; before the first, nothing is known. One thread.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "session/replay_past.h"
+#include "replay/replay_past.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,11 +7,11 @@
 
 #include "analyze/latency.h"
 #include "base/cleanup.h"
-#include "session/machine_latency.h"
+#include "machine/machine_latency.h"
 
-#define ROWS_PER_LOOK 100000U /* a few milliseconds */
+#define ROWS_PER_REFRESH 100000U /* a few milliseconds */
 
-struct column {
+struct past_column {
 	bool is_known;
 	uint64_t number; /* of its cell */
 	uint32_t heat[MACHINE_HEAT_ROWS];
@@ -21,9 +21,9 @@ struct replay_past {
 	const struct source *s;
 	uint32_t nr_cpus;
 	struct replay_grid grid;
-	struct column columns[MACHINE_HISTORY]; /* by number, wrapped */
-	double *shares;                         /* of each column: by CPU */
-	uint64_t *busy_ns, *idle_ns;            /* by CPU, while a cell is worked out */
+	struct past_column columns[MACHINE_HISTORY]; /* by number, wrapped */
+	double *shares;                              /* of each column: by CPU */
+	uint64_t *busy_ns, *idle_ns;                 /* by CPU, while a cell is worked out */
 	bool is_whole;
 	uint64_t newest; /* number of the last one that is shown */
 	uint32_t nr;     /* of those that are shown, */
@@ -91,7 +91,7 @@ static uint32_t add_ended(struct replay_past *p, const struct replay_cell *c)
 	return nr;
 }
 
-/* What goes on behind the cell has begun before it or in it; behind the last one nothing does. */
+/* What continues after the cell began before it or in it; after the last one nothing does. */
 static void add_lasting(struct replay_past *p, const struct replay_cell *c)
 {
 	for (uint32_t cpu = 0; cpu < p->nr_cpus && !c->is_last; cpu++) {
@@ -108,7 +108,7 @@ static void add_lasting(struct replay_past *p, const struct replay_cell *c)
 }
 
 static uint32_t add_latencies(const struct replay_past *p, const struct replay_cell *c,
-                              struct column *to)
+                              struct past_column *to)
 {
 	struct timeline_ended waits = replay_cell_ended(c, p->s->timeline, TIMELINE_WAIT);
 	union timeline_row row;
@@ -129,7 +129,7 @@ static double *shares_of(const struct replay_past *p, uint64_t number)
 /* How many rows it took. */
 static uint32_t work_out(struct replay_past *p, uint64_t number)
 {
-	struct column *to = &p->columns[number % MACHINE_HISTORY];
+	struct past_column *to = &p->columns[number % MACHINE_HISTORY];
 	struct replay_cell c = replay_grid_cell(&p->grid, number);
 	double *shares = shares_of(p, number);
 	uint32_t nr;
@@ -162,7 +162,7 @@ static void lend(struct replay_past *p, uint64_t newest)
 	}
 }
 
-void replay_past_look(struct replay_past *p, const struct replay_grid *g, uint64_t number)
+void replay_past_refresh(struct replay_past *p, const struct replay_grid *g, uint64_t number)
 {
 	uint64_t most = number + 1 < MACHINE_HISTORY ? number + 1 : MACHINE_HISTORY;
 	uint32_t rows = 0;
@@ -171,8 +171,8 @@ void replay_past_look(struct replay_past *p, const struct replay_grid *g, uint64
 		memset(p->columns, 0, sizeof(p->columns));
 	p->grid = *g;
 	p->newest = number;
-	for (p->nr = 0; p->nr < most && rows < ROWS_PER_LOOK; p->nr++) {
-		const struct column *c = &p->columns[(number - p->nr) % MACHINE_HISTORY];
+	for (p->nr = 0; p->nr < most && rows < ROWS_PER_REFRESH; p->nr++) {
+		const struct past_column *c = &p->columns[(number - p->nr) % MACHINE_HISTORY];
 
 		if (!c->is_known || c->number != number - p->nr)
 			rows += 1 + work_out(p, number - p->nr);
@@ -204,13 +204,13 @@ struct machine_heat replay_past_heat(const struct replay_past *p)
 }
 
 /* The cells that a run is shown of. */
-struct run {
+struct run_cells {
 	double *values;
 	uint64_t first;
 	uint32_t nr;
 };
 
-static void add_slice(const struct replay_past *p, const struct run *to,
+static void add_slice(const struct replay_past *p, const struct run_cells *to,
                       const struct pair_slice *row)
 {
 	const struct replay_cell begin = replay_grid_cell(&p->grid, to->first);
@@ -229,7 +229,7 @@ static void add_slice(const struct replay_past *p, const struct run *to,
 	}
 }
 
-static void add_task(const struct replay_past *p, const struct run *to, uint32_t task)
+static void add_task(const struct replay_past *p, const struct run_cells *to, uint32_t task)
 {
 	const struct timeline_query q = {
 		.table = TIMELINE_SLICE,
@@ -263,7 +263,7 @@ static uint64_t first_seen_ns(const struct replay_past *p, const uint32_t *tasks
 struct machine_history replay_past_run(struct replay_past *p, uint32_t which, const uint32_t *tasks,
                                        size_t nr_tasks)
 {
-	struct run to = { .values = p->runs[which] };
+	struct run_cells to = { .values = p->runs[which] };
 	uint64_t seen_ns = first_seen_ns(p, tasks, nr_tasks);
 
 	if (p->newest + 1 > MACHINE_HISTORY)

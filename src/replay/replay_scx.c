@@ -1,4 +1,4 @@
-#include "session/replay_scx.h"
+#include "replay/replay_scx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,16 +8,17 @@
 #include "analyze/dsq_rows.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
-#include "session/replay_sums.h"
+#include "base/grow.h"
+#include "replay/replay_sums.h"
 
-/* A scheduler comes or goes. */
-struct change {
+/* A scheduler is loaded or unloaded. */
+struct scx_change {
 	uint64_t ts_ns;
 	bool is_on;
 	uint32_t name_id;
 };
 
-struct queue {
+struct queue_sum {
 	uint64_t depth;    /* at the last moment */
 	uint64_t given_ns; /* to run, */
 	uint64_t nr_given;
@@ -26,11 +27,11 @@ struct queue {
 
 struct replay_scx {
 	const struct source *s;
-	const char *name; /* of the scheduler, if there is only one to tell of */
-	struct change *changes;
+	const char *name; /* of the scheduler, if there is only one */
+	struct scx_change *changes;
 	size_t nr_changes, room;
 	struct machine_dsq *rows;
-	struct queue *queues; /* by number of the bucket */
+	struct queue_sum *queues; /* by number of the bucket */
 	size_t nr_room;
 };
 
@@ -41,17 +42,10 @@ static void scoped_scx(struct replay_scx *const *x)
 
 static int add_change(struct replay_scx *x, const struct pair_mark *mark)
 {
-	struct change *more;
-
-	if (x->nr_changes == x->room) {
-		x->room = x->room ? 2 * x->room : 16;
-		more = reallocarray(x->changes, x->room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		x->changes = more;
-	}
-	x->changes[x->nr_changes++] = (struct change){ mark->ts_ns, mark->value == EV_SCX_ON,
-		                                       mark->name_id };
+	if (GROW(x->changes, x->room, x->nr_changes))
+		return -ENOMEM;
+	x->changes[x->nr_changes++] = (struct scx_change){ mark->ts_ns, mark->value == EV_SCX_ON,
+		                                           mark->name_id };
 	return 0;
 }
 
@@ -157,35 +151,25 @@ static void done(struct cell_queues *q)
 
 static bool has_room(struct replay_scx *x, uint32_t nr)
 {
-	size_t room = x->nr_room ? 2 * x->nr_room : 64;
-	struct queue *more;
-
-	if (nr < x->nr_room)
-		return true;
-	more = reallocarray(x->queues, room, sizeof(*more));
-	if (!more)
-		return false;
-	x->queues = more;
-	x->nr_room = room;
-	return true;
+	return GROW(x->queues, x->nr_room, nr) == 0;
 }
 
 /* The queue of that id, with no wait more; NULL without memory. */
-static struct queue *queue_of(struct cell_queues *q, uint64_t id)
+static struct queue_sum *queue_of(struct cell_queues *q, uint64_t id)
 {
 	uint32_t nr = q->waits.nr, i = buckets_count(&q->waits, id);
 
 	if (i == BUCKETS_NONE || !has_room(q->x, i))
 		return NULL;
 	if (q->waits.nr > nr)
-		q->x->queues[i] = (struct queue){ 0 };
+		q->x->queues[i] = (struct queue_sum){ 0 };
 	q->waits.at[i].count--;
 	return &q->x->queues[i];
 }
 
 static int add_wait(struct cell_queues *q, const struct pair_dsq *row)
 {
-	struct queue *queue = queue_of(q, row->dsq_id);
+	struct queue_sum *queue = queue_of(q, row->dsq_id);
 	uint32_t i = 0;
 
 	if (!queue)
@@ -237,7 +221,7 @@ static int collect_runs(struct cell_queues *q)
 	union timeline_row row;
 
 	while (timeline_ended_next(&it, &row)) {
-		struct queue *queue;
+		struct queue_sum *queue;
 
 		if (row.run.dsq_id == EV_DSQ_INVALID)
 			continue;
@@ -265,7 +249,7 @@ static struct samples samples_of(const struct buckets *b, uint64_t id)
 	return (struct samples){ 0 };
 }
 
-/* The most that were in it when one came, itself included: who leaves at a moment makes room for who comes then. */
+/* The most that were in it at an insertion, itself included: at one moment departures count before arrivals. */
 static uint64_t most_at_once(const struct cell_queues *q, uint64_t id)
 {
 	struct samples starts = samples_of(&q->starts, id), ends = samples_of(&q->ends, id);
@@ -287,7 +271,7 @@ static uint64_t most_at_once(const struct cell_queues *q, uint64_t id)
 
 static void show(const struct cell_queues *q, uint32_t i, struct machine_dsq *to)
 {
-	const struct queue *queue = &q->x->queues[i];
+	const struct queue_sum *queue = &q->x->queues[i];
 	uint64_t id = q->waits.at[i].key;
 	struct samples waits = buckets_at(&q->waits, i), used = samples_of(&q->used, id);
 	double seconds = replay_cell_seconds(q->c);

@@ -1,19 +1,20 @@
 /*
- * session/replay_scx — what a recording tells of sched_ext in one cell: which scheduler, its dispatch queues, whose task
- * came from which.
+ * replay/replay_scx — sched_ext in one cell of a recording: which scheduler, its dispatch queues,
+ * which task was dispatched from which.
  *
- * A queue is listed in the cells in which a task left it or waits in it. Its latency is from being put there to leaving, of
- * those who left in the cell; its depth follows from the waits whose beginning is known. One thread.
+ * A queue is listed in the cells in which a task left it or waits in it. Its latency is from
+ * insertion to leaving, of the tasks that left in the cell; its depth follows from the waits whose
+ * beginning is known. One thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
 #include "analyze/source.h"
 #include "base/attr.h"
-#include "session/replay_cell.h"
+#include "machine/machine.h"
+#include "replay/replay_cell.h"
 
 struct replay_scx;
 

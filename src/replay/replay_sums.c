@@ -1,4 +1,4 @@
-#include "session/replay_sums.h"
+#include "replay/replay_sums.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static uint32_t place_of(struct replay_places *p, uint32_t number, bool *is_new)
 
 static void forget_dists(struct replay_sums *x)
 {
-	for (int i = 0; i < REPLAY_DISTS; i++) {
+	for (int i = 0; i < INTERVAL_DISTS; i++) {
 		grouped_done(&x->by_task[i]);
 		grouped_done(&x->by_unit[i]);
 	}
@@ -56,6 +56,8 @@ void replay_sums_done(struct replay_sums *x)
 	places_done(&x->tasks);
 	places_done(&x->units);
 	free(x->of_tasks);
+	free(x->of_units);
+	free(x->last_cpus);
 	free(x->cpus);
 	*x = (struct replay_sums){ 0 };
 }
@@ -64,6 +66,7 @@ int replay_sums_init(struct replay_sums *x, const struct scope *scope,
                      const struct units *processes)
 {
 	uint32_t nr = scope->nr_tasks ? scope->nr_tasks : 1;
+	uint32_t nr_units = processes->nr ? processes->nr : 1;
 
 	*x = (struct replay_sums){
 		.s = scope->s,
@@ -73,8 +76,10 @@ int replay_sums_init(struct replay_sums *x, const struct scope *scope,
 	};
 	x->cpus = calloc(x->nr_cpus ? x->nr_cpus : 1, sizeof(*x->cpus));
 	x->of_tasks = calloc(nr, sizeof(*x->of_tasks));
-	if (!x->cpus || !x->of_tasks || places_init(&x->tasks, scope->nr_tasks) ||
-	    places_init(&x->units, processes->nr)) {
+	x->of_units = calloc(nr_units, sizeof(*x->of_units));
+	x->last_cpus = calloc(nr, sizeof(*x->last_cpus));
+	if (!x->cpus || !x->of_tasks || !x->of_units || !x->last_cpus ||
+	    places_init(&x->tasks, scope->nr_tasks) || places_init(&x->units, processes->nr)) {
 		replay_sums_done(x);
 		return -ENOMEM;
 	}
@@ -86,34 +91,45 @@ static struct replay_cpu_sum *cpu_of(struct replay_sums *x, uint32_t cpu)
 	return cpu < x->nr_cpus ? &x->cpus[cpu] : NULL;
 }
 
-/* NULL for nobody, and for whom nobody asks. */
-static struct replay_task_sum *task_of(struct replay_sums *x, uint32_t task)
+/* NULL for no task, and for one that is not requested. */
+static struct machine_interval *task_of(struct replay_sums *x, uint32_t task)
 {
 	bool is_new;
 	uint32_t place;
 
 	if (task >= x->tasks.nr_numbers || !scope_takes(x->scope, task))
 		return NULL;
-	assert(x->of_tasks);
+	assert(x->of_tasks && x->last_cpus);
 	place = place_of(&x->tasks, task, &is_new);
-	if (is_new)
-		x->of_tasks[place] = (struct replay_task_sum){ .task = task,
-			                                       .last_cpu = PAIR_NO_CPU };
+	if (is_new) {
+		x->of_tasks[place] = (struct machine_interval){ .id = task };
+		x->last_cpus[place] = PAIR_NO_CPU;
+	}
 	return &x->of_tasks[place];
 }
 
-static void add_duration(struct replay_sums *x, enum replay_dist which, uint32_t task, uint64_t ns)
+static uint32_t unit_place(struct replay_sums *x, uint32_t task)
 {
+	uint32_t unit = units_of(x->processes, task), place;
 	bool is_new;
 
-	grouped_add(&x->by_task[which], place_of(&x->tasks, task, &is_new), ns);
-	grouped_add(&x->by_unit[which], place_of(&x->units, units_of(x->processes, task), &is_new),
-	            ns);
+	place = place_of(&x->units, unit, &is_new);
+	if (is_new)
+		x->of_units[place] = (struct machine_interval){ .id = unit };
+	return place;
+}
+
+/* Of a task that has a place. */
+static void add_duration(struct replay_sums *x, enum interval_dist which, uint32_t task,
+                         uint64_t ns)
+{
+	grouped_add(&x->by_task[which], x->tasks.place_of[task] - 1, ns);
+	grouped_add(&x->by_unit[which], unit_place(x, task), ns);
 }
 
 static void add_move(struct replay_sums *x, uint32_t task, uint32_t from_cpu, uint32_t to_cpu)
 {
-	struct replay_task_sum *t = task_of(x, task);
+	struct machine_interval *t = task_of(x, task);
 	struct replay_cpu_sum *c = cpu_of(x, to_cpu);
 	enum move_hop hop = move_hop(x->s, from_cpu, to_cpu);
 
@@ -121,13 +137,13 @@ static void add_move(struct replay_sums *x, uint32_t task, uint32_t from_cpu, ui
 		c->migrations++;
 	if (!t)
 		return;
-	t->migrations++;
-	t->llc_migrations += hop == MOVE_CROSS_LLC;
-	t->node_migrations += hop == MOVE_CROSS_NODE;
+	t->counts[INTERVAL_MIGRATIONS]++;
+	t->counts[INTERVAL_LLC_MIGRATIONS] += hop == MOVE_CROSS_LLC;
+	t->counts[INTERVAL_NODE_MIGRATIONS] += hop == MOVE_CROSS_NODE;
 }
 
 /* Where a task ran before a slice; that before its first one in the cell is looked up. */
-static uint16_t cpu_before(const struct replay_sums *x, const struct replay_task_sum *task,
+static uint16_t cpu_before(const struct replay_sums *x, uint16_t last_cpu,
                            const struct pair_slice *row)
 {
 	const struct timeline_whose slices = { TIMELINE_SLICE, row->task, TIMELINE_ANY_CPU };
@@ -135,37 +151,38 @@ static uint16_t cpu_before(const struct replay_sums *x, const struct replay_task
 	uint64_t by_ns = row->start_ns - (row->start_ns && row->end_ns == row->start_ns);
 	union timeline_row last;
 
-	if (task && task->last_cpu != PAIR_NO_CPU)
-		return task->last_cpu;
+	if (last_cpu != PAIR_NO_CPU)
+		return last_cpu;
 	if (!timeline_before(x->s->timeline, &slices, by_ns, &last))
 		return PAIR_NO_CPU;
 	return last.slice.cpu;
 }
 
-/* A slice that begins elsewhere than the last one of its task did, where nobody recorded migrations. */
+/* A slice that begins elsewhere than the last one of its task did, where migrations were not recorded. */
 static void add_move_by_slice(struct replay_sums *x, const struct replay_cell *c,
-                              struct replay_task_sum *task, const struct pair_slice *row)
+                              const struct machine_interval *task, const struct pair_slice *row)
 {
+	uint16_t *last_cpu = task ? &x->last_cpus[task - x->of_tasks] : NULL;
 	uint16_t from;
 
 	if (x->s->facts->kinds[EV_MIGRATE] || row->task == TASKS_NONE)
 		return;
 	if (replay_cell_has(c, row->start_ns)) {
-		from = cpu_before(x, task, row);
+		from = cpu_before(x, last_cpu ? *last_cpu : PAIR_NO_CPU, row);
 		if (from != PAIR_NO_CPU && from != row->cpu)
 			add_move(x, row->task, from, row->cpu);
 	}
-	if (task)
-		task->last_cpu = row->cpu;
+	if (last_cpu)
+		*last_cpu = row->cpu;
 }
 
-/* Of a slice that ends in the cell, or goes on behind it. */
+/* Of a slice that ends in the cell, or continues after it. */
 static void add_run(struct replay_sums *x, const struct replay_cell *c,
                     const struct pair_slice *row)
 {
 	uint64_t ns = replay_cell_cut(c, row->start_ns, row->end_ns);
 	struct replay_cpu_sum *cpu = cpu_of(x, row->cpu);
-	struct replay_task_sum *task = task_of(x, row->task);
+	struct machine_interval *task = task_of(x, row->task);
 
 	if (cpu)
 		cpu->busy_ns += ns;
@@ -182,16 +199,16 @@ static void add_slices(struct replay_sums *x, const struct replay_cell *c)
 	union timeline_row row;
 
 	while (timeline_ended_next(&it, &row)) {
-		struct replay_task_sum *task = task_of(x, row.slice.task);
+		struct machine_interval *task = task_of(x, row.slice.task);
 
 		add_run(x, c, &row.slice);
 		if (!task || row.slice.end == PAIR_END_OPEN)
 			continue;
 		if (row.slice.end == PAIR_END_RUNNABLE)
-			task->involuntary++;
+			task->counts[INTERVAL_INVOLUNTARY]++;
 		else
-			task->voluntary++;
-		add_duration(x, REPLAY_SLICE, row.slice.task,
+			task->counts[INTERVAL_VOLUNTARY]++;
+		add_duration(x, INTERVAL_SLICE, row.slice.task,
 		             row.slice.end_ns - row.slice.start_ns);
 	}
 }
@@ -214,7 +231,10 @@ static void add_idles(struct replay_sums *x, const struct replay_cell *c)
 		add_idle(cpu_of(x, row.idle.cpu), c, &row.idle);
 }
 
-/* What a CPU does at the last moment; what of it goes on behind the cell is not counted yet. Behind the last, none does. */
+/*
+ * What a CPU does at the last moment; the part after the cell is not counted yet. After the last
+ * cell there is none.
+ */
 static void add_lasting(struct replay_sums *x, const struct replay_cell *c, uint32_t cpu)
 {
 	const struct timeline_whose slices = { TIMELINE_SLICE, TASKS_NONE, cpu },
@@ -242,17 +262,17 @@ static void add_waits(struct replay_sums *x, const struct replay_cell *c)
 
 	while (timeline_ended_next(&it, &row)) {
 		const struct pair_wait *w = &row.wait;
-		struct replay_task_sum *task = task_of(x, w->task);
+		struct machine_interval *task = task_of(x, w->task);
 
 		if (task)
 			task->wait_ns += replay_cell_cut(c, pair_wait_start_ns(w), w->end_ns);
 		if (w->is_open)
 			continue;
-		samples_add(&x->waits, latency_queue_ns(w));
+		samples_add(&x->waits, latency_ns(w));
 		if (w->cpu < x->nr_cpus)
-			grouped_add(&x->by_cpu, w->cpu, latency_queue_ns(w));
+			grouped_add(&x->by_cpu, w->cpu, latency_ns(w));
 		if (task)
-			add_duration(x, latency_counts(w) ? REPLAY_LATENCY : REPLAY_PREEMPTED,
+			add_duration(x, latency_counts(w) ? INTERVAL_LATENCY : INTERVAL_PREEMPTED,
 			             w->task, latency_ns(w));
 	}
 }
@@ -266,7 +286,7 @@ static void add_rest(struct replay_sums *x, const struct replay_cell *c)
 
 	while (timeline_ended_next(&sleeps, &row))
 		if (!row.sleep.is_open && task_of(x, row.sleep.task))
-			add_duration(x, REPLAY_SLEEP, row.sleep.task,
+			add_duration(x, INTERVAL_SLEEP, row.sleep.task,
 			             row.sleep.end_ns - row.sleep.start_ns);
 	while (timeline_ended_next(&wakeups, &row))
 		if (row.wakeup.cpu < x->nr_cpus)
@@ -279,7 +299,7 @@ static int order(struct replay_sums *x)
 {
 	int err = grouped_order(&x->by_cpu, x->nr_cpus);
 
-	for (int i = 0; i < REPLAY_DISTS && !err; i++) {
+	for (int i = 0; i < INTERVAL_DISTS && !err; i++) {
 		err = grouped_order(&x->by_task[i], x->tasks.nr);
 		if (!err)
 			err = grouped_order(&x->by_unit[i], x->units.nr);
@@ -287,8 +307,33 @@ static int order(struct replay_sums *x)
 	return err || !x->waits.has_failed ? err : -ENOMEM;
 }
 
+static void make_dists(struct machine_interval *of, const struct grouped *by, uint32_t nr)
+{
+	for (uint32_t place = 0; place < nr; place++) {
+		for (int i = 0; i < INTERVAL_DISTS; i++) {
+			struct samples durations = grouped_at(&by[i], place);
+
+			of[place].dists[i] = replay_sums_dist(&durations);
+		}
+	}
+}
+
+/* A process has what its threads have counted, those that ended in the cell included. */
+static void make_intervals(struct replay_sums *x)
+{
+	for (uint32_t place = 0; place < x->tasks.nr; place++) {
+		const struct machine_interval *task = &x->of_tasks[place];
+		struct machine_interval *unit = &x->of_units[unit_place(x, task->id)];
+
+		for (int i = 0; i < INTERVAL_COUNTS; i++)
+			unit->counts[i] += task->counts[i];
+	}
+}
+
 int replay_sums_collect(struct replay_sums *x, const struct replay_cell *c)
 {
+	int err;
+
 	forget_dists(x);
 	places_clear(&x->tasks);
 	places_clear(&x->units);
@@ -300,10 +345,16 @@ int replay_sums_collect(struct replay_sums *x, const struct replay_cell *c)
 		add_lasting(x, c, i);
 	add_waits(x, c);
 	add_rest(x, c);
-	return order(x);
+	make_intervals(x);
+	err = order(x);
+	if (err)
+		return err;
+	make_dists(x->of_tasks, x->by_task, x->tasks.nr);
+	make_dists(x->of_units, x->by_unit, x->units.nr);
+	return 0;
 }
 
-const struct replay_task_sum *replay_sums_task(const struct replay_sums *x, uint32_t task)
+const struct machine_interval *replay_sums_task(const struct replay_sums *x, uint32_t task)
 {
 	uint32_t place = x->tasks.place_of[task];
 
@@ -324,25 +375,11 @@ struct machine_dist replay_sums_dist(struct samples *of)
 	return d;
 }
 
-static struct machine_dist dist_of(const struct grouped *g, const struct replay_places *p,
-                                   uint32_t number)
+const struct machine_interval *replay_sums_unit(const struct replay_sums *x, uint32_t unit)
 {
-	uint32_t place = p->place_of[number];
-	struct samples of = place ? grouped_at(g, place - 1) : (struct samples){ 0 };
+	uint32_t place = x->units.place_of[unit];
 
-	return replay_sums_dist(&of);
-}
-
-struct machine_dist replay_sums_task_dist(const struct replay_sums *x, uint32_t task,
-                                          enum replay_dist which)
-{
-	return dist_of(&x->by_task[which], &x->tasks, task);
-}
-
-struct machine_dist replay_sums_unit_dist(const struct replay_sums *x, uint32_t unit,
-                                          enum replay_dist which)
-{
-	return dist_of(&x->by_unit[which], &x->units, unit);
+	return place ? &x->of_units[place - 1] : NULL;
 }
 
 struct machine_dist replay_sums_cpu_dist(const struct replay_sums *x, uint32_t cpu)

@@ -1,11 +1,11 @@
 /*
- * session/replay_sums — what happened in one cell of a recording: per CPU, per task and per process.
+ * replay/replay_sums — what happened in one cell of a recording: per CPU, per task and per process.
  *
  * Times are cut at the ends of the cell; what is counted, and every duration, belongs to the cell in which it ends, and
- * what was still open at the end of the recording is no duration. Latency is that of analyze/latency: after a wakeup, or as
- * a new task; what CPUs and all wait is any wait, from the moment since which the task was in a queue. Slices and idle times
- * that begin are switches. Migrations are those recorded, else those that slices tell (analyze/moves). Waits that go on
- * behind the cell are not in it: session/replay_tracks knows them. One thread.
+ * what was still open at the end of the recording is not a duration. Latency is that of analyze/latency: after a
+ * wakeup, or as a new task; what CPUs and all wait is any wait, with the same beginning. Slices and idle times that
+ * begin are switches. Migrations are those recorded, else those that slices show (analyze/moves). Waits that go on
+ * behind the cell are not in it: replay/replay_tracks knows them. One thread.
  */
 #pragma once
 
@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "analyze/grouped.h"
-#include "analyze/machine.h"
 #include "analyze/units.h"
 #include "base/attr.h"
-#include "session/replay_cell.h"
+#include "machine/machine_interval.h"
+#include "replay/replay_cell.h"
 
 struct replay_cpu_sum {
 	uint64_t busy_ns, idle_ns;
@@ -28,24 +28,7 @@ struct replay_cpu_sum {
 	uint32_t task; /* TASKS_NONE = idle or unknown */
 };
 
-struct replay_task_sum {
-	uint32_t task;
-	uint64_t run_ns;
-	uint64_t wait_ns;
-	uint64_t voluntary, involuntary; /* slices that ended so */
-	uint64_t migrations, llc_migrations, node_migrations;
-	uint16_t last_cpu; /* while collecting: of its last slice; PAIR_NO_CPU = not looked up */
-};
-
-enum replay_dist {
-	REPLAY_LATENCY,
-	REPLAY_PREEMPTED,
-	REPLAY_SLICE,
-	REPLAY_SLEEP,
-	REPLAY_DISTS,
-};
-
-/* Those of whom there is something to tell, each with a place; the others cost nothing. */
+/* Tasks with any data, each with a place; the others cost nothing. */
 struct replay_places {
 	uint32_t *place_of; /* by number, + 1; 0 = none */
 	uint32_t *numbers;  /* by place */
@@ -56,13 +39,15 @@ struct replay_places {
 struct replay_sums {
 	const struct source *s;
 	const struct units *processes; /* lent */
-	const struct scope *scope;     /* lent: whose tasks count */
+	const struct scope *scope;     /* lent: the tasks that count */
 	struct replay_cpu_sum *cpus;
 	uint32_t nr_cpus;
 	struct replay_places tasks, units;
-	struct replay_task_sum *of_tasks; /* by place */
+	struct machine_interval *of_tasks,
+		*of_units;   /* by place; ids are numbers of tasks and units */
+	uint16_t *last_cpus; /* by place, of the last slice; PAIR_NO_CPU = not looked up */
 	/* From here on of one cell. */
-	struct grouped by_task[REPLAY_DISTS], by_unit[REPLAY_DISTS], by_cpu;
+	struct grouped by_task[INTERVAL_DISTS], by_unit[INTERVAL_DISTS], by_cpu;
 	struct samples waits; /* of all */
 };
 
@@ -74,10 +59,8 @@ void replay_sums_done(struct replay_sums *x);
 MUST_USE int replay_sums_collect(struct replay_sums *x, const struct replay_cell *c); /* -ENOMEM */
 
 /* NULL = it did nothing. */
-const struct replay_task_sum *replay_sums_task(const struct replay_sums *x, uint32_t task);
-struct machine_dist replay_sums_task_dist(const struct replay_sums *x, uint32_t task,
-                                          enum replay_dist which);
-struct machine_dist replay_sums_unit_dist(const struct replay_sums *x, uint32_t unit,
-                                          enum replay_dist which);
+const struct machine_interval *replay_sums_task(const struct replay_sums *x, uint32_t task);
+/* The same of a process, without times: what still waits is known of its threads alone. */
+const struct machine_interval *replay_sums_unit(const struct replay_sums *x, uint32_t unit);
 struct machine_dist replay_sums_cpu_dist(const struct replay_sums *x, uint32_t cpu);
 struct machine_dist replay_sums_dist(struct samples *of);

@@ -1,4 +1,4 @@
-#include "session/replay_tasks.h"
+#include "replay/replay_tasks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,18 +6,18 @@
 
 #include "analyze/moves.h"
 #include "base/cleanup.h"
-#include "session/machine_sum.h"
-#include "session/replay_tracks.h"
+#include "base/grow.h"
+#include "machine/machine_sum.h"
+#include "replay/replay_tracks.h"
 #include "trace/reader.h"
 
-#define FIRST_ROOM  256
 #define PRIO_RT_MAX 100
 #define NO_ROW      UINT32_MAX
 
 /* When a task was there, in the order of its beginning. */
-struct life {
+struct replay_life {
 	uint64_t first_ns;
-	uint64_t end_ns; /* UINT64_MAX = it lives on */
+	uint64_t end_ns; /* UINT64_MAX = still alive */
 	uint32_t task;
 };
 
@@ -25,7 +25,7 @@ struct replay_tasks {
 	struct replay_tasks_cfg cfg;
 	const struct source *s;
 	struct replay_tracks tracks;
-	struct life *lives;
+	struct replay_life *lives;
 	uint32_t nr_lives;
 	bool has_places;
 	struct machine_task *threads, *processes;
@@ -42,7 +42,7 @@ static void scoped_tasks_of(struct replay_tasks *const *t)
 
 static int by_first(const void *a, const void *b)
 {
-	const struct life *left = a, *right = b;
+	const struct replay_life *left = a, *right = b;
 
 	if (left->first_ns != right->first_ns)
 		return left->first_ns < right->first_ns ? -1 : 1;
@@ -57,7 +57,7 @@ static void list_lives(struct replay_tasks *t)
 		const struct task *task = tasks_at(t->s->tasks, i);
 
 		if (task && scope_takes(sc, i))
-			t->lives[t->nr_lives++] = (struct life){
+			t->lives[t->nr_lives++] = (struct replay_life){
 				.first_ns = task->first_seen_ns,
 				.end_ns = task->end_ns ? task->end_ns : UINT64_MAX,
 				.task = i,
@@ -104,25 +104,10 @@ void replay_tasks_free(struct replay_tasks *t)
 /* There are never more processes than threads. */
 static bool has_room(struct replay_tasks *t)
 {
-	size_t room = t->room ? 2 * t->room : FIRST_ROOM;
-	void *more;
+	size_t processes = t->room, shown = t->room;
 
-	if (t->nr_threads < t->room)
-		return true;
-	more = reallocarray(t->threads, room, sizeof(*t->threads));
-	if (!more)
-		return false;
-	t->threads = more;
-	more = reallocarray(t->processes, room, sizeof(*t->processes));
-	if (!more)
-		return false;
-	t->processes = more;
-	more = reallocarray(t->shown, room, sizeof(*t->shown));
-	if (!more)
-		return false;
-	t->shown = more;
-	t->room = room;
-	return true;
+	return !GROW(t->processes, processes, t->nr_threads) &&
+	       !GROW(t->shown, shown, t->nr_threads) && !GROW(t->threads, t->room, t->nr_threads);
 }
 
 static const char *comm_at(const struct replay_tasks *t, uint32_t task, uint64_t ts_ns)
@@ -150,7 +135,7 @@ static const char *cmdline_of(const struct replay_tasks *t, uint32_t tgid)
 	return NULL;
 }
 
-/* Whether fair or a scheduler of sched_ext has a task of normal priority, only that one itself tells. */
+/* Whether fair or a sched_ext scheduler has a task of normal priority, only the scheduler itself reports. */
 static const char *class_of(const struct replay_track *track, bool is_ext, bool is_scx_on)
 {
 	if (!track->has_prio)
@@ -164,29 +149,15 @@ static const char *class_of(const struct replay_track *track, bool is_ext, bool 
 	return is_scx_on ? NULL : "fair";
 }
 
-static void show_sums(const struct replay_tasks *t, const struct replay_sums *sums, uint32_t task,
+/* NULL = it did nothing. */
+static void show_sums(const struct replay_tasks *t, const struct machine_interval *sum,
                       double seconds, struct machine_task *row)
 {
-	static const struct replay_task_sum nothing = { 0 };
-	const struct replay_task_sum *sum = replay_sums_task(sums, task);
+	static const struct machine_interval nothing = { 0 };
 
-	if (!sum)
-		sum = &nothing;
-	row->run = seconds > 0 ? (double)sum->run_ns / 1e9 / seconds : NAN;
-	row->wait = seconds > 0 ? (double)sum->wait_ns / 1e9 / seconds : NAN;
-	if (seconds > 0) {
-		row->voluntary_per_s = (double)sum->voluntary / seconds;
-		row->involuntary_per_s = (double)sum->involuntary / seconds;
-		row->migrations_per_s = (double)sum->migrations / seconds;
-	}
-	if (seconds > 0 && t->has_places) {
-		row->llc_migrations_per_s = (double)sum->llc_migrations / seconds;
-		row->node_migrations_per_s = (double)sum->node_migrations / seconds;
-	}
-	row->latency = replay_sums_task_dist(sums, task, REPLAY_LATENCY);
-	row->preempted = replay_sums_task_dist(sums, task, REPLAY_PREEMPTED);
-	row->slice = replay_sums_task_dist(sums, task, REPLAY_SLICE);
-	row->sleep = replay_sums_task_dist(sums, task, REPLAY_SLEEP);
+	machine_interval_show(sum ? sum : &nothing, seconds, row);
+	if (!t->has_places)
+		row->llc_migrations_per_s = row->node_migrations_per_s = NAN;
 }
 
 static void show_scx(const struct replay_tasks *t, const struct replay_track *track, uint32_t task,
@@ -204,9 +175,9 @@ static void show_scx(const struct replay_tasks *t, const struct replay_track *tr
 	row->dsq = row->has_dsq ? run.dsq_id : 0;
 }
 
-/* A thread; what it waits for at the last moment goes on behind the cell, where there is something behind. */
+/* A thread; its wait at the last moment continues after the cell, unless it is the last. */
 static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
-                        const struct replay_sums *sums, const struct life *life)
+                        const struct replay_sums *sums, const struct replay_life *life)
 {
 	struct machine_task *row = &t->threads[t->nr_threads];
 	uint64_t moment = replay_cell_moment(c);
@@ -224,13 +195,9 @@ static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
 		.state = life->end_ns <= moment ? 'X' : track->state,
 		.last_cpu = track->cpu,
 		.prio = track->prio,
-		.voluntary_per_s = NAN,
-		.involuntary_per_s = NAN,
-		.migrations_per_s = NAN,
-		.llc_migrations_per_s = NAN,
-		.node_migrations_per_s = NAN,
 	};
-	show_sums(t, sums, life->task, seconds, row);
+	machine_sum_clear_rates(row); /* nothing is known of no time */
+	show_sums(t, replay_sums_task(sums, life->task), seconds, row);
 	show_scx(t, track, life->task, moment, row);
 	if (track->doing == REPLAY_WAITS && !c->is_last && seconds > 0)
 		row->wait += (double)replay_cell_cut(c, track->since_ns, track->until_ns) / 1e9 /
@@ -257,8 +224,8 @@ static struct machine_task *process_of(struct replay_tasks *t, uint32_t unit, ui
 	return row;
 }
 
-/* Who has ended adds what it did, but is none of its threads any more. */
-static void add_to_process(struct replay_tasks *t, const struct life *life, uint64_t moment)
+/* An exited thread adds what it did, but is not counted as a thread any more. */
+static void add_to_process(struct replay_tasks *t, const struct replay_life *life, uint64_t moment)
 {
 	const struct machine_task *row = &t->threads[t->nr_threads - 1];
 	struct machine_task *sum = process_of(t, units_of(t->cfg.processes, life->task), moment);
@@ -267,29 +234,35 @@ static void add_to_process(struct replay_tasks *t, const struct life *life, uint
 	sum->nr_threads -= row->state == 'X';
 }
 
-static void show_process_dists(struct replay_tasks *t, const struct replay_sums *sums,
-                               const struct life *life)
+/* Its times are the sums of those of its threads, which know what still goes on. */
+static void show_process(struct replay_tasks *t, const struct replay_sums *sums, double seconds,
+                         const struct replay_life *life)
 {
 	uint32_t unit = units_of(t->cfg.processes, life->task);
+	const struct machine_interval *sum = replay_sums_unit(sums, unit);
 	struct machine_task *row;
+	double run, wait;
 
 	if (t->row_of[unit] == NO_ROW) /* it has its already */
 		return;
 	row = &t->processes[t->row_of[unit]];
 	t->row_of[unit] = NO_ROW;
-	row->latency = replay_sums_unit_dist(sums, unit, REPLAY_LATENCY);
-	row->preempted = replay_sums_unit_dist(sums, unit, REPLAY_PREEMPTED);
-	row->slice = replay_sums_unit_dist(sums, unit, REPLAY_SLICE);
-	row->sleep = replay_sums_unit_dist(sums, unit, REPLAY_SLEEP);
+	if (!sum)
+		return;
+	run = row->run;
+	wait = row->wait;
+	show_sums(t, sum, seconds, row);
+	row->run = run;
+	row->wait = wait;
 }
 
-static bool is_there(const struct life *l, const struct replay_cell *c)
+static bool is_there(const struct replay_life *l, const struct replay_cell *c)
 {
 	return l->end_ns >= c->from_ns;
 }
 
-int replay_tasks_look(struct replay_tasks *t, const struct replay_cell *c,
-                      const struct replay_sums *sums)
+int replay_tasks_refresh(struct replay_tasks *t, const struct replay_cell *c,
+                         const struct replay_sums *sums)
 {
 	uint64_t moment = replay_cell_moment(c);
 	uint32_t nr = 0;
@@ -310,7 +283,7 @@ int replay_tasks_look(struct replay_tasks *t, const struct replay_cell *c,
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		if (is_there(&t->lives[i], c))
-			show_process_dists(t, sums, &t->lives[i]);
+			show_process(t, sums, replay_cell_seconds(c), &t->lives[i]);
 	return err;
 }
 
@@ -326,7 +299,7 @@ const struct machine_task *replay_tasks_processes(const struct replay_tasks *t, 
 	return t->processes;
 }
 
-/* The last one of that tid, where it came back. */
+/* The last one of that tid, if it was reused. */
 struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, uint32_t *task)
 {
 	for (size_t i = t->nr_threads; i-- > 0;) {

@@ -1,19 +1,19 @@
 /*
- * session/replay_tasks — the threads and processes of a recording in one cell, as rows for a screen.
+ * replay/replay_tasks — the threads and processes of a recording in one cell, as rows for a screen.
  *
- * Threads are those that were seen by the end of the cell and had not ended before it; who ended in it has the state X.
- * Processes are sums of their threads, with those that ended. A thread whose process is unknown is one of its own. Rows are
- * lent until the next look. One thread.
+ * Threads are those that were seen by the end of the cell and had not exited before it; one that exited in it has the state
+ * X. Processes are sums of their threads, with those that ended. A thread whose process is unknown is one of its own. Rows
+ * are lent until the next refresh. One thread.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
 #include "base/attr.h"
-#include "session/replay_scx.h"
-#include "session/replay_sums.h"
+#include "machine/machine.h"
+#include "replay/replay_scx.h"
+#include "replay/replay_sums.h"
 
 struct replay_tasks;
 struct trace_info;
@@ -34,7 +34,7 @@ struct machine_task *replay_tasks_thread(struct replay_tasks *t, uint32_t tid, u
 struct machine_task *replay_tasks_process(struct replay_tasks *t, uint32_t tgid,
                                           const uint32_t **tasks, size_t *nr);
 /* sums are those of the cell. -ENOMEM. */
-MUST_USE int replay_tasks_look(struct replay_tasks *t, const struct replay_cell *c,
-                               const struct replay_sums *sums);
+MUST_USE int replay_tasks_refresh(struct replay_tasks *t, const struct replay_cell *c,
+                                  const struct replay_sums *sums);
 const struct machine_task *replay_tasks_threads(const struct replay_tasks *t, size_t *nr);
 const struct machine_task *replay_tasks_processes(const struct replay_tasks *t, size_t *nr);

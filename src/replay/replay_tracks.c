@@ -1,4 +1,4 @@
-#include "session/replay_tracks.h"
+#include "replay/replay_tracks.h"
 
 #include <errno.h>
 #include <stdlib.h>

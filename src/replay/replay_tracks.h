@@ -1,5 +1,5 @@
 /*
- * session/replay_tracks — what each task of a recording does at a moment: runs, waits, sleeps, and since when.
+ * replay/replay_tracks — what each task of a recording does at a moment: runs, waits, sleeps, and since when.
  *
  * What is found is remembered as long as it holds, so that moments in a row cost a search only for tasks that did something
  * between. One thread.

@@ -1,9 +1,9 @@
-#include "session/stat_counters.h"
+#include "stat/stat_counters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "session/counter_set.h"
+#include "collect/counter_set.h"
 #include "sys/cpulist.h"
 
 _Static_assert(STAT_COUNTERS <= COUNTER_SET_MAX, "all slots fit into one set");
@@ -95,6 +95,14 @@ uint32_t stat_counters_nr(const struct stat_counters *c)
 const int *stat_counters_fds(const struct stat_counters *c)
 {
 	return c->fds;
+}
+
+int stat_counters_follow(struct stat_counters *c, const struct cpulist *online, struct diag *d)
+{
+	int err = counter_set_follow(c->set, online, d);
+
+	c->fds = counter_set_fds(c->set);
+	return c->fds ? err : diag_set(d, -ENOMEM, NULL, "out of memory");
 }
 
 int stat_counters_start(const struct stat_counters *c)

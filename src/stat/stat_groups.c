@@ -1,17 +1,17 @@
-#include "session/stat_groups.h"
+#include "stat/stat_groups.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/opt.h"
-#include "sys/pmu.h"
+#include "sys/pmu/pmu.h"
 
 const char *const stat_group_names[] = { "latency",   "slice",     "sleep",  "perf",
 	                                 "schedstat", "migration", "waking", "dsq",
 	                                 "most",      "all",       NULL };
 
-#define NR_GROUPS 8 /* of stat_group_names: the rest are sets of them */
+#define NR_GROUPS 8 /* of stat_group_names: the others are sets of them */
 
 #define GROUPS_ALL  ((1U << NR_GROUPS) - 1)
 #define GROUPS_MOST (GROUPS_ALL & ~(uint32_t)(STAT_GROUP_WAKING | STAT_GROUP_DSQ))

@@ -1,9 +1,9 @@
 /*
- * session/stat_groups — the words after `stat -g`: metric groups and events.
+ * stat/stat_groups — the words after `stat -g`: metric groups and events.
  *
  * Groups: latency, slice, sleep, perf, schedstat, migration, waking, dsq; most (all but waking and dsq); all. `perf` is
- * instructions per cycle, `perf=EVENT` one event; a bare word that is no group must be an event that the
- * caller knows. Events keep the order in which they were first named.
+ * instructions per cycle, `perf=EVENT` one event; a bare word that is not a group must be an event that the caller
+ * knows. Events keep the order in which they were first named.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 struct stat_groups {
 	uint32_t asked;   /* bits of enum stat_group that were named: missing is a failure */
-	uint32_t implied; /* those that came with most or all: missing is a remark */
+	uint32_t implied; /* those implied by most or all: if missing, only a note */
 	bool has_ipc;
 	bool is_ipc_implied;
 	size_t nr_events;

@@ -1,15 +1,16 @@
-/* session/stat_priv — what the two halves of a stat session share; not for others. */
+/* stat/stat_priv — what the two halves of a stat session share; not for others. */
 #pragma once
 
 #include "collect/bpf_cost.h"
-#include "collect/stat_collector.h"
-#include "model/dsq_tally.h"
-#include "model/outliers.h"
-#include "model/tally.h"
-#include "session/stat_counters.h"
-#include "session/stat_schedstat.h"
-#include "session/stat_session.h"
-#include "sys/scx_state.h"
+#include "collect/stat/stat_collector.h"
+#include "stat/stat_counters.h"
+#include "stat/stat_schedstat.h"
+#include "stat/stat_session.h"
+#include "stat/tally/dsq_tally.h"
+#include "stat/tally/outliers.h"
+#include "stat/tally/tally.h"
+#include "sys/online_watch.h"
+#include "sys/scx/scx_state.h"
 
 #define STAT_NOTES_MAX    8
 #define STAT_NOTE_LEN     600
@@ -31,6 +32,7 @@ struct stat_session {
 	uint32_t nr_possible;
 	struct stat_filter *filter;
 	struct stat_counters *counters;          /* NULL without the perf group */
+	struct online_watch online;              /* for the counters */
 	struct stat_schedstat_source *schedstat; /* NULL without that group */
 	struct watch *watch;
 	struct stat_collector *collector; /* NULL if no group needs the kernel's events */
@@ -61,6 +63,5 @@ struct stat_session {
 	struct scx_state scx; /* as of the last drain, with the group dsq */
 };
 
-void stat_add_note(struct stat_session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 const struct topology *stat_placement(const struct stat_session *s);
 MUST_USE int stat_push_cgroups(struct stat_session *s, struct diag *d);

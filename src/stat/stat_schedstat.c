@@ -1,4 +1,4 @@
-#include "session/stat_schedstat.h"
+#include "stat/stat_schedstat.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,10 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "sys/schedstat.h"
+#include "sys/proc/schedstat.h"
 
 static const char path[] = "/proc/schedstat";
-static const char switch_path[] = "/proc/sys/kernel/sched_schedstats";
 
 struct stat_schedstat_source {
 	struct schedstat_switch was;
@@ -27,7 +26,7 @@ int stat_schedstat_open(struct diag *d, struct stat_schedstat_source **out)
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = schedstat_enable(switch_path, d, &s->was);
+	err = schedstat_enable(SCHEDSTAT_SWITCH, d, &s->was);
 	if (!err)
 		err = schedstat_read(path, d, &s->at_start);
 	if (!err)
@@ -55,9 +54,9 @@ void stat_schedstat_close(struct stat_schedstat_source *s)
 {
 	if (!s)
 		return;
-	if (schedstat_restore(switch_path, &s->was, NULL))
+	if (schedstat_restore(SCHEDSTAT_SWITCH, &s->was, NULL))
 		log_warn("the kernel's schedstats could not be switched off again: write 0 to %s",
-		         switch_path);
+		         SCHEDSTAT_SWITCH);
 	forget_shown(s);
 	schedstat_free(s->at_start);
 	schedstat_free(s->at_last);

@@ -1,13 +1,13 @@
 /*
- * session/stat_schedstat — /proc/schedstat between two moments, ready for the report.
+ * stat/stat_schedstat — /proc/schedstat between two moments, ready for the report.
  *
  * Switches the kernel's counting on while it is open, if it was off, and back when it closes.
  */
 #pragma once
 
-#include "analyze/stat_report.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "stat/report/stat_report.h"
 
 struct stat_schedstat_source;
 

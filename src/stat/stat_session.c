@@ -1,4 +1,4 @@
-#include "session/stat_session.h"
+#include "stat/stat_session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,10 +6,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/log.h"
-#include "session/stat_priv.h"
-#include "session/watch.h"
+#include "collect/run_losses.h"
+#include "stat/stat_priv.h"
 #include "sys/topology.h"
+#include "sys/watch.h"
 
 #define SECOND_NS 1000000000ULL
 #define MS_NS     1000000ULL
@@ -35,11 +37,6 @@ size_t stat_session_nr_notes(const struct stat_session *s)
 const char *stat_session_note(const struct stat_session *s, size_t i)
 {
 	return s->notes[i];
-}
-
-uint32_t stat_session_groups(const struct stat_session *s)
-{
-	return s->groups;
 }
 
 const struct cgroup_set *stat_session_cgroups(const struct stat_session *s)
@@ -108,11 +105,18 @@ static int drain(struct stat_session *s, struct diag *d)
 	struct stat_drain info;
 	int err;
 
+	/*
+	 * First exited tasks, then living ones: a task that exits meanwhile is in the drain's answer with
+	 * what it had, and in the ring, read next time, with the remainder.
+	 */
+	err = s->collector ? stat_collector_consume(s->collector, take_record, s) : 0;
+	if (err)
+		return diag_set(d, err, NULL, "cannot read the statistics from the kernel");
 	s->drained_ns = clock_boot_ns();
 	if (!s->collector)
 		return 0;
 	tally_begin_drain(s->tally);
-	err = stat_collector_drain(s->collector, take_record, s, &info, d);
+	err = stat_collector_drain(s->collector, s->drained_ns, take_record, s, &info, d);
 	if (err)
 		return err;
 	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
@@ -130,7 +134,7 @@ static int drain(struct stat_session *s, struct diag *d)
 	return 0;
 }
 
-/* What came since the last tick becomes rates per second. */
+/* The increase since the last tick becomes rates per second. */
 static void end_tick(struct stat_session *s)
 {
 	tally_end_tick(s->tally, s->drained_ns - s->tick_start_ns);
@@ -141,15 +145,9 @@ static int list_rows(struct stat_session *s)
 {
 	size_t nr = tally_nr_rows(s->tally);
 
-	if (nr > s->rows_capacity) {
-		const struct tally_row **rows = realloc(s->rows, 2 * nr * sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		s->rows = rows;
-		s->rows_capacity = 2 * nr;
-	}
-	/* Who steps has no use for rows in which nothing is new. */
+	if (GROW(s->rows, s->rows_capacity, nr))
+		return -ENOMEM;
+	/* A caller of step() does not need rows without new data. */
 	if (s->cfg.is_stepped)
 		nr = tally_rows_touched(s->tally, s->rows, nr);
 	else
@@ -169,14 +167,8 @@ static int list_dsqs(struct stat_session *s, struct stat_report_in *in)
 {
 	size_t nr = s->dsqs ? dsq_tally_nr(s->dsqs) : 0;
 
-	if (nr > s->dsq_capacity) {
-		const struct dsq_row **list = realloc(s->dsq_list, 2 * nr * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		s->dsq_list = list;
-		s->dsq_capacity = 2 * nr;
-	}
+	if (GROW(s->dsq_list, s->dsq_capacity, nr))
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		s->dsq_list[i] = dsq_tally_at(s->dsqs, i);
 	in->dsqs = s->dsq_list;
@@ -210,7 +202,7 @@ static int list_outliers(struct stat_session *s, struct stat_report_in *in)
 /* Storage for the pairs that a report points to. */
 struct own_pairs {
 	struct stat_pair events[STAT_EVENTS];
-	struct stat_pair lost[STAT_LOST_KINDS + 3];
+	struct stat_pair lost[STAT_LOST_KINDS + 3 + NR_LOSSES];
 };
 
 static const char *const event_names[STAT_EVENTS] = {
@@ -231,6 +223,7 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 {
 	struct stat_totals totals = { 0 };
 	struct tally_loss loss;
+	struct losses run;
 	double elapsed = (double)(s->drained_ns - s->start_ns) / 1e9;
 	size_t nr = 0;
 
@@ -251,6 +244,12 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 	pairs->lost[nr++] = (struct stat_pair){ .name = "rows_merged",
 		                                .value = loss.other_rows,
 		                                .is_part = true };
+	run_losses(&(struct run_losses_of){ .filter = s->filter }, &run);
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (run.nr[i])
+			pairs->lost[nr++] = (struct stat_pair){ .name = loss_name((enum loss)i),
+				                                .value = run.nr[i],
+				                                .is_part = true };
 	own->events = (struct stat_pairs){ pairs->events, STAT_EVENTS };
 	own->lost = (struct stat_pairs){ pairs->lost, nr };
 	own->nr_scaled = totals.multiplexed;
@@ -258,6 +257,11 @@ static void fill_own(const struct stat_session *s, struct own_pairs *pairs, stru
 	own->has_cpu_pct = elapsed > 0;
 	if (own->has_cpu_pct)
 		own->cpu_pct = 100.0 * (cpu_seconds() - s->start_cpu_s) / elapsed;
+	/* Every run of a program counts one event before it does anything else. */
+	own->has_bpf_pct = own->has_bpf_ns && elapsed > 0;
+	if (own->has_bpf_pct)
+		own->bpf_pct = 100.0 * (double)stat_pairs_total(&own->events) *
+		               own->bpf_ns_per_event / 1e9 / elapsed;
 }
 
 static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, bool is_final,
@@ -365,6 +369,8 @@ static void measure_cost(struct stat_session *s, struct schedule *t, uint64_t no
 	if (t->cost_end && now >= t->cost_end) {
 		bpf_cost_end(&s->cost);
 		t->cost_end = 0;
+		if (!s->cost.runs) /* nothing happened, or the CPUs were taken away: the next window comes at once */
+			t->cost_begin = now;
 	} else if (!t->cost_end && now >= t->cost_begin) {
 		bool is_allowed = bpf_cost_begin(&s->cost) == 0;
 
@@ -387,6 +393,23 @@ static void refresh_cgroups(struct stat_session *s)
 	}
 }
 
+/* Counters of CPUs that come online; without them their slices have none, as on a CPU without a PMU. */
+static void follow_cpus(struct stat_session *s, uint64_t now)
+{
+	struct diag d = { 0 };
+	char line[512];
+
+	if (!s->counters || !online_watch_poll(&s->online, now))
+		return;
+	if (stat_counters_follow(s->counters, &s->online.now, &d)) {
+		diag_format(&d, line, sizeof(line));
+		log_warn("%s", line);
+	}
+	if (stat_counters_fds(s->counters) &&
+	    stat_collector_counters(s->collector, stat_counters_fds(s->counters)))
+		log_warn("a CPU came online; its counters are not read");
+}
+
 static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *show, void *ctx,
                    struct diag *d)
 {
@@ -394,6 +417,7 @@ static int on_time(struct stat_session *s, struct schedule *t, stat_show_fn *sho
 	int err;
 
 	measure_cost(s, t, now);
+	follow_cpus(s, now);
 	if (now < t->tick && now < t->show)
 		return 0;
 	err = drain(s, d);
@@ -428,7 +452,7 @@ static int run_loop(struct stat_session *s, stat_show_fn *show, void *ctx, struc
 			err = on_time(s, &t, show, ctx, d);
 	}
 	if (err == -EPIPE ||
-	    err == -EINTR) { /* who reads the reports has left, or we are to stop */
+	    err == -EINTR) { /* the reader of the reports has exited, or we are to stop */
 		*why = err == -EPIPE ? STAT_END_OUTPUT : STAT_END_SIGNAL;
 		return 0;
 	}

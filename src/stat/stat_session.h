@@ -1,10 +1,10 @@
 /*
- * session/stat_session — a run of `stat`: from the kernel's counters to one report's input per interval.
+ * stat/stat_session — a run of `stat`: from the kernel's counters to one report's input per interval.
  *
  * open() resolves names, opens counters, loads and attaches; run() waits, drains and calls show() once per
- * interval and once more at the end, whatever ended it: time, SIGINT, SIGTERM or a closed output. A caller with
- * a loop of its own takes step() instead. One thread. Never prints; what could not be had but was not insisted on
- * is in the notes.
+ * interval and once more at the end, whatever ended it: time, SIGINT, SIGTERM or a closed output. A caller
+ * with its own loop uses step() instead. One thread. Never prints; optional data that is not available is
+ * in the notes.
  */
 #pragma once
 
@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/stat_report.h"
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/stat_filter.h"
-#include "session/stat_groups.h"
+#include "collect/stat_filter.h"
+#include "stat/report/stat_report.h"
+#include "stat/stat_groups.h"
 
 struct stat_session;
 
@@ -27,12 +27,13 @@ struct stat_session_cfg {
 	uint32_t tgid;         /* 0 = any */
 	enum tally_by display; /* what rows are shown by */
 	uint64_t min_latency_us;
-	uint64_t outlier_ns;       /* 0 = off */
+	uint64_t outlier_ns; /* 0 = off */
+	bool is_from_waking; /* woken tasks wait from sched_waking on, not from sched_wakeup */
 	const char *topology_path; /* NULL = sysfs */
 	uint64_t interval_ns;      /* > 0 */
-	uint64_t run_time_ns;      /* 0 = until told */
+	uint64_t run_time_ns;      /* 0 = until stopped */
 	enum tally_view_kind view; /* for what only one view is kept of */
-	int output_fd;             /* watched: when its reader goes away the run ends; -1 = not */
+	int output_fd;             /* watched: when its reader exits the run ends; -1 = not */
 	bool is_scx_by_kprobe;     /* for tests: as on kernels without fentry */
 	/* For stat_session_step() instead of run(): signals and privileges are left to the caller. */
 	bool is_stepped;
@@ -53,7 +54,6 @@ void stat_session_close(struct stat_session *s); /* NULL is fine; detaches */
 
 size_t stat_session_nr_notes(const struct stat_session *s);
 const char *stat_session_note(const struct stat_session *s, size_t i);
-uint32_t stat_session_groups(const struct stat_session *s); /* those that are really there */
 const struct cgroup_set *stat_session_cgroups(
 	const struct stat_session *s); /* matched by the filter */
 
@@ -64,9 +64,9 @@ MUST_USE int stat_session_run(struct stat_session *s, stat_show_fn *show, void *
                               enum stat_end *why);
 
 /*
- * For whoever has a loop of its own: drains now, and calls show() for what came since the last step, or since the
- * opening. Rows without news are left out, and those of tasks that are gone are forgotten now and then: only the interval
- * views mean anything.
+ * For callers with their own loop: drains now, and calls show() for the time since the last step,
+ * or since the opening. Unchanged rows are left out, and those of exited tasks are evicted now and
+ * then: only the interval views are meaningful.
  */
 MUST_USE int stat_session_step(struct stat_session *s, stat_show_fn *show, void *ctx,
                                struct diag *d);

@@ -1,5 +1,5 @@
 /* Opening and closing of a stat session; stat_session.c runs it. */
-#include "session/stat_priv.h"
+#include "stat/stat_priv.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,15 +10,15 @@
 #include "abi/event.h"
 #include "base/cleanup.h"
 #include "collect/scx_functions.h"
-#include "session/pid_namespace.h"
-#include "session/tracing.h"
-#include "session/watch.h"
-#include "sys/caps.h"
+#include "collect/tracing.h"
 #include "sys/cpulist.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/rights/privilege.h"
 #include "sys/topology.h"
 #include "sys/topology_json.h"
+#include "sys/watch.h"
 
-void stat_add_note(struct stat_session *s, const char *fmt, ...)
+static PRINTF_LIKE(2, 3) void add_note(struct stat_session *s, const char *fmt, ...)
 {
 	va_list args;
 
@@ -34,10 +34,10 @@ static void note_diag(struct stat_session *s, const char *group, const struct di
 	char line[STAT_NOTE_LEN - 32];
 
 	diag_format(why, line, sizeof(line));
-	stat_add_note(s, "without %s: %s", group, line);
+	add_note(s, "without %s: %s", group, line);
 }
 
-/* The kernel's CPUs are what is counted; where they sit may come from a file. */
+/* The kernel's CPUs are what is counted; the topology may come from a file. */
 static int read_topology(struct stat_session *s, const char *path, struct diag *d)
 {
 	int err = topology_read("/sys", d, &s->machine);
@@ -59,7 +59,7 @@ static int read_topology(struct stat_session *s, const char *path, struct diag *
 		s->places[cpu].node = at ? at->node : -1;
 	}
 	if ((s->groups & STAT_GROUP_MIGRATION) && topology_llc_note(stat_placement(s)))
-		stat_add_note(s, "%s", topology_llc_note(stat_placement(s)));
+		add_note(s, "%s", topology_llc_note(stat_placement(s)));
 	return 0;
 }
 
@@ -79,6 +79,8 @@ static int open_counters(struct stat_session *s, struct diag *d)
 	err = topology_online(s->machine, &online);
 	if (!err)
 		err = stat_counters_open(&s->cfg.groups, &online, s->nr_cpus, &why, &s->counters);
+	if (!err && online_watch_open(&s->online, ONLINE_WATCH_PATH, &online))
+		err = diag_set(&why, -ENOMEM, NULL, "out of memory");
 	cpulist_done(&online);
 	if (err) {
 		*d = why;
@@ -115,19 +117,18 @@ static int open_dsqs(struct stat_session *s, struct diag *d)
 	if (dsq_tally_new(&s->dsqs))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!s->scx.is_enabled)
-		stat_add_note(
+		add_note(
 			s,
-			"no sched_ext scheduler is on: there are no dispatch queues until one is "
-			"loaded, which is followed");
+			"no sched_ext scheduler is loaded: dispatch queues are measured as soon as one is");
 	return 0;
 }
 
-/* What of the kernel must be known, and whether it can tell of dispatch queues. */
-static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struct diag *d)
+/* What must be known about the kernel, and whether dispatch queues can be traced. */
+static int probe_kernel(struct stat_session *s, struct stat_kernel *out, struct diag *d)
 {
 	struct diag why = { 0 };
 	struct tracing tracing;
-	int err = tracing_look("scheduling statistics", &tracing, d);
+	int err = tracing_probe("scheduling statistics", &tracing, d);
 
 	*out = (struct stat_kernel){ 0 };
 	if (err)
@@ -145,7 +146,7 @@ static int look_at_kernel(struct stat_session *s, struct stat_kernel *out, struc
 		diag_set(&why, -ENOTSUP,
 		         "the kernel needs BTF, CONFIG_FUNCTION_TRACER for fentry or CONFIG_KPROBES, "
 		         "and 1 in /proc/sys/kernel/ftrace_enabled",
-		         "this kernel lets nobody see its dispatch queues");
+		         "dispatch queues cannot be traced on this kernel");
 	else
 		diag_set(
 			&why, -ENOTSUP,
@@ -167,10 +168,11 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = stat_filter_is_cgroup_only(s->filter),
 		.outlier_ns = s->cfg.outlier_ns,
+		.is_from_waking = s->cfg.is_from_waking,
 		.nr_counters = s->counters ? stat_counters_nr(s->counters) : 0,
 		.nr_cpus = s->nr_cpus,
 		.ring_bytes = STAT_RING_BYTES,
-		.wants_news = s->cfg.is_stepped,
+		.is_for_screen = s->cfg.is_stepped,
 	};
 	struct stat_collector_cfg cfg = {
 		.possible = s->possible,
@@ -184,7 +186,7 @@ static int open_collector(struct stat_session *s, struct diag *d)
 
 	if (!(s->groups & ~(uint32_t)STAT_GROUP_SCHEDSTAT) && !s->cfg.outlier_ns)
 		return 0; /* the kernel counts by itself */
-	err = look_at_kernel(s, &kernel, d);
+	err = probe_kernel(s, &kernel, d);
 	if (err)
 		return err;
 	req.groups = s->groups;
@@ -227,17 +229,6 @@ static int open_tally(struct stat_session *s, struct diag *d)
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
-/* From here on only what reading needs is kept: programs, counters, their cost, names of cgroups. */
-static void drop_privileges(struct stat_session *s)
-{
-	uint64_t keep = CAPS_TRACE | CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_DAC_READ_SEARCH);
-	int err = caps_drop_to(keep);
-
-	if (err)
-		stat_add_note(s, "privileges that are no longer needed could not be dropped: %s",
-		              strerror(-err));
-}
-
 static int attach(struct stat_session *s, struct diag *d)
 {
 	int fds[BPF_COST_PROGRAMS];
@@ -255,24 +246,19 @@ static int attach(struct stat_session *s, struct diag *d)
 		return err;
 	nr = stat_collector_program_fds(s->collector, fds, BPF_COST_PROGRAMS);
 	bpf_cost_init(&s->cost, fds, nr);
-	if (!s->cfg.is_stepped)
-		drop_privileges(s);
 	return 0;
 }
 
-/* The kernel's ids are those of the first namespace; from inside another one they cannot be told. */
+/* The kernel's ids are those of the first namespace; inside another one they cannot be translated. */
 static int check_namespace(struct stat_session *s, struct diag *d)
 {
 	if (pid_namespace_is_initial())
 		return 0;
 	if (s->cfg.tid || s->cfg.tgid)
-		return diag_set(
-			d, -ENOTSUP,
-			"run it in the host's pid namespace (docker: --pid=host), or use --cgroup",
-			"inside a pid namespace, -p and --tid cannot be matched with the kernel's ids");
-	stat_add_note(
+		return pid_namespace_check("-p and --tid", d);
+	add_note(
 		s,
-		"inside a pid namespace: ids are the host's, and of tasks outside only those that end are seen");
+		"inside a pid namespace: ids are the host's, and tasks outside it appear only when they exit");
 	return 0;
 }
 
@@ -288,10 +274,11 @@ int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	s->online.fd = -1;
 	s->cfg = *cfg;
 	s->cost.stats_fd = -1;
 	s->groups = stat_groups_all(&cfg->groups);
-	/* First of all: whoever interrupts us from here on gets everything put back in order. */
+	/* First of all: if we are interrupted from here on, everything is restored. */
 	err = cfg->is_stepped ? 0 : watch_open(cfg->output_fd, d, &s->watch);
 	if (!err)
 		err = stat_filter_new(&cfg->filter, d, &s->filter);
@@ -309,6 +296,9 @@ int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct
 		err = open_collector(s, d);
 	if (!err)
 		err = attach(s, d);
+	/* From here on maps, rings and counters are read; the broker does everything else. */
+	if (!err && !cfg->is_stepped)
+		err = privilege_drop(0, d);
 	if (err)
 		return err;
 	*out = TAKE_PTR(s);
@@ -322,6 +312,7 @@ void stat_session_close(struct stat_session *s)
 	bpf_cost_end(&s->cost);
 	stat_collector_close(s->collector);
 	stat_counters_close(s->counters);
+	online_watch_close(&s->online);
 	stat_schedstat_close(s->schedstat);
 	tally_free(s->tally);
 	stat_filter_free(s->filter);

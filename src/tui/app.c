@@ -25,7 +25,7 @@ void app_init(struct app *a, struct config *config)
 	a->previous = a->view;
 }
 
-void app_tell(struct app *a, const char *fmt, ...)
+void app_notify(struct app *a, const char *fmt, ...)
 {
 	char line[APP_LOG_BYTES];
 	va_list args;
@@ -34,39 +34,39 @@ void app_tell(struct app *a, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
 	text_printable(a->log[a->nr_log++ % APP_LOG_LINES], APP_LOG_BYTES, line, strlen(line));
-	a->is_told = true;
+	a->is_reported = true;
 }
 
-struct machine_wish app_wish(const struct app *a)
+struct machine_request app_request(const struct app *a)
 {
-	struct machine_wish w = { .needs = a->view->needs | MACHINE_CPUS };
+	struct machine_request r = { .needs = a->view->needs | MACHINE_CPUS };
 
 	if (a->screen.has_uncore)
-		w.needs |= MACHINE_UNCORE;
+		r.needs |= MACHINE_UNCORE;
 	if (a->screen.has_pressure)
-		w.needs |= MACHINE_PRESSURE;
-	if (a->view->wish)
-		a->view->wish(&a->screen, &w);
-	return w;
+		r.needs |= MACHINE_PRESSURE;
+	if (a->view->request)
+		a->view->request(&a->screen, &r);
+	return r;
 }
 
-void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m)
+void app_refreshed(struct app *a, const struct machine_request *request, const struct machine *m)
 {
 	struct app_measured *to = &a->measured;
 
 	to->is_known = true;
-	to->wish = *wish;
-	to->wish.event = NULL;
-	(void)snprintf(to->event, sizeof(to->event), "%s", wish->event ? wish->event : "");
+	to->request = *request;
+	to->request.event = NULL;
+	(void)snprintf(to->event, sizeof(to->event), "%s", request->event ? request->event : "");
 	if (m->play && player_is_at_end(m->play) && !a->screen.is_frozen) {
 		a->screen.is_frozen = true;
-		app_tell(a, "the end of the recording");
+		app_notify(a, "the end of the recording");
 	}
 }
 
 bool app_is_unmeasured(const struct app *a, const struct machine *m)
 {
-	const struct machine_wish now = app_wish(a), *then = &a->measured.wish;
+	const struct machine_request now = app_request(a), *then = &a->measured.request;
 
 	if (!a->screen.is_frozen || !m || m->play || !a->measured.is_known)
 		return false;
@@ -94,7 +94,7 @@ static void change_tick(struct app *a, bool is_longer)
 static void change_theme(struct app *a)
 {
 	a->config->theme = theme_next(a->config->theme);
-	app_tell(a, "theme %s", a->config->theme->name);
+	app_notify(a, "theme %s", a->config->theme->name);
 }
 
 static void event_key(struct app *a, const struct machine *m, int step)
@@ -102,10 +102,10 @@ static void event_key(struct app *a, const struct machine *m, int step)
 	if (a->is_help || app_place_rows(a, m) > 0)
 		app_place_move(a, m, step);
 	else
-		app_tell(a, "not available: there is only one event to show here");
+		app_notify(a, "not available: there is only one event to show here");
 }
 
-/* Played again from the start, where it stands at the end. */
+/* Played again from the start, if it is at the end. */
 static void freeze(struct app *a, const struct machine *m)
 {
 	if (a->screen.is_frozen && m && m->play && player_is_at_end(m->play) && !a->player.steps)
@@ -121,7 +121,7 @@ static bool play(struct app *a, const struct machine *m, const struct action_ent
 	if (!is_seek && e->action != ACTION_SPEED_UP && e->action != ACTION_SPEED_DOWN)
 		return false;
 	if (!m || !m->play)
-		app_tell(a, "not available: this is no recording");
+		app_notify(a, "not available: this is not a recording");
 	else if (is_seek)
 		player_seek(&a->player, e->argument);
 	else
@@ -136,15 +136,15 @@ static bool is_refused(struct app *a, const struct machine *m, const struct acti
 
 	if (!m || !m->play)
 		return false;
-	if (e->action == ACTION_RECORD) {
-		app_tell(a, "not available: this is a recording");
+	if (e->action == ACTION_RECORD || e->action == ACTION_ARM) {
+		app_notify(a, "not available: this is a recording");
 		return true;
 	}
 	if (e->action == ACTION_VIEW || e->action == ACTION_MEMORY || e->action == ACTION_NETWORK)
 		v = view_find(e->argument);
 	if (!v || !v->needs || (v->needs & ~(m->play->absent | MACHINE_CPUS)))
 		return false;
-	app_tell(a, "not available: a recording does not tell of this: %s", e->what);
+	app_notify(a, "not available: a recording does not contain this: %s", e->what);
 	return true;
 }
 
@@ -255,7 +255,7 @@ static bool view_acts(struct app *a, const struct machine *m, enum action action
 	a->screen.message[0] = '\0';
 	is_done = a->view->act(m, &a->screen, action);
 	if (a->screen.message[0])
-		app_tell(a, "%s", a->screen.message);
+		app_notify(a, "%s", a->screen.message);
 	if (a->screen.is_leaving)
 		app_place_show(a, a->previous);
 	a->screen.is_leaving = false;
@@ -308,12 +308,14 @@ static unsigned int act(struct app *a, const struct machine *m, const struct act
 		return APP_SAVE;
 	case ACTION_RECORD:
 		return APP_RECORD;
+	case ACTION_ARM:
+		return APP_ARM;
 	case ACTION_SAMPLE_LESS:
 	case ACTION_SAMPLE_MORE:
-		app_tell(a, "nothing is sampled here: every event is counted");
+		app_notify(a, "nothing is sampled here: every event is counted");
 		break;
 	case ACTION_UNAVAILABLE:
-		app_tell(a, "not available: %s", e->argument);
+		app_notify(a, "not available: %s", e->argument);
 		break;
 	default:
 		act_on_screen(a, e);
@@ -396,7 +398,7 @@ unsigned int app_press(struct app *a, const struct machine *m, struct app_input 
 {
 	const struct action_entry *e;
 
-	a->is_told = false;
+	a->is_reported = false;
 	if (in.key == KEY_CTRL('C') || in.key == KEY_OF_SIGNAL)
 		return APP_QUIT;
 	if (in.key == KEY_CTRL('Z'))

@@ -24,6 +24,7 @@ enum app_effect {
 	APP_SAVE = 2,
 	APP_RECORD = 4,
 	APP_SUSPEND = 8, /* Ctrl-Z */
+	APP_ARM = 16,    /* or end: the flight recorder */
 };
 
 struct app {
@@ -32,16 +33,20 @@ struct app {
 	struct event_menu events;
 	const struct view *view;
 	const struct view *previous;
-	struct app_zoom { /* where one thread was entered from; view NULL = nowhere */
+	struct app_zoom { /* where one thread was entered from; view NULL = none */
 		const struct view *view;
 		uint32_t process;
 	} zoom;
 	struct player player;
-	struct app_measured {             /* what the machine that is shown was asked for */
-		struct machine_wish wish; /* without texts */
+	struct app_measured {                   /* what the machine that is shown was asked for */
+		struct machine_request request; /* without texts */
 		char event[128];
 		bool is_known;
 	} measured;
+	struct app_recorder {  /* the flight recorder beside the screen */
+		double kept_s; /* 0 = not armed */
+		double cpu;    /* its share of one; NAN = unknown */
+	} recorder;
 	bool is_help;
 	bool is_log;
 	int help_scroll;
@@ -51,7 +56,7 @@ struct app {
 	size_t nr_marks;
 	char log[APP_LOG_LINES][APP_LOG_BYTES]; /* a ring: nr_log % APP_LOG_LINES is next */
 	size_t nr_log;
-	bool is_told; /* the newest message is in the notice line, until a key is pressed */
+	bool is_reported; /* the newest message is in the notice line, until a key is pressed */
 };
 
 /* A key, or a click or wheel at a place of the grid. */
@@ -65,10 +70,10 @@ void app_init(struct app *a, struct config *config); /* config is lent */
 unsigned int app_press(struct app *a, const struct machine *m, struct app_input in);
 void app_draw(struct app *a, const struct machine *m, struct grid *g);
 /* What the view that is shown wants to see, and the header; lent until the next key. */
-struct machine_wish app_wish(const struct app *a);
-/* What a look was asked for and gave. At the end of a recording it pauses. */
-void app_looked(struct app *a, const struct machine_wish *wish, const struct machine *m);
+struct machine_request app_request(const struct app *a);
+/* The request and the result of a refresh. At the end of a recording it pauses. */
+void app_refreshed(struct app *a, const struct machine_request *request, const struct machine *m);
 /* Whether it is frozen, and what the view wants to see was not measured before. */
 bool app_is_unmeasured(const struct app *a, const struct machine *m);
 /* A message: into the log, and into the notice line. */
-void app_tell(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void app_notify(struct app *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

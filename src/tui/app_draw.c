@@ -32,6 +32,12 @@ static void right_of_header(const struct app *a, const struct machine *m, char *
 	if (m && m->lost)
 		at += (size_t)snprintf(buf + at, size - at, "LOST %llu ",
 		                       (unsigned long long)m->lost);
+	if (a->recorder.kept_s > 0) {
+		at += (size_t)snprintf(buf + at, size - at, "REC %gs ", a->recorder.kept_s);
+		if (!isnan(a->recorder.cpu))
+			at += (size_t)snprintf(buf + at, size - at, "%.1f%% ",
+			                       a->recorder.cpu * 100);
+	}
 	if (!isnan(busy))
 		at += (size_t)snprintf(buf + at, size - at, "%3.0f%% ", busy * 100);
 	snprintf(buf + at, size - at, "%ums", a->screen.tick_ms);
@@ -106,9 +112,9 @@ static void draw_footer(const struct app *a, const struct machine *m, struct gri
 /* The line above the footer: the newest message until a key is pressed, else what is missing. */
 static const char *notice_of(const struct app *a, const struct machine *m)
 {
-	if (a->is_told && a->nr_log)
+	if (a->is_reported && a->nr_log)
 		return a->log[(a->nr_log - 1) % APP_LOG_LINES];
-	/* What was asked for with a key and is not to be had. */
+	/* What was requested with a key and is not available. */
 	if (m && m->no_uncore)
 		return m->no_uncore;
 	if (m && m->no_pressure)
@@ -156,8 +162,9 @@ static void draw_body(struct app *a, const struct machine *m, struct grid *g, st
 			a->help_scroll = last > 0 ? last : 0;
 		help_draw(&a->config->keys, a->help_scroll, g, body);
 	} else if (app_is_unmeasured(a, m)) {
-		grid_text(g, body.x, body.y, body.width, STYLE_WARNING,
-		          "not measured before it was frozen: go on, or back to the former view");
+		grid_text(
+			g, body.x, body.y, body.width, STYLE_WARNING,
+			"not measured before it was frozen: resume, or go back to the previous view");
 	} else if (m) {
 		a->view->draw(m, &a->screen, g, body);
 		find_selected(a, g, body);
@@ -179,7 +186,7 @@ void app_draw(struct app *a, const struct machine *m, struct grid *g)
 	draw_header(a, m, g);
 	draw_footer(a, m, g, bottom);
 	if (notice && *notice && g->height >= 5)
-		grid_text(g, 0, --bottom, g->width, a->is_told ? STYLE_TITLE : STYLE_WARNING,
+		grid_text(g, 0, --bottom, g->width, a->is_reported ? STYLE_TITLE : STYLE_WARNING,
 		          notice);
 	if (m && m->play && g->height >= 5)
 		player_draw(m->play, a->screen.is_frozen, g, --bottom);

@@ -12,7 +12,7 @@ void app_place_forget(struct app *a)
 	a->screen.scroll = 0;
 }
 
-/* Whoever leaves a program leaves off sampling it. */
+/* Leaving a program stops sampling it. */
 static void turn_to(struct app *a, const struct view *v)
 {
 	if (v != a->view)
@@ -36,10 +36,10 @@ void app_place_choose(struct app *a, const struct action_entry *e)
 	const struct view *v = view_find(e->argument);
 
 	if (!v) {
-		app_tell(a, "not available: there is no view of %s yet", e->what);
+		app_notify(a, "not available: there is no view of %s yet", e->what);
 		return;
 	}
-	/* From the help or the messages one goes to the view, even if it lies beneath. */
+	/* From the help or the messages the key leads to the view, even if it lies beneath. */
 	if (v == a->view && !a->is_help)
 		app_place_show(a, a->previous);
 	else if (v != a->view)

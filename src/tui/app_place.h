@@ -1,6 +1,6 @@
 /*
  * tui/app_place — where the user is: which view, which row of it, inside of what; and the ways there and back.
- * For tui/app and those who act for it.
+ * For tui/app and its parts.
  */
 #pragma once
 

@@ -1,20 +1,22 @@
 #include "tui/app_sort.h"
 
-#include "tui/task_sort.h"
+#include "tui/task_metrics.h"
 
 static void sort_by(struct app *a, const struct grid_mark *column)
 {
 	struct screen *s = &a->screen;
+	const struct task_metric *by;
 
 	if (s->sort == (enum view_sort)column->value) {
 		s->is_ascending = !s->is_ascending;
 	} else {
 		s->sort = (enum view_sort)column->value;
-		s->is_ascending = task_sort_is_ascending(s->sort);
+		by = task_metric_sorted(s);
+		s->is_ascending = by && task_metric_is_ascending(by);
 	}
 	s->selected = 0;
 	s->selected_tid = 0;
-	app_tell(a, "sorted by %s", column->text);
+	app_notify(a, "sorted by %s", column->text);
 }
 
 /* Columns of the table whose rows are selected, or else of the first one. */
@@ -39,7 +41,7 @@ void app_sort_next(struct app *a, int step)
 	int nr = (int)main_columns(a, &columns), at = 0;
 
 	if (a->is_help || !nr) {
-		app_tell(a, "not available: there is nothing here to sort");
+		app_notify(a, "not available: there is nothing here to sort");
 		return;
 	}
 	while (at < nr && columns[at].value != (int)a->screen.sort)

@@ -106,12 +106,12 @@ static const char *take_events(struct config *c, const struct toml_entry *e)
 	size_t at = 0;
 
 	if (e->type != TOML_ARRAY)
-		return "is no list of events";
+		return "is not a list of events";
 	c->events.nr = 0;
 	while (toml_array_next(e, &at, word, sizeof(word))) {
 		if (config_add_event(c, word, NULL)) {
 			c->events = before;
-			return "has what is no NAME:0xCONFIG:TYPE, or too many";
+			return "has an entry that is not NAME:0xCONFIG:TYPE, or too many entries";
 		}
 	}
 	return NULL;
@@ -123,7 +123,7 @@ static const char *take_event(struct config *c, const struct toml_entry *e)
 
 	if (e->type != TOML_STRING || strlen(e->text) >= sizeof(c->default_event) ||
 	    event_word_parse(e->text, &parsed, NULL))
-		return "is no event";
+		return "is not an event";
 	memcpy(c->default_event, e->text, strlen(e->text) + 1);
 	return NULL;
 }
@@ -137,7 +137,7 @@ static const char *take(struct config *c, const struct field *f, const struct to
 	switch (f->type) {
 	case FIELD_NUMBER:
 		if (e->type != TOML_INTEGER || e->integer < f->min || e->integer > f->max)
-			return "is no number in its range";
+			return "is not a number in its range";
 		*(uint32_t *)(void *)at = (uint32_t)e->integer;
 		return NULL;
 	case FIELD_BOOL:
@@ -147,13 +147,13 @@ static const char *take(struct config *c, const struct field *f, const struct to
 		return NULL;
 	case FIELD_TEXT:
 		if (e->type != TOML_STRING || strlen(e->text) >= f->size)
-			return "is no text, or too long";
+			return "is not a text, or is too long";
 		memcpy(at, e->text, strlen(e->text) + 1);
 		return NULL;
 	case FIELD_THEME:
 		theme = e->type == TOML_STRING ? theme_find(e->text) : NULL;
 		if (!theme)
-			return "is no theme";
+			return "is not a theme";
 		c->theme = theme;
 		return NULL;
 	case FIELD_EVENT:
@@ -172,7 +172,7 @@ static const char *take_key(struct config *c, const struct toml_entry *e)
 	uint32_t key = key_from_text(e->key);
 
 	if (key == KEY_NONE)
-		return "is no key";
+		return "is not a key";
 	if (!action)
 		return "has no known action";
 	return keymap_set(&c->keys, key, action) ? "is one key too many" : NULL;
@@ -211,7 +211,10 @@ int config_read(struct config *c, const char *text, size_t len, const char *name
 	return 0;
 }
 
-/* $XDG_CONFIG_HOME or ~/.config, and what stands below it; a relative XDG path does not count, as its standard says. */
+/*
+ * $XDG_CONFIG_HOME or ~/.config, and the path below it; a relative XDG path does not count, as its
+ * standard says.
+ */
 static int path_below(const char *rest, char path[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -383,14 +386,9 @@ static int write_file(const char *path, const char *text)
 	return err;
 }
 
-int config_save(struct config *c, struct diag *d, char path[PATH_MAX])
+int config_store(const char *text, struct diag *d, char path[PATH_MAX])
 {
-	SCOPED(scoped_free) char *text = NULL;
-	int err = config_write(c, d, &text);
-
-	if (err)
-		return err;
-	err = path_below("schedscope/config.toml", path);
+	int err = path_below("schedscope/config.toml", path);
 	if (err)
 		return diag_set(d, err, "set HOME", "there is no folder for settings");
 	err = make_folders(path);

@@ -1,9 +1,9 @@
 /*
  * tui/config — the settings of the screen: config.toml below $XDG_CONFIG_HOME/schedscope, with the keys of scxtop.
  *
- * Where that file is missing, scxtop's own is read. What is unknown or out of range is told through base/log and left
- * at its default: a file never keeps the program from starting. Saving changes only values, so comments and order stay,
- * and what was saved can always be read again.
+ * Where that file is missing, scxtop's own is read. What is unknown or out of range is reported
+ * through base/log and left at its default: a file never keeps the program from starting. Saving
+ * changes only values, so comments and order stay, and what was saved can always be read again.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/event_word.h"
 #include "base/attr.h"
 #include "base/diag.h"
 #include "base/toml.h"
+#include "machine/event_word.h"
 #include "tui/keys.h"
 #include "tui/theme.h"
 
@@ -32,7 +32,7 @@ struct config {
 	char stats_socket[PATH_MAX];
 	char trace_prefix[PATH_MAX];
 	uint32_t trace_duration_ms, trace_warmup_ms;
-	uint32_t worker_threads; /* kept for scxtop's sake, unused */
+	uint32_t worker_threads; /* kept for scxtop compatibility, unused */
 	char default_event[EVENT_WORD_BYTES];
 	struct config_events { /* each NAME:0xCONFIG:TYPE */
 		char words[CONFIG_EVENTS][EVENT_WORD_BYTES];
@@ -48,12 +48,12 @@ void config_done(struct config *c);
 /* One more of them. -EINVAL with a sentence, -E2BIG. */
 MUST_USE int config_add_event(struct config *c, const char *word, struct diag *d);
 
-/* Takes what a text says; name is for messages. Fails only on what is no TOML, and then changes nothing. */
+/* Takes what a text says; name is for messages. Fails only on what is not TOML, and then changes nothing. */
 MUST_USE int config_read(struct config *c, const char *text, size_t len, const char *name,
                          struct diag *d);
 /* From the user's files; none at all is fine. */
 MUST_USE int config_load(struct config *c, struct diag *d);
 /* The text that saving would write; to be freed. */
 MUST_USE int config_write(struct config *c, struct diag *d, char **out);
-/* Makes the folder too; the file changes at once or not at all. path is where it went. */
-MUST_USE int config_save(struct config *c, struct diag *d, char path[PATH_MAX]);
+/* Writes such a text: makes the folder too; the file changes at once or not at all. path is where it went. */
+MUST_USE int config_store(const char *text, struct diag *d, char path[PATH_MAX]);

@@ -54,18 +54,28 @@ void event_menu_init(struct event_menu *e, const char *start, const char (*raw)[
 		event_menu_add(e, e->start);
 }
 
+static size_t nr_words(const struct event_menu *e)
+{
+	return NR_USUAL + (e ? e->nr : 0);
+}
+
+static const char *word_at(const struct event_menu *e, size_t place)
+{
+	return place < NR_USUAL ? usual[place] : e->more[place - NR_USUAL];
+}
+
 static size_t place_of(const struct event_menu *e, const char *word)
 {
 	size_t i = 0;
 
-	while (i < event_menu_nr(e) && strcmp(event_menu_at(e, i), word) != 0)
+	while (i < nr_words(e) && strcmp(word_at(e, i), word) != 0)
 		i++;
 	return i;
 }
 
 void event_menu_add(struct event_menu *e, const char *word)
 {
-	if (place_of(e, word) < event_menu_nr(e))
+	if (place_of(e, word) < nr_words(e))
 		return;
 	if (e->nr == EVENT_MENU_MORE) {
 		memmove(e->more[e->nr_settings], e->more[e->nr_settings + 1],
@@ -75,26 +85,16 @@ void event_menu_add(struct event_menu *e, const char *word)
 	put(e->more[e->nr++], word);
 }
 
-size_t event_menu_nr(const struct event_menu *e)
-{
-	return NR_USUAL + (e ? e->nr : 0);
-}
-
-const char *event_menu_at(const struct event_menu *e, size_t place)
-{
-	return place < NR_USUAL ? usual[place] : e->more[place - NR_USUAL];
-}
-
 void event_menu_step(const struct event_menu *e, const char *from, bool is_next,
                      char out[EVENT_WORD_BYTES])
 {
-	size_t last = event_menu_nr(e) - 1, place = place_of(e, from);
+	size_t last = nr_words(e) - 1, place = place_of(e, from);
 
 	if (is_next)
 		place = place >= last ? 0 : place + 1;
 	else
 		place = place == 0 || place > last ? last : place - 1;
-	put(out, event_menu_at(e, place));
+	put(out, word_at(e, place));
 }
 
 void event_menu_start(const struct event_menu *e, char out[EVENT_WORD_BYTES])

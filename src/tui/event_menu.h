@@ -2,16 +2,16 @@
  * tui/event_menu — the events that the keys go through: those of scxtop in its order, then those of the settings, then
  * those that were chosen from lists.
  *
- * The place in it is that of the event that is shown, wherever that came from. Words are those of analyze/event_word.
- * Pure; allocates nothing. A menu that is NULL has scxtop's events alone.
+ * The position in it is that of the shown event, wherever that came from. Words are those of
+ * machine/event_word. Pure; allocates nothing. A menu that is NULL has scxtop's events alone.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyze/event_word.h"
 #include "base/attr.h"
+#include "machine/event_word.h"
 
 #define EVENT_MENU_MORE 64U /* beyond scxtop's; then the oldest that was chosen makes room */
 
@@ -22,7 +22,7 @@ struct event_menu {
 	size_t nr;
 };
 
-/* By the settings: start and raw events as NAME:0xCONFIG:TYPE; what is no event is left out. */
+/* By the settings: start and raw events as NAME:0xCONFIG:TYPE; what is not an event is left out. */
 void event_menu_init(struct event_menu *e, const char *start, const char (*raw)[EVENT_WORD_BYTES],
                      size_t nr_raw);
 /* One that was chosen; it is in the menu once. */
@@ -31,5 +31,3 @@ void event_menu_add(struct event_menu *e, const char *word);
 void event_menu_step(const struct event_menu *e, const char *from, bool is_next,
                      char out[EVENT_WORD_BYTES]);
 void event_menu_start(const struct event_menu *e, char out[EVENT_WORD_BYTES]);
-size_t event_menu_nr(const struct event_menu *e);
-const char *event_menu_at(const struct event_menu *e, size_t place);

@@ -143,7 +143,7 @@ char *format_watts(char out[FORMAT_BYTES], double watts)
 
 char *format_celsius(char out[FORMAT_BYTES], double celsius)
 {
-	/* Below absolute zero and above the sun there is no CPU. */
+	/* Implausible temperatures are ignored. */
 	if (!(celsius >= -273.15) || celsius >= 999.5)
 		return unknown(out);
 	snprintf(out, FORMAT_BYTES, "%.0f\u00b0", celsius + 0.0);

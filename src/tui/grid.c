@@ -68,7 +68,7 @@ static void put(struct grid *g, int x, int y, enum style style, uint32_t code)
 	*c = (struct cell){ code, (uint8_t)style };
 }
 
-/* Cells that a code point takes: what a terminal would obey, or nobody knows, is shown as '?'. */
+/* Cells that a code point takes: control characters and unknown ones are shown as '?'. */
 static int width_of(uint32_t *code)
 {
 	int width;

@@ -1,8 +1,9 @@
 /*
  * tui/grid — a screen of cells in memory: what views draw on and tests read. Knows nothing of terminals.
  *
- * Drawing outside is cut. Texts are untrusted: what a terminal would obey, and what is not UTF-8, becomes '?'; wide
- * characters take two cells, what would combine is left out. A grid is drawn anew for every frame.
+ * Drawing outside is cut. Texts are untrusted: control characters, and what is not UTF-8, become
+ * '?'; wide characters take two cells, combining ones are left out. A grid is redrawn for every
+ * frame.
  */
 #pragma once
 

@@ -36,12 +36,14 @@ const struct action_entry actions[] = {
 	{ VIEWS, "AppStateMangoApp", "SetState(MangoApp)", ACTION_VIEW, "MangoApp", "m", "frames of a game" },
 	{ VIEWS, "AppStatePerfEvent", "AppStateEvent SetState(PerfEvent) SetState(Event)", ACTION_VIEW, "PerfEvent", "e", "choose an event to count" },
 	{ VIEWS, "AppStateKprobeEvent", "SetState(KprobeEvent)", ACTION_VIEW, "KprobeEvent", "K", "choose a function of the kernel" },
-	{ VIEWS, "AppStateTracing", "SetState(Tracing)", ACTION_UNAVAILABLE, "a recording does not take the screen: its file is told in the log", "", "nothing: recording goes on beside the screen" },
+	{ VIEWS, "AppStateTracing", "SetState(Tracing)", ACTION_UNAVAILABLE,
+		"a recording does not take over the screen: the log names its file", "", "nothing: recording runs beside the screen" },
 	{ VIEWS, "AppStateBpfProgramDetail", "SetState(BpfProgramDetail)", ACTION_VIEW, "BpfProgramDetail", "", "one BPF program" },
 	{ VIEWS, "AppStateHelp", "SetState(Help)", ACTION_HELP, NULL, "h ?", "this help" },
 	{ VIEWS, "ToggleLog", NULL, ACTION_LOG, NULL, "O", "messages and losses" },
 
-	{ SHOW, "AppStatePause", "SetState(Pause) Pause", ACTION_FREEZE, NULL, "Space", "freeze what is shown; a recording pauses, or plays" },
+	{ SHOW, "AppStatePause", "SetState(Pause) Pause", ACTION_FREEZE, NULL, "Space",
+		"freeze the screen; a recording pauses or plays" },
 	{ SHOW, "Filter", NULL, ACTION_FILTER, NULL, "/", "filter by name, pid, cgroup or state; Enter keeps, Esc clears" },
 	{ SHOW, "NextViewState", NULL, ACTION_SHAPE, NULL, "v Tab", "bars, sparklines, table" },
 	{ SHOW, "NextGroup", NULL, ACTION_GROUP, NULL, "c", "by CPU, cache, node" },
@@ -71,7 +73,8 @@ const struct action_entry actions[] = {
 	{ EVENTS, "PrevEvent", NULL, ACTION_EVENT_PREVIOUS, NULL, "j", "previous event of CPUs; in other views the row below" },
 	{ EVENTS, "NextEvent", NULL, ACTION_EVENT_NEXT, NULL, "k", "next event of CPUs; in other views the row above" },
 	{ EVENTS, "ClearEvent", NULL, ACTION_EVENT_CLEAR, NULL, "x", "back to the event and order of the start; in a profile: clear the samples" },
-	{ EVENTS, "RecordTrace", "RequestTrace", ACTION_RECORD, NULL, "P a w", "record a trace; the log says where" },
+	{ EVENTS, "RecordTrace", "RequestTrace", ACTION_RECORD, NULL, "P a w", "record a trace: from now on, or what the flight recorder kept" },
+	{ EVENTS, "ToggleFlightRecorder", NULL, ACTION_ARM, NULL, "R", "flight recorder on or off; the title line shows its cost" },
 	{ EVENTS, "DecBpfSampleRate", "PerfSampleRateDecrease", ACTION_SAMPLE_LESS, NULL, "[", "half as many samples, in a profile" },
 	{ EVENTS, "IncBpfSampleRate", "PerfSampleRateIncrease", ACTION_SAMPLE_MORE, NULL, "]", "twice as many samples, in a profile" },
 
@@ -90,7 +93,7 @@ const struct action_entry actions[] = {
 /* clang-format on */
 const size_t nr_actions = sizeof(actions) / sizeof(actions[0]);
 
-/* Whether a word stands in a list with blanks between. */
+/* Whether a word is in a list separated by blanks. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -148,7 +151,7 @@ uint32_t key_from_text(const char *text)
 	if (len == 6 && strncasecmp(text, "Ctrl-", 5) == 0) {
 		char letter = (char)(text[5] & ~0x20);
 
-		/* Those that terminals send for Tab, Enter and Backspace are no keys of their own. */
+		/* The codes that terminals send for Tab, Enter and Backspace are not separate keys. */
 		return letter < 'A' || letter > 'Z' || strchr("HIJM", letter) ? KEY_NONE
 		                                                              : KEY_CTRL(letter);
 	}

@@ -28,7 +28,7 @@ enum special_key {
 	KEY_OF_DELETE,
 	KEY_OF_ESC,
 	KEY_OF_TAB,
-	KEY_OF_CLICK, /* of the mouse; the place comes with it */
+	KEY_OF_CLICK, /* of the mouse; with its position */
 	KEY_OF_WHEEL_UP,
 	KEY_OF_WHEEL_DOWN,
 	KEY_OF_RESIZE,
@@ -58,6 +58,7 @@ enum action {
 	ACTION_SAMPLE_LESS,
 	ACTION_SAMPLE_MORE,
 	ACTION_RECORD,
+	ACTION_ARM,
 	ACTION_FREQUENCY,
 	ACTION_UNCORE,
 	ACTION_PRESSURE,

@@ -7,14 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "tui/app.h"
 #include "tui/task_matches.h"
 #include "tui/term.h"
 
-#define FIRST_LOOK_NS 100000000ULL
-#define MS_NS         1000000ULL
+#define FIRST_REFRESH_NS 100000000ULL
+#define MS_NS            1000000ULL
 
 struct loop {
 	const struct loop_cfg *cfg;
@@ -22,11 +23,11 @@ struct loop {
 	struct terminal *term;
 	struct grid grid;
 	const struct machine *machine;
-	uint64_t next_look_ns, next_frame_ns;
+	uint64_t next_refresh_ns, next_frame_ns;
 	bool is_due;   /* something new is to be drawn, when its time comes */
 	bool is_now;   /* a key was pressed: at once */
-	bool is_early; /* the next look comes before its time */
-	int look_error;
+	bool is_early; /* the next refresh is due early */
+	int refresh_error;
 	int logged[2]; /* a pipe */
 };
 
@@ -38,7 +39,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* Any thread may log: lines come as packets of a pipe, and what finds it full is lost. */
+/* Any thread may log: lines are packets of a pipe, and are lost when it is full. */
 static void on_log(void *ctx, enum log_level level, const char *line)
 {
 	const struct loop *l = ctx;
@@ -49,7 +50,7 @@ static void on_log(void *ctx, enum log_level level, const char *line)
 		return;
 }
 
-static void tell_logged(struct loop *l)
+static void report_logged(struct loop *l)
 {
 	char line[APP_LOG_BYTES];
 	ssize_t nr;
@@ -57,69 +58,75 @@ static void tell_logged(struct loop *l)
 	while ((nr = read(l->logged[0], line, sizeof(line) - 1)) > 0) {
 		line[nr] = '\0';
 		text_chomp(line);
-		app_tell(&l->app, "%s", line);
+		app_notify(&l->app, "%s", line);
 		l->is_due = true;
 	}
 }
 
-static void tell_news(struct loop *l)
+static void show_messages(struct loop *l)
 {
 	char text[APP_LOG_BYTES];
 
-	tell_logged(l);
-	while (l->cfg->news && l->cfg->news(l->cfg->ctx, text, sizeof(text))) {
-		app_tell(&l->app, "%s", text);
+	report_logged(l);
+	while (l->cfg->message && l->cfg->message(l->cfg->ctx, text, sizeof(text))) {
+		app_notify(&l->app, "%s", text);
 		l->is_due = true;
 	}
 }
 
-static void look(struct loop *l)
+static void refresh(struct loop *l)
 {
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 	char text[APP_LOG_BYTES];
-	struct machine_wish wish = app_wish(&l->app);
+	struct machine_request request = app_request(&l->app);
 	int err;
 
 	player_take(&l->app.player, l->app.screen.tick_ms, l->app.screen.is_frozen, !l->is_early,
-	            &wish.play);
-	err = l->cfg->look(l->cfg->ctx, &wish, &d, &m);
+	            &request.play);
+	err = l->cfg->refresh(l->cfg->ctx, &request, &d, &m);
 	if (!err) {
 		l->machine = m;
-		app_looked(&l->app, &wish, m);
-	} else if (err != l->look_error) { /* once, not with every look */
+		app_refreshed(&l->app, &request, m);
+	} else if (err != l->refresh_error) { /* once, not with every refresh */
 		diag_format(&d, text, sizeof(text));
-		app_tell(&l->app, "%s", text);
+		app_notify(&l->app, "%s", text);
 	}
-	l->look_error = err;
+	l->refresh_error = err;
 	l->is_due = true;
 }
 
 static void save(struct loop *l)
 {
+	SCOPED(scoped_free) char *settings = NULL;
 	char path[PATH_MAX], text[APP_LOG_BYTES];
 	struct diag d = { 0 };
+	int err = config_write(l->cfg->config, &d, &settings);
 
-	if (config_save(l->cfg->config, &d, path)) {
+	if (!err)
+		err = l->cfg->save ? l->cfg->save(l->cfg->ctx, settings, &d, path)
+		                   : config_store(settings, &d, path);
+	if (err) {
 		diag_format(&d, text, sizeof(text));
-		app_tell(&l->app, "%s", text);
+		app_notify(&l->app, "%s", text);
 		return;
 	}
-	app_tell(&l->app, "settings saved in %s", path);
+	app_notify(&l->app, "settings saved in %s", path);
 }
 
-static void record(struct loop *l)
+/* One of the two keys of a recorder. */
+static void record(struct loop *l, int (*handle)(void *, char *, size_t, struct diag *))
 {
 	char text[APP_LOG_BYTES];
 	struct diag d = { 0 };
 
-	if (!l->cfg->record) {
-		app_tell(&l->app, "not available: there is nothing here to record");
+	if (!handle) {
+		app_notify(&l->app, "not available: there is nothing here to record");
 		return;
 	}
-	if (l->cfg->record(l->cfg->ctx, text, sizeof(text), &d))
+	if (handle(l->cfg->ctx, text, sizeof(text), &d))
 		diag_format(&d, text, sizeof(text));
-	app_tell(&l->app, "%s", text);
+	app_notify(&l->app, "%s", text);
 }
 
 static int draw(struct loop *l)
@@ -131,6 +138,9 @@ static int draw(struct loop *l)
 	err = grid_reset(&l->grid, width, height);
 	if (err)
 		return err;
+	l->app.recorder.kept_s = 0;
+	if (l->cfg->kept)
+		l->app.recorder.kept_s = l->cfg->kept(l->cfg->ctx, &l->app.recorder.cpu);
 	app_draw(&l->app, l->machine, &l->grid);
 	l->is_due = l->is_now = false;
 	l->next_frame_ns = now_ns() + l->cfg->config->frame_ms * MS_NS;
@@ -140,7 +150,7 @@ static int draw(struct loop *l)
 /* How long nothing is to be done but to wait for keys. */
 static int wait_ms(const struct loop *l)
 {
-	uint64_t now = now_ns(), until = l->next_look_ns;
+	uint64_t now = now_ns(), until = l->next_refresh_ns;
 
 	if (l->is_due && l->next_frame_ns < until)
 		until = l->next_frame_ns;
@@ -148,7 +158,7 @@ static int wait_ms(const struct loop *l)
 }
 
 /* False = the end. */
-static bool obey(struct loop *l, struct app_input in)
+static bool handle(struct loop *l, struct app_input in)
 {
 	unsigned int effects;
 
@@ -161,7 +171,9 @@ static bool obey(struct loop *l, struct app_input in)
 	if (effects & APP_SAVE)
 		save(l);
 	if (effects & APP_RECORD)
-		record(l);
+		record(l, l->cfg->record);
+	if (effects & APP_ARM)
+		record(l, l->cfg->arm);
 	if (effects & APP_SUSPEND)
 		term_suspend(l->term);
 	return !(effects & APP_QUIT);
@@ -169,14 +181,14 @@ static bool obey(struct loop *l, struct app_input in)
 
 static void tick(struct loop *l)
 {
-	if (now_ns() < l->next_look_ns)
+	if (now_ns() < l->next_refresh_ns)
 		return;
-	/* A recording can be looked at while it stands, a machine can not. */
+	/* A paused recording can be refreshed, a live machine cannot. */
 	if (!l->app.screen.is_frozen || (l->machine && l->machine->play))
-		look(l);
+		refresh(l);
 	l->is_early = false;
-	tell_news(l);
-	l->next_look_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
+	show_messages(l);
+	l->next_refresh_ns = now_ns() + l->app.screen.tick_ms * MS_NS;
 }
 
 /* Whether the user wants to be elsewhere in a recording, or faster. */
@@ -190,9 +202,9 @@ static int run(struct loop *l)
 	bool goes_on = true;
 	int err = draw(l);
 
-	/* Nobody waits a whole tick for the first figures. */
-	l->next_look_ns = now_ns() + FIRST_LOOK_NS;
-	l->next_frame_ns = l->next_look_ns;
+	/* The first figures are shown before a whole tick has passed. */
+	l->next_refresh_ns = now_ns() + FIRST_REFRESH_NS;
+	l->next_frame_ns = l->next_refresh_ns;
 	while (!err && goes_on) {
 		const struct view *view = l->app.view;
 		uint32_t tick_ms = l->app.screen.tick_ms;
@@ -205,11 +217,11 @@ static int run(struct loop *l)
 		player = l->app.player;
 		if (l->is_now || (l->is_due && now_ns() >= l->next_frame_ns))
 			err = draw(l);
-		goes_on = obey(l, term_read(l->term, wait_ms(l)));
+		goes_on = handle(l, term_read(l->term, wait_ms(l)));
 		/* Another view or event may need what was not collected, and another tick begins now. */
 		if (l->app.view != view || l->app.screen.tick_ms != tick_ms ||
 		    strcmp(l->app.screen.event, event) != 0 || is_asked(l, &player)) {
-			l->next_look_ns = now_ns();
+			l->next_refresh_ns = now_ns();
 			l->is_early = true;
 		}
 	}
@@ -248,7 +260,7 @@ int loop_run(const struct loop_cfg *cfg, struct diag *d)
 	if (task_matches_new(&l->app.screen.matches))
 		l->app.screen.matches = NULL;
 	if (cfg->first_message)
-		app_tell(&l->app, "%s", cfg->first_message);
+		app_notify(&l->app, "%s", cfg->first_message);
 	err = open_and_run(l, d);
 	term_close(l->term);
 	grid_done(&l->grid);

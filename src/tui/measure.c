@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/machine_event.h"
+#include "machine/machine_event.h"
 #include "tui/event_menu.h"
 
 struct measure measure_of(const struct machine *m, const struct screen *s)
@@ -19,7 +19,8 @@ struct measure measure_of(const struct machine *m, const struct screen *s)
 	if (w.is_measured && w.is_rate)
 		w.why = m->event->why;
 	else if (w.is_rate && m->play)
-		w.why = "events are counted live, and this is a recording; x shows how busy CPUs were";
+		w.why = "events can only be counted live, and this is a recording; x shows how "
+			"busy CPUs were";
 	return w;
 }
 
@@ -61,12 +62,12 @@ char *measure_format(const struct measure *w, char out[FORMAT_BYTES], double val
 	return format_percent(out, value);
 }
 
-void measure_wish(const struct screen *s, struct machine_wish *w)
+void measure_request(const struct screen *s, struct machine_request *r)
 {
 	if (!s->event[0] || strcmp(s->event, EVENT_WORD_BUSY) == 0)
 		return; /* known in any case */
-	w->needs |= MACHINE_EVENT;
-	w->event = s->event;
+	r->needs |= MACHINE_EVENT;
+	r->event = s->event;
 }
 
 bool measure_act(const struct machine *m, struct screen *s, enum action action)

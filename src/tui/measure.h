@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "analyze/event_word.h"
+#include "machine/event_word.h"
 #include "tui/format.h"
 #include "tui/view.h"
 
@@ -27,6 +27,6 @@ struct machine_history measure_history(const struct measure *w, const struct mac
 char *measure_format(const struct measure *w, char out[FORMAT_BYTES], double value,
                      bool is_localized);
 
-/* For views with CPUs: wishes the event, and obeys the keys that choose it. */
-void measure_wish(const struct screen *s, struct machine_wish *w);
+/* For views with CPUs: requests the event, and handles the keys that choose it. */
+void measure_request(const struct screen *s, struct machine_request *r);
 bool measure_act(const struct machine *m, struct screen *s, enum action action);

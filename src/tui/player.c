@@ -32,7 +32,7 @@ void player_change_speed(struct player *p, int by)
 		p->speed = -PLAYER_MAX_SPEED;
 }
 
-double player_speed(const struct player *p)
+static double speed_of(const struct player *p)
 {
 	double factor = (double)(1U << abs(p->speed));
 
@@ -40,14 +40,14 @@ double player_speed(const struct player *p)
 }
 
 void player_take(struct player *p, uint32_t tick_ms, bool is_paused, bool is_turn,
-                 struct machine_play_wish *out)
+                 struct machine_play_request *out)
 {
 	uint64_t interval_ns = tick_ms * MS_NS;
 
-	*out = (struct machine_play_wish){
+	*out = (struct machine_play_request){
 		.interval_ns = p->speed < 0 ? interval_ns >> -p->speed : interval_ns << p->speed,
 		.steps = p->steps,
-		.speed = player_speed(p),
+		.speed = speed_of(p),
 		.is_paused = is_paused,
 	};
 	if (!p->steps && is_turn && !is_paused)

@@ -95,7 +95,7 @@ struct area panel_begin(struct grid *g, struct area a, const char *title, const 
 	return (struct area){ a.x, a.y + 1, a.width, a.height - 1 };
 }
 
-/* Names are not cut for the sake of columns that matter less, unless there is very little room. */
+/* Names are not cut for columns that matter less, unless there is very little room. */
 static int least_width(const struct table_view_column *c, const struct screen *s, int width)
 {
 	if (c->rank == 0 && c->most && width >= GENEROUS * c->most)
@@ -108,7 +108,7 @@ static bool is_sorted(const struct table_view_column *c, const struct screen *s)
 	return c->is_sorted_by && c->sort == s->sort;
 }
 
-/* The column that rows are sorted by comes next after the first: nobody understands an order that is not seen. */
+/* The column that rows are sorted by comes next after the first: an order must be visible to be understood. */
 static int rank_of(const struct table_view_column *c, const struct screen *s)
 {
 	return is_sorted(c, s) && c->rank ? 1 : 2 * c->rank;
@@ -195,7 +195,7 @@ static void draw_titles(const struct layout *l, const struct screen *s, struct g
 			table_view_text(g, x, a.y, l->width[i], style, title);
 		else
 			grid_right(g, x, a.y, l->width[i], style, title);
-		/* The mark stands in the gap before a number, after a text: columns need not be wider for it. */
+		/* The mark is in the gap before a number, after a text: columns need not be wider for it. */
 		if (is_sorted(c, s)) {
 			int mark = c->is_left ? x + grid_cells(title)
 			                      : x + l->width[i] - grid_cells(title) - 1;
@@ -246,8 +246,8 @@ static void draw_cell(const struct table_view_column *c, const struct table_view
 		grid_right(g, a.x, a.y, a.width, cell->style, cell->text);
 }
 
-static void draw_row(const struct layout *l, const void *row, const struct screen *s,
-                     struct grid *g, struct area a)
+static void draw_row(const struct table_view *t, const struct layout *l, const void *row,
+                     const struct screen *s, struct grid *g, struct area a)
 {
 	for (size_t i = 0; i < l->nr; i++) {
 		struct table_view_cell cell;
@@ -256,7 +256,10 @@ static void draw_row(const struct layout *l, const void *row, const struct scree
 		cell.style = STYLE_TEXT;
 		cell.bar = NAN;
 		cell.spark = (struct machine_history){ 0 };
-		l->columns[i]->cell(row, s, &cell);
+		if (t->cell)
+			t->cell((size_t)(l->columns[i] - t->columns), row, s, &cell);
+		else
+			l->columns[i]->cell(row, s, &cell);
 		draw_cell(l->columns[i], &cell, g, (struct area){ a.x, a.y, l->width[i], 1 });
 		a.x += l->width[i] + 1;
 	}
@@ -292,7 +295,7 @@ void table_view_draw(const struct table_view *t, const struct screen *s, struct 
 	for (int i = 0; i < t->nr_rows && i < rows.height; i++) {
 		struct area line = { rows.x, rows.y + i, rows.width, 1 };
 
-		draw_row(&l, t->rows[i], s, g, line);
+		draw_row(t, &l, t->rows[i], s, g, line);
 		if (t->first + i == t->selected)
 			grid_paint(g, line, STYLE_SELECTED);
 	}

@@ -40,6 +40,9 @@ struct table_view {
 	int first; /* which of all the first one is */
 	int total;
 	int selected; /* of all; -1 = none */
+	/* Instead of the columns' own, for tables whose columns are entries of another table; NULL = theirs. */
+	void (*cell)(size_t column, const void *row, const struct screen *s,
+	             struct table_view_cell *out);
 };
 
 /* Rows that fit below the titles. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 #define TASK_FILTER_WORDS 8
 #define TASK_FILTER_TEXT  64

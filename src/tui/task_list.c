@@ -42,17 +42,17 @@ static bool has_filter(const struct task_list *l)
 }
 
 /* Those that the filter leaves: by ascending tid where the machine has an order. */
-struct left {
-	struct task_left is;
+struct filtered {
+	struct filtered_tasks tasks;
 	uint32_t *own; /* to be freed */
 };
 
-static void scoped_left(struct left *left)
+static void scoped_filtered(struct filtered *filtered)
 {
-	free(left->own);
+	free(filtered->own);
 }
 
-static int find_by_hand(const struct task_list *l, struct left *out)
+static int find_by_hand(const struct task_list *l, struct filtered *out)
 {
 	out->own = calloc(l->nr + 1, sizeof(*out->own));
 	if (!out->own)
@@ -61,77 +61,77 @@ static int find_by_hand(const struct task_list *l, struct left *out)
 		uint32_t idx = l->order ? l->order->by_id[i] : (uint32_t)i;
 
 		if (!has_filter(l) || task_filter_match(&l->filter, &l->tasks[idx]))
-			out->own[out->is.nr++] = idx;
+			out->own[out->tasks.nr++] = idx;
 	}
-	out->is.rows = out->own;
+	out->tasks.rows = out->own;
 	return 0;
 }
 
-static int find_left(const struct task_list *l, struct left *out)
+static int find_filtered(const struct task_list *l, struct filtered *out)
 {
-	const struct task_crowd crowd = { .tasks = l->tasks,
-		                          .nr = l->nr,
-		                          .is_threads = l->tasks == l->m->threads,
-		                          .order = l->order,
-		                          .look_nr = l->m->look_nr };
+	const struct task_set set = { .tasks = l->tasks,
+		                      .nr = l->nr,
+		                      .is_threads = l->tasks == l->m->threads,
+		                      .order = l->order,
+		                      .refresh_nr = l->m->refresh_nr };
 
-	*out = (struct left){ 0 };
+	*out = (struct filtered){ 0 };
 	if (l->order && !has_filter(l)) {
-		out->is = (struct task_left){ l->order->by_id, l->nr, l->order->place_of };
+		out->tasks = (struct filtered_tasks){ l->order->by_id, l->nr, l->order->place_of };
 		return 0;
 	}
 	if (!l->order || !l->matches)
 		return find_by_hand(l, out);
-	return task_matches_find(l->matches, &crowd, &l->filter, l->text, &out->is);
+	return task_matches_find(l->matches, &set, &l->filter, l->text, &out->tasks);
 }
 
 int task_list_count(const struct task_list *l)
 {
-	SCOPED(scoped_left) struct left left = { 0 };
+	SCOPED(scoped_filtered) struct filtered filtered = { 0 };
 
 	if (!has_filter(l))
 		return (int)l->nr;
-	return find_left(l, &left) ? 0 : (int)left.is.nr;
+	return find_filtered(l, &filtered) ? 0 : (int)filtered.tasks.nr;
 }
 
-static struct task_pick pick_of(const struct task_list *l, const struct left *left)
+static struct task_pick pick_of(const struct task_list *l, const struct filtered *filtered)
 {
 	return (struct task_pick){ .m = l->m,
 		                   .tasks = l->tasks,
-		                   .rows = left->is.rows,
-		                   .nr = left->is.nr,
-		                   .place_of = left->is.place_of,
+		                   .rows = filtered->tasks.rows,
+		                   .nr = filtered->tasks.nr,
+		                   .place_of = filtered->tasks.place_of,
 		                   .order = l->order,
 		                   .filter = has_filter(l) ? &l->filter : NULL };
 }
 
 int task_list_place(const struct task_list *l, const struct screen *s, uint32_t tid)
 {
-	SCOPED(scoped_left) struct left left = { 0 };
+	SCOPED(scoped_filtered) struct filtered filtered = { 0 };
 	struct task_pick pick;
 
-	if (find_left(l, &left))
+	if (find_filtered(l, &filtered))
 		return -1;
-	pick = pick_of(l, &left);
+	pick = pick_of(l, &filtered);
 	return task_pick_place(&pick, s, tid);
 }
 
 int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
                      struct task_window *out)
 {
-	SCOPED(scoped_left) struct left left = { 0 };
+	SCOPED(scoped_filtered) struct filtered filtered = { 0 };
 	struct task_pick pick;
 	size_t from = first > 0 ? (size_t)first : 0, wanted = nr > 0 ? (size_t)nr : 0;
 	long got;
 
-	if (find_left(l, &left))
+	if (find_filtered(l, &filtered))
 		return -ENOMEM;
-	from = from < left.is.nr ? from : left.is.nr;
-	wanted = wanted < left.is.nr - from ? wanted : left.is.nr - from;
+	from = from < filtered.tasks.nr ? from : filtered.tasks.nr;
+	wanted = wanted < filtered.tasks.nr - from ? wanted : filtered.tasks.nr - from;
 	out->rows = calloc(wanted + 1, sizeof(*out->rows));
 	if (!out->rows)
 		return -ENOMEM;
-	pick = pick_of(l, &left);
+	pick = pick_of(l, &filtered);
 	got = task_pick_window(&pick, s, from, wanted, out->rows);
 	if (got < 0) {
 		free(out->rows);
@@ -139,7 +139,7 @@ int task_list_window(const struct task_list *l, const struct screen *s, int firs
 		return (int)got;
 	}
 	out->nr = (int)got;
-	out->total = (int)left.is.nr;
+	out->total = (int)filtered.tasks.nr;
 	return 0;
 }
 
@@ -155,11 +155,6 @@ static const struct machine_task *find(const struct machine_task *tasks, size_t 
 		if (tasks[i].tid == tid)
 			return &tasks[i];
 	return NULL;
-}
-
-const struct machine_task *task_list_find_thread(const struct machine *m, uint32_t tid)
-{
-	return find(m->threads, m->nr_threads, m->thread_order, tid);
 }
 
 const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid)

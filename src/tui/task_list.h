@@ -1,12 +1,12 @@
 /*
- * tui/task_list — which tasks a table shows: those that a filter leaves (tui/task_filter), in order (tui/task_sort), the part of
- * them in sight.
+ * tui/task_list — which tasks a table shows: those that a filter leaves (tui/task_filter), in order (tui/task_sort),
+ * the part of them in sight.
  *
- * Where the machine tells who is active (struct machine_order), an order by something measured costs what the active ones
- * do: the quiet ones are alike, and follow each other by their ids. An order by what quiet tasks have, too (name, state,
- * cgroup, ...) costs one pass over those that the filter leaves, but for the id, which costs nothing. A filter costs what
- * has changed since the last frame, where the screen has room to remember it (screen.matches). Without an order of the
- * machine everything costs one pass over all tasks. Nothing but the part in sight is ever sorted.
+ * Where the machine reports which tasks are active (struct machine_order), an order by something measured costs what the
+ * active ones do: the quiet ones are alike, and follow each other by their ids. An order by what quiet tasks have, too
+ * (name, state, cgroup, ...) costs one pass over those that the filter leaves, but for the id, which costs nothing. A
+ * filter costs what has changed since the last frame, where the screen has room to remember it (screen.matches). Without
+ * an order of the machine everything costs one pass over all tasks. Nothing but the part in sight is ever sorted.
  */
 #pragma once
 
@@ -41,5 +41,4 @@ int task_list_place(const struct task_list *l, const struct screen *s, uint32_t 
 MUST_USE int task_list_window(const struct task_list *l, const struct screen *s, int first, int nr,
                               struct task_window *out);
 /* NULL = not there. */
-const struct machine_task *task_list_find_thread(const struct machine *m, uint32_t tid);
 const struct machine_task *task_list_find_process(const struct machine *m, uint32_t tgid);

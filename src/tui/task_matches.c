@@ -7,22 +7,22 @@
 #define FILTERS   4U
 #define WORD_BITS 64U
 
-struct answer {
+struct filter_result {
 	bool is_threads;
 	char text[TASK_FILTER_TEXT];
 	uint32_t tgid;
-	uint64_t look_nr;
+	uint64_t refresh_nr;
 	uint64_t used; /* when */
 
 	uint64_t *bits;     /* by index: whether it matches, */
-	uint32_t *tids;     /* and who that was */
+	uint32_t *tids;     /* and which task that was */
 	uint32_t *rows;     /* those that do match, */
 	uint32_t *place_of; /* and where in rows they are */
 	size_t nr_tasks, nr_rows, cap;
 };
 
 struct task_matches {
-	struct answer answers[FILTERS];
+	struct filter_result answers[FILTERS];
 	uint64_t nr_used;
 };
 
@@ -32,7 +32,7 @@ int task_matches_new(struct task_matches **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static void free_arrays(struct answer *a)
+static void free_arrays(struct filter_result *a)
 {
 	free(a->bits);
 	free(a->tids);
@@ -47,23 +47,23 @@ void task_matches_free(struct task_matches *m)
 	free(m);
 }
 
-static bool is_for(const struct answer *a, const struct task_crowd *c, const struct task_filter *f,
-                   const char *text)
+static bool is_for(const struct filter_result *a, const struct task_set *s,
+                   const struct task_filter *f, const char *text)
 {
-	return a->used && a->is_threads == c->is_threads && a->tgid == f->tgid &&
+	return a->used && a->is_threads == s->is_threads && a->tgid == f->tgid &&
 	       strcmp(a->text, text) == 0;
 }
 
-static struct answer *answer_for(struct task_matches *m, const struct task_crowd *c,
-                                 const struct task_filter *f, const char *text)
+static struct filter_result *answer_for(struct task_matches *m, const struct task_set *s,
+                                        const struct task_filter *f, const char *text)
 {
-	struct answer *oldest = &m->answers[0];
+	struct filter_result *oldest = &m->answers[0];
 
 	m->nr_used++;
 	for (size_t i = 0; i < FILTERS; i++) {
-		struct answer *a = &m->answers[i];
+		struct filter_result *a = &m->answers[i];
 
-		if (is_for(a, c, f, text)) {
+		if (is_for(a, s, f, text)) {
 			a->used = m->nr_used;
 			return a;
 		}
@@ -72,20 +72,20 @@ static struct answer *answer_for(struct task_matches *m, const struct task_crowd
 	}
 	strncpy(oldest->text, text, sizeof(oldest->text) - 1);
 	oldest->tgid = f->tgid;
-	oldest->is_threads = c->is_threads;
-	oldest->look_nr = 0;
+	oldest->is_threads = s->is_threads;
+	oldest->refresh_nr = 0;
 	oldest->used = m->nr_used;
 	return oldest;
 }
 
-static int reserve(struct answer *a, size_t nr)
+static int reserve(struct filter_result *a, size_t nr)
 {
 	size_t cap = 2 * nr + WORD_BITS;
 
 	if (nr <= a->cap)
 		return 0;
 	free_arrays(a);
-	a->look_nr = 0; /* all are judged anew */
+	a->refresh_nr = 0; /* all are filtered again */
 	a->bits = calloc(cap / WORD_BITS + 1, sizeof(*a->bits));
 	a->tids = calloc(cap, sizeof(*a->tids));
 	a->rows = calloc(cap, sizeof(*a->rows));
@@ -94,63 +94,63 @@ static int reserve(struct answer *a, size_t nr)
 	return a->cap ? 0 : -ENOMEM;
 }
 
-static bool has(const struct answer *a, uint32_t idx)
+static bool has(const struct filter_result *a, uint32_t idx)
 {
 	return a->bits[idx / WORD_BITS] >> (idx % WORD_BITS) & 1;
 }
 
 /* True if it is as it was. */
-static bool judge(struct answer *a, const struct task_crowd *c, const struct task_filter *f,
+static bool judge(struct filter_result *a, const struct task_set *s, const struct task_filter *f,
                   uint32_t idx)
 {
 	uint64_t bit = 1ULL << (idx % WORD_BITS), before = a->bits[idx / WORD_BITS] & bit;
-	bool is_same = a->tids[idx] == c->tasks[idx].tid;
+	bool is_same = a->tids[idx] == s->tasks[idx].tid;
 
-	a->tids[idx] = c->tasks[idx].tid;
-	if (task_filter_match(f, &c->tasks[idx]))
+	a->tids[idx] = s->tasks[idx].tid;
+	if (task_filter_match(f, &s->tasks[idx]))
 		a->bits[idx / WORD_BITS] |= bit;
 	else
 		a->bits[idx / WORD_BITS] &= ~bit;
 	return is_same && before == (a->bits[idx / WORD_BITS] & bit);
 }
 
-static void list(struct answer *a, const struct task_crowd *c)
+static void list(struct filter_result *a, const struct task_set *s)
 {
 	a->nr_rows = 0;
-	for (size_t i = 0; i < c->nr; i++)
-		if (has(a, c->order->by_id[i])) {
-			a->place_of[c->order->by_id[i]] = (uint32_t)a->nr_rows;
-			a->rows[a->nr_rows++] = c->order->by_id[i];
+	for (size_t i = 0; i < s->nr; i++)
+		if (has(a, s->order->by_id[i])) {
+			a->place_of[s->order->by_id[i]] = (uint32_t)a->nr_rows;
+			a->rows[a->nr_rows++] = s->order->by_id[i];
 		}
 }
 
-static void update(struct answer *a, const struct task_crowd *c, const struct task_filter *f)
+static void update(struct filter_result *a, const struct task_set *s, const struct task_filter *f)
 {
-	const struct machine_order *o = c->order;
-	bool is_next = a->look_nr && c->look_nr == a->look_nr + 1 && !o->is_all_changed;
-	bool is_same = is_next && a->nr_tasks == c->nr;
+	const struct machine_order *o = s->order;
+	bool is_next = a->refresh_nr && s->refresh_nr == a->refresh_nr + 1 && !o->is_all_changed;
+	bool is_same = is_next && a->nr_tasks == s->nr;
 
 	for (size_t i = 0; is_next && i < o->nr_changed; i++)
-		is_same &= judge(a, c, f, o->changed[i]);
-	for (size_t i = 0; !is_next && i < c->nr; i++)
-		(void)judge(a, c, f, (uint32_t)i);
+		is_same &= judge(a, s, f, o->changed[i]);
+	for (size_t i = 0; !is_next && i < s->nr; i++)
+		(void)judge(a, s, f, (uint32_t)i);
 	if (!is_same)
-		list(a, c);
-	a->nr_tasks = c->nr;
-	a->look_nr = c->look_nr;
+		list(a, s);
+	a->nr_tasks = s->nr;
+	a->refresh_nr = s->refresh_nr;
 }
 
-int task_matches_find(struct task_matches *m, const struct task_crowd *c,
-                      const struct task_filter *f, const char *text, struct task_left *out)
+int task_matches_find(struct task_matches *m, const struct task_set *s, const struct task_filter *f,
+                      const char *text, struct filtered_tasks *out)
 {
-	struct answer *a = answer_for(m, c, f, text);
+	struct filter_result *a = answer_for(m, s, f, text);
 
-	if (reserve(a, c->nr)) {
-		a->look_nr = a->used = 0;
+	if (reserve(a, s->nr)) {
+		a->refresh_nr = a->used = 0;
 		return -ENOMEM;
 	}
-	if (!c->look_nr || a->look_nr != c->look_nr)
-		update(a, c, f);
-	*out = (struct task_left){ a->rows, a->nr_rows, a->place_of };
+	if (!s->refresh_nr || a->refresh_nr != s->refresh_nr)
+		update(a, s, f);
+	*out = (struct filtered_tasks){ a->rows, a->nr_rows, a->place_of };
 	return 0;
 }

@@ -60,7 +60,7 @@ static void keep(struct keeper *k, struct task_entry e)
 }
 
 /* Writes the kept ones from `from` on; taken from the end, so that only those are put into order. */
-static void tell_kept(struct keeper *k, size_t from, const void **out)
+static void report_kept(struct keeper *k, size_t from, const void **out)
 {
 	for (size_t left = k->nr; left > from; left--) {
 		out[left - 1 - from] = k->heap[0].task;
@@ -78,14 +78,15 @@ static int keeper_init(struct keeper *k, size_t cap, const struct screen *s)
 static long window_of_all(const struct task_pick *p, const struct screen *s, size_t from, size_t nr,
                           const void **out)
 {
+	const struct task_metric *by = task_metric_sorted(s);
 	struct keeper k;
 
 	if (keeper_init(&k, from + nr, s))
 		return -ENOMEM;
 	/* All of them: as they lie in memory, which is much faster. */
 	for (size_t i = 0; i < p->nr; i++)
-		keep(&k, task_sort_entry(p->m, &p->tasks[p->filter ? p->rows[i] : i], s->sort));
-	tell_kept(&k, from, out);
+		keep(&k, task_sort_entry(p->m, &p->tasks[p->filter ? p->rows[i] : i], by));
+	report_kept(&k, from, out);
 	free(k.heap);
 	return (long)nr;
 }
@@ -102,7 +103,7 @@ static int window_of(const struct task_entry *entries, size_t nr_entries, const 
 		return -ENOMEM;
 	for (size_t i = 0; i < nr_entries; i++)
 		keep(&k, entries[i]);
-	tell_kept(&k, from, out);
+	report_kept(&k, from, out);
 	free(k.heap);
 	return 0;
 }
@@ -124,14 +125,14 @@ bool task_pick_find(const struct task_pick *p, uint32_t tid, size_t *at)
 }
 
 /* Three parts of the order: before the quiet ones, among them, behind them. */
-struct parts {
+struct order_parts {
 	struct task_entry *before, *behind;
 	size_t nr_before, nr_behind;
 	size_t *out_of; /* places, by tid, of all that are not among the quiet ones; ascending */
 	size_t nr_out;
 };
 
-static void scoped_parts(struct parts *a)
+static void scoped_parts(struct order_parts *a)
 {
 	free(a->before);
 	free(a->behind);
@@ -153,6 +154,7 @@ static int by_place(const void *a, const void *b)
 /* Active ones among rows, by place. */
 static size_t find_active(const struct task_pick *p, const struct screen *s, struct active *out)
 {
+	const struct task_metric *by = task_metric_sorted(s);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < p->order->nr_active; i++) {
@@ -165,14 +167,14 @@ static size_t find_active(const struct task_pick *p, const struct screen *s, str
 			at = p->place_of[p->order->active[i]];
 		else if (!task_pick_find(p, t->tid, &at))
 			continue;
-		out[nr++] = (struct active){ task_sort_entry(p->m, t, s->sort), at };
+		out[nr++] = (struct active){ task_sort_entry(p->m, t, by), at };
 	}
 	qsort(out, nr, sizeof(*out), by_place);
 	return nr;
 }
 
 static void divide(const struct task_pick *p, const struct screen *s, const struct active *active,
-                   size_t nr, struct parts *out)
+                   size_t nr, struct order_parts *out)
 {
 	struct task_entry quiet = { .task = NULL };
 	size_t first_quiet = 0;
@@ -180,7 +182,8 @@ static void divide(const struct task_pick *p, const struct screen *s, const stru
 	while (first_quiet < nr && active[first_quiet].at == first_quiet)
 		first_quiet++;
 	if (first_quiet < p->nr)
-		quiet = task_sort_entry(p->m, &p->tasks[p->rows[first_quiet]], s->sort);
+		quiet = task_sort_entry(p->m, &p->tasks[p->rows[first_quiet]],
+		                        task_metric_sorted(s));
 	for (size_t i = 0; i < nr; i++) {
 		int side = quiet.task ? task_sort_keys(&active[i].entry, &quiet, s) : -1;
 
@@ -194,7 +197,7 @@ static void divide(const struct task_pick *p, const struct screen *s, const stru
 	}
 }
 
-static int find_parts(const struct task_pick *p, const struct screen *s, struct parts *out)
+static int find_parts(const struct task_pick *p, const struct screen *s, struct order_parts *out)
 {
 	size_t room = p->order->nr_active + 1;
 	SCOPED(scoped_free) struct active *active = calloc(room, sizeof(*active));
@@ -208,9 +211,9 @@ static int find_parts(const struct task_pick *p, const struct screen *s, struct 
 	return 0;
 }
 
-/* The nth of the quiet ones on, by tid, around those that stand elsewhere. */
-static void tell_quiet(const struct task_pick *p, const struct parts *a, size_t nth, size_t nr,
-                       const void **out)
+/* The nth of the quiet ones on, by tid, around those that are elsewhere. */
+static void put_quiet(const struct task_pick *p, const struct order_parts *a, size_t nth, size_t nr,
+                      const void **out)
 {
 	size_t at = nth, skip = 0;
 
@@ -235,31 +238,32 @@ static size_t least(size_t a, size_t b)
 static long window_of_parts(const struct task_pick *p, const struct screen *s, size_t from,
                             size_t nr, const void **out)
 {
-	SCOPED(scoped_parts) struct parts a = { 0 };
-	size_t nr_quiet, told = 0, part;
+	SCOPED(scoped_parts) struct order_parts a = { 0 };
+	size_t nr_quiet, nr_put = 0, part;
 	int err = find_parts(p, s, &a);
 
 	if (err)
 		return err;
 	nr_quiet = p->nr - a.nr_out;
 	if (from < a.nr_before) {
-		told = least(nr, a.nr_before - from);
-		err = window_of(a.before, a.nr_before, s, from, told, out);
+		nr_put = least(nr, a.nr_before - from);
+		err = window_of(a.before, a.nr_before, s, from, nr_put, out);
 	}
-	from = from + told - a.nr_before;
-	if (!err && told < nr && from < nr_quiet) {
-		part = least(nr - told, nr_quiet - from);
-		tell_quiet(p, &a, from, part, out + told);
-		told += part;
+	from = from + nr_put - a.nr_before;
+	if (!err && nr_put < nr && from < nr_quiet) {
+		part = least(nr - nr_put, nr_quiet - from);
+		put_quiet(p, &a, from, part, out + nr_put);
+		nr_put += part;
 		from += part;
 	}
-	if (!err && told < nr)
-		err = window_of(a.behind, a.nr_behind, s, from - nr_quiet, nr - told, out + told);
+	if (!err && nr_put < nr)
+		err = window_of(a.behind, a.nr_behind, s, from - nr_quiet, nr - nr_put,
+		                out + nr_put);
 	return err ? err : (long)nr;
 }
 
-static void tell_by_tid(const struct task_pick *p, const struct screen *s, size_t from, size_t nr,
-                        const void **out)
+static void put_by_tid(const struct task_pick *p, const struct screen *s, size_t from, size_t nr,
+                       const void **out)
 {
 	for (size_t i = 0; i < nr; i++) {
 		size_t at = s->is_ascending ? from + i : p->nr - 1 - from - i;
@@ -268,14 +272,21 @@ static void tell_by_tid(const struct task_pick *p, const struct screen *s, size_
 	}
 }
 
+static bool is_measured(const struct screen *s)
+{
+	const struct task_metric *by = task_metric_sorted(s);
+
+	return by && task_metric_is_measured(by);
+}
+
 long task_pick_window(const struct task_pick *p, const struct screen *s, size_t from, size_t nr,
                       const void **out)
 {
 	if (p->order && s->sort == SORT_TID) {
-		tell_by_tid(p, s, from, nr, out);
+		put_by_tid(p, s, from, nr, out);
 		return (long)nr;
 	}
-	if (p->order && task_sort_is_measured(s->sort))
+	if (p->order && is_measured(s))
 		return window_of_parts(p, s, from, nr, out);
 	return window_of_all(p, s, from, nr, out);
 }
@@ -300,8 +311,8 @@ static bool is_among(const struct task_entry *entries, size_t nr, const struct t
 
 static int place_in_parts(const struct task_pick *p, const struct screen *s, size_t at)
 {
-	SCOPED(scoped_parts) struct parts a = { 0 };
-	struct task_entry e = task_sort_entry(p->m, &p->tasks[p->rows[at]], s->sort);
+	SCOPED(scoped_parts) struct order_parts a = { 0 };
+	struct task_entry e = task_sort_entry(p->m, &p->tasks[p->rows[at]], task_metric_sorted(s));
 	size_t skipped = 0;
 
 	if (find_parts(p, s, &a))
@@ -317,12 +328,13 @@ static int place_in_parts(const struct task_pick *p, const struct screen *s, siz
 
 static int place_in_all(const struct task_pick *p, const struct screen *s, size_t at)
 {
-	struct task_entry wanted = task_sort_entry(p->m, &p->tasks[p->rows[at]], s->sort);
+	const struct task_metric *by = task_metric_sorted(s);
+	struct task_entry wanted = task_sort_entry(p->m, &p->tasks[p->rows[at]], by);
 	int place = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
 		struct task_entry e = task_sort_entry(p->m, &p->tasks[p->filter ? p->rows[i] : i],
-		                                      s->sort);
+		                                      by);
 
 		place += task_sort_order(&e, &wanted, s) < 0;
 	}
@@ -338,7 +350,7 @@ int task_pick_place(const struct task_pick *p, const struct screen *s, uint32_t 
 			return -1;
 		if (s->sort == SORT_TID)
 			return (int)(s->is_ascending ? at : p->nr - 1 - at);
-		if (task_sort_is_measured(s->sort))
+		if (is_measured(s))
 			return place_in_parts(p, s, at);
 	} else {
 		while (at < p->nr && p->tasks[p->rows[at]].tid != tid)

@@ -1,9 +1,10 @@
 /*
  * tui/task_pick — a part of the order of some tasks, without putting all of them in order.
  *
- * With an order of the machine, rows come by ascending tid. Then those that are quiet have one place in the order: before
- * them and behind them stand active ones, which alone are compared; among them also active ones that measure the same, all by
- * their tids. Pure but for memory that it gives back.
+ * With an order of the machine, rows come by ascending tid. Then those that are quiet have one
+ * place in the order: before and after them are active ones, which alone are compared; among them
+ * also active ones that measure the same, all by their tids. Pure but for memory that it gives
+ * back.
  */
 #pragma once
 

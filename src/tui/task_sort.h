@@ -5,23 +5,19 @@
  */
 #pragma once
 
+#include "tui/task_metrics.h"
 #include "tui/view.h"
 
 struct task_entry {
 	double key;     /* NAN = unknown, or a text counts */
 	uint64_t start; /* of the text, as a number: most texts differ there */
+	const char *text;
 	const struct machine_task *task;
 };
 
-/* Whether it is measured over an interval, so that it is the same for all quiet tasks (struct machine_order). */
-bool task_sort_is_measured(enum view_sort sort);
-/* Texts and ids, small to large; all else is more interesting the larger it is. */
-bool task_sort_is_ascending(enum view_sort sort);
-/* m tells where the CPUs are. */
+/* by is task_metric_sorted() of the screen; m has the topology. */
 struct task_entry task_sort_entry(const struct machine *m, const struct machine_task *t,
-                                  enum view_sort sort);
+                                  const struct task_metric *by);
 /* Below 0 if a comes before b; 0 if only the tid decides. */
 int task_sort_keys(const struct task_entry *a, const struct task_entry *b, const struct screen *s);
 int task_sort_order(const struct task_entry *a, const struct task_entry *b, const struct screen *s);
-/* Of a CPU; NULL = unknown. */
-const struct machine_cpu *task_sort_cpu(const struct machine *m, int32_t cpu);

@@ -80,7 +80,7 @@ int term_open(struct diag *d, struct terminal **out)
 	setlocale(LC_CTYPE, "");
 	if (!isatty(STDOUT_FILENO) || term_guard_remember())
 		return diag_set(d, -ENOTTY, "use 'schedscope stat' there",
-		                "standard output is no terminal");
+		                "standard output is not a terminal");
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
@@ -129,7 +129,8 @@ void term_suspend(struct terminal *t)
 	(void)!term_guard_remember(); /* without, those from before come back */
 	reset_prog_mode();
 	if (enter_screen(t))
-		t->is_blank = true; /* writing fails again at the next frame, and is told then */
+		t->is_blank =
+			true; /* writing fails again at the next frame, and is reported then */
 }
 
 static uint16_t side(unsigned short cells, uint16_t unknown)

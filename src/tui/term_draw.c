@@ -1,10 +1,10 @@
 /* A grid on the terminal: only cells that have changed are written, all of a frame at once. */
+#include "base/grow.h"
 #include "tui/term_priv.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <term.h>
 #include <unistd.h>
@@ -14,16 +14,9 @@
 
 static void put_bytes(struct terminal *t, const char *bytes, size_t len)
 {
-	if (t->nr_bytes + len > t->room) {
-		size_t room = (t->nr_bytes + len) * 2;
-		char *grown = realloc(t->bytes, room);
-
-		if (!grown) {
-			t->is_blank = true; /* the frame is cut; the next one is drawn whole */
-			return;
-		}
-		t->bytes = grown;
-		t->room = room;
+	if (GROW(t->bytes, t->room, t->nr_bytes + len)) {
+		t->is_cut = true;
+		return;
 	}
 	memcpy(t->bytes + t->nr_bytes, bytes, len);
 	t->nr_bytes += len;
@@ -74,17 +67,17 @@ static void put_colour(struct terminal *t, uint32_t rgb)
 
 static void put_style(struct terminal *t, const struct theme *theme, uint8_t style)
 {
-	struct look look = theme_look(theme, style);
+	struct attrs attrs = theme_attrs(theme, style);
 
 	term_put(t, exit_attribute_mode);
-	if (look.is_bold)
+	if (attrs.is_bold)
 		term_put(t, enter_bold_mode);
 	/* Where colours are, the dim one is a colour. */
-	if (look.is_dim && t->depth == DEPTH_MONO)
+	if (attrs.is_dim && t->depth == DEPTH_MONO)
 		term_put(t, enter_dim_mode);
-	if (look.is_reversed)
+	if (attrs.is_reversed)
 		term_put(t, enter_reverse_mode);
-	put_colour(t, look.colour);
+	put_colour(t, attrs.colour);
 }
 
 static void put_code(struct terminal *t, uint32_t code)
@@ -155,9 +148,13 @@ int term_draw(struct terminal *t, const struct grid *g, const struct theme *them
 	t->theme = theme;
 	for (int y = 0; y < g->height; y++)
 		draw_row(t, g, y, &style);
-	t->is_blank = false;
 	if (t->nr_bytes)
 		term_put(t, exit_attribute_mode);
+	/* A frame without memory for all of its bytes is left out, and the next one is drawn whole. */
+	t->is_blank = t->is_cut;
+	if (t->is_cut)
+		t->nr_bytes = 0;
+	t->is_cut = false;
 	memcpy(t->shown.cells, g->cells, (size_t)g->width * g->height * sizeof(*g->cells));
 	return term_flush(t);
 }

@@ -8,7 +8,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/signals.h"
+
 #define RESTORE_SIZE 512U
+#define NR(a)        (sizeof(a) / sizeof((a)[0]))
+
+static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGQUIT };
+static const int forwarded_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH };
 
 /* What a handler of signals needs; handlers get no argument. */
 static struct {
@@ -17,11 +23,10 @@ static struct {
 	struct termios modes;
 	char restore[RESTORE_SIZE];
 	size_t restore_len;
+	bool has_handlers;
+	struct sigaction fatal[NR(fatal_signals)],
+		forwarded[NR(forwarded_signals)]; /* what was there before */
 } held = { .fd = -1, .pipe = -1 };
-
-static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGQUIT };
-static const int told_signals[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH };
-#define NR(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Only what is allowed in a handler. */
 static void restore_now(void)
@@ -40,7 +45,7 @@ static void on_fatal(int signal)
 	raise(signal); /* the handler is gone (SA_RESETHAND): now as ever */
 }
 
-static void on_told(int signal)
+static void on_forwarded(int signal)
 {
 	unsigned char byte = (unsigned char)signal;
 	int err = errno;
@@ -51,16 +56,33 @@ static void on_told(int signal)
 	errno = err;
 }
 
-static void set_handlers(bool is_on)
+static void set_handlers(void)
 {
-	struct sigaction fatal = { .sa_handler = is_on ? on_fatal : SIG_DFL,
+	struct sigaction fatal = { .sa_handler = on_fatal,
 		                   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK) };
-	struct sigaction told = { .sa_handler = is_on ? on_told : SIG_DFL, .sa_flags = SA_RESTART };
+	struct sigaction forwarded = { .sa_handler = on_forwarded, .sa_flags = SA_RESTART };
 
+	if (held.has_handlers)
+		return;
 	for (size_t i = 0; i < NR(fatal_signals); i++)
-		sigaction(fatal_signals[i], &fatal, NULL);
-	for (size_t i = 0; i < NR(told_signals); i++)
-		sigaction(told_signals[i], &told, NULL);
+		sigaction(fatal_signals[i], &fatal, &held.fatal[i]);
+	for (size_t i = 0; i < NR(forwarded_signals); i++) {
+		bool is_kept = forwarded_signals[i] == SIGHUP && signal_is_ignored(SIGHUP);
+
+		sigaction(forwarded_signals[i], is_kept ? NULL : &forwarded, &held.forwarded[i]);
+	}
+	held.has_handlers = true;
+}
+
+static void restore_handlers(void)
+{
+	if (!held.has_handlers)
+		return;
+	for (size_t i = 0; i < NR(fatal_signals); i++)
+		sigaction(fatal_signals[i], &held.fatal[i], NULL);
+	for (size_t i = 0; i < NR(forwarded_signals); i++)
+		sigaction(forwarded_signals[i], &held.forwarded[i], NULL);
+	held.has_handlers = false;
 }
 
 static void add_restore(const char *sequence)
@@ -86,12 +108,12 @@ void term_guard_begin(const char *const *sequences, int nr, int pipe)
 	held.fd = STDOUT_FILENO;
 	held.pipe = pipe;
 	held.is_ours = 1;
-	set_handlers(true);
+	set_handlers();
 }
 
 void term_guard_end(void)
 {
-	set_handlers(false);
+	restore_handlers();
 	restore_now();
 	held.pipe = -1;
 }

@@ -18,6 +18,7 @@ struct terminal {
 	enum depth depth;
 	struct grid shown; /* what the terminal shows now */
 	bool is_blank;     /* nothing of it is known */
+	bool is_cut;       /* bytes of the frame found no memory */
 	const struct theme *theme;
 	int signals[2];
 	char *bytes; /* of a frame, before they are written */

@@ -33,7 +33,7 @@ const struct theme themes[] = {
 	/* Its blue is lighter than the flag's, which cannot be read on black. */
 	{ "USA", 0xe5e5e5, 0x6495ed, 0xbb133e, 0x6495ed, 0xbb133e, 0xffffff,
 	  { 0x4169e1, 0x6495ed, 0xffffff, 0xff6464, 0xbb133e } },
-	/* From the colours that Okabe and Ito chose to be told apart with any colour vision. */
+	/* From the colours that Okabe and Ito chose to be distinguishable with any colour vision. */
 	{ "ColorBlind", 0xe5e5e5, 0x56b4e9, 0x999999, 0x56b4e9, 0xd55e00, 0xf0e442,
 	  { 0x0072b2, 0x56b4e9, 0xcfd8dc, 0xf0e442, 0xe69f00 } },
 };
@@ -77,35 +77,35 @@ static uint32_t heat(const struct theme *t, unsigned int level)
 	                 : t->bands[level / 2];
 }
 
-struct look theme_look(const struct theme *t, enum style style)
+struct attrs theme_attrs(const struct theme *t, enum style style)
 {
 	if (style >= STYLE_HEAT && style <= STYLE_HEAT_LAST)
-		return (struct look){ .colour = heat(t, (unsigned int)(style - STYLE_HEAT)) };
+		return (struct attrs){ .colour = heat(t, (unsigned int)(style - STYLE_HEAT)) };
 	if (style >= STYLE_GOOD && style <= STYLE_BAD)
-		return (struct look){ .colour = t->bands[style - STYLE_GOOD] };
+		return (struct attrs){ .colour = t->bands[style - STYLE_GOOD] };
 	switch (style) {
 	case STYLE_DIM:
-		return (struct look){ .colour = mix(0, t->text, 2, 3), .is_dim = true };
+		return (struct attrs){ .colour = mix(0, t->text, 2, 3), .is_dim = true };
 	case STYLE_TITLE:
-		return (struct look){ .colour = t->title, .is_bold = true };
+		return (struct attrs){ .colour = t->title, .is_bold = true };
 	case STYLE_FRAME:
-		return (struct look){ .colour = t->frame };
+		return (struct attrs){ .colour = t->frame };
 	case STYLE_HEAD:
-		return (struct look){ .colour = t->title };
+		return (struct attrs){ .colour = t->title };
 	case STYLE_SORTED:
-		return (struct look){ .colour = t->important, .is_bold = true };
+		return (struct attrs){ .colour = t->important, .is_bold = true };
 	case STYLE_SELECTED:
-		return (struct look){ .colour = t->enabled, .is_reversed = true };
+		return (struct attrs){ .colour = t->enabled, .is_reversed = true };
 	case STYLE_KEY:
-		return (struct look){ .colour = t->enabled, .is_bold = true };
+		return (struct attrs){ .colour = t->enabled, .is_bold = true };
 	case STYLE_KERNEL:
-		return (struct look){ .colour = t->bands[3] };
+		return (struct attrs){ .colour = t->bands[3] };
 	case STYLE_USER:
-		return (struct look){ .colour = t->enabled };
+		return (struct attrs){ .colour = t->enabled };
 	case STYLE_WARNING:
-		return (struct look){ .colour = t->important, .is_bold = true };
+		return (struct attrs){ .colour = t->important, .is_bold = true };
 	default:
-		return (struct look){ .colour = t->text };
+		return (struct attrs){ .colour = t->text };
 	}
 }
 

@@ -19,7 +19,7 @@ struct theme {
 };
 
 /* How to draw a cell. */
-struct look {
+struct attrs {
 	uint32_t colour; /* 0xRRGGBB */
 	bool is_bold, is_dim, is_reversed;
 };
@@ -29,7 +29,7 @@ extern const size_t nr_themes;
 
 const struct theme *theme_find(const char *name); /* any case; NULL = unknown */
 const struct theme *theme_next(const struct theme *t);
-struct look theme_look(const struct theme *t, enum style style);
+struct attrs theme_attrs(const struct theme *t, enum style style);
 
 /* The nearest of the 256 colours of xterm, leaving out the first 16, which users change. */
 uint8_t theme_of_256(uint32_t rgb);

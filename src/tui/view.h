@@ -4,12 +4,12 @@
  * draw() is a pure function of the machine and the screen's state; it keeps nothing. It settles what of the screen
  * depends on the rows: selected, scroll and selected_tid. To move, the app changes selected and sets selected_tid to 0;
  * the next draw() puts there the thread (or process) of that row, keeps it in sight and follows it from then on. Row 0
- * is the top, whoever is there. To add a view: a file with a `const struct view`, a line in views.c.
+ * is the top, whichever task is there. To add a view: a file with a `const struct view`, a line in views.c.
  */
 #pragma once
 
-#include "analyze/event_word.h"
-#include "analyze/machine.h"
+#include "machine/event_word.h"
+#include "machine/machine.h"
 #include "tui/grid.h"
 #include "tui/keys.h"
 
@@ -46,11 +46,13 @@ enum view_sort {
 	SORT_DSQ,
 	SORT_CGROUP,
 	SORT_COMMAND,
-	SORTS
+	SORTS,
+	SORT_OWN = SORTS, /* of a metric that no other table has: tui/task_metrics numbers them */
 };
 enum view_group { GROUP_CPU, GROUP_LLC, GROUP_NODE, GROUPS };
 
 struct task_matches;
+struct task_metrics;
 
 /* What the user has chosen; shared by all views. */
 struct screen {
@@ -80,7 +82,9 @@ struct screen {
 	char search[64];              /* what is typed in a view with is_search */
 	bool is_leaving;              /* act() is done with the view */
 	struct task_matches
-		*matches; /* lent, to remember what the filter leaves; NULL = it is found anew */
+		*matches; /* lent, to remember what the filter leaves; NULL = it is recomputed */
+	const struct task_metrics
+		*metrics;              /* that tables of tasks show; lent; NULL = the usual ones */
 	double profile_hz, program_hz; /* of samples; 0 = the usual */
 	uint32_t nr_clears;            /* of samples */
 	uint32_t program;              /* BPF program that was selected last; 0 = none */
@@ -94,11 +98,11 @@ struct view {
 	const char *state; /* scxtop's AppState name */
 	const char *what;  /* one line for the help */
 	uint32_t needs;    /* bits of enum machine_need */
-	bool is_search;    /* every letter is searched for; never the view that one goes back to */
+	bool is_search;    /* every letter is searched for; never the view to go back to */
 	void (*draw)(const struct machine *m, struct screen *s, struct grid *g, struct area a);
 	/* What it wants to see beyond needs, as the screen says; NULL = nothing. */
-	void (*wish)(const struct screen *s, struct machine_wish *w);
-	/* An action that means something of its own here: true = done. s->message is told. NULL = none. */
+	void (*request)(const struct screen *s, struct machine_request *w);
+	/* An action that means something of its own here: true = done. s->message is shown. NULL = none. */
 	bool (*act)(const struct machine *m, struct screen *s, enum action action);
 	/* The state of the view that Enter opens for the selected row; NULL = as app.c says. */
 	const char *into;

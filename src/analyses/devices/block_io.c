@@ -7,19 +7,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 #define KINDS (1ULL << PAIR_BLOCK_QUEUE | 1ULL << PAIR_BLOCK_DEVICE | 1ULL << PAIR_BLOCK_TOTAL)
 
 enum direction { READ, WRITE, OTHER, DIRECTIONS };
 
-struct flow {
+struct block_flow {
 	uint64_t count[DIRECTIONS];
 	uint64_t bytes[DIRECTIONS];
 };
@@ -28,15 +29,17 @@ struct block {
 	struct scope sc;
 	struct samples latency[DIRECTIONS], queue, device, total, size;
 	struct buckets devices, tasks; /* by latency */
-	struct flow *flows;            /* by number of the device's bucket */
-	uint32_t nr_flows;
-	struct flow all;
+	struct block_flow *flows;      /* by number of the device's bucket */
+	uint32_t flows_room;
+	struct block_flow all;
 	struct pair_span last; /* completed, and not counted yet */
 	bool has_last;
 };
 
-static void done(struct block *x)
+static void done(void *work)
 {
+	struct block *x = work;
+
 	for (int i = 0; i < DIRECTIONS; i++)
 		samples_done(&x->latency[i]);
 	samples_done(&x->queue);
@@ -46,7 +49,6 @@ static void done(struct block *x)
 	buckets_done(&x->devices);
 	buckets_done(&x->tasks);
 	free(x->flows);
-	scope_done(&x->sc);
 }
 
 static enum direction direction(const struct pair_span *span)
@@ -56,7 +58,7 @@ static enum direction direction(const struct pair_span *span)
 	return span->flags & PAIR_SPAN_WRITE ? WRITE : OTHER;
 }
 
-static void add_flow(struct flow *f, enum direction way, uint64_t bytes)
+static void add_flow(struct block_flow *f, enum direction way, uint64_t bytes)
 {
 	f->count[way]++;
 	f->bytes[way] += bytes;
@@ -71,15 +73,8 @@ static int count(struct block *x, uint64_t latency_ns)
 	buckets_add(&x->tasks, x->last.task, latency_ns);
 	if (device == BUCKETS_NONE)
 		return -ENOMEM;
-	if (device >= x->nr_flows) {
-		struct flow *more = reallocarray(x->flows, device + 1, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		x->flows = more;
-		x->flows[device] = (struct flow){ 0 };
-		x->nr_flows = device + 1;
-	}
+	if (GROW_ZEROED(x->flows, x->flows_room, device))
+		return -ENOMEM;
 	add_flow(&x->flows[device], way, x->last.value);
 	add_flow(&x->all, way, x->last.value);
 	samples_add(&x->latency[way], latency_ns);
@@ -110,8 +105,9 @@ static int add(struct block *x, const struct pair_span *span)
 	return err;
 }
 
-static int collect(struct block *x)
+static int collect(void *work)
 {
+	struct block *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = KINDS };
 	const union timeline_row *row;
 	int err = 0;
@@ -130,15 +126,15 @@ static int collect(struct block *x)
 	return err;
 }
 
-static void show_flow(const struct block *x, const struct flow *f, struct report *r)
+static void show_flow(const struct block *x, const struct block_flow *f, struct report *r)
 {
 	report_u64(r, "read_count", f->count[READ]);
 	report_u64(r, "write_count", f->count[WRITE]);
 	report_u64(r, "other_count", f->count[OTHER]);
 	report_u64(r, "read_bytes", f->bytes[READ]);
 	report_u64(r, "write_bytes", f->bytes[WRITE]);
-	figure_mbps(r, "read_bandwidth_mbps", f->bytes[READ], x->sc.span_ns);
-	figure_mbps(r, "write_bandwidth_mbps", f->bytes[WRITE], x->sc.span_ns);
+	figure_mbps(r, "read_bandwidth_mbps", f->bytes[READ], x->sc.covered_ns);
+	figure_mbps(r, "write_bandwidth_mbps", f->bytes[WRITE], x->sc.covered_ns);
 }
 
 static int show_devices(const struct block *x, struct report *r)
@@ -180,8 +176,9 @@ static int show_tasks(const struct block *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(struct block *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct block *x = work;
 	int err;
 
 	report_string(r, "description", "block requests: latency, direction, size, by device");
@@ -208,20 +205,6 @@ static int show(struct block *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct block x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_block_io = {
 	.id = "block_io",
 	.name = "Block I/O Analysis",
@@ -229,5 +212,5 @@ const struct pass pass_block_io = {
 	.what = "how long block requests waited and took, reads and writes, by device",
 	.needs = EV_BIT(EV_BLOCK),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct block), .collect = collect, .show = show, .done = done },
 };

@@ -1,10 +1,10 @@
 /*
- * At which frequencies CPUs ran, weighted by how long. The CPU is the one that changed, not the one that was told to
- * write it down. Before the first change of a CPU its frequency is not known.
+ * At which frequencies CPUs ran, weighted by how long. The CPU is the one that changed, not the one
+ * that wrote the event. Before the first change of a CPU its frequency is not known.
  */
+#include "analyses/passes.h"
 #include "analyze/levels.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 
 static void show_known(const struct levels *l, uint32_t cpu, struct report *r)
 {

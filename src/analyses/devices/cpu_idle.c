@@ -1,10 +1,10 @@
 /*
- * Which idle states CPUs were in, and for how long. That is what the hardware was told, not whether the idle task had
- * the CPU: cpu_utilization tells that.
+ * Which idle states CPUs were in, and for how long. That is the state requested from the hardware,
+ * not whether the idle task had the CPU: cpu_utilization shows that.
  */
+#include "analyses/passes.h"
 #include "analyze/levels.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 
 #define LEFT UINT32_MAX /* the state of a CPU that is awake */
 

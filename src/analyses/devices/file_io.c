@@ -4,10 +4,10 @@
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
@@ -18,17 +18,19 @@ struct files {
 	struct buckets tasks, inodes, devices;
 };
 
-static void done(struct files *x)
+static void done(void *work)
 {
+	struct files *x = work;
+
 	samples_done(&x->all);
 	buckets_done(&x->tasks);
 	buckets_done(&x->inodes);
 	buckets_done(&x->devices);
-	scope_done(&x->sc);
 }
 
-static int collect(struct files *x)
+static int collect(void *work)
 {
+	struct files *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_FSYNC };
 	const union timeline_row *row;
 	int err;
@@ -75,8 +77,9 @@ static int show_part(const struct files *x, const struct buckets *b, const char 
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(struct files *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct files *x = work;
 	int err;
 
 	report_string(r, "description", "files that are written out, by task and file");
@@ -92,26 +95,12 @@ static int show(struct files *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct files x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_file_io = {
 	.id = "file_io",
 	.name = "File I/O Analysis",
 	.category = "io",
-	.what = "who waited for files to be written out, and for how long",
+	.what = "which tasks waited for files to be written out, and for how long",
 	.needs = EV_BIT(EV_FSYNC),
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct files), .collect = collect, .show = show, .done = done },
 };

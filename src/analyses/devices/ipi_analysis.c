@@ -1,14 +1,15 @@
 /*
  * Inter-processor interrupts: handled, by reason and CPU, and sent, by sender and target. On arm64 the handling of an IPI
- * lies inside the interrupt handler "IPI"; how much does is told, so that nobody adds it to the time of interrupts again.
+ * lies inside the interrupt handler "IPI"; how much does is reported, so that it is not added to the time of interrupts
+ * again.
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/cover.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
 
@@ -21,8 +22,10 @@ struct ipis {
 	uint64_t handled, handled_ns, sent;
 };
 
-static void done(struct ipis *x)
+static void done(void *work)
 {
+	struct ipis *x = work;
+
 	buckets_done(&x->reasons);
 	buckets_done(&x->cpus);
 	buckets_done(&x->targets);
@@ -30,7 +33,6 @@ static void done(struct ipis *x)
 	cover_done(&x->ipi);
 	cover_done(&x->irq);
 	cover_done(&x->both);
-	scope_done(&x->sc);
 }
 
 static void add_span(struct ipis *x, const struct pair_span *span)
@@ -61,8 +63,9 @@ static void collect_sent(struct ipis *x)
 	}
 }
 
-static int collect(struct ipis *x)
+static int collect(void *work)
 {
+	struct ipis *x = work;
 	struct walk w = { .sc = &x->sc,
 		          .table = TIMELINE_SPAN,
 		          .kinds = 1ULL << PAIR_IRQ | 1ULL << PAIR_IPI };
@@ -126,8 +129,10 @@ static int show_cpus(const struct ipis *x, const struct buckets *b, const char *
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct ipis *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct ipis *x = work;
+
 	/* What both have in common is what their sum counts twice. */
 	uint64_t inside = cover_sum_ns(&x->ipi) + cover_sum_ns(&x->irq) - cover_sum_ns(&x->both);
 	int err;
@@ -151,20 +156,6 @@ static int show(const struct ipis *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct ipis x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_ipi_analysis = {
 	.id = "ipi_analysis",
 	.name = "IPI Analysis",
@@ -173,5 +164,5 @@ const struct pass pass_ipi_analysis = {
 	.needs_any = EV_BIT(EV_IPI_EXIT) | EV_BIT(EV_IPI_SEND),
 	.uses = EV_BIT(EV_IPI_ENTRY) | EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct ipis), .collect = collect, .show = show, .done = done },
 };

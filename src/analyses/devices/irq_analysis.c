@@ -5,11 +5,11 @@
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/cover.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
 
@@ -22,18 +22,20 @@ struct irqs {
 	struct cover handlers, all;
 };
 
-static void done(struct irqs *x)
+static void done(void *work)
 {
+	struct irqs *x = work;
+
 	buckets_done(&x->irqs);
 	buckets_done(&x->cpus);
 	buckets_done(&x->names);
 	cover_done(&x->handlers);
 	cover_done(&x->all);
-	scope_done(&x->sc);
 }
 
-static int collect(struct irqs *x)
+static int collect(void *work)
 {
+	struct irqs *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = KINDS };
 	const union timeline_row *row;
 	int err = cover_init(&x->handlers, x->sc.nr_cpus);
@@ -91,7 +93,7 @@ static int show_irqs(const struct irqs *x, struct report *r)
 		report_id(r, "irq", irq);
 		report_string(r, "handler", handlers_of(x, (uint32_t)irq, r));
 		buckets_report(&x->irqs, at, r);
-		figure_per_sec(r, "rate_per_sec", (double)x->irqs.at[at].count, x->sc.span_ns);
+		figure_per_sec(r, "rate_per_sec", (double)x->irqs.at[at].count, x->sc.covered_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
@@ -121,8 +123,9 @@ static int show_cpus(const struct irqs *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct irqs *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct irqs *x = work;
 	uint64_t total = 0;
 	int err;
 
@@ -142,20 +145,6 @@ static int show(const struct irqs *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct irqs x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_irq_analysis = {
 	.id = "irq_analysis",
 	.name = "IRQ Handler Analysis",
@@ -164,5 +153,5 @@ const struct pass pass_irq_analysis = {
 	.needs = EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT),
 	.uses = EV_BIT(EV_IPI_ENTRY) | EV_BIT(EV_IPI_EXIT),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct irqs), .collect = collect, .show = show, .done = done },
 };

@@ -1,13 +1,13 @@
 /*
- * Memory that comes and goes, in pages, and tasks that had to reclaim some themselves. Reclaim belongs to its task,
- * which may sleep and move to another CPU before it ends.
+ * Allocated and freed pages, and direct reclaim by tasks. Reclaim belongs to its task, which may
+ * sleep and move to another CPU before it ends.
  */
 #include <errno.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
@@ -23,12 +23,13 @@ struct memory {
 	struct samples reclaims;
 };
 
-static void done(struct memory *x)
+static void done(void *work)
 {
+	struct memory *x = work;
+
 	buckets_done(&x->allocators);
 	buckets_done(&x->reclaimers);
 	samples_done(&x->reclaims);
-	scope_done(&x->sc);
 }
 
 static uint64_t pages(const struct pair_mark *m)
@@ -36,8 +37,9 @@ static uint64_t pages(const struct pair_mark *m)
 	return m->value < MAX_ORDER ? 1ULL << m->value : 0;
 }
 
-static int collect(struct memory *x)
+static int collect(void *work)
 {
+	struct memory *x = work;
 	struct walk marks = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = EV_BIT(EV_MEMORY) };
 	struct walk spans = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_RECLAIM };
 	const union timeline_row *row;
@@ -102,12 +104,12 @@ static int show_allocators(const struct memory *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(struct memory *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct memory *x = work;
 	int err;
 
-	report_string(r, "description",
-	              "pages that come and go, and reclaim by the tasks themselves");
+	report_string(r, "description", "page allocations and frees, and direct reclaim by tasks");
 	report_u64(r, "page_alloc_count", x->allocs);
 	report_u64(r, "page_free_count", x->frees);
 	report_u64(r, "allocated_pages", x->alloc_pages);
@@ -120,31 +122,17 @@ static int show(struct memory *x, struct report *r)
 	if (!err)
 		err = show_allocators(x, r);
 	report_string(r, "note",
-	              "net_allocation is in pages: one of order 3 counts as 8; reclaim is that of "
-	              "tasks that wanted memory, not of kswapd");
+	              "net_allocation is in pages: one of order 3 counts as 8; reclaim is direct "
+	              "reclaim by tasks, not by kswapd");
 	return err;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct memory x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_memory_pressure = {
 	.id = "memory_pressure",
 	.name = "Memory Pressure Analysis",
 	.category = "io",
-	.what = "pages that come and go, and who had to reclaim memory for how long",
+	.what = "page allocations and frees, and which tasks had to reclaim memory for how long",
 	.needs = EV_BIT(EV_MEMORY),
 	.cost = 2,
-	.run = run,
+	.work = { .size = sizeof(struct memory), .collect = collect, .show = show, .done = done },
 };

@@ -1,13 +1,14 @@
-/* Packets and bytes that went out and came in, by device. */
+/* Packets and bytes sent and received, by device. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 #define NS_PER_SEC 1e9
 
@@ -20,15 +21,16 @@ struct network {
 	struct scope sc;
 	struct buckets devices; /* by name */
 	struct traffic *at;     /* by number of the device's bucket */
-	uint32_t nr;
+	uint32_t room;
 	struct traffic all;
 };
 
-static void done(struct network *x)
+static void done(void *work)
 {
+	struct network *x = work;
+
 	buckets_done(&x->devices);
 	free(x->at);
-	scope_done(&x->sc);
 }
 
 static void add(struct traffic *t, const struct pair_mark *packet)
@@ -41,8 +43,9 @@ static void add(struct traffic *t, const struct pair_mark *packet)
 	t->rx_bytes += is_sent ? 0 : packet->value;
 }
 
-static int collect(struct network *x)
+static int collect(void *work)
 {
+	struct network *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = EV_BIT(EV_NET) };
 	const union timeline_row *row;
 
@@ -51,14 +54,8 @@ static int collect(struct network *x)
 
 		if (i == BUCKETS_NONE)
 			return -ENOMEM;
-		if (i >= x->nr) {
-			struct traffic *more = reallocarray(x->at, i + 1, sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			x->at = more;
-			x->at[x->nr++] = (struct traffic){ 0 };
-		}
+		if (GROW_ZEROED(x->at, x->room, i))
+			return -ENOMEM;
 		add(&x->at[i], &row->mark);
 		add(&x->all, &row->mark);
 	}
@@ -71,12 +68,13 @@ static void show_traffic(const struct network *x, const struct traffic *t, struc
 	report_u64(r, "rx_packets", t->rx_packets);
 	report_u64(r, "tx_bytes", t->tx_bytes);
 	report_u64(r, "rx_bytes", t->rx_bytes);
-	figure_mbps(r, "tx_bandwidth_mbps", t->tx_bytes, x->sc.span_ns);
-	figure_mbps(r, "rx_bandwidth_mbps", t->rx_bytes, x->sc.span_ns);
+	figure_mbps(r, "tx_bandwidth_mbps", t->tx_bytes, x->sc.covered_ns);
+	figure_mbps(r, "rx_bandwidth_mbps", t->rx_bytes, x->sc.covered_ns);
 }
 
-static int show(const struct network *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct network *x = work;
 	SCOPED(scoped_top)
 	struct top top = { .limit = pass_limit(&pass_network_io, x->sc.args) };
 
@@ -93,23 +91,9 @@ static int show(const struct network *x, struct report *r)
 	}
 	report_end_array(r);
 	report_string(r, "note",
-	              "megabits per second of the time asked for; one that is sent "
-	              "through several devices counts at each");
+	              "megabits per second of the requested time; a packet sent through several "
+	              "devices counts at each");
 	return top.has_failed ? -ENOMEM : 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct network x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_network_io = {
@@ -119,5 +103,5 @@ const struct pass pass_network_io = {
 	.what = "packets and bytes sent and received, by device",
 	.needs = EV_BIT(EV_NET),
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct network), .collect = collect, .show = show, .done = done },
 };

@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 struct power {
 	struct scope sc;
@@ -16,11 +17,12 @@ struct power {
 	uint32_t nr_since;
 };
 
-static void done(struct power *x)
+static void done(void *work)
 {
+	struct power *x = work;
+
 	buckets_done(&x->steps);
 	free(x->since_ns);
-	scope_done(&x->sc);
 }
 
 /* How long a step took that ends now. */
@@ -37,18 +39,8 @@ static bool took(struct power *x, const struct pair_mark *m, uint64_t *ns)
 
 static int note_start(struct power *x, const struct pair_mark *m)
 {
-	uint32_t nr = m->name_id + 1;
-	uint64_t *more;
-
-	if (m->name_id >= x->nr_since) {
-		more = reallocarray(x->since_ns, nr, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		for (uint32_t i = x->nr_since; i < nr; i++)
-			more[i] = 0;
-		x->since_ns = more;
-		x->nr_since = nr;
-	}
+	if (GROW_ZEROED(x->since_ns, x->nr_since, m->name_id))
+		return -ENOMEM;
 	x->since_ns[m->name_id] = m->flags & PAIR_MARK_START ? m->ts_ns : 0;
 	return 0;
 }
@@ -109,24 +101,21 @@ static int show_steps(const struct power *x, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
+static int show(void *work, struct report *r)
 {
-	SCOPED(done) struct power x = { 0 };
+	struct power *x = work;
 	uint64_t total = 0;
-	int err = scope_init(&x.sc, s, args, d);
+	int err;
 
-	if (err)
-		return err;
 	report_string(r, "description", "steps of suspend and resume, and how long each took");
-	err = show_events(&x, r, &total);
+	err = show_events(x, r, &total);
 	report_u64(r, "suspend_resume_count", total);
 	if (!err)
-		err = show_steps(&x, r);
+		err = show_steps(x, r);
 	report_string(r, "note",
-	              "events in order of time, the first of them as limited; a step within another "
+	              "events in order of time, as many as the limit allows; a step within another "
 	              "is part of both");
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+	return err;
 }
 
 const struct pass pass_power_state = {
@@ -137,5 +126,5 @@ const struct pass pass_power_state = {
 	.needs = EV_BIT(EV_SUSPEND),
 	.cost = 1,
 	.default_limit = 100,
-	.run = run,
+	.work = { .size = sizeof(struct power), .show = show, .done = done },
 };

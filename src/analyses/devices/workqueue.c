@@ -1,47 +1,46 @@
-/* Work items of kernel workers, by function and by worker. A recording that has no addresses tells workers only. */
+/* Work items of kernel workers, by function and by worker. A recording without addresses shows only workers. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/passes.h"
 #include "analyze/buckets.h"
 #include "analyze/figures.h"
 #include "analyze/pass.h"
-#include "analyze/passes.h"
 #include "analyze/units.h"
 #include "analyze/walk.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 struct works {
 	struct scope sc;
 	struct buckets functions, workers;
 	uint32_t *names; /* by number of the function's bucket */
-	uint32_t nr_names;
+	uint32_t nr_names, room;
 	uint64_t total, total_ns;
 };
 
-static void done(struct works *x)
+static void done(void *work)
 {
+	struct works *x = work;
+
 	buckets_done(&x->functions);
 	buckets_done(&x->workers);
 	free(x->names);
-	scope_done(&x->sc);
 }
 
 static int note_name(struct works *x, uint32_t function, uint32_t name_id)
 {
-	uint32_t *more;
-
 	if (function < x->nr_names)
 		return 0;
-	more = reallocarray(x->names, function + 1, sizeof(*more));
-	if (!more)
+	if (GROW(x->names, x->room, function))
 		return -ENOMEM;
-	x->names = more;
 	x->names[x->nr_names++] = name_id;
 	return 0;
 }
 
-static int collect(struct works *x)
+static int collect(void *work)
 {
+	struct works *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_WORK };
 	const union timeline_row *row;
 	int err = 0;
@@ -102,8 +101,9 @@ static int show_part(const struct works *x, const struct buckets *b, const char 
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct works *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct works *x = work;
 	int err;
 
 	report_string(r, "description", "work items of kernel workers, by function and by worker");
@@ -118,20 +118,6 @@ static int show(const struct works *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct works x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_workqueue = {
 	.id = "workqueue",
 	.name = "Workqueue Analysis",
@@ -139,5 +125,5 @@ const struct pass pass_workqueue = {
 	.what = "what kernel workers do, for how long",
 	.needs = EV_BIT(EV_WORK_START) | EV_BIT(EV_WORK_END),
 	.cost = 1,
-	.run = run,
+	.work = { .size = sizeof(struct works), .collect = collect, .show = show, .done = done },
 };

@@ -1,4 +1,4 @@
-#include "session/machine_bandwidth.h"
+#include "machine/parts/bandwidth.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_bandwidth.h"
-#include "session/bandwidth_reading.h"
-#include "session/machine_past.h"
-#include "session/sensor_desk.h"
+#include "machine/machine_bandwidth.h"
+#include "machine/machine_past.h"
+#include "sys/sensors/bandwidth_reading.h"
+#include "sys/sensors/sensor_reader.h"
 
 #define SECOND_NS 1000000000ULL
 #define FIRST_NS  (SECOND_NS / 4)
@@ -17,9 +17,9 @@
 #define NOTE_LEN  320
 
 /* Rows with the past of their values; what they are rows of, by number. */
-struct table {
+struct bandwidth_table {
 	struct machine_bandwidth_row rows[ROWS_MAX];
-	struct series {
+	struct bandwidth_past {
 		int32_t key;
 		struct machine_past pasts[BANDWIDTHS];
 	} series[ROWS_MAX];
@@ -27,13 +27,13 @@ struct table {
 };
 
 struct machine_bandwidth_part {
-	struct sensor_desk *desk;
+	struct sensor_reader *reader;
 	struct bandwidth_reading *now; /* NULL = none since it rested */
 	struct bandwidth_place *places;
 	size_t nr_places;
 	bool is_second;
 	uint64_t asked_ns;
-	struct table llcs, nodes; /* llcs have the domain as key */
+	struct bandwidth_table llcs, nodes; /* llcs have the domain as key */
 	struct machine_bandwidth bandwidth;
 	char note[NOTE_LEN];
 };
@@ -41,11 +41,11 @@ struct machine_bandwidth_part {
 static int open_bandwidth(const struct machine_source_cfg *cfg, struct diag *d, void **out)
 {
 	struct machine_bandwidth_part *p = calloc(1, sizeof(*p));
-	const struct sensor_desk_cfg desk = { .root = cfg->root ? cfg->root : "",
-		                              .clock = cfg->clock,
-		                              .read = bandwidth_reading_new,
-		                              .free = bandwidth_reading_free };
-	int err = p ? sensor_desk_open(&desk, &p->desk) : -ENOMEM;
+	const struct sensor_reader_cfg reader = { .root = cfg->root ? cfg->root : "",
+		                                  .clock = cfg->clock,
+		                                  .read = bandwidth_reading_new,
+		                                  .free = bandwidth_reading_free };
+	int err = p ? sensor_reader_open(&reader, &p->reader) : -ENOMEM;
 
 	if (err) {
 		free(p);
@@ -55,7 +55,7 @@ static int open_bandwidth(const struct machine_source_cfg *cfg, struct diag *d, 
 	return 0;
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct machine_bandwidth_part *p = part;
 
@@ -63,10 +63,10 @@ static void rest(void *part)
 	p->now = NULL;
 	p->is_second = false;
 	p->asked_ns = 0;
-	p->nr_places = 0; /* CPUs may come and go meanwhile */
+	p->nr_places = 0; /* CPUs may go online and offline meanwhile */
 }
 
-static void table_done(struct table *t)
+static void table_done(struct bandwidth_table *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		for (int k = 0; k < BANDWIDTHS; k++)
@@ -77,8 +77,8 @@ static void close_bandwidth(void *part)
 {
 	struct machine_bandwidth_part *p = part;
 
-	rest(p);
-	sensor_desk_close(p->desk);
+	suspend(p);
+	sensor_reader_close(p->reader);
 	table_done(&p->llcs);
 	table_done(&p->nodes);
 	free(p->places);
@@ -92,7 +92,7 @@ static void add_known(double *sum, double value)
 }
 
 /* A row with that key, unknown if it is new; NULL = there are too many. */
-static struct machine_bandwidth_row *row_of(struct table *t, int32_t key)
+static struct machine_bandwidth_row *row_of(struct bandwidth_table *t, int32_t key)
 {
 	size_t i = 0;
 
@@ -101,7 +101,7 @@ static struct machine_bandwidth_row *row_of(struct table *t, int32_t key)
 	if (i == ROWS_MAX)
 		return NULL;
 	if (i == t->nr) {
-		t->series[i] = (struct series){ .key = key };
+		t->series[i] = (struct bandwidth_past){ .key = key };
 		t->rows[i] = (struct machine_bandwidth_row){ .id = key };
 		for (int k = 0; k < BANDWIDTHS; k++)
 			t->rows[i].values[k] = NAN;
@@ -110,14 +110,14 @@ static struct machine_bandwidth_row *row_of(struct table *t, int32_t key)
 	return &t->rows[i];
 }
 
-static void forget_values(struct table *t)
+static void forget_values(struct bandwidth_table *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		for (int k = 0; k < BANDWIDTHS; k++)
 			t->rows[i].values[k] = NAN;
 }
 
-static void remember(struct table *t)
+static void remember(struct bandwidth_table *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
 		for (int k = 0; k < BANDWIDTHS; k++) {
@@ -184,7 +184,7 @@ static const struct machine_cpu *cpu_of_domain(const struct machine_bandwidth_pa
 	return NULL;
 }
 
-/* Domains are numbered by the kernel, LLCs by us: a CPU of each tells which is which. */
+/* Domains are numbered by the kernel, LLCs by us: a CPU of each shows which is which. */
 static void sum_nodes(struct machine_bandwidth_part *p, const struct machine *m)
 {
 	forget_values(&p->nodes);
@@ -207,8 +207,8 @@ static const char *why_nothing(const struct bandwidth_reading *now)
 	if (!r->is_mounted && now->is_supported)
 		return "resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl";
 	if (!r->is_mounted)
-		return "no resctrl: it needs a CPU with Intel RDT, AMD QoS or Arm MPAM, and "
-		       "a kernel that knows it (CONFIG_X86_CPU_RESCTRL)";
+		return "no resctrl: it needs a CPU with Intel RDT, AMD QoS or Arm MPAM, and a "
+		       "kernel that supports it (CONFIG_X86_CPU_RESCTRL)";
 	for (int i = 0; i < RESCTRL_COUNTS; i++)
 		if (r->has[i] && r->nr)
 			return NULL;
@@ -219,14 +219,14 @@ static const char *why_nothing(const struct bandwidth_reading *now)
 static void show(struct machine_bandwidth_part *p)
 {
 	const struct resctrl *r = &p->now->counts;
-	const char *hung = sensor_desk_hung(p->desk);
+	const char *hung = sensor_reader_hung(p->reader);
 
 	p->note[0] = '\0';
 	if (hung)
-		(void)snprintf(p->note, NOTE_LEN, "%.200s does not answer and is left out", hung);
+		(void)snprintf(p->note, NOTE_LEN, "%.200s does not answer and is skipped", hung);
 	else if (r->nr_absent)
 		(void)snprintf(p->note, NOTE_LEN,
-		               "%u counts are not available now: sums are without them",
+		               "%u counts are not available now; sums leave them out",
 		               r->nr_absent);
 	p->bandwidth = (struct machine_bandwidth){
 		.reason = why_nothing(p->now),
@@ -262,29 +262,30 @@ static void take(struct machine_bandwidth_part *p, struct bandwidth_reading *now
 	show(p);
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	static const struct machine_bandwidth waiting = { .reason = "resctrl is being read ..." };
 	struct machine_bandwidth_part *p = part;
-	struct bandwidth_reading *now = sensor_desk_take(p->desk);
+	struct bandwidth_reading *now = sensor_reader_take(p->reader);
 	uint64_t pause_ns;
 
 	if (now)
-		take(p, now, l->machine);
+		take(p, now, r->machine);
 	pause_ns = p->now && !p->is_second ? FIRST_NS : SECOND_NS;
-	if (!p->asked_ns || l->now_ns >= p->asked_ns + pause_ns) {
-		p->asked_ns = l->now_ns ? l->now_ns : 1;
-		sensor_desk_ask(p->desk,
-		                BANDWIDTH_COUNTS | (p->nr_places ? 0 : (uint32_t)BANDWIDTH_PLACES));
+	if (!p->asked_ns || r->now_ns >= p->asked_ns + pause_ns) {
+		p->asked_ns = r->now_ns ? r->now_ns : 1;
+		sensor_reader_ask(p->reader,
+		                  BANDWIDTH_COUNTS |
+		                          (p->nr_places ? 0 : (uint32_t)BANDWIDTH_PLACES));
 	}
-	l->machine->bandwidth = p->now ? &p->bandwidth : &waiting;
+	r->machine->bandwidth = p->now ? &p->bandwidth : &waiting;
 }
 
 const struct machine_part machine_part_bandwidth = {
 	.name = "bandwidth",
 	.needs = MACHINE_BANDWIDTH,
 	.open = open_bandwidth,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_bandwidth,
 };

@@ -1,18 +1,18 @@
-#include "session/machine_dsqs.h"
+#include "machine/parts/dsqs.h"
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/hist.h"
 #include "base/map.h"
-#include "base/thread.h"
-#include "session/machine_dist.h"
-#include "session/machine_past.h"
-#include "session/stat_session.h"
+#include "base/worker.h"
+#include "machine/machine_interval.h"
+#include "machine/machine_past.h"
+#include "stat/stat_session.h"
 
 #define PROCESSES_MAX (1U << 16)
 
@@ -25,7 +25,7 @@ struct past {
 	uint32_t step; /* when it was last seen */
 };
 
-struct process {
+struct dsq_process {
 	struct machine_scx_task pub;
 	struct hist latency;
 	struct tally_runs runs;
@@ -34,9 +34,7 @@ struct process {
 struct machine_dsqs {
 	uint32_t tgid;
 	bool is_by_kprobe;
-	pthread_t thread;
-	bool is_opening;
-	atomic_bool is_done; /* after it all else is the caller's */
+	struct worker *opening; /* once it is done, all else is the caller's */
 	struct diag why;
 	struct stat_session *session;
 	uint32_t step;
@@ -48,7 +46,7 @@ struct machine_dsqs {
 	struct map *past_of;
 	struct machine_dsqs_thread *threads;
 	size_t nr_threads, threads_cap;
-	struct process *sums;
+	struct dsq_process *sums;
 	struct machine_scx_task *processes;
 	size_t nr_processes, processes_cap;
 	struct map *process_of;
@@ -61,23 +59,6 @@ static void free_past(struct past *p)
 	free(p);
 }
 
-static int grow(void **items, size_t *cap, size_t nr, size_t size)
-{
-	size_t wanted = *cap ? *cap : 16;
-	void *bigger;
-
-	while (wanted < nr)
-		wanted *= 2;
-	if (wanted == *cap)
-		return 0;
-	bigger = reallocarray(*items, wanted, size);
-	if (!bigger)
-		return -ENOMEM;
-	*items = bigger;
-	*cap = wanted;
-	return 0;
-}
-
 static int first_step(void *ctx, struct stat_report_in *in, bool is_final)
 {
 	(void)ctx;
@@ -86,9 +67,9 @@ static int first_step(void *ctx, struct stat_report_in *in, bool is_final)
 	return 0;
 }
 
-static void *run(void *ctx)
+static void run(struct worker *w, void *state)
 {
-	struct machine_dsqs *q = ctx;
+	struct machine_dsqs *q = state;
 	struct stat_session_cfg cfg = {
 		.groups = { .asked = STAT_GROUP_DSQ },
 		.tgid = q->tgid,
@@ -100,26 +81,22 @@ static void *run(void *ctx)
 		.is_scx_by_kprobe = q->is_by_kprobe,
 	};
 
+	(void)w;
 	if (stat_session_open(&cfg, &q->why, &q->session) ||
 	    stat_session_step(q->session, first_step, NULL, &q->why)) {
 		stat_session_close(q->session);
 		q->session = NULL;
 	}
-	atomic_store(&q->is_done, true);
-	return NULL;
 }
 
 static int start(struct machine_dsqs *q)
 {
+	const struct worker_job job = { .run = run };
 	int err = map_new(sizeof(uint64_t), 2 * STAT_DSQ_MAX, &q->past_of);
 
 	if (!err)
 		err = map_new(sizeof(uint32_t), PROCESSES_MAX, &q->process_of);
-	if (err)
-		return err;
-	err = thread_start(&q->thread, run, q);
-	q->is_opening = !err;
-	return err;
+	return err ? err : worker_start(&job, q, &q->opening);
 }
 
 int machine_dsqs_open(uint32_t tgid, bool is_by_kprobe, struct machine_dsqs **out)
@@ -144,8 +121,7 @@ void machine_dsqs_close(struct machine_dsqs *q)
 {
 	if (!q)
 		return;
-	if (q->is_opening)
-		pthread_join(q->thread, NULL);
+	worker_end(q->opening);
 	stat_session_close(q->session);
 	for (size_t i = 0; i < q->nr_pasts; i++)
 		free_past(q->pasts[i]);
@@ -194,7 +170,7 @@ static struct past *past_of(struct machine_dsqs *q, uint64_t id)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
-	if (grow((void **)&q->pasts, &q->pasts_cap, q->nr_pasts + 1, sizeof(struct past *)) ||
+	if (GROW(q->pasts, q->pasts_cap, q->nr_pasts) ||
 	    map_insert(q->past_of, &id, (uint32_t)q->nr_pasts)) {
 		free(p);
 		return NULL;
@@ -251,7 +227,7 @@ static void forget_pasts(struct machine_dsqs *q)
 static int add_queues(struct machine_dsqs *q, const struct stat_report_in *in)
 {
 	q->nr_queues = 0;
-	if (grow((void **)&q->queues, &q->queues_cap, in->nr_dsqs, sizeof(*q->queues)))
+	if (GROW(q->queues, q->queues_cap, in->nr_dsqs))
 		return -ENOMEM;
 	for (size_t i = 0; i < in->nr_dsqs; i++) {
 		const struct dsq_view *v = &in->dsqs[i]->view[TALLY_INTERVAL];
@@ -277,19 +253,17 @@ static int add_queues(struct machine_dsqs *q, const struct stat_report_in *in)
 static int add_process(struct machine_dsqs *q, const struct tally_row *row,
                        const struct tally_view *v)
 {
-	struct process *p;
+	struct dsq_process *p;
 	uint32_t i;
 
 	if (!map_find(q->process_of, &row->tgid, &i)) {
 		size_t cap = q->processes_cap;
 
 		i = (uint32_t)q->nr_processes;
-		if (grow((void **)&q->sums, &cap, q->nr_processes + 1, sizeof(*q->sums)) ||
-		    grow((void **)&q->processes, &q->processes_cap, q->nr_processes + 1,
-		         sizeof(*q->processes)) ||
+		if (GROW(q->sums, cap, i) || GROW(q->processes, q->processes_cap, i) ||
 		    map_insert(q->process_of, &row->tgid, i))
 			return -ENOMEM;
-		q->sums[i] = (struct process){ .pub = { .tid = row->tgid, .last_cpu = -1 } };
+		q->sums[i] = (struct dsq_process){ .pub = { .tid = row->tgid, .last_cpu = -1 } };
 		memcpy(q->sums[i].pub.comm, row->process, sizeof(q->sums[i].pub.comm));
 		q->nr_processes++;
 	}
@@ -315,8 +289,7 @@ static int add_tasks(struct machine_dsqs *q, const struct stat_report_in *in)
 
 		if (!row->tid || !row->has_dsq || !v->hist[STAT_DSQ_LATENCY])
 			continue;
-		err = grow((void **)&q->threads, &q->threads_cap, q->nr_threads + 1,
-		           sizeof(*q->threads));
+		err = GROW(q->threads, q->threads_cap, q->nr_threads);
 		if (err)
 			break;
 		q->threads[q->nr_threads++] = (struct machine_dsqs_thread){ row->tid, row->tgid,
@@ -324,7 +297,7 @@ static int add_tasks(struct machine_dsqs *q, const struct stat_report_in *in)
 		err = add_process(q, row, v);
 	}
 	for (size_t i = 0; i < q->nr_processes; i++) {
-		struct process *p = &q->sums[i];
+		struct dsq_process *p = &q->sums[i];
 
 		p->pub.latency = machine_dist_of(&p->latency);
 		p->pub.slice_ns = mean_of(p->runs.nr_given, p->runs.given_ns);
@@ -352,12 +325,9 @@ int machine_dsqs_step(struct machine_dsqs *q, struct diag *d)
 {
 	int err;
 
-	if (q->is_opening) {
-		if (!atomic_load(&q->is_done))
-			return 0;
-		pthread_join(q->thread, NULL);
-		q->is_opening = false;
-	}
+	if (q->opening && !worker_poll(q->opening, 0))
+		return 0;
+	worker_end(TAKE_PTR(q->opening));
 	if (!q->session) {
 		*d = q->why;
 		return d->code ? d->code : -EIO;

@@ -1,4 +1,4 @@
-#include "session/event_counter.h"
+#include "machine/parts/event_counter.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,30 +10,31 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "collect/hit_counter.h"
-#include "collect/sample_event.h"
-#include "session/pid_namespace.h"
-#include "sys/event_names.h"
-#include "sys/perf_counter.h"
-#include "sys/pmu.h"
+#include "collect/sample/sample_event.h"
+#include "sys/pmu/event_names.h"
+#include "sys/pmu/perf_counter.h"
+#include "sys/pmu/pmu.h"
+#include "sys/proc/pid_namespace.h"
 
 #define PMU_DEVICES "/sys/bus/event_source/devices"
 #define UNSEEN_NS   1000000ULL /* counters of two CPUs are read one after the other */
 
 /* One event of one PMU, for all or for one thread. */
-struct part {
+struct counter_part {
 	struct perf_counter *counter;
 	struct perf_count *last; /* by CPU */
 };
 
 struct event_counter {
-	uint32_t nr_cpus;   /* the highest number and one */
-	double *per_s;      /* by CPU, of the last step */
-	int *errors;        /* by CPU; 0 = the value is known */
-	double *now;        /* by CPU, while one thread is read */
-	uint32_t nr_pmus;   /* parts that are of one thread; 0 = they are of whole CPUs */
-	struct part *parts; /* those of one thread follow each other */
+	uint32_t nr_cpus;           /* the highest number and one */
+	double *per_s;              /* by CPU, of the last step */
+	int *errors;                /* by CPU; 0 = the value is known */
+	double *now;                /* by CPU, while one thread is read */
+	uint32_t nr_pmus;           /* parts that are of one thread; 0 = they are of whole CPUs */
+	struct counter_part *parts; /* those of one thread follow each other */
 	size_t nr, room;
 	struct hit_counter *hits; /* instead of parts */
 	uint64_t *last_hits;
@@ -58,20 +59,13 @@ static int out_of_memory(struct diag *d)
 
 static int add_part(struct event_counter *c, const struct perf_counter_cfg *cfg, struct diag *d)
 {
-	struct part *p;
+	struct counter_part *p;
 	int err;
 
-	if (c->nr == c->room) {
-		size_t room = c->room ? c->room * 2 : 8;
-		struct part *more = realloc(c->parts, room * sizeof(*more));
-
-		if (!more)
-			return out_of_memory(d);
-		c->parts = more;
-		c->room = room;
-	}
+	if (GROW(c->parts, c->room, c->nr))
+		return out_of_memory(d);
 	p = &c->parts[c->nr];
-	*p = (struct part){ .last = calloc(c->nr_cpus, sizeof(*p->last)) };
+	*p = (struct counter_part){ .last = calloc(c->nr_cpus, sizeof(*p->last)) };
 	if (!p->last)
 		return out_of_memory(d);
 	err = perf_counter_open(cfg, d, &p->counter);
@@ -121,7 +115,7 @@ static int add_thread(struct event_counter *c, const struct event_counter_cfg *c
 		                "process %u has too many threads to count each on every CPU",
 		                cfg->tgid);
 	err = add_events(c, cfg, events, tid, &why);
-	if (err == -ESRCH) { /* it has ended meanwhile */
+	if (err == -ESRCH) { /* it has exited meanwhile */
 		drop_parts(c, before);
 		return 0;
 	}
@@ -143,13 +137,8 @@ static size_t list_threads(uint32_t tgid, uint32_t **out)
 
 		if (!text_to_u64(entry->d_name, &tid))
 			continue;
-		if (nr == room) {
-			uint32_t *more = realloc(*out, (room += 256) * sizeof(*more));
-
-			if (!more)
-				break;
-			*out = more;
-		}
+		if (GROW(*out, room, nr))
+			break;
 		(*out)[nr++] = (uint32_t)tid;
 	}
 	return nr;
@@ -326,8 +315,8 @@ static int read_hits(struct event_counter *c, uint32_t cpu, double *out)
 	return 0;
 }
 
-/* What came since the last time. */
-static int read_part(struct part *p, uint32_t cpu, struct perf_count *out)
+/* The increase since the last time. */
+static int read_part(struct counter_part *p, uint32_t cpu, struct perf_count *out)
 {
 	struct perf_count now, *last = &p->last[cpu];
 	int err = perf_counter_read(p->counter, cpu, &now);
@@ -364,10 +353,10 @@ static int step_cpu(struct event_counter *c, uint32_t cpu, double *out_per_s)
 }
 
 /*
- * One thread. Its counter of a CPU is enabled while it runs anywhere, and running while it runs there: only the sum of
- * the CPUs tells whether it had to share the PMU.
+ * One thread. Its counter of a CPU is enabled while it runs anywhere, and running while it runs
+ * there: only the sum of the CPUs shows whether it had to share the PMU.
  */
-static void step_thread(struct event_counter *c, struct part *parts)
+static void step_thread(struct event_counter *c, struct counter_part *parts)
 {
 	struct perf_count all = { 0 };
 	double scale = 1;

@@ -1,18 +1,18 @@
 /*
- * session/event_counter — one event (analyze/event_word), counted on every CPU for all, or for one process.
+ * machine/parts/event_counter — one event (machine/event_word), counted on every CPU for all, or for one process.
  *
  * Hardware, software, raw and tracepoint events by perf; functions of the kernel, and tracepoints where tracefs is not
  * mounted, by a BPF program. Of a process all threads are counted that it has when this is opened and those that they
  * make, by perf on each CPU; a thread that is made by another in the very moment of opening may be missed. Each step
- * gives what came since the last one, scaled where the counter had to share the PMU. Never prints. One thread.
+ * gives the increase since the last one, scaled where the counter had to share the PMU. Never prints. One thread.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "analyze/event_word.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "machine/event_word.h"
 #include "sys/cpulist.h"
 
 #define EVENT_COUNTER_FDS 32768U /* threads times CPUs, at most */
@@ -32,7 +32,7 @@ void event_counter_close(struct event_counter *c); /* NULL is fine */
 /* Reads all of them. */
 void event_counter_step(struct event_counter *c);
 /*
- * How much came per second on that CPU between the last two steps, or since opening. -ENODEV for a CPU that is not
- * counted, -EAGAIN where others had the PMU all the time, or what reading said.
+ * The rate per second on that CPU between the last two steps, or since opening. -ENODEV for a CPU
+ * that is not counted, -EAGAIN where others had the PMU all the time, or what reading said.
  */
 MUST_USE int event_counter_get(const struct event_counter *c, uint32_t cpu, double *out_per_s);

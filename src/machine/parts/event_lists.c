@@ -1,27 +1,23 @@
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_event.h"
-#include "base/thread.h"
+#include "base/worker.h"
 #include "collect/kprobe.h"
-#include "session/machine_events.h"
-#include "sys/event_names.h"
-#include "sys/perf_counter.h"
-#include "sys/pmu.h"
+#include "machine/machine_event.h"
+#include "machine/parts/events.h"
+#include "sys/pmu/event_names.h"
+#include "sys/pmu/perf_counter.h"
+#include "sys/pmu/pmu.h"
 
 enum { TRACEPOINTS, FUNCTIONS, LISTS };
 
-struct list {
+struct name_list {
 	const char *root;
 	bool is_functions;
-	bool has_thread;
-	pthread_t thread;
-	atomic_bool is_done; /* after it all else is the caller's */
-	char *text;          /* the names one after the other */
+	struct worker *worker; /* once it is done, all else is the caller's */
+	char *text;            /* the names one after the other */
 	size_t len;
 	const char **names;
 	size_t nr;
@@ -32,7 +28,7 @@ struct list {
 
 struct machine_event_lists {
 	char root[256];
-	struct list lists[LISTS];
+	struct name_list lists[LISTS];
 };
 
 static int open_lists(const struct machine_source_cfg *cfg, struct diag *d, void **out)
@@ -43,7 +39,7 @@ static int open_lists(const struct machine_source_cfg *cfg, struct diag *d, void
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	(void)snprintf(l->root, sizeof(l->root), "%s", cfg->root ? cfg->root : "");
 	for (size_t i = 0; i < LISTS; i++)
-		l->lists[i] = (struct list){ .root = l->root, .is_functions = i == FUNCTIONS };
+		l->lists[i] = (struct name_list){ .root = l->root, .is_functions = i == FUNCTIONS };
 	*out = l;
 	return 0;
 }
@@ -53,8 +49,7 @@ static void close_lists(void *part)
 	struct machine_event_lists *l = part;
 
 	for (size_t i = 0; i < LISTS; i++) {
-		if (l->lists[i].has_thread)
-			pthread_join(l->lists[i].thread, NULL);
+		worker_end(l->lists[i].worker);
 		free(l->lists[i].text);
 		free(l->lists[i].names);
 	}
@@ -86,13 +81,13 @@ static void add_pmu_events(FILE *out)
 		return;
 }
 
-static void tell(struct list *l, const struct diag *why)
+static void keep_reason(struct name_list *l, const struct diag *why)
 {
 	(void)snprintf(l->why, sizeof(l->why), "%s%s%s", why->what, why->hint[0] ? "; " : "",
 	               why->hint);
 }
 
-static void write_names(struct list *l, FILE *out)
+static void write_names(struct name_list *l, FILE *out)
 {
 	struct event_names names = { 0 };
 	struct diag why = { 0 };
@@ -100,7 +95,7 @@ static void write_names(struct list *l, FILE *out)
 	                          : event_names_tracepoints(l->root, &why, &names);
 
 	if (err)
-		tell(l, &why);
+		keep_reason(l, &why);
 	for (size_t i = 0; i < names.nr; i++)
 		(void)fprintf(out, "%s%s%s\n", l->is_functions ? "" : names.items[i].subsystem,
 		              l->is_functions ? "" : ":", names.items[i].name);
@@ -108,7 +103,7 @@ static void write_names(struct list *l, FILE *out)
 	event_names_done(&names);
 }
 
-static int split(struct list *l)
+static int split(struct name_list *l)
 {
 	size_t nr = 0;
 
@@ -123,13 +118,14 @@ static int split(struct list *l)
 	return 0;
 }
 
-static void *load(void *ctx)
+static void load(struct worker *w, void *state)
 {
-	struct list *l = ctx;
+	struct name_list *l = state;
 	FILE *out = open_memstream(&l->text, &l->len);
 	struct diag why = { 0 };
 	int err = out ? 0 : -ENOMEM;
 
+	(void)w;
 	if (out && !l->is_functions && !l->root[0])
 		add_pmu_events(out);
 	if (out)
@@ -144,39 +140,32 @@ static void *load(void *ctx)
 		(void)snprintf(l->why, sizeof(l->why),
 		               "this kernel has no kprobes, so none of these can be counted; use "
 		               "one with CONFIG_KPROBES");
-	atomic_store(&l->is_done, true);
-	return NULL;
 }
 
-static void start(struct list *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
-	l->has_thread = thread_start(&l->thread, load, l) == 0;
-	if (!l->has_thread)
-		load(l);
-}
-
-static void look(void *part, const struct machine_part_look *l)
-{
+	const struct worker_job job = { .run = load, .runs_anyway = true };
 	struct machine_event_lists *all = part;
-	struct list *list =
-		&all->lists[l->wish->needs & MACHINE_FUNCTIONS ? FUNCTIONS : TRACEPOINTS];
+	struct name_list *list =
+		&all->lists[r->request->needs & MACHINE_FUNCTIONS ? FUNCTIONS : TRACEPOINTS];
 
-	if (!list->has_thread && !atomic_load(&list->is_done))
-		start(list);
-	if (atomic_load(&list->is_done))
+	/* Without memory: at the next refresh. */
+	if (!list->worker && worker_start(&job, list, &list->worker))
+		list->worker = NULL;
+	if (list->worker && worker_poll(list->worker, 0))
 		list->shown = (struct machine_event_list){ .names = list->names,
 			                                   .nr = list->nr,
 			                                   .source = list->source,
 			                                   .why = list->why[0] ? list->why : NULL };
 	else
 		list->shown = (struct machine_event_list){ .is_loading = true };
-	l->machine->event_list = &list->shown;
+	r->machine->event_list = &list->shown;
 }
 
 const struct machine_part machine_part_event_lists = {
 	.name = "lists of events",
 	.needs = MACHINE_TRACEPOINTS | MACHINE_FUNCTIONS,
 	.open = open_lists,
-	.look = look,
+	.refresh = refresh,
 	.close = close_lists,
 };

@@ -1,42 +1,46 @@
-#include "session/event_opener.h"
+#include "machine/parts/event_opener.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/thread.h"
-
-enum { AT_WORK, DONE, UNWANTED };
+#include "base/worker.h"
 
 struct event_opener {
-	pthread_t thread;
-	bool has_thread;
+	struct worker *worker;
 	bool is_opening;
 	struct event_word event;
 	struct cpulist online;
 	uint32_t tgid;
 	struct event_counter *old;
-	atomic_int state;
-	struct event_counter *counter; /* ours until the thread is done */
+	struct event_counter *counter;
 	struct diag why;
 };
 
-static void *work(void *ctx)
+static void work(struct worker *w, void *state)
 {
-	struct event_opener *o = ctx;
+	struct event_opener *o = state;
 	const struct event_counter_cfg cfg = { &o->event, &o->online, o->tgid };
-	int at_work = AT_WORK;
+	bool is_dropped;
 
 	event_counter_close(o->old);
 	if (o->is_opening && event_counter_open(&cfg, &o->why, &o->counter))
 		o->counter = NULL;
-	if (atomic_compare_exchange_strong(&o->state, &at_work, DONE))
-		return NULL;
+	worker_lock(w);
+	is_dropped = worker_is_cancelled(w);
+	worker_unlock(w);
+	if (!is_dropped)
+		return;
 	event_counter_close(o->counter);
 	o->counter = NULL;
-	return NULL;
+}
+
+static void release(void *state)
+{
+	struct event_opener *o = state;
+
+	event_counter_close(o->counter);
+	cpulist_done(&o->online);
+	free(o);
 }
 
 static int copy_online(const struct cpulist *from, struct cpulist *to)
@@ -51,10 +55,18 @@ static int copy_online(const struct cpulist *from, struct cpulist *to)
 	return 0;
 }
 
-static void opener_free(struct event_opener *o)
+static int start(const struct event_counter_cfg *cfg, struct event_opener *o)
 {
-	cpulist_done(&o->online);
-	free(o);
+	const struct worker_job job = { .run = work, .free = release, .runs_anyway = true };
+
+	if (cfg && copy_online(cfg->online, &o->online))
+		return -ENOMEM;
+	o->is_opening = cfg;
+	if (cfg) {
+		o->event = *cfg->event;
+		o->tgid = cfg->tgid;
+	}
+	return worker_start(&job, o, &o->worker);
 }
 
 int event_opener_start(const struct event_counter_cfg *cfg, struct event_counter *old,
@@ -62,63 +74,38 @@ int event_opener_start(const struct event_counter_cfg *cfg, struct event_counter
 {
 	struct event_opener *o = calloc(1, sizeof(*o));
 
-	if (!o || (cfg && copy_online(cfg->online, &o->online))) {
+	if (o)
+		o->old = old;
+	if (!o || start(cfg, o)) {
 		if (o)
-			opener_free(o);
+			release(o);
 		event_counter_close(old);
 		return -ENOMEM;
 	}
-	o->is_opening = cfg;
-	if (cfg) {
-		o->event = *cfg->event;
-		o->tgid = cfg->tgid;
-	}
-	o->old = old;
-	o->has_thread = thread_start(&o->thread, work, o) == 0;
-	if (!o->has_thread)
-		work(o);
 	*out = o;
 	return 0;
-}
-
-static bool has_ended(struct event_opener *o, uint32_t wait_ms)
-{
-	struct timespec until;
-
-	if (!o->has_thread)
-		return true;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)wait_ms * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	return pthread_timedjoin_np(o->thread, NULL, &until) == 0;
 }
 
 bool event_opener_poll(struct event_opener *o, uint32_t wait_ms, struct diag *d,
                        struct event_counter **out)
 {
-	if (!has_ended(o, wait_ms))
+	if (!worker_poll(o->worker, wait_ms))
 		return false;
 	*d = o->why;
 	*out = o->counter;
-	opener_free(o);
+	o->counter = NULL;
+	worker_end(o->worker);
 	return true;
 }
 
+/* Too late: then the next poll or close finds the counter. */
 void event_opener_drop(struct event_opener *o)
 {
-	int at_work = AT_WORK;
-
-	/* Too late: then whoever polls or ends it finds the counter. */
-	(void)atomic_compare_exchange_strong(&o->state, &at_work, UNWANTED);
+	worker_cancel(o->worker);
 }
 
 void event_opener_end(struct event_opener *o)
 {
-	if (!o)
-		return;
-	if (o->has_thread)
-		pthread_join(o->thread, NULL);
-	event_counter_close(o->counter);
-	opener_free(o);
+	if (o)
+		worker_end(o->worker);
 }

@@ -1,5 +1,5 @@
 /*
- * session/event_opener — a thread that closes one event_counter and opens another, so that a screen need not wait.
+ * machine/parts/event_opener — a thread that closes one event_counter and opens another, so that a screen need not wait.
  *
  * A process with thousands of threads has a counter for each of them on every CPU: opening them takes a second. One
  * thread calls these functions; the other is ours.
@@ -11,7 +11,7 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/event_counter.h"
+#include "machine/parts/event_counter.h"
 
 struct event_opener;
 

@@ -1,4 +1,4 @@
-#include "session/machine_events.h"
+#include "machine/parts/events.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_word.h"
-#include "analyze/machine_event.h"
-#include "session/event_counter.h"
-#include "session/event_opener.h"
-#include "session/machine_past.h"
+#include "machine/event_word.h"
+#include "machine/machine_event.h"
+#include "machine/machine_past.h"
+#include "machine/parts/event_counter.h"
+#include "machine/parts/event_opener.h"
 #include "sys/cpulist.h"
 
 #define WAIT_MS 20U /* for what is opened and closed: enough for most */
@@ -20,7 +20,7 @@ struct machine_events {
 	bool is_other_machine;
 	char text[EVENT_WORD_BYTES]; /* what is counted; "" = nothing */
 	struct event_word word;
-	struct event_counter *counter; /* NULL = not yet, or it cannot be had */
+	struct event_counter *counter; /* NULL = not yet, or not available */
 	struct event_opener *opener;   /* that is at work */
 	bool is_dropped;               /* what it opens is not wanted any more */
 	struct cpulist online;         /* for which the counter was asked */
@@ -92,7 +92,7 @@ static void let_go(struct machine_events *e)
 	(void)settle(e, WAIT_MS);
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct machine_events *e = part;
 
@@ -105,36 +105,36 @@ static void close_events(void *part)
 {
 	struct machine_events *e = part;
 
-	rest(e);
+	suspend(e);
 	event_opener_end(e->opener);
 	free(e);
 }
 
-static bool is_same_online(const struct machine_events *e, const struct machine_part_look *l)
+static bool is_same_online(const struct machine_events *e, const struct machine_part_refresh *r)
 {
 	uint32_t nr = 0;
 
-	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
-		bool is_online = l->cpus[i].is_online;
+	for (size_t i = 0; i < r->machine->nr_cpus; i++) {
+		bool is_online = r->cpus[i].is_online;
 
-		if (is_online != cpulist_has(&e->online, l->cpus[i].cpu))
+		if (is_online != cpulist_has(&e->online, r->cpus[i].cpu))
 			return false;
 		nr += is_online;
 	}
 	return nr == e->online.nr;
 }
 
-/* A failure is a sentence that stays until something else is wished, or other CPUs are there. */
-static void open_counter(struct machine_events *e, const struct machine_part_look *l)
+/* A failure is a sentence that stays until something else is requested, or other CPUs are online. */
+static void open_counter(struct machine_events *e, const struct machine_part_refresh *r)
 {
 	struct event_counter_cfg cfg = { &e->word, &e->online, e->tgid };
 	struct diag why = { 0 };
 	int err = 0;
 
 	e->why[0] = '\0';
-	for (size_t i = 0; !err && i < l->machine->nr_cpus; i++)
-		if (l->cpus[i].is_online)
-			err = cpulist_add(&e->online, l->cpus[i].cpu);
+	for (size_t i = 0; !err && i < r->machine->nr_cpus; i++)
+		if (r->cpus[i].is_online)
+			err = cpulist_add(&e->online, r->cpus[i].cpu);
 	if (!err && e->is_other_machine)
 		err = diag_set(&why, -ENOTSUP, NULL, "nothing can be counted on another machine");
 	if (!err)
@@ -152,7 +152,7 @@ static void begin(struct machine_events *e, const char *text)
 {
 	struct diag why = { 0 };
 
-	rest(e);
+	suspend(e);
 	e->why[0] = '\0';
 	(void)snprintf(e->text, sizeof(e->text), "%s", text);
 	if (strlen(text) >= sizeof(e->text))
@@ -177,38 +177,38 @@ static double share_of(const struct machine_cpu *c, enum event_share share)
 	}
 }
 
-static void remember(struct machine_events *e, const struct machine_part_look *l, size_t i,
+static void remember(struct machine_events *e, const struct machine_part_refresh *r, size_t i,
                      double value)
 {
-	if (e->nr_pasts != l->machine->nr_cpus) {
+	if (e->nr_pasts != r->machine->nr_cpus) {
 		forget_past(e);
-		e->pasts = calloc(l->machine->nr_cpus, sizeof(*e->pasts));
-		e->nr_pasts = e->pasts ? l->machine->nr_cpus : 0;
+		e->pasts = calloc(r->machine->nr_cpus, sizeof(*e->pasts));
+		e->nr_pasts = e->pasts ? r->machine->nr_cpus : 0;
 	}
 	if (i < e->nr_pasts && !machine_past_add(&e->pasts[i], value))
-		l->cpus[i].event_history = machine_past_show(&e->pasts[i]);
+		r->cpus[i].event_history = machine_past_show(&e->pasts[i]);
 }
 
-static void tell_unreadable(struct machine_events *e, int err)
+static void report_unreadable(struct machine_events *e, int err)
 {
 	if (err == -EAGAIN)
 		(void)snprintf(e->why, sizeof(e->why),
-		               "'%.100s' was not counted: others have the counters of this CPU; "
-		               "end other profilers",
+		               "'%.100s' was not counted: the counters of this CPU are in use; "
+		               "stop other profilers",
 		               e->word.name);
 	else
 		(void)snprintf(e->why, sizeof(e->why), "the counter of '%.100s' cannot be read: %s",
 		               e->word.name, strerror(-err));
 }
 
-static void step_counter(struct machine_events *e, const struct machine_part_look *l)
+static void step_counter(struct machine_events *e, const struct machine_part_refresh *r)
 {
 	size_t nr_read = 0;
 	int err = 0;
 
 	event_counter_step(e->counter);
-	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
-		struct machine_cpu *c = &l->cpus[i];
+	for (size_t i = 0; i < r->machine->nr_cpus; i++) {
+		struct machine_cpu *c = &r->cpus[i];
 		double per_s;
 		int failed;
 
@@ -220,43 +220,43 @@ static void step_counter(struct machine_events *e, const struct machine_part_loo
 		nr_read += !failed;
 		err = failed ? failed : err;
 		if (e->has_step)
-			remember(e, l, i, c->event_per_s);
+			remember(e, r, i, c->event_per_s);
 	}
 	e->has_step = true;
 	e->why[0] = '\0';
 	if (!nr_read && err)
-		tell_unreadable(e, err);
+		report_unreadable(e, err);
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct machine_events *e = part;
 
-	if (!l->wish->event)
+	if (!r->request->event)
 		return;
-	if (strcmp(l->wish->event, e->text) != 0)
-		begin(e, l->wish->event);
+	if (strcmp(r->request->event, e->text) != 0)
+		begin(e, r->request->event);
 	if (e->word.source == EVENT_CPU) {
-		for (size_t i = 0; !e->why[0] && i < l->machine->nr_cpus; i++)
-			remember(e, l, i, share_of(&l->cpus[i], e->word.share));
+		for (size_t i = 0; !e->why[0] && i < r->machine->nr_cpus; i++)
+			remember(e, r, i, share_of(&r->cpus[i], e->word.share));
 	} else {
-		if (e->online.nr && !is_same_online(e, l))
+		if (e->online.nr && !is_same_online(e, r))
 			let_go(e);
 		/* One after the other. */
 		if (settle(e, 0) && !e->online.nr)
-			open_counter(e, l);
+			open_counter(e, r);
 		if (e->counter)
-			step_counter(e, l);
+			step_counter(e, r);
 	}
 	e->shown = (struct machine_event){ e->text, e->why[0] ? e->why : NULL };
-	l->machine->event = &e->shown;
+	r->machine->event = &e->shown;
 }
 
 const struct machine_part machine_part_events = {
 	.name = "events",
 	.needs = MACHINE_EVENT,
 	.open = open_events,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_events,
 };

@@ -1,4 +1,4 @@
-#include "session/machine_game.h"
+#include "machine/parts/game.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_game.h"
-#include "session/machine_past.h"
-#include "sys/mango.h"
+#include "machine/machine_game.h"
+#include "machine/machine_past.h"
+#include "sys/sensors/mango.h"
 
 #define MS_NS    1000000ULL
 #define POLL_MS  1000U
@@ -18,7 +18,7 @@ struct machine_game_part {
 	struct mango *mango;
 	uint64_t poll_ns;
 	uint64_t polled_ns; /* 0 = never */
-	uint64_t frame_ns;  /* when the last one came; 0 = none yet */
+	uint64_t frame_ns;  /* when the last one arrived; 0 = none yet */
 	struct mango_frame last;
 	uint64_t nr_frames;
 	uint64_t nr_odd; /* messages that are none of version 1 */
@@ -76,7 +76,7 @@ static double latency_of(const struct mango_frame *f)
 	return f->latency_ns != UINT64_MAX ? (double)f->latency_ns : NAN;
 }
 
-static void add_frames(struct machine_game_part *p, const struct mango_look *l)
+static void add_frames(struct machine_game_part *p, const struct mango_frames *l)
 {
 	double sum_ns = 0, nr = 0;
 
@@ -100,7 +100,7 @@ static void add_frames(struct machine_game_part *p, const struct mango_look *l)
 	remember(&p->rates, p->fps);
 }
 
-static void tell_reason(struct machine_game_part *p, int err, const struct mango_look *l)
+static void report_reason(struct machine_game_part *p, int err, const struct mango_frames *l)
 {
 	p->reason[0] = '\0';
 	if (p->frame_ns)
@@ -115,42 +115,42 @@ static void tell_reason(struct machine_game_part *p, int err, const struct mango
 	else if (p->nr_odd)
 		(void)snprintf(
 			p->reason, TEXT_LEN,
-			"no frame yet: %llu messages in mangoapp's queue were none of version 1",
+			"no frame yet: %llu messages in mangoapp's queue are not of version 1",
 			(unsigned long long)p->nr_odd);
 	else if (l->other)
 		(void)snprintf(p->reason, TEXT_LEN,
-		               "no frame seen yet: process %d takes them out of mangoapp's queue",
+		               "no frame seen yet: process %d removes them from mangoapp's queue",
 		               (int)l->other);
 	else
 		(void)snprintf(p->reason, TEXT_LEN,
 		               "no frame yet: mangoapp's queue is there and empty");
 }
 
-static void tell_note(struct machine_game_part *p, int err, const struct mango_look *l)
+static void report_note(struct machine_game_part *p, int err, const struct mango_frames *l)
 {
 	p->note[0] = '\0';
 	if (err)
 		(void)snprintf(p->note, TEXT_LEN, "mangoapp's queue is gone: %s", strerror(-err));
 	else if (l->nr_odd)
 		(void)snprintf(p->note, TEXT_LEN,
-		               "%u messages are of another version of mangoapp's and not read",
+		               "%u messages have another version of mangoapp and are not read",
 		               l->nr_odd);
 	else if (l->is_taking && l->other)
 		(void)snprintf(p->note, TEXT_LEN,
-		               "frames are taken out of the queue, process %d misses them: this "
-		               "kernel cannot copy (CONFIG_CHECKPOINT_RESTORE)",
+		               "frames are removed from the queue, so process %d misses them: this "
+		               "kernel cannot copy messages (CONFIG_CHECKPOINT_RESTORE)",
 		               (int)l->other);
 	else if (l->other)
 		(void)snprintf(p->note, TEXT_LEN,
-		               "frames are copied, process %d takes them; those that it was "
-		               "waiting for are not seen",
+		               "frames are copied, and process %d removes them; those that it was "
+		               "already waiting for are not seen",
 		               (int)l->other);
 }
 
 static void poll_queue(struct machine_game_part *p, uint64_t now_ns)
 {
-	struct mango_look l = { 0 };
-	int err = mango_look(p->mango, &l);
+	struct mango_frames l = { 0 };
+	int err = mango_read(p->mango, &l);
 
 	p->polled_ns = now_ns ? now_ns : 1;
 	if (l.nr) {
@@ -158,8 +158,8 @@ static void poll_queue(struct machine_game_part *p, uint64_t now_ns)
 		p->frame_ns = p->polled_ns;
 	}
 	p->nr_odd += l.nr_odd;
-	tell_reason(p, err, &l);
-	tell_note(p, err, &l);
+	report_reason(p, err, &l);
+	report_note(p, err, &l);
 }
 
 static const char *comm_of(const struct machine *m, uint32_t pid)
@@ -170,7 +170,7 @@ static const char *comm_of(const struct machine *m, uint32_t pid)
 	return NULL;
 }
 
-static void show(struct machine_game_part *p, const struct machine_part_look *l)
+static void show(struct machine_game_part *p, const struct machine_part_refresh *r)
 {
 	const struct mango_frame *f = &p->last;
 
@@ -178,7 +178,7 @@ static void show(struct machine_game_part *p, const struct machine_part_look *l)
 		.reason = p->reason[0] ? p->reason : NULL,
 		.note = p->note[0] ? p->note : NULL,
 		.pid = f->pid,
-		.comm = comm_of(l->machine, f->pid),
+		.comm = comm_of(r->machine, f->pid),
 		.engine = f->engine,
 		.width = f->width,
 		.height = f->height,
@@ -188,7 +188,7 @@ static void show(struct machine_game_part *p, const struct machine_part_look *l)
 		.visible_ns = f->visible_ns ? (double)f->visible_ns : NAN,
 		.latency_ns = latency_of(f),
 		.fps = p->fps,
-		.age_s = l->now_ns > p->frame_ns ? (double)(l->now_ns - p->frame_ns) / 1e9 : 0,
+		.age_s = r->now_ns > p->frame_ns ? (double)(r->now_ns - p->frame_ns) / 1e9 : 0,
 		.nr_frames = p->nr_frames,
 		.frames = machine_past_show(&p->frames),
 		.latencies = machine_past_show(&p->latencies),
@@ -196,20 +196,20 @@ static void show(struct machine_game_part *p, const struct machine_part_look *l)
 	};
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct machine_game_part *p = part;
 
-	if (!p->polled_ns || l->now_ns >= p->polled_ns + p->poll_ns)
-		poll_queue(p, l->now_ns);
-	show(p, l);
-	l->machine->game = &p->game;
+	if (!p->polled_ns || r->now_ns >= p->polled_ns + p->poll_ns)
+		poll_queue(p, r->now_ns);
+	show(p, r);
+	r->machine->game = &p->game;
 }
 
 const struct machine_part machine_part_game = {
 	.name = "mangoapp",
 	.needs = MACHINE_GAME,
 	.open = open_game,
-	.look = look,
+	.refresh = refresh,
 	.close = close_game,
 };

@@ -2,16 +2,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "session/machine_bandwidth.h"
-#include "session/machine_events.h"
-#include "session/machine_game.h"
-#include "session/machine_part.h"
-#include "session/machine_power.h"
-#include "session/machine_pressure.h"
-#include "session/machine_profile.h"
-#include "session/machine_programs.h"
-#include "session/machine_scx.h"
-#include "session/machine_zoom.h"
+#include "machine/parts/bandwidth.h"
+#include "machine/parts/events.h"
+#include "machine/parts/game.h"
+#include "machine/parts/part.h"
+#include "machine/parts/power.h"
+#include "machine/parts/pressure.h"
+#include "machine/parts/profile.h"
+#include "machine/parts/programs.h"
+#include "machine/parts/scx.h"
+#include "machine/parts/zoom.h"
 
 /* clang-format off */
 static const struct machine_part *const parts[] = {
@@ -26,9 +26,9 @@ static const struct machine_part *const parts[] = {
 struct machine_parts {
 	struct machine_source_cfg cfg;
 	struct {
-		void *part; /* NULL = never wished, or it cannot be had */
+		void *part; /* NULL = never requested, or not available */
 		bool is_refused;
-		bool is_awake;
+		bool is_active;
 	} states[NR_PARTS];
 };
 
@@ -58,23 +58,23 @@ static void open_part(struct machine_parts *p, size_t i, struct machine_log *log
 	if (!parts[i]->open(&p->cfg, &why, &p->states[i].part))
 		return;
 	p->states[i].is_refused = true;
-	machine_log_tell(log, "%s: %s%s%s", parts[i]->name, why.what, why.hint[0] ? "; " : "",
-	                 why.hint);
+	machine_log_add(log, "%s: %s%s%s", parts[i]->name, why.what, why.hint[0] ? "; " : "",
+	                why.hint);
 }
 
-void machine_parts_look(struct machine_parts *p, const struct machine_part_look *l)
+void machine_parts_refresh(struct machine_parts *p, const struct machine_part_refresh *r)
 {
 	for (size_t i = 0; i < NR_PARTS; i++) {
-		bool is_wished = l->wish->needs & parts[i]->needs;
+		bool is_requested = r->request->needs & parts[i]->needs;
 
-		if (is_wished && !p->states[i].part && !p->states[i].is_refused)
-			open_part(p, i, l->log);
+		if (is_requested && !p->states[i].part && !p->states[i].is_refused)
+			open_part(p, i, r->log);
 		if (!p->states[i].part)
 			continue;
-		if (is_wished)
-			parts[i]->look(p->states[i].part, l);
-		else if (p->states[i].is_awake && parts[i]->rest)
-			parts[i]->rest(p->states[i].part);
-		p->states[i].is_awake = is_wished;
+		if (is_requested)
+			parts[i]->refresh(p->states[i].part, r);
+		else if (p->states[i].is_active && parts[i]->suspend)
+			parts[i]->suspend(p->states[i].part);
+		p->states[i].is_active = is_requested;
 	}
 }

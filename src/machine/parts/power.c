@@ -1,4 +1,4 @@
-#include "session/machine_power.h"
+#include "machine/parts/power.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_power.h"
-#include "session/machine_past.h"
-#include "session/power_sum.h"
-#include "session/sensor_desk.h"
+#include "machine/machine_past.h"
+#include "machine/machine_power.h"
+#include "machine/parts/power_sum.h"
+#include "sys/sensors/sensor_reader.h"
 
 #define SECOND_NS 1000000000ULL
 #define FIRST_NS  (SECOND_NS / 4) /* until the second reading, which gives the first rates */
 #define NOTE_LEN  400
 
 struct machine_power_part {
-	struct sensor_desk *desk;
+	struct sensor_reader *reader;
 	struct power_reading *now; /* NULL = none since it rested */
 	bool is_second;            /* it has one before it */
 	uint64_t asked_ns;         /* 0 = never, since it rested */
@@ -29,17 +29,17 @@ struct machine_power_part {
 	size_t nr_pasts;
 	struct machine_past all, platform;
 	char note[NOTE_LEN];
-	const char *told; /* of the files that hang, what the log has been told */
+	const char *logged; /* of the files that hang, those already logged */
 };
 
 static int open_power(const struct machine_source_cfg *cfg, struct diag *d, void **out)
 {
 	struct machine_power_part *p = calloc(1, sizeof(*p));
-	const struct sensor_desk_cfg desk = { .root = cfg->root ? cfg->root : "",
-		                              .clock = cfg->clock,
-		                              .read = power_reading_new,
-		                              .free = power_reading_free };
-	int err = p ? sensor_desk_open(&desk, &p->desk) : -ENOMEM;
+	const struct sensor_reader_cfg reader = { .root = cfg->root ? cfg->root : "",
+		                                  .clock = cfg->clock,
+		                                  .read = power_reading_new,
+		                                  .free = power_reading_free };
+	int err = p ? sensor_reader_open(&reader, &p->reader) : -ENOMEM;
 
 	if (err) {
 		free(p);
@@ -49,7 +49,7 @@ static int open_power(const struct machine_source_cfg *cfg, struct diag *d, void
 	return 0;
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct machine_power_part *p = part;
 
@@ -64,8 +64,8 @@ static void close_power(void *part)
 {
 	struct machine_power_part *p = part;
 
-	rest(p);
-	sensor_desk_close(p->desk);
+	suspend(p);
+	sensor_reader_close(p->reader);
 	for (size_t i = 0; i < p->nr_pasts; i++)
 		machine_past_done(&p->pasts[i].past);
 	machine_past_done(&p->all);
@@ -104,14 +104,14 @@ static const char *why_no_watts(const struct power_reading *now)
 		is_refused = is_refused || err == -EACCES || err == -EPERM;
 	}
 	if (is_refused)
-		return "watts are for root alone: run it as root, or with CAP_DAC_READ_SEARCH";
+		return "only root can read watts: run it as root, or with CAP_DAC_READ_SEARCH";
 	return "no watts: the kernel has no energy counters in /sys/class/powercap (on x86: module "
 	       "intel_rapl_msr)";
 }
 
 static void explain(struct machine_power_part *p, struct machine_power *out)
 {
-	const char *hung = sensor_desk_hung(p->desk);
+	const char *hung = sensor_reader_hung(p->reader);
 	const char *watts = why_no_watts(p->now);
 	bool has_any = p->now->rapl.nr || p->now->temperatures.nr || p->sum.nr_idles ||
 	               p->sum.nr_batteries || p->now->uncore.nr;
@@ -125,7 +125,7 @@ static void explain(struct machine_power_part *p, struct machine_power *out)
 		return;
 	}
 	if (hung)
-		at = (size_t)snprintf(p->note, NOTE_LEN, "%.200s does not answer and is left out%s",
+		at = (size_t)snprintf(p->note, NOTE_LEN, "%.200s does not answer and is skipped%s",
 		                      hung, watts ? "; " : "");
 	if (watts)
 		(void)snprintf(p->note + at, NOTE_LEN - at, "%s", watts);
@@ -181,47 +181,47 @@ static void take(struct machine_power_part *p, struct power_reading *now)
 		show(p);
 }
 
-static void ask(struct machine_power_part *p, const struct machine_part_look *l)
+static void ask(struct machine_power_part *p, const struct machine_part_refresh *r)
 {
 	uint64_t pause_ns = p->now && !p->is_second ? FIRST_NS : SECOND_NS;
-	bool is_power = l->wish->needs & MACHINE_POWER;
-	/* Who turns to it does not wait for a second. */
+	bool is_power = r->request->needs & MACHINE_POWER;
+	/* A view that is opened does not wait for a second. */
 	bool is_new = is_power && p->now && !(p->now->what & POWER_ALL);
 
-	if (p->asked_ns && !is_new && l->now_ns < p->asked_ns + pause_ns)
+	if (p->asked_ns && !is_new && r->now_ns < p->asked_ns + pause_ns)
 		return;
-	p->asked_ns = l->now_ns ? l->now_ns : 1;
-	sensor_desk_ask(p->desk, is_power ? POWER_ALL | POWER_UNCORE : POWER_UNCORE);
+	p->asked_ns = r->now_ns ? r->now_ns : 1;
+	sensor_reader_ask(p->reader, is_power ? POWER_ALL | POWER_UNCORE : POWER_UNCORE);
 }
 
-static void show_uncore(struct machine_power_part *p, const struct machine_part_look *l)
+static void show_uncore(struct machine_power_part *p, const struct machine_part_refresh *r)
 {
-	if (!(l->wish->needs & MACHINE_UNCORE) || !p->now)
+	if (!(r->request->needs & MACHINE_UNCORE) || !p->now)
 		return;
-	for (size_t i = 0; i < l->machine->nr_cpus; i++) {
-		const struct cpu_idle *c = cpu_idles_find(&p->now->cpus, l->cpus[i].cpu);
+	for (size_t i = 0; i < r->machine->nr_cpus; i++) {
+		const struct cpu_idle *c = cpu_idles_find(&p->now->cpus, r->cpus[i].cpu);
 
 		if (c)
-			l->cpus[i].uncore_mhz = uncore_freqs_mhz(&p->now->uncore, c->package_id);
+			r->cpus[i].uncore_mhz = uncore_freqs_mhz(&p->now->uncore, c->package_id);
 	}
 	if (!p->now->uncore.nr)
-		l->machine->no_uncore = "no uncore frequencies: only Intel's driver tells them "
+		r->machine->no_uncore = "no uncore frequencies: only Intel's driver has them "
 					"(module intel_uncore_frequency)";
 }
 
-static void tell_hung(struct machine_power_part *p, struct machine_log *log)
+static void report_hung(struct machine_power_part *p, struct machine_log *log)
 {
-	const char *hung = sensor_desk_hung(p->desk);
+	const char *hung = sensor_reader_hung(p->reader);
 
-	if (hung && hung != p->told)
-		machine_log_tell(log, "a sensor does not answer and is left out: %s", hung);
-	p->told = hung;
+	if (hung && hung != p->logged)
+		machine_log_add(log, "a sensor does not answer and is skipped: %s", hung);
+	p->logged = hung;
 }
 
 /* Before the first reading of everything. */
 static void show_waiting(struct machine_power_part *p)
 {
-	const char *hung = sensor_desk_hung(p->desk);
+	const char *hung = sensor_reader_hung(p->reader);
 
 	if (hung)
 		(void)snprintf(p->note, NOTE_LEN, "%.200s does not answer", hung);
@@ -230,28 +230,28 @@ static void show_waiting(struct machine_power_part *p)
 		                           .platform_watts = NAN };
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct machine_power_part *p = part;
-	struct power_reading *now = sensor_desk_take(p->desk);
+	struct power_reading *now = sensor_reader_take(p->reader);
 
 	if (now)
 		take(p, now);
-	ask(p, l);
-	tell_hung(p, l->log);
-	show_uncore(p, l);
-	if (!(l->wish->needs & MACHINE_POWER))
+	ask(p, r);
+	report_hung(p, r->log);
+	show_uncore(p, r);
+	if (!(r->request->needs & MACHINE_POWER))
 		return;
 	if (!p->now || !(p->now->what & POWER_ALL))
 		show_waiting(p);
-	l->machine->power = &p->power;
+	r->machine->power = &p->power;
 }
 
 const struct machine_part machine_part_power = {
 	.name = "power",
 	.needs = MACHINE_POWER | MACHINE_UNCORE,
 	.open = open_power,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_power,
 };

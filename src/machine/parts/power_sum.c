@@ -1,11 +1,11 @@
-#include "session/power_sum.h"
+#include "machine/parts/power_sum.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/power_temperature.h"
+#include "machine/parts/power_temperature.h"
 
 static double seconds_between(uint64_t before_ns, uint64_t now_ns)
 {
@@ -164,7 +164,7 @@ static void add_throttles(struct machine_power_package *p, const struct cpu_idle
 		                      1);
 	if (!p)
 		return;
-	/* Every CPU of a package tells the same of it. */
+	/* Every CPU of a package reports the same for it. */
 	p->throttles_per_s = fmax(p->throttles_per_s,
 	                          (double)less(now->package_throttles, old->package_throttles) /
 	                                  seconds);

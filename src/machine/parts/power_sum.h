@@ -1,13 +1,13 @@
 /*
- * session/power_sum — what two readings of all sensors say of the time between them, as struct machine_power.
+ * machine/parts/power_sum — what two readings of all sensors say of the time between them, as struct machine_power.
  *
  * Names point into the newer reading, which must outlive the sum. Histories are not its business.
  */
 #pragma once
 
-#include "analyze/machine_power.h"
 #include "base/attr.h"
-#include "session/power_reading.h"
+#include "machine/machine_power.h"
+#include "sys/sensors/power_reading.h"
 
 #define POWER_PACKAGES_MAX 64U
 #define POWER_SENSORS_MAX  64U

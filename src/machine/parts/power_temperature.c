@@ -1,4 +1,4 @@
-#include "session/power_temperature.h"
+#include "machine/parts/power_temperature.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static size_t count_chips(const struct temperatures *t, const char *chip)
 	return nr;
 }
 
-/* Chips that do not tell their package: one for each of them, and the kernel finds them in that order. */
+/* Chips that do not report their package: one for each of them, and the kernel finds them in that order. */
 static struct machine_power_package *package_of_chip(const struct power_reading *now,
                                                      const struct temperature *t,
                                                      struct power_sum *s)
@@ -70,7 +70,7 @@ void power_temperatures(const struct power_reading *now, struct power_sum *s)
 				add_sensor(t, s);
 			continue;
 		}
-		/* Tctl may have an offset for the fan's sake; Tdie has none. */
+		/* Tctl may have an offset for fan control; Tdie has none. */
 		if (p && (isnan(p->celsius) || strcmp(t->label, "Tdie") == 0)) {
 			p->celsius = t->celsius;
 			p->critical_celsius = t->critical;

@@ -1,7 +1,7 @@
-/* session/power_temperature — whose a temperature is: of a package, of the CPUs of a core, or of neither. */
+/* machine/parts/power_temperature — what a temperature belongs to: a package, the CPUs of a core, or neither. */
 #pragma once
 
-#include "session/power_sum.h"
+#include "machine/parts/power_sum.h"
 
 /* Packages are known, in the order of their numbers. */
 void power_temperatures(const struct power_reading *now, struct power_sum *s);

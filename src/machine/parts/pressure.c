@@ -1,4 +1,4 @@
-#include "session/machine_pressure.h"
+#include "machine/parts/pressure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 struct machine_pressure_part {
 	bool is_refused;
-	struct pressure *pressure; /* NULL while nobody looks, or it cannot be had */
+	struct pressure *pressure; /* NULL while not shown, or not available */
 	char text[TEXT_LEN];       /* why there is none */
 };
 
@@ -27,7 +27,7 @@ static int open_part(const struct machine_source_cfg *cfg, struct diag *d, void 
 	return 0;
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct machine_pressure_part *p = part;
 
@@ -37,7 +37,7 @@ static void rest(void *part)
 
 static void close_part(void *part)
 {
-	rest(part);
+	suspend(part);
 	free(part);
 }
 
@@ -53,10 +53,10 @@ static void attach(struct machine_pressure_part *p, const struct machine *m)
 	               why.hint[0] ? "; " : "", why.hint);
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct machine_pressure_part *p = part;
-	struct machine *m = l->machine;
+	struct machine *m = r->machine;
 	bool has_any = false;
 
 	if (!p->pressure && !p->is_refused)
@@ -64,24 +64,24 @@ static void look(void *part, const struct machine_part_look *l)
 	for (size_t i = 0; p->pressure && i < m->nr_cpus; i++) {
 		uint64_t value;
 
-		if (!pressure_of(p->pressure, l->cpus[i].cpu, &value))
+		if (!pressure_of(p->pressure, r->cpus[i].cpu, &value))
 			continue;
-		l->cpus[i].hw_pressure = (double)value;
+		r->cpus[i].hw_pressure = (double)value;
 		has_any = true;
 	}
 	if (p->is_refused)
 		m->no_pressure = p->text;
 	else if (!has_any)
 		m->no_pressure =
-			"no hardware pressure yet: the kernel tells of it when it changes, "
-			"and only drivers of Arm machines do";
+			"no hardware pressure yet: the kernel reports it only when it changes, and "
+			"only on Arm machines with such a driver";
 }
 
 const struct machine_part machine_part_pressure = {
 	.name = "hardware pressure",
 	.needs = MACHINE_PRESSURE,
 	.open = open_part,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_part,
 };

@@ -1,6 +1,6 @@
-/* session/machine_pressure — hardware pressure of CPUs (collect/pressure), while someone looks. */
+/* machine/parts/pressure — hardware pressure of CPUs (collect/pressure), while shown. */
 #pragma once
 
-#include "session/machine_part.h"
+#include "machine/parts/part.h"
 
 extern const struct machine_part machine_part_pressure;

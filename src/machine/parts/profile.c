@@ -1,17 +1,17 @@
-#include "session/machine_profile.h"
+#include "machine/parts/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_profile.h"
-#include "session/profile_thread.h"
+#include "profile/machine_profile.h"
+#include "profile/profiler/profile_thread.h"
 
 struct profile_part {
 	uint32_t tgid;
-	const char *refusal; /* NULL = it can be had */
+	const char *refusal; /* NULL = it is available */
 	struct profile_thread *thread;
-	struct profile_thread *leaving; /* told to end */
+	struct profile_thread *leaving; /* asked to end */
 	struct profile_shot *shot;      /* that is shown */
 	struct machine_profile none;    /* shown where there is no shot */
 	double hz;
@@ -34,7 +34,7 @@ static int open_profile(const struct machine_source_cfg *cfg, struct diag *d, vo
 }
 
 /* Does not wait for the thread, which may be reading symbols. */
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct profile_part *p = part;
 
@@ -71,13 +71,13 @@ static void begin(struct profile_part *p)
 	}
 }
 
-static void follow(struct profile_part *p, const struct machine_wish *w)
+static void follow(struct profile_part *p, const struct machine_request *r)
 {
-	double hz = w->sample_hz > 0 ? w->sample_hz : MACHINE_PROFILE_HZ;
-	bool is_same = hz == p->hz && w->nr_clears == p->nr_clears;
+	double hz = r->sample_hz > 0 ? r->sample_hz : MACHINE_PROFILE_HZ;
+	bool is_same = hz == p->hz && r->nr_clears == p->nr_clears;
 
 	p->hz = hz;
-	p->nr_clears = w->nr_clears;
+	p->nr_clears = r->nr_clears;
 	if (!p->thread) {
 		begin(p);
 	} else if (!is_same) {
@@ -97,27 +97,27 @@ static void take(struct profile_part *p, struct machine_log *log)
 	profile_shot_free(p->shot);
 	p->shot = fresh;
 	for (size_t i = 0; (remark = profile_shot_remark(fresh, i)); i++)
-		machine_log_tell(log, "profile: %s", remark);
+		machine_log_add(log, "profile: %s", remark);
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct profile_part *p = part;
 
 	if (!p->refusal)
-		follow(p, l->wish);
-	take(p, l->log);
+		follow(p, r->request);
+	take(p, r->log);
 	p->none = (struct machine_profile){ .refusal = p->refusal,
 		                            .is_starting = !p->refusal,
 		                            .hz = p->hz };
-	l->machine->profile = p->shot ? profile_shot_show(p->shot) : &p->none;
+	r->machine->profile = p->shot ? profile_shot_show(p->shot) : &p->none;
 }
 
 const struct machine_part machine_part_profile = {
 	.name = "profile",
 	.needs = MACHINE_PROFILE,
 	.open = open_profile,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_profile,
 };

@@ -1,4 +1,4 @@
-#include "session/program_hot.h"
+#include "machine/parts/program_hot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,19 +7,19 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "collect/sample_event.h"
-#include "collect/sample_perf.h"
-#include "sys/bpf_prog_code.h"
-#include "sys/cpulist.h"
+#include "collect/sample/sample_event.h"
+#include "collect/sample/sample_perf.h"
+#include "sys/bpf/bpf_prog_code.h"
+#include "sys/online_watch.h"
 
 #define RING_BYTES  ((size_t)256 << 10)
-#define ONLINE      "/sys/devices/system/cpu/online"
 #define ONLINE_SIZE 65536
 
 struct program_hot {
 	struct bpf_prog_code *code;
 	struct sample_event event;
 	struct sample_perf *perf;
+	struct online_watch cpus;
 	struct machine_hot_line *all; /* by the number of the line */
 	struct machine_hot_line *shown;
 	uint64_t start_ns;
@@ -31,6 +31,7 @@ void program_hot_close(struct program_hot *h)
 	if (!h)
 		return;
 	sample_perf_close(h->perf);
+	online_watch_close(&h->cpus);
 	sample_event_done(&h->event);
 	bpf_prog_code_free(h->code);
 	free(h->all);
@@ -43,32 +44,32 @@ static void scoped_hot(struct program_hot *const *h)
 	program_hot_close(*h);
 }
 
-static int read_online(struct cpulist *out, struct diag *d)
+static int watch_cpus(struct program_hot *h, const char *path, struct diag *d)
 {
+	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
 	SCOPED(scoped_free) char *text = NULL;
-	int err = text_read_file(ONLINE, ONLINE_SIZE, &text);
+	int err = text_read_file(path, ONLINE_SIZE, &text);
 
 	if (!err) {
 		text_chomp(text);
-		err = cpulist_parse(text, out);
+		err = cpulist_parse(text, &online);
 	}
-	return err ? diag_set(d, err, NULL, "cannot read " ONLINE) : 0;
+	if (!err)
+		err = online_watch_open(&h->cpus, path, &online);
+	return err ? diag_set(d, err, NULL, "cannot read %s", path) : 0;
 }
 
 static int open_perf(struct program_hot *h, double hz, struct diag *d)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
 	struct sample_perf_cfg cfg = {
 		.frequency = (uint64_t)hz,
-		.online = &online,
+		.online = &h->cpus.now,
 		.cpu = UINT32_MAX,
 		.prog_fd = -1,
 		.ring_bytes = RING_BYTES,
 	};
-	int err = read_online(&online, d);
+	int err = sample_event_parse(NULL, &h->event, d);
 
-	if (!err)
-		err = sample_event_parse(NULL, &h->event, d);
 	if (err)
 		return err;
 	cfg.events = &h->event.pmu;
@@ -78,7 +79,7 @@ static int open_perf(struct program_hot *h, double hz, struct diag *d)
 	return err;
 }
 
-int program_hot_open(uint32_t program, double hz, struct diag *d, struct program_hot **out)
+int program_hot_open(const struct program_hot_cfg *cfg, struct diag *d, struct program_hot **out)
 {
 	SCOPED(scoped_hot) struct program_hot *h = calloc(1, sizeof(*h));
 	size_t nr;
@@ -86,7 +87,8 @@ int program_hot_open(uint32_t program, double hz, struct diag *d, struct program
 
 	if (!h)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = bpf_prog_code_read(program, d, &h->code);
+	h->cpus.fd = -1;
+	err = bpf_prog_code_read(cfg->program, d, &h->code);
 	if (err)
 		return err;
 	nr = bpf_prog_code_nr(h->code);
@@ -94,14 +96,16 @@ int program_hot_open(uint32_t program, double hz, struct diag *d, struct program
 	h->shown = calloc(nr + 1, sizeof(*h->shown));
 	if (!h->all || !h->shown)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = open_perf(h, hz, d);
+	err = watch_cpus(h, cfg->online ? cfg->online : ONLINE_WATCH_PATH, d);
+	if (!err)
+		err = open_perf(h, cfg->hz, d);
 	if (err)
 		return err;
 	h->start_ns = clock_boot_ns();
 	h->hot = (struct machine_hot){
 		.event = h->event.name,
 		.why_event = h->event.why_default,
-		.hz = (double)(uint64_t)hz,
+		.hz = (double)(uint64_t)cfg->hz,
 		.has_lines = bpf_prog_code_has_lines(h->code),
 		.lines = h->shown,
 	};
@@ -161,6 +165,8 @@ const struct machine_hot *program_hot_read(struct program_hot *h)
 	size_t nr = 0;
 
 	sample_perf_read(h->perf, take_sample, h, &counts);
+	if (online_watch_poll(&h->cpus, clock_boot_ns()))
+		(void)!sample_perf_follow(h->perf, &h->cpus.now, NULL);
 	for (size_t i = 0; i < bpf_prog_code_nr(h->code); i++)
 		if (h->all[i].total)
 			h->shown[nr++] = h->all[i];

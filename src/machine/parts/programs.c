@@ -1,4 +1,4 @@
-#include "session/machine_programs.h"
+#include "machine/parts/programs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,17 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/machine_program.h"
-#include "session/machine_past.h"
-#include "session/program_hot.h"
-#include "sys/bpf_progs.h"
-#include "sys/bpf_struct_ops.h"
+#include "machine/machine_past.h"
+#include "machine/machine_program.h"
+#include "machine/parts/program_hot.h"
+#include "sys/bpf/bpf_progs.h"
+#include "sys/bpf/bpf_struct_ops.h"
 
 #define SCHED_EXT     "sched_ext_ops"
 #define STRUCT_OPS    "struct_ops"
 #define REFUSAL_BYTES 336
 
-struct hot_wish {
+struct hot_request {
 	uint32_t program; /* 0 = nothing is sampled */
 	double hz;
 	uint32_t nr_clears;
@@ -33,7 +33,7 @@ struct programs_part {
 	struct machine_past cost;
 	double past[3][BPF_PROG_SAMPLES]; /* of one program */
 	struct program_hot *hot;
-	struct hot_wish hot_wish; /* that hot is the answer to, or hot_refusal */
+	struct hot_request hot_request; /* that hot is the answer to, or hot_refusal */
 	char hot_refusal[REFUSAL_BYTES];
 	struct machine_hot no_hot;
 };
@@ -57,19 +57,19 @@ static int open_programs(const struct machine_source_cfg *cfg, struct diag *d, v
 	return 0;
 }
 
-static void rest_hot(struct programs_part *p)
+static void suspend_hot(struct programs_part *p)
 {
 	program_hot_close(p->hot);
 	p->hot = NULL;
-	p->hot_wish = (struct hot_wish){ 0 };
+	p->hot_request = (struct hot_request){ 0 };
 	p->hot_refusal[0] = '\0';
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct programs_part *p = part;
 
-	rest_hot(p);
+	suspend_hot(p);
 	machine_past_done(&p->cost);
 	if (p->fd >= 0)
 		close(p->fd);
@@ -81,7 +81,7 @@ static void close_programs(void *part)
 {
 	struct programs_part *p = part;
 
-	rest(p);
+	suspend(p);
 	bpf_struct_ops_free(p->ops);
 	free(p->rows);
 	free(p);
@@ -197,54 +197,56 @@ static void show_past(struct programs_part *p, uint32_t id)
 	p->shown.cpu_history = (struct machine_history){ p->past[2], nr };
 }
 
-static bool is_same(const struct hot_wish *a, const struct hot_wish *b)
+static bool is_same(const struct hot_request *a, const struct hot_request *b)
 {
 	return a->program == b->program && a->hz == b->hz && a->nr_clears == b->nr_clears;
 }
 
-static void follow_hot(struct programs_part *p, const struct machine_wish *w)
+static void follow_hot(struct programs_part *p, const struct machine_request *r)
 {
-	const struct hot_wish wish = { w->program, w->sample_hz > 0 ? w->sample_hz : PROGRAM_HOT_HZ,
-		                       w->nr_clears };
+	const struct hot_request request = { r->program,
+		                             r->sample_hz > 0 ? r->sample_hz : PROGRAM_HOT_HZ,
+		                             r->nr_clears };
+	const struct program_hot_cfg cfg = { .program = request.program, .hz = request.hz };
 	struct diag why = { 0 };
 
-	if (!w->is_program_hot || !w->program) {
-		rest_hot(p);
+	if (!r->is_program_hot || !r->program) {
+		suspend_hot(p);
 		return;
 	}
-	if (!is_same(&wish, &p->hot_wish)) {
-		rest_hot(p);
-		p->hot_wish = wish;
-		if (program_hot_open(wish.program, wish.hz, &why, &p->hot)) {
+	if (!is_same(&request, &p->hot_request)) {
+		suspend_hot(p);
+		p->hot_request = request;
+		if (program_hot_open(&cfg, &why, &p->hot)) {
 			p->hot = NULL;
 			diag_format(&why, p->hot_refusal, sizeof(p->hot_refusal));
 		}
 	}
-	p->no_hot = (struct machine_hot){ .refusal = p->hot_refusal, .hz = wish.hz };
+	p->no_hot = (struct machine_hot){ .refusal = p->hot_refusal, .hz = request.hz };
 	p->shown.hot = p->hot ? program_hot_read(p->hot) : &p->no_hot;
 }
 
-static void look_at_all(struct programs_part *p, const struct machine_part_look *l)
+static void refresh_all(struct programs_part *p, const struct machine_part_refresh *r)
 {
-	struct machine *m = l->machine;
+	struct machine *m = r->machine;
 	struct diag why = { 0 };
 	bool has_struct_ops = false;
 
 	p->refusal[0] = '\0';
-	if (bpf_progs_look(&p->progs, l->now_ns, &why)) {
+	if (bpf_progs_read(&p->progs, r->now_ns, &why)) {
 		diag_format(&why, p->refusal, sizeof(p->refusal));
 		return;
 	}
 	for (size_t i = 0; i < p->progs.nr; i++)
 		has_struct_ops |= is_struct_ops(&p->progs.progs[i]);
 	if (has_struct_ops)
-		bpf_struct_ops_look(p->ops);
+		bpf_struct_ops_read(p->ops);
 	for (size_t i = 0; i < p->progs.nr; i++)
 		show_program(p, &p->progs.progs[i], &p->rows[i]);
 	m->nr_programs = p->progs.nr;
 	add_cost(p, m);
-	show_past(p, l->wish->program);
-	follow_hot(p, l->wish);
+	show_past(p, r->request->program);
+	follow_hot(p, r->request);
 }
 
 static void start_counting(struct programs_part *p, struct machine_log *log)
@@ -253,13 +255,13 @@ static void start_counting(struct programs_part *p, struct machine_log *log)
 	if (p->fd >= 0)
 		return;
 	diag_format(&(struct diag){ .code = p->fd,
-	                            .what = "what BPF programs cost cannot be counted",
+	                            .what = "the cost of BPF programs cannot be measured",
 	                            .hint = "run as root: it needs CAP_SYS_ADMIN" },
 	            p->refusal, sizeof(p->refusal));
-	machine_log_tell(log, "%s", p->refusal);
+	machine_log_add(log, "%s", p->refusal);
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct programs_part *p = part;
 
@@ -267,12 +269,12 @@ static void look(void *part, const struct machine_part_look *l)
 		memcpy(p->refusal, "only those of this machine can be listed",
 		       sizeof("only those of this machine can be listed"));
 	else if (p->fd < 0 && !p->refusal[0])
-		start_counting(p, l->log);
+		start_counting(p, r->log);
 	p->shown = (struct machine_programs){ .cost = NAN };
-	l->machine->programs = p->rows;
-	l->machine->bpf = &p->shown;
+	r->machine->programs = p->rows;
+	r->machine->bpf = &p->shown;
 	if (p->fd >= 0)
-		look_at_all(p, l);
+		refresh_all(p, r);
 	p->shown.refusal = p->refusal[0] ? p->refusal : NULL;
 }
 
@@ -280,7 +282,7 @@ const struct machine_part machine_part_programs = {
 	.name = "BPF programs",
 	.needs = MACHINE_BPF,
 	.open = open_programs,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_programs,
 };

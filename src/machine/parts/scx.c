@@ -1,4 +1,4 @@
-#include "session/machine_scx.h"
+#include "machine/parts/scx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/machine_scx.h"
-#include "session/machine_dsqs.h"
-#include "session/machine_tasks.h"
-#include "session/scx_asker.h"
-#include "sys/scx_counters.h"
-#include "sys/scx_log.h"
-#include "sys/scx_state.h"
-#include "sys/scx_stats.h"
+#include "machine/machine_scx.h"
+#include "machine/machine_tasks.h"
+#include "machine/parts/dsqs.h"
+#include "sys/scx/scx_asker.h"
+#include "sys/scx/scx_counters.h"
+#include "sys/scx/scx_log.h"
+#include "sys/scx/scx_state.h"
+#include "sys/scx/scx_stats.h"
 
 struct machine_scx_part {
 	char *root; /* "" on a real machine */
@@ -23,8 +23,8 @@ struct machine_scx_part {
 	bool is_by_kprobe;
 	struct machine_scx pub;
 	struct scx_state state;
-	uint64_t look_ns;          /* of the last one; 0 = it was asleep */
-	struct machine_dsqs *dsqs; /* NULL while nobody looks, or they cannot be had */
+	uint64_t refresh_ns;       /* of the last one; 0 = it was asleep */
+	struct machine_dsqs *dsqs; /* NULL while not shown, or not available */
 	bool is_refused;
 	char reason[640];
 	uint64_t lost_before; /* by what is detached again */
@@ -73,7 +73,7 @@ static int open_scx(const struct machine_source_cfg *cfg, struct diag *d, void *
 	return 0;
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct machine_scx_part *p = part;
 
@@ -81,7 +81,7 @@ static void rest(void *part)
 		p->lost_before += machine_dsqs_lost(p->dsqs);
 	machine_dsqs_close(p->dsqs);
 	p->dsqs = NULL;
-	p->look_ns = 0;
+	p->refresh_ns = 0;
 	p->counters_before.nr = 0;
 	scx_asker_want(p->asker, false);
 }
@@ -91,12 +91,12 @@ static void refuse(struct machine_scx_part *p, const struct diag *why, struct ma
 	p->is_refused = true;
 	(void)snprintf(p->reason, sizeof(p->reason), "%s%s%s", why->what, why->hint[0] ? "; " : "",
 	               why->hint);
-	machine_log_tell(log, "dispatch queues are not seen: %s", p->reason);
+	machine_log_add(log, "dispatch queues cannot be traced: %s", p->reason);
 	machine_dsqs_close(p->dsqs);
 	p->dsqs = NULL;
 }
 
-/* Whether there is news of queues. */
+/* Whether there is new data of queues. */
 static bool step_dsqs(struct machine_scx_part *p, struct machine_log *log)
 {
 	struct diag why = { 0 };
@@ -162,7 +162,7 @@ static const struct scx_counter *counter_before(const struct machine_scx_part *p
 
 static void show_counters(struct machine_scx_part *p, uint64_t now_ns)
 {
-	double seconds = p->look_ns ? (double)(now_ns - p->look_ns) / 1e9 : 0;
+	double seconds = p->refresh_ns ? (double)(now_ns - p->refresh_ns) / 1e9 : 0;
 
 	p->counters_before = p->counters;
 	if (scx_counters_read(p->root, &p->counters))
@@ -187,16 +187,16 @@ static void show_counters(struct machine_scx_part *p, uint64_t now_ns)
 static void show_end(struct machine_scx_part *p, const struct scx_state *before,
                      struct machine_log *log)
 {
-	bool is_told = p->log_fd >= 0 && scx_log_read(p->log_fd, &p->end);
+	bool is_reported = p->log_fd >= 0 && scx_log_read(p->log_fd, &p->end);
 
-	if (is_told)
+	if (is_reported)
 		(void)snprintf(p->last, sizeof(p->last), "%s: %s", p->end.scheduler, p->end.reason);
 	else if (before->is_enabled && !p->state.is_enabled &&
 	         strncmp(p->last, before->ops, strlen(before->ops)) != 0)
 		(void)snprintf(p->last, sizeof(p->last), "%s: reason unknown", before->ops);
 	else
 		return;
-	machine_log_tell(log, "scheduler ended: %s", p->last);
+	machine_log_add(log, "scheduler ended: %s", p->last);
 }
 
 static void show_stats(struct machine_scx_part *p, uint64_t now_ns)
@@ -212,44 +212,44 @@ static void show_stats(struct machine_scx_part *p, uint64_t now_ns)
 	                             : NAN;
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct machine_scx_part *p = part;
 	struct scx_state before = p->state;
-	bool has_news;
+	bool has_new_data;
 
 	scx_state_read(p->root, &p->state);
-	has_news = step_dsqs(p, l->log);
+	has_new_data = step_dsqs(p, r->log);
 	p->pub = (struct machine_scx){
-		.is_counting = has_news,
+		.is_counting = has_new_data,
 		.reason = p->is_refused ? p->reason
 		          : !p->is_bpf_allowed && p->state.is_supported
-		                  ? "dispatch queues are seen with BPF only"
+		                  ? "dispatch queues can only be traced with BPF"
 		                  : NULL,
 		.enable_seq = p->state.enable_seq,
 		.nr_rejected = p->state.nr_rejected,
 		.switch_all = p->state.switch_all,
 	};
 	if (before.enable_seq != p->state.enable_seq || before.is_enabled != p->state.is_enabled)
-		forget_queues_of_tasks(l->machine, l->tasks);
-	if (has_news) {
-		l->machine->dsqs = machine_dsqs_queues(p->dsqs, &l->machine->nr_dsqs);
-		show_tasks(p, l->tasks);
+		forget_queues_of_tasks(r->machine, r->tasks);
+	if (has_new_data) {
+		r->machine->dsqs = machine_dsqs_queues(p->dsqs, &r->machine->nr_dsqs);
+		show_tasks(p, r->tasks);
 	}
-	l->machine->lost += p->lost_before + (p->dsqs ? machine_dsqs_lost(p->dsqs) : 0);
-	show_counters(p, l->now_ns);
-	show_end(p, &before, l->log);
+	r->machine->lost += p->lost_before + (p->dsqs ? machine_dsqs_lost(p->dsqs) : 0);
+	show_counters(p, r->now_ns);
+	show_end(p, &before, r->log);
 	p->pub.last = p->last[0] ? p->last : NULL;
-	show_stats(p, l->now_ns);
-	p->look_ns = l->now_ns;
-	l->machine->scx = &p->pub;
+	show_stats(p, r->now_ns);
+	p->refresh_ns = r->now_ns;
+	r->machine->scx = &p->pub;
 }
 
 const struct machine_part machine_part_scx = {
 	.name = "sched_ext",
 	.needs = MACHINE_DSQS,
 	.open = open_scx,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_scx,
 };

@@ -1,20 +1,18 @@
-#include "session/machine_zoom.h"
+#include "machine/parts/zoom.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
-#include "analyze/machine_zoom.h"
 #include "base/clock.h"
+#include "collect/tracing.h"
 #include "collect/zoom_collector.h"
-#include "session/machine_attach.h"
-#include "session/machine_zoom_tables.h"
-#include "session/pid_namespace.h"
-#include "session/tracing.h"
-#include "sys/preempt_count.h"
+#include "machine/machine_attach.h"
+#include "machine/machine_zoom.h"
+#include "machine/parts/zoom_tables.h"
+#include "sys/proc/pid_namespace.h"
 
 #define AGAIN_NS 1000000000ULL
 
@@ -31,10 +29,10 @@ struct zoom_part {
 	struct machine_attach *attach; /* that is on its way */
 	struct zoom_collector *collector;
 	char missing[640];
-	uint32_t tid;      /* who is looked at; 0 = nobody */
+	uint32_t tid;      /* the shown thread; 0 = none */
 	bool is_started;   /* for it */
 	uint64_t since_ns; /* when that was */
-	uint64_t until_ns; /* when it ended; 0 = it lives */
+	uint64_t until_ns; /* when it exited; 0 = alive */
 	struct last_row row;
 	struct machine_zoom zoom;
 	struct zoom_tables tables;
@@ -43,37 +41,22 @@ struct zoom_part {
 static void say_missing(struct zoom_part *p, const struct diag *why)
 {
 	(void)snprintf(p->missing, sizeof(p->missing),
-	               "without BPF, who wakes it and who it waits for is not known: %s%s%s",
+	               "without BPF, its wakers and what it waits for are unknown: %s%s%s",
 	               why->what, why->hint[0] ? "; " : "", why->hint);
 }
 
-/* Only x86-64 keeps it with the CPU; without it, an interrupt cannot be told from whom it interrupted. */
-static void find_preempt_count(struct zoom_cfg *cfg)
-{
-	struct preempt_count found;
-	struct utsname names;
-
-	if (uname(&names) || strcmp(names.machine, "x86_64") != 0 ||
-	    preempt_count_find("/proc/kallsyms", &found))
-		return;
-	cfg->per_cpu_offset = found.offsets;
-	cfg->preempt_count = found.address;
-}
-
 /* In a thread of its own. */
-static int load(uint32_t unused, struct diag *d, void **out)
+static int load(uint32_t is_counted, struct diag *d, void **out)
 {
 	struct zoom_collector *c;
 	struct zoom_cfg cfg = { 0 };
 	struct tracing tracing;
-	int err = tracing_look("its wakers and rivals", &tracing, d);
+	int err = tracing_probe("its wakers and rivals", &tracing, d);
 
-	(void)unused;
 	if (err)
 		return err;
 	cfg.switch_args = (uint8_t)tracing.switch_args;
-	find_preempt_count(&cfg);
-	err = zoom_collector_open(&cfg, d, &c);
+	err = zoom_collector_open(&cfg, is_counted, d, &c);
 	if (err)
 		return err;
 	*out = c;
@@ -87,7 +70,7 @@ static void unload(void *collector)
 
 static void start_loading(struct zoom_part *p, const struct machine_source_cfg *cfg)
 {
-	static const struct machine_attach_cfg job = { load, unload, 0 };
+	const struct machine_attach_cfg job = { load, unload, cfg->is_context_counted };
 	struct diag why = { 0 };
 	int err;
 
@@ -115,7 +98,7 @@ static int open_zoom(const struct machine_source_cfg *cfg, struct diag *d, void 
 	return 0;
 }
 
-static void rest(void *part)
+static void suspend(void *part)
 {
 	struct zoom_part *p = part;
 
@@ -165,7 +148,7 @@ static void start(struct zoom_part *p)
 
 static void begin(struct zoom_part *p, uint32_t tid)
 {
-	rest(p);
+	suspend(p);
 	p->tid = tid;
 	p->zoom = (struct machine_zoom){ .tid = tid };
 }
@@ -197,7 +180,7 @@ static const struct machine_task *find_row(const struct machine *m, uint32_t tid
 }
 
 /* Whether it is there; if not, its last row is. */
-static bool look_at_row(struct zoom_part *p, const struct machine *m)
+static bool update_row(struct zoom_part *p, const struct machine *m)
 {
 	const struct machine_task *row = find_row(m, p->tid);
 
@@ -210,7 +193,7 @@ static bool look_at_row(struct zoom_part *p, const struct machine *m)
 	return row;
 }
 
-/* It is over: what is known stays, nothing more comes. */
+/* It has exited: what is known stays, nothing more is added. */
 static void finish(struct zoom_part *p, uint64_t until_ns)
 {
 	p->until_ns = until_ns;
@@ -233,24 +216,24 @@ static void read_programs(struct zoom_part *p)
 	zoom_tables_fill(&p->tables, &r, &p->zoom);
 }
 
-/* An exec of another thread ends the first one of a process and takes its tid: then that one is looked at. */
+/* An exec of another thread ends the first one of a process and takes its tid: then that one is shown. */
 static bool lives_again(const struct zoom_part *p)
 {
 	return p->until_ns && p->row.task.state != 'Z' && clock_boot_ns() > p->until_ns + AGAIN_NS;
 }
 
-static void look(void *part, const struct machine_part_look *l)
+static void refresh(void *part, const struct machine_part_refresh *r)
 {
 	struct zoom_part *p = part;
 	bool is_there;
 
 	take_programs(p);
-	if (p->tid != l->wish->tid)
-		begin(p, l->wish->tid);
+	if (p->tid != r->request->tid)
+		begin(p, r->request->tid);
 	if (!p->tid)
 		return;
-	is_there = look_at_row(p, l->machine);
-	if (!is_there && p->zoom.row && !p->until_ns && (l->wish->needs & MACHINE_TASKS))
+	is_there = update_row(p, r->machine);
+	if (!is_there && p->zoom.row && !p->until_ns && (r->request->needs & MACHINE_TASKS))
 		finish(p, clock_boot_ns());
 	if (p->collector && is_there && (!p->is_started || lives_again(p)))
 		start(p);
@@ -259,14 +242,14 @@ static void look(void *part, const struct machine_part_look *l)
 	p->zoom.is_ended = p->until_ns;
 	p->zoom.missing = p->missing[0] ? p->missing : NULL;
 	p->zoom.is_waiting_for_programs = p->attach;
-	l->machine->zoom = &p->zoom;
+	r->machine->zoom = &p->zoom;
 }
 
 const struct machine_part machine_part_zoom = {
 	.name = "one thread",
 	.needs = MACHINE_ZOOM,
 	.open = open_zoom,
-	.look = look,
-	.rest = rest,
+	.refresh = refresh,
+	.suspend = suspend,
 	.close = close_zoom,
 };

@@ -1,11 +1,15 @@
-#include "session/machine_zoom_tables.h"
+#include "machine/parts/zoom_tables.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hist.h"
-#include "session/machine_dist.h"
+#include "machine/machine_interval.h"
+#include "model/interrupt.h"
+#include "sys/proc/irq_names.h"
 
-_Static_assert(MACHINE_ZOOM_HOLDERS == ZOOM_HOLDERS, "as many as the kernel tells");
+_Static_assert(MACHINE_ZOOM_HOLDERS == ZOOM_HOLDERS, "as many as the kernel reports");
 _Static_assert((int)MACHINE_SLEEPS == ZOOM_SLEEPS, "in the order of the kernel side");
 
 /* The slots are the truth: a reader may see a sample half added. */
@@ -27,9 +31,25 @@ static struct machine_dist dist_of(const struct abi_hist *from)
 
 static enum machine_from from_of(uint32_t context)
 {
-	if (context == ZOOM_HARDIRQ)
+	if (context == ABI_IN_HARDIRQ)
 		return MACHINE_FROM_HARDIRQ;
-	return context == ZOOM_SOFTIRQ ? MACHINE_FROM_SOFTIRQ : MACHINE_FROM_THREAD;
+	if (context == ABI_IN_NMI)
+		return MACHINE_FROM_NMI;
+	return context == ABI_IN_SOFTIRQ ? MACHINE_FROM_SOFTIRQ : MACHINE_FROM_THREAD;
+}
+
+/* Devices are read again at each refresh: an interrupt may get another one. */
+static void name_interrupt(char to[MACHINE_INTERRUPT], uint32_t context, uint16_t by)
+{
+	char device[MACHINE_INTERRUPT], text[INTERRUPT_TEXT];
+	struct interrupt i = { .in = (enum abi_context)context, .by = by };
+	uint32_t irq;
+
+	if (!interrupt_is(i.in))
+		return;
+	if (interrupt_irq(by, &irq) && !irq_name_read("", irq, device, sizeof(device)))
+		i.device = device;
+	(void)snprintf(to, MACHINE_INTERRUPT, "%s", interrupt_title(&i, text));
 }
 
 static enum machine_cause cause_of(uint32_t cause)
@@ -47,7 +67,7 @@ static int by_count(const void *a, const void *b)
 		return x->wait.count < y->wait.count ? 1 : -1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	return (int)x->from - (int)y->from;
+	return strcmp(x->interrupt, y->interrupt);
 }
 
 static int by_time(const void *a, const void *b)
@@ -69,13 +89,14 @@ static size_t fill_wakers(struct machine_waker *out, const struct zoom_reading *
 
 		if (!wait.count) /* is just being made */
 			continue;
-		out[nr++] = (struct machine_waker){
+		out[nr] = (struct machine_waker){
 			.tid = r->waker_keys[i].tid,
 			.comm = from == MACHINE_FROM_THREAD ? r->wakers[i].comm : NULL,
 			.from = from,
-			.is_from_known = r->waker_keys[i].context != ZOOM_UNKNOWN,
+			.is_from_known = r->waker_keys[i].context != ABI_IN_UNKNOWN,
 			.wait = wait,
 		};
+		name_interrupt(out[nr++].interrupt, r->waker_keys[i].context, r->waker_keys[i].by);
 	}
 	qsort(out, nr, sizeof(*out), by_count);
 	return nr;
@@ -124,6 +145,7 @@ static void fill_wait(struct machine_zoom_wait *out, const struct zoom_wait *w)
 	};
 	if (out->from == MACHINE_FROM_THREAD)
 		out->waker_comm = w->waker_comm;
+	name_interrupt(out->interrupt, w->context, w->by);
 	for (uint32_t i = 0; i < out->nr_holders; i++)
 		out->holders[i] = (struct machine_holder){
 			.tid = w->holders[i].tid,

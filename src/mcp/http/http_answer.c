@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "mcp/http_priv.h"
+#include "mcp/http/http_priv.h"
 #include "mcp/outgoing.h"
 
 #define BLOCK_BYTES 16384U
 #define RETRY_MS    1000         /* before a client takes up a stream again */
-#define RESUMING    "2025-11-25" /* the first revision whose clients take an event without data */
+#define RESUMING    "2025-11-25" /* the first revision whose clients accept an event without data */
 
 static enum MHD_Result queue(struct http_request *r, unsigned int status,
                              struct MHD_Response *response, const char *type)
@@ -152,7 +152,7 @@ enum MHD_Result http_answer(struct http_request *r)
 		return MHD_YES;
 	}
 	text = http_stream_newest(stream, &len);
-	if (!text) /* cancelled: nobody waits for an answer */
+	if (!text) /* cancelled: no client waits for an answer */
 		return http_answer_empty(r, MHD_HTTP_ACCEPTED);
 	return queue(r, r->is_refused ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
 	             MHD_create_response_from_buffer(len, (void *)text, MHD_RESPMEM_MUST_COPY),

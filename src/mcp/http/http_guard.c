@@ -1,4 +1,4 @@
-#include "mcp/http_guard.h"
+#include "mcp/http/http_guard.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -6,14 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "base/cleanup.h"
-#include "base/log.h"
-
-#define NAME_MAX_LEN  254U
-#define TOKEN_MIN_LEN 16U
-#define TOKEN_MAX_LEN 4096U
+#define NAME_MAX_LEN 254U
 
 static bool is_port(const char *text)
 {
@@ -76,33 +70,35 @@ bool http_host_is_allowed(const char *host, const struct http_hosts *hosts)
 	       (hosts->takes_addresses && is_address(name));
 }
 
-bool http_origin_is_allowed(const char *origin, const struct http_hosts *hosts)
+/* A page that came from our own port: nothing else listens there. */
+static bool is_own_origin(const char *origin, const struct http_hosts *hosts)
 {
-	char name[NAME_MAX_LEN];
+	char name[NAME_MAX_LEN], port[8];
 
-	if (!origin)
-		return true;
-	if (strncasecmp(origin, "http://", 7) == 0)
-		origin += 7;
-	else if (strncasecmp(origin, "https://", 8) == 0)
-		origin += 8;
-	else
+	if (strncasecmp(origin, "http://", 7) != 0 || !split_host(origin + 7, name))
 		return false;
-	return split_host(origin, name) && (is_loopback(name) || is_listed(name, hosts));
+	snprintf(port, sizeof(port), ":%u", (unsigned int)hosts->port);
+	return is_loopback(name) && strcmp(strrchr(origin, ':'), port) == 0;
 }
 
-bool http_token_is_right(const char *authorization, const char *token)
+bool http_origin_is_allowed(const char *origin, const struct http_hosts *hosts)
 {
-	size_t len = strlen(token), given;
-	unsigned int differs = 0;
+	if (!origin || is_own_origin(origin, hosts))
+		return true;
+	for (size_t i = 0; i < hosts->nr_origins; i++)
+		if (strcasecmp(hosts->origins[i], origin) == 0)
+			return true;
+	return false;
+}
 
-	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
-		return false;
-	authorization += 7;
-	given = strlen(authorization);
-	for (size_t i = 0; i < len; i++)
-		differs |= (unsigned int)(token[i] ^ authorization[given ? i % given : 0]);
-	return !differs && given == len;
+bool http_is_origin(const char *text)
+{
+	char name[NAME_MAX_LEN];
+	const char *host = strstr(text, "://");
+
+	return host &&
+	       (strncasecmp(text, "http:", 5) == 0 || strncasecmp(text, "https:", 6) == 0) &&
+	       split_host(host + 3, name);
 }
 
 /* "type" among "a/b;q=1, type, ..." */
@@ -198,30 +194,5 @@ int http_address_parse(const char *text, struct diag *d, struct http_address *ou
 	if (is_good && set_address(out, name, (uint16_t)strtoul(port, NULL, 10)))
 		return 0;
 	return diag_set(d, -EINVAL, "write 127.0.0.1:8090, [::1]:8090 or a port alone",
-	                "'%.64s' is no address to listen on", text);
-}
-
-int http_token_read(const char *path, struct diag *d, char **out)
-{
-	SCOPED(scoped_fclose) FILE *file = fopen(path, "re");
-	char line[TOKEN_MAX_LEN + 2];
-	struct stat st;
-	size_t len;
-
-	if (!file || fstat(fileno(file), &st) < 0)
-		return diag_set(d, -errno, "check the path and its permissions",
-		                "cannot read the token file '%s': %s", path, strerror(errno));
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	len = strcspn(line, " \t\r\n");
-	if (len < TOKEN_MIN_LEN || len > TOKEN_MAX_LEN)
-		return diag_set(
-			d, -EINVAL, "make one: openssl rand -hex 32 >FILE",
-			"the token file '%s' must begin with a line of 16 to 4096 characters",
-			path);
-	if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH))
-		log_warn("everybody on this machine may read the token file '%s'", path);
-	line[len] = '\0';
-	*out = strdup(line);
-	return *out ? 0 : diag_set(d, -ENOMEM, NULL, "out of memory");
+	                "'%.64s' is not an address to listen on", text);
 }

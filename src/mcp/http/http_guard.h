@@ -1,8 +1,10 @@
 /*
- * mcp/http_guard — what the headers of an HTTP request say: who may speak to us, and what it takes. Untrusted; pure.
+ * mcp/http/http_guard — what the headers of an HTTP request say: which clients may connect, and
+ * what they accept. Untrusted; pure.
  *
  * A page in a browser can be made to reach a server on its own machine under any name ("DNS rebinding"); it cannot forge Host
- * and Origin. So both must name this machine, or what was allowed by name.
+ * and Origin. So Host must name this machine, or what was allowed by name, and Origin, if there is one, must be
+ * exactly one that was allowed: any program on this machine may serve pages of its own.
  */
 #pragma once
 
@@ -18,15 +20,18 @@
 struct http_hosts {
 	const char *const *names; /* besides those of loopback */
 	size_t nr;
-	bool takes_addresses; /* any address instead of a name: nobody can rebind a number */
+	bool takes_addresses;       /* any address instead of a name: a number cannot be rebound */
+	const char *const *origins; /* "https://box.lan:8443" */
+	size_t nr_origins;
+	uint16_t port; /* of our own */
 };
 
 /* "name", "name:port", "1.2.3.4:port", "[::1]:port"; NULL = the header was not there. */
 bool http_host_is_allowed(const char *host, const struct http_hosts *hosts);
 /* Of a page; without the header it is none, which is allowed. */
 bool http_origin_is_allowed(const char *origin, const struct http_hosts *hosts);
-/* "Bearer TOKEN". Takes as long for any wrong token. */
-bool http_token_is_right(const char *authorization, const char *token);
+/* "http://name[:port]" or "https://name[:port]", and nothing more. */
+bool http_is_origin(const char *text);
 
 enum { HTTP_JSON = 1, HTTP_EVENTS = 2 };
 /* Bits of what an Accept header takes; without one, everything. */
@@ -42,9 +47,7 @@ struct http_address {
 		struct sockaddr_in6 v6;
 	} addr;
 	bool is_loopback;
-	char text[64]; /* of the host, as it stands in a URL */
+	char text[64]; /* of the host, as in a URL */
 };
 /* "ADDR:PORT", "ADDR" or "PORT"; NULL is 127.0.0.1 and any port. Numbers and localhost, no names. -EINVAL. */
 MUST_USE int http_address_parse(const char *text, struct diag *d, struct http_address *out);
-/* The first line of a file: at least 16 characters. A new text. */
-MUST_USE int http_token_read(const char *path, struct diag *d, char **out);

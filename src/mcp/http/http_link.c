@@ -1,20 +1,24 @@
-#include "mcp/http_link.h"
+#include "mcp/http/http_link.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "mcp/http_priv.h"
+#include "mcp/http/http_priv.h"
+#include "mcp/http/http_token.h"
 #include "mcp/message.h"
 #include "mcp/server_priv.h"
 
-#define CONNECTIONS_MAX   64U
+#define CONNECTIONS_SPARE 16U /* of those that are cut, until they have gone */
 #define BODIES_MAX_BYTES  (32U << 20)
 #define DEFAULT_TIMEOUT_S 30U
-#define NS_PER_SECOND     1000000000ULL
 
 static const char *header(const struct http_request *r, const char *name)
 {
@@ -35,7 +39,7 @@ static unsigned int find_session(struct http_request *r, const char **why)
 	if (version && !mcp_version_is_known(version))
 		return MHD_HTTP_BAD_REQUEST;
 	r->session = http_session_find(r->http, id);
-	*why = "there is no such session (any more); begin a new one with initialize";
+	*why = "no such session; start a new one with initialize";
 	if (!r->session)
 		return MHD_HTTP_NOT_FOUND;
 	r->session->nr_users++;
@@ -47,7 +51,7 @@ static unsigned int check_post(struct http_request *r, const char **why)
 {
 	const char *length = header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
-	*why = "a message comes as Content-Type: application/json";
+	*why = "messages must have Content-Type: application/json";
 	if (!http_is_json(header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
 		return MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
 	*why = "the client must accept application/json or text/event-stream";
@@ -69,23 +73,27 @@ static unsigned int check(struct http_request *r, const char *url, const char *m
 	*why = "this Host is not allowed; use localhost, or start with --allow-host";
 	if (!http_host_is_allowed(header(r, MHD_HTTP_HEADER_HOST), &h->hosts))
 		return MHD_HTTP_FORBIDDEN;
-	*why = "this Origin is not allowed; start with --allow-host to allow it";
+	*why = "this Origin is not allowed; start with --allow-origin to allow it";
 	if (!http_origin_is_allowed(header(r, MHD_HTTP_HEADER_ORIGIN), &h->hosts))
 		return MHD_HTTP_FORBIDDEN;
 	*why = "the token is missing or wrong";
 	if (h->token && !http_token_is_right(header(r, MHD_HTTP_HEADER_AUTHORIZATION), h->token))
 		return MHD_HTTP_UNAUTHORIZED;
-	*why = "there is nothing here; the server's path is " HTTP_PATH;
+	*why = "not found; the server's path is " HTTP_PATH;
 	if (strcmp(url, HTTP_PATH) != 0)
 		return MHD_HTTP_NOT_FOUND;
-	*why = "only GET, POST and DELETE are known here";
+	*why = "only GET, POST and DELETE are supported";
 	r->is_post = strcmp(method, "POST") == 0;
 	if (!r->is_post && strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0)
 		return MHD_HTTP_METHOD_NOT_ALLOWED;
 	r->accepts = http_accepts(header(r, MHD_HTTP_HEADER_ACCEPT));
 	if (r->is_post)
 		status = check_post(r, why);
-	return status ? status : find_session(r, why);
+	if (!status)
+		status = find_session(r, why);
+	if (!status)
+		http_peer_is_allowed(r);
+	return status;
 }
 
 static void take_body(struct http_request *r, const char *bytes, size_t len)
@@ -114,16 +122,6 @@ static void take_body(struct http_request *r, const char *bytes, size_t len)
 	}
 	memcpy(r->body + r->len, bytes, len);
 	r->len += len;
-}
-
-static void set_deadline(const struct http_request *r, uint64_t ns)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct http_peer *peer = info ? info->socket_context : NULL;
-
-	if (peer)
-		peer->deadline_ns = ns;
 }
 
 /* The message goes to the server without our lock: its answer may come back at once, on this thread. */
@@ -179,7 +177,7 @@ static enum MHD_Result take_post(struct http_request *r)
 
 	if (r->is_too_large)
 		return http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE,
-		                   "the message is larger than 4 MiB, or too many are on their way");
+		                   "the message is larger than 4 MiB, or too many are pending");
 	if (is_new && !begin_session(r))
 		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	r->stream = http_session_add_stream(r->session);
@@ -205,14 +203,17 @@ static enum MHD_Result take_post(struct http_request *r)
 	return http_answer(r);
 }
 
-/* The one who comes last reads on; the other may be long gone. */
+/* The latest reader continues; the other may be long gone. */
 static void push_aside(struct http_request *r)
 {
 	r->stream = NULL;
 	http_wake(r);
 }
 
-/* The stream of what comes of its own, or, by the id of the last event that the client got, any that it was reading. */
+/*
+ * The stream of unsolicited messages, or, by the id of the last event that the client got, any that
+ * it was reading.
+ */
 static enum MHD_Result take_get(struct http_request *r)
 {
 	const char *last = header(r, "Last-Event-ID");
@@ -225,11 +226,11 @@ static enum MHD_Result take_get(struct http_request *r)
 		                   "the client must accept text/event-stream");
 	if (last && !http_event_id(last, &id, &seq))
 		return http_refuse(r, MHD_HTTP_BAD_REQUEST,
-		                   "Last-Event-ID is none that this server gave");
+		                   "Last-Event-ID was not issued by this server");
 	stream = http_session_stream(r->session, id);
 	if (!stream || (id && !stream->is_events))
 		return http_refuse(r, MHD_HTTP_BAD_REQUEST,
-		                   "the stream of Last-Event-ID is not kept any more");
+		                   "the stream of Last-Event-ID is no longer kept");
 	if (stream->reader)
 		push_aside(stream->reader);
 	stream->reader = r;
@@ -254,9 +255,11 @@ static struct http_request *new_request(struct mcp_http *h, struct MHD_Connectio
 
 static enum MHD_Result on_whole_request(struct http_request *r, const char *method)
 {
-	set_deadline(r, 0);
+	http_peer_is_whole(r);
+	if (r->is_dropped)
+		return MHD_NO;
 	if (r->http->is_stopping)
-		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends");
+		return http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is shutting down");
 	if (r->is_taken)
 		return http_answer(r); /* woken */
 	if (r->is_post)
@@ -312,7 +315,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **sl
 		at = &(*at)->next;
 	if (*at)
 		*at = r->next;
-	set_deadline(r, clock_boot_ns() + 2 * h->timeout_ns);
+	http_peer_is_done(r);
 	if (r->stream && r->stream->reader == r)
 		http_stream_leave(r->session, r->stream);
 	if (r->session) {
@@ -320,40 +323,11 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **sl
 		r->session->used_ns = clock_boot_ns();
 	}
 	h->body_bytes -= r->size;
-	pthread_cond_signal(&h->has_work);
+	http_kick(h);
 	pthread_mutex_unlock(&h->lock);
 	free(r->body);
 	free(r);
 	*slot = NULL;
-}
-
-static void on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
-                          enum MHD_ConnectionNotificationCode code)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct mcp_http *h = ctx;
-	struct http_peer *peer = *slot, **at = &h->peers;
-
-	pthread_mutex_lock(&h->lock);
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		peer = *slot = calloc(1, sizeof(*peer));
-		if (peer && info) {
-			peer->fd = info->connect_fd;
-			peer->deadline_ns = clock_boot_ns() + h->timeout_ns;
-			peer->next = h->peers;
-			h->peers = peer;
-		}
-	} else if (peer) {
-		while (*at && *at != peer)
-			at = &(*at)->next;
-		if (*at)
-			*at = peer->next;
-		free(peer);
-		*slot = NULL;
-	}
-	pthread_cond_signal(&h->has_work);
-	pthread_mutex_unlock(&h->lock);
 }
 
 static void on_log(void *ctx, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
@@ -367,62 +341,94 @@ static void on_log(void *ctx, const char *fmt, va_list args)
 	log_debug("HTTP: %s", line);
 }
 
-static int start_daemon(struct mcp_http *h, const struct http_address *address, struct diag *d)
+static int start_daemon(struct mcp_http *h, struct diag *d)
 {
-	const union MHD_DaemonInfo *info;
 	unsigned int flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 	                     MHD_USE_ERROR_LOG;
 
-	if (address->addr.any.sa_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
 	h->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
-		MHD_OPTION_SOCK_ADDR, &address->addr.any, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-		h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
-		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)(h->timeout_ns / NS_PER_SECOND), MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
-	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-	if (!info)
-		return diag_set(d, -EADDRINUSE, "is the port taken? port 0 finds a free one",
-		                "cannot listen on %s", address->text);
-	snprintf(h->url, sizeof(h->url), "http://%s:%u" HTTP_PATH, address->text,
-	         (unsigned int)info->port);
+		MHD_OPTION_LISTEN_SOCKET, h->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+		h, MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS_MAX + CONNECTIONS_SPARE, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(h->timeout_ns / HTTP_NS_PER_SECOND), MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_END);
+	if (!h->daemon)
+		return diag_set(d, -EIO, NULL, "cannot serve %s", h->url);
+	h->listen_fd = -1; /* it closes that */
 	return 0;
 }
 
 /* Signals belong to the thread that waits for them. */
-static int start(struct mcp_http *h, const struct http_address *address, struct diag *d)
+int mcp_http_start(struct mcp_http *h, struct mcp_server *s, struct diag *d)
 {
 	sigset_t all, before;
 	int err;
 
+	h->server = s;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	h->has_keeper = pthread_create(&h->keeper, NULL, http_keep, h) == 0;
-	err = h->has_keeper ? start_daemon(h, address, d)
+	err = h->has_keeper ? start_daemon(h, d)
 	                    : diag_set(d, -EAGAIN, NULL, "cannot start a thread");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
-/* Anybody else than this machine's users has to know a secret. */
+static int open_socket(const struct http_address *address, uint16_t *port)
+{
+	SCOPED(scoped_close)
+	int fd = socket(address->addr.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct http_address bound = { 0 };
+	socklen_t len = sizeof(bound.addr);
+	int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
+		return -errno;
+	if (address->addr.any.sa_family == AF_INET6 &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)))
+		return -errno;
+	if (bind(fd, &address->addr.any, sizeof(address->addr)) || listen(fd, SOMAXCONN) ||
+	    getsockname(fd, &bound.addr.any, &len))
+		return -errno;
+	*port = ntohs(bound.addr.v4.sin_port); /* that of IPv6 is in the same place */
+	return TAKE_FD(fd);
+}
+
+static int listen_on(struct mcp_http *h, const struct http_address *address, struct diag *d)
+{
+	h->listen_fd = open_socket(address, &h->hosts.port);
+	if (h->listen_fd < 0)
+		return diag_set(d, h->listen_fd, "is the port taken? port 0 finds a free one",
+		                "cannot listen on %s", address->text);
+	snprintf(h->url, sizeof(h->url), "http://%s:%u" HTTP_PATH, address->text,
+	         (unsigned int)h->hosts.port);
+	return 0;
+}
+
+/* Clients that are not users of this machine need a token. */
 static int check_remote(const struct mcp_http_cfg *cfg, const struct http_address *address,
                         struct diag *d)
 {
 	if (address->is_loopback)
 		return 0;
 	if (!cfg->allows_remote)
-		return diag_set(d, -EINVAL, "add --allow-remote if other machines are to reach it",
-		                "%s is not an address of this machine alone", address->text);
+		return diag_set(d, -EINVAL, "add --allow-remote to let other machines reach it",
+		                "%s is not a loopback address", address->text);
 	if (!cfg->token_file)
 		return diag_set(d, -EINVAL, "add --token-file FILE",
-		                "a server that other machines reach needs a token");
+		                "a server that other machines can reach needs a token");
 	return 0;
 }
 
-int mcp_http_open(struct mcp_server *s, const struct mcp_http_cfg *cfg, struct diag *d,
-                  struct mcp_http **out)
+static int get_token(struct mcp_http *h, const struct mcp_http_cfg *cfg, struct diag *d)
+{
+	if (cfg->token_file)
+		return http_token_read(cfg->token_file, cfg->needs_token, d, &h->token);
+	return cfg->needs_token ? http_token_make(d, &h->token, &h->token_path) : 0;
+}
+
+int mcp_http_open(const struct mcp_http_cfg *cfg, struct diag *d, struct mcp_http **out)
 {
 	struct http_address address;
 	struct mcp_http *h;
@@ -435,15 +441,19 @@ int mcp_http_open(struct mcp_server *s, const struct mcp_http_cfg *cfg, struct d
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	h->server = s;
-	h->hosts = (struct http_hosts){ cfg->hosts, cfg->nr_hosts, !address.is_loopback };
-	h->timeout_ns = (cfg->timeout_s ? cfg->timeout_s : DEFAULT_TIMEOUT_S) * NS_PER_SECOND;
+	h->listen_fd = -1;
+	h->hosts = (struct http_hosts){ .names = cfg->hosts,
+		                        .nr = cfg->nr_hosts,
+		                        .takes_addresses = !address.is_loopback,
+		                        .origins = cfg->origins,
+		                        .nr_origins = cfg->nr_origins };
+	h->timeout_ns = (cfg->timeout_s ? cfg->timeout_s : DEFAULT_TIMEOUT_S) * HTTP_NS_PER_SECOND;
 	pthread_mutex_init(&h->lock, NULL);
-	cond_init_monotonic(&h->has_work);
-	if (cfg->token_file)
-		err = http_token_read(cfg->token_file, d, &h->token);
+	h->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = h->kick_fd < 0 ? diag_set(d, -errno, NULL, "cannot make an event")
+	                     : get_token(h, cfg, d);
 	if (!err)
-		err = start(h, &address, d);
+		err = listen_on(h, &address, d);
 	if (err) {
 		mcp_http_close(h);
 		return err;
@@ -457,6 +467,11 @@ const char *mcp_http_url(const struct mcp_http *h)
 	return h->url;
 }
 
+const char *mcp_http_token_path(const struct mcp_http *h)
+{
+	return h->token_path;
+}
+
 void mcp_http_close(struct mcp_http *h)
 {
 	if (!h)
@@ -467,15 +482,20 @@ void mcp_http_close(struct mcp_http *h)
 		http_session_end(h->sessions);
 	for (struct http_request *r = h->requests; r; r = r->next)
 		http_wake(r); /* a daemon with sleepers cannot be stopped */
-	pthread_cond_signal(&h->has_work);
+	http_kick(h);
 	pthread_mutex_unlock(&h->lock);
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
 	if (h->has_keeper)
 		pthread_join(h->keeper, NULL);
 	http_sessions_free(h, true);
-	pthread_cond_destroy(&h->has_work);
+	if (h->kick_fd >= 0)
+		close(h->kick_fd);
+	if (h->listen_fd >= 0)
+		close(h->listen_fd);
 	pthread_mutex_destroy(&h->lock);
+	http_token_remove(h->token_path);
+	free(h->token_path);
 	free(h->token);
 	free(h);
 }

@@ -1,5 +1,5 @@
 /*
- * mcp/http_priv — what the files of the HTTP server share.
+ * mcp/http/http_priv — what the files of the HTTP server share.
  *
  * One lock for all of it. The server's own locks come before it: nothing of mcp/server.h is called while it is held but
  * mcp_conn_has_subscriptions() and mcp_conn_version(), which take none.
@@ -9,13 +9,16 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
-#include "mcp/http_guard.h"
-#include "mcp/http_link.h"
-#include "mcp/http_stream.h"
+#include "mcp/http/http_guard.h"
+#include "mcp/http/http_link.h"
+#include "mcp/http/http_stream.h"
 
-#define SESSIONS_MAX   32U
-#define STREAMS_MAX    32U /* of a session */
-#define SESSION_ID_LEN 33U
+#define CONNECTIONS_MAX 64U
+#define SESSIONS_MAX    32U
+#define STREAMS_MAX     32U /* of a session */
+#define SESSION_ID_LEN  33U
+
+#define HTTP_NS_PER_SECOND 1000000000ULL
 
 struct http_session {
 	char id[SESSION_ID_LEN];
@@ -33,7 +36,11 @@ struct http_session {
 /* A TCP connection. It has until the deadline to bring a whole request. */
 struct http_peer {
 	int fd;
-	uint64_t deadline_ns; /* 0 = none: the request is there */
+	struct in6_addr address; /* of the client; IPv4 in its first bytes */
+	uint64_t since_ns;       /* the connection, or the end of the last request */
+	uint64_t deadline_ns;    /* 0 = none: the request is there */
+	bool is_known;           /* it has sent an allowed request */
+	bool is_cut;
 	struct http_peer *next;
 };
 
@@ -48,9 +55,9 @@ struct http_request {
 	bool is_post;
 	bool is_taken;     /* the message has gone to the server */
 	bool is_refused;   /* as no message of the protocol */
-	bool is_too_large; /* the body; the rest of it is skipped */
+	bool is_too_large; /* the body; its remainder is skipped */
 	bool is_suspended;
-	bool is_dropped; /* too slow */
+	bool is_dropped; /* too slow, or gone */
 	bool wants_beat;
 	uint64_t written_ns; /* the last event */
 	char prelude[96];    /* what the stream begins with */
@@ -65,17 +72,19 @@ struct mcp_http {
 	struct mcp_server *server;
 	struct MHD_Daemon *daemon;
 	struct http_hosts hosts;
-	char *token; /* NULL = none */
+	char *token;      /* NULL = none */
+	char *token_path; /* of one that was made; NULL = none */
 	uint64_t timeout_ns;
 	char url[128];
 	pthread_mutex_t lock;
-	pthread_cond_t has_work; /* for the keeper */
+	int listen_fd; /* until the daemon has it */
+	int kick_fd;   /* an event for the keeper */
 	pthread_t keeper;
 	bool has_keeper;
 	bool is_stopping;
 	struct http_session *sessions;
 	unsigned int nr_sessions;
-	struct http_session *ending; /* to be freed when nobody points there any more */
+	struct http_session *ending; /* to be freed when nothing points there any more */
 	struct http_peer *peers;
 	struct http_request *requests;
 	size_t body_bytes; /* of all requests */
@@ -90,15 +99,28 @@ void http_session_end(struct http_session *s);
 struct http_stream *http_session_stream(struct http_session *s, uint32_t id); /* NULL = gone */
 /* For a POST; NULL if there are too many. */
 struct http_stream *http_session_add_stream(struct http_session *s);
-/* Nobody reads it any more: it stays while its answer is awaited, or while somebody may come back for it. */
+/* It has no reader any more: it stays while its answer is awaited, or while a client may resume it. */
 void http_stream_leave(struct http_session *s, struct http_stream *stream);
 void http_session_drop_stream(struct http_session *s, struct http_stream *stream);
+void http_kick(struct mcp_http *h);     /* there is work for the keeper */
 void http_wake(struct http_request *r); /* it may go on */
 void http_suspend(struct http_request *r);
-/* The thread that ends what is too slow or too old. */
+/* The thread that ends what is too slow, too old, or without a reader. */
 void *http_keep(void *ctx);
 /* Not held. Frees what has ended. */
 void http_sessions_free(struct mcp_http *h, bool is_all);
+
+/* http_peer.c; the lock is held but for the first. */
+void http_on_connection(void *ctx, struct MHD_Connection *connection, void **slot,
+                        enum MHD_ConnectionNotificationCode code);
+void http_peer_is_allowed(const struct http_request *r); /* its header is: the body may follow */
+void http_peer_is_whole(const struct http_request *r);
+void http_peer_is_done(const struct http_request *r);
+/*
+ * Cuts those that take too long, and those that are too many; true if there are still too many:
+ * check again soon.
+ */
+bool http_peers_check(struct mcp_http *h);
 
 /* http_answer.c; the lock is held. */
 enum MHD_Result http_refuse(struct http_request *r, unsigned int status, const char *why);

@@ -1,21 +1,26 @@
 /* Sessions of the HTTP server: their streams, their ends, and the thread that sees to both. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "mcp/http_priv.h"
+#include "base/thread.h"
+#include "mcp/http/http_priv.h"
 #include "mcp/server_priv.h"
 
-#define NS_PER_SECOND  1000000000ULL
-#define BEAT_NS        (15 * NS_PER_SECOND) /* between signs of life on a silent stream */
-#define STREAM_KEEP_NS (60 * NS_PER_SECOND) /* for who comes back for an answer */
-#define IDLE_NS        (3600 * NS_PER_SECOND)
-#define IDLE_COSTLY_NS (600 * NS_PER_SECOND) /* of a session for which data is collected */
-#define KEEPER_MS      1000U
+#define BEAT_NS        (15 * HTTP_NS_PER_SECOND) /* between signs of life on a silent stream */
+#define STREAM_KEEP_NS (60 * HTTP_NS_PER_SECOND) /* for a client that resumes for an answer */
+#define COME_BACK_NS   (10 * HTTP_NS_PER_SECOND) /* to a stream whose answer is awaited */
+#define IDLE_NS        (3600 * HTTP_NS_PER_SECOND)
+#define IDLE_COSTLY_NS (600 * HTTP_NS_PER_SECOND) /* of a session for which data is collected */
+#define KEEPER_MS      1000
+#define OVER_LIMIT_MS  50
+#define WATCHED_MAX    128 /* more than there are connections */
 
 static bool is_older(uint64_t then_ns, uint64_t age_ns)
 {
@@ -68,9 +73,15 @@ struct http_stream *http_session_stream(struct http_session *s, uint32_t id)
 void http_stream_leave(struct http_session *s, struct http_stream *stream)
 {
 	stream->reader = NULL;
-	if (stream->id && stream->is_ended &&
+	stream->left_ns = clock_boot_ns();
+	if (stream->id && stream->is_ended && !stream->is_pinned &&
 	    (!stream->is_events || stream->sent_seq == stream->last_seq))
 		http_session_drop_stream(s, stream);
+}
+
+void http_kick(struct mcp_http *h)
+{
+	(void)eventfd_write(h->kick_fd, 1);
 }
 
 void http_wake(struct http_request *r)
@@ -85,17 +96,21 @@ void http_suspend(struct http_request *r)
 {
 	r->is_suspended = true;
 	MHD_suspend_connection(r->connection);
+	http_kick(r->http); /* it checks meanwhile whether the client disconnects */
 }
 
-static void drop_reader(struct http_request *r)
+static int fd_of(const struct http_request *r)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	log_warn("a client does not read what it asked for; its stream is cut");
+	return info ? info->connect_fd : -1;
+}
+
+static void drop_reader(struct http_request *r)
+{
 	r->is_dropped = true;
-	if (info)
-		shutdown(info->connect_fd, SHUT_RDWR);
+	shutdown(fd_of(r), SHUT_RDWR);
 	http_wake(r);
 }
 
@@ -110,16 +125,18 @@ static void send_message(void *ctx, void *exchange, const char *text, size_t len
 	if (!stream)
 		stream = http_session_stream(s, 0);
 	if (len && (is_last || !stream->is_quiet) && http_stream_put(stream, text, len))
-		log_warn("out of memory: a message is lost");
+		log_warn("out of memory: a message was dropped");
 	stream->is_ended = is_last;
 	stream->ended_ns = is_last ? clock_boot_ns() : 0;
 	reader = stream->reader;
-	if (reader && stream->is_events && http_stream_has_lost(stream, &reader->cursor))
+	if (reader && stream->is_events && http_stream_has_lost(stream, &reader->cursor)) {
+		log_warn("a client does not read its answers; closing its stream");
 		drop_reader(reader);
-	else if (reader)
+	} else if (reader) {
 		http_wake(reader);
-	else if (is_last)
+	} else if (is_last) {
 		http_stream_leave(s, stream);
+	}
 	pthread_mutex_unlock(&s->http->lock);
 }
 
@@ -167,7 +184,7 @@ struct http_session *http_session_find(struct mcp_http *h, const char *id)
 	return s;
 }
 
-/* Those who read hear of it and go; then it can be freed. */
+/* Its readers are notified and leave; then it can be freed. */
 void http_session_end(struct http_session *s)
 {
 	struct mcp_http *h = s->http;
@@ -187,10 +204,10 @@ void http_session_end(struct http_session *s)
 	for (struct http_request *r = h->requests; r; r = r->next)
 		if (r->session == s)
 			http_wake(r);
-	pthread_cond_signal(&h->has_work);
+	http_kick(h);
 }
 
-/* The one that nobody uses since the longest time. */
+/* The one idle longest. */
 static struct http_session *find_idle(struct mcp_http *h)
 {
 	struct http_session *oldest = NULL;
@@ -207,7 +224,7 @@ bool http_session_list(struct http_session *s)
 	struct http_session *old = h->nr_sessions < SESSIONS_MAX ? NULL : find_idle(h);
 
 	if (old) {
-		log_warn("too many sessions: one that nobody uses ends");
+		log_warn("session limit reached: closing the one idle longest");
 		http_session_end(old);
 	}
 	if (h->nr_sessions >= SESSIONS_MAX)
@@ -218,20 +235,93 @@ bool http_session_list(struct http_session *s)
 	return true;
 }
 
-static void end_slow_peers(struct mcp_http *h)
+/*
+ * The descriptors of all requests that sleep, from fds[1] on: the library does not poll them
+ * meanwhile. How many there are.
+ */
+static nfds_t list_sleepers(const struct mcp_http *h, struct pollfd *fds, struct http_request **of)
 {
-	uint64_t now_ns = clock_boot_ns();
+	nfds_t nr = 1;
 
-	for (struct http_peer *p = h->peers; p; p = p->next) {
-		if (!p->deadline_ns || now_ns < p->deadline_ns)
+	fds[0] = (struct pollfd){ .fd = h->kick_fd, .events = POLLIN };
+	for (struct http_request *r = h->requests; r && nr < WATCHED_MAX; r = r->next) {
+		if (!r->is_suspended)
 			continue;
-		log_warn("a client takes too long to send its request; its connection is cut");
-		shutdown(p->fd, SHUT_RDWR);
-		p->deadline_ns = 0;
+		of[nr] = r;
+		fds[nr++] = (struct pollfd){ .fd = fd_of(r), .events = POLLRDHUP };
+	}
+	return nr;
+}
+
+/* A client that has closed its side reads no more: it was killed, or gave up. */
+static void drop_gone(struct mcp_http *h)
+{
+	struct http_request *of[WATCHED_MAX];
+	struct pollfd fds[WATCHED_MAX];
+	nfds_t nr = list_sleepers(h, fds, of);
+	eventfd_t nr_kicks;
+
+	(void)eventfd_read(h->kick_fd, &nr_kicks);
+	if (poll(fds, nr, 0) <= 0)
+		return;
+	for (nfds_t i = 1; i < nr; i++) {
+		if (!fds[i].revents)
+			continue;
+		log_info("a client disconnected; its request is dropped");
+		drop_reader(of[i]);
 	}
 }
 
-/* A sign of life on silent streams: it also finds out who has gone. */
+/* Until something is to be done, or a second has passed in which something may have become due. */
+static void wait_for_work(struct mcp_http *h, bool is_over_limit)
+{
+	int wait_ms = h->sessions || h->ending || h->peers ? KEEPER_MS : -1;
+	struct http_request *of[WATCHED_MAX];
+	struct pollfd fds[WATCHED_MAX];
+	nfds_t nr = list_sleepers(h, fds, of);
+
+	pthread_mutex_unlock(&h->lock);
+	(void)poll(fds, nr, is_over_limit ? OVER_LIMIT_MS : wait_ms);
+	pthread_mutex_lock(&h->lock);
+}
+
+/* Whether the answer can no longer be delivered: plain answers cannot be resumed, streams only for a while. */
+static bool is_unheard(const struct mcp_http *h, const struct http_stream *stream)
+{
+	uint64_t wait_ns = h->timeout_ns < COME_BACK_NS ? h->timeout_ns : COME_BACK_NS;
+
+	return stream->id && !stream->reader && !stream->is_ended && !stream->is_given_up &&
+	       (!stream->is_events || is_older(stream->left_ns, wait_ns));
+}
+
+/* Without the lock meanwhile: the stream and its session stay. */
+static void give_up(struct http_session *s, struct http_stream *stream)
+{
+	log_info("a call is cancelled: its client disconnected");
+	stream->is_given_up = true;
+	stream->is_pinned = true;
+	s->nr_users++;
+	pthread_mutex_unlock(&s->http->lock);
+	mcp_conn_abandon(s->conn, stream);
+	pthread_mutex_lock(&s->http->lock);
+	s->nr_users--;
+	stream->is_pinned = false;
+	if (!stream->reader)
+		http_stream_leave(s, stream);
+}
+
+static bool give_up_one(struct mcp_http *h)
+{
+	for (struct http_session *s = h->sessions; s; s = s->next)
+		for (struct http_stream *stream = s->streams; stream; stream = stream->next)
+			if (is_unheard(h, stream)) {
+				give_up(s, stream);
+				return true;
+			}
+	return false;
+}
+
+/* A sign of life on silent streams, for proxies in between. */
 static void beat(struct mcp_http *h)
 {
 	uint64_t beat_ns = h->timeout_ns / 2 < BEAT_NS ? h->timeout_ns / 2 : BEAT_NS;
@@ -251,7 +341,7 @@ static void drop_old_streams(struct http_session *s)
 
 	for (struct http_stream *stream = s->streams; stream; stream = next) {
 		next = stream->next;
-		if (stream->id && !stream->reader && stream->is_ended &&
+		if (stream->id && !stream->reader && stream->is_ended && !stream->is_pinned &&
 		    is_older(stream->ended_ns, STREAM_KEEP_NS))
 			http_session_drop_stream(s, stream);
 	}
@@ -267,7 +357,7 @@ static void end_old_sessions(struct mcp_http *h)
 		next = s->next;
 		if (s->nr_users || !is_older(s->used_ns, idle_ns))
 			continue;
-		log_info("a session that nobody uses ends");
+		log_info("closing an idle session");
 		http_session_end(s);
 	}
 }
@@ -293,14 +383,15 @@ void http_sessions_free(struct mcp_http *h, bool is_all)
 void *http_keep(void *ctx)
 {
 	struct mcp_http *h = ctx;
+	bool is_over_limit = false;
 
 	pthread_mutex_lock(&h->lock);
 	while (!h->is_stopping) {
-		if (!h->sessions && !h->ending && !h->peers)
-			pthread_cond_wait(&h->has_work, &h->lock);
-		else
-			(void)cond_wait_ms(&h->has_work, &h->lock, KEEPER_MS);
-		end_slow_peers(h);
+		wait_for_work(h, is_over_limit);
+		drop_gone(h);
+		while (give_up_one(h))
+			;
+		is_over_limit = http_peers_check(h);
 		beat(h);
 		for (struct http_session *s = h->sessions; s; s = s->next)
 			drop_old_streams(s);

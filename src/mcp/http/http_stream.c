@@ -1,4 +1,4 @@
-#include "mcp/http_stream.h"
+#include "mcp/http/http_stream.h"
 
 #include <errno.h>
 #include <stdio.h>

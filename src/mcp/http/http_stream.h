@@ -1,8 +1,9 @@
 /*
- * mcp/http_stream — the messages of one stream of server-sent events, numbered, the last ones kept for who comes back.
+ * mcp/http/http_stream — the messages of one stream of server-sent events, numbered, the last ones
+ * kept for clients that resume.
  *
- * Bounded: beyond STREAM_MAX_EVENTS or STREAM_MAX_BYTES the oldest go; a reader who was not that far has lost the stream. Its
- * user locks. Pure.
+ * Bounded: beyond STREAM_MAX_EVENTS or STREAM_MAX_BYTES the oldest are evicted; a reader that had
+ * not reached them has lost the stream. Its user locks. Pure.
  */
 #pragma once
 
@@ -27,10 +28,13 @@ struct http_stream {
 	uint64_t lost_seq; /* of the newest that was thrown away */
 	uint64_t sent_seq; /* of the newest that some reader has got */
 	bool is_quiet;     /* takes the answer alone */
-	bool is_ended;     /* nothing comes any more */
+	bool is_ended;     /* no more messages come */
 	bool is_events;    /* its reader gets events, not one plain answer */
 	uint64_t ended_ns;
-	void *reader; /* the one who reads now; NULL = nobody */
+	uint64_t left_ns; /* when its reader went */
+	bool is_given_up; /* what it waits for is cancelled */
+	bool is_pinned;   /* read without the lock: it stays */
+	void *reader;     /* the present reader; NULL = none */
 	struct http_stream *next;
 };
 

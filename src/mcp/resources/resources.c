@@ -1,6 +1,6 @@
-#include "mcp/resources.h"
+#include "mcp/resources/resources.h"
 
-#include "mcp/resources_profile.h"
+#include "mcp/resources/resources_profile.h"
 
 /* Every resource, in the order of the list. */
 const struct resource *const resources[] = {
@@ -29,7 +29,8 @@ const struct resource_template resource_templates[] = {
 	PAGED("events://kprobe", "kprobe-functions", "Functions to probe", "kernel functions"),
 	{ "events://perf{?subsystem,limit,offset}", "tracepoints", "Tracepoints",
 	  "tracepoints, of one subsystem if given" },
-	PAGED("bpf://programs", "bpf-programs", "BPF programs", "programs that the kernel holds"),
+	PAGED("bpf://programs", "bpf-programs", "BPF programs",
+	      "BPF programs loaded in the kernel"),
 };
 
 const size_t nr_resource_templates = sizeof(resource_templates) / sizeof(resource_templates[0]);

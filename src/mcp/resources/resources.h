@@ -1,4 +1,4 @@
-/* mcp/resources — every resource, by the file that holds it; the table in resources.c gives the order. */
+/* mcp/resources/resources — every resource, by the file that holds it; the table in resources.c gives the order. */
 #pragma once
 
 #include "mcp/resource.h"

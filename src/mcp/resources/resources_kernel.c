@@ -3,29 +3,29 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "mcp/live_desk.h"
-#include "mcp/resources.h"
+#include "mcp/live_service.h"
+#include "mcp/resources/resources.h"
 #include "mcp/world.h"
-#include "session/prog_watch.h"
-#include "sys/event_names.h"
+#include "sys/bpf/prog_watch.h"
+#include "sys/pmu/event_names.h"
 
 #define NAMES_DEFAULT    100U
 #define PROGRAMS_DEFAULT 10U
 #define ROWS_MAX         100000U
 #define SUBSYSTEM_LEN    64U
 
-struct rows {
+struct row_window {
 	uint64_t limit, offset;
 };
 
-static int read_rows(const char *query, struct rows *r, struct diag *d)
+static int read_rows(const char *query, struct row_window *r, struct diag *d)
 {
 	int err = resource_query_u64(query, "limit", 1, ROWS_MAX, &r->limit, d);
 
 	return err ? err : resource_query_u64(query, "offset", 0, INT32_MAX, &r->offset, d);
 }
 
-static void put_next(struct json_writer *w, const struct rows *r, uint64_t total)
+static void put_next(struct json_writer *w, const struct row_window *r, uint64_t total)
 {
 	uint64_t next = r->offset + r->limit;
 
@@ -36,7 +36,7 @@ static void put_next(struct json_writer *w, const struct rows *r, uint64_t total
 		jw_null(w, "next_offset");
 }
 
-/* A resource that cannot tell anything says so in its body. */
+/* A resource without data says so in its body. */
 static void put_error(struct json_writer *w, const char *error, const struct diag *d)
 {
 	jw_string(w, "error", error);
@@ -44,14 +44,14 @@ static void put_error(struct json_writer *w, const char *error, const struct dia
 	jw_string(w, "note", d->hint[0] ? d->hint : NULL);
 }
 
-static bool is_in(const struct rows *r, uint64_t at)
+static bool is_in(const struct row_window *r, uint64_t at)
 {
 	return at >= r->offset && at - r->offset < r->limit;
 }
 
 /* Events of one subsystem, [from, to) of the list; how many there are. */
 static void put_subsystem(struct json_writer *w, const struct event_names *n, size_t from,
-                          size_t to, const struct rows *r, uint64_t at)
+                          size_t to, const struct row_window *r, uint64_t at)
 {
 	if (at + (to - from) <= r->offset || at >= r->offset + r->limit)
 		return;
@@ -67,7 +67,7 @@ static void put_subsystem(struct json_writer *w, const struct event_names *n, si
 }
 
 static void put_subsystems(struct json_writer *w, const struct event_names *n, const char *only,
-                           const struct rows *r)
+                           const struct row_window *r)
 {
 	uint64_t at = 0, nr = 0;
 
@@ -92,7 +92,7 @@ static void put_subsystems(struct json_writer *w, const struct event_names *n, c
 static int read_perf(struct mcp_world *w, const char *query, struct json_writer *out,
                      struct diag *d)
 {
-	struct rows r = { .limit = NAMES_DEFAULT };
+	struct row_window r = { .limit = NAMES_DEFAULT };
 	char only[SUBSYSTEM_LEN] = "";
 	struct diag missing = { 0 };
 	struct event_names n;
@@ -119,12 +119,13 @@ const struct resource resource_events_perf = {
 	.description = "tracepoints of this kernel by subsystem; ?subsystem, ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_perf,
+	.poll_ms = 10000, /* the whole list; it changes with modules */
 };
 
 static int read_kprobe(struct mcp_world *w, const char *query, struct json_writer *out,
                        struct diag *d)
 {
-	struct rows r = { .limit = NAMES_DEFAULT };
+	struct row_window r = { .limit = NAMES_DEFAULT };
 	struct diag missing = { 0 };
 	struct event_names n;
 	int err = read_rows(query, &r, d);
@@ -156,6 +157,7 @@ const struct resource resource_events_kprobe = {
 		"kernel functions that a probe may be put on, a page at a time; ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_kprobe,
+	.poll_ms = 10000,
 };
 
 static void put_times(struct json_writer *w, const struct bpf_prog *p)
@@ -194,8 +196,9 @@ static void put_program(struct json_writer *w, const struct bpf_prog *p)
 	jw_end_object(w);
 }
 
-/* Ids of the programs of the page by type: the programs themselves stand above. */
-static void put_by_type(struct json_writer *w, const struct bpf_progs *all, const struct rows *r)
+/* Ids of the programs of the page by type: the programs themselves are listed above. */
+static void put_by_type(struct json_writer *w, const struct bpf_progs *all,
+                        const struct row_window *r)
 {
 	jw_begin_object(w, "by_type");
 	for (size_t i = 0; i < all->nr; i++) {
@@ -224,9 +227,9 @@ static void put_by_type(struct json_writer *w, const struct bpf_progs *all, cons
 static int read_programs(struct mcp_world *w, const char *query, struct json_writer *out,
                          struct diag *d)
 {
-	struct prog_watch *watch = live_desk_programs(w->desk);
-	struct rows r = { .limit = PROGRAMS_DEFAULT };
-	uint64_t interval_ms, nr_looks;
+	struct prog_watch *watch = live_service_programs(w->service);
+	struct row_window r = { .limit = PROGRAMS_DEFAULT };
+	uint64_t interval_ms, nr_samples;
 	const struct bpf_progs *all;
 	struct diag missing = { 0 };
 	bool is_counting;
@@ -247,12 +250,12 @@ static int read_programs(struct mcp_world *w, const char *query, struct json_wri
 	put_by_type(out, all, &r);
 	put_next(out, &r, all->nr);
 	prog_watch_unlock(watch);
-	is_counting = prog_watch_runs(watch, &interval_ms, &nr_looks);
+	is_counting = prog_watch_runs(watch, &interval_ms, &nr_samples);
 	jw_bool(out, "stats_collection_running", is_counting);
 	if (!is_counting)
-		jw_string(out, "note",
-		          "the kernel counts run times only while somebody asks for it: "
-		          "control_stats_collection start");
+		jw_string(
+			out, "note",
+			"the kernel counts run times only on request: control_stats_collection start");
 	return 0;
 }
 
@@ -261,7 +264,8 @@ const struct resource resource_bpf_programs = {
 	.name = "bpf-programs",
 	.title = "BPF programs",
 	.description =
-		"programs that the kernel holds, their size and what they cost; ?limit, ?offset",
+		"BPF programs loaded in the kernel, their size and what they cost; ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_programs,
+	.poll_ms = 1000,
 };

@@ -1,7 +1,7 @@
 /* The profiler as resources: what it does, and what it found. */
-#include "mcp/resources_profile.h"
-#include "mcp/profile_desk.h"
+#include "mcp/resources/resources_profile.h"
 #include "mcp/profile_results.h"
+#include "mcp/profile_service.h"
 #include "mcp/resource.h"
 #include "mcp/world.h"
 
@@ -12,14 +12,14 @@ static int read_status(struct mcp_world *w, const char *query, struct json_write
 {
 	(void)query;
 	(void)d;
-	profile_desk_status(w->profile, out, NULL);
+	profile_service_status(w->profile, out, NULL);
 	return 0;
 }
 
 static uint64_t revision(struct mcp_world *w, const char *query)
 {
 	(void)query;
-	return profile_desk_revision(w->profile);
+	return profile_service_revision(w->profile);
 }
 
 const struct resource resource_profile_status = {
@@ -41,7 +41,7 @@ static int read_results(struct mcp_world *w, const char *query, struct json_writ
 
 	if (err)
 		return err;
-	if (profile_desk_state(w->profile) == PROFILER_IDLE) {
+	if (profile_service_state(w->profile) == PROFILER_IDLE) {
 		jw_string(out, "error", "not_available");
 		jw_string(out, "message", "no profile was taken yet; call start_perf_profiling");
 		return 0;

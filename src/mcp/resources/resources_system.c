@@ -6,14 +6,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/text.h"
-#include "mcp/live_desk.h"
-#include "mcp/resources.h"
+#include "mcp/live_service.h"
+#include "mcp/resources/resources.h"
 #include "mcp/world.h"
-#include "sys/scx_counters.h"
-#include "sys/scx_state.h"
-#include "sys/scx_stats.h"
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
+#include "sys/rights/broker.h"
+#include "sys/scx/scx_counters.h"
+#include "sys/scx/scx_state.h"
+#include "sys/scx/scx_stats.h"
 #include "sys/topology.h"
 
 #define SCX_DEBUG     "/sys/kernel/debug/sched/ext"
@@ -44,8 +46,8 @@ static int read_scheduler(struct mcp_world *w, const char *query, struct json_wr
 		jw_string(
 			out, "note",
 			s.is_supported
-				? "no sched_ext scheduler is in charge: the kernel's own classes are"
-				: "this kernel has no sched_ext: its own classes are in charge");
+				? "no sched_ext scheduler is active: the kernel's own classes schedule"
+				: "this kernel has no sched_ext: its own classes schedule");
 	return 0;
 }
 
@@ -53,7 +55,7 @@ const struct resource resource_scheduler = {
 	.uri = "scheduler://current",
 	.name = "current-scheduler",
 	.title = "Current scheduler",
-	.description = "whether a sched_ext scheduler is in charge, and which",
+	.description = "whether a sched_ext scheduler is active, and which",
 	.set = TOOLSET_LIVE,
 	.read = read_scheduler,
 };
@@ -125,6 +127,7 @@ const struct resource resource_topology = {
 	.description = "which CPUs share a core, a last-level cache, a NUMA node; ?limit, ?offset",
 	.set = TOOLSET_LIVE,
 	.read = read_topology,
+	.poll_ms = 5000, /* some files of every CPU */
 };
 
 /* What the scheduler answers to one request, or why it does not. */
@@ -164,7 +167,7 @@ static int read_raw(struct mcp_world *w, const char *query, struct json_writer *
 	put_scheduler_answer(w, "stats", max_bytes, out);
 	put_scheduler_answer(w, "stats_meta", max_bytes, out);
 	jw_string(out, "socket", w->cfg.stats_socket ? w->cfg.stats_socket : SCX_STATS_PATH);
-	jw_string(out, "note", "as the scheduler itself tells; names and units are its own");
+	jw_string(out, "note", "as the scheduler itself reports; names and units are its own");
 	return 0;
 }
 
@@ -173,10 +176,10 @@ const struct resource resource_scheduler_raw = {
 	.name = "scheduler-raw",
 	.title = "The scheduler's own statistics",
 	.description =
-		"what a sched_ext scheduler tells over its statistics socket; ?max_bytes for "
-		"long answers",
+		"what a sched_ext scheduler reports on its statistics socket; ?max_bytes for long answers",
 	.set = TOOLSET_LIVE,
 	.read = read_raw,
+	.poll_ms = 1000,
 };
 
 /* The debug file that some kernels had; others say the same elsewhere. */
@@ -185,7 +188,7 @@ static void put_debug_text(struct json_writer *out)
 	SCOPED(scoped_free) char *text = NULL;
 	size_t len;
 
-	if (text_read_file(SCX_DEBUG, RAW_MAX, &text))
+	if (broker_read(SCX_DEBUG, RAW_MAX, &text))
 		return;
 	len = strlen(text);
 	jw_string(out, "path", SCX_DEBUG);
@@ -193,7 +196,7 @@ static void put_debug_text(struct json_writer *out)
 	jw_bool(out, "truncated", len > SCX_DEBUG_MAX);
 }
 
-static void put_told(struct json_writer *out, const char *key, int64_t value)
+static void put_known(struct json_writer *out, const char *key, int64_t value)
 {
 	if (value < 0)
 		jw_null(out, key);
@@ -210,14 +213,14 @@ static void put_counters(struct json_writer *out, const struct scx_state *s)
 		jw_string(out, "note",
 		          s->is_enabled
 		                  ? "this kernel does not count events: Linux 6.15 and newer do"
-		                  : "no scheduler is in charge: no events are counted");
+		                  : "no scheduler is active: no events are counted");
 		return;
 	}
 	jw_begin_object(out, "events");
 	for (size_t i = 0; i < counters.nr; i++)
 		jw_i64(out, counters.items[i].name, counters.items[i].value);
 	jw_end_object(out);
-	jw_string(out, "note", "counted since this scheduler came; bypass_duration is in ns");
+	jw_string(out, "note", "counted since this scheduler was loaded; bypass_duration is in ns");
 }
 
 static int read_scx(struct mcp_world *w, const char *query, struct json_writer *out, struct diag *d)
@@ -236,10 +239,10 @@ static int read_scx(struct mcp_world *w, const char *query, struct json_writer *
 	}
 	jw_string(out, "state", s.state);
 	jw_string(out, "ops", s.ops[0] ? s.ops : NULL);
-	put_told(out, "switch_all", s.switch_all);
-	put_told(out, "nr_rejected", s.nr_rejected);
-	put_told(out, "hotplug_seq", s.hotplug_seq);
-	put_told(out, "enable_seq", s.enable_seq);
+	put_known(out, "switch_all", s.switch_all);
+	put_known(out, "nr_rejected", s.nr_rejected);
+	put_known(out, "hotplug_seq", s.hotplug_seq);
+	put_known(out, "enable_seq", s.enable_seq);
 	put_counters(out, &s);
 	put_debug_text(out);
 	return 0;
@@ -250,9 +253,10 @@ const struct resource resource_scheduler_scx = {
 	.name = "scheduler-scx",
 	.title = "sched_ext state of the kernel",
 	.description =
-		"what the kernel tells of sched_ext: its state, and what it counts about the scheduler",
+		"what the kernel reports on sched_ext: its state, and its counters for the scheduler",
 	.set = TOOLSET_LIVE,
 	.read = read_scx,
+	.poll_ms = 1000,
 };
 
 struct cpu_sum {
@@ -269,7 +273,7 @@ static const struct sys_cpu *find_cpu(const struct sys_stats *s, uint32_t cpu)
 	return NULL;
 }
 
-/* Of one CPU between both looks; a counter that went back counts nothing. */
+/* Of one CPU between both reads; a counter that went back counts nothing. */
 static void add_cpu(struct cpu_sum *sum, const struct sys_cpu *now, const struct sys_cpu *before)
 {
 	for (int i = 0; i < SYS_TIMES; i++) {
@@ -319,7 +323,7 @@ static int read_cpu(struct mcp_world *w, const char *query, struct json_writer *
 	                   (uint64_t)(sysconf(_SC_CLK_TCK) > 0 ? sysconf(_SC_CLK_TCK) : 100);
 	struct cpu_sum all = { 0 };
 	struct cpu_times t;
-	int err = live_desk_cpu_times(w->desk, &t, d);
+	int err = live_service_cpu_times(w->service, &t, d);
 
 	(void)query;
 	if (err)
@@ -338,9 +342,24 @@ static int read_cpu(struct mcp_world *w, const char *query, struct json_writer *
 	jw_string(out, "note",
 	          t.has_before
 	                  ? "clock ticks of all CPUs since the last read of this resource"
-	                  : "clock ticks of all CPUs since boot: read again to learn how it is now");
+	                  : "clock ticks of all CPUs since boot: read again for the current rate");
 	cpu_times_done(&t);
 	return 0;
+}
+
+/* Reading the resource would change what its next reader gets. */
+static uint64_t cpu_revision(struct mcp_world *w, const char *query)
+{
+	struct sys_stats now = { 0 };
+	uint64_t hash = 0;
+
+	(void)w;
+	(void)query;
+	if (sys_stats_read_parts("", SYS_PART_TIMES, 0, &now) == 0)
+		for (size_t i = 0; i < now.nr_cpus; i++)
+			hash = hash_bytes(now.cpus[i].ns, sizeof(now.cpus[i].ns), hash);
+	sys_stats_done(&now);
+	return hash;
 }
 
 const struct resource resource_system_cpu = {
@@ -352,6 +371,7 @@ const struct resource resource_system_cpu = {
 		"since boot)",
 	.set = TOOLSET_LIVE,
 	.read = read_cpu,
+	.revision = cpu_revision,
 };
 
 static bool find_memory(const struct sys_stats *s, const char *name, uint64_t *out)

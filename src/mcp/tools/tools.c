@@ -1,6 +1,6 @@
-#include "mcp/tools.h"
+#include "mcp/tools/tools.h"
 
-#include "mcp/tools_analyze.h"
+#include "mcp/tools/tools_analyze.h"
 
 /* clang-format off */
 const struct tool *const tools[] = {

@@ -1,4 +1,4 @@
-/* mcp/tools — every tool, by the file that holds it; the table in tools.c gives the order. */
+/* mcp/tools/tools — every tool, by the file that holds it; the table in tools.c gives the order. */
 #pragma once
 
 #include "mcp/tool.h"
@@ -28,10 +28,12 @@ extern const struct tool tool_get_trace_summary;
 extern const struct tool tool_list_traces;
 extern const struct tool tool_load_perfetto_trace;
 extern const struct tool tool_unload_trace;
+/* Messages to the client: a trace is loaded, others were unloaded for it. */
+void call_log_loaded(struct tool_call *call, const char *path, const char *id, size_t nr_evicted);
 /* tools_query.c */
 extern const struct tool tool_query_trace;
 extern const struct tool tool_query_trace_events;
-/* tools_analyze.c; the others are in mcp/tools_analyze.h */
+/* tools_analyze.c; the others are in mcp/tools/tools_analyze.h */
 extern const struct tool tool_analyze_trace_scheduling;
 /* tools_batch.c */
 extern const struct tool tool_export_trace_analysis;

@@ -1,15 +1,15 @@
-#include "mcp/tools_analyze.h"
+#include "mcp/tools/tools_analyze.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/tools.h"
-#include "mcp/trace_call.h"
+#include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
 
-static const char *const modes[] = { "per_thread", "per_process", NULL };
+static const char *const modes[] = { "per_thread", "per_process", "per_comm", NULL };
 static const char *const methods[] = { "IQR", "MAD", "StdDev", "Percentile", NULL };
 static const char *const outlier_categories[] = { "latency", "runtime", "cpu", "all", NULL };
 static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", NULL };
@@ -19,13 +19,16 @@ static const char *const categories[] = { "scheduling", "interrupt", "io", "powe
 /* clang-format off */
 #define ARG_ROWS ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET
 #define ARG_PARALLEL { .name = "use_parallel", .type = ARG_BOOL, .description = "ignored", .fallback = "true" }
-#define ARG_MODE { .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, or processes", \
+#define ARG_MODE { .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, or names", \
 	.choices = modes, .fallback = "\"per_thread\"" }
 
 static const struct arg row_args[] = { ARG_ROWS, { 0 } };
 static const struct arg use_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, ARG_PARALLEL, { 0 } };
 static const struct arg runtime_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE, { 0 } };
 static const struct arg mode_args[] = { ARG_ROWS, ARG_MODE, { 0 } };
+static const struct arg blame_args[] = { ARG_ROWS,
+	{ .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, or names",
+	  .choices = modes, .fallback = "\"per_comm\"" }, { 0 } };
 /* Whole-machine lists that no task owns. */
 static const struct arg machine_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, { 0 } };
 static const struct arg slices_args[] = { ARG_ROWS, ARG_MODE,
@@ -43,7 +46,7 @@ static const struct arg cpu_args[] = { ARG_TRACE_ID,
 	  .max = UINT16_MAX - 1 },
 	ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, { 0 } };
 static const struct arg outlier_args[] = { ARG_TRACE_ID,
-	{ .name = "method", .type = ARG_STRING, .description = "how outliers are told from others", .choices = methods,
+	{ .name = "method", .type = ARG_STRING, .description = "how outliers are found", .choices = methods,
 	  .fallback = "\"IQR\"" },
 	{ .name = "category", .type = ARG_STRING, .description = "of what", .choices = outlier_categories,
 	  .fallback = "\"all\"" },
@@ -51,7 +54,7 @@ static const struct arg outlier_args[] = { ARG_TRACE_ID,
 	  .max = 1000, .fallback = "20" },
 	ARG_WINDOW, ARG_OFFSET, { 0 } };
 static const struct arg explain_args[] = { ARG_TRACE_ID, ARG_PID, ARG_TID, ARG_COMM, ARG_CPU, ARG_WINDOW,
-	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only waits at this moment" },
+	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only waits at this moment", .max = INT64_MAX },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
 static const struct arg stack_args[] = { ARG_ROWS,
 	{ .name = "category", .type = ARG_STRING, .description = "which stacks; by default what the trace has",
@@ -87,7 +90,7 @@ static int put_answer(struct tool_call *call, const struct analyze_tool *t,
 	return call_put_list(call, root, &known);
 }
 
-/* What nobody asked for: layers and queues, and the tests of each metric where there are many. */
+/* What is left out unless requested: layers and queues, and the tests of each metric where there are many. */
 static bool is_unwanted(const struct tool_call *call, const char *key)
 {
 	const char *category = call_string(call, "category");
@@ -129,20 +132,17 @@ static int put_wanted(struct tool_call *call, const struct analyze_tool *t,
 
 static int analyze(struct tool_call *call, const struct analyze_tool *t, const struct pass *p)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
 	SCOPED(scoped_report) struct report *r = NULL;
 	uint64_t start_ns;
 	struct pass_args args;
-	int err = trace_use_begin(call, &use);
+	int err = trace_pass_args(call, call->s, &args);
 
-	if (!err)
-		err = trace_pass_args(call, use.s, &args);
 	if (err)
 		return err;
 	if (t->most_rows && args.limit > t->most_rows)
 		args.limit = t->most_rows;
 	start_ns = clock_boot_ns();
-	err = trace_pass_run(call, p, use.s, &args, &r);
+	err = trace_pass_run(call, p, call->s, &args, &r);
 	if (err)
 		return err;
 	jw_double(call->out, "analysis_time_ms", (double)(clock_boot_ns() - start_ns) / 1e6, 3);
@@ -154,17 +154,17 @@ static int run(struct tool_call *call)
 	const struct analyze_tool *t = (const struct analyze_tool *)(const void *)call->tool;
 	const struct pass *p = pass_find(t->pass);
 
-	return p ? analyze(call, t, p) : diag_set(call->d, -ENOENT, NULL, "no such analysis");
+	return p ? analyze(call, t, p) : diag_set(call->d, -EINVAL, NULL, "no such analysis");
 }
 
 /* clang-format off */
 #define TOOL(name_, title_, args_, text) \
 	.tool = { .name = (name_), .title = (title_), .description = (text), .set = TOOLSET_TRACE, .args = (args_), \
-		  .output = analysis_output, .run = run }
+		  .output = analysis_output, .read = run }
 
 const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_CPU_UTILIZATION] = { TOOL("analyze_cpu_utilization", "CPU utilization", use_args,
-		"How busy each CPU was and how long its slices were. Use it for hot or idle CPUs. Not for who ran: "
+		"How busy each CPU was and how long its slices were. Use it for hot or idle CPUs. Not for which tasks ran: "
 		"analyze_process_runtime."), .pass = "cpu_utilization" },
 	[ANALYZE_PROCESS_RUNTIME] = { TOOL("analyze_process_runtime", "Process runtime", runtime_args,
 		"CPU time, switches and slice lengths of each task, most time first. Not for time spent waiting: "
@@ -174,7 +174,7 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"to respond. For single waits: correlate_wakeup_to_schedule; for their causes: explain_wait."),
 		.pass = "wakeup_latency" },
 	[ANALYZE_MIGRATION_PATTERNS] = { TOOL("analyze_migration_patterns", "Migrations", mode_args,
-		"How often tasks change CPUs, across which caches and nodes, and who most. For cache domains in detail: "
+		"How often tasks change CPUs, across which caches and nodes, and which tasks most. For cache domains in detail: "
 		"analyze_llc_locality."), .pass = "migration_patterns", .list = "top_migrating_processes",
 		.total = "total_processes_migrated" },
 	[ANALYZE_DSQ] = { TOOL("analyze_dsq", "Dispatch queues", machine_args,
@@ -190,17 +190,18 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"How many tasks were runnable on each CPU over time. Use it to tell overload from bad placement "
 		"(analyze_wasted_cores)."), .pass = "runqueue_depth" },
 	[ANALYZE_FAIRNESS] = { TOOL("analyze_fairness", "Fairness", mode_args,
-		"How evenly CPU time was shared: Gini, starved and hogging tasks, and who got least of what it wanted."),
+		"How evenly CPU time was shared: Gini, starved and hogging tasks, and which got the smallest part of "
+		"the CPU time they wanted."),
 		.pass = "fairness" },
 	[ANALYZE_TASK_STATES] = { TOOL("analyze_task_states", "Task states", mode_args,
-		"How long each task ran, was runnable, slept and was blocked. Use it to see what a task does all the time."),
+		"How long each task ran, was runnable, slept and was blocked. Use it to see how a task spends its time."),
 		.pass = "task_states", .list = "processes", .total = "processes_analyzed" },
 	[ANALYZE_PREEMPTIONS] = { TOOL("analyze_preemptions", "Preemptions", row_args,
-		"Who lost the CPU while still runnable, to whom, and how long it took to get it back."),
+		"Which tasks lost the CPU while still runnable, to which, and how long it took to get it back."),
 		.pass = "preemptions", .list = "processes", .total = "total_processes" },
 	[ANALYZE_WAKEUP_CHAINS] = { TOOL("analyze_wakeup_chains", "Wakeup chains", row_args,
-		"Chains of tasks that woke one another, by latency along the way. Use it for pipelines of threads; for pairs: "
-		"analyze_wakeup_relations."), .pass = "wakeup_chains", .list = "chains", .total = "total_chains_found",
+		"Chains of tasks that woke each other, by latency along the chain. Use it for pipelines of threads; "
+		"for pairs: analyze_wakeup_relations."), .pass = "wakeup_chains", .list = "chains", .total = "total_chains_found",
 		.most_rows = 500 },
 	[ANALYZE_LATENCY_BREAKDOWN] = { TOOL("analyze_latency_breakdown", "Latency breakdown", row_args,
 		"Which stage of a wakeup takes the time: waking to wakeup, wakeup to running, and waits after preemption."),
@@ -209,7 +210,7 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"Hardware interrupts by number and CPU: count, time, percentiles. For softirqs: analyze_trace_softirq."),
 		.pass = "irq_analysis", .list = "top_irqs", .total = "irq_count" },
 	[ANALYZE_IPI] = { TOOL("analyze_ipi", "Inter-processor interrupts", machine_args,
-		"Interrupts between CPUs: who sent, who handled, how long."), .pass = "ipi_analysis", .list = "top_reasons",
+		"Interrupts between CPUs: which sent, which handled them, how long."), .pass = "ipi_analysis", .list = "top_reasons",
 		.total = "reason_count" },
 	[ANALYZE_BLOCK_IO] = { TOOL("analyze_block_io", "Block I/O", machine_args,
 		"Latency of requests to block devices, in the queue and in the device. Needs block events in the trace."),
@@ -235,12 +236,12 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_SCX_LAYER_BEHAVIOR] = { TOOL("analyze_scx_layer_behavior", "Layers of scx_layered", layer_args,
 		"What each layer of scx_layered ran: tasks, time, waits, migrations, queues. Only for traces with layer ids."),
 		.pass = "scx_layer_behavior", .list = "layers", .total = "total_layers" },
-	[ANALYZE_WAKEUP_RELATIONS] = { TOOL("analyze_wakeup_relations", "Who wakes whom", row_args,
+	[ANALYZE_WAKEUP_RELATIONS] = { TOOL("analyze_wakeup_relations", "Which tasks wake which", row_args,
 		"Pairs of waker and woken task in a trace: how often, how fast, over which distance. For live data: "
 		"analyze_waker_wakee."), .pass = "wakeup_relations", .list = "relationships",
 		.total = "total_relationships" },
 	[ANALYZE_PERF_COUNTERS] = { TOOL("analyze_perf_counters", "Counters per slice", mode_args,
-		"Cycles, instructions, cache misses and the like of each task. Needs a trace recorded with counters."),
+		"Cycles, instructions, cache misses and other counters of each task. Needs a trace recorded with counters."),
 		.pass = "perf_counters" },
 	[ANALYZE_COMPOUND_DELAY] = { TOOL("analyze_compound_delay", "Compound delay", row_args,
 		"Delays that add up along chains of wakeups: a wait, and the waits of the wakers before it. Use it when single "
@@ -253,6 +254,10 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_WASTED_CORES] = { TOOL("analyze_wasted_cores", "Wasted cores", row_args,
 		"Time in which a task waited although a CPU that it may use was idle. Use it to judge load balancing."),
 		.pass = "wasted_cores", .list = "cpu_pairs", .total = "total_pairs" },
+	[ANALYZE_BLAME] = { TOOL("analyze_blame", "Who kept whom waiting", blame_args,
+		"The time of all waits by victim and by culprit, with interrupts, idle CPUs and unknown time apart. Use it to "
+		"find who hurts whom overall; for single waits: explain_wait."), .pass = "blame", .list = "victims",
+		.total = "total_victims" },
 	[ANALYZE_WORKQUEUE] = { TOOL("analyze_workqueue", "Work queues", row_args,
 		"Which kernel work ran, for how long, on which worker. Needs workqueue events."), .pass = "workqueue" },
 	[ANALYZE_TRACE_SOFTIRQ] = { TOOL("analyze_trace_softirq", "Softirqs of a trace", row_args,
@@ -272,11 +277,11 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"Single wakeups with the time until the task ran, longest first; percentiles are of all. For why: "
 		"explain_wait."), .pass = "correlation", .list = "correlations", .total = "total_correlations" },
 	[ANALYZE_OUTLIERS] = { TOOL("detect_outliers", "Outliers", outlier_args,
-		"Tasks and CPUs that differ from the rest, by latency, runtime or use. Not for the absolutely worst: "
-		"correlate_wakeup_to_schedule."), .pass = "outliers" },
+		"Tasks and CPUs that differ from the rest, by latency, runtime or use. For the longest waits in "
+		"absolute terms: correlate_wakeup_to_schedule."), .pass = "outliers" },
 	[ANALYZE_EXPLAIN] = { TOOL("explain_wait", "Why a task waited", explain_args,
-		"For the longest waits, or those of a task or moment: who ran meanwhile, what interrupted, which CPUs sat idle, "
-		"who woke it, in sentences. Ask after a latency tool has named a suspect."), .pass = "explain",
+		"For the longest waits, or those of a task or moment: what ran meanwhile, which interrupts ran, which "
+		"CPUs were idle, what woke it, in sentences. Use it after a latency tool has named a suspect."), .pass = "explain",
 		.most_rows = 20 },
 	[ANALYZE_FLAMEGRAPH] = { TOOL("analyze_flamegraph", "Where time was spent, by stack", stack_args,
 		"In which functions CPUs were busy, tasks slept, or wakers woke them, as far as the trace has stacks. For live "
@@ -327,7 +332,7 @@ static int analyze_by_type(struct tool_call *call)
 	for (size_t i = 0; i < NR_ANALYZE_TOOLS; i++)
 		if (strcmp(analyze_tools[i].pass, type) == 0)
 			return analyze(call, &analyze_tools[i], pass_find(type));
-	return diag_set(call->d, -ENOENT, NULL, "no such analysis");
+	return diag_set(call->d, -EINVAL, NULL, "no such analysis");
 }
 
 const struct tool tool_analyze_trace_scheduling = {
@@ -339,5 +344,5 @@ const struct tool tool_analyze_trace_scheduling = {
 	.set = TOOLSET_TRACE,
 	.args = scheduling_args,
 	.output = analysis_output,
-	.run = analyze_by_type,
+	.read = analyze_by_type,
 };

@@ -1,4 +1,4 @@
-/* mcp/tools_analyze — tools that are one analysis each: one table over analyze/pass.h. */
+/* mcp/tools/tools_analyze — tools that are one analysis each: one table over analyze/pass.h. */
 #pragma once
 
 #include "mcp/tool.h"
@@ -34,6 +34,7 @@
 	X(LIFECYCLE)          \
 	X(REQUESTS)           \
 	X(WASTED_CORES)       \
+	X(BLAME)              \
 	X(WORKQUEUE)          \
 	X(TRACE_SOFTIRQ)      \
 	X(PROCESS_TIMELINE)   \

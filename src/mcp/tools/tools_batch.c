@@ -1,27 +1,26 @@
 /* All analyses of a trace at once: run_all_analyzers, and export_trace_analysis, which writes them to a file. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/outgoing.h"
-#include "mcp/tools.h"
-#include "mcp/trace_call.h"
+#include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
+#include "mcp/traces/trace_relay.h"
+#include "mcp/traces/trace_store.h"
 #include "mcp/world.h"
 #include "render/report_json.h"
 
 #define MAX_PASSES  64U
 #define MAX_FIGURES 3U
 
-/* The figures of each analysis that tell most; paths into its report. */
+/* The key figures of each analysis; paths into its report. */
 static const struct figures {
 	const char *pass;
 	const char *paths[MAX_FIGURES];
@@ -37,6 +36,7 @@ static const struct figures {
 	{ "scheduling_bottlenecks", { "total_bottlenecks", "bottlenecks.0.description" } },
 	{ "outliers", { "summary.total_outliers" } },
 	{ "wasted_cores", { "wasted_percent" } },
+	{ "blame", { "wait_ns", "culprits.0.comm", "culprits.0.percent" } },
 	{ "dsq_summary", { "summary.total_dsqs" } },
 	{ "dsq_latency", { "per_dsq.0.latency_p99_us" } },
 	{ "explain", { "waits.0.comm", "waits.0.wait_ns" } },
@@ -73,13 +73,13 @@ struct result {
 	size_t bytes; /* as JSON */
 };
 
-struct results {
+struct batch_results {
 	struct result *at;
 	size_t nr;
 	uint64_t ns; /* of all */
 };
 
-static void scoped_results(struct results *all)
+static void scoped_results(struct batch_results *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
 		report_free(all->at[i].report);
@@ -109,7 +109,7 @@ static size_t json_bytes(const struct report *r)
 
 /* One after the other, so that a client that gives up is heard between two. */
 static int run_chosen(struct tool_call *call, const struct source *s, const struct pass_args *args,
-                      struct results *all)
+                      struct batch_results *all)
 {
 	uint64_t start_ns = clock_boot_ns();
 
@@ -162,7 +162,7 @@ static const struct figures *figures_of(const struct pass *p)
 }
 
 /* One line of each analysis. */
-static void add_findings(struct report *r, const struct results *all)
+static void add_findings(struct report *r, const struct batch_results *all)
 {
 	report_begin_object(r, "findings");
 	for (size_t i = 0; i < all->nr; i++) {
@@ -183,7 +183,7 @@ static void add_findings(struct report *r, const struct results *all)
 	report_end_object(r);
 }
 
-static void add_full(struct report *r, const struct results *all)
+static void add_full(struct report *r, const struct batch_results *all)
 {
 	report_begin_array(r, "full_results");
 	for (size_t i = 0; i < all->nr; i++) {
@@ -203,7 +203,7 @@ static void add_full(struct report *r, const struct results *all)
 	report_end_array(r);
 }
 
-static void add_totals(struct report *r, const struct results *all)
+static void add_totals(struct report *r, const struct batch_results *all)
 {
 	uint64_t nr_good = 0, sum_ns = 0;
 
@@ -218,7 +218,7 @@ static void add_totals(struct report *r, const struct results *all)
 	add_ms(r, "analysis_time_ms", sum_ns);
 }
 
-static int put_results(struct tool_call *call, const struct results *all)
+static int put_results(struct tool_call *call, const struct batch_results *all)
 {
 	SCOPED(scoped_report) struct report *r = report_new(0);
 
@@ -273,7 +273,8 @@ static const struct out_field batch_output[] = {
 	{ 0 },
 };
 
-static int choose_applicable(struct tool_call *call, const struct source *s, struct results *all)
+static int choose_applicable(struct tool_call *call, const struct source *s,
+                             struct batch_results *all)
 {
 	all->at = calloc(nr_passes, sizeof(*all->at));
 	if (!all->at)
@@ -286,20 +287,17 @@ static int choose_applicable(struct tool_call *call, const struct source *s, str
 
 static int run_all(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
-	SCOPED(scoped_results) struct results all = { 0 };
+	SCOPED(scoped_results) struct batch_results all = { 0 };
 	struct pass_args args;
-	int err = trace_use_begin(call, &use);
+	int err = trace_pass_args(call, call->s, &args);
 
 	if (!err)
-		err = trace_pass_args(call, use.s, &args);
-	if (!err)
-		err = choose_applicable(call, use.s, &all);
+		err = choose_applicable(call, call->s, &all);
 	if (err)
 		return err;
 	args.limit = (uint32_t)call_u64(call, "limit"); /* else what each thinks best */
 	args.category = NULL;                           /* of outliers: all */
-	err = run_chosen(call, use.s, &args, &all);
+	err = run_chosen(call, call->s, &args, &all);
 	return err ? err : put_results(call, &all);
 }
 
@@ -307,12 +305,12 @@ const struct tool tool_run_all_analyzers = {
 	.name = "run_all_analyzers",
 	.title = "All analyses",
 	.description =
-		"Key figures of every analysis that applies to a trace, in one call. Use it for a broad first look, then the "
-		"analyze_* tool of whatever stands out.",
+		"Key figures of every analysis that applies to a trace, in one call. Use it for a broad overview, then "
+		"the analyze_* tool of whatever stands out.",
 	.set = TOOLSET_TRACE,
 	.args = batch_args,
 	.output = batch_output,
-	.run = run_all,
+	.read = run_all,
 };
 
 /* clang-format off */
@@ -320,7 +318,7 @@ static const struct arg export_args[] = { ARG_TRACE_ID,
 	{ .name = "output_path", .type = ARG_STRING, .description = "the file to write, below an allowed directory",
 	  .is_required = true },
 	{ .name = "analysis_types", .type = ARG_STRINGS,
-	  .description = "ids as discover_analyzers tells them; all that apply if not given" },
+	  .description = "ids from discover_analyzers; all that apply if not given" },
 	ARG_PID, ARG_COMM, ARG_CPU, ARG_WINDOW, { 0 } };
 /* clang-format on */
 
@@ -334,7 +332,7 @@ static const struct out_field export_output[] = {
 };
 
 static int choose_named(struct tool_call *call, const struct source *s, const json_t *names,
-                        struct results *all)
+                        struct batch_results *all)
 {
 	all->at = calloc(json_array_size(names), sizeof(*all->at));
 	if (!all->at)
@@ -346,7 +344,7 @@ static int choose_named(struct tool_call *call, const struct source *s, const js
 
 		if (!p || p->is_single)
 			return diag_set(call->d, -EINVAL, "discover_analyzers lists them",
-			                "'%.64s' is no analysis that can be exported", name);
+			                "'%.64s' is not an analysis that can be exported", name);
 		if (!pass_applies(p, s))
 			return diag_set(call->d, -ENODATA, "leave it out",
 			                "%s %s, which this trace does not have", p->id,
@@ -360,22 +358,22 @@ static int choose_named(struct tool_call *call, const struct source *s, const js
 	return 0;
 }
 
-static void write_results(const struct trace_use *use, const struct results *all,
+static void write_results(const struct tool_call *call, const struct batch_results *all,
                           const struct report *summary, struct json_writer *w)
 {
 	const struct report_node *nr = report_at(report_root(summary), "num_processes");
 
 	jw_begin_object(w, NULL);
-	jw_string(w, "trace_id", use->id);
+	jw_string(w, "trace_id", call->trace_id);
 	jw_begin_array(w, "time_range");
-	jw_u64(w, NULL, use->s->start_ns);
-	jw_u64(w, NULL, use->s->end_ns);
+	jw_u64(w, NULL, call->s->start_ns);
+	jw_u64(w, NULL, call->s->end_ns);
 	jw_end_array(w);
-	jw_u64(w, "num_cpus", use->s->facts->nr_cpus);
+	jw_u64(w, "num_cpus", call->s->facts->nr_cpus);
 	if (nr)
 		report_json(w, "num_processes", nr);
-	jw_u64(w, "total_events", use->s->facts->nr_events);
-	jw_bool(w, "is_scx_trace", use->s->facts->has_scx);
+	jw_u64(w, "total_events", call->s->facts->nr_events);
+	jw_bool(w, "is_scx_trace", call->s->facts->has_scx);
 	jw_u64(w, "export_timestamp", (uint64_t)time(NULL));
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->at[i].report)
@@ -383,107 +381,71 @@ static void write_results(const struct trace_use *use, const struct results *all
 	jw_end_object(w);
 }
 
-/* To a file of another name first, in the same directory: the target is there as a whole or not at all. */
-static int write_file(const char *path, const struct outgoing *o)
-{
-	char temporary[PATH_MAX];
-	SCOPED(scoped_close) int fd = -1;
-	size_t at = 0;
-
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
-		return -ENAMETOOLONG;
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while (at < o->len) {
-		ssize_t n = write(fd, o->text + at, o->len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		at += (size_t)n;
-	}
-	if (at == o->len && fchmod(fd, 0644) == 0 && fsync(fd) == 0 && rename(temporary, path) == 0)
-		return 0;
-	at = (size_t)errno;
-	unlink(temporary);
-	return at ? -(int)at : -EIO;
-}
-
-static int write_export(struct tool_call *call, const char *path, const struct outgoing *o)
-{
-	int err = write_file(path, o);
-
-	return err ? diag_set(call->d, err, "check the directory and its permissions",
-	                      "cannot write '%.128s'", path)
-	           : 0;
-}
-
-static int make_text(struct tool_call *call, const struct trace_use *use, const struct results *all,
-                     struct outgoing *o)
+static int make_text(struct tool_call *call, const struct batch_results *all)
 {
 	SCOPED(scoped_report) struct report *summary = NULL;
 	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
-	int err = trace_pass_run(call, &pass_summary, use->s, &args, &summary);
+	int err = trace_pass_run(call, &pass_summary, call->s, &args, &summary);
 
-	if (!err && outgoing_begin(o))
-		err = -ENOMEM;
 	if (err)
-		return diag_set(call->d, err, NULL, "out of memory");
-	o->w.is_pretty = true;
-	write_results(use, all, summary, &o->w);
-	return outgoing_end(o) ? diag_set(call->d, -ENOMEM, NULL, "out of memory") : 0;
+		return err;
+	call->file->w.is_pretty = true;
+	write_results(call, all, summary, &call->file->w);
+	return 0;
 }
 
-static void put_exported(struct tool_call *call, const struct results *all, const char *path,
-                         size_t bytes)
+static void put_exported(struct tool_call *call, const struct batch_results *all)
 {
-	jw_string(call->out, "output_path", path);
 	jw_begin_array(call->out, "analysis_types");
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->at[i].report)
 			jw_string(call->out, NULL, all->at[i].pass->id);
 	jw_end_array(call->out);
-	jw_u64(call->out, "bytes", bytes);
 	jw_double(call->out, "export_time_ms", (double)all->ns / 1e6, 3);
 }
 
-static int export_chosen(struct tool_call *call, const struct trace_use *use, struct results *all,
-                         const char *path)
+/* Where the trace is: the text of the file. */
+static int make_export(struct tool_call *call)
 {
-	struct outgoing o = { 0 };
+	SCOPED(scoped_results) struct batch_results all = { 0 };
+	const json_t *names = json_object_get(call->args, "analysis_types");
 	struct pass_args args;
-	int err = trace_pass_args(call, use->s, &args);
+	int err = json_array_size(names) ? choose_named(call, call->s, names, &all)
+	                                 : choose_applicable(call, call->s, &all);
 
+	if (!err)
+		err = trace_pass_args(call, call->s, &args);
+	if (err)
+		return err;
 	args.limit = 0; /* what each thinks best, as the command line does */
+	err = run_chosen(call, call->s, &args, &all);
 	if (!err)
-		err = run_chosen(call, use->s, &args, all);
+		err = make_text(call, &all);
 	if (!err)
-		err = make_text(call, use, all, &o);
-	if (!err)
-		err = write_export(call, path, &o);
-	if (!err)
-		put_exported(call, all, path, o.len);
-	outgoing_done(&o);
+		put_exported(call, &all);
 	return err;
 }
 
+/* In the server: the file. */
 static int export_analysis(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
-	SCOPED(scoped_results) struct results all = { 0 };
+	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	SCOPED(scoped_free) char *path = NULL;
-	const json_t *names = json_object_get(call->args, "analysis_types");
-	int err = trace_store_allow(call->world->traces, call_string(call, "output_path"), true,
-	                            call->d, &path);
+	int err = trace_store_allow(call->world->traces, call->owner,
+	                            call_string(call, "output_path"), true, call->d, &path);
 
 	if (!err)
-		err = trace_use_begin(call, &use);
-	if (!err)
-		err = json_array_size(names) ? choose_named(call, use.s, names, &all)
-		                             : choose_applicable(call, use.s, &all);
-	return err ? err : export_chosen(call, &use, &all, path);
+		err = trace_relay(call, call_string(call, "trace_id"), true, &answer);
+	if (err)
+		return err;
+	err = trace_store_write(call->world->traces, path, answer.file, answer.file_len);
+	if (err)
+		return diag_set(call->d, err, "check the directory and its permissions",
+		                "cannot write '%.128s'", path);
+	jw_string(call->out, "output_path", path);
+	jw_u64(call->out, "bytes", answer.file_len);
+	jw_raw_members(call->out, answer.json, answer.len);
+	return 0;
 }
 
 const struct tool tool_export_trace_analysis = {
@@ -499,4 +461,5 @@ const struct tool tool_export_trace_analysis = {
 	.args = export_args,
 	.output = export_output,
 	.run = export_analysis,
+	.read = make_export,
 };

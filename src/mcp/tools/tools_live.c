@@ -1,13 +1,13 @@
 /* Tools that say where statistics are and switch collecting on and off. */
 #include <string.h>
 
-#include "mcp/live_desk.h"
+#include "live/live_feed.h"
+#include "mcp/live_service.h"
 #include "mcp/live_status.h"
 #include "mcp/resource.h"
-#include "mcp/tools.h"
+#include "mcp/tools/tools.h"
 #include "mcp/world.h"
-#include "session/live_feed.h"
-#include "session/prog_watch.h"
+#include "sys/bpf/prog_watch.h"
 
 static const char *const stat_types[] = { "cpu",    "llc",       "node",   "dsq", "process",
 	                                  "thread", "scheduler", "system", NULL };
@@ -86,7 +86,7 @@ static const char *const tracking_actions[] = { "enable", "disable", "status", N
 static const struct arg tracking_args[] = {
 	{ .name = "action",
 	  .type = ARG_STRING,
-	  .description = "enable: attach everything until disable; status: tell what is attached",
+	  .description = "enable: attach everything until disable; status: say what is attached",
 	  .is_required = true,
 	  .choices = tracking_actions },
 	{ 0 },
@@ -120,8 +120,9 @@ const struct tool tool_control_event_tracking = {
 	.name = "control_event_tracking",
 	.title = "Attach everything",
 	.description =
-		"Keeps all event programs attached until it is disabled, so that statistics and events go on without readers. Not "
-		"needed for a look: reading stats://aggregated/*, get_events and the analyzers attach what they need by themselves.",
+		"Keeps all event programs attached until it is disabled, so that statistics and "
+		"events continue without readers. Not needed for a single query: reading "
+		"stats://aggregated/*, get_events and the analyzers attach what they need.",
 	.set = TOOLSET_LIVE,
 	.changes_something = true,
 	.is_idempotent = true,
@@ -136,7 +137,7 @@ static const char *const collection_actions[] = { "start", "stop", "status", NUL
 static const struct arg collection_args[] = {
 	{ .name = "action",
 	  .type = ARG_STRING,
-	  .description = "start or stop sampling, or tell whether it runs",
+	  .description = "start or stop sampling, or say whether it runs",
 	  .is_required = true,
 	  .choices = collection_actions },
 	{ .name = "interval_ms",
@@ -156,7 +157,7 @@ static const struct out_field collection_output[] = {
 
 static int control_collection(struct tool_call *call)
 {
-	struct prog_watch *programs = live_desk_programs(call->world->desk);
+	struct prog_watch *programs = live_service_programs(call->world->service);
 	const char *action = call_string(call, "action");
 	int err = 0;
 

@@ -2,14 +2,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/analyzers_report.h"
 #include "analyze/facts.h"
+#include "analyze/pass.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "live/live_events.h"
+#include "live/live_facts.h"
+#include "live/live_feed.h"
+#include "live/live_shot.h"
 #include "mcp/live_status.h"
-#include "mcp/tools.h"
+#include "mcp/tools/tools.h"
 #include "mcp/world.h"
-#include "session/live_feed.h"
 
 #define REPORT_BYTES ((size_t)64 << 20)
 #define DEFAULT_ROWS 50U
@@ -26,7 +29,7 @@ static const char *const actions[] = { "start", "stop", "reset", "status", NULL 
 static const struct arg control_args[] = {
 	{ .name = "action",
 	  .type = ARG_STRING,
-	  .description = "stop keeps what was found, reset forgets it",
+	  .description = "start begins anew, stop keeps what was found, reset forgets it",
 	  .is_required = true,
 	  .choices = actions },
 	{ .name = "analyzer",
@@ -47,20 +50,15 @@ static const struct out_field control_output[] = {
 static void put_state(struct tool_call *call)
 {
 	struct live_feed_status s;
-	struct live_view v;
 
 	live_feed_status(call->world->live, &s);
-	v = live_feed_lock_now(call->world->live);
 	jw_begin_object(call->out, "analyzers");
 	for (int i = 0; i < ANALYZERS; i++) {
-		const char *name = analyzers_name((enum analyzer_id)i);
-
-		if (!analyzers_has(v.analyzers, (enum analyzer_id)i))
-			jw_null(call->out, name);
+		if (!(s.started & 1U << i))
+			jw_null(call->out, live_analyzers[i].name);
 		else
-			jw_bool(call->out, name, s.running & 1U << i);
+			jw_bool(call->out, live_analyzers[i].name, s.running & 1U << i);
 	}
-	live_feed_unlock(call->world->live);
 	jw_end_object(call->out);
 	live_status_put_types(call->out, "event_types", s.kinds);
 	live_status_put_types(call->out, "unavailable_types", s.missing);
@@ -90,8 +88,10 @@ const struct tool tool_control_analyzers = {
 	.name = "control_analyzers",
 	.title = "Start and stop live analyzers",
 	.description =
-		"Starts, stops or resets live analyzers; each attaches just the events that it needs. Start one, let some time pass, "
-		"then ask it: analyze_waker_wakee, analyze_softirq, or get_analyzer_report for the others.",
+		"Starts, stops or resets live analyzers; each attaches only the events that it "
+		"needs. Start one, let some time pass, then query it: analyze_waker_wakee, "
+		"analyze_softirq, or get_analyzer_report for the others. Answers cover the last 30 "
+		"seconds at most.",
 	.set = TOOLSET_LIVE,
 	.changes_something = true,
 	.is_destructive = true,
@@ -102,29 +102,118 @@ const struct tool tool_control_analyzers = {
 	.run = control,
 };
 
-static int report(struct tool_call *call, enum analyzer_id id, struct analyzer_args *args)
+/* What is asked for, of all analyzers. */
+struct question {
+	const char *mode;
+	bool has_pid;
+	uint32_t pid;    /* a thread */
+	uint32_t vector; /* 1 + the softirq; 0 = all */
+	double percentile, multiplier;
+	uint64_t after;
+};
+
+static uint32_t nr_rows(const struct tool_call *call)
+{
+	uint64_t rows = call_was_given(call, "limit") ? call_u64(call, "limit") : DEFAULT_ROWS;
+
+	return (uint32_t)(call_u64(call, "offset") + rows);
+}
+
+/* By the analysis of that name, over the time observed. */
+static int run_pass(struct tool_call *call, const struct pass *pass, const struct live_shot *shot,
+                    const struct question *q, const struct live_observed *o)
+{
+	SCOPED(scoped_report) struct report *r = NULL;
+	struct pass_args args = {
+		.cpu = PASS_ANY_CPU,
+		.layer = EV_NO_LAYER,
+		.from_ns = o->from_ns,
+		.tid = q->has_pid ? q->pid : 0,
+		.category = q->mode,
+		.percentile = q->percentile,
+		.vector = q->vector,
+		.limit = nr_rows(call),
+	};
+	int err = pass_run(pass, live_shot_source(shot), &args, call->d, &r);
+
+	return err ? err : call_put_report(call, report_root(r));
+}
+
+/* Out of the last records, beside the stream. */
+static int put_buffer(struct tool_call *call, const struct live_facts_args *args,
+                      struct facts *facts)
+{
+	struct live_events e = { 0 };
+	int err = live_feed_buffer(call->world->live, call->d, &e);
+
+	if (err)
+		return err;
+	event_buffer_facts(&e, args, facts);
+	err = facts_is_whole(facts)
+	              ? call_put_report(call, &facts->node)
+	              : diag_set(call->d, -ENOMEM, "ask for fewer rows", "the report is too large");
+	live_events_done(&e);
+	return err;
+}
+
+/* Out of the state that the analyzer has; the stream waits while it is read. */
+static int put_state_of(struct tool_call *call, enum analyzer_id id, const struct question *q,
+                        const struct live_observed *o)
 {
 	SCOPED(scoped_arena) struct arena *mem = arena_new(REPORT_BYTES);
-	uint64_t rows = call_was_given(call, "limit") ? call_u64(call, "limit") : DEFAULT_ROWS;
-	struct facts *facts = NULL;
+	struct facts *facts = mem ? facts_new(mem) : NULL;
+	struct live_facts_args args = { .limit = nr_rows(call),
+		                        .is_running = o->is_running,
+		                        .has_pid = q->has_pid,
+		                        .pid = q->pid,
+		                        .after = q->after,
+		                        .multiplier = q->multiplier };
 	struct live_view v;
-	bool was_started;
-	int err;
+	int err = 0;
 
-	if (!mem)
+	if (!facts)
 		return diag_set(call->d, -ENOMEM, NULL, "out of memory");
-	args->limit = (uint32_t)(call_u64(call, "offset") + rows);
-	v = live_feed_lock(call->world->live);
-	was_started = analyzers_has(v.analyzers, id);
-	err = analyzers_report(v.analyzers, id, args, mem, call->d, &facts);
+	if (id == ANALYZER_EVENT_BUFFER)
+		return put_buffer(call, &args, facts);
+	v = live_feed_lock_now(call->world->live);
+	if (id == ANALYZER_RATE_MONITOR)
+		event_rates_facts(v.rates, &args, facts);
+	else
+		err = history_facts(v.history, v.tasks, &args, facts);
 	live_feed_unlock(call->world->live);
-	if (!err)
-		err = call_put_report(call, facts ? &facts->node : NULL);
-	if (!err && !was_started)
-		jw_string(
-			call->out, "note",
-			"this analyzer was never started: control_analyzers start, then ask again");
-	return err;
+	if (err || !facts_is_whole(facts))
+		return diag_set(call->d, -ENOMEM, "ask for fewer rows", "the report is too large");
+	return call_put_report(call, &facts->node);
+}
+
+static const char *note_of(const struct live_observed *o)
+{
+	if (!o->was_started)
+		return "this analyzer was never started: control_analyzers start, then ask again";
+	if (o->is_released)
+		return "what it had kept at its stop had to make room for newer data: start it again";
+	return o->is_cut ? "memory was short: the answer is about less than the window" : NULL;
+}
+
+static int report(struct tool_call *call, enum analyzer_id id, const struct question *q)
+{
+	SCOPED(scoped_live_shot) struct live_shot *shot = NULL;
+	struct live_observed o;
+	int err = live_feed_observe(call->world->live, id, call->d, &shot, &o);
+
+	if (err)
+		return err;
+	jw_string(call->out, "analyzer", live_analyzers[id].name);
+	if (shot)
+		err = run_pass(call, live_analyzers[id].pass, shot, q, &o);
+	else if (o.was_started)
+		err = put_state_of(call, id, q, &o);
+	if (err)
+		return err;
+	live_status_put_observed(call->out, &o);
+	if (note_of(&o))
+		jw_string(call->out, "note", note_of(&o));
+	return 0;
 }
 
 #define PAGE_ARGS                                                                               \
@@ -146,8 +235,8 @@ static int report(struct tool_call *call, enum analyzer_id id, struct analyzer_a
 
 static const struct out_field report_output[] = {
 	{ "observed", "object",
-	  "whether it runs, for how long it observed, records seen and lost, sampling" },
-	{ "truncated", "boolean", "lists were cut; page tells how to go on" },
+	  "whether it runs, the time that the answer covers, records seen and lost, sampling" },
+	{ "truncated", "boolean", "lists were cut; page says how to continue" },
 	{ "page", "object", NULL },
 	{ "note", "string", NULL },
 	{ 0 },
@@ -171,18 +260,18 @@ static const struct arg waker_args[] = {
 
 static int analyze_waker_wakee(struct tool_call *call)
 {
-	struct analyzer_args args = {
+	struct question q = {
 		.mode = call_string(call, "mode"),
 		.has_pid = call_has(call, "pid"),
 		.pid = (uint32_t)call_u64(call, "pid"),
 	};
 
-	return report(call, ANALYZER_WAKER_WAKEE, &args);
+	return report(call, ANALYZER_WAKER_WAKEE, &q);
 }
 
 const struct tool tool_analyze_waker_wakee = {
 	.name = "analyze_waker_wakee",
-	.title = "Who wakes whom",
+	.title = "Which threads wake which",
 	.description =
 		"Which threads wake which, how often, how long the woken ones wait, and across which CPUs and caches, on the running "
 		"machine. Start waker_wakee_analyzer with control_analyzers first; readable after a stop. For a trace use "
@@ -213,13 +302,13 @@ static const struct arg softirq_args[] = {
 
 static int analyze_softirq(struct tool_call *call)
 {
-	struct analyzer_args args = {
+	struct question q = {
 		.mode = call_string(call, "mode"),
-		.has_softirq_nr = call_has(call, "softirq_nr"),
-		.softirq_nr = (uint32_t)call_u64(call, "softirq_nr"),
+		.vector = call_has(call, "softirq_nr") ? (uint32_t)call_u64(call, "softirq_nr") + 1
+		                                       : 0,
 	};
 
-	return report(call, ANALYZER_SOFTIRQ, &args);
+	return report(call, ANALYZER_SOFTIRQ, &q);
 }
 
 const struct tool tool_analyze_softirq = {
@@ -227,7 +316,7 @@ const struct tool tool_analyze_softirq = {
 	.title = "Softirq time",
 	.description =
 		"How often softirqs run and how long they take, by type, CPU or interrupted process, on the running machine. Start "
-		"softirq_analyzer with control_analyzers first; readable after a stop. For a trace use analyze_softirq_analysis.",
+		"softirq_analyzer with control_analyzers first; readable after a stop. For a trace use analyze_trace_softirq.",
 	.set = TOOLSET_LIVE,
 	.needs_daemon = true,
 	.args = softirq_args,
@@ -253,7 +342,7 @@ static const struct arg any_args[] = {
 	  .max = 100 },
 	{ .name = "multiplier",
 	  .type = ARG_NUMBER,
-	  .description = "rate_monitor: how much above the usual is strange; 2 if not given",
+	  .description = "rate_monitor: how far above the usual rate is an anomaly; 2 if not given",
 	  .min = 1,
 	  .max = 1000 },
 	{ .name = "after",
@@ -267,7 +356,7 @@ static const struct arg any_args[] = {
 
 static int get_report(struct tool_call *call)
 {
-	struct analyzer_args args = {
+	struct question q = {
 		.mode = call_string(call, "mode"),
 		.has_pid = call_has(call, "pid"),
 		.pid = (uint32_t)call_u64(call, "pid"),
@@ -278,8 +367,8 @@ static int get_report(struct tool_call *call)
 	const char *name = call_string(call, "analyzer");
 
 	for (int i = 0; i < ANALYZERS; i++)
-		if (strcmp(analyzers_name((enum analyzer_id)i), name) == 0)
-			return report(call, (enum analyzer_id)i, &args);
+		if (strcmp(live_analyzers[i].name, name) == 0)
+			return report(call, (enum analyzer_id)i, &q);
 	return diag_set(call->d, -EINVAL, NULL, "there is no analyzer %s", name);
 }
 

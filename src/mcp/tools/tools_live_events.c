@@ -8,9 +8,9 @@
 #include "base/match.h"
 #include "mcp/event_stream.h"
 #include "mcp/outgoing.h"
-#include "mcp/tools.h"
+#include "mcp/tools/tools.h"
 #include "mcp/world.h"
-#include "sys/event_names.h"
+#include "sys/pmu/event_names.h"
 
 #define LIST_LIMIT  100U
 #define LIST_BUDGET 2600U /* bytes of names in a default answer */
@@ -34,7 +34,7 @@ static const struct out_field subsystem_output[] = {
 	{ 0 },
 };
 
-/* Calls fn with each subsystem and the number of its events, which stand together. */
+/* Calls fn with each subsystem and the number of its events, which are adjacent. */
 static void each_subsystem(const struct event_names *n,
                            void (*fn)(struct json_writer *w, const char *name, size_t nr),
                            struct json_writer *w)
@@ -149,7 +149,7 @@ static const struct arg list_args[] = {
 	  .description = "of tracepoints, such as sched; required for perf" },
 	{ .name = "filter",
 	  .type = ARG_STRING,
-	  .description = "expression that names must match, upper and lower case alike" },
+	  .description = "expression that names must match, ignoring case" },
 	{ .name = "limit",
 	  .type = ARG_INTEGER,
 	  .description = "names at most; 100, or as many as fit a short answer, if not given",
@@ -173,6 +173,9 @@ static const struct out_field list_output[] = {
 	{ "has_more", "boolean", NULL },
 	{ "events", "array", NULL },
 	{ "filter_applied", "string|null", NULL },
+	{ "searches_aborted", "integer",
+	  "only where searches for filter were given up at a limit" },
+	{ "incomplete", "string", "only then: what may be missing" },
 	{ 0 },
 };
 
@@ -241,6 +244,7 @@ static void put_list(struct tool_call *call, const struct event_names *n, const 
 	jw_u64(call->out, "limit", limit);
 	jw_bool(call->out, "has_more", offset + put < total);
 	jw_string(call->out, "filter_applied", call_string(call, "filter"));
+	event_stream_put_aborted(call->out, match_nr_aborted(m));
 	jw_string(call->out, "source", n->source);
 }
 
@@ -263,7 +267,7 @@ static int list_events(struct tool_call *call)
 	if (err)
 		return err;
 	if (is_perf && !subsystem)
-		return diag_set(call->d, -EINVAL, "list_event_subsystems tells which there are",
+		return diag_set(call->d, -EINVAL, "list_event_subsystems lists them",
 		                "\"subsystem\" is needed for event_type perf");
 	err = is_perf ? event_names_tracepoints("", call->d, &n)
 	              : event_names_functions("", call->d, &n);
@@ -306,7 +310,7 @@ static const struct arg get_args[] = {
 	  .max = 8191 },
 	{ .name = "pid",
 	  .type = ARG_INTEGER,
-	  .description = "only of this thread (of a switch: the one that comes)",
+	  .description = "only of this thread (of a switch: the one switched in)",
 	  .min = 0,
 	  .max = 4194304 },
 	{ .name = "comm",
@@ -314,10 +318,14 @@ static const struct arg get_args[] = {
 	  .description = "expression that the task's name must match" },
 	{ .name = "min_latency_us",
 	  .type = ARG_NUMBER,
-	  .description = "only events with at least this latency" },
+	  .description = "only events with at least this latency",
+	  .min = 0,
+	  .max = 3600000000 },
 	{ .name = "sample_rate",
 	  .type = ARG_NUMBER,
-	  .description = "tell this part of the events, 0 to 1; all if not given" },
+	  .description = "return this part of the events; all if not given",
+	  .min = 0,
+	  .max = 1 },
 	{ .name = "cursor",
 	  .type = ARG_INTEGER,
 	  .description = "next_cursor of the last answer: what came since; the newest if not given",
@@ -332,14 +340,15 @@ static const struct arg get_args[] = {
 };
 
 static const struct out_field get_output[] = {
-	{ "events", "array",
-	  "the oldest first; type, ts, cpu, number and what the type has to say" },
+	{ "events", "array", "the oldest first; type, ts, cpu, number and the fields of the type" },
 	{ "count", "integer", NULL },
 	{ "next_cursor", "integer", "for the next call" },
-	{ "has_more", "boolean", "more are there already" },
+	{ "has_more", "boolean", "more events are available" },
 	{ "dropped", "integer",
 	  "events since the cursor that were overwritten before they were read" },
 	{ "observed", "object", "sampling and losses" },
+	{ "searches_aborted", "integer", "only where searches for comm were given up at a limit" },
+	{ "incomplete", "string", "only then: what may be missing" },
 	{ 0 },
 };
 
@@ -364,7 +373,7 @@ static int get_events(struct tool_call *call)
 {
 	bool is_given = call_was_given(call, "limit");
 	const char *comm = call_string(call, "comm");
-	struct stream_wish w = {
+	struct stream_request r = {
 		.has_cpu = call_has(call, "cpu"),
 		.cpu = (uint32_t)call_u64(call, "cpu"),
 		.has_pid = call_has(call, "pid"),
@@ -377,25 +386,26 @@ static int get_events(struct tool_call *call)
 		.limit = is_given ? call_u64(call, "limit") : LIST_LIMIT,
 		.max_bytes = is_given ? SIZE_MAX : LIST_BUDGET,
 	};
-	int err = join_types(json_object_get(call->args, "types"), w.types, sizeof(w.types),
+	int err = join_types(json_object_get(call->args, "types"), r.types, sizeof(r.types),
 	                     call->d);
 
-	if (!err && comm && strlen(comm) >= sizeof(w.comm))
+	if (!err && comm && strlen(comm) >= sizeof(r.comm))
 		err = diag_set(call->d, -EINVAL, NULL, "\"comm\" is too long");
 	if (err)
 		return err;
 	if (comm)
-		(void)snprintf(w.comm, sizeof(w.comm), "%s", comm);
-	err = stream_wish_settle(&w, call->d);
-	return err ? err : event_stream_put(call->world->live, &w, call->out, call->d);
+		(void)snprintf(r.comm, sizeof(r.comm), "%s", comm);
+	err = stream_request_settle(&r, call->d);
+	return err ? err : event_stream_put(call->world->live, &r, call->out, call->d);
 }
 
 const struct tool tool_get_events = {
 	.name = "get_events",
 	.title = "Events as they happen",
 	.description =
-		"The newest scheduler events of this machine, or those since a cursor, filtered. Attaches for half a minute after each "
-		"call. Use it to look at single switches and wakeups; for totals read stats://aggregated/*.",
+		"The newest scheduler events of this machine, or those since a cursor, filtered. "
+		"Attaches for half a minute after each call. Use it to inspect single switches and "
+		"wakeups; for totals read stats://aggregated/*.",
 	.set = TOOLSET_LIVE,
 	.needs_daemon = true,
 	.args = get_args,

@@ -2,9 +2,9 @@
 #include <errno.h>
 
 #include "mcp/outgoing.h"
-#include "mcp/profile_desk.h"
 #include "mcp/profile_results.h"
-#include "mcp/tools.h"
+#include "mcp/profile_service.h"
+#include "mcp/tools/tools.h"
 #include "mcp/world.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -23,7 +23,7 @@ static const struct arg start_args[] = {
 	  .max = 100000 },
 	{ .name = "period",
 	  .type = ARG_INTEGER,
-	  .description = "one sample per so many events, in place of freq",
+	  .description = "one sample per this many events, in place of freq",
 	  .min = 1,
 	  .max = INT64_MAX },
 	{ .name = "cpu",
@@ -40,7 +40,7 @@ static const struct arg start_args[] = {
 	  .fallback = "-1" },
 	{ .name = "max_samples",
 	  .type = ARG_INTEGER,
-	  .description = "stop after so many; 0 = no limit",
+	  .description = "stop after this many; 0 = no limit",
 	  .min = 0,
 	  .max = INT64_MAX,
 	  .fallback = "10000" },
@@ -78,12 +78,12 @@ static int start(struct tool_call *call)
 	if (cfg.frequency && cfg.period)
 		return diag_set(call->d, -EINVAL, "give one of them",
 		                "freq and period contradict each other");
-	err = profile_desk_start(call->world->profile, &cfg, call->d);
+	err = profile_service_start(call->world->profile, &cfg, call->d);
 	if (err)
 		return err;
-	profile_desk_status(call->world->profile, call->out, "profiler");
+	profile_service_status(call->world->profile, call->out, "profiler");
 	jw_string(call->out, "next",
-	          "get_perf_results tells what was found so far; stop_perf_profiling ends it");
+	          "get_perf_results returns what was found so far; stop_perf_profiling ends it");
 	return 0;
 }
 
@@ -104,11 +104,11 @@ static const struct arg no_args[] = { { 0 } };
 
 static int stop(struct tool_call *call)
 {
-	int err = profile_desk_stop(call->world->profile, call->d);
+	int err = profile_service_stop(call->world->profile, call->d);
 
 	if (err)
 		return err;
-	profile_desk_status(call->world->profile, call->out, "profiler");
+	profile_service_status(call->world->profile, call->out, "profiler");
 	jw_string(call->out, "next", "get_perf_results");
 	return 0;
 }
@@ -145,7 +145,7 @@ static const struct out_field results_output[] = {
 	{ "total_samples", "integer", NULL },
 	{ "samples_collected", "integer", NULL },
 	{ "event", "string", "what was sampled" },
-	{ "lost", "integer", "samples that found no room" },
+	{ "lost", "integer", "samples that were dropped" },
 	{ "truncated", "boolean", "functions or stacks were left out" },
 	{ 0 },
 };
@@ -163,8 +163,8 @@ const struct tool tool_get_perf_results = {
 	.name = "get_perf_results",
 	.title = "What the profile found",
 	.description =
-		"Functions by samples, with their stacks, of the profile that runs or ran last. Use after "
-		"start_perf_profiling; may be asked while it runs.",
+		"Functions by samples, with their stacks, of the profile that runs or ran last. "
+		"Use after start_perf_profiling; may be called while it runs.",
 	.set = TOOLSET_PROFILE,
 	.args = results_args,
 	.output = results_output,

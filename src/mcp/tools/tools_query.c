@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
-#include "analyze/query.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/tools.h"
-#include "mcp/trace_call.h"
+#include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
 #include "model/event_log.h"
+#include "query/event_fields.h"
+#include "query/query.h"
 
 #define DEFAULT_ROWS   50U
 #define DEFAULT_GROUPS 20U
@@ -45,7 +45,7 @@ static int find_kinds(struct tool_call *call, uint64_t *kinds)
 	*kinds = type ? event_kinds_by_name(type) : 0;
 	if (type && !*kinds)
 		return diag_set(call->d, -EINVAL, "get_trace_summary lists available_events",
-		                "'%.64s' is no event", type);
+		                "'%.64s' is not an event", type);
 	return 0;
 }
 
@@ -267,17 +267,14 @@ static void advise(struct diag *d)
 
 static int query_trace(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
 	SCOPED(scoped_report) struct report *r = report_new(0);
 	const char *sort = call_string(call, "sort");
 	struct wanted_sum sum = { 0 };
 	uint64_t took_ns;
-	struct query q;
-	int err = r ? trace_use_begin(call, &use)
+	struct query q = { 0 };
+	int err = r ? begin_query(call, call->s, &q)
 	            : diag_set(call->d, -ENOMEM, NULL, "out of memory");
 
-	if (!err)
-		err = begin_query(call, use.s, &q);
 	if (!err)
 		err = add_filters(call, &q);
 	if (!err && sort)
@@ -287,7 +284,7 @@ static int query_trace(struct tool_call *call)
 	if (err == -EINVAL)
 		advise(call->d);
 	if (!err)
-		err = run_query(call, use.s, &q, r, &took_ns);
+		err = run_query(call, call->s, &q, r, &took_ns);
 	if (err)
 		return err;
 	jw_double(call->out, "query_time_ms", (double)took_ns / 1e6, 3);
@@ -298,12 +295,12 @@ const struct tool tool_query_trace = {
 	.name = "query_trace",
 	.title = "Query events",
 	.description =
-		"Raw events by type, CPU, task, time and field values, in time order, or counted and added up. Use it to check "
-		"a suspicion in detail; for statistics the analyze_* tools are better and shorter.",
+		"Raw events by type, CPU, task, time and field values, in time order, or counted and added up. Use it "
+		"to check a hypothesis in detail; for statistics the analyze_* tools are better and shorter.",
 	.set = TOOLSET_TRACE,
 	.args = query_args,
 	.output = query_output,
-	.run = query_trace,
+	.read = query_trace,
 };
 
 static const struct out_field events_output[] = {
@@ -347,17 +344,14 @@ static int put_events(struct tool_call *call, const struct report_node *root)
 
 static int query_trace_events(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
 	SCOPED(scoped_report) struct report *r = report_new(0);
 	uint64_t took_ns;
-	struct query q;
-	int err = r ? trace_use_begin(call, &use)
+	struct query q = { 0 };
+	int err = r ? begin_query(call, call->s, &q)
 	            : diag_set(call->d, -ENOMEM, NULL, "out of memory");
 
 	if (!err)
-		err = begin_query(call, use.s, &q);
-	if (!err)
-		err = run_query(call, use.s, &q, r, &took_ns);
+		err = run_query(call, call->s, &q, r, &took_ns);
 	return err ? err : put_events(call, report_root(r));
 }
 
@@ -370,5 +364,5 @@ const struct tool tool_query_trace_events = {
 	.set = TOOLSET_TRACE,
 	.args = events_args,
 	.output = events_output,
-	.run = query_trace_events,
+	.read = query_trace_events,
 };

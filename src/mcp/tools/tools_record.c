@@ -7,11 +7,14 @@
 
 #include "base/cleanup.h"
 #include "base/thread.h"
-#include "mcp/tools.h"
-#include "mcp/trace_call.h"
+#include "collect/event_sets.h"
+#include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
+#include "mcp/traces/trace_relay.h"
+#include "mcp/traces/trace_store.h"
 #include "mcp/world.h"
-#include "session/event_sets.h"
-#include "session/recorder.h"
+#include "record/recorder.h"
+#include "sys/proc/pid_namespace.h"
 
 /* clang-format off */
 static const struct arg record_args[] = {
@@ -23,7 +26,8 @@ static const struct arg record_args[] = {
 			 "kinds; switches and wakings always" },
 	{ .name = "trace_id", .type = ARG_STRING, .description = "its name; chosen if not given" },
 	{ .name = "output_path", .type = ARG_STRING,
-	  .description = "keep the file here, below an allowed directory; else it goes with the trace" },
+	  .description = "keep the file here, below an allowed directory, under a name that is not in use; otherwise "
+			 "it is deleted with the trace" },
 	{ 0 } };
 /* clang-format on */
 
@@ -39,7 +43,7 @@ static const struct out_field record_output[] = {
 #define SECOND_NS      1e9
 #define MIN_DURATION_S 0.05
 
-struct job {
+struct record_job {
 	struct tool_call *call;
 	struct recorder_cfg cfg;
 	struct recorder_stats stats;
@@ -48,7 +52,7 @@ struct job {
 
 static bool on_progress(void *ctx, const struct recorder_stats *s)
 {
-	struct job *job = ctx;
+	struct record_job *job = ctx;
 
 	call_progress(job->call, (double)s->totals.elapsed_ns / SECOND_NS,
 	              (double)job->cfg.source.duration_ns / SECOND_NS, "recording");
@@ -58,7 +62,7 @@ static bool on_progress(void *ctx, const struct recorder_stats *s)
 /* Gives up privileges when it has attached: on a thread of its own, as those of the server must stay. */
 static void *record(void *ctx)
 {
-	struct job *job = ctx;
+	struct record_job *job = ctx;
 	struct recorder *r = NULL;
 	enum record_end why;
 	int closing;
@@ -73,7 +77,7 @@ static void *record(void *ctx)
 	return NULL;
 }
 
-static int run_job(struct job *job)
+static int run_job(struct record_job *job)
 {
 	pthread_t thread;
 	int err = thread_start(&thread, record, job);
@@ -83,8 +87,6 @@ static int run_job(struct job *job)
 	pthread_join(thread, NULL);
 	if (!job->err && call_is_cancelled(job->call))
 		job->err = diag_set(job->call->d, -ECANCELED, NULL, "cancelled");
-	if (job->err)
-		unlink(job->cfg.path);
 	return job->err;
 }
 
@@ -100,17 +102,25 @@ static int choose_events(struct tool_call *call, uint64_t *kinds)
 			return diag_set(
 				call->d, -EINVAL,
 				"use default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx or all",
-				"'%.60s' is no event that can be recorded", word);
+				"'%.60s' is not an event that can be recorded", word);
 	}
 	return 0;
 }
 
-static int choose_file(struct tool_call *call, char **path)
+/* Where requested, which is created at once, or in our own directory. */
+static int choose_file(struct tool_call *call, struct record_job *job, char **path)
 {
 	const char *given = call_string(call, "output_path");
+	int err;
 
-	return given ? trace_store_allow(call->world->traces, given, true, call->d, path)
-	             : trace_store_temporary(call->world->traces, call->d, path);
+	if (given) {
+		job->cfg.fd = trace_store_create(call->world->traces, call->owner, given, call->d,
+		                                 path);
+		return job->cfg.fd < 0 ? job->cfg.fd : 0;
+	}
+	err = trace_store_temporary(call->world->traces, call->owner, call->d, path);
+	job->cfg.path = *path;
+	return err;
 }
 
 static void put_recording(struct json_writer *w, const struct recorder_stats *s)
@@ -122,6 +132,8 @@ static void put_recording(struct json_writer *w, const struct recorder_stats *s)
 	jw_u64(w, "wakings", s->totals.wakings);
 	jw_u64(w, "lost", s->totals.lost);
 	jw_u64(w, "bytes", s->bytes);
+	if (!pid_namespace_is_initial())
+		jw_string(w, "note", PID_NAMESPACE_NOTE);
 	jw_end_object(w);
 }
 
@@ -132,25 +144,33 @@ static bool go_on(void *ctx, uint64_t done, uint64_t total)
 	return !call_is_cancelled(ctx);
 }
 
-static int load_and_tell(struct tool_call *call, const struct job *job)
+/* Where the trace is. */
+static int put_summary(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
+	return trace_put_summary(call, call->s, "summary");
+}
+
+static int load_and_report(struct tool_call *call, const struct record_job *job, const char *path)
+{
+	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
 	char id[TRACE_ID_LEN];
-	struct trace_load load = { .path = job->cfg.path,
+	struct trace_load load = { .owner = call->owner,
+		                   .path = path,
 		                   .id = call_string(call, "trace_id"),
 		                   .progress = go_on,
 		                   .ctx = call };
-	size_t nr_evicted;
+	size_t nr_evicted = 0;
 	int err = trace_store_load(call->world->traces, &load, call->d, id, &nr_evicted);
 
 	if (!err)
-		err = trace_use_named(call, id, &use);
+		err = trace_relay(call, id, true, &answer);
 	if (err)
 		return err;
-	jw_string(call->out, "trace_id", id);
-	jw_string(call->out, "file_path", job->cfg.path);
+	call_log_loaded(call, path, id, nr_evicted);
+	jw_string(call->out, "file_path", path);
 	put_recording(call->out, &job->stats);
-	return trace_put_summary(call, use.s, "summary");
+	jw_raw_members(call->out, answer.json, answer.len);
+	return 0;
 }
 
 static int check(struct tool_call *call, double seconds)
@@ -163,7 +183,7 @@ static int check(struct tool_call *call, double seconds)
 		                "\"duration_secs\" must be from 0.05 to 300");
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)pid);
 	if (pid && access(proc, F_OK) != 0)
-		return diag_set(call->d, -ESRCH, NULL, "there is no process %llu",
+		return diag_set(call->d, -EINVAL, NULL, "there is no process %llu",
 		                (unsigned long long)pid);
 	return 0;
 }
@@ -172,22 +192,29 @@ static int record_and_analyze(struct tool_call *call)
 {
 	SCOPED(scoped_free) char *path = NULL;
 	double seconds = call_double(call, "duration_secs");
-	struct job job = { .call = call,
-		           .cfg = { .command_line = "schedscope mcp: record_and_analyze" } };
+	struct record_job job = { .call = call,
+		                  .cfg = { .fd = -1,
+		                           .command_line = "schedscope mcp: record_and_analyze" } };
 	int err = check(call, seconds);
 
 	if (!err)
 		err = choose_events(call, &job.cfg.source.kinds);
 	if (!err)
-		err = choose_file(call, &path);
+		err = choose_file(call, &job, &path);
 	if (err)
 		return err;
-	job.cfg.path = path;
+	job.cfg.is_real_path = true;
 	job.cfg.source.tgid = (uint32_t)call_u64(call, "pid");
 	job.cfg.source.duration_ns = (uint64_t)(seconds * SECOND_NS);
 	job.cfg.source.is_deaf = true; /* the server obeys signals, and cancels this */
 	err = run_job(&job);
-	return err ? err : load_and_tell(call, &job);
+	if (err && job.cfg.fd >= 0)
+		trace_store_discard(call->world->traces, job.cfg.fd);
+	else if (err)
+		unlink(path);
+	if (job.cfg.fd >= 0)
+		close(job.cfg.fd);
+	return err ? err : load_and_report(call, &job, path);
 }
 
 const struct tool tool_record_and_analyze = {
@@ -202,4 +229,5 @@ const struct tool tool_record_and_analyze = {
 	.args = record_args,
 	.output = record_output,
 	.run = record_and_analyze,
+	.read = put_summary,
 };

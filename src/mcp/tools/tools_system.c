@@ -3,7 +3,7 @@
 
 #include "analyze/report.h"
 #include "base/cleanup.h"
-#include "mcp/tools.h"
+#include "mcp/tools/tools.h"
 #include "mcp/world.h"
 #include "sys/cpu_limits.h"
 #include "sys/topology.h"
@@ -232,8 +232,9 @@ const struct tool tool_get_topology = {
 	.name = "get_topology",
 	.title = "CPU topology",
 	.description =
-		"How many CPUs, cores, last-level caches and NUMA nodes this machine has, and which CPUs share them. Use it before "
-		"judging migrations or placement. Not for a recorded trace: get_trace_summary tells about its machine.",
+		"How many CPUs, cores, last-level caches and NUMA nodes this machine has, and "
+		"which CPUs share them. Use it before judging migrations or placement. Not for a "
+		"recorded trace: get_trace_summary describes its machine.",
 	.set = TOOLSET_LIVE,
 	.args = topology_args,
 	.output = topology_output,

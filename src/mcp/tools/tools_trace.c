@@ -2,12 +2,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyses/summary_facts.h"
 #include "analyze/diff.h"
-#include "analyze/summary_facts.h"
 #include "base/cleanup.h"
-#include "mcp/tools.h"
-#include "mcp/trace_call.h"
+#include "base/text.h"
+#include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
+#include "mcp/traces/trace_relay.h"
+#include "mcp/traces/trace_store.h"
 #include "mcp/world.h"
+
+#define SHOWN_BYTES 256 /* of a path */
 
 static const struct arg load_args[] = {
 	{ .name = "file_path",
@@ -32,7 +37,7 @@ static const struct out_field load_output[] = {
 	{ "is_scx_trace", "boolean", "has sched_ext data" },
 	{ "trace_source", "string", "the recorder" },
 	{ "load_time_ms", "number", NULL },
-	{ "evicted", "integer", "other traces that had to go" },
+	{ "evicted", "integer", "other traces that were unloaded to make room" },
 	{ 0 },
 };
 
@@ -44,7 +49,7 @@ static bool on_load(void *ctx, uint64_t done, uint64_t total)
 	return !call_is_cancelled(call);
 }
 
-/* As the summary tells it. */
+/* As in the summary. */
 static int put_processes(struct tool_call *call, const struct source *s)
 {
 	SCOPED(scoped_report) struct report *r = report_new(0);
@@ -73,45 +78,69 @@ static void put_loaded(struct json_writer *w, const struct source *s)
 	jw_u64(w, "num_cpus", s->facts->nr_cpus);
 	jw_u64(w, "total_events", s->facts->nr_events);
 	jw_u64(w, "lost_events", s->facts->lost);
+	jw_string(w, "incomplete", s->facts->incomplete);
+	jw_string(w, "recorded_tasks", s->facts->filter ? s->facts->filter : "all");
 	jw_bool(w, "is_scx_trace", s->facts->has_scx);
 	jw_string(w, "trace_source", s->facts->producer);
 }
 
-struct found {
+struct found_trace {
 	const char *id;
 	uint64_t loaded_ns;
 };
 
-static void look_for(void *ctx, const struct trace_entry *e)
+static void match_entry(void *ctx, const struct trace_entry *e)
 {
-	struct found *f = ctx;
+	struct found_trace *f = ctx;
 
 	if (strcmp(e->id, f->id) == 0)
 		f->loaded_ns = e->loaded_ns;
 }
 
+/* Where the trace is. */
+static int report_loaded(struct tool_call *call)
+{
+	put_loaded(call->out, call->s);
+	return put_processes(call, call->s);
+}
+
+void call_log_loaded(struct tool_call *call, const char *path, const char *id, size_t nr_evicted)
+{
+	char shown[SHOWN_BYTES];
+
+	call_log(call, MCP_INFO, "'%s' is loaded as trace %s",
+	         text_printable(shown, sizeof(shown), path, strlen(path)), id);
+	if (nr_evicted)
+		call_log(call, MCP_WARNING,
+		         "the limit on loaded traces was reached: %zu that were not used for longest "
+		         "are unloaded",
+		         nr_evicted);
+}
+
 static int load(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
+	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
+	struct trace_store *store = call->world->traces;
 	char id[TRACE_ID_LEN];
-	struct trace_load what = { .path = call_string(call, "file_path"),
+	struct trace_load what = { .owner = call->owner,
+		                   .path = call_string(call, "file_path"),
 		                   .id = call_string(call, "trace_id"),
 		                   .progress = on_load,
 		                   .ctx = call };
-	struct found found = { .id = id };
+	struct found_trace found = { .id = id };
 	size_t nr_evicted = 0;
-	int err = trace_store_load(call->world->traces, &what, call->d, id, &nr_evicted);
+	int err = trace_store_load(store, &what, call->d, id, &nr_evicted);
 
 	if (!err)
-		err = trace_use_named(call, id, &use);
+		err = trace_relay(call, id, true, &answer);
 	if (err)
 		return err;
-	trace_store_each(use.store, look_for, &found);
-	jw_string(call->out, "trace_id", id);
-	put_loaded(call->out, use.s);
+	trace_store_each(store, call->owner, match_entry, &found);
+	call_log_loaded(call, what.path, id, nr_evicted);
 	jw_double(call->out, "load_time_ms", (double)found.loaded_ns / 1e6, 3);
 	jw_u64(call->out, "evicted", nr_evicted);
-	return put_processes(call, use.s);
+	jw_raw_members(call->out, answer.json, answer.len);
+	return 0;
 }
 
 const struct tool tool_load_perfetto_trace = {
@@ -124,6 +153,7 @@ const struct tool tool_load_perfetto_trace = {
 	.args = load_args,
 	.output = load_output,
 	.run = load,
+	.read = report_loaded,
 };
 
 static const struct out_field list_output[] = {
@@ -133,14 +163,14 @@ static const struct out_field list_output[] = {
 	{ 0 },
 };
 
-struct listing {
+struct trace_listing {
 	struct json_writer *w;
 	uint64_t nr;
 };
 
 static void put_entry(void *ctx, const struct trace_entry *e)
 {
-	struct listing *l = ctx;
+	struct trace_listing *l = ctx;
 
 	l->nr++;
 	jw_begin_object(l->w, NULL);
@@ -155,10 +185,10 @@ static void put_entry(void *ctx, const struct trace_entry *e)
 
 static int list(struct tool_call *call)
 {
-	struct listing l = { .w = call->out };
+	struct trace_listing l = { .w = call->out };
 
 	jw_begin_array(call->out, "traces");
-	trace_store_each(call->world->traces, put_entry, &l);
+	trace_store_each(call->world->traces, call->owner, put_entry, &l);
 	jw_end_array(call->out);
 	jw_u64(call->out, "total", l.nr);
 	return 0;
@@ -168,7 +198,7 @@ const struct tool tool_list_traces = {
 	.name = "list_traces",
 	.title = "Loaded traces",
 	.description =
-		"Which traces are loaded, under which trace_id, and how much memory each takes. Not what is in one: that "
+		"Which traces this session has loaded, under which trace_id, and how much memory each takes. Not what is in one: that "
 		"is get_trace_summary.",
 	.set = TOOLSET_TRACE,
 	.output = list_output,
@@ -178,7 +208,7 @@ const struct tool tool_list_traces = {
 static const struct arg unload_args[] = {
 	{ .name = "trace_id",
 	  .type = ARG_STRING,
-	  .description = "as list_traces tells it",
+	  .description = "from list_traces",
 	  .is_required = true },
 	{ 0 },
 };
@@ -192,7 +222,7 @@ static const struct out_field unload_output[] = {
 static int unload(struct tool_call *call)
 {
 	const char *id = call_string(call, "trace_id");
-	int err = trace_store_unload(call->world->traces, id, call->d);
+	int err = trace_store_unload(call->world->traces, call->owner, id, call->d);
 
 	if (err)
 		return err;
@@ -206,7 +236,7 @@ const struct tool tool_unload_trace = {
 	.title = "Unload a trace",
 	.description =
 		"Frees the memory of a loaded trace. Files stay, except recordings of record_and_analyze without an "
-		"output_path. Seldom needed: the longest unused trace goes by itself.",
+		"output_path. Seldom needed: the trace unused longest is unloaded automatically.",
 	.set = TOOLSET_TRACE,
 	.args = unload_args,
 	.output = unload_output,
@@ -228,17 +258,14 @@ static const struct out_field summary_output[] = {
 	{ "cpus", "array", "how busy each was" },
 	{ "busiest_tasks", "array", NULL },
 	{ "longest_waits", "array", NULL },
-	{ "bottlenecks", "array", "in words; find_scheduling_bottlenecks tells more" },
+	{ "bottlenecks", "array", "in words; find_scheduling_bottlenecks says more" },
 	OUT_PAGE,
 	{ 0 },
 };
 
 static int summary(struct tool_call *call)
 {
-	SCOPED(scoped_trace_use) struct trace_use use = { 0 };
-	int err = trace_use_begin(call, &use);
-
-	return err ? err : trace_put_summary(call, use.s, NULL);
+	return trace_put_summary(call, call->s, NULL);
 }
 
 const struct tool tool_get_trace_summary = {
@@ -250,7 +277,7 @@ const struct tool tool_get_trace_summary = {
 	.set = TOOLSET_TRACE,
 	.args = summary_args,
 	.output = summary_output,
-	.run = summary,
+	.read = summary,
 };
 
 static const struct arg diff_args[] = {
@@ -275,52 +302,59 @@ static const struct arg diff_args[] = {
 };
 
 static const struct out_field diff_output[] = {
+	{ "summary", "string", "what changed, in one sentence" },
 	{ "a", "object", "file, scheduler, duration_ns, cpus, lost_events" },
 	{ "b", "object", NULL },
-	{ "overall", "array", "metric, a, b, their confidence intervals, change_percent, verdict" },
+	{ "overall", "array",
+	  "metric, a, b, their confidence intervals, change_percent, p_corrected, verdict" },
 	{ "changes_found", "integer", NULL },
 	{ "changes", "array", "the same by task name" },
 	{ "only_in_a", "array", "task names" },
 	{ "only_in_b", "array", "task names" },
+	{ "tests", "integer", "that were made, and corrected for" },
+	{ "note", "string", NULL },
 	OUT_PAGE,
 	{ 0 },
 };
 
-/* In the order of their names, so that two calls never wait for each other. */
-static int borrow_both(struct tool_call *call, struct trace_use *a, struct trace_use *b)
+/* Where both traces are. */
+static int compare(struct tool_call *call)
 {
-	const char *id_a = call_string(call, "trace_id_a"), *id_b = call_string(call, "trace_id_b");
-	int order = strcmp(id_a, id_b), err;
-
-	if (order == 0)
-		return diag_set(call->d, -EINVAL, "load the other one first",
-		                "a trace does not differ from itself");
-	err = order < 0 ? trace_use_named(call, id_a, a) : trace_use_named(call, id_b, b);
-	if (err)
-		return err;
-	return order < 0 ? trace_use_named(call, id_b, b) : trace_use_named(call, id_a, a);
-}
-
-static int diff(struct tool_call *call)
-{
-	SCOPED(scoped_trace_use) struct trace_use a = { 0 };
-	SCOPED(scoped_trace_use) struct trace_use b = { 0 };
 	SCOPED(scoped_report) struct report *r = NULL;
 	struct pass_args args;
 	struct diff_cfg cfg = { .args_a = &args,
 		                .args_b = &args,
-		                .has_noise = call_bool(call, "include_unchanged") };
-	int err = borrow_both(call, &a, &b);
+		                .has_noise = call_bool(call, "include_unchanged"),
+		                .a = call->s,
+		                .b = call->other };
+	int err = trace_pass_args(call, call->s, &args);
 
-	if (!err)
-		err = trace_pass_args(call, a.s, &args);
 	if (err)
 		return err;
-	cfg.a = a.s;
-	cfg.b = b.s;
 	cfg.limit = args.limit;
 	err = diff_run(&cfg, call->d, &r);
 	return err ? err : call_put_report(call, report_root(r));
+}
+
+/* Each trace has a process of its own: a third one loads both. */
+static int diff(struct tool_call *call)
+{
+	SCOPED(scoped_trace_answer) struct trace_answer answer = { 0 };
+	const char *ids[] = { call_string(call, "trace_id_a"), call_string(call, "trace_id_b") };
+	struct trace_child *both = NULL;
+	struct trace_load load = { .owner = call->owner, .progress = on_load, .ctx = call };
+	int err;
+
+	if (strcmp(ids[0], ids[1]) == 0)
+		return diag_set(call->d, -EINVAL, "load the other one first",
+		                "both traces are the same");
+	err = trace_store_pair(call->world->traces, ids, &load, call->d, &both);
+	if (!err)
+		err = trace_child_run(both, call, ids[0], &answer);
+	if (!err)
+		jw_raw_members(call->out, answer.json, answer.len);
+	trace_child_free(both);
+	return err;
 }
 
 const struct tool tool_diff_traces = {
@@ -333,4 +367,5 @@ const struct tool tool_diff_traces = {
 	.args = diff_args,
 	.output = diff_output,
 	.run = diff,
+	.read = compare,
 };

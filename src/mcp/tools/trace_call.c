@@ -1,46 +1,14 @@
-#include "mcp/trace_call.h"
+#include "mcp/tools/trace_call.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "base/cleanup.h"
-#include "mcp/world.h"
 
 /* Rows that an analysis makes at least, so that totals of its lists are true and pages can follow. */
 #define ROWS_MADE 5000U
-
-int trace_use_named(struct tool_call *c, const char *id, struct trace_use *out)
-{
-	struct trace_store *store = c->world->traces;
-	int err;
-
-	if (!store)
-		return diag_set(c->d, -ENOTSUP, NULL, "this server keeps no traces");
-	err = trace_store_borrow(store, id, c->d, &out->rec);
-	if (err)
-		return err;
-	out->store = store;
-	out->s = recording_source(out->rec);
-	trace_store_id(store, out->rec, out->id);
-	return 0;
-}
-
-int trace_use_begin(struct tool_call *c, struct trace_use *out)
-{
-	int err = trace_use_named(c, call_string(c, "trace_id"), out);
-
-	if (!err)
-		jw_string(c->out, "trace_id", out->id);
-	return err;
-}
-
-void scoped_trace_use(struct trace_use *u)
-{
-	if (u->rec)
-		trace_store_return(u->store, u->rec);
-}
 
 static uint32_t rows_wanted(struct tool_call *c)
 {
@@ -49,14 +17,20 @@ static uint32_t rows_wanted(struct tool_call *c)
 	return wanted > ROWS_MADE ? (uint32_t)wanted : ROWS_MADE;
 }
 
+static enum pass_by mode_of(const char *mode)
+{
+	static const char *const modes[] = { [PASS_BY_THREAD] = "per_thread",
+		                             [PASS_BY_PROCESS] = "per_process",
+		                             [PASS_BY_COMM] = "per_comm" };
+
+	for (enum pass_by by = PASS_BY_THREAD; mode && by <= PASS_BY_COMM; by++)
+		if (strcmp(mode, modes[by]) == 0)
+			return by;
+	return PASS_BY_DEFAULT;
+}
+
 int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_args *out)
 {
-	const char *mode = call_string(c, "aggregation_mode");
-
-	if (call_i64(c, "start_time_ns") < 0 || call_i64(c, "end_time_ns") < 0 ||
-	    call_i64(c, "at_time_ns") < 0)
-		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
-		                "times of a trace are not negative");
 	*out = (struct pass_args){
 		.pid = (uint32_t)call_u64(c, "pid"),
 		.tid = (uint32_t)call_u64(c, "tid"),
@@ -65,7 +39,7 @@ int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_arg
 		.from_ns = call_u64(c, "start_time_ns"),
 		.to_ns = call_u64(c, "end_time_ns"),
 		.limit = rows_wanted(c),
-		.is_per_process = mode && strcmp(mode, "per_process") == 0,
+		.by = mode_of(call_string(c, "aggregation_mode")),
 		.method = call_string(c, "method"),
 		.category = call_string(c, "category"),
 		.layer = call_has(c, "layer_id") ? (uint32_t)call_u64(c, "layer_id") : EV_NO_LAYER,
@@ -75,10 +49,10 @@ int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_arg
 		return diag_set(c->d, -EINVAL, NULL,
 		                "\"end_time_ns\" is not after \"start_time_ns\"");
 	if (out->from_ns && out->from_ns >= s->end_ns)
-		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
+		return diag_set(c->d, -EINVAL, "get_trace_summary has its time_range",
 		                "\"start_time_ns\" is after the end of the trace");
 	if (out->to_ns && out->to_ns <= s->start_ns)
-		return diag_set(c->d, -EINVAL, "get_trace_summary tells its time_range",
+		return diag_set(c->d, -EINVAL, "get_trace_summary has its time_range",
 		                "\"end_time_ns\" is before the start of the trace");
 	return 0;
 }
@@ -91,7 +65,7 @@ int trace_pass_run(struct tool_call *c, const struct pass *p, const struct sourc
 	if (call_is_cancelled(c))
 		return diag_set(c->d, -ECANCELED, NULL, "cancelled");
 	if (!pass_applies(p, s))
-		return diag_set(c->d, -ENODATA, "discover_analyzers tells which analyses apply",
+		return diag_set(c->d, -ENODATA, "discover_analyzers lists which analyses apply",
 		                "%s %s, which this trace does not have", p->id,
 		                pass_missing(p, s, missing, sizeof(missing)));
 	return pass_run(p, s, args, c->d, out);
@@ -140,7 +114,7 @@ void report_copy(struct report *r, const char *key, const struct report_node *no
 	}
 }
 
-/* What discover_analyzers tells, what is said twice, and what the store knows better. */
+/* What discover_analyzers reports, what is repeated, and what the store knows better. */
 static bool is_left_out(const char *key)
 {
 	static const char *const keys[] = { "analysis_type", "applicable_analyses",
@@ -152,7 +126,7 @@ static bool is_left_out(const char *key)
 	return false;
 }
 
-/* Bottlenecks in a sentence each: there is a tool for the rest. */
+/* Bottlenecks in a sentence each: a separate tool has the details. */
 static void copy_descriptions(struct report *r, const struct report_node *list)
 {
 	report_begin_array(r, list->key);

@@ -1,12 +1,11 @@
 /*
- * mcp/trace_call — what the tools on traces share: borrowing the trace that a call names, the arguments that select rows, and
- * answers made of an analysis's report.
+ * mcp/tools/trace_call — what the tools on traces share where the trace is: the arguments that select rows, and answers made of an
+ * analysis's report.
  */
 #pragma once
 
 #include "analyze/pass.h"
 #include "mcp/tool.h"
-#include "mcp/trace_store.h"
 
 /* Arguments, for tables. Descriptions are short: some forty tools repeat them. */
 #define ARG_TRACE_ID                                             \
@@ -24,25 +23,31 @@
 		.name = "tid", .type = ARG_INTEGER, .description = "only this thread", .min = 1, \
 		.max = UINT32_MAX - 1                                                            \
 	}
-#define ARG_COMM                                                                              \
-	{                                                                                     \
-		.name = "comm", .type = ARG_STRING, .description = "only such names; * and ?" \
+#define ARG_COMM                                                            \
+	{                                                                   \
+		.name = "comm", .type = ARG_STRING,                         \
+		.description = "only matching names; * and ? are wildcards" \
 	}
 #define ARG_CPU                                                                               \
 	{                                                                                     \
 		.name = "cpu", .type = ARG_INTEGER, .description = "only this CPU", .min = 0, \
 		.max = UINT16_MAX - 1                                                         \
 	}
-#define ARG_WINDOW                                                                                \
-	{ .name = "start_time_ns", .type = ARG_INTEGER, .description = "on the trace's clock" },  \
-	{                                                                                         \
-		.name = "end_time_ns", .type = ARG_INTEGER, .description = "on the trace's clock" \
+#define ARG_WINDOW                                                                                 \
+	{ .name = "start_time_ns",                                                                 \
+	  .type = ARG_INTEGER,                                                                     \
+	  .description = "on the trace's clock",                                                   \
+	  .max = INT64_MAX },                                                                      \
+	{                                                                                          \
+		.name = "end_time_ns", .type = ARG_INTEGER, .description = "on the trace's clock", \
+		.max = INT64_MAX                                                                   \
 	}
 #define LIMIT_MAX 10000
-#define ARG_LIMIT                                                                              \
-	{                                                                                      \
-		.name = "limit", .type = ARG_INTEGER,                                          \
-		.description = "rows of each list; else what fits", .min = 1, .max = LIMIT_MAX \
+#define ARG_LIMIT                                                                          \
+	{                                                                                  \
+		.name = "limit", .type = ARG_INTEGER,                                      \
+		.description = "rows of each list; as many as fit if not given", .min = 1, \
+		.max = LIMIT_MAX                                                           \
 	}
 #define ARG_OFFSET                                                                              \
 	{                                                                                       \
@@ -60,18 +65,6 @@
 	{                                                    \
 		"page", "object", "next_offset of each list" \
 	}
-
-struct trace_use {
-	struct trace_store *store;
-	struct recording *rec;
-	const struct source *s;
-	char id[TRACE_ID_LEN];
-};
-
-/* The trace that the argument names, ours until the variable leaves scope; writes "trace_id". */
-MUST_USE int trace_use_begin(struct tool_call *c, struct trace_use *out);
-MUST_USE int trace_use_named(struct tool_call *c, const char *id, struct trace_use *out);
-void scoped_trace_use(struct trace_use *u);
 
 /* Which rows count, by the arguments that the tool has. -EINVAL for times that make no sense. */
 MUST_USE int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_args *out);

@@ -1,4 +1,5 @@
 /* Which files a store may touch, and its own directory. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,36 +14,44 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "mcp/trace_store_priv.h"
+#include "base/write_all.h"
+#include "mcp/own_dir.h"
+#include "mcp/traces/trace_store_priv.h"
 
 static int allow_dir(struct trace_store *s, const char *path, struct diag *d)
 {
-	char *real = realpath(path, NULL);
-	struct stat st;
+	int err = broker_dirs_add(&s->dirs, path);
 
-	if (!real || stat(real, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		int err = real ? -ENOTDIR : -errno;
+	if (err == -E2BIG)
+		return diag_set(d, err, "allow a directory that holds some of them",
+		                "at most %u directories can be allowed", BROKER_DIRS_MAX);
+	return err ? diag_set(d, err, "give a directory that exists with --allow-path",
+	                      "cannot allow '%.128s'", path)
+	           : 0;
+}
 
-		free(real);
-		return diag_set(d, err, "give a directory that exists with --allow-path",
-		                "cannot allow '%.128s'", path);
-	}
-	s->allowed[s->nr_allowed++] = real;
-	return 0;
+/* Makes the directory of our own. */
+static int make_own_dir(struct trace_store *s)
+{
+	char path[PATH_MAX];
+	int err = own_dir_make(path);
+
+	if (err)
+		return err;
+	s->own_dir = realpath(path, NULL);
+	return s->own_dir ? 0 : -errno;
 }
 
 int store_allow_dirs(struct trace_store *s, const struct trace_store_cfg *cfg, struct diag *d)
 {
 	size_t nr = cfg->nr_allow_paths;
-	int err = 0;
+	int err = nr ? 0 : allow_dir(s, ".", d);
 
-	s->allowed = calloc(nr + 1, sizeof(*s->allowed));
-	if (!s->allowed)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	if (!nr)
-		return allow_dir(s, ".", d);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = allow_dir(s, cfg->allow_paths[i], d);
+	/* While we still have the rights to create it for the user that we will become. */
+	if (!err && s->dirs.is_lent)
+		(void)!make_own_dir(s);
 	return err;
 }
 
@@ -56,17 +65,19 @@ static bool is_below(const char *path, const char *dir)
 	return path[len] == '/' || (len == 1 && path[1]);
 }
 
-bool store_is_temporary(const struct trace_store *s, const char *real)
+static bool is_own(const struct trace_store *s, const char *real)
 {
 	return s->own_dir && is_below(real, s->own_dir);
 }
 
-static bool is_allowed(const struct trace_store *s, const char *real)
+/* The names of recordings begin with their owner's number. */
+bool store_is_temporary(const struct trace_store *s, uint64_t owner, const char *real)
 {
-	for (size_t i = 0; i < s->nr_allowed; i++)
-		if (is_below(real, s->allowed[i]))
-			return true;
-	return false;
+	char prefix[64];
+
+	snprintf(prefix, sizeof(prefix), "recording-%" PRIu64 "-", owner);
+	return is_own(s, real) &&
+	       strncmp(real + strlen(s->own_dir) + 1, prefix, strlen(prefix)) == 0;
 }
 
 /* Says which directories there are, but nothing of what is outside of them. */
@@ -75,129 +86,163 @@ static int refuse(const struct trace_store *s, const char *path, struct diag *d)
 	char dirs[160] = "", shown[160];
 	size_t len = 0;
 
-	for (size_t i = 0; i < s->nr_allowed && len < sizeof(dirs); i++)
+	for (uint32_t i = 0; i < s->dirs.nr && len < sizeof(dirs); i++)
 		len += (size_t)snprintf(dirs + len, sizeof(dirs) - len, "%s%s", i ? ", " : "",
-		                        s->allowed[i]);
+		                        s->dirs.at[i].path);
 	log_warn("refused '%s': not below an allowed directory",
 	         text_printable(shown, sizeof(shown), path, strlen(path)));
-	return diag_set(d, -EACCES, "start the server with --allow-path DIR to allow more",
-	                "'%.64s' is not below %s", path, dirs);
+	diag_set(d, -EINVAL, "start the server with --allow-path DIR to allow more",
+	         "'%.64s' is not below %s", path, dirs);
+	return -EACCES;
 }
 
-/* The real path of a file that need not be there yet: its directory must be. */
-static char *real_of_new(const char *path)
+/* Why a path is not good. */
+static int explain(const struct trace_store *s, const char *path, int err, struct diag *d)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	SCOPED(scoped_free) char *dir = NULL;
-	SCOPED(scoped_free) char *real = NULL;
-	struct stat st;
-	char *out;
-
-	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-		errno = EINVAL;
-		return NULL;
-	}
-	dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	real = dir ? realpath(dir, NULL) : NULL;
-	if (!real)
-		return NULL;
-	if (asprintf(&out, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
-		return NULL;
-	/* What would be replaced must be a plain file. */
-	if (lstat(out, &st) == 0 && !S_ISREG(st.st_mode)) {
-		free(out);
-		errno = EEXIST;
-		return NULL;
-	}
-	return out;
-}
-
-/* Whether something outside exists is nobody's business: what cannot be opened is told only inside. */
-static int refuse_missing(struct trace_store *s, const char *path, int err, struct diag *d)
-{
-	SCOPED(scoped_free) char *place = NULL;
-
-	if (err != -EACCES && err != -ENOENT && err != -ENOTDIR && err != -ELOOP)
+	if (err == -EXDEV)
+		return refuse(s, path, d);
+	if (err == -EINVAL)
+		return diag_set(d, err, "name a trace file", "'%.128s' is not a file", path);
+	if (err == -EEXIST)
 		return diag_set(d, err, "name a file in a directory that exists",
 		                "'%.128s' cannot be used", path);
-	place = real_of_new(path);
-	if (!place || !is_allowed(s, place))
-		return refuse(s, path, d);
 	return diag_set(d, err, "check the path and its permissions", "cannot open '%.128s'", path);
 }
 
-int trace_store_allow(struct trace_store *s, const char *path, bool is_new, struct diag *d,
-                      char **real)
+static bool is_there(const struct trace_store *s, const char *path)
 {
-	SCOPED(scoped_free) char *found = is_new ? real_of_new(path) : realpath(path, NULL);
-	bool is_ours;
+	SCOPED(scoped_close) int fd = broker_dirs_open(&s->dirs, path);
 
-	if (!found)
-		return refuse_missing(s, path, errno ? -errno : -ENOMEM, d);
+	return fd >= 0 || (fd != -ENOENT && fd != -ENOTDIR && fd != -EXDEV);
+}
+
+/* A path that does not begin with / is one of an allowed directory: of the first that has such a file, else of the first. */
+static char *from_allowed(const struct trace_store *s, const char *path)
+{
+	SCOPED(scoped_free) char *first = NULL;
+	char *place;
+
+	if (path[0] == '/')
+		return strdup(path);
+	for (uint32_t i = 0; i < s->dirs.nr; i++) {
+		if (asprintf(&place, "%s/%s", s->dirs.at[i].path, path) < 0)
+			return NULL;
+		if (is_there(s, place))
+			return place;
+		if (i == 0)
+			first = place;
+		else
+			free(place);
+	}
+	return TAKE_PTR(first);
+}
+
+/* The real path of a file that is there, below an allowed directory or in our own. */
+static int find_file(const struct trace_store *s, const char *path, char **real)
+{
+	SCOPED(scoped_close) int fd = broker_dirs_open(&s->dirs, path);
+	SCOPED(scoped_free) char *own = NULL;
+
+	if (fd >= 0) {
+		*real = broker_dirs_real(fd);
+		return *real ? 0 : -ENOMEM;
+	}
+	own = realpath(path, NULL);
+	if (!own || !is_own(s, own))
+		return fd;
+	*real = TAKE_PTR(own);
+	return 0;
+}
+
+int trace_store_allow(struct trace_store *s, uint64_t owner, const char *path, bool is_new,
+                      struct diag *d, char **real)
+{
+	SCOPED(scoped_free) char *place = from_allowed(s, path);
+	SCOPED(scoped_free) char *found = NULL;
+	bool is_good;
+	int err;
+
+	if (!place)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	err = is_new ? broker_dirs_place(&s->dirs, place, &found) : find_file(s, place, &found);
+	if (err)
+		return explain(s, place, err, d);
+	assert(found);
 	pthread_mutex_lock(&s->lock);
-	is_ours = !is_new && store_is_temporary(s, found);
+	is_good = !is_own(s, found) || (!is_new && store_is_temporary(s, owner, found));
 	pthread_mutex_unlock(&s->lock);
-	if (!is_ours && !is_allowed(s, found))
+	if (!is_good)
 		return refuse(s, path, d);
 	*real = TAKE_PTR(found);
 	return 0;
 }
 
-/* A directory may have become a link since the path was looked at: what counts is what was opened. */
-static bool is_still(int fd, const char *real)
+int trace_store_create(struct trace_store *s, uint64_t owner, const char *path, struct diag *d,
+                       char **real)
 {
-	char link[64], now[PATH_MAX];
-	ssize_t len;
+	SCOPED(scoped_free) char *found = NULL;
+	int err = trace_store_allow(s, owner, path, true, d, &found), fd;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, now, sizeof(now) - 1);
-	if (len < 0)
-		return false;
-	now[len] = '\0';
-	return strcmp(now, real) == 0;
+	if (err)
+		return err;
+	assert(found);
+	fd = broker_dirs_create(&s->dirs, found, false);
+	if (fd == -EEXIST)
+		return diag_set(d, -EEXIST, "give a name that is not in use",
+		                "'%.128s' exists, and a recording never replaces a file", path);
+	if (fd < 0)
+		return diag_set(d, fd, "check the path and its permissions",
+		                "cannot create '%.128s'", path);
+	*real = TAKE_PTR(found);
+	return fd;
+}
+
+void trace_store_discard(struct trace_store *s, int fd)
+{
+	(void)!broker_dirs_remove(&s->dirs, fd);
+}
+
+int trace_store_write(struct trace_store *s, const char *real, const char *bytes, size_t len)
+{
+	SCOPED(scoped_close) int fd = broker_dirs_create(&s->dirs, real, true);
+	int err = fd < 0 ? fd : write_all(fd, bytes, len);
+
+	if (!err && fsync(fd))
+		err = -errno;
+	if (!err)
+		err = broker_dirs_keep(&s->dirs, fd, real);
+	if (err && fd >= 0)
+		(void)!broker_dirs_remove(&s->dirs, fd);
+	return err;
 }
 
 int store_open(struct trace_store *s, const char *real, struct diag *d, uint64_t *file_bytes)
 {
-	SCOPED(scoped_close) int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	SCOPED(scoped_close) int fd = -1;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return diag_set(d, -errno, "check the path and its permissions",
-		                "cannot open '%.128s'", real);
-	if (!S_ISREG(st.st_mode))
-		return diag_set(d, -EINVAL, "name a trace file", "'%.128s' is no file", real);
-	if (!is_still(fd, real))
-		return refuse(s, real, d);
+	/* What is in our own directory belongs to us. */
+	fd = is_own(s, real) ? open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+	                     : broker_dirs_open(&s->dirs, real);
+	if (fd == -1)
+		fd = -errno;
+	if (fd < 0)
+		return explain(s, real, fd, d);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return explain(s, real, -EINVAL, d);
 	*file_bytes = (uint64_t)st.st_size;
 	return TAKE_FD(fd);
 }
 
-static int make_dir(struct trace_store *s)
-{
-	const char *base = getenv("TMPDIR");
-	char path[PATH_MAX];
-
-	if (!base || base[0] != '/')
-		base = "/tmp";
-	if (snprintf(path, sizeof(path), "%s/schedscope-mcp-XXXXXX", base) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	if (!mkdtemp(path))
-		return -errno;
-	s->own_dir = realpath(path, NULL);
-	return s->own_dir ? 0 : -errno;
-}
-
-int trace_store_temporary(struct trace_store *s, struct diag *d, char **path)
+int trace_store_temporary(struct trace_store *s, uint64_t owner, struct diag *d, char **path)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&s->lock);
 	if (!s->own_dir)
-		err = make_dir(s);
-	if (!err &&
-	    asprintf(path, "%s/recording-%" PRIu64 ".pftrace", s->own_dir, ++s->nr_files) < 0)
+		err = make_own_dir(s);
+	if (!err && asprintf(path, "%s/recording-%" PRIu64 "-%" PRIu64 ".pftrace", s->own_dir,
+	                     owner, ++s->nr_files) < 0)
 		err = -ENOMEM;
 	pthread_mutex_unlock(&s->lock);
 	return err ? diag_set(d, err, "set TMPDIR to a directory that can be written",

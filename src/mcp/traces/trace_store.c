@@ -1,7 +1,8 @@
-#include "mcp/trace_store.h"
+#include "mcp/traces/trace_store.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/trace_store_priv.h"
+#include "mcp/traces/trace_child.h"
+#include "mcp/traces/trace_store_priv.h"
 
 int trace_store_new(const struct trace_store_cfg *cfg, struct diag *d, struct trace_store **out)
 {
@@ -38,7 +40,9 @@ static void held_free(struct held *h)
 		return;
 	if (h->is_temporary)
 		unlink(h->path);
-	recording_close(h->rec);
+	trace_child_free(h->child);
+	if (h->fd >= 0)
+		close(h->fd);
 	free(h->path);
 	free(h);
 }
@@ -60,20 +64,32 @@ void trace_store_free(struct trace_store *s)
 	free_list(s->traces);
 	free_list(s->leaving);
 	store_remove_dir(s);
-	for (size_t i = 0; i < s->nr_allowed; i++)
-		free(s->allowed[i]);
-	free(s->allowed);
+	broker_dirs_done(&s->dirs);
 	pthread_cond_destroy(&s->is_returned);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
-static struct held *find(const struct trace_store *s, const char *id)
+static struct held *find(const struct trace_store *s, uint64_t owner, const char *id)
 {
 	for (struct held *h = s->traces; h; h = h->next)
-		if (strcmp(h->id, id) == 0)
+		if (h->owner == owner && strcmp(h->id, id) == 0)
 			return h;
 	return NULL;
+}
+
+/* NULL if the owner has none, or several. */
+static struct held *find_only(const struct trace_store *s, uint64_t owner)
+{
+	struct held *found = NULL;
+
+	for (struct held *h = s->traces; h; h = h->next) {
+		if (h->owner == owner && found)
+			return NULL;
+		if (h->owner == owner)
+			found = h;
+	}
+	return found;
 }
 
 static bool is_used(const struct held *h)
@@ -90,7 +106,7 @@ static void unlink_held(struct held **list, const struct held *h)
 		}
 }
 
-/* Out of the list: onto *freed, or to those that leave while somebody still uses it. */
+/* Out of the list: onto *freed, or to the list of those still in use. */
 static void drop(struct trace_store *s, struct held *h, struct held **freed)
 {
 	struct held **to = is_used(h) ? &s->leaving : freed;
@@ -99,7 +115,7 @@ static void drop(struct trace_store *s, struct held *h, struct held **freed)
 	h->is_gone = true;
 	h->next = *to;
 	*to = h;
-	pthread_cond_broadcast(&s->is_returned); /* those who wait for it are told */
+	pthread_cond_broadcast(&s->is_returned); /* waiting threads are notified */
 }
 
 /* A user is done with it: what to free, if it was the last one of a trace that is gone. */
@@ -111,25 +127,52 @@ static struct held *leave(struct trace_store *s, struct held *h)
 	return h;
 }
 
-/* The longest unused one that nobody uses and that is not the one to keep. */
-static struct held *oldest(const struct trace_store *s, const struct held *keep)
+static bool has_too_many(const struct trace_store *s)
 {
-	struct held *found = NULL;
+	size_t nr = 0;
 
-	for (struct held *h = s->traces; h; h = h->next)
-		if (h != keep && !is_used(h) && (!found || h->used_ns < found->used_ns))
-			found = h;
-	return found;
+	for (const struct held *h = s->traces; h; h = h->next)
+		nr++;
+	return nr > s->max_traces;
 }
 
 static bool is_full(const struct trace_store *s)
 {
 	uint64_t bytes = 0;
-	size_t nr = 0;
 
-	for (const struct held *h = s->traces; h; h = h->next, nr++)
+	for (const struct held *h = s->traces; h; h = h->next)
 		bytes += h->memory_bytes;
-	return nr > s->max_traces || bytes > s->max_bytes;
+	return bytes > s->max_bytes || has_too_many(s);
+}
+
+/* What the owner of a trace has of what is short: traces, or bytes. */
+static uint64_t share(const struct trace_store *s, uint64_t owner, bool is_by_number)
+{
+	uint64_t sum = 0;
+
+	for (const struct held *h = s->traces; h; h = h->next)
+		if (h->owner == owner)
+			sum += is_by_number ? 1 : h->memory_bytes;
+	return sum;
+}
+
+/* Not used now and not the one to keep: of the owner with the most, the longest unused. */
+static struct held *next_to_go(const struct trace_store *s, const struct held *keep)
+{
+	bool is_by_number = has_too_many(s);
+	struct held *found = NULL;
+	uint64_t most = 0;
+
+	for (struct held *h = s->traces; h; h = h->next) {
+		uint64_t has = share(s, h->owner, is_by_number);
+
+		if (h == keep || is_used(h) || (found && has < most))
+			continue;
+		if (!found || has > most || h->used_ns < found->used_ns)
+			found = h;
+		most = has;
+	}
+	return found;
 }
 
 static size_t evict(struct trace_store *s, const struct held *keep, struct held **freed)
@@ -137,7 +180,7 @@ static size_t evict(struct trace_store *s, const struct held *keep, struct held 
 	struct held *h;
 	size_t nr = 0;
 
-	while (is_full(s) && (h = oldest(s, keep))) {
+	while (is_full(s) && (h = next_to_go(s, keep))) {
 		drop(s, h, freed);
 		nr++;
 	}
@@ -164,46 +207,42 @@ static int name_trace(const struct trace_load *load, const char *real, struct di
 	return 0;
 }
 
-/* People know the file by another name than that of its descriptor. */
-static void name_file(struct diag *d, const char *name, const char *path)
+/* Positions in a file go with a descriptor: every reader gets its own. */
+static int load_into(struct trace_store *s, struct trace_child *child, int fd, const char *name,
+                     const struct trace_load *load, struct diag *d)
 {
-	char what[sizeof(d->what)];
-	const char *at = strstr(d->what, name);
+	struct trace_child_load part = { .name = name,
+		                         .progress = load->progress,
+		                         .ctx = load->ctx };
+	int err;
 
-	if (!at)
-		return;
-	snprintf(what, sizeof(what), "%.*s%s%s", (int)(at - d->what), d->what, path,
-	         at + strlen(name));
-	memcpy(d->what, what, sizeof(what));
+	part.fd = broker_dirs_again(&s->dirs, fd);
+	if (part.fd < 0)
+		return diag_set(d, part.fd, "check the path and its permissions",
+		                "cannot open '%.128s'", name);
+	err = trace_child_load(child, &part, d);
+	close(part.fd);
+	return err;
 }
 
 static int open_trace(struct trace_store *s, const struct trace_load *load, struct held *h,
                       struct diag *d)
 {
-	struct recording_cfg cfg = { .name = h->path,
-		                     .progress = load->progress,
-		                     .progress_ctx = load->ctx };
-	SCOPED(scoped_close) int fd = store_open(s, h->path, d, &h->file_bytes);
 	uint64_t start_ns = clock_boot_ns();
-	char path[64];
 	int err;
 
-	if (fd < 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = recording_open(path, &cfg, d, &h->rec);
-	if (err) {
-		name_file(d, path, h->path);
+	h->fd = store_open(s, h->path, d, &h->file_bytes);
+	if (h->fd < 0)
+		return h->fd;
+	err = trace_child_new(s->max_bytes, d, &h->child);
+	if (!err)
+		err = load_into(s, h->child, h->fd, h->path, load, d);
+	if (err)
 		return err;
-	}
 	h->used_ns = clock_boot_ns();
 	h->loaded_ns = h->used_ns - start_ns;
-	h->memory_bytes = recording_bytes(h->rec);
-	h->nr_events = recording_source(h->rec)->facts->nr_events;
-	if (h->memory_bytes > s->max_bytes)
-		return diag_set(d, -E2BIG, "start the server with a larger --max-trace-mib",
-		                "the trace takes %.1f MiB of memory, and all together may take %.1f",
-		                (double)h->memory_bytes / 1048576, (double)s->max_bytes / 1048576);
+	h->memory_bytes = trace_child_bytes(h->child);
+	h->nr_events = trace_child_events(h->child);
 	return 0;
 }
 
@@ -213,8 +252,8 @@ static size_t keep(struct trace_store *s, struct held *h)
 	size_t nr;
 
 	pthread_mutex_lock(&s->lock);
-	h->is_temporary = store_is_temporary(s, h->path);
-	before = find(s, h->id);
+	h->is_temporary = store_is_temporary(s, h->owner, h->path);
+	before = find(s, h->owner, h->id);
 	if (before) {
 		/* The same file again: it must not go with what it replaces. */
 		if (strcmp(before->path, h->path) == 0)
@@ -237,7 +276,9 @@ int trace_store_load(struct trace_store *s, const struct trace_load *load, struc
 
 	if (!h)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = trace_store_allow(s, load->path, false, d, &h->path);
+	h->fd = -1;
+	h->owner = load->owner;
+	err = trace_store_allow(s, load->owner, load->path, false, d, &h->path);
 	if (!err)
 		err = name_trace(load, h->path, d, h->id);
 	if (!err)
@@ -251,32 +292,36 @@ int trace_store_load(struct trace_store *s, const struct trace_load *load, struc
 	return 0;
 }
 
-static int not_found(const struct trace_store *s, const char *id, struct diag *d)
+/* Its sentence is whole: the words of the code would be those for files. */
+static int not_found(const struct trace_store *s, uint64_t owner, const char *id, struct diag *d)
 {
-	char hint[200] = "loaded are: ";
-	size_t len = strlen(hint);
+	char hint[200] = "";
+	size_t len = 0;
 
-	if (!s->traces)
-		snprintf(hint, sizeof(hint), "load one with load_perfetto_trace");
 	for (const struct held *h = s->traces; h && len < sizeof(hint); h = h->next)
-		len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s%s",
-		                        h == s->traces ? "" : ", ", h->id);
-	if (!id && s->traces)
-		return diag_set(d, -ENOENT, hint,
-		                "\"trace_id\" is missing, and several traces are loaded");
-	if (!id)
-		return diag_set(d, -ENOENT, hint, "no trace is loaded");
-	return diag_set(d, -ENOENT, hint, "Trace '%.128s' not found", id);
+		if (h->owner == owner)
+			len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s%s",
+			                        len ? ", " : "loaded are: ", h->id);
+	if (!len)
+		snprintf(hint, sizeof(hint), "load one with load_perfetto_trace");
+	if (id)
+		diag_set(d, -EINVAL, hint, "Trace '%.128s' not found", id);
+	else if (len)
+		diag_set(d, -EINVAL, hint,
+		         "\"trace_id\" is missing, and several traces are loaded");
+	else
+		diag_set(d, -EINVAL, hint, "no trace is loaded");
+	return -ENOENT;
 }
 
-int trace_store_borrow(struct trace_store *s, const char *id, struct diag *d,
-                       struct recording **out)
+int trace_store_borrow(struct trace_store *s, uint64_t owner, const char *id, struct diag *d,
+                       struct trace_child **out)
 {
 	struct held *h, *freed = NULL;
 	int err = 0;
 
 	pthread_mutex_lock(&s->lock);
-	h = id ? find(s, id) : s->traces && !s->traces->next ? s->traces : NULL;
+	h = id ? find(s, owner, id) : find_only(s, owner);
 	if (h) {
 		h->nr_waiting++;
 		while (h->is_lent && !h->is_gone)
@@ -284,42 +329,45 @@ int trace_store_borrow(struct trace_store *s, const char *id, struct diag *d,
 		h->nr_waiting--;
 	}
 	if (!h || h->is_gone) {
-		err = not_found(s, id ? id : h ? h->id : NULL, d);
+		err = not_found(s, owner, id ? id : h ? h->id : NULL, d);
 		freed = h ? leave(s, h) : NULL;
 	} else {
 		h->is_lent = true;
 		h->used_ns = clock_boot_ns();
-		*out = h->rec;
+		*out = h->child;
 	}
 	pthread_mutex_unlock(&s->lock);
 	held_free(freed);
 	return err;
 }
 
-static struct held *find_lent(const struct trace_store *s, const struct recording *r)
+static struct held *find_lent(const struct trace_store *s, const struct trace_child *c)
 {
 	for (struct held *h = s->traces; h; h = h->next)
-		if (h->rec == r)
+		if (h->child == c)
 			return h;
 	for (struct held *h = s->leaving; h; h = h->next)
-		if (h->rec == r)
+		if (h->child == c)
 			return h;
 	return NULL;
 }
 
-/* Its indexes may have grown meanwhile. */
-void trace_store_return(struct trace_store *s, struct recording *r)
+/* Its indexes may have grown meanwhile; a dead one can no longer be found. */
+void trace_store_return(struct trace_store *s, struct trace_child *c)
 {
 	struct held *freed = NULL, *last = NULL, *h;
 
 	pthread_mutex_lock(&s->lock);
-	h = find_lent(s, r);
+	h = find_lent(s, c);
 	if (h) {
 		h->is_lent = false;
 		h->used_ns = clock_boot_ns();
-		h->memory_bytes = recording_bytes(r);
+		h->memory_bytes = trace_child_bytes(c);
 		pthread_cond_broadcast(&s->is_returned);
-		last = leave(s, h);
+		if (trace_child_is_dead(c) && !h->is_gone)
+			drop(s, h, &freed);
+		else
+			last = leave(s, h);
 		(void)evict(s, h, &freed);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -327,34 +375,98 @@ void trace_store_return(struct trace_store *s, struct recording *r)
 	free_list(freed);
 }
 
-void trace_store_id(struct trace_store *s, const struct recording *r, char *buf)
+void trace_store_id(struct trace_store *s, const struct trace_child *c, char *buf)
 {
 	const struct held *h;
 
 	pthread_mutex_lock(&s->lock);
-	h = find_lent(s, r);
+	h = find_lent(s, c);
 	snprintf(buf, TRACE_ID_LEN, "%s", h ? h->id : "");
 	pthread_mutex_unlock(&s->lock);
 }
 
-int trace_store_unload(struct trace_store *s, const char *id, struct diag *d)
+/* A descriptor and a name of its own. */
+static int copy_file(struct trace_store *s, uint64_t owner, const char *id, struct diag *d, int *fd,
+                     char **name)
+{
+	const struct held *h;
+	int err = 0;
+
+	pthread_mutex_lock(&s->lock);
+	h = find(s, owner, id);
+	if (!h) {
+		err = not_found(s, owner, id, d);
+	} else {
+		*fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
+		*name = strdup(h->path);
+		if (*fd < 0 || !*name)
+			err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	}
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+static int load_copy(struct trace_store *s, const char *id, const struct trace_load *load,
+                     struct trace_child *into, struct diag *d)
+{
+	SCOPED(scoped_close) int fd = -1;
+	SCOPED(scoped_free) char *name = NULL;
+	int err = copy_file(s, load->owner, id, d, &fd, &name);
+
+	return err ? err : load_into(s, into, fd, name, load, d);
+}
+
+int trace_store_pair(struct trace_store *s, const char *const ids[2], const struct trace_load *load,
+                     struct diag *d, struct trace_child **out)
+{
+	struct trace_child *both = NULL;
+	int err = trace_child_new(s->max_bytes < UINT64_MAX / 2 ? 2 * s->max_bytes : UINT64_MAX, d,
+	                          &both);
+
+	for (int i = 0; i < 2 && !err; i++)
+		err = load_copy(s, ids[i], load, both, d);
+	if (err) {
+		trace_child_free(both);
+		return err;
+	}
+	*out = both;
+	return 0;
+}
+
+int trace_store_unload(struct trace_store *s, uint64_t owner, const char *id, struct diag *d)
 {
 	struct held *freed = NULL, *h;
 	int err = 0;
 
 	pthread_mutex_lock(&s->lock);
-	h = find(s, id);
+	h = find(s, owner, id);
 	if (h)
 		drop(s, h, &freed);
 	else
-		err = not_found(s, id, d);
+		err = not_found(s, owner, id, d);
 	pthread_mutex_unlock(&s->lock);
 	free_list(freed);
 	return err;
 }
 
-void trace_store_each(struct trace_store *s, void (*fn)(void *ctx, const struct trace_entry *entry),
-                      void *ctx)
+void trace_store_forget(struct trace_store *s, uint64_t owner)
+{
+	struct held *freed = NULL, *next;
+
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	for (struct held *h = s->traces; h; h = next) {
+		next = h->next;
+		if (h->owner == owner)
+			drop(s, h, &freed);
+	}
+	pthread_mutex_unlock(&s->lock);
+	free_list(freed);
+}
+
+void trace_store_each(struct trace_store *s, uint64_t owner,
+                      void (*fn)(void *ctx, const struct trace_entry *entry), void *ctx)
 {
 	pthread_mutex_lock(&s->lock);
 	for (const struct held *h = s->traces; h; h = h->next) {
@@ -369,7 +481,8 @@ void trace_store_each(struct trace_store *s, void (*fn)(void *ctx, const struct 
 			.is_ours = h->is_temporary,
 		};
 
-		fn(ctx, &entry);
+		if (h->owner == owner)
+			fn(ctx, &entry);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

@@ -1,9 +1,13 @@
 /*
- * mcp/trace_store — the traces that a server has loaded: by id, bounded in number and memory, the longest unused goes first.
+ * mcp/traces/trace_store — the traces that a server has loaded: by owner and id, bounded in number and memory.
  *
- * Files are opened only below the allowed directories, after all symbolic links; what this server recorded into its own directory
- * is allowed too. A trace that is in use stays until its user is done. All functions may be called on any thread; a trace is
- * lent to one user at a time, since its indexes grow when they are asked for.
+ * Files are opened only below the allowed directories, after all symbolic links; what this server
+ * recorded into its own directory is allowed too. Every trace has an owner, a connection: others
+ * neither see it nor can use or unload it, nor open the file of a recording that this server made for
+ * it. When there is no room, the owner with the most loses the one unused longest. Each trace is held
+ * by a process of its own (mcp/traces/trace_child); one whose process has died is gone. A trace that
+ * is in use stays until its user is done. All functions may be called on any thread; a trace is lent
+ * to one user at a time.
  */
 #pragma once
 
@@ -13,10 +17,10 @@
 
 #include "base/attr.h"
 #include "base/diag.h"
-#include "session/recording.h"
 
 #define TRACE_ID_LEN 128U
 
+struct trace_child;
 struct trace_store;
 
 struct trace_store_cfg {
@@ -42,15 +46,25 @@ MUST_USE int trace_store_new(const struct trace_store_cfg *cfg, struct diag *d,
 void trace_store_free(struct trace_store *s); /* NULL is fine */
 
 /* The real path, if it may be read (or, with is_new, written): -EACCES with a sentence that names the allowed directories. */
-MUST_USE int trace_store_allow(struct trace_store *s, const char *path, bool is_new, struct diag *d,
-                               char **real);
+MUST_USE int trace_store_allow(struct trace_store *s, uint64_t owner, const char *path, bool is_new,
+                               struct diag *d, char **real);
+/* Makes a file at a path that may be written, for its owner only: a descriptor, and its real path, to be freed. -EEXIST: it is there. */
+MUST_USE int trace_store_create(struct trace_store *s, uint64_t owner, const char *path,
+                                struct diag *d, char **real);
+/* Removes it again. */
+void trace_store_discard(struct trace_store *s, int fd);
+/* A whole file in the place of what has the path, which trace_store_allow() gave, or no change. */
+MUST_USE int trace_store_write(struct trace_store *s, const char *real, const char *bytes,
+                               size_t len);
 /*
- * A new file of a private directory, which is made when it is first asked for: its name, to be freed. Such a file may be
- * loaded; it goes with its trace, and all of them with the store.
+ * A new file of a private directory, which is created when first needed: its name, to be freed. Its
+ * owner may load such a file; it is removed with its trace, and all of them with the store.
  */
-MUST_USE int trace_store_temporary(struct trace_store *s, struct diag *d, char **path);
+MUST_USE int trace_store_temporary(struct trace_store *s, uint64_t owner, struct diag *d,
+                                   char **path);
 
 struct trace_load {
+	uint64_t owner;
 	const char *path;
 	const char *id; /* NULL = the file's name without its last extension */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total); /* false gives up: -ECANCELED */
@@ -63,11 +77,18 @@ struct trace_load {
 MUST_USE int trace_store_load(struct trace_store *s, const struct trace_load *load, struct diag *d,
                               char *id_out, size_t *nr_evicted);
 /* Waits for its turn. -ENOENT with a sentence that lists the ids that there are. id NULL = the only one. */
-MUST_USE int trace_store_borrow(struct trace_store *s, const char *id, struct diag *d,
-                                struct recording **out);
-void trace_store_return(struct trace_store *s, struct recording *r);
+MUST_USE int trace_store_borrow(struct trace_store *s, uint64_t owner, const char *id,
+                                struct diag *d, struct trace_child **out);
+void trace_store_return(struct trace_store *s, struct trace_child *c);
 /* The id of one that is borrowed; buf takes TRACE_ID_LEN bytes. */
-void trace_store_id(struct trace_store *s, const struct recording *r, char *buf);
-MUST_USE int trace_store_unload(struct trace_store *s, const char *id, struct diag *d);
-void trace_store_each(struct trace_store *s, void (*fn)(void *ctx, const struct trace_entry *entry),
-                      void *ctx);
+void trace_store_id(struct trace_store *s, const struct trace_child *c, char *buf);
+/* Two traces together, loaded once more into a process of their own, which the caller frees; path and id do not count. */
+MUST_USE int trace_store_pair(struct trace_store *s, const char *const ids[2],
+                              const struct trace_load *load, struct diag *d,
+                              struct trace_child **out);
+MUST_USE int trace_store_unload(struct trace_store *s, uint64_t owner, const char *id,
+                                struct diag *d);
+/* Everything of an owner that has gone. NULL is fine. */
+void trace_store_forget(struct trace_store *s, uint64_t owner);
+void trace_store_each(struct trace_store *s, uint64_t owner,
+                      void (*fn)(void *ctx, const struct trace_entry *entry), void *ctx);

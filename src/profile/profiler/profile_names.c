@@ -1,26 +1,29 @@
-#include "session/profile_names.h"
+#include "profile/profiler/profile_names.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
+#include "sys/rights/broker.h"
 
 #define PROCESSES_MAX 65536U
 #define COMM_LEN      16U
 #define ADDRESSES_MAX ((size_t)2 * SAMPLER_DEPTH)
 #define FRAMES_MAX    (ADDRESSES_MAX * SYMBOL_FRAMES_MAX)
 
-struct process {
-	char comm[COMM_LEN]; /* empty = it had ended before we looked */
+struct named_process {
+	char comm[COMM_LEN]; /* empty = it had exited before we read it */
 };
 
 struct profile_names {
 	struct symbolizer *symbols;
 	struct map *by_tgid;
-	struct process *processes;
+	struct named_process *processes;
 	uint32_t capacity;
 	uint32_t frames[FRAMES_MAX]; /* of the row at hand */
 };
@@ -52,17 +55,17 @@ void profile_names_free(struct profile_names *n)
 	free(n);
 }
 
-static void read_comm(uint32_t tgid, struct process *p)
+static void read_comm(uint32_t tgid, struct named_process *p)
 {
 	char path[64];
-	SCOPED(scoped_fclose) FILE *in = NULL;
-	size_t len;
+	SCOPED(scoped_close) int fd = -1;
+	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%u/comm", tgid);
-	in = fopen(path, "re");
-	if (!in)
+	fd = broker_open(path);
+	len = fd >= 0 ? read(fd, p->comm, sizeof(p->comm) - 1) : -1;
+	if (len < 0)
 		return; /* it has ended: the last name that we saw is the best there is */
-	len = fread(p->comm, 1, sizeof(p->comm) - 1, in);
 	p->comm[len] = '\0';
 	p->comm[strcspn(p->comm, "\n")] = '\0';
 }
@@ -71,21 +74,14 @@ static int add_process(struct profile_names *n, uint32_t tgid, uint32_t *idx)
 {
 	uint32_t nr = map_nr(n->by_tgid);
 
-	if (nr == n->capacity) {
-		uint32_t capacity = nr ? 2 * nr : 64;
-		struct process *more = reallocarray(n->processes, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		n->processes = more;
-		n->capacity = capacity;
-	}
-	n->processes[nr] = (struct process){ 0 };
+	if (GROW(n->processes, n->capacity, nr))
+		return -ENOMEM;
+	n->processes[nr] = (struct named_process){ 0 };
 	*idx = nr;
 	return map_insert(n->by_tgid, &tgid, nr);
 }
 
-int profile_names_meet(struct profile_names *n, uint32_t tgid, uint64_t ts_ns)
+int profile_names_read_process(struct profile_names *n, uint32_t tgid, uint64_t ts_ns)
 {
 	uint32_t idx;
 	int err;
@@ -97,9 +93,9 @@ int profile_names_meet(struct profile_names *n, uint32_t tgid, uint64_t ts_ns)
 		return err == -E2BIG ? 0
 		                     : err; /* more processes than we name: theirs stay unknown */
 	read_comm(tgid, &n->processes[idx]);
-	err = symbolizer_meet(n->symbols, tgid, ts_ns);
+	err = symbolizer_read_process(n->symbols, tgid, ts_ns);
 	return err == -ENOMEM ? err
-	                      : 0; /* one that has ended has told its mappings before, or never */
+	                      : 0; /* an exited one has reported its mappings before, or never */
 }
 
 int profile_names_execed(struct profile_names *n, uint32_t tgid)
@@ -124,7 +120,7 @@ static const char *process_name(const struct profile_names *n, const struct samp
 	return NULL;
 }
 
-struct place {
+struct name_place {
 	uint32_t tgid; /* 0 = kernel */
 	uint64_t ts_ns;
 	uint64_t address;
@@ -132,7 +128,7 @@ struct place {
 };
 
 /* The frames of one address, innermost first: how many, or an error. */
-static int add_place(struct profile_names *n, const struct place *at, struct profile *out,
+static int add_place(struct profile_names *n, const struct name_place *at, struct profile *out,
                      uint32_t *numbers)
 {
 	struct symbol_frame found[SYMBOL_FRAMES_MAX];
@@ -166,11 +162,11 @@ static int add_addresses(struct profile_names *n, const struct sampler_row *row,
 
 	for (uint32_t i = 0; i < row->nr_kernel + row->nr_user; i++) {
 		bool is_kernel = i < row->nr_kernel;
-		struct place at = {
+		struct name_place at = {
 			.tgid = is_kernel ? 0 : row->tgid,
 			.ts_ns = row->last_ns,
 			.address = is_kernel ? row->kernel[i] : row->user[i - row->nr_kernel],
-			/* User code that entered the kernel stands at its system call, not behind a call. */
+			/* User code that entered the kernel is at its system call, not after a call. */
 			.is_return = i != 0 && i != row->nr_kernel,
 		};
 		int err = nr + SYMBOL_FRAMES_MAX <= FRAMES_MAX

@@ -1,5 +1,5 @@
 /*
- * session/profile_names — rows of a sampler become a profile with names.
+ * profile/profiler/profile_names — rows of a sampler become a profile with names.
  *
  * Remembers what processes are called, also of those that end. The symbolizer is lent. One thread.
  */
@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-#include "analyze/profile.h"
 #include "base/attr.h"
 #include "base/diag.h"
-#include "collect/sampler.h"
+#include "collect/sample/sampler.h"
+#include "profile/profile.h"
 #include "symbol/symbolizer.h"
 
 struct profile_names;
@@ -18,8 +18,8 @@ struct profile_names;
 MUST_USE int profile_names_new(struct symbolizer *symbols, struct profile_names **out);
 void profile_names_free(struct profile_names *n); /* NULL is fine */
 
-/* Meets a process while it lives: its name, its mappings. Known ones cost a lookup. -ENOMEM. */
-MUST_USE int profile_names_meet(struct profile_names *n, uint32_t tgid, uint64_t ts_ns);
+/* Reads a process while it is alive: its name, its mappings. Known ones cost a lookup. -ENOMEM. */
+MUST_USE int profile_names_read_process(struct profile_names *n, uint32_t tgid, uint64_t ts_ns);
 /* It became another program. */
 MUST_USE int profile_names_execed(struct profile_names *n, uint32_t tgid);
 

@@ -1,24 +1,22 @@
-#include "session/profile_thread.h"
+#include "profile/profiler/profile_thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "analyze/profile_top.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/thread.h"
-#include "session/profiler.h"
+#include "base/worker.h"
+#include "profile/profile_top.h"
+#include "profile/profiler/profiler.h"
 
-#define POLL_NS     100000000LL
+#define POLL_MS     100
 #define SHOT_NS     200000000ULL  /* between two shots, at least */
 #define SHOT_COSTS  20            /* times the CPU time of the last one */
 #define PAUSE_NS    3000000000ULL /* and at most */
-#define SECOND_NS   1000000000LL
 #define NR_REMARKS  4
 #define REMARK_LEN  320
 #define EVENT_BYTES 96
@@ -46,20 +44,17 @@ struct wanted {
 };
 
 struct profile_thread {
-	pthread_t thread;
 	uint32_t tgid;
-	pthread_mutex_t lock;
-	pthread_cond_t change;
+	struct worker *worker; /* its lock is for these two: */
 	struct wanted wanted;
-	bool is_ending;
 	struct profile_shot *fresh;
-	atomic_bool is_over;
 
 	/* Of the thread alone. */
+	struct worker *self;
 	struct profiler *profiler;
 	struct kept *kept; /* NULL while nothing is sampled */
 	struct wanted current;
-	bool is_idle; /* refused, or the process has ended: until it begins anew */
+	bool is_idle; /* refused, or the process has exited: until it is restarted */
 	uint64_t next_shot_ns;
 };
 
@@ -95,17 +90,17 @@ const char *profile_shot_remark(const struct profile_shot *s, size_t idx)
 	return idx < s->nr_remarks ? s->remarks[idx] : NULL;
 }
 
-/* One that is out of date meanwhile is thrown away. */
+/* One that is outdated by then is discarded. */
 static void publish(struct profile_thread *t, struct profile_shot *s)
 {
-	pthread_mutex_lock(&t->lock);
+	worker_lock(t->self);
 	if (t->wanted.nr == t->current.nr) {
 		struct profile_shot *old = t->fresh;
 
 		t->fresh = s;
 		s = old;
 	}
-	pthread_mutex_unlock(&t->lock);
+	worker_unlock(t->self);
 	profile_shot_free(s);
 }
 
@@ -160,7 +155,7 @@ static int make_shot(struct profile_thread *t, struct diag *d)
 
 	if (!s)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	err = profiler_news(t->profiler, t->kept->profile, d);
+	err = profiler_add_new(t->profiler, t->kept->profile, d);
 	if (!err && profile_top_new(t->kept->profile, &s->top))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (err)
@@ -214,7 +209,7 @@ static void step(struct profile_thread *t)
 	if (t->is_idle || !t->kept)
 		return;
 	err = profiler_poll(t->profiler, &is_over, &why);
-	/* The process has ended: what was found of it stays. */
+	/* The process has exited: what was found of it stays. */
 	t->is_idle = is_over;
 	if (!err && (is_over || now_ns >= t->next_shot_ns)) {
 		uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), pause_ns;
@@ -227,54 +222,41 @@ static void step(struct profile_thread *t)
 		refuse(t, &why);
 }
 
-/* With the lock held. */
-static void wait_a_little(struct profile_thread *t)
+static void run(struct worker *w, void *state)
 {
-	struct timespec until;
+	struct profile_thread *t = state;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += POLL_NS;
-	until.tv_sec += until.tv_nsec / SECOND_NS;
-	until.tv_nsec %= SECOND_NS;
-	pthread_cond_timedwait(&t->change, &t->lock, &until);
-}
-
-static void *run(void *ctx)
-{
-	struct profile_thread *t = ctx;
-
-	pthread_mutex_lock(&t->lock);
-	while (!t->is_ending) {
+	t->self = w;
+	worker_lock(w);
+	while (!worker_is_cancelled(w)) {
 		bool is_new = t->current.nr != t->wanted.nr;
 
 		t->current = t->wanted;
-		pthread_mutex_unlock(&t->lock);
+		worker_unlock(w);
 		if (is_new)
 			begin(t);
 		step(t);
-		pthread_mutex_lock(&t->lock);
-		if (!t->is_ending && t->current.nr == t->wanted.nr)
-			wait_a_little(t);
+		worker_lock(w);
+		if (!worker_is_cancelled(w) && t->current.nr == t->wanted.nr)
+			worker_wait(w, POLL_MS);
 	}
-	pthread_mutex_unlock(&t->lock);
-	profiler_free(t->profiler);
-	t->profiler = NULL;
+	worker_unlock(w);
+	profiler_free(TAKE_PTR(t->profiler));
 	let_go(TAKE_PTR(t->kept));
-	atomic_store(&t->is_over, true);
-	return NULL;
 }
 
-static void destroy(struct profile_thread *t)
+static void destroy(void *state)
 {
+	struct profile_thread *t = state;
+
 	profile_shot_free(t->fresh);
 	profiler_free(t->profiler);
-	pthread_cond_destroy(&t->change);
-	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
 int profile_thread_start(const struct profile_thread_cfg *cfg, struct profile_thread **out)
 {
+	const struct worker_job job = { .run = run, .free = destroy };
 	struct profile_thread *t = calloc(1, sizeof(*t));
 	int err;
 
@@ -282,14 +264,9 @@ int profile_thread_start(const struct profile_thread_cfg *cfg, struct profile_th
 		return -ENOMEM;
 	t->tgid = cfg->tgid;
 	t->wanted = (struct wanted){ cfg->hz, 1 };
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->change, NULL);
 	err = profiler_new(&t->profiler);
-	if (err) {
-		destroy(t);
-		return err;
-	}
-	err = thread_start(&t->thread, run, t);
+	if (!err)
+		err = worker_start(&job, t, &t->worker);
 	if (err) {
 		destroy(t);
 		return err;
@@ -302,11 +279,11 @@ void profile_thread_anew(struct profile_thread *t, double hz)
 {
 	struct profile_shot *old;
 
-	pthread_mutex_lock(&t->lock);
+	worker_lock(t->worker);
 	t->wanted = (struct wanted){ hz, t->wanted.nr + 1 };
 	old = TAKE_PTR(t->fresh);
-	pthread_cond_signal(&t->change);
-	pthread_mutex_unlock(&t->lock);
+	worker_signal(t->worker);
+	worker_unlock(t->worker);
 	profile_shot_free(old);
 }
 
@@ -314,30 +291,24 @@ struct profile_shot *profile_thread_take(struct profile_thread *t)
 {
 	struct profile_shot *s;
 
-	pthread_mutex_lock(&t->lock);
+	worker_lock(t->worker);
 	s = TAKE_PTR(t->fresh);
-	pthread_mutex_unlock(&t->lock);
+	worker_unlock(t->worker);
 	return s;
 }
 
 void profile_thread_end(struct profile_thread *t)
 {
-	pthread_mutex_lock(&t->lock);
-	t->is_ending = true;
-	pthread_cond_signal(&t->change);
-	pthread_mutex_unlock(&t->lock);
+	worker_cancel(t->worker);
 }
 
 bool profile_thread_is_over(const struct profile_thread *t)
 {
-	return atomic_load(&t->is_over);
+	return worker_poll(t->worker, 0);
 }
 
 void profile_thread_free(struct profile_thread *t)
 {
-	if (!t)
-		return;
-	profile_thread_end(t);
-	pthread_join(t->thread, NULL);
-	destroy(t);
+	if (t)
+		worker_end(t->worker);
 }

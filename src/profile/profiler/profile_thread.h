@@ -1,19 +1,19 @@
 /*
- * session/profile_thread — a profiler with a thread of its own: samples, follows who is sampled and looks up names there, so
- * that whoever looks never waits.
+ * profile/profiler/profile_thread — a profiler with its own thread: samples, follows the sampled
+ * processes and looks up names there, so that the screen never waits.
  *
  * Several times a second the thread makes a shot of all samples so far; less often, the larger the profile is, so that this
- * takes about a twentieth of a CPU, but at least every three seconds. Whoever looks takes the newest and owns it. All calls come from one other thread; only
- * profile_thread_free() waits.
+ * takes about a twentieth of a CPU, but at least every three seconds. The caller takes the newest and owns it. All calls
+ * come from one other thread; only profile_thread_free() waits.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/machine_profile.h"
 #include "base/attr.h"
 #include "base/diag.h"
+#include "profile/machine_profile.h"
 
 struct profile_thread;
 

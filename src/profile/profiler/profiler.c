@@ -1,4 +1,4 @@
-#include "session/profiler.h"
+#include "profile/profiler/profiler.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,18 +9,20 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collect/mmap_ring.h"
-#include "collect/sampler.h"
-#include "session/pid_namespace.h"
-#include "session/profile_names.h"
-#include "session/stat_filter.h"
-#include "session/tracing.h"
+#include "base/grow.h"
+#include "collect/sample/mmap_ring.h"
+#include "collect/sample/sampler.h"
+#include "collect/stat_filter.h"
+#include "collect/tracing.h"
+#include "profile/profiler/profile_names.h"
 #include "symbol/symbolizer.h"
 #include "sys/cpulist.h"
-#include "sys/proc_tasks.h"
+#include "sys/online_watch.h"
+#include "sys/proc/pid_namespace.h"
+#include "sys/proc/proc_tasks.h"
 #include "sys/topology.h"
 
-#define LOOK_NS 200000000ULL /* how often rows are read to meet the processes in them */
+#define READ_NS 200000000ULL /* how often rows are read to meet the processes in them */
 #define NO_PROC "/dev/null"  /* in which no process is found */
 
 struct profiler {
@@ -28,23 +30,24 @@ struct profiler {
 	enum profiler_end end;
 	struct profiler_cfg cfg;
 	struct sample_event event;
-	struct cpulist online;
+	struct cpulist online; /* at the start */
+	struct online_watch cpus;
 	struct sampler *sampler;
 	struct mmap_ring *
-		mmaps; /* NULL once stopped, or where perf does not tell: names of the dead are lost then */
+		mmaps; /* NULL once stopped, or where perf cannot report them: names of exited processes are lost then */
 	struct symbolizer *symbols;
 	struct profile_names *names;
 	int target_fd;   /* pidfd; -1 = none */
 	bool is_foreign; /* the kernel's ids are not those of our /proc */
 	uint64_t lost_reports;
-	bool has_told_foreign, has_told_lost;
-	uint64_t start_ns, stop_ns, look_ns;
+	bool has_reported_foreign, has_reported_lost;
+	uint64_t start_ns, stop_ns, read_ns;
 	uint64_t start_real_ns;
-	struct { /* by profiler_news(): of each row of the sampler, how many */
+	struct { /* by profiler_add_new(): of each row of the sampler, how many */
 		uint64_t *counts, *values;
 		uint32_t nr, room;
 		uint64_t broken;
-	} told;
+	} reported;
 };
 
 int profiler_new(struct profiler **out)
@@ -54,6 +57,7 @@ int profiler_new(struct profiler **out)
 	if (!p)
 		return -ENOMEM;
 	p->target_fd = -1;
+	p->cpus.fd = -1;
 	*out = p;
 	return 0;
 }
@@ -65,12 +69,13 @@ void profiler_clear(struct profiler *p)
 	profile_names_free(p->names);
 	symbolizer_free(p->symbols);
 	sample_event_done(&p->event);
+	online_watch_close(&p->cpus);
 	cpulist_done(&p->online);
-	free(p->told.counts);
-	free(p->told.values);
+	free(p->reported.counts);
+	free(p->reported.values);
 	if (p->target_fd >= 0)
 		close(p->target_fd);
-	*p = (struct profiler){ .target_fd = -1 };
+	*p = (struct profiler){ .target_fd = -1, .cpus.fd = -1 };
 }
 
 void profiler_free(struct profiler *p)
@@ -79,11 +84,6 @@ void profiler_free(struct profiler *p)
 		return;
 	profiler_clear(p);
 	free(p);
-}
-
-void scoped_profiler(struct profiler *const *p)
-{
-	profiler_free(*p);
 }
 
 /* From here on every mapping is reported; what was there before is read from /proc. */
@@ -116,14 +116,14 @@ static int take_report(void *ctx, const struct mmap_report *r)
 	return 0;
 }
 
-static int meet_task(void *ctx, const struct proc_task *task)
+static int read_process(void *ctx, const struct proc_task *task)
 {
 	struct profiler *p = ctx;
 
 	if (p->is_foreign || task->is_kthread || task->tid != task->tgid ||
 	    (p->cfg.tgid && task->tgid != p->cfg.tgid))
 		return 0;
-	return profile_names_meet(p->names, task->tgid, clock_boot_ns());
+	return profile_names_read_process(p->names, task->tgid, clock_boot_ns());
 }
 
 static int open_names(struct profiler *p, struct diag *d)
@@ -185,11 +185,8 @@ static int watch_target(struct profiler *p, struct diag *d)
 {
 	if (!p->cfg.tgid)
 		return 0;
-	if (p->is_foreign)
-		return diag_set(
-			d, -ENOTSUP,
-			"run it in the host's pid namespace (docker: --pid=host), or use --cgroup",
-			"inside a pid namespace, processes cannot be matched with the kernel's ids");
+	if (pid_namespace_check("-p", d))
+		return -ENOTSUP;
 	p->target_fd = (int)syscall(SYS_pidfd_open, (pid_t)p->cfg.tgid, 0);
 	if (p->target_fd >= 0)
 		return 0;
@@ -203,6 +200,8 @@ static int read_online(struct profiler *p, struct diag *d)
 
 	if (!err && topology_online(topology, &p->online))
 		err = diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (!err && online_watch_open(&p->cpus, ONLINE_WATCH_PATH, &p->online))
+		err = diag_set(d, -ENOMEM, NULL, "out of memory");
 	topology_free(topology);
 	return err;
 }
@@ -210,7 +209,7 @@ static int read_online(struct profiler *p, struct diag *d)
 static int open_all(struct profiler *p, struct diag *d)
 {
 	struct tracing tracing;
-	int err = tracing_look("profiles", &tracing, d);
+	int err = tracing_probe("profiles", &tracing, d);
 
 	if (!err)
 		err = sample_event_parse(p->cfg.event, &p->event, d);
@@ -226,11 +225,11 @@ static int open_all(struct profiler *p, struct diag *d)
 	if (!err)
 		err = open_names(p, d);
 	if (!err)
-		err = proc_tasks_each("/proc", meet_task, p, d);
+		err = proc_tasks_each("/proc", read_process, p, d);
 	if (err)
 		return err;
 	p->start_real_ns = clock_read_ns(CLOCK_REALTIME);
-	p->start_ns = p->look_ns = clock_boot_ns();
+	p->start_ns = p->read_ns = clock_boot_ns();
 	return sampler_start(p->sampler, d);
 }
 
@@ -252,20 +251,20 @@ int profiler_start(struct profiler *p, const struct profiler_cfg *cfg, struct di
 	return 0;
 }
 
-static int meet_row(void *ctx, const struct sampler_row *row)
+static int read_row_process(void *ctx, const struct sampler_row *row)
 {
 	struct profiler *p = ctx;
 
-	return p->is_foreign ? 0 : profile_names_meet(p->names, row->tgid, row->last_ns);
+	return p->is_foreign ? 0 : profile_names_read_process(p->names, row->tgid, row->last_ns);
 }
 
-/* Who was sampled, while they are still there to be asked. */
-static int look(struct profiler *p, struct diag *d)
+/* Reads the sampled processes while they are still alive. */
+static int read_samples(struct profiler *p, struct diag *d)
 {
 	int err = p->mmaps ? mmap_ring_take(p->mmaps, take_report, p) : 0;
 
 	if (!err)
-		err = sampler_read(p->sampler, meet_row, p, d);
+		err = sampler_read(p->sampler, read_row_process, p, d);
 	return err == -ENOMEM ? diag_set(d, err, NULL, "out of memory") : err;
 }
 
@@ -277,7 +276,7 @@ static int finish(struct profiler *p, enum profiler_end end, struct diag *d)
 	p->stop_ns = clock_boot_ns();
 	p->state = PROFILER_STOPPED;
 	p->end = end;
-	err = look(p, d);
+	err = read_samples(p, d);
 	p->lost_reports = p->mmaps ? mmap_ring_lost(p->mmaps) : 0;
 	mmap_ring_close(TAKE_PTR(p->mmaps));
 	return err;
@@ -296,6 +295,16 @@ static enum profiler_end why_over(const struct profiler *p, uint64_t now_ns)
 	return PROFILER_END_NONE;
 }
 
+/* A CPU that cannot be sampled is counted as skipped. */
+static void follow_cpus(struct profiler *p, uint64_t now_ns)
+{
+	if (!online_watch_poll(&p->cpus, now_ns))
+		return;
+	(void)!sampler_follow(p->sampler, &p->cpus.now, NULL);
+	if (p->mmaps)
+		(void)!mmap_ring_follow(p->mmaps, &p->cpus.now, NULL);
+}
+
 int profiler_poll(struct profiler *p, bool *is_over, struct diag *d)
 {
 	uint64_t now_ns = clock_boot_ns();
@@ -308,9 +317,10 @@ int profiler_poll(struct profiler *p, bool *is_over, struct diag *d)
 	*is_over = end != PROFILER_END_NONE;
 	if (*is_over)
 		return finish(p, end, d);
-	if (now_ns - p->look_ns >= LOOK_NS) {
-		p->look_ns = now_ns;
-		return look(p, d);
+	follow_cpus(p, now_ns);
+	if (now_ns - p->read_ns >= READ_NS) {
+		p->read_ns = now_ns;
+		return read_samples(p, d);
 	}
 	return p->mmaps && mmap_ring_take(p->mmaps, take_report, p)
 	               ? diag_set(d, -ENOMEM, NULL, "out of memory")
@@ -326,7 +336,7 @@ int profiler_stop(struct profiler *p, struct diag *d)
 {
 	if (p->state != PROFILER_RUNNING)
 		return diag_set(d, -EINVAL, "start it first", "profiling is not running");
-	return finish(p, PROFILER_END_TOLD, d);
+	return finish(p, PROFILER_END_STOPPED, d);
 }
 
 static uint64_t duration_ns(const struct profiler *p)
@@ -365,15 +375,15 @@ bool profiler_remark(struct profiler *p, struct diag *out)
 {
 	if (p->symbols && symbolizer_remark(p->symbols, out))
 		return true;
-	if (p->is_foreign && !p->has_told_foreign) {
-		p->has_told_foreign = true;
+	if (p->is_foreign && !p->has_reported_foreign) {
+		p->has_reported_foreign = true;
 		diag_set(out, -ENOTSUP, "run it in the host's pid namespace (docker: --pid=host)",
 		         "inside a pid namespace only functions of the kernel have names");
 		return true;
 	}
-	if (!p->lost_reports || p->has_told_lost)
+	if (!p->lost_reports || p->has_reported_lost)
 		return false;
-	p->has_told_lost = true;
+	p->has_reported_lost = true;
 	diag_set(out, -ENOBUFS, NULL,
 	         "%llu reports of mapped files were lost: some functions have no names",
 	         (unsigned long long)p->lost_reports);
@@ -426,7 +436,7 @@ int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
 
 	if (p->state == PROFILER_IDLE)
 		return diag_set(d, -ENODATA, "start profiling first", "there is no profile yet");
-	err = p->state == PROFILER_RUNNING ? look(p, d) : 0;
+	err = p->state == PROFILER_RUNNING ? read_samples(p, d) : 0;
 	if (err)
 		return err;
 	facts = facts_of(p, 0);
@@ -443,34 +453,24 @@ int profiler_profile(struct profiler *p, struct diag *d, struct profile **out)
 	return 0;
 }
 
-/* Room for what was told of one more row. */
+/* Room for what was reported of one more row. */
 static int remember(struct profiler *p, uint32_t row)
 {
-	uint32_t room = p->told.room ? 2 * p->told.room : 1024;
-	uint64_t *counts, *values;
+	uint32_t room = p->reported.room;
 
-	if (row < p->told.room)
-		return 0;
-	counts = reallocarray(p->told.counts, room, sizeof(*counts));
-	if (counts)
-		p->told.counts = counts;
-	values = reallocarray(p->told.values, room, sizeof(*values));
-	if (values)
-		p->told.values = values;
-	if (!counts || !values)
+	if (GROW(p->reported.counts, room, row))
 		return -ENOMEM;
-	p->told.room = room;
-	return 0;
+	return GROW(p->reported.values, p->reported.room, row);
 }
 
-struct news {
+struct new_rows {
 	struct builder b;
-	uint32_t row; /* rows come in the order in which they began, every time */
+	uint32_t row; /* rows are always in order of insertion */
 };
 
-static int add_news(void *ctx, const struct sampler_row *row)
+static int add_new_row(void *ctx, const struct sampler_row *row)
 {
-	struct news *n = ctx;
+	struct new_rows *n = ctx;
 	struct profiler *p = n->b.p;
 	struct sampler_row fresh = *row;
 	uint32_t at = n->row++;
@@ -478,35 +478,35 @@ static int add_news(void *ctx, const struct sampler_row *row)
 
 	if (err)
 		return err;
-	if (at >= p->told.nr) {
-		p->told.counts[at] = p->told.values[at] = 0;
-		p->told.nr = at + 1;
+	if (at >= p->reported.nr) {
+		p->reported.counts[at] = p->reported.values[at] = 0;
+		p->reported.nr = at + 1;
 	}
-	fresh.count -= p->told.counts[at];
-	fresh.value -= p->told.values[at];
+	fresh.count -= p->reported.counts[at];
+	fresh.value -= p->reported.values[at];
 	if (!fresh.count && !fresh.value)
 		return 0;
 	err = add_row(&n->b, &fresh);
 	if (err)
 		return err;
-	p->told.counts[at] = row->count;
-	p->told.values[at] = row->value;
+	p->reported.counts[at] = row->count;
+	p->reported.values[at] = row->value;
 	return 0;
 }
 
-int profiler_news(struct profiler *p, struct profile *into, struct diag *d)
+int profiler_add_new(struct profiler *p, struct profile *into, struct diag *d)
 {
-	struct news n = { .b = { .p = p, .out = into } };
+	struct new_rows n = { .b = { .p = p, .out = into } };
 	struct profile_facts facts;
 	int err;
 
 	if (p->state == PROFILER_IDLE)
 		return diag_set(d, -ENODATA, "start profiling first", "there is no profile yet");
-	err = p->state == PROFILER_RUNNING ? look(p, d) : 0;
+	err = p->state == PROFILER_RUNNING ? read_samples(p, d) : 0;
 	if (!err)
-		err = sampler_read(p->sampler, add_news, &n, d);
-	p->told.broken += n.b.broken;
-	facts = facts_of(p, p->told.broken);
+		err = sampler_read(p->sampler, add_new_row, &n, d);
+	p->reported.broken += n.b.broken;
+	facts = facts_of(p, p->reported.broken);
 	if (!err)
 		err = profile_set_facts(into, &facts);
 	if (err)

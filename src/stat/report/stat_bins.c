@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 #define LOG2_SLOTS 65 /* zero, then one per power of two */
 

@@ -1,5 +1,5 @@
 /*
- * analyze/stat_build — what the parts of stat_report share while they build it; not for others.
+ * stat/report/stat_build — what the parts of stat_report share while they build it; not for others.
  *
  * A table is made in three steps: each part lists candidates (an entry with what it is sorted by),
  * stat_rank() orders them and keeps those to be shown, and the part fills their numbers in. Functions
@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "analyze/stat_report.h"
 #include "base/arena.h"
+#include "stat/report/stat_report.h"
 
 /* Rows of the tally that are shown as one. */
 struct stat_entry {
@@ -67,7 +67,7 @@ void stat_values_of_depth(const struct tally_depth *depth, struct stat_values *o
 double stat_values_key(const struct stat_values *values, enum stat_sort sort);
 /* How many rows of the table, or of each of its bands, are shown. */
 size_t stat_rank_limit(const struct stat_report_in *in, const struct stat_table *t);
-/* Sorts the candidates and keeps the first of them; rows get who and band. set may be NULL. */
+/* Sorts the candidates and keeps the first of them; rows get task and band. set may be NULL. */
 MUST_USE int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
                        const struct stat_band_set *set);
 /* Bands that hold something, in the order of showing; slot[] says where a band of the set went. */

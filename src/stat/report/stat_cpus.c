@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 static bool is_hidden(const struct stat_build *b, const struct stat_table *t,
                       const struct tally_cpu *cpu)

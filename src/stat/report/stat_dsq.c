@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/dsq_name.h"
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 struct queue_cand {
 	const struct dsq_row *row;

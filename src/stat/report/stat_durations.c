@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 struct part_def {
 	uint32_t metric;
@@ -67,7 +67,7 @@ static uint32_t count_tasks(const struct stat_entry *e, enum tally_view_kind vie
 
 	for (size_t i = 0; i < e->nr_rows; i++) {
 		const struct tally_row *row = e->rows[i];
-		uint32_t nr_tasks = row->view[view].metric_crowd[metric].nr_tasks;
+		uint32_t nr_tasks = row->view[view].metric_members[metric].nr_tasks;
 
 		if (!nr_tasks || (row->tid && row->tid == last_tid && i > 0))
 			continue;
@@ -182,7 +182,7 @@ static double slice_key(const struct stat_entry *e, const struct stat_report_in 
 	struct hist all = { 0 };
 
 	if (in->sort == STAT_SORT_DEFAULT) {
-		/* One that never left its CPU has no finished slice: the first to look at. */
+		/* A task that never left its CPU has no finished slice: list it first. */
 		if (!count)
 			return HUGE_VAL;
 		return (double)count_samples(e, in->view, STAT_SLICE_INVOLUNTARY) / (double)count;

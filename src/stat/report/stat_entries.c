@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 bool stat_is_below(const struct hist *const *parts, size_t nr, uint64_t limit_us)
 {
@@ -61,18 +61,18 @@ static char *copy_name(struct arena *mem, const char *name)
 }
 
 /* Several rows of threads: each thread counts once, even if it appears under two names. */
-static void merge_crowds(const struct stat_entry *e, enum tally_view_kind view,
-                         struct tally_crowd *out)
+static void merge_members(const struct stat_entry *e, enum tally_view_kind view,
+                          struct tally_members *out)
 {
 	uint32_t last_tid = 0;
 
 	for (size_t i = 0; i < e->nr_rows; i++) {
 		const struct tally_row *row = e->rows[i];
 
-		if (!row->view[view].crowd.nr_tasks)
+		if (!row->view[view].members.nr_tasks)
 			continue;
 		if (!row->tid) {
-			out->nr_tasks += row->view[view].crowd.nr_tasks;
+			out->nr_tasks += row->view[view].members.nr_tasks;
 			continue;
 		}
 		if (row->tid == last_tid)
@@ -121,9 +121,9 @@ static int describe(struct stat_build *b, struct stat_entry *e)
 	who->has_cgroup = by == TALLY_BY_CGROUP || (by != TALLY_BY_COMM && row->cgroup_id);
 	who->cgroup_id = row->cgroup_id;
 	if (e->nr_rows == 1)
-		who->crowd = row->view[b->in->view].crowd;
+		who->members = row->view[b->in->view].members;
 	else
-		merge_crowds(e, b->in->view, &who->crowd);
+		merge_members(e, b->in->view, &who->members);
 	return name_entry(b, e);
 }
 

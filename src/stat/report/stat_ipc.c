@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 static void add_entry(const struct stat_report_in *in, const struct stat_entry *e,
                       struct stat_ipc *out)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 #define US 1000ULL
 #define MS (1000 * US)
@@ -51,7 +51,7 @@ uint32_t stat_band_of(const struct stat_band_set *set, uint64_t value)
 	return band;
 }
 
-/* As rows show it: what looks equal is ordered by count. */
+/* As rows show it: rows that show the same value are ordered by count. */
 static double whole_us(uint64_t ns)
 {
 	uint64_t us = ns / 1000;

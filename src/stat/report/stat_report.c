@@ -1,10 +1,10 @@
-#include "analyze/stat_report.h"
+#include "stat/report/stat_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/stat_build.h"
 #include "base/diag.h"
+#include "stat/report/stat_build.h"
 
 #define TASK_GROUPS                                                                        \
 	(STAT_GROUP_LATENCY | STAT_GROUP_SLICE | STAT_GROUP_SLEEP | STAT_GROUP_MIGRATION | \
@@ -20,9 +20,9 @@ static const struct table_def {
 	int (*build)(struct stat_build *b, struct stat_table *t);
 } table_defs[] = {
 	{ STAT_TABLE_LATENCY, STAT_KIND_DURATIONS, STAT_GROUP_LATENCY, "latency",
-	  "Scheduling Delays (microseconds)", stat_build_durations },
+	  "Scheduling Delays (microseconds from sched_wakeup)", stat_build_durations },
 	{ STAT_TABLE_WAKING, STAT_KIND_DURATIONS, STAT_GROUP_WAKING, "waking",
-	  "Waking Delay Statistics (microseconds)", stat_build_durations },
+	  "Waking Delay Statistics (microseconds from sched_waking)", stat_build_durations },
 	{ STAT_TABLE_SLICE, STAT_KIND_SLICES, STAT_GROUP_SLICE, "slice",
 	  "Time Slice Statistics (microseconds)", stat_build_slices },
 	{ STAT_TABLE_SLEEP, STAT_KIND_DURATIONS, STAT_GROUP_SLEEP, "sleep",
@@ -44,7 +44,7 @@ static const struct table_def {
 	{ STAT_TABLE_SCHEDSTAT, STAT_KIND_SCHEDSTAT, STAT_GROUP_SCHEDSTAT, "schedstat",
 	  "System-wide Schedstat Metrics (deltas)", NULL },
 	{ STAT_TABLE_CPU_LATENCY, STAT_KIND_CPU, STAT_GROUP_LATENCY, "cpu_latency",
-	  "Per-CPU Scheduling Delays (microseconds)", stat_build_cpus },
+	  "Per-CPU Scheduling Delays (microseconds from sched_wakeup)", stat_build_cpus },
 	{ STAT_TABLE_CPU_IDLE, STAT_KIND_CPU, STAT_GROUP_SLEEP, "cpu_idle",
 	  "Per-CPU Idle Duration (microseconds)", stat_build_cpus },
 	{ STAT_TABLE_IPC, STAT_KIND_IPC, STAT_GROUP_PERF, "ipc", "CPU Performance Metrics",

@@ -1,5 +1,5 @@
 /*
- * analyze/stat_report — what `stat` shows, as plain data: which tables, in which order, which rows.
+ * stat/report/stat_report — what `stat` shows, as plain data: which tables, in which order, which rows.
  *
  * Input is the tally's rows and what else the session measured; output are structs in the caller's
  * arena, valid as long as the arena and the strings of the input are. Pure: no I/O, no clock. Names
@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "model/dsq_tally.h"
-#include "model/outliers.h"
-#include "model/tally.h"
+#include "stat/tally/dsq_tally.h"
+#include "stat/tally/outliers.h"
+#include "stat/tally/tally.h"
 
 struct arena;
 struct diag;
@@ -53,7 +53,7 @@ enum stat_ipc_counter {
 struct stat_pair {
 	const char *name;
 	uint64_t value;
-	bool is_part; /* worth telling, but not part of the total */
+	bool is_part; /* reported, but not part of the total */
 };
 
 struct stat_pairs {
@@ -93,7 +93,7 @@ struct stat_counter_in {
 	uint32_t index; /* among the counters of struct tally_view */
 };
 
-/* Long waits, and who had the CPU meanwhile. */
+/* Long waits, and what had the CPU meanwhile. */
 struct stat_outliers {
 	bool is_asked;
 	uint64_t threshold_us;
@@ -104,7 +104,7 @@ struct stat_outliers {
 
 /* Whether sched_ext has a scheduler. Texts are lent. */
 struct stat_scx {
-	bool is_known;         /* it was looked for */
+	bool is_known;         /* it was measured */
 	const char *state;     /* as the kernel says: "enabled", ... */
 	const char *scheduler; /* NULL = none */
 	bool has_enable_seq;
@@ -119,7 +119,9 @@ struct stat_own {
 	bool has_bpf_ns;
 	double bpf_ns_per_event;
 	bool has_cpu_pct;
-	double cpu_pct; /* of one CPU */
+	double cpu_pct; /* of one CPU: this process, in user space and in the kernel */
+	bool has_bpf_pct;
+	double bpf_pct; /* of one CPU: its BPF programs, in whatever task or interrupt they ran */
 };
 
 struct stat_report_in {
@@ -181,10 +183,10 @@ struct stat_values {
 	double mean;
 	uint32_t max_cpu;
 	bool has_total;
-	uint64_t total; /* events in the view; 0 samples of a rate may stand beside some events */
+	uint64_t total; /* events in the view; may be above 0 with 0 samples of a rate */
 };
 
-/* Whom a row is about. Which ids are known depends on what rows are shown by. */
+/* The task or group of a row. Which ids are known depends on what rows are shown by. */
 struct stat_who {
 	const char *name;   /* what people read first: comm, process or cgroup */
 	const char *comm;   /* NULL by cgroup */
@@ -195,7 +197,7 @@ struct stat_who {
 	uint32_t tid;
 	uint32_t tgid;
 	uint64_t cgroup_id;
-	struct tally_crowd crowd;
+	struct tally_members members;
 };
 
 #define STAT_MAX_PARTS 3
@@ -332,10 +334,10 @@ struct stat_table {
 	enum stat_table_id id;
 	enum stat_kind kind;
 	const char *name;    /* "latency", "counter:cache-misses" */
-	const char *title;   /* "Scheduling Delays (microseconds)" */
+	const char *title;   /* "Scheduling Delays (microseconds from sched_wakeup)" */
 	const char *counter; /* its name in a table of a counter, else NULL */
 	bool is_since_start; /* whatever the view is */
-	bool is_flat;        /* rows stand in one list; bands may be known all the same */
+	bool is_flat;        /* rows are in one list; bands may still be known */
 	struct stat_band *bands;
 	uint32_t nr_bands; /* in the order of showing; empty ones are left out */
 	struct stat_row *rows;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/stat_build.h"
+#include "stat/report/stat_build.h"
 
 #define DELAY_FIELDS (3U << 6) /* run_delay_ns and pcount */
 

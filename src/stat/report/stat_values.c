@@ -1,7 +1,7 @@
 #include <errno.h>
 
-#include "analyze/stat_build.h"
 #include "base/cleanup.h"
+#include "stat/report/stat_build.h"
 
 static struct hist_range depth_range(uint32_t slot)
 {
@@ -81,14 +81,14 @@ int stat_build_depth(struct stat_build *b, struct stat_table *t)
 	return b->in->has_bins ? stat_bins_of_depth(b->mem, table.slots, &t->bins) : 0;
 }
 
-/* What a table of rates reads from a row: which rates, and which sum stands beside them. */
-struct source {
+/* What a table of rates reads from a row: which rates, and which sum belongs to them. */
+struct rate_source {
 	enum stat_table_id id;
 	uint32_t index;
 	enum tally_view_kind view;
 };
 
-static const struct rates *rates_of_row(const struct source *s, const struct tally_row *row)
+static const struct rates *rates_of_row(const struct rate_source *s, const struct tally_row *row)
 {
 	const struct rates *all = s->id == STAT_TABLE_COUNTER ? row->counter_rates
 	                                                      : row->migration_rates;
@@ -96,7 +96,7 @@ static const struct rates *rates_of_row(const struct source *s, const struct tal
 	return all ? &all[s->index] : NULL;
 }
 
-static uint64_t total_of_row(const struct source *s, const struct tally_row *row)
+static uint64_t total_of_row(const struct rate_source *s, const struct tally_row *row)
 {
 	const struct tally_view *view = &row->view[s->view];
 
@@ -128,7 +128,7 @@ static void values_of_rates(const struct rates *r, struct stat_values *out)
 	out->mean = sum / (double)r->count;
 }
 
-static int values_of_entry(const struct source *s, const struct stat_entry *e,
+static int values_of_entry(const struct rate_source *s, const struct stat_entry *e,
                            struct stat_values *out, struct rates *table)
 {
 	SCOPED(rates_done) struct rates merged = { 0 };
@@ -154,7 +154,7 @@ static int values_of_entry(const struct source *s, const struct stat_entry *e,
 	return err;
 }
 
-static int build_rates(struct stat_build *b, struct stat_table *t, const struct source *s,
+static int build_rates(struct stat_build *b, struct stat_table *t, const struct rate_source *s,
                        const struct stat_entries *entries)
 {
 	SCOPED(rates_done) struct rates table = { 0 };
@@ -168,7 +168,7 @@ static int build_rates(struct stat_build *b, struct stat_table *t, const struct 
 		err = values_of_entry(s, e, &v, b->in->has_bins ? &table : NULL);
 		if (err < 0)
 			return err;
-		/* Samples of zero are part of a distribution, but nothing else is no row. */
+		/* Samples of zero are part of a distribution, but a row needs at least one other. */
 		if (!v.total && (!v.count || !v.max))
 			continue;
 		b->cands[nr++] = (struct stat_cand){
@@ -190,7 +190,7 @@ static int build_rates(struct stat_build *b, struct stat_table *t, const struct 
 
 int stat_build_migrations(struct stat_build *b, struct stat_table *t)
 {
-	struct source s = { .id = t->id, .view = b->in->view };
+	struct rate_source s = { .id = t->id, .view = b->in->view };
 
 	if (t->id == STAT_TABLE_CROSS_LLC)
 		s.index = 1;
@@ -202,7 +202,7 @@ int stat_build_migrations(struct stat_build *b, struct stat_table *t)
 int stat_build_counter(struct stat_build *b, struct stat_table *t,
                        const struct stat_counter_in *counter)
 {
-	struct source s = { .id = t->id, .view = b->in->view, .index = counter->index };
+	struct rate_source s = { .id = t->id, .view = b->in->view, .index = counter->index };
 
 	return build_rates(b, t, &s, &b->counted);
 }

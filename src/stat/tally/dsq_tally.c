@@ -1,4 +1,4 @@
-#include "model/dsq_tally.h"
+#include "stat/tally/dsq_tally.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 
-struct row {
+struct dsq_entry {
 	struct dsq_row pub;
 	struct stat_dsq seen;
 };
 
 struct dsq_tally {
-	struct row **rows;
+	struct dsq_entry **rows;
 	size_t nr, cap;
 	struct map *index_of; /* id -> index of rows */
 	uint32_t scheduler_nr;
@@ -58,22 +59,15 @@ void dsq_tally_begin_interval(struct dsq_tally *t)
 		memset(&t->rows[i]->pub.view[TALLY_INTERVAL], 0, sizeof(struct dsq_view));
 }
 
-static struct row *row_of(struct dsq_tally *t, uint64_t id)
+static struct dsq_entry *row_of(struct dsq_tally *t, uint64_t id)
 {
-	struct row *row;
+	struct dsq_entry *row;
 	uint32_t i;
 
 	if (map_find(t->index_of, &id, &i))
 		return t->rows[i];
-	if (t->nr == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 16;
-		struct row **rows = reallocarray(t->rows, cap, sizeof(struct row *));
-
-		if (!rows)
-			return NULL;
-		t->rows = rows;
-		t->cap = cap;
-	}
+	if (GROW(t->rows, t->cap, t->nr))
+		return NULL;
 	row = calloc(1, sizeof(*row));
 	if (!row || map_insert(t->index_of, &id, (uint32_t)t->nr)) {
 		free(row);
@@ -110,7 +104,7 @@ static struct peak peak_of(const struct stat_peak peaks[2], uint32_t epoch)
 	};
 }
 
-struct growth {
+struct dsq_growth {
 	uint64_t count, sum_ns;
 	struct hist_range first, last; /* slots that grew */
 	struct peak high, low;
@@ -118,9 +112,9 @@ struct growth {
 };
 
 static void grow(const struct stat_dsq_hist *now, const struct stat_dsq_hist *seen, uint32_t epoch,
-                 struct growth *out)
+                 struct dsq_growth *out)
 {
-	*out = (struct growth){
+	*out = (struct dsq_growth){
 		.sum_ns = ahead(now->sum_ns, seen->sum_ns),
 		.high = peak_of(now->peaks, epoch),
 		.low = peak_of(now->lows, epoch),
@@ -137,10 +131,10 @@ static void grow(const struct stat_dsq_hist *now, const struct stat_dsq_hist *se
 }
 
 /*
- * What came between the end of the epoch and our reading has raised slots, but no peak of that epoch: the bounds of
- * slots hold in any case.
+ * Samples between the end of the epoch and our reading have raised slots, but no peak of that
+ * epoch: the bounds of slots hold in any case.
  */
-static uint64_t least_of(const struct growth *g)
+static uint64_t least_of(const struct dsq_growth *g)
 {
 	uint64_t low = STAT_PEAK_MAX - g->low.value;
 
@@ -148,7 +142,7 @@ static uint64_t least_of(const struct growth *g)
 }
 
 /* Whether it is the largest of all, so that its place counts. */
-static bool take_max(struct hist *h, const struct growth *g)
+static bool take_max(struct hist *h, const struct dsq_growth *g)
 {
 	uint64_t max = g->high.is_known && g->high.value > g->last.first ? g->high.value
 	                                                                 : g->last.first;
@@ -162,7 +156,7 @@ static bool take_max(struct hist *h, const struct growth *g)
 	return true;
 }
 
-static void take_hist(const struct growth *g, struct hist *into, uint32_t *max_tid)
+static void take_hist(const struct dsq_growth *g, struct hist *into, uint32_t *max_tid)
 {
 	uint64_t least = least_of(g);
 
@@ -232,7 +226,7 @@ static void take_vtime(const struct stat_dsq_vtime *now, const struct stat_dsq_v
 static void take_view(const struct stat_dsq *now, const struct stat_dsq *seen, uint32_t epoch,
                       struct dsq_view *v)
 {
-	struct growth g;
+	struct dsq_growth g;
 
 	v->inserts += ahead(now->inserts, seen->inserts);
 	v->moved_in += ahead(now->moved_in, seen->moved_in);
@@ -252,7 +246,7 @@ static void take_view(const struct stat_dsq *now, const struct stat_dsq *seen, u
 void dsq_tally_take(struct dsq_tally *t, const struct stat_dsq_key *key, const struct stat_dsq *now,
                     uint32_t epoch)
 {
-	struct row *row;
+	struct dsq_entry *row;
 
 	if (key->scheduler_nr < t->scheduler_nr || key->id == STAT_DSQ_INVALID)
 		return;
@@ -277,9 +271,4 @@ size_t dsq_tally_nr(const struct dsq_tally *t)
 const struct dsq_row *dsq_tally_at(const struct dsq_tally *t, size_t i)
 {
 	return i < t->nr ? &t->rows[i]->pub : NULL;
-}
-
-uint32_t dsq_tally_scheduler(const struct dsq_tally *t)
-{
-	return t->scheduler_nr;
 }

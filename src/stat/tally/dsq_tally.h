@@ -1,9 +1,9 @@
 /*
- * model/dsq_tally — adds up what the BPF side keeps of dispatch queues (abi/stat.h), as model/tally does of tasks.
+ * stat/tally/dsq_tally — adds up what the BPF side keeps of dispatch queues (abi/stat.h), as stat/tally/tally does of tasks.
  *
  * The kernel's counters only grow: the difference to what was seen of a queue before is added to its row, in two views,
- * since the scheduler in charge came and since dsq_tally_begin_interval(). When the queues of another scheduler come,
- * those of the last one are forgotten. Pure: no I/O, no clock. One thread. Bounded by STAT_DSQ_MAX rows.
+ * since the active scheduler was loaded and since dsq_tally_begin_interval(). When queues of another scheduler appear,
+ * those of the last one are dropped. Pure: no I/O, no clock. One thread. Bounded by STAT_DSQ_MAX rows.
  *
  * The vtime delta of an insertion is its vtime minus that of the insertion before into the same queue. Depth is how many
  * tasks were in the queue at an insertion, the new one included.
@@ -16,7 +16,7 @@
 #include "abi/stat.h"
 #include "base/attr.h"
 #include "base/hist.h"
-#include "model/tally.h"
+#include "stat/tally/tally.h"
 
 struct dsq_tally;
 
@@ -37,14 +37,14 @@ struct dsq_view {
 	struct hist latency;      /* from the last insertion to the run */
 	struct hist given;        /* slices at the start of runs; without endless ones */
 	struct hist used;         /* time on a CPU in those runs */
-	uint32_t latency_max_tid; /* who waited longest; 0 = unknown */
+	uint32_t latency_max_tid; /* the task that waited longest; 0 = unknown */
 	struct tally_depth depth;
 	struct dsq_vtime vtime;
 };
 
 struct dsq_row {
 	uint64_t id;
-	uint64_t nr_now; /* tasks in it when last one came or went; unknown for those of CPUs */
+	uint64_t nr_now; /* tasks in it at the last insertion or removal; unknown for those of CPUs */
 	struct dsq_view view[TALLY_VIEWS];
 };
 
@@ -52,12 +52,13 @@ MUST_USE int dsq_tally_new(struct dsq_tally **out);
 void dsq_tally_free(struct dsq_tally *t); /* NULL is fine */
 
 void dsq_tally_begin_interval(struct dsq_tally *t);
-/* epoch: that is over, whose peaks are at rest. Without memory the next one makes up for it. */
+/*
+ * epoch: the one that has ended, whose peaks no longer change. Without memory the next call makes
+ * up for it.
+ */
 void dsq_tally_take(struct dsq_tally *t, const struct stat_dsq_key *key, const struct stat_dsq *now,
                     uint32_t epoch);
 
 size_t dsq_tally_nr(const struct dsq_tally *t);
 const struct dsq_row *dsq_tally_at(const struct dsq_tally *t,
                                    size_t i); /* in no order; NULL beyond */
-/* Counts the schedulers in charge, from 1 on; 0 = no queue was seen. */
-uint32_t dsq_tally_scheduler(const struct dsq_tally *t);

@@ -1,4 +1,4 @@
-#include "model/outliers.h"
+#include "stat/tally/outliers.h"
 
 #include <errno.h>
 #include <stdlib.h>

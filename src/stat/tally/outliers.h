@@ -1,5 +1,5 @@
 /*
- * model/outliers — who held the CPU while a task waited too long for it.
+ * stat/tally/outliers — which tasks held the CPU while a task waited too long for it.
  *
  * The kernel hands over the task's wait and the last slices of the queue it waited on. A plain value
  * comes out. Input is untrusted: a malformed record is refused with -EBADMSG, and slices that are torn

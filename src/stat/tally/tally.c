@@ -1,4 +1,4 @@
-#include "model/tally.h"
+#include "stat/tally/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "model/tally_priv.h"
+#include "stat/tally/tally_priv.h"
 
 #define DEFAULT_ROWS 65536U
 #define MAX_ROWS     (1U << 22)
@@ -29,10 +29,10 @@ static int init(struct tally *t)
 	t->cpus = calloc(t->cfg.nr_cpus ? t->cfg.nr_cpus : 1, sizeof(*t->cpus));
 	if (!t->interval || !t->cpus)
 		return -ENOMEM;
-	err = map_new(sizeof(struct row_key), t->cfg.max_rows, &t->row_of);
+	err = map_new(sizeof(struct tally_key), t->cfg.max_rows, &t->row_of);
 	if (err)
 		return err;
-	return map_new(sizeof(struct task_key), MAX_TASKS, &t->task_of);
+	return map_new(sizeof(struct tally_task_key), MAX_TASKS, &t->task_of);
 }
 
 int tally_new(const struct tally_cfg *cfg, struct tally **out)
@@ -83,9 +83,9 @@ void tally_free(struct tally *t)
 
 void tally_begin_drain(struct tally *t)
 {
-	struct row *next;
+	struct tally_entry *next;
 
-	for (struct row *row = t->open_row; row; row = next) {
+	for (struct tally_entry *row = t->open_row; row; row = next) {
 		next = row->next_open;
 		row->is_open = false;
 		row->next_open = NULL;
@@ -105,7 +105,7 @@ void tally_begin_interval(struct tally *t)
 	}
 }
 
-/* Whose size is what its kind and mask say, and which names a task; *out is its header. */
+/* Whether the size is what kind and mask say, and it names a task; *out is its header. */
 static bool is_sound(const uint8_t *rec, size_t len, struct stat_rec *out)
 {
 	struct stat_id id;
@@ -169,7 +169,7 @@ void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
                       uint64_t drained_ns)
 {
 	bool is_idle = now->is_idle && now->since_ns && now->since_ns < drained_ns;
-	struct cpu *c;
+	struct cpu_state *c;
 
 	if (cpu >= t->cfg.nr_cpus)
 		return;
@@ -194,7 +194,7 @@ size_t tally_rows_touched(const struct tally *t, const struct tally_row **out, s
 {
 	size_t nr = 0;
 
-	for (const struct row *row = t->touched_row; row; row = row->next_touched) {
+	for (const struct tally_entry *row = t->touched_row; row; row = row->next_touched) {
 		if (nr < room)
 			out[nr] = &row->pub;
 		nr++;
@@ -205,11 +205,6 @@ size_t tally_rows_touched(const struct tally *t, const struct tally_row **out, s
 const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu)
 {
 	return cpu < t->cfg.nr_cpus ? &t->cpus[cpu].pub : NULL;
-}
-
-uint32_t tally_nr_cpus(const struct tally *t)
-{
-	return t->cfg.nr_cpus;
 }
 
 void tally_loss(const struct tally *t, struct tally_loss *out)

@@ -1,5 +1,5 @@
 /*
- * model/tally — adds up what the BPF side hands over into rows that people read.
+ * stat/tally/tally — adds up what the BPF side hands over into rows that people read.
  *
  * Input are the records of abi/stat.h, in any order and from any source; the kernel's counters only
  * grow, so the tally remembers what it has seen of each task and adds the difference. Each row has two
@@ -43,8 +43,8 @@ struct tally_depth {
 	uint64_t slots[STAT_DEPTH_SLOTS];
 };
 
-/* Which tasks stand behind a number: how many (once per identity), and the smallest ids. */
-struct tally_crowd {
+/* Which tasks a number covers: how many (once per identity), and the smallest ids. */
+struct tally_members {
 	uint32_t nr_tasks;
 	uint32_t nr_shown;
 	uint32_t tids[TALLY_SHOWN_TIDS]; /* ascending */
@@ -57,16 +57,23 @@ struct tally_runs {
 	uint64_t nr_used, used_ns;   /* runs that are over */
 };
 
+struct tally_times {
+	uint64_t run_ns, wait_ns;
+};
+
 /* One view of a row. Pointers are NULL where nothing was counted. */
 struct tally_view {
-	struct tally_crowd crowd; /* tasks with any sample in this view */
-	struct tally_crowd metric_crowd[TALLY_METRICS];
+	struct tally_members members; /* tasks with any sample in this view */
+	struct tally_members metric_members[TALLY_METRICS];
 	struct hist *hist[TALLY_METRICS];
 	struct tally_depth *depth;
 	struct stat_migrations migrations;
 	uint64_t counters[STAT_COUNTERS];
 	uint64_t counter_slices;
 	uint64_t run_ns; /* finished slices */
+	/* Up to the drain, the slices and waits under way included; where the kernel side has them. */
+	struct tally_times times;
+	bool has_gap; /* part of the times is missing: switches were not seen */
 	struct tally_runs runs;
 };
 
@@ -83,7 +90,7 @@ struct tally_row {
 	uint64_t open_slice_ns;        /* longest slice still running at the last drain; 0 = none */
 	uint32_t open_slice_tid;
 	bool has_dsq;
-	uint64_t dsq_id; /* from which a task of it came to its CPU, as of the last record */
+	uint64_t dsq_id; /* from which a task of it was dispatched, as of the last record */
 };
 
 struct tally_cpu {
@@ -112,7 +119,7 @@ struct tally_cfg {
 MUST_USE int tally_new(const struct tally_cfg *cfg, struct tally **out);
 void tally_free(struct tally *t); /* NULL is fine */
 
-/* Before the records of a drain: what is still running is known anew from them. */
+/* Before the records of a drain: what is still running follows from them. */
 void tally_begin_drain(struct tally *t);
 
 /* Starts a new interval: the interval views are empty from here on. The first begins by itself. */
@@ -132,9 +139,9 @@ void tally_cpu_update(struct tally *t, uint32_t cpu, const struct stat_cpu *now,
 void tally_end_tick(struct tally *t, uint64_t tick_ns);
 
 /*
- * Frees the rows, with all they have counted, that belong to no living task and are empty in this interval: for whoever
- * shows intervals only, for as long as it pleases. What counts by tid grows with every task that ever lived else.
- * 0 or -ENOMEM, and then nothing has changed.
+ * Frees the rows, with all they have counted, that belong to no living task and are empty in this
+ * interval: for callers that show intervals only. Otherwise rows by tid grow with every task that
+ * ever lived. 0 or -ENOMEM, and then nothing has changed.
  */
 MUST_USE int tally_forget_gone(struct tally *t);
 
@@ -144,5 +151,4 @@ size_t tally_nr_rows(const struct tally *t);
 /* Rows with anything in the interval, or with an open slice, up to room of them; returns how many there are. */
 size_t tally_rows_touched(const struct tally *t, const struct tally_row **out, size_t room);
 const struct tally_cpu *tally_cpu_at(const struct tally *t, uint32_t cpu);
-uint32_t tally_nr_cpus(const struct tally *t);
 void tally_loss(const struct tally *t, struct tally_loss *out);

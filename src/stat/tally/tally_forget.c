@@ -1,13 +1,13 @@
-/* Letting go of rows that nobody will add to any more. */
+/* Evicts rows that nothing will be added to any more. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "model/tally_priv.h"
+#include "stat/tally/tally_priv.h"
 
-/* Where each row goes; TALLY_NONE = nowhere. */
+/* The new index of each row; TALLY_NONE = evicted. */
 static uint32_t *plan_places(const struct tally *t)
 {
 	uint32_t *places = calloc(t->nr_rows, sizeof(*places));
@@ -32,7 +32,7 @@ static void move_rows(struct tally *t, const uint32_t *places)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < t->nr_rows; i++) {
-		struct row *row = t->rows[i];
+		struct tally_entry *row = t->rows[i];
 
 		if (places[i] != TALLY_NONE) {
 			t->rows[places[i]] = row;

@@ -1,5 +1,5 @@
 /*
- * model/tally_priv — what the files of the tally share among themselves; for nobody else.
+ * stat/tally/tally_priv — what the files of the tally share; private to them.
  *
  * seen: what one histogram of one task or CPU held when it came last (tally_seen.c).
  * task: all that was seen of one task under one identity (tally_task.c).
@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "model/tally.h"
+#include "stat/tally/tally.h"
 
 struct arena;
 struct map;
@@ -31,8 +31,8 @@ struct seen {
 };
 
 /* How far counters are ahead of what was seen. Slots are set from first to last only. */
-struct growth {
-	uint64_t count; /* of all slots; the rest has no meaning when it is 0 */
+struct slot_growth {
+	uint64_t count; /* of all slots; the other fields have no meaning when it is 0 */
 	uint32_t first; /* the lowest slot that grew */
 	uint32_t last;
 	uint32_t slots[HIST_SLOTS];
@@ -43,11 +43,11 @@ struct growth {
  * need; -ENOMEM changes nothing. No bit may be set for a block that does not exist.
  */
 MUST_USE int seen_compare(struct seen **s, const uint32_t *now, uint32_t blocks,
-                          struct growth *out);
+                          struct slot_growth *out);
 /* These count what has grown and note it as seen; g->count > 0. */
-void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct growth *g,
+void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct slot_growth *g,
                     struct hist *const into[TALLY_VIEWS]);
-void seen_take_depth(struct seen *s, const struct stat_depth *now, const struct growth *g,
+void seen_take_depth(struct seen *s, const struct stat_depth *now, const struct slot_growth *g,
                      struct tally_depth *const into[TALLY_VIEWS]);
 /* When no slot grew: takes what earlier copies lacked. Views may be NULL. */
 void seen_take_late_hist(struct seen *s, const struct abi_hist *now, bool is_last,
@@ -58,31 +58,33 @@ void seen_take_late_depth(struct seen *s, const struct stat_depth *now,
 uint64_t seen_advance(uint64_t *seen, uint64_t now);
 
 /* Keys are compared as bytes: no padding. */
-struct task_key {
+struct tally_task_key {
 	uint64_t start_ns;
 	uint32_t tid;
 	uint32_t generation;
 };
 
-/* A task comes in three storages of the kernel, each with a last record of its own. */
+/* A task has three storages in the kernel, each with its own last record. */
 enum { TASK_PART_MAIN = 1, TASK_PART_WAKING = 2, TASK_PART_QUEUED = 4 };
 
-#define CROWD_ANY TALLY_METRICS /* bit after those of the metrics: any sample at all */
+#define MEMBERS_ANY TALLY_METRICS /* bit after those of the metrics: any sample at all */
 
 struct tally_task {
-	struct task_key key;
-	uint32_t row_idx;    /* TALLY_NONE: not wanted */
-	uint32_t next;       /* in the list of touched ones, or of free ones */
-	uint8_t live_parts;  /* more records will come */
-	uint8_t ended_parts; /* the last record came */
-	bool is_touched;     /* in the list of touched ones */
-	bool has_new;        /* its wait as a new task is counted */
-	uint16_t crowds;     /* bit per metric and CROWD_ANY: counted in the row's total crowd */
-	uint16_t crowds_now; /* the same for the interval interval_nr */
+	struct tally_task_key key;
+	uint32_t row_idx;     /* TALLY_NONE: not wanted */
+	uint32_t next;        /* in the list of touched ones, or of free ones */
+	uint8_t live_parts;   /* more records will come */
+	uint8_t ended_parts;  /* the last record came */
+	bool is_touched;      /* in the list of touched ones */
+	bool has_new;         /* its wait as a new task is counted */
+	uint16_t counted;     /* bit per metric and MEMBERS_ANY: counted among the row's members */
+	uint16_t counted_now; /* the same for the interval interval_nr */
 	uint32_t interval_nr;
 	struct seen *hists[STAT_METRICS];
 	struct seen *depth;
 	uint64_t run_ns;
+	struct tally_times times;
+	uint64_t nr_gaps;
 	uint64_t migrations[3];
 	uint64_t counters[STAT_COUNTERS];
 	uint64_t counter_slices;
@@ -92,8 +94,8 @@ struct tally_task {
 	uint64_t tick_counters[STAT_COUNTERS];
 };
 
-/* Which fields are set depends on tally_by; the rest is 0. */
-struct row_key {
+/* Which fields are set depends on tally_by; the others are 0. */
+struct tally_key {
 	uint64_t number;
 	uint64_t cgroup_id;
 	uint32_t tid;
@@ -101,16 +103,16 @@ struct row_key {
 	char name[STAT_COMM_LEN];
 };
 
-struct row {
+struct tally_entry {
 	struct tally_row pub;
-	struct row_key key;
-	struct row *next_touched;
-	struct row *next_open;
+	struct tally_key key;
+	struct tally_entry *next_touched;
+	struct tally_entry *next_open;
 	bool is_touched; /* its interval view is not empty */
 	bool is_open;    /* a slice was open at the last drain */
 };
 
-struct cpu {
+struct cpu_state {
 	struct tally_cpu pub;
 	struct seen *delay;
 	struct seen *idle;
@@ -120,25 +122,25 @@ struct tally {
 	struct tally_cfg cfg;
 	struct tally_loss loss;
 
-	struct row **rows;
+	struct tally_entry **rows;
 	uint32_t nr_rows;
 	uint32_t rows_capacity;
-	struct map *row_of;      /* struct row_key -> index of rows */
-	uint32_t other_row;      /* TALLY_NONE until there is one */
-	struct row *touched_row; /* since the interval began; a list */
-	struct row *open_row;    /* a list, too */
+	struct map *row_of;              /* struct tally_key -> index of rows */
+	uint32_t other_row;              /* TALLY_NONE until there is one */
+	struct tally_entry *touched_row; /* since the interval began; a list */
+	struct tally_entry *open_row;    /* a list, too */
 
 	struct tally_task *tasks;
 	uint32_t nr_tasks; /* free ones included */
 	uint32_t tasks_capacity;
-	struct map *task_of; /* struct task_key -> index of tasks */
+	struct map *task_of; /* struct tally_task_key -> index of tasks */
 	uint32_t free_task;
 	uint32_t touched_task;
 	uint32_t last_task; /* whose record came last */
 
 	uint32_t interval_nr;
 	struct arena *interval; /* histograms of the interval views */
-	struct cpu *cpus;
+	struct cpu_state *cpus;
 
 	/* A record that does not lie at a multiple of 8 is copied here. */
 	union {
@@ -149,20 +151,21 @@ struct tally {
 			struct abi_hist hists[STAT_STORED_METRICS];
 		} task;
 	} aligned;
-	struct growth growth;
+	struct slot_growth growth;
 };
 
-/* The row of an identity, made if need be. */
+/* The row of an identity, created if needed. */
 MUST_USE int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out);
-void tally_row_free(struct row *row);
-/* The histograms of both views, made if need be. */
-MUST_USE int tally_row_hists(struct tally *t, struct row *row, uint32_t metric,
+void tally_row_free(struct tally_entry *row);
+/* The histograms of both views, created if needed. */
+MUST_USE int tally_row_hists(struct tally *t, struct tally_entry *row, uint32_t metric,
                              struct hist *out[TALLY_VIEWS]);
-MUST_USE int tally_row_depths(struct tally *t, struct row *row,
+MUST_USE int tally_row_depths(struct tally *t, struct tally_entry *row,
                               struct tally_depth *out[TALLY_VIEWS]);
-/* Notes that the task has samples of the metric, or CROWD_ANY, in both views. */
+/* Notes that the task has samples of the metric, or MEMBERS_ANY, in both views. */
 void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric);
-void tally_row_touch(struct tally *t, struct row *row); /* before its interval view is written */
+void tally_row_touch(struct tally *t,
+                     struct tally_entry *row); /* before its interval view is written */
 void tally_row_clear_interval(struct tally *t);
 /* One sample for each of nr rates, from growth within tick_ns; returns how many found no memory. */
 uint64_t tally_row_rates(struct rates **rates, const uint64_t *grown, uint32_t nr,
@@ -174,6 +177,6 @@ MUST_USE int tally_task_take_waking(struct tally *t, const struct stat_waking *n
 MUST_USE int tally_task_take_queued(struct tally *t, const struct stat_queued *now);
 void tally_task_done(struct tally_task *task); /* frees what it points to */
 
-_Static_assert(sizeof(struct task_key) == 16, "no padding");
-_Static_assert(sizeof(struct row_key) == 40, "no padding");
-_Static_assert(CROWD_ANY < 16, "fits into tally_task.crowds");
+_Static_assert(sizeof(struct tally_task_key) == 16, "no padding");
+_Static_assert(sizeof(struct tally_key) == 40, "no padding");
+_Static_assert(MEMBERS_ANY < 16, "fits into tally_task.counted");

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/grow.h"
 #include "base/map.h"
-#include "model/tally_priv.h"
+#include "stat/tally/tally_priv.h"
 
 #define OTHER_NAME "(other)"
 #define NS_PER_SEC 1000000000ULL
@@ -18,7 +19,7 @@ static void copy_name(char to[STAT_COMM_LEN], const char from[STAT_COMM_LEN])
 	memcpy(to, from, len);
 }
 
-static void make_key(enum tally_by by, const struct stat_id *id, struct row_key *out)
+static void make_key(enum tally_by by, const struct stat_id *id, struct tally_key *out)
 {
 	memset(out, 0, sizeof(*out));
 	switch (by) {
@@ -30,7 +31,7 @@ static void make_key(enum tally_by by, const struct stat_id *id, struct row_key 
 		out->tid = id->tid;
 		out->cgroup_id = id->cgroup_id;
 		copy_name(out->name,
-		          id->comm); /* one that comes back to a name comes back to its row */
+		          id->comm); /* a task that returns to a name returns to its row */
 		break;
 	case TALLY_BY_TGID:
 		out->number = id->process_start_ns;
@@ -57,19 +58,12 @@ static void describe(enum tally_by by, const struct stat_id *id, struct tally_ro
 	out->cgroup_id = id->cgroup_id;
 }
 
-static int add_row(struct tally *t, struct row **out)
+static int add_row(struct tally *t, struct tally_entry **out)
 {
-	struct row *row;
+	struct tally_entry *row;
 
-	if (t->nr_rows == t->rows_capacity) {
-		uint32_t capacity = t->rows_capacity ? t->rows_capacity * 2 : 64;
-		struct row **rows = reallocarray(t->rows, capacity, sizeof(struct row *));
-
-		if (!rows)
-			return -ENOMEM;
-		t->rows = rows;
-		t->rows_capacity = capacity;
-	}
+	if (GROW(t->rows, t->rows_capacity, t->nr_rows))
+		return -ENOMEM;
 	row = calloc(1, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
@@ -80,7 +74,7 @@ static int add_row(struct tally *t, struct row **out)
 
 static int find_other(struct tally *t, uint32_t *out)
 {
-	struct row *row;
+	struct tally_entry *row;
 	int err;
 
 	if (t->other_row == TALLY_NONE) {
@@ -97,8 +91,8 @@ static int find_other(struct tally *t, uint32_t *out)
 
 int tally_row_of(struct tally *t, const struct stat_id *id, uint32_t *out)
 {
-	struct row_key key;
-	struct row *row;
+	struct tally_key key;
+	struct tally_entry *row;
 	int err;
 
 	make_key(t->cfg.by, id, &key);
@@ -131,7 +125,7 @@ static void free_rates(struct rates *rates, uint32_t nr)
 	free(rates);
 }
 
-void tally_row_free(struct row *row)
+void tally_row_free(struct tally_entry *row)
 {
 	const struct tally_view *total = &row->pub.view[TALLY_TOTAL];
 
@@ -143,7 +137,7 @@ void tally_row_free(struct row *row)
 	free(row);
 }
 
-int tally_row_hists(struct tally *t, struct row *row, uint32_t metric,
+int tally_row_hists(struct tally *t, struct tally_entry *row, uint32_t metric,
                     struct hist *out[TALLY_VIEWS])
 {
 	struct hist **total = &row->pub.view[TALLY_TOTAL].hist[metric];
@@ -161,7 +155,7 @@ int tally_row_hists(struct tally *t, struct row *row, uint32_t metric,
 	return 0;
 }
 
-int tally_row_depths(struct tally *t, struct row *row, struct tally_depth *out[TALLY_VIEWS])
+int tally_row_depths(struct tally *t, struct tally_entry *row, struct tally_depth *out[TALLY_VIEWS])
 {
 	struct tally_depth **total = &row->pub.view[TALLY_TOTAL].depth;
 	struct tally_depth **interval = &row->pub.view[TALLY_INTERVAL].depth;
@@ -178,8 +172,8 @@ int tally_row_depths(struct tally *t, struct row *row, struct tally_depth *out[T
 	return 0;
 }
 
-/* Keeps the smallest ids; one that is there stays once, as a task may come back to its old name. */
-static void join_crowd(struct tally_crowd *c, uint32_t tid, bool is_known)
+/* Keeps the smallest ids; an id is kept once, because a task may return to its old name. */
+static void add_member(struct tally_members *c, uint32_t tid, bool is_known)
 {
 	uint32_t at = 0;
 
@@ -199,35 +193,36 @@ static void join_crowd(struct tally_crowd *c, uint32_t tid, bool is_known)
 	c->tids[at] = tid;
 }
 
-static void join(struct tally_view *view, uint16_t *crowds, uint32_t metric,
-                 const struct task_key *who)
+static void join(struct tally_view *view, uint16_t *counted, uint32_t metric,
+                 const struct tally_task_key *who)
 {
-	if (*crowds & (1U << metric))
+	if (*counted & (1U << metric))
 		return;
-	*crowds |= (uint16_t)(1U << metric);
-	join_crowd(metric == CROWD_ANY ? &view->crowd : &view->metric_crowd[metric], who->tid,
+	*counted |= (uint16_t)(1U << metric);
+	add_member(metric == MEMBERS_ANY ? &view->members : &view->metric_members[metric], who->tid,
 	           who->generation > 0);
 }
 
 void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
 {
-	const uint16_t both = (uint16_t)(1U << metric | 1U << CROWD_ANY);
-	struct row *row = t->rows[task->row_idx];
+	const uint16_t both = (uint16_t)(1U << metric | 1U << MEMBERS_ANY);
+	struct tally_entry *row = t->rows[task->row_idx];
 
 	tally_row_touch(t, row);
-	if (task->interval_nr == t->interval_nr && (task->crowds & task->crowds_now & both) == both)
+	if (task->interval_nr == t->interval_nr &&
+	    (task->counted & task->counted_now & both) == both)
 		return;
 	if (task->interval_nr != t->interval_nr) {
 		task->interval_nr = t->interval_nr;
-		task->crowds_now = 0;
+		task->counted_now = 0;
 	}
-	join(&row->pub.view[TALLY_TOTAL], &task->crowds, metric, &task->key);
-	join(&row->pub.view[TALLY_TOTAL], &task->crowds, CROWD_ANY, &task->key);
-	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, metric, &task->key);
-	join(&row->pub.view[TALLY_INTERVAL], &task->crowds_now, CROWD_ANY, &task->key);
+	join(&row->pub.view[TALLY_TOTAL], &task->counted, metric, &task->key);
+	join(&row->pub.view[TALLY_TOTAL], &task->counted, MEMBERS_ANY, &task->key);
+	join(&row->pub.view[TALLY_INTERVAL], &task->counted_now, metric, &task->key);
+	join(&row->pub.view[TALLY_INTERVAL], &task->counted_now, MEMBERS_ANY, &task->key);
 }
 
-void tally_row_touch(struct tally *t, struct row *row)
+void tally_row_touch(struct tally *t, struct tally_entry *row)
 {
 	if (row->is_touched)
 		return;
@@ -238,9 +233,9 @@ void tally_row_touch(struct tally *t, struct row *row)
 
 void tally_row_clear_interval(struct tally *t)
 {
-	struct row *next;
+	struct tally_entry *next;
 
-	for (struct row *row = t->touched_row; row; row = next) {
+	for (struct tally_entry *row = t->touched_row; row; row = next) {
 		next = row->next_touched;
 		row->is_touched = false;
 		row->next_touched = NULL;

@@ -3,13 +3,13 @@
  *
  * Smallest and longest. Each copy carries the extremes of the last two epochs (times between drains) in
  * which the task had samples. The epoch turns just before the drain that reads them, so an epoch's
- * extremes are at rest when they are read, and stay until the drain after that one has begun: merging
- * whatever a copy carries makes those of the total exact, and doing so twice does no harm.
+ * extremes no longer change when they are read, and stay until the drain after that one has begun:
+ * merging whatever a copy carries makes those of the total exact, and doing so twice does no harm.
  *
  * For the interval only samples since the last copy may count. If a place holds another epoch than in
  * the last copy, it was started afresh since then and all of it is new. If it holds the same epoch, it
  * covers old and new samples; a maximum above the one seen before can only be new, an unchanged one
- * tells nothing. So a maximum is never counted in two intervals, and one that the kernel wrote too late
+ * says nothing. So a maximum is never counted in two intervals, and one that the kernel wrote too late
  * for its own drain is counted in the next.
  *
  * What is left is a new sample in a slot that no known extreme reaches: one whose extreme is hidden
@@ -18,10 +18,10 @@
  * all, it would leave the minimum above the maximum: the total then has the slot's upper end for both,
  * until the maximum is known, and the interval, which nothing corrects, has the mean.
  *
- * Sums, and extremes for the interval, are taken along with slots that grew. If they are late and no
- * sample follows, the task's last record brings them; an interval that is empty then goes without.
+ * Sums, and extremes for the interval, are taken along with slots that grew. If they are late and
+ * no sample follows, the task's last record has them; an interval that is then empty has none.
  */
-#include "model/tally_priv.h"
+#include "stat/tally/tally_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,11 +77,11 @@ static uint32_t seen_slot(const struct seen *s, uint32_t slot)
 }
 
 /*
- * The counters may wrap, so a difference is right modulo 2^32. One that looks huge is of a copy older
+ * The counters may wrap, so a difference is right modulo 2^32. A huge difference is of a copy older
  * than the last; the next one will be ahead again.
  */
 static void compare_block(const struct seen *s, const uint32_t *now, uint32_t begin,
-                          struct growth *out)
+                          struct slot_growth *out)
 {
 	for (uint32_t i = begin; i < begin + HIST_BLOCK_SLOTS; i++) {
 		uint32_t grown = now[i] - seen_slot(s, i);
@@ -98,7 +98,7 @@ static void compare_block(const struct seen *s, const uint32_t *now, uint32_t be
 	}
 }
 
-int seen_compare(struct seen **s, const uint32_t *now, uint32_t blocks, struct growth *out)
+int seen_compare(struct seen **s, const uint32_t *now, uint32_t blocks, struct slot_growth *out)
 {
 	uint32_t done = 0; /* slots of growth that are set, from the first one that grew */
 
@@ -124,7 +124,7 @@ uint64_t seen_advance(uint64_t *seen, uint64_t now)
 	return grown;
 }
 
-static void note_slots(struct seen *s, const struct growth *g)
+static void note_slots(struct seen *s, const struct slot_growth *g)
 {
 	for (uint32_t i = g->first; i <= g->last; i++)
 		s->slots[i - s->first] += g->slots[i];
@@ -187,7 +187,7 @@ static struct reach reach_of_new(struct seen *s, const struct abi_hist *now)
 	return r;
 }
 
-static void reach_slots(struct reach *r, const struct growth *g)
+static void reach_slots(struct reach *r, const struct slot_growth *g)
 {
 	uint64_t low = hist_slot_range(g->first).last, high = hist_slot_range(g->last).first;
 
@@ -204,7 +204,7 @@ static void reach_slots(struct reach *r, const struct growth *g)
 }
 
 /* The mean of what has grown, as far as the slots bear it out: the sum may be a sample apart. */
-static uint64_t mean_of(const struct growth *g, uint64_t sum_ns)
+static uint64_t mean_of(const struct slot_growth *g, uint64_t sum_ns)
 {
 	uint64_t low = hist_slot_range(g->first).first, high = hist_slot_range(g->last).last;
 	uint64_t mean = sum_ns / g->count;
@@ -243,7 +243,8 @@ static void widen(struct hist *h, const struct reach *r)
 	}
 }
 
-static void add_to(struct hist *h, const struct growth *g, uint64_t sum_ns, const struct reach *r)
+static void add_to(struct hist *h, const struct slot_growth *g, uint64_t sum_ns,
+                   const struct reach *r)
 {
 	widen(h, r);
 	if (h->min_ns > h->max_ns) /* both ends of one slot, and nothing else is known */
@@ -254,7 +255,7 @@ static void add_to(struct hist *h, const struct growth *g, uint64_t sum_ns, cons
 		h->slots[i] += g->slots[i];
 }
 
-void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct growth *g,
+void seen_take_hist(struct seen *s, const struct abi_hist *now, const struct slot_growth *g,
                     struct hist *const into[TALLY_VIEWS])
 {
 	struct reach reach[TALLY_VIEWS] = { reach_of_all(now), reach_of_new(s, now) };
@@ -288,7 +289,7 @@ void seen_take_late_hist(struct seen *s, const struct abi_hist *now, bool is_las
 		widen(into[TALLY_INTERVAL], &new);
 }
 
-static void add_depth_to(struct tally_depth *d, const struct growth *g, uint64_t sum,
+static void add_depth_to(struct tally_depth *d, const struct slot_growth *g, uint64_t sum,
                          const struct stat_depth *known)
 {
 	/* Without a known maximum the deepest slot that grew is the best there is. */
@@ -306,7 +307,7 @@ static void add_depth_to(struct tally_depth *d, const struct growth *g, uint64_t
 		d->slots[i] += g->slots[i];
 }
 
-void seen_take_depth(struct seen *s, const struct stat_depth *now, const struct growth *g,
+void seen_take_depth(struct seen *s, const struct stat_depth *now, const struct slot_growth *g,
                      struct tally_depth *const into[TALLY_VIEWS])
 {
 	uint64_t sum = seen_advance(&s->sum, now->sum);

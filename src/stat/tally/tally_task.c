@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/map.h"
-#include "model/tally_priv.h"
+#include "stat/tally/tally_priv.h"
 
 #define MIN_TICK_NS 500000000ULL /* shorter ones would make a rate of a handful of events */
 
@@ -38,20 +39,13 @@ void tally_task_done(struct tally_task *task)
 
 static int reserve_task(struct tally *t, uint32_t *out)
 {
-	if (t->free_task == TALLY_NONE && t->nr_tasks == t->tasks_capacity) {
-		uint32_t capacity = t->tasks_capacity ? t->tasks_capacity * 2 : 64;
-		struct tally_task *tasks = reallocarray(t->tasks, capacity, sizeof(*tasks));
-
-		if (!tasks)
-			return -ENOMEM;
-		t->tasks = tasks;
-		t->tasks_capacity = capacity;
-	}
+	if (t->free_task == TALLY_NONE && GROW(t->tasks, t->tasks_capacity, t->nr_tasks))
+		return -ENOMEM;
 	*out = t->free_task == TALLY_NONE ? t->nr_tasks : t->free_task;
 	return 0;
 }
 
-static int add_task(struct tally *t, const struct stat_id *id, const struct task_key *key,
+static int add_task(struct tally *t, const struct stat_id *id, const struct tally_task_key *key,
                     uint32_t *out)
 {
 	bool is_wanted = !t->cfg.accept || t->cfg.accept(t->cfg.accept_ctx, id);
@@ -79,13 +73,13 @@ static int add_task(struct tally *t, const struct stat_id *id, const struct task
 }
 
 /*
- * The task whose part a record is about. NULL if that part's last record has come already: what
- * comes late was part of it.
+ * The task whose part a record is about. NULL if that part's last record was already processed: a
+ * later record is included in it.
  */
 static int find_task(struct tally *t, const struct stat_id *id, uint8_t part,
                      struct tally_task **out)
 {
-	struct task_key key = { id->start_ns, id->tid, id->generation };
+	struct tally_task_key key = { id->start_ns, id->tid, id->generation };
 	struct tally_task *task;
 	uint32_t idx = t->last_task + 1;
 	int err;
@@ -106,8 +100,8 @@ static int find_task(struct tally *t, const struct stat_id *id, uint8_t part,
 }
 
 /*
- * Nothing more will come of this part, so what was seen of it is let go. The rest waits for the end of
- * the tick: for its rates, and to know the other part as the same task.
+ * No more records of this part will come, so its copy is freed. The remainder waits for the end of
+ * the tick: for its rates, and to identify the other part as the same task.
  */
 static void end_part(struct tally *t, struct tally_task *task, uint8_t part)
 {
@@ -123,7 +117,7 @@ static void end_part(struct tally *t, struct tally_task *task, uint8_t part)
 static int take_hist(struct tally *t, struct tally_task *task, uint32_t metric,
                      const struct abi_hist *now, bool is_last)
 {
-	struct row *row = t->rows[task->row_idx];
+	struct tally_entry *row = t->rows[task->row_idx];
 	struct seen **seen = &task->hists[metric];
 	struct hist *into[TALLY_VIEWS] = {
 		row->pub.view[TALLY_TOTAL].hist[metric],
@@ -178,7 +172,7 @@ static int take_new(struct tally *t, struct tally_task *task, const struct stat_
 static int take_depth(struct tally *t, struct tally_task *task, const struct stat_depth *now,
                       bool is_last)
 {
-	struct row *row = t->rows[task->row_idx];
+	struct tally_entry *row = t->rows[task->row_idx];
 	uint32_t blocks = now->blocks & ((1U << STAT_DEPTH_BLOCKS) - 1);
 	struct tally_depth *into[TALLY_VIEWS] = {
 		row->pub.view[TALLY_TOTAL].depth,
@@ -198,7 +192,7 @@ static int take_depth(struct tally *t, struct tally_task *task, const struct sta
 	if (err)
 		return err;
 	seen_take_depth(task->depth, now, &t->growth, into);
-	tally_row_note(t, task, CROWD_ANY);
+	tally_row_note(t, task, MEMBERS_ANY);
 	return 0;
 }
 
@@ -252,9 +246,31 @@ static bool take_counters(struct tally_task *task, const struct stat_task *now,
 	return any | grown;
 }
 
+/* What a gap hides is in no later copy: it counts on from this one. */
+static void take_times(struct tally *t, struct tally_task *task, const struct stat_task *now)
+{
+	struct tally_entry *row = t->rows[task->row_idx];
+	const struct tally_times grown = {
+		.run_ns = seen_advance(&task->times.run_ns, now->times.run_ns),
+		.wait_ns = seen_advance(&task->times.wait_ns, now->times.wait_ns),
+	};
+	bool has_gap = seen_advance(&task->nr_gaps, now->nr_gaps) || now->has_gap;
+
+	if (has_gap)
+		task->times = (struct tally_times){ now->times.run_ns, now->times.wait_ns };
+	if (!has_gap && !grown.run_ns && !grown.wait_ns)
+		return;
+	tally_row_touch(t, row);
+	for (int v = 0; v < TALLY_VIEWS; v++) {
+		row->pub.view[v].times.run_ns += grown.run_ns;
+		row->pub.view[v].times.wait_ns += grown.wait_ns;
+		row->pub.view[v].has_gap |= has_gap;
+	}
+}
+
 static void take_numbers(struct tally *t, struct tally_task *task, const struct stat_task *now)
 {
-	struct row *row = t->rows[task->row_idx];
+	struct tally_entry *row = t->rows[task->row_idx];
 	uint64_t run_ns = seen_advance(&task->run_ns, now->run_ns);
 	bool has_migrations = take_migrations(task, &now->migrations, row->pub.view);
 	bool has_counters = take_counters(task, now, row->pub.view);
@@ -264,13 +280,13 @@ static void take_numbers(struct tally *t, struct tally_task *task, const struct 
 	if (has_migrations || has_counters)
 		touch(t, task);
 	if (has_migrations || has_counters || run_ns)
-		tally_row_note(t, task, CROWD_ANY);
+		tally_row_note(t, task, MEMBERS_ANY);
 }
 
 static void take_open_slice(struct tally *t, const struct tally_task *task,
                             const struct stat_task *now, uint64_t drained_ns)
 {
-	struct row *row = t->rows[task->row_idx];
+	struct tally_entry *row = t->rows[task->row_idx];
 
 	if (!now->is_running || now->rec.is_last || now->on_cpu_ns == 0)
 		return;
@@ -292,6 +308,7 @@ static int take_main(struct tally *t, struct tally_task *task, const struct stat
 	int err;
 
 	take_numbers(t, task, now);
+	take_times(t, task, now);
 	take_open_slice(t, task, now, drained_ns);
 	err = take_new(t, task, &now->wait_new);
 	if (err)
@@ -334,7 +351,7 @@ int tally_task_take_waking(struct tally *t, const struct stat_waking *now)
 
 static void take_runs(struct tally *t, struct tally_task *task, const struct stat_runs *now)
 {
-	struct row *row = t->rows[task->row_idx];
+	struct tally_entry *row = t->rows[task->row_idx];
 	const struct tally_runs grown = {
 		.nr = seen_advance(&task->runs.nr, now->nr),
 		.nr_given = seen_advance(&task->runs.nr_given, now->nr_given),
@@ -345,7 +362,7 @@ static void take_runs(struct tally *t, struct tally_task *task, const struct sta
 
 	if (!grown.nr && !grown.nr_used)
 		return;
-	tally_row_note(t, task, CROWD_ANY);
+	tally_row_note(t, task, MEMBERS_ANY);
 	for (int v = 0; v < TALLY_VIEWS; v++) {
 		struct tally_runs *into = &row->pub.view[v].runs;
 
@@ -407,7 +424,9 @@ void tally_end_tick(struct tally *t, uint64_t tick_ns)
 			continue;
 		tally_task_done(task);
 		map_remove(t->task_of, &task->key);
-		task->key = (struct task_key){ 0 }; /* nobody's: a record without tid is refused */
+		task->key = (struct tally_task_key){
+			0
+		}; /* of no task: a record without tid is refused */
 		task->next = t->free_task;
 		t->free_task = idx;
 	}

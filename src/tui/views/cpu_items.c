@@ -1,4 +1,4 @@
-#include "tui/cpu_items.h"
+#include "tui/views/cpu_items.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * tui/cpu_items — CPUs, or what they are grouped into, as rows of one kind.
+ * tui/views/cpu_items — CPUs, or what they are grouped into, as rows of one kind.
  *
  * Of a group: shares of time and frequency are means over its CPUs that are online, rates are sums. What is shown of them
  * (tui/measure) is the value, over those of which it is known. Distributions cannot be added up from percentiles: p50, p99

@@ -1,14 +1,14 @@
-#include "tui/cpu_panel.h"
+#include "tui/views/cpu_panel.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/cpu_items.h"
-#include "tui/cpu_table.h"
 #include "tui/format.h"
 #include "tui/measure.h"
 #include "tui/table_view.h"
+#include "tui/views/cpu_items.h"
+#include "tui/views/cpu_table.h"
 
 #define VALUE_CELLS   5
 #define LOCAL_CELLS   9 /* 9,999,999 */
@@ -16,7 +16,7 @@
 #define PRESS_CELLS   7
 #define BAR_MIN       4
 #define GAP           2
-#define GOOD_CELL     38 /* that a bar with label and number looks good at */
+#define GOOD_CELL     38 /* the smallest width for a bar with label and number */
 #define DETAILS_CELLS 64 /* from here on a group has room for its extremes */
 #define PANEL_MIN     5
 
@@ -68,7 +68,7 @@ static int draw_details(const struct measure *w, const struct cpu_item *i, struc
 	return cells;
 }
 
-/* Of 1024; who has none needs no room for it. */
+/* Of 1024; a CPU without pressure needs no room for it. */
 static int draw_pressure(const struct cpu_item *i, struct grid *g, struct area a)
 {
 	char value[FORMAT_BYTES], text[FORMAT_BYTES + 4];
@@ -118,7 +118,7 @@ static int columns_for(size_t nr, int height, int width)
 	int columns = height > 0 ? (int)((nr + (size_t)height - 1) / (size_t)height) : 1;
 	int pretty = width / GOOD_CELL;
 
-	/* Room below is no reason for long bars, if two columns look good. */
+	/* Room below is not a reason for long bars, if two columns fit well. */
 	if (pretty > 1 && nr > 4 && columns < 2)
 		columns = 2;
 	return columns > 0 ? columns : 1;

@@ -1,6 +1,6 @@
 /*
- * tui/cpu_panel — CPUs, LLCs or nodes in a frame with their totals: bars, sparks or a table of what the screen says. Where
- * that cannot be had, the reason.
+ * tui/views/cpu_panel — CPUs, LLCs or nodes in a frame with their totals: bars, sparks or a table
+ * of what the screen says. Where that is not available, the reason.
  *
  * All of them are always in sight: with little room bars give way to numbers, numbers to one cell for each CPU, and then
  * to one cell for several, which shows the busiest.

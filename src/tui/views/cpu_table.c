@@ -1,4 +1,4 @@
-#include "tui/cpu_table.h"
+#include "tui/views/cpu_table.h"
 
 #include <math.h>
 #include <stdio.h>

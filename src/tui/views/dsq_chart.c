@@ -1,4 +1,4 @@
-#include "tui/dsq_chart.h"
+#include "tui/views/dsq_chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,15 +89,15 @@ static double largest_of(enum dsq_chart chart, const struct dsq_list *l)
 	return largest;
 }
 
-struct sums {
+struct history_sums {
 	double sum, max, min;
 	uint32_t nr;
 };
 
 /* What is unknown counts for nothing. */
-static struct sums sums_of(struct machine_history h)
+static struct history_sums sums_of(struct machine_history h)
 {
-	struct sums s = { .max = -INFINITY, .min = INFINITY };
+	struct history_sums s = { .max = -INFINITY, .min = INFINITY };
 
 	for (uint32_t i = 0; i < h.nr; i++) {
 		if (isnan(h.values[i]))
@@ -110,7 +110,7 @@ static struct sums sums_of(struct machine_history h)
 	return s;
 }
 
-static void draw_sums(enum dsq_chart chart, const struct sums *sums, const struct screen *s,
+static void draw_sums(enum dsq_chart chart, const struct history_sums *sums, const struct screen *s,
                       struct grid *g, struct area a)
 {
 	char avg[FORMAT_BYTES + 1], max[FORMAT_BYTES + 1], min[FORMAT_BYTES + 1], text[128];
@@ -127,7 +127,7 @@ static void draw_spark(enum dsq_chart chart, const struct machine_dsq *d, const 
                        struct grid *g, struct area a)
 {
 	struct machine_history h = history_of(chart, d);
-	struct sums sums = sums_of(h);
+	struct history_sums sums = sums_of(h);
 	bool has_sums = a.width > SUM_CELLS + 8;
 	uint32_t width;
 

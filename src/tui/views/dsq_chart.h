@@ -1,10 +1,11 @@
 /*
- * tui/dsq_chart — one number of every dispatch queue as bars of the interval, or as sparklines of those before; a line per
- * queue. Times are drawn by their logarithm (1 us to 1 s), the rest in parts of the largest.
+ * tui/views/dsq_chart — one number of every dispatch queue as bars of the interval, or as
+ * sparklines of those before; a line per queue. Times are drawn by their logarithm (1 us to 1 s),
+ * other values relative to the largest.
  */
 #pragma once
 
-#include "tui/dsq_list.h"
+#include "tui/views/dsq_list.h"
 
 enum dsq_chart { CHART_LATENCY, CHART_USED, CHART_VTIME, CHART_DEPTH, DSQ_CHARTS };
 

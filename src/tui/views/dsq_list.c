@@ -1,4 +1,4 @@
-#include "tui/dsq_list.h"
+#include "tui/views/dsq_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static int by_key(const void *a, const void *b, void *arg)
 	return (first->id > second->id) - (first->id < second->id);
 }
 
-bool dsq_list_is_left(uint64_t id, const struct screen *s)
+bool dsq_list_is_shown(uint64_t id, const struct screen *s)
 {
 	char name[DSQ_NAME], hex[32];
 
@@ -67,7 +67,7 @@ int dsq_list_count(const struct machine *m, const struct screen *s)
 	int nr = 0;
 
 	for (size_t i = 0; i < m->nr_dsqs; i++)
-		nr += dsq_list_is_left(m->dsqs[i].id, s);
+		nr += dsq_list_is_shown(m->dsqs[i].id, s);
 	return nr;
 }
 
@@ -77,7 +77,7 @@ int dsq_list_init(struct dsq_list *l, const struct machine *m, const struct scre
 	if (!l->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_dsqs; i++)
-		if (dsq_list_is_left(m->dsqs[i].id, s))
+		if (dsq_list_is_shown(m->dsqs[i].id, s))
 			l->rows[l->nr++] = &m->dsqs[i];
 	qsort_r(l->rows, (size_t)l->nr, sizeof(*l->rows), by_key, (void *)s);
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * tui/dsq_list — the dispatch queues that a view shows: those that the filter leaves, in the order of the screen's sort.
+ * tui/views/dsq_list — the dispatch queues that a view shows: those that the filter leaves, in the order of the screen's sort.
  *
  * A filter is a part of the id ("0x6F", upper and lower case alike) or of the name ("global"). By default the longest mean
  * latency comes first, then the 99th percentile, then the depth. Unknown comes last.
@@ -13,7 +13,7 @@ struct dsq_list {
 	int nr;
 };
 
-bool dsq_list_is_left(uint64_t id, const struct screen *s);
+bool dsq_list_is_shown(uint64_t id, const struct screen *s);
 int dsq_list_count(const struct machine *m, const struct screen *s);
 MUST_USE int dsq_list_init(struct dsq_list *l, const struct machine *m,
                            const struct screen *s); /* -ENOMEM */

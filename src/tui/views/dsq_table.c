@@ -1,4 +1,4 @@
-#include "tui/dsq_table.h"
+#include "tui/views/dsq_table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/dsq_name.h"
-#include "analyze/machine_scx.h"
+#include "machine/machine_scx.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
 
@@ -245,7 +245,7 @@ static const struct table_view_column task_columns[] = {
 	{ "COUNT", 6, 0, 6, false, true, false, 0, 0, task_count },
 };
 
-struct rows {
+struct dsq_table_rows {
 	const struct table_view_column *columns;
 	size_t nr_columns;
 	enum view_sort sort;
@@ -253,8 +253,8 @@ struct rows {
 	int nr;
 };
 
-static void draw_rows(const struct rows *r, struct screen *s, bool has_focus, struct grid *g,
-                      struct area a)
+static void draw_rows(const struct dsq_table_rows *r, struct screen *s, bool has_focus,
+                      struct grid *g, struct area a)
 {
 	int height = table_view_height(a), first = 0;
 	struct screen shown;
@@ -279,8 +279,8 @@ static void draw_rows(const struct rows *r, struct screen *s, bool has_focus, st
 void dsq_table_draw(const struct dsq_list *l, struct screen *s, bool has_focus, struct grid *g,
                     struct area a)
 {
-	const struct rows r = { columns, sizeof(columns) / sizeof(columns[0]),
-		                dsq_list_sort(s->sort), l->rows, l->nr };
+	const struct dsq_table_rows r = { columns, sizeof(columns) / sizeof(columns[0]),
+		                          dsq_list_sort(s->sort), l->rows, l->nr };
 
 	draw_rows(&r, s, has_focus, g, a);
 }
@@ -300,7 +300,7 @@ int dsq_table_nr_tasks(const struct machine *m, const struct screen *s)
 	int nr = 0;
 
 	for (size_t i = 0; m->scx && i < m->scx->nr_tasks; i++)
-		nr += dsq_list_is_left(m->scx->tasks[i].dsq, s);
+		nr += dsq_list_is_shown(m->scx->tasks[i].dsq, s);
 	return nr;
 }
 
@@ -313,15 +313,17 @@ void dsq_table_draw_tasks(const struct machine *m, struct screen *s, bool has_fo
 	if (!rows)
 		return;
 	for (size_t i = 0; i < m->scx->nr_tasks; i++)
-		if (dsq_list_is_left(m->scx->tasks[i].dsq, s))
+		if (dsq_list_is_shown(m->scx->tasks[i].dsq, s))
 			rows[nr++] = &m->scx->tasks[i];
 	qsort(rows, (size_t)nr, sizeof(*rows), by_p90);
-	draw_rows(&(struct rows){ task_columns, sizeof(task_columns) / sizeof(task_columns[0]),
-	                          SORTS, rows, nr },
+	draw_rows(&(struct dsq_table_rows){ task_columns,
+	                                    sizeof(task_columns) / sizeof(task_columns[0]), SORTS,
+	                                    rows, nr },
 	          s, has_focus, g, a);
 	if (!nr)
 		grid_text(g, a.x, a.y + 1, a.width, STYLE_DIM,
-		          m->scx->nr_tasks ? "no process came from such a queue"
-		                           : "no process came from a queue in this interval");
+		          m->scx->nr_tasks
+		                  ? "no process was dispatched from such a queue"
+		                  : "no process was dispatched from a queue in this interval");
 	free(rows);
 }

@@ -1,11 +1,11 @@
-#include "tui/parts.h"
+#include "tui/views/parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/cpu_panel.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
+#include "tui/views/cpu_panel.h"
 
 #define WIDE        130 /* from here on two halves are wider than 64 cells */
 #define ROWS_FRAMES 12  /* that frames above each other need */
@@ -127,7 +127,8 @@ bool parts_rate_act(const struct parts_rate *r, double *hz, struct screen *s, en
 	}
 	*hz = next;
 	snprintf(s->message, sizeof(s->message),
-	         "%.0f samples a second of each CPU; they begin anew", (double)(uint64_t)next);
+	         "%.0f samples a second of each CPU; the samples start again",
+	         (double)(uint64_t)next);
 	return true;
 }
 

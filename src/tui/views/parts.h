@@ -1,4 +1,4 @@
-/* tui/parts — pieces that more than one view is made of. */
+/* tui/views/parts — pieces that more than one view is made of. */
 #pragma once
 
 #include "tui/view.h"
@@ -13,7 +13,7 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
 void parts_value(struct grid *g, struct area a, const char *name, const char *value);
 /* A sentence, broken between words where a line ends; how many lines it took. */
 int parts_sentence(struct grid *g, struct area a, enum style style, const char *text);
-/* What stands at the right of a frame: the filter, else the tick. */
+/* The text at the right of a frame: the filter, else the tick. */
 void parts_right(const struct screen *s, char *out, size_t size);
 /* "p50 4us  p99 12us  max 2ms" of a distribution. */
 void parts_dist(const struct machine_dist *d, char *out, size_t size);
@@ -26,7 +26,10 @@ bool parts_sort_act(const struct parts_sort *sorts, size_t nr, struct screen *s,
                     enum action action);
 /* The one that is in use; the first where the screen's is none of these. */
 enum view_sort parts_sort_of(const struct parts_sort *sorts, size_t nr, const struct screen *s);
-/* Halves or doubles a rate of samples within bounds, and tells it. hz 0 = the usual one. False: another action. */
+/*
+ * Halves or doubles a rate of samples within bounds, and reports it. hz 0 = the default. False:
+ * another action.
+ */
 struct parts_rate {
 	double usual, min, max;
 };

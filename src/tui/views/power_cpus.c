@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_power.h"
+#include "machine/machine_power.h"
 #include "tui/format.h"
-#include "tui/power_tables.h"
 #include "tui/table_view.h"
+#include "tui/views/power_tables.h"
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
 
 enum { HAS_TEMP = 1, HAS_THROTTLE = 2, HAS_PACKAGE = 4 };
 
-struct row {
+struct power_cpu_row {
 	const struct machine_power_cpu *power;
 	const struct machine_cpu *cpu; /* NULL = the machine does not have it */
 };
@@ -21,18 +21,20 @@ struct row {
 CELL(cell_cpu)
 {
 	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u", ((const struct row *)row)->power->cpu);
+	snprintf(out->text, sizeof(out->text), "%u",
+	         ((const struct power_cpu_row *)row)->power->cpu);
 }
 
 CELL(cell_package)
 {
 	(void)s;
-	snprintf(out->text, sizeof(out->text), "%d", ((const struct row *)row)->power->package);
+	snprintf(out->text, sizeof(out->text), "%d",
+	         ((const struct power_cpu_row *)row)->power->package);
 }
 
 CELL(cell_busy)
 {
-	const struct machine_cpu *c = ((const struct row *)row)->cpu;
+	const struct machine_cpu *c = ((const struct power_cpu_row *)row)->cpu;
 
 	(void)s;
 	format_percent(out->text, c ? c->busy : NAN);
@@ -42,7 +44,7 @@ CELL(cell_busy)
 
 CELL(cell_mhz)
 {
-	const struct machine_cpu *c = ((const struct row *)row)->cpu;
+	const struct machine_cpu *c = ((const struct power_cpu_row *)row)->cpu;
 
 	(void)s;
 	format_mhz(out->text, c ? c->mhz : NAN);
@@ -51,12 +53,12 @@ CELL(cell_mhz)
 CELL(cell_celsius)
 {
 	(void)s;
-	format_celsius(out->text, ((const struct row *)row)->power->celsius);
+	format_celsius(out->text, ((const struct power_cpu_row *)row)->power->celsius);
 }
 
 CELL(cell_throttled)
 {
-	const struct machine_power_cpu *p = ((const struct row *)row)->power;
+	const struct machine_power_cpu *p = ((const struct power_cpu_row *)row)->power;
 
 	(void)s;
 	format_percent(out->text, p->throttled);
@@ -65,7 +67,7 @@ CELL(cell_throttled)
 
 static void put_idle(const void *row, size_t state, struct table_view_cell *out)
 {
-	double part = ((const struct row *)row)->power->idle[state];
+	double part = ((const struct power_cpu_row *)row)->power->idle[state];
 
 	format_percent(out->text, part);
 	out->style = part > 0 ? STYLE_TEXT : STYLE_DIM;
@@ -152,7 +154,7 @@ void power_cpus_draw(const struct machine *m, struct screen *s, struct grid *g, 
 	struct table_view_column columns[NR_FIRST + MACHINE_IDLE_STATES];
 	char titles[MACHINE_IDLE_STATES][20];
 	int height = table_view_height(a), total = (int)p->nr_cpus, nr;
-	struct row *rows = calloc((size_t)height + 1, sizeof(*rows));
+	struct power_cpu_row *rows = calloc((size_t)height + 1, sizeof(*rows));
 	const void **shown = calloc((size_t)height + 1, sizeof(*shown));
 
 	table_view_scroll(s, total, height);
@@ -160,7 +162,7 @@ void power_cpus_draw(const struct machine *m, struct screen *s, struct grid *g, 
 	for (int i = 0; rows && shown && i < nr; i++) {
 		const struct machine_power_cpu *c = &p->cpus[s->scroll + i];
 
-		rows[i] = (struct row){ c, find_cpu(m, c->cpu) };
+		rows[i] = (struct power_cpu_row){ c, find_cpu(m, c->cpu) };
 		shown[i] = &rows[i];
 	}
 	if (rows && shown)

@@ -1,10 +1,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyze/machine_power.h"
+#include "machine/machine_power.h"
 #include "tui/format.h"
-#include "tui/power_tables.h"
 #include "tui/table_view.h"
+#include "tui/views/power_tables.h"
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/machine_power.h"
+#include "machine/machine_power.h"
 #include "tui/format.h"
-#include "tui/power_tables.h"
 #include "tui/table_view.h"
+#include "tui/views/power_tables.h"
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -25,17 +25,17 @@ enum {
 	HAS_SINGLE = 1024,
 };
 
-struct row {
+struct package_row {
 	struct machine_power_package package;
 	const char *name;               /* instead of a number; NULL = it is a package */
 	double share;                   /* of all */
-	double scale;                   /* watts that a full bar stands for */
+	double scale;                   /* watts of a full bar */
 	struct machine_history history; /* of 1 each */
 };
 
 CELL(cell_name)
 {
-	const struct row *r = row;
+	const struct package_row *r = row;
 
 	(void)s;
 	if (r->name)
@@ -46,7 +46,7 @@ CELL(cell_name)
 
 CELL(cell_cpus)
 {
-	const struct row *r = row;
+	const struct package_row *r = row;
 
 	(void)s;
 	snprintf(out->text, sizeof(out->text), "%u", r->package.nr_cpus);
@@ -54,7 +54,7 @@ CELL(cell_cpus)
 
 CELL(cell_bar)
 {
-	const struct row *r = row;
+	const struct package_row *r = row;
 
 	if (s->shape == SHAPE_SPARKS)
 		out->spark = r->history;
@@ -64,7 +64,7 @@ CELL(cell_bar)
 
 CELL(cell_watts)
 {
-	const struct row *r = row;
+	const struct package_row *r = row;
 
 	(void)s;
 	format_watts(out->text, r->package.watts);
@@ -75,48 +75,48 @@ CELL(cell_watts)
 CELL(cell_share)
 {
 	(void)s;
-	format_percent(out->text, ((const struct row *)row)->share);
+	format_percent(out->text, ((const struct package_row *)row)->share);
 }
 
 CELL(cell_cores)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.core_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.core_watts);
 }
 
 CELL(cell_dram)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.dram_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.dram_watts);
 }
 
 CELL(cell_uncore)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.uncore_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.uncore_watts);
 }
 
 CELL(cell_limit)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.limit_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.limit_watts);
 }
 
 CELL(cell_short)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.short_limit_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.short_limit_watts);
 }
 
 CELL(cell_most)
 {
 	(void)s;
-	format_watts(out->text, ((const struct row *)row)->package.most_watts);
+	format_watts(out->text, ((const struct package_row *)row)->package.most_watts);
 }
 
 CELL(cell_celsius)
 {
-	const struct machine_power_package *p = &((const struct row *)row)->package;
+	const struct machine_power_package *p = &((const struct package_row *)row)->package;
 
 	(void)s;
 	format_celsius(out->text, p->celsius);
@@ -127,12 +127,12 @@ CELL(cell_celsius)
 CELL(cell_uncore_mhz)
 {
 	(void)s;
-	format_mhz(out->text, ((const struct row *)row)->package.uncore_mhz);
+	format_mhz(out->text, ((const struct package_row *)row)->package.uncore_mhz);
 }
 
 CELL(cell_throttles)
 {
-	const struct machine_power_package *p = &((const struct row *)row)->package;
+	const struct machine_power_package *p = &((const struct package_row *)row)->package;
 
 	format_count(out->text, p->throttles_per_s, s->is_localized);
 	out->style = p->throttles_per_s > 0 ? STYLE_BAD : STYLE_DIM;
@@ -140,7 +140,7 @@ CELL(cell_throttles)
 
 CELL(cell_throttled)
 {
-	const struct machine_power_package *p = &((const struct row *)row)->package;
+	const struct machine_power_package *p = &((const struct package_row *)row)->package;
 
 	(void)s;
 	format_percent(out->text, p->throttled);
@@ -207,7 +207,7 @@ static double scale_of(const struct machine_power_package *p)
 	return p->limit_watts > 0 ? p->limit_watts : seen;
 }
 
-static void scale_history(struct row *r, double *values)
+static void scale_history(struct package_row *r, double *values)
 {
 	struct machine_history h = r->package.history;
 
@@ -248,26 +248,26 @@ int power_packages_rows(const struct machine_power *p)
 	return (int)p->nr_packages + has_sum(p) + !isnan(p->platform_watts);
 }
 
-static int make_rows(const struct machine_power *p, struct row *rows)
+static int make_rows(const struct machine_power *p, struct package_row *rows)
 {
 	uint32_t nr_cpus = 0;
 	int nr = 0;
 
 	for (size_t i = 0; i < p->nr_packages; i++) {
-		rows[nr++] = (struct row){ .package = p->packages[i],
-			                   .share = p->packages[i].watts / p->watts,
-			                   .scale = scale_of(&p->packages[i]) };
+		rows[nr++] = (struct package_row){ .package = p->packages[i],
+			                           .share = p->packages[i].watts / p->watts,
+			                           .scale = scale_of(&p->packages[i]) };
 		nr_cpus += p->packages[i].nr_cpus;
 	}
 	if (has_sum(p))
-		rows[nr++] = (struct row){ .package = sum_of(p->watts, p->history, nr_cpus),
-			                   .name = "all",
-			                   .share = NAN };
+		rows[nr++] = (struct package_row){ .package = sum_of(p->watts, p->history, nr_cpus),
+			                           .name = "all",
+			                           .share = NAN };
 	if (!isnan(p->platform_watts))
-		rows[nr++] = (struct row){ .package = sum_of(p->platform_watts, p->platform_history,
-			                                     nr_cpus),
-			                   .name = "platform",
-			                   .share = NAN };
+		rows[nr++] = (struct package_row){ .package = sum_of(p->platform_watts,
+			                                             p->platform_history, nr_cpus),
+			                           .name = "platform",
+			                           .share = NAN };
 	for (int i = (int)p->nr_packages; i < nr; i++)
 		rows[i].scale = scale_of(&rows[i].package);
 	return nr;
@@ -277,7 +277,7 @@ void power_packages_draw(const struct machine_power *p, const struct screen *s, 
                          struct area a)
 {
 	size_t most = p->nr_packages + 2;
-	struct row *rows = calloc(most, sizeof(*rows));
+	struct package_row *rows = calloc(most, sizeof(*rows));
 	double *values = calloc(most, MACHINE_HISTORY * sizeof(*values));
 	const void **shown = calloc(most, sizeof(*shown));
 	unsigned int has = s->shape == SHAPE_TABLE ? 0 : HAS_BAR;

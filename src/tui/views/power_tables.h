@@ -1,4 +1,4 @@
-/* tui/power_tables — the tables that the view of power is made of. */
+/* tui/views/power_tables — the tables that the view of power is made of. */
 #pragma once
 
 #include "tui/view.h"

@@ -1,4 +1,4 @@
-#include "tui/profile_pane.h"
+#include "tui/views/profile_pane.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/profile.h"
+#include "profile/profile.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
 
 #define NAME_CELLS  10
 #define FACT_BYTES  512
-#define WIDE        90 /* from here on facts stand in two columns */
+#define WIDE        90 /* from here on facts are in two columns */
 #define STACK_LINES 4  /* that a stack has at least, if it has so many */
 
 /* Where the next line goes. */
@@ -68,7 +68,7 @@ static void draw_function(struct pen *p, const struct machine *m,
 
 	fact(p, "symbol", "%s", r->symbol);
 	fact(p, "module", "%s%s", r->module, r->is_kernel ? "" : ", user");
-	fact(p, "samples", "%s, %.2f%%; with all that it calls %.2f%%",
+	fact(p, "samples", "%s, %.2f%%; including callees %.2f%%",
 	     format_count(samples, (double)r->samples, s->is_localized),
 	     (double)r->samples / whole * 100, (double)r->total / whole * 100);
 	fact(p, "where", "%s  0x%" PRIx64, profile_place(r->file, r->line, place), r->address);

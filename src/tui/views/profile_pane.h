@@ -1,7 +1,10 @@
-/* tui/profile_pane — all that is known of one function of a profile: where it is, who is in it, how they came there. */
+/*
+ * tui/views/profile_pane — all that is known of one function of a profile: where it is, which tasks
+ * are in it, through which callers.
+ */
 #pragma once
 
-#include "analyze/machine_profile.h"
+#include "profile/machine_profile.h"
 #include "tui/view.h"
 
 #define PROFILE_PLACE_BYTES 256

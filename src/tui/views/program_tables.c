@@ -1,4 +1,4 @@
-#include "tui/program_tables.h"
+#include "tui/views/program_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "tui/format.h"
-#include "tui/profile_pane.h"
 #include "tui/table_view.h"
+#include "tui/views/profile_pane.h"
 
-#define BLIND_S 2.0 /* after so long without a sample the reason is told */
+#define BLIND_S 2.0 /* after so long without a sample the reason is shown */
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -143,14 +143,14 @@ void program_ops_draw(const struct machine *m, const struct machine_bpf *of, con
 	free(rows);
 }
 
-struct line {
+struct hot_line {
 	const struct machine_hot_line *line;
 	const struct machine_hot *hot;
 };
 
 CELL(cell_line_share)
 {
-	const struct line *l = row;
+	const struct hot_line *l = row;
 	double share = l->hot->total ? (double)l->line->total / (double)l->hot->total : NAN;
 
 	(void)s;
@@ -160,19 +160,20 @@ CELL(cell_line_share)
 
 CELL(cell_line_samples)
 {
-	format_count(out->text, (double)((const struct line *)row)->line->samples, s->is_localized);
+	format_count(out->text, (double)((const struct hot_line *)row)->line->samples,
+	             s->is_localized);
 }
 
 CELL(cell_line_calls)
 {
-	const struct machine_hot_line *l = ((const struct line *)row)->line;
+	const struct machine_hot_line *l = ((const struct hot_line *)row)->line;
 
 	format_count(out->text, (double)(l->total - l->samples), s->is_localized);
 }
 
 CELL(cell_line_function)
 {
-	const struct machine_hot_line *l = ((const struct line *)row)->line;
+	const struct machine_hot_line *l = ((const struct hot_line *)row)->line;
 
 	(void)s;
 	if (l->function)
@@ -184,7 +185,7 @@ CELL(cell_line_function)
 
 CELL(cell_line_place)
 {
-	const struct machine_hot_line *l = ((const struct line *)row)->line;
+	const struct machine_hot_line *l = ((const struct hot_line *)row)->line;
 	char place[PROFILE_PLACE_BYTES];
 
 	(void)s;
@@ -193,7 +194,7 @@ CELL(cell_line_place)
 
 CELL(cell_line_text)
 {
-	const char *text = ((const struct line *)row)->line->text;
+	const char *text = ((const struct hot_line *)row)->line->text;
 
 	(void)s;
 	/* The indentation says nothing here. */
@@ -213,14 +214,14 @@ static const struct table_view_column line_columns[] = {
 static void draw_lines(const struct machine_hot *hot, struct screen *s, struct grid *g,
                        struct area a)
 {
-	struct line *lines = calloc(hot->nr_lines + 1, sizeof(*lines));
+	struct hot_line *lines = calloc(hot->nr_lines + 1, sizeof(*lines));
 	const void **rows = calloc(hot->nr_lines + 1, sizeof(*rows));
 	int nr = (int)hot->nr_lines, height = table_view_height(a), left;
 
 	if (s->program_scroll > nr - height)
 		s->program_scroll = nr > height ? nr - height : 0;
 	for (int i = 0; lines && rows && i < nr; i++) {
-		lines[i] = (struct line){ &hot->lines[i], hot };
+		lines[i] = (struct hot_line){ &hot->lines[i], hot };
 		rows[i] = &lines[i];
 	}
 	left = nr - s->program_scroll;

@@ -1,7 +1,7 @@
-/* tui/program_tables — the tables of one BPF program: operations of its scheduler, and the lines that time goes to. */
+/* tui/views/program_tables — the tables of one BPF program: operations of its scheduler, and the lines that time goes to. */
 #pragma once
 
-#include "analyze/machine_program.h"
+#include "machine/machine_program.h"
 #include "tui/view.h"
 
 /* Programs of the same scheduler, itself included. */

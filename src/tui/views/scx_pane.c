@@ -1,14 +1,14 @@
-#include "tui/scx_pane.h"
+#include "tui/views/scx_pane.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/machine_scx.h"
+#include "machine/machine_scx.h"
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
+#include "tui/views/parts.h"
 
 #define COUNTER_LINES 4
 #define LINE_BYTES    256
@@ -27,13 +27,13 @@ int scx_pane_lines(const struct machine *m)
 }
 
 /* Texts one after the other, in as many lines as there are. */
-struct flow {
+struct text_flow {
 	struct grid *g;
 	struct area a;
 	int x, y;
 };
 
-static bool put(struct flow *f, enum style style, const char *text)
+static bool put(struct text_flow *f, enum style style, const char *text)
 {
 	int cells = grid_cells(text);
 
@@ -49,7 +49,8 @@ static bool put(struct flow *f, enum style style, const char *text)
 	return true;
 }
 
-static void put_counter(struct flow *f, const struct machine_scx_counter *c, const struct screen *s)
+static void put_counter(struct text_flow *f, const struct machine_scx_counter *c,
+                        const struct screen *s)
 {
 	char value[FORMAT_BYTES], rate[FORMAT_BYTES], text[LINE_BYTES];
 
@@ -66,7 +67,7 @@ int scx_pane_counters(const struct machine *m, const struct screen *s, struct gr
                       struct area a)
 {
 	const struct machine_scx *x = m->scx;
-	struct flow f = { g, a, 0, 0 };
+	struct text_flow f = { g, a, 0, 0 };
 	char text[LINE_BYTES];
 
 	if (!x || a.height <= 0)
@@ -81,7 +82,7 @@ int scx_pane_counters(const struct machine *m, const struct screen *s, struct gr
 		snprintf(text, sizeof(text), "rejected %" PRId64, x->nr_rejected);
 		(void)put(&f, STYLE_WARNING, text);
 	}
-	/* Those that move come first. */
+	/* Changing counters come first. */
 	for (size_t i = 0; i < x->nr_counters; i++)
 		if (x->counters[i].per_s > 0)
 			put_counter(&f, &x->counters[i], s);
@@ -115,7 +116,7 @@ static void draw_text(const char *text, int first, struct grid *g, struct area a
 /* Sentences may need more than a line. */
 static void draw_sentence(const char *text, struct grid *g, struct area a)
 {
-	struct flow f = { g, a, 0, 0 };
+	struct text_flow f = { g, a, 0, 0 };
 
 	while (*text) {
 		size_t len = strcspn(text, " ");

@@ -1,6 +1,6 @@
 /*
- * tui/scx_pane — what a scheduler and the kernel say of it: its own statistics as JSON in lines, which can be scrolled; counters
- * of the kernel; how the last one ended.
+ * tui/views/scx_pane — statistics of a scheduler and of the kernel about it: its own statistics as
+ * JSON in lines, which can be scrolled; counters of the kernel; how the last one ended.
  */
 #pragma once
 

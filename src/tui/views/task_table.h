@@ -1,5 +1,5 @@
 /*
- * tui/task_table — the table of processes or threads that several views share.
+ * tui/views/task_table — the table of processes or threads that several views share.
  *
  * Settles screen.selected, scroll, selected_tid and is_following as view.h says.
  */

@@ -3,29 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_bandwidth.h"
 #include "base/hist.h"
+#include "machine/machine_bandwidth.h"
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/views.h"
 
 #define PANEL_MIN   5
 #define LABEL_CELLS 8
 #define VALUE_CELLS 6
-#define SPLIT       70 /* from here on caches and nodes stand beside each other */
+#define SPLIT       70 /* from here on caches and nodes are side by side */
 
 static const char *const kind_names[BANDWIDTHS] = { "local", "remote", "total", "L3 occupancy" };
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
 
-struct row {
+struct bandwidth_row {
 	const struct machine_bandwidth_row *row;
 	const char *what; /* LLC, node */
 };
 
-static void label_of(const struct row *r, char *out, size_t size)
+static void label_of(const struct bandwidth_row *r, char *out, size_t size)
 {
 	if (r->row->id < 0)
 		snprintf(out, size, "%s ?", r->what);
@@ -41,7 +41,7 @@ CELL(cell_name)
 
 static void put(const void *row, enum machine_bandwidth_kind kind, struct table_view_cell *out)
 {
-	double value = ((const struct row *)row)->row->values[kind];
+	double value = ((const struct bandwidth_row *)row)->row->values[kind];
 
 	format_bytes(out->text, value);
 	out->style = value > 0 ? STYLE_TEXT : STYLE_DIM;
@@ -81,18 +81,18 @@ static const struct table_view_column columns[] = {
 
 static int by_id(const void *a, const void *b)
 {
-	uint32_t first = (uint32_t)((const struct row *)a)->row->id;
-	uint32_t second = (uint32_t)((const struct row *)b)->row->id;
+	uint32_t first = (uint32_t)((const struct bandwidth_row *)a)->row->id;
+	uint32_t second = (uint32_t)((const struct bandwidth_row *)b)->row->id;
 
 	return (first > second) - (first < second); /* -1 comes last */
 }
 
 /* Those of one kind, in the order of their numbers. */
 static void sort_rows(const struct machine_bandwidth_row *from, size_t nr, const char *what,
-                      struct row *to)
+                      struct bandwidth_row *to)
 {
 	for (size_t i = 0; i < nr; i++)
-		to[i] = (struct row){ &from[i], what };
+		to[i] = (struct bandwidth_row){ &from[i], what };
 	qsort(to, nr, sizeof(*to), by_id);
 }
 
@@ -103,8 +103,8 @@ static int rows(const struct machine *m, const struct screen *s)
 	return b && !b->reason && s->shape == SHAPE_TABLE ? (int)(b->nr_llcs + b->nr_nodes) : 0;
 }
 
-static void draw_table(const struct machine_bandwidth *b, const struct row *all, struct screen *s,
-                       struct grid *g, struct area a)
+static void draw_table(const struct machine_bandwidth *b, const struct bandwidth_row *all,
+                       struct screen *s, struct grid *g, struct area a)
 {
 	int height = table_view_height(a), total = (int)(b->nr_llcs + b->nr_nodes), nr;
 	const void **shown = calloc((size_t)height + 1, sizeof(*shown));
@@ -142,7 +142,7 @@ static int by_value(const void *a, const void *b)
 static struct panel_stats {
 	double sum; /* of now */
 	double max, p95, mean;
-} stats_of(const struct row *r, size_t nr, int kind)
+} stats_of(const struct bandwidth_row *r, size_t nr, int kind)
 {
 	struct panel_stats st = { NAN, NAN, NAN, NAN };
 	double *values = calloc(nr * MACHINE_HISTORY + 1, sizeof(*values)), sum = 0;
@@ -178,7 +178,7 @@ static void title_of(const struct panel_stats *st, const char *what, int kind, c
 	         format_bytes(p95, st->p95), format_bytes(mean, st->mean));
 }
 
-static void draw_gauge(const struct row *r, int kind, double max, const struct screen *s,
+static void draw_gauge(const struct bandwidth_row *r, int kind, double max, const struct screen *s,
                        struct grid *g, struct area a)
 {
 	struct machine_history h = r->row->histories[kind];
@@ -199,7 +199,7 @@ static void draw_gauge(const struct row *r, int kind, double max, const struct s
 		         max > 0 ? r->row->values[kind] / max : NAN, STYLE_TEXT);
 }
 
-static void draw_panel(const struct row *r, size_t nr, int kind, const struct screen *s,
+static void draw_panel(const struct bandwidth_row *r, size_t nr, int kind, const struct screen *s,
                        struct grid *g, struct area a)
 {
 	struct panel_stats st = stats_of(r, nr, kind);
@@ -209,7 +209,7 @@ static void draw_panel(const struct row *r, size_t nr, int kind, const struct sc
 	title_of(&st, nr ? r[0].what : "node", kind, title);
 	in = panel_begin(g, a, title, NULL);
 	for (size_t i = 0; i < nr && (int)i < in.height; i++) {
-		/* The last line tells of those that have no room. */
+		/* The last line counts those that do not fit. */
 		if ((int)i + 1 == in.height && i + 1 < nr) {
 			grid_printf(g, in.x, in.y + (int)i, in.width, STYLE_DIM,
 			            "and %zu more: v shows the table", nr - i);
@@ -230,7 +230,7 @@ static int nr_kinds(const struct machine_bandwidth *b)
 }
 
 /* A line of panels for each kind, caches at the left and nodes at the right. */
-static void draw_panels(const struct machine_bandwidth *b, const struct row *all,
+static void draw_panels(const struct machine_bandwidth *b, const struct bandwidth_row *all,
                         const struct screen *s, struct grid *g, struct area a)
 {
 	int kinds = nr_kinds(b), seen = 0;
@@ -265,7 +265,7 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 {
 	const struct machine_bandwidth *b = m->bandwidth;
 	char title[128], right[96];
-	struct row *all;
+	struct bandwidth_row *all;
 
 	if (!b || b->reason) {
 		parts_sentence(g, panel_begin(g, a, " Bandwidth ", NULL), STYLE_DIM,

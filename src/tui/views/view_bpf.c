@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_program.h"
+#include "machine/machine_program.h"
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/views.h"
 
 #define COST_HEIGHT 10 /* of the area, from which on the cost is drawn below the table */
 #define COST_LABEL  34
@@ -185,7 +185,7 @@ static int by_key(const void *a, const void *b, void *arg)
 }
 
 /* The words that scxtop has for it mean what the kernel says, not what programs are called. */
-static bool is_left(const struct machine_bpf *p, const struct screen *s)
+static bool is_shown(const struct machine_bpf *p, const struct screen *s)
 {
 	char all[256];
 
@@ -201,7 +201,7 @@ static int rows(const struct machine *m, const struct screen *s)
 	int nr = 0;
 
 	for (size_t i = 0; i < m->nr_programs; i++)
-		nr += is_left(&m->programs[i], s);
+		nr += is_shown(&m->programs[i], s);
 	return nr;
 }
 
@@ -288,7 +288,7 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	if (!all)
 		return;
 	for (size_t i = 0; i < m->nr_programs; i++)
-		if (is_left(&m->programs[i], s))
+		if (is_shown(&m->programs[i], s))
 			all[nr++] = &m->programs[i];
 	title_of(m, s, nr, title);
 	parts_right(s, right, sizeof(right));

@@ -1,8 +1,8 @@
-#include "tui/cpu_panel.h"
 #include "tui/measure.h"
-#include "tui/parts.h"
-#include "tui/task_table.h"
-#include "tui/views.h"
+#include "tui/views/cpu_panel.h"
+#include "tui/views/parts.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
 
 #define SUMMARY_ROWS 5
 #define TASKS_MIN    6
@@ -33,7 +33,7 @@ const struct view view_default = {
 	.what = "CPUs by node, and processes",
 	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_MEMORY | MACHINE_NET,
 	.draw = draw,
-	.wish = measure_wish,
+	.request = measure_request,
 	.act = measure_act,
 	.rows = task_table_rows,
 };

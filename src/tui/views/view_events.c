@@ -3,39 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_event.h"
 #include "base/fuzzy.h"
+#include "machine/machine_event.h"
 #include "tui/event_menu.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/views.h"
 
-struct found {
+struct found_event {
 	const struct machine_event_list *list;
 	uint32_t *places;
 	size_t nr;
 };
 
 /* Empty where there is no list, or no memory. */
-static struct found find(const struct machine *m, const struct screen *s)
+static struct found_event find(const struct machine *m, const struct screen *s)
 {
-	struct found f = { .list = m->event_list };
+	struct found_event f = { .list = m->event_list };
 
 	if (f.list && f.list->nr &&
 	    fuzzy_find(s->search, f.list->names, f.list->nr, &f.places, &f.nr))
-		f = (struct found){ 0 };
+		f = (struct found_event){ 0 };
 	return f;
 }
 
 static int rows(const struct machine *m, const struct screen *s)
 {
-	struct found f = find(m, s);
+	struct found_event f = find(m, s);
 
 	free(f.places);
 	return (int)f.nr;
 }
 
-static void title_of(const struct found *f, const char *what, bool is_localized,
+static void title_of(const struct found_event *f, const char *what, bool is_localized,
                      char title[static 128], char right[static 64])
 {
 	char all[FORMAT_BYTES], found[FORMAT_BYTES];
@@ -53,7 +53,7 @@ static void title_of(const struct found *f, const char *what, bool is_localized,
 }
 
 /* Above the list, if there is room for it too: what to do, and what is wrong. */
-static struct area draw_head(const struct found *f, struct grid *g, struct area in)
+static struct area draw_head(const struct found_event *f, struct grid *g, struct area in)
 {
 	const char *why = f->list ? f->list->why : NULL;
 
@@ -74,7 +74,7 @@ static struct area draw_head(const struct found *f, struct grid *g, struct area 
 static void draw_list(const struct machine *m, struct screen *s, const char *what, struct grid *g,
                       struct area a)
 {
-	struct found f = find(m, s);
+	struct found_event f = find(m, s);
 	char title[128], right[64];
 	struct area in;
 	int height;
@@ -112,7 +112,7 @@ static void draw_functions(const struct machine *m, struct screen *s, struct gri
 
 static void choose(const struct machine *m, struct screen *s, const char *source)
 {
-	struct found f = find(m, s);
+	struct found_event f = find(m, s);
 	struct event_word parsed;
 	char word[2 * EVENT_WORD_BYTES];
 

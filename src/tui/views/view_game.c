@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_game.h"
 #include "base/hist.h"
+#include "machine/machine_game.h"
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/task_table.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
 
 #define NAME_CELLS  9
 #define VALUE_CELLS 7

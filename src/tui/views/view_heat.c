@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/views.h"
 
 #define LABEL_CELLS 7
 #define COUNT_CELLS 6
@@ -66,7 +66,7 @@ static uint64_t count_of(const uint32_t *column, uint32_t from, uint32_t nr)
 	return sum;
 }
 
-/* 0 is nothing, 1 is one; the rest by the logarithm, up to the largest. */
+/* 0 is nothing, 1 is one; larger values by the logarithm, up to the largest. */
 static int level_of(uint64_t count, uint64_t max)
 {
 	int level;
@@ -176,7 +176,7 @@ const struct view view_heat = {
 	.id = "heat",
 	.title = "Latency",
 	.state = "Heat",
-	.what = "wakeup latency over time, as a map of heat",
+	.what = "wakeup latency over time, as a heat map",
 	.needs = MACHINE_LATENCY | MACHINE_HEAT,
 	.draw = draw,
 };

@@ -1,7 +1,7 @@
 #include "tui/measure.h"
-#include "tui/parts.h"
-#include "tui/task_table.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
 
 static void draw(const struct machine *m, struct screen *s, struct grid *g, struct area a)
 {
@@ -18,7 +18,7 @@ const struct view view_llc = {
 	.what = "CPUs that share a last-level cache, and processes",
 	.needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY,
 	.draw = draw,
-	.wish = measure_wish,
+	.request = measure_request,
 	.act = measure_act,
 	.rows = task_table_rows,
 };

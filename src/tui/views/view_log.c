@@ -3,7 +3,7 @@
 
 #include "tui/format.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/views.h"
 
 static int rows(const struct machine *m, const struct screen *s)
 {
@@ -21,7 +21,7 @@ static int draw_facts(const struct machine *m, struct grid *g, struct area a)
 		grid_printf(g, a.x, a.y + used++, a.width, STYLE_WARNING,
 		            "%" PRIu64 " events lost since the start", m->lost);
 	else if (a.height > used)
-		grid_text(g, a.x, a.y + used++, a.width, STYLE_GOOD, "no event lost");
+		grid_text(g, a.x, a.y + used++, a.width, STYLE_GOOD, "no events lost");
 	if (m->notice && a.height > used)
 		table_view_text(g, a.x, a.y + used++, a.width, STYLE_WARNING, m->notice);
 	if (a.height > used + 3)

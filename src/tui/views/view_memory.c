@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/views.h"
 
 #define NAME_CELLS  12
 #define VALUE_CELLS 6

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/views.h"
 
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
@@ -133,7 +133,7 @@ static struct machine_net total_of(const struct machine *m)
 	return t;
 }
 
-static bool is_left(const struct machine_net *n, const struct screen *s)
+static bool is_shown(const struct machine_net *n, const struct screen *s)
 {
 	return !s->filter[0] || (n->name && strcasestr(n->name, s->filter));
 }
@@ -143,7 +143,7 @@ static int rows(const struct machine *m, const struct screen *s)
 	int nr = 0;
 
 	for (size_t i = 0; i < m->nr_nets; i++)
-		nr += is_left(&m->nets[i], s);
+		nr += is_shown(&m->nets[i], s);
 	return nr;
 }
 
@@ -161,13 +161,13 @@ static void draw_table(const struct machine *m, struct screen *s, struct grid *g
 	has_total = has_total && height > 1 && m->nr_nets > 1;
 	height -= has_total;
 	for (size_t i = 0; i < m->nr_nets; i++)
-		if (is_left(&m->nets[i], s))
+		if (is_shown(&m->nets[i], s))
 			all[nr++] = &m->nets[i];
 	qsort(all, (size_t)nr, sizeof(*all), by_traffic);
 	table_view_scroll(s, nr, height);
 	shown = *s;
 	seen = nr - s->scroll < height ? nr - s->scroll : height;
-	/* What stands there has scrolled out of sight. */
+	/* That row has scrolled out of sight. */
 	if (has_total)
 		all[s->scroll + seen] = &total;
 	table_view_draw(&(struct table_view){ .columns = columns,

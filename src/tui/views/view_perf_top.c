@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_profile.h"
-#include "analyze/profile.h"
+#include "profile/machine_profile.h"
+#include "profile/profile.h"
 #include "tui/format.h"
-#include "tui/parts.h"
-#include "tui/profile_pane.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/profile_pane.h"
+#include "tui/views/views.h"
 
 #define WIDE       110 /* from here on the pane is beside the table */
 #define HIGH       18  /* from here on below it */
@@ -21,19 +21,19 @@
 #define CELL(name) \
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
 
-struct entry {
+struct perf_entry {
 	const struct machine_profile_row *row;
 	const struct machine_profile *profile;
 };
 
-static double share_of(const struct entry *e, uint64_t samples)
+static double share_of(const struct perf_entry *e, uint64_t samples)
 {
 	return e->profile->samples ? (double)samples / (double)e->profile->samples : NAN;
 }
 
 CELL(cell_symbol)
 {
-	const struct machine_profile_row *r = ((const struct entry *)row)->row;
+	const struct machine_profile_row *r = ((const struct perf_entry *)row)->row;
 
 	(void)s;
 	snprintf(out->text, sizeof(out->text), "[%c] %s", r->is_kernel ? 'K' : 'U', r->symbol);
@@ -43,13 +43,13 @@ CELL(cell_symbol)
 CELL(cell_module)
 {
 	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", ((const struct entry *)row)->row->module);
+	snprintf(out->text, sizeof(out->text), "%s", ((const struct perf_entry *)row)->row->module);
 	out->style = STYLE_DIM;
 }
 
 CELL(cell_layer)
 {
-	int64_t layer = ((const struct entry *)row)->row->layer;
+	int64_t layer = ((const struct perf_entry *)row)->row->layer;
 
 	(void)s;
 	if (layer < 0)
@@ -60,7 +60,8 @@ CELL(cell_layer)
 
 CELL(cell_samples)
 {
-	format_count(out->text, (double)((const struct entry *)row)->row->samples, s->is_localized);
+	format_count(out->text, (double)((const struct perf_entry *)row)->row->samples,
+	             s->is_localized);
 }
 
 /* Two decimals: the peer's users compare. */
@@ -74,7 +75,7 @@ static void put_share(struct table_view_cell *out, double share)
 
 CELL(cell_share)
 {
-	const struct entry *e = row;
+	const struct perf_entry *e = row;
 	double share = share_of(e, e->row->samples);
 
 	(void)s;
@@ -84,7 +85,7 @@ CELL(cell_share)
 
 CELL(cell_total)
 {
-	const struct entry *e = row;
+	const struct perf_entry *e = row;
 
 	(void)s;
 	put_share(out, share_of(e, e->row->total));
@@ -92,7 +93,7 @@ CELL(cell_total)
 
 CELL(cell_bar)
 {
-	const struct entry *e = row;
+	const struct perf_entry *e = row;
 
 	(void)s;
 	out->bar = share_of(e, e->row->samples);
@@ -100,7 +101,7 @@ CELL(cell_bar)
 
 CELL(cell_process)
 {
-	const struct machine_profile_row *r = ((const struct entry *)row)->row;
+	const struct machine_profile_row *r = ((const struct perf_entry *)row)->row;
 
 	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s [%u]%s", r->comm ? r->comm : "?", r->tgid,
@@ -114,8 +115,8 @@ CELL(cell_place)
 
 	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s",
-	         profile_place(((const struct entry *)row)->row->file,
-	                       ((const struct entry *)row)->row->line, place));
+	         profile_place(((const struct perf_entry *)row)->row->file,
+	                       ((const struct perf_entry *)row)->row->line, place));
 	out->style = STYLE_DIM;
 }
 
@@ -133,7 +134,7 @@ static const struct table_view_column columns[] = {
 
 static const struct parts_sort sorts[] = {
 	{ SORT_RUN, "samples" },
-	{ SORT_MAX, "samples with all that is called" },
+	{ SORT_MAX, "samples including callees" },
 	{ SORT_TID, "process" },
 	{ SORT_NAME, "symbol" },
 };
@@ -142,7 +143,7 @@ static const struct parts_sort sorts[] = {
 static const struct parts_rate rate = { MACHINE_PROFILE_HZ, MACHINE_PROFILE_HZ_MIN,
 	                                MACHINE_PROFILE_HZ_MAX };
 
-static bool is_left(const struct machine_profile_row *r, const struct screen *s)
+static bool is_shown(const struct machine_profile_row *r, const struct screen *s)
 {
 	return !s->filter[0] || strcasestr(r->symbol, s->filter) ||
 	       strcasestr(r->module, s->filter);
@@ -162,8 +163,8 @@ static int by_number(uint64_t a, uint64_t b)
 
 static int order(const void *a, const void *b, void *arg)
 {
-	const struct machine_profile_row *x = (*(const struct entry *const *)a)->row;
-	const struct machine_profile_row *y = (*(const struct entry *const *)b)->row;
+	const struct machine_profile_row *x = (*(const struct perf_entry *const *)a)->row;
+	const struct machine_profile_row *y = (*(const struct perf_entry *const *)b)->row;
 	const struct screen *s = arg;
 	int found;
 
@@ -190,26 +191,26 @@ static int rows(const struct machine *m, const struct screen *s)
 	int nr = 0;
 
 	for (size_t i = 0; m->profile && i < m->profile->nr_rows; i++)
-		nr += is_left(&m->profile->rows[i], s);
+		nr += is_shown(&m->profile->rows[i], s);
 	return nr;
 }
 
 /* What the filter leaves, in order. */
-struct list {
-	struct entry *entries;
+struct perf_list {
+	struct perf_entry *entries;
 	const void **rows;
 	uint32_t *keys;
 	int nr;
 };
 
-static void list_done(struct list *l)
+static void list_done(struct perf_list *l)
 {
 	free(l->entries);
 	free(l->rows);
 	free(l->keys);
 }
 
-static bool list_make(const struct machine_profile *p, const struct screen *s, struct list *l)
+static bool list_make(const struct machine_profile *p, const struct screen *s, struct perf_list *l)
 {
 	struct screen sorted = *s;
 
@@ -219,16 +220,16 @@ static bool list_make(const struct machine_profile *p, const struct screen *s, s
 	if (!l->entries || !l->rows || !l->keys)
 		return false;
 	for (size_t i = 0; i < p->nr_rows; i++) {
-		if (!is_left(&p->rows[i], s))
+		if (!is_shown(&p->rows[i], s))
 			continue;
-		l->entries[l->nr] = (struct entry){ &p->rows[i], p };
+		l->entries[l->nr] = (struct perf_entry){ &p->rows[i], p };
 		l->rows[l->nr] = &l->entries[l->nr];
 		l->nr++;
 	}
 	sorted.sort = parts_sort_of(sorts, NR_SORTS, s);
 	qsort_r(l->rows, (size_t)l->nr, sizeof(*l->rows), order, &sorted);
 	for (int i = 0; i < l->nr; i++)
-		l->keys[i] = ((const struct entry *)l->rows[i])->row->key;
+		l->keys[i] = ((const struct perf_entry *)l->rows[i])->row->key;
 	return true;
 }
 
@@ -269,7 +270,7 @@ static void draw_state(const struct machine_profile *p, const struct screen *s, 
 	grid_text(g, x, a.y, end - x, STYLE_DIM, "[ ] rate  x clear");
 }
 
-static void draw_table(const struct machine_profile *p, const struct list *l, struct screen *s,
+static void draw_table(const struct machine_profile *p, const struct perf_list *l, struct screen *s,
                        struct grid *g, struct area in)
 {
 	static const unsigned int has_of[SHAPES] = {
@@ -330,7 +331,7 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 {
 	const struct machine_profile *p = m->profile;
 	struct area table, pane, in;
-	struct list l = { 0 };
+	struct perf_list l = { 0 };
 	char title[128], right[128];
 
 	if (!p || p->refusal || p->is_starting) {
@@ -349,16 +350,16 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 		}
 		draw_table(p, &l, s, g, in);
 		if (l.nr && pane.width)
-			profile_pane_draw(m, ((const struct entry *)l.rows[s->selected])->row, s, g,
-			                  pane);
+			profile_pane_draw(m, ((const struct perf_entry *)l.rows[s->selected])->row,
+			                  s, g, pane);
 	}
 	list_done(&l);
 }
 
-static void wish(const struct screen *s, struct machine_wish *w)
+static void request(const struct screen *s, struct machine_request *r)
 {
-	w->sample_hz = s->profile_hz;
-	w->nr_clears = s->nr_clears;
+	r->sample_hz = s->profile_hz;
+	r->nr_clears = s->nr_clears;
 }
 
 static bool act(const struct machine *m, struct screen *s, enum action action)
@@ -384,7 +385,7 @@ const struct view view_perf_top = {
 	.what = "functions that take the time of CPUs",
 	.needs = MACHINE_PROFILE | MACHINE_TASKS,
 	.draw = draw,
-	.wish = wish,
+	.request = request,
 	.act = act,
 	.rows = rows,
 };

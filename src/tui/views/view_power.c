@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/machine_power.h"
+#include "machine/machine_power.h"
 #include "tui/format.h"
-#include "tui/parts.h"
-#include "tui/power_tables.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/power_tables.h"
+#include "tui/views/views.h"
 
 #define WIDE       120
 #define CPUS_MIN   5
@@ -38,7 +38,7 @@ static void battery_of(const struct machine_power_battery *b, char *out, size_t 
 		snprintf(out + at, size - at, ", %s left", format_ns(left, b->seconds_left * 1e9));
 }
 
-/* The first battery stands at the right of the frame: that of most machines that have one. */
+/* The first battery is shown at the right of the frame: most machines have at most one. */
 static void right_of(const struct machine_power *p, const struct screen *s, char out[static 128])
 {
 	char battery[112];

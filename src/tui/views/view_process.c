@@ -1,5 +1,5 @@
-#include "tui/task_table.h"
-#include "tui/views.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
 
 const struct view view_process = {
 	.id = "process",

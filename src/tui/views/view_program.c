@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_profile.h"
-#include "analyze/machine_program.h"
+#include "machine/machine_program.h"
+#include "profile/machine_profile.h"
 #include "tui/format.h"
-#include "tui/parts.h"
-#include "tui/program_tables.h"
 #include "tui/table_view.h"
-#include "tui/views.h"
+#include "tui/views/parts.h"
+#include "tui/views/program_tables.h"
+#include "tui/views/views.h"
 
 #define NAME_CELLS  14
 #define SPARK_LABEL 24
-#define WIDE        100 /* from here on facts stand in two columns */
+#define WIDE        100 /* from here on facts are in two columns */
 #define MOST_OPS    10  /* rows of the table of operations, where other things need room */
 #define LEAST_ROWS  4   /* of a table, with its frame and titles */
 
@@ -44,15 +44,15 @@ static uint32_t first_program(const struct machine *m)
 }
 
 /* Lines "name  value" below each other, in one or two columns. */
-struct sheet {
+struct fact_sheet {
 	struct grid *g;
 	struct area a;
 	int nr_columns;
 	int nr; /* facts so far */
 };
 
-static void fact(struct sheet *t, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static void fact(struct sheet *t, const char *name, const char *fmt, ...)
+static void fact(struct fact_sheet *t, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static void fact(struct fact_sheet *t, const char *name, const char *fmt, ...)
 {
 	int width = t->a.width / t->nr_columns;
 	int x = t->a.x + t->nr % t->nr_columns * width, y = t->nr / t->nr_columns;
@@ -69,7 +69,7 @@ static void fact(struct sheet *t, const char *name, const char *fmt, ...)
 	table_view_text(t->g, x + NAME_CELLS, t->a.y + y, width - NAME_CELLS - 1, STYLE_TEXT, text);
 }
 
-static void draw_costs(struct sheet *t, const struct machine_bpf *p, const struct screen *s)
+static void draw_costs(struct fact_sheet *t, const struct machine_bpf *p, const struct screen *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
 	char name[FORMAT_BYTES];
@@ -80,14 +80,14 @@ static void draw_costs(struct sheet *t, const struct machine_bpf *p, const struc
 	     format_count(b, (double)p->runs, s->is_localized),
 	     format_ns(c, p->runs ? (double)p->run_ns / (double)p->runs : NAN),
 	     format_count(d, (double)p->misses, s->is_localized));
-	/* Not of single runs: the kernel does not tell these. */
+	/* Not of single runs: the kernel does not report these. */
 	snprintf(name, sizeof(name), "means of %u", p->nr_intervals);
 	if (p->nr_intervals)
 		fact(t, name, "p50 %s p99 %s min %s max %s", format_ns(a, p->p50_ns),
 		     format_ns(b, p->p99_ns), format_ns(c, p->min_ns), format_ns(d, p->max_ns));
 }
 
-static void draw_kind(struct sheet *t, const struct machine *m, const struct machine_bpf *p,
+static void draw_kind(struct fact_sheet *t, const struct machine *m, const struct machine_bpf *p,
                       const struct screen *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], since[FORMAT_BYTES + 16] = "", btf[FORMAT_BYTES];
@@ -95,9 +95,10 @@ static void draw_kind(struct sheet *t, const struct machine *m, const struct mac
 	if (p->struct_name)
 		fact(t, "operation", "%s of %s (%s)", p->op ? p->op : "?",
 		     p->owner ? p->owner : "?", p->struct_name);
+	/* The kernel reports no size to a process without CAP_BPF. */
 	fact(t, "code", "%s instructions, %s of machine code",
 	     format_count(a, p->insns, s->is_localized),
-	     p->jited_bytes ? format_bytes(b, p->jited_bytes) : "none");
+	     p->jited_bytes ? format_bytes(b, p->jited_bytes) : "an unknown size");
 	if (p->loaded_ns && m->boot_ns > p->loaded_ns)
 		snprintf(since, sizeof(since), "%s ago ",
 		         format_ns(a, (double)(m->boot_ns - p->loaded_ns)));
@@ -111,7 +112,7 @@ static void draw_kind(struct sheet *t, const struct machine *m, const struct mac
 static int draw_facts(const struct machine *m, const struct machine_bpf *p, const struct screen *s,
                       struct grid *g, struct area a)
 {
-	struct sheet t = { g, a, a.width >= WIDE ? 2 : 1, 0 };
+	struct fact_sheet t = { g, a, a.width >= WIDE ? 2 : 1, 0 };
 	int lines;
 
 	fact(&t, "program", "%u %s, %s", p->id, p->name && p->name[0] ? p->name : "-",
@@ -197,21 +198,21 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	else if (m->bpf && m->bpf->refusal)
 		table_view_text(g, in.x, in.y, in.width, STYLE_WARNING, m->bpf->refusal);
 	else if (s->program)
-		grid_printf(g, in.x, in.y, in.width, STYLE_WARNING, "program %u is gone",
+		grid_printf(g, in.x, in.y, in.width, STYLE_WARNING, "program %u was unloaded",
 		            s->program);
 	else
 		grid_text(g, in.x, in.y, in.width, STYLE_DIM, "no programs");
 }
 
-static void wish(const struct screen *s, struct machine_wish *w)
+static void request(const struct screen *s, struct machine_request *r)
 {
-	w->program = s->program;
-	w->is_program_hot = s->is_program_hot;
-	w->sample_hz = s->program_hz;
-	w->nr_clears = s->nr_clears;
+	r->program = s->program;
+	r->is_program_hot = s->is_program_hot;
+	r->sample_hz = s->program_hz;
+	r->nr_clears = s->nr_clears;
 }
 
-/* The selection stays that of the list, which one comes back to; here lines are scrolled. */
+/* The selection stays that of the list; here lines are scrolled. */
 static bool scroll(struct screen *s, enum action action)
 {
 	switch (action) {
@@ -267,6 +268,6 @@ const struct view view_program = {
 	.what = "one BPF program: cost over time, operations, and where its time goes",
 	.needs = MACHINE_BPF,
 	.draw = draw,
-	.wish = wish,
+	.request = request,
 	.act = act,
 };

@@ -1,16 +1,16 @@
 #include <stdio.h>
 
-#include "analyze/machine_scx.h"
-#include "tui/dsq_chart.h"
-#include "tui/dsq_list.h"
-#include "tui/dsq_table.h"
+#include "machine/machine_scx.h"
 #include "tui/format.h"
-#include "tui/parts.h"
-#include "tui/scx_pane.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
-#include "tui/task_table.h"
-#include "tui/views.h"
+#include "tui/views/dsq_chart.h"
+#include "tui/views/dsq_list.h"
+#include "tui/views/dsq_table.h"
+#include "tui/views/parts.h"
+#include "tui/views/scx_pane.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
 
 /* What the arrows move, and what has the most room. */
 enum page { PAGE_QUEUES, PAGE_PROCESSES, PAGE_DETAILS, PAGES };
@@ -46,8 +46,8 @@ static bool act(const struct machine *m, struct screen *s, enum action action)
 {
 	static const char *const words[PAGES] = {
 		[PAGE_QUEUES] = "queues",
-		[PAGE_PROCESSES] = "processes by the queues that they came from",
-		[PAGE_DETAILS] = "details, and what the scheduler says of itself",
+		[PAGE_PROCESSES] = "processes by dispatch queue",
+		[PAGE_DETAILS] = "details, and the scheduler's own statistics",
 	};
 
 	if (action != ACTION_GROUP || !is_on(m) || !m->scx)
@@ -58,7 +58,7 @@ static bool act(const struct machine *m, struct screen *s, enum action action)
 	return true;
 }
 
-/* Who waits longest, whatever schedules. */
+/* The longest waits, with any scheduler. */
 static void draw_all_tasks(const struct machine *m, const struct screen *s, struct grid *g,
                            struct area a)
 {
@@ -233,7 +233,8 @@ const struct view view_scheduler = {
 	.id = "scheduler",
 	.title = "Scheduler",
 	.state = "Scheduler",
-	.what = "sched_ext: dispatch queues, who waits in them, what the scheduler says; c changes what is shown",
+	.what = "sched_ext: dispatch queues, the tasks in them, the scheduler's statistics; c "
+		"switches tables",
 	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_DSQS,
 	.draw = draw,
 	.act = act,

@@ -2,14 +2,14 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyze/machine_zoom.h"
+#include "machine/machine_zoom.h"
 #include "tui/format.h"
-#include "tui/parts.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
-#include "tui/task_table.h"
-#include "tui/views.h"
-#include "tui/zoom_panel.h"
+#include "tui/views/parts.h"
+#include "tui/views/task_table.h"
+#include "tui/views/views.h"
+#include "tui/views/zoom_panel.h"
 
 #define FACT_CELLS  10
 #define BAR_LOW_NS  1e3
@@ -237,7 +237,7 @@ static void draw_history(const struct machine *m, const struct machine_task *t, 
 		draw_chart(&t->run_history, max, g, a);
 }
 
-/* Those that last ran where it did: who it may have waited for. */
+/* Threads that last ran where it did: it may have waited for them. */
 static void draw_others(const struct machine *m, const struct machine_task *t,
                         const struct screen *s, struct grid *g, struct area a)
 {
@@ -283,7 +283,7 @@ static void draw_self(const struct machine_task *t, const struct machine_zoom *z
 		draw_dists(t, s, g, below(in, used + 1));
 		return;
 	}
-	/* The waits are what one looks for here. */
+	/* The waits are what matters most here. */
 	used = in.height < 5 ? in.height : 5;
 	draw_dists(t, s, g, (struct area){ in.x, in.y, in.width, used });
 	used += draw_fact(g, below(in, used), 0, "slept", slept);
@@ -362,17 +362,17 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 		grid_text(g, a.x, a.y, a.width, STYLE_DIM, "no task is selected");
 }
 
-static void wish(const struct screen *s, struct machine_wish *w)
+static void request(const struct screen *s, struct machine_request *r)
 {
-	w->tid = s->selected_tid;
+	r->tid = s->selected_tid;
 }
 
 const struct view view_task = {
 	.id = "task",
 	.title = "Task",
 	.state = "Task",
-	.what = "one task: its waits, who it waited for, who wakes it",
+	.what = "one task: its waits, what it waited for, what wakes it",
 	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_ZOOM,
 	.draw = draw,
-	.wish = wish,
+	.request = request,
 };

@@ -1,4 +1,4 @@
-#include "tui/views.h"
+#include "tui/views/views.h"
 
 #include <string.h>
 

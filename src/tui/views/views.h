@@ -1,4 +1,4 @@
-/* tui/views — the entries of the table in views.c. */
+/* tui/views/views — the entries of the table in views.c. */
 #pragma once
 
 #include "tui/view.h"

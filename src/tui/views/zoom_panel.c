@@ -1,9 +1,9 @@
-#include "tui/zoom_panel.h"
+#include "tui/views/zoom_panel.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "analyze/machine_zoom.h"
+#include "machine/machine_zoom.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
 
@@ -16,17 +16,12 @@
 	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
 #define NR(columns) (sizeof(columns) / sizeof((columns)[0]))
 
-/* A wait, and the moment from which one looks back on it. */
+/* A wait, and the reference time for its age. */
 struct wait_row {
 	const struct machine_zoom_wait *wait;
 	uint64_t now_ns;
 };
 
-static const char *const from_names[] = {
-	[MACHINE_FROM_THREAD] = "thread",
-	[MACHINE_FROM_SOFTIRQ] = "soft interrupt",
-	[MACHINE_FROM_HARDIRQ] = "hard interrupt",
-};
 static const char *const sleep_names[] = {
 	[MACHINE_SLEEP_S] = "S",
 	[MACHINE_SLEEP_D] = "D",
@@ -69,7 +64,7 @@ CELL(waker_name)
 
 	(void)s;
 	if (w->from != MACHINE_FROM_THREAD)
-		put_name(out, from_names[w->from]);
+		put_name(out, w->interrupt);
 	else if (w->is_from_known)
 		put_name(out, w->comm);
 	else
@@ -220,7 +215,7 @@ CELL(wait_by)
 		snprintf(out->text, sizeof(out->text), "%s [%u]",
 		         w->waker_comm ? w->waker_comm : "?", w->waker_tid);
 	else
-		put_name(out, from_names[w->from]);
+		put_name(out, w->interrupt);
 }
 
 CELL(wait_behind)

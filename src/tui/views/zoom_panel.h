@@ -1,4 +1,7 @@
-/* tui/zoom_panel — who wakes a thread, who held its CPU while it waited, its last waits: pieces of the task view. */
+/*
+ * tui/views/zoom_panel — a thread's wakers, what held its CPU while it waited, its last waits:
+ * pieces of the task view.
+ */
 #pragma once
 
 #include "tui/view.h"

@@ -1,0 +1,333 @@
+/* analyses/explain — a wait in plain sentences. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyses/explain.h"
+#include "analyze/dsq_name.h"
+#include "analyze/latency.h"
+#include "base/text.h"
+#include "model/interrupt.h"
+
+#define NAME_BYTES   48
+#define TIME_BYTES   24
+#define LIST_BYTES   64
+#define SMALL_PART   20 /* less than a 20th of the wait is not worth words of its own */
+#define MAX_NAMED    5
+#define LONG_IDLE_NS 1000000
+
+static const char *time_text(char buf[TIME_BYTES], uint64_t ns)
+{
+	return text_duration(buf, TIME_BYTES, ns);
+}
+
+/* "nginx (1234)", by the name that it had then. */
+static const char *name_text(const struct source *s, uint32_t task, uint64_t ts_ns,
+                             char buf[NAME_BYTES])
+{
+	snprintf(buf, NAME_BYTES, "%s (%" PRIu32 ")", source_comm_at(s, task, ts_ns),
+	         source_tid(s, task));
+	return buf;
+}
+
+static unsigned int percent(uint64_t part, uint64_t whole)
+{
+	return whole ? (unsigned int)(100.0 * (double)part / (double)whole + 0.5) : 0;
+}
+
+const char *explain_interrupt(const struct source *s, const struct pair_wait *w, struct report *r)
+{
+	struct interrupt i = { .in = interrupt_context(w->flags, w->by), .by = w->by };
+	char text[INTERRUPT_TEXT];
+
+	if (w->cause == PAIR_PREEMPTED || !interrupt_is(i.in))
+		return NULL;
+	source_name_device(s, &i);
+	return report_printf(r, "%s", interrupt_words(&i, text));
+}
+
+/* "the timer interrupt", "nginx (1234)". */
+static const char *waker_text(const struct source *s, const struct pair_wait *w, struct report *r)
+{
+	enum abi_context in = interrupt_context(w->flags, w->by);
+	char name[NAME_BYTES];
+
+	if (interrupt_is(in))
+		return explain_interrupt(s, w, r);
+	if (w->waker == TASKS_NONE)
+		return "an unknown task or interrupt";
+	if (in == ABI_IN_UNKNOWN)
+		return report_printf(r,
+		                     "%s or an interrupt during it (interrupts were not recorded)",
+		                     name_text(s, w->waker, latency_start_ns(w), name));
+	return report_printf(r, "%s", name_text(s, w->waker, latency_start_ns(w), name));
+}
+
+/* " for CPU 0", or where it was in turn; "" where that is unknown. */
+static const char *places_text(const struct explain_wait *e, struct report *r)
+{
+	const char *text = " for";
+
+	for (uint32_t i = 0; i < e->nr_stays; i++)
+		if (i == EXPLAIN_MAX_STAYS || e->stays[i].cpu == PAIR_NO_CPU)
+			return "";
+	if (e->nr_stays > MAX_NAMED)
+		return report_printf(r, "; it was moved %u times", e->nr_stays - 1);
+	for (uint32_t i = 0; i < e->nr_stays; i++)
+		text = report_printf(r, "%s%s CPU %u", text, i ? ", then for" : "",
+		                     e->stays[i].cpu);
+	return e->nr_stays ? text : "";
+}
+
+static void say_what(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	const struct pair_wait *w = &e->wait;
+	char name[NAME_BYTES], other[NAME_BYTES], t[TIME_BYTES], at[TIME_BYTES];
+	const char *how, *places = places_text(e, r);
+
+	name_text(s, w->task, e->start_ns, name);
+	time_text(t, explain_wait_ns(e));
+	time_text(at, e->start_ns - s->start_ns);
+	if (w->cause == PAIR_PREEMPTED)
+		how = report_printf(
+			r, "lost CPU %u%s%s", w->from_cpu != PAIR_NO_CPU ? w->from_cpu : w->cpu,
+			w->waker != TASKS_NONE ? " to " : "",
+			w->waker != TASKS_NONE ? name_text(s, w->waker, e->start_ns, other) : "");
+	else
+		how = report_printf(r, "was %s by %s", w->cause == PAIR_NEW ? "started" : "woken",
+		                    waker_text(s, w, r));
+	report_string(r, NULL,
+	              report_printf(r, "%s %s %s after the start and waited %s%s%s.", name, how, at,
+	                            t, places, w->is_open ? ", and still did at the end" : ""));
+}
+
+/* Why nothing is known of a CPU for a time. */
+static const char *why_unknown(const struct source *s, struct report *r)
+{
+	if (s->facts->filter)
+		return report_printf(r, "the recording covers only %s", s->facts->filter);
+	return s->facts->incomplete ? "the recording is incomplete" : "events are missing";
+}
+
+const char *explain_class(int16_t prio, struct report *r)
+{
+	if (prio < 0)
+		return "deadline";
+	if (prio > 0 && prio < 100)
+		return report_printf(r, "real-time priority %d", 99 - prio);
+	if (prio >= 100 && prio < 140 && prio != 120)
+		return report_printf(r, "nice %d", prio - 120);
+	return NULL;
+}
+
+static const char *task_text(const struct source *s, const struct explain_wait *e,
+                             const struct explain_part *p, struct report *r)
+{
+	uint32_t task = (uint32_t)p->what;
+	const char *comm = source_comm_at(s, task, e->wait.end_ns),
+		   *class = explain_class(p->prio, r);
+
+	if (p->nr_tasks > 1)
+		return report_printf(r, "%u tasks called %s%s%s%s", p->nr_tasks, comm,
+		                     class ? " (" : "", class ? class : "", class ? ")" : "");
+	return report_printf(r, "%s (%" PRIu32 "%s%s)", comm, source_tid(s, task),
+	                     class ? ", " : "", class ? class : "");
+}
+
+static const char *handler_text(const struct source *s, const struct explain_part *p,
+                                struct report *r)
+{
+	struct interrupt i = { .in = p->kind == LEDGER_SOFTIRQ ? ABI_IN_SOFTIRQ : ABI_IN_HARDIRQ,
+		               .by = (uint16_t)p->what };
+	char text[INTERRUPT_TEXT];
+
+	source_name_device(s, &i);
+	return report_printf(r, "%s", interrupt_words(&i, text));
+}
+
+const char *explain_part_text(const struct source *s, const struct explain_wait *e,
+                              const struct explain_part *p, struct report *r)
+{
+	char name[DSQ_NAME];
+
+	switch ((enum ledger_kind)p->kind) {
+	case LEDGER_TASK:
+		return report_printf(r, "behind %s on CPU %u", task_text(s, e, p, r), p->cpu);
+	case LEDGER_INTERRUPT:
+	case LEDGER_SOFTIRQ:
+		return report_printf(r, "for %s on CPU %u", handler_text(s, p, r), p->cpu);
+	case LEDGER_QUEUE:
+		return report_printf(r, "in dispatch queue %s", dsq_name(p->what, name));
+	case LEDGER_IDLE:
+		return report_printf(r, "while CPU %u was idle", p->cpu);
+	case LEDGER_WAKING:
+		return "on the way to a queue";
+	case LEDGER_UNKNOWN:
+		return report_printf(r, "unknown (%s)", why_unknown(s, r));
+	case LEDGER_KINDS:
+		return "in smaller parts";
+	}
+	return "?";
+}
+
+static void say_unknown(const struct source *s, uint64_t ns, uint64_t wait, struct report *r)
+{
+	char t[TIME_BYTES];
+
+	report_string(r, NULL,
+	              report_printf(r, "What it waited for during %s of it (%u %%) is unknown: %s.",
+	                            time_text(t, ns), percent(ns, wait), why_unknown(s, r)));
+}
+
+/* Where all of it went: the long parts by name, the others as a sum. */
+static void say_parts(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	uint64_t wait = explain_wait_ns(e), rest = wait;
+	char t[TIME_BYTES];
+
+	if (e->nr_parts == 1 && e->parts[0].kind != LEDGER_KINDS &&
+	    e->parts[0].kind != LEDGER_UNKNOWN) {
+		report_string(r, NULL,
+		              report_printf(r, "It waited all of it %s.",
+		                            explain_part_text(s, e, &e->parts[0], r)));
+		return;
+	}
+	for (uint32_t i = 0; i < e->nr_parts && i < MAX_NAMED; i++) {
+		const struct explain_part *p = &e->parts[i];
+
+		if (p->kind == LEDGER_KINDS || (i && p->ns < wait / SMALL_PART))
+			break;
+		rest -= p->ns;
+		if (p->kind == LEDGER_UNKNOWN)
+			say_unknown(s, p->ns, wait, r);
+		else
+			report_string(r, NULL,
+			              report_printf(r, "It waited %s of it (%u %%) %s.",
+			                            time_text(t, p->ns), percent(p->ns, wait),
+			                            explain_part_text(s, e, p, r)));
+	}
+	if (rest >= wait / SMALL_PART)
+		report_string(r, NULL,
+		              report_printf(r, "The other %s (%u %%) are many smaller parts.",
+		                            time_text(t, rest), percent(rest, wait)));
+}
+
+/* To leave idle takes microseconds; what keeps a CPU from it for longer is not in a recording. */
+static void say_idle_here(const struct explain_wait *e, struct report *r)
+{
+	uint64_t ns = e->ns[LEDGER_IDLE];
+
+	if (ns > LONG_IDLE_NS && ns > explain_wait_ns(e) / SMALL_PART)
+		report_string(r, NULL,
+		              "Why an idle CPU did not run it is not recorded; a CPU quota of its "
+		              "cgroup or a virtual CPU that did not run can be the reason.");
+}
+
+static void say_moves(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	char t[TIME_BYTES];
+
+	if (e->nr_stays == 2 && e->stays[0].cpu != PAIR_NO_CPU && e->stays[1].cpu != PAIR_NO_CPU)
+		report_string(r, NULL,
+		              report_printf(r, "It was moved from CPU %u to CPU %u after %s.",
+		                            e->stays[0].cpu, e->stays[1].cpu,
+		                            time_text(t, e->stays[0].end_ns - e->start_ns)));
+	else if (e->nr_stays == 1 && !s->facts->kinds[EV_MIGRATE] &&
+	         e->wait.cause != PAIR_PREEMPTED)
+		report_string(r, NULL,
+		              "Migrations were not recorded: it may have waited elsewhere first.");
+}
+
+/* The CPUs of the recording that it may use, "0-3,8"; false if that is all of them, or too many words. */
+static bool list_bound(const struct source *s, const struct explain_wait *e, char *buf, size_t size)
+{
+	uint32_t nr = pair_nr_cpus(s->pair), end;
+	bool is_bound = false;
+	size_t len = 0;
+
+	for (uint32_t cpu = 0; cpu < nr && len < size; cpu = end + 1) {
+		for (end = cpu; end < nr && source_may_use(s, e->wait.task, end, e->wait.end_ns);
+		     end++)
+			;
+		is_bound |= end < nr;
+		if (end == cpu)
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, end - cpu > 1 ? "%s%u-%u" : "%s%u",
+		                        len ? "," : "", cpu, end - 1);
+	}
+	return is_bound && len && len < size;
+}
+
+static void say_bound(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	char cpus[LIST_BYTES];
+
+	if (source_bound_to(s, e->wait.task, e->wait.end_ns) &&
+	    list_bound(s, e, cpus, sizeof(cpus)))
+		report_string(r, NULL,
+		              report_printf(r, "It is bound to CPU%s %s and cannot run elsewhere.",
+		                            strpbrk(cpus, "-,") ? "s" : "", cpus));
+}
+
+static void say_idle(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	uint64_t wait = explain_wait_ns(e);
+	char t[TIME_BYTES], t2[TIME_BYTES];
+	int32_t llc = source_llc(s, e->stays[0].cpu);
+
+	if (e->any_idle_ns <= wait / SMALL_PART && e->unknown_elsewhere_ns > wait / SMALL_PART) {
+		report_string(
+			r, NULL,
+			report_printf(
+				r, "Whether another CPU that it may use was idle is unknown: %s.",
+				why_unknown(s, r)));
+		return;
+	}
+	if (e->any_idle_ns <= wait / SMALL_PART) {
+		report_string(r, NULL, "No other CPU that it may use was idle meanwhile.");
+		return;
+	}
+	report_string(
+		r, NULL,
+		report_printf(
+			r,
+			"For %s of it (%u %%) another CPU that it may use was idle, CPU %u for %s%s: "
+			"the scheduler could have run it there.",
+			time_text(t, e->any_idle_ns), percent(e->any_idle_ns, wait), e->idle[0].cpu,
+			time_text(t2, e->idle[0].ns),
+			llc >= 0 && llc == source_llc(s, e->idle[0].cpu) ? " (same cache)" : ""));
+}
+
+static void say_links(const struct source *s, const struct explain_link *links, uint32_t nr,
+                      struct report *r)
+{
+	char name[NAME_BYTES], t[TIME_BYTES], t2[TIME_BYTES];
+	uint64_t sum = links[0].wait_ns;
+
+	for (uint32_t i = 1; i < nr; i++) {
+		sum += links[i].wait_ns;
+		report_string(r, NULL,
+		              report_printf(r, "Before that, %s had itself waited %s and run %s.",
+		                            name_text(s, links[i].wait.task, links[i].wait.end_ns,
+		                                      name),
+		                            time_text(t, links[i].wait_ns),
+		                            time_text(t2, links[i].run_ns)));
+	}
+	if (nr > 1)
+		report_string(r, NULL,
+		              report_printf(r,
+		                            "Along this chain of %u tasks the waits add up to %s.",
+		                            nr, time_text(t, sum)));
+}
+
+void explain_sentences(const struct source *s, const struct explain_wait *e,
+                       const struct explain_link *links, uint32_t nr_links, struct report *r)
+{
+	say_what(s, e, r);
+	say_parts(s, e, r);
+	say_idle_here(e, r);
+	say_moves(s, e, r);
+	say_bound(s, e, r);
+	say_idle(s, e, r);
+	say_links(s, links, nr_links, r);
+}

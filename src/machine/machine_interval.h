@@ -1,0 +1,26 @@
+/*
+ * machine/machine_interval — what one interval measured of a task or a process, and how a row of the screen shows it.
+ *
+ * Two adapters make it: machine/machine_latency from a drain of the counters of stat, replay/replay_sums from a cell of a
+ * recording. What is measured is listed in machine/machine.h, with one definition for both. Pure.
+ */
+#pragma once
+
+#include "machine/machine.h"
+
+struct hist;
+
+struct machine_interval {
+	uint32_t id; /* tid, or tgid */
+	uint32_t tgid;
+	uint64_t run_ns, wait_ns; /* within the interval, also of what began before or ends later */
+	bool lacks_run; /* switches were not seen: the row has it from the kernel's own account */
+	uint64_t counts[INTERVAL_COUNTS];
+	struct machine_dist dists[INTERVAL_DISTS];
+};
+
+/* Rates and times stay as they are where no time passed. */
+void machine_interval_show(const struct machine_interval *x, double seconds,
+                           struct machine_task *row);
+
+struct machine_dist machine_dist_of(const struct hist *h); /* NULL = an empty one */
