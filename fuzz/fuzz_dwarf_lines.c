@@ -14,7 +14,7 @@ static void ask(const struct elf_image *e)
 {
 	SCOPED(scoped_dwarf_lines) struct dwarf_lines *l = NULL;
 	struct dwarf_frame frames[FRAMES];
-	uint64_t base = elf_image_base(e);
+	uint64_t base = elf_segments_base(elf_image_segments(e));
 
 	if (dwarf_lines_open(e, &l))
 		return;

@@ -33,7 +33,7 @@ static void ask(const struct elf_image *e)
 	(void)elf_image_debug_link(e, &crc);
 	(void)elf_image_has_dwarf(e);
 	for (uint64_t offset = 0; offset < 0x4000; offset += 256)
-		(void)elf_image_address(e, offset, &address);
+		(void)elf_segments_address(elf_image_segments(e), offset, &address);
 	(void)!elf_image_add_functions(e, 0, t);
 	if (elf_image_debug_data(e, &bytes, &len) == 0 &&
 	    elf_image_open_bytes(bytes, len, &packed) == 0)

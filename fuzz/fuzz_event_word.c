@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_word.h"
 #include "base/fuzzy.h"
 #include "fuzz.h"
+#include "machine/event_word.h"
 
 static void check_name(const char *name, size_t size)
 {

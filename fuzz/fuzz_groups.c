@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "session/stat_groups.h"
+#include "stat/stat_groups.h"
 
 #define WORDS_MAX 16
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "sys/mango.h"
+#include "sys/sensors/mango.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "mcp/http_guard.h"
+#include "mcp/http/http_guard.h"
+#include "mcp/http/http_token.h"
 #include "mcp/message.h"
 #include "mcp/prompt.h"
 #include "mcp/resource.h"
@@ -148,7 +149,7 @@ static void take_answer(void *ctx, void *exchange, const char *text, size_t len,
 static void read_headers(const char *line)
 {
 	static const char *const names[] = { "box.lan" };
-	struct http_hosts hosts = { names, 1, true };
+	struct http_hosts hosts = { .names = names, .nr = 1, .takes_addresses = true, .port = 80 };
 	struct http_address address;
 	struct diag d = { 0 };
 	uint32_t stream;

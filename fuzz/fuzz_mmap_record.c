@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/mmap_record.h"
-#include "collect/perf_ring.h"
+#include "collect/sample/mmap_record.h"
+#include "collect/sample/perf_ring.h"
 #include "fuzz.h"
 
 #define RING_BYTES 4096U
 
-static void look_at(const struct perf_event_header *record)
+static void read_record(const struct perf_event_header *record)
 {
 	char *copy = malloc(record->size); /* exactly as long, so that reading past it is noticed */
 	struct mmap_report r;
@@ -39,9 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < in.left && i < RING_BYTES; i++)
 		ring[page.data_head++ % RING_BYTES] = in.at[i];
-	perf_ring_look(&r);
+	perf_ring_update(&r);
 	while ((record = perf_ring_peek(&r, &is_bad))) {
-		look_at(record);
+		read_record(record);
 		perf_ring_skip(&r, record);
 	}
 	perf_ring_release(&r);

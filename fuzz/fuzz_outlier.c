@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/outliers.h"
+#include "stat/tally/outliers.h"
 
 #define HOLDERS_MAX (STAT_HISTORY + 1) /* the slices of the past, and the one that runs */
 

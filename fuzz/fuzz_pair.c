@@ -6,15 +6,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/analyzers.h"
-#include "model/chains.h"
-#include "model/event_buffer.h"
 #include "model/event_log.h"
-#include "model/history.h"
-#include "model/hotspots.h"
-#include "model/live.h"
 #include "model/timeline.h"
-#include "model/wakers.h"
 
 #define MAX_TASKS 64
 #define MAX_CPUS  8
@@ -23,10 +16,8 @@
 struct state {
 	struct tasks *tasks;
 	struct pair *pair;
-	struct live *live;
 	struct timeline *timeline;
 	struct event_log *log;
-	struct analyzers *analyzers;
 	uint64_t task_end_ns[MAX_TASKS];
 	uint64_t cpu_end_ns[MAX_CPUS];
 	uint64_t busy_ns[MAX_CPUS];
@@ -110,27 +101,12 @@ static void add(struct state *s, struct pair_out out)
 
 static void open_all(struct state *s)
 {
-	static const struct live_place places[] = { { 0, 0 }, { 1, 0 }, { 2, 1 } };
 	struct tasks_cfg tasks = { .max_tasks = MAX_TASKS, .keep_dead_ns = 300 };
 	struct timeline_cfg timeline = { .cap_bytes = 4 << 20, .window_ns = 5000 };
 
 	fuzz_check(tasks_new(&tasks, &s->tasks) == 0);
 	fuzz_check(pair_new(&(struct pair_cfg){ s->tasks, 2 }, &s->pair) == 0);
-	fuzz_check(live_new(&(struct live_cfg){ .pair = s->pair,
-	                                        .tasks = s->tasks,
-	                                        .places = places,
-	                                        .nr_places = 3,
-	                                        .keep_dead_ns = 300 },
-	                    &s->live) == 0);
 	fuzz_check(timeline_new(&timeline, &s->timeline) == 0);
-	fuzz_check(analyzers_new(&(struct analyzers_cfg){ .pair = s->pair,
-	                                                  .tasks = s->tasks,
-	                                                  .places = places,
-	                                                  .nr_places = 3,
-	                                                  .max_events = 16,
-	                                                  .max_rows = 4 },
-	                         &s->analyzers) == 0);
-	fuzz_check(analyzers_start(s->analyzers, ANALYZERS_ALL, START_NS, NULL) == 0);
 	add(s, (struct pair_out){ .ctx = s,
 	                          .task_begin = on_begin,
 	                          .slice = on_slice,
@@ -140,9 +116,7 @@ static void open_all(struct state *s)
 	                          .span = on_span,
 	                          .dsq = on_dsq,
 	                          .gap = on_gap });
-	add(s, live_out(s->live));
 	add(s, timeline_out(s->timeline));
-	add(s, analyzers_out(s->analyzers));
 	fuzz_check(event_log_new(&(struct event_log_cfg){ .cap_bytes = 1 << 20 }, &s->log) == 0);
 	pair_start(s->pair, START_NS);
 	for (uint32_t i = 0; i < MAX_CPUS; i++)
@@ -152,9 +126,7 @@ static void open_all(struct state *s)
 static void close_all(struct state *s)
 {
 	event_log_free(s->log);
-	analyzers_free(s->analyzers);
 	timeline_free(s->timeline);
-	live_free(s->live);
 	pair_free(s->pair);
 	tasks_free(s->tasks);
 }
@@ -164,7 +136,7 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 {
 	uint64_t words[16] = { 0 };
 	struct ev_hdr *hdr = (struct ev_hdr *)words;
-	struct ev_sink sink = pair_sink(s->pair), also = analyzers_sink(s->analyzers);
+	struct ev_sink sink = pair_sink(s->pair);
 	struct ev_sink log = event_log_sink(s->log);
 	uint8_t cpu = (uint8_t)fuzz_take(in, 1), step = (uint8_t)fuzz_take(in, 1);
 
@@ -180,7 +152,6 @@ static void push_one(struct state *s, struct fuzz_input *in, uint64_t *ts_ns)
 	if (hdr->kind == EV_SWITCH)
 		((struct ev_switch *)words)->prev_state &= 0x1ff;
 	fuzz_check(sink.push(sink.ctx, hdr) == 0);
-	fuzz_check(also.push(also.ctx, hdr) == 0);
 	fuzz_check(log.push(log.ctx, hdr) == 0);
 }
 
@@ -206,36 +177,38 @@ static void check_log(struct event_log *l)
 	}
 }
 
-static void check_analyzers(const struct analyzers *a)
+/* As if the stream ended here: each CPU is tiled to the end. */
+static void check_snapshot(const struct state *s)
 {
-	struct history_moment moments[HISTORY_MOMENTS];
-	struct event_buffer_stats stats;
-	struct chains_chain chain;
-	struct event_entry e;
-	uint32_t top[4];
+	struct timeline_query q = { TIMELINE_SLICE, TASKS_NONE, 1, 0, UINT64_MAX };
+	uint64_t now_ns = pair_now_ns(s->pair);
+	struct timeline *rows = NULL;
+	struct tasks *tasks = NULL;
+	struct pair *pair = NULL;
+	struct timeline_iter it;
+	struct pair_cpu cpu;
+	struct pair_out out;
 
-	fuzz_check(wakers_top(analyzers_wakers(a), WAKERS_BY_SCORE, top, 4) <= 4);
-	event_buffer_stats(analyzers_event_buffer(a), &stats);
-	fuzz_check(stats.current_size <= 16);
-	for (uint32_t i = 0; i < stats.current_size; i++)
-		fuzz_check(event_buffer_at(analyzers_event_buffer(a), i, &e) && e.rec->size);
-	for (uint32_t i = 0; i < chains_nr_tasks(analyzers_chains(a)); i++)
-		if (chains_find(analyzers_chains(a), chains_task_at(analyzers_chains(a), i), 10,
-		                &chain))
-			fuzz_check(chain.nr >= 1 && chain.nr <= 10);
-	for (uint32_t i = 0; i < history_nr_tasks(analyzers_history(a)); i++)
-		fuzz_check(history_read(analyzers_history(a), i, moments, HISTORY_MOMENTS) <=
-		           HISTORY_MOMENTS);
-	for (uint32_t i = 0; i < hotspots_nr_cpus(analyzers_hotspots(a)); i++)
-		fuzz_check(hotspots_rank(analyzers_hotspots(a), i) <= 10000);
+	fuzz_check(timeline_snapshot(s->timeline, &rows) == 0);
+	fuzz_check(tasks_copy(s->tasks, &tasks) == 0);
+	out = timeline_out(rows);
+	fuzz_check(pair_snapshot(s->pair, tasks, &out, now_ns, &pair) == 0);
+	fuzz_check(timeline_find(rows, &q, &it) == 0);
+	while (timeline_next(&it, NULL, NULL)) {
+	}
+	for (uint32_t i = 0; i < MAX_CPUS; i++)
+		if (pair_cpu_at(pair, i, &cpu))
+			fuzz_check(cpu.busy_ns + cpu.idle_ns + cpu.unknown_ns ==
+			           pair_span_ns(pair));
+	timeline_free(rows);
+	pair_free(pair);
+	tasks_free(tasks);
 }
 
 static void check_reads(struct state *s)
 {
 	struct timeline_query q = { TIMELINE_SLICE, TASKS_NONE, 1, 0, UINT64_MAX };
 	struct timeline_iter it;
-	struct live_thread thread;
-	struct live_process process;
 	union timeline_row row;
 	uint64_t end_ns = 0;
 
@@ -244,13 +217,6 @@ static void check_reads(struct state *s)
 		fuzz_check(row.slice.cpu == 1 && row.slice.start_ns >= end_ns);
 		end_ns = row.slice.end_ns;
 	}
-	for (uint32_t i = 0; i < live_nr_threads(s->live); i++)
-		if (live_thread_at(s->live, i, &thread))
-			fuzz_check(thread.tid != 0);
-	for (uint32_t i = 0; i < live_nr_processes(s->live); i++)
-		if (live_process_at(s->live, i, &process))
-			fuzz_check(process.tgid != 0 && process.nr_threads <= MAX_TASKS);
-	check_analyzers(s->analyzers);
 }
 
 static void check_sums(const struct state *s)
@@ -277,6 +243,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		push_one(&s, &in, &ts_ns);
 	check_reads(&s);
 	check_log(s.log);
+	check_snapshot(&s);
 	pair_finish(s.pair, ts_ns + 1);
 	check_sums(&s);
 	close_all(&s);

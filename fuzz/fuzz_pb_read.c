@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "trace/pb_read.h"
+#include "trace/perfetto/pb_read.h"
 
-/* Every field, and the fields in it as if it were a message; how many bytes were told of. */
+/* Every field, and the fields in it as if it were a message; how many bytes they have. */
 static void walk(struct pb_in in, int depth)
 {
 	const uint8_t *at = in.p;

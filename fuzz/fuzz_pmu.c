@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "sys/pmu.h"
-#include "sys/pmu_format.h"
+#include "sys/pmu/pmu.h"
+#include "sys/pmu/pmu_format.h"
 
 static void try_terms(const char *text, const struct pmu_format *f)
 {

@@ -1,9 +1,9 @@
-/* fuzz/fuzz_proc_thread — any text as each of the files that tell of a thread. */
+/* fuzz/fuzz_proc_thread — any text as each of the files about a thread. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "sys/proc_thread.h"
+#include "sys/proc/proc_thread.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_read.h"
 #include "fuzz.h"
+#include "profile/profile_read.h"
 #include "render/flame.h"
 #include "render/profile_export.h"
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
-#include "analyze/query.h"
 #include "fuzz.h"
 #include "model/event_log.h"
 #include "model/pair.h"
+#include "query/event_fields.h"
+#include "query/query.h"
 
 struct machine {
 	struct tasks *tasks;

@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "fuzz.h"
-#include "sys/scx_stats.h"
+#include "sys/scx/scx_stats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

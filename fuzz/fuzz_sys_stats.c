@@ -1,9 +1,9 @@
-/* fuzz/fuzz_sys_stats — any text as each of the files that tell how the machine does. */
+/* fuzz/fuzz_sys_stats — any text as each of the files about the whole machine. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
 
 static void check_pairs(const struct sys_pairs *p)
 {

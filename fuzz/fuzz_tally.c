@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "model/outliers.h"
-#include "model/tally.h"
+#include "stat/tally/outliers.h"
+#include "stat/tally/tally.h"
 
 #define NR_CPUS 2
 
@@ -97,7 +97,7 @@ static void check(const struct tally *t)
 		for (int v = 0; v < TALLY_VIEWS; v++)
 			for (uint32_t m = 0; m < TALLY_METRICS; m++)
 				check_hist(tally_row_at(t, i)->view[v].hist[m]);
-	for (uint32_t i = 0; i < tally_nr_cpus(t); i++)
+	for (uint32_t i = 0; i < NR_CPUS; i++)
 		for (int v = 0; v < TALLY_VIEWS; v++)
 			check_hist(&tally_cpu_at(t, i)->delay[v]);
 }

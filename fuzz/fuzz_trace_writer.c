@@ -8,7 +8,7 @@
 
 #include "abi/event_check.h"
 #include "fuzz.h"
-#include "trace/writer.h"
+#include "trace/perfetto/write/writer.h"
 
 #define LONG_TEXT 2000U
 

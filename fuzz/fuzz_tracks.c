@@ -10,8 +10,8 @@
 #include "base/diag.h"
 #include "base/pb_write.h"
 #include "fuzz.h"
+#include "trace/perfetto/schema.h"
 #include "trace/reader.h"
-#include "trace/schema.h"
 
 #define INPUT_MAX 4096U
 #define TRACE_CAP (8U << 20)
@@ -38,7 +38,7 @@ static const char *pick(struct fuzz_input *in, const char *const *list, size_t n
 }
 #define PICK(in, list) pick(in, list, sizeof(list) / sizeof((list)[0]))
 
-/* Threads, idle ones, counters and plain tracks, in any relation; beyond the last one nobody is described. */
+/* Threads, idle ones, counters and plain tracks, in any relation; beyond the last one nothing is described. */
 static void put_track(struct pb *w, struct fuzz_input *in)
 {
 	struct pb_mark packet = pb_begin(w, TRACE_PACKET);

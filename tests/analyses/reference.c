@@ -144,7 +144,7 @@ static void damage(struct machine *m)
 
 		switch (roll(m, 30)) {
 		case 0:
-			continue; /* nobody knows */
+			continue; /* unknown */
 		case 1:
 			rec = (struct ref_rec){
 				.kind = EV_LOST, .cpu = rec.cpu, .ts = rec.ts, .state = rec.kind
@@ -265,6 +265,28 @@ static const struct ref_rec *early_waking(const struct ref *ref, uint32_t tid, i
 	return found;
 }
 
+/* Whether the CPU on whose queue it would be says that it is not there: it went idle, or is idle and at work. */
+static bool is_disproved(const struct ref *ref, const struct ref_wait *w)
+{
+	uint64_t since = w->wakeup ? w->wakeup : w->waking;
+	bool has_moves = false, went_idle = false, is_idle = false, is_alive = false;
+
+	for (int i = 0; i < ref->nr_recs; i++) {
+		const struct ref_rec *r = &ref->recs[i];
+
+		has_moves |= r->kind == EV_MIGRATE;
+		if (r->cpu != w->cpu || r->kind == EV_MIGRATE)
+			continue;
+		if (r->kind != EV_SWITCH) {
+			is_alive |= r->kind != EV_WAKEUP_NEW && r->ts > since + 1000000;
+			continue;
+		}
+		is_idle = !r->other;
+		went_idle |= is_idle && r->ts > since;
+	}
+	return has_moves && (went_idle || (is_idle && is_alive));
+}
+
 /* The wait of a task that comes on with record i, or is still off when the stream ends (i is behind the last). */
 static void add_wait(struct ref *ref, uint32_t tid, int i)
 {
@@ -311,11 +333,13 @@ static void add_wait(struct ref *ref, uint32_t tid, int i)
 		by = by ? by : r;
 	}
 	if (by) {
-		w.by = by->flags ? 0 : by->other;
+		w.by = by->flags ? REF_INTERRUPT : by->other;
 		w.edge = by->ts;
 	}
 	if (!is_open)
 		w.cpu = ref->recs[i].cpu;
+	if (is_open && w.cause != PAIR_PREEMPTED && is_disproved(ref, &w))
+		return;
 	if (w.waking || w.wakeup)
 		ref->waits[ref->nr_waits++] = w;
 }
@@ -405,7 +429,7 @@ void ref_read(struct ref *ref, const struct pass_fixture *p)
 			.wakeup = r.wait.wakeup_ns,
 			.end = r.wait.end_ns,
 			.tid = tid_at(p, r.wait.task),
-			.by = r.wait.flags ? 0 : tid_at(p, r.wait.waker),
+			.by = r.wait.flags ? REF_INTERRUPT : tid_at(p, r.wait.waker),
 			.cpu = r.wait.cpu,
 			.from_cpu = r.wait.from_cpu,
 			.cause = r.wait.cause,

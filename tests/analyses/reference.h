@@ -1,15 +1,16 @@
 /*
- * tests/analyze/reference — what a small stream of records means, worked out the slow way: by looking through all records
+ * tests/analyses/reference — what a small stream of records means, worked out the slow way: by looking through all records
  * again for each of them. Shares no code with the model. Also the machine that makes such streams.
  */
 #pragma once
 
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
-#define REF_CPUS  3
-#define REF_TASKS 8 /* tids 100 to 107; the last two are born on the way */
-#define REF_FIRST 100
-#define REF_MAX   512
+#define REF_INTERRUPT UINT32_MAX
+#define REF_CPUS      3
+#define REF_TASKS     8 /* tids 100 to 107; the last two are born on the way */
+#define REF_FIRST     100
+#define REF_MAX       512
 
 struct ref_rec {
 	uint8_t kind; /* EV_* */
@@ -31,7 +32,8 @@ struct ref_slice {
 struct ref_wait {
 	uint64_t waking, wakeup, end;
 	uint64_t edge; /* when the waker did it */
-	uint32_t tid, by, cpu, from_cpu;
+	uint32_t tid, cpu, from_cpu;
+	uint32_t by; /* tid; REF_INTERRUPT = an interrupt; 0 = idle or unknown */
 	int cause;
 	bool is_open;
 };
@@ -66,7 +68,7 @@ struct ref_cfg {
 	unsigned int seed;
 	bool has_waking, has_wakeup;
 	uint32_t scale;  /* of times */
-	bool is_damaged; /* records are missing, twice, late, or nonsense; nobody is born or dies */
+	bool is_damaged; /* records are missing, twice, late, or nonsense; no task is born or dies */
 };
 
 /* Makes a stream; recs, start and end. */

@@ -1,8 +1,9 @@
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <string.h>
 
-#include "analyze/batch.h"
+#include "analyses/batch.h"
+#include "analyses/passes.h"
 
 static void fill(struct pass_fixture *p)
 {

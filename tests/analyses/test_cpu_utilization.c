@@ -1,6 +1,6 @@
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 /*
  * CPU 0: 10 runs 1000..3000, idle to 4000, 11 runs to 9000, idle at the end (open) to 11000.

@@ -1,8 +1,8 @@
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "model/allowed.h"
 
 #define US 1000ULL
@@ -38,25 +38,103 @@ static const struct report_node *explain_20(struct pass_fixture *p)
 	return run_pass(p, &pass_explain);
 }
 
-static void who_ran_meanwhile_adds_up_to_the_wait(void **state)
+static void parts_add_up_to_the_wait(void **state)
 {
 	const struct report_node *root = explain_20(*state);
 
 	expect_eq(num_at(root, "waits_explained"), 1);
 	expect_eq(num_at(root, "waits.0.wait_ns"), 100 * US);
 	assert_string_equal(text_at(root, "waits.0.from"), "waking");
-	expect_eq(len_at(root, "waits.0.ran_meanwhile"), 2);
-	expect_eq(num_at(root, "waits.0.ran_meanwhile.0.tid"), 10);
-	expect_eq(num_at(root, "waits.0.ran_meanwhile.0.runtime_ns"), 80 * US);
-	expect_eq(num_at(root, "waits.0.ran_meanwhile.0.slices"), 2);
-	expect_eq(num_at(root, "waits.0.ran_meanwhile.1.tid"), 11);
-	expect_eq(num_at(root, "waits.0.ran_meanwhile.1.runtime_ns"), 20 * US);
-	expect_eq(num_at(root, "waits.0.busy_ns"), 100 * US);
+	expect_eq(len_at(root, "waits.0.parts"), 4);
+	expect_eq(num_at(root, "waits.0.parts.0.tid"), 10);
+	expect_eq(num_at(root, "waits.0.parts.0.ns"), 74 * US);
+	expect_eq(num_at(root, "waits.0.parts.0.times"), 3); /* the softirq divides a slice */
+	expect_eq(num_at(root, "waits.0.parts.1.tid"), 11);
+	expect_eq(num_at(root, "waits.0.parts.1.ns"), 20 * US);
+	assert_string_equal(text_at(root, "waits.0.parts.2.kind"), "softirq");
+	assert_string_equal(text_at(root, "waits.0.parts.3.kind"), "waking");
+	expect_eq(num_at(root, "waits.0.task_ns"), 94 * US);
+	expect_eq(num_at(root, "waits.0.waking_ns"), 1 * US);
 	expect_eq(num_at(root, "waits.0.idle_ns"), 0);
 	expect_eq(num_at(root, "waits.0.unknown_ns"), 0);
 	expect_eq(num_at(root, "waits.0.softirq_ns"), 5 * US);
-	expect_eq(num_at(root, "waits.0.irq_ns"), 0);
-	expect_eq(num_at(root, "waits.0.migrations"), 1);
+	assert_true(report_at(root, "waits.0.irq_ns")->type ==
+	            REPORT_NULL); /* none were recorded */
+	expect_eq(num_at(root, "waits.0.stays"), 1);
+}
+
+/* 20 queues on CPU 0 for 30 us behind 10, is moved, and runs on CPU 1, where 11 had run meanwhile. */
+static void a_moved_task_waited_for_its_first_cpu(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * US, 1, 20, "late");
+	forked(&p->f, 900 * US, 1, 10, "hog");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 1, 0, 11, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 20, 10, EV_STATE_S);
+	waking(&p->f, 1100 * US, 1, 20, 11);
+	wakeup(&p->f, 1100 * US, 1, 20, 0);
+	migrate(&p->f, 1130 * US, 20, 0, 1);
+	sw(&p->f, 1131 * US, 1, 11, 20, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	assert_string_equal(
+		text_at(root, "waits.0.sentences.0"),
+		"late (20) was woken by ? (11) 200us after the start and waited 31.0us for CPU 0, then for CPU 1.");
+	assert_string_equal(text_at(root, "waits.0.sentences.1"),
+	                    "It waited 30.0us of it (97 %) behind hog (10) on CPU 0.");
+	assert_string_equal(text_at(root, "waits.0.sentences.2"),
+	                    "It was moved from CPU 0 to CPU 1 after 30.0us.");
+	expect_eq(len_at(root, "waits.0.stay_list"), 2);
+}
+
+/* 20 waits 60 us behind thirty tasks of one name, 2 us each. */
+static void a_crowd_is_one_culprit(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * US, 1, 20, "late");
+	for (uint32_t i = 0; i < 30; i++)
+		forked(&p->f, 900 * US, 1, 100 + i, "cc1");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 20, 100, EV_STATE_S);
+	wakeup(&p->f, 1010 * US, 0, 20, 0);
+	for (uint32_t i = 1; i < 30; i++)
+		sw(&p->f, (1010 + 2 * i) * US, 0, 99 + i, 100 + i, EV_STATE_S);
+	sw(&p->f, 1070 * US, 0, 129, 20, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	assert_string_equal(text_at(root, "waits.0.sentences.1"),
+	                    "It waited all of it behind 30 tasks called cc1 on CPU 0.");
+	expect_eq(num_at(root, "waits.0.parts.0.tasks"), 30);
+	expect_eq(len_at(root, "waits.0.parts"), 1);
+}
+
+static void the_priority_of_a_culprit_is_named(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct ev_switch in = { .hdr = { sizeof(in), EV_SWITCH, 0, 0, 1010 * US },
+		                .prev_tid = 20,
+		                .next_tid = 10,
+		                .prev_state = EV_STATE_RUNNABLE,
+		                .prev_prio = 120,
+		                .next_prio = 49 };
+
+	forked(&p->f, 900 * US, 1, 10, "backup");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	push(&p->f, &in);
+	wakeup(&p->f, 1020 * US, 0, 21, 0);
+	sw(&p->f, 1110 * US, 0, 10, 20, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	assert_string_equal(
+		text_at(run_pass(p, &pass_explain), "waits.0.sentences.1"),
+		"It waited all of it behind backup (10, real-time priority 50) on CPU 0.");
 }
 
 static void idle_cpus_are_named(void **state)
@@ -94,9 +172,98 @@ static void sentences_say_it(void **state)
 		text_at(root, "waits.0.sentences.0"),
 		"late (20) was woken by waker (30) 200us after the start and waited 100us for CPU 0.");
 	assert_string_equal(text_at(root, "waits.0.sentences.1"),
-	                    "Meanwhile CPU 0 ran hog (10) for 80.0us of it (80 %), in 2 slices.");
+	                    "It waited 74.0us of it (74 %) behind hog (10) on CPU 0.");
+	assert_string_equal(text_at(root, "waits.0.sentences.2"),
+	                    "It waited 20.0us of it (20 %) behind ? (11) on CPU 0.");
+	assert_string_equal(text_at(root, "waits.0.sentences.3"),
+	                    "It waited 5.00us of it (5 %) for the timer softirq on CPU 0.");
 	assert_non_null(strstr(text_at(root, "waits.0.sentences.4"),
 	                       "(60 %) another CPU that it may use was idle, CPU 2"));
+}
+
+/* 20 waits for CPU 0, where 10 ran when it was woken. */
+static const char *woken_by(struct pass_fixture *p, uint8_t flags, uint16_t by)
+{
+	const struct report_node *root;
+
+	forked(&p->f, 900 * US, 1, 20, "late");
+	forked(&p->f, 900 * US, 1, 10, "hog");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 20, 10, EV_STATE_S);
+	irq(&p->f, 1090 * US, 0, 27, false);
+	irq(&p->f, 1091 * US, 0, 27, true);
+	push(&p->f,
+	     &(struct ev_wake){ .hdr = { sizeof(struct ev_wake), EV_WAKING, flags, 0, 1100 * US },
+	                        .tid = 20,
+	                        .waker_tid = 10,
+	                        .by = by });
+	sw(&p->f, 1200 * US, 0, 10, 20, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	if (flags)
+		assert_true(report_at(root, "waits.0.waker_comm")->type == REPORT_NULL);
+	assert_null(
+		report_at(root, "waits.0.chain.1")); /* 10 has not waited for anything of this */
+	return text_at(root, "waits.0.sentences.0");
+}
+
+static void the_timer_is_named_not_the_interrupted_task(void **state)
+{
+	assert_string_equal(
+		woken_by(*state, EV_FLAG_HARDIRQ, ABI_BY_TIMER),
+		"late (20) was woken by the timer interrupt 200us after the start and waited 100us for CPU 0.");
+}
+
+static void a_softirq_is_named(void **state)
+{
+	assert_string_equal(
+		woken_by(*state, EV_FLAG_SOFTIRQ, ABI_BY_SOFTIRQ + 3),
+		"late (20) was woken by the network receive softirq 200us after the start and waited 100us for CPU 0.");
+}
+
+static void a_device_has_the_name_of_its_handler(void **state)
+{
+	assert_string_equal(
+		woken_by(*state, EV_FLAG_HARDIRQ, ABI_BY_IRQ + 27),
+		"late (20) was woken by the interrupt of timer 200us after the start and waited 100us for CPU 0.");
+}
+
+static void an_interrupt_without_a_name_stays_one(void **state)
+{
+	assert_string_equal(
+		woken_by(*state, EV_FLAG_HARDIRQ, ABI_BY_UNKNOWN),
+		"late (20) was woken by an interrupt (which one is not known) 200us after the start and waited 100us for CPU 0.");
+}
+
+static void where_it_is_not_recorded_both_are_named(void **state)
+{
+	assert_string_equal(
+		woken_by(*state, 0, ABI_BY_NOT_RECORDED),
+		"late (20) was woken by hog (10) or an interrupt during it (interrupts were not "
+		"recorded) 200us after the start and waited 100us for CPU 0.");
+}
+
+/* 20 is woken and does not run again. */
+static void a_wait_that_does_not_end_is_explained_so_far(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * US, 1, 20, "late");
+	forked(&p->f, 900 * US, 1, 10, "hog");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 20, 10, EV_STATE_S);
+	wakeup(&p->f, 1100 * US, 0, 20, 0);
+	finish(p, 1300 * US);
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits_explained"), 1);
+	assert_true(report_at(root, "waits.0.is_open")->b);
+	expect_eq(num_at(root, "waits.0.wait_ns"), 200 * US);
+	assert_non_null(strstr(text_at(root, "waits.0.sentences.0"),
+	                       "waited 200us for CPU 0, and still did at the end."));
+	assert_string_equal(text_at(root, "waits.0.sentences.1"),
+	                    "It waited all of it behind hog (10) on CPU 0.");
 }
 
 /* mask: CPUs that tid may use. */
@@ -127,18 +294,18 @@ static bool has_sentence(struct pass_fixture *p, uint32_t tid, uint64_t mask, co
 	return is_said;
 }
 
-static void a_bound_task_is_told_so(void **state)
+static void a_bound_task_is_reported_as_bound(void **state)
 {
 	struct pass_fixture *p = *state;
 	uint32_t tid;
 
 	one_long_wait(p);
 	tid = (uint32_t)num_at(run_pass(p, &pass_explain), "waits.0.tid");
-	assert_true(has_sentence(p, tid, 1, "It is bound to CPU 0 and may run nowhere else."));
+	assert_true(has_sentence(p, tid, 1, "It is bound to CPU 0 and cannot run elsewhere."));
 	assert_false(
-		has_sentence(p, tid, UINT64_MAX, "It is bound to CPU 0 and may run nowhere else."));
+		has_sentence(p, tid, UINT64_MAX, "It is bound to CPU 0 and cannot run elsewhere."));
 	assert_false(
-		has_sentence(p, tid + 1000, 1, "It is bound to CPU 0 and may run nowhere else."));
+		has_sentence(p, tid + 1000, 1, "It is bound to CPU 0 and cannot run elsewhere."));
 }
 
 static void the_longest_waits_come_first(void **state)
@@ -190,19 +357,52 @@ static void a_ping_pong_does_not_turn_in_circles(void **state)
 	expect_eq(num_at(root, "waits.0.compound_delay_ns"), 16 * 2 * US);
 }
 
+/* A shell forks a child, which waits for the CPU that the shell holds, runs and calls exec: it waited as the shell's child. */
+static void names_are_those_of_the_time_of_the_wait(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	exec(&p->f, 900 * US, 10, 10, "sh");
+	sw(&p->f, 1000 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	forked(&p->f, 1010 * US, 10, 20, "sh");
+	wakeup_new(&p->f, 1010 * US, 0, 20, 10);
+	sw(&p->f, 1110 * US, 0, 10, 20, EV_STATE_S);
+	exec(&p->f, 1120 * US, 20, 20, "cat");
+	exec(&p->f, 1130 * US, 10, 10, "bash");
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	assert_string_equal(text_at(root, "waits.0.comm"), "sh");
+	assert_string_equal(text_at(root, "waits.0.waker_comm"), "sh");
+	assert_string_equal(text_at(root, "waits.0.parts.0.comm"), "sh");
+	assert_non_null(
+		strstr(text_at(root, "waits.0.sentences.0"), "sh (20) was started by sh (10)"));
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(who_ran_meanwhile_adds_up_to_the_wait),
+		CASE(parts_add_up_to_the_wait),
+		CASE(a_moved_task_waited_for_its_first_cpu),
+		CASE(a_crowd_is_one_culprit),
+		CASE(the_priority_of_a_culprit_is_named),
 		CASE(idle_cpus_are_named),
 		CASE(the_chain_leads_back_to_the_first_waker),
 		CASE(sentences_say_it),
-		CASE(a_bound_task_is_told_so),
+		CASE(the_timer_is_named_not_the_interrupted_task),
+		CASE(a_softirq_is_named),
+		CASE(a_device_has_the_name_of_its_handler),
+		CASE(an_interrupt_without_a_name_stays_one),
+		CASE(where_it_is_not_recorded_both_are_named),
+		CASE(a_bound_task_is_reported_as_bound),
+		CASE(a_wait_that_does_not_end_is_explained_so_far),
 		CASE(the_longest_waits_come_first),
 		CASE(a_moment_finds_its_wait),
 		CASE(a_ping_pong_does_not_turn_in_circles),
+		CASE(names_are_those_of_the_time_of_the_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* Stacks of recordings: of CPUs, of sleeps by their time, of wakers; with filters, and without any stack. */
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/passes.h"
-#include "analyze/source_profile.h"
+#include "analyses/passes.h"
+#include "profile/source_profile.h"
 
 #define KERNEL(n)                                                              \
 	{                                                                      \
@@ -41,7 +41,7 @@ static const struct source_sample samples[] = {
 	{ 1200, 10, 0, 1, SOURCE_STACK_CPU },
 	{ 1300, 11, 1, 2, SOURCE_STACK_CPU },
 	{ 1400, 0, 2, 3, SOURCE_STACK_CPU },         /* idle: none */
-	{ 1500, 10, 0, NO_STACK, SOURCE_STACK_CPU }, /* counts, though nobody knows where */
+	{ 1500, 10, 0, NO_STACK, SOURCE_STACK_CPU }, /* counts, though its place is unknown */
 	{ 2010, 10, 0, 0, SOURCE_STACK_OFF_CPU },    /* behind its switch */
 	{ 2600, 0, 1, 0, SOURCE_STACK_WAKER },       /* an interrupt that wakes */
 	{ 3500, 11, 1, 3, SOURCE_STACK_WAKER },
@@ -172,7 +172,7 @@ static void blocked(struct pass_fixture *p, uint64_t ts, uint32_t tid, uint64_t 
 }
 
 /* Without any stack, the state, and the function that the kernel names when it wakes the task. */
-static void no_stacks_still_tell_states(void **state)
+static void no_stacks_still_show_states(void **state)
 {
 	static const struct source_symbol symbols[] = { { 77, "folio_wait_bit" } };
 	struct pass_fixture *p = *state;
@@ -192,7 +192,7 @@ static void no_stacks_still_tell_states(void **state)
 	assert_non_null(strstr(text_at(root, "note"), "--stacks=off-cpu"));
 }
 
-static void wakers_are_who_wakes(void **state)
+static void wakers_are_the_tasks_that_wake(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -201,15 +201,15 @@ static void wakers_are_who_wakes(void **state)
 	p->args.category = "waker";
 	root = run_pass(p, &pass_flamegraph);
 	expect_eq(num_at(root, "total_samples"), 2);
-	assert_string_equal(text_at(root, "stacks.0.comm"), "swapper");
+	assert_string_equal(text_at(root, "stacks.0.comm"), "interrupt");
 	assert_string_equal(text_at(root, "stacks.1.stack"), "main;tiny");
-	p->args.pid = 11; /* idle is nobody's */
+	p->args.pid = 11; /* idle belongs to no task */
 	p->args.tid = 11;
 	root = run_pass(p, &pass_flamegraph);
 	expect_eq(num_at(root, "total_samples"), 0);
 }
 
-static void what_is_not_there_is_told(void **state)
+static void what_is_not_there_is_reported(void **state)
 {
 	struct pass_fixture *p = *state;
 	struct profile *profile = NULL;
@@ -223,8 +223,8 @@ static void what_is_not_there_is_told(void **state)
 	assert_null(profile);
 	d = (struct diag){ 0 };
 	assert_int_equal(source_stack_kind(&p->source, "gpu", &d, &kind), -EINVAL);
-	assert_string_equal(d.what, "'gpu' is no category of stacks");
-	/* What a batch was asked for is no category of stacks, and no mistake. */
+	assert_string_equal(d.what, "'gpu' is not a category of stacks");
+	/* What a batch was asked for is not a category of stacks, and no mistake. */
 	p->args.category = "extended";
 	assert_string_equal(text_at(run_pass(p, &pass_flamegraph), "category"), "off-cpu");
 }
@@ -238,9 +238,9 @@ int main(void)
 		CASE(filters_hold),
 		CASE(sleeps_weigh_their_time),
 		CASE(sleeps_are_those_of_the_timeline),
-		CASE(no_stacks_still_tell_states),
-		CASE(wakers_are_who_wakes),
-		CASE(what_is_not_there_is_told),
+		CASE(no_stacks_still_show_states),
+		CASE(wakers_are_the_tasks_that_wake),
+		CASE(what_is_not_there_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

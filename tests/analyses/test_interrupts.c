@@ -1,6 +1,6 @@
-#include "more_records.h"
+#include "../analyze/more_records.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 static void handlers_have_names_and_cpus(void **state)
 {
@@ -166,7 +166,7 @@ static void expect_not_for(struct pass_fixture *p, const struct pass *pass)
 }
 
 /* W35, W49: what is not in the trace is not offered, what is there is. */
-static void w35_w49_applies_where_there_is_something_to_tell(void **state)
+static void w35_w49_applies_where_there_is_something_to_report(void **state)
 {
 	struct pass_fixture *p = *state;
 
@@ -207,7 +207,7 @@ int main(void)
 		T(w44_ipis_by_reason_longest_first_and_sent_by_target),
 		T(softirqs_by_vector_cpu_and_task),
 		T(work_by_function_and_worker),
-		T(w35_w49_applies_where_there_is_something_to_tell),
+		T(w35_w49_applies_where_there_is_something_to_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

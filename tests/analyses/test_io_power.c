@@ -1,6 +1,6 @@
-#include "more_records.h"
+#include "../analyze/more_records.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 #define SDA (8U << 20)
 #define SDB (8U << 20 | 16)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/outlier_math.h"
+#include "analyses/outlier_math.h"
 
 /* [10,12,11,13,12,14,100,11,13,12], sorted. */
 static const uint64_t vector[] = { 10, 11, 11, 12, 12, 12, 13, 13, 14, 100 };
@@ -103,7 +103,7 @@ static void w46_a_range_of_zero_still_finds_what_lies_outside(void **state)
 	assert_true(fabs(outlier_severity(&b, 100) - 10 / 1.253314) < 1e-9);
 }
 
-static void where_all_are_the_same_nobody_lies_outside(void **state)
+static void where_all_are_the_same_none_is_an_outlier(void **state)
 {
 	static const uint64_t same[] = { 5, 5, 5, 5 };
 
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(even_numbers_have_no_outliers),
 		cmocka_unit_test(nothing_has_no_points),
 		cmocka_unit_test(w46_a_range_of_zero_still_finds_what_lies_outside),
-		cmocka_unit_test(where_all_are_the_same_nobody_lies_outside),
+		cmocka_unit_test(where_all_are_the_same_none_is_an_outlier),
 		cmocka_unit_test(ranks_are_shares_of_lower_values),
 		cmocka_unit_test(methods_have_names),
 	};

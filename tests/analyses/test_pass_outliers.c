@@ -1,9 +1,9 @@
 /* The analysis of outliers on records by hand. W numbers are known errors of scxtop. */
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <errno.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 /* 20 tasks run once each, woken 100 + their number ns before, but the last, which waits 50,000 ns and runs 90,000. */
 static void twenty(struct pass_fixture *p)
@@ -22,7 +22,7 @@ static void twenty(struct pass_fixture *p)
 	finish(p, ts);
 }
 
-static void w46_totals_are_outliers_not_what_was_looked_at(void **state)
+static void w46_totals_are_outliers_not_what_was_examined(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -33,11 +33,11 @@ static void w46_totals_are_outliers_not_what_was_looked_at(void **state)
 	assert_string_equal(text_at(root, "category"), "all");
 	expect_eq(num_at(root, "latency_outliers.detection_result.total_points"), 20);
 	expect_eq(num_at(root, "latency_outliers.detection_result.outlier_count"), 1);
-	/* The long wait, twice over (woken, and as a wait); nobody was blocked and came back. */
+	/* The long wait, twice over (woken, and as a wait); no task was blocked and came back. */
 	expect_eq(num_at(root, "summary.latency_outliers_total"), 2);
 	expect_eq(num_at(root, "summary.by_metric.wakeup_latency"), 1);
 	expect_eq(num_at(root, "summary.by_metric.blocked_time"), 0);
-	/* 29 ran long, and so did 9; nobody switched much. */
+	/* 29 ran long, and so did 9; no task switched much. */
 	expect_eq(num_at(root, "summary.runtime_outliers_total"), 2);
 	expect_eq(num_at(root, "summary.by_metric.excessive"), 2);
 	expect_eq(num_at(root, "summary.by_metric.minimal"), 0);
@@ -78,7 +78,7 @@ static void w46_every_list_can_have_entries(void **state)
 		sw(&p->f, ts += 10, 1, 10, 0, EV_STATE_D);
 	}
 	sw(&p->f, ts += 10, 0, 9, 11, EV_STATE_PREEMPTED);
-	sw(&p->f, ts += 70000, 0, 11, 9, EV_STATE_S); /* 9 waited, though nobody woke it */
+	sw(&p->f, ts += 70000, 0, 11, 9, EV_STATE_S); /* 9 waited, without a wakeup */
 	finish(p, ts + 10);
 	p->args.category = "latency";
 	root = run_pass(p, &pass_outliers);
@@ -137,11 +137,11 @@ static void words_that_are_none_are_refused(void **state)
 	twenty(p);
 	p->args.method = "zscore";
 	expect_eq(pass_run(&pass_outliers, &p->source, &p->args, &d, &r), -EINVAL);
-	assert_string_equal(d.what, "'zscore' is no method of finding outliers");
+	assert_string_equal(d.what, "'zscore' is not a method of finding outliers");
 	p->args.method = "MAD";
 	p->args.category = "disk";
 	expect_eq(pass_run(&pass_outliers, &p->source, &p->args, &e, &r), -EINVAL);
-	assert_string_equal(e.what, "'disk' is no category of outliers");
+	assert_string_equal(e.what, "'disk' is not a category of outliers");
 	assert_ptr_equal(pass_find("detect_outliers"), &pass_outliers);
 }
 
@@ -150,7 +150,7 @@ static void words_that_are_none_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(w46_totals_are_outliers_not_what_was_looked_at),
+		CASE(w46_totals_are_outliers_not_what_was_examined),
 		CASE(w46_a_task_is_held_against_all_and_shown_with_its_worst),
 		CASE(w46_every_list_can_have_entries),
 		CASE(cpus_are_held_against_each_other),

@@ -1,7 +1,7 @@
 /* Compound delays and pairs of tasks against brute force, on streams of whole records made by reference.c. */
 #include "reference.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 #define STREAMS 1000
 
@@ -32,7 +32,7 @@ static uint64_t compound(const struct ref *ref, int i, uint64_t *links)
 
 	if (w->cause == PAIR_PREEMPTED)
 		before = latest(ref, w->tid, w->wakeup);
-	else if (w->by)
+	else if (w->by && w->by != REF_INTERRUPT)
 		before = latest(ref, w->by, w->edge);
 	(*links)++;
 	return delay(w) + (before < 0 ? 0 : compound(ref, before, links));
@@ -64,7 +64,9 @@ static void check_compound(struct pass_fixture *p, const struct ref *ref)
 
 static void check_pair(const struct ref *ref, const struct report_node *at)
 {
-	uint64_t by = is_null_at(at, "waker_pid") ? 0 : num_at(at, "waker_pid");
+	uint64_t by = !is_null_at(at, "waker_interrupt") ? REF_INTERRUPT
+	              : is_null_at(at, "waker_pid")      ? 0
+	                                                 : num_at(at, "waker_pid");
 	uint64_t tid = num_at(at, "wakee_pid"), nr = 0, max = 0;
 
 	for (int i = 0; i < ref->nr_waits; i++) {

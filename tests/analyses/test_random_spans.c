@@ -2,12 +2,12 @@
  * Interrupts, softirqs, block requests and dispatch queues against brute force: streams are made from spans that are
  * known, and the answers worked out from those spans, nanosecond by nanosecond where times lie over each other.
  */
-#include "more_records.h"
+#include "../analyze/more_records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 #define STREAMS   1000
 #define CPUS      3

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 #define NR_STREAMS 1000
 
@@ -173,13 +173,13 @@ static void check_latency(struct pass_fixture *p, const struct ref *ref)
 {
 	const struct report_node *root = run_pass(p, &pass_wakeup_latency);
 	struct sums all = { 0 }, preempted = { 0 };
-	uint64_t nr_open = 0, nr_pairs = 0;
+	uint64_t nr_open[2] = { 0 }, nr_pairs = 0;
 
 	for (int i = 0; i < ref->nr_waits; i++) {
 		const struct ref_wait *w = &ref->waits[i];
 		bool is_first = is_wakeup(w);
 
-		nr_open += w->is_open;
+		nr_open[w->cause == PAIR_PREEMPTED] += w->is_open;
 		if (is_wakeup(w))
 			add(&all, latency(w));
 		else if (!w->is_open)
@@ -194,7 +194,8 @@ static void check_latency(struct pass_fixture *p, const struct ref *ref)
 	expect_stats(under(root, "global_stats"), "_latency_ns", &all);
 	expect_eq(num_at(root, "preempted_wait.count"), preempted.nr);
 	expect_stats(under(root, "preempted_wait"), "_wait_ns", &preempted);
-	expect_eq(num_at(root, "still_waiting"), nr_open);
+	expect_eq(num_at(root, "still_waiting"), nr_open[false]);
+	expect_eq(num_at(root, "preempted_wait.still_waiting"), nr_open[true]);
 	expect_eq(num_at(root, "total_pairs"), nr_pairs);
 	if (all.nr)
 		expect_eq(num_at(root, "worst.latency_ns"), rank(&all, 100));
@@ -489,7 +490,7 @@ static int before(const struct ref *ref, const struct ref_wait *w)
 	return found;
 }
 
-/* Length of the chain that ends with a wait, until somebody would come twice; the links, the last first. */
+/* Length of the chain that ends with a wait, until a task would come twice; the links, the last first. */
 static int chain_of(const struct ref *ref, int end, int path[REF_MAX])
 {
 	int len = 0;

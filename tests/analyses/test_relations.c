@@ -1,13 +1,13 @@
-#include "more_records.h"
+#include "../analyze/more_records.h"
 
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 /* 10 on CPU 0 wakes 11, which runs on CPU 1 and wakes 12, which runs on CPU 2. */
 static void three_in_a_row(struct pass_fixture *p)
 {
-	wakeup(&p->f, 500, 0, 10, 0); /* by nobody */
+	wakeup(&p->f, 500, 0, 10, 0); /* without a waker */
 	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
 	waking(&p->f, 2000, 0, 11, 10);
 	sw(&p->f, 2300, 1, 0, 11, EV_STATE_RUNNABLE);
@@ -20,7 +20,7 @@ static void three_in_a_row(struct pass_fixture *p)
 	finish(p, 7000);
 }
 
-static void who_wakes_whom_how_far(void **state)
+static void wakeup_relations_have_waker_wakee_and_distance(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -96,7 +96,7 @@ static void the_wakers_delay_is_that_at_the_wakeup(void **state)
 	expect_eq(num_at(run_pass(p, &pass_compound_delay), "compound_delay.max"), 7100);
 }
 
-static void an_interrupt_has_waited_for_nobody(void **state)
+static void an_interrupt_has_waited_for_no_task(void **state)
 {
 	struct pass_fixture *p = *state;
 	struct ev_wake ev = { .hdr = { .size = sizeof(ev),
@@ -115,7 +115,7 @@ static void an_interrupt_has_waited_for_nobody(void **state)
 	expect_eq(num_at(run_pass(p, &pass_compound_delay), "compound_delay.max"), 300);
 }
 
-static void requests_tell_what_their_thread_did(void **state)
+static void requests_report_what_their_thread_did(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -248,7 +248,7 @@ static void a_task_event_by_event(void **state)
 	expect_eq(num_at(root, "events.7.Exited.timestamp"), 3500);
 }
 
-static void w35_discovery_tells_what_applies_and_what_is_missing(void **state)
+static void w35_discovery_reports_what_applies_and_what_is_missing(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root, *list;
@@ -281,15 +281,15 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 	const struct CMUnitTest tests[] = {
-		T(who_wakes_whom_how_far),
+		T(wakeup_relations_have_waker_wakee_and_distance),
 		T(delays_add_up_along_wakeups),
 		T(the_wakers_delay_is_that_at_the_wakeup),
-		T(an_interrupt_has_waited_for_nobody),
-		T(requests_tell_what_their_thread_did),
+		T(an_interrupt_has_waited_for_no_task),
+		T(requests_report_what_their_thread_did),
 		T(tasks_come_and_go),
 		T(a_cpu_event_by_event),
 		T(a_task_event_by_event),
-		T(w35_discovery_tells_what_applies_and_what_is_missing),
+		T(w35_discovery_reports_what_applies_and_what_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* Moves, queues, bottlenecks and what applies, on records by hand. W numbers are known errors of scxtop. */
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 static void w41_moves_know_their_caches_nodes_and_latency(void **state)
 {
@@ -16,7 +16,7 @@ static void w41_moves_know_their_caches_nodes_and_latency(void **state)
 	sw(&p->f, 2700, 2, 0, 10, EV_STATE_RUNNABLE);
 	migrate(&p->f, 3000, 11, 0, 1);
 	migrate(&p->f, 3100, 11, 1, 3);
-	migrate(&p->f, 3200, 11, 1, 40); /* a place that nobody knows */
+	migrate(&p->f, 3200, 11, 1, 40); /* an unknown place */
 	finish(p, 4000);
 	root = run_pass(p, &pass_migration_patterns);
 	expect_eq(num_at(root, "total_migrations"), 4);
@@ -116,7 +116,7 @@ static void w42_tasks_woken_from_elsewhere_are_in_the_queue(void **state)
 	assert_true(real_at(root, "global_avg_depth") == 2.0);
 }
 
-/* 10 is preempted on CPU 0 and goes on on CPU 1: nobody woke it. */
+/* 10 is preempted on CPU 0 and goes on on CPU 1: without a wakeup. */
 static void a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -136,7 +136,7 @@ static void a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out(vo
 #define MS 1000000ULL
 
 /* A second in which 10 and 11 take turns every 50 us from 400 ms to 500 ms, and hardly ever else. */
-static void w50_a_bottleneck_has_a_time_and_names_whom_it_hits(void **state)
+static void w50_a_bottleneck_has_a_time_and_names_the_tasks_it_hits(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root, *row;
@@ -266,7 +266,7 @@ static void w35_every_analysis_applies_where_its_records_are(void **state)
 	assert_false(pass_applies(&pass_process_runtime, &p->source));
 }
 
-/* Whoever wrote the trace: what comes in as switches and wakings alone gives an answer everywhere. */
+/* Whatever wrote the trace: what comes in as switches and wakings alone gives an answer everywhere. */
 static void w49_no_analysis_that_applies_is_empty(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -298,7 +298,7 @@ int main(void)
 		CASE(moves_are_seen_in_slices_where_none_were_recorded),
 		CASE(a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out),
 		CASE(w42_tasks_woken_from_elsewhere_are_in_the_queue),
-		CASE(w50_a_bottleneck_has_a_time_and_names_whom_it_hits),
+		CASE(w50_a_bottleneck_has_a_time_and_names_the_tasks_it_hits),
 		CASE(w50_long_wakeups_are_found_and_placed),
 		CASE(overload_and_moves_are_found),
 		CASE(a_quiet_machine_has_no_bottleneck),

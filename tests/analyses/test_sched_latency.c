@@ -1,7 +1,7 @@
 /* Wakeup latency, its stages, correlation and chains, on records by hand. W numbers are known errors of scxtop. */
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 /* 10 on CPU 0 wakes 11, which runs on CPU 1 after 400 ns; then 11 wakes 12, which runs on CPU 0 after 1000 ns. */
 static void across_cpus(struct pass_fixture *p)
@@ -176,7 +176,7 @@ static void w38_the_bound_is_the_time_of_each_wakeup(void **state)
 	expect_eq(num_at(root, "total_chains_found"), 0);
 }
 
-static void a_waker_that_was_interrupted_is_nobody(void **state)
+static void an_interrupted_task_is_not_the_waker(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -257,6 +257,21 @@ static void a_task_and_a_time_can_be_asked_for(void **state)
 	expect_eq(num_at(root, "correlations.0.pid"), 11);
 }
 
+static void open_waits_are_counted_by_their_cause(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	waking(&p->f, 1100, 0, 11, 10);
+	sw(&p->f, 1200, 0, 10, 12, EV_STATE_RUNNABLE);
+	sw(&p->f, 1300, 0, 12, 13, EV_STATE_PREEMPTED);
+	finish(p, 2000);
+	root = run_pass(p, &pass_wakeup_latency);
+	expect_eq(num_at(root, "still_waiting"), 1);
+	expect_eq(num_at(root, "preempted_wait.still_waiting"), 2);
+}
+
 static void without_samples_all_is_unknown(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -291,10 +306,11 @@ int main(void)
 		CASE(w38_a_chain_goes_back_in_time_and_adds_its_latencies),
 		CASE(w38_ping_pong_is_no_endless_chain),
 		CASE(w38_the_bound_is_the_time_of_each_wakeup),
-		CASE(a_waker_that_was_interrupted_is_nobody),
+		CASE(an_interrupted_task_is_not_the_waker),
 		CASE(w48_a_waking_and_its_wakeup_are_one_correlation),
 		CASE(w32_totals_are_of_all_however_few_are_listed),
 		CASE(a_task_and_a_time_can_be_asked_for),
+		CASE(open_waits_are_counted_by_their_cause),
 		CASE(without_samples_all_is_unknown),
 	};
 

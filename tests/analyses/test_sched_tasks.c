@@ -1,9 +1,9 @@
 /* Run time, states, preemptions and fairness of tasks, on records by hand. W numbers are known errors of scxtop. */
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <string.h>
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 
 /* 10 runs on CPU 0 from 1000 to 3000 and on CPU 1 from 4000 to the end; idle stands around it. */
 static void moves_over(struct pass_fixture *p)
@@ -53,7 +53,7 @@ static void w39_a_process_is_all_its_threads(void **state)
 	info(p, 10, 10, "main");
 	info(p, 11, 10, "worker");
 	moves_over(p);
-	p->args.is_per_process = true;
+	p->args.by = PASS_BY_PROCESS;
 	root = run_pass(p, &pass_process_runtime);
 	assert_string_equal(text_at(root, "aggregation_mode"), "per_process");
 	expect_eq(num_at(root, "total_processes"), 1);
@@ -61,7 +61,7 @@ static void w39_a_process_is_all_its_threads(void **state)
 	expect_eq(num_at(root, "processes.0.thread_count"), 2);
 	assert_string_equal(text_at(root, "processes.0.comm"), "main");
 	expect_eq(num_at(root, "processes.0.total_runtime_ns"), 6000);
-	p->args.is_per_process = false;
+	p->args.by = PASS_BY_DEFAULT;
 	p->args.comm = "work*";
 	root = run_pass(p, &pass_process_runtime);
 	expect_eq(num_at(root, "total_processes"), 1);
@@ -169,7 +169,7 @@ static void w40_percentiles_of_a_process_are_those_of_all_its_waits(void **state
 		sw(&p->f, ts += 50, 1, tid, 0, EV_STATE_S);
 	}
 	finish(p, ts + 100);
-	p->args.is_per_process = true;
+	p->args.by = PASS_BY_PROCESS;
 	p->args.pid = 10;
 	root = run_pass(p, &pass_task_states);
 	expect_eq(num_at(root, "processes_analyzed"), 1);
@@ -221,7 +221,7 @@ static void shares_are_held_against_each_other(void **state)
 	expect_eq(num_at(root, "least_served.0.runnable_ns"), 9000);
 }
 
-static void hogs_and_starved_are_told_apart(void **state)
+static void hogs_and_starved_are_distinguished(void **state)
 {
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
@@ -257,7 +257,7 @@ int main(void)
 		CASE(w40_percentiles_of_a_process_are_those_of_all_its_waits),
 		CASE(percents_of_states_are_all_of_what_is_known),
 		CASE(shares_are_held_against_each_other),
-		CASE(hogs_and_starved_are_told_apart),
+		CASE(hogs_and_starved_are_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
-#include "more_records.h"
+#include "../analyze/more_records.h"
 
+#include "analyses/passes.h"
 #include "analyze/figures.h"
-#include "analyze/passes.h"
 
 #define GLOBAL   0x8000000000000001ULL
 #define LOCAL    0x8000000000000002ULL

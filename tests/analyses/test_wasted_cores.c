@@ -1,6 +1,6 @@
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
-#include "analyze/passes.h"
+#include "analyses/passes.h"
 #include "model/allowed.h"
 
 #define US 1000ULL
@@ -33,7 +33,7 @@ static void waits_beside_idle_cpus_are_added_up_by_pair(void **state)
 
 	one_waits(p);
 	root = run_pass(p, &pass_wasted_cores);
-	/* Somebody waits and some CPU is idle: 1050 to 1200. */
+	/* A task waits and some CPU is idle: 1050 to 1200. */
 	expect_eq(num_at(root, "wasted_ns"), 150 * US);
 	expect_eq(num_at(root, "total_pairs"), 2);
 	expect_eq(num_at(root, "cpu_pairs.0.waiting_cpu"), 0);
@@ -50,29 +50,89 @@ static void waits_beside_idle_cpus_are_added_up_by_pair(void **state)
 	expect_eq(num_at(root, "waits_too_short"), 2);
 }
 
-static void a_bound_task_wastes_only_what_it_may_use(void **state)
+static void bind(struct allowed *a, uint32_t tid, uint64_t mask, uint16_t flags)
 {
-	struct pass_fixture *p = *state;
 	struct {
 		struct ev_affinity head;
 		uint64_t mask;
 	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = 1 },
-		            .tid = 11,
-		            .nr = 1 },
-		  .mask = 0x3 }; /* CPUs 0 and 1 */
+		            .tid = tid,
+		            .nr = 1,
+		            .flags = flags },
+		  .mask = mask };
+	struct ev_sink sink = allowed_sink(a);
+
+	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+}
+
+static void a_bound_task_wastes_only_what_it_may_use(void **state)
+{
+	struct pass_fixture *p = *state;
 	const struct report_node *root;
 	struct allowed *affinity;
-	struct ev_sink sink;
 
 	assert_int_equal(allowed_new(0, &affinity), 0);
-	sink = allowed_sink(affinity);
-	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+	bind(affinity, 11, 0x3, 0);
 	one_waits(p);
 	p->source.affinity = affinity;
 	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "wasted_ns"), 70 * US); /* CPU 1: 1050 to 1120 */
 	expect_eq(num_at(root, "total_pairs"), 1);
 	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
 	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), 70 * US);
+	expect_eq(num_at(root, "by_distance.same_llc_ns"), 70 * US);
+	allowed_free(affinity);
+}
+
+static void one_that_may_use_every_cpu_counts_as_if_nothing_were_known(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	struct allowed *affinity;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	bind(affinity, 11, 0x7, EV_AFFINITY_ALL);
+	one_waits(p);
+	p->source.affinity = affinity;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "wasted_ns"), 150 * US);
+	expect_eq(num_at(root, "total_pairs"), 2);
+	allowed_free(affinity);
+}
+
+/* 11 to 14 wait for CPU 0 from 1050 on: 11 and 12 may use CPUs 0 and 1, 13 CPUs 0 and 2, 14 only CPU 0. */
+static void tasks_of_one_cpu_count_once(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	struct allowed *affinity;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	bind(affinity, 11, 0x3, 0);
+	bind(affinity, 12, 0x3, 0);
+	bind(affinity, 13, 0x5, 0);
+	bind(affinity, 14, 0x1, 0);
+	sw(&p->f, 1000 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 1, 20, 0, EV_STATE_S);
+	sw(&p->f, 1000 * US, 2, 21, 22, EV_STATE_S);
+	for (uint32_t tid = 11; tid <= 14; tid++)
+		waking(&p->f, 1050 * US, 0, tid, 10);
+	sw(&p->f, 1100 * US, 2, 22, 0, EV_STATE_S); /* idle from here on */
+	sw(&p->f, 1200 * US, 0, 10, 11, EV_STATE_S);
+	sw(&p->f, 1250 * US, 0, 11, 12, EV_STATE_S); /* the last that may use CPU 1 */
+	sw(&p->f, 1300 * US, 0, 12, 13, EV_STATE_S);
+	sw(&p->f, 1400 * US, 0, 13, 14, EV_STATE_S);
+	finish(p, 1500 * US);
+	p->source.affinity = affinity;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "waits"), 4);
+	expect_eq(num_at(root, "total_wait_ns"), (150 + 200 + 250 + 350) * US);
+	expect_eq(num_at(root, "wasted_ns"), 250 * US); /* 1050 to 1300; 14 has no other CPU */
+	expect_eq(num_at(root, "total_pairs"), 2);
+	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
+	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), 200 * US);
+	expect_eq(num_at(root, "cpu_pairs.1.idle_cpu"), 2);
+	expect_eq(num_at(root, "cpu_pairs.1.time_ns"), 200 * US);
 	allowed_free(affinity);
 }
 
@@ -99,6 +159,11 @@ int main(void)
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(a_bound_task_wastes_only_what_it_may_use,
 		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_may_use_every_cpu_counts_as_if_nothing_were_known, pass_setup,
+			pass_teardown),
+		cmocka_unit_test_setup_teardown(tasks_of_one_cpu_count_once, pass_setup,
+		                                pass_teardown),
 		cmocka_unit_test_setup_teardown(a_busy_machine_wastes_nothing, pass_setup,
 		                                pass_teardown),
 	};

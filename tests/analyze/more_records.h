@@ -35,5 +35,5 @@ void dsq_leave(struct fixture *f, uint64_t ts, uint64_t start, uint64_t dsq_id, 
 void dsq_depth(struct fixture *f, uint64_t ts, uint64_t dsq_id, uint64_t depth);
 void pmu(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint64_t a, uint64_t b);
 void string(struct fixture *f, uint64_t ts, uint32_t id, const char *text);
-/* tid 0 = nobody's */
+/* tid 0 = of no task */
 void span(struct fixture *f, uint64_t ts, uint64_t start, uint32_t tid, uint32_t name, uint64_t id);

@@ -158,7 +158,7 @@ static void nonsense_is_refused(void **state)
 	event_filter_free(NULL);
 }
 
-static void what_does_not_fit_is_told(void **state)
+static void what_does_not_fit_is_reported(void **state)
 {
 	struct arena *small = arena_new(4096);
 	struct facts *f = facts_new(small), *list = facts_list(f, "list");
@@ -177,13 +177,31 @@ static void what_does_not_fit_is_told(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void searches_that_were_given_up_are_counted(void **state)
+{
+	struct event_filter_cfg cfg = { .comm_regex = "(*NO_AUTO_POSSESS)^(((a+)+)+)+$",
+		                        .sample_rate = 1 };
+	struct facts *bad = facts_new(*state);
+	struct event_filter *f = NULL;
+
+	facts_string(bad, "comm", "aaaaaaaaaaaaaa!");
+	expect_eq(event_filter_new(&cfg, NULL, &f), 0);
+	assert_false(event_filter_passes(f, a_switch(*state), 1));
+	expect_eq(event_filter_nr_aborted(f), 0); /* it was looked through */
+	assert_false(event_filter_passes(f, &bad->node, 2));
+	assert_false(event_filter_passes(f, &bad->node, 3));
+	expect_eq(event_filter_nr_aborted(f), 2);
+	event_filter_free(f);
+	expect_eq(event_filter_nr_aborted(NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(no_condition_lets_all_pass),       T(each_condition_restricts),
 		T(names_are_searched_by_expression), T(latency_must_be_known_and_long_enough),
 		T(sampling_is_even_and_repeatable),  T(nonsense_is_refused),
-		T(what_does_not_fit_is_told),
+		T(what_does_not_fit_is_reported),    T(searches_that_were_given_up_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

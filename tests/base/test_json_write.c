@@ -363,6 +363,26 @@ static void errors_of_the_stream_stick(void **state)
 	fclose(full);
 }
 
+static void members_of_another_text_join_ours(void **state)
+{
+	struct doc d;
+	json_t *root;
+
+	(void)state;
+	doc_init(&d, false);
+	jw_begin_object(&d.w, NULL);
+	jw_raw_members(&d.w, "{}", 2);
+	jw_raw_members(&d.w, "{\"a\":1}", 7);
+	jw_raw_members(&d.w, "{}", 2);
+	jw_u64(&d.w, "b", 2);
+	jw_raw_members(&d.w, "{\"c\":3,\"d\":[4]}", 15);
+	jw_end_object(&d.w);
+	root = doc_parse(&d);
+	assert_string_equal(d.text, "{\"a\":1,\"b\":2,\"c\":3,\"d\":[4]}\n");
+	json_decref(root);
+	doc_done(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +401,7 @@ int main(void)
 		cmocka_unit_test(beyond_the_deepest_is_an_error),
 		cmocka_unit_test(what_is_not_one_value_is_an_error),
 		cmocka_unit_test(errors_of_the_stream_stick),
+		cmocka_unit_test(members_of_another_text_join_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,36 @@
 #include "../unit.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/parallel.h"
+
+/* In place of libc's: a kernel of so many CPUs, all of them ours; 0 = the real one. */
+static size_t nr_fake_cpus;
+
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+	if (!nr_fake_cpus) {
+		long len = syscall(SYS_sched_getaffinity, pid, bytes, set);
+
+		if (len < 0)
+			return -1;
+		memset((char *)set + len, 0, bytes - (size_t)len);
+		return 0;
+	}
+	if (bytes * 8 < nr_fake_cpus) {
+		errno = EINVAL;
+		return -1;
+	}
+	memset(set, 0, bytes);
+	for (size_t cpu = 0; cpu < nr_fake_cpus; cpu++)
+		CPU_SET_S(cpu, bytes, set);
+	return 0;
+}
 
 struct sums {
 	atomic_int done[10000];
@@ -64,12 +91,27 @@ static void no_more_workers_than_items(void **state)
 	assert_true(parallel_nr(0, 1000) >= 1);
 }
 
+static void all_cpus_of_a_large_machine_are_used(void **state)
+{
+	(void)state;
+	nr_fake_cpus = 64;
+	expect_eq(parallel_nr(0, 100000), 64);
+	nr_fake_cpus = 1024;
+	expect_eq(parallel_nr(0, 100000), PARALLEL_MAX);
+	nr_fake_cpus = 4096;
+	expect_eq(parallel_nr(0, 100000), PARALLEL_MAX);
+	nr_fake_cpus = (size_t)1 << 24; /* not to be believed: a set is not grown without end */
+	expect_eq(parallel_nr(0, 100000), 1);
+	nr_fake_cpus = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_item_is_done_once),
 		cmocka_unit_test(one_worker_is_the_caller_and_keeps_the_order),
 		cmocka_unit_test(no_more_workers_than_items),
+		cmocka_unit_test(all_cpus_of_a_large_machine_are_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void fixed_numbers_are_little_endian(void **state)
 	pb_done(&w);
 }
 
-static void varints_have_the_size_that_is_told(void **state)
+static void varints_have_the_size_that_is_reported(void **state)
 {
 	uint8_t buf[PB_VARINT_MAX];
 
@@ -185,7 +185,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_as_short_as_they_can_be),
 		cmocka_unit_test(a_negative_number_takes_ten_bytes),
 		cmocka_unit_test(fixed_numbers_are_little_endian),
-		cmocka_unit_test(varints_have_the_size_that_is_told),
+		cmocka_unit_test(varints_have_the_size_that_is_reported),
 		cmocka_unit_test(nested_lengths_are_minimal_whatever_was_expected),
 		cmocka_unit_test(messages_nest),
 		cmocka_unit_test(text_ends_at_a_nul_or_where_it_must),

@@ -21,16 +21,18 @@ SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 SOURCE = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests" / "trace"))
 from encode import BOOT, own  # noqa: E402
+from wire import msg, num, packet, text as words  # noqa: E402
 from scenarios import Scenario, Task  # noqa: E402
 
 MS = 1_000_000
 SINGLE = {"cpu_timeline": ["--cpu", "0"], "process_timeline": ["--pid", "100"]}  # want one to be named
 CASES = []
 FOLDER = tempfile.TemporaryDirectory()
+DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests" / "data"
 FILE = os.path.join(FOLDER.name, "late.pftrace")
 
 
-def story():
+def story(end=None):
     """20 ms: hog keeps CPU 0 while web, woken by db on CPU 1, waits 10 ms for it; CPU 1 sits idle."""
     s = Scenario("late", {0: 0, 1: 0}, [Task(100, 100, "hog"), Task(200, 200, "web"), Task(300, 300, "db")])
     s.last_cpu[200] = 0
@@ -41,7 +43,7 @@ def story():
     s.switch(12 * MS, 0, 200, "R+")
     s.switch(15 * MS, 0, 100, "S")
     s.switch(20 * MS, 0, 0, "S")
-    return own(s)
+    return own(s, end)
 
 
 def case(function):
@@ -110,7 +112,7 @@ def the_summary_is_one_screen():
     lines = text.splitlines()
     assert lines[0] == f"{FILE}: 20.0ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 UTC", lines[0]
     assert lines[1] == "Linux 6.12.0 aarch64, 7 events of 3 threads (3 processes)", lines[1]
-    assert lines[2] == "0.0 MB; no event is said to be lost", lines[2]
+    assert lines[2] == "0.0 MB; no lost events reported", lines[2]
     assert "   0 ███████████████████████████ 100.0%   hog                 100  17.0ms  85.0%" in lines, text
     assert "   1 ████······················?  15.0%   db                  300  3.00ms  15.0%" in lines, text
     assert "web                 200  10.0ms  at 0.002s, CPU 0, woken by db" in lines, text
@@ -125,6 +127,27 @@ def a_small_terminal_gets_a_screen_that_fits():
         assert max(len(line) for line in lines) <= columns, (columns, lines)
         assert rows == 12 or len(lines) < rows, (rows, len(lines))
         assert any("web" in line and "10.0ms" in line for line in lines), lines
+
+
+@case
+def the_total_is_the_sum_of_its_parts():
+    """Of recordings by others, which hold events that are not read, and tracks that become events."""
+    files = sorted([*DATA.glob("perfetto/*.pftrace.gz"), *DATA.glob("wprof/*.pb.gz")])
+    assert len(files) > 8, files
+    for file in files:
+        j = as_json("analyze", file, "--json")
+        counts = j["capabilities"]["event_counts"]
+        assert sum(counts.values()) == j["total_events"] == j["capabilities"]["total_events"], (file, counts)
+        assert as_json("query", file, "--agg", "count", "--json")["total_matched"] == j["total_events"], file
+        assert sorted(counts) == sorted(j["capabilities"]["available_events"]), file
+
+
+@case
+def an_analysis_that_does_not_apply_leaves_no_half_object():
+    for wanted in (["summary", "dsq_summary"], ["dsq_summary", "summary"], ["wakeup_latency", "block_io", "summary"]):
+        result = run("analyze", FILE, *wanted, "--json")
+        assert result.returncode == 1 and result.stdout == b"", (wanted, result)
+        assert result.stderr.startswith(b"schedscope: ") and result.stderr.count(b"\n") == 1, result.stderr
 
 
 @case
@@ -197,6 +220,107 @@ def events_can_be_asked_for():
 
 
 @case
+def filtered_time_is_unknown_never_idle():
+    """Only hog was asked for: web's wait of 10 ms is known, what CPU 1 did from 4 ms on is not."""
+    path = file("filtered.pftrace", story({"filter": "pid 100"}))
+    summary = as_json("analyze", path, "--json")
+    assert summary["recorded_tasks"] == "pid 100"
+    cpus = [(row["cpu_id"], row["busy_percent"], row["idle_percent"], row["unknown_percent"]) for row in summary["cpus"]]
+    assert cpus == [(0, 100.0, 0.0, 0.0), (1, 15.0, 0.0, 85.0)], cpus
+    assert "filtered: pid 100; other CPU time is unknown" in succeed("analyze", path)
+    for name in ("cpu_utilization", "wasted_cores", "runqueue_depth"):
+        assert name not in summary["applicable_analyses"]
+        expect_refused(["analyze", path, name], f"{name} needs all tasks (recorded: pid 100), which this trace does not have; "
+                       "'analyze FILE' lists the analyses that apply", 1)
+    wait = as_json("explain", path, "-n", "1", "--json")["waits"][0]
+    assert (wait["comm"], wait["other_cpu_idle_ns"], wait["other_cpu_unknown_ns"]) == ("web", 0, 8 * MS), wait
+    text = succeed("explain", path, "-n", "1")
+    assert "Whether another CPU that it may use was idle is unknown: the recording covers only pid 100." in text, text
+    assert "was idle for" not in text and "No other CPU" not in text, text
+
+
+def two_events():
+    """By wprof: a task of which three samples by the timer find spin, and ten by page faults do_page_fault."""
+    def entry(field, iid, name):
+        return msg(field, num(1, iid), words(2, name))
+
+    def event(ts, kind, category, name, stack=None):
+        return packet(num(8, ts), num(10, 7), msg(11, num(9, kind), num(11, 1), num(3, category), num(10, name),
+                                                  msg(4, num(1, 1), num(4, 0)), num(56, stack)))
+
+    names = [entry(1, i + 1, name) for i, name in enumerate(("ONCPU", "WAKER", "TIMER", "PMU"))]
+    names += [entry(2, i + 1, name) for i, name in enumerate(("prog", "TIMER", "page-faults"))] + [entry(3, 1, "cpu")]
+    out = [packet(num(10, 7), num(13, 1), msg(12, *names)),
+           packet(num(10, 7), msg(60, num(1, 1), words(2, "prog"), msg(4, num(1, 10), num(2, 10), words(5, "prog"))))]
+    out += [event(1000, 1, 1, 1)] + [event(2000 + i, 3, 3, 2, 1) for i in range(3)]
+    out += [event(3000 + i, 3, 4, 3, 2) for i in range(10)] + [event(9000, 2, 1, 1)]
+    stacks = [entry(5, 1, "spin"), entry(5, 2, "do_page_fault")]
+    stacks += [msg(6, num(1, i), num(2, i)) for i in (1, 2)] + [msg(7, num(1, i), num(2, i)) for i in (1, 2)]
+    return b"".join(out) + packet(num(8, 0), num(10, 7), msg(12, *stacks))
+
+
+@case
+def samples_of_different_events_are_not_mixed():
+    path = file("events.pb", two_events())
+    cpu = as_json("analyze", path, "flamegraph", "--json")
+    assert (cpu["category"], cpu["event"], cpu["total_samples"]) == ("cpu", "cpu-clock", 3), cpu
+    assert [row["function"] for row in cpu["functions"]] == ["spin"], cpu["functions"]
+    assert cpu["other_categories"] == [{"category": "page-faults", "samples": 10}], cpu["other_categories"]
+    faults = as_json("analyze", path, "flamegraph", "--category", "page-faults", "--json")
+    assert (faults["event"], faults["total_samples"]) == ("page-faults", 10), faults
+    assert [row["function"] for row in faults["functions"]] == ["do_page_fault"], faults["functions"]
+    assert faults["other_categories"] == [{"category": "cpu", "samples": 3}]
+    expect_refused(["analyze", path, "flamegraph", "--category", "gpu"],
+                   "'gpu' is not a category of stacks; write cpu, off-cpu, waker, page-faults", 1)
+
+
+@case
+def a_file_without_its_end_says_so():
+    """The recorder was killed: CPU 1 is known up to its last event at 4 ms, and not idle to the end."""
+    path = file("killed.pftrace", story(False))
+    summary = as_json("analyze", path, "--json")
+    assert summary["incomplete"].startswith("the recorder did not finish the file"), summary["incomplete"]
+    assert summary["cpus_that_end_early"] == [{"cpu_id": 1, "end_timestamp": BOOT + 4 * MS, "missing_ns": 16 * MS}]
+    cpus = {row["cpu_id"]: row for row in summary["cpus"]}
+    assert cpus[1]["idle_percent"] == 0.0 and cpus[1]["unknown_percent"] == 85.0, cpus[1]
+    text = succeed("analyze", path)
+    assert "incomplete: the recorder did not finish" in text and "no lost events reported" not in text, text
+    assert "1 CPU ends up to 16.0ms early" in text, text
+    assert succeed("explain", path).rstrip().splitlines()[-1].startswith("incomplete: the recorder did not finish")
+    assert as_json("explain", path, "--json")["incomplete"] == summary["incomplete"]
+    whole = as_json("analyze", FILE, "--json")
+    assert whole["incomplete"] is None and whole["cpus_that_end_early"] == []
+
+
+@case
+def losses_are_counted_by_the_file():
+    """What the recorder counted is said by kind; a CPU that lost its last events is unknown from there on."""
+    end = {"lost": 1_040_582, "lost.switch": 1_000_000, "lost.waking": 40_582, "end_ns": BOOT + 20 * MS,
+           "end_ns.cpu1": BOOT + 4 * MS}
+    path = file("lossy.pftrace", story(end))
+    summary = as_json("analyze", path, "--json")
+    assert (summary["lost_events"], summary["lost_by_kind"]) == (1_040_582, {"switch": 1_000_000, "waking": 40_582})
+    assert summary["incomplete"] is None and summary["cpus_that_end_early"][0]["cpu_id"] == 1
+    text = succeed("analyze", path)
+    assert "1040582 events were lost (switch 1000000, waking 40582)" in text, text
+
+
+@case
+def what_the_recorder_lost_besides_events_is_reported():
+    """Each cause by its name and sentence, in text and JSON; what another recorder calls so is not ours."""
+    end = {"lost": 0, "end_ns": BOOT + 20 * MS, "loss.mapped_files": 7, "loss.searches_aborted": 2, "loss.unheard_of": 1}
+    path = file("unnamed.pftrace", story(end))
+    losses = {row["what"]: (row["count"], row["meaning"]) for row in as_json("analyze", path, "--json")["losses"]}
+    assert sorted(losses) == ["mapped_files", "searches_aborted"], losses
+    assert losses["mapped_files"] == (7, "reports of mapped files were lost: frames of stacks may have no names"), losses
+    assert losses["searches_aborted"][0] == 2, losses
+    text = succeed("analyze", path)
+    assert "7 reports of mapped files were lost: frames of stacks may have no names" in text, text
+    assert "2 searches for a pattern were given up" in text, text
+    assert as_json("analyze", FILE, "--json")["losses"] == []
+
+
+@case
 def a_wait_is_explained():
     text = succeed("explain", FILE, "-n", "1", "--chain")
     assert text.startswith("1. web (200) waited 10.0ms"), text
@@ -206,8 +330,8 @@ def a_wait_is_explained():
     succeed("explain", FILE, "-n", "1", "--svg", picture)
     svg = pathlib.Path(picture).read_text()
     words = [e.text for e in xml.etree.ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
-    assert words[0] == "web waited 10.0ms for CPU 0", words
-    for part in ("web (200)", "waits 10.0ms", "CPU 0 meanwhile", "hog 10.0ms"):
+    assert words[0] == "web waited 10.0ms", words
+    for part in ("web (200)", "waits 10.0ms", "it waited", "10.0ms behind hog (100) on CPU 0"):
         assert part in words, words
     assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
 
@@ -258,7 +382,7 @@ def standard_input_and_compressed_files_are_read():
 
 
 @case
-def what_is_no_trace_is_told_in_a_sentence():
+def what_is_not_a_trace_is_reported_in_a_sentence():
     empty, words = file("empty", b""), file("words.txt", b"What the scheduler does.\n")
     cut = file("cut", pathlib.Path(FILE).read_bytes()[:3])
     huge = file("huge", b"\x0a\xff\xff\xff\xff\x07" + b"x" * 10)
@@ -276,7 +400,7 @@ def what_is_no_trace_is_told_in_a_sentence():
 
 
 @case
-def a_file_of_others_is_told_so():
+def a_file_of_others_is_reported_as_such():
     secret = file("secret", pathlib.Path(FILE).read_bytes())
     os.chmod(secret, 0)
     os.chmod(FOLDER.name, 0o755)
@@ -287,7 +411,7 @@ def a_file_of_others_is_told_so():
 
 @case
 def a_truncated_trace_is_read_as_far_as_it_goes():
-    data = pathlib.Path(FILE).read_bytes()
+    data = story(False)
     j = as_json("analyze", file("short", data[:-5]), "--json")
     assert 0 < j["total_events"] < 7 and any(d["what"] == "truncated_bytes" for d in j["damage"]), j["damage"]
     assert "truncated bytes" in succeed("analyze", file("short", data[:-5]))
@@ -299,15 +423,15 @@ def wrong_usage_is_another_exit_code():
         expect_refused([command], f"which file?; see 'schedscope {command} --help'", 2)
     expect_refused(["diff", FILE], "two files are compared, 1 given; see 'schedscope diff --help'", 2)
     for command in ("analyze", "export"):
-        expect_refused([command, FILE, "nonsense"], "'nonsense' is no analysis; see 'schedscope analyze --list'", 2)
-    expect_refused(["analyze", FILE, "--from", "x"], "--from: 'x' is no time; "
+        expect_refused([command, FILE, "nonsense"], "'nonsense' is not an analysis; see 'schedscope analyze --list'", 2)
+    expect_refused(["analyze", FILE, "--from", "x"], "--from: 'x' is not a time; "
                    "write 1.5s, 200ms, ... after the start, or @NS on the trace's clock", 2)
     expect_refused(["analyze", FILE, "--from", "2ms", "--to", "1ms"],
                    "--to is not after --from; see 'schedscope analyze --help'", 2)
     expect_refused(["analyze", FILE, "--from", "1s"], "--from is after the end of the trace, which is 0.020 s long; "
                    "see 'schedscope analyze --help'", 2)
     expect_refused(["query", FILE, "-e", "nonsense"],
-                   "'nonsense' is no event; 'schedscope query --fields' lists them", 2)
+                   "'nonsense' is not an event; 'schedscope query --fields' lists them", 2)
 
 
 @case
@@ -358,13 +482,13 @@ def flame_graphs_go_into_files():
     assert json.loads(pathlib.Path(path + ".json").read_text(encoding="utf-8"))["shared"]["frames"]
     assert gzip.decompress(pathlib.Path(path + ".pb.gz").read_bytes())
     for words, why in ((["flamegraph", "--flamegraph", "x.png"], b"which kind"), (["summary", "--folded", "x"], b"for the analysis flamegraph"),
-                       (["flamegraph", "--category", "gpu"], b"no category of stacks")):
+                       (["flamegraph", "--category", "gpu"], b"not a category of stacks")):
         result = run("analyze", file, *words)
         assert result.returncode in (1, 2) and why in result.stderr, result.stderr
 
 
 @case
-def sleeps_without_stacks_are_told_by_state():
+def sleeps_without_stacks_are_reported_by_state():
     report = json_of("analyze", FILE, "flamegraph")
     assert report["category"] == "off-cpu" and {row["function"] for row in report["functions"]} == {"[sleeping]"}
     assert run("analyze", FILE, "flamegraph", "--category", "cpu").stderr.startswith(b"schedscope: this trace has no cpu stacks")

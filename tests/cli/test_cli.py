@@ -93,6 +93,17 @@ def every_command_explains_itself():
 
 
 @case
+def help_says_how_many_slices_the_kernel_side_keeps():
+    header = (pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "src/abi/stat.h").read_text()
+    kept = re.search(r"#define STAT_HISTORY +(\d+)", header).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        succeed("generate-man", "--output", folder)
+        page = " ".join((pathlib.Path(folder) / "schedscope.1").read_text().split())
+    reported = re.findall(r"from the last (\d+) slices", page)
+    assert reported == [kept], (reported, kept)
+
+
+@case
 def help_fits_a_terminal_of_80_columns():
     for command in commands():
         text = succeed(command, "--help").split("\nExamples:\n")[0]
@@ -100,7 +111,7 @@ def help_fits_a_terminal_of_80_columns():
 
 
 @case
-def no_command_is_a_short_look_that_ends_by_itself():
+def without_a_command_it_runs_briefly_and_ends_by_itself():
     done = run()
     if os.geteuid() == 0:
         assert done.returncode == 0, done.stderr

@@ -5,15 +5,19 @@
 #include "../unit.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/top_record.h"
+#include "sys/rights/privilege.h"
+#include "tui/config.h"
 
 static void nap(void)
 {
@@ -51,193 +55,282 @@ static int play(int argc, char **argv)
 			fputc('x', stderr);
 		return 0;
 	}
-	/* Words are told as they came, then a warning. */
+	/* Words are reported as they came, then a warning. */
 	for (int i = 2; i < argc; i++)
 		fprintf(stderr, "%s%s", i > 2 ? " " : "", argv[i]);
 	fprintf(stderr, "\nschedscope: warning: 3 events lost\n");
 	return 0;
 }
 
-struct desk {
+struct harness {
 	char folder[64], prefix[96];
 	struct top_record r;
 	char text[256];
 };
 
-static int sit_down(void **state)
+static int set_up(void **state)
 {
-	struct desk *k = calloc(1, sizeof(*k));
+	struct harness *h = calloc(1, sizeof(*h));
 
-	assert_non_null(k);
-	strcpy(k->folder, "/tmp/top-record-XXXXXX");
-	assert_non_null(mkdtemp(k->folder));
-	snprintf(k->prefix, sizeof(k->prefix), "%s/t", k->folder);
-	k->r = (struct top_record){ .prefix = k->prefix, .duration_ms = 700 };
-	*state = k;
+	assert_non_null(h);
+	strcpy(h->folder, "/tmp/top-record-XXXXXX");
+	assert_non_null(mkdtemp(h->folder));
+	snprintf(h->prefix, sizeof(h->prefix), "%s/t", h->folder);
+	h->r.helper =
+		(struct top_helper){ .prefix = h->prefix, .duration_ms = 700, .keep_ms = 5000 };
+	*state = h;
 	return 0;
 }
 
-static int stand_up(void **state)
+static int tear_down(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	char command[128];
 
-	top_record_close(&k->r);
-	snprintf(command, sizeof(command), "rm -r %s", k->folder);
+	top_record_close(&h->r);
+	snprintf(command, sizeof(command), "rm -r %s", h->folder);
 	expect_eq(system(command), 0);
-	free(k);
+	free(h);
 	return 0;
 }
 
-static void start(struct desk *k, const char *part)
+static void start(struct harness *h, const char *part)
 {
 	struct diag d = { 0 };
 
 	setenv("PLAY", part, 1);
-	expect_eq(top_record_start(&k->r, k->text, sizeof(k->text), &d), 0);
+	expect_eq(top_record_start(&h->r, h->text, sizeof(h->text), &d), 0);
 }
 
 /* The next news; the runner's limit ends a test that waits for ever. */
-static const char *news(struct desk *k)
+static const char *message(struct harness *h)
 {
-	while (!top_record_news(&k->r, k->text, sizeof(k->text)))
+	while (!top_record_message(&h->r, h->text, sizeof(h->text)))
 		nap();
-	return k->text;
+	return h->text;
 }
 
 static void a_key_records_for_a_while_and_the_path_comes_last(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	char want[256];
 
-	start(k, "say");
-	snprintf(want, sizeof(want), "recording 700 ms to %s_0.pftrace", k->prefix);
-	assert_string_equal(k->text, want);
-	assert_string_equal(news(k), "recorder: warning: 3 events lost");
+	start(h, "say");
+	snprintf(want, sizeof(want),
+	         "recording 700 ms to %s_0.pftrace from now on: nothing before the key is included",
+	         h->prefix);
+	assert_string_equal(h->text, want);
+	assert_string_equal(message(h), "recorder: warning: 3 events lost");
 	snprintf(want, sizeof(want), "recorded --trace-ms=700 --parent=%d --output=%s_0.pftrace",
-	         (int)getpid(), k->prefix);
-	assert_string_equal(news(k), want);
-	expect_eq(k->r.pid, 0);
-	assert_false(top_record_news(&k->r, k->text, sizeof(k->text)));
+	         (int)getpid(), h->prefix);
+	assert_string_equal(message(h), want);
+	expect_eq(h->r.run, TOP_RECORD_NONE);
+	assert_false(top_record_message(&h->r, h->text, sizeof(h->text)));
 }
 
 static void no_file_is_ever_overwritten(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	char path[128], want[256];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s_0.pftrace", k->prefix);
+	snprintf(path, sizeof(path), "%s_0.pftrace", h->prefix);
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	close(fd);
-	start(k, "say");
-	snprintf(want, sizeof(want), "recording 700 ms to %s_1.pftrace", k->prefix);
-	assert_string_equal(k->text, want);
+	start(h, "say");
+	snprintf(want, sizeof(want), "recording 700 ms to %s_1.pftrace", h->prefix);
+	assert_non_null(strstr(h->text, want));
 }
 
 static void a_second_key_says_that_the_first_still_counts(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	char want[256];
 	pid_t pid;
 
-	start(k, "keep");
-	pid = k->r.pid;
-	start(k, "say");
-	snprintf(want, sizeof(want), "still recording to %s_0.pftrace", k->prefix);
-	assert_string_equal(k->text, want);
-	expect_eq(k->r.pid, pid);
+	start(h, "keep");
+	pid = h->r.pid;
+	start(h, "say");
+	snprintf(want, sizeof(want), "still recording to %s_0.pftrace", h->prefix);
+	assert_string_equal(h->text, want);
+	expect_eq(h->r.pid, pid);
 }
 
-static void why_nothing_was_recorded_is_told(void **state)
+static void why_nothing_was_recorded_is_reported(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	start(k, "fail");
-	assert_string_equal(news(k), "not recorded: cannot record: no rights");
-	while (k->r.pid) {
-		assert_false(top_record_news(&k->r, k->text, sizeof(k->text)));
+	start(h, "fail");
+	assert_string_equal(message(h), "not recorded: cannot record: no rights");
+	while (h->r.run) {
+		assert_false(top_record_message(&h->r, h->text, sizeof(h->text)));
 		nap();
 	}
 }
 
-static void with_keeping_a_key_writes_what_was_before_it(void **state)
+static void an_armed_recorder_writes_what_was_before_the_key(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct diag d = { 0 };
 
-	k->r.keep_ms = 5000;
-	k->r.is_asked = true;
+	h->r.is_armed_at_start = true;
 	setenv("PLAY", "keep", 1);
-	expect_eq(top_record_open(&k->r, &d), 0);
-	assert_true(k->r.pid > 0);
+	expect_eq(top_record_open(&h->r, &d), 0);
+	expect_eq(h->r.run, TOP_RECORD_KEEP);
 	/* At once: the signal waits for the recorder. */
-	expect_eq(top_record_start(&k->r, k->text, sizeof(k->text), &d), 0);
-	assert_non_null(strstr(k->text, "writing the last 5.0 s"));
-	assert_string_equal(news(k), "recorded kept-1.pftrace");
-	expect_eq(top_record_start(&k->r, k->text, sizeof(k->text), &d), 0);
-	assert_string_equal(news(k), "recorded kept-1.pftrace");
-	assert_true(k->r.pid > 0);
-	top_record_close(&k->r);
-	expect_eq(k->r.pid, 0);
-	top_record_close(&k->r);
+	expect_eq(top_record_start(&h->r, h->text, sizeof(h->text), &d), 0);
+	assert_non_null(strstr(h->text, "writing the last 5.0 s and the next 0.7 s"));
+	assert_string_equal(message(h), "recorded kept-1.pftrace");
+	expect_eq(top_record_start(&h->r, h->text, sizeof(h->text), &d), 0);
+	assert_string_equal(message(h), "recorded kept-1.pftrace");
+	expect_eq(h->r.run, TOP_RECORD_KEEP);
+	top_record_close(&h->r);
+	expect_eq(h->r.run, TOP_RECORD_NONE);
+	top_record_close(&h->r);
 }
 
-static void without_keeping_nothing_starts_by_itself(void **state)
+static const char *arm(struct harness *h)
 {
-	struct desk *k = *state;
 	struct diag d = { 0 };
 
-	expect_eq(top_record_open(&k->r, &d), 0);
-	expect_eq(k->r.pid, 0);
-	assert_false(top_record_news(&k->r, k->text, sizeof(k->text)));
+	expect_eq(top_record_arm(&h->r, h->text, sizeof(h->text), &d), 0);
+	return h->text;
 }
 
-static void keeping_that_nobody_asked_for_fails_in_silence(void **state)
+static void wait_for_end(struct harness *h)
 {
-	struct desk *k = *state;
-	struct diag d = { 0 };
-
-	k->r.keep_ms = 5000;
-	setenv("PLAY", "fail", 1);
-	expect_eq(top_record_open(&k->r, &d), 0);
-	while (k->r.pid) {
-		assert_false(top_record_news(&k->r, k->text, sizeof(k->text)));
+	while (h->r.run) {
+		assert_false(top_record_message(&h->r, h->text, sizeof(h->text)));
 		nap();
 	}
-	/* From then on a key records as without keeping. */
-	expect_eq(k->r.keep_ms, 0);
+}
+
+static void a_key_arms_the_recorder_and_ends_it(void **state)
+{
+	struct harness *h = *state;
+	struct diag d = { 0 };
+	double cpu = 0;
+	pid_t pid;
+
+	setenv("PLAY", "keep", 1);
+	expect_eq(top_record_open(&h->r, &d), 0);
+	assert_true(top_record_kept(&h->r, &cpu) == 0);
+	assert_non_null(strstr(arm(h), "flight recorder armed: it keeps the last 5.0 s"));
+	pid = h->r.pid;
+	assert_true(top_record_kept(&h->r, &cpu) == 5 && isnan(cpu));
+	h->r.checked_ns -= 1000000000U; /* a second later */
+	assert_true(top_record_kept(&h->r, &cpu) == 5 && cpu >= 0 && cpu < 1);
+	assert_string_equal(arm(h), "the flight recorder is off");
+	assert_true(top_record_kept(&h->r, &cpu) == 0);
+	wait_for_end(h);
+	expect_eq(kill(pid, 0), -1);
+	/* From then on a key records what comes, and leaves no room for another recorder. */
+	start(h, "keep");
+	expect_eq(h->r.run, TOP_RECORD_ONCE);
+	assert_non_null(strstr(arm(h), "arm the flight recorder afterwards"));
+}
+
+static void without_being_asked_for_nothing_starts(void **state)
+{
+	struct harness *h = *state;
+	struct diag d = { 0 };
+
+	setenv("PLAY", "keep", 1);
+	expect_eq(top_record_open(&h->r, &d), 0);
+	expect_eq(h->r.run, TOP_RECORD_NONE);
+	assert_false(top_record_message(&h->r, h->text, sizeof(h->text)));
+}
+
+static void a_recorder_that_cannot_run_says_why_and_the_key_records(void **state)
+{
+	struct harness *h = *state;
+	struct diag d = { 0 };
+
+	h->r.is_armed_at_start = true;
+	setenv("PLAY", "fail", 1);
+	expect_eq(top_record_open(&h->r, &d), 0);
+	assert_string_equal(message(h), "not recorded: cannot record: no rights");
+	wait_for_end(h);
+	start(h, "say");
+	expect_eq(h->r.run, TOP_RECORD_ONCE);
 }
 
 static void a_line_without_end_is_cut(void **state)
 {
-	struct desk *k = *state;
-	size_t told = 0;
+	struct harness *h = *state;
+	size_t nr_reported = 0;
 
-	start(k, "endless");
-	while (k->r.pid) {
-		if (top_record_news(&k->r, k->text, sizeof(k->text))) {
-			assert_true(strlen(k->text) < sizeof(k->text));
-			told++;
+	start(h, "endless");
+	while (h->r.run) {
+		if (top_record_message(&h->r, h->text, sizeof(h->text))) {
+			assert_true(strlen(h->text) < sizeof(h->text));
+			nr_reported++;
 		}
 		nap();
 	}
-	assert_true(told > 0);
+	assert_true(nr_reported > 0);
+}
+
+/* In a child: after rights were given up, in a folder that only root may write to. */
+static int use_helper(struct harness *h)
+{
+	char path[PATH_MAX], want[256];
+	struct diag d = { 0 };
+
+	setenv("XDG_CONFIG_HOME", h->folder, 1);
+	setenv("PLAY", "say", 1); /* what the helper starts has the environment of its own start */
+	if (top_record_open(&h->r, &d) || !h->r.helper.pid || privilege_drop(0, &d))
+		return 1;
+	if (config_store("theme = 'Nord'\n", &d, path) == 0)
+		return 2;
+	if (top_helper_save(&h->r.helper, "theme = 'Nord'\n", &d, path) || !strstr(path, h->folder))
+		return 3;
+	start(h, "say");
+	if (strcmp(message(h), "recorder: warning: 3 events lost") != 0)
+		return 4;
+	snprintf(want, sizeof(want), "recorded --trace-ms=700 --parent=%d --output=%s_0.pftrace",
+	         (int)h->r.helper.pid, h->prefix);
+	if (strcmp(message(h), want) != 0 || h->r.run)
+		return 5;
+	top_record_close(&h->r);
+	return h->r.helper.pid ? 6 : 0;
+}
+
+static void without_rights_another_process_records_and_saves(void **state)
+{
+	struct harness *h = *state;
+	char path[128];
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(use_helper(h));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	expect_eq(status, 0);
+	snprintf(path, sizeof(path), "%s/schedscope/config.toml", h->folder);
+	expect_eq(access(path, R_OK), 0);
 }
 
 int main(int argc, char **argv)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, sit_down, stand_up)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(a_key_records_for_a_while_and_the_path_comes_last),
 		CASE(no_file_is_ever_overwritten),
 		CASE(a_second_key_says_that_the_first_still_counts),
-		CASE(why_nothing_was_recorded_is_told),
-		CASE(with_keeping_a_key_writes_what_was_before_it),
-		CASE(without_keeping_nothing_starts_by_itself),
-		CASE(keeping_that_nobody_asked_for_fails_in_silence),
+		CASE(why_nothing_was_recorded_is_reported),
+		CASE(an_armed_recorder_writes_what_was_before_the_key),
+		CASE(a_key_arms_the_recorder_and_ends_it),
+		CASE(without_being_asked_for_nothing_starts),
+		CASE(a_recorder_that_cannot_run_says_why_and_the_key_records),
 		CASE(a_line_without_end_is_cut),
+		{ geteuid() == 0
+		          ? "without_rights_another_process_records_and_saves"
+		          : "without_rights_another_process_records_and_saves # SKIP needs root",
+		  geteuid() == 0 ? without_rights_another_process_records_and_saves : unit_skipped,
+		  set_up, tear_down, NULL },
 	};
 
 	if (argc > 1 && strcmp(argv[1], "record") == 0)

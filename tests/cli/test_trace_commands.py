@@ -139,10 +139,10 @@ def a_file_of_random_damage_never_breaks_anything():
                 json.loads(result.stdout)
 
 
-# Little to tell.
+# Little to report.
 
 @case
-def little_in_a_trace_is_little_to_tell():
+def little_in_a_trace_is_little_to_report():
     for scenario in (scenarios.one_event(), scenarios.switch_only(), scenarios.waking_only(), scenarios.nothing()):
         path = trace(scenario)
         for command in COMMANDS:
@@ -189,9 +189,9 @@ def a_time_after_the_end_is_refused():
 def wrong_questions_are_refused():
     path = trace(busy())
     assert "--to is not after --from" in refused("analyze", path, "--from", "2us", "--to", "1us", code=(2,))
-    assert "is no time" in refused("query", path, "--from", "noon", code=(2,))
-    assert "is no analysis" in refused("analyze", path, "nonsense", code=(2,))
-    assert "is no event" in refused("query", path, "-e", "nonsense", code=(2,))
+    assert "is not a time" in refused("query", path, "--from", "noon", code=(2,))
+    assert "is not an analysis" in refused("analyze", path, "nonsense", code=(2,))
+    assert "is not an event" in refused("query", path, "-e", "nonsense", code=(2,))
     refused("query", path, "-w", "prio<", code=(2,))
     refused("query", path, "--select", "no_such_field", code=(2,))
     refused("analyze", path, "--limit", 0, code=(2,))
@@ -240,7 +240,7 @@ def names_cannot_drive_the_terminal():
     assert {row["fields"]["comm"] for row in rows if row["pid"] == 11} == {bad}, rows[:2]
 
 
-# The same answer, whoever recorded it.
+# The same answer for every recorder.
 
 def known_runtime(scenario):
     """tid -> (time of the slices with both ends in the trace, the same with the one that is open at its end)."""
@@ -281,9 +281,9 @@ def runtime_is_the_same_in_every_dialect():
         known = known_runtime(scenario)
         for dialect in dialects_of():
             result = ask(trace(scenario, dialect), "process_runtime")
-            told = {row["pid"]: row["total_runtime_ns"] for row in result["processes"]}
+            reported = {row["pid"]: row["total_runtime_ns"] for row in result["processes"]}
             for tid, (least, most) in known.items():
-                assert least <= told.get(tid, 0) <= most, (dialect, tid, told.get(tid), least, most)
+                assert least <= reported.get(tid, 0) <= most, (dialect, tid, reported.get(tid), least, most)
             assert all(row["cpu_time_percent"] <= 100 for row in result["processes"]), dialect
 
 
@@ -300,7 +300,7 @@ def cpus_with_gaps_and_large_tids_are_all_there():
             assert row["active_time_ns"] + row["idle_time_ns"] + row["unknown_time_ns"] == cpus["span_ns"], row
         runtime = ask(path, "process_runtime")
         assert large <= {row["pid"] for row in runtime["processes"]}, dialect
-        assert (sum(row["total_runtime_ns"] for row in runtime["processes"]) + runtime["nobody_runtime_ns"]
+        assert (sum(row["total_runtime_ns"] for row in runtime["processes"]) + runtime["unattributed_runtime_ns"]
                 == sum(row["active_time_ns"] for row in rows.values())), dialect
         tid = max(large)
         assert json.loads(succeed("query", path, "--tid", tid, "--json"))["total_matched"] > 0, dialect
@@ -370,7 +370,7 @@ def preemptions_have_two_encodings():
     known = sum(1 for _, _, prev, to, state in scenario.switches() if prev and to and state.startswith("R"))
     for dialect in ("own", "traced_verbose", "traced_compact", "systing", "scxtop"):
         result = ask(trace(scenario, dialect), "preemptions")
-        # Of the task that runs when a compact trace begins nobody knows who it is.
+        # The task that runs when a compact trace begins is unknown.
         unknown = 0 if DIALECTS[dialect].has_first_prev else len(scenario.cpus)
         assert known - unknown <= result["total_preemptions"] <= known, (dialect, result["total_preemptions"], known)
 

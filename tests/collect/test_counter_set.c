@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/counter_set.h"
+#include "collect/counter_set.h"
 #include "sys/cpulist.h"
 
 static struct cpulist online;
@@ -50,6 +50,36 @@ static void each_event_has_a_descriptor_per_cpu(void **state)
 	counter_set_free(c);
 }
 
+/* CPUs that come online are tried with those that are: a list without one of them, and then with it. */
+static void cpus_that_come_are_counted_and_those_that_go_are_let_go(void **state)
+{
+	struct counter_slot_cfg clock = { "cpu-clock", PERF_COUNT_ALL, -1 };
+	struct cpulist both = { 0 }, second = { 0 };
+	struct counter_set *c = NULL;
+	uint64_t values[3] = { 0 };
+	const int *fds;
+
+	(void)state;
+	expect_eq(cpulist_parse("0-1", &both), 0);
+	expect_eq(cpulist_parse("1", &second), 0);
+	expect_eq(counter_set_new(2, &c), 0);
+	expect_eq(counter_set_add(c, &online, &clock, NULL), 0);
+	expect_eq(counter_set_start(c), 0);
+	expect_eq(counter_set_follow(c, &both, NULL), 0);
+	fds = counter_set_fds(c);
+	assert_true(fds[0] >= 0 && fds[1] >= 0 && fds[0] != fds[1]);
+	usleep(1000);
+	assert_true(read(fds[1], values, sizeof(values)) > 0);
+	assert_true(values[1] > 0); /* it is enabled */
+	expect_eq(counter_set_follow(c, &second, NULL), 0);
+	fds = counter_set_fds(c);
+	expect_eq(fds[0], -1);
+	assert_true(fds[1] >= 0);
+	counter_set_free(c);
+	cpulist_done(&both);
+	cpulist_done(&second);
+}
+
 static void a_failure_adds_nothing(void **state)
 {
 	struct counter_slot_cfg bad = { "no-such-event", PERF_COUNT_ALL, -1 };
@@ -85,6 +115,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_if(can, each_event_has_a_descriptor_per_cpu,
 		             "may not count on whole CPUs"),
+		unit_test_if(can && sysconf(_SC_NPROCESSORS_ONLN) > 1,
+		             cpus_that_come_are_counted_and_those_that_go_are_let_go,
+		             "needs two CPUs and the right to count on them"),
 		cmocka_unit_test(a_failure_adds_nothing),
 		unit_test_if(can, there_is_an_end_to_slots, "may not count on whole CPUs"),
 	};

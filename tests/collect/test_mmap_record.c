@@ -4,8 +4,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "collect/mmap_record.h"
-#include "collect/perf_ring.h"
+#include "collect/sample/mmap_record.h"
+#include "collect/sample/perf_ring.h"
 
 #define RING_BYTES 4096U
 #define TIME       123456789ULL
@@ -115,7 +115,7 @@ static void a_mapping_has_its_file_and_place(void **state)
 	assert_string_equal(r.path, "/lib/x.so");
 }
 
-static void a_mark_of_others_who_ask_for_build_ids_changes_nothing(void **state)
+static void a_mark_of_others_that_ask_for_build_ids_changes_nothing(void **state)
 {
 	struct wire w = mapping("/lib/x.so", PERF_RECORD_MISC_MMAP_BUILD_ID);
 	struct mmap_report r;
@@ -127,7 +127,7 @@ static void a_mark_of_others_who_ask_for_build_ids_changes_nothing(void **state)
 	assert_string_equal(r.path, "/lib/x.so");
 }
 
-static void an_exec_is_told_and_another_name_is_not(void **state)
+static void an_exec_is_reported_and_another_name_is_not(void **state)
 {
 	struct wire exec = begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC),
 		    name = begin(PERF_RECORD_COMM, 0);
@@ -257,7 +257,7 @@ static void a_record_that_goes_round_the_end_is_whole(void **state)
 	fake_write(&f, &first);
 	fake_write(&f, &second);
 	assert_null(perf_ring_peek(&f.ring, &is_bad)); /* not looked yet */
-	perf_ring_look(&f.ring);
+	perf_ring_update(&f.ring);
 	record = perf_ring_peek(&f.ring, &is_bad);
 	expect_eq(mmap_record_parse(record, record->size, &r), 1);
 	expect_eq(r.what, MMAP_EXIT);
@@ -286,7 +286,7 @@ static void a_size_that_cannot_be_ends_the_reading_once(void **state)
 		((struct perf_event_header *)w.bytes)->size = sizes[i];
 		fake_init(&f, 0);
 		fake_write(&f, &w);
-		perf_ring_look(&f.ring);
+		perf_ring_update(&f.ring);
 		assert_null(perf_ring_peek(&f.ring, &is_bad));
 		assert_true(is_bad);
 		assert_null(perf_ring_peek(&f.ring, &is_bad));
@@ -298,8 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_has_its_file_and_place),
-		cmocka_unit_test(a_mark_of_others_who_ask_for_build_ids_changes_nothing),
-		cmocka_unit_test(an_exec_is_told_and_another_name_is_not),
+		cmocka_unit_test(a_mark_of_others_that_ask_for_build_ids_changes_nothing),
+		cmocka_unit_test(an_exec_is_reported_and_another_name_is_not),
 		cmocka_unit_test(processes_begin_and_end_and_threads_are_left_out),
 		cmocka_unit_test(losses_are_counted),
 		cmocka_unit_test(every_cut_of_a_record_is_refused),

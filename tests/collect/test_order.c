@@ -170,6 +170,47 @@ static void a_record_being_written_holds_back_what_is_younger_than_it_may_be(voi
 	bench_free(b);
 }
 
+static void what_is_unfinished_at_the_end_is_counted_and_hides_nothing(void **state)
+{
+	const uint64_t want[] = { 1, 3, 4, 6 };
+	struct bench *b = bench_new();
+	struct ev_sink sink = { push, advance, b };
+	struct order_stats stats;
+
+	(void)state;
+	put(b, 0, 1);
+	put_flags(b, 0, 2, BPF_RINGBUF_BUSY_BIT);
+	put(b, 0, 3);
+	put_flags(b, 0, 5, BPF_RINGBUF_BUSY_BIT);
+	put(b, 0, 6);
+	put(b, 1, 4);
+	expect_eq(order_finish(b->order, &sink), 0);
+	expect_order(b, 4, want);
+	order_stats(b->order, &stats);
+	expect_eq(stats.torn, 2);
+	expect_eq(stats.records, 4);
+	bench_free(b);
+}
+
+static void one_that_is_older_than_it_may_be_is_counted(void **state)
+{
+	struct bench *b = bench_new();
+	struct order_stats stats;
+	uint64_t until;
+
+	(void)state;
+	put(b, 0, 1);
+	put(b, 1, 4);
+	expect_eq(turn(b, 5, &until), 0);
+	put(b, 0, 5);
+	put(b, 1, 3); /* stamped before it was reserved */
+	expect_eq(turn(b, 10, &until), 0);
+	order_stats(b->order, &stats);
+	expect_eq(stats.late, 1);
+	expect_eq(stats.records, 4);
+	bench_free(b);
+}
+
 static void discarded_and_bad_records_are_passed_over(void **state)
 {
 	const uint64_t want[] = { 3 };
@@ -289,6 +330,8 @@ int main(void)
 		cmocka_unit_test(a_record_behind_a_younger_one_of_its_ring_finds_its_place),
 		cmocka_unit_test(what_is_younger_than_the_round_waits_for_the_next),
 		cmocka_unit_test(a_record_being_written_holds_back_what_is_younger_than_it_may_be),
+		cmocka_unit_test(what_is_unfinished_at_the_end_is_counted_and_hides_nothing),
+		cmocka_unit_test(one_that_is_older_than_it_may_be_is_counted),
 		cmocka_unit_test(discarded_and_bad_records_are_passed_over),
 		cmocka_unit_test(the_last_round_hands_on_everything),
 		cmocka_unit_test(a_sink_that_refuses_ends_the_round),

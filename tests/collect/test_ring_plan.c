@@ -51,6 +51,10 @@ static void each_cpu_may_have_its_own(void **state)
 	expect_eq(p.ring_of_cpu[3], 3);
 	expect_eq(p.ring_bytes, 16 * MIB);
 	ring_plan_done(&p);
+	cfg.has_stacks = true;
+	expect_eq(ring_plan_make(&cfg, &p), 0);
+	expect_eq(p.ring_bytes, 64 * MIB);
+	ring_plan_done(&p);
 }
 
 static void a_large_machine_keeps_its_memory(void **state)
@@ -75,7 +79,7 @@ static void a_size_that_was_asked_for_is_kept(void **state)
 	ring_plan_done(&p);
 }
 
-/* Whatever the caches: no CPU writes into a ring that does not exist, and no ring is nobody's. */
+/* Whatever the caches: no CPU writes into a ring that does not exist, and every ring has a CPU. */
 static void every_cpu_has_a_ring_and_every_ring_a_cpu(void **state)
 {
 	unsigned int seed = 1;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/sample_event.h"
+#include "collect/sample/sample_event.h"
 
 static void expect_software(const char *text, uint64_t config, const char *name)
 {
@@ -115,7 +115,7 @@ static void what_is_unknown_is_named_with_what_is_near(void **state)
 	expect_refused("cpu-clok", -ENOENT, "did you mean cpu-clock?");
 	expect_refused("sw:page-fault", -ENOENT, "no software event 'page-fault'");
 	expect_refused("hw:zzzzzzzz", -ENOENT, "no hardware event 'zzzzzzzz'");
-	expect_refused("sw:cycles", -ENOENT, "'cycles' is no software event");
+	expect_refused("sw:cycles", -ENOENT, "'cycles' is not a software event");
 	expect_refused("hw:", -EINVAL, "is not an event");
 	expect_refused("sw:", -ENOENT, "no software event ''");
 	expect_refused("a b", -EINVAL, "is not an event");
@@ -146,9 +146,9 @@ static void malformed_probes_are_refused(void **state)
 	char text[2048];
 
 	(void)state;
-	expect_refused("tracepoint:sched", -EINVAL, "is no tracepoint");
-	expect_refused("tracepoint:", -EINVAL, "is no tracepoint");
-	expect_refused("uprobe:/bin/x", -EINVAL, "is no uprobe");
+	expect_refused("tracepoint:sched", -EINVAL, "is not a tracepoint");
+	expect_refused("tracepoint:", -EINVAL, "is not a tracepoint");
+	expect_refused("uprobe:/bin/x", -EINVAL, "is not a uprobe");
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	memcpy(text, "uprobe:", 7);

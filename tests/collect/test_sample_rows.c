@@ -8,8 +8,8 @@
 
 #include "abi/profile.h"
 #include "collect/plumbing.h"
-#include "collect/sample_rows.h"
-#include "collect/sample_stacks.h"
+#include "collect/sample/sample_rows.h"
+#include "collect/sample/sample_stacks.h"
 
 static struct prof_key some_key(void)
 {

@@ -1,7 +1,7 @@
 #include "../unit.h"
 
 #include "abi/event.h"
-#include "collect/stat_plan.h"
+#include "collect/stat/stat_plan.h"
 
 static const struct stat_kernel new_kernel = { .switch_args = ABI_SWITCH_STATE_LAST,
 	                                       .may_create_storage = true };
@@ -40,6 +40,40 @@ static void nothing_is_loaded_that_no_group_needs(void **state)
 	assert_true(migration.wants_migrate);
 	expect_eq(migration.cfg.value_bytes, sizeof(struct stat_task));
 	assert_false(migration.cfg.has_delay || migration.cfg.has_sleep || migration.cfg.has_depth);
+}
+
+static void waits_from_the_waking_load_its_program_and_no_histogram(void **state)
+{
+	struct stat_request req = { .groups = STAT_GROUP_LATENCY,
+		                    .nr_cpus = 4,
+		                    .is_from_waking = true,
+		                    .is_for_screen = true };
+	struct stat_plan p;
+
+	(void)state;
+	stat_plan_make(&req, &new_kernel, &p);
+	assert_true(p.wants_waking && p.cfg.is_from_waking && !p.cfg.has_waking);
+	assert_true(p.wants_asking); /* the stamp is in the task's own storage */
+	expect_eq(p.cfg.value_bytes, sizeof(struct stat_task) + 2 * sizeof(struct abi_hist));
+	req.groups = STAT_GROUP_SLICE;
+	stat_plan_make(&req, &new_kernel, &p);
+	assert_false(p.wants_waking || p.cfg.is_from_waking);
+}
+
+static void a_screen_has_times_instead_of_depths(void **state)
+{
+	struct stat_request req = { .groups = STAT_GROUP_LATENCY | STAT_GROUP_SLICE, .nr_cpus = 4 };
+	struct stat_plan p;
+
+	(void)state;
+	stat_plan_make(&req, &new_kernel, &p);
+	assert_true(p.cfg.has_depth && !p.cfg.has_times);
+	req.is_for_screen = true;
+	stat_plan_make(&req, &new_kernel, &p);
+	assert_true(!p.cfg.has_depth && p.cfg.has_times);
+	req.groups = STAT_GROUP_LATENCY;
+	stat_plan_make(&req, &new_kernel, &p);
+	assert_false(p.cfg.has_times); /* nothing would say how long tasks ran */
 }
 
 /* Linux 7 allocates task storage with a limit of 8 KiB, and 4 KiB pages bound the slab before that. */
@@ -130,6 +164,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(latency_alone_keeps_two_histograms),
 		cmocka_unit_test(nothing_is_loaded_that_no_group_needs),
+		cmocka_unit_test(waits_from_the_waking_load_its_program_and_no_histogram),
+		cmocka_unit_test(a_screen_has_times_instead_of_depths),
 		cmocka_unit_test(all_groups_fit_into_one_slab_object),
 		cmocka_unit_test(places_of_histograms_do_not_overlap),
 		cmocka_unit_test(outliers_bring_the_latency_times),

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/stat_unpack.h"
+#include "collect/stat/stat_unpack.h"
 
 #define HEAD offsetof(struct abi_hist, slots)
 
@@ -124,7 +124,7 @@ static void what_came_from_queues_comes_out_whole(void **state)
 	expect_eq(stat_unpack(rec_of(&w), w.len, &out), -EBADMSG);
 }
 
-static void parts_without_news_come_out_as_zeroes(void **state)
+static void parts_without_changes_come_out_as_zeroes(void **state)
 {
 	struct stat_task task = { .run_ns = 3 };
 	struct wire w = { .len = 0 };
@@ -182,7 +182,7 @@ int main(void)
 		cmocka_unit_test(a_task_comes_out_with_all_its_slots),
 		cmocka_unit_test(a_waking_comes_out_with_all_its_slots),
 		cmocka_unit_test(what_came_from_queues_comes_out_whole),
-		cmocka_unit_test(parts_without_news_come_out_as_zeroes),
+		cmocka_unit_test(parts_without_changes_come_out_as_zeroes),
 		cmocka_unit_test(every_shorter_length_is_refused),
 		cmocka_unit_test(what_does_not_add_up_is_refused),
 	};

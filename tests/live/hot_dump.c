@@ -10,13 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/machine_profile.h"
-#include "analyze/machine_program.h"
-#include "analyze/profile.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "session/machine_source.h"
+#include "machine/machine_program.h"
+#include "machine/machine_source.h"
+#include "profile/machine_profile.h"
+#include "profile/profile.h"
 
 static void put_number(struct json_writer *w, const char *key, double value)
 {
@@ -149,14 +149,14 @@ struct cost {
 	uint64_t wall_ns, cpu_ns;
 };
 
-static void print_look(const struct machine *m, struct cost look)
+static void print_refresh(const struct machine *m, struct cost refresh)
 {
 	struct json_writer w;
 
 	jw_init(&w, stdout, false);
 	jw_begin_object(&w, NULL);
-	jw_u64(&w, "look_ns", look.wall_ns);
-	jw_u64(&w, "look_cpu_ns", look.cpu_ns);
+	jw_u64(&w, "refresh_ns", refresh.wall_ns);
+	jw_u64(&w, "refresh_cpu_ns", refresh.cpu_ns);
 	jw_u64(&w, "nr_cpus", m->nr_cpus);
 	put_number(&w, "interval_s", m->interval_s);
 	put_profile(&w, m->profile);
@@ -170,8 +170,8 @@ static void print_look(const struct machine *m, struct cost look)
 	fflush(stdout);
 }
 
-/* "needs=64 hz=99" into a wish. */
-static void obey(char *line, struct machine_wish *w)
+/* "needs=64 hz=99" into a request. */
+static void obey(char *line, struct machine_request *r)
 {
 	char *rest = NULL;
 
@@ -183,15 +183,15 @@ static void obey(char *line, struct machine_wish *w)
 			continue;
 		*value = '\0';
 		if (strcmp(word, "needs") == 0)
-			w->needs = (uint32_t)v;
+			r->needs = (uint32_t)v;
 		else if (strcmp(word, "hz") == 0)
-			w->sample_hz = (double)v;
+			r->sample_hz = (double)v;
 		else if (strcmp(word, "clears") == 0)
-			w->nr_clears = (uint32_t)v;
+			r->nr_clears = (uint32_t)v;
 		else if (strcmp(word, "program") == 0)
-			w->program = (uint32_t)v;
+			r->program = (uint32_t)v;
 		else if (strcmp(word, "hot") == 0)
-			w->is_program_hot = v;
+			r->is_program_hot = v;
 	}
 }
 
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 		.is_proc_only = number_of(argc, argv, "proc"),
 		.tgid = (uint32_t)number_of(argc, argv, "tgid"),
 	};
-	struct machine_wish wish = { .needs = MACHINE_CPUS };
+	struct machine_request request = { .needs = MACHINE_CPUS };
 	struct machine_source *s = NULL;
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
@@ -226,14 +226,14 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		struct cost cost = { clock_boot_ns(), clock_read_ns(CLOCK_THREAD_CPUTIME_ID) };
 
-		obey(line, &wish);
-		if (machine_source_look(s, &wish, &d, &m)) {
+		obey(line, &request);
+		if (machine_source_refresh(s, &request, &d, &m)) {
 			fprintf(stderr, "%s\n", d.what);
 			return 1;
 		}
 		cost.wall_ns = clock_boot_ns() - cost.wall_ns;
 		cost.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cost.cpu_ns;
-		print_look(m, cost);
+		print_refresh(m, cost);
 	}
 	machine_source_close(s);
 	return 0;

@@ -1,9 +1,9 @@
 /*
- * machine_dump [KEY=VALUE]... — looks at this machine with session/machine_source and prints each look as a line of JSON.
+ * machine_dump [KEY=VALUE]... — looks at this machine with machine/machine_source and prints each look as a line of JSON.
  *
  * Keys: looks (how many), ms (between two), lines=1 (a look for each line of stdin instead), needs (bits of enum
- * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are wished; a second number in a
- * line changes it), event (to count), proc=1 (without BPF), layered=1, kprobe=1 (sched_ext without fentry), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
+ * machine_need; a number in a line of stdin changes it), tid (whose wakers and rivals are requested; a second number in a
+ * line changes it), event (to count), proc=1 (without BPF), layered=1, kprobe=1 (sched_ext without fentry), counted=1 (interrupts without preempt_count), tgid, root (a copy of a machine's files), stats (socket of a scheduler), quiet=1 (looks are not printed),
  * warm (the first looks, which attach and read everything once: their cost does not count). The last line tells what the
  * others have cost. On failure the sentence goes to stderr and the exit code is 1.
  */
@@ -14,14 +14,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/machine_event.h"
-#include "analyze/machine_program.h"
-#include "analyze/machine_scx.h"
-#include "analyze/machine_zoom.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "session/machine_source.h"
+#include "machine/machine_event.h"
+#include "machine/machine_program.h"
+#include "machine/machine_scx.h"
+#include "machine/machine_source.h"
+#include "machine/machine_zoom.h"
 
 #define ALL_NEEDS 255
 
@@ -260,16 +260,17 @@ static void put_others(struct json_writer *w, const struct machine *m)
 	jw_end_array(w);
 }
 
+static const char *const froms[] = { "thread", "softirq", "hardirq", "nmi" };
+
 static void put_wakers(struct json_writer *w, const struct machine_zoom *z)
 {
-	static const char *const froms[] = { "thread", "softirq", "hardirq" };
-
 	jw_begin_array(w, "wakers");
 	for (size_t i = 0; i < z->nr_wakers; i++) {
 		jw_begin_object(w, NULL);
 		jw_u64(w, "tid", z->wakers[i].tid);
 		jw_string(w, "comm", z->wakers[i].comm);
 		jw_string(w, "from", froms[z->wakers[i].from]);
+		jw_string(w, "interrupt", z->wakers[i].interrupt);
 		jw_bool(w, "is_from_known", z->wakers[i].is_from_known);
 		put_dist(w, "wait", &z->wakers[i].wait);
 		jw_end_object(w);
@@ -298,7 +299,6 @@ static void put_rivals(struct json_writer *w, const struct machine_zoom *z)
 static void put_last(struct json_writer *w, const struct machine_zoom_wait *v)
 {
 	static const char *const causes[] = { "woken", "new", "preempted" };
-	static const char *const froms[] = { "thread", "softirq", "hardirq" };
 
 	jw_begin_object(w, NULL);
 	jw_u64(w, "start_ns", v->start_ns);
@@ -308,6 +308,7 @@ static void put_last(struct json_writer *w, const struct machine_zoom_wait *v)
 	jw_i64(w, "sleep", (int)v->sleep);
 	jw_string(w, "cause", causes[v->cause]);
 	jw_string(w, "from", froms[v->from]);
+	jw_string(w, "interrupt", v->interrupt);
 	jw_i64(w, "from_cpu", v->from_cpu);
 	jw_i64(w, "queue_cpu", v->queue_cpu);
 	jw_i64(w, "cpu", v->cpu);
@@ -386,7 +387,7 @@ static void put_event(struct json_writer *w, const struct machine *m)
 	jw_end_object(w);
 }
 
-static void print_look(const struct machine *m)
+static void print_refresh(const struct machine *m)
 {
 	struct json_writer w;
 
@@ -434,11 +435,11 @@ static void print_cost(const struct cost *c, const struct machine *m)
 
 	jw_init(&w, stdout, false);
 	jw_begin_object(&w, NULL);
-	jw_u64(&w, "looks", c->nr);
+	jw_u64(&w, "refreshes", c->nr);
 	jw_u64(&w, "counted", c->nr_counted);
 	jw_u64(&w, "cpu_ns", c->cpu_ns);
-	jw_u64(&w, "look_ns", c->sum_ns);
-	jw_u64(&w, "max_look_ns", c->max_ns);
+	jw_u64(&w, "refresh_ns", c->sum_ns);
+	jw_u64(&w, "max_refresh_ns", c->max_ns);
 	jw_u64(&w, "wall_ns", c->wall_ns);
 	jw_u64(&w, "threads", m ? m->nr_threads : 0);
 	jw_string(&w, "source", m ? m->source : NULL);
@@ -447,7 +448,7 @@ static void print_cost(const struct cost *c, const struct machine *m)
 }
 
 /* False: it is over. Numbers in the line say what is needed from now on, and of which thread. */
-static bool wait_for_next(bool is_by_lines, uint64_t ms, struct machine_wish *wish)
+static bool wait_for_next(bool is_by_lines, uint64_t ms, struct machine_request *request)
 {
 	struct timespec nap = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
 	char line[32];
@@ -458,7 +459,7 @@ static bool wait_for_next(bool is_by_lines, uint64_t ms, struct machine_wish *wi
 	}
 	if (!fgets(line, sizeof(line), stdin))
 		return false;
-	(void)sscanf(line, "%u %u", &wish->needs, &wish->tid); /* what is not there stays */
+	(void)sscanf(line, "%u %u", &request->needs, &request->tid); /* what is not there stays */
 	return true;
 }
 
@@ -477,15 +478,17 @@ int main(int argc, char **argv)
 		.is_proc_only = number_of(argc, argv, "proc", 0),
 		.is_layered = number_of(argc, argv, "layered", 0) != 0,
 		.is_scx_by_kprobe = number_of(argc, argv, "kprobe", 0) != 0,
+		.is_context_counted = number_of(argc, argv, "counted", 0) != 0,
 		.tgid = (uint32_t)number_of(argc, argv, "tgid", 0),
 		.root = text_of(argc, argv, "root"),
 		.stats_socket = text_of(argc, argv, "stats"),
 	};
-	uint64_t nr = number_of(argc, argv, "looks", UINT64_MAX), start;
+	uint64_t nr = number_of(argc, argv, "refreshes", UINT64_MAX), start;
 	uint64_t ms = number_of(argc, argv, "ms", 250), warm = number_of(argc, argv, "warm", 1);
-	struct machine_wish wish = { .needs = (uint32_t)number_of(argc, argv, "needs", ALL_NEEDS),
-		                     .tid = (uint32_t)number_of(argc, argv, "tid", 0),
-		                     .event = text_of(argc, argv, "event") };
+	struct machine_request request = { .needs = (uint32_t)number_of(argc, argv, "needs",
+		                                                        ALL_NEEDS),
+		                           .tid = (uint32_t)number_of(argc, argv, "tid", 0),
+		                           .event = text_of(argc, argv, "event") };
 	bool is_by_lines = number_of(argc, argv, "lines", 0);
 	struct machine_source *s = NULL;
 	const struct machine *m = NULL;
@@ -495,10 +498,10 @@ int main(int argc, char **argv)
 	if (machine_source_open(&cfg, &d, &s))
 		return fail(&d);
 	start = clock_boot_ns();
-	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &wish)) {
+	while (cost.nr < nr && wait_for_next(is_by_lines, ms, &request)) {
 		uint64_t cpu = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), at = clock_boot_ns();
 
-		if (machine_source_look(s, &wish, &d, &m))
+		if (machine_source_refresh(s, &request, &d, &m))
 			return fail(&d);
 		at = clock_boot_ns() - at;
 		if (cost.nr++ >= warm) {
@@ -510,7 +513,7 @@ int main(int argc, char **argv)
 			start = clock_boot_ns();
 		}
 		if (!number_of(argc, argv, "quiet", 0))
-			print_look(m);
+			print_refresh(m);
 	}
 	cost.wall_ns = clock_boot_ns() - start;
 	print_cost(&cost, m);

@@ -37,7 +37,7 @@ CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 16384, 1 << 18
 
 
 def mount_tracefs():
-    """perf needs tracefs: mounts it for this process and its children alone, if nobody has."""
+    """perf needs tracefs: mounts it for this process and its children alone, unless it is mounted."""
     if os.path.exists("/sys/kernel/tracing/events/sched"):
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -59,13 +59,13 @@ class LostEvents(RuntimeError):
 class Recording:
     """`perf record` of the whole machine; it records from the end of the constructor until stop()."""
 
-    def __init__(self, path, events=EVENTS):
+    def __init__(self, path, events=EVENTS, *options):
         mount_tracefs()
         self.path = path
         control, perf_control = os.pipe(), os.pipe()
         names = ",".join("sched:" + name for name in events)
         self._process = subprocess.Popen(
-            ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", "8192", "-D", "-1", "-e", names,
+            ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", "8192", "-D", "-1", "-e", names, *options,
              "-o", path, f"--control=fd:{control[0]},{perf_control[1]}"],
             pass_fds=(control[0], perf_control[1]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True)

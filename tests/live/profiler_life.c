@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "session/profiler.h"
+#include "profile/profiler/profiler.h"
 
 #define MS_NS    1000000ULL
 #define LIMIT_NS (20000 * MS_NS)
@@ -198,11 +198,11 @@ static void a_start_that_fails_leaves_nothing(void **state)
 	profiler_free(p);
 }
 
-/* What is told bit by bit is, in the end, what is told at once. */
-static void news_add_up_to_the_profile(void **state)
+/* What is added bit by bit is, in the end, the same as what is read at once. */
+static void increments_add_up_to_the_profile(void **state)
 {
 	struct profiler_cfg cfg = { .cpu = PROFILER_ANY_CPU, .frequency = 999, .max_samples = 300 };
-	struct profile *all = NULL, *news = NULL;
+	struct profile *all = NULL, *added = NULL;
 	struct profiler *p = NULL;
 	struct diag d = { 0 };
 	bool is_over = false;
@@ -212,29 +212,29 @@ static void news_add_up_to_the_profile(void **state)
 
 	(void)state;
 	cfg.tgid = (uint32_t)burner;
-	assert_int_equal(profile_new(&(struct profile_facts){ 0 }, &news), 0);
+	assert_int_equal(profile_new(&(struct profile_facts){ 0 }, &added), 0);
 	assert_int_equal(profiler_new(&p), 0);
-	assert_int_equal(profiler_news(p, news, &d), -ENODATA);
+	assert_int_equal(profiler_add_new(p, added, &d), -ENODATA);
 	assert_int_equal(profiler_start(p, &cfg, &d), 0);
 	for (uint64_t end_ns = clock_boot_ns() + LIMIT_NS; !is_over && clock_boot_ns() < end_ns;) {
 		assert_int_equal(profiler_poll(p, &is_over, &d), 0);
-		assert_int_equal(profiler_news(p, news, &d), 0);
-		assert_true(profile_count(news) >= last);
-		nr_grown += profile_count(news) > last;
-		last = profile_count(news);
+		assert_int_equal(profiler_add_new(p, added, &d), 0);
+		assert_true(profile_count(added) >= last);
+		nr_grown += profile_count(added) > last;
+		last = profile_count(added);
 		usleep(20000);
 	}
 	stop_burner(burner);
-	assert_int_equal(profiler_news(p, news, &d), 0);
-	assert_int_equal(profiler_news(p, news, &d), 0); /* there are no more */
+	assert_int_equal(profiler_add_new(p, added, &d), 0);
+	assert_int_equal(profiler_add_new(p, added, &d), 0); /* there are no more */
 	assert_int_equal(profiler_profile(p, &d, &all), 0);
 	expect_eq(profile_count(all), 300);
-	expect_eq(profile_count(news), 300);
-	expect_eq(profile_nr_stacks(news), profile_nr_stacks(all));
+	expect_eq(profile_count(added), 300);
+	expect_eq(profile_nr_stacks(added), profile_nr_stacks(all));
 	assert_true(nr_grown > 1);
-	expect_eq(profile_facts(news)->broken, profile_facts(all)->broken);
+	expect_eq(profile_facts(added)->broken, profile_facts(all)->broken);
 	profile_free(all);
-	profile_free(news);
+	profile_free(added);
 	profiler_free(p);
 }
 
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(it_ends_at_the_duration_without_any_sample),
 		cmocka_unit_test(it_begins_anew_and_leaves_nothing),
 		cmocka_unit_test(a_start_that_fails_leaves_nothing),
-		cmocka_unit_test(news_add_up_to_the_profile),
+		cmocka_unit_test(increments_add_up_to_the_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * sample_dump EVENT [KEY=VALUE]... — takes a profile with collect/sampler and prints it as lines of JSON, for tests.
+ * sample_dump EVENT [KEY=VALUE]... — takes a profile with collect/sample/sampler and prints it as lines of JSON, for tests.
  *
  * Says {"ready": true, ...} once it samples, ends on a line or the end of stdin, or when max= is reached and wait=full is
  * given. Then one line per row, and a last one with totals and with how many descriptors were open before, meanwhile
@@ -7,7 +7,7 @@
  * pid, cpu, cgroup (a folder), max, min_off_us, stacks, no_kernel, no_user, wait, reads (how often it is read meanwhile),
  * late_ms (how long after the stop it reads for the last time), cost (1: BPF run time).
  *
- * EVENT "mmap" prints the reports of collect/mmap_ring instead. Keys: pid.
+ * EVENT "mmap" prints the reports of collect/sample/mmap_ring instead. Keys: pid.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +23,8 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "collect/bpf_cost.h"
-#include "collect/mmap_ring.h"
-#include "collect/sampler.h"
+#include "collect/sample/mmap_ring.h"
+#include "collect/sample/sampler.h"
 #include "sys/cpulist.h"
 
 struct args {

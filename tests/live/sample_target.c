@@ -9,7 +9,7 @@
  *   nap nr= us=                sleeps, in nap()
  *   wake nr=                   wakes a partner, in poke()
  *   exec ms=300                burns, then becomes `burn` by exec, and burns as much again
- * With cpu= it stays there; with fifo=1 nobody else comes between.
+ * With cpu= it stays there; with fifo=1 no other task comes between.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -211,7 +211,19 @@ static void work_fault(long nr)
 	touch(at, nr);
 }
 
-static void tell(const struct rusage *before, uint64_t cpu_before)
+/* Runnable, not running, so far. */
+static unsigned long long waited_ns(void)
+{
+	unsigned long long ran = 0, waited = 0;
+	FILE *f = fopen("/proc/self/schedstat", "re");
+
+	if (!f || fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		abort();
+	fclose(f);
+	return waited;
+}
+
+static void print_result(const struct rusage *before, uint64_t cpu_before)
 {
 	struct rusage now, children;
 
@@ -220,6 +232,7 @@ static void tell(const struct rusage *before, uint64_t cpu_before)
 	printf("{\"partner_slept\": %ld, \"partner_disturbed\": %ld, ", partner->slept,
 	       partner->disturbed);
 	printf("\"rounds\": %llu, ", (unsigned long long)rounds);
+	printf("\"wait_ns\": %llu, ", waited_ns());
 	printf("\"cpu_ns\": %llu, \"child_cpu_us\": %lld, \"slept_ns\": %llu, \"faults\": %ld, \"voluntary\": %ld, "
 	       "\"involuntary\": %ld}\n",
 	       (unsigned long long)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_before),
@@ -272,6 +285,6 @@ int main(int argc, char **argv)
 		return 3;
 	} else
 		return 2;
-	tell(&before, cpu_before);
+	print_result(&before, cpu_before);
 	return 0;
 }

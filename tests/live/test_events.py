@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events that a screen counts on every CPU (session/machine_events), against the kernel's own counts and against
+"""Events that a screen counts on every CPU (machine/parts/events), against the kernel's own counts and against
 programs that know what they did.
 """
 import os
@@ -72,7 +72,7 @@ for line in sys.stdin:
 
 
 class Target:
-    """A process with threads that does what it is told."""
+    """A process with threads that follows commands."""
 
     def __enter__(self):
         self.process = subprocess.Popen([sys.executable, "-c", TARGET], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -100,19 +100,19 @@ def begin(screen):
     """Until the counters are open, and a first interval has ended."""
     end = time.monotonic() + WAIT_S
     while True:
-        look = screen.look()
-        expect(look["event_why"] is None, look["event_why"])
-        if all(cpu["event_per_s"] is not None for cpu in look["cpus"] if cpu["is_online"]):
+        refresh = screen.refresh()
+        expect(refresh["event_why"] is None, refresh["event_why"])
+        if all(cpu["event_per_s"] is not None for cpu in refresh["cpus"] if cpu["is_online"]):
             return
         expect(time.monotonic() < end, "nothing is counted")
         time.sleep(0.02)
 
 
-def counted(look):
+def counted(refresh):
     """Events of the interval, by CPU."""
-    expect(look["event_why"] is None, look["event_why"])
-    expect(all(cpu["event_per_s"] is not None for cpu in look["cpus"] if cpu["is_online"]), f"unknown: {look['cpus']}")
-    return {cpu["cpu"]: (cpu["event_per_s"] or 0) * look["interval_s"] for cpu in look["cpus"]}
+    expect(refresh["event_why"] is None, refresh["event_why"])
+    expect(all(cpu["event_per_s"] is not None for cpu in refresh["cpus"] if cpu["is_online"]), f"unknown: {refresh['cpus']}")
+    return {cpu["cpu"]: (cpu["event_per_s"] or 0) * refresh["interval_s"] for cpu in refresh["cpus"]}
 
 
 def switches():
@@ -124,7 +124,7 @@ def switches():
 def expect_switches(word, command=()):
     """Context switches of a ping-pong and all others, against the kernel's own count over the same two seconds.
 
-    A look takes a moment: the kernel's count is read on both sides of it.
+    A refresh takes a moment: the kernel's count is read on both sides of it.
     """
     need_live()
     work = Work("pingpong", rounds=100000000)
@@ -133,13 +133,13 @@ def expect_switches(word, command=()):
             begin(screen)
             time.sleep(0.5)
             most = -switches()
-            screen.look()
+            screen.refresh()
             least = -switches()
             time.sleep(2)
             least += switches()
-            look = screen.look()
+            refresh = screen.refresh()
             most += switches()
-            got = counted(look)
+            got = counted(refresh)
             expect(least > 10000, f"only {least} switches")
             expect_between(f"{word} of all CPUs", sum(got.values()), 0.98 * least, 1.02 * most)
             expect(got[1] > 5 * got[0] or got[1] > 10000, f"the ping-pong is on CPU 1: {got}")
@@ -172,15 +172,15 @@ def page_faults_of_a_process_are_those_of_all_its_threads_on_all_cpus():
     need_live()
     with Target() as target, counting("perf:sw:minor-faults", f"tgid={target.process.pid}") as screen:
         begin(screen)
-        screen.look()
+        screen.refresh()
         faults = target.do("touch 4000 2000")
-        got = counted(screen.look())
+        got = counted(screen.refresh())
         expect(faults >= 24000, f"{faults} faults")
         expect_near("faults of old and new threads", sum(got.values()), faults, relative=0.02)
         # One old thread of four is on CPU 0; what the interpreter itself touches may be anywhere.
         expect_near("those on CPU 0", got[0], 4000, relative=0.05, absolute=faults - 24000)
-        quiet = sum(counted(screen.look()).values())
-        expect(quiet < 100, f"{quiet} faults of nobody")
+        quiet = sum(counted(screen.refresh()).values())
+        expect(quiet < 100, f"{quiet} faults without a cause")
 
 
 @case
@@ -188,10 +188,10 @@ def children_of_a_process_are_not_counted():
     need_live()
     with Target() as target, counting("perf:sw:minor-faults", f"tgid={target.process.pid}") as screen:
         begin(screen)
-        screen.look()
+        screen.refresh()
         own = target.do("child 20000")
         expect(own < 10000, f"{own} faults of its own")
-        expect_near("faults", sum(counted(screen.look()).values()), own, relative=0.05, absolute=100)
+        expect_near("faults", sum(counted(screen.refresh()).values()), own, relative=0.05, absolute=100)
 
 
 def expect_calls(command=()):
@@ -199,10 +199,10 @@ def expect_calls(command=()):
     with Target() as target, counting("perf:raw_syscalls:sys_enter", f"tgid={target.process.pid}",
                                       command=command) as screen:
         begin(screen)
-        screen.look()
+        screen.refresh()
         target.do("call 20000")
         # The interpreter makes a few calls besides, mostly to pass its lock on.
-        expect_between("calls", sum(counted(screen.look()).values()), 160000 * 0.98, 160000 * 1.2)
+        expect_between("calls", sum(counted(screen.refresh()).values()), 160000 * 0.98, 160000 * 1.2)
 
 
 @case
@@ -222,7 +222,7 @@ def a_process_that_is_gone_is_a_sentence():
         pid = target.process.pid
     with counting("perf:sw:minor-faults", f"tgid={pid}") as screen:
         end = time.monotonic() + WAIT_S
-        while "has ended" not in (screen.look()["event_why"] or ""):
+        while "has ended" not in (screen.refresh()["event_why"] or ""):
             expect(time.monotonic() < end, "no sentence")
 
 
@@ -231,17 +231,17 @@ def what_cannot_be_counted_is_a_sentence_and_never_the_end():
     need_live()
     wrong = {"perf:sched:nothing": "no tracepoint", "perf:sw:nothing": "no software event",
              "kprobe:no_such_function": "no function" if HAS_KPROBES else "no kprobes",
-             "nonsense": "is no event"}
+             "nonsense": "is not an event"}
     if not HAS_PMU:
         wrong |= {word: "no hardware counters" for word in ("perf:hw:cycles", "perf:hw:L1-dcache-load-misses",
                                                             "perf:cpu:cycles", "raw:x:0x11:4")}
     for word, sentence in wrong.items():
         with counting(word) as screen:
-            look, end = screen.look(), time.monotonic() + WAIT_S
-            while not look["event_why"] and time.monotonic() < end:
-                look = screen.look()
-            expect(sentence in (look["event_why"] or ""), f"{word}: {look['event_why']}")
-            expect(all(cpu["event_per_s"] is None for cpu in look["cpus"]), f"{word} was counted")
+            refresh, end = screen.refresh(), time.monotonic() + WAIT_S
+            while not refresh["event_why"] and time.monotonic() < end:
+                refresh = screen.refresh()
+            expect(sentence in (refresh["event_why"] or ""), f"{word}: {refresh['event_why']}")
+            expect(all(cpu["event_per_s"] is None for cpu in refresh["cpus"]), f"{word} was counted")
 
 
 @case
@@ -251,9 +251,9 @@ def hardware_and_functions_are_counted_where_they_can_be():
     for word in words:
         with counting(word) as screen:
             begin(screen)
-            screen.look()
+            screen.refresh()
             time.sleep(0.5)
-            expect(sum(counted(screen.look()).values()) > 0, f"no {word}")
+            expect(sum(counted(screen.refresh()).values()) > 0, f"no {word}")
 
 
 @case
@@ -265,14 +265,14 @@ def without_rights_it_is_a_sentence_with_the_remedy():
         os.chmod(folder, 0o755)
         program = os.path.join(folder, "machine_dump")
         subprocess.run(["cp", MACHINE_DUMP, program], check=True)
-        out = subprocess.run([*NOBODY, program, "proc=1", "looks=8", "ms=100", f"needs={CPUS | EVENT}",
+        out = subprocess.run([*NOBODY, program, "proc=1", "refreshes=8", "ms=100", f"needs={CPUS | EVENT}",
                               "event=perf:sw:context-switches"], capture_output=True, text=True, timeout=LONG_S, check=False)
     expect(out.returncode == 0, out.stderr)
     expect("cap_perfmon" in out.stdout and "perf_event_paranoid" in out.stdout, out.stdout)
 
 
 @case
-def nothing_is_counted_that_nobody_looks_at():
+def nothing_is_counted_that_is_not_shown():
     need_live()
 
     def counters(screen):
@@ -282,12 +282,12 @@ def nothing_is_counted_that_nobody_looks_at():
     with counting("perf:sw:context-switches") as screen:
         begin(screen)
         expect(counters(screen) == os.cpu_count(), f"{counters(screen)} counters")
-        screen.look(needs=CPUS)
+        screen.refresh(needs=CPUS)
         end = time.monotonic() + WAIT_S
         while counters(screen):
             expect(time.monotonic() < end, f"{counters(screen)} counters are left")
             time.sleep(0.02)
-        screen.look(needs=CPUS | EVENT)
+        screen.refresh(needs=CPUS | EVENT)
         begin(screen)
 
 
@@ -299,13 +299,13 @@ def a_thousand_threads_do_not_hold_the_screen_up():
         wait_for_threads(work, 2000)
         with counting("perf:sw:context-switches", f"tgid={work.pid}") as screen:
             start = time.monotonic()
-            screen.look()
+            screen.refresh()
             took = time.monotonic() - start
             begin(screen)
             # Opening them takes 20 us each, more while others work: at least 80 ms in all.
             expect(took < 0.5, f"the screen stood still for {took:.2f} s")
             time.sleep(0.2)
-            counted(screen.look())
+            counted(screen.refresh())
     finally:
         stop(work)
 
@@ -315,21 +315,21 @@ def shares_of_a_cpu_need_no_counter_and_have_a_past():
     with counting("cpu:cpu_user_util_percent") as screen:
         for number in range(1, 4):
             time.sleep(0.05)
-            look = screen.look()
-            expect(look["event_why"] is None, look["event_why"])
-            expect(all(cpu["nr_event_history"] == number for cpu in look["cpus"]), f"{look['cpus']}")
+            refresh = screen.refresh()
+            expect(refresh["event_why"] is None, refresh["event_why"])
+            expect(all(cpu["nr_event_history"] == number for cpu in refresh["cpus"]), f"{refresh['cpus']}")
 
 
 def loaded(needs):
-    """The list, when it is there; no look may wait for it."""
+    """The list, when it is there; no refresh may wait for it."""
     with Screen("proc=1", f"needs={needs}") as screen:
         end = time.monotonic() + 30
         while True:
             start = time.monotonic()
-            look = screen.look()["event_list"]
+            refresh = screen.refresh()["event_list"]
             expect(time.monotonic() - start < 0.5 * SLOW, "the screen stood still")
-            if not look["is_loading"]:
-                return look
+            if not refresh["is_loading"]:
+                return refresh
             expect(time.monotonic() < end, "the list does not come")
             time.sleep(0.02)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a screen is shown (session/machine_source), against workloads that know what they did, `stat`, and /proc.
+"""What a screen is shown (machine/machine_source), against workloads that know what they did, `stat`, and /proc.
 
-machine_dump looks whenever it is sent a line, so that its looks fall where a case wants them.
+machine_dump refreshes whenever it is sent a line, so that its refreshes fall where a case wants them.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from live import (LONG_S, NOBODY, WAIT_S, Lines, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
+from live import (LONG_S, NOBODY, WAIT_S, Lines, Meanwhile, Skip, Stat, Work, case, expect, expect_between, expect_near, main,
                   need_live, part, rows, scratch)
 
 MACHINE_DUMP = os.environ.get("MACHINE_DUMP", "build/tests/live/machine_dump")
@@ -40,12 +40,12 @@ class Screen:
             self.process.kill()
             self.process.wait()
 
-    def look(self, needs=""):
-        """One look now."""
+    def refresh(self, needs=""):
+        """One refresh now."""
         self.process.stdin.write(f"{needs}\n")
         self.process.stdin.flush()
         self.nr += 1
-        expect(self.out.wait_for(self.nr), f"no look: {self.process.poll()}")
+        expect(self.out.wait_for(self.nr), f"no refresh: {self.process.poll()}")
         return json.loads(self.out.lines[self.nr - 1])
 
     def programs(self):
@@ -58,19 +58,19 @@ class Screen:
         return sum("prog_id:" in text for text in texts)
 
     def attached(self):
-        """Looks until BPF is there, and once more, so that the next look has an interval."""
+        """Refreshes until BPF is there, and once more, so that the next refresh has an interval."""
         need_live()
         end = time.monotonic() + ATTACH_S
-        while self.look()["source"] != "bpf":
+        while self.refresh()["source"] != "bpf":
             expect(time.monotonic() < end, "BPF is not attached")
             time.sleep(0.05)
-        self.look()
+        self.refresh()
         return self
 
 
-def task(look, table, tid):
+def task(refresh, table, tid):
     """The row of a thread or process."""
-    found = [row for row in look[table] if row["tid"] == tid]
+    found = [row for row in refresh[table] if row["tid"] == tid]
     expect(len(found) == 1, f"{len(found)} rows of {tid} among {table}")
     return found[0]
 
@@ -96,19 +96,19 @@ def wait_for_threads(work, number):
 def wait_for_row(screen, tgid, number):
     """Until the process is on the screen with its threads: from /proc alone, who is new is not noticed at once."""
     end = time.monotonic() + WAIT_S
-    while not [row for row in screen.look()["processes"] if row["tid"] == tgid and row["nr_threads"] == number]:
+    while not [row for row in screen.refresh()["processes"] if row["tid"] == tgid and row["nr_threads"] == number]:
         expect(time.monotonic() < end, f"{tgid} does not come")
         time.sleep(0.05)
 
 
-def players(look):
+def players(refresh):
     """The two threads of a pingpong."""
-    return {t["tid"]: t for t in look["threads"] if t["comm"] in ("pp-left", "pp-right")}
+    return {t["tid"]: t for t in refresh["threads"] if t["comm"] in ("pp-left", "pp-right")}
 
 
-def expect_same(what, got, want):
-    """Equal, but for the few switches that happen while one has looked and the other has not."""
-    expect_near(what, got, want, relative=0.02, absolute=4)
+def expect_same(what, got, want, taken=0):
+    """Equal, but for the few switches that happen while one has read and the other has not; and for what was taken meanwhile."""
+    expect_near(what, got, want, relative=0.02, absolute=4, less=taken, more=taken)
 
 
 def stop(work):
@@ -121,7 +121,7 @@ def stop(work):
 
 
 def expect_accounts(screen, table):
-    """Run and wait of two hogs, over an interval whose ends are read around the looks."""
+    """Run and wait of two hogs, over an interval whose ends are read around the refreshes."""
     work = Work("hogs", nr=2, ms=600000)
     try:
         wait_for_threads(work, 3)
@@ -129,22 +129,22 @@ def expect_accounts(screen, table):
         before = {tid: sched(work.pid, tid) for tid in tids(work.pid)}
         start = time.monotonic()
         time.sleep(2)
-        look = screen.look()
+        refresh = screen.refresh()
         seconds = time.monotonic() - start
         after = {tid: sched(work.pid, tid) for tid in tids(work.pid)}
         # What happened between our readings and its own is in one of both only.
-        slack = max(0.05, abs(seconds - look["interval_s"]) / seconds * 2 + 0.03)
+        slack = max(0.05, abs(seconds - refresh["interval_s"]) / seconds * 2 + 0.03)
         run = sum(after[tid][0] - before[tid][0] for tid in before) / seconds / 1e9
-        got = task(look, "processes", work.pid)
+        got = task(refresh, "processes", work.pid)
         expect_near("run of the process", got["run"], run, relative=slack, absolute=0.03)
         expect(got["nr_threads"] == 3, f"{got['nr_threads']} threads")
-        expect_near("sum of its threads", sum(t["run"] or 0 for t in look[table] if t["tgid"] == work.pid), got["run"],
+        expect_near("sum of its threads", sum(t["run"] or 0 for t in refresh[table] if t["tgid"] == work.pid), got["run"],
                     absolute=1e-4)
         for tid in before:
             want = (after[tid][0] - before[tid][0]) / seconds / 1e9
-            expect_near(f"run of {tid}", task(look, "threads", tid)["run"], want, relative=slack, absolute=0.03)
+            expect_near(f"run of {tid}", task(refresh, "threads", tid)["run"], want, relative=slack, absolute=0.03)
             want = (after[tid][1] - before[tid][1]) / seconds / 1e9
-            expect_near(f"wait of {tid}", task(look, "threads", tid)["wait"], want, relative=slack, absolute=0.05)
+            expect_near(f"wait of {tid}", task(refresh, "threads", tid)["wait"], want, relative=slack, absolute=0.05)
         expect(run <= len(os.sched_getaffinity(0)) + 0.1, f"run {run}")
         expect("hogs" in (got["cmdline"] or ""), f"command line {got['cmdline']}")
         expect(got["class"] == "fair" and got["prio"] >= 120, f"{got['class']} {got['prio']}")
@@ -169,20 +169,20 @@ def a_sleeper_is_counted_as_it_counts_itself():
     with Screen() as screen:
         screen.attached()
         work = Work("sleep", nr=1, rounds=200, us=5000)
-        looks = []
+        refreshes = []
         while work.process.poll() is None:
             time.sleep(0.2)
-            looks.append(screen.look())
-        looks.append(screen.look())
+            refreshes.append(screen.refresh())
+        refreshes.append(screen.refresh())
         account = work.account()
         truth = account["tasks"][0]
-        mine = [t for look in looks for t in look["processes"] if t["tgid"] == work.pid]
+        mine = [t for refresh in refreshes for t in refresh["processes"] if t["tgid"] == work.pid]
         naps = sum(t["sleep"]["count"] for t in mine)
-        # Its last moments come after its row has gone: as many naps as fit into a look may be missing.
+        # Its last moments come after its row has gone: as many naps as fit into a refresh may be missing.
         expect_between("naps", naps, truth["count"] - 60, truth["voluntary"] + 20)
         # The timer is set before it leaves its CPU: half of the naps lack at most twice the mean of what it ran for each.
         least = 5e6 - max(1e5, 2 * truth["run_ns"] / truth["count"])
-        own = [t["sleep"] for look in looks for t in look["threads"] if t["tid"] == truth["tid"]]
+        own = [t["sleep"] for refresh in refreshes for t in refresh["threads"] if t["tid"] == truth["tid"]]
         short = [sleep for sleep in own if sleep["count"] > 10 and sleep["p50_ns"] < least]
         expect(own, "its thread is never shown")
         expect(not short, f"naps are too short, below {least}: {short}")
@@ -195,13 +195,13 @@ def switches_of_a_pingpong_are_what_bpf_and_proc_say():
         work = Work("pingpong", rounds=100000000)
         try:
             end = time.monotonic() + WAIT_S
-            while len(players(by_proc.look())) < 2:
+            while len(players(by_proc.refresh())) < 2:
                 expect(time.monotonic() < end, "no pingpong")
                 time.sleep(0.05)
-            with_bpf.look()
-            by_proc.look()
+            with_bpf.refresh()
+            by_proc.refresh()
             time.sleep(3)
-            mine, kernels = players(with_bpf.look()), players(by_proc.look())
+            mine, kernels = players(with_bpf.refresh()), players(by_proc.refresh())
             expect_near("players", len(mine), 2)
             for tid, row in kernels.items():
                 expect(row["voluntary_per_s"] > 100, f"{row['comm']} switches {row['voluntary_per_s']} times a second")
@@ -213,20 +213,22 @@ def switches_of_a_pingpong_are_what_bpf_and_proc_say():
 
 @case
 def latencies_are_those_of_stat_over_the_same_seconds():
-    """The whole life of a sleeper falls into one look and into one run of stat: both have counted the same."""
+    """The whole life of a sleeper falls into one refresh and into one run of stat: both have counted the same."""
     with Screen() as screen:
         screen.attached()
         with Stat("--by", "tid", "-g", "latency,slice,sleep,migration", "-d") as stat:
-            screen.look()
+            screen.refresh()
+            meanwhile = Meanwhile()
             work = Work("sleep", nr=2, rounds=400, us=2000)
             wait_for_threads(work, 3)
             time.sleep(0.5)
-            os.kill(work.pid, signal.SIGSTOP)  # it does nothing more: looks may come when they come
+            os.kill(work.pid, signal.SIGSTOP)  # it does nothing more: refreshes may come when they come
             time.sleep(0.2)
-            look = screen.look()
+            refresh = screen.refresh()
+            taken_us = meanwhile.taken_ns() / 1000
             report = stat.finish()
             work.kill()
-    mine = task(look, "processes", work.pid)
+    mine = task(refresh, "processes", work.pid)
 
     def all_of(group, *path):
         """That part of each thread's row that counts anything."""
@@ -239,7 +241,8 @@ def latencies_are_those_of_stat_over_the_same_seconds():
     waits = all_of("latency", "by_cause", "woken") + all_of("latency", "by_cause", "new")
     expect(mine["latency"]["count"] > 50, f"{mine['latency']['count']} waits")
     expect_same("waits", mine["latency"]["count"], sum(one["count"] for one in waits))
-    expect_same("longest wait in us", mine["latency"]["max_ns"] / 1000, max(one["max_us"] for one in waits))
+    expect_same("longest wait in us", mine["latency"]["max_ns"] / 1000, max(one["max_us"] for one in waits),
+                taken_us)
     expect_same("preempted waits", mine["preempted"]["count"], count("latency", "by_cause", "preempted"))
     expect_same("slices", mine["slice"]["count"], count("slice", "voluntary") + count("slice", "involuntary"))
     expect_same("naps", mine["sleep"]["count"], sum(count("sleep", "by_state", state) for state in STATES))
@@ -250,15 +253,15 @@ def cpus_add_up_and_the_heat_map_counts_wakeups():
     with Screen() as screen:
         screen.attached()
         time.sleep(1)
-        look = screen.look()
-        for cpu in look["cpus"]:
+        refresh = screen.refresh()
+        for cpu in refresh["cpus"]:
             total = sum(cpu[key] for key in ("user", "system", "irq", "steal"))
             expect_near(f"busy of CPU {cpu['cpu']}", cpu["busy"], total, absolute=1e-5)
             expect_between("busy", cpu["busy"], 0, 1)
-        woken = sum(look["heat"])
-        expect_between("waits on CPUs", sum(cpu["wait"]["count"] for cpu in look["cpus"]), woken, 1e9)
-        expect(woken > 0, "nobody was woken")
-        expect(look["wait"]["count"] == sum(cpu["wait"]["count"] for cpu in look["cpus"]), "waits do not add up")
+        woken = sum(refresh["heat"])
+        expect_between("waits on CPUs", sum(cpu["wait"]["count"] for cpu in refresh["cpus"]), woken, 1e9)
+        expect(woken > 0, "no task was woken")
+        expect(refresh["wait"]["count"] == sum(cpu["wait"]["count"] for cpu in refresh["cpus"]), "waits do not add up")
 
 
 @case
@@ -266,8 +269,8 @@ def our_own_programs_are_listed_with_their_cost():
     with Screen() as screen:
         screen.attached()
         time.sleep(1)
-        look = screen.look()
-        mine = [p for p in look["programs"] if p["name"] == "on_switch"]
+        refresh = screen.refresh()
+        mine = [p for p in refresh["programs"] if p["name"] == "on_switch"]
         expect(mine and mine[-1]["runs_per_s"] > 0, f"{mine}")
         expect_between("cost of a switch", mine[-1]["ns_per_run"], 10, 100000)
 
@@ -280,63 +283,63 @@ def without_rights_the_same_comes_from_proc_with_one_sentence():
         os.chmod(folder, 0o755)
         program = os.path.join(folder, "machine_dump")
         subprocess.run(["cp", MACHINE_DUMP, program], check=True)
-        out = subprocess.run([*NOBODY, program, "looks=8", "ms=200"], capture_output=True, text=True, timeout=LONG_S,
+        out = subprocess.run([*NOBODY, program, "refreshes=8", "ms=200"], capture_output=True, text=True, timeout=LONG_S,
                              check=False)
     expect(out.returncode == 0, out.stderr)
-    look = json.loads(out.stdout.splitlines()[-2])
-    expect(look["source"] == "proc", look["source"])
-    expect("CAP_BPF" in look["notice"] and "setcap" in look["notice"], f"notice: {look['notice']}")
-    expect(len(look["threads"]) > 10, f"{len(look['threads'])} threads")
-    expect(any(t["run"] for t in look["threads"]), "nobody runs")
-    expect(all(t["migrations_per_s"] is None for t in look["threads"]), "migrations out of nothing")
+    refresh = json.loads(out.stdout.splitlines()[-2])
+    expect(refresh["source"] == "proc", refresh["source"])
+    expect("CAP_BPF" in refresh["notice"] and "setcap" in refresh["notice"], f"notice: {refresh['notice']}")
+    expect(len(refresh["threads"]) > 10, f"{len(refresh['threads'])} threads")
+    expect(any(t["run"] for t in refresh["threads"]), "no task runs")
+    expect(all(t["migrations_per_s"] is None for t in refresh["threads"]), "migrations out of nothing")
 
 
 @case
-def nothing_stays_attached_that_nobody_needs():
+def nothing_stays_attached_that_is_not_needed():
     with Screen("needs=3") as screen:  # CPUs and tasks
         for _ in range(3):
-            expect(screen.look()["source"] == "proc", "attached without need")
+            expect(screen.refresh()["source"] == "proc", "attached without need")
         expect(screen.programs() == 0, "programs without need")
-        screen.look(needs=7)  # latency, too
+        screen.refresh(needs=7)  # latency, too
         screen.attached()
         expect(screen.programs() > 0, "no programs in spite of need")
         for _ in range(40):
-            look = screen.look(needs=3)
-        expect(look["source"] == "proc" and screen.programs() == 0, "still attached")
-        expect(all(t["latency"]["count"] == 0 for t in look["threads"]), "latencies out of nothing")
+            refresh = screen.refresh(needs=3)
+        expect(refresh["source"] == "proc" and screen.programs() == 0, "still attached")
+        expect(all(t["latency"]["count"] == 0 for t in refresh["threads"]), "latencies out of nothing")
 
 
 @case
-def hardware_pressure_is_attached_only_while_it_is_wished():
+def hardware_pressure_is_attached_only_while_it_is_requested():
     need_live()
     kernel = pathlib.Path("/sys/kernel/btf/vmlinux").read_bytes()
     if not any(name in kernel for name in (b"btf_trace_hw_pressure_update", b"btf_trace_thermal_pressure_update")):
         with Screen() as screen:
-            look = screen.look(1 | 32768)
-            expect(look["no_pressure"] and screen.programs() == 0, f"{look['no_pressure']}")
+            refresh = screen.refresh(1 | 32768)
+            expect(refresh["no_pressure"] and screen.programs() == 0, f"{refresh['no_pressure']}")
         return
     with Screen() as screen:
-        look = screen.look(1 | 32768)
+        refresh = screen.refresh(1 | 32768)
         expect(screen.programs() > 0, "not attached")
-        known = [c["hw_pressure"] for c in look["cpus"] if c["hw_pressure"] is not None]
-        expect(known or "when it changes" in look["no_pressure"], look["no_pressure"])
-        look = screen.look(1)
-        expect(screen.programs() == 0 and look["no_pressure"] is None, "still attached")
+        known = [c["hw_pressure"] for c in refresh["cpus"] if c["hw_pressure"] is not None]
+        expect(known or "when it changes" in refresh["no_pressure"], refresh["no_pressure"])
+        refresh = screen.refresh(1)
+        expect(screen.programs() == 0 and refresh["no_pressure"] is None, "still attached")
     with Screen("proc=1") as screen:
-        look = screen.look(1 | 32768)
-        expect("needs BPF" in look["no_pressure"] and screen.programs() == 0, look["no_pressure"])
+        refresh = screen.refresh(1 | 32768)
+        expect("needs BPF" in refresh["no_pressure"] and screen.programs() == 0, refresh["no_pressure"])
 
 
 @case
-def who_runs_is_there_and_who_ended_is_gone_with_the_next_look():
-    """Among threads that sleep, which nobody reads or lists meanwhile."""
+def a_running_task_is_there_and_an_ended_one_gone_with_the_next_refresh():
+    """Among threads that sleep, which are not read or listed meanwhile."""
     with Screen() as screen:
         screen.attached()
         crowd = Work("crowd", nr=1000, us=3600000000, ms=3600000)
         try:
             wait_for_threads(crowd, 1000)
             end = time.monotonic() + WAIT_S
-            while not all(t["comm"] for t in screen.look()["threads"]):  # a look reads only so many new ones
+            while not all(t["comm"] for t in screen.refresh()["threads"]):  # a refresh reads only so many new ones
                 expect(time.monotonic() < end, "some have no name")
             for _ in range(8):
                 with subprocess.Popen(["sleep", "60"]) as sleeper:
@@ -344,16 +347,16 @@ def who_runs_is_there_and_who_ended_is_gone_with_the_next_look():
                     while pathlib.Path(f"/proc/{sleeper.pid}/stat").read_text(encoding="ascii").split()[1:3] != ["(sleep)", "S"]:
                         expect(time.monotonic() < end, "it does not sleep")
                         time.sleep(0.01)
-                    look = screen.look()
-                    expect(task(look, "threads", sleeper.pid)["comm"] == "sleep", f"it is called {task(look, 'threads', sleeper.pid)}")
-                    expect(task(look, "processes", sleeper.pid)["nr_threads"] == 1, "it has no thread")
+                    refresh = screen.refresh()
+                    expect(task(refresh, "threads", sleeper.pid)["comm"] == "sleep", f"it is called {task(refresh, 'threads', sleeper.pid)}")
+                    expect(task(refresh, "processes", sleeper.pid)["nr_threads"] == 1, "it has no thread")
                     sleeper.kill()
                     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
-                    expect(task(screen.look(), "threads", sleeper.pid)["state"] == "Z", "it is no zombie")
-                look = screen.look()
+                    expect(task(screen.refresh(), "threads", sleeper.pid)["state"] == "Z", "it is no zombie")
+                refresh = screen.refresh()
                 for table in ("threads", "processes"):
-                    expect(not [t for t in look[table] if t["tid"] == sleeper.pid], f"it is still among {table}")
-            expect(len([t for t in screen.look()["threads"] if t["tgid"] == crowd.pid]) >= 1000, "the crowd has shrunk")
+                    expect(not [t for t in refresh[table] if t["tid"] == sleeper.pid], f"it is still among {table}")
+            expect(len([t for t in screen.refresh()["threads"] if t["tgid"] == crowd.pid]) >= 1000, "sleeping threads are missing")
         finally:
             stop(crowd)
 

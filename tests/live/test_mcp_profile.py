@@ -16,7 +16,7 @@ SHARES = {"part_seventy": 70, "part_twenty": 20, "part_ten": 10}
 
 
 class Burner:
-    """A program of known parts, while it is looked at."""
+    """A program of known parts, while it is profiled."""
 
     def __enter__(self):
         self.process = subprocess.Popen(["nice", "-n", "-20", str(SPLIT / "split_pie"), "60"])

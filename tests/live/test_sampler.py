@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Profiles as collect/sampler takes them, against programs that know what they did; and collect/mmap_ring."""
+"""Profiles as collect/sample/sampler takes them, against programs that know what they did; and collect/sample/mmap_ring."""
 import bisect
 import contextlib
 import json
@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import time
 
-from live import (LONG_S, NOBODY, ROOT, Lines, cgroups, case, expect, expect_between, expect_near, main, move,
-                  need_live, once, output, scratch)
+from live import (LONG_S, NOBODY, ROOT, Lines, Meanwhile, cgroups, case, expect, expect_between, expect_near, main, move,
+                  need_live, once, output, scratch, unseen_switches)
 
 DUMP = os.environ.get("SAMPLE_DUMP", str(ROOT / "build/tests/live/sample_dump"))
 TARGET = os.environ.get("SAMPLE_TARGET", str(ROOT / "build/tests/live/sample_target"))
@@ -54,7 +54,7 @@ class Dump:
         return rows, totals
 
     def finish(self):
-        """(rows, totals) as of now. All is accounted for, and idle is nobody."""
+        """(rows, totals) as of now. All is accounted for, and idle is not a task."""
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write("\n")
             self.process.stdin.close()
@@ -156,12 +156,15 @@ def expect_rate(frequency, ms, tolerance):
     """So many samples per second that the program used, whatever else runs."""
     with Target("burn", ms=ms, cpu=last_cpu(), fifo=1) as target:
         with Dump("cpu-clock", freq=frequency, pid=target.pid) as dump:
+            meanwhile = Meanwhile()
             account = target.go()
+            missing = frequency * meanwhile.taken_ns(last_cpu()) / account["cpu_ns"]
             rows, totals = dump.finish()
         rate = totals["kept"] / (account["cpu_ns"] / 1e9)
-        expect_near("samples per second of CPU time", rate, frequency, absolute=tolerance)
+        # What is taken is no CPU time, but a sample may be due in it.
+        expect_near("samples per second of CPU time", rate, frequency, absolute=tolerance, less=missing, more=missing)
         expect(totals["lost"] == 0 and totals["throttled"] <= idle_throttles(totals), f"losses: {totals}")
-        expect({(row["tid"], row["tgid"]) for row in rows} == {(target.pid, target.pid)}, "somebody else's rows")
+        expect({(row["tid"], row["tgid"]) for row in rows} == {(target.pid, target.pid)}, "rows of another process")
         inside = sum(row["count"] for row in rows if "burn" in target.names(row))
         expect(inside >= 0.97 * totals["kept"], f"{inside} of {totals['kept']} samples in burn()")
         with_main = sum(row["count"] for row in rows if "main" in target.names(row))
@@ -183,9 +186,11 @@ def at_999_hz_there_are_999_samples_per_second_of_cpu_time():
 def by_period_a_clock_is_sampled_each_so_many_ns():
     with Target("burn", ms=1500, cpu=last_cpu(), fifo=1) as target:
         with Dump("sw:cpu-clock", period=5000000, pid=target.pid) as dump:
+            meanwhile = Meanwhile()
             account = target.go()
+            taken = meanwhile.taken_ns(last_cpu())
             _, totals = dump.finish()
-    expect_near("samples", totals["kept"], account["cpu_ns"] / 5e6, relative=0.03)
+    expect_near("samples", totals["kept"], account["cpu_ns"] / 5e6, relative=0.03, less=taken / 5e6, more=taken / 5e6)
 
 
 def expect_faults(number, **options):
@@ -264,15 +269,33 @@ def each_call_is_a_sample_of_a_uprobe():
 
 
 @case
+def calls_stay_exact_while_rows_are_taken_out():
+    """Programs of uprobes can be preempted in the midst of a row: none is taken out before they have ended."""
+    need_live()
+    process = subprocess.Popen([PROBE_TARGET, "20000", "4", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pid = int(process.stdout.readline())
+    with Dump(f"uprobe:{PROBE_TARGET}:probe_me", pid=pid, reads=1) as dump:
+        process.communicate("\n", timeout=LONG_S)
+        rows, totals = dump.finish()
+    expect(totals["kept"] == 80000 and totals["lost"] == 0, f"80000 calls: {totals}")
+    expect(count(rows) == 80000, f"{count(rows)} calls in the rows")
+
+
+@case
 def off_cpu_time_is_what_the_sleeper_measures_itself():
     with Target("nap", nr=50, us=20000) as target:
         with Dump("off-cpu", pid=target.pid) as dump, Dump("off-cpu", pid=target.pid, min_off_us=1000000) as long:
+            meanwhile, unseen = Meanwhile(), unseen_switches()
             account = target.go()
             rows, totals = dump.finish()
+            unseen = unseen_switches() - unseen
+            delayed = meanwhile.taken_ns() + account["wait_ns"]
             longer, _ = long.finish()
         naps = [row for row in rows if "nap" in target.names(row)]
-    expect(count(naps) == 50, f"{count(naps)} naps, expected 50: {totals}")
-    expect_between("ns asleep", count(naps, "value"), 0.9 * account["slept_ns"], account["slept_ns"])
+    # One that is preempted on its way may find the timer over, and does not sleep.
+    expect_between(f"naps ({totals})", count(naps), 50, 50, less=unseen + account["involuntary"])
+    expect_between("ns asleep", count(naps, "value"), 0.9 * account["slept_ns"], account["slept_ns"],
+                   less=delayed)
     expect({kernel_names(row)[0] for row in naps} == {"__schedule"}, "the stack does not begin where it blocks")
     expect(all("do_nanosleep" in kernel_names(row) for row in naps), "not asleep in do_nanosleep()")
     expect(not [row for row in longer if "nap" in target.names(row)], "waits below the limit were kept")
@@ -295,20 +318,22 @@ def a_waker_has_a_stack_for_each_wakeup():
 
 
 @case
-def a_process_comes_with_its_threads_and_children_and_nobody_else():
+def a_process_comes_with_its_threads_and_children_alone():
     with Target("tree", ms=300, threads=2, children=2) as target, Target("burn", ms=300) as other:
         with Dump("cpu-clock", freq=999, pid=target.pid) as dump:
+            meanwhile = Meanwhile()
             other.start()
             account = target.go()
+            taken_s = meanwhile.taken_ns() / 1e9
             rows, totals = dump.finish()
         other.account()
     ran_s = account["cpu_ns"] / 1e9 + account["child_cpu_us"] / 1e6
-    expect_near("samples", totals["kept"], ran_s * 999, relative=0.2)
+    expect_near("samples", totals["kept"], ran_s * 999, relative=0.2, less=taken_s * 999, more=taken_s * 999)
     threads = {row["tid"] for row in rows if row["comm"] == "t-thread"}
     children = {row["tgid"] for row in rows if row["comm"] == "t-child"}
     expect(len(threads) == 2 and len(children) == 2, f"threads {threads}, children {children}")
     expect(all(row["tgid"] == target.pid for row in rows if row["tid"] in threads), "threads of another process")
-    expect({row["tgid"] for row in rows} == children | {target.pid}, "somebody else's rows")
+    expect({row["tgid"] for row in rows} == children | {target.pid}, "rows of another process")
 
 
 @case
@@ -316,12 +341,14 @@ def a_cgroup_limits_it_to_its_tasks():
     with cgroups("sampled") as (group,), Target("burn", ms=400) as inside, Target("burn", ms=400) as outside:
         move(inside.pid, group)
         with Dump("cpu-clock", freq=999, cgroup=group) as dump:
+            meanwhile = Meanwhile()
             inside.start()
             outside.go()
-            inside.account()
+            ran_s = inside.account()["cpu_ns"] / 1e9
+            taken_s = meanwhile.taken_ns() / 1e9
             rows, totals = dump.finish()
     expect({row["tgid"] for row in rows} == {inside.pid}, "rows of others")
-    expect_between("samples", totals["kept"], 200, 800)
+    expect_near("samples", totals["kept"], ran_s * 999, relative=0.2, less=taken_s * 999, more=taken_s * 999)
 
 
 @case
@@ -373,9 +400,11 @@ def after_the_stop_nothing_is_sampled_any_more():
 def reading_meanwhile_neither_stops_nor_changes_it():
     with Target("burn", ms=1500, cpu=last_cpu(), fifo=1) as target:
         with Dump("cpu-clock", freq=999, pid=target.pid, reads=1) as dump:
+            meanwhile = Meanwhile()
             account = target.go()
+            missing = meanwhile.taken_ns(last_cpu()) / 1e9 * 999
             rows, totals = dump.finish()
-    expect_near("samples", totals["kept"], account["cpu_ns"] / 1e9 * 999, relative=0.03)
+    expect_near("samples", totals["kept"], account["cpu_ns"] / 1e9 * 999, relative=0.03, less=missing, more=missing)
     expect_between("samples of a read before the last", totals["read_last"], 1, count(rows))
 
 
@@ -428,7 +457,7 @@ def kernel_or_user_stacks_can_be_left_out():
 
 
 @case
-def nobody_asked_and_the_event_is_told():
+def the_default_event_is_reported_with_its_reason():
     with Dump("") as dump:
         dump.finish()
     expect(dump.ready["is_default"], "not the default")
@@ -461,7 +490,7 @@ def a_refusal_is_one_sentence_and_leaves_nothing_open():
     expect_refusal(["CPU 4000 is offline"], "cpu-clock", "cpu=4000")
     expect_refusal(["CPU 4000 is offline"], "off-cpu", "cpu=4000")
     expect_refusal(["no tracepoint 'sched:no_such_thing'"], "tracepoint:sched:no_such_thing")
-    expect_refusal(["is no tracepoint"], "tracepoint:sched")
+    expect_refusal(["is not a tracepoint"], "tracepoint:sched")
     expect_refusal(["has no function 'no_such_thing'"], f"uprobe:{PROBE_TARGET}:no_such_thing")
     expect_refusal(["/no/such/file"], "uprobe:/no/such/file:main")
     expect_refusal(["99999999 samples per second", "perf_event_max_sample_rate"], "cpu-clock", "freq=99999999")
@@ -477,7 +506,7 @@ def a_thread_is_not_a_process():
         threads = []
         while not threads and time.monotonic() < deadline:
             threads = [tid for tid in map(int, os.listdir(f"/proc/{target.pid}/task")) if tid != target.pid]
-        expect_refusal([f"{threads[0]} is no process", f"a thread of process {target.pid}"], "cpu-clock", f"pid={threads[0]}")
+        expect_refusal([f"{threads[0]} is not a process", f"a thread of process {target.pid}"], "cpu-clock", f"pid={threads[0]}")
 
 
 @case
@@ -493,7 +522,7 @@ def without_rights_it_says_so_and_leaves_nothing_open():
 
 
 def short_life(watch_pid):
-    """Reports of a program that has ended before anyone looked at it, and of its parent."""
+    """Reports of a program that has ended before it was read, and of its parent."""
     need_live()
     shell = subprocess.Popen(["sh", "-c", f"read x; {TARGET} burn ms=1 wait=0; exit 0"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
@@ -507,7 +536,7 @@ def short_life(watch_pid):
 
 
 @case
-def what_a_short_process_maps_is_told():
+def what_a_short_process_maps_is_reported():
     reports, shell, pid, _ = short_life(False)
     own = [report for report in reports if report["tgid"] == pid]
     expect([report["what"] for report in own if report["what"] != "mapped"] == ["fork", "exec", "exit"], f"life {own}")
@@ -522,14 +551,14 @@ def what_a_short_process_maps_is_told():
     expect(TARGET in mapped and libc and "[vdso]" in mapped, f"mapped {list(mapped)}")
     for path in TARGET, libc:
         report = mapped[path]
-        # Of a file on an overlay, the kernel tells the one below.
+        # Of a file on an overlay, the kernel reports the one below.
         kind = output(["stat", "-f", "-c", "%T", path]).stdout.strip()
         expect(report["inode"] == os.stat(path).st_ino or kind == "overlayfs" and report["inode"], f"{path}: {report}")
         expect(report["end"] > report["start"], f"empty: {report}")
 
 
 @case
-def of_mappings_a_process_comes_with_its_children_and_nobody_else():
+def of_mappings_a_process_comes_with_its_children_alone():
     reports, shell, pid, _ = short_life(True)
     expect({report["tgid"] for report in reports} == {shell, pid}, f"reports of {({r['tgid'] for r in reports})}")
 

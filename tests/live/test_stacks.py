@@ -4,7 +4,6 @@
 Traces are read twice: by tests/trace/decode.py, which shares no code with the writer, and by our own reader.
 """
 import collections
-import contextlib
 import json
 import os
 import pathlib
@@ -13,9 +12,9 @@ import signal
 import subprocess
 import time
 
-from live import (IS_EMULATED, LONG_S, SCHEDSCOPE, WAIT_S, case, expect, expect_between, expect_near, main, need_live,
-                  run, scratch)
-from test_record import Record, decoded, expect_refusal, ran_so_far, runtimes, summary_of
+from live import (IS_EMULATED, LONG_S, SCHEDSCOPE, WAIT_S, Meanwhile, case, expect, expect_between, expect_near, main, need_live,
+                  run, scratch, wait_until_attached)
+from test_record import Record, decoded, expect_refusal, pipe_bench, ran_so_far, runtimes, summary_of
 
 TARGET = os.environ.get("STACK_TARGET", "build/tests/live/stack_target")
 
@@ -45,8 +44,9 @@ def names_of(trace, kind):
 @case
 def functions_have_their_shares_and_cpus_their_rate():
     with scratch() as folder:
-        path = os.path.join(folder, "t")
+        path, meanwhile = os.path.join(folder, "t"), Meanwhile()
         summary = record(path, "--stacks", "--", TARGET, "share", "3000")
+        taken = meanwhile.taken_ns()
         trace = decoded(path)
         report = flamegraph(path, "-c", "stack_target")
         whole = flamegraph(path)
@@ -61,7 +61,12 @@ def functions_have_their_shares_and_cpus_their_rate():
     busy_ns = sum(ns for tid, ns in runtimes(trace).items() if trace.threads.get(tid, {}).get("name") == "stack_target")
     # Emulated CPUs run in turn: samples that are due while one stands still are late, and some never come. One alone has all.
     take_turns = IS_EMULATED and os.cpu_count() > 1
-    expect_between("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 30 if take_turns else 95, 103)
+    # No sample is taken while the CPU is, but that lies in the slices. The clock of a CPU goes on while others have it: of a target
+    # that shares it, how many fall into its slices is chance, three deviations of it.
+    shared = max(0, 1 - busy_ns / (summary["seconds"] * 1e9))
+    chance = 3 * (99 * shared * 1e9 / busy_ns) ** 0.5
+    expect_between("samples per busy second", report["total_samples"] * 1e9 / busy_ns, 30 if take_turns else 95, 103,
+                   less=99 * taken / busy_ns + chance, more=chance)
     expect(len(trace.samples) == whole["total_samples"], f"{len(trace.samples)} samples in the file")
 
 
@@ -80,7 +85,7 @@ def sleeps_are_those_of_the_timeline_and_have_their_function():
     expect_between("sleeps in nap()", sum(row["samples"] for row in rows), 48, 52)
     expect(all("nanosleep" in row["stack"] for row in rows), f"{rows}")
     expect_between("time of nap()", sum(row["time_ns"] for row in rows), 45 * 5_000_000, mine["sleeping_time_ns"])
-    # The leaf is where it slept, not what looked at it.
+    # The leaf is where it slept, not what sampled it.
     expect(all("bpf" not in row["stack"].rsplit(";", 1)[-1] for row in report["stacks"]), f"{report['stacks']}")
 
 
@@ -136,6 +141,52 @@ def frames_lie_where_the_linker_put_them():
 
 
 @case
+def stacks_are_lost_before_anything_else():
+    """Of a ring that is not read for a while, stacks may fill half: what is lost are stacks, by name, and all else is there."""
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        with Record(path, "--stacks=off-cpu,waker", "--ring-kib", "16384") as ours:
+            ours.process.send_signal(signal.SIGSTOP)
+            # 60,000 switches and wakings, each with a stack: more than 8 MiB of stacks, and half of that of all else.
+            bench = pipe_bench(15000)
+            expect(bench.wait(LONG_S) == 0, "perf bench sched pipe failed")
+            ours.process.send_signal(signal.SIGCONT)
+            summary = ours.finish()
+        trace = decoded(path)
+        report = json.loads(run("analyze", path, "--json").stdout)
+        text = run("analyze", path).stdout
+    lost = {key: value for key, value in trace.attributes.items() if key.startswith("lost")}
+    expect(lost.get("lost.SAMPLE", 0) > 1000, f"{lost}, {summary['text']}")
+    expect(lost == {"lost": lost["lost.SAMPLE"], "lost.SAMPLE": lost["lost.SAMPLE"]}, f"{lost}, {summary['text']}")
+    expect(report["lost_by_kind"] == {"SAMPLE": lost["lost"]} and report["lost_events"] == lost["lost"], f"{report['lost_by_kind']}")
+    for words in (summary["text"], text):
+        expect(f"(SAMPLE {lost['lost']})" in words, words)
+    kept = collections.Counter(event["name"] for events in trace.events.values() for event in events)
+    switches = sum(number for name, number in kept.items() if name in ("switch", "sched_switch"))
+    expect(switches == summary["switches"], f"{switches} switches of {summary['switches']:.0f}: {kept}")
+    expect(len(trace.samples) > 1000, f"only {len(trace.samples)} stacks")
+    # Nothing is unknown of a CPU for lack of stacks: neither is a bundle marked, nor a CPU cut.
+    marked = sum(bool(bundle["lost"]) for bundles in trace.bundles.values() for bundle in bundles)
+    expect(not marked and not report["cpus_that_end_early"], f"{marked} bundles are marked, {report['cpus_that_end_early']}")
+
+
+@case
+def a_process_that_ends_before_its_stacks_are_read_has_names():
+    """It was there before the recording, and works only while the recorder stands still."""
+    with scratch() as folder, subprocess.Popen([TARGET, "share", "500"], stdout=subprocess.DEVNULL) as target:
+        target.send_signal(signal.SIGSTOP)
+        path = os.path.join(folder, "t")
+        with Record(path, "--stacks") as ours:
+            ours.process.send_signal(signal.SIGSTOP)
+            target.send_signal(signal.SIGCONT)
+            expect(target.wait(LONG_S) == 0, "the target failed")
+            ours.process.send_signal(signal.SIGCONT)
+            ours.finish()
+        found = shares(flamegraph(path, "-c", "stack_target"))
+    expect(found.get("heavy", 0) + found.get("light", 0) > 50, f"{found}")
+
+
+@case
 def filters_hold_for_stacks():
     with scratch() as folder:
         with subprocess.Popen([TARGET, "share", "600000"]) as wanted, \
@@ -155,18 +206,6 @@ def filters_hold_for_stacks():
     samples = [sample for sample in trace.samples if sample["of"]["name"] != "waker"]
     expect(len(samples) > 40, f"{len(samples)} samples")
     expect({sample["pid"] for sample in samples} == {wanted.pid}, f"{ {sample['pid'] for sample in samples} }")
-
-
-def wait_until_attached(pid):
-    """Its BPF programs are attached one after the other: until there were as many a second ago."""
-    before, links, end = 0, 0, time.monotonic() + WAIT_S
-    while not links or links != before:
-        expect(time.monotonic() < end, f"{pid} attaches nothing")
-        time.sleep(1)
-        before, links = links, 0
-        for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-            with contextlib.suppress(OSError):  # closed meanwhile
-                links += "link_type:" in info.read_text(encoding="ascii")
 
 
 @case
@@ -214,7 +253,7 @@ def files_of_stacks_agree():
 def what_cannot_be_is_refused():
     need_live()
     command = ("-o", "t", "--", "touch", "started")
-    expect_refusal(2, "'gpu' is no kind of stack", "--stacks=cpu,gpu", *command)
+    expect_refusal(2, "'gpu' is not a kind of stack", "--stacks=cpu,gpu", *command)
     expect_refusal(2, "is for --stacks", "--stack-frequency", "99", *command)
     expect_refusal(2, "most switches and wakings are left out", "--stacks=off-cpu", "--sample", "10", *command)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `schedscope stat` once did wrong: each case failed before its correction.
 
-Filters and identities that change while it measures, signals while nobody reads, and options.
+Filters and identities that change while it measures, signals while its output is not read, and options.
 """
 import fcntl
 import json
@@ -12,7 +12,7 @@ import sys
 import termios
 import time
 
-from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, NotHere, Stat, Work, as_nobody, case, cgroups,
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Stat, Work, as_nobody, case, cgroup2, cgroups,
                   expect, expect_between, expect_near, expect_sentence, expect_usage_error, is_before, main, measure, move,
                   need_live, output, part, row, rows, scratch, workload)
 
@@ -35,7 +35,7 @@ def asleep(of_row):
 
 
 class Unread:
-    """A stat whose reports nobody reads: its pipe is full after a moment."""
+    """A stat whose reports are not read: its pipe is full after a moment."""
 
     def __init__(self, *args):
         need_live()
@@ -86,7 +86,7 @@ class Unread:
 
 
 @case
-def a_second_signal_ends_it_though_nobody_reads_the_last_report():
+def a_second_signal_ends_it_though_the_last_report_is_not_read():
     for first, second in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)):
         with Unread("-i", "100") as stat:
             time.sleep(0.6)  # some tasks have samples
@@ -241,13 +241,15 @@ def rates_and_intervals_do_not_disturb_each_other():
     need_live()
     slow = subprocess.Popen([SCHEDSCOPE, "stat", "--json", "-g", "migration", "-i", "2.5", "-r", "5.2"],
                             stdout=subprocess.PIPE, text=True)
+    meanwhile = Meanwhile(slow.pid)
     with Stat("-g", "migration", "-c", "^mover$", interval="200ms") as stat:
         end = time.monotonic() + 2.6
         total = 0
         while time.monotonic() < end:
             total += workload("migrate", rounds=200)["tasks"][0]["count"]
         report = stat.finish()
-    out = slow.communicate(timeout=10)[0]
+    delayed_s = meanwhile.delayed_ns() / 1e9
+    out = slow.communicate(timeout=WAIT_S)[0]
     one = row(report, "migration", comm="mover")
     expect(one["samples"] >= 1, f"no rates: {one}")
     expect(one["p50_per_s"] and one["mean_per_s"] and one["max_per_s"] >= 100, f"no rates: {one}")
@@ -255,14 +257,14 @@ def rates_and_intervals_do_not_disturb_each_other():
     elapsed = [json.loads(line)["elapsed_s"] for line in out.splitlines()]
     expect(len(elapsed) == 3, f"reports at {elapsed}")
     for got, want in zip(elapsed, (2.5, 5.0, 5.2)):
-        expect_near("time of a report", got, want, absolute=0.2)
+        expect_near("time of a report", got, want, absolute=0.2, more=delayed_s)
 
 
 @case
 def a_new_cgroup_is_counted_beside_global_names():
     need_live()
     args = ("--cgroup", f"^schedscope-late-.*{os.getpid()}$", "--global-comm", "^nobody-has-this$")
-    with Stat(*args, "-g", ALL, "--by", "tid", "--outliers", "2000") as stat, cgroups("late-one") as (path,):
+    with cgroup2(), Stat(*args, "-g", ALL, "--by", "tid", "--outliers", "2000") as stat, cgroups("late-one") as (path,):
         hogs = Work("hogs", cgroup=path, nr=3, ms=1000)
         it = Work("sleep", cgroup=path, nr=1, rounds=100, us=5000).account()
         hogs.account()
@@ -305,16 +307,15 @@ def a_thread_that_changes_its_name_keeps_all_samples():
         # Long enough to fall asleep: an emulated CPU may stand still on its way there.
         it = workload("names", **({"rounds": 1000, "us": 20000} if IS_EMULATED else {"rounds": 20000, "us": 20}))
         report = stat.finish()
-    task = it["tasks"][0]
+    tid = it["tasks"][0]["tid"]
     for group in TABLES:
-        names = {one["comm"] for one in rows(report, group, tid=task["tid"])}
+        names = {one["comm"] for one in rows(report, group, tid=tid)}
         # Born with the name of its process.
         expect({LONG, SHORT} <= names <= {LONG, SHORT, "workload"}, f"{group}: {names}")
-    naps = sum(map(asleep, rows(report, "sleep", tid=task["tid"])))
-    expect_near("naps under all names", naps, task["voluntary"], absolute=3 + it["unseen"])
-    for name in (LONG, SHORT):
-        expect_near(f"naps of {name}", asleep(row(report, "sleep", tid=task["tid"], comm=name)),
-                    task["count"] / 2, absolute=3 + it["unseen"])
+    for task in it["tasks"]:
+        expect(task["voluntary"] > task["count"] / 2, f"hardly ever asleep: {task}")
+        expect_near(f"naps of {task['comm']}", asleep(row(report, "sleep", tid=tid, comm=task["comm"])), task["voluntary"],
+                    absolute=3 + it["unseen"])
 
 
 @case
@@ -404,7 +405,7 @@ def rows_are_sorted_and_cut_as_asked():
 
 
 @case
-def a_cgroup_filter_counts_nobody_else():
+def a_cgroup_filter_counts_no_other_task():
     with cgroups("only-a", "only-b") as (ours, other):
         with Stat("--cgroup", named(ours), "-g", ALL, "--by", "tid") as stat:
             wanted = Work("sleep", cgroup=ours, nr=2, rounds=100)
@@ -428,7 +429,7 @@ def patterns_may_ignore_case():
     expect({one["tid"] for one in found} == {task["tid"] for task in it["tasks"]}, f"rows: {found}")
     with Stat("-c", "^NAPPER$", "-g", "sleep") as stat:
         workload("sleep", nr=1, rounds=5)
-        expect(not rows(stat.finish(), "sleep"), "case is ignored though nobody asked for it")
+        expect(not rows(stat.finish(), "sleep"), "case is ignored without being asked for")
 
 
 @case

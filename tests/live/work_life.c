@@ -270,4 +270,5 @@ void work_crowd(struct work *w)
 	free(threads);
 	t->count = atomic_load(&crowd.wakeups);
 	truth_end(t);
+	truth_end_all(t);
 }

@@ -203,7 +203,7 @@ void work_migrate(struct work *w)
 struct diver {
 	struct truth *truth;
 	atomic_bool *is_over;
-	long rounds;
+	atomic_long *nr_there;
 	int cpu;
 };
 
@@ -212,6 +212,7 @@ static void *depth_hog(void *arg)
 	struct diver *d = arg;
 
 	pin(d->cpu);
+	atomic_fetch_add(d->nr_there, 1);
 	truth_begin(d->truth, "depth-hog");
 	while (!atomic_load_explicit(d->is_over, memory_order_relaxed))
 		;
@@ -227,19 +228,25 @@ void work_depth(struct work *w)
 	pthread_t threads[MAX_TRUTHS];
 	struct diver hogs[MAX_TRUTHS];
 	atomic_bool is_over = false;
+	atomic_long nr_there = 0;
 
 	if (nr < 1 || nr >= MAX_TRUTHS) {
 		errno = EINVAL;
 		die("nr");
 	}
 	for (long i = 0; i < nr; i++) {
-		hogs[i] = (struct diver){ .truth = work_truth(w), .is_over = &is_over, .cpu = cpu };
+		hogs[i] = (struct diver){ .truth = work_truth(w),
+			                  .is_over = &is_over,
+			                  .nr_there = &nr_there,
+			                  .cpu = cpu };
 		errno = pthread_create(&threads[i], NULL, depth_hog, &hogs[i]);
 		if (errno)
 			die("pthread_create");
 	}
 	pin(cpu);
-	nap_us(50000); /* all hogs are there */
+	do
+		nap_us(50000);
+	while (atomic_load(&nr_there) < nr);
 	truth_begin(diver, "diver");
 	naps(diver, rounds, 5000);
 	truth_end(diver);

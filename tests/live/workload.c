@@ -143,6 +143,16 @@ void truth_end(struct truth *t)
 	t->involuntary = end.involuntary - t->involuntary;
 }
 
+void truth_end_all(struct truth *t)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		die("getrusage");
+	t->voluntary = usage.ru_nvcsw;
+	t->involuntary = usage.ru_nivcsw;
+}
+
 void pin(int cpu)
 {
 	cpu_set_t set;

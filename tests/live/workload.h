@@ -47,6 +47,8 @@ struct truth *work_truth(struct work *w);
 void truth_begin(struct truth *t, const char *comm);
 void truth_sample(struct truth *t, uint64_t ns);
 void truth_end(struct truth *t);
+/* Then its switches are those of all threads of the process, from their beginning to their end. */
+void truth_end_all(struct truth *t);
 
 uint64_t now_ns(void); /* boot-time clock */
 void pin(int cpu);

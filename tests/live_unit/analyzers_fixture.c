@@ -5,28 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/passes.h"
+#include "analyze/pass.h"
 #include "base/json_write.h"
+#include "live/live_facts.h"
+#include "live/live_shot.h"
 #include "render/report_json.h"
+#include "sys/topology.h"
+
+#define DEFAULT_LIMIT 20U
 
 int fixture_setup(void **state)
 {
-	static const struct live_place places[] = { { 0, 0 }, { 0, 0 }, { 1, 0 }, { 1, 0 } };
+	struct topology_cpu cpus[4] = { 0 };
+	const struct topology_table table = { .cpus = cpus, .nr_cpus = 4 };
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct pair_out out;
 
 	assert_non_null(f);
+	for (int i = 0; i < 4; i++)
+		cpus[i] = (struct topology_cpu){ .llc = i / 2,
+			                         .node = 0,
+			                         .is_possible = true,
+			                         .is_present = true,
+			                         .is_online = true };
 	f->mem = arena_new(8 << 20);
 	assert_non_null(f->mem);
-	expect_eq(tasks_new(&(struct tasks_cfg){ .keep_dead_ns = S }, &f->tasks), 0);
-	expect_eq(pair_new(&(struct pair_cfg){ .tasks = f->tasks }, &f->pair), 0);
-	expect_eq(analyzers_new(&(struct analyzers_cfg){ .pair = f->pair,
-	                                                 .tasks = f->tasks,
-	                                                 .places = places,
-	                                                 .nr_places = 4 },
-	                        &f->a),
-	          0);
-	out = analyzers_out(f->a);
-	expect_eq(pair_add_out(f->pair, &out), 0);
+	expect_eq(topology_new(&table, NULL, &f->topology), 0);
+	expect_eq(live_model_init(&f->m, f->topology, NULL), 0);
+	live_model_resume(&f->m, UINT64_MAX, 0);
 	*state = f;
 	return 0;
 }
@@ -35,9 +41,8 @@ int fixture_teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	analyzers_free(f->a);
-	pair_free(f->pair);
-	tasks_free(f->tasks);
+	live_model_done(&f->m);
+	topology_free(f->topology);
 	arena_free(f->mem);
 	free(f);
 	return 0;
@@ -45,10 +50,16 @@ int fixture_teardown(void **state)
 
 void push(struct fixture *f, const void *rec)
 {
-	struct ev_sink pair = pair_sink(f->pair), also = analyzers_sink(f->a);
+	struct ev_sink sink = live_model_sink(&f->m);
 
-	expect_eq(pair.push(pair.ctx, rec), 0);
-	expect_eq(also.push(also.ctx, rec), 0);
+	expect_eq(sink.push(sink.ctx, rec), 0);
+}
+
+void pass_time(struct fixture *f, uint64_t ts)
+{
+	struct ev_sink sink = live_model_sink(&f->m);
+
+	expect_eq(sink.advance(sink.ctx, ts), 0);
 }
 
 void sw(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t prev, uint32_t next, uint32_t st)
@@ -95,7 +106,7 @@ void wake(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t w
 	sw(f, ts + ns, cpu, 0, tid, 0);
 }
 
-json_t *to_json(const struct facts *facts)
+json_t *to_json(const struct report_node *node)
 {
 	struct json_writer w;
 	char *text = NULL;
@@ -106,7 +117,7 @@ json_t *to_json(const struct facts *facts)
 
 	assert_non_null(out);
 	jw_init(&w, out, false);
-	report_json(&w, NULL, &facts->node);
+	report_json(&w, NULL, node);
 	expect_eq(jw_finish(&w), 0);
 	expect_eq(fclose(out), 0);
 	json = json_loads(text, JSON_REJECT_DUPLICATES, &err);
@@ -115,18 +126,86 @@ json_t *to_json(const struct facts *facts)
 	return json;
 }
 
+static int ask_pass(struct fixture *f, enum analyzer_id id, const struct analyzer_args *args,
+                    struct diag *d, json_t **out)
+{
+	struct observer *o = &f->m.observers[id];
+	struct pass_args pass = { .cpu = PASS_ANY_CPU,
+		                  .layer = EV_NO_LAYER,
+		                  .tid = args->has_pid ? args->pid : 0,
+		                  .category = args->mode,
+		                  .vector = args->has_softirq_nr ? args->softirq_nr + 1 : 0,
+		                  .percentile = args->percentile,
+		                  .limit = args->limit };
+	struct live_shot *shot = live_shot_get(o->kept);
+	struct report *r = NULL;
+	int err;
+
+	if (!shot)
+		expect_eq(live_shot_new(&f->m, o->is_running, &shot), 0);
+	pass.from_ns = live_shot_from_ns(shot, o->since_ns);
+	err = pass_run(live_analyzers[id].pass, live_shot_source(shot), &pass, d, &r);
+	if (!err)
+		*out = to_json(report_root(r));
+	report_free(r);
+	live_shot_put(shot);
+	return err;
+}
+
+int ask(struct fixture *f, enum analyzer_id id, struct analyzer_args args, struct diag *d,
+        json_t **out)
+{
+	struct live_facts_args more = { .limit = args.limit ? args.limit : DEFAULT_LIMIT,
+		                        .is_running = f->m.observers[id].is_running,
+		                        .has_pid = args.has_pid,
+		                        .pid = args.pid,
+		                        .after = args.after,
+		                        .multiplier = args.multiplier };
+	struct live_events events;
+	struct facts *facts;
+
+	if (live_analyzers[id].pass)
+		return ask_pass(f, id, &args, d, out);
+	arena_reset(f->mem);
+	facts = facts_new(f->mem);
+	if (id == ANALYZER_EVENT_BUFFER)
+		events = live_model_events(&f->m, true), event_buffer_facts(&events, &more, facts);
+	else if (id == ANALYZER_RATE_MONITOR)
+		event_rates_facts(f->m.rates, &more, facts);
+	else
+		expect_eq(history_facts(f->m.history, f->m.tasks, &more, facts), 0);
+	assert_true(facts_is_whole(facts));
+	*out = to_json(&facts->node);
+	return 0;
+}
+
+json_t *totals(struct fixture *f, const char *by)
+{
+	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER, .category = by };
+	struct live_shot *shot = NULL;
+	struct report *r = NULL;
+	json_t *json;
+
+	expect_eq(live_shot_new(&f->m, true, &shot), 0);
+	args.from_ns = live_shot_from_ns(shot, f->m.stats_since_ns);
+	expect_eq(pass_run(&pass_totals, live_shot_source(shot), &args, NULL, &r), 0);
+	json = to_json(report_root(r));
+	report_free(r);
+	live_shot_put(shot);
+	return json;
+}
+
 json_t *report(struct fixture *f, enum analyzer_id id, struct analyzer_args args)
 {
-	struct facts *facts = NULL;
+	json_t *json = NULL;
 
-	arena_reset(f->mem);
-	expect_eq(analyzers_report(f->a, id, &args, f->mem, NULL, &facts), 0);
-	return to_json(facts);
+	expect_eq(ask(f, id, args, NULL, &json), 0);
+	return json;
 }
 
 void start(struct fixture *f, uint64_t ts)
 {
-	expect_eq(analyzers_start(f->a, ANALYZERS_ALL, ts, NULL), 0);
+	expect_eq(live_model_start(&f->m, ANALYZERS_ALL, ts, NULL), 0);
 }
 
 /* "a.0.b": keys of objects and numbers of lists. */

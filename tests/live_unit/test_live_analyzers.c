@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "model/timeline.h"
 
 /* 5 wakes 7 twice (20 and 60 us) and 8 once (90 us); 7 wakes 5 once (10 us). */
 static void wakeups(struct fixture *f)
@@ -25,13 +26,13 @@ static void wakeups(struct fixture *f)
 }
 
 /* W19: average, percentiles, percentages, score and CPU pairs were computed and never shown. */
-static void relationships_tell_all_that_is_known(void **state)
+static void relationships_report_all_that_is_known(void **state)
 {
 	json_t *j;
 
 	wakeups(*state);
 	j = report(*state, ANALYZER_WAKER_WAKEE, (struct analyzer_args){ .mode = "frequency" });
-	has_keys(j, "", "mode description count relationships observed");
+	has_keys(j, "", "mode description count relationships");
 	has_keys(j, "relationships.0",
 	         "waker_pid waker_comm wakee_pid wakee_comm wakeup_count first_seen_ns last_seen_ns "
 	         "min_latency_us max_latency_us total_latency_us sample_count same_cpu_count "
@@ -99,7 +100,7 @@ static void two_way_relationships_are_sorted_and_limited(void **state)
 	json_decref(j);
 }
 
-static void the_summary_knows_who_has_not_run_yet(void **state)
+static void the_summary_knows_tasks_that_have_not_run_yet(void **state)
 {
 	struct fixture *f = *state;
 	json_t *j;
@@ -116,7 +117,7 @@ static void the_summary_knows_who_has_not_run_yet(void **state)
 	json_decref(j);
 	push(f, &(struct ev_exit){ HDR(EV_EXIT, ev_exit, 0, 620 * US), .tid = 8, .tgid = 8 });
 	push(f, &(struct ev_free){ HDR(EV_FREE, ev_free, 0, 630 * US), .tid = 8 });
-	analyzers_stop(f->a, ANALYZERS_ALL, 0); /* and it can still be read */
+	live_model_stop(&f->m, ANALYZERS_ALL); /* and it can still be read */
 	j = report(f, ANALYZER_WAKER_WAKEE, (struct analyzer_args){ .mode = "summary" });
 	is(j, "summary.pending_wakeups", 0);
 	is(j, "summary.total_wakeups", 4);
@@ -125,10 +126,9 @@ static void the_summary_knows_who_has_not_run_yet(void **state)
 }
 
 /* W20: softirqs per second of the time observed, not of ten seconds. */
-static void softirqs_are_told_with_real_rates(void **state)
+static void softirqs_are_reported_with_real_rates(void **state)
 {
 	struct fixture *f = *state;
-	struct ev_sink sink = analyzers_sink(f->a);
 	json_t *j;
 
 	named(f, 7, 7, "hit");
@@ -136,7 +136,7 @@ static void softirqs_are_told_with_real_rates(void **state)
 	softirq(f, 1 * S + 1000, 0, 1, 2000);
 	softirq(f, 1 * S + 9000, 0, 1, 4000);
 	softirq(f, 1 * S + 19000, 1, 3, 30000);
-	expect_eq(sink.advance(sink.ctx, 3 * S), 0); /* two seconds */
+	pass_time(f, 3 * S); /* two seconds */
 	j = report(f, ANALYZER_SOFTIRQ, (struct analyzer_args){ 0 });
 	has_keys(j, "summary",
 	         "total_events event_rate_per_sec total_time_us avg_duration_us p50_duration_us "
@@ -147,7 +147,6 @@ static void softirqs_are_told_with_real_rates(void **state)
 	is(j, "summary.avg_duration_us", 12);
 	is(j, "summary.max_duration_us", 30);
 	is(j, "summary.unique_softirq_types", 2);
-	is(j, "observed.duration_ns", 2 * S);
 	json_decref(j);
 	j = report(f, ANALYZER_SOFTIRQ, (struct analyzer_args){ .mode = "by_type" });
 	is(j, "stats.0.softirq_nr", 1);
@@ -175,41 +174,38 @@ static void softirqs_are_told_with_real_rates(void **state)
 
 static void latencies_are_by_kind(void **state)
 {
-	static const uint64_t buckets[] = { 20, 60 };
 	struct fixture *f = *state;
 	json_t *j;
 
 	wakeups(f);
-	j = report(f, ANALYZER_LATENCY_TRACKER,
-	           (struct analyzer_args){ .buckets_us = buckets, .nr_buckets = 2 });
-	has_keys(j, "latencies.0.stats", "count min max mean p50 p95 p99");
+	j = report(f, ANALYZER_LATENCY_TRACKER, (struct analyzer_args){ 0 });
+	has_keys(j, "latencies.0.stats", "count min_us max_us mean_us p50_us p95_us p99_us");
 	is_text(j, "latencies.0.kind", "WakeupToRun");
 	is(j, "latencies.0.stats.count", 4);
-	is(j, "latencies.0.stats.min", 10);
-	is(j, "latencies.0.stats.max", 90);
-	is(j, "latencies.0.stats.mean", 45);
-	is_text(j, "latencies.0.histogram.0.bucket", "0-20us");
-	is(j, "latencies.0.histogram.0.count", 1);
-	is_text(j, "latencies.0.histogram.1.bucket", "20-60us");
-	is(j, "latencies.0.histogram.1.count", 1);
-	is_text(j, "latencies.0.histogram.2.bucket", ">60us");
-	is(j, "latencies.0.histogram.2.count", 2);
-	has_keys(j, "latencies.0.by_cpu.0", "cpu count p99 max");
+	is(j, "latencies.0.stats.min_us", 10);
+	is(j, "latencies.0.stats.max_us", 90);
+	is(j, "latencies.0.stats.mean_us", 45);
+	is_text(j, "latencies.0.histogram.0.bucket", "0-10us");
+	is(j, "latencies.0.histogram.0.count", 0); /* 10 us is not below */
+	is_text(j, "latencies.0.histogram.1.bucket", "10-100us");
+	is(j, "latencies.0.histogram.1.count", 4);
+	is_text(j, "latencies.0.histogram.4.bucket", ">10000us");
+	is(j, "latencies.0.histogram_samples", 4);
+	has_keys(j, "latencies.0.by_cpu.0", "cpu count p99_us max_us");
 	is(j, "latencies.0.by_cpu.0.cpu", 3);
-	is(j, "latencies.0.by_cpu.0.max", 90);
+	is(j, "latencies.0.by_cpu.0.max_us", 90);
 	is(j, "latencies.0.by_pid.1.pid", 7);
 	is(j, "latencies.0.by_pid.1.count", 2);
 	is_text(j, "latencies.1.kind", "DsqWait");
 	is(j, "latencies.1.stats.count", 0);
-	is_null(j, "latencies.1.stats.min"); /* unknown is not 0 */
-	is_null(j, "latencies.1.stats.p99");
+	is_null(j, "latencies.1.stats.min_us"); /* unknown is not 0 */
+	is_null(j, "latencies.1.stats.p99_us");
 	json_decref(j);
 }
 
 static void hot_cpus_have_rates_over_the_time_observed(void **state)
 {
 	struct fixture *f = *state;
-	struct ev_sink sink = analyzers_sink(f->a);
 	json_t *j;
 
 	start(f, 1 * S);
@@ -219,21 +215,52 @@ static void hot_cpus_have_rates_over_the_time_observed(void **state)
 	migrate(f, 1 * S + 30, 8, 0, 1);
 	push(f, &(struct ev_ipi_send){ HDR(EV_IPI_SEND, ev_ipi_send, 1, 1 * S + 40),
 	                               .target_cpu = 0 });
-	expect_eq(sink.advance(sink.ctx, 5 * S), 0); /* four seconds */
+	pass_time(f, 5 * S); /* four seconds */
 	j = report(f, ANALYZER_CPU_HOTSPOT, (struct analyzer_args){ .percentile = 90 });
-	has_keys(
-		j, "hotspots.0",
-		"cpu context_switch_rate ipi_rate migration_rate avg_latency percentile concern_level");
+	has_keys(j, "hotspots.0",
+	         "cpu context_switches_per_sec ipis_per_sec migrations_per_sec avg_latency_us switches_percentile "
+	         "waiting_ms_per_sec concern_level");
 	is(j, "count", 1);
 	is(j, "hotspots.0.cpu", 1);
-	is(j, "hotspots.0.context_switch_rate", 2.5);
-	is(j, "hotspots.0.ipi_rate", 0.25);
-	is(j, "hotspots.0.migration_rate", 0.25);
-	is(j, "hotspots.0.percentile", 100);
-	is_text(j, "hotspots.0.concern_level", "critical");
-	is_null(j, "hotspots.0.avg_latency");
-	is(j, "system_averages.avg_context_switch_rate", 11.0 / 4 / 2);
+	is(j, "hotspots.0.context_switches_per_sec", 2.5);
+	is(j, "hotspots.0.ipis_per_sec", 0.25);
+	is(j, "hotspots.0.migrations_per_sec", 0.25);
+	is(j, "hotspots.0.switches_percentile", 100);
+	is_text(j, "hotspots.0.concern_level", "none");
+	is_null(j, "hotspots.0.avg_latency_us");
+	is(j, "system_averages.avg_context_switches_per_sec", 11.0 / 4 / 2);
 	json_decref(j);
+}
+
+/* On CPU 1 a task waits for so long in each of four seconds; CPU 0 switches a hundred times as often and loses nothing. */
+static void expect_concern(struct fixture *f, uint64_t wait_ns, const char *want)
+{
+	json_t *j;
+
+	start(f, 1 * S);
+	for (uint64_t i = 0; i < 800; i++)
+		sw(f, 1 * S + i, 0, i % 2 ? 7 : 0, i % 2 ? 0 : 7, EV_STATE_S);
+	for (uint64_t second = 1; second < 5; second++)
+		wake(f, second * S + 1000, 1, 9, 8, wait_ns);
+	pass_time(f, 5 * S);
+	j = report(f, ANALYZER_CPU_HOTSPOT, (struct analyzer_args){ .percentile = 1 });
+	is(j, "hotspots.0.cpu", 0);
+	is(j, "hotspots.0.context_switches_per_sec", 200);
+	is_text(j, "hotspots.0.concern_level", "none"); /* however often it switches */
+	is(j, "hotspots.1.cpu", 1);
+	is_text(j, "hotspots.1.concern_level", want);
+	is(j, "hotspots.1.waiting_ms_per_sec", (double)wait_ns / 1e6);
+	json_decref(j);
+}
+
+static void concern_is_by_the_time_that_is_lost(void **state)
+{
+	expect_concern(*state, S / 20, "low");
+}
+
+static void a_task_that_waits_half_of_the_time_is_of_medium_concern(void **state)
+{
+	expect_concern(*state, S / 2, "medium");
 }
 
 static void migrations_show_ping_pong_and_pairs(void **state)
@@ -248,7 +275,7 @@ static void migrations_show_ping_pong_and_pairs(void **state)
 	migrate(f, 1 * S + S / 2, 7, 0, 1);
 	j = report(f, ANALYZER_MIGRATION, (struct analyzer_args){ 0 });
 	is(j, "total_migrations", 3);
-	is(j, "migration_rate", 6);
+	is(j, "migrations_per_sec", 6);
 	has_keys(j, "process_patterns.0", "pid comm migration_count cpu_affinity ping_pong_count");
 	is(j, "process_patterns.0.ping_pong_count", 2);
 	is(j, "process_patterns.0.cpu_affinity.1", 1);
@@ -266,10 +293,10 @@ static void a_history_is_newest_first(void **state)
 	wakeups(f);
 	j = report(f, ANALYZER_PROCESS_HISTORY,
 	           (struct analyzer_args){ .has_pid = true, .pid = 7, .limit = 2 });
-	has_keys(j, "events.0", "timestamp event_type cpu data");
+	has_keys(j, "events.0", "timestamp_ns event_type cpu data");
 	has_keys(j, "stats", "pid total_events event_counts oldest_timestamp newest_timestamp");
 	is_text(j, "events.0.event_type", "sched_switch");
-	is(j, "events.0.timestamp", 360 * US);
+	is(j, "events.0.timestamp_ns", 360 * US);
 	assert_true(json_is_true(at(j, "events.0.data.comes_on")));
 	is_text(j, "events.1.event_type", "sched_waking");
 	is(j, "events.1.data.waker_pid", 5);
@@ -291,7 +318,8 @@ static void dispatch_queues_show_stays_and_lengths(void **state)
 	struct fixture *f = *state;
 	json_t *j;
 
-	start(f, 0);
+	pass_time(f, 10 * US); /* the stream begins */
+	start(f, 10 * US);
 	push(f, &(struct ev_dsq_leave){ HDR(EV_DSQ_LEAVE, ev_dsq_leave, 0, 50 * US),
 	                                .start_ns = 20 * US, .dsq_id = 3, .tid = 7 });
 	push(f, &(struct ev_dsq_leave){ HDR(EV_DSQ_LEAVE, ev_dsq_leave, 0, 60 * US),
@@ -334,12 +362,12 @@ static void spikes_are_called_so(void **state)
 	json_decref(j);
 	migrate(f, 14 * S, 7, 0, 1);
 	j = report(f, ANALYZER_RATE_MONITOR, (struct analyzer_args){ .multiplier = 2.5 });
-	has_keys(j, "anomalies.0", "event_type current_rate baseline_avg spike_factor");
+	has_keys(j, "anomalies.0", "event_type current_per_sec baseline_per_sec spike_factor");
 	is_text(j, "anomalies.0.event_type", "sched_migrate_task");
-	is(j, "anomalies.0.current_rate", 30);
-	is(j, "anomalies.0.baseline_avg", 10);
+	is(j, "anomalies.0.current_per_sec", 30);
+	is(j, "anomalies.0.baseline_per_sec", 10);
 	is(j, "anomalies.0.spike_factor", 3);
-	is(j, "rates.0.avg_rate", 15);
+	is(j, "rates.0.avg_per_sec", 15);
 	is(j, "windows", 4);
 	json_decref(j);
 	j = report(f, ANALYZER_RATE_MONITOR, (struct analyzer_args){ .multiplier = 3 });
@@ -363,97 +391,161 @@ static void chains_begin_at_their_root(void **state)
 	is(j, "chains.0.chain.1.wakes", 5);
 	is(j, "chains.0.chain.1.latency_us", 10);
 	is(j, "chains.0.total_latency_us", 70);
-	is_text(j, "chains.0.begins_with", "cycle");
+	is_text(j, "chains.0.begins_with", "task"); /* 5 ran, and had not waited for it */
 	json_decref(j);
 }
 
-/* W11, W24: what is sampled, lost or not running is said with every answer. */
-static void every_report_says_what_it_rests_on(void **state)
+/* A report is about the time since its start or reset, and of one that has stopped until then. */
+static void stop_keeps_what_was_found_and_reset_forgets_it(void **state)
 {
+	struct analyzer_args all = { 0 };
 	struct fixture *f = *state;
-	struct facts *facts = NULL;
 	json_t *j;
 
-	j = report(f, ANALYZER_MIGRATION, (struct analyzer_args){ 0 });
-	assert_true(json_is_false(at(j, "observed.has_data")));
-	json_decref(j);
 	start(f, 1 * S);
-	push(f, &(struct ev_sampling){ HDR(EV_SAMPLING, ev_sampling, 0, 1 * S), .one_in = 128 });
-	migrate(f, 2 * S, 7, 0, 1);
-	push(f,
-	     &(struct ev_lost){ HDR(EV_LOST, ev_lost, 0, 2 * S), .kind = EV_MIGRATE, .count = 4 });
-	for (int id = 0; id < ANALYZERS; id++) {
-		j = report(f, (enum analyzer_id)id, (struct analyzer_args){ 0 });
-		is_text(j, "analyzer", analyzers_name((enum analyzer_id)id));
-		assert_true(json_is_true(at(j, "observed.running")));
-		is(j, "observed.duration_ns", 1 * S);
-		is(j, "observed.sampled_one_in", 128);
-		json_decref(j);
-	}
+	migrate(f, 1 * S, 7, 0, 1);
+	migrate(f, 2 * S, 7, 1, 0);
+	live_model_stop(&f->m, 1U << ANALYZER_MIGRATION);
+	migrate(f, 3 * S, 7, 0, 1);
+	pass_time(f, 100 * S); /* the window has gone on long since */
+	j = report(f, ANALYZER_MIGRATION, all);
+	is(j, "total_migrations", 2);
+	is(j, "migrations_per_sec", 2);
+	json_decref(j);
+	live_model_reset(&f->m, 1U << ANALYZER_MIGRATION, 101 * S);
+	j = report(f, ANALYZER_MIGRATION, all);
+	is(j, "total_migrations", 0);
+	json_decref(j);
+	expect_eq(live_model_start(&f->m, 1U << ANALYZER_MIGRATION, 102 * S, NULL), 0);
+	migrate(f, 102 * S, 7, 0, 1);
+	live_model_reset(&f->m, 1U << ANALYZER_MIGRATION, 103 * S);
+	migrate(f, 104 * S, 7, 1, 0);
+	j = report(f, ANALYZER_MIGRATION, all);
+	is(j, "total_migrations", 1);
+	json_decref(j);
+}
+
+static void a_report_is_about_the_window_at_most(void **state)
+{
+	struct fixture *f = *state;
+	json_t *j;
+
+	start(f, 1 * S);
+	for (uint64_t second = 1; second <= 100; second++)
+		migrate(f, second * S, 7, 0, 1);
 	j = report(f, ANALYZER_MIGRATION, (struct analyzer_args){ 0 });
-	is(j, "observed.lost_records", 4);
-	is(j, "observed.records", 1);
-	is(j, "observed.left_out", 0);
+	is(j, "total_migrations", 31); /* from 70 s to 100 s */
 	json_decref(j);
-	arena_reset(f->mem);
-	expect_eq(analyzers_report_status(f->a, f->mem, NULL, &facts), 0);
-	j = to_json(facts);
-	assert_int_equal(json_array_size(at(j, "analyzers")), ANALYZERS);
-	is_text(j, "analyzers.9.name", "softirq_analyzer");
-	json_decref(j);
+}
+
+/* Both halves of the memory: the window is cut, and what stopped analyzers keep is released, the oldest first. */
+static void memory_is_bounded_under_a_flood(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t ns = S, peak = 0;
+
+	start(f, ns);
+	for (int round = 0; round < 4; round++) {
+		uint32_t set = round % 2 ? 1U << ANALYZER_MIGRATION : 1U << ANALYZER_WAKER_WAKEE;
+
+		for (int i = 0; i < 600000; i++, ns += 100) {
+			sw(f, ns, 1, i % 2 ? 7 : 8, i % 2 ? 8 : 7, EV_STATE_S);
+			waking(f, ns + 50, 0, i % 2 ? 7 : 8, 5);
+			if (i % 4096 == 0)
+				pass_time(f, ns + 60);
+			if (f->m.budget.used_bytes > peak)
+				peak = f->m.budget.used_bytes;
+		}
+		live_model_stop(&f->m, set);
+		expect_eq(live_model_start(&f->m, set, ns, NULL), 0);
+		live_model_stop(&f->m, set);
+	}
+	assert_true(peak <= LIVE_BYTES);
+	assert_true(peak > LIVE_BYTES / 4); /* else it was no flood */
+	assert_true(timeline_whole_from_ns(f->m.timeline) > S);
+	assert_true(timeline_bytes(f->m.timeline) <= LIVE_BYTES / 2);
 }
 
 static void nonsense_is_refused_in_words(void **state)
 {
-	static const uint64_t backwards[] = { 20, 10 }, many[65] = { 0 };
 	struct fixture *f = *state;
-	struct facts *facts = NULL;
 	struct diag d = { 0 };
+	json_t *j;
 
 	start(f, 0);
-	expect_eq(analyzers_report(f->a, ANALYZER_WAKER_WAKEE,
-	                           &(struct analyzer_args){ .mode = "x" }, f->mem, &d, &facts),
+	expect_eq(ask(f, ANALYZER_WAKER_WAKEE, (struct analyzer_args){ .mode = "x" }, &d, &j),
 	          -EINVAL);
 	assert_non_null(strstr(d.what, "'x'"));
 	assert_non_null(strstr(d.hint, "bidirectional"));
 	d = (struct diag){ 0 };
-	expect_eq(analyzers_report(f->a, ANALYZER_WAKER_WAKEE,
-	                           &(struct analyzer_args){ .mode = "for_pid" }, f->mem, &d,
-	                           &facts),
+	expect_eq(ask(f, ANALYZER_WAKER_WAKEE, (struct analyzer_args){ .mode = "for_pid" }, &d, &j),
 	          -EINVAL);
 	assert_non_null(strstr(d.hint, "pid"));
-	expect_eq(analyzers_report(f->a, ANALYZER_SOFTIRQ, &(struct analyzer_args){ .mode = "x" },
-	                           f->mem, NULL, &facts),
-	          -EINVAL);
-	expect_eq(analyzers_report(f->a, ANALYZER_LATENCY_TRACKER,
-	                           &(struct analyzer_args){ .buckets_us = backwards,
-	                                                    .nr_buckets = 2 },
-	                           f->mem, NULL, &facts),
-	          -EINVAL);
-	expect_eq(analyzers_report(f->a, ANALYZER_LATENCY_TRACKER,
-	                           &(struct analyzer_args){ .buckets_us = many, .nr_buckets = 65 },
-	                           f->mem, NULL, &facts),
+	expect_eq(ask(f, ANALYZER_SOFTIRQ, (struct analyzer_args){ .mode = "x" }, NULL, &j),
 	          -EINVAL);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* 100 migrations in a second, nothing attached for eight seconds, 100 in the second after that. */
+static void a_rate_leaves_out_the_time_without_a_stream(void **state)
+{
+	struct fixture *f = *state;
+	json_t *j;
+
+	start(f, 1);
+	for (uint64_t i = 1; i <= 100; i++)
+		migrate(f, i * S / 100, 7, 0, 1);
+	live_model_pause(&f->m, S);
+	live_model_resume(&f->m, UINT64_MAX, 9 * S);
+	for (uint64_t i = 1; i <= 100; i++)
+		migrate(f, 9 * S + i * S / 100, 7, 0, 1);
+	pass_time(f, 10 * S);
+	j = report(f, ANALYZER_MIGRATION, (struct analyzer_args){ 0 });
+	assert_true(json_number_value(at(j, "migrations_per_sec")) > 95);
+	assert_true(json_number_value(at(j, "migrations_per_sec")) < 105);
+	json_decref(j);
+}
+
+/* More than are kept: the latest count. */
+static void holes_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, 1);
+	for (uint64_t i = 1; i <= 3 * LIVE_HOLES_MAX; i++) {
+		live_model_pause(&f->m, i * US);
+		assert_true(f->m.nr_holes <= LIVE_HOLES_MAX);
+		live_model_resume(&f->m, UINT64_MAX, i * US + 10);
+	}
+	expect_eq(f->m.nr_holes, LIVE_HOLES_MAX);
+	expect_eq(f->m.holes[LIVE_HOLES_MAX - 1].from_ns, 3 * LIVE_HOLES_MAX * US);
+	live_model_pause(&f->m, 100 * S); /* the others have left the window */
+	expect_eq(f->m.nr_holes, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(relationships_tell_all_that_is_known),
+		T(a_rate_leaves_out_the_time_without_a_stream),
+		T(holes_are_bounded),
+		T(relationships_report_all_that_is_known),
 		T(relationships_are_ordered_as_asked),
 		T(two_way_relationships_are_sorted_and_limited),
-		T(the_summary_knows_who_has_not_run_yet),
-		T(softirqs_are_told_with_real_rates),
+		T(the_summary_knows_tasks_that_have_not_run_yet),
+		T(softirqs_are_reported_with_real_rates),
 		T(latencies_are_by_kind),
 		T(hot_cpus_have_rates_over_the_time_observed),
+		T(concern_is_by_the_time_that_is_lost),
+		T(a_task_that_waits_half_of_the_time_is_of_medium_concern),
 		T(migrations_show_ping_pong_and_pairs),
 		T(a_history_is_newest_first),
 		T(dispatch_queues_show_stays_and_lengths),
 		T(spikes_are_called_so),
 		T(chains_begin_at_their_root),
-		T(every_report_says_what_it_rests_on),
+		T(stop_keeps_what_was_found_and_reset_forgets_it),
+		T(a_report_is_about_the_window_at_most),
+		T(memory_is_bounded_under_a_flood),
 		T(nonsense_is_refused_in_words),
 	};
 

@@ -1,29 +1,33 @@
-/* session/live_feed with a stream of our own in place of the kernel's. */
+/* live/live_feed with a stream of our own in place of the kernel's. */
 #include "../unit.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "analyze/live_report.h"
-#include "base/arena.h"
+#include "analyses/passes.h"
+#include "analyze/pass.h"
 #include "base/clock.h"
-#include "model/analyzers.h"
-#include "model/event_buffer.h"
-#include "session/live_feed.h"
+#include "live/live_feed.h"
+#include "live/live_shot.h"
+#include "model/event_log.h"
 #include "sys/topology.h"
 
 #define LIFE \
 	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
-#define FAKE_MAX 4096
-#define LEASE_NS 50000000ULL
-#define PATIENCE 2000 /* looks, of 5 ms each */
-#define LOOK_NS  5000000L
-#define TASK_A   101
-#define TASK_B   102
+#define FAKE_MAX   4096
+#define LEASE_NS   50000000ULL
+#define PATIENCE   2000 /* looks, of 5 ms each */
+#define BATCH_NS   5000000L
+#define EARLIER_NS 1000000000ULL
+#define TASK_A     101
+#define TASK_B     102
 
 /* What the feed asked of its source, and what the source gives it. */
 struct fake {
@@ -34,7 +38,20 @@ struct fake {
 	struct ev_switch switches[FAKE_MAX]; /* to be handed on */
 	unsigned int nr_switches;
 	unsigned int nr_tasks; /* of the census */
+	unsigned int nr_polls;
 };
+
+/* In place of libc's: a wall clock that was set back. */
+static time_t wall_off_s;
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int err = (int)syscall(SYS_clock_gettime, clock, out);
+
+	if (!err && clock == CLOCK_REALTIME)
+		out->tv_sec += wall_off_s;
+	return err;
+}
 
 struct fake_stream {
 	struct fake *fake;
@@ -84,6 +101,7 @@ static int fake_poll(void *stream, const struct ev_sink *sink, struct diag *d)
 		err = sink->push(sink->ctx, &f->switches[i].hdr);
 	}
 	f->nr_switches = 0;
+	f->nr_polls++;
 	pthread_mutex_unlock(&f->lock);
 	return err ? err : sink->advance(sink->ctx, clock_boot_ns());
 }
@@ -109,6 +127,13 @@ static uint64_t fake_missing(void *stream)
 {
 	(void)stream;
 	return EV_BIT(EV_GPU_MEM);
+}
+
+/* The stream begins while it attaches, long before the call returns. */
+static uint64_t fake_start_ns(void *stream)
+{
+	(void)stream;
+	return clock_boot_ns() - EARLIER_NS;
 }
 
 static void fake_close(void *stream)
@@ -151,14 +176,15 @@ static int set_up(void **state)
 	const struct topology_table table = { .cpus = cpus, .nr_cpus = 2 };
 	struct fixture *x = calloc(1, sizeof(*x));
 	struct live_source source;
-	struct live_feed_cfg cfg = { .lease_ns = LEASE_NS, .first_look_ns = 1, .source = &source };
+	struct live_feed_cfg cfg = { .lease_ns = LEASE_NS, .first_batch_ns = 1, .source = &source };
 	struct diag d = { 0 };
 
 	assert_non_null(x);
 	pthread_mutex_init(&x->fake.lock, NULL);
 	x->fake.nr_tasks = 2;
-	source = (struct live_source){ fake_open,    fake_attach, fake_poll,  fake_finish, fake_fd,
-		                       fake_missing, fake_close,  fake_tasks, &x->fake };
+	source = (struct live_source){ fake_open,  fake_attach,  fake_poll,     fake_finish,
+		                       fake_fd,    fake_missing, fake_start_ns, fake_close,
+		                       fake_tasks, &x->fake };
 	expect_eq(topology_new(&table, &d, &x->topology), 0);
 	cfg.topology = x->topology;
 	expect_eq(live_feed_open(&cfg, &d, &x->feed), 0);
@@ -192,7 +218,7 @@ static uint64_t attached(struct fixture *x)
 /* The thread lets go a moment later than we do. */
 static bool comes_to(struct fixture *x, uint64_t kinds)
 {
-	struct timespec t = { .tv_nsec = LOOK_NS };
+	struct timespec t = { .tv_nsec = BATCH_NS };
 
 	for (int i = 0; i < PATIENCE && attached(x) != kinds; i++)
 		nanosleep(&t, NULL);
@@ -211,6 +237,88 @@ static void give_switches(struct fixture *x, unsigned int nr)
 		};
 	x->fake.nr_switches = nr;
 	pthread_mutex_unlock(&x->fake.lock);
+}
+
+struct reporter {
+	struct live_feed *feed;
+	atomic_bool *is_over;
+	uint64_t nr; /* reports */
+};
+
+/* Records of a copy are numbered without gaps, and never go back in time. */
+static void check_events(struct live_feed *feed)
+{
+	struct live_events e = { 0 };
+	const struct ev_hdr *recs[256];
+	struct diag d = { 0 };
+	uint64_t number, last_ns = 0;
+	uint32_t nr;
+
+	expect_eq(live_feed_events(feed, false, &d, &e), 0);
+	number = live_events_first(&e);
+	while ((nr = event_log_lend(e.log, number, recs, 256))) {
+		for (uint32_t i = 0; i < nr; i++) {
+			assert_true(recs[i]->ts_ns >= last_ns);
+			last_ns = recs[i]->ts_ns;
+		}
+		number += nr;
+	}
+	expect_eq(number, live_events_end(&e));
+	live_events_done(&e);
+}
+
+static void *report_all(void *ctx)
+{
+	struct reporter *r = ctx;
+	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
+
+	for (; !atomic_load(r->is_over); r->nr++) {
+		struct live_shot *shot = NULL;
+		struct live_observed o;
+		struct report *report = NULL;
+		struct diag d = { 0 };
+
+		expect_eq(live_feed_observe(r->feed, ANALYZER_CPU_HOTSPOT, &d, &shot, &o), 0);
+		expect_eq(timeline_index(live_shot_source(shot)->timeline, TIMELINE_SLICE, true),
+		          0);
+		expect_eq(pass_run(&pass_cpu_hotspots, live_shot_source(shot), &args, &d, &report),
+		          0);
+		report_free(report);
+		live_shot_put(shot);
+		check_events(r->feed);
+	}
+	return NULL;
+}
+
+/* Under ASan and TSan: what a report reads is not what the stream writes. */
+static void reports_run_while_records_come(void **state)
+{
+	struct fixture *x = *state;
+	atomic_bool is_over = false;
+	struct reporter reporters[3];
+	pthread_t threads[3];
+	struct diag d = { 0 };
+	uint64_t nr = 0;
+	uint32_t holder;
+
+	expect_eq(live_feed_hold(x->feed, LIVE_USE_STREAM, EV_BIT(EV_SWITCH), &d, &holder), 0);
+	expect_eq(live_feed_start(x->feed, 1U << ANALYZER_CPU_HOTSPOT, &d), 0);
+	for (int i = 0; i < 3; i++) {
+		reporters[i] = (struct reporter){ x->feed, &is_over, 0 };
+		expect_eq(pthread_create(&threads[i], NULL, report_all, &reporters[i]), 0);
+	}
+	for (int i = 0; i < 60; i++) {
+		give_switches(x, FAKE_MAX);
+		(void)live_feed_lock(x->feed);
+		live_feed_unlock(x->feed);
+	}
+	atomic_store(&is_over, true);
+	for (int i = 0; i < 3; i++) {
+		expect_eq(pthread_join(threads[i], NULL), 0);
+		nr += reporters[i].nr;
+	}
+	assert_true(nr > 0);
+	live_feed_drop(x->feed, holder);
 }
 
 static void nothing_is_opened_before_something_is_needed(void **state)
@@ -304,7 +412,7 @@ static void a_reader_of_what_is_held_leaves_no_lease(void **state)
 	expect_eq(s.nr_holders, 1);
 }
 
-static void a_stream_that_fails_is_told_and_the_old_one_goes_on(void **state)
+static void a_stream_that_fails_is_reported_and_the_old_one_goes_on(void **state)
 {
 	struct fixture *x = *state;
 	struct diag d = { 0 };
@@ -337,16 +445,20 @@ static void an_analyzer_that_gets_no_stream_does_not_run(void **state)
 
 static uint64_t count_switches(struct fixture *x)
 {
-	struct live_view v = live_feed_lock(x->feed);
-	struct arena *mem = arena_new(1U << 20);
-	struct live_report r = { 0 };
+	struct pass_args args = { .cpu = PASS_ANY_CPU, .category = "cpu" };
+	struct live_shot *shot = NULL;
+	struct live_observed o;
+	struct report *r = NULL;
+	struct diag d = { 0 };
 	uint64_t nr = 0;
 
-	expect_eq(live_report_make(v.live, LIVE_CPUS, 0, mem, &r), 0);
-	for (size_t i = 0; i < r.nr; i++)
-		nr += r.rows[i].nr_switches;
-	live_feed_unlock(x->feed);
-	arena_free(mem);
+	expect_eq(live_feed_totals(x->feed, &d, &shot, &o), 0);
+	args.from_ns = o.from_ns;
+	expect_eq(pass_run(&pass_totals, live_shot_source(shot), &args, &d, &r), 0);
+	for (const struct report_node *n = report_at(report_root(r), "cpus")->first; n; n = n->next)
+		nr += report_at(n, "nr_switches")->u64;
+	report_free(r);
+	live_shot_put(shot);
 	return nr;
 }
 
@@ -366,11 +478,22 @@ static void statistics_count_from_the_first_read_and_start_over_after_a_pause(vo
 	expect_eq(count_switches(x), 7);
 }
 
+static struct live_observed observe(struct fixture *x, enum analyzer_id id, bool has_shot)
+{
+	struct live_shot *shot = NULL;
+	struct live_observed o;
+	struct diag d = { 0 };
+
+	expect_eq(live_feed_observe(x->feed, id, &d, &shot, &o), 0);
+	expect_eq(shot != NULL, has_shot);
+	live_shot_put(shot);
+	return o;
+}
+
 static void an_analyzer_counts_on_across_a_change_of_the_stream(void **state)
 {
+	struct live_observed o;
 	struct fixture *x = *state;
-	struct analyzers_status s;
-	struct live_view v;
 	struct diag d = { 0 };
 	uint32_t holder;
 
@@ -380,28 +503,48 @@ static void an_analyzer_counts_on_across_a_change_of_the_stream(void **state)
 	live_feed_unlock(x->feed);
 	expect_eq(live_feed_hold(x->feed, 0, EV_BIT(EV_IPI_SEND), &d, &holder), 0);
 	give_switches(x, 30);
-	v = live_feed_lock(x->feed);
-	analyzers_status(v.analyzers, ANALYZER_RATE_MONITOR, &s);
-	live_feed_unlock(x->feed);
-	expect_eq(s.records, 80);
-	expect_eq(s.lost, 0);
-	assert_true(s.is_running);
+	o = observe(x, ANALYZER_RATE_MONITOR, false);
+	expect_eq(o.records, 80);
+	expect_eq(o.lost, 0);
+	assert_true(o.is_running);
 	live_feed_stop(x->feed, 1U << ANALYZER_RATE_MONITOR);
 	give_switches(x, 30); /* the holder's stream goes on without it */
-	v = live_feed_lock(x->feed);
-	analyzers_status(v.analyzers, ANALYZER_RATE_MONITOR, &s);
-	live_feed_unlock(x->feed);
-	expect_eq(s.records, 80);
-	assert_true(s.has_data);
+	o = observe(x, ANALYZER_RATE_MONITOR, false);
+	expect_eq(o.records, 80);
+	assert_true(o.has_data && !o.is_running);
+}
+
+static void every_answer_says_what_it_rests_on(void **state)
+{
+	struct live_observed o, later;
+	struct fixture *x = *state;
+	struct diag d = { 0 };
+
+	o = observe(x, ANALYZER_CPU_HOTSPOT, false);
+	assert_false(o.was_started || o.has_data || o.is_running);
+	expect_eq(live_feed_start(x->feed, 1U << ANALYZER_CPU_HOTSPOT, &d), 0);
+	give_switches(x, 20);
+	o = observe(x, ANALYZER_CPU_HOTSPOT, true);
+	assert_true(o.was_started && o.has_data && o.is_running && !o.is_cut);
+	expect_eq(o.records, 20);
+	expect_eq(o.one_in, 1);
+	assert_true(o.to_ns > o.from_ns && o.to_ns <= clock_boot_ns());
+	live_feed_stop(x->feed, 1U << ANALYZER_CPU_HOTSPOT);
+	later = observe(x, ANALYZER_CPU_HOTSPOT, true); /* what was kept */
+	assert_true(!later.is_running && later.has_data);
+	expect_eq(later.from_ns, o.from_ns);
+	expect_eq(observe(x, ANALYZER_CPU_HOTSPOT, true).to_ns, later.to_ns);
+	live_feed_reset(x->feed, 1U << ANALYZER_CPU_HOTSPOT);
+	assert_false(observe(x, ANALYZER_CPU_HOTSPOT, true).has_data);
 }
 
 static void the_stream_keeps_a_bounded_number_of_records(void **state)
 {
 	struct fixture *x = *state;
-	struct event_buffer_stats s;
-	struct live_view v;
+	struct live_events e = { 0 };
 	struct diag d = { 0 };
 	uint32_t holder;
+	uint64_t kept;
 
 	expect_eq(live_feed_hold(x->feed, LIVE_USE_STREAM, EV_BIT(EV_SWITCH), &d, &holder), 0);
 	for (int i = 0; i < 40; i++) {
@@ -409,15 +552,15 @@ static void the_stream_keeps_a_bounded_number_of_records(void **state)
 		(void)live_feed_lock(x->feed);
 		live_feed_unlock(x->feed);
 	}
-	v = live_feed_lock(x->feed);
-	event_buffer_stats(v.stream, &s);
-	live_feed_unlock(x->feed);
-	expect_eq(s.total_received, 40 * FAKE_MAX);
-	expect_eq(s.current_size, s.max_size);
-	expect_eq(s.total_dropped, s.total_received - s.current_size);
+	expect_eq(live_feed_events(x->feed, true, &d, &e), 0);
+	expect_eq(live_events_end(&e) - 1, 40 * FAKE_MAX);
+	kept = live_events_end(&e) - live_events_first(&e);
+	assert_true(kept <= LIVE_LOG_RECORDS && kept > LIVE_LOG_RECORDS - 10000);
+	expect_eq(event_log_cut(e.log), 40 * FAKE_MAX - kept);
+	live_events_done(&e);
 }
 
-static void tasks_that_went_while_nobody_looked_are_gone(void **state)
+static void tasks_that_ended_between_refreshes_are_gone(void **state)
 {
 	struct fixture *x = *state;
 	struct live_view v;
@@ -449,6 +592,49 @@ static void the_status_names_what_the_kernel_lacks(void **state)
 	assert_true(s.is_tracking);
 	expect_eq(s.nr_holders, 0);
 	expect_eq(s.nr_streams, 1);
+}
+
+static void what_was_there_is_recorded_at_the_time_of_the_first_record(void **state)
+{
+	struct fixture *x = *state;
+	struct live_feed_status s;
+	struct diag d = { 0 };
+	uint32_t holder;
+
+	expect_eq(live_feed_hold(x->feed, LIVE_USE_STREAM, EV_BIT(EV_SWITCH), &d, &holder), 0);
+	live_feed_status(x->feed, &s);
+	assert_true(s.attached_ns >= EARLIER_NS);
+	live_feed_drop(x->feed, holder);
+}
+
+static unsigned int nr_polls(struct fixture *x)
+{
+	unsigned int nr;
+
+	pthread_mutex_lock(&x->fake.lock);
+	nr = x->fake.nr_polls;
+	pthread_mutex_unlock(&x->fake.lock);
+	return nr;
+}
+
+static void a_reader_waits_for_fresh_records_whatever_the_wall_clock_says(void **state)
+{
+	struct fixture *x = *state;
+	struct diag d = { 0 };
+	uint32_t holder;
+
+	expect_eq(live_feed_hold(x->feed, LIVE_USE_STREAM, EV_BIT(EV_SWITCH), &d, &holder), 0);
+	wall_off_s = -3600;
+	for (int i = 0; i < 20; i++) {
+		unsigned int before = nr_polls(x), after;
+
+		(void)live_feed_lock(x->feed);
+		after = nr_polls(x);
+		live_feed_unlock(x->feed);
+		assert_true(after >= before + 2);
+	}
+	wall_off_s = 0;
+	live_feed_drop(x->feed, holder);
 }
 
 static void too_many_holders_are_refused(void **state)
@@ -494,13 +680,17 @@ int main(void)
 		CASE(stopping_an_analyzer_leaves_what_tracking_needs),
 		CASE(a_reader_is_forgotten_after_its_lease),
 		CASE(a_reader_of_what_is_held_leaves_no_lease),
-		CASE(a_stream_that_fails_is_told_and_the_old_one_goes_on),
+		CASE(a_stream_that_fails_is_reported_and_the_old_one_goes_on),
 		CASE(an_analyzer_that_gets_no_stream_does_not_run),
 		CASE(statistics_count_from_the_first_read_and_start_over_after_a_pause),
 		CASE(an_analyzer_counts_on_across_a_change_of_the_stream),
+		CASE(every_answer_says_what_it_rests_on),
+		CASE(reports_run_while_records_come),
 		CASE(the_stream_keeps_a_bounded_number_of_records),
-		CASE(tasks_that_went_while_nobody_looked_are_gone),
+		CASE(tasks_that_ended_between_refreshes_are_gone),
 		CASE(the_status_names_what_the_kernel_lacks),
+		CASE(what_was_there_is_recorded_at_the_time_of_the_first_record),
+		CASE(a_reader_waits_for_fresh_records_whatever_the_wall_clock_says),
 		CASE(too_many_holders_are_refused),
 		cmocka_unit_test(types_are_turned_into_kinds),
 	};

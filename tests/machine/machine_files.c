@@ -61,12 +61,13 @@ void machine_files_pass(double seconds)
 	atomic_fetch_add(&now_ns, (uint64_t)(seconds * 1e9));
 }
 
-const struct machine *machine_files_look(struct machine_files *f, uint32_t needs)
+const struct machine *machine_files_refresh(struct machine_files *f, uint32_t needs)
 {
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 
-	expect_eq(machine_source_look(f->s, &(struct machine_wish){ .needs = needs }, &d, &m), 0);
+	expect_eq(machine_source_refresh(f->s, &(struct machine_request){ .needs = needs }, &d, &m),
+	          0);
 	return m;
 }
 
@@ -77,7 +78,7 @@ const struct machine *machine_files_until(struct machine_files *f, uint32_t need
 	const struct machine *m;
 
 	for (int i = 0; i < 10000; i++) {
-		m = machine_files_look(f, needs);
+		m = machine_files_refresh(f, needs);
 		if (is_so(m))
 			return m;
 		nanosleep(&nap, NULL);

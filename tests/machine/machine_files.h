@@ -1,11 +1,11 @@
-/* tests/session/machine_files — a machine made of files, and looks at it at times that the test chooses. */
+/* tests/machine/machine_files — a machine made of files, and looks at it at times that the test chooses. */
 #pragma once
 
 #include "../sys/tree.h"
 
 #include <stdint.h>
 
-#include "session/machine_source.h"
+#include "machine/machine_source.h"
 
 #define MACHINE_FILES_S 1000000000ULL
 
@@ -20,7 +20,7 @@ void machine_files_init(struct machine_files *f, const char *cpus, const char *f
 void machine_files_done(struct machine_files *f);
 void machine_files_open(struct machine_files *f); /* with f->cfg */
 void machine_files_pass(double seconds);          /* time goes on */
-const struct machine *machine_files_look(struct machine_files *f, uint32_t needs);
+const struct machine *machine_files_refresh(struct machine_files *f, uint32_t needs);
 /* Looks again and again, at the same moment, until it is so; fails the test after ten seconds. */
 const struct machine *machine_files_until(struct machine_files *f, uint32_t needs,
                                           bool (*is_so)(const struct machine *m));

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/event_word.h"
+#include "machine/event_word.h"
 
 static struct event_word taken(const char *text)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/machine_bandwidth.h"
+#include "machine/machine_bandwidth.h"
 
 #define FOLDER "sys/fs/resctrl/"
 #define NEEDS  ((uint32_t)(MACHINE_CPUS | MACHINE_BANDWIDTH))
@@ -105,14 +105,14 @@ static void what_is_missing_has_a_remedy(void **state)
 	machine_files_open(&f);
 	m = machine_files_until(&f, NEEDS, has_reason);
 	assert_non_null(strstr(m->bandwidth->reason, "needs a CPU"));
-	m = machine_files_look(&f, MACHINE_CPUS);
+	m = machine_files_refresh(&f, MACHINE_CPUS);
 	assert_null(m->bandwidth);
 	tree_write(&f.t, "proc/filesystems", "nodev\tproc\nnodev\tresctrl");
 	machine_files_pass(5);
 	m = machine_files_until(&f, NEEDS, has_reason);
 	assert_non_null(strstr(m->bandwidth->reason, "mount -t resctrl resctrl /sys/fs/resctrl"));
 	tree_mkdir(&f.t, FOLDER "info");
-	machine_files_look(&f, MACHINE_CPUS);
+	machine_files_refresh(&f, MACHINE_CPUS);
 	machine_files_pass(5);
 	m = machine_files_until(&f, NEEDS, has_reason);
 	assert_non_null(strstr(m->bandwidth->reason, "counts no memory traffic"));

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/machine_event.h"
-#include "session/event_counter.h"
-#include "session/machine_source.h"
+#include "machine/machine_event.h"
+#include "machine/machine_source.h"
+#include "machine/parts/event_counter.h"
+#include "machine/parts/events.h"
 
 #define S        1000000000ULL
 #define SWITCHES "perf:sw:context-switches"
@@ -26,12 +27,12 @@ static uint64_t fake_clock(void)
 	return now_ns;
 }
 
-static bool can_count(void)
+static bool can_count(uint32_t cpu)
 {
 	struct cpulist online = { 0 };
 	struct event_counter *c = NULL;
 	struct event_word word;
-	int err = cpulist_add(&online, 0);
+	int err = cpulist_add(&online, cpu);
 
 	if (!err)
 		err = event_word_parse(SWITCHES, &word, NULL);
@@ -55,15 +56,15 @@ static struct machine_source *open_machine(const char *root)
 	return s;
 }
 
-static const struct machine *look(struct machine_source *s, const char *event, uint32_t needs)
+static const struct machine *refresh(struct machine_source *s, const char *event, uint32_t needs)
 {
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 
-	expect_eq(machine_source_look(s,
-	                              &(struct machine_wish){ .needs = MACHINE_CPUS | needs,
-	                                                      .event = event },
-	                              &d, &m),
+	expect_eq(machine_source_refresh(s,
+	                                 &(struct machine_request){ .needs = MACHINE_CPUS | needs,
+	                                                            .event = event },
+	                                 &d, &m),
 	          0);
 	return m;
 }
@@ -72,7 +73,7 @@ static const struct machine *look(struct machine_source *s, const char *event, u
 static const struct machine *counted(struct machine_source *s, const char *event)
 {
 	for (int i = 0; i < 5000; i++) {
-		const struct machine *m = look(s, event, MACHINE_EVENT);
+		const struct machine *m = refresh(s, event, MACHINE_EVENT);
 
 		assert_non_null(m->event);
 		assert_null(m->event->why);
@@ -118,7 +119,7 @@ static void a_counter_that_cannot_be_read_is_a_sentence(void **state)
 	assert_true(m->cpus[0].event_per_s >= 0);
 	assert_true(spoil_counters() > 0);
 	usleep(2000);
-	m = look(s, SWITCHES, MACHINE_EVENT);
+	m = refresh(s, SWITCHES, MACHINE_EVENT);
 	assert_non_null(m->event->why);
 	assert_non_null(strstr(m->event->why, "cannot be read"));
 	assert_true(isnan(m->cpus[0].event_per_s));
@@ -139,7 +140,7 @@ static void rates_are_per_second(void **state)
 	expect_eq(m->cpus[0].event_history.nr, 1);
 	for (int i = 2; i < 5; i++) {
 		usleep(40000);
-		m = look(s, "perf:sw:cpu-clock", MACHINE_EVENT);
+		m = refresh(s, "perf:sw:cpu-clock", MACHINE_EVENT);
 		assert_string_equal(m->event->word, "perf:sw:cpu-clock");
 		for (size_t cpu = 0; cpu < m->nr_cpus; cpu++) {
 			if (!m->cpus[cpu].is_online)
@@ -160,20 +161,63 @@ static void another_event_begins_anew(void **state)
 	(void)state;
 	m = counted(s, SWITCHES);
 	expect_eq(m->cpus[0].event_history.nr, 1);
-	m = look(s, "perf:sw:page-faults", MACHINE_EVENT);
+	m = refresh(s, "perf:sw:page-faults", MACHINE_EVENT);
 	assert_true(isnan(m->cpus[0].event_per_s));
 	expect_eq(m->cpus[0].event_history.nr, 0);
-	m = look(s, NULL, 0); /* nobody looks */
+	m = refresh(s, NULL, 0); /* nothing is shown */
 	assert_null(m->event);
 	assert_true(isnan(m->cpus[0].event_per_s));
-	m = look(s, SWITCHES, MACHINE_EVENT);
+	m = refresh(s, SWITCHES, MACHINE_EVENT);
 	assert_true(isnan(m->cpus[0].event_per_s));
 	/* Whatever is opened just then is closed. */
 	for (int i = 0; i < 20; i++)
-		look(s, i % 2 ? SWITCHES : "perf:sw:page-faults", i % 5 ? MACHINE_EVENT : 0);
+		refresh(s, i % 2 ? SWITCHES : "perf:sw:page-faults", i % 5 ? MACHINE_EVENT : 0);
 	counted(s, SWITCHES);
-	look(s, SWITCHES, MACHINE_EVENT);
+	refresh(s, SWITCHES, MACHINE_EVENT);
 	machine_source_close(s);
+	expect_eq(spoil_counters(), 0);
+}
+
+/* Looks until exactly the CPUs that are online are counted; the others are unknown. */
+static void expect_counted(void *part, struct machine_cpu cpus[2])
+{
+	const struct machine_request request = { .needs = MACHINE_EVENT, .event = SWITCHES };
+
+	for (int i = 0; i < 5000; i++) {
+		struct machine m = { .cpus = cpus, .nr_cpus = 2 };
+		bool is_right = true;
+
+		for (uint32_t cpu = 0; cpu < 2; cpu++)
+			cpus[cpu].event_per_s = NAN;
+		machine_part_events.refresh(part, &(struct machine_part_refresh){
+							  &request, 0, &m, cpus, NULL, NULL });
+		assert_non_null(m.event);
+		assert_null(m.event->why);
+		for (uint32_t cpu = 0; cpu < 2; cpu++)
+			is_right &= isnan(cpus[cpu].event_per_s) != cpus[cpu].is_online;
+		if (is_right)
+			return;
+		usleep(2000);
+	}
+	fail_msg("CPU 0 has %f, CPU 1 has %f", cpus[0].event_per_s, cpus[1].event_per_s);
+}
+
+/* Tried with CPUs that are online all the time: the machine is said to be without one of them, then to have it. */
+static void cpus_that_come_and_go_are_followed(void **state)
+{
+	struct machine_cpu cpus[2] = { { .cpu = 0, .is_online = true }, { .cpu = 1 } };
+	void *part = NULL;
+
+	(void)state;
+	expect_eq(machine_part_events.open(&(struct machine_source_cfg){ 0 }, NULL, &part), 0);
+	expect_counted(part, cpus);
+	cpus[1].is_online = true;
+	expect_counted(part, cpus);
+	cpus[0].is_online = false;
+	expect_counted(part, cpus);
+	cpus[0].is_online = true;
+	expect_counted(part, cpus);
+	machine_part_events.close(part);
 	expect_eq(spoil_counters(), 0);
 }
 
@@ -200,12 +244,12 @@ static void shares_of_time_have_a_past(void **state)
 	now_ns += S;
 	tree_write(&t, "proc/stat",
 	           "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 130 0 110 1060 0 0 0 0 0 0\nintr 1");
-	m = look(s, "cpu:cpu_user_util_percent", MACHINE_EVENT);
+	m = refresh(s, "cpu:cpu_user_util_percent", MACHINE_EVENT);
 	assert_null(m->event->why);
 	expect_eq(m->cpus[0].event_history.nr, 1);
 	assert_true(fabs(m->cpus[0].event_history.values[0] - 0.3) < 1e-9);
 	assert_true(isnan(m->cpus[0].event_per_s)); /* it is none per second */
-	m = look(s, "cpu:cpu_frequency_mhz", MACHINE_EVENT);
+	m = refresh(s, "cpu:cpu_frequency_mhz", MACHINE_EVENT);
 	expect_eq(m->cpus[0].event_history.nr, 1);
 	assert_true(isnan(m->cpus[0].event_history.values[0]));
 	machine_source_close(s);
@@ -223,10 +267,10 @@ static void of_another_machine_nothing_is_counted(void **state)
 	now_ns = 100 * S;
 	put_files(&t, "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 100 0 100 1000 0 0 0 0 0 0\nintr 1");
 	s = open_machine(t.root);
-	m = look(s, SWITCHES, MACHINE_EVENT);
+	m = refresh(s, SWITCHES, MACHINE_EVENT);
 	assert_non_null(strstr(m->event->why, "another machine"));
-	m = look(s, "nonsense", MACHINE_EVENT);
-	assert_non_null(strstr(m->event->why, "is no event"));
+	m = refresh(s, "nonsense", MACHINE_EVENT);
+	assert_non_null(strstr(m->event->why, "is not an event"));
 	machine_source_close(s);
 	tree_done(&t);
 }
@@ -234,7 +278,7 @@ static void of_another_machine_nothing_is_counted(void **state)
 static const struct machine_event_list *loaded(struct machine_source *s, uint32_t needs)
 {
 	for (int i = 0; i < 2000; i++) {
-		const struct machine *m = look(s, NULL, needs);
+		const struct machine *m = refresh(s, NULL, needs);
 
 		assert_non_null(m->event_list);
 		if (!m->event_list->is_loading)
@@ -245,7 +289,7 @@ static const struct machine_event_list *loaded(struct machine_source *s, uint32_
 	return NULL;
 }
 
-static void lists_are_read_beside_the_looks(void **state)
+static void lists_are_read_beside_the_refreshes(void **state)
 {
 	const struct machine_event_list *l;
 	struct machine_source *s;
@@ -264,11 +308,11 @@ static void lists_are_read_beside_the_looks(void **state)
 	l = loaded(s, MACHINE_FUNCTIONS);
 	expect_eq(l->nr, 2);
 	assert_string_equal(l->names[0], "zeta");
-	assert_null(look(s, NULL, 0)->event_list);
+	assert_null(refresh(s, NULL, 0)->event_list);
 	machine_source_close(s);
-	/* One that nobody waits for. */
+	/* One that is not waited for. */
 	s = open_machine(t.root);
-	look(s, NULL, MACHINE_FUNCTIONS);
+	refresh(s, NULL, MACHINE_FUNCTIONS);
 	machine_source_close(s);
 	tree_done(&t);
 }
@@ -294,16 +338,18 @@ static void a_list_that_is_not_there_is_a_sentence(void **state)
 
 int main(void)
 {
-	const bool can = can_count();
+	const bool can = can_count(0);
 	const struct CMUnitTest tests[] = {
 		unit_test_if(can, a_counter_that_cannot_be_read_is_a_sentence,
 		             "needs the right to count on whole CPUs"),
 		unit_test_if(can, rates_are_per_second, "needs the right to count on whole CPUs"),
 		unit_test_if(can, another_event_begins_anew,
 		             "needs the right to count on whole CPUs"),
+		unit_test_if(can && can_count(1), cpus_that_come_and_go_are_followed,
+		             "needs the right to count on whole CPUs, and two of them"),
 		cmocka_unit_test(shares_of_time_have_a_past),
 		cmocka_unit_test(of_another_machine_nothing_is_counted),
-		cmocka_unit_test(lists_are_read_beside_the_looks),
+		cmocka_unit_test(lists_are_read_beside_the_refreshes),
 		cmocka_unit_test(a_list_that_is_not_there_is_a_sentence),
 	};
 

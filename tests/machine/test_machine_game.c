@@ -9,7 +9,7 @@
 #include <sys/ipc.h>
 #include <sys/msg.h>
 
-#include "analyze/machine_game.h"
+#include "machine/machine_game.h"
 
 #define NEEDS ((uint32_t)(MACHINE_CPUS | MACHINE_TASKS | MACHINE_GAME))
 
@@ -78,7 +78,7 @@ static void frames_of_the_game_are_shown(void **state)
 	start(&g);
 	send_frame(&g, 10, 10000000, 31000000);
 	send_frame(&g, 10, 30000000, UINT64_MAX);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	assert_null(game->reason);
 	expect_eq(game->pid, 10);
 	assert_string_equal(game->comm, "portal");
@@ -88,7 +88,7 @@ static void frames_of_the_game_are_shown(void **state)
 	expect_eq(game->refresh_hz, 60);
 	assert_true(game->has_hdr);
 	assert_true(game->frame_ns == 30000000 && game->visible_ns == 30000001);
-	assert_true(isnan(game->latency_ns));     /* not told is no long latency */
+	assert_true(isnan(game->latency_ns));     /* not reported is not a long latency */
 	assert_true(fabs(game->fps - 50) < 1e-9); /* two in 40 ms */
 	expect_eq(game->frames.nr, 2);
 	assert_true(game->frames.values[0] == 10000000);
@@ -106,14 +106,14 @@ static void the_queue_is_read_as_often_as_asked(void **state)
 	(void)state;
 	start(&g);
 	send_frame(&g, 10, 10000000, 1);
-	machine_files_look(&g.f, NEEDS);
+	machine_files_refresh(&g.f, NEEDS);
 	send_frame(&g, 10, 20000000, 1);
 	machine_files_pass(0.4);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	expect_eq(game->nr_frames, 1);
 	assert_true(fabs(game->age_s - 0.4) < 1e-9);
 	machine_files_pass(0.1);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	expect_eq(game->nr_frames, 2);
 	assert_true(game->age_s == 0);
 	stop(&g);
@@ -128,7 +128,7 @@ static void another_game_begins_anew(void **state)
 	start(&g);
 	send_frame(&g, 10, 10000000, 1);
 	send_frame(&g, 11, 25000000, 1);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	expect_eq(game->pid, 11);
 	assert_null(game->comm);
 	expect_eq(game->nr_frames, 1);
@@ -137,7 +137,7 @@ static void another_game_begins_anew(void **state)
 	stop(&g);
 }
 
-static void messages_of_another_version_are_told(void **state)
+static void messages_of_another_version_are_reported(void **state)
 {
 	const struct machine_game *game;
 	struct raw m = { .type = 1, .text = { 2 } };
@@ -147,31 +147,31 @@ static void messages_of_another_version_are_told(void **state)
 	start(&g);
 	expect_eq(msgsnd(g.id, &m, sizeof(m.text), IPC_NOWAIT), 0);
 	expect_eq(msgsnd(g.id, &m, 3, IPC_NOWAIT), 0);
-	game = machine_files_look(&g.f, NEEDS)->game;
-	assert_non_null(strstr(game->reason, "2 messages in mangoapp's queue were none"));
+	game = machine_files_refresh(&g.f, NEEDS)->game;
+	assert_non_null(strstr(game->reason, "2 messages in mangoapp's queue are not"));
 	send_frame(&g, 10, 10000000, 1);
 	expect_eq(msgsnd(g.id, &m, 3, IPC_NOWAIT), 0);
 	machine_files_pass(1);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	assert_null(game->reason);
-	assert_non_null(strstr(game->note, "1 messages are of another version"));
+	assert_non_null(strstr(game->note, "1 messages have another version"));
 	stop(&g);
 }
 
-static void without_frames_the_reason_is_told(void **state)
+static void without_frames_the_reason_is_reported(void **state)
 {
 	const struct machine_game *game;
 	struct game g;
 
 	(void)state;
 	start(&g);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	assert_non_null(strstr(game->reason, "no frame yet"));
 	expect_eq(msgctl(g.id, IPC_RMID, NULL), 0);
 	machine_files_pass(1);
-	game = machine_files_look(&g.f, NEEDS)->game;
+	game = machine_files_refresh(&g.f, NEEDS)->game;
 	assert_non_null(strstr(game->reason, "mangoapp not available"));
-	assert_null(machine_files_look(&g.f, MACHINE_CPUS)->game);
+	assert_null(machine_files_refresh(&g.f, MACHINE_CPUS)->game);
 	stop(&g);
 }
 
@@ -181,8 +181,8 @@ int main(void)
 		cmocka_unit_test(frames_of_the_game_are_shown),
 		cmocka_unit_test(the_queue_is_read_as_often_as_asked),
 		cmocka_unit_test(another_game_begins_anew),
-		cmocka_unit_test(messages_of_another_version_are_told),
-		cmocka_unit_test(without_frames_the_reason_is_told),
+		cmocka_unit_test(messages_of_another_version_are_reported),
+		cmocka_unit_test(without_frames_the_reason_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

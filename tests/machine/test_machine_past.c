@@ -1,6 +1,6 @@
 #include "../unit.h"
 
-#include "session/machine_past.h"
+#include "machine/machine_past.h"
 
 static void the_newest_are_kept_in_order(void **state)
 {

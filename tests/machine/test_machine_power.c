@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/machine_power.h"
+#include "machine/machine_power.h"
 
 #define CPU_FOLDER "sys/devices/system/cpu"
 
@@ -246,7 +246,7 @@ static void chips_that_fit_no_package_stand_alone(void **state)
 	tree_write(&f.t, "sys/class/hwmon/hwmon9/temp1_input", "70000");
 	tree_write(&f.t, "sys/class/hwmon/hwmon9/temp1_label", "Tctl");
 	power = two_readings(&f, server_goes_on)->power;
-	/* Three for two packages: nobody knows which is whose. */
+	/* Three for two packages: which is whose is unknown. */
 	assert_true(isnan(power->packages[0].celsius) && isnan(power->packages[1].celsius));
 	expect_eq(power->nr_sensors, 5);
 	machine_files_done(&f);
@@ -313,7 +313,7 @@ static void without_counters_the_rest_is_there(void **state)
 	machine_files_done(&f);
 }
 
-/* A pipe without a writer hangs whoever opens it, as the driver of a chip that is gone does. */
+/* A pipe without a writer hangs the process that opens it, as the driver of a chip that is gone does. */
 static void a_sensor_that_never_answers_is_left_out(void **state)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -331,7 +331,7 @@ static void a_sensor_that_never_answers_is_left_out(void **state)
 	machine_files_open(&f);
 	for (int i = 0; i < 20; i++) {
 		clock_gettime(CLOCK_MONOTONIC, &begin);
-		machine_files_look(&f, MACHINE_CPUS | MACHINE_POWER);
+		machine_files_refresh(&f, MACHINE_CPUS | MACHINE_POWER);
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		assert_true(end.tv_sec - begin.tv_sec < 5); /* it would be for ever */
 		nanosleep(&nap, NULL);
@@ -346,7 +346,7 @@ static void a_sensor_that_never_answers_is_left_out(void **state)
 	machine_files_pass(2);
 	m = machine_files_until(&f, MACHINE_CPUS | MACHINE_POWER, has_rates);
 	expect_near(m->power->packages[0].watts, 15);
-	expect_eq(m->nr_log, 1);             /* told once */
+	expect_eq(m->nr_log, 1);             /* reported once */
 	fd = open(path, O_RDWR | O_CLOEXEC); /* lets go of the thread that hangs */
 	machine_files_done(&f);
 	close(fd);
@@ -357,7 +357,7 @@ static bool has_mhz(const struct machine *m)
 	return !isnan(m->cpus[0].mhz);
 }
 
-static bool has_news_of_mhz(const struct machine *m)
+static bool has_new_mhz(const struct machine *m)
 {
 	return m->cpus[0].mhz == 3000;
 }
@@ -382,7 +382,7 @@ static void frequencies_come_when_they_come(void **state)
 	expect_eq(mkfifo(path, 0600), 0); /* it hangs */
 	tree_write(&f.t, CPU_FOLDER "/cpu0/cpufreq/scaling_cur_freq", "3000000");
 	machine_files_pass(1);
-	m = machine_files_until(&f, MACHINE_CPUS, has_news_of_mhz);
+	m = machine_files_until(&f, MACHINE_CPUS, has_new_mhz);
 	assert_true(isnan(m->cpus[5].mhz));
 	expect_near(m->cpus[6].mhz, 1800);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -403,17 +403,17 @@ static void uncore_is_that_of_the_package_of_a_cpu(void **state)
 	           "2000000");
 	machine_files_open(&f);
 	m = machine_files_until(&f, MACHINE_CPUS | MACHINE_UNCORE, has_uncore);
-	assert_null(m->power); /* nobody asked for the rest */
+	assert_null(m->power); /* the rest was not requested */
 	assert_null(m->no_uncore);
 	for (size_t i = 0; i < m->nr_cpus; i++)
 		if (m->cpus[i].is_online)
 			expect_near(m->cpus[i].uncore_mhz, m->cpus[i].cpu < 300 ? 1500 : 2000);
-	m = machine_files_look(&f, MACHINE_CPUS);
+	m = machine_files_refresh(&f, MACHINE_CPUS);
 	assert_true(isnan(m->cpus[0].uncore_mhz));
 	machine_files_done(&f);
 }
 
-static void without_uncore_the_remedy_is_told(void **state)
+static void without_uncore_the_remedy_is_reported(void **state)
 {
 	struct machine_files f;
 	const struct machine *m;
@@ -424,7 +424,7 @@ static void without_uncore_the_remedy_is_told(void **state)
 	m = machine_files_until(&f, MACHINE_CPUS | MACHINE_UNCORE, has_no_uncore);
 	assert_non_null(strstr(m->no_uncore, "intel_uncore_frequency"));
 	assert_true(isnan(m->cpus[0].uncore_mhz));
-	m = machine_files_look(&f, MACHINE_CPUS);
+	m = machine_files_refresh(&f, MACHINE_CPUS);
 	assert_null(m->no_uncore);
 	machine_files_done(&f);
 }
@@ -438,7 +438,7 @@ static void a_rest_begins_a_new_interval(void **state)
 	machine_files_init(&f, "0-7", "power/intel_laptop.txt");
 	m = two_readings(&f, laptop_goes_on);
 	expect_near(m->power->watts, 15);
-	m = machine_files_look(&f, MACHINE_CPUS);
+	m = machine_files_refresh(&f, MACHINE_CPUS);
 	assert_null(m->power);
 	machine_files_pass(3600);
 	m = machine_files_until(&f, MACHINE_CPUS | MACHINE_POWER, has_reading);
@@ -463,7 +463,7 @@ int main(void)
 		cmocka_unit_test(a_sensor_that_never_answers_is_left_out),
 		cmocka_unit_test(frequencies_come_when_they_come),
 		cmocka_unit_test(uncore_is_that_of_the_package_of_a_cpu),
-		cmocka_unit_test(without_uncore_the_remedy_is_told),
+		cmocka_unit_test(without_uncore_the_remedy_is_reported),
 		cmocka_unit_test(a_rest_begins_a_new_interval),
 	};
 

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/machine_profile.h"
-#include "analyze/machine_program.h"
-#include "analyze/machine_scx.h"
-#include "session/machine_source.h"
+#include "machine/machine_program.h"
+#include "machine/machine_scx.h"
+#include "machine/machine_source.h"
+#include "profile/machine_profile.h"
 
 #define S 1000000000ULL
 
@@ -66,12 +66,13 @@ static struct machine_source *start(const struct tree *t)
 	return s;
 }
 
-static const struct machine *look(struct machine_source *s, uint32_t needs)
+static const struct machine *refresh(struct machine_source *s, uint32_t needs)
 {
 	const struct machine *m = NULL;
 	struct diag d = { 0 };
 
-	expect_eq(machine_source_look(s, &(struct machine_wish){ .needs = needs }, &d, &m), 0);
+	expect_eq(machine_source_refresh(s, &(struct machine_request){ .needs = needs }, &d, &m),
+	          0);
 	return m;
 }
 
@@ -102,7 +103,7 @@ static void expect_cpus(const struct machine *m)
 	expect_near(c[0].busy_history.values[0], 0.45);
 }
 
-static void an_interval_is_the_difference_of_two_looks(void **state)
+static void an_interval_is_the_difference_of_two_refreshes(void **state)
 {
 	struct machine_source *s;
 	const struct machine *m;
@@ -115,7 +116,7 @@ static void an_interval_is_the_difference_of_two_looks(void **state)
 	s = start(&t);
 	now_ns += 2 * S;
 	put_second(&t);
-	m = look(s, 255);
+	m = refresh(s, 255);
 	expect_near(m->interval_s, 2);
 	expect_cpus(m);
 	expect_eq(m->memory.total_kib, 1000);
@@ -148,26 +149,26 @@ static void what_is_missing_is_said_and_absent(void **state)
 	now_ns = 100 * S;
 	put_first(&t);
 	s = start(&t);
-	m = look(s, 255);
+	m = refresh(s, 255);
 	assert_string_equal(m->source, "proc");
 	assert_non_null(m->notice);
 	assert_null(m->scx_state);
 	assert_null(m->scheduler);
 	assert_null(m->profile);
-	m = look(s, MACHINE_PROFILE | MACHINE_BPF);
+	m = refresh(s, MACHINE_PROFILE | MACHINE_BPF);
 	assert_non_null(m->profile->refusal);
 	expect_eq(m->profile->nr_rows, 0);
 	assert_non_null(m->bpf->refusal);
 	assert_true(isnan(m->bpf->cost));
-	m = look(s, 255);
+	m = refresh(s, 255);
 	assert_null(m->profile);
 	expect_eq(m->heat.nr, 0);
 	expect_eq(m->nr_programs, 0);
 	expect_eq(m->wait.count, 0);
 	expect_eq(m->nr_dsqs, 0);
 	assert_true(isnan(m->threads[0].migrations_per_s));
-	m = look(s, MACHINE_CPUS);
-	expect_eq(m->nr_threads, 0); /* nobody asked */
+	m = refresh(s, MACHINE_CPUS);
+	expect_eq(m->nr_threads, 0); /* not requested */
 	machine_source_close(s);
 	machine_source_close(NULL);
 	tree_done(&t);
@@ -187,7 +188,7 @@ static void a_scheduler_of_sched_ext_has_the_normal_tasks(void **state)
 	tree_write(&t, "sys/kernel/sched_ext/root/ops", "lavd");
 	tree_write(&t, "sys/kernel/sched_ext/switch_all", "1");
 	s = start(&t);
-	m = look(s, 255);
+	m = refresh(s, 255);
 	assert_string_equal(m->scx_state, "enabled");
 	assert_string_equal(m->scheduler, "lavd");
 	assert_string_equal(m->threads[0].class_name, "ext");
@@ -209,7 +210,7 @@ static void a_cpu_that_goes_offline_has_no_numbers(void **state)
 	now_ns += S;
 	tree_write(&t, "proc/stat",
 	           "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 150 0 120 1100 0 0 0 0 0 0\nintr 1");
-	m = look(s, MACHINE_CPUS);
+	m = refresh(s, MACHINE_CPUS);
 	expect_eq(m->nr_cpus, 2);
 	assert_true(m->cpus[0].is_online);
 	assert_false(m->cpus[1].is_online);
@@ -233,7 +234,7 @@ static void a_cpu_that_comes_online_later_is_there(void **state)
 	tree_write(&t, "sys/devices/system/cpu/online", "0,2");
 	s = start(&t);
 	now_ns += S;
-	m = look(s, MACHINE_CPUS);
+	m = refresh(s, MACHINE_CPUS);
 	expect_eq(m->nr_cpus, 4);
 	assert_false(m->cpus[1].is_online);
 	for (uint64_t i = 1; i < 3; i++) {
@@ -246,7 +247,7 @@ static void a_cpu_that_comes_online_later_is_there(void **state)
 		               500 + (unsigned int)i * 100);
 		tree_write(&t, "proc/stat", text);
 		now_ns += S;
-		m = look(s, MACHINE_CPUS);
+		m = refresh(s, MACHINE_CPUS);
 	}
 	assert_true(m->cpus[1].is_online);
 	expect_near(m->cpus[1].busy, 0.3);
@@ -271,7 +272,7 @@ static void a_short_line_of_a_cpu_does_no_harm(void **state)
 	now_ns += S;
 	tree_write(&t, "proc/stat",
 	           "cpu  0 0 0 0\ncpu0 150 0 100 1050 0 0 0 0\ncpu2 500 0\nintr 1");
-	m = look(s, MACHINE_CPUS);
+	m = refresh(s, MACHINE_CPUS);
 	expect_near(m->cpus[0].busy, 0.5);
 	assert_true(isnan(m->cpus[1].busy));
 	machine_source_close(s);
@@ -279,7 +280,7 @@ static void a_short_line_of_a_cpu_does_no_harm(void **state)
 }
 
 /* A view of tasks alone, as that of processes is: shares are of its own interval, and who is new is there. */
-static void tasks_alone_are_fresh_with_every_look(void **state)
+static void tasks_alone_are_fresh_with_every_refresh(void **state)
 {
 	struct machine_source *s;
 	const struct machine *m;
@@ -296,7 +297,7 @@ static void tasks_alone_are_fresh_with_every_look(void **state)
 		now_ns += S / 2;
 		(void)snprintf(text, sizeof(text), "%u 0 %u", 1000 + i * 100000000, 1 + i);
 		tree_write(&t, "proc/10/task/10/schedstat", text);
-		m = look(s, MACHINE_TASKS);
+		m = refresh(s, MACHINE_TASKS);
 		expect_eq(m->nr_processes, 1);
 		expect_near(m->processes[0].run, 0.2);
 	}
@@ -305,7 +306,7 @@ static void tasks_alone_are_fresh_with_every_look(void **state)
 	tree_write(
 		&t, "proc/12/task/12/stat",
 		"12 (new) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0");
-	m = look(s, MACHINE_TASKS);
+	m = refresh(s, MACHINE_TASKS);
 	expect_eq(m->nr_processes, 2);
 	machine_source_close(s);
 	tree_done(&t);
@@ -319,7 +320,7 @@ static void make_fifo(const struct tree *t, const char *path)
 	expect_eq(mkfifo(full, 0600), 0);
 }
 
-/* Nobody will ever write there: the readers that wait for it are let go. */
+/* Nothing will ever be written there: the readers that wait for it are let go. */
 static void free_readers(const struct tree *t, const char *path)
 {
 	char full[256];
@@ -332,18 +333,18 @@ static void free_readers(const struct tree *t, const char *path)
 	close(fd);
 }
 
-/* A pipe without a writer hangs whoever opens it, as an entry of a process does that hangs in the kernel. */
-static void an_entry_that_never_answers_stops_nothing_and_is_told_once(void **state)
+/* A pipe without a writer hangs the process that opens it, as an entry of a process does that hangs in the kernel. */
+static void an_entry_that_never_answers_stops_nothing_and_is_reported_once(void **state)
 {
 	static const char *const files[] = { "proc/10/cmdline", "proc/10/cgroup" };
-	const struct timespec nap = { 0, 2000000 };
+	const struct timespec nap = { 0, 20000000 }; /* the other reader has time to answer */
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct machine_source *s;
 		const struct machine *m;
 		struct tree t;
-		int looks = 0;
+		int refreshes = 0;
 
 		tree_init(&t);
 		now_ns = 100 * S;
@@ -351,16 +352,17 @@ static void an_entry_that_never_answers_stops_nothing_and_is_told_once(void **st
 		make_fifo(&t, files[i]);
 		s = start(&t);
 		do {
-			now_ns += S;
+			now_ns += S / 10;
 			nanosleep(&nap, NULL);
-			m = look(s, MACHINE_TASKS);
+			m = refresh(s, MACHINE_TASKS);
 			expect_eq(m->nr_threads, 1);
-		} while (!m->nr_log && ++looks < 1000);
+		} while (!m->nr_log && ++refreshes < 1000);
 		expect_eq(m->nr_log, 1);
 		assert_non_null(strstr(m->log[0], "hangs in the kernel"));
 		for (int more = 0; more < 20; more++) {
-			now_ns += S;
-			m = look(s, MACHINE_TASKS);
+			now_ns += S / 10;
+			nanosleep(&nap, NULL);
+			m = refresh(s, MACHINE_TASKS);
 		}
 		expect_eq(m->nr_log, 1);
 		expect_eq(m->nr_processes, 1);
@@ -389,7 +391,7 @@ static void a_thread_that_does_not_answer_is_missing(void **state)
 		make_fifo(&t, files[i]);
 		s = start(&t);
 		now_ns += S;
-		m = look(s, MACHINE_TASKS);
+		m = refresh(s, MACHINE_TASKS);
 		expect_eq(m->nr_threads, 1);
 		expect_eq(m->threads[0].tid, 10);
 		machine_source_close(s);
@@ -416,8 +418,8 @@ static void the_state_of_sched_ext_is_followed(void **state)
 	           "SCX_EV_SELECT_CPU_FALLBACK 10\nSCX_EV_DISPATCH_KEEP_LAST 7\n");
 	now_ns = 10 * S;
 	s = start(&t);
-	assert_null(look(s, MACHINE_CPUS)->scx);
-	m = look(s, MACHINE_DSQS);
+	assert_null(refresh(s, MACHINE_CPUS)->scx);
+	m = refresh(s, MACHINE_DSQS);
 	assert_string_equal(m->scheduler, "vm_vtime");
 	assert_non_null(m->scx);
 	assert_false(m->scx->is_counting);
@@ -429,7 +431,7 @@ static void the_state_of_sched_ext_is_followed(void **state)
 	tree_write(&t, "sys/kernel/sched_ext/root/events",
 	           "SCX_EV_SELECT_CPU_FALLBACK 30\nSCX_EV_DISPATCH_KEEP_LAST 2\n");
 	now_ns = 12 * S;
-	m = look(s, MACHINE_DSQS);
+	m = refresh(s, MACHINE_DSQS);
 	assert_string_equal(m->scx->counters[0].name, "select_cpu_fallback");
 	expect_eq(m->scx->counters[0].value, 30);
 	expect_near(m->scx->counters[0].per_s, 10);
@@ -437,7 +439,7 @@ static void the_state_of_sched_ext_is_followed(void **state)
 	tree_write(&t, "sys/kernel/sched_ext/state", "disabled\n");
 	tree_write(&t, "sys/kernel/sched_ext/root/ops", "\n");
 	now_ns = 13 * S;
-	m = look(s, MACHINE_DSQS);
+	m = refresh(s, MACHINE_DSQS);
 	assert_null(m->scheduler);
 	assert_non_null(strstr(m->scx->last, "vm_vtime"));
 	machine_source_close(s);
@@ -448,14 +450,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_state_of_sched_ext_is_followed),
-		cmocka_unit_test(an_interval_is_the_difference_of_two_looks),
+		cmocka_unit_test(an_interval_is_the_difference_of_two_refreshes),
 		cmocka_unit_test(what_is_missing_is_said_and_absent),
 		cmocka_unit_test(a_scheduler_of_sched_ext_has_the_normal_tasks),
 		cmocka_unit_test(a_cpu_that_goes_offline_has_no_numbers),
 		cmocka_unit_test(a_cpu_that_comes_online_later_is_there),
 		cmocka_unit_test(a_short_line_of_a_cpu_does_no_harm),
-		cmocka_unit_test(tasks_alone_are_fresh_with_every_look),
-		cmocka_unit_test(an_entry_that_never_answers_stops_nothing_and_is_told_once),
+		cmocka_unit_test(tasks_alone_are_fresh_with_every_refresh),
+		cmocka_unit_test(an_entry_that_never_answers_stops_nothing_and_is_reported_once),
 		cmocka_unit_test(a_thread_that_does_not_answer_is_missing),
 	};
 

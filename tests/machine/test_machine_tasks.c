@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session/machine_tasks.h"
+#include "machine/machine_tasks.h"
 
 #define MS 1000000ULL
 #define S  (1000 * MS)
@@ -81,15 +81,15 @@ static struct machine_tasks *start(const struct tree *t, uint32_t tgid)
 	return m;
 }
 
-static void look(struct machine_tasks *m)
+static void refresh(struct machine_tasks *m)
 {
 	struct diag d = { 0 };
 
 	machine_tasks_read_load(m);
-	expect_eq(machine_tasks_list(m, &d), 0);
+	expect_eq(machine_tasks_list_rarely(m, 0, &d), 0);
 	expect_eq(machine_tasks_read(m, &by_proc, &d), 0);
-	expect_eq(machine_tasks_sum(m), 0);
-	machine_tasks_settle(m);
+	machine_tasks_sum(m);
+	expect_eq(machine_tasks_settle(m), 0);
 }
 
 static void expect_near(double got, double want)
@@ -126,7 +126,7 @@ static void begin(struct tree *t, struct machine_tasks **m)
 	put(t, &one);
 	put(t, &two);
 	*m = start(t, 0);
-	look(*m);
+	refresh(*m);
 }
 
 static void end(struct tree *t, struct machine_tasks *m)
@@ -157,7 +157,7 @@ static void what_is_before_the_first_interval_is_unknown(void **state)
 	end(&t, m);
 }
 
-static void the_class_is_that_of_whoever_is_in_charge(void **state)
+static void the_class_is_that_of_the_scheduler_in_charge(void **state)
 {
 	static const struct {
 		enum machine_ext ext;
@@ -186,7 +186,7 @@ static void the_class_is_that_of_whoever_is_in_charge(void **state)
 		put(&t, &asked);
 		m = start(&t, 0);
 		how.ext = rows[i].ext;
-		expect_eq(machine_tasks_list(m, &d), 0);
+		expect_eq(machine_tasks_list_rarely(m, 0, &d), 0);
 		expect_eq(machine_tasks_read(m, &how, &d), 0);
 		assert_string_equal(machine_tasks_thread(m, 10)->class_name, rows[i].normal);
 		assert_string_equal(machine_tasks_thread(m, 11)->class_name, "rt");
@@ -213,7 +213,7 @@ static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
 	b.run_ns += 400 * MS;
 	put(&t, &a);
 	put(&t, &b);
-	look(m);
+	refresh(m);
 	row = machine_tasks_thread(m, 10);
 	expect_near(row->run, 0.2);
 	expect_near(row->wait, 0.1);
@@ -229,7 +229,7 @@ static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
 	assert_string_equal(row->class_name, "fair");
 	/* Who did nothing since has 0, not what it had. */
 	now_ns += S;
-	look(m);
+	refresh(m);
 	expect_near(machine_tasks_thread(m, 10)->run, 0);
 	expect_near(machine_tasks_thread(m, 10)->voluntary_per_s, 0);
 	expect_near(machine_tasks_process(m, 10)->run, 0);
@@ -237,7 +237,7 @@ static void rates_are_those_of_the_interval_and_processes_are_sums(void **state)
 	end(&t, m);
 }
 
-static void who_is_born_counts_from_its_birth(void **state)
+static void a_new_task_counts_from_its_birth(void **state)
 {
 	struct fake c = { .tgid = 10,
 		          .tid = 12,
@@ -255,7 +255,7 @@ static void who_is_born_counts_from_its_birth(void **state)
 	now_ns += S;
 	put(&t, &c);
 	set_load(&t, 3, 12);
-	look(m);
+	refresh(m);
 	assert_non_null(machine_tasks_thread(m, 12));
 	expect_near(machine_tasks_thread(m, 12)->run, 0.25);
 	expect_near(machine_tasks_thread(m, 12)->voluntary_per_s, 4);
@@ -263,7 +263,7 @@ static void who_is_born_counts_from_its_birth(void **state)
 	end(&t, m);
 }
 
-static void folders_are_read_only_when_somebody_came_or_went(void **state)
+static void folders_are_read_only_when_a_task_came_or_went(void **state)
 {
 	struct fake c = { .tgid = 20, .tid = 20, .comm = "late", .slices = 1, .start_ticks = 10020 };
 	struct machine_tasks *m;
@@ -273,10 +273,10 @@ static void folders_are_read_only_when_somebody_came_or_went(void **state)
 	begin(&t, &m);
 	c.state = 'S';
 	put(&t, &c);
-	look(m); /* the kernel says that nobody is new */
+	refresh(m); /* the kernel says that no task is new */
 	assert_null(machine_tasks_thread(m, 20));
 	set_load(&t, 3, 20);
-	look(m);
+	refresh(m);
 	assert_non_null(machine_tasks_thread(m, 20));
 	expect_near(machine_tasks_load(m)->load[1], 1.0);
 	end(&t, m);
@@ -300,7 +300,7 @@ static void end_thread(const struct tree *t, const char *path)
 	remove_thread(t, path);
 }
 
-static void who_has_gone_is_gone(void **state)
+static void a_task_that_has_ended_is_gone(void **state)
 {
 	struct machine_tasks *m;
 	struct tree t;
@@ -310,12 +310,12 @@ static void who_has_gone_is_gone(void **state)
 	begin(&t, &m);
 	remove_thread(&t, "proc/10/task/11");
 	set_load(&t, 1, 11);
-	look(m);
+	refresh(m);
 	assert_null(machine_tasks_thread(m, 11));
 	assert_non_null(machine_tasks_thread(m, 10));
 	remove_thread(&t, "proc/10");
 	set_load(&t, 0, 11);
-	look(m);
+	refresh(m);
 	(void)machine_tasks_threads(m, &nr);
 	expect_eq(nr, 0);
 	(void)machine_tasks_processes(m, &nr);
@@ -336,9 +336,37 @@ static void an_id_that_comes_back_is_another_thread(void **state)
 	other.start_ticks = 10050;
 	other.run_ns = 300 * MS;
 	put(&t, &other);
-	look(m);
+	refresh(m);
 	assert_string_equal(machine_tasks_thread(m, 11)->comm, "other");
 	expect_near(machine_tasks_thread(m, 11)->run, 0.3);
+	end(&t, m);
+}
+
+/* The file that is open is that of the thread which has ended; that of the next one must be opened. */
+static void waits_are_those_of_the_thread_that_has_the_id_now(void **state)
+{
+	struct fake other = two;
+	struct machine_tasks *m;
+	struct tree t;
+
+	(void)state;
+	begin(&t, &m);
+	now_ns += S;
+	end_thread(&t, "proc/10/task/11");
+	other.comm = "other";
+	other.start_ticks = 10050;
+	other.run_ns = 300 * MS;
+	put(&t, &other);
+	refresh(m);
+	now_ns += S;
+	other.run_ns += 200 * MS;
+	other.wait_ns += 500 * MS;
+	other.slices++;
+	put(&t, &other);
+	refresh(m);
+	assert_string_equal(machine_tasks_thread(m, 11)->comm, "other");
+	expect_near(machine_tasks_thread(m, 11)->run, 0.2);
+	expect_near(machine_tasks_thread(m, 11)->wait, 0.5);
 	end(&t, m);
 }
 
@@ -356,18 +384,18 @@ static void without_schedstat_ticks_serve(void **state)
 	put(&t, &f);
 	tree_write(&t, "proc/10/task/10/schedstat", "0 0 0");
 	m = start(&t, 0);
-	look(m);
+	refresh(m);
 	now_ns += S;
 	f.run_ns += 500 * MS;
 	put(&t, &f);
 	tree_write(&t, "proc/10/task/10/schedstat", "0 0 0");
-	look(m);
+	refresh(m);
 	expect_near(machine_tasks_thread(m, 10)->run, 0.5);
 	assert_true(isnan(machine_tasks_thread(m, 10)->wait));
 	end(&t, m);
 }
 
-static void one_process_alone_can_be_looked_at(void **state)
+static void one_process_alone_can_be_shown(void **state)
 {
 	struct fake c = { .tgid = 20, .tid = 20, .comm = "c", .state = 'S', .slices = 1 };
 	struct machine_tasks *m;
@@ -379,7 +407,7 @@ static void one_process_alone_can_be_looked_at(void **state)
 	put(&t, &one);
 	put(&t, &c);
 	m = start(&t, 20); /* without loadavg it lists every time */
-	look(m);
+	refresh(m);
 	(void)machine_tasks_threads(m, &nr);
 	expect_eq(nr, 1);
 	assert_non_null(machine_tasks_thread(m, 20));
@@ -397,7 +425,7 @@ static void command_lines_and_cgroups_come_later(void **state)
 	begin(&t, &m);
 	while (!machine_tasks_process(m, 10)->cmdline || !machine_tasks_process(m, 10)->cgroup) {
 		nanosleep(&nap, NULL);
-		look(m);
+		refresh(m);
 	}
 	assert_string_equal(machine_tasks_process(m, 10)->cmdline, "some command\n");
 	assert_string_equal(machine_tasks_thread(m, 11)->cmdline, "some command\n");
@@ -406,7 +434,7 @@ static void command_lines_and_cgroups_come_later(void **state)
 	end(&t, m);
 }
 
-static void others_knowledge_is_0_or_unknown_until_they_tell(void **state)
+static void values_of_bpf_are_0_or_unknown_until_reported(void **state)
 {
 	struct machine_tasks *m;
 	struct tree t;
@@ -424,8 +452,8 @@ static void others_knowledge_is_0_or_unknown_until_they_tell(void **state)
 
 static const struct machine_tasks_read by_bpf = { .new_ns = S, .hot_ns = S };
 
-/* As with BPF: somebody says who has run, and nobody has his turn. */
-static void look_told(struct machine_tasks *m, uint32_t tid, uint32_t tgid)
+/* As with BPF: it is reported which tasks have run, and none is read in turn. */
+static void refresh_reported(struct machine_tasks *m, uint32_t tid, uint32_t tgid)
 {
 	struct diag d = { 0 };
 
@@ -434,8 +462,8 @@ static void look_told(struct machine_tasks *m, uint32_t tid, uint32_t tgid)
 	if (tid)
 		expect_eq(machine_tasks_hint(m, tid, tgid), 0);
 	expect_eq(machine_tasks_read(m, &by_bpf, &d), 0);
-	expect_eq(machine_tasks_sum(m), 0);
-	machine_tasks_settle(m);
+	machine_tasks_sum(m);
+	expect_eq(machine_tasks_settle(m), 0);
 }
 
 static bool is_in(const uint32_t *list, size_t nr, const struct machine_task *rows, uint32_t tid)
@@ -455,80 +483,91 @@ static bool is_active(struct machine_tasks *m, uint32_t tid)
 	return is_in(o->active, o->nr_active, machine_tasks_threads(m, &nr), tid);
 }
 
-static void begin_told(struct tree *t, struct machine_tasks **m)
+static void begin_reported(struct tree *t, struct machine_tasks **m)
 {
 	const struct timespec nap = { 0, 1000000 };
 
 	begin(t, m);
 	machine_tasks_quiet(*m, true);
-	/* Answers that come later would be a reason to read somebody again. */
+	/* Answers that come later would be a reason to read a task again. */
 	while (!machine_tasks_process(*m, 10)->cmdline || !machine_tasks_process(*m, 10)->cgroup) {
 		nanosleep(&nap, NULL);
-		look(*m);
+		refresh(*m);
 	}
 	for (int i = 0; i < 3; i++) {
 		now_ns += S;
-		look(*m);
+		refresh(*m);
 	}
-	look_told(*m, 0, 0);
+	refresh_reported(*m, 0, 0);
 }
 
-static void who_does_nothing_is_quiet_until_somebody_tells(void **state)
+static void an_idle_task_is_quiet_until_it_is_reported(void **state)
 {
 	struct machine_tasks *m;
 	struct fake a = one;
 	struct tree t;
 
 	(void)state;
-	begin_told(&t, &m);
+	begin_reported(&t, &m);
 	assert_false(is_active(m, 10));
 	now_ns += S;
 	a.run_ns += S / 2;
 	a.slices++;
 	put(&t, &a);
-	look_told(m, 0, 0); /* nobody says that it ran, and it has no turn */
+	refresh_reported(m, 0, 0); /* it is not reported to have run, and it has no turn */
 	expect_near(machine_tasks_thread(m, 10)->run, 0);
 	now_ns += S;
-	look_told(m, 10, 10);
+	refresh_reported(m, 10, 10);
+	/* Times are for the reporter to fill in, with the kernel's where it has none. */
+	expect_near(machine_tasks_thread(m, 10)->run, 0);
+	expect_near(machine_tasks_thread(m, 10)->wait, 0);
+	machine_tasks_update_thread(m, 10)->wait = 0.125;
+	machine_tasks_own_run(m, 10);
+	machine_tasks_own_run(m, 4711);                      /* there is none */
 	expect_near(machine_tasks_thread(m, 10)->run, 0.25); /* over the time since it was read */
+	expect_near(machine_tasks_thread(m, 10)->wait, 0.125);
+	machine_tasks_sum(m);
+	expect_eq(machine_tasks_settle(m), 0);
 	expect_near(machine_tasks_process(m, 10)->run, 0.25);
+	expect_near(machine_tasks_process(m, 10)->wait, 0.125);
 	assert_true(is_active(m, 10));
 	assert_false(is_active(m, 11));
-	/* Quiet again, without a word. */
+	/* Quiet again, with the next interval. */
+	machine_task_quiet(machine_tasks_thread(m, 10), true);
 	now_ns += S;
-	look_told(m, 0, 0);
+	refresh_reported(m, 0, 0);
 	expect_near(machine_tasks_thread(m, 10)->run, 0);
 	expect_near(machine_tasks_process(m, 10)->run, 0);
 	assert_false(is_active(m, 10));
 	end(&t, m);
 }
 
-static void who_is_told_of_comes_in_and_goes_without_a_listing(void **state)
+static void a_reported_task_comes_and_goes_without_a_listing(void **state)
 {
 	struct fake c = { .tgid = 20, .tid = 21, .comm = "late", .slices = 1, .start_ticks = 10400 };
 	struct machine_tasks *m;
 	struct tree t;
 
 	(void)state;
-	begin_told(&t, &m);
+	begin_reported(&t, &m);
 	c.state = 'S';
 	put(&t, &c);
 	now_ns += S;
-	look_told(m, 21, 20);
+	refresh_reported(m, 21, 20);
 	assert_non_null(machine_tasks_thread(m, 21));
 	assert_non_null(machine_tasks_process(m, 20));
 	expect_eq(machine_tasks_process(m, 20)->nr_threads, 1);
-	look_told(m, 99, 98); /* has ended already */
+	refresh_reported(m, 99, 98); /* has ended already */
 	assert_null(machine_tasks_thread(m, 99));
 	assert_null(machine_tasks_process(m, 98));
 	end_thread(&t, "proc/20/task/21");
-	look_told(m, 21, 20); /* its end was its last news */
+	refresh_reported(m, 21, 20); /* its end was its last change */
 	assert_null(machine_tasks_thread(m, 21));
 	assert_null(machine_tasks_process(m, 20));
 	end(&t, m);
 }
 
-static void the_idle_task_is_nobody(void **state)
+static void the_idle_task_is_not_a_task(void **state)
 {
 	struct fake idle = { .comm = "swapper", .state = 'R', .slices = 1 };
 	struct machine_tasks *m;
@@ -539,8 +578,8 @@ static void the_idle_task_is_nobody(void **state)
 	begin(&t, &m);
 	put(&t, &idle); /* as no /proc has it */
 	set_load(&t, 3, 12);
-	look(m);
-	look_told(m, 0, 0);
+	refresh(m);
+	refresh_reported(m, 0, 0);
 	expect_eq(machine_tasks_hint(m, 0, 0), 0);
 	(void)machine_tasks_threads(m, &nr);
 	expect_eq(nr, 2);
@@ -548,24 +587,24 @@ static void the_idle_task_is_nobody(void **state)
 	end(&t, m);
 }
 
-/* Reaped by its parent, which is no event of its own. */
-static void a_zombie_is_gone_with_the_next_look(void **state)
+/* Reaped by its parent, which is not an event of its own. */
+static void a_zombie_is_gone_with_the_next_refresh(void **state)
 {
 	struct machine_tasks *m;
 	struct fake b = two;
 	struct tree t;
 
 	(void)state;
-	begin_told(&t, &m);
+	begin_reported(&t, &m);
 	b.state = 'Z';
 	b.slices++;
 	put(&t, &b);
-	look_told(m, 11, 10);
+	refresh_reported(m, 11, 10);
 	expect_eq(machine_tasks_thread(m, 11)->state, 'Z');
-	look_told(m, 0, 0);
+	refresh_reported(m, 0, 0);
 	assert_non_null(machine_tasks_thread(m, 11));
 	end_thread(&t, "proc/10/task/11");
-	look_told(m, 0, 0);
+	refresh_reported(m, 0, 0);
 	assert_null(machine_tasks_thread(m, 11));
 	end(&t, m);
 }
@@ -580,19 +619,19 @@ static void folders_are_not_read_more_often_than_they_may(void **state)
 	begin(&t, &m);
 	c.state = 'S';
 	set_load(&t, 3, 12);
-	look_told(m, 0, 0); /* lists, and then not for five seconds */
+	refresh_reported(m, 0, 0); /* lists, and then not for five seconds */
 	put(&t, &c);
 	set_load(&t, 3, 20);
 	now_ns += 4 * S;
-	look_told(m, 0, 0);
+	refresh_reported(m, 0, 0);
 	assert_null(machine_tasks_thread(m, 20));
 	now_ns += S;
-	look_told(m, 0, 0);
+	refresh_reported(m, 0, 0);
 	assert_non_null(machine_tasks_thread(m, 20));
 	end(&t, m);
 }
 
-static void ids_are_in_order_whoever_comes_and_goes(void **state)
+static void ids_are_in_order_as_tasks_come_and_go(void **state)
 {
 	struct machine_tasks *m;
 	struct tree t;
@@ -613,7 +652,7 @@ static void ids_are_in_order_whoever_comes_and_goes(void **state)
 		(void)snprintf(path, sizeof(path), "proc/%u", 100 + (i - 2) * 37 % 60);
 		if (i % 3 == 2)
 			remove_thread(&t, path);
-		look(m);
+		refresh(m);
 		rows = machine_tasks_threads(m, &nr);
 		o = machine_tasks_thread_order(m);
 		assert_non_null(o);
@@ -670,7 +709,7 @@ static void sums_are_those_of_all_threads_at_any_time(void **state)
 		put(&t, &all[i]);
 	}
 	set_load(&t, 14, 211);
-	look(m);
+	refresh(m);
 	for (int round = 0; round < 100; round++) {
 		struct fake *f = &all[(seed = seed * 1103515245 + 12345) >> 16 & 7];
 
@@ -679,7 +718,7 @@ static void sums_are_those_of_all_threads_at_any_time(void **state)
 		f->slices++;
 		f->state = round % 3 ? 'S' : 'R';
 		put(&t, f);
-		look_told(m, round % 5 ? f->tid : 0, f->tgid);
+		refresh_reported(m, round % 5 ? f->tid : 0, f->tgid);
 		expect_sum(m);
 	}
 	end(&t, m);
@@ -689,22 +728,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_before_the_first_interval_is_unknown),
-		cmocka_unit_test(the_class_is_that_of_whoever_is_in_charge),
+		cmocka_unit_test(the_class_is_that_of_the_scheduler_in_charge),
 		cmocka_unit_test(rates_are_those_of_the_interval_and_processes_are_sums),
-		cmocka_unit_test(who_is_born_counts_from_its_birth),
-		cmocka_unit_test(folders_are_read_only_when_somebody_came_or_went),
-		cmocka_unit_test(who_has_gone_is_gone),
+		cmocka_unit_test(a_new_task_counts_from_its_birth),
+		cmocka_unit_test(folders_are_read_only_when_a_task_came_or_went),
+		cmocka_unit_test(a_task_that_has_ended_is_gone),
 		cmocka_unit_test(an_id_that_comes_back_is_another_thread),
+		cmocka_unit_test(waits_are_those_of_the_thread_that_has_the_id_now),
 		cmocka_unit_test(without_schedstat_ticks_serve),
-		cmocka_unit_test(one_process_alone_can_be_looked_at),
+		cmocka_unit_test(one_process_alone_can_be_shown),
 		cmocka_unit_test(command_lines_and_cgroups_come_later),
-		cmocka_unit_test(others_knowledge_is_0_or_unknown_until_they_tell),
-		cmocka_unit_test(who_does_nothing_is_quiet_until_somebody_tells),
-		cmocka_unit_test(who_is_told_of_comes_in_and_goes_without_a_listing),
-		cmocka_unit_test(the_idle_task_is_nobody),
-		cmocka_unit_test(a_zombie_is_gone_with_the_next_look),
+		cmocka_unit_test(values_of_bpf_are_0_or_unknown_until_reported),
+		cmocka_unit_test(an_idle_task_is_quiet_until_it_is_reported),
+		cmocka_unit_test(a_reported_task_comes_and_goes_without_a_listing),
+		cmocka_unit_test(the_idle_task_is_not_a_task),
+		cmocka_unit_test(a_zombie_is_gone_with_the_next_refresh),
 		cmocka_unit_test(folders_are_not_read_more_often_than_they_may),
-		cmocka_unit_test(ids_are_in_order_whoever_comes_and_goes),
+		cmocka_unit_test(ids_are_in_order_as_tasks_come_and_go),
 		cmocka_unit_test(sums_are_those_of_all_threads_at_any_time),
 	};
 

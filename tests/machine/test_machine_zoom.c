@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/machine_zoom.h"
-#include "session/machine_zoom_tables.h"
+#include "machine/parts/zoom.h"
+#include "machine/parts/zoom_tables.h"
 
 #define MS 1000000ULL
 
@@ -54,18 +54,20 @@ static void wakers_come_by_how_often_and_interrupts_have_no_thread(void **state)
 
 	(void)state;
 	assert_non_null(t);
-	k->keys[0] = (struct zoom_waker_key){ 7, ZOOM_TASK };
+	k->keys[0] = (struct zoom_waker_key){ 7, ABI_IN_TASK, 0 };
 	strcpy(k->wakers[0].comm, "seldom");
 	add(&k->wakers[0].waits, 3 * MS, 2);
-	k->keys[1] = (struct zoom_waker_key){ 0, ZOOM_HARDIRQ };
+	k->keys[1] = (struct zoom_waker_key){ 0, ABI_IN_HARDIRQ, ABI_BY_TIMER };
 	add(&k->wakers[1].waits, 5000, 9);
 	add(&k->wakers[1].waits, MS, 1);
-	k->keys[2] = (struct zoom_waker_key){ 8, ZOOM_UNKNOWN }; /* is just being made */
+	k->keys[2] = (struct zoom_waker_key){ 8, ABI_IN_UNKNOWN, 0 }; /* is just being made */
 	zoom_tables_fill(t, &r, &z);
 	expect_eq(z.nr_wakers, 2);
 	expect_eq(z.wakers[0].from, MACHINE_FROM_HARDIRQ);
 	assert_null(z.wakers[0].comm);
 	assert_true(z.wakers[0].is_from_known);
+	assert_string_equal(z.wakers[0].interrupt, "timer interrupt");
+	assert_string_equal(z.wakers[1].interrupt, "");
 	expect_eq(z.wakers[0].wait.count, 10);
 	expect_eq(z.wakers[0].wait.max_ns, MS);
 	assert_true(fabs(z.wakers[0].wait.mean_ns - 104500) < 1);
@@ -108,7 +110,7 @@ static void rivals_come_by_time_and_share_all_of_it(void **state)
 	free(t);
 }
 
-static void waits_are_told_as_the_kernel_saw_them(void **state)
+static void waits_are_reported_as_the_kernel_saw_them(void **state)
 {
 	struct zoom_tables *t = calloc(1, sizeof(*t));
 	struct kernel *k = calloc(1, sizeof(*k));
@@ -135,7 +137,8 @@ static void waits_are_told_as_the_kernel_saw_them(void **state)
 		                          .end_ns = 100,
 		                          .from_cpu = ~0U,
 		                          .cause = STAT_CAUSE_PREEMPTED,
-		                          .context = ZOOM_SOFTIRQ,
+		                          .context = ABI_IN_SOFTIRQ,
+		                          .by = ABI_BY_SOFTIRQ + 3,
 		                          .sleep_state = 200,
 		                          .nr_holders = 255 };
 	add(&k->state.delays[STAT_CAUSE_PREEMPTED], 300, 3);
@@ -155,6 +158,7 @@ static void waits_are_told_as_the_kernel_saw_them(void **state)
 	expect_eq(z.last[1].wait_ns, 0);
 	assert_int_equal(z.last[1].from_cpu, -1);
 	assert_null(z.last[1].waker_comm);
+	assert_string_equal(z.last[1].interrupt, "net-rx softirq");
 	expect_eq(z.last[1].sleep, MACHINE_SLEEP_OTHER);
 	expect_eq(z.last[1].nr_holders, ZOOM_HOLDERS);
 	expect_eq(z.waits[MACHINE_PREEMPTED].count, 3);
@@ -167,12 +171,14 @@ static void waits_are_told_as_the_kernel_saw_them(void **state)
 	free(t);
 }
 
-static const struct machine_zoom *look(void *part, struct machine *m, uint32_t tid)
+static const struct machine_zoom *refresh(void *part, struct machine *m, uint32_t tid)
 {
-	const struct machine_wish wish = { .needs = MACHINE_ZOOM | MACHINE_TASKS, .tid = tid };
+	const struct machine_request request = { .needs = MACHINE_ZOOM | MACHINE_TASKS,
+		                                 .tid = tid };
 
 	m->zoom = NULL;
-	machine_part_zoom.look(part, &(struct machine_part_look){ .wish = &wish, .machine = m });
+	machine_part_zoom.refresh(part, &(struct machine_part_refresh){ .request = &request,
+	                                                                .machine = m });
 	return m->zoom;
 }
 
@@ -193,8 +199,8 @@ static void without_bpf_the_last_row_stays_and_a_sentence_says_what_is_missing(v
 	rows[1] = (struct machine_task){ .tid = 10, .comm = "other" };
 	rows[0].run_history = (struct machine_history){ &past, 1 };
 	expect_eq(machine_part_zoom.open(&cfg, &d, &part), 0);
-	assert_null(look(part, &m, 0));
-	z = look(part, &m, 9);
+	assert_null(refresh(part, &m, 0));
+	z = refresh(part, &m, 9);
 	assert_non_null(z);
 	expect_eq(z->tid, 9);
 	assert_ptr_equal(z->row, &rows[0]);
@@ -205,18 +211,18 @@ static void without_bpf_the_last_row_stays_and_a_sentence_says_what_is_missing(v
 	m.threads = &rows[1];
 	m.nr_threads = 1;
 	memset(comm, 'x', sizeof(comm) - 1);
-	z = look(part, &m, 9);
+	z = refresh(part, &m, 9);
 	assert_true(z->is_ended);
 	assert_string_equal(z->row->comm, "worker");
 	assert_true(fabs(z->row->run - 0.25) < 1e-9);
 	expect_eq(z->row->run_history.nr, 0);
 	/* Another one has not ended; nor has one that never was. */
-	z = look(part, &m, 10);
+	z = refresh(part, &m, 10);
 	assert_false(z->is_ended);
 	assert_string_equal(z->row->comm, "other");
-	z = look(part, &m, 4711);
+	z = refresh(part, &m, 4711);
 	assert_null(z->row);
-	machine_part_zoom.rest(part);
+	machine_part_zoom.suspend(part);
 	machine_part_zoom.close(part);
 	free(rows);
 }
@@ -226,7 +232,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wakers_come_by_how_often_and_interrupts_have_no_thread),
 		cmocka_unit_test(rivals_come_by_time_and_share_all_of_it),
-		cmocka_unit_test(waits_are_told_as_the_kernel_saw_them),
+		cmocka_unit_test(waits_are_reported_as_the_kernel_saw_them),
 		cmocka_unit_test(
 			without_bpf_the_last_row_stays_and_a_sentence_says_what_is_missing),
 	};

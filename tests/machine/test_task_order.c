@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "session/task_order.h"
+#include "machine/task_order.h"
 
 #define ROOM 500
 
@@ -62,7 +62,7 @@ static void those_that_come_find_their_places(void **state)
 	task_order_done(&r.order);
 }
 
-static void whoever_goes_leaves_its_row_to_the_last(void **state)
+static void a_task_that_goes_leaves_its_row_to_the_last(void **state)
 {
 	struct rows r = { .nr = 0 };
 
@@ -105,7 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_that_come_find_their_places),
-		cmocka_unit_test(whoever_goes_leaves_its_row_to_the_last),
+		cmocka_unit_test(a_task_that_goes_leaves_its_row_to_the_last),
 		cmocka_unit_test(any_sequence_ends_in_order),
 	};
 

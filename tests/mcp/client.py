@@ -49,7 +49,7 @@ def problem_of(message):
 
 
 class Client:
-    """A running server, initialized unless told otherwise."""
+    """A running server, initialized unless asked otherwise."""
 
     def __init__(self, *args, initialize=True, env=None, cwd=None, command=()):
         self.process = subprocess.Popen([*command, SCHEDSCOPE, "mcp", *args], stdin=subprocess.PIPE,
@@ -143,7 +143,7 @@ class Client:
         return answer["result"]
 
     def initialize(self, version=LATEST):
-        """Shakes hands; what the server told of itself."""
+        """Shakes hands; what the server reported of itself."""
         result = self.request("initialize", {"protocolVersion": version, "capabilities": {},
                                              "clientInfo": {"name": "schedscope-tests", "version": "1"}})
         self.notify("notifications/initialized")
@@ -197,7 +197,7 @@ class Client:
         return self.request("resources/unsubscribe", {"uri": uri})
 
     def updates(self, uri):
-        """How often the server has told of news of that resource."""
+        """How often the server has reported an update of that resource."""
         with self._change:
             return sum(1 for n in self.notifications
                        if n["method"] == "notifications/resources/updated" and n["params"]["uri"] == uri)

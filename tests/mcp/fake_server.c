@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mcp/http_link.h"
+#include "mcp/http/http_link.h"
 #include "mcp/stdio_link.h"
 
 int main(int argc, char **argv)
@@ -23,7 +23,9 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (!err && argc > 1 && strcmp(argv[1], "http") == 0) {
-		err = mcp_http_open(s, &http_cfg, &d, &h);
+		err = mcp_http_open(&http_cfg, &d, &h);
+		if (!err)
+			err = mcp_http_start(h, s, &d);
 		if (!err) {
 			fprintf(stderr, "listening on %s\n", mcp_http_url(h));
 			while (read(STDIN_FILENO, &byte, 1) > 0)

@@ -14,7 +14,12 @@
 
 #define BIG_MAX 3000000
 
-static atomic_int nr_watching, nr_cancelled;
+static atomic_int nr_watching, nr_cancelled, nr_reads;
+
+int fixture_nr_reads(void)
+{
+	return atomic_load(&nr_reads);
+}
 
 int fixture_nr_watching(void)
 {
@@ -195,15 +200,33 @@ static const struct resource resource_clock = { .uri = "fake://clock",
 	                                        .begin = begin_clock,
 	                                        .end = end_clock,
 	                                        .revision = clock_revision };
+static int read_still(struct mcp_world *w, const char *query, struct json_writer *out,
+                      struct diag *d)
+{
+	uint64_t number = 0;
+
+	(void)w;
+	atomic_fetch_add(&nr_reads, 1);
+	jw_string(out, "text", "always the same");
+	return resource_query_u64(query, "number", 1, 9, &number, d);
+}
+
+static const struct resource resource_ticks = { .uri = "fake://ticks",
+	                                        .name = "ticks",
+	                                        .title = "Ticks",
+	                                        .description = "has no revision, but changes",
+	                                        .set = TOOLSET_LIVE,
+	                                        .read = read_clock };
 static const struct resource resource_still = { .uri = "fake://still",
 	                                        .name = "still",
 	                                        .title = "Still",
 	                                        .description = "never changes",
 	                                        .set = TOOLSET_TRACE,
-	                                        .read = read_clock };
+	                                        .read = read_still,
+	                                        .poll_ms = 200 };
 
-const struct resource *const resources[] = { &resource_clock, &resource_still };
-const size_t nr_resources = 2;
+const struct resource *const resources[] = { &resource_clock, &resource_still, &resource_ticks };
+const size_t nr_resources = 3;
 const struct resource_template resource_templates[] = { { "fake://clock{?zone}", "zoned", "Zoned",
 	                                                  "a clock elsewhere" } };
 const size_t nr_resource_templates = 1;

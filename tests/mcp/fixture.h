@@ -3,7 +3,8 @@
  * that keeps what was sent.
  *
  * Tools: echo (text), fail, wait (until it is cancelled, or for "ms"; tells its progress), big ("bytes" of text); and 130 more of
- * the same to make pages. Resources: fake://clock changes ten times a second, fake://still never. One prompt: greet (name).
+ * the same to make pages. Resources: fake://clock changes ten times a second and has a revision, fake://ticks changes all the time
+ * and has none, fake://still never changes and is looked at five times a second at most. One prompt: greet (name).
  */
 #pragma once
 
@@ -19,6 +20,8 @@
 /* How many subscribers fake://clock has now, and how many calls of wait ran to their end or were cancelled. */
 int fixture_nr_watching(void);
 int fixture_nr_cancelled(void);
+/* How often fake://still was read, by any client. */
+int fixture_nr_reads(void);
 
 struct sent {
 	void *exchange;

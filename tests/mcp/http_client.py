@@ -23,15 +23,32 @@ def request(method, params=None, number=1):
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
 
 
+NOBODY = 65534
+
+
+def as_nobody(words):
+    """Runs a program as a user without any rights, who need not be able to find it: in a child, before it becomes the program."""
+    program = os.open(words[0], os.O_RDONLY)
+    os.chdir("/")
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.execve(program, words, os.environ)
+
+
 @contextlib.contextmanager
-def http_server(*words, program=None):
+def http_server(*words, program=None, is_nobody=False):
     """A server over HTTP: its port; .log holds the lines of stderr. It must end by itself in the end."""
     words = [program, "http", *words] if program else [SCHEDSCOPE, "mcp", "--http", *words]
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    line = process.stderr.readline()
-    found = re.search(r"http://\S+:(\d+)/mcp", line)
-    assert found, line
-    server = Server(int(found[1]), process.pid)
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               preexec_fn=(lambda: as_nobody(words)) if is_nobody and os.geteuid() == 0 else None)
+    lines, found = [], None
+    while not found:
+        lines.append(process.stderr.readline())
+        assert lines[-1], lines
+        found = re.search(r"http://\S+:(\d+)/mcp", lines[-1])
+    token = re.search(r"clients need the token in (\S+)", "".join(lines))
+    server = Server(int(found[1]), process.pid, token and token[1])
     reader = threading.Thread(target=lambda: server.log.extend(process.stderr), daemon=True)
     reader.start()
     try:
@@ -52,15 +69,22 @@ def http_server(*words, program=None):
 class Server:
     """One HTTP server, and the session that was agreed on with it."""
 
-    def __init__(self, port, pid):
+    def __init__(self, port, pid, token_file=None):
         self.port = port
         self.pid = pid
+        self.token_file = token_file
+        self.token = None
+        if token_file:
+            with open(token_file, encoding="ascii") as file:
+                self.token = file.read().strip()
         self.log = []
         self.session = None
 
     def send(self, body=None, method="POST", headers=None, path="/mcp"):
         """One HTTP request: status, headers, parsed body."""
         words = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self.token:
+            words["Authorization"] = f"Bearer {self.token}"
         if self.session:
             words["Mcp-Session-Id"] = self.session
         words.update(headers or {})
@@ -87,6 +111,10 @@ class Server:
         """How many descriptors the server has open."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def authorization(self):
+        """The header that it takes, or nothing."""
+        return f"Authorization: Bearer {self.token}\r\n" if self.token else ""
+
     def open(self, text, receive_bytes=None):
         """A socket on which the bytes of a request were sent."""
         s = socket.socket()
@@ -100,7 +128,7 @@ class Server:
     def open_stream(self, last=None, body=None):
         """A GET (or POST) that is left open: a socket and the events as they come."""
         head = f"{'POST' if body else 'GET'} /mcp HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream, application/json\r\n"
-        head += f"Mcp-Session-Id: {self.session}\r\n" + (f"Last-Event-ID: {last}\r\n" if last else "")
+        head += f"Mcp-Session-Id: {self.session}\r\n" + self.authorization() + (f"Last-Event-ID: {last}\r\n" if last else "")
         text = json.dumps(body) if body else ""
         if body:
             head += f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n"

@@ -5,8 +5,11 @@
 #include <time.h>
 
 #include "../unit.h"
+#include "base/clock.h"
+#include "live/live_feed.h"
 #include "mcp/message.h"
 #include "mcp/server_priv.h"
+#include "sys/topology.h"
 
 #include "fixture.h"
 
@@ -300,7 +303,7 @@ static void lists_come_in_pages_until_the_last(void **state)
 	expect_eq(error_code(call(p, "tools/list", "{\"cursor\":\"99999\"}")), RPC_INVALID_PARAMS);
 	expect_eq(error_code(call(p, "tools/list", "{\"cursor\":5}")), RPC_INVALID_PARAMS);
 	expect_eq(json_array_size(json_object_get(result(p, "resources/list", "{}"), "resources")),
-	          2);
+	          3);
 	expect_eq(json_array_size(json_object_get(result(p, "resources/templates/list", "{}"),
 	                                          "resourceTemplates")),
 	          1);
@@ -398,6 +401,45 @@ static void subscribers_hear_of_changes_until_they_leave(void **state)
 	assert_true(mcp_conn_drain(p->conn, 10000));
 	expect_eq(fixture_nr_watching(), 0);
 	assert_false(mcp_conn_has_subscriptions(p->conn));
+}
+
+static size_t nr_updates(struct peer *p, const char *uri)
+{
+	size_t nr = 0;
+
+	pthread_mutex_lock(&p->link.lock);
+	for (size_t i = 0; i < p->link.nr; i++) {
+		const json_t *params = json_object_get(p->link.sent[i].value, "params");
+
+		nr += params && strcmp(string_at(params, "uri"), uri) == 0;
+	}
+	pthread_mutex_unlock(&p->link.lock);
+	return nr;
+}
+
+/* What has no number for its changes is read, and compared with what it was. */
+static void what_changes_without_a_revision_is_heard_of_too(void **state)
+{
+	struct peer *p = *state;
+	int nr_reads;
+
+	greet_as(p, MCP_LATEST);
+	(void)result(p, "resources/subscribe", "{\"uri\":\"fake://still\"}");
+	(void)result(p, "resources/subscribe", "{\"uri\":\"fake://ticks?max_rate=10\"}");
+	nr_reads = fixture_nr_reads();
+	fake_link_clear(&p->link);
+	assert_true(fake_link_wait(&p->link, 10)); /* a second at least */
+	assert_true(nr_updates(p, "fake://ticks?max_rate=10") >= 10);
+	expect_eq(nr_updates(p, "fake://still"), 0);
+	assert_true(fixture_nr_reads() > nr_reads);
+	(void)result(p, "resources/unsubscribe", "{\"uri\":\"fake://still\"}");
+	nr_reads = fixture_nr_reads();
+	fake_link_clear(&p->link);
+	assert_true(fake_link_wait(&p->link, 5));
+	expect_eq(fixture_nr_reads(), nr_reads); /* nothing is polled without a subscriber */
+	expect_eq(error_code(
+			  call(p, "resources/subscribe", "{\"uri\":\"fake://still?number=77\"}")),
+	          RPC_INVALID_PARAMS);
 }
 
 static void an_unknown_uri_can_be_subscribed_to_and_never_fires(void **state)
@@ -507,7 +549,7 @@ static void prompts_take_texts_and_numbers(void **state)
 	expect_eq(error_code(call(p, "prompts/get", "{\"name\":\"nothing\"}")), RPC_INVALID_PARAMS);
 }
 
-static void messages_go_to_those_who_asked_for_the_level(void **state)
+static void messages_go_to_clients_that_asked_for_the_level(void **state)
 {
 	struct peer *p = *state;
 
@@ -523,6 +565,111 @@ static void messages_go_to_those_who_asked_for_the_level(void **state)
 	                    "wanted");
 	expect_eq(error_code(call(p, "logging/setLevel", "{\"level\":\"loud\"}")),
 	          RPC_INVALID_PARAMS);
+}
+
+/* A stream that reports seven lost events when it is polled, once each time it is told to. */
+static int lossy_open(void *ctx, uint64_t kinds, struct diag *d, void **out)
+{
+	(void)kinds;
+	(void)d;
+	*out = ctx;
+	return 0;
+}
+
+static int lossy_attach(void *stream, struct diag *d)
+{
+	(void)stream;
+	(void)d;
+	return 0;
+}
+
+static int lossy_poll(void *stream, const struct ev_sink *sink, struct diag *d)
+{
+	struct ev_lost lost = { .hdr = { sizeof(lost), EV_LOST, 0, 0, clock_boot_ns() },
+		                .kind = EV_SWITCH,
+		                .count = 7 };
+
+	(void)d;
+	return atomic_exchange((atomic_bool *)stream, false) ? sink->push(sink->ctx, &lost.hdr) : 0;
+}
+
+static int lossy_fd(void *stream)
+{
+	(void)stream;
+	return -1;
+}
+
+static uint64_t lossy_missing(void *stream)
+{
+	(void)stream;
+	return 0;
+}
+
+static uint64_t lossy_start_ns(void *stream)
+{
+	(void)stream;
+	return clock_boot_ns();
+}
+
+static void lossy_close(void *stream)
+{
+	(void)stream;
+}
+
+static int lossy_tasks(void *ctx, proc_task_fn *fn, void *fn_ctx, struct diag *d)
+{
+	(void)ctx;
+	(void)fn;
+	(void)fn_ctx;
+	(void)d;
+	return 0;
+}
+
+static void expect_loss(struct peer *p, unsigned int nr)
+{
+	fake_link_clear(&p->link);
+	server_log_losses(p->server);
+	expect_eq(p->link.nr, nr);
+	if (nr)
+		assert_non_null(
+			strstr(string_at(json_object_get(p->link.sent[0].value, "params"), "data"),
+		               "lost 7 events"));
+}
+
+static void what_the_live_stream_lost_is_said_once(void **state)
+{
+	static const struct topology_cpu cpu = { .is_possible = true,
+		                                 .is_present = true,
+		                                 .is_online = true };
+	const struct topology_table table = { .cpus = &cpu, .nr_cpus = 1 };
+	static atomic_bool is_losing;
+	const struct live_source source = { lossy_open,  lossy_attach,  lossy_poll,     lossy_poll,
+		                            lossy_fd,    lossy_missing, lossy_start_ns, lossy_close,
+		                            lossy_tasks, &is_losing };
+	struct live_feed_cfg cfg = { .source = &source };
+	struct topology *topology = NULL;
+	struct peer *p = *state;
+	struct diag d = { 0 };
+	uint32_t holder;
+
+	greet_as(p, MCP_LATEST);
+	expect_eq(topology_new(&table, &d, &topology), 0);
+	cfg.topology = topology;
+	expect_eq(live_feed_open(&cfg, &d, &p->server->world.live), 0);
+	expect_eq(live_feed_hold(p->server->world.live, LIVE_USE_STREAM, EV_BIT(EV_SWITCH), &d,
+	                         &holder),
+	          0);
+	expect_loss(p, 0);
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&is_losing, true);
+		(void)live_feed_lock(p->server->world.live);
+		live_feed_unlock(p->server->world.live);
+		expect_loss(p, 1);
+		expect_loss(p, 0);
+	}
+	live_feed_close(p->server->world.live);
+	p->server->world.live = NULL;
+	topology_free(topology);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -544,12 +691,14 @@ int main(void)
 		CASE(progress_grows_and_carries_the_token),
 		CASE(without_a_usable_token_there_is_no_progress),
 		CASE(subscribers_hear_of_changes_until_they_leave),
+		CASE(what_changes_without_a_revision_is_heard_of_too),
 		CASE(an_unknown_uri_can_be_subscribed_to_and_never_fires),
 		CASE(subscriptions_are_bounded_and_end_with_the_connection),
 		CASE(a_connection_that_goes_cancels_its_calls),
 		CASE(completion_offers_what_begins_like_it),
 		CASE(prompts_take_texts_and_numbers),
-		CASE(messages_go_to_those_who_asked_for_the_level),
+		CASE(messages_go_to_clients_that_asked_for_the_level),
+		CASE(what_the_live_stream_lost_is_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,23 @@
 """The server over HTTP, byte by byte: what is answered how, what is refused, and what becomes of clients that are slow or gone."""
+import contextlib
 import json
 import os
 import socket
+import struct
+import subprocess
 import tempfile
 import threading
 import time
 
-from http_client import FAKE_SERVER, WAIT_S, case, http_server, main, request
+from http_client import FAKE_SERVER, HELLO, NOBODY, SCHEDSCOPE, WAIT_S, case, http_server, main, request
+from live import Skip, need_live
 
 JSON_POST = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n"
+
+
+def post(server):
+    """The first lines of a request."""
+    return JSON_POST + server.authorization()
 
 
 def wait_call(ms, number=5, **meta):
@@ -59,6 +68,28 @@ def a_session_begins_with_initialize_and_ends_with_delete():
 
 
 @case
+def sessions_have_their_own_traces():
+    trace = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/perfetto/c-guest-idle.pftrace.gz")
+    with http_server("--allow-path", os.path.dirname(trace)) as server:
+        def call(session, tool, **args):
+            server.session = session
+            return server.send(request("tools/call", {"name": tool, "arguments": args}))[2]["result"]
+        server.hello()
+        first = server.session
+        server.hello()
+        second = server.session
+        assert not call(first, "load_perfetto_trace", file_path=trace, trace_id="mine").get("isError")
+        assert call(second, "list_traces")["structuredContent"] == {"traces": [], "total": 0}
+        for tool in ("unload_trace", "get_trace_summary"):
+            why = call(second, tool, trace_id="mine")
+            assert why["isError"] and "not found" in why["content"][0]["text"], why
+        assert not call(second, "load_perfetto_trace", file_path=trace, trace_id="other").get("isError")
+        for session, name in (first, "mine"), (second, "other"):
+            assert call(session, "get_trace_summary")["structuredContent"]["trace_id"] == name
+            assert [t["trace_id"] for t in call(session, "list_traces")["structuredContent"]["traces"]] == [name]
+
+
+@case
 def headers_are_checked():
     with http_server() as server:
         server.hello()
@@ -95,14 +126,187 @@ def what_is_no_message_is_a_bad_request():
 def another_host_or_origin_is_refused_and_logged():
     with http_server() as server:
         for headers in [{"Host": "evil.example"}, {"Host": f"evil.example:{server.port}"}, {"Origin": "http://evil.example"},
-                        {"Origin": "null"}, {"Host": "10.1.2.3"}, {"Host": "localhost.evil.example"}]:
+                        {"Origin": "null"}, {"Host": "10.1.2.3"}, {"Host": "localhost.evil.example"},
+                        {"Origin": "http://localhost:5173"}, {"Origin": "https://localhost"}]:
             status, _, answer = server.send(request("initialize"), headers=headers)
             assert status == 403 and "not allowed" in answer["error"]["message"], (headers, status)
-        for headers in [{"Host": "localhost"}, {"Host": f"[::1]:{server.port}"}, {"Origin": "http://localhost:5173"}]:
+        for headers in [{"Host": "localhost"}, {"Host": f"[::1]:{server.port}"}, {"Origin": f"http://localhost:{server.port}"}]:
             server.hello(headers=headers)
-        wait_until(lambda: sum("HTTP 403" in line for line in server.log) == 6)
-    with http_server("--allow-host", "box.lan") as server:
+        wait_until(lambda: sum("HTTP 403" in line for line in server.log) == 8)
+    with http_server("--allow-host", "box.lan", "--allow-origin", "https://box.lan") as server:
         server.hello(headers={"Host": "box.lan", "Origin": "https://box.lan"})
+        for origin in ["http://box.lan", "https://box.lan:8443", "https://other.lan"]:
+            assert server.send(request("initialize"), headers={"Host": "box.lan", "Origin": origin})[0] == 403
+
+
+def as_other_user(server):
+    """What a user without rights gets who knows all but the token: in a child that has become one."""
+    server.send()  # whatever Python needs for it is loaded: the child may not be able to
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            got = ["readable" if os.access(server.token_file, os.R_OK) else "no token"]
+            for method, given in ("POST", None), ("POST", "Bearer " + "0" * 64), ("GET", None), ("DELETE", None):
+                body = request("initialize", HELLO) if method == "POST" else None
+                got.append(server.send(body, method=method, headers={"Authorization": given})[0])
+            os.write(writing, json.dumps(got).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as answer:
+        return json.loads(answer.read() or "null")
+
+
+@case
+def as_root_other_users_of_this_machine_are_refused():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    for words in [], ["--daemon"]:
+        with http_server(*words) as server:
+            assert as_other_user(server) == ["no token", 401, 401, 401, 401]
+            assert len(server.token) == 64 and os.stat(server.token_file).st_mode & 0o777 == 0o600
+            server.hello()
+            assert not any(server.token in line for line in server.log)
+        assert not os.path.exists(os.path.dirname(server.token_file))
+
+
+@case
+def a_server_with_live_data_needs_a_token_for_any_user():
+    if os.geteuid() != 0:
+        raise Skip("needs root to become another user")
+    with http_server(is_nobody=True) as server:
+        assert server.token is None
+        server.hello()
+    with http_server("--daemon", is_nobody=True) as server:
+        assert server.send(request("initialize"), headers={"Authorization": None})[0] == 401
+        server.hello()
+
+
+@case
+def as_root_a_token_that_everybody_can_read_is_refused():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write("correct-horse-battery\n")
+        file.flush()
+        os.chmod(file.name, 0o644)
+        done = subprocess.run([SCHEDSCOPE, "mcp", "--http", "--token-file", file.name], capture_output=True, text=True, timeout=WAIT_S)
+        assert done.returncode != 0 and "chmod 600" in done.stderr and "horse" not in done.stderr, done
+
+
+def flood(server, is_over):
+    """Connects and says nothing, again and again, and holds on to what it has."""
+    held = []
+    while not is_over.is_set():
+        try:
+            held.append(server.open("" if len(held) % 2 else "POST /mcp HTTP/1.1\r\nHost: "))
+        except OSError:
+            pass
+        time.sleep(0.002)
+        while len(held) > 300:
+            held.pop(0).close()
+    for s in held:
+        s.close()
+
+
+@case
+def silent_connections_block_no_other_client():
+    with http_server("--http-timeout", "3600") as server:
+        server.hello()
+        stream, _ = server.open_stream()
+        silent = [server.open("") for _ in range(100)]
+        assert server.send(request("ping"))[0] == 200
+        is_over = threading.Event()
+        attacker = threading.Thread(target=flood, args=(server, is_over))
+        attacker.start()
+        for _ in range(50):
+            assert server.send(request("ping"))[0] == 200
+        is_over.set()
+        attacker.join(WAIT_S)
+        # Those that have said nothing go by themselves, whatever the timeout is; a client that is being served stays.
+        for s in silent:
+            try:
+                while s.recv(100):
+                    pass
+            except ConnectionError:
+                pass
+            s.close()
+        stream.setblocking(False)
+        try:
+            while part := stream.recv(100):
+                assert part
+            raise AssertionError("the stream was cut")
+        except BlockingIOError:
+            stream.close()
+
+
+@case
+def streams_of_a_client_that_was_killed_hold_no_session():
+    with http_server("--http-timeout", "3600") as server:
+        streams = []
+        for n in range(32):
+            server.hello()
+            streams.append(server.open_stream()[0])
+            if n % 2:  # a killed client resets, or just ends
+                streams[-1].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        hello = request("initialize", HELLO)
+        assert server.send(hello, headers={"Mcp-Session-Id": None})[0] == 503
+        start = time.monotonic()
+        for s in streams:
+            s.shutdown(socket.SHUT_RDWR)
+            s.close()
+        wait_until(lambda: server.send(hello, headers={"Mcp-Session-Id": None})[0] == 200)
+        took = time.monotonic() - start
+        print(f"# {took:.2f} s")
+        assert took < 10, took  # the next sign of life would come after 15
+
+
+@case
+def calls_whose_client_has_gone_are_cancelled():
+    """More than run at once: what comes after them is answered only if they end."""
+    with http_server(program=FAKE_SERVER) as server:  # which waits two seconds for a reader to come back
+        server.hello()
+        for accept in "application/json", "text/event-stream":
+            text = json.dumps(wait_call(600000))
+            head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: {accept}\r\n"
+            head += f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}"
+            gone = [server.open(head) for _ in range(12)]
+            time.sleep(0.2)
+            for s in gone:
+                s.close()
+            assert server.send(wait_call(1))[0] == 200
+
+
+def loaded_programs(pid):
+    """How many BPF programs a process holds."""
+    nr = 0
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
+                nr += "prog_id:" in file.read()
+    return nr
+
+
+@case
+def a_recording_whose_client_has_gone_is_discarded():
+    need_live()
+    with tempfile.TemporaryDirectory() as folder, http_server("--allow-path", folder) as server:
+        server.hello()
+        for args in {}, {"output_path": "kept.pftrace"}:
+            call = request("tools/call", {"name": "record_and_analyze", "arguments": {"duration_secs": 300, **args}})
+            text = json.dumps(call)
+            s = server.open(post(server) + f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}")
+            wait_until(lambda: loaded_programs(server.pid) > 0)
+            s.close()
+            wait_until(lambda: loaded_programs(server.pid) == 0)
+            listed = request("tools/call", {"name": "list_traces", "arguments": {}})
+            assert server.send(listed)[2]["result"]["structuredContent"]["total"] == 0
+            wait_until(lambda: not os.listdir(folder))
 
 
 @case
@@ -120,11 +324,9 @@ def a_token_is_asked_for_and_never_shown():
 
 
 @case
-def only_loopback_unless_told():
-    import subprocess
-    from http_client import SCHEDSCOPE
+def only_loopback_unless_configured():
     for words, part in [(["0.0.0.0:0"], "--allow-remote"), (["0.0.0.0:0", "--allow-remote"], "--token-file"),
-                        (["example.org:80"], "no address"), (["127.0.0.1:0", "x"], "one address")]:
+                        (["example.org:80"], "not an address"), (["127.0.0.1:0", "x"], "one address")]:
         done = subprocess.run([SCHEDSCOPE, "mcp", "--http", *words], capture_output=True, text=True, timeout=WAIT_S)
         assert done.returncode != 0 and part in done.stderr and done.stdout == "", (words, done)
 
@@ -133,10 +335,10 @@ def only_loopback_unless_told():
 def what_is_too_large_is_refused_before_it_is_read():
     with http_server() as server:
         server.hello()
-        s = server.open(JSON_POST + f"Mcp-Session-Id: {server.session}\r\nContent-Length: 4194305\r\n\r\n")
+        s = server.open(post(server) + f"Mcp-Session-Id: {server.session}\r\nContent-Length: 4194305\r\n\r\n")
         assert b" 413 " in s.recv(100)
         s.close()
-        s = server.open(JSON_POST + f"Mcp-Session-Id: {server.session}\r\nTransfer-Encoding: chunked\r\n\r\n")
+        s = server.open(post(server) + f"Mcp-Session-Id: {server.session}\r\nTransfer-Encoding: chunked\r\n\r\n")
         chunk = "100000\r\n" + " " * 0x100000 + "\r\n"
         for _ in range(5):
             s.sendall(chunk.encode())
@@ -150,7 +352,7 @@ def what_is_too_large_is_refused_before_it_is_read():
 def a_client_that_sends_slowly_is_cut_and_others_are_served():
     with http_server("--http-timeout", "1") as server:
         server.hello()
-        slow = [server.open("POST /mcp HT"), server.open(JSON_POST + "X: "), server.open(JSON_POST + "Content-Length: 50\r\n\r\n{")]
+        slow = [server.open("POST /mcp HT"), server.open(post(server) + "X: "), server.open(post(server) + "Content-Length: 50\r\n\r\n{")]
         ended = []
 
         def trickle(s):
@@ -275,7 +477,7 @@ def clients_that_vanish_leave_nothing_behind():
         for n in range(5):
             server.open_stream()[0].close()
             text = json.dumps(wait_call(300 * n))
-            server.open(JSON_POST + f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}").close()
+            server.open(post(server) + f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}").close()
         assert server.send(request("ping"))[0] == 200
         s, _ = server.open_stream(body=wait_call(600000, progressToken=1))
         server.open_stream()
@@ -295,8 +497,8 @@ def a_client_that_does_not_read_is_dropped():
         before = server.nr_fds()
         server.hello()
         text = json.dumps(request("tools/call", {"name": "big", "arguments": {"bytes": 3000000}}))
-        post = JSON_POST + f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}"
-        deaf = [server.open(post, receive_bytes=4096) for _ in range(8)]
+        head = post(server) + f"Mcp-Session-Id: {server.session}\r\nContent-Length: {len(text)}\r\n\r\n{text}"
+        deaf = [server.open(head, receive_bytes=4096) for _ in range(8)]
         assert all(s.recv(1) for s in deaf)  # it has begun
         wait_until(lambda: server.nr_fds() <= before)
         assert server.send(request("ping"))[0] == 200

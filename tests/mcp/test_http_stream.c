@@ -1,4 +1,4 @@
-#include "mcp/http_stream.h"
+#include "mcp/http/http_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void events_are_numbered_and_read_in_pieces(void **state)
 	http_stream_done(&s);
 }
 
-static void who_comes_back_gets_what_it_missed(void **state)
+static void a_client_that_comes_back_gets_what_it_missed(void **state)
 {
 	struct http_stream s = { .id = 0 };
 	struct http_cursor at;
@@ -102,7 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_numbered_and_read_in_pieces),
-		cmocka_unit_test(who_comes_back_gets_what_it_missed),
+		cmocka_unit_test(a_client_that_comes_back_gets_what_it_missed),
 		cmocka_unit_test(a_reader_that_is_too_slow_loses_the_stream),
 		cmocka_unit_test(bytes_are_bounded_but_one_message_always_fits),
 	};

@@ -4,6 +4,8 @@
 Small traces come from the encoders of tests/trace, and every number of theirs is known by heart; of real recordings
 tests/data holds what Perfetto's trace_processor and an independent decoder found. Prints TAP.
 """
+import errno
+import gzip
 import json
 import os
 import pathlib
@@ -26,7 +28,7 @@ def case(function):
 
 
 @case
-def loading_tells_what_it_is():
+def loading_reports_what_it_is():
     with start() as c:
         got = load_late(c)
         assert (got["trace_id"], got["file_path"]) == ("late", str(DIR / "late.pftrace")), got
@@ -60,6 +62,41 @@ def the_longest_unused_trace_makes_room():
         assert sorted(row["trace_id"] for row in c.call("list_traces")["traces"]) == ["a", "c"]
 
 
+def messages(c):
+    return [n["params"] for n in c.notifications if n["method"] == "notifications/message"]
+
+
+@case
+def loads_and_limits_are_logged_at_the_level_that_the_client_chose():
+    path = str(DIR / "late.pftrace")
+    with start("--max-traces", 1) as c:
+        c.call("load_perfetto_trace", file_path=path, trace_id="a")
+        assert not messages(c), messages(c)
+        c.call("load_perfetto_trace", file_path=path, trace_id="b")
+        assert [(m["level"], m["logger"]) for m in messages(c)] == [("warning", "load_perfetto_trace")], messages(c)
+        assert "limit on loaded traces was reached: 1" in messages(c)[0]["data"], messages(c)
+        c.request("logging/setLevel", {"level": "info"})
+        c.call("load_perfetto_trace", file_path=path, trace_id="c")
+        assert [m["level"] for m in messages(c)[1:]] == ["info", "warning"], messages(c)
+        assert messages(c)[1]["data"] == f"'{path}' is loaded as trace c", messages(c)
+
+
+@case
+def a_trace_that_is_too_large_is_refused_while_it_loads():
+    """A small file that unpacks to 200 MiB of packets, and one whose events need as much in tables."""
+    packed, plain = DIR / "packed.pftrace.gz", DIR / "plain.pftrace"
+    packed.write_bytes(gzip.compress(story() * (200 * 2**20 // len(story())), 1))
+    plain.write_bytes(story() * (12 * 2**20 // len(story())))
+    with start("--max-trace-mib", 16) as c:
+        load_late(c)
+        for path in (packed, plain):
+            why = refusal(c, "load_perfetto_trace", file_path=str(path))
+            assert f"loading '{path}' takes more than the allowed 16.0 MiB of memory" in why and "--max-trace-mib" in why, why
+        assert c.call("list_traces")["total"] == 1
+    packed.unlink()
+    plain.unlink()
+
+
 @case
 def one_trace_needs_no_name_and_several_do():
     with start() as c:
@@ -90,7 +127,7 @@ def files_outside_are_refused():
         assert c.call("load_perfetto_trace", file_path=str(DIR / "inside.pftrace"))["trace_id"] == "late"
         assert "No such file" in refusal(c, "load_perfetto_trace", file_path=str(DIR / "nope"))
         os.mkfifo(DIR / "pipe")
-        assert "is no file" in refusal(c, "load_perfetto_trace", file_path=str(DIR / "pipe"))
+        assert "is not a file" in refusal(c, "load_perfetto_trace", file_path=str(DIR / "pipe"))
         why = refusal(c, "load_perfetto_trace", file_path=str(DATA / "wprof/truth.json"))
         assert "truth.json" in why and "/proc/" not in why, why
         for target in (outside.name + ".json", "/tmp/x.json", str(DIR / "folder" / "x.json"), str(DIR / "escape.pftrace")):
@@ -105,6 +142,34 @@ def without_an_allowed_path_the_working_directory_counts():
     with Client(cwd=DIR) as c:
         assert c.call("load_perfetto_trace", file_path="late.pftrace")["trace_id"] == "late"
         assert refusal(c, "load_perfetto_trace", file_path=str(DATA / "perfetto/c-guest-idle.pftrace.gz"))
+
+
+@case
+def relative_paths_are_those_of_the_allowed_directory():
+    with Client("--allow-path", DIR, cwd="/") as c:
+        assert c.call("load_perfetto_trace", file_path="late.pftrace")["trace_id"] == "late"
+        c.call("export_trace_analysis", trace_id="late", output_path="relative.json")
+        assert (DIR / "relative.json").exists()
+        why = refusal(c, "load_perfetto_trace", file_path="nope.pftrace")
+        assert str(DIR) in why and "No such file" in why, why
+        assert str(DIR) in refusal(c, "load_perfetto_trace", file_path="../../etc/passwd")
+
+
+@case
+def wrong_arguments_bring_no_words_of_the_system():
+    """What errno says is about files and calls that the client has not made."""
+    words = [os.strerror(n) for n in errno.errorcode]
+    with start() as c:
+        calls = [("get_trace_summary", {}), ("unload_trace", {"trace_id": "nope"}), ("unload_trace", {}),
+                 ("load_perfetto_trace", {"file_path": "/etc/passwd"}), ("record_and_analyze", {"pid": 4194304}),
+                 ("record_and_analyze", {"events": ["nonsense"]}), ("record_and_analyze", {"duration_secs": 0.01}),
+                 ("analyze_irq", {"trace_id": "nope"}), ("diff_traces", {"trace_id_a": "a", "trace_id_b": "a"}),
+                 ("diff_traces", {"trace_id_a": "a", "trace_id_b": "b"}), ("get_events", {}), ("control_analyzers", {"action": "start"})]
+        load_late(c)
+        c.call("load_perfetto_trace", file_path=str(DIR / "io.pftrace"))
+        for tool, args in calls:
+            why = refusal(c, tool, **args)
+            assert not any(word in why for word in words), (tool, args, why)
 
 
 # ---- each tool has a number that was computed elsewhere ---------------------------------------------------------
@@ -156,9 +221,12 @@ def the_late_story():
         assert c.call("analyze_migration_patterns")["total_migrations"] == 0
         assert c.call("find_scheduling_bottlenecks")["total_bottlenecks"] == len(
             c.call("find_scheduling_bottlenecks")["bottlenecks"])
+        blame = c.call("analyze_blame", comm="web")
+        assert (blame["victims"][0]["comm"], blame["victims"][0]["wait_ns"]) == ("web", 10 * MS), blame
+        assert [(r["comm"], r["caused_wait_ns"]) for r in blame["culprits"]] == [("hog", 10 * MS)], blame
         why = c.call("explain_wait", limit=1)["waits"][0]
-        assert (why["comm"], why["wait_ns"], why["busy_ns"], why["other_cpu_idle_ns"]) == ("web", 10 * MS, 10 * MS, 8 * MS)
-        assert [r["comm"] for r in why["ran_meanwhile"]] == ["hog"] and len(why["sentences"]) > 1
+        assert (why["comm"], why["wait_ns"], why["task_ns"], why["other_cpu_idle_ns"]) == ("web", 10 * MS, 10 * MS, 8 * MS)
+        assert [r["comm"] for r in why["parts"]] == ["hog"] and len(why["sentences"]) > 1
         at = c.call("explain_wait", at_time_ns=BOOT + 13 * MS)["waits"]
         assert [(r["comm"], r["cause"], r["wait_ns"]) for r in at] == [("hog", "preempted", 3 * MS)]
         line = c.call("get_process_timeline", pid=200)
@@ -293,13 +361,13 @@ def numbers_of_wprof():
         # Spans that began before the recording count from its start only.
         mean = spans["7"]["dur"] / spans["7"]["n"] / 1000
         assert 0.95 * mean < latency["7"]["latency_avg_us"] <= mean
-        told = {row["v"]: row["n"] for row in layers["scx"]
+        reported = {row["v"]: row["n"] for row in layers["scx"]
                 if row["category"] == "ONCPU" and row["key"] == "debug.scx_layer_id"}
         got = c.call("analyze_scx_layer_behavior", layer_id=3)
-        assert [(row["layer_id"], row["slices"]) for row in got["layers"]] == [(3, told[3])], got
+        assert [(row["layer_id"], row["slices"]) for row in got["layers"]] == [(3, reported[3])], got
         rows, _ = all_pages(c, "analyze_scx_layer_behavior", limit=2)
         assert {row["layer_id"]: row["slices"] for row in rows["layers"] if row["layer_id"] in (1, 2)} == {
-            1: told[1], 2: told[2]}
+            1: reported[1], 2: reported[2]}
         # Samples come from timers; two had no stack.
         flame = c.call("analyze_flamegraph")
         assert layers["stacks"]["TIMER INSTANT"] - 2 <= flame["total_samples"] <= layers["stacks"]["TIMER INSTANT"], flame
@@ -315,7 +383,7 @@ def numbers_of_wprof():
 
 
 @case
-def all_analyses_at_once_tell_findings():
+def all_analyses_at_once_report_findings():
     with start() as c:
         real(c, "e-guest-scx-vtime")
         got = c.call("run_all_analyzers")
@@ -428,6 +496,27 @@ def recording_without_privileges_says_what_to_do():
 
 
 @case
+def a_recording_that_fails_leaves_files_as_they_were():
+    """What has the name already is neither replaced nor removed; a new file goes with the failure."""
+    precious, new, link = DIR / "precious.pftrace", DIR / "new.pftrace", DIR / "link.pftrace"
+    precious.write_text("of the user")
+    link.symlink_to(precious)
+    prefix = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    with start(prefix=prefix) as c:
+        why = refusal(c, "record_and_analyze", duration_secs=0.1, output_path=str(precious))
+        assert "exists" in why and "name that is not in use" in why, why
+        refusal(c, "record_and_analyze", duration_secs=0.1, output_path=str(link))
+        assert "CAP_BPF" in refusal(c, "record_and_analyze", duration_secs=0.1, output_path=str(new))
+    assert precious.read_text() == "of the user" and link.is_symlink()
+    assert not new.exists()
+    if os.geteuid() == 0:
+        with start() as c:
+            assert "exists" in refusal(c, "record_and_analyze", duration_secs=0.1, output_path=str(precious))
+        assert precious.read_text() == "of the user"
+    link.unlink()
+
+
+@case
 def recording_is_one_call():
     """A real one, one whose file stays, and one that is cancelled."""
     if os.geteuid() != 0:
@@ -447,8 +536,8 @@ def recording_is_one_call():
         while not any(n["method"] == "notifications/progress" for n in c.notifications):
             message, _ = c.take()
             c.notifications.append(message)
-        told = next(n for n in c.notifications if n["method"] == "notifications/progress")["params"]
-        assert told["progressToken"] == 7 and told["total"] == 300 and told["progress"] > 0
+        reported = next(n for n in c.notifications if n["method"] == "notifications/progress")["params"]
+        assert reported["progressToken"] == 7 and reported["total"] == 300 and reported["progress"] > 0
         c.notify("notifications/cancelled", {"requestId": number})
         c.call("unload_trace", trace_id=got["trace_id"])
         assert not path.exists()

@@ -94,18 +94,18 @@ def hot_cpus():
 
 @case
 def layers_of_a_scheduler():
-    told = {row["v"]: row["n"] for row in RAW[LAYERS]["scx"]
+    reported = {row["v"]: row["n"] for row in RAW[LAYERS]["scx"]
             if row["category"] == "ONCPU" and row["key"] == "debug.scx_layer_id"}
     with conversation(LAYERS, "scx") as c:
         got = c.call("analyze_oncpu_slices", trace_id="scx", extract_scx_metadata=True, limit=20)
         slices = {row["layer_id"]: row["count"] for row in got["by_layer"]}
         # Layer 0 with queue 0 says that a task never was in a queue: not known, rather than layer 0.
-        assert {layer: slices[layer] for layer in (1, 2, 3)} == {layer: told[layer] for layer in (1, 2, 3)}, slices
-        assert slices[0] < told[0]
+        assert {layer: slices[layer] for layer in (1, 2, 3)} == {layer: reported[layer] for layer in (1, 2, 3)}, slices
+        assert slices[0] < reported[0]
         assert abs(got["total_slices"] - RAW[LAYERS]["oncpu"]["n"]) < 10
         one = c.call("analyze_scx_layer_behavior", trace_id="scx", layer_id=3)
         assert one["layer_filter"] == 3 and [row["layer_id"] for row in one["layers"]] == [3]
-        assert one["layers"][0]["slices"] == told[3]
+        assert one["layers"][0]["slices"] == reported[3]
         # That layer holds the kernel's threads, which do not share their pid with a layer of others.
         assert one["layers"][0]["runtime_ns"] == next(
             row["total_duration_ns"] for row in got["by_layer"] if row["layer_id"] == 3)

@@ -107,6 +107,46 @@ static void brackets_in_texts_are_not_deep(void **state)
 	json_decref(v);
 }
 
+#define DIGITS_31 "1234567890123456789012345678901"
+
+/* Who sent it can match the answer, whatever number it sent. */
+static void a_number_too_large_for_64_bits_loses_no_id(void **state)
+{
+	static const char *const numbers[] = { DIGITS_31, "-" DIGITS_31, "9223372036854775808",
+		                               "1e999",   "-2e308",      DIGITS_31 ".5e400" };
+	char text[512], many[401] = "";
+	struct message m;
+	json_t *v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		snprintf(text, sizeof(text),
+		         "{\"jsonrpc\":\"2.0\",\"id\":9223372036854775807,\"method\":\"x\","
+		         "\"params\":{\"a\\\"1\":%s,\"b\":[7,\"" DIGITS_31 "\"]}}",
+		         numbers[i]);
+		m = read_text(text, &v);
+		expect_eq(m.kind, MESSAGE_REQUEST);
+		assert_true(json_integer_value(m.id) == INT64_MAX);
+		assert_true(json_is_real(json_object_get(m.params, "a\"1")));
+		expect_eq(json_integer_value(json_array_get(json_object_get(m.params, "b"), 0)), 7);
+		assert_string_equal(json_string_value(
+					    json_array_get(json_object_get(m.params, "b"), 1)),
+		                    DIGITS_31);
+		json_decref(v);
+	}
+	memset(many, '7', sizeof(many) - 1);
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\",\"n\":%s}",
+	         many);
+	m = read_text(text, &v);
+	expect_eq(json_integer_value(m.id), 3);
+	json_decref(v);
+	/* An id that is too large itself cannot be given back. */
+	m = read_text("{\"jsonrpc\":\"2.0\",\"id\":" DIGITS_31 ",\"method\":\"x\"}", &v);
+	expect_eq(m.kind, MESSAGE_BAD);
+	assert_int_equal(m.code, RPC_INVALID_REQUEST);
+	json_decref(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +154,7 @@ int main(void)
 		cmocka_unit_test(what_is_none_of_them_is_refused_with_its_id),
 		cmocka_unit_test(what_is_not_json_is_no_message),
 		cmocka_unit_test(brackets_in_texts_are_not_deep),
+		cmocka_unit_test(a_number_too_large_for_64_bits_loses_no_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

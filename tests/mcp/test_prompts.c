@@ -65,7 +65,7 @@ static void a_pid_comes_as_text(void **state)
 {
 	(void)state;
 	expect_in_text("debug_high_latency", "4711", "with pid 4711");
-	expect_in_text("debug_high_latency", "", "Who waits long");
+	expect_in_text("debug_high_latency", "", "Which tasks wait long");
 	expect_refused("debug_high_latency", "0");
 	expect_refused("debug_high_latency", "-3");
 	expect_refused("debug_high_latency", "12x");

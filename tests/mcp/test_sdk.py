@@ -57,16 +57,17 @@ def install():
     return None
 
 
-def node(script, *words):
+def node(script, *words, token=None):
     """Runs a script of the client; what it printed."""
-    done = subprocess.run([NODE, FOLDER / script, *words], cwd=FOLDER, capture_output=True, text=True, timeout=170)
+    env = {**os.environ, "SCHEDSCOPE_TOKEN": token or ""}
+    done = subprocess.run([NODE, FOLDER / script, *words], cwd=FOLDER, env=env, capture_output=True, text=True, timeout=170)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
 
-def check_session(*words):
+def check_session(*words, token=None):
     """A session over everything that is offered."""
-    got = json.loads(node("session.mjs", *words))
+    got = json.loads(node("session.mjs", *words, token=token))
     print(f"# {got}")
     assert got["tools"] > 0 and got["prompts"] == 5
     assert not got["missing"], got["missing"]  # what the prompts name exists
@@ -80,12 +81,12 @@ def the_official_client_over_stdio():
 @case
 def the_official_client_over_http():
     with http_server() as server:
-        check_session("http", f"http://127.0.0.1:{server.port}/mcp")
+        check_session("http", f"http://127.0.0.1:{server.port}/mcp", token=server.token)
 
 
-def check_real(*words):
+def check_real(*words, token=None):
     """Everything with good arguments, live events, a recording that is given up."""
-    got = json.loads(node("real.mjs", TRACE, *words))
+    got = json.loads(node("real.mjs", TRACE, *words, token=token))
     print(f"# {got}")
     assert got["answered"] >= 50 and got["events"] > 0, got
 
@@ -102,7 +103,7 @@ def the_official_client_with_live_data_over_http():
     need_live()
     with scratch() as folder:
         with http_server("--daemon", "--allow-path", str(TRACE.parent), "--allow-path", folder) as server:
-            check_real(folder, "http", f"http://127.0.0.1:{server.port}/mcp")
+            check_real(folder, "http", f"http://127.0.0.1:{server.port}/mcp", token=server.token)
 
 
 @case
@@ -118,7 +119,7 @@ def progress_cancellation_and_updates_over_http():
 
 @case
 def the_conformance_suite_finds_no_failure():
-    with http_server() as server:
+    with http_server(is_nobody=True) as server:  # which needs no token: the suite sends none
         words = [NODE, SUITE, "server", "--url", f"http://127.0.0.1:{server.port}/mcp"]
         done = subprocess.run(words, cwd=FOLDER, capture_output=True, text=True, timeout=170)
         for scenario in SCENARIOS:

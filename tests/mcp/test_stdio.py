@@ -52,7 +52,7 @@ def calls_that_take_long_do_not_hold_up_others():
 
 
 @case
-def a_signal_ends_it_at_once_even_if_nobody_reads():
+def a_signal_ends_it_at_once_even_if_its_output_is_not_read():
     for flood in [False, True]:
         process = subprocess.Popen([SCHEDSCOPE, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process.stdin.write((json.dumps(request("initialize", HELLO)) + "\n").encode())
@@ -76,7 +76,7 @@ def a_signal_ends_it_at_once_even_if_nobody_reads():
 
 
 @case
-def it_ends_when_nobody_reads_any_more():
+def it_ends_when_its_output_is_no_longer_read():
     process = subprocess.Popen([SCHEDSCOPE, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.close()
     assert process.wait(WAIT_S) == 0

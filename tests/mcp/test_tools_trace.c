@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "../unit.h"
+#include "analyses/passes.h"
 #include "analyze/pass.h"
-#include "mcp/tools_analyze.h"
+#include "mcp/tools/tools_analyze.h"
 
 static bool has_pass(const char *id)
 {
@@ -31,7 +32,7 @@ static void names_are_unique_and_entries_whole(void **state)
 		const struct tool *t = tools[i];
 
 		assert_non_null(t->title);
-		assert_non_null(t->run);
+		assert_true(t->run || t->read);
 		assert_non_null(t->output);
 		assert_true(strlen(t->description) > 40);
 		for (size_t k = 0; k < i; k++)
@@ -59,12 +60,61 @@ static void defaults_pass_their_own_checks(void **state)
 		}
 }
 
+static bool is_refused(const struct arg *a, json_t *value, const char *range)
+{
+	struct arg one[2] = { *a, { 0 } };
+	json_t *given = json_object(), *got = NULL;
+	struct diag d = { 0 };
+	bool is_bad;
+
+	json_object_set_new(given, a->name, value);
+	is_bad = schema_check(one, given, &d, &got) && strstr(d.what, a->name) &&
+	         strstr(d.what, range);
+	json_decref(got);
+	json_decref(given);
+	return is_bad;
+}
+
+/* What lies outside is refused with what is allowed, whatever the tool would do with it. */
+static void check_range_of(const struct tool *t, const struct arg *a)
+{
+	char range[64];
+
+	if (a->min >= a->max)
+		fail_msg("%s.%s has no range", t->name, a->name);
+	snprintf(range, sizeof(range), a->max == INT64_MAX ? "%lld or more" : "from %lld to %lld",
+	         (long long)a->min, (long long)a->max);
+	if (!is_refused(a, json_integer(a->min - 1), range) ||
+	    !is_refused(a, json_real(-1e9), range) || !is_refused(a, json_real(1e300), range) ||
+	    !is_refused(a, json_string("1e300"), range) || !is_refused(a, json_true(), range))
+		fail_msg("%s.%s takes anything", t->name, a->name);
+	if (a->max != INT64_MAX && (!is_refused(a, json_integer(a->max + 1), range) ||
+	                            !is_refused(a, json_real((double)a->max + 0.5), range)))
+		fail_msg("%s.%s takes more than it says", t->name, a->name);
+}
+
+static void every_number_has_a_range_that_counts(void **state)
+{
+	size_t nr = 0;
+
+	(void)state;
+	for (size_t i = 0; i < nr_tools; i++)
+		for (const struct arg *a = tools[i]->args; a && a->name; a++) {
+			if (a->type != ARG_INTEGER && a->type != ARG_NUMBER)
+				continue;
+			check_range_of(tools[i], a);
+			nr++;
+		}
+	assert_true(nr > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_analysis_has_a_tool),
 		cmocka_unit_test(names_are_unique_and_entries_whole),
 		cmocka_unit_test(defaults_pass_their_own_checks),
+		cmocka_unit_test(every_number_has_a_range_that_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Loaded traces: which files, how many, for whom. */
-#include "mcp/trace_store.h"
+/* Loaded traces: which files, how many, for which session. */
+#include "mcp/traces/trace_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "../unit.h"
+#include "mcp/traces/trace_child.h"
+
+enum { ME = 1, OTHER = 2 };
 
 struct room {
 	char dir[64];     /* allowed */
@@ -64,9 +67,10 @@ static void close_room(struct room *r)
 	assert_int_equal(system(command), 0);
 }
 
-static int load(struct room *r, const char *path, const char *id, size_t *nr_evicted)
+static int load_for(struct room *r, uint64_t owner, const char *path, const char *id,
+                    size_t *nr_evicted)
 {
-	struct trace_load what = { .path = path, .id = id };
+	struct trace_load what = { .owner = owner, .path = path, .id = id };
 	struct diag d = { 0 };
 	char got[TRACE_ID_LEN];
 	size_t nr = 0;
@@ -79,21 +83,33 @@ static int load(struct room *r, const char *path, const char *id, size_t *nr_evi
 	return err;
 }
 
-static struct recording *borrow(struct room *r, const char *id)
+static int load(struct room *r, const char *path, const char *id, size_t *nr_evicted)
 {
-	struct recording *rec = NULL;
+	return load_for(r, ME, path, id, nr_evicted);
+}
+
+static struct trace_child *borrow(struct room *r, const char *id)
+{
+	struct trace_child *rec = NULL;
 	struct diag d = { 0 };
 
-	return trace_store_borrow(r->s, id, &d, &rec) ? NULL : rec;
+	return trace_store_borrow(r->s, ME, id, &d, &rec) ? NULL : rec;
+}
+
+static bool is_loaded_for(struct room *r, uint64_t owner, const char *id)
+{
+	struct trace_child *rec = NULL;
+	struct diag d = { 0 };
+
+	if (trace_store_borrow(r->s, owner, id, &d, &rec))
+		return false;
+	trace_store_return(r->s, rec);
+	return true;
 }
 
 static bool is_loaded(struct room *r, const char *id)
 {
-	struct recording *rec = borrow(r, id);
-
-	if (rec)
-		trace_store_return(r->s, rec);
-	return rec != NULL;
+	return is_loaded_for(r, ME, id);
 }
 
 static void only_what_lies_below_is_opened(void **state)
@@ -115,7 +131,7 @@ static void only_what_lies_below_is_opened(void **state)
 	snprintf(up, sizeof(up), "%s/two.pftrace.gz", link);
 	assert_int_equal(load(&r, up, NULL, NULL), -EACCES);
 	snprintf(up, sizeof(up), "%s/../%s/two.pftrace.gz", r.dir, r.other + 5);
-	assert_int_equal(trace_store_allow(r.s, up, false, &d, &real), -EACCES);
+	assert_int_equal(trace_store_allow(r.s, ME, up, false, &d, &real), -EACCES);
 	assert_non_null(strstr(d.what, r.dir));
 	assert_int_equal(load(&r, r.dir, NULL, NULL), -EACCES);
 	snprintf(up, sizeof(up), "%s-x", r.dir);
@@ -134,18 +150,18 @@ static void new_files_are_allowed_below_only(void **state)
 	(void)state;
 	open_room(&r, 4, UINT64_MAX);
 	snprintf(path, sizeof(path), "%s/new.json", r.dir);
-	assert_int_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	assert_int_equal(trace_store_allow(r.s, ME, path, true, &d, &real), 0);
 	assert_string_equal(real, path);
 	free(real);
 	snprintf(path, sizeof(path), "%s/new.json", r.other);
-	assert_int_equal(trace_store_allow(r.s, path, true, &d, &real), -EACCES);
+	assert_int_equal(trace_store_allow(r.s, ME, path, true, &d, &real), -EACCES);
 	snprintf(path, sizeof(path), "%s/link", r.dir);
 	assert_int_equal(symlink("/tmp/nothing", path), 0);
-	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	assert_int_not_equal(trace_store_allow(r.s, ME, path, true, &d, &real), 0);
 	snprintf(path, sizeof(path), "%s/..", r.dir);
-	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	assert_int_not_equal(trace_store_allow(r.s, ME, path, true, &d, &real), 0);
 	snprintf(path, sizeof(path), "%s/", r.dir);
-	assert_int_not_equal(trace_store_allow(r.s, path, true, &d, &real), 0);
+	assert_int_not_equal(trace_store_allow(r.s, ME, path, true, &d, &real), 0);
 	close_room(&r);
 }
 
@@ -172,7 +188,7 @@ static void the_longest_unused_goes_first(void **state)
 static void a_lent_trace_is_never_evicted(void **state)
 {
 	struct room r;
-	struct recording *a;
+	struct trace_child *a;
 	size_t nr;
 
 	(void)state;
@@ -181,7 +197,7 @@ static void a_lent_trace_is_never_evicted(void **state)
 	a = borrow(&r, "a");
 	assert_int_equal(load(&r, r.trace, "b", &nr), 0);
 	expect_eq(nr, 0);
-	assert_true(recording_source(a)->facts->nr_events > 0);
+	assert_true(trace_child_events(a) > 0);
 	trace_store_return(r.s, a);
 	/* Now there was one too many, and the one just used stays. */
 	assert_true(is_loaded(&r, "a"));
@@ -192,7 +208,7 @@ static void a_lent_trace_is_never_evicted(void **state)
 static void memory_is_bounded_too(void **state)
 {
 	struct room r;
-	struct recording *a;
+	struct trace_child *a;
 	uint64_t bytes;
 	size_t nr;
 
@@ -200,7 +216,7 @@ static void memory_is_bounded_too(void **state)
 	open_room(&r, 9, UINT64_MAX);
 	assert_int_equal(load(&r, r.trace, "a", &nr), 0);
 	a = borrow(&r, "a");
-	bytes = recording_bytes(a);
+	bytes = trace_child_bytes(a);
 	trace_store_return(r.s, a);
 	close_room(&r);
 	open_room(&r, 9, bytes + bytes / 2);
@@ -216,7 +232,7 @@ static void memory_is_bounded_too(void **state)
 static void an_unloaded_trace_stays_with_its_user(void **state)
 {
 	struct room r;
-	struct recording *a;
+	struct trace_child *a;
 	struct diag d = { 0 };
 	char id[TRACE_ID_LEN];
 
@@ -224,13 +240,13 @@ static void an_unloaded_trace_stays_with_its_user(void **state)
 	open_room(&r, 4, UINT64_MAX);
 	assert_int_equal(load(&r, r.trace, "a", NULL), 0);
 	a = borrow(&r, "a");
-	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	assert_int_equal(trace_store_unload(r.s, ME, "a", &d), 0);
 	assert_false(is_loaded(&r, "a"));
 	trace_store_id(r.s, a, id);
 	assert_string_equal(id, "a");
-	assert_true(recording_source(a)->facts->nr_events > 0);
+	assert_true(trace_child_events(a) > 0);
 	trace_store_return(r.s, a);
-	assert_int_equal(trace_store_unload(r.s, "a", &d), -ENOENT);
+	assert_int_equal(trace_store_unload(r.s, ME, "a", &d), -ENOENT);
 	close_room(&r);
 }
 
@@ -239,11 +255,11 @@ static void *wait_for_a(void *ctx)
 	return borrow(ctx, "a");
 }
 
-/* Whoever waits is told, whether it comes back or goes. */
+/* A caller that waits is notified, whether it comes back or goes. */
 static void waiting_ends(void **state)
 {
 	struct room r;
-	struct recording *a;
+	struct trace_child *a;
 	struct diag d = { 0 };
 	pthread_t thread;
 	void *got;
@@ -259,7 +275,7 @@ static void waiting_ends(void **state)
 	assert_ptr_equal(got, a);
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_a, &r), 0);
 	usleep(20000);
-	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	assert_int_equal(trace_store_unload(r.s, ME, "a", &d), 0);
 	pthread_join(thread, &got);
 	assert_null(got);
 	trace_store_return(r.s, a);
@@ -269,21 +285,21 @@ static void waiting_ends(void **state)
 static void ids_are_listed_where_one_is_not_found(void **state)
 {
 	struct room r;
-	struct recording *rec;
+	struct trace_child *rec;
 	struct diag d = { 0 };
 
 	(void)state;
 	open_room(&r, 4, UINT64_MAX);
-	assert_int_equal(trace_store_borrow(r.s, NULL, &d, &rec), -ENOENT);
+	assert_int_equal(trace_store_borrow(r.s, ME, NULL, &d, &rec), -ENOENT);
 	assert_non_null(strstr(d.hint, "load_perfetto_trace"));
 	assert_int_equal(load(&r, r.trace, "first", NULL), 0);
 	assert_true(is_loaded(&r, NULL));
 	assert_int_equal(load(&r, r.trace, "second", NULL), 0);
 	d = (struct diag){ 0 };
-	assert_int_equal(trace_store_borrow(r.s, NULL, &d, &rec), -ENOENT);
+	assert_int_equal(trace_store_borrow(r.s, ME, NULL, &d, &rec), -ENOENT);
 	assert_non_null(strstr(d.hint, "first"));
 	d = (struct diag){ 0 };
-	assert_int_equal(trace_store_borrow(r.s, "nope", &d, &rec), -ENOENT);
+	assert_int_equal(trace_store_borrow(r.s, ME, "nope", &d, &rec), -ENOENT);
 	assert_string_equal(d.what, "Trace 'nope' not found");
 	assert_non_null(strstr(d.hint, "second"));
 	assert_int_equal(load(&r, r.trace, "", NULL), -EINVAL);
@@ -299,8 +315,8 @@ static void our_own_files_go_with_their_traces(void **state)
 
 	(void)state;
 	open_room(&r, 4, UINT64_MAX);
-	assert_int_equal(trace_store_temporary(r.s, &d, &path), 0);
-	assert_int_equal(trace_store_temporary(r.s, &d, &second), 0);
+	assert_int_equal(trace_store_temporary(r.s, ME, &d, &path), 0);
+	assert_int_equal(trace_store_temporary(r.s, ME, &d, &second), 0);
 	assert_string_not_equal(path, second);
 	copy_file(path);
 	copy_file(second);
@@ -308,7 +324,7 @@ static void our_own_files_go_with_their_traces(void **state)
 	/* Once more under its name: the file is still needed. */
 	assert_int_equal(load(&r, path, "a", NULL), 0);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(trace_store_unload(r.s, "a", &d), 0);
+	assert_int_equal(trace_store_unload(r.s, ME, "a", &d), 0);
 	assert_int_equal(access(path, F_OK), -1);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(second, '/') - second), second);
 	close_room(&r);
@@ -330,7 +346,7 @@ static void loading_can_be_given_up(void **state)
 	struct room r;
 	struct diag d = { 0 };
 	int nr_calls = 0;
-	struct trace_load what = { .id = "a", .progress = no_more, .ctx = &nr_calls };
+	struct trace_load what = { .owner = ME, .id = "a", .progress = no_more, .ctx = &nr_calls };
 	char id[TRACE_ID_LEN];
 	size_t nr;
 
@@ -340,6 +356,124 @@ static void loading_can_be_given_up(void **state)
 	assert_int_equal(trace_store_load(r.s, &what, &d, id, &nr), -ECANCELED);
 	assert_int_equal(nr_calls, 1);
 	assert_false(is_loaded(&r, "a"));
+	close_room(&r);
+}
+
+static void count(void *ctx, const struct trace_entry *e)
+{
+	(void)e;
+	++*(int *)ctx;
+}
+
+static int nr_loaded(struct room *r, uint64_t owner)
+{
+	int nr = 0;
+
+	trace_store_each(r->s, owner, count, &nr);
+	return nr;
+}
+
+static void traces_of_others_are_not_there(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+
+	(void)state;
+	open_room(&r, 8, UINT64_MAX);
+	assert_int_equal(load_for(&r, ME, r.trace, "a", NULL), 0);
+	assert_false(is_loaded_for(&r, OTHER, "a"));
+	assert_false(is_loaded_for(&r, OTHER, NULL));
+	assert_int_equal(trace_store_unload(r.s, OTHER, "a", &d), -ENOENT);
+	assert_null(strstr(d.hint, "loaded are"));
+	expect_eq(nr_loaded(&r, OTHER), 0);
+	/* The same name is another trace; the only one of each is the one that is meant. */
+	assert_int_equal(load_for(&r, OTHER, r.trace, "a", NULL), 0);
+	assert_int_equal(load_for(&r, OTHER, r.trace, "b", NULL), 0);
+	assert_true(is_loaded_for(&r, ME, NULL));
+	assert_false(is_loaded_for(&r, OTHER, NULL));
+	assert_int_equal(trace_store_unload(r.s, OTHER, "a", &d), 0);
+	assert_true(is_loaded_for(&r, ME, "a"));
+	trace_store_forget(r.s, OTHER);
+	expect_eq(nr_loaded(&r, OTHER), 0);
+	expect_eq(nr_loaded(&r, ME), 1);
+	close_room(&r);
+}
+
+/* A client that knows where its own recording is could guess where others have theirs. */
+static void recordings_of_others_cannot_be_opened(void **state)
+{
+	struct diag d = { 0 };
+	char *mine = NULL, *real = NULL;
+	const char *dirs[] = { "/tmp" };
+	struct trace_store_cfg cfg = { dirs, 1, 4, UINT64_MAX };
+	struct room r = { 0 };
+
+	(void)state;
+	assert_int_equal(trace_store_new(&cfg, &d, &r.s), 0);
+	assert_int_equal(trace_store_temporary(r.s, ME, &d, &mine), 0);
+	copy_file(mine);
+	assert_int_equal(load_for(&r, OTHER, mine, "x", NULL), -EACCES);
+	assert_int_equal(trace_store_allow(r.s, OTHER, mine, true, &d, &real), -EACCES);
+	assert_int_equal(load_for(&r, ME, mine, "x", NULL), 0);
+	free(mine);
+	trace_store_free(r.s);
+}
+
+/* Where the server was started is nothing that its clients know of. */
+static void relative_paths_begin_in_an_allowed_directory(void **state)
+{
+	struct room r;
+	struct diag d = { 0 };
+	char path[160], *real = NULL;
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(load(&r, "one.pftrace.gz", "a", NULL), 0);
+	assert_int_equal(load(&r, "./one.pftrace.gz", "b", NULL), 0);
+	assert_int_equal(load(&r, "nope", "c", NULL), -ENOENT);
+	snprintf(path, sizeof(path), "../%s/two.pftrace.gz", r.other + 5);
+	assert_int_equal(load(&r, path, "d", NULL), -EACCES);
+	assert_int_equal(trace_store_allow(r.s, ME, "new.json", true, &d, &real), 0);
+	snprintf(path, sizeof(path), "%s/new.json", r.dir);
+	assert_string_equal(real, path);
+	free(real);
+	close_room(&r);
+}
+
+static void the_first_allowed_directory_that_has_the_file_counts(void **state)
+{
+	struct room r;
+	struct trace_store *both = NULL;
+	const char *dirs[] = { r.dir, r.other };
+	struct trace_store_cfg cfg = { dirs, 2, 4, UINT64_MAX };
+	struct diag d = { 0 };
+	char *real = NULL;
+
+	(void)state;
+	open_room(&r, 4, UINT64_MAX);
+	assert_int_equal(trace_store_new(&cfg, &d, &both), 0);
+	assert_int_equal(trace_store_allow(both, ME, "two.pftrace.gz", false, &d, &real), 0);
+	assert_string_equal(real, r.secret);
+	free(real);
+	trace_store_free(both);
+	close_room(&r);
+}
+
+/* One with many does not push out the only one of another. */
+static void the_owner_with_the_most_gives_first(void **state)
+{
+	struct room r;
+	size_t nr;
+
+	(void)state;
+	open_room(&r, 3, UINT64_MAX);
+	assert_int_equal(load_for(&r, ME, r.trace, "a", &nr), 0);
+	assert_int_equal(load_for(&r, OTHER, r.trace, "b", &nr), 0);
+	assert_int_equal(load_for(&r, OTHER, r.trace, "c", &nr), 0);
+	assert_int_equal(load_for(&r, OTHER, r.trace, "d", &nr), 0);
+	expect_eq(nr, 1);
+	assert_true(is_loaded_for(&r, ME, "a"));
+	assert_false(is_loaded_for(&r, OTHER, "b"));
 	close_room(&r);
 }
 
@@ -356,6 +490,11 @@ int main(void)
 		cmocka_unit_test(ids_are_listed_where_one_is_not_found),
 		cmocka_unit_test(our_own_files_go_with_their_traces),
 		cmocka_unit_test(loading_can_be_given_up),
+		cmocka_unit_test(traces_of_others_are_not_there),
+		cmocka_unit_test(recordings_of_others_cannot_be_opened),
+		cmocka_unit_test(relative_paths_begin_in_an_allowed_directory),
+		cmocka_unit_test(the_first_allowed_directory_that_has_the_file_counts),
+		cmocka_unit_test(the_owner_with_the_most_gives_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

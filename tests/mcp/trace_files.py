@@ -119,7 +119,7 @@ def lists_of(value, path=""):
 
 
 def all_pages(c, tool, **args):
-    """What the lists hold when one follows next_offset to the end: {name: rows}, and the totals that were told."""
+    """What the lists hold when one follows next_offset to the end: {name: rows}, and the totals that were reported."""
     rows, totals, offset = collections.defaultdict(list), {}, 0
     for _ in range(2000):
         got = c.call(tool, offset=offset, **args)

@@ -77,7 +77,7 @@ static void the_one_silent_for_longest_goes(void **state)
 	expect_eq(history_new(&(struct history_cfg){ 0 }, &h), -EINVAL);
 }
 
-static void the_dead_are_found_until_somebody_takes_their_tid(void **state)
+static void the_dead_are_found_until_their_tid_is_reused(void **state)
 {
 	struct fixture *f = *state;
 	struct history *h = watch(f, 0);
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(moments_come_newest_first),
 		T(the_one_silent_for_longest_goes),
-		T(the_dead_are_found_until_somebody_takes_their_tid),
+		T(the_dead_are_found_until_their_tid_is_reused),
 		T(idle_and_strangers_have_no_history),
 	};
 

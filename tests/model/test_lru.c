@@ -26,7 +26,6 @@ static void the_one_silent_for_longest_makes_room(void **state)
 	expect_eq(lru_key(l, 1), 30);
 	expect_eq(lru_key(l, 2), LRU_NONE);
 	expect_eq(lru_nr(l), 2);
-	expect_eq(lru_max(l), 2);
 	expect_eq(lru_forgotten(l), 1);
 	lru_clear(l);
 	expect_eq(lru_nr(l), 0);

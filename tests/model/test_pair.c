@@ -36,7 +36,7 @@ static void a_slice_is_involuntary_if_the_task_was_still_runnable(void **state)
 	expect_eq(f->slices[2].state_bits, EV_STATE_D);
 	expect_eq(f->waits[0].cause, PAIR_PREEMPTED);
 	expect_eq(f->waits[0].task, task_of(f, 7));
-	expect_eq(f->waits[0].waker, task_of(f, 8)); /* by whom */
+	expect_eq(f->waits[0].waker, task_of(f, 8)); /* the waker */
 }
 
 static void a_woken_task_waits_from_wakeup_to_switch_in(void **state)
@@ -74,6 +74,74 @@ static void the_waker_is_that_of_the_waking(void **state)
 	expect_eq(f->nr_wakeups, 1);
 	expect_eq(f->wakeups[0].waker, task_of(f, 5));
 	expect_eq(f->wakeups[0].ts_ns, 300);
+}
+
+static void wake_by(struct fixture *f, uint64_t ts, uint32_t tid, uint8_t flags, uint16_t by)
+{
+	push(f, &(struct ev_wake){ .hdr = { sizeof(struct ev_wake), EV_WAKING, flags, 0, ts },
+	                           .tid = tid,
+	                           .waker_tid = 5,
+	                           .by = by });
+}
+
+static void expect_by(const struct fixture *f, uint32_t i, uint32_t flags, uint32_t by)
+{
+	expect_eq(f->wakeups[i].waker, TASKS_NONE);
+	expect_eq(f->wakeups[i].flags, flags);
+	expect_eq(f->wakeups[i].by, by);
+}
+
+/* 5 runs on CPU 0 all the time; whatever comes upon it there wakes others. */
+static void an_interrupted_task_is_not_a_waker(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 50, 0, 0, 5, 0);
+	wake_by(f, 100, 20, EV_FLAG_HARDIRQ, ABI_BY_TIMER);
+	wake_by(f, 110, 21, EV_FLAG_NMI, ABI_BY_UNKNOWN);
+	wake_by(f, 120, 22, EV_FLAG_HARDIRQ, ABI_BY_NOT_RECORDED);
+	wake_by(f, 130, 23, 0, ABI_BY_UNKNOWN);
+	sw(f, 140, 1, 0, 20, 0);
+	done(f, 200);
+	expect_by(f, 0, EV_FLAG_HARDIRQ, ABI_BY_TIMER);
+	expect_by(f, 1, EV_FLAG_NMI, ABI_BY_UNKNOWN);
+	expect_by(f, 2, EV_FLAG_HARDIRQ, ABI_BY_UNKNOWN);
+	expect_eq(f->wakeups[3].waker, task_of(f, 5));
+	expect_eq(f->waits[0].waker, TASKS_NONE);
+	expect_eq(f->waits[0].by, ABI_BY_TIMER);
+	expect_eq(f->waits[0].flags, EV_FLAG_HARDIRQ);
+}
+
+/* Recorders that do not say in which context a waking came may have recorded the interrupts. */
+static void records_of_interrupts_give_the_context(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 50, 0, 0, 5, 0);
+	softirq(f, 100, 0, 3, false);
+	wake_by(f, 101, 20, 0, ABI_BY_NOT_RECORDED);
+	wake_by(f, 102, 21, EV_FLAG_SOFTIRQ, ABI_BY_UNKNOWN);
+	irq(f, 110, 0, 27, false);
+	wake_by(f, 111, 22, 0, ABI_BY_NOT_RECORDED);
+	wake_by(f, 112, 23, EV_FLAG_HARDIRQ, ABI_BY_TIMER); /* knows better */
+	wake_by(f, 113, 24, EV_FLAG_SOFTIRQ, ABI_BY_UNKNOWN);
+	irq(f, 120, 0, 27, true);
+	softirq(f, 130, 0, 3, true);
+	wake_by(f, 140, 25, EV_FLAG_HARDIRQ, ABI_BY_UNKNOWN);
+	wake_by(f, 150, 26, 0, ABI_BY_NOT_RECORDED);
+	done(f, 200);
+	expect_by(f, 0, EV_FLAG_SOFTIRQ, ABI_BY_SOFTIRQ + 3);
+	expect_by(f, 1, EV_FLAG_SOFTIRQ, ABI_BY_SOFTIRQ + 3);
+	expect_by(f, 2, EV_FLAG_HARDIRQ, ABI_BY_IRQ + 27);
+	expect_by(f, 3, EV_FLAG_HARDIRQ, ABI_BY_TIMER);
+	expect_by(f, 4, EV_FLAG_SOFTIRQ, ABI_BY_UNKNOWN);
+	expect_by(f, 5, EV_FLAG_HARDIRQ, ABI_BY_UNKNOWN);
+	/* None was under way: it is still not known whether all are recorded. */
+	expect_eq(f->wakeups[6].waker, task_of(f, 5));
+	expect_eq(f->wakeups[6].by, ABI_BY_NOT_RECORDED);
+	assert_string_equal(tasks_string(f->tasks, pair_irq_name(f->pair, 27)), "timer");
+	expect_eq(pair_irq_name(f->pair, 26), 0);
+	expect_eq(pair_irq_name(f->pair, 1U << 20), 0);
 }
 
 static void without_a_wakeup_the_wait_starts_at_the_waking(void **state)
@@ -267,7 +335,7 @@ static void a_preemption_needs_a_runnable_task_and_another_one(void **state)
 	assert_false(f->switches[3].is_preemption);
 }
 
-static void sleeps_are_told_apart_by_state(void **state)
+static void sleeps_are_distinguished_by_state(void **state)
 {
 	static const uint32_t states[] = { EV_STATE_S, EV_STATE_D, EV_STATE_IDLE,
 		                           EV_STATE_STOPPED };
@@ -355,7 +423,7 @@ static void a_thread_that_execs_runs_on_under_its_leaders_tid(void **state)
 	expect_eq(task_of(f, 7), thread);
 }
 
-static void what_is_open_at_the_end_is_told_as_open(void **state)
+static void what_is_open_at_the_end_is_reported_as_open(void **state)
 {
 	struct fixture *f = *state;
 
@@ -429,7 +497,7 @@ static void counters_belong_to_the_cpu_that_they_name(void **state)
 	expect_eq(f->counters[0].value, 1800000);
 }
 
-static void cpus_that_were_only_numbered_past_are_not_told_of(void **state)
+static void cpus_that_were_only_numbered_past_are_not_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct pair_cpu c;
@@ -462,7 +530,7 @@ static void time_passes_without_records(void **state)
 	expect_eq(c.busy_ns, 400);
 }
 
-static void sampling_is_told(void **state)
+static void sampling_is_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -493,6 +561,8 @@ int main(void)
 		T(a_slice_is_involuntary_if_the_task_was_still_runnable),
 		T(a_woken_task_waits_from_wakeup_to_switch_in),
 		T(the_waker_is_that_of_the_waking),
+		T(an_interrupted_task_is_not_a_waker),
+		T(records_of_interrupts_give_the_context),
 		T(without_a_wakeup_the_wait_starts_at_the_waking),
 		T(without_a_waking_the_waking_time_is_unknown),
 		T(the_first_of_two_wakings_counts),
@@ -504,19 +574,19 @@ int main(void)
 		T(a_new_task_waits_from_its_first_wakeup),
 		T(a_preempted_task_waits_from_its_switch_out),
 		T(a_preemption_needs_a_runnable_task_and_another_one),
-		T(sleeps_are_told_apart_by_state),
+		T(sleeps_are_distinguished_by_state),
 		T(idle_lasts_from_tid_0_to_the_next_task),
 		T(a_dead_task_has_no_state_any_more),
 		T(a_tid_that_comes_back_is_another_task),
 		T(a_thread_that_execs_runs_on_under_its_leaders_tid),
-		T(what_is_open_at_the_end_is_told_as_open),
+		T(what_is_open_at_the_end_is_reported_as_open),
 		T(interrupts_inside_softirqs_are_spans_of_their_own),
 		T(work_follows_its_worker_to_another_cpu),
 		T(counters_belong_to_the_cpu_that_they_name),
-		T(cpus_that_were_only_numbered_past_are_not_told_of),
+		T(cpus_that_were_only_numbered_past_are_not_reported),
 		T(an_empty_stream_has_no_rows),
 		T(time_passes_without_records),
-		T(sampling_is_told),
+		T(sampling_is_reported),
 		T(a_bad_configuration_is_refused),
 	};
 

@@ -62,6 +62,40 @@ static void lost_switches_end_the_open_slice_as_unknown(void **state)
 	expect_eq(c.unknown_ns, 200);
 }
 
+/* The recorder was killed: each CPU is known up to its last event, and whether a task still waits there is not. */
+static void a_cpu_that_ends_early_is_unknown_from_there_on(void **state)
+{
+	const struct ev_lost end = {
+		.hdr = { .size = sizeof(end), .kind = EV_LOST, .flags = EV_FLAG_LAST, .ts_ns = 201 },
+		.kind = EV_SWITCH,
+	};
+	struct fixture *f = *state;
+	struct pair_cpu c;
+
+	sw(f, 100, 0, 0, 7, 0);
+	sw(f, 100, 1, 0, 8, 0);
+	wakeup(f, 150, 1, 9, 0);
+	push(f, &end);
+	sw(f, 500, 1, 8, 7, EV_STATE_S);
+	done(f, 600);
+
+	expect_eq(f->nr_slices, 3);
+	expect_eq(f->slices[0].task, task_of(f, 7));
+	expect_eq(f->slices[0].end_ns, 201);
+	expect_eq(f->slices[0].end, PAIR_END_OPEN);
+	expect_eq(f->slices[2].start_ns,
+	          500); /* 7 has turned up elsewhere, and that is no contradiction */
+	expect_eq(f->breaks.running_twice, 0);
+	expect_eq(f->breaks.lost_records, 0);
+	expect_eq(f->nr_waits, 0);
+	assert_true(pair_cpu_at(f->pair, 0, &c));
+	expect_eq(c.busy_ns, 101);
+	expect_eq(c.unknown_ns, 399);
+	for (uint32_t i = 0; i < f->nr_gaps; i++)
+		if (f->gaps[i].cpu == 0 && f->gaps[i].end_ns == 600)
+			expect_eq(f->gaps[i].reason, PAIR_GAP_END);
+}
+
 static void a_wait_across_lost_switches_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -147,7 +181,7 @@ static void after_a_waking_of_a_hidden_run_a_sleep_across_lost_switches_is_unkno
 	expect_eq(f->waits[0].waking_ns, 800);
 }
 
-static void a_sleep_that_nobody_ended_is_unknown(void **state)
+static void a_sleep_without_a_wakeup_is_unknown(void **state)
 {
 	struct fixture *f = *state;
 
@@ -332,12 +366,13 @@ int main(void)
 		T(a_missing_switch_makes_a_gap_not_two_wrong_slices),
 		T(a_task_that_runs_elsewhere_has_left_its_former_cpu),
 		T(lost_switches_end_the_open_slice_as_unknown),
+		T(a_cpu_that_ends_early_is_unknown_from_there_on),
 		T(a_wait_across_lost_switches_is_unknown),
 		T(a_sleep_across_lost_switches_alone_is_known),
 		T(a_sleep_across_lost_switches_and_wakings_is_unknown),
 		T(after_a_waking_and_lost_switches_only_the_sleep_is_known),
 		T(after_a_waking_of_a_hidden_run_a_sleep_across_lost_switches_is_unknown),
-		T(a_sleep_that_nobody_ended_is_unknown),
+		T(a_sleep_without_a_wakeup_is_unknown),
 		T(woken_again_after_a_wakeup_it_must_have_run),
 		T(leaving_without_having_come_is_counted),
 		T(exec_drops_a_pending_wakeup),

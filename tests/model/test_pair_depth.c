@@ -90,7 +90,7 @@ static void a_loss_of_switches_begins_anew(void **state)
 	expect_eq(runnable(f, 0), 3);
 }
 
-static void wakings_alone_tell_no_depth(void **state)
+static void wakings_alone_give_no_depth(void **state)
 {
 	struct fixture *f = *state;
 	struct depths d = { 0 };
@@ -149,7 +149,7 @@ int main(void)
 		CASE(alone_is_one_and_each_that_queues_is_one_more),
 		CASE(a_preempted_task_stays_a_moved_one_goes),
 		CASE(a_loss_of_switches_begins_anew),
-		CASE(wakings_alone_tell_no_depth),
+		CASE(wakings_alone_give_no_depth),
 		CASE(the_count_is_that_of_the_states),
 	};
 

@@ -235,7 +235,7 @@ static void half_requests_are_counted(void **state)
 	block(f, 150, EV_BLOCK_COMPLETE, 8, 3, "R");
 	block(f, 160, EV_BLOCK_ISSUE, 8, 4, "R");
 	lost(f, 170, 0, EV_BLOCK, 1);
-	block(f, 180, EV_BLOCK_COMPLETE, 8, 4, "R"); /* whose it is nobody knows */
+	block(f, 180, EV_BLOCK_COMPLETE, 8, 4, "R"); /* its task is unknown */
 	done(f, 200);
 	expect_eq(f->nr_spans, 1);
 	expect_eq(f->spans[0].start_ns, 140);

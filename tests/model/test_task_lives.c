@@ -27,7 +27,7 @@ static void each_owner_of_a_tid_is_found_in_its_time(void **state)
 	tasks_free(tasks);
 }
 
-static void nobody_is_nobody(void **state)
+static void an_unknown_tid_has_no_task(void **state)
 {
 	struct tasks_cfg cfg = { 0 };
 	struct task_lives *lives;
@@ -45,7 +45,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_owner_of_a_tid_is_found_in_its_time),
-		cmocka_unit_test(nobody_is_nobody),
+		cmocka_unit_test(an_unknown_tid_has_no_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static void the_dead_are_forgotten_after_a_while(void **state)
 	expect_eq(loss.early + loss.no_room, 0);
 }
 
-static void a_full_table_takes_the_longest_dead_then_nobody(void **state)
+static void a_full_table_replaces_the_longest_dead_then_none(void **state)
 {
 	struct tasks_cfg cfg = { .max_tasks = 3, .keep_dead_ns = UINT64_MAX };
 	struct tasks *t = NULL;
@@ -302,7 +302,7 @@ int main(void)
 		T(names_are_remembered_with_their_times),
 		T(a_task_that_keeps_renaming_itself_keeps_its_latest_names),
 		T(the_dead_are_forgotten_after_a_while),
-		T(a_full_table_takes_the_longest_dead_then_nobody),
+		T(a_full_table_replaces_the_longest_dead_then_none),
 		T(tids_beyond_those_of_linux_are_found_too),
 		T(a_refused_task_leaves_nothing_behind),
 		cmocka_unit_test(too_many_tasks_are_refused),

@@ -17,7 +17,10 @@ static struct fixture make(size_t cap_bytes, uint64_t window_ns)
 {
 	struct fixture f;
 
-	expect_eq(timeline_new(&(struct timeline_cfg){ cap_bytes, window_ns, 0 }, &f.t), 0);
+	expect_eq(timeline_new(&(struct timeline_cfg){ .cap_bytes = cap_bytes,
+	                                               .window_ns = window_ns },
+	                       &f.t),
+	          0);
 	f.out = timeline_out(f.t);
 	return f;
 }
@@ -42,8 +45,8 @@ static uint64_t count(struct timeline *t, struct timeline_query q)
 static void a_row_comes_back_as_it_went_in(void **state)
 {
 	struct fixture f = make(0, 0);
-	struct pair_wait in = { 1, 2, 3, 4, 5, 6, 7, 8, PAIR_NEW, 1, 1 };
-	struct pair_wakeup edge = { 10, 11, 12, 13, 14, 1, 0, 2 };
+	struct pair_wait in = { 1, 2, 3, 4, 5, 6, 99, 7, 8, PAIR_NEW, 1, 1 };
+	struct pair_wakeup edge = { 10, 11, 12, 13, 14, 98, 1, 0, 2 };
 	union timeline_row row;
 
 	(void)state;
@@ -56,12 +59,14 @@ static void a_row_comes_back_as_it_went_in(void **state)
 	expect_eq(row.wait.task, 4);
 	expect_eq(row.wait.waker, 5);
 	expect_eq(row.wait.waker_cpu, 6);
+	expect_eq(row.wait.by, 99);
 	expect_eq(row.wait.from_cpu, 7);
 	expect_eq(row.wait.cpu, 8);
 	expect_eq(row.wait.cause, PAIR_NEW);
 	expect_eq(row.wait.is_open, 1);
 	assert_true(timeline_row(f.t, TIMELINE_WAKEUP, 0, &row));
 	expect_eq(row.wakeup.target_cpu, 14);
+	expect_eq(row.wakeup.by, 98);
 	expect_eq(row.wakeup.flags, 2);
 	assert_false(timeline_row(f.t, TIMELINE_WAIT, 1, &row));
 	timeline_free(f.t);
@@ -463,7 +468,7 @@ static void the_cap_shortens_the_window(void **state)
 	timeline_free(f.t);
 }
 
-static void tables_that_nobody_wants_stay_empty(void **state)
+static void tables_that_are_not_wanted_stay_empty(void **state)
 {
 	struct timeline_cfg cfg = { .tables = 1U << TIMELINE_WAIT };
 	struct fixture f;
@@ -496,7 +501,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_timeline_builds_no_index),
 		cmocka_unit_test(a_window_forgets_far_times_too),
 		cmocka_unit_test(the_cap_shortens_the_window),
-		cmocka_unit_test(tables_that_nobody_wants_stay_empty),
+		cmocka_unit_test(tables_that_are_not_wanted_stay_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ void profile_add(struct profile *p, const struct profile_task *task, const char 
 	free(copy);
 }
 
-static void tell_story(struct profile *p)
+static void fill_story(struct profile *p)
 {
 	profile_add(p, &web, "main;serve;parse@21", 250);
 	profile_add(p, &web, "main;serve;parse@22", 150);
@@ -86,7 +86,7 @@ static void tell_story(struct profile *p)
 	profile_add(p, &db, "main;lib.so!0x5678", 30);
 }
 
-static void tell_older(struct profile *p)
+static void fill_older(struct profile *p)
 {
 	profile_add(p, &web, "main;serve;parse@21", 100);
 	profile_add(p, &web, "main;serve;libc.so.6!read;k:sys_read", 500);
@@ -96,7 +96,7 @@ static void tell_older(struct profile *p)
 	profile_add(p, &db, "main", 100);
 }
 
-static void tell_hostile(struct profile *p)
+static void fill_hostile(struct profile *p)
 {
 	struct profile_task task = {
 		.tid = 1, .tgid = 1, .comm = HOSTILE, .process = HOSTILE, .layer = PROFILE_NO_LAYER
@@ -121,10 +121,10 @@ bool profile_story(const char *name, struct profile **out)
 {
 	static const struct {
 		const char *name;
-		void (*tell)(struct profile *p);
-	} stories[] = { { "story", tell_story },
-		        { "older", tell_older },
-		        { "hostile", tell_hostile },
+		void (*fill)(struct profile *p);
+	} stories[] = { { "story", fill_story },
+		        { "older", fill_older },
+		        { "hostile", fill_hostile },
 		        { "empty", NULL } };
 	struct profile_facts facts = { .event = "cpu-clock",
 		                       .unit = "samples",
@@ -141,8 +141,8 @@ bool profile_story(const char *name, struct profile **out)
 		err = profile_new(&facts, out);
 		assert(err == 0);
 		(void)err;
-		if (stories[i].tell)
-			stories[i].tell(*out);
+		if (stories[i].fill)
+			stories[i].fill(*out);
 		return true;
 	}
 	return false;

@@ -1,10 +1,10 @@
-/* tests/analyze/profile_fixture — profiles made by hand, shared by the tests of analyze and render. */
+/* tests/profile/profile_fixture — profiles made by hand, shared by the tests of analyze and render. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/profile.h"
+#include "profile/profile.h"
 
 /*
  * "story": 1000 samples of cpu-clock at 99 Hz. web (100): main > serve > parse 400, > serve > read (libc) > sys_read (kernel)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/profile.h"
 #include "base/cleanup.h"
+#include "profile/profile.h"
 #include "profile_fixture.h"
 
 static struct profile *story(const char *name)

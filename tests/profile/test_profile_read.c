@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/profile_list.h"
-#include "analyze/profile_read.h"
 #include "base/cleanup.h"
+#include "profile/profile_list.h"
+#include "profile/profile_read.h"
 
 static struct profile *read_text(const char *text)
 {
@@ -148,7 +148,7 @@ static void what_are_no_results_is_refused(void **state)
 	               -EINVAL, "address");
 }
 
-static void files_are_read_and_missing_ones_told(void **state)
+static void files_are_read_and_missing_ones_reported(void **state)
 {
 	char path[] = "/tmp/schedscope-profile-XXXXXX";
 	SCOPED(scoped_profile) struct profile *p = NULL;
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(a_stack_that_is_too_deep_is_refused),
 		cmocka_unit_test(results_are_read),
 		cmocka_unit_test(what_are_no_results_is_refused),
-		cmocka_unit_test(files_are_read_and_missing_ones_told),
+		cmocka_unit_test(files_are_read_and_missing_ones_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

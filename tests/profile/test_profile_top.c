@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "analyze/profile_top.h"
 #include "base/cleanup.h"
+#include "profile/profile_top.h"
 #include "profile_fixture.h"
 
 static const struct machine_profile_row *find(const struct machine_profile *m, const char *symbol,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile_list.h"
-#include "analyze/profile_tree.h"
 #include "base/cleanup.h"
+#include "profile/profile_list.h"
+#include "profile/profile_tree.h"
 #include "profile_fixture.h"
 
 static struct profile *story(const char *name)
@@ -37,7 +37,7 @@ static struct profile_list *list_of(const struct profile *p, const struct profil
 }
 
 /* "db(300) main(300) ..." in the order of a walk: totals, and own ones behind a slash. */
-static void tell(const struct profile_tree *t, char *buf, size_t size)
+static void print(const struct profile_tree *t, char *buf, size_t size)
 {
 	size_t len = 0;
 
@@ -69,11 +69,11 @@ static void calls_of_a_function_are_one_node_in_the_order_of_names(void **state)
 {
 	SCOPED(scoped_profile) struct profile *p = story("story");
 	SCOPED(scoped_profile_tree) struct profile_tree *t = tree_of(p, NULL, false);
-	char told[1024];
+	char text[1024];
 
 	(void)state;
-	tell(t, told, sizeof(told));
-	assert_string_equal(told, "0:all=1000/0 1:db=300/0 2:main=300/0 3:[lib.so]=50/50 "
+	print(t, text, sizeof(text));
+	assert_string_equal(text, "0:all=1000/0 1:db=300/0 2:main=300/0 3:[lib.so]=50/50 "
 	                          "3:fib=150/0 4:fib=150/0 5:fib=150/150 3:read=100/100 "
 	                          "1:web=700/0 2:main=700/50 3:serve=650/0 4:copy=50/50 "
 	                          "4:parse=400/400 4:read=200/0 5:sys_read=200/200");
@@ -86,7 +86,7 @@ static void the_order_of_adding_changes_nothing(void **state)
 	SCOPED(scoped_profile) struct profile *other = story("empty");
 	SCOPED(scoped_profile_tree) struct profile_tree *t = tree_of(p, NULL, false);
 	SCOPED(scoped_profile_tree) struct profile_tree *back = NULL;
-	char told[1024], told_back[1024];
+	char text[1024], text_back[1024];
 
 	(void)state;
 	for (size_t i = profile_nr_stacks(p); i-- > 0;) {
@@ -105,9 +105,9 @@ static void the_order_of_adding_changes_nothing(void **state)
 		assert_int_equal(profile_add_stack(other, &stack), 0);
 	}
 	back = tree_of(other, NULL, false);
-	tell(t, told, sizeof(told));
-	tell(back, told_back, sizeof(told_back));
-	assert_string_equal(told, told_back);
+	print(t, text, sizeof(text));
+	print(back, text_back, sizeof(text_back));
+	assert_string_equal(text, text_back);
 }
 
 static void threads_have_rows_of_their_own_if_asked_for(void **state)

@@ -1,10 +1,10 @@
-#include "pass_fixture.h"
+#include "../analyze/pass_fixture.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/event_fields.h"
-#include "analyze/query.h"
+#include "query/event_fields.h"
+#include "query/query.h"
 
 struct query_fixture {
 	struct pass_fixture *p;
@@ -119,7 +119,7 @@ static void conditions_compare_numbers_and_texts(void **state)
 	where(&f, "prev_comm~hil");
 	expect_eq(num_at(ask(&f), "total_matched"), 1);
 	f.q.nr_where = 0;
-	where(&f, "prio<-5"); /* nobody has one */
+	where(&f, "prio<-5"); /* no task has one */
 	expect_eq(num_at(ask(&f), "total_matched"), 0);
 	report_free(f.r);
 }
@@ -147,7 +147,7 @@ static void pages_follow_each_other(void **state)
 	report_free(f.r);
 }
 
-static void sorting_looks_at_all_before_it_cuts(void **state)
+static void sorting_reads_all_before_it_cuts(void **state)
 {
 	struct query_fixture f = begin(state);
 	const struct report_node *root;
@@ -163,6 +163,31 @@ static void sorting_looks_at_all_before_it_cuts(void **state)
 	expect_eq(num_at(root, "events.1.next_pid"), 10);
 	expect_eq(num_at(root, "events.1.timestamp"), 1000); /* equal ones in time order */
 	assert_null(report_at(root, "events.0.cpu"));
+	report_free(f.r);
+}
+
+/* The longest record of fixed size, its text filled up. */
+static void sorting_keeps_records_whole(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct query_fixture f = { .p = p, .q = { .cpu = EVENT_LOG_ANY, .tid = EVENT_LOG_ANY } };
+	struct ev_scx_state ejected = {
+		.hdr = { sizeof(ejected), EV_SCX_STATE, 0, 1, 2000 },
+		.state = EV_SCX_EJECTED,
+		.name = "broken",
+	};
+	const struct report_node *root;
+	struct diag d = { 0 };
+
+	memset(ejected.message, 'x', sizeof(ejected.message) - 1);
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	push(&p->f, &ejected);
+	finish(p, 5000);
+	f.q.kinds = EV_BIT(EV_SCX_STATE);
+	assert_int_equal(query_parse_sort("timestamp:desc", &f.q, &d), 0);
+	root = ask(&f);
+	expect_eq(num_at(root, "total_matched"), 1);
+	assert_string_equal(text_at(root, "events.0.fields.message"), ejected.message);
 	report_free(f.r);
 }
 
@@ -227,12 +252,12 @@ static void wrong_words_are_named(void **state)
 	assert_int_equal(query_parse_where("prio<5x", &q, &d), -EINVAL);
 	d = (struct diag){ 0 };
 	assert_int_equal(query_parse_where("prio=", &q, &d), -EINVAL);
-	assert_string_equal(d.what, "prio is a number, and '' is none");
+	assert_string_equal(d.what, "prio is a number, and '' is not");
 	assert_int_equal(query_parse_where("comm=", &q, &d), 0); /* a name may be empty */
 	assert_int_equal(query_parse_where("prio~1", &q, &d), 0);
 	d = (struct diag){ 0 };
 	assert_int_equal(query_parse_fn("median:prio", &q, &d), -EINVAL);
-	assert_string_equal(d.what, "'median' is no function");
+	assert_string_equal(d.what, "'median' is not a function");
 	d = (struct diag){ 0 };
 	assert_int_equal(query_parse_select("cpu,bogus", &q, &d), -EINVAL);
 	assert_string_equal(d.what, "no event has a field 'bogus'");
@@ -261,7 +286,8 @@ int main(void)
 		CASE(a_tid_is_found_in_any_part_of_an_event),
 		CASE(conditions_compare_numbers_and_texts),
 		CASE(pages_follow_each_other),
-		CASE(sorting_looks_at_all_before_it_cuts),
+		CASE(sorting_reads_all_before_it_cuts),
+		CASE(sorting_keeps_records_whole),
 		CASE(groups_count_all_whatever_the_limit),
 		CASE(functions_add_up),
 		cmocka_unit_test(wrong_words_are_named),

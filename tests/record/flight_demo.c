@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../trace/records.h"
-#include "session/flight_box.h"
+#include "record/flight_box.h"
 
 #define US     1000ULL
 #define MS     1000000ULL
@@ -77,7 +77,7 @@ static void change_name(const struct demo *d, uint64_t ts, const char *comm)
 }
 
 /* What happens besides, in the 10 ms that begin at ts. */
-static void tell_more(const struct demo *d, uint64_t ts)
+static void write_more(const struct demo *d, uint64_t ts)
 {
 	if (ts == 5 * SECOND)
 		change_name(d, ts, "second");
@@ -96,7 +96,13 @@ static void tell_more(const struct demo *d, uint64_t ts)
 		live(d, ts, 300, "another");
 }
 
-static void tell_all(const struct demo *d, bool is_killed)
+static void losses(void *ctx, struct losses *out)
+{
+	(void)ctx;
+	out->nr[LOSS_searches_aborted] = 3;
+}
+
+static void write_all(const struct demo *d, bool is_killed)
 {
 	push(d, rec_task_info(100, 100, 1, "server"));
 	push(d, rec_task_info(101, 100, 1, "first"));
@@ -104,7 +110,7 @@ static void tell_all(const struct demo *d, bool is_killed)
 	for (uint64_t ts = 10 * MS; ts <= 20 * SECOND; ts += 10 * MS) {
 		bool is_slow = ts == 15 * SECOND - 30 * MS;
 
-		tell_more(d, ts);
+		write_more(d, ts);
 		if (is_slow)
 			run_task(d, 100, ts, 20 * MS);
 		else if (ts < 15 * SECOND - 30 * MS || ts > 15 * SECOND)
@@ -133,7 +139,7 @@ int main(int argc, char **argv)
 		.triggers = &trigger,
 		.trigger_texts = text,
 		.nr_triggers = 1,
-		.calls = { .ctx = &d, .open = open_trace, .ended = ended },
+		.calls = { .ctx = &d, .open = open_trace, .losses = losses, .ended = ended },
 	};
 	struct flight_box_stats stats;
 
@@ -141,7 +147,7 @@ int main(int argc, char **argv)
 	    flight_box_new(&cfg, NULL, &d.box))
 		return 1;
 	d.sink = flight_box_sink(d.box);
-	tell_all(&d, argc > 2);
+	write_all(&d, argc > 2);
 	flight_box_finish(d.box);
 	flight_box_stats(d.box, &stats);
 	printf("\"dumps\": %llu, \"fired\": %llu}\n", (unsigned long long)stats.dumps,

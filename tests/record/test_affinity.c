@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "abi/event_check.h"
-#include "session/affinity.h"
+#include "record/affinity.h"
 #include "sys/cpulist.h"
 
 struct heard {
@@ -122,7 +122,7 @@ static void one_that_is_gone_has_none(void **state)
 	affinity_free(NULL);
 }
 
-static void restricted_is_who_misses_a_cpu_that_is_online(void **state)
+static void restricted_is_a_task_that_misses_an_online_cpu(void **state)
 {
 	struct heard h = { 0 };
 	struct affinity *a = begin(&h, "1");
@@ -170,7 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_task_that_appears_is_asked_for),
 		cmocka_unit_test(one_that_is_gone_has_none),
-		cmocka_unit_test(restricted_is_who_misses_a_cpu_that_is_online),
+		cmocka_unit_test(restricted_is_a_task_that_misses_an_online_cpu),
 		cmocka_unit_test(a_sink_that_fails_is_not_asked_again),
 		cmocka_unit_test(the_kernel_says_what_the_c_library_says),
 	};

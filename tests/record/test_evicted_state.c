@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../trace/records.h"
-#include "session/left_state.h"
+#include "record/evicted_state.h"
 
-struct told {
+struct emitted {
 	uint32_t nr;
 	int fails_at; /* 0 = never */
 	struct {
@@ -19,7 +19,7 @@ struct told {
 
 static int keep(void *ctx, const struct ev_hdr *rec)
 {
-	struct told *t = ctx;
+	struct emitted *t = ctx;
 
 	assert_true(t->nr < 64);
 	t->recs[t->nr].hdr = *rec;
@@ -46,37 +46,38 @@ static int keep(void *ctx, const struct ev_hdr *rec)
 	return t->fails_at && t->nr == (uint32_t)t->fails_at ? -ENOSPC : 0;
 }
 
-static struct told tell(const struct left_state *s, uint64_t ts_ns, uint64_t since_ns)
+static struct emitted emit(const struct evicted_state *s, uint64_t ts_ns, uint64_t since_ns)
 {
-	struct told t = { 0 };
+	struct emitted t = { 0 };
 	struct ev_sink sink = { .push = keep, .ctx = &t };
 
-	expect_eq(left_state_tell(s, &sink, ts_ns, since_ns), 0);
+	expect_eq(evicted_state_emit(s, &sink, ts_ns, since_ns), 0);
 	return t;
 }
 
-static struct left_state *new_state(void)
+static struct evicted_state *new_state(void)
 {
-	struct left_state *s = NULL;
+	struct evicted_state *s = NULL;
 
-	expect_eq(left_state_new(2, &s), 0);
+	expect_eq(evicted_state_new(2, &s), 0);
 	return s;
 }
 
 static void names_are_those_of_the_moment(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t;
+	struct evicted_state *s = new_state();
+	struct emitted t;
 
 	(void)state;
-	left_state_take(s, rec_task_info(10, 10, 1, "server"));
-	left_state_take(s, REC(ev_fork, EV_FORK, 0, 5, .parent_tid = 10, .parent_tgid = 10,
-	                       .tid = 11, .tgid = 10, .comm = "server"));
-	left_state_take(s, REC(ev_rename, EV_RENAME, 0, 6, .tid = 11, .tgid = 10, .comm = "pool"));
-	left_state_take(s, REC(ev_fork, EV_FORK, 0, 7, .parent_tid = 10, .parent_tgid = 10,
-	                       .tid = 12, .tgid = 12, .comm = "server"));
-	left_state_take(s, REC(ev_exec, EV_EXEC, 0, 8, .tid = 12, .old_tid = 12, .comm = "ls"));
-	t = tell(s, 100, 0);
+	evicted_state_add(s, rec_task_info(10, 10, 1, "server"));
+	evicted_state_add(s, REC(ev_fork, EV_FORK, 0, 5, .parent_tid = 10, .parent_tgid = 10,
+	                         .tid = 11, .tgid = 10, .comm = "server"));
+	evicted_state_add(s,
+	                  REC(ev_rename, EV_RENAME, 0, 6, .tid = 11, .tgid = 10, .comm = "pool"));
+	evicted_state_add(s, REC(ev_fork, EV_FORK, 0, 7, .parent_tid = 10, .parent_tgid = 10,
+	                         .tid = 12, .tgid = 12, .comm = "server"));
+	evicted_state_add(s, REC(ev_exec, EV_EXEC, 0, 8, .tid = 12, .old_tid = 12, .comm = "ls"));
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		expect_eq(t.recs[i].hdr.kind, EV_TASK_INFO);
@@ -89,57 +90,57 @@ static void names_are_those_of_the_moment(void **state)
 	assert_string_equal(t.recs[2].comm, "ls");
 	expect_eq(t.recs[2].tgid, 12);
 	/* Gone for good, but not before the last record about it. */
-	left_state_take(s, REC(ev_exit, EV_EXIT, 0, 9, .tid = 12, .tgid = 12, .comm = "ls"));
-	expect_eq(tell(s, 100, 0).nr, 3);
-	left_state_take(s, REC(ev_free, EV_FREE, 0, 10, .tid = 12, .comm = "ls"));
-	expect_eq(tell(s, 100, 0).nr, 2);
-	left_state_free(s);
+	evicted_state_add(s, REC(ev_exit, EV_EXIT, 0, 9, .tid = 12, .tgid = 12, .comm = "ls"));
+	expect_eq(emit(s, 100, 0).nr, 3);
+	evicted_state_add(s, REC(ev_free, EV_FREE, 0, 10, .tid = 12, .comm = "ls"));
+	expect_eq(emit(s, 100, 0).nr, 2);
+	evicted_state_free(s);
 }
 
 static void the_last_switch_of_each_cpu_in_the_order_of_time(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t;
+	struct evicted_state *s = new_state();
+	struct emitted t;
 
 	(void)state;
-	left_state_take(s, rec_switch(1, 10, 0, 0, 5));
-	left_state_take(s, rec_switch(0, 20, 0, 0, 6));
-	left_state_take(s, rec_switch(1, 30, 5, EV_STATE_S, 7));
-	left_state_take(s, rec_switch(9, 40, 0, 0, 8)); /* no such CPU */
-	t = tell(s, 100, 0);
+	evicted_state_add(s, rec_switch(1, 10, 0, 0, 5));
+	evicted_state_add(s, rec_switch(0, 20, 0, 0, 6));
+	evicted_state_add(s, rec_switch(1, 30, 5, EV_STATE_S, 7));
+	evicted_state_add(s, rec_switch(9, 40, 0, 0, 8)); /* no such CPU */
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 2);
 	expect_eq(t.recs[0].id, 6);
 	expect_eq(t.recs[0].hdr.ts_ns, 20);
 	expect_eq(t.recs[1].id, 7);
 	expect_eq(t.recs[1].hdr.ts_ns, 30);
-	t = tell(s, 100, 21); /* too long ago */
+	t = emit(s, 100, 21); /* too long ago */
 	expect_eq(t.nr, 1);
 	expect_eq(t.recs[0].id, 7);
-	left_state_take(s, REC(ev_lost, EV_LOST, 1, 50, .kind = EV_WAKING, .count = 1));
-	expect_eq(tell(s, 100, 21).nr, 1);
-	left_state_take(s, REC(ev_lost, EV_LOST, 1, 50, .kind = EV_SWITCH, .count = 1));
-	expect_eq(tell(s, 100, 21).nr, 0);
-	left_state_free(s);
+	evicted_state_add(s, REC(ev_lost, EV_LOST, 1, 50, .kind = EV_WAKING, .count = 1));
+	expect_eq(emit(s, 100, 21).nr, 1);
+	evicted_state_add(s, REC(ev_lost, EV_LOST, 1, 50, .kind = EV_SWITCH, .count = 1));
+	expect_eq(emit(s, 100, 21).nr, 0);
+	evicted_state_free(s);
 }
 
 static void frequencies_hold_and_probes_keep_their_names(void **state)
 {
-	struct left_state *s = new_state();
+	struct evicted_state *s = new_state();
 	struct {
 		struct ev_probe_info info;
 		char name[16];
 	} probe = { { { sizeof(probe), EV_PROBE_INFO, 0, 0, 1 }, 3, EV_PROBE_UPROBE }, "f" };
-	struct told t;
+	struct emitted t;
 
 	(void)state;
-	left_state_take(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, 10, .khz = 1000, .cpu = 1));
-	left_state_take(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, 20, .khz = 2000, .cpu = 1));
-	left_state_take(s, REC(ev_sampling, EV_SAMPLING, 0, 20, .one_in = 4));
-	left_state_take(s, &probe.info.hdr);
-	left_state_take(s, &probe.info.hdr);
+	evicted_state_add(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, 10, .khz = 1000, .cpu = 1));
+	evicted_state_add(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, 20, .khz = 2000, .cpu = 1));
+	evicted_state_add(s, REC(ev_sampling, EV_SAMPLING, 0, 20, .one_in = 4));
+	evicted_state_add(s, &probe.info.hdr);
+	evicted_state_add(s, &probe.info.hdr);
 	for (probe.info.probe = 100; probe.info.probe < 150; probe.info.probe++)
-		left_state_take(s, &probe.info.hdr);
-	t = tell(s, 100, 0);
+		evicted_state_add(s, &probe.info.hdr);
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 1 + 51 + 1);
 	expect_eq(t.recs[0].hdr.kind, EV_SAMPLING);
 	expect_eq(t.recs[1].hdr.kind, EV_PROBE_INFO);
@@ -149,10 +150,10 @@ static void frequencies_hold_and_probes_keep_their_names(void **state)
 	expect_eq(t.recs[52].hdr.cpu, 1);
 	expect_eq(t.recs[52].hdr.ts_ns, 100);
 	expect_eq(t.recs[52].id, 2000);
-	left_state_free(s);
+	evicted_state_free(s);
 }
 
-static void take_affinity(struct left_state *s, uint32_t tid, uint64_t cpus)
+static void take_affinity(struct evicted_state *s, uint32_t tid, uint64_t cpus)
 {
 	struct {
 		struct ev_affinity rec;
@@ -160,22 +161,22 @@ static void take_affinity(struct left_state *s, uint32_t tid, uint64_t cpus)
 	} ev = { .rec = { .hdr = { sizeof(ev), EV_AFFINITY, 0, 0, 5 }, .tid = tid, .nr = 2 },
 		 .words = { cpus } };
 
-	left_state_take(s, &ev.rec.hdr);
+	evicted_state_add(s, &ev.rec.hdr);
 }
 
 static void where_living_tasks_may_run_is_kept(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t;
+	struct evicted_state *s = new_state();
+	struct emitted t;
 
 	(void)state;
-	take_affinity(s, 9, 1); /* of nobody */
+	take_affinity(s, 9, 1); /* of an unknown task */
 	for (uint32_t tid = 1; tid <= 3; tid++)
-		left_state_take(s, rec_task_info(tid, tid, 1, "x"));
+		evicted_state_add(s, rec_task_info(tid, tid, 1, "x"));
 	take_affinity(s, 3, 4);
 	take_affinity(s, 1, 1);
 	take_affinity(s, 1, 2); /* the last one counts */
-	t = tell(s, 100, 0);
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 5);
 	expect_eq(t.recs[1].hdr.kind, EV_AFFINITY); /* right behind its task */
 	expect_eq(t.recs[1].hdr.ts_ns, 100);
@@ -186,65 +187,66 @@ static void where_living_tasks_may_run_is_kept(void **state)
 	expect_eq(t.recs[4].tgid, 3);
 	expect_eq(t.recs[4].id, 4);
 	/* Neither the dead nor who gets their number have one. */
-	left_state_take(s, REC(ev_exit, EV_EXIT, 0, 9, .tid = 1, .tgid = 1, .comm = "x"));
-	left_state_take(s, REC(ev_free, EV_FREE, 0, 10, .tid = 1, .comm = "x"));
-	left_state_take(s, REC(ev_fork, EV_FORK, 0, 11, .parent_tid = 2, .parent_tgid = 2, .tid = 1,
-	                       .tgid = 1, .comm = "y"));
-	left_state_take(s, REC(ev_fork, EV_FORK, 0, 12, .parent_tid = 2, .parent_tgid = 2, .tid = 3,
-	                       .tgid = 3, .comm = "y"));
-	t = tell(s, 100, 0);
+	evicted_state_add(s, REC(ev_exit, EV_EXIT, 0, 9, .tid = 1, .tgid = 1, .comm = "x"));
+	evicted_state_add(s, REC(ev_free, EV_FREE, 0, 10, .tid = 1, .comm = "x"));
+	evicted_state_add(s, REC(ev_fork, EV_FORK, 0, 11, .parent_tid = 2, .parent_tgid = 2,
+	                         .tid = 1, .tgid = 1, .comm = "y"));
+	evicted_state_add(s, REC(ev_fork, EV_FORK, 0, 12, .parent_tid = 2, .parent_tgid = 2,
+	                         .tid = 3, .tgid = 3, .comm = "y"));
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		expect_eq(t.recs[i].hdr.kind, EV_TASK_INFO);
-	left_state_free(s);
+	evicted_state_free(s);
 }
 
 static void sets_of_many_tasks_are_kept(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t;
+	struct evicted_state *s = new_state();
+	struct emitted t;
 
 	(void)state;
 	for (uint32_t tid = 1; tid <= 300; tid++) {
-		left_state_take(s, rec_task_info(tid, tid, 1, "x"));
+		evicted_state_add(s, rec_task_info(tid, tid, 1, "x"));
 		take_affinity(s, tid, tid);
 		if (tid <= 280)
-			left_state_take(s, REC(ev_free, EV_FREE, 0, 10, .tid = tid, .comm = "x"));
+			evicted_state_add(s, REC(ev_free, EV_FREE, 0, 10, .tid = tid, .comm = "x"));
 	}
-	t = tell(s, 100, 0);
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 40);
 	for (uint32_t i = 1; i < 40; i += 2)
 		expect_eq(t.recs[i].id, t.recs[i].tgid);
-	left_state_free(s);
+	evicted_state_free(s);
 }
 
-static void the_scheduler_that_is_on_is_told(void **state)
+static void the_scheduler_that_is_on_is_reported(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t;
+	struct evicted_state *s = new_state();
+	struct emitted t;
 
 	(void)state;
-	left_state_take(s, REC(ev_scx_state, EV_SCX_STATE, 0, 10, .state = EV_SCX_ON, .name = "a"));
-	left_state_take(s, REC(ev_scx_state, EV_SCX_STATE, 0, 20, .state = EV_SCX_OFF));
-	t = tell(s, 100, 0);
+	evicted_state_add(s,
+	                  REC(ev_scx_state, EV_SCX_STATE, 0, 10, .state = EV_SCX_ON, .name = "a"));
+	evicted_state_add(s, REC(ev_scx_state, EV_SCX_STATE, 0, 20, .state = EV_SCX_OFF));
+	t = emit(s, 100, 0);
 	expect_eq(t.nr, 1);
 	expect_eq(t.recs[0].hdr.ts_ns, 100);
 	expect_eq(t.recs[0].id, EV_SCX_OFF);
-	left_state_free(s);
+	evicted_state_free(s);
 }
 
 static void a_sink_that_fails_stops_it(void **state)
 {
-	struct left_state *s = new_state();
-	struct told t = { .fails_at = 2 };
+	struct evicted_state *s = new_state();
+	struct emitted t = { .fails_at = 2 };
 	struct ev_sink sink = { .push = keep, .ctx = &t };
 
 	(void)state;
 	for (uint32_t tid = 1; tid < 6; tid++)
-		left_state_take(s, rec_task_info(tid, tid, 1, "x"));
-	assert_int_equal(left_state_tell(s, &sink, 100, 0), -ENOSPC);
+		evicted_state_add(s, rec_task_info(tid, tid, 1, "x"));
+	assert_int_equal(evicted_state_emit(s, &sink, 100, 0), -ENOSPC);
 	expect_eq(t.nr, 2);
-	left_state_free(s);
+	evicted_state_free(s);
 }
 
 int main(void)
@@ -255,7 +257,7 @@ int main(void)
 		cmocka_unit_test(frequencies_hold_and_probes_keep_their_names),
 		cmocka_unit_test(where_living_tasks_may_run_is_kept),
 		cmocka_unit_test(sets_of_many_tasks_are_kept),
-		cmocka_unit_test(the_scheduler_that_is_on_is_told),
+		cmocka_unit_test(the_scheduler_that_is_on_is_reported),
 		cmocka_unit_test(a_sink_that_fails_stops_it),
 	};
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../trace/records.h"
-#include "session/flight_box.h"
+#include "record/flight_box.h"
 
 #define MS     1000000ULL
 #define SECOND (1000 * MS)
@@ -160,7 +160,7 @@ static void the_recorder_itself_does_not_fire(void **state)
 	flight_box_free(f.box);
 }
 
-static void a_young_recorder_tells_how_little_it_has(void **state)
+static void a_young_recorder_reports_how_little_it_has(void **state)
 {
 	struct fixture f;
 
@@ -201,7 +201,7 @@ static void what_fires_during_dump_and_cooldown_is_counted(void **state)
 	flight_box_free(f.box);
 }
 
-static void a_wish_overrules_the_cooldown_but_not_a_dump(void **state)
+static void a_manual_trigger_overrules_the_cooldown_but_not_a_dump(void **state)
 {
 	struct fixture f;
 
@@ -238,7 +238,7 @@ static void the_last_of_so_many_dumps_is_the_end(void **state)
 	flight_box_free(f.box);
 }
 
-static void a_dump_that_cannot_be_opened_is_told_and_the_next_one_tried(void **state)
+static void a_dump_that_cannot_be_opened_is_reported_and_the_next_one_tried(void **state)
 {
 	struct fixture f;
 
@@ -300,7 +300,7 @@ static void a_slow_disk_loses_nothing(void **state)
 	flight_box_free(f.box);
 }
 
-static void memory_that_is_too_small_is_told(void **state)
+static void memory_that_is_too_small_is_reported(void **state)
 {
 	struct fixture f;
 
@@ -334,14 +334,14 @@ int main(void)
 		cmocka_unit_test(fast_wakeups_make_no_dump),
 		cmocka_unit_test(a_slow_one_makes_one_with_before_and_after),
 		cmocka_unit_test(the_recorder_itself_does_not_fire),
-		cmocka_unit_test(a_young_recorder_tells_how_little_it_has),
+		cmocka_unit_test(a_young_recorder_reports_how_little_it_has),
 		cmocka_unit_test(what_fires_during_dump_and_cooldown_is_counted),
-		cmocka_unit_test(a_wish_overrules_the_cooldown_but_not_a_dump),
+		cmocka_unit_test(a_manual_trigger_overrules_the_cooldown_but_not_a_dump),
 		cmocka_unit_test(the_last_of_so_many_dumps_is_the_end),
-		cmocka_unit_test(a_dump_that_cannot_be_opened_is_told_and_the_next_one_tried),
+		cmocka_unit_test(a_dump_that_cannot_be_opened_is_reported_and_the_next_one_tried),
 		cmocka_unit_test(a_full_disk_ends_the_dump_and_not_the_recorder),
 		cmocka_unit_test(a_slow_disk_loses_nothing),
-		cmocka_unit_test(memory_that_is_too_small_is_told),
+		cmocka_unit_test(memory_that_is_too_small_is_reported),
 		cmocka_unit_test(what_cannot_be_is_refused),
 	};
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is in a dump of the flight recorder, read by a decoder of its own. The story is told in flight_demo.c."""
+"""What is in a dump of the flight recorder, read by a decoder of its own. The events are those of flight_demo.c."""
 import json
 import os
 import pathlib
@@ -38,8 +38,8 @@ def times(trace, cpu):
 
 @case
 def it_holds_the_time_before_and_after_and_no_more():
-    trace, told = dump()
-    assert told == {"value": 20 * MS, "before_ns": 2 * SECOND, "after_ns": SECOND, "code": 0, "dumps": 1, "fired": 1}
+    trace, reported = dump()
+    assert reported == {"value": 20 * MS, "before_ns": 2 * SECOND, "after_ns": SECOND, "code": 0, "dumps": 1, "fired": 1}
     # Of CPU 0, what ran when the window begins: the switch before it.
     before = [ts for ts in times(trace, 0) if ts < FIRED - 2 * SECOND]
     assert len(before) == 1 and FIRED - 2 * SECOND - before[0] < 10 * MS, before
@@ -77,7 +77,7 @@ def names_are_those_of_their_time():
 
 
 @case
-def it_tells_what_fired():
+def it_reports_what_fired():
     trace, _ = dump()
     assert trace.attributes["trigger"] == "wakeup-latency>10ms"
     assert trace.attributes["trigger_time_ns"] == FIRED and trace.attributes["trigger_value"] == 20 * MS
@@ -90,9 +90,15 @@ def it_tells_what_fired():
 
 
 @case
+def it_reports_what_the_run_lost():
+    trace, _ = dump()
+    assert trace.attributes["loss.searches_aborted"] == 3 and "loss.trigger_calls" not in trace.attributes
+
+
+@case
 def one_that_was_cut_short_by_a_kill_loads():
-    trace, told = dump("killed")
-    assert told is None and not trace.is_truncated and "records" not in trace.attributes
+    trace, reported = dump("killed")
+    assert reported is None and not trace.is_truncated and "records" not in trace.attributes
     assert trace.attributes["trigger"] == "wakeup-latency>10ms"
     assert times(trace, 0)[-1] >= FIRED, "not even what fired is there"
     check_chains(trace, True)

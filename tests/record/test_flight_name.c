@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "session/flight_name.h"
+#include "record/flight_name.h"
 
 static const struct tm when = {
 	.tm_year = 126, .tm_mon = 10, .tm_mday = 15, .tm_hour = 5, .tm_min = 30, .tm_sec = 12
@@ -24,7 +24,7 @@ static void expect_name(enum trigger_kind kind, uint64_t value, const char *comm
 	assert_string_equal(flight_name(buf, sizeof(buf), "schedscope", &when, &hit), want);
 }
 
-static void a_name_tells_when_why_how_bad_and_who(void **state)
+static void a_name_has_time_trigger_value_and_task(void **state)
 {
 	(void)state;
 	expect_name(TRIGGER_WAKEUP_LATENCY, 6254636, "nginx",
@@ -48,7 +48,7 @@ static void names_of_tasks_do_no_harm(void **state)
 	expect_name(TRIGGER_SLICE, 5, "", "schedscope-20261115T053012-slice-5ns-1234");
 }
 
-static void a_wish_has_no_value_and_nobody(void **state)
+static void a_manual_trigger_has_no_value_and_no_task(void **state)
 {
 	struct trigger_hit hit = { .kind = TRIGGER_USER };
 	char buf[128];
@@ -85,9 +85,9 @@ static void a_reason_for_people(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_tells_when_why_how_bad_and_who),
+		cmocka_unit_test(a_name_has_time_trigger_value_and_task),
 		cmocka_unit_test(names_of_tasks_do_no_harm),
-		cmocka_unit_test(a_wish_has_no_value_and_nobody),
+		cmocka_unit_test(a_manual_trigger_has_no_value_and_no_task),
 		cmocka_unit_test(what_does_not_fit_is_cut),
 		cmocka_unit_test(a_reason_for_people),
 	};

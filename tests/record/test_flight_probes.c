@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "session/flight.h"
-#include "session/flight_probes.h"
+#include "record/flight.h"
+#include "record/flight_probes.h"
 
 static const struct trigger uprobe = { .kind = TRIGGER_UPROBE, .path = "/bin/x", .symbol = "f" };
 static const struct trigger slice = { .kind = TRIGGER_SLICE };
@@ -80,7 +80,7 @@ static void too_many_and_wrong_ones_are_refused(void **state)
 	cfg.triggers = &odd;
 	d = (struct diag){ 0 };
 	assert_int_equal(flight_probes_make(&p, &cfg, &d), -EINVAL);
-	assert_non_null(strstr(d.what, "is no uprobe"));
+	assert_non_null(strstr(d.what, "is not a uprobe"));
 	flight_probes_done(&p);
 }
 

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/record_facts.h"
-#include "sys/caps.h"
+#include "record/record_facts.h"
 #include "sys/topology.h"
 
 static struct topology *machine(uint32_t nr, bool has_gap, int32_t capacity)
@@ -32,7 +31,7 @@ static const char *text_of(const struct record_facts *f, const char *key)
 	return NULL;
 }
 
-static void the_machine_is_told_and_no_filter_where_there_is_none(void **state)
+static void the_machine_is_reported_and_no_filter_where_there_is_none(void **state)
 {
 	const struct record_filter none = { 0 };
 	struct topology *t = machine(2, false, 512);
@@ -48,7 +47,7 @@ static void the_machine_is_told_and_no_filter_where_there_is_none(void **state)
 	topology_free(t);
 }
 
-static void what_was_asked_for_is_told(void **state)
+static void what_was_asked_for_is_reported(void **state)
 {
 	static const char *const names[] = { "a.*", "b" };
 	const struct record_filter by_pid = { .tgid = 4711 },
@@ -89,7 +88,7 @@ static void a_filter_that_is_too_long_is_cut(void **state)
 	topology_free(t);
 }
 
-static void cpus_with_gaps_or_without_capacities_are_not_told(void **state)
+static void cpus_with_gaps_or_without_capacities_are_not_reported(void **state)
 {
 	const struct record_filter none = { 0 };
 	struct topology *gap = machine(3, true, 1024), *unknown = machine(2, false, -1);
@@ -118,42 +117,14 @@ static void the_arguments_of_a_process_are_read(void **state)
 	expect_eq(record_cmdline(NULL, 4194303, buf, sizeof(buf)), 0);
 }
 
-static uint64_t caps_with(const char *mounts)
-{
-	char path[] = "/tmp/schedscope-mounts-XXXXXX";
-	int fd = mkstemp(path);
-	uint64_t caps;
-
-	assert_true(fd >= 0);
-	expect_eq(write(fd, mounts, strlen(mounts)), strlen(mounts));
-	close(fd);
-	caps = record_cmdline_caps(path);
-	unlink(path);
-	return caps;
-}
-
-static void processes_that_are_hidden_need_a_capability(void **state)
-{
-	(void)state;
-	expect_eq(caps_with("proc /proc proc rw,nosuid 0 0\n"), 0);
-	expect_eq(caps_with("x / ext4 rw 0 0\nproc /proc proc rw,hidepid=invisible 0 0\n"),
-	          CAPS_BIT(CAP_SYS_PTRACE));
-	expect_eq(caps_with("proc /mnt/proc proc rw,hidepid=2 0 0\nproc /proc proc rw 0 0\n"), 0);
-	expect_eq(caps_with("proc /proc proc rw 0 0\nproc /proc proc rw,gid=5,hidepid=1 0 0\n"),
-	          CAPS_BIT(CAP_SYS_PTRACE));
-	expect_eq(caps_with(""), 0);
-	expect_eq(record_cmdline_caps("/no/such/file"), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_machine_is_told_and_no_filter_where_there_is_none),
-		cmocka_unit_test(what_was_asked_for_is_told),
+		cmocka_unit_test(the_machine_is_reported_and_no_filter_where_there_is_none),
+		cmocka_unit_test(what_was_asked_for_is_reported),
 		cmocka_unit_test(a_filter_that_is_too_long_is_cut),
-		cmocka_unit_test(cpus_with_gaps_or_without_capacities_are_not_told),
+		cmocka_unit_test(cpus_with_gaps_or_without_capacities_are_not_reported),
 		cmocka_unit_test(the_arguments_of_a_process_are_read),
-		cmocka_unit_test(processes_that_are_hidden_need_a_capability),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/record_ring.h"
+#include "record/record_ring.h"
 
 #define MS        1000000ULL
 #define CHUNK     (RECORD_RING_CHUNK + 64)
@@ -91,7 +91,7 @@ static void what_is_older_than_the_time_leaves(void **state)
 	record_ring_free(r);
 }
 
-static void memory_is_a_bound_and_that_is_told(void **state)
+static void memory_is_a_bound_and_that_is_reported(void **state)
 {
 	struct gone g = { 0 };
 	struct record_ring *r = new_ring(3600 * 1000 * MS, 3 * CHUNK, &g);
@@ -148,7 +148,7 @@ static void a_cursor_reads_on_while_records_come(void **state)
 	record_ring_free(r);
 }
 
-static void unread_ones_leave_only_for_lack_of_memory_and_are_told(void **state)
+static void unread_ones_are_evicted_only_for_lack_of_memory_and_reported(void **state)
 {
 	struct gone g = { 0 };
 	struct record_ring *r = new_ring(10, 2 * CHUNK, &g);
@@ -231,10 +231,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_older_than_the_time_leaves),
-		cmocka_unit_test(memory_is_a_bound_and_that_is_told),
+		cmocka_unit_test(memory_is_a_bound_and_that_is_reported),
 		cmocka_unit_test(little_needs_little_memory_however_long),
 		cmocka_unit_test(a_cursor_reads_on_while_records_come),
-		cmocka_unit_test(unread_ones_leave_only_for_lack_of_memory_and_are_told),
+		cmocka_unit_test(unread_ones_are_evicted_only_for_lack_of_memory_and_reported),
 		cmocka_unit_test(random_sizes_times_and_reads),
 		cmocka_unit_test(what_cannot_be_is_refused),
 	};

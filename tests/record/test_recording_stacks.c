@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "session/recording_stacks.h"
+#include "record/recording_stacks.h"
 #include "trace/reader.h"
 
 static void names_are_bare_and_modules_have_no_path(void **state)
@@ -18,10 +18,16 @@ static void names_are_bare_and_modules_have_no_path(void **state)
 	static const struct trace_stack stacks[] = { { 0, 4 } };
 	static const struct trace_sample samples[] = {
 		{ .ts_ns = 5, .tid = 7, .cpu = 1, .kind = TRACE_SAMPLE_OFFCPU },
-		{ .ts_ns = 6, .tid = 7, .cpu = ~0U, .stack = ~0U, .kind = TRACE_SAMPLE_OTHER },
+		{ .ts_ns = 6,
+		  .tid = 7,
+		  .cpu = ~0U,
+		  .stack = ~0U,
+		  .event = 2,
+		  .kind = TRACE_SAMPLE_OTHER },
 		{ .ts_ns = 7, .kind = TRACE_SAMPLE_WAKER },
-		{ .ts_ns = 8, .kind = TRACE_SAMPLE_CPU },
+		{ .ts_ns = 8, .event = 1, .kind = TRACE_SAMPLE_CPU },
 	};
+	static const char *const events[] = { "", "cycles", "page-faults" };
 	const struct trace_info info = { .samples = samples,
 		                         .nr_samples = 4,
 		                         .stacks = stacks,
@@ -29,7 +35,8 @@ static void names_are_bare_and_modules_have_no_path(void **state)
 		                         .stack_frames = stack_frames,
 		                         .frames = frames,
 		                         .nr_frames = 4,
-		                         .sampled_event = "cycles",
+		                         .sample_events = events,
+		                         .nr_sample_events = 3,
 		                         .sampling_frequency = 99 };
 	struct recording_stacks *s = NULL;
 	const struct source_stacks *view;
@@ -51,8 +58,11 @@ static void names_are_bare_and_modules_have_no_path(void **state)
 	expect_eq(view->samples[1].kind, SOURCE_STACK_OTHER);
 	expect_eq(view->samples[2].kind, SOURCE_STACK_WAKER);
 	expect_eq(view->samples[3].kind, SOURCE_STACK_CPU);
-	for (int kind = 0; kind < SOURCE_STACK_KINDS; kind++)
+	for (int kind = 0; kind < SOURCE_STACK_OTHER; kind++)
 		expect_eq(view->nr_of[kind], 1);
+	expect_eq(view->nr_events, 1);
+	assert_string_equal(view->events[0].name, "page-faults");
+	expect_eq(view->events[0].count, 1);
 	expect_eq(view->stacks[0].nr, 4);
 	assert_string_equal(view->event, "cycles");
 	expect_eq(view->frequency, 99);
@@ -61,7 +71,7 @@ static void names_are_bare_and_modules_have_no_path(void **state)
 
 static void without_samples_there_is_nothing(void **state)
 {
-	const struct trace_info info = { .sampled_event = "" };
+	const struct trace_info info = { 0 };
 	struct recording_stacks *s = NULL;
 
 	(void)state;
@@ -71,11 +81,43 @@ static void without_samples_there_is_nothing(void **state)
 	recording_stacks_free(s);
 }
 
+/* Two events that both tell of CPUs: the one with more samples does, the other one is apart. */
+static void events_are_not_mixed(void **state)
+{
+	static const char *const events[] = { "", "cpu-clock", "cycles", "page-faults" };
+	static const struct trace_sample samples[] = {
+		{ .event = 2, .kind = TRACE_SAMPLE_CPU },
+		{ .event = 1, .kind = TRACE_SAMPLE_CPU },
+		{ .event = 3, .kind = TRACE_SAMPLE_OTHER },
+		{ .event = 1, .kind = TRACE_SAMPLE_CPU },
+		{ .event = 3, .kind = TRACE_SAMPLE_OTHER },
+		{ .event = 3, .kind = TRACE_SAMPLE_OTHER },
+	};
+	const struct trace_info info = {
+		.samples = samples, .nr_samples = 6, .sample_events = events, .nr_sample_events = 4
+	};
+	const struct source_stacks *view;
+	struct recording_stacks *s = NULL;
+
+	(void)state;
+	assert_int_equal(recording_stacks_new(&info, &s), 0);
+	view = recording_stacks_get(s);
+	assert_string_equal(view->event, "cpu-clock");
+	expect_eq(view->nr_of[SOURCE_STACK_CPU], 2);
+	expect_eq(view->nr_events, 2);
+	assert_string_equal(view->events[0].name, "cycles");
+	assert_string_equal(view->events[1].name, "page-faults");
+	expect_eq(view->events[1].count, 3);
+	expect_eq(view->samples[5].kind, SOURCE_STACK_OTHER + 1);
+	recording_stacks_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_bare_and_modules_have_no_path),
 		cmocka_unit_test(without_samples_there_is_nothing),
+		cmocka_unit_test(events_are_not_mixed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "session/sink_thread.h"
+#include "record/sink_thread.h"
 
 struct seen {
 	uint64_t nr, sum, last_ns;
@@ -73,7 +73,7 @@ static void an_error_of_the_target_comes_back_and_ends_the_work(void **state)
 	expect_eq(seen.nr, 10);
 }
 
-static void an_error_in_the_last_batch_is_told_at_the_end(void **state)
+static void an_error_in_the_last_batch_is_reported_at_the_end(void **state)
 {
 	struct seen seen = { .fail_at = 3 };
 	struct ev_sink target = { .push = push, .ctx = &seen }, sink;
@@ -92,7 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_records_come_through_in_order),
 		cmocka_unit_test(an_error_of_the_target_comes_back_and_ends_the_work),
-		cmocka_unit_test(an_error_in_the_last_batch_is_told_at_the_end),
+		cmocka_unit_test(an_error_in_the_last_batch_is_reported_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

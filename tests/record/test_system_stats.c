@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session/system_stats.h"
-#include "trace/writer.h"
+#include "record/system_stats.h"
+#include "trace/perfetto/write/writer.h"
 
 #define MS 1000000ULL
 
@@ -49,7 +49,7 @@ static void it_is_written_ten_times_a_second_and_not_more_often(void **state)
 	expect_eq(trace_writer_close(w, NULL), 0);
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
 	const struct trace_writer_cfg cfg = { .is_compressed = false };
 	struct trace_writer *w = NULL;
@@ -71,7 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_written_ten_times_a_second_and_not_more_often),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(a_full_disk_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/trigger.h"
+#include "record/trigger.h"
 
 static struct trigger parsed(const char *text)
 {
@@ -60,13 +60,13 @@ static void conditions_are_kept(void **state)
 	t = parsed("slice>20ms");
 	assert_string_equal(t.comm, "");
 	expect_eq(t.tgid + t.tid, 0);
-	expect_refused("slice>1ms,", "'' is no condition");
-	expect_refused("slice>1ms,comm=", "is no condition");
-	expect_refused("slice>1ms,pid=0", "is no condition");
-	expect_refused("slice>1ms,pid=4194305", "is no condition");
-	expect_refused("slice>1ms,pid=12x", "is no condition");
-	expect_refused("slice>1ms,pid=1,pid=2", "comes twice");
-	expect_refused("slice>1ms,cpu=1", "'cpu=1' is no condition");
+	expect_refused("slice>1ms,", "'' is not a condition");
+	expect_refused("slice>1ms,comm=", "is not a condition");
+	expect_refused("slice>1ms,pid=0", "is not a condition");
+	expect_refused("slice>1ms,pid=4194305", "is not a condition");
+	expect_refused("slice>1ms,pid=12x", "is not a condition");
+	expect_refused("slice>1ms,pid=1,pid=2", "is given twice");
+	expect_refused("slice>1ms,cpu=1", "'cpu=1' is not a condition");
 }
 
 static void a_uprobe_has_a_file_and_a_symbol(void **state)
@@ -98,8 +98,8 @@ static void other_words_are_shown_with_the_nearest(void **state)
 	assert_string_equal(d.hint, "did you mean 'sleep'?");
 	expect_refused("wakeup-latency", "has no '>'");
 	expect_refused("", "has no '>'");
-	expect_refused("sigusr2>1s", "is nothing to wait for");
-	expect_refused("\033[1m>1s", "'?[1m' is nothing");
+	expect_refused("sigusr2>1s", "is not a trigger");
+	expect_refused("\033[1m>1s", "'?[1m' is not a trigger");
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -110,7 +110,7 @@ static void what_does_not_fit_is_refused(void **state)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "slice>1ms,comm=", 15);
 	text[15 + TRIGGER_COMM_LEN] = '\0';
-	expect_refused(text, "is no condition");
+	expect_refused(text, "is not a condition");
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "uprobe:", 7);
 	memcpy(text + 7 + TRIGGER_PATH_LEN, ":f>1s", 6);

@@ -1,9 +1,9 @@
-#include "pair_fixture.h"
+#include "../model/pair_fixture.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "model/trigger_eval.h"
+#include "record/trigger_eval.h"
 
 #define MS     1000000ULL
 #define SLEEPS EV_STATE_S
@@ -133,7 +133,7 @@ static void the_depth_of_a_queue(void **state)
 	trigger_eval_free(e);
 }
 
-static void only_those_who_are_meant(void **state)
+static void only_the_named_tasks(void **state)
 {
 	struct fixture *f = *state;
 	struct hits h = { 0 };
@@ -184,7 +184,7 @@ static void a_call_is_from_entry_to_return_of_a_task(void **state)
 	probe(f, 1 * MS, 5, RETURN); /* called before we looked */
 	probe(f, 2 * MS, 5, ENTRY);
 	probe(f, 3 * MS, 6, ENTRY);
-	probe(f, 4 * MS, 9, 33); /* somebody else's probe */
+	probe(f, 4 * MS, 9, 33); /* another probe */
 	probe(f, 5 * MS, 6, RETURN);
 	probe(f, 13 * MS, 5, RETURN);
 	expect_eq(h.nr, 1);
@@ -196,7 +196,7 @@ static void a_call_is_from_entry_to_return_of_a_task(void **state)
 	trigger_eval_free(e);
 }
 
-static void nested_calls_are_told_apart(void **state)
+static void nested_calls_are_distinguished(void **state)
 {
 	struct fixture *f = *state;
 	struct hits h = { 0 };
@@ -301,10 +301,10 @@ int main(void)
 		CASE(being_preempted_is_no_wakeup),
 		CASE(sleeps_and_slices_when_they_end),
 		CASE(the_depth_of_a_queue),
-		CASE(only_those_who_are_meant),
+		CASE(only_the_named_tasks),
 		CASE(a_task_without_a_name_matches_none),
 		CASE(a_call_is_from_entry_to_return_of_a_task),
-		CASE(nested_calls_are_told_apart),
+		CASE(nested_calls_are_distinguished),
 		CASE(lost_hits_and_ended_tasks_leave_no_open_calls),
 		CASE(callers_are_bounded),
 		CASE(a_dispatch_queue_is_left_for_a_cpu),

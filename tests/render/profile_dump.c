@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../analyze/profile_fixture.h"
-#include "analyze/profile_read.h"
+#include "../profile/profile_fixture.h"
+#include "profile/profile_read.h"
 #include "render/flame.h"
 #include "render/profile_export.h"
 

@@ -1,7 +1,7 @@
 /* Prints reports as JSON lines, each of another shape, for validate_schema.py. */
 #include "../unit.h"
 
-#include "../analyze/stat_fixture.h"
+#include "../stat/stat_fixture.h"
 #include "render/stat_json.h"
 
 static int print(struct stat_fixture *f)
@@ -32,6 +32,7 @@ int main(void)
 	f.in.wall_ns = 0;
 	f.in.own.has_bpf_ns = false;
 	f.in.own.has_cpu_pct = false;
+	f.in.own.has_bpf_pct = false;
 	f.in.ipc[STAT_IPC_KERNEL_CYCLES] = -1;
 	f.in.cgroup_name = NULL;
 	f.in.elapsed_s = 0.0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analyze/profile_fixture.h"
+#include "../profile/profile_fixture.h"
 #include "base/cleanup.h"
 #include "render/flame.h"
 #include "render/flame_priv.h"
@@ -154,7 +154,7 @@ static void differences_have_their_colours(void **state)
 	assert_true(begins(frame_of(svg, "fib"), "<g class=\"f r0\""));
 	assert_non_null(strstr(frame_of(svg, "parse"), "data-f=\"350,400,4,400,400,100,100\""));
 	assert_non_null(strstr(svg, "shrank -30.00 points"));
-	assert_non_null(strstr(svg, "1 call of before gone, 4.0 % of it."));
+	assert_non_null(strstr(svg, "1 call of the older profile gone, 4.0 % of it."));
 }
 
 static void nothing_is_a_page_that_says_so(void **state)
@@ -184,7 +184,7 @@ static void frames_without_callers_are_said(void **state)
 	assert_non_null(strstr(svg, "31 samples have no callers: code without frame pointers."));
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
 	static writer *const writers[] = { flame_svg, flame_html };
 	SCOPED(scoped_profile) struct profile *p = story("story");
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test(differences_have_their_colours),
 		cmocka_unit_test(nothing_is_a_page_that_says_so),
 		cmocka_unit_test(frames_without_callers_are_said),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(a_full_disk_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Flame graphs in a real browser: headless Chromium opens the file, clicks and types as people do, and tells what it sees.
+"""Flame graphs in a real browser: headless Chromium opens the file, clicks and types as people do, and reports what it sees.
 
-A script is put at the end of a copy of each document; it dispatches events, and tells what it found. The first case
-opens the SVG as a file. All others are frames of one page, because a browser takes its time to start. What was told is
+A script is put at the end of a copy of each document; it dispatches events, and reports what it found. The first case
+opens the SVG as a file. All others are frames of one page, because a browser takes its time to start. What was reported is
 in the document that --dump-dom prints. Times are the browser's virtual ones, so a slow machine changes nothing.
 """
 import html
@@ -40,15 +40,15 @@ const result = {};
 TELL = """
 if (window === parent)
 	document.documentElement.appendChild(document.createElementNS("http://www.w3.org/1999/xhtml", "pre")).textContent =
-		["", "TOLD", encodeURIComponent(JSON.stringify([result])), "END"].join("|");
+		["", "REPORTED", encodeURIComponent(JSON.stringify([result])), "END"].join("|");
 else
-	window.told = result;
+	window.reported = result;
 """
 PAGE = """<!DOCTYPE html><html><body>FRAMES<script>
 addEventListener("load", () => setTimeout(() => {
-	const told = [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow.told || null);
+	const reported = [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow.reported || null);
 	document.body.appendChild(document.createElement("pre")).textContent =
-		["", "TOLD", encodeURIComponent(JSON.stringify(told)), "END"].join("|");
+		["", "REPORTED", encodeURIComponent(JSON.stringify(reported)), "END"].join("|");
 }, 1000));
 </script></body></html>"""
 
@@ -85,14 +85,14 @@ def dump(*words):
 
 
 def browse(folder, name):
-    """What was told, after a file of the folder was opened."""
+    """What was reported, after a file of the folder was opened."""
     run = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--allow-file-access-from-files", f"--user-data-dir={folder}/profile", "--window-size=1200,700",
          "--virtual-time-budget=5000", "--dump-dom", folder.joinpath(name).as_uri()], capture_output=True, timeout=100)
-    told = re.search(r"\|TOLD\|(.*?)\|END", run.stdout.decode(errors="replace"))
-    assert told, (run.returncode, run.stdout[-500:], run.stderr[-1500:])
-    return json.loads(urllib.parse.unquote(html.unescape(told[1])))
+    reported = re.search(r"\|REPORTED\|(.*?)\|END", run.stdout.decode(errors="replace"))
+    assert reported, (run.returncode, run.stdout[-500:], run.stderr[-1500:])
+    return json.loads(urllib.parse.unquote(html.unescape(reported[1])))
 
 
 def browse_all():
@@ -152,7 +152,7 @@ def a_click_zooms_and_esc_resets(seen):
         press("Escape");
         result.after = [hits().length, text(".found")[0], input.value, svg.classList.contains("searching")];
 """)
-def search_is_a_regular_expression_and_tells_the_share(seen):
+def search_is_a_regular_expression_and_shows_the_share(seen):
     # fib calls itself: three frames, 15 % once; with the 40 % of parse.
     assert sorted(seen["hits"]) == ["fib", "fib", "fib", "parse"] and seen["found"] == "55.0 % matched", seen
     assert seen["read"] == [3, "30.0 % matched"], seen  # sys_read lies within one of two reads
@@ -178,7 +178,7 @@ def search_is_a_regular_expression_and_tells_the_share(seen):
         press("i");
         result.turned = [a > b, top(frame("all")) < top(frame("parse"))];
 """)
-def the_pointer_and_arrows_tell_what_a_frame_is(seen):
+def the_pointer_and_arrows_show_what_a_frame_is(seen):
     assert seen["tip"] == ["parse", "400 samples, 40.0 % of all", "self 400 samples, 40.0 %", "web  src/main.c:21"], seen
     assert seen["visible"] == "visible" and seen["gone"] == "hidden", seen
     assert seen["walked"] == ["all", "web (100)", "main", "main", "main", "serve", "main"], seen
@@ -301,7 +301,7 @@ def run_case(one):
         raise Skipped("no chromium")
     if one is CASES[0]:
         browse_all()
-    assert one.seen is not None, "the document told nothing"
+    assert one.seen is not None, "the document reported nothing"
     assert "error" not in one.seen, one.seen["error"]
     one.check(one.seen)
 

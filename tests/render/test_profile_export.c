@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analyze/profile_fixture.h"
-#include "analyze/profile_read.h"
+#include "../profile/profile_fixture.h"
 #include "base/cleanup.h"
+#include "profile/profile_read.h"
 #include "render/profile_export.h"
 #include "render/profile_words.h"
 
@@ -238,7 +238,7 @@ static void a_limit_is_kept_and_said(void **state)
 	json_decref(root);
 }
 
-static void the_table_tells_own_and_whole_shares(void **state)
+static void the_table_shows_own_and_whole_shares(void **state)
 {
 	SCOPED(scoped_profile) struct profile *p = story("story");
 	SCOPED(scoped_free) char *text = written(top, p);
@@ -307,16 +307,14 @@ static void nothing_is_said_to_be_nothing(void **state)
 	json_decref(sheet);
 }
 
-static void times_are_told_as_times(void **state)
+static void times_are_reported_as_times(void **state)
 {
 	struct profile_facts facts = { .event = "off-cpu", .unit = "ns", .broken = 2 };
 	SCOPED(scoped_profile) struct profile *p = story("story");
 	SCOPED(scoped_free) char *text = NULL;
-	char words[PROFILE_WORDS_BYTES], amount[PROFILE_AMOUNT_BYTES];
+	char words[PROFILE_WORDS_BYTES];
 
 	(void)state;
-	assert_string_equal(profile_amount(p, 1, amount), "1 sample");
-	assert_string_equal(profile_amount(p, 1234567, amount), "1,234,567 samples");
 	expect_eq(profile_sample_ns(p), 10101010);
 	expect_eq(profile_times(UINT64_MAX, 2), UINT64_MAX);
 	assert_int_equal(profile_set_facts(p, &facts), 0);
@@ -330,7 +328,7 @@ static void times_are_told_as_times(void **state)
 	assert_string_equal(profile_words(p, words), "cycles, 1,000 samples, one of 100,000");
 }
 
-static void kinds_of_code_are_told_apart(void **state)
+static void kinds_of_code_are_distinguished(void **state)
 {
 	static const struct {
 		struct profile_frame frame;
@@ -350,7 +348,7 @@ static void kinds_of_code_are_told_apart(void **state)
 		expect_eq(profile_code_of(&cases[i].frame), cases[i].code);
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
 	static int (*const forms[])(const struct profile *, FILE *) = { profile_folded, speedscope,
 		                                                        profile_pprof, top };
@@ -376,14 +374,14 @@ int main(void)
 		cmocka_unit_test(results_have_all_keys),
 		cmocka_unit_test(equal_stacks_of_threads_are_one),
 		cmocka_unit_test(a_limit_is_kept_and_said),
-		cmocka_unit_test(the_table_tells_own_and_whole_shares),
+		cmocka_unit_test(the_table_shows_own_and_whole_shares),
 		cmocka_unit_test(the_table_of_a_difference_is_red_and_blue),
 		cmocka_unit_test(long_names_are_cut_to_the_terminal),
 		cmocka_unit_test(names_stay_in_the_narrowest_table),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
-		cmocka_unit_test(times_are_told_as_times),
-		cmocka_unit_test(kinds_of_code_are_told_apart),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(times_are_reported_as_times),
+		cmocka_unit_test(kinds_of_code_are_distinguished),
+		cmocka_unit_test(a_full_disk_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

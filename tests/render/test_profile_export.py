@@ -161,8 +161,8 @@ def go_pprof(data, *words):
 def go_reads_what_we_read():
     data = dump("pprof")
     raw = go_pprof(data, "-raw")
-    told = [(int(row[0]), int(row[1]), len(row[2].split())) for row in re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", raw, re.M)]
-    assert told == [(*values, len(places)) for places, values, _ in Pprof(data).samples], told
+    reported = [(int(row[0]), int(row[1]), len(row[2].split())) for row in re.findall(r"^ +(\d+) +(\d+): ([\d ]+)$", raw, re.M)]
+    assert reported == [(*values, len(places)) for places, values, _ in Pprof(data).samples], reported
     assert "samples/count cpu/nanoseconds[dflt]" in raw and "Duration: 5s" in raw and "Period: 10101010" in raw, raw
     top = go_pprof(data, "-top", "-sample_index=samples")
     assert "File: web" in top and "Total samples = 1000" in top, top
@@ -200,9 +200,9 @@ def speedscope_keeps_to_its_format():
     time, samples = sheet["profiles"]
     assert sum(samples["weights"]) == 1000 and sum(time["weights"]) == 1000 * 10101010
     frames = [f["name"] for f in sheet["shared"]["frames"]]
-    told = {";".join(frames[i] for i in stack): w for stack, w in zip(samples["samples"], samples["weights"])}
+    reported = {";".join(frames[i] for i in stack): w for stack, w in zip(samples["samples"], samples["weights"])}
     folded = dict(line.rsplit(" ", 1) for line in dump("folded").decode().splitlines())
-    assert told == {k.replace("_[k]", "").replace("_[i]", ""): int(v) for k, v in folded.items()}
+    assert reported == {k.replace("_[k]", "").replace("_[i]", ""): int(v) for k, v in folded.items()}
     assert frames.count("read") == 2 and frames.count("fib") == 1, frames
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analyze/stat_fixture.h"
+#include "../stat/stat_fixture.h"
 #include "render/stat_json.h"
 
 static struct stat_fixture f;
@@ -105,6 +105,8 @@ static void the_head_says_what_when_and_at_which_cost(void **state)
 	expect_int("lost/storage", 0);
 	expect_real("own/bpf_ns_per_event", 85.4);
 	expect_real("own/cpu_pct", 0.42);
+	expect_real("own/bpf_cpu_pct", 1.18);
+	expect_real("own/total_cpu_pct", 1.60);
 }
 
 static void a_row_has_all_its_numbers(void **state)
@@ -141,6 +143,8 @@ static void what_is_unknown_is_null(void **state)
 		"time",
 		"own/bpf_ns_per_event",
 		"own/cpu_pct",
+		"own/bpf_cpu_pct",
+		"own/total_cpu_pct",
 		"groups/latency/0/by_cause/woken/min_us",
 		"groups/latency/0/by_cause/woken/p99_us",
 		"groups/latency/0/by_cause/woken/max_cpu",
@@ -166,6 +170,7 @@ static void what_is_unknown_is_null(void **state)
 	f.in.wall_ns = 0;
 	f.in.own.has_bpf_ns = false;
 	f.in.own.has_cpu_pct = false;
+	f.in.own.has_bpf_pct = false;
 	f.in.ipc[STAT_IPC_KERNEL_CYCLES] = -1;
 	f.in.schedstat = &some;
 	parse();
@@ -247,7 +252,7 @@ static void the_other_tables_have_their_own_keys(void **state)
 	assert_null(json_object_get(doc, "histograms"));
 }
 
-static void lists_that_are_cut_tell_how_many_rows_there_are(void **state)
+static void lists_that_are_cut_report_how_many_rows_there_are(void **state)
 {
 	(void)state;
 	fixture_machine(&f, TALLY_BY_TID, STAT_GROUP_LATENCY);
@@ -329,7 +334,7 @@ int main(void)
 		TEST(a_maximum_without_a_time_has_no_place),
 		TEST(the_key_decides_the_ids),
 		TEST(the_other_tables_have_their_own_keys),
-		TEST(lists_that_are_cut_tell_how_many_rows_there_are),
+		TEST(lists_that_are_cut_report_how_many_rows_there_are),
 		TEST(histograms_hold_the_slots_in_use),
 		TEST(names_are_escaped),
 		TEST(nothing_is_an_object_too),

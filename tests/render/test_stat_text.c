@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../analyze/stat_fixture.h"
+#include "../stat/stat_fixture.h"
 #include "golden.h"
 #include "render/bars.h"
 #include "render/stat_text.h"
@@ -122,11 +122,16 @@ static void what_is_unknown_is_not_zero(void **state)
 	f.in.ipc[STAT_IPC_KERNEL_CYCLES] = -1;
 	f.in.own.has_bpf_ns = false;
 	f.in.own.has_cpu_pct = false;
+	f.in.own.has_bpf_pct = false;
 	f.in.wall_ns = 0;
 	text = render(&utf8);
 	assert_non_null(strstr(text, "Kernel - cycles/sec (IPC: -)"));
 	assert_non_null(strstr(text, "lost 3 (ring 3), own cost unknown\n"));
 	assert_non_null(strstr(text, "99.600s")); /* an outlier's time, by the boot clock */
+	free(text);
+	f.in.own.has_cpu_pct = true;
+	text = render(&utf8);
+	assert_non_null(strstr(text, ", own cost unknown, user space 0.4% of a CPU\n"));
 	free(text);
 }
 
@@ -147,7 +152,7 @@ static void fields_that_went_missing_are_not_zero(void **state)
 	free(text);
 }
 
-static void more_rows_than_the_limit_are_told(void **state)
+static void more_rows_than_the_limit_are_reported(void **state)
 {
 	char *text;
 
@@ -161,7 +166,7 @@ static void more_rows_than_the_limit_are_told(void **state)
 	free(text);
 }
 
-static void scaled_counters_are_told(void **state)
+static void scaled_counters_are_reported(void **state)
 {
 	char *text;
 
@@ -283,7 +288,7 @@ static void long_distributions_are_coarsened_without_losing_samples(void **state
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-static void queues_and_who_came_from_them(void **state)
+static void queues_and_the_tasks_that_came_from_them(void **state)
 {
 	(void)state;
 	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ);
@@ -291,7 +296,7 @@ static void queues_and_who_came_from_them(void **state)
 	expect_golden("stat-dsq.txt", &utf8);
 }
 
-static void no_scheduler_is_told(void **state)
+static void no_scheduler_is_reported(void **state)
 {
 	(void)state;
 	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ);
@@ -303,8 +308,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(collapsed_by_command),
-		TEST(queues_and_who_came_from_them),
-		TEST(no_scheduler_is_told),
+		TEST(queues_and_the_tasks_that_came_from_them),
+		TEST(no_scheduler_is_reported),
 		TEST(grouped_by_thread),
 		TEST(detailed),
 		TEST(histogram),
@@ -314,8 +319,8 @@ int main(void)
 		TEST(nothing_at_all),
 		TEST(what_is_unknown_is_not_zero),
 		TEST(fields_that_went_missing_are_not_zero),
-		TEST(more_rows_than_the_limit_are_told),
-		TEST(scaled_counters_are_told),
+		TEST(more_rows_than_the_limit_are_reported),
+		TEST(scaled_counters_are_reported),
 		TEST(output_has_no_control_bytes),
 		TEST(no_line_ends_in_a_blank),
 		TEST(a_stream_that_refuses_is_an_error),

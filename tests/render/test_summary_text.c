@@ -144,7 +144,7 @@ static void the_whole_screen(void **state)
 		"-- CPU  # busy  . idle  ? unknown         busiest threads, % of one CPU --------\n"
 		"   0 ########################### 100.0%   evil?[31m           100  1.50ms  75.0%\n"
 		"   1 ##############......???????  50.0%   b\xc3\xa4r                 101  1.50ms  75.0%\n"
-		"-- longest waits for a CPU; 'schedscope explain FILE' tells why ----------------\n"
+		"-- longest waits for a CPU; 'schedscope explain FILE' says why -----------------\n"
 		"web                 200  20.0ms  at 0.002s, CPU 1, woken\n"
 		"web                 201  20.0ms  at 0.002s, CPU 1, woken by db\n"
 		"-- bottlenecks, the worst first ------------------------------------------------\n"
@@ -181,7 +181,7 @@ static void it_fits_any_screen(void **state)
 			char *text = text_of(r, sizes[i][0], sizes[i][1], i % 2);
 
 			assert_true(count_lines(text, sizes[i][0]) < sizes[i][1]);
-			assert_non_null(strstr(text, "events were lost, how many is not told"));
+			assert_non_null(strstr(text, "an unknown number of events was lost"));
 			assert_true(!nr || strstr(text, "web"));
 			free(text);
 			report_free(r);

@@ -1,7 +1,7 @@
 /*
- * tests/session/replay_dump FILE INTERVAL_MS [STEPS...] — what session/machine_replay shows, a JSON object per line: first the
+ * tests/replay/replay_dump FILE INTERVAL_MS [STEPS...] — what replay/machine_replay shows, a JSON object per line: first the
  * first interval, then after each number of steps; without STEPS all intervals to the end. INTERVAL_MS 0 is the whole file.
- * With --times only what looks cost, in microseconds of CPU time.
+ * With --times only what looks cost, in microseconds of CPU time. With --process PID of that process alone, and without CPUs.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine_play.h"
 #include "base/clock.h"
 #include "base/json_write.h"
-#include "session/machine_replay.h"
-#include "session/recording.h"
+#include "machine/machine_play.h"
+#include "record/recording.h"
+#include "replay/machine_replay.h"
 
 static void put_number(struct json_writer *w, const char *key, double value)
 {
@@ -104,7 +104,7 @@ static void put_queues(struct json_writer *w, const struct machine *m)
 	jw_end_array(w);
 }
 
-static void put_machine(const struct machine *m)
+static void put_machine(const struct machine *m, bool has_cpus)
 {
 	struct json_writer w;
 	uint64_t heat = 0;
@@ -123,7 +123,8 @@ static void put_machine(const struct machine *m)
 	jw_double(&w, "interval_s", m->interval_s, 12);
 	jw_u64(&w, "heat", heat);
 	put_dist(&w, "wait", &m->wait);
-	put_cpus(&w, m);
+	if (has_cpus)
+		put_cpus(&w, m);
 	put_tasks(&w, "tasks", m->threads, m->nr_threads);
 	put_tasks(&w, "processes", m->processes, m->nr_processes);
 	put_queues(&w, m);
@@ -134,8 +135,9 @@ static void put_machine(const struct machine *m)
 
 struct dump {
 	struct machine_replay *replay;
-	struct machine_wish wish;
+	struct machine_request request;
 	bool is_timing;
+	uint32_t tgid; /* 0 = all */
 };
 
 static const struct machine *step(struct dump *x, int64_t steps)
@@ -144,20 +146,20 @@ static const struct machine *step(struct dump *x, int64_t steps)
 	struct diag d = { 0 };
 	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	x->wish.play.steps = steps;
-	if (machine_replay_look(x->replay, &x->wish, &d, &m))
+	x->request.play.steps = steps;
+	if (machine_replay_refresh(x->replay, &x->request, &d, &m))
 		abort();
 	if (x->is_timing)
 		printf("%" PRIu64 "\n", (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns) / 1000);
 	else
-		put_machine(m);
+		put_machine(m, !x->tgid);
 	return m;
 }
 
 int main(int argc, char **argv)
 {
-	struct dump x = { .wish = { .needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY |
-		                             MACHINE_DSQS | MACHINE_HEAT } };
+	struct dump x = { .request = { .needs = MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY |
+		                                MACHINE_DSQS | MACHINE_HEAT } };
 	struct recording *rec;
 	struct diag d = { 0 };
 	const struct machine *m;
@@ -165,15 +167,20 @@ int main(int argc, char **argv)
 
 	x.is_timing = argc > 1 && strcmp(argv[1], "--times") == 0;
 	at += x.is_timing;
+	if (argc > at + 1 && strcmp(argv[at], "--process") == 0) {
+		x.tgid = (uint32_t)strtoul(argv[at + 1], NULL, 10);
+		at += 2;
+	}
 	if (argc < at + 2 || recording_open(argv[at], &(struct recording_cfg){ 0 }, &d, &rec))
 		return 2;
 	if (machine_replay_open(&(struct machine_replay_cfg){ .source = recording_source(rec),
-	                                                      .info = recording_info(rec) },
+	                                                      .info = recording_info(rec),
+	                                                      .tgid = x.tgid },
 	                        &d, &x.replay))
 		return 2;
-	x.wish.play.interval_ns = strtoull(argv[at + 1], NULL, 10) * 1000000;
-	if (!x.wish.play.interval_ns)
-		x.wish.play.interval_ns = UINT64_MAX / 2;
+	x.request.play.interval_ns = strtoull(argv[at + 1], NULL, 10) * 1000000;
+	if (!x.request.play.interval_ns)
+		x.request.play.interval_ns = UINT64_MAX / 2;
 	m = step(&x, 1);
 	for (int i = at + 2; i < argc; i++)
 		m = step(&x, strtoll(argv[i], NULL, 10));

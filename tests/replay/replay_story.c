@@ -12,7 +12,7 @@ struct thread {
 	char how;
 };
 
-struct teller {
+struct generator {
 	struct story *y;
 	struct fixture *f;
 	uint32_t seed;
@@ -24,27 +24,27 @@ struct teller {
 	bool is_seen[STORY_CPUS];
 };
 
-static uint32_t draw(struct teller *t, uint32_t below)
+static uint32_t draw(struct generator *t, uint32_t below)
 {
 	t->seed = t->seed * 1664525U + 1013904223U;
 	return (t->seed >> 8) % below;
 }
 
-static void keep(struct teller *t, struct story_row row)
+static void keep(struct generator *t, struct story_row row)
 {
 	assert_true(t->y->nr_rows < STORY_ROWS);
 	row.end_ns = t->now_ns;
 	t->y->rows[t->y->nr_rows++] = row;
 }
 
-static void note(struct teller *t, struct story_moment m)
+static void note(struct generator *t, struct story_moment m)
 {
 	assert_true(t->y->nr_moments < STORY_ROWS);
 	m.ts_ns = t->now_ns;
 	t->y->moments[t->y->nr_moments++] = m;
 }
 
-static void wake(struct teller *t, uint32_t i)
+static void wake(struct generator *t, uint32_t i)
 {
 	struct thread *th = &t->threads[i];
 	uint32_t cpu = draw(t, STORY_CPUS), tid = STORY_TID + i;
@@ -66,7 +66,7 @@ static void wake(struct teller *t, uint32_t i)
 	th->since_ns = t->now_ns;
 }
 
-static void move_to(struct teller *t, uint32_t i, uint32_t to)
+static void move_to(struct generator *t, uint32_t i, uint32_t to)
 {
 	struct thread *th = &t->threads[i];
 
@@ -81,7 +81,7 @@ static void move_to(struct teller *t, uint32_t i, uint32_t to)
 	th->cpu = to;
 }
 
-static void leave(struct teller *t, uint32_t cpu, char how)
+static void leave(struct generator *t, uint32_t cpu, char how)
 {
 	uint32_t i = t->on_cpu[cpu] - 1;
 	struct thread *th = &t->threads[i];
@@ -97,7 +97,7 @@ static void leave(struct teller *t, uint32_t cpu, char how)
 	th->since_ns = t->now_ns;
 }
 
-static void come_on(struct teller *t, uint32_t cpu, uint32_t i)
+static void come_on(struct generator *t, uint32_t cpu, uint32_t i)
 {
 	struct thread *th = &t->threads[i];
 	struct story_row row = {
@@ -120,7 +120,7 @@ static void come_on(struct teller *t, uint32_t cpu, uint32_t i)
 	th->cpu = th->last_cpu = cpu;
 }
 
-static void switch_cpu(struct teller *t, uint32_t cpu)
+static void switch_cpu(struct generator *t, uint32_t cpu)
 {
 	static const char hows[] = "SSDR";
 	static const uint32_t states[] = { EV_STATE_S, EV_STATE_S, EV_STATE_D, EV_STATE_RUNNABLE };
@@ -149,7 +149,7 @@ static void switch_cpu(struct teller *t, uint32_t cpu)
 		come_on(t, cpu, next - 1);
 }
 
-static void end(struct teller *t)
+static void end(struct generator *t)
 {
 	for (uint32_t cpu = 0; cpu < STORY_CPUS; cpu++)
 		if (t->is_seen[cpu] && !t->on_cpu[cpu])
@@ -174,7 +174,7 @@ static void end(struct teller *t)
 	}
 }
 
-static void introduce(const struct teller *t)
+static void introduce(const struct generator *t)
 {
 	for (uint32_t i = 0; i < STORY_TASKS; i++) {
 		struct ev_task_info ev = {
@@ -189,13 +189,13 @@ static void introduce(const struct teller *t)
 	}
 }
 
-void story_tell(struct story *y, struct pass_fixture *p, uint32_t seed, bool has_migrations)
+void story_generate(struct story *y, struct pass_fixture *p, uint32_t seed, bool has_migrations)
 {
-	struct teller t = { .y = y,
-		            .f = &p->f,
-		            .seed = seed,
-		            .has_migrations = has_migrations,
-		            .now_ns = STORY_START };
+	struct generator t = { .y = y,
+		               .f = &p->f,
+		               .seed = seed,
+		               .has_migrations = has_migrations,
+		               .now_ns = STORY_START };
 
 	*y = (struct story){ 0 };
 	for (uint32_t i = 0; i < STORY_TASKS; i++)

@@ -1,15 +1,15 @@
 /*
- * tests/session/replay_story — a made-up machine that runs by itself for a while, tells what happens as records, and
+ * tests/replay/replay_story — a made-up machine that runs by itself for a while, tells what happens as records, and
  * remembers all of it, so that tests work out any interval without the program's own tables.
  *
- * STORY_TASKS threads in processes of STORY_THREADS each, whose first tid is STORY_TID; four CPUs. Everybody is seen from
+ * STORY_TASKS threads in processes of STORY_THREADS each, whose first tid is STORY_TID; four CPUs. Every task is seen from
  * STORY_START on; the first sleep of each is not known. The last switch is at the very end.
  */
 #pragma once
 
 #include "../analyze/pass_fixture.h"
 
-#include "analyze/machine.h"
+#include "machine/machine.h"
 
 #define STORY_TID     100U
 #define STORY_TASKS   12U
@@ -51,7 +51,7 @@ struct story {
 };
 
 /* Tells it to p, and ends it there. Migrations are recorded, or to be guessed. */
-void story_tell(struct story *y, struct pass_fixture *p, uint32_t seed, bool has_migrations);
+void story_generate(struct story *y, struct pass_fixture *p, uint32_t seed, bool has_migrations);
 
 /* An interval: [from, to), the last one with its end. */
 struct story_cut {

@@ -7,22 +7,22 @@
 #include <string.h>
 
 #include "../analyze/more_records.h"
-#include "analyze/machine_play.h"
-#include "analyze/machine_zoom.h"
-#include "analyze/passes.h"
-#include "session/machine_replay.h"
+#include "analyses/passes.h"
+#include "machine/machine_play.h"
+#include "machine/machine_zoom.h"
+#include "replay/machine_replay.h"
 
 #define MS        1000000ULL
 #define ANY       UINT32_MAX
 #define ALL_NEEDS (MACHINE_CPUS | MACHINE_TASKS | MACHINE_LATENCY | MACHINE_DSQS | MACHINE_HEAT)
-/* So many are told, for what a single one may not meet: rows that begin or end between two intervals. */
+/* So many are generated, for what a single one may not have: rows that begin or end between two intervals. */
 #define STORIES 20U
 
 struct stage {
 	struct pass_fixture *p;
 	struct story story;
 	struct machine_replay *replay;
-	struct machine_wish wish;
+	struct machine_request request;
 	const struct machine *m;
 };
 
@@ -34,7 +34,7 @@ static int set_up(void **state)
 	assert_non_null(s);
 	assert_int_equal(pass_setup(&made), 0);
 	s->p = made;
-	s->wish = (struct machine_wish){ .needs = ALL_NEEDS };
+	s->request = (struct machine_request){ .needs = ALL_NEEDS };
 	*state = s;
 	return 0;
 }
@@ -65,12 +65,13 @@ static const struct machine *go(struct stage *s, uint64_t interval_ns, int64_t s
 {
 	struct diag d = { 0 };
 
-	s->wish.play = (struct machine_play_wish){ .interval_ns = interval_ns, .steps = steps };
-	assert_int_equal(machine_replay_look(s->replay, &s->wish, &d, &s->m), 0);
+	s->request.play = (struct machine_play_request){ .interval_ns = interval_ns,
+		                                         .steps = steps };
+	assert_int_equal(machine_replay_refresh(s->replay, &s->request, &d, &s->m), 0);
 	return s->m;
 }
 
-static void tell(struct stage *s, uint32_t seed, bool has_migrations)
+static void generate(struct stage *s, uint32_t seed, bool has_migrations)
 {
 	void *made = s->p;
 
@@ -79,7 +80,7 @@ static void tell(struct stage *s, uint32_t seed, bool has_migrations)
 	pass_teardown(&made);
 	assert_int_equal(pass_setup(&made), 0);
 	s->p = made;
-	story_tell(&s->story, s->p, seed, has_migrations);
+	story_generate(&s->story, s->p, seed, has_migrations);
 	reopen(s);
 }
 
@@ -263,17 +264,17 @@ static void check_intervals(struct stage *s)
 static void intervals_are_what_happened_in_them(void **state)
 {
 	for (uint32_t seed = 1; seed <= STORIES / 5; seed++) { /* of so many intervals each */
-		tell(*state, seed, true);
+		generate(*state, seed, true);
 		check_intervals(*state);
 	}
 }
 
-static void moves_that_nobody_recorded_follow_from_slices(void **state)
+static void moves_that_were_not_recorded_follow_from_slices(void **state)
 {
 	struct stage *s = *state;
 
 	for (uint32_t seed = 1; seed <= STORIES; seed++) {
-		tell(s, seed, false);
+		generate(s, seed, false);
 		expect_eq(s->p->facts.kinds[EV_MIGRATE], 0);
 		for (go(s, 9 * MS, 1); s->m->play->position_ns < STORY_END; go(s, 9 * MS, 1))
 			check_all(s);
@@ -311,14 +312,14 @@ static void take(const struct machine *m, struct picture *to)
 	}
 }
 
-static void the_same_place_tells_the_same_however_one_came(void **state)
+static void the_same_position_shows_the_same_however_reached(void **state)
 {
 	struct stage *s = *state;
 	uint32_t nr = 0, random = 3;
 	struct picture *played = calloc(200, sizeof(*played)), *again = calloc(1, sizeof(*again));
 
 	assert_true(played && again);
-	tell(s, 2, true);
+	generate(s, 2, true);
 	do
 		take(go(s, MS, 1), &played[nr++]);
 	while (s->m->play->position_ns < STORY_END);
@@ -342,17 +343,17 @@ static void the_same_place_tells_the_same_however_one_came(void **state)
 	free(again);
 }
 
-static void standing_still_shows_what_else_is_wished(void **state)
+static void while_paused_it_shows_what_else_is_requested(void **state)
 {
 	struct stage *s = *state;
 	uint64_t position_ns;
 
-	tell(s, 4, true);
-	s->wish.needs = MACHINE_CPUS;
+	generate(s, 4, true);
+	s->request.needs = MACHINE_CPUS;
 	position_ns = go(s, 10 * MS, 3)->play->position_ns;
 	expect_eq(position_ns, STORY_START + 30 * MS);
 	expect_eq(s->m->nr_threads, 0);
-	s->wish.needs = ALL_NEEDS;
+	s->request.needs = ALL_NEEDS;
 	go(s, 10 * MS, 0);
 	expect_eq(s->m->play->position_ns, position_ns);
 	check_all(s);
@@ -362,7 +363,7 @@ static void steps_end_at_the_ends(void **state)
 {
 	struct stage *s = *state;
 
-	tell(s, 5, true);
+	generate(s, 5, true);
 	expect_eq(go(s, 10 * MS, INT64_MAX)->play->position_ns, STORY_END);
 	check_all(s);
 	expect_eq(go(s, 10 * MS, INT64_MIN)->play->position_ns, STORY_START + 10 * MS);
@@ -377,13 +378,13 @@ static void steps_end_at_the_ends(void **state)
 }
 
 /* As one interval it has the numbers of the analyses. */
-static void the_whole_is_what_analyses_tell(void **state)
+static void the_whole_is_what_analyses_report(void **state)
 {
 	struct stage *s = *state;
 	const struct report_node *r;
 	char path[64];
 
-	tell(s, 6, true);
+	generate(s, 6, true);
 	go(s, 10000 * MS, 1);
 	s->p->args.limit = 100;
 	r = run_pass(s->p, &pass_wakeup_latency);
@@ -410,14 +411,14 @@ static void the_whole_is_what_analyses_tell(void **state)
 	}
 }
 
-static void the_thread_that_is_looked_at_has_a_past(void **state)
+static void the_thread_that_is_shown_has_a_past(void **state)
 {
 	struct stage *s = *state;
 	struct machine_history now;
 	double runs[20];
 
-	tell(s, 9, true);
-	s->wish.tid = STORY_TID + 4;
+	generate(s, 9, true);
+	s->request.tid = STORY_TID + 4;
 	for (uint32_t i = 0; i < 20; i++) {
 		const struct machine_task *t;
 
@@ -430,7 +431,7 @@ static void the_thread_that_is_looked_at_has_a_past(void **state)
 			near(now.values[k], runs[k]);
 	}
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values);
-	s->wish.tid = STORY_TID + 3; /* a process too */
+	s->request.tid = STORY_TID + 3; /* a process too */
 	go(s, 5 * MS, 0);
 	for (int i = 0; i < 5; i++) {
 		const struct machine_task *p = task_in(s->m->processes, s->m->nr_processes,
@@ -440,7 +441,7 @@ static void the_thread_that_is_looked_at_has_a_past(void **state)
 		go(s, 5 * MS, -1);
 	}
 	go(s, 5 * MS, 5);
-	s->wish.tid = STORY_TID + 5; /* another one, at the same place */
+	s->request.tid = STORY_TID + 5; /* another one, at the same place */
 	go(s, 5 * MS, 0);
 	assert_null(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 4)->run_history.values);
 	near(task_in(s->m->threads, s->m->nr_threads, STORY_TID + 5)->run_history.values[19],
@@ -484,20 +485,20 @@ static void one_thread_closely(void **state)
 {
 	struct stage *s = *state;
 
-	s->wish.needs |= MACHINE_ZOOM;
+	s->request.needs |= MACHINE_ZOOM;
 	for (uint32_t seed = 1; seed <= STORIES; seed++) {
-		tell(s, seed, true);
+		generate(s, seed, true);
 		for (uint32_t i = 0; i < 10 * STORY_TASKS; i++) {
-			s->wish.tid = STORY_TID + i % STORY_TASKS;
+			s->request.tid = STORY_TID + i % STORY_TASKS;
 			go(s, 10 * MS, i % STORY_TASKS == 0);
-			check_zoom(s, s->wish.tid);
+			check_zoom(s, s->request.tid);
 		}
 	}
-	s->wish.tid = 0;
+	s->request.tid = 0;
 	assert_null(go(s, 10 * MS, 0)->zoom);
 }
 
-static void whom_it_waited_for_has_a_name(void **state)
+static void the_task_it_waited_for_has_a_name(void **state)
 {
 	struct stage *s = *state;
 	struct fixture *f = &s->p->f;
@@ -513,7 +514,7 @@ static void whom_it_waited_for_has_a_name(void **state)
 	sw(f, 9 * MS, 0, 60, 70, EV_STATE_S);
 	finish(s->p, 10 * MS);
 	reopen(s);
-	s->wish.tid = 70;
+	s->request.tid = 70;
 	z = go(s, 100 * MS, 1)->zoom;
 	expect_eq(z->nr_wakers, 1);
 	expect_eq(z->wakers[0].tid, 50);
@@ -523,7 +524,7 @@ static void whom_it_waited_for_has_a_name(void **state)
 	expect_eq(z->rivals[0].times, 2);
 	expect_eq(z->rivals[0].taken, 1);
 	near(z->rivals[0].share, 0.6);
-	expect_eq(z->rivals[1].ns + z->rivals[2].ns, 2 * MS); /* 61, and nobody */
+	expect_eq(z->rivals[1].ns + z->rivals[2].ns, 2 * MS); /* 61, and no task */
 	expect_eq(z->nr_last, 2);
 	expect_eq(z->last[0].cause, MACHINE_PREEMPTED);
 	expect_eq(z->last[0].run_ns, 1 * MS);
@@ -535,7 +536,7 @@ static void whom_it_waited_for_has_a_name(void **state)
 	expect_eq(z->last[1].waker_tid, 50);
 }
 
-static void who_ends_is_seen_once_more(void **state)
+static void a_task_that_ends_is_seen_once_more(void **state)
 {
 	struct stage *s = *state;
 	struct fixture *f = &s->p->f;
@@ -566,7 +567,7 @@ static void who_ends_is_seen_once_more(void **state)
 	expect_eq(s->m->cpus[0].tid, 0);
 }
 
-static void queues_and_frequencies_where_they_are_told(void **state)
+static void queues_and_frequencies_where_they_are_recorded(void **state)
 {
 	struct stage *s = *state;
 	struct fixture *f = &s->p->f;
@@ -607,7 +608,7 @@ static void queues_and_frequencies_where_they_are_told(void **state)
 }
 
 /* The moment between two intervals is of the later one. */
-static void who_leaves_a_queue_between_two_intervals_is_counted_once(void **state)
+static void a_task_that_leaves_a_queue_between_two_intervals_is_counted_once(void **state)
 {
 	struct stage *s = *state;
 	struct fixture *f = &s->p->f;
@@ -678,7 +679,7 @@ static void one_process_alone(void **state)
 	struct stage *s = *state;
 	struct diag d = { 0 };
 
-	tell(s, 8, true);
+	generate(s, 8, true);
 	machine_replay_close(s->replay);
 	assert_int_equal(machine_replay_open(&(struct machine_replay_cfg){ .source = &s->p->source,
 	                                                                   .tgid = STORY_TID + 3 },
@@ -698,17 +699,17 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(intervals_are_what_happened_in_them),
-		CASE(moves_that_nobody_recorded_follow_from_slices),
-		CASE(the_same_place_tells_the_same_however_one_came),
-		CASE(standing_still_shows_what_else_is_wished),
+		CASE(moves_that_were_not_recorded_follow_from_slices),
+		CASE(the_same_position_shows_the_same_however_reached),
+		CASE(while_paused_it_shows_what_else_is_requested),
 		CASE(steps_end_at_the_ends),
-		CASE(the_whole_is_what_analyses_tell),
-		CASE(the_thread_that_is_looked_at_has_a_past),
+		CASE(the_whole_is_what_analyses_report),
+		CASE(the_thread_that_is_shown_has_a_past),
 		CASE(one_thread_closely),
-		CASE(whom_it_waited_for_has_a_name),
-		CASE(who_ends_is_seen_once_more),
-		CASE(queues_and_frequencies_where_they_are_told),
-		CASE(who_leaves_a_queue_between_two_intervals_is_counted_once),
+		CASE(the_task_it_waited_for_has_a_name),
+		CASE(a_task_that_ends_is_seen_once_more),
+		CASE(queues_and_frequencies_where_they_are_recorded),
+		CASE(a_task_that_leaves_a_queue_between_two_intervals_is_counted_once),
 		CASE(unknown_is_not_zero),
 		CASE(an_empty_recording_is_an_empty_machine),
 		CASE(one_process_alone),

@@ -16,7 +16,7 @@ DISTS = ("latency", "preempted", "slice", "sleep")
 NOBODY = [] if os.geteuid() else live.NOBODY
 
 
-def looks(path, interval_ms, *steps):
+def refreshes(path, interval_ms, *steps):
     """What replay_dump shows."""
     words = [DUMP, str(path), str(interval_ms), *map(str, steps)]
     done = subprocess.run(words, check=True, capture_output=True, timeout=120)
@@ -53,7 +53,7 @@ def sums(machines):
 @live.case
 def one_interval_has_the_numbers_of_the_analyses():
     for path in TRACES:
-        whole, = looks(path, 0)
+        whole, = refreshes(path, 0)
         of = sums([whole])
         states = collections.defaultdict(collections.Counter)
         for row in analyze(path, "task_states")["processes"]:
@@ -75,7 +75,7 @@ def one_interval_has_the_numbers_of_the_analyses():
 @live.case
 def cpus_have_those_too():
     for path in TRACES:
-        whole, = looks(path, 0)
+        whole, = refreshes(path, 0)
         cpus = {row["cpu"]: row for row in whole["cpus"]}
         answer = analyze(path, "cpu_utilization")
         assert answer["top_utilized_cpus"], path
@@ -95,7 +95,7 @@ def cpus_have_those_too():
 def queues_have_those_too():
     seen = 0
     for path in TRACES:
-        whole, = looks(path, 0)
+        whole, = refreshes(path, 0)
         try:
             answer = analyze(path, "dsq_latency")
         except subprocess.CalledProcessError:
@@ -114,7 +114,7 @@ def queues_have_those_too():
 @live.case
 def intervals_add_up_to_the_whole():
     for path in TRACES:
-        whole, parts = sums(looks(path, 0)), sums(looks(path, 37))
+        whole, parts = sums(refreshes(path, 0)), sums(refreshes(path, 37))
         for tid, mine in whole.items():
             for key, value in mine.items():
                 assert near(parts[tid][key], value, 1e-5), (path, tid, key, parts[tid][key], value)
@@ -124,9 +124,9 @@ def intervals_add_up_to_the_whole():
 @live.case
 def going_back_shows_what_was_played():
     for path in TRACES:
-        played = looks(path, 50)
+        played = refreshes(path, 50)
         steps = [len(played) - 1, -3, 2, -(len(played) // 2), 1, 0, -len(played)]
-        at, sought = 0, looks(path, 50, *steps)
+        at, sought = 0, refreshes(path, 50, *steps)
         for step, machine in zip(steps, sought[1:]):
             at = max(0, min(len(played) - 1, at + step))
             wanted = json.loads(json.dumps(played[at]))

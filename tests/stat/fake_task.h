@@ -1,4 +1,4 @@
-/* tests/model/fake_task — a task as the kernel side keeps it, and the records that it sends of it. */
+/* tests/stat/fake_task — a task as the kernel side keeps it, and the records that it sends of it. */
 #pragma once
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/tally.h"
+#include "stat/tally/tally.h"
 
 #define US 1000ULL
 #define MS 1000000ULL

@@ -61,7 +61,7 @@ struct tally_row *fixture_row(struct stat_fixture *f, const char *comm, uint32_t
 	row->tid = tid;
 	row->tgid = tid;
 	for (uint32_t v = 0; v < TALLY_VIEWS; v++)
-		row->view[v].crowd = (struct tally_crowd){ 1, 1, { tid } };
+		row->view[v].members = (struct tally_members){ 1, 1, { tid } };
 	return row;
 }
 
@@ -70,7 +70,7 @@ static void add_sample(struct stat_fixture *f, struct tally_view *view, uint32_t
 {
 	if (!view->hist[metric])
 		view->hist[metric] = must(ARENA_ARRAY(f->mem, struct hist, 1));
-	view->metric_crowd[metric] = view->crowd;
+	view->metric_members[metric] = view->members;
 	for (uint64_t i = 0; i < count; i++)
 		hist_add(view->hist[metric], us * US, FIXTURE_NOW - us * US, 3);
 }
@@ -315,6 +315,8 @@ void fixture_machine(struct stat_fixture *f, enum tally_by display, uint32_t gro
 		.bpf_ns_per_event = 85.4,
 		.has_cpu_pct = true,
 		.cpu_pct = 0.42,
+		.has_bpf_pct = true,
+		.bpf_pct = 1.18,
 	};
 	add_threads(f);
 	add_singles(f);

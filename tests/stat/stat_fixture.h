@@ -1,13 +1,13 @@
 /*
- * tests/analyze/stat_fixture — rows of a tally by hand, for tests of reports and their rendering.
+ * tests/stat/stat_fixture — rows of a tally by hand, for tests of reports and their rendering.
  *
  * Everything lives until stat_fixture_done(). Samples go into both views unless it says otherwise.
  */
 #pragma once
 
-#include "analyze/stat_report.h"
 #include "base/arena.h"
 #include "base/diag.h"
+#include "stat/report/stat_report.h"
 
 #define FIXTURE_ROWS 64
 #define FIXTURE_CPUS 8

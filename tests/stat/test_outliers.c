@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/outliers.h"
+#include "stat/tally/outliers.h"
 
 /* A wait of 100 ns on [900, 1000), with no history. */
 static struct stat_outlier outlier(void)

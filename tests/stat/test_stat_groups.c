@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "session/stat_groups.h"
+#include "stat/stat_groups.h"
 
 /* A machine whose PMU knows two events. */
 static bool knows(void *ctx, const char *name)

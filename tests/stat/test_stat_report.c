@@ -284,10 +284,10 @@ static void threads_collapse_by_what_is_shown(void **state)
 	fixture_build(f);
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "dbserver");
 	assert_non_null(row);
-	expect_eq(row->who.crowd.nr_tasks, 12);
-	expect_eq(row->who.crowd.nr_shown, 3);
-	expect_eq(row->who.crowd.tids[0], 2101);
-	expect_eq(row->who.crowd.tids[2], 2103);
+	expect_eq(row->who.members.nr_tasks, 12);
+	expect_eq(row->who.members.nr_shown, 3);
+	expect_eq(row->who.members.tids[0], 2101);
+	expect_eq(row->who.members.tids[2], 2103);
 	assert_false(row->who.has_tid);
 	expect_eq(row->durations.parts[0].dist.count, 1200);
 	expect_eq(row->durations.parts[0].nr_tasks, 12);
@@ -303,7 +303,7 @@ static void threads_collapse_by_what_is_shown(void **state)
 	fixture_build(f);
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "/system.slice/db.service");
 	assert_non_null(row);
-	expect_eq(row->who.crowd.nr_tasks, 13);
+	expect_eq(row->who.members.nr_tasks, 13);
 	expect_eq(row->who.cgroup_id, 42);
 	assert_null(row->who.comm);
 	row = row_named(fixture_table(f, STAT_TABLE_SLICE), "cgroup 99");
@@ -316,7 +316,7 @@ static void threads_collapse_by_what_is_shown(void **state)
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "dbserver");
 	expect_eq(row->who.tgid, 2101);
 	assert_true(row->who.has_tgid);
-	expect_eq(row->who.crowd.nr_tasks, 12);
+	expect_eq(row->who.members.nr_tasks, 12);
 }
 
 /* A thread that was renamed has two rows, but is one thread. */
@@ -331,7 +331,7 @@ static void a_thread_under_two_names_counts_once(void **state)
 	fixture_sample(f, fixture_row(f, "after", 7), STAT_DELAY_WOKEN, 5, 1);
 	fixture_build(f);
 	row = &fixture_table(f, STAT_TABLE_LATENCY)->rows[0];
-	expect_eq(row->who.crowd.nr_tasks, 1);
+	expect_eq(row->who.members.nr_tasks, 1);
 	expect_eq(row->durations.parts[0].nr_tasks, 1);
 	expect_eq(row->durations.all.count, 2);
 }
@@ -397,7 +397,7 @@ static void the_least_latency_hides_threads_before_they_collapse(void **state)
 	fixture_build(f);
 	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->nr_rows, 1);
 	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].durations.all.count, 21);
-	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].who.crowd.nr_tasks, 1);
+	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].who.members.nr_tasks, 1);
 	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->nr_rows, 2);
 	expect_eq(fixture_table(f, STAT_TABLE_COUNTER)->rows[0].values.count, 2);
 	expect_eq(fixture_table(f, STAT_TABLE_CPU_LATENCY)->nr_rows, 1);
@@ -407,8 +407,8 @@ static void the_least_latency_hides_threads_before_they_collapse(void **state)
 	/* Without delays there is nothing to filter by. */
 	f->in.groups = STAT_GROUP_SLEEP;
 	fixture_build(f);
-	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->rows[0].who.crowd.nr_tasks +
-	                  fixture_table(f, STAT_TABLE_SLEEP)->rows[1].who.crowd.nr_tasks,
+	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->rows[0].who.members.nr_tasks +
+	                  fixture_table(f, STAT_TABLE_SLEEP)->rows[1].who.members.nr_tasks,
 	          3);
 }
 

@@ -324,7 +324,7 @@ static void tasks_have_what_they_got_from_queues(void **state)
 }
 
 /* One in which tasks are stuck has no news, and is the one to look at. */
-static void a_queue_without_news_is_shown_while_tasks_are_in_it(void **state)
+static void a_queue_without_changes_is_shown_while_tasks_are_in_it(void **state)
 {
 	struct stat_fixture *f = *state;
 	const struct stat_table *t;
@@ -347,7 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(queues_have_their_numbers),
 		TEST(tasks_have_what_they_got_from_queues),
-		TEST(a_queue_without_news_is_shown_while_tasks_are_in_it),
+		TEST(a_queue_without_changes_is_shown_while_tasks_are_in_it),
 		TEST(slices_are_sorted_by_preemption_and_show_endless_ones),
 		TEST(the_deepest_queues_are_not_cut_at_the_last_slot),
 		TEST(migrations_without_a_full_second_have_no_rate),

@@ -16,7 +16,6 @@ static void nothing_in_gives_nothing_out(void **state)
 	tally_end_tick(t, 0);
 	expect_eq(tally_nr_rows(t), 0);
 	assert_null(tally_row_at(t, 0));
-	expect_eq(tally_nr_cpus(t), 2);
 	assert_false(tally_cpu_at(t, 1)->is_known);
 	assert_null(tally_cpu_at(t, 2));
 	tally_loss(t, &loss);
@@ -238,8 +237,8 @@ static void a_renamed_task_goes_on_in_another_row(void **state)
 		expect_eq(fake_hist(t, "new", TALLY_TOTAL, 0)->count, 1);
 		expect_eq(fake_hist(t, "new", TALLY_TOTAL, 0)->min_ns, 90 * US);
 		expect_eq(fake_row(t, "new")->view[TALLY_TOTAL].run_ns, 70);
-		expect_eq(fake_row(t, "old")->view[TALLY_TOTAL].crowd.nr_tasks, 1);
-		expect_eq(fake_row(t, "new")->view[TALLY_TOTAL].crowd.nr_tasks, 1);
+		expect_eq(fake_row(t, "old")->view[TALLY_TOTAL].members.nr_tasks, 1);
+		expect_eq(fake_row(t, "new")->view[TALLY_TOTAL].members.nr_tasks, 1);
 		tally_free(t);
 	}
 }
@@ -269,7 +268,7 @@ static void a_task_that_came_and_went_between_drains_is_counted(void **state)
 	expect_eq(fake_hist(t, "short", TALLY_TOTAL, TALLY_DELAY_NEW)->max_ns, 4 * US);
 	expect_eq(fake_hist(t, "short", TALLY_TOTAL, TALLY_DELAY_NEW)->max_at_ns, 5);
 	expect_eq(fake_hist(t, "short", TALLY_TOTAL, TALLY_DELAY_NEW)->max_cpu, 6);
-	expect_eq(fake_row(t, "short")->view[TALLY_TOTAL].crowd.nr_tasks, 2);
+	expect_eq(fake_row(t, "short")->view[TALLY_TOTAL].members.nr_tasks, 2);
 	tally_free(t);
 }
 
@@ -289,8 +288,8 @@ static void a_thread_id_may_come_back_as_another_task(void **state)
 		tally_end_tick(t, S);
 	}
 	expect_eq(fake_hist(t, "a", TALLY_TOTAL, 0)->count, 6);
-	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].crowd.nr_tasks, 3);
-	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].crowd.nr_shown, 1);
+	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].members.nr_tasks, 3);
+	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].members.nr_shown, 1);
 	tally_free(t);
 }
 
@@ -323,10 +322,10 @@ static void many_tasks_come_and_go(void **state)
 	expect_eq(tally_nr_rows(t), 2);
 	expect_eq(fake_row(t, "odd")->view[TALLY_TOTAL].migrations.all, 7500);
 	expect_eq(fake_row(t, "odd")->migration_rates[0].count, 7500);
-	expect_eq(fake_row(t, "odd")->view[TALLY_TOTAL].crowd.nr_tasks, 3000);
-	expect_eq(fake_row(t, "even")->view[TALLY_TOTAL].crowd.nr_tasks, 3000);
-	expect_eq(fake_row(t, "even")->view[TALLY_TOTAL].crowd.tids[2], 5);
-	expect_eq(fake_row(t, "even")->view[TALLY_INTERVAL].crowd.nr_tasks, 3000);
+	expect_eq(fake_row(t, "odd")->view[TALLY_TOTAL].members.nr_tasks, 3000);
+	expect_eq(fake_row(t, "even")->view[TALLY_TOTAL].members.nr_tasks, 3000);
+	expect_eq(fake_row(t, "even")->view[TALLY_TOTAL].members.tids[2], 5);
+	expect_eq(fake_row(t, "even")->view[TALLY_INTERVAL].members.nr_tasks, 3000);
 	free(f);
 	tally_free(t);
 }
@@ -350,31 +349,31 @@ static void rows_beyond_the_cap_are_added_to_one(void **state)
 	expect_eq(tally_nr_rows(t), 11);
 	other = fake_row(t, "(other)");
 	expect_eq(other->view[TALLY_TOTAL].hist[0]->count, 30);
-	expect_eq(other->view[TALLY_TOTAL].crowd.nr_tasks, 15);
-	expect_eq(other->view[TALLY_TOTAL].crowd.tids[0], 11);
+	expect_eq(other->view[TALLY_TOTAL].members.nr_tasks, 15);
+	expect_eq(other->view[TALLY_TOTAL].members.tids[0], 11);
 	tally_loss(t, &loss);
 	expect_eq(loss.other_rows, 15);
 	tally_free(t);
 }
 
-struct wish {
+struct wanted {
 	uint32_t tid;
 	int nr_asked;
 };
 
 static bool accept_tid(void *ctx, const struct stat_id *id)
 {
-	struct wish *wish = ctx;
+	struct wanted *wanted = ctx;
 
-	wish->nr_asked++;
-	return id->tid == wish->tid;
+	wanted->nr_asked++;
+	return id->tid == wanted->tid;
 }
 
 static void unwanted_tasks_are_asked_about_once_and_left_out(void **state)
 {
-	struct wish wish = { .tid = 8 };
+	struct wanted wanted = { .tid = 8 };
 	struct tally *t = fake_tally(
-		&(struct tally_cfg){ .accept = accept_tid, .accept_ctx = &wish });
+		&(struct tally_cfg){ .accept = accept_tid, .accept_ctx = &wanted });
 	struct fake_task f;
 
 	(void)state;
@@ -389,7 +388,7 @@ static void unwanted_tasks_are_asked_about_once_and_left_out(void **state)
 		}
 	}
 	tally_end_tick(t, S);
-	expect_eq(wish.nr_asked, 3);
+	expect_eq(wanted.nr_asked, 3);
 	expect_eq(tally_nr_rows(t), 1);
 	expect_eq(fake_hist(t, "yes", TALLY_TOTAL, 0)->count, 3);
 	tally_free(t);

@@ -12,7 +12,7 @@ static const char *const names[NR_NAMES] = { "a", "b", "c", "d" };
 /* What is true of one name and metric. */
 struct truth {
 	struct hist total;
-	struct hist intervals; /* as the tally told them, added up */
+	struct hist intervals; /* as the tally reported them, added up */
 	struct hist now;       /* read in this interval */
 };
 
@@ -111,8 +111,8 @@ static void expect_same_counts(const struct hist *a, const struct hist *b)
 		expect_eq(a->slots[i], b->slots[i]);
 }
 
-static const struct hist *told(const struct world *w, uint32_t name, enum tally_view_kind view,
-                               uint32_t metric)
+static const struct hist *reported(const struct world *w, uint32_t name, enum tally_view_kind view,
+                                   uint32_t metric)
 {
 	static const struct hist empty;
 
@@ -143,7 +143,7 @@ static void end_interval(struct world *w)
 {
 	for (uint32_t n = 0; n < NR_NAMES; n++) {
 		for (uint32_t m = 0; m < NR_METRICS; m++) {
-			const struct hist *h = told(w, n, TALLY_INTERVAL, m);
+			const struct hist *h = reported(w, n, TALLY_INTERVAL, m);
 
 			check_interval(w, h, &w->truth[n][m].now);
 			hist_merge(&w->truth[n][m].intervals, h);
@@ -159,7 +159,7 @@ static void check_totals(const struct world *w)
 	for (uint32_t n = 0; n < NR_NAMES; n++) {
 		for (uint32_t m = 0; m < NR_METRICS; m++) {
 			const struct truth *truth = &w->truth[n][m];
-			const struct hist *h = told(w, n, TALLY_TOTAL, m);
+			const struct hist *h = reported(w, n, TALLY_TOTAL, m);
 
 			expect_same_counts(h, &truth->total);
 			expect_eq(h->sum_ns, truth->total.sum_ns);

@@ -1,4 +1,4 @@
-/* How the tally shows it: rows, intervals, extremes, crowds, rates, CPUs. */
+/* How the tally shows it: rows, intervals, extremes, groups of tasks, rates, CPUs. */
 #include "../unit.h"
 
 #include "fake_task.h"
@@ -28,7 +28,7 @@ static void an_interval_holds_only_what_came_since_it_began(void **state)
 	tally_begin_interval(t);
 	assert_null(fake_hist(t, "a", TALLY_INTERVAL, 0));
 	assert_null(fake_row(t, "a")->view[TALLY_INTERVAL].depth);
-	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].crowd.nr_tasks, 0);
+	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].members.nr_tasks, 0);
 	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].run_ns, 0);
 
 	fake_add(&f.hists[0], 2, 5 * US, 2, 1);
@@ -42,7 +42,7 @@ static void an_interval_holds_only_what_came_since_it_began(void **state)
 	tally_begin_interval(t);
 	fake_send(t, &f);
 	assert_null(fake_hist(t, "a", TALLY_INTERVAL, 0));
-	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].crowd.nr_tasks, 0);
+	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].members.nr_tasks, 0);
 	tally_free(t);
 }
 
@@ -62,7 +62,7 @@ static void several_drains_of_one_interval_add_up(void **state)
 	fake_send(t, &f);
 	expect_span(fake_hist(t, "a", TALLY_INTERVAL, 0), 3, 5 * US, 800 * US);
 	expect_eq(fake_hist(t, "a", TALLY_INTERVAL, 0)->max_at_ns, 11);
-	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].crowd.nr_tasks, 1);
+	expect_eq(fake_row(t, "a")->view[TALLY_INTERVAL].members.nr_tasks, 1);
 	tally_free(t);
 }
 
@@ -221,7 +221,73 @@ static void the_longest_open_slice_of_a_drain_is_kept(void **state)
 	tally_free(t);
 }
 
-static void crowds_count_tasks_and_show_the_smallest_ids(void **state)
+/* Sends it at a drain, and expects what is new in the interval. */
+static void expect_times(struct tally *t, struct fake_task *f, uint64_t run_ns, uint64_t wait_ns,
+                         bool has_gap)
+{
+	const struct tally_view *v;
+
+	fake_send_at(t, f, 0, false, 0);
+	v = &fake_row(t, "a")->view[TALLY_INTERVAL];
+	expect_eq(v->times.run_ns, run_ns);
+	expect_eq(v->times.wait_ns, wait_ns);
+	expect_eq(v->has_gap, has_gap);
+	expect_eq(v->members.nr_tasks, 0); /* nothing has ended */
+	tally_begin_interval(t);
+}
+
+static void times_of_what_is_under_way_belong_to_the_interval(void **state)
+{
+	struct tally *t = fake_tally(&by_comm);
+	const struct tally_row *row;
+	struct fake_task f;
+
+	(void)state;
+	fake_init(&f, 7, "a");
+	f.head.times = (struct stat_times){ 5 * MS, 2 * MS };
+	expect_times(t, &f, 5 * MS, 2 * MS, false);
+	f.head.times = (struct stat_times){ 5 * MS, 9 * MS };
+	fake_send_at(t, &f, 0, false, 0);
+	expect_eq(tally_rows_touched(t, &row, 1), 1);
+	expect_times(t, &f, 0, 7 * MS, false); /* however often it comes */
+	expect_times(t, &f, 0, 0, false);
+	expect_eq(tally_rows_touched(t, &row, 1), 0);
+	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].times.wait_ns, 9 * MS);
+	/* A copy from the middle of an update is set right by the next one. */
+	f.head.times.run_ns = 6 * MS;
+	expect_times(t, &f, 1 * MS, 0, false);
+	f.head.times.run_ns = 5 * MS + MS / 2;
+	expect_times(t, &f, 0, 0, false);
+	f.head.times.run_ns = 7 * MS;
+	expect_times(t, &f, 1 * MS, 0, false);
+	tally_free(t);
+}
+
+static void a_switch_that_was_not_seen_makes_a_gap(void **state)
+{
+	struct tally *t = fake_tally(&by_comm);
+	struct fake_task f;
+
+	(void)state;
+	fake_init(&f, 7, "a");
+	f.head.times.run_ns = 5 * MS;
+	expect_times(t, &f, 5 * MS, 0, false);
+	/* The slice of which that was a part is counted nowhere: the next ones are added to less. */
+	f.head.times.run_ns = 1 * MS;
+	f.head.nr_gaps = 1;
+	expect_times(t, &f, 0, 0, true);
+	f.head.times.run_ns = 4 * MS;
+	expect_times(t, &f, 3 * MS, 0, false);
+	/* One that runs since an unknown moment. */
+	f.head.has_gap = 1;
+	expect_times(t, &f, 0, 0, true);
+	expect_times(t, &f, 0, 0, true);
+	f.head.has_gap = 0;
+	expect_times(t, &f, 0, 0, false);
+	tally_free(t);
+}
+
+static void groups_count_tasks_and_show_the_smallest_ids(void **state)
 {
 	static const uint32_t tids[] = { 50, 20, 40, 10, 30 };
 	struct tally *t = fake_tally(&by_comm);
@@ -241,20 +307,20 @@ static void crowds_count_tasks_and_show_the_smallest_ids(void **state)
 	fake_send(t, &f);
 	total = &fake_row(t, "a")->view[TALLY_TOTAL];
 	now = &fake_row(t, "a")->view[TALLY_INTERVAL];
-	expect_eq(total->crowd.nr_tasks, 5);
-	expect_eq(total->crowd.nr_shown, 3);
-	expect_eq(total->crowd.tids[0], 10);
-	expect_eq(total->crowd.tids[1], 20);
-	expect_eq(total->crowd.tids[2], 30);
-	expect_eq(total->metric_crowd[0].nr_tasks, 5);
-	expect_eq(total->metric_crowd[1].nr_tasks, 2);
-	expect_eq(total->metric_crowd[1].nr_shown, 2);
-	expect_eq(total->metric_crowd[1].tids[0], 20);
-	expect_eq(total->metric_crowd[1].tids[1], 50);
-	expect_eq(total->metric_crowd[2].nr_tasks, 0);
-	expect_eq(now->crowd.nr_tasks, 1);
-	expect_eq(now->crowd.tids[0], 30);
-	expect_eq(now->metric_crowd[0].nr_tasks, 0);
+	expect_eq(total->members.nr_tasks, 5);
+	expect_eq(total->members.nr_shown, 3);
+	expect_eq(total->members.tids[0], 10);
+	expect_eq(total->members.tids[1], 20);
+	expect_eq(total->members.tids[2], 30);
+	expect_eq(total->metric_members[0].nr_tasks, 5);
+	expect_eq(total->metric_members[1].nr_tasks, 2);
+	expect_eq(total->metric_members[1].nr_shown, 2);
+	expect_eq(total->metric_members[1].tids[0], 20);
+	expect_eq(total->metric_members[1].tids[1], 50);
+	expect_eq(total->metric_members[2].nr_tasks, 0);
+	expect_eq(now->members.nr_tasks, 1);
+	expect_eq(now->members.tids[0], 30);
+	expect_eq(now->metric_members[0].nr_tasks, 0);
 	tally_free(t);
 }
 
@@ -273,7 +339,7 @@ static void both_storages_of_a_task_are_one_task(void **state)
 	tally_end_tick(t, S);
 	fake_add(&f.waking.hist, 2, 6 * US, 1, 1);
 	fake_send_waking(t, &f, true); /* the other part had gone before */
-	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].crowd.nr_tasks, 1);
+	expect_eq(fake_row(t, "a")->view[TALLY_TOTAL].members.nr_tasks, 1);
 	expect_span(fake_hist(t, "a", TALLY_TOTAL, STAT_WAKING), 2, 5 * US, 6 * US);
 	expect_span(fake_hist(t, "a", TALLY_TOTAL, 0), 1, 5 * US, 5 * US);
 	tally_free(t);
@@ -400,7 +466,7 @@ static void rows_are_by_name_thread_process_or_cgroup(void **state)
 	row = fake_row(t, "first");
 	expect_eq(row->tgid, 100);
 	expect_eq(row->tid, 0);
-	expect_eq(row->view[TALLY_TOTAL].crowd.nr_tasks, 3);
+	expect_eq(row->view[TALLY_TOTAL].members.nr_tasks, 3);
 	tally_free(t);
 
 	t = six_tasks(TALLY_BY_CGROUP);
@@ -502,7 +568,9 @@ int main(void)
 		cmocka_unit_test(without_extremes_the_slots_bound_them),
 		cmocka_unit_test(depth_is_added_up_and_its_maximum_kept_per_view),
 		cmocka_unit_test(the_longest_open_slice_of_a_drain_is_kept),
-		cmocka_unit_test(crowds_count_tasks_and_show_the_smallest_ids),
+		cmocka_unit_test(times_of_what_is_under_way_belong_to_the_interval),
+		cmocka_unit_test(a_switch_that_was_not_seen_makes_a_gap),
+		cmocka_unit_test(groups_count_tasks_and_show_the_smallest_ids),
 		cmocka_unit_test(both_storages_of_a_task_are_one_task),
 		cmocka_unit_test(migrations_become_rates_per_task_and_second),
 		cmocka_unit_test(counters_become_rates_and_totals),

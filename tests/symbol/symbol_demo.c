@@ -94,7 +94,7 @@ static int answer(struct symbolizer *s, const char *line)
 	if (sscanf(line, "locate %u %" SCNu64 " %" SCNx64, &tgid, &ts_ns, &address) == 3)
 		return locate(s, tgid, ts_ns, address);
 	if (sscanf(line, "meet %u %" SCNu64, &tgid, &ts_ns) == 2)
-		return symbolizer_meet(s, tgid, ts_ns);
+		return symbolizer_read_process(s, tgid, ts_ns);
 	if (sscanf(line, "execed %u %" SCNu64, &tgid, &ts_ns) == 2)
 		return symbolizer_execed(s, tgid, ts_ns);
 	if (sscanf(line, "forked %u %u %" SCNu64, &tgid, &child, &ts_ns) == 3)

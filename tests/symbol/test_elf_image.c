@@ -50,9 +50,9 @@ static void this_program_knows_its_own_functions(void **state)
 	expect_eq(elf_image_add_functions(e, 0x1000, t), 0);
 	symtab_seal(t);
 	assert_true(symtab_nr(t) > 10);
-	assert_true(elf_image_address(e, 0, &address));
-	expect_eq(address, elf_image_base(e));
-	assert_false(elf_image_address(e, UINT64_MAX, &address));
+	assert_true(elf_segments_address(elf_image_segments(e), 0, &address));
+	expect_eq(address, elf_segments_base(elf_image_segments(e)));
+	assert_false(elf_segments_address(elf_image_segments(e), UINT64_MAX, &address));
 	assert_false(symtab_find(t, UINT64_MAX, &hit));
 }
 

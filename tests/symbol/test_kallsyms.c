@@ -87,7 +87,7 @@ static void hidden_addresses_are_an_error_with_a_remedy(void **state)
 	assert_null(k);
 }
 
-static void an_empty_list_and_no_list_are_told(void **state)
+static void an_empty_list_and_no_list_are_reported(void **state)
 {
 	struct kallsyms *k = NULL;
 	struct diag d = { 0 }, missing = { 0 };
@@ -105,7 +105,7 @@ int main(void)
 		cmocka_unit_test(data_has_no_functions),
 		cmocka_unit_test(modules_and_bpf_programs_are_named),
 		cmocka_unit_test(hidden_addresses_are_an_error_with_a_remedy),
-		cmocka_unit_test(an_empty_list_and_no_list_are_told),
+		cmocka_unit_test(an_empty_list_and_no_list_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ def symbolizer(*args):
 
 
 class Fixture:
-    """A fixture that runs: where its functions are, until it is told to end."""
+    """A fixture that runs: where its functions are, until it is asked to end."""
 
     def __init__(self, program, prefix=(), env=None):
         self.process = subprocess.Popen([*prefix, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -122,7 +122,7 @@ def build_id(path):
 
 
 def expect_names(s, f):
-    expect(len(f.at) >= 5, f"the fixture told {f.at}")
+    expect(len(f.at) >= 5, f"the fixture reported {f.at}")
     for name, address in f.at.items():
         got = s.name(f.pid, address)
         expect(got == name, f"{address:x} is {got}, not {name}")
@@ -289,7 +289,7 @@ def a_program_that_ended_after_it_was_met():
 
 
 @case
-def a_program_that_ended_before_anyone_looked():
+def a_program_that_ended_before_it_was_read():
     with symbolizer() as s, fixture(PROGRAMS["pie"]) as f:
         rows = f.mappings()
         f.end()
@@ -305,7 +305,7 @@ def a_program_that_ended_before_anyone_looked():
 
 
 @case
-def a_process_that_is_not_there_is_told():
+def a_process_that_is_not_there_is_reported():
     with symbolizer() as s, fixture(PROGRAMS["pie"]) as f:
         f.end()
         expect(s.ask("meet", f.pid, 5)[1] == -3, "expected ESRCH")
@@ -443,6 +443,152 @@ def what_a_jit_wrote_is_read_again_when_it_has_grown():
         expect(s.name(f.pid, 0x700000000010) == "jitted one", "forgotten with its file")
 
 
+# ---- what others may have put in the way ---------------------------------------------------------------------------
+
+
+def static_in(root):
+    """A program that needs nothing else, as the only thing in a directory that is to be its root."""
+    (root / "tmp").mkdir()
+    shutil.copy(PROGRAMS["static"], root / "program")
+    return ["chroot", str(root)]
+
+
+def jit_name(s, f):
+    return s.frames(f.pid, 0x700000000010)[0]["name"]
+
+
+@case
+def a_perf_map_that_is_a_link_is_not_read():
+    with folder() as d, symbolizer() as s, fixture(PROGRAMS["static"]) as f:
+        secret, path = d / "secret", pathlib.Path(f"/tmp/perf-{f.pid}.map")
+        secret.write_text("700000000000 100 stolen\n")
+        try:
+            path.symlink_to(secret)
+            expect(jit_name(s, f) == "-", "a link was followed")
+            path.unlink()
+            shutil.copy(secret, path)
+            deadline = time.monotonic() + 30
+            while jit_name(s, f) != "stolen" and time.monotonic() < deadline:
+                time.sleep(0.05)
+            expect(jit_name(s, f) == "stolen", "the same as a file was not read")
+        finally:
+            path.unlink()
+
+
+@case
+def links_in_the_root_of_a_process_do_not_lead_out_of_it():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    with folder() as d:
+        (d / "root").mkdir()
+        prefix = static_in(d / "root")
+        (d / "outside").mkdir()
+        (d / "root/tmp").rmdir()
+        (d / "root/tmp").symlink_to(d / "outside")  # absolute: there it leads nowhere
+        with symbolizer() as s, fixture("/program", prefix=prefix) as f:
+            (d / f"outside/perf-{f.pid}.map").write_text("700000000000 100 stolen\n")
+            expect(jit_name(s, f) == "-", "an absolute link led into our own root")
+        (d / "root/tmp").unlink()
+        (d / "root/tmp").symlink_to("../../outside")
+        with symbolizer() as s, fixture("/program", prefix=prefix) as f:
+            (d / f"outside/perf-{f.pid}.map").write_text("700000000000 100 stolen\n")
+            expect(jit_name(s, f) == "-", "two dots led out of its root")
+
+
+@case
+def debug_files_outside_of_the_root_of_a_process_are_not_found_by_its_links():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    with folder() as d:
+        (d / "root").mkdir()
+        prefix = static_in(d / "root")
+        stripped(PROGRAMS["static"], d / "root/program")
+        put_build_id(d / "outside", PROGRAMS["static"])
+        for link in (d / "outside", "../../outside"):
+            (d / "root/debug-of-this-test").symlink_to(link)
+            with symbolizer("--debug-dir", "/debug-of-this-test") as s, fixture("/program", prefix=prefix) as f:
+                expect(s.name(f.pid, f.at["local_function"]) == "-", f"found through {link}")
+            (d / "root/debug-of-this-test").unlink()
+        shutil.copytree(d / "outside", d / "root/debug-of-this-test")
+        with symbolizer("--debug-dir", "/debug-of-this-test") as s, fixture("/program", prefix=prefix) as f:
+            expect(s.name(f.pid, f.at["local_function"]) == "local_function", "not found in its own root")
+
+
+@case
+def a_debug_link_is_a_name_and_no_way():
+    with folder() as d, symbolizer("--debug-dir", "/nowhere") as s:
+        (d / "in").mkdir()
+        stripped(PROGRAMS["pie"], d / "in/plain", d / "aa_plain.debug")
+        run("objcopy", f"--add-gnu-debuglink={d}/aa_plain.debug", d / "in/plain")
+        bytes_ = (d / "in/plain").read_bytes()
+        expect(bytes_.count(b"aa_plain.debug\0") == 1, "no link")
+        (d / "plain.debug").write_bytes((d / "aa_plain.debug").read_bytes())
+        (d / "in/plain").write_bytes(bytes_.replace(b"aa_plain.debug\0", b"../plain.debug\0"))
+        with fixture(d / "in/plain") as f:
+            expect(s.name(f.pid, f.at["local_function"]) == "-", "it was followed")
+
+
+def readers_of(s):
+    """The processes that read files for a symbolizer."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if (path / "cmdline").read_bytes().startswith(b"schedscope-sandbox\0symbols\0") and \
+                    f"\nPPid:\t{s.process.pid}\n" in (path / "status").read_text():
+                found.append(int(path.name))
+    return found
+
+
+def reader_of(s):
+    readers = readers_of(s)
+    expect(len(readers) == 1, readers)
+    return readers[0]
+
+
+def kill_reader(s):
+    pid = reader_of(s)
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+        expect(time.monotonic() < deadline, "it does not die")
+        time.sleep(0.001)
+
+
+@case
+def files_are_read_by_a_process_without_rights():
+    with symbolizer() as s, fixture(PROGRAMS["pie"]) as f:
+        expect_names(s, f)
+        rows = pathlib.Path(f"/proc/{reader_of(s)}/status").read_text().splitlines()
+        status = {key: value.strip() for key, value in (row.split(":", 1) for row in rows)}
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        expect(status["Uid"].split() == [str(user)] * 4, status["Uid"])
+        expect(all(int(status[key], 16) == 0 for key in ("CapPrm", "CapEff", "CapInh", "CapAmb")), status)
+        expect(status["NoNewPrivs"] == "1" and status.get("Seccomp", "2") == "2", status)
+
+
+@case
+def the_end_of_that_process_loses_nothing():
+    if os.geteuid() != 0:
+        raise Skip("only root may kill it")
+    with symbolizer("--lines") as s, fixture(PROGRAMS["pie"]) as f, fixture(PROGRAMS["fixed"]) as g, \
+            fixture(PROGRAMS["static"]) as h:
+        expect(s.name(f.pid, f.at["outer_function"]) == "outer_function", "before")
+        expect(s.name(h.pid, h.at["outer_function"]) == "outer_function", "before")
+        kill_reader(s)
+        expect_names(s, g)
+        lines, count = s.ask("remark")
+        expect(count == 1 and "some names are missing" in lines[0] and "signal 9" in lines[0], lines)
+        frames = s.frames(f.pid, f.at["outer_function"] + 1)
+        expect(len(frames) == 3 and all(r["line"] for r in frames), frames)
+        expect_names(s, h)
+        for i in range(20):
+            kill_reader(s)
+            s.frames(h.pid, h.at["outer_function"] + 2 + i)  # each another, so that it must be asked for
+            if not readers_of(s):
+                break
+        expect(s.name(f.pid, f.at["outer_function"]) == "outer_function", "what was read is forgotten")
+
+
 @case
 def the_vdso_has_names():
     with symbolizer() as s, fixture(PROGRAMS["pie"]) as f:
@@ -469,7 +615,7 @@ def the_kernel_has_names():
 
 
 @case
-def hidden_addresses_of_the_kernel_are_told_once():
+def hidden_addresses_of_the_kernel_are_reported_once():
     with folder() as d:
         (d / "hidden").write_text("0000000000000000 T schedule\n0000000000000000 t other\n")
         with symbolizer("--kallsyms", str(d / "hidden")) as s:
@@ -478,7 +624,7 @@ def hidden_addresses_of_the_kernel_are_told_once():
                        {"name": "-", "module": "kernel", "file": "-", "line": 0, "start": 0, "inlined": False}, "frame")
             lines, count = s.ask("remark")
             expect(count == 1 and "kptr_restrict" in lines[0] and len(lines) == 1, lines)
-            expect(s.ask("remark")[1] == 0, "told twice")
+            expect(s.ask("remark")[1] == 0, "reported twice")
 
 
 @case

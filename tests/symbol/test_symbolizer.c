@@ -62,7 +62,7 @@ static void what_no_one_knows_is_one_frame(void **state)
 	assert_string_equal(f[0].module, "unknown");
 	expect_eq(symbolizer_frames(s, UINT32_MAX, clock_boot_ns(), 8, f), 1);
 	assert_string_equal(f[0].module, "unknown");
-	expect_eq(symbolizer_meet(s, UINT32_MAX, 1), -ESRCH);
+	expect_eq(symbolizer_read_process(s, UINT32_MAX, 1), -ESRCH);
 }
 
 static void a_child_of_a_process_that_was_there_before_us(void **state)
@@ -89,7 +89,7 @@ static void a_first_report_does_not_hide_the_rest(void **state)
 
 	(void)state;
 	expect_eq(symbolizer_mapped(s, (uint32_t)getpid(), clock_boot_ns(), &m), 0);
-	expect_eq(symbolizer_meet(s, (uint32_t)getpid(), clock_boot_ns()), 0);
+	expect_eq(symbolizer_read_process(s, (uint32_t)getpid(), clock_boot_ns()), 0);
 	expect_eq(symbolizer_frames(s, (uint32_t)getpid(), clock_boot_ns(),
 	                            address_of(a_first_report_does_not_hide_the_rest), f),
 	          1);

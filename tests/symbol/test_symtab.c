@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "symbol/symtab.h"
+#include "sys/rights/sandbox_msg.h"
 
 static void add(struct symtab *t, uint64_t start, uint64_t end, uint32_t rank, const char *name)
 {
@@ -176,6 +177,82 @@ static void as_a_plain_search_would_find_it(void **state)
 	}
 }
 
+/* ---- tables that another process made ------------------------------------------------------------------------- */
+
+/* As in symtab.c. */
+struct sent_range {
+	uint64_t start, end;
+	uint32_t name, name_len, rank, group, parent, is_open;
+};
+
+static int get(const struct sent_range *ranges, size_t nr, const char *text, size_t len,
+               struct symtab **out)
+{
+	struct sandbox_msg m = { 0 };
+	int err;
+
+	sandbox_put_bytes(&m, ranges, nr * sizeof(*ranges));
+	sandbox_put_bytes(&m, text, len);
+	err = symtab_get(&m, out);
+	sandbox_msg_done(&m);
+	return err;
+}
+
+static void a_table_arrives_as_it_was_sent(void **state)
+{
+	struct symtab *t = symtab_new(10), *got = NULL;
+	struct sandbox_msg m = { 0 };
+	struct symtab_hit hit;
+
+	(void)state;
+	expect_eq(symtab_add(t, &(struct symtab_range){ .start = 10, .end = 100 }, "outer", 5), 0);
+	expect_eq(symtab_add(t, &(struct symtab_range){ .start = 20, .end = 30, .group = 7 },
+	                     "inner", 5),
+	          0);
+	symtab_seal(t);
+	symtab_put(t, &m);
+	expect_eq(symtab_get(&m, &got), 0);
+	expect_eq(symtab_nr(got), 2);
+	assert_true(symtab_find(got, 25, &hit));
+	assert_string_equal(hit.name, "inner");
+	expect_eq(hit.group, 7);
+	assert_true(symtab_find(got, 30, &hit));
+	assert_string_equal(hit.name, "outer");
+	assert_false(symtab_find(got, 100, &hit));
+	sandbox_msg_done(&m);
+	symtab_free(got);
+	symtab_free(t);
+}
+
+static void a_table_that_cannot_be_trusted_is_refused(void **state)
+{
+	const struct sent_range good = { .start = 1, .end = 9, .name_len = 1, .parent = UINT32_MAX };
+	struct sent_range two[2] = { good, good }, bad = good;
+	struct symtab *t = NULL;
+
+	(void)state;
+	expect_eq(get(&good, 1, "a", 2, &t), 0);
+	symtab_free(t);
+	expect_eq(get(&good, 0, "", 0, &t), 0);
+	symtab_free(t);
+	expect_eq(get(&good, 1, "ab", 2, &t), -EBADMSG); /* the name does not end */
+	expect_eq(get(&good, 1, "", 0, &t), -EBADMSG);
+	bad.name = 2;
+	expect_eq(get(&bad, 1, "a", 2, &t), -EBADMSG);
+	bad.name = UINT32_MAX;
+	bad.name_len = UINT32_MAX;
+	expect_eq(get(&bad, 1, "a", 2, &t), -EBADMSG);
+	bad = good;
+	bad.parent = 0; /* itself */
+	expect_eq(get(&bad, 1, "a", 2, &t), -EBADMSG);
+	expect_eq(get(two, 2, "a", 2, &t), -EBADMSG); /* the same start twice */
+	two[0].start = 5;
+	expect_eq(get(two, 2, "a", 2, &t), -EBADMSG); /* out of order */
+	two[0].start = 0;
+	two[0].parent = 1; /* onwards */
+	expect_eq(get(two, 2, "a", 2, &t), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +263,8 @@ int main(void)
 		cmocka_unit_test(what_lies_between_groups_belongs_to_none),
 		cmocka_unit_test(the_cap_holds),
 		cmocka_unit_test(as_a_plain_search_would_find_it),
+		cmocka_unit_test(a_table_arrives_as_it_was_sent),
+		cmocka_unit_test(a_table_that_cannot_be_trusted_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-#include "sys/battery.h"
+#include "sys/sensors/battery.h"
 #include "tree.h"
 
-static void a_battery_tells_its_level_and_what_is_left(void **state)
+static void a_battery_has_its_level_and_what_is_left(void **state)
 {
 	struct batteries b;
 	struct tree t;
@@ -64,7 +64,7 @@ static void none_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_battery_tells_its_level_and_what_is_left),
+		cmocka_unit_test(a_battery_has_its_level_and_what_is_left),
 		cmocka_unit_test(a_battery_may_count_charge_instead_of_energy),
 		cmocka_unit_test(none_is_none),
 	};

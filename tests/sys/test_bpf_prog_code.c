@@ -1,8 +1,12 @@
 #include "../unit.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "sys/bpf_prog_code.h"
+#include "base/write_all.h"
+#include "sys/bpf/bpf_prog_code.h"
 
 /* Two functions, the second one lower in memory; line 7 in two places. */
 static struct bpf_prog_code *make(void)
@@ -92,7 +96,7 @@ static void a_program_without_lines_has_functions(void **state)
 	bpf_prog_code_free(c);
 }
 
-static void a_program_that_is_not_there_is_told(void **state)
+static void a_program_that_is_not_there_is_reported(void **state)
 {
 	struct bpf_prog_code *c = NULL;
 	struct diag d = { 0 };
@@ -103,6 +107,117 @@ static void a_program_that_is_not_there_is_told(void **state)
 	assert_true(d.what[0]);
 }
 
+/* What unpacking says of a descriptor with these bytes. */
+static int unpack(const void *bytes, size_t len, struct bpf_prog_code **out)
+{
+	int fd = memfd_create("code", MFD_CLOEXEC), err;
+	struct diag d = { 0 };
+
+	assert_true(fd >= 0);
+	assert_int_equal(write_all(fd, bytes, len), 0);
+	err = bpf_prog_code_unpack(fd, &d, out);
+	assert_int_equal(err != 0, d.what[0] != 0);
+	close(fd);
+	return err;
+}
+
+/* As one function of 64 bytes is packed. */
+struct packed {
+	struct bpf_prog_info info;
+	uint64_t start;
+	uint32_t bytes;
+};
+#define PACKED_BYTES (offsetof(struct packed, bytes) + sizeof(uint32_t))
+
+static struct packed one_function(void)
+{
+	return (struct packed){ .info = { .nr_jited_ksyms = 1, .nr_jited_func_lens = 1 },
+		                .start = 0x1000,
+		                .bytes = 64 };
+}
+
+static void a_packed_program_is_unpacked(void **state)
+{
+	struct packed p = one_function();
+	struct bpf_prog_code *c = NULL;
+	struct bpf_prog_place at;
+
+	(void)state;
+	assert_int_equal(unpack(&p, PACKED_BYTES, &c), 0);
+	assert_true(bpf_prog_code_find(c, 0x103f, &at));
+	assert_false(bpf_prog_code_find(c, 0x1040, &at));
+	assert_false(bpf_prog_code_has_lines(c));
+	bpf_prog_code_free(c);
+}
+
+static void what_is_cut_off_or_claims_too_much_is_refused(void **state)
+{
+	struct packed p = one_function();
+	struct bpf_prog_code *c = NULL;
+	uint32_t *const counts[] = { &p.info.nr_jited_ksyms, &p.info.nr_jited_func_lens,
+		                     &p.info.nr_func_info, &p.info.nr_line_info,
+		                     &p.info.nr_jited_line_info };
+
+	(void)state;
+	for (size_t len = 0; len < PACKED_BYTES; len++)
+		expect_eq(unpack(&p, len, &c), -EIO);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		p = one_function();
+		*counts[i] += 1; /* more than there is */
+		expect_eq(unpack(&p, PACKED_BYTES, &c), -EIO);
+		*counts[i] = UINT32_MAX;
+		expect_eq(unpack(&p, PACKED_BYTES, &c), -E2BIG);
+	}
+	assert_null(c);
+}
+
+static void a_program_without_code_or_with_hidden_code_says_so(void **state)
+{
+	struct packed p = one_function();
+	struct bpf_prog_code *c = NULL;
+
+	(void)state;
+	p.start = 0;
+	expect_eq(unpack(&p, PACKED_BYTES, &c), -EPERM);
+	p.info.nr_jited_ksyms = p.info.nr_jited_func_lens = 0;
+	expect_eq(unpack(&p, PACKED_BYTES, &c), -ENOTSUP);
+	assert_null(c);
+}
+
+/* A program of the kernel: its code is where its description says. */
+static void a_loaded_program_is_packed(void **state)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int prog = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "x", "GPL", program, 2, NULL), fd;
+	struct bpf_prog_info info = { 0 };
+	struct bpf_prog_code *c = NULL;
+	struct bpf_prog_place at;
+	struct diag d = { 0 };
+	uint64_t start = 0;
+	__u32 len = sizeof(info);
+
+	(void)state;
+	if (prog < 0)
+		skip();
+	info.nr_jited_ksyms = 1;
+	info.jited_ksyms = (uint64_t)(uintptr_t)&start;
+	assert_int_equal(bpf_obj_get_info_by_fd(prog, &info, &len), 0);
+	if (!start)
+		skip(); /* interpreted, or hidden */
+	fd = bpf_prog_code_pack(info.id);
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_prog_code_unpack(fd, &d, &c), 0);
+	assert_true(bpf_prog_code_find(c, start, &at));
+	assert_false(bpf_prog_code_find(c, start - 1, &at));
+	bpf_prog_code_free(c);
+	close(fd);
+	close(prog);
+	expect_eq(bpf_prog_code_pack(UINT32_MAX), -ENOENT);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -110,7 +225,11 @@ int main(void)
 		cmocka_unit_test(outside_there_is_nothing),
 		cmocka_unit_test(code_without_a_line_belongs_to_its_function),
 		cmocka_unit_test(a_program_without_lines_has_functions),
-		cmocka_unit_test(a_program_that_is_not_there_is_told),
+		cmocka_unit_test(a_program_that_is_not_there_is_reported),
+		cmocka_unit_test(a_packed_program_is_unpacked),
+		cmocka_unit_test(what_is_cut_off_or_claims_too_much_is_refused),
+		cmocka_unit_test(a_program_without_code_or_with_hidden_code_says_so),
+		cmocka_unit_test(a_loaded_program_is_packed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

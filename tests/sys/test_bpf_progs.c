@@ -2,7 +2,7 @@
 
 #include <linux/bpf.h>
 
-#include "sys/bpf_progs.h"
+#include "sys/bpf/bpf_progs.h"
 
 static void run_times_are_those_between_samples(void **state)
 {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sys/bpf_struct_ops.h"
+#include "sys/bpf/bpf_struct_ops.h"
 
 #define BITS 8U
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/caps.h"
 #include "sys/cgroup.h"
+#include "sys/rights/caps.h"
 #include "tree.h"
 
 static void make_tree(struct tree *tree)
@@ -141,7 +141,7 @@ static void a_set_knows_what_lies_below_its_picks(void **state)
 	make_tree(&tree);
 	t = walk(&tree);
 	expect_eq(cgroup_resolve(t, patterns, 2, NULL, &set), 0);
-	assert_true(cgroup_set_has(t, &set, cgroup_tree_root_id(t)));
+	assert_true(cgroup_set_has(t, &set, inode(&tree, "")));
 	assert_true(cgroup_set_has(t, &set, inode(&tree, "/user.slice/app.slice")));
 	assert_true(cgroup_set_has(t, &set, inode(&tree, "/user.slice/app.slice/web/worker")));
 	assert_false(cgroup_set_has(t, &set, inode(&tree, "/user.slice")));
@@ -163,11 +163,10 @@ static void directories_alone_are_cgroups_and_have_paths(void **state)
 	t = walk(&tree);
 	expect_eq(cgroup_tree_nr(t), 9);
 	assert_false(cgroup_tree_is_cut(t));
-	expect_eq(cgroup_tree_root_id(t), inode(&tree, ""));
 	expect_eq(cgroup_path(t, inode(&tree, "/user.slice/app.slice/web"), &path), 0);
 	assert_string_equal(path, "/user.slice/app.slice/web");
 	free(path);
-	expect_eq(cgroup_path(t, cgroup_tree_root_id(t), &path), 0);
+	expect_eq(cgroup_path(t, inode(&tree, ""), &path), 0);
 	assert_string_equal(path, "/");
 	free(path);
 	expect_eq(cgroup_path(t, UINT64_MAX, &path), -ENOENT);
@@ -324,8 +323,7 @@ static void ids_names_and_inodes_of_this_machine_agree(void **state)
 	(void)state;
 	t = walk_machine(&mount);
 	expect_eq(stat(mount, &st), 0);
-	expect_eq(cgroup_tree_root_id(t), st.st_ino);
-	expect_eq(cgroup_path(t, cgroup_tree_root_id(t), &path), 0);
+	expect_eq(cgroup_path(t, st.st_ino, &path), 0);
 	assert_string_equal(path, "/");
 	free(path);
 	free(mount);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sys/cpu_idle.h"
+#include "sys/sensors/cpu_idle.h"
 #include "tree.h"
 
 static void cpus_may_have_any_numbers(void **state)

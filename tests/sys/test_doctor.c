@@ -104,7 +104,8 @@ static void missing_capabilities_come_with_the_setcap_line(void **state)
 	m->cfg.caps = &m->caps;
 	expect_row(m, "capabilities", DOCTOR_MISSING, "cap_bpf,cap_perfmon");
 	assert_non_null(strstr(row(m, "capabilities")->remedy, "setcap cap_bpf,cap_perfmon,"));
-	assert_non_null(strstr(row(m, "capabilities")->remedy, "+ep /usr/bin/schedscope"));
+	assert_non_null(strstr(row(m, "capabilities")->remedy,
+	                       "f=/usr/bin/schedscope; chgrp adm \"$f\" && chmod 750"));
 	m->caps.effective = CAPS_BIT(CAP_BPF);
 	expect_row(m, "capabilities", DOCTOR_MISSING, "without cap_perfmon");
 	m->caps.effective = CAPS_TRACE;
@@ -123,6 +124,35 @@ static void loading_a_program_is_reported(void **state)
 	expect_row(m, "bpf", DOCTOR_MISSING, "refuses");
 	m->cfg.bpf_error = -ENOSYS;
 	expect_row(m, "bpf", DOCTOR_MISSING, "no program");
+}
+
+static void watching_functions_is_reported_as_it_was_tried(void **state)
+{
+	struct machine *m = *state;
+
+	expect_row(m, "functions", DOCTOR_LIMITED, "not tried");
+	m->cfg.has_tried_bpf = true;
+	expect_row(m, "functions", DOCTOR_OK, "by fentry and by kprobe");
+	m->cfg.fentry_error = -EPERM;
+	expect_row(m, "functions", DOCTOR_OK, "not by fentry (Operation not permitted)");
+	m->cfg.kprobe_error = -ENOENT;
+	expect_row(m, "functions", DOCTOR_LIMITED, "cannot be watched");
+	m->cfg.fentry_error = 0;
+	expect_row(m, "functions", DOCTOR_LIMITED, "not by kprobe (this kernel has none)");
+}
+
+static void a_refused_program_makes_an_unknown_lockdown_suspect(void **state)
+{
+	struct machine *m = *state;
+
+	m->cfg.has_tried_bpf = true;
+	expect_row(m, "lockdown", DOCTOR_OK, "not active");
+	m->cfg.fentry_error = -EPERM;
+	expect_row(m, "lockdown", DOCTOR_LIMITED, "cannot be read");
+	tree_write(&m->tree, "sys/kernel/security/lockdown", "none [integrity] confidentiality");
+	expect_row(m, "lockdown", DOCTOR_LIMITED, "lockdown=integrity");
+	tree_write(&m->tree, "sys/kernel/security/lockdown", "[none] integrity confidentiality");
+	expect_row(m, "lockdown", DOCTOR_OK, "not active");
 }
 
 static void lockdown_of_confidentiality_is_reported(void **state)
@@ -216,6 +246,8 @@ static void a_pid_namespace_is_noticed(void **state)
 	struct machine *m = *state;
 
 	expect_row(m, "container", DOCTOR_LIMITED, "unknown");
+	put_link(m, "proc/self/ns/mnt", "mnt:[4026531841]");
+	expect_row(m, "container", DOCTOR_OK, "no pid namespaces");
 	put_link(m, "proc/self/ns/pid", "pid:[4026531836]");
 	expect_row(m, "container", DOCTOR_OK, "first");
 	tree_write(&m->tree, ".dockerenv", "");
@@ -235,6 +267,15 @@ static void cpus_and_their_caches_are_counted(void **state)
 	expect_row(m, "cpus", DOCTOR_LIMITED, "5 online (2-5,8)");
 	tree_write(&m->tree, "sys/devices/system/cpu/cpu2/cache/index3/id", "0");
 	expect_row(m, "cpus", DOCTOR_OK, "5 online");
+}
+
+static void a_kernel_without_a_filter_of_calls_is_reported(void **state)
+{
+	struct machine *m = *state;
+
+	expect_row(m, "seccomp", DOCTOR_LIMITED, "cannot filter system calls");
+	tree_write(&m->tree, "proc/sys/kernel/seccomp/actions_avail", "kill_process errno allow");
+	expect_row(m, "seccomp", DOCTOR_OK, "can make few system calls");
 }
 
 static void tracefs_may_be_mounted_or_not(void **state)
@@ -264,6 +305,8 @@ int main(void)
 		WITH(the_kernel_is_judged_by_its_release),
 		WITH(missing_capabilities_come_with_the_setcap_line),
 		WITH(loading_a_program_is_reported),
+		WITH(watching_functions_is_reported_as_it_was_tried),
+		WITH(a_refused_program_makes_an_unknown_lockdown_suspect),
 		WITH(lockdown_of_confidentiality_is_reported),
 		WITH(counters_are_named),
 		WITH(paranoid_matters_without_the_capability_only),
@@ -273,6 +316,7 @@ int main(void)
 		WITH(hidden_addresses_are_reported),
 		WITH(a_pid_namespace_is_noticed),
 		WITH(cpus_and_their_caches_are_counted),
+		WITH(a_kernel_without_a_filter_of_calls_is_reported),
 		WITH(tracefs_may_be_mounted_or_not),
 		WITH(absent_tracepoints_are_named),
 	};

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sys/event_names.h"
+#include "sys/pmu/event_names.h"
 #include "tree.h"
 
 static void tracepoints_come_sorted_from_tracefs(void **state)

@@ -156,10 +156,9 @@ static void fields_are_found_also_in_anonymous_parts(void **state)
 	expect_eq(f->fields[FEATURES_SE_CFS_RQ], TRI_NO);
 	expect_eq(f->fields[FEATURES_TASK_STATE], TRI_YES);
 	expect_eq(f->sched_ext, TRI_NO);
-	expect_eq(f->fentry, TRI_NO);
 }
 
-static void task_storage_is_told_by_btf_before_the_release(void **state)
+static void task_storage_is_decided_by_btf_before_the_release(void **state)
 {
 	struct machine *m = *state;
 
@@ -214,8 +213,6 @@ static void nothing_known_is_unknown(void **state)
 	expect_eq(f->tracepoints[FEATURES_TP_sched_switch], TRI_UNKNOWN);
 	expect_eq(f->fields[FEATURES_RQ_NR_RUNNING], TRI_UNKNOWN);
 	expect_eq(f->sched_ext, TRI_UNKNOWN);
-	expect_eq(f->kprobes, TRI_UNKNOWN);
-	expect_eq(f->fentry, TRI_NO);
 	expect_eq(f->lockdown, LOCKDOWN_UNKNOWN);
 	expect_eq(f->bpf_stats, TRI_UNKNOWN);
 	expect_eq(f->unprivileged_bpf, TRI_UNKNOWN);
@@ -247,25 +244,16 @@ static void files_of_proc_and_sys_are_read(void **state)
 
 	tree_write(&m->tree, "proc/sys/kernel/osrelease", "6.12.1");
 	tree_write(&m->tree, "proc/sys/kernel/unprivileged_bpf_disabled", "2");
-	tree_write(&m->tree, "sys/bus/event_source/devices/software/type", "1");
 	tree_write(&m->tree, "sys/kernel/security/lockdown", "none [integrity] confidentiality");
-	assert_true(btf__add_func(m->btf, "register_ftrace_direct", BTF_FUNC_STATIC,
-	                          btf__add_func_proto(m->btf, 0)) > 0);
-	write_btf(m);
 	expect_eq(probe(m, &admin)->unprivileged_bpf, TRI_NO);
-	expect_eq(m->f.kprobes, TRI_NO);
 	expect_eq(m->f.lockdown, LOCKDOWN_INTEGRITY);
-	expect_eq(m->f.fentry, TRI_YES);
 	expect_eq(m->f.bpf_stats, TRI_YES);
 	expect_eq(probe(m, &none)->bpf_stats, TRI_NO);
 
-	tree_write(&m->tree, "sys/bus/event_source/devices/kprobe/type", "7");
 	tree_write(&m->tree, "sys/kernel/security/lockdown", "none integrity [confidentiality]");
 	tree_write(&m->tree, "proc/sys/kernel/unprivileged_bpf_disabled", "0");
 	tree_write(&m->tree, "sys/kernel/sched_ext/state", "disabled");
-	expect_eq(probe(m, &admin)->kprobes, TRI_YES);
-	expect_eq(m->f.lockdown, LOCKDOWN_CONFIDENTIALITY);
-	expect_eq(m->f.fentry, TRI_NO);
+	expect_eq(probe(m, &admin)->lockdown, LOCKDOWN_CONFIDENTIALITY);
 	expect_eq(m->f.unprivileged_bpf, TRI_YES);
 	expect_eq(m->f.sched_ext, TRI_YES);
 }
@@ -287,14 +275,6 @@ static void this_machine_has_the_scheduler_in_its_btf(void **state)
 	assert_true(f.task_storage_in_tracing != TRI_UNKNOWN);
 }
 
-static void loading_a_program_works_or_says_why(void **state)
-{
-	int err = features_can_bpf();
-
-	(void)state;
-	assert_true(err <= 0 && err > -4096);
-}
-
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -307,7 +287,7 @@ int main(void)
 		WITH(a_sched_switch_of_another_shape_is_unknown),
 		WITH(a_sched_switch_with_two_arguments_is_unknown),
 		WITH(fields_are_found_also_in_anonymous_parts),
-		WITH(task_storage_is_told_by_btf_before_the_release),
+		WITH(task_storage_is_decided_by_btf_before_the_release),
 		WITH(task_storage_without_btf_goes_by_the_release),
 		WITH(releases_are_read_with_care),
 		WITH(nothing_known_is_unknown),
@@ -315,7 +295,6 @@ int main(void)
 		WITH(without_btf_tracefs_knows_the_tracepoints),
 		WITH(files_of_proc_and_sys_are_read),
 		cmocka_unit_test(this_machine_has_the_scheduler_in_its_btf),
-		cmocka_unit_test(loading_a_program_works_or_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys/mango.h"
+#include "sys/sensors/mango.h"
 #include "tree.h"
 
 #define VERSION_1 85U /* bytes after the type */
@@ -82,17 +82,17 @@ static struct mango *start(const struct queue *q)
 	return m;
 }
 
-static struct mango_look look(struct mango *m)
+static struct mango_frames read_frames(struct mango *m)
 {
-	struct mango_look l = { 0 };
+	struct mango_frames l = { 0 };
 
-	expect_eq(mango_look(m, &l), 0);
+	expect_eq(mango_read(m, &l), 0);
 	return l;
 }
 
 static void fields_are_where_the_compositor_puts_them(void **state)
 {
-	struct mango_look l;
+	struct mango_frames l;
 	struct mango *m;
 	struct queue q;
 
@@ -100,7 +100,7 @@ static void fields_are_where_the_compositor_puts_them(void **state)
 	queue_init(&q);
 	m = start(&q);
 	send_bytes(&q, 7, VERSION_1);
-	l = look(m);
+	l = read_frames(m);
 	expect_eq(l.nr, 1);
 	expect_eq(l.frames[0].pid, 4242);
 	expect_eq(l.frames[0].app_ns, 16000007);
@@ -119,9 +119,9 @@ static void fields_are_where_the_compositor_puts_them(void **state)
 	queue_done(&q);
 }
 
-static void no_queue_is_told(void **state)
+static void no_queue_is_reported(void **state)
 {
-	struct mango_look l;
+	struct mango_frames l;
 	struct mango *m;
 	struct queue q;
 
@@ -129,9 +129,9 @@ static void no_queue_is_told(void **state)
 	queue_init(&q);
 	m = start(&q);
 	expect_eq(msgctl(q.id, IPC_RMID, NULL), 0);
-	assert_int_equal(mango_look(m, &l), -ENOENT);
+	assert_int_equal(mango_read(m, &l), -ENOENT);
 	q.id = msgget(ftok(q.path, 65), IPC_CREAT | IPC_EXCL | 0600);
-	expect_eq(look(m).nr, 0); /* it may come later */
+	expect_eq(read_frames(m).nr, 0); /* it may come later */
 	mango_close(m);
 	mango_close(NULL);
 	queue_done(&q);
@@ -139,7 +139,7 @@ static void no_queue_is_told(void **state)
 
 static void odd_messages_are_counted_not_read(void **state)
 {
-	struct mango_look l;
+	struct mango_frames l;
 	struct mango *m;
 	struct queue q;
 	struct raw version_2 = frame_of(9);
@@ -152,7 +152,7 @@ static void odd_messages_are_counted_not_read(void **state)
 	expect_eq(msgsnd(q.id, &version_2, VERSION_1, IPC_NOWAIT), 0);
 	send_bytes(&q, 2, 0);
 	send_bytes(&q, 3, 600); /* as long as it likes: the start is version 1 */
-	l = look(m);
+	l = read_frames(m);
 	expect_eq(l.nr_odd, 3);
 	expect_eq(l.nr, 1);
 	expect_eq(l.frames[0].app_ns, 16000003);
@@ -161,10 +161,10 @@ static void odd_messages_are_counted_not_read(void **state)
 }
 
 /* The queue would be full after seconds and stay so. */
-static void if_nobody_reads_the_queue_is_emptied(void **state)
+static void without_another_reader_the_queue_is_emptied(void **state)
 {
 	struct msqid_ds s;
-	struct mango_look l;
+	struct mango_frames l;
 	struct mango *m;
 	struct queue q;
 
@@ -173,15 +173,15 @@ static void if_nobody_reads_the_queue_is_emptied(void **state)
 	m = start(&q);
 	for (uint32_t i = 0; i < 3; i++)
 		send_bytes(&q, i, VERSION_1);
-	l = look(m);
+	l = read_frames(m);
 	assert_true(l.is_taking);
 	expect_eq(l.nr, 3);
 	expect_eq(l.frames[2].app_ns, 16000002);
 	expect_eq(msgctl(q.id, IPC_STAT, &s), 0);
 	expect_eq(s.msg_qnum, 0);
-	expect_eq(look(m).nr, 0);
+	expect_eq(read_frames(m).nr, 0);
 	send_bytes(&q, 0, VERSION_1); /* the same once more is another frame */
-	expect_eq(look(m).nr, 1);
+	expect_eq(read_frames(m).nr, 1);
 	mango_close(m);
 	queue_done(&q);
 }
@@ -247,7 +247,7 @@ static void other_stop(const struct other *o)
 
 static void what_another_program_reads_is_left_to_it(void **state)
 {
-	struct mango_look l;
+	struct mango_frames l;
 	struct other o;
 	struct mango *m;
 	struct queue q;
@@ -260,22 +260,22 @@ static void what_another_program_reads_is_left_to_it(void **state)
 	expect_eq(other_takes(&o, 1), 16000000);
 	for (uint32_t i = 1; i <= 4; i++)
 		send_bytes(&q, i, VERSION_1);
-	l = look(m);
+	l = read_frames(m);
 	assert_false(l.is_taking);
 	expect_eq(l.other, o.pid);
 	expect_eq(l.nr, 4);
 	expect_eq(l.frames[3].app_ns, 16000004);
-	expect_eq(look(m).nr, 0);                /* each frame once, though all still lie there */
+	expect_eq(read_frames(m).nr, 0);         /* each frame once, though all still lie there */
 	expect_eq(other_takes(&o, 2), 16000002); /* it misses none */
 	send_bytes(&q, 5, VERSION_1);
-	l = look(m);
+	l = read_frames(m);
 	expect_eq(l.nr, 1);
 	expect_eq(l.frames[0].app_ns, 16000005);
 	expect_eq(other_takes(&o, 3), 16000005);
 	other_stop(&o);
-	/* It is gone: somebody must read on. */
+	/* It is gone: the queue must still be read. */
 	send_bytes(&q, 6, VERSION_1);
-	l = look(m);
+	l = read_frames(m);
 	assert_true(l.is_taking);
 	expect_eq(l.nr, 1);
 	expect_eq(l.frames[0].app_ns, 16000006);
@@ -285,7 +285,7 @@ static void what_another_program_reads_is_left_to_it(void **state)
 
 static void a_full_queue_is_read_whole(void **state)
 {
-	struct mango_look l;
+	struct mango_frames l;
 	struct mango *m;
 	struct queue q;
 	uint32_t nr = 0;
@@ -299,7 +299,7 @@ static void a_full_queue_is_read_whole(void **state)
 		if (msgsnd(q.id, &r, VERSION_1, IPC_NOWAIT) < 0)
 			break;
 	}
-	l = look(m);
+	l = read_frames(m);
 	expect_eq(l.nr, nr < MANGO_FRAMES_MAX ? nr : MANGO_FRAMES_MAX);
 	expect_eq(l.frames[l.nr - 1].app_ns, 16000000 + nr - 1);
 	mango_close(m);
@@ -310,9 +310,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_where_the_compositor_puts_them),
-		cmocka_unit_test(no_queue_is_told),
+		cmocka_unit_test(no_queue_is_reported),
 		cmocka_unit_test(odd_messages_are_counted_not_read),
-		cmocka_unit_test(if_nobody_reads_the_queue_is_emptied),
+		cmocka_unit_test(without_another_reader_the_queue_is_emptied),
 		cmocka_unit_test(what_another_program_reads_is_left_to_it),
 		cmocka_unit_test(a_full_queue_is_read_whole),
 	};

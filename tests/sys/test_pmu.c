@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/pmu.h"
-#include "sys/pmu_format.h"
+#include "sys/pmu/pmu.h"
+#include "sys/pmu/pmu_format.h"
 
 struct machine {
 	struct tree tree;
@@ -43,7 +43,7 @@ static void machine_free(struct machine *m)
 	free(m);
 }
 
-static int look(struct machine *m, const char *name)
+static int resolve(struct machine *m, const char *name)
 {
 	pmu_events_done(&m->events);
 	m->d = (struct diag){ 0 };
@@ -52,7 +52,7 @@ static int look(struct machine *m, const char *name)
 
 static void expect(struct machine *m, const char *name, uint32_t type, uint64_t config)
 {
-	if (look(m, name))
+	if (resolve(m, name))
 		fail_msg("%s: %s", name, m->d.what);
 	expect_eq(m->events.nr, 1);
 	expect_eq(m->events.items[0].type, type);
@@ -62,7 +62,7 @@ static void expect(struct machine *m, const char *name, uint32_t type, uint64_t 
 
 static void expect_error(struct machine *m, const char *name, int err, const char *word)
 {
-	expect_eq(look(m, name), err);
+	expect_eq(resolve(m, name), err);
 	expect_eq(m->d.code, err);
 	if (!strstr(m->d.what, word))
 		fail_msg("%s: '%s' lacks '%s'", name, m->d.what, word);
@@ -286,7 +286,7 @@ static void a_very_long_name_is_refused(void **state)
 
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	expect_eq(look(m, name), -EINVAL);
+	expect_eq(resolve(m, name), -EINVAL);
 }
 
 static void hybrid_cpus_get_one_event_per_pmu(void **state)
@@ -294,7 +294,7 @@ static void hybrid_cpus_get_one_event_per_pmu(void **state)
 	struct machine *m = *state;
 	const struct pmu_event *e;
 
-	expect_eq(look(m, "cycles"), 0);
+	expect_eq(resolve(m, "cycles"), 0);
 	expect_eq(m->events.nr, 2);
 	e = m->events.items;
 	assert_string_equal(e[0].pmu, "cpu_atom");
@@ -306,7 +306,7 @@ static void hybrid_cpus_get_one_event_per_pmu(void **state)
 	expect_eq(e[1].config, 4ULL << 32);
 	expect_eq(e[1].cpus.nr, 16);
 
-	expect_eq(look(m, "mem-loads"), 0);
+	expect_eq(resolve(m, "mem-loads"), 0);
 	expect_eq(m->events.nr, 2);
 	e = m->events.items;
 	expect_eq(e[0].type, 10);
@@ -333,7 +333,7 @@ static void cpu_means_every_core_pmu(void **state)
 {
 	struct machine *m = *state;
 
-	expect_eq(look(m, "cpu/event=0x24,umask=0x3f/"), 0);
+	expect_eq(resolve(m, "cpu/event=0x24,umask=0x3f/"), 0);
 	expect_eq(m->events.nr, 2);
 	expect_eq(m->events.items[0].type, 10);
 	expect_eq(m->events.items[1].type, 4);
@@ -355,12 +355,12 @@ static void what_intel_lacks_is_said_with_its_name(void **state)
 	struct machine *m = *state;
 
 	expect_error(m, "l2-miss", -ENOTSUP, "Intel");
-	expect_eq(look(m, "l3-miss"), 0);
+	expect_eq(resolve(m, "l3-miss"), 0);
 	expect_eq(m->events.items[1].type, PERF_TYPE_HW_CACHE);
 	expect_eq(m->events.items[1].config, 4ULL << 32 | 0x10002);
 	expect_error(m, "cpu_core/acr_mask=1/", -ENOTSUP, "acr_mask");
 	expect_error(m, "hv_24x7/PM_READS/", -EINVAL, "chip");
-	expect_eq(look(m, "hv_24x7/PM_READS,chip=1/"), -EINVAL);
+	expect_eq(resolve(m, "hv_24x7/PM_READS,chip=1/"), -EINVAL);
 }
 
 static void arm_pmus_go_by_their_own_name(void **state)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sys/proc_reader.h"
+#include "sys/proc/proc_reader.h"
 
 #define SECOND 1000000000ULL
 
@@ -58,8 +58,8 @@ static void words_are_joined_and_no_process_has_none(void **state)
 	tree_done(&t);
 }
 
-/* A pipe without a writer hangs whoever opens it, as a process with its memory locked does. */
-static void a_process_that_hangs_keeps_nobody_waiting(void **state)
+/* A pipe without a writer hangs the process that opens it, as a process with its memory locked does. */
+static void a_process_that_hangs_delays_nothing_else(void **state)
 {
 	struct proc_reader *r = NULL;
 	struct proc_answer a;
@@ -97,7 +97,7 @@ static void a_process_that_hangs_keeps_nobody_waiting(void **state)
 	tree_done(&t);
 }
 
-static void of_a_cgroup_the_path_is_told(void **state)
+static void of_a_cgroup_the_path_is_reported(void **state)
 {
 	struct proc_reader *r = NULL;
 	struct proc_answer a;
@@ -117,7 +117,7 @@ static void of_a_cgroup_the_path_is_told(void **state)
 	tree_done(&t);
 }
 
-/* Many questions take longer than one may: as long as answers come, nobody hangs. */
+/* Many questions take longer than one may: as long as answers come, nothing hangs. */
 static void a_long_queue_is_no_hang(void **state)
 {
 	struct proc_reader *r = NULL;
@@ -142,8 +142,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_joined_and_no_process_has_none),
-		cmocka_unit_test(of_a_cgroup_the_path_is_told),
-		cmocka_unit_test(a_process_that_hangs_keeps_nobody_waiting),
+		cmocka_unit_test(of_a_cgroup_the_path_is_reported),
+		cmocka_unit_test(a_process_that_hangs_delays_nothing_else),
 		cmocka_unit_test(a_long_queue_is_no_hang),
 	};
 

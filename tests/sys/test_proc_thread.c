@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sys/proc_thread.h"
+#include "sys/proc/proc_thread.h"
 
 /* Of Linux 6.18: a shell with a name that tries, at nice 10. */
 #define STAT                                                                                        \
@@ -75,7 +75,7 @@ static void schedstat_has_three_numbers(void **state)
 	assert_false(proc_thread_sched_parse("", &s));
 }
 
-static void both_kinds_of_switches_are_told_apart(void **state)
+static void both_kinds_of_switches_are_distinguished(void **state)
 {
 	struct proc_thread_switches s;
 
@@ -102,7 +102,7 @@ static void the_cgroup_is_that_of_the_second_version(void **state)
 	assert_null(proc_thread_cgroup_parse("", &len));
 }
 
-static void load_tells_the_last_id(void **state)
+static void load_has_the_last_id(void **state)
 {
 	struct proc_load l;
 
@@ -121,9 +121,9 @@ int main(void)
 		cmocka_unit_test(real_time_and_deadline_have_low_numbers),
 		cmocka_unit_test(text_that_ends_too_early_is_no_stat),
 		cmocka_unit_test(schedstat_has_three_numbers),
-		cmocka_unit_test(both_kinds_of_switches_are_told_apart),
+		cmocka_unit_test(both_kinds_of_switches_are_distinguished),
 		cmocka_unit_test(the_cgroup_is_that_of_the_second_version),
-		cmocka_unit_test(load_tells_the_last_id),
+		cmocka_unit_test(load_has_the_last_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

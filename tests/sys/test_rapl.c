@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/rapl.h"
+#include "sys/sensors/rapl.h"
 #include "tree.h"
 
 struct reads {

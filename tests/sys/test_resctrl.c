@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "sys/resctrl.h"
+#include "sys/sensors/resctrl.h"
 #include "tree.h"
 
 static void put_features(const struct tree *t)
@@ -58,7 +58,7 @@ static void only_what_the_hardware_counts_is_read(void **state)
 	tree_done(&t);
 }
 
-static void not_mounted_is_told_from_nothing_counted(void **state)
+static void not_mounted_is_distinguished_from_nothing_counted(void **state)
 {
 	struct resctrl r;
 	struct tree t;
@@ -110,7 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_of_control_are_counted_in_each_cache),
 		cmocka_unit_test(only_what_the_hardware_counts_is_read),
-		cmocka_unit_test(not_mounted_is_told_from_nothing_counted),
+		cmocka_unit_test(not_mounted_is_distinguished_from_nothing_counted),
 		cmocka_unit_test(rates_survive_the_end_of_a_counter),
 		cmocka_unit_test(domains_are_the_ids_of_caches),
 	};

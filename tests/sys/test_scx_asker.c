@@ -1,7 +1,7 @@
 /* A scheduler's statistics, from servers that answer, hang, die and come back. */
 #include "../unit.h"
 
-#include "../sys/tree.h"
+#include "tree.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "session/scx_asker.h"
+#include "sys/scx/scx_asker.h"
 
 #define S 1000000000ULL
 
-/* Answers with its count of questions, over all connections; silent if told so. */
+/* Answers with its count of questions, over all connections; silent if asked to be. */
 struct server {
 	struct tree tree;
 	char path[100];
@@ -42,7 +42,7 @@ static void talk(struct server *s, int fd)
 			continue;
 		(void)snprintf(answer, sizeof(answer),
 		               "{\"errno\":0,\"args\":{\"resp\":{\"n\":%d}}}\n", count);
-		(void)!write(fd, answer, strlen(answer));
+		(void)!send(fd, answer, strlen(answer), MSG_NOSIGNAL); /* it may have given up */
 		if (s->hangs_up_after && ++nr == s->hangs_up_after)
 			break;
 	}
@@ -134,7 +134,7 @@ static void answers_come_in_lines_over_one_connection(void **state)
 	server_stop(&s);
 }
 
-static void nobody_asks_until_it_is_wanted(void **state)
+static void nothing_is_asked_until_it_is_wanted(void **state)
 {
 	const struct timespec nap = { 0, 100000000 };
 	struct scx_asker *a = NULL;
@@ -153,7 +153,7 @@ static void nobody_asks_until_it_is_wanted(void **state)
 	server_stop(&s);
 }
 
-static void a_silent_scheduler_holds_nobody_up(void **state)
+static void a_silent_scheduler_delays_nothing_else(void **state)
 {
 	uint64_t start_ns, longest_ns = 0;
 	struct scx_asker *a;
@@ -206,8 +206,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_come_in_lines_over_one_connection),
-		cmocka_unit_test(nobody_asks_until_it_is_wanted),
-		cmocka_unit_test(a_silent_scheduler_holds_nobody_up),
+		cmocka_unit_test(nothing_is_asked_until_it_is_wanted),
+		cmocka_unit_test(a_silent_scheduler_delays_nothing_else),
 		cmocka_unit_test(one_that_dies_and_comes_back_is_found_again),
 	};
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sys/scx_counters.h"
+#include "sys/scx/scx_counters.h"
 #include "tree.h"
 
 #define FILE_NAME "sys/kernel/sched_ext/root/events"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/scx_log.h"
+#include "sys/scx/scx_log.h"
 
 static void an_end_and_its_reason_are_found(void **state)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sys/scx_state.h"
+#include "sys/scx/scx_state.h"
 #include "tree.h"
 
 static void the_state_of_sched_ext_decides_not_the_name(void **state)

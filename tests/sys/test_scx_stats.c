@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/scx_stats.h"
+#include "sys/scx/scx_stats.h"
 #include "tree.h"
 
 static void an_answer_of_a_scheduler_is_its_resp(void **state)
@@ -36,12 +36,12 @@ static void an_answer_that_is_none_has_its_sentence(void **state)
 		int err;
 		const char *says;
 	} cases[] = {
-		{ "", -EPROTO, "speak" },
-		{ "[]", -EPROTO, "speak" },
-		{ "{\"args\":{\"resp\":1}}", -EPROTO, "speak" },
-		{ "{\"errno\":\"0\",\"args\":{\"resp\":1}}", -EPROTO, "speak" },
-		{ "{\"errno\":0,\"args\":{}}", -EPROTO, "without an answer" },
-		{ "{\"errno\":0}", -EPROTO, "without an answer" },
+		{ "", -EPROTO, "protocol" },
+		{ "[]", -EPROTO, "protocol" },
+		{ "{\"args\":{\"resp\":1}}", -EPROTO, "protocol" },
+		{ "{\"errno\":\"0\",\"args\":{\"resp\":1}}", -EPROTO, "protocol" },
+		{ "{\"errno\":0,\"args\":{}}", -EPROTO, "without a result" },
+		{ "{\"errno\":0}", -EPROTO, "without a result" },
 		{ "{\"errno\":22,\"args\":{\"resp\":\"no such target\"}}", -EREMOTEIO,
 		  "no such target" },
 	};
@@ -75,7 +75,7 @@ static void *serve(void *ctx)
 	ssize_t got = fd >= 0 ? read(fd, s->asked, sizeof(s->asked) - 1) : -1;
 
 	if (got > 0 && s->answer)
-		(void)!write(fd, s->answer, strlen(s->answer));
+		(void)!send(fd, s->answer, strlen(s->answer), MSG_NOSIGNAL);
 	while (got > 0 && !s->answer) /* until the other side gives up */
 		got = read(fd, s->asked + 100, 1);
 	close(fd);
@@ -145,7 +145,7 @@ static void a_scheduler_that_hangs_up_is_no_answer(void **state)
 	server_stop(&s);
 }
 
-static void nobody_there_is_told_apart(void **state)
+static void a_missing_server_is_distinguished(void **state)
 {
 	struct diag d = { 0 };
 	char *out = NULL;
@@ -163,7 +163,7 @@ int main(void)
 		cmocka_unit_test(a_scheduler_is_asked_in_one_line),
 		cmocka_unit_test(a_scheduler_that_hangs_is_left_in_time),
 		cmocka_unit_test(a_scheduler_that_hangs_up_is_no_answer),
-		cmocka_unit_test(nobody_there_is_told_apart),
+		cmocka_unit_test(a_missing_server_is_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

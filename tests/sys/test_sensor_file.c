@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sys/sensor_file.h"
+#include "sys/sensors/sensor_file.h"
 #include "tree.h"
 
 static void numbers_are_whole_numbers(void **state)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/sys_stats.h"
+#include "sys/proc/sys_stats.h"
 #include "tree.h"
 
 static uint64_t value_of(const struct sys_pairs *p, const char *name)

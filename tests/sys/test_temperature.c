@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/temperature.h"
+#include "sys/sensors/temperature.h"
 #include "tree.h"
 
 static struct temperatures *read_tree(const struct tree *t)

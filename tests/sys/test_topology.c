@@ -88,7 +88,7 @@ static void a_captured_arm64_machine(void **state)
 	topology_free(t);
 }
 
-static void several_caches_in_one_die_are_told_apart(void **state)
+static void several_caches_in_one_die_are_distinguished(void **state)
 {
 	struct topology *t = read_fixture("topology/epyc.txt");
 	const struct topology_counts *c = topology_counts(t);
@@ -124,7 +124,7 @@ static void hybrid_cores_have_types_and_gaps_in_their_ids(void **state)
 	topology_free(t);
 }
 
-static void capacities_tell_core_types(void **state)
+static void capacities_give_core_types(void **state)
 {
 	struct topology *t = read_fixture("topology/capacity.txt");
 
@@ -370,9 +370,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_captured_arm64_machine),
-		cmocka_unit_test(several_caches_in_one_die_are_told_apart),
+		cmocka_unit_test(several_caches_in_one_die_are_distinguished),
 		cmocka_unit_test(hybrid_cores_have_types_and_gaps_in_their_ids),
-		cmocka_unit_test(capacities_tell_core_types),
+		cmocka_unit_test(capacities_give_core_types),
 		cmocka_unit_test(memory_without_cpus_is_a_node),
 		cmocka_unit_test(offline_cpus_and_gaps_stay_unknown),
 		cmocka_unit_test(four_threads_share_a_core),

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sys/uncore_freq.h"
+#include "sys/sensors/uncore_freq.h"
 #include "tree.h"
 
 #define FOLDER "sys/devices/system/cpu/intel_uncore_frequency/"
@@ -27,7 +27,7 @@ static void a_package_has_the_mean_of_its_dies(void **state)
 	tree_done(&t);
 }
 
-static void clusters_tell_their_package_in_a_file(void **state)
+static void clusters_have_their_package_in_a_file(void **state)
 {
 	struct uncore_freqs u;
 	struct tree t;
@@ -62,7 +62,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_package_has_the_mean_of_its_dies),
-		cmocka_unit_test(clusters_tell_their_package_in_a_file),
+		cmocka_unit_test(clusters_have_their_package_in_a_file),
 		cmocka_unit_test(no_driver_no_frequency),
 	};
 

@@ -14,8 +14,8 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
                          5: "next_comm", 6: "next_pid", 7: "next_prio"}),
     11: ("cpu_frequency", {1: "state", 2: "cpu_id"}),
     13: ("cpu_idle", {1: "state", 2: "cpu_id"}),
-    17: ("sched_wakeup", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu"}),
-    20: ("sched_waking", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu"}),
+    17: ("sched_wakeup", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
+    20: ("sched_waking", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
     21: ("ipi_entry", {1: "reason"}), 22: ("ipi_exit", {1: "reason"}),
     23: ("ipi_raise", {1: "target_cpus", 2: "reason"}),
     24: ("softirq_entry", {1: "vec"}), 25: ("softirq_exit", {1: "vec"}),
@@ -31,7 +31,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     360: ("netif_receive_skb", {1: "len", 2: "name"}), 361: ("net_dev_xmit", {1: "len", 2: "name"}),
     57: ("workqueue_execute_end", {1: "work", 2: "function"}),
     58: ("workqueue_execute_start", {1: "work", 2: "function"}),
-    114: ("sched_wakeup_new", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu"}),
+    114: ("sched_wakeup_new", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
     235: ("task_newtask", {1: "pid", 2: "comm", 3: "clone_flags"}),
     236: ("task_rename", {1: "pid", 2: "oldcomm", 3: "newcomm"}),
     237: ("sched_process_exec", {1: "filename", 2: "pid", 3: "old_pid"}),
@@ -47,8 +47,12 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
 }
 COMPACT = {1: "switch_ts", 2: "switch_prev_state", 3: "switch_next_pid", 4: "switch_next_prio",
            6: "switch_next_comm", 7: "waking_ts", 8: "waking_pid", 9: "waking_target_cpu",
-           10: "waking_prio", 11: "waking_comm", 12: "waking_flags"}
+           10: "waking_prio", 11: "waking_comm", 12: "waking_flags",
+           1001: "waking_interrupt"}  # ours: docs/trace-format.md
 INTERNED = {1: "categories", 2: "names", 3: "args", 5: "functions", 17: "paths", 18: "sources", 26: "symbols"}
+
+
+INFERRED = 0x100  # common_flags of an event that was not recorded
 
 
 class Truncated(Exception):
@@ -119,6 +123,8 @@ class Trace:
         self.cpu_info = []
         self.processes, self.threads, self.renames = {}, {}, collections.defaultdict(list)
         self.events = collections.defaultdict(list)  # by CPU: {ts, pid, name, ...}, in the order of time
+        self.inferred = collections.defaultdict(list)  # by CPU: switches that were not recorded
+        self.nr_bundles = 0
         self.bundles = collections.defaultdict(list)
         self.tracks, self.track_events, self.samples = {}, [], []
         self.stats = []  # SysStats: {ts, memory, paging, pressure, cpus, khz, forks}
@@ -148,7 +154,7 @@ class Trace:
         if flags & 1:
             self.interned[seq] = collections.defaultdict(dict)
             self.defaults[seq] = None
-        assert not flags & 2 or seq in self.interned, "needs a state that nobody began"
+        assert not flags & 2 or seq in self.interned, "needs a state that was not begun"
         if 12 in head:
             self.intern(self.interned[seq], head[12])
         if 59 in head:
@@ -229,10 +235,13 @@ class Trace:
     def bundle(self, data, ts, seq):
         assert ts is None and len(data) <= 65536
         head = {"cpu": None, "lost": False, "prev_end": None}
-        events, compact = [], None
+        events, inferred, compact = [], [], None
+        self.nr_bundles += 1
         for number, value in fields(data):
             if number == 2:
-                events.append(self.event(value))
+                event = self.event(value)
+                event["order"] = (self.nr_bundles, 1, len(events) + len(inferred))
+                (inferred if event["flags"] & INFERRED else events).append(event)
             elif number == 4:
                 compact = value
             else:
@@ -241,7 +250,9 @@ class Trace:
         cpu = head["cpu"]
         if compact is not None:
             events += self.compact(compact, cpu)
-        assert 0 < len(events) <= 1024
+        assert 0 < len(events) and len(events) + len(inferred) <= 1024
+        assert all(event["name"] == "sched_switch" for event in inferred)
+        self.inferred[cpu] += inferred
         events.sort(key=lambda event: event["ts"])
         assert events[-1]["ts"] - events[0]["ts"] < 100_000_000
         last = self.events[cpu][-1]["ts"] if self.events[cpu] else 0
@@ -279,7 +290,7 @@ class Trace:
         for what in ("switch", "waking"):
             own = {key[7:]: column for key, column in columns.items() if key.startswith(what)}
             assert len({len(column) for column in own.values()}) <= 1, "columns differ in length"
-            assert not own or len(own) == (5 if what == "switch" else 6)
+            assert not own or len(own) == (5 if what == "switch" else 7)
             now = 0
             for row in zip(*own.values()):
                 row = dict(zip(own, row))
@@ -288,11 +299,12 @@ class Trace:
                 comm = table[row["next_comm"] if what == "switch" else row["comm"]]
                 self.comms[tid].add(comm)
                 if what == "switch":
-                    events.append({"ts": now, "name": "switch", "prev_state": row["prev_state"], "next": tid,
+                    events.append({"ts": now, "name": "switch", "order": (self.nr_bundles, 0, len(events)), "prev_state": row["prev_state"], "next": tid,
                                    "prio": row["next_prio"], "comm": comm})
                 else:
                     events.append({"ts": now, "name": "waking", "tid": tid, "target": row["target_cpu"],
-                                   "prio": row["prio"], "flags": row["flags"], "comm": comm})
+                                   "prio": row["prio"], "flags": row["flags"],
+                                   "interrupt": row["interrupt"], "comm": comm})
         return events
 
     def track(self, data, ts, _seq):
@@ -382,12 +394,24 @@ def check_chains(trace, is_strict):
                     breaks += 1
                 current = event["arg_next_pid"]
             elif event["name"] == "switch":
-                assert current is not None, "a row although nobody knows who ran"
+                assert current is not None, "a row although the running task is unknown"
                 current = event["next"]
             elif event["name"] == "waking":
-                assert current is not None, "a row although nobody knows who wakes"
+                assert current is not None, "a row although the waker is unknown"
     assert not is_strict or breaks == 0
     return breaks
+
+
+def check_whole_chains(trace):
+    """With the inferred ones, each switch is from the task that the one before was to, as a reader that knows of no losses
+    takes them: by time, and as they stand in the file where times are equal, rows first."""
+    for cpu, events in trace.events.items():
+        switches = [event for event in [*events, *trace.inferred[cpu]] if event["name"] in ("switch", "sched_switch")]
+        current = None
+        for event in sorted(switches, key=lambda event: (event["ts"], event["order"])):
+            if event["name"] == "sched_switch":
+                assert current in (None, event["arg_prev_pid"]), (cpu, current, event)
+            current = event["next"] if event["name"] == "switch" else event["arg_next_pid"]
 
 
 def tids(trace):

@@ -1,6 +1,6 @@
 """Traces in the style of a producer: Perfetto's recorder, ourselves, systing and scxtop.
 
-Each function writes a whole trace of a scenario; dialects.py says what each can tell of it.
+Each function writes a whole trace of a scenario; dialects.py says what each can record of it.
 """
 import dataclasses
 import json
@@ -211,8 +211,13 @@ def traced_chunk(scenario, cpu, chunk, previous, is_compact, lost):
 
 # Ourselves
 
-def own(scenario):
-    """Compact rows; in full where a row would not tell who leaves or wakes."""
+def attributes(**values):
+    return packet(num(10, 1), msg(126, *(msg(1, text(1, key), num(2, value) if isinstance(value, int) else text(3, value))
+                                         for key, value in values.items())))
+
+
+def own(scenario, end=None):
+    """Compact rows; in full where a row would not name the task that leaves or wakes. end: more of its last attributes; False: none."""
     head = clocks((6, 3, 1, 5), 6, 1) + system_info() + packet(
         num(10, 1), msg(126, msg(1, text(1, "tool"), text(3, "schedscope")), msg(1, text(1, "tool_version"),
                                                                                  text(3, "0.0"))))
@@ -239,7 +244,8 @@ def own(scenario):
         events.sort(key=lambda row: row[0])
         if events or compact.table:
             out.append(traced_bundle(cpu, [data for _, data in events], compact, 0))
-    return head + process_tree(scenario, 1) + b"".join(out)
+    last = b"" if end is False else attributes(records=len(scenario.events), **(end or {}))
+    return head + process_tree(scenario, 1) + b"".join(out) + last
 
 
 # systing

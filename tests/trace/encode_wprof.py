@@ -198,7 +198,7 @@ class Wprof:
         raw = {"R+": 0, "I": 0x402}.get(e["state"], STATE_BITS[e["state"]])
         wake, off = e["wake"], self.offcpu.get(e["to"], (0, False))
         if wake and wake["ts"] >= off[0]:
-            # The wrong waker: whoever leaves at this switch; and on the waker's CPU, out of order.
+            # The wrong waker: the task that leaves at this switch; and on the waker's CPU, out of order.
             self.bundles[wake["cpu"]][1].append(ftrace_wake(self.s, wake, wake["ts"], e["prev"], target=e["cpu"]))
         elif e["to"] and off[1]:
             fake = {"wakee": e["to"], "new": False, "ts": off[0], "target": e["cpu"]}

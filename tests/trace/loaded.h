@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "abi/event_check.h"
+#include "counted.h"
 #include "enc.h"
 #include "trace/reader.h"
 

@@ -69,7 +69,7 @@ class Recording:
         return self.tables[name]
 
     def records(self):
-        """What the reader delivers, in the words of read_dump; the last line tells of the file."""
+        """What the reader delivers, in the words of read_dump; the last line is about the file."""
         if "records" not in self.answers:
             self.answers["records"] = self.ask("READ_DUMP", "records").splitlines()
         return self.answers["records"][:-1]
@@ -128,7 +128,7 @@ def states_of(rec):
         is_wprof = "wprof" in str(rec.path).removeprefix(str(DATA))
         is_verbose = "old" in str(rec.path).removeprefix(str(DATA))
         records = tp_model.parse(rec.records())
-        if is_wprof:  # its ftrace bundles tell of nothing else, and its wakings are never compact
+        if is_wprof:  # its ftrace bundles record nothing else, and its wakings are never compact
             records = (r for r in records if r[0] in ("SWITCH", "WAKING"))
         rec.answers["states"] = tp_model.States(records, is_compact=not is_wprof, is_verbose=is_verbose)
     return rec.answers["states"]

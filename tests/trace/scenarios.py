@@ -1,4 +1,4 @@
-"""What happened, told once: a machine, its tasks, and every switch and wake with the right answer.
+"""What happened, written once: a machine, its tasks, and every switch and wake with the right answer.
 
 Times are nanoseconds after the start of the recording. tid 0 is the idle task. States are letters as
 sched_switch shows them: R, R+, S, D, T, t, X, Z, P, I.
@@ -41,7 +41,7 @@ class Scenario:
         return max((event.get("end", event["ts"]) for event in self.events), default=0)
 
     def add(self, kind, ts, cpu, **more):
-        assert not self.events or ts >= self.events[-1]["ts"], "tell it in order"
+        assert not self.events or ts >= self.events[-1]["ts"], "events must be in order"
         assert cpu in self.current
         event = dict(kind=kind, ts=ts, cpu=cpu, tid=self.current[cpu], **more)
         self.events.append(event)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "session/recording.h"
+#include "record/recording.h"
 
 static const struct source *s;
 

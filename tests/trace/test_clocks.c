@@ -1,7 +1,7 @@
 #include "../unit.h"
 
 #include "enc.h"
-#include "trace/clocks.h"
+#include "trace/perfetto/clocks.h"
 
 struct reading {
 	uint32_t id;

@@ -45,17 +45,23 @@ static void each_kind_gives_back_what_went_in(void **state)
 	(void)state;
 	packed_len = gzip(plain, len, packed, 2 * len, MAX_WBITS + 16);
 	expect_eq(inflate_sniff(packed, packed_len), INFLATE_ZLIB);
-	expect_eq(inflate_all(INFLATE_ZLIB, packed, packed_len, LIMIT, &out), 0);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = LIMIT }, packed,
+	                      packed_len, &out),
+	          0);
 	expect_eq(out.len, len);
 	assert_memory_equal(out.bytes, plain, len);
 	out.len = 0;
 	packed_len = gzip(plain, len, packed, 2 * len, MAX_WBITS);
-	expect_eq(inflate_all(INFLATE_ZLIB, packed, packed_len, LIMIT, &out), 0);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = LIMIT }, packed,
+	                      packed_len, &out),
+	          0);
 	expect_eq(out.len, len);
 	out.len = 0;
 	packed_len = ZSTD_compress(packed, 2 * len, plain, len, 3);
 	expect_eq(inflate_sniff(packed, packed_len), INFLATE_ZSTD);
-	expect_eq(inflate_all(INFLATE_ZSTD, packed, packed_len, LIMIT, &out), 0);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZSTD, .limit = LIMIT }, packed,
+	                      packed_len, &out),
+	          0);
 	expect_eq(out.len, len);
 	assert_memory_equal(out.bytes, plain, len);
 	free(out.bytes);
@@ -73,13 +79,17 @@ static void members_and_frames_follow_each_other(void **state)
 	len = gzip("one ", 4, packed, sizeof(packed), MAX_WBITS + 16);
 	len += gzip("two", 3, packed + len, sizeof(packed) - len, MAX_WBITS + 16);
 	memset(packed + len, 0, 20); /* padding */
-	expect_eq(inflate_all(INFLATE_ZLIB, packed, len + 20, LIMIT, &out), 0);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = LIMIT }, packed,
+	                      len + 20, &out),
+	          0);
 	expect_eq(out.len, 7);
 	assert_memory_equal(out.bytes, "one two", 7);
 	out.len = 0;
 	len = ZSTD_compress(packed, sizeof(packed), "one ", 4, 1);
 	len += ZSTD_compress(packed + len, sizeof(packed) - len, "two", 3, 1);
-	expect_eq(inflate_all(INFLATE_ZSTD, packed, len, LIMIT, &out), 0);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZSTD, .limit = LIMIT }, packed,
+	                      len, &out),
+	          0);
 	expect_eq(out.len, 7);
 	free(out.bytes);
 }
@@ -92,16 +102,24 @@ static void what_came_before_damage_is_kept(void **state)
 
 	(void)state;
 	packed_len = gzip(plain, len, packed, 2 * len, MAX_WBITS + 16);
-	expect_eq(inflate_all(INFLATE_ZLIB, packed, packed_len / 2, LIMIT, &out), -EBADMSG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = LIMIT }, packed,
+	                      packed_len / 2, &out),
+	          -EBADMSG);
 	assert_true(out.len > len / 4 && out.len < len);
 	assert_memory_equal(out.bytes, plain, out.len);
 	out.len = 0;
 	packed_len = ZSTD_compress(packed, 2 * len, plain, len, 1);
-	expect_eq(inflate_all(INFLATE_ZSTD, packed, packed_len / 2, LIMIT, &out), -EBADMSG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZSTD, .limit = LIMIT }, packed,
+	                      packed_len / 2, &out),
+	          -EBADMSG);
 	assert_memory_equal(out.bytes, plain, out.len);
 	out.len = 0;
-	expect_eq(inflate_all(INFLATE_ZSTD, packed, 0, LIMIT, &out), -EBADMSG);
-	expect_eq(inflate_all(INFLATE_ZLIB, (const uint8_t *)"no zlib", 7, LIMIT, &out), -EBADMSG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZSTD, .limit = LIMIT }, packed,
+	                      0, &out),
+	          -EBADMSG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = LIMIT },
+	                      (const uint8_t *)"no zlib", 7, &out),
+	          -EBADMSG);
 	free(out.bytes);
 	free(plain);
 	free(packed);
@@ -115,11 +133,15 @@ static void a_bomb_stops_at_the_limit(void **state)
 
 	(void)state;
 	packed_len = gzip(plain, len, packed, len, MAX_WBITS);
-	expect_eq(inflate_all(INFLATE_ZLIB, packed, packed_len, 1 << 20, &out), -E2BIG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZLIB, .limit = 1 << 20 },
+	                      packed, packed_len, &out),
+	          -E2BIG);
 	assert_true(out.size <= 1 << 20);
 	out.len = 0;
 	packed_len = ZSTD_compress(packed, len, plain, len, 1);
-	expect_eq(inflate_all(INFLATE_ZSTD, packed, packed_len, 1 << 20, &out), -E2BIG);
+	expect_eq(inflate_all(&(struct inflate_cfg){ .kind = INFLATE_ZSTD, .limit = 1 << 20 },
+	                      packed, packed_len, &out),
+	          -E2BIG);
 	assert_true(out.size <= 1 << 20);
 	free(out.bytes);
 	free(plain);

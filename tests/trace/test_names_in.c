@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "enc.h"
-#include "trace/names_in.h"
+#include "trace/perfetto/names_in.h"
 
 static void add_process(struct enc *tree, uint32_t pid, uint32_t ppid, const char *cmdline)
 {
@@ -113,7 +113,7 @@ static void each_owner_of_a_tid_finds_its_own_description(void **state)
 	names_in_done(&n);
 }
 
-/* wprof's: idle threads are nobody, kernel threads are their own processes. */
+/* wprof's: idle threads are not tasks, kernel threads are their own processes. */
 static void invented_processes_are_seen_through(void **state)
 {
 	static struct clocks c;
@@ -147,7 +147,7 @@ static void invented_processes_are_seen_through(void **state)
 	names_in_done(&n);
 }
 
-static void other_trees_tell_the_same(void **state)
+static void other_trees_give_the_same(void **state)
 {
 	static struct clocks c;
 	static struct enc e, sub;
@@ -179,7 +179,7 @@ int main(void)
 		cmocka_unit_test(a_thread_described_by_itself_wins),
 		cmocka_unit_test(each_owner_of_a_tid_finds_its_own_description),
 		cmocka_unit_test(invented_processes_are_seen_through),
-		cmocka_unit_test(other_trees_tell_the_same),
+		cmocka_unit_test(other_trees_give_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

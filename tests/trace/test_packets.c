@@ -1,7 +1,7 @@
 #include "../base/bytes.h"
 
-#include "trace/packets.h"
-#include "trace/schema.h"
+#include "trace/perfetto/schema.h"
+#include "trace/perfetto/write/packets.h"
 
 static void a_slice_begins_with_annotations_and_a_flow(void **state)
 {

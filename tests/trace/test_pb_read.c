@@ -1,7 +1,7 @@
 #include "../unit.h"
 
 #include "enc.h"
-#include "trace/pb_read.h"
+#include "trace/perfetto/pb_read.h"
 
 static void varints_of_every_length_are_read_at_every_distance_from_the_end(void **state)
 {
@@ -42,7 +42,7 @@ static void a_varint_that_does_not_end_is_bad(void **state)
 	}
 }
 
-static void fields_of_all_wire_types_are_told_apart(void **state)
+static void fields_of_all_wire_types_are_distinguished(void **state)
 {
 	struct enc e = { 0 };
 	struct pb_field f;
@@ -103,7 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(varints_of_every_length_are_read_at_every_distance_from_the_end),
 		cmocka_unit_test(a_varint_that_does_not_end_is_bad),
-		cmocka_unit_test(fields_of_all_wire_types_are_told_apart),
+		cmocka_unit_test(fields_of_all_wire_types_are_distinguished),
 		cmocka_unit_test(what_is_no_protobuf_ends_the_message),
 		cmocka_unit_test(doubles_come_out_as_they_went_in),
 	};

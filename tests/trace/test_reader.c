@@ -30,7 +30,7 @@ static int teardown(void **state)
 
 static uint64_t damage(const char *name)
 {
-	return trace_info_damage(l.info, name);
+	return counted_damage(l.info, name);
 }
 
 /* Appendix A1: one bundle in compact form, byte by byte. */
@@ -62,6 +62,46 @@ static void check_a1(size_t first)
 	expect_eq(sw->next_prio, 120);
 }
 
+/* The same with our word for the interrupt, and a waking that stands in full. */
+static void it_is_read_which_interrupt_wakes(void **state)
+{
+	const struct ev_wake *wake;
+
+	(void)state;
+	enc_hex(&trace, "0a 48 50 02 0a 44 08 02 22 40 2a 09 73 77 61 70 70 65 72 2f 32"
+	                "2a 06 77 6f 72 6b 65 72 0a 04 e8 07 de 02 12 02 01 00 1a 02 00 4d"
+	                "22 02 78 78 32 02 00 01 3a 02 94 0a 42 01 4d 4a 01 02 52 01 78"
+	                "5a 01 01 62 01 08 ca 3e 01 01");
+	enc_hex(&trace, "0a 19 50 02 0a 15 08 02 12 11 08 dc 0b 10 05"
+	                "a2 01 07 10 4d c8 3e ff ff 03 28 48");
+	l.with_names = false;
+	load(&l, &trace);
+	wake = rec_at(&l, 1, EV_WAKING);
+	expect_eq(wake->hdr.flags, EV_FLAG_HARDIRQ);
+	expect_eq(wake->by, ABI_BY_TIMER);
+	wake = rec_at(&l, 3, EV_WAKING);
+	expect_eq(wake->hdr.flags, EV_FLAG_HARDIRQ | EV_FLAG_NMI);
+	expect_eq(wake->by, ABI_BY_NOT_RECORDED);
+	expect_eq(damage("compact_sched_has_parse_errors"), 0);
+}
+
+/* Perfetto's own recorder writes the kernel's flags into rows, and none into events in full. */
+static void where_flags_are_missing_the_context_is_not_recorded(void **state)
+{
+	const struct ev_wake *wake;
+
+	(void)state;
+	enc_hex(&trace, a1);
+	enc_hex(&trace, "0a 14 50 02 0a 10 08 02 12 0c 08 dc 0b 10 05 a2 01 04 10 4d 28 01");
+	l.with_names = false;
+	load(&l, &trace);
+	wake = rec_at(&l, 1, EV_WAKING);
+	expect_eq(wake->by, ABI_BY_UNKNOWN);
+	wake = rec_at(&l, 3, EV_WAKING);
+	expect_eq(wake->waker_tid, 5);
+	expect_eq(wake->by, ABI_BY_NOT_RECORDED);
+}
+
 static void a_compact_bundle_becomes_records(void **state)
 {
 	(void)state;
@@ -70,7 +110,7 @@ static void a_compact_bundle_becomes_records(void **state)
 	load(&l, &trace);
 	expect_eq(l.nr, 3);
 	check_a1(0);
-	/* Nobody knows who left at 1000, in which state. */
+	/* Which task left at 1000, in which state, is unknown. */
 	expect_eq(l.recs[0]->flags, EV_FLAG_UNKNOWN);
 	expect_eq(((const struct ev_switch *)l.recs[0])->prev_tid, 0);
 	expect_eq(l.nr_names, 1);
@@ -78,8 +118,8 @@ static void a_compact_bundle_becomes_records(void **state)
 	expect_eq(l.info->end_ns, 1350);
 	expect_eq(l.info->nr_cpus, 1);
 	expect_eq(l.info->cpus[0].cpu, 2);
-	expect_eq(trace_info_events(l.info, "sched_switch"), 2);
-	expect_eq(trace_info_events(l.info, "sched_waking"), 1);
+	expect_eq(counted_events(l.info, "sched_switch"), 2);
+	expect_eq(counted_events(l.info, "sched_waking"), 1);
 	expect_eq(damage("compact_sched_switch_skipped"), 1);
 }
 
@@ -176,7 +216,7 @@ static void a_huge_claim_fails_at_once(void **state)
 	assert_null(l.info);
 }
 
-static void what_is_no_trace_is_told_in_a_sentence(void **state)
+static void what_is_not_a_trace_is_reported_in_a_sentence(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -235,7 +275,7 @@ static void compressed_packets_of_both_kinds_load(void **state)
 	enc_bytes(&packet, 50, "damaged", 7);
 	put_packet(&trace, &packet);
 	load(&l, &trace);
-	expect_eq(trace_info_events(l.info, "sched_switch"), 4);
+	expect_eq(counted_events(l.info, "sched_switch"), 4);
 	expect_eq(damage("compressed_packets_damaged"), 1);
 }
 
@@ -270,6 +310,35 @@ static void unpacking_stops_at_the_cap(void **state)
 	expect_eq(l.err, -E2BIG);
 	free(zeroes);
 	free(packed);
+}
+
+static uint64_t peak_bytes(void)
+{
+	struct rusage used;
+
+	expect_eq(getrusage(RUSAGE_SELF, &used), 0);
+	return (uint64_t)used.ru_maxrss * 1024;
+}
+
+/* Each of them is small enough; together they are not. The workers stop before memory is full, not after. */
+static void many_blocks_share_one_budget(void **state)
+{
+	size_t size = (size_t)8 << 20, len;
+	uint8_t *zeroes = calloc(1, size), packed[1024];
+	uint64_t before;
+
+	(void)state;
+	len = ZSTD_compress(packed, sizeof(packed), zeroes, size, 3);
+	assert_true(len <= sizeof(packed));
+	free(zeroes);
+	for (int i = 0; i < 60; i++) {
+		enc_bytes(&packet, 133, packed, len);
+		put_packet(&trace, &packet);
+	}
+	before = peak_bytes();
+	load_cfg(&l, trace.buf, trace.len, &(struct trace_read_cfg){ .max_bytes = 32 << 20 });
+	expect_eq(l.err, -E2BIG);
+	assert_true(peak_bytes() - before < (uint64_t)100 << 20);
 }
 
 /* Work functions are numbers of strings, which belong to a sequence and a generation. */
@@ -351,7 +420,7 @@ static void packets_that_need_a_lost_state_are_left_out(void **state)
 	expect_eq(damage("packet_skipped_seq_needs_incremental_state_invalid"), 2);
 	expect_eq(damage("previous_packet_dropped"), 1);
 	expect_eq(damage("interned_data_redefined"), 1);
-	/* 20, then a loss of which each kind is told, then 40 */
+	/* 20, then a loss of which each kind is reported, then 40 */
 	expect_eq(l.nr, 7);
 	expect_eq(l.recs[0]->ts_ns, 20);
 	expect_eq(l.recs[1]->kind, EV_LOST);
@@ -396,7 +465,7 @@ static void a_trace_twice_is_still_one(void **state)
 	enc_hex(&trace, a1);
 	enc_hex(&trace, a1);
 	load(&l, &trace);
-	expect_eq(trace_info_events(l.info, "sched_switch"), 4);
+	expect_eq(counted_events(l.info, "sched_switch"), 4);
 	expect_eq(l.nr, 6);
 	expect_eq(l.info->nr_packets, 2);
 }
@@ -426,7 +495,7 @@ static void unknown_things_are_counted_by_number(void **state)
 		            (u->is_event && u->number == 999 && u->count == 1) ||
 		            (u->is_event && u->number == 5000 && u->count == 2));
 	}
-	expect_eq(trace_info_events(l.info, "scx_dump"), 1);
+	expect_eq(counted_events(l.info, "scx_dump"), 1);
 	expect_eq(l.nr, 0);
 	expect_eq(l.info->end_ns, 13);
 }
@@ -516,7 +585,7 @@ static void a_stream_ends_at_the_cap(void **state)
 	assert_true(writer > 0);
 	close(ends[1]);
 	expect_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
-	expect_eq(trace_read_file("-", &cfg, &sink, &d, &info), -EFBIG);
+	expect_eq(trace_read_file("-", &cfg, &sink, &d, &info), -E2BIG);
 	close(ends[0]);
 	close(STDIN_FILENO);
 	expect_eq(waitpid(writer, NULL, 0), writer);
@@ -560,7 +629,7 @@ static int refuse_start(void *ctx, __u64 ts_ns)
 	return -EPIPE;
 }
 
-static void the_sink_is_told_the_start_first(void **state)
+static void the_sink_gets_the_start_first(void **state)
 {
 	uint64_t start_ns = UINT64_MAX;
 	struct ev_sink sink = { .push = count_from_start, .advance = note_start, .ctx = &start_ns };
@@ -594,18 +663,21 @@ static void the_sink_is_told_the_start_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(the_sink_is_told_the_start_first),
+		T(the_sink_gets_the_start_first),
+		T(it_is_read_which_interrupt_wakes),
+		T(where_flags_are_missing_the_context_is_not_recorded),
 		T(a_compact_bundle_becomes_records),
 		T(an_event_in_full_becomes_a_record),
 		T(columns_may_come_in_pieces),
 		T(unequal_columns_are_counted_and_the_rest_kept),
 		T(a_file_that_is_cut_loads_up_to_there),
 		T(a_huge_claim_fails_at_once),
-		T(what_is_no_trace_is_told_in_a_sentence),
+		T(what_is_not_a_trace_is_reported_in_a_sentence),
 		T(a_trace_without_events_loads),
 		T(compressed_packets_of_both_kinds_load),
 		T(a_whole_file_may_be_compressed),
 		T(unpacking_stops_at_the_cap),
+		T(many_blocks_share_one_budget),
 		T(strings_belong_to_a_generation_and_may_come_after_their_use),
 		T(packets_that_need_a_lost_state_are_left_out),
 		T(other_machines_are_left_out),

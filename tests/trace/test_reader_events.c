@@ -21,7 +21,7 @@ static int teardown(void **state)
 
 static uint64_t damage(const char *name)
 {
-	return trace_info_damage(l.info, name);
+	return counted_damage(l.info, name);
 }
 
 /* Names and whole numbers of one event: fields from 1 on, texts where there are some. */
@@ -73,7 +73,7 @@ static void tasks_live_and_die(void **state)
 	PUT(18, 1, 241, S(1, "hung"), N(2, 9));
 	PUT(19, 1, 242, S(1, "main"), N(2, 100), N(3, 120));
 	put_bundle(&trace, 2, 0, &bundle);
-	/* Told after the fact: who 100 is. */
+	/* Recorded later: the name of 100. */
 	enc_uint(&sub, 1, 100);
 	enc_text(&sub, 2, "main");
 	enc_uint(&sub, 3, 90);
@@ -105,7 +105,7 @@ static void tasks_live_and_die(void **state)
 	expect_eq(((const struct ev_free *)rec_at(&l, 6, EV_FREE))->tid, 101);
 	expect_eq(((const struct ev_task *)rec_at(&l, 7, EV_HANG))->tid, 9);
 	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->prio, 120);
-	/* Who waits, not the one for whom it waits. */
+	/* The task that waits, not the one that it waits for. */
 	expect_eq(((const struct ev_task *)rec_at(&l, 8, EV_WAIT))->tid, 1);
 }
 
@@ -299,7 +299,7 @@ static void cpus_and_tids_may_be_far_apart(void **state)
 	put_switch(&bundle, 11, 5000000, 1, 0);
 	put_bundle(&trace, 2, 17, &bundle);
 	put_switch(&bundle, 12, 1, 1, 2);
-	put_bundle(&trace, 2, 8192, &bundle); /* nobody has that many */
+	put_bundle(&trace, 2, 8192, &bundle); /* no machine has that many */
 	load(&l, &trace);
 	expect_eq(l.nr, 2);
 	expect_eq(((const struct ev_switch *)l.recs[0])->next_tid, 0x7ffffffe);
@@ -460,7 +460,7 @@ static void raw_states_know_the_dead(void **state)
 		          cases[i].want);
 }
 
-static void systing_does_not_tell_who_wakes(void **state)
+static void systing_does_not_record_the_waker(void **state)
 {
 	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 },
 			      zero[] = { 0 };
@@ -512,7 +512,7 @@ static void names_follow_the_events(void **state)
 	(void)state;
 	PUT(10, 0, 20, S(1, "one"), N(2, 7));
 	PUT(20, 0, 20, S(1, "one"), N(2, 7));
-	PUT(30, 0, 20, S(1, "two"), N(2, 7)); /* renamed, and nobody told */
+	PUT(30, 0, 20, S(1, "two"), N(2, 7)); /* renamed without a record */
 	PUT(40, 8, 24, N(1, 1));              /* no name in the event */
 	put_bundle(&trace, 2, 0, &bundle);
 	enc_uint(&sub, 1, 8);
@@ -579,7 +579,7 @@ int main(void)
 		T(our_own_topology_is_read_back),
 		T(a_topology_that_knows_nothing_is_none),
 		T(raw_states_know_the_dead),
-		T(systing_does_not_tell_who_wakes),
+		T(systing_does_not_record_the_waker),
 		T(states_of_old_kernels_are_translated),
 		T(names_follow_the_events),
 		T(events_from_before_the_recording_are_left_out),

@@ -3,14 +3,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/event_check.h"
+#include "counted.h"
 #include "records.h"
+#include "trace/perfetto/write/writer.h"
 #include "trace/reader.h"
-#include "trace/writer.h"
 
 #define T0 1000000000ULL
 
@@ -21,7 +23,7 @@ struct stream {
 	struct trace_writer *w; /* what is pushed goes there too; may be NULL */
 };
 
-static bool is_told_otherwise(const struct ev_hdr *rec)
+static bool is_metadata(const struct ev_hdr *rec)
 {
 	return rec->kind == EV_TASK_INFO || rec->kind == EV_STRING || rec->kind == EV_PROBE_INFO;
 }
@@ -36,7 +38,7 @@ static int keep(void *ctx, const struct ev_hdr *rec)
 		sink = trace_writer_sink(s->w);
 		expect_eq(sink.push(sink.ctx, rec), 0);
 	}
-	if (is_told_otherwise(rec))
+	if (is_metadata(rec))
 		return 0;
 	if (s->len + rec->size > s->size) {
 		s->size = s->size ? 2 * s->size : 1 << 20;
@@ -117,7 +119,7 @@ static void expect_same(const struct stream *want, const struct stream *got)
 	expect_eq(want->len, got->len);
 }
 
-static void tell(struct stream *s)
+static void write_events(struct stream *s)
 {
 	push(s, rec_task_info(100, 100, 1, "server"));
 	push(s, rec_task_info(101, 100, 1, "thread"));
@@ -189,7 +191,7 @@ static void every_kind_of_the_kernels_events_comes_back(void **state)
 	int fd = open_writer(&want, false);
 
 	(void)state;
-	tell(&want);
+	write_events(&want);
 	expect_eq(trace_writer_close(want.w, NULL), 0);
 	info = read_back(fd, &got);
 	expect_same(&want, &got);
@@ -197,20 +199,95 @@ static void every_kind_of_the_kernels_events_comes_back(void **state)
 	assert_string_equal(info->producer_version, "9.9");
 	assert_string_equal(info->scheduler, "scx_demo");
 	assert_string_equal(info->release, "6.12.1");
-	expect_eq(info->nr_cpus_told, 8);
+	expect_eq(info->nr_cpus_reported, 8);
 	expect_eq(info->nr_enabled, 2);
 	expect_eq(info->start_ns, T0 + 5);
 	expect_eq(info->end_ns, T0 + 142);
 	assert_true(info->has_wall_clock);
 	expect_eq(info->start_real_ns, 77 * T0 + 5);
 	expect_eq(info->mono_offset_ns, (uint64_t)-5);
-	expect_eq(trace_info_damage(info, "mismatched_sched_switch_tids"), 0);
+	expect_eq(counted_damage(info, "mismatched_sched_switch_tids"), 0);
 	trace_info_free(info);
 	free(want.bytes);
 	free(got.bytes);
 }
 
-static void tell_of_queues(struct stream *s)
+/* For others, switches that were not seen are written in; to us they are none, and what is unknown stays so. */
+static void switches_that_were_not_seen_come_back_as_breaks(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	push(&want, rec_switch(0, T0 + 10, 0, 0, 100));
+	push(&want, rec_switch(0, T0 + 20, 100, 1, 101));
+	push(&want, rec_switch(0, T0 + 300000000, 102, 1, 103)); /* 101 left unseen, 102 came */
+	push(&want, rec_switch(0, T0 + 300000001, 103, 1, 0));
+	push(&want, rec_switch(0, T0 + 300000002, 104, 1, 0)); /* there was no time for it */
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_same(&want, &got);
+	expect_eq(counted_damage(info, "mismatched_sched_switch_tids"), 2);
+	expect_eq(counted_events(info, "sched_switch"), 5);
+	expect_eq(info->end_ns, T0 + 300000002);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void parents_have_names_though_they_take_no_part(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	push(&want, rec_task_info(1, 1, 0, "init"));
+	push(&want, rec_task_info(50, 50, 1, "shell"));
+	push(&want, rec_task_info(60, 60, 1, "another"));
+	push(&want, rec_task_info(100, 100, 50, "server"));
+	push(&want, rec_switch(0, T0 + 10, 0, 0, 100));
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_eq(info->nr_processes, 3); /* and no other */
+	expect_eq(info->processes[0].tgid, 1);
+	assert_string_equal(info->processes[0].cmdline, "init");
+	expect_eq(info->processes[1].tgid, 50);
+	expect_eq(info->processes[1].ppid, 1);
+	assert_string_equal(info->processes[1].cmdline, "shell");
+	expect_eq(info->processes[2].ppid, 50);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void a_slice_without_counters_has_no_track(void **state)
+{
+	struct {
+		struct ev_pmu pmu;
+		__u64 values[2];
+	} rec = { .pmu = { .hdr = { .size = sizeof(rec), .kind = EV_PMU, .ts_ns = T0 + 20 },
+		           .tid = 100,
+		           .nr = 2 },
+		  .values = { EV_PMU_UNKNOWN, EV_PMU_UNKNOWN } };
+	struct stream want = { 0 }, got = { 0 };
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	push(&want, rec_switch(0, T0 + 10, 0, 0, 100));
+	push(&want, &rec.pmu.hdr);
+	push(&want, rec_switch(0, T0 + 20, 100, 1, 0));
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_eq(info->nr_categories, 0);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void write_queue_events(struct stream *s)
 {
 	const uint64_t builtin = 1ULL << 63;
 
@@ -251,7 +328,7 @@ static void what_sched_ext_did_comes_back(void **state)
 	int fd = open_writer(&want, false);
 
 	(void)state;
-	tell_of_queues(&want);
+	write_queue_events(&want);
 	expect_eq(trace_writer_close(want.w, NULL), 0);
 	trace_info_free(read_back(fd, &got));
 	expect_same(&want, &got);
@@ -321,14 +398,78 @@ static void a_loss_comes_back_where_it_was(void **state)
 	free(got.bytes);
 }
 
+static int64_t number_of(const struct trace_info *info, const char *key)
+{
+	for (size_t i = 0; i < info->nr_attrs; i++)
+		if (strcmp(info->attrs[i].key, key) == 0)
+			return info->attrs[i].number;
+	return -1;
+}
+
+/* Of the CPU nothing is unknown then. */
+static void lost_stacks_are_counted_and_cut_nothing(void **state)
+{
+	struct stream want = { 0 }, got = { 0 };
+	const struct ev_hdr *rec;
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	push(&want, rec_switch(0, T0, 0, 1, 7));
+	push(&want, REC(ev_lost, EV_LOST, 0, T0 + 10, .kind = EV_SAMPLE, .count = 5));
+	push(&want, rec_switch(0, T0 + 20, 7, 1, 0));
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	for (size_t at = 0; at < got.len; at += rec->size) {
+		rec = (const struct ev_hdr *)(got.bytes + at);
+		expect_eq(rec->kind, EV_SWITCH);
+	}
+	expect_eq(info->cpus[0].nr_losses, 0);
+	expect_eq(number_of(info, "lost"), 5);
+	expect_eq(number_of(info, "lost.SAMPLE"), 5);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
+static void what_the_run_lost_is_in_the_file(void **state)
+{
+	struct trace_losses losses = { .skipped = 3, .damaged = 2 };
+	struct stream want = { 0 }, got = { 0 };
+	struct trace_info *info;
+	int fd = open_writer(&want, false);
+
+	(void)state;
+	losses.run.nr[LOSS_mapped_files] = 7;
+	losses.run.nr[LOSS_cgroups_cut] = 1;
+	push(&want, rec_switch(0, T0, 0, 1, 7));
+	trace_writer_losses(want.w, &losses);
+	expect_eq(trace_writer_close(want.w, NULL), 0);
+	info = read_back(fd, &got);
+	expect_eq(number_of(info, "lost"), 5);
+	expect_eq(number_of(info, "lost.skipped_by_the_kernel"), 3);
+	expect_eq(number_of(info, "lost.damaged"), 2);
+	expect_eq(number_of(info, "loss.mapped_files"), 7);
+	expect_eq(number_of(info, "loss.cgroups_cut"), 1);
+	expect_eq(number_of(info, "loss.trigger_calls"), -1);
+	trace_info_free(info);
+	free(want.bytes);
+	free(got.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_the_kernels_events_comes_back),
+		cmocka_unit_test(switches_that_were_not_seen_come_back_as_breaks),
+		cmocka_unit_test(parents_have_names_though_they_take_no_part),
+		cmocka_unit_test(a_slice_without_counters_has_no_track),
 		cmocka_unit_test(what_sched_ext_did_comes_back),
 		cmocka_unit_test(a_busy_machine_comes_back),
 		cmocka_unit_test(a_busy_machine_comes_back_from_compressed_packets),
 		cmocka_unit_test(a_loss_comes_back_where_it_was),
+		cmocka_unit_test(lost_stacks_are_counted_and_cut_nothing),
+		cmocka_unit_test(what_the_run_lost_is_in_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

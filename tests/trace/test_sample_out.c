@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "trace/perfetto/write/writer.h"
 #include "trace/reader.h"
-#include "trace/writer.h"
 
 #define DEPTH_MAX 300U
 
@@ -125,7 +125,7 @@ static void expect_name(const struct trace_info *info, size_t sample, uint32_t i
 		fail_msg("'%.40s' does not begin with '%s'", name, begin);
 }
 
-static void kinds_are_told_apart(void **state)
+static void kinds_are_distinguished(void **state)
 {
 	struct fixture *f = *state;
 	const struct trace_info *info;
@@ -138,7 +138,7 @@ static void kinds_are_told_apart(void **state)
 	expect_eq(info->samples[1].kind, TRACE_SAMPLE_OFFCPU);
 	expect_eq(info->samples[2].kind, TRACE_SAMPLE_WAKER);
 	expect_eq(info->samples[2].ts_ns, 102);
-	assert_string_equal(info->sampled_event, "cycles");
+	assert_string_equal(info->sample_events[info->samples[0].event], "cycles");
 	expect_eq(info->sampling_frequency, 997);
 	expect_name(info, 0, 0, "a_1000_");
 	expect_name(info, 0, 1, "a_100f_");
@@ -222,7 +222,7 @@ static void a_sample_without_frames_is_one_all_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(kinds_are_told_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(kinds_are_distinguished, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_stacks_take_several_packets, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_tables_begin_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_program_that_changes_gets_new_names, setup,

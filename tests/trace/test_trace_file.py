@@ -9,7 +9,7 @@ import sys
 import tempfile
 import traceback
 
-from decode import Trace, check_chains, check_names
+from decode import Trace, check_chains, check_names, check_whole_chains
 
 DEMO = os.environ["WRITE_DEMO"]
 T0 = 1_000_000_000
@@ -49,7 +49,7 @@ def instants(trace, category):
 
 
 @case
-def the_start_tells_who_when_and_where():
+def the_start_has_recorder_time_and_machine():
     trace = story()
     assert trace.clocks[0] == {6: T0, 3: 900, 1: 800, 5: 700}
     assert trace.system["uts"] == {1: "Linux", 3: "6.1.0", 4: "x"} and trace.system[8] == 2
@@ -63,27 +63,27 @@ def the_start_tells_who_when_and_where():
 
 
 @case
-def switches_are_rows_once_it_is_known_who_runs():
+def switches_are_rows_once_the_running_task_is_known():
     trace = story()
     full = [(cpu, event["ts"] - T0) for cpu in (0, 1) for event in trace.events[cpu]
             if event["name"] == "sched_switch"]
-    # The first on each CPU, after the loss, after the break, after exec took another tid.
-    assert full == [(0, 10), (1, 11), (1, 170), (1, 190), (1, 210)], full
+    # The first on each CPU, after the loss, after the break, after exec took another tid, at the time of one in full.
+    assert full == [(0, 10), (1, 11), (1, 170), (1, 190), (1, 210), (1, 210)], full
     rows = [(cpu, event["ts"] - T0, event["prev_state"], event["next"], event["comm"])
             for cpu in (0, 1) for event in trace.events[cpu] if event["name"] == "switch"]
     assert rows == [(0, 40, 1, 0, "swapper/0"), (0, 70, 0, 200, "server"), (0, 90, 16, 0, "swapper/0"),
                     (1, 30, 0, 101, "thread"), (1, 50, 256, 100, "server"), (1, 180, 1, 0, "swapper/1"),
-                    (1, 200, 0, 101, "thread"), (1, 210, 0, 101, "thread")], rows
+                    (1, 200, 0, 101, "thread")], rows
 
 
 @case
-def wakings_are_rows_once_it_is_known_who_wakes():
+def wakings_are_rows_once_the_waker_is_known():
     trace = story()
     assert named(trace, "sched_waking") == [{"pid_": 77, "pid": 100, "comm": "server", "prio": 120,
-                                             "target_cpu": 1}]
+                                             "target_cpu": 1, "interrupt": 0}]
     rows = [event for event in trace.events[0] if event["name"] == "waking"]
-    assert [(row["ts"] - T0, row["tid"], row["target"], row["prio"], row["flags"]) for row in rows] == [
-        (20, 101, 1, 120, 0)]
+    assert [(row["ts"] - T0, row["tid"], row["target"], row["prio"], row["flags"], row["interrupt"])
+            for row in rows] == [(20, 101, 1, 120, 0, 0)]
 
 
 @case
@@ -92,6 +92,17 @@ def every_switch_out_is_of_the_one_switched_in():
     # 101 at 190, and the exec that changed the tid.
     assert check_chains(trace, False) == 2
     assert trace.attributes["broken_switches"] == 1
+
+
+@case
+def no_slice_is_left_open_where_a_switch_was_not_seen():
+    """Each has switches that were not recorded, and says so: readers that do not know breaks show no task for too long."""
+    trace = story()
+    check_whole_chains(trace)
+    inferred = [(cpu, event["ts"] - T0, event["arg_prev_pid"], event["arg_next_pid"]) for cpu in sorted(trace.inferred)
+                for event in trace.inferred[cpu]]
+    assert inferred, "the story has breaks"
+    assert all(event["flags"] == 0x100 for events in trace.inferred.values() for event in events)
 
 
 @case
@@ -128,14 +139,14 @@ def the_tree_has_processes_and_their_threads():
 
 
 @case
-def lives_are_told():
+def lives_are_recorded():
     trace = story()
     assert named(trace, "task_newtask") == [
         {"pid_": 100, "pid": 200, "comm": "server", "clone_flags": 0},
         {"pid_": 100, "pid": 102, "comm": "pool", "clone_flags": 0x10000},
         {"pid_": 2, "pid": 200, "comm": "again", "clone_flags": 0}]
     assert named(trace, "sched_wakeup_new") == [{"pid_": 100, "pid": 200, "comm": "server", "prio": 120,
-                                                 "target_cpu": 0}]
+                                                 "target_cpu": 0, "interrupt": 0}]
     assert named(trace, "task_rename") == [{"pid_": 200, "pid": 200, "oldcomm": "server", "newcomm": "child"}]
     assert named(trace, "sched_process_exec") == [
         {"pid_": 200, "filename": "child", "pid": 200, "old_pid": 200},
@@ -146,13 +157,13 @@ def lives_are_told():
     assert named(trace, "sched_process_wait") == [{"pid_": 100, "comm": "server", "pid": 100, "prio": 120}]
     assert named(trace, "sched_process_hang") == [{"pid_": 100, "comm": "\ufffd", "pid": 300}]
     assert named(trace, "sched_wakeup") == [{"pid_": 100, "comm": "thread", "pid": 101, "prio": -1,
-                                             "target_cpu": 1}]
+                                             "target_cpu": 1, "interrupt": 0}]  # by a task
     assert named(trace, "sched_migrate_task") == [{"pid_": 100, "comm": "thread", "pid": 101, "prio": 120,
                                                    "orig_cpu": 1, "dest_cpu": 0}]
 
 
 @case
-def interrupts_are_told():
+def interrupts_are_reported():
     trace = story()
     assert named(trace, "irq_handler_entry") == [{"pid_": 0, "irq": 9, "name": "eth0"}]
     assert named(trace, "irq_handler_exit") == [{"pid_": 0, "irq": 9, "ret": 1}]
@@ -177,7 +188,7 @@ def work_has_the_names_of_functions():
 
 
 @case
-def cpus_are_told():
+def cpus_are_reported():
     trace = story()
     assert named(trace, "cpu_idle") == [{"pid_": 0, "state": 2**32 - 1, "cpu_id": 0}]
     assert named(trace, "cpu_frequency") == [{"pid_": 0, "state": 1500000, "cpu_id": 1}]
@@ -241,7 +252,7 @@ def queues_have_counters_below_sched_ext():
     trace = story()
     counters = [(event["track"]["name"], event["ts"] - T0, event["value"]) for event in trace.track_events
                 if event["type"] == "counter" and event["track"]["name"].startswith("DSQ")]
-    # A move is no dispatch; a start that nobody knows gives no latency; the same depth is told once.
+    # A move is not a dispatch; an unknown start gives no latency; the same depth is recorded once.
     assert counters == [("DSQ LOCAL_ON|3 latency", 154, 2), ("DSQ 0x1f latency", 155, 5), ("DSQ 0x1f depth", 156, 2),
                         ("DSQ 0x1f depth", 158, 1), ("DSQ GLOBAL depth", 158, 0)], counters
     root, = [uuid for uuid, track in trace.tracks.items() if track["name"] == "sched_ext"]
@@ -309,7 +320,7 @@ def frames_lie_in_mappings():
 
 
 @case
-def losses_and_sampling_are_told():
+def losses_and_sampling_are_reported():
     trace = story()
     assert [bundle["lost"] for bundle in trace.bundles[1]] == [False, 1]
     assert not any(bundle["lost"] for bundle in trace.bundles[0])
@@ -330,13 +341,14 @@ def compressed_is_the_same_trace():
 
 
 @case
-def a_busy_machine_loses_nothing_that_is_not_told():
+def a_busy_machine_loses_nothing_unreported():
     for extra in ([], ["gzip"]):
         data, out = write("busy", *extra)
         pushed, trace = json.loads(out), Trace(data)
         assert not trace.is_truncated and trace.largest_compressed < 512 << 10
         check_names(trace)
         check_chains(trace, True)
+        check_whole_chains(trace)
         events = [event["name"] for cpu in trace.events for event in trace.events[cpu]]
         assert events.count("switch") + events.count("sched_switch") == pushed["switches"]
         assert events.count("waking") + events.count("sched_waking") == pushed["wakings"]
@@ -356,19 +368,19 @@ def a_foreign_task_is_never_shown_to_run():
     assert switches == [(10, 0, 100), (20, 1, 0), (30, 0, 100), (40, 1, 101), (50, 256, 0), (60, 0, 101),
                         (70, 1, 0)], switches
     assert check_chains(trace, True) == 0 and trace.attributes["broken_switches"] == 0
-    # Whom they had the CPU from, and who took it from one that was not done.
+    # Which task they had the CPU from, and which took it from one that was not done.
     assert [(event["ts"] - T0, event["track"]["thread"][1], event["name"], event["args"])
             for event in instants(trace, "switch")] == [
         (10, 100, "switch_from", {"cpu": 0, "switch_from": "other", "switch_from_tid": 7}),
         (30, 100, "switch_from", {"cpu": 0, "switch_from": "<tid 9>", "switch_from_tid": 9}),
         (50, 101, "switch_to", {"cpu": 0, "switch_to": "<tid 8>", "switch_to_tid": 8})]
-    # Whoever wakes is told, although it is not shown to run.
+    # A waker is recorded although it is not shown to run.
     assert named(trace, "sched_waking") == [{"pid_": 9, "pid": 100, "comm": "server", "prio": 120,
-                                             "target_cpu": 0}]
+                                             "target_cpu": 0, "interrupt": 0}]
 
 
 @case
-def affinity_is_told_of_those_who_have_one():
+def affinity_is_reported_of_tasks_that_have_one():
     trace = Trace(write("affinity")[0])
     assert [(event["ts"] - T0, event["track"]["thread"], event["args"])
             for event in instants(trace, "affinity")] == [

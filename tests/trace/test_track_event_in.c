@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "enc.h"
-#include "trace/track_event_in.h"
+#include "trace/perfetto/tracks/track_event_in.h"
 
 /* A table of strings: number 1 of field f is "f1", and a few that have a meaning. */
 static bool find(const void *ctx, uint32_t field, uint64_t iid, struct track_text *out,
@@ -89,13 +89,11 @@ static void numbers_of_every_type_are_numbers(void **state)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		struct enc e = { 0 }, sub = { 0 };
 		struct track_event_in event;
-		double d;
 
 		enc_uint(&sub, fields[i], 1);
 		annotate(&e, 1, &sub);
 		event = read_event(&e);
 		expect_eq(track_arg_u32(&event, KEY_CPU, 77), 1);
-		assert_true(track_arg_double(&event, KEY_CPU, &d) && d == 1.0);
 	}
 }
 
@@ -134,7 +132,7 @@ static void texts_come_inline_or_by_number(void **state)
 	event = read_event(&e);
 	assert_true(track_arg_text(&event, KEY_SWITCH_TO, &text));
 	assert_true(track_text_is(text, "swapper/\xff"));
-	/* a number that nobody defined, then the text itself */
+	/* an undefined number, then the text itself */
 	e.len = 0;
 	enc_uint(&sub, 17, 9);
 	annotate(&e, 2, &sub);

@@ -57,7 +57,7 @@ def run_times(got):
     times, since = collections.defaultdict(lambda: [0, 0]), {}
     for row in got.of("SWITCH", "LOST"):
         if row["kind"] == "LOST":
-            since.pop(row["cpu"], None)  # nobody knows who runs
+            since.pop(row["cpu"], None)  # the running task is unknown
             continue
         cpu, prev = row["cpu"], row["prev"]
         start, tid = since.get(cpu, (0, prev))
@@ -153,10 +153,10 @@ def waits_in_queues(_name, got, truth):
 
 @case
 def layers_and_queues_of_runs(_name, got, truth):
-    def told(key):
+    def reported(key):
         return {row["v"]: row["n"] for row in truth["scx"] if row["category"] == "ONCPU" and row["key"] == key}
 
-    layers, queues = told("debug.scx_layer_id"), told("debug.scx_dsq_id")
+    layers, queues = reported("debug.scx_layer_id"), reported("debug.scx_dsq_id")
     runs = got.of("SCX_RUN")
     unknown = sum(layers.values()) - len(runs)  # 0 with 0
     assert 0 <= unknown <= min(layers.get(0, 0), queues.get(0, 0))

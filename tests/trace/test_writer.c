@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "records.h"
-#include "trace/writer.h"
+#include "trace/perfetto/write/writer.h"
 
 #define SECOND 1000000000ULL
 
@@ -87,7 +87,7 @@ static void close_writer(struct fixture *f)
 	close(f->fd);
 }
 
-static void an_empty_trace_says_who_wrote_it(void **state)
+static void an_empty_trace_names_its_recorder(void **state)
 {
 	struct fixture f = { 0 };
 	struct trace_attr attr = { .key = "k", .text = "v" };
@@ -194,7 +194,7 @@ static void time_alone_brings_events_to_disk(void **state)
 	close_writer(&f);
 }
 
-static void a_full_disk_stops_the_writer_and_is_told(void **state)
+static void a_full_disk_stops_the_writer_and_is_reported(void **state)
 {
 	struct trace_writer *w = NULL;
 	struct diag d = { 0 };
@@ -219,7 +219,7 @@ static void a_full_disk_stops_the_writer_and_is_told(void **state)
 	expect_eq(d.code, -ENOSPC);
 }
 
-static void a_disk_that_is_full_from_the_start_is_told_at_once(void **state)
+static void a_disk_that_is_full_from_the_start_is_reported_at_once(void **state)
 {
 	struct trace_writer *w = NULL;
 	struct diag d = { 0 };
@@ -272,7 +272,7 @@ static void a_closed_pipe_is_an_error(void **state)
 	expect_eq(d.code, -EPIPE);
 }
 
-static void a_path_that_cannot_be_is_told(void **state)
+static void a_path_that_cannot_be_is_reported(void **state)
 {
 	struct trace_writer *w = NULL;
 	struct diag d = { 0 };
@@ -282,6 +282,33 @@ static void a_path_that_cannot_be_is_told(void **state)
 	          -ENOENT);
 	assert_non_null(strstr(d.what, "/nonexistent/x"));
 	assert_null(w);
+}
+
+static void a_trace_is_for_its_owner_and_never_goes_through_a_link(void **state)
+{
+	char dir[] = "/tmp/schedscope-writer-XXXXXX", path[64], other[64];
+	struct trace_writer *w = NULL;
+	struct diag d = { 0 };
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/trace", dir);
+	(void)snprintf(other, sizeof(other), "%s/other", dir);
+	expect_eq(trace_writer_create(other, &(struct trace_writer_cfg){ .tool = "t" }, &d, &w), 0);
+	expect_eq(trace_writer_close(w, &d), 0);
+	expect_eq(stat(other, &st), 0);
+	expect_eq(st.st_mode & 07777, 0600);
+
+	expect_eq(truncate(other, 7), 0);
+	expect_eq(symlink(other, path), 0);
+	w = NULL;
+	expect_eq(trace_writer_create(path, &(struct trace_writer_cfg){ .tool = "t" }, &d, &w),
+	          -ELOOP);
+	assert_null(w);
+	expect_eq(stat(other, &st), 0);
+	expect_eq(st.st_size, 7);
+	expect_eq(unlink(path) | unlink(other) | rmdir(dir), 0);
 }
 
 static void kinds_and_cpus_that_cannot_be_are_counted(void **state)
@@ -422,16 +449,17 @@ static void every_kind_is_written_whatever_it_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_trace_says_who_wrote_it),
+		cmocka_unit_test(an_empty_trace_names_its_recorder),
 		cmocka_unit_test(nothing_known_is_a_trace_too),
 		cmocka_unit_test(a_scheduling_event_takes_at_most_12_bytes),
 		cmocka_unit_test(gzip_makes_it_smaller_and_packets_stay_below_512_kb),
 		cmocka_unit_test(time_alone_brings_events_to_disk),
-		cmocka_unit_test(a_full_disk_stops_the_writer_and_is_told),
-		cmocka_unit_test(a_disk_that_is_full_from_the_start_is_told_at_once),
+		cmocka_unit_test(a_full_disk_stops_the_writer_and_is_reported),
+		cmocka_unit_test(a_disk_that_is_full_from_the_start_is_reported_at_once),
 		cmocka_unit_test(half_a_chunk_is_taken_back),
 		cmocka_unit_test(a_closed_pipe_is_an_error),
-		cmocka_unit_test(a_path_that_cannot_be_is_told),
+		cmocka_unit_test(a_path_that_cannot_be_is_reported),
+		cmocka_unit_test(a_trace_is_for_its_owner_and_never_goes_through_a_link),
 		cmocka_unit_test(kinds_and_cpus_that_cannot_be_are_counted),
 		cmocka_unit_test(late_records_and_broken_chains_are_counted),
 		cmocka_unit_test(tasks_are_remembered_within_bounds),

@@ -31,7 +31,7 @@ class States:
 
     def __init__(self, records, is_compact=True, is_verbose=False):
         self.is_compact = is_compact  # wakings too, not only switches
-        self.is_verbose = is_verbose  # switches tell who left
+        self.is_verbose = is_verbose  # switches name the task that left
         self.rows, self.slices, self.spurious, self.skipped_wakings = [], collections.defaultdict(list), 0, []
         self.open = {}  # by tid: [state, start, cpu, waker, irq, state of the row before]
         self.on_cpu, self.seen = {}, set()
@@ -61,7 +61,7 @@ class States:
         if cpu not in self.seen:
             self.seen.add(cpu)
             self.on_cpu[cpu] = (None, before if self.is_verbose else after)
-            if not self.is_verbose:  # nobody knows who left, and this makes no slice
+            if not self.is_verbose:  # the task that left is unknown, and this makes no slice
                 return
         start, before = self.on_cpu[cpu]
         if start is not None:

@@ -1,7 +1,7 @@
 /*
  * write_demo story|filtered|affinity|stats|busy FILE [gzip]: writes a trace for test_trace_file.py to read.
  *
- * story: one record or two of every kind, told by heart in the test; the next three tell one thing each. busy: 60,000 switches and wakings with
+ * story: one record or two of every kind, known by heart in the test; the next three have one thing each. busy: 60,000 switches and wakings with
  * gaps; prints as JSON what was pushed. busy stops without closing, as a program that is killed, after
  * "killed".
  */
@@ -12,7 +12,7 @@
 
 #include "base/diag.h"
 #include "records.h"
-#include "trace/writer.h"
+#include "trace/perfetto/write/writer.h"
 
 #define T0 1000000000ULL /* when the story begins */
 
@@ -124,15 +124,15 @@ static void push(struct ev_sink sink, const struct ev_hdr *rec)
 		exit(1);
 }
 
-static void tell_sched(struct ev_sink s)
+static void write_sched(struct ev_sink s)
 {
 	push(s, rec_task_info(100, 100, 1, "server"));
 	push(s, rec_task_info(101, 100, 1, "thread"));
 	push(s, rec_task_info(2, 2, 0, "kthreadd"));
-	/* Nobody runs that we know of: in full. */
+	/* No task is known to run: in full. */
 	push(s, rec_waking(0, T0 + 5, 77, 100, 1));
 	push(s, rec_switch(0, T0 + 10, 0, 0, 100));
-	push(s, rec_switch(1, T0 + 11, 555, EV_STATE_D, 0)); /* nobody knows 555 */
+	push(s, rec_switch(1, T0 + 11, 555, EV_STATE_D, 0)); /* 555 is unknown */
 	push(s, rec_waking(0, T0 + 20, 100, 101, 1));
 	push(s, rec_switch(1, T0 + 30, 0, 0, 101));
 	push(s, rec_switch(0, T0 + 40, 100, EV_STATE_S, 0));
@@ -144,7 +144,7 @@ static void tell_sched(struct ev_sink s)
 	push(s, REC(ev_sampling, EV_SAMPLING, 0, T0 + 53, .one_in = 4));
 }
 
-static void tell_lives(struct ev_sink s)
+static void write_lives(struct ev_sink s)
 {
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
 	            .tgid = 200, .comm = "server"));
@@ -166,7 +166,7 @@ static void tell_lives(struct ev_sink s)
 	push(s, REC(ev_task, EV_HANG, 1, T0 + 98, .tid = 300, .comm = "\xff"));
 }
 
-static void tell_interrupts(struct ev_sink s)
+static void write_interrupts(struct ev_sink s)
 {
 	push(s, REC(ev_irq_entry, EV_IRQ_ENTRY, 0, T0 + 100, .irq = 9, .tid = 0, .name = "eth0"));
 	push(s, REC(ev_irq_exit, EV_IRQ_EXIT, 0, T0 + 101, .irq = 9, .ret = 1));
@@ -186,7 +186,7 @@ static void tell_interrupts(struct ev_sink s)
 	            .tid = 100));
 }
 
-static void tell_cpus(struct ev_sink s)
+static void report_cpus(struct ev_sink s)
 {
 	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
 	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
@@ -197,7 +197,7 @@ static void tell_cpus(struct ev_sink s)
 	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
 }
 
-static void tell_probes(struct ev_sink s)
+static void write_probes(struct ev_sink s)
 {
 	struct {
 		struct ev_probe_info info;
@@ -251,7 +251,7 @@ static void tell_probes(struct ev_sink s)
 
 #define LOCAL_ON_3 0xc000000000000003ULL
 
-static void tell_queue(struct ev_sink s)
+static void write_queue(struct ev_sink s)
 {
 	push(s, REC(ev_scx_state, EV_SCX_STATE, 0, T0 + 151, .state = EV_SCX_ON, .name = "simple"));
 	push(s, REC(ev_dsq_leave, EV_DSQ_LEAVE, 0, T0 + 152, .start_ns = T0 + 141, .dsq_id = 0x1f,
@@ -277,7 +277,7 @@ static void tell_queue(struct ev_sink s)
 	            .name = "simple"));
 }
 
-static void tell_io(struct ev_sink s)
+static void write_io(struct ev_sink s)
 {
 	push(s, REC(ev_block, EV_BLOCK, 0, T0 + 151, .dev = 8, .sector = 1000, .nr_sectors = 16,
 	            .tid = 100, .step = EV_BLOCK_INSERT, .rwbs = "WS"));
@@ -303,7 +303,7 @@ static void tell_io(struct ev_sink s)
 	            .is_io = 1));
 }
 
-static void tell_losses(struct ev_sink s)
+static void emit_losses(struct ev_sink s)
 {
 	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_SWITCH, .count = 5));
 	push(s, REC(ev_lost, EV_LOST, 1, T0 + 160, .kind = EV_WAKING, .count = 2));
@@ -328,14 +328,14 @@ static void push_flagged(struct ev_sink s, const struct ev_hdr *rec, unsigned in
 }
 
 /* Only 100 and 101 were asked for; 7, 8 and 9 are others. */
-static void tell_filtered(struct ev_sink s)
+static void write_filtered(struct ev_sink s)
 {
 	push(s, rec_task_info(100, 100, 1, "server"));
 	push(s, rec_task_info(101, 100, 1, "thread"));
 	push(s, rec_task_info(7, 7, 1, "other"));
 	push_flagged(s, rec_switch(0, T0 + 10, 7, EV_STATE_PREEMPTED, 100), EV_FLAG_OTHER_PREV);
 	push_flagged(s, rec_switch(0, T0 + 20, 100, EV_STATE_S, 7), EV_FLAG_OTHER_NEXT);
-	/* 7 went, 8 came and went: nobody told. */
+	/* 7 went, 8 came and went: without records. */
 	push(s, rec_waking(0, T0 + 25, 9, 100, 0));
 	push_flagged(s, rec_switch(0, T0 + 30, 9, EV_STATE_S, 100), EV_FLAG_OTHER_PREV);
 	push(s, rec_switch(0, T0 + 40, 100, EV_STATE_S, 101));
@@ -359,7 +359,7 @@ static void push_affinity(struct ev_sink s, uint64_t ts_ns, uint32_t tid, uint64
 	push(s, &r.rec.hdr);
 }
 
-static void tell_affinity(struct ev_sink s)
+static void emit_affinity(struct ev_sink s)
 {
 	push(s, rec_task_info(100, 100, 1, "server"));
 	push(s, rec_task_info(101, 100, 1, "thread"));
@@ -371,7 +371,7 @@ static void tell_affinity(struct ev_sink s)
 	push_affinity(s, T0 + 6, 100, 0, 0);     /* cannot be */
 }
 
-static void tell_stats(struct trace_writer *w)
+static void write_stats(struct trace_writer *w)
 {
 	static struct trace_cpu_times cpus[513];
 	const struct trace_pair memory[] = { { "MemFree", 1000 },
@@ -406,7 +406,7 @@ static void tell_stats(struct trace_writer *w)
 		exit(1);
 }
 
-static void tell_busy(struct trace_writer *w, struct ev_sink s)
+static void write_busy(struct trace_writer *w, struct ev_sink s)
 {
 	struct busy b = { .seed = 7, .now_ns = T0, .step_ns = 1000 };
 	uint64_t nr[3] = { 0 }, nr_lost = 0;
@@ -445,22 +445,22 @@ int main(int argc, char **argv)
 	w = open_writer(argv[2], is_compressed);
 	sink = trace_writer_sink(w);
 	if (strcmp(argv[1], "busy") == 0) {
-		tell_busy(w, sink);
+		write_busy(w, sink);
 	} else if (strcmp(argv[1], "filtered") == 0) {
-		tell_filtered(sink);
+		write_filtered(sink);
 	} else if (strcmp(argv[1], "affinity") == 0) {
-		tell_affinity(sink);
+		emit_affinity(sink);
 	} else if (strcmp(argv[1], "stats") == 0) {
-		tell_stats(w);
+		write_stats(w);
 	} else {
-		tell_sched(sink);
-		tell_lives(sink);
-		tell_interrupts(sink);
-		tell_cpus(sink);
-		tell_probes(sink);
-		tell_queue(sink);
-		tell_io(sink);
-		tell_losses(sink);
+		write_sched(sink);
+		write_lives(sink);
+		write_interrupts(sink);
+		report_cpus(sink);
+		write_probes(sink);
+		write_queue(sink);
+		write_io(sink);
+		emit_losses(sink);
 	}
 	(void)fflush(stdout);
 	if (is_killed)

@@ -412,7 +412,7 @@ void fixture_make_order(struct fixture *f, uint32_t nth)
 {
 	f->m.thread_order = make_order(&f->thread_order, f->threads, f->m.nr_threads, nth);
 	f->m.process_order = make_order(&f->process_order, f->processes, f->m.nr_processes, nth);
-	f->m.look_nr = 1;
+	f->m.refresh_nr = 1;
 }
 
 void fixture_done(struct fixture *f)

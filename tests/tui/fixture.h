@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include "analyze/machine_profile.h"
-#include "analyze/machine_program.h"
-#include "analyze/machine_scx.h"
-#include "analyze/profile.h"
+#include "machine/machine_program.h"
+#include "machine/machine_scx.h"
+#include "profile/machine_profile.h"
+#include "profile/profile.h"
 #include "tui/view.h"
 
 #define FIXTURE_TID     1000U

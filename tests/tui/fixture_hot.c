@@ -143,7 +143,7 @@ static void make_programs(struct fixture *f, const struct fixture_cfg *cfg)
 		.nr_lines = 3,
 	};
 	h->programs = (struct machine_programs){
-		.refusal = cfg->is_proc ? "what BPF programs cost cannot be counted" : NULL,
+		.refusal = cfg->is_proc ? "the cost of BPF programs cannot be measured" : NULL,
 		.cost = cfg->is_proc ? NAN : 0.0123,
 		.program = cfg->nr_programs ? 12 : 0,
 	};

@@ -1,9 +1,9 @@
 /* tests/tui/fixture_sensors — power, bandwidth and a game of the synthetic machine; numbers follow from their place. */
 #pragma once
 
-#include "analyze/machine_bandwidth.h"
-#include "analyze/machine_game.h"
-#include "analyze/machine_power.h"
+#include "machine/machine_bandwidth.h"
+#include "machine/machine_game.h"
+#include "machine/machine_power.h"
 
 struct fixture_cfg;
 

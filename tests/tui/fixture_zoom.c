@@ -36,6 +36,8 @@ static void make_wait(struct machine_zoom_wait *w, uint32_t i, bool is_hostile)
 		.nr_holders = 1 + i % MACHINE_ZOOM_HOLDERS,
 		.others_ns = i % 5 == 4 ? ns / 10 : 0,
 	};
+	if (w->from == MACHINE_FROM_HARDIRQ)
+		(void)snprintf(w->interrupt, sizeof(w->interrupt), "timer interrupt");
 	for (uint32_t h = 0; h < w->nr_holders; h++)
 		w->holders[h] = (struct machine_holder){ .tid = 3000 + h,
 			                                 .comm = fixture_rival_name(h, is_hostile),
@@ -52,6 +54,7 @@ static void make_tables(struct fixture_zoom *z, bool is_hostile)
 			.tid = i ? 2000 + i : 0,
 			.comm = i ? fixture_rival_name(i, is_hostile) : NULL,
 			.from = i ? MACHINE_FROM_THREAD : MACHINE_FROM_HARDIRQ,
+			.interrupt = "timer interrupt",
 			.is_from_known = true,
 			.wait = { .count = FIXTURE_WAITS >> i,
 			          .p50_ns = 2000,

@@ -2,12 +2,12 @@
  * tests/tui/fixture_zoom — one thread of a synthetic machine, closely; numbers follow from their place.
  *
  * Waker i began FIXTURE_WAITS >> i waits; rival i held the CPU for FIXTURE_RIVAL_NS >> i, times 10 - i. The first waker is
- * an interrupt, the last rival nobody. Wait i is the i-th before the last.
+ * an interrupt, the last rival no task. Wait i is the i-th before the last.
  */
 #pragma once
 
-#include "analyze/machine_zoom.h"
 #include "fixture.h"
+#include "machine/machine_zoom.h"
 
 #define FIXTURE_WAKERS   6U
 #define FIXTURE_RIVALS   8U

@@ -9,12 +9,12 @@
 #include "fixture.h"
 #include "tui/loop.h"
 
-static int look(void *ctx, const struct machine_wish *wish, struct diag *d,
-                const struct machine **out)
+static int refresh(void *ctx, const struct machine_request *request, struct diag *d,
+                   const struct machine **out)
 {
 	struct fixture *f = ctx;
 
-	(void)wish;
+	(void)request;
 	(void)d;
 	*out = &f->m;
 	return 0;
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	cfg.is_hostile = argc > 3 && strcmp(argv[3], "hostile") == 0;
 	config_init(&config);
 	fixture_init(&f, &cfg);
-	err = loop_run(&(struct loop_cfg){ .config = &config, .ctx = &f, .look = look }, &d);
+	err = loop_run(&(struct loop_cfg){ .config = &config, .ctx = &f, .refresh = refresh }, &d);
 	fixture_done(&f);
 	config_done(&config);
 	if (err) {

@@ -125,7 +125,7 @@ static void expect_same(const struct config *a, const struct config *b)
 		                 a->keys.entries[i].action);
 }
 
-static void what_is_wrong_is_told_and_left_out(void **state)
+static void what_is_wrong_is_reported_and_left_out(void **state)
 {
 	static const char *const wrong[] = { "theme = 'Blau'",
 		                             "theme = 1",
@@ -245,7 +245,9 @@ static void our_file_goes_before_that_of_scxtop(void **state)
 	write_file(folder, "scxtop/scxtop.toml", sample);
 	assert_int_equal(config_load(&c, &d), 0);
 	assert_string_equal(c.theme->name, "IAmBlue");
-	assert_int_equal(config_save(&c, &d, path), 0);
+	assert_int_equal(config_write(&c, &d, &text), 0);
+	assert_int_equal(config_store(text, &d, path), 0);
+	free(text);
 	assert_int_equal(text_read_file(path, TOML_MAX_BYTES, &text), 0);
 	assert_non_null(strstr(text, "theme = \"IAmBlue\""));
 	assert_non_null(strstr(path, "/schedscope/config.toml"));
@@ -269,7 +271,7 @@ int main(void)
 		                                hear_no_more),
 		cmocka_unit_test_setup_teardown(every_setting_of_scxtop_is_taken, hear,
 		                                hear_no_more),
-		cmocka_unit_test_setup_teardown(what_is_wrong_is_told_and_left_out, hear,
+		cmocka_unit_test_setup_teardown(what_is_wrong_is_reported_and_left_out, hear,
 		                                hear_no_more),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_toml_changes_nothing, hear,
 		                                hear_no_more),

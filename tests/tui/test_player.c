@@ -10,25 +10,25 @@
 #define SECOND 1000000000ULL
 
 /* A recording of four seconds that a screen plays: what looks are asked for is done here by hand. */
-struct desk {
+struct harness {
 	struct config config;
 	struct app app;
 	struct machine machine;
 	struct machine_play play;
 	struct machine_cpu cpu;
 	struct grid grid;
-	struct machine_wish asked; /* by the last look */
+	struct machine_request asked; /* by the last look */
 	char *text;
 };
 
-static int sit_down(void **state)
+static int set_up(void **state)
 {
-	struct desk *k = calloc(1, sizeof(*k));
+	struct harness *h = calloc(1, sizeof(*h));
 
-	config_init(&k->config);
-	app_init(&k->app, &k->config);
-	k->cpu = (struct machine_cpu){ .is_online = true, .busy = 0.5, .mhz = NAN, .tid = -1 };
-	k->play = (struct machine_play){ .name = "a.pftrace",
+	config_init(&h->config);
+	app_init(&h->app, &h->config);
+	h->cpu = (struct machine_cpu){ .is_online = true, .busy = 0.5, .mhz = NAN, .tid = -1 };
+	h->play = (struct machine_play){ .name = "a.pftrace",
 		                         .start_ns = 100 * SECOND,
 		                         .end_ns = 104 * SECOND,
 		                         .position_ns = 101 * SECOND,
@@ -36,78 +36,78 @@ static int sit_down(void **state)
 		                         .unix_ns = 1700000000ULL * SECOND,
 		                         .speed = 1,
 		                         .absent = MACHINE_MEMORY | MACHINE_NET | MACHINE_BPF };
-	k->machine = (struct machine){ .source = "trace",
+	h->machine = (struct machine){ .source = "trace",
 		                       .interval_s = 0.25,
 		                       .own_cpu = NAN,
 		                       .load = { NAN, NAN, NAN },
-		                       .cpus = &k->cpu,
+		                       .cpus = &h->cpu,
 		                       .nr_cpus = 1,
-		                       .play = &k->play };
-	assert_int_equal(grid_init(&k->grid, 120, 30), 0);
-	*state = k;
+		                       .play = &h->play };
+	assert_int_equal(grid_init(&h->grid, 120, 30), 0);
+	*state = h;
 	return 0;
 }
 
-static int stand_up(void **state)
+static int tear_down(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	config_done(&k->config);
-	grid_done(&k->grid);
-	free(k->text);
-	free(k);
+	config_done(&h->config);
+	grid_done(&h->grid);
+	free(h->text);
+	free(h);
 	return 0;
 }
 
-static const char *drawn_at(struct desk *k, uint16_t width, uint16_t height)
+static const char *drawn_at(struct harness *h, uint16_t width, uint16_t height)
 {
 	size_t len;
 	FILE *out;
 
-	free(k->text);
-	k->text = NULL;
-	out = open_memstream(&k->text, &len);
-	assert_int_equal(grid_reset(&k->grid, width, height), 0);
-	app_draw(&k->app, &k->machine, &k->grid);
-	grid_print(&k->grid, out);
+	free(h->text);
+	h->text = NULL;
+	out = open_memstream(&h->text, &len);
+	assert_int_equal(grid_reset(&h->grid, width, height), 0);
+	app_draw(&h->app, &h->machine, &h->grid);
+	grid_print(&h->grid, out);
 	fclose(out);
-	return k->text;
+	return h->text;
 }
 
-static const char *drawn(struct desk *k)
+static const char *drawn(struct harness *h)
 {
-	return drawn_at(k, 120, 30);
+	return drawn_at(h, 120, 30);
 }
 
-static void press(struct desk *k, const char *key)
+static void press(struct harness *h, const char *key)
 {
-	expect_eq(app_press(&k->app, &k->machine, (struct app_input){ .key = key_from_text(key) }),
+	expect_eq(app_press(&h->app, &h->machine, (struct app_input){ .key = key_from_text(key) }),
 	          0);
-	drawn(k);
+	drawn(h);
 }
 
 /* As the loop does; is_turn: a tick has passed. */
-static const struct machine_play_wish *look(struct desk *k, bool is_turn)
+static const struct machine_play_request *refresh(struct harness *h, bool is_turn)
 {
-	k->asked = app_wish(&k->app);
-	player_take(&k->app.player, k->app.screen.tick_ms, k->app.screen.is_frozen, is_turn,
-	            &k->asked.play);
-	app_looked(&k->app, &k->asked, &k->machine);
-	return &k->asked.play;
+	h->asked = app_request(&h->app);
+	player_take(&h->app.player, h->app.screen.tick_ms, h->app.screen.is_frozen, is_turn,
+	            &h->asked.play);
+	app_refreshed(&h->app, &h->asked, &h->machine);
+	return &h->asked.play;
 }
 
 static void it_plays_one_interval_per_tick(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	expect_eq(look(k, true)->steps, 1);
-	expect_eq(k->asked.play.interval_ns, SECOND / 4);
-	expect_eq(look(k, false)->steps, 0); /* another view is looked at meanwhile */
-	press(k, "Space");
-	expect_eq(look(k, true)->steps, 0);
-	assert_true(k->asked.play.is_paused);
-	press(k, "Space");
-	expect_eq(look(k, true)->steps, 1);
+	expect_eq(refresh(h, true)->steps, 1);
+	expect_eq(h->asked.play.interval_ns, SECOND / 4);
+	expect_eq(refresh(h, false)->steps, 0); /* another view is looked at meanwhile */
+	press(h, "Space");
+	expect_eq(refresh(h, true)->steps, 0);
+	assert_true(h->asked.play.is_paused);
+	press(h, "Space");
+	expect_eq(refresh(h, true)->steps, 1);
 }
 
 static void keys_seek_once(void **state)
@@ -117,147 +117,147 @@ static void keys_seek_once(void **state)
 		int64_t steps;
 	} keys[] = { { "Left", -1 }, { "Right", 1 }, { ",", -1 },        { ".", 1 },
 		     { "(", -10 },   { ")", 10 },    { "^", INT64_MIN }, { "$", INT64_MAX } };
-	struct desk *k = *state;
+	struct harness *h = *state;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		enum view_sort sort = k->app.screen.sort;
+		enum view_sort sort = h->app.screen.sort;
 
-		press(k, keys[i].key);
-		assert_true(look(k, false)->steps == keys[i].steps);
-		expect_eq(look(k, false)->steps, 0);
-		expect_eq(k->app.screen.sort, sort);
+		press(h, keys[i].key);
+		assert_true(refresh(h, false)->steps == keys[i].steps);
+		expect_eq(refresh(h, false)->steps, 0);
+		expect_eq(h->app.screen.sort, sort);
 	}
-	press(k, "(");
-	press(k, ".");
-	assert_true(look(k, true)->steps == -9);
-	press(k, "$");
-	press(k, ")"); /* not beyond */
-	assert_true(look(k, true)->steps == INT64_MAX);
+	press(h, "(");
+	press(h, ".");
+	assert_true(refresh(h, true)->steps == -9);
+	press(h, "$");
+	press(h, ")"); /* not beyond */
+	assert_true(refresh(h, true)->steps == INT64_MAX);
 }
 
 static void speed_changes_the_interval(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	press(k, "}");
-	press(k, "}");
-	expect_eq(look(k, true)->interval_ns, SECOND);
-	assert_true(k->asked.play.speed == 4);
+	press(h, "}");
+	press(h, "}");
+	expect_eq(refresh(h, true)->interval_ns, SECOND);
+	assert_true(h->asked.play.speed == 4);
 	for (int i = 0; i < 3; i++)
-		press(k, "{");
-	expect_eq(look(k, true)->interval_ns, SECOND / 8);
-	assert_true(k->asked.play.speed == 0.5);
+		press(h, "{");
+	expect_eq(refresh(h, true)->interval_ns, SECOND / 8);
+	assert_true(h->asked.play.speed == 0.5);
 	for (int i = 0; i < 100; i++)
-		press(k, "{");
-	expect_eq(look(k, true)->interval_ns, SECOND / 4 / 1024);
+		press(h, "{");
+	expect_eq(refresh(h, true)->interval_ns, SECOND / 4 / 1024);
 	for (int i = 0; i < 100; i++)
-		press(k, "}");
-	expect_eq(look(k, true)->interval_ns, SECOND / 4 * 1024);
-	press(k, "-"); /* a shorter tick is a shorter interval */
-	expect_eq(look(k, true)->interval_ns, 1024 * 150 * (SECOND / 1000));
+		press(h, "}");
+	expect_eq(refresh(h, true)->interval_ns, SECOND / 4 * 1024);
+	press(h, "-"); /* a shorter tick is a shorter interval */
+	expect_eq(refresh(h, true)->interval_ns, 1024 * 150 * (SECOND / 1000));
 }
 
 static void at_the_end_it_pauses_and_then_begins_again(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	look(k, true);
-	assert_false(k->app.screen.is_frozen);
-	k->play.position_ns = k->play.end_ns;
-	look(k, true);
-	assert_true(k->app.screen.is_frozen);
-	assert_non_null(strstr(drawn(k), "the end of the recording"));
-	press(k, "Space");
-	assert_false(k->app.screen.is_frozen);
-	assert_true(look(k, false)->steps == INT64_MIN);
+	refresh(h, true);
+	assert_false(h->app.screen.is_frozen);
+	h->play.position_ns = h->play.end_ns;
+	refresh(h, true);
+	assert_true(h->app.screen.is_frozen);
+	assert_non_null(strstr(drawn(h), "the end of the recording"));
+	press(h, "Space");
+	assert_false(h->app.screen.is_frozen);
+	assert_true(refresh(h, false)->steps == INT64_MIN);
 }
 
 static void a_line_says_where_one_is(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	assert_non_null(strstr(drawn(k), "plays "));
+	assert_non_null(strstr(drawn(h), "plays "));
 	assert_non_null(
-		strstr(k->text, "1.000 of 4.000 s  x1  by 250ms  2023-11-14 22:13:20.000 UTC"));
-	assert_null(strstr(k->text, "nan"));
-	press(k, "Space");
-	assert_non_null(strstr(k->text, "paused "));
-	assert_non_null(strstr(k->text, "PAUSED"));
-	k->play.speed = 0.125;
-	assert_non_null(strstr(drawn_at(k, 80, 24), "1.000 of 4.000 s  1/8"));
-	assert_non_null(strstr(drawn_at(k, 20, 5), "paused "));
+		strstr(h->text, "1.000 of 4.000 s  x1  by 250ms  2023-11-14 22:13:20.000 UTC"));
+	assert_null(strstr(h->text, "nan"));
+	press(h, "Space");
+	assert_non_null(strstr(h->text, "paused "));
+	assert_non_null(strstr(h->text, "PAUSED"));
+	h->play.speed = 0.125;
+	assert_non_null(strstr(drawn_at(h, 80, 24), "1.000 of 4.000 s  1/8"));
+	assert_non_null(strstr(drawn_at(h, 20, 5), "paused "));
 	for (uint16_t width = 1; width < 200; width += 7)
 		for (uint16_t height = 1; height < 40; height += 3)
-			drawn_at(k, width, height);
-	k->play.end_ns = k->play.start_ns = k->play.position_ns;
-	k->play.unix_ns = 0;
-	assert_non_null(strstr(drawn(k), "0.000 of 0.000 s"));
+			drawn_at(h, width, height);
+	h->play.end_ns = h->play.start_ns = h->play.position_ns;
+	h->play.unix_ns = 0;
+	assert_non_null(strstr(drawn(h), "0.000 of 0.000 s"));
 }
 
 static void what_a_recording_has_not_is_said(void **state)
 {
 	static const char *const keys[] = { "b", "M", "N", "P", "a", "w" };
-	struct desk *k = *state;
+	struct harness *h = *state;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		press(k, keys[i]);
-		assert_non_null(strstr(k->text, "not available: "));
-		assert_string_equal(k->app.view->state, "Default");
+		press(h, keys[i]);
+		assert_non_null(strstr(h->text, "not available: "));
+		assert_string_equal(h->app.view->state, "Default");
 	}
-	assert_false(k->app.screen.has_memory);
-	press(k, "i");
-	assert_string_equal(k->app.view->state, "Heat");
+	assert_false(h->app.screen.has_memory);
+	press(h, "i");
+	assert_string_equal(h->app.view->state, "Heat");
 }
 
 static void a_live_machine_has_no_time_to_move_in(void **state)
 {
 	static const char *const keys[] = { ",", ".", "(", ")", "^", "$", "{", "}" };
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	k->machine.play = NULL;
+	h->machine.play = NULL;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		press(k, keys[i]);
-		assert_non_null(strstr(k->text, "not available: this is no recording"));
-		press(k, "f");
+		press(h, keys[i]);
+		assert_non_null(strstr(h->text, "not available: this is not a recording"));
+		press(h, "f");
 	}
-	press(k, "Right");
-	expect_eq(k->app.screen.sort, SORT_WAIT);
-	press(k, "Left");
-	expect_eq(k->app.screen.sort, SORT_RUN);
-	expect_eq(k->app.player.steps, 0);
-	assert_null(strstr(drawn(k), "plays "));
+	press(h, "Right");
+	expect_eq(h->app.screen.sort, SORT_WAIT);
+	press(h, "Left");
+	expect_eq(h->app.screen.sort, SORT_RUN);
+	expect_eq(h->app.player.steps, 0);
+	assert_null(strstr(drawn(h), "plays "));
 }
 
 static void what_was_not_measured_before_freezing_is_said(void **state)
 {
 	static const char said[] = "not measured before it was frozen";
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	k->machine.play = NULL;
-	k->machine.memory.total_kib = 1000;
-	look(k, true);
-	press(k, "b"); /* what is shown until its first look is as ever */
-	assert_null(strstr(k->text, said));
-	press(k, "b");
-	look(k, true);
-	press(k, "Space");
-	assert_null(strstr(k->text, said));
-	press(k, "b");
-	assert_non_null(strstr(k->text, said));
-	press(k, "l"); /* caches need less than what was measured */
-	assert_null(strstr(k->text, said));
-	press(k, "s");
-	assert_non_null(strstr(k->text, said));
-	press(k, "Space");
-	assert_null(strstr(k->text, said));
-	look(k, true);
-	press(k, "Space");
-	assert_null(strstr(k->text, said));
+	h->machine.play = NULL;
+	h->machine.memory.total_kib = 1000;
+	refresh(h, true);
+	press(h, "b"); /* what is shown until its first look is as ever */
+	assert_null(strstr(h->text, said));
+	press(h, "b");
+	refresh(h, true);
+	press(h, "Space");
+	assert_null(strstr(h->text, said));
+	press(h, "b");
+	assert_non_null(strstr(h->text, said));
+	press(h, "l"); /* caches need less than what was measured */
+	assert_null(strstr(h->text, said));
+	press(h, "s");
+	assert_non_null(strstr(h->text, said));
+	press(h, "Space");
+	assert_null(strstr(h->text, said));
+	refresh(h, true);
+	press(h, "Space");
+	assert_null(strstr(h->text, said));
 }
 
 int main(void)
 {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, sit_down, stand_up)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(it_plays_one_interval_per_tick),
 		CASE(keys_seek_once),

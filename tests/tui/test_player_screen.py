@@ -60,7 +60,7 @@ def keys_seek_and_change_the_speed():
         assert term.text() != shown
         term.keys(".")
         wait_until(term, 2.0)
-        # The same place tells the same, but for what lies in time: the past is there already.
+        # The same position shows the same, except what depends on time: the past is there already.
         assert term.text().split("\n")[1:] == shown.split("\n")[1:]
         term.keys("{", "{")
         term.wait_for("1/4")
@@ -79,7 +79,7 @@ def keys_seek_and_change_the_speed():
 
 
 @live.case
-def other_views_can_be_looked_at_while_it_stands():
+def other_views_can_be_shown_while_it_is_paused():
     with terminal(160, 40) as term:
         term.start("top", str(TRACE), "-r", "500")
         term.keys("Space", "^")
@@ -113,7 +113,7 @@ def what_it_has_not_is_said():
 
 
 @live.case
-def nobody_can_play_it():
+def an_unprivileged_user_can_play_it():
     with terminal(120, 30) as term:
         shutil.copy(TRACE, term.folder / "trace.gz")
         for path in (term.folder, term.folder / "trace.gz"):
@@ -136,7 +136,7 @@ def every_key_at_every_size_in_a_recording():
 
 
 @live.case
-def a_bad_file_is_told_before_the_screen():
+def a_bad_file_is_reported_before_the_screen():
     with terminal(200, 24) as term:
         damaged = bytearray(gzip.decompress(TRACE.read_bytes()))
         for at in range(1000, len(damaged), 5000):

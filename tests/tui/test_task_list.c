@@ -40,10 +40,10 @@ static const struct screen *sorting;
 
 static int compare(const void *a, const void *b)
 {
-	struct task_entry first = task_sort_entry(&f.m, *(const struct machine_task *const *)a,
-	                                          sorting->sort);
+	const struct task_metric *by = task_metric_sorted(sorting);
+	struct task_entry first = task_sort_entry(&f.m, *(const struct machine_task *const *)a, by);
 	struct task_entry second = task_sort_entry(&f.m, *(const struct machine_task *const *)b,
-	                                           sorting->sort);
+	                                           by);
 
 	return task_sort_order(&first, &second, sorting);
 }
@@ -104,7 +104,7 @@ static void a_window_is_a_part_of_the_sorted_whole(void **state)
 }
 
 /* None is quiet, some are, all are; with and without a memory. */
-static void an_order_of_the_machine_changes_nothing_but_the_cost(void **state)
+static void an_order_of_the_machine_changes_the_cost_alone(void **state)
 {
 	static const uint32_t nths[] = { 1, 3, 5000 };
 	struct task_matches *matches;
@@ -144,22 +144,23 @@ static void a_filter_follows_what_has_changed(void **state)
 	before = count_with(matches, "somebody");
 	expect_eq(before, 0);
 	f.threads[5].comm = "somebody";
-	expect_eq(count_with(matches, "somebody"), 0); /* the same look: nothing can have changed */
-	f.m.look_nr++;
+	expect_eq(count_with(matches, "somebody"),
+	          0); /* the same refresh: nothing can have changed */
+	f.m.refresh_nr++;
 	f.thread_order.pub.is_all_changed = false;
 	f.thread_order.pub.changed = changed;
 	f.thread_order.pub.nr_changed = 1;
 	expect_eq(count_with(matches, "somebody"), 1);
-	/* Only those that changed are looked at: this is not told, and so not seen, */
-	f.m.look_nr++;
+	/* Only those that changed are matched: this one is not reported, and so not seen, */
+	f.m.refresh_nr++;
 	f.thread_order.pub.nr_changed = 0;
 	f.threads[6].comm = "somebody";
 	expect_eq(count_with(matches, "somebody"), 1);
 	/* until a look was missed. */
-	f.m.look_nr += 2;
+	f.m.refresh_nr += 2;
 	expect_eq(count_with(matches, "somebody"), 2);
 	/* One that has gone is in no list any more. */
-	f.m.look_nr++;
+	f.m.refresh_nr++;
 	f.m.nr_threads--;
 	memmove(f.thread_order.by_id, f.thread_order.by_id + 1,
 	        f.m.nr_threads * sizeof(*f.thread_order.by_id));
@@ -181,7 +182,7 @@ static void more_filters_than_are_remembered_do_no_harm(void **state)
 	task_matches_free(matches);
 }
 
-/* What a column shows, told by other means than those that sort. */
+/* What a column shows, found by other means than those that sort. */
 static double shown(const struct machine_task *t, enum view_sort sort)
 {
 	static const size_t doubles[SORTS] = {
@@ -320,7 +321,7 @@ static bool matches(const char *filter, const struct machine_task *t)
 	return task_filter_match(&parsed, t);
 }
 
-static void filters_look_at_name_id_cgroup_state_cpu_and_class(void **state)
+static void filters_match_name_id_cgroup_state_cpu_and_class(void **state)
 {
 	const struct machine_task t = { .tid = 4321,
 		                        .tgid = 77,
@@ -389,11 +390,11 @@ int main(void)
 		cmocka_unit_test(a_window_is_a_part_of_the_sorted_whole),
 		cmocka_unit_test(every_column_can_be_sorted_by),
 		cmocka_unit_test(what_is_unknown_comes_last_either_way),
-		cmocka_unit_test(filters_look_at_name_id_cgroup_state_cpu_and_class),
+		cmocka_unit_test(filters_match_name_id_cgroup_state_cpu_and_class),
 		cmocka_unit_test(nothing_known_matches_no_word),
 		cmocka_unit_test(more_words_than_fit_do_no_harm),
 		cmocka_unit_test(threads_of_a_process_are_its_own),
-		cmocka_unit_test(an_order_of_the_machine_changes_nothing_but_the_cost),
+		cmocka_unit_test(an_order_of_the_machine_changes_the_cost_alone),
 		cmocka_unit_test(a_filter_follows_what_has_changed),
 		cmocka_unit_test(more_filters_than_are_remembered_do_no_harm),
 	};

@@ -37,10 +37,10 @@ static void every_style_can_be_read_on_black(void **state)
 	(void)state;
 	for (size_t i = 0; i < nr_themes; i++)
 		for (int style = 0; style < STYLES; style++) {
-			struct look look = theme_look(&themes[i], (enum style)style);
+			struct attrs attrs = theme_attrs(&themes[i], (enum style)style);
 
-			assert_true(look.colour <= 0xffffff);
-			if (style < STYLE_HEAT && brightness(look.colour) < 3000)
+			assert_true(attrs.colour <= 0xffffff);
+			if (style < STYLE_HEAT && brightness(attrs.colour) < 3000)
 				fail_msg("style %d of %s is too dark", style, themes[i].name);
 		}
 }
@@ -50,11 +50,11 @@ static void bands_and_heat_differ_step_by_step(void **state)
 	(void)state;
 	for (size_t i = 0; i < nr_themes; i++) {
 		for (int style = STYLE_GOOD; style < STYLE_BAD; style++)
-			assert_true(theme_look(&themes[i], (enum style)style).colour !=
-			            theme_look(&themes[i], (enum style)(style + 1)).colour);
+			assert_true(theme_attrs(&themes[i], (enum style)style).colour !=
+			            theme_attrs(&themes[i], (enum style)(style + 1)).colour);
 		for (int style = STYLE_HEAT; style < STYLE_HEAT_LAST; style++)
-			assert_true(theme_look(&themes[i], (enum style)style).colour !=
-			            theme_look(&themes[i], (enum style)(style + 1)).colour);
+			assert_true(theme_attrs(&themes[i], (enum style)style).colour !=
+			            theme_attrs(&themes[i], (enum style)(style + 1)).colour);
 	}
 }
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "screen.h"
-#include "tui/cpu_items.h"
 #include "tui/format.h"
+#include "tui/views/cpu_items.h"
 
 static struct fixture f;
 
@@ -216,7 +216,7 @@ static void odd_counts_lose_no_cpu(void **state)
 	}
 }
 
-static void a_cpu_that_is_offline_is_told_and_not_counted(void **state)
+static void a_cpu_that_is_offline_is_reported_and_not_counted(void **state)
 {
 	struct screen s = { 0 };
 	struct fixture off;
@@ -281,7 +281,7 @@ int main(void)
 		cmocka_unit_test(totals_stand_in_the_title),
 		cmocka_unit_test(a_busy_cpu_among_512_idle_ones_is_seen),
 		cmocka_unit_test(odd_counts_lose_no_cpu),
-		cmocka_unit_test(a_cpu_that_is_offline_is_told_and_not_counted),
+		cmocka_unit_test(a_cpu_that_is_offline_is_reported_and_not_counted),
 		cmocka_unit_test(nodes_have_panels_of_their_own),
 		cmocka_unit_test(unknown_topology_is_one_group),
 	};

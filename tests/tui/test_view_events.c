@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "../render/golden.h"
-#include "analyze/machine_event.h"
+#include "machine/machine_event.h"
 #include "screen.h"
-#include "tui/cpu_items.h"
 #include "tui/format.h"
+#include "tui/views/cpu_items.h"
 
 #define SWITCH    "perf:sched:sched_switch"
 #define NR_VALUES 64U
@@ -140,7 +140,7 @@ static void the_title_has_name_sum_mean_and_extremes(void **state)
 	done(&c);
 }
 
-/* The peer's averages held zeros that nobody had measured, and a minimum of 2^64-1 where there was nothing. */
+/* The peer's averages held zeros that were not measured, and a minimum of 2^64-1 where there was nothing. */
 static void only_what_is_known_counts(void **state)
 {
 	struct counted c;
@@ -190,7 +190,7 @@ static void rates_of_groups_are_sums_and_shares_are_means(void **state)
 	done(&c);
 }
 
-/* Moments that nobody measured are no zeros in the mean, nor in the sum of others. */
+/* Moments that were not measured are not zeros in the mean, nor in the sum of others. */
 static void histories_of_groups_leave_out_what_is_unknown(void **state)
 {
 	const struct screen s = screen_of("cpu:cpu_user_util_percent", SHAPE_SPARKS);

@@ -13,43 +13,43 @@
 #include "tui/app.h"
 #include "tui/format.h"
 
-struct desk {
+struct harness {
 	struct fixture f;
 	struct config config;
 	struct app app;
 	struct grid grid;
 };
 
-static int sit_down(void **state)
+static int set_up(void **state)
 {
-	struct desk *k = calloc(1, sizeof(*k));
+	struct harness *h = calloc(1, sizeof(*h));
 
-	if (!k || !setlocale(LC_CTYPE, "C.UTF-8"))
+	if (!h || !setlocale(LC_CTYPE, "C.UTF-8"))
 		return -1;
-	fixture_init(&k->f, &fixture_small);
-	config_init(&k->config);
-	app_init(&k->app, &k->config);
-	assert_int_equal(grid_init(&k->grid, 120, 40), 0);
-	*state = k;
+	fixture_init(&h->f, &fixture_small);
+	config_init(&h->config);
+	app_init(&h->app, &h->config);
+	assert_int_equal(grid_init(&h->grid, 120, 40), 0);
+	*state = h;
 	return 0;
 }
 
-static int stand_up(void **state)
+static int tear_down(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	fixture_done(&k->f);
-	config_done(&k->config);
-	grid_done(&k->grid);
-	free(k);
+	fixture_done(&h->f);
+	config_done(&h->config);
+	grid_done(&h->grid);
+	free(h);
 	return 0;
 }
 
-static void press(struct desk *k, const char *key)
+static void press(struct harness *h, const char *key)
 {
-	expect_eq(app_press(&k->app, &k->f.m, (struct app_input){ .key = key_from_text(key) }), 0);
-	assert_int_equal(grid_reset(&k->grid, 120, 40), 0);
-	app_draw(&k->app, &k->f.m, &k->grid);
+	expect_eq(app_press(&h->app, &h->f.m, (struct app_input){ .key = key_from_text(key) }), 0);
+	assert_int_equal(grid_reset(&h->grid, 120, 40), 0);
+	app_draw(&h->app, &h->f.m, &h->grid);
 }
 
 static void expect_golden(const struct machine *m, struct screen s, uint16_t width, uint16_t height,
@@ -63,20 +63,20 @@ static void expect_golden(const struct machine *m, struct screen s, uint16_t wid
 
 static void the_screens_are_as_they_were(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	expect_golden(&k->f.m, (struct screen){ 0 }, 150, 30, "tui-profile-150.txt");
-	expect_golden(&k->f.m, (struct screen){ 0 }, 80, 24, "tui-profile-80.txt");
-	expect_golden(&k->f.m, (struct screen){ .shape = SHAPE_TABLE }, 130, 12,
+	expect_golden(&h->f.m, (struct screen){ 0 }, 150, 30, "tui-profile-150.txt");
+	expect_golden(&h->f.m, (struct screen){ 0 }, 80, 24, "tui-profile-80.txt");
+	expect_golden(&h->f.m, (struct screen){ .shape = SHAPE_TABLE }, 130, 12,
 	              "tui-profile-table-130.txt");
-	expect_golden(&k->f.m, (struct screen){ 0 }, 20, 5, "tui-profile-20.txt");
+	expect_golden(&h->f.m, (struct screen){ 0 }, 20, 5, "tui-profile-20.txt");
 }
 
 static void samples_and_shares_are_those_of_the_rows(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { .shape = SHAPE_TABLE };
-	char *text = screen_draw("profile", &k->f.m, &s, 130, 40), *line;
+	char *text = screen_draw("profile", &h->f.m, &s, 130, 40), *line;
 	uint64_t whole = 0;
 
 	for (uint32_t i = 0; i < fixture_small.nr_symbols; i++)
@@ -97,7 +97,7 @@ static void samples_and_shares_are_those_of_the_rows(void **state)
 		free(line);
 	}
 	snprintf(text, 40, "%" PRIu64 " samples, 30 symbols", whole);
-	line = screen_draw("profile", &k->f.m, &s, 130, 40);
+	line = screen_draw("profile", &h->f.m, &s, 130, 40);
 	assert_true(screen_has(line, text));
 	free(line);
 	free(text);
@@ -105,13 +105,13 @@ static void samples_and_shares_are_those_of_the_rows(void **state)
 
 static void kernel_and_user_have_their_colours(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { .selected = 5 };
 	struct grid g;
 	int seen[STYLES] = { 0 };
 
 	assert_int_equal(grid_init(&g, 80, 30), 0);
-	view_find("profile")->draw(&k->f.m, &s, &g, (struct area){ 0, 0, 80, 30 });
+	view_find("profile")->draw(&h->f.m, &s, &g, (struct area){ 0, 0, 80, 30 });
 	for (size_t i = 0; i + 1 < (size_t)g.width * g.height; i++)
 		if (g.cells[i].code == '[')
 			seen[g.cells[i].style] |= g.cells[i + 1].code == 'K'   ? 1
@@ -125,14 +125,14 @@ static void kernel_and_user_have_their_colours(void **state)
 /* scxtop's pane shows the row that would be selected without the filter. */
 static void with_a_filter_the_pane_shows_the_selected_row(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { .selected = 2 };
 	char *text;
 
 	/* Of a module, in another case. By samples: part_1, part_2, part_4. */
 	strcpy(s.filter, "LIBPARTS");
-	expect_eq(view_find("profile")->rows(&k->f.m, &s), 20);
-	text = screen_draw("profile", &k->f.m, &s, 150, 30);
+	expect_eq(view_find("profile")->rows(&h->f.m, &s), 20);
+	text = screen_draw("profile", &h->f.m, &s, 150, 30);
 	assert_true(screen_has(text, "─ part_4 ─"));
 	assert_true(screen_has(text, "symbol    part_4 "));
 	assert_true(screen_has(text, "samples   240, "));
@@ -141,21 +141,21 @@ static void with_a_filter_the_pane_shows_the_selected_row(void **state)
 	strcpy(s.filter, "SYS_2"); /* sys_21, sys_24, sys_27 */
 	s.selected = 1;
 	s.selected_tid = 0;
-	text = screen_draw("profile", &k->f.m, &s, 150, 30);
+	text = screen_draw("profile", &h->f.m, &s, 150, 30);
 	assert_true(screen_has(text, "symbol    sys_24 "));
-	expect_eq(view_find("profile")->rows(&k->f.m, &s), 3);
+	expect_eq(view_find("profile")->rows(&h->f.m, &s), 3);
 	free(text);
 	strcpy(s.filter, "nothing like it");
-	text = screen_draw("profile", &k->f.m, &s, 150, 30);
+	text = screen_draw("profile", &h->f.m, &s, 150, 30);
 	assert_true(screen_has(text, "nothing matches"));
 	free(text);
 }
 
-static void the_pane_tells_places_processes_and_ways(void **state)
+static void the_pane_shows_places_processes_and_ways(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { .selected = 1 };
-	char *text = screen_draw("profile", &k->f.m, &s, 150, 30);
+	char *text = screen_draw("profile", &h->f.m, &s, 150, 30);
 
 	assert_true(screen_has(text, "where     work.c:11  0xffff000000000001"));
 	assert_true(screen_has(text, "process   parts [1000] and 1 other "));
@@ -168,54 +168,54 @@ static void the_pane_tells_places_processes_and_ways(void **state)
 
 static void the_selection_follows_its_symbol(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { .selected = 4 };
-	struct machine_profile_row row = k->f.hot->rows[4];
-	char *text = screen_draw("profile", &k->f.m, &s, 80, 24);
+	struct machine_profile_row row = h->f.hot->rows[4];
+	char *text = screen_draw("profile", &h->f.m, &s, 80, 24);
 
 	free(text);
 	expect_eq(s.selected_tid, 5004);
 	/* It gets more samples than all others, and comes to the top. */
-	memmove(&k->f.hot->rows[1], &k->f.hot->rows[0], 4 * sizeof(row));
+	memmove(&h->f.hot->rows[1], &h->f.hot->rows[0], 4 * sizeof(row));
 	row.samples = 5000;
-	k->f.hot->rows[0] = row;
-	free(screen_draw("profile", &k->f.m, &s, 80, 24));
+	h->f.hot->rows[0] = row;
+	free(screen_draw("profile", &h->f.m, &s, 80, 24));
 	expect_eq(s.selected, 0);
 	expect_eq(s.selected_tid, 5004);
 }
 
 static void losses_and_slowing_down_come_first(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { 0 };
 	char *text;
 
-	k->f.hot->profile.lost = 12;
-	k->f.hot->profile.throttled = 3;
-	text = screen_draw("profile", &k->f.m, &s, 60, 24);
+	h->f.hot->profile.lost = 12;
+	h->f.hot->profile.throttled = 3;
+	text = screen_draw("profile", &h->f.m, &s, 60, 24);
 	assert_true(screen_has(text, "LOST 12 SLOWED DOWN 3x cpu-clock 199 Hz"));
 	free(text);
 }
 
-static void what_cannot_be_sampled_is_told(void **state)
+static void what_cannot_be_sampled_is_reported(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	struct screen s = { 0 };
 	char *text;
 
-	k->f.hot->profile.refusal = "sampling needs BPF: run as root";
-	text = screen_draw("profile", &k->f.m, &s, 80, 24);
+	h->f.hot->profile.refusal = "sampling needs BPF: run as root";
+	text = screen_draw("profile", &h->f.m, &s, 80, 24);
 	assert_true(screen_has(text, "sampling needs BPF: run as root"));
 	assert_false(screen_has(text, "part_1"));
 	free(text);
-	k->f.hot->profile.refusal = NULL;
-	k->f.hot->profile.is_starting = true;
-	text = screen_draw("profile", &k->f.m, &s, 80, 24);
+	h->f.hot->profile.refusal = NULL;
+	h->f.hot->profile.is_starting = true;
+	text = screen_draw("profile", &h->f.m, &s, 80, 24);
 	assert_true(screen_has(text, "starting to sample"));
 	free(text);
-	k->f.hot->profile.is_starting = false;
-	k->f.hot->profile.nr_rows = 0;
-	text = screen_draw("profile", &k->f.m, &s, 80, 24);
+	h->f.hot->profile.is_starting = false;
+	h->f.hot->profile.nr_rows = 0;
+	text = screen_draw("profile", &h->f.m, &s, 80, 24);
 	assert_true(screen_has(text, "no samples yet"));
 	free(text);
 }
@@ -223,101 +223,101 @@ static void what_cannot_be_sampled_is_told(void **state)
 /* scxtop stays detached. */
 static void through_the_help_and_back_it_goes_on(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	press(k, "T");
-	assert_string_equal(k->app.view->state, "PerfTop");
-	assert_true(app_wish(&k->app).needs & MACHINE_PROFILE);
-	press(k, "h");
-	assert_true(app_wish(&k->app).needs & MACHINE_PROFILE);
-	press(k, "T");
-	assert_string_equal(k->app.view->state, "PerfTop");
-	assert_true(app_wish(&k->app).needs & MACHINE_PROFILE);
-	press(k, "p");
-	assert_false(app_wish(&k->app).needs & MACHINE_PROFILE);
-	press(k, "T");
-	press(k, "h");
-	press(k, "Esc");
-	assert_true(app_wish(&k->app).needs & MACHINE_PROFILE);
-	press(k, "Esc");
-	assert_false(app_wish(&k->app).needs & MACHINE_PROFILE);
+	press(h, "T");
+	assert_string_equal(h->app.view->state, "PerfTop");
+	assert_true(app_request(&h->app).needs & MACHINE_PROFILE);
+	press(h, "h");
+	assert_true(app_request(&h->app).needs & MACHINE_PROFILE);
+	press(h, "T");
+	assert_string_equal(h->app.view->state, "PerfTop");
+	assert_true(app_request(&h->app).needs & MACHINE_PROFILE);
+	press(h, "p");
+	assert_false(app_request(&h->app).needs & MACHINE_PROFILE);
+	press(h, "T");
+	press(h, "h");
+	press(h, "Esc");
+	assert_true(app_request(&h->app).needs & MACHINE_PROFILE);
+	press(h, "Esc");
+	assert_false(app_request(&h->app).needs & MACHINE_PROFILE);
 }
 
 static void keys_change_the_rate_within_bounds(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	press(k, "[");
-	expect_eq(app_wish(&k->app).sample_hz, 0); /* elsewhere nothing is sampled */
-	press(k, "T");
-	expect_eq(app_wish(&k->app).sample_hz, 0); /* the usual */
-	press(k, "]");
-	assert_float_equal(app_wish(&k->app).sample_hz, 2 * MACHINE_PROFILE_HZ, 1e-9);
+	press(h, "[");
+	expect_eq(app_request(&h->app).sample_hz, 0); /* elsewhere nothing is sampled */
+	press(h, "T");
+	expect_eq(app_request(&h->app).sample_hz, 0); /* the usual */
+	press(h, "]");
+	assert_float_equal(app_request(&h->app).sample_hz, 2 * MACHINE_PROFILE_HZ, 1e-9);
 	for (int i = 0; i < 40; i++)
-		press(k, "]");
-	assert_float_equal(app_wish(&k->app).sample_hz, MACHINE_PROFILE_HZ_MAX, 1e-9);
+		press(h, "]");
+	assert_float_equal(app_request(&h->app).sample_hz, MACHINE_PROFILE_HZ_MAX, 1e-9);
 	for (int i = 0; i < 40; i++)
-		press(k, "[");
-	assert_float_equal(app_wish(&k->app).sample_hz, MACHINE_PROFILE_HZ_MIN, 1e-9);
-	assert_true(app_wish(&k->app).sample_hz >= 1);
+		press(h, "[");
+	assert_float_equal(app_request(&h->app).sample_hz, MACHINE_PROFILE_HZ_MIN, 1e-9);
+	assert_true(app_request(&h->app).sample_hz >= 1);
 }
 
 static void x_clears_the_samples(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 	uint32_t before;
 
-	press(k, "T");
-	before = app_wish(&k->app).nr_clears;
-	press(k, "x");
-	expect_eq(app_wish(&k->app).nr_clears, before + 1);
-	press(k, "p");
-	press(k, "x"); /* there it means something else */
-	press(k, "T");
-	expect_eq(app_wish(&k->app).nr_clears, before + 1);
+	press(h, "T");
+	before = app_request(&h->app).nr_clears;
+	press(h, "x");
+	expect_eq(app_request(&h->app).nr_clears, before + 1);
+	press(h, "p");
+	press(h, "x"); /* there it means something else */
+	press(h, "T");
+	expect_eq(app_request(&h->app).nr_clears, before + 1);
 }
 
 static void rows_can_be_sorted_otherwise(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	press(k, "T");
-	press(k, ">");
-	expect_eq(k->app.screen.sort, SORT_MAX);
-	press(k, ">");
-	press(k, ">");
-	expect_eq(k->app.screen.sort, SORT_NAME);
-	expect_eq(k->app.screen.selected_tid, 5001); /* part_1 */
-	press(k, ">");
-	expect_eq(k->app.screen.sort, SORT_RUN);
-	press(k, "<");
-	expect_eq(k->app.screen.sort, SORT_NAME);
+	press(h, "T");
+	press(h, ">");
+	expect_eq(h->app.screen.sort, SORT_MAX);
+	press(h, ">");
+	press(h, ">");
+	expect_eq(h->app.screen.sort, SORT_NAME);
+	expect_eq(h->app.screen.selected_tid, 5001); /* part_1 */
+	press(h, ">");
+	expect_eq(h->app.screen.sort, SORT_RUN);
+	press(h, "<");
+	expect_eq(h->app.screen.sort, SORT_NAME);
 }
 
 static void enter_stays(void **state)
 {
-	struct desk *k = *state;
+	struct harness *h = *state;
 
-	press(k, "T");
-	press(k, "Down");
-	press(k, "Enter");
-	assert_string_equal(k->app.view->state, "PerfTop");
-	expect_eq(k->app.screen.process, 0);
-	expect_eq(k->app.screen.selected, 1);
+	press(h, "T");
+	press(h, "Down");
+	press(h, "Enter");
+	assert_string_equal(h->app.view->state, "PerfTop");
+	expect_eq(h->app.screen.process, 0);
+	expect_eq(h->app.screen.selected, 1);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, sit_down, stand_up)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		CASE(the_screens_are_as_they_were),
 		CASE(samples_and_shares_are_those_of_the_rows),
 		CASE(kernel_and_user_have_their_colours),
 		CASE(with_a_filter_the_pane_shows_the_selected_row),
-		CASE(the_pane_tells_places_processes_and_ways),
+		CASE(the_pane_shows_places_processes_and_ways),
 		CASE(the_selection_follows_its_symbol),
 		CASE(losses_and_slowing_down_come_first),
-		CASE(what_cannot_be_sampled_is_told),
+		CASE(what_cannot_be_sampled_is_reported),
 		CASE(through_the_help_and_back_it_goes_on),
 		CASE(keys_change_the_rate_within_bounds),
 		CASE(x_clears_the_samples),

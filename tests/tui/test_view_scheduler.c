@@ -10,8 +10,8 @@
 #include "../render/golden.h"
 #include "analyze/dsq_name.h"
 #include "screen.h"
-#include "tui/dsq_list.h"
 #include "tui/format.h"
+#include "tui/views/dsq_list.h"
 
 enum { QUEUES, PROCESSES, DETAILS };
 
@@ -50,13 +50,15 @@ static void both_layouts_are_as_they_were(void **state)
 	struct screen bars = { .tick_ms = 250 };
 	struct screen sparks = { .tick_ms = 250, .shape = SHAPE_SPARKS };
 	struct screen details = { .tick_ms = 250, .scheduler_page = DETAILS };
-	struct screen told = { .tick_ms = 250, .scheduler_page = DETAILS, .shape = SHAPE_SPARKS };
+	struct screen details_sparks = { .tick_ms = 250,
+		                         .scheduler_page = DETAILS,
+		                         .shape = SHAPE_SPARKS };
 
 	(void)state;
 	expect_golden(bars, 120, 40, "tui-scheduler-bars.txt");
 	expect_golden(sparks, 120, 40, "tui-scheduler-sparks.txt");
 	expect_golden(details, 120, 40, "tui-scheduler-details.txt");
-	expect_golden(told, 120, 40, "tui-scheduler-details-sparks.txt");
+	expect_golden(details_sparks, 120, 40, "tui-scheduler-details-sparks.txt");
 	details.shape = SHAPE_TABLE;
 	expect_golden(details, 160, 30, "tui-scheduler-details-table.txt");
 }
@@ -193,7 +195,7 @@ static void the_filter_leaves_queues_and_their_processes(void **state)
 	s.scheduler_page = QUEUES;
 	text = draw(s, 120, 40);
 	assert_true(screen_has(text, "no queue matches"));
-	assert_true(screen_has(text, "no process came from such a queue"));
+	assert_true(screen_has(text, "no process was dispatched from such a queue"));
 	free(text);
 }
 
@@ -271,7 +273,7 @@ static void all_lines_of_the_statistics_can_be_reached(void **state)
 	free(text);
 }
 
-static void why_there_are_no_statistics_is_told(void **state)
+static void why_there_are_no_statistics_is_reported(void **state)
 {
 	struct screen s = { .scheduler_page = DETAILS };
 	char *text;
@@ -284,7 +286,7 @@ static void why_there_are_no_statistics_is_told(void **state)
 	free(text);
 }
 
-static void why_there_are_no_queues_is_told(void **state)
+static void why_there_are_no_queues_is_reported(void **state)
 {
 	struct screen s = { 0 };
 	char *text;
@@ -296,7 +298,7 @@ static void why_there_are_no_queues_is_told(void **state)
 	assert_true(screen_has(text, "attaching"));
 	assert_true(screen_has(text, "Processes by wakeup latency"));
 	free(text);
-	f.scx.reason = "this kernel lets nobody see its dispatch queues";
+	f.scx.reason = "dispatch queues cannot be traced on this kernel";
 	text = draw(s, 100, 24);
 	assert_true(screen_has(text, f.scx.reason));
 	free(text);
@@ -383,8 +385,8 @@ int main(void)
 		TEST(sums_of_sparks_leave_out_what_is_unknown),
 		TEST(details_have_every_chart_and_what_the_scheduler_says),
 		TEST(all_lines_of_the_statistics_can_be_reached),
-		TEST(why_there_are_no_statistics_is_told),
-		TEST(why_there_are_no_queues_is_told),
+		TEST(why_there_are_no_statistics_is_reported),
+		TEST(why_there_are_no_queues_is_reported),
 		TEST(a_scheduler_that_is_gone_leaves_its_reason),
 		TEST(a_key_changes_what_is_shown),
 		TEST(every_process_can_be_reached),

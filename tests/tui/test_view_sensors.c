@@ -192,7 +192,7 @@ static void missing_sensors_are_one_sentence(void **state)
 	}
 }
 
-static void a_note_is_told_beside_the_numbers(void **state)
+static void a_note_is_shown_beside_the_numbers(void **state)
 {
 	struct screen s = { 0 };
 	char *text;
@@ -200,7 +200,7 @@ static void a_note_is_told_beside_the_numbers(void **state)
 	(void)state;
 	f.sensors->power.note = "/sys/class/hwmon/hwmon4/temp6_input does not answer";
 	f.sensors->bandwidth.note = "3 counts are not available now";
-	f.sensors->game.note = "frames are copied, process 77 takes them";
+	f.sensors->game.note = "frames are copied, and process 77 takes them";
 	text = screen_draw("power", &f.m, &s, 100, 24);
 	assert_true(screen_has(text, f.sensors->power.note));
 	assert_true(screen_has(text, "package 1"));
@@ -291,7 +291,7 @@ static void a_game_has_its_frames_and_threads(void **state)
 	assert_true(screen_has(line, format_ns(value, 10900000)));
 	free(line);
 	line = screen_find(text, "displayed ");
-	assert_true(screen_has(line, "-")); /* not told */
+	assert_true(screen_has(line, "-")); /* not reported */
 	free(line);
 	assert_true(screen_has(text, "[1000]: 4 threads"));
 	expect_eq(view_find("game")->rows(&f.m, &s), FIXTURE_THREADS);
@@ -360,7 +360,7 @@ static void uncore_and_pressure_come_with_their_keys(void **state)
 	(void)state;
 	config_init(&config);
 	app_init(&a, &config);
-	assert_false(app_wish(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE));
+	assert_false(app_request(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE));
 	none = a.screen;
 	text = screen_draw("default", &f.m, &none, 100, 24);
 	assert_false(screen_has(text, "uncore"));
@@ -368,7 +368,7 @@ static void uncore_and_pressure_come_with_their_keys(void **state)
 	free(text);
 	press(&a, 'u');
 	press(&a, 'H');
-	expect_eq(app_wish(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE),
+	expect_eq(app_request(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE),
 	          MACHINE_UNCORE | MACHINE_PRESSURE);
 	text = screen_draw("default", &f.m, &a.screen, 100, 30);
 	/* The mean of a node, which is that of its package; not a sum over its CPUs. */
@@ -388,7 +388,7 @@ static void uncore_and_pressure_come_with_their_keys(void **state)
 	free(text);
 	press(&a, 'u');
 	press(&a, 'H');
-	assert_false(app_wish(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE));
+	assert_false(app_request(&a).needs & (MACHINE_UNCORE | MACHINE_PRESSURE));
 	config_done(&config);
 }
 
@@ -408,7 +408,7 @@ static char *whole_screen(struct app *a, const struct machine *m)
 	return text;
 }
 
-static void what_the_keys_cannot_show_is_told(void **state)
+static void what_the_keys_cannot_show_is_reported(void **state)
 {
 	static struct config config;
 	static struct app a;
@@ -422,7 +422,7 @@ static void what_the_keys_cannot_show_is_told(void **state)
 	text = whole_screen(&a, &m);
 	assert_true(screen_has(text, m.no_pressure));
 	free(text);
-	m.no_uncore = "no uncore frequencies: only Intel's driver tells them";
+	m.no_uncore = "no uncore frequencies: only Intel's driver has them";
 	text = whole_screen(&a, &m);
 	assert_true(screen_has(text, m.no_uncore));
 	free(text);
@@ -439,13 +439,13 @@ static void views_are_reached_by_their_keys(void **state)
 	app_init(&a, &config);
 	press(&a, 'W');
 	assert_string_equal(a.view->id, "power");
-	assert_true(app_wish(&a).needs & MACHINE_POWER);
+	assert_true(app_request(&a).needs & MACHINE_POWER);
 	press(&a, 'B');
 	assert_string_equal(a.view->id, "bandwidth");
-	assert_true(app_wish(&a).needs & MACHINE_BANDWIDTH);
+	assert_true(app_request(&a).needs & MACHINE_BANDWIDTH);
 	press(&a, 'm');
 	assert_string_equal(a.view->id, "game");
-	assert_true(app_wish(&a).needs & MACHINE_GAME);
+	assert_true(app_request(&a).needs & MACHINE_GAME);
 	free(whole_screen(&a, &f.m));
 	press(&a, KEY_OF_ENTER); /* into one of its threads, and back */
 	assert_string_equal(a.view->id, "task");
@@ -466,13 +466,13 @@ int main(void)
 		FRESH(one_core_of_amd_is_not_called_all),
 		FRESH(every_cpu_can_be_scrolled_to),
 		FRESH(missing_sensors_are_one_sentence),
-		FRESH(a_note_is_told_beside_the_numbers),
+		FRESH(a_note_is_shown_beside_the_numbers),
 		FRESH(bandwidth_is_summed_in_titles),
 		FRESH(caches_are_in_their_order),
 		FRESH(a_game_has_its_frames_and_threads),
 		FRESH(impossible_numbers_do_no_harm),
 		FRESH(uncore_and_pressure_come_with_their_keys),
-		FRESH(what_the_keys_cannot_show_is_told),
+		FRESH(what_the_keys_cannot_show_is_reported),
 		FRESH(views_are_reached_by_their_keys),
 	};
 

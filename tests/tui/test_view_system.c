@@ -85,7 +85,7 @@ static void every_queue_can_be_scrolled_to(void **state)
 	fixture_done(&many);
 }
 
-static void a_kernel_without_sched_ext_is_told(void **state)
+static void a_kernel_without_sched_ext_is_reported(void **state)
 {
 	struct fixture_cfg cfg = fixture_small;
 	struct screen s = { 0 };
@@ -234,7 +234,7 @@ int main(void)
 		cmocka_unit_test(the_screens_are_as_they_were),
 		cmocka_unit_test(queues_have_their_numbers_and_names),
 		cmocka_unit_test(every_queue_can_be_scrolled_to),
-		cmocka_unit_test(a_kernel_without_sched_ext_is_told),
+		cmocka_unit_test(a_kernel_without_sched_ext_is_reported),
 		cmocka_unit_test(memory_adds_up_and_unknown_is_not_zero),
 		cmocka_unit_test(the_total_of_the_network_is_its_sum),
 		cmocka_unit_test(the_cost_of_programs_is_summed_in_the_title),

@@ -1,11 +1,13 @@
 #include "../unit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "screen.h"
 #include "tui/format.h"
+#include "tui/task_metrics.h"
 
 static struct fixture f;
 
@@ -168,7 +170,7 @@ static void selection_follows_its_task(void **state)
 	assert_true(s.selected < 3);
 }
 
-static void the_top_row_is_the_top_whoever_is_there(void **state)
+static void the_top_row_is_the_top_whatever_tasks_there_are(void **state)
 {
 	struct screen s = { .sort = SORT_TID, .is_ascending = true };
 
@@ -182,7 +184,7 @@ static void the_top_row_is_the_top_whoever_is_there(void **state)
 	expect_eq(s.selected_tid, FIXTURE_TID + 9 * FIXTURE_THREADS);
 }
 
-static void a_filter_is_told_and_counted(void **state)
+static void a_filter_is_reported_and_counted(void **state)
 {
 	struct screen s = { .filter = "nginx", .is_typing = true };
 	char *text = screen_draw("process", &f.m, &s, 80, 24);
@@ -201,7 +203,7 @@ static void a_filter_is_told_and_counted(void **state)
 	free(text);
 }
 
-static void a_process_that_has_ended_is_told(void **state)
+static void a_process_that_has_ended_is_reported(void **state)
 {
 	struct screen s = { .process = 999999 };
 	char *text = screen_draw("process", &f.m, &s, 80, 24);
@@ -254,6 +256,71 @@ static void zoom_shows_the_distributions_of_its_task(void **state)
 	free(text);
 }
 
+/* As docs/extending.md has it: a function and an entry. */
+static double out_of(const struct machine *m, const struct machine_task *t)
+{
+	(void)m;
+	return t->run + t->wait > 0 ? t->wait / (t->run + t->wait) : NAN;
+}
+
+static void a_new_metric_is_one_entry_shown_and_sorted_by(void **state)
+{
+	struct task_metric items[TABLE_VIEW_COLUMNS];
+	struct task_metrics more = { items, task_metrics.nr + 1 };
+	struct screen s = { .metrics = &more };
+	const struct machine_task *most = &f.m.processes[0], *least = most;
+	char number[32], share[FORMAT_BYTES];
+	char *text, *line;
+
+	(void)state;
+	assert_true(more.nr <= TABLE_VIEW_COLUMNS);
+	memcpy(items, task_metrics.items, task_metrics.nr * sizeof(*items));
+	items[task_metrics.nr] = (struct task_metric){
+		"OUT%",           "waiting, of the time that it wanted to run",
+		METRIC_SHARE,     SORT_OWN,
+		.width = 6,       .rank = 1,
+		.number = out_of,
+	};
+	for (size_t i = 0; i < f.m.nr_processes; i++) {
+		const struct machine_task *t = &f.m.processes[i];
+
+		if (out_of(&f.m, t) > out_of(&f.m, most))
+			most = t;
+		if (out_of(&f.m, t) < out_of(&f.m, least))
+			least = t;
+	}
+	assert_true(out_of(&f.m, most) > out_of(&f.m, least));
+	for (int way = 0; way < 2; way++) {
+		const struct machine_task *first = way ? least : most;
+
+		s.sort = task_metric_sort(&more, task_metrics.nr);
+		s.is_ascending = way;
+		text = screen_draw("process", &f.m, &s, 100, 20);
+		assert_true(screen_has(text, way ? "\u25b2OUT%" : "\u25bcOUT%"));
+		line = screen_line(text, 2); /* below the frame and the titles */
+		snprintf(number, sizeof(number), " %u ", first->tid);
+		assert_true(screen_has(line, number));
+		assert_true(screen_has(line, format_percent(share, out_of(&f.m, first))));
+		free(line);
+		free(text);
+	}
+}
+
+static void every_metric_says_what_it_means(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < task_metrics.nr; i++) {
+		const struct task_metric *x = &task_metrics.items[i];
+
+		assert_true(x->definition && strlen(x->definition) > 5);
+		assert_true(!x->number != !x->text);
+		for (size_t k = 0; k < i; k++) /* PID and TID are one, of different tables */
+			if (x->sort != SORT_TID)
+				assert_true(task_metric_sort(&task_metrics, i) !=
+				            task_metric_sort(&task_metrics, k));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -262,11 +329,13 @@ int main(void)
 		cmocka_unit_test(every_column_of_a_scheduler_person_is_there_when_wide),
 		cmocka_unit_test(the_sorted_column_is_always_shown_with_its_mark),
 		cmocka_unit_test(selection_follows_its_task),
-		cmocka_unit_test(the_top_row_is_the_top_whoever_is_there),
-		cmocka_unit_test(a_filter_is_told_and_counted),
-		cmocka_unit_test(a_process_that_has_ended_is_told),
+		cmocka_unit_test(the_top_row_is_the_top_whatever_tasks_there_are),
+		cmocka_unit_test(a_filter_is_reported_and_counted),
+		cmocka_unit_test(a_process_that_has_ended_is_reported),
 		cmocka_unit_test(without_bpf_what_it_measures_has_no_column),
 		cmocka_unit_test(zoom_shows_the_distributions_of_its_task),
+		cmocka_unit_test(a_new_metric_is_one_entry_shown_and_sorted_by),
+		cmocka_unit_test(every_metric_says_what_it_means),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

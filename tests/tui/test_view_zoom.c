@@ -79,7 +79,7 @@ static void expect_words(const char *text, const char *const *words, size_t nr)
 	free(line);
 }
 
-static void wakers_are_told_with_the_waits_that_they_began(void **state)
+static void wakers_are_reported_with_the_waits_that_they_began(void **state)
 {
 	char *text = draw(240, 70);
 
@@ -92,7 +92,7 @@ static void wakers_are_told_with_the_waits_that_they_began(void **state)
 			snprintf(who, sizeof(who), " %u %s ", 2000 + i,
 			         fixture_rival_name(i, false));
 		else
-			snprintf(who, sizeof(who), " - hard interrupt ");
+			snprintf(who, sizeof(who), " - timer interrupt ");
 		expect_words(text,
 		             (const char *[]){ who, format_count(waits, FIXTURE_WAITS >> i, false),
 		                               format_ns(mean, 2500.0 * (i + 1)),
@@ -103,7 +103,7 @@ static void wakers_are_told_with_the_waits_that_they_began(void **state)
 	free(text);
 }
 
-static void rivals_are_told_with_their_share_of_the_waiting(void **state)
+static void rivals_are_reported_with_their_share_of_the_waiting(void **state)
 {
 	uint64_t sum = 0;
 	char *text = draw(240, 70), sum_text[FORMAT_BYTES];
@@ -130,7 +130,7 @@ static void rivals_are_told_with_their_share_of_the_waiting(void **state)
 	free(text);
 }
 
-static void waits_are_told_with_who_began_them_and_who_ran_meanwhile(void **state)
+static void waits_are_reported_with_waker_and_the_tasks_that_ran_meanwhile(void **state)
 {
 	char *text = draw(240, 70);
 
@@ -143,7 +143,7 @@ static void waits_are_told_with_who_began_them_and_who_ran_meanwhile(void **stat
 		snprintf(when, sizeof(when), " %6s %6s ", format_ns(ago, (i + 1) * 1e7),
 		         format_ns(ran, 2e5 * (i + 1)));
 		if (i % 3 == 2)
-			snprintf(by, sizeof(by), "hard interrupt");
+			snprintf(by, sizeof(by), "timer interrupt");
 		else
 			snprintf(by, sizeof(by), "%s [%u]", fixture_rival_name(i, false), 2000 + i);
 		snprintf(behind, sizeof(behind), "%s %s", fixture_rival_name(0, false),
@@ -174,7 +174,7 @@ static void a_thread_that_has_ended_stays_with_its_last_numbers(void **state)
 	z.zoom.is_ended = true;
 	text = screen_draw("task", &gone, &s, 80, 24);
 	assert_true(screen_has(text, "ended: nginx [1005]"));
-	assert_true(screen_has(text, "hard interrupt") && screen_has(text, "migration/0"));
+	assert_true(screen_has(text, "timer interrupt") && screen_has(text, "migration/0"));
 	free(text);
 	text = screen_draw("task", &gone, &s, 20, 5);
 	assert_true(screen_has(text, "ended: nginx"));
@@ -202,7 +202,7 @@ static void without_bpf_a_sentence_says_what_is_missing(void **state)
 	z.zoom.missing = NULL;
 }
 
-static void what_found_no_place_is_told_as_others(void **state)
+static void what_found_no_place_is_reported_as_others(void **state)
 {
 	char *text;
 
@@ -237,30 +237,30 @@ static void hostile_names_fit_every_size(void **state)
 	fixture_done(&hostile);
 }
 
-static void the_view_wishes_the_thread_that_is_selected(void **state)
+static void the_view_requests_the_thread_that_is_selected(void **state)
 {
 	const struct screen s = { .selected_tid = 4711 };
-	struct machine_wish w = { 0 };
+	struct machine_request r = { 0 };
 	const struct view *v = view_find("task");
 
 	(void)state;
 	assert_true(v->needs & MACHINE_ZOOM);
-	v->wish(&s, &w);
-	expect_eq(w.tid, 4711);
+	v->request(&s, &r);
+	expect_eq(r.tid, 4711);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_screens_are_as_they_were),
-		cmocka_unit_test(wakers_are_told_with_the_waits_that_they_began),
-		cmocka_unit_test(rivals_are_told_with_their_share_of_the_waiting),
-		cmocka_unit_test(waits_are_told_with_who_began_them_and_who_ran_meanwhile),
+		cmocka_unit_test(wakers_are_reported_with_the_waits_that_they_began),
+		cmocka_unit_test(rivals_are_reported_with_their_share_of_the_waiting),
+		cmocka_unit_test(waits_are_reported_with_waker_and_the_tasks_that_ran_meanwhile),
 		cmocka_unit_test(a_thread_that_has_ended_stays_with_its_last_numbers),
 		cmocka_unit_test(without_bpf_a_sentence_says_what_is_missing),
-		cmocka_unit_test(what_found_no_place_is_told_as_others),
+		cmocka_unit_test(what_found_no_place_is_reported_as_others),
 		cmocka_unit_test(hostile_names_fit_every_size),
-		cmocka_unit_test(the_view_wishes_the_thread_that_is_selected),
+		cmocka_unit_test(the_view_requests_the_thread_that_is_selected),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""guest_dsq.py [k] STEP...: runs in a virtual machine: `stat -g dsq` and the screen's source look at our schedulers, which
+"""guest_dsq.py [k] STEP...: runs in a virtual machine: `stat -g dsq` and the screen's source watch our schedulers, which
 keep accounts of their own; with k, by kprobes.
 
 They begin before the scheduler and end after it, so that both see all of it. Leaves reports and accounts in /run/out,
@@ -21,7 +21,7 @@ NEEDS = 2 | 8  # tasks and queues: enum machine_need
 SOCKET = "/tmp/scx_stats"  # of the scheduler, for its own statistics
 IS_BY_KPROBE = sys.argv[1] == "k"
 SCHED_EXT = 7  # a policy
-KPROBE = "prog_type:\t2\n"  # in the kernel's words on a program that somebody holds
+KPROBE = "prog_type:\t2\n"  # in the kernel's words on a program that is held
 
 
 class Stat:
@@ -51,7 +51,7 @@ class Stat:
 
 
 class Machine:
-    """The source of the screen, looked at when told to; its first looks until it has attached are not kept."""
+    """The source of the screen, refreshed on command; its first refreshes until it has attached are not kept."""
 
     def __init__(self):
         words = [f"needs={NEEDS}", f"stats={SOCKET}", f"kprobe={int(IS_BY_KPROBE)}"]
@@ -59,15 +59,15 @@ class Machine:
                                         text=True)
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
-            look = self.look()
-            if look["scx"] and look["scx"]["is_counting"]:
+            refresh = self.refresh()
+            if refresh["scx"] and refresh["scx"]["is_counting"]:
                 return
             time.sleep(0.05)
         raise RuntimeError("the screen's source does not attach")
 
-    def look(self):
+    def refresh(self):
         """What it sees now."""
-        self.process.stdin.write("look\n")
+        self.process.stdin.write("refresh\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
@@ -117,23 +117,23 @@ def crowded():
     return {**result, "watchers": number, "recorded_by": recorded_by}
 
 
-def look(name):
+def refresh(name):
     """The same, seen by the source of the screen."""
     machine = Machine()
     scheduler = Scheduler(name, "--stats", SOCKET)
     work = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(6)]
-    looks = []
+    refreshes = []
     for _ in range(4):
         time.sleep(SPIN_S / 4)
-        looks.append(machine.look())
+        refreshes.append(machine.refresh())
     for process in work:
         process.kill()
         process.wait()
     account = scheduler.end()
-    looks.append(machine.look())
+    refreshes.append(machine.refresh())
     number = kprobes(machine.process)
     machine.end()
-    return {"tids": [process.pid for process in work], "account": account, "looks": looks, "kprobes": number}
+    return {"tids": [process.pid for process in work], "account": account, "refreshes": refreshes, "kprobes": number}
 
 
 def asked():
@@ -144,25 +144,25 @@ def asked():
     normal = subprocess.Popen(words)
     asking = subprocess.Popen(words, preexec_fn=lambda: os.sched_setscheduler(0, SCHED_EXT, os.sched_param(0)))
     time.sleep(SPIN_S)
-    looks = [machine.look()]
+    refreshes = [machine.refresh()]
     account = scheduler.end()
     time.sleep(0.5)
-    looks.append(machine.look())
+    refreshes.append(machine.refresh())
     for process in (normal, asking):
         process.kill()
         process.wait()
     machine.end()
-    return {"normal": normal.pid, "asking": asking.pid, "looks": looks, "account": account, "report": stat.end()[-1]}
+    return {"normal": normal.pid, "asking": asking.pid, "refreshes": refreshes, "account": account, "report": stat.end()[-1]}
 
 
 def change():
     """None, one, none, one that the kernel throws out, none, another one: in one run of both."""
     machine, stat = Machine(), Stat(interval="0.2")
-    looks = []
+    refreshes = []
 
     def watch(seconds):
         time.sleep(seconds)
-        looks.append(machine.look())
+        refreshes.append(machine.refresh())
 
     watch(0.5)
     fifo = Scheduler("fifo")
@@ -182,22 +182,22 @@ def change():
     vtime.end()
     watch(0.5)
     machine.end()
-    return {"exit_kind": account["exit_kind"], "reports": stat.end(), "looks": looks}
+    return {"exit_kind": account["exit_kind"], "reports": stat.end(), "refreshes": refreshes}
 
 
 def off():
-    """The kernel calls nobody who watches its functions."""
+    """The kernel calls no program that watches its functions."""
     switch = pathlib.Path("/proc/sys/kernel/ftrace_enabled")
     switch.write_text("0", encoding="ascii")
     stat = subprocess.run([SCHEDSCOPE, "stat", "-g", "dsq", "-r", "1"], capture_output=True, text=True, check=False)
-    machine = subprocess.run([MACHINE_DUMP, "looks=20", "ms=100", f"needs={NEEDS}"], capture_output=True, text=True,
+    machine = subprocess.run([MACHINE_DUMP, "refreshes=20", "ms=100", f"needs={NEEDS}"], capture_output=True, text=True,
                              check=False)
     switch.write_text("1", encoding="ascii")
-    return {"code": stat.returncode, "talk": stat.stderr, "look": json.loads(machine.stdout.splitlines()[-2])}
+    return {"code": stat.returncode, "talk": stat.stderr, "refresh": json.loads(machine.stdout.splitlines()[-2])}
 
 
 def main():
-    steps = {"look": lambda: look("vtime"), "change": change, "off": off, "crowded": crowded, "asked": asked}
+    steps = {"refresh": lambda: refresh("vtime"), "change": change, "off": off, "crowded": crowded, "asked": asked}
     for name in sys.argv[1 + IS_BY_KPROBE:]:
         start = time.monotonic()
         result = steps.get(name, lambda name=name: observe(name))()

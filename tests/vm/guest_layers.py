@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs in a virtual machine: what the screen knows of layers, while a layered scheduler is on, and after it.
 
-Leaves /run/out/layers.json, where test_layers.py looks at it.
+Leaves /run/out/layers.json, where test_layers.py reads it.
 """
 import json
 import os
@@ -14,14 +14,14 @@ NICED, OTHERS = 3, 3
 DUMP = os.environ["MACHINE_DUMP"]
 
 
-class Looks:
+class Refreshes:
     """A running machine_dump."""
 
     def __init__(self, *words):
         self.process = subprocess.Popen([DUMP, "lines=1", "proc=1", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
 
-    def look(self):
+    def refresh(self):
         """The threads, by tid."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
@@ -34,27 +34,27 @@ class Looks:
 
 
 def main():
-    looks, plain = Looks("layered=1"), Looks()
+    refreshes, plain = Refreshes("layered=1"), Refreshes()
     scheduler = Scheduler("layered")
     work = [subprocess.Popen([*(["nice", "-n", "5"] if i < NICED else []), "/bin/sh", "-c", "while :; do :; done"])
             for i in range(NICED + OTHERS)]
     time.sleep(1.0)
-    looks.look()
+    refreshes.refresh()
     time.sleep(0.5)
-    told = {"tids": [process.pid for process in work], "on": looks.look(), "plain": plain.look()}
-    told["account"] = scheduler.end()
+    reported = {"tids": [process.pid for process in work], "on": refreshes.refresh(), "plain": plain.refresh()}
+    reported["account"] = scheduler.end()
     time.sleep(0.2)
-    told["off"] = looks.look()
+    reported["off"] = refreshes.refresh()
     second = Scheduler("layered")
     time.sleep(1.0)
-    told["again"] = looks.look()
-    told["second"] = second.end()
+    reported["again"] = refreshes.refresh()
+    reported["second"] = second.end()
     for process in work:
         process.kill()
         process.wait()
-    looks.end()
+    refreshes.end()
     plain.end()
-    OUT.joinpath("layers.json").write_text(json.dumps(told), encoding="ascii")
+    OUT.joinpath("layers.json").write_text(json.dumps(reported), encoding="ascii")
 
 
 main()

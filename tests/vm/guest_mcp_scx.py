@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs in a virtual machine: the MCP server beside a scheduler that serves scx_stats, and the scheduler's own numbers.
 
-What each said is left in /run/out/mcp.json, where test_mcp_scx.py looks at it.
+What each said is left in /run/out/mcp.json, where test_mcp_scx.py reads it.
 """
 import json
 import pathlib
@@ -70,23 +70,23 @@ def stalled(mcp, scheduler):
 
 
 def main():
-    told = {}
+    reported = {}
     with Client("--daemon", "--stats-socket-path", SOCKET) as mcp:
-        told["none"] = read_all(mcp)
+        reported["none"] = read_all(mcp)
         scheduler = Scheduler("vtime", "--stats", SOCKET)
         ask(), mcp.read("stats://scheduler/raw")  # their code is here now: waiting for the host costs the guest's time
-        told["meta"] = ask("stats_meta")
-        told["queues_before"] = queues(mcp)
+        reported["meta"] = ask("stats_meta")
+        reported["queues_before"] = queues(mcp)
         spin(6)
-        told["queues_after"] = queues(mcp)
-        told["raw"] = between(mcp, "stats://scheduler/raw")
-        told["scx"] = between(mcp, "stats://scheduler/scx")
-        told["on"] = read_all(mcp)
-        told["stalled"] = stalled(mcp, scheduler)
-        told["again"] = between(mcp, "stats://scheduler/raw")
-        told["account"] = scheduler.end()
-        told["off"] = read_all(mcp)
-    OUT.joinpath("mcp.json").write_text(json.dumps(told), encoding="ascii")
+        reported["queues_after"] = queues(mcp)
+        reported["raw"] = between(mcp, "stats://scheduler/raw")
+        reported["scx"] = between(mcp, "stats://scheduler/scx")
+        reported["on"] = read_all(mcp)
+        reported["stalled"] = stalled(mcp, scheduler)
+        reported["again"] = between(mcp, "stats://scheduler/raw")
+        reported["account"] = scheduler.end()
+        reported["off"] = read_all(mcp)
+    OUT.joinpath("mcp.json").write_text(json.dumps(reported), encoding="ascii")
 
 
 main()

@@ -15,23 +15,23 @@ GONE_S = 60
 def main():
     with subprocess.Popen([SCHED, OBJECT, "vtime"], stdout=subprocess.PIPE, text=True) as scheduler, \
             subprocess.Popen([HOT_DUMP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as screen:
-        def look(words=""):
+        def refresh(words=""):
             screen.stdin.write(words + "\n")
             screen.stdin.flush()
             return json.loads(screen.stdout.readline())
 
         if scheduler.stdout.readline() != "on\n":
             raise RuntimeError("the scheduler does not start")
-        look(f"needs={BPF}")
+        refresh(f"needs={BPF}")
         time.sleep(1)
-        during = look()
+        during = refresh()
         scheduler.terminate()
         scheduler.communicate()
         end = time.monotonic() + GONE_S
-        after = look()
+        after = refresh()
         while any(row["is_sched_ext"] for row in after["programs"]) and time.monotonic() < end:
             time.sleep(0.2)
-            after = look()
+            after = refresh()
         screen.stdin.close()
     OUT.joinpath("programs.json").write_text(json.dumps({"during": during, "after": after}), encoding="ascii")
 

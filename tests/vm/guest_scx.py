@@ -26,6 +26,12 @@ class Scheduler:
         if self.process.stdout.readline() != "on\n":
             raise RuntimeError(f"the scheduler {name} does not start")
 
+    def be_last(self):
+        """It sees each switch once more from now on, after all that watch it so far."""
+        self.process.send_signal(signal.SIGUSR1)
+        if self.process.stdout.readline() != "last\n":
+            raise RuntimeError("the scheduler does not watch switches")
+
     def wait(self):
         """Its account, once it was thrown out."""
         return json.loads(self.process.communicate(timeout=WAIT_S)[0])
@@ -89,6 +95,7 @@ def observe(name):
     scheduler = Scheduler(name.removesuffix("-k"))
     before = kernel_counts()
     record = Record(name, *(["--scx-by-kprobe"] if name.endswith("-k") else []))
+    scheduler.be_last()
     tids = spin(6)
     middle = kernel_counts()
     time.sleep(0.3)

@@ -2,7 +2,7 @@
 """guest_system.py [STEP...]: runs in a virtual machine: what the host may not have: kprobes, CPUs that go and come,
 nodes, last-level caches, hardware counters.
 
-Leaves traces, reports and what was done in /run/out, where test_system.py looks at them.
+Leaves traces, reports and what was done in /run/out, where test_system.py reads them.
 """
 import json
 import os
@@ -86,7 +86,7 @@ def moves():
 
 
 def distances():
-    """Us, between CPUs of a cache, of a node, of two nodes, while all three kinds of watchers look."""
+    """Us, between CPUs of a cache, of a node, of two nodes, while all three kinds of watchers watch."""
     os.sched_setaffinity(0, {0})
     stat = start("stat", "--json", "-i", "1", "-g", "migration", "--by", "tid")
     record = start("record", "-o", "/tmp/distances.pftrace")
@@ -94,13 +94,13 @@ def distances():
                               stdout=subprocess.PIPE, text=True)
     stat.stdout.readline()
     wait_for_trace("/tmp/distances.pftrace")
-    while look(screen)["source"] != "bpf":
+    while refresh(screen)["source"] != "bpf":
         time.sleep(0.05)
-    look(screen)
+    refresh(screen)
     for cpu, number in DISTANCES.values():
         for i in range(number):
             os.sched_setaffinity(0, {(cpu, 0)[i % 2]})
-    found = {"tid": os.getpid(), "moves": {name: number for name, (_, number) in DISTANCES.items()}, "screen": look(screen)}
+    found = {"tid": os.getpid(), "moves": {name: number for name, (_, number) in DISTANCES.items()}, "screen": refresh(screen)}
     OUT.joinpath("distances.json").write_text(json.dumps(found), encoding="ascii")
     end(stat, "distances_stat")
     end(record, "distances")
@@ -128,6 +128,25 @@ def hotplug():
     keep("/tmp/hotplug.pftrace")
 
 
+def latecomer():
+    """The last CPU comes while a profile and a recording of stacks and counters run; one process runs nowhere else."""
+    set_online(3, False)
+    sleeper = subprocess.Popen([sys.executable, "-c", "import os, time\nwhile not os.path.exists('/tmp/go'): time.sleep(0.1)\n"
+                                "os.sched_setaffinity(0, {3})\nwhile True: pass"])
+    profiler = start("profile", "-e", "cpu-clock", "-d", "300", "--json", "--no-stacks")
+    record = start("record", "-o", "/tmp/latecomer.pftrace", "--stacks", "--pmu", "task-clock", "-p", str(sleeper.pid))
+    wait_for_trace("/tmp/latecomer.pftrace")
+    set_online(3, True)
+    pathlib.Path("/tmp/go").touch()
+    OUT.joinpath("latecomer.json").write_text(json.dumps({"tid": sleeper.pid}), encoding="ascii")
+    time.sleep(4)  # the list of CPUs is read once a second
+    end(profiler, "latecomer_profile")
+    end(record, "latecomer")
+    sleeper.kill()
+    sleeper.wait()
+    keep("/tmp/latecomer.pftrace")
+
+
 def profile():
     """Cycles, of a program that does nothing else."""
     if not HAS_PMU:
@@ -140,15 +159,15 @@ def profile():
     keep("/tmp/cycles.folded")
 
 
-def look(screen):
-    """One look of a machine_dump."""
+def refresh(screen):
+    """One refresh of a machine_dump."""
     screen.stdin.write("\n")
     screen.stdin.flush()
     return json.loads(screen.stdout.readline())
 
 
 class Counting:
-    """A screen's event on each CPU, counted from one look to the next."""
+    """A screen's event on each CPU, counted from one refresh to the next."""
 
     def __init__(self, word):
         self.process = subprocess.Popen([MACHINE_DUMP, "proc=1", "lines=1", "needs=257", f"event={word}"],
@@ -158,13 +177,13 @@ class Counting:
     def settle(self):
         """Until each CPU that is there has been counted for an interval; counters are opened by a thread."""
         while True:
-            look = self.look()
-            if look["event_why"] or all(cpu["event_per_s"] is not None for cpu in look["cpus"] if cpu["is_online"]):
+            refresh = self.refresh()
+            if refresh["event_why"] or all(cpu["event_per_s"] is not None for cpu in refresh["cpus"] if cpu["is_online"]):
                 break
             time.sleep(0.02)
 
-    def look(self):
-        return look(self.process)
+    def refresh(self):
+        return refresh(self.process)
 
     def end(self):
         self.process.stdin.close()
@@ -176,19 +195,19 @@ def events():
     screen = Counting("kprobe:hrtimer_nanosleep")
     account = subprocess.run([WORKLOAD, "sleep", "rounds=200", "us=2000", "nr=2"], stdout=subprocess.PIPE,
                              check=True).stdout
-    found = {"calls": screen.look(), "account": json.loads(account.splitlines()[-1])}
+    found = {"calls": screen.refresh(), "account": json.loads(account.splitlines()[-1])}
     screen.end()
     screen = Counting("perf:hw:cycles")
     spin(0.5)
-    found["cycles"] = screen.look()
+    found["cycles"] = screen.refresh()
     set_online(3, False)
     screen.settle()
     spin(0.2)
-    found["without"] = screen.look()
+    found["without"] = screen.refresh()
     set_online(3, True)
     screen.settle()
     spin(0.2)
-    found["with"] = screen.look()
+    found["with"] = screen.refresh()
     screen.end()
     OUT.joinpath("events.json").write_text(json.dumps(found), encoding="ascii")
 
@@ -206,7 +225,7 @@ def recordings():
 def main():
     pathlib.Path("/proc/sys/kernel/sched_schedstats").write_text("1", encoding="ascii")
     keep("/proc/schedstat")
-    steps = {step.__name__: step for step in (recordings, probes, events, moves, hotplug, profile, distances)}
+    steps = {step.__name__: step for step in (recordings, probes, events, moves, hotplug, latecomer, profile, distances)}
     for step in [steps[name] for name in sys.argv[1:]]:
         begin = time.monotonic()
         try:

@@ -22,6 +22,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "sched_account.bpf.h"
 #include "sched_kernel.bpf.h"
 
 #define SLICE_NS       20000000ULL /* the kernel's own, which it refills by itself */
@@ -30,11 +31,9 @@
 #define NR_PAIRS       8ULL
 #define DSQ_LAYER      200ULL              /* + layer */
 #define STALL_COMM     0x656d6c6c617473ULL /* "stallme" */
-#define SPIN_COMM      0x6e697073ULL       /* "spin" */
 #define DSQ_WAYS       300ULL /* first in, first out; by vtime; the same again for those that are moved */
 #define MOVED_NS       7000000ULL
 #define LEAVE_CODE     4660
-#define MAX_ENTRIES    4096
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -50,49 +49,6 @@ enum {
 	WAY_TURNS, /* not a way: counts dispatches */
 	WAYS,
 };
-
-/* Which task in which queue, and what became of it. The loader prints it. */
-struct account_key {
-	__u64 dsq_id;
-	__u32 tid;
-	__u32 pad_;
-};
-
-struct account {
-	__u64 inserts;
-	__u64 moves;   /* from here to another queue */
-	__u64 runs;    /* that followed a stay */
-	__u64 wait_ns; /* from the insertion to the run, or to the move */
-	__u64 ran_ns;  /* in those runs, up to the first time that it stopped */
-	__u64 held_ns; /* the same up to the last stop before the next insertion: it may go on, without a queue */
-	__u64 first_vtime, last_vtime;
-	__u64 slice_ns; /* given in those runs, in all */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_ENTRIES);
-	__type(key, struct account_key);
-	__type(value, struct account);
-} accounts SEC(".maps");
-
-/* Where a task is. */
-struct place {
-	__u64 dsq_id; /* 0: in none */
-	__u64 at_ns;
-	__u64 ran_dsq_id; /* from which it came on the CPU */
-	__u64 ran_at_ns;
-	__u64 held_dsq_id; /* the same, until it is inserted again */
-	__u64 stopped_at_ns;
-	__u64 nr; /* insertions in all ways */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct place);
-} places SEC(".maps");
 
 /* The beginning of what scx_layered keeps of a task, under the same name. */
 struct task_ctx {
@@ -122,114 +78,18 @@ struct {
 } layer_runs SEC(".maps");
 
 __u64 vtime_now;
-__u64 lost; /* not counted: there was no room */
-/*
- * Queues of our own by number (id % 64): how many are in them, and were at most: by our own count, which is a moment
- * ahead of the queue; and by the kernel's when a spinner came, without that spinner.
- */
-__u64 depth[64];
-__u64 max_depth[64];
-__u64 max_queued[64];
 __u64 exit_kind;
 __s64 exit_code;
 char exit_message[128];
 __u64 ways[WAYS]; /* how often each way was gone */
 __u64 at_queues;  /* CPUs that move tasks between queues, or take them */
 
-static struct account *account_of(struct task_struct *p, __u64 dsq_id)
-{
-	struct account_key key = { .dsq_id = dsq_id, .tid = (__u32)p->pid };
-	struct account zero = { 0 }, *a = bpf_map_lookup_elem(&accounts, &key);
-
-	if (!a) {
-		bpf_map_update_elem(&accounts, &key, &zero, BPF_NOEXIST);
-		a = bpf_map_lookup_elem(&accounts, &key);
-	}
-	if (!a)
-		__sync_fetch_and_add(&lost, 1);
-	return a;
-}
-
-static struct place *place_of(struct task_struct *p)
-{
-	return bpf_task_storage_get(&places, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-/* p comes to a queue. */
-static void count_in(struct task_struct *p, __u64 dsq_id)
-{
-	__u64 nr = __sync_fetch_and_add(&depth[dsq_id % 64], 1) + 1;
-	int queued;
-
-	if (nr > max_depth[dsq_id % 64])
-		max_depth[dsq_id % 64] = nr;
-	if (*(__u64 *)p->comm != SPIN_COMM)
-		return;
-	queued = scx_bpf_dsq_nr_queued(dsq_id);
-	if (queued > 0 && (__u64)queued > max_queued[dsq_id % 64])
-		max_queued[dsq_id % 64] = (__u64)queued;
-}
-
-static void count_out(__u64 dsq_id)
-{
-	__sync_fetch_and_add(&depth[dsq_id % 64], -1);
-}
-
-static void count_insert(struct task_struct *p, __u64 dsq_id, __u64 vtime)
-{
-	struct account *a = account_of(p, dsq_id);
-	struct place *at = place_of(p);
-
-	if (!a || !at)
-		return;
-	if (!a->inserts++)
-		a->first_vtime = vtime;
-	a->last_vtime = vtime;
-	at->dsq_id = dsq_id;
-	at->at_ns = bpf_ktime_get_ns();
-	at->held_dsq_id = 0;
-}
-
-static void count_run(struct task_struct *p)
-{
-	struct place *at = place_of(p);
-	struct account *a = at && at->dsq_id ? account_of(p, at->dsq_id) : NULL;
-
-	if (!at)
-		return;
-	at->ran_dsq_id = 0;
-	at->ran_at_ns = bpf_ktime_get_ns();
-	if (!a) {
-		a = at->held_dsq_id ? account_of(p, at->held_dsq_id) : NULL;
-		if (a)
-			a->held_ns += at->ran_at_ns - at->stopped_at_ns;
-		return;
-	}
-	a->runs++;
-	a->slice_ns += p->scx.slice;
-	a->wait_ns += at->ran_at_ns - at->at_ns;
-	at->ran_dsq_id = at->held_dsq_id = at->dsq_id;
-	at->dsq_id = 0;
-}
-
-static void count_stop(struct task_struct *p)
-{
-	struct place *at = place_of(p);
-	struct account *a = at && at->held_dsq_id ? account_of(p, at->held_dsq_id) : NULL;
-	__u64 now_ns = bpf_ktime_get_ns();
-
-	if (!a)
-		return;
-	a->held_ns += now_ns - at->ran_at_ns;
-	if (at->ran_dsq_id)
-		a->ran_ns += now_ns - at->ran_at_ns;
-	at->ran_dsq_id = 0;
-	at->stopped_at_ns = now_ns;
-}
-
 static void insert(struct task_struct *p, __u64 dsq_id, __u64 enq_flags)
 {
+	__u64 since_ns = bpf_ktime_get_ns();
+
 	count_insert(p, dsq_id, 0);
+	begin_placing(p, dsq_id, since_ns);
 	if (&scx_bpf_dsq_insert)
 		scx_bpf_dsq_insert(p, dsq_id, SLICE_NS, enq_flags);
 	else
@@ -239,8 +99,10 @@ static void insert(struct task_struct *p, __u64 dsq_id, __u64 enq_flags)
 static void insert_vtime(struct task_struct *p, __u64 dsq_id, __u64 vtime, __u64 enq_flags)
 {
 	struct scx_bpf_dsq_insert_vtime_args args = { dsq_id, SLICE_NS, vtime, enq_flags };
+	__u64 since_ns = bpf_ktime_get_ns();
 
 	count_insert(p, dsq_id, vtime);
+	begin_placing(p, dsq_id, since_ns);
 	if (&__scx_bpf_dsq_insert_vtime)
 		__scx_bpf_dsq_insert_vtime(p, &args);
 	else
@@ -411,6 +273,7 @@ static void promote(void)
 	struct task_struct *p;
 	struct account *a;
 	struct place *at;
+	__u64 since_ns = bpf_ktime_get_ns();
 
 	if (!bpf_iter_scx_dsq_new(&it, DSQ_LAYER + 1, 0)) {
 		p = bpf_iter_scx_dsq_next(&it);
@@ -424,6 +287,8 @@ static void promote(void)
 				a->moves++;
 				a->wait_ns += bpf_ktime_get_ns() - at->at_ns;
 				count_insert(p, DSQ_LAYER, 0);
+				count_placing(p, DSQ_LAYER + 1, since_ns);
+				count_placing(p, DSQ_LAYER, since_ns);
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 /*
- * sched OBJECT NAME [--stats SOCKET] — runs one of the schedulers of sched.bpf.c until it is told to stop (SIGTERM), or
- * is thrown out. Prints "on" when it is in charge, then, at the end, its account as one line of JSON; serves the same
- * counters, summed, to clients of scx_stats. Shares nothing with src/.
+ * sched OBJECT NAME [--stats SOCKET] — runs one of the schedulers of sched.bpf.c until it is asked to stop (SIGTERM), or
+ * is thrown out. Prints "on" when it is in charge, "last" when it was asked to be the last to see a switch (SIGUSR1), then, at
+ * the end, its account as one line of JSON; serves the same counters, summed, to clients of scx_stats. Shares nothing with src/.
  *
  * libbpf 1.1 knows neither sleepable programs of schedulers nor links to them: both are set by hand.
  */
@@ -32,11 +32,14 @@ struct account_key {
 
 struct account {
 	uint64_t inserts, moves, runs, wait_ns, ran_ns, held_ns, first_vtime, last_vtime, slice_ns;
+	uint64_t early_ns[2], late_ns[2], placing_ns;
 };
 
+/* In the order in which the object has them: first those of sched_account.bpf.h. */
 struct globals {
-	uint64_t vtime_now, lost;
+	uint64_t lost;
 	uint64_t depth[NR_DEPTHS], max_depth[NR_DEPTHS], max_queued[NR_DEPTHS];
+	uint64_t vtime_now;
 	uint64_t exit_kind;
 	int64_t exit_code;
 	char exit_message[128];
@@ -114,13 +117,15 @@ static void print_tasks(int fd)
 		if (bpf_map_lookup_elem(fd, &key, &a) == 0) {
 			printf("%s{\"dsq\":%llu,\"tid\":%u,\"inserts\":%llu,\"moves\":%llu,\"runs\":%llu,"
 			       "\"wait_ns\":%llu,\"ran_ns\":%llu,\"held_ns\":%llu,\"first_vtime\":%llu,"
-			       "\"last_vtime\":%llu,\"slice_ns\":%llu}",
+			       "\"last_vtime\":%llu,\"slice_ns\":%llu,\"early_ns\":[%llu,%llu],\"late_ns\":[%llu,%llu],\"placing_ns\":%llu}",
 			       comma, (unsigned long long)key.dsq_id, key.tid,
 			       (unsigned long long)a.inserts, (unsigned long long)a.moves,
 			       (unsigned long long)a.runs, (unsigned long long)a.wait_ns,
 			       (unsigned long long)a.ran_ns, (unsigned long long)a.held_ns,
 			       (unsigned long long)a.first_vtime, (unsigned long long)a.last_vtime,
-			       (unsigned long long)a.slice_ns);
+			       (unsigned long long)a.slice_ns, (unsigned long long)a.early_ns[0],
+			       (unsigned long long)a.early_ns[1], (unsigned long long)a.late_ns[0],
+			       (unsigned long long)a.late_ns[1], (unsigned long long)a.placing_ns);
 			comma = ",";
 		}
 		last = &key;
@@ -257,15 +262,29 @@ static json_t *make_meta(void *ctx)
 	return meta;
 }
 
-/* Until SIGTERM, or until the kernel has thrown it out. */
+static void watch(struct bpf_object *object, const char *name)
+{
+	if (!bpf_program__attach(bpf_object__find_program_by_name(object, name)))
+		die(name);
+}
+
+/* Until SIGTERM, or until the kernel has thrown it out. SIGUSR1: what is to watch switches beside us is there. */
 static void wait_for_end(struct bpf_object *object, const sigset_t *signals)
 {
 	struct timespec nap = { .tv_nsec = 100000000 };
+	int number;
 
 	/* A loader that was stopped for a while goes on: EINTR. */
-	while (sigtimedwait(signals, NULL, &nap) < 0 && (errno == EAGAIN || errno == EINTR))
+	while ((number = sigtimedwait(signals, NULL, &nap)) == SIGUSR1 ||
+	       (number < 0 && (errno == EAGAIN || errno == EINTR))) {
+		if (number == SIGUSR1) {
+			watch(object, "last_at_switch");
+			printf("last\n");
+			(void)fflush(stdout);
+		}
 		if (read_globals(object).exit_kind)
 			return;
+	}
 }
 
 int main(int argc, char **argv)
@@ -285,10 +304,14 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	(void)signal(SIGPIPE, SIG_IGN); /* clients that did not wait for the answer */
 	(void)snprintf(name, sizeof(name), "%s_ops", argv[2]);
 	object = load(argv[1], name);
+	watch(object, "first_at_switch");
+	watch(object, "at_wakeup");
+	watch(object, "at_wakeup_new");
 	link = attach(bpf_object__find_map_by_name(object, name));
 	self = (struct scheduler){ .object = object, .name = argv[2] };
 	if (argc == 5 && stats_server_start(argv[4], &source))

@@ -10,7 +10,7 @@ import vm
 from live import case, expect, expect_between, main, once
 
 GUEST = vm.Guest(sys.argv.pop(1), "guest_mcp_scx.py")
-TOLD = once(lambda: json.loads(GUEST.path("mcp.json").read_text(encoding="ascii")))
+REPORTED = once(lambda: json.loads(GUEST.path("mcp.json").read_text(encoding="ascii")))
 COUNTS = ("inserts", "moves", "runs", "wait_ns", "ran_ns")
 LOCAL = (1 << 63) | 2
 HAS_EVENTS = GUEST.kernel != "6.12"
@@ -30,15 +30,15 @@ def expect_own_numbers(read):
 
 @case
 def the_schedulers_own_statistics_come_through():
-    expect_own_numbers(TOLD()["raw"])
-    expect(TOLD()["raw"]["body"]["stats"]["runs"] > 50, "hardly anything ran")
-    expect(TOLD()["raw"]["body"]["stats_meta"] == TOLD()["meta"], "stats_meta is not the scheduler's")
-    expect(TOLD()["meta"]["VmSched"]["top"] == "true", f"meta: {TOLD()['meta']}")
+    expect_own_numbers(REPORTED()["raw"])
+    expect(REPORTED()["raw"]["body"]["stats"]["runs"] > 50, "hardly anything ran")
+    expect(REPORTED()["raw"]["body"]["stats_meta"] == REPORTED()["meta"], "stats_meta is not the scheduler's")
+    expect(REPORTED()["meta"]["VmSched"]["top"] == "true", f"meta: {REPORTED()['meta']}")
 
 
 @case
 def queues_are_counted_as_the_scheduler_counts_them():
-    was, now = TOLD()["queues_before"], TOLD()["queues_after"]
+    was, now = REPORTED()["queues_before"], REPORTED()["queues_after"]
     rows = {int(row["dsq_id"]): row for row in now["body"]["dsqs"]}
     seen = {int(row["dsq_id"]): row for row in was["body"]["dsqs"]}
     used = 0
@@ -57,17 +57,17 @@ def queues_are_counted_as_the_scheduler_counts_them():
 
 @case
 def the_scheduler_in_charge_is_named_and_followed():
-    names = {when: TOLD()[when]["scheduler://current"] for when in ("none", "on", "off")}
+    names = {when: REPORTED()[when]["scheduler://current"] for when in ("none", "on", "off")}
     expect([names[when]["active"] for when in names] == [False, True, False], f"{names}")
     expect(names["on"]["name"] == "vm_vtime" and names["on"]["class"] == "sched_ext", f"{names['on']}")
     for when in ("none", "off"):
         expect(names[when]["name"] == "unknown" and names[when]["sched_ext_supported"], f"{when}: {names[when]}")
-        expect(TOLD()[when]["stats://scheduler/raw"]["stats"]["error"] == "not_connected", f"{when}: {TOLD()[when]}")
+        expect(REPORTED()[when]["stats://scheduler/raw"]["stats"]["error"] == "not_connected", f"{when}: {REPORTED()[when]}")
 
 
 @case
-def what_the_kernel_says_is_told():
-    for read in (TOLD()["scx"],):
+def what_the_kernel_says_is_reported():
+    for read in (REPORTED()["scx"],):
         body, before, after = read["body"], read["kernel_before"], read["kernel_after"]
         for name in ("switch_all", "nr_rejected", "hotplug_seq", "enable_seq"):
             expect(body[name] == int(before[name]), f"{name}: {body[name]}, expected {before[name]}")
@@ -82,17 +82,17 @@ def what_the_kernel_says_is_told():
             key = f"SCX_EV_{name.upper()}"
             expect_between(name, value, int(own[0][key]), int(own[1][key]))
     for when in ("none", "off"):
-        body = TOLD()[when]["stats://scheduler/scx"]
+        body = REPORTED()[when]["stats://scheduler/scx"]
         expect(body["state"] == "disabled" and body["ops"] is None and body["events"] is None, f"{when}: {body}")
 
 
 @case
-def a_server_of_statistics_that_stalls_holds_nobody_up():
-    stalled = TOLD()["stalled"]
+def a_server_of_statistics_that_stalls_delays_nothing_else():
+    stalled = REPORTED()["stalled"]
     expect(stalled["body"]["stats"]["error"] == "request_failed", f"{stalled['body']}")
     expect(stalled["other_s"] < 0.25, f"another request took {stalled['other_s']} s meanwhile")
     expect_between("whole time", stalled["whole_s"], 0.3, 2.0)
-    expect_own_numbers(TOLD()["again"])
+    expect_own_numbers(REPORTED()["again"])
 
 
 main()

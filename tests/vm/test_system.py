@@ -9,10 +9,14 @@ import json
 import sys
 
 import vm
-from live import case, expect, expect_near, main, run
+from live import ROOT, case, expect, expect_near, main, run
+
+sys.path.insert(0, str(ROOT / "tests/trace"))
+import decode
 
 KERNEL = sys.argv.pop(1)
 GUEST = vm.Guest(KERNEL, "guest_system.py", "recordings", "probes", "events", "moves", "hotplug", "profile")
+LATE = vm.Guest(KERNEL, "guest_system.py", "latecomer")
 WIDE = vm.Guest(KERNEL, "guest_system.py", "distances", options=(*vm.COUNTING, "--cpus", "8"))
 SCHEDSTAT = {"6.1": "15", "6.12": "16", "7.2": "17"}
 IPC = 0.25
@@ -64,10 +68,10 @@ def calls_of_a_kernel_function_are_counted_exactly():
         expect(hits[task["tid"]] == task["count"], f"{hits[task['tid']]} hits, expected {task['count']}")
 
 
-def counted(look):
+def counted(refresh):
     """What a screen counted on each CPU that is there, per second."""
-    expect(look["event_why"] is None, look["event_why"])
-    return {cpu["cpu"]: cpu["event_per_s"] for cpu in look["cpus"] if cpu["is_online"]}
+    expect(refresh["event_why"] is None, refresh["event_why"])
+    return {cpu["cpu"]: cpu["event_per_s"] for cpu in refresh["cpus"] if cpu["is_online"]}
 
 
 @case
@@ -89,7 +93,7 @@ def a_screen_counts_cycles_while_cpus_come_and_go():
 
 
 @case
-def moves_between_nodes_are_told_apart():
+def moves_between_nodes_are_distinguished():
     done, report = json.loads(text("moves.json")), last_report("moves")
     expect(own(report, "migration", done["tid"]) == done["moves"], f"{report['groups']['migration']}")
     far = report["groups"]["migration_cross_node"]
@@ -104,7 +108,7 @@ def distances():
 
 
 @case
-def moves_between_caches_and_nodes_are_told_apart_by_stat():
+def moves_between_caches_and_nodes_are_distinguished_by_stat():
     tid, want, _ = distances()
     report = last_report("distances_stat", WIDE)
     got = [own(report, group, tid) for group in ("migration", "migration_cross_llc", "migration_cross_node")]
@@ -112,7 +116,7 @@ def moves_between_caches_and_nodes_are_told_apart_by_stat():
 
 
 @case
-def moves_between_caches_and_nodes_are_told_apart_in_a_recording():
+def moves_between_caches_and_nodes_are_distinguished_in_a_recording():
     tid, want, _ = distances()
     expect(text("distances.code", WIDE) == "0", text("distances.err", WIDE))
     out = run("analyze", str(WIDE.path("distances.pftrace")), "migration_patterns", "llc_locality", "--tid", str(tid),
@@ -128,13 +132,13 @@ def moves_between_caches_and_nodes_are_told_apart_in_a_recording():
 
 
 @case
-def moves_between_caches_and_nodes_are_told_apart_on_the_screen():
-    tid, want, look = distances()
-    row = next(task for task in look["threads"] if task["tid"] == tid)
-    got = [round(row[key] * look["interval_s"]) for key in
+def moves_between_caches_and_nodes_are_distinguished_on_the_screen():
+    tid, want, refresh = distances()
+    row = next(task for task in refresh["threads"] if task["tid"] == tid)
+    got = [round(row[key] * refresh["interval_s"]) for key in
            ("migrations_per_s", "llc_migrations_per_s", "node_migrations_per_s")]
     expect(got == want, f"moves, between caches, between nodes: {got}, expected {want}")
-    places = [(cpu["llc"], cpu["node"]) for cpu in look["cpus"]]
+    places = [(cpu["llc"], cpu["node"]) for cpu in refresh["cpus"]]
     expect(places == [(cpu // 2, cpu // 4) for cpu in range(8)], f"{places}")
 
 
@@ -162,7 +166,7 @@ def cycles_are_sampled():
     expect(text("profile.code") == "0", text("profile.err"))
     samples = sum(int(line.rpartition(" ")[2]) for line in text("cycles.folded").splitlines())
     expect(samples >= 20, f"{samples} samples of a second of spinning: {text('profile.err')}")
-    expect(all(line.startswith("sh;") for line in text("cycles.folded").splitlines()), "samples of somebody else")
+    expect(all(line.startswith("sh;") for line in text("cycles.folded").splitlines()), "samples of another process")
 
 
 @case
@@ -176,6 +180,21 @@ def a_cpu_that_goes_and_comes_back_is_followed():
     ran = [row for row in events("hotplug", "sched_switch", "--cpu", str(LAST_CPU))
            if row["timestamp"] > back_ns and row["next_pid"] == tid]
     expect(ran, "nothing was seen of the CPU after it came back")
+
+
+@case
+def a_cpu_that_comes_online_is_sampled_and_counted():
+    """Stacks and counters of a process that runs on no other one, and an event of the profiler on each CPU."""
+    expect(text("latecomer_profile.code", LATE) == "0", text("latecomer_profile.err", LATE))
+    profiler = json.loads(text("latecomer_profile.out", LATE))["profiler"]
+    expect((profiler["num_cpus"], profiler["skipped_cpus"]) == (LAST_CPU + 1, 0), f"{profiler}")
+    expect(text("latecomer.code", LATE) == "0", text("latecomer.err", LATE))
+    tid = json.loads(text("latecomer.json", LATE))["tid"]
+    trace = decode.Trace(LATE.path("latecomer.pftrace").read_bytes())
+    stacks = [sample for sample in trace.samples if sample["tid"] == tid and sample["cpu"] == LAST_CPU]
+    expect(len(stacks) > 20, f"{len(stacks)} stacks of it were recorded")
+    counts = [event["args"] for event in trace.track_events if event["category"] == "PMU" and event["args"]["cpu"] == LAST_CPU]
+    expect(any(args.get("pmu:task-clock", 0) > 0 for args in counts), f"counters: {counts}")
 
 
 main()

@@ -1,5 +1,5 @@
 /*
- * watchers FUNCTION — as many fentry programs on a function of the kernel as it takes: whoever comes next finds no room.
+ * watchers FUNCTION — as many fentry programs on a function of the kernel as it takes: the next one finds no room.
  * Says how many, and leaves with the end of stdin. Shares nothing with src/.
  */
 #include <bpf/bpf.h>

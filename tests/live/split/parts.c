@@ -4,7 +4,7 @@
 #define UNIT 20000U
 
 /*
- * Not a loop that a compiler can shorten; each part has its own copy, so that each has its own addresses. Whoever asks for
+ * Not a loop that a compiler can shorten; each part has its own copy, so that each has its own addresses. A function that asks for
  * the address of its frame has one: on x86-64, gcc makes none for functions that keep nothing there, whatever its options.
  */
 #define BURN(nr)                                                \

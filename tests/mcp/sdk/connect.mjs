@@ -4,8 +4,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 export async function connect([kind, where, ...args]) {
+  const token = process.env.SCHEDSCOPE_TOKEN;
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
   const client = new Client({ name: 'peer', version: '1' }, { capabilities: {} });
-  const transport = kind === 'http' ? new StreamableHTTPClientTransport(new URL(where))
+  const transport = kind === 'http' ? new StreamableHTTPClientTransport(new URL(where), { requestInit: { headers } })
     : new StdioClientTransport({ command: where, args, stderr: 'inherit' });
   const failures = [];
   client.onerror = (error) => failures.push(error);

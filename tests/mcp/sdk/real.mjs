@@ -30,7 +30,7 @@ const good = {
   get_process_timeline: { trace_id: 'two', pid: 1 }, get_cpu_timeline: { trace_id: 'one', cpu: 0, limit: 3 },
   export_trace_analysis: { trace_id: 'one', output_path: `${folder}/export.json`, analysis_types: ['cpu_utilization'] },
   detect_outliers: { trace_id: 'one', method: 'MAD', category: 'latency' },
-  start_perf_profiling: { duration_secs: 1 }, stop_perf_profiling: {}, get_perf_results: { limit: 3 },
+  start_perf_profiling: { duration_secs: 60 }, stop_perf_profiling: {}, get_perf_results: { limit: 3 },
 };
 const last = ['diff_traces', 'get_process_timeline', 'stop_perf_profiling', 'get_perf_results', 'unload_trace'];
 const order = [...tools.map((t) => t.name).filter((name) => !last.includes(name)), ...last];
