@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/batch.h"
-#include "analyze/query.h"
+#include "analyses/batch.h"
 #include "base/clock.h"
 #include "model/event_log.h"
-#include "session/recording.h"
+#include "query/query.h"
+#include "record/recording.h"
 
 #define ROUNDS     5
 #define LOAD_BAR   5.0
@@ -110,7 +110,7 @@ static struct recording *load(const char *path)
 	return r;
 }
 
-static double time_passes(const struct source *s, int is_told)
+static double time_passes(const struct source *s, int is_reported)
 {
 	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
 	uint64_t start = clock_boot_ns();
@@ -126,7 +126,7 @@ static double time_passes(const struct source *s, int is_told)
 	for (size_t i = 0; i < b.nr; i++) {
 		if (!b.results[i].report)
 			fprintf(stderr, "%s: %s\n", b.results[i].pass->id, b.results[i].d.what);
-		if (is_told)
+		if (is_reported)
 			printf("  %-28s %8.2f ms\n", b.results[i].pass->id,
 			       (double)b.results[i].ns / 1e6);
 	}
@@ -178,7 +178,7 @@ struct times {
 	double walk, load, passes, query, bytes_per_byte, bytes_per_event;
 };
 
-static struct times measure(const char *path, int is_told)
+static struct times measure(const char *path, int is_reported)
 {
 	struct times t = { .walk = 1e9, .load = 1e9, .passes = 1e9 };
 	size_t len = 0;
@@ -197,8 +197,8 @@ static struct times measure(const char *path, int is_told)
 		t.bytes_per_byte = (double)recording_bytes(r) / (double)len;
 		t.bytes_per_event = (double)recording_bytes(r) /
 		                    (double)event_log_nr(recording_source(r)->log);
-		t.passes = min_of(t.passes,
-		                  time_passes(recording_source(r), is_told && round == ROUNDS - 1));
+		t.passes = min_of(t.passes, time_passes(recording_source(r),
+		                                        is_reported && round == ROUNDS - 1));
 		t.query = time_query(recording_source(r));
 		recording_close(r);
 		malloc_trim(0);

@@ -1,6 +1,6 @@
 /*
  * screen_draw — what a frame costs: every view of a synthetic machine with few and with many threads, drawn again and
- * again, each time after another look. Of several rounds the best counts, in CPU time. BUSY threads do something, in
+ * again, each time after another refresh. Of several rounds the best counts, in CPU time. BUSY threads do something, in
  * both machines; a frame should not cost more for the others, which are not shown.
  */
 #include <locale.h>
@@ -19,7 +19,7 @@
 #define FRAMES_A_S  4
 #define BAR_CPU_PCT 2.0
 #define BAR_GROWTH \
-	1.75 /* one has 60 times as many, and its memory is in no cache; a look at each would be 2 and more */
+	1.75 /* one has 60 times as many, and its memory is in no cache; a read of each would be 2 and more */
 #define MIN_FRAMES 10
 #define NS_PER_S   1000000000ULL
 #define ROUND_NS   (NS_PER_S / 20)
@@ -32,12 +32,12 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* As after another look, in which those did something that always do. */
-static void look_again(struct fixture *f)
+/* As after another refresh, in which those did something that always do. */
+static void refresh_again(struct fixture *f)
 {
 	struct fixture_order *const orders[] = { &f->thread_order, &f->process_order };
 
-	f->m.look_nr++;
+	f->m.refresh_nr++;
 	/* Who did nothing came from no queue. */
 	f->scx.nr_tasks = f->process_order.pub.nr_active;
 	for (size_t i = 0; i < 2; i++) {
@@ -59,7 +59,7 @@ static double round_us(const struct view *v, struct fixture *f, const struct scr
 		if (grid_reset(g, g->width, g->height))
 			exit(1);
 		v->draw(&f->m, &s, g, (struct area){ 0, 0, g->width, g->height });
-		look_again(f);
+		refresh_again(f);
 		spent = now_ns() - start;
 	}
 	return (double)spent / frames / 1000;
@@ -72,12 +72,12 @@ struct result {
 
 /* Rounds of both take turns: whatever else the machine does then, it does to both. */
 static void measure(const char *name, const struct view *v, struct screen s,
-                    struct fixture *const crowds[2], struct grid *g, struct result *worst)
+                    struct fixture *const fixtures[2], struct grid *g, struct result *worst)
 {
 	double us[2] = { 0 };
 
 	for (int round = 0; round < 2 * ROUNDS; round++) {
-		double one = round_us(v, crowds[round % 2], &s, g);
+		double one = round_us(v, fixtures[round % 2], &s, g);
 
 		if (round < 2 || one < us[round % 2])
 			us[round % 2] = one;
@@ -100,7 +100,7 @@ static void make(struct fixture *f, uint32_t nr_threads)
 
 int main(void)
 {
-	struct fixture few, many, *const crowds[] = { &few, &many };
+	struct fixture few, many, *const fixtures[] = { &few, &many };
 	const struct view *threads = view_find("threads");
 	struct screen s = { .tick_ms = 250, .selected_tid = FIXTURE_TID };
 	struct result worst = { 0 };
@@ -113,16 +113,16 @@ int main(void)
 		return 1;
 	printf("us of CPU a frame, 240x70, 8 CPUs\n%-14s %6u thr %6u thr\n", "view", FEW, MANY);
 	for (size_t i = 0; i < nr_views; i++)
-		measure(views[i]->id, views[i], s, crowds, &g, &worst);
+		measure(views[i]->id, views[i], s, fixtures, &g, &worst);
 	s.selected = (int)MANY;
 	s.selected_tid = 0;
-	measure("at the end", threads, s, crowds, &g, &worst);
+	measure("at the end", threads, s, fixtures, &g, &worst);
 	s.selected = 0;
 	snprintf(s.filter, sizeof(s.filter), "nginx");
-	measure("filtered", threads, s, crowds, &g, &worst);
+	measure("filtered", threads, s, fixtures, &g, &worst);
 	s.filter[0] = '\0';
 	s.sort = SORT_NAME;
-	measure("by name", threads, s, crowds, &g, NULL);
+	measure("by name", threads, s, fixtures, &g, NULL);
 	task_matches_free(s.matches);
 	grid_done(&g);
 	fixture_done(&few);

@@ -1,6 +1,6 @@
 /*
  * symbolize — how long it takes to name the frames of 100,000 samples, from nothing: reading the kernel's list, the
- * maps of a process and its files included. Three crowds: stacks of 20 frames over some 2,000 places, as profiles have
+ * maps of a process and its files included. Three sets of addresses: stacks of 20 frames over some 2,000 places, as profiles have
  * them; 100,000 places that are all different; and the first again with files, lines and inlined calls. Of several
  * rounds the best counts, and of that the time on the CPU, so that others on the machine matter little.
  */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -32,7 +33,7 @@ struct range {
 	uint64_t start, end;
 };
 
-struct crowd {
+struct addresses {
 	struct range user[RANGES_MAX];
 	uint32_t nr_user;
 	uint64_t kernel[KERNEL_PLACES];
@@ -50,7 +51,7 @@ static uint32_t random_number(void)
 }
 
 /* What this program has mapped: itself, the C library and those that it is linked with. */
-static void read_user(struct crowd *c)
+static void read_user(struct addresses *c)
 {
 	struct proc_maps_line line;
 	struct scan rest;
@@ -65,7 +66,7 @@ static void read_user(struct crowd *c)
 	free(text);
 }
 
-static void read_kernel(struct crowd *c)
+static void read_kernel(struct addresses *c)
 {
 	FILE *in = fopen("/proc/kallsyms", "re");
 	uint64_t address;
@@ -81,7 +82,7 @@ static void read_kernel(struct crowd *c)
 	fclose(in);
 }
 
-static uint64_t place_of(const struct crowd *c, uint32_t number, bool is_kernel)
+static uint64_t place_of(const struct addresses *c, uint32_t number, bool is_kernel)
 {
 	uint64_t mixed = (uint64_t)number * 0x9e3779b97f4a7c15ULL;
 	const struct range *r;
@@ -97,12 +98,27 @@ struct result {
 	uint64_t nr_named, nr;
 };
 
-static struct result run(const struct crowd *c, bool is_distinct, bool wants_lines)
+/* Of this process and of those that read files for it and have ended. */
+static uint64_t cpu_ns(void)
+{
+	struct rusage own, children;
+
+	if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+		exit(1);
+	return (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec +
+	                  children.ru_stime.tv_sec) *
+	               1000000000 +
+	       (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec +
+	                  children.ru_stime.tv_usec) *
+	               1000;
+}
+
+static struct result run(const struct addresses *c, bool is_distinct, bool wants_lines)
 {
 	const struct symbolizer_cfg cfg = { .wants_lines = wants_lines };
 	struct symbol_frame f[SYMBOL_FRAMES_MAX];
 	uint32_t me = (uint32_t)getpid(), depth = is_distinct ? 1 : DEPTH;
-	uint64_t start = clock_boot_ns(), cpu_start = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t start = clock_boot_ns(), cpu_start = cpu_ns();
 	struct result r = { 0 };
 	struct symbolizer *s = NULL;
 	struct diag d = { 0 };
@@ -124,11 +140,11 @@ static struct result run(const struct crowd *c, bool is_distinct, bool wants_lin
 		}
 	}
 	symbolizer_free(s);
-	r.seconds = (double)(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_start) / 1e9;
+	r.seconds = (double)(cpu_ns() - cpu_start) / 1e9;
 	return r;
 }
 
-static int verdict(const char *name, const struct crowd *c, bool is_distinct, bool wants_lines)
+static int verdict(const char *name, const struct addresses *c, bool is_distinct, bool wants_lines)
 {
 	struct result best = { .seconds = 1e9 };
 	double bar = wants_lines ? LINES_BAR_S : BAR_S;
@@ -148,7 +164,7 @@ static int verdict(const char *name, const struct crowd *c, bool is_distinct, bo
 
 int main(void)
 {
-	static struct crowd c;
+	static struct addresses c;
 	int failed;
 
 	read_user(&c);

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "../tests/trace/records.h"
-#include "trace/writer.h"
+#include "trace/perfetto/write/writer.h"
 
 #define NR_RECORDS 1000000U
 #define NR_ROUNDS  7
