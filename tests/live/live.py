@@ -6,7 +6,9 @@ raises Skip; where it could have run (root, BTF), skipping counts as a failure.
 Time that a machine takes away lies in what is measured: a hypervisor that runs another guest, interrupts, other tasks. Cases
 that depend on time measure it in the same seconds (Meanwhile) and hand it to expect_near() and expect_between() as less= or more=,
 in the unit of the value. Where that is too much to say anything, Disturbed is raised: the case is repeated in a calmer moment,
-and reported as skipped, with the figure, when there is none. That is no failure.
+and reported as skipped, with the figure, when there is none. That is no failure. The same holds for whatever fails while the
+hypervisor takes more than TOO_STOLEN of all CPU time: CPUs stand still at any point of the kernel then, for as long as a time slice
+of the host, and no order of events, nor any time limit, is what it would be.
 """
 import concurrent.futures
 import contextlib
@@ -31,13 +33,16 @@ IS_EMULATED = bool(os.environ.get("LIVE_EMULATED"))  # a slow CPU, and perf is f
 SLOW = 4 if IS_EMULATED else 1  # how much longer we take there
 TICK_NS = 1e9 / os.sysconf("SC_CLK_TCK")
 TOO_MUCH = 0.5  # of the value: what may be off by more says nothing
+TOO_STOLEN = 0.05  # of the CPU time: a failure says nothing of us
 TRIES = 3       # of a case that is disturbed
-CALM_WAIT_S = 15
+CALM_WAIT_S = 15  # for each repetition, at most
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 _cases = []
 _answers = []  # of once()
 _works = []    # processes that were started
+_calm_left_s = [60]  # of all that a program may wait for calm: a machine that is never calm is not waited for
+_case = threading.local()  # shares: what was stolen in each measurement that the case of this thread has used
 
 
 class Skip(Exception):
@@ -62,7 +67,7 @@ def repeated(function, notes):
     """Runs a case, again in a calmer moment if it was disturbed, which is noted; raises what the last one did."""
     for left in reversed(range(TRIES)):
         try:
-            function()
+            run_unless_stolen(function)
             return
         except Disturbed as why:
             if not left:
@@ -70,6 +75,21 @@ def repeated(function, notes):
             notes.append(f"# disturbed, once more: {why}")
             forget()
             wait_for_calm()
+
+
+def run_unless_stolen(function):
+    """Runs a case; a failure becomes Disturbed if too much was stolen in its seconds, or in those of a measurement that it uses."""
+    _case.shares = []
+    stolen = Stolen()
+    try:
+        function()
+    except Skip:
+        raise
+    except Exception as error:
+        share = max([stolen.share(), *_case.shares])
+        if share <= TOO_STOLEN:
+            raise
+        raise Disturbed(f"{type(error).__name__}: {error}; {share:.0%} of the CPU time was stolen meanwhile") from error
 
 
 def verdict(number, function):
@@ -120,11 +140,15 @@ def once(function):
     def call():
         with lock:
             if not answer:
+                stolen = Stolen()
                 try:
-                    answer.append((function(), None))
-                except Exception as error:
-                    answer.append((None, error))
-            value, error = answer[0]
+                    value, error = function(), None
+                except Exception as failure:
+                    value, error = None, failure
+                answer.append((value, error, stolen.share()))
+            value, error, share = answer[0]
+        if hasattr(_case, "shares"):
+            _case.shares.append(share)
         if error:
             raise error
         return value
@@ -181,13 +205,39 @@ def taken_of(stat, cpu=None):
     return sum(int(words[column]) for column in (6, 7, 8)) * TICK_NS  # irq, softirq, steal
 
 
-def delay_of(pid):
-    """How long the threads of a process have waited for a CPU so far, ns; those that have ended do not count."""
+class Stolen:
+    """The share of all CPU time that the hypervisor takes from now on."""
+
+    def __init__(self):
+        self._before, self._start = self._stolen_s(), time.monotonic()
+
+    @staticmethod
+    def _stolen_s():
+        words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+        return int(words[8]) / os.sysconf("SC_CLK_TCK")
+
+    def share(self):
+        """0 to 1. Of less than a second, as of a second: the kernel reports whole ticks."""
+        return (self._stolen_s() - self._before) / (max(time.monotonic() - self._start, 1) * os.cpu_count())
+
+
+def schedstat_of(pid, column):
+    """Of the threads of a process together; those that have ended do not count."""
     total = 0
     for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):  # it has just ended
-            total += int(path.read_text(encoding="ascii").split()[1])
+            total += int(path.read_text(encoding="ascii").split()[column])
     return total
+
+
+def run_of(pid):
+    """How long a process has run so far, ns."""
+    return schedstat_of(pid, 0)
+
+
+def delay_of(pid):
+    """How long it has waited for a CPU so far, ns."""
+    return schedstat_of(pid, 1)
 
 
 class Meanwhile:
@@ -215,14 +265,16 @@ class Meanwhile:
 
 def wait_for_calm():
     """Until, for a second, hardly anything is stolen and CPUs are free; not for ever."""
-    end = time.monotonic() + CALM_WAIT_S
+    start = time.monotonic()
+    end = start + min(CALM_WAIT_S, _calm_left_s[0])
     while time.monotonic() < end:
         meanwhile = Meanwhile()
         time.sleep(1)
         running = int(next(line.split()[1] for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()
                            if line.startswith("procs_running")))
         if meanwhile.taken_ns() <= 0.02e9 * os.cpu_count() + TICK_NS and running <= os.cpu_count():
-            return
+            break
+    _calm_left_s[0] -= time.monotonic() - start
 
 
 class Work:
@@ -234,6 +286,7 @@ class Work:
         start = ["sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', cgroup] if cgroup else []
         self.kind = kind
         self._unseen = unseen_switches()
+        self._unseen_ns = run_of(1)
         self._meanwhile = Meanwhile()
         self.process = subprocess.Popen([*start, WORKLOAD, kind, *words], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
@@ -243,13 +296,14 @@ class Work:
     def account(self):
         """What it did, by its own account, after its end; unseen: how many switches may be missing.
 
+        unseen_ns: how long interrupts may have woken without being traced (unseen_switches()).
         taken_ns: what was taken from each CPU meanwhile, and from all ("all").
         """
         out, err = self.process.communicate(timeout=LONG_S)
         expect(self.process.returncode == 0, f"workload {self.kind}: {err.strip()}")
         taken = {cpu: self._meanwhile.taken_ns(cpu) for cpu in sorted(os.sched_getaffinity(0))}
         return {**json.loads(out.splitlines()[-1]), "unseen": unseen_switches() - self._unseen,
-                "taken_ns": {**taken, "all": self._meanwhile.taken_ns()}}
+                "unseen_ns": run_of(1) - self._unseen_ns, "taken_ns": {**taken, "all": self._meanwhile.taken_ns()}}
 
     def kill(self):
         """Ends it now, without an account."""
@@ -279,20 +333,31 @@ def truth_of(account, comm):
     raise AssertionError(f"no task {comm} in the account of {account['work']}")
 
 
+def switches_of(tgid):
+    """How often each thread of a process has left its CPU so far: {tid: number}."""
+    found = {}
+    for status in pathlib.Path(f"/proc/{tgid}/task").glob("*/status"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            lines = status.read_text(encoding="utf-8", errors="replace").splitlines()
+            found[int(status.parent.name)] = sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+    return found
+
+
 def unseen_switches():
     """Switches out of pid 1's threads so far.
 
     Some virtual machines hide what happens in their context, so the switch to the next task is not traced:
     as many samples may be missing, no more.
     """
-    total = 0
-    for status in pathlib.Path("/proc/1/task").glob("*/status"):
-        try:
-            lines = status.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:  # the thread has ended
-            continue
-        total += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
-    return total
+    return sum(switches_of(1).values())
+
+
+def wait_for_switches(tgid, nr=1):
+    """Until each thread of a process but its first has left its CPU so often from now on."""
+    before, end = switches_of(tgid), time.monotonic() + WAIT_S
+    while any(now < before.get(tid, 0) + nr for tid, now in switches_of(tgid).items() if tid != tgid):
+        expect(time.monotonic() < end, f"a thread of {tgid} does not get its CPU")
+        time.sleep(0.01)
 
 
 def is_before(*version):

@@ -124,6 +124,7 @@ class Pairs:
         self.samples = collections.defaultdict(lambda: collections.defaultdict(list))
         self.exits = []                          # times of sched_process_exit
         self.migrations = collections.Counter()  # by (tid, comm)
+        self.early_wakings = collections.Counter()  # by tid: that came while the task was on a CPU, before it slept
         self._tasks = collections.defaultdict(Task)
         for at, cpu, name, fields in events:
             getattr(self, "_on_" + name)(at, cpu, fields)
@@ -179,6 +180,7 @@ class Pairs:
             task.asleep, task.state = at, state[0] if state[0] in "SD" else "other"
             if task.waking is not None and task.is_waking_early:
                 task.waking, task.is_waking_early = max(task.waking, at), False
+                self.early_wakings[tid] += 1
 
     def _switch_in(self, at, cpu, comm, tid):
         task = self._tasks[tid]

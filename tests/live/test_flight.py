@@ -13,7 +13,7 @@ import sys
 import time
 
 from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, Meanwhile, case, expect, expect_between, main, need_live, run,
-                  scratch, workload)
+                  scratch, wait_for_switches, workload)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -105,22 +105,6 @@ def sleeper(name, ms):
     """Sleeps for 5 ms at a time on CPU 1."""
     words = ["taskset", "-c", "1", WORKLOAD, "crowd", "nr=1", "us=5000", f"ms={ms}", f"name={name}"]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL)
-
-
-def switches(pid):
-    """How often each thread of a process has left its CPU."""
-    found = {}
-    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
-        found[status] = sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", status.read_text(encoding="utf-8"))))
-    return found
-
-
-def wait_for_switches(pid):
-    """Until each thread of a process that naps has run again."""
-    before, end = switches(pid), time.monotonic() + WAIT_S
-    while any(nr <= before[thread] for thread, nr in switches(pid).items() if "task/" + str(pid) + "/" not in str(thread)):
-        expect(time.monotonic() < end, f"a thread of {pid} does not run")
-        time.sleep(0.01)
 
 
 def runnable():

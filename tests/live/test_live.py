@@ -30,15 +30,20 @@ def expect_outcome(kind, function):
     expect(type(got) is kind if kind else got is None, f"{type(got)}: {got}, expected {kind}")
 
 
-def judged(function, can_run=True):
-    """A case's verdict, on a machine that can run it or not, without waiting for calm."""
-    was, wait = live.CAN_RUN, live.wait_for_calm
+def judged(function, can_run=True, stolen=(0,)):
+    """A case's verdict, on a machine that can run it or not, without waiting for calm.
+
+    stolen: the share that each measurement finds stolen, the last one for all others.
+    """
+    kept = live.CAN_RUN, live.wait_for_calm, live.Stolen.share
+    shares = list(stolen)
     live.CAN_RUN, live.wait_for_calm = can_run, lambda: None
+    live.Stolen.share = lambda _: shares.pop(0) if len(shares) > 1 else shares[0]
     try:
         failed, lines = live.verdict(1, function)
         return failed, "\n".join(lines)
     finally:
-        live.CAN_RUN, live.wait_for_calm = was, wait
+        live.CAN_RUN, live.wait_for_calm, live.Stolen.share = kept
 
 
 @case
@@ -116,6 +121,59 @@ def a_case_that_is_wrong_when_it_is_calm_fails():
 
     failed, text = judged(wrong)
     expect(failed and text.startswith("not ok") and "300" in text, text)
+
+
+def wrong_value():
+    expect_near("it", 300, 100, relative=0.05)
+
+
+@case
+def a_failure_while_much_is_stolen_says_nothing():
+    failed, text = judged(wrong_value, stolen=[0.3])
+    expect(not failed and "# SKIP disturbed 3 times: AssertionError: it" in text and "30% of the CPU time" in text, text)
+
+
+@case
+def a_failure_while_little_is_stolen_is_one():
+    failed, text = judged(wrong_value, stolen=[live.TOO_STOLEN])
+    expect(failed and text.startswith("not ok"), text)
+
+
+@case
+def a_failure_in_a_calmer_moment_is_one():
+    failed, text = judged(wrong_value, stolen=[0.3, 0.3, 0.01])
+    expect(failed and text.startswith("not ok") and text.count("once more") == 2, text)
+
+
+@case
+def a_shared_measurement_was_disturbed_for_each_case_that_uses_it():
+    session = once(lambda: 300)
+
+    def uses_it():
+        expect_near("it", session(), 100, relative=0.05)
+
+    # Measured while much was stolen; the case itself is calm. Then measured again, in a calm moment.
+    failed, text = judged(uses_it, stolen=[0.4, 0.0])
+    expect(failed and text.count("once more") == 1 and "40% of the CPU time" in text, text)
+
+
+@case
+def a_success_needs_no_calm():
+    failed, text = judged(lambda: expect_near("it", 100, 100), stolen=[0.9])
+    expect(not failed and text.startswith("ok 1") and "SKIP" not in text, text)
+
+
+@case
+def what_is_stolen_is_a_share_of_all_cpus():
+    kept = live.Stolen._stolen_s
+    try:
+        live.Stolen._stolen_s = staticmethod(lambda: 7)
+        stolen = live.Stolen()
+        stolen._start -= 10
+        live.Stolen._stolen_s = staticmethod(lambda: 8)  # a second in ten, of all CPUs
+        expect_near("share", stolen.share(), 0.1 / os.cpu_count(), relative=0.05)
+    finally:
+        live.Stolen._stolen_s = staticmethod(kept)
 
 
 @case

@@ -14,7 +14,8 @@ import os
 import tempfile
 import time
 
-from live import Meanwhile, Work, case, delay_of, expect, expect_near, main, need_live, output, unseen_switches
+from live import (Meanwhile, Work, case, delay_of, expect, expect_near, main, need_live, output, unseen_switches,
+                  wait_for_switches)
 from test_machine import Screen, sched, task, tids
 from test_machine_stat import CLOCK_NS, MEAN_NS
 from test_record import Record
@@ -158,7 +159,7 @@ def expect_shares(pid, least, nices=(), nr=6, seconds=0.4):
         path = f"{folder}/trace.pftrace"
         screen.attached()
         with Record(path) as record:
-            time.sleep(0.3)
+            wait_for_switches(pid, 2)  # one may be hidden
             for tid, nice in zip(sorted(set(tids(pid)) - {pid}), nices):
                 os.setpriority(os.PRIO_PROCESS, tid, nice)
             moments = [Moment(screen, pid)]

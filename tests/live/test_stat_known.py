@@ -316,7 +316,9 @@ def five_thousand_short_lives_are_all_seen():
 def more_threads_than_any_table_are_seen_in_full():
     nr = 12000
     name = f"crowd-{os.getpid()}"
+    start = time.monotonic_ns()
     it, report = measure(lambda: workload("crowd", nr=nr, us=300000, ms=1500, name=name), "-c", f"^{name}$")
+    length_ns = time.monotonic_ns() - start
     unseen = it["unseen"] + storage_misses(report)
     latency = row(report, "latency", comm=name)
     expect_between("new threads", part(latency, "by_cause", "new")["count"], nr - unseen, nr)
@@ -324,7 +326,9 @@ def more_threads_than_any_table_are_seen_in_full():
     # in the queue for longer than its nap, and needs no wakeup then: as many as the kernel has preempted at most.
     woken = part(latency, "by_cause", "woken")["count"]
     queued, naps = it["tasks"][0]["involuntary"], it["tasks"][0]["count"]
-    expect_between("wakeups", woken, naps - unseen - queued, 1.2 * naps)
+    # Naps end all the time, also by an interrupt that comes upon a thread of pid 1, or when its CPU comes back to one: not traced.
+    hidden = naps * (it["unseen_ns"] + it["taken_ns"]["all"]) / length_ns
+    expect_between("wakeups", woken, naps - unseen - queued, 1.2 * naps, less=hidden)
     if queued >= 0.05 * naps:
         raise Disturbed(f"{queued} threads were preempted in {naps} naps: they hide too much")
 

@@ -205,9 +205,10 @@ def waking_delays_agree_with_timehist():
         compared += 1
         # timehist knows no names: all lives of the tid count.
         count, longest = sum(one["count"] for one in ours), max((one["max_us"] for one in ours), default=0)
-        # It forgets a waking that finds the task still in the queue: as many as were preempted at most.
+        # It forgets a waking that finds the task still in the queue: as many as were preempted at most. And one that finds it
+        # on its CPU, on the way to sleep: a CPU that is stolen there is found so by every waker.
         expect_near(f"waking delays of {task['comm']}", count, len(theirs), relative=0.002, absolute=3,
-                    more=task["involuntary"])
+                    more=task["involuntary"] + session()["pairs"].early_wakings[task["tid"]])
         expect_max(f"longest of {task['comm']}", {"count": count, "max_us": longest},
                    {"count": len(theirs), "max_us": max(theirs)})
     expect(compared >= 5, f"only {compared} tasks to compare")
