@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "sys/cgroup.h"
+#include "sys/cgroup_mount.h"
 
 static void find(const char *path)
 {

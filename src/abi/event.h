@@ -60,11 +60,13 @@
 	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                            \
 	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                      \
 	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")         \
+	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                             \
 	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                              \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")         \
 	X(SAMPLING, 53, ev_sampling, "only one wakeup in N is recorded")                     \
-	X(STRING, 54, ev_string, "a text that later records refer to by its number")
+	X(STRING, 54, ev_string, "a text that later records refer to by its number")         \
+	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")
 
 struct ev_hdr {
 	__u16 size; /* whole record, header included; a multiple of 8 */
@@ -434,6 +436,27 @@ struct ev_affinity {
 };
 
 enum { EV_AFFINITY_ALL = 1 }; /* every CPU that is online is among them */
+
+/*
+ * Of the hierarchy that has the controller "cpu", where quotas are: the default one (v2), or one of v1. For every task
+ * when the stream begins, for a new one that is not where its parent is, and for each thread that is moved.
+ */
+struct ev_cgroup {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 flags;  /* EV_CGROUP_* */
+	__u64 cgroup; /* as the kernel numbers them within a hierarchy; never 0 */
+};
+
+enum { EV_CGROUP_STATED = 1 }; /* it was there already: nothing happened now */
+
+#define EV_CGROUP_PATH_MAX 1024U /* with its NUL; the kernel cuts longer ones, too */
+
+/* Followed by the path below the root of the hierarchy ("/a/b"), padded with NULs, at least one. */
+struct ev_cgroup_info {
+	struct ev_hdr hdr;
+	__u64 cgroup;
+};
 
 struct ev_task_info {
 	struct ev_hdr hdr;

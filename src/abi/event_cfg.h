@@ -17,13 +17,21 @@ struct ev_cfg {
 	__u32 filter_tgid; /* 0 = any */
 	__u8 filter_cgroup;
 	__u8 switch_args; /* enum abi_switch_args */
-	__u8 pad_[2];
+	__u8 is_cgroup_v1;      /* the cgroups of tasks are those of v1's hierarchy of the controller cpu */
+	__u8 pad_;
 	__u32 one_in; /* record one wakeup in so many; 0 and 1 = all */
-	__u32 pad2_;
+	__s32 cgroup_hierarchy; /* the kernel's number of that hierarchy, 0 for v2; -1 = do not ask */
 	__u64 wake_bytes; /* call the reader when so much waits in a ring */
 	__u64 stack_bytes; /* no more stacks when this much does: the remainder is for everything else */
 	__u32 nr_counters; /* at most EV_PMU_MAX; 0 = no EV_PMU records */
 	__u32 nr_cpus;     /* stride of the array of counters */
+};
+
+/* What the iterator over tasks writes. */
+struct ev_task_cgroup {
+	__u32 tid;
+	__u32 pad_;
+	__u64 cgroup;
 };
 
 struct ev_cpu {

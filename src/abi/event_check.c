@@ -110,6 +110,7 @@ static bool check_rest(const struct ev_hdr *rec, size_t rest)
 	case EV_PROBE_INFO: /* a name of at least one byte, and a NUL behind it */
 		return rest > 0 && text[rec->size - rest] != '\0' && text[rec->size - 1] == '\0';
 	case EV_STRING:
+	case EV_CGROUP_INFO:
 		return rest > 0 && text[rec->size - 1] == '\0';
 	default:
 		return rest == 0;

@@ -46,6 +46,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_SAMPLE] = "perf_sample",
 	[EV_PMU] = "pmu",
 	[EV_AFFINITY] = "affinity",
+	[EV_CGROUP] = "cgroup",
 	[EV_SCX_RUN] = "scx_run",
 	[EV_DSQ_LEAVE] = "dsq_leave",
 	[EV_DSQ_DEPTH] = "dsq_depth",
@@ -63,6 +64,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_LOST] = "lost",
 	[EV_SAMPLING] = "sampling",
 	[EV_STRING] = "string",
+	[EV_CGROUP_INFO] = "cgroup_info",
 };
 
 const char *stream_type_name(unsigned int kind)

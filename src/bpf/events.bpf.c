@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "abi/event_cfg.h"
+#include "bpf/events_cgroup.bpf.h"
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
 #include "bpf/events_interrupt.bpf.h"
@@ -240,6 +241,7 @@ int on_fork(__u64 *ctx)
 	e->tgid = (__u32)child->tgid;
 	copy_comm(e->comm, child);
 	end(&s);
+	cgroup_of_child(parent, child);
 	return 0;
 }
 

@@ -16,10 +16,21 @@ struct kernfs_node {
 	__u64 id; /* a cgroup's id; the same number that user space sees as inode */
 };
 
+struct cgroup_root {
+	int hierarchy_id;
+};
+
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 	int level;
 };
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+enum cgroup_subsys_id { cpu_cgrp_id };
 
 struct cgroup___ancestors { /* Linux 6.1: pointers */
 	struct cgroup *ancestors[1];
@@ -30,6 +41,7 @@ struct cgroup___ancestor_ids { /* before: ids */
 };
 
 struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* by enum cgroup_subsys_id */
 	struct cgroup *dfl_cgrp; /* on the v2 hierarchy */
 };
 
@@ -111,6 +123,14 @@ struct scx_sched { /* Linux 6.16 */
 	struct scx_exit_info *exit_info;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct signal_struct {
+	struct list_head thread_head; /* the threads of the process, by their thread_node */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -123,6 +143,8 @@ struct task_struct {
 	int pid;  /* what user space calls tid */
 	int tgid; /* what user space calls pid */
 	struct task_struct *group_leader;
+	struct list_head thread_node;
+	struct signal_struct *signal;
 	__u64 start_boottime;
 	__u64 self_exec_id; /* programs that it has been, by exec */
 	char comm[16];

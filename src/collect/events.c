@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "collect/bpf_barrier.h"
 #include "collect/bpf_open.h"
+#include "collect/cgroup_part.h"
 #include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/events_skel.h"
@@ -47,6 +48,7 @@ struct events {
 	struct ev_cpu *reported; /* losses that went into the stream */
 	struct btf *vmlinux;
 	struct probes *probes;
+	struct cgroup_part *cgroups; /* NULL = not asked for, or none */
 	struct scx_part *scx;
 	struct stack_part *stacks;
 	uint64_t one_in;
@@ -92,6 +94,10 @@ static const struct kind_source sources[] = {
 	{ EV_HW_PRESSURE, "on_hw_pressure", "hw_pressure_update" },
 	{ EV_HW_PRESSURE, "on_thermal_pressure", "thermal_pressure_update" },
 	{ EV_GPU_MEM, "on_gpu_mem", "gpu_mem_total" },
+	{ EV_CGROUP, "on_cgroup_attach", "cgroup_attach_task" },
+	{ EV_CGROUP, "on_cgroup_transfer", "cgroup_transfer_tasks" },
+	{ EV_CGROUP_INFO, "on_cgroup_mkdir", "cgroup_mkdir" },
+	{ EV_CGROUP_INFO, "on_cgroup_rename", "cgroup_rename" },
 };
 
 #define FOLLOWED_KINDS                                                                       \
@@ -133,6 +139,18 @@ static int choose_programs(struct events *e, uint64_t kinds, struct diag *d)
 	}
 	e->missing = kinds & ~e->kinds;
 	return 0;
+}
+
+/* Which cgroup tasks are in when the stream begins, and where to look for changes. */
+static int choose_cgroups(struct events *e)
+{
+	struct ev_cfg *cfg = (struct ev_cfg *)&e->skel->rodata->cfg;
+
+	cfg->cgroup_hierarchy = -1;
+	if (!(e->kinds & EV_BIT(EV_CGROUP)))
+		return 0;
+	bpf_program__set_autoload(e->skel->progs.list_cgroups, true);
+	return cgroup_part_open(cfg, &e->cgroups);
 }
 
 /* Only wakings need to know whether the CPU runs a task or handles an interrupt. */
@@ -191,6 +209,9 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
 	if (err)
 		return err;
+	err = choose_cgroups(e);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
 	choose_probes(e, cfg);
 	choose_context(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
@@ -365,7 +386,8 @@ int events_attach(struct events *e, struct diag *d)
 		return err;
 	e->start_ns = clock_boot_ns();
 	set_open(e, true);
-	return 0;
+	err = cgroup_part_read(e->cgroups, e->loaded, e->skel->progs.list_cgroups);
+	return err ? diag_set(d, err, NULL, "cannot list the cgroups of the tasks") : 0;
 }
 
 int events_follow(struct events *e, const struct cpulist *online, const int *counter_fds)
@@ -393,6 +415,8 @@ static int emit_beginning(struct events *e, const struct ev_sink *sink)
 	e->is_begun = true;
 	if (e->one_in > 1)
 		err = sink->push(sink->ctx, &rec.hdr);
+	if (!err)
+		err = cgroup_part_emit(e->cgroups, e->start_ns, sink);
 	if (!err)
 		err = scx_part_emit(e->scx, e->start_ns, sink);
 	return err ? err : probes_emit(e->probes, e->start_ns, sink);
@@ -502,6 +526,7 @@ void events_close(struct events *e)
 		close(e->watch_fd);
 	bpf_barrier_close(&e->barrier);
 	probes_close(e->probes);
+	cgroup_part_close(e->cgroups);
 	scx_part_close(e->scx);
 	stack_part_close(e->stacks);
 	btf__free(e->vmlinux);

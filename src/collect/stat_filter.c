@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/match.h"
+#include "sys/cgroup_mount.h"
 
 #define NAMES_MAX   65536
 #define REREADS_MAX 8

@@ -24,7 +24,7 @@ EV_KINDS(X)
 static bool is_fixed(uint8_t kind)
 {
 	return kind != EV_SAMPLE && kind != EV_PMU && kind != EV_PROBE_INFO && kind != EV_STRING &&
-	       kind != EV_AFFINITY;
+	       kind != EV_AFFINITY && kind != EV_CGROUP_INFO;
 }
 
 /* The offset of a kind's tids in its body, plus one; 0 = none. */
@@ -52,6 +52,7 @@ const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_SAMPLE] = { AT(ev_sample, tid) },
 	[EV_PMU] = { AT(ev_pmu, tid) },
 	[EV_AFFINITY] = { AT(ev_affinity, tid) },
+	[EV_CGROUP] = { AT(ev_cgroup, tid) },
 	[EV_SCX_RUN] = { AT(ev_scx_run, tid) },
 	[EV_DSQ_LEAVE] = { AT(ev_dsq_leave, tid) },
 	[EV_SPAN] = { AT(ev_span, tid) },

@@ -194,12 +194,23 @@ static void take_task_info(struct pair *p, const struct ev_hdr *rec)
 	(void)tasks_info(p->tasks, (const struct ev_task_info *)rec);
 }
 
+static void take_cgroup(struct pair *p, const struct ev_hdr *rec)
+{
+	tasks_cgroup(p->tasks, (const struct ev_cgroup *)rec);
+}
+
+static void take_cgroup_info(struct pair *p, const struct ev_hdr *rec)
+{
+	tasks_cgroup_info(p->tasks, (const struct ev_cgroup_info *)rec);
+}
+
 static void take_lost(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)rec;
 	struct pair_cpu_state *c = pair_cpu_get(p, rec->cpu);
 
 	p->breaks.lost_records += ev->count;
+	tasks_lost(p->tasks, ev->kind, p->now_ns);
 	if (!c) {
 		p->breaks.bad_cpu++;
 		return;
@@ -272,6 +283,8 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_FSYNC] = pair_fsync_record,
 	[EV_SUSPEND] = pair_mark_record,
 	[EV_BLOCKED] = pair_mark_record,
+	[EV_CGROUP] = take_cgroup,
+	[EV_CGROUP_INFO] = take_cgroup_info,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,

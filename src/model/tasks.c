@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "model/task_cgroups.h"
 
 #define DEFAULT_TASKS    (1U << 18)
 #define CHUNK_TASKS      1024U
@@ -42,6 +43,7 @@ struct tasks {
 	uint32_t max_names;
 	uint32_t free_name;
 	struct intern *strings;
+	struct task_cgroups *cgroups;
 };
 
 void tasks_free(struct tasks *t)
@@ -53,6 +55,7 @@ void tasks_free(struct tasks *t)
 	for (uint32_t i = 0; i < NR_PAGES; i++)
 		free(t->pages[i]);
 	map_free(t->high);
+	task_cgroups_free(t->cgroups);
 	intern_free(t->strings);
 	free(t->chunks);
 	free(t->names);
@@ -84,6 +87,8 @@ int tasks_new(const struct tasks_cfg *cfg, struct tasks **out)
 	if (!t->chunks || !t->strings)
 		return -ENOMEM;
 	err = map_new(sizeof(uint32_t), t->cfg.max_tasks, &t->high);
+	if (!err)
+		err = task_cgroups_new(&t->cgroups);
 	if (err)
 		return err;
 	*out = TAKE_PTR(t);
@@ -128,6 +133,11 @@ int tasks_copy(const struct tasks *t, struct tasks **out)
 	copy->strings = intern_copy(t->strings);
 	if (!copy->names || !copy->strings)
 		return -ENOMEM;
+	task_cgroups_free(copy->cgroups);
+	copy->cgroups = NULL;
+	err = task_cgroups_copy(t->cgroups, &copy->cgroups);
+	if (err)
+		return err;
 	*out = TAKE_PTR(copy);
 	return 0;
 }
@@ -231,6 +241,7 @@ static uint32_t take_dead(struct tasks *t, uint64_t ts_ns, bool is_urgent)
 		t->dead_last = TASKS_NONE;
 	hide(t, e);
 	drop_names(t, e);
+	task_cgroups_drop(t->cgroups, task);
 	return task;
 }
 
@@ -291,6 +302,7 @@ static uint32_t begin(struct tasks *t, uint32_t tid, uint64_t ts_ns)
 		hide(t, at(t, task));
 		return give_back(t, task);
 	}
+	task_cgroups_begin(t->cgroups, task, tid, ts_ns);
 	return task;
 }
 
@@ -336,6 +348,19 @@ void tasks_set_tgid(struct tasks *t, uint32_t task, uint32_t tgid)
 		at(t, task)->tgid = tgid;
 }
 
+/* Of a tid with or without an entry. */
+static uint32_t cgroup_of_tid(struct tasks *t, uint32_t tid)
+{
+	uint32_t task = tasks_find(t, tid), kept;
+
+	if (task != TASKS_NONE)
+		return task_cgroups_now(t->cgroups, task);
+	kept = task_cgroups_take(t->cgroups, tid);
+	if (kept)
+		task_cgroups_keep(t->cgroups, tid, kept);
+	return kept;
+}
+
 uint32_t tasks_fork(struct tasks *t, const struct ev_fork *ev)
 {
 	uint32_t task = tasks_replace(t, ev->tid, ev->hdr.ts_ns);
@@ -356,6 +381,8 @@ uint32_t tasks_fork(struct tasks *t, const struct ev_fork *ev)
 	else if (leader != TASKS_NONE)
 		e->ppid = at(t, leader)->ppid;
 	tasks_set_comm(t, task, ev->comm, ev->hdr.ts_ns);
+	/* The recorder says so if it is in another one. */
+	task_cgroups_set(t->cgroups, task, cgroup_of_tid(t, ev->parent_tid), ev->hdr.ts_ns);
 	return task;
 }
 
@@ -430,7 +457,13 @@ uint32_t tasks_exec(struct tasks *t, const struct ev_exec *ev)
 		else
 			move_to_tid(t, thread, ev->tid);
 	} else {
+		uint32_t kept = ev->old_tid != ev->tid
+		                        ? task_cgroups_take(t->cgroups, ev->old_tid)
+		                        : 0;
+
 		thread = tasks_see(t, ev->tid, ev->hdr.ts_ns);
+		if (thread != TASKS_NONE && kept)
+			task_cgroups_set(t->cgroups, thread, kept, ev->hdr.ts_ns);
 	}
 	if (thread == TASKS_NONE)
 		return TASKS_NONE;
@@ -473,8 +506,10 @@ uint32_t tasks_freed(struct tasks *t, const struct ev_free *ev)
 	uint32_t task = tasks_find(t, ev->tid);
 	struct task *e;
 
-	if (task == TASKS_NONE)
+	if (task == TASKS_NONE) {
+		(void)task_cgroups_take(t->cgroups, ev->tid);
 		return TASKS_NONE;
+	}
 	e = at(t, task);
 	/* Freeing waits for RCU: the tid may have found a new owner before. */
 	if (e->nr_unfreed && !e->is_exiting && !e->end_ns) {
@@ -594,4 +629,60 @@ const char *tasks_comm(const struct tasks *t, uint32_t task)
 	const struct task *e = tasks_at(t, task);
 
 	return e && e->comm_id ? tasks_string(t, e->comm_id) : NULL;
+}
+
+void tasks_cgroup(struct tasks *t, const struct ev_cgroup *ev)
+{
+	uint32_t task = tasks_find(t, ev->tid);
+	uint32_t cgroup = task_cgroups_of_id(t->cgroups, ev->cgroup);
+
+	if (task != TASKS_NONE)
+		task_cgroups_set(t->cgroups, task, cgroup, ev->hdr.ts_ns);
+	else if (ev->tid)
+		task_cgroups_keep(t->cgroups, ev->tid, cgroup);
+}
+
+void tasks_cgroup_info(struct tasks *t, const struct ev_cgroup_info *ev)
+{
+	const char *path = (const char *)(ev + 1);
+	uint32_t cgroup = task_cgroups_of_id(t->cgroups, ev->cgroup);
+
+	task_cgroups_set_path(t->cgroups, cgroup, tasks_intern(t, path, strlen(path)));
+}
+
+void tasks_lost(struct tasks *t, uint32_t kind, uint64_t ts_ns)
+{
+	if (kind != EV_CGROUP && kind != EV_FORK && kind != EV_FREE && kind != EV_EXEC)
+		return;
+	task_cgroups_forget_kept(t->cgroups); /* the tids may have other owners by now */
+	for (uint32_t i = 0; kind == EV_CGROUP && i < t->nr; i++)
+		if (at(t, i)->is_found)
+			task_cgroups_set(t->cgroups, i, 0, ts_ns);
+}
+
+uint32_t tasks_nr_cgroups(const struct tasks *t)
+{
+	return task_cgroups_nr(t->cgroups);
+}
+
+uint32_t tasks_cgroup_at(const struct tasks *t, uint32_t task, uint64_t ts_ns)
+{
+	return task_cgroups_at(t->cgroups, task, ts_ns);
+}
+
+uint32_t tasks_cgroup_now(const struct tasks *t, uint32_t task)
+{
+	return task_cgroups_now(t->cgroups, task);
+}
+
+const char *tasks_cgroup_path(const struct tasks *t, uint32_t cgroup)
+{
+	uint32_t path = task_cgroups_path(t->cgroups, cgroup);
+
+	return path ? tasks_string(t, path) : NULL;
+}
+
+uint64_t tasks_cgroup_id(const struct tasks *t, uint32_t cgroup)
+{
+	return task_cgroups_id(t->cgroups, cgroup);
 }

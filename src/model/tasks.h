@@ -97,6 +97,20 @@ void tasks_set_tgid(struct tasks *t, uint32_t task, uint32_t tgid);
 /* comm needs no NUL when it is EV_COMM_LEN long; an empty one says nothing. */
 void tasks_set_comm(struct tasks *t, uint32_t task, const char comm[EV_COMM_LEN], uint64_t ts_ns);
 
+/* A task is in a cgroup from then on; a tid that has no entry gets none, and has it when it gets one. */
+void tasks_cgroup(struct tasks *t, const struct ev_cgroup *ev);
+void tasks_cgroup_info(struct tasks *t, const struct ev_cgroup_info *ev);
+/* Records of a kind were lost: cgroups that they may have changed are unknown from then on. */
+void tasks_lost(struct tasks *t, uint32_t kind, uint64_t ts_ns);
+/* Cgroups are numbers from 1 to this. */
+uint32_t tasks_nr_cgroups(const struct tasks *t);
+/* The cgroup that a task was in then; 0 = unknown. */
+uint32_t tasks_cgroup_at(const struct tasks *t, uint32_t task, uint64_t ts_ns);
+uint32_t tasks_cgroup_now(const struct tasks *t, uint32_t task);
+/* Below the root of its hierarchy, "/" for the root; the last one if it was renamed. NULL = unknown. */
+const char *tasks_cgroup_path(const struct tasks *t, uint32_t cgroup);
+uint64_t tasks_cgroup_id(const struct tasks *t, uint32_t cgroup); /* the kernel's; 0 = none */
+
 /* The name that a task had then; that before the first change for earlier times. 0 = unknown. */
 uint32_t tasks_comm_at(const struct tasks *t, uint32_t task, uint64_t ts_ns);
 /* Its names, the newest first; 0 for one that it does not have. */

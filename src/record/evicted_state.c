@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/event_make.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "model/tasks.h"
@@ -130,6 +131,12 @@ static void take_life(struct evicted_state *s, const struct ev_hdr *rec)
 	case EV_FREE:
 		(void)tasks_freed(s->tasks, (const struct ev_free *)rec);
 		break;
+	case EV_CGROUP:
+		tasks_cgroup(s->tasks, (const struct ev_cgroup *)rec);
+		break;
+	case EV_CGROUP_INFO:
+		tasks_cgroup_info(s->tasks, (const struct ev_cgroup_info *)rec);
+		break;
 	default:
 		break;
 	}
@@ -143,6 +150,7 @@ void evicted_state_add(struct evicted_state *s, const struct ev_hdr *rec)
 			memcpy(&s->cpus[rec->cpu].last_switch, rec, sizeof(struct ev_switch));
 		break;
 	case EV_LOST:
+		tasks_lost(s->tasks, ((const struct ev_lost *)rec)->kind, rec->ts_ns);
 		/* The task that runs there now is unknown. */
 		if (((const struct ev_lost *)rec)->kind == EV_SWITCH && rec->cpu < s->nr_cpus)
 			s->cpus[rec->cpu].last_switch.hdr.size = 0;
@@ -181,6 +189,36 @@ static int emit_affinity(const struct evicted_state *s, const struct ev_sink *si
 	return sink->push(sink->ctx, &rec->hdr);
 }
 
+static int emit_cgroup(const struct evicted_state *s, const struct ev_sink *sink, uint32_t task,
+                       uint64_t ts_ns)
+{
+	struct ev_cgroup rec = {
+		.hdr = { sizeof(rec), EV_CGROUP, 0, 0, ts_ns },
+		.tid = tasks_at(s->tasks, task)->tid,
+		.flags = EV_CGROUP_STATED,
+		.cgroup = tasks_cgroup_id(s->tasks, tasks_cgroup_now(s->tasks, task)),
+	};
+
+	return rec.cgroup ? sink->push(sink->ctx, &rec.hdr) : 0;
+}
+
+static int emit_cgroup_paths(const struct evicted_state *s, const struct ev_sink *sink,
+                             uint64_t ts_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i <= tasks_nr_cgroups(s->tasks); i++) {
+		const char *path = tasks_cgroup_path(s->tasks, i);
+		struct ev_cgroup_named rec;
+
+		if (!path)
+			continue;
+		ev_make_cgroup_info(&rec, tasks_cgroup_id(s->tasks, i), path, ts_ns);
+		err = sink->push(sink->ctx, &rec.info.hdr);
+	}
+	return err;
+}
+
 static int emit_tasks(const struct evicted_state *s, const struct ev_sink *sink, uint64_t ts_ns)
 {
 	int err = 0;
@@ -204,6 +242,8 @@ static int emit_tasks(const struct evicted_state *s, const struct ev_sink *sink,
 		err = sink->push(sink->ctx, &rec.hdr);
 		if (!err)
 			err = emit_affinity(s, sink, i, ts_ns);
+		if (!err)
+			err = emit_cgroup(s, sink, i, ts_ns);
 	}
 	return err;
 }
@@ -268,6 +308,8 @@ int evicted_state_emit(const struct evicted_state *s, const struct ev_sink *sink
 		err = sink->push(sink->ctx, &scx.hdr);
 	for (uint32_t i = 0; !err && i < s->nr_probes; i++)
 		err = sink->push(sink->ctx, &s->probes[i]->hdr);
+	if (!err)
+		err = emit_cgroup_paths(s, sink, ts_ns);
 	if (!err)
 		err = emit_tasks(s, sink, ts_ns);
 	if (!err)

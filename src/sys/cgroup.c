@@ -17,12 +17,10 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/match.h"
-#include "base/text.h"
 #include "sys/rights/broker.h"
 
-#define MOUNTINFO_CAP (4UL << 20)
-#define TREE_CAP      (64UL << 20) /* bytes of paths */
-#define KERNFS_HANDLE 0xfe         /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
+#define TREE_CAP (64UL << 20) /* bytes of paths */
+#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
 
 struct cgroup_node {
 	uint64_t id;
@@ -69,74 +67,6 @@ bool cgroup_tree_is_cut(const struct cgroup_tree *t)
 	return t->is_cut;
 }
 
-/* Three octal digits up to 377; 0 for anything else, a NUL too: no path has one. */
-static char escaped_char(const char *s)
-{
-	for (int i = 0; i < 3; i++)
-		if (s[i] < '0' || s[i] > (i ? '7' : '3'))
-			return 0;
-	return (char)((s[0] - '0') * 64 + (s[1] - '0') * 8 + (s[2] - '0'));
-}
-
-/* The kernel writes space, tab, newline and backslash in mount points as a backslash and octal digits. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; to++) {
-		char c = *s == '\\' ? escaped_char(s + 1) : 0;
-
-		*to = c ? c : *s;
-		s += c ? 4 : 1;
-	}
-	*to = '\0';
-}
-
-struct mount_line {
-	char *root; /* what of the file system is mounted */
-	char *point;
-};
-
-/* id parent major:minor ROOT POINT options [tags...] - TYPE source options */
-static bool take_mount_line(char *line, struct mount_line *out)
-{
-	char *type = strstr(line, " - ");
-	char *rest, *word;
-
-	if (!type || strncmp(type + 3, "cgroup2 ", strlen("cgroup2 ")) != 0)
-		return false;
-	word = strtok_r(line, " ", &rest);
-	for (int i = 0; i < 3 && word; i++)
-		word = strtok_r(NULL, " ", &rest);
-	out->root = word;
-	out->point = word ? strtok_r(NULL, " ", &rest) : NULL;
-	return out->point != NULL;
-}
-
-int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out)
-{
-	SCOPED(scoped_free) char *text = NULL;
-	struct mount_line line, best = { NULL, NULL };
-	char *rest, *s;
-	int err = text_read_file(mountinfo, MOUNTINFO_CAP, &text);
-
-	if (err)
-		return diag_set(d, err, "is /proc mounted?", "cannot read '%s'", mountinfo);
-	for (s = strtok_r(text, "\n", &rest); s; s = strtok_r(NULL, "\n", &rest)) {
-		if (!take_mount_line(s, &line))
-			continue;
-		/* Containers may see parts of the hierarchy as well as the whole. */
-		if (!best.point || (strcmp(best.root, "/") != 0 && !strcmp(line.root, "/")))
-			best = line;
-	}
-	if (!best.point)
-		return diag_set(d, -ENOENT, "mount it: mount -t cgroup2 none /sys/fs/cgroup",
-		                "no cgroup v2 hierarchy is mounted");
-	unescape(best.point);
-	*out = strdup(best.point);
-	return *out ? 0 : diag_set(d, -ENOMEM, NULL, "cannot hold a path");
-}
-
 union kernfs_handle {
 	struct file_handle handle;
 	struct {
@@ -168,6 +98,16 @@ static int read_id(int dir_fd, const char *path, uint64_t *out)
 		return -errno;
 	*out = st.st_ino;
 	return 0;
+}
+
+int cgroup_tree_each(const struct cgroup_tree *t,
+                     int (*fn)(void *ctx, uint64_t id, const char *path), void *ctx)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nr && !err; i++)
+		err = fn(ctx, t->groups[i].id, t->groups[i].path);
+	return err;
 }
 
 /* -E2BIG at a cap; -ENOENT and the like for a directory that has gone. */

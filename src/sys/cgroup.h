@@ -31,12 +31,6 @@ struct cgroup_set {
 	uint64_t nr_aborted; /* searches that were given up at a limit */
 };
 
-/*
- * The mount point of the v2 hierarchy, from a file like /proc/self/mountinfo. Hybrid systems have it
- * beside the v1 ones. -ENOENT with a diag if none is mounted.
- */
-MUST_USE int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out);
-
 /* A cgroup by its number, for its path only (O_PATH): a descriptor or -errno. Needs CAP_DAC_READ_SEARCH. */
 MUST_USE int cgroup_open_id(int mount_fd, uint64_t id);
 
@@ -44,6 +38,9 @@ MUST_USE int cgroup_tree_read(const char *mount, struct diag *d, struct cgroup_t
 void cgroup_tree_free(struct cgroup_tree *t); /* NULL is fine */
 size_t cgroup_tree_nr(const struct cgroup_tree *t);
 bool cgroup_tree_is_cut(const struct cgroup_tree *t); /* a cap was reached */
+/* Each with its path below the mount, parents first, until fn returns something else than 0, which is then returned. */
+MUST_USE int cgroup_tree_each(const struct cgroup_tree *t,
+                              int (*fn)(void *ctx, uint64_t id, const char *path), void *ctx);
 
 /*
  * Patterns are joined by OR. The word "root" means the root cgroup alone; another regex that matches

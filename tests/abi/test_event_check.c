@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "abi/event_check.h"
+#include "abi/event_make.h"
 
 /* Room for every kind with a variable part. */
 union record {
@@ -21,7 +22,7 @@ static union record blank(unsigned int kind)
 
 	r.hdr.kind = (__u8)kind;
 	r.hdr.size = (__u16)ev_fixed_size(kind);
-	if (kind == EV_PROBE_INFO || kind == EV_STRING) {
+	if (kind == EV_PROBE_INFO || kind == EV_STRING || kind == EV_CGROUP_INFO) {
 		r.hdr.size = (__u16)(r.hdr.size + 8);
 		memcpy(r.bytes + sizeof(r.probe_info), "read", 5);
 	}
@@ -51,10 +52,11 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		r.hdr.size = (__u16)(size + 4);
 		assert_false(ev_check(&r, sizeof(r)));
 		r.hdr.size = (__u16)(size + 8);
-		if (kind != EV_PROBE_INFO && kind != EV_STRING) /* a text may be padded further */
+		if (kind != EV_PROBE_INFO && kind != EV_STRING &&
+		    kind != EV_CGROUP_INFO) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 47);
+	expect_eq(nr, 49);
 }
 
 static void less_than_a_header_is_nothing(void **state)
@@ -123,6 +125,29 @@ static void a_string_must_end(void **state)
 	assert_true(ev_check(&r, sizeof(r)));
 	r.hdr.size = sizeof(struct ev_string);
 	assert_false(ev_check(&r, sizeof(r)));
+}
+
+static void a_path_of_a_cgroup_must_end(void **state)
+{
+	struct ev_cgroup_named r;
+	char longest[2 * EV_CGROUP_PATH_MAX];
+
+	(void)state;
+	ev_make_cgroup_info(&r, 7, "/build", 5);
+	expect_eq(r.info.hdr.size, sizeof(r.info) + 8);
+	assert_true(ev_check(&r, sizeof(r)));
+	assert_string_equal(r.path, "/build");
+	r.path[7] = 'x';
+	assert_false(ev_check(&r, sizeof(r)));
+	ev_make_cgroup_info(&r, 7, "/build12", 5); /* the NUL takes a word of its own */
+	expect_eq(r.info.hdr.size, sizeof(r.info) + 16);
+	assert_true(ev_check(&r, sizeof(r)));
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	ev_make_cgroup_info(&r, 7, longest, 5);
+	expect_eq(r.info.hdr.size, sizeof(r));
+	assert_true(ev_check(&r, sizeof(r)));
+	expect_eq(strlen(r.path), EV_CGROUP_PATH_MAX - 1);
 }
 
 static void a_probe_needs_a_name_that_ends(void **state)
@@ -198,6 +223,7 @@ int main(void)
 		cmocka_unit_test(a_stack_must_be_as_long_as_it_says),
 		cmocka_unit_test(counters_must_be_as_many_as_it_says),
 		cmocka_unit_test(a_string_must_end),
+		cmocka_unit_test(a_path_of_a_cgroup_must_end),
 		cmocka_unit_test(a_probe_needs_a_name_that_ends),
 		cmocka_unit_test(texts_that_do_not_end_are_refused),
 		cmocka_unit_test(why_a_scheduler_went_has_a_name),

@@ -574,6 +574,46 @@ def cgroups(*names):
 
 
 @contextlib.contextmanager
+def cpu_cgroups(*names):
+    """As cgroups(), in the hierarchy that has the controller cpu: that of version 1 if it is mounted, else version 2."""
+    need_live()
+    mount = cpu_hierarchy()
+    made = []
+    if not mount:
+        raise NotHere("the hierarchy of the controller cpu is not mounted")
+    try:
+        for name in names:
+            made.append(os.path.join(mount, f"schedscope-{name}-{os.getpid()}"))
+            os.mkdir(made[-1])
+        yield made
+    finally:
+        for path in made:
+            remove_cgroup(path)
+
+
+def cpu_hierarchy():
+    """Where it is mounted; None = it is not."""
+    lines = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()]
+    is_v1 = any("cpu" in controllers.split(",") for _, controllers, _ in lines)
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        for words in map(str.split, mounts):
+            if is_v1 and words[2] == "cgroup" and "cpu" in words[3].split(",") or not is_v1 and words[2] == "cgroup2":
+                return words[1]
+    return None
+
+
+def cpu_cgroup_of(tid):
+    """The path of the cgroup of a thread there, as /proc shows it; None if it has ended."""
+    try:
+        text = pathlib.Path(f"/proc/{tid}/cgroup").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    lines = [line.split(":", 2) for line in text.splitlines()]
+    v1 = [path for _, controllers, path in lines if "cpu" in controllers.split(",")]
+    return v1[0] if v1 else next(path for number, _, path in lines if number == "0")
+
+
+@contextlib.contextmanager
 def cgroup2():
     """Where the hierarchy of version 2 is mounted; a machine that uses version 1 alone has it mounted meanwhile."""
     with open("/proc/mounts", encoding="utf-8") as mounts:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../trace/records.h"
+#include "abi/event_make.h"
 #include "record/evicted_state.h"
 
 struct emitted {
@@ -37,6 +38,14 @@ static int keep(void *ctx, const struct ev_hdr *rec)
 		t->recs[t->nr].tgid = ((const struct ev_affinity *)rec)->tid;
 		t->recs[t->nr].id = (uint32_t) *
 		                    (const uint64_t *)((const struct ev_affinity *)rec + 1);
+	} else if (rec->kind == EV_CGROUP) {
+		t->recs[t->nr].tgid = ((const struct ev_cgroup *)rec)->tid;
+		t->recs[t->nr].id = (uint32_t)((const struct ev_cgroup *)rec)->cgroup;
+		assert_true(((const struct ev_cgroup *)rec)->flags & EV_CGROUP_STATED);
+	} else if (rec->kind == EV_CGROUP_INFO) {
+		t->recs[t->nr].id = (uint32_t)((const struct ev_cgroup_info *)rec)->cgroup;
+		strncpy(t->recs[t->nr].comm, (const char *)((const struct ev_cgroup_info *)rec + 1),
+		        EV_COMM_LEN - 1);
 	} else if (rec->kind == EV_SCX_STATE) {
 		t->recs[t->nr].id = ((const struct ev_scx_state *)rec)->state;
 	} else if (rec->kind == EV_PROBE_INFO) {
@@ -200,6 +209,36 @@ static void where_living_tasks_may_run_is_kept(void **state)
 	evicted_state_free(s);
 }
 
+static void cgroups_of_living_tasks_are_kept(void **state)
+{
+	struct evicted_state *s = new_state();
+	struct ev_cgroup_named path;
+	struct emitted t;
+
+	(void)state;
+	ev_make_cgroup_info(&path, 7, "/build", 1);
+	evicted_state_add(s, &path.info.hdr);
+	evicted_state_add(s, REC(ev_cgroup, EV_CGROUP, 0, 1, .tid = 2, .cgroup = 7));
+	evicted_state_add(s, rec_task_info(1, 1, 0, "x"));
+	evicted_state_add(s, rec_task_info(2, 2, 1, "x"));
+	evicted_state_add(s, REC(ev_cgroup, EV_CGROUP, 0, 3, .tid = 1, .cgroup = 5));
+	evicted_state_add(s, REC(ev_cgroup, EV_CGROUP, 0, 4, .tid = 1, .cgroup = 6));
+	t = emit(s, 100, 0);
+	expect_eq(t.nr, 5); /* the others have no path */
+	expect_eq(t.recs[0].hdr.kind, EV_CGROUP_INFO);
+	expect_eq(t.recs[0].id, 7);
+	assert_string_equal(t.recs[0].comm, "/build");
+	expect_eq(t.recs[2].hdr.kind, EV_CGROUP);
+	expect_eq(t.recs[2].hdr.ts_ns, 100);
+	expect_eq(t.recs[2].tgid, 1);
+	expect_eq(t.recs[2].id, 6);
+	expect_eq(t.recs[4].tgid, 2);
+	expect_eq(t.recs[4].id, 7);
+	evicted_state_add(s, REC(ev_lost, EV_LOST, 0, 50, .kind = EV_CGROUP, .count = 1));
+	expect_eq(emit(s, 100, 0).nr, 3); /* they may have been moved */
+	evicted_state_free(s);
+}
+
 static void sets_of_many_tasks_are_kept(void **state)
 {
 	struct evicted_state *s = new_state();
@@ -255,6 +294,7 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_the_moment),
 		cmocka_unit_test(the_last_switch_of_each_cpu_in_the_order_of_time),
 		cmocka_unit_test(frequencies_hold_and_probes_keep_their_names),
+		cmocka_unit_test(cgroups_of_living_tasks_are_kept),
 		cmocka_unit_test(where_living_tasks_may_run_is_kept),
 		cmocka_unit_test(sets_of_many_tasks_are_kept),
 		cmocka_unit_test(the_scheduler_that_is_on_is_reported),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sys/cgroup.h"
+#include "sys/cgroup_mount.h"
 #include "sys/rights/caps.h"
 #include "tree.h"
 
@@ -281,6 +282,48 @@ static void a_missing_mountinfo_is_an_error(void **state)
 	assert_string_equal(d.hint, "is /proc mounted?");
 }
 
+static void quotas_are_where_the_controller_cpu_is(void **state)
+{
+	static const char hybrid[] =
+		"31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+		"33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+		"32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+		"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+	static const struct {
+		const char *cgroup, *mountinfo, *mount;
+		int id;
+	} cases[] = {
+		{ "0::/user.slice\n", hybrid, "/sys/fs/cgroup/unified", 0 },
+		{ "5:cpuset:/\n12:cpuacct,cpu:/a\n1:name=systemd:/\n0::/\n", hybrid,
+		  "/sys/fs/cgroup/cpu,cpuacct", 12 },
+		{ "3:cpuset,cpuacct:/\n0::/\n", hybrid, "/sys/fs/cgroup/unified", 0 },
+		{ "4:cpu:/\n", "41 31 0:38 / /x rw - cgroup2 none rw\n", NULL, 4 },
+		{ "0::/\n", "", NULL, 0 },
+		{ "cpu:4\nx:cpu:/\n-2:cpu:/\n99999999999:cpu:/\n7:cpu\n", "", NULL, 0 },
+		{ "", "", NULL, 0 },
+	};
+	struct tree tree;
+
+	(void)state;
+	tree_init(&tree);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cgroup_hierarchy h;
+
+		tree_write(&tree, "cgroup", cases[i].cgroup);
+		tree_write(&tree, "mountinfo", cases[i].mountinfo);
+		expect_eq(cgroup_find_cpu(tree.root, &h), 0);
+		expect_eq(h.id, cases[i].id);
+		expect_eq(h.is_v1, cases[i].id != 0);
+		if (cases[i].mount)
+			assert_string_equal(h.mount, cases[i].mount);
+		else
+			assert_null(h.mount);
+		cgroup_hierarchy_done(&h);
+	}
+	tree_done(&tree);
+	expect_eq(cgroup_find_cpu(tree.root, &(struct cgroup_hierarchy){ 0 }), -ENOENT);
+}
+
 static bool has_hierarchy(void)
 {
 	char *mount = NULL;
@@ -362,6 +405,7 @@ int main(void)
 		cmocka_unit_test(a_walk_ends_at_the_depth_cap),
 		cmocka_unit_test(a_missing_mount_is_an_error),
 		cmocka_unit_test(the_mount_is_found_in_all_layouts),
+		cmocka_unit_test(quotas_are_where_the_controller_cpu_is),
 		cmocka_unit_test(a_missing_mountinfo_is_an_error),
 		unit_test_if(has_hierarchy(), ids_names_and_inodes_of_this_machine_agree,
 		             "needs cgroup v2"),

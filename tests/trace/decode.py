@@ -31,6 +31,8 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     360: ("netif_receive_skb", {1: "len", 2: "name"}), 361: ("net_dev_xmit", {1: "len", 2: "name"}),
     57: ("workqueue_execute_end", {1: "work", 2: "function"}),
     58: ("workqueue_execute_start", {1: "work", 2: "function"}),
+    67: ("cgroup_attach_task", {2: "dst_id", 3: "pid", 1010: "ours"}),
+    68: ("cgroup_mkdir", {2: "id", 3: "cname", 5: "path", 1010: "ours"}),
     114: ("sched_wakeup_new", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
     235: ("task_newtask", {1: "pid", 2: "comm", 3: "clone_flags"}),
     236: ("task_rename", {1: "pid", 2: "oldcomm", 3: "newcomm"}),
@@ -425,6 +427,8 @@ def tids(trace):
                 found.add(event["tid"])
             else:
                 found.add(event["pid"])
+                if event["name"] == "cgroup_attach_task":  # of all that are there, also those that do nothing
+                    continue
                 found.update(value for key, value in event.items()
                              if key in ("arg_pid", "arg_prev_pid", "arg_next_pid", "arg_old_pid"))
     found.update(sample["tid"] for sample in trace.samples)

@@ -279,6 +279,23 @@ static void put_pressure(const struct ev_hdr *hdr)
 	put_u("pressure", ((const struct ev_hw_pressure *)(const void *)hdr)->pressure);
 }
 
+static void put_cgroup(const struct ev_hdr *hdr)
+{
+	const struct ev_cgroup *rec = (const void *)hdr;
+
+	put_u("tid", rec->tid);
+	put_u("cgroup", rec->cgroup);
+	put_u("stated", rec->flags & EV_CGROUP_STATED);
+}
+
+static void put_cgroup_info(const struct ev_hdr *hdr)
+{
+	const struct ev_cgroup_info *rec = (const void *)hdr;
+
+	put_u("cgroup", rec->cgroup);
+	put_text("path", (const char *)(rec + 1), hdr->size - sizeof(*rec));
+}
+
 static void (*const printers[EV_KIND_MAX])(const struct ev_hdr *hdr) = {
 	[EV_SWITCH] = put_switch,
 	[EV_WAKING] = put_wake,
@@ -311,6 +328,8 @@ static void (*const printers[EV_KIND_MAX])(const struct ev_hdr *hdr) = {
 	[EV_AFFINITY] = put_affinity,
 	[EV_CPU_FREQ] = put_cpu_freq,
 	[EV_HW_PRESSURE] = put_pressure,
+	[EV_CGROUP] = put_cgroup,
+	[EV_CGROUP_INFO] = put_cgroup_info,
 };
 
 static int push(void *ctx, const struct ev_hdr *rec)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "abi/event_check.h"
+#include "abi/event_make.h"
 #include "counted.h"
 #include "records.h"
 #include "trace/perfetto/write/writer.h"
@@ -119,8 +120,20 @@ static void expect_same(const struct stream *want, const struct stream *got)
 	expect_eq(want->len, got->len);
 }
 
+static void push_cgroup(struct stream *s, uint64_t ts_ns, uint64_t cgroup, const char *path)
+{
+	struct ev_cgroup_named rec;
+
+	ev_make_cgroup_info(&rec, cgroup, path, ts_ns);
+	push(s, &rec.info.hdr);
+}
+
 static void write_events(struct stream *s)
 {
+	push_cgroup(s, T0 + 4, 1, "/");
+	push_cgroup(s, T0 + 4, 1ULL << 32 | 77, "/a/build");
+	push(s, REC(ev_cgroup, EV_CGROUP, 0, T0 + 4, .tid = 100, .flags = EV_CGROUP_STATED,
+	            .cgroup = 1ULL << 32 | 77));
 	push(s, rec_task_info(100, 100, 1, "server"));
 	push(s, rec_task_info(101, 100, 1, "thread"));
 	push(s, rec_waking(0, T0 + 5, 77, 100, 1));
@@ -180,6 +193,7 @@ static void write_events(struct stream *s)
 	push(s, rec_switch(1, T0 + 140, 100, EV_STATE_S, 0));
 	push(s, REC(ev_suspend, EV_SUSPEND, 1, T0 + 141, .value = 3, .is_start = 1,
 	            .action = "suspend_enter"));
+	push(s, REC(ev_cgroup, EV_CGROUP, 1, T0 + 141, .tid = 100, .cgroup = 1));
 	push(s, REC(ev_blocked, EV_BLOCKED, 1, T0 + 142, .caller = 0xffff0003, .tid = 100,
 	            .is_io = 1));
 }
@@ -201,10 +215,10 @@ static void every_kind_of_the_kernels_events_comes_back(void **state)
 	assert_string_equal(info->release, "6.12.1");
 	expect_eq(info->nr_cpus_reported, 8);
 	expect_eq(info->nr_enabled, 2);
-	expect_eq(info->start_ns, T0 + 5);
+	expect_eq(info->start_ns, T0 + 4);
 	expect_eq(info->end_ns, T0 + 142);
 	assert_true(info->has_wall_clock);
-	expect_eq(info->start_real_ns, 77 * T0 + 5);
+	expect_eq(info->start_real_ns, 77 * T0 + 4);
 	expect_eq(info->mono_offset_ns, (uint64_t)-5);
 	expect_eq(counted_damage(info, "mismatched_sched_switch_tids"), 0);
 	trace_info_free(info);

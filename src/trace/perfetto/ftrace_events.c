@@ -1,3 +1,4 @@
+#include "trace/perfetto/ftrace_fields.h"
 #include "trace/perfetto/ftrace_in.h"
 #include "trace/perfetto/schema.h"
 
@@ -15,49 +16,6 @@ enum { /* members that we read and do not write */
        FTRACE_SCHED_PROCESS_FORK = 239,
        FTRACE_SWITCH_WITH_CTRS = 487,
 };
-
-static uint64_t num(const struct ftrace_event_in *e, uint32_t field)
-{
-	return e->has & ~e->texts & 1U << field ? e->values[field] : 0;
-}
-
-static uint32_t tid(const struct ftrace_event_in *e, uint32_t field)
-{
-	return tid_of(num(e, field));
-}
-
-static struct comm_words comm(const struct ftrace_event_in *e, uint32_t field)
-{
-	if (!(e->texts & 1U << field))
-		return (struct comm_words){ { 0, 0 } };
-	return comm_words_of(e->bytes[field], (size_t)e->values[field], e->body.end);
-}
-
-/* A text of any length into a field that ends with a NUL; what does not fit is cut. */
-static void copy_text(char *to, size_t size, const struct ftrace_event_in *e, uint32_t field)
-{
-	size_t len = e->texts & 1U << field ? (size_t)e->values[field] : 0;
-
-	memset(to, 0, size);
-	if (len)
-		memcpy(to, e->bytes[field], len < size ? len : size - 1);
-}
-
-static void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who,
-                uint32_t name_field)
-{
-	decoder_see(b->dec, e->ts_ns, who, comm(e, name_field));
-}
-
-static void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t size)
-{
-	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
-
-	hdr->flags = e->flags;
-	return hdr;
-}
-
-#define ADD(b, e, kind, type) ((struct type *)add(b, e, kind, sizeof(struct type)))
 
 static void on_switch(struct bundle *b, const struct ftrace_event_in *e)
 {
@@ -502,7 +460,8 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_WORKQUEUE_EXECUTE_END] = { "workqueue_execute_end", on_work },
 	[FTRACE_WORKQUEUE_EXECUTE_START] = { "workqueue_execute_start", on_work },
 	[FTRACE_WORKQUEUE_QUEUE] = { "workqueue_queue_work", NULL },
-	[67] = { "cgroup_attach_task", NULL },
+	[FTRACE_CGROUP_ATTACH_TASK] = { "cgroup_attach_task", ftrace_cgroup },
+	[FTRACE_CGROUP_MKDIR] = { "cgroup_mkdir", ftrace_cgroup_info },
 	[80] = { "tracing_mark_write", NULL },
 	[FTRACE_SUSPEND_RESUME] = { "suspend_resume", on_suspend },
 	[FTRACE_SCHED_WAKEUP_NEW] = { "sched_wakeup_new", on_wakeup_new },
@@ -566,9 +525,12 @@ static void read_fields(struct ftrace_event_in *e)
 
 	e->has = e->texts = 0;
 	e->by = ABI_BY_NOT_RECORDED;
+	e->ours = 0;
 	while (pb_next(&in, &f)) {
 		if (f.nr == WAKE_INTERRUPT && f.type == PB_VARINT)
 			e->by = by_of(f.value);
+		else if (f.nr == CGROUP_OURS && f.type == PB_VARINT)
+			e->ours = f.value;
 		if (f.nr >= EVENT_FIELDS)
 			continue;
 		e->has |= 1U << f.nr;

@@ -33,6 +33,7 @@ struct ftrace_event_in {
 	bool has_pid;
 	uint8_t flags; /* EV_FLAG_* */
 	uint16_t by;   /* ABI_BY_*, of wakes */
+	uint64_t ours; /* CGROUP_*, of cgroups */
 	uint32_t member;
 	struct pb_in body;
 	/* Its fields, those below EVENT_FIELDS. */
@@ -46,6 +47,9 @@ struct ftrace_event_in {
 const char *ftrace_name(uint32_t member);
 /* The record of an event, if there is one for it; fields are read. False for a member that we do not know. */
 bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e);
+/* ftrace_cgroup.c */
+void ftrace_cgroup(struct bundle *b, const struct ftrace_event_in *e);
+void ftrace_cgroup_info(struct bundle *b, const struct ftrace_event_in *e);
 void compact_decode(struct bundle *b, struct pb_in body);
 
 /* A time of the bundle on the trace's clock; false if it is from before the recording. Counts it. */

@@ -198,6 +198,8 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_DIRECT_RECLAIM_END = 47,
        FTRACE_WORKQUEUE_EXECUTE_END = 57,
        FTRACE_WORKQUEUE_EXECUTE_START = 58,
+       FTRACE_CGROUP_ATTACH_TASK = 67,
+       FTRACE_CGROUP_MKDIR = 68,
        FTRACE_SUSPEND_RESUME = 113,
        FTRACE_SCHED_WAKEUP_NEW = 114,
        FTRACE_BLOCK_RQ_COMPLETE = 125,
@@ -269,6 +271,21 @@ enum { /* SchedProcessExec, SchedProcessExit; Free, Hang and Wait share theirs *
        TASK_COMM = 1,
        TASK_PID = 2,
        TASK_PRIO = 3, /* not of Hang */
+};
+
+enum { /* CgroupAttachTask, CgroupMkdir */
+       ATTACH_DST_ID = 2,
+       ATTACH_PID = 3,
+       MKDIR_ID = 2,
+       MKDIR_CNAME = 3,
+       MKDIR_PATH = 5,
+       /* Ours, of both: CGROUP_* bits; ids have 64 bits. Without it, the event is another recorder's and says too little. */
+       CGROUP_OURS = 1010,
+};
+
+enum { /* CGROUP_OURS */
+       CGROUP_TOLD = 1,   /* recorded by us */
+       CGROUP_STATED = 2, /* it was so when the recording began: nothing happened */
 };
 
 enum { /* interrupts and work */

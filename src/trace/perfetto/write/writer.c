@@ -57,6 +57,8 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_FSYNC] = writer_fsync,
 	[EV_SUSPEND] = writer_suspend,
 	[EV_BLOCKED] = writer_blocked,
+	[EV_CGROUP] = writer_cgroup,
+	[EV_CGROUP_INFO] = writer_cgroup_info,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,
@@ -267,6 +269,8 @@ static void put_config(struct trace_writer *w, uint64_t kinds)
 		[EV_CPU_FREQ] = "power/cpu_frequency",
 		[EV_CPU_HOTPLUG] = "cpuhp/cpuhp_enter",
 		[EV_GPU_MEM] = "gpu_mem/gpu_mem_total",
+		[EV_CGROUP] = "cgroup/cgroup_attach_task",
+		[EV_CGROUP_INFO] = "cgroup/cgroup_mkdir",
 	};
 	const char *asked[EV_KIND_MAX];
 	size_t nr = 0;

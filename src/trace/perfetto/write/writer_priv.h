@@ -90,6 +90,8 @@ writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer
 /* writer_task.c */
 writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,
 	writer_wait, writer_task_info, writer_affinity;
+/* writer_cgroup.c */
+writer_fn writer_cgroup, writer_cgroup_info;
 /* writer_irq.c */
 writer_fn writer_softirq, writer_irq_entry, writer_irq_exit, writer_ipi_send, writer_ipi,
 	writer_work;

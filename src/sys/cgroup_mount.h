@@ -1,0 +1,28 @@
+/*
+ * sys/cgroup_mount — where the hierarchies of cgroups are mounted, and which of them has the controller "cpu".
+ *
+ * Hybrid systems have the v2 hierarchy beside those of v1; then quotas and weights are in the one of v1 that "cpu" is mounted
+ * with. Only /proc is read.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/diag.h"
+
+/*
+ * The mount point of the v2 hierarchy, from a file like /proc/self/mountinfo. Hybrid systems have it
+ * beside the v1 ones. -ENOENT with a diag if none is mounted.
+ */
+MUST_USE int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out);
+
+struct cgroup_hierarchy {
+	int id; /* the kernel's number; 0 = v2 */
+	bool is_v1;
+	char *mount; /* NULL = it is not mounted here: its cgroups have no names */
+};
+
+/* The one that has the controller "cpu", of the process whose folder in /proc it is. -errno if that says nothing. */
+MUST_USE int cgroup_find_cpu(const char *proc_self, struct cgroup_hierarchy *out);
+void cgroup_hierarchy_done(struct cgroup_hierarchy *h);
