@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/format.h"
+
 #define ELLIPSIS         0x2026
 #define LOCALIZED_WIDER  2
 #define FRAME_MIN_WIDTH  24
@@ -231,6 +233,84 @@ static void mark_titles(const struct table_view *t, const struct layout *l, stru
 	}
 }
 
+static double number_of(const struct table_view_field *f, const void *from, const void *at)
+{
+	if (f->count && !*(const uint64_t *)((const char *)from + f->count - 1))
+		return NAN;
+	switch (f->type) {
+	case TYPE_DOUBLE:
+		return *(const double *)at;
+	case TYPE_U64:
+		return (double)*(const uint64_t *)at;
+	case TYPE_U32:
+		return *(const uint32_t *)at;
+	case TYPE_I32:
+		return *(const int32_t *)at;
+	default:
+		return NAN;
+	}
+}
+
+static void write_number(const struct table_view_field *f, double value, const struct screen *s,
+                         struct table_view_cell *out)
+{
+	static char *(*const formats[])(char *, double) = {
+		[CELL_NS] = format_ns,       [CELL_PERCENT] = format_percent,
+		[CELL_MHZ] = format_mhz,     [CELL_WATTS] = format_watts,
+		[CELL_BYTES] = format_bytes, [CELL_CELSIUS] = format_celsius,
+	};
+
+	if (f->unit == CELL_COUNT)
+		format_count(out->text, value, s->is_localized);
+	else if (f->unit != CELL_NUMBER)
+		formats[f->unit](out->text, value);
+	else if (value < 0)
+		snprintf(out->text, sizeof(out->text), "?");
+	else
+		snprintf(out->text, sizeof(out->text), "%.0f", value);
+}
+
+static enum style tint(enum table_view_tint by, double value)
+{
+	bool is_any = value > 0;
+
+	switch (by) {
+	case TINT_DIM:
+		return STYLE_DIM;
+	case TINT_DIM_0:
+		return is_any ? STYLE_TEXT : STYLE_DIM;
+	case TINT_DIM_UNKNOWN:
+		return isnan(value) ? STYLE_DIM : STYLE_TEXT;
+	case TINT_BAND:
+		return isnan(value) ? STYLE_DIM : grid_band(value);
+	case TINT_WARNING:
+		return is_any ? STYLE_WARNING : STYLE_DIM;
+	case TINT_BAD:
+		return is_any ? STYLE_BAD : STYLE_DIM;
+	default:
+		return STYLE_TEXT;
+	}
+}
+
+static void write_field(const struct table_view_field *f, const void *row, const struct screen *s,
+                        struct table_view_cell *out)
+{
+	const char *from = row, *text;
+	double value;
+
+	if (f->via)
+		from = *(const char *const *)(const void *)(from + f->via - 1);
+	value = number_of(f, from, from + f->at);
+	out->style = tint(f->tint, value);
+	if (f->unit != CELL_TEXT) {
+		write_number(f, value, s, out);
+		return;
+	}
+	text = f->type == TYPE_CHARS ? from + f->at
+	                             : *(const char *const *)(const void *)(from + f->at);
+	snprintf(out->text, sizeof(out->text), "%s", text ? text : "?");
+}
+
 static void draw_cell(const struct table_view_column *c, const struct table_view_cell *cell,
                       struct grid *g, struct area a)
 {
@@ -258,8 +338,10 @@ static void draw_row(const struct table_view *t, const struct layout *l, const v
 		cell.spark = (struct machine_history){ 0 };
 		if (t->cell)
 			t->cell((size_t)(l->columns[i] - t->columns), row, s, &cell);
-		else
+		else if (l->columns[i]->cell)
 			l->columns[i]->cell(row, s, &cell);
+		else
+			write_field(&l->columns[i]->field, row, s, &cell);
 		draw_cell(l->columns[i], &cell, g, (struct area){ a.x, a.y, l->width[i], 1 });
 		a.x += l->width[i] + 1;
 	}

@@ -1,10 +1,13 @@
 /*
  * tui/table_view — rows under columns that are chosen by the width, the most important first.
  *
- * A column is a table entry with a function that writes one cell. What a column needs at least is never cut from
- * numbers: they are made to fit it. Texts that do not fit end in an ellipsis. Draws only the rows that it is given.
+ * A column is a table entry: it names a field of the row with its unit, or a function that writes one cell. What a column
+ * needs at least is never cut from numbers: they are made to fit it. Texts that do not fit end in an ellipsis. Draws only
+ * the rows that it is given.
  */
 #pragma once
+
+#include <stddef.h>
 
 #include "tui/view.h"
 
@@ -18,6 +21,77 @@ struct table_view_cell {
 	struct machine_history spark; /* of 1 each, drawn instead of the text */
 };
 
+/* How a field of a row is written. */
+enum table_view_unit {
+	CELL_NONE, /* the column has a function */
+	CELL_COUNT,
+	CELL_NS,
+	CELL_PERCENT,
+	CELL_MHZ,
+	CELL_WATTS,
+	CELL_CELSIUS,
+	CELL_BYTES,
+	CELL_NUMBER, /* as it is; "?" below 0 */
+	CELL_TEXT,   /* "?" where it is NULL */
+};
+
+/* Its style, by its value. */
+enum table_view_tint {
+	TINT_NONE,
+	TINT_DIM,
+	TINT_DIM_0,       /* dim unless above 0 */
+	TINT_DIM_UNKNOWN, /* dim where unknown */
+	TINT_BAND,        /* the band of the share; dim where unknown */
+	TINT_WARNING,     /* above 0, else dim */
+	TINT_BAD,         /* above 0, else dim */
+};
+
+enum table_view_type { TYPE_DOUBLE, TYPE_U64, TYPE_U32, TYPE_I32, TYPE_TEXT, TYPE_CHARS };
+
+struct table_view_field {
+	enum table_view_unit unit;
+	enum table_view_tint tint;
+	enum table_view_type type;
+	uint16_t via; /* 1 + where the row has a pointer to what the rest is of; 0 = of the row */
+	uint16_t at;
+	uint16_t count; /* 1 + where the samples behind it are counted: unknown at 0; 0 = known */
+};
+
+#define TYPE_OF(struct_type, member) \
+	_Generic(((struct_type *)0)->member, double: TYPE_DOUBLE, uint64_t: TYPE_U64,             \
+	         uint32_t: TYPE_U32, int32_t: TYPE_I32, const char *: TYPE_TEXT, char *: TYPE_CHARS)
+/* Initializers of a column: a member of the row (CELL_OF(struct row, ns, NS, DIM_0)), one of a struct machine_dist in it, one of
+   a struct that it points to. */
+#define CELL_OF(row, member, unit_, tint_)       \
+	.field = { .unit = CELL_##unit_,         \
+		   .tint = TINT_##tint_,         \
+		   .type = TYPE_OF(row, member), \
+		   .at = (uint16_t)offsetof(row, member) }
+#define CELL_OF_DIST(row, dist, member, tint_)                 \
+	.field = { .unit = CELL_NS,                            \
+		   .tint = TINT_##tint_,                       \
+		   .type = TYPE_OF(row, dist.member),          \
+		   .at = (uint16_t)offsetof(row, dist.member), \
+		   .count = 1 + (uint16_t)offsetof(row, dist.count) }
+#define CELL_VIA(row, pointer, to, member, unit_, tint_)        \
+	.field = { .unit = CELL_##unit_,                        \
+		   .tint = TINT_##tint_,                        \
+		   .type = TYPE_OF(to, member),                 \
+		   .via = 1 + (uint16_t)offsetof(row, pointer), \
+		   .at = (uint16_t)offsetof(to, member) }
+#define CELL_VIA_DIST(row, pointer, member, tint_)                        \
+	.field = { .unit = CELL_NS,                                       \
+		   .tint = TINT_##tint_,                                  \
+		   .type = TYPE_OF(struct machine_dist, member),          \
+		   .via = 1 + (uint16_t)offsetof(row, pointer),           \
+		   .at = (uint16_t)offsetof(struct machine_dist, member), \
+		   .count = 1 + (uint16_t)offsetof(struct machine_dist, count) }
+
+/* The head of a function that writes a cell. */
+#define CELL(name)                                                                        \
+	static void name(const void *row, __attribute__((unused)) const struct screen *s, \
+	                 struct table_view_cell *out)
+
 struct table_view_column {
 	const char *title;
 	uint8_t width;     /* cells at least */
@@ -29,6 +103,7 @@ struct table_view_column {
 	enum view_sort sort;
 	unsigned int needs; /* bits of the table's own; shown if table_view.has has all of them */
 	void (*cell)(const void *row, const struct screen *s, struct table_view_cell *out);
+	struct table_view_field field; /* where there is no function */
 };
 
 struct table_view {

@@ -18,70 +18,14 @@ enum {
 	HAS_RATE = 64
 };
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
-static void put_id(struct table_view_cell *out, int32_t id)
-{
-	if (id < 0)
-		snprintf(out->text, sizeof(out->text), "?");
-	else
-		snprintf(out->text, sizeof(out->text), "%d", id);
-}
-
-static void put_share(struct table_view_cell *out, double part)
-{
-	format_percent(out->text, part);
-	out->style = part > 0 ? STYLE_TEXT : STYLE_DIM;
-}
-
-static void put_wait(struct table_view_cell *out, const struct machine_dist *d, uint64_t ns)
-{
-	format_ns(out->text, d->count ? (double)ns : NAN);
-}
-
-CELL(cell_id)
-{
-	(void)s;
-	put_id(out, ((const struct cpu_item *)row)->id);
-}
-
-CELL(cell_core)
-{
-	(void)s;
-	put_id(out, ((const struct cpu_item *)row)->core);
-}
-
-CELL(cell_llc)
-{
-	(void)s;
-	put_id(out, ((const struct cpu_item *)row)->llc);
-}
-
-CELL(cell_node)
-{
-	(void)s;
-	put_id(out, ((const struct cpu_item *)row)->node);
-}
-
 CELL(cell_bar)
 {
 	const struct cpu_item *i = row;
 
-	(void)s;
 	if (!i->nr_online)
 		snprintf(out->text, sizeof(out->text), "off");
 	else
 		out->bar = isnan(i->part) ? 0 : i->part;
-}
-
-CELL(cell_busy)
-{
-	const struct cpu_item *i = row;
-
-	(void)s;
-	format_percent(out->text, i->busy);
-	out->style = isnan(i->busy) ? STYLE_DIM : grid_band(i->busy);
 }
 
 CELL(cell_event)
@@ -92,155 +36,63 @@ CELL(cell_event)
 	out->style = isnan(i->part) ? STYLE_DIM : grid_band(i->part);
 }
 
-CELL(cell_min)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->busy_min);
-}
-
-CELL(cell_max_busy)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->busy_max);
-}
-
-CELL(cell_user)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->user);
-}
-
-CELL(cell_system)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->system);
-}
-
-CELL(cell_irq)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->irq);
-}
-
-CELL(cell_iowait)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->iowait);
-}
-
-CELL(cell_steal)
-{
-	(void)s;
-	put_share(out, ((const struct cpu_item *)row)->steal);
-}
-
-CELL(cell_mhz)
-{
-	(void)s;
-	format_mhz(out->text, ((const struct cpu_item *)row)->mhz);
-}
-
-CELL(cell_uncore)
-{
-	(void)s;
-	format_mhz(out->text, ((const struct cpu_item *)row)->uncore_mhz);
-}
-
-CELL(cell_pressure)
-{
-	const struct cpu_item *i = row;
-
-	format_count(out->text, i->hw_pressure, s->is_localized);
-	out->style = i->hw_pressure > 0 ? STYLE_WARNING : STYLE_DIM;
-}
-
-CELL(cell_switches)
-{
-	format_count(out->text, ((const struct cpu_item *)row)->switches_per_s, s->is_localized);
-}
-
-CELL(cell_wakeups)
-{
-	format_count(out->text, ((const struct cpu_item *)row)->wakeups_per_s, s->is_localized);
-}
-
-CELL(cell_migrations)
-{
-	format_count(out->text, ((const struct cpu_item *)row)->migrations_per_s, s->is_localized);
-}
-
-CELL(cell_p50)
-{
-	const struct cpu_item *i = row;
-
-	(void)s;
-	put_wait(out, &i->wait, i->wait.p50_ns);
-}
-
-CELL(cell_p99)
-{
-	const struct cpu_item *i = row;
-
-	(void)s;
-	put_wait(out, &i->wait, i->wait.p99_ns);
-}
-
-CELL(cell_max)
-{
-	const struct cpu_item *i = row;
-
-	(void)s;
-	put_wait(out, &i->wait, i->wait.max_ns);
-}
-
-CELL(cell_cpus)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", ((const struct cpu_item *)row)->cpus);
-}
-
-CELL(cell_nr)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u", ((const struct cpu_item *)row)->nr_cpus);
-}
-
 CELL(cell_comm)
 {
 	const struct cpu_item *i = row;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", i->comm && i->comm[0] ? i->comm : "-");
 }
 
 static const struct table_view_column columns[] = {
-	{ "ID", 4, 0, 0, false, false, false, 0, 0, cell_id },
-	{ "CORE", 4, 0, 16, false, false, false, 0, OF_CPU, cell_core },
-	{ "LLC", 3, 0, 12, false, false, false, 0, OF_CPU, cell_llc },
-	{ "NODE", 4, 0, 13, false, false, false, 0, OF_CPU, cell_node },
-	{ "NODE", 4, 0, 13, false, false, false, 0, OF_LLC, cell_node },
-	{ "CPUS", 4, 0, 14, false, false, false, 0, OF_GROUP, cell_nr },
-	{ "", 8, 30, 15, true, false, false, 0, 0, cell_bar },
-	{ "EVENT/s", 7, 0, 1, false, true, false, 0, HAS_RATE, cell_event },
-	{ "BUSY%", 5, 0, 1, false, false, true, SORT_RUN, 0, cell_busy },
-	{ "MIN%", 5, 0, 6, false, false, false, 0, OF_GROUP, cell_min },
-	{ "MAX%", 5, 0, 5, false, false, false, 0, OF_GROUP, cell_max_busy },
-	{ "USER", 5, 0, 6, false, false, false, 0, 0, cell_user },
-	{ "SYS", 5, 0, 7, false, false, false, 0, 0, cell_system },
-	{ "IRQ", 5, 0, 9, false, false, false, 0, 0, cell_irq },
-	{ "IO", 5, 0, 10, false, false, false, 0, 0, cell_iowait },
-	{ "STEAL", 5, 0, 17, false, false, false, 0, 0, cell_steal },
-	{ "FREQ", 5, 0, 11, false, false, false, 0, 0, cell_mhz },
-	{ "UNCORE", 6, 0, 1, false, false, false, 0, HAS_UNCORE, cell_uncore },
-	{ "HWPRES", 6, 0, 1, false, false, false, 0, HAS_PRESSURE, cell_pressure },
-	{ "SW/s", 5, 0, 4, false, true, true, SORT_SWITCHES, 0, cell_switches },
-	{ "WAKE/s", 6, 0, 18, false, true, false, 0, 0, cell_wakeups },
-	{ "MIG/s", 5, 0, 8, false, true, true, SORT_MIGRATIONS, 0, cell_migrations },
-	{ "P50", 6, 0, 9, false, false, true, SORT_P50, HAS_WAIT, cell_p50 },
-	{ "P99", 6, 0, 2, false, false, true, SORT_P99, HAS_WAIT, cell_p99 },
-	{ "MAX", 6, 0, 3, false, false, true, SORT_MAX, HAS_WAIT, cell_max },
-	{ "LIST", 8, 31, 19, true, false, false, 0, OF_GROUP, cell_cpus },
-	{ "RUNS", 8, 15, 8, true, false, false, 0, OF_CPU, cell_comm },
+	{ "ID", 4, 0, 0, false, false, false, 0, 0, CELL_OF(struct cpu_item, id, NUMBER, NONE) },
+	{ "CORE", 4, 0, 16, false, false, false, 0, OF_CPU,
+	  CELL_OF(struct cpu_item, core, NUMBER, NONE) },
+	{ "LLC", 3, 0, 12, false, false, false, 0, OF_CPU,
+	  CELL_OF(struct cpu_item, llc, NUMBER, NONE) },
+	{ "NODE", 4, 0, 13, false, false, false, 0, OF_CPU,
+	  CELL_OF(struct cpu_item, node, NUMBER, NONE) },
+	{ "NODE", 4, 0, 13, false, false, false, 0, OF_LLC,
+	  CELL_OF(struct cpu_item, node, NUMBER, NONE) },
+	{ "CPUS", 4, 0, 14, false, false, false, 0, OF_GROUP,
+	  CELL_OF(struct cpu_item, nr_cpus, NUMBER, NONE) },
+	{ "", 8, 30, 15, true, false, false, 0, 0, .cell = cell_bar },
+	{ "EVENT/s", 7, 0, 1, false, true, false, 0, HAS_RATE, .cell = cell_event },
+	{ "BUSY%", 5, 0, 1, false, false, true, SORT_RUN, 0,
+	  CELL_OF(struct cpu_item, busy, PERCENT, BAND) },
+	{ "MIN%", 5, 0, 6, false, false, false, 0, OF_GROUP,
+	  CELL_OF(struct cpu_item, busy_min, PERCENT, DIM_0) },
+	{ "MAX%", 5, 0, 5, false, false, false, 0, OF_GROUP,
+	  CELL_OF(struct cpu_item, busy_max, PERCENT, DIM_0) },
+	{ "USER", 5, 0, 6, false, false, false, 0, 0,
+	  CELL_OF(struct cpu_item, user, PERCENT, DIM_0) },
+	{ "SYS", 5, 0, 7, false, false, false, 0, 0,
+	  CELL_OF(struct cpu_item, system, PERCENT, DIM_0) },
+	{ "IRQ", 5, 0, 9, false, false, false, 0, 0,
+	  CELL_OF(struct cpu_item, irq, PERCENT, DIM_0) },
+	{ "IO", 5, 0, 10, false, false, false, 0, 0,
+	  CELL_OF(struct cpu_item, iowait, PERCENT, DIM_0) },
+	{ "STEAL", 5, 0, 17, false, false, false, 0, 0,
+	  CELL_OF(struct cpu_item, steal, PERCENT, DIM_0) },
+	{ "FREQ", 5, 0, 11, false, false, false, 0, 0, CELL_OF(struct cpu_item, mhz, MHZ, NONE) },
+	{ "UNCORE", 6, 0, 1, false, false, false, 0, HAS_UNCORE,
+	  CELL_OF(struct cpu_item, uncore_mhz, MHZ, NONE) },
+	{ "HWPRES", 6, 0, 1, false, false, false, 0, HAS_PRESSURE,
+	  CELL_OF(struct cpu_item, hw_pressure, COUNT, WARNING) },
+	{ "SW/s", 5, 0, 4, false, true, true, SORT_SWITCHES, 0,
+	  CELL_OF(struct cpu_item, switches_per_s, COUNT, NONE) },
+	{ "WAKE/s", 6, 0, 18, false, true, false, 0, 0,
+	  CELL_OF(struct cpu_item, wakeups_per_s, COUNT, NONE) },
+	{ "MIG/s", 5, 0, 8, false, true, true, SORT_MIGRATIONS, 0,
+	  CELL_OF(struct cpu_item, migrations_per_s, COUNT, NONE) },
+	{ "P50", 6, 0, 9, false, false, true, SORT_P50, HAS_WAIT,
+	  CELL_OF_DIST(struct cpu_item, wait, p50_ns, NONE) },
+	{ "P99", 6, 0, 2, false, false, true, SORT_P99, HAS_WAIT,
+	  CELL_OF_DIST(struct cpu_item, wait, p99_ns, NONE) },
+	{ "MAX", 6, 0, 3, false, false, true, SORT_MAX, HAS_WAIT,
+	  CELL_OF_DIST(struct cpu_item, wait, max_ns, NONE) },
+	{ "LIST", 8, 31, 19, true, false, false, 0, OF_GROUP,
+	  CELL_OF(struct cpu_item, cpus, TEXT, NONE) },
+	{ "RUNS", 8, 15, 8, true, false, false, 0, OF_CPU, .cell = cell_comm },
 };
 
 static double key_of(const struct cpu_item *i, enum view_sort sort)

@@ -11,9 +11,6 @@
 #include "tui/format.h"
 #include "tui/table_view.h"
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 static enum style band_of(const struct machine_dist *d)
 {
 	static const uint64_t limits_ns[] = { 10000, 100000, 1000000, 10000000 };
@@ -42,47 +39,13 @@ CELL(cell_id)
 {
 	const struct machine_dsq *d = row;
 
-	(void)s;
 	dsq_name(d->id, out->text);
 	out->style = band_of(&d->latency);
 }
 
-CELL(cell_p50)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.p50_ns);
-}
-
 CELL(cell_p90)
 {
-	(void)s;
 	put_p90(out, &((const struct machine_dsq *)row)->latency);
-}
-
-CELL(cell_p99)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.p99_ns);
-}
-
-CELL(cell_mean)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	format_ns(out->text, d->latency.count ? d->latency.mean_ns : NAN);
-}
-
-CELL(cell_max)
-{
-	const struct machine_dsq *d = row;
-
-	(void)s;
-	put_ns(out, &d->latency, d->latency.max_ns);
 }
 
 CELL(cell_depth_max)
@@ -90,40 +53,6 @@ CELL(cell_depth_max)
 	const struct machine_dsq *d = row;
 
 	format_count(out->text, d->depth_max ? (double)d->depth_max : NAN, s->is_localized);
-}
-
-CELL(cell_count)
-{
-	format_count(out->text, (double)((const struct machine_dsq *)row)->latency.count,
-	             s->is_localized);
-}
-
-CELL(cell_depth)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->depth, s->is_localized);
-}
-
-CELL(cell_inserts)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->inserts_per_s, s->is_localized);
-}
-
-CELL(cell_dispatches)
-{
-	format_count(out->text, ((const struct machine_dsq *)row)->dispatches_per_s,
-	             s->is_localized);
-}
-
-CELL(cell_slice)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_dsq *)row)->slice_ns);
-}
-
-CELL(cell_used)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_dsq *)row)->used_ns);
 }
 
 /* May be below 0. */
@@ -136,47 +65,44 @@ CELL(cell_vtime)
 	         format_count(number, fabs(delta), s->is_localized));
 }
 
-CELL(cell_behind)
-{
-	(void)s;
-	format_percent(out->text, ((const struct machine_dsq *)row)->behind);
-}
-
 static const struct table_view_column columns[] = {
-	{ "DSQ", 10, 20, 0, true, false, true, SORT_TID, 0, cell_id },
-	{ "P50", 6, 0, 4, false, false, true, SORT_P50, 0, cell_p50 },
-	{ "P90", 6, 0, 5, false, false, false, 0, 0, cell_p90 },
-	{ "P99", 6, 0, 1, false, false, true, SORT_P99, 0, cell_p99 },
-	{ "AVG", 6, 0, 2, false, false, true, SORT_RUN, 0, cell_mean },
-	{ "MAX", 6, 0, 3, false, false, true, SORT_MAX, 0, cell_max },
-	{ "Q_MAX", 5, 0, 6, false, true, false, 0, 0, cell_depth_max },
-	{ "COUNT", 6, 0, 7, false, true, false, 0, 0, cell_count },
-	{ "DEPTH", 5, 0, 8, false, true, false, 0, 0, cell_depth },
-	{ "INS/s", 6, 0, 12, false, true, false, 0, 0, cell_inserts },
-	{ "DISP/s", 6, 0, 9, false, true, true, SORT_SWITCHES, 0, cell_dispatches },
-	{ "SLICE", 6, 0, 11, false, false, false, 0, 0, cell_slice },
-	{ "USED", 6, 0, 10, false, false, false, 0, 0, cell_used },
-	{ "VTIME+", 6, 0, 13, false, true, false, 0, 0, cell_vtime },
-	{ "BEHIND%", 7, 0, 14, false, false, false, 0, 0, cell_behind },
+	{ "DSQ", 10, 20, 0, true, false, true, SORT_TID, 0, .cell = cell_id },
+	{ "P50", 6, 0, 4, false, false, true, SORT_P50, 0,
+	  CELL_OF_DIST(struct machine_dsq, latency, p50_ns, DIM_UNKNOWN) },
+	{ "P90", 6, 0, 5, false, false, false, 0, 0, .cell = cell_p90 },
+	{ "P99", 6, 0, 1, false, false, true, SORT_P99, 0,
+	  CELL_OF_DIST(struct machine_dsq, latency, p99_ns, DIM_UNKNOWN) },
+	{ "AVG", 6, 0, 2, false, false, true, SORT_RUN, 0,
+	  CELL_OF_DIST(struct machine_dsq, latency, mean_ns, NONE) },
+	{ "MAX", 6, 0, 3, false, false, true, SORT_MAX, 0,
+	  CELL_OF_DIST(struct machine_dsq, latency, max_ns, DIM_UNKNOWN) },
+	{ "Q_MAX", 5, 0, 6, false, true, false, 0, 0, .cell = cell_depth_max },
+	{ "COUNT", 6, 0, 7, false, true, false, 0, 0,
+	  CELL_OF(struct machine_dsq, latency.count, COUNT, NONE) },
+	{ "DEPTH", 5, 0, 8, false, true, false, 0, 0,
+	  CELL_OF(struct machine_dsq, depth, COUNT, NONE) },
+	{ "INS/s", 6, 0, 12, false, true, false, 0, 0,
+	  CELL_OF(struct machine_dsq, inserts_per_s, COUNT, NONE) },
+	{ "DISP/s", 6, 0, 9, false, true, true, SORT_SWITCHES, 0,
+	  CELL_OF(struct machine_dsq, dispatches_per_s, COUNT, NONE) },
+	{ "SLICE", 6, 0, 11, false, false, false, 0, 0,
+	  CELL_OF(struct machine_dsq, slice_ns, NS, NONE) },
+	{ "USED", 6, 0, 10, false, false, false, 0, 0,
+	  CELL_OF(struct machine_dsq, used_ns, NS, NONE) },
+	{ "VTIME+", 6, 0, 13, false, true, false, 0, 0, .cell = cell_vtime },
+	{ "BEHIND%", 7, 0, 14, false, false, false, 0, 0,
+	  CELL_OF(struct machine_dsq, behind, PERCENT, NONE) },
 };
-
-CELL(task_tid)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u", ((const struct machine_scx_task *)row)->tid);
-}
 
 CELL(task_comm)
 {
 	const struct machine_scx_task *t = row;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%.*s", (int)sizeof(t->comm), t->comm);
 }
 
 CELL(task_dsq)
 {
-	(void)s;
 	dsq_name(((const struct machine_scx_task *)row)->dsq, out->text);
 }
 
@@ -184,65 +110,35 @@ CELL(task_cpu)
 {
 	int32_t cpu = ((const struct machine_scx_task *)row)->last_cpu;
 
-	(void)s;
 	if (cpu < 0)
 		snprintf(out->text, sizeof(out->text), "-");
 	else
 		snprintf(out->text, sizeof(out->text), "%" PRId32, cpu);
 }
 
-CELL(task_p50)
-{
-	const struct machine_scx_task *t = row;
-
-	(void)s;
-	put_ns(out, &t->latency, t->latency.p50_ns);
-}
-
 CELL(task_p90)
 {
-	(void)s;
 	put_p90(out, &((const struct machine_scx_task *)row)->latency);
 }
 
-CELL(task_p99)
-{
-	const struct machine_scx_task *t = row;
-
-	(void)s;
-	put_ns(out, &t->latency, t->latency.p99_ns);
-}
-
-CELL(task_slice)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_scx_task *)row)->slice_ns);
-}
-
-CELL(task_used)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_scx_task *)row)->used_ns);
-}
-
-CELL(task_count)
-{
-	format_count(out->text, (double)((const struct machine_scx_task *)row)->latency.count,
-	             s->is_localized);
-}
-
 static const struct table_view_column task_columns[] = {
-	{ "PID", 7, 0, 1, false, false, false, 0, 0, task_tid },
-	{ "COMM", 8, 16, 0, true, false, false, 0, 0, task_comm },
-	{ "DSQ", 8, 20, 3, true, false, false, 0, 0, task_dsq },
-	{ "CPU", 4, 0, 8, false, false, false, 0, 0, task_cpu },
-	{ "P50", 6, 0, 5, false, false, false, 0, 0, task_p50 },
+	{ "PID", 7, 0, 1, false, false, false, 0, 0,
+	  CELL_OF(struct machine_scx_task, tid, NUMBER, NONE) },
+	{ "COMM", 8, 16, 0, true, false, false, 0, 0, .cell = task_comm },
+	{ "DSQ", 8, 20, 3, true, false, false, 0, 0, .cell = task_dsq },
+	{ "CPU", 4, 0, 8, false, false, false, 0, 0, .cell = task_cpu },
+	{ "P50", 6, 0, 5, false, false, false, 0, 0,
+	  CELL_OF_DIST(struct machine_scx_task, latency, p50_ns, DIM_UNKNOWN) },
 	/* Always in this order. */
-	{ "P90", 6, 0, 2, false, false, true, SORTS, 0, task_p90 },
-	{ "P99", 6, 0, 4, false, false, false, 0, 0, task_p99 },
-	{ "SLICE", 6, 0, 9, false, false, false, 0, 0, task_slice },
-	{ "USED", 6, 0, 7, false, false, false, 0, 0, task_used },
-	{ "COUNT", 6, 0, 6, false, true, false, 0, 0, task_count },
+	{ "P90", 6, 0, 2, false, false, true, SORTS, 0, .cell = task_p90 },
+	{ "P99", 6, 0, 4, false, false, false, 0, 0,
+	  CELL_OF_DIST(struct machine_scx_task, latency, p99_ns, DIM_UNKNOWN) },
+	{ "SLICE", 6, 0, 9, false, false, false, 0, 0,
+	  CELL_OF(struct machine_scx_task, slice_ns, NS, NONE) },
+	{ "USED", 6, 0, 7, false, false, false, 0, 0,
+	  CELL_OF(struct machine_scx_task, used_ns, NS, NONE) },
+	{ "COUNT", 6, 0, 6, false, true, false, 0, 0,
+	  CELL_OF(struct machine_scx_task, latency.count, COUNT, NONE) },
 };
 
 struct dsq_table_rows {

@@ -8,9 +8,6 @@
 #include "tui/table_view.h"
 #include "tui/views/power_tables.h"
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 enum { HAS_TEMP = 1, HAS_THROTTLE = 2, HAS_PACKAGE = 4 };
 
 struct power_cpu_row {
@@ -18,16 +15,8 @@ struct power_cpu_row {
 	const struct machine_cpu *cpu; /* NULL = the machine does not have it */
 };
 
-CELL(cell_cpu)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u",
-	         ((const struct power_cpu_row *)row)->power->cpu);
-}
-
 CELL(cell_package)
 {
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%d",
 	         ((const struct power_cpu_row *)row)->power->package);
 }
@@ -36,7 +25,6 @@ CELL(cell_busy)
 {
 	const struct machine_cpu *c = ((const struct power_cpu_row *)row)->cpu;
 
-	(void)s;
 	format_percent(out->text, c ? c->busy : NAN);
 	if (c && !isnan(c->busy))
 		out->style = grid_band(c->busy);
@@ -46,58 +34,18 @@ CELL(cell_mhz)
 {
 	const struct machine_cpu *c = ((const struct power_cpu_row *)row)->cpu;
 
-	(void)s;
 	format_mhz(out->text, c ? c->mhz : NAN);
 }
 
-CELL(cell_celsius)
-{
-	(void)s;
-	format_celsius(out->text, ((const struct power_cpu_row *)row)->power->celsius);
-}
-
-CELL(cell_throttled)
-{
-	const struct machine_power_cpu *p = ((const struct power_cpu_row *)row)->power;
-
-	(void)s;
-	format_percent(out->text, p->throttled);
-	out->style = p->throttled > 0 ? STYLE_BAD : STYLE_DIM;
-}
-
-static void put_idle(const void *row, size_t state, struct table_view_cell *out)
-{
-	double part = ((const struct power_cpu_row *)row)->power->idle[state];
-
-	format_percent(out->text, part);
-	out->style = part > 0 ? STYLE_TEXT : STYLE_DIM;
-}
-
-/* A column has no number of its own. */
-#define IDLE_CELL(n)                     \
-	CELL(cell_idle_##n)              \
-	{                                \
-		(void)s;                 \
-		put_idle(row, (n), out); \
-	}
-IDLE_CELL(0)
-IDLE_CELL(1)
-IDLE_CELL(2)
-IDLE_CELL(3)
-IDLE_CELL(4)
-IDLE_CELL(5)
-IDLE_CELL(6)
-IDLE_CELL(7)
-IDLE_CELL(8)
-IDLE_CELL(9)
-
+#define POWER(member, ...) \
+	CELL_VIA(struct power_cpu_row, power, struct machine_power_cpu, member, __VA_ARGS__)
 static const struct table_view_column first_columns[] = {
-	{ "CPU", 4, 0, 0, false, false, false, 0, 0, cell_cpu },
-	{ "PKG", 3, 0, 4, false, false, false, 0, HAS_PACKAGE, cell_package },
-	{ "BUSY%", 5, 0, 3, false, false, false, 0, 0, cell_busy },
-	{ "FREQ", 5, 0, 1, false, false, false, 0, 0, cell_mhz },
-	{ "TEMP", 5, 0, 2, false, false, false, 0, HAS_TEMP, cell_celsius },
-	{ "THROT%", 6, 0, 5, false, false, false, 0, HAS_THROTTLE, cell_throttled },
+	{ "CPU", 4, 0, 0, false, false, false, 0, 0, POWER(cpu, NUMBER, NONE) },
+	{ "PKG", 3, 0, 4, false, false, false, 0, HAS_PACKAGE, .cell = cell_package },
+	{ "BUSY%", 5, 0, 3, false, false, false, 0, 0, .cell = cell_busy },
+	{ "FREQ", 5, 0, 1, false, false, false, 0, 0, .cell = cell_mhz },
+	{ "TEMP", 5, 0, 2, false, false, false, 0, HAS_TEMP, POWER(celsius, CELSIUS, NONE) },
+	{ "THROT%", 6, 0, 5, false, false, false, 0, HAS_THROTTLE, POWER(throttled, PERCENT, BAD) },
 };
 #define NR_FIRST (sizeof(first_columns) / sizeof(first_columns[0]))
 
@@ -105,18 +53,14 @@ static const struct table_view_column first_columns[] = {
 static size_t make_columns(const struct machine_power *p, char titles[][20],
                            struct table_view_column *out)
 {
-	static void (*const cells[MACHINE_IDLE_STATES])(const void *, const struct screen *,
-	                                                struct table_view_cell *) = {
-		cell_idle_0, cell_idle_1, cell_idle_2, cell_idle_3, cell_idle_4,
-		cell_idle_5, cell_idle_6, cell_idle_7, cell_idle_8, cell_idle_9,
-	};
-
 	memcpy(out, first_columns, sizeof(first_columns));
 	for (size_t i = 0; i < p->nr_idles; i++) {
 		snprintf(titles[i], 20, "%.8s%%", p->idles[i].name);
-		out[NR_FIRST + i] = (struct table_view_column){
-			.title = titles[i], .width = 9, .rank = (uint8_t)(20 - i), .cell = cells[i]
-		};
+		out[NR_FIRST + i] = (struct table_view_column){ .title = titles[i],
+			                                        .width = 9,
+			                                        .rank = (uint8_t)(20 - i),
+			                                        POWER(idle[0], PERCENT, DIM_0) };
+		out[NR_FIRST + i].field.at += (uint16_t)(i * sizeof(p->cpus->idle[0]));
 		if (strlen(titles[i]) <= 6)
 			out[NR_FIRST + i].width = 6;
 	}

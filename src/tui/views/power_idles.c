@@ -6,57 +6,35 @@
 #include "tui/table_view.h"
 #include "tui/views/power_tables.h"
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
-CELL(cell_name)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s",
-	         ((const struct machine_power_idle *)row)->name);
-}
-
 CELL(cell_bar)
 {
 	const struct machine_power_idle *i = row;
 
-	(void)s;
 	if (!isnan(i->part))
 		out->bar = i->part;
 	out->style = STYLE_USER;
 }
 
-CELL(cell_part)
-{
-	(void)s;
-	format_percent(out->text, ((const struct machine_power_idle *)row)->part);
-}
-
-CELL(cell_entries)
-{
-	format_count(out->text, ((const struct machine_power_idle *)row)->entries_per_s,
-	             s->is_localized);
-}
-
 CELL(cell_stay)
 {
-	(void)s;
 	format_ns(out->text, ((const struct machine_power_idle *)row)->stay_us * 1e3);
 }
 
 CELL(cell_latency)
 {
-	(void)s;
 	format_ns(out->text, ((const struct machine_power_idle *)row)->latency_us * 1e3);
 }
 
 static const struct table_view_column columns[] = {
-	{ "STATE", 8, 15, 0, true, false, false, 0, 0, cell_name },
-	{ "", 6, 30, 4, true, false, false, 0, 0, cell_bar },
-	{ "TIME%", 6, 0, 1, false, false, false, 0, 0, cell_part },
-	{ "ENTER/s", 7, 0, 2, false, true, false, 0, 0, cell_entries },
-	{ "STAY", 6, 0, 3, false, false, false, 0, 0, cell_stay },
-	{ "WAKES IN", 8, 0, 5, false, false, false, 0, 0, cell_latency },
+	{ "STATE", 8, 15, 0, true, false, false, 0, 0,
+	  CELL_OF(struct machine_power_idle, name, TEXT, NONE) },
+	{ "", 6, 30, 4, true, false, false, 0, 0, .cell = cell_bar },
+	{ "TIME%", 6, 0, 1, false, false, false, 0, 0,
+	  CELL_OF(struct machine_power_idle, part, PERCENT, NONE) },
+	{ "ENTER/s", 7, 0, 2, false, true, false, 0, 0,
+	  CELL_OF(struct machine_power_idle, entries_per_s, COUNT, NONE) },
+	{ "STAY", 6, 0, 3, false, false, false, 0, 0, .cell = cell_stay },
+	{ "WAKES IN", 8, 0, 5, false, false, false, 0, 0, .cell = cell_latency },
 };
 
 void power_idles_draw(const struct machine_power *p, const struct screen *s, struct grid *g,

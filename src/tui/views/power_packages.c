@@ -7,9 +7,6 @@
 #include "tui/table_view.h"
 #include "tui/views/power_tables.h"
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 /* Columns that only some machines have anything for. */
 enum {
 	HAS_BAR = 1,
@@ -37,19 +34,10 @@ CELL(cell_name)
 {
 	const struct package_row *r = row;
 
-	(void)s;
 	if (r->name)
 		snprintf(out->text, sizeof(out->text), "%s", r->name);
 	else
 		snprintf(out->text, sizeof(out->text), "package %d", r->package.id);
-}
-
-CELL(cell_cpus)
-{
-	const struct package_row *r = row;
-
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u", r->package.nr_cpus);
 }
 
 CELL(cell_bar)
@@ -66,104 +54,49 @@ CELL(cell_watts)
 {
 	const struct package_row *r = row;
 
-	(void)s;
 	format_watts(out->text, r->package.watts);
 	if (r->scale > 0 && !isnan(r->package.watts))
 		out->style = grid_band(r->package.watts / r->scale);
-}
-
-CELL(cell_share)
-{
-	(void)s;
-	format_percent(out->text, ((const struct package_row *)row)->share);
-}
-
-CELL(cell_cores)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.core_watts);
-}
-
-CELL(cell_dram)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.dram_watts);
-}
-
-CELL(cell_uncore)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.uncore_watts);
-}
-
-CELL(cell_limit)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.limit_watts);
-}
-
-CELL(cell_short)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.short_limit_watts);
-}
-
-CELL(cell_most)
-{
-	(void)s;
-	format_watts(out->text, ((const struct package_row *)row)->package.most_watts);
 }
 
 CELL(cell_celsius)
 {
 	const struct machine_power_package *p = &((const struct package_row *)row)->package;
 
-	(void)s;
 	format_celsius(out->text, p->celsius);
 	if (p->critical_celsius > 0 && !isnan(p->celsius))
 		out->style = grid_band(p->celsius / p->critical_celsius);
 }
 
-CELL(cell_uncore_mhz)
-{
-	(void)s;
-	format_mhz(out->text, ((const struct package_row *)row)->package.uncore_mhz);
-}
-
-CELL(cell_throttles)
-{
-	const struct machine_power_package *p = &((const struct package_row *)row)->package;
-
-	format_count(out->text, p->throttles_per_s, s->is_localized);
-	out->style = p->throttles_per_s > 0 ? STYLE_BAD : STYLE_DIM;
-}
-
-CELL(cell_throttled)
-{
-	const struct machine_power_package *p = &((const struct package_row *)row)->package;
-
-	(void)s;
-	format_percent(out->text, p->throttled);
-	out->style = p->throttled > 0 ? STYLE_BAD : STYLE_DIM;
-}
-
 static const struct table_view_column columns[] = {
-	{ "POWER", 10, 12, 0, true, false, false, 0, 0, cell_name },
-	{ "CPUS", 4, 0, 12, false, false, false, 0, 0, cell_cpus },
-	{ "", 8, 40, 3, true, false, false, 0, HAS_BAR, cell_bar },
-	{ "NOW", 6, 0, 1, false, false, false, 0, 0, cell_watts },
-	{ "OF ALL%", 7, 0, 11, false, false, false, 0, HAS_ALL, cell_share },
-	{ "CORES", 6, 0, 4, false, false, false, 0, HAS_CORES, cell_cores },
-	{ "1 CORE", 6, 0, 13, false, false, false, 0, HAS_SINGLE, cell_cores },
-	{ "DRAM", 6, 0, 5, false, false, false, 0, HAS_DRAM, cell_dram },
-	{ "UNCORE", 6, 0, 9, false, false, false, 0, HAS_UNCORE, cell_uncore },
-	{ "LIMIT", 6, 0, 6, false, false, false, 0, HAS_LIMIT, cell_limit },
-	{ "SHORT", 6, 0, 10, false, false, false, 0, HAS_SHORT, cell_short },
-	{ "TDP", 6, 0, 8, false, false, false, 0, HAS_MOST, cell_most },
-	{ "TEMP", 5, 0, 2, false, false, false, 0, 0, cell_celsius },
-	{ "UNC.FREQ", 8, 0, 9, false, false, false, 0, HAS_UNCORE_MHZ, cell_uncore_mhz },
-	{ "THROT/s", 7, 0, 10, false, true, false, 0, HAS_THROTTLE, cell_throttles },
-	{ "THROT%", 6, 0, 7, false, false, false, 0, HAS_THROTTLE, cell_throttled },
+	{ "POWER", 10, 12, 0, true, false, false, 0, 0, .cell = cell_name },
+	{ "CPUS", 4, 0, 12, false, false, false, 0, 0,
+	  CELL_OF(struct package_row, package.nr_cpus, NUMBER, NONE) },
+	{ "", 8, 40, 3, true, false, false, 0, HAS_BAR, .cell = cell_bar },
+	{ "NOW", 6, 0, 1, false, false, false, 0, 0, .cell = cell_watts },
+	{ "OF ALL%", 7, 0, 11, false, false, false, 0, HAS_ALL,
+	  CELL_OF(struct package_row, share, PERCENT, NONE) },
+	{ "CORES", 6, 0, 4, false, false, false, 0, HAS_CORES,
+	  CELL_OF(struct package_row, package.core_watts, WATTS, NONE) },
+	{ "1 CORE", 6, 0, 13, false, false, false, 0, HAS_SINGLE,
+	  CELL_OF(struct package_row, package.core_watts, WATTS, NONE) },
+	{ "DRAM", 6, 0, 5, false, false, false, 0, HAS_DRAM,
+	  CELL_OF(struct package_row, package.dram_watts, WATTS, NONE) },
+	{ "UNCORE", 6, 0, 9, false, false, false, 0, HAS_UNCORE,
+	  CELL_OF(struct package_row, package.uncore_watts, WATTS, NONE) },
+	{ "LIMIT", 6, 0, 6, false, false, false, 0, HAS_LIMIT,
+	  CELL_OF(struct package_row, package.limit_watts, WATTS, NONE) },
+	{ "SHORT", 6, 0, 10, false, false, false, 0, HAS_SHORT,
+	  CELL_OF(struct package_row, package.short_limit_watts, WATTS, NONE) },
+	{ "TDP", 6, 0, 8, false, false, false, 0, HAS_MOST,
+	  CELL_OF(struct package_row, package.most_watts, WATTS, NONE) },
+	{ "TEMP", 5, 0, 2, false, false, false, 0, 0, .cell = cell_celsius },
+	{ "UNC.FREQ", 8, 0, 9, false, false, false, 0, HAS_UNCORE_MHZ,
+	  CELL_OF(struct package_row, package.uncore_mhz, MHZ, NONE) },
+	{ "THROT/s", 7, 0, 10, false, true, false, 0, HAS_THROTTLE,
+	  CELL_OF(struct package_row, package.throttles_per_s, COUNT, BAD) },
+	{ "THROT%", 6, 0, 7, false, false, false, 0, HAS_THROTTLE,
+	  CELL_OF(struct package_row, package.throttled, PERCENT, BAD) },
 };
 
 static unsigned int has_of(const struct machine_power_package *p)

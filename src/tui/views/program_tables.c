@@ -12,9 +12,6 @@
 
 #define BLIND_S 2.0 /* after so long without a sample the reason is shown */
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 struct op {
 	const struct machine_bpf *program;
 	double share; /* of what the scheduler takes */
@@ -24,7 +21,6 @@ CELL(cell_op)
 {
 	const struct machine_bpf *p = ((const struct op *)row)->program;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", p->op ? p->op : "?");
 	out->style = STYLE_KEY;
 }
@@ -33,40 +29,18 @@ CELL(cell_program)
 {
 	const struct machine_bpf *p = ((const struct op *)row)->program;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%u %s", p->id, p->name ? p->name : "");
 	out->style = STYLE_DIM;
 }
 
-CELL(cell_op_runs)
-{
-	format_count(out->text, (double)((const struct op *)row)->program->runs, s->is_localized);
-}
-
-CELL(cell_op_rate)
-{
-	format_count(out->text, ((const struct op *)row)->program->runs_per_s, s->is_localized);
-}
-
-CELL(cell_op_ns)
-{
-	(void)s;
-	format_ns(out->text, ((const struct op *)row)->program->ns_per_run);
-}
-
-CELL(cell_op_share)
-{
-	(void)s;
-	format_percent(out->text, ((const struct op *)row)->share);
-}
-
+#define OP(member, ...) CELL_VIA(struct op, program, struct machine_bpf, member, __VA_ARGS__)
 static const struct table_view_column op_columns[] = {
-	{ "OPERATION", 10, 24, 0, true, false, false, 0, 0, cell_op },
-	{ "PROGRAM", 10, 24, 5, true, false, false, 0, 0, cell_program },
-	{ "RUNS", 6, 0, 4, false, true, false, 0, 0, cell_op_runs },
-	{ "RUNS/s", 6, 0, 2, false, true, false, 0, 0, cell_op_rate },
-	{ "PER RUN", 7, 0, 3, false, false, false, 0, 0, cell_op_ns },
-	{ "% OF IT", 7, 0, 1, false, false, false, 0, 0, cell_op_share },
+	{ "OPERATION", 10, 24, 0, true, false, false, 0, 0, .cell = cell_op },
+	{ "PROGRAM", 10, 24, 5, true, false, false, 0, 0, .cell = cell_program },
+	{ "RUNS", 6, 0, 4, false, true, false, 0, 0, OP(runs, COUNT, NONE) },
+	{ "RUNS/s", 6, 0, 2, false, true, false, 0, 0, OP(runs_per_s, COUNT, NONE) },
+	{ "PER RUN", 7, 0, 3, false, false, false, 0, 0, OP(ns_per_run, NS, NONE) },
+	{ "% OF IT", 7, 0, 1, false, false, false, 0, 0, CELL_OF(struct op, share, PERCENT, NONE) },
 };
 
 static bool is_with(const struct machine_bpf *a, const struct machine_bpf *b)
@@ -153,15 +127,8 @@ CELL(cell_line_share)
 	const struct hot_line *l = row;
 	double share = l->hot->total ? (double)l->line->total / (double)l->hot->total : NAN;
 
-	(void)s;
 	format_percent(out->text, share);
 	out->style = grid_band(share);
-}
-
-CELL(cell_line_samples)
-{
-	format_count(out->text, (double)((const struct hot_line *)row)->line->samples,
-	             s->is_localized);
 }
 
 CELL(cell_line_calls)
@@ -175,7 +142,6 @@ CELL(cell_line_function)
 {
 	const struct machine_hot_line *l = ((const struct hot_line *)row)->line;
 
-	(void)s;
 	if (l->function)
 		snprintf(out->text, sizeof(out->text), "%s", l->function);
 	else
@@ -188,7 +154,6 @@ CELL(cell_line_place)
 	const struct machine_hot_line *l = ((const struct hot_line *)row)->line;
 	char place[PROFILE_PLACE_BYTES];
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", profile_place(l->file, l->line, place));
 }
 
@@ -196,19 +161,19 @@ CELL(cell_line_text)
 {
 	const char *text = ((const struct hot_line *)row)->line->text;
 
-	(void)s;
 	/* The indentation says nothing here. */
 	snprintf(out->text, sizeof(out->text), "%s", text ? text + strspn(text, " \t") : "-");
 	out->style = STYLE_DIM;
 }
 
 static const struct table_view_column line_columns[] = {
-	{ "%", 6, 0, 0, false, false, false, 0, 0, cell_line_share },
-	{ "SAMPLES", 7, 0, 2, false, true, false, 0, 0, cell_line_samples },
-	{ "IN CALLS", 8, 0, 4, false, true, false, 0, 0, cell_line_calls },
-	{ "FUNCTION", 10, 24, 3, true, false, false, 0, 0, cell_line_function },
-	{ "WHERE", 10, 24, 1, true, false, false, 0, 0, cell_line_place },
-	{ "SOURCE", 16, 100, 5, true, false, false, 0, 0, cell_line_text },
+	{ "%", 6, 0, 0, false, false, false, 0, 0, .cell = cell_line_share },
+	{ "SAMPLES", 7, 0, 2, false, true, false, 0, 0,
+	  CELL_VIA(struct hot_line, line, struct machine_hot_line, samples, COUNT, NONE) },
+	{ "IN CALLS", 8, 0, 4, false, true, false, 0, 0, .cell = cell_line_calls },
+	{ "FUNCTION", 10, 24, 3, true, false, false, 0, 0, .cell = cell_line_function },
+	{ "WHERE", 10, 24, 1, true, false, false, 0, 0, .cell = cell_line_place },
+	{ "SOURCE", 16, 100, 5, true, false, false, 0, 0, .cell = cell_line_text },
 };
 
 static void draw_lines(const struct machine_hot *hot, struct screen *s, struct grid *g,

@@ -17,9 +17,6 @@
 
 static const char *const kind_names[BANDWIDTHS] = { "local", "remote", "total", "L3 occupancy" };
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 struct bandwidth_row {
 	const struct machine_bandwidth_row *row;
 	const char *what; /* LLC, node */
@@ -35,48 +32,18 @@ static void label_of(const struct bandwidth_row *r, char *out, size_t size)
 
 CELL(cell_name)
 {
-	(void)s;
 	label_of(row, out->text, sizeof(out->text));
 }
 
-static void put(const void *row, enum machine_bandwidth_kind kind, struct table_view_cell *out)
-{
-	double value = ((const struct bandwidth_row *)row)->row->values[kind];
-
-	format_bytes(out->text, value);
-	out->style = value > 0 ? STYLE_TEXT : STYLE_DIM;
-}
-
-CELL(cell_local)
-{
-	(void)s;
-	put(row, BANDWIDTH_LOCAL, out);
-}
-
-CELL(cell_remote)
-{
-	(void)s;
-	put(row, BANDWIDTH_REMOTE, out);
-}
-
-CELL(cell_total)
-{
-	(void)s;
-	put(row, BANDWIDTH_TOTAL, out);
-}
-
-CELL(cell_occupancy)
-{
-	(void)s;
-	put(row, BANDWIDTH_OCCUPANCY, out);
-}
-
+#define RATE(kind)                                                        \
+	CELL_VIA(struct bandwidth_row, row, struct machine_bandwidth_row, \
+	         values[BANDWIDTH_##kind], BYTES, DIM_0)
 static const struct table_view_column columns[] = {
-	{ "", 7, 10, 0, true, false, false, 0, 0, cell_name },
-	{ "LOCAL/s", 7, 0, 2, false, false, false, 0, 1U << BANDWIDTH_LOCAL, cell_local },
-	{ "REMOTE/s", 8, 0, 3, false, false, false, 0, 1U << BANDWIDTH_REMOTE, cell_remote },
-	{ "TOTAL/s", 7, 0, 1, false, false, false, 0, 1U << BANDWIDTH_TOTAL, cell_total },
-	{ "L3 HELD", 7, 0, 4, false, false, false, 0, 1U << BANDWIDTH_OCCUPANCY, cell_occupancy },
+	{ "", 7, 10, 0, true, false, false, 0, 0, .cell = cell_name },
+	{ "LOCAL/s", 7, 0, 2, false, false, false, 0, 1U << BANDWIDTH_LOCAL, RATE(LOCAL) },
+	{ "REMOTE/s", 8, 0, 3, false, false, false, 0, 1U << BANDWIDTH_REMOTE, RATE(REMOTE) },
+	{ "TOTAL/s", 7, 0, 1, false, false, false, 0, 1U << BANDWIDTH_TOTAL, RATE(TOTAL) },
+	{ "L3 HELD", 7, 0, 4, false, false, false, 0, 1U << BANDWIDTH_OCCUPANCY, RATE(OCCUPANCY) },
 };
 
 static int by_id(const void *a, const void *b)

@@ -12,24 +12,6 @@
 #define COST_HEIGHT 10 /* of the area, from which on the cost is drawn below the table */
 #define COST_LABEL  34
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
-CELL(cell_id)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%u", ((const struct machine_bpf *)row)->id);
-}
-
-CELL(cell_type)
-{
-	const char *type = ((const struct machine_bpf *)row)->type;
-
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", type ? type : "?");
-	out->style = STYLE_DIM;
-}
-
 /* The scheduler that it belongs to, or what else of the kernel it is an operation of. */
 static const char *owner_of(const struct machine_bpf *p)
 {
@@ -40,7 +22,6 @@ static const char *owner_of(const struct machine_bpf *p)
 
 CELL(cell_owner)
 {
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", owner_of(row));
 	out->style = ((const struct machine_bpf *)row)->is_sched_ext ? STYLE_KEY : STYLE_DIM;
 }
@@ -49,7 +30,6 @@ CELL(cell_name)
 {
 	const struct machine_bpf *p = row;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s", p->name && p->name[0] ? p->name : "-");
 	if (p->is_sched_ext)
 		out->style = STYLE_KEY;
@@ -59,47 +39,12 @@ CELL(cell_cpu)
 {
 	const struct machine_bpf *p = row;
 
-	(void)s;
 	/* Programs cost little: two decimals. */
 	if (p->cpu >= 0 && p->cpu < 0.09995)
 		snprintf(out->text, sizeof(out->text), "%.2f", p->cpu * 100);
 	else
 		format_percent(out->text, p->cpu);
 	out->style = p->cpu > 0 ? grid_band(p->cpu * 10) : STYLE_DIM;
-}
-
-CELL(cell_ns)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_bpf *)row)->ns_per_run);
-}
-
-CELL(cell_p50)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_bpf *)row)->p50_ns);
-}
-
-CELL(cell_p99)
-{
-	(void)s;
-	format_ns(out->text, ((const struct machine_bpf *)row)->p99_ns);
-}
-
-CELL(cell_rate)
-{
-	format_count(out->text, ((const struct machine_bpf *)row)->runs_per_s, s->is_localized);
-}
-
-CELL(cell_run_time)
-{
-	(void)s;
-	format_ns(out->text, (double)((const struct machine_bpf *)row)->run_ns);
-}
-
-CELL(cell_runs)
-{
-	format_count(out->text, (double)((const struct machine_bpf *)row)->runs, s->is_localized);
 }
 
 CELL(cell_misses)
@@ -111,25 +56,29 @@ CELL(cell_misses)
 		out->style = STYLE_WARNING;
 }
 
-CELL(cell_insns)
-{
-	format_count(out->text, ((const struct machine_bpf *)row)->insns, s->is_localized);
-}
-
 static const struct table_view_column columns[] = {
-	{ "ID", 6, 0, 4, false, false, true, SORT_TID, 0, cell_id },
-	{ "NAME", 10, 24, 0, true, false, true, SORT_NAME, 0, cell_name },
-	{ "TYPE", 12, 20, 5, true, false, false, 0, 0, cell_type },
-	{ "SCHEDULER", 9, 20, 6, true, false, false, 0, 0, cell_owner },
-	{ "CPU%", 6, 0, 1, false, false, true, SORT_RUN, 0, cell_cpu },
-	{ "RUNS/s", 6, 0, 2, false, true, true, SORT_SWITCHES, 0, cell_rate },
-	{ "PER RUN", 7, 0, 3, false, false, true, SORT_MAX, 0, cell_ns },
-	{ "P50", 6, 0, 7, false, false, true, SORT_P50, 0, cell_p50 },
-	{ "P99", 6, 0, 8, false, false, true, SORT_P99, 0, cell_p99 },
-	{ "RUN TIME", 8, 0, 9, false, false, true, SORT_WAIT, 0, cell_run_time },
-	{ "RUNS", 6, 0, 10, false, true, false, 0, 0, cell_runs },
-	{ "MISSES", 6, 0, 11, false, true, true, SORT_MIGRATIONS, 0, cell_misses },
-	{ "INSNS", 6, 0, 13, false, true, false, 0, 0, cell_insns },
+	{ "ID", 6, 0, 4, false, false, true, SORT_TID, 0,
+	  CELL_OF(struct machine_bpf, id, NUMBER, NONE) },
+	{ "NAME", 10, 24, 0, true, false, true, SORT_NAME, 0, .cell = cell_name },
+	{ "TYPE", 12, 20, 5, true, false, false, 0, 0,
+	  CELL_OF(struct machine_bpf, type, TEXT, DIM) },
+	{ "SCHEDULER", 9, 20, 6, true, false, false, 0, 0, .cell = cell_owner },
+	{ "CPU%", 6, 0, 1, false, false, true, SORT_RUN, 0, .cell = cell_cpu },
+	{ "RUNS/s", 6, 0, 2, false, true, true, SORT_SWITCHES, 0,
+	  CELL_OF(struct machine_bpf, runs_per_s, COUNT, NONE) },
+	{ "PER RUN", 7, 0, 3, false, false, true, SORT_MAX, 0,
+	  CELL_OF(struct machine_bpf, ns_per_run, NS, NONE) },
+	{ "P50", 6, 0, 7, false, false, true, SORT_P50, 0,
+	  CELL_OF(struct machine_bpf, p50_ns, NS, NONE) },
+	{ "P99", 6, 0, 8, false, false, true, SORT_P99, 0,
+	  CELL_OF(struct machine_bpf, p99_ns, NS, NONE) },
+	{ "RUN TIME", 8, 0, 9, false, false, true, SORT_WAIT, 0,
+	  CELL_OF(struct machine_bpf, run_ns, NS, NONE) },
+	{ "RUNS", 6, 0, 10, false, true, false, 0, 0,
+	  CELL_OF(struct machine_bpf, runs, COUNT, NONE) },
+	{ "MISSES", 6, 0, 11, false, true, true, SORT_MIGRATIONS, 0, .cell = cell_misses },
+	{ "INSNS", 6, 0, 13, false, true, false, 0, 0,
+	  CELL_OF(struct machine_bpf, insns, COUNT, NONE) },
 };
 
 static const struct parts_sort sorts[] = {

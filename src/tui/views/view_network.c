@@ -8,91 +8,25 @@
 #include "tui/views/parts.h"
 #include "tui/views/views.h"
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
-static void put_bytes(struct table_view_cell *out, double bytes)
-{
-	format_bytes(out->text, bytes);
-	out->style = bytes > 0 ? STYLE_TEXT : STYLE_DIM;
-}
-
-static void put_count(struct table_view_cell *out, double value, const struct screen *s)
-{
-	format_count(out->text, value, s->is_localized);
-	out->style = value > 0 ? STYLE_TEXT : STYLE_DIM;
-}
-
-CELL(cell_name)
-{
-	const struct machine_net *n = row;
-
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", n->name ? n->name : "?");
-}
-
-CELL(cell_rx)
-{
-	(void)s;
-	put_bytes(out, ((const struct machine_net *)row)->rx_bytes_per_s);
-}
-
-CELL(cell_tx)
-{
-	(void)s;
-	put_bytes(out, ((const struct machine_net *)row)->tx_bytes_per_s);
-}
-
-CELL(cell_rx_packets)
-{
-	put_count(out, ((const struct machine_net *)row)->rx_packets_per_s, s);
-}
-
-CELL(cell_tx_packets)
-{
-	put_count(out, ((const struct machine_net *)row)->tx_packets_per_s, s);
-}
-
-CELL(cell_errors)
-{
-	double errors = ((const struct machine_net *)row)->errors_per_s;
-
-	put_count(out, errors, s);
-	if (errors > 0)
-		out->style = STYLE_BAD;
-}
-
-CELL(cell_drops)
-{
-	double drops = ((const struct machine_net *)row)->drops_per_s;
-
-	put_count(out, drops, s);
-	if (drops > 0)
-		out->style = STYLE_BAD;
-}
-
-CELL(cell_rx_all)
-{
-	(void)s;
-	put_bytes(out, (double)((const struct machine_net *)row)->rx_bytes);
-}
-
-CELL(cell_tx_all)
-{
-	(void)s;
-	put_bytes(out, (double)((const struct machine_net *)row)->tx_bytes);
-}
-
 static const struct table_view_column columns[] = {
-	{ "INTERFACE", 9, 15, 0, true, false, false, 0, 0, cell_name },
-	{ "RX/s", 6, 0, 1, false, false, false, 0, 0, cell_rx },
-	{ "TX/s", 6, 0, 2, false, false, false, 0, 0, cell_tx },
-	{ "RX PKT/s", 8, 0, 5, false, true, false, 0, 0, cell_rx_packets },
-	{ "TX PKT/s", 8, 0, 6, false, true, false, 0, 0, cell_tx_packets },
-	{ "ERR/s", 5, 0, 3, false, true, false, 0, 0, cell_errors },
-	{ "DROP/s", 6, 0, 4, false, true, false, 0, 0, cell_drops },
-	{ "RX ALL", 6, 0, 7, false, false, false, 0, 0, cell_rx_all },
-	{ "TX ALL", 6, 0, 8, false, false, false, 0, 0, cell_tx_all },
+	{ "INTERFACE", 9, 15, 0, true, false, false, 0, 0,
+	  CELL_OF(struct machine_net, name, TEXT, NONE) },
+	{ "RX/s", 6, 0, 1, false, false, false, 0, 0,
+	  CELL_OF(struct machine_net, rx_bytes_per_s, BYTES, DIM_0) },
+	{ "TX/s", 6, 0, 2, false, false, false, 0, 0,
+	  CELL_OF(struct machine_net, tx_bytes_per_s, BYTES, DIM_0) },
+	{ "RX PKT/s", 8, 0, 5, false, true, false, 0, 0,
+	  CELL_OF(struct machine_net, rx_packets_per_s, COUNT, DIM_0) },
+	{ "TX PKT/s", 8, 0, 6, false, true, false, 0, 0,
+	  CELL_OF(struct machine_net, tx_packets_per_s, COUNT, DIM_0) },
+	{ "ERR/s", 5, 0, 3, false, true, false, 0, 0,
+	  CELL_OF(struct machine_net, errors_per_s, COUNT, BAD) },
+	{ "DROP/s", 6, 0, 4, false, true, false, 0, 0,
+	  CELL_OF(struct machine_net, drops_per_s, COUNT, BAD) },
+	{ "RX ALL", 6, 0, 7, false, false, false, 0, 0,
+	  CELL_OF(struct machine_net, rx_bytes, BYTES, DIM_0) },
+	{ "TX ALL", 6, 0, 8, false, false, false, 0, 0,
+	  CELL_OF(struct machine_net, tx_bytes, BYTES, DIM_0) },
 };
 
 /* By traffic since boot, so that the order stays while rates change. */

@@ -18,9 +18,6 @@
 #define HAS_BARS   2U
 #define HAS_ALL    4U /* there is no pane: the table has its most important things */
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
 struct perf_entry {
 	const struct machine_profile_row *row;
 	const struct machine_profile *profile;
@@ -35,33 +32,18 @@ CELL(cell_symbol)
 {
 	const struct machine_profile_row *r = ((const struct perf_entry *)row)->row;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "[%c] %s", r->is_kernel ? 'K' : 'U', r->symbol);
 	out->style = r->is_kernel ? STYLE_KERNEL : STYLE_USER;
-}
-
-CELL(cell_module)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", ((const struct perf_entry *)row)->row->module);
-	out->style = STYLE_DIM;
 }
 
 CELL(cell_layer)
 {
 	int64_t layer = ((const struct perf_entry *)row)->row->layer;
 
-	(void)s;
 	if (layer < 0)
 		snprintf(out->text, sizeof(out->text), "-");
 	else
 		snprintf(out->text, sizeof(out->text), "%" PRId64, layer);
-}
-
-CELL(cell_samples)
-{
-	format_count(out->text, (double)((const struct perf_entry *)row)->row->samples,
-	             s->is_localized);
 }
 
 /* Two decimals: the peer's users compare. */
@@ -78,7 +60,6 @@ CELL(cell_share)
 	const struct perf_entry *e = row;
 	double share = share_of(e, e->row->samples);
 
-	(void)s;
 	put_share(out, share);
 	out->style = grid_band(share * 2);
 }
@@ -87,7 +68,6 @@ CELL(cell_total)
 {
 	const struct perf_entry *e = row;
 
-	(void)s;
 	put_share(out, share_of(e, e->row->total));
 }
 
@@ -95,7 +75,6 @@ CELL(cell_bar)
 {
 	const struct perf_entry *e = row;
 
-	(void)s;
 	out->bar = share_of(e, e->row->samples);
 }
 
@@ -103,7 +82,6 @@ CELL(cell_process)
 {
 	const struct machine_profile_row *r = ((const struct perf_entry *)row)->row;
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s [%u]%s", r->comm ? r->comm : "?", r->tgid,
 	         r->nr_tgids > 1 ? " ..." : "");
 	out->style = STYLE_DIM;
@@ -113,23 +91,24 @@ CELL(cell_place)
 {
 	char place[PROFILE_PLACE_BYTES];
 
-	(void)s;
 	snprintf(out->text, sizeof(out->text), "%s",
 	         profile_place(((const struct perf_entry *)row)->row->file,
 	                       ((const struct perf_entry *)row)->row->line, place));
 	out->style = STYLE_DIM;
 }
 
+#define ENTRY(member, ...) \
+	CELL_VIA(struct perf_entry, row, struct machine_profile_row, member, __VA_ARGS__)
 static const struct table_view_column columns[] = {
-	{ "SYMBOL", 12, 64, 0, true, false, true, SORT_NAME, 0, cell_symbol },
-	{ "MODULE", 12, 20, 3, true, false, false, 0, 0, cell_module },
-	{ "LAYER", 5, 0, 4, false, false, false, 0, HAS_LAYERS, cell_layer },
-	{ "SAMPLES", 7, 0, 2, false, true, true, SORT_RUN, 0, cell_samples },
-	{ "%", 6, 0, 1, false, false, false, 0, 0, cell_share },
-	{ "TOTAL%", 6, 0, 5, false, false, true, SORT_MAX, 0, cell_total },
-	{ "", 8, 16, 6, true, false, false, 0, HAS_BARS, cell_bar },
-	{ "PROCESS", 16, 28, 7, true, false, true, SORT_TID, HAS_ALL, cell_process },
-	{ "WHERE", 12, 40, 8, true, false, false, 0, HAS_ALL, cell_place },
+	{ "SYMBOL", 12, 64, 0, true, false, true, SORT_NAME, 0, .cell = cell_symbol },
+	{ "MODULE", 12, 20, 3, true, false, false, 0, 0, ENTRY(module, TEXT, DIM) },
+	{ "LAYER", 5, 0, 4, false, false, false, 0, HAS_LAYERS, .cell = cell_layer },
+	{ "SAMPLES", 7, 0, 2, false, true, true, SORT_RUN, 0, ENTRY(samples, COUNT, NONE) },
+	{ "%", 6, 0, 1, false, false, false, 0, 0, .cell = cell_share },
+	{ "TOTAL%", 6, 0, 5, false, false, true, SORT_MAX, 0, .cell = cell_total },
+	{ "", 8, 16, 6, true, false, false, 0, HAS_BARS, .cell = cell_bar },
+	{ "PROCESS", 16, 28, 7, true, false, true, SORT_TID, HAS_ALL, .cell = cell_process },
+	{ "WHERE", 12, 40, 8, true, false, false, 0, HAS_ALL, .cell = cell_place },
 };
 
 static const struct parts_sort sorts[] = {

@@ -101,65 +101,10 @@ struct dist_row {
 	const struct machine_dist *dist;
 };
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
-
-static void put_ns(struct table_view_cell *out, const struct machine_dist *d, double ns)
-{
-	format_ns(out->text, d->count ? ns : NAN);
-	out->style = d->count ? STYLE_TEXT : STYLE_DIM;
-}
-
-CELL(cell_name)
-{
-	(void)s;
-	snprintf(out->text, sizeof(out->text), "%s", ((const struct dist_row *)row)->name);
-	out->style = STYLE_DIM;
-}
-
-CELL(cell_count)
-{
-	format_count(out->text, (double)((const struct dist_row *)row)->dist->count,
-	             s->is_localized);
-}
-
-CELL(cell_p50)
-{
-	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
-
-	(void)s;
-	put_ns(out, d, (double)d->p50_ns);
-}
-
-CELL(cell_p99)
-{
-	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
-
-	(void)s;
-	put_ns(out, d, (double)d->p99_ns);
-}
-
-CELL(cell_max)
-{
-	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
-
-	(void)s;
-	put_ns(out, d, (double)d->max_ns);
-}
-
-CELL(cell_mean)
-{
-	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
-
-	(void)s;
-	put_ns(out, d, d->mean_ns);
-}
-
 CELL(cell_bar)
 {
 	const struct machine_dist *d = ((const struct dist_row *)row)->dist;
 
-	(void)s;
 	out->bar = 0;
 	out->style = STYLE_USER;
 	if (d->count && (double)d->p99_ns > BAR_LOW_NS)
@@ -167,13 +112,18 @@ CELL(cell_bar)
 }
 
 static const struct table_view_column columns[] = {
-	{ "", 9, 13, 0, true, false, false, 0, 0, cell_name },
-	{ "P50", 6, 0, 3, false, false, false, 0, 0, cell_p50 },
-	{ "P99", 6, 0, 1, false, false, false, 0, 0, cell_p99 },
-	{ "MAX", 6, 0, 2, false, false, false, 0, 0, cell_max },
-	{ "MEAN", 6, 0, 5, false, false, false, 0, 0, cell_mean },
-	{ "COUNT", 6, 0, 4, false, true, false, 0, 0, cell_count },
-	{ "P99, 1us..1s", 12, 60, 6, true, false, false, 0, 0, cell_bar },
+	{ "", 9, 13, 0, true, false, false, 0, 0, CELL_OF(struct dist_row, name, TEXT, DIM) },
+	{ "P50", 6, 0, 3, false, false, false, 0, 0,
+	  CELL_VIA_DIST(struct dist_row, dist, p50_ns, DIM_UNKNOWN) },
+	{ "P99", 6, 0, 1, false, false, false, 0, 0,
+	  CELL_VIA_DIST(struct dist_row, dist, p99_ns, DIM_UNKNOWN) },
+	{ "MAX", 6, 0, 2, false, false, false, 0, 0,
+	  CELL_VIA_DIST(struct dist_row, dist, max_ns, DIM_UNKNOWN) },
+	{ "MEAN", 6, 0, 5, false, false, false, 0, 0,
+	  CELL_VIA_DIST(struct dist_row, dist, mean_ns, DIM_UNKNOWN) },
+	{ "COUNT", 6, 0, 4, false, true, false, 0, 0,
+	  CELL_VIA(struct dist_row, dist, struct machine_dist, count, COUNT, NONE) },
+	{ "P99, 1us..1s", 12, 60, 6, true, false, false, 0, 0, .cell = cell_bar },
 };
 
 static void draw_dists(const struct machine_task *t, const struct screen *s, struct grid *g,

@@ -12,8 +12,6 @@
 #define TABLES_MIN  5  /* lines of a table with its frame */
 #define TABLES_MOST 14
 
-#define CELL(name) \
-	static void name(const void *row, const struct screen *s, struct table_view_cell *out)
 #define NR(columns) (sizeof(columns) / sizeof((columns)[0]))
 
 /* A wait, and the reference time for its age. */
@@ -47,14 +45,8 @@ static void put_ns(struct table_view_cell *out, bool is_known, double ns)
 	out->style = is_known ? STYLE_TEXT : STYLE_DIM;
 }
 
-static const struct machine_dist *began(const void *row)
-{
-	return &((const struct machine_waker *)row)->wait;
-}
-
 CELL(waker_tid)
 {
-	(void)s;
 	put_tid(out, ((const struct machine_waker *)row)->tid);
 }
 
@@ -62,7 +54,6 @@ CELL(waker_name)
 {
 	const struct machine_waker *w = row;
 
-	(void)s;
 	if (w->from != MACHINE_FROM_THREAD)
 		put_name(out, w->interrupt);
 	else if (w->is_from_known)
@@ -71,36 +62,17 @@ CELL(waker_name)
 		snprintf(out->text, sizeof(out->text), "%s ?", w->comm ? w->comm : "");
 }
 
-CELL(waker_count)
-{
-	format_count(out->text, (double)began(row)->count, s->is_localized);
-}
-
-CELL(waker_mean)
-{
-	(void)s;
-	put_ns(out, began(row)->count, began(row)->mean_ns);
-}
-
-CELL(waker_p99)
-{
-	(void)s;
-	put_ns(out, began(row)->count, (double)began(row)->p99_ns);
-}
-
-CELL(waker_max)
-{
-	(void)s;
-	put_ns(out, began(row)->count, (double)began(row)->max_ns);
-}
-
 static const struct table_view_column waker_columns[] = {
-	{ "TID", 7, 0, 4, false, false, false, 0, 0, waker_tid },
-	{ "NAME", 9, 16, 0, true, false, false, 0, 0, waker_name },
-	{ "WAITS", 6, 0, 1, false, true, false, 0, 0, waker_count },
-	{ "MEAN", 6, 0, 5, false, false, false, 0, 0, waker_mean },
-	{ "P99", 6, 0, 2, false, false, false, 0, 0, waker_p99 },
-	{ "MAX", 6, 0, 3, false, false, false, 0, 0, waker_max },
+	{ "TID", 7, 0, 4, false, false, false, 0, 0, .cell = waker_tid },
+	{ "NAME", 9, 16, 0, true, false, false, 0, 0, .cell = waker_name },
+	{ "WAITS", 6, 0, 1, false, true, false, 0, 0,
+	  CELL_OF(struct machine_waker, wait.count, COUNT, NONE) },
+	{ "MEAN", 6, 0, 5, false, false, false, 0, 0,
+	  CELL_OF_DIST(struct machine_waker, wait, mean_ns, DIM_UNKNOWN) },
+	{ "P99", 6, 0, 2, false, false, false, 0, 0,
+	  CELL_OF_DIST(struct machine_waker, wait, p99_ns, DIM_UNKNOWN) },
+	{ "MAX", 6, 0, 3, false, false, false, 0, 0,
+	  CELL_OF_DIST(struct machine_waker, wait, max_ns, DIM_UNKNOWN) },
 };
 
 static const struct machine_rival *rival(const void *row)
@@ -110,60 +82,29 @@ static const struct machine_rival *rival(const void *row)
 
 CELL(rival_tid)
 {
-	(void)s;
 	put_tid(out, rival(row)->tid);
-}
-
-CELL(rival_name)
-{
-	(void)s;
-	put_name(out, rival(row)->comm);
-}
-
-CELL(rival_share)
-{
-	(void)s;
-	format_percent(out->text, rival(row)->share);
-}
-
-CELL(rival_time)
-{
-	(void)s;
-	put_ns(out, true, (double)rival(row)->ns);
-}
-
-CELL(rival_times)
-{
-	format_count(out->text, (double)rival(row)->times, s->is_localized);
-}
-
-CELL(rival_max)
-{
-	(void)s;
-	put_ns(out, true, (double)rival(row)->max_ns);
-}
-
-CELL(rival_taken)
-{
-	format_count(out->text, (double)rival(row)->taken, s->is_localized);
 }
 
 CELL(rival_bar)
 {
-	(void)s;
 	out->bar = rival(row)->share;
 	out->style = STYLE_USER;
 }
 
 static const struct table_view_column rival_columns[] = {
-	{ "TID", 7, 0, 5, false, false, false, 0, 0, rival_tid },
-	{ "NAME", 9, 16, 0, true, false, false, 0, 0, rival_name },
-	{ "WAIT%", 6, 0, 1, false, false, false, 0, 0, rival_share },
-	{ "TIME", 6, 0, 2, false, false, false, 0, 0, rival_time },
-	{ "TIMES", 6, 0, 3, false, true, false, 0, 0, rival_times },
-	{ "MAX", 6, 0, 6, false, false, false, 0, 0, rival_max },
-	{ "TOOK", 6, 0, 4, false, true, false, 0, 0, rival_taken },
-	{ "SHARE", 8, 40, 7, true, false, false, 0, 0, rival_bar },
+	{ "TID", 7, 0, 5, false, false, false, 0, 0, .cell = rival_tid },
+	{ "NAME", 9, 16, 0, true, false, false, 0, 0,
+	  CELL_OF(struct machine_rival, comm, TEXT, NONE) },
+	{ "WAIT%", 6, 0, 1, false, false, false, 0, 0,
+	  CELL_OF(struct machine_rival, share, PERCENT, NONE) },
+	{ "TIME", 6, 0, 2, false, false, false, 0, 0, CELL_OF(struct machine_rival, ns, NS, NONE) },
+	{ "TIMES", 6, 0, 3, false, true, false, 0, 0,
+	  CELL_OF(struct machine_rival, times, COUNT, NONE) },
+	{ "MAX", 6, 0, 6, false, false, false, 0, 0,
+	  CELL_OF(struct machine_rival, max_ns, NS, NONE) },
+	{ "TOOK", 6, 0, 4, false, true, false, 0, 0,
+	  CELL_OF(struct machine_rival, taken, COUNT, NONE) },
+	{ "SHARE", 8, 40, 7, true, false, false, 0, 0, .cell = rival_bar },
 };
 
 static const struct machine_zoom_wait *wait_of(const void *row)
@@ -175,7 +116,6 @@ CELL(wait_ago)
 {
 	const struct wait_row *r = row;
 
-	(void)s;
 	put_ns(out, r->now_ns >= r->wait->start_ns, (double)(r->now_ns - r->wait->start_ns));
 }
 
@@ -185,21 +125,13 @@ CELL(wait_cause)
 		[MACHINE_WOKEN] = "woken", [MACHINE_NEW] = "new", [MACHINE_PREEMPTED] = "preempted"
 	};
 
-	(void)s;
 	put_name(out, names[wait_of(row)->cause]);
-}
-
-CELL(wait_length)
-{
-	(void)s;
-	put_ns(out, true, (double)wait_of(row)->wait_ns);
 }
 
 CELL(wait_cpus)
 {
 	const struct machine_zoom_wait *w = wait_of(row);
 
-	(void)s;
 	if (w->from_cpu >= 0 && w->from_cpu != w->cpu)
 		snprintf(out->text, sizeof(out->text), "%d>%d", w->from_cpu, w->cpu);
 	else
@@ -210,7 +142,6 @@ CELL(wait_by)
 {
 	const struct machine_zoom_wait *w = wait_of(row);
 
-	(void)s;
 	if (w->from == MACHINE_FROM_THREAD)
 		snprintf(out->text, sizeof(out->text), "%s [%u]",
 		         w->waker_comm ? w->waker_comm : "?", w->waker_tid);
@@ -224,7 +155,6 @@ CELL(wait_behind)
 	char ns[FORMAT_BYTES];
 	int at = 0;
 
-	(void)s;
 	for (uint32_t i = 0; i < w->nr_holders && at < TABLE_VIEW_TEXT; i++)
 		at += snprintf(out->text + at, sizeof(out->text) - (size_t)at, "%s%s %s",
 		               i ? ", " : "", w->holders[i].comm,
@@ -239,7 +169,6 @@ CELL(wait_slept)
 	const struct machine_zoom_wait *w = wait_of(row);
 	char ns[FORMAT_BYTES];
 
-	(void)s;
 	if (w->sleep_ns)
 		snprintf(out->text, sizeof(out->text), "%.1s %s", sleep_names[w->sleep],
 		         format_ns(ns, (double)w->sleep_ns));
@@ -251,19 +180,19 @@ CELL(wait_ran)
 {
 	const struct machine_zoom_wait *w = wait_of(row);
 
-	(void)s;
 	put_ns(out, w->run_ns, (double)w->run_ns);
 }
 
 static const struct table_view_column wait_columns[] = {
-	{ "AGO", 6, 0, 4, false, false, false, 0, 0, wait_ago },
-	{ "RAN", 6, 0, 6, false, false, false, 0, 0, wait_ran },
-	{ "SLEPT", 8, 0, 5, false, false, false, 0, 0, wait_slept },
-	{ "CAUSE", 9, 0, 2, true, false, false, 0, 0, wait_cause },
-	{ "BY", 14, 26, 3, true, false, false, 0, 0, wait_by },
-	{ "WAIT", 6, 0, 0, false, false, false, 0, 0, wait_length },
-	{ "CPU", 5, 7, 7, false, false, false, 0, 0, wait_cpus },
-	{ "BEHIND", 14, 160, 1, true, false, false, 0, 0, wait_behind },
+	{ "AGO", 6, 0, 4, false, false, false, 0, 0, .cell = wait_ago },
+	{ "RAN", 6, 0, 6, false, false, false, 0, 0, .cell = wait_ran },
+	{ "SLEPT", 8, 0, 5, false, false, false, 0, 0, .cell = wait_slept },
+	{ "CAUSE", 9, 0, 2, true, false, false, 0, 0, .cell = wait_cause },
+	{ "BY", 14, 26, 3, true, false, false, 0, 0, .cell = wait_by },
+	{ "WAIT", 6, 0, 0, false, false, false, 0, 0,
+	  CELL_VIA(struct wait_row, wait, struct machine_zoom_wait, wait_ns, NS, NONE) },
+	{ "CPU", 5, 7, 7, false, false, false, 0, 0, .cell = wait_cpus },
+	{ "BEHIND", 14, 160, 1, true, false, false, 0, 0, .cell = wait_behind },
 };
 
 /* Those of its rows for which there is room; nothing is selected. */
