@@ -23,7 +23,7 @@ static void read_words(struct sandbox_msg *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	SCOPED(scoped_sandbox_msg) struct sandbox_msg m = { 0 };
+	SCOPED(sandbox_msg_done) struct sandbox_msg m = { 0 };
 	SCOPED(scoped_symtab) struct symtab *t = NULL;
 	struct symtab_hit hit;
 

@@ -173,7 +173,7 @@ static void show_culprits(const struct blame *x, uint32_t victim, struct report 
 
 static int show_victims(const struct blame *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < x->units.nr; i++)
@@ -201,7 +201,7 @@ static int show_victims(const struct blame *x, uint32_t limit, struct report *r)
 
 static int show_causes(const struct blame *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < x->units.nr; i++)

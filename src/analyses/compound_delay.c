@@ -186,7 +186,7 @@ static void show_chains(struct compound *x, struct report *r)
 static int show(void *work, struct report *r)
 {
 	struct compound *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_compound_delay, x->sc.args) };
 
 	report_u64(r, "total_waits", x->all.nr);

@@ -111,10 +111,7 @@ static void show_summary(const struct utilization *u, uint32_t nr, struct report
 		nr_free += p < FREE_PERCENT;
 	}
 	report_begin_object(r, "summary");
-	if (nr)
-		report_double(r, "avg_utilization_percent", sum / nr, 2);
-	else
-		report_null(r, "avg_utilization_percent");
+	report_double_if(r, "avg_utilization_percent", nr, sum / nr, 2);
 	report_u64(r, "cpus_above_80_pct", nr_busy);
 	report_u64(r, "cpus_50_to_80_pct", nr_half);
 	report_u64(r, "cpus_below_10_pct", nr_free);

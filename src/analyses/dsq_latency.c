@@ -20,15 +20,10 @@ static void show_latency(struct samples *ns, struct report *r)
 		{ "latency_max_us", HIST_P(100) },
 	};
 
-	if (ns->nr)
-		figure_us(r, "latency_avg_us", samples_mean(ns));
-	else
-		report_null(r, "latency_avg_us");
+	figure_us_if(r, "latency_avg_us", ns->nr, samples_mean(ns));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (ns->nr)
-			figure_us(r, parts[i].key, (double)samples_percentile(ns, parts[i].p10000));
-		else
-			report_null(r, parts[i].key);
+		figure_us_if(r, parts[i].key, ns->nr,
+		             (double)samples_percentile(ns, parts[i].p10000));
 }
 
 static void show_depth(const struct dsq *queue, struct report *r)
@@ -46,20 +41,16 @@ static void show_depth(const struct dsq *queue, struct report *r)
 static void show_slices(const struct dsq *queue, struct report *r)
 {
 	report_u64(r, "runs", queue->used);
-	if (queue->given)
-		figure_us(r, "slice_given_avg_us", (double)queue->given_ns / (double)queue->given);
-	else
-		report_null(r, "slice_given_avg_us");
-	if (queue->used)
-		figure_us(r, "slice_used_avg_us", (double)queue->used_ns / (double)queue->used);
-	else
-		report_null(r, "slice_used_avg_us");
+	figure_us_if(r, "slice_given_avg_us", queue->given,
+	             (double)queue->given_ns / (double)queue->given);
+	figure_us_if(r, "slice_used_avg_us", queue->used,
+	             (double)queue->used_ns / (double)queue->used);
 }
 
 static int show(void *work, struct report *r)
 {
 	const struct dsq_work *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_dsq_latency, x->sc.args) };
 	const struct buckets *b = &x->rows.waits;
 

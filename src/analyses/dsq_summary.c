@@ -10,7 +10,7 @@
 static int show(void *work, struct report *r)
 {
 	const struct dsq_work *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_dsq_summary, x->sc.args) };
 	const struct buckets *b = &x->rows.waits;
 

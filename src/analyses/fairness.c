@@ -116,7 +116,7 @@ static void show_unit(const struct fairness *x, uint32_t unit, struct report *r)
 
 static int show_list(const struct fairness *x, struct report *r, const char *key, bool is_starved)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_fairness, x->sc.args) };
 	uint64_t nr = 0;
 
@@ -140,7 +140,7 @@ static int show_list(const struct fairness *x, struct report *r, const char *key
 /* The tasks that got the smallest part of what they wanted: these are starved by others, not by lack of work. */
 static int show_unserved(const struct fairness *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_fairness, x->sc.args) };
 
 	for (uint32_t i = 0; i < x->units.nr; i++) {

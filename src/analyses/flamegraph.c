@@ -130,7 +130,7 @@ static void show_function(const struct graph *g, const struct function *f, struc
 /* Those that did most themselves first, then those through which most went. */
 static int show_functions(const struct graph *g, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top by_self = { .limit = limit }, by_total = { .limit = limit };
+	SCOPED(top_done) struct top by_self = { .limit = limit }, by_total = { .limit = limit };
 
 	for (size_t i = 0; i < g->nr; i++) {
 		if (g->functions[i].self)
@@ -257,7 +257,7 @@ static int add_up(struct graph *g)
 
 static int show_paths(const struct graph *g, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 
 	for (size_t i = 0; i < g->nr_paths; i++)
 		top_add(&top, g->paths[i].value, i);

@@ -78,19 +78,10 @@ static void show_stage(struct samples *s, struct report *r, const char *key, dou
 
 	report_begin_object(r, key);
 	report_u64(r, "count", s->nr);
-	if (s->nr)
-		report_u64(r, "avg_ns", (uint64_t)samples_mean(s));
-	else
-		report_null(r, "avg_ns");
+	report_u64_if(r, "avg_ns", s->nr, (uint64_t)samples_mean(s));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (s->nr)
-			report_u64(r, rows[i].key, samples_percentile(s, rows[i].p10000));
-		else
-			report_null(r, rows[i].key);
-	if (share >= 0)
-		report_double(r, "percent_of_total", share, 2);
-	else
-		report_null(r, "percent_of_total");
+		report_u64_if(r, rows[i].key, s->nr, samples_percentile(s, rows[i].p10000));
+	report_double_if(r, "percent_of_total", share >= 0, share, 2);
 	report_end_object(r);
 }
 
@@ -112,10 +103,7 @@ static int show(void *work, struct report *r)
 	           share_of(&x->wakeup_to_schedule, whole));
 	show_stage(&x->waking_to_schedule, r, "waking_to_schedule", -1);
 	show_stage(&x->preempted, r, "preempted_wait", -1);
-	if (x->total.nr)
-		report_u64(r, "total_avg_latency_ns", (uint64_t)samples_mean(&x->total));
-	else
-		report_null(r, "total_avg_latency_ns");
+	report_u64_if(r, "total_avg_latency_ns", x->total.nr, (uint64_t)samples_mean(&x->total));
 	report_end_object(r);
 	report_string(r, "note",
 	              "percent_of_total is the share of the mean of both stages; "

@@ -84,7 +84,7 @@ static int collect(void *work)
 
 static int show_parents(const struct lives *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_lifecycle, x->sc.args) };
 
 	buckets_top(&x->parents, true, &top);

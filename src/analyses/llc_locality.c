@@ -133,7 +133,7 @@ static void show_topology(const struct locality *x, struct report *r)
 
 static int show_llcs(const struct locality *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 
 	for (uint32_t i = 0; i < x->nr_llcs; i++)
 		if (x->llcs[i].is_there)
@@ -156,7 +156,7 @@ static int show_llcs(const struct locality *x, uint32_t limit, struct report *r)
 
 static int show_units(const struct locality *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 
 	for (uint32_t i = 0; i < x->units.nr; i++)
 		if (x->crossed[i])
@@ -175,10 +175,7 @@ static int show_units(const struct locality *x, uint32_t limit, struct report *r
 
 static void show_count(const struct locality *x, const char *key, uint64_t count, struct report *r)
 {
-	if (move_knows_places(x->sc.s))
-		report_u64(r, key, count);
-	else
-		report_null(r, key);
+	report_u64_if(r, key, move_knows_places(x->sc.s), count);
 }
 
 static int show(void *work, struct report *r)

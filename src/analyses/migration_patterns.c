@@ -88,14 +88,9 @@ static void show_latency(struct move_patterns *x, struct report *r)
 	report_u64(r, "count", x->waits.nr);
 	latency_from_report(&x->from, r);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (x->waits.nr)
-			report_u64(r, rows[i].key, samples_percentile(&x->waits, rows[i].p10000));
-		else
-			report_null(r, rows[i].key);
-	if (x->waits.nr)
-		report_u64(r, "avg_ns", (uint64_t)samples_mean(&x->waits));
-	else
-		report_null(r, "avg_ns");
+		report_u64_if(r, rows[i].key, x->waits.nr,
+		              samples_percentile(&x->waits, rows[i].p10000));
+	report_u64_if(r, "avg_ns", x->waits.nr, (uint64_t)samples_mean(&x->waits));
 	report_end_object(r);
 }
 
@@ -123,7 +118,7 @@ static void show_unit(const struct move_patterns *x, uint32_t unit, struct repor
 static int show(void *work, struct report *r)
 {
 	struct move_patterns *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_migration_patterns, x->sc.args) };
 	uint64_t nr = 0;
 

@@ -99,10 +99,7 @@ static uint32_t most(const struct buckets *pairs, uint32_t unit)
 
 static void show_layer(uint32_t layer, struct report *r)
 {
-	if (layer == EV_NO_LAYER)
-		report_null(r, "layer_id");
-	else
-		report_u64(r, "layer_id", layer);
+	report_u64_if(r, "layer_id", layer != EV_NO_LAYER, layer);
 }
 
 static void show_queue(const struct slices *x, uint32_t nr, struct report *r)
@@ -120,7 +117,7 @@ static void show_queue(const struct slices *x, uint32_t nr, struct report *r)
 
 static int show_units(const struct slices *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_oncpu_slices, x->sc.args) };
 
 	buckets_top(&x->by_unit, false, &top);
@@ -145,7 +142,7 @@ static int show_units(const struct slices *x, struct report *r)
 
 static int show_layers(const struct slices *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_oncpu_slices, x->sc.args) };
 
 	buckets_top(&x->layers, false, &top);
@@ -165,7 +162,7 @@ static int show_layers(const struct slices *x, struct report *r)
 static int show_queues(const struct slices *x, const struct buckets *b, uint32_t mark,
                        struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_oncpu_slices, x->sc.args) };
 
 	buckets_top(b, false, &top);

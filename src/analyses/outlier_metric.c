@@ -134,10 +134,7 @@ void outlier_metric_report_counts(const struct outlier_metric *m, struct report 
 static void threshold(const struct outlier_metric *m, struct report *r, const char *key,
                       double value, bool applies)
 {
-	if (applies && m->bounds.nr)
-		report_double(r, key, shown(m, value), 3);
-	else
-		report_null(r, key);
+	report_double_if(r, key, applies && m->bounds.nr, shown(m, value), 3);
 }
 
 void outlier_metric_report_result(const struct outlier_metric *m, struct report *r, const char *key)

@@ -142,10 +142,7 @@ static const char *key_of(const struct counters *x, uint32_t i, struct report *r
 
 static void show_ipc(const struct counter_sums *s, struct report *r)
 {
-	if (s->cycles)
-		report_double(r, "ipc", (double)s->instructions / (double)s->cycles, 3);
-	else
-		report_null(r, "ipc");
+	report_double_if(r, "ipc", s->cycles, (double)s->instructions / (double)s->cycles, 3);
 }
 
 /* Objects {counter: sum} and {counter: per second}, and ipc. */
@@ -185,7 +182,7 @@ static void show_counters(struct counters *x, struct report *r)
 static int show_part(const struct counters *x, const struct buckets *b,
                      const struct counter_sums *sums, const char *key, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_perf_counters, x->sc.args) };
 
 	buckets_top(b, false, &top);

@@ -93,7 +93,7 @@ static int collect(void *work)
 static int show_preemptors(const struct preemptions *x, const struct preempted_task *v,
                            struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = SHOWN_PREEMPTORS };
+	SCOPED(top_done) struct top top = { .limit = SHOWN_PREEMPTORS };
 
 	for (uint32_t i = v->first_edge; i; i = x->next_edge[i - 1])
 		top_add(&top, x->edges.at[i - 1].count, i - 1);
@@ -129,7 +129,7 @@ static int show_victim(const struct preemptions *x, uint32_t task, struct report
 static int show(void *work, struct report *r)
 {
 	const struct preemptions *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_preemptions, x->sc.args) };
 	uint64_t nr = 0;
 	int err = 0;

@@ -80,7 +80,7 @@ static void show_unit(const struct runtime *x, uint32_t unit, struct report *r)
 static int show(void *work, struct report *r)
 {
 	const struct runtime *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_process_runtime, x->sc.args) };
 	uint64_t nr = 0;
 

@@ -126,15 +126,12 @@ static void show_parts(const struct request_parts *p, struct report *r)
 		                            "unknown_ns" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (p->nr)
-			report_u64(r, keys[i], values[i]);
-		else
-			report_null(r, keys[i]);
+		report_u64_if(r, keys[i], p->nr, values[i]);
 }
 
 static int show_names(const struct requests *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_requests, x->sc.args) };
 
 	buckets_top(&x->names, false, &top);

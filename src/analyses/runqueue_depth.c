@@ -141,10 +141,7 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 	report_double(r, "avg_depth", over_time(x, c->found.sum), 3);
 	report_double(r, "avg_waiting", over_time(x, c->waiting_ns), 3);
 	report_u64(r, "max_depth", c->found.max);
-	if (c->found.max)
-		report_u64(r, "max_at_ns", x->sc.from_ns + c->found.max_at);
-	else
-		report_null(r, "max_at_ns");
+	report_u64_if(r, "max_at_ns", c->found.max, x->sc.from_ns + c->found.max_at);
 	report_u64(r, "p99_depth", c->found.p99);
 	report_u64(r, "sample_count", c->nr_changes);
 	report_u64(r, "unknown_time_ns", c->unknown_ns);
@@ -154,7 +151,7 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 static int show(void *work, struct report *r)
 {
 	struct depths *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_runqueue_depth, x->sc.args) };
 	uint64_t nr = 0, nr_high = 0, max = 0;
 	const struct depth_found *found;
@@ -176,10 +173,7 @@ static int show(void *work, struct report *r)
 	}
 	top_rank(&top);
 	report_u64(r, "total_cpus", nr);
-	if (nr)
-		report_double(r, "global_avg_depth", sum / (double)nr, 3);
-	else
-		report_null(r, "global_avg_depth");
+	report_double_if(r, "global_avg_depth", nr, sum / (double)nr, 3);
 	report_u64(r, "global_max_depth", max);
 	report_u64(r, "cpus_with_high_depth", nr_high);
 	report_begin_array(r, "worst_cpus_by_max_depth");

@@ -91,7 +91,7 @@ static void show_type(const struct bottlenecks_work *x, const struct bottleneck 
 static int show_affected(const struct bottlenecks_work *x, const struct bottleneck *f,
                          struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = SHOWN_AFFECTED };
+	SCOPED(top_done) struct top top = { .limit = SHOWN_AFFECTED };
 	const struct edges *who = &x->b.who[f->rule];
 	bool is_time = f->rule == BOTTLENECK_OVERLOAD || f->rule == BOTTLENECK_LATENCY;
 
@@ -135,7 +135,7 @@ static int collect(void *work)
 static int show(void *work, struct report *r)
 {
 	const struct bottlenecks_work *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
 	int err = 0;
 

@@ -143,7 +143,7 @@ static void show_samples(const struct buckets *b, uint32_t layer, const char *ke
 static int show_parts(const struct layers *x, const struct buckets *b, uint32_t layer,
                       const char *key, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = SHOWN_PARTS };
+	SCOPED(top_done) struct top top = { .limit = SHOWN_PARTS };
 
 	for (uint32_t i = 0; i < b->nr; i++)
 		if (bucket_high(b->at[i].key) == layer)
@@ -176,10 +176,7 @@ static int show_layer(const struct layers *x, uint32_t at, struct report *r)
 	for (uint32_t i = 0; i < x->tasks.nr; i++)
 		nr_tasks += bucket_high(x->tasks.at[i].key) == layer;
 	report_begin_object(r, NULL);
-	if (layer == EV_NO_LAYER)
-		report_null(r, "layer_id");
-	else
-		report_u64(r, "layer_id", layer);
+	report_u64_if(r, "layer_id", layer != EV_NO_LAYER, layer);
 	report_u64(r, "tasks", nr_tasks);
 	report_u64(r, "slices", b->count);
 	report_u64(r, "runtime_ns", b->sum_ns);
@@ -199,15 +196,12 @@ static int show_layer(const struct layers *x, uint32_t at, struct report *r)
 static int show(void *work, struct report *r)
 {
 	const struct layers *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scx_layer_behavior, x->sc.args) };
 	int err = 0;
 
 	buckets_top(&x->slices, false, &top);
-	if (x->sc.args->layer == EV_NO_LAYER)
-		report_null(r, "layer_filter");
-	else
-		report_u64(r, "layer_filter", x->sc.args->layer);
+	report_u64_if(r, "layer_filter", x->sc.args->layer != EV_NO_LAYER, x->sc.args->layer);
 	report_u64(r, "total_layers", x->slices.nr);
 	report_u64(r, "total_runtime_ns", x->runtime_ns);
 	report_u64(r, "slices_without_metadata", x->without);

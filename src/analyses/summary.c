@@ -75,7 +75,7 @@ static int show_busiest(const struct scope *sc, struct report *r)
 {
 	SCOPED(scoped_free)
 	uint64_t *totals = calloc(sc->nr_tasks ? sc->nr_tasks : 1, sizeof(*totals));
-	SCOPED(scoped_top) struct top top = { .limit = BUSIEST };
+	SCOPED(top_done) struct top top = { .limit = BUSIEST };
 	struct rows it = { .sc = sc };
 	struct pair_slice row;
 

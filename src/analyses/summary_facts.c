@@ -60,10 +60,7 @@ static void show_what(const struct source *s, const struct task_counts *who, str
 	report_double(r, "trace_duration_ms", (double)(s->end_ns - s->start_ns) / 1e6, 3);
 	report_u64(r, "start_timestamp", s->start_ns);
 	report_string(r, "clock", f->clock);
-	if (f->unix_ns)
-		report_u64(r, "start_unix_timestamp", f->unix_ns);
-	else
-		report_null(r, "start_unix_timestamp");
+	report_u64_if(r, "start_unix_timestamp", f->unix_ns, f->unix_ns);
 	report_string(r, "kernel", f->release);
 	report_string(r, "machine", f->machine);
 	report_u64(r, "num_cpus", f->nr_cpus);

@@ -171,7 +171,7 @@ static void show_unit(const struct states *x, uint32_t unit, struct report *r)
 static int show(void *work, struct report *r)
 {
 	const struct states *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_task_states, x->sc.args) };
 	uint64_t nr = 0;
 

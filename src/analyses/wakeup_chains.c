@@ -211,7 +211,7 @@ static void show_chain(const struct chains *x, uint32_t number, struct report *r
 
 static int show(const struct chains *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_wakeup_chains, x->sc.args) };
 	uint64_t nr = 0;
 
@@ -293,7 +293,7 @@ static void show_tracked(const struct chains *x, uint32_t number, struct report 
 /* The longest first, then those that took longest. */
 static int show_tracker(const struct chains *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_wakeup_tracker, x->sc.args) };
 
 	for (uint32_t i = 0; i < x->nr; i++) {

@@ -108,7 +108,7 @@ static void show_edge(const struct waits *x, const struct edge *e, struct report
 
 static int show_edges(const struct waits *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 
 	for (uint32_t i = 0; i < x->edges.nr; i++)
 		top_add(&top, x->edges.at[i].sum_ns, i);
@@ -145,7 +145,7 @@ static void show_cpu(const struct waits *x, uint32_t cpu, struct report *r)
 
 static int show_all(struct waits *x, uint32_t limit, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = limit };
+	SCOPED(top_done) struct top top = { .limit = limit };
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < x->sc.nr_cpus; i++) {

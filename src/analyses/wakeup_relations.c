@@ -47,7 +47,7 @@ static void show_pair(const struct relations *x, uint32_t i, struct report *r)
 
 static int show(const struct relations *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_wakeup_relations, x->sc.args) };
 
 	buckets_top(&x->pairs, false, &top);

@@ -318,10 +318,7 @@ static void show_pair(const struct waste *w, const struct pair_sum *p, struct re
 /* Without places of CPUs nothing is near or far. */
 static void show_distance(struct report *r, const char *key, const struct waste *w, uint64_t ns)
 {
-	if (w->s->facts->places)
-		report_u64(r, key, ns);
-	else
-		report_null(r, key);
+	report_u64_if(r, key, w->s->facts->places, ns);
 }
 
 /* Sums over pairs within a cache, across caches of a node, across nodes; a pair of unknown places counts as unknown. */

@@ -181,10 +181,7 @@ static int by_effect(const void *a, const void *b)
 
 static void show_value(struct report *r, const char *key, double value, bool is_known)
 {
-	if (is_known)
-		report_double(r, key, value, value < 100 ? 2 : 1);
-	else
-		report_null(r, key);
+	report_double_if(r, key, is_known, value, value < 100 ? 2 : 1);
 }
 
 static void show_change(const struct diff_change *c, struct report *r)
@@ -196,14 +193,9 @@ static void show_change(const struct diff_change *c, struct report *r)
 	show_value(r, "a_interval", c->a.interval, c->a.interval >= 0);
 	show_value(r, "b", c->b.mean, c->b.nr_windows);
 	show_value(r, "b_interval", c->b.interval, c->b.interval >= 0);
-	if (c->a.mean > 0 && c->b.nr_windows)
-		report_double(r, "change_percent", change_percent(c), 1);
-	else
-		report_null(r, "change_percent");
-	if (c->p >= 0)
-		report_double(r, "p_corrected", c->p, 4);
-	else
-		report_null(r, "p_corrected");
+	report_double_if(r, "change_percent", c->a.mean > 0 && c->b.nr_windows, change_percent(c),
+	                 1);
+	report_double_if(r, "p_corrected", c->p >= 0, c->p, 4);
 	report_string(r, "verdict", c->verdict);
 	report_end_object(r);
 }

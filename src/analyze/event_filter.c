@@ -40,10 +40,7 @@ void event_filter_free(struct event_filter *f)
 	free(f);
 }
 
-static void scoped_event_filter(struct event_filter *const *f)
-{
-	event_filter_free(*f);
-}
+DEFINE_SCOPED(event_filter, event_filter_free)
 
 static int copy_list(struct number_list *to, const uint32_t *from, uint32_t nr)
 {

@@ -18,10 +18,7 @@
 
 void figure_per_sec(struct report *r, const char *key, double count, uint64_t span_ns)
 {
-	if (span_ns)
-		report_double(r, key, count * NS_PER_SEC / (double)span_ns, 3);
-	else
-		report_null(r, key);
+	report_double_if(r, key, span_ns, count * NS_PER_SEC / (double)span_ns, 3);
 }
 
 void figure_mbps(struct report *r, const char *key, uint64_t bytes, uint64_t span_ns)
@@ -32,6 +29,11 @@ void figure_mbps(struct report *r, const char *key, uint64_t bytes, uint64_t spa
 void figure_us(struct report *r, const char *key, double ns)
 {
 	report_double(r, key, ns / NS_PER_US, 3);
+}
+
+void figure_us_if(struct report *r, const char *key, bool is_known, double ns)
+{
+	report_double_if(r, key, is_known, ns / NS_PER_US, 3);
 }
 
 void figure_text(struct report *r, const char *key, const struct source *s, uint32_t name_id)

@@ -12,6 +12,7 @@ void figure_per_sec(struct report *r, const char *key, double count, uint64_t sp
 void figure_mbps(struct report *r, const char *key, uint64_t bytes, uint64_t span_ns);
 /* Nanoseconds as microseconds, with their fraction. */
 void figure_us(struct report *r, const char *key, double ns);
+void figure_us_if(struct report *r, const char *key, bool is_known, double ns);
 /* A text of the model; null for the empty one. */
 void figure_text(struct report *r, const char *key, const struct source *s, uint32_t name_id);
 /* Members dsq_id and dsq_name. */

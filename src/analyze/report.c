@@ -42,11 +42,6 @@ void report_free(struct report *r)
 	free(r);
 }
 
-void scoped_report(struct report *const *r)
-{
-	report_free(*r);
-}
-
 static void fail(struct report *r, int code)
 {
 	if (!r->error)
@@ -216,12 +211,33 @@ const char *report_printf(struct report *r, const char *fmt, ...)
 	return copy ? copy : "";
 }
 
-void report_percent(struct report *r, const char *key, uint64_t part, uint64_t whole)
+void report_u64_if(struct report *r, const char *key, bool is_known, uint64_t value)
 {
-	if (whole)
-		report_double(r, key, 100.0 * (double)part / (double)whole, 2);
+	if (is_known)
+		report_u64(r, key, value);
 	else
 		report_null(r, key);
+}
+
+void report_i64_if(struct report *r, const char *key, bool is_known, int64_t value)
+{
+	if (is_known)
+		report_i64(r, key, value);
+	else
+		report_null(r, key);
+}
+
+void report_double_if(struct report *r, const char *key, bool is_known, double value, int decimals)
+{
+	if (is_known)
+		report_double(r, key, value, decimals);
+	else
+		report_null(r, key);
+}
+
+void report_percent(struct report *r, const char *key, uint64_t part, uint64_t whole)
+{
+	report_double_if(r, key, whole, 100.0 * (double)part / (double)whole, 2);
 }
 
 int report_error(const struct report *r)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 struct report;
 
@@ -49,7 +50,7 @@ struct report_node {
 /* cap_bytes 0 picks 512 MiB. NULL without memory. */
 struct report *report_new(size_t cap_bytes);
 void report_free(struct report *r); /* NULL is fine */
-void scoped_report(struct report *const *r);
+DEFINE_SCOPED(report, report_free)
 
 void report_begin_object(struct report *r, const char *key);
 void report_end_object(struct report *r);
@@ -63,6 +64,10 @@ void report_double(struct report *r, const char *key, double value, int decimals
 void report_bool(struct report *r, const char *key, bool value);
 void report_string(struct report *r, const char *key, const char *value); /* NULL is null */
 void report_null(struct report *r, const char *key);
+/* null unless it is known. */
+void report_u64_if(struct report *r, const char *key, bool is_known, uint64_t value);
+void report_i64_if(struct report *r, const char *key, bool is_known, int64_t value);
+void report_double_if(struct report *r, const char *key, bool is_known, double value, int decimals);
 /* A text valid as long as the report, "" without memory. */
 const char *report_printf(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -80,8 +80,5 @@ void scope_report_pid(const struct scope *sc, struct report *r)
 {
 	uint32_t id = sc->args->pid ? sc->args->pid : sc->args->tid;
 
-	if (id)
-		report_u64(r, "pid_filter", id);
-	else
-		report_null(r, "pid_filter");
+	report_u64_if(r, "pid_filter", id, id);
 }

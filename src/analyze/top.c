@@ -77,11 +77,6 @@ void top_done(struct top *t)
 	*t = (struct top){ 0 };
 }
 
-void scoped_top(struct top *t)
-{
-	top_done(t);
-}
-
 uint64_t top_lowest(uint64_t value)
 {
 	return UINT64_MAX - value;

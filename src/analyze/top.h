@@ -27,7 +27,6 @@ void top_add(struct top *t, uint64_t score, uint64_t id);
 /* Best first. Nothing can be added any more. */
 void top_rank(struct top *t);
 void top_done(struct top *t);
-void scoped_top(struct top *t);
 /* A score for numbers of which the lowest are the best. */
 uint64_t top_lowest(uint64_t value);
 /* A score for fractions; those below 0 count as 0. Distinguishes differences of a millionth. */

@@ -122,10 +122,7 @@ static void add_tgid(const struct source *s, struct report *r, uint32_t task)
 {
 	uint32_t tgid = source_tgid(s, task);
 
-	if (tgid)
-		report_u64(r, "tgid", tgid);
-	else
-		report_null(r, "tgid");
+	report_u64_if(r, "tgid", tgid, tgid);
 }
 
 void units_report(const struct units *u, struct report *r, uint32_t unit)

@@ -51,11 +51,6 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
-void scoped_arena(struct arena *const *a)
-{
-	arena_free(*a);
-}
-
 void arena_reset(struct arena *a)
 {
 	if (!a->newest)

@@ -7,12 +7,14 @@
 
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 struct arena;
 
 struct arena *arena_new(size_t cap_bytes);
 void arena_free(struct arena *a);  /* NULL is fine */
 void arena_reset(struct arena *a); /* forgets all objects, keeps memory for the next ones */
-void scoped_arena(struct arena *const *a);
+DEFINE_SCOPED(arena, arena_free)
 
 /* Zeroed memory, or NULL once the cap is reached or count * size overflows. */
 void *arena_alloc(struct arena *a, size_t count, size_t size, size_t align);

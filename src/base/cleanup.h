@@ -8,6 +8,13 @@
 
 #define SCOPED(fn) __attribute__((cleanup(fn)))
 
+/* scoped_NAME() for pointers to a struct NAME, closed by a function that takes NULL, too. */
+#define DEFINE_SCOPED(name, close)                                    \
+	static inline void scoped_##name(struct name *const *pointer) \
+	{                                                             \
+		close(*pointer);                                      \
+	}
+
 #define TAKE_PTR(p)                         \
 	({                                  \
 		__typeof__(p) taken_ = (p); \

@@ -98,11 +98,6 @@ void intern_free(struct intern *in)
 	free(in);
 }
 
-void scoped_intern(struct intern *const *in)
-{
-	intern_free(*in);
-}
-
 struct intern *intern_copy(const struct intern *in)
 {
 	SCOPED(scoped_intern) struct intern *copy = copy_of(in, 1, sizeof(*in));

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 #define INTERN_EMPTY     0U
 #define INTERN_MAX_COUNT (1U << 30)
@@ -21,7 +22,7 @@ struct intern;
 /* At most cap_count strings besides the empty one, of cap_bytes altogether. NULL without memory. */
 struct intern *intern_new(uint32_t cap_count, size_t cap_bytes);
 void intern_free(struct intern *in); /* NULL is fine */
-void scoped_intern(struct intern *const *in);
+DEFINE_SCOPED(intern, intern_free)
 /*
  * The strings as they are now, for another thread to read; they are shared, only what finds them is copied. A copy takes no
  * new strings: -E2BIG. NULL without memory.

@@ -229,6 +229,22 @@ void jw_null(struct json_writer *w, const char *key)
 	put_value(w, key, "null");
 }
 
+void jw_u64_if(struct json_writer *w, const char *key, bool is_known, uint64_t value)
+{
+	if (is_known)
+		jw_u64(w, key, value);
+	else
+		jw_null(w, key);
+}
+
+void jw_i64_if(struct json_writer *w, const char *key, bool is_known, int64_t value)
+{
+	if (is_known)
+		jw_i64(w, key, value);
+	else
+		jw_null(w, key);
+}
+
 void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len)
 {
 	start_value(w, key);

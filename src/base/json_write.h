@@ -42,6 +42,9 @@ void jw_i64(struct json_writer *w, const char *key, int64_t value);
 void jw_double(struct json_writer *w, const char *key, double value, int decimals);
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
+/* null unless it is known; a double that is not is NAN. */
+void jw_u64_if(struct json_writer *w, const char *key, bool is_known, uint64_t value);
+void jw_i64_if(struct json_writer *w, const char *key, bool is_known, int64_t value);
 /* A value that is JSON already. */
 void jw_raw(struct json_writer *w, const char *key, const char *json, size_t len);
 /* The members of an object that is JSON already, into the one that is open. */

@@ -45,11 +45,6 @@ void map_free(struct map *m)
 	free(m);
 }
 
-void scoped_map(struct map *const *m)
-{
-	map_free(*m);
-}
-
 static unsigned char *key_at(const struct map *m, uint32_t slot)
 {
 	return m->keys + (size_t)slot * m->key_bytes;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 #define MAP_MAX_KEY_BYTES 40
 #define MAP_MAX_CAP       (1U << 30)
@@ -21,7 +22,7 @@ struct map;
 /* -EINVAL for a key of no bytes or too many, or a cap above MAP_MAX_CAP. */
 MUST_USE int map_new(size_t key_bytes, uint32_t cap, struct map **out);
 void map_free(struct map *m); /* NULL is fine */
-void scoped_map(struct map *const *m);
+DEFINE_SCOPED(map, map_free)
 
 /* Adds the key, or gives it another index if it is there. -E2BIG once cap keys are in, or -ENOMEM. */
 MUST_USE int map_insert(struct map *m, const void *key, uint32_t index);

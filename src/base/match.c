@@ -114,11 +114,6 @@ void match_free(struct match *m)
 	free(m);
 }
 
-void scoped_match(struct match *const *m)
-{
-	match_free(*m);
-}
-
 bool match_any(struct match *m, const char *s, size_t len)
 {
 	int rc;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 #define MATCH_MAX_PATTERNS      256
@@ -21,7 +22,7 @@ struct match;
 /* Patterns are joined by OR. -EINVAL with a diag that shows the pattern and where it is wrong. */
 MUST_USE int match_new(const char *const *patterns, size_t nr, struct diag *d, struct match **out);
 void match_free(struct match *m); /* NULL is fine */
-void scoped_match(struct match *const *m);
+DEFINE_SCOPED(match, match_free)
 bool match_any(struct match *m, const char *s, size_t len); /* false without patterns */
 bool match_is_empty(const struct match *m);                 /* no pattern at all; NULL too */
 uint64_t match_nr_aborted(const struct match *m);           /* searches given up at a limit */

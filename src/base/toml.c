@@ -23,11 +23,6 @@ void toml_free(struct toml *t)
 	free(t);
 }
 
-void scoped_toml(struct toml *const *t)
-{
-	toml_free(*t);
-}
-
 static int add(struct toml *t, const char *table, const char *key, const struct toml_value *v)
 {
 	struct toml_entry *e;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 #define TOML_MAX_BYTES   ((size_t)256 * 1024)
@@ -43,7 +44,7 @@ struct toml {
 /* -EINVAL with the line, -EFBIG, -ENOMEM. */
 MUST_USE int toml_parse(const char *text, size_t len, struct diag *d, struct toml **out);
 void toml_free(struct toml *t); /* NULL is fine */
-void scoped_toml(struct toml *const *t);
+DEFINE_SCOPED(toml, toml_free)
 
 /* NULL = absent. If a key occurs twice, the last one counts. */
 const struct toml_entry *toml_find(const struct toml *t, const char *table, const char *key);

@@ -146,7 +146,7 @@ struct shower {
 /* A word that is an event without saying perf=: one that a PMU of this machine, or an alias, has. */
 static bool is_bare_event(void *ctx, const char *name)
 {
-	SCOPED(scoped_pmu_events) struct pmu_events events = { 0 };
+	SCOPED(pmu_events_done) struct pmu_events events = { 0 };
 	int err = pmu_resolve(&pmu_paths_default, name, false, NULL, &events);
 
 	(void)ctx;

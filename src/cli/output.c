@@ -45,10 +45,7 @@ struct output {
 	struct broker_slot slot;
 };
 
-static void scoped_output(struct output *const *o)
-{
-	output_close(*o);
-}
+DEFINE_SCOPED(output, output_close)
 
 void output_close(struct output *o)
 {

@@ -28,10 +28,7 @@ static const struct bpf_kind *const kinds[BPF_NR_OBJECTS] = {
 	[BPF_ZOOM] = &bpf_kind_zoom,
 };
 
-static void scoped_object(struct bpf_object *const *obj)
-{
-	bpf_object__close(*obj);
-}
+DEFINE_SCOPED(bpf_object, bpf_object__close)
 
 static bool is_identifier(const char *s, size_t size)
 {
@@ -253,7 +250,7 @@ static int take_all(const struct bpf_object *obj, const struct bpf_order *o, str
 int bpf_order_open(const struct bpf_order *o, const struct fd_packet *given,
                    struct bpf_object **out)
 {
-	SCOPED(scoped_object) struct bpf_object *obj = NULL;
+	SCOPED(scoped_bpf_object) struct bpf_object *obj = NULL;
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	const struct bpf_kind *kind;
 	const void *bytes;
@@ -281,7 +278,7 @@ int bpf_order_open(const struct bpf_order *o, const struct fd_packet *given,
 
 static int load(const struct bpf_order *o, const struct fd_packet *given, struct fd_packet *got)
 {
-	SCOPED(scoped_object) struct bpf_object *obj = NULL;
+	SCOPED(scoped_bpf_object) struct bpf_object *obj = NULL;
 	int err = bpf_order_open(o, given, &obj);
 
 	if (!err)

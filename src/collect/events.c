@@ -106,10 +106,7 @@ static const struct kind_source sources[] = {
 #define FOLLOWED_MAX 16384 /* tasks that are followed at a time */
 #define NR_SOURCES   (sizeof(sources) / sizeof(sources[0]))
 
-static void scoped_events(struct events *const *e)
-{
-	events_close(*e);
-}
+DEFINE_SCOPED(events, events_close)
 
 static void choose_probes(struct events *e, const struct events_cfg *cfg)
 {

@@ -26,10 +26,7 @@ struct hits_value {
 	uint64_t pad_[7];
 };
 
-static void scoped_counter(struct hit_counter *const *c)
-{
-	hit_counter_close(*c);
-}
+DEFINE_SCOPED(hit_counter, hit_counter_close)
 
 static int load(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct diag *d)
 {
@@ -71,7 +68,7 @@ static int attach(struct hit_counter *c, const struct hit_counter_cfg *cfg, stru
 
 int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d, struct hit_counter **out)
 {
-	SCOPED(scoped_counter) struct hit_counter *c = NULL;
+	SCOPED(scoped_hit_counter) struct hit_counter *c = NULL;
 	int err = cfg->function ? kprobe_check(cfg->function, d) : 0;
 
 	if (err)

@@ -23,10 +23,7 @@ struct plumbing {
 	size_t nr, cap;
 };
 
-static void scoped_plumbing(struct plumbing *const *p)
-{
-	plumbing_free(*p);
-}
+DEFINE_SCOPED(plumbing, plumbing_free)
 
 static bool is_plumbing(const char *symbol)
 {

@@ -22,15 +22,9 @@ struct pressure {
 	uint32_t nr_cpus;
 };
 
-static void scoped_pressure(struct pressure *const *p)
-{
-	pressure_close(*p);
-}
+DEFINE_SCOPED(pressure, pressure_close)
 
-static void scoped_talk(struct bpf_talk *const *t)
-{
-	bpf_talk_stop(*t);
-}
+DEFINE_SCOPED(bpf_talk, bpf_talk_stop)
 
 static int load(struct pressure *p, const struct bpf_talk *talk, struct diag *d)
 {
@@ -74,7 +68,7 @@ static int map_values(struct pressure *p, struct diag *d)
 int pressure_open(uint32_t nr_cpus, struct diag *d, struct pressure **out)
 {
 	SCOPED(scoped_pressure) struct pressure *p = calloc(1, sizeof(*p));
-	SCOPED(scoped_talk) struct bpf_talk *talk = bpf_talk_listen();
+	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = bpf_talk_listen();
 	int err;
 
 	if (!p)

@@ -36,15 +36,9 @@ struct probes {
 	struct probe probes[PROBES_MAX];
 };
 
-static void scoped_probes(struct probes *const *p)
-{
-	probes_close(*p);
-}
+DEFINE_SCOPED(probes, probes_close)
 
-static void scoped_btf(struct btf *const *btf)
-{
-	btf__free(*btf);
-}
+DEFINE_SCOPED(btf, btf__free)
 
 bool probes_need(const struct events_probe *probes, size_t nr, uint32_t type)
 {

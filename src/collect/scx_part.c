@@ -35,10 +35,7 @@ struct scx_part {
 	struct scx_counters counters; /* as last reported */
 };
 
-static void scoped_part(struct scx_part *const *p)
-{
-	scx_part_close(*p);
-}
+DEFINE_SCOPED(scx_part, scx_part_close)
 
 static void read_scheduler(struct scx_part *p)
 {
@@ -133,7 +130,7 @@ static int attach_functions(struct scx_part *p, const struct scx_plan *plan)
 static int open_way(const struct scx_part_cfg *cfg, enum scx_way way, struct diag *d,
                     struct scx_part **out)
 {
-	SCOPED(scoped_part) struct scx_part *p = NULL;
+	SCOPED(scoped_scx_part) struct scx_part *p = NULL;
 	struct scx_functions functions = { .vmlinux = cfg->vmlinux };
 	struct scx_plan plan;
 	int err;

@@ -39,10 +39,7 @@ struct stack_part {
 	bool is_attached;
 };
 
-static void scoped_part(struct stack_part *const *p)
-{
-	stack_part_close(*p);
-}
+DEFINE_SCOPED(stack_part, stack_part_close)
 
 static void close_clock(struct cpu_clock *c)
 {
@@ -148,7 +145,7 @@ static int load(struct stack_part *p, const struct stack_part_cfg *cfg)
 
 int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d, struct stack_part **out)
 {
-	SCOPED(scoped_part) struct stack_part *p = NULL;
+	SCOPED(scoped_stack_part) struct stack_part *p = NULL;
 	int err = 0;
 
 	if (!cfg->events)

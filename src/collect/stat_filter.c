@@ -27,10 +27,7 @@ struct stat_filter {
 	uint32_t nr_rereads; /* since the last refresh */
 };
 
-static void scoped_stat_filter(struct stat_filter *const *f)
-{
-	stat_filter_free(*f);
-}
+DEFINE_SCOPED(stat_filter, stat_filter_free)
 
 static int setup_cgroups(struct stat_filter *f, const struct stat_filter_cfg *cfg, struct diag *d)
 {

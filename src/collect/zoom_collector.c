@@ -28,15 +28,9 @@ struct zoom_collector {
 	struct zoom_rival rivals[ZOOM_RIVALS];
 };
 
-static void scoped_collector(struct zoom_collector *const *c)
-{
-	zoom_collector_close(*c);
-}
+DEFINE_SCOPED(zoom_collector, zoom_collector_close)
 
-static void scoped_btf(struct btf *const *btf)
-{
-	btf__free(*btf);
-}
+DEFINE_SCOPED(btf, btf__free)
 
 static int prepare_context(struct zoom_collector *c, bool is_counted, struct diag *d)
 {
@@ -55,7 +49,7 @@ static int prepare_context(struct zoom_collector *c, bool is_counted, struct dia
 int zoom_collector_open(const struct zoom_cfg *cfg, bool is_counted, struct diag *d,
                         struct zoom_collector **out)
 {
-	SCOPED(scoped_collector) struct zoom_collector *c = calloc(1, sizeof(*c));
+	SCOPED(scoped_zoom_collector) struct zoom_collector *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)

@@ -37,11 +37,6 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
-void scoped_ledger(struct ledger *const *l)
-{
-	ledger_free(*l);
-}
-
 int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger **out)
 {
 	SCOPED(scoped_ledger) struct ledger *l = calloc(1, sizeof(*l));

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "model/timeline.h"
 
 struct ledger;
@@ -62,7 +63,7 @@ struct ledger_cfg {
 /* -ENOMEM. */
 MUST_USE int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger **out);
 void ledger_free(struct ledger *l); /* NULL is fine */
-void scoped_ledger(struct ledger *const *l);
+DEFINE_SCOPED(ledger, ledger_free)
 
 /* From its waking on, or from its wakeup or switch-out where there is none. */
 uint64_t ledger_wait_start_ns(const struct pair_wait *w);

@@ -204,7 +204,7 @@ static void put_one_history(const struct history *h, const struct tasks *tasks,
 int history_facts(const struct history *h, const struct tasks *tasks,
                   const struct live_facts_args *args, struct facts *out)
 {
-	SCOPED(scoped_top) struct top top = { .limit = args->limit };
+	SCOPED(top_done) struct top top = { .limit = args->limit };
 	uint32_t nr = 0;
 	struct facts *list, *f;
 

@@ -20,10 +20,7 @@
 #define FRESH_ROUNDS     2U /* the first may have begun before the call */
 #define FRESH_TIMEOUT_NS 2000000000ULL
 
-static void scoped_feed(struct live_feed *const *f)
-{
-	live_feed_close(*f);
-}
+DEFINE_SCOPED(live_feed, live_feed_close)
 
 uint64_t live_feed_stats_kinds(void)
 {
@@ -87,7 +84,7 @@ static int start_thread(struct live_feed *f, struct diag *d)
 
 int live_feed_open(const struct live_feed_cfg *cfg, struct diag *d, struct live_feed **out)
 {
-	SCOPED(scoped_feed) struct live_feed *f = calloc(1, sizeof(*f));
+	SCOPED(scoped_live_feed) struct live_feed *f = calloc(1, sizeof(*f));
 	int err = 0;
 
 	if (!f)

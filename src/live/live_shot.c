@@ -40,11 +40,6 @@ void live_shot_put(struct live_shot *shot)
 	free(shot);
 }
 
-void scoped_live_shot(struct live_shot *const *shot)
-{
-	live_shot_put(*shot);
-}
-
 static uint64_t start_of(const struct live_model *m, uint64_t now_ns)
 {
 	uint64_t start_ns = now_ns > LIVE_WINDOW_NS ? now_ns - LIVE_WINDOW_NS : 0;

@@ -9,6 +9,7 @@
 
 #include "analyze/source.h"
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 struct live_model;
 struct live_shot;
@@ -17,7 +18,7 @@ struct live_shot;
 MUST_USE int live_shot_new(const struct live_model *m, bool is_live, struct live_shot **out);
 struct live_shot *live_shot_get(struct live_shot *shot); /* one more reference; NULL is fine */
 void live_shot_put(struct live_shot *shot);              /* NULL is fine */
-void scoped_live_shot(struct live_shot *const *shot);
+DEFINE_SCOPED(live_shot, live_shot_put)
 /* Its start is that of the window, or later if the cap has cut it. */
 const struct source *live_shot_source(const struct live_shot *shot);
 /* Where the answer to a question about the time since then begins: there, or at the start. */

@@ -18,10 +18,7 @@ struct live_kernel {
 	uint32_t nr_possible;
 };
 
-static void scoped_kernel(struct live_kernel *const *k)
-{
-	live_kernel_free(*k);
-}
+DEFINE_SCOPED(live_kernel, live_kernel_free)
 
 static int plan_rings(struct live_kernel *k, const struct topology *topology)
 {
@@ -48,7 +45,7 @@ static int plan_rings(struct live_kernel *k, const struct topology *topology)
 int live_kernel_new(const struct topology *topology, uint32_t tgid, struct diag *d,
                     struct live_kernel **out)
 {
-	SCOPED(scoped_kernel) struct live_kernel *k = calloc(1, sizeof(*k));
+	SCOPED(scoped_live_kernel) struct live_kernel *k = calloc(1, sizeof(*k));
 	int err = tgid ? pid_namespace_check("the process id", d) : 0;
 
 	if (err)

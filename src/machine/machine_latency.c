@@ -259,14 +259,11 @@ static int open_session(struct machine_latency *l, uint32_t tgid, struct diag *d
 	return stat_session_open(&cfg, d, &l->session);
 }
 
-static void scoped_latency(struct machine_latency *const *l)
-{
-	machine_latency_close(*l);
-}
+DEFINE_SCOPED(machine_latency, machine_latency_close)
 
 int machine_latency_open(uint32_t tgid, struct diag *d, struct machine_latency **out)
 {
-	SCOPED(scoped_latency) struct machine_latency *l = calloc(1, sizeof(*l));
+	SCOPED(scoped_machine_latency) struct machine_latency *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)

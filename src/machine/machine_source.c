@@ -73,10 +73,7 @@ static void notice_missing(struct machine_source *s, const struct diag *why)
 	               why->what, why->hint[0] ? "; " : "", why->hint);
 }
 
-static void scoped_source(struct machine_source *const *s)
-{
-	machine_source_close(*s);
-}
+DEFINE_SCOPED(machine_source, machine_source_close)
 
 static int open_parts(struct machine_source *s, struct diag *d)
 {
@@ -100,7 +97,7 @@ static int open_parts(struct machine_source *s, struct diag *d)
 int machine_source_open(const struct machine_source_cfg *cfg, struct diag *d,
                         struct machine_source **out)
 {
-	SCOPED(scoped_source) struct machine_source *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_machine_source) struct machine_source *s = calloc(1, sizeof(*s));
 	static const struct machine_request everything = { .needs = MACHINE_CPUS | MACHINE_TASKS |
 		                                                    MACHINE_MEMORY | MACHINE_NET };
 	const struct machine *first;

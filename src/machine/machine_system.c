@@ -98,14 +98,11 @@ static int list_cpus(struct machine_system *s, const struct topology *topology)
 	return 0;
 }
 
-static void scoped_system(struct machine_system *const *s)
-{
-	machine_system_free(*s);
-}
+DEFINE_SCOPED(machine_system, machine_system_free)
 
 int machine_system_new(const char *root, struct diag *d, struct machine_system **out)
 {
-	SCOPED(scoped_system) struct machine_system *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_machine_system) struct machine_system *s = calloc(1, sizeof(*s));
 	SCOPED(scoped_topology) struct topology *topology = NULL;
 	struct diag why = { 0 };
 	char path[300];

@@ -62,15 +62,12 @@ static int init(struct machine_tasks *t, struct diag *d)
 	return err ? diag_set(d, err, NULL, "cannot allocate the table of tasks") : 0;
 }
 
-static void scoped_tasks(struct machine_tasks *const *t)
-{
-	machine_tasks_free(*t);
-}
+DEFINE_SCOPED(machine_tasks, machine_tasks_free)
 
 int machine_tasks_new(const struct machine_tasks_cfg *cfg, struct diag *d,
                       struct machine_tasks **out)
 {
-	SCOPED(scoped_tasks) struct machine_tasks *t = calloc(1, sizeof(*t));
+	SCOPED(scoped_machine_tasks) struct machine_tasks *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)

@@ -145,10 +145,7 @@ static void put_list(const struct list_page *p, struct json_writer *w, const str
 	jw_begin_object(w, NULL);
 	jw_string(w, "name", name);
 	jw_u64(w, "total", total);
-	if (next < total)
-		jw_u64(w, "next_offset", next);
-	else
-		jw_null(w, "next_offset");
+	jw_u64_if(w, "next_offset", next < total, next);
 	jw_end_object(w);
 }
 

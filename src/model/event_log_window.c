@@ -114,10 +114,7 @@ uint32_t event_log_lend(const struct event_log *l, uint64_t number, const struct
 	return nr;
 }
 
-static void scoped_event_log(struct event_log *const *l)
-{
-	event_log_free(*l);
-}
+DEFINE_SCOPED(event_log, event_log_free)
 
 int event_log_snapshot(const struct event_log *l, struct event_log **out)
 {

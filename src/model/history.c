@@ -31,10 +31,7 @@ void history_free(struct history *h)
 	free(h);
 }
 
-static void scoped_history(struct history *const *h)
-{
-	history_free(*h);
-}
+DEFINE_SCOPED(history, history_free)
 
 int history_new(const struct history_cfg *cfg, struct history **out)
 {

@@ -30,10 +30,7 @@ void lru_free(struct lru *l)
 	free(l);
 }
 
-static void scoped_lru(struct lru *const *l)
-{
-	lru_free(*l);
-}
+DEFINE_SCOPED(lru, lru_free)
 
 int lru_new(uint32_t max, struct lru **out)
 {

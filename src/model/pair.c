@@ -47,11 +47,6 @@ void pair_free(struct pair *p)
 	free(p);
 }
 
-void scoped_pair(struct pair *const *p)
-{
-	pair_free(*p);
-}
-
 void pair_note_moves(struct pair *p)
 {
 	p->has_moves = true;

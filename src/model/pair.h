@@ -34,6 +34,7 @@
 
 #include "abi/sink.h"
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "model/tasks.h"
 
 #define PAIR_MAX_CPUS     8192U
@@ -332,7 +333,7 @@ struct pair_cfg {
 /* -EINVAL for a configuration out of range, or -ENOMEM. */
 MUST_USE int pair_new(const struct pair_cfg *cfg, struct pair **out);
 void pair_free(struct pair *p); /* NULL is fine; tasks stay with their owner */
-void scoped_pair(struct pair *const *p);
+DEFINE_SCOPED(pair, pair_free)
 
 /* Before the first record; at most PAIR_MAX_OUTS: -E2BIG. The table is copied. */
 MUST_USE int pair_add_out(struct pair *p, const struct pair_out *out);

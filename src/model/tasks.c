@@ -62,10 +62,7 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-static void scoped_tasks(struct tasks *const *t)
-{
-	tasks_free(*t);
-}
+DEFINE_SCOPED(tasks, tasks_free)
 
 int tasks_new(const struct tasks_cfg *cfg, struct tasks **out)
 {

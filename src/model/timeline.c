@@ -170,11 +170,6 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-void scoped_timeline(struct timeline *const *t)
-{
-	timeline_free(*t);
-}
-
 static bool has_chunk_slot(struct timeline_rows *tab)
 {
 	uint32_t max_ends = tab->max_chunks;

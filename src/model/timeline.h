@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "model/pair.h"
 
 #define TIMELINE_CHUNK_ROWS 4096U
@@ -80,7 +81,7 @@ struct timeline_loss {
 
 MUST_USE int timeline_new(const struct timeline_cfg *cfg, struct timeline **out);
 void timeline_free(struct timeline *t); /* NULL is fine */
-void scoped_timeline(struct timeline *const *t);
+DEFINE_SCOPED(timeline, timeline_free)
 /* To be given to pair_add_out(). */
 struct pair_out timeline_out(struct timeline *t);
 

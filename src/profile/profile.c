@@ -188,11 +188,6 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-void scoped_profile(struct profile *const *p)
-{
-	profile_free(*p);
-}
-
 int profile_set_facts(struct profile *p, const struct profile_facts *facts)
 {
 	struct profile_facts own = *facts;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 #define PROFILE_NONE      UINT32_MAX
@@ -66,7 +67,7 @@ struct profile_facts {
 
 MUST_USE int profile_new(const struct profile_facts *facts, struct profile **out);
 void profile_free(struct profile *p); /* NULL is fine */
-void scoped_profile(struct profile *const *p);
+DEFINE_SCOPED(profile, profile_free)
 MUST_USE int profile_set_facts(struct profile *p, const struct profile_facts *facts);
 
 /*

@@ -79,10 +79,7 @@ static int add_side(struct profile_join *j, enum profile_side side, const struct
 	return 0;
 }
 
-static void scoped_profile_join(struct profile_join *const *j)
-{
-	profile_join_free(*j);
-}
+DEFINE_SCOPED(profile_join, profile_join_free)
 
 int profile_join_new(const struct profile_join_cfg *cfg, struct profile_join **out)
 {

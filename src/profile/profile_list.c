@@ -277,11 +277,6 @@ void profile_list_free(struct profile_list *l)
 	free(l);
 }
 
-void scoped_profile_list(struct profile_list *const *l)
-{
-	profile_list_free(*l);
-}
-
 uint32_t profile_list_nr(const struct profile_list *l)
 {
 	return l->nr;

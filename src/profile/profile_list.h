@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "profile/profile.h"
 #include "profile/profile_join.h"
 #include "profile/profile_tree.h"
@@ -33,7 +34,7 @@ struct profile_list;
 MUST_USE int profile_list_new(const struct profile *p, const struct profile *before,
                               enum profile_order order, struct profile_list **out);
 void profile_list_free(struct profile_list *l); /* NULL is fine */
-void scoped_profile_list(struct profile_list *const *l);
+DEFINE_SCOPED(profile_list, profile_list_free)
 
 uint32_t profile_list_nr(const struct profile_list *l);
 const struct profile_function *profile_list_at(const struct profile_list *l, uint32_t idx);

@@ -79,10 +79,7 @@ static void scoped_build(struct top_build *b)
 	free(b->users);
 }
 
-static void scoped_top(struct profile_top *const *t)
-{
-	profile_top_free(*t);
-}
+DEFINE_SCOPED(profile_top, profile_top_free)
 
 void profile_top_free(struct profile_top *t)
 {
@@ -382,7 +379,7 @@ static int make_rows(struct top_build *b, struct profile_top *t)
 
 int profile_top_new(const struct profile *p, struct profile_top **out)
 {
-	SCOPED(scoped_top) struct profile_top *t = calloc(1, sizeof(*t));
+	SCOPED(scoped_profile_top) struct profile_top *t = calloc(1, sizeof(*t));
 	SCOPED(scoped_build) struct top_build b = { .p = p };
 	int err = t ? prepare(&b) : -ENOMEM;
 

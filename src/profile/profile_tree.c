@@ -328,11 +328,6 @@ void profile_tree_free(struct profile_tree *t)
 	free(t);
 }
 
-void scoped_profile_tree(struct profile_tree *const *t)
-{
-	profile_tree_free(*t);
-}
-
 uint32_t profile_tree_nr(const struct profile_tree *t)
 {
 	return t->nr;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "profile/profile.h"
 #include "profile/profile_join.h"
 
@@ -52,7 +53,7 @@ struct profile_tree_cfg {
 MUST_USE int profile_tree_new(const struct profile *p, const struct profile_tree_cfg *cfg,
                               struct profile_tree **out);
 void profile_tree_free(struct profile_tree *t); /* NULL is fine */
-void scoped_profile_tree(struct profile_tree *const *t);
+DEFINE_SCOPED(profile_tree, profile_tree_free)
 
 /* Nodes by number; parents come before their children. */
 uint32_t profile_tree_nr(const struct profile_tree *t);

@@ -27,10 +27,7 @@ struct evicted_state {
 	struct ev_scx_state scx;     /* the same */
 };
 
-static void scoped_evicted_state(struct evicted_state *const *s)
-{
-	evicted_state_free(*s);
-}
+DEFINE_SCOPED(evicted_state, evicted_state_free)
 
 static void forget_affinity(void *ctx, uint32_t task, uint64_t ts_ns)
 {

@@ -39,10 +39,7 @@ struct flight {
 	char name[NAME_MAX + 1]; /* of the dump that is being written */
 };
 
-static void scoped_flight(struct flight *const *f)
-{
-	flight_close(*f);
-}
+DEFINE_SCOPED(flight, flight_close)
 
 /* output is a directory, or a directory and how names begin. */
 static int split_output(struct flight *f, const char *output, struct diag *d)

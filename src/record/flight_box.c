@@ -329,10 +329,7 @@ static int make_model(struct flight_box *b)
 	return pair_add_out(b->pair, &out);
 }
 
-static void scoped_flight_box(struct flight_box *const *b)
-{
-	flight_box_free(*b);
-}
+DEFINE_SCOPED(flight_box, flight_box_free)
 
 int flight_box_new(const struct flight_box_cfg *cfg, struct diag *d, struct flight_box **out)
 {

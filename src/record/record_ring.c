@@ -34,10 +34,7 @@ struct record_ring {
 	uint64_t cut_ns;
 };
 
-static void scoped_ring(struct record_ring *const *r)
-{
-	record_ring_free(*r);
-}
+DEFINE_SCOPED(record_ring, record_ring_free)
 
 static struct ring_chunk **slot(const struct record_ring *r, uint64_t number)
 {
@@ -46,7 +43,7 @@ static struct ring_chunk **slot(const struct record_ring *r, uint64_t number)
 
 int record_ring_new(const struct record_ring_cfg *cfg, struct record_ring **out)
 {
-	SCOPED(scoped_ring) struct record_ring *r = NULL;
+	SCOPED(scoped_record_ring) struct record_ring *r = NULL;
 	size_t max_chunks = cfg->max_bytes / (sizeof(struct ring_chunk) + RECORD_RING_CHUNK);
 
 	if (max_chunks < MIN_CHUNKS || !cfg->keep_ns)

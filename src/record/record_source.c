@@ -50,10 +50,7 @@ struct record_source {
 	uint64_t elapsed_ns;
 };
 
-static void scoped_source(struct record_source *const *s)
-{
-	record_source_close(*s);
-}
+DEFINE_SCOPED(record_source, record_source_close)
 
 static int plan_rings(struct record_source *s, struct diag *d)
 {
@@ -142,7 +139,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 int record_source_open(const struct record_source_cfg *cfg, struct diag *d,
                        struct record_source **out)
 {
-	SCOPED(scoped_source) struct record_source *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_record_source) struct record_source *s = calloc(1, sizeof(*s));
 	struct stat_filter_cfg filter = { .cgroup = cfg->cgroup, .nr_cgroup = cfg->nr_cgroup };
 	struct tracing tracing;
 	int err;

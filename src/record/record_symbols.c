@@ -19,14 +19,11 @@ struct record_symbols {
 	struct ev_sink next;
 };
 
-static void scoped_symbols(struct record_symbols *const *s)
-{
-	record_symbols_close(*s);
-}
+DEFINE_SCOPED(record_symbols, record_symbols_close)
 
 int record_symbols_open(const struct cpulist *online, struct diag *d, struct record_symbols **out)
 {
-	SCOPED(scoped_symbols) struct record_symbols *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_record_symbols) struct record_symbols *s = calloc(1, sizeof(*s));
 	bool is_foreign = !pid_namespace_is_initial();
 	/* The kernel's ids are not those of another namespace's /proc: no name is better than a wrong one. */
 	struct symbolizer_cfg cfg = { .wants_lines = true,

@@ -77,11 +77,6 @@ void recording_close(struct recording *r)
 	free(r);
 }
 
-void scoped_recording(struct recording *const *r)
-{
-	recording_close(*r);
-}
-
 static bool is_due(struct meter *m)
 {
 	return m->nr_records++ % METER_RECORDS == 0;

@@ -12,6 +12,7 @@
 
 #include "analyze/source.h"
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 struct recording;
@@ -38,7 +39,7 @@ uint64_t recording_limit(uint64_t max_bytes);
 MUST_USE int recording_open(const char *path, const struct recording_cfg *cfg, struct diag *d,
                             struct recording **out);
 void recording_close(struct recording *r); /* NULL is fine */
-void scoped_recording(struct recording *const *r);
+DEFINE_SCOPED(recording, recording_close)
 
 /* Valid until the recording is closed. */
 const struct source *recording_source(const struct recording *r);

@@ -30,10 +30,7 @@ void recording_stacks_free(struct recording_stacks *s)
 	free(s);
 }
 
-static void scoped_stacks(struct recording_stacks *const *s)
-{
-	recording_stacks_free(*s);
-}
+DEFINE_SCOPED(recording_stacks, recording_stacks_free)
 
 static const char *bare_name(const char *name)
 {
@@ -154,7 +151,7 @@ static int copy_samples(struct recording_stacks *s, const struct trace_info *inf
 
 int recording_stacks_new(const struct trace_info *info, struct recording_stacks **out)
 {
-	SCOPED(scoped_stacks) struct recording_stacks *s = NULL;
+	SCOPED(scoped_recording_stacks) struct recording_stacks *s = NULL;
 	int err;
 
 	if (!info->nr_samples)

@@ -247,14 +247,11 @@ uint64_t trigger_eval_no_room(const struct trigger_eval *e)
 	return e->no_room;
 }
 
-static void scoped_eval(struct trigger_eval *const *e)
-{
-	trigger_eval_free(*e);
-}
+DEFINE_SCOPED(trigger_eval, trigger_eval_free)
 
 int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger_eval **out)
 {
-	SCOPED(scoped_eval) struct trigger_eval *e = NULL;
+	SCOPED(scoped_trigger_eval) struct trigger_eval *e = NULL;
 	int err;
 
 	if (cfg->nr > TRIGGER_MAX)

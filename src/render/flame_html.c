@@ -116,10 +116,7 @@ static void put_functions(struct flame_page *g, const struct profile_function_su
 static void put_wholes(struct flame_page *g, const struct profile_weight *w)
 {
 	jw_u64(&g->w, "total", w[PROFILE_NOW].total_value);
-	if (g->f->cfg->before)
-		jw_u64(&g->w, "before", w[PROFILE_BEFORE].total_value);
-	else
-		jw_null(&g->w, "before");
+	jw_u64_if(&g->w, "before", g->f->cfg->before, w[PROFILE_BEFORE].total_value);
 }
 
 static int put_processes(struct flame_page *g)

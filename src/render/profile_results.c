@@ -68,10 +68,7 @@ static void put_place(struct json_writer *w, const struct profile_frame *frame)
 	jw_string(w, "symbol", frame->symbol);
 	jw_string(w, "module", frame->module);
 	jw_string(w, "file", frame->file);
-	if (frame->line)
-		jw_u64(w, "line", frame->line);
-	else
-		jw_null(w, "line");
+	jw_u64_if(w, "line", frame->line, frame->line);
 	put_address(w, frame->address);
 }
 
@@ -203,10 +200,7 @@ static int put_function(struct results_writer *r, const struct profile_function 
 	jw_u64(r->w, "pid", f->pid);
 	jw_u64(r->w, "cpu_id", f->cpu);
 	jw_bool(r->w, "is_kernel", f->frame->is_kernel);
-	if (f->layer == PROFILE_NO_LAYER)
-		jw_null(r->w, "layer_id");
-	else
-		jw_u64(r->w, "layer_id", f->layer);
+	jw_u64_if(r->w, "layer_id", f->layer != PROFILE_NO_LAYER, f->layer);
 	jw_u64(r->w, "pids", f->nr_pids);
 	jw_u64(r->w, "value", w->self_value);
 	jw_u64(r->w, "inclusive_count", w->total_count);

@@ -19,10 +19,7 @@ static const char *const ends[] = {
 
 static void number_or_null(struct json_writer *w, const char *key, uint64_t value)
 {
-	if (value)
-		jw_u64(w, key, value);
-	else
-		jw_null(w, key);
+	jw_u64_if(w, key, value, value);
 }
 
 static void show_config(struct json_writer *w, const struct profiler_status *s)

@@ -45,10 +45,7 @@ struct machine_replay {
 	uint32_t zoomed; /* tid; 0 = none */
 };
 
-static void scoped_replay(struct machine_replay *const *r)
-{
-	machine_replay_close(*r);
-}
+DEFINE_SCOPED(machine_replay, machine_replay_close)
 
 static const char *known(const char *text)
 {
@@ -146,7 +143,7 @@ static int open_parts(struct machine_replay *r)
 int machine_replay_open(const struct machine_replay_cfg *cfg, struct diag *d,
                         struct machine_replay **out)
 {
-	SCOPED(scoped_replay) struct machine_replay *r = calloc(1, sizeof(*r));
+	SCOPED(scoped_machine_replay) struct machine_replay *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)

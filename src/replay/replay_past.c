@@ -32,14 +32,11 @@ struct replay_past {
 	double runs[REPLAY_PAST_RUNS][MACHINE_HISTORY];
 };
 
-static void scoped_past(struct replay_past *const *p)
-{
-	replay_past_free(*p);
-}
+DEFINE_SCOPED(replay_past, replay_past_free)
 
 int replay_past_new(const struct source *s, uint32_t nr_cpus, struct replay_past **out)
 {
-	SCOPED(scoped_past) struct replay_past *p = calloc(1, sizeof(*p));
+	SCOPED(scoped_replay_past) struct replay_past *p = calloc(1, sizeof(*p));
 	size_t room = nr_cpus ? nr_cpus : 1;
 
 	if (!p)

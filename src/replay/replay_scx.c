@@ -35,10 +35,7 @@ struct replay_scx {
 	size_t nr_room;
 };
 
-static void scoped_scx(struct replay_scx *const *x)
-{
-	replay_scx_free(*x);
-}
+DEFINE_SCOPED(replay_scx, replay_scx_free)
 
 static int add_change(struct replay_scx *x, const struct pair_mark *mark)
 {
@@ -51,7 +48,7 @@ static int add_change(struct replay_scx *x, const struct pair_mark *mark)
 
 int replay_scx_new(const struct source *s, struct replay_scx **out)
 {
-	SCOPED(scoped_scx) struct replay_scx *x = calloc(1, sizeof(*x));
+	SCOPED(scoped_replay_scx) struct replay_scx *x = calloc(1, sizeof(*x));
 	const struct pass_args all = { .cpu = PASS_ANY_CPU };
 	const struct scope sc = { .s = s, .args = &all };
 	struct walk w = {

@@ -35,10 +35,7 @@ struct replay_tasks {
 	uint32_t *row_of; /* by unit, in processes; NO_ROW = none */
 };
 
-static void scoped_tasks_of(struct replay_tasks *const *t)
-{
-	replay_tasks_free(*t);
-}
+DEFINE_SCOPED(replay_tasks, replay_tasks_free)
 
 static int by_first(const void *a, const void *b)
 {
@@ -68,7 +65,7 @@ static void list_lives(struct replay_tasks *t)
 
 int replay_tasks_new(const struct replay_tasks_cfg *cfg, struct replay_tasks **out)
 {
-	SCOPED(scoped_tasks_of) struct replay_tasks *t = calloc(1, sizeof(*t));
+	SCOPED(scoped_replay_tasks) struct replay_tasks *t = calloc(1, sizeof(*t));
 	uint32_t nr_units = cfg->processes->nr ? cfg->processes->nr : 1;
 
 	if (!t)

@@ -252,7 +252,7 @@ static void show_waker(const struct zoom_build *x, uint32_t i, struct machine_wa
 
 static int show_wakers(struct zoom_build *x)
 {
-	SCOPED(scoped_top) struct top top = { .limit = MAX_WAKERS };
+	SCOPED(top_done) struct top top = { .limit = MAX_WAKERS };
 
 	buckets_top(&x->wakers, true, &top);
 	for (uint32_t i = 0; i < top.nr; i++)
@@ -272,7 +272,7 @@ static uint64_t taken_by(const struct zoom_build *x, uint64_t key)
 
 static int show_rivals(struct zoom_build *x, uint64_t waited_ns)
 {
-	SCOPED(scoped_top) struct top top = { .limit = MAX_RIVALS };
+	SCOPED(top_done) struct top top = { .limit = MAX_RIVALS };
 	struct machine_zoom *zoom = &x->z->zoom;
 	uint64_t shown_ns = zoom->other_rivals_ns;
 

@@ -262,10 +262,7 @@ static int check_namespace(struct stat_session *s, struct diag *d)
 	return 0;
 }
 
-static void scoped_stat_session(struct stat_session *const *s)
-{
-	stat_session_close(*s);
-}
+DEFINE_SCOPED(stat_session, stat_session_close)
 
 int stat_session_open(const struct stat_session_cfg *cfg, struct diag *d, struct stat_session **out)
 {

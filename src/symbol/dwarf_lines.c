@@ -51,7 +51,7 @@ static void dies_done(struct dies *d)
 	symtab_free(d->ranges);
 }
 
-static void dwarf_lines_close(struct dwarf_lines *l)
+void dwarf_lines_close(struct dwarf_lines *l)
 {
 	if (!l)
 		return;
@@ -62,11 +62,6 @@ static void dwarf_lines_close(struct dwarf_lines *l)
 	if (l->dwarf)
 		dwarf_end(l->dwarf);
 	free(l);
-}
-
-void scoped_dwarf_lines(struct dwarf_lines *const *l)
-{
-	dwarf_lines_close(*l);
 }
 
 static int dies_init(struct dies *d)

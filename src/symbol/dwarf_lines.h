@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 struct dwarf_lines;
 struct elf_image;
@@ -22,7 +23,8 @@ struct dwarf_frame {
 
 /* The image must outlive it. -ENODATA without DWARF, -EFBIG if there is too much of it. */
 MUST_USE int dwarf_lines_open(const struct elf_image *e, struct dwarf_lines **out);
-void scoped_dwarf_lines(struct dwarf_lines *const *l);
+void dwarf_lines_close(struct dwarf_lines *l); /* NULL is fine */
+DEFINE_SCOPED(dwarf_lines, dwarf_lines_close)
 
 /*
  * Innermost first, the last is the function itself; how many, 0 if nothing is known. Where there are more than fit,

@@ -40,11 +40,6 @@ void elf_image_close(struct elf_image *e)
 	free(e);
 }
 
-void scoped_elf_image(struct elf_image *const *e)
-{
-	elf_image_close(*e);
-}
-
 static void read_segments(struct elf_image *e)
 {
 	size_t nr = 0;

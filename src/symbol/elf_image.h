@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 #define ELF_BUILD_ID_MAX 64U
 #define ELF_SEGMENTS_MAX 64U
@@ -47,7 +48,7 @@ struct elf_bytes {
 MUST_USE int elf_image_open(int fd, struct elf_image **out);
 MUST_USE int elf_image_open_bytes(const void *bytes, size_t len, struct elf_image **out);
 void elf_image_close(struct elf_image *e); /* NULL is fine */
-void scoped_elf_image(struct elf_image *const *e);
+DEFINE_SCOPED(elf_image, elf_image_close)
 
 /* How many bytes; 0 = it has none. */
 size_t elf_image_build_id(const struct elf_image *e, uint8_t out[ELF_BUILD_ID_MAX]);

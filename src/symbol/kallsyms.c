@@ -36,11 +36,6 @@ void kallsyms_free(struct kallsyms *k)
 	free(k);
 }
 
-void scoped_kallsyms(struct kallsyms *const *k)
-{
-	kallsyms_free(*k);
-}
-
 /* "ffff800080010000 T _stext", with "[module]" behind a tab. */
 static bool parse_line(struct scan s, struct kallsyms_line *out)
 {

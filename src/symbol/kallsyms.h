@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 struct kallsyms;
@@ -25,7 +26,7 @@ struct kallsyms_hit {
 MUST_USE int kallsyms_parse(const char *text, size_t len, struct diag *d, struct kallsyms **out);
 MUST_USE int kallsyms_read(const char *path, struct diag *d, struct kallsyms **out);
 void kallsyms_free(struct kallsyms *k); /* NULL is fine */
-void scoped_kallsyms(struct kallsyms *const *k);
+DEFINE_SCOPED(kallsyms, kallsyms_free)
 
 /* Texts live as long as the list. */
 bool kallsyms_find(const struct kallsyms *k, uint64_t address, struct kallsyms_hit *out);

@@ -74,11 +74,6 @@ void spaces_free(struct spaces *s)
 	free(s);
 }
 
-void scoped_spaces(struct spaces *const *s)
-{
-	spaces_free(*s);
-}
-
 static struct process_life *newest_life(const struct spaces *s, uint32_t tgid)
 {
 	uint32_t at;

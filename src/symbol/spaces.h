@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 #define SPACES_NO_UID UINT32_MAX
 
@@ -50,7 +51,7 @@ struct space_process {
 /* NULL without memory. */
 struct spaces *spaces_new(const struct spaces_cfg *cfg);
 void spaces_free(struct spaces *s); /* NULL is fine */
-void scoped_spaces(struct spaces *const *s);
+DEFINE_SCOPED(spaces, spaces_free)
 
 /* 0 or -ENOMEM, all four. A process that is new to us begins with its first report. */
 MUST_USE int spaces_map(struct spaces *s, uint32_t tgid, uint64_t ts_ns,

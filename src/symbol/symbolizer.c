@@ -80,11 +80,6 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-void scoped_symbolizer(struct symbolizer *const *s)
-{
-	symbolizer_free(*s);
-}
-
 static bool make_parts(struct symbolizer *s)
 {
 	const struct spaces_cfg defaults = { 0 };

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 #define SYMBOL_BUILD_ID_MAX 20U
@@ -61,7 +62,7 @@ struct symbol_frame {
 MUST_USE int symbolizer_new(const struct symbolizer_cfg *cfg, struct diag *d,
                             struct symbolizer **out);
 void symbolizer_free(struct symbolizer *s); /* NULL is fine */
-void scoped_symbolizer(struct symbolizer *const *s);
+DEFINE_SCOPED(symbolizer, symbolizer_free)
 
 /*
  * What happened to a process, each with its time (boot-time ns); reports may come late, but in order for each

@@ -51,11 +51,6 @@ void symtab_free(struct symtab *t)
 	free(t);
 }
 
-void scoped_symtab(struct symtab *const *t)
-{
-	symtab_free(*t);
-}
-
 static int reserve_text(struct symtab *t, size_t len)
 {
 	if (len > TEXT_CAP - t->nr_text)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 
 struct sandbox_msg;
 struct symtab;
@@ -35,7 +36,7 @@ struct symtab_hit {
 /* At most cap ranges. NULL without memory. */
 struct symtab *symtab_new(uint32_t cap);
 void symtab_free(struct symtab *t); /* NULL is fine */
-void scoped_symtab(struct symtab *const *t);
+DEFINE_SCOPED(symtab, symtab_free)
 
 /* A name ends at a NUL. Ranges of no size, and those without a name, are ignored. -E2BIG once a cap is reached, or -ENOMEM. */
 MUST_USE int symtab_add(struct symtab *t, const struct symtab_range *r, const char *name,

@@ -52,10 +52,7 @@ void cgroup_tree_free(struct cgroup_tree *t)
 	free(t);
 }
 
-static void scoped_cgroup_tree(struct cgroup_tree *const *t)
-{
-	cgroup_tree_free(*t);
-}
+DEFINE_SCOPED(cgroup_tree, cgroup_tree_free)
 
 size_t cgroup_tree_nr(const struct cgroup_tree *t)
 {

@@ -133,7 +133,7 @@ static void skip_space(const char **s)
 
 int cpulist_parse(const char *s, struct cpulist *out)
 {
-	SCOPED(scoped_cpulist) struct cpulist l = { 0 };
+	SCOPED(cpulist_done) struct cpulist l = { 0 };
 	bool is_more = false;
 
 	skip_space(&s);
@@ -163,9 +163,4 @@ void cpulist_done(struct cpulist *l)
 {
 	free(l->words);
 	*l = (struct cpulist){ 0 };
-}
-
-void scoped_cpulist(struct cpulist *l)
-{
-	cpulist_done(l);
 }

@@ -30,7 +30,6 @@ bool cpulist_has(const struct cpulist *l, uint32_t cpu);
 int cpulist_next(const struct cpulist *l, uint32_t from); /* the first member >= from, or -1 */
 int cpulist_last(const struct cpulist *l);                /* the highest member, or -1 */
 void cpulist_done(struct cpulist *l);
-void scoped_cpulist(struct cpulist *l);
 
 /* The loop declares cpu, so it cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */

@@ -250,7 +250,7 @@ static void check_tracefs(const struct exam *e, struct doctor_row *r)
 
 static void check_pmu(const struct exam *e, struct doctor_row *r)
 {
-	SCOPED(scoped_pmu_events) struct pmu_events events = { 0 };
+	SCOPED(pmu_events_done) struct pmu_events events = { 0 };
 	char devices[PATH_MAX], cpuinfo[PATH_MAX], names[128] = "";
 	struct pmu_paths paths = {
 		.devices = below(e, "/sys/bus/event_source/devices", devices),
@@ -417,7 +417,7 @@ static void check_container(const struct exam *e, struct doctor_row *r)
 static void check_cpus(const struct exam *e, struct doctor_row *r)
 {
 	SCOPED(scoped_free) char *online = slurp(e, "/sys/devices/system/cpu/online");
-	SCOPED(scoped_cpulist) struct cpulist cpus = { 0 };
+	SCOPED(cpulist_done) struct cpulist cpus = { 0 };
 	char path[128];
 	int first;
 

@@ -29,10 +29,7 @@ static const struct {
 #undef X
 };
 
-static void scoped_btf(struct btf *const *btf)
-{
-	btf__free(*btf);
-}
+DEFINE_SCOPED(btf, btf__free)
 
 static enum tri tri_of(bool is_yes)
 {

@@ -38,11 +38,6 @@ void topology_free(struct topology *t)
 	free(t);
 }
 
-void scoped_topology(struct topology *const *t)
-{
-	topology_free(*t);
-}
-
 /*
  * Numbers the groups of one field from 0 in the order of their lowest CPU. What a CPU that is not online
  * says about its group is dropped: the kernel forgets it too. indexes has room for CPULIST_MAX.
@@ -121,7 +116,7 @@ static int collect_node_ids(const struct topology_table *table, struct cpulist *
 
 static int add_nodes(struct topology *t, const struct topology_table *table)
 {
-	SCOPED(scoped_cpulist) struct cpulist ids = { 0 };
+	SCOPED(cpulist_done) struct cpulist ids = { 0 };
 	size_t nr_pairs;
 	int err = collect_node_ids(table, &ids);
 

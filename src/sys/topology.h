@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 #define TOPOLOGY_MAX_NODES 1024 /* the kernel's own limit */
@@ -88,7 +89,7 @@ MUST_USE int topology_read(const char *sys_root, struct diag *d, struct topology
 MUST_USE int topology_new(const struct topology_table *table, struct diag *d,
                           struct topology **out);
 void topology_free(struct topology *t); /* NULL is fine */
-void scoped_topology(struct topology *const *t);
+DEFINE_SCOPED(topology, topology_free)
 
 const struct topology_counts *topology_counts(const struct topology *t);
 /* Numbers of the possible CPUs, ascending; out has room for nr_cpu_ids. How many there are. */

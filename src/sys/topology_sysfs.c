@@ -40,7 +40,7 @@ static int read_list(int dir_fd, const char *path, struct cpulist *out)
  */
 static int32_t read_group(int dir_fd, const char *path, uint32_t cpu, int32_t *out_place)
 {
-	SCOPED(scoped_cpulist) struct cpulist l = { 0 };
+	SCOPED(cpulist_done) struct cpulist l = { 0 };
 	int32_t place = 0;
 
 	if (read_list(dir_fd, path, &l) || !cpulist_has(&l, cpu))
@@ -112,9 +112,9 @@ static void scoped_reader(struct topology_reader *r)
 /* Containers show some of the three lists only; what is online is also present, and so on. */
 static int read_masks(int cpus_fd, struct topology_reader *r)
 {
-	SCOPED(scoped_cpulist) struct cpulist possible = { 0 };
-	SCOPED(scoped_cpulist) struct cpulist present = { 0 };
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist possible = { 0 };
+	SCOPED(cpulist_done) struct cpulist present = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	bool has_possible = read_list(cpus_fd, "possible", &possible) == 0;
 	bool has_present = read_list(cpus_fd, "present", &present) == 0;
 	bool has_online = read_list(cpus_fd, "online", &online) == 0;
@@ -180,7 +180,7 @@ static int read_nodes(const char *sys_root, struct topology_reader *r)
 	memset(r->distances, -1, (size_t)r->nodes.nr * r->nodes.nr * sizeof(*r->distances));
 	cpulist_for_each(node, &r->nodes)
 	{
-		SCOPED(scoped_cpulist) struct cpulist cpus = { 0 };
+		SCOPED(cpulist_done) struct cpulist cpus = { 0 };
 
 		read_distances(fd, node, r->distances + (size_t)idx++ * r->nodes.nr, r->nodes.nr);
 		snprintf(path, sizeof(path), "node%d/cpulist", node);
@@ -207,7 +207,7 @@ static bool read_hybrid_types(const char *sys_root, struct topology_reader *r)
 	bool is_found = false;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		SCOPED(scoped_cpulist) struct cpulist cpus = { 0 };
+		SCOPED(cpulist_done) struct cpulist cpus = { 0 };
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "%s/devices/%s/cpus", sys_root, kinds[k].pmu);

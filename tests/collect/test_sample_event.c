@@ -9,7 +9,7 @@
 
 static void expect_software(const char *text, uint64_t config, const char *name)
 {
-	SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+	SCOPED(sample_event_done) struct sample_event e = { 0 };
 	struct diag d = { 0 };
 
 	expect_eq(sample_event_parse(text, &e, &d), 0);
@@ -38,7 +38,7 @@ static void expect_refused(const char *text, int err, const char *words)
 /* Whether this machine has a PMU or not: never an unknown event. */
 static void expect_hardware(const char *text)
 {
-	SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+	SCOPED(sample_event_done) struct sample_event e = { 0 };
 	struct diag d = { 0 };
 	int err = sample_event_parse(text, &e, &d);
 
@@ -186,7 +186,7 @@ static void nothing_asked_for_is_cycles_or_the_clock_with_a_reason(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+		SCOPED(sample_event_done) struct sample_event e = { 0 };
 
 		expect_eq(sample_event_parse(nothing[i], &e, NULL), 0);
 		assert_true(e.is_default);

@@ -198,7 +198,7 @@ static int sample(const struct args *a, struct sampler *s, const struct sample_e
 static int profile(const struct args *a, const struct cpulist *online, struct json_writer *w,
                    struct diag *d)
 {
-	SCOPED(scoped_sample_event) struct sample_event event = { 0 };
+	SCOPED(sample_event_done) struct sample_event event = { 0 };
 	struct sampler_cfg cfg = {
 		.event = &event,
 		.frequency = number_of(a, "freq", 0),
@@ -267,7 +267,7 @@ static int watch_mappings(const struct args *a, const struct cpulist *online, st
 
 int main(int argc, char **argv)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	struct args a = { argc, argv };
 	struct diag d = { 0 };
 	struct json_writer w;

@@ -45,7 +45,7 @@ static void read_cpus(const char *which, struct cpulist *out)
 
 static bool may_count(void)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &online };
 	int err;
@@ -89,7 +89,7 @@ static void stop(const struct perf_counter *c, const struct cpulist *cpus)
 
 static void time_is_counted_on_every_online_cpu(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &online };
 
@@ -117,7 +117,7 @@ static void time_is_counted_on_every_online_cpu(void **state)
 
 static void counters_start_disabled(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &online };
 	struct perf_count count;
@@ -133,7 +133,7 @@ static void counters_start_disabled(void **state)
 
 static void members_count_while_their_leader_does(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *leader = NULL;
 	SCOPED(scoped_perf_counter) struct perf_counter *member = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &online };
@@ -159,7 +159,7 @@ static void members_count_while_their_leader_does(void **state)
 
 static void only_the_events_own_cpus_are_opened(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct pmu_event ev = cpu_clock;
 	struct perf_counter_cfg cfg = { .event = &ev, .online = &online };
@@ -184,8 +184,8 @@ static void only_the_events_own_cpus_are_opened(void **state)
 
 static void offline_cpus_are_skipped(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
-	SCOPED(scoped_cpulist) struct cpulist possible = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist possible = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &possible };
 
@@ -199,8 +199,8 @@ static void offline_cpus_are_skipped(void **state)
 
 static void members_skip_cpus_without_a_leader(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
-	SCOPED(scoped_cpulist) struct cpulist first = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist first = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *leader = NULL;
 	SCOPED(scoped_perf_counter) struct perf_counter *member = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &first };
@@ -233,7 +233,7 @@ static void no_cpu_is_an_error(void **state)
 
 static void what_no_pmu_counts_is_explained(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	struct pmu_event ev = { .name = "nothing", .type = 0x7fffffff };
 	struct perf_counter_cfg cfg = { .event = &ev, .online = &online };
 	struct perf_counter *c = NULL;
@@ -259,7 +259,7 @@ static void what_no_pmu_counts_is_explained(void **state)
 
 static void the_limit_of_descriptors_is_raised(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &cpu_clock, .online = &online };
 	struct rlimit before, low;
@@ -331,7 +331,7 @@ static void a_thread_is_counted_with_threads_that_it_makes_but_no_processes(void
 	static const struct pmu_event faults = { .name = "page-faults",
 		                                 .type = PERF_TYPE_SOFTWARE,
 		                                 .config = PERF_COUNT_SW_PAGE_FAULTS };
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_perf_counter) struct perf_counter *c = NULL;
 	struct perf_counter_cfg cfg = { .event = &faults, .online = &online };
 	pthread_t thread;
@@ -359,7 +359,7 @@ static void a_thread_is_counted_with_threads_that_it_makes_but_no_processes(void
 
 static void a_thread_that_is_gone_is_reported(void **state)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	struct perf_counter_cfg cfg = { .event = &switches, .online = &online };
 	struct perf_counter *c = NULL;
 	pid_t child = fork();

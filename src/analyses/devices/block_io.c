@@ -139,7 +139,7 @@ static void show_flow(const struct block *x, const struct block_flow *f, struct 
 
 static int show_devices(const struct block *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_block_io, x->sc.args) };
 
 	buckets_top(&x->devices, true, &top);
@@ -159,7 +159,7 @@ static int show_devices(const struct block *x, struct report *r)
 
 static int show_tasks(const struct block *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_block_io, x->sc.args) };
 
 	buckets_top(&x->tasks, false, &top);
@@ -190,11 +190,8 @@ static int show(void *work, struct report *r)
 	samples_report_object(&x->device, r, "device_latency");
 	samples_report_object(&x->total, r, "total_latency");
 	samples_report_object(&x->size, r, "size_bytes");
-	if (x->sc.span_ns)
-		report_double(r, "avg_in_flight",
-		              (double)samples_sum(&x->device) / (double)x->sc.span_ns, 3);
-	else
-		report_null(r, "avg_in_flight");
+	report_double_if(r, "avg_in_flight", x->sc.span_ns,
+	                 (double)samples_sum(&x->device) / (double)x->sc.span_ns, 3);
 	err = show_devices(x, r);
 	if (!err)
 		err = show_tasks(x, r);

@@ -62,7 +62,7 @@ static void show_who(const struct files *x, const struct buckets *b, uint64_t ke
 static int show_part(const struct files *x, const struct buckets *b, const char *key,
                      struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_file_io, x->sc.args) };
 
 	buckets_top(b, false, &top);

@@ -87,7 +87,7 @@ static int collect(void *work)
 
 static int show_reasons(const struct ipis *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_ipi_analysis, x->sc.args) };
 
 	buckets_top(&x->reasons, false, &top);
@@ -107,7 +107,7 @@ static int show_reasons(const struct ipis *x, struct report *r)
 static int show_cpus(const struct ipis *x, const struct buckets *b, const char *key,
                      const char *member, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_ipi_analysis, x->sc.args) };
 
 	buckets_top(b, true, &top);
@@ -116,10 +116,7 @@ static int show_cpus(const struct ipis *x, const struct buckets *b, const char *
 		const struct bucket *cpu = &b->at[top.entries[i].id];
 
 		report_begin_object(r, NULL);
-		if (cpu->key == SEVERAL_CPUS)
-			report_null(r, member); /* several at once */
-		else
-			report_u64(r, member, cpu->key);
+		report_u64_if(r, member, cpu->key != SEVERAL_CPUS, cpu->key); /* several at once */
 		report_u64(r, "count", cpu->count);
 		if (b == &x->cpus)
 			report_u64(r, "total_duration_ns", cpu->sum_ns);

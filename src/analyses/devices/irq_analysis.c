@@ -80,7 +80,7 @@ static const char *handlers_of(const struct irqs *x, uint32_t irq, struct report
 
 static int show_irqs(const struct irqs *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_irq_analysis, x->sc.args) };
 
 	buckets_top(&x->irqs, false, &top);
@@ -102,7 +102,7 @@ static int show_irqs(const struct irqs *x, struct report *r)
 
 static int show_cpus(const struct irqs *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_irq_analysis, x->sc.args) };
 
 	buckets_top(&x->cpus, false, &top);

@@ -67,7 +67,7 @@ static int collect(void *work)
 
 static int show_reclaimers(const struct memory *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
 
 	buckets_top(&x->reclaimers, false, &top);
@@ -86,7 +86,7 @@ static int show_reclaimers(const struct memory *x, struct report *r)
 
 static int show_allocators(const struct memory *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
 
 	buckets_top(&x->allocators, false, &top);

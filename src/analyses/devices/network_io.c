@@ -75,7 +75,7 @@ static void show_traffic(const struct network *x, const struct traffic *t, struc
 static int show(void *work, struct report *r)
 {
 	const struct network *x = work;
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_network_io, x->sc.args) };
 
 	report_string(r, "description", "packets and bytes sent and received, by device");

@@ -84,7 +84,7 @@ static int show_events(struct power *x, struct report *r, uint64_t *total)
 
 static int show_steps(const struct power *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_power_state, x->sc.args) };
 
 	buckets_top(&x->steps, false, &top);

@@ -30,7 +30,7 @@ static int show_part(const struct softirqs *x, enum softirq_part part, const str
                      struct report *r)
 {
 	static const char *const keys[] = { "by_type", "by_cpu", "by_process" };
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_softirq_analysis, x->sc.args) };
 
 	buckets_top(b, false, &top);

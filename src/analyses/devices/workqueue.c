@@ -81,7 +81,7 @@ static void show_function(const struct works *x, uint32_t i, struct report *r)
 static int show_part(const struct works *x, const struct buckets *b, const char *key,
                      struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_workqueue, x->sc.args) };
 
 	buckets_top(b, false, &top);

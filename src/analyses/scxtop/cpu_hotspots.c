@@ -120,10 +120,7 @@ static void show_cpu(const struct hotspots *x, uint32_t cpu, struct report *r)
 	figure_per_sec(r, "context_switches_per_sec", (double)c->switches, x->sc.covered_ns);
 	figure_per_sec(r, "ipis_per_sec", (double)c->ipis, x->sc.covered_ns);
 	figure_per_sec(r, "migrations_per_sec", (double)c->migrations, x->sc.covered_ns);
-	if (c->waits)
-		figure_us(r, "avg_latency_us", (double)c->wait_ns / (double)c->waits);
-	else
-		report_null(r, "avg_latency_us");
+	figure_us_if(r, "avg_latency_us", c->waits, (double)c->wait_ns / (double)c->waits);
 	report_double(r, "switches_percentile", rank(x, c), 2);
 	show_lost(x, c, r);
 	report_end_object(r);
@@ -151,7 +148,7 @@ static int show(const struct hotspots *x, struct report *r)
 {
 	const struct pass_args *args = x->sc.args;
 	double least = args->percentile > 0 ? args->percentile : DEFAULT_PERCENTILE;
-	SCOPED(scoped_top) struct top top = { .limit = pass_limit(&pass_cpu_hotspots, args) };
+	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_cpu_hotspots, args) };
 
 	for (uint32_t i = 0; i < x->sc.nr_cpus; i++)
 		if (x->cpus[i].switches && rank(x, &x->cpus[i]) >= least)

@@ -41,14 +41,6 @@ static uint64_t nr_runs(const struct monitor *x, uint64_t dsq_id)
 	return 0;
 }
 
-static void show_known(struct report *r, const char *key, bool is_known, uint64_t value)
-{
-	if (is_known)
-		report_u64(r, key, value);
-	else
-		report_null(r, key);
-}
-
 static void show_stay(struct samples *s, struct report *r)
 {
 	static const char *const keys[] = { "avg_latency_us", "p99_latency_us", "max_latency_us" };
@@ -75,14 +67,14 @@ static void show_queue(const struct monitor *x, uint32_t i, struct report *r)
 	report_u64(r, "moved_count", q->moved);
 	report_u64(r, "run_count", nr_runs(x, b->key));
 	show_stay(&stays, r);
-	show_known(r, "max_queue_length", q->has_depth, q->max_depth);
-	show_known(r, "current_queue_length", q->has_depth, q->depth);
+	report_u64_if(r, "max_queue_length", q->has_depth, q->max_depth);
+	report_u64_if(r, "current_queue_length", q->has_depth, q->depth);
 	report_end_object(r);
 }
 
 static int show(const struct monitor *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_dsq_monitor, x->sc.args) };
 
 	buckets_top(&x->queues.waits, true, &top);

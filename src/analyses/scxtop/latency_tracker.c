@@ -103,10 +103,7 @@ static int collect(struct tracker *x)
 
 static void show_percentile(struct report *r, const char *key, struct samples *s, uint32_t p10000)
 {
-	if (s->nr)
-		figure_us(r, key, (double)samples_percentile(s, p10000));
-	else
-		report_null(r, key);
+	figure_us_if(r, key, s->nr, (double)samples_percentile(s, p10000));
 }
 
 static void show_stats(struct samples *s, struct report *r)
@@ -115,10 +112,7 @@ static void show_stats(struct samples *s, struct report *r)
 	report_u64(r, "count", s->nr);
 	show_percentile(r, "min_us", s, 0);
 	show_percentile(r, "max_us", s, HIST_P(100));
-	if (s->nr)
-		figure_us(r, "mean_us", samples_mean(s));
-	else
-		report_null(r, "mean_us");
+	figure_us_if(r, "mean_us", s->nr, samples_mean(s));
 	show_percentile(r, "p50_us", s, HIST_P(50));
 	show_percentile(r, "p95_us", s, HIST_P(95));
 	show_percentile(r, "p99_us", s, HIST_P(99));
@@ -171,7 +165,7 @@ static void show_histogram(const struct samples *s, struct report *r)
 static int show_rows(const struct tracker *x, const struct buckets *b, bool is_cpu,
                      struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_latency_tracker, x->sc.args) };
 
 	for (uint32_t i = 0; i < b->nr; i++) {

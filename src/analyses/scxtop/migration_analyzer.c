@@ -105,7 +105,7 @@ static void show_task(const struct migrations *x, uint32_t task, struct report *
 
 static int show_pairs(const struct migrations *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_migration_analyzer, x->sc.args) };
 
 	buckets_top(&x->pairs, true, &top);
@@ -125,7 +125,7 @@ static int show_pairs(const struct migrations *x, struct report *r)
 
 static int show(const struct migrations *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_migration_analyzer, x->sc.args) };
 
 	for (uint32_t i = 0; i < x->sc.nr_tasks; i++)

@@ -11,19 +11,13 @@
 
 static void show_us(struct report *r, const char *key, struct samples *s, uint32_t p10000)
 {
-	if (s->nr)
-		figure_us(r, key, (double)samples_percentile(s, p10000));
-	else
-		report_null(r, key);
+	figure_us_if(r, key, s->nr, (double)samples_percentile(s, p10000));
 }
 
 static void show_spread(struct samples *s, struct report *r)
 {
 	figure_us(r, "total_time_us", (double)samples_sum(s));
-	if (s->nr)
-		figure_us(r, "avg_duration_us", samples_mean(s));
-	else
-		report_null(r, "avg_duration_us");
+	figure_us_if(r, "avg_duration_us", s->nr, samples_mean(s));
 	show_us(r, "min_duration_us", s, 0);
 	show_us(r, "max_duration_us", s, HIST_P(100));
 	show_us(r, "p50_duration_us", s, HIST_P(50));
@@ -48,7 +42,7 @@ static int show_summary(const struct softirqs *x, struct report *r)
 
 static int show_types(const struct softirqs *x, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = x->vectors.nr };
+	SCOPED(top_done) struct top top = { .limit = x->vectors.nr };
 
 	buckets_top(&x->vectors, true, &top);
 	report_u64(r, "count", top.nr);
@@ -82,17 +76,14 @@ static void choose(const struct softirqs *x, const struct buckets *b, bool is_by
 
 static void show_chosen(const struct softirqs *x, const struct top *top, struct report *r)
 {
-	if (x->sc.args->vector)
-		report_u64(r, "softirq_nr", x->sc.args->vector - 1);
-	else
-		report_null(r, "softirq_nr");
+	report_u64_if(r, "softirq_nr", x->sc.args->vector, x->sc.args->vector - 1);
 	report_u64(r, "count", top->nr);
 	report_begin_array(r, "stats");
 }
 
 static int show_cpus(const struct softirqs *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_softirq_analyzer, x->sc.args) };
 
 	choose(x, &x->cpus, true, &top);
@@ -118,7 +109,7 @@ static int show_cpus(const struct softirqs *x, struct report *r)
 /* pid 0: the CPU was idle. */
 static int show_tasks(const struct softirqs *x, struct report *r)
 {
-	SCOPED(scoped_top)
+	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_softirq_analyzer, x->sc.args) };
 
 	choose(x, &x->tasks, false, &top);

@@ -146,10 +146,7 @@ static int group(struct totals *x, int32_t (*place)(const struct source *s, uint
 
 static void show_ns(struct report *r, const char *key, const struct total *t, uint64_t ns)
 {
-	if (t->samples)
-		report_u64(r, key, ns);
-	else
-		report_null(r, key);
+	report_u64_if(r, key, t->samples, ns);
 }
 
 static void show_latency(const struct total *t, struct report *r)
@@ -230,10 +227,7 @@ static void show_unit(const struct totals *x, uint32_t unit, struct report *r)
 	report_begin_object(r, NULL);
 	if (!is_process)
 		report_u64(r, "tid", source_tid(x->sc.s, unit));
-	if (is_process || tgid)
-		report_u64(r, "pid", is_process ? units_pid(&x->units, unit) : tgid);
-	else
-		report_null(r, "pid");
+	report_u64_if(r, "pid", is_process || tgid, is_process ? units_pid(&x->units, unit) : tgid);
 	report_string(r, "comm", tasks_comm(x->sc.s->tasks, name));
 	report_u64(r, "nr_switches", t->switches);
 	report_u64(r, "nr_wakeups", t->wakeups);
@@ -246,7 +240,7 @@ static void show_unit(const struct totals *x, uint32_t unit, struct report *r)
 /* Most switches first. */
 static int show_tasks(struct totals *x, struct report *r)
 {
-	SCOPED(scoped_top) struct top top = { .limit = pass_limit(&pass_totals, x->sc.args) };
+	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_totals, x->sc.args) };
 
 	for (uint32_t i = 0; i < x->units.nr; i++)
 		if (is_known(&x->tasks[i]))
@@ -267,7 +261,7 @@ static int show_tasks(struct totals *x, struct report *r)
 static int show_dsqs(struct totals *x, struct report *r)
 {
 	struct dsq_rows q = { 0 };
-	SCOPED(scoped_top) struct top top = { .limit = UINT32_MAX };
+	SCOPED(top_done) struct top top = { .limit = UINT32_MAX };
 	int err = dsq_rows_collect(&q, &x->sc);
 
 	for (uint32_t i = 0; !err && i < q.waits.nr; i++)
@@ -282,10 +276,7 @@ static int show_dsqs(struct totals *x, struct report *r)
 		report_id(r, "dsq_id", b->key);
 		report_u64(r, "nr_enqueues", b->count);
 		report_u64(r, "nr_dispatches", b->count - queue->moved);
-		if (queue->has_depth)
-			report_u64(r, "queue_depth", queue->depth);
-		else
-			report_null(r, "queue_depth");
+		report_u64_if(r, "queue_depth", queue->has_depth, queue->depth);
 		report_end_object(r);
 	}
 	report_end_array(r);

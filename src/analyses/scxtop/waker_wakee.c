@@ -184,7 +184,7 @@ static void show_side(const struct relations *x, struct top *top, bool is_waker,
 
 static int show_thread(const struct relations *x, struct top *top, struct report *r)
 {
-	SCOPED(scoped_top) struct top other = { .limit = top->limit };
+	SCOPED(top_done) struct top other = { .limit = top->limit };
 	struct top *sides[] = { top, &other };
 
 	report_u64(r, "pid", x->sc.args->tid);
@@ -260,7 +260,7 @@ static int find_mode(const struct pass_args *args, struct diag *d, const struct 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(scoped_top) struct top top = { .limit = pass_limit(&pass_waker_wakee, args) };
+	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_waker_wakee, args) };
 	SCOPED(relations_done) struct relations x = { 0 };
 	const struct wakee_mode *mode = &modes[0];
 	int err = find_mode(args, d, &mode);

@@ -40,11 +40,6 @@ struct mmap_ring {
 	struct map *wanted; /* tgids; NULL = all */
 };
 
-void scoped_mmap_ring(struct mmap_ring *const *m)
-{
-	mmap_ring_close(*m);
-}
-
 static int open_event(uint32_t cpu)
 {
 	struct perf_event_attr attr = {

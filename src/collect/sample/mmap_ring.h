@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "sys/cpulist.h"
 
@@ -47,4 +48,4 @@ MUST_USE int mmap_ring_take(struct mmap_ring *m, mmap_report_fn *report, void *c
 int mmap_ring_poll_fd(const struct mmap_ring *m);   /* readable when a ring is half full */
 uint64_t mmap_ring_lost(const struct mmap_ring *m); /* as of the last take */
 void mmap_ring_close(struct mmap_ring *m);          /* NULL is fine */
-void scoped_mmap_ring(struct mmap_ring *const *m);
+DEFINE_SCOPED(mmap_ring, mmap_ring_close)

@@ -243,7 +243,7 @@ static int parse(const char *text, struct sample_event *e, struct diag *d)
 
 int sample_event_parse(const char *text, struct sample_event *out, struct diag *d)
 {
-	SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+	SCOPED(sample_event_done) struct sample_event e = { 0 };
 	int err = parse(text, &e, d);
 
 	if (err)
@@ -256,9 +256,4 @@ int sample_event_parse(const char *text, struct sample_event *out, struct diag *
 void sample_event_done(struct sample_event *e)
 {
 	pmu_events_done(&e->pmu);
-}
-
-void scoped_sample_event(struct sample_event *e)
-{
-	sample_event_done(e);
 }

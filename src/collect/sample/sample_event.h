@@ -46,4 +46,3 @@ struct sample_event {
 /* -EINVAL malformed, -ENOENT unknown (the sentence names it and the nearest), -ENOTSUP not on this machine. */
 MUST_USE int sample_event_parse(const char *text, struct sample_event *out, struct diag *d);
 void sample_event_done(struct sample_event *e);
-void scoped_sample_event(struct sample_event *e);

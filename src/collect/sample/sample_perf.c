@@ -36,10 +36,7 @@ struct sample_perf {
 	bool is_ended; /* the events are closed */
 };
 
-static void scoped_sample_perf(struct sample_perf *const *p)
-{
-	sample_perf_close(*p);
-}
+DEFINE_SCOPED(sample_perf, sample_perf_close)
 
 /*
  * Some PMUs cannot leave the hypervisor out, and kernels before 5.13 (arm: 6.6) do not take the PMU in a generic

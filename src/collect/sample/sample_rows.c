@@ -35,10 +35,7 @@ struct sample_rows {
 	uint32_t nr, cap;
 };
 
-static void scoped_sample_rows(struct sample_rows *const *r)
-{
-	sample_rows_free(*r);
-}
+DEFINE_SCOPED(sample_rows, sample_rows_free)
 
 int sample_rows_new(uint32_t max_rows, struct sample_rows **out)
 {

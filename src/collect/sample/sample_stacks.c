@@ -27,10 +27,7 @@ struct sample_stacks {
 	uint32_t nr, cap;
 };
 
-static void scoped_sample_stacks(struct sample_stacks *const *s)
-{
-	sample_stacks_free(*s);
-}
+DEFINE_SCOPED(sample_stacks, sample_stacks_free)
 
 int sample_stacks_new(uint32_t max_stacks, const struct plumbing *plumbing,
                       struct sample_stacks **out)

@@ -52,15 +52,7 @@ struct sampler {
 	int nr_possible;
 };
 
-void scoped_sampler(struct sampler *const *s)
-{
-	sampler_close(*s);
-}
-
-static void scoped_talk(struct bpf_talk *const *t)
-{
-	bpf_talk_stop(*t);
-}
+DEFINE_SCOPED(bpf_talk, bpf_talk_stop)
 
 static int check(const struct sampler_cfg *cfg, struct diag *d)
 {
@@ -246,7 +238,7 @@ static int make_buffers(struct sampler *s)
 int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out)
 {
 	SCOPED(scoped_sampler) struct sampler *s = calloc(1, sizeof(*s));
-	SCOPED(scoped_talk) struct bpf_talk *talk = NULL;
+	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = NULL;
 	int err = check(cfg, d);
 
 	if (!s)
@@ -336,7 +328,7 @@ static void set_open(struct sampler *s, bool is_open)
 
 int sampler_start(struct sampler *s, struct diag *d)
 {
-	SCOPED(scoped_talk) struct bpf_talk *talk = NULL;
+	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = NULL;
 	int err;
 
 	if (s->is_started)

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "collect/sample/sample_event.h"
 #include "sys/cpulist.h"
@@ -96,7 +97,7 @@ MUST_USE int sampler_start(struct sampler *s, struct diag *d); /* once */
 MUST_USE int sampler_follow(struct sampler *s, const struct cpulist *online, struct diag *d);
 void sampler_stop(struct sampler *s);  /* nothing is sampled after it returns; rows stay */
 void sampler_close(struct sampler *s); /* NULL is fine */
-void scoped_sampler(struct sampler *const *s);
+DEFINE_SCOPED(sampler, sampler_close)
 
 /* Drains, then all rows so far, each with its count since the start; a negative errno of row() ends it. */
 typedef int sampler_row_fn(void *ctx, const struct sampler_row *row);

@@ -146,10 +146,7 @@ static int fill_places(struct stat_collector *c, const struct stat_cpu_place *pl
 	return 0;
 }
 
-static void scoped_stat_collector(struct stat_collector *const *c)
-{
-	stat_collector_close(*c);
-}
+DEFINE_SCOPED(stat_collector, stat_collector_close)
 
 int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
                         struct stat_collector **out)

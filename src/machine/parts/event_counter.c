@@ -41,10 +41,7 @@ struct event_counter {
 	uint64_t step_ns; /* of the last step, or of opening */
 };
 
-static void scoped_counter(struct event_counter *const *c)
-{
-	event_counter_close(*c);
-}
+DEFINE_SCOPED(event_counter, event_counter_close)
 
 static void scoped_dir(DIR *const *dir)
 {
@@ -187,7 +184,7 @@ static int start_number(struct event_counter *c, const struct event_counter_cfg 
 static int start_named(struct event_counter *c, const struct event_counter_cfg *cfg,
                        const char *text, struct diag *d)
 {
-	SCOPED(scoped_sample_event) struct sample_event e = { 0 };
+	SCOPED(sample_event_done) struct sample_event e = { 0 };
 	int err = sample_event_parse(text, &e, d);
 
 	return err ? err : start(c, cfg, &e.pmu, d);
@@ -270,7 +267,7 @@ static int start_any(struct event_counter *c, const struct event_counter_cfg *cf
 int event_counter_open(const struct event_counter_cfg *cfg, struct diag *d,
                        struct event_counter **out)
 {
-	SCOPED(scoped_counter) struct event_counter *c = calloc(1, sizeof(*c));
+	SCOPED(scoped_event_counter) struct event_counter *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)

@@ -39,14 +39,11 @@ void program_hot_close(struct program_hot *h)
 	free(h);
 }
 
-static void scoped_hot(struct program_hot *const *h)
-{
-	program_hot_close(*h);
-}
+DEFINE_SCOPED(program_hot, program_hot_close)
 
 static int watch_cpus(struct program_hot *h, const char *path, struct diag *d)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_free) char *text = NULL;
 	int err = text_read_file(path, ONLINE_SIZE, &text);
 
@@ -81,7 +78,7 @@ static int open_perf(struct program_hot *h, double hz, struct diag *d)
 
 int program_hot_open(const struct program_hot_cfg *cfg, struct diag *d, struct program_hot **out)
 {
-	SCOPED(scoped_hot) struct program_hot *h = calloc(1, sizeof(*h));
+	SCOPED(scoped_program_hot) struct program_hot *h = calloc(1, sizeof(*h));
 	size_t nr;
 	int err;
 

@@ -1,5 +1,6 @@
 /* Resources about what the kernel offers to tracing and which BPF programs it holds. All of them work without --daemon. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -30,10 +31,7 @@ static void put_next(struct json_writer *w, const struct row_window *r, uint64_t
 	uint64_t next = r->offset + r->limit;
 
 	jw_bool(w, "truncated", r->offset || next < total);
-	if (next < total)
-		jw_u64(w, "next_offset", next);
-	else
-		jw_null(w, "next_offset");
+	jw_u64_if(w, "next_offset", next < total, next);
 }
 
 /* A resource without data says so in its body. */
@@ -172,10 +170,7 @@ static void put_times(struct json_writer *w, const struct bpf_prog *p)
 	jw_begin_object(w, "statistics");
 	jw_u64(w, "samples", p->nr_samples);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (is_known)
-			jw_double(w, keys[i], values[i], 1);
-		else
-			jw_null(w, keys[i]);
+		jw_double(w, keys[i], is_known ? values[i] : NAN, 1);
 	}
 	jw_end_object(w);
 }
@@ -186,10 +181,8 @@ static void put_program(struct json_writer *w, const struct bpf_prog *p)
 	jw_u64(w, "id", p->id);
 	jw_string(w, "name", p->name);
 	jw_string(w, "type", bpf_prog_type_name(p->type));
-	if (p->verified_insns)
-		jw_u64(w, "verified_insns", p->verified_insns);
-	else
-		jw_null(w, "verified_insns"); /* a kernel before 5.16 */
+	jw_u64_if(w, "verified_insns", p->verified_insns,
+	          p->verified_insns); /* a kernel before 5.16 */
 	jw_u64(w, "run_time_ns", p->run_ns);
 	jw_u64(w, "run_count", p->runs);
 	put_times(w, p);

@@ -62,10 +62,7 @@ static void put_totals(struct json_writer *out, const struct report_node *root, 
 			p->total = n->u64;
 	}
 	jw_bool(out, "truncated", p->offset > 0 || p->offset + p->shown < p->total);
-	if (p->offset + p->shown < p->total)
-		jw_u64(out, "next_offset", p->offset + p->shown);
-	else
-		jw_null(out, "next_offset");
+	jw_u64_if(out, "next_offset", p->offset + p->shown < p->total, p->offset + p->shown);
 }
 
 void live_status_put_observed(struct json_writer *w, const struct live_observed *o)
@@ -256,15 +253,12 @@ void live_status_put_tracking(struct json_writer *w, const char *key,
 
 void live_status_put_collection(struct json_writer *w, const char *key, struct prog_watch *programs)
 {
-	uint64_t interval_ms, nr_samples;
+	uint64_t interval_ms = 0, nr_samples;
 	bool is_running = prog_watch_runs(programs, &interval_ms, &nr_samples);
 
 	jw_begin_object(w, key);
 	jw_bool(w, "running", is_running);
-	if (is_running)
-		jw_u64(w, "interval_ms", interval_ms);
-	else
-		jw_null(w, "interval_ms");
+	jw_u64_if(w, "interval_ms", is_running, interval_ms);
 	jw_u64(w, "samples", nr_samples);
 	jw_string(w, "description", "samples of the run times of BPF programs, for bpf://programs");
 	jw_end_object(w);

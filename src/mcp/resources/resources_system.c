@@ -1,5 +1,6 @@
 /* Resources about the machine: its scheduler, CPUs, memory, network. All of them work without --daemon. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +61,9 @@ const struct resource resource_scheduler = {
 	.read = read_scheduler,
 };
 
-static void put_number(struct json_writer *w, const char *key, int32_t value)
+static void put_known(struct json_writer *w, const char *key, int64_t value)
 {
-	if (value < 0)
-		jw_null(w, key);
-	else
-		jw_i64(w, key, value);
+	jw_i64_if(w, key, value >= 0, value);
 }
 
 static int read_page(const char *query, uint64_t *limit, uint64_t *offset, struct diag *d)
@@ -78,10 +76,7 @@ static int read_page(const char *query, uint64_t *limit, uint64_t *offset, struc
 static void put_next(struct json_writer *w, uint64_t next, uint64_t total)
 {
 	jw_bool(w, "truncated", next < total);
-	if (next < total)
-		jw_u64(w, "next_offset", next);
-	else
-		jw_null(w, "next_offset");
+	jw_u64_if(w, "next_offset", next < total, next);
 }
 
 static int read_topology(struct mcp_world *w, const char *query, struct json_writer *out,
@@ -110,9 +105,9 @@ static int read_topology(struct mcp_world *w, const char *query, struct json_wri
 			continue;
 		jw_begin_object(out, NULL);
 		jw_u64(out, "id", cpu);
-		put_number(out, "core_id", c->core);
-		put_number(out, "llc_id", c->llc);
-		put_number(out, "node_id", c->node);
+		put_known(out, "core_id", c->core);
+		put_known(out, "llc_id", c->llc);
+		put_known(out, "node_id", c->node);
 		jw_end_object(out);
 	}
 	jw_end_array(out);
@@ -194,14 +189,6 @@ static void put_debug_text(struct json_writer *out)
 	jw_string(out, "path", SCX_DEBUG);
 	jw_bytes(out, "content", text, len < SCX_DEBUG_MAX ? len : SCX_DEBUG_MAX);
 	jw_bool(out, "truncated", len > SCX_DEBUG_MAX);
-}
-
-static void put_known(struct json_writer *out, const char *key, int64_t value)
-{
-	if (value < 0)
-		jw_null(out, key);
-	else
-		jw_i64(out, key, value);
 }
 
 static void put_counters(struct json_writer *out, const struct scx_state *s)
@@ -290,10 +277,7 @@ static void add_cpu(struct cpu_sum *sum, const struct sys_cpu *now, const struct
 
 static void put_percent(struct json_writer *w, const char *key, uint64_t part, uint64_t whole)
 {
-	if (whole)
-		jw_double(w, key, 100.0 * (double)part / (double)whole, 2);
-	else
-		jw_null(w, key);
+	jw_double(w, key, whole ? 100.0 * (double)part / (double)whole : NAN, 2);
 }
 
 static void put_cpus(struct json_writer *w, const struct cpu_times *t, struct cpu_sum *all)
@@ -334,10 +318,7 @@ static int read_cpu(struct mcp_world *w, const char *query, struct json_writer *
 	put_percent(out, "idle_pct", all.idle_ns, all.total_ns);
 	put_percent(out, "busy_pct", all.active_ns, all.total_ns);
 	jw_string(out, "since", t.has_before ? "last_read" : "boot");
-	if (t.has_before)
-		jw_u64(out, "interval_ms", t.elapsed_ns / 1000000);
-	else
-		jw_null(out, "interval_ms");
+	jw_u64_if(out, "interval_ms", t.has_before, t.elapsed_ns / 1000000);
 	jw_u64(out, "total_cpus", t.now.nr_cpus);
 	jw_string(out, "note",
 	          t.has_before
@@ -389,11 +370,9 @@ static void put_ratio(struct json_writer *w, const char *key, const struct sys_s
                       const char *part, const char *whole)
 {
 	uint64_t a, b;
+	bool is_known = find_memory(s, part, &a) && find_memory(s, whole, &b) && b;
 
-	if (find_memory(s, part, &a) && find_memory(s, whole, &b) && b)
-		jw_double(w, key, (double)a / (double)b, 4);
-	else
-		jw_null(w, key);
+	jw_double(w, key, is_known ? (double)a / (double)b : NAN, 4);
 }
 
 static int read_memory(struct mcp_world *w, const char *query, struct json_writer *out,
@@ -406,17 +385,16 @@ static int read_memory(struct mcp_world *w, const char *query, struct json_write
 		{ "swap_free_kb", "SwapFree" },
 	};
 	struct sys_stats s = { 0 };
-	uint64_t value;
+	uint64_t value = 0;
 
 	(void)w;
 	(void)query;
 	if (sys_stats_read("", 0, &s))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (find_memory(&s, names[i][1], &value))
-			jw_u64(out, names[i][0], value);
-		else
-			jw_null(out, names[i][0]);
+		bool is_known = find_memory(&s, names[i][1], &value);
+
+		jw_u64_if(out, names[i][0], is_known, value);
 	}
 	put_ratio(out, "free_ratio", &s, "MemFree", "MemTotal");
 	put_ratio(out, "swap_ratio", &s, "SwapFree", "SwapTotal");

@@ -206,10 +206,7 @@ static void copy_sum(const struct wanted_sum *sum, const struct query *q,
 		uint64_t total = count_at(made, "total_groups"), end = q->offset + groups->nr;
 
 		report_u64(r, "total_groups", total);
-		if (end < total)
-			report_u64(r, "next_offset", end);
-		else
-			report_null(r, "next_offset");
+		report_u64_if(r, "next_offset", end < total, end);
 	}
 	if (!groups) {
 		report_copy(r, "result", report_at(made, "result"));

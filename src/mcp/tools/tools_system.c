@@ -70,10 +70,7 @@ static void put_summary(struct json_writer *w, const struct topology *t)
 
 static void add_known(struct report *r, const char *key, int64_t value)
 {
-	if (value < 0)
-		report_null(r, key);
-	else
-		report_i64(r, key, value);
+	report_i64_if(r, key, value >= 0, value);
 }
 
 static void add_summary(struct report *r, const struct topology *t)

@@ -121,7 +121,7 @@ static int await_load(struct trace_child *c, struct loading *l, struct sandbox_m
 
 int trace_child_load(struct trace_child *c, const struct trace_child_load *load, struct diag *d)
 {
-	SCOPED(scoped_sandbox_msg) struct sandbox_msg m = { .kind = TRACE_LOAD };
+	SCOPED(sandbox_msg_done) struct sandbox_msg m = { .kind = TRACE_LOAD };
 	struct loading l = { .load = load };
 	const struct sandbox_limits limits = { .cpu_ns = CPU_NS,
 		                               .wall_ns = WALL_NS,

@@ -28,14 +28,11 @@ struct profile_names {
 	uint32_t frames[FRAMES_MAX]; /* of the row at hand */
 };
 
-static void scoped_names(struct profile_names *const *n)
-{
-	profile_names_free(*n);
-}
+DEFINE_SCOPED(profile_names, profile_names_free)
 
 int profile_names_new(struct symbolizer *symbols, struct profile_names **out)
 {
-	SCOPED(scoped_names) struct profile_names *n = calloc(1, sizeof(*n));
+	SCOPED(scoped_profile_names) struct profile_names *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return -ENOMEM;

@@ -75,10 +75,7 @@ void profile_shot_free(struct profile_shot *s)
 	free(s);
 }
 
-static void scoped_shot(struct profile_shot *const *s)
-{
-	profile_shot_free(*s);
-}
+DEFINE_SCOPED(profile_shot, profile_shot_free)
 
 const struct machine_profile *profile_shot_show(const struct profile_shot *s)
 {
@@ -150,7 +147,7 @@ static void take_status(struct profile_thread *t, struct profile_shot *s)
 
 static int make_shot(struct profile_thread *t, struct diag *d)
 {
-	SCOPED(scoped_shot) struct profile_shot *s = calloc(1, sizeof(*s));
+	SCOPED(scoped_profile_shot) struct profile_shot *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)

@@ -14,10 +14,7 @@
 #define MAX_TASKS    (1U << 23) /* twice the most tasks that Linux can have: some change identity */
 #define MAX_CPUS     65536U
 
-static void scoped_tally(struct tally *const *t)
-{
-	tally_free(*t);
-}
+DEFINE_SCOPED(tally, tally_free)
 
 static int init(struct tally *t)
 {

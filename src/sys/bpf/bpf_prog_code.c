@@ -39,10 +39,7 @@ void bpf_prog_code_free(struct bpf_prog_code *c)
 	free(c);
 }
 
-static void scoped_code(struct bpf_prog_code *const *c)
-{
-	bpf_prog_code_free(*c);
-}
+DEFINE_SCOPED(bpf_prog_code, bpf_prog_code_free)
 
 static int by_address(const void *a, const void *b)
 {
@@ -101,7 +98,7 @@ int bpf_prog_code_make(const struct bpf_prog_range *ranges, size_t nr_ranges,
                        const struct bpf_prog_line *lines, size_t nr_lines,
                        struct bpf_prog_code **out)
 {
-	SCOPED(scoped_code) struct bpf_prog_code *c = calloc(1, sizeof(*c));
+	SCOPED(scoped_bpf_prog_code) struct bpf_prog_code *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
@@ -301,7 +298,7 @@ static int take_lines(struct bpf_prog_code *c, const struct raw *r)
 
 int bpf_prog_code_unpack(int fd, struct diag *d, struct bpf_prog_code **out)
 {
-	SCOPED(scoped_code) struct bpf_prog_code *c = calloc(1, sizeof(*c));
+	SCOPED(scoped_bpf_prog_code) struct bpf_prog_code *c = calloc(1, sizeof(*c));
 	SCOPED(scoped_raw) struct raw r = { 0 };
 	int err;
 

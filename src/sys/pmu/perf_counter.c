@@ -265,11 +265,6 @@ void perf_counter_close(struct perf_counter *c)
 	free(c);
 }
 
-void scoped_perf_counter(struct perf_counter *const *c)
-{
-	perf_counter_close(*c);
-}
-
 int perf_counter_fd(const struct perf_counter *c, uint32_t cpu)
 {
 	return cpu < c->nr_fds ? c->fds[cpu] : -1;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "sys/cpulist.h"
 #include "sys/pmu/pmu.h"
@@ -53,7 +54,7 @@ MUST_USE int perf_counter_open(const struct perf_counter_cfg *cfg, struct diag *
 MUST_USE int perf_counter_follow(struct perf_counter *c, const struct perf_counter_cfg *cfg,
                                  struct diag *d);
 void perf_counter_close(struct perf_counter *c); /* NULL is fine */
-void scoped_perf_counter(struct perf_counter *const *c);
+DEFINE_SCOPED(perf_counter, perf_counter_close)
 
 int perf_counter_fd(const struct perf_counter *c,
                     uint32_t cpu);                            /* borrowed; -1 = not counted there */

@@ -39,11 +39,6 @@ void pmu_events_done(struct pmu_events *l)
 	*l = (struct pmu_events){ 0 };
 }
 
-void scoped_pmu_events(struct pmu_events *l)
-{
-	pmu_events_done(l);
-}
-
 static void query_done(struct name_query *q)
 {
 	pmu_events_done(&q->found);
@@ -302,7 +297,7 @@ int pmu_resolve_in(const struct pmu_sys *sys, const struct pmu_query *what, stru
 int pmu_resolve(const struct pmu_paths *paths, const char *name, bool allows_raw, struct diag *d,
                 struct pmu_events *out)
 {
-	SCOPED(scoped_pmu_sys) struct pmu_sys sys = { .fd = -1 };
+	SCOPED(pmu_sys_close) struct pmu_sys sys = { .fd = -1 };
 	struct pmu_query what = { paths->cpuinfo, name, allows_raw };
 	int err = pmu_sys_open(paths->devices, d, &sys);
 

@@ -50,7 +50,6 @@ struct pmu_events {
 MUST_USE int pmu_resolve(const struct pmu_paths *paths, const char *name, bool allows_raw,
                          struct diag *d, struct pmu_events *out);
 void pmu_events_done(struct pmu_events *l);
-void scoped_pmu_events(struct pmu_events *l);
 
 struct pmu_row {
 	const char *name; /* can be given to pmu_resolve() as it is */

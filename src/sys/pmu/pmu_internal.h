@@ -20,7 +20,6 @@ struct pmu_sys {
 };
 
 MUST_USE int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out);
-void scoped_pmu_sys(struct pmu_sys *s);
 const struct pmu_dev *pmu_sys_find(const struct pmu_sys *s, const char *name); /* or NULL */
 
 /* Text of events/NAME as a new string; -ENOENT when the PMU has no such event. */

@@ -17,7 +17,7 @@ struct pmu_listing {
 /* Whether the name resolves, and each part of it can be counted. */
 static bool is_usable(const struct pmu_listing *l, const char *name)
 {
-	SCOPED(scoped_pmu_events) struct pmu_events found = { 0 };
+	SCOPED(pmu_events_done) struct pmu_events found = { 0 };
 	struct pmu_query what = { .cpuinfo = l->paths->cpuinfo, .name = name };
 
 	if (pmu_resolve_in(l->sys, &what, NULL, &found))
@@ -100,7 +100,7 @@ static int list_dev(const struct pmu_listing *l, const struct pmu_dev *dev)
 
 int pmu_list(const struct pmu_paths *paths, const struct pmu_lister *lister, struct diag *d)
 {
-	SCOPED(scoped_pmu_sys) struct pmu_sys sys = { .fd = -1 };
+	SCOPED(pmu_sys_close) struct pmu_sys sys = { .fd = -1 };
 	struct pmu_listing l = { .paths = paths, .lister = lister, .sys = &sys };
 	int err = pmu_sys_open(paths->devices, d, &sys);
 

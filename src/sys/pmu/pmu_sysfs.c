@@ -104,7 +104,7 @@ static int add_dev(struct pmu_sys *s, const char *name)
 
 int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out)
 {
-	SCOPED(scoped_pmu_sys) struct pmu_sys s = { .fd = -1 };
+	SCOPED(pmu_sys_close) struct pmu_sys s = { .fd = -1 };
 	struct dirent **names = NULL;
 	int nr, err = 0;
 
@@ -132,11 +132,6 @@ static void pmu_sys_close(struct pmu_sys *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	*s = (struct pmu_sys){ .fd = -1 };
-}
-
-void scoped_pmu_sys(struct pmu_sys *s)
-{
-	pmu_sys_close(s);
 }
 
 const struct pmu_dev *pmu_sys_find(const struct pmu_sys *s, const char *name)

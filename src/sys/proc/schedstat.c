@@ -65,11 +65,6 @@ void schedstat_free(struct schedstat *s)
 	free(s);
 }
 
-void scoped_schedstat(struct schedstat *const *s)
-{
-	schedstat_free(*s);
-}
-
 /* Text is cut into words in place of copies: none of it needs to end with a NUL. */
 struct schedstat_word {
 	const char *s;

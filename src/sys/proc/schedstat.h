@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 
 /* Where the kernel's counting is switched on and off. */
@@ -109,7 +110,7 @@ const char *schedstat_domain_field_name(uint32_t field);
 MUST_USE int schedstat_parse(const char *text, size_t len, struct diag *d, struct schedstat **out);
 MUST_USE int schedstat_read(const char *path, struct diag *d, struct schedstat **out);
 void schedstat_free(struct schedstat *s); /* NULL is fine */
-void scoped_schedstat(struct schedstat *const *s);
+DEFINE_SCOPED(schedstat, schedstat_free)
 
 /*
  * to - from, per CPU and domain. A counter of 32 bits that went backwards has wrapped, unless that would

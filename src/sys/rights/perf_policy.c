@@ -46,7 +46,7 @@ static bool has_allowed_samples(const struct perf_event_attr *attr)
 /* Those of cores may be sampled, others only counted. */
 static bool is_allowed_pmu(const struct perf_event_attr *attr, const char *devices)
 {
-	SCOPED(scoped_pmu_sys) struct pmu_sys sys = { .fd = -1 };
+	SCOPED(pmu_sys_close) struct pmu_sys sys = { .fd = -1 };
 	const struct pmu_dev *dev = NULL;
 
 	if (pmu_sys_open(devices, NULL, &sys))

@@ -261,7 +261,7 @@ static int make_pair(int pair[2])
 
 static int greet(struct sandbox *s)
 {
-	SCOPED(scoped_sandbox_msg) struct sandbox_msg hello = { 0 };
+	SCOPED(sandbox_msg_done) struct sandbox_msg hello = { 0 };
 	uint64_t trouble;
 	int err;
 

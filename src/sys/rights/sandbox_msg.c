@@ -43,11 +43,6 @@ void sandbox_msg_done(struct sandbox_msg *m)
 	*m = (struct sandbox_msg){ 0 };
 }
 
-void scoped_sandbox_msg(struct sandbox_msg *m)
-{
-	sandbox_msg_done(m);
-}
-
 static bool reserve(struct sandbox_msg *m, size_t more)
 {
 	if (m->error || more > SIZE_MAX / 4 || m->len > SIZE_MAX / 4) {

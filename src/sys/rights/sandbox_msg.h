@@ -29,7 +29,6 @@ struct sandbox_msg {
 void sandbox_msg_begin(struct sandbox_msg *m,
                        uint32_t kind); /* keeps the memory, closes descriptors */
 void sandbox_msg_done(struct sandbox_msg *m);
-void scoped_sandbox_msg(struct sandbox_msg *m);
 
 void sandbox_put_u64(struct sandbox_msg *m, uint64_t value);
 void sandbox_put_bytes(struct sandbox_msg *m, const void *bytes, size_t len);

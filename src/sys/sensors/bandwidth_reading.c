@@ -21,7 +21,7 @@ static char *slurp(const struct sensor_files *f, const char *path)
 static void read_places(const struct sensor_files *f, struct bandwidth_reading *r)
 {
 	SCOPED(scoped_free) char *text = slurp(f, "/sys/devices/system/cpu/online");
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 
 	if (!text || cpulist_parse(text, &online))
 		return;

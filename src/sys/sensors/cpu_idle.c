@@ -60,7 +60,7 @@ static int32_t read_place(const struct sensor_files *f, uint32_t cpu, const char
 
 int cpu_idles_read(const struct sensor_files *f, bool has_counts, struct cpu_idles *out)
 {
-	SCOPED(scoped_cpulist) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist online = { 0 };
 	SCOPED(scoped_free) char *text = NULL;
 	char path[SENSOR_PATH];
 
