@@ -193,19 +193,15 @@ static int show(void *work, struct report *r)
 	report_u64(r, "longest_chain", x->longest);
 	samples_report_object(&x->all, r, "compound_delay");
 	buckets_top(&x->tasks, false, &top);
-	report_begin_array(r, "top_tasks");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "top_tasks"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 		struct samples ns = buckets_at(&x->tasks, at);
 
-		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)x->tasks.at[at].key);
 		report_u64(r, "waits", x->tasks.at[at].count);
 		report_u64(r, "total_compound_delay_ns", x->tasks.at[at].sum_ns);
 		samples_report(&ns, r, "_compound_delay_ns");
-		report_end_object(r);
 	}
-	report_end_array(r);
 	show_chains(x, r);
 	report_string(
 		r, "note",

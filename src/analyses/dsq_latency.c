@@ -58,21 +58,17 @@ static int show(void *work, struct report *r)
 	report_string(r, "scheduler_name", dsq_scheduler(x->sc.s));
 	report_u64(r, "total_dsqs", b->nr);
 	report_u64(r, "total_events", x->rows.total);
-	report_begin_array(r, "per_dsq");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "per_dsq"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 		struct samples ns = buckets_at(b, at);
 
-		report_begin_object(r, NULL);
 		figure_dsq(r, b->at[at].key);
 		report_u64(r, "event_count", b->at[at].count);
 		show_latency(&ns, r);
 		show_depth(&x->rows.at[at], r);
 		show_slices(&x->rows.at[at], r);
 		figure_per_sec(r, "dispatches_per_sec", (double)b->at[at].count, x->sc.covered_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	report_string(r, "note",
 	              "from the insert into the queue to leaving it, each once; depths are weighted "
 	              "by time; a slice is granted when the task is switched in, and used until it "

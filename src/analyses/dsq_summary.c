@@ -24,19 +24,15 @@ static int show(void *work, struct report *r)
 	report_end_array(r);
 	report_end_object(r);
 	report_u64(r, "total_events", x->rows.total);
-	report_begin_array(r, "dsqs");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "dsqs"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		figure_dsq(r, b->at[at].key);
 		report_u64(r, "event_count", b->at[at].count);
 		report_u64(r, "moved_to_another", x->rows.at[at].moved);
 		report_u64(r, "total_wait_ns", b->at[at].sum_ns);
 		report_percent(r, "share_percent", b->at[at].count, x->rows.total);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

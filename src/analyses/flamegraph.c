@@ -175,7 +175,6 @@ static void show_path(const struct graph *g, const struct path *path, struct rep
 	profile_stack_at(g->p, path->stack, &stack);
 	fold(g, &stack, folded);
 	task = profile_task_at(g->p, stack.task);
-	report_begin_object(r, NULL);
 	report_string(r, "comm", task->comm);
 	report_id(r, "tid", task->tid);
 	report_u64(r, "samples", path->count);
@@ -183,7 +182,6 @@ static void show_path(const struct graph *g, const struct path *path, struct rep
 		report_u64(r, "time_ns", path->value);
 	report_percent(r, "percent", path->value, profile_value(g->p));
 	report_string(r, "stack", folded);
-	report_end_object(r);
 }
 
 /* Distinguished by 128 bits of hash. */
@@ -265,10 +263,8 @@ static int show_paths(const struct graph *g, uint32_t limit, struct report *r)
 		return -ENOMEM;
 	top_rank(&top);
 	report_u64(r, "different_stacks", g->nr_paths);
-	report_begin_array(r, "stacks");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "stacks"); i++)
 		show_path(g, &g->paths[top.entries[i].id], r);
-	report_end_array(r);
 	return 0;
 }
 

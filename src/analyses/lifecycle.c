@@ -88,17 +88,13 @@ static int show_parents(const struct lives *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_lifecycle, x->sc.args) };
 
 	buckets_top(&x->parents, true, &top);
-	report_begin_array(r, "by_parent");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_parent"); i++) {
 		const struct bucket *b = &x->parents.at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)b->key);
 		report_u64(r, "forks", b->count);
 		figure_per_sec(r, "forks_per_sec", (double)b->count, x->sc.covered_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

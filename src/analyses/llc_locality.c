@@ -139,18 +139,14 @@ static int show_llcs(const struct locality *x, uint32_t limit, struct report *r)
 		if (x->llcs[i].is_there)
 			top_add(&top, x->llcs[i].outbound, i);
 	top_rank(&top);
-	report_begin_array(r, "per_llc_stats");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "per_llc_stats"); i++) {
 		const struct llc *l = &x->llcs[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		report_u64(r, "llc_id", top.entries[i].id);
 		report_u64(r, "inbound_migrations", l->inbound);
 		report_u64(r, "outbound_migrations", l->outbound);
 		report_u64(r, "internal_migrations", l->internal);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -162,14 +158,10 @@ static int show_units(const struct locality *x, uint32_t limit, struct report *r
 		if (x->crossed[i])
 			top_add(&top, x->crossed[i], i);
 	top_rank(&top);
-	report_begin_array(r, "top_cross_llc_processes");
-	for (uint32_t i = 0; i < top.nr; i++) {
-		report_begin_object(r, NULL);
+	for (uint32_t i = 0; top_row(&top, i, r, "top_cross_llc_processes"); i++) {
 		units_report(&x->units, r, (uint32_t)top.entries[i].id);
 		report_u64(r, "cross_llc_count", top.entries[i].score);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

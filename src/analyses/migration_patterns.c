@@ -108,11 +108,9 @@ static void show_hops(const struct move_patterns *x, const struct count *c, stru
 
 static void show_unit(const struct move_patterns *x, uint32_t unit, struct report *r)
 {
-	report_begin_object(r, NULL);
 	units_report(&x->units, r, unit);
 	report_u64(r, "migration_count", x->counts[unit].nr);
 	show_hops(x, &x->counts[unit], r);
-	report_end_object(r);
 }
 
 static int show(void *work, struct report *r)
@@ -138,10 +136,8 @@ static int show(void *work, struct report *r)
 	show_latency(x, r);
 	report_u64(r, "total_processes_migrated", nr);
 	units_report_mode(&x->units, r);
-	report_begin_array(r, "top_migrating_processes");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "top_migrating_processes"); i++)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_string(r, "note",
 	              "a move between nodes counts as cross NUMA only, one between caches of a "
 	              "node as cross LLC; latency is the wait of tasks that were switched in on "

@@ -122,21 +122,17 @@ static int show_units(const struct slices *x, struct report *r)
 
 	buckets_top(&x->by_unit, false, &top);
 	report_u64(r, "total_processes", x->by_unit.nr);
-	report_begin_array(r, "processes");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "processes"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id, unit = (uint32_t)x->by_unit.at[at].key;
 		struct samples ns = buckets_at(&x->by_unit, at);
 
-		report_begin_object(r, NULL);
 		units_report(&x->units, r, unit);
 		report_u64(r, "slices", x->by_unit.at[at].count);
 		report_u64(r, "total_runtime_ns", x->by_unit.at[at].sum_ns);
 		samples_report(&ns, r, "_timeslice_ns");
 		show_layer(most(&x->unit_layers, unit), r);
 		show_queue(x, most(&x->unit_queues, unit), r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -146,16 +142,12 @@ static int show_layers(const struct slices *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_oncpu_slices, x->sc.args) };
 
 	buckets_top(&x->layers, false, &top);
-	report_begin_array(r, "by_layer");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_layer"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		show_layer((uint32_t)x->layers.at[at].key, r);
 		buckets_report(&x->layers, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -186,11 +186,9 @@ static int show_part(const struct counters *x, const struct buckets *b,
 	struct top top = { .limit = pass_limit(&pass_perf_counters, x->sc.args) };
 
 	buckets_top(b, false, &top);
-	report_begin_array(r, key);
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
 		const struct bucket *part = &b->at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		if (b == &x->by_unit)
 			units_report(&x->units, r, (uint32_t)part->key);
 		else if (part->key == EV_NO_LAYER)
@@ -200,9 +198,7 @@ static int show_part(const struct counters *x, const struct buckets *b,
 		report_u64(r, "slices", part->count);
 		report_u64(r, "runtime_ns", part->sum_ns);
 		show_sums(x, &sums[top.entries[i].id], r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -98,15 +98,11 @@ static int show_preemptors(const struct preemptions *x, const struct preempted_t
 	for (uint32_t i = v->first_edge; i; i = x->next_edge[i - 1])
 		top_add(&top, x->edges.at[i - 1].count, i - 1);
 	top_rank(&top);
-	report_begin_array(r, "top_preempted_by");
-	for (uint32_t i = 0; i < top.nr; i++) {
-		report_begin_object(r, NULL);
+	for (uint32_t i = 0; top_row(&top, i, r, "top_preempted_by"); i++) {
 		task_report(x->sc.s, r, x->edges.at[top.entries[i].id].by);
 		report_u64(r, "count", top.entries[i].score);
 		report_u64(r, "wait_ns", x->edges.at[top.entries[i].id].sum_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

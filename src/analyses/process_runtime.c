@@ -67,14 +67,12 @@ static void show_unit(const struct runtime *x, uint32_t unit, struct report *r)
 {
 	struct samples slices = grouped_at(&x->slices, unit);
 
-	report_begin_object(r, NULL);
 	units_report(&x->units, r, unit);
 	report_u64(r, "thread_count", units_threads(&x->units, unit));
 	report_u64(r, "total_runtime_ns", x->uses[unit].run_ns);
 	report_percent(r, "cpu_time_percent", x->uses[unit].run_ns, x->sc.span_ns);
 	report_u64(r, "num_switches", x->uses[unit].nr_slices);
 	samples_report(&slices, r, "_timeslice_ns");
-	report_end_object(r);
 }
 
 static int show(void *work, struct report *r)
@@ -101,10 +99,8 @@ static int show(void *work, struct report *r)
 	report_u64(r, "span_ns", x->sc.span_ns);
 	report_u64(r, "total_runtime_ns", x->total_ns);
 	report_u64(r, "unattributed_runtime_ns", x->unattributed_ns);
-	report_begin_array(r, "processes");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "processes"); i++)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	return 0;
 }
 

@@ -9,11 +9,12 @@
 #include "base/map.h"
 #include "model/interrupt.h"
 
-void relations_done(struct relations *x)
+void relations_done(void *relations)
 {
+	struct relations *x = relations;
+
 	buckets_done(&x->pairs);
 	free(x->at);
-	scope_done(&x->sc);
 }
 
 static struct relation *relation_of(struct relations *x, uint32_t i, uint64_t first_ns)
@@ -63,8 +64,9 @@ static void add_places(const struct relations *x, struct relation *at, const str
 	}
 }
 
-int relations_collect(struct relations *x)
+int relations_collect(void *relations)
 {
+	struct relations *x = relations;
 	/* A requested task may be the waker or the wakee: filtered here. */
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_WAIT, .is_all = true };
 	const union timeline_row *row;

@@ -40,9 +40,9 @@ struct relations {
 	uint64_t from_unknown; /* whether it was the task or an interrupt */
 };
 
-/* Of a struct with only the scope set. -ENOMEM. */
-MUST_USE int relations_collect(struct relations *x);
-void relations_done(struct relations *x); /* the scope, too */
+/* As struct pass_work has them: of a struct with only the scope set. -ENOMEM. */
+MUST_USE int relations_collect(void *relations);
+void relations_done(void *relations);
 /* The number of the pair the other way round; false if there is none. */
 bool relations_reverse(const struct relations *x, uint32_t i, uint32_t *out);
 uint64_t relations_both_ways(const struct relations *x); /* pairs, each once */

@@ -135,21 +135,17 @@ static int show_names(const struct requests *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_requests, x->sc.args) };
 
 	buckets_top(&x->names, false, &top);
-	report_begin_array(r, "by_name");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_name"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 		uint64_t key = x->names.at[at].key;
 
-		report_begin_object(r, NULL);
 		figure_text(r, "name", x->sc.s, bucket_low(key));
 		figure_text(r, "category", x->sc.s, bucket_high(key));
 		buckets_report(&x->names, at, r);
 		figure_per_sec(r, "rate_per_sec", (double)x->names.at[at].count, x->sc.covered_ns);
 		report_u64(r, "with_thread", x->parts[at].nr);
 		show_parts(&x->parts[at], r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -136,7 +136,6 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 {
 	const struct depth *c = &x->cpus[cpu];
 
-	report_begin_object(r, NULL);
 	report_u64(r, "cpu_id", cpu);
 	report_double(r, "avg_depth", over_time(x, c->found.sum), 3);
 	report_double(r, "avg_waiting", over_time(x, c->waiting_ns), 3);
@@ -145,7 +144,6 @@ static void show_cpu(const struct depths *x, uint32_t cpu, struct report *r)
 	report_u64(r, "p99_depth", c->found.p99);
 	report_u64(r, "sample_count", c->nr_changes);
 	report_u64(r, "unknown_time_ns", c->unknown_ns);
-	report_end_object(r);
 }
 
 static int show(void *work, struct report *r)
@@ -176,10 +174,8 @@ static int show(void *work, struct report *r)
 	report_double_if(r, "global_avg_depth", nr, sum / (double)nr, 3);
 	report_u64(r, "global_max_depth", max);
 	report_u64(r, "cpus_with_high_depth", nr_high);
-	report_begin_array(r, "worst_cpus_by_max_depth");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "worst_cpus_by_max_depth"); i++)
 		show_cpu(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_string(r, "note",
 	              "depth is the running task plus those that wait and run there "
 	              "next, 1 is alone; average and p99 are over time");

@@ -149,20 +149,16 @@ static int show_parts(const struct layers *x, const struct buckets *b, uint32_t 
 		if (bucket_high(b->at[i].key) == layer)
 			top_add(&top, b->at[i].sum_ns, i);
 	top_rank(&top);
-	report_begin_array(r, key);
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
 		const struct bucket *part = &b->at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		if (b == &x->tasks)
 			task_report(x->sc.s, r, bucket_low(part->key));
 		else
 			figure_dsq(r, x->queue_ids.at[bucket_low(part->key)].key);
 		report_u64(r, "slices", part->count);
 		report_u64(r, "runtime_ns", part->sum_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

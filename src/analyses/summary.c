@@ -88,18 +88,14 @@ static int show_busiest(const struct scope *sc, struct report *r)
 		if (totals[i])
 			top_add(&top, totals[i], i);
 	top_rank(&top);
-	report_begin_array(r, "busiest_tasks");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "busiest_tasks"); i++) {
 		uint32_t task = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		report_string(r, "comm", source_comm(sc->s, task));
 		report_u64(r, "tid", source_tid(sc->s, task));
 		report_u64(r, "runtime_ns", totals[task]);
 		report_percent(r, "of_one_cpu_percent", totals[task], sc->span_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

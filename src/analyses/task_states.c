@@ -148,7 +148,6 @@ static void show_unit(const struct states *x, uint32_t unit, struct report *r)
 	const struct times *t = &x->times[unit];
 	uint64_t total = total_ns(t);
 
-	report_begin_object(r, NULL);
 	units_report(&x->units, r, unit);
 	report_u64(r, "thread_count", units_threads(&x->units, unit));
 	report_u64(r, "running_time_ns", t->running_ns);
@@ -164,7 +163,6 @@ static void show_unit(const struct states *x, uint32_t unit, struct report *r)
 	report_u64(r, "voluntary_switches", t->voluntary);
 	report_u64(r, "involuntary_switches", t->involuntary);
 	show_delays(x, unit, r);
-	report_end_object(r);
 }
 
 /* Tasks with the most known time first, among them those that used or wanted the CPU most. */
@@ -190,10 +188,8 @@ static int show(void *work, struct report *r)
 	report_u64(r, "span_ns", x->sc.span_ns);
 	report_string(r, "from",
 	              x->nr_from_wakeup ? "wakeup" : (x->nr_from_waking ? "waking" : NULL));
-	report_begin_array(r, "processes");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "processes"); i++)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_string(r, "note",
 	              "scheduler latency covers every wait, that of preempted tasks too; "
 	              "unknown time is not part of the total");

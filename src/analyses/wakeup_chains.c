@@ -196,7 +196,6 @@ static void show_chain(const struct chains *x, uint32_t number, struct report *r
 
 	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
 		path[nr++] = first = &x->links[i - 1];
-	report_begin_object(r, NULL);
 	report_u64(r, "total_latency_ns", end->total_ns);
 	report_u64(r, "elapsed_ns", end->end_ns - first->start_ns);
 	report_u64(r, "chain_length", shown);
@@ -206,7 +205,6 @@ static void show_chain(const struct chains *x, uint32_t number, struct report *r
 	for (uint32_t i = shown; i-- > 0;)
 		show_link(x, path[i], r);
 	report_end_array(r);
-	report_end_object(r);
 }
 
 static int show(const struct chains *x, struct report *r)
@@ -229,10 +227,8 @@ static int show(const struct chains *x, struct report *r)
 	report_u64(r, "total_chains_found", nr);
 	report_u64(r, "chains_shown", top.nr);
 	report_u64(r, "wakeups", x->nr);
-	report_begin_array(r, "chains");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "chains"); i++)
 		show_chain(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_string(r, "note",
 	              "each waker had itself waited before it woke the next; criticality is the "
 	              "length times the latency in ms");
@@ -261,7 +257,6 @@ static void show_tracked(const struct chains *x, uint32_t number, struct report 
 
 	for (uint32_t i = number; nr < end->len; i = x->links[i - 1].before)
 		path[nr++] = first = &x->links[i - 1];
-	report_begin_object(r, NULL);
 	if (first->waker < x->sc.nr_tasks)
 		report_u64(r, "root_pid", source_tid(s, first->waker));
 	else
@@ -287,7 +282,6 @@ static void show_tracked(const struct chains *x, uint32_t number, struct report 
 	figure_us(r, "total_latency_us", (double)end->total_ns);
 	report_u64(r, "chain_length", end->len);
 	report_string(r, "begins_with", begins_with(x, end, first));
-	report_end_object(r);
 }
 
 /* The longest first, then those that took longest. */
@@ -307,10 +301,8 @@ static int show_tracker(const struct chains *x, struct report *r)
 		return -ENOMEM;
 	top_rank(&top);
 	report_u64(r, "total_wakeups", x->nr);
-	report_begin_array(r, "chains");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "chains"); i++)
 		show_tracked(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	return 0;
 }
 

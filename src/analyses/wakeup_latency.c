@@ -95,7 +95,6 @@ static void show_worst(const struct waits *x, struct report *r)
 
 static void show_edge(const struct waits *x, const struct edge *e, struct report *r)
 {
-	report_begin_object(r, NULL);
 	waker_report(x->sc.s, r, e->by, UNITS_LAST_NAME);
 	report_u64(r, "wakee_pid", source_tid(x->sc.s, e->to));
 	report_string(r, "wakee_comm", source_comm(x->sc.s, e->to));
@@ -103,7 +102,6 @@ static void show_edge(const struct waits *x, const struct edge *e, struct report
 	report_u64(r, "total_latency_ns", e->sum_ns);
 	report_u64(r, "avg_latency_ns", e->sum_ns / e->count);
 	report_u64(r, "max_latency_ns", e->max_ns);
-	report_end_object(r);
 }
 
 static int show_edges(const struct waits *x, uint32_t limit, struct report *r)
@@ -114,10 +112,8 @@ static int show_edges(const struct waits *x, uint32_t limit, struct report *r)
 		top_add(&top, x->edges.at[i].sum_ns, i);
 	top_rank(&top);
 	report_u64(r, "total_pairs", x->edges.nr);
-	report_begin_array(r, "top_pairs_by_total_latency");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "top_pairs_by_total_latency"); i++)
 		show_edge(x, &x->edges.at[top.entries[i].id], r);
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -135,12 +131,10 @@ static void show_cpu(const struct waits *x, uint32_t cpu, struct report *r)
 {
 	struct samples of = grouped_at(&x->by_cpu, cpu);
 
-	report_begin_object(r, NULL);
 	report_u64(r, "cpu_id", cpu);
 	report_u64(r, "count", of.nr);
 	report_u64(r, "avg_latency_ns", (uint64_t)samples_mean(&of));
 	report_u64(r, "p99_latency_ns", samples_percentile(&of, HIST_P(99)));
-	report_end_object(r);
 }
 
 static int show_all(struct waits *x, uint32_t limit, struct report *r)
@@ -163,10 +157,8 @@ static int show_all(struct waits *x, uint32_t limit, struct report *r)
 	samples_report(&x->all, r, "_latency_ns");
 	report_end_object(r);
 	samples_report_histogram(&x->all, r, "histogram");
-	report_begin_array(r, "worst_cpus_by_avg_latency");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "worst_cpus_by_avg_latency"); i++)
 		show_cpu(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -28,7 +28,6 @@ static void show_pair(const struct relations *x, uint32_t i, struct report *r)
 	uint32_t wakee = bucket_low(x->pairs.at[i].key);
 	struct samples ns = buckets_at(&x->pairs, i);
 
-	report_begin_object(r, NULL);
 	waker_report(x->sc.s, r, bucket_high(x->pairs.at[i].key), UNITS_LAST_NAME);
 	report_u64(r, "wakee_pid", source_tid(x->sc.s, wakee));
 	report_string(r, "wakee_comm", source_comm(x->sc.s, wakee));
@@ -42,11 +41,11 @@ static void show_pair(const struct relations *x, uint32_t i, struct report *r)
 	report_u64(r, "cross_llc_count", at->cross_llc);
 	report_u64(r, "same_node_count", at->same_node);
 	report_u64(r, "cross_node_count", at->cross_node);
-	report_end_object(r);
 }
 
-static int show(const struct relations *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct relations *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_wakeup_relations, x->sc.args) };
 
@@ -57,30 +56,14 @@ static int show(const struct relations *x, struct report *r)
 	report_u64(r, "wakeups_by_interrupt_or_idle", x->from_interrupt + x->from_no_task);
 	report_u64(r, "wakeups_by_task_or_interrupt", x->from_unknown);
 	report_u64(r, "bidirectional_count", relations_both_ways(x));
-	report_begin_array(r, "relationships");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "relationships"); i++)
 		show_pair(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_string(r, "note",
 	              "by total latency; from the waking, or the wakeup where there is none, to the "
 	              "switch-in; caches and nodes only where the topology is known; for "
 	              "wakeups_by_task_or_interrupt the recording does not say whether the running "
 	              "task or an interrupt during it was the waker");
 	return top.has_failed ? -ENOMEM : 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(relations_done) struct relations x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = relations_collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_wakeup_relations = {
@@ -91,5 +74,6 @@ const struct pass pass_wakeup_relations = {
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
-	.run = run,
+	.work = { sizeof(struct relations), .collect = relations_collect, .show = show,
+	          .done = relations_done },
 };

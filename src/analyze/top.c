@@ -77,6 +77,19 @@ void top_done(struct top *t)
 	*t = (struct top){ 0 };
 }
 
+bool top_row(const struct top *t, uint32_t i, struct report *r, const char *key)
+{
+	if (i == 0)
+		report_begin_array(r, key);
+	else
+		report_end_object(r);
+	if (i < t->nr)
+		report_begin_object(r, NULL);
+	else
+		report_end_array(r);
+	return i < t->nr;
+}
+
 uint64_t top_lowest(uint64_t value)
 {
 	return UINT64_MAX - value;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/report.h"
+
 struct top_entry {
 	uint64_t score;
 	uint64_t id;
@@ -27,6 +29,12 @@ void top_add(struct top *t, uint64_t score, uint64_t id);
 /* Best first. Nothing can be added any more. */
 void top_rank(struct top *t);
 void top_done(struct top *t);
+/*
+ * The rows of a report, after top_rank(): an array of objects, one for each of the best, whose members the body of the loop adds.
+ *   for (uint32_t i = 0; top_row(&top, i, r, "rows"); i++)
+ * No way out of the loop but its end.
+ */
+bool top_row(const struct top *t, uint32_t i, struct report *r, const char *key);
 /* A score for numbers of which the lowest are the best. */
 uint64_t top_lowest(uint64_t value);
 /* A score for fractions; those below 0 count as 0. Distinguishes differences of a millionth. */

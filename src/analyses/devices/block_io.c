@@ -143,17 +143,13 @@ static int show_devices(const struct block *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_block_io, x->sc.args) };
 
 	buckets_top(&x->devices, true, &top);
-	report_begin_array(r, "by_device");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_device"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		report_string(r, "device", figure_device(r, x->devices.at[at].key));
 		buckets_report(&x->devices, at, r);
 		show_flow(x, &x->flows[at], r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -163,16 +159,12 @@ static int show_tasks(const struct block *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_block_io, x->sc.args) };
 
 	buckets_top(&x->tasks, false, &top);
-	report_begin_array(r, "by_process");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_process"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)x->tasks.at[at].key);
 		buckets_report(&x->tasks, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -66,14 +66,10 @@ static int show_part(const struct files *x, const struct buckets *b, const char 
 	struct top top = { .limit = pass_limit(&pass_file_io, x->sc.args) };
 
 	buckets_top(b, false, &top);
-	report_begin_array(r, key);
-	for (uint32_t i = 0; i < top.nr; i++) {
-		report_begin_object(r, NULL);
+	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
 		show_who(x, b, b->at[top.entries[i].id].key, r);
 		buckets_report(b, (uint32_t)top.entries[i].id, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

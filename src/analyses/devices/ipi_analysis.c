@@ -91,16 +91,12 @@ static int show_reasons(const struct ipis *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_ipi_analysis, x->sc.args) };
 
 	buckets_top(&x->reasons, false, &top);
-	report_begin_array(r, "top_reasons");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "top_reasons"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		figure_text(r, "reason", x->sc.s, (uint32_t)x->reasons.at[at].key);
 		buckets_report(&x->reasons, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -111,18 +107,14 @@ static int show_cpus(const struct ipis *x, const struct buckets *b, const char *
 	struct top top = { .limit = pass_limit(&pass_ipi_analysis, x->sc.args) };
 
 	buckets_top(b, true, &top);
-	report_begin_array(r, key);
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
 		const struct bucket *cpu = &b->at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		report_u64_if(r, member, cpu->key != SEVERAL_CPUS, cpu->key); /* several at once */
 		report_u64(r, "count", cpu->count);
 		if (b == &x->cpus)
 			report_u64(r, "total_duration_ns", cpu->sum_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -84,19 +84,15 @@ static int show_irqs(const struct irqs *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_irq_analysis, x->sc.args) };
 
 	buckets_top(&x->irqs, false, &top);
-	report_begin_array(r, "top_irqs");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "top_irqs"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 		uint64_t irq = x->irqs.at[at].key;
 
-		report_begin_object(r, NULL);
 		report_id(r, "irq", irq);
 		report_string(r, "handler", handlers_of(x, (uint32_t)irq, r));
 		buckets_report(&x->irqs, at, r);
 		figure_per_sec(r, "rate_per_sec", (double)x->irqs.at[at].count, x->sc.covered_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -106,20 +102,16 @@ static int show_cpus(const struct irqs *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_irq_analysis, x->sc.args) };
 
 	buckets_top(&x->cpus, false, &top);
-	report_begin_array(r, "by_cpu");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_cpu"); i++) {
 		const struct bucket *b = &x->cpus.at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		report_u64(r, "cpu", b->key);
 		report_u64(r, "count", b->count);
 		report_u64(r, "total_duration_ns", cover_ns(&x->handlers, (uint32_t)b->key));
 		report_u64(r, "max_duration_ns", b->max_ns);
 		report_percent(r, "time_percent", cover_ns(&x->handlers, (uint32_t)b->key),
 		               x->sc.span_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -71,16 +71,12 @@ static int show_reclaimers(const struct memory *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
 
 	buckets_top(&x->reclaimers, false, &top);
-	report_begin_array(r, "reclaim_by_process");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "reclaim_by_process"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)x->reclaimers.at[at].key);
 		buckets_report(&x->reclaimers, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -90,17 +86,13 @@ static int show_allocators(const struct memory *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_memory_pressure, x->sc.args) };
 
 	buckets_top(&x->allocators, false, &top);
-	report_begin_array(r, "allocated_by_process");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "allocated_by_process"); i++) {
 		const struct bucket *b = &x->allocators.at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, (uint32_t)b->key);
 		report_u64(r, "count", b->count);
 		report_u64(r, "pages", b->sum_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

@@ -82,14 +82,10 @@ static int show(void *work, struct report *r)
 	show_traffic(x, &x->all, r);
 	report_double(r, "duration_secs", (double)x->sc.span_ns / NS_PER_SEC, 6);
 	buckets_top(&x->devices, true, &top);
-	report_begin_array(r, "by_device");
-	for (uint32_t i = 0; i < top.nr; i++) {
-		report_begin_object(r, NULL);
+	for (uint32_t i = 0; top_row(&top, i, r, "by_device"); i++) {
 		figure_text(r, "device", x->sc.s, (uint32_t)x->devices.at[top.entries[i].id].key);
 		show_traffic(x, &x->at[top.entries[i].id], r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	report_string(r, "note",
 	              "megabits per second of the requested time; a packet sent through several "
 	              "devices counts at each");

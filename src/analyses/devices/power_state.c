@@ -88,16 +88,12 @@ static int show_steps(const struct power *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_power_state, x->sc.args) };
 
 	buckets_top(&x->steps, false, &top);
-	report_begin_array(r, "by_action");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "by_action"); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		figure_text(r, "action", x->sc.s, (uint32_t)x->steps.at[at].key);
 		buckets_report(&x->steps, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

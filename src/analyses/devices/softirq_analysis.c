@@ -34,19 +34,16 @@ static int show_part(const struct softirqs *x, enum softirq_part part, const str
 	struct top top = { .limit = pass_limit(&pass_softirq_analysis, x->sc.args) };
 
 	buckets_top(b, false, &top);
-	report_begin_array(r, keys[part]);
-	for (uint32_t i = 0; i < top.nr; i++) {
-		report_begin_object(r, NULL);
+	for (uint32_t i = 0; top_row(&top, i, r, keys[part]); i++) {
 		show_row(x, part, &b->at[top.entries[i].id], r);
 		buckets_report(b, (uint32_t)top.entries[i].id, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct softirqs *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct softirqs *x = work;
 	int err;
 
 	report_string(r, "description",
@@ -67,20 +64,6 @@ static int show(const struct softirqs *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(softirqs_done) struct softirqs x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = softirqs_collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_softirq_analysis = {
 	.id = "softirq_analysis",
 	.name = "Softirq Analysis",
@@ -88,5 +71,6 @@ const struct pass pass_softirq_analysis = {
 	.what = "which softirqs took how much time, where and from which task",
 	.needs = EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT),
 	.cost = 2,
-	.run = run,
+	.work = { sizeof(struct softirqs), .collect = softirqs_collect, .show = show,
+	          .done = softirqs_done },
 };

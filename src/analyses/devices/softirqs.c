@@ -3,16 +3,18 @@
 #include "analyze/walk.h"
 #include "model/interrupt.h"
 
-void softirqs_done(struct softirqs *x)
+void softirqs_done(void *softirqs)
 {
+	struct softirqs *x = softirqs;
+
 	buckets_done(&x->vectors);
 	buckets_done(&x->cpus);
 	buckets_done(&x->tasks);
-	scope_done(&x->sc);
 }
 
-int softirqs_collect(struct softirqs *x)
+int softirqs_collect(void *softirqs)
 {
+	struct softirqs *x = softirqs;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_SOFTIRQ };
 	const union timeline_row *row;
 	int err;

@@ -13,8 +13,8 @@ struct softirqs {
 	uint64_t total, total_ns;
 };
 
-/* Of a struct with only the scope set. -ENOMEM. */
-MUST_USE int softirqs_collect(struct softirqs *x);
-void softirqs_done(struct softirqs *x); /* the scope, too */
+/* As struct pass_work has them: of a struct with only the scope set. -ENOMEM. */
+MUST_USE int softirqs_collect(void *softirqs);
+void softirqs_done(void *softirqs);
 /* Members softirq_nr and softirq_name. */
 void softirqs_report_vector(struct report *r, uint32_t vector);

@@ -85,19 +85,15 @@ static int show_part(const struct works *x, const struct buckets *b, const char 
 	struct top top = { .limit = pass_limit(&pass_workqueue, x->sc.args) };
 
 	buckets_top(b, false, &top);
-	report_begin_array(r, key);
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
 		uint32_t at = (uint32_t)top.entries[i].id;
 
-		report_begin_object(r, NULL);
 		if (b == &x->functions)
 			show_function(x, at, r);
 		else
 			task_report(x->sc.s, r, (uint32_t)b->at[at].key);
 		buckets_report(b, at, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 

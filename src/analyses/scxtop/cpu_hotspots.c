@@ -28,10 +28,11 @@ struct hotspots {
 	uint32_t nr_busy; /* CPUs where anything happened */
 };
 
-static void done(struct hotspots *x)
+static void done(void *work)
 {
+	struct hotspots *x = work;
+
 	free(x->cpus);
-	scope_done(&x->sc);
 }
 
 static struct hotspot_cpu *at(struct hotspots *x, uint32_t cpu)
@@ -44,8 +45,9 @@ static bool is_busy(const struct hotspot_cpu *c)
 	return c->switches || c->ipis || c->migrations || c->waits;
 }
 
-static int collect(struct hotspots *x)
+static int collect(void *work)
 {
+	struct hotspots *x = work;
 	struct rows slices = { .sc = &x->sc }, idles = { .sc = &x->sc }, waits = { .sc = &x->sc },
 		    moves = { .sc = &x->sc };
 	struct walk marks = { .sc = &x->sc, .table = TIMELINE_MARK, .kinds = EV_BIT(EV_IPI_SEND) };
@@ -115,7 +117,6 @@ static void show_cpu(const struct hotspots *x, uint32_t cpu, struct report *r)
 {
 	const struct hotspot_cpu *c = &x->cpus[cpu];
 
-	report_begin_object(r, NULL);
 	report_u64(r, "cpu", cpu);
 	figure_per_sec(r, "context_switches_per_sec", (double)c->switches, x->sc.covered_ns);
 	figure_per_sec(r, "ipis_per_sec", (double)c->ipis, x->sc.covered_ns);
@@ -123,7 +124,6 @@ static void show_cpu(const struct hotspots *x, uint32_t cpu, struct report *r)
 	figure_us_if(r, "avg_latency_us", c->waits, (double)c->wait_ns / (double)c->waits);
 	report_double(r, "switches_percentile", rank(x, c), 2);
 	show_lost(x, c, r);
-	report_end_object(r);
 }
 
 /* Over the CPUs where anything happened. */
@@ -144,8 +144,9 @@ static void show_averages(const struct hotspots *x, struct report *r)
 	report_end_object(r);
 }
 
-static int show(const struct hotspots *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct hotspots *x = work;
 	const struct pass_args *args = x->sc.args;
 	double least = args->percentile > 0 ? args->percentile : DEFAULT_PERCENTILE;
 	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_cpu_hotspots, args) };
@@ -156,10 +157,8 @@ static int show(const struct hotspots *x, struct report *r)
 	if (top.has_failed)
 		return -ENOMEM;
 	top_rank(&top);
-	report_begin_array(r, "hotspots");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "hotspots"); i++)
 		show_cpu(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_u64(r, "count", top.nr);
 	show_averages(x, r);
 	report_string(r, "latency_from", "waking");
@@ -170,20 +169,6 @@ static int show(const struct hotspots *x, struct report *r)
 	return 0;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct hotspots x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_cpu_hotspots = {
 	.id = "cpu_hotspot_analyzer",
 	.name = "CPU Hotspot Analyzer",
@@ -192,5 +177,5 @@ const struct pass pass_cpu_hotspots = {
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE) | EV_BIT(EV_IPI_SEND),
 	.cost = 2,
-	.run = run,
+	.work = { sizeof(struct hotspots), .collect = collect, .show = show, .done = done },
 };

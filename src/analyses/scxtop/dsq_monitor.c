@@ -15,15 +15,17 @@ struct monitor {
 	struct buckets runs; /* switch-ins that name the queue */
 };
 
-static void done(struct monitor *x)
+static void done(void *work)
 {
+	struct monitor *x = work;
+
 	dsq_rows_done(&x->queues);
 	buckets_done(&x->runs);
-	scope_done(&x->sc);
 }
 
-static int collect(struct monitor *x)
+static int collect(void *work)
 {
+	struct monitor *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_RUN };
 	const union timeline_row *row;
 
@@ -60,7 +62,6 @@ static void show_queue(const struct monitor *x, uint32_t i, struct report *r)
 	const struct dsq *q = &x->queues.at[i];
 	struct samples stays = buckets_at(&x->queues.waits, i);
 
-	report_begin_object(r, NULL);
 	report_id(r, "dsq_id", b->key);
 	report_u64(r, "enqueue_count", stays.nr); /* those whose insertion was seen */
 	report_u64(r, "dequeue_count", b->count);
@@ -69,35 +70,19 @@ static void show_queue(const struct monitor *x, uint32_t i, struct report *r)
 	show_stay(&stays, r);
 	report_u64_if(r, "max_queue_length", q->has_depth, q->max_depth);
 	report_u64_if(r, "current_queue_length", q->has_depth, q->depth);
-	report_end_object(r);
 }
 
-static int show(const struct monitor *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct monitor *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_dsq_monitor, x->sc.args) };
 
 	buckets_top(&x->queues.waits, true, &top);
-	report_begin_array(r, "dsqs");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "dsqs"); i++)
 		show_queue(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_u64(r, "total_dsqs", x->queues.waits.nr);
 	return top.has_failed ? -ENOMEM : 0;
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct monitor x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_dsq_monitor = {
@@ -107,5 +92,5 @@ const struct pass pass_dsq_monitor = {
 	.what = "dispatch queues of sched_ext, as scxtop's live analyzer shows them",
 	.uses = EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_RUN),
 	.cost = 2,
-	.run = run,
+	.work = { sizeof(struct monitor), .collect = collect, .show = show, .done = done },
 };

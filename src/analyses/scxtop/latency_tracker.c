@@ -30,15 +30,16 @@ struct tracker {
 	uint64_t *moved_ns; /* by task: its last migration so far */
 };
 
-static void done(struct tracker *x)
+static void done(void *work)
 {
+	struct tracker *x = work;
+
 	for (int i = 0; i < KINDS; i++) {
 		samples_done(&x->kinds[i].all);
 		buckets_done(&x->kinds[i].cpus);
 		buckets_done(&x->kinds[i].tasks);
 	}
 	free(x->moved_ns);
-	scope_done(&x->sc);
 }
 
 static void add(struct latencies *l, uint32_t cpu, uint32_t task, uint64_t ns)
@@ -79,8 +80,9 @@ static void collect_waits(struct tracker *x)
 	}
 }
 
-static int collect(struct tracker *x)
+static int collect(void *work)
 {
+	struct tracker *x = work;
 	struct walk w = { .sc = &x->sc, .table = TIMELINE_DSQ };
 	const union timeline_row *row;
 	int err = 0;
@@ -174,11 +176,9 @@ static int show_rows(const struct tracker *x, const struct buckets *b, bool is_c
 		top_add(&top, samples_percentile(&s, HIST_P(99)), i);
 	}
 	top_rank(&top);
-	report_begin_array(r, is_cpu ? "by_cpu" : "by_pid");
-	for (uint32_t k = 0; k < top.nr; k++) {
+	for (uint32_t k = 0; top_row(&top, k, r, is_cpu ? "by_cpu" : "by_pid"); k++) {
 		const struct bucket *at = &b->at[top.entries[k].id];
 
-		report_begin_object(r, NULL);
 		if (is_cpu) {
 			report_u64(r, "cpu", at->key);
 		} else {
@@ -189,14 +189,13 @@ static int show_rows(const struct tracker *x, const struct buckets *b, bool is_c
 		figure_us(r, "mean_us", (double)at->sum_ns / (double)at->count);
 		figure_us(r, "p99_us", (double)top.entries[k].score);
 		figure_us(r, "max_us", (double)at->max_ns);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(struct tracker *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	struct tracker *x = work;
 	static const char *const names[KINDS] = { "WakeupToRun", "DsqWait", "CpuMigration",
 		                                  "SchedulingDelay" };
 	int err = 0;
@@ -218,20 +217,6 @@ static int show(struct tracker *x, struct report *r)
 	return err;
 }
 
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct tracker x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
-}
-
 const struct pass pass_latency_tracker = {
 	.id = "latency_tracker",
 	.name = "Latency Tracker",
@@ -240,5 +225,5 @@ const struct pass pass_latency_tracker = {
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE) | EV_BIT(EV_DSQ_LEAVE),
 	.cost = 4,
-	.run = run,
+	.work = { sizeof(struct tracker), .collect = collect, .show = show, .done = done },
 };

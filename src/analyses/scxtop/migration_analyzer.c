@@ -28,14 +28,15 @@ struct migrations {
 	uint64_t total;
 };
 
-static void done(struct migrations *x)
+static void done(void *work)
 {
+	struct migrations *x = work;
+
 	free(x->tasks);
 	free(x->where);
 	buckets_done(&x->pairs);
 	buckets_done(&x->cpus);
 	moves_done(&x->moves);
-	scope_done(&x->sc);
 }
 
 static void add(struct migrations *x, const struct pair_migration *move)
@@ -52,8 +53,9 @@ static void add(struct migrations *x, const struct pair_migration *move)
 	(void)buckets_count(&x->cpus, bucket_pair(move->task, move->to_cpu));
 }
 
-static int collect(struct migrations *x)
+static int collect(void *work)
 {
+	struct migrations *x = work;
 	struct pair_migration move;
 	int err = moves_init(&x->moves, &x->sc);
 
@@ -90,7 +92,6 @@ static uint32_t first_of(const struct migrations *x, uint32_t task)
 
 static void show_task(const struct migrations *x, uint32_t task, struct report *r)
 {
-	report_begin_object(r, NULL);
 	report_u64(r, "pid", source_tid(x->sc.s, task));
 	report_string(r, "comm", tasks_comm(x->sc.s->tasks, task));
 	report_u64(r, "migration_count", x->tasks[task].nr);
@@ -100,7 +101,6 @@ static void show_task(const struct migrations *x, uint32_t task, struct report *
 		report_u64(r, NULL, bucket_low(x->where[i]));
 	report_end_array(r);
 	report_u64(r, "ping_pong_count", x->tasks[task].ping_pongs);
-	report_end_object(r);
 }
 
 static int show_pairs(const struct migrations *x, struct report *r)
@@ -109,22 +109,19 @@ static int show_pairs(const struct migrations *x, struct report *r)
 	struct top top = { .limit = pass_limit(&pass_migration_analyzer, x->sc.args) };
 
 	buckets_top(&x->pairs, true, &top);
-	report_begin_array(r, "cpu_pairs");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "cpu_pairs"); i++) {
 		const struct bucket *b = &x->pairs.at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		report_u64(r, "from_cpu", bucket_high(b->key));
 		report_u64(r, "to_cpu", bucket_low(b->key));
 		report_u64(r, "count", b->count);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static int show(const struct migrations *x, struct report *r)
+static int show(void *work, struct report *r)
 {
+	const struct migrations *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_migration_analyzer, x->sc.args) };
 
@@ -136,25 +133,9 @@ static int show(const struct migrations *x, struct report *r)
 	top_rank(&top);
 	report_u64(r, "total_migrations", x->total);
 	figure_per_sec(r, "migrations_per_sec", (double)x->total, x->sc.covered_ns);
-	report_begin_array(r, "process_patterns");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "process_patterns"); i++)
 		show_task(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	return show_pairs(x, r);
-}
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	SCOPED(done) struct migrations x = { 0 };
-	int err = scope_init(&x.sc, s, args, d);
-
-	if (err)
-		return err;
-	err = collect(&x);
-	if (!err)
-		err = show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
 const struct pass pass_migration_analyzer = {
@@ -164,5 +145,5 @@ const struct pass pass_migration_analyzer = {
 	.what = "which tasks move between CPUs, as scxtop's live analyzer shows it",
 	.needs_any = EV_BIT(EV_MIGRATE) | EV_BIT(EV_SWITCH),
 	.cost = 2,
-	.run = run,
+	.work = { sizeof(struct migrations), .collect = collect, .show = show, .done = done },
 };

@@ -46,19 +46,15 @@ static int show_types(const struct softirqs *x, struct report *r)
 
 	buckets_top(&x->vectors, true, &top);
 	report_u64(r, "count", top.nr);
-	report_begin_array(r, "stats");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "stats"); i++) {
 		const struct bucket *b = &x->vectors.at[top.entries[i].id];
 		struct samples s = buckets_at(&x->vectors, (uint32_t)top.entries[i].id);
 
-		report_begin_object(r, NULL);
 		softirqs_report_vector(r, (uint32_t)b->key);
 		report_u64(r, "count", b->count);
 		figure_per_sec(r, "rate_per_sec", (double)b->count, x->sc.covered_ns);
 		show_spread(&s, r);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -141,29 +137,29 @@ static const struct softirq_mode {
 	{ "by_process", show_tasks },
 };
 
+static const struct softirq_mode *find_mode(const struct pass_args *args)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!args->category || strcmp(modes[i].name, args->category) == 0)
+			return &modes[i];
+	return NULL;
+}
+
+static int show(void *work, struct report *r)
+{
+	const struct softirqs *x = work;
+	const struct softirq_mode *mode = find_mode(x->sc.args);
+
+	report_string(r, "mode", mode->name);
+	return mode->show(x, r);
+}
+
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(softirqs_done) struct softirqs x = { 0 };
-	const char *name = args->category ? args->category : modes[0].name;
-	const struct softirq_mode *mode = NULL;
-	int err;
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (strcmp(modes[i].name, name) == 0)
-			mode = &modes[i];
-	if (!mode)
-		return diag_set(d, -EINVAL, "summary, by_type, by_cpu or by_process",
-		                "there is no mode '%.32s'", name);
-	err = scope_init(&x.sc, s, args, d);
-	if (err)
-		return err;
-	err = softirqs_collect(&x);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	report_string(r, "mode", mode->name);
-	err = mode->show(&x, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+	return find_mode(args) ? pass_run_with(&pass_softirq_analyzer.work, s, args, r, d)
+	                       : diag_set(d, -EINVAL, "summary, by_type, by_cpu or by_process",
+	                                  "there is no mode '%.32s'", args->category);
 }
 
 const struct pass pass_softirq_analyzer = {
@@ -174,4 +170,6 @@ const struct pass pass_softirq_analyzer = {
 	.needs = EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT),
 	.cost = 2,
 	.run = run,
+	.work = { sizeof(struct softirqs), .collect = softirqs_collect, .show = show,
+	          .done = softirqs_done },
 };

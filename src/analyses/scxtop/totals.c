@@ -224,7 +224,6 @@ static void show_unit(const struct totals *x, uint32_t unit, struct report *r)
 	uint32_t name = is_process ? x->units.names[unit] : unit;
 	uint32_t tgid = source_tgid(x->sc.s, name);
 
-	report_begin_object(r, NULL);
 	if (!is_process)
 		report_u64(r, "tid", source_tid(x->sc.s, unit));
 	report_u64_if(r, "pid", is_process || tgid, is_process ? units_pid(&x->units, unit) : tgid);
@@ -234,7 +233,6 @@ static void show_unit(const struct totals *x, uint32_t unit, struct report *r)
 	if (!is_process)
 		report_u64(r, "runtime_ns", t->run_ns);
 	show_latency(t, r);
-	report_end_object(r);
 }
 
 /* Most switches first. */
@@ -248,10 +246,8 @@ static int show_tasks(struct totals *x, struct report *r)
 	if (top.has_failed)
 		return -ENOMEM;
 	top_rank(&top);
-	report_begin_array(r, "processes");
-	for (uint32_t i = 0; i < top.nr; i++)
+	for (uint32_t i = 0; top_row(&top, i, r, "processes"); i++)
 		show_unit(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
 	report_u64(r, "total_processes", nr_known(x->tasks, x->units.nr));
 	report_u64(r, "shown", top.nr);
 	return 0;
@@ -267,19 +263,15 @@ static int show_dsqs(struct totals *x, struct report *r)
 	for (uint32_t i = 0; !err && i < q.waits.nr; i++)
 		top_add(&top, top_lowest(q.waits.at[i].key), i);
 	top_rank(&top);
-	report_begin_array(r, "dsqs");
-	for (uint32_t i = 0; i < top.nr; i++) {
+	for (uint32_t i = 0; top_row(&top, i, r, "dsqs"); i++) {
 		const struct bucket *b = &q.waits.at[top.entries[i].id];
 		const struct dsq *queue = &q.at[top.entries[i].id];
 
-		report_begin_object(r, NULL);
 		report_id(r, "dsq_id", b->key);
 		report_u64(r, "nr_enqueues", b->count);
 		report_u64(r, "nr_dispatches", b->count - queue->moved);
 		report_u64_if(r, "queue_depth", queue->has_depth, queue->depth);
-		report_end_object(r);
 	}
-	report_end_array(r);
 	report_u64(r, "total_dsqs", q.waits.nr);
 	dsq_rows_done(&q);
 	return err ? err : top.has_failed ? -ENOMEM : 0;

@@ -239,43 +239,37 @@ static const struct wakee_mode {
 	{ "summary", "all wakeups together", show_summary },
 };
 
-static int find_mode(const struct pass_args *args, struct diag *d, const struct wakee_mode **out)
+static const struct wakee_mode *find_mode(const struct pass_args *args)
 {
-	const char *name = args->category ? args->category : modes[0].name;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!args->category || strcmp(modes[i].name, args->category) == 0)
+			return &modes[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (strcmp(modes[i].name, name) != 0)
-			continue;
-		*out = &modes[i];
-		return modes[i].show == show_thread && !args->tid
-		               ? diag_set(d, -EINVAL, "give a pid",
-		                          "the mode for_pid is about one pid")
-		               : 0;
-	}
-	return diag_set(d, -EINVAL,
-	                "critical, frequency, latency, bidirectional, for_pid or summary",
-	                "there is no mode '%.32s'", name);
+static int show(void *work, struct report *r)
+{
+	const struct relations *x = work;
+	const struct wakee_mode *mode = find_mode(x->sc.args);
+	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_waker_wakee, x->sc.args) };
+
+	report_string(r, "mode", mode->name);
+	report_string(r, "description", mode->description);
+	return mode->show(x, &top, r);
 }
 
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_waker_wakee, args) };
-	SCOPED(relations_done) struct relations x = { 0 };
-	const struct wakee_mode *mode = &modes[0];
-	int err = find_mode(args, d, &mode);
+	const struct wakee_mode *mode = find_mode(args);
 
-	if (!err)
-		err = scope_init(&x.sc, s, args, d);
-	if (err)
-		return err;
-	err = relations_collect(&x);
-	if (err)
-		return diag_set(d, err, NULL, "out of memory");
-	report_string(r, "mode", mode->name);
-	report_string(r, "description", mode->description);
-	err = mode->show(&x, &top, r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+	if (!mode)
+		return diag_set(d, -EINVAL,
+		                "critical, frequency, latency, bidirectional, for_pid or summary",
+		                "there is no mode '%.32s'", args->category);
+	if (mode->show == show_thread && !args->tid)
+		return diag_set(d, -EINVAL, "give a pid", "the mode for_pid is about one pid");
+	return pass_run_with(&pass_waker_wakee.work, s, args, r, d);
 }
 
 const struct pass pass_waker_wakee = {
@@ -287,4 +281,6 @@ const struct pass pass_waker_wakee = {
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
 	.run = run,
+	.work = { sizeof(struct relations), .collect = relations_collect, .show = show,
+	          .done = relations_done },
 };

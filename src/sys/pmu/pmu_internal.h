@@ -20,6 +20,7 @@ struct pmu_sys {
 };
 
 MUST_USE int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out);
+void pmu_sys_close(struct pmu_sys *s);
 const struct pmu_dev *pmu_sys_find(const struct pmu_sys *s, const char *name); /* or NULL */
 
 /* Text of events/NAME as a new string; -ENOENT when the PMU has no such event. */

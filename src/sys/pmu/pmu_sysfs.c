@@ -124,7 +124,7 @@ int pmu_sys_open(const char *devices, struct diag *d, struct pmu_sys *out)
 	return 0;
 }
 
-static void pmu_sys_close(struct pmu_sys *s)
+void pmu_sys_close(struct pmu_sys *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		cpulist_done(&s->devs[i].cpus);
