@@ -94,11 +94,12 @@ static void put_pattern(void *ctx, const char *name)
 		fprintf(p->out, " | %s:%s", p->cmd->alias, name);
 }
 
-static void put_scan_case(FILE *out, const struct opt_command *cmd)
+static void put_scan_case(FILE *out, const struct opt_program *prog, const struct opt_command *cmd)
 {
 	struct case_patterns p = { .out = out, .cmd = cmd };
 	const struct opt *o;
 
+	(void)prog;
 	for (o = opt_first(cmd->options); o; o = opt_next(o)) {
 		if (!opt_takes_value(o))
 			continue;
@@ -110,7 +111,7 @@ static void put_scan_case(FILE *out, const struct opt_command *cmd)
 		fputs(scan_value, out);
 }
 
-static void put_value_case(FILE *out, const struct opt_command *cmd, const char *program)
+static void put_value_case(FILE *out, const struct opt_program *prog, const struct opt_command *cmd)
 {
 	const struct opt *o;
 
@@ -124,12 +125,12 @@ static void put_value_case(FILE *out, const struct opt_command *cmd, const char 
 		opt_each_name(o, put_pattern, &p);
 		fputs(") ", out);
 		if (o->choices) {
-			fprintf(out, "_%s_words '", program);
+			fprintf(out, "_%s_words '", prog->name);
 			for (choice = o->choices; *choice; choice++)
 				fprintf(out, "%s%s", choice == o->choices ? "" : " ", *choice);
 			fputs("' ;;\n", out);
 		} else if (o->is_file) {
-			fprintf(out, "_%s_files ;;\n", program);
+			fprintf(out, "_%s_files ;;\n", prog->name);
 		} else {
 			fputs(";;\n", out);
 		}
@@ -177,26 +178,17 @@ static void put_command_case(FILE *out, const struct opt_program *prog,
 
 void opt_complete_bash(const struct opt_program *prog, FILE *out)
 {
-	const struct opt_command top = opt_top_command(prog);
-	const struct opt_command *const *cmd;
-
 	opt_put_template(out, head, prog);
 	opt_put_template(out, scan_begin, prog);
-	put_scan_case(out, &top);
-	for (cmd = opt_first_command(prog); *cmd; cmd = opt_next_command(cmd))
-		put_scan_case(out, *cmd);
+	opt_each_command(prog, put_scan_case, out);
 	opt_put_template(out, scan_end, prog);
 
 	opt_put_template(out, values_begin, prog);
-	put_value_case(out, &top, prog->name);
-	for (cmd = opt_first_command(prog); *cmd; cmd = opt_next_command(cmd))
-		put_value_case(out, *cmd, prog->name);
+	opt_each_command(prog, put_value_case, out);
 	opt_put_template(out, values_end, prog);
 
 	opt_put_template(out, command_begin, prog);
-	put_command_case(out, prog, &top);
-	for (cmd = opt_first_command(prog); *cmd; cmd = opt_next_command(cmd))
-		put_command_case(out, prog, *cmd);
+	opt_each_command(prog, put_command_case, out);
 	opt_put_template(out, command_end, prog);
 	opt_put_template(out, tail, prog);
 }

@@ -32,6 +32,23 @@ void opt_each_shown_name(const struct opt *o, opt_name_fn *fn, void *ctx); /* no
 
 bool opt_takes_value(const struct opt *o);
 
+/* Called with the part before the command, then with each command. */
+typedef void opt_command_fn(FILE *out, const struct opt_program *prog,
+                            const struct opt_command *cmd);
+void opt_each_command(const struct opt_program *prog, opt_command_fn *fn, FILE *out);
+/* The same, and again under its alias. */
+void opt_each_command_name(const struct opt_program *prog, opt_command_fn *fn, FILE *out);
+
+/* For shells with a function of candidates: a line "WORD 'text' 'help'", indented. */
+void opt_put_candidate(FILE *out, const char *word, const char *text, const char *help);
+/* The lines of all commands, if these are the operands; of all names of options. */
+void opt_put_commands(FILE *out, const char *word, const struct opt_program *prog,
+                      const struct opt_command *cmd);
+void opt_put_options(FILE *out, const char *word, const struct opt_command *cmd);
+/* Calls fn with each COMMAND:OPTION that takes a value. */
+typedef void opt_value_fn(FILE *out, const char *command, const char *name, const struct opt *o);
+void opt_each_value(FILE *out, const struct opt_command *cmd, opt_value_fn *fn);
+
 void opt_complete_bash(const struct opt_program *prog, FILE *out);
 void opt_complete_zsh(const struct opt_program *prog, FILE *out);
 void opt_complete_fish(const struct opt_program *prog, FILE *out);

@@ -86,11 +86,6 @@ static void put_command(FILE *out, const struct opt_program *prog, const struct 
 
 void opt_complete_fish(const struct opt_program *prog, FILE *out)
 {
-	const struct opt_command top = opt_top_command(prog);
-	const struct opt_command *const *cmd;
-
 	opt_put_template(out, head, prog);
-	put_command(out, prog, &top);
-	for (cmd = opt_first_command(prog); *cmd; cmd = opt_next_command(cmd))
-		put_command(out, prog, *cmd);
+	opt_each_command(prog, put_command, out);
 }
