@@ -85,6 +85,21 @@ uint32_t writer_current(const struct writer_place *at, uint32_t otherwise)
 	return at->cpu->knows_current ? at->cpu->current_tid : otherwise;
 }
 
+int writer_begin(struct trace_writer *w, const struct ev_hdr *rec, uint32_t tid, uint32_t member,
+                 struct ftrace_event *out)
+{
+	struct writer_place at;
+	struct trace_task *task;
+	int err = writer_at(w, rec, &at);
+
+	if (!err && tid != WRITER_CURRENT)
+		err = writer_task(w, tid, at.ts_ns, &task);
+	if (!err)
+		*out = ftrace_begin(at.cpu, at.ts_ns,
+		                    tid == WRITER_CURRENT ? writer_current(&at, 0) : tid, member);
+	return err;
+}
+
 static int put_clocks(struct trace_writer *w)
 {
 	struct trace_clocks clocks;

@@ -5,13 +5,11 @@
 int writer_cpu_idle(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_cpu_idle *rec = (const void *)hdr;
-	struct writer_place at;
 	struct ftrace_event e;
-	int err = writer_at(w, hdr, &at);
+	int err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_CPU_IDLE, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_CPU_IDLE);
 	pb_uint(e.w, CPU_IDLE_STATE, rec->state);
 	pb_uint(e.w, CPU_IDLE_CPU, rec->cpu);
 	ftrace_end(&e, 0);
@@ -21,13 +19,11 @@ int writer_cpu_idle(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_cpu_freq(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_cpu_freq *rec = (const void *)hdr;
-	struct writer_place at;
 	struct ftrace_event e;
-	int err = writer_at(w, hdr, &at);
+	int err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_CPU_FREQUENCY, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_CPU_FREQUENCY);
 	pb_uint(e.w, CPU_FREQUENCY_STATE, rec->khz);
 	pb_uint(e.w, CPU_FREQUENCY_CPU, rec->cpu);
 	ftrace_end(&e, 0);
@@ -37,14 +33,12 @@ int writer_cpu_freq(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_cpu_hotplug(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_cpu_hotplug *rec = (const void *)hdr;
-	struct writer_place at;
 	struct ftrace_event e;
-	int err = writer_at(w, hdr, &at);
+	int err = writer_begin(w, hdr, WRITER_CURRENT,
+	                       rec->is_exit ? FTRACE_CPUHP_EXIT : FTRACE_CPUHP_ENTER, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0),
-	                 rec->is_exit ? FTRACE_CPUHP_EXIT : FTRACE_CPUHP_ENTER);
 	if (rec->is_exit) {
 		pb_uint(e.w, CPUHP_EXIT_CPU, rec->cpu);
 		pb_int(e.w, CPUHP_EXIT_IDX, rec->step);

@@ -6,19 +6,9 @@
 
 #define SECTOR_BYTES 512U
 
-/* Begins the event at the place of the record; the task in it is shown. */
-static int begin(struct trace_writer *w, const struct ev_hdr *hdr, uint32_t tid, uint32_t member,
-                 struct ftrace_event *out)
+static uint32_t task_of(uint32_t tid)
 {
-	struct writer_place at;
-	struct trace_task *task;
-	int err = writer_at(w, hdr, &at);
-
-	if (!err)
-		err = writer_task(w, tid, at.ts_ns, &task);
-	if (!err)
-		*out = ftrace_begin(at.cpu, at.ts_ns, tid ? tid : writer_current(&at, 0), member);
-	return err;
+	return tid ? tid : WRITER_CURRENT;
 }
 
 int writer_block(struct trace_writer *w, const struct ev_hdr *hdr)
@@ -34,7 +24,7 @@ int writer_block(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (rec->step >= sizeof(members) / sizeof(members[0]))
 		return -ERANGE;
-	err = begin(w, hdr, rec->tid, members[rec->step], &e);
+	err = writer_begin(w, hdr, task_of(rec->tid), members[rec->step], &e);
 	if (err)
 		return err;
 	pb_uint(e.w, BLOCK_DEV, rec->dev);
@@ -51,8 +41,8 @@ int writer_net(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_net *rec = (const void *)hdr;
 	struct ftrace_event e;
-	int err = begin(w, hdr, 0, rec->is_sent ? FTRACE_NET_DEV_XMIT : FTRACE_NETIF_RECEIVE_SKB,
-	                &e);
+	int err = writer_begin(w, hdr, WRITER_CURRENT,
+	                       rec->is_sent ? FTRACE_NET_DEV_XMIT : FTRACE_NETIF_RECEIVE_SKB, &e);
 
 	if (err)
 		return err;
@@ -79,7 +69,7 @@ int writer_memory(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (rec->step >= sizeof(steps) / sizeof(steps[0]))
 		return -ERANGE;
-	err = begin(w, hdr, rec->tid, steps[rec->step].member, &e);
+	err = writer_begin(w, hdr, task_of(rec->tid), steps[rec->step].member, &e);
 	if (err)
 		return err;
 	if (steps[rec->step].order)
@@ -92,8 +82,10 @@ int writer_fsync(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_fsync *rec = (const void *)hdr;
 	struct ftrace_event e;
-	int err = begin(w, hdr, rec->tid,
-	                rec->is_end ? FTRACE_EXT4_SYNC_FILE_EXIT : FTRACE_EXT4_SYNC_FILE_ENTER, &e);
+	int err = writer_begin(w, hdr, task_of(rec->tid),
+	                       rec->is_end ? FTRACE_EXT4_SYNC_FILE_EXIT
+	                                   : FTRACE_EXT4_SYNC_FILE_ENTER,
+	                       &e);
 
 	if (err)
 		return err;
@@ -107,7 +99,7 @@ int writer_suspend(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_suspend *rec = (const void *)hdr;
 	struct ftrace_event e;
-	int err = begin(w, hdr, 0, FTRACE_SUSPEND_RESUME, &e);
+	int err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_SUSPEND_RESUME, &e);
 
 	if (err)
 		return err;
@@ -127,7 +119,7 @@ int writer_blocked(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	/* Reported by the CPU that dequeues or wakes the task, not by the task. */
 	if (!err)
-		err = begin(w, hdr, 0, FTRACE_SCHED_BLOCKED_REASON, &e);
+		err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_SCHED_BLOCKED_REASON, &e);
 	if (err)
 		return err;
 	pb_uint(e.w, BLOCKED_PID, rec->tid);

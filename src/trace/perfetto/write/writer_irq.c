@@ -8,28 +8,17 @@
 #define SYMBOL_BYTES 256U
 #define MASK_CPUS    32U /* ipi_raise has a mask of 32 bits */
 
-/* The place of a record, with the task that it names shown. */
-static int place_of(struct trace_writer *w, const struct ev_hdr *hdr, uint32_t tid,
-                    struct writer_place *at, struct trace_task **out)
-{
-	int err = writer_at(w, hdr, at);
-
-	return err ? err : writer_task(w, tid, at->ts_ns, out);
-}
-
 int writer_softirq(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_softirq *rec = (const void *)hdr;
-	struct writer_place at;
-	struct trace_task *task;
 	struct ftrace_event e;
-	int err = place_of(w, hdr, rec->tid, &at, &task);
+	int err = writer_begin(w, hdr, rec->tid,
+	                       hdr->kind == EV_SOFTIRQ_ENTRY ? FTRACE_SOFTIRQ_ENTRY
+	                                                     : FTRACE_SOFTIRQ_EXIT,
+	                       &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid,
-	                 hdr->kind == EV_SOFTIRQ_ENTRY ? FTRACE_SOFTIRQ_ENTRY
-	                                               : FTRACE_SOFTIRQ_EXIT);
 	pb_uint(e.w, SOFTIRQ_VEC, rec->vector);
 	ftrace_end(&e, 0);
 	return 0;
@@ -38,14 +27,11 @@ int writer_softirq(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_irq_entry(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_irq_entry *rec = (const void *)hdr;
-	struct writer_place at;
-	struct trace_task *task;
 	struct ftrace_event e;
-	int err = place_of(w, hdr, rec->tid, &at, &task);
+	int err = writer_begin(w, hdr, rec->tid, FTRACE_IRQ_HANDLER_ENTRY, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid, FTRACE_IRQ_HANDLER_ENTRY);
 	pb_uint(e.w, IRQ_ENTRY_IRQ, rec->irq);
 	pb_text(e.w, IRQ_ENTRY_NAME, rec->name, sizeof(rec->name));
 	ftrace_end(&e, 0);
@@ -55,13 +41,11 @@ int writer_irq_entry(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_irq_exit(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_irq_exit *rec = (const void *)hdr;
-	struct writer_place at;
 	struct ftrace_event e;
-	int err = writer_at(w, hdr, &at);
+	int err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_IRQ_HANDLER_EXIT, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_IRQ_HANDLER_EXIT);
 	pb_uint(e.w, IRQ_EXIT_IRQ, rec->irq);
 	pb_int(e.w, IRQ_EXIT_RET, rec->ret);
 	ftrace_end(&e, 0);
@@ -102,8 +86,10 @@ int writer_ipi_send(struct trace_writer *w, const struct ev_hdr *hdr)
 	struct writer_place at;
 	struct trace_task *task;
 	struct ftrace_event e;
-	int err = place_of(w, hdr, rec->tid, &at, &task);
+	int err = writer_at(w, hdr, &at);
 
+	if (!err)
+		err = writer_task(w, rec->tid, at.ts_ns, &task);
 	if (err)
 		return err;
 	if (rec->target_cpu >= MASK_CPUS)
@@ -119,14 +105,12 @@ int writer_ipi_send(struct trace_writer *w, const struct ev_hdr *hdr)
 int writer_ipi(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_ipi *rec = (const void *)hdr;
-	struct writer_place at;
 	struct ftrace_event e;
-	int err = writer_at(w, hdr, &at);
+	int err = writer_begin(w, hdr, WRITER_CURRENT,
+	                       hdr->kind == EV_IPI_ENTRY ? FTRACE_IPI_ENTRY : FTRACE_IPI_EXIT, &e);
 
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0),
-	                 hdr->kind == EV_IPI_ENTRY ? FTRACE_IPI_ENTRY : FTRACE_IPI_EXIT);
 	pb_text(e.w, IPI_REASON, rec->reason, sizeof(rec->reason));
 	ftrace_end(&e, 0);
 	return 0;
@@ -179,18 +163,16 @@ int writer_work(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_work *rec = (const void *)hdr;
 	uint64_t function = 0;
-	struct writer_place at;
-	struct trace_task *task;
 	struct ftrace_event e;
-	int err = place_of(w, hdr, rec->tid, &at, &task);
+	int err = symbol_iid(w, rec->function, &function);
 
 	if (!err)
-		err = symbol_iid(w, rec->function, &function);
+		err = writer_begin(w, hdr, rec->tid,
+		                   hdr->kind == EV_WORK_START ? FTRACE_WORKQUEUE_EXECUTE_START
+		                                              : FTRACE_WORKQUEUE_EXECUTE_END,
+		                   &e);
 	if (err)
 		return err;
-	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid,
-	                 hdr->kind == EV_WORK_START ? FTRACE_WORKQUEUE_EXECUTE_START
-	                                            : FTRACE_WORKQUEUE_EXECUTE_END);
 	pb_uint(e.w, WORK_WORK, rec->work);
 	if (function)
 		pb_uint(e.w, WORK_FUNCTION, function);

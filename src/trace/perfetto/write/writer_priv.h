@@ -81,6 +81,10 @@ MUST_USE int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns,
                          struct trace_task **out);
 /* The task running on the CPU, or the given tid if that is unknown. */
 uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
+/* An event in full at the place of the record, with the task that it is of shown: its fields follow, then ftrace_end(). */
+#define WRITER_CURRENT UINT32_MAX /* of the task that runs on the CPU */
+MUST_USE int writer_begin(struct trace_writer *w, const struct ev_hdr *rec, uint32_t tid,
+                          uint32_t member, struct ftrace_event *out);
 
 /* writer_sched.c */
 /* A switch that was not recorded, marked so; at any time since the last one of the CPU. */
