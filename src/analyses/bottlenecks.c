@@ -142,8 +142,8 @@ static struct stretch long_waits(const struct bottlenecks *b)
 	while (rows_wait(&it, &w)) {
 		if (!latency_counts(&w) || latency_ns(&w) <= LONG_NS)
 			continue;
-		if (latency_start_ns(&w) < at.from_ns)
-			at.from_ns = latency_start_ns(&w);
+		if (pair_wait_woken_ns(&w) < at.from_ns)
+			at.from_ns = pair_wait_woken_ns(&w);
 		at.to_ns = w.end_ns;
 	}
 	return at;

@@ -86,7 +86,7 @@ static void note_wakeup(struct compound *x, const struct pair_wakeup *w)
 static bool is_wanted(const struct compound *x, const struct pair_wait *w)
 {
 	return scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
-	       scope_overlaps(&x->sc, latency_start_ns(w), w->end_ns);
+	       scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns);
 }
 
 static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
@@ -132,7 +132,7 @@ static int collect(void *work)
 		 */
 		bool is_wait_first = !wakeup || wait->wait.end_ns < wakeup->wakeup.ts_ns ||
 		                     (wait->wait.end_ns == wakeup->wakeup.ts_ns &&
-		                      latency_start_ns(&wait->wait) != wakeup->wakeup.ts_ns);
+		                      pair_wait_woken_ns(&wait->wait) != wakeup->wakeup.ts_ns);
 
 		if (is_wait_first) {
 			end_wait(x, &wait->wait, waits.id - 1);

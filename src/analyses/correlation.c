@@ -57,12 +57,12 @@ static void show_one(const struct correlation *x, uint64_t id, struct report *r)
 		return;
 	report_begin_object(r, NULL);
 	task_report(x->sc.s, r, w->task);
-	report_u64(r, "wakeup_timestamp", latency_start_ns(w));
+	report_u64(r, "wakeup_timestamp", pair_wait_woken_ns(w));
 	report_u64(r, "schedule_timestamp", w->end_ns);
 	report_u64(r, "wakeup_latency_ns", latency_ns(w));
 	latency_from_one(w, r);
 	report_string(r, "cause", latency_cause(w));
-	waker_report(x->sc.s, r, latency_waker(w), latency_start_ns(w));
+	waker_report(x->sc.s, r, latency_waker(w), pair_wait_woken_ns(w));
 	report_u64(r, "cpu", w->cpu);
 	report_end_object(r);
 }

@@ -388,7 +388,7 @@ int explain_measure(const struct source *s, struct ledger *l, const struct pair_
 	int err = elsewhere_init(&other, pair_nr_cpus(s->pair));
 
 	*out = (struct explain_wait){ .wait = *wait,
-		                      .start_ns = ledger_wait_start_ns(wait),
+		                      .start_ns = pair_wait_woken_ns(wait),
 		                      .is_from_waking = wait->waking_ns != 0 };
 	if (!err)
 		err = divide(s, l, &other, out);
@@ -450,14 +450,14 @@ int explain_links(const struct source *s, const struct pair_wait *wait,
                   struct explain_link links[EXPLAIN_MAX_LINKS], uint32_t *nr)
 {
 	links[0] = (struct explain_link){ .wait = *wait,
-		                          .wait_ns = wait->end_ns - ledger_wait_start_ns(wait) };
+		                          .wait_ns = wait->end_ns - pair_wait_woken_ns(wait) };
 	*nr = 1;
 	while (*nr < EXPLAIN_MAX_LINKS && has_waker(&links[*nr - 1].wait)) {
 		const struct pair_wait *last = &links[*nr - 1].wait;
 		struct pair_slice slice;
 		struct pair_wait before;
 		bool is_found;
-		int err = slice_at(s, last->waker, ledger_wait_start_ns(last), &slice, &is_found);
+		int err = slice_at(s, last->waker, pair_wait_woken_ns(last), &slice, &is_found);
 
 		if (!err && is_found)
 			err = wait_before(s, &slice, &before, &is_found);
@@ -465,13 +465,13 @@ int explain_links(const struct source *s, const struct pair_wait *wait,
 			return err;
 		if (!is_found ||
 		    before.end_ns >
-		            ledger_wait_start_ns(
+		            pair_wait_woken_ns(
 				    last)) /* time must go back, or a link would follow itself */
 			return 0;
 		links[(*nr)++] = (struct explain_link){
 			.wait = before,
-			.wait_ns = before.end_ns - ledger_wait_start_ns(&before),
-			.run_ns = ledger_wait_start_ns(last) - slice.start_ns,
+			.wait_ns = before.end_ns - pair_wait_woken_ns(&before),
+			.run_ns = pair_wait_woken_ns(last) - slice.start_ns,
 		};
 	}
 	return 0;

@@ -15,7 +15,7 @@
 
 static uint64_t length(const struct pair_wait *w)
 {
-	return w->end_ns - ledger_wait_start_ns(w);
+	return w->end_ns - pair_wait_woken_ns(w);
 }
 
 /* The longest of those wanted, longest first; how many. */
@@ -31,7 +31,7 @@ static uint32_t choose(const struct scope *sc, struct pair_wait *out, uint32_t m
 
 		if (nr == max && length(&out[max - 1]) >= length(&w))
 			continue;
-		if (at_ns && (at_ns < ledger_wait_start_ns(&w) || at_ns > w.end_ns))
+		if (at_ns && (at_ns < pair_wait_woken_ns(&w) || at_ns > w.end_ns))
 			continue;
 		at = nr < max ? nr++ : max - 1;
 		for (; at > 0 && length(&out[at - 1]) < length(&w); at--)
@@ -154,7 +154,7 @@ static void show_links(const struct source *s, const struct explain_link *links,
 		report_u64(r, "wait_ns", links[i].wait_ns);
 		report_u64(r, "run_ns", links[i].run_ns);
 		report_u64(r, "cpu", w->cpu);
-		report_u64(r, "start_timestamp", ledger_wait_start_ns(w));
+		report_u64(r, "start_timestamp", pair_wait_woken_ns(w));
 		report_u64(r, "end_timestamp", w->end_ns);
 		report_string(r, "woken_by", explain_interrupt(s, w, r));
 		report_end_object(r);
@@ -211,7 +211,7 @@ static int show_waits(const struct source *s, const struct pair_wait *waits, uin
 	int err;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t from = ledger_wait_start_ns(&waits[i]);
+		uint64_t from = pair_wait_woken_ns(&waits[i]);
 
 		start_ns = from < start_ns ? from : start_ns;
 		end_ns = waits[i].end_ns > end_ns ? waits[i].end_ns : end_ns;

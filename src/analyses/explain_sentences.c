@@ -59,8 +59,8 @@ static const char *waker_text(const struct source *s, const struct pair_wait *w,
 	if (in == ABI_IN_UNKNOWN)
 		return report_printf(r,
 		                     "%s or an interrupt during it (interrupts were not recorded)",
-		                     name_text(s, w->waker, latency_start_ns(w), name));
-	return report_printf(r, "%s", name_text(s, w->waker, latency_start_ns(w), name));
+		                     name_text(s, w->waker, pair_wait_woken_ns(w), name));
+	return report_printf(r, "%s", name_text(s, w->waker, pair_wait_woken_ns(w), name));
 }
 
 /* " for CPU 0", or where it was in turn; "" where that is unknown. */

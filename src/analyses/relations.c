@@ -77,20 +77,20 @@ int relations_collect(void *relations)
 		struct interrupt unused;
 		struct relation *at;
 
-		if (!latency_counts(wait) || !scope_has(&x->sc, latency_start_ns(wait)) ||
+		if (!latency_counts(wait) || !scope_has(&x->sc, pair_wait_woken_ns(wait)) ||
 		    !pass_takes_cpu(x->sc.args, wait->cpu) ||
 		    !(scope_takes(&x->sc, wait->task) || scope_takes(&x->sc, wait->waker)))
 			continue;
 		at = relation_of(
 			x, buckets_add(&x->pairs, bucket_pair(waker, wait->task), latency_ns(wait)),
-			latency_start_ns(wait));
+			pair_wait_woken_ns(wait));
 		if (!at)
 			return -ENOMEM;
 		x->total++;
 		x->from_no_task += waker == TASKS_NONE;
 		x->from_interrupt += interrupt_of_key(waker, &unused);
 		x->from_unknown += interrupt_context(wait->flags, wait->by) == ABI_IN_UNKNOWN;
-		at->last_ns = latency_start_ns(wait);
+		at->last_ns = pair_wait_woken_ns(wait);
 		add_places(x, at, wait);
 	}
 	return buckets_order(&x->pairs);

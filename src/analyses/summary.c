@@ -107,7 +107,7 @@ static const char *by_text(const struct source *s, const struct pair_wait *w,
 	struct interrupt i;
 
 	if (!interrupt_of_key(by, &i))
-		return by == TASKS_NONE ? NULL : source_comm_at(s, by, latency_start_ns(w));
+		return by == TASKS_NONE ? NULL : source_comm_at(s, by, pair_wait_woken_ns(w));
 	source_name_device(s, &i);
 	return interrupt_title(&i, buf);
 }
@@ -117,12 +117,12 @@ static void show_wait(const struct source *s, const struct pair_wait *w, struct 
 	char text[INTERRUPT_TEXT];
 
 	report_begin_object(r, NULL);
-	report_string(r, "comm", source_comm_at(s, w->task, latency_start_ns(w)));
+	report_string(r, "comm", source_comm_at(s, w->task, pair_wait_woken_ns(w)));
 	report_u64(r, "tid", source_tid(s, w->task));
 	report_u64(r, "wait_ns", latency_ns(w));
 	report_string(r, "cause", latency_cause(w));
 	report_u64(r, "cpu", w->cpu);
-	report_u64(r, "after_start_ns", latency_start_ns(w) - s->start_ns);
+	report_u64(r, "after_start_ns", pair_wait_woken_ns(w) - s->start_ns);
 	report_string(r, "by", by_text(s, w, text));
 	report_end_object(r);
 }

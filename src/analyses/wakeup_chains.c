@@ -90,14 +90,14 @@ static int add_link(struct chains *x, const struct pair_wait *w)
 	if (GROW(x->links, x->capacity, x->nr))
 		return -ENOMEM;
 	x->links[x->nr++] = (struct chain_link){
-		.start_ns = latency_start_ns(w),
+		.start_ns = pair_wait_woken_ns(w),
 		.end_ns = w->end_ns,
 		.task = w->task,
 		.waker = waker,
 		.before = at->waker == w->waker ? at->before : 0,
 		.is_from_waking = w->waking_ns != 0,
 		.is_wanted = scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
-		             scope_overlaps(&x->sc, latency_start_ns(w), w->end_ns),
+		             scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns),
 	};
 	measure(x, x->nr);
 	at->last = x->nr;
@@ -142,7 +142,7 @@ static bool is_wakeup_next(const struct chains *x)
 		return x->has_wakeup;
 	if (x->wakeup.ts_ns != x->wait.end_ns)
 		return x->wakeup.ts_ns < x->wait.end_ns;
-	return x->wait.task == x->wakeup.task && latency_start_ns(&x->wait) == x->wakeup.ts_ns;
+	return x->wait.task == x->wakeup.task && pair_wait_woken_ns(&x->wait) == x->wakeup.ts_ns;
 }
 
 static int collect(struct chains *x)

@@ -85,7 +85,7 @@ static void show_worst(const struct waits *x, struct report *r)
 	}
 	report_begin_object(r, "worst");
 	task_report(x->sc.s, r, x->worst.task);
-	waker_report(x->sc.s, r, latency_waker(&x->worst), latency_start_ns(&x->worst));
+	waker_report(x->sc.s, r, latency_waker(&x->worst), pair_wait_woken_ns(&x->worst));
 	report_u64(r, "latency_ns", latency_ns(&x->worst));
 	latency_from_one(&x->worst, r);
 	report_u64(r, "schedule_timestamp", x->worst.end_ns);

@@ -7,14 +7,9 @@ bool latency_counts(const struct pair_wait *w)
 	return w->cause != PAIR_PREEMPTED && !w->is_open;
 }
 
-uint64_t latency_start_ns(const struct pair_wait *w)
-{
-	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
-}
-
 uint64_t latency_ns(const struct pair_wait *w)
 {
-	return w->end_ns - latency_start_ns(w);
+	return w->end_ns - pair_wait_woken_ns(w);
 }
 
 uint64_t latency_queue_ns(const struct pair_wait *w)

@@ -23,7 +23,6 @@ struct latency_from {
 
 /* Whether it is one of a task woken or new, and over. */
 bool latency_counts(const struct pair_wait *w);
-uint64_t latency_start_ns(const struct pair_wait *w);
 uint64_t latency_ns(const struct pair_wait *w); /* of a wait of any cause */
 uint64_t latency_queue_ns(const struct pair_wait *w);
 /* Its waker: a task, an interrupt (interrupt_key()), or TASKS_NONE for idle or unknown. */

@@ -59,11 +59,6 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 	return 0;
 }
 
-uint64_t ledger_wait_start_ns(const struct pair_wait *w)
-{
-	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
-}
-
 static bool is_of_one_cpu(uint64_t dsq_id)
 {
 	return dsq_id & DSQ_BUILTIN &&
@@ -143,7 +138,7 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 		                    .to_ns = w->end_ns };
 
 	*out = (struct ledger_walk){
-		.l = l, .wait = *w, .at_ns = ledger_wait_start_ns(w), .queued_ns = queued_ns
+		.l = l, .wait = *w, .at_ns = pair_wait_woken_ns(w), .queued_ns = queued_ns
 	};
 	if (l->cfg.has_migrations) {
 		if (timeline_find(l->timeline, &q, &out->moves))

@@ -65,9 +65,6 @@ MUST_USE int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct
 void ledger_free(struct ledger *l); /* NULL is fine */
 DEFINE_SCOPED(ledger, ledger_free)
 
-/* From its waking on, or from its wakeup or switch-out where there is none. */
-uint64_t ledger_wait_start_ns(const struct pair_wait *w);
-
 /* Filled by ledger_begin(). */
 struct ledger_walk {
 	struct ledger *l;

@@ -127,6 +127,8 @@ struct machine_cpu {
 };
 
 /* A thread, or a process: then the sums of its threads. */
+#define MACHINE_NO_PRIO INT32_MIN
+
 struct machine_task {
 	uint32_t tid; /* of a process: its tgid */
 	uint32_t tgid;
@@ -137,9 +139,9 @@ struct machine_task {
 	const char *class_name; /* fair, rt, dl, ext, idle; NULL = unknown */
 	char state;             /* R S D T Z I; X = ended in the interval; '?' = unknown */
 	int32_t last_cpu;
-	int32_t prio;
-	double run;  /* of one CPU */
-	double wait; /* runnable, of the interval; NAN = unknown */
+	int32_t prio; /* the kernel's: 120 = nice 0, -1 = deadline; MACHINE_NO_PRIO = unknown */
+	double run;   /* of one CPU */
+	double wait;  /* runnable, of the interval; NAN = unknown */
 	union {
 		struct machine_dist dists[INTERVAL_DISTS];
 #define X(number, member) struct machine_dist member;

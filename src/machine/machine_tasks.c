@@ -166,7 +166,7 @@ static void blank(const struct machine_tasks *t, struct machine_task *row)
 	*row = (struct machine_task){
 		.state = '?',
 		.last_cpu = -1,
-		.prio = -1,
+		.prio = MACHINE_NO_PRIO,
 		.run = NAN,
 		.wait = NAN,
 		.layer = -1,

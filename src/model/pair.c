@@ -368,3 +368,8 @@ uint64_t pair_wait_start_ns(const struct pair_wait *w)
 {
 	return w->wakeup_ns ? w->wakeup_ns : w->waking_ns;
 }
+
+uint64_t pair_wait_woken_ns(const struct pair_wait *w)
+{
+	return w->waking_ns ? w->waking_ns : w->wakeup_ns;
+}

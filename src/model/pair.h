@@ -370,3 +370,5 @@ uint32_t pair_irq_name(const struct pair *p, uint32_t irq);
 
 /* Time by which a wait is tiled and counted: from the wakeup, or from the waking where there is none. */
 uint64_t pair_wait_start_ns(const struct pair_wait *w);
+/* Where its latency begins: at the waking, or at the wakeup or switch-out where there is none. */
+uint64_t pair_wait_woken_ns(const struct pair_wait *w);

@@ -22,8 +22,7 @@
 
 static uint64_t wait_start(const union timeline_row *r)
 {
-	/* For queries by time the wait begins with the waking. */
-	return r->wait.waking_ns ? r->wait.waking_ns : r->wait.wakeup_ns;
+	return pair_wait_woken_ns(&r->wait); /* for queries by time it begins with the waking */
 }
 
 static uint64_t first_word(const union timeline_row *r)

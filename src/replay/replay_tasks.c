@@ -191,7 +191,7 @@ static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
 		.cmdline = cmdline_of(t, task->tgid),
 		.state = life->end_ns <= moment ? 'X' : track->state,
 		.last_cpu = track->cpu,
-		.prio = track->prio,
+		.prio = track->has_prio ? track->prio : MACHINE_NO_PRIO,
 	};
 	machine_sum_clear_rates(row); /* nothing is known of no time */
 	show_sums(t, replay_sums_task(sums, life->task), seconds, row);

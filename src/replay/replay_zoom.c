@@ -132,7 +132,7 @@ static void add_holder(const struct zoom_build *x, struct machine_zoom_wait *to,
 static void add_rivals(struct zoom_build *x, const struct pair_wait *w,
                        struct machine_zoom_wait *to)
 {
-	uint64_t at = latency_start_ns(w), key, until;
+	uint64_t at = pair_wait_woken_ns(w), key, until;
 
 	while (at < w->end_ns) {
 		bool is_known = holder_at(x, w->cpu, at, &key, &until);
@@ -195,7 +195,7 @@ static void add_wait(struct zoom_build *x, const struct pair_wait *w)
 	struct machine_zoom_wait *to = &x->z->last[x->nr_waits++ % MAX_LAST];
 
 	*to = (struct machine_zoom_wait){
-		.start_ns = latency_start_ns(w),
+		.start_ns = pair_wait_woken_ns(w),
 		.wait_ns = latency_ns(w),
 		.cause = (enum machine_cause)w->cause,
 		.from_cpu = w->from_cpu == PAIR_NO_CPU ? -1 : w->from_cpu,

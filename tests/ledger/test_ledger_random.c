@@ -300,7 +300,7 @@ static uint32_t check(struct machine *m, struct paint (*cpus)[MAX_TIME], const s
 {
 	struct ledger_part parts[MAX_PARTS];
 	uint32_t nr = world_parts(&m->w, w, parts, MAX_PARTS);
-	uint64_t at = ledger_wait_start_ns(w);
+	uint64_t at = pair_wait_woken_ns(w);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		expect_eq(parts[i].start_ns, at);

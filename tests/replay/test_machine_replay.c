@@ -595,6 +595,10 @@ static void queues_and_frequencies_where_they_are_recorded(void **state)
 	expect_eq(s->m->dsqs[0].inserts, 2);
 	assert_true(isnan(s->m->dsqs[0].vtime_delta));
 	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->layer, 2);
+	expect_eq(task_in(s->m->threads, s->m->nr_threads, 50)->prio, 120);
+	/* It has not run yet. */
+	assert_int_equal(task_in(s->m->threads, s->m->nr_threads, 51)->prio, MACHINE_NO_PRIO);
+	assert_int_equal(task_in(s->m->processes, s->m->nr_processes, 51)->prio, MACHINE_NO_PRIO);
 	assert_string_equal(task_in(s->m->threads, s->m->nr_threads, 50)->class_name, "ext");
 	go(s, 10 * MS, 1);
 	near(s->m->cpus[0].mhz, 2000);

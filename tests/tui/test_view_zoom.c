@@ -63,6 +63,25 @@ static void the_screens_are_as_they_were(void **state)
 	expect_golden(45, 30, "tui-zoom-45.txt");
 }
 
+static void a_priority_that_is_not_known_is_not_shown_as_zero(void **state)
+{
+	static const struct {
+		int32_t prio;
+		const char *shown;
+	} cases[] = { { MACHINE_NO_PRIO, "prio ?," }, { 0, "prio 0," }, { -1, "prio -1," } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text;
+
+		f.threads[THREAD].prio = cases[i].prio;
+		text = draw(80, 60);
+		assert_non_null(strstr(text, cases[i].shown));
+		free(text);
+	}
+	f.threads[THREAD].prio = 120;
+}
+
 /* Words that must stand in this order in one line. */
 static void expect_words(const char *text, const char *const *words, size_t nr)
 {
@@ -253,6 +272,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_screens_are_as_they_were),
+		cmocka_unit_test(a_priority_that_is_not_known_is_not_shown_as_zero),
 		cmocka_unit_test(wakers_are_reported_with_the_waits_that_they_began),
 		cmocka_unit_test(rivals_are_reported_with_their_share_of_the_waiting),
 		cmocka_unit_test(waits_are_reported_with_waker_and_the_tasks_that_ran_meanwhile),

@@ -55,7 +55,7 @@ static void add_wait(struct tracker *x, const struct pair_wait *w)
 
 	if (latency_counts(w))
 		add(&x->kinds[WAKEUP_TO_RUN], w->cpu, w->task, latency_ns(w));
-	if (moved_ns && moved_ns >= latency_start_ns(w))
+	if (moved_ns && moved_ns >= pair_wait_woken_ns(w))
 		add(&x->kinds[CPU_MIGRATION], w->cpu, w->task, w->end_ns - moved_ns);
 	add(&x->kinds[SCHEDULING_DELAY], w->cpu, w->task, latency_queue_ns(w));
 }

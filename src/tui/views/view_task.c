@@ -52,11 +52,15 @@ static int draw_fact(struct grid *g, struct area a, int line, const char *name, 
 
 static int draw_facts(const struct machine_task *t, struct grid *g, struct area a)
 {
-	char text[160], run[FORMAT_BYTES], wait[FORMAT_BYTES];
+	char text[160], prio[16], run[FORMAT_BYTES], wait[FORMAT_BYTES];
 	int line = 0;
 
-	snprintf(text, sizeof(text), "%c, %s, prio %d, %u thread%s", t->state,
-	         t->class_name ? t->class_name : "class ?", t->prio, t->nr_threads,
+	if (t->prio == MACHINE_NO_PRIO)
+		snprintf(prio, sizeof(prio), "?");
+	else
+		snprintf(prio, sizeof(prio), "%d", t->prio);
+	snprintf(text, sizeof(text), "%c, %s, prio %s, %u thread%s", t->state,
+	         t->class_name ? t->class_name : "class ?", prio, t->nr_threads,
 	         t->nr_threads == 1 ? "" : "s");
 	line = draw_fact(g, a, line, "state", text);
 	snprintf(text, sizeof(text), "run %s%%  wait %s%%", format_percent(run, t->run),
