@@ -131,11 +131,13 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 
 int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
 {
-	struct timeline *t = calloc(1, sizeof(*t));
+	SCOPED(scoped_timeline) struct timeline *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	t->cfg = *cfg;
+	if (cfg->window_ns && !(t->shared = timeline_shared_new()))
+		return -ENOMEM;
 	if (!t->cfg.cap_bytes)
 		t->cfg.cap_bytes = DEFAULT_CAP_BYTES;
 	if (!t->cfg.tables)
@@ -147,7 +149,7 @@ int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
 		for (uint32_t k = 0; k < TIMELINE_MAX_COLS && tab->def->cols[k].size; k++)
 			tab->row_bytes += tab->def->cols[k].size;
 	}
-	*out = t;
+	*out = TAKE_PTR(t);
 	return 0;
 }
 
@@ -163,9 +165,10 @@ void timeline_free(struct timeline *t)
 		free(tab->chunks);
 		free(tab->ends);
 		timeline_chunk_put(tab->spare);
-		timeline_index_free(&tab->by_task);
-		timeline_index_free(&tab->by_cpu);
+		timeline_list_done(&tab->by_task);
+		timeline_list_done(&tab->by_cpu);
 	}
+	timeline_shared_put(t->shared);
 	free(t);
 }
 
@@ -544,7 +547,8 @@ size_t timeline_bytes(const struct timeline *t)
 	size_t bytes = t->bytes;
 
 	for (uint32_t i = 0; i < TIMELINE_TABLES; i++)
-		bytes += t->tables[i].by_task.bytes + t->tables[i].by_cpu.bytes;
+		bytes += timeline_list_bytes(&t->tables[i].by_task) +
+		         timeline_list_bytes(&t->tables[i].by_cpu);
 	return bytes;
 }
 

@@ -28,6 +28,7 @@
 
 struct budget;
 struct timeline;
+struct timeline_list;
 
 /* Each holds the struct pair_* of its name. */
 enum timeline_table {
@@ -126,14 +127,17 @@ struct timeline_query {
 struct timeline_iter {
 	const struct timeline *t;
 	struct timeline_query q;
-	const uint32_t *order; /* NULL: the table itself */
+	const struct timeline_list *list; /* of the parts of an index; NULL: the table itself */
+	uint32_t key, part;
+	const uint32_t *order; /* of the part: ids minus first */
+	uint64_t first;
 	uint64_t at;
 	uint64_t end;
 };
 
 /*
- * Rows in the order of their ends. Indexes by task and CPU are built at the first question after a record:
- * -ENOMEM.
+ * Rows in the order of their ends. Indexes by task and CPU are made at the first question after a record; with a window, a
+ * snapshot takes over what was built for those before it. -ENOMEM.
  */
 MUST_USE int timeline_find(struct timeline *t, const struct timeline_query *q,
                            struct timeline_iter *out);

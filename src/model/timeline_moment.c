@@ -84,29 +84,12 @@ bool timeline_after(struct timeline *t, const struct timeline_whose *w, uint64_t
 	return false;
 }
 
-/* The task or CPU whose rows are adjacent in an index: the row before may belong to another. */
-static bool is_of(const struct timeline *t, const struct timeline_whose *w,
-                  const union timeline_row *row)
-{
-	const struct timeline_def *def = t->tables[w->table].def;
-	uint32_t task;
-	uint16_t cpu;
-
-	if (w->task != TASKS_NONE) {
-		memcpy(&task, (const uint8_t *)row + def->task_offset, sizeof(task));
-		return task == w->task;
-	}
-	memcpy(&cpu, (const uint8_t *)row + def->cpu_offset, sizeof(cpu));
-	return cpu == w->cpu;
-}
-
 bool timeline_before(struct timeline *t, const struct timeline_whose *w, uint64_t ts_ns,
                      union timeline_row *row)
 {
 	struct timeline_iter it;
+	uint64_t id;
 
-	if (ts_ns == UINT64_MAX || !find(t, w, ts_ns + 1, &it) || !it.order || !it.at)
-		return false;
-	return timeline_row(t, w->table, t->tables[w->table].first + it.order[it.at - 1], row) &&
-	       is_of(t, w, row);
+	return ts_ns != UINT64_MAX && find(t, w, ts_ns + 1, &it) && it.list && it.list->nr &&
+	       timeline_iter_last(&it, &id) && timeline_row(t, w->table, id, row);
 }

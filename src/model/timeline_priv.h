@@ -1,6 +1,7 @@
 /* model/timeline_priv — what the files of model/timeline share. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "model/timeline.h"
@@ -58,14 +59,33 @@ struct timeline_cell {
 	const uint8_t *at;
 };
 
-/* Rows of each key next to each other, by their ends. */
+/* A part of an index: rows of each key next to each other, by their ends. Never changes. */
 struct timeline_index {
+	atomic_uint refs;
 	uint64_t first; /* for which rows it was built */
 	uint64_t end;
+	uint64_t min_end_ns, max_end_ns; /* of these */
 	uint32_t nr_keys;
 	uint32_t *starts; /* nr_keys + 1 places in order */
 	uint32_t *order;  /* ids minus first */
 	size_t bytes;
+};
+
+/* Parts one behind the other, by ids and by the ends of their rows. */
+struct timeline_list {
+	bool is_made;
+	uint64_t first; /* for which rows */
+	uint64_t end;
+	uint32_t nr, max;
+	struct timeline_index **parts;
+};
+
+/* Parts of full chunks, for a timeline with a window and all its snapshots. */
+struct timeline_shared {
+	atomic_uint refs;
+	pthread_mutex_t lock;
+	struct timeline_list by_task[TIMELINE_TABLES];
+	struct timeline_list by_cpu[TIMELINE_TABLES];
 };
 
 /* When the rows of a chunk end: beside each other, so that passing over many chunks costs little. */
@@ -84,9 +104,10 @@ struct timeline_rows {
 	struct timeline_chunk *spare;
 	uint64_t first;
 	uint64_t end;
+	uint64_t shared_end; /* of a snapshot: up to there its rows are those of the timeline */
 	uint64_t max_len_ns; /* of any row so far */
-	struct timeline_index by_task;
-	struct timeline_index by_cpu;
+	struct timeline_list by_task;
+	struct timeline_list by_cpu;
 };
 
 struct timeline {
@@ -94,6 +115,8 @@ struct timeline {
 	struct timeline_loss loss;
 	size_t bytes;
 	bool is_frozen; /* indexes stay as they are */
+	bool is_snapshot;
+	struct timeline_shared *shared; /* NULL = without a window, nor a snapshot of one with it */
 	uint64_t latest_ns;
 	uint64_t whole_from_ns; /* rows that end before may have been forgotten early */
 	struct timeline_rows tables[TIMELINE_TABLES];
@@ -104,9 +127,21 @@ extern const struct timeline_def timeline_defs[TIMELINE_TABLES];
 /* False for a missing id or an offset that is not a field. */
 bool timeline_cell(const struct timeline *t, enum timeline_table table, size_t offset, uint64_t id,
                    struct timeline_cell *out);
-void timeline_index_free(struct timeline_index *ix);
+uint64_t timeline_end_at(const struct timeline *t, enum timeline_table table, uint64_t id);
+
+/* timeline_index.c */
+/* So that it is of the rows that are there. -ENOMEM; -ENOTSUP if it is not and the timeline is frozen. */
+MUST_USE int timeline_list_make(struct timeline *t, enum timeline_table table, bool is_task);
+void timeline_list_done(struct timeline_list *list);
+size_t timeline_list_bytes(const struct timeline_list *list);
+struct timeline_shared *timeline_shared_new(void);   /* NULL without memory */
+void timeline_shared_put(struct timeline_shared *s); /* NULL is fine */
+/* The row before the one at which it stands; false if there is none. The iterator is used up. */
+bool timeline_iter_last(struct timeline_iter *it, uint64_t *id);
 
 /* timeline_window.c */
+/* Up to there rows lie in full chunks, which the timeline and its snapshots have in common. */
+uint64_t timeline_shared_end(const struct timeline *t, const struct timeline_rows *tab);
 size_t timeline_chunk_bytes(const struct timeline_rows *tab);
 void timeline_chunk_put(struct timeline_chunk *c); /* NULL is fine; the last one frees it */
 /* The first chunk of a table; its memory is kept for the next one if may_spare. */

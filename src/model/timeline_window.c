@@ -125,6 +125,13 @@ static struct timeline_chunk *copy_chunk(const struct timeline_rows *tab,
 	return copy;
 }
 
+uint64_t timeline_shared_end(const struct timeline *t, const struct timeline_rows *tab)
+{
+	uint64_t nr_full = (tab->end - tab->first) / TIMELINE_CHUNK_ROWS;
+
+	return t->is_snapshot ? tab->shared_end : tab->first + nr_full * TIMELINE_CHUNK_ROWS;
+}
+
 static int share_table(const struct timeline_rows *from, struct timeline_rows *to)
 {
 	uint32_t nr_full = (uint32_t)((from->end - from->first) / TIMELINE_CHUNK_ROWS);
@@ -159,10 +166,15 @@ int timeline_snapshot(const struct timeline *t, struct timeline **out)
 
 	for (uint32_t i = 0; !err && i < TIMELINE_TABLES; i++) {
 		err = share_table(&t->tables[i], &copy->tables[i]);
+		copy->tables[i].shared_end = timeline_shared_end(t, &t->tables[i]);
 		copy->bytes += copy->tables[i].nr_chunks * timeline_chunk_bytes(&t->tables[i]);
 	}
 	if (err)
 		return err;
+	copy->is_snapshot = true;
+	copy->shared = t->shared;
+	if (copy->shared)
+		atomic_fetch_add(&copy->shared->refs, 1);
 	copy->cfg.tables = t->cfg.tables;
 	copy->loss = t->loss;
 	copy->latest_ns = t->latest_ns;
