@@ -61,12 +61,16 @@
 	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                      \
 	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")         \
 	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                \
+	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")       \
+	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")               \
+	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                       \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                             \
 	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                              \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")         \
 	X(SAMPLING, 53, ev_sampling, "only one wakeup in N is recorded")                     \
 	X(STRING, 54, ev_string, "a text that later records refer to by its number")         \
-	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")
+	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")                           \
+	X(MEASURES, 57, ev_measures, "how quotas and steal are measured")
 
 struct ev_hdr {
 	__u16 size; /* whole record, header included; a multiple of 8 */
@@ -427,6 +431,33 @@ struct ev_blocked {
 	__u32 is_io;
 };
 
+/* Just after the switch by which the task leaves; it is still runnable. */
+struct ev_throttle {
+	struct ev_hdr hdr;
+	__u64 cgroup; /* id of the one whose quota it is: the task's or one above it; 0 = unknown */
+	__u64 quota_ns;  /* that it has in each period; 0 = unknown */
+	__u64 period_ns; /* 0 = unknown */
+	__u32 tid;
+	__u32 pad_;
+};
+
+#define EV_REFILL_CPUS 16
+
+/* Only of a cgroup of which a task was throttled since. Tasks that it throttled may run again, but on these CPUs. */
+struct ev_refill {
+	struct ev_hdr hdr;
+	__u64 cgroup;
+	__u32 nr_cpus; /* above EV_REFILL_CPUS: which ones is unknown */
+	__u32 pad_;
+	__u16 cpus[EV_REFILL_CPUS];
+};
+
+/* Just after a switch: in the time between the last recorded switch of the CPU before it, and it. */
+struct ev_steal {
+	struct ev_hdr hdr;
+	__u64 ns;
+};
+
 /* Followed by nr words of 64 CPUs each, the lowest first. */
 struct ev_affinity {
 	struct ev_hdr hdr;
@@ -494,6 +525,18 @@ struct ev_string {
 struct ev_sampling {
 	struct ev_hdr hdr;
 	__u64 one_in;
+};
+
+/* What a stream without THROTTLE or STEAL means: that there was none, or that nobody looked. */
+struct ev_measures {
+	struct ev_hdr hdr;
+	__u32 flags; /* EV_MEASURES_* */
+	__u32 pad_;
+};
+
+enum {
+	EV_MEASURES_QUOTA = 1, /* of each task: Linux 6.18 */
+	EV_MEASURES_STEAL = 2,
 };
 
 enum {

@@ -17,11 +17,11 @@ struct ev_cfg {
 	__u32 filter_tgid; /* 0 = any */
 	__u8 filter_cgroup;
 	__u8 switch_args; /* enum abi_switch_args */
-	__u8 is_cgroup_v1;      /* the cgroups of tasks are those of v1's hierarchy of the controller cpu */
-	__u8 pad_;
-	__u32 one_in; /* record one wakeup in so many; 0 and 1 = all */
+	__u8 is_cgroup_v1; /* the cgroups of tasks are those of v1's hierarchy of the controller cpu */
+	__u8 measures;     /* EV_MEASURES_* */
+	__u32 one_in;      /* record one wakeup in so many; 0 and 1 = all */
 	__s32 cgroup_hierarchy; /* the kernel's number of that hierarchy, 0 for v2; -1 = do not ask */
-	__u64 wake_bytes; /* call the reader when so much waits in a ring */
+	__u64 wake_bytes;       /* call the reader when so much waits in a ring */
 	__u64 stack_bytes; /* no more stacks when this much does: the remainder is for everything else */
 	__u32 nr_counters; /* at most EV_PMU_MAX; 0 = no EV_PMU records */
 	__u32 nr_cpus;     /* stride of the array of counters */
@@ -37,6 +37,7 @@ struct ev_task_cgroup {
 struct ev_cpu {
 	__u64 nr_records;
 	struct context_cpu context;
+	__u64 steal_ns;   /* at the last recorded switch, plus 1; 0 = unknown */
 	__u32 shown_tid;  /* the wanted task that runs since the last recorded switch; 0 = none */
 	__u32 nr_to_skip; /* wakings until the next one that is recorded, when sampling */
 	__u64 counters[EV_PMU_MAX]; /* then */

@@ -1,7 +1,7 @@
 /*
  * Which tasks kept which others waiting: the time of all waits, by victim and by culprit. Time in which several tasks
- * wait counts once for each of them. Time in which the CPU was idle, handled an interrupt or is unknown blames no task:
- * it is in columns of its own. Whether a quota kept a victim from an idle CPU is not recorded.
+ * wait counts once for each of them. Time in which the CPU was idle, handled an interrupt, was stolen or is unknown, and
+ * time in which a quota throttled the victim, blames no task: it is in columns of its own.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -262,12 +262,12 @@ const struct pass pass_blame = {
 	.id = "blame",
 	.name = "Blame",
 	.category = "scheduling",
-	.what = "which tasks kept which others waiting, and what else did: interrupts, idle CPUs, queues",
+	.what = "which tasks kept which others waiting, and what else did: quotas, stolen time, interrupts, idle CPUs, queues",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 3,
-	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ),
+	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
-	                TIMELINE_BIT(GAP),
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
 	.run = run,
 };

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "ledger/occupancy.h"
 #include "model/interrupt.h"
 
 struct cut {
@@ -52,21 +53,37 @@ static uint16_t handler_of(const struct source *s, uint64_t span)
 	return ABI_BY_UNKNOWN;
 }
 
+/* Throttlings by the same cgroup are one cause. */
+static void name_quota(const struct source *s, uint64_t throttle, struct explain_part *out)
+{
+	union timeline_row row;
+
+	out->what = 0;
+	if (!timeline_row(s->timeline, TIMELINE_THROTTLE, throttle, &row))
+		return;
+	out->what = row.throttle.cgroup;
+	out->quota_ns = row.throttle.quota_ns;
+	out->period_ns = row.throttle.period_ns;
+}
+
 static int gather(struct gathered *g, const struct ledger_part *p)
 {
-	uint64_t what = p->what;
+	struct explain_part *out;
 
-	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
-		what = handler_of(g->s, what);
 	if (GROW(g->at, g->room, g->nr))
 		return -ENOMEM;
-	g->at[g->nr++] = (struct explain_part){ .ns = p->end_ns - p->start_ns,
-		                                .what = what,
-		                                .nr_tasks = p->kind == LEDGER_TASK,
-		                                .nr_times = 1,
-		                                .prio = p->prio,
-		                                .cpu = p->cpu,
-		                                .kind = p->kind };
+	out = &g->at[g->nr++];
+	*out = (struct explain_part){ .ns = p->end_ns - p->start_ns,
+		                      .what = p->what,
+		                      .nr_tasks = p->kind == LEDGER_TASK,
+		                      .nr_times = 1,
+		                      .prio = p->prio,
+		                      .cpu = p->cpu,
+		                      .kind = p->kind };
+	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
+		out->what = handler_of(g->s, p->what);
+	else if (p->kind == LEDGER_THROTTLED)
+		name_quota(g->s, p->what, out);
 	return 0;
 }
 
@@ -309,37 +326,54 @@ static void elsewhere_sum(struct elsewhere *x, struct explain_wait *e)
 }
 
 /* Parts in the same place, one after the other, are one stay. */
-struct stays {
+static void add_to_stay(struct explain_stay *now, const struct ledger_part *p,
+                        struct explain_wait *e)
+{
+	if (p->kind == LEDGER_WAKING)
+		return;
+	if (!e->nr_stays || now->cpu != p->cpu) {
+		*now = (struct explain_stay){ p->start_ns, p->end_ns, p->cpu };
+		e->nr_stays++;
+	}
+	now->end_ns = p->end_ns;
+	if (e->nr_stays <= EXPLAIN_MAX_STAYS)
+		e->stays[e->nr_stays - 1] = *now;
+}
+
+/* A time in one place in which it could have run. */
+struct chance {
+	const struct source *s;
+	const struct ledger *l;
+	struct elsewhere *other;
 	struct explain_stay now;
 	bool has;
 };
 
-static int end_stay(struct stays *x, const struct source *s, struct elsewhere *other,
-                    struct explain_wait *e)
+static int end_chance(struct chance *x, struct explain_wait *e)
 {
 	if (!x->has)
 		return 0;
 	x->has = false;
-	if (e->nr_stays < EXPLAIN_MAX_STAYS)
-		e->stays[e->nr_stays] = x->now;
-	e->nr_stays++;
-	return elsewhere_add(other, s, e->wait.task, &x->now);
+	if (x->now.cpu != PAIR_NO_CPU &&
+	    (occupancy_is_in_steal(ledger_cpu(x->l, x->now.cpu), x->now.start_ns) ||
+	     occupancy_is_in_steal(ledger_cpu(x->l, x->now.cpu), x->now.end_ns)))
+		e->is_steal_estimated = true;
+	return elsewhere_add(x->other, x->s, e->wait.task, &x->now);
 }
 
-static int add_to_stay(struct stays *x, const struct ledger_part *p, const struct source *s,
-                       struct elsewhere *other, struct explain_wait *e)
+static int add_to_chance(struct chance *x, const struct ledger_part *p, struct explain_wait *e)
 {
 	int err;
 
 	if (p->kind == LEDGER_WAKING)
 		return 0;
-	if (x->has && x->now.cpu == p->cpu) {
+	if (x->has && x->now.cpu == p->cpu && p->kind != LEDGER_THROTTLED) {
 		x->now.end_ns = p->end_ns;
 		return 0;
 	}
-	err = end_stay(x, s, other, e);
+	err = end_chance(x, e);
 	x->now = (struct explain_stay){ p->start_ns, p->end_ns, p->cpu };
-	x->has = true;
+	x->has = p->kind != LEDGER_THROTTLED;
 	return err;
 }
 
@@ -347,19 +381,21 @@ static int divide(const struct source *s, struct ledger *l, struct elsewhere *ot
                   struct explain_wait *e)
 {
 	struct gathered g = { .s = s, .names_ns = e->wait.end_ns };
-	struct stays stays = { 0 };
+	struct chance chance = { .s = s, .l = l, .other = other };
+	struct explain_stay stay = { 0 };
 	struct ledger_walk walk;
 	struct ledger_part part;
 	int err = ledger_begin(l, &e->wait, &walk);
 
 	while (!err && ledger_next(&walk, &part)) {
 		e->ns[part.kind] += part.end_ns - part.start_ns;
-		err = add_to_stay(&stays, &part, s, other, e);
+		add_to_stay(&stay, &part, e);
+		err = add_to_chance(&chance, &part, e);
 		if (!err)
 			err = gather(&g, &part);
 	}
 	if (!err)
-		err = end_stay(&stays, s, other, e);
+		err = end_chance(&chance, e);
 	if (!err && g.nr)
 		keep_parts(&g, e);
 	free(g.at);

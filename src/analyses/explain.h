@@ -24,12 +24,14 @@
 /* What the task waited for, on one CPU: parts of the ledger that have the same cause are one. */
 struct explain_part {
 	uint64_t ns;
-	uint64_t what; /* task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_* */
-	uint32_t nr_tasks; /* tasks of the same name, which had this time together */
-	uint32_t nr_times; /* in so many pieces */
-	int16_t prio;      /* of a task, as the kernel counts */
-	uint16_t cpu;      /* PAIR_NO_CPU = none, or unknown */
-	uint8_t kind;      /* enum ledger_kind */
+	/* Task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_*; throttled: the cgroup's id. */
+	uint64_t what;
+	uint64_t quota_ns, period_ns; /* throttled: in each period, the last known; 0 = unknown */
+	uint32_t nr_tasks;            /* tasks of the same name, which had this time together */
+	uint32_t nr_times;            /* in so many pieces */
+	int16_t prio;                 /* of a task, as the kernel counts */
+	uint16_t cpu;                 /* PAIR_NO_CPU = none, or unknown */
+	uint8_t kind;                 /* enum ledger_kind */
 };
 
 /* In the queue of one CPU, until it was moved or ran. */
@@ -53,9 +55,10 @@ struct explain_wait {
 	struct explain_part parts[EXPLAIN_MAX_PARTS];
 	uint32_t nr_parts;
 	uint64_t ns[LEDGER_KINDS]; /* of each kind; they add up to the wait */
+	bool is_steal_estimated;   /* only the sum of a longer time is known */
 	struct explain_stay stays[EXPLAIN_MAX_STAYS];
 	uint32_t nr_stays; /* of all, also those that found no room */
-	/* Other CPUs that it may use and that were idle meanwhile, the most idle first. */
+	/* Other CPUs that it may use and that were idle meanwhile, but while it was throttled; the most idle first. */
 	struct explain_idle idle[EXPLAIN_MAX_IDLE];
 	uint32_t nr_idle;
 	uint64_t any_idle_ns; /* time in which at least one of them was idle; at most the wait */
@@ -85,6 +88,8 @@ const char *explain_interrupt(const struct source *s, const struct pair_wait *w,
 void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r);
 /* "real-time priority 50", "nice 5", "deadline"; NULL for an ordinary task, and where priorities were not recorded. */
 const char *explain_class(int16_t prio, struct report *r);
+/* The path of a cgroup by the kernel's id; NULL = unknown. */
+const char *explain_cgroup(const struct source *s, uint64_t id);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
 const char *explain_part_text(const struct source *s, const struct explain_wait *e,
                               const struct explain_part *p, struct report *r);

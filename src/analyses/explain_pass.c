@@ -42,9 +42,10 @@ static uint32_t choose(const struct scope *sc, struct pair_wait *out, uint32_t m
 }
 
 static const char *const kinds[] = {
-	[LEDGER_UNKNOWN] = "unknown", [LEDGER_WAKING] = "waking",       [LEDGER_QUEUE] = "queue",
-	[LEDGER_INTERRUPT] = "irq",   [LEDGER_SOFTIRQ] = "softirq",     [LEDGER_TASK] = "task",
-	[LEDGER_IDLE] = "idle",       [LEDGER_KINDS] = "smaller_parts",
+	[LEDGER_UNKNOWN] = "unknown",     [LEDGER_WAKING] = "waking", [LEDGER_QUEUE] = "queue",
+	[LEDGER_THROTTLED] = "throttled", [LEDGER_STOLEN] = "stolen", [LEDGER_INTERRUPT] = "irq",
+	[LEDGER_SOFTIRQ] = "softirq",     [LEDGER_TASK] = "task",     [LEDGER_IDLE] = "idle",
+	[LEDGER_KINDS] = "smaller_parts",
 };
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == LEDGER_KINDS + 1, "a kind has no name");
@@ -59,6 +60,10 @@ static bool is_measured(const struct source *s, int kind)
 		return nr[EV_IRQ_ENTRY] || nr[EV_IPI_ENTRY];
 	case LEDGER_SOFTIRQ:
 		return nr[EV_SOFTIRQ_ENTRY];
+	case LEDGER_THROTTLED:
+		return pair_measures(s->pair) & EV_MEASURES_QUOTA;
+	case LEDGER_STOLEN:
+		return pair_measures(s->pair) & EV_MEASURES_STEAL;
 	case LEDGER_QUEUE:
 		return nr[EV_DSQ_LEAVE];
 	case LEDGER_WAKING:
@@ -103,6 +108,14 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		report_u64(r, "tasks", p->nr_tasks);
 		report_string(r, "class", explain_class(p->prio, r));
 	}
+	if (p->kind == LEDGER_THROTTLED) {
+		report_string(r, "cgroup", explain_cgroup(s, p->what));
+		report_id(r, "cgroup_id", p->what);
+		report_u64_if(r, "quota_ns", p->quota_ns, p->quota_ns);
+		report_u64_if(r, "period_ns", p->period_ns, p->period_ns);
+	}
+	if (p->kind == LEDGER_STOLEN)
+		report_bool(r, "is_estimated", e->is_steal_estimated);
 	report_u64(r, "times", p->nr_times);
 	report_end_object(r);
 }
@@ -258,8 +271,8 @@ const struct pass pass_explain = {
 	.cost = 2,
 	.default_limit = DEFAULT_WAITS,
 	.finds_by_task = TIMELINE_BIT(SLICE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION) |
-	                 TIMELINE_BIT(DSQ),
+	                 TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
-	                TIMELINE_BIT(GAP),
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
 	.run = run,
 };

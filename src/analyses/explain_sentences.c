@@ -145,6 +145,28 @@ static const char *handler_text(const struct source *s, const struct explain_par
 	return report_printf(r, "%s", interrupt_words(&i, text));
 }
 
+const char *explain_cgroup(const struct source *s, uint64_t id)
+{
+	for (uint32_t i = 1; id && i <= tasks_nr_cgroups(s->tasks); i++)
+		if (tasks_cgroup_id(s->tasks, i) == id)
+			return tasks_cgroup_path(s->tasks, i);
+	return NULL;
+}
+
+/* "throttled (quota of cgroup /build, 20 ms per 100 ms)". */
+static const char *quota_text(const struct source *s, const struct explain_part *p,
+                              struct report *r)
+{
+	const char *path = explain_cgroup(s, p->what), *text;
+	char quota[TIME_BYTES], period[TIME_BYTES];
+
+	text = path ? report_printf(r, "quota of cgroup %s", path) : "cgroup quota";
+	if (p->quota_ns && p->period_ns)
+		text = report_printf(r, "%s, %s per %s", text, time_text(quota, p->quota_ns),
+		                     time_text(period, p->period_ns));
+	return report_printf(r, "throttled (%s)", text);
+}
+
 const char *explain_part_text(const struct source *s, const struct explain_wait *e,
                               const struct explain_part *p, struct report *r)
 {
@@ -156,6 +178,11 @@ const char *explain_part_text(const struct source *s, const struct explain_wait 
 	case LEDGER_INTERRUPT:
 	case LEDGER_SOFTIRQ:
 		return report_printf(r, "for %s on CPU %u", handler_text(s, p, r), p->cpu);
+	case LEDGER_THROTTLED:
+		return quota_text(s, p, r);
+	case LEDGER_STOLEN:
+		return report_printf(r, "while the hypervisor had CPU %u%s", p->cpu,
+		                     e->is_steal_estimated ? " (estimated)" : "");
 	case LEDGER_QUEUE:
 		return report_printf(r, "in dispatch queue %s", dsq_name(p->what, name));
 	case LEDGER_IDLE:
@@ -212,15 +239,22 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 		                            time_text(t, rest), percent(rest, wait)));
 }
 
-/* To leave idle takes microseconds; what keeps a CPU from it for longer is not in a recording. */
-static void say_idle_here(const struct explain_wait *e, struct report *r)
+/* To leave idle takes microseconds; what keeps a CPU from it for longer is often not in a recording. */
+static void say_idle_here(const struct source *s, const struct explain_wait *e, struct report *r)
 {
+	static const char *const reasons[] = {
+		[0] = "; a CPU quota of its cgroup or a virtual CPU that did not run can be the reason",
+		[EV_MEASURES_QUOTA] = "; a virtual CPU that did not run can be the reason",
+		[EV_MEASURES_STEAL] = "; a CPU quota of its cgroup can be the reason",
+		[EV_MEASURES_QUOTA | EV_MEASURES_STEAL] = "",
+	};
 	uint64_t ns = e->ns[LEDGER_IDLE];
 
 	if (ns > LONG_IDLE_NS && ns > explain_wait_ns(e) / SMALL_PART)
 		report_string(r, NULL,
-		              "Why an idle CPU did not run it is not recorded; a CPU quota of its "
-		              "cgroup or a virtual CPU that did not run can be the reason.");
+		              report_printf(r, "Why an idle CPU did not run it is not recorded%s.",
+		                            reasons[pair_measures(s->pair) &
+		                                    (EV_MEASURES_QUOTA | EV_MEASURES_STEAL)]));
 }
 
 static void say_moves(const struct source *s, const struct explain_wait *e, struct report *r)
@@ -325,7 +359,7 @@ void explain_sentences(const struct source *s, const struct explain_wait *e,
 {
 	say_what(s, e, r);
 	say_parts(s, e, r);
-	say_idle_here(e, r);
+	say_idle_here(s, e, r);
 	say_moves(s, e, r);
 	say_bound(s, e, r);
 	say_idle(s, e, r);

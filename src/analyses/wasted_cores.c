@@ -6,7 +6,7 @@
  * time counts once, however many tasks wait, and wasted_ns is the time in which at least one pair is open. So a moment of
  * change costs as many steps as there are CPUs or queues in the other state. A CPU that goes idle for a task in flight
  * counts too: a wait of a few microseconds beside an idle CPU is the price of a wakeup, which is why waits shorter than
- * MIN_WAIT_NS are left out.
+ * MIN_WAIT_NS are left out. Time in which a quota throttled a task is none of its waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -215,15 +215,12 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int add_wait(struct waste *w, const struct pair_wait *row)
+/* From when to when a task waited and could have run. */
+static int add_chance(struct waste *w, const struct pair_wait *row, uint64_t from, uint64_t to)
 {
-	uint64_t from = later(pair_wait_start_ns(row), w->sc.from_ns),
-		 to = earlier(row->end_ns, w->sc.to_ns);
 	uint32_t mask, queue;
 	int err;
 
-	if (row->cpu >= w->nr_cpus || from >= to)
-		return 0;
 	if (to - from < MIN_WAIT_NS) {
 		w->nr_short++;
 		return 0;
@@ -236,6 +233,31 @@ static int add_wait(struct waste *w, const struct pair_wait *row)
 	if (!err)
 		err = add_change(w, from, queue, WAIT_BEGINS);
 	return err ? err : add_change(w, to, queue, WAIT_ENDS);
+}
+
+/* While a quota throttles it no CPU may run it. */
+static int add_wait(struct waste *w, const struct pair_wait *row)
+{
+	uint64_t from = later(pair_wait_start_ns(row), w->sc.from_ns),
+		 to = earlier(row->end_ns, w->sc.to_ns);
+	struct timeline_query q = { .table = TIMELINE_THROTTLE,
+		                    .task = row->task,
+		                    .cpu = TIMELINE_ANY_CPU,
+		                    .from_ns = from,
+		                    .to_ns = to };
+	union timeline_row throttle;
+	struct timeline_iter it;
+	int err;
+
+	if (row->cpu >= w->nr_cpus || from >= to)
+		return 0;
+	err = timeline_find(w->s->timeline, &q, &it);
+	while (!err && from < to && timeline_next(&it, NULL, &throttle)) {
+		if (throttle.throttle.start_ns > from)
+			err = add_chance(w, row, from, throttle.throttle.start_ns);
+		from = later(from, throttle.throttle.end_ns);
+	}
+	return !err && from < to ? add_chance(w, row, from, to) : err;
 }
 
 static int add_idle(struct waste *w, const struct pair_idle *row)
@@ -448,6 +470,7 @@ const struct pass pass_wasted_cores = {
 	.needs_all_tasks = true,
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,
+	.finds_by_task = TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(IDLE),
 	.run = run,
 };

@@ -59,12 +59,16 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_FSYNC] = "fsync",
 	[EV_SUSPEND] = "suspend",
 	[EV_BLOCKED] = "blocked",
+	[EV_THROTTLE] = "throttle",
+	[EV_REFILL] = "refill",
+	[EV_STEAL] = "steal",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
 	[EV_LOST] = "lost",
 	[EV_SAMPLING] = "sampling",
 	[EV_STRING] = "string",
 	[EV_CGROUP_INFO] = "cgroup_info",
+	[EV_MEASURES] = "measures",
 };
 
 const char *stream_type_name(unsigned int kind)

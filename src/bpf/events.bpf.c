@@ -21,6 +21,7 @@
 #include "bpf/events_interrupt.bpf.h"
 #include "bpf/events_pmu.bpf.h"
 #include "bpf/events_probe.bpf.h"
+#include "bpf/events_quota.bpf.h"
 #include "bpf/events_ring.bpf.h"
 #include "bpf/events_system.bpf.h"
 /* Needs context_here() of events_ring. */
@@ -79,6 +80,10 @@ static __always_inline __u64 put_switch(const struct seen_switch *w)
 	e->next_prio = (__s16)w->args.next->prio;
 	ts_ns = e->hdr.ts_ns;
 	end(&s);
+	if (cfg.measures & EV_MEASURES_QUOTA && w->wants_prev && w->args.prev->throttled)
+		put_throttle(w->args.prev);
+	if (cfg.measures & EV_MEASURES_STEAL)
+		put_steal(s.c, w->args.prev);
 	return ts_ns;
 }
 

@@ -47,8 +47,33 @@ struct css_set {
 
 struct task_struct;
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct hrtimer {
+	void *function;
+};
+
+struct cfs_bandwidth { /* the quota of a cgroup */
+	long long period;
+	__u64 quota;
+	struct hrtimer period_timer;
+	struct hrtimer slack_timer;
+	struct list_head throttled_cfs_rq;
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	struct cfs_bandwidth cfs_bandwidth;
+};
+
 struct cfs_rq {
 	struct rq *rq;
+	struct task_group *tg;
+	long long runtime_remaining;
+	struct list_head throttled_list;
+	unsigned int throttled : 1; /* an int before 6.18 */
 	unsigned int h_nr_queued;   /* Linux 6.14 */
 	unsigned int h_nr_runnable; /* Linux 6.14: without tasks whose dequeue is delayed */
 };
@@ -59,8 +84,10 @@ struct cfs_rq___delayed { /* Linux 6.13 */
 
 struct rq {
 	unsigned int nr_running;
+	int cpu;
 	struct task_struct *curr;
 	struct cfs_rq cfs;
+	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
 
 struct rq___delayed {
@@ -68,6 +95,7 @@ struct rq___delayed {
 };
 
 struct sched_entity {
+	struct sched_entity *parent; /* of its cgroup */
 	struct cfs_rq *cfs_rq;
 	unsigned char sched_delayed; /* Linux 6.12: asleep, though still in the queue */
 };
@@ -123,10 +151,6 @@ struct scx_sched { /* Linux 6.16 */
 	struct scx_exit_info *exit_info;
 };
 
-struct list_head {
-	struct list_head *next;
-};
-
 struct signal_struct {
 	struct list_head thread_head; /* the threads of the process, by their thread_node */
 };
@@ -149,6 +173,7 @@ struct task_struct {
 	__u64 self_exec_id; /* programs that it has been, by exec */
 	char comm[16];
 	struct css_set *cgroups;
+	unsigned char throttled; /* Linux 6.18 */
 };
 
 struct irqaction {

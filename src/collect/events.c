@@ -52,6 +52,7 @@ struct events {
 	struct scx_part *scx;
 	struct stack_part *stacks;
 	uint64_t one_in;
+	uint8_t measures;
 	uint64_t start_ns;
 	bool is_begun; /* the stream's own first records are out */
 	uint64_t until_ns;
@@ -150,6 +151,16 @@ static int choose_cgroups(struct events *e)
 	return cgroup_part_open(cfg, &e->cgroups);
 }
 
+/* Both are seen at switches. */
+static void choose_measures(struct events *e, const struct events_cfg *cfg)
+{
+	e->measures = e->kinds & EV_BIT(EV_SWITCH) ? cfg->measures : 0;
+	if (!bpf_has_tracepoint(e->vmlinux, "hrtimer_expire_exit"))
+		e->measures &= (uint8_t)~EV_MEASURES_QUOTA;
+	e->skel->rodata->cfg.measures = e->measures;
+	bpf_program__set_autoload(e->skel->progs.on_refill, e->measures & EV_MEASURES_QUOTA);
+}
+
 /* Only wakings need to know whether the CPU runs a task or handles an interrupt. */
 static void choose_context(struct events *e, const struct events_cfg *cfg)
 {
@@ -210,6 +221,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	choose_probes(e, cfg);
+	choose_measures(e, cfg);
 	choose_context(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
@@ -405,6 +417,10 @@ static int emit_beginning(struct events *e, const struct ev_sink *sink)
 		.hdr = { sizeof(rec), EV_SAMPLING, 0, 0, e->start_ns },
 		.one_in = e->one_in,
 	};
+	struct ev_measures measures = {
+		.hdr = { sizeof(measures), EV_MEASURES, 0, 0, e->start_ns },
+		.flags = e->measures,
+	};
 	int err = 0;
 
 	if (e->is_begun || !e->start_ns)
@@ -412,6 +428,8 @@ static int emit_beginning(struct events *e, const struct ev_sink *sink)
 	e->is_begun = true;
 	if (e->one_in > 1)
 		err = sink->push(sink->ctx, &rec.hdr);
+	if (!err && e->measures)
+		err = sink->push(sink->ctx, &measures.hdr);
 	if (!err)
 		err = cgroup_part_emit(e->cgroups, e->start_ns, sink);
 	if (!err)

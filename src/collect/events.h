@@ -25,6 +25,7 @@ struct events;
 struct events_cfg {
 	uint64_t kinds; /* EV_BIT() of each */
 	enum abi_switch_args switch_args;
+	uint8_t measures;         /* EV_MEASURES_*: quotas and steal, with switches */
 	uint32_t tgid;            /* 0 = all */
 	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
 	bool is_scx_by_kprobe;    /* for tests: collect/scx_part */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "abi/event.h"
 #include "sys/features.h"
 #include "sys/rights/broker.h"
 #include "sys/rights/caps.h"
@@ -18,6 +19,17 @@ static int check_capabilities(const char *what, struct diag *d)
 	return diag_set(d, -EPERM, line, "%s need root, or CAP_BPF and CAP_PERFMON", what);
 }
 
+/* Steal is that of the run queue, which a task knows by its group. */
+static uint8_t measures_of(const struct features *f)
+{
+	bool has_quota = f->fields[FEATURES_TASK_THROTTLED] == TRI_YES;
+	bool has_steal = f->fields[FEATURES_RQ_STEAL] == TRI_YES &&
+	                 f->fields[FEATURES_SE_CFS_RQ] == TRI_YES &&
+	                 f->fields[FEATURES_CFS_RQ_RQ] == TRI_YES;
+
+	return (uint8_t)((has_quota ? EV_MEASURES_QUOTA : 0) | (has_steal ? EV_MEASURES_STEAL : 0));
+}
+
 int tracing_probe(const char *what, struct tracing *out, struct diag *d)
 {
 	struct features_cfg cfg = { .root = "" };
@@ -32,6 +44,7 @@ int tracing_probe(const char *what, struct tracing *out, struct diag *d)
 			d, -ENOTSUP,
 			"use a kernel built with CONFIG_DEBUG_INFO_BTF; 'schedscope doctor' says more",
 			"this kernel has no type information (BTF) at /sys/kernel/btf/vmlinux");
+	out->measures = measures_of(&f);
 	out->may_create_storage = f.task_storage_in_tracing == TRI_YES;
 	switch (f.switch_args) {
 	case SWITCH_ARGS_STATE_LAST:

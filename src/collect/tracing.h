@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "abi/switch_args.h"
 #include "base/attr.h"
@@ -9,6 +10,7 @@
 
 struct tracing {
 	enum abi_switch_args switch_args;
+	uint8_t measures;        /* EV_MEASURES_* that this kernel allows */
 	bool may_create_storage; /* task storage can be allocated under scheduler locks: Linux 6.4 */
 };
 

@@ -88,6 +88,17 @@ static void read_queue(struct ledger_walk *walk)
 	          row.dsq.end_ns == row.dsq.start_ns));
 }
 
+static void read_throttle(struct ledger_walk *walk)
+{
+	union timeline_row row;
+
+	do {
+		walk->has_throttle = timeline_next(&walk->throttles, &walk->throttle_id, &row);
+		if (walk->has_throttle)
+			walk->throttle = row.throttle;
+	} while (walk->has_throttle && walk->throttle.end_ns <= walk->at_ns);
+}
+
 /*
  * The stay that begins now, in the queue of a CPU, NOWHERE if only its end says which: up to the next
  * migration, or to the switch-in.
@@ -151,6 +162,10 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 	if (timeline_find(l->timeline, &q, &out->queues))
 		return -ENOMEM;
 	read_queue(out);
+	q.table = TIMELINE_THROTTLE;
+	if (timeline_find(l->timeline, &q, &out->throttles))
+		return -ENOMEM;
+	read_throttle(out);
 	if (out->at_ns >= out->queued_ns)
 		enter_first_stay(out);
 	return 0;
@@ -195,10 +210,55 @@ static void take_queue(struct ledger_walk *walk, struct ledger_part *out)
 	walk->segment = NOT_FOUND;
 }
 
+void ledger_cut_stolen(const struct ledger *l, struct ledger_part *part, struct ledger_part *stolen)
+{
+	uint64_t ns = part->kind == LEDGER_UNKNOWN
+	                      ? 0
+	                      : occupancy_stolen_ns(&l->cpus[part->cpu], part->start_ns,
+	                                            part->end_ns);
+
+	*stolen = (struct ledger_part){ .start_ns = part->end_ns - ns,
+		                        .end_ns = part->end_ns,
+		                        .cpu = part->cpu,
+		                        .kind = LEDGER_STOLEN };
+	part->end_ns -= ns;
+}
+
+/* The quota keeps it from the CPU, at most to the end of the stay. */
+static void take_throttle(struct ledger_walk *walk, struct ledger_part *out)
+{
+	out->kind = LEDGER_THROTTLED;
+	out->what = walk->throttle_id;
+	out->end_ns = earlier(out->end_ns, walk->throttle.end_ns);
+	if (walk->stay_cpu != NOWHERE)
+		out->cpu = (uint16_t)walk->stay_cpu;
+	walk->at_ns = out->end_ns;
+	walk->segment = NOT_FOUND;
+}
+
+/* By what the CPU of the stay did. */
+static void take_segment(struct ledger_walk *walk, struct ledger_part *out)
+{
+	if (walk->segment == NOT_FOUND)
+		walk->segment = occupancy_find(&walk->l->cpus[walk->stay_cpu], walk->at_ns);
+	ledger_part_of(walk->l, walk->stay_cpu, &walk->segment, out);
+	walk->at_ns = out->end_ns;
+	ledger_cut_stolen(walk->l, out, &walk->stolen);
+	if (out->start_ns == out->end_ns) {
+		*out = walk->stolen;
+		walk->stolen.start_ns = walk->stolen.end_ns;
+	}
+}
+
 static bool take_next(struct ledger_walk *walk, bool is_divided, struct ledger_part *out)
 {
 	const struct pair_wait *w = &walk->wait;
 
+	if (walk->stolen.start_ns < walk->stolen.end_ns) {
+		*out = walk->stolen;
+		walk->stolen.start_ns = walk->stolen.end_ns;
+		return true;
+	}
 	*out = (struct ledger_part){ .start_ns = walk->at_ns, .cpu = PAIR_NO_CPU };
 	if (walk->at_ns >= w->end_ns)
 		return false;
@@ -222,11 +282,19 @@ static bool take_next(struct ledger_walk *walk, bool is_divided, struct ledger_p
 	out->end_ns = earlier(w->end_ns, walk->stay_end_ns);
 	if (walk->has_queue)
 		out->end_ns = earlier(out->end_ns, walk->queue.start_ns);
+	if (walk->has_throttle && walk->throttle.end_ns <= walk->at_ns)
+		read_throttle(walk);
+	if (walk->has_throttle && walk->throttle.start_ns <= walk->at_ns) {
+		take_throttle(walk, out);
+		return true;
+	}
+	if (walk->has_throttle)
+		out->end_ns = earlier(out->end_ns, walk->throttle.start_ns);
 	if (walk->stay_cpu != NOWHERE && is_divided) {
-		if (walk->segment == NOT_FOUND)
-			walk->segment = occupancy_find(&walk->l->cpus[walk->stay_cpu], walk->at_ns);
-		ledger_part_of(walk->l, walk->stay_cpu, &walk->segment, out);
-	} else if (walk->stay_cpu != NOWHERE) {
+		take_segment(walk, out);
+		return true;
+	}
+	if (walk->stay_cpu != NOWHERE) {
 		out->cpu = (uint16_t)walk->stay_cpu;
 		out->kind = LEDGER_STAY;
 	}

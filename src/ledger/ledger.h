@@ -8,7 +8,8 @@
  * CPU, and each migration moves it to another one. Before the wakeup it is in no queue; where wakeups are not recorded,
  * before the migration by which the waker placed it. While it is in a dispatch
  * queue of sched_ext that several CPUs use, it waits for that queue and not for a CPU. A stay is then cut by what
- * had its CPU (ledger/occupancy).
+ * had its CPU (ledger/occupancy). While a quota throttles the task, it waits for that, whatever its CPU does.
+ * Time that was stolen is of no known moment: of each part of a stay its share is a part of its own, at the end of it.
  *
  * The queue is unknown, and with it all of the stay, where the records contradict each other: a migration from
  * another CPU than the one of the stay, a switch-in elsewhere.
@@ -31,6 +32,8 @@ enum ledger_kind {
 	LEDGER_UNKNOWN,   /* lost, filtered or not recorded */
 	LEDGER_WAKING,    /* from the waking to the wakeup: in no queue yet */
 	LEDGER_QUEUE,     /* in a dispatch queue that is not of one CPU */
+	LEDGER_THROTTLED, /* the quota of a cgroup was used up */
+	LEDGER_STOLEN,    /* the hypervisor had the CPU */
 	LEDGER_INTERRUPT, /* the CPU handled an interrupt */
 	LEDGER_SOFTIRQ,
 	LEDGER_TASK, /* the CPU ran another task */
@@ -43,7 +46,11 @@ enum ledger_kind {
 struct ledger_part {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t what; /* task: its index; queue: its id; interrupt, softirq: id of the row of TIMELINE_SPAN; else 0 */
+	/*
+	 * Task: its index; queue: its id; interrupt, softirq: id of the row of TIMELINE_SPAN; throttled: id of the row of
+	 * TIMELINE_THROTTLE; else 0.
+	 */
+	uint64_t what;
 	uint16_t cpu; /* in whose queue it was; PAIR_NO_CPU = none, or unknown */
 	/* Of a task, as the kernel counts: -1 deadline, 0 to 99 real time, then fair. */
 	int16_t prio;
@@ -81,6 +88,11 @@ struct ledger_walk {
 	struct timeline_iter queues;
 	struct pair_dsq queue; /* the next one */
 	bool has_queue;
+	struct timeline_iter throttles;
+	struct pair_throttle throttle; /* the next one */
+	uint64_t throttle_id;
+	bool has_throttle;
+	struct ledger_part stolen; /* comes next, unless it is empty */
 };
 
 /* -ENOMEM. */
@@ -95,5 +107,8 @@ bool ledger_next_stay(struct ledger_walk *walk, struct ledger_part *out);
  */
 void ledger_part_of(const struct ledger *l, uint32_t cpu, uint32_t *segment,
                     struct ledger_part *part);
+/* Cuts what was stolen off a part of a CPU's time; stolen is empty where nothing was, the part where all was. */
+void ledger_cut_stolen(const struct ledger *l, struct ledger_part *part,
+                       struct ledger_part *stolen);
 /* What had a CPU, for as long as the ledger is there. */
 const struct occupancy *ledger_cpu(const struct ledger *l, uint32_t cpu);

@@ -232,13 +232,36 @@ static int lay_over(struct timeline *t, uint32_t cpu, uint16_t kind, struct occu
 		err = lay_segment(&o->at[i], i + 1 < o->nr ? o->at[i + 1].start_ns : o->end_ns,
 		                  &over, &next, &out);
 	if (!err && over.nr) {
-		free(o->at);
+		free(o->at); /* which is all that it has by now */
 		*o = out;
 	} else {
 		free(out.at);
 	}
 	free(over.at);
 	return err;
+}
+
+/* What the rows say of time stolen. */
+static int list_steals(struct timeline *t, uint32_t cpu, struct occupancy *o)
+{
+	struct timeline_iter it;
+	union timeline_row row;
+	uint64_t end_ns = 0, sum_ns = 0;
+
+	if (find(t, TIMELINE_STEAL, cpu, o, &it))
+		return -ENOMEM;
+	while (timeline_next(&it, NULL, &row)) {
+		if (row.steal.start_ns < end_ns)
+			continue;
+		if (GROW(o->steals, o->room_steals, o->nr_steals))
+			return -ENOMEM;
+		o->steals[o->nr_steals++] = (struct occupancy_steal){ row.steal.start_ns,
+			                                              row.steal.end_ns,
+			                                              row.steal.ns, sum_ns };
+		end_ns = row.steal.end_ns;
+		sum_ns += row.steal.ns;
+	}
+	return 0;
 }
 
 int occupancy_build(struct timeline *t, uint32_t cpu, uint64_t start_ns, uint64_t end_ns,
@@ -254,6 +277,8 @@ int occupancy_build(struct timeline *t, uint32_t cpu, uint64_t start_ns, uint64_
 		err = lay_over(t, cpu, OCCUPANCY_SOFTIRQ, out);
 	if (!err)
 		err = lay_over(t, cpu, OCCUPANCY_INTERRUPT, out);
+	if (!err)
+		err = list_steals(t, cpu, out);
 	if (err)
 		occupancy_free(out);
 	return err;
@@ -262,7 +287,49 @@ int occupancy_build(struct timeline *t, uint32_t cpu, uint64_t start_ns, uint64_
 void occupancy_free(struct occupancy *o)
 {
 	free(o->at);
+	free(o->steals);
 	*o = (struct occupancy){ 0 };
+}
+
+/* The last that begins at a time or before; NULL = none. */
+static const struct occupancy_steal *steal_at(const struct occupancy *o, uint64_t ts_ns)
+{
+	uint32_t low = 0, high = o->nr_steals;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->steals[middle].start_ns <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &o->steals[low - 1] : NULL;
+}
+
+/* Stolen by the time; its share of the one that is under way. */
+static uint64_t stolen_until(const struct occupancy *o, uint64_t ts_ns)
+{
+	const struct occupancy_steal *s = steal_at(o, ts_ns);
+
+	if (!s)
+		return 0;
+	if (ts_ns >= s->end_ns)
+		return s->before_ns + s->ns;
+	return s->before_ns + (uint64_t)((unsigned __int128)s->ns * (ts_ns - s->start_ns) /
+	                                 (s->end_ns - s->start_ns));
+}
+
+uint64_t occupancy_stolen_ns(const struct occupancy *o, uint64_t from_ns, uint64_t to_ns)
+{
+	return o->nr_steals ? stolen_until(o, to_ns) - stolen_until(o, from_ns) : 0;
+}
+
+bool occupancy_is_in_steal(const struct occupancy *o, uint64_t ts_ns)
+{
+	const struct occupancy_steal *s = steal_at(o, ts_ns);
+
+	return s && s->start_ns < ts_ns && ts_ns < s->end_ns;
 }
 
 uint32_t occupancy_find(const struct occupancy *o, uint64_t ts_ns)

@@ -81,18 +81,29 @@ static void end_stay(struct sweep *s, uint32_t unit)
 		s->places[s->now[place - 1].unit] = place;
 }
 
+static int give(struct sweep *s, const struct ledger_part *part)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < s->nr && part->start_ns < part->end_ns && !err; i++)
+		err = s->out->part(s->out->ctx, s->now[i].unit, s->now[i].nr, part);
+	return err;
+}
+
 /* All segments up to a time, for all that wait. */
 static int advance(struct sweep *s, uint64_t ts_ns)
 {
 	int err = 0;
 
 	while (s->at_ns < ts_ns && !err) {
-		struct ledger_part part = { .start_ns = s->at_ns, .end_ns = ts_ns };
+		struct ledger_part part = { .start_ns = s->at_ns, .end_ns = ts_ns }, stolen;
 
 		ledger_part_of(s->l, s->cpu, &s->segment, &part);
-		for (uint32_t i = 0; i < s->nr && !err; i++)
-			err = s->out->part(s->out->ctx, s->now[i].unit, s->now[i].nr, &part);
 		s->at_ns = part.end_ns;
+		ledger_cut_stolen(s->l, &part, &stolen);
+		err = give(s, &part);
+		if (!err)
+			err = give(s, &stolen);
 	}
 	return err;
 }

@@ -42,6 +42,7 @@ void pair_free(struct pair *p)
 	tasks_set_hook(p->tasks, &none);
 	pair_requests_free(p);
 	free(p->irq_names);
+	free(p->throttles);
 	free(p->states);
 	free(p->cpus);
 	free(p);
@@ -280,10 +281,14 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_BLOCKED] = pair_mark_record,
 	[EV_CGROUP] = take_cgroup,
 	[EV_CGROUP_INFO] = take_cgroup_info,
+	[EV_THROTTLE] = pair_throttle_record,
+	[EV_REFILL] = pair_refill_record,
+	[EV_STEAL] = pair_steal_record,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,
 	[EV_STRING] = pair_string_record,
+	[EV_MEASURES] = pair_measures_record,
 };
 
 /* Those that the CPU of their header executes, also while it is idle. */

@@ -221,6 +221,25 @@ struct pair_dsq {
 	uint8_t has_start;
 };
 
+/* The quota of a cgroup keeps a runnable task off its CPU: from its switch-out to the refill, or to its switch-in. */
+struct pair_throttle {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t cgroup;    /* whose quota it is; 0 = unknown */
+	uint64_t quota_ns;  /* in each period; 0 = unknown */
+	uint64_t period_ns; /* 0 = unknown */
+	uint32_t task;
+	uint16_t cpu;
+};
+
+/* So much of a time, which lies between two switches of the CPU, the hypervisor had the CPU. */
+struct pair_steal {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t ns; /* at most the whole time */
+	uint16_t cpu;
+};
+
 /* What sched_ext said of the slice that begins then on that CPU. */
 struct pair_run {
 	uint64_t ts_ns;
@@ -289,6 +308,8 @@ struct pair_out {
 	void (*dsq)(void *ctx, const struct pair_dsq *row);
 	void (*run)(void *ctx, const struct pair_run *row);
 	void (*pmu)(void *ctx, const struct pair_pmu *row);
+	void (*throttle)(void *ctx, const struct pair_throttle *row);
+	void (*steal)(void *ctx, const struct pair_steal *row);
 	void (*idle)(void *ctx, const struct pair_idle *row);
 	void (*gap)(void *ctx, const struct pair_gap *row);
 };
@@ -361,6 +382,7 @@ bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
 uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */
 uint64_t pair_now_ns(const struct pair *p);   /* the latest time */
 uint64_t pair_sampling(const struct pair *p); /* one wakeup in so many is recorded; 1 = all */
+uint32_t pair_measures(const struct pair *p); /* EV_MEASURES_* */
 void pair_breaks(const struct pair *p, struct pair_breaks *out);
 /* The text of an EV_STRING, as tasks_string() knows it; 0 for a number that was never given. */
 uint32_t pair_string(const struct pair *p, uint32_t id);

@@ -105,6 +105,7 @@ static void leave_cpu(struct pair *p, struct pair_cpu_state *c, const struct ev_
 		end_slice(p, c, cpu, end_of(ev->prev_state), ev->prev_state);
 	c->task = TASKS_NONE;
 	c->mode = PAIR_CPU_UNKNOWN;
+	c->before_ns = c->since_ns;
 	c->since_ns = p->now_ns;
 }
 

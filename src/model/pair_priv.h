@@ -39,6 +39,7 @@ struct pair_task {
 	bool has_edge;        /* this wakeup has been emitted */
 	bool is_hidden;       /* it was woken, and woken again without having been seen to run */
 	bool has_acted;       /* and model/tasks has been notified */
+	bool is_throttled;    /* while waiting: it is in pair.throttles */
 };
 
 struct pair_open {
@@ -55,6 +56,7 @@ struct pair_cpu_state {
 	uint32_t task;
 	uint32_t tid;
 	uint64_t since_ns;
+	uint64_t before_ns; /* since_ns before the last switch */
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
@@ -84,6 +86,9 @@ struct pair {
 	uint64_t one_in;
 	uint32_t *irq_names; /* by number of the interrupt */
 	uint32_t nr_irqs;
+	struct pair_throttle *throttles; /* of now */
+	uint32_t nr_throttles, max_throttles;
+	uint32_t measures; /* EV_MEASURES_* */
 	struct pair_losses losses;
 	bool has_started;
 	bool has_ended_cpu; /* the remaining records of some CPU are missing */
@@ -172,6 +177,14 @@ void pair_fsync_record(struct pair *p, const struct ev_hdr *rec);
 void pair_memory_record(struct pair *p, const struct ev_hdr *rec);
 void pair_named_record(struct pair *p, const struct ev_hdr *rec);
 void pair_string_record(struct pair *p, const struct ev_hdr *rec);
+
+/* pair_quota.c */
+void pair_throttle_record(struct pair *p, const struct ev_hdr *rec);
+/* It runs, or its state is not known any more. */
+void pair_throttle_end(struct pair *p, uint32_t task, bool is_known);
+void pair_refill_record(struct pair *p, const struct ev_hdr *rec);
+void pair_steal_record(struct pair *p, const struct ev_hdr *rec);
+void pair_measures_record(struct pair *p, const struct ev_hdr *rec);
 
 /* pair_scx.c */
 void pair_run_record(struct pair *p, const struct ev_hdr *rec);

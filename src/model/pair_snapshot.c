@@ -20,7 +20,8 @@ int pair_snapshot(const struct pair *p, struct tasks *tasks, const struct pair_o
 	copy->states = copy_of(p->states, p->max_states, sizeof(*p->states));
 	copy->cpus = copy_of(p->cpus, p->nr_cpus, sizeof(*p->cpus));
 	copy->irq_names = copy_of(p->irq_names, p->nr_irqs, sizeof(*p->irq_names));
-	if (!copy->states || !copy->cpus || !copy->irq_names)
+	copy->throttles = copy_of(p->throttles, p->max_throttles, sizeof(*p->throttles));
+	if (!copy->throttles || !copy->states || !copy->cpus || !copy->irq_names)
 		return -ENOMEM;
 	pair_finish(copy, ts_ns);
 	*out = TAKE_PTR(copy);

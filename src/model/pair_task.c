@@ -96,6 +96,8 @@ static void count_runnable(struct pair *p, struct pair_task *st)
 
 static void set_mode(struct pair *p, struct pair_task *st, enum pair_task_mode mode)
 {
+	if (st->is_throttled && mode != TASK_WAITING)
+		pair_throttle_end(p, (uint32_t)(st - p->states), mode != TASK_UNKNOWN);
 	st->mode = (uint8_t)mode;
 	count_runnable(p, st);
 }

@@ -127,6 +127,20 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	                   offsetof(struct pair_pmu, ts_ns),
 	                   offsetof(struct pair_pmu, task),
 	                   offsetof(struct pair_pmu, cpu) },
+	[TIMELINE_THROTTLE] = { { TIME(pair_throttle, start_ns), TIME(pair_throttle, end_ns),
+	                          COL(pair_throttle, cgroup), COL(pair_throttle, quota_ns),
+	                          COL(pair_throttle, period_ns), COL(pair_throttle, task),
+	                          COL(pair_throttle, cpu) },
+	                        first_word,
+	                        offsetof(struct pair_throttle, end_ns),
+	                        offsetof(struct pair_throttle, task),
+	                        offsetof(struct pair_throttle, cpu) },
+	[TIMELINE_STEAL] = { { TIME(pair_steal, start_ns), TIME(pair_steal, end_ns),
+	                       COL(pair_steal, ns), COL(pair_steal, cpu) },
+	                     first_word,
+	                     offsetof(struct pair_steal, end_ns),
+	                     TIMELINE_NO_FIELD,
+	                     offsetof(struct pair_steal, cpu) },
 };
 
 int timeline_new(const struct timeline_cfg *cfg, struct timeline **out)
@@ -353,6 +367,8 @@ APPEND(gap, TIMELINE_GAP)
 APPEND(dsq, TIMELINE_DSQ)
 APPEND(run, TIMELINE_RUN)
 APPEND(pmu, TIMELINE_PMU)
+APPEND(throttle, TIMELINE_THROTTLE)
+APPEND(steal, TIMELINE_STEAL)
 
 struct pair_out timeline_out(struct timeline *t)
 {
@@ -371,6 +387,8 @@ struct pair_out timeline_out(struct timeline *t)
 		.dsq = append_dsq,
 		.run = append_run,
 		.pmu = append_pmu,
+		.throttle = append_throttle,
+		.steal = append_steal,
 	};
 }
 

@@ -45,6 +45,8 @@ enum timeline_table {
 	TIMELINE_DSQ,
 	TIMELINE_RUN,
 	TIMELINE_PMU,
+	TIMELINE_THROTTLE,
+	TIMELINE_STEAL,
 	TIMELINE_TABLES,
 };
 
@@ -65,6 +67,8 @@ union timeline_row {
 	struct pair_dsq dsq;
 	struct pair_run run;
 	struct pair_pmu pmu;
+	struct pair_throttle throttle;
+	struct pair_steal steal;
 };
 
 struct timeline_cfg {

@@ -184,6 +184,16 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                 { FIELD(ev_blocked, tid, "pid", U64), FIELD(ev_blocked, tid, "comm", COMM),
 	                   FIELD(ev_blocked, caller, "caller", ID),
 	                   FIELD(ev_blocked, is_io, "io_wait", U64) } },
+	[EV_THROTTLE] = { "throttle",
+	                  { FIELD(ev_throttle, tid, "pid", U64),
+	                    FIELD(ev_throttle, tid, "comm", COMM),
+	                    FIELD(ev_throttle, cgroup, "cgroup", ID),
+	                    FIELD(ev_throttle, quota_ns, "quota_ns", U64),
+	                    FIELD(ev_throttle, period_ns, "period_ns", U64) } },
+	[EV_REFILL] = { "refill",
+	                { FIELD(ev_refill, cgroup, "cgroup", ID),
+	                  FIELD(ev_refill, nr_cpus, "empty_cpus", U64) } },
+	[EV_STEAL] = { "steal", { FIELD(ev_steal, ns, "ns", U64) } },
 };
 
 static const struct {

@@ -24,6 +24,7 @@ struct evicted_state {
 	uint32_t nr_probes;
 	struct ev_probe_info *probes[EVICTED_PROBES];
 	struct ev_sampling sampling; /* size 0 = none */
+	struct ev_measures measures; /* likewise */
 	struct ev_scx_state scx;     /* the same */
 };
 
@@ -163,6 +164,9 @@ void evicted_state_add(struct evicted_state *s, const struct ev_hdr *rec)
 	case EV_SAMPLING:
 		memcpy(&s->sampling, rec, sizeof(s->sampling));
 		break;
+	case EV_MEASURES:
+		memcpy(&s->measures, rec, sizeof(s->measures));
+		break;
 	case EV_AFFINITY:
 		take_affinity(s, (const struct ev_affinity *)rec);
 		break;
@@ -295,12 +299,15 @@ int evicted_state_emit(const struct evicted_state *s, const struct ev_sink *sink
                        uint64_t since_ns)
 {
 	struct ev_sampling sampling = s->sampling;
+	struct ev_measures measures = s->measures;
 	struct ev_scx_state scx = s->scx;
 	int err = 0;
 
-	sampling.hdr.ts_ns = scx.hdr.ts_ns = ts_ns;
+	sampling.hdr.ts_ns = measures.hdr.ts_ns = scx.hdr.ts_ns = ts_ns;
 	if (sampling.hdr.size)
 		err = sink->push(sink->ctx, &sampling.hdr);
+	if (!err && measures.hdr.size)
+		err = sink->push(sink->ctx, &measures.hdr);
 	if (!err && scx.hdr.size)
 		err = sink->push(sink->ctx, &scx.hdr);
 	for (uint32_t i = 0; !err && i < s->nr_probes; i++)

@@ -112,6 +112,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.counter_fds = s->counters ? counter_set_fds(s->counters) : NULL,
 		.kinds = s->cfg.kinds,
 		.switch_args = tracing->switch_args,
+		.measures = tracing->measures,
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = s->cfg.nr_cgroup != 0,
 		.is_scx_by_kprobe = s->cfg.is_scx_by_kprobe,

@@ -315,6 +315,33 @@ static void check_sched_ext(const struct exam *e, struct doctor_row *r)
 		say(r, DOCTOR_OK, NULL, "%.64s: no scheduler is loaded", state);
 }
 
+static void check_quota(const struct exam *e, struct doctor_row *r)
+{
+	enum tri has = e->features.fields[FEATURES_TASK_THROTTLED];
+
+	if (has == TRI_YES)
+		say(r, DOCTOR_OK, NULL,
+		    "recordings say of each task when the quota of its cgroup throttled it");
+	else
+		say(r, DOCTOR_LIMITED, "Linux 6.18 or later with CONFIG_CFS_BANDWIDTH=y tells",
+		    has == TRI_NO
+		            ? "recordings do not show whether the quota of a cgroup throttled a task"
+		            : "unknown whether this kernel tells which tasks a quota throttled");
+}
+
+static void check_steal(const struct exam *e, struct doctor_row *r)
+{
+	const enum tri *has = e->features.fields;
+
+	if (has[FEATURES_RQ_STEAL] == TRI_YES && has[FEATURES_CFS_RQ_RQ] == TRI_YES &&
+	    has[FEATURES_SE_CFS_RQ] == TRI_YES)
+		say(r, DOCTOR_OK, NULL, "recordings say what a hypervisor stole from each slice");
+	else
+		say(r, DOCTOR_LIMITED,
+		    "in a virtual machine: a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y tells",
+		    "recordings do not show what a hypervisor steals; /proc/stat has its sums");
+}
+
 /* The mount point of the first cgroup2 in mountinfo: "... 4:/root /mount opts - cgroup2 ...". */
 static bool find_cgroup2(char *mountinfo, char *out, size_t size)
 {
@@ -455,6 +482,8 @@ static const struct {
 	{ "schedstats", check_schedstats },
 	{ "sched_ext", check_sched_ext },
 	{ "cgroups", check_cgroups },
+	{ "quota", check_quota },
+	{ "steal", check_steal },
 	{ "kallsyms", check_kallsyms },
 	{ "seccomp", check_seccomp },
 	{ "container", check_container },

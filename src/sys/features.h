@@ -51,9 +51,11 @@ enum features_lockdown {
 #define FEATURES_FIELDS(X)                                                                       \
 	X(TASK_STATE,           "task_struct",  "__state")       /* "state" before 5.14 */           \
 	X(TASK_SCX,             "task_struct",  "scx")           /* sched_ext, 6.12 */               \
+	X(TASK_THROTTLED,       "task_struct",  "throttled")     /* 6.18: quotas act on tasks */     \
 	X(RQ_NR_RUNNING,        "rq",           "nr_running")                                        \
 	X(RQ_CFS,               "rq",           "cfs")                                               \
 	X(RQ_SCX,               "rq",           "scx")                                               \
+	X(RQ_STEAL,             "rq",           "prev_steal_time_rq") /* with steal in its clock */  \
 	X(CFS_RQ_RQ,            "cfs_rq",       "rq")            /* only with group scheduling */    \
 	X(CFS_RQ_H_NR_RUNNING,  "cfs_rq",       "h_nr_running")  /* before 6.14 */                   \
 	X(CFS_RQ_H_NR_QUEUED,   "cfs_rq",       "h_nr_queued")   /* 6.14: delayed ones, too */       \

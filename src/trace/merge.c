@@ -448,6 +448,21 @@ static int emit_sampling(struct merge *m)
 	return merge_push(m, &rec.hdr);
 }
 
+/* Likewise what it measured, which must be said even if there was none of it. */
+static int emit_measures(struct merge *m)
+{
+	const struct reader_meta *meta = m->r->meta;
+	struct ev_measures rec = { .hdr = { .size = sizeof(rec), .kind = EV_MEASURES } };
+
+	for (size_t i = 0; i < meta->nr_attrs; i++)
+		if (strcmp(meta->attrs[i].key, "measures") == 0 && meta->attrs[i].number > 0)
+			rec.flags = (__u32)meta->attrs[i].number;
+	if (!rec.flags || m->nr_heap == 0)
+		return 0;
+	rec.hdr.ts_ns = m->heap[0].ts_ns;
+	return merge_push(m, &rec.hdr);
+}
+
 static int run(struct merge *m)
 {
 	const struct trace_read_cfg *cfg = &m->r->cfg;
@@ -457,6 +472,8 @@ static int run(struct merge *m)
 	size_t at;
 	int err = emit_sampling(m);
 
+	if (!err)
+		err = emit_measures(m);
 	for (size_t i = 0; i < m->nr_runs; i++)
 		total += m->runs[i]->nr;
 	while (m->nr_heap && !err) {

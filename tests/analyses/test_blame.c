@@ -118,6 +118,44 @@ static void a_wait_that_does_not_end_counts(void **state)
 	expect_eq(num_at(root, "culprits.0.caused_wait_ns"), 200 * US);
 }
 
+/* 20 is throttled from 1000 to 1300 us behind 10, then waits for it 100 us, of which a tenth is stolen. */
+static void a_quota_and_stolen_time_blame_nobody(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	measures(&p->f, EV_MEASURES_QUOTA | EV_MEASURES_STEAL);
+	waking(&p->f, 800 * US, 0, 12, 0);
+	forked(&p->f, 900 * US, 1, 10, "hog");
+	forked(&p->f, 900 * US, 1, 20, "web");
+	sw(&p->f, 900 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 0, 20, 10, EV_STATE_RUNNABLE);
+	throttle(&p->f, 1000 * US + 1, 0, 20, 77);
+	refill(&p->f, 1300 * US, 77, EVERY_CPU);
+	sw(&p->f, 1400 * US, 0, 10, 20, EV_STATE_S);
+	steal(&p->f, 1400 * US + 1, 0, 40 * US);
+	finish(p, 1500 * US);
+	p->args.comm = "web";
+	root = run_pass(p, &pass_blame);
+	expect_eq(num_at(root, "wait_ns"), 400 * US);
+	expect_eq(num_at(root, "throttled_ns"), 300 * US);
+	expect_eq(num_at(root, "stolen_ns"), 10 * US);
+	expect_eq(num_at(root, "task_ns"), 90 * US);
+	expect_eq(num_at(root, "culprits.0.caused_wait_ns"), 90 * US);
+	expect_eq(num_at(root, "victims.0.throttled_ns"), 300 * US);
+}
+
+static void what_nobody_measured_is_null(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	crowd(p);
+	root = run_pass(p, &pass_blame);
+	assert_true(is_null_at(root, "throttled_ns"));
+	assert_true(is_null_at(root, "stolen_ns"));
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 
 int main(void)
@@ -127,6 +165,8 @@ int main(void)
 		CASE(threads_have_rows_of_their_own_if_wanted),
 		CASE(only_the_time_that_was_asked_for_counts),
 		CASE(a_wait_that_does_not_end_counts),
+		CASE(a_quota_and_stolen_time_blame_nobody),
+		CASE(what_nobody_measured_is_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

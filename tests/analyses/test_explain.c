@@ -380,6 +380,63 @@ static void names_are_those_of_the_time_of_the_wait(void **state)
 		strstr(text_at(root, "waits.0.sentences.0"), "sh (20) was started by sh (10)"));
 }
 
+/*
+ * 20 is throttled at 1000 us on CPU 0, which 10 has then, while CPU 1 is idle; its quota is refilled at 80 ms. It is moved
+ * to CPU 1 only 20 ms later. A tenth of the time of CPU 0 is stolen.
+ */
+static void throttled(struct pass_fixture *p, uint32_t flags)
+{
+	measures(&p->f, flags);
+	waking(&p->f, 800 * US, 0, 12, 0);
+	sw(&p->f, 900 * US, 1, 12, 0, EV_STATE_S);
+	sw(&p->f, 900 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 0, 20, 10, EV_STATE_RUNNABLE);
+	throttle(&p->f, 1000 * US + 1, 0, 20, 77);
+	refill(&p->f, 80000 * US, 77, EVERY_CPU);
+	migrate(&p->f, 100000 * US, 20, 0, 1);
+	sw(&p->f, 100010 * US, 1, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 101000 * US, 0, 10, 0, EV_STATE_S);
+	steal(&p->f, 101000 * US + 1, 0, 10000 * US);
+	finish(p, 110000 * US);
+	p->args.tid = 20;
+}
+
+static void a_quota_is_named_and_blames_nobody(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	throttled(p, EV_MEASURES_QUOTA | EV_MEASURES_STEAL);
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits.0.wait_ns"), 99010 * US);
+	expect_eq(num_at(root, "waits.0.throttled_ns"), 79000 * US);
+	expect_eq(num_at(root, "waits.0.stolen_ns"), 2000 * US);
+	expect_eq(num_at(root, "waits.0.task_ns"), 18000 * US);
+	assert_string_equal(text_at(root, "waits.0.parts.0.kind"), "throttled");
+	expect_eq(num_at(root, "waits.0.parts.0.cgroup_id"), 77);
+	expect_eq(num_at(root, "waits.0.parts.0.quota_ns"), 20000000);
+	expect_eq(num_at(root, "waits.0.parts.0.period_ns"), 100000000);
+	assert_string_equal(text_at(root, "waits.0.sentences.1"),
+	                    "It waited 79.0ms of it (80 %) throttled (cgroup quota, 20.0ms per "
+	                    "100ms).");
+	assert_string_equal(text_at(root, "waits.0.parts.2.text"),
+	                    "while the hypervisor had CPU 0 (estimated)");
+	/* That another CPU was idle while it was throttled says nothing. */
+	expect_eq(num_at(root, "waits.0.other_cpu_idle_ns"), 20000 * US);
+	expect_eq(num_at(root, "waits.0.stays"), 2);
+}
+
+static void a_quota_that_nobody_measured_is_null(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	throttled(p, EV_MEASURES_STEAL);
+	root = run_pass(p, &pass_explain);
+	assert_true(is_null_at(root, "waits.0.throttled_ns"));
+	expect_eq(num_at(root, "waits.0.stolen_ns"), 2000 * US);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 
 int main(void)
@@ -403,6 +460,8 @@ int main(void)
 		CASE(a_moment_finds_its_wait),
 		CASE(a_ping_pong_does_not_turn_in_circles),
 		CASE(names_are_those_of_the_time_of_the_wait),
+		CASE(a_quota_is_named_and_blames_nobody),
+		CASE(a_quota_that_nobody_measured_is_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,26 @@ static void a_busy_machine_wastes_nothing(void **state)
 	expect_eq(num_at(root, "waits"), 2);
 }
 
+/* 20 is throttled from 1000 to 1300 us, and waits for 50 us more; CPU 1 is idle all the time. */
+static void what_a_quota_throttles_wastes_nothing(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 900 * US, 1, 12, 0, EV_STATE_S);
+	sw(&p->f, 900 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	waking(&p->f, 950 * US, 0, 10, 20);
+	sw(&p->f, 1000 * US, 0, 20, 10, EV_STATE_RUNNABLE);
+	throttle(&p->f, 1001 * US, 0, 20, 77);
+	refill(&p->f, 1300 * US, 77, EVERY_CPU);
+	sw(&p->f, 1350 * US, 0, 10, 20, EV_STATE_S);
+	finish(p, 1400 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "wasted_ns"), 50 * US);
+	expect_eq(num_at(root, "total_wait_ns"), 50 * US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +185,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_of_one_cpu_count_once, pass_setup,
 		                                pass_teardown),
 		cmocka_unit_test_setup_teardown(a_busy_machine_wastes_nothing, pass_setup,
+		                                pass_teardown),
+		cmocka_unit_test_setup_teardown(what_a_quota_throttles_wastes_nothing, pass_setup,
 		                                pass_teardown),
 	};
 

@@ -195,6 +195,78 @@ static void a_queue_of_several_cpus_is_what_a_task_waited_for(void **state)
 	world_end(&w);
 }
 
+/* 10 is throttled at 300; 12 has its CPU until 500, then 13; the quota is refilled at 600, and it runs at 700. */
+static void a_throttled_task_waits_for_its_quota_whoever_runs(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	sw(w.f, 300, 0, 10, 12, 0);
+	throttle(w.f, 301, 0, 10, 77);
+	irq(w.f, 350, 0, 7, false);
+	irq(w.f, 360, 0, 7, true);
+	sw(w.f, 500, 0, 12, 13, EV_STATE_S);
+	steal(w.f, 501, 0, 50);
+	refill(w.f, 600, 77, EVERY_CPU);
+	sw(w.f, 700, 0, 13, 10, EV_STATE_S);
+	world_done(&w, 1000, true);
+	EXPECT_PARTS(&w, 10, 700, { 300, 600, 0, 0, 0, LEDGER_THROTTLED },
+	             { 600, 700, 13, 0, 0, LEDGER_TASK });
+	world_end(&w);
+}
+
+/* What the CPU of a throttled task does need not be known. */
+static void a_throttled_task_that_is_moved_stays_throttled(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	sw(w.f, 300, 0, 10, 0, 0);
+	throttle(w.f, 301, 0, 10, 77);
+	migrate(w.f, 400, 10, 0, 2);
+	sw(w.f, 600, 2, 0, 10, 0);
+	world_done(&w, 1000, true);
+	EXPECT_PARTS(&w, 10, 600, { 300, 400, 0, 0, 0, LEDGER_THROTTLED },
+	             { 400, 600, 0, 2, 0, LEDGER_THROTTLED });
+	world_end(&w);
+}
+
+/* 100 of the 400 that 10 had are stolen; 20 waits for the last half of them. */
+static void stolen_time_is_shared_by_the_parts_of_its_time(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	wakeup(w.f, 300, 1, 20, 0);
+	irq(w.f, 400, 0, 7, false);
+	irq(w.f, 440, 0, 7, true);
+	sw(w.f, 500, 0, 10, 20, EV_STATE_S);
+	steal(w.f, 502, 0, 100);
+	world_done(&w, 1000, true);
+	EXPECT_PARTS(&w, 20, 500, { 300, 375, 10, 0, 0, LEDGER_TASK },
+	             { 375, 400, 0, 0, 0, LEDGER_STOLEN }, { 400, 430, 0, 0, 0, LEDGER_INTERRUPT },
+	             { 430, 440, 0, 0, 0, LEDGER_STOLEN }, { 440, 485, 10, 0, 0, LEDGER_TASK },
+	             { 485, 500, 0, 0, 0, LEDGER_STOLEN });
+	world_end(&w);
+}
+
+static void all_of_a_time_can_be_stolen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	wakeup(w.f, 300, 1, 20, 1);
+	sw(w.f, 500, 1, 0, 20, 0);
+	steal(w.f, 502, 1, 400);
+	world_done(&w, 1000, true);
+	EXPECT_PARTS(&w, 20, 500, { 300, 500, 0, 1, 0, LEDGER_STOLEN });
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +279,10 @@ int main(void)
 		cmocka_unit_test(a_cpu_is_unknown_before_its_first_record),
 		cmocka_unit_test(an_open_wait_has_parts_up_to_the_end),
 		cmocka_unit_test(a_queue_of_several_cpus_is_what_a_task_waited_for),
+		cmocka_unit_test(a_throttled_task_waits_for_its_quota_whoever_runs),
+		cmocka_unit_test(a_throttled_task_that_is_moved_stays_throttled),
+		cmocka_unit_test(stolen_time_is_shared_by_the_parts_of_its_time),
+		cmocka_unit_test(all_of_a_time_can_be_stolen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

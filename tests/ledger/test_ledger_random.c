@@ -1,7 +1,8 @@
 /*
- * Random machines: tasks that run, sleep, wake and move on three CPUs, with interrupts, dispatch queues and lost
- * records. The parts of every wait must be those of a second, plain calculation: each nanosecond of each CPU is
- * painted, and each nanosecond of a wait is looked up by itself.
+ * Random machines: tasks that run, sleep, wake and move on three CPUs, with interrupts, dispatch queues, quotas, stolen
+ * time and lost records. The parts of every wait must be those of a second, plain calculation: each nanosecond of each
+ * CPU is painted, and each nanosecond of a wait is looked up by itself. What was stolen has no place: of each part it is
+ * its share.
  */
 #include "ledger_fixture.h"
 
@@ -16,6 +17,7 @@
 #define TASKS     7
 #define MAX_TIME  4096
 #define MAX_PARTS 4096
+#define GROUPS    70 /* the first of two cgroups with quotas */
 
 enum mode { SLEEPING, QUEUED, RUNNING };
 
@@ -26,7 +28,7 @@ struct machine {
 	enum mode modes[TASKS];
 	uint32_t cpus[TASKS];
 	int on_cpu[WORLD_CPUS];
-	bool has_moves, has_losses;
+	bool has_moves, has_losses, has_quotas, has_steal;
 	uint64_t queue_end[TASKS]; /* of its newest dispatch queue */
 };
 
@@ -63,8 +65,20 @@ static void switch_to(struct machine *m, uint32_t cpu, int next)
 	if (next >= 0)
 		m->modes[next] = RUNNING;
 	m->on_cpu[cpu] = next;
-	if (!is_dropped(m, cpu, EV_SWITCH))
-		sw(m->w.f, m->now, cpu, tid_of(prev), tid_of(next), is_sleep ? EV_STATE_S : 0);
+	if (is_dropped(m, cpu, EV_SWITCH))
+		return;
+	sw(m->w.f, m->now, cpu, tid_of(prev), tid_of(next), is_sleep ? EV_STATE_S : 0);
+	if (m->has_quotas && prev >= 0 && !is_sleep && roll(m, 8))
+		throttle(m->w.f, m->now, cpu, tid_of(prev), GROUPS + (uint32_t)prev % 2);
+	if (m->has_steal && roll(m, 2))
+		steal(m->w.f, m->now, cpu, 1 + roll(m, roll(m, 2) ? 10 : 200));
+}
+
+static void try_refill(struct machine *m)
+{
+	if (m->has_quotas)
+		refill(m->w.f, m->now, GROUPS + roll(m, 2),
+		       roll(m, 2) ? roll(m, WORLD_CPUS) : EVERY_CPU);
 }
 
 static void try_switch(struct machine *m)
@@ -145,12 +159,14 @@ static void run(struct machine *m, unsigned int seed)
 	m->seed = seed;
 	m->has_moves = roll(m, 4);
 	m->has_losses = !roll(m, 3);
+	m->has_quotas = roll(m, 2);
+	m->has_steal = roll(m, 2);
 	world_begin(&m->w);
 	for (int i = 0; i < WORLD_CPUS; i++)
 		m->on_cpu[i] = -1;
 	for (int i = 0; i < STEPS; i++) {
 		m->now += 1 + roll(m, 30);
-		switch (roll(m, 8)) {
+		switch (roll(m, 9)) {
 		case 0:
 		case 1:
 		case 2:
@@ -166,6 +182,9 @@ static void run(struct machine *m, unsigned int seed)
 			break;
 		case 6:
 			interrupt(m);
+			break;
+		case 7:
+			try_refill(m);
 			break;
 		default:
 			dispatch(m);
@@ -272,6 +291,35 @@ static bool in_shared_queue(const struct machine *m, uint32_t task, uint64_t t)
 	return false;
 }
 
+/* By which row. */
+static bool is_throttled(const struct machine *m, uint32_t task, uint64_t t, uint64_t *row)
+{
+	const struct fixture *f = m->w.f;
+
+	for (uint32_t i = 0; i < f->nr_throttles; i++)
+		if (f->throttles[i].task == task && f->throttles[i].start_ns <= t &&
+		    t < f->throttles[i].end_ns) {
+			*row = i;
+			return true;
+		}
+	return false;
+}
+
+/* Of a CPU up to a time: each row gives its share, rounded down. */
+static uint64_t stolen_until(const struct fixture *f, uint32_t cpu, uint64_t t)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < f->nr_steals; i++) {
+		const struct pair_steal *s = &f->steals[i];
+		uint64_t end = t < s->end_ns ? t : s->end_ns;
+
+		if (s->cpu == cpu && s->start_ns < end)
+			sum += s->ns * (end - s->start_ns) / (s->end_ns - s->start_ns);
+	}
+	return sum;
+}
+
 static struct ledger_part expected_at(const struct machine *m, struct paint (*cpus)[MAX_TIME],
                                       const struct pair_wait *w, uint64_t t)
 {
@@ -288,9 +336,13 @@ static struct ledger_part expected_at(const struct machine *m, struct paint (*cp
 		return p;
 	}
 	cpu = place_at(m, w, t);
+	p.cpu = (uint16_t)cpu;
+	if (is_throttled(m, w->task, t, &p.what)) {
+		p.kind = LEDGER_THROTTLED;
+		return p;
+	}
 	if (cpu == PAIR_NO_CPU)
 		return p;
-	p.cpu = (uint16_t)cpu;
 	p.kind = cpus[cpu][t].kind;
 	p.what = cpus[cpu][t].what;
 	return p;
@@ -302,37 +354,74 @@ static uint32_t check(struct machine *m, struct paint (*cpus)[MAX_TIME], const s
 	uint32_t nr = world_parts(&m->w, w, parts, MAX_PARTS);
 	uint64_t at = pair_wait_woken_ns(w);
 
-	for (uint32_t i = 0; i < nr; i++) {
-		expect_eq(parts[i].start_ns, at);
-		assert_true(parts[i].end_ns > at);
-		for (; at < parts[i].end_ns; at++) {
-			struct ledger_part e = expected_at(m, cpus, w, at);
+	for (uint32_t i = 0, next; i < nr; i = next) {
+		uint64_t stolen = 0, start = at;
+		struct ledger_part e = expected_at(m, cpus, w, at);
 
-			expect_eq(parts[i].kind, e.kind);
-			expect_eq(parts[i].cpu, e.cpu);
-			expect_eq(parts[i].what, e.what);
+		/* All that follows of the same cause, with what was stolen of it. */
+		for (next = i; next < nr && at < w->end_ns; next++) {
+			struct ledger_part now = expected_at(m, cpus, w, at);
+
+			if (next > i &&
+			    (now.kind != e.kind || now.cpu != e.cpu || now.what != e.what))
+				break;
+			expect_eq(parts[next].start_ns, at);
+			assert_true(parts[next].end_ns > at);
+			if (parts[next].kind == LEDGER_STOLEN) {
+				stolen += parts[next].end_ns - at;
+				expect_eq(parts[next].what, 0);
+			} else {
+				expect_eq(parts[next].kind, e.kind);
+				expect_eq(parts[next].what, e.what);
+			}
+			expect_eq(parts[next].cpu, e.cpu);
+			for (; at < parts[next].end_ns; at++) {
+				now = expected_at(m, cpus, w, at);
+				expect_eq(now.kind, e.kind);
+				expect_eq(now.cpu, e.cpu);
+				expect_eq(now.what, e.what);
+			}
 		}
+		expect_eq(stolen, e.kind < LEDGER_STOLEN
+		                          ? 0
+		                          : stolen_until(m->w.f, e.cpu, at) -
+		                                    stolen_until(m->w.f, e.cpu, start));
 	}
 	expect_eq(at, w->end_ns);
 	return nr;
+}
+
+static bool has_kind(struct machine *m, const struct pair_wait *w, uint8_t kind)
+{
+	struct ledger_part parts[MAX_PARTS];
+	uint32_t nr = world_parts(&m->w, w, parts, MAX_PARTS);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (parts[i].kind == kind)
+			return true;
+	return false;
 }
 
 static void parts_are_those_of_a_plain_calculation(void **state)
 {
 	static struct paint cpus[WORLD_CPUS][MAX_TIME];
 	static struct machine m;
-	uint64_t nr_waits = 0, nr_parts = 0;
+	uint64_t nr_waits = 0, nr_parts = 0, nr_throttled = 0, nr_stolen = 0;
 
 	(void)state;
 	for (unsigned int seed = 1; seed <= WORLDS; seed++) {
 		run(&m, seed);
 		paint(&m, cpus);
-		for (uint32_t i = 0; i < m.w.f->nr_waits; i++)
+		for (uint32_t i = 0; i < m.w.f->nr_waits; i++) {
 			nr_parts += check(&m, cpus, &m.w.f->waits[i]);
+			nr_throttled += has_kind(&m, &m.w.f->waits[i], LEDGER_THROTTLED);
+			nr_stolen += has_kind(&m, &m.w.f->waits[i], LEDGER_STOLEN);
+		}
 		nr_waits += m.w.f->nr_waits;
 		world_end(&m.w);
 	}
 	assert_true(nr_waits > 5 * WORLDS && nr_parts > nr_waits);
+	assert_true(nr_throttled > WORLDS / 4 && nr_stolen > WORLDS / 4);
 }
 
 #define UNITS 3 /* tasks are added up by their number modulo this */

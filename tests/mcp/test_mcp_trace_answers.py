@@ -142,7 +142,7 @@ def effects(c, name, pid, comm):
     real(c, name)
     start_ns, end_ns = c.call("get_trace_summary", trace_id=name)["capabilities"]["time_range"]
     values = {"pid": pid, "cpu": 1, "comm": comm, "start_time_ns": (start_ns + end_ns) // 2,
-              "end_time_ns": (start_ns + end_ns) // 2, "aggregation_mode": "per_process"}
+              "end_time_ns": (9 * start_ns + end_ns) // 10, "aggregation_mode": "per_process"}
 
     def ask(tool, **args):
         got = c.call(tool, trace_id=name, **{**NEEDS.get(tool, {}), **args})

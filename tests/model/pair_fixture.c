@@ -26,6 +26,8 @@ KEEP(gap, pair_gap, gaps, nr_gaps)
 KEEP(dsq, pair_dsq, dsqs, nr_dsqs)
 KEEP(run, pair_run, runs, nr_runs)
 KEEP(pmu, pair_pmu, pmus, nr_pmus)
+KEEP(throttle, pair_throttle, throttles, nr_throttles)
+KEEP(steal, pair_steal, steals, nr_steals)
 
 static void keep_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 {
@@ -63,6 +65,8 @@ int fixture_setup(void **state)
 		.dsq = keep_dsq,
 		.run = keep_run,
 		.pmu = keep_pmu,
+		.throttle = keep_throttle,
+		.steal = keep_steal,
 	};
 
 	assert_non_null(f);
@@ -176,6 +180,28 @@ void irq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t nr, bool is_exit
 	else
 		push(f, &(struct ev_irq_entry){ HDR(EV_IRQ_ENTRY, ev_irq_entry, cpu, ts), .irq = nr,
 		                                .name = "timer" });
+}
+
+void throttle(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint64_t cgroup)
+{
+	push(f, &(struct ev_throttle){ HDR(EV_THROTTLE, ev_throttle, cpu, ts), .cgroup = cgroup,
+	                               .quota_ns = 20000000, .period_ns = 100000000, .tid = tid });
+}
+
+void refill(struct fixture *f, uint64_t ts, uint64_t cgroup, uint32_t but_cpu)
+{
+	push(f, &(struct ev_refill){ HDR(EV_REFILL, ev_refill, 0, ts), .cgroup = cgroup,
+	                             .nr_cpus = but_cpu != EVERY_CPU, .cpus = { (__u16)but_cpu } });
+}
+
+void steal(struct fixture *f, uint64_t ts, uint32_t cpu, uint64_t ns)
+{
+	push(f, &(struct ev_steal){ HDR(EV_STEAL, ev_steal, cpu, ts), .ns = ns });
+}
+
+void measures(struct fixture *f, uint32_t flags)
+{
+	push(f, &(struct ev_measures){ HDR(EV_MEASURES, ev_measures, 0, 0), .flags = flags });
 }
 
 void done(struct fixture *f, uint64_t ts)

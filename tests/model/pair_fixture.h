@@ -17,7 +17,7 @@ struct fixture {
 	struct pair_breaks breaks; /* after done() */
 	uint32_t nr_switches, nr_slices, nr_waits, nr_sleeps, nr_wakeups, nr_migrations;
 	uint32_t nr_spans, nr_counters, nr_marks, nr_idles, nr_gaps, nr_begun, nr_ended;
-	uint32_t nr_dsqs, nr_runs, nr_pmus;
+	uint32_t nr_dsqs, nr_runs, nr_pmus, nr_throttles, nr_steals;
 	struct pair_switch switches[MAX_ROWS];
 	struct pair_slice slices[MAX_ROWS];
 	struct pair_wait waits[MAX_ROWS];
@@ -32,6 +32,8 @@ struct fixture {
 	struct pair_dsq dsqs[MAX_ROWS];
 	struct pair_run runs[MAX_ROWS];
 	struct pair_pmu pmus[MAX_ROWS];
+	struct pair_throttle throttles[MAX_ROWS];
+	struct pair_steal steals[MAX_ROWS];
 };
 
 /* A cmocka setup and teardown: *state is a struct fixture with nr_cpus unset (CPUs show up by themselves). */
@@ -52,4 +54,11 @@ void freed(struct fixture *f, uint64_t ts, uint32_t tid);
 void lost(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t kind, uint64_t count);
 void softirq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t vector, bool is_exit);
 void irq(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t nr, bool is_exit);
+/* The quota of that cgroup, 20 ms in 100, takes a task off its CPU, just after its switch. */
+void throttle(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint64_t cgroup);
+/* Refills all CPUs but one, or all for EVERY_CPU. */
+#define EVERY_CPU UINT32_MAX
+void refill(struct fixture *f, uint64_t ts, uint64_t cgroup, uint32_t but_cpu);
+void steal(struct fixture *f, uint64_t ts, uint32_t cpu, uint64_t ns);
+void measures(struct fixture *f, uint32_t flags);
 void done(struct fixture *f, uint64_t ts);

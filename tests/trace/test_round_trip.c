@@ -130,6 +130,8 @@ static void push_cgroup(struct stream *s, uint64_t ts_ns, uint64_t cgroup, const
 
 static void write_events(struct stream *s)
 {
+	push(s, REC(ev_measures, EV_MEASURES, 0, T0 + 4,
+	            .flags = EV_MEASURES_QUOTA | EV_MEASURES_STEAL));
 	push_cgroup(s, T0 + 4, 1, "/");
 	push_cgroup(s, T0 + 4, 1ULL << 32 | 77, "/a/build");
 	push(s, REC(ev_cgroup, EV_CGROUP, 0, T0 + 4, .tid = 100, .flags = EV_CGROUP_STATED,
@@ -147,6 +149,13 @@ static void write_events(struct stream *s)
 	            .prio = -1));
 	push(s, REC(ev_migrate, EV_MIGRATE, 1, T0 + 52, .tid = 101, .from_cpu = 1, .to_cpu = 0,
 	            .prio = 120));
+	push(s, REC(ev_throttle, EV_THROTTLE, 1, T0 + 53, .cgroup = 1ULL << 40 | 7,
+	            .quota_ns = 20000000, .period_ns = 100000000, .tid = 101));
+	push(s, REC(ev_steal, EV_STEAL, 1, T0 + 54, .ns = 12345));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 55, .cgroup = 1ULL << 40 | 7));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 56, .cgroup = 8, .nr_cpus = 2,
+	            .cpus = { 3, 0x1234 }));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 57, .cgroup = 9, .nr_cpus = EV_REFILL_CPUS + 1));
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
 	            .tgid = 200, .comm = "server"));
 	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100,

@@ -866,7 +866,8 @@ def all_analyses_answer(rec):
 # Parts of waits that are known only if such events were recorded.
 PARTS = {"queue_ns": lambda rec: rec.dsq, "irq_ns": lambda rec: any(row.kind in (IRQ, IPI) for row in rec.span),
          "softirq_ns": lambda rec: any(row.kind == SOFTIRQ for row in rec.span),
-         "waking_ns": lambda rec: rec.migration and any(row.waking for row in rec.wait)}
+         "waking_ns": lambda rec: rec.migration and any(row.waking for row in rec.wait),
+         "throttled_ns": lambda rec: False, "stolen_ns": lambda rec: False}  # only our recorder measures them
 
 
 def is_null_for_a_reason(rec, path):

@@ -511,6 +511,9 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[558] = { "timer_expire_exit", NULL },
 	[559] = { "local_timer_entry", NULL },
 	[560] = { "local_timer_exit", NULL },
+	[FTRACE_THROTTLE] = { "throttle", ftrace_on_throttle },
+	[FTRACE_REFILL] = { "refill", ftrace_on_refill },
+	[FTRACE_STEAL] = { "steal", ftrace_on_steal },
 };
 
 const char *ftrace_name(uint32_t member)

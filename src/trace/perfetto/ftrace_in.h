@@ -52,6 +52,11 @@ void ftrace_cgroup(struct bundle *b, const struct ftrace_event_in *e);
 void ftrace_cgroup_info(struct bundle *b, const struct ftrace_event_in *e);
 void compact_decode(struct bundle *b, struct pb_in body);
 
+/* Those that only our recorder writes. */
+void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e);
+void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e);
+void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e);
+
 /* A time of the bundle on the trace's clock; false if it is from before the recording. Counts it. */
 static inline bool bundle_time(struct bundle *b, uint64_t raw, uint64_t *out)
 {

@@ -221,6 +221,10 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_NET_DEV_XMIT = 361,
        FTRACE_SCHED_MIGRATE_TASK = 491,
        FTRACE_KPROBE_EVENT = 542,
+       /* Ours; other readers skip them. */
+       FTRACE_THROTTLE = 1001,
+       FTRACE_REFILL = 1002,
+       FTRACE_STEAL = 1003,
 };
 
 enum { /* SchedSwitch */
@@ -239,6 +243,17 @@ enum { /* SchedWakeup, SchedWaking, SchedWakeupNew */
        WAKE_PRIO = 3,
        WAKE_TARGET_CPU = 5,
        WAKE_INTERRUPT = 1001, /* ours, as in CompactSched */
+};
+
+enum { /* ours: quotas and steal */
+       THROTTLE_PID = 1,
+       THROTTLE_CGROUP = 2,
+       THROTTLE_QUOTA_NS = 3,
+       THROTTLE_PERIOD_NS = 4,
+       REFILL_CGROUP = 1,
+       REFILL_NR_CPUS = 2,
+       REFILL_CPUS = 3, /* two bytes each, the low one first */
+       STEAL_NS = 1,
 };
 
 enum { /* SchedMigrateTask */

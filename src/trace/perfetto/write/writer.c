@@ -63,6 +63,10 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,
 	[EV_SAMPLING] = writer_sampling,
+	[EV_THROTTLE] = writer_throttle,
+	[EV_REFILL] = writer_refill,
+	[EV_STEAL] = writer_steal,
+	[EV_MEASURES] = writer_measures,
 };
 
 int writer_at(struct trace_writer *w, const struct ev_hdr *rec, struct writer_place *out)

@@ -57,6 +57,7 @@ struct trace_writer {
 	uint64_t next_clocks_ns;
 	uint64_t reached_ns; /* the records of all CPUs are complete until then */
 	uint64_t one_in;     /* of EV_SAMPLING; 0 = not given */
+	uint32_t measures;   /* of EV_MEASURES */
 	uint64_t nr_lost[EV_KIND_MAX];
 	struct trace_losses losses;
 	uint64_t nr_records;
@@ -106,5 +107,7 @@ writer_fn writer_cpu_idle, writer_cpu_freq, writer_cpu_hotplug, writer_hw_pressu
 writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
 /* writer_scx.c */
 writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state, writer_scx_counter;
+/* writer_quota.c */
+writer_fn writer_throttle, writer_refill, writer_steal, writer_measures;
 /* writer_io.c */
 writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked;

@@ -1,0 +1,95 @@
+/* Tasks that the quota of a cgroup keeps off their CPUs, and the time that the hypervisor takes from CPUs. */
+#include "base/grow.h"
+#include "model/pair_priv.h"
+
+void pair_throttle_record(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_throttle *ev = (const struct ev_throttle *)rec;
+	uint32_t task = tasks_see(p->tasks, ev->tid, p->now_ns);
+	struct pair_task *st = pair_task_of(p, task);
+
+	if (!st || st->mode != TASK_WAITING || st->cause != PAIR_PREEMPTED || st->is_throttled ||
+	    GROW(p->throttles, p->max_throttles, p->nr_throttles))
+		return;
+	st->is_throttled = true;
+	p->throttles[p->nr_throttles++] = (struct pair_throttle){
+		.start_ns = st->wakeup_ns,
+		.cgroup = ev->cgroup,
+		.quota_ns = ev->quota_ns,
+		.period_ns = ev->period_ns,
+		.task = task,
+		.cpu = st->cpu,
+	};
+}
+
+/* Its place may be taken by another. */
+static void end_at(struct pair *p, uint32_t i, bool is_known)
+{
+	struct pair_throttle row = p->throttles[i];
+
+	p->throttles[i] = p->throttles[--p->nr_throttles];
+	p->states[row.task].is_throttled = false;
+	row.end_ns = p->now_ns;
+	if (is_known && row.end_ns > row.start_ns)
+		PAIR_EMIT(p, throttle, &row);
+}
+
+void pair_throttle_end(struct pair *p, uint32_t task, bool is_known)
+{
+	for (uint32_t i = 0; i < p->nr_throttles; i++)
+		if (p->throttles[i].task == task) {
+			end_at(p, i, is_known);
+			return;
+		}
+}
+
+static bool is_still_empty(const struct ev_refill *ev, uint32_t cpu)
+{
+	if (ev->nr_cpus > EV_REFILL_CPUS)
+		return true;
+	for (uint32_t i = 0; i < ev->nr_cpus; i++)
+		if (ev->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+void pair_refill_record(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_refill *ev = (const struct ev_refill *)rec;
+
+	for (uint32_t i = p->nr_throttles; i-- > 0;) {
+		const struct pair_throttle *t = &p->throttles[i];
+
+		if (t->cgroup == ev->cgroup && !is_still_empty(ev, p->states[t->task].cpu))
+			end_at(p, i, true);
+	}
+}
+
+void pair_steal_record(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_steal *ev = (const struct ev_steal *)rec;
+	const struct pair_cpu_state *c = pair_cpu_get(p, rec->cpu);
+	struct pair_steal row;
+
+	if (!c) {
+		p->breaks.bad_cpu++;
+		return;
+	}
+	row = (struct pair_steal){ .start_ns = c->before_ns,
+		                   .end_ns = c->since_ns,
+		                   .cpu = (uint16_t)rec->cpu };
+	if (row.end_ns <= row.start_ns || !ev->ns)
+		return;
+	row.ns = ev->ns < row.end_ns - row.start_ns ? ev->ns : row.end_ns - row.start_ns;
+	PAIR_EMIT(p, steal, &row);
+}
+
+void pair_measures_record(struct pair *p, const struct ev_hdr *rec)
+{
+	p->measures = ((const struct ev_measures *)rec)->flags;
+}
+
+uint32_t pair_measures(const struct pair *p)
+{
+	return p->measures;
+}

@@ -1,0 +1,51 @@
+#include <string.h>
+
+#include "trace/perfetto/ftrace_in.h"
+
+static uint64_t num(const struct ftrace_event_in *e, uint32_t field)
+{
+	return e->has & ~e->texts & 1U << field ? e->values[field] : 0;
+}
+
+static void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t size)
+{
+	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
+
+	hdr->flags = e->flags;
+	return hdr;
+}
+
+void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_throttle *rec = add(b, e, EV_THROTTLE, sizeof(*rec));
+
+	rec->cgroup = num(e, THROTTLE_CGROUP);
+	rec->quota_ns = num(e, THROTTLE_QUOTA_NS);
+	rec->period_ns = num(e, THROTTLE_PERIOD_NS);
+	rec->tid = tid_of(num(e, THROTTLE_PID));
+	rec->pad_ = 0;
+}
+
+void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_refill *rec = add(b, e, EV_REFILL, sizeof(*rec));
+	uint64_t len = e->texts & 1U << REFILL_CPUS ? e->values[REFILL_CPUS] : 0;
+
+	rec->cgroup = num(e, REFILL_CGROUP);
+	rec->nr_cpus = (uint32_t)num(e, REFILL_NR_CPUS);
+	rec->pad_ = 0;
+	memset(rec->cpus, 0, sizeof(rec->cpus));
+	for (uint64_t i = 0; i < EV_REFILL_CPUS && 2 * i + 1 < len; i++)
+		rec->cpus[i] = (__u16)(e->bytes[REFILL_CPUS][2 * i] |
+		                       e->bytes[REFILL_CPUS][2 * i + 1] << 8);
+	/* What names fewer CPUs than it counts does not say which. */
+	if (rec->nr_cpus > len / 2)
+		rec->nr_cpus = EV_REFILL_CPUS + 1;
+}
+
+void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_steal *rec = add(b, e, EV_STEAL, sizeof(*rec));
+
+	rec->ns = num(e, STEAL_NS);
+}

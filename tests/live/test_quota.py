@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Waits that a quota or the hypervisor makes, in recordings, against cpu.stat of the cgroup and /proc/stat."""
+import contextlib
+import json
+import os
+import pathlib
+import time
+
+from live import (SCHEDSCOPE, TICK_NS, Disturbed, NotHere, Work, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, is_before, main,
+                  output, scratch)
+from test_record import Record
+
+QUOTA_US, PERIOD_US = 20000, 100000
+WORK_MS = 3000
+
+
+def set_quota(group):
+    """20 ms in 100."""
+    v1 = pathlib.Path(group, "cpu.cfs_quota_us")
+    if v1.exists():
+        pathlib.Path(group, "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="ascii")
+        v1.write_text(str(QUOTA_US), encoding="ascii")
+        return
+    v2 = pathlib.Path(group, "cpu.max")
+    if not v2.exists():
+        raise NotHere("the kernel has no quotas of cgroups")
+    v2.write_text(f"{QUOTA_US} {PERIOD_US}", encoding="ascii")
+
+
+def throttled_ns(group):
+    """By the kernel: the times of all CPUs."""
+    stat = dict(map(str.split, pathlib.Path(group, "cpu.stat").read_text(encoding="ascii").splitlines()))
+    return int(stat["throttled_time"]) if "throttled_time" in stat else 1000 * int(stat["throttled_usec"])
+
+
+def ask(*words):
+    """JSON of a command of ours."""
+    done = output([SCHEDSCOPE, *words, "--json"])
+    expect(done.returncode == 0, done.stderr)
+    return json.loads(done.stdout)
+
+
+def union(intervals):
+    """The length of what they cover together."""
+    total, until = 0, 0
+    for start, end in sorted(intervals):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+class Throttled:
+    """Two hogs on each of two CPUs share a quota; others may have the CPUs meanwhile."""
+
+    def __init__(self, is_busy):
+        if is_before(6, 18):
+            raise NotHere("before Linux 6.18 quotas are not measured")
+        if not {0, 1} <= os.sched_getaffinity(0):
+            raise NotHere("needs CPUs 0 and 1")
+        with scratch() as folder, cpu_cgroups("quota") as (group,), contextlib.ExitStack() as others:
+            set_quota(group)
+            self.path = "/" + os.path.relpath(group, cpu_hierarchy())
+            with Record(os.path.join(folder, "t")) as ours:
+                works = [Work("hogs", nr=1, ms=WORK_MS + 1000, cpu=cpu) for cpu in (0, 1) if is_busy]
+                for work in works:
+                    others.callback(work.kill)
+                hogs = [Work("hogs", cgroup=group, nr=2, ms=WORK_MS, cpu=cpu) for cpu in (0, 1)]
+                self.accounts = [hog.account() for hog in hogs]
+                self.kernel_ns = throttled_ns(group)
+                summary = ours.finish()
+            self.waits = {tid: ask("explain", ours.path, "--tid", str(tid), "-n", "100")["waits"] for tid in self.tids()}
+            self.wasted = {tid: ask("analyze", ours.path, "wasted_cores", "--tid", str(tid)) for tid in self.tids()}
+            self.blame = ask("analyze", ours.path, "blame", "--by", "thread", "-n", "1000")
+        if summary["lost"]:
+            raise Disturbed(f"{summary['lost']} records were lost")
+
+    def tids(self):
+        """Of the hogs with the quota."""
+        return [task["tid"] for account in self.accounts for task in account["tasks"]]
+
+    def throttlings(self):
+        """{CPU: [(start, end)]}: a throttling begins with its wait."""
+        found = {}
+        for wait in (wait for waits in self.waits.values() for wait in waits):
+            for part in wait["parts"]:
+                if part["kind"] == "throttled":
+                    found.setdefault(part["cpu"], []).append((wait["start_timestamp"], wait["start_timestamp"] + part["ns"]))
+        return found
+
+    def check(self):
+        """What holds whoever has the CPUs."""
+        found = self.throttlings()
+        expect(set(found) == {0, 1}, f"throttled on CPUs {sorted(found)}")
+        expect(self.kernel_ns > 0.5e9, f"the kernel throttled for {self.kernel_ns} ns only")
+        expect_near("throttled time of the cgroup", sum(map(union, found.values())), self.kernel_ns, relative=0.01)
+        for tid, waits in self.waits.items():
+            parts = [part for wait in waits for part in wait["parts"] if part["kind"] == "throttled"]
+            expect(len(parts) > 5, f"{tid} was throttled {len(parts)} times")
+            for part in parts:
+                expect((part["cgroup"], part["quota_ns"], part["period_ns"]) == (self.path, 1000 * QUOTA_US, 1000 * PERIOD_US), f"{part}")
+            for wait in waits:
+                expect(sum(part["ns"] for part in wait["parts"]) == wait["wait_ns"], f"parts of {wait}")
+        self.check_others()
+
+    def check_others(self):
+        """The throttled time is in no other column, and no CPU could have run them then."""
+        victims = {row["pid"]: row for row in self.blame["victims"]}
+        for tid, waits in self.waits.items():
+            row = victims[tid]
+            blamed = sum(culprit["wait_ns"] for culprit in row["blames"])
+            expect(row["throttled_ns"] >= sum(wait["throttled_ns"] for wait in waits), f"{row}")
+            expect(blamed <= row["wait_ns"] - row["throttled_ns"], f"{row}")
+            expect(self.wasted[tid]["total_wait_ns"] <= row["wait_ns"] - row["throttled_ns"], f"{self.wasted[tid]}")
+
+
+@case
+def throttled_time_is_that_of_the_kernel_where_cpus_are_idle():
+    Throttled(is_busy=False).check()
+
+
+@case
+def throttled_time_is_that_of_the_kernel_where_cpus_are_busy():
+    Throttled(is_busy=True).check()
+
+
+def stolen_ns():
+    """By the kernel, of all CPUs."""
+    words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    return int(words[8]) * TICK_NS
+
+
+@case
+def stolen_time_is_that_of_proc_stat():
+    with scratch() as folder:
+        with Record(os.path.join(folder, "t")) as ours:
+            keep = Work("keep", ms=5000)  # a CPU that never switches tells nothing
+            start, before = time.clock_gettime_ns(time.CLOCK_BOOTTIME), stolen_ns()
+            time.sleep(4)
+            end, kernel_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME), stolen_ns() - before
+            keep.account()
+            ours.finish()
+        rows = ask("query", ours.path, "-e", "steal", "--all")["events"]
+        blame = ask("analyze", ours.path, "blame")
+    if blame["stolen_ns"] is None:
+        raise NotHere("the kernel does not keep steal in the clock of run queues")
+    found = sum(row["fields"]["ns"] for row in rows if start <= row["timestamp"] < end)
+    # Ticks are whole, and a slice at each end of the time lies in it in part.
+    expect_near("stolen time", found, kernel_ns, relative=0.05, absolute=3 * TICK_NS * os.cpu_count())
+
+
+main()
