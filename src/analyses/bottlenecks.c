@@ -1,281 +1,233 @@
 #include "analyses/bottlenecks.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <inttypes.h>
 
-#include "analyze/moves.h"
-#include "base/cleanup.h"
-#include "base/grow.h"
-#include "base/hist.h"
+#include "analyses/explain.h"
+#include "base/text.h"
+#include "ledger/occupancy.h"
 
-#define MAX_SWITCHES_PER_SEC 1000
-#define MAX_MOVES_PER_SEC    100
-#define MIN_EVENTS           10 /* fewer do not make a rate */
-#define LONG_NS              100000000ULL
-#define MAX_WAITING          2
-#define MIN_BUSY_PERCENT     95
-#define MAX_SEVERITY         10
-#define NS_PER_SECOND        1e9
+#define LONG_NS     10000000ULL
+#define LOST_SHARE  100 /* a 100th of the time */
+#define SMALL_CAUSE 20  /* less than a 20th is not worth words */
+#define MANY_TASKS  20
+#define TIME_BYTES  24
 
-static int add(struct bottlenecks *b, struct bottleneck row)
+bool bottleneck_counts(const struct blame_sums *b, uint32_t victim)
 {
-	if (GROW(b->found, b->capacity, b->nr_found))
-		return -ENOMEM;
-	if (row.severity > MAX_SEVERITY)
-		row.severity = MAX_SEVERITY;
-	b->found[b->nr_found++] = row;
-	return 0;
+	const struct blame_victim *v = &b->victims[victim];
+
+	return v->wait_ns && (v->wait_ns >= b->sc->span_ns / LOST_SHARE || v->max_ns >= LONG_NS);
 }
 
-static int prepare(struct bottlenecks *b)
+static void add_cause(struct bottleneck *x, const struct bottleneck_cause *c)
 {
-	const struct scope *sc = b->sc;
-	int err = windows_init(&b->switches, sc->from_ns, sc->span_ns, sc->nr_cpus);
+	uint32_t at = x->nr_causes < BOTTLENECK_CAUSES ? x->nr_causes++ : BOTTLENECK_CAUSES;
 
-	if (!err)
-		err = windows_init(&b->busy, sc->from_ns, sc->span_ns, sc->nr_cpus);
-	if (!err)
-		err = windows_init(&b->waiting, sc->from_ns, sc->span_ns, sc->nr_cpus);
-	if (!err)
-		err = windows_init(&b->moves, sc->from_ns, sc->span_ns, 1);
-	b->longest = calloc(sc->nr_tasks ? sc->nr_tasks : 1, sizeof(*b->longest));
-	for (uint32_t i = 0; !err && i < BOTTLENECK_RULES; i++) {
-		err = edges_init(&b->who[i]);
-		b->over[i] = calloc(sc->nr_cpus + 1U, sizeof(*b->over[i]));
-		if (!b->over[i])
-			err = -ENOMEM;
+	for (; at > 0 && x->causes[at - 1].ns < c->ns; at--)
+		if (at < BOTTLENECK_CAUSES)
+			x->causes[at] = x->causes[at - 1];
+	if (at < BOTTLENECK_CAUSES)
+		x->causes[at] = *c;
+}
+
+static void find_causes(const struct blame_sums *b, struct bottleneck *x)
+{
+	const struct blame_victim *v = &b->victims[x->victim];
+	const struct edge *at;
+	uint32_t nr = blame_sums_culprits(b, x->victim, &at);
+
+	for (uint32_t i = 0; i < nr; i++)
+		add_cause(x, &(struct bottleneck_cause){ at[i].sum_ns, at[i].by, LEDGER_TASK });
+	for (uint8_t kind = 0; kind < LEDGER_KINDS; kind++)
+		if (kind != LEDGER_TASK && v->ns[kind])
+			add_cause(x, &(struct bottleneck_cause){ .ns = v->ns[kind], .kind = kind });
+}
+
+static uint64_t idle_ns(const struct occupancy *o, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = occupancy_find(o, from_ns); i < o->nr && o->at[i].start_ns < to_ns; i++) {
+		uint64_t end_ns = i + 1 < o->nr ? o->at[i + 1].start_ns : o->end_ns;
+		uint64_t from = o->at[i].start_ns > from_ns ? o->at[i].start_ns : from_ns;
+
+		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		if (o->at[i].kind == OCCUPANCY_IDLE && end_ns > from)
+			sum += end_ns - from;
 	}
-	return b->longest ? err : -ENOMEM;
+	return sum;
 }
 
-static void take_wait(struct bottlenecks *b, const struct pair_wait *w)
+static void find_idle(const struct blame_sums *b, const struct ledger *l, struct bottleneck *x)
 {
-	struct pair_wait *longest = &b->longest[w->task];
+	const struct pair_wait *w = &b->victims[x->victim].longest;
+	uint64_t from_ns = pair_wait_woken_ns(w);
 
-	windows_spread(&b->waiting, w->cpu, pair_wait_start_ns(w), w->end_ns);
-	if (latency_counts(w))
-		samples_add(&b->latencies, latency_ns(w));
-	if (!longest->end_ns || latency_queue_ns(w) > latency_queue_ns(longest))
-		*longest = *w;
-}
+	for (uint32_t cpu = 0; cpu < b->sc->nr_cpus; cpu++) {
+		uint64_t ns = idle_ns(ledger_cpu(l, cpu), from_ns, w->end_ns);
 
-static int collect(struct bottlenecks *b)
-{
-	struct rows slices = { .sc = b->sc }, idles = { .sc = b->sc }, waits = { .sc = b->sc };
-	SCOPED(moves_done) struct moves moves = { 0 };
-	struct pair_slice slice;
-	struct pair_idle idle;
-	struct pair_wait wait;
-	struct pair_migration move;
-	int err = moves_init(&moves, b->sc);
-
-	if (err)
-		return err;
-	while (rows_slice(&slices, &slice)) {
-		windows_count(&b->switches, slice.cpu, slice.start_ns);
-		windows_spread(&b->busy, slice.cpu, slice.start_ns, slice.end_ns);
+		if (source_may_use(b->sc->s, w->task, cpu, from_ns)) {
+			x->idle_cpu = ns > x->idle_ns ? cpu : x->idle_cpu;
+			x->idle_ns = ns > x->idle_ns ? ns : x->idle_ns;
+		} else if (ns > x->idle_forbidden_ns) {
+			x->idle_forbidden_cpu = cpu;
+			x->idle_forbidden_ns = ns;
+		}
 	}
-	while (rows_idle(&idles, &idle))
-		windows_count(&b->switches, idle.cpu, idle.start_ns);
-	while (rows_wait(&waits, &wait))
-		take_wait(b, &wait);
-	while (moves_next(&moves, &move))
-		windows_count(&b->moves, 0, move.ts_ns);
-	return b->latencies.has_failed ? -ENOMEM : 0;
 }
 
-static int judge_switches(struct bottlenecks *b, uint32_t cpu)
+void bottleneck_find(const struct blame_sums *b, uint32_t victim, const struct ledger *l,
+                     struct bottleneck *out)
 {
-	struct stretch at;
-
-	if (!windows_worst(&b->switches, cpu, MAX_SWITCHES_PER_SEC, &at) ||
-	    windows_sum(&b->switches, cpu, &at) < MIN_EVENTS)
-		return 0;
-	b->over[BOTTLENECK_SWITCHES][cpu] = at;
-	return add(b, (struct bottleneck){ .rule = BOTTLENECK_SWITCHES,
-	                                   .severity = at.per_second / MAX_SWITCHES_PER_SEC,
-	                                   .cpu = cpu,
-	                                   .at = at });
+	*out = (struct bottleneck){ .victim = victim };
+	find_causes(b, out);
+	find_idle(b, l, out);
 }
 
-static int judge_load(struct bottlenecks *b, uint32_t cpu)
+static const char *name_of(const struct blame_sums *b, uint32_t unit)
 {
-	struct stretch at;
-	double waiting, busy, ns;
-
-	if (!windows_worst(&b->waiting, cpu, MAX_WAITING * NS_PER_SECOND, &at))
-		return 0;
-	ns = (double)(at.to_ns - at.from_ns);
-	waiting = (double)windows_sum(&b->waiting, cpu, &at) / ns;
-	busy = 100 * (double)windows_sum(&b->busy, cpu, &at) / ns;
-	if (busy < MIN_BUSY_PERCENT)
-		return 0;
-	b->over[BOTTLENECK_OVERLOAD][cpu] = at;
-	return add(b, (struct bottleneck){ .rule = BOTTLENECK_OVERLOAD,
-	                                   .severity = waiting / MAX_WAITING,
-	                                   .cpu = cpu,
-	                                   .at = at,
-	                                   .busy_percent = busy,
-	                                   .waiting = waiting });
+	return source_comm(b->sc->s, b->units->names[unit]);
 }
 
-static int judge_moves(struct bottlenecks *b)
+const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struct report *r)
 {
-	struct stretch at;
-
-	if (!windows_worst(&b->moves, 0, MAX_MOVES_PER_SEC, &at) ||
-	    windows_sum(&b->moves, 0, &at) < MIN_EVENTS)
-		return 0;
-	b->over[BOTTLENECK_MIGRATIONS][0] = at;
-	return add(b, (struct bottleneck){ .rule = BOTTLENECK_MIGRATIONS,
-	                                   .severity = at.per_second / MAX_MOVES_PER_SEC,
-	                                   .at = at });
+	if (b->urgent_ns[culprit] * 2 <= b->caused_ns[culprit])
+		return NULL;
+	return explain_class(b->urgent[culprit], r);
 }
 
-/* From the first of the long ones to the last. */
-static struct stretch long_waits(const struct bottlenecks *b)
+/* Of the quota that throttled it longest; the cgroup is 0 where it is not known. */
+static struct pair_throttle quota_of(const struct blame_sums *b, uint32_t victim)
 {
-	struct rows it = { .sc = b->sc };
-	struct stretch at = { .from_ns = UINT64_MAX };
-	struct pair_wait w;
+	const struct blame_victim *v = &b->victims[victim];
+	union timeline_row row = { .throttle = { 0 } };
 
-	while (rows_wait(&it, &w)) {
-		if (!latency_counts(&w) || latency_ns(&w) <= LONG_NS)
-			continue;
-		if (pair_wait_woken_ns(&w) < at.from_ns)
-			at.from_ns = pair_wait_woken_ns(&w);
-		at.to_ns = w.end_ns;
+	if (!timeline_row(b->sc->s->timeline, TIMELINE_THROTTLE, v->throttle, &row))
+		return (struct pair_throttle){ 0 };
+	return row.throttle;
+}
+
+static const char *cause_text(const struct blame_sums *b, const struct bottleneck *x,
+                              const struct bottleneck_cause *c, struct report *r)
+{
+	static const char *const texts[] = {
+		[LEDGER_UNKNOWN] = "for what is unknown",
+		[LEDGER_WAKING] = "on the way to a queue",
+		[LEDGER_QUEUE] = "in dispatch queues",
+		[LEDGER_THROTTLED] = NULL,
+		[LEDGER_STOLEN] = "while the hypervisor had its CPU",
+		[LEDGER_INTERRUPT] = "for interrupts",
+		[LEDGER_SOFTIRQ] = "for softirqs",
+		[LEDGER_TASK] = "behind each other",
+		[LEDGER_IDLE] = "while its CPU was idle",
+	};
+	struct pair_throttle quota;
+	const char *class;
+
+	_Static_assert(sizeof(texts) / sizeof(texts[0]) == LEDGER_KINDS, "a kind has no text");
+	if (c->kind == LEDGER_THROTTLED) {
+		quota = quota_of(b, x->victim);
+		return explain_quota(b->sc->s, &quota, r);
 	}
-	return at;
+	if (c->kind != LEDGER_TASK || c->culprit == x->victim)
+		return texts[c->kind];
+	class = bottleneck_class(b, c->culprit, r);
+	return report_printf(r, "behind %s%s%s%s", name_of(b, c->culprit), class ? " (" : "",
+	                     class ? class : "", class ? ")" : "");
 }
 
-static int judge_latency(struct bottlenecks *b)
+const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck *x,
+                            struct report *r)
 {
-	uint64_t p99_ns = samples_percentile(&b->latencies, HIST_P(99));
-	struct stretch at;
+	const struct blame_victim *v = &b->victims[x->victim];
+	char t[TIME_BYTES];
+	const char *text;
 
-	if (p99_ns <= LONG_NS)
-		return 0;
-	at = long_waits(b);
-	b->over[BOTTLENECK_LATENCY][0] = at;
-	return add(b, (struct bottleneck){ .rule = BOTTLENECK_LATENCY,
-	                                   .severity = (double)p99_ns / (double)LONG_NS,
-	                                   .at = at,
-	                                   .avg_ns = (uint64_t)samples_mean(&b->latencies),
-	                                   .p99_ns = p99_ns });
-}
-
-static int judge_starved(struct bottlenecks *b, uint32_t task)
-{
-	const struct pair_wait *w = &b->longest[task];
-	uint64_t ns = latency_queue_ns(w);
-
-	if (!w->end_ns || ns < LONG_NS)
-		return 0;
-	return add(b, (struct bottleneck){ .rule = BOTTLENECK_STARVED,
-	                                   .severity = (double)ns / (double)LONG_NS,
-	                                   .task = task,
-	                                   .at = { pair_wait_start_ns(w), w->end_ns, 0 },
-	                                   .wait = *w });
-}
-
-static int judge(struct bottlenecks *b)
-{
-	int err = judge_latency(b);
-
-	if (!err)
-		err = judge_moves(b);
-	for (uint32_t i = 0; !err && i < b->sc->nr_cpus; i++) {
-		err = judge_switches(b, i);
-		if (!err)
-			err = judge_load(b, i);
+	if (v->nr_tasks > 1)
+		text = report_printf(r, "%s (%u tasks)", name_of(b, x->victim), v->nr_tasks);
+	else
+		text = report_printf(r, "%s (%" PRIu32 ")", name_of(b, x->victim),
+		                     source_tid(b->sc->s, v->longest.task));
+	text = report_printf(r, "%s waited %s for a CPU", text,
+	                     text_duration(t, sizeof(t), v->wait_ns));
+	for (uint32_t i = 0; i < x->nr_causes; i++) {
+		if (i && x->causes[i].ns < v->wait_ns / SMALL_CAUSE)
+			break;
+		text = report_printf(r, "%s%s %s %s", text, i ? "," : ":",
+		                     text_duration(t, sizeof(t), x->causes[i].ns),
+		                     cause_text(b, x, &x->causes[i], r));
 	}
-	for (uint32_t i = 0; !err && i < b->sc->nr_tasks; i++)
-		err = judge_starved(b, i);
-	return err;
+	if (v->nr_waits > 1)
+		text = report_printf(r, "%s; longest wait %s", text,
+		                     text_duration(t, sizeof(t), v->max_ns));
+	if (v->longest.is_open)
+		text = report_printf(r, "%s, not over at the end", text);
+	return text;
 }
 
-/* Whether a task did something, or had to wait, where a rule was found to hold. */
-static int blame(struct bottlenecks *b, enum bottleneck_rule rule, uint32_t key, uint32_t task,
-                 const uint64_t times[2])
+/* Of a victim that waits behind tasks. */
+static const char *remedy_for_tasks(const struct blame_sums *b, const struct bottleneck *x,
+                                    struct report *r)
 {
-	const struct stretch *at = &b->over[rule][key];
-	/* The last moment of all belongs to the last window. */
-	bool is_late = times[0] >= at->to_ns && at->to_ns < b->sc->to_ns;
+	const struct blame_victim *v = &b->victims[x->victim];
+	uint32_t culprit = x->causes[0].culprit;
+	const char *name = name_of(b, culprit), *class = bottleneck_class(b, culprit, r);
 
-	if (!at->to_ns || times[1] < at->from_ns || is_late || task == TASKS_NONE)
-		return 0;
-	return edges_add(&b->who[rule], key, task, times[1] - times[0]);
+	if (x->idle_forbidden_ns > v->max_ns / 2 && x->idle_ns <= v->max_ns / 2)
+		return report_printf(
+			r, "CPU %u was idle, but its affinity forbids it: let it use more CPUs",
+			x->idle_forbidden_cpu);
+	if (x->idle_ns > v->max_ns / 2)
+		return report_printf(r,
+		                     "CPU %u was idle, and it may use it: the scheduler left it "
+		                     "waiting, see wasted_cores",
+		                     x->idle_cpu);
+	if (class && culprit != x->victim)
+		return report_printf(r, "%s has %s: lower it, or give %s CPUs of its own", name,
+		                     class, name);
+	if (v->nr_new >= MANY_TASKS && v->nr_new * 2 >= v->nr_waits)
+		return report_printf(r, "%" PRIu64 " of them were started meanwhile: start fewer",
+		                     v->nr_new);
+	if (culprit == x->victim)
+		return "more of them are runnable than there are CPUs: fewer tasks, or more CPUs";
+	return report_printf(
+		r, "give %s less of the CPU (nice, cpu.weight, cpu.max), or other CPUs (cpuset)",
+		name);
 }
 
-static bool holds(const struct bottlenecks *b, enum bottleneck_rule rule)
+static const char *remedy_for_quota(const struct blame_sums *b, const struct bottleneck *x,
+                                    struct report *r)
 {
-	for (uint32_t i = 0; i < b->nr_found; i++)
-		if (b->found[i].rule == rule)
-			return true;
-	return false;
+	const char *path = explain_cgroup(b->sc->s, quota_of(b, x->victim).cgroup);
+
+	return report_printf(r, "raise the quota (cpu.max) of %s%s",
+	                     path ? "cgroup " : "its cgroup", path ? path : "");
 }
 
-static int blame_waits(struct bottlenecks *b)
+const char *bottleneck_remedy(const struct blame_sums *b, const struct bottleneck *x,
+                              struct report *r)
 {
-	struct rows it = { .sc = b->sc };
-	struct pair_wait w;
-	int err = 0;
-
-	while (!err && rows_wait(&it, &w)) {
-		const uint64_t times[] = { pair_wait_start_ns(&w), w.end_ns };
-
-		if (w.cpu < b->sc->nr_cpus)
-			err = blame(b, BOTTLENECK_OVERLOAD, w.cpu, w.task, times);
-		if (!err && latency_counts(&w) && latency_ns(&w) > LONG_NS)
-			err = blame(b, BOTTLENECK_LATENCY, 0, w.task, times);
+	switch ((enum ledger_kind)x->causes[0].kind) {
+	case LEDGER_TASK:
+		return remedy_for_tasks(b, x, r);
+	case LEDGER_THROTTLED:
+		return remedy_for_quota(b, x, r);
+	case LEDGER_STOLEN:
+		return "the host runs more virtual CPUs than it has CPUs: give this machine more of them";
+	case LEDGER_INTERRUPT:
+		return "move interrupts to other CPUs: look at irq_analysis";
+	case LEDGER_SOFTIRQ:
+		return "move softirqs to other CPUs: look at softirq_analysis";
+	case LEDGER_QUEUE:
+		return "the sched_ext scheduler dispatches late: look at dsq_latency";
+	case LEDGER_WAKING:
+		return "wakeups are slow: look at idle states, or at the virtual machine";
+	case LEDGER_IDLE:
+		return report_printf(r, "why an idle CPU did not run it is not recorded%s",
+		                     explain_idle(b->sc->s));
+	case LEDGER_UNKNOWN:
+	case LEDGER_KINDS:
+		break;
 	}
-	return err;
-}
-
-static int find_affected(struct bottlenecks *b)
-{
-	struct rows it = { .sc = b->sc };
-	SCOPED(moves_done) struct moves moves = { 0 };
-	struct pair_slice s;
-	struct pair_migration m;
-	int err = moves_init(&moves, b->sc);
-
-	while (!err && holds(b, BOTTLENECK_SWITCHES) && rows_slice(&it, &s))
-		if (s.cpu < b->sc->nr_cpus)
-			err = blame(b, BOTTLENECK_SWITCHES, s.cpu, s.task,
-			            (uint64_t[]){ s.start_ns, s.start_ns });
-	while (!err && holds(b, BOTTLENECK_MIGRATIONS) && moves_next(&moves, &m))
-		err = blame(b, BOTTLENECK_MIGRATIONS, 0, m.task, (uint64_t[]){ m.ts_ns, m.ts_ns });
-	if (!err && (holds(b, BOTTLENECK_OVERLOAD) || holds(b, BOTTLENECK_LATENCY)))
-		err = blame_waits(b);
-	return err;
-}
-
-int bottlenecks_find(struct bottlenecks *b, const struct scope *sc)
-{
-	int err;
-
-	b->sc = sc;
-	err = prepare(b);
-	if (!err)
-		err = collect(b);
-	if (!err)
-		err = judge(b);
-	return err ? err : find_affected(b);
-}
-
-void bottlenecks_done(struct bottlenecks *b)
-{
-	windows_done(&b->switches);
-	windows_done(&b->busy);
-	windows_done(&b->waiting);
-	windows_done(&b->moves);
-	samples_done(&b->latencies);
-	for (uint32_t i = 0; i < BOTTLENECK_RULES; i++) {
-		edges_done(&b->who[i]);
-		free(b->over[i]);
-	}
-	free(b->longest);
-	free(b->found);
+	return "record all tasks, without losses";
 }

@@ -1,60 +1,43 @@
 /*
- * analyses/bottlenecks — what keeps tasks from running, found in the tables: what, how severe,
- * when, and which tasks are affected.
+ * analyses/bottlenecks — who lost how much time waiting for a CPU, to what, and what can be done about it.
  *
- * Rules, each for the worst stretch of time in which it holds (analyze/windows):
- *   HighContextSwitchRate  more than 1,000 switches/s on a CPU
- *   LongWakeupLatency      99 % of wakeup latencies reach beyond 100 ms
- *   ExcessiveMigration     more than 100 moves/s of all tasks
- *   OverloadedCpu          a CPU at least 95 % busy with two or more tasks waiting for it on average
- *   StarvedTask            a single wait of 100 ms or more, whatever its cause, also one that is not over
- * Severity is the ratio to the limit, at most 10.
+ * A bottleneck is a victim: all tasks of one name, with the time that they waited in all (analyses/blame_sums). It
+ * counts if that is at least 1 % of the time asked for, or if one wait took at least 10 ms. The causes of a victim are
+ * the tasks behind which it waited, by name, and the other kinds of parts of its waits; the longest is the main one,
+ * and the remedy is for that.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/edges.h"
-#include "analyze/latency.h"
-#include "analyze/samples.h"
-#include "analyze/scope.h"
-#include "analyze/windows.h"
-#include "base/attr.h"
+#include "analyses/blame_sums.h"
+#include "analyze/report.h"
 
-enum bottleneck_rule {
-	BOTTLENECK_SWITCHES,
-	BOTTLENECK_LATENCY,
-	BOTTLENECK_MIGRATIONS,
-	BOTTLENECK_OVERLOAD,
-	BOTTLENECK_STARVED,
-	BOTTLENECK_RULES,
+#define BOTTLENECK_CAUSES 3
+
+struct bottleneck_cause {
+	uint64_t ns;
+	uint32_t culprit; /* unit, of LEDGER_TASK */
+	uint8_t kind;     /* enum ledger_kind */
 };
 
 struct bottleneck {
-	enum bottleneck_rule rule;
-	double severity;
-	uint32_t cpu;  /* of switches and overload */
-	uint32_t task; /* of a starved one */
-	struct stretch at;
-	double busy_percent; /* of overload */
-	double waiting;      /* tasks on average, of overload */
-	uint64_t avg_ns;     /* of latency */
-	uint64_t p99_ns;
-	struct pair_wait wait; /* of a starved one */
+	uint32_t victim;                                   /* unit */
+	struct bottleneck_cause causes[BOTTLENECK_CAUSES]; /* the longest first */
+	uint32_t nr_causes;
+	/* During its longest wait: the CPU that was idle most, of those that it may use, and of the others. */
+	uint32_t idle_cpu, idle_forbidden_cpu;
+	uint64_t idle_ns, idle_forbidden_ns;
 };
 
-struct bottlenecks {
-	const struct scope *sc;
-	struct windows switches, busy, waiting, moves;
-	struct samples latencies;
-	struct pair_wait *longest;              /* by task; end_ns 0 = none */
-	struct edges who[BOTTLENECK_RULES];     /* by CPU, or 0 */
-	struct stretch *over[BOTTLENECK_RULES]; /* by CPU, or one; to_ns 0 = not found */
-	struct bottleneck *found;
-	uint32_t nr_found;
-	uint32_t capacity;
-};
-
-/* -ENOMEM. */
-MUST_USE int bottlenecks_find(struct bottlenecks *b, const struct scope *sc);
-void bottlenecks_done(struct bottlenecks *b);
+bool bottleneck_counts(const struct blame_sums *b, uint32_t victim);
+void bottleneck_find(const struct blame_sums *b, uint32_t victim, const struct ledger *l,
+                     struct bottleneck *out);
+/* "web (80 tasks) waited 1.2s for a CPU: 1.1s behind hog, 90ms behind each other; longest wait 30ms". */
+const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck *x,
+                            struct report *r);
+const char *bottleneck_remedy(const struct blame_sums *b, const struct bottleneck *x,
+                              struct report *r);
+/* "real-time priority 50" if the culprit had that for most of the time that it caused; NULL for others. */
+const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struct report *r);

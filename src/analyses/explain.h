@@ -84,12 +84,18 @@ MUST_USE int explain_links(const struct source *s, const struct pair_wait *wait,
 uint64_t explain_wait_ns(const struct explain_wait *e);
 /* "the timer interrupt"; NULL where no interrupt woke it. */
 const char *explain_interrupt(const struct source *s, const struct pair_wait *w, struct report *r);
+/* "task", "idle": the name of a kind of part. */
+const char *explain_kind(uint8_t kind);
 /* Members waking_ns, task_ns, ..., one of each kind; null for what was not recorded. */
 void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r);
 /* "real-time priority 50", "nice 5", "deadline"; NULL for an ordinary task, and where priorities were not recorded. */
 const char *explain_class(int16_t prio, struct report *r);
 /* The path of a cgroup by the kernel's id; NULL = unknown. */
 const char *explain_cgroup(const struct source *s, uint64_t id);
+/* "throttled (quota of cgroup /build, 20 ms per 100 ms)". */
+const char *explain_quota(const struct source *s, const struct pair_throttle *t, struct report *r);
+/* What can keep an idle CPU from running a task, if that is not recorded: "; a CPU quota ... can be the reason", or "". */
+const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
 const char *explain_part_text(const struct source *s, const struct explain_wait *e,
                               const struct explain_part *p, struct report *r);

@@ -50,6 +50,11 @@ static const char *const kinds[] = {
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == LEDGER_KINDS + 1, "a kind has no name");
 
+const char *explain_kind(uint8_t kind)
+{
+	return kinds[kind];
+}
+
 /* What was not recorded is not 0. */
 static bool is_measured(const struct source *s, int kind)
 {

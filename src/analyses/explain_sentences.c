@@ -153,17 +153,15 @@ const char *explain_cgroup(const struct source *s, uint64_t id)
 	return NULL;
 }
 
-/* "throttled (quota of cgroup /build, 20 ms per 100 ms)". */
-static const char *quota_text(const struct source *s, const struct explain_part *p,
-                              struct report *r)
+const char *explain_quota(const struct source *s, const struct pair_throttle *t, struct report *r)
 {
-	const char *path = explain_cgroup(s, p->what), *text;
+	const char *path = explain_cgroup(s, t->cgroup), *text;
 	char quota[TIME_BYTES], period[TIME_BYTES];
 
 	text = path ? report_printf(r, "quota of cgroup %s", path) : "cgroup quota";
-	if (p->quota_ns && p->period_ns)
-		text = report_printf(r, "%s, %s per %s", text, time_text(quota, p->quota_ns),
-		                     time_text(period, p->period_ns));
+	if (t->quota_ns && t->period_ns)
+		text = report_printf(r, "%s, %s per %s", text, time_text(quota, t->quota_ns),
+		                     time_text(period, t->period_ns));
 	return report_printf(r, "throttled (%s)", text);
 }
 
@@ -179,7 +177,11 @@ const char *explain_part_text(const struct source *s, const struct explain_wait 
 	case LEDGER_SOFTIRQ:
 		return report_printf(r, "for %s on CPU %u", handler_text(s, p, r), p->cpu);
 	case LEDGER_THROTTLED:
-		return quota_text(s, p, r);
+		return explain_quota(s,
+		                     &(struct pair_throttle){ .cgroup = p->what,
+		                                              .quota_ns = p->quota_ns,
+		                                              .period_ns = p->period_ns },
+		                     r);
 	case LEDGER_STOLEN:
 		return report_printf(r, "while the hypervisor had CPU %u%s", p->cpu,
 		                     e->is_steal_estimated ? " (estimated)" : "");
@@ -239,8 +241,7 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 		                            time_text(t, rest), percent(rest, wait)));
 }
 
-/* To leave idle takes microseconds; what keeps a CPU from it for longer is often not in a recording. */
-static void say_idle_here(const struct source *s, const struct explain_wait *e, struct report *r)
+const char *explain_idle(const struct source *s)
 {
 	static const char *const reasons[] = {
 		[0] = "; a CPU quota of its cgroup or a virtual CPU that did not run can be the reason",
@@ -248,13 +249,19 @@ static void say_idle_here(const struct source *s, const struct explain_wait *e, 
 		[EV_MEASURES_STEAL] = "; a CPU quota of its cgroup can be the reason",
 		[EV_MEASURES_QUOTA | EV_MEASURES_STEAL] = "",
 	};
+
+	return reasons[pair_measures(s->pair) & (EV_MEASURES_QUOTA | EV_MEASURES_STEAL)];
+}
+
+/* To leave idle takes microseconds; what keeps a CPU from it for longer is often not in a recording. */
+static void say_idle_here(const struct source *s, const struct explain_wait *e, struct report *r)
+{
 	uint64_t ns = e->ns[LEDGER_IDLE];
 
 	if (ns > LONG_IDLE_NS && ns > explain_wait_ns(e) / SMALL_PART)
 		report_string(r, NULL,
 		              report_printf(r, "Why an idle CPU did not run it is not recorded%s.",
-		                            reasons[pair_measures(s->pair) &
-		                                    (EV_MEASURES_QUOTA | EV_MEASURES_STEAL)]));
+		                            explain_idle(s)));
 }
 
 static void say_moves(const struct source *s, const struct explain_wait *e, struct report *r)

@@ -1,135 +1,186 @@
-/* The rules of analyses/bottlenecks, as a report: the worst first. */
+/* Who lost most time waiting for a CPU, to what, and what helps (analyses/bottlenecks): the most time lost first. */
 #include <errno.h>
+#include <stddef.h>
 
 #include "analyses/bottlenecks.h"
+#include "analyses/explain.h"
 #include "analyses/passes.h"
+#include "analyze/moves.h"
 #include "analyze/pass.h"
 #include "analyze/top.h"
+#include "analyze/windows.h"
 #include "base/cleanup.h"
 
-#define DEFAULT_LIMIT  10
-#define SHOWN_AFFECTED 10
-#define NS_PER_MS      1e6
+#define DEFAULT_LIMIT        10
+#define SHOWN_AFFECTED       10
+#define MAX_SEVERITY         10
+#define MAX_SWITCHES_PER_SEC 1000
+#define MAX_MOVES_PER_SEC    100
+#define MIN_EVENTS           10 /* fewer do not make a rate */
 
 struct bottlenecks_work {
 	struct scope sc;
-	struct bottlenecks b;
+	struct units units;
+	struct blame_sums sums;
+	struct ledger *l;
+	struct windows switches, moves;
 };
 
 static void done(void *work)
 {
 	struct bottlenecks_work *x = work;
 
-	bottlenecks_done(&x->b);
+	blame_sums_done(&x->sums);
+	ledger_free(x->l);
+	windows_done(&x->switches);
+	windows_done(&x->moves);
 }
 
-static const char *describe(const struct bottlenecks_work *x, const struct bottleneck *f,
-                            struct report *r)
+/* Switches of CPUs and moves of tasks. */
+static int count_rates(struct bottlenecks_work *x)
 {
-	const struct source *s = x->sc.s;
+	struct rows slices = { .sc = &x->sc }, idles = { .sc = &x->sc };
+	SCOPED(moves_done) struct moves moves = { 0 };
+	struct pair_slice slice;
+	struct pair_idle idle;
+	struct pair_migration move;
+	int err = windows_init(&x->switches, x->sc.from_ns, x->sc.span_ns, x->sc.nr_cpus);
 
-	switch (f->rule) {
-	case BOTTLENECK_SWITCHES:
-		return report_printf(r, "CPU %u switched tasks %.0f times per second", f->cpu,
-		                     f->at.per_second);
-	case BOTTLENECK_LATENCY:
-		return report_printf(r, "1 %% of wakeups took %.1f ms or more to get a CPU",
-		                     (double)f->p99_ns / NS_PER_MS);
-	case BOTTLENECK_MIGRATIONS:
-		return report_printf(r, "tasks moved between CPUs %.0f times per second",
-		                     f->at.per_second);
-	case BOTTLENECK_OVERLOAD:
-		return report_printf(r, "CPU %u was busy with %.1f tasks waiting for it", f->cpu,
-		                     f->waiting);
-	case BOTTLENECK_STARVED:
-		return report_printf(r, "%s (%u) waited %.1f ms for a CPU%s",
-		                     source_comm(s, f->task), source_tid(s, f->task),
-		                     (double)latency_queue_ns(&f->wait) / NS_PER_MS,
-		                     f->wait.is_open ? ", and still did at the end" : "");
-	case BOTTLENECK_RULES:
-		break;
-	}
-	return "";
-}
-
-static void show_type(const struct bottlenecks_work *x, const struct bottleneck *f,
-                      struct report *r)
-{
-	static const char *const names[BOTTLENECK_RULES] = {
-		[BOTTLENECK_SWITCHES] = "HighContextSwitchRate",
-		[BOTTLENECK_LATENCY] = "LongWakeupLatency",
-		[BOTTLENECK_MIGRATIONS] = "ExcessiveMigration",
-		[BOTTLENECK_OVERLOAD] = "OverloadedCpu",
-		[BOTTLENECK_STARVED] = "StarvedTask",
-	};
-
-	report_begin_object(r, "bottleneck_type");
-	report_begin_object(r, f->rule < BOTTLENECK_RULES ? names[f->rule] : "?");
-	if (f->rule == BOTTLENECK_SWITCHES || f->rule == BOTTLENECK_OVERLOAD)
-		report_u64(r, "cpu", f->cpu);
-	if (f->rule == BOTTLENECK_SWITCHES) {
-		report_double(r, "rate_hz", f->at.per_second, 1);
-	} else if (f->rule == BOTTLENECK_MIGRATIONS) {
-		report_double(r, "migration_rate", f->at.per_second, 1);
-	} else if (f->rule == BOTTLENECK_LATENCY) {
-		report_u64(r, "avg_latency_ns", f->avg_ns);
-		report_u64(r, "p99_latency_ns", f->p99_ns);
-	} else if (f->rule == BOTTLENECK_OVERLOAD) {
-		report_double(r, "busy_percent", f->busy_percent, 1);
-		report_double(r, "avg_waiting", f->waiting, 2);
-	} else {
-		report_u64(r, "pid", source_tid(x->sc.s, f->task));
-		report_u64(r, "wait_ns", latency_queue_ns(&f->wait));
-		report_string(r, "cause", latency_cause(&f->wait));
-		report_bool(r, "is_over", !f->wait.is_open);
-	}
-	report_end_object(r);
-	report_end_object(r);
-}
-
-/* Those with the most, of what the rule is about. */
-static int show_affected(const struct bottlenecks_work *x, const struct bottleneck *f,
-                         struct report *r)
-{
-	SCOPED(top_done) struct top top = { .limit = SHOWN_AFFECTED };
-	const struct edges *who = &x->b.who[f->rule];
-	bool is_time = f->rule == BOTTLENECK_OVERLOAD || f->rule == BOTTLENECK_LATENCY;
-
-	for (uint32_t i = 0; i < who->nr; i++)
-		if (who->at[i].by == f->cpu)
-			top_add(&top, is_time ? who->at[i].sum_ns : who->at[i].count, i);
-	top_rank(&top);
-	report_begin_array(r, "affected_pids");
-	if (f->rule == BOTTLENECK_STARVED)
-		report_u64(r, NULL, source_tid(x->sc.s, f->task));
-	for (uint32_t i = 0; i < top.nr; i++)
-		report_u64(r, NULL, source_tid(x->sc.s, who->at[top.entries[i].id].to));
-	report_end_array(r);
-	return top.has_failed ? -ENOMEM : 0;
-}
-
-static int show_one(const struct bottlenecks_work *x, const struct bottleneck *f, struct report *r)
-{
-	int err;
-
-	report_begin_object(r, NULL);
-	report_string(r, "description", describe(x, f, r));
-	report_double(r, "severity", f->severity, 2);
-	err = show_affected(x, f, r);
-	report_begin_array(r, "time_range");
-	report_u64(r, NULL, f->at.from_ns);
-	report_u64(r, NULL, f->at.to_ns);
-	report_end_array(r);
-	show_type(x, f, r);
-	report_end_object(r);
-	return err;
+	if (!err)
+		err = windows_init(&x->moves, x->sc.from_ns, x->sc.span_ns, 1);
+	if (!err)
+		err = moves_init(&moves, &x->sc);
+	if (err)
+		return err;
+	while (rows_slice(&slices, &slice))
+		windows_count(&x->switches, slice.cpu, slice.start_ns);
+	while (rows_idle(&idles, &idle))
+		windows_count(&x->switches, idle.cpu, idle.start_ns);
+	while (moves_next(&moves, &move))
+		windows_count(&x->moves, 0, move.ts_ns);
+	return 0;
 }
 
 static int collect(void *work)
 {
 	struct bottlenecks_work *x = work;
+	int err = explain_ledger(x->sc.s, x->sc.s->start_ns, x->sc.s->end_ns, &x->l);
 
-	return bottlenecks_find(&x->b, &x->sc);
+	if (!err)
+		err = blame_sums_collect(&x->sums, &x->sc, &x->units, x->l);
+	return err ? err : count_rates(x);
+}
+
+/* The tasks of the victim that lost most. */
+static int show_affected(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
+{
+	SCOPED(top_done) struct top top = { .limit = SHOWN_AFFECTED };
+
+	for (uint32_t i = 0; i < x->sc.nr_tasks; i++)
+		if (x->sums.task_ns[i] && units_of(&x->units, i) == victim)
+			top_add(&top, x->sums.task_ns[i], i);
+	top_rank(&top);
+	report_begin_array(r, "affected_pids");
+	for (uint32_t i = 0; i < top.nr; i++)
+		report_u64(r, NULL, source_tid(x->sc.s, (uint32_t)top.entries[i].id));
+	report_end_array(r);
+	return top.has_failed ? -ENOMEM : 0;
+}
+
+static void show_causes(const struct bottlenecks_work *x, const struct bottleneck *b,
+                        struct report *r)
+{
+	report_begin_array(r, "causes");
+	for (uint32_t i = 0; i < b->nr_causes; i++) {
+		const struct bottleneck_cause *c = &b->causes[i];
+
+		report_begin_object(r, NULL);
+		report_string(r, "kind", explain_kind(c->kind));
+		report_u64(r, "wait_ns", c->ns);
+		report_percent(r, "percent", c->ns, x->sums.victims[b->victim].wait_ns);
+		if (c->kind == LEDGER_TASK) {
+			units_report(&x->units, r, c->culprit);
+			report_string(r, "class", bottleneck_class(&x->sums, c->culprit, r));
+		}
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
+static void show_range(uint64_t from_ns, uint64_t to_ns, struct report *r)
+{
+	report_begin_array(r, "time_range");
+	report_u64(r, NULL, from_ns);
+	report_u64(r, NULL, to_ns);
+	report_end_array(r);
+}
+
+static void show_longest(const struct bottlenecks_work *x, const struct blame_victim *v,
+                         struct report *r)
+{
+	report_begin_object(r, "bottleneck_type");
+	report_begin_object(r, "LostTime");
+	report_u64(r, "wait_ns", v->wait_ns);
+	report_u64(r, "waits", v->nr_waits);
+	report_u64(r, "max_wait_ns", v->max_ns);
+	report_u64(r, "max_wait_tid", source_tid(x->sc.s, v->longest.task));
+	report_u64(r, "max_wait_timestamp", pair_wait_woken_ns(&v->longest));
+	report_bool(r, "is_over", !v->longest.is_open);
+	report_end_object(r);
+	report_end_object(r);
+}
+
+static int show_one(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
+{
+	const struct blame_victim *v = &x->sums.victims[victim];
+	double waiting = x->sc.span_ns ? (double)v->wait_ns / (double)x->sc.span_ns : 0;
+	struct bottleneck b;
+	int err;
+
+	bottleneck_find(&x->sums, victim, x->l, &b);
+	report_begin_object(r, NULL);
+	report_string(r, "description", bottleneck_text(&x->sums, &b, r));
+	report_string(r, "remedy", bottleneck_remedy(&x->sums, &b, r));
+	report_u64(r, "lost_ns", v->wait_ns);
+	report_double(r, "severity", waiting < MAX_SEVERITY ? waiting : MAX_SEVERITY, 2);
+	units_report(&x->units, r, victim);
+	err = show_affected(x, victim, r);
+	show_range(v->first_ns, v->last_ns, r);
+	show_longest(x, v, r);
+	show_causes(x, &b, r);
+	report_end_object(r);
+	return err;
+}
+
+static void show_rate(struct report *r, const char *what, const struct stretch *at)
+{
+	report_begin_object(r, NULL);
+	report_string(r, "description", what);
+	report_double(r, "per_sec", at->per_second, 1);
+	show_range(at->from_ns, at->to_ns, r);
+	report_end_object(r);
+}
+
+/* What happened often, in the worst stretch of time: no loss by itself, so it is never ranked with what was lost. */
+static void show_rates(const struct bottlenecks_work *x, struct report *r)
+{
+	struct stretch at;
+
+	report_begin_array(r, "high_rates");
+	for (uint32_t cpu = 0; cpu < x->sc.nr_cpus; cpu++)
+		if (windows_worst(&x->switches, cpu, MAX_SWITCHES_PER_SEC, &at) &&
+		    windows_sum(&x->switches, cpu, &at) >= MIN_EVENTS)
+			show_rate(r,
+			          report_printf(r, "CPU %u switched tasks %.0f times per second",
+			                        cpu, at.per_second),
+			          &at);
+	if (windows_worst(&x->moves, 0, MAX_MOVES_PER_SEC, &at) &&
+	    windows_sum(&x->moves, 0, &at) >= MIN_EVENTS)
+		show_rate(r,
+		          report_printf(r, "tasks moved between CPUs %.0f times per second",
+		                        at.per_second),
+		          &at);
+	report_end_array(r);
 }
 
 static int show(void *work, struct report *r)
@@ -137,30 +188,52 @@ static int show(void *work, struct report *r)
 	const struct bottlenecks_work *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
+	uint64_t nr = 0;
 	int err = 0;
 
-	for (uint32_t i = 0; i < x->b.nr_found; i++)
-		top_add(&top, top_fraction(x->b.found[i].severity), i);
+	for (uint32_t i = 0; i < x->units.nr; i++)
+		if (bottleneck_counts(&x->sums, i)) {
+			nr++;
+			top_add(&top, x->sums.victims[i].wait_ns, i);
+		}
 	top_rank(&top);
-	report_u64(r, "total_bottlenecks", x->b.nr_found);
+	report_u64(r, "total_bottlenecks", nr);
+	report_u64(r, "total_lost_ns", x->sums.all.wait_ns);
 	report_begin_array(r, "bottlenecks");
 	for (uint32_t i = 0; !err && i < top.nr; i++)
-		err = show_one(x, &x->b.found[top.entries[i].id], r);
+		err = show_one(x, (uint32_t)top.entries[i].id, r);
 	report_end_array(r);
+	show_rates(x, r);
 	return top.has_failed ? -ENOMEM : err;
+}
+
+static const struct pass_work work = { .size = sizeof(struct bottlenecks_work),
+	                               .units_at = offsetof(struct bottlenecks_work, units),
+	                               .collect = collect,
+	                               .show = show,
+	                               .done = done };
+
+/* Victims and culprits are always names: a thread is one of many. */
+static int run(const struct source *s, const struct pass_args *args, struct report *r,
+               struct diag *d)
+{
+	struct pass_args by = *args;
+
+	by.by = PASS_BY_COMM;
+	return pass_run_with(&work, s, &by, r, d);
 }
 
 const struct pass pass_scheduling_bottlenecks = {
 	.id = "scheduling_bottlenecks",
 	.name = "Scheduling Bottlenecks",
 	.category = "scheduling",
-	.what = "what kept tasks from running: how severe, when, and which tasks were affected",
+	.what = "who lost most time waiting for a CPU, behind whom or what, and what helps",
 	.needs = EV_BIT(EV_SWITCH),
 	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE),
 	.cost = 5,
 	.default_limit = DEFAULT_LIMIT,
-	.work = { .size = sizeof(struct bottlenecks_work),
-	          .collect = collect,
-	          .show = show,
-	          .done = done },
+	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
+	.run = run,
 };

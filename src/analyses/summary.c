@@ -124,6 +124,7 @@ static void show_wait(const struct source *s, const struct pair_wait *w, struct 
 	report_u64(r, "cpu", w->cpu);
 	report_u64(r, "after_start_ns", pair_wait_woken_ns(w) - s->start_ns);
 	report_string(r, "by", by_text(s, w, text));
+	report_bool(r, "is_open", w->is_open);
 	report_end_object(r);
 }
 
@@ -136,8 +137,7 @@ static void show_longest(const struct scope *sc, struct report *r)
 	while (rows_wait(&it, &row)) {
 		uint32_t at;
 
-		if (row.is_open ||
-		    (nr == LONGEST && latency_ns(&worst[LONGEST - 1]) >= latency_ns(&row)))
+		if (nr == LONGEST && latency_ns(&worst[LONGEST - 1]) >= latency_ns(&row))
 			continue;
 		at = nr < LONGEST ? nr++ : LONGEST - 1;
 		for (; at > 0 && latency_ns(&worst[at - 1]) < latency_ns(&row); at--)
@@ -162,7 +162,7 @@ static int show_bottlenecks(const struct source *s, const struct pass_args *args
 		return 0;
 	}
 	few.limit = BOTTLENECKS;
-	return pass_run_with(&pass_scheduling_bottlenecks.work, s, &few, r, d);
+	return pass_scheduling_bottlenecks.run(s, &few, r, d);
 }
 
 static int show_rows(const struct source *s, const struct pass_args *args, struct report *r,
@@ -182,13 +182,13 @@ static int show_rows(const struct source *s, const struct pass_args *args, struc
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	int err = summary_facts(s, r, d);
+	int err = show_bottlenecks(s, args, r, d);
 
 	if (!err)
-		err = show_cpus(s, args, r, d);
+		err = summary_facts(s, r, d);
 	if (!err)
-		err = show_rows(s, args, r, d);
-	return err ? err : show_bottlenecks(s, args, r, d);
+		err = show_cpus(s, args, r, d);
+	return err ? err : show_rows(s, args, r, d);
 }
 
 const struct pass pass_summary = {
@@ -198,5 +198,8 @@ const struct pass pass_summary = {
 	.what = "what the trace is: its length, busiest tasks, longest waits, losses",
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
+	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
 	.run = run,
 };

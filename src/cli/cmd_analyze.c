@@ -10,6 +10,7 @@
 #include "cli/profile_files.h"
 #include "cli/trace_args.h"
 #include "profile/source_profile.h"
+#include "render/bottlenecks_text.h"
 #include "render/report_json.h"
 #include "render/report_text.h"
 #include "render/summary_text.h"
@@ -143,15 +144,22 @@ static void list_text(const struct analyzer *a)
 }
 
 /* The summary alone is a screen; among others it may be as long as it likes. */
-static int print(const struct pass *p, const struct report_node *root, bool is_alone)
+static int print(const struct analyzer *a, const struct pass *p, const struct report_node *root,
+                 bool is_alone)
 {
 	struct summary_text_cfg screen = { .width = trace_args_width(),
 		                           .height = is_alone ? trace_args_height() : 0,
 		                           .is_utf8 = trace_args_is_utf8() };
 	struct report_text_cfg cfg = { .width = screen.width, .is_utf8 = screen.is_utf8 };
 
-	return p == &pass_summary ? summary_text(root, &screen, stdout)
-	                          : report_text(root, &cfg, stdout);
+	if (p == &pass_summary)
+		return summary_text(root, &screen, stdout);
+	if (p == &pass_scheduling_bottlenecks)
+		return bottlenecks_text(root,
+		                        &(struct bottlenecks_text_cfg){ .width = screen.width,
+		                                                        .file = a->s->facts->name },
+		                        stdout);
+	return report_text(root, &cfg, stdout);
 }
 
 static int show_report(struct analyzer *a, const struct pass *p, const struct report *r,
@@ -165,7 +173,7 @@ static int show_report(struct analyzer *a, const struct pass *p, const struct re
 	}
 	if (is_titled)
 		printf("== %s: %s\n\n", p->id, p->what);
-	err = print(p, report_root(r), !is_titled);
+	err = print(a, p, report_root(r), !is_titled);
 	if (is_titled)
 		printf("\n");
 	return cli_written(err, a->d);

@@ -1,8 +1,8 @@
 /*
  * render/summary_text — the report of the analysis "summary" as one screen.
  *
- * From the top: what the trace is, how busy the CPUs were beside the busiest threads, the longest waits, the
- * bottlenecks, the analyses that apply. Lists are cut so that all of it fits the screen, the first ones of each are
+ * From the top: who lost most time to what, and the command that shows it; what the trace is, how busy the CPUs were
+ * beside the busiest threads, the longest waits, more bottlenecks, the analyses that apply. Lists are cut so that all of it fits the screen, the first ones of each are
  * always there; more CPUs than lines become one character each. All text is made safe for a terminal.
  */
 #pragma once

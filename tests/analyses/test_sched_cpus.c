@@ -1,4 +1,4 @@
-/* Moves, queues, bottlenecks and what applies, on records by hand. W numbers are known errors of scxtop. */
+/* Moves, queues and what applies, on records by hand. W numbers are known errors of scxtop. */
 #include "../analyze/pass_fixture.h"
 
 #include "analyses/passes.h"
@@ -136,103 +136,6 @@ static void a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out(vo
 #define MS 1000000ULL
 
 /* A second in which 10 and 11 take turns every 50 us from 400 ms to 500 ms, and hardly ever else. */
-static void w50_a_bottleneck_has_a_time_and_names_the_tasks_it_hits(void **state)
-{
-	struct pass_fixture *p = *state;
-	const struct report_node *root, *row;
-	uint64_t ts = 1000 * MS;
-
-	sw(&p->f, ts, 0, 0, 10, EV_STATE_RUNNABLE);
-	for (int i = 0; i < 2000; i++)
-		sw(&p->f, ts + 400 * MS + (uint64_t)i * 50000, 0, i % 2 ? 11 : 10, i % 2 ? 10 : 11,
-		   EV_STATE_RUNNABLE);
-	sw(&p->f, ts + 990 * MS, 0, 10, 12, EV_STATE_S);
-	finish(p, ts + 1000 * MS);
-	root = run_pass(p, &pass_scheduling_bottlenecks);
-	row = report_at(root, "bottlenecks.0");
-	expect_eq(num_at(row, "bottleneck_type.HighContextSwitchRate.cpu"), 0);
-	assert_true(real_at(row, "bottleneck_type.HighContextSwitchRate.rate_hz") == 20000.0);
-	assert_true(real_at(row, "severity") == 10.0);
-	expect_eq(num_at(row, "time_range.0"), 1400 * MS);
-	expect_eq(num_at(row, "time_range.1"), 1500 * MS);
-	expect_eq(len_at(row, "affected_pids"), 2);
-	expect_eq(num_at(row, "affected_pids.0"), 11); /* as often as 10, but first */
-	expect_eq(num_at(row, "affected_pids.1"), 10);
-	/* 11 never came on again. */
-	row = report_at(root, "bottlenecks.1");
-	expect_eq(num_at(row, "bottleneck_type.StarvedTask.pid"), 11);
-	expect_eq(num_at(row, "affected_pids.0"), 11);
-	expect_eq(num_at(row, "time_range.1"), 2000 * MS);
-}
-
-static void w50_long_wakeups_are_found_and_placed(void **state)
-{
-	struct pass_fixture *p = *state;
-	const struct report_node *root, *row;
-
-	sw(&p->f, 1000 * MS, 0, 0, 10, EV_STATE_RUNNABLE);
-	waking(&p->f, 1100 * MS, 0, 11, 10);
-	sw(&p->f, 1400 * MS, 0, 10, 11, EV_STATE_S);
-	finish(p, 2000 * MS);
-	root = run_pass(p, &pass_scheduling_bottlenecks);
-	expect_eq(num_at(root, "total_bottlenecks"), 2);
-	row = report_at(root, "bottlenecks.0");
-	expect_eq(num_at(row, "bottleneck_type.LongWakeupLatency.avg_latency_ns"), 300 * MS);
-	assert_true(real_at(row, "severity") == 3.0);
-	expect_eq(num_at(row, "time_range.0"), 1100 * MS);
-	expect_eq(num_at(row, "time_range.1"), 1400 * MS);
-	expect_eq(num_at(row, "affected_pids.0"), 11);
-	expect_eq(num_at(root, "bottlenecks.1.bottleneck_type.StarvedTask.wait_ns"), 300 * MS);
-}
-
-/* Four tasks share one CPU for a second: three wait at any time. Meanwhile 10 is moved 20 times. */
-static void overload_and_moves_are_found(void **state)
-{
-	struct pass_fixture *p = *state;
-	const struct report_node *root;
-	uint64_t ts = 1000 * MS;
-	bool has_overload = false, has_moves = false;
-
-	for (uint32_t tid = 10; tid < 14; tid++)
-		wakeup(&p->f, ts, 0, tid, 0);
-	sw(&p->f, ts, 0, 0, 10, EV_STATE_RUNNABLE);
-	for (uint32_t i = 1; i <= 100; i++)
-		sw(&p->f, ts + i * 10 * MS, 0, 10 + (i - 1) % 4, 10 + i % 4, EV_STATE_PREEMPTED);
-	for (uint32_t i = 0; i < 20; i++)
-		migrate(&p->f, ts + 1000 * MS, 10, 0, 1);
-	finish(p, ts + 1000 * MS);
-	root = run_pass(p, &pass_scheduling_bottlenecks);
-	for (const struct report_node *n = report_at(root, "bottlenecks")->first; n; n = n->next) {
-		if (report_at(n, "bottleneck_type.OverloadedCpu")) {
-			has_overload = true;
-			assert_true(real_at(n, "bottleneck_type.OverloadedCpu.avg_waiting") == 3.0);
-			expect_eq(len_at(n, "affected_pids"), 4);
-		}
-		if (report_at(n, "bottleneck_type.ExcessiveMigration")) {
-			has_moves = true;
-			assert_true(
-				real_at(n, "bottleneck_type.ExcessiveMigration.migration_rate") ==
-				200.0);
-			expect_eq(num_at(n, "affected_pids.0"), 10);
-		}
-	}
-	assert_true(has_overload);
-	assert_true(has_moves);
-}
-
-static void a_quiet_machine_has_no_bottleneck(void **state)
-{
-	struct pass_fixture *p = *state;
-	const struct report_node *root;
-
-	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
-	sw(&p->f, 2000, 0, 10, 0, EV_STATE_S);
-	finish(p, 3000);
-	root = run_pass(p, &pass_scheduling_bottlenecks);
-	expect_eq(num_at(root, "total_bottlenecks"), 0);
-	assert_ptr_equal(pass_find("find_scheduling_bottlenecks"), &pass_scheduling_bottlenecks);
-}
-
 static void w35_every_analysis_applies_where_its_records_are(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -298,10 +201,6 @@ int main(void)
 		CASE(moves_are_seen_in_slices_where_none_were_recorded),
 		CASE(a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out),
 		CASE(w42_tasks_woken_from_elsewhere_are_in_the_queue),
-		CASE(w50_a_bottleneck_has_a_time_and_names_the_tasks_it_hits),
-		CASE(w50_long_wakeups_are_found_and_placed),
-		CASE(overload_and_moves_are_found),
-		CASE(a_quiet_machine_has_no_bottleneck),
 		CASE(w35_every_analysis_applies_where_its_records_are),
 		CASE(w49_no_analysis_that_applies_is_empty),
 	};

@@ -82,6 +82,22 @@ static void the_worst_waits_come_first(void **state)
 	assert_string_equal(text_at(root, "longest_waits.0.cause"), "woken");
 }
 
+/* 20 is woken at 2000 and still waits at 9000. */
+static void a_wait_that_is_not_over_is_one_of_the_longest(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1100, 0, 20, 10, EV_STATE_S);
+	wakeup(&p->f, 2000, 0, 20, 0);
+	finish(p, 9000);
+	root = run_pass(p, &pass_summary);
+	expect_eq(num_at(root, "longest_waits.0.wait_ns"), 7000);
+	assert_true(report_at(root, "longest_waits.0.is_open")->b);
+	expect_eq(num_at(root, "bottlenecks.0.lost_ns"), 7000);
+}
+
 static void capabilities_name_what_is_there(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -146,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(busy_idle_and_unknown_make_the_whole),
+		TEST(a_wait_that_is_not_over_is_one_of_the_longest),
 		TEST(time_and_tasks_can_be_cut),
 		TEST(the_worst_waits_come_first),
 		TEST(capabilities_name_what_is_there),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "render/bottlenecks_text.h"
 #include "render/summary_text.h"
 
 static void add_cpus(struct report *r, uint32_t nr)
@@ -43,19 +44,23 @@ static void add_rows(struct report *r, uint32_t nr)
 		report_u64(r, "cpu", 1);
 		report_u64(r, "after_start_ns", 1000001);
 		report_string(r, "by", i ? "db" : NULL);
+		report_bool(r, "is_open", i == 1);
 		report_end_object(r);
 	}
 	report_end_array(r);
 }
 
-static void add_problem(struct report *r, uint64_t from, uint64_t to)
+static void add_problem(struct report *r, const char *what)
 {
 	report_begin_object(r, NULL);
-	report_string(r, "description", "CPU 0 was busy");
-	report_begin_array(r, "time_range");
-	report_u64(r, NULL, from);
-	report_u64(r, NULL, to);
-	report_end_array(r);
+	report_string(r, "description", what);
+	report_string(r, "remedy", "do less");
+	report_begin_object(r, "bottleneck_type");
+	report_begin_object(r, "LostTime");
+	report_u64(r, "max_wait_tid", 201);
+	report_u64(r, "max_wait_timestamp", 1001001);
+	report_end_object(r);
+	report_end_object(r);
 	report_end_object(r);
 }
 
@@ -106,8 +111,14 @@ static struct report *sample(uint32_t nr, const uint64_t *lost)
 	add_cpus(r, nr);
 	add_rows(r, nr);
 	report_begin_array(r, "bottlenecks");
-	add_problem(r, 1000, 2001000);
-	add_problem(r, 1000, 501000);
+	add_problem(r, "web (2 tasks) waited 40.0ms for a CPU: 40.0ms behind hog");
+	add_problem(r, "db (3) waited 30.0ms for a CPU: 30.0ms behind web");
+	add_problem(r, "ls (4) waited 20.0ms for a CPU: 20.0ms behind web");
+	report_end_array(r);
+	report_begin_array(r, "high_rates");
+	report_begin_object(r, NULL);
+	report_string(r, "description", "CPU 0 switched");
+	report_end_object(r);
 	report_end_array(r);
 	add_names(r, nr);
 	report_end_object(r);
@@ -138,6 +149,10 @@ static void the_whole_screen(void **state)
 	(void)state;
 	assert_string_equal(
 		text,
+		"web (2 tasks) waited 40.0ms for a CPU: 40.0ms behind hog\n"
+		"db (3) waited 30.0ms for a CPU: 30.0ms behind web\n"
+		"next: schedscope explain /some/where/t.pftrace --tid 201 --at @1001001\n"
+		"try:  do less\n"
 		"/some/where/t.pftrace: 2.00ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 GMT\n"
 		"Linux 6.12.0, sched_ext, 56 events of 4 threads (3 processes)\n"
 		"1.5 MB; 9 events were lost; 7 truncated bytes\n"
@@ -146,10 +161,10 @@ static void the_whole_screen(void **state)
 		"   1 ##############......???????  50.0%   b\xc3\xa4r                 101  1.50ms  75.0%\n"
 		"-- longest waits for a CPU; 'schedscope explain FILE' says why -----------------\n"
 		"web                 200  20.0ms  at 0.002s, CPU 1, woken\n"
-		"web                 201  20.0ms  at 0.002s, CPU 1, woken by db\n"
-		"-- bottlenecks, the worst first ------------------------------------------------\n"
-		"CPU 0 was busy, all the time\n"
-		"CPU 0 was busy, 0.000000s to 0.000500s\n"
+		"web                 201  20.0ms  at 0.002s, CPU 1, woken by db, not over\n"
+		"-- more bottlenecks: 'schedscope analyze FILE bottlenecks' ---------------------\n"
+		"ls (4) waited 20.0ms for a CPU: 20.0ms behind web\n"
+		"CPU 0 switched\n"
 		"-- analyses that apply: 'schedscope analyze FILE NAME' -------------------------\n"
 		"analysis_0  analysis_1\n"
 		"not dsq_summary, which needs sched_ext data\n");
@@ -219,6 +234,55 @@ static void what_is_left_out_is_counted(void **state)
 	report_free(r);
 }
 
+static char *next_of(const char *file, size_t width, char buf[BOTTLENECK_NEXT_BYTES])
+{
+	struct report *r = sample(1, NULL);
+
+	bottleneck_next(report_at(report_root(r), "bottlenecks.0"), file, width, buf);
+	report_free(r);
+	return buf;
+}
+
+static void the_next_command_can_be_copied(void **state)
+{
+	char buf[BOTTLENECK_NEXT_BYTES];
+
+	(void)state;
+	assert_string_equal(next_of("t.pftrace", 0, buf),
+	                    "schedscope explain t.pftrace --tid 201 --at @1001001");
+	assert_string_equal(next_of("t.pftrace", 52, buf),
+	                    "schedscope explain t.pftrace --tid 201 --at @1001001");
+	assert_string_equal(next_of("t.pftrace", 51, buf),
+	                    "schedscope explain FILE --tid 201 --at @1001001");
+	assert_string_equal(next_of("a b", 0, buf),
+	                    "schedscope explain FILE --tid 201 --at @1001001");
+	assert_string_equal(next_of("-t", 0, buf),
+	                    "schedscope explain FILE --tid 201 --at @1001001");
+}
+
+static void the_list_has_remedies_and_commands(void **state)
+{
+	struct bottlenecks_text_cfg cfg = { .width = 30, .file = "t" };
+	struct report *r = sample(1, NULL);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(bottlenecks_text(report_root(r), &cfg, out), 0);
+	fclose(out);
+	assert_ptr_equal(strstr(text, " 1. web (2 tasks) waited\n"
+	                              "    40.0ms for a CPU: 40.0ms\n"
+	                              "    behind hog\n"
+	                              "    try:  do less\n"
+	                              "    next: schedscope explain FILE --tid 201 --at @1001001\n"
+	                              " 2. db (3)"),
+	                 text);
+	assert_non_null(strstr(text, "\n\nCPU 0 switched\n"));
+	free(text);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +290,8 @@ int main(void)
 		cmocka_unit_test(it_fits_any_screen),
 		cmocka_unit_test(many_cpus_are_one_character_each),
 		cmocka_unit_test(what_is_left_out_is_counted),
+		cmocka_unit_test(the_next_command_can_be_copied),
+		cmocka_unit_test(the_list_has_remedies_and_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

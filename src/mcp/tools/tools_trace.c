@@ -246,6 +246,8 @@ const struct tool tool_unload_trace = {
 static const struct arg summary_args[] = { ARG_TRACE_ID, ARG_LIMIT, ARG_OFFSET, { 0 } };
 
 static const struct out_field summary_output[] = {
+	{ "bottlenecks", "array",
+	  "who lost most time to what, with a remedy; find_scheduling_bottlenecks says more" },
 	OUT_TRACE_ID,
 	{ "trace_duration_ms", "number", NULL },
 	{ "num_cpus", "integer", NULL },
@@ -254,11 +256,9 @@ static const struct out_field summary_output[] = {
 	{ "is_scx_trace", "boolean", NULL },
 	{ "capabilities", "object", "which events it has, and its time_range" },
 	{ "applicable_analyzers", "integer", NULL },
-	{ "analyzers_by_category", "object", NULL },
 	{ "cpus", "array", "how busy each was" },
 	{ "busiest_tasks", "array", NULL },
 	{ "longest_waits", "array", NULL },
-	{ "bottlenecks", "array", "in words; find_scheduling_bottlenecks says more" },
 	OUT_PAGE,
 	{ 0 },
 };

@@ -114,11 +114,14 @@ void report_copy(struct report *r, const char *key, const struct report_node *no
 	}
 }
 
-/* What discover_analyzers reports, what is repeated, and what the store knows better. */
+/* What other tools report, what is repeated, and what the store knows better. */
 static bool is_left_out(const char *key)
 {
-	static const char *const keys[] = { "analysis_type", "applicable_analyses",
-		                            "inapplicable_analyses", "file", "file_bytes" };
+	static const char *const keys[] = {
+		"analysis_type", "applicable_analyses", "inapplicable_analyses",
+		"file",          "file_bytes",          "analyzers_by_category",
+		"high_rates",
+	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], key) == 0)
@@ -126,13 +129,22 @@ static bool is_left_out(const char *key)
 	return false;
 }
 
-/* Bottlenecks in a sentence each: a separate tool has the details. */
+static const char *text_of(const struct report_node *n, const char *path)
+{
+	const struct report_node *at = report_at(n, path);
+
+	return at && at->type == REPORT_STRING ? at->text : "?";
+}
+
+/* Bottlenecks in a few words each: a separate tool has the details. */
 static void copy_descriptions(struct report *r, const struct report_node *list)
 {
 	report_begin_array(r, list->key);
 	for (const struct report_node *n = list->type == REPORT_ARRAY ? list->first : NULL; n;
 	     n = n->next)
-		report_copy(r, NULL, report_at(n, "description"));
+		report_string(r, NULL,
+		              report_printf(r, "%s. Remedy: %s", text_of(n, "description"),
+		                            text_of(n, "remedy")));
 	report_end_array(r);
 }
 

@@ -1,0 +1,165 @@
+#include "analyses/blame_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+#define FIRST_FAIR 100 /* priorities below are of real time or deadline; 0 is unknown */
+
+void blame_sums_done(struct blame_sums *b)
+{
+	free(b->victims);
+	free(b->task_ns);
+	free(b->caused_ns);
+	free(b->urgent_ns);
+	free(b->urgent);
+	free(b->stays);
+	edges_done(&b->edges);
+}
+
+/* The part of it that was asked for. */
+static bool cut(const struct blame_sums *b, struct ledger_part *p)
+{
+	if (p->start_ns < b->sc->from_ns)
+		p->start_ns = b->sc->from_ns;
+	if (p->end_ns > b->sc->to_ns)
+		p->end_ns = b->sc->to_ns;
+	return p->start_ns < p->end_ns;
+}
+
+static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *p)
+{
+	struct blame_sums *b = ctx;
+	struct blame_victim *v = &b->victims[unit];
+	uint64_t ns = nr * (p->end_ns - p->start_ns);
+	uint32_t culprit;
+
+	v->ns[p->kind] += ns;
+	b->all.ns[p->kind] += ns;
+	if (p->kind == LEDGER_THROTTLED && ns > v->throttle_ns) {
+		v->throttle = p->what;
+		v->throttle_ns = ns;
+	}
+	if (p->kind != LEDGER_TASK)
+		return 0;
+	culprit = units_of(b->units, (uint32_t)p->what);
+	b->caused_ns[culprit] += ns;
+	if (p->prio < FIRST_FAIR && p->prio) {
+		if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit])
+			b->urgent[culprit] = p->prio;
+		b->urgent_ns[culprit] += ns;
+	}
+	return edges_add(&b->edges, culprit, unit, ns);
+}
+
+static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64_t ns,
+                       const struct ledger_part *span)
+{
+	v->wait_ns += ns;
+	v->nr_waits++;
+	v->nr_new += w->cause == PAIR_NEW;
+	if (ns > v->max_ns) {
+		v->max_ns = ns;
+		v->longest = *w;
+	}
+	if (ns && (!v->last_ns || span->start_ns < v->first_ns))
+		v->first_ns = span->start_ns;
+	if (ns && span->end_ns > v->last_ns)
+		v->last_ns = span->end_ns;
+}
+
+static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w)
+{
+	uint32_t unit = units_of(b->units, w->task);
+	struct ledger_part p, span = { .start_ns = pair_wait_woken_ns(w), .end_ns = w->end_ns };
+	uint64_t wait_ns = cut(b, &span) ? span.end_ns - span.start_ns : 0;
+	struct ledger_walk walk;
+	int err = ledger_begin(l, w, &walk);
+
+	while (!err && ledger_next_stay(&walk, &p)) {
+		if (!cut(b, &p))
+			continue;
+		if (p.kind != LEDGER_STAY) {
+			err = add(b, unit, 1, &p);
+			continue;
+		}
+		if (GROW(b->stays, b->room_stays, b->nr_stays))
+			return -ENOMEM;
+		b->stays[b->nr_stays++] = (struct sweep_stay){ p.start_ns, p.end_ns, unit, p.cpu };
+	}
+	b->victims[unit].nr_tasks += wait_ns && !b->task_ns[w->task];
+	b->task_ns[w->task] += wait_ns;
+	count_wait(&b->victims[unit], w, wait_ns, &span);
+	return err;
+}
+
+static int allocate(struct blame_sums *b)
+{
+	size_t nr = b->units->nr ? b->units->nr : 1;
+
+	b->victims = calloc(nr, sizeof(*b->victims));
+	b->task_ns = calloc(b->sc->nr_tasks + 1UL, sizeof(*b->task_ns));
+	b->caused_ns = calloc(nr, sizeof(*b->caused_ns));
+	b->urgent_ns = calloc(nr, sizeof(*b->urgent_ns));
+	b->urgent = calloc(nr, sizeof(*b->urgent));
+	if (!b->victims || !b->task_ns || !b->caused_ns || !b->urgent_ns || !b->urgent)
+		return -ENOMEM;
+	return edges_init(&b->edges);
+}
+
+static int by_victim(const void *a, const void *b)
+{
+	const struct edge *left = a, *right = b;
+
+	if (left->to != right->to)
+		return left->to < right->to ? -1 : 1;
+	if (left->sum_ns != right->sum_ns)
+		return left->sum_ns > right->sum_ns ? -1 : 1;
+	return (left->by > right->by) - (left->by < right->by);
+}
+
+int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
+                       struct ledger *l)
+{
+	struct rows it = { .sc = sc };
+	struct pair_wait w;
+	int err;
+
+	b->sc = sc;
+	b->units = units;
+	err = allocate(b);
+	while (!err && rows_wait(&it, &w))
+		if (w.task != TASKS_NONE)
+			err = take_wait(b, l, &w);
+	for (uint32_t i = 0; i < units->nr && !err; i++) {
+		b->all.wait_ns += b->victims[i].wait_ns;
+		b->all.nr_waits += b->victims[i].nr_waits;
+		if (b->victims[i].max_ns > b->all.max_ns)
+			b->all.max_ns = b->victims[i].max_ns;
+	}
+	if (!err)
+		err = sweep_run(l, b->stays, b->nr_stays, units->nr,
+		                &(struct sweep_out){ .ctx = b, .part = add });
+	if (!err && b->edges.nr)
+		qsort(b->edges.at, b->edges.nr, sizeof(*b->edges.at), by_victim);
+	return err;
+}
+
+uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out)
+{
+	uint32_t low = 0, high = b->edges.nr, end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (b->edges.at[middle].to < victim)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < b->edges.nr && b->edges.at[end].to == victim; end++)
+		;
+	*out = &b->edges.at[low];
+	return end - low;
+}

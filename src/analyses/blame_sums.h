@@ -1,0 +1,51 @@
+/*
+ * analyses/blame_sums — the time of all waits that an analysis asks for, added up by who waited and by what for: the
+ * parts of ledger/ledger, in task-seconds. Waits that have not ended count up to the end of the recording.
+ *
+ * Of each wait the part within the time asked for counts. Time in which the CPU did not run another task blames no
+ * task: it is in the sum of its kind only.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/edges.h"
+#include "analyze/scope.h"
+#include "analyze/units.h"
+#include "base/attr.h"
+#include "ledger/sweep.h"
+
+struct blame_victim {
+	uint64_t ns[LEDGER_KINDS]; /* they add up to wait_ns */
+	uint64_t wait_ns;
+	uint64_t nr_waits;
+	uint64_t nr_new;   /* of those, of tasks that had just been started */
+	uint32_t nr_tasks; /* that waited */
+	uint64_t max_ns;
+	struct pair_wait longest; /* of which max_ns is; not of the sum of all */
+	uint64_t first_ns, last_ns;
+	/* The longest throttled part: the id of its row of TIMELINE_THROTTLE. */
+	uint64_t throttle, throttle_ns;
+};
+
+struct blame_sums {
+	const struct scope *sc;
+	const struct units *units;
+	struct blame_victim *victims; /* by unit */
+	struct blame_victim all;
+	uint64_t *task_ns;   /* by task: what it waited */
+	uint64_t *caused_ns; /* by unit: as a culprit */
+	uint64_t *urgent_ns; /* of that, with a real-time or deadline priority */
+	int16_t *urgent;     /* by unit: that priority, the most urgent */
+	struct edges edges;  /* by the culprit, to the victim; by victim, the most time first */
+	struct sweep_stay *stays;
+	size_t nr_stays, room_stays;
+};
+
+/* l is of the whole source. A zeroed struct is empty. -ENOMEM. */
+MUST_USE int blame_sums_collect(struct blame_sums *b, const struct scope *sc,
+                                const struct units *units, struct ledger *l);
+void blame_sums_done(struct blame_sums *b);
+/* The culprits of a victim, lent; how many. */
+uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out);
