@@ -10,10 +10,11 @@
 #include "base/copy.h"
 #include "base/hash.h"
 
-#define FIRST_SLOTS 64U
+#define FIRST_SLOTS   64U
+#define COMPACT_BYTES 65536U /* of removed strings, from which on it is worth the while */
 
 struct intern_entry {
-	const char *s;
+	const char *s; /* NULL = removed: len is the next such id, or 0 */
 	uint32_t len;
 	uint32_t hash;
 };
@@ -24,11 +25,13 @@ struct strings {
 	struct arena *mem;
 };
 
-/* Open addressing with linear probing; strings are never removed. */
+/* Open addressing with linear probing. */
 struct intern {
 	uint32_t cap_count;
 	size_t cap_bytes;
 	size_t nr_bytes;
+	size_t removed_bytes; /* that strings still takes */
+	uint32_t removed;     /* the last id of those; 0 = none */
 	uint64_t seed;
 	struct strings *strings;
 	struct intern_entry *entries; /* by id; three quarters of nr_slots long */
@@ -54,14 +57,38 @@ static int grow(struct intern *in)
 	for (uint32_t id = 1; id < in->nr; id++) {
 		uint32_t at = entries[id].hash & (nr_slots - 1);
 
-		while (slots[at])
+		while (entries[id].s && slots[at])
 			at = (at + 1) & (nr_slots - 1);
-		slots[at] = id;
+		if (entries[id].s)
+			slots[at] = id;
 	}
 	free(in->slots);
 	in->slots = slots;
 	in->nr_slots = nr_slots;
 	return 0;
+}
+
+static struct strings *new_strings(void)
+{
+	struct strings *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	atomic_init(&s->refs, 1);
+	s->mem = arena_new(SIZE_MAX); /* what goes in is counted by its users */
+	if (!s->mem) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void put_strings(struct strings *s)
+{
+	if (!s || atomic_fetch_sub(&s->refs, 1) > 1)
+		return;
+	arena_free(s->mem);
+	free(s);
 }
 
 struct intern *intern_new(uint32_t cap_count, size_t cap_bytes)
@@ -73,12 +100,8 @@ struct intern *intern_new(uint32_t cap_count, size_t cap_bytes)
 	in->cap_count = cap_count < INTERN_MAX_COUNT ? cap_count : INTERN_MAX_COUNT;
 	in->cap_bytes = cap_bytes;
 	in->seed = hash_seed();
-	in->strings = calloc(1, sizeof(*in->strings));
-	if (!in->strings)
-		return NULL;
-	atomic_init(&in->strings->refs, 1);
-	in->strings->mem = arena_new(SIZE_MAX); /* what goes in is counted here */
-	if (!in->strings->mem || grow(in) != 0)
+	in->strings = new_strings();
+	if (!in->strings || grow(in) != 0)
 		return NULL;
 	in->entries[INTERN_EMPTY] = (struct intern_entry){ .s = "" };
 	in->nr = 1;
@@ -89,10 +112,7 @@ void intern_free(struct intern *in)
 {
 	if (!in)
 		return;
-	if (in->strings && atomic_fetch_sub(&in->strings->refs, 1) == 1) {
-		arena_free(in->strings->mem);
-		free(in->strings);
-	}
+	put_strings(in->strings);
 	free(in->entries);
 	free(in->slots);
 	free(in);
@@ -143,40 +163,109 @@ bool intern_find(const struct intern *in, const char *s, size_t len, uint32_t *o
 	return true;
 }
 
-static int append(struct intern *in, const char *s, size_t len, uint32_t hash)
+static char *copy_string(struct strings *to, const char *s, size_t len)
 {
+	char *copy = arena_alloc(to->mem, len + 1, 1, 1);
+
+	if (copy)
+		memcpy(copy, s, len);
+	return copy;
+}
+
+static int append(struct intern *in, const char *s, size_t len, uint32_t hash, uint32_t *out)
+{
+	uint32_t id = in->removed ? in->removed : in->nr;
 	char *copy;
 	int err;
 
-	if (in->nr > in->cap_count || len >= UINT32_MAX || len > in->cap_bytes - in->nr_bytes)
+	if ((!in->removed && in->nr > in->cap_count) || !in->cap_count || len >= UINT32_MAX ||
+	    len > in->cap_bytes - in->nr_bytes)
 		return -E2BIG;
-	if (in->nr >= in->nr_slots / 4 * 3) {
+	if (!in->removed && in->nr >= in->nr_slots / 4 * 3) {
 		err = grow(in);
 		if (err)
 			return err;
 	}
-	copy = arena_alloc(in->strings->mem, len + 1, 1, 1);
+	copy = copy_string(in->strings, s, len);
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, s, len);
-	in->slots[probe(in, s, len, hash)] = in->nr;
-	in->entries[in->nr] =
-		(struct intern_entry){ .s = copy, .len = (uint32_t)len, .hash = hash };
-	in->nr++;
+	if (in->removed)
+		in->removed = in->entries[id].len;
+	else
+		in->nr++;
+	in->slots[probe(in, s, len, hash)] = id;
+	in->entries[id] = (struct intern_entry){ .s = copy, .len = (uint32_t)len, .hash = hash };
 	in->nr_bytes += len;
+	*out = id;
 	return 0;
+}
+
+/* Moves the strings that are left together; without memory they stay where they are. */
+static void compact(struct intern *in)
+{
+	struct strings *to = new_strings();
+	char *at = to ? arena_alloc(to->mem, in->nr_bytes + in->nr, 1, 1) : NULL;
+
+	if (!at) {
+		put_strings(to);
+		return;
+	}
+	for (uint32_t id = 1; id < in->nr; id++) {
+		struct intern_entry *e = &in->entries[id];
+
+		if (!e->s)
+			continue;
+		memcpy(at, e->s, e->len + 1U);
+		e->s = at;
+		at += e->len + 1U;
+	}
+	put_strings(in->strings);
+	in->strings = to;
+	in->removed_bytes = 0;
+}
+
+/* Those behind it move up, as far as they may, so that no string is behind a free slot. */
+static void empty_slot(struct intern *in, uint32_t at)
+{
+	uint32_t mask = in->nr_slots - 1;
+
+	for (uint32_t next = (at + 1) & mask; in->slots[next]; next = (next + 1) & mask) {
+		uint32_t home = in->entries[in->slots[next]].hash & mask;
+
+		if (((next - home) & mask) < ((next - at) & mask))
+			continue;
+		in->slots[at] = in->slots[next];
+		at = next;
+	}
+	in->slots[at] = 0;
+}
+
+void intern_remove(struct intern *in, uint32_t id)
+{
+	struct intern_entry *e = &in->entries[id];
+
+	if (id == INTERN_EMPTY || id >= in->nr || !e->s)
+		return;
+	empty_slot(in, probe(in, e->s, e->len, e->hash));
+	in->nr_bytes -= e->len;
+	in->removed_bytes += e->len + 1U;
+	*e = (struct intern_entry){ .len = in->removed };
+	in->removed = id;
+	if (in->removed_bytes > COMPACT_BYTES && in->removed_bytes > in->nr_bytes)
+		compact(in);
 }
 
 int intern_add(struct intern *in, const char *s, size_t len, uint32_t *out)
 {
+	uint32_t id;
 	int err;
 
 	if (intern_find(in, s, len, out))
 		return 0;
-	err = append(in, s, len, hash_of(in, s, len));
+	err = append(in, s, len, hash_of(in, s, len), &id);
 	if (err)
 		return err;
-	*out = in->nr - 1;
+	*out = id;
 	return 0;
 }
 

@@ -2,8 +2,8 @@
  * base/intern — strings to dense 32-bit ids and back.
  *
  * Ids count up from 0, which is the empty string; equal strings have equal ids. Strings are copied and
- * stay where they are until intern_free(). Strings may hold any bytes, also NUL. The caps bound what
- * hostile input can make us allocate. A call that fails changes nothing. One thread at a time.
+ * stay where they are until intern_free(), or until one is removed. Strings may hold any bytes, also NUL. The caps
+ * bound what hostile input can make us allocate. A call that fails changes nothing. One thread at a time.
  */
 #pragma once
 
@@ -31,7 +31,9 @@ struct intern *intern_copy(const struct intern *in);
 
 /* The id of the string, new or not. -E2BIG when a new one exceeds a cap, or -ENOMEM. */
 MUST_USE int intern_add(struct intern *in, const char *s, size_t len, uint32_t *out);
+/* The id may be given to another string, and others may move. Copies keep theirs. */
+void intern_remove(struct intern *in, uint32_t id);
 bool intern_find(const struct intern *in, const char *s, size_t len, uint32_t *out);
-/* Terminated by NUL; NULL for an id that was never given. len may be NULL. */
+/* Terminated by NUL; NULL for an id that was never given, or was removed. len may be NULL. */
 const char *intern_string(const struct intern *in, uint32_t id, size_t *len);
 uint32_t intern_nr(const struct intern *in); /* ids given, the empty string included */

@@ -6,26 +6,17 @@
 
 #include "base/cleanup.h"
 #include "base/copy.h"
-#include "base/grow.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "model/task_cgroups.h"
+#include "model/task_names.h"
 
-#define DEFAULT_TASKS    (1U << 18)
-#define CHUNK_TASKS      1024U
-#define PAGE_TIDS        1024U
-#define NR_PAGES         4096U /* tids below 2^22, Linux's limit, are found without hashing */
-#define MAX_STRINGS      (1U << 20)
-#define MAX_STRING_BYTES (32U << 20)
-#define KTHREADD_TID     2U
+#define DEFAULT_TASKS (1U << 18)
+#define CHUNK_TASKS   1024U
+#define PAGE_TIDS     1024U
+#define NR_PAGES      4096U /* tids below 2^22, Linux's limit, are found without hashing */
+#define KTHREADD_TID  2U
 /* /proc gives start times in ticks of 10 ms: so far apart two may be and still mean the same start. */
 #define SAME_START_NS 20000000ULL
-
-struct task_name {
-	uint64_t from_ns;
-	uint32_t comm_id;
-	uint32_t next; /* the one before it in time */
-};
 
 struct tasks {
 	struct tasks_cfg cfg;
@@ -38,11 +29,7 @@ struct tasks {
 	/* Exited tasks, by time of exit; the first is evicted first. */
 	uint32_t dead_first;
 	uint32_t dead_last;
-	struct task_name *names;
-	uint32_t nr_names;
-	uint32_t max_names;
-	uint32_t free_name;
-	struct intern *strings;
+	struct task_names *names;
 	struct task_cgroups *cgroups;
 };
 
@@ -56,9 +43,8 @@ void tasks_free(struct tasks *t)
 		free(t->pages[i]);
 	map_free(t->high);
 	task_cgroups_free(t->cgroups);
-	intern_free(t->strings);
+	task_names_free(t->names);
 	free(t->chunks);
-	free(t->names);
 	free(t);
 }
 
@@ -78,12 +64,12 @@ int tasks_new(const struct tasks_cfg *cfg, struct tasks **out)
 	if (t->cfg.max_tasks == 0)
 		t->cfg.max_tasks = DEFAULT_TASKS;
 	t->dead_first = t->dead_last = TASKS_NONE;
-	t->free_name = TASKS_NONE;
 	t->chunks = calloc(t->cfg.max_tasks / CHUNK_TASKS + 1, sizeof(struct task *));
-	t->strings = intern_new(MAX_STRINGS, MAX_STRING_BYTES);
-	if (!t->chunks || !t->strings)
+	if (!t->chunks)
 		return -ENOMEM;
-	err = map_new(sizeof(uint32_t), t->cfg.max_tasks, &t->high);
+	err = task_names_new(cfg->keep_dead_ns, &t->names);
+	if (!err)
+		err = map_new(sizeof(uint32_t), t->cfg.max_tasks, &t->high);
 	if (!err)
 		err = task_cgroups_new(&t->cgroups);
 	if (err)
@@ -123,13 +109,11 @@ int tasks_copy(const struct tasks *t, struct tasks **out)
 	copy->loss = t->loss;
 	copy->dead_first = t->dead_first;
 	copy->dead_last = t->dead_last;
-	copy->nr_names = copy->max_names = t->nr_names;
-	copy->free_name = t->free_name;
-	copy->names = copy_of(t->names, t->nr_names, sizeof(*t->names));
-	intern_free(copy->strings);
-	copy->strings = intern_copy(t->strings);
-	if (!copy->names || !copy->strings)
-		return -ENOMEM;
+	task_names_free(copy->names);
+	copy->names = NULL;
+	err = task_names_copy(t->names, &copy->names);
+	if (err)
+		return err;
 	task_cgroups_free(copy->cgroups);
 	copy->cgroups = NULL;
 	err = task_cgroups_copy(t->cgroups, &copy->cgroups);
@@ -162,6 +146,7 @@ uint32_t tasks_nr(const struct tasks *t)
 void tasks_loss(const struct tasks *t, struct tasks_loss *out)
 {
 	*out = t->loss;
+	out->no_name_room = task_names_no_room(t->names);
 }
 
 uint32_t tasks_find(const struct tasks *t, uint32_t tid)
@@ -205,18 +190,6 @@ static void hide(struct tasks *t, struct task *e)
 	e->is_found = false;
 }
 
-static void drop_names(struct tasks *t, struct task *e)
-{
-	while (e->nr_names) {
-		uint32_t name = e->first_name;
-
-		e->first_name = t->names[name].next;
-		e->nr_names--;
-		t->names[name].next = t->free_name;
-		t->free_name = name;
-	}
-}
-
 /* Takes the longest dead one off the list, if it may go now. */
 static uint32_t take_dead(struct tasks *t, uint64_t ts_ns, bool is_urgent)
 {
@@ -237,7 +210,7 @@ static uint32_t take_dead(struct tasks *t, uint64_t ts_ns, bool is_urgent)
 	if (t->dead_first == TASKS_NONE)
 		t->dead_last = TASKS_NONE;
 	hide(t, e);
-	drop_names(t, e);
+	task_names_drop(t->names, e, ts_ns);
 	task_cgroups_drop(t->cgroups, task);
 	return task;
 }
@@ -454,9 +427,8 @@ uint32_t tasks_exec(struct tasks *t, const struct ev_exec *ev)
 		else
 			move_to_tid(t, thread, ev->tid);
 	} else {
-		uint32_t kept = ev->old_tid != ev->tid
-		                        ? task_cgroups_take(t->cgroups, ev->old_tid)
-		                        : 0;
+		uint32_t kept = ev->old_tid != ev->tid ? task_cgroups_take(t->cgroups, ev->old_tid)
+		                                       : 0;
 
 		thread = tasks_see(t, ev->tid, ev->hdr.ts_ns);
 		if (thread != TASKS_NONE && kept)
@@ -532,93 +504,36 @@ void tasks_acted(struct tasks *t, uint32_t task)
 		at(t, task)->has_acted = true;
 }
 
-static uint32_t take_name(struct tasks *t)
-{
-	uint32_t name = t->free_name;
-
-	if (name != TASKS_NONE) {
-		t->free_name = t->names[name].next;
-		return name;
-	}
-	if (t->nr_names >= TASKS_MAX * TASKS_MAX_NAMES || GROW(t->names, t->max_names, t->nr_names))
-		return TASKS_NONE;
-	return t->nr_names++;
-}
-
-/* The oldest name of a task that has had too many. */
-static uint32_t take_oldest_name(struct tasks *t, struct task *e)
-{
-	uint32_t *link = &e->first_name, name;
-
-	for (uint8_t i = 1; i < e->nr_names; i++)
-		link = &t->names[*link].next;
-	name = *link;
-	e->nr_names--;
-	return name;
-}
-
 void tasks_set_comm(struct tasks *t, uint32_t task, const char comm[EV_COMM_LEN], uint64_t ts_ns)
 {
 	size_t len = strnlen(comm, EV_COMM_LEN);
-	uint32_t id, name;
-	struct task *e;
 
-	if (task >= t->nr || len == 0)
-		return;
-	e = at(t, task);
-	id = tasks_intern(t, comm, len);
-	if (id == e->comm_id)
-		return;
-	name = e->nr_names == TASKS_MAX_NAMES ? take_oldest_name(t, e) : take_name(t);
-	if (name == TASKS_NONE) {
-		t->loss.no_name_room++;
-		return;
-	}
-	t->names[name] = (struct task_name){ ts_ns, id, e->first_name };
-	e->first_name = name;
-	e->nr_names++;
-	e->comm_id = id;
+	if (task < t->nr && len)
+		task_names_set(t->names, at(t, task), comm, len, ts_ns);
 }
 
 uint32_t tasks_comm_at(const struct tasks *t, uint32_t task, uint64_t ts_ns)
 {
 	const struct task *e = tasks_at(t, task);
-	uint32_t name;
 
-	if (!e || !e->nr_names)
-		return 0;
-	name = e->first_name;
-	for (uint8_t i = 1; i < e->nr_names && t->names[name].from_ns > ts_ns; i++)
-		name = t->names[name].next;
-	return t->names[name].comm_id;
+	return e ? task_names_at(t->names, e, ts_ns) : 0;
 }
 
 uint32_t tasks_name(const struct tasks *t, uint32_t task, uint32_t nr)
 {
 	const struct task *e = tasks_at(t, task);
-	uint32_t name;
 
-	if (!e || nr >= e->nr_names)
-		return 0;
-	name = e->first_name;
-	for (uint32_t i = 0; i < nr; i++)
-		name = t->names[name].next;
-	return t->names[name].comm_id;
+	return e ? task_names_nth(t->names, e, nr) : 0;
 }
 
 uint32_t tasks_intern(struct tasks *t, const char *s, size_t len)
 {
-	uint32_t id;
-
-	if (intern_add(t->strings, s, len, &id) == 0)
-		return id;
-	t->loss.no_name_room++;
-	return INTERN_EMPTY;
+	return task_names_intern(t->names, s, len);
 }
 
 const char *tasks_string(const struct tasks *t, uint32_t id)
 {
-	return intern_string(t->strings, id, NULL);
+	return task_names_string(t->names, id);
 }
 
 const char *tasks_comm(const struct tasks *t, uint32_t task)

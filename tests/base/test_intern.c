@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -131,6 +132,68 @@ static void their_bytes_are_capped(void **state)
 	expect_eq(id, 77);
 }
 
+static void a_removed_string_makes_room_and_copies_keep_it(void **state)
+{
+	SCOPED(scoped_intern) struct intern *in = intern_new(2, 100);
+	SCOPED(scoped_intern) struct intern *copy = NULL;
+	uint32_t id;
+
+	(void)state;
+	expect_eq(id_of(in, "a"), 1);
+	expect_eq(id_of(in, "b"), 2);
+	copy = intern_copy(in);
+	assert_non_null(copy);
+	intern_remove(in, 1);
+	intern_remove(in, 1);
+	intern_remove(in, 0);
+	intern_remove(in, 77);
+	assert_false(intern_find(in, "a", 1, &id));
+	assert_null(intern_string(in, 1, NULL));
+	expect_eq(id_of(in, "b"), 2);
+	expect_eq(id_of(in, "c"), 1);
+	expect_eq(intern_add(in, "d", 1, &id), -E2BIG);
+	assert_string_equal(intern_string(copy, 1, NULL), "a");
+	assert_true(intern_find(copy, "a", 1, &id));
+	expect_eq(intern_add(copy, "e", 1, &id), -E2BIG);
+	intern_remove(copy, 1);
+	expect_eq(intern_add(copy, "e", 1, &id), -E2BIG); /* nor in its place */
+	assert_string_equal(intern_string(in, 1, NULL), "c");
+}
+
+/* Against a plain table of what there should be; strings are long enough for them to be moved together many times. */
+static void strings_come_and_go(void **state)
+{
+	enum { NR = 3000, STEPS = 200000 };
+	static uint32_t ids[NR];
+	SCOPED(scoped_intern) struct intern *in = intern_new(NR, 1 << 20);
+	unsigned int seed = 7;
+	char name[80];
+
+	(void)state;
+	for (uint32_t i = 0; i < STEPS; i++) {
+		uint32_t at = (uint32_t)rand_r(&seed) % NR, id;
+		int len = snprintf(name, sizeof(name), "%040u", at);
+
+		expect_eq(intern_find(in, name, (size_t)len, &id), ids[at] != 0);
+		if (ids[at]) {
+			expect_eq(id, ids[at]);
+			assert_string_equal(intern_string(in, id, NULL), name);
+			if (rand_r(&seed) % 2) {
+				intern_remove(in, id);
+				ids[at] = 0;
+			}
+		} else {
+			expect_eq(intern_add(in, name, (size_t)len, &ids[at]), 0);
+		}
+	}
+	assert_true(intern_nr(in) <= NR + 1);
+	for (uint32_t at = 0; at < NR; at++) {
+		snprintf(name, sizeof(name), "%040u", at);
+		if (ids[at])
+			assert_string_equal(intern_string(in, ids[at], NULL), name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +204,8 @@ int main(void)
 		cmocka_unit_test(many_strings_stay_where_they_are),
 		cmocka_unit_test(the_number_of_strings_is_capped),
 		cmocka_unit_test(their_bytes_are_capped),
+		cmocka_unit_test(a_removed_string_makes_room_and_copies_keep_it),
+		cmocka_unit_test(strings_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,6 +245,77 @@ static void a_full_table_replaces_the_longest_dead_then_none(void **state)
 	tasks_free(t);
 }
 
+/* A server that runs for ever sees more names than there is room for. */
+static void names_of_tasks_long_gone_are_forgotten(void **state)
+{
+	struct tasks_cfg cfg = { .max_tasks = 64, .keep_dead_ns = 10 };
+	char name[EV_COMM_LEN];
+	struct tasks_loss loss;
+	struct tasks *t, *copy;
+	uint32_t old, pinned, first = 0;
+	uint64_t ts = 1;
+
+	(void)state;
+	expect_eq(tasks_new(&cfg, &t), 0);
+	pinned = tasks_intern(t, "eth0", 4);
+	old = fork_at(t, ts++, 1, 2, "stays");
+	for (uint32_t i = 0; i < 3U << 20; i++, ts += 3) {
+		uint32_t task;
+
+		snprintf(name, sizeof(name), "job-%u", i);
+		task = fork_at(t, ts, 1, 100, name);
+		assert_string_equal(tasks_comm(t, task), name);
+		if (i == 0)
+			first = tasks_at(t, task)->comm_id;
+		if (i == 1) {
+			/* It is remembered for as long as rows may hold it, and one that was copied for longer. */
+			assert_string_equal(tasks_string(t, first), "job-0");
+			expect_eq(tasks_copy(t, &copy), 0);
+		}
+		free_at(t, ts + 1, 100);
+	}
+	tasks_loss(t, &loss);
+	expect_eq(loss.no_name_room, 0);
+	assert_string_equal(tasks_comm(t, old), "stays");
+	assert_string_equal(tasks_string(t, pinned), "eth0");
+	assert_string_not_equal(tasks_string(t, first), "job-0");
+	assert_string_equal(tasks_string(copy, first), "job-0");
+	tasks_free(copy);
+	tasks_free(t);
+}
+
+/* Also those of a task that renames itself all the time, and a name that comes back is the same again. */
+static void names_that_a_task_had_are_forgotten(void **state)
+{
+	struct tasks_cfg cfg = { .max_tasks = 64, .keep_dead_ns = 1000 };
+	char name[EV_COMM_LEN], last[EV_COMM_LEN] = "begin";
+	struct tasks_loss loss;
+	struct tasks *t;
+	uint32_t task, other;
+	uint64_t ts = 1;
+
+	(void)state;
+	expect_eq(tasks_new(&cfg, &t), 0);
+	task = fork_at(t, ts++, 1, 2, last);
+	other = fork_at(t, ts++, 1, 3, "begin");
+	for (uint32_t i = 0; i < 2U << 20; i++, ts += 50) {
+		snprintf(name, sizeof(name), i % 100 ? "name-%u" : "begin", i);
+		rename_at(t, ts, 2, last, name);
+		assert_string_equal(tasks_comm(t, task), name);
+		assert_string_equal(tasks_comm(t, other), "begin");
+		if (strcmp(name, "begin") == 0)
+			expect_eq(tasks_at(t, task)->comm_id, tasks_at(t, other)->comm_id);
+		memcpy(last, name, sizeof(last));
+	}
+	for (uint32_t i = 0; i < TASKS_MAX_NAMES - 1U; i++) {
+		snprintf(name, sizeof(name), "name-%u", (2U << 20) - 1 - i);
+		assert_string_equal(tasks_string(t, tasks_name(t, task, i)), name);
+	}
+	tasks_loss(t, &loss);
+	expect_eq(loss.no_name_room, 0);
+	tasks_free(t);
+}
+
 static void tids_beyond_those_of_linux_are_found_too(void **state)
 {
 	uint32_t a = tasks_see(*state, 2000000000, 1), b = tasks_see(*state, UINT32_MAX, 1);
@@ -305,6 +376,8 @@ int main(void)
 		T(a_full_table_replaces_the_longest_dead_then_none),
 		T(tids_beyond_those_of_linux_are_found_too),
 		T(a_refused_task_leaves_nothing_behind),
+		cmocka_unit_test(names_of_tasks_long_gone_are_forgotten),
+		cmocka_unit_test(names_that_a_task_had_are_forgotten),
 		cmocka_unit_test(too_many_tasks_are_refused),
 	};
 
