@@ -1,5 +1,6 @@
 #include "machine/machine_interval.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hist.h"
@@ -15,6 +16,19 @@ void machine_interval_show(const struct machine_interval *x, double seconds,
 	row->wait = (double)x->wait_ns / 1e9 / seconds;
 	if (!x->lacks_run)
 		row->run = (double)x->run_ns / 1e9 / seconds;
+}
+
+static double per_second(uint64_t count, bool is_counted, double seconds)
+{
+	return is_counted && seconds > 0 ? (double)count / seconds : NAN;
+}
+
+void machine_cpu_interval_show(const struct machine_cpu_interval *x, double seconds,
+                               struct machine_cpu *row)
+{
+	row->switches_per_s = per_second(x->switches, true, seconds);
+	row->wakeups_per_s = per_second(x->wakeups, !x->lacks_wakeups, seconds);
+	row->migrations_per_s = per_second(x->arrivals, !x->lacks_arrivals, seconds);
 }
 
 struct machine_dist machine_dist_of(const struct hist *h)

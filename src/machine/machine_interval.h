@@ -1,5 +1,5 @@
 /*
- * machine/machine_interval — what one interval measured of a task or a process, and how a row of the screen shows it.
+ * machine/machine_interval — what one interval measured of a task, a process or a CPU, and how a row of the screen shows it.
  *
  * Two adapters make it: machine/machine_latency from a drain of the counters of stat, replay/replay_sums from a cell of a
  * recording. What is measured is listed in machine/machine.h, with one definition for both. Pure.
@@ -22,5 +22,16 @@ struct machine_interval {
 /* Rates and times stay as they are where no time passed. */
 void machine_interval_show(const struct machine_interval *x, double seconds,
                            struct machine_task *row);
+
+struct machine_cpu_interval {
+	uint64_t switches;
+	uint64_t wakeups;                   /* made on it */
+	uint64_t arrivals;                  /* tasks that moved to it */
+	bool lacks_wakeups, lacks_arrivals; /* they were not counted */
+};
+
+/* What was not counted, or where no time passed, is unknown. */
+void machine_cpu_interval_show(const struct machine_cpu_interval *x, double seconds,
+                               struct machine_cpu *row);
 
 struct machine_dist machine_dist_of(const struct hist *h); /* NULL = an empty one */

@@ -174,6 +174,8 @@ static int add_rows(struct machine_latency *l, const struct stat_report_in *in)
 	return err;
 }
 
+static const struct latency_cpu unknown_cpu = { .sums.lacks_arrivals = true, .tid = -1 };
+
 static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 {
 	memset(&l->all, 0, sizeof(l->all));
@@ -183,7 +185,7 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		struct latency_cpu *out = &l->cpus[cpu];
 		uint64_t arrivals, wakeups;
 
-		*out = (struct latency_cpu){ .tid = -1 };
+		*out = unknown_cpu;
 		if (tc && tc->is_known) {
 			out->wait = machine_dist_of(&tc->delay[TALLY_INTERVAL]);
 			hist_merge(&l->all, &tc->delay[TALLY_INTERVAL]);
@@ -191,13 +193,13 @@ static void add_cpus(struct machine_latency *l, const struct stat_report_in *in)
 		if (!sc)
 			continue;
 		wakeups = sc->events[STAT_EV_WAKING] + sc->events[STAT_EV_WAKEUP_NEW];
-		out->switches = sc->events[STAT_EV_SWITCH] - l->switches[cpu];
-		out->wakeups = wakeups - l->wakeups[cpu];
+		out->sums.switches = sc->events[STAT_EV_SWITCH] - l->switches[cpu];
+		out->sums.wakeups = wakeups - l->wakeups[cpu];
 		l->switches[cpu] = sc->events[STAT_EV_SWITCH];
 		l->wakeups[cpu] = wakeups;
-		out->has_arrivals = stat_session_arrivals(l->session, cpu, &arrivals);
-		if (out->has_arrivals) {
-			out->arrivals = arrivals - l->arrivals[cpu];
+		out->sums.lacks_arrivals = !stat_session_arrivals(l->session, cpu, &arrivals);
+		if (!out->sums.lacks_arrivals) {
+			out->sums.arrivals = arrivals - l->arrivals[cpu];
 			l->arrivals[cpu] = arrivals;
 		}
 		if (sc->since_ns)
@@ -337,7 +339,7 @@ struct latency_tasks machine_latency_processes(const struct machine_latency *l)
 
 void machine_latency_cpu(const struct machine_latency *l, uint32_t cpu, struct latency_cpu *out)
 {
-	*out = cpu < l->nr_cpus ? l->cpus[cpu] : (struct latency_cpu){ .tid = -1 };
+	*out = cpu < l->nr_cpus ? l->cpus[cpu] : unknown_cpu;
 }
 
 struct machine_dist machine_latency_all(const struct machine_latency *l)

@@ -23,11 +23,9 @@ struct latency_tasks {
 };
 
 struct latency_cpu {
+	struct machine_cpu_interval sums;
 	struct machine_dist wait;
-	uint64_t switches, wakeups; /* wakeups: made on it */
-	uint64_t arrivals;          /* tasks that moved to it */
-	bool has_arrivals;          /* were counted */
-	int64_t tid;                /* that runs; 0 = idle, -1 = unknown */
+	int64_t tid; /* that runs; 0 = idle, -1 = unknown */
 };
 
 /* tgid: only this process; 0 = all. */

@@ -307,12 +307,7 @@ static void show_cpus(struct machine_source *s, bool has_latency)
 		cpus[i].tid = from.tid;
 		task = from.tid > 0 ? machine_tasks_thread(s->tasks, (uint32_t)from.tid) : NULL;
 		cpus[i].comm = task ? task->comm : NULL;
-		if (seconds <= 0)
-			continue;
-		cpus[i].switches_per_s = (double)from.switches / seconds;
-		cpus[i].wakeups_per_s = (double)from.wakeups / seconds;
-		if (from.has_arrivals)
-			cpus[i].migrations_per_s = (double)from.arrivals / seconds;
+		machine_cpu_interval_show(&from.sums, seconds, &cpus[i]);
 	}
 	s->machine.cpus = cpus;
 	s->machine.nr_cpus = nr;

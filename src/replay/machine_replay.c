@@ -232,8 +232,7 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 {
 	const struct replay_cpu_sum *sum = &r->sums.cpus[cpu];
 	uint64_t known_ns = sum->busy_ns + sum->idle_ns, moment = replay_cell_moment(c);
-	double seconds = replay_cell_seconds(c);
-	bool has_rates = known_ns && seconds > 0;
+	struct machine_cpu_interval shown = sum->sums;
 	struct pair_cpu seen;
 
 	r->cpus[cpu] = (struct machine_cpu){
@@ -250,15 +249,14 @@ static void show_cpu(struct machine_replay *r, const struct replay_cell *c, uint
 		.steal = NAN,
 		.mhz = replay_levels_at(&r->mhz, cpu, moment) / 1000,
 		.hw_pressure = replay_levels_at(&r->pressure, cpu, moment),
-		.switches_per_s = has_rates ? (double)sum->switches / seconds : NAN,
-		.wakeups_per_s = has_rates && r->has_wakeups ? (double)sum->wakeups / seconds : NAN,
-		.migrations_per_s = has_rates ? (double)sum->migrations / seconds : NAN,
 		.wait = replay_sums_cpu_dist(&r->sums, cpu),
 		.busy_history = replay_past_busy(r->past, cpu),
 		.tid = sum->is_idle ? 0 : -1,
 		.event_per_s = NAN,
 		.uncore_mhz = NAN,
 	};
+	shown.lacks_wakeups = !r->has_wakeups;
+	machine_cpu_interval_show(&shown, known_ns ? replay_cell_seconds(c) : 0, &r->cpus[cpu]);
 	if (sum->task != TASKS_NONE) {
 		r->cpus[cpu].tid = source_tid(r->s, sum->task);
 		r->cpus[cpu].comm = tasks_string(r->s->tasks,

@@ -134,7 +134,7 @@ static void add_move(struct replay_sums *x, uint32_t task, uint32_t from_cpu, ui
 	enum move_hop hop = move_hop(x->s, from_cpu, to_cpu);
 
 	if (c)
-		c->migrations++;
+		c->sums.arrivals++;
 	if (!t)
 		return;
 	t->counts[INTERVAL_MIGRATIONS]++;
@@ -189,7 +189,7 @@ static void add_run(struct replay_sums *x, const struct replay_cell *c,
 	if (task)
 		task->run_ns += ns;
 	if (cpu)
-		cpu->switches += replay_cell_has(c, row->start_ns);
+		cpu->sums.switches += replay_cell_has(c, row->start_ns);
 	add_move_by_slice(x, c, task, row);
 }
 
@@ -219,7 +219,7 @@ static void add_idle(struct replay_cpu_sum *cpu, const struct replay_cell *c,
 	if (!cpu)
 		return;
 	cpu->idle_ns += replay_cell_cut(c, row->start_ns, row->end_ns);
-	cpu->switches += replay_cell_has(c, row->start_ns);
+	cpu->sums.switches += replay_cell_has(c, row->start_ns);
 }
 
 static void add_idles(struct replay_sums *x, const struct replay_cell *c)
@@ -290,7 +290,7 @@ static void add_rest(struct replay_sums *x, const struct replay_cell *c)
 			             row.sleep.end_ns - row.sleep.start_ns);
 	while (timeline_ended_next(&wakeups, &row))
 		if (row.wakeup.cpu < x->nr_cpus)
-			x->cpus[row.wakeup.cpu].wakeups++;
+			x->cpus[row.wakeup.cpu].sums.wakeups++;
 	while (timeline_ended_next(&moves, &row))
 		add_move(x, row.migration.task, row.migration.from_cpu, row.migration.to_cpu);
 }

@@ -19,10 +19,8 @@
 #include "replay/replay_cell.h"
 
 struct replay_cpu_sum {
+	struct machine_cpu_interval sums;
 	uint64_t busy_ns, idle_ns;
-	uint64_t switches;
-	uint64_t wakeups;    /* made on it */
-	uint64_t migrations; /* onto it */
 	/* At the last moment. */
 	bool is_idle;
 	uint32_t task; /* TASKS_NONE = idle or unknown */
