@@ -20,7 +20,7 @@ struct task_counts {
 };
 
 /* A thread whose process is unknown counts as one; the idle task is not a process. */
-static int count_who(const struct source *s, struct task_counts *out)
+static int count_tasks(const struct source *s, struct task_counts *out)
 {
 	uint32_t nr = tasks_nr(s->tasks);
 	SCOPED(scoped_free) uint64_t *ids = calloc(nr ? nr : 1, sizeof(*ids));
@@ -50,7 +50,7 @@ static int count_who(const struct source *s, struct task_counts *out)
 	return 0;
 }
 
-static void show_what(const struct source *s, const struct task_counts *who, struct report *r)
+static void show_what(const struct source *s, const struct task_counts *counts, struct report *r)
 {
 	const struct source_facts *f = s->facts;
 
@@ -64,8 +64,8 @@ static void show_what(const struct source *s, const struct task_counts *who, str
 	report_string(r, "kernel", f->release);
 	report_string(r, "machine", f->machine);
 	report_u64(r, "num_cpus", f->nr_cpus);
-	report_u64(r, "num_processes", who->processes);
-	report_u64(r, "num_threads", who->threads);
+	report_u64(r, "num_processes", counts->processes);
+	report_u64(r, "num_threads", counts->threads);
 	report_u64(r, "total_events", f->nr_events);
 	/* A recorder may report that it lost events, but not how many. */
 	if (f->kinds[EV_LOST] && !f->lost)
@@ -144,7 +144,7 @@ static void show_unread(const struct source_facts *f, struct report *r)
 	report_end_object(r);
 }
 
-static void show_capabilities(const struct source *s, const struct task_counts *who,
+static void show_capabilities(const struct source *s, const struct task_counts *counts,
                               struct report *r)
 {
 	const struct source_facts *f = s->facts;
@@ -158,7 +158,7 @@ static void show_capabilities(const struct source *s, const struct task_counts *
 	if (f->clock)
 		report_string(r, NULL, f->clock);
 	report_end_array(r);
-	report_bool(r, "has_process_tree", who->has_processes);
+	report_bool(r, "has_process_tree", counts->has_processes);
 	report_bool(r, "has_system_info", f->release || f->machine);
 	report_null(r, "has_process_stats"); /* not measured */
 	report_bool(r, "has_topology", f->places != NULL);
@@ -170,7 +170,7 @@ static void show_capabilities(const struct source *s, const struct task_counts *
 	report_u64(r, NULL, s->end_ns);
 	report_end_array(r);
 	report_u64(r, "num_cpus", f->nr_cpus);
-	report_u64(r, "num_processes", who->processes);
+	report_u64(r, "num_processes", counts->processes);
 	report_u64(r, "total_events", f->nr_events);
 	report_string(r, "trace_source", f->producer);
 	report_end_object(r);
@@ -271,14 +271,14 @@ static void show_analyses(const struct source *s, struct report *r)
 
 int summary_facts(const struct source *s, struct report *r, struct diag *d)
 {
-	struct task_counts who;
-	int err = count_who(s, &who);
+	struct task_counts counts;
+	int err = count_tasks(s, &counts);
 
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
-	show_what(s, &who, r);
+	show_what(s, &counts, r);
 	show_coverage(s, r);
-	show_capabilities(s, &who, r);
+	show_capabilities(s, &counts, r);
 	show_analyses(s, r);
 	show_damage(s, r);
 	show_losses(s, r);

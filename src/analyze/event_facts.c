@@ -78,14 +78,14 @@ const char *stream_type_name(unsigned int kind)
 
 static const char *comm_of(const struct fact_ctx *c, int i)
 {
-	uint32_t id = c->e->who[i].comm_id;
+	uint32_t id = c->e->tasks[i].comm_id;
 
 	return id ? tasks_string(c->tasks, id) : NULL;
 }
 
 static void put_tgid(const struct fact_ctx *c, const char *key, int i)
 {
-	facts_known_u64(c->out, key, c->e->who[i].tgid, c->e->who[i].tgid);
+	facts_known_u64(c->out, key, c->e->tasks[i].tgid, c->e->tasks[i].tgid);
 }
 
 /* Names in records fill their room, or end with a NUL. */

@@ -16,14 +16,14 @@
 #include "sys/rights/broker.h"
 #include "sys/rights/caps.h"
 
-struct bpf_talk {
+struct bpf_log {
 	libbpf_print_fn_t before;
 	char complaint[256]; /* libbpf's own last warning */
 	char verdict[256];   /* the verifier's last sentence before its statistics */
 };
 
-/* libbpf's callback has no context argument: the listener is found here. */
-static _Thread_local struct bpf_talk *listener;
+/* libbpf's callback has no context argument: the one that captures is found here. */
+static _Thread_local struct bpf_log *current;
 
 static bool starts_with(const char *s, const char *prefix)
 {
@@ -31,7 +31,7 @@ static bool starts_with(const char *s, const char *prefix)
 }
 
 /* The verifier's log comes in lines without a prefix, between marks and before its statistics. */
-static void remember(struct bpf_talk *t, const char *line)
+static void remember(struct bpf_log *t, const char *line)
 {
 	bool is_own = starts_with(line, "libbpf: ");
 
@@ -54,52 +54,52 @@ static int PRINTF_LIKE(2, 0) take_line(enum libbpf_print_level level, const char
 	}
 	for (char *one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
 		log_debug("%s", one);
-		if (listener && level <= LIBBPF_INFO)
-			remember(listener, one);
+		if (current && level <= LIBBPF_INFO)
+			remember(current, one);
 	}
 	return 0;
 }
 
-struct bpf_talk *bpf_talk_listen(void)
+struct bpf_log *bpf_log_capture(void)
 {
-	struct bpf_talk *t = calloc(1, sizeof(*t));
+	struct bpf_log *t = calloc(1, sizeof(*t));
 
 	if (t)
 		t->before = libbpf_set_print(take_line);
-	listener = t;
+	current = t;
 	return t;
 }
 
-void bpf_talk_stop(struct bpf_talk *t)
+void bpf_log_stop(struct bpf_log *t)
 {
 	if (!t)
 		return;
-	listener = NULL;
+	current = NULL;
 	libbpf_set_print(t->before);
 	free(t);
 }
 
-static const char *last_line(const struct bpf_talk *t)
+static const char *last_line(const struct bpf_log *t)
 {
 	if (t && t->verdict[0])
 		return t->verdict;
 	return t && t->complaint[0] ? t->complaint : "libbpf gave no reason";
 }
 
-void bpf_talk_note(const char *line)
+void bpf_log_note(const char *line)
 {
-	if (listener && line[0])
-		(void)snprintf(listener->verdict, sizeof(listener->verdict), "%s", line);
+	if (current && line[0])
+		(void)snprintf(current->verdict, sizeof(current->verdict), "%s", line);
 }
 
-const char *bpf_talk_last(void)
+const char *bpf_log_last(void)
 {
-	return listener ? last_line(listener) : "";
+	return current ? last_line(current) : "";
 }
 
-bool bpf_talk_is_heard(void)
+bool bpf_log_is_captured(void)
 {
-	return listener;
+	return current;
 }
 
 /* Where all users may load simple programs (kernel.unprivileged_bpf_disabled=0), ours are refused as invalid. */
@@ -110,7 +110,7 @@ static bool lacks_rights(void)
 	return !broker_can_trace() && caps_get(&own) == 0 && caps_missing(&own, CAPS_TRACE);
 }
 
-int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d)
+int bpf_load_failed(const struct bpf_log *t, int err, const char *what, struct diag *d)
 {
 	if (err == -EPERM || lacks_rights())
 		return diag_set(d, err,

@@ -1,7 +1,7 @@
 /*
- * collect/bpf_open — what every BPF object of the program needs: libbpf's talk turned into one sentence.
+ * collect/bpf_open — what every BPF object of the program needs: libbpf's log turned into one sentence.
  *
- * libbpf prints through one callback per process. While a bpf_talk is listening, its lines go to the debug
+ * libbpf prints through one callback per process. While a bpf_log captures them, its lines go to the debug
  * log and the last ones are kept, so that a failure to load can be explained.
  */
 #pragma once
@@ -15,16 +15,16 @@
 
 struct bpf_object;
 struct bpf_program;
-struct bpf_talk;
+struct bpf_log;
 struct btf;
 
-struct bpf_talk *bpf_talk_listen(void); /* NULL when out of memory: then nothing is kept */
-void bpf_talk_stop(struct bpf_talk *t); /* NULL is fine */
+struct bpf_log *bpf_log_capture(void); /* NULL when out of memory: then nothing is kept */
+void bpf_log_stop(struct bpf_log *t);  /* NULL is fine */
 
-/* Of this thread's talk: whether there is one, its last line, and a line that another process has heard. */
-bool bpf_talk_is_heard(void);
-const char *bpf_talk_last(void);
-void bpf_talk_note(const char *line);
+/* Of this thread's log: whether there is one, its last line, and a line that another process has captured. */
+bool bpf_log_is_captured(void);
+const char *bpf_log_last(void);
+void bpf_log_note(const char *line);
 
 /*
  * Before loading an object with a weak function of the kernel. Where the kernel lacks it, libbpf
@@ -38,7 +38,7 @@ void bpf_do_without_modules(struct bpf_program *any);
 bool bpf_has_tracepoint(const struct btf *vmlinux, const char *name);
 
 /* Sets a diag for a failed load: permission, missing feature, or the verifier's last words. */
-int bpf_load_failed(const struct bpf_talk *t, int err, const char *what, struct diag *d);
+int bpf_load_failed(const struct bpf_log *t, int err, const char *what, struct diag *d);
 
 /* Element i of a map of descriptors becomes fds[i], or empty where that is below 0. 0 or -errno. */
 MUST_USE int bpf_fill_fds(int map_fd, const int *fds, uint32_t nr);

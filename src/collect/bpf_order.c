@@ -289,14 +289,14 @@ static int load(const struct bpf_order *o, const struct fd_packet *given, struct
 int bpf_order_load(const void *order, const struct fd_packet *given, struct fd_packet *got,
                    char why[BROKER_WHY_LEN])
 {
-	struct bpf_talk *talk = bpf_talk_is_heard() ? NULL : bpf_talk_listen();
+	struct bpf_log *log = bpf_log_is_captured() ? NULL : bpf_log_capture();
 	struct bpf_order o;
 	int err;
 
 	memcpy(&o, order, sizeof(o));
 	got->nr = 0;
 	err = load(&o, given, got);
-	(void)snprintf(why, BROKER_WHY_LEN, "%s", err ? bpf_talk_last() : "");
-	bpf_talk_stop(talk);
+	(void)snprintf(why, BROKER_WHY_LEN, "%s", err ? bpf_log_last() : "");
+	bpf_log_stop(log);
 	return err;
 }

@@ -35,7 +35,7 @@ struct events {
 	uint32_t nr_cpus, nr_counters;
 	struct events_bpf *skel;
 	struct loaded *loaded;
-	struct bpf_talk *talk;
+	struct bpf_log *log;
 	uint32_t nr_rings;
 	int *ring_fds;
 	struct ring **rings;
@@ -184,7 +184,7 @@ static int make_rings(struct events *e, const struct events_cfg *cfg, struct dia
 		int err;
 
 		if (fd < 0)
-			return bpf_load_failed(e->talk, fd, "ring buffers", d);
+			return bpf_load_failed(e->log, fd, "ring buffers", d);
 		e->ring_fds[e->nr_rings] = fd;
 		err = ring_open(fd, cfg->ring_bytes, d, &e->rings[e->nr_rings]);
 		if (err) {
@@ -201,7 +201,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 
 	e->skel = events_bpf__open();
 	if (!e->skel)
-		return bpf_load_failed(e->talk, -errno, "the event stream", d);
+		return bpf_load_failed(e->log, -errno, "the event stream", d);
 	err = loaded_new(BPF_EVENTS, e->skel->obj, &e->loaded);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
@@ -230,7 +230,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
 	err = loaded_load(e->loaded);
-	return err ? bpf_load_failed(e->talk, err, "the event stream", d) : 0;
+	return err ? bpf_load_failed(e->log, err, "the event stream", d) : 0;
 }
 
 static int fill_maps(struct events *e, const struct events_cfg *cfg)
@@ -256,7 +256,7 @@ static int open_scx(struct events *e, const struct events_cfg *cfg, struct diag 
 		.events = e->loaded,
 		.is_by_kprobe = cfg->is_scx_by_kprobe,
 		.vmlinux = e->vmlinux,
-		.talk = e->talk,
+		.log = e->log,
 	};
 	int err = scx_part_open(&scx, d, &e->scx);
 
@@ -273,7 +273,7 @@ static int open_probes(struct events *e, const struct events_cfg *cfg, struct di
 		.nr = cfg->nr_probes,
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
 		.events = e->loaded,
-		.talk = e->talk,
+		.log = e->log,
 	};
 
 	return cfg->nr_probes ? probes_open(&probes, d, &e->probes) : 0;
@@ -288,7 +288,7 @@ static int open_stacks(struct events *e, const struct events_cfg *cfg, struct di
 		.ev = (const struct ev_cfg *)&e->skel->rodata->cfg,
 		.context = (const struct context_cfg *)&e->skel->rodata->context_cfg,
 		.events_object = e->loaded,
-		.talk = e->talk,
+		.log = e->log,
 	};
 
 	return stack_part_open(&stacks, d, &e->stacks);
@@ -312,7 +312,7 @@ int events_open(const struct events_cfg *cfg, struct diag *d, struct events **ou
 	e->nr_cpus = cfg->nr_cpus;
 	e->nr_counters = cfg->nr_counters;
 	e->one_in = cfg->one_in > 1 ? cfg->one_in : 1;
-	e->talk = bpf_talk_listen();
+	e->log = bpf_log_capture();
 	e->cpus = calloc(cfg->nr_cpus, sizeof(*e->cpus));
 	e->reported = calloc(cfg->nr_cpus, sizeof(*e->reported));
 	e->possible = calloc(cfg->nr_cpus, sizeof(*e->possible));
@@ -385,11 +385,11 @@ int events_attach(struct events *e, struct diag *d)
 		if (bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP)
 			err = loaded_attach(e->loaded, prog);
 	if (err)
-		return bpf_load_failed(e->talk, err, "the event stream", d);
+		return bpf_load_failed(e->log, err, "the event stream", d);
 	/* After the switches, so that records about a task come when it is on its CPU. */
 	err = scx_part_attach(e->scx);
 	if (err)
-		return bpf_load_failed(e->talk, err, "sched_ext", d);
+		return bpf_load_failed(e->log, err, "sched_ext", d);
 	err = stack_part_attach(e->stacks, d);
 	if (err)
 		return err;
@@ -547,7 +547,7 @@ void events_close(struct events *e)
 	btf__free(e->vmlinux);
 	loaded_close(e->loaded);
 	events_bpf__destroy(e->skel);
-	bpf_talk_stop(e->talk);
+	bpf_log_stop(e->log);
 	free(e->ring_fds);
 	free(e->rings);
 	free(e->possible);

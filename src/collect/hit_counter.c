@@ -18,7 +18,7 @@ struct hit_counter {
 	struct hits_bpf *skel;
 	struct loaded *loaded;
 	struct bpf_tie tie;
-	struct bpf_talk *talk;
+	struct bpf_log *log;
 };
 
 struct hits_value {
@@ -50,7 +50,7 @@ static int load(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct
 	if (err)
 		return err;
 	err = loaded_load(c->loaded);
-	return err ? bpf_load_failed(c->talk, err, "the program that counts", d) : 0;
+	return err ? bpf_load_failed(c->log, err, "the program that counts", d) : 0;
 }
 
 static int attach(struct hit_counter *c, const struct hit_counter_cfg *cfg, struct diag *d)
@@ -77,12 +77,12 @@ int hit_counter_open(const struct hit_counter_cfg *cfg, struct diag *d, struct h
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	c->tie = (struct bpf_tie){ -1, -1 };
-	c->talk = bpf_talk_listen();
+	c->log = bpf_log_capture();
 	err = load(c, cfg, d);
 	if (!err)
 		err = attach(c, cfg, d);
-	bpf_talk_stop(c->talk);
-	c->talk = NULL;
+	bpf_log_stop(c->log);
+	c->log = NULL;
 	if (err)
 		return err;
 	*out = TAKE_PTR(c);

@@ -195,7 +195,7 @@ int loaded_load(struct loaded *l)
 	if (err)
 		return err;
 	err = broker_load(bpf_order_load, &l->order, sizeof(l->order), &given, &got, why);
-	bpf_talk_note(why);
+	bpf_log_note(why);
 	if (err)
 		return err;
 	err = take_maps(l, &got, &nr_maps);

@@ -25,7 +25,7 @@ struct bpf_object *loaded_object(const struct loaded *l);
 
 /* Before loading: the function or tracepoint of a program that its object does not name. -ENOENT: there is none. */
 MUST_USE int loaded_aim(struct loaded *l, struct bpf_program *prog, const char *function);
-/* 0 or -errno; the kernel's words are in the talk of this thread (collect/bpf_open). */
+/* 0 or -errno; the kernel's words are in the log of this thread (collect/bpf_open). */
 MUST_USE int loaded_load(struct loaded *l);
 
 /* -1 = it was not loaded. Lent. */

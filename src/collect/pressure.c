@@ -24,9 +24,9 @@ struct pressure {
 
 DEFINE_SCOPED(pressure, pressure_close)
 
-DEFINE_SCOPED(bpf_talk, bpf_talk_stop)
+DEFINE_SCOPED(bpf_log, bpf_log_stop)
 
-static int load(struct pressure *p, const struct bpf_talk *talk, struct diag *d)
+static int load(struct pressure *p, const struct bpf_log *log, struct diag *d)
 {
 	int err;
 
@@ -38,7 +38,7 @@ static int load(struct pressure *p, const struct bpf_talk *talk, struct diag *d)
 		err = bpf_map__set_max_entries(p->skel->maps.pressures, p->nr_cpus);
 	if (!err)
 		err = loaded_load(p->loaded);
-	return err ? bpf_load_failed(talk, err, "the program for hardware pressure", d) : 0;
+	return err ? bpf_load_failed(log, err, "the program for hardware pressure", d) : 0;
 }
 
 static int attach(struct pressure *p, struct diag *d)
@@ -68,13 +68,13 @@ static int map_values(struct pressure *p, struct diag *d)
 int pressure_open(uint32_t nr_cpus, struct diag *d, struct pressure **out)
 {
 	SCOPED(scoped_pressure) struct pressure *p = calloc(1, sizeof(*p));
-	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = bpf_talk_listen();
+	SCOPED(scoped_bpf_log) struct bpf_log *log = bpf_log_capture();
 	int err;
 
 	if (!p)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	p->nr_cpus = nr_cpus ? nr_cpus : 1;
-	err = load(p, talk, d);
+	err = load(p, log, d);
 	if (!err)
 		err = attach(p, d);
 	if (!err)

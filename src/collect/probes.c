@@ -116,7 +116,7 @@ static int attach_tracepoint(struct probe *p, const struct probe_spec *spec,
 	if (!err)
 		return 0;
 	snprintf(what, sizeof(what), "the tracepoint '%.60s'", spec->symbol);
-	return bpf_load_failed(cfg->talk, err, what, d);
+	return bpf_load_failed(cfg->log, err, what, d);
 }
 
 static int attach_one(struct probe *p, const struct events_probe *asked,

@@ -19,7 +19,7 @@
 #include "collect/probe_spec.h"
 
 struct loaded;
-struct bpf_talk;
+struct bpf_log;
 struct btf;
 struct probes;
 
@@ -28,7 +28,7 @@ struct probes_cfg {
 	size_t nr;
 	const struct ev_cfg *ev;     /* the configuration of the event stream's programs */
 	const struct loaded *events; /* loaded, with on_kprobe and on_uprobe where they are needed */
-	const struct bpf_talk *talk;
+	const struct bpf_log *log;
 };
 
 bool probes_need(const struct events_probe *probes, size_t nr, uint32_t type);

@@ -148,7 +148,7 @@ static int open_way(const struct scx_part_cfg *cfg, enum scx_way way, struct dia
 	if (!err)
 		err = attach_functions(p, &plan);
 	if (err == -EPERM || err == -ENOMEM)
-		return bpf_load_failed(cfg->talk, err, "sched_ext", d);
+		return bpf_load_failed(cfg->log, err, "sched_ext", d);
 	if (!err)
 		*out = TAKE_PTR(p);
 	return 0;

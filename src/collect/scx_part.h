@@ -15,7 +15,7 @@
 #include "base/diag.h"
 
 struct loaded;
-struct bpf_talk;
+struct bpf_log;
 struct btf;
 struct scx_part;
 
@@ -25,7 +25,7 @@ struct scx_part_cfg {
 	const struct loaded *events; /* loaded */
 	bool is_by_kprobe;           /* even where there is a quicker way */
 	const struct btf *vmlinux;
-	const struct bpf_talk *talk;
+	const struct bpf_log *log;
 };
 
 /* *out is NULL if there is nothing to watch. */

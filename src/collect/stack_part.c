@@ -29,7 +29,7 @@ struct cpu_clock {
 };
 
 struct stack_part {
-	const struct bpf_talk *talk;
+	const struct bpf_log *log;
 	struct stacks_bpf *skel;
 	struct loaded *loaded;
 	const char *event; /* of EV_SAMPLE_CPU; NULL = not sampled */
@@ -153,14 +153,14 @@ int stack_part_open(const struct stack_part_cfg *cfg, struct diag *d, struct sta
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	p->talk = cfg->talk;
+	p->log = cfg->log;
 	if (cfg->events & STACK_BIT(EV_SAMPLE_CPU))
 		err = open_clocks(p, cfg, d);
 	if (err)
 		return err;
 	err = load(p, cfg);
 	if (err)
-		return bpf_load_failed(cfg->talk, err, "stacks", d);
+		return bpf_load_failed(cfg->log, err, "stacks", d);
 	*out = TAKE_PTR(p);
 	return 0;
 }
@@ -192,7 +192,7 @@ int stack_part_attach(struct stack_part *p, struct diag *d)
 	for (size_t i = 0; !err && i < p->nr; i++)
 		err = attach_clock(p, &p->clocks[i]);
 	p->is_attached = !err;
-	return err ? bpf_load_failed(p->talk, err, "stacks", d) : 0;
+	return err ? bpf_load_failed(p->log, err, "stacks", d) : 0;
 }
 
 /* The event of a CPU that went offline is dead, also when the CPU comes back. */

@@ -18,7 +18,7 @@
 #define STACK_BIT(event) (1U << (event)) /* of EV_SAMPLE_CPU, ... */
 
 struct loaded;
-struct bpf_talk;
+struct bpf_log;
 struct context_cfg;
 struct cpulist;
 struct stack_part;
@@ -30,7 +30,7 @@ struct stack_part_cfg {
 	const struct ev_cfg *ev;            /* the configuration of the event stream's programs */
 	const struct context_cfg *context;  /* likewise */
 	const struct loaded *events_object; /* loaded */
-	const struct bpf_talk *talk;
+	const struct bpf_log *log;
 };
 
 /* *out is NULL if no stacks are asked for. -EACCES where CPUs may not be sampled. */

@@ -19,7 +19,7 @@ const struct bpf_kind bpf_kind_zoom = { "zoom_bpf", zoom_bpf__elf_bytes, BPF_CON
 struct zoom_collector {
 	struct zoom_bpf *skel;
 	struct loaded *loaded;
-	struct bpf_talk *talk;
+	struct bpf_log *log;
 	struct zoom_state state; /* as of the last reading */
 	struct zoom_wait waits[ZOOM_WAITS];
 	struct zoom_waker_key waker_keys[ZOOM_WAKERS];
@@ -54,10 +54,10 @@ int zoom_collector_open(const struct zoom_cfg *cfg, bool is_counted, struct diag
 
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	c->talk = bpf_talk_listen();
+	c->log = bpf_log_capture();
 	c->skel = zoom_bpf__open();
 	if (!c->skel)
-		return bpf_load_failed(c->talk, -errno, "one thread", d);
+		return bpf_load_failed(c->log, -errno, "one thread", d);
 	err = loaded_new(BPF_ZOOM, c->skel->obj, &c->loaded);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
@@ -67,10 +67,10 @@ int zoom_collector_open(const struct zoom_cfg *cfg, bool is_counted, struct diag
 		return err;
 	err = loaded_load(c->loaded);
 	if (err)
-		return bpf_load_failed(c->talk, err, "one thread", d);
+		return bpf_load_failed(c->log, err, "one thread", d);
 	/* libbpf's callback is per process: the next user must find it free. */
-	bpf_talk_stop(c->talk);
-	c->talk = NULL;
+	bpf_log_stop(c->log);
+	c->log = NULL;
 	*out = TAKE_PTR(c);
 	return 0;
 }
@@ -81,7 +81,7 @@ void zoom_collector_close(struct zoom_collector *c)
 		return;
 	loaded_close(c->loaded);
 	zoom_bpf__destroy(c->skel);
-	bpf_talk_stop(c->talk);
+	bpf_log_stop(c->log);
 	free(c);
 }
 

@@ -1,4 +1,4 @@
-/* live/live_feed_priv — the two halves of the feed: who needs what, and the thread that follows those needs. */
+/* live/live_feed_priv — the two halves of the feed: what is needed, and the thread that follows those needs. */
 #pragma once
 
 #include <pthread.h>

@@ -5,14 +5,14 @@
 #include "base/grow.h"
 #include "machine/machine_tasks_priv.h"
 
-static void heat(struct hot_list *hot, void *who, uint32_t *at)
+static void heat(struct hot_list *hot, void *item, uint32_t *at)
 {
 	if (*at != MACHINE_TASKS_NOWHERE)
 		return;
 	if (GROW(hot->items, hot->cap, hot->nr))
 		return;
 	*at = (uint32_t)hot->nr;
-	hot->items[hot->nr++] = who;
+	hot->items[hot->nr++] = item;
 }
 
 static void cool(struct hot_list *hot, uint32_t *at)
@@ -81,10 +81,10 @@ static void put(struct index_list *l, uint32_t idx)
 }
 
 /* Tasks that stay hot fill the gaps of those that do not. */
-static void stay(struct hot_list *hot, size_t *kept, void *who, uint32_t *at)
+static void stay(struct hot_list *hot, size_t *kept, void *item, uint32_t *at)
 {
 	*at = (uint32_t)*kept;
-	hot->items[(*kept)++] = who;
+	hot->items[(*kept)++] = item;
 }
 
 static void settle_threads(struct machine_tasks *t)

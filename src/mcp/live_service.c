@@ -31,7 +31,7 @@ struct live_service {
 	struct prog_watch *programs;
 	pthread_mutex_t lock; /* of what follows; before that of the feed */
 	struct follower followers[FOLLOWERS_MAX];
-	unsigned int nr_stats; /* who hold the aggregates */
+	unsigned int nr_stats; /* holders of the aggregates */
 	uint32_t stats_holder;
 	struct sys_stats before;
 	bool has_before;

@@ -14,7 +14,7 @@
 /* What follows a record in the log, after two struct event_scx if has_scx. */
 struct event_note {
 	uint64_t used_ns;
-	struct event_who who[2];
+	struct event_task tasks[2];
 	uint32_t size; /* of the record alone */
 	uint32_t has_scx;
 };
@@ -73,14 +73,15 @@ static struct notes_cpu *cpu_for(struct event_notes *n, uint32_t cpu)
 	return &n->cpus[cpu];
 }
 
-static struct event_who who_is(const struct event_notes *n, uint32_t tid)
+static struct event_task task_of(const struct event_notes *n, uint32_t tid)
 {
 	const struct task *t = tasks_at(n->tasks, tasks_find(n->tasks, tid));
 
-	return t ? (struct event_who){ t->comm_id, t->tgid } : (struct event_who){ 0 };
+	return t ? (struct event_task){ t->comm_id, t->tgid } : (struct event_task){ 0 };
 }
 
-static void note_who(const struct event_notes *n, const struct ev_hdr *rec, struct event_who *who)
+static void note_tasks(const struct event_notes *n, const struct ev_hdr *rec,
+                       struct event_task *tasks)
 {
 	uint32_t first = 0, second = 0;
 
@@ -119,9 +120,9 @@ static void note_who(const struct event_notes *n, const struct ev_hdr *rec, stru
 		break;
 	}
 	if (first)
-		who[0] = who_is(n, first);
+		tasks[0] = task_of(n, first);
 	if (second)
-		who[1] = who_is(n, second);
+		tasks[1] = task_of(n, second);
 }
 
 static const struct event_note *note_of(const struct ev_hdr *rec)
@@ -285,7 +286,7 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 	if (rec->size > UINT16_MAX - SCX_BYTES - sizeof(note))
 		return 0; /* no record is so long */
-	note_who(n, rec, note.who);
+	note_tasks(n, rec, note.tasks);
 	if (rec->kind == EV_SWITCH)
 		note_switch(n, (const struct ev_switch *)rec, &note, scx);
 	else if (rec->kind == EV_SOFTIRQ_ENTRY || rec->kind == EV_SOFTIRQ_EXIT)
@@ -319,7 +320,7 @@ struct event_entry event_notes_read(const struct ev_hdr *rec)
 	return (struct event_entry){
 		.rec = rec,
 		.size = note->size,
-		.who = { note->who[0], note->who[1] },
+		.tasks = { note->tasks[0], note->tasks[1] },
 		.used_ns = note->used_ns,
 		.prev = scx,
 		.next = scx ? scx + 1 : NULL,

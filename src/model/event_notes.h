@@ -33,7 +33,7 @@ struct event_scx {
 };
 
 /* The two tasks of a record: switch: prev, next; wake: wakee, waker; fork: parent, child; else the one, none. */
-struct event_who {
+struct event_task {
 	uint32_t comm_id; /* 0 = unknown */
 	uint32_t tgid;    /* 0 = unknown */
 };
@@ -41,7 +41,7 @@ struct event_who {
 struct event_entry {
 	const struct ev_hdr *rec;
 	uint32_t size; /* of the record without the notes, which its header counts */
-	struct event_who who[2];
+	struct event_task tasks[2];
 	uint64_t used_ns; /* switch: how long prev was on the CPU; end of a softirq: how long; 0 = unknown */
 	const struct event_scx *prev, *next; /* of a switch; NULL = nothing known */
 };

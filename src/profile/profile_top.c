@@ -245,8 +245,8 @@ static uint32_t key_of(const struct machine_profile_row *r)
 	return both ? both : 1;
 }
 
-static void show_who(const struct top_build *b, const struct function_sum *s,
-                     struct machine_profile_row *row)
+static void show_task(const struct top_build *b, const struct function_sum *s,
+                      struct machine_profile_row *row)
 {
 	const struct user *u = s->user == PROFILE_NONE ? NULL : &b->users[s->user];
 	const struct profile_task *task = u ? profile_task_at(b->p, u->task) : NULL;
@@ -317,7 +317,7 @@ static void show(const struct top_build *b, const struct function_sum *s, struct
 		.layer = -1,
 	};
 	row->key = key_of(row);
-	show_who(b, s, row);
+	show_task(b, s, row);
 	show_stacks(b, s, t, row);
 	t->has_layers |= row->layer >= 0;
 }

@@ -105,10 +105,10 @@ static int add_member(struct profile_tree *t, enum profile_side side, uint32_t n
 	return map_insert(t->members, &member, 0);
 }
 
-static int add_who(struct profile_tree *t, const struct tree_source *from,
-                   const struct node_key *who, const char *name, uint32_t *out)
+static int add_task_node(struct profile_tree *t, const struct tree_source *from,
+                         const struct node_key *of, const char *name, uint32_t *out)
 {
-	struct node_key key = *who;
+	struct node_key key = *of;
 	int err;
 
 	if (!name || !*name)
@@ -119,23 +119,23 @@ static int add_who(struct profile_tree *t, const struct tree_source *from,
 	if (!err)
 		err = add_node(t, &key, out);
 	if (!err)
-		err = add_member(t, from->side, *out, who->id);
+		err = add_member(t, from->side, *out, of->id);
 	return err;
 }
 
 static int add_task(struct profile_tree *t, const struct tree_source *from, uint32_t task,
                     uint32_t *out)
 {
-	const struct profile_task *who = profile_task_at(from->p, task);
+	const struct profile_task *known = profile_task_at(from->p, task);
 	struct node_key key = { .parent = PROFILE_TREE_ROOT,
 		                .kind = PROFILE_PROCESS,
-		                .id = who->tgid };
-	int err = add_who(t, from, &key, who->process ? who->process : who->comm, out);
+		                .id = known->tgid };
+	int err = add_task_node(t, from, &key, known->process ? known->process : known->comm, out);
 
 	if (err || !t->is_by_thread)
 		return err;
-	key = (struct node_key){ .parent = *out, .kind = PROFILE_THREAD, .id = who->tid };
-	return add_who(t, from, &key, who->comm, out);
+	key = (struct node_key){ .parent = *out, .kind = PROFILE_THREAD, .id = known->tid };
+	return add_task_node(t, from, &key, known->comm, out);
 }
 
 /* The frame that has more than all others keeps the node; where there is none, one of the heavy ones. */

@@ -46,7 +46,7 @@ static void copy_safe(char to[EV_COMM_LEN], const char comm[EV_COMM_LEN])
 char *flight_name(char *buf, size_t size, const char *prefix, const struct tm *when,
                   const struct trigger_hit *hit)
 {
-	char date[32], value[32] = "", comm[EV_COMM_LEN], who[EV_COMM_LEN + 16] = "";
+	char date[32], value[32] = "", comm[EV_COMM_LEN], task[EV_COMM_LEN + 16] = "";
 
 	if (!strftime(date, sizeof(date), "%Y%m%dT%H%M%S", when))
 		date[0] = '\0';
@@ -56,9 +56,9 @@ char *flight_name(char *buf, size_t size, const char *prefix, const struct tm *w
 		(void)value_text(value + 1, sizeof(value) - 1, hit);
 	}
 	if (hit->tid)
-		(void)snprintf(who, sizeof(who), "%s%s-%u", comm[0] ? "-" : "", comm, hit->tid);
+		(void)snprintf(task, sizeof(task), "%s%s-%u", comm[0] ? "-" : "", comm, hit->tid);
 	(void)snprintf(buf, size, "%s-%s-%s%s%s", prefix, date, trigger_kind_names[hit->kind],
-	               value, who);
+	               value, task);
 	return buf;
 }
 

@@ -92,9 +92,9 @@ static void put_frames(const struct results_writer *r, const char *key,
 
 static const char *process_of(const struct results_writer *r, uint32_t task)
 {
-	const struct profile_task *who = profile_task_at(r->p, task);
+	const struct profile_task *known = profile_task_at(r->p, task);
 
-	return who->process ? who->process : who->comm;
+	return known->process ? known->process : known->comm;
 }
 
 static void put_group(const struct results_writer *r, const struct result_group *g)

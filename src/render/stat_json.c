@@ -53,22 +53,23 @@ static void put_dist_object(struct json_writer *w, const char *key, const struct
 	jw_end_object(w);
 }
 
-static void put_who(struct json_writer *w, enum tally_by by, const struct stat_who *who)
+static void put_identity(struct json_writer *w, enum tally_by by,
+                         const struct stat_identity *identity)
 {
 	if (by != TALLY_BY_CGROUP)
-		jw_string(w, "comm", who->comm);
+		jw_string(w, "comm", identity->comm);
 	if (by == TALLY_BY_TID)
-		put_u64(w, "tid", who->has_tid, who->tid);
+		put_u64(w, "tid", identity->has_tid, identity->tid);
 	if (by == TALLY_BY_TID || by == TALLY_BY_TGID)
-		put_u64(w, "tgid", who->has_tgid, who->tgid);
+		put_u64(w, "tgid", identity->has_tgid, identity->tgid);
 	if (by != TALLY_BY_COMM) {
-		jw_string(w, "cgroup", who->cgroup);
-		put_u64(w, "cgroup_id", who->has_cgroup, who->cgroup_id);
+		jw_string(w, "cgroup", identity->cgroup);
+		put_u64(w, "cgroup_id", identity->has_cgroup, identity->cgroup_id);
 	}
-	jw_u64(w, "nr_tasks", who->members.nr_tasks);
+	jw_u64(w, "nr_tasks", identity->members.nr_tasks);
 	jw_begin_array(w, "tids");
-	for (uint32_t i = 0; i < who->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
-		jw_u64(w, NULL, who->members.tids[i]);
+	for (uint32_t i = 0; i < identity->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
+		jw_u64(w, NULL, identity->members.tids[i]);
 	jw_end_array(w);
 }
 
@@ -229,7 +230,7 @@ static void put_row(struct json_writer *w, const struct stat_report *r, const st
 	if (t->kind == STAT_KIND_CPU)
 		jw_u64(w, "cpu", row->cpu.cpu);
 	else if (t->kind != STAT_KIND_DSQ)
-		put_who(w, r->display, &row->who);
+		put_identity(w, r->display, &row->identity);
 	put_severity(w, t, row);
 	if (t->kind == STAT_KIND_DURATIONS)
 		put_durations(w, t, &row->durations);

@@ -221,7 +221,7 @@ int stat_text_schedstat(const struct stat_text *x)
 	return print_domains(x, s);
 }
 
-static size_t add_held(char *text, size_t len, const char *who, uint64_t ns, uint64_t wait_ns)
+static size_t add_held(char *text, size_t len, const char *name, uint64_t ns, uint64_t wait_ns)
 {
 	char span[32];
 	double pct = wait_ns ? 100.0 * (double)ns / (double)wait_ns : 0.0;
@@ -229,7 +229,7 @@ static size_t add_held(char *text, size_t len, const char *who, uint64_t ns, uin
 
 	if (!ns || len >= HELD_BYTES)
 		return len;
-	added = snprintf(text + len, HELD_BYTES - len, "%s%s %s %.0f%%", len ? ", " : "", who,
+	added = snprintf(text + len, HELD_BYTES - len, "%s%s %s %.0f%%", len ? ", " : "", name,
 	                 text_duration(span, sizeof(span), ns), pct);
 	return added > 0 ? len + (size_t)added : len;
 }
@@ -242,10 +242,10 @@ static void describe_holders(const struct outlier *o, char *text)
 	text[0] = '\0';
 	for (uint32_t i = 0; i < o->nr_holders && i < STAT_HISTORY; i++) {
 		const struct outlier_holder *h = &o->holders[i];
-		char who[STAT_COMM_LEN + 16];
+		char name[STAT_COMM_LEN + 16];
 
-		snprintf(who, sizeof(who), "%.*s/%u", STAT_COMM_LEN, h->comm, h->tid);
-		len = add_held(text, len, who, h->ns, o->wait_ns);
+		snprintf(name, sizeof(name), "%.*s/%u", STAT_COMM_LEN, h->comm, h->tid);
+		len = add_held(text, len, name, h->ns, o->wait_ns);
 	}
 	len = add_held(text, len, "idle", o->idle_ns, o->wait_ns);
 	add_held(text, len, "unknown", o->unexplained_ns, o->wait_ns);

@@ -46,15 +46,16 @@ static void add_id(struct table *tb, bool has_id, uint32_t id)
 		table_cell(tb, "-");
 }
 
-static void add_who_cells(const struct stat_report *r, const struct stat_who *who, struct table *tb)
+static void add_identity_cells(const struct stat_report *r, const struct stat_identity *identity,
+                               struct table *tb)
 {
 	if (r->display == TALLY_BY_TID)
-		add_id(tb, who->has_tid, who->tid);
+		add_id(tb, identity->has_tid, identity->tid);
 	else if (r->display == TALLY_BY_TGID)
-		add_id(tb, who->has_tgid, who->tgid);
-	table_cell(tb, "%s", who->name);
+		add_id(tb, identity->has_tgid, identity->tgid);
+	table_cell(tb, "%s", identity->name);
 	if (r->display != TALLY_BY_TID)
-		table_u64(tb, who->members.nr_tasks);
+		table_u64(tb, identity->members.nr_tasks);
 }
 
 /* Thread ids behind merged rows, as far as they are known. */
@@ -63,18 +64,18 @@ static bool has_tids(const struct stat_report *r)
 	return r->display == TALLY_BY_COMM || r->display == TALLY_BY_CGROUP;
 }
 
-static void add_tids(const struct stat_who *who, struct table *tb)
+static void add_tids(const struct stat_identity *identity, struct table *tb)
 {
 	char text[96];
 	size_t len = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < who->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
+	for (uint32_t i = 0; i < identity->members.nr_shown && i < TALLY_SHOWN_TIDS; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u", i ? "," : "",
-		                        who->members.tids[i]);
-	if (who->members.nr_tasks > who->members.nr_shown)
+		                        identity->members.tids[i]);
+	if (identity->members.nr_tasks > identity->members.nr_shown)
 		snprintf(text + len, sizeof(text) - len, "%s...(+%u)", len ? "," : "",
-		         who->members.nr_tasks - who->members.nr_shown);
+		         identity->members.nr_tasks - identity->members.nr_shown);
 	table_cell(tb, "%s", text);
 }
 
@@ -118,7 +119,7 @@ static void add_duration_cells(const struct stat_report *r, const struct stat_ro
 	table_u64(tb, US(d->all.p99_ns));
 	table_u64(tb, d->all.count);
 	if (has_tids(r))
-		add_tids(&row->who, tb);
+		add_tids(&row->identity, tb);
 	table_cell(tb, "%.1f", d->all.mean_ns / 1000.0);
 	table_u64(tb, US(d->all.max_ns));
 	if (d->nr_parts == 3)
@@ -276,7 +277,7 @@ static void add_ipc_cells(const struct stat_report *r, const struct stat_row *ro
 	add_ipc(i->has_user_ipc, i->user_ipc, tb);
 	add_ipc(i->has_kernel_ipc, i->kernel_ipc, tb);
 	if (has_tids(r))
-		add_tids(&row->who, tb);
+		add_tids(&row->identity, tb);
 }
 
 static void print_ipc_part(const struct stat_text *x, const char *name, bool has_rate, double rate,
@@ -323,7 +324,7 @@ static void add_cols(const struct stat_report *r, const struct stat_table *t, st
 static void add_row(const struct stat_report *r, const struct stat_table *t,
                     const struct stat_row *row, struct table *tb)
 {
-	add_who_cells(r, &row->who, tb);
+	add_identity_cells(r, &row->identity, tb);
 	if (t->kind == STAT_KIND_DURATIONS)
 		add_duration_cells(r, row, tb);
 	else if (t->kind == STAT_KIND_SLICES)

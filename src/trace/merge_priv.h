@@ -27,7 +27,7 @@ struct heap_entry {
 };
 
 struct merge_cpu {
-	bool is_known;      /* who runs */
+	bool is_known;      /* what runs */
 	bool is_unreported; /* no record has mentioned it yet */
 	int16_t prio;
 	uint32_t tid;

@@ -47,14 +47,14 @@ static void records_are_logged_with_names_and_times(void **state)
 	e = entry(w.log, 1);
 	expect_eq(e.rec->kind, EV_FORK);
 	expect_eq(e.size, sizeof(struct ev_fork));
-	assert_string_equal(tasks_string(f->tasks, e.who[1].comm_id), "child");
+	assert_string_equal(tasks_string(f->tasks, e.tasks[1].comm_id), "child");
 	e = entry(w.log, 2);
 	expect_eq(e.used_ns, 0); /* since when idle was there is not known */
 	assert_null(e.prev);
 	e = entry(w.log, 3);
 	expect_eq(e.used_ns, 40);
-	expect_eq(e.who[0].tgid, 7);
-	expect_eq(e.who[1].comm_id, 0);
+	expect_eq(e.tasks[0].tgid, 7);
+	expect_eq(e.tasks[1].comm_id, 0);
 	unwatch(&w);
 }
 

@@ -24,7 +24,7 @@ static int teardown(void **state)
 static const struct stat_row *row_named(const struct stat_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->nr_rows; i++)
-		if (strcmp(t->rows[i].who.name, name) == 0)
+		if (strcmp(t->rows[i].identity.name, name) == 0)
 			return &t->rows[i];
 	return NULL;
 }
@@ -175,7 +175,8 @@ static void bands_follow_the_90th_percentile(void **state)
 	expect_eq(t->nr_rows, 9);
 	assert_false(t->is_flat);
 	for (size_t i = 0; i < t->nr_rows; i++)
-		assert_string_equal(t->bands[t->rows[i].band].slug, slugs[t->rows[i].who.tid - 1]);
+		assert_string_equal(t->bands[t->rows[i].band].slug,
+		                    slugs[t->rows[i].identity.tid - 1]);
 	expect_eq(t->bands[0].nr_total, 1);
 	assert_string_equal(t->bands[4].label, "Very High (>10ms)");
 }
@@ -243,7 +244,7 @@ static void ties_have_one_order(void **state)
 	fixture_build(f);
 	t = fixture_table(f, STAT_TABLE_LATENCY);
 	for (int i = 0; i < 4; i++)
-		expect_eq(t->rows[i].who.tid, order[i]);
+		expect_eq(t->rows[i].identity.tid, order[i]);
 }
 
 static void every_sort_key_sorts(void **state)
@@ -268,7 +269,7 @@ static void every_sort_key_sorts(void **state)
 	for (int sort = STAT_SORT_DEFAULT; sort <= STAT_SORT_NAME; sort++) {
 		f->in.sort = (enum stat_sort)sort;
 		fixture_build(f);
-		assert_string_equal(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].who.name,
+		assert_string_equal(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].identity.name,
 		                    first[sort]);
 	}
 	assert_string_equal(stat_sort_names[STAT_SORT_NAME], "name");
@@ -284,11 +285,11 @@ static void threads_collapse_by_what_is_shown(void **state)
 	fixture_build(f);
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "dbserver");
 	assert_non_null(row);
-	expect_eq(row->who.members.nr_tasks, 12);
-	expect_eq(row->who.members.nr_shown, 3);
-	expect_eq(row->who.members.tids[0], 2101);
-	expect_eq(row->who.members.tids[2], 2103);
-	assert_false(row->who.has_tid);
+	expect_eq(row->identity.members.nr_tasks, 12);
+	expect_eq(row->identity.members.nr_shown, 3);
+	expect_eq(row->identity.members.tids[0], 2101);
+	expect_eq(row->identity.members.tids[2], 2103);
+	assert_false(row->identity.has_tid);
 	expect_eq(row->durations.parts[0].dist.count, 1200);
 	expect_eq(row->durations.parts[0].nr_tasks, 12);
 	/* The distribution over threads and seconds, not the sum of the threads. */
@@ -303,20 +304,20 @@ static void threads_collapse_by_what_is_shown(void **state)
 	fixture_build(f);
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "/system.slice/db.service");
 	assert_non_null(row);
-	expect_eq(row->who.members.nr_tasks, 13);
-	expect_eq(row->who.cgroup_id, 42);
-	assert_null(row->who.comm);
+	expect_eq(row->identity.members.nr_tasks, 13);
+	expect_eq(row->identity.cgroup_id, 42);
+	assert_null(row->identity.comm);
 	row = row_named(fixture_table(f, STAT_TABLE_SLICE), "cgroup 99");
 	assert_non_null(row);
-	assert_null(row->who.cgroup);
+	assert_null(row->identity.cgroup);
 	stat_fixture_done(f);
 
 	fixture_machine(f, TALLY_BY_TGID, FIXTURE_ALL_GROUPS);
 	fixture_build(f);
 	row = row_named(fixture_table(f, STAT_TABLE_LATENCY), "dbserver");
-	expect_eq(row->who.tgid, 2101);
-	assert_true(row->who.has_tgid);
-	expect_eq(row->who.members.nr_tasks, 12);
+	expect_eq(row->identity.tgid, 2101);
+	assert_true(row->identity.has_tgid);
+	expect_eq(row->identity.members.nr_tasks, 12);
 }
 
 /* A thread that was renamed has two rows, but is one thread. */
@@ -331,7 +332,7 @@ static void a_thread_under_two_names_counts_once(void **state)
 	fixture_sample(f, fixture_row(f, "after", 7), STAT_DELAY_WOKEN, 5, 1);
 	fixture_build(f);
 	row = &fixture_table(f, STAT_TABLE_LATENCY)->rows[0];
-	expect_eq(row->who.members.nr_tasks, 1);
+	expect_eq(row->identity.members.nr_tasks, 1);
 	expect_eq(row->durations.parts[0].nr_tasks, 1);
 	expect_eq(row->durations.all.count, 2);
 }
@@ -397,7 +398,7 @@ static void the_least_latency_hides_threads_before_they_collapse(void **state)
 	fixture_build(f);
 	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->nr_rows, 1);
 	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].durations.all.count, 21);
-	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].who.members.nr_tasks, 1);
+	expect_eq(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].identity.members.nr_tasks, 1);
 	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->nr_rows, 2);
 	expect_eq(fixture_table(f, STAT_TABLE_COUNTER)->rows[0].values.count, 2);
 	expect_eq(fixture_table(f, STAT_TABLE_CPU_LATENCY)->nr_rows, 1);
@@ -407,8 +408,8 @@ static void the_least_latency_hides_threads_before_they_collapse(void **state)
 	/* Without delays there is nothing to filter by. */
 	f->in.groups = STAT_GROUP_SLEEP;
 	fixture_build(f);
-	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->rows[0].who.members.nr_tasks +
-	                  fixture_table(f, STAT_TABLE_SLEEP)->rows[1].who.members.nr_tasks,
+	expect_eq(fixture_table(f, STAT_TABLE_SLEEP)->rows[0].identity.members.nr_tasks +
+	                  fixture_table(f, STAT_TABLE_SLEEP)->rows[1].identity.members.nr_tasks,
 	          3);
 }
 

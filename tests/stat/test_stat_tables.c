@@ -23,7 +23,7 @@ static int teardown(void **state)
 static const struct stat_row *row_named(const struct stat_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->nr_rows; i++)
-		if (strcmp(t->rows[i].who.name, name) == 0)
+		if (strcmp(t->rows[i].identity.name, name) == 0)
 			return &t->rows[i];
 	return NULL;
 }
@@ -37,15 +37,15 @@ static void slices_are_sorted_by_preemption_and_show_endless_ones(void **state)
 	fixture_build(f);
 	t = fixture_table(f, STAT_TABLE_SLICE);
 	expect_eq(t->nr_rows, 4);
-	assert_string_equal(t->rows[0].who.name, "bad\033[2Jname");
+	assert_string_equal(t->rows[0].identity.name, "bad\033[2Jname");
 	expect_eq(t->rows[0].slices.all.count, 0);
 	expect_eq(t->rows[0].slices.open_ns, 12000000 * US);
 	expect_eq(t->rows[0].slices.open_tid, 2400);
-	assert_string_equal(t->rows[1].who.name, "encoder");
+	assert_string_equal(t->rows[1].identity.name, "encoder");
 	assert_true(t->rows[1].slices.preempt_pct == 100.0);
 	expect_eq(t->rows[1].slices.voluntary.count, 0);
 	expect_eq(t->rows[1].slices.run_ns, (900 * 2870 + 20 * 3901) * US);
-	assert_string_equal(t->rows[2].who.name, "dbserver");
+	assert_string_equal(t->rows[2].identity.name, "dbserver");
 	assert_true(t->rows[2].slices.preempt_pct > 0.9 && t->rows[2].slices.preempt_pct < 1.0);
 	assert_true(t->rows[3].slices.preempt_pct == 0.0);
 }
@@ -86,7 +86,7 @@ static void migrations_without_a_full_second_have_no_rate(void **state)
 	t = fixture_table(f, STAT_TABLE_MIGRATION);
 	expect_eq(t->nr_rows, 2);
 	assert_true(t->is_since_start);
-	assert_string_equal(t->rows[0].who.name, "b");
+	assert_string_equal(t->rows[0].identity.name, "b");
 	expect_eq(t->rows[1].values.count, 0);
 	expect_eq(t->rows[1].values.total, 9);
 	/* It never crossed: no row, although its seconds are samples of zero. */
@@ -263,7 +263,7 @@ static void a_name_that_fills_its_field_is_not_read_beyond(void **state)
 	stat_fixture_init(f, TALLY_BY_COMM, STAT_GROUP_LATENCY);
 	fixture_sample(f, fixture_row(f, "0123456789abcdefXXX", 1), STAT_DELAY_WOKEN, 5, 1);
 	fixture_build(f);
-	assert_string_equal(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].who.name,
+	assert_string_equal(fixture_table(f, STAT_TABLE_LATENCY)->rows[0].identity.name,
 	                    "0123456789abcdef");
 }
 

@@ -49,7 +49,7 @@ static int collect(void *work)
 	return err ? err : buckets_order(&x->devices);
 }
 
-static void show_who(const struct files *x, const struct buckets *b, uint64_t key, struct report *r)
+static void show_key(const struct files *x, const struct buckets *b, uint64_t key, struct report *r)
 {
 	if (b == &x->tasks)
 		task_report(x->sc.s, r, (uint32_t)key);
@@ -67,7 +67,7 @@ static int show_part(const struct files *x, const struct buckets *b, const char 
 
 	buckets_top(b, false, &top);
 	for (uint32_t i = 0; top_row(&top, i, r, key); i++) {
-		show_who(x, b, b->at[top.entries[i].id].key, r);
+		show_key(x, b, b->at[top.entries[i].id].key, r);
 		buckets_report(b, (uint32_t)top.entries[i].id, r);
 	}
 	return top.has_failed ? -ENOMEM : 0;

@@ -23,13 +23,13 @@ struct sample_task {
 
 struct where {
 	uint64_t kernel, user;
-	uint64_t who; /* number in whos */
+	uint64_t task; /* number in tasks */
 };
 
 _Static_assert(sizeof(struct sample_task) <= MAP_MAX_KEY_BYTES, "must fit");
 
 struct sample_rows {
-	struct map *whos;
+	struct map *tasks;
 	struct map *wheres; /* -> number in entries */
 	struct sample_entry *entries;
 	uint32_t nr, cap;
@@ -44,7 +44,7 @@ int sample_rows_new(uint32_t max_rows, struct sample_rows **out)
 
 	if (!r)
 		return -ENOMEM;
-	err = map_new(sizeof(struct sample_task), max_rows, &r->whos);
+	err = map_new(sizeof(struct sample_task), max_rows, &r->tasks);
 	if (!err)
 		err = map_new(sizeof(struct where), max_rows, &r->wheres);
 	if (err)
@@ -57,26 +57,26 @@ void sample_rows_free(struct sample_rows *r)
 {
 	if (!r)
 		return;
-	map_free(r->whos);
+	map_free(r->tasks);
 	map_free(r->wheres);
 	free(r->entries);
 	free(r);
 }
 
-static int find_who(struct sample_rows *r, const struct prof_key *key, uint64_t *out)
+static int find_task(struct sample_rows *r, const struct prof_key *key, uint64_t *out)
 {
-	struct sample_task who = {
+	struct sample_task task = {
 		.start_ns = key->start_ns,
 		.exec = key->exec,
 		.tgid = key->tgid,
 		.tid = key->tid,
 	};
-	uint32_t idx = map_nr(r->whos);
+	uint32_t idx = map_nr(r->tasks);
 	int err = 0;
 
-	memcpy(who.comm, key->comm, sizeof(who.comm));
-	if (!map_find(r->whos, &who, &idx))
-		err = map_insert(r->whos, &who, idx);
+	memcpy(task.comm, key->comm, sizeof(task.comm));
+	if (!map_find(r->tasks, &task, &idx))
+		err = map_insert(r->tasks, &task, idx);
 	*out = idx;
 	return err;
 }
@@ -97,7 +97,7 @@ int sample_rows_add(struct sample_rows *r, const struct prof_key *key, const str
 {
 	struct where where = { .kernel = key->kernel, .user = key->user };
 	uint32_t idx;
-	int err = find_who(r, key, &where.who);
+	int err = find_task(r, key, &where.task);
 
 	if (err)
 		return err;

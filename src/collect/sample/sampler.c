@@ -52,7 +52,7 @@ struct sampler {
 	int nr_possible;
 };
 
-DEFINE_SCOPED(bpf_talk, bpf_talk_stop)
+DEFINE_SCOPED(bpf_log, bpf_log_stop)
 
 static int check(const struct sampler_cfg *cfg, struct diag *d)
 {
@@ -162,7 +162,7 @@ static int choose_context(struct sampler *s, struct diag *d)
 	return 0;
 }
 
-static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct bpf_talk *talk,
+static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct bpf_log *log,
                 struct diag *d)
 {
 	struct prof_cfg *bpf_cfg;
@@ -170,7 +170,7 @@ static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct b
 
 	s->skel = profile_bpf__open();
 	if (!s->skel)
-		return bpf_load_failed(talk, -errno, WHAT, d);
+		return bpf_load_failed(log, -errno, WHAT, d);
 	err = loaded_new(BPF_PROFILE, s->skel->obj, &s->loaded);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
@@ -188,7 +188,7 @@ static int load(struct sampler *s, const struct sampler_cfg *cfg, const struct b
 	if (err)
 		return err;
 	err = loaded_load(s->loaded);
-	return err ? bpf_load_failed(talk, err, WHAT, d) : 0;
+	return err ? bpf_load_failed(log, err, WHAT, d) : 0;
 }
 
 static int open_source(struct sampler *s, const struct sampler_cfg *cfg, struct diag *d)
@@ -238,7 +238,7 @@ static int make_buffers(struct sampler *s)
 int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler **out)
 {
 	SCOPED(scoped_sampler) struct sampler *s = calloc(1, sizeof(*s));
-	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = NULL;
+	SCOPED(scoped_bpf_log) struct bpf_log *log = NULL;
 	int err = check(cfg, d);
 
 	if (!s)
@@ -251,8 +251,8 @@ int sampler_open(const struct sampler_cfg *cfg, struct diag *d, struct sampler *
 	s->tgid = cfg->tgid;
 	s->max_samples = cfg->max_samples;
 	choose_sizes(s, cfg);
-	talk = bpf_talk_listen();
-	err = load(s, cfg, talk, d);
+	log = bpf_log_capture();
+	err = load(s, cfg, log, d);
 	if (!err)
 		err = open_source(s, cfg, d);
 	if (err)
@@ -328,17 +328,17 @@ static void set_open(struct sampler *s, bool is_open)
 
 int sampler_start(struct sampler *s, struct diag *d)
 {
-	SCOPED(scoped_bpf_talk) struct bpf_talk *talk = NULL;
+	SCOPED(scoped_bpf_log) struct bpf_log *log = NULL;
 	int err;
 
 	if (s->is_started)
 		return diag_set(d, -EALREADY, NULL, "this profile was already started");
 	s->is_started = true;
-	talk = bpf_talk_listen();
+	log = bpf_log_capture();
 	err = attach_all(s);
 	if (err) {
 		sampler_stop(s);
-		return bpf_load_failed(talk, err, WHAT, d);
+		return bpf_load_failed(log, err, WHAT, d);
 	}
 	set_open(s, true);
 	err = s->perf ? sample_perf_enable(s->perf) : 0;

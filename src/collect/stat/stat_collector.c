@@ -66,7 +66,7 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 
 	c->skel = stat_bpf__open();
 	if (!c->skel)
-		return bpf_load_failed(c->talk, -errno, "scheduling statistics", d);
+		return bpf_load_failed(c->log, -errno, "scheduling statistics", d);
 	err = loaded_new(BPF_STAT, c->skel->obj, &c->loaded);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
@@ -80,12 +80,12 @@ static int load_once(struct stat_collector *c, const struct stat_collector_cfg *
 		return diag_set(d, err, NULL, "cannot set up the BPF programs");
 	storage_fd = broker_bpf_map(BROKER_MAP_STORAGE, c->plan.cfg.value_bytes, -1);
 	if (storage_fd < 0)
-		return bpf_load_failed(c->talk, storage_fd, "task storage", d);
+		return bpf_load_failed(c->log, storage_fd, "task storage", d);
 	err = bpf_map__reuse_fd(c->skel->maps.tasks, storage_fd);
 	if (!err)
 		err = loaded_load(c->loaded);
 	if (err)
-		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
+		return bpf_load_failed(c->log, err, "scheduling statistics", d);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ int stat_collector_open(const struct stat_collector_cfg *cfg, struct diag *d,
 	for (size_t i = 0; i < STAT_DSQ_WATCHERS; i++)
 		c->dsq_ties[i] = (struct bpf_tie){ -1, -1 };
 	c->plan = cfg->plan;
-	c->talk = bpf_talk_listen();
+	c->log = bpf_log_capture();
 	c->buffer = malloc(STAT_DRAIN_BUFFER_BYTES);
 	c->cpus = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->cpus));
 	c->possible = calloc(cfg->plan.cfg.nr_cpus, sizeof(*c->possible));
@@ -244,7 +244,7 @@ int stat_collector_attach(struct stat_collector *c, struct diag *d)
 	if (!err && c->plan.cfg.has_dsq)
 		stat_dsqs_begin(c->skel);
 	if (err)
-		return bpf_load_failed(c->talk, err, "scheduling statistics", d);
+		return bpf_load_failed(c->log, err, "scheduling statistics", d);
 	return 0;
 }
 
@@ -399,7 +399,7 @@ void stat_collector_close(struct stat_collector *c)
 	ring_buffer__free(c->ring);
 	close_ties(c);
 	unload(c);
-	bpf_talk_stop(c->talk);
+	bpf_log_stop(c->log);
 	free(c->wanted);
 	free(c->asked);
 	free(c->open);

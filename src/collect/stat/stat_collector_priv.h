@@ -9,7 +9,7 @@
 
 struct ring_buffer;
 struct bpf_program;
-struct bpf_talk;
+struct bpf_log;
 
 /* The kernel fills at most eight pages per read of an iterator. */
 #define STAT_DRAIN_BUFFER_BYTES ((size_t)64 * 1024)
@@ -21,7 +21,7 @@ struct stat_collector {
 	struct ring_buffer *ring;
 	int drain_link;                             /* of the iterator; -1 */
 	struct bpf_tie dsq_ties[STAT_DSQ_WATCHERS]; /* of sched_ext, by kprobe */
-	struct bpf_talk *talk;
+	struct bpf_log *log;
 	uint32_t *possible;
 	uint32_t nr_possible;
 	struct stat_cpu *cpus; /* nr_cpus of them, as of the last drain */

@@ -14,7 +14,7 @@
 struct stat_entry {
 	const struct tally_row *const *rows;
 	size_t nr_rows;
-	struct stat_who who;
+	struct stat_identity identity;
 };
 
 struct stat_entries {

@@ -88,42 +88,43 @@ static int name_entry(struct stat_build *b, struct stat_entry *e)
 {
 	const struct stat_report_in *in = b->in;
 	const struct tally_row *row = e->rows[0];
-	struct stat_who *who = &e->who;
+	struct stat_identity *identity = &e->identity;
 
 	if (in->display == TALLY_BY_CGROUP) {
 		if (in->cgroup_name)
-			who->cgroup = in->cgroup_name(in->cgroup_ctx, row->cgroup_id);
-		who->name = who->cgroup ? arena_strdup(b->mem, who->cgroup)
-		                        : arena_printf(b->mem, "cgroup %llu",
-		                                       (unsigned long long)row->cgroup_id);
-		if (who->cgroup)
-			who->cgroup = who->name;
-		return who->name ? 0 : -ENOMEM;
+			identity->cgroup = in->cgroup_name(in->cgroup_ctx, row->cgroup_id);
+		identity->name = identity->cgroup
+		                         ? arena_strdup(b->mem, identity->cgroup)
+		                         : arena_printf(b->mem, "cgroup %llu",
+		                                        (unsigned long long)row->cgroup_id);
+		if (identity->cgroup)
+			identity->cgroup = identity->name;
+		return identity->name ? 0 : -ENOMEM;
 	}
 	if (in->display == TALLY_BY_TGID && row->process[0])
-		who->name = copy_name(b->mem, row->process);
+		identity->name = copy_name(b->mem, row->process);
 	else
-		who->name = copy_name(b->mem, row->comm);
-	who->comm = who->name;
-	return who->name ? 0 : -ENOMEM;
+		identity->name = copy_name(b->mem, row->comm);
+	identity->comm = identity->name;
+	return identity->name ? 0 : -ENOMEM;
 }
 
 static int describe(struct stat_build *b, struct stat_entry *e)
 {
 	enum tally_by by = b->in->display;
 	const struct tally_row *row = e->rows[0];
-	struct stat_who *who = &e->who;
+	struct stat_identity *identity = &e->identity;
 
-	who->has_tid = by == TALLY_BY_TID && row->tid;
-	who->tid = row->tid;
-	who->has_tgid = (by == TALLY_BY_TID || by == TALLY_BY_TGID) && row->tgid;
-	who->tgid = row->tgid;
-	who->has_cgroup = by == TALLY_BY_CGROUP || (by != TALLY_BY_COMM && row->cgroup_id);
-	who->cgroup_id = row->cgroup_id;
+	identity->has_tid = by == TALLY_BY_TID && row->tid;
+	identity->tid = row->tid;
+	identity->has_tgid = (by == TALLY_BY_TID || by == TALLY_BY_TGID) && row->tgid;
+	identity->tgid = row->tgid;
+	identity->has_cgroup = by == TALLY_BY_CGROUP || (by != TALLY_BY_COMM && row->cgroup_id);
+	identity->cgroup_id = row->cgroup_id;
 	if (e->nr_rows == 1)
-		who->members = row->view[b->in->view].members;
+		identity->members = row->view[b->in->view].members;
 	else
-		merge_members(e, b->in->view, &who->members);
+		merge_members(e, b->in->view, &identity->members);
 	return name_entry(b, e);
 }
 

@@ -113,7 +113,7 @@ double stat_values_key(const struct stat_values *values, enum stat_sort sort)
 	return 0.0;
 }
 
-static int compare_whos(const struct stat_who *a, const struct stat_who *b)
+static int compare_identities(const struct stat_identity *a, const struct stat_identity *b)
 {
 	int order = strcmp(a->name, b->name);
 
@@ -136,7 +136,7 @@ static int compare_cands(const void *pa, const void *pb, void *sort)
 		if (a->count != b->count)
 			return a->count > b->count ? -1 : 1;
 	}
-	return compare_whos(&a->entry->who, &b->entry->who);
+	return compare_identities(&a->entry->identity, &b->entry->identity);
 }
 
 int stat_bands_build(struct arena *mem, const struct stat_band_set *set, const size_t *nr_total,
@@ -183,18 +183,18 @@ static size_t keep_first(struct stat_cand *cands, size_t nr, size_t limit)
 }
 
 /* Only of rows that are shown: asking for a name may be expensive. */
-static int name_cgroup(struct stat_build *b, struct stat_who *who)
+static int name_cgroup(struct stat_build *b, struct stat_identity *identity)
 {
 	const struct stat_report_in *in = b->in;
 	const char *name;
 
-	if (!who->has_cgroup || who->cgroup || !in->cgroup_name)
+	if (!identity->has_cgroup || identity->cgroup || !in->cgroup_name)
 		return 0;
-	name = in->cgroup_name(in->cgroup_ctx, who->cgroup_id);
+	name = in->cgroup_name(in->cgroup_ctx, identity->cgroup_id);
 	if (!name)
 		return 0;
-	who->cgroup = arena_strdup(b->mem, name);
-	return who->cgroup ? 0 : -ENOMEM;
+	identity->cgroup = arena_strdup(b->mem, name);
+	return identity->cgroup ? 0 : -ENOMEM;
 }
 
 int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
@@ -219,8 +219,8 @@ int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		struct stat_row *row = &t->rows[i];
 
-		row->who = b->cands[i].entry->who;
-		if (name_cgroup(b, &row->who) < 0)
+		row->identity = b->cands[i].entry->identity;
+		if (name_cgroup(b, &row->identity) < 0)
 			return -ENOMEM;
 		row->band = set ? slot[b->cands[i].band] : STAT_NO_BAND;
 		if (set)

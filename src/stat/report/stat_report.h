@@ -187,7 +187,7 @@ struct stat_values {
 };
 
 /* The task or group of a row. Which ids are known depends on what rows are shown by. */
-struct stat_who {
+struct stat_identity {
 	const char *name;   /* what people read first: comm, process or cgroup */
 	const char *comm;   /* NULL by cgroup */
 	const char *cgroup; /* path; NULL = unknown */
@@ -291,15 +291,15 @@ enum stat_kind {
 	STAT_KIND_CPU,
 	STAT_KIND_IPC,
 	STAT_KIND_DSQ_TASK,
-	STAT_KIND_DSQ,       /* no who */
+	STAT_KIND_DSQ,       /* no identity */
 	STAT_KIND_SCHEDSTAT, /* no rows; struct stat_schedstat instead */
 };
 
 #define STAT_NO_BAND UINT32_MAX
 
 struct stat_row {
-	struct stat_who who; /* not for CPUs and dispatch queues */
-	uint32_t band;       /* index into the table's bands, or STAT_NO_BAND */
+	struct stat_identity identity; /* not for CPUs and dispatch queues */
+	uint32_t band;                 /* index into the table's bands, or STAT_NO_BAND */
 	union {
 		struct stat_durations durations;
 		struct stat_slices slices;

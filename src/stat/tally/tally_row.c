@@ -194,13 +194,13 @@ static void add_member(struct tally_members *c, uint32_t tid, bool is_known)
 }
 
 static void join(struct tally_view *view, uint16_t *counted, uint32_t metric,
-                 const struct tally_task_key *who)
+                 const struct tally_task_key *task)
 {
 	if (*counted & (1U << metric))
 		return;
 	*counted |= (uint16_t)(1U << metric);
-	add_member(metric == MEMBERS_ANY ? &view->members : &view->metric_members[metric], who->tid,
-	           who->generation > 0);
+	add_member(metric == MEMBERS_ANY ? &view->members : &view->metric_members[metric],
+	           task->tid, task->generation > 0);
 }
 
 void tally_row_note(struct tally *t, struct tally_task *task, uint32_t metric)
