@@ -527,7 +527,7 @@ struct ev_sampling {
 	__u64 one_in;
 };
 
-/* What a stream without THROTTLE or STEAL means: that there was none, or that nobody looked. */
+/* What a stream without THROTTLE or STEAL means: that there was none, or that it was not measured. */
 struct ev_measures {
 	struct ev_hdr hdr;
 	__u32 flags; /* EV_MEASURES_* */

@@ -3,7 +3,7 @@
  *
  * An index is a list of parts, one behind the other, in the ids of their rows and in the times at which these end; a part never
  * changes. A recording has one part. A timeline with a window and its snapshots share the parts of full chunks, so that a
- * snapshot indexes only what has come since the one before: whoever needs a part that is missing builds it, for all.
+ * snapshot indexes only what has come since the one before: a part is built by the first one that needs it, for all.
  */
 #include <errno.h>
 #include <stdlib.h>
