@@ -14,8 +14,7 @@
 #define FIRST_READ_BYTES ((size_t)4096)
 #define ARRAY_SIZE(a)    (sizeof(a) / sizeof((a)[0]))
 
-/* -1 for what is not a digit of any base up to 16; independent of the locale. */
-static int digit_of(char c)
+int text_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -33,7 +32,7 @@ static bool parse(const char *s, unsigned int base, uint64_t *out)
 	if (!*s)
 		return false;
 	for (; *s; s++) {
-		int digit = digit_of(*s);
+		int digit = text_digit(*s);
 
 		if (digit < 0 || (unsigned int)digit >= base)
 			return false;

@@ -13,6 +13,8 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
+/* -1 for what is not a digit of any base up to 16; independent of the locale. */
+int text_digit(char c);
 /* Whole strings only: trailing junk, a sign or an empty string is false, and *out stays untouched. */
 MUST_USE bool text_to_u64(const char *s, uint64_t *out);     /* decimal, or hex after 0x */
 MUST_USE bool text_hex_to_u64(const char *s, uint64_t *out); /* hex without prefix */

@@ -18,13 +18,15 @@
 #include "collect/cgroup_part.h"
 #include "collect/context.h"
 #include "collect/events_part.h"
-#include "collect/events_skel.h"
 #include "collect/loaded.h"
 #include "collect/percpu.h"
 #include "collect/ring_watch.h"
 #include "collect/scx_part.h"
 #include "collect/stack_part.h"
 #include "sys/rights/broker.h"
+
+#define SKELETON "events.skel.h"
+#include "collect/skel.h"
 
 const struct bpf_kind bpf_kind_events = { "events_bpf", events_bpf__elf_bytes,
 	                                  BPF_CONTEXT_AT(events_bpf) };

@@ -7,10 +7,12 @@
 
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
-#include "collect/hits_skel.h"
 #include "collect/kprobe.h"
 #include "collect/loaded.h"
 #include "collect/sample/sample_probe.h"
+
+#define SKELETON "hits.skel.h"
+#include "collect/skel.h"
 
 const struct bpf_kind bpf_kind_hits = { "hits_bpf", hits_bpf__elf_bytes, BPF_NO_CONTEXT };
 

@@ -9,7 +9,9 @@
 #include "base/cleanup.h"
 #include "collect/bpf_open.h"
 #include "collect/loaded.h"
-#include "collect/pressure_skel.h"
+
+#define SKELETON "pressure.skel.h"
+#include "collect/skel.h"
 
 const struct bpf_kind bpf_kind_pressure = { "pressure_bpf", pressure_bpf__elf_bytes,
 	                                    BPF_NO_CONTEXT };

@@ -14,8 +14,10 @@
 #include "collect/events_part.h"
 #include "collect/kprobe.h"
 #include "collect/loaded.h"
-#include "collect/tracepoint_skel.h"
 #include "collect/uprobe.h"
+
+#define SKELETON "tracepoint.skel.h"
+#include "collect/skel.h"
 
 #define TRACEFS "/sys/kernel/tracing/events"
 

@@ -13,9 +13,11 @@
 #include "collect/loaded.h"
 #include "collect/scx_functions.h"
 #include "collect/scx_plan.h"
-#include "collect/scx_skel.h"
 #include "sys/scx/scx_counters.h"
 #include "sys/scx/scx_layers.h"
+
+#define SKELETON "scx.skel.h"
+#include "collect/skel.h"
 
 #define COUNTERS_NS 100000000ULL
 #define QUEUED_MAX  65536U /* tasks that are known by tid */

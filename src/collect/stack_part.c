@@ -14,9 +14,11 @@
 #include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/loaded.h"
-#include "collect/stacks_skel.h"
 #include "sys/cpulist.h"
 #include "sys/rights/broker.h"
+
+#define SKELETON "stacks.skel.h"
+#include "collect/skel.h"
 
 const struct bpf_kind bpf_kind_stacks = { "stacks_bpf", stacks_bpf__elf_bytes,
 	                                  BPF_CONTEXT_AT(stacks_bpf) };

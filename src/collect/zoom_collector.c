@@ -12,7 +12,9 @@
 #include "collect/context.h"
 #include "collect/events_part.h"
 #include "collect/loaded.h"
-#include "collect/zoom_skel.h"
+
+#define SKELETON "zoom.skel.h"
+#include "collect/skel.h"
 
 const struct bpf_kind bpf_kind_zoom = { "zoom_bpf", zoom_bpf__elf_bytes, BPF_CONTEXT_AT(zoom_bpf) };
 

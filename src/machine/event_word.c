@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "machine/machine.h"
 
 #define HOW "write cpu:NAME, perf:SUBSYSTEM:EVENT or kprobe:FUNCTION"
 
@@ -124,6 +125,20 @@ int event_word_parse(const char *text, struct event_word *out, struct diag *d)
 		return 0;
 	}
 	return wrong(text, HOW, d);
+}
+
+double event_share_of(const struct machine_cpu *c, enum event_share share)
+{
+	switch (share) {
+	case EVENT_USER:
+		return c->user;
+	case EVENT_SYSTEM:
+		return c->system;
+	case EVENT_MHZ:
+		return c->mhz;
+	default:
+		return c->busy;
+	}
 }
 
 bool event_word_is_rate(const struct event_word *w)

@@ -17,6 +17,8 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
+struct machine_cpu;
+
 #define EVENT_WORD_BYTES 256
 #define EVENT_WORD_BUSY  "cpu:cpu_total_util_percent"
 
@@ -34,6 +36,8 @@ struct event_word {
 
 /* -EINVAL with a sentence that says how it is written. */
 MUST_USE int event_word_parse(const char *text, struct event_word *out, struct diag *d);
+/* What a CPU has of it. */
+double event_share_of(const struct machine_cpu *c, enum event_share share);
 /* Rates add up; shares of time and frequencies do not. */
 bool event_word_is_rate(const struct event_word *w);
 /* For a title: "cycles", "sched:sched_switch", "do_sys_open". */

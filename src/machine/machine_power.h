@@ -27,6 +27,8 @@ struct machine_power_package {
 	struct machine_history history; /* of watts */
 };
 
+extern const struct machine_power_package machine_power_unknown; /* nothing is known of it */
+
 /* Sensors that belong to no package that we know of. */
 struct machine_power_sensor {
 	const char *chip, *label;

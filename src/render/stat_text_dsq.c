@@ -102,12 +102,7 @@ int stat_text_dsqs(const struct stat_text *x, const struct stat_table *t)
 
 void stat_text_dsq_task_cols(struct table *tb)
 {
-	table_col(tb, "p50", 10);
-	table_col(tb, "p90", 10);
-	table_col(tb, "p99", 10);
-	table_col(tb, "COUNT", 12);
-	table_col(tb, "MEAN", 10);
-	table_col(tb, "MAX", 10);
+	stat_text_dist_cols(tb);
 	table_col(tb, "SLICE", 8);
 	table_col(tb, "USED", 8);
 	table_col(tb, "DSQ", 0);

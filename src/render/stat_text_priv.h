@@ -24,6 +24,7 @@ void stat_text_label(const struct stat_text *x, const char *label);
 MUST_USE int stat_text_rows(const struct stat_text *x, const struct stat_table *t);
 /* stat_text_dsq.c: dispatch queues, and what tasks got from them. */
 MUST_USE int stat_text_dsqs(const struct stat_text *x, const struct stat_table *t);
+void stat_text_dist_cols(struct table *tb);
 void stat_text_dsq_task_cols(struct table *tb);
 void stat_text_dsq_task_cells(const struct stat_row *row, struct table *tb);
 /* stat_text_system.c: CPUs, schedstat, outliers. */

@@ -183,7 +183,7 @@ static void add_slice_cells(const struct stat_report *r, const struct stat_row *
 	add_when(r, s->all.count ? s->all.max_at_ns : 0, s->all.max_cpu, tb);
 }
 
-static void add_value_cols(const struct stat_table *t, struct table *tb)
+void stat_text_dist_cols(struct table *tb)
 {
 	table_col(tb, "p50", 10);
 	table_col(tb, "p90", 10);
@@ -191,6 +191,11 @@ static void add_value_cols(const struct stat_table *t, struct table *tb)
 	table_col(tb, "COUNT", 12);
 	table_col(tb, "MEAN", 10);
 	table_col(tb, "MAX", 10);
+}
+
+static void add_value_cols(const struct stat_table *t, struct table *tb)
+{
+	stat_text_dist_cols(tb);
 	table_col(tb, t->id == STAT_TABLE_DEPTH ? "MAX_AT" : "MIGRATIONS", 0);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 void scan_spaces(struct scan *s)
 {
 	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
@@ -38,17 +40,6 @@ bool scan_word(struct scan *s, struct scan *out)
 	return true;
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static bool take_number(struct scan *s, int base, uint64_t *out)
 {
 	struct scan rest = *s;
@@ -57,7 +48,7 @@ static bool take_number(struct scan *s, int base, uint64_t *out)
 
 	scan_spaces(&rest);
 	for (first = rest.at; rest.at < rest.end; rest.at++) {
-		int digit = digit_of(*rest.at);
+		int digit = text_digit(*rest.at);
 
 		if (digit < 0 || digit >= base)
 			break;

@@ -33,16 +33,7 @@ double measure_value(const struct measure *w, const struct machine_cpu *c)
 {
 	if (w->is_rate)
 		return w->is_measured ? c->event_per_s : NAN;
-	switch (w->word.share) {
-	case EVENT_USER:
-		return c->user;
-	case EVENT_SYSTEM:
-		return c->system;
-	case EVENT_MHZ:
-		return c->mhz;
-	default:
-		return c->busy;
-	}
+	return event_share_of(c, w->word.share);
 }
 
 struct machine_history measure_history(const struct measure *w, const struct machine_cpu *c)

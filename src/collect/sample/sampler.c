@@ -17,13 +17,15 @@
 #include "collect/events_part.h"
 #include "collect/loaded.h"
 #include "collect/plumbing.h"
-#include "collect/sample/profile_skel.h"
 #include "collect/sample/sample_drain.h"
 #include "collect/sample/sample_facts.h"
 #include "collect/sample/sample_perf.h"
 #include "collect/sample/sample_probe.h"
 #include "collect/sample/sample_rows.h"
 #include "collect/sample/sample_stacks.h"
+
+#define SKELETON "profile.skel.h"
+#include "collect/skel.h"
 
 #define WHAT "profiling"
 

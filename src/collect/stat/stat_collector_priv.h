@@ -4,8 +4,10 @@
 #include "collect/loaded.h"
 #include "collect/stat/stat_collector.h"
 #include "collect/stat/stat_dsqs.h"
-#include "collect/stat/stat_skel.h"
 #include "collect/stat/stat_unpack.h"
+
+#define SKELETON "stat.skel.h"
+#include "collect/skel.h"
 
 struct ring_buffer;
 struct bpf_program;

@@ -7,8 +7,10 @@
 
 #include "collect/loaded.h"
 #include "collect/scx_plan.h"
-#include "collect/stat/stat_skel.h"
 #include "sys/scx/scx_state.h"
+
+#define SKELETON "stat.skel.h"
+#include "collect/skel.h"
 
 #define OLD_DSQS 256 /* that are forgotten per drain */
 

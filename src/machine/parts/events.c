@@ -163,20 +163,6 @@ static void begin(struct machine_events *e, const char *text)
 	refuse(e, &why);
 }
 
-static double share_of(const struct machine_cpu *c, enum event_share share)
-{
-	switch (share) {
-	case EVENT_USER:
-		return c->user;
-	case EVENT_SYSTEM:
-		return c->system;
-	case EVENT_MHZ:
-		return c->mhz;
-	default:
-		return c->busy;
-	}
-}
-
 static void remember(struct machine_events *e, const struct machine_part_refresh *r, size_t i,
                      double value)
 {
@@ -238,7 +224,7 @@ static void refresh(void *part, const struct machine_part_refresh *r)
 		begin(e, r->request->event);
 	if (e->word.source == EVENT_CPU) {
 		for (size_t i = 0; !e->why[0] && i < r->machine->nr_cpus; i++)
-			remember(e, r, i, share_of(&r->cpus[i], e->word.share));
+			remember(e, r, i, event_share_of(&r->cpus[i], e->word.share));
 	} else {
 		if (e->online.nr && !is_same_online(e, r))
 			let_go(e);

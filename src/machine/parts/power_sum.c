@@ -7,6 +7,21 @@
 
 #include "machine/parts/power_temperature.h"
 
+const struct machine_power_package machine_power_unknown = {
+	.watts = NAN,
+	.core_watts = NAN,
+	.dram_watts = NAN,
+	.uncore_watts = NAN,
+	.limit_watts = NAN,
+	.short_limit_watts = NAN,
+	.most_watts = NAN,
+	.celsius = NAN,
+	.critical_celsius = NAN,
+	.uncore_mhz = NAN,
+	.throttles_per_s = NAN,
+	.throttled = NAN,
+};
+
 static double seconds_between(uint64_t before_ns, uint64_t now_ns)
 {
 	return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : 0;
@@ -25,21 +40,8 @@ static struct machine_power_package *package_of(struct power_sum *s, int32_t id)
 			return &s->packages[i];
 	if (id < 0 || s->nr_packages == POWER_PACKAGES_MAX)
 		return NULL;
-	s->packages[s->nr_packages] = (struct machine_power_package){
-		.id = id,
-		.watts = NAN,
-		.core_watts = NAN,
-		.dram_watts = NAN,
-		.uncore_watts = NAN,
-		.limit_watts = NAN,
-		.short_limit_watts = NAN,
-		.most_watts = NAN,
-		.celsius = NAN,
-		.critical_celsius = NAN,
-		.uncore_mhz = NAN,
-		.throttles_per_s = NAN,
-		.throttled = NAN,
-	};
+	s->packages[s->nr_packages] = machine_power_unknown;
+	s->packages[s->nr_packages].id = id;
 	return &s->packages[s->nr_packages++];
 }
 

@@ -70,6 +70,11 @@ size_t stat_rank_limit(const struct stat_report_in *in, const struct stat_table 
 /* Sorts the candidates and keeps the first of them; rows get task and band. set may be NULL. */
 MUST_USE int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
                        const struct stat_band_set *set);
+/* The same of all entries with durations, which add() merges, by the bands of latencies; with bins where they are wanted. */
+typedef void stat_hist_fn(const struct stat_entry *e, enum tally_view_kind view, const void *ctx,
+                          struct hist *into);
+MUST_USE int stat_rank_hists(struct stat_build *b, struct stat_table *t, stat_hist_fn *add,
+                             const void *ctx);
 /* Bands that hold something, in the order of showing; slot[] says where a band of the set went. */
 MUST_USE int stat_bands_build(struct arena *mem, const struct stat_band_set *set,
                               const size_t *nr_total, struct stat_table *t, uint32_t *slot);

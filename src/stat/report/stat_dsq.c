@@ -101,8 +101,10 @@ int stat_build_dsqs(struct stat_build *b, struct stat_table *t)
 	return in->has_bins ? stat_bins_of_hist(b->mem, &table, &t->bins) : 0;
 }
 
-static void latency_of(const struct stat_entry *e, enum tally_view_kind view, struct hist *into)
+static void latency_of(const struct stat_entry *e, enum tally_view_kind view, const void *unused,
+                       struct hist *into)
 {
+	(void)unused;
 	for (size_t i = 0; i < e->nr_rows; i++)
 		if (e->rows[i]->view[view].hist[STAT_DSQ_LATENCY])
 			hist_merge(into, e->rows[i]->view[view].hist[STAT_DSQ_LATENCY]);
@@ -112,7 +114,7 @@ static int fill_task(struct stat_build *b, const struct stat_entry *e, struct st
 {
 	struct hist latency = { 0 };
 
-	latency_of(e, b->in->view, &latency);
+	latency_of(e, b->in->view, NULL, &latency);
 	stat_dist_of(&latency, &out->latency);
 	for (size_t i = 0; i < e->nr_rows; i++) {
 		const struct tally_runs *runs = &e->rows[i]->view[b->in->view].runs;
@@ -133,24 +135,9 @@ static int fill_task(struct stat_build *b, const struct stat_entry *e, struct st
 
 int stat_build_dsq_tasks(struct stat_build *b, struct stat_table *t)
 {
-	struct hist table = { 0 };
-	size_t nr = 0;
+	int err = stat_rank_hists(b, t, latency_of, NULL);
 
-	for (size_t i = 0; i < b->entries.nr; i++) {
-		const struct stat_entry *e = &b->entries.items[i];
-		struct hist all = { 0 };
-
-		latency_of(e, b->in->view, &all);
-		if (!all.count)
-			continue;
-		if (b->in->has_bins)
-			hist_merge(&table, &all);
-		b->cands[nr++] = stat_cand_of(e, &all, b->in->sort);
-	}
-	if (stat_rank(b, t, nr, &stat_latency_bands) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_rows; i++)
-		if (fill_task(b, b->cands[i].entry, &t->rows[i].dsq_task) < 0)
-			return -ENOMEM;
-	return b->in->has_bins ? stat_bins_of_hist(b->mem, &table, &t->bins) : 0;
+	for (size_t i = 0; !err && i < t->nr_rows; i++)
+		err = fill_task(b, b->cands[i].entry, &t->rows[i].dsq_task);
+	return err;
 }

@@ -53,9 +53,11 @@ static void add_metric(const struct stat_entry *e, enum tally_view_kind view, ui
 	}
 }
 
-static void add_family(const struct stat_entry *e, enum tally_view_kind view,
-                       const struct family *f, struct hist *into)
+static void add_family(const struct stat_entry *e, enum tally_view_kind view, const void *family,
+                       struct hist *into)
 {
+	const struct family *f = family;
+
 	for (uint32_t i = 0; i < f->nr; i++)
 		add_metric(e, view, f->parts[i].metric, into);
 }
@@ -112,26 +114,11 @@ static void fill_durations(const struct stat_entry *e, enum tally_view_kind view
 int stat_build_durations(struct stat_build *b, struct stat_table *t)
 {
 	const struct family *f = family_of(t->id);
-	enum tally_view_kind view = b->in->view;
-	struct hist table = { 0 };
-	size_t nr = 0;
+	int err = stat_rank_hists(b, t, add_family, f);
 
-	for (size_t i = 0; i < b->entries.nr; i++) {
-		const struct stat_entry *e = &b->entries.items[i];
-		struct hist all = { 0 };
-
-		add_family(e, view, f, &all);
-		if (!all.count)
-			continue;
-		if (b->in->has_bins)
-			hist_merge(&table, &all);
-		b->cands[nr++] = stat_cand_of(e, &all, b->in->sort);
-	}
-	if (stat_rank(b, t, nr, &stat_latency_bands) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_rows; i++)
-		fill_durations(b->cands[i].entry, view, f, &t->rows[i].durations);
-	return b->in->has_bins ? stat_bins_of_hist(b->mem, &table, &t->bins) : 0;
+	for (size_t i = 0; !err && i < t->nr_rows; i++)
+		fill_durations(b->cands[i].entry, b->in->view, f, &t->rows[i].durations);
+	return err;
 }
 
 static void fill_slices(const struct stat_entry *e, enum tally_view_kind view,

@@ -228,3 +228,24 @@ int stat_rank(struct stat_build *b, struct stat_table *t, size_t nr_cands,
 	}
 	return 0;
 }
+
+int stat_rank_hists(struct stat_build *b, struct stat_table *t, stat_hist_fn *add, const void *ctx)
+{
+	struct hist table = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->entries.nr; i++) {
+		const struct stat_entry *e = &b->entries.items[i];
+		struct hist all = { 0 };
+
+		add(e, b->in->view, ctx, &all);
+		if (!all.count)
+			continue;
+		if (b->in->has_bins)
+			hist_merge(&table, &all);
+		b->cands[nr++] = stat_cand_of(e, &all, b->in->sort);
+	}
+	if (stat_rank(b, t, nr, &stat_latency_bands) < 0)
+		return -ENOMEM;
+	return b->in->has_bins ? stat_bins_of_hist(b->mem, &table, &t->bins) : 0;
+}

@@ -137,39 +137,39 @@ void tally_row_free(struct tally_entry *row)
 	free(row);
 }
 
+/* Makes what a row has once for the whole time and once for the interval. */
+static int make_both(struct tally *t, struct tally_entry *row, void **total, void **interval,
+                     size_t size)
+{
+	tally_row_touch(t, row);
+	if (!*interval)
+		*interval = arena_alloc(t->interval, 1, size, _Alignof(max_align_t));
+	if (!*total)
+		*total = calloc(1, size);
+	return *interval && *total ? 0 : -ENOMEM;
+}
+
 int tally_row_hists(struct tally *t, struct tally_entry *row, uint32_t metric,
                     struct hist *out[TALLY_VIEWS])
 {
-	struct hist **total = &row->pub.view[TALLY_TOTAL].hist[metric];
-	struct hist **interval = &row->pub.view[TALLY_INTERVAL].hist[metric];
+	struct tally_view *views = row->pub.view;
+	int err = make_both(t, row, (void **)&views[TALLY_TOTAL].hist[metric],
+	                    (void **)&views[TALLY_INTERVAL].hist[metric], sizeof(struct hist));
 
-	tally_row_touch(t, row);
-	if (!*interval)
-		*interval = ARENA_ARRAY(t->interval, struct hist, 1);
-	if (!*total)
-		*total = calloc(1, sizeof(**total));
-	if (!*interval || !*total)
-		return -ENOMEM;
-	out[TALLY_TOTAL] = *total;
-	out[TALLY_INTERVAL] = *interval;
-	return 0;
+	for (int i = 0; !err && i < TALLY_VIEWS; i++)
+		out[i] = views[i].hist[metric];
+	return err;
 }
 
 int tally_row_depths(struct tally *t, struct tally_entry *row, struct tally_depth *out[TALLY_VIEWS])
 {
-	struct tally_depth **total = &row->pub.view[TALLY_TOTAL].depth;
-	struct tally_depth **interval = &row->pub.view[TALLY_INTERVAL].depth;
+	struct tally_view *views = row->pub.view;
+	int err = make_both(t, row, (void **)&views[TALLY_TOTAL].depth,
+	                    (void **)&views[TALLY_INTERVAL].depth, sizeof(struct tally_depth));
 
-	tally_row_touch(t, row);
-	if (!*interval)
-		*interval = ARENA_ARRAY(t->interval, struct tally_depth, 1);
-	if (!*total)
-		*total = calloc(1, sizeof(**total));
-	if (!*interval || !*total)
-		return -ENOMEM;
-	out[TALLY_TOTAL] = *total;
-	out[TALLY_INTERVAL] = *interval;
-	return 0;
+	for (int i = 0; !err && i < TALLY_VIEWS; i++)
+		out[i] = views[i].depth;
+	return err;
 }
 
 /* Keeps the smallest ids; an id is kept once, because a task may return to its old name. */

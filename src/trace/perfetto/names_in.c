@@ -6,18 +6,9 @@
 
 #include "base/grow.h"
 #include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
 
-enum { /* GenericKernelProcessTree */
-       GENERIC_TREE_PROCESSES = 1,
-       GENERIC_TREE_THREADS = 2,
-       GENERIC_PROCESS_PID = 1,
-       GENERIC_PROCESS_PPID = 2,
-       GENERIC_PROCESS_CMDLINE = 3,
-       GENERIC_THREAD_TID = 1,
-       GENERIC_THREAD_PID = 2,
-       GENERIC_THREAD_COMM = 3,
-};
-enum { PROCESS_DESC_PID = 1, PROCESS_DESC_CMDLINE = 2, PROCESS_DESC_NAME = 6 };
+enum { PROCESS_DESC_CMDLINE = 2 };
 
 #define KTHREADD 2U
 

@@ -154,20 +154,12 @@ static void scale_history(struct package_row *r, double *values)
 static struct machine_power_package sum_of(double watts, struct machine_history history,
                                            uint32_t nr_cpus)
 {
-	return (struct machine_power_package){ .nr_cpus = nr_cpus,
-		                               .watts = watts,
-		                               .core_watts = NAN,
-		                               .dram_watts = NAN,
-		                               .uncore_watts = NAN,
-		                               .limit_watts = NAN,
-		                               .short_limit_watts = NAN,
-		                               .most_watts = NAN,
-		                               .celsius = NAN,
-		                               .critical_celsius = NAN,
-		                               .uncore_mhz = NAN,
-		                               .throttles_per_s = NAN,
-		                               .throttled = NAN,
-		                               .history = history };
+	struct machine_power_package sum = machine_power_unknown;
+
+	sum.nr_cpus = nr_cpus;
+	sum.watts = watts;
+	sum.history = history;
+	return sum;
 }
 
 /* The sum says something if it is not that of one number. */

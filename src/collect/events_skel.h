@@ -1,7 +1,0 @@
-/* collect/events_skel — the generated skeleton, compiled without warnings about sign conversions. */
-#pragma once
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "events.skel.h"
-#pragma GCC diagnostic pop

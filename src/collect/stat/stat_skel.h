@@ -1,7 +1,0 @@
-/* collect/stat/stat_skel — the generated skeleton, compiled without warnings about sign conversions. */
-#pragma once
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "stat.skel.h"
-#pragma GCC diagnostic pop
