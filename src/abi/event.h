@@ -12,6 +12,7 @@
 
 #include <linux/types.h>
 
+#include "abi/call.h"
 #include "abi/context.h"
 
 #define EV_COMM_LEN 16
@@ -60,6 +61,7 @@
 	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                            \
 	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                      \
 	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")         \
+	X(SLEEP, 43, ev_sleep, "the system call in which a task goes to sleep")              \
 	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                \
 	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")       \
 	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")               \
@@ -456,6 +458,15 @@ struct ev_refill {
 struct ev_steal {
 	struct ev_hdr hdr;
 	__u64 ns;
+};
+
+/* Comes just before the switch in which the task leaves its CPU, interruptible or not. */
+struct ev_sleep {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u16 call; /* ABI_CALL_* */
+	__u16 nr;   /* of the call, as the machine that was recorded counts; 0 unless it is ABI_CALL_OTHER */
+	__u64 args[2]; /* the first of its arguments; 0 without a call */
 };
 
 /* Followed by nr words of 64 CPUs each, the lowest first. */

@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "abi/call.h"
+
 struct kind {
 	const char *name;
 	uint16_t fixed_size;
@@ -65,6 +67,17 @@ const char *ev_scx_reason(unsigned int exit_kind)
 		if (reasons[i].kind == exit_kind)
 			return reasons[i].reason;
 	return NULL;
+}
+
+const char *ev_call_name(unsigned int call)
+{
+	static const char *const names[ABI_CALL_MAX] = {
+#define X(nr, name) [nr] = #name,
+		ABI_CALLS_COMMON(X) ABI_CALLS_LEGACY(X)
+#undef X
+	};
+
+	return call < ABI_CALL_MAX ? names[call] : NULL;
 }
 
 /* A letter of a name as our names have it; names are ASCII in every locale. */

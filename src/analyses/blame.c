@@ -130,23 +130,6 @@ static int show(void *work, struct report *r)
 	return err ? err : show_victims(x, limit, r);
 }
 
-static const struct pass_work work = { .size = sizeof(struct blame),
-	                               .units_at = offsetof(struct blame, units),
-	                               .collect = collect,
-	                               .show = show,
-	                               .done = done };
-
-/* Tasks of one name are what people know; a thread is not. */
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	struct pass_args by = *args;
-
-	if (by.by == PASS_BY_DEFAULT)
-		by.by = PASS_BY_COMM;
-	return pass_run_with(&work, s, &by, r, d);
-}
-
 const struct pass pass_blame = {
 	.id = "blame",
 	.name = "Blame",
@@ -158,5 +141,10 @@ const struct pass pass_blame = {
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
 	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
-	.run = run,
+	.default_by = PASS_BY_COMM,
+	.work = { .size = sizeof(struct blame),
+	          .units_at = offsetof(struct blame, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

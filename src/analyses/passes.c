@@ -22,6 +22,8 @@ const struct pass *const passes[] = {
 	&pass_outliers,
 	&pass_wasted_cores,
 	&pass_blame,
+	&pass_sleeps,
+	&pass_locks,
 	&pass_dsq_summary,
 	&pass_dsq_latency,
 	&pass_explain,

@@ -19,6 +19,8 @@ extern const size_t nr_scxtop_passes;
 const struct pass *pass_find(const char *id);
 
 extern const struct pass pass_blame;
+extern const struct pass pass_sleeps;
+extern const struct pass pass_locks;
 extern const struct pass pass_block_io;
 extern const struct pass pass_compound_delay;
 extern const struct pass pass_correlation;

@@ -62,6 +62,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_THROTTLE] = "throttle",
 	[EV_REFILL] = "refill",
 	[EV_STEAL] = "steal",
+	[EV_SLEEP] = "sleep",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
 	[EV_LOST] = "lost",
@@ -375,6 +376,15 @@ static void put_scx_counter(const struct fact_ctx *c)
 	facts_i64(c->out, "value", ev->value);
 }
 
+static void put_sleep(const struct fact_ctx *c)
+{
+	const struct ev_sleep *ev = (const struct ev_sleep *)c->e->rec;
+
+	facts_u64(c->out, "pid", ev->tid);
+	facts_string(c->out, "comm", comm_of(c, 0));
+	facts_string(c->out, "syscall", ev_call_name(ev->call));
+}
+
 static void put_lost(const struct fact_ctx *c)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)c->e->rec;
@@ -410,6 +420,7 @@ void event_facts(const struct event_entry *e, const struct tasks *tasks, struct 
 		[EV_DSQ_DEPTH] = put_dsq_depth,
 		[EV_SCX_STATE] = put_scx_state,
 		[EV_SCX_COUNTER] = put_scx_counter,
+		[EV_SLEEP] = put_sleep,
 		[EV_LOST] = put_lost,
 	};
 	struct fact_ctx c = { e, tasks, out };

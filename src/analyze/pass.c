@@ -66,6 +66,7 @@ static const char *event_name(int kind)
 		[EV_MEMORY] = "mm_page_alloc",
 		[EV_FSYNC] = "ext4_sync_file_enter",
 		[EV_SUSPEND] = "suspend_resume",
+		[EV_SLEEP] = "the system calls of sleeps",
 	};
 
 	return names[kind] ? names[kind] : "records of another kind";
@@ -128,18 +129,25 @@ int pass_run(const struct pass *p, const struct source *s, const struct pass_arg
              struct diag *d, struct report **out)
 {
 	SCOPED(scoped_report) struct report *r = report_new(0);
+	struct pass_args defaulted = *args;
 	char missing[160];
 	int err;
 
+	if (defaulted.by == PASS_BY_DEFAULT)
+		defaulted.by = p->default_by;
 	if (!r)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!pass_applies(p, s))
-		return diag_set(d, -ENODATA, "'analyze FILE' lists the analyses that apply",
+		return diag_set(d, -ENODATA,
+		                p->needs & EV_BIT(EV_SLEEP)
+		                        ? "record with --events default,sleep"
+		                        : "'analyze FILE' lists the analyses that apply",
 		                "%s %s, which this trace does not have", p->id,
 		                pass_missing(p, s, missing, sizeof(missing)));
 	report_begin_object(r, NULL);
 	report_string(r, "analysis_type", p->id);
-	err = p->run ? p->run(s, args, r, d) : pass_run_with(&p->work, s, args, r, d);
+	err = p->run ? p->run(s, &defaulted, r, d)
+	             : pass_run_with(&p->work, s, &defaulted, r, d);
 	if (err)
 		return err;
 	report_end_object(r);

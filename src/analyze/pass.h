@@ -21,7 +21,7 @@
 
 /* What a row adds up. */
 enum pass_by {
-	PASS_BY_DEFAULT, /* by thread, unless the analysis says otherwise */
+	PASS_BY_DEFAULT, /* default_by of the analysis, else by thread */
 	PASS_BY_THREAD,
 	PASS_BY_PROCESS,
 	PASS_BY_COMM, /* tasks of the same name */
@@ -75,6 +75,7 @@ struct pass {
 	uint32_t finds_by_task;
 	uint32_t finds_by_cpu;
 	uint32_t default_limit; /* of lists; 0 = 20 */
+	enum pass_by default_by; /* tasks of one name, say, are what people know; a thread is not */
 	/* Adds members to the object that is open. NULL: pass_run_with() and work. */
 	int (*run)(const struct source *s, const struct pass_args *args, struct report *r,
 	           struct diag *d);

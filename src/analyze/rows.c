@@ -120,10 +120,11 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 	static const struct row_columns columns = {
 		TIMELINE_SLEEP,
 		2,
-		7,
+		12,
 		{ OFF(pair_sleep, start_ns), OFF(pair_sleep, end_ns), OFF(pair_sleep, task),
 		  OFF(pair_sleep, cpu), OFF(pair_sleep, state_bits), OFF(pair_sleep, state),
-		  OFF(pair_sleep, is_open) }
+		  OFF(pair_sleep, is_open), OFF(pair_sleep, arg), OFF(pair_sleep, waker),
+		  OFF(pair_sleep, by), OFF(pair_sleep, call), OFF(pair_sleep, flags) }
 	};
 
 	while (step(it, &columns)) {
@@ -135,6 +136,11 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 			.state_bits = U16(it, 4),
 			.state = U8(it, 5),
 			.is_open = U8(it, 6),
+			.arg = U64(it, 7),
+			.waker = U32(it, 8),
+			.by = U16(it, 9),
+			.call = U16(it, 10),
+			.flags = U8(it, 11),
 		};
 		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))

@@ -23,6 +23,7 @@
 #include "bpf/events_probe.bpf.h"
 #include "bpf/events_quota.bpf.h"
 #include "bpf/events_ring.bpf.h"
+#include "bpf/events_sleep.bpf.h"
 #include "bpf/events_system.bpf.h"
 /* Needs context_here() of events_ring. */
 #include "bpf/context.bpf.h"
@@ -51,6 +52,12 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 		if (state & bit)
 			return bit;
 	return EV_STATE_RUNNABLE;
+}
+
+/* Interruptible or not: others do not wait for something that a system call has asked for. */
+static __always_inline bool is_sleep(const struct switch_args *args)
+{
+	return reported_state(args->prev, args->state, args->is_preempt) & (EV_STATE_S | EV_STATE_D);
 }
 
 /* Which of the two tasks of a switch are part of the stream, and whether one leaves it. */
@@ -139,6 +146,8 @@ int on_switch(__u64 *ctx)
 	}
 	if (!w.wants_prev && !w.wants_next)
 		return 0;
+	if (cfg.has_sleeps && w.wants_prev && is_sleep(&w.args))
+		put_sleep(w.args.prev);
 	if (cfg.nr_counters && c)
 		put_counted_switch(&w, c);
 	else

@@ -105,6 +105,26 @@ struct thread_info {
 	__u64 preempt_count; /* arm64; x86 keeps it with the CPU */
 };
 
+struct thread_info___x86 {
+	__u32 status;
+};
+
+struct thread_info___arm64 {
+	unsigned long flags;
+};
+
+/* What user space had in its registers when it entered the kernel. */
+struct pt_regs___x86 {
+	unsigned long si, di;
+	unsigned long orig_ax; /* number of the system call; -1 = came by something else */
+};
+
+struct pt_regs___arm64 {
+	__u64 regs[31];
+	__u64 orig_x0;
+	__s32 syscallno; /* -1 = none */
+};
+
 struct task_struct___cpu { /* before 5.16 on arm64 and others */
 	__u32 cpu;
 };
@@ -161,6 +181,7 @@ struct task_struct {
 	unsigned int on_cpu; /* int; a byte since 7.x: CO-RE resizes unsigned ones only */
 	unsigned int on_rq;  /* likewise; 1 = queued */
 	int exit_state;
+	unsigned int flags; /* PF_* */
 	int prio;
 	struct sched_entity se;
 	struct sched_ext_entity scx;
@@ -196,6 +217,11 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* Flags of a task: it has no user space of its own, so no system call either. */
+#define PF_IO_WORKER   0x00000010
+#define PF_USER_WORKER 0x00004000 /* Linux 6.4 */
+#define PF_KTHREAD     0x00200000
 
 /* Task states (include/linux/sched.h); stable since 4.14 but for NOLOAD's neighbours. */
 #define TASK_INTERRUPTIBLE   0x0001

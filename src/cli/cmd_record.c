@@ -71,7 +71,7 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record: default, sched, wakeup, task, irq, power, ipi, workqueue, other, scx, all",
+		"what to record: default, sched, wakeup, sleep, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task is fork, exec, rename and exit; irq is hard and soft interrupts; "

@@ -31,6 +31,7 @@ static const struct event_set event_sets[] = {
 	{ "default", DEFAULT_KINDS },
 	{ "sched", SCHED_KINDS },
 	{ "wakeup", EV_BIT(EV_WAKEUP) },
+	{ "sleep", EV_BIT(EV_SLEEP) },
 	{ "task", TASK_KINDS },
 	{ "irq", IRQ_KINDS },
 	{ "power", POWER_KINDS },
@@ -39,11 +40,11 @@ static const struct event_set event_sets[] = {
 	{ "other", OTHER_KINDS },
 	{ "scx", SCX_KINDS },
 	{ "all",
-	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
+	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SLEEP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
 };
 
-const char *const event_set_names[] = { "default", "sched",     "wakeup", "task", "irq", "power",
-	                                "ipi",     "workqueue", "other",  "scx",  "all", NULL };
+const char *const event_set_names[] = { "default", "sched",     "wakeup", "sleep", "task", "irq", "power",
+	                                "ipi",     "workqueue", "other",  "scx",   "all",  NULL };
 
 bool event_set_kinds(const char *word, uint64_t *kinds)
 {

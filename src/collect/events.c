@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "collect/bpf_barrier.h"
 #include "collect/bpf_open.h"
+#include "collect/call_numbers.h"
 #include "collect/cgroup_part.h"
 #include "collect/context.h"
 #include "collect/events_part.h"
@@ -69,6 +70,7 @@ struct kind_source {
 
 static const struct kind_source sources[] = {
 	{ EV_SWITCH, "on_switch", "sched_switch" },
+	{ EV_SLEEP, "on_switch", "sched_switch" },
 	{ EV_WAKING, "on_waking", "sched_waking" },
 	{ EV_WAKEUP, "on_wakeup", "sched_wakeup" },
 	{ EV_WAKEUP_NEW, "on_wakeup_new", "sched_wakeup_new" },
@@ -215,6 +217,8 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.one_in = cfg->one_in;
 	e->skel->rodata->cfg.nr_counters = cfg->nr_counters;
 	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
+	e->skel->rodata->cfg.has_sleeps = (cfg->kinds & EV_BIT(EV_SLEEP)) != 0;
+	call_numbers((uint8_t *)e->skel->rodata->call_of_nr, EV_NR_CALLS);
 	/* Sampling follows tasks by all of these. */
 	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
 	if (err)

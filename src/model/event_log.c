@@ -61,6 +61,7 @@ const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_FSYNC] = { AT(ev_fsync, tid) },
 	[EV_BLOCKED] = { AT(ev_blocked, tid) },
 	[EV_THROTTLE] = { AT(ev_throttle, tid) },
+	[EV_SLEEP] = { AT(ev_sleep, tid) },
 	[EV_TASK_INFO] = { AT(ev_task_info, tid) },
 };
 

@@ -237,6 +237,18 @@ static void take_sample(struct pair *p, const struct ev_hdr *rec)
 	tasks_set_tgid(p->tasks, tasks_see(p->tasks, ev->tid, p->now_ns), ev->tgid);
 }
 
+/* It is about to sleep: its switch is the next record of this CPU. */
+static void take_sleep(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_sleep *ev = (const struct ev_sleep *)rec;
+	struct pair_task *st = pair_task_of(p, pair_living(p, ev->tid));
+
+	if (!st)
+		return;
+	st->call = ev->call;
+	st->arg = ev->args[0];
+}
+
 static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *rec) = {
 	[EV_SWITCH] = pair_switch_record,
 	[EV_WAKING] = take_wake,
@@ -284,6 +296,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_THROTTLE] = pair_throttle_record,
 	[EV_REFILL] = pair_refill_record,
 	[EV_STEAL] = pair_steal_record,
+	[EV_SLEEP] = take_sleep,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,

@@ -20,6 +20,7 @@ struct pair_task {
 	uint64_t wakeup_ns; /* while waiting */
 	uint64_t work_ns;   /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;
+	uint64_t arg;                     /* of the call */
 	uint32_t waker;                   /* the task that began to wake it */
 	uint32_t taker;                   /* the task that took its CPU, while waiting for it */
 	struct pair_losses losses;        /* when the mode began; of wakes: when it last came on */
@@ -28,6 +29,7 @@ struct pair_task {
 	uint16_t by;  /* ABI_BY_* of the waking */
 	uint16_t cpu; /* where it runs, ran last or queues */
 	uint16_t from_cpu;
+	uint16_t call; /* ABI_CALL_* in which it sleeps, or is about to */
 	uint16_t state_bits;
 	uint16_t queue;        /* 1 + the CPU among whose runnable tasks it is counted; 0 = none */
 	uint32_t queue_losses; /* of switches, when it was counted */

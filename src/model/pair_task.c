@@ -30,8 +30,13 @@ static void emit_sleep(struct pair *p, uint32_t task, uint64_t end_ns, bool is_o
 	struct pair_sleep row = {
 		.start_ns = st->since_ns,
 		.end_ns = end_ns,
+		.arg = st->arg,
 		.task = task,
+		.waker = is_open ? TASKS_NONE : st->waker,
 		.cpu = st->from_cpu,
+		.by = is_open ? ABI_BY_NOT_RECORDED : st->by,
+		.call = st->call,
+		.flags = is_open ? 0 : st->flags,
 		.state_bits = st->state_bits,
 		.state = PAIR_SLEEP_OTHER,
 		.is_open = is_open,
@@ -431,6 +436,8 @@ void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
 		st->losses.wakes = p->losses.wakes; /* a waking on the CPU is for the next sleep */
 	}
 	st->cpu = cpu;
+	st->call = ABI_CALL_UNKNOWN;
+	st->arg = 0;
 	st->is_hidden = false;
 	enter(p, st, TASK_RUNNING);
 }

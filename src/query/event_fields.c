@@ -194,6 +194,12 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                { FIELD(ev_refill, cgroup, "cgroup", ID),
 	                  FIELD(ev_refill, nr_cpus, "empty_cpus", U64) } },
 	[EV_STEAL] = { "steal", { FIELD(ev_steal, ns, "ns", U64) } },
+	[EV_SLEEP] = { "sleep",
+	               { FIELD(ev_sleep, tid, "pid", U64), FIELD(ev_sleep, tid, "comm", COMM),
+	                 FIELD(ev_sleep, call, "syscall", CALL),
+	                 FIELD(ev_sleep, nr, "syscall_nr", U64),
+	                 FIELD(ev_sleep, args[0], "arg0", ID),
+	                 FIELD(ev_sleep, args[1], "arg1", ID) } },
 };
 
 static const struct {
@@ -369,6 +375,10 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
 		out->is_text = true;
 		out->text = ev_scx_reason((unsigned int)read_number(rec, field));
 		return out->text != NULL;
+	case EVENT_FIELD_CALL:
+		out->is_text = true;
+		out->text = ev_call_name((unsigned int)read_number(rec, field));
+		return out->text != NULL;
 	case EVENT_FIELD_I64:
 		out->is_signed = true;
 		out->i64 = sign_extend(read_number(rec, field), field->size);
@@ -445,7 +455,7 @@ bool event_field_is_number(const char *field)
 		const struct event_field *f = find(kind, field);
 
 		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM ||
-		          f->type == EVENT_FIELD_REASON))
+		          f->type == EVENT_FIELD_REASON || f->type == EVENT_FIELD_CALL))
 			return false;
 	}
 	return true;

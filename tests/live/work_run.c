@@ -95,6 +95,57 @@ void work_futex(struct work *w)
 	run_threads(futex_side, sides, sizeof(*sides), 2);
 }
 
+/* A lock that the holder has for a known time, while all others come to wait for it. */
+struct convoy {
+	struct truth *truth;
+	pthread_mutex_t *lock;
+	pthread_barrier_t *round;
+	long rounds, us;
+	bool is_holder;
+};
+
+static void *convoy_main(void *arg)
+{
+	struct convoy *c = arg;
+
+	truth_begin(c->truth, c->is_holder ? "holder" : "waiter");
+	for (long i = 0; i < c->rounds; i++) {
+		if (c->is_holder)
+			pthread_mutex_lock(c->lock);
+		pthread_barrier_wait(c->round);
+		if (c->is_holder)
+			nap_us(c->us);
+		else
+			pthread_mutex_lock(c->lock);
+		pthread_mutex_unlock(c->lock);
+		pthread_barrier_wait(c->round);
+		c->truth->count++;
+	}
+	truth_end(c->truth);
+	return NULL;
+}
+
+/* The first truth is the holder's; its sum is the address of the lock. */
+void work_convoy(struct work *w)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct convoy convoys[MAX_TRUTHS];
+	long nr = work_number(w, "nr", 4);
+	pthread_barrier_t round;
+
+	if (nr > MAX_TRUTHS || pthread_barrier_init(&round, NULL, (unsigned int)nr))
+		die("barrier");
+	for (long i = 0; i < nr; i++)
+		convoys[i] = (struct convoy){ .truth = work_truth(w),
+			                      .lock = &lock,
+			                      .round = &round,
+			                      .rounds = work_number(w, "rounds", 20),
+			                      .us = work_number(w, "us", 5000),
+			                      .is_holder = i == 0 };
+	run_threads(convoy_main, convoys, sizeof(*convoys), (int)nr);
+	convoys[0].truth->sum_ns = (uint64_t)(uintptr_t)&lock;
+}
+
 struct hog {
 	struct truth *truth;
 	pthread_barrier_t *start;

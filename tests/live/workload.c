@@ -285,6 +285,8 @@ static const struct kind {
 	{ "pingpong", "rounds=N cpu=N: two processes on one CPU pass a byte through pipes",
 	  work_pingpong },
 	{ "futex", "rounds=N: two threads on two CPUs pass a turn through a futex", work_futex },
+	{ "convoy", "nr=N rounds=N us=N: threads that queue for a lock which one of them holds for long",
+	  work_convoy },
 	{ "hogs", "nr=N ms=N cpu=N: threads that compete for one CPU", work_hogs },
 	{ "yield", "rounds=N cpu=N: two threads that yield one CPU to each other", work_yield },
 	{ "spin", "ms=N cpu=N fifo=0|1: one thread that does not leave its CPU", work_spin },

@@ -66,6 +66,7 @@ void run_threads(thread_main body, void *first, size_t stride, int nr);
 
 void work_pingpong(struct work *w);
 void work_futex(struct work *w);
+void work_convoy(struct work *w);
 void work_hogs(struct work *w);
 void work_yield(struct work *w);
 void work_spin(struct work *w);

@@ -338,6 +338,40 @@ static void numbers_of_texts_are_bounded(void **state)
 	expect_eq(pair_string(f->pair, 17), 0);
 }
 
+static void sleeping(struct fixture *f, uint64_t ts, uint32_t tid, uint16_t call, uint64_t arg)
+{
+	push(f, &(struct ev_sleep){ HDR(EV_SLEEP, ev_sleep, 0, ts), .tid = tid, .call = call,
+	                            .args = { arg, 0 } });
+}
+
+static void a_sleep_has_its_system_call_and_its_end(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 10, 0, 0, 7, EV_STATE_RUNNABLE);
+	sleeping(f, 19, 7, ABI_CALL_futex, 0x1000);
+	sw(f, 20, 0, 7, 8, EV_STATE_S);
+	waking(f, 50, 0, 7, 8);
+	sw(f, 60, 0, 8, 7, EV_STATE_PREEMPTED);
+	sw(f, 70, 0, 7, 8, EV_STATE_S); /* its record was lost */
+	waking(f, 80, 0, 7, 8);
+	sw(f, 90, 0, 8, 7, EV_STATE_PREEMPTED);
+	sleeping(f, 99, 7, ABI_CALL_NONE, 0);
+	sw(f, 100, 0, 7, 8, EV_STATE_D);
+	done(f, 200);
+	expect_eq(f->nr_sleeps, 3);
+	expect_eq(f->sleeps[0].start_ns, 20);
+	expect_eq(f->sleeps[0].end_ns, 50);
+	expect_eq(f->sleeps[0].call, ABI_CALL_futex);
+	expect_eq(f->sleeps[0].arg, 0x1000);
+	expect_eq(f->sleeps[0].waker, task_of(f, 8));
+	expect_eq(f->sleeps[1].call, ABI_CALL_UNKNOWN);
+	expect_eq(f->sleeps[1].arg, 0);
+	expect_eq(f->sleeps[2].call, ABI_CALL_NONE);
+	assert_true(f->sleeps[2].is_open);
+	expect_eq(f->sleeps[2].waker, TASKS_NONE);
+}
+
 static void packets_pages_and_suspends_are_marks(void **state)
 {
 	struct fixture *f = *state;
@@ -483,6 +517,7 @@ int main(void)
 		T(a_new_owner_of_a_tid_does_not_end_what_the_old_one_began),
 		T(named_spans_have_a_name_and_a_category),
 		T(numbers_of_texts_are_bounded),
+		T(a_sleep_has_its_system_call_and_its_end),
 		T(packets_pages_and_suspends_are_marks),
 		cmocka_unit_test(random_requests_pair_as_a_list_of_open_ones_does),
 	};

@@ -156,6 +156,10 @@ static void write_events(struct stream *s)
 	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 56, .cgroup = 8, .nr_cpus = 2,
 	            .cpus = { 3, 0x1234 }));
 	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 57, .cgroup = 9, .nr_cpus = EV_REFILL_CPUS + 1));
+	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 58, .tid = 100, .call = ABI_CALL_futex,
+	            .args = { 0x7fff12345678, 128 }));
+	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 59, .tid = 100, .call = ABI_CALL_OTHER, .nr = 451,
+	            .args = { ~0ULL, 0 }));
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
 	            .tgid = 200, .comm = "server"));
 	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100,

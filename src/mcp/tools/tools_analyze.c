@@ -258,6 +258,12 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"The time of all waits by victim and by culprit, with interrupts, idle CPUs and unknown time apart. Use it to "
 		"find who hurts whom overall; for single waits: explain_wait."), .pass = "blame", .list = "victims",
 		.total = "total_victims" },
+	[ANALYZE_SLEEPS] = { TOOL("analyze_sleeps", "What tasks sleep for", blame_args,
+		"Sleeps by the system call in which they began (a timer, a lock, data, a child) and by what ended them. Needs a "
+		"recording with the events default,sleep."), .pass = "sleeps", .list = "sleepers", .total = "total_sleepers" },
+	[ANALYZE_LOCKS] = { TOOL("analyze_locks", "Locks on which tasks sleep", row_args,
+		"Futexes by process and address: who waits for each and who held it meanwhile. Needs a recording with the events "
+		"default,sleep."), .pass = "locks", .list = "locks", .total = "total_locks" },
 	[ANALYZE_WORKQUEUE] = { TOOL("analyze_workqueue", "Work queues", row_args,
 		"Which kernel work ran, for how long, on which worker. Needs workqueue events."), .pass = "workqueue" },
 	[ANALYZE_TRACE_SOFTIRQ] = { TOOL("analyze_trace_softirq", "Softirqs of a trace", row_args,

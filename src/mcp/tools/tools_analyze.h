@@ -35,6 +35,8 @@
 	X(REQUESTS)           \
 	X(WASTED_CORES)       \
 	X(BLAME)              \
+	X(SLEEPS)             \
+	X(LOCKS)              \
 	X(WORKQUEUE)          \
 	X(TRACE_SOFTIRQ)      \
 	X(PROCESS_TIMELINE)   \

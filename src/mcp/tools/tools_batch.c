@@ -36,6 +36,8 @@ static const struct figures {
 	{ "scheduling_bottlenecks", { "total_bottlenecks", "bottlenecks.0.description" } },
 	{ "outliers", { "summary.total_outliers" } },
 	{ "wasted_cores", { "wasted_percent" } },
+	{ "sleeps", { "sleep_ns", "reasons.0.for", "reasons.0.percent" } },
+	{ "locks", { "total_locks", "held_ns", "locks.0.held_by.0.comm" } },
 	{ "blame", { "wait_ns", "culprits.0.comm", "culprits.0.percent" } },
 	{ "dsq_summary", { "summary.total_dsqs" } },
 	{ "dsq_latency", { "per_dsq.0.latency_p99_us" } },

@@ -7,10 +7,6 @@ enum { /* members that we read and do not write */
        FTRACE_CPU_FREQUENCY_LIMITS = 12,
        FTRACE_SCHED_CPU_HOTPLUG = 19,
        FTRACE_SOFTIRQ_RAISE = 26,
-       FTRACE_EXT4_SYNC_ENTER = 43,
-       FTRACE_EXT4_SYNC_EXIT = 44,
-       FTRACE_RECLAIM_BEGIN = 46,
-       FTRACE_RECLAIM_END = 47,
        FTRACE_WORKQUEUE_ACTIVATE = 56,
        FTRACE_WORKQUEUE_QUEUE = 59,
        FTRACE_SCHED_PROCESS_FORK = 239,
@@ -289,14 +285,27 @@ static void on_work(struct bundle *b, const struct ftrace_event_in *e)
 
 static void on_blocked(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { PID = 1, CALLER = 2, IO_WAIT = 3 };
 	struct ev_blocked *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, tid(e, PID));
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, BLOCKED_PID));
 	rec = ADD(b, e, EV_BLOCKED, ev_blocked);
-	rec->caller = symbol(b, num(e, CALLER));
-	rec->tid = tid(e, PID);
-	rec->is_io = num(e, IO_WAIT) != 0;
+	rec->caller = symbol(b, num(e, BLOCKED_CALLER));
+	rec->tid = tid(e, BLOCKED_PID);
+	rec->is_io = num(e, BLOCKED_IO_WAIT) != 0;
+}
+
+static void on_sleep(struct bundle *b, const struct ftrace_event_in *e)
+{
+	uint64_t call = num(e, SLEEP_CALL);
+	struct ev_sleep *rec;
+
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, SLEEP_PID));
+	rec = ADD(b, e, EV_SLEEP, ev_sleep);
+	rec->tid = tid(e, SLEEP_PID);
+	rec->call = (uint16_t)(call < ABI_CALL_MAX ? call : ABI_CALL_UNKNOWN);
+	rec->nr = (uint16_t)num(e, SLEEP_NR);
+	rec->args[0] = num(e, SLEEP_ARG0);
+	rec->args[1] = num(e, SLEEP_ARG1);
 }
 
 static void on_cpu_idle(struct bundle *b, const struct ftrace_event_in *e)
@@ -354,35 +363,32 @@ static void on_kprobe(struct bundle *b, const struct ftrace_event_in *e)
 
 static void on_block(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { DEV = 1, SECTOR = 2, NR_SECTORS = 3, RWBS = 5 };
 	struct ev_block *rec;
 
 	decoder_see_tid(b->dec, e->ts_ns, e->pid);
 	rec = ADD(b, e, EV_BLOCK, ev_block);
-	rec->dev = num(e, DEV);
-	rec->sector = num(e, SECTOR);
-	rec->nr_sectors = (uint32_t)num(e, NR_SECTORS);
+	rec->dev = num(e, BLOCK_DEV);
+	rec->sector = num(e, BLOCK_SECTOR);
+	rec->nr_sectors = (uint32_t)num(e, BLOCK_NR_SECTOR);
 	rec->tid = e->pid;
 	if (e->member == FTRACE_BLOCK_RQ_INSERT)
 		rec->step = EV_BLOCK_INSERT;
 	else
 		rec->step = e->member == FTRACE_BLOCK_RQ_ISSUE ? EV_BLOCK_ISSUE : EV_BLOCK_COMPLETE;
-	copy_text(rec->rwbs, sizeof(rec->rwbs), e, RWBS);
+	copy_text(rec->rwbs, sizeof(rec->rwbs), e, BLOCK_RWBS);
 }
 
 static void on_net(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { LEN = 1, NAME = 2 };
 	struct ev_net *rec = ADD(b, e, EV_NET, ev_net);
 
-	rec->bytes = (uint32_t)num(e, LEN);
+	rec->bytes = (uint32_t)num(e, NET_LEN);
 	rec->is_sent = e->member == FTRACE_NET_DEV_XMIT;
-	copy_text(rec->name, sizeof(rec->name), e, NAME);
+	copy_text(rec->name, sizeof(rec->name), e, NET_NAME);
 }
 
 static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { ALLOC_ORDER = 3, FREE_ORDER = 1, RECLAIM_ORDER = 1 };
 	struct ev_memory *rec;
 	uint64_t order = 0;
 
@@ -392,13 +398,13 @@ static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
 	rec->pad_ = 0;
 	if (e->member == FTRACE_MM_PAGE_ALLOC) {
 		rec->step = EV_PAGE_ALLOC;
-		order = num(e, ALLOC_ORDER);
+		order = num(e, PAGE_ALLOC_ORDER);
 	} else if (e->member == FTRACE_MM_PAGE_FREE) {
 		rec->step = EV_PAGE_FREE;
-		order = num(e, FREE_ORDER);
-	} else if (e->member == FTRACE_RECLAIM_BEGIN) {
+		order = num(e, PAGE_FREE_ORDER);
+	} else if (e->member == FTRACE_DIRECT_RECLAIM_BEGIN) {
 		rec->step = EV_RECLAIM_BEGIN;
-		order = num(e, RECLAIM_ORDER);
+		order = num(e, RECLAIM_BEGIN_ORDER);
 	} else {
 		rec->step = EV_RECLAIM_END;
 	}
@@ -407,25 +413,23 @@ static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
 
 static void on_fsync(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { DEV = 1, INO = 2 };
 	struct ev_fsync *rec;
 
 	decoder_see_tid(b->dec, e->ts_ns, e->pid);
 	rec = ADD(b, e, EV_FSYNC, ev_fsync);
-	rec->dev = num(e, DEV);
-	rec->inode = num(e, INO);
+	rec->dev = num(e, SYNC_FILE_DEV);
+	rec->inode = num(e, SYNC_FILE_INO);
 	rec->tid = e->pid;
-	rec->is_end = e->member == FTRACE_EXT4_SYNC_EXIT;
+	rec->is_end = e->member == FTRACE_EXT4_SYNC_FILE_EXIT;
 }
 
 static void on_suspend(struct bundle *b, const struct ftrace_event_in *e)
 {
-	enum { ACTION = 1, VAL = 2, START = 3 };
 	struct ev_suspend *rec = ADD(b, e, EV_SUSPEND, ev_suspend);
 
-	rec->value = pb_to_int32(num(e, VAL));
-	rec->is_start = num(e, START) != 0;
-	copy_text(rec->action, sizeof(rec->action), e, ACTION);
+	rec->value = pb_to_int32(num(e, SUSPEND_VAL));
+	rec->is_start = num(e, SUSPEND_START) != 0;
+	copy_text(rec->action, sizeof(rec->action), e, SUSPEND_ACTION);
 }
 
 struct ftrace_member {
@@ -451,11 +455,11 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_SOFTIRQ_RAISE] = { "softirq_raise", NULL },
 	[FTRACE_IRQ_HANDLER_ENTRY] = { "irq_handler_entry", on_irq_entry },
 	[FTRACE_IRQ_HANDLER_EXIT] = { "irq_handler_exit", on_irq_exit },
-	[FTRACE_EXT4_SYNC_ENTER] = { "ext4_sync_file_enter", on_fsync },
-	[FTRACE_EXT4_SYNC_EXIT] = { "ext4_sync_file_exit", on_fsync },
+	[FTRACE_EXT4_SYNC_FILE_ENTER] = { "ext4_sync_file_enter", on_fsync },
+	[FTRACE_EXT4_SYNC_FILE_EXIT] = { "ext4_sync_file_exit", on_fsync },
 	[FTRACE_BLOCK_RQ_ISSUE] = { "block_rq_issue", on_block },
-	[FTRACE_RECLAIM_BEGIN] = { "mm_vmscan_direct_reclaim_begin", on_memory },
-	[FTRACE_RECLAIM_END] = { "mm_vmscan_direct_reclaim_end", on_memory },
+	[FTRACE_DIRECT_RECLAIM_BEGIN] = { "mm_vmscan_direct_reclaim_begin", on_memory },
+	[FTRACE_DIRECT_RECLAIM_END] = { "mm_vmscan_direct_reclaim_end", on_memory },
 	[FTRACE_WORKQUEUE_ACTIVATE] = { "workqueue_activate_work", NULL },
 	[FTRACE_WORKQUEUE_EXECUTE_END] = { "workqueue_execute_end", on_work },
 	[FTRACE_WORKQUEUE_EXECUTE_START] = { "workqueue_execute_start", on_work },
@@ -514,6 +518,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_THROTTLE] = { "throttle", ftrace_on_throttle },
 	[FTRACE_REFILL] = { "refill", ftrace_on_refill },
 	[FTRACE_STEAL] = { "steal", ftrace_on_steal },
+	[FTRACE_SLEEP] = { "sleep", on_sleep },
 };
 
 const char *ftrace_name(uint32_t member)

@@ -225,6 +225,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_THROTTLE = 1001,
        FTRACE_REFILL = 1002,
        FTRACE_STEAL = 1003,
+       FTRACE_SLEEP = 1004,
 };
 
 enum { /* SchedSwitch */
@@ -335,6 +336,11 @@ enum { /* disks, files, network, memory, suspend */
        BLOCKED_PID = 1,
        BLOCKED_CALLER = 2,
        BLOCKED_IO_WAIT = 3,
+       SLEEP_PID = 1, /* ours */
+       SLEEP_CALL = 2, /* ABI_CALL_* */
+       SLEEP_NR = 3,
+       SLEEP_ARG0 = 4,
+       SLEEP_ARG1 = 5,
 };
 
 enum { /* power, hotplug, GPU, probes */

@@ -1,4 +1,4 @@
-/* Kinds that only traces of other recorders have, as the ftrace events that they were. */
+/* What tasks sleep for: files, devices, memory. Most kinds are of other recorders, as the ftrace events that they were. */
 #include <errno.h>
 
 #include "trace/perfetto/schema.h"
@@ -126,6 +126,24 @@ int writer_blocked(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (rec->caller)
 		pb_uint(e.w, BLOCKED_CALLER, rec->caller);
 	pb_uint(e.w, BLOCKED_IO_WAIT, rec->is_io);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+int writer_sleep(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_sleep *rec = (const void *)hdr;
+	struct ftrace_event e;
+	int err = writer_begin(w, hdr, rec->tid, FTRACE_SLEEP, &e);
+
+	if (err)
+		return err;
+	pb_uint(e.w, SLEEP_PID, rec->tid);
+	pb_uint(e.w, SLEEP_CALL, rec->call);
+	if (rec->nr)
+		pb_uint(e.w, SLEEP_NR, rec->nr);
+	pb_uint(e.w, SLEEP_ARG0, rec->args[0]);
+	pb_uint(e.w, SLEEP_ARG1, rec->args[1]);
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }

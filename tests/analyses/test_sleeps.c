@@ -1,0 +1,175 @@
+#include "../analyze/pass_fixture.h"
+
+#include <string.h>
+
+#include "abi/call.h"
+#include "analyses/passes.h"
+
+#define US 1000ULL
+
+static void sleeping(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
+                     uint64_t arg)
+{
+	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, cpu, ts },
+	                                .tid = tid, .call = call, .args = { arg, 0 } });
+}
+
+/* From running on a CPU of its own, which is idle then. */
+static void sleeps(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
+                   uint64_t arg)
+{
+	sleeping(p, ts, cpu, tid, call, arg);
+	sw(&p->f, ts, cpu, tid, 0, EV_STATE_S);
+}
+
+static void wakes(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint32_t waker)
+{
+	waking(&p->f, ts, 3, tid, waker);
+	sw(&p->f, ts + 1, cpu, 0, tid, EV_STATE_RUNNABLE);
+}
+
+static void thread_of(struct pass_fixture *p, uint32_t tid, const char *comm)
+{
+	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, 900 * US },
+		              .parent_tid = 100, .parent_tgid = 100, .tid = tid, .tgid = 100 };
+
+	strcpy(ev.comm, comm);
+	push(&p->f, &ev);
+}
+
+/* "holder" 10 runs on CPU 3 and wakes; "waiter" 20 and 21 sleep on CPUs 0 and 1. */
+static void threads(struct pass_fixture *p)
+{
+	thread_of(p, 10, "holder");
+	thread_of(p, 20, "waiter");
+	thread_of(p, 21, "waiter");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 1, 0, 21, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * US, 3, 0, 10, EV_STATE_RUNNABLE);
+}
+
+static void sleeps_have_reasons_and_ends(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);
+	wakes(p, 1150 * US, 0, 20, 10);
+	sleeps(p, 1200 * US, 0, 20, ABI_CALL_clock_nanosleep, 1);
+	waking(&p->f, 1500 * US, 3, 20, 10);
+	sw(&p->f, 1501 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sleeps(p, 1600 * US, 1, 21, ABI_CALL_futex, 0x1000); /* not ended */
+	finish(p, 1700 * US);
+	root = run_pass(p, &pass_sleeps);
+	assert_string_equal(text_at(root, "aggregation_mode"), "per_comm");
+	expect_eq(num_at(root, "sleeps"), 3);
+	expect_eq(num_at(root, "sleep_ns"), (50 + 300 + 100) * US);
+	expect_eq(len_at(root, "reasons"), 2);
+	assert_string_equal(text_at(root, "reasons.0.syscall"), "clock_nanosleep");
+	assert_string_equal(text_at(root, "reasons.0.for"), "a timer");
+	expect_eq(num_at(root, "reasons.0.sleep_ns"), 300 * US);
+	assert_string_equal(text_at(root, "reasons.1.for"), "a lock or a condition");
+	expect_eq(num_at(root, "reasons.1.sleeps"), 2);
+	expect_eq(num_at(root, "reasons.1.max_sleep_ns"), 100 * US);
+	expect_eq(len_at(root, "sleepers"), 1);
+	expect_eq(len_at(root, "sleepers.0.ended_by"), 1);
+	assert_string_equal(text_at(root, "sleepers.0.ended_by.0.waker_comm"), "holder");
+	expect_eq(num_at(root, "sleepers.0.ended_by.0.sleeps"), 2);
+	p->args.by = PASS_BY_THREAD;
+	p->args.from_ns = 1400 * US;
+	p->args.to_ns = 1650 * US;
+	root = run_pass(p, &pass_sleeps);
+	expect_eq(num_at(root, "sleep_ns"), (100 + 50) * US);
+	expect_eq(num_at(root, "sleepers.0.pid"), 20);
+}
+
+static void a_recording_without_calls_is_refused(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct report *r = NULL;
+	struct diag d = { 0 };
+
+	threads(p);
+	finish(p, 1700 * US);
+	assert_int_not_equal(pass_run(&pass_locks, &p->source, &p->args, &d, &r), 0);
+	assert_non_null(strstr(d.hint, "--events default,sleep"));
+}
+
+/*
+ * 20 waits from 1100, 21 from 1110. 10 releases at 1200, which wakes 20; 20 releases at 1230, which wakes 21: what both
+ * waited until 1200 is the fault of 10, the remainder of 21's that of 20.
+ */
+static void a_convoy_is_charged_to_who_held_the_lock(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);
+	sleeps(p, 1110 * US, 1, 21, ABI_CALL_futex, 0x1000);
+	wakes(p, 1200 * US, 0, 20, 10);
+	waking(&p->f, 1230 * US, 0, 21, 20);
+	sw(&p->f, 1231 * US, 1, 0, 21, EV_STATE_RUNNABLE);
+	sleeps(p, 1300 * US, 1, 21, ABI_CALL_futex, 0x2000);
+	wakes(p, 1305 * US, 1, 21, 10);
+	sleeps(p, 1310 * US, 1, 21, ABI_CALL_read, 0x1000); /* no lock */
+	finish(p, 1700 * US);
+	root = run_pass(p, &pass_locks);
+	expect_eq(num_at(root, "total_locks"), 2);
+	expect_eq(num_at(root, "sleep_ns"), (100 + 120 + 5) * US);
+	assert_string_equal(text_at(root, "locks.0.futex"), "0x1000");
+	expect_eq(num_at(root, "locks.0.tgid"), 100);
+	expect_eq(num_at(root, "locks.0.sleeps"), 2);
+	expect_eq(num_at(root, "locks.0.waiters"), 2);
+	expect_eq(num_at(root, "locks.0.longest_waiter.pid"), 21);
+	expect_eq(len_at(root, "locks.0.held_by"), 2);
+	expect_eq(num_at(root, "locks.0.held_by.0.pid"), 10);
+	expect_eq(num_at(root, "locks.0.held_by.0.sleep_ns"), (100 + 90) * US);
+	expect_eq(num_at(root, "locks.0.held_by.0.releases"), 1);
+	expect_eq(num_at(root, "locks.0.held_by.1.pid"), 20);
+	expect_eq(num_at(root, "locks.0.held_by.1.sleep_ns"), 30 * US);
+	assert_string_equal(text_at(root, "locks.1.futex"), "0x2000");
+}
+
+/* A timeout releases nothing: 10 has the lock until 1300. Then nobody is seen to release it. */
+static void timeouts_and_open_waits_release_nothing(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	struct ev_wake timeout = { { sizeof(timeout), EV_WAKING, EV_FLAG_HARDIRQ, 0, 1150 * US },
+		                   .tid = 20, .by = ABI_BY_TIMER };
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);
+	push(&p->f, &timeout);
+	sw(&p->f, 1151 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sleeps(p, 1200 * US, 1, 21, ABI_CALL_futex, 0x1000);
+	wakes(p, 1300 * US, 1, 21, 10);
+	sleeps(p, 1400 * US, 1, 21, ABI_CALL_futex, 0x1000);
+	finish(p, 1410 * US);
+	root = run_pass(p, &pass_locks);
+	expect_eq(num_at(root, "locks.0.sleep_ns"), (50 + 100 + 10) * US);
+	expect_eq(num_at(root, "locks.0.held_ns"), 150 * US);
+	expect_eq(num_at(root, "held_ns"), 150 * US);
+	expect_eq(num_at(root, "locks.0.timeouts"), 1);
+	expect_eq(num_at(root, "locks.0.still_waiting"), 1);
+	expect_eq(num_at(root, "locks.0.held_by.0.pid"), 10);
+	expect_eq(num_at(root, "locks.0.held_by.0.sleep_ns"), 150 * US);
+	assert_true(is_null_at(root, "locks.0.held_by.1.pid"));
+	expect_eq(num_at(root, "locks.0.held_by.1.sleep_ns"), 10 * US);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(sleeps_have_reasons_and_ends),
+		CASE(a_recording_without_calls_is_refused),
+		CASE(a_convoy_is_charged_to_who_held_the_lock),
+		CASE(timeouts_and_open_waits_release_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
