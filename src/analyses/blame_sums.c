@@ -43,7 +43,7 @@ static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *
 	}
 	if (p->kind != LEDGER_TASK)
 		return 0;
-	culprit = units_of(b->units, (uint32_t)p->what);
+	culprit = units_at(b->units, (uint32_t)p->what, p->start_ns);
 	b->caused_ns[culprit] += ns;
 	if (p->prio < FIRST_FAIR && p->prio) {
 		if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit])
@@ -71,7 +71,7 @@ static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64
 
 static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w)
 {
-	uint32_t unit = units_of(b->units, w->task);
+	uint32_t unit = units_at(b->units, w->task, pair_wait_woken_ns(w));
 	struct ledger_part p, span = { .start_ns = pair_wait_woken_ns(w), .end_ns = w->end_ns };
 	uint64_t wait_ns = cut(b, &span) ? span.end_ns - span.start_ns : 0;
 	struct ledger_walk walk;

@@ -85,7 +85,8 @@ static void note_wakeup(struct compound *x, const struct pair_wakeup *w)
 
 static bool is_wanted(const struct compound *x, const struct pair_wait *w)
 {
-	return scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
+	return scope_takes(&x->sc, w->task, pair_wait_woken_ns(w)) &&
+	       pass_takes_cpu(x->sc.args, w->cpu) &&
 	       scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns);
 }
 

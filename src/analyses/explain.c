@@ -9,6 +9,8 @@
 #include "ledger/occupancy.h"
 #include "model/interrupt.h"
 
+#define CROWD_NAMES 3 /* so many names of one cgroup are better told by the cgroup */
+
 struct cut {
 	uint64_t from, to;
 };
@@ -37,6 +39,7 @@ struct gathered {
 	struct explain_part *at;
 	uint32_t nr, room;
 	uint64_t names_ns; /* tasks are called as they were then */
+	uint32_t cgroup;   /* of the task that waits */
 };
 
 /* Handlers of the same interrupt are one cause. */
@@ -66,6 +69,12 @@ static void name_quota(const struct source *s, uint64_t throttle, struct explain
 	out->period_ns = row.throttle.period_ns;
 }
 
+static uint32_t cgroup_of(const struct source *s, const struct ledger_part *p)
+{
+	return p->kind == LEDGER_TASK ? tasks_cgroup_at(s->tasks, (uint32_t)p->what, p->start_ns)
+	                              : 0;
+}
+
 static int gather(struct gathered *g, const struct ledger_part *p)
 {
 	struct explain_part *out;
@@ -77,6 +86,7 @@ static int gather(struct gathered *g, const struct ledger_part *p)
 		                      .what = p->what,
 		                      .nr_tasks = p->kind == LEDGER_TASK,
 		                      .nr_times = 1,
+		                      .cgroup = cgroup_of(g->s, p),
 		                      .prio = p->prio,
 		                      .cpu = p->cpu,
 		                      .kind = p->kind };
@@ -87,7 +97,7 @@ static int gather(struct gathered *g, const struct ledger_part *p)
 	return 0;
 }
 
-/* By kind, CPU and priority, then by the cause itself. */
+/* By kind, CPU, priority and cgroup, then by the cause itself. */
 static int by_cause(const void *a, const void *b)
 {
 	const struct explain_part *left = a, *right = b;
@@ -98,7 +108,16 @@ static int by_cause(const void *a, const void *b)
 		return left->cpu < right->cpu ? -1 : 1;
 	if (left->prio != right->prio)
 		return left->prio < right->prio ? -1 : 1;
+	if (left->cgroup != right->cgroup)
+		return left->cgroup < right->cgroup ? -1 : 1;
 	return (left->what > right->what) - (left->what < right->what);
+}
+
+/* Tasks that only their names can tell apart. */
+static bool is_same_place(const struct explain_part *a, const struct explain_part *b)
+{
+	return a->kind == LEDGER_TASK && b->kind == LEDGER_TASK && a->cpu == b->cpu &&
+	       a->prio == b->prio && a->cgroup == b->cgroup;
 }
 
 /* The same, but tasks by their names. */
@@ -108,8 +127,7 @@ static int by_name(const void *a, const void *b, void *ctx)
 	const struct gathered *g = ctx;
 	int order;
 
-	if (left->kind != LEDGER_TASK || right->kind != LEDGER_TASK || left->cpu != right->cpu ||
-	    left->prio != right->prio)
+	if (!is_same_place(left, right))
 		return by_cause(a, b);
 	order = strcmp(source_comm_at(g->s, (uint32_t)left->what, g->names_ns),
 	               source_comm_at(g->s, (uint32_t)right->what, g->names_ns));
@@ -125,8 +143,7 @@ static bool is_same_name(const struct gathered *g, const struct explain_part *a,
 {
 	const char *name;
 
-	if (a->kind != LEDGER_TASK || b->kind != LEDGER_TASK || a->cpu != b->cpu ||
-	    a->prio != b->prio)
+	if (!is_same_place(a, b))
 		return false;
 	name = source_comm_at(g->s, (uint32_t)a->what, g->names_ns);
 	return strcmp(name, "?") != 0 &&
@@ -153,6 +170,36 @@ static void merge(struct gathered *g, bool is_by_name)
 	g->nr = nr;
 }
 
+/* Where there are too many to be named, those of another cgroup become one, if that is shorter. They are in the order of by_name(). */
+static void merge_crowds(struct gathered *g)
+{
+	uint32_t nr = 0, end;
+
+	for (uint32_t i = 0; i < g->nr; i = end) {
+		struct explain_part crowd = g->at[i];
+		uint64_t most_ns = 0;
+
+		for (end = i + 1; end < g->nr && is_same_place(&g->at[i], &g->at[end]); end++)
+			;
+		if (end - i < CROWD_NAMES || !crowd.cgroup || crowd.cgroup == g->cgroup) {
+			while (i < end)
+				g->at[nr++] = g->at[i++];
+			continue;
+		}
+		crowd.ns = crowd.nr_tasks = crowd.nr_times = 0;
+		crowd.is_crowd = true;
+		for (; i < end; i++) {
+			crowd.what = g->at[i].ns > most_ns ? g->at[i].what : crowd.what;
+			most_ns = g->at[i].ns > most_ns ? g->at[i].ns : most_ns;
+			crowd.ns += g->at[i].ns;
+			crowd.nr_tasks += g->at[i].nr_tasks;
+			crowd.nr_times += g->at[i].nr_times;
+		}
+		g->at[nr++] = crowd;
+	}
+	g->nr = nr;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct explain_part *left = a, *right = b;
@@ -171,6 +218,8 @@ static void keep_parts(struct gathered *g, struct explain_wait *e)
 	merge(g, false);
 	qsort_r(g->at, g->nr, sizeof(*g->at), by_name, g);
 	merge(g, true);
+	if (g->nr > EXPLAIN_MAX_NAMED)
+		merge_crowds(g);
 	qsort(g->at, g->nr, sizeof(*g->at), by_time);
 	for (uint32_t i = 0; i < g->nr; i++) {
 		if (i < EXPLAIN_MAX_PARTS - 1 || g->nr == EXPLAIN_MAX_PARTS) {
@@ -380,7 +429,7 @@ static int add_to_chance(struct chance *x, const struct ledger_part *p, struct e
 static int divide(const struct source *s, struct ledger *l, struct elsewhere *other,
                   struct explain_wait *e)
 {
-	struct gathered g = { .s = s, .names_ns = e->wait.end_ns };
+	struct gathered g = { .s = s, .names_ns = e->wait.end_ns, .cgroup = e->cgroup };
 	struct chance chance = { .s = s, .l = l, .other = other };
 	struct explain_stay stay = { 0 };
 	struct ledger_walk walk;
@@ -425,6 +474,8 @@ int explain_measure(const struct source *s, struct ledger *l, const struct pair_
 
 	*out = (struct explain_wait){ .wait = *wait,
 		                      .start_ns = pair_wait_woken_ns(wait),
+		                      .cgroup = tasks_cgroup_at(s->tasks, wait->task,
+		                                                pair_wait_woken_ns(wait)),
 		                      .is_from_waking = wait->waking_ns != 0 };
 	if (!err)
 		err = divide(s, l, &other, out);

@@ -18,6 +18,7 @@
 
 #define EXPLAIN_MAX_LINKS 16
 #define EXPLAIN_MAX_PARTS 16
+#define EXPLAIN_MAX_NAMED 5 /* parts that have sentences of their own */
 #define EXPLAIN_MAX_STAYS 8
 #define EXPLAIN_MAX_IDLE  8
 
@@ -28,10 +29,12 @@ struct explain_part {
 	uint64_t what;
 	uint64_t quota_ns, period_ns; /* throttled: in each period, the last known; 0 = unknown */
 	uint32_t nr_tasks;            /* tasks of the same name, which had this time together */
+	uint32_t cgroup;              /* of these tasks then; 0 = unknown */
 	uint32_t nr_times;            /* in so many pieces */
 	int16_t prio;                 /* of a task, as the kernel counts */
 	uint16_t cpu;                 /* PAIR_NO_CPU = none, or unknown */
 	uint8_t kind;                 /* enum ledger_kind */
+	bool is_crowd;                /* tasks of several names, which have the cgroup in common */
 };
 
 /* In the queue of one CPU, until it was moved or ran. */
@@ -50,6 +53,7 @@ struct explain_idle {
 struct explain_wait {
 	struct pair_wait wait;
 	uint64_t start_ns;
+	uint32_t cgroup; /* of the task then; 0 = unknown */
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
 	/* They add up to the wait, the longest first; beyond the room the others are one of LEDGER_KINDS. */
 	struct explain_part parts[EXPLAIN_MAX_PARTS];

@@ -4,6 +4,7 @@
 
 #include "analyses/explain.h"
 #include "analyses/passes.h"
+#include "analyze/cgroups.h"
 #include "analyze/latency.h"
 #include "analyze/pass.h"
 #include "analyze/scope.h"
@@ -98,6 +99,13 @@ static void show_cpu(uint16_t cpu, struct report *r)
 		report_u64(r, "cpu", cpu);
 }
 
+/* Only of recordings that have them: answers are short. */
+static void show_cgroup(const struct source *s, uint32_t cgroup, struct report *r)
+{
+	if (s->facts->kinds[EV_CGROUP])
+		report_string(r, "cgroup", cgroup ? cgroup_name(s, cgroup, r) : NULL);
+}
+
 static void show_part(const struct source *s, const struct explain_wait *e,
                       const struct explain_part *p, struct report *r)
 {
@@ -112,6 +120,7 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		report_u64(r, "tid", source_tid(s, (uint32_t)p->what));
 		report_u64(r, "tasks", p->nr_tasks);
 		report_string(r, "class", explain_class(p->prio, r));
+		show_cgroup(s, p->cgroup, r);
 	}
 	if (p->kind == LEDGER_THROTTLED) {
 		report_string(r, "cgroup", explain_cgroup(s, p->what));
@@ -197,6 +206,7 @@ static int show_wait(const struct source *s, struct ledger *l, const struct pair
 	report_begin_object(r, NULL);
 	report_string(r, "comm", source_comm_at(s, w->task, e.start_ns));
 	report_u64(r, "tid", source_tid(s, w->task));
+	show_cgroup(s, e.cgroup, r);
 	report_u64(r, "wait_ns", explain_wait_ns(&e));
 	report_bool(r, "is_open", w->is_open);
 	report_string(r, "cause", causes[w->cause]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyses/explain.h"
+#include "analyze/cgroups.h"
 #include "analyze/dsq_name.h"
 #include "analyze/latency.h"
 #include "base/text.h"
@@ -13,7 +14,6 @@
 #define TIME_BYTES   24
 #define LIST_BYTES   64
 #define SMALL_PART   20 /* less than a 20th of the wait is not worth words of its own */
-#define MAX_NAMED    5
 #define LONG_IDLE_NS 1000000
 
 static const char *time_text(char buf[TIME_BYTES], uint64_t ns)
@@ -71,7 +71,7 @@ static const char *places_text(const struct explain_wait *e, struct report *r)
 	for (uint32_t i = 0; i < e->nr_stays; i++)
 		if (i == EXPLAIN_MAX_STAYS || e->stays[i].cpu == PAIR_NO_CPU)
 			return "";
-	if (e->nr_stays > MAX_NAMED)
+	if (e->nr_stays > EXPLAIN_MAX_NAMED)
 		return report_printf(r, "; it was moved %u times", e->nr_stays - 1);
 	for (uint32_t i = 0; i < e->nr_stays; i++)
 		text = report_printf(r, "%s%s CPU %u", text, i ? ", then for" : "",
@@ -120,18 +120,45 @@ const char *explain_class(int16_t prio, struct report *r)
 	return NULL;
 }
 
+/* The path of the cgroup of a part, if it is another one than that of the task that waits; else NULL. */
+static const char *other_cgroup(const struct source *s, const struct explain_wait *e,
+                                const struct explain_part *p, struct report *r)
+{
+	if (!p->cgroup || !e->cgroup || p->cgroup == e->cgroup)
+		return NULL;
+	return cgroup_name(s, p->cgroup, r);
+}
+
+/* "real-time priority 50, of another cgroup /build"; NULL = nothing is worth it. */
+static const char *marks_text(const struct source *s, const struct explain_wait *e,
+                              const struct explain_part *p, struct report *r)
+{
+	const char *class = explain_class(p->prio, r), *cgroup = other_cgroup(s, e, p, r);
+
+	if (!cgroup)
+		return class;
+	return report_printf(r, "%s%sof another cgroup, %s", class ? class : "", class ? ", " : "",
+	                     cgroup);
+}
+
 static const char *task_text(const struct source *s, const struct explain_wait *e,
                              const struct explain_part *p, struct report *r)
 {
 	uint32_t task = (uint32_t)p->what;
-	const char *comm = source_comm_at(s, task, e->wait.end_ns),
-		   *class = explain_class(p->prio, r);
+	const char *comm = source_comm_at(s, task, e->wait.end_ns), *marks, *class;
 
+	if (p->is_crowd) {
+		class = explain_class(p->prio, r);
+		return report_printf(r, "%u tasks of another cgroup, %s (%s%s%s most of it)",
+		                     p->nr_tasks, cgroup_name(s, p->cgroup, r), class ? class : "",
+		                     class ? ", " : "", comm);
+	}
+	marks = marks_text(s, e, p, r);
 	if (p->nr_tasks > 1)
 		return report_printf(r, "%u tasks called %s%s%s%s", p->nr_tasks, comm,
-		                     class ? " (" : "", class ? class : "", class ? ")" : "");
+		                     marks ? " (" : "", marks ? marks : "", marks ? ")" : "");
 	return report_printf(r, "%s (%" PRIu32 "%s%s)", comm, source_tid(s, task),
-	                     class ? ", " : "", class ? class : "");
+	                     marks ? ", " : "", marks ? marks : "");
 }
 
 static const char *handler_text(const struct source *s, const struct explain_part *p,
@@ -221,7 +248,7 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 		                            explain_part_text(s, e, &e->parts[0], r)));
 		return;
 	}
-	for (uint32_t i = 0; i < e->nr_parts && i < MAX_NAMED; i++) {
+	for (uint32_t i = 0; i < e->nr_parts && i < EXPLAIN_MAX_NAMED; i++) {
 		const struct explain_part *p = &e->parts[i];
 
 		if (p->kind == LEDGER_KINDS || (i && p->ns < wait / SMALL_PART))

@@ -54,10 +54,10 @@ static int collect(void *work)
 		return -ENOMEM;
 	while (rows_slice(&slices, &slice))
 		if (slice.task != TASKS_NONE)
-			x->shares[units_of(&x->units, slice.task)].run_ns +=
+			x->shares[units_at(&x->units, slice.task, slice.start_ns)].run_ns +=
 				scope_cut(&x->sc, slice.start_ns, slice.end_ns);
 	while (rows_wait(&waits, &wait))
-		x->shares[units_of(&x->units, wait.task)].wait_ns +=
+		x->shares[units_at(&x->units, wait.task, pair_wait_start_ns(&wait))].wait_ns +=
 			scope_cut(&x->sc, pair_wait_start_ns(&wait), wait.end_ns);
 	for (uint32_t i = 0; i < x->units.nr; i++) {
 		if (!x->shares[i].run_ns)

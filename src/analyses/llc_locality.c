@@ -107,7 +107,7 @@ static int collect(void *work)
 		}
 		llc_of(x, move.from_cpu)->outbound++;
 		llc_of(x, move.to_cpu)->inbound++;
-		x->crossed[units_of(&x->units, move.task)]++;
+		x->crossed[units_at(&x->units, move.task, move.ts_ns)]++;
 	}
 	return err;
 }

@@ -62,7 +62,7 @@ static int collect(void *work)
 		enum move_hop hop = move_hop(x->sc.s, move.from_cpu, move.to_cpu);
 
 		count(&x->all, hop);
-		count(&x->counts[units_of(&x->units, move.task)], hop);
+		count(&x->counts[units_at(&x->units, move.task, move.ts_ns)], hop);
 	}
 	while (rows_wait(&it, &wait)) {
 		if (wait.is_open || wait.from_cpu == PAIR_NO_CPU || wait.from_cpu == wait.cpu)

@@ -64,7 +64,7 @@ static int collect(void *work)
 	x->longest.limit = LONGEST;
 	while (!err && (row = walk_next(&w))) {
 		const struct pair_run *run = slice_run(&x->facts, &row->slice);
-		uint32_t unit = units_of(&x->units, row->slice.task);
+		uint32_t unit = units_at(&x->units, row->slice.task, row->slice.start_ns);
 		uint64_t ns = scope_cut(&x->sc, row->slice.start_ns, row->slice.end_ns);
 
 		x->total++;

@@ -122,7 +122,10 @@ static int collect(void *work)
 		for (uint32_t i = 0; i < SLICE_COUNTERS; i++)
 			if (c->has & 1U << i)
 				samples_add(&x->per_slice[i], c->values[i]);
-		err = add_to(x, buckets_sum(&x->by_unit, units_of(&x->units, row->slice.task), ns),
+		err = add_to(x,
+		             buckets_sum(&x->by_unit,
+		                         units_at(&x->units, row->slice.task, row->slice.start_ns),
+		                         ns),
 		             &x->units_sums, &x->nr_units, c, ns);
 		if (!err && run)
 			err = add_to(x, buckets_sum(&x->by_layer, run->layer, ns), &x->layer_sums,

@@ -54,7 +54,7 @@ static int collect(void *work)
 			x->unattributed_ns += ns;
 			continue;
 		}
-		unit = units_of(&x->units, row.task);
+		unit = units_at(&x->units, row.task, row.start_ns);
 		x->uses[unit].run_ns += ns;
 		x->uses[unit].nr_slices++;
 		if (row.end != PAIR_END_OPEN)

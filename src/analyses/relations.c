@@ -79,7 +79,8 @@ int relations_collect(void *relations)
 
 		if (!latency_counts(wait) || !scope_has(&x->sc, pair_wait_woken_ns(wait)) ||
 		    !pass_takes_cpu(x->sc.args, wait->cpu) ||
-		    !(scope_takes(&x->sc, wait->task) || scope_takes(&x->sc, wait->waker)))
+		    !(scope_takes(&x->sc, wait->task, pair_wait_woken_ns(wait)) ||
+		      scope_takes(&x->sc, wait->waker, pair_wait_woken_ns(wait))))
 			continue;
 		at = relation_of(
 			x, buckets_add(&x->pairs, bucket_pair(waker, wait->task), latency_ns(wait)),

@@ -47,9 +47,9 @@ static void done(void *work)
 	grouped_done(&x->delays);
 }
 
-static struct times *times_of(struct states *x, uint32_t task)
+static struct times *times_of(struct states *x, uint32_t task, uint64_t ts_ns)
 {
-	struct times *t = &x->times[units_of(&x->units, task)];
+	struct times *t = &x->times[units_at(&x->units, task, ts_ns)];
 
 	t->is_seen = true;
 	return t;
@@ -65,7 +65,7 @@ static void add_slices(struct states *x)
 
 		if (row.task == TASKS_NONE)
 			continue;
-		t = times_of(x, row.task);
+		t = times_of(x, row.task, row.start_ns);
 		t->running_ns += scope_cut(&x->sc, row.start_ns, row.end_ns);
 		if (row.end == PAIR_END_OPEN || !scope_has(&x->sc, row.end_ns))
 			continue;
@@ -84,10 +84,12 @@ static void add_waits(struct states *x)
 	while (rows_wait(&it, &row)) {
 		uint64_t start_ns = pair_wait_start_ns(&row);
 
-		times_of(x, row.task)->runnable_ns += scope_cut(&x->sc, start_ns, row.end_ns);
+		times_of(x, row.task, start_ns)->runnable_ns += scope_cut(&x->sc, start_ns,
+		                                                          row.end_ns);
 		if (row.is_open)
 			continue;
-		grouped_add(&x->delays, units_of(&x->units, row.task), row.end_ns - start_ns);
+		grouped_add(&x->delays, units_at(&x->units, row.task, start_ns),
+		            row.end_ns - start_ns);
 		if (row.cause == PAIR_PREEMPTED)
 			continue;
 		if (row.wakeup_ns)
@@ -104,7 +106,7 @@ static void add_sleeps(struct states *x)
 	struct pair_gap gap;
 
 	while (rows_sleep(&sleeps, &sleep)) {
-		struct times *t = times_of(x, sleep.task);
+		struct times *t = times_of(x, sleep.task, sleep.start_ns);
 		uint64_t ns = scope_cut(&x->sc, sleep.start_ns, sleep.end_ns);
 
 		if (sleep.state == PAIR_SLEEP_D)
@@ -113,7 +115,7 @@ static void add_sleeps(struct states *x)
 			t->sleeping_ns += ns;
 	}
 	while (rows_task_gap(&gaps, &gap))
-		x->times[units_of(&x->units, gap.task)].unknown_ns +=
+		x->times[units_at(&x->units, gap.task, gap.start_ns)].unknown_ns +=
 			scope_cut(&x->sc, gap.start_ns, gap.end_ns);
 }
 

@@ -96,7 +96,8 @@ static int add_link(struct chains *x, const struct pair_wait *w)
 		.waker = waker,
 		.before = at->waker == w->waker ? at->before : 0,
 		.is_from_waking = w->waking_ns != 0,
-		.is_wanted = scope_takes(&x->sc, w->task) && pass_takes_cpu(x->sc.args, w->cpu) &&
+		.is_wanted = scope_takes(&x->sc, w->task, pair_wait_woken_ns(w)) &&
+		             pass_takes_cpu(x->sc.args, w->cpu) &&
 		             scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns),
 	};
 	measure(x, x->nr);

@@ -380,10 +380,10 @@ int diff_run(const struct diff_cfg *cfg, struct diag *d, struct report **out)
 {
 	SCOPED(scoped_report) struct report *r = report_new(0);
 	struct diff_side a = { 0 }, b = { 0 };
-	int err = r ? diff_side_fill(&a, cfg->a, cfg->args_a) : -ENOMEM;
+	int err = r ? diff_side_fill(&a, cfg->a, cfg->args_a, d) : -ENOMEM;
 
 	if (!err)
-		err = diff_side_fill(&b, cfg->b, cfg->args_b);
+		err = diff_side_fill(&b, cfg->b, cfg->args_b, d);
 	if (!err) {
 		report_begin_object(r, NULL);
 		err = compare_all(cfg, &a, &b, r);

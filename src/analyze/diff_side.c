@@ -107,11 +107,20 @@ static void add_row(const struct diff_side *side, struct diff_group *g, enum tim
 	}
 }
 
-static uint32_t task_of(enum timeline_table table, const union timeline_row *row)
+/* The task, and when the row begins. */
+static uint32_t task_of(enum timeline_table table, const union timeline_row *row, uint64_t *ts_ns)
 {
-	if (table == TIMELINE_SLICE)
+	switch (table) {
+	case TIMELINE_SLICE:
+		*ts_ns = row->slice.start_ns;
 		return row->slice.task;
-	return table == TIMELINE_WAIT ? row->wait.task : row->migration.task;
+	case TIMELINE_WAIT:
+		*ts_ns = pair_wait_start_ns(&row->wait);
+		return row->wait.task;
+	default:
+		*ts_ns = row->migration.ts_ns;
+		return row->migration.task;
+	}
 }
 
 static int add_table(struct diff_side *side, enum timeline_table table)
@@ -125,10 +134,11 @@ static int add_table(struct diff_side *side, enum timeline_table table)
 	if (timeline_find(side->s->timeline, &q, &it))
 		return -ENOMEM;
 	while (timeline_next(&it, NULL, &row)) {
-		uint32_t task = task_of(table, &row);
+		uint64_t ts_ns;
+		uint32_t task = task_of(table, &row, &ts_ns);
 		struct diff_group *g;
 
-		if (task == TASKS_NONE || !pass_takes_task(side->s, side->args, task))
+		if (task == TASKS_NONE || !scope_takes(&side->sc, task, ts_ns))
 			continue;
 		g = group_of(side, task);
 		if (!g)
@@ -139,14 +149,18 @@ static int add_table(struct diff_side *side, enum timeline_table table)
 	return 0;
 }
 
-int diff_side_fill(struct diff_side *side, const struct source *s, const struct pass_args *args)
+int diff_side_fill(struct diff_side *side, const struct source *s, const struct pass_args *args,
+                   struct diag *d)
 {
 	static const enum timeline_table tables[] = { TIMELINE_SLICE, TIMELINE_WAIT,
 		                                      TIMELINE_MIGRATION };
 	uint64_t from = 0, to = UINT64_MAX;
-	int err = 0;
+	int err;
 
 	*side = (struct diff_side){ .s = s, .args = args };
+	err = scope_init(&side->sc, s, args, d);
+	if (err)
+		return err;
 	if (!pass_cut(s, args, &from, &to))
 		to = from + DIFF_WINDOWS;
 	side->start_ns = from;
@@ -172,6 +186,7 @@ void diff_side_done(struct diff_side *side)
 	}
 	free(side->groups);
 	free(side->by_comm);
+	scope_done(&side->sc);
 }
 
 struct diff_group *diff_side_find(const struct diff_side *side, const char *comm)

@@ -3,6 +3,7 @@
 
 #include "analyze/diff.h"
 #include "analyze/samples.h"
+#include "analyze/scope.h"
 
 enum diff_metric {
 	DIFF_WAKE_MEAN,
@@ -31,6 +32,7 @@ struct diff_group {
 struct diff_side {
 	const struct source *s;
 	const struct pass_args *args;
+	struct scope sc;
 	uint64_t start_ns, window_ns;
 	struct diff_group **groups; /* the first is all tasks together */
 	uint32_t nr, capacity;
@@ -38,9 +40,9 @@ struct diff_side {
 	uint32_t nr_comms;
 };
 
-/* -ENOMEM. */
+/* -ENOMEM, or what scope_init() says. */
 MUST_USE int diff_side_fill(struct diff_side *side, const struct source *s,
-                            const struct pass_args *args);
+                            const struct pass_args *args, struct diag *d);
 void diff_side_done(struct diff_side *side);
 /* NULL if no task has that name. */
 struct diff_group *diff_side_find(const struct diff_side *side, const char *comm);

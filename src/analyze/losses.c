@@ -62,6 +62,11 @@ static uint64_t read_affinities(const struct source *s)
 	return s->affinity ? allowed_dropped(s->affinity) : 0;
 }
 
+static uint64_t read_cgroups(const struct source *s)
+{
+	return s->tasks ? tasks_cgroups_dropped(s->tasks) : 0;
+}
+
 static uint64_t read_unproven_waits(const struct source *s)
 {
 	struct pair_breaks breaks = { 0 };

@@ -27,7 +27,7 @@ int moves_init(struct moves *m, const struct scope *sc)
 
 static bool is_wanted(const struct moves *m, const struct pair_migration *row)
 {
-	return scope_takes(m->sc, row->task) && scope_has(m->sc, row->ts_ns) &&
+	return scope_takes(m->sc, row->task, row->ts_ns) && scope_has(m->sc, row->ts_ns) &&
 	       (pass_takes_cpu(m->sc->args, row->from_cpu) ||
 	        pass_takes_cpu(m->sc->args, row->to_cpu));
 }

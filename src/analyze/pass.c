@@ -171,6 +171,17 @@ bool pass_takes_task(const struct source *s, const struct pass_args *args, uint3
 	return !args->comm || source_has_name(s, task, args->comm);
 }
 
+const char *pass_by_name(enum pass_by by)
+{
+	static const char *const names[PASS_BYS] = { [PASS_BY_THREAD] = "thread",
+		                                     [PASS_BY_PROCESS] = "process",
+		                                     [PASS_BY_COMM] = "comm",
+		                                     [PASS_BY_CGROUP] = "cgroup",
+		                                     [PASS_BY_CLASS] = "class" };
+
+	return names[by];
+}
+
 bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu)
 {
 	return args->cpu == PASS_ANY_CPU || args->cpu == cpu;

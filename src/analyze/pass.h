@@ -24,7 +24,10 @@ enum pass_by {
 	PASS_BY_DEFAULT, /* default_by of the analysis, else by thread */
 	PASS_BY_THREAD,
 	PASS_BY_PROCESS,
-	PASS_BY_COMM, /* tasks of the same name */
+	PASS_BY_COMM,   /* tasks of the same name */
+	PASS_BY_CGROUP, /* that they were in at the time */
+	PASS_BY_CLASS,  /* of the scheduler: deadline, real-time, fair, ext */
+	PASS_BYS
 };
 
 /* Which rows count. Zeroed, and with cpu set to PASS_ANY_CPU, it takes all. */
@@ -32,6 +35,8 @@ struct pass_args {
 	uint32_t pid;     /* process; 0 = all */
 	uint32_t tid;     /* thread; 0 = all */
 	const char *comm; /* pattern with * and ?; NULL = all */
+	const char *
+		cgroup; /* that the task was in when the row began: a pattern of analyze/cgroups; NULL = all */
 	uint32_t cpu;
 	uint64_t from_ns; /* rows that overlap [from_ns, to_ns); 0 and 0 = all */
 	uint64_t to_ns;
@@ -94,7 +99,9 @@ MUST_USE int pass_run(const struct pass *p, const struct source *s, const struct
 MUST_USE int pass_run_with(const struct pass_work *w, const struct source *s,
                            const struct pass_args *args, struct report *r, struct diag *d);
 
-/* What arguments leave of the rows. */
+/* "thread", "process", ..., as the command line has them; NULL for the default. */
+const char *pass_by_name(enum pass_by by);
+/* What arguments leave of the rows, but for the cgroup: analyze/scope. */
 bool pass_takes_task(const struct source *s, const struct pass_args *args, uint32_t task);
 bool pass_takes_cpu(const struct pass_args *args, uint32_t cpu);
 /* [from, to) cut to what was asked for and to the source; false if nothing is left. */

@@ -48,9 +48,9 @@ static inline bool step(struct rows *it, const struct row_columns *c)
 	return ++it->at < it->nr || load(it, c);
 }
 
-static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu)
+static bool is_wanted(const struct rows *it, uint32_t task, uint32_t cpu, uint64_t ts_ns)
 {
-	return pass_takes_cpu(it->sc->args, cpu) && scope_takes(it->sc, task);
+	return pass_takes_cpu(it->sc->args, cpu) && scope_takes(it->sc, task, ts_ns);
 }
 
 bool rows_slice(struct rows *it, struct pair_slice *out)
@@ -72,7 +72,7 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 			.prio = (int16_t)U16(it, 4),
 			.end = U8(it, 5),
 		};
-		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu) &&
+		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
 			return true;
 	}
@@ -107,9 +107,8 @@ bool rows_wait(struct rows *it, struct pair_wait *out)
 			.by = U16(it, 11),
 		};
 		if (it->sc->is_all ||
-		    (is_wanted(it, out->task, out->cpu) &&
-		     scope_overlaps(it->sc, out->waking_ns ? out->waking_ns : out->wakeup_ns,
-		                    out->end_ns)))
+		    (is_wanted(it, out->task, out->cpu, pair_wait_woken_ns(out)) &&
+		     scope_overlaps(it->sc, pair_wait_woken_ns(out), out->end_ns)))
 			return true;
 	}
 	return false;
@@ -142,7 +141,7 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 			.call = U16(it, 10),
 			.flags = U8(it, 11),
 		};
-		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu) &&
+		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))
 			return true;
 	}
@@ -172,8 +171,8 @@ bool rows_wakeup(struct rows *it, struct pair_wakeup *out)
 			.flags = U8(it, 7),
 			.by = U16(it, 8),
 		};
-		if (it->sc->is_all ||
-		    (is_wanted(it, out->task, out->target_cpu) && scope_has(it->sc, out->ts_ns)))
+		if (it->sc->is_all || (is_wanted(it, out->task, out->target_cpu, out->ts_ns) &&
+		                       scope_has(it->sc, out->ts_ns)))
 			return true;
 	}
 	return false;
@@ -199,7 +198,7 @@ bool rows_migration(struct rows *it, struct pair_migration *out)
 		};
 		if ((pass_takes_cpu(it->sc->args, out->from_cpu) ||
 		     pass_takes_cpu(it->sc->args, out->to_cpu)) &&
-		    scope_takes(it->sc, out->task) && scope_has(it->sc, out->ts_ns))
+		    scope_takes(it->sc, out->task, out->ts_ns) && scope_has(it->sc, out->ts_ns))
 			return true;
 	}
 	return false;
@@ -252,7 +251,7 @@ static bool next_gap(struct rows *it, struct pair_gap *out)
 bool rows_task_gap(struct rows *it, struct pair_gap *out)
 {
 	while (next_gap(it, out))
-		if (out->task != TASKS_NONE && scope_takes(it->sc, out->task) &&
+		if (out->task != TASKS_NONE && scope_takes(it->sc, out->task, out->start_ns) &&
 		    scope_overlaps(it->sc, out->start_ns, out->end_ns))
 			return true;
 	return false;

@@ -14,6 +14,12 @@
 #include "analyze/pass.h"
 #include "base/attr.h"
 
+enum scope_takes {
+	SCOPE_NEVER,
+	SCOPE_ALWAYS,
+	SCOPE_AT_TIMES, /* while it is in one of the cgroups */
+};
+
 struct scope {
 	const struct source *s;
 	const struct pass_args *args;
@@ -23,18 +29,22 @@ struct scope {
 	uint64_t covered_ns; /* of that, without holes: what rates divide by */
 	uint32_t nr_tasks;   /* indices of tasks are below this */
 	uint32_t nr_cpus;
-	uint8_t *takes; /* by task; NULL = all */
-	bool is_all;    /* nothing is left out */
+	uint8_t *takes;   /* by task, enum scope_takes; NULL = all */
+	uint8_t *cgroups; /* by number: those asked for; NULL = all */
+	bool is_all;      /* nothing is left out */
 };
 
-/* -ENOMEM with a sentence. */
+/* -ENOMEM, or -ENODATA for cgroups that are unknown, with a sentence. */
 MUST_USE int scope_init(struct scope *sc, const struct source *s, const struct pass_args *args,
                         struct diag *d);
 void scope_done(struct scope *sc);
 /* The same without any filter; args is room for its arguments. To be used as long as sc, and not to be freed. */
 struct scope scope_whole(const struct scope *sc, struct pass_args *args);
 
-bool scope_takes(const struct scope *sc, uint32_t task);
+/* At that time: when a row about it begins. */
+bool scope_takes(const struct scope *sc, uint32_t task, uint64_t ts_ns);
+/* At any time. */
+bool scope_takes_ever(const struct scope *sc, uint32_t task);
 bool scope_overlaps(const struct scope *sc, uint64_t start_ns, uint64_t end_ns);
 /* How much of [start, end) lies in the time asked for. */
 uint64_t scope_cut(const struct scope *sc, uint64_t start_ns, uint64_t end_ns);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cgroups.h"
 #include "base/cleanup.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -77,6 +78,38 @@ static int group(struct units *u, uint32_t nr_tasks)
 	return err;
 }
 
+/* Numbers of cgroups and classes are units as they are. */
+static int by_number(struct units *u, uint32_t nr)
+{
+	u->nr = nr;
+	u->threads = calloc(nr, sizeof(*u->threads));
+	return u->threads ? 0 : -ENOMEM;
+}
+
+static int by_cgroup(struct units *u, const struct scope *sc)
+{
+	uint32_t nr = tasks_nr_cgroups(u->s->tasks) + 1, cgroup;
+	uint64_t from_ns;
+	int err = by_number(u, nr);
+
+	for (uint32_t task = 0; !err && task < sc->nr_tasks; task++)
+		for (uint32_t i = 0; tasks_cgroup_stay(u->s->tasks, task, i, &cgroup, &from_ns);
+		     i++)
+			u->threads[cgroup] += has_acted(u, task);
+	return err;
+}
+
+static int by_class(struct units *u, const struct scope *sc)
+{
+	int err = by_number(u, SCHED_CLASSES);
+
+	if (!err)
+		err = classes_init(&u->classes, sc);
+	for (uint32_t task = 0; !err && task < sc->nr_tasks; task++)
+		u->threads[classes_at(&u->classes, task, UINT64_MAX)] += has_acted(u, task);
+	return err;
+}
+
 int units_init(struct units *u, const struct scope *sc, struct diag *d)
 {
 	int err;
@@ -89,7 +122,16 @@ int units_init(struct units *u, const struct scope *sc, struct diag *d)
 	if (u->by == PASS_BY_DEFAULT || u->by == PASS_BY_THREAD)
 		return 0;
 	u->nr = 0;
-	err = group(u, sc->nr_tasks);
+	if (u->by == PASS_BY_CGROUP) {
+		err = cgroups_check(u->s, d);
+		if (err)
+			return err;
+		err = by_cgroup(u, sc);
+	} else if (u->by == PASS_BY_CLASS) {
+		err = by_class(u, sc);
+	} else {
+		err = group(u, sc->nr_tasks);
+	}
 	return err ? diag_set(d, err, NULL, "out of memory") : 0;
 }
 
@@ -98,7 +140,17 @@ void units_done(struct units *u)
 	free(u->of_task);
 	free(u->names);
 	free(u->threads);
+	classes_done(&u->classes);
 	*u = (struct units){ 0 };
+}
+
+uint32_t units_at(const struct units *u, uint32_t task, uint64_t ts_ns)
+{
+	if (u->by == PASS_BY_CGROUP)
+		return tasks_cgroup_at(u->s->tasks, task, ts_ns);
+	if (u->by == PASS_BY_CLASS)
+		return classes_at(&u->classes, task, ts_ns);
+	return units_of(u, task);
 }
 
 uint32_t units_of(const struct units *u, uint32_t task)
@@ -127,8 +179,17 @@ static void add_tgid(const struct source *s, struct report *r, uint32_t task)
 
 void units_report(const struct units *u, struct report *r, uint32_t unit)
 {
-	uint32_t task = name_of(u, unit);
+	uint32_t task;
 
+	if (u->by == PASS_BY_CGROUP) {
+		report_string(r, "cgroup", unit ? cgroup_name(u->s, unit, r) : "unknown");
+		return;
+	}
+	if (u->by == PASS_BY_CLASS) {
+		report_string(r, "class", class_name(unit));
+		return;
+	}
+	task = name_of(u, unit);
 	if (u->by == PASS_BY_COMM && u->threads[unit] != 1) {
 		report_null(r, "pid");
 		report_null(r, "tgid");
@@ -141,12 +202,9 @@ void units_report(const struct units *u, struct report *r, uint32_t unit)
 
 void units_report_mode(const struct units *u, struct report *r)
 {
-	static const char *const modes[] = { [PASS_BY_DEFAULT] = "per_thread",
-		                             [PASS_BY_THREAD] = "per_thread",
-		                             [PASS_BY_PROCESS] = "per_process",
-		                             [PASS_BY_COMM] = "per_comm" };
+	const char *by = pass_by_name(u->by == PASS_BY_DEFAULT ? PASS_BY_THREAD : u->by);
 
-	report_string(r, "aggregation_mode", modes[u->by]);
+	report_string(r, "aggregation_mode", report_printf(r, "per_%s", by));
 }
 
 uint32_t units_threads(const struct units *u, uint32_t unit)

@@ -57,7 +57,8 @@ static bool is_wanted(const struct walk *w)
 {
 	struct row_owner o = whose(w->table, &w->row);
 
-	return pass_takes_cpu(w->sc->args, o.cpu) && (!o.has_task || scope_takes(w->sc, o.task)) &&
+	return pass_takes_cpu(w->sc->args, o.cpu) &&
+	       (!o.has_task || scope_takes(w->sc, o.task, o.start_ns)) &&
 	       scope_overlaps(w->sc, o.start_ns, o.end_ns);
 }
 

@@ -25,6 +25,7 @@
 	X(task_names, "names of tasks found no place: those tasks have none") \
 	X(logged_events, "events are beyond the size of the event log: queries and exports lack them, analyses do not") \
 	X(affinities, "changes of CPU affinity found no place: the tasks count as bound as they were before") \
+	X(cgroups, "words about the cgroups of tasks found no place: those cgroups are unknown") \
 	X(unproven_waits, "tasks were woken and must have run unseen: what they did then is unknown")
 
 #define LOSSES_OF_RUN(X) \

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	OPT_FLAG('a', "all", struct analyze_args, wants_all, "run every analysis that applies"),
 	OPT_FLAG(0, "json", struct analyze_args, is_json, "one JSON object, for programs"),
 	TRACE_ARGS_OPTIONS(struct analyze_args, rows),
-	OPT_STRING(0, "by", "WHAT", struct analyze_args, by, "what a row adds up: thread, process, comm (tasks of one name)",
+	OPT_STRING(0, "by", "WHAT", struct analyze_args, by, "what a row adds up: thread, process, comm (tasks of one name), cgroup, class (deadline, real-time, fair, ext)",
 		.heading = "For single analyses"),
 	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "the same as --by process"),
 	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),
@@ -309,20 +309,16 @@ static int answer(struct analyzer *a)
 
 static int fill_by(struct analyzer *a)
 {
-	static const char *const names[] = {
-		[PASS_BY_THREAD] = "thread", [PASS_BY_PROCESS] = "process", [PASS_BY_COMM] = "comm"
-	};
-
 	a->pass.by = a->args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
 	if (!a->args->by)
 		return 0;
-	for (enum pass_by by = PASS_BY_THREAD; by <= PASS_BY_COMM; by++)
-		if (strcmp(a->args->by, names[by]) == 0) {
+	for (enum pass_by by = PASS_BY_THREAD; by < PASS_BYS; by++)
+		if (strcmp(a->args->by, pass_by_name(by)) == 0) {
 			a->pass.by = by;
 			return 0;
 		}
-	return diag_set(a->d, -EINVAL, "thread, process or comm", "rows cannot be by '%.32s'",
-	                a->args->by);
+	return diag_set(a->d, -EINVAL, "thread, process, comm, cgroup or class",
+	                "rows cannot be by '%.32s'", a->args->by);
 }
 
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)

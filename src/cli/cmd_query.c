@@ -89,7 +89,7 @@ static void list_fields(void)
 			printf("%s%s", sep, f->name);
 		printf("\n");
 	}
-	printf("\nEvery event also has timestamp, cpu, event_type, pid and comm.\n");
+	printf("\nEvery event also has timestamp, cpu, event_type, pid, comm and cgroup.\n");
 }
 
 /* Words separated by commas; the kinds of all of them. */
@@ -129,6 +129,7 @@ static int make_query(const struct query_args *args, struct query *q, struct dia
 		.tid = args->rows.tid ? (uint32_t)args->rows.tid : EVENT_LOG_ANY,
 		.pid = (uint32_t)args->rows.pid,
 		.comm = args->rows.comm,
+		.cgroup = args->rows.cgroup,
 		.limit = args->wants_all        ? 0
 		         : args->rows.has_limit ? args->rows.limit
 		                                : DEFAULT_LIMIT,
@@ -252,7 +253,7 @@ const struct opt_command cmd_query = {
 	.summary = "single events of a recorded trace: filtered, sorted, grouped, added up",
 	.operands = "FILE",
 	.description =
-		"Shows the events of a trace as they were recorded. All filters must hold; --tid and --comm match any "
+		"Shows the events of a trace as they were recorded. All filters must hold; --tid, --comm and --cgroup match any "
 		"task of an event: the one switched out, switched in, waking or woken. Counts and sums cover all "
 		"events that match, whatever --limit shows.",
 	.options = options,

@@ -78,6 +78,7 @@ int trace_args_fill(const struct trace_args *args, const struct source *s, struc
 		.pid = (uint32_t)args->pid,
 		.tid = (uint32_t)args->tid,
 		.comm = args->comm,
+		.cgroup = args->cgroup,
 		.cpu = args->has_cpu ? (uint32_t)args->cpu : PASS_ANY_CPU,
 		.limit = args->has_limit ? (uint32_t)args->limit : 0,
 		.layer = EV_NO_LAYER,

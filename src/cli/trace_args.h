@@ -17,6 +17,7 @@ struct trace_args {
 	uint64_t pid;
 	uint64_t tid;
 	const char *comm;
+	const char *cgroup;
 	uint64_t cpu;
 	bool has_cpu;
 	const char *from;
@@ -29,19 +30,22 @@ struct trace_args {
 
 /* Entries of an option table; field is the struct trace_args within the command's own. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types and fields take none */
-#define TRACE_ARGS_OPTIONS(st, field)                                                         \
-	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process", \
-	        .heading = "Which rows"),                                                     \
-		OPT_U64(0, "tid", "TID", st, field.tid, 1, TRACE_ARGS_PID_MAX,                \
-	                "only this thread"),                                                  \
-		OPT_STRING('c', "comm", "PATTERN", st, field.comm,                            \
-	                   "only threads with matching names; * and ? are wildcards"),        \
-		OPT_U64(0, "cpu", "CPU", st, field.cpu, 0, UINT16_MAX - 1, "only this CPU",   \
-	                OPT_GIVEN(st, field.has_cpu)),                                        \
-		OPT_STRING(0, "from", "TIME", st, field.from,                                 \
-	                   "start here: 1.5s after the start, or @NS on the trace's clock"),  \
-		OPT_STRING(0, "to", "TIME", st, field.to, "end here"),                        \
-		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                    \
+#define TRACE_ARGS_OPTIONS(st, field)                                                             \
+	OPT_U64('p', "pid", "PID", st, field.pid, 1, TRACE_ARGS_PID_MAX, "only this process",     \
+	        .heading = "Which rows"),                                                         \
+		OPT_U64(0, "tid", "TID", st, field.tid, 1, TRACE_ARGS_PID_MAX,                    \
+	                "only this thread"),                                                      \
+		OPT_STRING('c', "comm", "PATTERN", st, field.comm,                                \
+	                   "only threads with matching names; * and ? are wildcards"),            \
+		OPT_STRING(                                                                       \
+			0, "cgroup", "PATTERN", st, field.cgroup,                                 \
+			"only while in matching cgroups, or below: a path or name with * and ?"), \
+		OPT_U64(0, "cpu", "CPU", st, field.cpu, 0, UINT16_MAX - 1, "only this CPU",       \
+	                OPT_GIVEN(st, field.has_cpu)),                                            \
+		OPT_STRING(0, "from", "TIME", st, field.from,                                     \
+	                   "start here: 1.5s after the start, or @NS on the trace's clock"),      \
+		OPT_STRING(0, "to", "TIME", st, field.to, "end here"),                            \
+		OPT_U64('n', "limit", "N", st, field.limit, 1, UINT32_MAX,                        \
 	                "at most N rows of each list", OPT_GIVEN(st, field.has_limit))
 /* NOLINTEND(bugprone-macro-parentheses) */
 

@@ -1,7 +1,6 @@
 #include "model/task_cgroups.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -221,6 +220,20 @@ uint32_t task_cgroups_at(const struct task_cgroups *c, uint32_t task, uint64_t t
 	while (stay && c->stays[stay - 1].from_ns > ts_ns)
 		stay = c->stays[stay - 1].before;
 	return stay ? c->stays[stay - 1].cgroup : 0;
+}
+
+bool task_cgroups_stay(const struct task_cgroups *c, uint32_t task, uint32_t nr, uint32_t *cgroup,
+                       uint64_t *from_ns)
+{
+	uint32_t stay = task < c->last_room ? c->last[task] : 0;
+
+	for (uint32_t i = 0; i < nr && stay; i++)
+		stay = c->stays[stay - 1].before;
+	if (!stay)
+		return false;
+	*cgroup = c->stays[stay - 1].cgroup;
+	*from_ns = c->stays[stay - 1].from_ns;
+	return true;
 }
 
 uint64_t task_cgroups_dropped(const struct task_cgroups *c)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -23,6 +24,9 @@ MUST_USE int task_cgroups_copy(const struct task_cgroups *c, struct task_cgroups
 /* The number of the cgroup that the kernel knows by that id; 0 without room. */
 uint32_t task_cgroups_of_id(struct task_cgroups *c, uint64_t id);
 uint64_t task_cgroups_id(const struct task_cgroups *c, uint32_t cgroup);
+/* The cgroups of a task, the newest first: since when it was in the nr-th; false for one that it does not have. */
+bool task_cgroups_stay(const struct task_cgroups *c, uint32_t task, uint32_t nr, uint32_t *cgroup,
+                       uint64_t *from_ns);
 /* Its path, a string of model/tasks; 0 = unknown. */
 void task_cgroups_set_path(struct task_cgroups *c, uint32_t cgroup, uint32_t path);
 uint32_t task_cgroups_path(const struct task_cgroups *c, uint32_t cgroup);

@@ -9,29 +9,14 @@
 #include "base/map.h"
 #include "model/task_cgroups.h"
 #include "model/task_names.h"
+#include "model/tasks_priv.h"
 
 #define DEFAULT_TASKS (1U << 18)
 #define CHUNK_TASKS   1024U
 #define PAGE_TIDS     1024U
-#define NR_PAGES      4096U /* tids below 2^22, Linux's limit, are found without hashing */
 #define KTHREADD_TID  2U
 /* /proc gives start times in ticks of 10 ms: so far apart two may be and still mean the same start. */
 #define SAME_START_NS 20000000ULL
-
-struct tasks {
-	struct tasks_cfg cfg;
-	struct tasks_hook hook;
-	struct tasks_loss loss;
-	uint32_t nr;
-	struct task **chunks; /* entries never move */
-	uint32_t *pages[NR_PAGES];
-	struct map *high; /* tids that Linux would not give, from files */
-	/* Exited tasks, by time of exit; the first is evicted first. */
-	uint32_t dead_first;
-	uint32_t dead_last;
-	struct task_names *names;
-	struct task_cgroups *cgroups;
-};
 
 void tasks_free(struct tasks *t)
 {
@@ -541,60 +526,4 @@ const char *tasks_comm(const struct tasks *t, uint32_t task)
 	const struct task *e = tasks_at(t, task);
 
 	return e && e->comm_id ? tasks_string(t, e->comm_id) : NULL;
-}
-
-void tasks_cgroup(struct tasks *t, const struct ev_cgroup *ev)
-{
-	uint32_t task = tasks_find(t, ev->tid);
-	uint32_t cgroup = task_cgroups_of_id(t->cgroups, ev->cgroup);
-
-	if (task != TASKS_NONE)
-		task_cgroups_set(t->cgroups, task, cgroup, ev->hdr.ts_ns);
-	else if (ev->tid)
-		task_cgroups_keep(t->cgroups, ev->tid, cgroup);
-}
-
-void tasks_cgroup_info(struct tasks *t, const struct ev_cgroup_info *ev)
-{
-	const char *path = (const char *)(ev + 1);
-	uint32_t cgroup = task_cgroups_of_id(t->cgroups, ev->cgroup);
-
-	task_cgroups_set_path(t->cgroups, cgroup, tasks_intern(t, path, strlen(path)));
-}
-
-void tasks_lost(struct tasks *t, uint32_t kind, uint64_t ts_ns)
-{
-	if (kind != EV_CGROUP && kind != EV_FORK && kind != EV_FREE && kind != EV_EXEC)
-		return;
-	task_cgroups_forget_kept(t->cgroups); /* the tids may have other owners by now */
-	for (uint32_t i = 0; kind == EV_CGROUP && i < t->nr; i++)
-		if (at(t, i)->is_found)
-			task_cgroups_set(t->cgroups, i, 0, ts_ns);
-}
-
-uint32_t tasks_nr_cgroups(const struct tasks *t)
-{
-	return task_cgroups_nr(t->cgroups);
-}
-
-uint32_t tasks_cgroup_at(const struct tasks *t, uint32_t task, uint64_t ts_ns)
-{
-	return task_cgroups_at(t->cgroups, task, ts_ns);
-}
-
-uint32_t tasks_cgroup_now(const struct tasks *t, uint32_t task)
-{
-	return task_cgroups_now(t->cgroups, task);
-}
-
-const char *tasks_cgroup_path(const struct tasks *t, uint32_t cgroup)
-{
-	uint32_t path = task_cgroups_path(t->cgroups, cgroup);
-
-	return path ? tasks_string(t, path) : NULL;
-}
-
-uint64_t tasks_cgroup_id(const struct tasks *t, uint32_t cgroup)
-{
-	return task_cgroups_id(t->cgroups, cgroup);
 }

@@ -107,6 +107,10 @@ uint32_t tasks_nr_cgroups(const struct tasks *t);
 /* The cgroup that a task was in then; 0 = unknown. */
 uint32_t tasks_cgroup_at(const struct tasks *t, uint32_t task, uint64_t ts_ns);
 uint32_t tasks_cgroup_now(const struct tasks *t, uint32_t task);
+/* Its cgroups, the newest first, 0 while unknown, and since when; false for one that it does not have. */
+bool tasks_cgroup_stay(const struct tasks *t, uint32_t task, uint32_t nr, uint32_t *cgroup,
+                       uint64_t *from_ns);
+uint64_t tasks_cgroups_dropped(const struct tasks *t); /* words about them that found no place */
 /* Below the root of its hierarchy, "/" for the root; the last one if it was renamed. NULL = unknown. */
 const char *tasks_cgroup_path(const struct tasks *t, uint32_t cgroup);
 uint64_t tasks_cgroup_id(const struct tasks *t, uint32_t cgroup); /* the kernel's; 0 = none */

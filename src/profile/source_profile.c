@@ -218,11 +218,12 @@ static bool takes_sample(const struct maker *m, const struct source_sample *samp
                          bool takes_idle)
 {
 	const struct pass_args *args = m->sc.args;
-	bool is_filtered = args->pid || args->tid || args->comm;
+	bool is_filtered = args->pid || args->tid || args->comm || args->cgroup;
 
 	if (!scope_has(&m->sc, sample->ts_ns) || !pass_takes_cpu(args, sample->cpu))
 		return false;
-	return task == TASKS_NONE ? takes_idle && !is_filtered : scope_takes(&m->sc, task);
+	return task == TASKS_NONE ? takes_idle && !is_filtered
+	                          : scope_takes(&m->sc, task, sample->ts_ns);
 }
 
 static uint32_t task_of(const struct maker *m, const struct source_sample *sample)

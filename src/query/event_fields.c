@@ -271,10 +271,16 @@ static int64_t sign_extend(uint64_t value, unsigned int size)
 	return (int64_t)(value << shift) >> shift;
 }
 
-/* The task that had the tid at the time of the event; idle has its own name. */
+/* The task that had the tid at the time of the event. */
+static uint32_t task_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
+{
+	return s->lives ? task_lives_at(s->lives, tid, ts_ns) : tasks_find(s->tasks, tid);
+}
+
+/* Idle has its own name. */
 static const char *comm_of(const struct source *s, uint32_t tid, uint64_t ts_ns)
 {
-	uint32_t task = s->lives ? task_lives_at(s->lives, tid, ts_ns) : tasks_find(s->tasks, tid);
+	uint32_t task = task_of(s, tid, ts_ns);
 
 	if (tid == 0)
 		return "swapper";
@@ -411,6 +417,18 @@ static const char *own_name(unsigned int kind, const char *name)
 	return name;
 }
 
+/* Of the event's own task, at that time. */
+static const char *cgroup_of(const struct source *s, const struct ev_hdr *rec)
+{
+	struct event_value tid;
+	uint32_t task;
+
+	if (!event_value(s, rec, "pid", &tid))
+		return NULL;
+	task = task_of(s, (uint32_t)tid.u64, rec->ts_ns);
+	return tasks_cgroup_path(s->tasks, tasks_cgroup_at(s->tasks, task, rec->ts_ns));
+}
+
 bool event_value(const struct source *s, const struct ev_hdr *rec, const char *field,
                  struct event_value *out)
 {
@@ -430,13 +448,19 @@ bool event_value(const struct source *s, const struct ev_hdr *rec, const char *f
 		out->text = event_type_name(rec->kind);
 		return out->text != NULL;
 	}
+	if (!strcmp(field, "cgroup")) {
+		out->is_text = true;
+		out->text = cgroup_of(s, rec);
+		return out->text != NULL;
+	}
 	own = find(rec->kind, own_name(rec->kind, field));
 	return own && event_field_value(s, rec, own, out);
 }
 
 bool event_field_exists(const char *field)
 {
-	static const char *const common[] = { "timestamp", "cpu", "event_type", "pid", "comm" };
+	static const char *const common[] = { "timestamp", "cpu",  "event_type",
+		                              "pid",       "comm", "cgroup" };
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		if (!strcmp(common[i], field))
@@ -449,7 +473,8 @@ bool event_field_exists(const char *field)
 
 bool event_field_is_number(const char *field)
 {
-	if (!event_field_exists(field) || !strcmp(field, "event_type") || !strcmp(field, "comm"))
+	if (!event_field_exists(field) || !strcmp(field, "event_type") || !strcmp(field, "comm") ||
+	    !strcmp(field, "cgroup"))
 		return false;
 	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
 		const struct event_field *f = find(kind, field);

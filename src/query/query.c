@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cgroups.h"
+#include "analyze/cgroups.h"
 #include "analyze/losses.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
@@ -63,7 +65,7 @@ static bool meets(const struct source *s, const struct ev_hdr *rec, const struct
 	return c->is_number && compare_order(number_order(&v, c), c->op);
 }
 
-/* Whether one of the tasks that the event names is of that process and name. */
+/* Whether one of the tasks that the event names is of that process, name and cgroup. */
 static bool names_task(const struct source *s, const struct query *q, const struct ev_hdr *rec)
 {
 	uint32_t tids[EVENT_LOG_MAX_TIDS];
@@ -76,6 +78,8 @@ static bool names_task(const struct source *s, const struct query *q, const stru
 
 		if (!t || (q->pid && t->tgid != q->pid))
 			continue;
+		if (q->cgroups && !q->cgroups[tasks_cgroup_at(s->tasks, task, rec->ts_ns)])
+			continue;
 		if (!q->comm || source_has_name(s, task, q->comm))
 			return true;
 	}
@@ -86,7 +90,7 @@ static bool matches(const struct source *s, const struct query *q, const struct 
 {
 	if (!event_type_name(rec->kind))
 		return false;
-	if ((q->pid || q->comm) && !names_task(s, q, rec))
+	if ((q->pid || q->comm || q->cgroups) && !names_task(s, q, rec))
 		return false;
 	for (size_t i = 0; i < q->nr_where; i++)
 		if (!meets(s, rec, &q->where[i]))
@@ -388,9 +392,34 @@ static int show_in_time_order(const struct source *s, const struct query *q, str
 	return 0;
 }
 
-int query_run(const struct source *s, const struct query *q, struct report *r, struct diag *d)
+static bool mentions(const struct query *q, const char *field)
+{
+	for (size_t i = 0; i < q->nr_where; i++)
+		if (!strcmp(q->where[i].field, field))
+			return true;
+	for (size_t i = 0; i < q->nr_select; i++)
+		if (!strcmp(q->select[i], field))
+			return true;
+	return !strcmp(q->sort, field) || !strcmp(q->group_by, field);
+}
+
+static int run(const struct source *s, const struct query *q, struct report *r, struct diag *d)
 {
 	if (q->fn != QUERY_NO_FN || q->group_by[0])
 		return query_aggregate(s, q, r, d);
 	return q->sort[0] ? show_sorted(s, q, r, d) : show_in_time_order(s, q, r, d);
+}
+
+int query_run(const struct source *s, struct query *q, struct report *r, struct diag *d)
+{
+	SCOPED(scoped_free) uint8_t *cgroups = NULL;
+	int err = mentions(q, "cgroup") ? cgroups_check(s, d) : 0;
+
+	if (!err && q->cgroup)
+		err = cgroups_pick(s, q->cgroup, d, &cgroups);
+	q->cgroups = cgroups;
+	if (!err)
+		err = run(s, q, r, d);
+	q->cgroups = NULL;
+	return err;
 }

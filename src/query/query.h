@@ -51,7 +51,10 @@ struct query {
 	uint32_t tid;     /* any task that the event names */
 	uint32_t pid;     /* the process of any such task; 0 = all */
 	const char *comm; /* its name, pattern with * and ?; NULL = all */
-	uint64_t from_ns; /* [from_ns, to_ns); 0 = open */
+	const char *
+		cgroup; /* that any such task was in then: a pattern of analyze/cgroups; NULL = all */
+	const uint8_t *cgroups; /* the same by number: filled in by query_run() */
+	uint64_t from_ns;       /* [from_ns, to_ns); 0 = open */
 	uint64_t to_ns;
 	struct query_condition where[QUERY_MAX_WHERE];
 	size_t nr_where;
@@ -82,9 +85,9 @@ MUST_USE int query_parse_fn(const char *text, struct query *q, struct diag *d);
 MUST_USE int query_set_group(const char *field, struct query *q, struct diag *d);
 
 /*
- * Adds to the object that is open: total_matched, returned_count, offset, has_more, and events: a list of
+ * The names in the report are those of the query, which lives as long. Adds to the object that is open: total_matched, returned_count, offset, has_more, and events: a list of
  * {timestamp, cpu, event_type, pid, fields: {...}}, or of the selected fields alone; or, grouped or added up,
  * aggregation: {function, field, result} or {function, field, group_by, groups: [{value, count, result}]}.
  */
-MUST_USE int query_run(const struct source *s, const struct query *q, struct report *r,
+MUST_USE int query_run(const struct source *s, struct query *q, struct report *r,
                        struct diag *d);

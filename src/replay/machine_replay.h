@@ -11,7 +11,7 @@
  *
  * The share of time that a CPU is busy is that of the time that the recording covers; the remainder
  * is not attributed. Wakeups of a CPU are those made on it. Not reported, because a recording has
- * none of it: machine_play.absent, loads, time in user and kernel mode, cgroups. All calls come
+ * none of it: machine_play.absent, loads, time in user and kernel mode. All calls come
  * from one thread.
  */
 #pragma once

@@ -97,7 +97,7 @@ static struct machine_interval *task_of(struct replay_sums *x, uint32_t task)
 	bool is_new;
 	uint32_t place;
 
-	if (task >= x->tasks.nr_numbers || !scope_takes(x->scope, task))
+	if (task >= x->tasks.nr_numbers || !scope_takes_ever(x->scope, task))
 		return NULL;
 	assert(x->of_tasks && x->last_cpus);
 	place = place_of(&x->tasks, task, &is_new);

@@ -53,7 +53,7 @@ static void list_lives(struct replay_tasks *t)
 	for (uint32_t i = 0; i < sc->nr_tasks; i++) {
 		const struct task *task = tasks_at(t->s->tasks, i);
 
-		if (task && scope_takes(sc, i))
+		if (task && scope_takes_ever(sc, i))
 			t->lives[t->nr_lives++] = (struct replay_life){
 				.first_ns = task->first_seen_ns,
 				.end_ns = task->end_ns ? task->end_ns : UINT64_MAX,
@@ -112,6 +112,11 @@ static const char *comm_at(const struct replay_tasks *t, uint32_t task, uint64_t
 	const char *comm = tasks_string(t->s->tasks, tasks_comm_at(t->s->tasks, task, ts_ns));
 
 	return comm && *comm ? comm : "?";
+}
+
+static const char *cgroup_at(const struct replay_tasks *t, uint32_t task, uint64_t moment)
+{
+	return tasks_cgroup_path(t->s->tasks, tasks_cgroup_at(t->s->tasks, task, moment));
 }
 
 static const char *cmdline_of(const struct replay_tasks *t, uint32_t tgid)
@@ -189,6 +194,7 @@ static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
 		.nr_threads = 1,
 		.comm = comm_at(t, life->task, moment),
 		.cmdline = cmdline_of(t, task->tgid),
+		.cgroup = cgroup_at(t, life->task, moment),
 		.state = life->end_ns <= moment ? 'X' : track->state,
 		.last_cpu = track->cpu,
 		.prio = track->has_prio ? track->prio : MACHINE_NO_PRIO,
@@ -215,6 +221,7 @@ static struct machine_task *process_of(struct replay_tasks *t, uint32_t unit, ui
 		.tgid = id,
 		.comm = comm_at(t, t->cfg.processes->names[unit], moment),
 		.cmdline = cmdline_of(t, id),
+		.cgroup = cgroup_at(t, t->cfg.processes->names[unit], moment),
 		.layer = -1,
 	};
 	machine_sum_clear(row);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Cgroups in recordings, in the hierarchy that has the controller cpu, against what /proc says and what was done."""
+import json
 import os
 import pathlib
 import time
 
 from live import (Work, case, cpu_cgroup_of, cpu_cgroups, cpu_hierarchy, expect, expect_between, main, move, remove_cgroup,
-                  scratch)
+                  run, scratch)
 from test_record import Record, decoded
 
 TOLD, STATED = 1, 2
@@ -51,8 +52,8 @@ def every_thread_that_is_there_has_the_cgroup_that_proc_shows():
         with Record(os.path.join(folder, "t")) as ours:
             ours.finish()
         after = threads()
-        trace = decoded(ours.path)
         work.kill()
+        trace = decoded(ours.path)
     told = Cgroups(trace)
     lasting = {tid: path for tid, path in before.items() if path is not None and after.get(tid) == path}
     expect(len(lasting) > 20, f"only {len(lasting)} threads")
@@ -75,9 +76,9 @@ def a_process_that_is_moved_takes_all_its_threads_with_it():
             move(work.pid, abroad)
             moved = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             ours.finish()
-        trace = decoded(ours.path)
         work.kill()
         other.kill()
+        trace = decoded(ours.path)
     told = Cgroups(trace)
     expect(len(tids) == 4, f"{tids}")
     for tid in tids:
@@ -120,8 +121,8 @@ def one_thread_that_is_moved_leaves_the_others_where_they_are():
         with Record(os.path.join(folder, "t")) as ours:
             tasks.write_text(str(tids[2]), encoding="ascii")
             ours.finish()
-        told = Cgroups(decoded(ours.path))
         work.kill()
+        told = Cgroups(decoded(ours.path))
     for tid in tids:
         expect(told.of(tid) == [(True, path_of(home))] + [(False, path_of(abroad))] * (tid == tids[2]), f"{tid}: {told.of(tid)}")
 
@@ -148,6 +149,35 @@ def other_hierarchies_are_not_mixed_in():
         told = Cgroups(decoded(ours.path))
     expect([stated for stated, _ in told.of(work.pid)] == [True], f"{told.of(work.pid)}")
     expect(path_of(group) not in told.paths.values(), "a cgroup of another hierarchy")
+
+
+@case
+def what_a_task_did_counts_for_the_cgroup_in_which_it_did_it():
+    """Two hogs of one CPU are moved while they run: their time is divided at that moment, and nothing is lost or counted twice."""
+    with scratch() as folder, cpu_cgroups("early", "late") as (early, late):
+        with Record(os.path.join(folder, "t")) as ours:
+            work = Work("hogs", cgroup=early, nr=2, ms=900, cpu=1)
+            time.sleep(0.5)
+            move(work.pid, late)
+            moved = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            account = work.account()
+            ours.finish()
+
+        def rows(*args):
+            return json.loads(run("analyze", ours.path, "process_runtime", "--json", *args).stdout)["processes"]
+        by = {row["cgroup"]: row["total_runtime_ns"] for row in rows("--by", "cgroup", "-p", str(work.pid))}
+        threads_ns = sum(row["total_runtime_ns"] for row in rows("-p", str(work.pid)))
+        only = sum(row["total_runtime_ns"] for row in rows("--cgroup", path_of(late), "-p", str(work.pid)))
+        before = sum(row["total_runtime_ns"] for row in rows("-p", str(work.pid), "--to", f"@{moved}"))
+        blame = json.loads(run("analyze", ours.path, "blame", "--by", "cgroup", "--cgroup", os.path.basename(late), "--json").stdout)
+        refused = run("analyze", ours.path, "blame", "--cgroup", "/no-such-cgroup")
+    expect(len(account["tasks"]) == 2, f"{account}")
+    expect(sum(by.values()) == threads_ns, f"{by}, and by thread {threads_ns}")
+    expect(only == by[path_of(late)], f"{only} with the filter, {by}")
+    expect_between("time in the first cgroup, ns", by[path_of(early)], before - 20_000_000, before + 20_000_000,
+                   more=account["taken_ns"][1])
+    expect([row["cgroup"] for row in blame["victims"]] == [path_of(late)], f"{blame['victims']}")
+    expect(refused.returncode == 1 and "no cgroup of the recording matches" in refused.stderr, f"{refused}")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     345: ("cpuhp_enter", {1: "cpu", 3: "idx", 4: "target"}),
     491: ("sched_migrate_task", {1: "comm", 2: "pid", 3: "prio", 4: "orig_cpu", 5: "dest_cpu"}),
     542: ("kprobe_event", {1: "name", 2: "type"}),
+    # Ours: docs/trace-format.md.
+    1001: ("throttle", {1: "tid", 2: "cgroup", 3: "quota", 4: "period"}),
+    1002: ("refill", {1: "cgroup", 2: "nr_cpus", 3: "cpus"}),
+    1003: ("steal", {1: "ns"}),
 }
 COMPACT = {1: "switch_ts", 2: "switch_prev_state", 3: "switch_next_pid", 4: "switch_next_prio",
            6: "switch_next_comm", 7: "waking_ts", 8: "waking_pid", 9: "waking_target_cpu",

@@ -9,7 +9,8 @@
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 
-static const char *const modes[] = { "per_thread", "per_process", "per_comm", NULL };
+static const char *const modes[] = { "per_thread", "per_process", "per_comm",
+	                             "per_cgroup", "per_class",   NULL };
 static const char *const methods[] = { "IQR", "MAD", "StdDev", "Percentile", NULL };
 static const char *const outlier_categories[] = { "latency", "runtime", "cpu", "all", NULL };
 static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", NULL };
@@ -17,9 +18,9 @@ static const char *const categories[] = { "scheduling", "interrupt", "io", "powe
 	                                  "extended",   "query",     NULL };
 
 /* clang-format off */
-#define ARG_ROWS ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET
+#define ARG_ROWS ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET
 #define ARG_PARALLEL { .name = "use_parallel", .type = ARG_BOOL, .description = "ignored", .fallback = "true" }
-#define ARG_MODE { .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, or names", \
+#define ARG_MODE { .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, names, cgroups, or classes", \
 	.choices = modes, .fallback = "\"per_thread\"" }
 
 static const struct arg row_args[] = { ARG_ROWS, { 0 } };
@@ -27,7 +28,7 @@ static const struct arg use_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LI
 static const struct arg runtime_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE, { 0 } };
 static const struct arg mode_args[] = { ARG_ROWS, ARG_MODE, { 0 } };
 static const struct arg blame_args[] = { ARG_ROWS,
-	{ .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, or names",
+	{ .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, names, cgroups, or classes",
 	  .choices = modes, .fallback = "\"per_comm\"" }, { 0 } };
 /* Whole-machine lists that no task owns. */
 static const struct arg machine_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, { 0 } };
@@ -53,7 +54,7 @@ static const struct arg outlier_args[] = { ARG_TRACE_ID,
 	{ .name = "limit", .type = ARG_INTEGER, .description = "rows of each list, fewer if they do not fit", .min = 1,
 	  .max = 1000, .fallback = "20" },
 	ARG_WINDOW, ARG_OFFSET, { 0 } };
-static const struct arg explain_args[] = { ARG_TRACE_ID, ARG_PID, ARG_TID, ARG_COMM, ARG_CPU, ARG_WINDOW,
+static const struct arg explain_args[] = { ARG_TRACE_ID, ARG_PID, ARG_TID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW,
 	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only waits at this moment", .max = INT64_MAX },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
 static const struct arg stack_args[] = { ARG_ROWS,

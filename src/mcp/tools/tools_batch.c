@@ -254,6 +254,7 @@ static const struct arg batch_args[] = {
 	  .fallback = "true" },
 	ARG_PID,
 	ARG_COMM,
+	ARG_CGROUP,
 	ARG_CPU,
 	ARG_WINDOW,
 	ARG_LIMIT,
@@ -321,7 +322,7 @@ static const struct arg export_args[] = { ARG_TRACE_ID,
 	  .is_required = true },
 	{ .name = "analysis_types", .type = ARG_STRINGS,
 	  .description = "ids from discover_analyzers; all that apply if not given" },
-	ARG_PID, ARG_COMM, ARG_CPU, ARG_WINDOW, { 0 } };
+	ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW, { 0 } };
 /* clang-format on */
 
 static const struct out_field export_output[] = {

@@ -59,6 +59,7 @@ static int begin_query(struct tool_call *call, const struct source *s, struct qu
 		.tid = args.tid ? args.tid : EVENT_LOG_ANY,
 		.pid = args.pid,
 		.comm = args.comm,
+		.cgroup = args.cgroup,
 		.from_ns = args.from_ns,
 		.to_ns = args.to_ns,
 		.limit = call_has(call, "limit") ? call_u64(call, "limit") : DEFAULT_ROWS,
@@ -140,7 +141,7 @@ static int parse_sum(struct tool_call *call, struct query *q, struct wanted_sum 
 	return err ? err : query_parse_fn(text, q, call->d);
 }
 
-static int run_query(struct tool_call *call, const struct source *s, const struct query *q,
+static int run_query(struct tool_call *call, const struct source *s, struct query *q,
                      struct report *r, uint64_t *took_ns)
 {
 	uint64_t start_ns = clock_boot_ns();

@@ -295,6 +295,7 @@ static const struct arg diff_args[] = {
 	  .fallback = "false" },
 	ARG_PID,
 	ARG_COMM,
+	ARG_CGROUP,
 	ARG_CPU,
 	ARG_LIMIT,
 	ARG_OFFSET,

@@ -19,12 +19,12 @@ static uint32_t rows_wanted(struct tool_call *c)
 
 static enum pass_by mode_of(const char *mode)
 {
-	static const char *const modes[] = { [PASS_BY_THREAD] = "per_thread",
-		                             [PASS_BY_PROCESS] = "per_process",
-		                             [PASS_BY_COMM] = "per_comm" };
+	static const char prefix[] = "per_";
 
-	for (enum pass_by by = PASS_BY_THREAD; mode && by <= PASS_BY_COMM; by++)
-		if (strcmp(mode, modes[by]) == 0)
+	if (!mode || strncmp(mode, prefix, strlen(prefix)) != 0)
+		return PASS_BY_DEFAULT;
+	for (enum pass_by by = PASS_BY_THREAD; by < PASS_BYS; by++)
+		if (strcmp(mode + strlen(prefix), pass_by_name(by)) == 0)
 			return by;
 	return PASS_BY_DEFAULT;
 }
@@ -35,6 +35,7 @@ int trace_pass_args(struct tool_call *c, const struct source *s, struct pass_arg
 		.pid = (uint32_t)call_u64(c, "pid"),
 		.tid = (uint32_t)call_u64(c, "tid"),
 		.comm = call_string(c, "comm"),
+		.cgroup = call_string(c, "cgroup"),
 		.cpu = call_has(c, "cpu") ? (uint32_t)call_u64(c, "cpu") : PASS_ANY_CPU,
 		.from_ns = call_u64(c, "start_time_ns"),
 		.to_ns = call_u64(c, "end_time_ns"),

@@ -28,6 +28,11 @@
 		.name = "comm", .type = ARG_STRING,                         \
 		.description = "only matching names; * and ? are wildcards" \
 	}
+#define ARG_CGROUP                                                                     \
+	{                                                                              \
+		.name = "cgroup", .type = ARG_STRING,                                  \
+		.description = "only while in matching cgroups: path or name, * and ?" \
+	}
 #define ARG_CPU                                                                               \
 	{                                                                                     \
 		.name = "cpu", .type = ARG_INTEGER, .description = "only this CPU", .min = 0, \
