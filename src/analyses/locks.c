@@ -1,7 +1,7 @@
 /*
  * Locks of user space on which tasks sleep: futexes, by process and address, with who waits for each and who held it.
  *
- * The kernel knows neither the type of a futex nor its owner. But whoever wakes a waiter had the lock until then, or
+ * The kernel knows neither the type of a futex nor its owner. But the task that wakes a waiter had the lock until then, or
  * fulfilled the condition: the time of all waiters since the release before is charged to that task. An end by an
  * interrupt is a timeout, and releases nothing. What no release followed has no holder. A futex that several processes share has a row
  * in each.
@@ -34,7 +34,7 @@ struct lock {
 	uint64_t nr;
 	uint64_t ns;
 	uint64_t max_ns;
-	uint64_t held_ns; /* of ns, what somebody is charged with */
+	uint64_t held_ns; /* of ns, what a task is charged with */
 	uint64_t nr_open; /* not ended: they wait now */
 	uint64_t nr_timeouts;
 };
@@ -206,7 +206,7 @@ static void show_waiters(const struct locks *x, uint32_t lock, struct report *r)
 	report_end_object(r);
 }
 
-/* pid and comm are null for the time after which nobody released it. */
+/* pid and comm are null for the time after which no task released it. */
 static void show_holders(const struct locks *x, uint32_t lock, struct report *r)
 {
 	uint32_t first = sleep_edges_first(&x->holders, lock);
