@@ -382,6 +382,12 @@ void pair_finish(struct pair *p, uint64_t ts_ns);
 MUST_USE int pair_snapshot(const struct pair *p, struct tasks *tasks, const struct pair_out *rows,
                            uint64_t ts_ns, struct pair **out);
 
+/*
+ * Whether a task waits for a CPU as far as is known: neither lost switches nor its CPU say otherwise. Since when, from the waking where
+ * there was one, and in whose queue.
+ */
+bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu);
+
 uint32_t pair_nr_cpus(const struct pair *p);
 bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
 uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */

@@ -542,6 +542,19 @@ static bool is_disproved(const struct pair *p, const struct pair_task *st, uint6
 	return c->mode == PAIR_CPU_IDLE && c->alive_ns > since_ns + REACTION_NS;
 }
 
+bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu)
+{
+	const struct pair_task *st = &p->states[task];
+	bool is_preempted = st->mode == TASK_WAITING && st->cause == PAIR_PREEMPTED;
+
+	if (st->losses.switches != p->losses.switches ||
+	    (st->mode != TASK_WAITING && !(st->mode == TASK_SLEEPING && st->waking_ns)))
+		return false;
+	*since_ns = st->waking_ns && !is_preempted ? st->waking_ns : st->since_ns;
+	*cpu = st->cpu;
+	return is_preempted || !is_disproved(p, st, *since_ns);
+}
+
 /* The wait of a woken task that is open at the end, from since_ns on. */
 static void emit_open_wait(struct pair *p, uint32_t task, uint64_t since_ns)
 {

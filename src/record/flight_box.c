@@ -226,17 +226,22 @@ static int push(void *ctx, const struct ev_hdr *rec)
 		return err;
 	if (rec->kind == EV_LOST && ((const struct ev_lost *)rec)->kind == EV_PROBE)
 		trigger_eval_lost_probes(b->eval);
-	return b->model.push(b->model.ctx, rec);
+	err = b->model.push(b->model.ctx, rec);
+	trigger_eval_advance(b->eval, b->now_ns);
+	return err;
 }
 
 static int advance(void *ctx, __u64 ts_ns)
 {
 	struct flight_box *b = ctx;
+	int err;
 
 	if (ts_ns > b->now_ns)
 		b->now_ns = ts_ns;
 	record_ring_advance(b->ring, ts_ns);
-	return b->model.advance(b->model.ctx, ts_ns);
+	err = b->model.advance(b->model.ctx, ts_ns);
+	trigger_eval_advance(b->eval, b->now_ns);
+	return err;
 }
 
 struct ev_sink flight_box_sink(struct flight_box *b)
@@ -320,6 +325,7 @@ static int make_model(struct flight_box *b)
 	pair.tasks = eval.tasks = b->tasks;
 	if (!err)
 		err = pair_new(&pair, &b->pair);
+	eval.pair = b->pair;
 	if (!err)
 		err = trigger_eval_new(&eval, &b->eval);
 	if (err)

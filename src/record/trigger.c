@@ -18,6 +18,7 @@ const char *const trigger_kind_names[TRIGGER_KINDS + 1] = {
 	[TRIGGER_SLICE] = "slice",
 	[TRIGGER_QUEUE_DEPTH] = "queue-depth",
 	[TRIGGER_DSQ_LATENCY] = "dsq-latency",
+	[TRIGGER_STALL] = "stall",
 	[TRIGGER_UPROBE] = "uprobe",
 	[TRIGGER_USER] = "sigusr2",
 };

@@ -3,7 +3,7 @@
  * dump is written.
  *
  *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION }
- *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency"
+ *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency" | "stall"
  *             | "uprobe:" FILE ":" SYMBOL
  *   LIMIT     = a time with its unit (5ms), for queue-depth a number
  *   CONDITION = "comm=" GLOB | "pid=" PROCESS | "tid=" THREAD
@@ -28,6 +28,7 @@ enum trigger_kind {
 	TRIGGER_SLICE,
 	TRIGGER_QUEUE_DEPTH,
 	TRIGGER_DSQ_LATENCY,
+	TRIGGER_STALL,
 	TRIGGER_UPROBE,
 	TRIGGER_USER, /* a manual request; has no words */
 	TRIGGER_KINDS,

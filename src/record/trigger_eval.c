@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "record/waiting.h"
 
 #define MAX_CALLERS 16384U /* tasks that call a watched function at a time */
 #define NONE        UINT32_MAX
@@ -34,6 +35,7 @@ struct trigger_eval {
 	struct probe_ids probes[TRIGGER_MAX];
 	size_t nr;
 	struct tasks *tasks;
+	const struct pair *pair;
 	trigger_fire_fn *fire;
 	void *ctx;
 	struct map *callers; /* struct caller -> index of calls */
@@ -41,6 +43,9 @@ struct trigger_eval {
 	uint32_t nr_calls;
 	uint32_t first_free;
 	uint64_t no_room;
+	struct waiting waiting; /* for stalls */
+	uint64_t stall_ns;      /* the lowest limit of a stall; 0 = none is watched */
+	uint64_t due_ns;        /* no stall fires before */
 };
 
 /* What happened, to be held against all triggers of a kind. */
@@ -139,6 +144,74 @@ static void on_dsq(void *ctx, const struct pair_dsq *row)
 		judge_all(ctx, &ev);
 }
 
+static void begin_waiting(struct trigger_eval *e, uint32_t task, uint64_t ts_ns)
+{
+	if (task == TASKS_NONE)
+		return;
+	if (waiting_begin(&e->waiting, task, ts_ns))
+		e->no_room++;
+	else if (ts_ns + e->stall_ns < e->due_ns)
+		e->due_ns = ts_ns + e->stall_ns;
+}
+
+static void on_wakeup(void *ctx, const struct pair_wakeup *row)
+{
+	if (!row->is_running)
+		begin_waiting(ctx, row->task, row->ts_ns);
+}
+
+static void on_switched(void *ctx, const struct pair_switch *row)
+{
+	struct trigger_eval *e = ctx;
+
+	if (row->prev_state == EV_STATE_RUNNABLE || row->prev_state & EV_STATE_PREEMPTED)
+		begin_waiting(e, row->prev, row->ts_ns);
+	waiting_end(&e->waiting, row->next);
+}
+
+/* Judges each stall once; when the next one is due. */
+static uint64_t judge_stall(struct trigger_eval *e, uint32_t task, uint64_t now_ns)
+{
+	uint32_t *marks = &e->waiting.tasks[task].marks;
+	struct event ev = { .kind = TRIGGER_STALL, .task = task, .ts_ns = now_ns };
+	uint64_t since_ns, due_ns = UINT64_MAX;
+
+	if (!pair_is_waiting(e->pair, task, &since_ns, &ev.cpu)) {
+		waiting_end(&e->waiting, task);
+		return due_ns;
+	}
+	ev.value = now_ns > since_ns ? now_ns - since_ns : 0;
+	for (size_t i = 0; i < e->nr; i++) {
+		if (e->triggers[i].kind != TRIGGER_STALL || *marks & 1U << i)
+			continue;
+		if (ev.value > e->triggers[i].limit) {
+			*marks |= 1U << i;
+			judge(e, i, &ev);
+		} else if (since_ns + e->triggers[i].limit < due_ns) {
+			due_ns = since_ns + e->triggers[i].limit;
+		}
+	}
+	return due_ns;
+}
+
+void trigger_eval_advance(struct trigger_eval *e, uint64_t now_ns)
+{
+	uint32_t task = e->waiting.first, next;
+
+	if (!e->stall_ns || now_ns <= e->due_ns)
+		return;
+	e->due_ns = UINT64_MAX;
+	for (; task != WAITING_NONE; task = next) {
+		uint64_t due_ns = e->waiting.tasks[task].since_ns + e->stall_ns;
+
+		next = e->waiting.tasks[task].after;
+		if (due_ns < now_ns)
+			due_ns = judge_stall(e, task, now_ns);
+		if (due_ns < e->due_ns)
+			e->due_ns = due_ns;
+	}
+}
+
 /* The calls of a task; made if there are none. NULL without room. */
 static struct calls *calls_of(struct trigger_eval *e, const struct caller *key)
 {
@@ -225,6 +298,7 @@ static void on_task_end(void *ctx, uint32_t task, uint64_t ts_ns)
 	struct trigger_eval *e = ctx;
 
 	(void)ts_ns;
+	waiting_end(&e->waiting, task);
 	for (uint32_t i = 0; i < e->nr && map_nr(e->callers); i++)
 		drop_calls(e, &(struct caller){ .task = task, .trigger = i });
 }
@@ -269,6 +343,13 @@ int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger_eval **o
 	e->fire = cfg->fire;
 	e->ctx = cfg->ctx;
 	e->first_free = NONE;
+	waiting_init(&e->waiting);
+	e->pair = cfg->pair;
+	e->due_ns = UINT64_MAX;
+	for (size_t i = 0; i < e->nr; i++)
+		if (e->triggers[i].kind == TRIGGER_STALL &&
+		    (!e->stall_ns || e->triggers[i].limit < e->stall_ns))
+			e->stall_ns = e->triggers[i].limit ? e->triggers[i].limit : 1;
 	*out = TAKE_PTR(e);
 	return 0;
 }
@@ -278,6 +359,7 @@ void trigger_eval_free(struct trigger_eval *e)
 	if (!e)
 		return;
 	map_free(e->callers);
+	waiting_done(&e->waiting);
 	free(e->calls);
 	free(e);
 }
@@ -303,6 +385,11 @@ struct pair_out trigger_eval_out(struct trigger_eval *e)
 			break;
 		case TRIGGER_DSQ_LATENCY:
 			out.dsq = on_dsq;
+			break;
+		case TRIGGER_STALL:
+			out.wakeup = on_wakeup;
+			out.switched = on_switched;
+			out.task_end = on_task_end;
 			break;
 		case TRIGGER_UPROBE:
 			out.mark = on_mark;

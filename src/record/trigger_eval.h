@@ -2,7 +2,7 @@
  * record/trigger_eval — watches the rows of model/pair and reports when a trigger fires.
  *
  * Rows are judged when they are complete: a wait at its switch-in, a sleep at the wakeup, a slice at the
- * switch-out. A call of a function is from its uprobe to the uretprobe of the same task; nested calls
+ * switch-out. A stall is judged while it lasts, and fires once. A call of a function is from its uprobe to the uretprobe of the same task; nested calls
  * are distinguished, the innermost TRIGGER_NESTED of each task. After lost hits all open calls are
  * dropped, so that no end is paired with the wrong begin. Bounded memory; nothing is allocated per
  * record once all tasks that call were seen. One thread. Pure: no I/O, no clock.
@@ -39,6 +39,7 @@ struct trigger_eval_cfg {
 	const struct trigger *triggers; /* copied */
 	size_t nr;                      /* TRIGGER_MAX at most, else -E2BIG */
 	struct tasks *tasks;            /* lent; that of the pair */
+	const struct pair *pair;        /* lent */
 	trigger_fire_fn *fire;          /* as often as it holds */
 	void *ctx;
 };
@@ -47,6 +48,9 @@ MUST_USE int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger
 void trigger_eval_free(struct trigger_eval *e); /* NULL is fine */
 /* To be given to pair_add_out(). */
 struct pair_out trigger_eval_out(struct trigger_eval *e);
+
+/* It is that late: stalls fire. After each record, and whenever time goes on without one. */
+void trigger_eval_advance(struct trigger_eval *e, uint64_t now_ns);
 
 /* The ids of the hits of a uprobe trigger. */
 void trigger_eval_probes(struct trigger_eval *e, size_t trigger, uint32_t entry_id,

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 
-from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, Meanwhile, case, expect, expect_between, main, need_live, run,
-                  scratch, wait_for_switches, workload)
+from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, Meanwhile, Work, case, expect, expect_between, main, need_live,
+                  run, scratch, switches_of, wait_for_switches, workload)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -125,6 +125,32 @@ def latency_in(trace, tid, at):
         elif event["name"] in ("waking", "sched_waking") and event.get("tid", event.get("arg_pid")) == tid:
             waking = waking or event["ts"]
     return at - waking
+
+
+@case
+def a_stall_is_dumped_before_it_ends():
+    name = f"stall-{os.getpid()}"
+    with scratch() as folder:
+        with Flight(folder, "--keep", "2s", "--after", "50ms", "--max-dumps", "1", "--trigger", f"stall>100ms,comm={name}") as ours:
+            late = sleeper(name, 60000)
+            end = time.monotonic() + WAIT_S
+            while len(switches_of(late.pid)) < 2:
+                expect(time.monotonic() < end, "no sleeper")
+                time.sleep(0.01)
+            wait_for_switches(late.pid)
+            spinner = Work("spin", ms=900, cpu=1, fifo=1)  # less than what the kernel leaves to others of each second
+            ours.wait()
+            is_over = spinner.process.poll() is not None
+            spinner.account()
+            late.kill()
+            late.wait()
+        path, = dumps(folder)
+        _, what, value, comm, tid = parts(path)
+        expect((what, comm) == ("stall", name), f"{path.name}")
+        expect(not is_over, f"{path.name} was written only after the stall")
+        expect(100 * MS <= value < 900 * MS, f"a stall of {value} ns")
+        out = run("explain", str(path), "--tid", str(tid))
+        expect(out.returncode == 0 and "spinner" in out.stdout and "it still did" in out.stdout, f"{out.stdout}{out.stderr}")
 
 
 @case

@@ -26,7 +26,7 @@ static struct trigger_eval *watching(struct fixture *f, struct hits *h, const ch
 {
 	struct trigger triggers[TRIGGER_MAX];
 	struct trigger_eval_cfg cfg = {
-		.triggers = triggers, .nr = nr, .tasks = f->tasks, .fire = keep, .ctx = h
+		.triggers = triggers, .nr = nr, .tasks = f->tasks, .pair = f->pair, .fire = keep, .ctx = h
 	};
 	struct trigger_eval *e = NULL;
 	struct pair_out out;
@@ -282,6 +282,86 @@ static void a_dispatch_queue_is_left_for_a_cpu(void **state)
 	trigger_eval_free(e);
 }
 
+/* Time goes on on CPU 3, with events that have nothing to do with those who wait. */
+static void tick(struct fixture *f, struct trigger_eval *e, uint64_t ts)
+{
+	softirq(f, ts, 3, 1, false);
+	softirq(f, ts, 3, 1, true);
+	trigger_eval_advance(e, ts);
+}
+
+static void a_stall_fires_while_it_lasts_and_once(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "stall>5ms", "stall>9ms", "stall>2ms,comm=other");
+
+	info(f, 5, 4, "victim");
+	sw(f, 1 * MS, 0, 5, 0, SLEEPS);
+	sw(f, 2 * MS, 0, 0, 6, 0); /* 6 runs, and is not seen to leave */
+	waking(f, 10 * MS, 1, 5, 0);
+	tick(f, e, 15 * MS);
+	expect_eq(h.nr, 0); /* the limit itself is not above the limit */
+	tick(f, e, 15 * MS + 1);
+	tick(f, e, 16 * MS);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_STALL);
+	expect_eq(h.list[0].value, 5 * MS + 1);
+	expect_eq(h.list[0].tid, 5);
+	expect_eq(h.list[0].trigger, 0);
+	trigger_eval_advance(e, 20 * MS); /* without an event */
+	expect_eq(h.nr, 2);
+	expect_eq(h.list[1].trigger, 1);
+	expect_eq(h.list[1].value, 10 * MS);
+	trigger_eval_advance(e, 99 * MS);
+	expect_eq(h.nr, 2);
+	sw(f, 100 * MS, 0, 6, 5, SLEEPS);
+	tick(f, e, 120 * MS);
+	expect_eq(h.nr, 2);
+	trigger_eval_free(e);
+}
+
+static void a_preempted_task_stalls_too(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "stall>5ms");
+
+	sw(f, 1 * MS, 0, 0, 5, 0);
+	sw(f, 2 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	tick(f, e, 8 * MS);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].tid, 5);
+	expect_eq(h.list[0].value, 6 * MS);
+	/* It runs for a moment: another wait begins. */
+	sw(f, 9 * MS, 0, 6, 5, EV_STATE_PREEMPTED);
+	sw(f, 10 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	tick(f, e, 16 * MS);
+	expect_eq(h.nr, 2);
+	expect_eq(h.list[1].value, 6 * MS);
+	trigger_eval_free(e);
+}
+
+static void what_may_have_run_does_not_stall(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "stall>5ms");
+
+	migrate(f, 1, 9, 0, 1); /* migrations are recorded, so that a task is where its waking put it */
+	sw(f, 1 * MS, 0, 5, 6, SLEEPS);
+	wakeup(f, 2 * MS, 1, 5, 0);
+	sw(f, 3 * MS, 0, 6, 0, SLEEPS); /* its CPU goes idle and leaves it there: it is hidden */
+	tick(f, e, 20 * MS);
+	expect_eq(h.nr, 0);
+	sw(f, 21 * MS, 0, 0, 7, 0);
+	sw(f, 22 * MS, 0, 7, 6, EV_STATE_PREEMPTED);
+	lost(f, 23 * MS, 0, EV_SWITCH, 3);
+	tick(f, e, 40 * MS);
+	expect_eq(h.nr, 0);
+	trigger_eval_free(e);
+}
+
 static void too_many_are_refused(void **state)
 {
 	struct trigger triggers[TRIGGER_MAX + 1] = { 0 };
@@ -308,6 +388,9 @@ int main(void)
 		CASE(lost_hits_and_ended_tasks_leave_no_open_calls),
 		CASE(callers_are_bounded),
 		CASE(a_dispatch_queue_is_left_for_a_cpu),
+		CASE(a_stall_fires_while_it_lasts_and_once),
+		CASE(a_preempted_task_stalls_too),
+		CASE(what_may_have_run_does_not_stall),
 		cmocka_unit_test(too_many_are_refused),
 	};
 
