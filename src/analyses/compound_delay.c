@@ -1,10 +1,11 @@
 /*
  * Compound delay: what a task waited, and what its waker had waited before it could wake it, and so on. For a task that was
- * woken it is its own delay plus the compound delay that its waker had at that moment, over one link more; for one that was
- * preempted, the delay is added to the task's own. An interrupt has not waited, and begins a chain.
+ * woken it is its own delay plus that of its waker at that moment, over one link more; for one that was preempted, the
+ * delay is added to what the task waited since its wakeup. A chain has a beginning: an interrupt, which has not waited;
+ * the moment at which a task would come a second time, so that two tasks that wake each other do not add up for ever;
+ * MAX_TASKS tasks. Waits that have not ended count up to the end.
  *
- * One walk over wakeups and waits together in the order of time: the waker's delay is noted at the
- * wakeup.
+ * One walk over wakeups and waits together in the order of time: the last wait of the waker is noted at the wakeup.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,23 +19,33 @@
 #include "base/cleanup.h"
 
 #define SHOWN_LINKS 16
+#define MAX_TASKS   16
 #define NO_WAIT     UINT64_MAX
 
-/* The delay of a task, and the wait that caused it. */
+/* What a task has waited since it was last woken, up to and with a wait. */
 struct delay {
 	uint64_t ns;
-	uint64_t wait; /* id of the row; NO_WAIT = none */
+	uint64_t before;   /* the wait of its waker, then; NO_WAIT = none */
+	uint64_t previous; /* the wait of the task itself before it was preempted; NO_WAIT = none */
 	uint32_t nr_links;
-	bool is_early; /* noted while the task still ran: a later wakeup counts instead */
+	uint32_t task;
+};
+
+/* The last wait of a waker. */
+struct noted {
+	uint64_t wait;
+	bool is_noted;
+	bool is_early; /* while the woken task still ran: a later wakeup counts instead */
 };
 
 struct compound {
 	struct scope sc;
-	struct delay *current; /* by task: since it was last switched in */
-	struct delay *noted;   /* by task: its waker's, when it was woken */
-	uint64_t first;        /* id of the first wait */
-	uint64_t *parents;     /* by wait: the one before in its chain */
-	uint64_t *sums;        /* by wait: the compound delay */
+	uint64_t *last;      /* by task: its last wait; NO_WAIT = none */
+	struct noted *noted; /* by task: of its waker, when it was woken */
+	uint64_t *seen;      /* by task: the number of the last walk that met it */
+	uint64_t nr_walks;
+	uint64_t first;       /* id of the first wait */
+	struct delay *delays; /* by wait */
 	struct buckets tasks;
 	struct samples all;
 	struct top chains;
@@ -45,10 +56,10 @@ static void done(void *work)
 {
 	struct compound *x = work;
 
-	free(x->current);
+	free(x->last);
 	free(x->noted);
-	free(x->parents);
-	free(x->sums);
+	free(x->seen);
+	free(x->delays);
 	buckets_done(&x->tasks);
 	samples_done(&x->all);
 	top_done(&x->chains);
@@ -61,14 +72,14 @@ static int allocate(struct compound *x)
 
 	x->first = timeline_first(t, TIMELINE_WAIT);
 	nr = (size_t)(timeline_end(t, TIMELINE_WAIT) - x->first) + 1;
-	x->current = calloc(nr_tasks, sizeof(*x->current));
+	x->last = calloc(nr_tasks, sizeof(*x->last));
 	x->noted = calloc(nr_tasks, sizeof(*x->noted));
-	x->parents = calloc(nr, sizeof(*x->parents));
-	x->sums = calloc(nr, sizeof(*x->sums));
-	if (!x->current || !x->noted || !x->parents || !x->sums)
+	x->seen = calloc(nr_tasks, sizeof(*x->seen));
+	x->delays = calloc(nr, sizeof(*x->delays));
+	if (!x->last || !x->noted || !x->seen || !x->delays)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < x->sc.nr_tasks; i++)
-		x->current[i].wait = x->noted[i].wait = NO_WAIT;
+		x->last[i] = NO_WAIT;
 	return 0;
 }
 
@@ -76,11 +87,29 @@ static int allocate(struct compound *x)
 static void note_wakeup(struct compound *x, const struct pair_wakeup *w)
 {
 	if (w->task >= x->sc.nr_tasks || w->waker >= x->sc.nr_tasks ||
-	    (x->noted[w->task].nr_links && !x->noted[w->task].is_early))
+	    (x->noted[w->task].is_noted && !x->noted[w->task].is_early))
 		return;
-	x->noted[w->task] = x->current[w->waker];
-	x->noted[w->task].nr_links++; /* also says that it was noted */
-	x->noted[w->task].is_early = w->is_running;
+	x->noted[w->task] = (struct noted){ x->last[w->waker], true, w->is_running };
+}
+
+/* The delay of a wait and of those before it, each task once; how many waits that are. */
+static uint64_t add_up(struct compound *x, uint64_t id, uint32_t *nr_links)
+{
+	uint64_t at = id, ns = 0;
+
+	*nr_links = 0;
+	x->nr_walks++;
+	for (uint32_t i = 0; i < MAX_TASKS && at != NO_WAIT; i++) {
+		const struct delay *d = &x->delays[at - x->first];
+
+		if (x->seen[d->task] == x->nr_walks)
+			break;
+		x->seen[d->task] = x->nr_walks;
+		ns += d->ns;
+		*nr_links += d->nr_links;
+		at = d->before;
+	}
+	return ns;
 }
 
 static bool is_wanted(const struct compound *x, const struct pair_wait *w)
@@ -92,28 +121,34 @@ static bool is_wanted(const struct compound *x, const struct pair_wait *w)
 
 static void end_wait(struct compound *x, const struct pair_wait *w, uint64_t id)
 {
-	struct delay before = { .wait = NO_WAIT }, now;
+	struct delay *d = &x->delays[id - x->first];
+	uint32_t nr_links;
+	uint64_t ns;
 
-	if (w->task >= x->sc.nr_tasks || w->is_open)
+	if (w->task >= x->sc.nr_tasks)
 		return;
-	if (w->cause == PAIR_PREEMPTED) {
-		before = x->current[w->task];
-	} else if (x->noted[w->task].nr_links && w->waker != TASKS_NONE) {
-		before = x->noted[w->task];
-		before.nr_links--;
+	*d = (struct delay){ latency_ns(w), NO_WAIT, NO_WAIT, 1, w->task };
+	if (w->cause == PAIR_PREEMPTED && x->last[w->task] != NO_WAIT) {
+		const struct delay *own = &x->delays[x->last[w->task] - x->first];
+
+		d->ns += own->ns;
+		d->nr_links += own->nr_links;
+		d->before = own->before;
+		d->previous = x->last[w->task];
+	} else if (w->cause != PAIR_PREEMPTED && x->noted[w->task].is_noted &&
+	           w->waker != TASKS_NONE) {
+		d->before = x->noted[w->task].wait;
 	}
-	now = (struct delay){ before.ns + latency_ns(w), id, before.nr_links + 1, false };
-	x->current[w->task] = now;
-	x->noted[w->task] = (struct delay){ .wait = NO_WAIT };
-	x->parents[id - x->first] = before.wait;
-	x->sums[id - x->first] = now.ns;
+	x->last[w->task] = id;
+	x->noted[w->task] = (struct noted){ 0 };
 	if (!is_wanted(x, w))
 		return;
-	buckets_add(&x->tasks, w->task, now.ns);
-	samples_add(&x->all, now.ns);
-	top_add(&x->chains, now.ns, id);
-	if (now.nr_links > x->longest)
-		x->longest = now.nr_links;
+	ns = add_up(x, id, &nr_links);
+	buckets_add(&x->tasks, w->task, ns);
+	samples_add(&x->all, ns);
+	top_add(&x->chains, ns, id);
+	if (nr_links > x->longest)
+		x->longest = nr_links;
 }
 
 static int collect(void *work)
@@ -146,28 +181,32 @@ static int collect(void *work)
 	return x->all.has_failed || x->chains.has_failed ? -ENOMEM : buckets_order(&x->tasks);
 }
 
-static void show_links(const struct compound *x, uint64_t id, struct report *r)
+static void show_links(struct compound *x, uint64_t id, struct report *r)
 {
-	uint32_t nr = 0, shown = 0;
+	uint32_t nr_links, shown = 0;
+	uint64_t left_ns = add_up(x, id, &nr_links);
 
 	report_begin_array(r, "chain");
-	for (; id != NO_WAIT; id = x->parents[id - x->first], nr++) {
+	for (; shown < nr_links && shown < SHOWN_LINKS; shown++) {
+		const struct delay *d = &x->delays[id - x->first];
 		union timeline_row row;
 
-		if (nr >= SHOWN_LINKS || !timeline_row(x->sc.s->timeline, TIMELINE_WAIT, id, &row))
-			continue;
+		if (!timeline_row(x->sc.s->timeline, TIMELINE_WAIT, id, &row))
+			break;
 		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, row.wait.task);
 		report_u64(r, "delay_ns", latency_ns(&row.wait));
-		report_u64(r, "compound_delay_ns", x->sums[id - x->first]);
+		report_u64(r, "compound_delay_ns", left_ns);
 		report_string(r, "cause", latency_cause(&row.wait));
 		report_u64(r, "cpu", row.wait.cpu);
 		report_u64(r, "timestamp", row.wait.end_ns);
+		report_bool(r, "is_open", row.wait.is_open);
 		report_end_object(r);
-		shown++;
+		left_ns -= latency_ns(&row.wait);
+		id = d->previous != NO_WAIT ? d->previous : d->before;
 	}
 	report_end_array(r);
-	report_u64(r, "chain_length", nr);
+	report_u64(r, "chain_length", nr_links);
 	report_u64(r, "links_shown", shown);
 }
 
@@ -207,8 +246,8 @@ static int show(void *work, struct report *r)
 	report_string(
 		r, "note",
 		"a task's own delay, plus the compound delay that its waker had when it woke it; "
-		"after a preemption the delay is added to the task's own; chains begin with the "
-		"last link");
+		"after a preemption the delay is added to the task's own; each task counts once "
+		"in a chain; chains begin with the last link");
 	return top.has_failed ? -ENOMEM : 0;
 }
 

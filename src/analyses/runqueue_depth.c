@@ -1,12 +1,13 @@
 /*
- * How many tasks each CPU had to serve: the depth of a CPU at a moment is the task that runs on it plus those that wait and
- * will run on it next. 1 is a task alone. A task that is moved while it waits counts where it ran in the end, for all of
- * its wait. Averages and percentiles are over time; in unknown time the depth is unknown, and the amount of it is reported
+ * How many tasks each CPU had to serve: the depth of a CPU at a moment is the task that runs on it plus those that are in
+ * its queue. 1 is a task alone. A task that is moved while it waits counts on each CPU for its stay there (ledger); in a
+ * dispatch queue of several CPUs it counts where it ran in the end, and on its way to a queue, or throttled, nowhere. Averages and percentiles are over time; in unknown time the depth is unknown, and the amount of it is reported
  * too.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyses/explain.h"
 #include "analyses/passes.h"
 #include "analyze/depth_sweep.h"
 #include "analyze/grouped.h"
@@ -60,20 +61,37 @@ static bool cut(const struct depths *x, uint32_t cpu, uint64_t *from_ns, uint64_
 	return true;
 }
 
-static void add_waits(struct depths *x)
+static void add_stay(struct depths *x, const struct ledger_part *stay)
 {
-	struct rows it = { .sc = &x->sc };
+	uint64_t from = stay->start_ns, to = stay->end_ns;
+
+	if (!cut(x, stay->cpu, &from, &to))
+		return;
+	grouped_add(&x->begun, stay->cpu, from << 1 | 1);
+	grouped_add(&x->ended, stay->cpu, to << 1);
+	x->cpus[stay->cpu].waiting_ns += to - from;
+}
+
+/* Of all CPUs: one that runs elsewhere in the end may have been in the queue of the one asked for. */
+static int add_waits(struct depths *x)
+{
+	SCOPED(scoped_ledger) struct ledger *l = NULL;
+	struct pass_args any = *x->sc.args;
+	struct scope sc = x->sc;
+	struct rows it = { .sc = &sc };
+	struct ledger_walk walk;
+	struct ledger_part stay;
 	struct pair_wait row;
+	int err = explain_ledger(sc.s, sc.s->start_ns, sc.s->end_ns, &l);
 
-	while (rows_wait(&it, &row)) {
-		uint64_t from = pair_wait_start_ns(&row), to = row.end_ns;
-
-		if (!cut(x, row.cpu, &from, &to))
-			continue;
-		grouped_add(&x->begun, row.cpu, from << 1 | 1);
-		grouped_add(&x->ended, row.cpu, to << 1);
-		x->cpus[row.cpu].waiting_ns += to - from;
+	any.cpu = PASS_ANY_CPU;
+	sc.args = &any;
+	while (!err && rows_wait(&it, &row)) {
+		err = ledger_begin(l, &row, &walk);
+		while (!err && ledger_next_queued(&walk, &stay))
+			add_stay(x, &stay);
 	}
+	return err;
 }
 
 static void add_slices(struct depths *x)
@@ -105,7 +123,9 @@ static int collect(void *work)
 	x->times.at_ns = calloc(x->times.most + 1ULL, sizeof(*x->times.at_ns));
 	if (!x->cpus || !x->times.at_ns)
 		return -ENOMEM;
-	add_waits(x);
+	err = add_waits(x);
+	if (err)
+		return err;
 	add_slices(x);
 	x->others = reallocarray(NULL, x->slices.nr + x->ended.nr + 1, sizeof(*x->others));
 	if (!x->others)
@@ -177,8 +197,8 @@ static int show(void *work, struct report *r)
 	for (uint32_t i = 0; top_row(&top, i, r, "worst_cpus_by_max_depth"); i++)
 		show_cpu(x, (uint32_t)top.entries[i].id, r);
 	report_string(r, "note",
-	              "depth is the running task plus those that wait and run there "
-	              "next, 1 is alone; average and p99 are over time");
+	              "depth is the running task plus those in the queue, 1 is alone; "
+	              "average and p99 are over time");
 	return top.has_failed ? -ENOMEM : 0;
 }
 
@@ -189,7 +209,10 @@ const struct pass pass_runqueue_depth = {
 	.what = "how many runnable tasks each CPU had, on average and at worst",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_all_tasks = true,
-	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
+	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE),
 	.cost = 5,
+	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
 	.work = { .size = sizeof(struct depths), .collect = collect, .show = show, .done = done },
 };

@@ -1,7 +1,7 @@
 /*
  * Time during which a task waited while a CPU that it may use was idle: work that the scheduler could have given away.
  *
- * One sweep over the starts and ends of waits and idle times. Tasks that wait for the same CPU and may use the same CPUs
+ * One sweep over the starts and ends of stays in queues (ledger) and of idle times. Tasks that wait for the same CPU and may use the same CPUs
  * are one queue. A pair of a CPU with waiters and an idle one is open while a queue of the first may use the second; its
  * time counts once, however many tasks wait, and wasted_ns is the time in which at least one pair is open. So a moment of
  * change costs as many steps as there are CPUs or queues in the other state. A CPU that goes idle for a task in flight
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/explain.h"
 #include "analyses/passes.h"
 #include "analyze/pass.h"
 #include "analyze/scope.h"
@@ -72,6 +73,8 @@ struct waste {
 	uint64_t nr_open;        /* pairs */
 	uint64_t both_ns, both_since_ns;
 	uint64_t total_wait_ns, nr_waits, nr_short;
+	struct ledger_part *stays; /* of the wait at hand */
+	uint32_t nr_stays, max_stays;
 };
 
 static int add_change(struct waste *w, uint64_t ts_ns, uint32_t id, enum change_kind kind)
@@ -215,49 +218,59 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* From when to when a task waited and could have run. */
-static int add_chance(struct waste *w, const struct pair_wait *row, uint64_t from, uint64_t to)
+/* A time in the queue of a CPU. */
+static int add_stay(struct waste *w, uint32_t task, const struct ledger_part *stay)
 {
 	uint32_t mask, queue;
-	int err;
+	int err = mask_of(w, task, stay->start_ns, &mask);
 
-	if (to - from < MIN_WAIT_NS) {
+	if (!err)
+		err = queue_of(w, stay->cpu, mask, &queue);
+	if (!err)
+		err = add_change(w, stay->start_ns, queue, WAIT_BEGINS);
+	return err ? err : add_change(w, stay->end_ns, queue, WAIT_ENDS);
+}
+
+/* The stays of a wait that were asked for; no CPU may run it on its way to a queue, or while it is throttled. */
+static int find_stays(struct waste *w, struct ledger *l, const struct pair_wait *row,
+                      uint64_t *wait_ns)
+{
+	struct ledger_walk walk;
+	struct ledger_part stay;
+	int err = ledger_begin(l, row, &walk);
+
+	w->nr_stays = 0;
+	*wait_ns = 0;
+	while (!err && ledger_next_queued(&walk, &stay)) {
+		stay.start_ns = later(stay.start_ns, w->sc.from_ns);
+		stay.end_ns = earlier(stay.end_ns, w->sc.to_ns);
+		if (stay.cpu >= w->nr_cpus || stay.start_ns >= stay.end_ns ||
+		    !pass_takes_cpu(w->sc.args, stay.cpu))
+			continue;
+		if (GROW(w->stays, w->max_stays, w->nr_stays))
+			return -ENOMEM;
+		w->stays[w->nr_stays++] = stay;
+		*wait_ns += stay.end_ns - stay.start_ns;
+	}
+	return err;
+}
+
+static int add_wait(struct waste *w, struct ledger *l, const struct pair_wait *row)
+{
+	uint64_t wait_ns;
+	int err = find_stays(w, l, row, &wait_ns);
+
+	if (err || !w->nr_stays)
+		return err;
+	if (wait_ns < MIN_WAIT_NS) {
 		w->nr_short++;
 		return 0;
 	}
 	w->nr_waits++;
-	w->total_wait_ns += to - from;
-	err = mask_of(w, row->task, from, &mask);
-	if (!err)
-		err = queue_of(w, row->cpu, mask, &queue);
-	if (!err)
-		err = add_change(w, from, queue, WAIT_BEGINS);
-	return err ? err : add_change(w, to, queue, WAIT_ENDS);
-}
-
-/* While a quota throttles it no CPU may run it. */
-static int add_wait(struct waste *w, const struct pair_wait *row)
-{
-	uint64_t from = later(pair_wait_start_ns(row), w->sc.from_ns),
-		 to = earlier(row->end_ns, w->sc.to_ns);
-	struct timeline_query q = { .table = TIMELINE_THROTTLE,
-		                    .task = row->task,
-		                    .cpu = TIMELINE_ANY_CPU,
-		                    .from_ns = from,
-		                    .to_ns = to };
-	union timeline_row throttle;
-	struct timeline_iter it;
-	int err;
-
-	if (row->cpu >= w->nr_cpus || from >= to)
-		return 0;
-	err = timeline_find(w->s->timeline, &q, &it);
-	while (!err && from < to && timeline_next(&it, NULL, &throttle)) {
-		if (throttle.throttle.start_ns > from)
-			err = add_chance(w, row, from, throttle.throttle.start_ns);
-		from = later(from, throttle.throttle.end_ns);
-	}
-	return !err && from < to ? add_chance(w, row, from, to) : err;
+	w->total_wait_ns += wait_ns;
+	for (uint32_t i = 0; i < w->nr_stays && !err; i++)
+		err = add_stay(w, row->task, &w->stays[i]);
+	return err;
 }
 
 static int add_idle(struct waste *w, const struct pair_idle *row)
@@ -271,18 +284,21 @@ static int add_idle(struct waste *w, const struct pair_idle *row)
 	return err ? err : add_change(w, to, row->cpu, IDLE_ENDS);
 }
 
-/* Waits of those asked for; idle times of all CPUs. */
+/* Waits of those asked for, wherever they ended; idle times of all CPUs. */
 static int collect(struct waste *w)
 {
-	struct pass_args all;
-	struct scope whole = scope_whole(&w->sc, &all);
-	struct rows waits = { .sc = &w->sc }, idles = { .sc = &whole };
+	SCOPED(scoped_ledger) struct ledger *l = NULL;
+	struct pass_args all, any = *w->sc.args;
+	struct scope whole = scope_whole(&w->sc, &all), waiting = w->sc;
+	struct rows waits = { .sc = &waiting }, idles = { .sc = &whole };
 	struct pair_wait wait;
 	struct pair_idle idle;
-	int err = 0;
+	int err = explain_ledger(w->s, w->s->start_ns, w->s->end_ns, &l);
 
+	any.cpu = PASS_ANY_CPU;
+	waiting.args = &any;
 	while (!err && rows_wait(&waits, &wait))
-		err = add_wait(w, &wait);
+		err = add_wait(w, l, &wait);
 	while (!err && rows_idle(&idles, &idle))
 		err = add_idle(w, &idle);
 	return err;
@@ -418,6 +434,7 @@ static void scoped_waste(struct waste *w)
 	free(w->waiting);
 	free(w->idle);
 	free(w->pairs);
+	free(w->stays);
 }
 
 static int make_tables(struct waste *w)
@@ -470,7 +487,8 @@ const struct pass pass_wasted_cores = {
 	.needs_all_tasks = true,
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 4,
-	.finds_by_task = TIMELINE_BIT(THROTTLE),
-	.finds_by_cpu = TIMELINE_BIT(IDLE),
+	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
+	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
+	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
 	.run = run,
 };

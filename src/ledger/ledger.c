@@ -312,6 +312,18 @@ bool ledger_next_stay(struct ledger_walk *walk, struct ledger_part *out)
 	return take_next(walk, false, out);
 }
 
+bool ledger_next_queued(struct ledger_walk *walk, struct ledger_part *out)
+{
+	while (take_next(walk, false, out)) {
+		if (out->kind == LEDGER_WAKING || out->kind == LEDGER_THROTTLED)
+			continue;
+		if (out->cpu == PAIR_NO_CPU)
+			out->cpu = walk->wait.cpu;
+		return true;
+	}
+	return false;
+}
+
 const struct occupancy *ledger_cpu(const struct ledger *l, uint32_t cpu)
 {
 	return &l->cpus[cpu];

@@ -102,6 +102,11 @@ bool ledger_next(struct ledger_walk *walk, struct ledger_part *out);
 /* The same, but a stay in the queue of a CPU is not divided. A walk is with one of them, not both. */
 bool ledger_next_stay(struct ledger_walk *walk, struct ledger_part *out);
 /*
+ * Only the times in which it was in the queue of a CPU. Where that CPU is not known, as in a dispatch queue of several,
+ * it is the one on which it ran in the end. Not with the others, either.
+ */
+bool ledger_next_queued(struct ledger_walk *walk, struct ledger_part *out);
+/*
  * What had a CPU from part->start_ns on, at most to part->end_ns: fills the rest of the part, and shortens it.
  * *segment is the one of the CPU's time that holds part->start_ns (occupancy_find()); it moves on with the time.
  */

@@ -380,6 +380,37 @@ static void names_are_those_of_the_time_of_the_wait(void **state)
 		strstr(text_at(root, "waits.0.sentences.0"), "sh (20) was started by sh (10)"));
 }
 
+/* 20 waits from 1100 to 1200 us; the switch from 11 to 12, between 1120 and 1180, is missing. */
+static void an_unknown_part_says_why(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1010 * US, 0, 20, 10, EV_STATE_S);
+	wakeup(&p->f, 1100 * US, 0, 20, 0);
+	sw(&p->f, 1120 * US, 0, 10, 11, EV_STATE_S);
+	sw(&p->f, 1180 * US, 0, 12, 13, EV_STATE_S);
+	sw(&p->f, 1200 * US, 0, 13, 20, EV_STATE_S);
+	finish(p, 1300 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits.0.unknown_ns"), 60 * US);
+	assert_string_equal(text_at(root, "waits.0.parts.0.text"), "unknown (events are missing)");
+	assert_string_equal(text_at(root, "waits.0.sentences.1"),
+	                    "What it waited for during 60.0us of it (60 %) is unknown: events are "
+	                    "missing.");
+	p->facts.filter = "the process 4711";
+	assert_string_equal(text_at(run_pass(p, &pass_explain), "waits.0.sentences.1"),
+	                    "What it waited for during 60.0us of it (60 %) is unknown: the "
+	                    "recording covers only the process 4711.");
+	p->facts.filter = NULL;
+	p->facts.incomplete = "the recorder was killed";
+	assert_string_equal(text_at(run_pass(p, &pass_explain), "waits.0.sentences.1"),
+	                    "What it waited for during 60.0us of it (60 %) is unknown: the "
+	                    "recording is incomplete.");
+}
+
 /*
  * 20 is throttled at 1000 us on CPU 0, which 10 has then, while CPU 1 is idle; its quota is refilled at 80 ms. It is moved
  * to CPU 1 only 20 ms later. A tenth of the time of CPU 0 is stolen.
@@ -446,6 +477,7 @@ int main(void)
 		CASE(a_moved_task_waited_for_its_first_cpu),
 		CASE(a_crowd_is_one_culprit),
 		CASE(the_priority_of_a_culprit_is_named),
+		CASE(an_unknown_part_says_why),
 		CASE(idle_cpus_are_named),
 		CASE(the_chain_leads_back_to_the_first_waker),
 		CASE(sentences_say_it),

@@ -96,6 +96,52 @@ static void the_wakers_delay_is_that_at_the_wakeup(void **state)
 	expect_eq(num_at(run_pass(p, &pass_compound_delay), "compound_delay.max"), 7100);
 }
 
+/* 10 and 11 wake each other 50 times; each waits 100 ns and runs 100 ns. */
+static void two_that_wake_each_other_do_not_add_up_for_ever(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	uint64_t ts = 1000;
+
+	wakeup(&p->f, ts, 0, 10, 0);
+	sw(&p->f, ts + 100, 0, 0, 10, EV_STATE_RUNNABLE);
+	for (uint32_t i = 0; i < 50; i++) {
+		uint32_t from = i % 2 ? 11 : 10, to = i % 2 ? 10 : 11;
+
+		ts += 200;
+		waking(&p->f, ts, from - 10, to, from);
+		sw(&p->f, ts, from - 10, from, 0, EV_STATE_S);
+		sw(&p->f, ts + 100, to - 10, 0, to, EV_STATE_RUNNABLE);
+	}
+	finish(p, ts + 200);
+	root = run_pass(p, &pass_compound_delay);
+	expect_eq(num_at(root, "total_waits"), 51);
+	expect_eq(num_at(root, "longest_chain"), 2);
+	expect_eq(num_at(root, "compound_delay.max"), 200);
+	expect_eq(num_at(root, "top_chains.0.chain_length"), 2);
+	expect_eq(num_at(root, "top_chains.0.chain.0.compound_delay_ns"), 200);
+	expect_eq(num_at(root, "top_chains.0.chain.1.compound_delay_ns"), 100);
+}
+
+/* 10 waits 100 ns, wakes 11, which waits 700 ns and still does. */
+static void a_wait_that_is_not_over_has_a_compound_delay(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 800, 1, 0, 11, EV_STATE_RUNNABLE);
+	sw(&p->f, 850, 1, 11, 12, EV_STATE_S);
+	wakeup(&p->f, 900, 0, 10, 0);
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	waking(&p->f, 2000, 0, 11, 10);
+	finish(p, 2700);
+	root = run_pass(p, &pass_compound_delay);
+	expect_eq(num_at(root, "total_waits"), 2);
+	expect_eq(num_at(root, "compound_delay.max"), 800);
+	assert_true(report_at(root, "top_chains.0.chain.0.is_open")->b);
+	assert_false(report_at(root, "top_chains.0.chain.1.is_open")->b);
+}
+
 static void an_interrupt_has_waited_for_no_task(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -284,6 +330,8 @@ int main(void)
 		T(wakeup_relations_have_waker_wakee_and_distance),
 		T(delays_add_up_along_wakeups),
 		T(the_wakers_delay_is_that_at_the_wakeup),
+		T(two_that_wake_each_other_do_not_add_up_for_ever),
+		T(a_wait_that_is_not_over_has_a_compound_delay),
 		T(an_interrupt_has_waited_for_no_task),
 		T(requests_report_what_their_thread_did),
 		T(tasks_come_and_go),

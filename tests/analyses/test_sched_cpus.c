@@ -116,6 +116,43 @@ static void w42_tasks_woken_from_elsewhere_are_in_the_queue(void **state)
 	assert_true(real_at(root, "global_avg_depth") == 2.0);
 }
 
+/* 12 waits for CPU 0 from 2000 to 5000 behind 10, is moved to CPU 1 and waits there behind 11 until 6000. */
+static void one_that_is_moved_counts_on_each_cpu_for_its_stay(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000, 1, 0, 11, EV_STATE_RUNNABLE);
+	wakeup(&p->f, 2000, 1, 12, 0);
+	migrate(&p->f, 5000, 12, 0, 1);
+	sw(&p->f, 6000, 1, 11, 12, EV_STATE_S);
+	finish(p, 11000);
+	root = run_pass(p, &pass_runqueue_depth);
+	expect_eq(num_at(root, "worst_cpus_by_max_depth.0.cpu_id"), 0);
+	expect_eq(num_at(root, "worst_cpus_by_max_depth.0.max_at_ns"), 2000);
+	assert_true(real_at(root, "worst_cpus_by_max_depth.0.avg_waiting") == 0.3);
+	expect_eq(num_at(root, "worst_cpus_by_max_depth.1.max_depth"), 2);
+	expect_eq(num_at(root, "worst_cpus_by_max_depth.1.max_at_ns"), 5000);
+	assert_true(real_at(root, "worst_cpus_by_max_depth.1.avg_waiting") == 0.1);
+	p->args.cpu = 0; /* where it did not run in the end */
+	root = run_pass(p, &pass_runqueue_depth);
+	expect_eq(num_at(root, "global_max_depth"), 2);
+}
+
+/* 12 is woken for CPU 0 and never runs. */
+static void a_wait_that_does_not_end_is_in_the_queue(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	sw(&p->f, 1000, 0, 0, 12, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000, 0, 12, 10, EV_STATE_S);
+	wakeup(&p->f, 2000, 0, 12, 0);
+	finish(p, 11000);
+	assert_true(real_at(run_pass(p, &pass_runqueue_depth),
+	                    "worst_cpus_by_max_depth.0.avg_waiting") == 0.9);
+}
+
 /* 10 is preempted on CPU 0 and goes on on CPU 1: without a wakeup. */
 static void a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out(void **state)
 {
@@ -201,6 +238,8 @@ int main(void)
 		CASE(moves_are_seen_in_slices_where_none_were_recorded),
 		CASE(a_preempted_task_that_goes_on_elsewhere_waits_from_its_switch_out),
 		CASE(w42_tasks_woken_from_elsewhere_are_in_the_queue),
+		CASE(one_that_is_moved_counts_on_each_cpu_for_its_stay),
+		CASE(a_wait_that_does_not_end_is_in_the_queue),
 		CASE(w35_every_analysis_applies_where_its_records_are),
 		CASE(w49_no_analysis_that_applies_is_empty),
 	};

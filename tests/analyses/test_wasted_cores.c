@@ -172,9 +172,43 @@ static void what_a_quota_throttles_wastes_nothing(void **state)
 	expect_eq(num_at(root, "total_wait_ns"), 50 * US);
 }
 
+/*
+ * 11 waits for CPU 0 from 1000 to 1030 us behind 10, while CPU 2 is idle; it is moved to CPU 1 and waits there behind 12
+ * until 1040. Then 13 waits for CPU 0 from 1050 on and still does at 1100.
+ */
+static void pairs_are_of_the_cpu_of_each_stay_and_open_waits_count(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 900 * US, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 900 * US, 1, 0, 12, EV_STATE_RUNNABLE);
+	sw(&p->f, 900 * US, 2, 13, 0, EV_STATE_S);
+	wakeup(&p->f, 1000 * US, 1, 11, 0);
+	migrate(&p->f, 1030 * US, 11, 0, 1);
+	sw(&p->f, 1040 * US, 1, 12, 11, EV_STATE_S);
+	wakeup(&p->f, 1050 * US, 1, 13, 0);
+	finish(p, 1100 * US);
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "waits"), 2);
+	expect_eq(num_at(root, "wasted_ns"), (40 + 50) * US);
+	expect_eq(num_at(root, "total_pairs"), 2);
+	expect_eq(num_at(root, "cpu_pairs.0.waiting_cpu"), 0);
+	expect_eq(num_at(root, "cpu_pairs.0.time_ns"), (30 + 50) * US);
+	expect_eq(num_at(root, "cpu_pairs.1.waiting_cpu"), 1);
+	expect_eq(num_at(root, "cpu_pairs.1.time_ns"), 10 * US);
+	p->args.cpu = 0;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "total_pairs"), 1);
+	expect_eq(num_at(root, "wasted_ns"), (30 + 50) * US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			pairs_are_of_the_cpu_of_each_stay_and_open_waits_count, pass_setup,
+			pass_teardown),
 		cmocka_unit_test_setup_teardown(waits_beside_idle_cpus_are_added_up_by_pair,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(a_bound_task_wastes_only_what_it_may_use,
