@@ -22,6 +22,7 @@ const struct pass *const passes[] = {
 	&pass_outliers,
 	&pass_wasted_cores,
 	&pass_blame,
+	&pass_pressure,
 	&pass_sleeps,
 	&pass_locks,
 	&pass_dsq_summary,

@@ -52,6 +52,7 @@ extern const struct pass pass_outliers;
 extern const struct pass pass_perf_counters;
 extern const struct pass pass_power_state;
 extern const struct pass pass_preemptions;
+extern const struct pass pass_pressure;
 extern const struct pass pass_process_runtime;
 extern const struct pass pass_process_timeline;
 extern const struct pass pass_requests;

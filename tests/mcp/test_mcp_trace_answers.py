@@ -88,7 +88,7 @@ OLD_ANALYSES = {
     "analyze_file_io": "file_io", "analyze_cpu_frequency": "cpu_frequency", "analyze_cpu_idle": "cpu_idle",
     "analyze_power_state": "power_state"}
 NEW_TOOLS = {"analyze_oncpu_slices", "analyze_scx_layer_behavior", "analyze_wakeup_relations", "analyze_perf_counters",
-             "analyze_compound_delay", "analyze_lifecycle", "analyze_requests", "analyze_wasted_cores", "analyze_blame", "analyze_sleeps", "analyze_locks",
+             "analyze_compound_delay", "analyze_lifecycle", "analyze_requests", "analyze_wasted_cores", "analyze_blame", "analyze_pressure", "analyze_sleeps", "analyze_locks",
              "analyze_workqueue", "analyze_trace_softirq", "analyze_flamegraph", "explain_wait", "diff_traces", "list_traces", "unload_trace",
              "record_and_analyze"}
 OTHER_TOOLS = {"load_perfetto_trace", "query_trace_events", "query_trace", "analyze_trace_scheduling",

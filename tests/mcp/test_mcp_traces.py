@@ -224,6 +224,8 @@ def the_late_story():
         blame = c.call("analyze_blame", comm="web")
         assert (blame["victims"][0]["comm"], blame["victims"][0]["wait_ns"]) == ("web", 10 * MS), blame
         assert [(r["comm"], r["caused_wait_ns"]) for r in blame["culprits"]] == [("hog", 10 * MS)], blame
+        pressure = c.call("analyze_pressure", comm="web")
+        assert [(r["comm"], r["stalled_ns"], r["behind"][0]["comm"]) for r in pressure["stalled"]] == [("web", 10 * MS, "hog")]
         why = c.call("explain_wait", limit=1)["waits"][0]
         assert (why["comm"], why["wait_ns"], why["task_ns"], why["other_cpu_idle_ns"]) == ("web", 10 * MS, 10 * MS, 8 * MS)
         assert [r["comm"] for r in why["parts"]] == ["hog"] and len(why["sentences"]) > 1

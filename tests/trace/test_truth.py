@@ -833,6 +833,7 @@ UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "los
           ("softirq_analysis", "by_process", "pid"), ("ipi_analysis", "sent_by_target", "target_cpu"),
           ("explain", "waits", "parts", "cpu"), ("explain", "waits", "parts", "class"), ("explain", "waits", "stay_list", "cpu"),
           ("blame", "victims", "pid"), ("blame", "victims", "blames", "pid"), ("blame", "culprits", "pid"),  # of names
+          ("pressure", "stalled", "pid"), ("pressure", "stalled", "behind", "pid"),
           *((kind, "bottlenecks", *path) for kind in ("scheduling_bottlenecks", "summary")
             for path in (("pid",), ("causes", "pid"), ("causes", "class")))}
 MAY_BE_NULL = {"by", "incomplete", "waker_pid", "waker_comm", "waker_interrupt", "woken_by", "pid_filter", "tid_filter", "kernel", "scheduler", "start_unix_timestamp", "tgid"}

@@ -259,6 +259,10 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 		"The time of all waits by victim and by culprit, with interrupts, idle CPUs and unknown time apart. Use it to "
 		"find who hurts whom overall; for single waits: explain_wait."), .pass = "blame", .list = "victims",
 		.total = "total_victims" },
+	[ANALYZE_PRESSURE] = { TOOL("analyze_pressure", "CPU pressure with names", blame_args,
+		"CPU pressure as the kernel counts it (PSI): for how long some task waited for a CPU, who, and behind whom. "
+		"Use it to explain a high /proc/pressure/cpu."), .pass = "pressure", .list = "stalled",
+		.total = "total_stalled" },
 	[ANALYZE_SLEEPS] = { TOOL("analyze_sleeps", "What tasks sleep for", blame_args,
 		"Sleeps by the system call in which they began (a timer, a lock, data, a child) and by what ended them. Needs a "
 		"recording with the events default,sleep."), .pass = "sleeps", .list = "sleepers", .total = "total_sleepers" },

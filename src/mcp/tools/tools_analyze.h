@@ -34,6 +34,7 @@
 	X(LIFECYCLE)          \
 	X(REQUESTS)           \
 	X(WASTED_CORES)       \
+	X(PRESSURE)           \
 	X(BLAME)              \
 	X(SLEEPS)             \
 	X(LOCKS)              \

@@ -39,6 +39,7 @@ static const struct figures {
 	{ "sleeps", { "sleep_ns", "reasons.0.for", "reasons.0.percent" } },
 	{ "locks", { "total_locks", "held_ns", "locks.0.held_by.0.comm" } },
 	{ "blame", { "wait_ns", "culprits.0.comm", "culprits.0.percent" } },
+	{ "pressure", { "some_percent", "stalled.0.comm", "stalled.0.stalled_percent" } },
 	{ "dsq_summary", { "summary.total_dsqs" } },
 	{ "dsq_latency", { "per_dsq.0.latency_p99_us" } },
 	{ "explain", { "waits.0.comm", "waits.0.wait_ns" } },
