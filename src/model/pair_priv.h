@@ -161,6 +161,17 @@ void pair_task_drop_wakeups(struct pair *p, uint32_t task);
 /* Ends the life of its states: dead, or the end of the stream. */
 void pair_task_close(struct pair *p, uint32_t task, bool is_open);
 
+/* pair_waiting.c */
+/*
+ * Whether a woken task that was not seen to run since cannot have waited all the time: its switches are hidden, as some
+ * kernels hide those of some threads.
+ *   - It was woken twice before without having been seen to run: this wait is as doubtful as the one before.
+ *   - The CPU on whose queue it was took nothing, and went idle. Dispatch queues of sched_ext may be left alone so, and
+ *     where migrations are not recorded the task may be on another queue.
+ *   - The CPU was idle, and at work in interrupts long after: it checks its queue when it leaves one.
+ */
+bool pair_is_disproved(const struct pair *p, const struct pair_task *st, uint64_t since_ns);
+
 /* pair_span.c */
 /* The innermost interrupt that is under way on a CPU, hard ones before softirqs; NULL = none is known. */
 const struct pair_open *pair_span_interrupt(const struct pair_cpu_state *c);

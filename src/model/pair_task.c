@@ -6,9 +6,6 @@
 #include "model/interrupt.h"
 #include "model/pair_priv.h"
 
-#define REACTION_NS \
-	1000000ULL /* in which an idle CPU begins to run what it was woken for, with much to spare */
-
 static void emit_gap(struct pair *p, uint32_t task, uint64_t end_ns)
 {
 	const struct pair_task *st = &p->states[task];
@@ -521,46 +518,12 @@ void pair_task_drop_wakeups(struct pair *p, uint32_t task)
 	st->has_edge = false;
 }
 
-/*
- * Whether a woken task that was not seen to run since cannot have waited all the time: its switches are hidden, as some
- * kernels hide those of some threads.
- *   - It was woken twice before without having been seen to run: this wait is as doubtful as the one before.
- *   - The CPU on whose queue it was took nothing, and went idle. Dispatch queues of sched_ext may be left alone so, and
- *     where migrations are not recorded the task may be on another queue.
- *   - The CPU was idle, and at work in interrupts long after: it checks its queue when it leaves one.
- */
-static bool is_disproved(const struct pair *p, const struct pair_task *st, uint64_t since_ns)
-{
-	const struct pair_cpu_state *c = st->cpu < p->nr_cpus ? &p->cpus[st->cpu] : NULL;
-
-	if (st->is_hidden)
-		return true;
-	if (!c || p->has_scx || !p->has_moves)
-		return false;
-	if (c->to_idle_ns > since_ns)
-		return true;
-	return c->mode == PAIR_CPU_IDLE && c->alive_ns > since_ns + REACTION_NS;
-}
-
-bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu)
-{
-	const struct pair_task *st = &p->states[task];
-	bool is_preempted = st->mode == TASK_WAITING && st->cause == PAIR_PREEMPTED;
-
-	if (st->losses.switches != p->losses.switches ||
-	    (st->mode != TASK_WAITING && !(st->mode == TASK_SLEEPING && st->waking_ns)))
-		return false;
-	*since_ns = st->waking_ns && !is_preempted ? st->waking_ns : st->since_ns;
-	*cpu = st->cpu;
-	return is_preempted || !is_disproved(p, st, *since_ns);
-}
-
 /* The wait of a woken task that is open at the end, from since_ns on. */
 static void emit_open_wait(struct pair *p, uint32_t task, uint64_t since_ns)
 {
 	struct pair_task *st = &p->states[task];
 
-	if (!is_disproved(p, st, since_ns)) {
+	if (!pair_is_disproved(p, st, since_ns)) {
 		emit_wait(p, task, st->cpu, true);
 		return;
 	}
