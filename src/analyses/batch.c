@@ -5,15 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/explain.h"
 #include "analyses/passes.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 
 struct batch_work {
+	struct source source; /* with what the analyses share */
 	const struct source *s;
 	const struct pass_args *args;
 	struct batch *b;
 	uint32_t finds[2];      /* tables that need an index by CPU, and by task */
+	bool uses_ledger;
 	atomic_bool has_failed; /* an index found no memory */
 };
 
@@ -71,13 +74,14 @@ static void choose(struct batch_work *w, const char *category)
 		b->results[b->nr++] = (struct batch_result){ .pass = passes[i], .place = i };
 		w->finds[0] |= passes[i]->finds_by_cpu;
 		w->finds[1] |= passes[i]->finds_by_task;
+		w->uses_ledger |= passes[i]->uses_ledger;
 	}
 }
 
 int batch_run(const struct source *s, const struct pass_args *args, const char *category,
               struct diag *d, struct batch *out)
 {
-	struct batch_work w = { .s = s, .args = args, .b = out };
+	struct batch_work w = { .source = *s, .s = &w.source, .args = args, .b = out };
 	struct parallel indexes = { .fn = index_one, .ctx = &w },
 			all = { .fn = run_one, .ctx = &w };
 
@@ -86,6 +90,9 @@ int batch_run(const struct source *s, const struct pass_args *args, const char *
 		choose(&w, category);
 		parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
 	}
+	if (w.uses_ledger && !atomic_load(&w.has_failed) &&
+	    explain_ledger(s, s->start_ns, s->end_ns, &w.source.ledger))
+		atomic_store(&w.has_failed, true);
 	if (!out->results || atomic_load(&w.has_failed)) {
 		batch_done(out);
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
@@ -95,6 +102,7 @@ int batch_run(const struct source *s, const struct pass_args *args, const char *
 	timeline_freeze(s->timeline, true);
 	parallel_for(&all, out->nr);
 	timeline_freeze(s->timeline, false);
+	ledger_free(w.source.ledger);
 	if (out->nr)
 		qsort(out->results, out->nr, sizeof(out->results[0]), by_place);
 	return 0;

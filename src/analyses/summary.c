@@ -198,6 +198,7 @@ const struct pass pass_summary = {
 	.what = "what the trace is: its length, busiest tasks, longest waits, losses",
 	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
 	.cost = 5,
+	.uses_ledger = true,
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
 	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),

@@ -1,6 +1,7 @@
 #include "ledger/ledger.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,7 @@
 #define DSQ_LOCAL    2ULL
 
 struct ledger {
+	atomic_uint nr_users;
 	struct timeline *timeline;
 	struct ledger_cfg cfg;
 	uint64_t first_span; /* its id */
@@ -29,7 +31,7 @@ static const uint8_t kinds[] = {
 
 void ledger_free(struct ledger *l)
 {
-	if (!l)
+	if (!l || (atomic_load(&l->nr_users) && atomic_fetch_sub(&l->nr_users, 1) > 1))
 		return;
 	for (uint32_t cpu = 0; l->cpus && cpu < l->cfg.nr_cpus; cpu++)
 		occupancy_free(&l->cpus[cpu]);
@@ -44,9 +46,9 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct ledger){ .timeline = t,
-		              .cfg = *cfg,
-		              .first_span = timeline_first(t, TIMELINE_SPAN) };
+	l->timeline = t;
+	l->cfg = *cfg;
+	l->first_span = timeline_first(t, TIMELINE_SPAN);
 	l->cpus = calloc(cfg->nr_cpus ? cfg->nr_cpus : 1, sizeof(*l->cpus));
 	if (!l->cpus)
 		return -ENOMEM;
@@ -54,9 +56,15 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 		err = occupancy_build(t, cpu, cfg->start_ns, cfg->end_ns, &l->cpus[cpu]);
 	if (err)
 		return err;
-	*out = l;
-	l = NULL;
+	atomic_store(&l->nr_users, 1);
+	*out = TAKE_PTR(l);
 	return 0;
+}
+
+struct ledger *ledger_share(struct ledger *l)
+{
+	atomic_fetch_add(&l->nr_users, 1);
+	return l;
 }
 
 static bool is_of_one_cpu(uint64_t dsq_id)

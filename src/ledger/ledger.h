@@ -70,6 +70,8 @@ struct ledger_cfg {
 /* -ENOMEM. */
 MUST_USE int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger **out);
 void ledger_free(struct ledger *l); /* NULL is fine */
+/* One more user, in any thread, who frees it, too: a ledger does not change. */
+struct ledger *ledger_share(struct ledger *l);
 DEFINE_SCOPED(ledger, ledger_free)
 
 /* Filled by ledger_begin(). */
