@@ -66,6 +66,7 @@
 	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")       \
 	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")               \
 	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                       \
+	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")        \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                             \
 	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                              \
 	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")         \
@@ -454,6 +455,17 @@ struct ev_refill {
 	__u16 cpus[EV_REFILL_CPUS];
 };
 
+/* At a timer of the cgroup, of each CPU on which it has no quota left; the timer may refill it. */
+struct ev_throttled {
+	struct ev_hdr hdr;
+	__u64 cgroup;
+	__u64 quota_ns;  /* 0 = unknown */
+	__u64 period_ns; /* 0 = unknown */
+	__u64 start_ns;
+	__u32 cpu;
+	__u32 pad_;
+};
+
 /* Just after a switch: in the time between the last recorded switch of the CPU before it, and it. */
 struct ev_steal {
 	struct ev_hdr hdr;
@@ -546,8 +558,9 @@ struct ev_measures {
 };
 
 enum {
-	EV_MEASURES_QUOTA = 1, /* of each task: Linux 6.18 */
+	EV_MEASURES_QUOTA = 1, /* of each task, by THROTTLE: Linux 6.18 */
 	EV_MEASURES_STEAL = 2,
+	EV_MEASURES_QUOTA_CPU = 4, /* before: of cgroups and CPUs, by THROTTLED */
 };
 
 enum {

@@ -67,7 +67,7 @@ static bool is_measured(const struct source *s, int kind)
 	case LEDGER_SOFTIRQ:
 		return nr[EV_SOFTIRQ_ENTRY];
 	case LEDGER_THROTTLED:
-		return pair_measures(s->pair) & EV_MEASURES_QUOTA;
+		return pair_measures(s->pair) & (EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU);
 	case LEDGER_STOLEN:
 		return pair_measures(s->pair) & EV_MEASURES_STEAL;
 	case LEDGER_QUEUE:

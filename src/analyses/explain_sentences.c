@@ -270,14 +270,14 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 
 const char *explain_idle(const struct source *s)
 {
-	static const char *const reasons[] = {
-		[0] = "; a CPU quota of its cgroup or a virtual CPU that did not run can be the reason",
-		[EV_MEASURES_QUOTA] = "; a virtual CPU that did not run can be the reason",
-		[EV_MEASURES_STEAL] = "; a CPU quota of its cgroup can be the reason",
-		[EV_MEASURES_QUOTA | EV_MEASURES_STEAL] = "",
-	};
+	uint32_t measures = pair_measures(s->pair);
+	bool has_steal = measures & EV_MEASURES_STEAL;
 
-	return reasons[pair_measures(s->pair) & (EV_MEASURES_QUOTA | EV_MEASURES_STEAL)];
+	if (measures & (EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU))
+		return has_steal ? "" : "; a virtual CPU that did not run can be the reason";
+	return has_steal
+	               ? "; a CPU quota of its cgroup can be the reason"
+	               : "; a CPU quota of its cgroup or a virtual CPU that did not run can be the reason";
 }
 
 /* To leave idle takes microseconds; what keeps a CPU from it for longer is often not in a recording. */

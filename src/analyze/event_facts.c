@@ -63,6 +63,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_REFILL] = "refill",
 	[EV_STEAL] = "steal",
 	[EV_SLEEP] = "sleep",
+	[EV_THROTTLED] = "throttled",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
 	[EV_LOST] = "lost",

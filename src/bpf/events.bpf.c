@@ -89,6 +89,8 @@ static __always_inline __u64 put_switch(const struct seen_switch *w)
 	end(&s);
 	if (cfg.measures & EV_MEASURES_QUOTA && w->wants_prev && w->args.prev->throttled)
 		put_throttle(w->args.prev);
+	if (cfg.measures & EV_MEASURES_QUOTA_CPU)
+		note_clock(s.c, w->args.prev, ts_ns);
 	if (cfg.measures & EV_MEASURES_STEAL)
 		put_steal(s.c, w->args.prev);
 	return ts_ns;

@@ -6,6 +6,9 @@
  * refilled the quota of its CPU. The functions of these timers are learned from the first throttled task, so that
  * nothing has to be looked up by name; until then every other timer of the machine costs one comparison, and from then
  * on three.
+ *
+ * Before 6.18 a quota acts on the run queue that a cgroup has on a CPU: when one of its timers expires, the kernel knows
+ * since when each of them is throttled. Which tasks were in it is told by the cgroups of those that wait.
  */
 #pragma once
 
@@ -91,19 +94,100 @@ static __always_inline void put_steal(struct ev_cpu *c, struct task_struct *prev
 	end(&s);
 }
 
+/* At a switch, where the clock of the run queue has just been read. */
+static __always_inline void note_clock(struct ev_cpu *c, struct task_struct *prev, __u64 ts_ns)
+{
+	struct cfs_rq *q = prev->se.cfs_rq;
+
+	c->clock_ns = ts_ns - q->rq->clock;
+	if (period_function)
+		return;
+	slack_function = (__u64)q->tg->cfs_bandwidth.slack_timer.function;
+	period_function = (__u64)q->tg->cfs_bandwidth.period_timer.function;
+}
+
+/* NULL if the timer is not one of a quota. */
+static __always_inline struct cfs_bandwidth *bandwidth_of(struct hrtimer *timer)
+{
+	__u64 function;
+
+	if (!period_function)
+		return NULL;
+	function = (__u64)timer->function;
+	if (function == period_function)
+		return (void *)timer - bpf_core_field_offset(struct cfs_bandwidth, period_timer);
+	if (function == slack_function)
+		return (void *)timer - bpf_core_field_offset(struct cfs_bandwidth, slack_timer);
+	return NULL;
+}
+
+static __always_inline struct task_group *group_of(struct cfs_bandwidth *b)
+{
+	return (void *)b - bpf_core_field_offset(struct task_group, cfs_bandwidth);
+}
+
+static __always_inline struct list_head *throttled_queues(struct cfs_bandwidth *b)
+{
+	return (void *)b + bpf_core_field_offset(struct cfs_bandwidth, throttled_cfs_rq);
+}
+
+static __always_inline struct cfs_rq *queue_of(struct list_head *at)
+{
+	return (void *)at - bpf_core_field_offset(struct cfs_rq, throttled_list);
+}
+
+static __always_inline void put_throttled(struct cfs_bandwidth *b, __u64 cgroup, struct cfs_rq *q)
+{
+	__u64 since = BPF_CORE_READ(q, throttled_clock);
+	struct ev_throttled *e;
+	struct slot s;
+
+	if (!since)
+		return;
+	e = begin(&s, EV_THROTTLED, sizeof(*e));
+	if (!e)
+		return;
+	e->cgroup = cgroup;
+	e->quota_ns = BPF_CORE_READ(b, quota);
+	e->period_ns = (__u64)BPF_CORE_READ(b, period);
+	e->start_ns = since + s.c->clock_ns;
+	e->cpu = (__u32)BPF_CORE_READ(q, rq, cpu);
+	e->pad_ = 0;
+	end(&s);
+}
+
+/* Before the timer has done its work. */
+SEC("tp_btf/hrtimer_expire_entry")
+int on_throttled(__u64 *ctx)
+{
+	struct cfs_bandwidth *b = bandwidth_of((struct hrtimer *)ctx[0]);
+	const struct ev_cpu *c = b ? this_cpu() : NULL;
+	struct list_head *head, *at;
+	__u64 cgroup;
+
+	if (!c || !c->clock_ns)
+		return 0;
+	head = throttled_queues(b);
+	at = BPF_CORE_READ(head, next);
+	cgroup = BPF_CORE_READ(group_of(b), css.cgroup, kn, id);
+	for (int i = 0; i < MAX_LISTED && at && at != head; i++) {
+		put_throttled(b, cgroup, queue_of(at));
+		at = BPF_CORE_READ(at, next);
+	}
+	return 0;
+}
+
 /* The CPUs on which a cgroup has no quota in spite of the refill; others are about to run its tasks. */
 static __always_inline void list_empty_cpus(struct cfs_bandwidth *b, struct ev_refill *e)
 {
-	struct list_head *head = (void *)b +
-	                         bpf_core_field_offset(struct cfs_bandwidth, throttled_cfs_rq);
+	struct list_head *head = throttled_queues(b);
 	struct list_head *at = BPF_CORE_READ(head, next);
 	int i;
 
 	e->nr_cpus = 0;
 	__builtin_memset(e->cpus, 0, sizeof(e->cpus));
 	for (i = 0; i < MAX_LISTED && at && at != head; i++) {
-		struct cfs_rq *q = (void *)at -
-		                   bpf_core_field_offset(struct cfs_rq, throttled_list);
+		struct cfs_rq *q = queue_of(at);
 
 		if (BPF_CORE_READ(q, runtime_remaining) <= 0) {
 			if (e->nr_cpus < EV_REFILL_CPUS)
@@ -121,24 +205,14 @@ static __always_inline void list_empty_cpus(struct cfs_bandwidth *b, struct ev_r
 SEC("tp_btf/hrtimer_expire_exit")
 int on_refill(__u64 *ctx)
 {
-	struct hrtimer *timer = (struct hrtimer *)ctx[0];
-	__u64 function, cgroup;
-	struct cfs_bandwidth *b;
-	struct task_group *tg;
+	struct cfs_bandwidth *b = bandwidth_of((struct hrtimer *)ctx[0]);
 	struct ev_refill *e;
 	struct slot s;
+	__u64 cgroup;
 
-	if (!period_function)
+	if (!b)
 		return 0;
-	function = (__u64)timer->function;
-	if (function == period_function)
-		b = (void *)timer - bpf_core_field_offset(struct cfs_bandwidth, period_timer);
-	else if (function == slack_function)
-		b = (void *)timer - bpf_core_field_offset(struct cfs_bandwidth, slack_timer);
-	else
-		return 0;
-	tg = (void *)b - bpf_core_field_offset(struct task_group, cfs_bandwidth);
-	cgroup = BPF_CORE_READ(tg, css.cgroup, kn, id);
+	cgroup = BPF_CORE_READ(group_of(b), css.cgroup, kn, id);
 	if (!bpf_map_lookup_elem(&throttled_cgroups, &cgroup))
 		return 0;
 	e = begin(&s, EV_REFILL, sizeof(*e));

@@ -42,7 +42,7 @@ struct cgroup___ancestor_ids { /* before: ids */
 
 struct css_set {
 	struct cgroup_subsys_state *subsys[1]; /* by enum cgroup_subsys_id */
-	struct cgroup *dfl_cgrp; /* on the v2 hierarchy */
+	struct cgroup *dfl_cgrp;               /* on the v2 hierarchy */
 };
 
 struct task_struct;
@@ -72,6 +72,7 @@ struct cfs_rq {
 	struct rq *rq;
 	struct task_group *tg;
 	long long runtime_remaining;
+	__u64 throttled_clock; /* since when; 0 = it is not, or has no tasks */
 	struct list_head throttled_list;
 	unsigned int throttled : 1; /* an int before 6.18 */
 	unsigned int h_nr_queued;   /* Linux 6.14 */
@@ -87,6 +88,7 @@ struct rq {
 	int cpu;
 	struct task_struct *curr;
 	struct cfs_rq cfs;
+	__u64 clock;
 	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
 

@@ -52,6 +52,7 @@ struct record_args {
 	bool is_debug;
 	bool is_scx_by_kprobe;
 	bool is_context_counted;
+	bool is_quota_by_cpu;
 };
 
 static const char *const ring_names[] = { "llc", "cpu", NULL };
@@ -150,6 +151,8 @@ static const struct opt options[] = {
 		"behave as on kernels without fentry", .is_hidden = true),
 	OPT_FLAG(0, "count-interrupts", struct record_args, is_context_counted,
 		"behave as where no preempt_count is found", .is_hidden = true),
+	OPT_FLAG(0, "quota-by-cpu", struct record_args, is_quota_by_cpu,
+		"behave as before Linux 6.18", .is_hidden = true),
 	OPT_FLAG(0, "debug", struct record_args, is_debug, "log everything, including the kernel's verifier"),
 	OPT_END,
 };
@@ -343,6 +346,7 @@ static int run_args(const struct opt_command *self, const struct record_args *ar
 			.is_per_cpu_rings = args->rings == 1,
 			.is_scx_by_kprobe = args->is_scx_by_kprobe,
 			.is_context_counted = args->is_context_counted,
+			.is_quota_by_cpu = args->is_quota_by_cpu,
 			.ring_bytes = (uint32_t)args->ring_kib * 1024,
 			.parent = (uint32_t)args->parent,
 			.duration_ns = args->duration_ns ? args->duration_ns : args->trace_ns,

@@ -155,14 +155,19 @@ static int choose_cgroups(struct events *e)
 	return cgroup_part_open(cfg, &e->cgroups);
 }
 
-/* Both are seen at switches. */
+/* All are seen at switches, quotas also at their timers. */
 static void choose_measures(struct events *e, const struct events_cfg *cfg)
 {
+	uint8_t quota = EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU;
+
 	e->measures = e->kinds & EV_BIT(EV_SWITCH) ? cfg->measures : 0;
+	if (cfg->is_quota_by_cpu && e->measures & quota)
+		e->measures = (uint8_t)((e->measures & ~quota) | EV_MEASURES_QUOTA_CPU);
 	if (!bpf_has_tracepoint(e->vmlinux, "hrtimer_expire_exit"))
-		e->measures &= (uint8_t)~EV_MEASURES_QUOTA;
+		e->measures &= (uint8_t)~quota;
 	e->skel->rodata->cfg.measures = e->measures;
 	bpf_program__set_autoload(e->skel->progs.on_refill, e->measures & EV_MEASURES_QUOTA);
+	bpf_program__set_autoload(e->skel->progs.on_throttled, e->measures & EV_MEASURES_QUOTA_CPU);
 }
 
 /* Only wakings need to know whether the CPU runs a task or handles an interrupt. */

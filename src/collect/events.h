@@ -30,6 +30,7 @@ struct events_cfg {
 	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
 	bool is_scx_by_kprobe;    /* for tests: collect/scx_part */
 	bool is_context_counted;  /* for tests: collect/context */
+	bool is_quota_by_cpu;     /* for tests: as before Linux 6.18 */
 	uint32_t nr_cpus;         /* highest possible one + 1 */
 	const uint32_t *possible; /* those that the kernel may have, ascending */
 	uint32_t nr_possible;

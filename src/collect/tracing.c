@@ -19,15 +19,19 @@ static int check_capabilities(const char *what, struct diag *d)
 	return diag_set(d, -EPERM, line, "%s need root, or CAP_BPF and CAP_PERFMON", what);
 }
 
-/* Steal is that of the run queue, which a task knows by its group. */
+/* What acts on run queues is reached by a task, which knows that of its group. */
 static uint8_t measures_of(const struct features *f)
 {
-	bool has_quota = f->fields[FEATURES_TASK_THROTTLED] == TRI_YES;
-	bool has_steal = f->fields[FEATURES_RQ_STEAL] == TRI_YES &&
-	                 f->fields[FEATURES_SE_CFS_RQ] == TRI_YES &&
-	                 f->fields[FEATURES_CFS_RQ_RQ] == TRI_YES;
+	const enum tri *has = f->fields;
+	bool has_queue = has[FEATURES_SE_CFS_RQ] == TRI_YES && has[FEATURES_CFS_RQ_RQ] == TRI_YES;
+	bool has_steal = has_queue && has[FEATURES_RQ_STEAL] == TRI_YES;
+	uint8_t quota = 0;
 
-	return (uint8_t)((has_quota ? EV_MEASURES_QUOTA : 0) | (has_steal ? EV_MEASURES_STEAL : 0));
+	if (has[FEATURES_TASK_THROTTLED] == TRI_YES)
+		quota = EV_MEASURES_QUOTA;
+	else if (has_queue && has[FEATURES_CFS_RQ_THROTTLED] == TRI_YES)
+		quota = EV_MEASURES_QUOTA_CPU;
+	return (uint8_t)(quota | (has_steal ? EV_MEASURES_STEAL : 0));
 }
 
 int tracing_probe(const char *what, struct tracing *out, struct diag *d)

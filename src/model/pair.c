@@ -295,6 +295,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_CGROUP_INFO] = take_cgroup_info,
 	[EV_THROTTLE] = pair_throttle_record,
 	[EV_REFILL] = pair_refill_record,
+	[EV_THROTTLED] = pair_throttled_record,
 	[EV_STEAL] = pair_steal_record,
 	[EV_SLEEP] = take_sleep,
 	[EV_TASK_INFO] = take_task_info,

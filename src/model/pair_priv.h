@@ -15,10 +15,11 @@ struct pair_losses {
 
 /* What is known of a task now. A sleeping task with a waking_ns is being woken. */
 struct pair_task {
-	uint64_t since_ns;  /* of the mode */
-	uint64_t waking_ns; /* not yet used up; while running: for the next sleep */
-	uint64_t wakeup_ns; /* while waiting */
-	uint64_t work_ns;   /* begin of the work item that it works on; 0 = none */
+	uint64_t since_ns;     /* of the mode */
+	uint64_t waking_ns;    /* not yet used up; while running: for the next sleep */
+	uint64_t wakeup_ns;    /* while waiting */
+	uint64_t throttled_ns; /* until then it is known whether it was throttled; by cgroup and CPU */
+	uint64_t work_ns;      /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;
 	uint64_t arg;                     /* of the call */
 	uint32_t waker;                   /* the task that began to wake it */
@@ -31,6 +32,7 @@ struct pair_task {
 	uint16_t from_cpu;
 	uint16_t call; /* ABI_CALL_* in which it sleeps, or is about to */
 	uint16_t state_bits;
+	int16_t prio;          /* when it last left a CPU or was woken; 0 = unknown */
 	uint16_t queue;        /* 1 + the CPU among whose runnable tasks it is counted; 0 = none */
 	uint32_t queue_losses; /* of switches, when it was counted */
 	uint8_t mode;          /* enum pair_task_mode */
@@ -196,6 +198,7 @@ void pair_throttle_record(struct pair *p, const struct ev_hdr *rec);
 /* It runs, or its state is not known any more. */
 void pair_throttle_end(struct pair *p, uint32_t task, bool is_known);
 void pair_refill_record(struct pair *p, const struct ev_hdr *rec);
+void pair_throttled_record(struct pair *p, const struct ev_hdr *rec);
 void pair_steal_record(struct pair *p, const struct ev_hdr *rec);
 void pair_measures_record(struct pair *p, const struct ev_hdr *rec);
 

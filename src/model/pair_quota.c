@@ -1,6 +1,10 @@
 /* Tasks that the quota of a cgroup keeps off their CPUs, and the time that the hypervisor takes from CPUs. */
+#include <string.h>
+
 #include "base/grow.h"
 #include "model/pair_priv.h"
+
+#define FAIR_PRIO 100 /* from here on; below are real-time and deadline tasks */
 
 void pair_throttle_record(struct pair *p, const struct ev_hdr *rec)
 {
@@ -62,6 +66,76 @@ void pair_refill_record(struct pair *p, const struct ev_hdr *rec)
 
 		if (t->cgroup == ev->cgroup && !is_still_empty(ev, p->states[t->task].cpu))
 			end_at(p, i, true);
+	}
+}
+
+/* A cgroup by the kernel's id; 0 = unknown. */
+static uint32_t cgroup_of(const struct pair *p, uint64_t id)
+{
+	for (uint32_t i = 1; i <= tasks_nr_cgroups(p->tasks); i++)
+		if (tasks_cgroup_id(p->tasks, i) == id)
+			return i;
+	return 0;
+}
+
+/* Whether a task is in a cgroup or below it. */
+static bool is_below(const struct pair *p, uint32_t task, uint32_t cgroup)
+{
+	uint32_t own = tasks_cgroup_now(p->tasks, task);
+	const char *path = tasks_cgroup_path(p->tasks, own),
+		   *top = tasks_cgroup_path(p->tasks, cgroup);
+	size_t len;
+
+	if (own == cgroup || !own || !path || !top)
+		return own && own == cgroup;
+	len = strlen(top);
+	return strncmp(path, top, len) == 0 && (path[len] == '/' || strcmp(top, "/") == 0);
+}
+
+/* Since when a task is in a queue, or about to be; 0 = it is not. */
+static uint64_t queued_since(const struct pair_task *st)
+{
+	if (st->mode == TASK_WAITING)
+		return st->wakeup_ns;
+	return st->mode == TASK_SLEEPING && !st->is_early_waking ? st->waking_ns : 0;
+}
+
+static bool is_fair(const struct pair_task *st)
+{
+	return !st->prio || st->prio >= FAIR_PRIO;
+}
+
+/*
+ * Until now no task of the cgroup could run there: the fair ones that wait there were throttled, from their wakeups on. A
+ * timer that refills nothing leaves them so, and the next one says so again.
+ */
+void pair_throttled_record(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_throttled *ev = (const struct ev_throttled *)rec;
+	uint32_t cgroup = cgroup_of(p, ev->cgroup);
+
+	for (uint32_t i = 0; cgroup && i < tasks_nr(p->tasks) && i < p->max_states; i++) {
+		struct pair_task *st = &p->states[i];
+		uint64_t since_ns = st->cpu == ev->cpu ? queued_since(st) : 0;
+		struct pair_throttle row = {
+			.start_ns = ev->start_ns,
+			.end_ns = p->now_ns,
+			.cgroup = ev->cgroup,
+			.quota_ns = ev->quota_ns,
+			.period_ns = ev->period_ns,
+			.task = i,
+			.cpu = st->cpu,
+		};
+
+		if (!since_ns || !is_fair(st) || !is_below(p, i, cgroup))
+			continue;
+		if (row.start_ns < since_ns)
+			row.start_ns = since_ns;
+		if (row.start_ns < st->throttled_ns)
+			row.start_ns = st->throttled_ns;
+		st->throttled_ns = p->now_ns;
+		if (row.end_ns > row.start_ns)
+			PAIR_EMIT(p, throttle, &row);
 	}
 }
 

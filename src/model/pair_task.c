@@ -268,6 +268,7 @@ static void note_waker(struct pair *p, struct pair_task *st, const struct ev_wak
 	st->by = waker.by;
 	st->waker_cpu = pair_cpu_nr(ev->hdr.cpu);
 	st->flags = waker.flags;
+	st->prio = ev->prio;
 }
 
 /* It is woken while it waits for a CPU: it ran and slept since, and none of that was seen. */
@@ -478,6 +479,7 @@ void pair_task_leave(struct pair *p, uint32_t task, const struct ev_switch *ev, 
 		end_hidden_run(p, task);
 	st->cpu = st->from_cpu = cpu;
 	st->state_bits = (uint16_t)ev->prev_state;
+	st->prio = ev->prev_prio;
 	if (ev->prev_state & (EV_STATE_DEAD | EV_STATE_ZOMBIE)) {
 		leave_dead(p, task);
 		return;

@@ -117,6 +117,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.is_cgroup_only = s->cfg.nr_cgroup != 0,
 		.is_scx_by_kprobe = s->cfg.is_scx_by_kprobe,
 		.is_context_counted = s->cfg.is_context_counted,
+		.is_quota_by_cpu = s->cfg.is_quota_by_cpu,
 		.nr_cpus = s->rings.nr_cpus,
 		.ring_of_cpu = s->rings.ring_of_cpu,
 		.nr_rings = s->rings.nr_rings,

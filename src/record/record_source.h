@@ -37,6 +37,7 @@ struct record_source_cfg {
 	bool is_per_cpu_rings;
 	bool is_scx_by_kprobe;   /* for tests: collect/scx_part */
 	bool is_context_counted; /* for tests: collect/context */
+	bool is_quota_by_cpu;    /* for tests: collect/events */
 	bool is_deaf;    /* part of a larger program, which obeys signals itself; no command then */
 	uint32_t parent; /* it ends with this process, which has started it; 0 = by itself */
 	uint32_t ring_bytes;  /* 0 picks */

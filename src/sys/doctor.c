@@ -315,26 +315,29 @@ static void check_sched_ext(const struct exam *e, struct doctor_row *r)
 		say(r, DOCTOR_OK, NULL, "%.64s: no scheduler is loaded", state);
 }
 
+/* Whether a task tells the run queue that it is in. */
+static bool has_queue(const struct exam *e)
+{
+	return e->features.fields[FEATURES_CFS_RQ_RQ] == TRI_YES &&
+	       e->features.fields[FEATURES_SE_CFS_RQ] == TRI_YES;
+}
+
 static void check_quota(const struct exam *e, struct doctor_row *r)
 {
-	enum tri has = e->features.fields[FEATURES_TASK_THROTTLED];
-
-	if (has == TRI_YES)
+	if (e->features.fields[FEATURES_TASK_THROTTLED] == TRI_YES)
 		say(r, DOCTOR_OK, NULL,
-		    "recordings say of each task when the quota of its cgroup throttled it");
+		    "recordings say when the quota of a cgroup throttled a task, by task");
+	else if (has_queue(e) && e->features.fields[FEATURES_CFS_RQ_THROTTLED] == TRI_YES)
+		say(r, DOCTOR_OK, NULL,
+		    "recordings say when the quota of a cgroup throttled a task, by cgroup and CPU");
 	else
-		say(r, DOCTOR_LIMITED, "Linux 6.18 or later with CONFIG_CFS_BANDWIDTH=y tells",
-		    has == TRI_NO
-		            ? "recordings do not show whether the quota of a cgroup throttled a task"
-		            : "unknown whether this kernel tells which tasks a quota throttled");
+		say(r, DOCTOR_LIMITED, "use a kernel with CONFIG_CFS_BANDWIDTH=y and BTF",
+		    "recordings do not show whether the quota of a cgroup throttled a task");
 }
 
 static void check_steal(const struct exam *e, struct doctor_row *r)
 {
-	const enum tri *has = e->features.fields;
-
-	if (has[FEATURES_RQ_STEAL] == TRI_YES && has[FEATURES_CFS_RQ_RQ] == TRI_YES &&
-	    has[FEATURES_SE_CFS_RQ] == TRI_YES)
+	if (has_queue(e) && e->features.fields[FEATURES_RQ_STEAL] == TRI_YES)
 		say(r, DOCTOR_OK, NULL, "recordings say what a hypervisor stole from each slice");
 	else
 		say(r, DOCTOR_LIMITED,

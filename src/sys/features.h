@@ -57,6 +57,7 @@ enum features_lockdown {
 	X(RQ_SCX,               "rq",           "scx")                                               \
 	X(RQ_STEAL,             "rq",           "prev_steal_time_rq") /* with steal in its clock */  \
 	X(CFS_RQ_RQ,            "cfs_rq",       "rq")            /* only with group scheduling */    \
+	X(CFS_RQ_THROTTLED,     "cfs_rq",       "throttled_clock") /* quotas of cgroups */           \
 	X(CFS_RQ_H_NR_RUNNING,  "cfs_rq",       "h_nr_running")  /* before 6.14 */                   \
 	X(CFS_RQ_H_NR_QUEUED,   "cfs_rq",       "h_nr_queued")   /* 6.14: delayed ones, too */       \
 	X(CFS_RQ_H_NR_RUNNABLE, "cfs_rq",       "h_nr_runnable") /* 6.14: without delayed ones */    \

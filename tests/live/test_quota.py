@@ -6,7 +6,7 @@ import os
 import pathlib
 import time
 
-from live import (SCHEDSCOPE, TICK_NS, Disturbed, NotHere, Work, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, is_before, main,
+from live import (SCHEDSCOPE, TICK_NS, Disturbed, NotHere, Work, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, main,
                   output, scratch)
 from test_record import Record
 
@@ -52,15 +52,13 @@ def union(intervals):
 class Throttled:
     """Two hogs on each of two CPUs share a quota; others may have the CPUs meanwhile."""
 
-    def __init__(self, is_busy):
-        if is_before(6, 18):
-            raise NotHere("before Linux 6.18 quotas are not measured")
+    def __init__(self, is_busy, *options):
         if not {0, 1} <= os.sched_getaffinity(0):
             raise NotHere("needs CPUs 0 and 1")
         with scratch() as folder, cpu_cgroups("quota") as (group,), contextlib.ExitStack() as others:
             set_quota(group)
             self.path = "/" + os.path.relpath(group, cpu_hierarchy())
-            with Record(os.path.join(folder, "t")) as ours:
+            with Record(os.path.join(folder, "t"), *options) as ours:
                 works = [Work("hogs", nr=1, ms=WORK_MS + 1000, cpu=cpu) for cpu in (0, 1) if is_busy]
                 for work in works:
                     others.callback(work.kill)
@@ -68,9 +66,12 @@ class Throttled:
                 self.accounts = [hog.account() for hog in hogs]
                 self.kernel_ns = throttled_ns(group)
                 summary = ours.finish()
-            self.waits = {tid: ask("explain", ours.path, "--tid", str(tid), "-n", "100")["waits"] for tid in self.tids()}
-            self.wasted = {tid: ask("analyze", ours.path, "wasted_cores", "--tid", str(tid)) for tid in self.tids()}
-            self.blame = ask("analyze", ours.path, "blame", "--by", "thread", "-n", "1000")
+            self.victims = {row["pid"]: row for row in ask("analyze", ours.path, "blame", "--by", "thread", "-n", "10000")["victims"]}
+            # Those that start the hogs may be throttled, too.
+            throttled = [tid for tid, row in self.victims.items() if row["throttled_ns"]]
+            self.waits = {tid: ask("explain", ours.path, "--tid", str(tid), "-n", "100")["waits"] for tid in throttled}
+            self.told = ask("query", ours.path, "-e", "throttled", "--all")["events"]
+            self.wasted = {tid: ask("analyze", ours.path, "wasted_cores", "--tid", str(tid)) for tid in throttled}
         if summary["lost"]:
             raise Disturbed(f"{summary['lost']} records were lost")
 
@@ -79,8 +80,12 @@ class Throttled:
         return [task["tid"] for account in self.accounts for task in account["tasks"]]
 
     def throttlings(self):
-        """{CPU: [(start, end)]}: a throttling begins with its wait."""
+        """{CPU: [(start, end)]}. By task it begins with the wait; by cgroup and CPU, the recording says it."""
         found = {}
+        for event in self.told:
+            found.setdefault(event["fields"]["throttled_cpu"], []).append((event["fields"]["start_ns"], event["timestamp"]))
+        if self.told:
+            return found
         for wait in (wait for waits in self.waits.values() for wait in waits):
             for part in wait["parts"]:
                 if part["kind"] == "throttled":
@@ -93,20 +98,29 @@ class Throttled:
         expect(set(found) == {0, 1}, f"throttled on CPUs {sorted(found)}")
         expect(self.kernel_ns > 0.5e9, f"the kernel throttled for {self.kernel_ns} ns only")
         expect_near("throttled time of the cgroup", sum(map(union, found.values())), self.kernel_ns, relative=0.01)
-        for tid, waits in self.waits.items():
-            parts = [part for wait in waits for part in wait["parts"] if part["kind"] == "throttled"]
-            expect(len(parts) > 5, f"{tid} was throttled {len(parts)} times")
-            for part in parts:
+        for tid in self.tids():
+            nr = sum(wait["throttled_ns"] > 0 for wait in self.waits[tid])
+            expect(nr > 5, f"{tid} was throttled {nr} times")
+            if self.told:
+                self.check_by_cpu(self.waits[tid], found)
+        for waits in self.waits.values():
+            for part in (part for wait in waits for part in wait["parts"] if part["kind"] == "throttled"):
                 expect((part["cgroup"], part["quota_ns"], part["period_ns"]) == (self.path, 1000 * QUOTA_US, 1000 * PERIOD_US), f"{part}")
             for wait in waits:
                 expect(sum(part["ns"] for part in wait["parts"]) == wait["wait_ns"], f"parts of {wait}")
         self.check_others()
 
+    @staticmethod
+    def check_by_cpu(waits, found):
+        """A hog was throttled whenever it waited for a CPU on which its cgroup was."""
+        want = [union((max(start, wait["start_timestamp"]), min(end, wait["end_timestamp"])) for start, end in found[wait["cpu"]]
+                      if start < wait["end_timestamp"] and end > wait["start_timestamp"]) for wait in waits]
+        expect_near("throttled time of waits", sum(wait["throttled_ns"] for wait in waits), sum(want), relative=0.01)
+
     def check_others(self):
         """The throttled time is in no other column, and no CPU could have run them then."""
-        victims = {row["pid"]: row for row in self.blame["victims"]}
         for tid, waits in self.waits.items():
-            row = victims[tid]
+            row = self.victims[tid]
             blamed = sum(culprit["wait_ns"] for culprit in row["blames"])
             expect(row["throttled_ns"] >= sum(wait["throttled_ns"] for wait in waits), f"{row}")
             expect(blamed <= row["wait_ns"] - row["throttled_ns"], f"{row}")
@@ -121,6 +135,14 @@ def throttled_time_is_that_of_the_kernel_where_cpus_are_idle():
 @case
 def throttled_time_is_that_of_the_kernel_where_cpus_are_busy():
     Throttled(is_busy=True).check()
+
+
+@case
+def before_linux_6_18_it_is_that_of_the_cgroup_and_the_cpu():
+    for is_busy in (False, True):
+        got = Throttled(is_busy, "--quota-by-cpu")
+        expect(got.told, "no throttling of a CPU")
+        got.check()
 
 
 def stolen_ns():

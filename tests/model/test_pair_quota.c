@@ -1,6 +1,8 @@
 /* Rows of tasks that a quota throttled, and of time that was stolen. */
 #include "pair_fixture.h"
 
+#include "abi/event_make.h"
+
 #define GROUP 77
 
 /* 20 runs on CPU 1 from 100 on, and is throttled at 200. */
@@ -158,6 +160,81 @@ static void a_snapshot_has_what_is_under_way(void **state)
 	expect_throttle(f, 200, 300);
 }
 
+static void name_cgroup(struct fixture *f, uint64_t id, const char *path)
+{
+	struct ev_cgroup_named rec;
+
+	ev_make_cgroup_info(&rec, id, path, 0);
+	push(f, &rec.info.hdr);
+}
+
+static void put_into(struct fixture *f, uint32_t tid, uint64_t cgroup)
+{
+	push(f, &(struct ev_cgroup){ .hdr = { .size = sizeof(struct ev_cgroup), .kind = EV_CGROUP },
+	                             .tid = tid,
+	                             .cgroup = cgroup });
+}
+
+static void throttled(struct fixture *f, uint64_t ts, uint32_t cpu, uint64_t start_ns)
+{
+	push(f, &(struct ev_throttled){ .hdr = { .size = sizeof(struct ev_throttled),
+	                                         .kind = EV_THROTTLED,
+	                                         .ts_ns = ts },
+	                                .cgroup = GROUP,
+	                                .start_ns = start_ns,
+	                                .cpu = cpu });
+}
+
+/* 20 in /a, 21 in /a/b, 22 in /ab and 23, real-time, in /a wait for CPU 1; 24 in /a for CPU 0. */
+static void crowd(struct fixture *f)
+{
+	static const uint64_t groups[] = { GROUP, GROUP + 1, GROUP + 2, GROUP, GROUP };
+
+	pair_start(f->pair, 0);
+	name_cgroup(f, GROUP, "/a");
+	name_cgroup(f, GROUP + 1, "/a/b");
+	name_cgroup(f, GROUP + 2, "/ab");
+	for (uint32_t i = 0; i < 5; i++) {
+		put_into(f, 20 + i, groups[i]);
+		sw(f, 10 + 10 * i, 1, i ? 19 + i : 0, 20 + i, EV_STATE_S);
+	}
+	sw(f, 60, 1, 24, 30, EV_STATE_S);
+	wakeup(f, 100, 0, 20, 1);
+	waking(f, 150, 0, 21, 0); /* that it is in a queue is not recorded */
+	wakeup(f, 100, 0, 22, 1);
+	push(f, &(struct ev_wake){
+			.hdr = { .size = sizeof(struct ev_wake), .kind = EV_WAKEUP, .ts_ns = 150 },
+			.tid = 23,
+			.target_cpu = 1,
+			.prio = 10 });
+	wakeup(f, 150, 0, 24, 0);
+}
+
+static void before_6_18_all_that_wait_in_the_cgroup_are_throttled(void **state)
+{
+	struct fixture *f = *state;
+
+	crowd(f);
+	throttled(f, 200, 1, 120);
+	throttled(f, 300, 1, 120); /* the first timer refilled nothing */
+	sw(f, 350, 1, 30, 20, EV_STATE_S);
+	throttled(f, 400, 1, 380);
+	done(f, 500);
+	expect_eq(f->nr_throttles, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		static const uint64_t rows[][3] = {
+			{ 20, 120, 200 }, { 21, 150, 200 }, { 20, 200, 300 },
+			{ 21, 200, 300 }, { 21, 380, 400 },
+		};
+
+		expect_eq(f->throttles[i].task, task_of(f, (uint32_t)rows[i][0]));
+		expect_eq(f->throttles[i].start_ns, rows[i][1]);
+		expect_eq(f->throttles[i].end_ns, rows[i][2]);
+		expect_eq(f->throttles[i].cgroup, GROUP);
+		expect_eq(f->throttles[i].cpu, 1);
+	}
+}
+
 static void what_was_stolen_is_of_the_time_before_the_switch(void **state)
 {
 	struct fixture *f = *state;
@@ -201,6 +278,7 @@ int main(void)
 		CASE(a_task_that_sleeps_is_not_throttled),
 		CASE(several_tasks_end_at_one_refill),
 		CASE(a_snapshot_has_what_is_under_way),
+		CASE(before_6_18_all_that_wait_in_the_cgroup_are_throttled),
 		CASE(what_was_stolen_is_of_the_time_before_the_switch),
 		CASE(the_stream_says_what_it_measures),
 	};

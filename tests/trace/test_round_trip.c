@@ -156,6 +156,8 @@ static void write_events(struct stream *s)
 	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 56, .cgroup = 8, .nr_cpus = 2,
 	            .cpus = { 3, 0x1234 }));
 	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 57, .cgroup = 9, .nr_cpus = EV_REFILL_CPUS + 1));
+	push(s, REC(ev_throttled, EV_THROTTLED, 0, T0 + 57, .cgroup = 8, .quota_ns = 20000000,
+	            .period_ns = 100000000, .start_ns = T0 - 5, .cpu = 300));
 	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 58, .tid = 100, .call = ABI_CALL_futex,
 	            .args = { 0x7fff12345678, 128 }));
 	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 59, .tid = 100, .call = ABI_CALL_OTHER, .nr = 451,

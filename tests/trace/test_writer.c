@@ -315,7 +315,7 @@ static void kinds_and_cpus_that_cannot_be_are_counted(void **state)
 {
 	struct fixture f = { 0 };
 	struct trace_writer_stats st;
-	struct ev_hdr unknown = { .size = 16, .kind = 49 }, beyond = { .size = 16, .kind = 255 };
+	struct ev_hdr unknown = { .size = 16, .kind = 63 }, beyond = { .size = 16, .kind = 255 };
 
 	(void)state;
 	open_writer(&f, (struct trace_writer_cfg){ 0 });

@@ -519,6 +519,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_REFILL] = { "refill", ftrace_on_refill },
 	[FTRACE_STEAL] = { "steal", ftrace_on_steal },
 	[FTRACE_SLEEP] = { "sleep", on_sleep },
+	[FTRACE_THROTTLED] = { "throttled", ftrace_on_throttled },
 };
 
 const char *ftrace_name(uint32_t member)

@@ -49,3 +49,15 @@ void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e)
 
 	rec->ns = num(e, STEAL_NS);
 }
+
+void ftrace_on_throttled(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_throttled *rec = add(b, e, EV_THROTTLED, sizeof(*rec));
+
+	rec->cgroup = num(e, THROTTLED_CGROUP);
+	rec->quota_ns = num(e, THROTTLED_QUOTA_NS);
+	rec->period_ns = num(e, THROTTLED_PERIOD_NS);
+	rec->start_ns = num(e, THROTTLED_START_NS);
+	rec->cpu = (uint32_t)num(e, THROTTLED_CPU);
+	rec->pad_ = 0;
+}

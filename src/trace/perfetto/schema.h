@@ -226,6 +226,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_REFILL = 1002,
        FTRACE_STEAL = 1003,
        FTRACE_SLEEP = 1004,
+       FTRACE_THROTTLED = 1005,
 };
 
 enum { /* SchedSwitch */
@@ -255,6 +256,11 @@ enum { /* ours: quotas and steal */
        REFILL_NR_CPUS = 2,
        REFILL_CPUS = 3, /* two bytes each, the low one first */
        STEAL_NS = 1,
+       THROTTLED_CGROUP = 1,
+       THROTTLED_QUOTA_NS = 2,
+       THROTTLED_PERIOD_NS = 3,
+       THROTTLED_START_NS = 4,
+       THROTTLED_CPU = 5,
 };
 
 enum { /* SchedMigrateTask */
@@ -299,7 +305,7 @@ enum { /* CgroupAttachTask, CgroupMkdir */
        CGROUP_OURS = 1010,
 };
 
-enum { /* CGROUP_OURS */
+enum {                    /* CGROUP_OURS */
        CGROUP_TOLD = 1,   /* recorded by us */
        CGROUP_STATED = 2, /* it was so when the recording began: nothing happened */
 };

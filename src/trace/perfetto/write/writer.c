@@ -67,6 +67,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_THROTTLE] = writer_throttle,
 	[EV_REFILL] = writer_refill,
 	[EV_STEAL] = writer_steal,
+	[EV_THROTTLED] = writer_throttled,
 	[EV_MEASURES] = writer_measures,
 };
 

@@ -43,6 +43,25 @@ int writer_refill(struct trace_writer *w, const struct ev_hdr *hdr)
 	return 0;
 }
 
+int writer_throttled(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_throttled *rec = (const void *)hdr;
+	struct writer_place at;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_THROTTLED);
+	pb_uint(e.w, THROTTLED_CGROUP, rec->cgroup);
+	pb_uint(e.w, THROTTLED_QUOTA_NS, rec->quota_ns);
+	pb_uint(e.w, THROTTLED_PERIOD_NS, rec->period_ns);
+	pb_uint(e.w, THROTTLED_START_NS, rec->start_ns);
+	pb_uint(e.w, THROTTLED_CPU, rec->cpu);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
 int writer_steal(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_steal *rec = (const void *)hdr;
