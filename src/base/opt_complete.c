@@ -5,7 +5,7 @@
 
 const char *const opt_shells[] = { "bash", "elvish", "fish", "powershell", "zsh", NULL };
 
-struct opt_command opt_top_command(const struct opt_program *prog)
+static struct opt_command top_command(const struct opt_program *prog)
 {
 	return (struct opt_command){
 		.name = "",
@@ -73,7 +73,7 @@ bool opt_takes_value(const struct opt *o)
 
 void opt_each_command(const struct opt_program *prog, opt_command_fn *fn, FILE *out)
 {
-	const struct opt_command top = opt_top_command(prog);
+	const struct opt_command top = top_command(prog);
 
 	fn(out, prog, &top);
 	for (const struct opt_command *const *c = opt_first_command(prog); *c;
@@ -83,7 +83,7 @@ void opt_each_command(const struct opt_program *prog, opt_command_fn *fn, FILE *
 
 void opt_each_command_name(const struct opt_program *prog, opt_command_fn *fn, FILE *out)
 {
-	const struct opt_command top = opt_top_command(prog);
+	const struct opt_command top = top_command(prog);
 
 	fn(out, prog, &top);
 	for (const struct opt_command *const *c = opt_first_command(prog); *c;

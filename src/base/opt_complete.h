@@ -2,7 +2,7 @@
  * base/opt_complete — what the writers of the shells' completions share. Private to base/opt*.c.
  *
  * The part of the program before its command has the options of the program and completes commands;
- * the writers take it as one more command, with an empty name, made by opt_top_command().
+ * the writers take it as one more command, with an empty name.
  */
 #pragma once
 
@@ -11,8 +11,6 @@
 
 #include "base/opt.h"
 #include "base/opt_table.h"
-
-struct opt_command opt_top_command(const struct opt_program *prog);
 
 /* A word in single quotes of which nothing is special to the shell. */
 enum opt_quoting {
