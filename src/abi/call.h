@@ -98,11 +98,11 @@
 	X(137, getdents)
 
 enum {
-	ABI_CALL_UNKNOWN,  /* not recorded */
-	ABI_CALL_NONE,     /* in the kernel without one: a page fault or another exception */
-	ABI_CALL_OTHER,    /* none of these; its number on that machine is known */
-	ABI_CALL_FOREIGN,  /* of another ABI of the machine, such as 32-bit */
-	ABI_CALL_KTHREAD,  /* in no record: a kernel thread makes none */
+	ABI_CALL_UNKNOWN, /* not recorded */
+	ABI_CALL_NONE,    /* in the kernel without one: a page fault or another exception */
+	ABI_CALL_OTHER,   /* none of these; its number on that machine is known */
+	ABI_CALL_FOREIGN, /* of another ABI of the machine, such as 32-bit */
+	ABI_CALL_KTHREAD, /* in no record: a kernel thread makes none */
 #define X(nr, name) ABI_CALL_##name = (nr),
 	ABI_CALLS_COMMON(X) ABI_CALLS_LEGACY(X)
 #undef X

@@ -477,7 +477,7 @@ struct ev_sleep {
 	struct ev_hdr hdr;
 	__u32 tid;
 	__u16 call; /* ABI_CALL_* */
-	__u16 nr;   /* of the call, as the machine that was recorded counts; 0 unless it is ABI_CALL_OTHER */
+	__u16 nr; /* of the call, as the machine that was recorded counts; 0 unless it is ABI_CALL_OTHER */
 	__u64 args[2]; /* the first of its arguments; 0 without a call */
 };
 

@@ -15,7 +15,7 @@ struct batch_work {
 	const struct source *s;
 	const struct pass_args *args;
 	struct batch *b;
-	uint32_t finds[2];      /* tables that need an index by CPU, and by task */
+	uint32_t finds[2]; /* tables that need an index by CPU, and by task */
 	bool uses_ledger;
 	atomic_bool has_failed; /* an index found no memory */
 };

@@ -232,7 +232,8 @@ static void show_lock(const struct locks *x, uint32_t at, struct report *r)
 	const struct lock *lock = &x->locks[at];
 
 	report_u64(r, "tgid", lock->key.process);
-	report_string(r, "futex", report_printf(r, "0x%llx", (unsigned long long)lock->key.address));
+	report_string(r, "futex",
+	              report_printf(r, "0x%llx", (unsigned long long)lock->key.address));
 	report_u64(r, "sleeps", lock->nr);
 	report_u64(r, "sleep_ns", lock->ns);
 	report_u64(r, "held_ns", lock->held_ns);

@@ -238,22 +238,6 @@ static int show(void *work, struct report *r)
 	return top.has_failed ? -ENOMEM : 0;
 }
 
-static const struct pass_work work = { .size = sizeof(struct pressure),
-	                               .units_at = offsetof(struct pressure, units),
-	                               .collect = collect,
-	                               .show = show,
-	                               .done = done };
-
-static int run(const struct source *s, const struct pass_args *args, struct report *r,
-               struct diag *d)
-{
-	struct pass_args by = *args;
-
-	if (by.by == PASS_BY_DEFAULT)
-		by.by = PASS_BY_COMM;
-	return pass_run_with(&work, s, &by, r, d);
-}
-
 const struct pass pass_pressure = {
 	.id = "pressure",
 	.name = "CPU Pressure",
@@ -267,5 +251,10 @@ const struct pass pass_pressure = {
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
 	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),
-	.run = run,
+	.default_by = PASS_BY_COMM,
+	.work = { .size = sizeof(struct pressure),
+	          .units_at = offsetof(struct pressure, units),
+	          .collect = collect,
+	          .show = show,
+	          .done = done },
 };

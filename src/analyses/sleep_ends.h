@@ -15,5 +15,5 @@ void sleep_edges_sort(struct edges *e);
 /* The first of one, in sorted edges. */
 uint32_t sleep_edges_first(const struct edges *e, uint32_t by);
 /* An array "ended_by" of the ends of one: waker_pid, waker_comm, waker_interrupt, sleeps, sleep_ns, percent. */
-void sleep_ends_report(const struct edges *ends, const struct units *u, uint32_t by, uint64_t all_ns,
-                       struct report *r);
+void sleep_ends_report(const struct edges *ends, const struct units *u, uint32_t by,
+                       uint64_t all_ns, struct report *r);

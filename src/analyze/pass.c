@@ -146,8 +146,7 @@ int pass_run(const struct pass *p, const struct source *s, const struct pass_arg
 		                pass_missing(p, s, missing, sizeof(missing)));
 	report_begin_object(r, NULL);
 	report_string(r, "analysis_type", p->id);
-	err = p->run ? p->run(s, &defaulted, r, d)
-	             : pass_run_with(&p->work, s, &defaulted, r, d);
+	err = p->run ? p->run(s, &defaulted, r, d) : pass_run_with(&p->work, s, &defaulted, r, d);
 	if (err)
 		return err;
 	report_end_object(r);

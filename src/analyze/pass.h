@@ -80,7 +80,7 @@ struct pass {
 	/* Bits of the tables that it queries with timeline_find(): a batch has only these indexes. */
 	uint32_t finds_by_task;
 	uint32_t finds_by_cpu;
-	uint32_t default_limit; /* of lists; 0 = 20 */
+	uint32_t default_limit;  /* of lists; 0 = 20 */
 	enum pass_by default_by; /* tasks of one name, say, are what people know; a thread is not */
 	/* Adds members to the object that is open. NULL: pass_run_with() and work. */
 	int (*run)(const struct source *s, const struct pass_args *args, struct report *r,

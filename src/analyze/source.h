@@ -147,8 +147,9 @@ struct source {
 	const struct allowed *affinity; /* where tasks may run; NULL = unknown */
 	const struct source_facts *facts;
 	const struct source_stacks *stacks; /* NULL = none */
-	struct ledger *ledger; /* of all of the time, where analyses run together; NULL = each makes one */
-	uint64_t start_ns;                  /* extent of all that was seen */
+	struct ledger *
+		ledger; /* of all of the time, where analyses run together; NULL = each makes one */
+	uint64_t start_ns; /* extent of all that was seen */
 	uint64_t end_ns;
 };
 

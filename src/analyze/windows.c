@@ -43,25 +43,6 @@ void windows_count(struct windows *w, uint32_t key, uint64_t ts_ns)
 		sums_of(w, key)[window_of(w, ts_ns)]++;
 }
 
-void windows_spread(struct windows *w, uint32_t key, uint64_t start_ns, uint64_t end_ns)
-{
-	uint64_t last_ns = w->from_ns + w->span_ns;
-
-	if (start_ns < w->from_ns)
-		start_ns = w->from_ns;
-	if (end_ns > last_ns)
-		end_ns = last_ns;
-	if (key >= w->nr_keys || start_ns >= end_ns)
-		return;
-	for (uint32_t i = window_of(w, start_ns); start_ns < end_ns; i++) {
-		uint64_t next_ns = w->from_ns + (i + 1ULL) * w->window_ns;
-		uint64_t stop_ns = next_ns < end_ns ? next_ns : end_ns;
-
-		sums_of(w, key)[i] += stop_ns - start_ns;
-		start_ns = stop_ns;
-	}
-}
-
 static uint64_t begin_of(const struct windows *w, uint32_t i)
 {
 	uint64_t off_ns = i * w->window_ns;

@@ -36,8 +36,6 @@ MUST_USE int windows_init(struct windows *w, uint64_t from_ns, uint64_t span_ns,
 void windows_done(struct windows *w);
 /* One at a moment. */
 void windows_count(struct windows *w, uint32_t key, uint64_t ts_ns);
-/* The time of [start, end), each part in its window. */
-void windows_spread(struct windows *w, uint32_t key, uint64_t start_ns, uint64_t end_ns);
 /* The stretch of windows, each above the limit (per second), that has most; false if there is none. */
 bool windows_worst(const struct windows *w, uint32_t key, double per_second, struct stretch *out);
 /* What all windows within a stretch have. */

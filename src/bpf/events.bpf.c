@@ -57,7 +57,8 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 /* Interruptible or not: others do not wait for something that a system call has asked for. */
 static __always_inline bool is_sleep(const struct switch_args *args)
 {
-	return reported_state(args->prev, args->state, args->is_preempt) & (EV_STATE_S | EV_STATE_D);
+	return reported_state(args->prev, args->state, args->is_preempt) &
+	       (EV_STATE_S | EV_STATE_D);
 }
 
 /* Which of the two tasks of a switch are part of the stream, and whether one leaves it. */

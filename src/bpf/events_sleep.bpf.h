@@ -11,7 +11,8 @@
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
 
-const volatile __u8 call_of_nr[EV_NR_CALLS]; /* ABI_CALL_* by the kernel's number, ABI_CALL_UNKNOWN = other */
+const volatile __u8
+	call_of_nr[EV_NR_CALLS]; /* ABI_CALL_* by the kernel's number, ABI_CALL_UNKNOWN = other */
 
 struct entry_regs {
 	long nr; /* negative: not in a system call */

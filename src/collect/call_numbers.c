@@ -10,10 +10,9 @@ struct call_number {
 };
 
 #define X(number, name) { __NR_##name, ABI_CALL_##name },
-static const struct call_number calls[] = {
-	ABI_CALLS_COMMON(X)
+static const struct call_number calls[] = { ABI_CALLS_COMMON(X)
 #ifdef __NR_poll
-	ABI_CALLS_LEGACY(X)
+	                                            ABI_CALLS_LEGACY(X)
 #endif
 };
 #undef X

@@ -13,8 +13,8 @@ struct event_set {
 
 #define SCHED_KINDS \
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_MIGRATE))
-#define TASK_KINDS                                                                          \
-	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) |          \
+#define TASK_KINDS                                                                 \
+	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | \
 	 EV_BIT(EV_FREE) | EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
 #define IRQ_KINDS                                                                \
 	(EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT) | EV_BIT(EV_SOFTIRQ_ENTRY) | \
@@ -39,12 +39,13 @@ static const struct event_set event_sets[] = {
 	{ "workqueue", WORK_KINDS },
 	{ "other", OTHER_KINDS },
 	{ "scx", SCX_KINDS },
-	{ "all",
-	  DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SLEEP) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
+	{ "all", DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SLEEP) | IPI_KINDS | WORK_KINDS |
+	                 OTHER_KINDS | SCX_KINDS },
 };
 
-const char *const event_set_names[] = { "default", "sched",     "wakeup", "sleep", "task", "irq", "power",
-	                                "ipi",     "workqueue", "other",  "scx",   "all",  NULL };
+const char *const event_set_names[] = { "default", "sched", "wakeup", "sleep",     "task",
+	                                "irq",     "power", "ipi",    "workqueue", "other",
+	                                "scx",     "all",   NULL };
 
 bool event_set_kinds(const char *word, uint64_t *kinds)
 {

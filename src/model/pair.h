@@ -126,11 +126,11 @@ struct pair_sleep {
 	uint16_t cpu;
 	uint16_t state_bits; /* EV_STATE_* */
 	uint64_t arg;        /* the first argument of the system call: a futex, a file */
-	uint32_t waker;      /* the task that ended it; TASKS_NONE = an interrupt, idle or unknown */
-	uint16_t by;         /* ABI_BY_*: which interrupt ended it */
-	uint16_t call;       /* ABI_CALL_* in which it slept */
-	uint8_t state;       /* enum pair_sleep_state */
-	uint8_t flags;       /* EV_FLAG_*: whether an interrupt ended it */
+	uint32_t waker; /* the task that ended it; TASKS_NONE = an interrupt, idle or unknown */
+	uint16_t by;    /* ABI_BY_*: which interrupt ended it */
+	uint16_t call;  /* ABI_CALL_* in which it slept */
+	uint8_t state;  /* enum pair_sleep_state */
+	uint8_t flags;  /* EV_FLAG_*: whether an interrupt ended it */
 	uint8_t is_open;
 };
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/cgroups.h"
-#include "analyze/cgroups.h"
 #include "analyze/losses.h"
 #include "base/cleanup.h"
 #include "base/grow.h"

@@ -89,5 +89,4 @@ MUST_USE int query_set_group(const char *field, struct query *q, struct diag *d)
  * {timestamp, cpu, event_type, pid, fields: {...}}, or of the selected fields alone; or, grouped or added up,
  * aggregation: {function, field, result} or {function, field, group_by, groups: [{value, count, result}]}.
  */
-MUST_USE int query_run(const struct source *s, struct query *q, struct report *r,
-                       struct diag *d);
+MUST_USE int query_run(const struct source *s, struct query *q, struct report *r, struct diag *d);

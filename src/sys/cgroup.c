@@ -19,8 +19,8 @@
 #include "base/match.h"
 #include "sys/rights/broker.h"
 
-#define TREE_CAP (64UL << 20) /* bytes of paths */
-#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
+#define TREE_CAP      (64UL << 20) /* bytes of paths */
+#define KERNFS_HANDLE 0xfe         /* FILEID_KERNFS, absent from older headers; Linux 5.5 */
 
 struct cgroup_node {
 	uint64_t id;

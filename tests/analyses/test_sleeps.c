@@ -11,7 +11,9 @@ static void sleeping(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t
                      uint64_t arg)
 {
 	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, cpu, ts },
-	                                .tid = tid, .call = call, .args = { arg, 0 } });
+	                                .tid = tid,
+	                                .call = call,
+	                                .args = { arg, 0 } });
 }
 
 /* From running on a CPU of its own, which is idle then. */
@@ -31,7 +33,10 @@ static void wakes(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t ti
 static void thread_of(struct pass_fixture *p, uint32_t tid, const char *comm)
 {
 	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, 900 * US },
-		              .parent_tid = 100, .parent_tgid = 100, .tid = tid, .tgid = 100 };
+		              .parent_tid = 100,
+		              .parent_tgid = 100,
+		              .tid = tid,
+		              .tgid = 100 };
 
 	strcpy(ev.comm, comm);
 	push(&p->f, &ev);
@@ -138,7 +143,8 @@ static void timeouts_and_open_waits_release_nothing(void **state)
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
 	struct ev_wake timeout = { { sizeof(timeout), EV_WAKING, EV_FLAG_HARDIRQ, 0, 1150 * US },
-		                   .tid = 20, .by = ABI_BY_TIMER };
+		                   .tid = 20,
+		                   .by = ABI_BY_TIMER };
 
 	threads(p);
 	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);

@@ -233,10 +233,6 @@ static void the_worst_stretch_is_found(void **state)
 	expect_eq(at.to_ns, 1005 * MS);
 	expect_eq(windows_sum(&w, 1, &at), 700);
 	assert_false(windows_worst(&w, 0, 0, &at));
-	windows_spread(&w, 0, 0, 155 * MS); /* what lies before does not count */
-	assert_true(windows_worst(&w, 0, 0, &at));
-	expect_eq(windows_sum(&w, 0, &at), 150 * MS);
-	expect_eq(at.to_ns, 205 * MS);
 	windows_done(&w);
 }
 
@@ -271,7 +267,6 @@ static void no_time_has_one_window(void **state)
 	(void)state;
 	expect_eq(windows_init(&w, 5, 0, 1), 0);
 	windows_count(&w, 0, 5);
-	windows_spread(&w, 0, 5, 9);
 	assert_false(windows_worst(&w, 0, 0, &at));
 	windows_done(&w);
 }

@@ -19,7 +19,8 @@ static int teardown(void **state)
 
 static void put(struct tasks *t, uint64_t ts, uint32_t tid, uint64_t cgroup)
 {
-	tasks_cgroup(t, &(struct ev_cgroup){ .hdr = { .ts_ns = ts }, .tid = tid, .cgroup = cgroup });
+	tasks_cgroup(t,
+	             &(struct ev_cgroup){ .hdr = { .ts_ns = ts }, .tid = tid, .cgroup = cgroup });
 }
 
 static void name(struct tasks *t, uint64_t cgroup, const char *path)
@@ -229,7 +230,8 @@ int main(void)
 		                                teardown),
 		cmocka_unit_test_setup_teardown(paths_come_before_or_after, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_said_of_a_task_before_it_does_anything_makes_no_task, setup, teardown),
+			what_is_said_of_a_task_before_it_does_anything_makes_no_task, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(a_new_task_is_where_its_parent_is_at_that_moment,
 		                                setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_owner_of_a_tid_has_its_own, setup,

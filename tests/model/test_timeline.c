@@ -334,8 +334,10 @@ static void rows_that_come_late_are_found_in_order(void **state)
 	uint64_t id;
 
 	(void)state;
-	f.out.sleep(f.out.ctx, &(struct pair_sleep){ .start_ns = 10, .end_ns = 50, .task = 1, .state_bits = 1 });
-	f.out.sleep(f.out.ctx, &(struct pair_sleep){ .start_ns = 5, .end_ns = 30, .task = 2, .state_bits = 1 });
+	f.out.sleep(f.out.ctx, &(struct pair_sleep){
+				       .start_ns = 10, .end_ns = 50, .task = 1, .state_bits = 1 });
+	f.out.sleep(f.out.ctx, &(struct pair_sleep){
+				       .start_ns = 5, .end_ns = 30, .task = 2, .state_bits = 1 });
 	expect_eq(timeline_find(f.t, &q, &it), 0);
 	assert_true(timeline_next(&it, &id, &row));
 	expect_eq(id, 1);
@@ -354,7 +356,8 @@ static void a_frozen_timeline_builds_no_index(void **state)
 	struct timeline_iter it;
 
 	(void)state;
-	f.out.sleep(f.out.ctx, &(struct pair_sleep){ .start_ns = 10, .end_ns = 50, .task = 1, .state_bits = 1 });
+	f.out.sleep(f.out.ctx, &(struct pair_sleep){
+				       .start_ns = 10, .end_ns = 50, .task = 1, .state_bits = 1 });
 	timeline_freeze(f.t, true);
 	expect_eq(timeline_find(f.t, &q, &it), -ENOTSUP);
 	expect_eq(timeline_find(f.t, &all, &it), 0);

@@ -25,9 +25,12 @@ static struct trigger_eval *watching(struct fixture *f, struct hits *h, const ch
                                      size_t nr)
 {
 	struct trigger triggers[TRIGGER_MAX];
-	struct trigger_eval_cfg cfg = {
-		.triggers = triggers, .nr = nr, .tasks = f->tasks, .pair = f->pair, .fire = keep, .ctx = h
-	};
+	struct trigger_eval_cfg cfg = { .triggers = triggers,
+		                        .nr = nr,
+		                        .tasks = f->tasks,
+		                        .pair = f->pair,
+		                        .fire = keep,
+		                        .ctx = h };
 	struct trigger_eval *e = NULL;
 	struct pair_out out;
 
@@ -348,7 +351,8 @@ static void what_may_have_run_does_not_stall(void **state)
 	struct hits h = { 0 };
 	struct trigger_eval *e = WATCH(f, &h, "stall>5ms");
 
-	migrate(f, 1, 9, 0, 1); /* migrations are recorded, so that a task is where its waking put it */
+	migrate(f, 1, 9, 0,
+	        1); /* migrations are recorded, so that a task is where its waking put it */
 	sw(f, 1 * MS, 0, 5, 6, SLEEPS);
 	wakeup(f, 2 * MS, 1, 5, 0);
 	sw(f, 3 * MS, 0, 6, 0, SLEEPS); /* its CPU goes idle and leaves it there: it is hidden */

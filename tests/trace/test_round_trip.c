@@ -128,6 +128,34 @@ static void push_cgroup(struct stream *s, uint64_t ts_ns, uint64_t cgroup, const
 	push(s, &rec.info.hdr);
 }
 
+static void write_cpu_events(struct stream *s)
+{
+	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
+	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 122, .cpu = 1, .target = 0, .step = 5));
+	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 123, .cpu = 1, .target = 4, .step = 5,
+	            .ret = -16, .is_exit = 1));
+	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
+}
+
+/* That only our recorder makes. */
+static void write_own_events(struct stream *s)
+{
+	push(s, REC(ev_throttle, EV_THROTTLE, 1, T0 + 53, .cgroup = 1ULL << 40 | 7,
+	            .quota_ns = 20000000, .period_ns = 100000000, .tid = 101));
+	push(s, REC(ev_steal, EV_STEAL, 1, T0 + 54, .ns = 12345));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 55, .cgroup = 1ULL << 40 | 7));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 56, .cgroup = 8, .nr_cpus = 2,
+	            .cpus = { 3, 0x1234 }));
+	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 57, .cgroup = 9, .nr_cpus = EV_REFILL_CPUS + 1));
+	push(s, REC(ev_throttled, EV_THROTTLED, 0, T0 + 57, .cgroup = 8, .quota_ns = 20000000,
+	            .period_ns = 100000000, .start_ns = T0 - 5, .cpu = 300));
+	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 58, .tid = 100, .call = ABI_CALL_futex,
+	            .args = { 0x7fff12345678, 128 }));
+	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 59, .tid = 100, .call = ABI_CALL_OTHER, .nr = 451,
+	            .args = { ~0ULL, 0 }));
+}
+
 static void write_events(struct stream *s)
 {
 	push(s, REC(ev_measures, EV_MEASURES, 0, T0 + 4,
@@ -149,19 +177,7 @@ static void write_events(struct stream *s)
 	            .prio = -1));
 	push(s, REC(ev_migrate, EV_MIGRATE, 1, T0 + 52, .tid = 101, .from_cpu = 1, .to_cpu = 0,
 	            .prio = 120));
-	push(s, REC(ev_throttle, EV_THROTTLE, 1, T0 + 53, .cgroup = 1ULL << 40 | 7,
-	            .quota_ns = 20000000, .period_ns = 100000000, .tid = 101));
-	push(s, REC(ev_steal, EV_STEAL, 1, T0 + 54, .ns = 12345));
-	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 55, .cgroup = 1ULL << 40 | 7));
-	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 56, .cgroup = 8, .nr_cpus = 2,
-	            .cpus = { 3, 0x1234 }));
-	push(s, REC(ev_refill, EV_REFILL, 0, T0 + 57, .cgroup = 9, .nr_cpus = EV_REFILL_CPUS + 1));
-	push(s, REC(ev_throttled, EV_THROTTLED, 0, T0 + 57, .cgroup = 8, .quota_ns = 20000000,
-	            .period_ns = 100000000, .start_ns = T0 - 5, .cpu = 300));
-	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 58, .tid = 100, .call = ABI_CALL_futex,
-	            .args = { 0x7fff12345678, 128 }));
-	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 59, .tid = 100, .call = ABI_CALL_OTHER, .nr = 451,
-	            .args = { ~0ULL, 0 }));
+	write_own_events(s);
 	push(s, REC(ev_fork, EV_FORK, 1, T0 + 60, .parent_tid = 100, .parent_tgid = 100, .tid = 200,
 	            .tgid = 200, .comm = "server"));
 	push(s, REC(ev_wake, EV_WAKEUP_NEW, 1, T0 + 61, .tid = 200, .waker_tid = 100,
@@ -189,12 +205,7 @@ static void write_events(struct stream *s)
 	            .tid = 100));
 	push(s,
 	     REC(ev_work, EV_WORK_END, 1, T0 + 110, .work = 1, .function = 0xffff0002, .tid = 100));
-	push(s, REC(ev_cpu_idle, EV_CPU_IDLE, 0, T0 + 120, .state = ~0U, .cpu = 0));
-	push(s, REC(ev_cpu_freq, EV_CPU_FREQ, 0, T0 + 121, .khz = 1500000, .cpu = 1));
-	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 122, .cpu = 1, .target = 0, .step = 5));
-	push(s, REC(ev_cpu_hotplug, EV_CPU_HOTPLUG, 0, T0 + 123, .cpu = 1, .target = 4, .step = 5,
-	            .ret = -16, .is_exit = 1));
-	push(s, REC(ev_gpu_mem, EV_GPU_MEM, 0, T0 + 125, .bytes = 4096, .gpu = 1, .tgid = 100));
+	write_cpu_events(s);
 	push(s, REC(ev_block, EV_BLOCK, 1, T0 + 126, .dev = 8, .sector = 1000, .nr_sectors = 8,
 	            .tid = 100, .step = EV_BLOCK_ISSUE, .rwbs = "WS"));
 	push(s, REC(ev_net, EV_NET, 1, T0 + 127, .bytes = 1500, .is_sent = 1, .name = "eth0"));

@@ -33,12 +33,13 @@ static inline void copy_text(char *to, size_t size, const struct ftrace_event_in
 }
 
 static inline void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who,
-                uint32_t name_field)
+                       uint32_t name_field)
 {
 	decoder_see(b->dec, e->ts_ns, who, comm(e, name_field));
 }
 
-static inline void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t size)
+static inline void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind,
+                        uint32_t size)
 {
 	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
 

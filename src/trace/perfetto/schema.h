@@ -342,7 +342,7 @@ enum { /* disks, files, network, memory, suspend */
        BLOCKED_PID = 1,
        BLOCKED_CALLER = 2,
        BLOCKED_IO_WAIT = 3,
-       SLEEP_PID = 1, /* ours */
+       SLEEP_PID = 1,  /* ours */
        SLEEP_CALL = 2, /* ABI_CALL_* */
        SLEEP_NR = 3,
        SLEEP_ARG0 = 4,
