@@ -64,6 +64,21 @@ void summary_line(const struct summary_screen *s, const char *fmt, ...)
 	fprintf(s->out, "%s\n", clean);
 }
 
+void summary_causes(const struct summary_screen *s, const char *text)
+{
+	static const char more[] = ", ...";
+	char clean[LINE_BYTES], *comma = NULL;
+
+	text_printable(clean, sizeof(clean), text, sizeof(clean));
+	if (text_width(clean) > s->cut && s->cut > strlen(more)) {
+		text_cut(clean, s->cut - strlen(more));
+		comma = strrchr(clean, ',');
+	}
+	if (comma)
+		*comma = '\0';
+	summary_line(s, "%s%s", clean, comma ? more : "");
+}
+
 static char *date(const struct summary_screen *s, char *buf, size_t size)
 {
 	uint64_t ns = summary_number(s->root, "start_unix_timestamp");

@@ -29,6 +29,8 @@ size_t summary_len(const struct report_node *node);
 const struct report_node *summary_first(const struct report_node *node);
 /* One line, made safe, cut to the width, without blanks at its end. */
 void PRINTF_LIKE(2, 3) summary_line(const struct summary_screen *s, const char *fmt, ...);
+/* A line that ends with a list: what does not fit is left out, as a whole. */
+void summary_causes(const struct summary_screen *s, const char *text);
 
 void summary_show_file(const struct summary_screen *s);
 void summary_show_machine(const struct summary_screen *s);

@@ -253,9 +253,9 @@ static void show_answer(const struct summary_screen *s)
 		                           summary_number(s->root, "total_lost_ns")));
 		return;
 	}
-	summary_line(s, "%s", words(at, "description"));
+	summary_causes(s, words(at, "description"));
 	if (at->next)
-		summary_line(s, "%s", words(at->next, "description"));
+		summary_causes(s, words(at->next, "description"));
 	summary_line(s, "next: %s", bottleneck_next(at, file ? file : "", room, next));
 	summary_line(s, "try:  %s", words(at, "remedy"));
 }
@@ -279,7 +279,7 @@ static void show_problems(const struct summary_screen *s)
 		return;
 	rule(s, "more bottlenecks: 'schedscope analyze FILE bottlenecks'");
 	for (size_t i = 0; i < s->rows[PART_PROBLEMS] && (at || rate); i++) {
-		summary_line(s, "%s", words(at ? at : rate, "description"));
+		summary_causes(s, words(at ? at : rate, "description"));
 		if (at)
 			at = at->next;
 		else

@@ -172,6 +172,29 @@ static void the_whole_screen(void **state)
 	report_free(r);
 }
 
+static void causes_that_do_not_fit_are_left_out_whole(void **state)
+{
+	struct report *r = report_new(0);
+	char *text;
+
+	(void)state;
+	report_begin_object(r, NULL);
+	report_begin_array(r, "bottlenecks");
+	report_begin_object(r, NULL);
+	report_string(r, "description",
+	              "web waited 40ms: 20ms behind hog, 15ms behind batch, 5ms behind db");
+	report_end_object(r);
+	report_end_array(r);
+	report_end_object(r);
+	text = text_of(r, 60, 0, false);
+	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
+	free(text);
+	text = text_of(r, 0, 0, false);
+	assert_non_null(strstr(text, "5ms behind db\n"));
+	free(text);
+	report_free(r);
+}
+
 static size_t count_lines(const char *text, size_t width)
 {
 	size_t nr = 0;
@@ -287,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_screen),
+		cmocka_unit_test(causes_that_do_not_fit_are_left_out_whole),
 		cmocka_unit_test(it_fits_any_screen),
 		cmocka_unit_test(many_cpus_are_one_character_each),
 		cmocka_unit_test(what_is_left_out_is_counted),
