@@ -38,9 +38,10 @@ static void find_causes(const struct blame_sums *b, struct bottleneck *x)
 
 	for (uint32_t i = 0; i < nr; i++)
 		add_cause(x, &(struct bottleneck_cause){ at[i].sum_ns, at[i].by, LEDGER_TASK });
-	for (uint8_t kind = 0; kind < LEDGER_KINDS; kind++)
+	for (int kind = 0; kind < LEDGER_KINDS; kind++)
 		if (kind != LEDGER_TASK && v->ns[kind])
-			add_cause(x, &(struct bottleneck_cause){ .ns = v->ns[kind], .kind = kind });
+			add_cause(x, &(struct bottleneck_cause){ .ns = v->ns[kind],
+			                                         .kind = (uint8_t)kind });
 }
 
 static uint64_t idle_ns(const struct occupancy *o, uint64_t from_ns, uint64_t to_ns)

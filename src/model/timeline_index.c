@@ -14,7 +14,7 @@
 
 #define MAX_STEPS 8 /* per row, of sorting what is nearly in order */
 /* Rows of a shared part: the last one is built anew until it has so many, the first one whenever rows of it are forgotten. */
-#define PART_ROWS (32 * TIMELINE_CHUNK_ROWS)
+#define PART_ROWS (32ULL * TIMELINE_CHUNK_ROWS)
 
 static void put(struct timeline_index *ix)
 {

@@ -30,7 +30,7 @@ int writer_refill(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		cpus[2 * i] = (char)(rec->cpus[i] & 0xff);
 		cpus[2 * i + 1] = (char)(rec->cpus[i] >> 8);
 	}
