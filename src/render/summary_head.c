@@ -67,16 +67,17 @@ void summary_line(const struct summary_screen *s, const char *fmt, ...)
 void summary_causes(const struct summary_screen *s, const char *text)
 {
 	static const char more[] = ", ...";
-	char clean[LINE_BYTES], *comma = NULL;
+	char clean[LINE_BYTES], fitting[LINE_BYTES], *comma = NULL;
 
 	text_printable(clean, sizeof(clean), text, sizeof(clean));
 	if (text_width(clean) > s->cut && s->cut > strlen(more)) {
-		text_cut(clean, s->cut - strlen(more));
-		comma = strrchr(clean, ',');
+		memcpy(fitting, clean, sizeof(fitting));
+		text_cut(fitting, s->cut - strlen(more) + 1); /* with the comma */
+		comma = strrchr(fitting, ',');
 	}
 	if (comma)
 		*comma = '\0';
-	summary_line(s, "%s%s", clean, comma ? more : "");
+	summary_line(s, "%s%s", comma ? fitting : clean, comma ? more : "");
 }
 
 static char *date(const struct summary_screen *s, char *buf, size_t size)

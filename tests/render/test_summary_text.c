@@ -189,6 +189,12 @@ static void causes_that_do_not_fit_are_left_out_whole(void **state)
 	text = text_of(r, 60, 0, false);
 	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
 	free(text);
+	text = text_of(r, 55, 0, false);
+	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, ...\n", 38);
+	free(text);
+	text = text_of(r, 56, 0, false); /* just enough */
+	assert_memory_equal(text, "web waited 40ms: 20ms behind hog, 15ms behind batch, ...\n", 57);
+	free(text);
 	text = text_of(r, 0, 0, false);
 	assert_non_null(strstr(text, "5ms behind db\n"));
 	free(text);
