@@ -3,7 +3,7 @@
 import json
 import os
 
-from live import Work, case, expect, expect_between, expect_near, main, output, run, scratch
+from live import SCHEDSCOPE, Work, case, expect, expect_between, expect_near, main, output, run, scratch
 from test_record import Record
 
 
@@ -66,15 +66,15 @@ def a_parent_that_waits_for_its_child_to_exec_does_so_uninterruptibly():
 
 @case
 def a_convoy_names_its_lock_and_its_holder():
-    rounds, us = 20, 5000
-    it, report = recorded("convoy", "locks", nr=5, rounds=rounds, us=us)
-    holder = it["tasks"][0]
+    rounds = 20
+    it, report = recorded("convoy", "locks", nr=5, rounds=rounds, us=5000)
+    holder, address = it["tasks"][0], it["tasks"][1]["sum_ns"]
     lock = next(row for row in report["locks"] if row["tgid"] == it["pid"])  # that with the most time comes first
-    expect(int(lock["futex"], 16) == holder["sum_ns"], f"{lock['futex']}, expected {holder['sum_ns']:#x}")
+    expect(int(lock["futex"], 16) == address, f"{lock['futex']}, expected {address:#x}")
     expect(lock["waiters"] == 4, f"{lock['waiters']} waiters")
     expect(lock["held_by"][0]["pid"] == holder["tid"] and lock["held_by"][0]["comm"] == "holder", f"{lock['held_by']}")
     # Four wait while it has the lock, a little less than that: they come to the lock a moment later.
-    held = 4 * rounds * us * 1e3
+    held = 4 * holder["sum_ns"]
     expect_between("time charged to the holder", lock["held_by"][0]["sleep_ns"], 0.9 * held, 1.1 * held,
                    less=4 * it["taken_ns"]["all"], more=4 * it["taken_ns"]["all"])
     expect_near("its releases", lock["held_by"][0]["releases"], rounds, absolute=it["unseen"])
@@ -84,7 +84,7 @@ def a_convoy_names_its_lock_and_its_holder():
 def without_the_group_nothing_is_guessed():
     with scratch() as folder:
         path = os.path.join(folder, "trace.pftrace")
-        out = output([os.environ["SCHEDSCOPE"], "record", "-o", path, "--", "true"])
+        out = output([SCHEDSCOPE, "record", "-o", path, "--", "true"])
         expect(out.returncode == 0, out.stderr)
         out = run("analyze", path, "locks")
         expect(out.returncode == 1 and "--events default,sleep" in out.stderr, f"exit {out.returncode}: {out.stderr}")

@@ -110,22 +110,26 @@ static void *convoy_main(void *arg)
 
 	truth_begin(c->truth, c->is_holder ? "holder" : "waiter");
 	for (long i = 0; i < c->rounds; i++) {
+		uint64_t start;
+
 		if (c->is_holder)
 			pthread_mutex_lock(c->lock);
 		pthread_barrier_wait(c->round);
+		start = now_ns();
 		if (c->is_holder)
 			nap_us(c->us);
 		else
 			pthread_mutex_lock(c->lock);
+		if (c->is_holder)
+			truth_sample(c->truth, now_ns() - start);
 		pthread_mutex_unlock(c->lock);
 		pthread_barrier_wait(c->round);
-		c->truth->count++;
 	}
 	truth_end(c->truth);
 	return NULL;
 }
 
-/* The first truth is the holder's; its sum is the address of the lock. */
+/* The first truth is the holder's: how long it held the lock. The sum of the second is the address of the lock. */
 void work_convoy(struct work *w)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -133,7 +137,7 @@ void work_convoy(struct work *w)
 	long nr = work_number(w, "nr", 4);
 	pthread_barrier_t round;
 
-	if (nr > MAX_TRUTHS || pthread_barrier_init(&round, NULL, (unsigned int)nr))
+	if (nr < 2 || nr > MAX_TRUTHS || pthread_barrier_init(&round, NULL, (unsigned int)nr))
 		die("barrier");
 	for (long i = 0; i < nr; i++)
 		convoys[i] = (struct convoy){ .truth = work_truth(w),
@@ -143,7 +147,7 @@ void work_convoy(struct work *w)
 			                      .us = work_number(w, "us", 5000),
 			                      .is_holder = i == 0 };
 	run_threads(convoy_main, convoys, sizeof(*convoys), (int)nr);
-	convoys[0].truth->sum_ns = (uint64_t)(uintptr_t)&lock;
+	convoys[1].truth->sum_ns = (uint64_t)(uintptr_t)&lock;
 }
 
 struct hog {
