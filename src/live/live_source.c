@@ -84,7 +84,6 @@ static int open_stream(void *ctx, uint64_t kinds, struct diag *d, void **out)
 	int err = tracing_probe("live data", &tracing, d);
 
 	cfg.switch_args = tracing.switch_args;
-	cfg.measures = tracing.measures;
 	if (!err)
 		err = events_open(&cfg, d, &events);
 	if (!err)

@@ -60,6 +60,7 @@ struct table_view_field {
 #define TYPE_OF(struct_type, member) \
 	_Generic(((struct_type *)0)->member, double: TYPE_DOUBLE, uint64_t: TYPE_U64,             \
 	         uint32_t: TYPE_U32, int32_t: TYPE_I32, const char *: TYPE_TEXT, char *: TYPE_CHARS)
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of types and fields take none */
 /* Initializers of a column: a member of the row (CELL_OF(struct row, ns, NS, DIM_0)), one of a struct machine_dist in it, one of
    a struct that it points to. */
 #define CELL_OF(row, member, unit_, tint_)       \
@@ -79,6 +80,7 @@ struct table_view_field {
 		   .type = TYPE_OF(to, member),                 \
 		   .via = 1 + (uint16_t)offsetof(row, pointer), \
 		   .at = (uint16_t)offsetof(to, member) }
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define CELL_VIA_DIST(row, pointer, member, tint_)                        \
 	.field = { .unit = CELL_NS,                                       \
 		   .tint = TINT_##tint_,                                  \
