@@ -53,7 +53,8 @@ struct explain_idle {
 struct explain_wait {
 	struct pair_wait wait;
 	uint64_t start_ns;
-	uint32_t cgroup; /* of the task then; 0 = unknown */
+	uint32_t cgroup;        /* of the task then; 0 = unknown */
+	bool is_taken_by_quota; /* its CPU was, and not by the task that had it next */
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
 	/* They add up to the wait, the longest first; beyond the room the others are one of LEDGER_KINDS. */
 	struct explain_part parts[EXPLAIN_MAX_PARTS];

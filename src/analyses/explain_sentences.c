@@ -84,14 +84,16 @@ static void say_what(const struct source *s, const struct explain_wait *e, struc
 	const struct pair_wait *w = &e->wait;
 	char name[NAME_BYTES], other[NAME_BYTES], t[TIME_BYTES], at[TIME_BYTES];
 	const char *how, *places = places_text(e, r);
+	unsigned int from_cpu = w->from_cpu != PAIR_NO_CPU ? w->from_cpu : w->cpu;
 
 	name_text(s, w->task, e->start_ns, name);
 	time_text(t, explain_wait_ns(e));
 	time_text(at, e->start_ns - s->start_ns);
-	if (w->cause == PAIR_PREEMPTED)
+	if (e->is_taken_by_quota)
+		how = report_printf(r, "was taken off CPU %u by a quota", from_cpu);
+	else if (w->cause == PAIR_PREEMPTED)
 		how = report_printf(
-			r, "lost CPU %u%s%s", w->from_cpu != PAIR_NO_CPU ? w->from_cpu : w->cpu,
-			w->waker != TASKS_NONE ? " to " : "",
+			r, "lost CPU %u%s%s", from_cpu, w->waker != TASKS_NONE ? " to " : "",
 			w->waker != TASKS_NONE ? name_text(s, w->waker, e->start_ns, other) : "");
 	else
 		how = report_printf(r, "was %s by %s", w->cause == PAIR_NEW ? "started" : "woken",
