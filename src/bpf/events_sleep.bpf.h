@@ -25,7 +25,7 @@ struct entry_regs {
 
 static __always_inline void read_entry(struct task_struct *p, struct entry_regs *out)
 {
-	struct pt_regs___arm64 *regs = (void *)bpf_task_pt_regs(p);
+	struct pt_regs___entry_arm64 *regs = (void *)bpf_task_pt_regs(p);
 	struct thread_info___arm64 *info = (void *)&p->thread_info;
 
 	out->nr = BPF_CORE_READ(regs, syscallno);
@@ -38,7 +38,7 @@ static __always_inline void read_entry(struct task_struct *p, struct entry_regs 
 
 static __always_inline void read_entry(struct task_struct *p, struct entry_regs *out)
 {
-	struct pt_regs___x86 *regs = (void *)bpf_task_pt_regs(p);
+	struct pt_regs___entry_x86 *regs = (void *)bpf_task_pt_regs(p);
 	struct thread_info___x86 *info = (void *)&p->thread_info;
 
 	out->nr = (long)BPF_CORE_READ(regs, orig_ax);

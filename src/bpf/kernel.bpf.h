@@ -116,12 +116,12 @@ struct thread_info___arm64 {
 };
 
 /* What user space had in its registers when it entered the kernel. */
-struct pt_regs___x86 {
+struct pt_regs___entry_x86 {
 	unsigned long si, di;
 	unsigned long orig_ax; /* number of the system call; -1 = came by something else */
 };
 
-struct pt_regs___arm64 {
+struct pt_regs___entry_arm64 {
 	__u64 regs[31];
 	__u64 orig_x0;
 	__s32 syscallno; /* -1 = none */
