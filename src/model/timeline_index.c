@@ -263,8 +263,10 @@ static int trim(const struct index_build *of, struct timeline_list *all, uint64_
 	while (nr < all->nr && all->parts[nr]->end <= first)
 		put(all->parts[nr++]);
 	all->nr -= nr;
+	if (!all->nr)
+		return 0;
 	memmove(all->parts, all->parts + nr, all->nr * sizeof(struct timeline_index *));
-	if (!all->nr || all->parts[0]->first >= first)
+	if (all->parts[0]->first >= first)
 		return 0;
 	ix = build(of, first, all->parts[0]->end);
 	if (!ix)
