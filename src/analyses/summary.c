@@ -112,18 +112,31 @@ static const char *by_text(const struct source *s, const struct pair_wait *w,
 	return interrupt_title(&i, buf);
 }
 
+/* Then a quota took its CPU, and not the task that had it next. */
+static bool is_throttled(const struct source *s, const struct pair_wait *w)
+{
+	uint64_t start_ns = pair_wait_woken_ns(w);
+	struct timeline_query q = { TIMELINE_THROTTLE, w->task, TIMELINE_ANY_CPU, start_ns,
+		                    start_ns + 1 };
+	struct timeline_iter it;
+
+	return w->cause == PAIR_PREEMPTED && !timeline_find(s->timeline, &q, &it) &&
+	       timeline_next(&it, NULL, NULL);
+}
+
 static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
 {
+	bool is_by_quota = is_throttled(s, w);
 	char text[INTERRUPT_TEXT];
 
 	report_begin_object(r, NULL);
 	report_string(r, "comm", source_comm_at(s, w->task, pair_wait_woken_ns(w)));
 	report_u64(r, "tid", source_tid(s, w->task));
 	report_u64(r, "wait_ns", latency_ns(w));
-	report_string(r, "cause", latency_cause(w));
+	report_string(r, "cause", is_by_quota ? "throttled" : latency_cause(w));
 	report_u64(r, "cpu", w->cpu);
 	report_u64(r, "after_start_ns", pair_wait_woken_ns(w) - s->start_ns);
-	report_string(r, "by", by_text(s, w, text));
+	report_string(r, "by", is_by_quota ? NULL : by_text(s, w, text));
 	report_bool(r, "is_open", w->is_open);
 	report_end_object(r);
 }

@@ -459,6 +459,9 @@ static void a_quota_is_named_and_blames_nobody(void **state)
 	/* That another CPU was idle while it was throttled says nothing. */
 	expect_eq(num_at(root, "waits.0.other_cpu_idle_ns"), 20000 * US);
 	expect_eq(num_at(root, "waits.0.stays"), 2);
+	root = run_pass(p, &pass_summary);
+	assert_string_equal(text_at(root, "longest_waits.0.cause"), "throttled");
+	assert_true(is_null_at(root, "longest_waits.0.by"));
 }
 
 static void a_quota_that_nobody_measured_is_null(void **state)
