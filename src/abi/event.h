@@ -14,65 +14,67 @@
 
 #include "abi/call.h"
 #include "abi/context.h"
+#include "abi/policy.h"
 
 #define EV_COMM_LEN 16
 
 /* name, number, payload type, what it says */
-#define EV_KINDS(X)                                                                          \
-	X(SWITCH, 1, ev_switch, "a CPU switches from one task to the next")                  \
-	X(WAKING, 2, ev_wake, "a task or an interrupt begins to wake a task")                \
-	X(WAKEUP, 3, ev_wake, "a task is runnable")                                          \
-	X(WAKEUP_NEW, 4, ev_wake, "a new task is runnable for the first time")               \
-	X(MIGRATE, 5, ev_migrate, "a task is moved to another CPU")                          \
-	X(FORK, 6, ev_fork, "a task is created")                                             \
-	X(EXEC, 7, ev_exec, "a process executes another program")                            \
-	X(EXIT, 8, ev_exit, "a task exits")                                                  \
-	X(RENAME, 9, ev_rename, "a task changes its name")                                   \
-	X(FREE, 10, ev_free, "a task is freed; its tid may be reused")                       \
-	X(HANG, 11, ev_task, "the kernel calls a task hung")                                 \
-	X(WAIT, 12, ev_task, "a task waits for a child")                                     \
-	X(SOFTIRQ_ENTRY, 13, ev_softirq, "a softirq begins")                                 \
-	X(SOFTIRQ_EXIT, 14, ev_softirq, "a softirq ends")                                    \
-	X(IRQ_ENTRY, 15, ev_irq_entry, "an interrupt handler begins")                        \
-	X(IRQ_EXIT, 16, ev_irq_exit, "an interrupt handler ends")                            \
-	X(IPI_SEND, 17, ev_ipi_send, "one CPU interrupts another")                           \
-	X(IPI_ENTRY, 18, ev_ipi, "a CPU begins to handle an inter-processor interrupt")      \
-	X(IPI_EXIT, 19, ev_ipi, "and ends")                                                  \
-	X(WORK_START, 20, ev_work, "a worker begins a work item")                            \
-	X(WORK_END, 21, ev_work, "and ends it")                                              \
-	X(CPU_IDLE, 22, ev_cpu_idle, "a CPU enters or leaves an idle state")                 \
-	X(CPU_FREQ, 23, ev_cpu_freq, "a CPU's frequency")                                    \
-	X(CPU_HOTPLUG, 24, ev_cpu_hotplug, "a step of taking a CPU online or offline")       \
-	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power")  \
-	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                    \
-	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")        \
-	X(SAMPLE, 28, ev_sample, "where a CPU, a sleeper or a waker was: a stack")           \
-	X(PMU, 29, ev_pmu, "increments of counters during the slice that ends now")          \
-	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                         \
-	X(SCX_RUN, 31, ev_scx_run, "what sched_ext reports of the task that is switched in") \
-	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                     \
-	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")              \
-	X(SCX_STATE, 34, ev_scx_state, "a sched_ext scheduler is loaded or unloaded")        \
-	X(SPAN, 35, ev_span, "a named interval that ends now")                               \
-	X(BLOCK, 36, ev_block, "a step of a block request")                                  \
-	X(NET, 37, ev_net, "a packet is sent or received")                                   \
-	X(MEMORY, 38, ev_memory, "pages are allocated, freed or reclaimed")                  \
-	X(FSYNC, 39, ev_fsync, "a file is written out")                                      \
-	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                            \
-	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                      \
-	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")         \
-	X(SLEEP, 43, ev_sleep, "the system call in which a task goes to sleep")              \
-	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                \
-	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")       \
-	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")               \
-	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                       \
-	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")        \
-	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                             \
-	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                              \
-	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")         \
-	X(SAMPLING, 53, ev_sampling, "only one wakeup in N is recorded")                     \
-	X(STRING, 54, ev_string, "a text that later records refer to by its number")         \
-	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")                           \
+#define EV_KINDS(X)                                                                               \
+	X(SWITCH, 1, ev_switch, "a CPU switches from one task to the next")                       \
+	X(WAKING, 2, ev_wake, "a task or an interrupt begins to wake a task")                     \
+	X(WAKEUP, 3, ev_wake, "a task is runnable")                                               \
+	X(WAKEUP_NEW, 4, ev_wake, "a new task is runnable for the first time")                    \
+	X(MIGRATE, 5, ev_migrate, "a task is moved to another CPU")                               \
+	X(FORK, 6, ev_fork, "a task is created")                                                  \
+	X(EXEC, 7, ev_exec, "a process executes another program")                                 \
+	X(EXIT, 8, ev_exit, "a task exits")                                                       \
+	X(RENAME, 9, ev_rename, "a task changes its name")                                        \
+	X(FREE, 10, ev_free, "a task is freed; its tid may be reused")                            \
+	X(HANG, 11, ev_task, "the kernel calls a task hung")                                      \
+	X(WAIT, 12, ev_task, "a task waits for a child")                                          \
+	X(SOFTIRQ_ENTRY, 13, ev_softirq, "a softirq begins")                                      \
+	X(SOFTIRQ_EXIT, 14, ev_softirq, "a softirq ends")                                         \
+	X(IRQ_ENTRY, 15, ev_irq_entry, "an interrupt handler begins")                             \
+	X(IRQ_EXIT, 16, ev_irq_exit, "an interrupt handler ends")                                 \
+	X(IPI_SEND, 17, ev_ipi_send, "one CPU interrupts another")                                \
+	X(IPI_ENTRY, 18, ev_ipi, "a CPU begins to handle an inter-processor interrupt")           \
+	X(IPI_EXIT, 19, ev_ipi, "and ends")                                                       \
+	X(WORK_START, 20, ev_work, "a worker begins a work item")                                 \
+	X(WORK_END, 21, ev_work, "and ends it")                                                   \
+	X(CPU_IDLE, 22, ev_cpu_idle, "a CPU enters or leaves an idle state")                      \
+	X(CPU_FREQ, 23, ev_cpu_freq, "a CPU's frequency")                                         \
+	X(CPU_HOTPLUG, 24, ev_cpu_hotplug, "a step of taking a CPU online or offline")            \
+	X(HW_PRESSURE, 25, ev_hw_pressure, "capacity that a CPU has lost to heat or power")       \
+	X(GPU_MEM, 26, ev_gpu_mem, "memory that a process uses on a GPU")                         \
+	X(PROBE, 27, ev_probe, "a kprobe, uprobe or tracepoint of the user's choice")             \
+	X(SAMPLE, 28, ev_sample, "where a CPU, a sleeper or a waker was: a stack")                \
+	X(PMU, 29, ev_pmu, "increments of counters during the slice that ends now")               \
+	X(AFFINITY, 30, ev_affinity, "on which CPUs a task may run")                              \
+	X(SCX_RUN, 31, ev_scx_run, "what sched_ext reports of the task that is switched in")      \
+	X(DSQ_LEAVE, 32, ev_dsq_leave, "a task leaves a dispatch queue")                          \
+	X(DSQ_DEPTH, 33, ev_dsq_depth, "how many tasks a dispatch queue holds")                   \
+	X(SCX_STATE, 34, ev_scx_state, "a sched_ext scheduler is loaded or unloaded")             \
+	X(SPAN, 35, ev_span, "a named interval that ends now")                                    \
+	X(BLOCK, 36, ev_block, "a step of a block request")                                       \
+	X(NET, 37, ev_net, "a packet is sent or received")                                        \
+	X(MEMORY, 38, ev_memory, "pages are allocated, freed or reclaimed")                       \
+	X(FSYNC, 39, ev_fsync, "a file is written out")                                           \
+	X(SUSPEND, 40, ev_suspend, "a step of suspend or resume")                                 \
+	X(BLOCKED, 41, ev_blocked, "why a task sleeps uninterruptibly")                           \
+	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")              \
+	X(SLEEP, 43, ev_sleep, "the system call in which a task goes to sleep")                   \
+	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                     \
+	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")            \
+	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")                    \
+	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                            \
+	X(POLICY, 58, ev_policy, "by which policy and priority a task is scheduled from then on") \
+	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")             \
+	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                                  \
+	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                                   \
+	X(LOST, 52, ev_lost, "records of one kind that one CPU could not hand over")              \
+	X(SAMPLING, 53, ev_sampling, "only one wakeup in N is recorded")                          \
+	X(STRING, 54, ev_string, "a text that later records refer to by its number")              \
+	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")                                \
 	X(MEASURES, 57, ev_measures, "how quotas and steal are measured")
 
 struct ev_hdr {
@@ -479,6 +481,18 @@ struct ev_sleep {
 	__u16 call; /* ABI_CALL_* */
 	__u16 nr; /* of the call, as the machine that was recorded counts; 0 unless it is ABI_CALL_OTHER */
 	__u64 args[2]; /* the first of its arguments; 0 without a call */
+};
+
+/*
+ * When a task is created, when it is first seen to come on or leave a CPU, and at the switch at which it is first seen to have
+ * changed, just before that switch. AFFINITY comes at the same moments.
+ */
+struct ev_policy {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__s16 prio; /* its own, as the kernel counts; while it inherits another's, switches have that one */
+	__u8 policy; /* ABI_POLICY_* */
+	__u8 pad_;
 };
 
 /* Followed by nr words of 64 CPUs each, the lowest first. */

@@ -10,8 +10,9 @@
 #include "abi/event.h"
 #include "abi/switch_args.h"
 
-#define EV_NR_CALLS   512 /* numbers of system calls that are known to the programs */
-#define EV_WAKE_CHECK 128 /* records of a CPU between two checks of how full its ring is */
+#define EV_NR_CALLS   512   /* numbers of system calls that are known to the programs */
+#define EV_SEEN_TASKS 65536 /* whose policy and CPUs are remembered at a time */
+#define EV_WAKE_CHECK 128   /* records of a CPU between two checks of how full its ring is */
 
 /* Set before the programs are loaded. */
 struct ev_cfg {
@@ -27,7 +28,8 @@ struct ev_cfg {
 	__u32 nr_counters; /* at most EV_PMU_MAX; 0 = no EV_PMU records */
 	__u32 nr_cpus;     /* stride of the array of counters */
 	__u8 has_sleeps;   /* EV_SLEEP before the switch of a task that goes to sleep */
-	__u8 pad_[7];
+	__u8 has_policies; /* EV_POLICY and EV_AFFINITY before the switch at which a change is seen */
+	__u8 pad_[6];
 };
 
 /* What the iterator over tasks writes. */

@@ -80,6 +80,18 @@ const char *ev_call_name(unsigned int call)
 	return call < ABI_CALL_MAX ? names[call] : NULL;
 }
 
+const char *ev_policy_name(unsigned int policy)
+{
+	static const char *const names[ABI_POLICIES] = {
+		[ABI_POLICY_NORMAL] = "NORMAL", [ABI_POLICY_FIFO] = "FIFO",
+		[ABI_POLICY_RR] = "RR",         [ABI_POLICY_BATCH] = "BATCH",
+		[ABI_POLICY_IDLE] = "IDLE",     [ABI_POLICY_DEADLINE] = "DEADLINE",
+		[ABI_POLICY_EXT] = "EXT",
+	};
+
+	return policy < ABI_POLICIES ? names[policy] : NULL;
+}
+
 /* A letter of a name as our names have it; names are ASCII in every locale. */
 static char folded(char c)
 {

@@ -25,5 +25,7 @@ const char *ev_scx_reason(unsigned int exit_kind);
  * 8-aligned. What follows the record, up to len, is not checked.
  */
 bool ev_check(const void *rec, size_t len);
+/* "FIFO", by ABI_POLICY_*; NULL for one without a name. */
+const char *ev_policy_name(unsigned int policy);
 /* "futex", by ABI_CALL_*; NULL for one without a name. */
 const char *ev_call_name(unsigned int call);

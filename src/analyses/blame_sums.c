@@ -14,6 +14,7 @@ void blame_sums_done(struct blame_sums *b)
 	free(b->caused_ns);
 	free(b->urgent_ns);
 	free(b->urgent);
+	free(b->policy);
 	free(b->stays);
 	edges_done(&b->edges);
 }
@@ -45,9 +46,11 @@ static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *
 		return 0;
 	culprit = units_at(b->units, (uint32_t)p->what, p->start_ns);
 	b->caused_ns[culprit] += ns;
-	if (p->prio < FIRST_FAIR && p->prio) {
-		if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit])
+	if (p->prio < FIRST_FAIR && (p->prio || p->policy)) {
+		if (!b->urgent_ns[culprit] || p->prio < b->urgent[culprit]) {
 			b->urgent[culprit] = p->prio;
+			b->policy[culprit] = p->policy;
+		}
 		b->urgent_ns[culprit] += ns;
 	}
 	return edges_add(&b->edges, culprit, unit, ns);
@@ -103,7 +106,9 @@ static int allocate(struct blame_sums *b)
 	b->caused_ns = calloc(nr, sizeof(*b->caused_ns));
 	b->urgent_ns = calloc(nr, sizeof(*b->urgent_ns));
 	b->urgent = calloc(nr, sizeof(*b->urgent));
-	if (!b->victims || !b->task_ns || !b->caused_ns || !b->urgent_ns || !b->urgent)
+	b->policy = calloc(nr, sizeof(*b->policy));
+	if (!b->victims || !b->task_ns || !b->caused_ns || !b->urgent_ns || !b->urgent ||
+	    !b->policy)
 		return -ENOMEM;
 	return edges_init(&b->edges);
 }

@@ -38,6 +38,7 @@ struct blame_sums {
 	uint64_t *caused_ns; /* by unit: as a culprit */
 	uint64_t *urgent_ns; /* of that, with a real-time or deadline priority */
 	int16_t *urgent;     /* by unit: that priority, the most urgent */
+	uint8_t *policy;     /* by unit: the policy with it, ABI_POLICY_* */
 	struct edges edges;  /* by the culprit, to the victim; by victim, the most time first */
 	struct sweep_stay *stays;
 	size_t nr_stays, room_stays;

@@ -94,7 +94,7 @@ const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struc
 {
 	if (b->urgent_ns[culprit] * 2 <= b->caused_ns[culprit])
 		return NULL;
-	return explain_class(b->urgent[culprit], r);
+	return explain_class(b->urgent[culprit], b->policy[culprit], r);
 }
 
 /* Of the quota that throttled it longest; the cgroup is 0 where it is not known. */

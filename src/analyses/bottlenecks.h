@@ -39,5 +39,5 @@ const char *bottleneck_text(const struct blame_sums *b, const struct bottleneck 
                             struct report *r);
 const char *bottleneck_remedy(const struct blame_sums *b, const struct bottleneck *x,
                               struct report *r);
-/* "real-time priority 50" if the culprit had that for most of the time that it caused; NULL for others. */
+/* "FIFO 50" if the culprit had that for most of the time that it caused; NULL for others. */
 const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struct report *r);

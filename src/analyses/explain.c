@@ -88,6 +88,7 @@ static int gather(struct gathered *g, const struct ledger_part *p)
 		                      .nr_times = 1,
 		                      .cgroup = cgroup_of(g->s, p),
 		                      .prio = p->prio,
+		                      .policy = p->policy,
 		                      .cpu = p->cpu,
 		                      .kind = p->kind };
 	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
@@ -97,7 +98,7 @@ static int gather(struct gathered *g, const struct ledger_part *p)
 	return 0;
 }
 
-/* By kind, CPU, priority and cgroup, then by the cause itself. */
+/* By kind, CPU, priority, policy and cgroup, then by the cause itself. */
 static int by_cause(const void *a, const void *b)
 {
 	const struct explain_part *left = a, *right = b;
@@ -108,6 +109,8 @@ static int by_cause(const void *a, const void *b)
 		return left->cpu < right->cpu ? -1 : 1;
 	if (left->prio != right->prio)
 		return left->prio < right->prio ? -1 : 1;
+	if (left->policy != right->policy)
+		return left->policy < right->policy ? -1 : 1;
 	if (left->cgroup != right->cgroup)
 		return left->cgroup < right->cgroup ? -1 : 1;
 	return (left->what > right->what) - (left->what < right->what);
@@ -117,7 +120,7 @@ static int by_cause(const void *a, const void *b)
 static bool is_same_place(const struct explain_part *a, const struct explain_part *b)
 {
 	return a->kind == LEDGER_TASK && b->kind == LEDGER_TASK && a->cpu == b->cpu &&
-	       a->prio == b->prio && a->cgroup == b->cgroup;
+	       a->prio == b->prio && a->policy == b->policy && a->cgroup == b->cgroup;
 }
 
 /* The same, but tasks by their names. */

@@ -33,6 +33,7 @@ struct explain_part {
 	uint32_t nr_times;            /* in so many pieces */
 	int16_t prio;                 /* of a task, as the kernel counts */
 	uint16_t cpu;                 /* PAIR_NO_CPU = none, or unknown */
+	uint8_t policy;               /* of a task: ABI_POLICY_* */
 	uint8_t kind;                 /* enum ledger_kind */
 	bool is_crowd;                /* tasks of several names, which have the cgroup in common */
 };
@@ -93,8 +94,11 @@ const char *explain_interrupt(const struct source *s, const struct pair_wait *w,
 const char *explain_kind(uint8_t kind);
 /* Members waking_ns, task_ns, ..., one of each kind; null for what was not recorded. */
 void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r);
-/* "real-time priority 50", "nice 5", "deadline"; NULL for an ordinary task, and where priorities were not recorded. */
-const char *explain_class(int16_t prio, struct report *r);
+/*
+ * "FIFO 50", "real-time priority 50" where the policy is unknown, "nice 5", "deadline"; NULL for an ordinary task, and where
+ * priorities were not recorded.
+ */
+const char *explain_class(int16_t prio, uint8_t policy, struct report *r);
 /* The path of a cgroup by the kernel's id; NULL = unknown. */
 const char *explain_cgroup(const struct source *s, uint64_t id);
 /* "throttled (quota of cgroup /build, 20 ms per 100 ms)". */

@@ -119,7 +119,7 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		report_string(r, "comm", source_comm_at(s, (uint32_t)p->what, e->wait.end_ns));
 		report_u64(r, "tid", source_tid(s, (uint32_t)p->what));
 		report_u64(r, "tasks", p->nr_tasks);
-		report_string(r, "class", explain_class(p->prio, r));
+		report_string(r, "class", explain_class(p->prio, p->policy, r));
 		show_cgroup(s, p->cgroup, r);
 	}
 	if (p->kind == LEDGER_THROTTLED) {

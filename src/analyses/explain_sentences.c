@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/event_check.h"
 #include "analyses/explain.h"
 #include "analyze/cgroups.h"
 #include "analyze/dsq_name.h"
@@ -111,15 +112,31 @@ static const char *why_unknown(const struct source *s, struct report *r)
 	return s->facts->incomplete ? "the recording is incomplete" : "events are missing";
 }
 
-const char *explain_class(int16_t prio, struct report *r)
+/* Of deadline or real time. */
+static const char *urgent_text(int16_t prio, uint8_t policy, struct report *r)
 {
+	bool is_own = policy == ABI_POLICY_FIFO || policy == ABI_POLICY_RR;
+
 	if (prio < 0)
-		return "deadline";
-	if (prio > 0 && prio < 100)
-		return report_printf(r, "real-time priority %d", 99 - prio);
-	if (prio >= 100 && prio < 140 && prio != 120)
-		return report_printf(r, "nice %d", prio - 120);
-	return NULL;
+		return policy && policy != ABI_POLICY_DEADLINE ? "inherited deadline" : "deadline";
+	if (!policy)
+		return prio ? report_printf(r, "real-time priority %d", 99 - prio) : NULL;
+	return report_printf(r, "%s %d",
+	                     is_own ? ev_policy_name(policy) : "inherited real-time priority",
+	                     99 - prio);
+}
+
+const char *explain_class(int16_t prio, uint8_t policy, struct report *r)
+{
+	bool is_nice = prio >= 100 && prio < 140 && prio != 120;
+
+	if (prio < 100)
+		return urgent_text(prio, policy, r);
+	if (policy == ABI_POLICY_IDLE)
+		return "SCHED_IDLE";
+	if (policy == ABI_POLICY_BATCH)
+		return is_nice ? report_printf(r, "BATCH, nice %d", prio - 120) : "BATCH";
+	return is_nice ? report_printf(r, "nice %d", prio - 120) : NULL;
 }
 
 /* The path of the cgroup of a part, if it is another one than that of the task that waits; else NULL. */
@@ -135,7 +152,8 @@ static const char *other_cgroup(const struct source *s, const struct explain_wai
 static const char *marks_text(const struct source *s, const struct explain_wait *e,
                               const struct explain_part *p, struct report *r)
 {
-	const char *class = explain_class(p->prio, r), *cgroup = other_cgroup(s, e, p, r);
+	const char *class = explain_class(p->prio, p->policy, r),
+		   *cgroup = other_cgroup(s, e, p, r);
 
 	if (!cgroup)
 		return class;
@@ -150,7 +168,7 @@ static const char *task_text(const struct source *s, const struct explain_wait *
 	const char *comm = source_comm_at(s, task, e->wait.end_ns), *marks, *class;
 
 	if (p->is_crowd) {
-		class = explain_class(p->prio, r);
+		class = explain_class(p->prio, p->policy, r);
 		return report_printf(r, "%u tasks of another cgroup, %s (%s%s%s most of it)",
 		                     p->nr_tasks, cgroup_name(s, p->cgroup, r), class ? class : "",
 		                     class ? ", " : "", comm);

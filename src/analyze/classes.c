@@ -27,7 +27,9 @@ static enum sched_class class_of(const struct pair_slice *slice, bool is_ext)
 		return CLASS_DEADLINE;
 	if (slice->prio < FAIR_PRIO)
 		return CLASS_REAL_TIME;
-	return is_ext ? CLASS_EXT : CLASS_FAIR;
+	if (is_ext)
+		return CLASS_EXT;
+	return slice->policy == ABI_POLICY_IDLE ? CLASS_IDLE : CLASS_FAIR;
 }
 
 static int add(struct classes *c, const struct pair_slice *slice, enum sched_class class)
@@ -88,7 +90,7 @@ enum sched_class classes_at(const struct classes *c, uint32_t task, uint64_t ts_
 const char *class_name(enum sched_class class)
 {
 	static const char *const names[SCHED_CLASSES] = { "unknown", "deadline", "real-time",
-		                                          "fair", "ext" };
+		                                          "fair",    "idle",     "ext" };
 
 	return names[class];
 }

@@ -2,7 +2,7 @@
  * analyze/classes — in which class of the scheduler tasks ran, by the priorities of their slices.
  *
  * Deadline and real-time tasks have priorities of their own, and so does the kernel's stop class, which counts as real-time. The
- * others are of the fair class, those of the policies batch and idle included, or of sched_ext where that reported the slice.
+ * others are of sched_ext where that reported the slice, of the policy idle where that was recorded, or of the fair class.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ enum sched_class {
 	CLASS_DEADLINE,
 	CLASS_REAL_TIME,
 	CLASS_FAIR,
+	CLASS_IDLE,
 	CLASS_EXT,
 	SCHED_CLASSES,
 };

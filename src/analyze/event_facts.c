@@ -63,6 +63,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_REFILL] = "refill",
 	[EV_STEAL] = "steal",
 	[EV_SLEEP] = "sleep",
+	[EV_POLICY] = "policy",
 	[EV_THROTTLED] = "throttled",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
@@ -386,6 +387,16 @@ static void put_sleep(const struct fact_ctx *c)
 	facts_string(c->out, "syscall", ev_call_name(ev->call));
 }
 
+static void put_policy(const struct fact_ctx *c)
+{
+	const struct ev_policy *ev = (const struct ev_policy *)c->e->rec;
+
+	facts_u64(c->out, "pid", ev->tid);
+	facts_string(c->out, "comm", comm_of(c, 0));
+	facts_string(c->out, "policy", ev_policy_name(ev->policy));
+	facts_i64(c->out, "prio", ev->prio);
+}
+
 static void put_lost(const struct fact_ctx *c)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)c->e->rec;
@@ -422,6 +433,7 @@ void event_facts(const struct event_entry *e, const struct tasks *tasks, struct 
 		[EV_SCX_STATE] = put_scx_state,
 		[EV_SCX_COUNTER] = put_scx_counter,
 		[EV_SLEEP] = put_sleep,
+		[EV_POLICY] = put_policy,
 		[EV_LOST] = put_lost,
 	};
 	struct fact_ctx c = { e, tasks, out };

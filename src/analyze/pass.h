@@ -26,7 +26,7 @@ enum pass_by {
 	PASS_BY_PROCESS,
 	PASS_BY_COMM,   /* tasks of the same name */
 	PASS_BY_CGROUP, /* that they were in at the time */
-	PASS_BY_CLASS,  /* of the scheduler: deadline, real-time, fair, ext */
+	PASS_BY_CLASS,  /* of the scheduler: deadline, real-time, fair, idle, ext */
 	PASS_BYS
 };
 

@@ -58,9 +58,10 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 	static const struct row_columns columns = {
 		TIMELINE_SLICE,
 		2,
-		6,
+		7,
 		{ OFF(pair_slice, start_ns), OFF(pair_slice, end_ns), OFF(pair_slice, task),
-		  OFF(pair_slice, cpu), OFF(pair_slice, prio), OFF(pair_slice, end) }
+		  OFF(pair_slice, cpu), OFF(pair_slice, prio), OFF(pair_slice, end),
+		  OFF(pair_slice, policy) }
 	};
 
 	while (step(it, &columns)) {
@@ -71,6 +72,7 @@ bool rows_slice(struct rows *it, struct pair_slice *out)
 			.cpu = U16(it, 3),
 			.prio = (int16_t)U16(it, 4),
 			.end = U8(it, 5),
+			.policy = U8(it, 6),
 		};
 		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))

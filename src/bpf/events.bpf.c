@@ -20,6 +20,7 @@
 #include "bpf/events_follow.bpf.h"
 #include "bpf/events_interrupt.bpf.h"
 #include "bpf/events_pmu.bpf.h"
+#include "bpf/events_policy.bpf.h"
 #include "bpf/events_probe.bpf.h"
 #include "bpf/events_quota.bpf.h"
 #include "bpf/events_ring.bpf.h"
@@ -149,6 +150,10 @@ int on_switch(__u64 *ctx)
 	}
 	if (!w.wants_prev && !w.wants_next)
 		return 0;
+	if (w.wants_prev)
+		note_policy(w.args.prev, false);
+	if (w.wants_next)
+		note_policy(w.args.next, false);
 	if (cfg.has_sleeps && w.wants_prev && is_sleep(&w.args))
 		put_sleep(w.args.prev);
 	if (cfg.nr_counters && c)
@@ -259,6 +264,7 @@ int on_fork(__u64 *ctx)
 	copy_comm(e->comm, child);
 	end(&s);
 	cgroup_of_child(parent, child);
+	note_policy(child, true);
 	return 0;
 }
 

@@ -173,6 +173,10 @@ struct scx_sched { /* Linux 6.16 */
 	struct scx_exit_info *exit_info;
 };
 
+struct cpumask {
+	unsigned long bits[16]; /* as many as the kernel was built for */
+};
+
 struct signal_struct {
 	struct list_head thread_head; /* the threads of the process, by their thread_node */
 };
@@ -185,6 +189,10 @@ struct task_struct {
 	int exit_state;
 	unsigned int flags; /* PF_* */
 	int prio;
+	int normal_prio; /* without what it inherits from a waiter for a lock */
+	unsigned int policy;
+	int nr_cpus_allowed;
+	struct cpumask cpus_mask; /* cpus_ptr is another one while migration is disabled */
 	struct sched_entity se;
 	struct sched_ext_entity scx;
 	int pid;  /* what user space calls tid */

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	OPT_FLAG('a', "all", struct analyze_args, wants_all, "run every analysis that applies"),
 	OPT_FLAG(0, "json", struct analyze_args, is_json, "one JSON object, for programs"),
 	TRACE_ARGS_OPTIONS(struct analyze_args, rows),
-	OPT_STRING(0, "by", "WHAT", struct analyze_args, by, "what a row adds up: thread, process, comm (tasks of one name), cgroup, class (deadline, real-time, fair, ext)",
+	OPT_STRING(0, "by", "WHAT", struct analyze_args, by, "what a row adds up: thread, process, comm (tasks of one name), cgroup, class (deadline, real-time, fair, idle, ext)",
 		.heading = "For single analyses"),
 	OPT_FLAG(0, "per-process", struct analyze_args, is_per_process, "the same as --by process"),
 	OPT_STRING(0, "method", "METHOD", struct analyze_args, method, "of outliers: IQR, MAD, StdDev, Percentile"),

@@ -75,7 +75,8 @@ static const struct opt options[] = {
 		"what to record: default, sched, wakeup, sleep, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
-			   "migrations; task is fork, exec, rename and exit; irq is hard and soft interrupts; "
+			   "migrations; task is fork, exec, rename, exit, cgroups, "
+			   "policies and CPUs of tasks; irq is hard and soft interrupts; "
 			   "power is idle states, frequencies and hotplug; wakeup is sched_wakeup; other is "
 			   "hang, wait, hw_pressure and gpu_mem; scx is dispatch queues, schedulers and counters "
 			   "of sched_ext; all is everything that this kernel has. Names of single kinds, such as "

@@ -15,7 +15,7 @@ struct event_set {
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_MIGRATE))
 #define TASK_KINDS                                                                 \
 	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | \
-	 EV_BIT(EV_FREE) | EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
+	 EV_BIT(EV_FREE) | EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO) | EV_BIT(EV_POLICY))
 #define IRQ_KINDS                                                                \
 	(EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT) | EV_BIT(EV_SOFTIRQ_ENTRY) | \
 	 EV_BIT(EV_SOFTIRQ_EXIT))

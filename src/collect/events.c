@@ -71,6 +71,7 @@ struct kind_source {
 static const struct kind_source sources[] = {
 	{ EV_SWITCH, "on_switch", "sched_switch" },
 	{ EV_SLEEP, "on_switch", "sched_switch" },
+	{ EV_POLICY, "on_switch", "sched_switch" },
 	{ EV_WAKING, "on_waking", "sched_waking" },
 	{ EV_WAKEUP, "on_wakeup", "sched_wakeup" },
 	{ EV_WAKEUP_NEW, "on_wakeup_new", "sched_wakeup_new" },
@@ -108,8 +109,10 @@ static const struct kind_source sources[] = {
 #define FOLLOWED_KINDS                                                                       \
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW) | \
 	 EV_BIT(EV_EXEC))
-#define FOLLOWED_MAX 16384 /* tasks that are followed at a time */
-#define NR_SOURCES   (sizeof(sources) / sizeof(sources[0]))
+/* Written again at the next switch if there was no room: nothing is lost, and what is written is no event. */
+#define RETRIED_KINDS EV_BIT(EV_AFFINITY)
+#define FOLLOWED_MAX  16384 /* tasks that are followed at a time */
+#define NR_SOURCES    (sizeof(sources) / sizeof(sources[0]))
 
 DEFINE_SCOPED(events, events_close)
 
@@ -223,6 +226,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.nr_counters = cfg->nr_counters;
 	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
 	e->skel->rodata->cfg.has_sleeps = (cfg->kinds & EV_BIT(EV_SLEEP)) != 0;
+	e->skel->rodata->cfg.has_policies = (cfg->kinds & EV_BIT(EV_POLICY)) != 0;
 	call_numbers((uint8_t *)e->skel->rodata->call_of_nr, EV_NR_CALLS);
 	/* Sampling follows tasks by all of these. */
 	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
@@ -237,6 +241,8 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
 	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
 	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
+	    bpf_map__set_max_entries(e->skel->maps.seen_tasks,
+	                             cfg->kinds & EV_BIT(EV_POLICY) ? EV_SEEN_TASKS : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.counter_fds,
 	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");
@@ -463,7 +469,8 @@ static int emit_losses(struct events *e, const struct ev_sink *sink)
 				.kind = kind,
 				.count = e->cpus[cpu].lost[kind] - e->reported[cpu].lost[kind],
 			};
-			int err = rec.count ? sink->push(sink->ctx, &rec.hdr) : 0;
+			bool is_lost = rec.count && !(EV_BIT(kind) & RETRIED_KINDS);
+			int err = is_lost ? sink->push(sink->ctx, &rec.hdr) : 0;
 
 			if (err)
 				return err;
@@ -530,6 +537,8 @@ void events_totals(const struct events *e, struct events_totals *out)
 	memset(out, 0, sizeof(*out));
 	for (uint32_t cpu = 0; cpu < e->nr_cpus; cpu++) {
 		for (uint32_t kind = 0; kind < EV_KIND_MAX; kind++) {
+			if (EV_BIT(kind) & RETRIED_KINDS)
+				continue;
 			out->seen[kind] += e->cpus[cpu].seen[kind];
 			out->lost[kind] += e->cpus[cpu].lost[kind];
 		}

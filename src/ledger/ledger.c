@@ -198,6 +198,7 @@ void ledger_part_of(const struct ledger *l, uint32_t cpu, uint32_t *segment,
 	part->kind = kinds[s->kind];
 	part->what = s->what;
 	part->prio = s->prio;
+	part->policy = s->policy;
 	if (s->kind == OCCUPANCY_INTERRUPT || s->kind == OCCUPANCY_SOFTIRQ)
 		part->what += l->first_span;
 	if (end_ns > part->end_ns)

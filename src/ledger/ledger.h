@@ -54,7 +54,8 @@ struct ledger_part {
 	uint16_t cpu; /* in whose queue it was; PAIR_NO_CPU = none, or unknown */
 	/* Of a task, as the kernel counts: -1 deadline, 0 to 99 real time, then fair. */
 	int16_t prio;
-	uint8_t kind; /* enum ledger_kind */
+	uint8_t policy; /* of a task: ABI_POLICY_* */
+	uint8_t kind;   /* enum ledger_kind */
 };
 
 struct ledger_cfg {

@@ -11,8 +11,9 @@
 struct piece {
 	uint64_t start_ns, end_ns;
 	uint32_t what;
-	uint16_t kind;
+	uint8_t kind;
 	int16_t prio;
+	uint8_t policy;
 };
 
 /* Rows that tile the CPU, of three tables; each comes in the order of time. */
@@ -33,15 +34,18 @@ static bool read_tile(struct tiles *t, int which)
 	switch (which) {
 	case SLICES:
 		t->next[which] = (struct piece){ row.slice.start_ns, row.slice.end_ns,
-			                         row.slice.task, OCCUPANCY_TASK, row.slice.prio };
+			                         row.slice.task,     OCCUPANCY_TASK,
+			                         row.slice.prio,     row.slice.policy };
 		break;
 	case IDLES:
-		t->next[which] = (struct piece){ row.idle.start_ns, row.idle.end_ns, 0,
-			                         OCCUPANCY_IDLE, 0 };
+		t->next[which] = (struct piece){
+			row.idle.start_ns, row.idle.end_ns, 0, OCCUPANCY_IDLE, 0, 0
+		};
 		break;
 	default:
-		t->next[which] = (struct piece){ row.gap.start_ns, row.gap.end_ns, 0,
-			                         OCCUPANCY_UNKNOWN, 0 };
+		t->next[which] = (struct piece){
+			row.gap.start_ns, row.gap.end_ns, 0, OCCUPANCY_UNKNOWN, 0, 0
+		};
 	}
 	return true;
 }
@@ -94,7 +98,8 @@ static int append(struct occupancy *o, const struct occupancy_segment *s)
 
 	if (last && last->start_ns == s->start_ns)
 		o->nr--; /* it had no time */
-	else if (last && last->kind == s->kind && last->what == s->what && last->prio == s->prio)
+	else if (last && last->kind == s->kind && last->what == s->what && last->prio == s->prio &&
+	         last->policy == s->policy)
 		return 0;
 	if (GROW(o->at, o->room, o->nr))
 		return -ENOMEM;
@@ -109,7 +114,8 @@ static int append_unknown(struct occupancy *o, uint64_t start_ns)
 
 static int append_piece(struct occupancy *o, uint64_t start_ns, const struct piece *p)
 {
-	return append(o, &(struct occupancy_segment){ start_ns, p->what, p->kind, p->prio });
+	return append(o, &(struct occupancy_segment){ start_ns, p->what, p->kind, p->policy,
+	                                              p->prio });
 }
 
 /* What the rows that tile the CPU say, without interrupts. */
@@ -148,7 +154,7 @@ static int by_start(const void *a, const void *b)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-static uint16_t kind_of_span(const struct pair_span *s)
+static uint8_t kind_of_span(const struct pair_span *s)
 {
 	switch (s->kind) {
 	case PAIR_IRQ:
@@ -162,7 +168,7 @@ static uint16_t kind_of_span(const struct pair_span *s)
 }
 
 /* The handlers of one kind, by their starts, none of them in another. */
-static int gather(struct timeline *t, uint32_t cpu, const struct occupancy *of, uint16_t kind,
+static int gather(struct timeline *t, uint32_t cpu, const struct occupancy *of, uint8_t kind,
                   struct pieces *out)
 {
 	struct timeline_iter it;
@@ -177,10 +183,13 @@ static int gather(struct timeline *t, uint32_t cpu, const struct occupancy *of, 
 			continue;
 		if (GROW(out->at, out->room, out->nr))
 			return -ENOMEM;
-		out->at[out->nr++] = (struct piece){
-			row.span.start_ns, row.span.end_ns,
-			(uint32_t)(id - timeline_first(t, TIMELINE_SPAN)), kind, 0
-		};
+		out->at[out->nr++] =
+			(struct piece){ row.span.start_ns,
+			                row.span.end_ns,
+			                (uint32_t)(id - timeline_first(t, TIMELINE_SPAN)),
+			                kind,
+			                0,
+			                0 };
 	}
 	if (out->nr)
 		qsort(out->at, out->nr, sizeof(*out->at), by_start);
@@ -221,7 +230,7 @@ static int lay_segment(const struct occupancy_segment *s, uint64_t end_ns,
 }
 
 /* Puts the handlers of one kind over what it has. */
-static int lay_over(struct timeline *t, uint32_t cpu, uint16_t kind, struct occupancy *o)
+static int lay_over(struct timeline *t, uint32_t cpu, uint8_t kind, struct occupancy *o)
 {
 	struct occupancy out = { .end_ns = o->end_ns };
 	struct pieces over = { 0 };

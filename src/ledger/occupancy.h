@@ -31,7 +31,8 @@ struct occupancy_segment {
 	uint64_t start_ns;
 	/* A task's index; of an interrupt or softirq the id of its row, less the first id of TIMELINE_SPAN; else 0. */
 	uint32_t what;
-	uint16_t kind; /* enum occupancy_kind */
+	uint8_t kind;   /* enum occupancy_kind */
+	uint8_t policy; /* of a task: ABI_POLICY_* */
 	int16_t prio; /* of a task, as the kernel counts: -1 deadline, 0 to 99 real time, then fair */
 };
 

@@ -14,7 +14,9 @@
 struct allowed_word {
 	uint64_t since_ns;
 	uint32_t before; /* the word about the same tid before it; NONE = none */
-	uint32_t first;  /* of its mask */
+	uint32_t jump; /* an earlier one, so that each is found in steps that grow by the logarithm; NONE likewise */
+	uint32_t nr_before;
+	uint32_t first; /* of its mask */
 	uint16_t nr;
 	bool is_all;
 };
@@ -63,6 +65,21 @@ static bool has_room(struct allowed *a, uint32_t nr_masks)
 	       !GROW(a->masks, a->max_masks, a->nr_masks + nr_masks);
 }
 
+/* Two jumps of one length become one of both, as carries do in a binary counter. */
+static uint32_t jump_of(const struct allowed *a, uint32_t before)
+{
+	const struct allowed_word *w = &a->words[before], *over, *far;
+
+	if (w->jump == NONE)
+		return before;
+	over = &a->words[w->jump];
+	if (over->jump == NONE)
+		return before;
+	far = &a->words[over->jump];
+	return w->nr_before - over->nr_before == over->nr_before - far->nr_before ? over->jump
+	                                                                          : before;
+}
+
 static int push(void *ctx, const struct ev_hdr *rec)
 {
 	const struct ev_affinity *ev = (const void *)rec;
@@ -84,6 +101,9 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	w = &a->words[a->nr_words++];
 	*w = (struct allowed_word){ .since_ns = rec->ts_ns,
 		                    .before = before,
+		                    .jump = before == NONE ? NONE : jump_of(a, before),
+		                    .nr_before = before == NONE ? 0
+		                                                : a->words[before].nr_before + 1,
 		                    .first = a->nr_masks,
 		                    .nr = ev->nr,
 		                    .is_all = ev->flags & EV_AFFINITY_ALL };
@@ -113,8 +133,11 @@ uint32_t allowed_word(const struct allowed *a, uint32_t tid, uint64_t at_ns)
 
 	if (!map_find(a->by_tid, &tid, &at))
 		return 0;
-	while (a->words[at].since_ns > at_ns && a->words[at].before != NONE)
-		at = a->words[at].before;
+	while (a->words[at].since_ns > at_ns && a->words[at].before != NONE) {
+		uint32_t jump = a->words[at].jump;
+
+		at = a->words[jump].since_ns > at_ns ? jump : a->words[at].before;
+	}
 	return a->words[at].is_all ? 0 : at + 1;
 }
 

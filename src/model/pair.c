@@ -249,6 +249,15 @@ static void take_sleep(struct pair *p, const struct ev_hdr *rec)
 	st->arg = ev->args[0];
 }
 
+static void take_policy(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_policy *ev = (const struct ev_policy *)rec;
+	struct pair_task *st = pair_task_of(p, pair_living(p, ev->tid));
+
+	if (st)
+		st->policy = ev->policy < ABI_POLICIES ? ev->policy : ABI_POLICY_UNKNOWN;
+}
+
 static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *rec) = {
 	[EV_SWITCH] = pair_switch_record,
 	[EV_WAKING] = take_wake,
@@ -298,6 +307,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_THROTTLED] = pair_throttled_record,
 	[EV_STEAL] = pair_steal_record,
 	[EV_SLEEP] = take_sleep,
+	[EV_POLICY] = take_policy,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,

@@ -101,6 +101,7 @@ struct pair_slice {
 	int16_t prio;
 	uint16_t state_bits; /* EV_STATE_* as it left; 0 while open */
 	uint8_t end;         /* enum pair_end */
+	uint8_t policy;      /* ABI_POLICY_* when it began */
 };
 
 /* Each preemption begins one: cause preempted, and the waker is the task that took the CPU. */

@@ -69,6 +69,7 @@ static void end_slice(struct pair *p, struct pair_cpu_state *c, uint16_t cpu, en
 		.prio = c->prio,
 		.state_bits = (uint16_t)state,
 		.end = (uint8_t)end,
+		.policy = c->policy,
 	};
 
 	c->busy_ns += row.end_ns - row.start_ns;
@@ -160,6 +161,7 @@ void pair_switch_record(struct pair *p, const struct ev_hdr *rec)
 	c->task = row.next;
 	c->tid = ev->next_tid;
 	c->prio = ev->next_prio;
+	c->policy = row.next != TASKS_NONE ? p->states[row.next].policy : ABI_POLICY_UNKNOWN;
 	if (!ev->next_tid)
 		c->to_idle_ns = p->now_ns;
 }

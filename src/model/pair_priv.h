@@ -35,6 +35,7 @@ struct pair_task {
 	int16_t prio;          /* when it last left a CPU or was woken; 0 = unknown */
 	uint16_t queue;        /* 1 + the CPU among whose runnable tasks it is counted; 0 = none */
 	uint32_t queue_losses; /* of switches, when it was counted */
+	uint8_t policy;        /* ABI_POLICY_* */
 	uint8_t mode;          /* enum pair_task_mode */
 	uint8_t cause;         /* enum pair_cause, while waiting */
 	uint8_t reason;        /* enum pair_gap_reason, while unknown */
@@ -68,6 +69,7 @@ struct pair_cpu_state {
 	uint64_t alive_ns;    /* when something last happened on it that was not a switch */
 	uint32_t nr_runnable; /* known since the last loss of switches */
 	int16_t prio;
+	uint8_t policy;
 	bool is_seen;   /* not just a number below one that was seen */
 	bool has_ended; /* its remaining records are missing */
 	uint8_t nr_open;

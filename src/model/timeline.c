@@ -33,7 +33,8 @@ static uint64_t first_word(const union timeline_row *r)
 const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	[TIMELINE_SLICE] = { { TIME(pair_slice, start_ns), TIME(pair_slice, end_ns),
 	                       COL(pair_slice, task), COL(pair_slice, cpu), COL(pair_slice, prio),
-	                       COL(pair_slice, state_bits), COL(pair_slice, end) },
+	                       COL(pair_slice, state_bits), COL(pair_slice, end),
+	                       COL(pair_slice, policy) },
 	                     first_word,
 	                     offsetof(struct pair_slice, end_ns),
 	                     offsetof(struct pair_slice, task),

@@ -200,6 +200,14 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                     FIELD(ev_throttled, start_ns, "start_ns", U64),
 	                     FIELD(ev_throttled, cpu, "throttled_cpu", U64) } },
 	[EV_STEAL] = { "steal", { FIELD(ev_steal, ns, "ns", U64) } },
+	[EV_AFFINITY] = { "affinity",
+	                  { FIELD(ev_affinity, tid, "pid", U64),
+	                    FIELD(ev_affinity, tid, "comm", COMM),
+	                    { "cpu_mask", EVENT_FIELD_ID, sizeof(struct ev_affinity), 8 } } },
+	[EV_POLICY] = { "policy",
+	                { FIELD(ev_policy, tid, "pid", U64), FIELD(ev_policy, tid, "comm", COMM),
+	                  FIELD(ev_policy, policy, "policy", POLICY),
+	                  FIELD(ev_policy, prio, "prio", I64) } },
 	[EV_SLEEP] = { "sleep",
 	               { FIELD(ev_sleep, tid, "pid", U64), FIELD(ev_sleep, tid, "comm", COMM),
 	                 FIELD(ev_sleep, call, "syscall", CALL),
@@ -354,6 +362,8 @@ static bool is_unknown(const struct ev_hdr *rec, const struct event_field *field
 		return is_unknown_of_leave((const void *)rec, field->offset);
 	if (rec->kind == EV_SCX_STATE)
 		return is_unknown_of_state((const void *)rec, field->offset);
+	if (rec->kind == EV_AFFINITY && field->offset == sizeof(struct ev_affinity))
+		return !((const struct ev_affinity *)(const void *)rec)->nr;
 	if (is_wake(rec) && field->offset == offsetof(struct ev_wake, waker_tid) &&
 	    interrupt_is(interrupt_context(rec->flags, ABI_BY_UNKNOWN)))
 		return true;
@@ -390,6 +400,10 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
 	case EVENT_FIELD_CALL:
 		out->is_text = true;
 		out->text = ev_call_name((unsigned int)read_number(rec, field));
+		return out->text != NULL;
+	case EVENT_FIELD_POLICY:
+		out->is_text = true;
+		out->text = ev_policy_name((unsigned int)read_number(rec, field));
 		return out->text != NULL;
 	case EVENT_FIELD_I64:
 		out->is_signed = true;
@@ -486,7 +500,8 @@ bool event_field_is_number(const char *field)
 		const struct event_field *f = find(kind, field);
 
 		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM ||
-		          f->type == EVENT_FIELD_REASON || f->type == EVENT_FIELD_CALL))
+		          f->type == EVENT_FIELD_REASON || f->type == EVENT_FIELD_CALL ||
+		          f->type == EVENT_FIELD_POLICY))
 			return false;
 	}
 	return true;

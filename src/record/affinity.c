@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,20 +36,18 @@ static bool has_all(const struct affinity *a, int nr)
 	return true;
 }
 
-static int emit(struct affinity *a, uint32_t tid, const struct ev_hdr *after)
+/* What is in out.words; those above the last CPU that it may use are left out. */
+static int pass_on(struct affinity *a, const struct ev_hdr *hdr, uint32_t tid, int nr)
 {
 	struct ev_affinity *rec = &a->out.rec;
-	int nr = tid ? a->read(tid, a->out.words) : 0;
 
-	if (nr <= 0)
-		return 0;
 	while (nr > 1 && !a->out.words[nr - 1])
 		nr--;
 	*rec = (struct ev_affinity){
 		.hdr = { .size = (__u16)(sizeof(*rec) + (size_t)nr * sizeof(a->out.words[0])),
 		         .kind = EV_AFFINITY,
-		         .cpu = after->cpu,
-		         .ts_ns = after->ts_ns },
+		         .cpu = hdr->cpu,
+		         .ts_ns = hdr->ts_ns },
 		.tid = tid,
 		.nr = (__u16)nr,
 		.flags = has_all(a, nr) ? EV_AFFINITY_ALL : 0,
@@ -56,26 +55,27 @@ static int emit(struct affinity *a, uint32_t tid, const struct ev_hdr *after)
 	return a->down.push(a->down.ctx, &rec->hdr);
 }
 
-static uint32_t task_of(const struct ev_hdr *rec)
+static int ask(struct affinity *a, const struct ev_task_info *info)
 {
-	switch (rec->kind) {
-	case EV_TASK_INFO:
-		return ((const struct ev_task_info *)(const void *)rec)->tid;
-	case EV_FORK:
-		return ((const struct ev_fork *)(const void *)rec)->tid;
-	case EV_EXEC:
-		return ((const struct ev_exec *)(const void *)rec)->tid;
-	default:
-		return 0;
-	}
+	int nr = info->tid && a->read ? a->read(info->tid, a->out.words) : 0;
+
+	return nr > 0 ? pass_on(a, &info->hdr, info->tid, nr) : 0;
 }
 
 static int push(void *ctx, const struct ev_hdr *rec)
 {
+	const struct ev_affinity *seen = (const void *)rec;
 	struct affinity *a = ctx;
-	int err = a->down.push(a->down.ctx, rec);
+	int err;
 
-	return err ? err : emit(a, task_of(rec), rec);
+	if (rec->kind == EV_AFFINITY && seen->nr > 0 && seen->nr <= AFFINITY_WORDS) {
+		memcpy(a->out.words, seen + 1, seen->nr * sizeof(a->out.words[0]));
+		for (int i = 0; i < seen->nr; i++)
+			a->out.words[i] &= a->online[i]; /* as the kernel answers queries */
+		return pass_on(a, rec, seen->tid, seen->nr);
+	}
+	err = a->down.push(a->down.ctx, rec);
+	return err || rec->kind != EV_TASK_INFO ? err : ask(a, (const void *)rec);
 }
 
 static int advance(void *ctx, __u64 ts_ns)

@@ -1,11 +1,10 @@
 /*
  * record/affinity — adds to a stream of records on which CPUs its tasks may run.
  *
- * Sits between a source and its sink. After each record that describes a task (EV_TASK_INFO), a
- * fork (EV_FORK) or an exec (EV_EXEC), the kernel is queried, and an EV_AFFINITY with the same time
- * follows. The answer is as of the moment at which the record is read: a task that has exited by
- * then has none, and no tracepoint reports later changes. Everything else passes unchanged. One
- * thread.
+ * Sits between a source and its sink. After each record that describes a task (EV_TASK_INFO) the kernel is queried, and an
+ * EV_AFFINITY with the same time follows; the answer is as of the moment at which the record is read, and a task that has
+ * exited by then has none. The EV_AFFINITY of the source itself, of new tasks and of changes, pass with the flag that only
+ * user space knows: whether these are all CPUs that are online. Everything else passes unchanged. One thread.
  */
 #pragma once
 
@@ -24,7 +23,7 @@ struct cpulist;
 typedef int affinity_read_fn(uint32_t tid, uint64_t words[AFFINITY_WORDS]);
 affinity_read_fn affinity_of_task; /* asks the kernel */
 
-/* online is copied: a task that may run on all of these is not restricted. */
+/* online is copied: a task that may run on all of these is not restricted. read NULL: the kernel is not queried. */
 MUST_USE int affinity_new(struct ev_sink down, const struct cpulist *online, affinity_read_fn *read,
                           struct affinity **out);
 struct ev_sink affinity_sink(struct affinity *a);

@@ -19,6 +19,8 @@ struct evicted_state {
 	struct tasks *tasks;
 	struct ev_affinity **affinity; /* by task; NULL = unknown */
 	uint32_t affinity_cap;
+	struct ev_policy *policies; /* by task; size 0 = unknown */
+	uint32_t nr_policies;
 	uint32_t nr_cpus;
 	struct left_cpu *cpus;
 	uint32_t nr_probes;
@@ -30,15 +32,22 @@ struct evicted_state {
 
 DEFINE_SCOPED(evicted_state, evicted_state_free)
 
-static void forget_affinity(void *ctx, uint32_t task, uint64_t ts_ns)
+static void forget_affinity(struct evicted_state *s, uint32_t task)
 {
-	struct evicted_state *s = ctx;
-
-	(void)ts_ns;
 	if (task >= s->affinity_cap)
 		return;
 	free(s->affinity[task]);
 	s->affinity[task] = NULL;
+}
+
+static void forget_task(void *ctx, uint32_t task, uint64_t ts_ns)
+{
+	struct evicted_state *s = ctx;
+
+	(void)ts_ns;
+	forget_affinity(s, task);
+	if (task < s->nr_policies)
+		s->policies[task].hdr.size = 0;
 }
 
 int evicted_state_new(uint32_t nr_cpus, struct evicted_state **out)
@@ -51,7 +60,7 @@ int evicted_state_new(uint32_t nr_cpus, struct evicted_state **out)
 	s->cpus = calloc(nr_cpus ? nr_cpus : 1, sizeof(*s->cpus));
 	if (!s->cpus || tasks_new(&(struct tasks_cfg){ 0 }, &s->tasks))
 		return -ENOMEM;
-	tasks_set_hook(s->tasks, &(struct tasks_hook){ .end = forget_affinity, .ctx = s });
+	tasks_set_hook(s->tasks, &(struct tasks_hook){ .end = forget_task, .ctx = s });
 	*out = TAKE_PTR(s);
 	return 0;
 }
@@ -65,6 +74,7 @@ void evicted_state_free(struct evicted_state *s)
 	for (uint32_t i = 0; i < s->affinity_cap; i++)
 		free(s->affinity[i]);
 	free(s->affinity);
+	free(s->policies);
 	tasks_free(s->tasks);
 	free(s->cpus);
 	free(s);
@@ -101,11 +111,19 @@ static void take_affinity(struct evicted_state *s, const struct ev_affinity *rec
 		return;
 	copy = realloc(s->affinity[task], rec->hdr.size);
 	if (!copy) {
-		forget_affinity(s, task, 0);
+		forget_affinity(s, task);
 		return;
 	}
 	memcpy(copy, rec, rec->hdr.size);
 	s->affinity[task] = copy;
+}
+
+static void take_policy(struct evicted_state *s, const struct ev_policy *rec)
+{
+	uint32_t task = tasks_find(s->tasks, rec->tid);
+
+	if (task != TASKS_NONE && !GROW_ZEROED(s->policies, s->nr_policies, task))
+		s->policies[task] = *rec;
 }
 
 static void take_life(struct evicted_state *s, const struct ev_hdr *rec)
@@ -170,6 +188,9 @@ void evicted_state_add(struct evicted_state *s, const struct ev_hdr *rec)
 	case EV_AFFINITY:
 		take_affinity(s, (const struct ev_affinity *)rec);
 		break;
+	case EV_POLICY:
+		take_policy(s, (const struct ev_policy *)rec);
+		break;
 	case EV_SCX_STATE:
 		memcpy(&s->scx, rec, sizeof(s->scx));
 		break;
@@ -188,6 +209,19 @@ static int emit_affinity(const struct evicted_state *s, const struct ev_sink *si
 		return 0;
 	rec->hdr.ts_ns = ts_ns;
 	return sink->push(sink->ctx, &rec->hdr);
+}
+
+static int emit_policy(const struct evicted_state *s, const struct ev_sink *sink, uint32_t task,
+                       uint64_t ts_ns)
+{
+	struct ev_policy rec;
+
+	if (task >= s->nr_policies || !s->policies[task].hdr.size)
+		return 0;
+	rec = s->policies[task];
+	rec.hdr.ts_ns = ts_ns;
+	rec.tid = tasks_at(s->tasks, task)->tid; /* another one since an exec */
+	return sink->push(sink->ctx, &rec.hdr);
 }
 
 static int emit_cgroup(const struct evicted_state *s, const struct ev_sink *sink, uint32_t task,
@@ -243,6 +277,8 @@ static int emit_tasks(const struct evicted_state *s, const struct ev_sink *sink,
 		err = sink->push(sink->ctx, &rec.hdr);
 		if (!err)
 			err = emit_affinity(s, sink, i, ts_ns);
+		if (!err)
+			err = emit_policy(s, sink, i, ts_ns);
 		if (!err)
 			err = emit_cgroup(s, sink, i, ts_ns);
 	}

@@ -328,10 +328,8 @@ static int tap_affinity(struct record_source *s, struct ev_sink sink, struct dia
 	s->affinity = NULL;
 	if (s->symbols)
 		sink = record_symbols_sink(s->symbols, &sink);
-	s->sink = sink;
-	if (s->is_foreign)
-		return 0;
-	if (affinity_new(sink, &s->online, affinity_of_task, &s->affinity))
+	/* In a namespace of its own it cannot ask by the kernel's tids. */
+	if (affinity_new(sink, &s->online, s->is_foreign ? NULL : affinity_of_task, &s->affinity))
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	s->sink = affinity_sink(s->affinity);
 	return 0;

@@ -238,6 +238,28 @@ static void classes_are_told_by_priority(void **state)
 	expect_eq(num_at(root, "processes.1.total_runtime_ns"), (10 + 10 + 20) * US);
 }
 
+static void the_policy_idle_is_a_class(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	push(&p->f,
+	     &(struct ev_policy){ .hdr = { sizeof(struct ev_policy), EV_POLICY, 0, 0, 999 * US },
+	                          .tid = 12,
+	                          .prio = 120,
+	                          .policy = ABI_POLICY_IDLE });
+	switch_prio(p, 1000 * US, 0, 12, 120);
+	switch_prio(p, 1010 * US, 12, 10, 120);
+	switch_prio(p, 1030 * US, 10, 12, 49); /* inherited: it is real-time for now */
+	finish(p, 1100 * US);
+	p->args.by = PASS_BY_CLASS;
+	root = run_pass(p, &pass_process_runtime);
+	assert_string_equal(text_at(root, "processes.0.class"), "real-time");
+	assert_string_equal(text_at(root, "processes.1.class"), "fair");
+	assert_string_equal(text_at(root, "processes.2.class"), "idle");
+	expect_eq(num_at(root, "processes.2.total_runtime_ns"), 10 * US);
+}
+
 static void without_priorities_the_class_is_unknown(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -375,6 +397,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_counts_for_the_cgroup_in_which_it_was_spent,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(classes_are_told_by_priority, pass_setup,
+		                                pass_teardown),
+		cmocka_unit_test_setup_teardown(the_policy_idle_is_a_class, pass_setup,
 		                                pass_teardown),
 		cmocka_unit_test_setup_teardown(without_priorities_the_class_is_unknown, pass_setup,
 		                                pass_teardown),

@@ -1,5 +1,6 @@
 #include "../analyze/pass_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyses/passes.h"
@@ -115,26 +116,70 @@ static void a_crowd_is_one_culprit(void **state)
 	expect_eq(len_at(root, "waits.0.parts"), 1);
 }
 
-static void the_priority_of_a_culprit_is_named(void **state)
+/* What 20 is said to wait behind: a task of that priority and policy, 0 = not recorded. */
+static const char *behind(struct pass_fixture *p, int16_t prio, uint8_t policy)
 {
-	struct pass_fixture *p = *state;
+	struct ev_policy word = { .hdr = { sizeof(word), EV_POLICY, 0, 0, 1010 * US },
+		                  .tid = 10,
+		                  .policy = policy };
 	struct ev_switch in = { .hdr = { sizeof(in), EV_SWITCH, 0, 0, 1010 * US },
 		                .prev_tid = 20,
 		                .next_tid = 10,
 		                .prev_state = EV_STATE_RUNNABLE,
 		                .prev_prio = 120,
-		                .next_prio = 49 };
+		                .next_prio = prio };
 
 	forked(&p->f, 900 * US, 1, 10, "backup");
 	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	if (policy)
+		push(&p->f, &word);
 	push(&p->f, &in);
 	wakeup(&p->f, 1020 * US, 0, 21, 0);
 	sw(&p->f, 1110 * US, 0, 10, 20, EV_STATE_S);
 	finish(p, 1300 * US);
 	p->args.tid = 20;
+	return text_at(run_pass(p, &pass_explain), "waits.0.sentences.1");
+}
+
+static void the_priority_of_a_culprit_is_named(void **state)
+{
 	assert_string_equal(
-		text_at(run_pass(p, &pass_explain), "waits.0.sentences.1"),
+		behind(*state, 49, ABI_POLICY_UNKNOWN),
 		"It waited all of it behind backup (10, real-time priority 50) on CPU 0.");
+}
+
+static void the_policy_of_a_culprit_is_named(void **state)
+{
+	static const struct {
+		int16_t prio;
+		uint8_t policy;
+		const char *marks;
+	} worlds[] = {
+		{ 49, ABI_POLICY_FIFO, ", FIFO 50" },
+		{ 0, ABI_POLICY_FIFO, ", FIFO 99" },
+		{ 98, ABI_POLICY_RR, ", RR 1" },
+		{ 49, ABI_POLICY_NORMAL, ", inherited real-time priority 50" },
+		{ -1, ABI_POLICY_DEADLINE, ", deadline" },
+		{ -1, ABI_POLICY_NORMAL, ", inherited deadline" },
+		{ 120, ABI_POLICY_IDLE, ", SCHED_IDLE" },
+		{ 120, ABI_POLICY_BATCH, ", BATCH" },
+		{ 125, ABI_POLICY_BATCH, ", BATCH, nice 5" },
+		{ 125, ABI_POLICY_NORMAL, ", nice 5" },
+		{ 120, ABI_POLICY_NORMAL, "" },
+		{ 0, ABI_POLICY_UNKNOWN, "" },
+	};
+	char expected[128];
+
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
+		if (i) {
+			pass_teardown(state);
+			pass_setup(state);
+		}
+		(void)snprintf(expected, sizeof(expected),
+		               "It waited all of it behind backup (10%s) on CPU 0.",
+		               worlds[i].marks);
+		assert_string_equal(behind(*state, worlds[i].prio, worlds[i].policy), expected);
+	}
 }
 
 static void idle_cpus_are_named(void **state)
@@ -484,6 +529,7 @@ int main(void)
 		CASE(a_moved_task_waited_for_its_first_cpu),
 		CASE(a_crowd_is_one_culprit),
 		CASE(the_priority_of_a_culprit_is_named),
+		CASE(the_policy_of_a_culprit_is_named),
 		CASE(an_unknown_part_says_why),
 		CASE(idle_cpus_are_named),
 		CASE(the_chain_leads_back_to_the_first_waker),

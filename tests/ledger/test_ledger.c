@@ -50,8 +50,8 @@ static void a_moved_task_waited_for_the_task_of_its_first_cpu(void **state)
 	migrate(w.f, 900, 20, 0, 1);
 	sw(w.f, 910, 1, 0, 20, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 910, { 200, 210, 0, PAIR_NO_CPU, 0, LEDGER_WAKING },
-	             { 210, 900, 10, 0, 0, LEDGER_TASK }, { 900, 910, 0, 1, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 20, 910, { 200, 210, 0, PAIR_NO_CPU, 0, 0, LEDGER_WAKING },
+	             { 210, 900, 10, 0, 0, 0, LEDGER_TASK }, { 900, 910, 0, 1, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -65,8 +65,8 @@ static void a_task_is_placed_before_it_is_in_a_queue(void **state)
 	migrate(w.f, 203, 20, 0, 1); /* by the waker, on CPU 0 */
 	sw(w.f, 250, 1, 0, 20, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 250, { 200, 203, 0, PAIR_NO_CPU, 0, LEDGER_WAKING },
-	             { 203, 250, 0, 1, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 20, 250, { 200, 203, 0, PAIR_NO_CPU, 0, 0, LEDGER_WAKING },
+	             { 203, 250, 0, 1, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -79,7 +79,7 @@ static void without_migrations_it_waited_where_it_then_ran(void **state)
 	wakeup(w.f, 210, 1, 20, 0);
 	sw(w.f, 910, 1, 0, 20, 0);
 	world_done(&w, 1000, false);
-	EXPECT_PARTS(&w, 20, 910, { 210, 910, 0, 1, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 20, 910, { 210, 910, 0, 1, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -92,7 +92,7 @@ static void a_preempted_task_that_runs_elsewhere_was_moved_unseen(void **state)
 	sw(w.f, 300, 0, 10, 12, 0);
 	sw(w.f, 400, 1, 0, 10, 0);
 	world_done(&w, 1000, false);
-	EXPECT_PARTS(&w, 10, 400, { 300, 400, 0, PAIR_NO_CPU, 0, LEDGER_UNKNOWN });
+	EXPECT_PARTS(&w, 10, 400, { 300, 400, 0, PAIR_NO_CPU, 0, 0, LEDGER_UNKNOWN });
 	world_end(&w);
 }
 
@@ -106,8 +106,8 @@ static void a_migration_from_another_cpu_leaves_the_place_unknown(void **state)
 	migrate(w.f, 350, 10, 2, 1);
 	sw(w.f, 400, 1, 0, 10, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 10, 400, { 300, 350, 0, PAIR_NO_CPU, 0, LEDGER_UNKNOWN },
-	             { 350, 400, 0, 1, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 10, 400, { 300, 350, 0, PAIR_NO_CPU, 0, 0, LEDGER_UNKNOWN },
+	             { 350, 400, 0, 1, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -125,9 +125,11 @@ static void interrupts_and_softirqs_are_parts_of_their_own(void **state)
 	sw(w.f, 400, 0, 10, 20, EV_STATE_S);
 	world_done(&w, 1000, true);
 	/* The rows of spans: the interrupt ends first. */
-	EXPECT_PARTS(&w, 20, 400, { 200, 300, 10, 0, 0, LEDGER_TASK },
-	             { 300, 320, 1, 0, 0, LEDGER_SOFTIRQ }, { 320, 340, 0, 0, 0, LEDGER_INTERRUPT },
-	             { 340, 360, 1, 0, 0, LEDGER_SOFTIRQ }, { 360, 400, 10, 0, 0, LEDGER_TASK });
+	EXPECT_PARTS(&w, 20, 400, { 200, 300, 10, 0, 0, 0, LEDGER_TASK },
+	             { 300, 320, 1, 0, 0, 0, LEDGER_SOFTIRQ },
+	             { 320, 340, 0, 0, 0, 0, LEDGER_INTERRUPT },
+	             { 340, 360, 1, 0, 0, 0, LEDGER_SOFTIRQ },
+	             { 360, 400, 10, 0, 0, 0, LEDGER_TASK });
 	world_end(&w);
 }
 
@@ -141,8 +143,8 @@ static void a_cpu_is_unknown_before_its_first_record(void **state)
 	sw(w.f, 300, 2, 30, 0, EV_STATE_S);
 	sw(w.f, 350, 2, 0, 20, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 350, { 200, 300, 0, 2, 0, LEDGER_UNKNOWN },
-	             { 300, 350, 0, 2, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 20, 350, { 200, 300, 0, 2, 0, 0, LEDGER_UNKNOWN },
+	             { 300, 350, 0, 2, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -189,9 +191,9 @@ static void a_queue_of_several_cpus_is_what_a_task_waited_for(void **state)
 	dsq(&w, 300, 350, 1ULL << 63 | 1ULL << 62 | 1, 20); /* that of CPU 1 */
 	sw(w.f, 350, 1, 0, 20, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 350, { 200, 250, 10, 0, 0, LEDGER_TASK },
-	             { 250, 300, 0x42, PAIR_NO_CPU, 0, LEDGER_QUEUE },
-	             { 300, 350, 0, 1, 0, LEDGER_IDLE });
+	EXPECT_PARTS(&w, 20, 350, { 200, 250, 10, 0, 0, 0, LEDGER_TASK },
+	             { 250, 300, 0x42, PAIR_NO_CPU, 0, 0, LEDGER_QUEUE },
+	             { 300, 350, 0, 1, 0, 0, LEDGER_IDLE });
 	world_end(&w);
 }
 
@@ -211,8 +213,8 @@ static void a_throttled_task_waits_for_its_quota_whoever_runs(void **state)
 	refill(w.f, 600, 77, EVERY_CPU);
 	sw(w.f, 700, 0, 13, 10, EV_STATE_S);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 10, 700, { 300, 600, 0, 0, 0, LEDGER_THROTTLED },
-	             { 600, 700, 13, 0, 0, LEDGER_TASK });
+	EXPECT_PARTS(&w, 10, 700, { 300, 600, 0, 0, 0, 0, LEDGER_THROTTLED },
+	             { 600, 700, 13, 0, 0, 0, LEDGER_TASK });
 	world_end(&w);
 }
 
@@ -228,8 +230,8 @@ static void a_throttled_task_that_is_moved_stays_throttled(void **state)
 	migrate(w.f, 400, 10, 0, 2);
 	sw(w.f, 600, 2, 0, 10, 0);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 10, 600, { 300, 400, 0, 0, 0, LEDGER_THROTTLED },
-	             { 400, 600, 0, 2, 0, LEDGER_THROTTLED });
+	EXPECT_PARTS(&w, 10, 600, { 300, 400, 0, 0, 0, 0, LEDGER_THROTTLED },
+	             { 400, 600, 0, 2, 0, 0, LEDGER_THROTTLED });
 	world_end(&w);
 }
 
@@ -246,10 +248,12 @@ static void stolen_time_is_shared_by_the_parts_of_its_time(void **state)
 	sw(w.f, 500, 0, 10, 20, EV_STATE_S);
 	steal(w.f, 502, 0, 100);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 500, { 300, 375, 10, 0, 0, LEDGER_TASK },
-	             { 375, 400, 0, 0, 0, LEDGER_STOLEN }, { 400, 430, 0, 0, 0, LEDGER_INTERRUPT },
-	             { 430, 440, 0, 0, 0, LEDGER_STOLEN }, { 440, 485, 10, 0, 0, LEDGER_TASK },
-	             { 485, 500, 0, 0, 0, LEDGER_STOLEN });
+	EXPECT_PARTS(&w, 20, 500, { 300, 375, 10, 0, 0, 0, LEDGER_TASK },
+	             { 375, 400, 0, 0, 0, 0, LEDGER_STOLEN },
+	             { 400, 430, 0, 0, 0, 0, LEDGER_INTERRUPT },
+	             { 430, 440, 0, 0, 0, 0, LEDGER_STOLEN },
+	             { 440, 485, 10, 0, 0, 0, LEDGER_TASK },
+	             { 485, 500, 0, 0, 0, 0, LEDGER_STOLEN });
 	world_end(&w);
 }
 
@@ -263,7 +267,7 @@ static void all_of_a_time_can_be_stolen(void **state)
 	sw(w.f, 500, 1, 0, 20, 0);
 	steal(w.f, 502, 1, 400);
 	world_done(&w, 1000, true);
-	EXPECT_PARTS(&w, 20, 500, { 300, 500, 0, 1, 0, LEDGER_STOLEN });
+	EXPECT_PARTS(&w, 20, 500, { 300, 500, 0, 1, 0, 0, LEDGER_STOLEN });
 	world_end(&w);
 }
 

@@ -493,6 +493,18 @@ def output(command, **options):
                           stdin=subprocess.DEVNULL, **options)
 
 
+def ask(*words):
+    """JSON of a command of ours."""
+    done = output([SCHEDSCOPE, *words, "--json"])
+    expect(done.returncode == 0, done.stderr)
+    return json.loads(done.stdout)
+
+
+def queried(*words):
+    """The events that a query finds, the fields of each beside its time, CPU and pid."""
+    return [event | event["fields"] for event in ask("query", *words, "--all")["events"]]
+
+
 def as_nobody(args, caps=()):
     """Runs a copy of the program, which every user may execute, as a user without rights."""
     need_live()

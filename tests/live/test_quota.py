@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Waits that a quota or the hypervisor makes, in recordings, against cpu.stat of the cgroup and /proc/stat."""
 import contextlib
-import json
 import os
 import pathlib
 import time
 
-from live import (SCHEDSCOPE, TICK_NS, Disturbed, NotHere, Work, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, main,
-                  output, scratch)
+from live import (TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, main,
+                  scratch)
 from test_record import Record
 
 QUOTA_US, PERIOD_US = 20000, 100000
@@ -32,13 +31,6 @@ def throttled_by_kernel(group):
     stat = dict(map(str.split, pathlib.Path(group, "cpu.stat").read_text(encoding="ascii").splitlines()))
     ns = int(stat["throttled_time"]) if "throttled_time" in stat else 1000 * int(stat["throttled_usec"])
     return ns, int(stat["nr_throttled"])
-
-
-def ask(*words):
-    """JSON of a command of ours."""
-    done = output([SCHEDSCOPE, *words, "--json"])
-    expect(done.returncode == 0, done.stderr)
-    return json.loads(done.stdout)
 
 
 def union(intervals):

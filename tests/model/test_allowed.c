@@ -79,6 +79,26 @@ static void the_cap_bounds_it(void **state)
 	allowed_free(a);
 }
 
+/* Whatever way is taken through them. */
+static void each_of_many_words_is_found(void **state)
+{
+	struct allowed *a;
+
+	(void)state;
+	assert_int_equal(allowed_new(0, &a), 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		add_affinity(a, 100 + 10 * i, 7, i + 1, 0, 0);
+		add_affinity(a, 100 + 10 * i, 8, 1, 0, 0);
+	}
+	for (uint32_t i = 0; i < 1000; i++) {
+		expect_eq(allowed_word(a, 7, 100 + 10 * i), 2 * i + 1);
+		expect_eq(allowed_word(a, 7, 109 + 10 * i), 2 * i + 1);
+	}
+	expect_eq(allowed_word(a, 7, 0), 1);
+	expect_eq(allowed_word(a, 7, UINT64_MAX), 1999);
+	allowed_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +106,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_known_of_others),
 		cmocka_unit_test(one_that_may_use_every_cpu_is_not_bound),
 		cmocka_unit_test(the_cap_bounds_it),
+		cmocka_unit_test(each_of_many_words_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,6 +372,32 @@ static void a_sleep_has_its_system_call_and_its_end(void **state)
 	expect_eq(f->sleeps[2].waker, TASKS_NONE);
 }
 
+static void policy(struct fixture *f, uint64_t ts, uint32_t tid, uint8_t policy)
+{
+	push(f, &(struct ev_policy){ HDR(EV_POLICY, ev_policy, 0, ts), .tid = tid, .prio = 49,
+	                             .policy = policy });
+}
+
+static void a_slice_has_the_policy_with_which_it_began(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 10, 0, 0, 7, EV_STATE_RUNNABLE);
+	policy(f, 20, 7, ABI_POLICY_FIFO); /* it changed while it ran */
+	policy(f, 20, 8, ABI_POLICY_IDLE);
+	sw(f, 20, 0, 7, 8, EV_STATE_S);
+	sw(f, 30, 0, 8, 7, EV_STATE_S);
+	policy(f, 40, 7, 200); /* no policy at all */
+	sw(f, 40, 0, 7, 0, EV_STATE_S);
+	sw(f, 50, 0, 0, 7, EV_STATE_S);
+	done(f, 60);
+	expect_eq(f->nr_slices, 4);
+	expect_eq(f->slices[0].policy, ABI_POLICY_UNKNOWN);
+	expect_eq(f->slices[1].policy, ABI_POLICY_IDLE);
+	expect_eq(f->slices[2].policy, ABI_POLICY_FIFO);
+	expect_eq(f->slices[3].policy, ABI_POLICY_UNKNOWN);
+}
+
 static void packets_pages_and_suspends_are_marks(void **state)
 {
 	struct fixture *f = *state;
@@ -518,6 +544,7 @@ int main(void)
 		T(named_spans_have_a_name_and_a_category),
 		T(numbers_of_texts_are_bounded),
 		T(a_sleep_has_its_system_call_and_its_end),
+		T(a_slice_has_the_policy_with_which_it_began),
 		T(packets_pages_and_suspends_are_marks),
 		cmocka_unit_test(random_requests_pair_as_a_list_of_open_ones_does),
 	};

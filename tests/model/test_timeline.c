@@ -28,7 +28,7 @@ static struct fixture make(size_t cap_bytes, uint64_t window_ns)
 static void slice(struct fixture *f, uint64_t start, uint64_t end, uint32_t task, uint16_t cpu)
 {
 	f->out.slice(f->out.ctx, &(struct pair_slice){ start, end, task, cpu, 120, EV_STATE_S,
-	                                               PAIR_END_SLEEP });
+	                                               PAIR_END_SLEEP, 0 });
 }
 
 static uint64_t count(struct timeline *t, struct timeline_query q)
@@ -303,7 +303,7 @@ static void questions_are_answered_like_a_walk_over_everything(void **state)
 
 		now += (uint64_t)rand() % 10;
 		all[i] = (struct pair_slice){
-			now - len, now, (uint32_t)rand() % 20, (uint16_t)(rand() % 4), 120, 0, 0
+			now - len, now, (uint32_t)rand() % 20, (uint16_t)(rand() % 4), 120, 0, 0, 0
 		};
 		f.out.slice(f.out.ctx, &all[i]);
 	}

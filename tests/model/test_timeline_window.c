@@ -33,7 +33,7 @@ static void slice(struct fixture *f, uint64_t ns)
 {
 	f->out.slice(f->out.ctx,
 	             &(struct pair_slice){ ns, ns + 1, (uint32_t)(ns % 7), (uint16_t)(ns % 3), 120,
-	                                   EV_STATE_S, PAIR_END_SLEEP });
+	                                   EV_STATE_S, PAIR_END_SLEEP, 0 });
 }
 
 static void moved(struct fixture *f, uint64_t ns)

@@ -73,7 +73,7 @@ static int push_info(struct affinity *a, uint32_t tid)
 	return s.push(s.ctx, &rec.hdr);
 }
 
-static void each_task_that_appears_is_asked_for(void **state)
+static void each_task_that_is_described_is_asked_for(void **state)
 {
 	struct heard h = { 0 };
 	struct affinity *a = begin(&h, "0-1");
@@ -81,31 +81,73 @@ static void each_task_that_appears_is_asked_for(void **state)
 	struct ev_fork fork = { .hdr = { sizeof(fork), EV_FORK, 0, 0, 80 },
 		                .tid = 2,
 		                .parent_tid = 1 };
-	struct ev_exec exec = { .hdr = { sizeof(exec), EV_EXEC, 0, 0, 90 },
-		                .tid = 1,
-		                .old_tid = 9 };
-	struct ev_switch other = { .hdr = { sizeof(other), EV_SWITCH, 0, 0, 91 }, .next_tid = 2 };
 
 	(void)state;
 	expect_eq(push_info(a, 1), 0);
 	expect_eq(h.last.rec.tid, 1);
 	expect_eq(h.last.rec.flags, EV_AFFINITY_ALL);
 	expect_eq(h.last.rec.hdr.ts_ns, 77);
-	expect_eq(s.push(s.ctx, &fork.hdr), 0);
+	expect_eq(push_info(a, 2), 0);
 	expect_eq(h.last.rec.tid, 2);
 	expect_eq(h.last.rec.flags, 0);
 	expect_eq(h.last.rec.nr, 1);
 	expect_eq(h.last.words[0], 2);
-	expect_eq(h.last.rec.hdr.ts_ns, 80);
-	expect_eq(s.push(s.ctx, &exec.hdr), 0);
-	expect_eq(h.last.rec.tid, 1);
-	expect_eq(s.push(s.ctx, &other.hdr), 0);
-	expect_eq(h.nr, 7);
+	expect_eq(s.push(s.ctx, &fork.hdr), 0); /* the source says it of new ones */
+	expect_eq(h.nr, 5);
 	expect_eq(h.kinds[0], EV_TASK_INFO);
 	expect_eq(h.kinds[1], EV_AFFINITY);
-	expect_eq(h.kinds[6], EV_SWITCH);
+	expect_eq(h.kinds[4], EV_FORK);
 	expect_eq(s.advance(s.ctx, 99), 0);
 	expect_eq(h.advanced_ns, 99);
+	affinity_free(a);
+}
+
+static int push_words(struct affinity *a, uint32_t tid, uint64_t low, uint64_t high)
+{
+	struct {
+		struct ev_affinity rec;
+		uint64_t words[2];
+	} r = { { { sizeof(r), EV_AFFINITY, 0, 3, 80 }, tid, 2, 0 }, { low, high } };
+	struct ev_sink s = affinity_sink(a);
+
+	return s.push(s.ctx, &r.rec.hdr);
+}
+
+static void words_of_the_source_are_completed(void **state)
+{
+	struct heard h = { 0 };
+	struct affinity *a = begin(&h, "0-1");
+
+	(void)state;
+	expect_eq(push_words(a, 1000, 0xff, 0), 0);
+	expect_eq(h.last.rec.tid, 1000);
+	expect_eq(h.last.rec.flags, EV_AFFINITY_ALL);
+	expect_eq(h.last.rec.nr, 1);
+	expect_eq(h.last.words[0], 3); /* without those that are offline */
+	expect_eq(h.last.rec.hdr.ts_ns, 80);
+	expect_eq(h.last.rec.hdr.cpu, 3);
+	expect_eq(push_words(a, 1000, 2, 0), 0);
+	expect_eq(h.last.rec.flags, 0);
+	expect_eq(h.last.words[0], 2);
+	expect_eq(h.nr, 2);
+	affinity_free(a);
+}
+
+static void where_the_kernel_cannot_be_asked_the_source_still_counts(void **state)
+{
+	struct heard h = { 0 };
+	struct cpulist cpus = { 0 };
+	struct affinity *a = NULL;
+
+	(void)state;
+	expect_eq(cpulist_parse("0-1", &cpus), 0);
+	expect_eq(affinity_new((struct ev_sink){ .push = hear, .ctx = &h }, &cpus, NULL, &a), 0);
+	cpulist_done(&cpus);
+	expect_eq(push_info(a, 1), 0);
+	expect_eq(h.nr, 1);
+	expect_eq(push_words(a, 1, 1, 0), 0);
+	expect_eq(h.nr, 2);
+	expect_eq(h.last.words[0], 1);
 	affinity_free(a);
 }
 
@@ -168,7 +210,9 @@ static void the_kernel_says_what_the_c_library_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_task_that_appears_is_asked_for),
+		cmocka_unit_test(each_task_that_is_described_is_asked_for),
+		cmocka_unit_test(words_of_the_source_are_completed),
+		cmocka_unit_test(where_the_kernel_cannot_be_asked_the_source_still_counts),
 		cmocka_unit_test(one_that_is_gone_has_none),
 		cmocka_unit_test(restricted_is_a_task_that_misses_an_online_cpu),
 		cmocka_unit_test(a_sink_that_fails_is_not_asked_again),

@@ -38,6 +38,9 @@ static int keep(void *ctx, const struct ev_hdr *rec)
 		t->recs[t->nr].tgid = ((const struct ev_affinity *)rec)->tid;
 		t->recs[t->nr].id = (uint32_t) *
 		                    (const uint64_t *)((const struct ev_affinity *)rec + 1);
+	} else if (rec->kind == EV_POLICY) {
+		t->recs[t->nr].tgid = ((const struct ev_policy *)rec)->tid;
+		t->recs[t->nr].id = ((const struct ev_policy *)rec)->policy;
 	} else if (rec->kind == EV_CGROUP) {
 		t->recs[t->nr].tgid = ((const struct ev_cgroup *)rec)->tid;
 		t->recs[t->nr].id = (uint32_t)((const struct ev_cgroup *)rec)->cgroup;
@@ -209,6 +212,30 @@ static void where_living_tasks_may_run_is_kept(void **state)
 	evicted_state_free(s);
 }
 
+static void policies_of_living_tasks_are_kept(void **state)
+{
+	struct evicted_state *s = new_state();
+	struct emitted t;
+
+	(void)state;
+	evicted_state_add(s, rec_task_info(1, 1, 0, "x"));
+	evicted_state_add(s, rec_task_info(2, 2, 1, "x"));
+	evicted_state_add(s, REC(ev_policy, EV_POLICY, 0, 3, .tid = 2, .policy = ABI_POLICY_RR));
+	evicted_state_add(s, REC(ev_policy, EV_POLICY, 0, 4, .tid = 2, .policy = ABI_POLICY_IDLE));
+	evicted_state_add(s, REC(ev_policy, EV_POLICY, 0, 4, .tid = 9, .policy = ABI_POLICY_IDLE));
+	t = emit(s, 100, 0);
+	expect_eq(t.nr, 3);
+	expect_eq(t.recs[2].hdr.kind, EV_POLICY);
+	expect_eq(t.recs[2].hdr.ts_ns, 100);
+	expect_eq(t.recs[2].tgid, 2);
+	expect_eq(t.recs[2].id, ABI_POLICY_IDLE);
+	evicted_state_add(s, REC(ev_free, EV_FREE, 0, 10, .tid = 2, .comm = "x"));
+	evicted_state_add(s, REC(ev_fork, EV_FORK, 0, 11, .parent_tid = 1, .parent_tgid = 1,
+	                         .tid = 2, .tgid = 2, .comm = "y"));
+	expect_eq(emit(s, 100, 0).nr, 2);
+	evicted_state_free(s);
+}
+
 static void cgroups_of_living_tasks_are_kept(void **state)
 {
 	struct evicted_state *s = new_state();
@@ -294,6 +321,7 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_the_moment),
 		cmocka_unit_test(the_last_switch_of_each_cpu_in_the_order_of_time),
 		cmocka_unit_test(frequencies_hold_and_probes_keep_their_names),
+		cmocka_unit_test(policies_of_living_tasks_are_kept),
 		cmocka_unit_test(cgroups_of_living_tasks_are_kept),
 		cmocka_unit_test(where_living_tasks_may_run_is_kept),
 		cmocka_unit_test(sets_of_many_tasks_are_kept),

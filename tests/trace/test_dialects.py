@@ -559,7 +559,8 @@ def affinities_come_back():
         subprocess.run([os.environ["WRITE_DEMO"], "affinity", path], check=True, capture_output=True, timeout=60)
         data = path.read_bytes()
     assert [(r["ts"] - 1_000_000_000, r["tid"], r["words"]) for r in ok(data).of("AFFINITY")] == [
-        (2, 101, [0x10d]), (3, 101, [1 << 63, 3]), (4, 101, [(1 << 64) - 1])]
+        (2, 101, [0x10d]), (3, 101, [1 << 63, 3]), (4, 101, [(1 << 64) - 1]),
+        (7, 100, [(1 << 64) - 1]), (7, 100, [2]), (8, 101, [(1 << 64) - 1]), (8, 101, [4])]
 
 
 @case

@@ -385,8 +385,10 @@ def affinity_is_reported_of_tasks_that_have_one():
     assert [(event["ts"] - T0, event["track"]["thread"], event["args"])
             for event in instants(trace, "affinity")] == [
         (2, (100, 101), {"cpus_allowed": "0,2-3,8"}), (3, (100, 101), {"cpus_allowed": "63-65"}),
-        (4, (100, 101), {"cpus_allowed": "0-63"})]
-    assert set(trace.threads) == {101}
+        (4, (100, 101), {"cpus_allowed": "0-63"}), (7, (100, 100), {"cpus_allowed": "0-63"}),
+        (7, (100, 100), {"cpus_allowed": "1"}), (8, (100, 101), {"cpus_allowed": "0-63"}),
+        (8, (100, 101), {"cpus_allowed": "2"})]
+    assert set(trace.threads) == {100, 101}
 
 
 @case

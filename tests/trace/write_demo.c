@@ -369,6 +369,8 @@ static void emit_affinity(struct ev_sink s)
 	push_affinity(s, T0 + 4, 101, ~0ULL, 0);
 	push_affinity(s, T0 + 5, 101, ~0ULL, 0); /* still */
 	push_affinity(s, T0 + 6, 100, 0, 0);     /* cannot be */
+	push_affinity(s, T0 + 7, 100, 2, 0);     /* free till now */
+	push_affinity(s, T0 + 8, 101, 4, 0);
 }
 
 static void write_stats(struct trace_writer *w)

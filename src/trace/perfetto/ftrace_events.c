@@ -520,6 +520,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_STEAL] = { "steal", ftrace_on_steal },
 	[FTRACE_SLEEP] = { "sleep", on_sleep },
 	[FTRACE_THROTTLED] = { "throttled", ftrace_on_throttled },
+	[FTRACE_POLICY] = { "policy", ftrace_policy },
 };
 
 const char *ftrace_name(uint32_t member)

@@ -227,6 +227,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_STEAL = 1003,
        FTRACE_SLEEP = 1004,
        FTRACE_THROTTLED = 1005,
+       FTRACE_POLICY = 1006,
 };
 
 enum { /* SchedSwitch */
@@ -321,6 +322,12 @@ enum { /* interrupts and work */
        IPI_RAISE_REASON = 2,
        WORK_WORK = 1,
        WORK_FUNCTION = 2,
+};
+
+enum { /* ours: policies of tasks */
+       POLICY_PID = 1,
+       POLICY_POLICY = 2, /* ABI_POLICY_* */
+       POLICY_PRIO = 3,
 };
 
 enum { /* disks, files, network, memory, suspend */

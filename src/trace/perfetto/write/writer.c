@@ -60,6 +60,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_CGROUP] = writer_cgroup,
 	[EV_CGROUP_INFO] = writer_cgroup_info,
 	[EV_SLEEP] = writer_sleep,
+	[EV_POLICY] = writer_policy,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,

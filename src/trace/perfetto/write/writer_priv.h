@@ -55,9 +55,10 @@ struct trace_writer {
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;
-	uint64_t reached_ns; /* the records of all CPUs are complete until then */
-	uint64_t one_in;     /* of EV_SAMPLING; 0 = not given */
-	uint32_t measures;   /* of EV_MEASURES */
+	uint64_t reached_ns;              /* the records of all CPUs are complete until then */
+	uint64_t one_in;                  /* of EV_SAMPLING; 0 = not given */
+	uint32_t measures;                /* of EV_MEASURES */
+	char all_cpus[WRITER_NAME_BYTES]; /* those of tasks that may run on every CPU; "" = not known */
 	uint64_t nr_lost[EV_KIND_MAX];
 	struct trace_losses losses;
 	uint64_t nr_records;
@@ -94,7 +95,7 @@ MUST_USE int writer_inferred_switch(struct trace_writer *w, const struct writer_
 writer_fn writer_switch, writer_waking, writer_wakeup, writer_wakeup_new, writer_migrate;
 /* writer_task.c */
 writer_fn writer_fork, writer_exec, writer_exit, writer_rename, writer_free, writer_hang,
-	writer_wait, writer_task_info, writer_affinity;
+	writer_wait, writer_task_info, writer_affinity, writer_policy;
 /* writer_cgroup.c */
 writer_fn writer_cgroup, writer_cgroup_info;
 /* writer_irq.c */

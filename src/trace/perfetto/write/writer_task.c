@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/perfetto/schema.h"
 #include "trace/perfetto/write/writer_priv.h"
@@ -264,37 +265,72 @@ static bool list_cpus(const struct ev_affinity *rec, char *buf, size_t size)
 	return len > 0;
 }
 
+static int put_cpus(struct trace_writer *w, struct trace_task *task, uint64_t ts_ns,
+                    const char *cpus)
+{
+	struct track_arg arg = { .type = ARG_TEXT, .text = cpus };
+	struct track_event event = { .args = &arg, .nr_args = 1 };
+	int err = names_show(&w->names, task, ts_ns);
+
+	if (!err)
+		err = track_begin(&w->tracks);
+	if (!err)
+		err = track_of_task(&w->tracks, NULL, task, ts_ns, &event.track_uuid);
+	if (err)
+		return err;
+	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "affinity");
+	event.name_iid = track_iid(&w->tracks, USE_NAME, "affinity");
+	arg.name_iid = track_iid(&w->tracks, USE_ARG, "cpus_allowed");
+	return track_instant(&w->tracks, ts_ns, &event);
+}
+
 /*
  * Perfetto has no place for it: an instant on the thread's track, for tasks that may not run on
- * every CPU.
+ * every CPU. One that could until now gets two at that time: readers take the first for what was before.
  */
 int writer_affinity(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_affinity *rec = (const void *)hdr;
 	bool is_all = rec->flags & EV_AFFINITY_ALL;
-	char cpus[AFFINITY_BYTES];
-	struct track_arg arg = { .type = ARG_TEXT, .text = cpus };
-	struct track_event event = { .args = &arg, .nr_args = 1 };
 	struct trace_task *task = rec->tid ? trace_tasks_get(w->tasks, rec->tid) : NULL;
-	int err;
+	char cpus[AFFINITY_BYTES];
+	int err = 0;
 
 	if (!task)
 		return rec->tid ? -ENOMEM : -ERANGE;
-	if (is_all && !(task->flags & TASK_RESTRICTED))
-		return 0;
 	if (!list_cpus(rec, cpus, sizeof(cpus)))
 		return -ERANGE;
-	err = names_show(&w->names, task, hdr->ts_ns);
+	if (is_all && !(task->flags & TASK_RESTRICTED)) {
+		task->flags |= TASK_UNRESTRICTED;
+		if (strlen(cpus) < sizeof(w->all_cpus))
+			memcpy(w->all_cpus, cpus, strlen(cpus) + 1);
+		return 0;
+	}
+	if (task->flags & TASK_UNRESTRICTED && w->all_cpus[0])
+		err = put_cpus(w, task, hdr->ts_ns, w->all_cpus);
 	if (!err)
-		err = track_begin(&w->tracks);
+		err = put_cpus(w, task, hdr->ts_ns, cpus);
+	task->flags &= ~(uint32_t)(TASK_UNRESTRICTED | TASK_RESTRICTED);
+	/* What was written of it is the last word until it is bound again. */
+	if (!is_all)
+		task->flags |= TASK_RESTRICTED;
+	return err;
+}
+
+int writer_policy(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_policy *rec = (const void *)hdr;
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = rec->tid ? writer_task(w, rec->tid, hdr->ts_ns, &task) : -ERANGE;
+
 	if (!err)
-		err = track_of_task(&w->tracks, NULL, task, hdr->ts_ns, &event.track_uuid);
+		err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_POLICY, &e);
 	if (err)
 		return err;
-	task->flags = is_all ? task->flags & ~(uint32_t)TASK_RESTRICTED
-	                     : task->flags | TASK_RESTRICTED;
-	event.category_iid = track_iid(&w->tracks, USE_CATEGORY, "affinity");
-	event.name_iid = track_iid(&w->tracks, USE_NAME, "affinity");
-	arg.name_iid = track_iid(&w->tracks, USE_ARG, "cpus_allowed");
-	return track_instant(&w->tracks, hdr->ts_ns, &event);
+	pb_uint(e.w, POLICY_PID, rec->tid);
+	pb_uint(e.w, POLICY_POLICY, rec->policy);
+	pb_int(e.w, POLICY_PRIO, rec->prio);
+	ftrace_end(&e, hdr->flags);
+	return 0;
 }

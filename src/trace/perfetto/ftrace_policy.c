@@ -1,0 +1,19 @@
+/* Policies of tasks, which only our recorder writes. */
+#include "trace/perfetto/ftrace_fields.h"
+#include "trace/perfetto/ftrace_in.h"
+#include "trace/perfetto/schema.h"
+
+void ftrace_policy(struct bundle *b, const struct ftrace_event_in *e)
+{
+	uint64_t policy = num(e, POLICY_POLICY);
+	struct ev_policy *rec;
+
+	if (!tid(e, POLICY_PID) || policy >= ABI_POLICIES)
+		return;
+	decoder_see_tid(b->dec, e->ts_ns, tid(e, POLICY_PID));
+	rec = ADD(b, e, EV_POLICY, ev_policy);
+	rec->tid = tid(e, POLICY_PID);
+	rec->prio = prio_of(num(e, POLICY_PRIO));
+	rec->policy = (uint8_t)policy;
+	rec->pad_ = 0;
+}
