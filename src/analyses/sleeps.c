@@ -9,6 +9,7 @@
 #include "abi/event_check.h"
 #include "analyses/passes.h"
 #include "analyses/sleep_ends.h"
+#include "analyze/figures.h"
 #include "analyze/pass.h"
 #include "analyze/top.h"
 #include "base/cleanup.h"
@@ -27,6 +28,7 @@ struct sleeps {
 	struct edges reasons; /* of all: by 0, to the call */
 	struct edges calls;   /* by unit, to the call */
 	struct edges ends;    /* by unit, to what ended it */
+	struct edges disks;   /* by unit, to the disk of the request whose completion ended it */
 };
 
 static void done(void *work)
@@ -37,6 +39,7 @@ static void done(void *work)
 	edges_done(&x->reasons);
 	edges_done(&x->calls);
 	edges_done(&x->ends);
+	edges_done(&x->disks);
 }
 
 static void count(struct sleeper *s, uint64_t ns)
@@ -63,6 +66,8 @@ static int take(struct sleeps *x, const struct pair_sleep *s)
 		err = edges_add(&x->calls, unit, call, ns);
 	if (!err && !s->is_open)
 		err = edges_add(&x->ends, unit, sleep_end(&x->units, s), ns);
+	if (!err && s->dev)
+		err = edges_add(&x->disks, unit, s->dev, ns);
 	return err;
 }
 
@@ -79,12 +84,15 @@ static int collect(void *work)
 		err = edges_init(&x->calls);
 	if (!err)
 		err = edges_init(&x->ends);
+	if (!err)
+		err = edges_init(&x->disks);
 	while (!err && rows_sleep(&it, &s))
 		if (s.task != TASKS_NONE)
 			err = take(x, &s);
 	sleep_edges_sort(&x->reasons);
 	sleep_edges_sort(&x->calls);
 	sleep_edges_sort(&x->ends);
+	sleep_edges_sort(&x->disks);
 	return err;
 }
 
@@ -117,6 +125,28 @@ static void show_reasons(const struct edges *e, uint32_t by, uint64_t all_ns, st
 	report_end_array(r);
 }
 
+/* Only where block requests were recorded. */
+static void show_disks(const struct sleeps *x, uint32_t unit, uint64_t all_ns, struct report *r)
+{
+	uint32_t first = sleep_edges_first(&x->disks, unit);
+
+	if (!x->sc.s->facts->kinds[EV_BLOCK])
+		return;
+	report_begin_array(r, "block_io");
+	for (uint32_t i = first; i < x->disks.nr && x->disks.at[i].by == unit; i++) {
+		const struct edge *e = &x->disks.at[i];
+
+		report_begin_object(r, NULL);
+		report_string(r, "for",
+		              report_printf(r, "block I/O on %s", figure_device(r, e->to)));
+		report_string(r, "device", figure_device(r, e->to));
+		show_sums(&(struct sleeper){ e->count, e->sum_ns, e->max_ns }, r);
+		report_percent(r, "percent", e->sum_ns, all_ns);
+		report_end_object(r);
+	}
+	report_end_array(r);
+}
+
 static int show(void *work, struct report *r)
 {
 	struct sleeps *x = work;
@@ -144,6 +174,7 @@ static int show(void *work, struct report *r)
 		units_report(&x->units, r, unit);
 		show_sums(s, r);
 		show_reasons(&x->calls, unit, s->ns, r);
+		show_disks(x, unit, s->ns, r);
 		sleep_ends_report(&x->ends, &x->units, unit, s->ns, r);
 	}
 	return 0;

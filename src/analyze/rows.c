@@ -121,11 +121,12 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 	static const struct row_columns columns = {
 		TIMELINE_SLEEP,
 		2,
-		12,
+		13,
 		{ OFF(pair_sleep, start_ns), OFF(pair_sleep, end_ns), OFF(pair_sleep, task),
 		  OFF(pair_sleep, cpu), OFF(pair_sleep, state_bits), OFF(pair_sleep, state),
 		  OFF(pair_sleep, is_open), OFF(pair_sleep, arg), OFF(pair_sleep, waker),
-		  OFF(pair_sleep, by), OFF(pair_sleep, call), OFF(pair_sleep, flags) }
+		  OFF(pair_sleep, by), OFF(pair_sleep, call), OFF(pair_sleep, flags),
+		  OFF(pair_sleep, dev) }
 	};
 
 	while (step(it, &columns)) {
@@ -142,6 +143,7 @@ bool rows_sleep(struct rows *it, struct pair_sleep *out)
 			.by = U16(it, 9),
 			.call = U16(it, 10),
 			.flags = U8(it, 11),
+			.dev = U32(it, 12),
 		};
 		if (it->sc->is_all || (is_wanted(it, out->task, out->cpu, out->start_ns) &&
 		                       scope_overlaps(it->sc, out->start_ns, out->end_ns)))

@@ -53,7 +53,7 @@ bool scope_has(const struct scope *sc, uint64_t ts_ns);
 /* "pid_filter": what was asked for, or null. */
 void scope_report_pid(const struct scope *sc, struct report *r);
 
-#define ROWS_MAX_COLS  12
+#define ROWS_MAX_COLS  13
 #define ROWS_MAX_TIMES 3
 #define ROWS_BATCH     256
 

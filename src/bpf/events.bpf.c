@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "abi/event_cfg.h"
+#include "bpf/events_block.bpf.h"
 #include "bpf/events_cgroup.bpf.h"
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"

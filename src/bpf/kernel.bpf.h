@@ -207,6 +207,24 @@ struct task_struct {
 	unsigned char throttled; /* Linux 6.18 */
 };
 
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+enum req_flag_bits { __REQ_SYNC, __REQ_META, __REQ_FUA, __REQ_PREFLUSH, __REQ_RAHEAD };
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 __sector; /* ~0 = none */
+};
+
 struct irqaction {
 	const char *name;
 };

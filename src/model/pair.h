@@ -130,8 +130,9 @@ struct pair_sleep {
 	uint32_t waker; /* the task that ended it; TASKS_NONE = an interrupt, idle or unknown */
 	uint16_t by;    /* ABI_BY_*: which interrupt ended it */
 	uint16_t call;  /* ABI_CALL_* in which it slept */
-	uint8_t state;  /* enum pair_sleep_state */
-	uint8_t flags;  /* EV_FLAG_*: whether an interrupt ended it */
+	uint32_t dev; /* the disk of the request whose completion ended it, as the kernel counts; 0 = none that is known */
+	uint8_t state; /* enum pair_sleep_state */
+	uint8_t flags; /* EV_FLAG_*: whether an interrupt ended it */
 	uint8_t is_open;
 };
 

@@ -22,6 +22,7 @@ struct pair_task {
 	uint64_t work_ns;      /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;
 	uint64_t arg;                     /* of the call */
+	uint32_t dev;                     /* of the block request that began to wake it; 0 = none */
 	uint32_t waker;                   /* the task that began to wake it */
 	uint32_t taker;                   /* the task that took its CPU, while waiting for it */
 	struct pair_losses losses;        /* when the mode began; of wakes: when it last came on */
@@ -65,9 +66,11 @@ struct pair_cpu_state {
 	uint64_t busy_ns;
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
-	uint64_t to_idle_ns;  /* when it last switched to idle */
-	uint64_t alive_ns;    /* when something last happened on it that was not a switch */
-	uint32_t nr_runnable; /* known since the last loss of switches */
+	uint64_t to_idle_ns; /* when it last switched to idle */
+	uint64_t alive_ns;   /* when something last happened on it that was not a switch */
+	uint64_t completing_ns; /* the begin of the interrupt that completed a block request, the last one */
+	uint32_t completed_dev; /* and the disk of that; 0 = none */
+	uint32_t nr_runnable;   /* known since the last loss of switches */
 	int16_t prio;
 	uint8_t policy;
 	bool is_seen;   /* not just a number below one that was seen */

@@ -199,6 +199,18 @@ static void complete_block(struct pair *p, struct pair_request *q, const struct 
 	close_request(p, q);
 }
 
+/* Only inside a handler of which the begin is known: there the wakings that follow can be told from others. */
+static void note_completion(struct pair *p, const struct ev_block *ev)
+{
+	struct pair_cpu_state *c = pair_cpu_get(p, ev->hdr.cpu);
+	const struct pair_open *handler = c ? pair_span_interrupt(c) : NULL;
+
+	if (!c)
+		return;
+	c->completed_dev = handler && ev->dev <= UINT32_MAX ? (uint32_t)ev->dev : 0;
+	c->completing_ns = handler ? handler->start_ns : 0;
+}
+
 void pair_block_record(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_block *ev = (const struct ev_block *)rec;
@@ -208,6 +220,7 @@ void pair_block_record(struct pair *p, const struct ev_hdr *rec)
 	if (ev->step > EV_BLOCK_COMPLETE)
 		return;
 	if (ev->step == EV_BLOCK_COMPLETE) {
+		note_completion(p, ev);
 		if (q)
 			complete_block(p, q, ev);
 		else

@@ -33,6 +33,7 @@ static void emit_sleep(struct pair *p, uint32_t task, uint64_t end_ns, bool is_o
 		.cpu = st->from_cpu,
 		.by = is_open ? ABI_BY_NOT_RECORDED : st->by,
 		.call = st->call,
+		.dev = is_open ? 0 : st->dev,
 		.flags = is_open ? 0 : st->flags,
 		.state_bits = st->state_bits,
 		.state = PAIR_SLEEP_OTHER,
@@ -260,6 +261,20 @@ static void emit_edge(struct pair *p, uint32_t task, const struct ev_wake *ev, b
 	PAIR_EMIT(p, wakeup, &row);
 }
 
+/* The disk of the block request that the same handler has completed just before; 0 = none that is known. */
+static uint32_t completed_dev(const struct pair *p, const struct ev_wake *ev, const struct waker *w)
+{
+	const struct pair_cpu_state *c = ev->hdr.cpu < p->nr_cpus ? &p->cpus[ev->hdr.cpu] : NULL;
+	const struct pair_open *handler = NULL;
+
+	if (c && c->completed_dev && interrupt_is(interrupt_context(w->flags, w->by)))
+		handler = pair_span_interrupt(c);
+	/* Interrupts that have no begin in the recording may come inside of the handler. */
+	return handler && handler->start_ns == c->completing_ns && by_of(p, handler) == w->by
+	               ? c->completed_dev
+	               : 0;
+}
+
 static void note_waker(struct pair *p, struct pair_task *st, const struct ev_wake *ev)
 {
 	struct waker waker = waker_of(p, ev);
@@ -268,6 +283,7 @@ static void note_waker(struct pair *p, struct pair_task *st, const struct ev_wak
 	st->by = waker.by;
 	st->waker_cpu = pair_cpu_nr(ev->hdr.cpu);
 	st->flags = waker.flags;
+	st->dev = completed_dev(p, ev, &waker);
 	st->prio = ev->prio;
 }
 

@@ -6,7 +6,7 @@
 
 #include "model/timeline.h"
 
-#define TIMELINE_MAX_COLS 12
+#define TIMELINE_MAX_COLS 13
 #define TIMELINE_NO_FIELD UINT16_MAX
 
 struct timeline_col {

@@ -89,6 +89,38 @@ static void sleeps_have_reasons_and_ends(void **state)
 	expect_eq(num_at(root, "sleepers.0.pid"), 20);
 }
 
+static void sleeps_for_a_disk_are_added_up_by_disk(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct ev_block end = { { sizeof(end), EV_BLOCK, 0, 3, 1180 * US },
+		                .dev = 254ULL << 20 | 16,
+		                .step = EV_BLOCK_COMPLETE,
+		                .rwbs = "R" };
+	struct ev_wake wake = { { sizeof(wake), EV_WAKING, EV_FLAG_HARDIRQ, 3, 1190 * US },
+		                .tid = 20,
+		                .by = ABI_BY_IRQ + 7 };
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_NONE, 0);
+	irq(&p->f, 1170 * US, 3, 7, false);
+	push(&p->f, &end);
+	push(&p->f, &wake);
+	irq(&p->f, 1195 * US, 3, 7, true);
+	sw(&p->f, 1200 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	sleeps(p, 1300 * US, 1, 21, ABI_CALL_futex, 0x1000);
+	wakes(p, 1310 * US, 1, 21, 10);
+	finish(p, 1700 * US);
+	root = run_pass(p, &pass_sleeps);
+	expect_eq(len_at(root, "sleepers.0.block_io"), 1);
+	assert_string_equal(text_at(root, "sleepers.0.block_io.0.device"), "254:16");
+	assert_string_equal(text_at(root, "sleepers.0.block_io.0.for"), "block I/O on 254:16");
+	expect_eq(num_at(root, "sleepers.0.block_io.0.sleeps"), 1);
+	expect_eq(num_at(root, "sleepers.0.block_io.0.sleep_ns"), 90 * US);
+	p->facts.kinds[EV_BLOCK] = 0; /* not recorded: nothing is said */
+	assert_null(report_at(run_pass(p, &pass_sleeps), "sleepers.0.block_io"));
+}
+
 static void a_recording_without_calls_is_refused(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -172,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(sleeps_have_reasons_and_ends),
+		CASE(sleeps_for_a_disk_are_added_up_by_disk),
 		CASE(a_recording_without_calls_is_refused),
 		CASE(a_convoy_is_charged_to_who_held_the_lock),
 		CASE(timeouts_and_open_waits_release_nothing),

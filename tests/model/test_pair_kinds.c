@@ -372,6 +372,63 @@ static void a_sleep_has_its_system_call_and_its_end(void **state)
 	expect_eq(f->sleeps[2].waker, TASKS_NONE);
 }
 
+/* Task 7 sleeps from ts on, and ends it ten later, woken on CPU 2 by that interrupt. */
+static void ended_by(struct fixture *f, uint64_t ts, uint8_t flags, uint16_t by)
+{
+	struct ev_wake ev = { HDR(EV_WAKING, ev_wake, 2, ts + 10), .tid = 7, .by = by };
+
+	ev.hdr.flags = flags;
+	push(f, &ev);
+	sw(f, ts + 15, 0, 0, 7, EV_STATE_S);
+}
+
+static void goes_to_sleep(struct fixture *f, uint64_t ts)
+{
+	sw(f, ts, 0, 7, 0, EV_STATE_D);
+	block(f, ts + 1, EV_BLOCK_ISSUE, 0xfe00001, ts, "R");
+}
+
+static void a_sleep_names_the_disk_whose_request_ended_it(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 90, 0, 0, 7, EV_STATE_RUNNABLE);
+	goes_to_sleep(f, 100); /* by the handler of the disk */
+	irq(f, 108, 2, 24, false);
+	block(f, 109, EV_BLOCK_COMPLETE, 0xfe00001, 100, "R");
+	ended_by(f, 100, EV_FLAG_HARDIRQ, ABI_BY_IRQ + 24);
+	irq(f, 116, 2, 24, true);
+	goes_to_sleep(f, 200); /* by the softirq of disks */
+	softirq(f, 208, 2, 4, false);
+	block(f, 209, EV_BLOCK_COMPLETE, 0xfe00001, 200, "R");
+	ended_by(f, 200, EV_FLAG_SOFTIRQ, ABI_BY_SOFTIRQ + 4);
+	goes_to_sleep(f, 300); /* by the timer, inside of it */
+	ended_by(f, 300, EV_FLAG_HARDIRQ, ABI_BY_TIMER);
+	softirq(f, 316, 2, 4, true);
+	goes_to_sleep(f, 400); /* by the next interrupt */
+	irq(f, 404, 2, 24, false);
+	block(f, 405, EV_BLOCK_COMPLETE, 0xfe00001, 400, "R");
+	irq(f, 406, 2, 24, true);
+	irq(f, 407, 2, 24, false);
+	ended_by(f, 400, EV_FLAG_HARDIRQ, ABI_BY_IRQ + 24);
+	irq(f, 416, 2, 24, true);
+	goes_to_sleep(f, 500); /* completed outside of a handler that is known */
+	block(f, 505, EV_BLOCK_COMPLETE, 0xfe00001, 500, "R");
+	irq(f, 507, 2, 24, false);
+	ended_by(f, 500, EV_FLAG_HARDIRQ, ABI_BY_IRQ + 24);
+	irq(f, 516, 2, 24, true);
+	goes_to_sleep(f, 600); /* a task woke it, whatever the recording says of interrupts */
+	irq(f, 607, 2, 24, false);
+	block(f, 608, EV_BLOCK_COMPLETE, 0xfe00001, 600, "R");
+	ended_by(f, 600, 0, ABI_BY_UNKNOWN);
+	done(f, 700);
+	expect_eq(f->nr_sleeps, 6);
+	expect_eq(f->sleeps[0].dev, 0xfe00001);
+	expect_eq(f->sleeps[1].dev, 0xfe00001);
+	for (uint32_t i = 2; i < 6; i++)
+		expect_eq(f->sleeps[i].dev, 0);
+}
+
 static void policy(struct fixture *f, uint64_t ts, uint32_t tid, uint8_t policy)
 {
 	push(f, &(struct ev_policy){ HDR(EV_POLICY, ev_policy, 0, ts), .tid = tid, .prio = 49,
@@ -545,6 +602,7 @@ int main(void)
 		T(numbers_of_texts_are_bounded),
 		T(a_sleep_has_its_system_call_and_its_end),
 		T(a_slice_has_the_policy_with_which_it_began),
+		T(a_sleep_names_the_disk_whose_request_ended_it),
 		T(packets_pages_and_suspends_are_marks),
 		cmocka_unit_test(random_requests_pair_as_a_list_of_open_ones_does),
 	};

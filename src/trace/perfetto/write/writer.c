@@ -291,6 +291,7 @@ static void put_config(struct trace_writer *w, uint64_t kinds)
 		[EV_CPU_FREQ] = "power/cpu_frequency",
 		[EV_CPU_HOTPLUG] = "cpuhp/cpuhp_enter",
 		[EV_GPU_MEM] = "gpu_mem/gpu_mem_total",
+		[EV_BLOCK] = "block/block_rq_issue",
 		[EV_CGROUP] = "cgroup/cgroup_attach_task",
 		[EV_CGROUP_INFO] = "cgroup/cgroup_mkdir",
 	};
