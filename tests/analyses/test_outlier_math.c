@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyses/outlier_math.h"
+#include "analyses/outliers/outlier_math.h"
 
 /* [10,12,11,13,12,14,100,11,13,12], sorted. */
 static const uint64_t vector[] = { 10, 11, 11, 12, 12, 12, 13, 13, 14, 100 };

@@ -1,5 +1,5 @@
 /*
- * analyses/outlier_metric — one measured thing of many owners (tasks or CPUs), and those of them that lie outside.
+ * analyses/outliers/outlier_metric — one measured thing of many owners (tasks or CPUs), and those of them that lie outside.
  *
  * All numbers of all owners are held against each other; an owner is listed once, with its worst number, and how
  * many of its numbers lie outside.
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyses/outlier_math.h"
+#include "analyses/outliers/outlier_math.h"
 #include "analyze/grouped.h"
 #include "analyze/scope.h"
 #include "analyze/top.h"

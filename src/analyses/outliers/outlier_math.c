@@ -1,4 +1,4 @@
-#include "analyses/outlier_math.h"
+#include "analyses/outliers/outlier_math.h"
 
 #include <math.h>
 #include <string.h>

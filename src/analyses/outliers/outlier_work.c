@@ -1,4 +1,4 @@
-#include "analyses/outlier_work.h"
+#include "analyses/outliers/outlier_work.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * analyses/outlier_work — where outliers are searched for: the categories, and what is measured in
+ * analyses/outliers/outlier_work — where outliers are searched for: the categories, and what is measured in
  * each.
  *
  * Single waits and sleeps are compared with those of all tasks, not of the own task only; run times
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "analyses/outlier_metric.h"
+#include "analyses/outliers/outlier_metric.h"
 #include "base/attr.h"
 
 #define OUTLIER_CATEGORIES   3

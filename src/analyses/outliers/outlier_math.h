@@ -1,5 +1,5 @@
 /*
- * analyses/outlier_math — which numbers of many lie outside, by four methods. Pure.
+ * analyses/outliers/outlier_math — which numbers of many lie outside, by four methods. Pure.
  *
  *   IQR         beyond k quartile ranges below the first or above the third quartile (k 1.5); quartiles and median
  *               are interpolated between the two nearest elements.

@@ -1,8 +1,8 @@
-/* Tasks and CPUs that are unlike the others, by one of the methods of analyses/outlier_math.h, as a report. */
+/* Tasks and CPUs that are unlike the others, by one of the methods of analyses/outliers/outlier_math.h, as a report. */
 #include <errno.h>
 #include <string.h>
 
-#include "analyses/outlier_work.h"
+#include "analyses/outliers/outlier_work.h"
 #include "analyses/passes.h"
 #include "analyze/pass.h"
 

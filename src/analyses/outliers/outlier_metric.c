@@ -1,4 +1,4 @@
-#include "analyses/outlier_metric.h"
+#include "analyses/outliers/outlier_metric.h"
 
 #include <errno.h>
 #include <stdlib.h>
