@@ -1,6 +1,7 @@
 /*
  * Which tasks preempt which: a task leaves its CPU still runnable, and another is switched in.
- * Yielding is not distinguished. Taken from the waits that follow, which give the victim's wait.
+ * Yielding is not distinguished. Taken from the waits that follow, which give the victim's wait. A task that a quota takes
+ * off its CPU is not preempted by the task that comes next: it is counted as throttled.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct preempted_task {
 	uint64_t count;
 	uint64_t wait_ns;
 	uint64_t max_ns;
+	uint64_t nr_throttled;
 	uint32_t nr_preemptors;
 	uint32_t first_edge; /* number + 1 */
 };
@@ -29,6 +31,7 @@ struct preemptions {
 	struct preempted_task *victims; /* by task */
 	uint32_t *next_edge;            /* of the same victim; number + 1 */
 	uint64_t total;
+	uint64_t total_throttled;
 };
 
 static void done(void *work)
@@ -41,10 +44,14 @@ static void done(void *work)
 }
 
 /* It happened where the task left the CPU, when it left. */
-static bool is_preemption(const struct preemptions *x, const struct pair_wait *w)
+static bool is_loss(const struct preemptions *x, const struct pair_wait *w)
 {
-	return w->cause == PAIR_PREEMPTED && w->waker != TASKS_NONE && w->waker != w->task &&
-	       scope_has(&x->sc, w->wakeup_ns);
+	return w->cause == PAIR_PREEMPTED && scope_has(&x->sc, w->wakeup_ns);
+}
+
+static bool is_preemption(const struct pair_wait *w)
+{
+	return w->waker != TASKS_NONE && w->waker != w->task;
 }
 
 static int link_edges(struct preemptions *x)
@@ -76,7 +83,14 @@ static int collect(void *work)
 		struct preempted_task *v = &x->victims[row.task];
 		uint64_t ns = latency_ns(&row);
 
-		if (!is_preemption(x, &row))
+		if (!is_loss(x, &row))
+			continue;
+		if (latency_is_throttled(x->sc.s, &row)) {
+			x->total_throttled++;
+			v->nr_throttled++;
+			continue;
+		}
+		if (!is_preemption(&row))
 			continue;
 		x->total++;
 		v->count++;
@@ -114,6 +128,7 @@ static int show_victim(const struct preemptions *x, uint32_t task, struct report
 	report_begin_object(r, NULL);
 	task_report(x->sc.s, r, task);
 	report_u64(r, "preempted_count", v->count);
+	report_u64(r, "throttled_count", v->nr_throttled);
 	report_u64(r, "total_wait_ns", v->wait_ns);
 	report_u64(r, "max_wait_ns", v->max_ns);
 	report_u64(r, "total_unique_preemptors", v->nr_preemptors);
@@ -138,6 +153,7 @@ static int show(void *work, struct report *r)
 	}
 	top_rank(&top);
 	report_u64(r, "total_preemptions", x->total);
+	report_u64(r, "total_throttled", x->total_throttled);
 	report_u64(r, "total_processes", nr);
 	report_u64(r, "processes_shown", top.nr);
 	scope_report_pid(&x->sc, r);
@@ -145,9 +161,11 @@ static int show(void *work, struct report *r)
 	for (uint32_t i = 0; !err && i < top.nr; i++)
 		err = show_victim(x, (uint32_t)top.entries[i].id, r);
 	report_end_array(r);
-	report_string(r, "note",
-	              "a task left its CPU still runnable and another came on; "
-	              "waits are from the switch-out to the next switch-in");
+	report_string(
+		r, "note",
+		"a task left its CPU still runnable and another came on; those that a quota took "
+		"off their CPUs are counted as throttled instead; "
+		"waits are from the switch-out to the next switch-in");
 	return top.has_failed ? -ENOMEM : err;
 }
 
@@ -158,6 +176,7 @@ const struct pass pass_preemptions = {
 	.what = "which tasks were preempted while still runnable, and by which",
 	.needs = EV_BIT(EV_SWITCH),
 	.cost = 2,
+	.finds_by_task = TIMELINE_BIT(THROTTLE),
 	.work = { .size = sizeof(struct preemptions),
 	          .collect = collect,
 	          .show = show,

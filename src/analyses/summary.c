@@ -112,21 +112,9 @@ static const char *by_text(const struct source *s, const struct pair_wait *w,
 	return interrupt_title(&i, buf);
 }
 
-/* Then a quota took its CPU, and not the task that had it next. */
-static bool is_throttled(const struct source *s, const struct pair_wait *w)
-{
-	uint64_t start_ns = pair_wait_woken_ns(w);
-	struct timeline_query q = { TIMELINE_THROTTLE, w->task, TIMELINE_ANY_CPU, start_ns,
-		                    start_ns + 1 };
-	struct timeline_iter it;
-
-	return w->cause == PAIR_PREEMPTED && !timeline_find(s->timeline, &q, &it) &&
-	       timeline_next(&it, NULL, NULL);
-}
-
 static void show_wait(const struct source *s, const struct pair_wait *w, struct report *r)
 {
-	bool is_by_quota = is_throttled(s, w);
+	bool is_by_quota = latency_is_throttled(s, w);
 	char text[INTERRUPT_TEXT];
 
 	report_begin_object(r, NULL);

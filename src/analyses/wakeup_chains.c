@@ -1,8 +1,8 @@
 /*
  * Chains of wakeups: a task had to wait before it could wake the next one, which had to wait as well. The link before
  * a wakeup is the last wait of its waker, if the waker has not slept since. Each link is over before the next begins,
- * so the latencies of a chain never overlap, and a chain ends where a task would come twice. All tables are walked
- * once, in the order of time, keeping the last wait of each task.
+ * so the latencies of a chain never overlap, and a chain ends where a task would come twice. A wait that has not ended is the last
+ * link of its chain. All tables are walked once, in the order of time, keeping the last wait of each task.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ struct chain_link {
 	bool is_from_waking;
 	bool is_wanted;
 	bool is_part; /* of a longer chain */
+	bool is_open; /* it still waits at the end: its latency is its age */
 };
 
 struct task_at {
@@ -49,7 +50,9 @@ struct chains {
 	struct pass_args all_args;
 	struct chain_link *links;
 	uint32_t nr;
+	uint32_t nr_open;
 	uint32_t capacity;
+	bool has_open; /* those that still wait count, too */
 	struct task_at *tasks;
 	struct rows waits, slices, wakeups;
 	struct pair_wait wait;
@@ -96,10 +99,12 @@ static int add_link(struct chains *x, const struct pair_wait *w)
 		.waker = waker,
 		.before = at->waker == w->waker ? at->before : 0,
 		.is_from_waking = w->waking_ns != 0,
+		.is_open = w->is_open,
 		.is_wanted = scope_takes(&x->sc, w->task, pair_wait_woken_ns(w)) &&
 		             pass_takes_cpu(x->sc.args, w->cpu) &&
 		             scope_overlaps(&x->sc, pair_wait_woken_ns(w), w->end_ns),
 	};
+	x->nr_open += w->is_open;
 	measure(x, x->nr);
 	at->last = x->nr;
 	at->waker = TASKS_NONE;
@@ -119,7 +124,9 @@ static void take_wakeup(struct chains *x)
 
 static int take_wait(struct chains *x)
 {
-	int err = latency_counts(&x->wait) ? add_link(x, &x->wait) : 0;
+	bool is_taken = latency_counts(&x->wait) ||
+	                (x->has_open && x->wait.is_open && x->wait.cause != PAIR_PREEMPTED);
+	int err = is_taken ? add_link(x, &x->wait) : 0;
 
 	x->has_wait = rows_wait(&x->waits, &x->wait);
 	return err;
@@ -182,8 +189,9 @@ static void show_link(const struct chains *x, const struct chain_link *l, struct
 	report_string(r, "wakee_comm", source_comm(s, l->task));
 	waker_report(s, r, l->waker, UNITS_LAST_NAME);
 	report_u64(r, "wakeup_ts", l->start_ns);
-	report_u64(r, "schedule_ts", l->end_ns);
+	report_u64_if(r, "schedule_ts", !l->is_open, l->end_ns);
 	report_u64(r, "latency_ns", l->end_ns - l->start_ns);
+	report_bool(r, "is_open", l->is_open);
 	report_string(r, "from", l->is_from_waking ? "waking" : "wakeup");
 	report_end_object(r);
 }
@@ -228,11 +236,13 @@ static int show(const struct chains *x, struct report *r)
 	report_u64(r, "total_chains_found", nr);
 	report_u64(r, "chains_shown", top.nr);
 	report_u64(r, "wakeups", x->nr);
+	report_u64(r, "still_waiting", x->nr_open);
 	for (uint32_t i = 0; top_row(&top, i, r, "chains"); i++)
 		show_chain(x, (uint32_t)top.entries[i].id, r);
-	report_string(r, "note",
-	              "each waker had itself waited before it woke the next; criticality is the "
-	              "length times the latency in ms");
+	report_string(
+		r, "note",
+		"each waker had itself waited before it woke the next; criticality is the "
+		"length times the latency in ms; the latency of a wait that is open is its age");
 	return 0;
 }
 
@@ -310,7 +320,7 @@ static int show_tracker(const struct chains *x, struct report *r)
 static int run_with(const struct source *s, const struct pass_args *args, struct report *r,
                     struct diag *d, int (*present)(const struct chains *x, struct report *r))
 {
-	SCOPED(done) struct chains x = { 0 };
+	SCOPED(done) struct chains x = { .has_open = present == show };
 	int err = scope_init(&x.sc, s, args, d);
 
 	if (err)

@@ -31,6 +31,19 @@ const char *latency_cause(const struct pair_wait *w)
 	return names[w->cause];
 }
 
+bool latency_is_throttled(const struct source *s, const struct pair_wait *w)
+{
+	uint64_t start_ns = pair_wait_woken_ns(w);
+	struct timeline_query q = { TIMELINE_THROTTLE, w->task, TIMELINE_ANY_CPU, start_ns,
+		                    start_ns + 1 };
+	struct timeline_iter it;
+
+	return w->cause == PAIR_PREEMPTED &&
+	       timeline_end(s->timeline, TIMELINE_THROTTLE) >
+	               timeline_first(s->timeline, TIMELINE_THROTTLE) &&
+	       !timeline_find(s->timeline, &q, &it) && timeline_next(&it, NULL, NULL);
+}
+
 void latency_from_add(struct latency_from *f, const struct pair_wait *w)
 {
 	if (w->cause == PAIR_PREEMPTED)

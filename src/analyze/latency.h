@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analyze/report.h"
+#include "analyze/source.h"
 #include "model/pair.h"
 
 /* Where latencies begin, to be reported with them. */
@@ -28,6 +29,8 @@ uint64_t latency_queue_ns(const struct pair_wait *w);
 /* Its waker: a task, an interrupt (interrupt_key()), or TASKS_NONE for idle or unknown. */
 uint32_t latency_waker(const struct pair_wait *w);
 const char *latency_cause(const struct pair_wait *w); /* woken, new, preempted */
+/* Whether a quota took its CPU, and not the task that had it next. Needs the index of throttlings by task. */
+bool latency_is_throttled(const struct source *s, const struct pair_wait *w);
 
 void latency_from_add(struct latency_from *f, const struct pair_wait *w);
 /*

@@ -533,6 +533,12 @@ static int chain_of(const struct ref *ref, int end, int path[REF_MAX])
 	return len;
 }
 
+/* One that still waits is the last of its chain. */
+static bool is_link(const struct ref_wait *w)
+{
+	return w->cause != PAIR_PREEMPTED;
+}
+
 static void check_chains(struct pass_fixture *p, const struct ref *ref)
 {
 	const struct report_node *root = run_pass(p, &pass_wakeup_chains);
@@ -540,14 +546,14 @@ static void check_chains(struct pass_fixture *p, const struct ref *ref)
 	int path[REF_MAX], longer[REF_MAX];
 
 	for (int i = 0; i < ref->nr_waits; i++) {
-		int len = is_wakeup(&ref->waits[i]) ? chain_of(ref, i, path) : 0;
+		int len = is_link(&ref->waits[i]) ? chain_of(ref, i, path) : 0;
 		uint64_t total = 0;
 		bool is_part = false;
 
 		for (int k = 0; k < len; k++)
 			total += latency(&ref->waits[path[k]]);
 		for (int k = 0; k < ref->nr_waits && len > 1; k++)
-			if (is_wakeup(&ref->waits[k]) && before(ref, &ref->waits[k]) == i &&
+			if (is_link(&ref->waits[k]) && before(ref, &ref->waits[k]) == i &&
 			    chain_of(ref, k, longer) == len + 1)
 				is_part = true;
 		if (len < 2 || is_part)

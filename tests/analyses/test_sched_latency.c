@@ -158,6 +158,32 @@ static void w38_ping_pong_is_no_endless_chain(void **state)
 	expect_eq(num_at(root, "chains.0.total_latency_ns"), 200);
 }
 
+/* 11 waits, runs and wakes 12, which never runs: its age is its latency so far. */
+static void a_wait_that_is_open_ends_its_chain(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 1000, 0, 0, 10, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000, 1, 0, 9, EV_STATE_RUNNABLE);
+	waking(&p->f, 2000, 0, 11, 10);
+	sw(&p->f, 2400, 1, 9, 11, EV_STATE_S);
+	waking(&p->f, 3000, 1, 12, 11);
+	finish(p, 5000);
+	root = run_pass(p, &pass_wakeup_chains);
+	expect_eq(num_at(root, "wakeups"), 2);
+	expect_eq(num_at(root, "still_waiting"), 1);
+	expect_eq(num_at(root, "total_chains_found"), 1);
+	expect_eq(num_at(root, "chains.0.total_latency_ns"), 2400);
+	assert_false(report_at(root, "chains.0.chain.0.is_open")->b);
+	expect_eq(num_at(root, "chains.0.chain.0.schedule_ts"), 2400);
+	assert_true(report_at(root, "chains.0.chain.1.is_open")->b);
+	assert_true(is_null_at(root, "chains.0.chain.1.schedule_ts"));
+	expect_eq(num_at(root, "chains.0.chain.1.latency_ns"), 2000);
+	root = run_pass(p, &pass_wakeup_tracker); /* of scxtop: those that are over */
+	expect_eq(num_at(root, "total_wakeups"), 1);
+}
+
 /* What the waker waited for later, or before it slept last, has nothing to do with a wakeup. */
 static void w38_the_bound_is_the_time_of_each_wakeup(void **state)
 {
@@ -305,6 +331,7 @@ int main(void)
 		CASE(stages_add_up),
 		CASE(w38_a_chain_goes_back_in_time_and_adds_its_latencies),
 		CASE(w38_ping_pong_is_no_endless_chain),
+		CASE(a_wait_that_is_open_ends_its_chain),
 		CASE(w38_the_bound_is_the_time_of_each_wakeup),
 		CASE(an_interrupted_task_is_not_the_waker),
 		CASE(w48_a_waking_and_its_wakeup_are_one_correlation),

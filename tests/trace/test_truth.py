@@ -834,6 +834,7 @@ UNREPORTED = {("summary", "capabilities", "has_process_stats"), ("summary", "los
           ("explain", "waits", "parts", "cpu"), ("explain", "waits", "parts", "class"), ("explain", "waits", "stay_list", "cpu"),
           ("blame", "victims", "pid"), ("blame", "victims", "blames", "pid"), ("blame", "culprits", "pid"),  # of names
           ("pressure", "stalled", "pid"), ("pressure", "stalled", "behind", "pid"),
+          ("wakeup_chains", "chains", "chain", "schedule_ts"),  # of a wait that is not over
           *((kind, "bottlenecks", *path) for kind in ("scheduling_bottlenecks", "summary")
             for path in (("pid",), ("causes", "pid"), ("causes", "class")))}
 MAY_BE_NULL = {"by", "incomplete", "waker_pid", "waker_comm", "waker_interrupt", "woken_by", "pid_filter", "tid_filter", "kernel", "scheduler", "start_unix_timestamp", "tgid"}
