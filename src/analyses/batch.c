@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "base/clock.h"
 #include "base/parallel.h"

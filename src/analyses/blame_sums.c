@@ -53,7 +53,7 @@ static int add(void *ctx, uint32_t unit, uint32_t nr, const struct ledger_part *
 		}
 		b->urgent_ns[culprit] += ns;
 	}
-	return edges_add(&b->edges, culprit, unit, ns);
+	return edges_add(&b->edges, unit, culprit, ns);
 }
 
 static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64_t ns,
@@ -113,17 +113,6 @@ static int allocate(struct blame_sums *b)
 	return edges_init(&b->edges);
 }
 
-static int by_victim(const void *a, const void *b)
-{
-	const struct edge *left = a, *right = b;
-
-	if (left->to != right->to)
-		return left->to < right->to ? -1 : 1;
-	if (left->sum_ns != right->sum_ns)
-		return left->sum_ns > right->sum_ns ? -1 : 1;
-	return (left->by > right->by) - (left->by < right->by);
-}
-
 int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
                        struct ledger *l)
 {
@@ -146,25 +135,11 @@ int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struc
 	if (!err)
 		err = sweep_run(l, b->stays, b->nr_stays, units->nr,
 		                &(struct sweep_out){ .ctx = b, .part = add });
-	if (!err && b->edges.nr)
-		qsort(b->edges.at, b->edges.nr, sizeof(*b->edges.at), by_victim);
+	edges_sort(&b->edges);
 	return err;
 }
 
 uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out)
 {
-	uint32_t low = 0, high = b->edges.nr, end;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (b->edges.at[middle].to < victim)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < b->edges.nr && b->edges.at[end].to == victim; end++)
-		;
-	*out = &b->edges.at[low];
-	return end - low;
+	return edges_of(&b->edges, victim, out);
 }

@@ -39,7 +39,7 @@ struct blame_sums {
 	uint64_t *urgent_ns; /* of that, with a real-time or deadline priority */
 	int16_t *urgent;     /* by unit: that priority, the most urgent */
 	uint8_t *policy;     /* by unit: the policy with it, ABI_POLICY_* */
-	struct edges edges;  /* by the culprit, to the victim; by victim, the most time first */
+	struct edges edges;  /* by the victim, to the culprit; sorted */
 	struct sweep_stay *stays;
 	size_t nr_stays, room_stays;
 };

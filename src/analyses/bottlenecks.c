@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "base/text.h"
 #include "ledger/occupancy.h"
 
@@ -37,7 +37,7 @@ static void find_causes(const struct blame_sums *b, struct bottleneck *x)
 	uint32_t nr = blame_sums_culprits(b, x->victim, &at);
 
 	for (uint32_t i = 0; i < nr; i++)
-		add_cause(x, &(struct bottleneck_cause){ at[i].sum_ns, at[i].by, LEDGER_TASK });
+		add_cause(x, &(struct bottleneck_cause){ at[i].sum_ns, at[i].to, LEDGER_TASK });
 	for (int kind = 0; kind < LEDGER_KINDS; kind++)
 		if (kind != LEDGER_TASK && v->ns[kind])
 			add_cause(x, &(struct bottleneck_cause){ .ns = v->ns[kind],

@@ -189,34 +189,32 @@ static int collect(void *work)
 			err = take(x, &s);
 	if (!err)
 		err = charge_holders(x);
-	sleep_edges_sort(&x->waiters);
-	sleep_edges_sort(&x->holders);
+	edges_sort(&x->waiters);
+	edges_sort(&x->holders);
 	return err;
 }
 
 static void show_waiters(const struct locks *x, uint32_t lock, struct report *r)
 {
-	uint32_t first = sleep_edges_first(&x->waiters, lock), nr = 0;
+	const struct edge *at;
+	uint32_t nr = edges_of(&x->waiters, lock, &at);
 
-	while (first + nr < x->waiters.nr && x->waiters.at[first + nr].by == lock)
-		nr++;
 	report_u64(r, "waiters", nr);
 	report_begin_object(r, "longest_waiter");
-	task_report(x->sc.s, r, nr ? x->waiters.at[first].to : TASKS_NONE);
+	task_report(x->sc.s, r, nr ? at[0].to : TASKS_NONE);
 	report_end_object(r);
 }
 
 /* pid and comm are null for the time after which no task released it. */
 static void show_holders(const struct locks *x, uint32_t lock, struct report *r)
 {
-	uint32_t first = sleep_edges_first(&x->holders, lock);
+	const struct edge *at;
+	uint32_t nr = edges_of(&x->holders, lock, &at);
 
 	report_begin_array(r, "held_by");
-	for (uint32_t i = first; i < x->holders.nr && i < first + MAX_HOLDERS; i++) {
-		const struct edge *e = &x->holders.at[i];
+	for (uint32_t i = 0; i < nr && i < MAX_HOLDERS; i++) {
+		const struct edge *e = &at[i];
 
-		if (e->by != lock)
-			break;
 		report_begin_object(r, NULL);
 		task_report(x->sc.s, r, e->to);
 		report_u64(r, "releases", e->to == TASKS_NONE ? 0 : e->count);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "analyses/blame_sums.h"
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/grouped.h"
 #include "analyze/pass.h"
@@ -199,7 +199,7 @@ static void show_culprits(const struct pressure *x, uint32_t victim, struct repo
 	report_begin_array(r, "behind");
 	for (uint32_t i = 0; i < nr && i < CULPRITS; i++) {
 		report_begin_object(r, NULL);
-		units_report(&x->units, r, at[i].by);
+		units_report(&x->units, r, at[i].to);
 		report_u64(r, "wait_ns", at[i].sum_ns);
 		report_percent(r, "percent", at[i].sum_ns, x->sums.victims[victim].wait_ns);
 		report_end_object(r);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/depth_sweep.h"
 #include "analyze/grouped.h"

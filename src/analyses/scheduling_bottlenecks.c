@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "analyses/bottlenecks.h"
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/moves.h"
 #include "analyze/pass.h"

@@ -1,7 +1,5 @@
 #include "analyses/sleep_ends.h"
 
-#include <stdlib.h>
-
 #include "abi/call.h"
 #include "model/interrupt.h"
 
@@ -65,6 +63,13 @@ static const char *const words[ABI_CALL_MAX] = {
 	[ABI_CALL_FOREIGN] = "another system call",
 };
 
+uint16_t sleep_call(const struct source *s, const struct pair_sleep *row)
+{
+	const struct task *t = tasks_at(s->tasks, row->task);
+
+	return !row->call && t && t->is_kthread ? ABI_CALL_KTHREAD : row->call;
+}
+
 const char *sleep_for(uint16_t call)
 {
 	return call < ABI_CALL_MAX ? words[call] : NULL;
@@ -79,48 +84,16 @@ uint32_t sleep_end(const struct units *u, const struct pair_sleep *s)
 	return s->waker == TASKS_NONE ? TASKS_NONE : units_of(u, s->waker);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct edge *left = a, *right = b;
-
-	if (left->by != right->by)
-		return left->by < right->by ? -1 : 1;
-	if (left->sum_ns != right->sum_ns)
-		return left->sum_ns > right->sum_ns ? -1 : 1;
-	return (left->to > right->to) - (left->to < right->to);
-}
-
-void sleep_edges_sort(struct edges *e)
-{
-	if (e->nr)
-		qsort(e->at, e->nr, sizeof(*e->at), by_time);
-}
-
-uint32_t sleep_edges_first(const struct edges *e, uint32_t by)
-{
-	uint32_t low = 0, high = e->nr;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (e->at[middle].by < by)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 void sleep_ends_report(const struct edges *ends, const struct units *u, uint32_t by,
                        uint64_t all_ns, struct report *r)
 {
-	uint32_t first = sleep_edges_first(ends, by);
+	const struct edge *at;
+	uint32_t nr = edges_of(ends, by, &at);
 	struct interrupt interrupt;
 
 	report_begin_array(r, "ended_by");
-	for (uint32_t i = first; i < ends->nr && i < first + MAX_ENDS && ends->at[i].by == by;
-	     i++) {
-		const struct edge *e = &ends->at[i];
+	for (uint32_t i = 0; i < nr && i < MAX_ENDS; i++) {
+		const struct edge *e = &at[i];
 		bool is_task = e->to != TASKS_NONE && !interrupt_of_key(e->to, &interrupt);
 
 		report_begin_object(r, NULL);

@@ -53,12 +53,9 @@ static void count(struct sleeper *s, uint64_t ns)
 static int take(struct sleeps *x, const struct pair_sleep *s)
 {
 	uint64_t ns = scope_cut(&x->sc, s->start_ns, s->end_ns);
-	uint32_t unit = units_of(&x->units, s->task), call = s->call;
-	const struct task *t = tasks_at(x->sc.s->tasks, s->task);
+	uint32_t unit = units_of(&x->units, s->task), call = sleep_call(x->sc.s, s);
 	int err;
 
-	if (!call && t && t->is_kthread)
-		call = ABI_CALL_KTHREAD;
 	count(&x->sleepers[unit], ns);
 	count(&x->all, ns);
 	err = edges_add(&x->reasons, 0, call, ns);
@@ -89,10 +86,10 @@ static int collect(void *work)
 	while (!err && rows_sleep(&it, &s))
 		if (s.task != TASKS_NONE)
 			err = take(x, &s);
-	sleep_edges_sort(&x->reasons);
-	sleep_edges_sort(&x->calls);
-	sleep_edges_sort(&x->ends);
-	sleep_edges_sort(&x->disks);
+	edges_sort(&x->reasons);
+	edges_sort(&x->calls);
+	edges_sort(&x->ends);
+	edges_sort(&x->disks);
 	return err;
 }
 
@@ -112,14 +109,15 @@ static void show_call(uint32_t call, struct report *r)
 
 static void show_reasons(const struct edges *e, uint32_t by, uint64_t all_ns, struct report *r)
 {
-	uint32_t first = sleep_edges_first(e, by);
+	const struct edge *at;
+	uint32_t nr = edges_of(e, by, &at);
 
 	report_begin_array(r, "reasons");
-	for (uint32_t i = first; i < e->nr && e->at[i].by == by; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		report_begin_object(r, NULL);
-		show_call(e->at[i].to, r);
-		show_sums(&(struct sleeper){ e->at[i].count, e->at[i].sum_ns, e->at[i].max_ns }, r);
-		report_percent(r, "percent", e->at[i].sum_ns, all_ns);
+		show_call(at[i].to, r);
+		show_sums(&(struct sleeper){ at[i].count, at[i].sum_ns, at[i].max_ns }, r);
+		report_percent(r, "percent", at[i].sum_ns, all_ns);
 		report_end_object(r);
 	}
 	report_end_array(r);
@@ -128,13 +126,14 @@ static void show_reasons(const struct edges *e, uint32_t by, uint64_t all_ns, st
 /* Only where block requests were recorded. */
 static void show_disks(const struct sleeps *x, uint32_t unit, uint64_t all_ns, struct report *r)
 {
-	uint32_t first = sleep_edges_first(&x->disks, unit);
+	const struct edge *at;
+	uint32_t nr = edges_of(&x->disks, unit, &at);
 
 	if (!x->sc.s->facts->kinds[EV_BLOCK])
 		return;
 	report_begin_array(r, "block_io");
-	for (uint32_t i = first; i < x->disks.nr && x->disks.at[i].by == unit; i++) {
-		const struct edge *e = &x->disks.at[i];
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct edge *e = &at[i];
 
 		report_begin_object(r, NULL);
 		report_string(r, "for",

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/pass.h"
 #include "analyze/scope.h"

@@ -68,6 +68,41 @@ int edges_add(struct edges *e, uint32_t by, uint32_t to, uint64_t ns)
 	return 0;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct edge *left = a, *right = b;
+
+	if (left->by != right->by)
+		return left->by < right->by ? -1 : 1;
+	if (left->sum_ns != right->sum_ns)
+		return left->sum_ns > right->sum_ns ? -1 : 1;
+	return (left->to > right->to) - (left->to < right->to);
+}
+
+void edges_sort(struct edges *e)
+{
+	if (e->nr)
+		qsort(e->at, e->nr, sizeof(*e->at), by_time);
+}
+
+uint32_t edges_of(const struct edges *e, uint32_t by, const struct edge **out)
+{
+	uint32_t low = 0, high = e->nr, end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (e->at[middle].by < by)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < e->nr && e->at[end].by == by; end++)
+		;
+	*out = e->nr ? &e->at[low] : NULL;
+	return end - low;
+}
+
 void edges_done(struct edges *e)
 {
 	free(e->at);

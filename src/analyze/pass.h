@@ -43,12 +43,14 @@ struct pass_args {
 	uint32_t limit;     /* rows of each list; 0 = the analysis's own default */
 	enum pass_by by;    /* what rows are about, where an analysis has the choice */
 	const char *method; /* of outliers: IQR, MAD, StdDev, Percentile; NULL = the default */
-	/* Of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; of others, their mode; NULL = the default. */
+	/* Of outliers: latency, runtime, cpu, all; of flamegraph: cpu, off-cpu, waker; of explain: waits, sleeps; of others,
+	 * their mode; NULL = the default. */
 	const char *category;
 	uint32_t layer;    /* of sched_ext layers; EV_NO_LAYER = all */
 	uint64_t at_ns;    /* the moment that is asked for; 0 = none */
 	double percentile; /* of cpu_hotspot_analyzer: a CPU is hot from there on; 0 = the default */
 	uint32_t vector;   /* of softirq_analyzer: 1 + the softirq; 0 = all */
+	bool is_drawn;     /* of explain: with what a picture of sleeps takes */
 };
 
 /*

@@ -13,6 +13,7 @@
 struct explain_args {
 	struct trace_args rows;
 	const char *at;
+	bool has_sleeps;
 	bool has_chain;
 	const char *svg;
 	bool is_json;
@@ -22,13 +23,14 @@ static const struct explain_args defaults = { 0 };
 
 /* clang-format off */
 static const struct opt options[] = {
-	OPT_STRING(0, "at", "TIME", struct explain_args, at, "the wait at that moment: 1.5s after the start, or @NS",
+	OPT_STRING(0, "at", "TIME", struct explain_args, at, "the wait, or else the sleep, at that moment: 1.5s after the start, or @NS",
 		.heading = "Which waits"),
+	OPT_FLAG(0, "sleeps", struct explain_args, has_sleeps, "sleeps instead of waits: what for, what ended them"),
 	TRACE_ARGS_OPTIONS(struct explain_args, rows),
-	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw which task waited for which, as a tree",
+	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw which task waited or slept for which, as a tree",
 		.heading = "How to show them"),
 	OPT_STRING(0, "svg", "FILE", struct explain_args, svg,
-		"write the same for the first wait as a picture to FILE", .is_file = true),
+		"write the same for the first of them as a picture to FILE", .is_file = true),
 	OPT_FLAG(0, "json", struct explain_args, is_json, "one JSON object, for programs"),
 	OPT_END,
 };
@@ -40,6 +42,8 @@ static const struct opt_example examples[] = {
 	  "the ten longest waits of some threads" },
 	{ "schedscope explain t.pftrace --tid 4242 --at 1.25s --chain",
 	  "one wait, and what kept its waker waiting" },
+	{ "schedscope explain t.pftrace --sleeps --comm web --chain",
+	  "the longest sleeps of a task: what for, and what the others did meanwhile" },
 	{ "schedscope explain t.pftrace -n 1 --svg why.svg",
 	  "the chain of the longest wait as a picture" },
 	{ 0 },
@@ -49,7 +53,7 @@ static void write_svg(const void *ctx, FILE *out)
 {
 	(void)!explain_svg(
 		ctx,
-		out); /* that there is a wait was checked; errors of the stream are the caller's */
+		out); /* that there is one was checked; errors of the stream are the caller's */
 }
 
 static int show(const struct explain_args *args, const struct report_node *root, struct diag *d)
@@ -59,8 +63,9 @@ static int show(const struct explain_args *args, const struct report_node *root,
 	struct json_writer w;
 	int err;
 
-	if (args->svg && !report_at(root, "waits.0"))
-		return diag_set(d, -ENODATA, NULL, "no wait matches, so there is nothing to draw");
+	if (args->svg && !report_at(root, "waits.0") && !report_at(root, "sleeps.0"))
+		return diag_set(d, -ENODATA, NULL, "no %s matches, so there is nothing to draw",
+		                args->has_sleeps ? "sleep" : "wait");
 	if (args->svg) {
 		err = output_write(args->svg, write_svg, root, d);
 		if (err)
@@ -93,6 +98,8 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	if (trace_args_fill(&args->rows, recording_source(rec), &d, &pass) ||
 	    trace_args_time(args->at, "at", recording_source(rec), &d, &pass.at_ns))
 		return cli_usage_error(self, &d);
+	pass.category = args->has_sleeps ? "sleeps" : NULL;
+	pass.is_drawn = args->svg;
 	if (pass_run(&pass_explain, recording_source(rec), &pass, &d, &r) ||
 	    show(args, report_root(r), &d))
 		return cli_fail(&d);
@@ -108,7 +115,7 @@ static int run(const struct opt_command *self, int argc, char **argv)
 
 const struct opt_command cmd_explain = {
 	.name = "explain",
-	.summary = "why a task of a recorded trace waited for a CPU, in plain sentences",
+	.summary = "why a task of a recorded trace waited for a CPU, or slept, in plain sentences",
 	.operands = "FILE",
 	.description =
 		"For the longest waits, or the requested one: what ran on that CPU meanwhile and "
@@ -118,7 +125,14 @@ const struct opt_command cmd_explain = {
 		"A wait begins with the waking (or the wakeup, where only that was recorded), or "
 		"with the loss of the CPU, and ends when the task runs. The CPU is the one on "
 		"which it finally ran. Recordings made with schedscope say which CPUs a task may "
-		"use; in others every CPU counts.",
+		"use; in others every CPU counts.\n\n"
+		"With --sleeps: in which system call the task slept and what for, which task, "
+		"timer or device ended the sleep, and what that task did meanwhile: how long it "
+		"ran, waited for a CPU and behind what, and slept, and so on. The task that "
+		"releases a futex next is the one that had it. System calls are in recordings "
+		"made with record --events default,sleep; without them states and wakers are "
+		"all that is known. Where no task is named, those that a task has ended come "
+		"first.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,

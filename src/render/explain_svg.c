@@ -5,20 +5,22 @@
 #include "base/text.h"
 #include "render/explain_text.h"
 
-#define WIDTH       1000.0
-#define LEFT        200.0
-#define RIGHT       30.0
-#define TOP         60.0
-#define LANE        52.0
-#define BAR         22.0
-#define NAME_BYTES  96
-#define TIME_BYTES  24
-#define WAIT_COLOUR "#d97706"
-#define RUN_COLOUR  "#2563eb"
-#define REST_COLOUR "#9ca3af"
-#define BOTTOM      34.0
-#define LEGEND      17.0
-#define GLYPH       6.5 /* of small letters, about */
+#define WIDTH        1000.0
+#define LEFT         200.0
+#define RIGHT        30.0
+#define TOP          60.0
+#define LANE         52.0
+#define BAR          22.0
+#define NAME_BYTES   96
+#define TIME_BYTES   24
+#define LINE_BYTES   256
+#define WAIT_COLOUR  "#d97706"
+#define RUN_COLOUR   "#2563eb"
+#define REST_COLOUR  "#9ca3af"
+#define SLEEP_COLOUR "#7c6fae"
+#define BOTTOM       34.0
+#define LEGEND       17.0
+#define GLYPH        6.5 /* of small letters, about */
 
 struct picture {
 	FILE *out;
@@ -35,7 +37,7 @@ static uint64_t num(const struct report_node *node, const char *key)
 /* Names are untrusted: what XML would take for itself is written as entities. */
 static void put_text(const char *text, FILE *out)
 {
-	char clean[NAME_BYTES];
+	char clean[LINE_BYTES];
 
 	text_printable(clean, sizeof(clean), text, strlen(text));
 	for (const char *c = clean; *c; c++)
@@ -88,6 +90,18 @@ static const char *comm_of(const struct report_node *link)
 	return at && at->type == REPORT_STRING ? at->text : "?";
 }
 
+static void lane_name(const struct picture *p, double y, const struct report_node *task,
+                      const char *below)
+{
+	fprintf(p->out, "<text x=\"10\" y=\"%.1f\" font-size=\"13\">", y + 15);
+	put_text(comm_of(task), p->out);
+	fprintf(p->out,
+	        " (%" PRIu64 ")</text>\n<text x=\"10\" y=\"%.1f\" font-size=\"10\" fill=\"#666\">",
+	        num(task, "tid"), y + 28);
+	put_text(below, p->out);
+	fprintf(p->out, "</text>\n");
+}
+
 static void lane(const struct picture *p, const struct report_node *link,
                  const struct report_node *after, unsigned int nr)
 {
@@ -95,14 +109,10 @@ static void lane(const struct picture *p, const struct report_node *link,
 	double y = TOP + LANE * nr;
 	uint64_t start = num(link, "start_timestamp"), end = num(link, "end_timestamp");
 	uint64_t until = after ? num(after, "start_timestamp") : end;
+	char cpu[TIME_BYTES];
 
-	fprintf(p->out, "<text x=\"10\" y=\"%.1f\" font-size=\"13\">", y + 15);
-	put_text(comm_of(link), p->out);
-	fprintf(p->out,
-	        " (%" PRIu64
-	        ")</text>\n<text x=\"10\" y=\"%.1f\" font-size=\"10\" fill=\"#666\">CPU %" PRIu64
-	        "</text>\n",
-	        num(link, "tid"), y + 28, num(link, "cpu"));
+	snprintf(cpu, sizeof(cpu), "CPU %" PRIu64, num(link, "cpu"));
+	lane_name(p, y, link, cpu);
 	bar(p, y, start, end, WAIT_COLOUR, "waits");
 	if (by && by->type == REPORT_STRING) {
 		fprintf(p->out,
@@ -218,6 +228,87 @@ static void axis(const struct picture *p, double y)
 	        LEFT, y, WIDTH - RIGHT, y, LEFT, y + 14, WIDTH - RIGHT, y + 14, t);
 }
 
+static void head(double height, FILE *out)
+{
+	fprintf(out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+	        "font-family=\"sans-serif\">\n"
+	        "<defs><marker id=\"tip\" markerWidth=\"8\" markerHeight=\"8\" refX=\"4\" refY=\"4\" orient=\"auto\">"
+	        "<path d=\"M0 0 L8 4 L0 8 z\" fill=\"#444\"/></marker></defs>\n"
+	        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"10\" y=\"25\" font-size=\"16\">",
+	        WIDTH, height, WIDTH, height);
+}
+
+static const char *piece_colour(const char *kind)
+{
+	if (strcmp(kind, "runs") == 0)
+		return RUN_COLOUR;
+	return strcmp(kind, "waits") == 0 ? WAIT_COLOUR : SLEEP_COLOUR;
+}
+
+static const char *string_at(const struct report_node *node, const char *key)
+{
+	const struct report_node *at = report_at(node, key);
+
+	return at && at->type == REPORT_STRING ? at->text : "";
+}
+
+/* What a task of the chain did, while another slept for it; an arrow leads to the end of that sleep. */
+static void doing_lane(const struct picture *p, double y, const struct report_node *lane)
+{
+	const struct report_node *pieces = report_at(lane, "pieces");
+	double end = x_of(p, num(lane, "end_timestamp"));
+
+	lane_name(p, y, lane, string_at(lane, "role"));
+	bar(p, y, num(lane, "start_timestamp"), num(lane, "end_timestamp"), REST_COLOUR, "rest");
+	for (const struct report_node *at = pieces ? pieces->first : NULL; at; at = at->next)
+		bar(p, y, num(at, "start_timestamp"), num(at, "end_timestamp"),
+		    piece_colour(string_at(at, "kind")), string_at(at, "kind"));
+	fprintf(p->out,
+	        "<path d=\"M %.1f %.1f L %.1f %.1f\" stroke=\"#444\" stroke-dasharray=\"3 2\" marker-end=\"url(#tip)\"/>\n",
+	        end, y, end, TOP + LANE * (double)num(lane, "for_lane") + BAR + 3);
+}
+
+/* The sleeper on top, below it the tasks that it, or the one above, slept for; then the chain in words. */
+static int draw_sleep(const struct report_node *sleep, FILE *out)
+{
+	const struct report_node *lanes = report_at(sleep, "lanes"),
+				 *chain = report_at(sleep, "chain");
+	struct picture p = { .out = out,
+		             .start_ns = num(sleep, "start_timestamp"),
+		             .end_ns = num(sleep, "end_timestamp") };
+	double y = TOP, words, height;
+	char t[TIME_BYTES];
+
+	if (!lanes || !chain)
+		return -ENODATA;
+	words = TOP + LANE * (lanes->nr + 1);
+	height = words + LEGEND * (chain->nr + 1) + BOTTOM;
+	head(height, out);
+	put_text(comm_of(sleep), out);
+	fprintf(out, " slept %s", text_duration(t, sizeof(t), num(sleep, "sleep_ns")));
+	if (*string_at(sleep, "call")) {
+		fprintf(out, " in ");
+		put_text(string_at(sleep, "call"), out);
+	}
+	fprintf(out, "</text>\n");
+	lane_name(&p, y, sleep, "");
+	bar(&p, y, p.start_ns, p.end_ns, SLEEP_COLOUR, "sleeps");
+	for (const struct report_node *at = lanes->first; at; at = at->next) {
+		y += LANE;
+		doing_lane(&p, y, at);
+	}
+	for (const struct report_node *at = chain->first; at; at = at->next, words += LEGEND) {
+		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">",
+		        10 + 16.0 * (double)num(at, "depth"), words);
+		put_text(text_of(at), out);
+		fprintf(out, "</text>\n");
+	}
+	axis(&p, height - BOTTOM + 6);
+	fprintf(out, "</svg>\n");
+	return ferror(out) ? -EIO : 0;
+}
+
 int explain_svg(const struct report_node *root, FILE *out)
 {
 	const struct report_node *wait = report_at(root, "waits.0"),
@@ -226,6 +317,8 @@ int explain_svg(const struct report_node *root, FILE *out)
 	char t[TIME_BYTES];
 	double height;
 
+	if (report_at(root, "sleeps.0"))
+		return draw_sleep(report_at(root, "sleeps.0"), out);
 	if (!chain || !chain->first)
 		return -ENODATA;
 	for (const struct report_node *at = chain->first; at; at = at->next) {
@@ -235,13 +328,7 @@ int explain_svg(const struct report_node *root, FILE *out)
 		p.end_ns = end > p.end_ns ? end : p.end_ns;
 	}
 	height = TOP + LANE * (chain->nr + 1) + LEGEND * nr_legends(wait) + BOTTOM;
-	fprintf(out,
-	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-	        "font-family=\"sans-serif\">\n"
-	        "<defs><marker id=\"tip\" markerWidth=\"8\" markerHeight=\"8\" refX=\"4\" refY=\"4\" orient=\"auto\">"
-	        "<path d=\"M0 0 L8 4 L0 8 z\" fill=\"#444\"/></marker></defs>\n"
-	        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"10\" y=\"25\" font-size=\"16\">",
-	        WIDTH, height, WIDTH, height);
+	head(height, out);
 	put_text(comm_of(chain->first), out);
 	text_duration(t, sizeof(t), num(wait, "wait_ns"));
 	fprintf(out, " waited %s", t);

@@ -8,6 +8,8 @@
 
 #define NAME_BYTES 96
 #define TIME_BYTES 24
+#define LINE_BYTES 512
+#define MAX_DEPTH  32
 
 static uint64_t num(const struct report_node *node, const char *key)
 {
@@ -24,6 +26,15 @@ static const char *safe(const struct report_node *node, const char *key, char bu
 	return text_printable(buf, NAME_BYTES, text, strlen(text));
 }
 
+/* A text that may be long. */
+static const char *line(const struct report_node *node, const char *key, char buf[LINE_BYTES])
+{
+	const struct report_node *at = report_at(node, key);
+	const char *text = at && at->type == REPORT_STRING ? at->text : "?";
+
+	return text_printable(buf, LINE_BYTES, text, strlen(text));
+}
+
 static const char *time_of(const struct report_node *node, const char *key, char buf[TIME_BYTES])
 {
 	return text_duration(buf, TIME_BYTES, num(node, key));
@@ -32,7 +43,7 @@ static const char *time_of(const struct report_node *node, const char *key, char
 static void print_sentences(const struct report_node *wait, FILE *out)
 {
 	const struct report_node *all = report_at(wait, "sentences");
-	char clean[512];
+	char clean[LINE_BYTES];
 
 	for (const struct report_node *at = all ? all->first : NULL; at; at = at->next)
 		fprintf(out, "  %s\n",
@@ -92,10 +103,72 @@ static bool is_open(const struct report_node *wait)
 	return at && at->type == REPORT_BOOL && at->b;
 }
 
-int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
+/* Whether the next entry of the same depth has the same one above it. */
+static bool has_sibling(const struct report_node *entry)
 {
-	const struct report_node *waits = report_at(root, "waits"),
-				 *why = report_at(root, "incomplete");
+	uint64_t depth = num(entry, "depth");
+
+	for (const struct report_node *at = entry->next; at && num(at, "depth") >= depth;
+	     at = at->next)
+		if (num(at, "depth") == depth)
+			return true;
+	return false;
+}
+
+/* What the sleep was for, what those tasks did, and so on. */
+static void print_sleep_tree(const struct report_node *sleep, bool is_utf8, FILE *out)
+{
+	const char *tee = is_utf8 ? "\u251c\u2500" : "|-", *bar = is_utf8 ? "\u2502 " : "| ",
+		   *corner = is_utf8 ? "\u2514\u2500" : "`-";
+	const struct report_node *chain = report_at(sleep, "chain"),
+				 *cut = report_at(sleep, "is_chain_cut");
+	bool goes_on[MAX_DEPTH] = { false }; /* by depth: more of it follows below */
+	char text[LINE_BYTES];
+
+	fputc('\n', out);
+	for (const struct report_node *at = chain ? chain->first : NULL; at; at = at->next) {
+		uint64_t depth = num(at, "depth");
+
+		if (depth >= MAX_DEPTH)
+			continue;
+		goes_on[depth] = has_sibling(at);
+		fputs("  ", out);
+		for (uint64_t i = 1; i < depth; i++)
+			fprintf(out, "%s ", goes_on[i] ? bar : "  ");
+		fprintf(out, "%s%s%s\n",
+		        !depth           ? ""
+		        : goes_on[depth] ? tee
+		                         : corner,
+		        depth ? " " : "", line(at, "text", text));
+	}
+	if (cut && cut->type == REPORT_BOOL && cut->b)
+		fprintf(out, "  the chain goes on: it is cut here\n");
+}
+
+static unsigned int print_sleeps(const struct report_node *sleeps,
+                                 const struct explain_text_cfg *cfg, FILE *out)
+{
+	char name[NAME_BYTES], call[NAME_BYTES], t[TIME_BYTES];
+	unsigned int nr = 0;
+
+	for (const struct report_node *at = sleeps->first; at; at = at->next, nr++) {
+		const struct report_node *in = report_at(at, "call");
+
+		fprintf(out, "%s%u. %s (%" PRIu64 ") slept %s%s%s; %s at @%" PRIu64 "\n",
+		        nr ? "\n" : "", nr + 1, safe(at, "comm", name), num(at, "tid"),
+		        time_of(at, "sleep_ns", t), in && in->type == REPORT_STRING ? " in " : "",
+		        in && in->type == REPORT_STRING ? safe(at, "call", call) : "",
+		        is_open(at) ? "it still did" : "it ended", num(at, "end_timestamp"));
+		print_sentences(at, out);
+		if (cfg->has_chain)
+			print_sleep_tree(at, cfg->is_utf8, out);
+	}
+	return nr;
+}
+
+static unsigned int print_waits(const struct report_node *waits, const struct explain_text_cfg *cfg,
+                                FILE *out)
+{
 	char name[NAME_BYTES], t[TIME_BYTES];
 	unsigned int nr = 0;
 
@@ -109,8 +182,22 @@ int explain_text(const struct report_node *root, const struct explain_text_cfg *
 		if (cfg->has_chain)
 			print_tree(at, cfg->is_utf8, out);
 	}
+	return nr;
+}
+
+int explain_text(const struct report_node *root, const struct explain_text_cfg *cfg, FILE *out)
+{
+	const struct report_node *sleeps = report_at(root, "sleeps"),
+				 *all = report_at(root, "in_all"),
+				 *why = report_at(root, "incomplete");
+	unsigned int nr = sleeps ? print_sleeps(sleeps, cfg, out)
+	                         : print_waits(report_at(root, "waits"), cfg, out);
+	char text[LINE_BYTES];
+
 	if (!nr)
-		fprintf(out, "No wait matches.\n");
+		fprintf(out, "No %s matches.\n", sleeps ? "sleep" : "wait");
+	if (all)
+		fprintf(out, "\n%s\n", line(root, "in_all", text));
 	if (why && why->type == REPORT_STRING)
 		fprintf(out, "\nincomplete: %s\n", why->text);
 	return ferror(out) ? -EIO : 0;

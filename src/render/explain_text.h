@@ -1,6 +1,6 @@
 /*
- * render/explain_text — explained waits for people: sentences, and the chain of wakers as a tree or
- * a picture.
+ * render/explain_text — explained waits and sleeps for people: sentences, and the chain of wakers, or of what was slept for, as
+ * a tree or a picture.
  *
  * All take the report of the analysis "explain". Names are made safe for a terminal, and for XML.
  */
@@ -22,6 +22,7 @@ MUST_USE int explain_text(const struct report_node *root, const struct explain_t
                           FILE *out);
 /*
  * The chain of the first wait: a lane per task, waits and runs to scale, arrows where one wakes the
- * next; below it what had the CPU meanwhile, and how much of it.
+ * next; below it what had the CPU meanwhile, and how much of it. Of sleeps: the first one, what the tasks did that it was for, and
+ * the chain in words; -ENODATA unless the analysis was to be drawn (pass_args).
  */
 MUST_USE int explain_svg(const struct report_node *root, FILE *out);

@@ -182,6 +182,35 @@ static void the_policy_of_a_culprit_is_named(void **state)
 	}
 }
 
+static void all_waits_of_a_task_are_summed_up(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * US, 1, 20, "late");
+	forked(&p->f, 900 * US, 1, 10, "hog");
+	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	for (uint64_t ts = 1100; ts < 1500; ts += 100) {
+		sw(&p->f, ts * US, 0, 20, 10, EV_STATE_RUNNABLE);
+		sw(&p->f, (ts + 40) * US, 0, 10, 20, EV_STATE_RUNNABLE);
+	}
+	wakeup(&p->f, 1450 * US, 1, 12, 1);
+	finish(p, 1500 * US);
+	p->args.tid = 20;
+	p->args.limit = 1;
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits_explained"), 1);
+	expect_eq(num_at(root, "total_waits"), 4);
+	expect_eq(num_at(root, "total_wait_ns"), 160 * US);
+	assert_string_equal(
+		text_at(root, "in_all"),
+		"In all 4 waits: late (20) waited 160us for a CPU: 160us behind hog; longest wait 40.0us.");
+	p->args.at_ns = 1120 * US;
+	assert_null(report_at(run_pass(p, &pass_explain), "in_all"));
+	p->args.at_ns = p->args.tid = 0;
+	assert_null(report_at(run_pass(p, &pass_explain), "in_all"));
+}
+
 static void idle_cpus_are_named(void **state)
 {
 	const struct report_node *root = explain_20(*state);
@@ -373,7 +402,9 @@ static void a_moment_finds_its_wait(void **state)
 	one_long_wait(p);
 	p->args.at_ns = 1060 * US;
 	expect_eq(num_at(run_pass(p, &pass_explain), "waits.0.tid"), 30);
-	p->args.at_ns = 1045 * US;
+	p->args.at_ns = 1045 * US; /* none waits, 20 sleeps */
+	expect_eq(num_at(run_pass(p, &pass_explain), "sleeps.0.tid"), 20);
+	p->args.category = "waits";
 	expect_eq(num_at(run_pass(p, &pass_explain), "waits_explained"), 0);
 }
 
@@ -507,6 +538,47 @@ static void a_quota_is_named_and_blames_nobody(void **state)
 	root = run_pass(p, &pass_summary);
 	assert_string_equal(text_at(root, "longest_waits.0.cause"), "throttled");
 	assert_true(is_null_at(root, "longest_waits.0.by"));
+	root = run_pass(p, &pass_preemptions);
+	expect_eq(num_at(root, "total_preemptions"), 0);
+	expect_eq(num_at(root, "total_throttled"), 1);
+	expect_eq(len_at(root, "processes"), 0);
+}
+
+/* From running on CPU 0, throttled until the refill. */
+static void throttled_until(struct pass_fixture *p, uint64_t from_ms, uint64_t to_ms)
+{
+	sw(&p->f, from_ms * 1000 * US, 0, 20, 0, EV_STATE_RUNNABLE);
+	throttle(&p->f, from_ms * 1000 * US + 1, 0, 20, 77);
+	refill(&p->f, to_ms * 1000 * US, 77, EVERY_CPU);
+	sw(&p->f, to_ms * 1000 * US + 1, 0, 0, 20, EV_STATE_RUNNABLE);
+}
+
+/*
+ * Six periods of 100 ms: 20 is throttled across the first refill, not in the third period, in the fourth, and twice in the fifth, in
+ * which the slack timer refills once.
+ */
+static void a_quota_says_in_how_many_periods(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	measures(&p->f, EV_MEASURES_QUOTA);
+	waking(&p->f, US, 0, 20, 0);
+	sw(&p->f, US, 0, 0, 20, EV_STATE_RUNNABLE);
+	throttled_until(p, 20, 200);
+	throttled_until(p, 320, 400);
+	throttled_until(p, 420, 480);
+	throttled_until(p, 490, 500);
+	finish(p, 600 * 1000 * US);
+	p->args.tid = 20;
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits.0.throttled_ns"), 180000 * US);
+	expect_eq(num_at(root, "waits.0.parts.0.throttled_periods"), 4);
+	expect_eq(num_at(root, "waits.0.parts.0.passed_periods"), 6);
+	assert_string_equal(text_at(root, "waits.0.parts.0.text"),
+	                    "throttled (cgroup quota, 20.0ms per 100ms, in 4 of about 6 periods)");
+	root = run_pass(p, &pass_preemptions);
+	expect_eq(num_at(root, "total_throttled"), 4);
 }
 
 static void a_quota_that_nobody_measured_is_null(void **state)
@@ -531,6 +603,7 @@ int main(void)
 		CASE(the_priority_of_a_culprit_is_named),
 		CASE(the_policy_of_a_culprit_is_named),
 		CASE(an_unknown_part_says_why),
+		CASE(all_waits_of_a_task_are_summed_up),
 		CASE(idle_cpus_are_named),
 		CASE(the_chain_leads_back_to_the_first_waker),
 		CASE(sentences_say_it),
@@ -546,6 +619,7 @@ int main(void)
 		CASE(a_ping_pong_does_not_turn_in_circles),
 		CASE(names_are_those_of_the_time_of_the_wait),
 		CASE(a_quota_is_named_and_blames_nobody),
+		CASE(a_quota_says_in_how_many_periods),
 		CASE(a_quota_that_nobody_measured_is_null),
 	};
 

@@ -209,6 +209,33 @@ static void pairs_are_counted_once_each(void **state)
 	edges_done(&e);
 }
 
+static void pairs_are_found_by_their_first(void **state)
+{
+	const struct edge *at;
+	struct edges e;
+
+	(void)state;
+	expect_eq(edges_init(&e), 0);
+	edges_sort(&e);
+	expect_eq(edges_of(&e, 0, &at), 0); /* there is none at all */
+	for (uint32_t i = 0; i < 4; i++) {
+		expect_eq(edges_add(&e, 7, i, i % 2 ? 10 : 20), 0);
+		expect_eq(edges_add(&e, UINT32_MAX, i, 1), 0);
+		expect_eq(edges_add(&e, 5, 9, 100), 0);
+	}
+	edges_sort(&e);
+	expect_eq(edges_of(&e, 7, &at), 4); /* the most time first, then the lowest number */
+	expect_eq(at[0].to, 0);
+	expect_eq(at[1].to, 2);
+	expect_eq(at[2].to, 1);
+	expect_eq(at[3].to, 3);
+	expect_eq(edges_of(&e, 5, &at), 1);
+	expect_eq(at[0].sum_ns, 400);
+	expect_eq(edges_of(&e, UINT32_MAX, &at), 4);
+	expect_eq(edges_of(&e, 6, &at), 0);
+	edges_done(&e);
+}
+
 #define MS 1000000ULL
 
 static void the_worst_stretch_is_found(void **state)
@@ -281,6 +308,7 @@ int main(void)
 		cmocka_unit_test(many_are_ranked_as_sorting_would),
 		cmocka_unit_test(numbers_come_back_by_their_key),
 		cmocka_unit_test(pairs_are_counted_once_each),
+		cmocka_unit_test(pairs_are_found_by_their_first),
 		cmocka_unit_test(the_worst_stretch_is_found),
 		cmocka_unit_test(no_time_has_one_window),
 		cmocka_unit_test(depths_are_counted_over_time),

@@ -5,8 +5,8 @@ import os
 import pathlib
 import time
 
-from live import (TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect, expect_near, main,
-                  scratch)
+from live import (TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect, expect_between, expect_near,
+                  main, scratch)
 from test_record import Record
 
 QUOTA_US, PERIOD_US = 20000, 100000
@@ -101,6 +101,10 @@ class Throttled:
         for waits in self.waits.values():
             for part in (part for wait in waits for part in wait["parts"] if part["kind"] == "throttled"):
                 expect((part["cgroup"], part["quota_ns"], part["period_ns"]) == (self.path, 1000 * QUOTA_US, 1000 * PERIOD_US), f"{part}")
+                # The kernel also counts those in which others had the CPUs, so that no hog was taken off one.
+                expect_between("periods in which it was throttled", part["throttled_periods"], 0.7 * self.kernel_timers,
+                               self.kernel_timers + 1)
+                expect(part["throttled_periods"] <= part["passed_periods"], f"{part}")
             for wait in waits:
                 expect(sum(part["ns"] for part in wait["parts"]) == wait["wait_ns"], f"parts of {wait}")
         self.check_others()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Why tasks sleep, `record --events sleep`: workloads know in which system call they do, on which lock, and who has it."""
+import collections
 import json
 import os
 
@@ -80,12 +81,85 @@ def a_convoy_names_its_lock_and_its_holder():
     expect_near("its releases", lock["held_by"][0]["releases"], rounds, absolute=it["unseen"])
 
 
+def explained(path, *args):
+    out = run("explain", path, "--json", *map(str, args))
+    expect(out.returncode == 0, out.stderr)
+    return json.loads(out.stdout)
+
+
+def sleeps_on_the_lock(**options):
+    """A convoy: its account, the explained sleeps of its first waiter on the lock, and how they are drawn."""
+    with scratch() as folder:
+        path, picture = os.path.join(folder, "trace.pftrace"), os.path.join(folder, "why.svg")
+        with Record(path, "--events", "default,sleep") as record:
+            account = Work("convoy", **options).account()
+            summary = record.finish()
+        waiter = account["tasks"][1]
+        call = f"futex({waiter['sum_ns']:#x})"
+        report = explained(path, "--sleeps", "--tid", waiter["tid"], "-n", 100)
+        sleeps = [sleep for sleep in report["sleeps"] if sleep["call"] == call]
+        expect(sleeps, f"no sleep in {call}: {[sleep['call'] for sleep in report['sleeps']]}")
+        # A moment within one finds it without being told that it is asleep.
+        at = (sleeps[0]["start_timestamp"] + sleeps[0]["end_timestamp"]) // 2
+        found = explained(path, "--tid", waiter["tid"], "--at", f"@{at}")
+        expect(found["sleeps"][0]["start_timestamp"] == sleeps[0]["start_timestamp"], f"{found}")
+        tree = run("explain", path, "--sleeps", "--tid", str(waiter["tid"]), "--chain", "-n", "1", "--svg", picture)
+        expect(tree.returncode == 0 and "holder" in tree.stdout, f"{tree.stdout}{tree.stderr}")
+        with open(picture, encoding="utf-8") as file:
+            expect("holder" in file.read(), "no holder in the picture")
+    expect(summary["lost"] == 0, f"lost: {summary}")
+    return account, sleeps
+
+
+@case
+def the_chain_of_a_convoy_ends_with_the_timer_of_the_holder():
+    rounds = 20
+    it, sleeps = sleeps_on_the_lock(nr=2, rounds=rounds, us=5000)
+    holder = it["tasks"][0]
+    # One that is kept from its CPU may come to the lock too late to wait for it.
+    expect_between("sleeps on the lock", len(sleeps), rounds - it["tasks"][1]["involuntary"], rounds, less=it["unseen"])
+    for sleep in sleeps:
+        expect(sleep["held_by"][0]["tid"] == holder["tid"] and len(sleep["held_by"]) == 1, f"{sleep['held_by']}")
+        naps = [entry for entry in sleep["chain"] if entry["kind"] == "sleep" and entry["tid"] == holder["tid"]]
+        expect(len(naps) == 1 and "in clock_nanosleep until" in naps[0]["text"], f"{sleep['chain']}")
+    expect_between("what the holder napped meanwhile",
+                   sum(entry["ns"] for sleep in sleeps for entry in sleep["chain"][1:] if entry["kind"] == "sleep"),
+                   0.9 * len(sleeps) * 5e6, holder["sum_ns"], less=it["taken_ns"]["all"] + 5e6 * it["tasks"][1]["involuntary"])
+
+
+@case
+def the_chain_of_a_convoy_leads_to_what_the_holder_waited_for():
+    rounds, us = 5, 20000
+    it, sleeps = sleeps_on_the_lock(nr=2, rounds=rounds, us=us, cpu=1)
+    holder, rival = it["tasks"][0], it["tasks"][-1]
+    expect(rival["comm"] == "rival", f"{rival}")
+    # One that is kept from its CPU may come to the lock too late to wait for it.
+    expect_between("sleeps on the lock", len(sleeps), rounds - it["tasks"][1]["involuntary"], rounds, less=it["unseen"])
+    taken = it["taken_ns"]["all"]
+    behind = collections.Counter()
+    for sleep in sleeps:
+        expect(sleep["held_by"][0]["tid"] == holder["tid"], f"{sleep['held_by']}")
+        below = [entry for entry in sleep["chain"] if entry["depth"] == 2]
+        ran, waited = (sum(entry["ns"] for entry in below if entry["kind"] == kind) for kind in ("run", "wait"))
+        # It burned that much of a CPU with the lock, and waited for the rest. What is shorter than a 20th of the sleep has no entry.
+        small = sleep["sleep_ns"] / 20
+        expect_between("what the holder ran", ran, 0.9 * us * 1000, 1.05 * us * 1000, less=taken + small, more=taken)
+        expect_between("what it ran and waited", ran + waited, 0.95 * sleep["sleep_ns"], sleep["sleep_ns"], less=taken + small)
+        for entry in below:
+            if entry["kind"] == "wait" and " behind " in entry["text"]:
+                behind[entry["text"].split(" behind ")[1]] += entry["ns"]
+    expect(behind.most_common(1)[0][0].startswith(f"rival ({rival['tid']}"), f"{behind}")
+
+
 @case
 def without_the_group_nothing_is_guessed():
     with scratch() as folder:
         path = os.path.join(folder, "trace.pftrace")
-        out = output([SCHEDSCOPE, "record", "-o", path, "--", "true"])
+        out = output([SCHEDSCOPE, "record", "-o", path, "--", "sleep", "0.05"])
         expect(out.returncode == 0, out.stderr)
+        report = explained(path, "--sleeps", "--comm", "sleep", "-n", 1)
+        expect(report["sleeps"][0]["syscall"] is None, f"{report}")
+        expect(any("record --events default,sleep" in sentence for sentence in report["sleeps"][0]["sentences"]), f"{report}")
         out = run("analyze", path, "locks")
         expect(out.returncode == 1 and "--events default,sleep" in out.stderr, f"exit {out.returncode}: {out.stderr}")
 

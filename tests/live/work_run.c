@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static void pass_byte(struct truth *t, int in, int out, long rounds)
@@ -101,13 +102,29 @@ struct convoy {
 	pthread_mutex_t *lock;
 	pthread_barrier_t *round;
 	long rounds, us;
+	int cpu; /* of the holder, which has to share it; -1: it naps with the lock */
 	bool is_holder;
 };
+
+/* Time on a CPU, however long that takes. */
+static void burn_us(long us)
+{
+	struct timespec now;
+	uint64_t end = 0, ns;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		ns = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+		end = end ? end : ns + (uint64_t)us * 1000;
+	} while (ns < end);
+}
 
 static void *convoy_main(void *arg)
 {
 	struct convoy *c = arg;
 
+	if (c->is_holder && c->cpu >= 0)
+		pin(c->cpu);
 	truth_begin(c->truth, c->is_holder ? "holder" : "waiter");
 	for (long i = 0; i < c->rounds; i++) {
 		uint64_t start;
@@ -116,10 +133,12 @@ static void *convoy_main(void *arg)
 			pthread_mutex_lock(c->lock);
 		pthread_barrier_wait(c->round);
 		start = now_ns();
-		if (c->is_holder)
+		if (!c->is_holder)
+			pthread_mutex_lock(c->lock);
+		else if (c->cpu < 0)
 			nap_us(c->us);
 		else
-			pthread_mutex_lock(c->lock);
+			burn_us(c->us);
 		if (c->is_holder)
 			truth_sample(c->truth, now_ns() - start);
 		pthread_mutex_unlock(c->lock);
@@ -129,15 +148,39 @@ static void *convoy_main(void *arg)
 	return NULL;
 }
 
-/* The first truth is the holder's: how long it held the lock. The sum of the second is the address of the lock. */
+struct rival {
+	struct truth *truth;
+	int cpu;
+	atomic_bool is_over;
+};
+
+static void *rival_main(void *arg)
+{
+	struct rival *r = arg;
+	uint64_t end = now_ns() + 20000000000ULL;
+
+	pin(r->cpu);
+	truth_begin(r->truth, "rival");
+	while (!atomic_load(&r->is_over) && now_ns() < end)
+		;
+	truth_end(r->truth);
+	return NULL;
+}
+
+/*
+ * The first truth is the holder's: how long it held the lock. The sum of the second is the address of the lock. With a CPU the last
+ * one is of a thread that keeps that CPU busy.
+ */
 void work_convoy(struct work *w)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct convoy convoys[MAX_TRUTHS];
 	long nr = work_number(w, "nr", 4);
+	struct rival rival = { .cpu = (int)work_number(w, "cpu", -1) };
 	pthread_barrier_t round;
+	pthread_t thread;
 
-	if (nr < 2 || nr > MAX_TRUTHS || pthread_barrier_init(&round, NULL, (unsigned int)nr))
+	if (nr < 2 || nr >= MAX_TRUTHS || pthread_barrier_init(&round, NULL, (unsigned int)nr))
 		die("barrier");
 	for (long i = 0; i < nr; i++)
 		convoys[i] = (struct convoy){ .truth = work_truth(w),
@@ -145,8 +188,17 @@ void work_convoy(struct work *w)
 			                      .round = &round,
 			                      .rounds = work_number(w, "rounds", 20),
 			                      .us = work_number(w, "us", 5000),
+			                      .cpu = rival.cpu,
 			                      .is_holder = i == 0 };
+	if (rival.cpu >= 0) {
+		rival.truth = work_truth(w);
+		if (pthread_create(&thread, NULL, rival_main, &rival))
+			die("thread");
+	}
 	run_threads(convoy_main, convoys, sizeof(*convoys), (int)nr);
+	atomic_store(&rival.is_over, true);
+	if (rival.cpu >= 0)
+		pthread_join(thread, NULL);
 	convoys[1].truth->sum_ns = (uint64_t)(uintptr_t)&lock;
 }
 

@@ -286,7 +286,7 @@ static const struct kind {
 	  work_pingpong },
 	{ "futex", "rounds=N: two threads on two CPUs pass a turn through a futex", work_futex },
 	{ "convoy",
-	  "nr=N rounds=N us=N: threads that queue for a lock which one of them holds for long",
+	  "nr=N rounds=N us=N cpu=N: threads that queue for a lock which one of them holds for long, asleep or on a busy CPU",
 	  work_convoy },
 	{ "hogs", "nr=N ms=N cpu=N: threads that compete for one CPU", work_hogs },
 	{ "yield", "rounds=N cpu=N: two threads that yield one CPU to each other", work_yield },

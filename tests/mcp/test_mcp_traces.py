@@ -231,6 +231,11 @@ def the_late_story():
         assert [r["comm"] for r in why["parts"]] == ["hog"] and len(why["sentences"]) > 1
         at = c.call("explain_wait", at_time_ns=BOOT + 13 * MS)["waits"]
         assert [(r["comm"], r["cause"], r["wait_ns"]) for r in at] == [("hog", "preempted", 3 * MS)]
+        for args in ({"category": "sleeps", "limit": 1}, {"at_time_ns": BOOT + 10 * MS, "tid": 300}):
+            asleep = c.call("explain_wait", **args)["sleeps"]
+            assert [(r["comm"], r["is_open"], r["syscall"]) for r in asleep] == [("db", True, None)], asleep
+            assert any("record --events default,sleep" in sentence for sentence in asleep[0]["sentences"]), asleep
+        assert c.call("explain_wait", category="waits", at_time_ns=BOOT + 10 * MS, tid=300)["waits"] == []
         line = c.call("get_process_timeline", pid=200)
         assert [(next(iter(e)), e[next(iter(e))]["timestamp"] - BOOT) for e in line["events"]] == [
             ("Woken", 2 * MS), ("Scheduled", 12 * MS), ("Preempted", 15 * MS)], line

@@ -54,8 +54,11 @@ static const struct arg outlier_args[] = { ARG_TRACE_ID,
 	{ .name = "limit", .type = ARG_INTEGER, .description = "rows of each list, fewer if they do not fit", .min = 1,
 	  .max = 1000, .fallback = "20" },
 	ARG_WINDOW, ARG_OFFSET, { 0 } };
+static const char *const explain_categories[] = { "waits", "sleeps", NULL };
 static const struct arg explain_args[] = { ARG_TRACE_ID, ARG_PID, ARG_TID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW,
-	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only waits at this moment", .max = INT64_MAX },
+	{ .name = "at_time_ns", .type = ARG_INTEGER, .description = "only those at this moment", .max = INT64_MAX },
+	{ .name = "category", .type = ARG_STRING, .description = "waits for a CPU, or sleeps; by default waits, and the sleep "
+	  "at a moment at which there is no wait", .choices = explain_categories },
 	ARG_LIMIT, ARG_OFFSET, { 0 } };
 static const struct arg stack_args[] = { ARG_ROWS,
 	{ .name = "category", .type = ARG_STRING, .description = "which stacks; by default what the trace has",
@@ -290,9 +293,10 @@ const struct analyze_tool analyze_tools[NR_ANALYZE_TOOLS] = {
 	[ANALYZE_OUTLIERS] = { TOOL("detect_outliers", "Outliers", outlier_args,
 		"Tasks and CPUs that differ from the rest, by latency, runtime or use. For the longest waits in "
 		"absolute terms: correlate_wakeup_to_schedule."), .pass = "outliers" },
-	[ANALYZE_EXPLAIN] = { TOOL("explain_wait", "Why a task waited", explain_args,
+	[ANALYZE_EXPLAIN] = { TOOL("explain_wait", "Why a task waited or slept", explain_args,
 		"For the longest waits, or those of a task or moment: what ran meanwhile, which interrupts ran, which "
-		"CPUs were idle, what woke it, in sentences. Use it after a latency tool has named a suspect."), .pass = "explain",
+		"CPUs were idle, what woke it, in sentences. With category sleeps: in which call it slept, which task had the lock or "
+		"ended the sleep, and what that task did meanwhile. Use it after a latency tool has named a suspect."), .pass = "explain",
 		.most_rows = 20 },
 	[ANALYZE_FLAMEGRAPH] = { TOOL("analyze_flamegraph", "Where time was spent, by stack", stack_args,
 		"In which functions CPUs were busy, tasks slept, or wakers woke them, as far as the trace has stacks. For live "

@@ -1,8 +1,11 @@
 /* The longest waits, or the wait of a task at a moment, explained. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
+#include "analyses/explain/explain_sleep.h"
+#include "analyses/explain/quota_periods.h"
 #include "analyses/passes.h"
 #include "analyze/cgroups.h"
 #include "analyze/latency.h"
@@ -106,6 +109,15 @@ static void show_cgroup(const struct source *s, uint32_t cgroup, struct report *
 		report_string(r, "cgroup", cgroup ? cgroup_name(s, cgroup, r) : NULL);
 }
 
+static void show_periods(const struct source *s, uint64_t cgroup, struct report *r)
+{
+	struct quota_periods periods;
+	bool is_known = quota_periods(s, cgroup, &periods);
+
+	report_u64_if(r, "throttled_periods", is_known, periods.throttled);
+	report_u64_if(r, "passed_periods", is_known, periods.passed);
+}
+
 static void show_part(const struct source *s, const struct explain_wait *e,
                       const struct explain_part *p, struct report *r)
 {
@@ -114,7 +126,7 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 	report_u64(r, "ns", p->ns);
 	report_percent(r, "percent", p->ns, explain_wait_ns(e));
 	show_cpu(p->cpu, r);
-	report_string(r, "text", explain_part_text(s, e, p, r));
+	report_string(r, "text", explain_part_text(s, &e->parts, p, r));
 	if (p->kind == LEDGER_TASK) {
 		report_string(r, "comm", source_comm_at(s, (uint32_t)p->what, e->wait.end_ns));
 		report_u64(r, "tid", source_tid(s, (uint32_t)p->what));
@@ -127,9 +139,10 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		report_id(r, "cgroup_id", p->what);
 		report_u64_if(r, "quota_ns", p->quota_ns, p->quota_ns);
 		report_u64_if(r, "period_ns", p->period_ns, p->period_ns);
+		show_periods(s, p->what, r);
 	}
 	if (p->kind == LEDGER_STOLEN)
-		report_bool(r, "is_estimated", e->is_steal_estimated);
+		report_bool(r, "is_estimated", e->parts.is_steal_estimated);
 	report_u64(r, "times", p->nr_times);
 	report_end_object(r);
 }
@@ -138,8 +151,8 @@ static void show_parts(const struct source *s, const struct explain_wait *e, str
 {
 	explain_sums(s, e->ns, r);
 	report_begin_array(r, "parts");
-	for (uint32_t i = 0; i < e->nr_parts; i++)
-		show_part(s, e, &e->parts[i], r);
+	for (uint32_t i = 0; i < e->parts.nr; i++)
+		show_part(s, e, &e->parts.at[i], r);
 	report_end_array(r);
 	report_u64(r, "stays", e->nr_stays);
 	report_begin_array(r, "stay_list");
@@ -250,29 +263,57 @@ static int show_waits(const struct source *s, const struct pair_wait *waits, uin
 	return err;
 }
 
+static bool wants_sleeps(const struct pass_args *args)
+{
+	return args->category && strcmp(args->category, "sleeps") == 0;
+}
+
+/* Sums take the ledger of the whole recording: only of tasks that are named. */
+static bool wants_sums(const struct pass_args *args)
+{
+	return (args->tid || args->pid || args->comm || args->cgroup) && !args->at_ns &&
+	       !wants_sleeps(args);
+}
+
+/*
+ * The waits, or the sleeps. Without a choice a moment at which a task slept and did not wait is one of a sleep.
+ */
+static int show(const struct scope *sc, uint32_t limit, struct report *r)
+{
+	SCOPED(scoped_free) struct pair_wait *waits = calloc(limit, sizeof(*waits));
+	uint32_t nr;
+	int err;
+
+	if (!waits)
+		return -ENOMEM;
+	if (wants_sleeps(sc->args))
+		return explain_sleeps(sc, limit, r);
+	nr = choose(sc, waits, limit);
+	if (!nr && sc->args->at_ns && !sc->args->category && explain_has_sleep(sc))
+		return explain_sleeps(sc, limit, r);
+	report_u64(r, "waits_explained", nr);
+	report_begin_array(r, "waits");
+	err = show_waits(sc->s, waits, nr, r);
+	report_end_array(r);
+	return err;
+}
+
 static int run(const struct source *s, const struct pass_args *args, struct report *r,
                struct diag *d)
 {
-	uint32_t limit = pass_limit(&pass_explain, args), nr;
-	SCOPED(scoped_free) struct pair_wait *waits = NULL;
+	uint32_t limit = pass_limit(&pass_explain, args);
 	struct scope sc;
 	int err = scope_init(&sc, s, args, d);
 
 	if (err)
 		return err;
-	limit = limit > MAX_WAITS ? MAX_WAITS : limit;
-	waits = calloc(limit, sizeof(*waits));
-	nr = waits ? choose(&sc, waits, limit) : 0;
-	scope_done(&sc);
-	if (!waits)
-		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (s->facts->incomplete)
 		report_string(r, "incomplete", s->facts->incomplete);
-	report_u64(r, "waits_explained", nr);
-	report_begin_array(r, "waits");
-	err = show_waits(s, waits, nr, r);
-	report_end_array(r);
-	return err ? diag_set(d, err, NULL, "out of memory") : 0;
+	err = show(&sc, limit > MAX_WAITS ? MAX_WAITS : limit, r);
+	scope_done(&sc);
+	if (err)
+		return diag_set(d, err, NULL, "out of memory");
+	return wants_sums(args) ? explain_all_waits(s, args, r, d) : 0;
 }
 
 const struct pass pass_explain = {
@@ -280,7 +321,7 @@ const struct pass pass_explain = {
 	.name = "Explain Waits",
 	.category = "extended",
 	.what = "why the longest waits were so long: what ran, which interrupts came, which CPUs "
-		"were idle, what woke the task",
+		"were idle, what woke the task; also why tasks slept",
 	.needs = EV_BIT(EV_SWITCH),
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 2,

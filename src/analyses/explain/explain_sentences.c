@@ -1,10 +1,11 @@
-/* analyses/explain — a wait in plain sentences. */
+/* analyses/explain/explain — a wait in plain sentences. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "abi/event_check.h"
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
+#include "analyses/explain/quota_periods.h"
 #include "analyze/cgroups.h"
 #include "analyze/dsq_name.h"
 #include "analyze/latency.h"
@@ -140,20 +141,20 @@ const char *explain_class(int16_t prio, uint8_t policy, struct report *r)
 }
 
 /* The path of the cgroup of a part, if it is another one than that of the task that waits; else NULL. */
-static const char *other_cgroup(const struct source *s, const struct explain_wait *e,
+static const char *other_cgroup(const struct source *s, const struct explain_parts *all,
                                 const struct explain_part *p, struct report *r)
 {
-	if (!p->cgroup || !e->cgroup || p->cgroup == e->cgroup)
+	if (!p->cgroup || !all->cgroup || p->cgroup == all->cgroup)
 		return NULL;
 	return cgroup_name(s, p->cgroup, r);
 }
 
 /* "real-time priority 50, of another cgroup /build"; NULL = nothing is worth it. */
-static const char *marks_text(const struct source *s, const struct explain_wait *e,
+static const char *marks_text(const struct source *s, const struct explain_parts *all,
                               const struct explain_part *p, struct report *r)
 {
 	const char *class = explain_class(p->prio, p->policy, r),
-		   *cgroup = other_cgroup(s, e, p, r);
+		   *cgroup = other_cgroup(s, all, p, r);
 
 	if (!cgroup)
 		return class;
@@ -161,11 +162,11 @@ static const char *marks_text(const struct source *s, const struct explain_wait 
 	                     cgroup);
 }
 
-static const char *task_text(const struct source *s, const struct explain_wait *e,
+static const char *task_text(const struct source *s, const struct explain_parts *all,
                              const struct explain_part *p, struct report *r)
 {
 	uint32_t task = (uint32_t)p->what;
-	const char *comm = source_comm_at(s, task, e->wait.end_ns), *marks, *class;
+	const char *comm = source_comm_at(s, task, all->names_ns), *marks, *class;
 
 	if (p->is_crowd) {
 		class = explain_class(p->prio, p->policy, r);
@@ -173,7 +174,7 @@ static const char *task_text(const struct source *s, const struct explain_wait *
 		                     p->nr_tasks, cgroup_name(s, p->cgroup, r), class ? class : "",
 		                     class ? ", " : "", comm);
 	}
-	marks = marks_text(s, e, p, r);
+	marks = marks_text(s, all, p, r);
 	if (p->nr_tasks > 1)
 		return report_printf(r, "%u tasks called %s%s%s%s", p->nr_tasks, comm,
 		                     marks ? " (" : "", marks ? marks : "", marks ? ")" : "");
@@ -204,22 +205,26 @@ const char *explain_quota(const struct source *s, const struct pair_throttle *t,
 {
 	const char *path = explain_cgroup(s, t->cgroup), *text;
 	char quota[TIME_BYTES], period[TIME_BYTES];
+	struct quota_periods periods;
 
 	text = path ? report_printf(r, "quota of cgroup %s", path) : "cgroup quota";
 	if (t->quota_ns && t->period_ns)
 		text = report_printf(r, "%s, %s per %s", text, time_text(quota, t->quota_ns),
 		                     time_text(period, t->period_ns));
+	if (quota_periods(s, t->cgroup, &periods))
+		text = report_printf(r, "%s, in %" PRIu64 " of about %" PRIu64 " periods", text,
+		                     periods.throttled, periods.passed);
 	return report_printf(r, "throttled (%s)", text);
 }
 
-const char *explain_part_text(const struct source *s, const struct explain_wait *e,
+const char *explain_part_text(const struct source *s, const struct explain_parts *all,
                               const struct explain_part *p, struct report *r)
 {
 	char name[DSQ_NAME];
 
 	switch ((enum ledger_kind)p->kind) {
 	case LEDGER_TASK:
-		return report_printf(r, "behind %s on CPU %u", task_text(s, e, p, r), p->cpu);
+		return report_printf(r, "behind %s on CPU %u", task_text(s, all, p, r), p->cpu);
 	case LEDGER_INTERRUPT:
 	case LEDGER_SOFTIRQ:
 		return report_printf(r, "for %s on CPU %u", handler_text(s, p, r), p->cpu);
@@ -231,7 +236,7 @@ const char *explain_part_text(const struct source *s, const struct explain_wait 
 		                     r);
 	case LEDGER_STOLEN:
 		return report_printf(r, "while the hypervisor had CPU %u%s", p->cpu,
-		                     e->is_steal_estimated ? " (estimated)" : "");
+		                     all->is_steal_estimated ? " (estimated)" : "");
 	case LEDGER_QUEUE:
 		return report_printf(r, "in dispatch queue %s", dsq_name(p->what, name));
 	case LEDGER_IDLE:
@@ -261,15 +266,15 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 	uint64_t wait = explain_wait_ns(e), rest = wait;
 	char t[TIME_BYTES];
 
-	if (e->nr_parts == 1 && e->parts[0].kind != LEDGER_KINDS &&
-	    e->parts[0].kind != LEDGER_UNKNOWN) {
+	if (e->parts.nr == 1 && e->parts.at[0].kind != LEDGER_KINDS &&
+	    e->parts.at[0].kind != LEDGER_UNKNOWN) {
 		report_string(r, NULL,
 		              report_printf(r, "It waited all of it %s.",
-		                            explain_part_text(s, e, &e->parts[0], r)));
+		                            explain_part_text(s, &e->parts, &e->parts.at[0], r)));
 		return;
 	}
-	for (uint32_t i = 0; i < e->nr_parts && i < EXPLAIN_MAX_NAMED; i++) {
-		const struct explain_part *p = &e->parts[i];
+	for (uint32_t i = 0; i < e->parts.nr && i < EXPLAIN_MAX_NAMED; i++) {
+		const struct explain_part *p = &e->parts.at[i];
 
 		if (p->kind == LEDGER_KINDS || (i && p->ns < wait / SMALL_PART))
 			break;
@@ -280,7 +285,7 @@ static void say_parts(const struct source *s, const struct explain_wait *e, stru
 			report_string(r, NULL,
 			              report_printf(r, "It waited %s of it (%u %%) %s.",
 			                            time_text(t, p->ns), percent(p->ns, wait),
-			                            explain_part_text(s, e, p, r)));
+			                            explain_part_text(s, &e->parts, p, r)));
 	}
 	if (rest >= wait / SMALL_PART)
 		report_string(r, NULL,

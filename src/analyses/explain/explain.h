@@ -1,5 +1,5 @@
 /*
- * analyses/explain — why a task waited: what had the CPU meanwhile, which interrupts it served,
+ * analyses/explain/explain — why a task waited: what had the CPU meanwhile, which interrupts it served,
  * which CPUs were idle, what woke the task, and what the waker itself had waited for.
  *
  * A wait is a row of TIMELINE_WAIT. Its links lead back in time: the task was woken by a waker in the middle of a
@@ -11,32 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyses/explain/explain_parts.h"
+#include "analyze/pass.h"
 #include "analyze/report.h"
 #include "analyze/source.h"
 #include "base/attr.h"
 #include "ledger/ledger.h"
 
 #define EXPLAIN_MAX_LINKS 16
-#define EXPLAIN_MAX_PARTS 16
-#define EXPLAIN_MAX_NAMED 5 /* parts that have sentences of their own */
 #define EXPLAIN_MAX_STAYS 8
 #define EXPLAIN_MAX_IDLE  8
-
-/* What the task waited for, on one CPU: parts of the ledger that have the same cause are one. */
-struct explain_part {
-	uint64_t ns;
-	/* Task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_*; throttled: the cgroup's id. */
-	uint64_t what;
-	uint64_t quota_ns, period_ns; /* throttled: in each period, the last known; 0 = unknown */
-	uint32_t nr_tasks;            /* tasks of the same name, which had this time together */
-	uint32_t cgroup;              /* of these tasks then; 0 = unknown */
-	uint32_t nr_times;            /* in so many pieces */
-	int16_t prio;                 /* of a task, as the kernel counts */
-	uint16_t cpu;                 /* PAIR_NO_CPU = none, or unknown */
-	uint8_t policy;               /* of a task: ABI_POLICY_* */
-	uint8_t kind;                 /* enum ledger_kind */
-	bool is_crowd;                /* tasks of several names, which have the cgroup in common */
-};
 
 /* In the queue of one CPU, until it was moved or ran. */
 struct explain_stay {
@@ -57,11 +41,8 @@ struct explain_wait {
 	uint32_t cgroup;        /* of the task then; 0 = unknown */
 	bool is_taken_by_quota; /* its CPU was, and not by the task that had it next */
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
-	/* They add up to the wait, the longest first; beyond the room the others are one of LEDGER_KINDS. */
-	struct explain_part parts[EXPLAIN_MAX_PARTS];
-	uint32_t nr_parts;
-	uint64_t ns[LEDGER_KINDS]; /* of each kind; they add up to the wait */
-	bool is_steal_estimated;   /* only the sum of a longer time is known */
+	struct explain_parts parts; /* they add up to the wait */
+	uint64_t ns[LEDGER_KINDS];  /* of each kind; they add up to the wait */
 	struct explain_stay stays[EXPLAIN_MAX_STAYS];
 	uint32_t nr_stays; /* of all, also those that found no room */
 	/* Other CPUs that it may use and that were idle meanwhile, but while it was throttled; the most idle first. */
@@ -87,6 +68,9 @@ MUST_USE int explain_measure(const struct source *s, struct ledger *l, const str
 /* The wait itself first; how many links. -ENOMEM. */
 MUST_USE int explain_links(const struct source *s, const struct pair_wait *wait,
                            struct explain_link links[EXPLAIN_MAX_LINKS], uint32_t *nr);
+/* Members total_waits, total_wait_ns and the sentence in_all, of all waits that the arguments select, with a failure in d. */
+MUST_USE int explain_all_waits(const struct source *s, const struct pass_args *args,
+                               struct report *r, struct diag *d);
 uint64_t explain_wait_ns(const struct explain_wait *e);
 /* "the timer interrupt"; NULL where no interrupt woke it. */
 const char *explain_interrupt(const struct source *s, const struct pair_wait *w, struct report *r);
@@ -101,12 +85,12 @@ void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struc
 const char *explain_class(int16_t prio, uint8_t policy, struct report *r);
 /* The path of a cgroup by the kernel's id; NULL = unknown. */
 const char *explain_cgroup(const struct source *s, uint64_t id);
-/* "throttled (quota of cgroup /build, 20 ms per 100 ms)". */
+/* "throttled (quota of cgroup /build, 20 ms per 100 ms, in 30 of about 31 periods)". */
 const char *explain_quota(const struct source *s, const struct pair_throttle *t, struct report *r);
 /* What can keep an idle CPU from running a task, if that is not recorded: "; a CPU quota ... can be the reason", or "". */
 const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
-const char *explain_part_text(const struct source *s, const struct explain_wait *e,
+const char *explain_part_text(const struct source *s, const struct explain_parts *parts,
                               const struct explain_part *p, struct report *r);
 /* Plain sentences, one member each, into the array that is open. */
 void explain_sentences(const struct source *s, const struct explain_wait *e,

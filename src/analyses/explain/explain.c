@@ -1,4 +1,4 @@
-#include "analyses/explain.h"
+#include "analyses/explain/explain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +8,6 @@
 #include "base/grow.h"
 #include "ledger/occupancy.h"
 #include "model/interrupt.h"
-
-#define CROWD_NAMES 3 /* so many names of one cgroup are better told by the cgroup */
 
 struct cut {
 	uint64_t from, to;
@@ -31,210 +29,6 @@ static int find(const struct source *s, enum timeline_table table, uint32_t task
 	};
 
 	return timeline_find(s->timeline, &q, it);
-}
-
-/* What all parts of a wait are gathered in, before those of the same cause become one. */
-struct gathered {
-	const struct source *s;
-	struct explain_part *at;
-	uint32_t nr, room;
-	uint64_t names_ns; /* tasks are called as they were then */
-	uint32_t cgroup;   /* of the task that waits */
-};
-
-/* Handlers of the same interrupt are one cause. */
-static uint16_t handler_of(const struct source *s, uint64_t span)
-{
-	union timeline_row row;
-
-	if (!timeline_row(s->timeline, TIMELINE_SPAN, span, &row))
-		return ABI_BY_UNKNOWN;
-	if (row.span.kind == PAIR_SOFTIRQ && row.span.id < SOFTIRQ_VECTORS)
-		return (uint16_t)(ABI_BY_SOFTIRQ + row.span.id);
-	if (row.span.kind == PAIR_IRQ && row.span.id < ABI_BY_IRQS)
-		return (uint16_t)(ABI_BY_IRQ + row.span.id);
-	return ABI_BY_UNKNOWN;
-}
-
-/* Throttlings by the same cgroup are one cause. */
-static void name_quota(const struct source *s, uint64_t throttle, struct explain_part *out)
-{
-	union timeline_row row;
-
-	out->what = 0;
-	if (!timeline_row(s->timeline, TIMELINE_THROTTLE, throttle, &row))
-		return;
-	out->what = row.throttle.cgroup;
-	out->quota_ns = row.throttle.quota_ns;
-	out->period_ns = row.throttle.period_ns;
-}
-
-static uint32_t cgroup_of(const struct source *s, const struct ledger_part *p)
-{
-	return p->kind == LEDGER_TASK ? tasks_cgroup_at(s->tasks, (uint32_t)p->what, p->start_ns)
-	                              : 0;
-}
-
-static int gather(struct gathered *g, const struct ledger_part *p)
-{
-	struct explain_part *out;
-
-	if (GROW(g->at, g->room, g->nr))
-		return -ENOMEM;
-	out = &g->at[g->nr++];
-	*out = (struct explain_part){ .ns = p->end_ns - p->start_ns,
-		                      .what = p->what,
-		                      .nr_tasks = p->kind == LEDGER_TASK,
-		                      .nr_times = 1,
-		                      .cgroup = cgroup_of(g->s, p),
-		                      .prio = p->prio,
-		                      .policy = p->policy,
-		                      .cpu = p->cpu,
-		                      .kind = p->kind };
-	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
-		out->what = handler_of(g->s, p->what);
-	else if (p->kind == LEDGER_THROTTLED)
-		name_quota(g->s, p->what, out);
-	return 0;
-}
-
-/* By kind, CPU, priority, policy and cgroup, then by the cause itself. */
-static int by_cause(const void *a, const void *b)
-{
-	const struct explain_part *left = a, *right = b;
-
-	if (left->kind != right->kind)
-		return left->kind < right->kind ? -1 : 1;
-	if (left->cpu != right->cpu)
-		return left->cpu < right->cpu ? -1 : 1;
-	if (left->prio != right->prio)
-		return left->prio < right->prio ? -1 : 1;
-	if (left->policy != right->policy)
-		return left->policy < right->policy ? -1 : 1;
-	if (left->cgroup != right->cgroup)
-		return left->cgroup < right->cgroup ? -1 : 1;
-	return (left->what > right->what) - (left->what < right->what);
-}
-
-/* Tasks that only their names can tell apart. */
-static bool is_same_place(const struct explain_part *a, const struct explain_part *b)
-{
-	return a->kind == LEDGER_TASK && b->kind == LEDGER_TASK && a->cpu == b->cpu &&
-	       a->prio == b->prio && a->policy == b->policy && a->cgroup == b->cgroup;
-}
-
-/* The same, but tasks by their names. */
-static int by_name(const void *a, const void *b, void *ctx)
-{
-	const struct explain_part *left = a, *right = b;
-	const struct gathered *g = ctx;
-	int order;
-
-	if (!is_same_place(left, right))
-		return by_cause(a, b);
-	order = strcmp(source_comm_at(g->s, (uint32_t)left->what, g->names_ns),
-	               source_comm_at(g->s, (uint32_t)right->what, g->names_ns));
-	if (order)
-		return order;
-	/* The one with the most time gives its tid. */
-	return (left->ns < right->ns) - (left->ns > right->ns);
-}
-
-/* Tasks without a name are different ones. */
-static bool is_same_name(const struct gathered *g, const struct explain_part *a,
-                         const struct explain_part *b)
-{
-	const char *name;
-
-	if (!is_same_place(a, b))
-		return false;
-	name = source_comm_at(g->s, (uint32_t)a->what, g->names_ns);
-	return strcmp(name, "?") != 0 &&
-	       strcmp(name, source_comm_at(g->s, (uint32_t)b->what, g->names_ns)) == 0;
-}
-
-/* Neighbours become one: pieces of the same cause first, then tasks of the same name. */
-static void merge(struct gathered *g, bool is_by_name)
-{
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < g->nr; i++) {
-		struct explain_part *last = nr ? &g->at[nr - 1] : NULL;
-		const struct explain_part *p = &g->at[i];
-
-		if (!last || (is_by_name ? !is_same_name(g, last, p) : by_cause(last, p) != 0)) {
-			g->at[nr++] = *p;
-			continue;
-		}
-		last->ns += p->ns;
-		last->nr_times += p->nr_times;
-		last->nr_tasks += is_by_name ? p->nr_tasks : 0;
-	}
-	g->nr = nr;
-}
-
-/* Where there are too many to be named, those of another cgroup become one, if that is shorter. They are in the order of by_name(). */
-static void merge_crowds(struct gathered *g)
-{
-	uint32_t nr = 0, end;
-
-	for (uint32_t i = 0; i < g->nr; i = end) {
-		struct explain_part crowd = g->at[i];
-		uint64_t most_ns = 0;
-
-		for (end = i + 1; end < g->nr && is_same_place(&g->at[i], &g->at[end]); end++)
-			;
-		if (end - i < CROWD_NAMES || !crowd.cgroup || crowd.cgroup == g->cgroup) {
-			while (i < end)
-				g->at[nr++] = g->at[i++];
-			continue;
-		}
-		crowd.ns = crowd.nr_tasks = crowd.nr_times = 0;
-		crowd.is_crowd = true;
-		for (; i < end; i++) {
-			crowd.what = g->at[i].ns > most_ns ? g->at[i].what : crowd.what;
-			most_ns = g->at[i].ns > most_ns ? g->at[i].ns : most_ns;
-			crowd.ns += g->at[i].ns;
-			crowd.nr_tasks += g->at[i].nr_tasks;
-			crowd.nr_times += g->at[i].nr_times;
-		}
-		g->at[nr++] = crowd;
-	}
-	g->nr = nr;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct explain_part *left = a, *right = b;
-
-	if (left->ns != right->ns)
-		return left->ns > right->ns ? -1 : 1;
-	return by_cause(a, b);
-}
-
-/* The longest first; what finds no room is one part of no kind. */
-static void keep_parts(struct gathered *g, struct explain_wait *e)
-{
-	struct explain_part others = { .cpu = PAIR_NO_CPU, .kind = LEDGER_KINDS };
-
-	qsort(g->at, g->nr, sizeof(*g->at), by_cause);
-	merge(g, false);
-	qsort_r(g->at, g->nr, sizeof(*g->at), by_name, g);
-	merge(g, true);
-	if (g->nr > EXPLAIN_MAX_NAMED)
-		merge_crowds(g);
-	qsort(g->at, g->nr, sizeof(*g->at), by_time);
-	for (uint32_t i = 0; i < g->nr; i++) {
-		if (i < EXPLAIN_MAX_PARTS - 1 || g->nr == EXPLAIN_MAX_PARTS) {
-			e->parts[e->nr_parts++] = g->at[i];
-			continue;
-		}
-		others.ns += g->at[i].ns;
-		others.nr_tasks += g->at[i].nr_tasks;
-		others.nr_times += g->at[i].nr_times;
-	}
-	if (others.ns)
-		e->parts[e->nr_parts++] = others;
 }
 
 static void keep_idle(struct explain_wait *e, uint32_t cpu, uint64_t ns)
@@ -399,6 +193,7 @@ struct chance {
 	struct elsewhere *other;
 	struct explain_stay now;
 	bool has;
+	bool is_steal_estimated;
 };
 
 static int end_chance(struct chance *x, struct explain_wait *e)
@@ -409,7 +204,7 @@ static int end_chance(struct chance *x, struct explain_wait *e)
 	if (x->now.cpu != PAIR_NO_CPU &&
 	    (occupancy_is_in_steal(ledger_cpu(x->l, x->now.cpu), x->now.start_ns) ||
 	     occupancy_is_in_steal(ledger_cpu(x->l, x->now.cpu), x->now.end_ns)))
-		e->is_steal_estimated = true;
+		x->is_steal_estimated = true;
 	return elsewhere_add(x->other, x->s, e->wait.task, &x->now);
 }
 
@@ -432,7 +227,7 @@ static int add_to_chance(struct chance *x, const struct ledger_part *p, struct e
 static int divide(const struct source *s, struct ledger *l, struct elsewhere *other,
                   struct explain_wait *e)
 {
-	struct gathered g = { .s = s, .names_ns = e->wait.end_ns, .cgroup = e->cgroup };
+	struct gathered_parts g = { .s = s, .names_ns = e->wait.end_ns, .cgroup = e->cgroup };
 	struct chance chance = { .s = s, .l = l, .other = other };
 	struct explain_stay stay = { 0 };
 	struct ledger_walk walk;
@@ -446,13 +241,14 @@ static int divide(const struct source *s, struct ledger *l, struct elsewhere *ot
 		add_to_stay(&stay, &part, e);
 		err = add_to_chance(&chance, &part, e);
 		if (!err)
-			err = gather(&g, &part);
+			err = parts_add(&g, &part);
 	}
 	if (!err)
 		err = end_chance(&chance, e);
-	if (!err && g.nr)
-		keep_parts(&g, e);
-	free(g.at);
+	if (!err)
+		parts_keep(&g, &e->parts);
+	e->parts.is_steal_estimated = chance.is_steal_estimated;
+	parts_done(&g);
 	return err;
 }
 
