@@ -203,6 +203,26 @@ static void a_futex_passes_from_hand_to_hand(void **state)
 		"backup (10) had it for 40.0us, then other (21) for 60.0us, and then released it.");
 }
 
+/* 10 releases it after 2 us: it is a holder, but what it did in that time is not told. */
+static void what_is_short_is_not_followed(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1090 * US, 1, 21, ABI_CALL_futex, 0x1000);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);
+	wakes(p, 1102 * US, 1, 21, 3, 10);
+	wakes(p, 1200 * US, 0, 20, 2, 22);
+	finish(p, 1300 * US);
+	root = explain(p, 20);
+	expect_eq(len_at(root, "sleeps.0.held_by"), 2);
+	expect_eq(num_at(root, "sleeps.0.held_by.0.ns"), 2 * US);
+	expect_eq(len_at(root, "sleeps.0.chain"), 3);
+	expect_eq(num_at(root, "sleeps.0.chain.1.tid"), 22);
+	assert_string_equal(text_at(root, "sleeps.0.chain.2.text"), "ran 98.0us");
+}
+
 /* Only the longest are named, and each is in its place. */
 static void of_many_holders_the_longest_are_named(void **state)
 {
@@ -273,6 +293,34 @@ static void what_is_no_lock_has_no_holder_but_a_waker(void **state)
 		text_at(root, "in_all"),
 		"In all 2 sleeps of thread 20, together 70.0us: 50.0us (71 %) in read, 20.0us (29 %) in clock_nanosleep; "
 		"ended 50.0us by other (21), 20.0us by the timer interrupt.");
+}
+
+static void a_disk_that_ended_it_is_named(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct ev_block end = { { sizeof(end), EV_BLOCK, 0, 3, 1180 * US },
+		                .dev = 254ULL << 20 | 16,
+		                .step = EV_BLOCK_COMPLETE,
+		                .rwbs = "R" };
+	struct ev_wake wake = { { sizeof(wake), EV_WAKING, EV_FLAG_HARDIRQ, 3, 1190 * US },
+		                .tid = 20,
+		                .by = ABI_BY_IRQ + 7 };
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_fsync, 5);
+	irq(&p->f, 1170 * US, 3, 7, false);
+	push(&p->f, &end);
+	push(&p->f, &wake);
+	irq(&p->f, 1195 * US, 3, 7, true);
+	sw(&p->f, 1200 * US, 0, 0, 20, EV_STATE_RUNNABLE);
+	finish(p, 1300 * US);
+	root = explain(p, 20);
+	expect_eq(len_at(root, "sleeps.0.sentences"), 2);
+	assert_non_null(strstr(text_at(root, "sleeps.0.sentences.0"),
+	                       "in fsync(5), for data to reach the disk"));
+	assert_non_null(
+		strstr(text_at(root, "sleeps.0.sentences.1"), "(block I/O on 254:16 was done)."));
 }
 
 /* Whether 21 or an interrupt during it woke 20 is not known: what 21 did proves nothing. */
@@ -431,9 +479,11 @@ int main(void)
 		CASE(its_chain_is_a_tree),
 		CASE(a_chain_goes_through_sleeps),
 		CASE(a_futex_passes_from_hand_to_hand),
+		CASE(what_is_short_is_not_followed),
 		CASE(of_many_holders_the_longest_are_named),
 		CASE(a_timeout_is_no_release),
 		CASE(what_is_no_lock_has_no_holder_but_a_waker),
+		CASE(a_disk_that_ended_it_is_named),
 		CASE(an_unproven_waker_is_not_followed),
 		CASE(without_calls_the_waker_is_known_and_what_to_record_is_said),
 		CASE(a_sleep_that_has_not_ended_is_explained_so_far),

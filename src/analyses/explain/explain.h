@@ -90,7 +90,7 @@ const char *explain_quota(const struct source *s, const struct pair_throttle *t,
 /* What can keep an idle CPU from running a task, if that is not recorded: "; a CPU quota ... can be the reason", or "". */
 const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
-const char *explain_part_text(const struct source *s, const struct explain_parts *parts,
+const char *explain_part_text(const struct source *s, const struct explain_parts *all,
                               const struct explain_part *p, struct report *r);
 /* Plain sentences, one member each, into the array that is open. */
 void explain_sentences(const struct source *s, const struct explain_wait *e,

@@ -57,41 +57,58 @@ struct holders {
 	uint32_t nr, room;
 };
 
-/* Releases one after the other by the same task are one. */
-static int add_holder(struct holders *h, uint32_t task, uint64_t from_ns, uint64_t to_ns)
+/* A task releases the futex, or ends the sleep; since when it was responsible comes later. */
+static int add_release(struct holders *h, uint32_t task, uint64_t ts_ns)
 {
-	struct explain_holder *last = h->nr ? &h->at[h->nr - 1] : NULL;
-
-	if (last && last->task == task) {
-		last->to_ns = to_ns;
-		return 0;
-	}
-	if (last)
-		from_ns = last->to_ns;
-	if (to_ns <= from_ns)
-		return 0;
 	if (GROW(h->at, h->room, h->nr))
 		return -ENOMEM;
-	h->at[h->nr++] =
-		(struct explain_holder){ .from_ns = from_ns, .to_ns = to_ns, .task = task };
+	h->at[h->nr++] = (struct explain_holder){ .to_ns = ts_ns, .task = task };
 	return 0;
 }
 
 /* Every sleep on the futex that a task ends meanwhile, this one included, is a release by that task. */
-static int find_holders(const struct source *s, const struct explain_sleep *e, struct holders *h)
+static int find_releases(const struct source *s, const struct explain_sleep *e, struct holders *h)
 {
 	struct timeline_iter it;
 	union timeline_row row;
 	int err = find(s, TIMELINE_SLEEP, TASKS_NONE, e->from_ns, e->to_ns, &it);
 
-	while (!err && timeline_next(&it, NULL, &row)) {
-		if (row.sleep.end_ns > e->to_ns) /* they come in the order of their ends */
-			break;
-		if (explain_is_ended_by_task(&row.sleep) && row.sleep.end_ns > e->from_ns &&
-		    is_same_futex(s, &row.sleep, &e->sleep))
-			err = add_holder(h, row.sleep.waker, e->from_ns, row.sleep.end_ns);
-	}
+	while (!err && timeline_next(&it, NULL, &row))
+		if (row.sleep.end_ns > e->from_ns && row.sleep.end_ns <= e->to_ns &&
+		    explain_is_ended_by_task(&row.sleep) && is_same_futex(s, &row.sleep, &e->sleep))
+			err = add_release(h, row.sleep.waker, row.sleep.end_ns);
 	return err;
+}
+
+static int by_release(const void *a, const void *b)
+{
+	const struct explain_holder *left = a, *right = b;
+
+	if (left->to_ns != right->to_ns)
+		return left->to_ns < right->to_ns ? -1 : 1;
+	return (left->task > right->task) - (left->task < right->task);
+}
+
+/* Each is responsible since the release before. Releases one after the other by the same task are one. */
+static void join_releases(const struct explain_sleep *e, struct holders *h)
+{
+	uint64_t from_ns = e->from_ns;
+	uint32_t nr = 0;
+
+	if (h->nr)
+		qsort(h->at, h->nr, sizeof(*h->at), by_release);
+	for (uint32_t i = 0; i < h->nr; i++) {
+		struct explain_holder one = h->at[i];
+
+		if (nr && h->at[nr - 1].task == one.task) {
+			h->at[nr - 1].to_ns = one.to_ns;
+		} else if (one.to_ns > from_ns) {
+			one.from_ns = from_ns;
+			h->at[nr++] = one;
+		}
+		from_ns = one.to_ns;
+	}
+	h->nr = nr;
 }
 
 static uint64_t had_ns(const struct explain_holder *h)
@@ -141,9 +158,10 @@ static int measure(const struct source *s, const struct pair_sleep *row, uint64_
 		.is_futex = row->call == ABI_CALL_futex,
 	};
 	if (e->is_futex)
-		err = find_holders(s, e, &h);
+		err = find_releases(s, e, &h);
 	else if (explain_is_ended_by_task(row))
-		err = add_holder(&h, row->waker, e->from_ns, e->to_ns);
+		err = add_release(&h, row->waker, e->to_ns);
+	join_releases(e, &h);
 	if (!err)
 		keep_holders(&h, e);
 	free(h.at);

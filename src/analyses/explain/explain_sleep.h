@@ -107,7 +107,7 @@ uint64_t explain_sleep_ns(const struct explain_sleep *e);
 
 /* "futex(0x7f00)", "fsync(3)"; NULL where the call is unknown. */
 const char *explain_call_text(uint16_t call, uint64_t arg, struct report *r);
-/* "the timer interrupt"; NULL where no interrupt ended it. */
+/* "the timer interrupt", with the disk if that is why; NULL where no interrupt ended it. */
 const char *explain_sleep_interrupt(const struct source *s, const struct pair_sleep *row,
                                     struct report *r);
 /* An entry of the chain in words, with the name of its task. */

@@ -7,6 +7,7 @@
 #include "analyses/explain/explain.h"
 #include "analyses/explain/explain_sleep.h"
 #include "analyses/sleep_ends.h"
+#include "analyze/figures.h"
 #include "base/text.h"
 #include "model/interrupt.h"
 
@@ -95,6 +96,9 @@ const char *explain_sleep_interrupt(const struct source *s, const struct pair_sl
 	if (row->is_open || !interrupt_is(i.in))
 		return NULL;
 	source_name_device(s, &i);
+	if (row->dev)
+		return report_printf(r, "%s (block I/O on %s was done)", interrupt_words(&i, text),
+		                     figure_device(r, row->dev));
 	return report_printf(r, "%s", interrupt_words(&i, text));
 }
 
