@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import time
 
-from live import SCHEDSCOPE, Disturbed, NotHere, Work, case, expect, expect_near, main, need_live, output, scratch
+from live import LONG_S, SCHEDSCOPE, Disturbed, NotHere, Work, case, expect, expect_near, main, need_live, output, scratch
 
 PRESSURE = pathlib.Path("/proc/pressure/cpu")
 SECONDS = 10
@@ -39,7 +39,8 @@ def pressure_is_that_of_the_kernel():
         raise NotHere("the kernel does not account pressure")
     with scratch() as folder:
         path = str(pathlib.Path(folder, "p.pftrace"))
-        hogs = [Work("spin", ms=(SECONDS + 1) * 1000, cpu=0) for _ in range(2)]
+        # They are killed when it has ended; a slow CPU takes many seconds to begin with it.
+        hogs = [Work("spin", ms=(SECONDS + LONG_S) * 1000, cpu=0) for _ in range(2)]
         recorder = subprocess.Popen([SCHEDSCOPE, "record", "-o", path, "--duration", f"{SECONDS}s"],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         seen = changes(recorder)
