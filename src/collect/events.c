@@ -378,6 +378,11 @@ uint64_t events_missing(const struct events *e)
 	return e->missing;
 }
 
+uint8_t events_measures(const struct events *e)
+{
+	return e->measures;
+}
+
 int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d)
 {
 	__u8 mode = is_exact ? ABI_CGROUP_EXACT : ABI_CGROUP_SUBTREE;

@@ -64,6 +64,7 @@ MUST_USE int events_open(const struct events_cfg *cfg, struct diag *d, struct ev
 /* What stacks of EV_SAMPLE_CPU are sampled by; NULL = there are none. */
 const char *events_stack_event(const struct events *e);
 uint64_t events_missing(const struct events *e); /* kinds asked for that this kernel does not have */
+uint8_t events_measures(const struct events *e); /* EV_MEASURES_* of those that were asked for */
 /* One more wanted cgroup, alone or with all below it. */
 MUST_USE int events_add_cgroup(struct events *e, uint64_t id, bool is_exact, struct diag *d);
 /* From the return of this call on, events are recorded; our own attaching is not part of the record. */

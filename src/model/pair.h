@@ -390,6 +390,9 @@ MUST_USE int pair_snapshot(const struct pair *p, struct tasks *tasks, const stru
  */
 bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu);
 
+/* Since when a task that waits is throttled by the quota of a cgroup; 0 = it is not, or only the refill will tell. */
+uint64_t pair_throttled_since(const struct pair *p, uint32_t task);
+
 uint32_t pair_nr_cpus(const struct pair *p);
 bool pair_cpu_at(const struct pair *p, uint32_t cpu, struct pair_cpu *out);
 uint64_t pair_span_ns(const struct pair *p);  /* from the start to the latest time */

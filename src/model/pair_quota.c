@@ -47,6 +47,16 @@ void pair_throttle_end(struct pair *p, uint32_t task, bool is_known)
 		}
 }
 
+uint64_t pair_throttled_since(const struct pair *p, uint32_t task)
+{
+	if (!p->states[task].is_throttled)
+		return 0;
+	for (uint32_t i = 0; i < p->nr_throttles; i++)
+		if (p->throttles[i].task == task)
+			return p->throttles[i].start_ns;
+	return 0;
+}
+
 static bool is_still_empty(const struct ev_refill *ev, uint32_t cpu)
 {
 	if (ev->nr_cpus > EV_REFILL_CPUS)

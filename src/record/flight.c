@@ -107,6 +107,13 @@ static int check_triggers(struct flight *f, struct diag *d)
 					"dsq-latency is not available: this kernel has no sched_ext");
 			f->cfg.source.kinds |= EV_BIT(EV_DSQ_LEAVE);
 			break;
+		case TRIGGER_SCX_EJECT:
+			if (!has_sched_ext())
+				return diag_set(
+					d, -ENOTSUP, "use another trigger",
+					"scx-eject is not available: this kernel has no sched_ext");
+			f->cfg.source.kinds |= EV_BIT(EV_SCX_STATE);
+			break;
 		default:
 			break;
 		}
@@ -117,12 +124,26 @@ static int check_triggers(struct flight *f, struct diag *d)
 /* A trigger that can never fire is worse than none. */
 static int check_missing(const struct flight *f, struct diag *d)
 {
-	for (size_t i = 0; i < f->cfg.nr_triggers; i++)
-		if (f->cfg.triggers[i].kind == TRIGGER_DSQ_LATENCY &&
-		    record_source_missing(f->source) & EV_BIT(EV_DSQ_LEAVE))
-			return diag_set(d, -ENOTSUP, "use another trigger",
+	static const char hint[] = "use another trigger";
+	uint64_t missing = record_source_missing(f->source);
+	uint8_t quota = EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU;
+
+	for (size_t i = 0; i < f->cfg.nr_triggers; i++) {
+		enum trigger_kind kind = f->cfg.triggers[i].kind;
+
+		if (kind == TRIGGER_DSQ_LATENCY && missing & EV_BIT(EV_DSQ_LEAVE))
+			return diag_set(d, -ENOTSUP, hint,
 			                "dsq-latency is not available: dispatch queues cannot be "
 			                "traced on this kernel");
+		if (kind == TRIGGER_SCX_EJECT && missing & EV_BIT(EV_SCX_STATE))
+			return diag_set(d, -ENOTSUP, hint,
+			                "scx-eject is not available: sched_ext schedulers cannot "
+			                "be traced on this kernel");
+		if (kind == TRIGGER_THROTTLED && !(record_source_measures(f->source) & quota))
+			return diag_set(d, -ENOTSUP, hint,
+			                "throttled is not available: quotas cannot be traced on "
+			                "this kernel; 'schedscope doctor' says why");
+	}
 	return 0;
 }
 

@@ -51,7 +51,9 @@ char *flight_name(char *buf, size_t size, const char *prefix, const struct tm *w
 	if (!strftime(date, sizeof(date), "%Y%m%dT%H%M%S", when))
 		date[0] = '\0';
 	copy_safe(comm, hit->comm);
-	if (hit->kind != TRIGGER_USER) {
+	if (hit->kind == TRIGGER_SCX_EJECT) {
+		(void)snprintf(task, sizeof(task), "%s%s", comm[0] ? "-" : "", comm);
+	} else if (hit->kind != TRIGGER_USER) {
 		value[0] = '-';
 		(void)value_text(value + 1, sizeof(value) - 1, hit);
 	}
@@ -70,10 +72,12 @@ char *flight_reason(char *buf, size_t size, const struct trigger_hit *hit)
 		(void)snprintf(buf, size, "asked for by SIGUSR2");
 		return buf;
 	}
-	(void)snprintf(buf, size, "%s %s of %s (%u)", trigger_kind_names[hit->kind],
-	               value_text(value, sizeof(value), hit),
-	               hit->comm[0] ? text_printable(comm, sizeof(comm), hit->comm, EV_COMM_LEN)
-	                            : "a task",
-	               hit->tid);
+	text_printable(comm, sizeof(comm), hit->comm, EV_COMM_LEN);
+	if (hit->kind == TRIGGER_SCX_EJECT)
+		(void)snprintf(buf, size, "the scheduler %s was ejected", comm);
+	else
+		(void)snprintf(buf, size, "%s %s of %s (%u)", trigger_kind_names[hit->kind],
+		               value_text(value, sizeof(value), hit), comm[0] ? comm : "a task",
+		               hit->tid);
 	return buf;
 }

@@ -397,6 +397,11 @@ size_t record_source_nr_cgroups(const struct record_source *s)
 	return stat_filter_cgroups(s->filter)->nr;
 }
 
+uint8_t record_source_measures(const struct record_source *s)
+{
+	return events_measures(s->events);
+}
+
 uint64_t record_source_missing(const struct record_source *s)
 {
 	return events_missing(s->events);

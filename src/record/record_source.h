@@ -97,4 +97,5 @@ const struct topology *record_source_topology(const struct record_source *s);
 size_t record_source_nr_cgroups(const struct record_source *s); /* that the patterns match */
 uint64_t record_source_missing(
 	const struct record_source *s); /* kinds that this kernel does not have */
+uint8_t record_source_measures(const struct record_source *s); /* EV_MEASURES_* */
 void record_source_totals(const struct record_source *s, struct record_totals *out);

@@ -19,7 +19,9 @@ const char *const trigger_kind_names[TRIGGER_KINDS + 1] = {
 	[TRIGGER_QUEUE_DEPTH] = "queue-depth",
 	[TRIGGER_DSQ_LATENCY] = "dsq-latency",
 	[TRIGGER_STALL] = "stall",
+	[TRIGGER_THROTTLED] = "throttled",
 	[TRIGGER_UPROBE] = "uprobe",
+	[TRIGGER_SCX_EJECT] = "scx-eject",
 	[TRIGGER_USER] = "sigusr2",
 };
 
@@ -110,6 +112,23 @@ static int parse_condition(const char *word, struct diag *d, struct trigger *t)
 	return is_right ? 0 : refuse(d, "is not a condition, or is given twice", word);
 }
 
+static bool is_scx_eject(const char *text)
+{
+	const char *name = trigger_kind_names[TRIGGER_SCX_EJECT];
+
+	return strcspn(text, ">,") == strlen(name) && strncmp(text, name, strlen(name)) == 0;
+}
+
+/* It happens, or not: nothing is measured, and it happens to no task. */
+static int parse_scx_eject(const char *text, struct diag *d, struct trigger *out)
+{
+	if (strpbrk(text, ">,"))
+		return refuse(d, "is more than scx-eject, which has neither limit nor conditions",
+		              text);
+	*out = (struct trigger){ .kind = TRIGGER_SCX_EJECT };
+	return 0;
+}
+
 int trigger_parse(const char *text, struct diag *d, struct trigger *out)
 {
 	SCOPED(scoped_free) char *words = strdup(text);
@@ -119,6 +138,8 @@ int trigger_parse(const char *text, struct diag *d, struct trigger *out)
 
 	if (!words)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
+	if (is_scx_eject(text))
+		return parse_scx_eject(text, d, out);
 	if (!rest)
 		return refuse(d, "has no '>' and limit", text);
 	*rest++ = '\0';

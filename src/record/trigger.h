@@ -2,9 +2,9 @@
  * record/trigger — the words after `record --trigger`: what must happen, to which task, before a
  * dump is written.
  *
- *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION }
+ *   TRIGGER   = WHAT ">" LIMIT { "," CONDITION } | "scx-eject"
  *   WHAT      = "wakeup-latency" | "sleep" | "slice" | "queue-depth" | "dsq-latency" | "stall"
- *             | "uprobe:" FILE ":" SYMBOL
+ *             | "throttled" | "uprobe:" FILE ":" SYMBOL
  *   LIMIT     = a time with its unit (5ms), for queue-depth a number
  *   CONDITION = "comm=" GLOB | "pid=" PROCESS | "tid=" THREAD
  *
@@ -29,8 +29,10 @@ enum trigger_kind {
 	TRIGGER_QUEUE_DEPTH,
 	TRIGGER_DSQ_LATENCY,
 	TRIGGER_STALL,
+	TRIGGER_THROTTLED,
 	TRIGGER_UPROBE,
-	TRIGGER_USER, /* a manual request; has no words */
+	TRIGGER_SCX_EJECT, /* has neither a value nor a task */
+	TRIGGER_USER,      /* a manual request; has no words */
 	TRIGGER_KINDS,
 };
 

@@ -9,8 +9,9 @@
 #include "base/map.h"
 #include "record/waiting.h"
 
-#define MAX_CALLERS 16384U /* tasks that call a watched function at a time */
-#define NONE        UINT32_MAX
+#define MAX_CALLERS   16384U /* tasks that call a watched function at a time */
+#define NONE          UINT32_MAX
+#define LOOK_AGAIN_NS 1000000ULL /* whether a task that waits is throttled by now */
 
 /* Open calls of one task and trigger, outermost first. */
 struct calls {
@@ -43,9 +44,9 @@ struct trigger_eval {
 	uint32_t nr_calls;
 	uint32_t first_free;
 	uint64_t no_room;
-	struct waiting waiting; /* for stalls */
-	uint64_t stall_ns;      /* the lowest limit of a stall; 0 = none is watched */
-	uint64_t due_ns;        /* no stall fires before */
+	struct waiting waiting; /* for stalls and throttled waits */
+	uint64_t wait_ns;       /* the lowest limit of those; 0 = none is watched */
+	uint64_t due_ns;        /* none of those fires before */
 };
 
 /* What happened, to be held against all triggers of a kind. */
@@ -56,6 +57,12 @@ struct event {
 	uint64_t value;
 	uint64_t ts_ns;
 };
+
+/* Judged while it lasts. */
+static bool lasts(enum trigger_kind kind)
+{
+	return kind == TRIGGER_STALL || kind == TRIGGER_THROTTLED;
+}
 
 static bool is_meant(const struct trigger *t, const struct task *task, const char *comm)
 {
@@ -150,8 +157,8 @@ static void begin_waiting(struct trigger_eval *e, uint32_t task, uint64_t ts_ns)
 		return;
 	if (waiting_begin(&e->waiting, task, ts_ns))
 		e->no_room++;
-	else if (ts_ns + e->stall_ns < e->due_ns)
-		e->due_ns = ts_ns + e->stall_ns;
+	else if (ts_ns + e->wait_ns < e->due_ns)
+		e->due_ns = ts_ns + e->wait_ns;
 }
 
 static void on_wakeup(void *ctx, const struct pair_wakeup *row)
@@ -160,53 +167,101 @@ static void on_wakeup(void *ctx, const struct pair_wakeup *row)
 		begin_waiting(ctx, row->task, row->ts_ns);
 }
 
+/* What of a wait can fire while it lasts, until now. */
+struct so_far {
+	uint64_t wait_ns;
+	uint64_t throttled_ns;
+	bool is_throttled; /* now */
+};
+
+static bool wait_so_far(const struct trigger_eval *e, uint32_t task, uint64_t now_ns,
+                        struct so_far *out, uint16_t *cpu)
+{
+	uint64_t since_ns, throttled_ns = pair_throttled_since(e->pair, task);
+
+	if (!pair_is_waiting(e->pair, task, &since_ns, cpu))
+		return false;
+	*out = (struct so_far){ .wait_ns = now_ns > since_ns ? now_ns - since_ns : 0,
+		                .throttled_ns = e->waiting.tasks[task].throttled_ns,
+		                .is_throttled = throttled_ns != 0 };
+	if (throttled_ns && now_ns > throttled_ns)
+		out->throttled_ns += now_ns - throttled_ns;
+	return true;
+}
+
+/* When what lasts can be above a limit, at the earliest. A throttling may begin without a word. */
+static uint64_t next_due(const struct trigger *t, uint64_t value, const struct so_far *w,
+                         uint64_t now_ns)
+{
+	uint64_t rest_ns = t->limit - value;
+
+	if (t->kind == TRIGGER_THROTTLED && !w->is_throttled && rest_ns < LOOK_AGAIN_NS)
+		rest_ns = LOOK_AGAIN_NS;
+	return now_ns + rest_ns;
+}
+
+/* Judges what lasts, once per wait; when it is due again. */
+static uint64_t judge_waiting(struct trigger_eval *e, uint32_t task, uint64_t now_ns)
+{
+	uint32_t *marks = &e->waiting.tasks[task].marks;
+	struct event ev = { .task = task, .ts_ns = now_ns };
+	uint64_t due_ns = UINT64_MAX;
+	struct so_far w;
+
+	if (!wait_so_far(e, task, now_ns, &w, &ev.cpu)) {
+		waiting_end(&e->waiting, task);
+		return due_ns;
+	}
+	for (size_t i = 0; i < e->nr; i++) {
+		const struct trigger *t = &e->triggers[i];
+
+		if (!lasts(t->kind) || *marks & 1U << i)
+			continue;
+		ev.kind = t->kind;
+		ev.value = t->kind == TRIGGER_STALL ? w.wait_ns : w.throttled_ns;
+		if (ev.value > t->limit) {
+			*marks |= 1U << i;
+			judge(e, i, &ev);
+		} else if (next_due(t, ev.value, &w, now_ns) < due_ns) {
+			due_ns = next_due(t, ev.value, &w, now_ns);
+		}
+	}
+	return due_ns;
+}
+
+/* A wait that ends is judged once more: nothing may have come since it went over a limit. */
 static void on_switched(void *ctx, const struct pair_switch *row)
 {
 	struct trigger_eval *e = ctx;
 
 	if (row->prev_state == EV_STATE_RUNNABLE || row->prev_state & EV_STATE_PREEMPTED)
 		begin_waiting(e, row->prev, row->ts_ns);
+	if (waiting_has(&e->waiting, row->next))
+		(void)judge_waiting(e, row->next, row->ts_ns);
 	waiting_end(&e->waiting, row->next);
 }
 
-/* Judges each stall once; when the next one is due. */
-static uint64_t judge_stall(struct trigger_eval *e, uint32_t task, uint64_t now_ns)
+static void on_throttle(void *ctx, const struct pair_throttle *row)
 {
-	uint32_t *marks = &e->waiting.tasks[task].marks;
-	struct event ev = { .kind = TRIGGER_STALL, .task = task, .ts_ns = now_ns };
-	uint64_t since_ns, due_ns = UINT64_MAX;
+	struct trigger_eval *e = ctx;
 
-	if (!pair_is_waiting(e->pair, task, &since_ns, &ev.cpu)) {
-		waiting_end(&e->waiting, task);
-		return due_ns;
-	}
-	ev.value = now_ns > since_ns ? now_ns - since_ns : 0;
-	for (size_t i = 0; i < e->nr; i++) {
-		if (e->triggers[i].kind != TRIGGER_STALL || *marks & 1U << i)
-			continue;
-		if (ev.value > e->triggers[i].limit) {
-			*marks |= 1U << i;
-			judge(e, i, &ev);
-		} else if (since_ns + e->triggers[i].limit < due_ns) {
-			due_ns = since_ns + e->triggers[i].limit;
-		}
-	}
-	return due_ns;
+	if (waiting_has(&e->waiting, row->task))
+		e->waiting.tasks[row->task].throttled_ns += row->end_ns - row->start_ns;
 }
 
 void trigger_eval_advance(struct trigger_eval *e, uint64_t now_ns)
 {
 	uint32_t task = e->waiting.first, next;
 
-	if (!e->stall_ns || now_ns <= e->due_ns)
+	if (!e->wait_ns || now_ns <= e->due_ns)
 		return;
 	e->due_ns = UINT64_MAX;
 	for (; task != WAITING_NONE; task = next) {
-		uint64_t due_ns = e->waiting.tasks[task].since_ns + e->stall_ns;
+		uint64_t due_ns = e->waiting.tasks[task].since_ns + e->wait_ns;
 
 		next = e->waiting.tasks[task].after;
 		if (due_ns < now_ns)
-			due_ns = judge_stall(e, task, now_ns);
+			due_ns = judge_waiting(e, task, now_ns);
 		if (due_ns < e->due_ns)
 			e->due_ns = due_ns;
 	}
@@ -274,10 +329,31 @@ static void end_call(struct trigger_eval *e, const struct caller *key, const str
 	judge(e, key->trigger, &ev);
 }
 
+/* The kernel threw it out, or it did not end in the usual way. */
+static void on_scx_state(struct trigger_eval *e, const struct pair_mark *row)
+{
+	struct trigger_hit hit = { .kind = TRIGGER_SCX_EJECT,
+		                   .ts_ns = row->ts_ns,
+		                   .cpu = PAIR_NO_CPU };
+	const char *name = tasks_string(e->tasks, row->name_id);
+
+	if (row->value != EV_SCX_EJECTED)
+		return;
+	if (name)
+		strncpy(hit.comm, name, sizeof(hit.comm) - 1);
+	for (uint32_t i = 0; i < e->nr; i++) {
+		hit.trigger = i;
+		if (e->triggers[i].kind == TRIGGER_SCX_EJECT)
+			e->fire(e->ctx, &hit);
+	}
+}
+
 static void on_mark(void *ctx, const struct pair_mark *row)
 {
 	struct trigger_eval *e = ctx;
 
+	if (row->kind == EV_SCX_STATE)
+		on_scx_state(e, row);
 	if (row->kind != EV_PROBE || row->task == TASKS_NONE)
 		return;
 	for (uint32_t i = 0; i < e->nr; i++) {
@@ -347,9 +423,9 @@ int trigger_eval_new(const struct trigger_eval_cfg *cfg, struct trigger_eval **o
 	e->pair = cfg->pair;
 	e->due_ns = UINT64_MAX;
 	for (size_t i = 0; i < e->nr; i++)
-		if (e->triggers[i].kind == TRIGGER_STALL &&
-		    (!e->stall_ns || e->triggers[i].limit < e->stall_ns))
-			e->stall_ns = e->triggers[i].limit ? e->triggers[i].limit : 1;
+		if (lasts(e->triggers[i].kind) &&
+		    (!e->wait_ns || e->triggers[i].limit < e->wait_ns))
+			e->wait_ns = e->triggers[i].limit ? e->triggers[i].limit : 1;
 	*out = TAKE_PTR(e);
 	return 0;
 }
@@ -387,9 +463,14 @@ struct pair_out trigger_eval_out(struct trigger_eval *e)
 			out.dsq = on_dsq;
 			break;
 		case TRIGGER_STALL:
+		case TRIGGER_THROTTLED:
 			out.wakeup = on_wakeup;
 			out.switched = on_switched;
+			out.throttle = on_throttle;
 			out.task_end = on_task_end;
+			break;
+		case TRIGGER_SCX_EJECT:
+			out.mark = on_mark;
 			break;
 		case TRIGGER_UPROBE:
 			out.mark = on_mark;

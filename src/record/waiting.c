@@ -53,12 +53,18 @@ int waiting_begin(struct waiting *w, uint32_t task, uint64_t ts_ns)
 	return 0;
 }
 
+bool waiting_has(const struct waiting *w, uint32_t task)
+{
+	return task < w->nr && w->tasks[task].since_ns;
+}
+
 void waiting_end(struct waiting *w, uint32_t task)
 {
-	struct waiting_task *t = task < w->nr ? &w->tasks[task] : NULL;
+	struct waiting_task *t;
 
-	if (!t || !t->since_ns)
+	if (!waiting_has(w, task))
 		return;
+	t = &w->tasks[task];
 	if (t->before == WAITING_NONE)
 		w->first = t->after;
 	else

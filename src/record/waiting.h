@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -13,7 +14,8 @@
 struct waiting_task {
 	uint64_t since_ns; /* 0 = it does not wait */
 	uint32_t before, after;
-	uint32_t marks; /* the caller's; 0 when a wait begins */
+	uint32_t marks; /* the caller's, as the next; 0 when a wait begins */
+	uint64_t throttled_ns;
 };
 
 struct waiting {
@@ -26,5 +28,6 @@ void waiting_init(struct waiting *w);
 void waiting_done(struct waiting *w);
 /* Nothing if it waits already. Times do not go back. -ENOMEM. */
 MUST_USE int waiting_begin(struct waiting *w, uint32_t task, uint64_t ts_ns);
+bool waiting_has(const struct waiting *w, uint32_t task);
 /* Nothing if it does not wait. */
 void waiting_end(struct waiting *w, uint32_t task);

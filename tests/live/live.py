@@ -603,6 +603,29 @@ def cpu_cgroups(*names):
             remove_cgroup(path)
 
 
+QUOTA_US, PERIOD_US = 20000, 100000
+
+
+def set_quota(group, quota_us=QUOTA_US, period_us=PERIOD_US):
+    """20 ms in 100, unless told."""
+    v1 = pathlib.Path(group, "cpu.cfs_quota_us")
+    if v1.exists():
+        pathlib.Path(group, "cpu.cfs_period_us").write_text(str(period_us), encoding="ascii")
+        v1.write_text(str(quota_us), encoding="ascii")
+        return
+    v2 = pathlib.Path(group, "cpu.max")
+    if not v2.exists():
+        raise NotHere("the kernel has no quotas of cgroups")
+    v2.write_text(f"{quota_us} {period_us}", encoding="ascii")
+
+
+def throttled_by_kernel(group):
+    """The times of all CPUs in ns, and how many timers found a CPU throttled at the end of a period."""
+    stat = dict(map(str.split, pathlib.Path(group, "cpu.stat").read_text(encoding="ascii").splitlines()))
+    ns = int(stat["throttled_time"]) if "throttled_time" in stat else 1000 * int(stat["throttled_usec"])
+    return ns, int(stat["nr_throttled"])
+
+
 def cpu_hierarchy():
     """Where it is mounted; None = it is not."""
     lines = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()]

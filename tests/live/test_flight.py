@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 
-from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, Meanwhile, Work, case, expect, expect_between, main, need_live,
-                  run, scratch, switches_of, wait_for_switches, workload)
+from live import (ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Lines, Meanwhile, Work, case, cpu_cgroups, expect, expect_between, main,
+                  need_live, run, scratch, set_quota, switches_of, wait_for_switches, workload)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -151,6 +151,25 @@ def a_stall_is_dumped_before_it_ends():
         expect(100 * MS <= value < 900 * MS, f"a stall of {value} ns")
         out = run("explain", str(path), "--tid", str(tid))
         expect(out.returncode == 0 and "spinner" in out.stdout and "it still did" in out.stdout, f"{out.stdout}{out.stderr}")
+
+
+@case
+def a_throttled_wait_is_dumped_while_it_lasts():
+    """A hog of 20 ms in each 100: each of its waits is throttled for most of 80 ms."""
+    with scratch() as folder, cpu_cgroups("flight") as (group,):
+        set_quota(group)
+        with Flight(folder, "--keep", "2s", "--after", "10ms", "--max-dumps", "1", "--trigger", "throttled>30ms,comm=hog") as ours:
+            hog = Work("hogs", cgroup=group, nr=1, ms=3000, cpu=1)
+            ours.wait()
+            is_over = hog.process.poll() is not None
+            hog.account()
+        path, = dumps(folder)
+        _, what, value, comm, tid = parts(path)
+        expect((what, comm) == ("throttled", "hog"), f"{path.name}")
+        expect(not is_over, f"{path.name} was written only after the hog had ended")
+        expect(30 * MS <= value < 120 * MS, f"throttled for {value} ns")
+        out = run("explain", str(path), "--tid", str(tid))
+        expect(out.returncode == 0 and "throttled" in out.stdout, f"{out.stdout}{out.stderr}")
 
 
 @case

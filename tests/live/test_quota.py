@@ -5,32 +5,11 @@ import os
 import pathlib
 import time
 
-from live import (TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect, expect_between, expect_near,
-                  main, scratch)
+from live import (PERIOD_US, QUOTA_US, TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect,
+                  expect_between, expect_near, main, scratch, set_quota, throttled_by_kernel)
 from test_record import Record
 
-QUOTA_US, PERIOD_US = 20000, 100000
 WORK_MS = 3000
-
-
-def set_quota(group):
-    """20 ms in 100."""
-    v1 = pathlib.Path(group, "cpu.cfs_quota_us")
-    if v1.exists():
-        pathlib.Path(group, "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="ascii")
-        v1.write_text(str(QUOTA_US), encoding="ascii")
-        return
-    v2 = pathlib.Path(group, "cpu.max")
-    if not v2.exists():
-        raise NotHere("the kernel has no quotas of cgroups")
-    v2.write_text(f"{QUOTA_US} {PERIOD_US}", encoding="ascii")
-
-
-def throttled_by_kernel(group):
-    """The times of all CPUs in ns, and how many timers found a CPU throttled at the end of a period."""
-    stat = dict(map(str.split, pathlib.Path(group, "cpu.stat").read_text(encoding="ascii").splitlines()))
-    ns = int(stat["throttled_time"]) if "throttled_time" in stat else 1000 * int(stat["throttled_usec"])
-    return ns, int(stat["nr_throttled"])
 
 
 def union(intervals):

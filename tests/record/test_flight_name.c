@@ -80,6 +80,11 @@ static void a_reason_for_people(void **state)
 	hit = hit_of(TRIGGER_QUEUE_DEPTH, 9, "");
 	assert_string_equal(flight_reason(buf, sizeof(buf), &hit),
 	                    "queue-depth 9 of a task (1234)");
+	hit = (struct trigger_hit){ .kind = TRIGGER_SCX_EJECT, .comm = "scx\033y" };
+	assert_string_equal(flight_reason(buf, sizeof(buf), &hit),
+	                    "the scheduler scx?y was ejected");
+	assert_string_equal(flight_name(buf, sizeof(buf), "schedscope", &when, &hit),
+	                    "schedscope-20261115T053012-scx-eject-scx_y");
 }
 
 int main(void)

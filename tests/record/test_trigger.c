@@ -49,6 +49,17 @@ static void depths_are_numbers(void **state)
 	expect_refused("queue-depth>8ms", "'8ms' is not a number");
 }
 
+static void an_ejection_is_all_words(void **state)
+{
+	(void)state;
+	expect_eq(parsed("scx-eject").kind, TRIGGER_SCX_EJECT);
+	expect_eq(parsed("throttled>50ms").kind, TRIGGER_THROTTLED);
+	expect_refused("scx-eject>5ms", "neither limit nor conditions");
+	expect_refused("scx-eject,comm=a", "neither limit nor conditions");
+	expect_refused("scx-ejected", "has no '>'");
+	expect_refused("throttled", "has no '>'");
+}
+
 static void conditions_are_kept(void **state)
 {
 	struct trigger t = parsed("slice>20ms,comm=nginx*,pid=123,tid=124");
@@ -122,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(depths_are_numbers),
+		cmocka_unit_test(an_ejection_is_all_words),
 		cmocka_unit_test(conditions_are_kept),
 		cmocka_unit_test(a_uprobe_has_a_file_and_a_symbol),
 		cmocka_unit_test(other_words_are_shown_with_the_nearest),

@@ -366,6 +366,130 @@ static void what_may_have_run_does_not_stall(void **state)
 	trigger_eval_free(e);
 }
 
+static void a_throttled_wait_fires_while_it_lasts(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "throttled>5ms", "throttled>8ms");
+
+	sw(f, 1 * MS, 0, 0, 5, 0);
+	sw(f, 10 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	throttle(f, 10 * MS, 0, 5, 7);
+	tick(f, e, 15 * MS);
+	expect_eq(h.nr, 0); /* the limit itself is not above the limit */
+	tick(f, e, 15 * MS + 1);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_THROTTLED);
+	expect_eq(h.list[0].value, 5 * MS + 1);
+	expect_eq(h.list[0].tid, 5);
+	tick(f, e, 17 * MS);
+	expect_eq(h.nr, 1);
+	/* Refilled: it waits, but nothing throttles it. */
+	refill(f, 18 * MS, 7, EVERY_CPU);
+	tick(f, e, 60 * MS);
+	sw(f, 80 * MS, 0, 6, 5, EV_STATE_PREEMPTED);
+	expect_eq(h.nr, 1);
+	/* Another wait. Nothing comes between the limit and its end. */
+	sw(f, 90 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	throttle(f, 90 * MS, 0, 5, 7);
+	sw(f, 98 * MS + 1, 0, 6, 5, SLEEPS);
+	expect_eq(h.nr, 3);
+	expect_eq(h.list[1].trigger, 0);
+	expect_eq(h.list[2].trigger, 1);
+	expect_eq(h.list[2].value, 8 * MS + 1);
+	trigger_eval_free(e);
+}
+
+/* Before Linux 6.18: what is known at the end of a period only, and adds up. */
+static void throttled(struct fixture *f, uint64_t ts, uint64_t start_ns)
+{
+	struct ev_throttled rec = { .hdr = { sizeof(rec), EV_THROTTLED, 0, 0, ts },
+		                    .cgroup = 7,
+		                    .start_ns = start_ns,
+		                    .cpu = 0 };
+
+	push(f, &rec);
+}
+
+static void throttlings_of_a_wait_add_up(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "throttled>5ms");
+	struct {
+		struct ev_cgroup_info info;
+		char path[8];
+	} name = { { { sizeof(name), EV_CGROUP_INFO, 0, 0, 1 }, 7 }, "/a" };
+	struct ev_cgroup in = { .hdr = { sizeof(in), EV_CGROUP, 0, 0, 1 }, .tid = 5, .cgroup = 7 };
+
+	push(f, &name);
+	push(f, &in);
+	sw(f, 1 * MS, 0, 0, 5, 0);
+	sw(f, 10 * MS, 0, 5, 6, EV_STATE_PREEMPTED);
+	throttled(f, 13 * MS, 9 * MS); /* 3 ms of the wait */
+	tick(f, e, 30 * MS);
+	expect_eq(h.nr, 0);
+	throttled(f, 33 * MS, 31 * MS); /* 5 in all: the limit itself */
+	tick(f, e, 40 * MS);
+	expect_eq(h.nr, 0);
+	throttled(f, 42 * MS, 41 * MS);
+	tick(f, e, 42 * MS);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].value, 6 * MS);
+	trigger_eval_free(e);
+}
+
+/* The other task waits for as long, but for a CPU. */
+static void only_what_is_throttled_is_throttled(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "throttled>5ms", "stall>40ms,tid=6");
+
+	sw(f, 1 * MS, 0, 0, 6, 0);
+	sw(f, 2 * MS, 0, 6, 5, EV_STATE_PREEMPTED);
+	sw(f, 3 * MS, 0, 5, 7, EV_STATE_PREEMPTED);
+	throttle(f, 3 * MS, 0, 5, 7);
+	refill(f, 8 * MS, 7, EVERY_CPU); /* just the limit */
+	tick(f, e, 30 * MS);
+	expect_eq(h.nr, 0);
+	/* Nothing was seen while it went over the limit, and it ends. */
+	sw(f, 50 * MS, 0, 7, 6, SLEEPS);
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_STALL);
+	expect_eq(h.list[0].value, 48 * MS);
+	trigger_eval_free(e);
+}
+
+static void scx_state(struct fixture *f, uint64_t ts, uint32_t state, const char *name)
+{
+	struct ev_scx_state rec = { .hdr = { sizeof(rec), EV_SCX_STATE, 0, 0, ts },
+		                    .state = state };
+
+	memcpy(rec.name, name, strlen(name));
+	push(f, &rec);
+}
+
+static void a_scheduler_is_ejected(void **state)
+{
+	struct fixture *f = *state;
+	struct hits h = { 0 };
+	struct trigger_eval *e = WATCH(f, &h, "stall>5ms", "scx-eject");
+
+	scx_state(f, 1 * MS, EV_SCX_ON, "rusty");
+	scx_state(f, 2 * MS, EV_SCX_OFF, "rusty");
+	scx_state(f, 3 * MS, EV_SCX_ON, "layered");
+	expect_eq(h.nr, 0);
+	scx_state(f, 4 * MS, EV_SCX_EJECTED, "layered");
+	expect_eq(h.nr, 1);
+	expect_eq(h.list[0].kind, TRIGGER_SCX_EJECT);
+	expect_eq(h.list[0].trigger, 1);
+	expect_eq(h.list[0].ts_ns, 4 * MS);
+	expect_eq(h.list[0].tid, 0);
+	assert_string_equal(h.list[0].comm, "layered");
+	trigger_eval_free(e);
+}
+
 static void too_many_are_refused(void **state)
 {
 	struct trigger triggers[TRIGGER_MAX + 1] = { 0 };
@@ -395,6 +519,10 @@ int main(void)
 		CASE(a_stall_fires_while_it_lasts_and_once),
 		CASE(a_preempted_task_stalls_too),
 		CASE(what_may_have_run_does_not_stall),
+		CASE(a_throttled_wait_fires_while_it_lasts),
+		CASE(throttlings_of_a_wait_add_up),
+		CASE(only_what_is_throttled_is_throttled),
+		CASE(a_scheduler_is_ejected),
 		cmocka_unit_test(too_many_are_refused),
 	};
 

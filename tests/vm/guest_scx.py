@@ -71,6 +71,28 @@ class Record:
         return talk
 
 
+class Flight:
+    """A flight recorder that waits for a scheduler to be thrown out."""
+
+    def __init__(self, name, *more):
+        self.folder = pathlib.Path(f"/tmp/{name}-dumps")
+        self.folder.mkdir()
+        self.process = subprocess.Popen([SCHEDSCOPE, "record", "-o", str(self.folder), "--keep", "2s", "--after", "50ms",
+                                         "--cooldown", "0s", "--trigger", "scx-eject", *more])
+        deadline = time.monotonic() + WAIT_S
+        while "CapPrm:\t0000000000000000" not in pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii"):
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise RuntimeError("the flight recorder does not start")
+            time.sleep(0.02)
+
+    def end(self):
+        """The names of its dumps, by time."""
+        self.process.send_signal(signal.SIGINT)
+        if self.process.wait(WAIT_S):
+            raise RuntimeError("the flight recorder failed")
+        return [path.name for path in sorted(self.folder.iterdir(), key=os.path.getmtime)]
+
+
 def spin(number, name="spin"):
     """Processes that want a CPU all the time, half of them niced; their ids, after their end."""
     os.symlink("/bin/sh", f"/tmp/{name}")
@@ -116,7 +138,8 @@ def observe_changes(case):
     """None, one, none, one that holds a task back until the kernel throws it out, others that go: in one recording."""
     if not os.path.exists("/tmp/stallme"):
         os.symlink("/bin/sleep", "/tmp/stallme")
-    record = Record(case, *(["--scx-by-kprobe"] if case.endswith("-k") else []))
+    more = ["--scx-by-kprobe"] if case.endswith("-k") else []
+    record, flight = Record(case, *more), Flight(case, *more)
     time.sleep(0.2)
     fifo = Scheduler("fifo")
     time.sleep(0.2)
@@ -126,7 +149,7 @@ def observe_changes(case):
         accounts[name] = end_by_itself(name)
         time.sleep(0.2)
     spin(2, "after")
-    return {"talk": record.end(), "accounts": accounts}
+    return {"talk": record.end(), "accounts": accounts, "dumps": flight.end()}
 
 
 def main():

@@ -235,6 +235,12 @@ def schedulers_that_come_go_and_are_thrown_out_are_followed():
 
 
 @case
+def the_flight_recorder_dumps_when_a_scheduler_is_thrown_out():
+    names = json.loads(GUEST.path(f"changes{END}.json").read_text(encoding="ascii"))["dumps"]
+    expect([name.partition("-scx-eject-")[2] for name in names] == ["vm_stall.pftrace", "vm_fail.pftrace"], f"{names}")
+
+
+@case
 def why_a_scheduler_exited_is_reported_as_by_the_kernel():
     reported = json.loads(GUEST.path(f"changes{END}.json").read_text(encoding="ascii"))["accounts"]
     kinds = {name: account["exit_kind"] for name, account in reported.items()}
