@@ -148,7 +148,7 @@ struct stat_task {
 	struct stat_rec rec;
 	struct stat_id id;
 
-	/* Working state of the programs; user space reads on_cpu_ns alone. */
+	/* Working state of the programs; user space reads on_cpu_ns, wait_ns and wait_cpu alone. */
 	__u64 css_set;    /* kernel address of the cgroup set, compared only */
 	__u64 wait_ns;    /* runnable since */
 	__u64 on_cpu_ns;  /* running since */
@@ -164,10 +164,11 @@ struct stat_task {
 	__u8 is_muted; /* a filter excludes it now */
 	__u8 nr_names; /* nr_renames when the name was last taken over */
 	/* Filled in by the drain, in the record alone: */
-	__u8 is_running; /* on a CPU at this moment, and it is known since when */
-	__u8 is_waiting; /* runnable, likewise */
-	__u8 has_gap;    /* a switch of it was not seen: its times are not known */
-	__u8 pad_[3];
+	__u8 is_running;   /* on a CPU at this moment, and it is known since when */
+	__u8 is_waiting;   /* runnable, likewise */
+	__u8 has_gap;      /* a switch of it was not seen: its times are not known */
+	__u8 is_throttled; /* waiting, and the quota of its cgroup is used up */
+	__u8 pad_[2];
 	__u32 changed_epoch; /* the epoch whose list of changed tasks it is in */
 
 	__u64 nr_samples;   /* of any kind; moves when something is worth sending */
@@ -368,6 +369,7 @@ struct stat_cfg {
 	__u32 nr_counters;
 	__u32 nr_cpus; /* possible CPUs: stride of the counter array */
 	__u64 outlier_ns;
+	__u64 open_wait_ns;    /* each drain has the waits that last for longer; 0 = none */
 	__u32 value_bytes;     /* size of the task storage */
 	__u32 ring_wake_bytes; /* wake the reader when so much waits in the ring */
 };

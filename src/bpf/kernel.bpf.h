@@ -75,6 +75,7 @@ struct cfs_rq {
 	__u64 throttled_clock; /* since when; 0 = it is not, or has no tasks */
 	struct list_head throttled_list;
 	unsigned int throttled : 1; /* an int before 6.18 */
+	int throttle_count;         /* its cgroup, or those above, are throttled */
 	unsigned int h_nr_queued;   /* Linux 6.14 */
 	unsigned int h_nr_runnable; /* Linux 6.14: without tasks whose dequeue is delayed */
 };

@@ -113,11 +113,15 @@ static __always_inline void fill_doing(struct task_struct *p, const struct stat_
                                        struct stat_task *out)
 {
 	__u64 on_cpu_ns = st->on_cpu_ns, wait_ns = st->wait_ns;
-	bool is_queued = task_is_queued(p);
+	bool is_queued = task_is_queued(p), is_on_cpu;
 
-	out->is_running = p->on_cpu && on_cpu_ns;
-	out->is_waiting = !p->on_cpu && wait_ns && is_queued;
-	if (p->on_cpu)
+	barrier_var(
+		p); /* or its address is shared with other reads, and CO-RE does not resize this one */
+	is_on_cpu = p->on_cpu;
+	out->is_running = is_on_cpu && on_cpu_ns;
+	out->is_waiting = !is_on_cpu && wait_ns && is_queued;
+	out->is_throttled = out->is_waiting && task_is_throttled(p);
+	if (is_on_cpu)
 		out->has_gap = !on_cpu_ns && st->off_cpu_ns < drained_ns;
 	else
 		out->has_gap = (on_cpu_ns && on_cpu_ns < drained_ns) ||
@@ -127,8 +131,12 @@ static __always_inline void fill_doing(struct task_struct *p, const struct stat_
 /* A slice or a wait is under way, which is worth a record although nothing has ended. */
 static __always_inline bool is_open(struct task_struct *p, const struct stat_task *st)
 {
+	__u64 wait_ns = st->wait_ns;
+
 	if (cfg.has_times)
-		return p->on_cpu || st->wait_ns;
+		return p->on_cpu || wait_ns;
+	if (cfg.open_wait_ns && wait_ns && drained_ns > wait_ns + cfg.open_wait_ns)
+		return true;
 	return cfg.has_slice && p->on_cpu && st->on_cpu_ns;
 }
 

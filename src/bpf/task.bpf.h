@@ -8,6 +8,8 @@
 
 #include "bpf/kernel.bpf.h"
 
+#define FIRST_FAIR_PRIO 100 /* below are real-time and deadline tasks */
+
 /* The CPU whose queue the task is on, or where it last ran. */
 static __always_inline __u32 task_cpu(struct task_struct *p)
 {
@@ -102,4 +104,18 @@ static __always_inline bool task_stays_queued(struct task_struct *p)
 static __always_inline bool task_is_queued(struct task_struct *p)
 {
 	return p->on_rq && !task_is_delayed(p);
+}
+
+/* Runnable, but the quota of a cgroup is used up. Before Linux 6.18 that is a matter of its queue, for fair tasks. */
+static __always_inline bool task_is_throttled(struct task_struct *p)
+{
+	struct cfs_rq *q;
+
+	if (bpf_core_field_exists(p->throttled))
+		return p->throttled;
+	if (!bpf_core_field_exists(p->se.cfs_rq))
+		return false;
+	q = p->se.cfs_rq;
+	return bpf_core_field_exists(q->throttle_count) && p->prio >= FIRST_FAIR_PRIO &&
+	       BPF_CORE_READ(q, throttle_count) > 0;
 }

@@ -438,7 +438,7 @@ static void put_counts(struct json_writer *w, const char *key, const struct stat
 	jw_end_object(w);
 }
 
-static void put_wall_time(struct json_writer *w, uint64_t wall_ns)
+void stat_json_wall_time(struct json_writer *w, uint64_t wall_ns)
 {
 	time_t seconds = (time_t)(wall_ns / NS_PER_S);
 	char date[32], text[64];
@@ -451,6 +451,25 @@ static void put_wall_time(struct json_writer *w, uint64_t wall_ns)
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text, sizeof(text), "%s.%09lluZ", date, (unsigned long long)(wall_ns % NS_PER_S));
 	jw_string(w, "time", text);
+}
+
+static void put_open_waits(struct json_writer *w, const struct stat_open_waits *list)
+{
+	jw_begin_array(w, "open_waits");
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct stat_open_wait *o = &list->items[i];
+
+		jw_begin_object(w, NULL);
+		put_comm(w, o->wait.comm);
+		jw_u64(w, "tid", o->wait.tid);
+		jw_double(w, "wait_us", US(o->wait.ns), 3);
+		jw_u64(w, "cpu", o->wait.cpu);
+		jw_bool(w, "is_throttled", o->wait.is_throttled);
+		put_u64(w, "running_tid", o->is_cpu_idle || o->running_tid, o->running_tid);
+		jw_string(w, "running_comm", o->running_comm[0] ? o->running_comm : NULL);
+		jw_end_object(w);
+	}
+	jw_end_array(w);
 }
 
 int stat_json_print(const struct stat_report *r, bool is_pretty, FILE *out)
@@ -467,7 +486,7 @@ int stat_json_print(const struct stat_report *r, bool is_pretty, FILE *out)
 	jw_begin_object(&w, NULL);
 	jw_string(&w, "schema", STAT_JSON_SCHEMA);
 	jw_u64(&w, "time_ns", r->time_ns);
-	put_wall_time(&w, r->wall_ns);
+	stat_json_wall_time(&w, r->wall_ns);
 	jw_double(&w, "interval_s", r->interval_s, 6);
 	jw_double(&w, "elapsed_s", r->elapsed_s, 6);
 	jw_string(&w, "view", r->view == TALLY_INTERVAL ? "interval" : "total");
@@ -485,6 +504,7 @@ int stat_json_print(const struct stat_report *r, bool is_pretty, FILE *out)
 	if (r->scx.is_known)
 		put_scx(&w, &r->scx);
 	put_groups(&w, r);
+	put_open_waits(&w, &r->open_waits);
 	put_totals(&w, r);
 	if (r->has_bins)
 		put_histograms(&w, r);

@@ -136,6 +136,33 @@ static void print_own(const struct stat_text *x)
 	fputc('\n', x->out);
 }
 
+/* What has no number in the tables yet: it has not ended. */
+static void print_open_waits(const struct stat_text *x)
+{
+	const struct stat_open_waits *list = &x->r->open_waits;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct stat_open_wait *o = &list->items[i];
+		char comm[4 * STAT_COMM_LEN], runs[4 * STAT_COMM_LEN], age[24];
+
+		fprintf(x->out, "%sstill waiting: %s [%u] for %s", i ? "" : "\n",
+		        text_printable(comm, sizeof(comm), o->wait.comm, STAT_COMM_LEN),
+		        o->wait.tid, text_duration(age, sizeof(age), o->wait.ns));
+		text_printable(runs, sizeof(runs), o->running_comm, STAT_COMM_LEN);
+		if (o->wait.is_throttled)
+			fputs(": throttled, the quota of its cgroup is used up\n", x->out);
+		else if (o->is_cpu_idle)
+			fprintf(x->out, " on CPU %u, which is idle\n", o->wait.cpu);
+		else if (o->running_tid)
+			fprintf(x->out, " on CPU %u, which runs %s [%u]\n", o->wait.cpu,
+			        runs[0] ? runs : "a task", o->running_tid);
+		else
+			fprintf(x->out, " on CPU %u\n", o->wait.cpu);
+	}
+	if (list->nr_more)
+		fprintf(x->out, "and %zu more\n", list->nr_more);
+}
+
 static void print_view(const struct stat_text *x)
 {
 	if (x->r->view == TALLY_INTERVAL)
@@ -163,6 +190,7 @@ int stat_text_print(const struct stat_report *r, const struct stat_text_cfg *cfg
 		err = stat_text_outliers(&x);
 	if (err)
 		return err;
+	print_open_waits(&x);
 	print_own(&x);
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }

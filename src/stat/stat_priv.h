@@ -20,6 +20,8 @@
 struct topology;
 struct watch;
 
+#define STAT_OPEN_WAITS_MAX 5 /* rows that are listed */
+
 struct stat_session {
 	struct stat_session_cfg cfg;
 	uint32_t groups; /* those that are really there */
@@ -61,7 +63,10 @@ struct stat_session {
 	const struct dsq_row **dsq_list;
 	size_t dsq_capacity;
 	struct scx_state scx; /* as of the last drain, with the group dsq */
+	struct stat_open_wait open_waits[STAT_OPEN_WAITS_MAX];
 };
 
+/* The longest waits of rows that last at the last drain. */
+void stat_open_waits(struct stat_session *s, struct stat_open_waits *out);
 const struct topology *stat_placement(const struct stat_session *s);
 MUST_USE int stat_push_cgroups(struct stat_session *s, struct diag *d);

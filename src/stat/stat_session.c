@@ -303,6 +303,9 @@ static int show_interval(struct stat_session *s, stat_show_fn *show, void *ctx, 
 		if (err)
 			return err;
 	}
+	/* A screen marks them in its rows. */
+	if (!s->cfg.is_stepped)
+		stat_open_waits(s, &in.open_waits);
 	fill_own(s, &pairs, &in.own);
 	err = show(ctx, &in, is_final);
 	tally_begin_interval(s->tally);

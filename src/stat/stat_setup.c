@@ -168,6 +168,7 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = stat_filter_is_cgroup_only(s->filter),
 		.outlier_ns = s->cfg.outlier_ns,
+		.open_wait_ns = STAT_OPEN_WAIT_NS,
 		.is_from_waking = s->cfg.is_from_waking,
 		.nr_counters = s->counters ? stat_counters_nr(s->counters) : 0,
 		.nr_cpus = s->nr_cpus,

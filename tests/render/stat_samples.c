@@ -46,6 +46,9 @@ int main(void)
 	}
 	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_DSQ | FIXTURE_ALL_GROUPS);
 	f.in.scx.is_known = true;
+	f.in.open_waits = (struct stat_open_waits){
+		.items = (struct stat_open_wait[]){ { .wait = { .ns = 5, .tid = 1 } } }, .nr = 1
+	};
 	if (!err)
 		err = print(&f);
 	stat_fixture_init(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);

@@ -262,6 +262,31 @@ static void lists_that_are_cut_report_how_many_rows_there_are(void **state)
 	expect_int("rows_total/latency", 14);
 }
 
+static void waits_that_last_are_a_list(void **state)
+{
+	static struct stat_open_wait waits[] = {
+		{ .wait = { .ns = 1900000500, .tid = 7, .cpu = 3, .comm = "victim" },
+		  .running_tid = 8,
+		  .running_comm = "hog" },
+		{ .wait = { .ns = 150000000, .tid = 10, .is_throttled = true, .comm = "c" } },
+	};
+
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_LATENCY);
+	f.in.open_waits = (struct stat_open_waits){ .items = waits, .nr = 2 };
+	parse();
+	expect_text("open_waits/0/comm", "victim");
+	expect_int("open_waits/0/tid", 7);
+	expect_real("open_waits/0/wait_us", 1900000.5);
+	expect_int("open_waits/0/cpu", 3);
+	expect_int("open_waits/0/running_tid", 8);
+	expect_text("open_waits/0/running_comm", "hog");
+	assert_true(json_is_false(at("open_waits/0/is_throttled")));
+	assert_true(json_is_true(at("open_waits/1/is_throttled")));
+	assert_true(json_is_null(at("open_waits/1/running_tid")));
+	assert_true(json_is_null(at("open_waits/1/running_comm")));
+}
+
 static void histograms_hold_the_slots_in_use(void **state)
 {
 	(void)state;
@@ -291,6 +316,7 @@ static void nothing_is_an_object_too(void **state)
 	stat_fixture_init(&f, TALLY_BY_COMM, FIXTURE_ALL_GROUPS);
 	parse();
 	expect_eq(json_array_size(at("groups/latency")), 0);
+	expect_eq(json_array_size(at("open_waits")), 0);
 	expect_int("events/total", 0);
 	assert_null(json_object_get(at("groups"), "schedstat"));
 	assert_null(json_object_get(at("groups"), "perf"));
@@ -335,6 +361,7 @@ int main(void)
 		TEST(the_key_decides_the_ids),
 		TEST(the_other_tables_have_their_own_keys),
 		TEST(lists_that_are_cut_report_how_many_rows_there_are),
+		TEST(waits_that_last_are_a_list),
 		TEST(histograms_hold_the_slots_in_use),
 		TEST(names_are_escaped),
 		TEST(nothing_is_an_object_too),

@@ -166,6 +166,39 @@ static void more_rows_than_the_limit_are_reported(void **state)
 	free(text);
 }
 
+static void waits_that_last_are_reported(void **state)
+{
+	static struct stat_open_wait waits[] = {
+		{ .wait = { .ns = 1900000000, .tid = 7, .cpu = 3, .comm = "vic\033tim" },
+		  .running_tid = 8,
+		  .running_comm = "hog" },
+		{ .wait = { .ns = 200000000,
+		            .tid = 9,
+		            .cpu = 1,
+		            .is_throttled = true,
+		            .comm = "build" },
+		  .running_tid = 8,
+		  .running_comm = "hog" },
+		{ .wait = { .ns = 150000000, .tid = 10, .cpu = 0, .comm = "c" },
+		  .is_cpu_idle = true },
+		{ .wait = { .ns = 140000000, .tid = 11, .cpu = 2, .comm = "d" } },
+	};
+	char *text;
+
+	(void)state;
+	stat_fixture_init(&f, TALLY_BY_COMM, STAT_GROUP_LATENCY);
+	f.in.open_waits = (struct stat_open_waits){ .items = waits, .nr = 4, .nr_more = 2 };
+	text = render(&utf8);
+	assert_non_null(strstr(
+		text, "\nstill waiting: vic?tim [7] for 1.90s on CPU 3, which runs hog [8]\n"
+		      "still waiting: build [9] for 200ms: throttled, the quota of its cgroup "
+		      "is used up\n"
+		      "still waiting: c [10] for 150ms on CPU 0, which is idle\n"
+		      "still waiting: d [11] for 140ms on CPU 2\n"
+		      "and 2 more\n"));
+	free(text);
+}
+
 static void scaled_counters_are_reported(void **state)
 {
 	char *text;
@@ -320,6 +353,7 @@ int main(void)
 		TEST(what_is_unknown_is_not_zero),
 		TEST(fields_that_went_missing_are_not_zero),
 		TEST(more_rows_than_the_limit_are_reported),
+		TEST(waits_that_last_are_reported),
 		TEST(scaled_counters_are_reported),
 		TEST(output_has_no_control_bytes),
 		TEST(no_line_ends_in_a_blank),

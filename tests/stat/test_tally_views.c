@@ -221,6 +221,42 @@ static void the_longest_open_slice_of_a_drain_is_kept(void **state)
 	tally_free(t);
 }
 
+static void the_longest_open_wait_of_a_drain_is_kept(void **state)
+{
+	struct tally *t = fake_tally(&by_comm);
+	const struct tally_open_wait *w;
+	struct fake_task f;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 3; i++) {
+		fake_init(&f, i, "a");
+		f.head.is_waiting = 1;
+		f.head.wait_ns = i == 2 ? 400 : 900;
+		f.head.wait_cpu = 10 + i;
+		f.head.is_throttled = i == 2;
+		fake_send_at(t, &f, 0, false, 1000);
+	}
+	w = &fake_row(t, "a")->open_wait;
+	expect_eq(w->ns, 600);
+	expect_eq(w->tid, 2);
+	expect_eq(w->cpu, 12);
+	expect_eq(w->is_throttled, true);
+	assert_string_equal(w->comm, "a");
+	tally_begin_drain(t);
+	expect_eq(fake_row(t, "a")->open_wait.ns, 0);
+	f.head.wait_ns = 0;
+	fake_send_at(t, &f, 0, false, 1000);
+	f.head.wait_ns = 1001; /* began after the drain */
+	fake_send_at(t, &f, 0, false, 1000);
+	f.head.wait_ns = 100;
+	fake_send_at(t, &f, 0, true, 1000); /* gone */
+	fake_init(&f, 9, "a");
+	f.head.wait_ns = 100; /* runs already */
+	fake_send_at(t, &f, 0, false, 1000);
+	expect_eq(fake_row(t, "a")->open_wait.ns, 0);
+	tally_free(t);
+}
+
 /* Sends it at a drain, and expects what is new in the interval. */
 static void expect_times(struct tally *t, struct fake_task *f, uint64_t run_ns, uint64_t wait_ns,
                          bool has_gap)
@@ -568,6 +604,7 @@ int main(void)
 		cmocka_unit_test(without_extremes_the_slots_bound_them),
 		cmocka_unit_test(depth_is_added_up_and_its_maximum_kept_per_view),
 		cmocka_unit_test(the_longest_open_slice_of_a_drain_is_kept),
+		cmocka_unit_test(the_longest_open_wait_of_a_drain_is_kept),
 		cmocka_unit_test(times_of_what_is_under_way_belong_to_the_interval),
 		cmocka_unit_test(a_switch_that_was_not_seen_makes_a_gap),
 		cmocka_unit_test(groups_count_tasks_and_show_the_smallest_ids),

@@ -65,6 +65,7 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	cfg->nr_counters = req->nr_counters;
 	cfg->nr_cpus = req->nr_cpus;
 	cfg->outlier_ns = req->outlier_ns;
+	cfg->open_wait_ns = cfg->has_delay ? req->open_wait_ns : 0;
 	cfg->ring_wake_bytes = req->ring_bytes / 4;
 	out->wants_wakeup = cfg->has_delay || cfg->has_sleep || cfg->has_waking;
 	out->wants_waking = cfg->has_waking || cfg->is_from_waking;

@@ -22,12 +22,13 @@ struct stat_kernel {
 #define STAT_SCX_KINDS (EV_BIT(EV_DSQ_LEAVE) | EV_BIT(EV_DSQ_DEPTH) | EV_BIT(EV_SCX_STATE))
 
 struct stat_request {
-	uint32_t groups;     /* bits of enum stat_group */
-	uint32_t tid;        /* 0 = any */
-	uint32_t tgid;       /* 0 = any */
-	bool is_cgroup_only; /* only tasks in the wanted cgroups */
-	uint64_t outlier_ns; /* 0 = off */
-	bool is_from_waking; /* woken tasks wait from sched_waking on, which is loaded for that */
+	uint32_t groups;       /* bits of enum stat_group */
+	uint32_t tid;          /* 0 = any */
+	uint32_t tgid;         /* 0 = any */
+	bool is_cgroup_only;   /* only tasks in the wanted cgroups */
+	uint64_t outlier_ns;   /* 0 = off */
+	uint64_t open_wait_ns; /* waits that last for longer are in each drain; 0 = off */
+	bool is_from_waking;   /* woken tasks wait from sched_waking on, which is loaded for that */
 	uint32_t nr_counters;
 	uint32_t nr_cpus; /* possible CPUs */
 	uint32_t ring_bytes;

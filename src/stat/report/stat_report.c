@@ -215,6 +215,7 @@ int stat_report_build(const struct stat_report_in *in, struct arena *mem, struct
 		.interval_s = in->interval_s,
 		.elapsed_s = in->elapsed_s,
 		.scx = in->scx,
+		.open_waits = in->open_waits,
 		.own = in->own,
 	};
 	struct stat_build b = { .in = in, .mem = mem, .out = &report };

@@ -102,6 +102,23 @@ struct stat_outliers {
 	size_t nr;
 };
 
+/* Waits that have not ended are reported from here on. */
+#define STAT_OPEN_WAIT_NS 100000000ULL
+
+/* A wait that lasts, and what its CPU does at that moment. */
+struct stat_open_wait {
+	struct tally_open_wait wait;
+	bool is_cpu_idle;
+	uint32_t running_tid; /* on its CPU; 0 = unknown, or idle */
+	char running_comm[STAT_COMM_LEN];
+};
+
+struct stat_open_waits {
+	struct stat_open_wait *items; /* longest first; of each row the longest */
+	size_t nr;
+	size_t nr_more; /* rows that are not among them */
+};
+
 /* Whether sched_ext has a scheduler. Texts are lent. */
 struct stat_scx {
 	bool is_known;         /* it was measured */
@@ -156,6 +173,7 @@ struct stat_report_in {
 	const char *(*cgroup_name)(void *ctx, uint64_t cgroup_id);
 	void *cgroup_ctx;
 	struct stat_outliers outliers;
+	struct stat_open_waits open_waits; /* lent to the report, too */
 	struct stat_own own;
 };
 
@@ -372,6 +390,7 @@ struct stat_report {
 	struct stat_schedstat schedstat; /* with STAT_TABLE_SCHEDSTAT */
 	struct stat_scx scx;             /* with STAT_TABLE_DSQ */
 	struct stat_outliers outliers;   /* longest first, cut to the limit */
+	struct stat_open_waits open_waits;
 	struct stat_own own;
 };
 

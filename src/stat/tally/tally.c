@@ -88,6 +88,7 @@ void tally_begin_drain(struct tally *t)
 		row->next_open = NULL;
 		row->pub.open_slice_ns = 0;
 		row->pub.open_slice_tid = 0;
+		row->pub.open_wait = (struct tally_open_wait){ 0 };
 	}
 	t->open_row = NULL;
 }

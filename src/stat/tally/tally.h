@@ -77,6 +77,15 @@ struct tally_view {
 	struct tally_runs runs;
 };
 
+/* A wait for a CPU that has not ended. */
+struct tally_open_wait {
+	uint64_t ns; /* so far; 0 = none */
+	uint32_t tid;
+	uint32_t cpu; /* in whose queue */
+	bool is_throttled;
+	char comm[STAT_COMM_LEN]; /* of the thread */
+};
+
 struct tally_row {
 	char comm[STAT_COMM_LEN];    /* of the thread; by tgid: of the process */
 	char process[STAT_COMM_LEN]; /* the group leader's name */
@@ -89,6 +98,7 @@ struct tally_row {
 	struct rates *counter_rates;   /* NULL, or STAT_COUNTERS: events per second */
 	uint64_t open_slice_ns;        /* longest slice still running at the last drain; 0 = none */
 	uint32_t open_slice_tid;
+	struct tally_open_wait open_wait; /* longest at the last drain, of those that it has */
 	bool has_dsq;
 	uint64_t dsq_id; /* from which a task of it was dispatched, as of the last record */
 };

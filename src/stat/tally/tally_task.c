@@ -283,6 +283,17 @@ static void take_numbers(struct tally *t, struct tally_task *task, const struct 
 		tally_row_note(t, task, MEMBERS_ANY);
 }
 
+/* Something of it has not ended: to be cleared before the next drain. */
+static void note_open(struct tally *t, struct tally_entry *row)
+{
+	tally_row_touch(t, row);
+	if (row->is_open)
+		return;
+	row->is_open = true;
+	row->next_open = t->open_row;
+	t->open_row = row;
+}
+
 static void take_open_slice(struct tally *t, const struct tally_task *task,
                             const struct stat_task *now, uint64_t drained_ns)
 {
@@ -292,14 +303,27 @@ static void take_open_slice(struct tally *t, const struct tally_task *task,
 		return;
 	if (drained_ns <= now->on_cpu_ns || drained_ns - now->on_cpu_ns <= row->pub.open_slice_ns)
 		return;
-	tally_row_touch(t, row);
-	if (!row->is_open) {
-		row->is_open = true;
-		row->next_open = t->open_row;
-		t->open_row = row;
-	}
+	note_open(t, row);
 	row->pub.open_slice_ns = drained_ns - now->on_cpu_ns;
 	row->pub.open_slice_tid = task->key.tid;
+}
+
+static void take_open_wait(struct tally *t, const struct tally_task *task,
+                           const struct stat_task *now, uint64_t drained_ns)
+{
+	struct tally_entry *row = t->rows[task->row_idx];
+	struct tally_open_wait *w = &row->pub.open_wait;
+
+	if (!now->is_waiting || now->rec.is_last || now->wait_ns == 0)
+		return;
+	if (drained_ns <= now->wait_ns || drained_ns - now->wait_ns <= w->ns)
+		return;
+	note_open(t, row);
+	*w = (struct tally_open_wait){ .ns = drained_ns - now->wait_ns,
+		                       .tid = task->key.tid,
+		                       .cpu = now->wait_cpu,
+		                       .is_throttled = now->is_throttled };
+	memcpy(w->comm, now->id.comm, sizeof(w->comm));
 }
 
 static int take_main(struct tally *t, struct tally_task *task, const struct stat_task *now,
@@ -310,6 +334,7 @@ static int take_main(struct tally *t, struct tally_task *task, const struct stat
 	take_numbers(t, task, now);
 	take_times(t, task, now);
 	take_open_slice(t, task, now, drained_ns);
+	take_open_wait(t, task, now, drained_ns);
 	err = take_new(t, task, &now->wait_new);
 	if (err)
 		return err;
