@@ -128,6 +128,8 @@ struct machine_cpu {
 
 /* A thread, or a process: then the sums of its threads. */
 #define MACHINE_NO_PRIO INT32_MIN
+/* A wait that has not ended counts as a stall from here on. */
+#define MACHINE_STALL_NS 250000000ULL
 
 struct machine_task {
 	uint32_t tid; /* of a process: its tgid */
@@ -142,6 +144,7 @@ struct machine_task {
 	int32_t prio; /* the kernel's: 120 = nice 0, -1 = deadline; MACHINE_NO_PRIO = unknown */
 	double run;   /* of one CPU */
 	double wait;  /* runnable, of the interval; NAN = unknown */
+	uint64_t stall_ns; /* it waits for a CPU, and has for so long, MACHINE_STALL_NS at least; 0 = it does not */
 	union {
 		struct machine_dist dists[INTERVAL_DISTS];
 #define X(number, member) struct machine_dist member;

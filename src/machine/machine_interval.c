@@ -9,6 +9,7 @@ void machine_interval_show(const struct machine_interval *x, double seconds,
                            struct machine_task *row)
 {
 	memcpy(row->dists, x->dists, sizeof(row->dists));
+	row->stall_ns = x->stall_ns;
 	if (seconds <= 0)
 		return;
 	for (int i = 0; i < INTERVAL_COUNTS; i++)

@@ -14,6 +14,7 @@ struct machine_interval {
 	uint32_t id; /* tid, or tgid */
 	uint32_t tgid;
 	uint64_t run_ns, wait_ns; /* within the interval, also of what began before or ends later */
+	uint64_t stall_ns;        /* the longest wait that lasts at its end, if it is a stall */
 	bool lacks_run; /* switches were not seen: the row has it from the kernel's own account */
 	uint64_t counts[INTERVAL_COUNTS];
 	struct machine_dist dists[INTERVAL_DISTS];

@@ -135,6 +135,8 @@ static int add_view(struct machine_latency *l, struct latency_table *t, uint32_t
 	task->run_ns += v->times.run_ns;
 	task->wait_ns += v->times.wait_ns;
 	task->lacks_run |= v->has_gap;
+	if (row->open_wait.ns >= MACHINE_STALL_NS && row->open_wait.ns > task->stall_ns)
+		task->stall_ns = row->open_wait.ns;
 	task->counts[INTERVAL_VOLUNTARY] += count_of(v, STAT_SLICE_VOLUNTARY);
 	task->counts[INTERVAL_INVOLUNTARY] += count_of(v, STAT_SLICE_INVOLUNTARY);
 	task->counts[INTERVAL_MIGRATIONS] += v->migrations.all;

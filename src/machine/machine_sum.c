@@ -19,6 +19,7 @@ void machine_sum_clear_rates(struct machine_task *sum)
 void machine_sum_clear(struct machine_task *sum)
 {
 	sum->nr_threads = 0;
+	sum->stall_ns = 0;
 	sum->state = '?';
 	machine_sum_clear_rates(sum);
 }
@@ -53,6 +54,8 @@ void machine_sum_add(struct machine_task *sum, const struct machine_task *thread
 		sum->dsq = thread->dsq;
 		sum->has_dsq = thread->has_dsq;
 	}
+	if (thread->stall_ns > sum->stall_ns)
+		sum->stall_ns = thread->stall_ns;
 	sum->nr_threads++;
 	sum->state = joint_state(sum->state, thread->state, is_leader);
 	machine_sum_add_rates(sum, thread);

@@ -155,6 +155,7 @@ void machine_task_quiet(struct machine_task *row, bool is_known)
 
 	if (is_known)
 		row->run = row->wait = 0;
+	row->stall_ns = 0;
 	for (int i = 0; i < INTERVAL_DISTS; i++)
 		row->dists[i] = (struct machine_dist){ 0 };
 	for (int i = 0; i < INTERVAL_COUNTS; i++)

@@ -202,6 +202,8 @@ static void show_thread(struct replay_tasks *t, const struct replay_cell *c,
 	machine_sum_clear_rates(row); /* nothing is known of no time */
 	show_sums(t, replay_sums_task(sums, life->task), seconds, row);
 	show_scx(t, track, life->task, moment, row);
+	if (track->doing == REPLAY_WAITS && moment - track->since_ns >= MACHINE_STALL_NS)
+		row->stall_ns = moment - track->since_ns;
 	if (track->doing == REPLAY_WAITS && !c->is_last && seconds > 0)
 		row->wait += (double)replay_cell_cut(c, track->since_ns, track->until_ns) / 1e9 /
 		             seconds;
@@ -245,6 +247,7 @@ static void show_process(struct replay_tasks *t, const struct replay_sums *sums,
 	uint32_t unit = units_of(t->cfg.processes, life->task);
 	const struct machine_interval *sum = replay_sums_unit(sums, unit);
 	struct machine_task *row;
+	uint64_t stall_ns;
 	double run, wait;
 
 	if (t->row_of[unit] == NO_ROW) /* it has its already */
@@ -255,9 +258,11 @@ static void show_process(struct replay_tasks *t, const struct replay_sums *sums,
 		return;
 	run = row->run;
 	wait = row->wait;
+	stall_ns = row->stall_ns;
 	show_sums(t, sum, seconds, row);
 	row->run = run;
 	row->wait = wait;
+	row->stall_ns = stall_ns;
 }
 
 static bool is_there(const struct replay_life *l, const struct replay_cell *c)

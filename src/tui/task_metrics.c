@@ -45,6 +45,7 @@ NUMBER(state, t->state == '?' ? NAN : (double)t->state)
 NUMBER(cpu, t->last_cpu)
 NUMBER(run, t->run)
 NUMBER(wait, t->wait)
+NUMBER(stall, t->stall_ns ? (double)t->stall_ns : NAN)
 DURATION(p50, latency, p50_ns)
 DURATION(p99, latency, p99_ns)
 DURATION(max, latency, max_ns)
@@ -95,6 +96,7 @@ static const struct task_metric metrics[] = {
 	{ "NUMA", "the node of that CPU", METRIC_ID, SORT_NODE, .width = 4, .rank = 26, .needs = METRIC_HAS_NODES, .number = node_of },
 	{ "RUN%", "time on a CPU, of the interval", METRIC_SHARE, SORT_RUN, .width = 6, .rank = 1, .number = run_of },
 	{ "WAIT%", "time runnable without a CPU, of the interval", METRIC_SHARE, SORT_WAIT, .width = 6, .rank = 4, .number = wait_of },
+	{ "STALLED", "for how long it has been waiting for a CPU, if that is 250 ms or more", METRIC_WAIT_NS, SORT_OWN, .width = 7, .rank = 1, .needs = METRIC_HAS_STALLS, .number = stall_of },
 	{ "P50", "median of the latency: from sched_waking, or the birth, to the switch-in", METRIC_WAIT_NS, SORT_P50, .width = 6, .rank = 6, .needs = METRIC_HAS_LATENCY, .number = p50_of },
 	{ "P99", "99th percentile of the latency", METRIC_WAIT_NS, SORT_P99, .width = 6, .rank = 3, .needs = METRIC_HAS_LATENCY, .number = p99_of },
 	{ "MAX", "longest latency", METRIC_WAIT_NS, SORT_MAX, .width = 6, .rank = 5, .needs = METRIC_HAS_LATENCY, .number = max_of },

@@ -31,6 +31,7 @@ enum {
 	METRIC_OF_THREADS = 16,
 	METRIC_HAS_LLCS = 32, /* more than one: else all tasks are in it */
 	METRIC_HAS_NODES = 64,
+	METRIC_HAS_STALLS = 128,
 };
 
 struct task_metric {

@@ -128,6 +128,7 @@ static void put_task(struct json_writer *w, const struct machine_task *t)
 	jw_i64(w, "prio", t->prio);
 	put_number(w, "run", t->run);
 	put_number(w, "wait", t->wait);
+	jw_u64(w, "stall_ns", t->stall_ns);
 	put_dist(w, "latency", &t->latency);
 	put_dist(w, "preempted", &t->preempted);
 	put_dist(w, "slice", &t->slice);

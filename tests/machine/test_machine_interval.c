@@ -7,7 +7,9 @@
 
 static struct machine_interval busy(void)
 {
-	struct machine_interval x = { .id = 7, .run_ns = 500000000, .wait_ns = 250000000 };
+	struct machine_interval x = {
+		.id = 7, .run_ns = 500000000, .wait_ns = 250000000, .stall_ns = 300000000
+	};
 
 	for (int i = 0; i < INTERVAL_COUNTS; i++)
 		x.counts[i] = (uint64_t)i + 1;
@@ -28,6 +30,7 @@ static void a_row_shows_all_that_was_counted_per_second(void **state)
 	for (int i = 0; i < INTERVAL_DISTS; i++)
 		expect_eq(row.dists[i].count, i + 10);
 	assert_true(row.run == 0.25 && row.wait == 0.125);
+	expect_eq(row.stall_ns, 300000000);
 	/* The names are those of the numbers. */
 	expect_eq(row.sleep.count, INTERVAL_SLEEP + 10);
 	assert_true(row.node_migrations_per_s == (INTERVAL_NODE_MIGRATIONS + 1) / 2.0);

@@ -498,6 +498,39 @@ static void one_thread_closely(void **state)
 	assert_null(go(s, 10 * MS, 0)->zoom);
 }
 
+static const struct machine_task *row_of(const struct machine_task *rows, size_t nr, uint32_t id)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].tid == id)
+			return &rows[i];
+	fail_msg("no row of %u", id);
+	return NULL;
+}
+
+static void a_wait_that_lasts_is_a_stall(void **state)
+{
+	struct stage *s = *state;
+	struct fixture *f = &s->p->f;
+	const struct machine *m;
+
+	sw(f, 1 * MS, 0, 0, 60, 0);
+	sw(f, 100 * MS, 0, 60, 61, EV_STATE_PREEMPTED);
+	sw(f, 700 * MS, 0, 61, 60, EV_STATE_PREEMPTED);
+	sw(f, 790 * MS, 0, 60, 61, EV_STATE_S);
+	finish(s->p, 801 * MS);
+	reopen(s);
+	m = go(s, 200 * MS, 1);
+	expect_eq(row_of(m->threads, m->nr_threads, 60)->stall_ns, 0); /* 100 ms so far */
+	m = go(s, 200 * MS, 1);
+	assert_in_range(row_of(m->threads, m->nr_threads, 60)->stall_ns, 299 * MS, 301 * MS);
+	assert_in_range(row_of(m->processes, m->nr_processes, 60)->stall_ns, 299 * MS, 301 * MS);
+	expect_eq(row_of(m->threads, m->nr_threads, 61)->stall_ns, 0);
+	m = go(s, 200 * MS, 1);
+	assert_in_range(row_of(m->threads, m->nr_threads, 60)->stall_ns, 499 * MS, 501 * MS);
+	m = go(s, 200 * MS, 1);
+	expect_eq(row_of(m->threads, m->nr_threads, 60)->stall_ns, 0);
+}
+
 static void the_task_it_waited_for_has_a_name(void **state)
 {
 	struct stage *s = *state;
@@ -710,6 +743,7 @@ int main(void)
 		CASE(the_whole_is_what_analyses_report),
 		CASE(the_thread_that_is_shown_has_a_past),
 		CASE(one_thread_closely),
+		CASE(a_wait_that_lasts_is_a_stall),
 		CASE(the_task_it_waited_for_has_a_name),
 		CASE(a_task_that_ends_is_seen_once_more),
 		CASE(queues_and_frequencies_where_they_are_recorded),

@@ -105,6 +105,41 @@ static void every_column_of_a_scheduler_person_is_there_when_wide(void **state)
 	free(text);
 }
 
+static void expect_on_next_line(const char *text, const char *title, const char *value)
+{
+	const char *line = strchr(strstr(text, title), '\n') + 1;
+	const char *at = strstr(line, value);
+
+	assert_non_null(at);
+	assert_true(at < strchr(line, '\n'));
+}
+
+static void a_task_that_gets_no_cpu_is_marked(void **state)
+{
+	struct screen s = { 0 };
+	char *text = screen_draw("process", &f.m, &s, 80, 24);
+
+	(void)state;
+	assert_null(strstr(text, "STALLED"));
+	free(text);
+	f.processes[1].stall_ns = 1900000000;
+	for (int threads = 0; threads < 2; threads++) {
+		text = screen_draw(threads ? "threads" : "process", &f.m, &s, 80, 60);
+		assert_non_null(strstr(text, "STALLED"));
+		assert_non_null(strstr(text, "1.90s"));
+		free(text);
+		f.threads[FIXTURE_THREADS].stall_ns = 1900000000;
+	}
+	/* And it can be sorted by. */
+	for (size_t i = 0; i < task_metrics.nr; i++)
+		if (strcmp(task_metrics.items[i].title, "STALLED") == 0)
+			s.sort = task_metric_sort(&task_metrics, i);
+	text = screen_draw("process", &f.m, &s, 80, 24);
+	expect_on_next_line(text, "STALLED", "1.90s");
+	free(text);
+	f.processes[1].stall_ns = f.threads[FIXTURE_THREADS].stall_ns = 0;
+}
+
 static void the_sorted_column_is_always_shown_with_its_mark(void **state)
 {
 	static const char *const marks[SORTS] = {
@@ -327,6 +362,7 @@ int main(void)
 		cmocka_unit_test(the_screens_are_as_they_were),
 		cmocka_unit_test(a_row_has_the_numbers_of_its_process),
 		cmocka_unit_test(every_column_of_a_scheduler_person_is_there_when_wide),
+		cmocka_unit_test(a_task_that_gets_no_cpu_is_marked),
 		cmocka_unit_test(the_sorted_column_is_always_shown_with_its_mark),
 		cmocka_unit_test(selection_follows_its_task),
 		cmocka_unit_test(the_top_row_is_the_top_whatever_tasks_there_are),

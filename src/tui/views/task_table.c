@@ -56,6 +56,15 @@ static bool has_layers(const struct machine *m)
 	return false;
 }
 
+/* A task that gets no CPU is worth a column that comes for it. */
+static bool has_stalls(const struct machine *m)
+{
+	for (size_t i = 0; i < m->nr_processes; i++)
+		if (m->processes[i].stall_ns)
+			return true;
+	return false;
+}
+
 static unsigned int has_places(const struct machine *m)
 {
 	unsigned int has = 0;
@@ -73,7 +82,8 @@ static unsigned int what_it_has(const struct machine *m, bool is_threads)
 
 	return (is_threads ? METRIC_OF_THREADS : METRIC_OF_PROCESSES) |
 	       (has_latency ? METRIC_HAS_LATENCY : 0) | (m->scheduler ? METRIC_HAS_EXT : 0) |
-	       (has_layers(m) ? METRIC_HAS_LAYERS : 0) | has_places(m);
+	       (has_layers(m) ? METRIC_HAS_LAYERS : 0) | (has_stalls(m) ? METRIC_HAS_STALLS : 0) |
+	       has_places(m);
 }
 
 /* Rows of that window below titles. */
