@@ -82,7 +82,7 @@ static void open_all(struct bench *b)
 			                         .is_present = true,
 			                         .is_online = true };
 	must(topology_new(&table, NULL, &b->topology));
-	must(live_model_init(&b->m, b->topology, NULL));
+	must(live_model_init(&b->m, b->topology, LIVE_WINDOW_NS, NULL));
 	live_model_resume(&b->m, UINT64_MAX, 0);
 	must(live_model_start(&b->m, ANALYZERS_ALL, 0, NULL));
 }

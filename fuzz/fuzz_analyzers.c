@@ -37,7 +37,7 @@ static void open_all(struct state *s)
 			                         .is_present = true,
 			                         .is_online = true };
 	fuzz_check(topology_new(&table, NULL, &s->topology) == 0);
-	fuzz_check(live_model_init(&s->m, s->topology, NULL) == 0);
+	fuzz_check(live_model_init(&s->m, s->topology, LIVE_WINDOW_NS, NULL) == 0);
 	live_model_resume(&s->m, UINT64_MAX, 0);
 	live_model_count(&s->m, s->ts_ns);
 	fuzz_check(live_model_start(&s->m, ANALYZERS_ALL, s->ts_ns, NULL) == 0);

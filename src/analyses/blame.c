@@ -33,7 +33,8 @@ static int collect(void *work)
 {
 	struct blame *x = work;
 	SCOPED(scoped_ledger) struct ledger *l = NULL;
-	int err = explain_ledger(x->sc.s, x->sc.s->start_ns, x->sc.s->end_ns, &l);
+	int err = x->sc.span_ns ? explain_ledger(x->sc.s, x->sc.from_ns, x->sc.to_ns, &l)
+	                        : explain_ledger(x->sc.s, x->sc.s->start_ns, x->sc.s->end_ns, &l);
 
 	return err ? err : blame_sums_collect(&x->sums, &x->sc, &x->units, l);
 }

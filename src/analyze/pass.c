@@ -162,12 +162,13 @@ bool pass_takes_task(const struct source *s, const struct pass_args *args, uint3
 {
 	const struct task *t;
 
-	if (!args->pid && !args->tid && !args->comm)
+	if (!args->pid && !args->tid && !args->comm && !args->comm_match)
 		return true;
 	t = tasks_at(s->tasks, task);
 	if (!t || (args->tid && t->tid != args->tid) || (args->pid && t->tgid != args->pid))
 		return false;
-	return !args->comm || source_has_name(s, task, args->comm);
+	return (!args->comm || source_has_name(s, task, args->comm)) &&
+	       (!args->comm_match || source_matches_name(s, task, args->comm_match));
 }
 
 const char *pass_by_name(enum pass_by by)

@@ -19,6 +19,8 @@
 
 #define PASS_ANY_CPU UINT32_MAX
 
+struct match;
+
 /* What a row adds up. */
 enum pass_by {
 	PASS_BY_DEFAULT, /* default_by of the analysis, else by thread */
@@ -37,6 +39,7 @@ struct pass_args {
 	const char *comm; /* pattern with * and ?; NULL = all */
 	const char *
 		cgroup; /* that the task was in when the row began: a pattern of analyze/cgroups; NULL = all */
+	struct match *comm_match; /* regular expressions instead, as `stat` has them; NULL = all */
 	uint32_t cpu;
 	uint64_t from_ns; /* rows that overlap [from_ns, to_ns); 0 and 0 = all */
 	uint64_t to_ns;

@@ -39,7 +39,7 @@ int scope_init(struct scope *sc, const struct source *s, const struct pass_args 
 	for (size_t i = 0; i < s->facts->nr_holes && sc->span_ns; i++)
 		sc->covered_ns -= scope_cut(sc, s->facts->holes[i].from_ns,
 		                            s->facts->holes[i].to_ns);
-	if (!args->pid && !args->tid && !args->comm && !args->cgroup) {
+	if (!args->pid && !args->tid && !args->comm && !args->comm_match && !args->cgroup) {
 		sc->is_all = args->cpu == PASS_ANY_CPU && !args->from_ns && !args->to_ns;
 		return 0;
 	}

@@ -1,7 +1,9 @@
 #include "analyze/source.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
+#include "base/match.h"
 #include "model/allowed.h"
 #include "model/tasks.h"
 
@@ -72,6 +74,17 @@ bool source_has_name(const struct source *s, uint32_t task, const char *pattern)
 		if (!fnmatch(pattern, tasks_string(s->tasks, id), 0))
 			return true;
 	return !fnmatch(pattern, source_comm(s, task), 0);
+}
+
+bool source_matches_name(const struct source *s, uint32_t task, struct match *m)
+{
+	const char *name = source_comm(s, task);
+	uint32_t id;
+
+	for (uint32_t i = 0; (id = tasks_name(s->tasks, task, i)) != 0; i++)
+		if (match_any(m, tasks_string(s->tasks, id), strlen(tasks_string(s->tasks, id))))
+			return true;
+	return match_any(m, name, strlen(name));
 }
 
 uint32_t source_tid(const struct source *s, uint32_t task)

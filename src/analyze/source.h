@@ -19,6 +19,7 @@
 
 struct allowed;
 struct ledger;
+struct match;
 struct event_log;
 struct task_lives;
 
@@ -164,6 +165,7 @@ const char *source_comm(const struct source *s, uint32_t task);
 const char *source_comm_at(const struct source *s, uint32_t task, uint64_t ts_ns);
 /* Whether it ever had a name that fits a pattern with * and ?; a task without a name is called "?". */
 bool source_has_name(const struct source *s, uint32_t task, const char *pattern);
+bool source_matches_name(const struct source *s, uint32_t task, struct match *m);
 /* Fills in what handles a device's interrupt, if recorded. */
 void source_name_device(const struct source *s, struct interrupt *i);
 /* tid of a task index, 0 for TASKS_NONE. */

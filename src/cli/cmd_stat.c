@@ -11,7 +11,9 @@
 #include "base/log.h"
 #include "base/match.h"
 #include "cli/command.h"
+#include "cli/stat_blame.h"
 #include "cli/stat_lists.h"
+#include "cli/trace_args.h"
 #include "render/stat_json.h"
 #include "render/stat_text.h"
 #include "stat/report/stat_report.h"
@@ -23,6 +25,7 @@
 #define SECOND_NS          1000000000ULL
 #define YEAR_NS            (366ULL * 86400 * SECOND_NS)
 #define REPORT_ARENA_BYTES ((size_t)256 * 1024 * 1024)
+#define BLAME_ROWS         10U
 
 struct stat_args {
 	bool is_detailed;
@@ -47,6 +50,7 @@ struct stat_args {
 	uint64_t top;
 	int sort;
 	uint64_t outlier_us;
+	bool wants_blame;
 	bool is_verbose;
 	bool is_debug;
 	bool is_scx_by_kprobe;
@@ -74,6 +78,14 @@ static const struct opt options[] = {
 		"most is all but waking and dsq."),
 	OPT_U64(0, "outliers", "USEC", struct stat_args, outlier_us, 1, UINT64_MAX / 1000,
 		"list single waits of at least USEC, and what held the CPU meanwhile"),
+	OPT_FLAG(0, "blame", struct stat_args, wants_blame,
+		"who kept whom waiting in each interval: victims, and what they waited for",
+		.details =
+		"Every part of every wait, also of those that last, is added up by who waited and by what for: other tasks (with "
+		"their shares), quotas of cgroups (throttled), the hypervisor (stolen), interrupts, CPUs that were idle, dispatch "
+		"queues; what is unknown is said. Rows are by --by. -p, --tid, -c and --cgroup (here a path or a name with * and ?) "
+		"choose the victims; anyone may be blamed. This records every switch and wakeup in memory, so it costs what "
+		"record costs and not what stat costs: docs/performance.md has figures."),
 	OPT_DURATION('i', "interval", "SECONDS", struct stat_args, interval_ns, SECOND_NS, SECOND_NS / 10,
 		86400 * SECOND_NS, "time between reports; also 500ms, 2m"),
 	OPT_DURATION('r', "run-time", "SECONDS", struct stat_args, run_time_ns, SECOND_NS, SECOND_NS / 100,
@@ -127,6 +139,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope stat", "which tasks wait for a CPU, and for how long; a report per second" },
 	{ "schedscope stat -p 4711 -g latency,slice -r 10", "ten seconds of one process" },
 	{ "schedscope stat --outliers 5000", "each wait above 5 ms, and what had the CPU meanwhile" },
+	{ "schedscope stat --blame --by cgroup -i 5", "which cgroups keep which others waiting, every five seconds" },
 	{ "schedscope stat --by cgroup --interval-only --json", "for a program that draws graphs" },
 	{ "schedscope stat -g sleep --histogram -c 'nginx|php' -r 30 -i 30", "how long workers sleep" },
 	{ 0 },
@@ -312,6 +325,67 @@ static int check_words(const struct stat_args *args, struct stat_groups *groups,
 	return err;
 }
 
+/* What is about sums of the kernel's does not go with --blame, which has none. */
+static int check_blame(const struct stat_args *args, struct diag *d)
+{
+	const struct {
+		const char *option;
+		bool is_given;
+	} alien[] = {
+		{ "--groups", args->groups.nr },
+		{ "--outliers", args->outlier_us },
+		{ "--global-comm", args->global_comm.nr },
+		{ "--min-latency", args->min_latency_us },
+		{ "--detailed", args->is_detailed },
+		{ "--sort", args->sort },
+		{ "--histogram", args->has_histogram },
+		{ "--topology", args->topology },
+	};
+
+	for (size_t i = 0; i < sizeof(alien) / sizeof(alien[0]); i++)
+		if (alien[i].is_given)
+			return diag_set(d, -EINVAL, "leave one of them out",
+			                "%s does not go with --blame", alien[i].option);
+	if (args->cgroup.nr > 1)
+		return diag_set(d, -EINVAL, "write one pattern, with * and ?",
+		                "--blame takes one --cgroup");
+	return 0;
+}
+
+static int blame(const struct stat_args *args, struct diag *d)
+{
+	static const enum pass_by bys[] = {
+		[TALLY_BY_COMM] = PASS_BY_COMM,
+		[TALLY_BY_TID] = PASS_BY_THREAD,
+		[TALLY_BY_TGID] = PASS_BY_PROCESS,
+		[TALLY_BY_CGROUP] = PASS_BY_CGROUP,
+	};
+	SCOPED(scoped_match) struct match *comm = NULL;
+	struct stat_blame_cfg cfg = {
+		.interval_ns = args->interval_ns,
+		.run_time_ns = args->run_time_ns,
+		.which = { .pid = (uint32_t)args->pid,
+		           .tid = (uint32_t)args->tid,
+		           .cgroup = args->cgroup.nr ? args->cgroup.items[0] : NULL,
+		           .cpu = PASS_ANY_CPU,
+		           .layer = EV_NO_LAYER,
+		           .limit = args->top ? (uint32_t)args->top : BLAME_ROWS,
+		           .by = bys[display_of(args)] },
+		.is_json = args->is_json,
+		.is_terminal = !args->is_json && isatty(STDOUT_FILENO),
+		.width = trace_args_width(),
+	};
+	int err = match_new(args->comm.items, args->comm.nr, d, &comm);
+
+	if (err)
+		return err;
+	if (args->comm.nr)
+		cfg.which.comm_match = comm;
+	if (args->is_json && !args->top)
+		cfg.which.limit = UINT32_MAX;
+	return stat_blame_run(&cfg, d);
+}
+
 static int run_args(const struct opt_command *self, const struct stat_args *args)
 {
 	SCOPED(scoped_arena) struct arena *mem = arena_new(REPORT_ARENA_BYTES);
@@ -329,7 +403,7 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 		return stat_list_events();
 	if (args->wants_topology)
 		return stat_list_topology();
-	if (check_words(args, &groups, &d))
+	if (check_words(args, &groups, &d) || (args->wants_blame && check_blame(args, &d)))
 		return cli_usage_error(self, &d);
 	if (check_ids(args, &d))
 		return cli_fail(&d);
@@ -337,6 +411,8 @@ static int run_args(const struct opt_command *self, const struct stat_args *args
 	sh.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	sh.is_terminal = !args->is_json && isatty(STDOUT_FILENO);
 	signal(SIGPIPE, SIG_IGN);
+	if (args->wants_blame)
+		return blame(args, &d) ? cli_fail(&d) : CLI_OK;
 	cfg = session_cfg(args, &groups);
 	if (!mem)
 		err = diag_set(&d, -ENOMEM, NULL, "out of memory");

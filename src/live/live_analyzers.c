@@ -7,12 +7,24 @@
 #include "abi/event.h"
 #include "analyses/passes.h"
 #include "base/diag.h"
+#include "live/live_source.h"
 #include "model/timeline.h"
 
 /* What a task is, and that it is no longer there: no row about tasks is right without. */
 #define LIVES \
 	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
-#define WAITS                   (EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | LIVES)
+#define WAITS (EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | LIVES)
+#define INTERRUPTS                                                               \
+	(EV_BIT(EV_IRQ_ENTRY) | EV_BIT(EV_IRQ_EXIT) | EV_BIT(EV_SOFTIRQ_ENTRY) | \
+	 EV_BIT(EV_SOFTIRQ_EXIT))
+#define CGROUPS (EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
+/* What says why a task waits (ledger/ledger). */
+#define WHY_KINDS \
+	(WAITS | EV_BIT(EV_MIGRATE) | INTERRUPTS | CGROUPS | LIVE_MEASURES | EV_BIT(EV_DSQ_LEAVE))
+#define WHY_TABLES                                                                                 \
+	(TIMELINE_BIT(SLICE) | TIMELINE_BIT(IDLE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION) | \
+	 TIMELINE_BIT(SPAN) | TIMELINE_BIT(GAP) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE) |     \
+	 TIMELINE_BIT(STEAL))
 #define X(name, nr, type, what) | EV_BIT(EV_##name)
 #define EVERY                   (0 EV_KINDS(X))
 
@@ -48,6 +60,8 @@ const struct live_analyzer live_analyzers[ANALYZERS] = {
 	[ANALYZER_SOFTIRQ] = { "softirq_analyzer",
 	                       LIVES | EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT),
 	                       TIMELINE_BIT(SPAN), &pass_softirq_analyzer },
+	[ANALYZER_BLAME] = { "blame", WHY_KINDS, WHY_TABLES, &pass_blame },
+	[ANALYZER_EXPLAIN] = { "explain_wait", WHY_KINDS, WHY_TABLES, &pass_explain },
 };
 
 int analyzers_set(const char *name, struct diag *d, uint32_t *out)

@@ -1,8 +1,8 @@
 /*
- * live/live_analyzers — the ten live analyzers under the names that scxtop's clients know: which records and tables each
- * needs, and what answers for it.
+ * live/live_analyzers — the live analyzers: which records and tables each needs, and what answers for it. Ten have the names
+ * that scxtop's clients know.
  *
- * Seven answer by an analysis over the rolling timeline (live/live_model), the same that runs over a recording. Three have a
+ * Nine answer by an analysis over the rolling timeline (live/live_model), the same that runs over a recording. Three have a
  * small bounded state of their own: the last records, the last moments of each task, what is usual in a second.
  */
 #pragma once
@@ -25,6 +25,8 @@ enum analyzer_id {
 	ANALYZER_WAKEUP_TRACKER,
 	ANALYZER_WAKER_WAKEE,
 	ANALYZER_SOFTIRQ,
+	ANALYZER_BLAME,
+	ANALYZER_EXPLAIN,
 	ANALYZERS
 };
 

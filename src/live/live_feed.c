@@ -102,7 +102,8 @@ int live_feed_open(const struct live_feed_cfg *cfg, struct diag *d, struct live_
 	if (err)
 		return err;
 	f->source = cfg->source ? *cfg->source : live_kernel_source(f->kernel);
-	err = live_model_init(&f->model, cfg->topology ? cfg->topology : f->topology, d);
+	err = live_model_init(&f->model, cfg->topology ? cfg->topology : f->topology,
+	                      LIVE_WINDOW_NS, d);
 	if (!err && cfg->tgid) {
 		(void)snprintf(f->filter, sizeof(f->filter), "process %u", cfg->tgid);
 		f->model.filter = f->filter;

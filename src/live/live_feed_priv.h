@@ -16,9 +16,9 @@
 #define SOFTIRQ_KINDS (EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT))
 #define STATS_KINDS   (SCHED_KINDS | LIFE_KINDS | SCX_KINDS)
 #define STREAM_KINDS  (SCHED_KINDS | LIFE_KINDS | SOFTIRQ_KINDS | EV_BIT(EV_HANG) | EV_BIT(EV_WAIT))
-/* Whatever collect/events has a program for. */
+/* Whatever collect/events has a program for, and what it measures at switches. */
 #define ALL_KINDS                                                                                  \
-	(STREAM_KINDS | SCX_KINDS | EV_BIT(EV_WAKEUP) | EV_BIT(EV_IRQ_ENTRY) |                     \
+	(STREAM_KINDS | SCX_KINDS | LIVE_MEASURES | EV_BIT(EV_WAKEUP) | EV_BIT(EV_IRQ_ENTRY) |     \
 	 EV_BIT(EV_IRQ_EXIT) | EV_BIT(EV_IPI_SEND) | EV_BIT(EV_IPI_ENTRY) | EV_BIT(EV_IPI_EXIT) |  \
 	 EV_BIT(EV_WORK_START) | EV_BIT(EV_WORK_END) | EV_BIT(EV_CPU_IDLE) | EV_BIT(EV_CPU_FREQ) | \
 	 EV_BIT(EV_CPU_HOTPLUG) | EV_BIT(EV_HW_PRESSURE) | EV_BIT(EV_GPU_MEM))

@@ -14,7 +14,6 @@
 #include "model/timeline.h"
 #include "sys/topology.h"
 
-#define KEEP_DEAD_NS (2 * LIVE_WINDOW_NS) /* rows hold tasks for as long as the window */
 /* What totals are made of. */
 #define STATS_TABLES                                                                            \
 	(TIMELINE_BIT(SLICE) | TIMELINE_BIT(IDLE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(WAKEUP) | \
@@ -46,12 +45,13 @@ static void on_task_begin(void *ctx, uint32_t task, uint64_t ts_ns)
 
 static int make_parts(struct live_model *m)
 {
-	struct tasks_cfg tasks = { .keep_dead_ns = KEEP_DEAD_NS };
+	/* Rows hold tasks for as long as the window. */
+	struct tasks_cfg tasks = { .keep_dead_ns = 2 * m->window_ns };
 	struct timeline_cfg timeline = { .cap_bytes = LIVE_BYTES / 2,
-		                         .window_ns = LIVE_WINDOW_NS,
+		                         .window_ns = m->window_ns,
 		                         .budget = &m->budget };
 	struct event_log_cfg log = { .cap_bytes = LIVE_LOG_BYTES,
-		                     .window_ns = LIVE_WINDOW_NS,
+		                     .window_ns = m->window_ns,
 		                     .max_records = LIVE_LOG_RECORDS,
 		                     .keeps_whole = true };
 	struct pair_out outs[2] = { { .ctx = m, .task_begin = on_task_begin } };
@@ -75,11 +75,13 @@ static int make_parts(struct live_model *m)
 	return err;
 }
 
-int live_model_init(struct live_model *m, const struct topology *topology, struct diag *d)
+int live_model_init(struct live_model *m, const struct topology *topology, uint64_t window_ns,
+                    struct diag *d)
 {
 	int err;
 
-	*m = (struct live_model){ .nr_cpus = topology_counts(topology)->nr_cpu_ids };
+	*m = (struct live_model){ .nr_cpus = topology_counts(topology)->nr_cpu_ids,
+		                  .window_ns = window_ns };
 	budget_init(&m->budget, LIVE_BYTES);
 	m->places = places_of(topology, m->nr_cpus);
 	err = m->places ? make_parts(m) : -ENOMEM;
@@ -349,7 +351,7 @@ static void open_hole(struct live_model *m, uint64_t ts_ns)
 	uint32_t nr_old = 0;
 
 	while (nr_old < m->nr_holes && m->holes[nr_old].to_ns < ts_ns &&
-	       ts_ns - m->holes[nr_old].to_ns > LIVE_WINDOW_NS)
+	       ts_ns - m->holes[nr_old].to_ns > m->window_ns)
 		nr_old++;
 	if (!nr_old && m->nr_holes == LIVE_HOLES_MAX)
 		nr_old = 1;

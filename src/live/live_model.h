@@ -2,7 +2,7 @@
  * live/live_model — what a live stream of records is turned into, behind one sink: the rolling timeline, and beside it what
  * is not a row: the last records (live/live_events), and the state of analyzers that have one.
  *
- * The timeline keeps LIVE_WINDOW_NS of the tables that something needs, in at most half of LIVE_BYTES; the other half is for what
+ * The timeline keeps a window of the tables that something needs, in at most half of LIVE_BYTES; the other half is for what
  * stopped analyzers keep of it (live_model_stop()). The stream may be interrupted and go on with other kinds:
  * live_model_pause() and live_model_resume() stand around the hole, across which nothing is paired.
  * One thread at a time; the caller locks.
@@ -45,6 +45,7 @@ struct observer {
 };
 
 struct live_model {
+	uint64_t window_ns; /* that the timeline keeps */
 	struct tasks *tasks;
 	struct pair *pair;
 	struct budget budget; /* of the rows, also those that only shots hold */
@@ -70,7 +71,8 @@ struct live_model {
 	struct event_rates *rates;
 };
 
-MUST_USE int live_model_init(struct live_model *m, const struct topology *topology, struct diag *d);
+MUST_USE int live_model_init(struct live_model *m, const struct topology *topology,
+                             uint64_t window_ns, struct diag *d);
 void live_model_done(struct live_model *m); /* a zeroed one is fine; after all shots */
 struct ev_sink live_model_sink(struct live_model *m);
 

@@ -42,7 +42,7 @@ void live_shot_put(struct live_shot *shot)
 
 static uint64_t start_of(const struct live_model *m, uint64_t now_ns)
 {
-	uint64_t start_ns = now_ns > LIVE_WINDOW_NS ? now_ns - LIVE_WINDOW_NS : 0;
+	uint64_t start_ns = now_ns > m->window_ns ? now_ns - m->window_ns : 0;
 	uint64_t first_ns = now_ns - pair_span_ns(m->pair);
 	uint64_t whole_ns = timeline_whole_from_ns(m->timeline);
 

@@ -66,13 +66,24 @@ void live_kernel_free(struct live_kernel *k)
 	free(k);
 }
 
+static uint8_t measures_of(uint64_t kinds)
+{
+	uint8_t measures = 0;
+
+	if (kinds & EV_BIT(EV_THROTTLE))
+		measures |= EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU;
+	if (kinds & EV_BIT(EV_STEAL))
+		measures |= EV_MEASURES_STEAL;
+	return measures;
+}
+
 static int open_stream(void *ctx, uint64_t kinds, struct diag *d, void **out)
 {
 	const struct live_kernel *k = ctx;
 	struct tracing tracing = { 0 };
 	struct events *events = NULL;
 	struct events_cfg cfg = {
-		.kinds = kinds,
+		.kinds = kinds & ~LIVE_MEASURES,
 		.tgid = k->tgid,
 		.nr_cpus = k->rings.nr_cpus,
 		.possible = k->possible,
@@ -84,6 +95,7 @@ static int open_stream(void *ctx, uint64_t kinds, struct diag *d, void **out)
 	int err = tracing_probe("live data", &tracing, d);
 
 	cfg.switch_args = tracing.switch_args;
+	cfg.measures = tracing.measures & measures_of(kinds);
 	if (!err)
 		err = events_open(&cfg, d, &events);
 	if (!err)

@@ -30,6 +30,9 @@ struct live_source {
 	void *ctx;
 };
 
+/* Kinds that come with switches: quotas and steal. */
+#define LIVE_MEASURES (EV_BIT(EV_THROTTLE) | EV_BIT(EV_STEAL))
+
 struct live_kernel;
 
 /* The kernel's own; of one process if tgid is not 0. topology is lent. */

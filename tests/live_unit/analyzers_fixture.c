@@ -31,7 +31,7 @@ int fixture_setup(void **state)
 	f->mem = arena_new(8 << 20);
 	assert_non_null(f->mem);
 	expect_eq(topology_new(&table, NULL, &f->topology), 0);
-	expect_eq(live_model_init(&f->m, f->topology, NULL), 0);
+	expect_eq(live_model_init(&f->m, f->topology, LIVE_WINDOW_NS, NULL), 0);
 	live_model_resume(&f->m, UINT64_MAX, 0);
 	*state = f;
 	return 0;
