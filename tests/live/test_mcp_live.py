@@ -11,8 +11,8 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mcp"))
 from client import ANSWER_BYTES_MAX, Client, RpcError, ToolError, wait_until  # noqa: E402
-from live import (NOBODY, SCHEDSCOPE, Work, case, expect, expect_between, expect_near, main, need_live,  # noqa: E402
-                  scratch, truth_of, unseen_switches, workload)
+from live import (NOBODY, SCHEDSCOPE, WAIT_S, WORKLOAD, Disturbed, Work, case, expect, expect_between, expect_near,  # noqa: E402
+                  main, need_live, scratch, switches_of, truth_of, unseen_switches, workload)
 import shutil  # noqa: E402
 
 EDGE = 6  # switches between the account and birth, naming and death of a thread
@@ -29,8 +29,10 @@ PROGRAMS = {
     "waker_wakee_analyzer": WAITS,
     "softirq_analyzer": LIVES | {"on_softirq_entr", "on_softirq_exit"},
     "dsq_monitor": LIVES,
+    "blame": WAITS | {"on_migrate", "on_irq_entry", "on_irq_exit", "on_softirq_entr", "on_softirq_exit"},
+    "explain_wait": WAITS | {"on_migrate", "on_irq_entry", "on_irq_exit", "on_softirq_entr", "on_softirq_exit"},
 }
-MAY = {"on_ipi_send_cpu"}  # not on every kernel
+MAY = {"on_ipi_send_cpu", "on_refill", "on_throttled"}  # not on every kernel
 NAMES_INTERRUPT = "on_context"  # programs that name the interrupt of a waking: which, depends on the machine
 TYPES = "types=sched_waking"
 
@@ -267,6 +269,37 @@ def every_other_analyzer_is_fed_and_can_be_asked():
         again = ask("event_buffer", after=events["next_after"], limit=1000)
         expect(all(e["number"] > events["next_after"] for e in again["events"]), "the buffer repeats itself")
         ask("dsq_monitor")
+
+
+@case
+def why_a_task_waits_is_answered_while_it_waits():
+    """A sleeper on CPU 1 is kept off it by a task of the fifo class; asked before that ends."""
+    name = f"late-{os.getpid()}"
+    words = ["taskset", "-c", "1", WORKLOAD, "crowd", "nr=1", "us=5000", "ms=60000", f"name={name}"]
+    with daemon() as mcp:
+        mcp.call("control_analyzers", action="start", analyzer="blame")
+        mcp.call("control_analyzers", action="start", analyzer="explain_wait")
+        late = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + WAIT_S
+            while len(switches_of(late.pid)) < 2:
+                expect(time.monotonic() < end, "no sleeper")
+                time.sleep(0.01)
+            tid, = set(switches_of(late.pid)) - {late.pid}
+            spinner = Work("spin", ms=900, cpu=1, fifo=1)
+            time.sleep(0.5)
+            blame = mcp.call("get_analyzer_report", analyzer="blame", by="thread", pid=tid)
+            is_over = spinner.process.poll() is not None
+            spinner.account()
+            victim = row_with(blame["victims"], comm=name)
+            explained = mcp.call("get_analyzer_report", analyzer="explain_wait", pid=tid, limit=1)
+        finally:
+            late.kill()
+            late.wait()
+    if is_over:
+        raise Disturbed("the answer came late")
+    expect(victim["blames"][0]["comm"] == "spinner" and victim["max_wait_ns"] > 100_000_000, f"{victim}")
+    expect(explained["waits_explained"] == 1 and "spinner" in json.dumps(explained["waits"][0]), f"{explained}")
 
 
 class Recorder:

@@ -1,4 +1,4 @@
-/* Tools around the ten live analyzers: switch them, ask them. */
+/* Tools around the live analyzers: switch them, ask them. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #define ANALYZER_NAMES                                                                   \
 	"event_buffer", "latency_tracker", "cpu_hotspot_analyzer", "migration_analyzer", \
 		"process_history", "dsq_monitor", "rate_monitor", "wakeup_tracker",      \
-		"waker_wakee_analyzer", "softirq_analyzer"
+		"waker_wakee_analyzer", "softirq_analyzer", "blame", "explain_wait"
 
 static const char *const names[] = { ANALYZER_NAMES, NULL };
 static const char *const names_or_all[] = { ANALYZER_NAMES, "all", NULL };
@@ -110,6 +110,7 @@ struct question {
 	uint32_t vector; /* 1 + the softirq; 0 = all */
 	double percentile, multiplier;
 	uint64_t after;
+	enum pass_by by;
 };
 
 static uint32_t nr_rows(const struct tool_call *call)
@@ -133,6 +134,7 @@ static int run_pass(struct tool_call *call, const struct pass *pass, const struc
 		.percentile = q->percentile,
 		.vector = q->vector,
 		.limit = nr_rows(call),
+		.by = q->by,
 	};
 	int err = pass_run(pass, live_shot_source(shot), &args, call->d, &r);
 
@@ -324,6 +326,9 @@ const struct tool tool_analyze_softirq = {
 	.run = analyze_softirq,
 };
 
+/* As pass_by_name() has them. */
+static const char *const bys[] = { "thread", "process", "comm", "class", NULL };
+
 static const struct arg any_args[] = {
 	{ .name = "analyzer",
 	  .type = ARG_STRING,
@@ -333,7 +338,11 @@ static const struct arg any_args[] = {
 	{ .name = "mode",
 	  .type = ARG_STRING,
 	  .description = "as of analyze_waker_wakee and analyze_softirq" },
-	PID_ARG("thread: process_history, wakeup_tracker, latency_tracker, waker_wakee_analyzer"),
+	PID_ARG("thread: process_history, wakeup_tracker, latency_tracker, waker_wakee_analyzer, blame, explain_wait"),
+	{ .name = "by",
+	  .type = ARG_STRING,
+	  .description = "blame: what a row adds up; comm if not given",
+	  .choices = bys },
 	{ .name = "percentile",
 	  .type = ARG_NUMBER,
 	  .description =
@@ -354,6 +363,14 @@ static const struct arg any_args[] = {
 	{ 0 },
 };
 
+static enum pass_by by_of(const char *word)
+{
+	for (enum pass_by by = PASS_BY_THREAD; word && by < PASS_BYS; by++)
+		if (strcmp(word, pass_by_name(by)) == 0)
+			return by;
+	return PASS_BY_DEFAULT;
+}
+
 static int get_report(struct tool_call *call)
 {
 	struct question q = {
@@ -363,6 +380,7 @@ static int get_report(struct tool_call *call)
 		.percentile = call_double(call, "percentile"),
 		.multiplier = call_double(call, "multiplier"),
 		.after = call_u64(call, "after"),
+		.by = by_of(call_string(call, "by")),
 	};
 	const char *name = call_string(call, "analyzer");
 
@@ -376,7 +394,8 @@ const struct tool tool_get_analyzer_report = {
 	.name = "get_analyzer_report",
 	.title = "What a live analyzer found",
 	.description =
-		"What one of the ten live analyzers has found so far: latency_tracker (scheduling latency), cpu_hotspot_analyzer, "
+		"What one of the live analyzers has found so far: blame (who keeps whom waiting, waits in progress included), explain_wait "
+		"(why the longest waits, or those of one thread, are so long), latency_tracker (scheduling latency), cpu_hotspot_analyzer, "
 		"migration_analyzer, process_history, dsq_monitor, rate_monitor, wakeup_tracker (chains), event_buffer and others. "
 		"Start it with control_analyzers first; readable after a stop.",
 	.set = TOOLSET_LIVE,
