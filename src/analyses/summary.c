@@ -197,7 +197,8 @@ const struct pass pass_summary = {
 	.name = "Summary",
 	.category = "query",
 	.what = "what the trace is: its length, busiest tasks, longest waits, losses",
-	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
+	.uses = EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SLEEP) |
+	        EV_BIT(EV_FORK) | EV_BIT(EV_EXIT) | EV_BIT(EV_STEAL) | EV_BIT(EV_SCX_STATE),
 	.cost = 5,
 	.uses_ledger = true,
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),

@@ -1,6 +1,7 @@
 #include "model/pair.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -237,6 +238,14 @@ static void take_sample(struct pair *p, const struct ev_hdr *rec)
 	tasks_set_tgid(p->tasks, tasks_see(p->tasks, ev->tid, p->now_ns), ev->tgid);
 }
 
+/* By the operation of the futex: the libraries use bitsets for conditions. */
+static bool is_for_lock(uint32_t operation)
+{
+	uint32_t command = operation & (uint32_t)FUTEX_CMD_MASK;
+
+	return command == FUTEX_WAIT || command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
+}
+
 /* It is about to sleep: its switch is the next record of this CPU. */
 static void take_sleep(struct pair *p, const struct ev_hdr *rec)
 {
@@ -247,6 +256,7 @@ static void take_sleep(struct pair *p, const struct ev_hdr *rec)
 		return;
 	st->call = ev->call;
 	st->arg = ev->args[0];
+	st->is_for_lock = ev->call == ABI_CALL_futex && is_for_lock((uint32_t)ev->args[1]);
 }
 
 static void take_policy(struct pair *p, const struct ev_hdr *rec)

@@ -132,9 +132,12 @@ struct pair_sleep {
 	uint16_t call;  /* ABI_CALL_* in which it slept */
 	uint32_t dev; /* the disk of the request whose completion ended it, as the kernel counts; 0 = none that is known */
 	uint8_t state; /* enum pair_sleep_state */
-	uint8_t flags; /* EV_FLAG_*: whether an interrupt ended it */
+	uint8_t flags; /* EV_FLAG_*: whether an interrupt ended it; PAIR_SLEEP_FOR_LOCK */
 	uint8_t is_open;
 };
+
+/* A futex that is waited for as mutexes are, and not as conditions and semaphores are (FUTEX_WAIT_BITSET). */
+#define PAIR_SLEEP_FOR_LOCK 128
 
 /* One per wakeup: at the waking, or at the wakeup where no waking was recorded. */
 struct pair_wakeup {

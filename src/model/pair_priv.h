@@ -45,6 +45,7 @@ struct pair_task {
 	bool has_edge;        /* this wakeup has been emitted */
 	bool is_hidden;       /* it was woken, and woken again without having been seen to run */
 	bool has_acted;       /* and model/tasks has been notified */
+	bool is_for_lock;     /* the call is for a futex as mutexes have it */
 	bool is_throttled;    /* while waiting: it is in pair.throttles */
 };
 

@@ -34,7 +34,8 @@ static void emit_sleep(struct pair *p, uint32_t task, uint64_t end_ns, bool is_o
 		.by = is_open ? ABI_BY_NOT_RECORDED : st->by,
 		.call = st->call,
 		.dev = is_open ? 0 : st->dev,
-		.flags = is_open ? 0 : st->flags,
+		.flags = (uint8_t)((is_open ? 0 : st->flags) |
+		                   (st->is_for_lock ? PAIR_SLEEP_FOR_LOCK : 0)),
 		.state_bits = st->state_bits,
 		.state = PAIR_SLEEP_OTHER,
 		.is_open = is_open,
@@ -452,6 +453,7 @@ void pair_task_run(struct pair *p, uint32_t task, uint16_t cpu)
 	st->cpu = cpu;
 	st->call = ABI_CALL_UNKNOWN;
 	st->arg = 0;
+	st->is_for_lock = false;
 	st->is_hidden = false;
 	enter(p, st, TASK_RUNNING);
 }

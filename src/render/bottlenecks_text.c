@@ -37,13 +37,15 @@ static bool is_plain(const char *file)
 char *bottleneck_next(const struct report_node *entry, const char *file, size_t width,
                       char buf[BOTTLENECK_NEXT_BYTES])
 {
-	static const char form[] = "schedscope explain %s --tid %" PRIu64 " --at @%" PRIu64;
-	uint64_t tid = number(entry, "bottleneck_type.LostTime.max_wait_tid"),
-		 at_ns = number(entry, "bottleneck_type.LostTime.max_wait_timestamp");
-	int len = snprintf(buf, BOTTLENECK_NEXT_BYTES, form, file, tid, at_ns);
+	const struct report_node *next = report_at(entry, "next");
+	const char *text = next && next->type == REPORT_STRING ? next->text : "",
+		   *at = strstr(text, "FILE");
+	int before = (int)(at ? (size_t)(at - text) : strlen(text));
+	int len = snprintf(buf, BOTTLENECK_NEXT_BYTES, "schedscope %.*s%s%s", before, text,
+	                   at ? file : "", at ? at + strlen("FILE") : "");
 
 	if (!is_plain(file) || len >= BOTTLENECK_NEXT_BYTES || (width && (size_t)len > width))
-		snprintf(buf, BOTTLENECK_NEXT_BYTES, form, "FILE", tid, at_ns);
+		snprintf(buf, BOTTLENECK_NEXT_BYTES, "schedscope %s", text);
 	return buf;
 }
 
@@ -92,7 +94,7 @@ int bottlenecks_text(const struct report_node *root, const struct bottlenecks_te
 	for (const struct report_node *at = list ? list->first : NULL; at; at = at->next)
 		show_one(at, ++nr, cfg, out);
 	if (!nr)
-		fprintf(out, "no task lost much time waiting for a CPU: %s in all\n",
+		fprintf(out, "no task lost much time; waits for a CPU: %s in all\n",
 		        text_duration(text, sizeof(text), number(root, "total_lost_ns")));
 	else if (number(root, "total_bottlenecks") > nr)
 		fprintf(out, "and %" PRIu64 " more; -n shows more of them\n",

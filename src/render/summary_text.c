@@ -248,7 +248,7 @@ static void show_answer(const struct summary_screen *s)
 	if (!summary_list(s, "bottlenecks"))
 		return;
 	if (!at) {
-		summary_line(s, "no task lost much time waiting for a CPU: %s in all",
+		summary_line(s, "no task lost much time; waits for a CPU: %s in all",
 		             text_duration(time, sizeof(time),
 		                           summary_number(s->root, "total_lost_ns")));
 		return;

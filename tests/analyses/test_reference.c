@@ -605,28 +605,34 @@ static void check_outliers(struct pass_fixture *p, const struct ref *ref)
 	expect_eq(num_at(result, "outlier_count"), nr);
 }
 
-/* Tasks have no names here, so that each is a victim of its own. */
+/* Tasks have no names here, so that each is a victim of its own: of waits, and of uninterruptible sleeps. */
 static void check_bottlenecks(struct pass_fixture *p, const struct ref *ref)
 {
 	const struct report_node *root = run_pass(p, &pass_scheduling_bottlenecks);
-	uint64_t lost[REF_TASKS] = { 0 }, all = 0, got = 0, before = UINT64_MAX;
+	uint64_t lost[REF_TASKS] = { 0 }, blocked[REF_TASKS] = { 0 }, all = 0;
+	uint64_t got = 0, before = UINT64_MAX;
 
 	for (int i = 0; i < ref->nr_waits; i++) {
 		lost[ref->waits[i].tid - REF_FIRST] += latency(&ref->waits[i]);
 		all += latency(&ref->waits[i]);
 	}
+	for (int i = 0; i < ref->nr_sleeps; i++)
+		if (ref->sleeps[i].is_blocked)
+			blocked[ref->sleeps[i].tid - REF_FIRST] += ref->sleeps[i].end -
+			                                           ref->sleeps[i].start;
 	expect_eq(num_at(root, "total_lost_ns"), all);
 	for (const struct report_node *n = under(root, "bottlenecks")->first; n; n = n->next) {
+		bool is_wait = !strcmp(text_at(n, "kind"), "wait");
 		uint64_t ns = num_at(n, "lost_ns");
 
 		expect_eq(len_at(n, "affected_pids"), 1);
-		expect_eq(ns, lost[num_at(n, "affected_pids.0") - REF_FIRST]);
+		expect_eq(ns, (is_wait ? lost : blocked)[num_at(n, "affected_pids.0") - REF_FIRST]);
 		assert_true(ns <= before);
 		assert_true(num_at(n, "time_range.0") < num_at(n, "time_range.1"));
 		assert_true(num_at(n, "time_range.0") >= ref->start);
 		assert_true(num_at(n, "time_range.1") <= ref->end);
 		before = ns;
-		got += ns;
+		got += is_wait ? ns : 0;
 	}
 	assert_true(got <= all);
 }

@@ -55,12 +55,7 @@ static void add_problem(struct report *r, const char *what)
 	report_begin_object(r, NULL);
 	report_string(r, "description", what);
 	report_string(r, "remedy", "do less");
-	report_begin_object(r, "bottleneck_type");
-	report_begin_object(r, "LostTime");
-	report_u64(r, "max_wait_tid", 201);
-	report_u64(r, "max_wait_timestamp", 1001001);
-	report_end_object(r);
-	report_end_object(r);
+	report_string(r, "next", "explain FILE --tid 201 --at @1001001");
 	report_end_object(r);
 }
 

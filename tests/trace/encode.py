@@ -113,6 +113,8 @@ def ftrace_other(scenario, e, base):
         freed = e["freed"]
         return [(ts, ftrace_event(ts, pid, 240, text(1, scenario.comm(freed)), num(2, freed),
                                   num(3, prio_of(scenario, freed))))]
+    if kind == "steal":
+        return [(ts, ftrace_event(ts, pid, 1003, num(1, e["ns"])))]
     return []
 
 

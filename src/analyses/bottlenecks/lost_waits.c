@@ -1,4 +1,4 @@
-#include "analyses/bottlenecks.h"
+#include "analyses/bottlenecks/lost_waits.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /*
- * analyses/bottlenecks — who lost how much time waiting for a CPU, to what, and what can be done about it.
+ * analyses/bottlenecks/lost_waits — who lost how much time waiting for a CPU, to what, and what can be done about it.
  *
  * A bottleneck is a victim: all tasks of one name, with the time that they waited in all (analyses/blame_sums). It
  * counts if that is at least 1 % of the time asked for, or if one wait took at least 10 ms. The causes of a victim are

@@ -1,8 +1,10 @@
-/* Who lost most time waiting for a CPU, to what, and what helps (analyses/bottlenecks): the most time lost first. */
+/* Who lost most time, to what, and what helps: waits for a CPU (lost_waits) and other losses (findings), the longest first. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 
-#include "analyses/bottlenecks.h"
+#include "analyses/bottlenecks/findings.h"
+#include "analyses/bottlenecks/lost_waits.h"
 #include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "analyze/moves.h"
@@ -130,26 +132,58 @@ static void show_longest(const struct bottlenecks_work *x, const struct blame_vi
 	report_end_object(r);
 }
 
-static int show_one(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
+/* A loss that is not in time is above all others. */
+static void show_lost(const struct bottlenecks_work *x, uint64_t ns, struct report *r)
+{
+	double lost = x->sc.span_ns ? (double)ns / (double)x->sc.span_ns : 0;
+
+	report_u64_if(r, "lost_ns", ns != UINT64_MAX, ns);
+	report_double(r, "severity", lost < MAX_SEVERITY ? lost : MAX_SEVERITY, 2);
+}
+
+static int show_wait(const struct bottlenecks_work *x, uint32_t victim, struct report *r)
 {
 	const struct blame_victim *v = &x->sums.victims[victim];
-	double waiting = x->sc.span_ns ? (double)v->wait_ns / (double)x->sc.span_ns : 0;
 	struct bottleneck b;
 	int err;
 
 	bottleneck_find(&x->sums, victim, x->l, &b);
-	report_begin_object(r, NULL);
+	report_string(r, "kind", "wait");
 	report_string(r, "description", bottleneck_text(&x->sums, &b, r));
 	report_string(r, "remedy", bottleneck_remedy(&x->sums, &b, r));
-	report_u64(r, "lost_ns", v->wait_ns);
-	report_double(r, "severity", waiting < MAX_SEVERITY ? waiting : MAX_SEVERITY, 2);
+	report_string(r, "next",
+	              report_printf(r, "explain FILE --tid %" PRIu32 " --at @%" PRIu64,
+	                            source_tid(x->sc.s, v->longest.task),
+	                            pair_wait_woken_ns(&v->longest)));
+	show_lost(x, v->wait_ns, r);
 	units_report(&x->units, r, victim);
 	err = show_affected(x, victim, r);
 	show_range(v->first_ns, v->last_ns, r);
 	show_longest(x, v, r);
 	show_causes(x, &b, r);
-	report_end_object(r);
 	return err;
+}
+
+static void show_finding(const struct bottlenecks_work *x, const struct finding *f,
+                         struct report *r)
+{
+	report_string(r, "kind", f->kind);
+	report_string(r, "description", f->description);
+	report_string(r, "remedy", f->remedy);
+	report_string(r, "next", f->next);
+	show_lost(x, f->lost_ns, r);
+	if (f->task == TASKS_NONE)
+		task_report(x->sc.s, r, TASKS_NONE);
+	else
+		units_report(&x->units, r, units_of(&x->units, f->task));
+	report_begin_array(r, "affected_pids");
+	if (f->task != TASKS_NONE)
+		report_u64(r, NULL, source_tid(x->sc.s, f->task));
+	report_end_array(r);
+	show_range(f->first_ns, f->last_ns, r);
+	report_null(r, "bottleneck_type");
+	report_begin_array(r, "causes");
+	report_end_array(r);
 }
 
 static void show_rate(struct report *r, const char *what, const struct stretch *at)
@@ -183,27 +217,56 @@ static void show_rates(const struct bottlenecks_work *x, struct report *r)
 	report_end_array(r);
 }
 
+static int find_all(struct findings *f)
+{
+	int err = find_ejected(f);
+
+	if (!err)
+		err = find_locks(f);
+	if (!err)
+		err = find_blocked(f);
+	if (!err)
+		err = find_short_lived(f);
+	return err ? err : find_stolen(f);
+}
+
+/* By what they lost: victims of waits by their unit, findings behind them. */
+static uint64_t rank(const struct bottlenecks_work *x, const struct findings *f, struct top *top)
+{
+	uint64_t nr = f->nr;
+
+	for (uint32_t i = 0; i < x->units.nr; i++)
+		if (bottleneck_counts(&x->sums, i)) {
+			nr++;
+			top_add(top, x->sums.victims[i].wait_ns, i);
+		}
+	for (size_t i = 0; i < f->nr; i++)
+		top_add(top, f->at[i].lost_ns, x->units.nr + i);
+	top_rank(top);
+	return nr;
+}
+
 static int show(void *work, struct report *r)
 {
 	const struct bottlenecks_work *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
-	uint64_t nr = 0;
-	int err = 0;
+	struct findings f = { .sc = &x->sc, .units = &x->units, .r = r };
+	int err = find_all(&f);
 
-	for (uint32_t i = 0; i < x->units.nr; i++)
-		if (bottleneck_counts(&x->sums, i)) {
-			nr++;
-			top_add(&top, x->sums.victims[i].wait_ns, i);
-		}
-	top_rank(&top);
-	report_u64(r, "total_bottlenecks", nr);
+	if (!err)
+		report_u64(r, "total_bottlenecks", rank(x, &f, &top));
 	report_u64(r, "total_lost_ns", x->sums.all.wait_ns);
-	report_begin_array(r, "bottlenecks");
-	for (uint32_t i = 0; !err && i < top.nr; i++)
-		err = show_one(x, (uint32_t)top.entries[i].id, r);
-	report_end_array(r);
+	for (uint32_t i = 0; top_row(&top, i, r, "bottlenecks"); i++) {
+		uint64_t id = top.entries[i].id;
+
+		if (id >= x->units.nr)
+			show_finding(x, &f.at[id - x->units.nr], r);
+		else if (!err)
+			err = show_wait(x, (uint32_t)id, r);
+	}
 	show_rates(x, r);
+	findings_done(&f);
 	return top.has_failed ? -ENOMEM : err;
 }
 
@@ -227,9 +290,10 @@ const struct pass pass_scheduling_bottlenecks = {
 	.id = "scheduling_bottlenecks",
 	.name = "Scheduling Bottlenecks",
 	.category = "scheduling",
-	.what = "who lost most time waiting for a CPU, behind whom or what, and what helps",
+	.what = "who lost most time waiting for a CPU, a lock or a disk, to whom or what, and what helps",
 	.needs = EV_BIT(EV_SWITCH),
-	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE),
+	.uses = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_MIGRATE) | EV_BIT(EV_SLEEP) |
+	        EV_BIT(EV_FORK) | EV_BIT(EV_EXIT) | EV_BIT(EV_STEAL) | EV_BIT(EV_SCX_STATE),
 	.cost = 5,
 	.uses_ledger = true,
 	.default_limit = DEFAULT_LIMIT,

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "analyses/blame_sums.h"
-#include "analyses/bottlenecks.h"
+#include "analyses/bottlenecks/lost_waits.h"
 #include "analyses/explain/explain.h"
 #include "base/cleanup.h"
 

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The problems of docs/debugging.md, planted (plant.py): the first lines of `analyze FILE` name the cause, so does `explain`, and so
+does the MCP server in three calls."""
+import json
+import os
+import pathlib
+import re
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / "mcp"), str(HERE.parent / "trace")]
+
+from encode import own  # noqa: E402  pylint: disable=wrong-import-position
+from live import SCHEDSCOPE, Disturbed, NotHere, case, expect, main, output, scratch  # noqa: E402  pylint: disable=wrong-import-position
+from scenarios import Scenario, Task  # noqa: E402  pylint: disable=wrong-import-position
+from test_record import Record  # noqa: E402  pylint: disable=wrong-import-position
+from trace_client import Client  # noqa: E402  pylint: disable=wrong-import-position
+
+SECONDS = "2"
+FIRST_LINES = 3
+MAX_OTHERS = 0.3  # of a CPU; python3 and schedscope among them
+MEASURES_STEAL = 2  # EV_MEASURES_STEAL
+TOKEN_BYTES, MAX_TOKENS = 4, 2000  # of an answer of the server
+
+
+def lines_of(*words):
+    done = output([SCHEDSCOPE, *words], env={**os.environ, "COLUMNS": "200"})
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout.splitlines()
+
+
+def expect_words(where, text, patterns):
+    for pattern in patterns:
+        expect(re.search(pattern, text), f"{where} does not say {pattern!r}: {text}")
+
+
+def by_mcp(path):
+    """What the server says in three calls: all of it."""
+    with Client("--allow-path", os.path.dirname(path)) as mcp:
+        answers = []
+        for tool, args in (("load_perfetto_trace", {"file_path": path, "trace_id": "t"}),
+                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3}), ("explain_wait", {"trace_id": "t", "limit": 1})):
+            answers.append(json.dumps(mcp.call(tool, **args), ensure_ascii=False))
+            expect(mcp.last_bytes <= TOKEN_BYTES * MAX_TOKENS, f"{tool} answers with {mcp.last_bytes} bytes")
+    return "\n".join(answers)
+
+
+def check(path, patterns, explain, explained):
+    """Names of the cause in the first lines and by the server; more in a sentence of `explain`."""
+    first = "\n".join(lines_of("analyze", path)[:FIRST_LINES])
+    expect_words("analyze", first, patterns)
+    expect_words("the server", by_mcp(path), patterns)
+    expect_words("explain", "\n".join(lines_of("explain", path, *explain)), explained)
+
+
+def expect_calm(path, ours):
+    """Answers are about whoever loses most: others had hardly any time."""
+    report = json.loads("\n".join(lines_of("analyze", path, "process_runtime", "--by", "comm", "-n", "1000", "--json")))
+    rows = report["processes"]
+    others = {row["comm"]: row["total_runtime_ns"] for row in rows if not re.fullmatch(ours, row["comm"])}
+    share = sum(others.values()) / (float(SECONDS) * 1e9)
+    if share > MAX_OTHERS:
+        raise Disturbed(f"others ran for {100 * share:.0f} % of a CPU: {sorted(others, key=others.get)[-3:]}")
+
+
+def planted(name, tasks, patterns, explain, explained, events="default"):
+    """Records one problem, and checks what is said of it."""
+    with scratch() as folder:
+        with Record(os.path.join(folder, "t"), "--events", events) as ours:
+            done = output([sys.executable, HERE / "plant.py", name, SECONDS])
+            expect(done.returncode == 0, done.stderr)
+            time.sleep(0.1)
+            ours.finish()
+        expect_calm(ours.path, tasks)
+        check(ours.path, patterns, explain, explained)
+
+
+def need_cpus():
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise NotHere("needs CPUs 0 and 1")
+
+
+@case
+def a_neighbour():
+    need_cpus()
+    planted("neighbour", "server|batch", [r"server \(\d+\) waited .* behind batch|batch \(2 tasks\) waited"], ["-c", "server"],
+            [r"server \(\d+\).* waited", r"behind .*batch"])
+
+
+@case
+def a_quota():
+    need_cpus()
+    planted("quota", "worker", [r"worker \(2 tasks\) waited .* throttled \(quota of cgroup /build-\d+, 20\.0ms per 100ms"],
+            ["-c", "worker"], [r"throttled", r"cgroup /build-\d+"])
+
+
+@case
+def a_real_time_hog():
+    need_cpus()
+    planted("fifo", "worker|urgent", [r"worker \(\d+\) waited .* behind urgent \(real-time priority 50\)"],
+            ["-c", "worker"], [r"behind urgent \(\d+, real-time priority 50\)"])
+
+
+@case
+def a_convoy():
+    planted("convoy", "workload|convoy.*|holder|waiter", [r"slept .* for the lock at 0x[0-9a-f]+ while it was held by"], ["-n", "1"], [r"waited"], "default,sleep")
+
+
+@case
+def a_fork_storm():
+    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-n", "1"], [r"waited"])
+
+
+@case
+def fsync():
+    planted("fsync", "db|jbd2.*|kworker.*", [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"], ["-n", "1"], [r"waited"], "default,sleep")
+
+
+@case
+def page_faults():
+    planted("fault", "reader|kworker.*", [r"reader \(\d+\) was blocked for .* in page faults"], ["-n", "1"], [r"waited"], "default,sleep")
+
+
+@case
+def a_wrong_affinity():
+    need_cpus()
+    planted("affinity", "pinned", [r"pinned \(3 tasks\) waited", r"CPU 1 was idle, but its affinity forbids it"],
+            ["-c", "pinned"], [r"It is bound to CPU 0"])
+
+
+def stolen_recording():
+    """Two workers share CPU 0, 100 ms each in turn, for 2 s; 40 ms of each are stolen. No machine can be made to do it."""
+    ms = 1_000_000
+    world = Scenario("steal", {0: 0, 1: 0}, [Task(101, 101, "worker"), Task(102, 102, "worker")])
+    world.wake(ms, 0, 101)
+    world.wake(ms, 0, 102)
+    world.switch(2 * ms, 0, 101)
+    for i in range(1, 20):
+        at = (2 + 100 * i) * ms
+        world.switch(at, 0, 101 + i % 2, "R")
+        world.add("steal", at + 1000, 0, ns=40 * ms)
+    return own(world, {"measures": MEASURES_STEAL})
+
+
+@case
+def steal():
+    with scratch() as folder:
+        path = os.path.join(folder, "t")
+        pathlib.Path(path).write_bytes(stolen_recording())
+        check(path, [r"the hypervisor (stole|had)"], ["-n", "1"], [r"hypervisor"])
+
+
+main()
