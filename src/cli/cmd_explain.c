@@ -131,7 +131,7 @@ const struct opt_command cmd_explain = {
 		"ran, waited for a CPU and behind what, and slept, and so on. The task that "
 		"releases a futex next is the one that had it. System calls are in recordings "
 		"made with record --events default,sleep; without them states and wakers are "
-		"all that is known. Where no task is named, those that a task has ended come "
+		"all that is known. Where no task is named, those of programs that a task has ended come "
 		"first.",
 	.options = options,
 	.defaults = &defaults,

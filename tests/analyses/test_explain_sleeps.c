@@ -323,6 +323,47 @@ static void a_disk_that_ended_it_is_named(void **state)
 		strstr(text_at(root, "sleeps.0.sentences.1"), "(block I/O on 254:16 was done)."));
 }
 
+/* 20 waits for a child, which is started 40 us later. */
+static void a_task_that_was_started_meanwhile_did_nothing_before(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_wait4, 5);
+	forked(&p->f, 1140 * US, 21, 33, "child");
+	sw(&p->f, 1150 * US, 1, 21, 33, EV_STATE_RUNNABLE);
+	wakes(p, 1200 * US, 0, 20, 1, 33);
+	finish(p, 1300 * US);
+	root = explain(p, 20);
+	assert_string_equal(text_at(root, "sleeps.0.sentences.1"), "It was ended by child (33).");
+	assert_non_null(strstr(text_at(root, "sleeps.0.sentences.2"),
+	                       "Meanwhile child (33), which was started then, "));
+	expect_eq(num_at(root, "sleeps.0.chain.1.ns"), 60 * US);
+	expect_eq(num_at(root, "sleeps.0.chain.1.start_timestamp"), 1140 * US);
+}
+
+/* Switches of CPU 3 are lost while 10, which has the futex, waits for that CPU. */
+static void what_is_unknown_is_said_to_be(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1100 * US, 0, 20, ABI_CALL_futex, 0x1000);
+	sw(&p->f, 1110 * US, 3, 10, 40, EV_STATE_RUNNABLE);
+	lost(&p->f, 1120 * US, 3, EV_SWITCH, 3);
+	sw(&p->f, 1190 * US, 3, 40, 10, EV_STATE_S);
+	wakes(p, 1200 * US, 0, 20, 3, 10);
+	finish(p, 1300 * US);
+	root = explain(p, 20);
+	assert_non_null(strstr(text_at(root, "sleeps.0.sentences.2"), "what was not recorded"));
+	assert_string_equal(text_at(root, "sleeps.0.chain.2.kind"), "run");
+	assert_string_equal(text_at(root, "sleeps.0.chain.3.kind"), "unknown");
+	expect_eq(num_at(root, "sleeps.0.chain.2.ns") + num_at(root, "sleeps.0.chain.3.ns"),
+	          100 * US);
+}
+
 /* Whether 21 or an interrupt during it woke 20 is not known: what 21 did proves nothing. */
 static void an_unproven_waker_is_not_followed(void **state)
 {
@@ -484,6 +525,8 @@ int main(void)
 		CASE(a_timeout_is_no_release),
 		CASE(what_is_no_lock_has_no_holder_but_a_waker),
 		CASE(a_disk_that_ended_it_is_named),
+		CASE(a_task_that_was_started_meanwhile_did_nothing_before),
+		CASE(what_is_unknown_is_said_to_be),
 		CASE(an_unproven_waker_is_not_followed),
 		CASE(without_calls_the_waker_is_known_and_what_to_record_is_said),
 		CASE(a_sleep_that_has_not_ended_is_explained_so_far),

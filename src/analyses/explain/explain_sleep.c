@@ -316,11 +316,15 @@ static int by_start(const void *a, const void *b)
 static int see_doing(const struct source *s, struct ledger *l, const struct explain_holder *when,
                      struct explain_doing *d)
 {
+	const struct task *t = tasks_at(s->tasks, when->task);
 	int err;
 
 	*d = (struct explain_doing){ .from_ns = when->from_ns,
 		                     .to_ns = when->to_ns,
 		                     .task = when->task };
+	d->is_born = t && t->start_ns > d->from_ns && t->start_ns < d->to_ns;
+	if (d->is_born)
+		d->from_ns = t->start_ns;
 	err = add_runs(s, d);
 	if (!err)
 		err = add_waits(s, l, d);

@@ -54,6 +54,7 @@ struct explain_doing {
 	struct explain_piece pieces[EXPLAIN_MAX_PIECES];
 	uint32_t nr_pieces;
 	uint32_t task;
+	bool is_born; /* in that time: from_ns is its start */
 };
 
 /* A task that is responsible for a sleep, for a part of it. */
@@ -110,6 +111,9 @@ const char *explain_call_text(uint16_t call, uint64_t arg, struct report *r);
 /* "the timer interrupt", with the disk if that is why; NULL where no interrupt ended it. */
 const char *explain_sleep_interrupt(const struct source *s, const struct pair_sleep *row,
                                     struct report *r);
+/* "behind hog (12) on CPU 0": a part of the waits of a task, after "waited 3ms". */
+const char *explain_doing_part(const struct source *s, const struct explain_doing *d,
+                               const struct explain_part *p, struct report *r);
 /* An entry of the chain in words, with the name of its task. */
 const char *explain_node_text(const struct source *s, const struct explain_node *n,
                               struct report *r);

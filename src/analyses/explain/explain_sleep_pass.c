@@ -14,6 +14,7 @@
 #include "model/interrupt.h"
 
 #define MAX_SUMS   3 /* of the calls, and of what ended the sleeps */
+#define SMALL_SUM  100
 #define TIME_BYTES 24
 
 struct chosen {
@@ -38,18 +39,23 @@ static uint64_t length(const struct pair_sleep *row)
 	return row->end_ns - row->start_ns;
 }
 
-/*
- * The longest is the first. Where no task is named, it is of those that a task has ended: most tasks of a machine sleep all the time
- * because there is nothing to do, until a timer comes.
- */
+/* Not because there was nothing to do until a timer came, or for the kernel: of those are most of a machine. */
+static bool is_for_a_task(const struct chosen *c, const struct pair_sleep *row)
+{
+	const struct task *t = tasks_at(c->sc->s->tasks, row->task);
+
+	return explain_is_ended_by_task(row) && !(t && t->is_kthread);
+}
+
+/* The longest is the first; where no task is named, of those that are for another task. */
 static bool is_before(const struct chosen *c, const struct pair_sleep *a,
                       const struct pair_sleep *b)
 {
 	const struct pass_args *args = c->sc->args;
 	bool is_any = !args->tid && !args->pid && !args->comm && !args->cgroup;
 
-	if (is_any && explain_is_ended_by_task(a) != explain_is_ended_by_task(b))
-		return explain_is_ended_by_task(a);
+	if (is_any && is_for_a_task(c, a) != is_for_a_task(c, b))
+		return is_for_a_task(c, a);
 	return length(a) > length(b);
 }
 
@@ -131,6 +137,8 @@ static const char *list_calls(const struct chosen *c, struct report *r)
 	for (uint32_t i = 0; i < nr && i < MAX_SUMS; i++) {
 		const char *name = ev_call_name(at[i].to), *why = sleep_for((uint16_t)at[i].to);
 
+		if (i && at[i].sum_ns < c->all_ns / SMALL_SUM)
+			break;
 		text = report_printf(r, "%s%s%s (%.0f %%) %s%s", text, i ? ", " : "",
 		                     text_duration(t, sizeof(t), at[i].sum_ns),
 		                     100.0 * (double)at[i].sum_ns / (double)c->all_ns,
@@ -156,6 +164,8 @@ static const char *list_ends(const struct chosen *c, struct report *r)
 		struct interrupt interrupt;
 		const char *by;
 
+		if (i && at[i].sum_ns < c->all_ns / SMALL_SUM)
+			break;
 		if (interrupt_of_key(at[i].to, &interrupt)) {
 			source_name_device(s, &interrupt);
 			by = interrupt_words(&interrupt, words);
@@ -245,7 +255,7 @@ static void show_doing(const struct source *s, const struct explain_tree *t,
 			break;
 		rest_ns -= p->ns;
 		show_line(s, n, "wait", p->ns,
-		          with_time("waited", p->ns, explain_part_text(s, &d->parts, p, r), r), r);
+		          with_time("waited", p->ns, explain_doing_part(s, d, p, r), r), r);
 	}
 	if (rest_ns && rest_ns >= t->small_ns)
 		show_line(s, n, "wait", rest_ns,

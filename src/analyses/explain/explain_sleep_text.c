@@ -189,6 +189,14 @@ static void say_end(const struct source *s, const struct explain_sleep *e, struc
 		say(r, "What ended it is unknown.");
 }
 
+const char *explain_doing_part(const struct source *s, const struct explain_doing *d,
+                               const struct explain_part *p, struct report *r)
+{
+	const char *text = explain_part_text(s, &d->parts, p, r);
+
+	return p->kind == LEDGER_UNKNOWN ? report_printf(r, "for something %s", text) : text;
+}
+
 /* " (20.0ms behind hog (12) on CPU 0, 4.00ms throttled)", of the waits of a task. */
 static const char *parts_text(const struct source *s, const struct explain_doing *d,
                               struct report *r)
@@ -203,9 +211,9 @@ static const char *parts_text(const struct source *s, const struct explain_doing
 		if (p->ns < wait / SMALL_PART)
 			break;
 		if (p->ns >= wait - wait / SMALL_PART)
-			return report_printf(r, " (%s)", explain_part_text(s, parts, p, r));
+			return report_printf(r, " (%s)", explain_doing_part(s, d, p, r));
 		text = report_printf(r, "%s%s%s %s", text, i ? ", " : " (", time_text(p->ns, r),
-		                     explain_part_text(s, parts, p, r));
+		                     explain_doing_part(s, d, p, r));
 	}
 	return *text ? report_printf(r, "%s)", text) : "";
 }
@@ -278,6 +286,8 @@ static void say_doing(const struct source *s, const struct explain_sleep *above,
 		   *sleeper = name_text(s, above->sleep.task, above->from_ns, r),
 		   *where = where_text(above->call, &above->sleep.arg, r);
 
+	if (n->doing.is_born)
+		name = report_printf(r, "%s, which was started then,", name);
 	if (n->depth == 1)
 		say(r, report_printf(r, "Meanwhile %s %s.", name, how));
 	else if (n->kind == NODE_HOLDER)
@@ -325,7 +335,8 @@ const char *explain_node_text(const struct source *s, const struct explain_node 
 	const char *text, *by;
 
 	if (n->kind != NODE_SLEEP)
-		return report_printf(r, "%s %s%s%s", name_text(s, d->task, d->to_ns, r),
+		return report_printf(r, "%s%s %s%s%s", name_text(s, d->task, d->to_ns, r),
+		                     d->is_born ? ", started meanwhile," : "",
 		                     n->kind == NODE_HOLDER ? "had it for " : "ended it",
 		                     n->kind == NODE_HOLDER ? time_text(d->to_ns - d->from_ns, r)
 		                                            : "",
