@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/worker.h"
 #include "live/live_analyzers.h"
 #include "live/live_run.h"
 #include "model/timeline.h"
@@ -16,15 +17,27 @@
 #include "sys/rights/privilege.h"
 #include "sys/watch.h"
 
-#define SECOND_NS 1000000000ULL
-#define ROUND_NS  50000000ULL /* between two readings of the rings */
-#define SLACK_NS  SECOND_NS   /* that the window is longer than an interval */
+#define SECOND_NS   1000000000ULL
+#define ROUND_NS    50000000ULL /* between two readings of the rings */
+#define SLACK_NS    SECOND_NS   /* that the window is longer than an interval */
+#define PATIENCE_MS 1000U       /* for an analysis at a time */
+
+/* An interval whose analysis is under way, beside the stream, which does not wait for it. */
+struct analysis {
+	struct live_shot *shot;
+	struct pass_args args;
+	struct blame_interval interval;
+	struct report *report; /* NULL = there is none */
+	struct diag diag;
+};
 
 struct stat_blame {
 	const struct stat_blame_cfg *cfg;
 	struct live_run *run;
 	struct watch *watch;
-	uint64_t from_ns; /* where the interval begins that comes next */
+	struct worker *worker;     /* NULL = none is under way */
+	struct analysis *analysis; /* the worker's */
+	uint64_t from_ns;          /* where the interval begins that comes next */
 	double start_cpu_s;
 	struct diag *d;
 };
@@ -57,47 +70,89 @@ static int write_interval(const struct stat_blame *b, const struct blame_interva
 	return err;
 }
 
-/* The analysis over the interval; a cgroup that does not exist yet is no failure. */
-static int show(struct stat_blame *b, const struct live_shot *shot, struct blame_interval *out)
+static void analysis_free(void *state)
 {
-	const struct source *s = live_shot_source(shot);
-	SCOPED(scoped_report) struct report *r = NULL;
-	struct pass_args args = b->cfg->which;
-	struct diag none = { 0 };
-	int err;
+	struct analysis *a = state;
 
-	args.from_ns = live_shot_from_ns(shot, b->from_ns);
-	args.to_ns = s->end_ns;
-	if (timeline_whole_from_ns(s->timeline) > b->from_ns)
-		out->note = "memory was short: only the end of the interval is counted";
-	err = args.from_ns < args.to_ns ? pass_run(&pass_blame, s, &args, &none, &r) : 0;
-	if (err == -ENODATA)
-		out->note = none.what;
-	else if (err)
-		return diag_set(b->d, err, none.hint, "%s", none.what);
-	out->root = r ? report_root(r) : NULL;
-	out->interval_s = (double)(s->end_ns - args.from_ns) / 1e9;
-	b->from_ns = s->end_ns;
-	return write_interval(b, out);
+	report_free(a->report);
+	live_shot_put(a->shot);
+	free(a);
 }
 
-static int show_interval(struct stat_blame *b)
+static void analyze(struct worker *w, void *state)
 {
-	SCOPED(scoped_live_shot) struct live_shot *shot = NULL;
-	struct live_run_stats stats;
-	struct blame_interval interval = { .wall_ns = clock_read_ns(CLOCK_REALTIME) };
-	int err = live_run_shot(b->run, &shot);
+	struct analysis *a = state;
 
+	(void)w;
+	if (a->args.from_ns < a->args.to_ns)
+		(void)!pass_run(&pass_blame, live_shot_source(a->shot), &a->args, &a->diag,
+		                &a->report);
+}
+
+/* What an interval is, but for the analysis of it; the next one begins where it ends. */
+static void begin_interval(struct stat_blame *b, struct analysis *a)
+{
+	const struct source *s = live_shot_source(a->shot);
+	struct blame_interval *out = &a->interval;
+	struct live_run_stats stats;
+
+	live_run_stats(b->run, &stats);
+	a->args = b->cfg->which;
+	a->args.from_ns = live_shot_from_ns(a->shot, b->from_ns);
+	a->args.to_ns = s->end_ns;
+	*out = (struct blame_interval){
+		.time_ns = s->end_ns,
+		.wall_ns = clock_read_ns(CLOCK_REALTIME),
+		.interval_s = (double)(s->end_ns - a->args.from_ns) / 1e9,
+		.elapsed_s = (double)(s->end_ns - live_run_start_ns(b->run)) / 1e9,
+		.events = stats.events,
+		.lost = stats.lost,
+	};
+	if (out->elapsed_s > 0)
+		out->cpu_pct = 100 * (cpu_seconds() - b->start_cpu_s) / out->elapsed_s;
+	if (timeline_whole_from_ns(s->timeline) > b->from_ns)
+		out->note = "memory was short: only the end of the interval is counted";
+	b->from_ns = s->end_ns;
+}
+
+static int start_interval(struct stat_blame *b)
+{
+	static const struct worker_job job = { .run = analyze,
+		                               .free = analysis_free,
+		                               .runs_anyway = true };
+	struct analysis *a = calloc(1, sizeof(*a));
+	int err = a ? live_run_shot(b->run, &a->shot) : -ENOMEM;
+
+	if (!err) {
+		begin_interval(b, a);
+		err = worker_start(&job, a, &b->worker);
+	}
+	if (err && a)
+		analysis_free(a);
 	if (err)
 		return diag_set(b->d, err, NULL, "out of memory");
-	live_run_stats(b->run, &stats);
-	interval.time_ns = live_shot_source(shot)->end_ns;
-	interval.elapsed_s = (double)(interval.time_ns - live_run_start_ns(b->run)) / 1e9;
-	interval.events = stats.events;
-	interval.lost = stats.lost;
-	if (interval.elapsed_s > 0)
-		interval.cpu_pct = 100 * (cpu_seconds() - b->start_cpu_s) / interval.elapsed_s;
-	return show(b, shot, &interval);
+	b->analysis = a;
+	return 0;
+}
+
+/* Writes the interval that is under way once it is done. A cgroup that does not exist yet is no failure. */
+static int show_interval(struct stat_blame *b, uint64_t wait_ms)
+{
+	struct analysis *a = b->analysis;
+	int err = 0;
+
+	if (!b->worker || !worker_poll(b->worker, wait_ms))
+		return 0;
+	if (a->diag.code == -ENODATA)
+		a->interval.note = a->diag.what;
+	else if (a->diag.code)
+		err = diag_set(b->d, a->diag.code, a->diag.hint, "%s", a->diag.what);
+	a->interval.root = a->report ? report_root(a->report) : NULL;
+	if (!err)
+		err = write_interval(b, &a->interval);
+	worker_end(b->worker);
+	b->worker = NULL;
+	return err;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -105,7 +160,26 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* One report per interval, and one of what is left at the end. */
+static int finish_interval(struct stat_blame *b)
+{
+	int err = 0;
+
+	while (b->worker && !err)
+		err = show_interval(b, PATIENCE_MS);
+	return err;
+}
+
+/* All that is left: what is under way, and the interval up to now. */
+static int show_last(struct stat_blame *b)
+{
+	int err = finish_interval(b);
+
+	if (!err)
+		err = start_interval(b);
+	return err ? err : finish_interval(b);
+}
+
+/* One report per interval, and one of what is left at the end. An analysis that takes longer makes the next interval longer. */
 static int loop(struct stat_blame *b)
 {
 	uint64_t start_ns = clock_boot_ns(), show_ns = start_ns + b->cfg->interval_ns;
@@ -123,14 +197,16 @@ static int loop(struct stat_blame *b)
 		now_ns = clock_boot_ns();
 		if (err || event == WATCH_SIGNAL || event == WATCH_OUTPUT || now_ns >= end_ns)
 			break;
-		if (now_ns < show_ns)
+		err = show_interval(b, 0);
+		if (err || now_ns < show_ns)
 			continue;
 		while (show_ns <= now_ns)
 			show_ns += b->cfg->interval_ns;
-		err = show_interval(b);
+		if (!b->worker)
+			err = start_interval(b);
 	}
 	if (!err && event != WATCH_OUTPUT)
-		err = show_interval(b);
+		err = show_last(b);
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
@@ -163,6 +239,7 @@ int stat_blame_run(const struct stat_blame_cfg *cfg, struct diag *d)
 		err = begin(&b);
 	if (!err)
 		err = loop(&b);
+	worker_end(b.worker);
 	live_run_close(b.run);
 	watch_close(b.watch);
 	return err;

@@ -83,15 +83,15 @@ static void victims_with_what_they_waited_for(void **state)
 	char *text = text_of(&b, 0);
 
 	(void)state;
-	assert_string_equal(
-		text, "last 1.0 s: tasks waited 1.58s in all, 1.50s of that behind other "
-		      "tasks\n\n"
-		      "VICTIM           WAITS WAITED BEHIND               LONGEST THROTTLED\n"
-		      "web?[31m            11  1.50s backup 71%, make 29%   1.50s         -\n"
-		      "build                1 80.0ms                            -    80.0ms\n"
-		      "and 3 more; --top N shows N\n\n"
-		      "not measured here: stolen time\n"
-		      "events 1000, lost 2, user space 3.1% of a CPU\n");
+	assert_string_equal(text,
+	                    "last 1.0 s: tasks waited 1.58s in all, 1.50s of that behind other "
+	                    "tasks\n\n"
+	                    "VICTIM           WAITS WAITED BEHIND               LONGEST THROTTLED\n"
+	                    "web?[31m            11  1.50s backup 71%, make 29%   1.50s         -\n"
+	                    "build                1 80.0ms                            -    80.0ms\n"
+	                    "and 3 more; --top N shows N\n\n"
+	                    "not measured here: stolen time\n"
+	                    "events 1000, lost 2, user space 3.1% of a CPU\n");
 	free(text);
 	report_free(r);
 }
