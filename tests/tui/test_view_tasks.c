@@ -127,6 +127,9 @@ static void a_task_that_gets_no_cpu_is_marked(void **state)
 		text = screen_draw(threads ? "threads" : "process", &f.m, &s, 80, 60);
 		assert_non_null(strstr(text, "STALLED"));
 		assert_non_null(strstr(text, "1.90s"));
+		assert_true(!threads == !!strstr(text, "Processes 10 STALLED 1: "));
+		assert_true(!!threads == !!strstr(text, "Threads 40 STALLED 1: "));
+		assert_non_null(strstr(text, "[1004] for 1.90s "));
 		free(text);
 		f.threads[FIXTURE_THREADS].stall_ns = 1900000000;
 	}
@@ -135,7 +138,7 @@ static void a_task_that_gets_no_cpu_is_marked(void **state)
 		if (strcmp(task_metrics.items[i].title, "STALLED") == 0)
 			s.sort = task_metric_sort(&task_metrics, i);
 	text = screen_draw("process", &f.m, &s, 80, 24);
-	expect_on_next_line(text, "STALLED", "1.90s");
+	expect_on_next_line(text, "\u25bcSTALLED", "1.90s");
 	free(text);
 	f.processes[1].stall_ns = f.threads[FIXTURE_THREADS].stall_ns = 0;
 }

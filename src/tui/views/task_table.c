@@ -56,13 +56,31 @@ static bool has_layers(const struct machine *m)
 	return false;
 }
 
+/* The task that has been waiting longest, if any stalls; how many do. Only tasks that are active can. */
+static const struct machine_task *longest_stall(const struct machine_task *tasks, size_t nr,
+                                                const struct machine_order *order, size_t *count)
+{
+	const struct machine_task *worst = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < (order ? order->nr_active : nr); i++) {
+		const struct machine_task *t = &tasks[order ? order->active[i] : i];
+
+		if (!t->stall_ns)
+			continue;
+		++*count;
+		if (!worst || t->stall_ns > worst->stall_ns)
+			worst = t;
+	}
+	return worst;
+}
+
 /* A task that gets no CPU is worth a column that comes for it. */
 static bool has_stalls(const struct machine *m)
 {
-	for (size_t i = 0; i < m->nr_processes; i++)
-		if (m->processes[i].stall_ns)
-			return true;
-	return false;
+	size_t nr;
+
+	return longest_stall(m->processes, m->nr_processes, m->process_order, &nr) != NULL;
 }
 
 static unsigned int has_places(const struct machine *m)
@@ -130,6 +148,19 @@ static void settle(const struct task_list *l, struct screen *s, int total, int h
 	table_view_scroll(s, total, height);
 }
 
+/* The longest wait that lasts, in the title, wherever its row is: it does not run, so it is rarely at the top. */
+static void add_stall(const struct task_list *l, char title[static 128])
+{
+	size_t nr, len = strlen(title);
+	const struct machine_task *worst = longest_stall(l->tasks, l->nr, l->order, &nr);
+	char age[FORMAT_BYTES];
+
+	if (worst)
+		snprintf(title + len, 128 - len, "STALLED %zu: %.16s [%u] for %s ", nr,
+		         worst->comm ? worst->comm : "?", worst->tid,
+		         format_ns(age, (double)worst->stall_ns));
+}
+
 static void title_of(const struct machine *m, const struct task_list *l, const struct screen *s,
                      int total, char title[static 128])
 {
@@ -149,6 +180,7 @@ static void title_of(const struct machine *m, const struct task_list *l, const s
 	} else {
 		snprintf(title, 128, " %s %s ", what, number);
 	}
+	add_stall(l, title);
 }
 
 static void nothing_to_show(const struct screen *s, struct grid *g, struct area a)
