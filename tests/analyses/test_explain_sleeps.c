@@ -223,6 +223,64 @@ static void what_is_short_is_not_followed(void **state)
 	assert_string_equal(text_at(root, "sleeps.0.chain.2.text"), "ran 98.0us");
 }
 
+static uint32_t random_below(uint64_t *seed, uint32_t n)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(*seed >> 33) % n;
+}
+
+/* 20 and 21 sleep on a futex for at most four steps of 10 us; 10 or 22 wakes them. */
+static void random_convoy(struct pass_fixture *p, uint64_t seed)
+{
+	uint64_t asleep[2] = { 0 }, ts = 1100 * US;
+
+	threads(p);
+	for (uint32_t step = 0; step < 60; step++, ts += 10 * US)
+		for (uint32_t i = 0; i < 2; i++) {
+			uint32_t by = random_below(&seed, 2);
+
+			if (asleep[i] > 4 || (asleep[i] && random_below(&seed, 2))) {
+				wakes(p, ts + i * US, i, 20 + i, by ? 2 : 3, by ? 22 : 10);
+				asleep[i] = 0;
+			} else if (asleep[i] || random_below(&seed, 2)) {
+				if (!asleep[i]++)
+					sleeps(p, ts + i * US, i, 20 + i, ABI_CALL_futex, 0x1000);
+			}
+		}
+	finish(p, ts);
+}
+
+/* What each holder of all explained sleeps had adds up to what `locks` charges it with. */
+static void holders_are_those_of_locks(void **state)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		uint64_t had[2] = { 0 }, charged[2] = { 0 };
+		struct pass_fixture *p;
+
+		if (seed > 1) {
+			pass_teardown(state);
+			pass_setup(state);
+		}
+		p = *state;
+		random_convoy(p, seed);
+		p->args.limit = 100;
+		for (const struct report_node *at = report_at(explain(p, 0), "sleeps")->first; at;
+		     at = at->next)
+			for (const struct report_node *h = report_at(at, "held_by")->first; h;
+			     h = h->next)
+				had[num_at(h, "tid") == 22] += num_at(h, "ns");
+		p->args.category = NULL;
+		for (const struct report_node *h =
+		             report_at(run_pass(p, &pass_locks), "locks.0.held_by")->first;
+		     h; h = h->next)
+			if (!is_null_at(h, "pid"))
+				charged[num_at(h, "pid") == 22] += num_at(h, "sleep_ns");
+		assert_true(had[0] && had[1]);
+		expect_eq(had[0], charged[0]);
+		expect_eq(had[1], charged[1]);
+	}
+}
+
 /* Only the longest are named, and each is in its place. */
 static void of_many_holders_the_longest_are_named(void **state)
 {
@@ -521,6 +579,7 @@ int main(void)
 		CASE(a_chain_goes_through_sleeps),
 		CASE(a_futex_passes_from_hand_to_hand),
 		CASE(what_is_short_is_not_followed),
+		CASE(holders_are_those_of_locks),
 		CASE(of_many_holders_the_longest_are_named),
 		CASE(a_timeout_is_no_release),
 		CASE(what_is_no_lock_has_no_holder_but_a_waker),
