@@ -14,6 +14,8 @@
 
 #include "abi/call.h"
 #include "abi/context.h"
+#include "abi/event_hdr.h"
+#include "abi/event_lock.h"
 #include "abi/policy.h"
 
 #define EV_COMM_LEN 16
@@ -68,6 +70,7 @@
 	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")                    \
 	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                            \
 	X(POLICY, 58, ev_policy, "by which policy and priority a task is scheduled from then on") \
+	X(LOCK, 59, ev_lock, "a task or an interrupt has waited for a lock of the kernel")        \
 	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")             \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                                  \
 	X(PROBE_INFO, 51, ev_probe_info, "the name of a probe")                                   \
@@ -76,29 +79,6 @@
 	X(STRING, 54, ev_string, "a text that later records refer to by its number")              \
 	X(CGROUP_INFO, 56, ev_cgroup_info, "the path of a cgroup")                                \
 	X(MEASURES, 57, ev_measures, "how quotas and steal are measured")
-
-struct ev_hdr {
-	__u16 size; /* whole record, header included; a multiple of 8 */
-	__u8 kind;  /* EV_* */
-	__u8 flags; /* bits of EV_FLAG_* */
-	__u32 cpu;  /* CPU on which it happened */
-	__u64 ts_ns;
-};
-
-enum {
-	EV_FLAG_HARDIRQ = 1, /* it happened inside an interrupt handler */
-	EV_FLAG_SOFTIRQ = 2, /* inside a softirq */
-	/* Of a switch in a filtered stream: that task is none of those asked for, its other switches are missing. */
-	EV_FLAG_OTHER_PREV = 4,
-	EV_FLAG_OTHER_NEXT = 8,
-	EV_FLAG_UNKNOWN = 16, /* the task that left, or the waker, is unknown; its tid is 0 */
-	/*
-	 * Of a switch in a sampled stream: what the task that leaves does from here on is not recorded. Of LOST: all
-	 * that the CPU did from here on is missing, as its recorder was killed; nothing was counted as lost.
-	 */
-	EV_FLAG_LAST = 32,
-	EV_FLAG_NMI = 64, /* it happened inside a non-maskable interrupt */
-};
 
 /* States as sched_switch reports them to user space. */
 enum {

@@ -12,6 +12,7 @@
 
 #define EV_NR_CALLS   512   /* numbers of system calls that are known to the programs */
 #define EV_SEEN_TASKS 65536 /* whose policy and CPUs are remembered at a time */
+#define EV_LOCK_TASKS 16384 /* whose wait for a lock is remembered at a time */
 #define EV_WAKE_CHECK 128   /* records of a CPU between two checks of how full its ring is */
 
 /* Set before the programs are loaded. */
@@ -29,7 +30,8 @@ struct ev_cfg {
 	__u32 nr_cpus;     /* stride of the array of counters */
 	__u8 has_sleeps;   /* EV_SLEEP before the switch of a task that goes to sleep */
 	__u8 has_policies; /* EV_POLICY and EV_AFFINITY before the switch at which a change is seen */
-	__u8 pad_[6];
+	__u8 has_locks;    /* EV_LOCK of spinning CPUs, before a switch */
+	__u8 pad_[5];
 };
 
 /* What the iterator over tasks writes. */

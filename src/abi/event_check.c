@@ -92,6 +92,19 @@ const char *ev_policy_name(unsigned int policy)
 	return policy < ABI_POLICIES ? names[policy] : NULL;
 }
 
+const char *ev_lock_name(unsigned int type)
+{
+	if (type & EV_LOCK_MUTEX)
+		return "mutex";
+	if (type & EV_LOCK_RT)
+		return "rt_mutex";
+	if (type & EV_LOCK_PERCPU)
+		return "percpu_rwsem";
+	if (type & (EV_LOCK_READ | EV_LOCK_WRITE))
+		return type & EV_LOCK_SPIN ? "rwlock" : "rwsem";
+	return type & EV_LOCK_SPIN ? "spinlock" : "semaphore";
+}
+
 /* A letter of a name as our names have it; names are ASCII in every locale. */
 static char folded(char c)
 {

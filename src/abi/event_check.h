@@ -27,5 +27,7 @@ const char *ev_scx_reason(unsigned int exit_kind);
 bool ev_check(const void *rec, size_t len);
 /* "FIFO", by ABI_POLICY_*; NULL for one without a name. */
 const char *ev_policy_name(unsigned int policy);
+/* "mutex", by EV_LOCK_*. */
+const char *ev_lock_name(unsigned int type);
 /* "futex", by ABI_CALL_*; NULL for one without a name. */
 const char *ev_call_name(unsigned int call);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "abi/call.h"
+#include "analyze/walk.h"
 #include "base/grow.h"
 #include "model/interrupt.h"
 
@@ -67,13 +68,13 @@ static int add_steps(struct lock_sums *x, uint32_t at, const struct pair_sleep *
 	return err ? err : add_step(x, &end);
 }
 
-static int take(struct lock_sums *x, const struct pair_sleep *s)
+static int take(struct lock_sums *x, const struct lock_key *key, const struct pair_sleep *s,
+                uint32_t type)
 {
-	struct lock_key key = { .address = s->arg, .process = source_tgid(x->sc->s, s->task) };
 	uint64_t ns = scope_cut(x->sc, s->start_ns, s->end_ns);
 	struct lock *lock;
 	uint32_t at;
-	int err = find(x, &key, &at);
+	int err = find(x, key, &at);
 
 	if (err)
 		return err;
@@ -86,8 +87,54 @@ static int take(struct lock_sums *x, const struct pair_sleep *s)
 	}
 	lock->nr_open += s->is_open;
 	lock->nr_for_lock += (s->flags & PAIR_SLEEP_FOR_LOCK) != 0;
-	err = edges_add(&x->waiters, at, s->task, ns);
+	lock->type |= type;
+	if (s->task != TASKS_NONE)
+		err = edges_add(&x->waiters, at, s->task, ns);
 	return err ? err : add_steps(x, at, s);
+}
+
+static int take_futex(struct lock_sums *x, const struct pair_sleep *s)
+{
+	struct lock_key key = { .address = s->arg, .process = source_tgid(x->sc->s, s->task) };
+
+	return take(x, &key, s, 0);
+}
+
+/* What ended the last sleep of the wait; nothing if it did not sleep. */
+static int find_release(const struct lock_sums *x, const struct pair_span *span,
+                        struct pair_sleep *wait)
+{
+	struct timeline_query q = { .table = TIMELINE_SLEEP,
+		                    .task = span->task,
+		                    .cpu = TIMELINE_ANY_CPU,
+		                    .from_ns = span->start_ns,
+		                    .to_ns = span->end_ns };
+	struct timeline_iter it;
+	union timeline_row row;
+	int err = timeline_find(x->sc->s->timeline, &q, &it);
+
+	while (!err && timeline_next(&it, NULL, &row)) {
+		if (row.sleep.start_ns < span->start_ns || row.sleep.end_ns > span->end_ns)
+			continue;
+		wait->waker = row.sleep.waker;
+		wait->by = row.sleep.by;
+		wait->flags = row.sleep.flags;
+	}
+	return err;
+}
+
+static int take_kernel(struct lock_sums *x, const struct pair_span *span)
+{
+	struct lock_key key = { .address = span->id };
+	struct pair_sleep wait = { .start_ns = span->start_ns,
+		                   .end_ns = span->end_ns,
+		                   .task = span->task,
+		                   .waker = TASKS_NONE };
+	int err = 0;
+
+	if (span->task != TASKS_NONE && !(span->value & EV_LOCK_SPIN))
+		err = find_release(x, span, &wait);
+	return err ? err : take(x, &key, &wait, (uint32_t)span->value);
 }
 
 static int by_lock_and_time(const void *a, const void *b)
@@ -129,25 +176,46 @@ static int charge_holders(struct lock_sums *x)
 	return err;
 }
 
-int lock_sums_collect(struct lock_sums *x, const struct scope *sc)
+static int begin(struct lock_sums *x, const struct scope *sc)
 {
-	struct rows it = { .sc = sc };
-	struct pair_sleep s;
 	int err = map_new(sizeof(struct lock_key), MAP_MAX_CAP, &x->index);
 
 	x->sc = sc;
 	if (!err)
 		err = edges_init(&x->waiters);
-	if (!err)
-		err = edges_init(&x->holders);
-	while (!err && rows_sleep(&it, &s))
-		if (s.call == ABI_CALL_futex && s.task != TASKS_NONE)
-			err = take(x, &s);
-	if (!err)
-		err = charge_holders(x);
+	return err ? err : edges_init(&x->holders);
+}
+
+static int finish(struct lock_sums *x)
+{
+	int err = charge_holders(x);
+
 	edges_sort(&x->waiters);
 	edges_sort(&x->holders);
 	return err;
+}
+
+int lock_sums_collect(struct lock_sums *x, const struct scope *sc)
+{
+	struct rows it = { .sc = sc };
+	struct pair_sleep s;
+	int err = begin(x, sc);
+
+	while (!err && rows_sleep(&it, &s))
+		if (s.call == ABI_CALL_futex && s.task != TASKS_NONE)
+			err = take_futex(x, &s);
+	return err ? err : finish(x);
+}
+
+int lock_sums_collect_kernel(struct lock_sums *x, const struct scope *sc)
+{
+	struct walk w = { .sc = sc, .table = TIMELINE_SPAN, .kinds = 1ULL << PAIR_LOCK };
+	const union timeline_row *row;
+	int err = begin(x, sc);
+
+	while (!err && (row = walk_next(&w)))
+		err = take_kernel(x, &row->span);
+	return err ? err : finish(x);
 }
 
 uint32_t lock_sums_waiters(const struct lock_sums *x, uint32_t lock, const struct edge **out)

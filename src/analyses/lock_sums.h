@@ -1,11 +1,14 @@
 /*
- * analyses/lock_sums — locks of user space on which tasks sleep: futexes, by process and address, with who waits for each and
- * who held it.
+ * analyses/lock_sums — locks on which tasks sleep, with who waits for each and who held it: futexes, by process and address, or
+ * locks of the kernel, by address.
  *
  * The kernel knows neither the type of a futex nor its owner. But the task that wakes a waiter had the lock until then, or
  * fulfilled the condition: the time of all waiters since the release before is charged to that task. An end by an
  * interrupt is a timeout, and releases nothing. What no release followed has no holder. A futex that several processes share has a row
  * in each.
+ *
+ * Of locks of the kernel, where they were recorded, the kernel reports each wait. The task that ended the last sleep of such
+ * a wait had released the lock. A lock for which CPUs spin has no holder that is known.
  */
 #pragma once
 
@@ -20,7 +23,7 @@
 
 struct lock_key {
 	uint64_t address;
-	uint32_t process; /* tgid; 0 = unknown */
+	uint32_t process; /* tgid; 0 = unknown, or of the kernel */
 	uint32_t pad_;
 };
 
@@ -34,6 +37,7 @@ struct lock {
 	uint64_t nr_for_lock; /* of nr: as mutexes are waited for */
 	uint64_t max_ns;
 	struct pair_sleep longest; /* of which max_ns is */
+	uint32_t type;             /* of the kernel: EV_LOCK_* of all waits */
 };
 
 struct lock_step;
@@ -49,8 +53,10 @@ struct lock_sums {
 	struct edges holders; /* by lock, to the task that released it; likewise */
 };
 
-/* A zeroed struct is empty. -ENOMEM. */
+/* Futexes. A zeroed struct is empty. -ENOMEM. */
 MUST_USE int lock_sums_collect(struct lock_sums *x, const struct scope *sc);
+/* Those of the kernel instead. */
+MUST_USE int lock_sums_collect_kernel(struct lock_sums *x, const struct scope *sc);
 void lock_sums_done(struct lock_sums *x);
 /* Of one lock, lent; how many. Of a holder `to` is TASKS_NONE for the time that no release followed. */
 uint32_t lock_sums_waiters(const struct lock_sums *x, uint32_t lock, const struct edge **out);

@@ -64,6 +64,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_STEAL] = "steal",
 	[EV_SLEEP] = "sleep",
 	[EV_POLICY] = "policy",
+	[EV_LOCK] = "lock",
 	[EV_THROTTLED] = "throttled",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
@@ -397,6 +398,16 @@ static void put_policy(const struct fact_ctx *c)
 	facts_i64(c->out, "prio", ev->prio);
 }
 
+static void put_lock(const struct fact_ctx *c)
+{
+	const struct ev_lock *ev = (const struct ev_lock *)c->e->rec;
+
+	facts_u64(c->out, "pid", ev->tid);
+	facts_string(c->out, "comm", comm_of(c, 0));
+	facts_string(c->out, "lock_type", ev_lock_name(ev->type));
+	facts_us(c->out, "wait_us", true, ev->end_ns - ev->start_ns);
+}
+
 static void put_lost(const struct fact_ctx *c)
 {
 	const struct ev_lost *ev = (const struct ev_lost *)c->e->rec;
@@ -434,6 +445,7 @@ void event_facts(const struct event_entry *e, const struct tasks *tasks, struct 
 		[EV_SCX_COUNTER] = put_scx_counter,
 		[EV_SLEEP] = put_sleep,
 		[EV_POLICY] = put_policy,
+		[EV_LOCK] = put_lock,
 		[EV_LOST] = put_lost,
 	};
 	struct fact_ctx c = { e, tasks, out };

@@ -20,6 +20,7 @@
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
 #include "bpf/events_interrupt.bpf.h"
+#include "bpf/events_lock.bpf.h"
 #include "bpf/events_pmu.bpf.h"
 #include "bpf/events_policy.bpf.h"
 #include "bpf/events_probe.bpf.h"
@@ -135,6 +136,8 @@ int on_switch(__u64 *ctx)
 	struct ev_cpu *c = NULL;
 
 	switch_args_read(ctx, cfg.switch_args, &w.args);
+	if (cfg.has_locks)
+		put_spins();
 	w.wants_prev = is_wanted(w.args.prev);
 	w.wants_next = is_wanted(w.args.next);
 	if (is_sampling())

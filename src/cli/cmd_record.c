@@ -72,13 +72,13 @@ static const struct opt options[] = {
 	OPT_DURATION('d', "trace-ms", "MS", struct record_args, trace_ns, MS_NS, 10 * MS_NS, YEAR_NS,
 		"the same in milliseconds"),
 	OPT_LIST(0, "events", "SET[,...]", struct record_args, events,
-		"what to record: default, sched, wakeup, sleep, block, task, irq, power, ipi, workqueue, other, scx, all",
+		"what to record: default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx, all",
 		.choices = event_set_names,
 		.details = "default is sched, task, irq and power. sched is switches, wakings, first wakeups and "
 			   "migrations; task is fork, exec, rename, exit, cgroups, "
 			   "policies and CPUs of tasks; irq is hard and soft interrupts; "
 			   "power is idle states, frequencies and hotplug; wakeup is sched_wakeup; "
-			   "sleep is the system calls in which tasks sleep; block is requests to disks; other is "
+			   "sleep is the system calls in which tasks sleep; block is requests to disks; lock is waits for locks of the kernel; other is "
 			   "hang, wait, hw_pressure and gpu_mem; scx is dispatch queues, schedulers and counters "
 			   "of sched_ext; all is everything that this kernel has. Names of single kinds, such as "
 			   "softirq_entry, work too. Switches, wakings and task are always recorded."),

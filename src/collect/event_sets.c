@@ -33,6 +33,7 @@ static const struct event_set event_sets[] = {
 	{ "wakeup", EV_BIT(EV_WAKEUP) },
 	{ "sleep", EV_BIT(EV_SLEEP) },
 	{ "block", EV_BIT(EV_BLOCK) },
+	{ "lock", EV_BIT(EV_LOCK) },
 	{ "task", TASK_KINDS },
 	{ "irq", IRQ_KINDS },
 	{ "power", POWER_KINDS },
@@ -41,12 +42,12 @@ static const struct event_set event_sets[] = {
 	{ "other", OTHER_KINDS },
 	{ "scx", SCX_KINDS },
 	{ "all", DEFAULT_KINDS | EV_BIT(EV_WAKEUP) | EV_BIT(EV_SLEEP) | EV_BIT(EV_BLOCK) |
-	                 IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
+	                 EV_BIT(EV_LOCK) | IPI_KINDS | WORK_KINDS | OTHER_KINDS | SCX_KINDS },
 };
 
-const char *const event_set_names[] = { "default", "sched", "wakeup", "sleep", "block",
-	                                "task",    "irq",   "power",  "ipi",   "workqueue",
-	                                "other",   "scx",   "all",    NULL };
+const char *const event_set_names[] = { "default",   "sched", "wakeup", "sleep", "block",
+	                                "lock",      "task",  "irq",    "power", "ipi",
+	                                "workqueue", "other", "scx",    "all",   NULL };
 
 bool event_set_kinds(const char *word, uint64_t *kinds)
 {

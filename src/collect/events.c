@@ -103,6 +103,8 @@ static const struct kind_source sources[] = {
 	{ EV_BLOCK, "on_block_insert", "block_rq_insert" },
 	{ EV_BLOCK, "on_block_issue", "block_rq_issue" },
 	{ EV_BLOCK, "on_block_complete", "block_rq_complete" },
+	{ EV_LOCK, "on_lock_begin", "contention_begin" },
+	{ EV_LOCK, "on_lock_end", "contention_end" },
 	{ EV_CGROUP, "on_cgroup_attach", "cgroup_attach_task" },
 	{ EV_CGROUP, "on_cgroup_transfer", "cgroup_transfer_tasks" },
 	{ EV_CGROUP_INFO, "on_cgroup_mkdir", "cgroup_mkdir" },
@@ -230,6 +232,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	e->skel->rodata->cfg.nr_cpus = cfg->nr_cpus;
 	e->skel->rodata->cfg.has_sleeps = (cfg->kinds & EV_BIT(EV_SLEEP)) != 0;
 	e->skel->rodata->cfg.has_policies = (cfg->kinds & EV_BIT(EV_POLICY)) != 0;
+	e->skel->rodata->cfg.has_locks = (cfg->kinds & EV_BIT(EV_LOCK)) != 0;
 	call_numbers((uint8_t *)e->skel->rodata->call_of_nr, EV_NR_CALLS);
 	/* Sampling follows tasks by all of these. */
 	err = choose_programs(e, cfg->kinds | (cfg->one_in > 1 ? FOLLOWED_KINDS : 0), d);
@@ -246,6 +249,8 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.seen_tasks,
 	                             cfg->kinds & EV_BIT(EV_POLICY) ? EV_SEEN_TASKS : 1) ||
+	    bpf_map__set_max_entries(e->skel->maps.lock_tasks,
+	                             cfg->kinds & EV_BIT(EV_LOCK) ? EV_LOCK_TASKS : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.counter_fds,
 	                             cfg->nr_counters ? cfg->nr_counters * cfg->nr_cpus : 1))
 		return diag_set(d, -EINVAL, NULL, "cannot size the BPF maps");

@@ -63,6 +63,7 @@ const uint8_t event_log_tid_places[EV_KIND_MAX][EVENT_LOG_MAX_TIDS] = {
 	[EV_THROTTLE] = { AT(ev_throttle, tid) },
 	[EV_SLEEP] = { AT(ev_sleep, tid) },
 	[EV_POLICY] = { AT(ev_policy, tid) },
+	[EV_LOCK] = { AT(ev_lock, tid) },
 	[EV_TASK_INFO] = { AT(ev_task_info, tid) },
 };
 

@@ -268,6 +268,26 @@ static void take_policy(struct pair *p, const struct ev_hdr *rec)
 		st->policy = ev->policy < ABI_POLICIES ? ev->policy : ABI_POLICY_UNKNOWN;
 }
 
+static void take_lock(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_lock *ev = (const struct ev_lock *)rec;
+	bool is_interrupt = ev->type & EV_LOCK_INTERRUPT;
+	struct pair_span row = {
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns,
+		.id = ev->lock,
+		.value = ev->type,
+		.task = is_interrupt || !ev->tid ? TASKS_NONE : pair_living(p, ev->tid),
+		.cpu = pair_cpu_nr(rec->cpu),
+		.kind = PAIR_LOCK,
+	};
+
+	if (row.start_ns <= row.end_ns && row.end_ns <= p->now_ns)
+		PAIR_EMIT(p, span, &row);
+	else
+		p->breaks.unmatched_spans++;
+}
+
 static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *rec) = {
 	[EV_SWITCH] = pair_switch_record,
 	[EV_WAKING] = take_wake,
@@ -318,6 +338,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_STEAL] = pair_steal_record,
 	[EV_SLEEP] = take_sleep,
 	[EV_POLICY] = take_policy,
+	[EV_LOCK] = take_lock,
 	[EV_TASK_INFO] = take_task_info,
 	[EV_LOST] = take_lost,
 	[EV_SAMPLING] = take_sampling,

@@ -67,6 +67,7 @@ enum pair_span_kind {
 	PAIR_BLOCK_TOTAL,  /* both, where both are known: insert to complete */
 	PAIR_RECLAIM,      /* a task reclaims memory itself */
 	PAIR_FSYNC,
+	PAIR_LOCK,  /* a task or an interrupt waits for a lock of the kernel */
 	PAIR_NAMED, /* a request, or whatever else a trace gives a name */
 	PAIR_SPAN_KINDS
 };
@@ -171,9 +172,9 @@ struct pair_migration {
 struct pair_span {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t id;          /* interrupt, vector, the work's function, device, inode or request */
-	uint64_t value;       /* block: bytes; reclaim: order; fsync: device */
-	uint32_t task;        /* of a block request: the task that began it */
+	uint64_t id;    /* interrupt, vector, the work's function, device, inode, lock or request */
+	uint64_t value; /* block: bytes; reclaim: order; fsync: device; lock: EV_LOCK_* */
+	uint32_t task;  /* of a block request: the task that began it */
 	uint32_t name_id;     /* of a handler, an IPI, a named span; block: its letters (rwbs) */
 	uint32_t category_id; /* of a named span; 0 = none */
 	uint16_t cpu;         /* where it ended */

@@ -208,6 +208,12 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                { FIELD(ev_policy, tid, "pid", U64), FIELD(ev_policy, tid, "comm", COMM),
 	                  FIELD(ev_policy, policy, "policy", POLICY),
 	                  FIELD(ev_policy, prio, "prio", I64) } },
+	[EV_LOCK] = { "lock",
+	              { FIELD(ev_lock, tid, "pid", U64), FIELD(ev_lock, tid, "comm", COMM),
+	                FIELD(ev_lock, lock, "lock", ID), FIELD(ev_lock, type, "lock_type", LOCK),
+	                FIELD(ev_lock, type, "lock_flags", U64),
+	                FIELD(ev_lock, start_ns, "start_ns", U64),
+	                FIELD(ev_lock, end_ns, "end_ns", U64) } },
 	[EV_SLEEP] = { "sleep",
 	               { FIELD(ev_sleep, tid, "pid", U64), FIELD(ev_sleep, tid, "comm", COMM),
 	                 FIELD(ev_sleep, call, "syscall", CALL),
@@ -405,6 +411,10 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
 		out->is_text = true;
 		out->text = ev_policy_name((unsigned int)read_number(rec, field));
 		return out->text != NULL;
+	case EVENT_FIELD_LOCK:
+		out->is_text = true;
+		out->text = ev_lock_name((unsigned int)read_number(rec, field));
+		return true;
 	case EVENT_FIELD_I64:
 		out->is_signed = true;
 		out->i64 = sign_extend(read_number(rec, field), field->size);
@@ -501,7 +511,7 @@ bool event_field_is_number(const char *field)
 
 		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM ||
 		          f->type == EVENT_FIELD_REASON || f->type == EVENT_FIELD_CALL ||
-		          f->type == EVENT_FIELD_POLICY))
+		          f->type == EVENT_FIELD_POLICY || f->type == EVENT_FIELD_LOCK))
 			return false;
 	}
 	return true;

@@ -25,7 +25,8 @@ enum event_field_type {
 	EVENT_FIELD_DEQUEUED, /* a bit of the flags of a leave */
 	EVENT_FIELD_REASON,   /* of a number: why a scheduler went */
 	EVENT_FIELD_CALL,     /* of a number: the name of a system call */
-	EVENT_FIELD_POLICY    /* of a number: the name of a policy */
+	EVENT_FIELD_POLICY,   /* of a number: the name of a policy */
+	EVENT_FIELD_LOCK      /* of a number: the kind of a lock */
 };
 
 struct event_field {

@@ -56,7 +56,24 @@ static void every_kind_passes_at_its_size_and_at_no_other(void **state)
 		    kind != EV_CGROUP_INFO) /* a text may be padded further */
 			assert_false(ev_check(&r, sizeof(r)));
 	}
-	expect_eq(nr, 56);
+	expect_eq(nr, 57);
+}
+
+static void locks_are_called_by_their_kind(void **state)
+{
+	(void)state;
+	assert_string_equal(ev_lock_name(EV_LOCK_SPIN), "spinlock");
+	assert_string_equal(ev_lock_name(EV_LOCK_SPIN | EV_LOCK_INTERRUPT), "spinlock");
+	assert_string_equal(ev_lock_name(EV_LOCK_SPIN | EV_LOCK_READ), "rwlock");
+	assert_string_equal(ev_lock_name(EV_LOCK_WRITE), "rwsem");
+	assert_string_equal(ev_lock_name(EV_LOCK_READ | EV_LOCK_PERCPU), "percpu_rwsem");
+	assert_string_equal(ev_lock_name(EV_LOCK_RT | EV_LOCK_READ), "rt_mutex");
+	assert_string_equal(ev_lock_name(EV_LOCK_MUTEX | EV_LOCK_FAILED), "mutex");
+	assert_string_equal(ev_lock_name(0), "semaphore");
+	assert_string_equal(ev_policy_name(ABI_POLICY_RR), "RR");
+	assert_null(ev_policy_name(ABI_POLICY_UNKNOWN));
+	assert_null(ev_policy_name(5));
+	assert_null(ev_policy_name(ABI_POLICIES));
 }
 
 static void less_than_a_header_is_nothing(void **state)
@@ -218,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_passes_at_its_size_and_at_no_other),
+		cmocka_unit_test(locks_are_called_by_their_kind),
 		cmocka_unit_test(less_than_a_header_is_nothing),
 		cmocka_unit_test(a_set_of_cpus_must_be_as_long_as_it_says),
 		cmocka_unit_test(a_stack_must_be_as_long_as_it_says),

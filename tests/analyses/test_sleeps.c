@@ -121,6 +121,52 @@ static void sleeps_for_a_disk_are_added_up_by_disk(void **state)
 	assert_null(report_at(run_pass(p, &pass_sleeps), "sleepers.0.block_io"));
 }
 
+static void waits_for(struct pass_fixture *p, uint64_t start_ns, uint64_t end_ns, uint32_t tid,
+                      uint8_t type)
+{
+	push(&p->f, &(struct ev_lock){ { sizeof(struct ev_lock), EV_LOCK, 0, 0, end_ns },
+	                               .lock = 0xffff888000001000,
+	                               .start_ns = start_ns,
+	                               .end_ns = end_ns,
+	                               .tid = tid,
+	                               .type = type });
+}
+
+/* 20 waits from 1100 to 1250, and sleeps twice of it; 10 ends the last sleep. 21 waits from 1150 and is killed. */
+static void a_lock_of_the_kernel_has_waiters_and_holders(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	sleeps(p, 1110 * US, 0, 20, ABI_CALL_write, 1);
+	wakes(p, 1120 * US, 0, 20, 21);
+	sleeps(p, 1130 * US, 0, 20, ABI_CALL_write, 1);
+	sleeps(p, 1160 * US, 1, 21, ABI_CALL_write, 1);
+	wakes(p, 1240 * US, 0, 20, 10);
+	waits_for(p, 1100 * US, 1250 * US, 20, EV_LOCK_WRITE);
+	waits_for(p, 1250 * US, 1251 * US, 20, EV_LOCK_SPIN);
+	wakes(p, 1300 * US, 1, 21, 20);
+	waits_for(p, 1150 * US, 1310 * US, 21, EV_LOCK_READ | EV_LOCK_FAILED);
+	waits_for(p, 1310 * US, 1320 * US, 21, EV_LOCK_SPIN | EV_LOCK_INTERRUPT);
+	finish(p, 1700 * US);
+	root = run_pass(p, &pass_locks);
+	expect_eq(num_at(root, "total_locks"), 0);
+	expect_eq(num_at(root, "total_kernel_locks"), 1);
+	expect_eq(num_at(root, "kernel_wait_ns"), (150 + 1 + 160 + 10) * US);
+	assert_string_equal(text_at(root, "kernel_locks.0.lock"), "0xffff888000001000");
+	expect_eq(num_at(root, "kernel_locks.0.waits"), 4);
+	expect_eq(num_at(root, "kernel_locks.0.max_wait_ns"), 160 * US);
+	expect_eq(num_at(root, "kernel_locks.0.waiters"), 2);
+	expect_eq(num_at(root, "kernel_locks.0.longest_waiter.pid"), 21);
+	/* Until 1250 both waited for 10, from then on 21 for 20. */
+	expect_eq(len_at(root, "kernel_locks.0.held_by"), 3);
+	expect_eq(num_at(root, "kernel_locks.0.held_by.0.pid"), 10);
+	expect_eq(num_at(root, "kernel_locks.0.held_by.0.sleep_ns"), (150 + 100) * US);
+	expect_eq(num_at(root, "kernel_locks.0.held_by.1.pid"), 20);
+	expect_eq(num_at(root, "kernel_locks.0.held_by.1.sleep_ns"), (60 + 1) * US);
+}
+
 static void a_recording_without_calls_is_refused(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -205,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(sleeps_have_reasons_and_ends),
 		CASE(sleeps_for_a_disk_are_added_up_by_disk),
+		CASE(a_lock_of_the_kernel_has_waiters_and_holders),
 		CASE(a_recording_without_calls_is_refused),
 		CASE(a_convoy_is_charged_to_who_held_the_lock),
 		CASE(timeouts_and_open_waits_release_nothing),

@@ -429,6 +429,36 @@ static void a_sleep_names_the_disk_whose_request_ended_it(void **state)
 		expect_eq(f->sleeps[i].dev, 0);
 }
 
+static void a_wait_for_a_lock_of_the_kernel_is_a_span(void **state)
+{
+	struct fixture *f = *state;
+	struct ev_lock ev = { HDR(EV_LOCK, ev_lock, 2, 100),
+		              .lock = 0xff00,
+		              .start_ns = 50,
+		              .end_ns = 90,
+		              .tid = 7,
+		              .type = EV_LOCK_MUTEX };
+
+	sw(f, 10, 0, 0, 7, EV_STATE_RUNNABLE);
+	push(f, &ev);
+	ev.type = EV_LOCK_SPIN | EV_LOCK_INTERRUPT; /* not the task's own */
+	push(f, &ev);
+	ev.end_ns = 101; /* not yet */
+	push(f, &ev);
+	ev.end_ns = 40;
+	push(f, &ev);
+	done(f, 200);
+	expect_eq(f->nr_spans, 2);
+	expect_eq(f->spans[0].kind, PAIR_LOCK);
+	expect_eq(f->spans[0].start_ns, 50);
+	expect_eq(f->spans[0].end_ns, 90);
+	expect_eq(f->spans[0].id, 0xff00);
+	expect_eq(f->spans[0].value, EV_LOCK_MUTEX);
+	expect_eq(f->spans[0].task, task_of(f, 7));
+	expect_eq(f->spans[1].task, TASKS_NONE);
+	expect_eq(f->breaks.unmatched_spans, 2);
+}
+
 static void policy(struct fixture *f, uint64_t ts, uint32_t tid, uint8_t policy)
 {
 	push(f, &(struct ev_policy){ HDR(EV_POLICY, ev_policy, 0, ts), .tid = tid, .prio = 49,
@@ -602,6 +632,7 @@ int main(void)
 		T(numbers_of_texts_are_bounded),
 		T(a_sleep_has_its_system_call_and_its_end),
 		T(a_slice_has_the_policy_with_which_it_began),
+		T(a_wait_for_a_lock_of_the_kernel_is_a_span),
 		T(a_sleep_names_the_disk_whose_request_ended_it),
 		T(packets_pages_and_suspends_are_marks),
 		cmocka_unit_test(random_requests_pair_as_a_list_of_open_ones_does),

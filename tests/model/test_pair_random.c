@@ -628,13 +628,14 @@ static void sampled_streams_give_whole_waits_and_slices_and_no_sleeps(void **sta
 
 static void push_noise(struct world *w)
 {
-	static const uint8_t kinds[] = {
-		EV_SWITCH, EV_WAKING,   EV_WAKEUP,    EV_WAKEUP_NEW, EV_MIGRATE,   EV_FORK,
-		EV_EXEC,   EV_EXIT,     EV_FREE,      EV_LOST,       EV_RENAME,    EV_SOFTIRQ_ENTRY,
-		EV_PMU,    EV_SCX_RUN,  EV_DSQ_LEAVE, EV_DSQ_DEPTH,  EV_SCX_STATE, EV_SPAN,
-		EV_BLOCK,  EV_NET,      EV_MEMORY,    EV_FSYNC,      EV_SUSPEND,   EV_BLOCKED,
-		EV_STRING, EV_THROTTLE, EV_REFILL,    EV_STEAL,      EV_SLEEP,     EV_POLICY
-	};
+	static const uint8_t kinds[] = { EV_SWITCH,    EV_WAKING,   EV_WAKEUP,    EV_WAKEUP_NEW,
+		                         EV_MIGRATE,   EV_FORK,     EV_EXEC,      EV_EXIT,
+		                         EV_FREE,      EV_LOST,     EV_RENAME,    EV_SOFTIRQ_ENTRY,
+		                         EV_PMU,       EV_SCX_RUN,  EV_DSQ_LEAVE, EV_DSQ_DEPTH,
+		                         EV_SCX_STATE, EV_SPAN,     EV_BLOCK,     EV_NET,
+		                         EV_MEMORY,    EV_FSYNC,    EV_SUSPEND,   EV_BLOCKED,
+		                         EV_STRING,    EV_THROTTLE, EV_REFILL,    EV_STEAL,
+		                         EV_SLEEP,     EV_POLICY,   EV_LOCK };
 	uint64_t words[16];
 	struct ev_hdr *hdr = (struct ev_hdr *)words;
 

@@ -53,6 +53,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     1004: ("sleep", {1: "tid", 2: "call", 3: "nr", 4: "arg0", 5: "arg1"}),
     1005: ("throttled", {1: "cgroup", 2: "quota", 3: "period", 4: "start", 5: "cpu"}),
     1006: ("policy", {1: "pid", 2: "policy", 3: "prio"}),
+    1007: ("lock", {1: "lock", 2: "start", 3: "end", 4: "pid", 5: "type"}),
 }
 COMPACT = {1: "switch_ts", 2: "switch_prev_state", 3: "switch_next_pid", 4: "switch_next_prio",
            6: "switch_next_comm", 7: "waking_ts", 8: "waking_pid", 9: "waking_target_cpu",

@@ -152,6 +152,10 @@ static void write_own_events(struct stream *s)
 	            .period_ns = 100000000, .start_ns = T0 - 5, .cpu = 300));
 	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 58, .tid = 100, .call = ABI_CALL_futex,
 	            .args = { 0x7fff12345678, 128 }));
+	push(s, REC(ev_lock, EV_LOCK, 1, T0 + 58, .lock = 0xffff888012345678, .start_ns = T0 + 3,
+	            .end_ns = T0 + 58, .tid = 100, .type = EV_LOCK_MUTEX | EV_LOCK_FAILED));
+	push(s, REC(ev_lock, EV_LOCK, 1, T0 + 58, .lock = ~0ULL, .start_ns = T0 + 3,
+	            .end_ns = T0 + 40, .tid = 0, .type = EV_LOCK_SPIN | EV_LOCK_INTERRUPT));
 	push(s, REC(ev_policy, EV_POLICY, 1, T0 + 58, .tid = 100, .prio = 49,
 	            .policy = ABI_POLICY_FIFO));
 	push(s, REC(ev_policy, EV_POLICY, 1, T0 + 58, .tid = 101, .prio = -1,

@@ -22,7 +22,7 @@ static const struct arg record_args[] = {
 	  .fallback = "5" },
 	{ .name = "pid", .type = ARG_INTEGER, .description = "only this process, all threads", .min = 1, .max = 4194304 },
 	{ .name = "events", .type = ARG_STRINGS,
-	  .description = "what to record: default, sched, wakeup, sleep, block, task, irq, power, ipi, workqueue, other, scx, all, or single "
+	  .description = "what to record: default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx, all, or single "
 			 "kinds; switches and wakings always" },
 	{ .name = "trace_id", .type = ARG_STRING, .description = "its name; chosen if not given" },
 	{ .name = "output_path", .type = ARG_STRING,
@@ -101,7 +101,7 @@ static int choose_events(struct tool_call *call, uint64_t *kinds)
 		if (!event_set_kinds(word, kinds))
 			return diag_set(
 				call->d, -EINVAL,
-				"use default, sched, wakeup, sleep, block, task, irq, power, ipi, workqueue, other, scx or all",
+				"use default, sched, wakeup, sleep, block, lock, task, irq, power, ipi, workqueue, other, scx or all",
 				"'%.60s' is not an event that can be recorded", word);
 	}
 	return 0;

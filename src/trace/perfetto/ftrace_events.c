@@ -521,6 +521,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_SLEEP] = { "sleep", on_sleep },
 	[FTRACE_THROTTLED] = { "throttled", ftrace_on_throttled },
 	[FTRACE_POLICY] = { "policy", ftrace_policy },
+	[FTRACE_LOCK] = { "lock", ftrace_lock },
 };
 
 const char *ftrace_name(uint32_t member)

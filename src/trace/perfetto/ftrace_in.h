@@ -50,8 +50,9 @@ bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e);
 /* ftrace_cgroup.c */
 void ftrace_cgroup(struct bundle *b, const struct ftrace_event_in *e);
 void ftrace_cgroup_info(struct bundle *b, const struct ftrace_event_in *e);
-/* ftrace_policy.c */
+/* ftrace_own.c */
 void ftrace_policy(struct bundle *b, const struct ftrace_event_in *e);
+void ftrace_lock(struct bundle *b, const struct ftrace_event_in *e);
 void compact_decode(struct bundle *b, struct pb_in body);
 
 /* Those that only our recorder writes. */

@@ -228,6 +228,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SLEEP = 1004,
        FTRACE_THROTTLED = 1005,
        FTRACE_POLICY = 1006,
+       FTRACE_LOCK = 1007,
 };
 
 enum { /* SchedSwitch */
@@ -354,6 +355,11 @@ enum { /* disks, files, network, memory, suspend */
        SLEEP_NR = 3,
        SLEEP_ARG0 = 4,
        SLEEP_ARG1 = 5,
+       LOCK_ADDRESS = 1, /* ours */
+       LOCK_START_NS = 2,
+       LOCK_END_NS = 3,
+       LOCK_PID = 4,
+       LOCK_TYPE = 5, /* EV_LOCK_* */
 };
 
 enum { /* power, hotplug, GPU, probes */

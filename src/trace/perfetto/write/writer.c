@@ -61,6 +61,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_CGROUP_INFO] = writer_cgroup_info,
 	[EV_SLEEP] = writer_sleep,
 	[EV_POLICY] = writer_policy,
+	[EV_LOCK] = writer_lock,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
 	[EV_LOST] = writer_lost,

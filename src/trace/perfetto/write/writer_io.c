@@ -147,3 +147,23 @@ int writer_sleep(struct trace_writer *w, const struct ev_hdr *hdr)
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }
+
+int writer_lock(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_lock *rec = (const void *)hdr;
+	struct trace_task *task;
+	struct ftrace_event e;
+	int err = writer_task(w, rec->tid, hdr->ts_ns, &task);
+
+	if (!err)
+		err = writer_begin(w, hdr, WRITER_CURRENT, FTRACE_LOCK, &e);
+	if (err)
+		return err;
+	pb_uint(e.w, LOCK_ADDRESS, rec->lock);
+	pb_uint(e.w, LOCK_START_NS, rec->start_ns);
+	pb_uint(e.w, LOCK_END_NS, rec->end_ns);
+	pb_uint(e.w, LOCK_PID, rec->tid);
+	pb_uint(e.w, LOCK_TYPE, rec->type);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
