@@ -105,20 +105,22 @@ def fsync(end):
 
 def fault(end):
     """A reader touches pages of a mapped file that are not in memory."""
+    file = tempfile.TemporaryFile(dir="/var/tmp")  # pylint: disable=consider-using-with
+    _cleanups.append(file.close)
+    file.write(os.urandom(1 << 20) * (FILE_BYTES >> 20))
+    file.flush()
+    os.fsync(file.fileno())
+
     def read():
-        with tempfile.TemporaryFile(dir="/var/tmp") as file:
-            file.write(os.urandom(1 << 20) * (FILE_BYTES >> 20))
-            file.flush()
-            os.fsync(file.fileno())
-            pages = mmap.mmap(file.fileno(), FILE_BYTES, prot=mmap.PROT_READ)
-            pages.madvise(mmap.MADV_RANDOM)
-            while time.monotonic() < end:
-                pages.madvise(mmap.MADV_DONTNEED)
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-                for at in range(0, FILE_BYTES, 1 << 16):
-                    _ = pages[at]
-                    if time.monotonic() >= end:
-                        break
+        pages = mmap.mmap(file.fileno(), FILE_BYTES, prot=mmap.PROT_READ)
+        pages.madvise(mmap.MADV_RANDOM)
+        while time.monotonic() < end:
+            pages.madvise(mmap.MADV_DONTNEED)
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            for at in range(0, FILE_BYTES, 1 << 16):
+                _ = pages[at]
+                if time.monotonic() >= end:
+                    break
     return [child("reader", read)]
 
 

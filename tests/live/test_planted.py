@@ -84,7 +84,7 @@ def need_cpus():
 @case
 def a_neighbour():
     need_cpus()
-    planted("neighbour", "server|batch", [r"server \(\d+\) waited .* behind batch|batch \(2 tasks\) waited"], ["-c", "server"],
+    planted("neighbour", "server|batch", [r"server \(\d+\) waited .* behind batch"], ["-c", "server"],
             [r"server \(\d+\).* waited", r"behind .*batch"])
 
 
@@ -104,22 +104,26 @@ def a_real_time_hog():
 
 @case
 def a_convoy():
-    planted("convoy", "workload|convoy.*|holder|waiter", [r"slept .* for the lock at 0x[0-9a-f]+ while it was held by"], ["-n", "1"], [r"waited"], "default,sleep")
+    planted("convoy", "workload|convoy.*|holder|waiter", [r"slept .* for the lock at 0x[0-9a-f]+ while it was held by"], ["-c", "waiter", "--sleeps"],
+            [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep")
 
 
 @case
 def a_fork_storm():
-    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-n", "1"], [r"waited"])
+    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-c", "true"],
+            [r"\(\d+\) was started by sh \(\d+\)"])
 
 
 @case
 def fsync():
-    planted("fsync", "db|jbd2.*|kworker.*", [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"], ["-n", "1"], [r"waited"], "default,sleep")
+    planted("fsync", "db|jbd2.*|kworker.*", [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"], ["-c", "db", "--sleeps"],
+            [r"db \(\d+\) slept .* in fsync\(\d+\), for data to reach the disk"], "default,sleep")
 
 
 @case
 def page_faults():
-    planted("fault", "reader|kworker.*", [r"reader \(\d+\) was blocked for .* in page faults"], ["-n", "1"], [r"waited"], "default,sleep")
+    planted("fault", "reader|kworker.*", [r"reader \(\d+\) was blocked for .* in page faults"], ["-c", "reader", "--sleeps"],
+            [r"sleeps of reader, together .* page fault"], "default,sleep")
 
 
 @case

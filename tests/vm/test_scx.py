@@ -235,6 +235,15 @@ def schedulers_that_come_go_and_are_thrown_out_are_followed():
 
 
 @case
+def the_first_lines_name_a_scheduler_that_was_thrown_out():
+    out = run("analyze", str(GUEST.path(f"changes{END}.pftrace")), timeout=120)
+    first = "\n".join(out.stdout.splitlines()[:3])
+    expect("the kernel threw the sched_ext scheduler vm_stall out" in first, first)
+    waits = answer(GUEST.path(f"changes{END}.pftrace"), "explain", "-c", "stallme", "-n", "1")["waits"]
+    expect(waits and waits[0]["wait_ns"] > 1_000_000_000, f"{waits}")
+
+
+@case
 def the_flight_recorder_dumps_when_a_scheduler_is_thrown_out():
     names = json.loads(GUEST.path(f"changes{END}.json").read_text(encoding="ascii"))["dumps"]
     expect([name.partition("-scx-eject-")[2] for name in names] == ["vm_stall.pftrace", "vm_fail.pftrace"], f"{names}")
