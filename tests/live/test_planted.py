@@ -98,8 +98,8 @@ def a_quota():
 @case
 def a_real_time_hog():
     need_cpus()
-    planted("fifo", "worker|urgent", [r"worker \(\d+\) waited .* behind urgent \(real-time priority 50\)"],
-            ["-c", "worker"], [r"behind urgent \(\d+, real-time priority 50\)"])
+    planted("fifo", "worker|urgent", [r"worker \(\d+\) waited .* behind urgent \(FIFO 50\)"],
+            ["-c", "worker"], [r"behind urgent \(\d+, FIFO 50\)"])
 
 
 @case
