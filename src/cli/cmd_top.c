@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/top_blame.h"
 #include "cli/top_record.h"
 #include "cli/top_replay.h"
 #include "cli/top_words.h"
@@ -209,6 +210,7 @@ static int process_of(const struct top_args *a, const char *file, uint32_t *out,
 
 struct live_top {
 	struct machine_source *source;
+	struct top_blame *blame;
 	bool is_mango;
 	struct top_record record;
 };
@@ -218,10 +220,14 @@ static int refresh(void *ctx, const struct machine_request *request, struct diag
 {
 	struct live_top *top = ctx;
 	struct machine_request own = *request;
+	int err;
 
 	if (top->is_mango)
 		own.needs |= MACHINE_GAME;
-	return machine_source_refresh(top->source, &own, d, out);
+	err = machine_source_refresh(top->source, &own, d, out);
+	if (!err)
+		top_blame_show(top->blame, request, out);
+	return err;
 }
 
 static int record(void *ctx, char *text, size_t size, struct diag *d)
@@ -310,7 +316,10 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	if (!err)
 		err = machine_source_open(&cfg, d, &top.source);
 	if (!err)
+		top.blame = top_blame_new(NULL);
+	if (!err)
 		err = loop_run(&loop, d);
+	top_blame_free(top.blame);
 	top_record_close(&top.record);
 	machine_source_close(top.source);
 	broker_stop();

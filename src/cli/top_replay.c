@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/top_blame.h"
 #include "cli/top_helper.h"
 #include "cli/trace_args.h"
 #include "replay/machine_replay.h"
@@ -14,13 +15,19 @@
 
 struct replay_top {
 	struct machine_replay *replay;
+	struct top_blame *blame;
 	struct top_helper helper;
 };
 
 static int refresh(void *ctx, const struct machine_request *request, struct diag *d,
                    const struct machine **out)
 {
-	return machine_replay_refresh(((struct replay_top *)ctx)->replay, request, d, out);
+	struct replay_top *top = ctx;
+	int err = machine_replay_refresh(top->replay, request, d, out);
+
+	if (!err)
+		top_blame_show(top->blame, request, out);
+	return err;
 }
 
 static int save(void *ctx, const char *text, struct diag *d, char path[PATH_MAX])
@@ -44,7 +51,9 @@ static int play(const struct recording *rec, struct config *config, uint32_t tgi
 	if (!err)
 		err = machine_replay_open(&cfg, d, &player.replay);
 	if (!err) {
+		player.blame = top_blame_new(recording_source(rec));
 		err = loop_run(&loop, d);
+		top_blame_free(player.blame);
 		machine_replay_close(player.replay);
 	}
 	top_helper_stop(&player.helper);

@@ -15,6 +15,7 @@ struct machine_bpf;
 struct machine_event;
 struct machine_event_list;
 struct machine_game;
+struct machine_blame;
 struct machine_play;
 struct machine_power;
 struct machine_profile;
@@ -45,6 +46,7 @@ enum machine_need {
 	MACHINE_PRESSURE = 32768,
 	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
 	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
+	MACHINE_BLAME = 1 << 18,       /* added by the command, which may run analyses */
 };
 
 /* How a recording is to be played; a live machine does not care. */
@@ -273,5 +275,6 @@ struct machine {
 	const struct machine_game *game;
 	const struct machine_zoom *zoom;
 	const struct machine_scx *scx;
+	const struct machine_blame *blame;
 	const struct machine_play *play; /* where in a recording; NULL = live */
 };

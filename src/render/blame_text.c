@@ -15,7 +15,6 @@
 #define ARENA_CAP    ((size_t)16 << 20)
 #define NAME_COLS    32U
 #define CULPRIT_COLS 24U
-#define BLAMES_BYTES 256U
 #define BLAMES_COLS  40U /* in a terminal */
 #define MIN_PERCENT  0.5 /* less would be shown as 0 */
 
@@ -54,8 +53,8 @@ static const char *text_of(const struct report_node *node, const char *key)
 }
 
 /* What a row is about: a thread has its number, tasks of one name have none. */
-static char *name_of(const struct report_node *root, const struct report_node *row, size_t columns,
-                     char *buf, size_t size)
+char *blame_text_name(const struct report_node *root, const struct report_node *row, size_t columns,
+                      char *buf, size_t size)
 {
 	const char *mode = text_of(root, "aggregation_mode");
 	const char *name = text_of(row, "cgroup");
@@ -77,22 +76,22 @@ static char *name_of(const struct report_node *root, const struct report_node *r
 }
 
 /* "make 71%, cc1 20%": as many as fit, one at least. */
-static char *blames_of(const struct report_node *root, const struct report_node *victim,
-                       size_t columns, char buf[BLAMES_BYTES])
+char *blame_text_culprits(const struct report_node *root, const struct report_node *victim,
+                          size_t columns, char buf[BLAME_TEXT_BYTES])
 {
 	const struct report_node *list = report_at(victim, "blames");
 	size_t len = 0;
 
 	buf[0] = '\0';
 	for (const struct report_node *at = list ? list->first : NULL; at; at = at->next) {
-		char name[4 * CULPRIT_COLS + 1], one[BLAMES_BYTES];
+		char name[4 * CULPRIT_COLS + 1], one[BLAME_TEXT_BYTES];
 		double percent = 0;
 
 		if (!report_number(report_at(at, "percent"), &percent) || percent < MIN_PERCENT)
 			break;
-		(void)name_of(root, at, CULPRIT_COLS, name, sizeof(name));
+		(void)blame_text_name(root, at, CULPRIT_COLS, name, sizeof(name));
 		(void)snprintf(one, sizeof(one), "%s%s %.0f%%", len ? ", " : "", name, percent);
-		if (len + strlen(one) >= BLAMES_BYTES ||
+		if (len + strlen(one) >= BLAME_TEXT_BYTES ||
 		    (len && text_width(buf) + text_width(one) > columns))
 			break;
 		memcpy(buf + len, one, strlen(one) + 1);
@@ -111,13 +110,13 @@ static void put_time(struct table *t, uint64_t ns)
 static void put_row(struct table *t, const struct report_node *root, const bool *is_shown,
                     size_t width, const struct report_node *v)
 {
-	size_t columns = width ? BLAMES_COLS : BLAMES_BYTES;
-	char name[4 * NAME_COLS + 1], blames[BLAMES_BYTES];
+	size_t columns = width ? BLAMES_COLS : BLAME_TEXT_BYTES;
+	char name[4 * NAME_COLS + 1], blames[BLAME_TEXT_BYTES];
 
-	table_cell(t, "%s", name_of(root, v, NAME_COLS, name, sizeof(name)));
+	table_cell(t, "%s", blame_text_name(root, v, NAME_COLS, name, sizeof(name)));
 	table_u64(t, number(v, "waits"));
 	put_time(t, number(v, "wait_ns"));
-	table_cell(t, "%s", blames_of(root, v, columns, blames));
+	table_cell(t, "%s", blame_text_culprits(root, v, columns, blames));
 	put_time(t, number(v, "max_wait_ns"));
 	for (size_t i = 0; i < NR_PARTS; i++)
 		if (is_shown[i])

@@ -16,6 +16,15 @@
 
 #define BLAME_JSON_SCHEMA "schedscope-stat-blame/1"
 
+#define BLAME_TEXT_BYTES 256U
+
+/* A victim or a culprit: "make", "make/4711" by thread and process, a cgroup; cut to so many columns. Returns buf. */
+char *blame_text_name(const struct report_node *root, const struct report_node *row, size_t columns,
+                      char *buf, size_t size);
+/* "make 71%, cc1 20%": the culprits of a victim, as many as fit, one at least. Returns buf. */
+char *blame_text_culprits(const struct report_node *root, const struct report_node *victim,
+                          size_t columns, char buf[BLAME_TEXT_BYTES]);
+
 struct blame_interval {
 	const struct report_node *root; /* of the analysis; NULL = nothing matches */
 	const char *note;          /* why there is none, or what the numbers lack; NULL = nothing */

@@ -19,7 +19,7 @@ DEMO = os.environ.get("SCREEN_DEMO", str(live.ROOT / "build/tests/tui/screen_dem
 KEYS = ["d", "l", "n", "p", "y", "s", "i", "b", "M", "M", "M", "N", "N", "N", "B", "W", "T", "m", "e", "z", "Escape", "K", "z", "Escape", "h", "?", "O",
         "Space", "Space", "v", "Tab", "c", "c", ">", "Right", "<", "Left", "r", "f", "F", "L", "u", "H", "t", "-", "+",
         "=", "Up", "Down", "PageUp", "C-u", "C-b", "PageDown", "C-d", "C-f", "Home", "g", "End", "G", "Enter", "Escape",
-        "BSpace", "j", "k", "x", "[", "]", "R", "R", "S", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
+        "BSpace", "j", "k", "x", "[", "]", "R", "R", "S", "!", "/", "z", "q", "BSpace", "Enter", "Escape", "F5", "\u00e9"]
 
 
 class Terminal:
@@ -432,6 +432,25 @@ def a_plain_screen_has_one_program_on_switches_and_an_armed_recorder_adds_one():
         term.wait_for("the flight recorder is off")
         term.wait(lambda text: switch_programs(term) == plain and "REC" not in text, "end of the recorder")
         term.wait(lambda _: not recorder_of(term), "end of its process")
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
+def who_keeps_whom_waiting_is_recorded_while_it_is_shown():
+    """Two hogs of one name share a CPU: they keep each other waiting."""
+    live.need_live()
+    with terminal(120, 40) as term:
+        term.start("top")
+        term.wait(lambda _: switch_programs(term), "program")
+        plain = switch_programs(term)
+        hogs = live.Work("hogs", nr=2, ms=6000, cpu=1)
+        term.keys("!")
+        term.wait(lambda text: re.search(r"\bhog +[0-9.]+m?s .*\bhog \d+%", text), "a hog behind a hog")
+        assert plain < switch_programs(term), switch_programs(term)
+        term.keys("d")
+        term.wait(lambda _: switch_programs(term) == plain, "end of the recording")
+        hogs.kill()
         term.keys("q")
         term.check_restored(0)
 
