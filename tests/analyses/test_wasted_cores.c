@@ -50,12 +50,12 @@ static void waits_beside_idle_cpus_are_added_up_by_pair(void **state)
 	expect_eq(num_at(root, "waits_too_short"), 2);
 }
 
-static void bind(struct allowed *a, uint32_t tid, uint64_t mask, uint16_t flags)
+static void bind_at(struct allowed *a, uint64_t ts_ns, uint32_t tid, uint64_t mask, uint16_t flags)
 {
 	struct {
 		struct ev_affinity head;
 		uint64_t mask;
-	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = 1 },
+	} rec = { .head = { .hdr = { .size = sizeof(rec), .kind = EV_AFFINITY, .ts_ns = ts_ns },
 		            .tid = tid,
 		            .nr = 1,
 		            .flags = flags },
@@ -63,6 +63,30 @@ static void bind(struct allowed *a, uint32_t tid, uint64_t mask, uint16_t flags)
 	struct ev_sink sink = allowed_sink(a);
 
 	assert_int_equal(sink.push(sink.ctx, &rec.head.hdr), 0);
+}
+
+static void bind(struct allowed *a, uint32_t tid, uint64_t mask, uint16_t flags)
+{
+	bind_at(a, 1, tid, mask, flags);
+}
+
+static void a_task_that_is_bound_anew_may_use_what_it_may_then(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+	struct allowed *affinity;
+
+	assert_int_equal(allowed_new(0, &affinity), 0);
+	bind_at(affinity, 1, 11, 0x1, 0);
+	bind_at(affinity, 1040 * US, 11, 0x3, 0);
+	bind_at(affinity, 1300 * US, 11, 0x4, 0);
+	one_waits(p);
+	p->source.affinity = affinity;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "total_pairs"), 1);
+	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
+	expect_eq(num_at(root, "wasted_ns"), 70 * US);
+	allowed_free(affinity);
 }
 
 static void a_bound_task_wastes_only_what_it_may_use(void **state)
@@ -212,6 +236,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(waits_beside_idle_cpus_are_added_up_by_pair,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(a_bound_task_wastes_only_what_it_may_use,
+		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(a_task_that_is_bound_anew_may_use_what_it_may_then,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(
 			one_that_may_use_every_cpu_counts_as_if_nothing_were_known, pass_setup,
