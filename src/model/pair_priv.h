@@ -18,6 +18,7 @@ struct pair_task {
 	uint64_t since_ns;     /* of the mode */
 	uint64_t waking_ns;    /* not yet used up; while running: for the next sleep */
 	uint64_t wakeup_ns;    /* while waiting */
+	uint64_t moved_ns;     /* when it last came to its CPU without running */
 	uint64_t throttled_ns; /* until then it is known whether it was throttled; by cgroup and CPU */
 	uint64_t work_ns;      /* begin of the work item that it works on; 0 = none */
 	uint64_t work_function;

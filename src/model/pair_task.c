@@ -523,6 +523,7 @@ void pair_task_moved(struct pair *p, uint32_t task, uint32_t to_cpu)
 	if (st->mode == TASK_RUNNING || to_cpu >= p->nr_cpus)
 		return;
 	st->cpu = (uint16_t)to_cpu;
+	st->moved_ns = p->now_ns;
 	count_runnable(p, st);
 }
 

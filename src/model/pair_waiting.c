@@ -12,6 +12,8 @@ bool pair_is_disproved(const struct pair *p, const struct pair_task *st, uint64_
 		return true;
 	if (!c || p->has_scx || !p->has_moves)
 		return false;
+	if (st->moved_ns > since_ns) /* what its CPU did before proves nothing */
+		since_ns = st->moved_ns;
 	if (c->to_idle_ns > since_ns)
 		return true;
 	return c->mode == PAIR_CPU_IDLE && c->alive_ns > since_ns + REACTION_NS;

@@ -74,7 +74,7 @@ int timeline_find(struct timeline *t, const struct timeline_query *q, struct tim
 	*out = (struct timeline_iter){ .t = t, .q = *q, .at = tab->first, .end = tab->end };
 	if (!is_task && q->cpu == TIMELINE_ANY_CPU)
 		return 0;
-	if (is_task && tab->def->task_offset == TIMELINE_NO_FIELD) {
+	if (tab->first == tab->end || (is_task && tab->def->task_offset == TIMELINE_NO_FIELD)) {
 		out->end = out->at;
 		return 0;
 	}

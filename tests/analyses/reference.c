@@ -268,7 +268,8 @@ static const struct ref_rec *early_waking(const struct ref *ref, uint32_t tid, i
 /* Whether the CPU on whose queue it would be says that it is not there: it went idle, or is idle and at work. */
 static bool is_disproved(const struct ref *ref, const struct ref_wait *w)
 {
-	uint64_t since = w->wakeup ? w->wakeup : w->waking;
+	uint64_t woken = w->wakeup ? w->wakeup : w->waking,
+		 since = woken > w->moved ? woken : w->moved;
 	bool has_moves = false, went_idle = false, is_idle = false, is_alive = false;
 
 	for (int i = 0; i < ref->nr_recs; i++) {
@@ -320,8 +321,10 @@ static void add_wait(struct ref *ref, uint32_t tid, int i)
 	for (int k = o + 1; k < i; k++) {
 		const struct ref_rec *r = &ref->recs[k];
 
-		if (r->kind == EV_MIGRATE && r->tid == tid && r->to < REF_CPUS)
+		if (r->kind == EV_MIGRATE && r->tid == tid && r->to < REF_CPUS) {
 			w.cpu = r->to;
+			w.moved = r->ts;
+		}
 		if (w.cause != PAIR_WOKEN || !is_wake_of(r, tid))
 			continue;
 		if (r->kind == EV_WAKING && !w.waking)

@@ -31,7 +31,8 @@ struct ref_slice {
 
 struct ref_wait {
 	uint64_t waking, wakeup, end;
-	uint64_t edge; /* when the waker did it */
+	uint64_t edge;  /* when the waker did it */
+	uint64_t moved; /* to its CPU; 0 = it was not */
 	uint32_t tid, cpu, from_cpu;
 	uint32_t by; /* tid; REF_INTERRUPT = an interrupt; 0 = idle or unknown */
 	int cause;

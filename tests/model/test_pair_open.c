@@ -49,6 +49,20 @@ static void a_starved_task_waits_till_the_end(void **state)
 	expect_wait(f, 200);
 }
 
+/* CPU 1 went idle before it came there, and has run something else since. */
+static void what_a_cpu_did_before_it_came_there_proves_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	waking(f, 200, 1, 7, 9);
+	sw(f, 300, 1, 5, 0, EV_STATE_S);
+	sw(f, 400, 1, 0, 6, EV_STATE_RUNNABLE);
+	migrate(f, 500, 7, 0, 1);
+	done(f, 10 * MS);
+	expect_wait(f, 200);
+}
+
 static void a_task_whose_cpu_went_idle_without_it_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -190,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_starved_task_waits_till_the_end),
+		CASE(what_a_cpu_did_before_it_came_there_proves_nothing),
 		CASE(a_task_whose_cpu_went_idle_without_it_is_unknown),
 		CASE(the_queue_is_that_of_the_cpu_it_was_moved_to),
 		CASE(a_wakeup_counts_as_a_waking_does),
