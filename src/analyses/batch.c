@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/blame_sums.h"
 #include "analyses/explain/explain.h"
 #include "analyses/passes.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+
+#define SUMS_COST 2 /* of the cost of an analysis, that of adding up all waits */
 
 struct batch_work {
 	struct source source; /* with what the analyses share */
@@ -46,12 +49,12 @@ static void index_one(void *ctx, unsigned int worker, size_t item)
 }
 
 /* The dearest first, so that no worker sits idle while the last one works. */
-static int by_cost(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
 	const struct batch_result *left = a, *right = b;
 
-	if (left->pass->cost != right->pass->cost)
-		return left->pass->cost < right->pass->cost ? 1 : -1;
+	if (left->order != right->order)
+		return left->order < right->order ? 1 : -1;
 	return left->place < right->place ? -1 : 1;
 }
 
@@ -65,13 +68,21 @@ static int by_place(const void *a, const void *b)
 static void choose(struct batch_work *w, const char *category)
 {
 	struct batch *b = w->b;
+	bool has_sums = false;
 
 	for (size_t i = 0; i < nr_passes; i++) {
 		if (passes[i]->is_single || !pass_applies(passes[i], w->s))
 			continue;
 		if (category && strcmp(category, passes[i]->category) != 0)
 			continue;
-		b->results[b->nr++] = (struct batch_result){ .pass = passes[i], .place = i };
+		/* The first that needs the sums makes them; the others have less to do, and come later. */
+		b->results[b->nr++] = (struct batch_result){
+			.pass = passes[i],
+			.place = i,
+			.order = passes[i]->cost -
+			         (passes[i]->uses_sums && has_sums ? SUMS_COST : 0),
+		};
+		has_sums |= passes[i]->uses_sums;
 		w->finds[0] |= passes[i]->finds_by_cpu;
 		w->finds[1] |= passes[i]->finds_by_task;
 		w->uses_ledger |= passes[i]->uses_ledger;
@@ -90,18 +101,22 @@ int batch_run(const struct source *s, const struct pass_args *args, const char *
 		choose(&w, category);
 		parallel_for(&indexes, 2 * (size_t)TIMELINE_TABLES);
 	}
-	if (w.uses_ledger && !atomic_load(&w.has_failed) &&
-	    explain_ledger(s, s->start_ns, s->end_ns, &w.source.ledger))
-		atomic_store(&w.has_failed, true);
+	if (w.uses_ledger && !atomic_load(&w.has_failed)) {
+		w.source.blame = blame_share_new();
+		if (!w.source.blame || explain_ledger(s, s->start_ns, s->end_ns, &w.source.ledger))
+			atomic_store(&w.has_failed, true);
+	}
 	if (!out->results || atomic_load(&w.has_failed)) {
+		blame_share_free(w.source.blame);
 		batch_done(out);
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	}
 	if (out->nr)
-		qsort(out->results, out->nr, sizeof(out->results[0]), by_cost);
+		qsort(out->results, out->nr, sizeof(out->results[0]), by_order);
 	timeline_freeze(s->timeline, true);
 	parallel_for(&all, out->nr);
 	timeline_freeze(s->timeline, false);
+	blame_share_free(w.source.blame);
 	ledger_free(w.source.ledger);
 	if (out->nr)
 		qsort(out->results, out->nr, sizeof(out->results[0]), by_place);

@@ -1,7 +1,8 @@
 /*
  * analyses/batch — many analyses of one source at once, on all CPUs.
  *
- * Analyses only read, so they need nothing from each other; the indexes that they say they ask for are built before. Those that do not apply, or that ask for one CPU or task, are left out.
+ * Analyses only read, so they need nothing from each other; the indexes that they say they ask for are built before, and
+ * they share the ledger and the sums of all waits. Those that do not apply, or that ask for one CPU or task, are left out.
  */
 #pragma once
 
@@ -13,6 +14,7 @@ struct batch_result {
 	struct diag d;         /* why */
 	uint64_t ns;           /* that it took */
 	size_t place;          /* in the table */
+	int order;             /* the highest is started first */
 };
 
 struct batch {

@@ -140,6 +140,7 @@ const struct pass pass_blame = {
 	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP) | EV_BIT(EV_WAKEUP_NEW),
 	.cost = 3,
 	.uses_ledger = true,
+	.uses_sums = true,
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
 	                TIMELINE_BIT(GAP) | TIMELINE_BIT(STEAL),

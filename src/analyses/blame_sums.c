@@ -1,14 +1,24 @@
 #include "analyses/blame_sums.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
 
 #define FIRST_FAIR 100 /* priorities below are of real time or deadline; 0 is unknown */
 
+struct blame_share {
+	pthread_mutex_t lock;
+	bool is_made;
+	struct pass_args args; /* that it was made for */
+	struct blame_sums sums;
+};
+
 void blame_sums_done(struct blame_sums *b)
 {
+	if (b->is_lent)
+		return;
 	free(b->victims);
 	free(b->task_ns);
 	free(b->caused_ns);
@@ -16,6 +26,7 @@ void blame_sums_done(struct blame_sums *b)
 	free(b->urgent);
 	free(b->policy);
 	free(b->stays);
+	free(b->throttled);
 	edges_done(&b->edges);
 }
 
@@ -72,6 +83,22 @@ static void count_wait(struct blame_victim *v, const struct pair_wait *w, uint64
 		v->last_ns = span->end_ns;
 }
 
+static int keep_stay(struct blame_sums *b, uint32_t unit, const struct ledger_part *p)
+{
+	struct sweep_stay stay = { p->start_ns, p->end_ns, unit, p->cpu };
+
+	if (p->kind == LEDGER_STAY) {
+		if (GROW(b->stays, b->room_stays, b->nr_stays))
+			return -ENOMEM;
+		b->stays[b->nr_stays++] = stay;
+	} else if (p->kind == LEDGER_THROTTLED && p->cpu != PAIR_NO_CPU) {
+		if (GROW(b->throttled, b->room_throttled, b->nr_throttled))
+			return -ENOMEM;
+		b->throttled[b->nr_throttled++] = stay;
+	}
+	return 0;
+}
+
 static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w)
 {
 	uint32_t unit = units_at(b->units, w->task, pair_wait_woken_ns(w));
@@ -83,13 +110,10 @@ static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_w
 	while (!err && ledger_next_stay(&walk, &p)) {
 		if (!cut(b, &p))
 			continue;
-		if (p.kind != LEDGER_STAY) {
+		if (p.kind != LEDGER_STAY)
 			err = add(b, unit, 1, &p);
-			continue;
-		}
-		if (GROW(b->stays, b->room_stays, b->nr_stays))
-			return -ENOMEM;
-		b->stays[b->nr_stays++] = (struct sweep_stay){ p.start_ns, p.end_ns, unit, p.cpu };
+		if (!err)
+			err = keep_stay(b, unit, &p);
 	}
 	b->victims[unit].nr_tasks += wait_ns && !b->task_ns[w->task];
 	b->task_ns[w->task] += wait_ns;
@@ -113,8 +137,8 @@ static int allocate(struct blame_sums *b)
 	return edges_init(&b->edges);
 }
 
-int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
-                       struct ledger *l)
+static int collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
+                   struct ledger *l)
 {
 	struct rows it = { .sc = sc };
 	struct pair_wait w;
@@ -137,6 +161,69 @@ int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struc
 		                &(struct sweep_out){ .ctx = b, .part = add });
 	edges_sort(&b->edges);
 	return err;
+}
+
+struct blame_share *blame_share_new(void)
+{
+	struct blame_share *share = calloc(1, sizeof(*share));
+
+	if (share)
+		pthread_mutex_init(&share->lock, NULL);
+	return share;
+}
+
+void blame_share_free(struct blame_share *share)
+{
+	if (!share)
+		return;
+	blame_sums_done(&share->sums);
+	pthread_mutex_destroy(&share->lock);
+	free(share);
+}
+
+/* Whether they ask for the same waits and units. */
+static bool is_same(const struct pass_args *a, const struct pass_args *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm &&
+	       a->cgroup == b->cgroup && a->cpu == b->cpu && a->from_ns == b->from_ns &&
+	       a->to_ns == b->to_ns && a->by == b->by;
+}
+
+/* Makes the shared sums unless they are there. */
+static int make_shared(struct blame_share *share, const struct scope *sc, const struct units *units,
+                       struct ledger *l)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&share->lock);
+	if (!share->is_made) {
+		err = collect(&share->sums, sc, units, l);
+		share->args = *sc->args;
+		share->is_made = !err;
+		if (err) {
+			blame_sums_done(&share->sums);
+			share->sums = (struct blame_sums){ 0 };
+		}
+	}
+	pthread_mutex_unlock(&share->lock);
+	return err;
+}
+
+int blame_sums_collect(struct blame_sums *b, const struct scope *sc, const struct units *units,
+                       struct ledger *l)
+{
+	struct blame_share *share = sc->s->blame;
+	int err = share ? make_shared(share, sc, units, l) : 0;
+
+	if (err)
+		return err;
+	if (!share || !is_same(&share->args, sc->args))
+		return collect(b, sc, units, l);
+	*b = share->sums;
+	b->sc = sc;
+	b->units = units;
+	b->is_lent = true;
+	return 0;
 }
 
 uint32_t blame_sums_culprits(const struct blame_sums *b, uint32_t victim, const struct edge **out)

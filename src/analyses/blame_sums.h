@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,17 +35,28 @@ struct blame_sums {
 	const struct units *units;
 	struct blame_victim *victims; /* by unit */
 	struct blame_victim all;
-	uint64_t *task_ns;   /* by task: what it waited */
-	uint64_t *caused_ns; /* by unit: as a culprit */
-	uint64_t *urgent_ns; /* of that, with a real-time or deadline priority */
-	int16_t *urgent;     /* by unit: that priority, the most urgent */
-	uint8_t *policy;     /* by unit: the policy with it, ABI_POLICY_* */
-	struct edges edges;  /* by the victim, to the culprit; sorted */
-	struct sweep_stay *stays;
+	uint64_t *task_ns;        /* by task: what it waited */
+	uint64_t *caused_ns;      /* by unit: as a culprit */
+	uint64_t *urgent_ns;      /* of that, with a real-time or deadline priority */
+	int16_t *urgent;          /* by unit: that priority, the most urgent */
+	uint8_t *policy;          /* by unit: the policy with it, ABI_POLICY_* */
+	struct edges edges;       /* by the victim, to the culprit; sorted */
+	struct sweep_stay *stays; /* in the queues of CPUs */
 	size_t nr_stays, room_stays;
+	struct sweep_stay *throttled; /* there too, but kept from running */
+	size_t nr_throttled, room_throttled;
+	bool is_lent; /* the arrays are those of a blame_share */
 };
 
-/* l is of the whole source. A zeroed struct is empty. -ENOMEM. */
+/*
+ * The sums for analyses that run together, in several threads: made for the first one that asks, lent to all that ask for
+ * the same. Those who borrow are done before it is freed.
+ */
+struct blame_share;
+struct blame_share *blame_share_new(void);        /* NULL without memory */
+void blame_share_free(struct blame_share *share); /* NULL is fine */
+
+/* l is of the whole source. A zeroed struct is empty. Those of the source's share where it has them. -ENOMEM. */
 MUST_USE int blame_sums_collect(struct blame_sums *b, const struct scope *sc,
                                 const struct units *units, struct ledger *l);
 void blame_sums_done(struct blame_sums *b);

@@ -79,6 +79,7 @@ struct pass {
 	uint64_t uses; /* more that it can make use of */
 	bool needs_scx;
 	bool uses_ledger;     /* of all of the time: explain_ledger() */
+	bool uses_sums;       /* of all waits: analyses/blame_sums */
 	bool needs_all_tasks; /* says nothing right where only some tasks were recorded */
 	bool is_single; /* about one CPU or task that the arguments name: no part of a batch */
 	uint8_t cost;   /* 1 to 5 */

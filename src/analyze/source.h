@@ -150,7 +150,8 @@ struct source {
 	const struct source_stacks *stacks; /* NULL = none */
 	struct ledger *
 		ledger; /* of all of the time, where analyses run together; NULL = each makes one */
-	uint64_t start_ns; /* extent of all that was seen */
+	struct blame_share *blame; /* likewise: the sums of all waits */
+	uint64_t start_ns;         /* extent of all that was seen */
 	uint64_t end_ns;
 };
 

@@ -614,6 +614,9 @@ def set_quota(group, quota_us=QUOTA_US, period_us=PERIOD_US):
         v1.write_text(str(quota_us), encoding="ascii")
         return
     v2 = pathlib.Path(group, "cpu.max")
+    if not v2.exists():  # cgroups have the controllers that the one above gives them
+        with contextlib.suppress(OSError):
+            pathlib.Path(group).parent.joinpath("cgroup.subtree_control").write_text("+cpu", encoding="ascii")
     if not v2.exists():
         raise NotHere("the kernel has no quotas of cgroups")
     v2.write_text(f"{quota_us} {period_us}", encoding="ascii")

@@ -169,4 +169,5 @@ def stolen_time_is_that_of_proc_stat():
     expect_near("stolen time", found, kernel_ns, relative=0.05, absolute=3 * TICK_NS * os.cpu_count())
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -296,6 +296,7 @@ const struct pass pass_scheduling_bottlenecks = {
 	        EV_BIT(EV_FORK) | EV_BIT(EV_EXIT) | EV_BIT(EV_STEAL) | EV_BIT(EV_SCX_STATE),
 	.cost = 5,
 	.uses_ledger = true,
+	.uses_sums = true,
 	.default_limit = DEFAULT_LIMIT,
 	.finds_by_task = TIMELINE_BIT(MIGRATION) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE),
 	.finds_by_cpu = TIMELINE_BIT(SLICE) | TIMELINE_BIT(SPAN) | TIMELINE_BIT(IDLE) |
