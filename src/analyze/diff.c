@@ -36,7 +36,7 @@ static const struct metric_def metrics[DIFF_METRICS] = {
 };
 
 struct diff_change {
-	const char *comm;
+	const char *name;
 	enum diff_metric metric;
 	struct diff_value a, b;
 	const char *verdict;
@@ -145,13 +145,13 @@ static int add_change(struct diff_changes *all, const struct diff_change *c)
 	return 0;
 }
 
-static int compare(struct diff_side *a, struct diff_side *b, const char *comm,
+static int compare(struct diff_side *a, struct diff_side *b, const char *name,
                    struct diff_changes *all)
 {
-	struct diff_group *in_a = diff_side_find(a, comm), *in_b = diff_side_find(b, comm);
+	struct diff_group *in_a = diff_side_find(a, name), *in_b = diff_side_find(b, name);
 
 	for (enum diff_metric m = 0; m < DIFF_METRICS; m++) {
-		struct diff_change c = { .comm = comm, .metric = m };
+		struct diff_change c = { .name = name, .metric = m };
 
 		c.a = diff_value_of(a, in_a, m);
 		c.b = diff_value_of(b, in_b, m);
@@ -175,7 +175,7 @@ static int by_effect(const void *a, const void *b)
 		return is_left_wait ? -1 : 1;
 	if (left->effect != right->effect)
 		return left->effect > right->effect ? -1 : 1;
-	order = strcmp(left->comm, right->comm);
+	order = strcmp(left->name, right->name);
 	return order ? order : (int)left->metric - (int)right->metric;
 }
 
@@ -184,10 +184,10 @@ static void show_value(struct report *r, const char *key, double value, bool is_
 	report_double_if(r, key, is_known, value, value < 100 ? 2 : 1);
 }
 
-static void show_change(const struct diff_change *c, struct report *r)
+static void show_change(const struct diff_change *c, enum pass_by by, struct report *r)
 {
 	report_begin_object(r, NULL);
-	report_string(r, "comm", c->comm);
+	report_string(r, pass_by_name(by), c->name);
 	report_string(r, "metric", metrics[c->metric].name);
 	show_value(r, "a", c->a.mean, c->a.nr_windows);
 	show_value(r, "a_interval", c->a.interval, c->a.interval >= 0);
@@ -219,8 +219,8 @@ static void show_only(const struct diff_side *in, const struct diff_side *other,
 
 	report_begin_array(r, key);
 	for (uint32_t i = 1; i < in->nr && nr < MAX_ONLY; i++)
-		if (!diff_side_find(other, in->groups[i]->comm)) {
-			report_string(r, NULL, in->groups[i]->comm);
+		if (!diff_side_find(other, in->groups[i]->name)) {
+			report_string(r, NULL, in->groups[i]->name);
 			nr++;
 		}
 	report_end_array(r);
@@ -233,7 +233,7 @@ static int by_weight(const void *a, const void *b)
 
 	if (left->weight != right->weight)
 		return left->weight > right->weight ? -1 : 1;
-	return strcmp(left->comm, right->comm);
+	return strcmp(left->name, right->name);
 }
 
 static void sort_side(struct diff_side *side)
@@ -282,7 +282,7 @@ static uint32_t nr_names_changed(const struct diff_changes *all)
 
 		for (size_t k = 0; k < i && is_first; k++)
 			is_first = !all->at[k].is_change ||
-			           strcmp(all->at[k].comm, all->at[i].comm) != 0;
+			           strcmp(all->at[k].name, all->at[i].name) != 0;
 		nr += is_first;
 	}
 	return nr;
@@ -290,8 +290,13 @@ static uint32_t nr_names_changed(const struct diff_changes *all)
 
 /* What changed, in one sentence: all tasks together, then how many names. */
 static void say_all(const struct diff_changes *overall, const struct diff_changes *names,
-                    uint32_t nr_names, struct report *r)
+                    uint32_t nr_names, enum pass_by by, struct report *r)
 {
+	static const char *const many[PASS_BYS] = { [PASS_BY_THREAD] = "threads",
+		                                    [PASS_BY_PROCESS] = "processes",
+		                                    [PASS_BY_COMM] = "task names",
+		                                    [PASS_BY_CGROUP] = "cgroups",
+		                                    [PASS_BY_CLASS] = "classes" };
 	struct sentence all = { .len = 0 };
 	uint32_t nr = nr_names_changed(names);
 	const char *between = "";
@@ -305,9 +310,9 @@ static void say_all(const struct diff_changes *overall, const struct diff_change
 		between = ", ";
 	}
 	if (nr)
-		say(&all, "; %u of %u task names changed.", nr, nr_names);
+		say(&all, "; %u of %u %s changed.", nr, nr_names, many[by]);
 	else
-		say(&all, "; no change in any of %u task names.", nr_names);
+		say(&all, "; no change in any of %u %s.", nr_names, many[by]);
 	report_string(r, "summary", all.text);
 }
 
@@ -323,25 +328,26 @@ static void show_note(const struct diff_changes *overall, const struct diff_chan
 		"if the machine did other things");
 }
 
-static void show_rows(const struct diff_changes *all, bool has_noise, uint32_t limit,
-                      const char *key, struct report *r)
+static void show_rows(const struct diff_changes *all, enum pass_by by, bool has_noise,
+                      uint32_t limit, const char *key, struct report *r)
 {
 	report_begin_array(r, key);
 	for (size_t i = 0; i < all->nr && i < limit; i++)
 		if (all->at[i].is_change || has_noise)
-			show_change(&all->at[i], r);
+			show_change(&all->at[i], by, r);
 	report_end_array(r);
 }
 
 static void show(const struct diff_cfg *cfg, const struct diff_changes *overall,
-                 const struct diff_changes *names, uint32_t nr_names, struct report *r)
+                 const struct diff_changes *names, uint32_t nr_names, enum pass_by by,
+                 struct report *r)
 {
-	say_all(overall, names, nr_names, r);
+	say_all(overall, names, nr_names, by, r);
 	show_side(cfg->a, "a", r);
 	show_side(cfg->b, "b", r);
-	show_rows(overall, true, UINT32_MAX, "overall", r);
+	show_rows(overall, by, true, UINT32_MAX, "overall", r);
 	report_u64(r, "changes_found", names->nr_changes);
-	show_rows(names, cfg->has_noise, cfg->limit ? cfg->limit : DEFAULT_LIMIT, "changes", r);
+	show_rows(names, by, cfg->has_noise, cfg->limit ? cfg->limit : DEFAULT_LIMIT, "changes", r);
 }
 
 static int compare_all(const struct diff_cfg *cfg, struct diff_side *a, struct diff_side *b,
@@ -353,11 +359,11 @@ static int compare_all(const struct diff_cfg *cfg, struct diff_side *a, struct d
 
 	sort_side(a);
 	sort_side(b);
-	err = compare(a, b, "(all)", &overall);
+	err = compare(a, b, DIFF_ALL, &overall);
 	for (uint32_t i = 1; i < a->nr && !err; i++)
-		if (diff_side_find(b, a->groups[i]->comm)) {
+		if (diff_side_find(b, a->groups[i]->name)) {
 			nr_names++;
-			err = compare(a, b, a->groups[i]->comm, &names);
+			err = compare(a, b, a->groups[i]->name, &names);
 		}
 	if (!err)
 		err = judge_all(&overall);
@@ -366,7 +372,7 @@ static int compare_all(const struct diff_cfg *cfg, struct diff_side *a, struct d
 	if (!err && names.nr)
 		qsort(names.at, names.nr, sizeof(names.at[0]), by_effect);
 	if (!err) {
-		show(cfg, &overall, &names, nr_names, r);
+		show(cfg, &overall, &names, nr_names, a->args.by, r);
 		show_only(a, b, "only_in_a", r);
 		show_only(b, a, "only_in_b", r);
 		show_note(&overall, &names, r);

@@ -1,6 +1,6 @@
 /*
- * analyze/diff — two recordings side by side: what got better or worse, by task name, and whether that is more than
- * noise.
+ * analyze/diff — two recordings side by side: what got better or worse, by task name, cgroup or other units, and whether
+ * that is more than noise.
  *
  * Scheduling is anything but independent from one moment to the next, so the spread is not taken from single samples:
  * each recording is cut into DIFF_WINDOWS parts of equal length, each metric is computed in each part, and how much the
@@ -9,7 +9,7 @@
  * is "too little", and is not tested.
  *
  * Hundreds of tests are made at once. They are corrected by Holm's method, in two families of equal weight: all tasks
- * together, and task names. So the chance that a comparison of two recordings that do not differ shows any change at all is
+ * together, and rows. So the chance that a comparison of two recordings that do not differ shows any change at all is
  * at most DIFF_ERROR. A change must also be one of at least DIFF_MIN_PERCENT. Lower is better for waits; other metrics are
  * only "more" or "less".
  */
@@ -25,7 +25,8 @@
 struct diff_cfg {
 	const struct source *a;
 	const struct source *b;
-	const struct pass_args *args_a; /* filters and times, of each */
+	const struct pass_args
+		*args_a; /* filters and times, of each; by is the same, and comm if not given */
 	const struct pass_args *args_b;
 	uint32_t limit; /* rows; 0 = 40 */
 	bool has_noise; /* also rows that did not change */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,9 @@
 
 #define SECOND_NS 1e9
 #define US_NS     1e3
+#define NAME_LEN  64
 
-static struct diff_group *add_group(struct diff_side *side, const char *comm)
+static struct diff_group *add_group(struct diff_side *side, const char *name)
 {
 	struct diff_group *g;
 
@@ -20,24 +22,52 @@ static struct diff_group *add_group(struct diff_side *side, const char *comm)
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
-	g->comm = comm;
+	g->name = strdup(name);
 	side->groups[side->nr++] = g;
-	return g;
+	return g->name ? g : NULL;
 }
 
-/* Of the name that a task has in the end. */
-static struct diff_group *group_of(struct diff_side *side, uint32_t task)
+/* Names alone are the same in two recordings; a thread or process is also its id. */
+static const char *name_of(const struct diff_side *side, uint32_t task, uint32_t unit,
+                           char buf[NAME_LEN])
 {
-	const struct task *t = tasks_at(side->s->tasks, task);
-	struct diff_group *g;
+	const char *path = NULL;
 
-	if (!t || t->comm_id >= side->nr_comms)
-		return NULL;
-	if (side->by_comm[t->comm_id])
-		return side->groups[side->by_comm[t->comm_id] - 1];
-	g = add_group(side, source_comm(side->s, task));
+	switch (side->args.by) {
+	case PASS_BY_CGROUP:
+		path = tasks_cgroup_path(side->s->tasks, unit);
+		return path ? path : "unknown";
+	case PASS_BY_CLASS:
+		return class_name(unit);
+	case PASS_BY_COMM:
+		return source_comm(side->s, task);
+	default:
+		task = units_task(&side->units, unit);
+		(void)snprintf(buf, NAME_LEN, "%s/%u", source_comm(side->s, task),
+		               units_pid(&side->units, unit));
+		return buf;
+	}
+}
+
+/* Of what a task is counted by when a row about it begins. */
+static struct diff_group *group_of(struct diff_side *side, uint32_t task, uint64_t ts_ns)
+{
+	uint32_t unit = units_at(&side->units, task, ts_ns);
+	struct diff_group *g;
+	char buf[NAME_LEN];
+	const char *name;
+
+	if (side->by_unit[unit])
+		return side->groups[side->by_unit[unit] - 1];
+	name = name_of(side, task, unit, buf);
+	for (uint32_t i = 1; i < side->nr; i++)
+		if (strcmp(side->groups[i]->name, name) == 0) {
+			side->by_unit[unit] = i + 1;
+			return side->groups[i];
+		}
+	g = add_group(side, name);
 	if (g)
-		side->by_comm[t->comm_id] = side->nr;
+		side->by_unit[unit] = side->nr;
 	return g;
 }
 
@@ -70,7 +100,7 @@ static void add_slice(const struct diff_side *side, struct diff_group *g,
 	uint64_t from = row->start_ns, to = row->end_ns;
 	uint32_t window = window_of(side, row->end_ns);
 
-	if (!pass_cut(side->s, side->args, &from, &to))
+	if (!pass_cut(side->s, &side->args, &from, &to))
 		return;
 	add_runtime(side, g, from, to);
 	g->nr_switches[window]++;
@@ -85,7 +115,7 @@ static void add_wait(const struct diff_side *side, struct diff_group *g,
 		 to = row->end_ns;
 	enum diff_set set = row->cause == PAIR_PREEMPTED ? DIFF_PREEMPTED : DIFF_WAKE;
 
-	if (row->is_open || !pass_cut(side->s, side->args, &from, &to))
+	if (row->is_open || !pass_cut(side->s, &side->args, &from, &to))
 		return;
 	samples_add(&g->sets[set][window_of(side, row->end_ns)], row->end_ns - start);
 }
@@ -102,7 +132,7 @@ static void add_row(const struct diff_side *side, struct diff_group *g, enum tim
 	} else {
 		from = row->migration.ts_ns;
 		to = from + 1;
-		if (pass_cut(side->s, side->args, &from, &to))
+		if (pass_cut(side->s, &side->args, &from, &to))
 			g->nr_migrations[window_of(side, from)]++;
 	}
 }
@@ -140,7 +170,7 @@ static int add_table(struct diff_side *side, enum timeline_table table)
 
 		if (task == TASKS_NONE || !scope_takes(&side->sc, task, ts_ns))
 			continue;
-		g = group_of(side, task);
+		g = group_of(side, task, ts_ns);
 		if (!g)
 			return -ENOMEM;
 		add_row(side, g, table, &row);
@@ -157,19 +187,20 @@ int diff_side_fill(struct diff_side *side, const struct source *s, const struct 
 	uint64_t from = 0, to = UINT64_MAX;
 	int err;
 
-	*side = (struct diff_side){ .s = s, .args = args };
-	err = scope_init(&side->sc, s, args, d);
+	*side = (struct diff_side){ .s = s, .args = *args };
+	if (side->args.by == PASS_BY_DEFAULT)
+		side->args.by = PASS_BY_COMM;
+	err = scope_init(&side->sc, s, &side->args, d);
+	if (!err)
+		err = units_init(&side->units, &side->sc, d);
 	if (err)
 		return err;
 	if (!pass_cut(s, args, &from, &to))
 		to = from + DIFF_WINDOWS;
 	side->start_ns = from;
 	side->window_ns = (to - from) / DIFF_WINDOWS ? (to - from) / DIFF_WINDOWS : 1;
-	for (uint32_t i = 0; i < tasks_nr(s->tasks); i++)
-		if (tasks_at(s->tasks, i)->comm_id >= side->nr_comms)
-			side->nr_comms = tasks_at(s->tasks, i)->comm_id + 1;
-	side->by_comm = calloc(side->nr_comms ? side->nr_comms : 1, sizeof(*side->by_comm));
-	if (!side->by_comm || !add_group(side, "(all)"))
+	side->by_unit = calloc(side->units.nr + 1UL, sizeof(*side->by_unit));
+	if (!side->by_unit || !add_group(side, DIFF_ALL))
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++)
 		err = add_table(side, tables[i]);
@@ -182,17 +213,19 @@ void diff_side_done(struct diff_side *side)
 		for (int set = 0; set < DIFF_SETS; set++)
 			for (int w = 0; w < DIFF_WINDOWS; w++)
 				samples_done(&side->groups[i]->sets[set][w]);
+		free(side->groups[i]->name);
 		free(side->groups[i]);
 	}
 	free(side->groups);
-	free(side->by_comm);
+	free(side->by_unit);
+	units_done(&side->units);
 	scope_done(&side->sc);
 }
 
-struct diff_group *diff_side_find(const struct diff_side *side, const char *comm)
+struct diff_group *diff_side_find(const struct diff_side *side, const char *name)
 {
 	for (uint32_t i = 0; i < side->nr; i++)
-		if (!strcmp(side->groups[i]->comm, comm))
+		if (!strcmp(side->groups[i]->name, name))
 			return side->groups[i];
 	return NULL;
 }

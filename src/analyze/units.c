@@ -158,14 +158,14 @@ uint32_t units_of(const struct units *u, uint32_t task)
 	return u->of_task ? u->of_task[task] : task;
 }
 
-static uint32_t name_of(const struct units *u, uint32_t unit)
+uint32_t units_task(const struct units *u, uint32_t unit)
 {
 	return u->names ? u->names[unit] : unit;
 }
 
 uint32_t units_pid(const struct units *u, uint32_t unit)
 {
-	uint32_t task = name_of(u, unit), tgid = source_tgid(u->s, task);
+	uint32_t task = units_task(u, unit), tgid = source_tgid(u->s, task);
 
 	return u->by == PASS_BY_PROCESS && tgid ? tgid : source_tid(u->s, task);
 }
@@ -189,7 +189,7 @@ void units_report(const struct units *u, struct report *r, uint32_t unit)
 		report_string(r, "class", class_name(unit));
 		return;
 	}
-	task = name_of(u, unit);
+	task = units_task(u, unit);
 	if (u->by == PASS_BY_COMM && u->threads[unit] != 1) {
 		report_null(r, "pid");
 		report_null(r, "tgid");

@@ -32,6 +32,8 @@ void units_done(struct units *u);
 uint32_t units_at(const struct units *u, uint32_t task, uint64_t ts_ns);
 /* Of threads, processes and names, which never change. */
 uint32_t units_of(const struct units *u, uint32_t task);
+/* Of threads, processes and names: the task that names it. */
+uint32_t units_task(const struct units *u, uint32_t unit);
 /* The number by which a reader knows it: a tid, or a tgid. */
 uint32_t units_pid(const struct units *u, uint32_t unit);
 /* Members pid, tgid, comm; or cgroup; or class. */

@@ -310,15 +310,7 @@ static int answer(struct analyzer *a)
 static int fill_by(struct analyzer *a)
 {
 	a->pass.by = a->args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
-	if (!a->args->by)
-		return 0;
-	for (enum pass_by by = PASS_BY_THREAD; by < PASS_BYS; by++)
-		if (strcmp(a->args->by, pass_by_name(by)) == 0) {
-			a->pass.by = by;
-			return 0;
-		}
-	return diag_set(a->d, -EINVAL, "thread, process, comm, cgroup or class",
-	                "rows cannot be by '%.32s'", a->args->by);
+	return a->args->by ? trace_args_by(a->args->by, a->d, &a->pass.by) : 0;
 }
 
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)

@@ -11,6 +11,7 @@
 
 struct diff_args {
 	struct trace_args rows;
+	const char *by;
 	bool has_noise;
 	bool is_json;
 };
@@ -20,6 +21,9 @@ static const struct diff_args defaults = { 0 };
 /* clang-format off */
 static const struct opt options[] = {
 	TRACE_ARGS_OPTIONS(struct diff_args, rows),
+	OPT_STRING(0, "by", "WHAT", struct diff_args, by, "what a row adds up: thread, process, comm (tasks of one name), cgroup, class (deadline, real-time, fair, ext)",
+		.details = "Names have to be the same in both recordings: comm if not given. Of threads and processes, only those that are in "
+			   "both, by name and id, are compared."),
 	OPT_FLAG('a', "all", struct diff_args, has_noise, "also what did not change beyond noise", .heading = "How to show it"),
 	OPT_FLAG(0, "json", struct diff_args, is_json, "one JSON object, for programs"),
 	OPT_END,
@@ -31,6 +35,8 @@ static const struct opt_example examples[] = {
 	  "what got better or worse, beyond noise" },
 	{ "schedscope diff eevdf.pftrace scx.pftrace --comm 'nginx*' --all",
 	  "two schedulers, some threads, every number" },
+	{ "schedscope diff monday.pftrace tuesday.pftrace --by cgroup",
+	  "which services got better or worse" },
 	{ 0 },
 };
 
@@ -74,6 +80,9 @@ static int run_args(const struct opt_command *self, const void *given, const str
 	if (trace_args_fill(&args->rows, cfg.a, &d, &args_a) ||
 	    trace_args_fill(&args->rows, cfg.b, &d, &args_b))
 		return cli_usage_error(self, &d);
+	if (args->by && trace_args_by(args->by, &d, &args_a.by))
+		return cli_usage_error(self, &d);
+	args_b.by = args_a.by;
 	cfg.limit = args_a.limit;
 	if (diff_run(&cfg, &d, &r) || show(args, report_root(r), &d))
 		return cli_fail(&d);
@@ -93,7 +102,7 @@ const struct opt_command cmd_diff = {
 	.operands = "A B",
 	.description =
 		"Compares waits, slices, runtime, switches and migrations, of all tasks together "
-		"and by task name. Each recording is cut into 16 parts of equal length; how much "
+		"and by task name, or what --by says. Each recording is cut into 16 parts of equal length; how much "
 		"the parts differ gives the confidence interval (95 %) beside each number, and the "
 		"probability that the difference is chance. A change is shown when it is at least "
 		"2 % and that probability, corrected for all tests of the comparison (Holm), is so "

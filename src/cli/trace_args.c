@@ -69,6 +69,17 @@ int trace_args_time(const char *text, const char *option, const struct source *s
 	                "--%s: '%.64s' is not a time", option, text);
 }
 
+int trace_args_by(const char *word, struct diag *d, enum pass_by *out)
+{
+	for (enum pass_by by = PASS_BY_THREAD; by < PASS_BYS; by++)
+		if (strcmp(word, pass_by_name(by)) == 0) {
+			*out = by;
+			return 0;
+		}
+	return diag_set(d, -EINVAL, "thread, process, comm, cgroup or class",
+	                "rows cannot be by '%.32s'", word);
+}
+
 int trace_args_fill(const struct trace_args *args, const struct source *s, struct diag *d,
                     struct pass_args *out)
 {

@@ -56,6 +56,8 @@ MUST_USE int trace_args_time(const char *text, const char *option, const struct 
                              struct diag *d, uint64_t *out);
 MUST_USE int trace_args_fill(const struct trace_args *args, const struct source *s, struct diag *d,
                              struct pass_args *out);
+/* What rows add up, as --by names it. */
+MUST_USE int trace_args_by(const char *word, struct diag *d, enum pass_by *out);
 /* Columns of the terminal that stdout is; 0 = none. */
 size_t trace_args_width(void);
 /* Lines of it. */

@@ -2,6 +2,7 @@
 #include "../analyze/pass_fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,60 @@ static void a_pattern_that_matches_nothing_is_reported(void **state)
 	one_wait(p);
 	p->args.cgroup = "/db";
 	expect_refused(p, &pass_blame, "no cgroup of the recording matches '/db'");
+}
+
+/* The CPU time of a row, in percent of one CPU; -1 if no row is called that. */
+static double runtime_of(const struct report_node *root, const char *by, const char *name)
+{
+	char at[64];
+
+	for (uint32_t i = 0; i < len_at(root, "changes"); i++) {
+		snprintf(at, sizeof(at), "changes.%u.%s", i, by);
+		if (strcmp(text_at(root, at), name) != 0)
+			continue;
+		snprintf(at, sizeof(at), "changes.%u.metric", i);
+		if (strcmp(text_at(root, at), "runtime_percent_of_one_cpu") != 0)
+			continue;
+		snprintf(at, sizeof(at), "changes.%u.a", i);
+		return real_at(root, at);
+	}
+	return -1;
+}
+
+/* From 900 us on, for 400 us. */
+static void recordings_are_compared_by_cgroup_class_or_task(void **state)
+{
+	static const struct {
+		enum pass_by by;
+		const char *name;
+		double percent; /* -1: there is none */
+	} cases[] = {
+		{ PASS_BY_DEFAULT, "make", 37.5 },    { PASS_BY_COMM, "web", 37.5 },
+		{ PASS_BY_CGROUP, "/build", 30 },     { PASS_BY_CGROUP, "/build/deep", 7.5 },
+		{ PASS_BY_CGROUP, "/web", 37.5 },     { PASS_BY_CGROUP, "make", -1 },
+		{ PASS_BY_THREAD, "web/30", 27.5 },   { PASS_BY_THREAD, "web/32", 10 },
+		{ PASS_BY_PROCESS, "make/31", 37.5 }, { PASS_BY_CLASS, "fair", 75 },
+	};
+	struct pass_fixture *p = *state;
+
+	one_wait(p);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diff_cfg cfg = { .a = &p->source,
+			                .b = &p->source,
+			                .args_a = &p->args,
+			                .args_b = &p->args,
+			                .limit = 1000,
+			                .has_noise = true };
+		struct report *r = NULL;
+		struct diag d = { 0 };
+
+		p->args.by = cases[i].by;
+		expect_eq(diff_run(&cfg, &d, &r), 0);
+		assert_true(runtime_of(report_root(r),
+		                       pass_by_name(cases[i].by ? cases[i].by : PASS_BY_COMM),
+		                       cases[i].name) == cases[i].percent);
+		report_free(r);
+	}
 }
 
 static void waits_are_blamed_on_cgroups(void **state)
@@ -391,6 +446,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_reported_and_not_empty,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(a_pattern_that_matches_nothing_is_reported,
+		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(recordings_are_compared_by_cgroup_class_or_task,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(waits_are_blamed_on_cgroups, pass_setup,
 		                                pass_teardown),

@@ -9,8 +9,6 @@
 #include "mcp/tools/tools.h"
 #include "mcp/tools/trace_call.h"
 
-static const char *const modes[] = { "per_thread", "per_process", "per_comm",
-	                             "per_cgroup", "per_class",   NULL };
 static const char *const methods[] = { "IQR", "MAD", "StdDev", "Percentile", NULL };
 static const char *const outlier_categories[] = { "latency", "runtime", "cpu", "all", NULL };
 static const char *const stack_kinds[] = { "cpu", "off-cpu", "waker", NULL };
@@ -20,19 +18,15 @@ static const char *const categories[] = { "scheduling", "interrupt", "io", "powe
 /* clang-format off */
 #define ARG_ROWS ARG_TRACE_ID, ARG_PID, ARG_COMM, ARG_CGROUP, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET
 #define ARG_PARALLEL { .name = "use_parallel", .type = ARG_BOOL, .description = "ignored", .fallback = "true" }
-#define ARG_MODE { .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, names, cgroups, or classes", \
-	.choices = modes, .fallback = "\"per_thread\"" }
 
 static const struct arg row_args[] = { ARG_ROWS, { 0 } };
 static const struct arg use_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, ARG_PARALLEL, { 0 } };
-static const struct arg runtime_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE, { 0 } };
-static const struct arg mode_args[] = { ARG_ROWS, ARG_MODE, { 0 } };
-static const struct arg blame_args[] = { ARG_ROWS,
-	{ .name = "aggregation_mode", .type = ARG_STRING, .description = "rows are threads, processes, names, cgroups, or classes",
-	  .choices = modes, .fallback = "\"per_comm\"" }, { 0 } };
+static const struct arg runtime_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE("per_thread"), { 0 } };
+static const struct arg mode_args[] = { ARG_ROWS, ARG_MODE("per_thread"), { 0 } };
+static const struct arg blame_args[] = { ARG_ROWS, ARG_MODE("per_comm"), { 0 } };
 /* Whole-machine lists that no task owns. */
 static const struct arg machine_args[] = { ARG_TRACE_ID, ARG_CPU, ARG_WINDOW, ARG_LIMIT, ARG_OFFSET, { 0 } };
-static const struct arg slices_args[] = { ARG_ROWS, ARG_MODE,
+static const struct arg slices_args[] = { ARG_ROWS, ARG_MODE("per_thread"),
 	{ .name = "extract_scx_metadata", .type = ARG_BOOL, .description = "also by layer and dispatch queue",
 	  .fallback = "true" }, { 0 } };
 static const struct arg layer_args[] = { ARG_TRACE_ID,
@@ -334,7 +328,7 @@ static const char *const analysis_types[] = {
 };
 
 /* clang-format off */
-static const struct arg scheduling_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE,
+static const struct arg scheduling_args[] = { ARG_ROWS, ARG_PARALLEL, ARG_MODE("per_thread"),
 	{ .name = "analysis_type", .type = ARG_STRING, .description = "the question", .is_required = true,
 	  .choices = analysis_types }, { 0 } };
 /* clang-format on */

@@ -10,6 +10,9 @@
 /* Rows that an analysis makes at least, so that totals of its lists are true and pages can follow. */
 #define ROWS_MADE 5000U
 
+const char *const trace_modes[] = { "per_thread", "per_process", "per_comm",
+	                            "per_cgroup", "per_class",   NULL };
+
 static uint32_t rows_wanted(struct tool_call *c)
 {
 	uint64_t wanted = call_u64(c, "offset") + call_u64(c, "limit") + 1;

@@ -7,6 +7,8 @@
 #include "analyze/pass.h"
 #include "mcp/tool.h"
 
+extern const char *const trace_modes[]; /* of ARG_MODE */
+
 /* Arguments, for tables. Descriptions are short: some forty tools repeat them. */
 #define ARG_TRACE_ID                                             \
 	{                                                        \
@@ -32,6 +34,12 @@
 	{                                                                              \
 		.name = "cgroup", .type = ARG_STRING,                                  \
 		.description = "only while in matching cgroups: path or name, * and ?" \
+	}
+#define ARG_MODE(mode)                                                                    \
+	{                                                                                 \
+		.name = "aggregation_mode", .type = ARG_STRING,                           \
+		.description = "rows are threads, processes, names, cgroups, or classes", \
+		.choices = trace_modes, .fallback = "\"" mode "\""                        \
 	}
 #define ARG_CPU                                                                               \
 	{                                                                                     \
