@@ -1,36 +1,61 @@
-/* fuzz/fuzz_mountinfo — any text as /proc/self/mountinfo, given as a file in memory. */
+/* fuzz/fuzz_mountinfo — any text as /proc/self/mountinfo, where the controller cpu is in version 2, and in version 1. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 #include "sys/cgroup_mount.h"
 
-static void find(const char *path)
-{
-	struct diag d = { 0 };
-	char *mount = NULL;
-	int err = cgroup_find_mount(path, &d, &mount);
+static char folder[] = "/tmp/fuzz-mountinfo-XXXXXX";
 
-	if (err)
-		fuzz_check(!mount && d.code == err && d.what[0]);
-	else
-		fuzz_check(mount && mount[0]);
-	free(mount);
+static const char *path_of(const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static void put(const char *name, const void *data, size_t size)
+{
+	int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	fuzz_check(fd >= 0);
+	fuzz_check(write(fd, data, size) == (ssize_t)size);
+	close(fd);
+}
+
+static void clean(void)
+{
+	unlink(path_of("cgroup"));
+	unlink(path_of("mountinfo"));
+	rmdir(folder);
+}
+
+static void find(const char *cgroup, bool is_v1)
+{
+	struct cgroup_hierarchy h = { 0 };
+
+	put("cgroup", cgroup, strlen(cgroup));
+	fuzz_check(cgroup_find_cpu(folder, &h) == 0);
+	fuzz_check(h.is_v1 == is_v1 && (!h.mount || h.mount[0]));
+	cgroup_hierarchy_done(&h);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("mountinfo", MFD_CLOEXEC);
-	char path[64];
+	static bool has_folder;
 
-	fuzz_check(fd >= 0);
-	fuzz_check(write(fd, data, size) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	find(path);
-	close(fd);
+	if (!has_folder) {
+		fuzz_check(mkdtemp(folder));
+		atexit(clean);
+		has_folder = true;
+	}
+	put("mountinfo", data, size);
+	find("0::/\n", false);
+	find("4:cpu,cpuacct:/a\n0::/\n", true);
 	return 0;
 }

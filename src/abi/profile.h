@@ -14,11 +14,12 @@ struct prof_cfg {
 	__u32 cpu;   /* PROF_ANY_CPU */
 	__u8 filter_tgid;
 	__u8 filter_cgroup;
+	__u8 is_cgroup_v1; /* as in struct ev_cfg */
 	__u8 no_kernel;
 	__u8 no_user;
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 may_create;  /* task storage can be allocated under scheduler locks */
-	__u8 pad_[6];
+	__u8 pad_[5];
 };
 
 /*

@@ -358,6 +358,7 @@ struct stat_cfg {
 	__u8 may_create;  /* storage may be allocated in the scheduler's context (Linux 6.4) */
 	__u8 switch_args; /* enum abi_switch_args */
 	__u8 filter_cgroup;
+	__u8 is_cgroup_v1; /* as in struct ev_cfg */
 	__u8 has_dsq;
 	__u8 dsq_at; /* which argument of dispatch_enqueue() is the queue; the task and the flags follow */
 	__u8 notes_changes; /* changed tasks are noted, and can be requested by id (Linux 6.10) */

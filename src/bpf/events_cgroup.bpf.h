@@ -21,14 +21,7 @@
 
 static __always_inline __u64 cgroup_id_of(struct task_struct *p)
 {
-	struct cgroup_subsys_state *css = NULL;
-
-	if (!cfg.is_cgroup_v1)
-		return task_cgroup_id(p);
-	bpf_probe_read_kernel(
-		&css, sizeof(css),
-		&p->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
-	return BPF_CORE_READ(css, cgroup, kn, id);
+	return task_cgroup_id(p, cfg.is_cgroup_v1);
 }
 
 static __always_inline void put_cgroup(__u32 tid, __u64 id)

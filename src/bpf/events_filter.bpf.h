@@ -13,7 +13,7 @@ static __always_inline bool is_wanted(struct task_struct *p)
 {
 	if (cfg.filter_tgid && (__u32)p->tgid != cfg.filter_tgid)
 		return false;
-	return !cfg.filter_cgroup || is_cgroup_wanted(p);
+	return !cfg.filter_cgroup || is_cgroup_wanted(p, cfg.is_cgroup_v1);
 }
 
 static __always_inline __u32 current_tid(void)

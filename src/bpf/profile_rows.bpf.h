@@ -104,7 +104,7 @@ static __always_inline bool is_wanted(struct task_struct *p)
 {
 	if (cfg.filter_tgid && !is_in_family(p))
 		return false;
-	return !cfg.filter_cgroup || is_cgroup_wanted(p);
+	return !cfg.filter_cgroup || is_cgroup_wanted(p, cfg.is_cgroup_v1);
 }
 
 static __always_inline bool is_full(void)

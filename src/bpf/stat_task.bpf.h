@@ -70,7 +70,7 @@ static __always_inline bool is_id_wanted(struct task_struct *p)
 static __always_inline void fill_id(struct stat_id *id, struct task_struct *p)
 {
 	id->process_start_ns = p->group_leader->start_boottime;
-	id->cgroup_id = task_cgroup_id(p);
+	id->cgroup_id = task_cgroup_id(p, cfg.is_cgroup_v1);
 	id->tid = (__u32)p->pid;
 	id->tgid = (__u32)p->tgid;
 	bpf_probe_read_kernel(id->process, sizeof(id->process), p->group_leader->comm);
@@ -82,7 +82,7 @@ static __always_inline void judge(struct stat_task *st, struct task_struct *p)
 	if (!cfg.filter_cgroup)
 		return;
 	st->filter_generation = filter_generation;
-	st->is_muted = !is_cgroup_wanted(p);
+	st->is_muted = !is_cgroup_wanted(p, cfg.is_cgroup_v1);
 }
 
 /* The reader polls once per interval; it is woken only when the ring would not last until then. */
@@ -307,8 +307,8 @@ static __noinline int recheck(struct stat_task *st, struct task_struct *p)
 	bool was_muted = st->is_muted;
 
 	judge(st, p);
-	if (st->nr_names != st->nr_renames || st->id.cgroup_id != task_cgroup_id(p) ||
-	    was_muted != st->is_muted)
+	if (st->nr_names != st->nr_renames ||
+	    st->id.cgroup_id != task_cgroup_id(p, cfg.is_cgroup_v1) || was_muted != st->is_muted)
 		change_identity(st, p);
 	if (was_muted != st->is_muted)
 		forget_stamps(st, p);

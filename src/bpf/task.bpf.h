@@ -30,9 +30,22 @@ static __always_inline __u32 task_state(struct task_struct *p)
 	return (__u32)BPF_CORE_READ(old, state);
 }
 
-static __always_inline __u64 task_cgroup_id(struct task_struct *p)
+/* In the hierarchy of version 2, or in that of version 1 which has the controller cpu. To be read with BPF_CORE_READ(). */
+static __always_inline struct cgroup *task_cgroup(struct task_struct *p, bool is_v1)
 {
-	return p->cgroups->dfl_cgrp->kn->id;
+	struct cgroup_subsys_state *css = NULL;
+
+	if (!is_v1)
+		return p->cgroups->dfl_cgrp;
+	bpf_probe_read_kernel(
+		&css, sizeof(css),
+		&p->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
+	return BPF_CORE_READ(css, cgroup);
+}
+
+static __always_inline __u64 task_cgroup_id(struct task_struct *p, bool is_v1)
+{
+	return is_v1 ? BPF_CORE_READ(task_cgroup(p, true), kn, id) : p->cgroups->dfl_cgrp->kn->id;
 }
 
 /* Id of the cgroup that many levels below the root on the way to this one. */

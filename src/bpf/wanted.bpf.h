@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "abi/wanted.h"
@@ -18,11 +19,11 @@ struct {
 	__type(value, __u8);
 } wanted_cgroups SEC(".maps");
 
-static __noinline bool is_cgroup_wanted(struct task_struct *p)
+static __noinline bool is_cgroup_wanted(struct task_struct *p, bool is_v1)
 {
-	struct cgroup *cgrp = p->cgroups->dfl_cgrp;
-	__u64 id = cgrp->kn->id;
-	int level = cgrp->level;
+	struct cgroup *cgrp = task_cgroup(p, is_v1);
+	__u64 id = BPF_CORE_READ(cgrp, kn, id);
+	int level = BPF_CORE_READ(cgrp, level);
 	__u8 *mode;
 
 	if (bpf_map_lookup_elem(&wanted_cgroups, &id))

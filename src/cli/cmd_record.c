@@ -10,7 +10,6 @@
 #include "abi/event_check.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/match.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/record_events.h"
@@ -85,8 +84,9 @@ static const struct opt options[] = {
 	OPT_U64('p', "pid", "PID", struct record_args, pid, 1, 4194304, "only this process, with all its threads",
 		.details = "Its switches, wakeups and migrations. Fork, exec, exit, interrupts and idle states are "
 			   "still recorded system-wide; CPU time of other tasks is left blank. Ends with the process."),
-	OPT_LIST(0, "cgroup", "REGEX", struct record_args, cgroup,
-		"only cgroups whose name or path matches, with all below"),
+	OPT_LIST(0, "cgroup", "PATTERN", struct record_args, cgroup,
+		"only tasks in matching cgroups, or below: a path or name with * and ?",
+		.details = "In the hierarchy that has the controller cpu. / is the root alone."),
 	OPT_LIST('k', "kprobes", "FUNCTION[,...]", struct record_args, kprobes,
 		"also each call of these functions of the kernel"),
 	OPT_LIST(0, "uprobes", "PATH:SYMBOL", struct record_args, uprobes,
@@ -274,8 +274,6 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 
 	if (err)
 		return err;
-	if (recorder_nr_cgroups(r) == 0 && cfg->source.nr_cgroup)
-		log_warn("no cgroup matches; only fork, exec and exit events will be recorded");
 	record_events_missing(events, recorder_missing(r));
 	err = recorder_run(r, has_progress ? show_progress : NULL, NULL, d, &why);
 	while (recorder_remark(r, &remark))
@@ -291,7 +289,6 @@ static int record(const struct recorder_cfg *cfg, const struct opt_list *events,
 static int check_args(const struct record_args *args, const struct opt_list *command,
                       uint32_t stacks, struct diag *d)
 {
-	struct match *match = NULL;
 	int err;
 
 	if (args->duration_ns && args->trace_ns)
@@ -310,10 +307,6 @@ static int check_args(const struct record_args *args, const struct opt_list *com
 		return diag_set(d, -EINVAL, "leave one of them out",
 		                "a flight recorder keeps no system statistics (-s)");
 	err = record_flight_check(&args->flight, args->output, d);
-	if (err)
-		return err;
-	err = match_new(args->cgroup.items, args->cgroup.nr, d, &match);
-	match_free(match);
 	return err || !args->pid ? err : cli_check_pid(args->pid, d);
 }
 

@@ -121,8 +121,6 @@ static int run(const struct flight_cfg *cfg, const struct opt_list *events, stru
 
 	if (err)
 		return err;
-	if (flight_nr_cgroups(f) == 0 && cfg->source.nr_cgroup)
-		log_warn("no cgroup matches; only fork, exec and exit events will be recorded");
 	record_events_missing(events, flight_missing(f));
 	log_info("waiting for %zu triggers, and for SIGUSR2 to %d", cfg->nr_triggers, getpid());
 	err = flight_run(f, &listener, d, &why);

@@ -224,6 +224,7 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 		return diag_set(d, err, NULL, "out of memory");
 	e->skel->rodata->cfg.filter_tgid = cfg->tgid;
 	e->skel->rodata->cfg.filter_cgroup = cfg->is_cgroup_only;
+	e->skel->rodata->cfg.is_cgroup_v1 = cfg->is_cgroup_v1;
 	e->skel->rodata->cfg.switch_args = (__u8)cfg->switch_args;
 	e->skel->rodata->cfg.wake_bytes = cfg->ring_bytes / 8;
 	e->skel->rodata->cfg.stack_bytes = cfg->ring_bytes / 2;

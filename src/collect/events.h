@@ -28,6 +28,7 @@ struct events_cfg {
 	uint8_t measures;         /* EV_MEASURES_*: quotas and steal, with switches */
 	uint32_t tgid;            /* 0 = all */
 	bool is_cgroup_only;      /* only tasks in the cgroups of events_add_cgroup() */
+	bool is_cgroup_v1;        /* these are of v1's hierarchy of the controller cpu */
 	bool is_scx_by_kprobe;    /* for tests: collect/scx_part */
 	bool is_context_counted;  /* for tests: collect/context */
 	bool is_quota_by_cpu;     /* for tests: as before Linux 6.18 */

@@ -18,7 +18,8 @@ struct stat_filter {
 	struct match *global_comm;
 	const char *const *patterns; /* the caller's */
 	size_t nr_patterns;
-	char *mount;
+	bool is_regex;
+	struct cgroup_hierarchy hierarchy;
 	struct cgroup_tree *tree;
 	struct cgroup_set wanted;
 	struct map *name_of; /* cgroup id -> index into names */
@@ -31,17 +32,15 @@ DEFINE_SCOPED(stat_filter, stat_filter_free)
 
 static int setup_cgroups(struct stat_filter *f, const struct stat_filter_cfg *cfg, struct diag *d)
 {
-	struct diag why = { 0 };
-	int err = cgroup_find_mount("/proc/self/mountinfo", &why, &f->mount);
+	int err = cgroup_find_cpu("/proc/self", &f->hierarchy);
 
-	if (!err)
+	if (!err && f->hierarchy.mount)
 		return stat_filter_refresh(f, d);
 	/* Names are nice to have; a filter that cannot be applied is not. */
 	if (!cfg->nr_cgroup)
 		return 0;
-	if (d)
-		*d = why;
-	return err;
+	return diag_set(d, err ? err : -ENOENT, "mount it: mount -t cgroup2 none /sys/fs/cgroup",
+	                "no hierarchy of cgroups that has the controller cpu is mounted");
 }
 
 int stat_filter_new(const struct stat_filter_cfg *cfg, struct diag *d, struct stat_filter **out)
@@ -53,6 +52,7 @@ int stat_filter_new(const struct stat_filter_cfg *cfg, struct diag *d, struct st
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	f->patterns = cfg->cgroup;
 	f->nr_patterns = cfg->nr_cgroup;
+	f->is_regex = cfg->is_cgroup_regex;
 	err = map_new(sizeof(uint64_t), NAMES_MAX, &f->name_of);
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
@@ -75,7 +75,7 @@ void stat_filter_free(struct stat_filter *f)
 	match_free(f->global_comm);
 	cgroup_set_done(&f->wanted);
 	cgroup_tree_free(f->tree);
-	free(f->mount);
+	cgroup_hierarchy_done(&f->hierarchy);
 	map_free(f->name_of);
 	for (uint32_t i = 0; i < f->nr_names; i++)
 		free(f->names[i]);
@@ -89,11 +89,12 @@ static int read_tree(struct stat_filter *f, struct diag *d)
 	struct cgroup_set wanted = { 0 };
 	int err;
 
-	if (!f->mount)
+	if (!f->hierarchy.mount)
 		return 0;
-	err = cgroup_tree_read(f->mount, d, &tree);
+	err = cgroup_tree_read(f->hierarchy.mount, d, &tree);
 	if (!err && f->nr_patterns)
-		err = cgroup_resolve(tree, f->patterns, f->nr_patterns, d, &wanted);
+		err = (f->is_regex ? cgroup_resolve : cgroup_match)(tree, f->patterns,
+		                                                    f->nr_patterns, d, &wanted);
 	if (err) {
 		cgroup_tree_free(tree);
 		return err;
@@ -109,6 +110,11 @@ int stat_filter_refresh(struct stat_filter *f, struct diag *d)
 {
 	f->nr_rereads = 0;
 	return read_tree(f, d);
+}
+
+bool stat_filter_is_v1(const struct stat_filter *f)
+{
+	return f->hierarchy.is_v1;
 }
 
 bool stat_filter_is_cgroup_only(const struct stat_filter *f)

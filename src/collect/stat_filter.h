@@ -25,18 +25,24 @@ struct stat_filter_cfg {
 	size_t nr_comm;
 	const char *const *global_comm;
 	size_t nr_global_comm;
-	const char *const *cgroup;
+	const char *const *cgroup; /* patterns of base/cgroup_pattern */
 	size_t nr_cgroup;
+	bool is_cgroup_regex; /* they are regular expressions instead: cgroup_resolve() */
 	bool wants_cgroup_names;
 };
 
-/* -EINVAL for a bad pattern; -ENOENT when cgroups are asked for and no v2 hierarchy is mounted. */
+/*
+ * -EINVAL for a bad regular expression; -ENOENT when cgroups are asked for and none can be read, or no cgroup fits a pattern. Of
+ * regular expressions some may fit later.
+ */
 MUST_USE int stat_filter_new(const struct stat_filter_cfg *cfg, struct diag *d,
                              struct stat_filter **out);
 void stat_filter_free(struct stat_filter *f); /* NULL is fine */
 
 bool stat_filter_accepts(void *filter, const struct stat_id *id); /* fits tally_cfg.accept */
 
+/* Whether cgroups are those of v1's hierarchy of the controller cpu. */
+bool stat_filter_is_v1(const struct stat_filter *f);
 /* Whether the kernel can do the cgroup part, and with which ones. */
 bool stat_filter_is_cgroup_only(const struct stat_filter *f);
 const struct cgroup_set *stat_filter_cgroups(const struct stat_filter *f);

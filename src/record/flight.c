@@ -307,11 +307,6 @@ int flight_run(struct flight *f, const struct flight_listener *listener, struct 
 	return err;
 }
 
-size_t flight_nr_cgroups(const struct flight *f)
-{
-	return record_source_nr_cgroups(f->source);
-}
-
 uint64_t flight_missing(const struct flight *f)
 {
 	return record_source_missing(f->source);

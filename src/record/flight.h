@@ -49,7 +49,6 @@ struct flight_listener {
 };
 
 MUST_USE int flight_open(const struct flight_cfg *cfg, struct diag *d, struct flight **out);
-size_t flight_nr_cgroups(const struct flight *f);       /* that the patterns match */
 uint64_t flight_missing(const struct flight *f);        /* kinds that this kernel does not have */
 bool flight_remark(struct flight *f, struct diag *out); /* as record_source_remark() */
 MUST_USE int flight_run(struct flight *f, const struct flight_listener *listener, struct diag *d,

@@ -115,6 +115,7 @@ static int open_events(struct record_source *s, const struct tracing *tracing, s
 		.measures = tracing->measures,
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = s->cfg.nr_cgroup != 0,
+		.is_cgroup_v1 = stat_filter_is_v1(s->filter),
 		.is_scx_by_kprobe = s->cfg.is_scx_by_kprobe,
 		.is_context_counted = s->cfg.is_context_counted,
 		.is_quota_by_cpu = s->cfg.is_quota_by_cpu,
@@ -390,11 +391,6 @@ const char *record_source_stack_event(const struct record_source *s)
 const struct topology *record_source_topology(const struct record_source *s)
 {
 	return s->topology;
-}
-
-size_t record_source_nr_cgroups(const struct record_source *s)
-{
-	return stat_filter_cgroups(s->filter)->nr;
 }
 
 uint8_t record_source_measures(const struct record_source *s)

@@ -94,7 +94,6 @@ bool record_source_remark(struct record_source *s, struct diag *out);
 /* What stacks of CPUs are sampled by: "cycles", "cpu-clock"; NULL = there are none. */
 const char *record_source_stack_event(const struct record_source *s);
 const struct topology *record_source_topology(const struct record_source *s);
-size_t record_source_nr_cgroups(const struct record_source *s); /* that the patterns match */
 uint64_t record_source_missing(
 	const struct record_source *s); /* kinds that this kernel does not have */
 uint8_t record_source_measures(const struct record_source *s); /* EV_MEASURES_* */

@@ -131,11 +131,6 @@ int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx, 
 	return explain(r, err, d);
 }
 
-size_t recorder_nr_cgroups(const struct recorder *r)
-{
-	return record_source_nr_cgroups(r->source);
-}
-
 uint64_t recorder_missing(const struct recorder *r)
 {
 	return record_source_missing(r->source);

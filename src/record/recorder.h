@@ -39,8 +39,7 @@ struct recorder_stats {
 typedef bool recorder_progress_fn(void *ctx, const struct recorder_stats *stats);
 
 MUST_USE int recorder_open(const struct recorder_cfg *cfg, struct diag *d, struct recorder **out);
-size_t recorder_nr_cgroups(const struct recorder *r); /* that the patterns match */
-uint64_t recorder_missing(const struct recorder *r);  /* kinds that this kernel does not have */
+uint64_t recorder_missing(const struct recorder *r); /* kinds that this kernel does not have */
 bool recorder_remark(struct recorder *r, struct diag *out); /* as record_source_remark() */
 /* progress, which may be NULL, is called about four times a second. */
 MUST_USE int recorder_run(struct recorder *r, recorder_progress_fn *progress, void *ctx,

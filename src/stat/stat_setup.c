@@ -167,6 +167,7 @@ static int open_collector(struct stat_session *s, struct diag *d)
 		.tid = s->cfg.tid,
 		.tgid = s->cfg.tgid,
 		.is_cgroup_only = stat_filter_is_cgroup_only(s->filter),
+		.is_cgroup_v1 = stat_filter_is_v1(s->filter),
 		.outlier_ns = s->cfg.outlier_ns,
 		.open_wait_ns = STAT_OPEN_WAIT_NS,
 		.is_from_waking = s->cfg.is_from_waking,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/cgroup_pattern.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/match.h"
@@ -212,7 +213,7 @@ int cgroup_tree_read(const char *mount, struct diag *d, struct cgroup_tree **out
 		return diag_set(d, -ENOMEM, NULL, "cannot hold the cgroups");
 	t->mount_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (t->mount_fd < 0)
-		return diag_set(d, -errno, "check that cgroup v2 is mounted there",
+		return diag_set(d, -errno, "check that cgroups are mounted there",
 		                "cannot open '%s'", mount);
 	t->mount = realpath(mount, NULL);
 	t->paths = arena_new(TREE_CAP);
@@ -338,6 +339,45 @@ int cgroup_resolve(const struct cgroup_tree *t, const char *const *patterns, siz
 	return 0;
 }
 
+static bool is_meant(const struct cgroup_node *g, const char *const *patterns, size_t nr,
+                     bool *is_used)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < nr; i++)
+		if (cgroup_pattern_fits(patterns[i], g->path))
+			is_any = is_used[i] = true;
+	return is_any;
+}
+
+int cgroup_match(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
+                 struct diag *d, struct cgroup_set *out)
+{
+	SCOPED(scoped_free) bool *is_below = calloc(t->nr + 1UL, sizeof(*is_below));
+	SCOPED(scoped_free) bool *is_used = calloc(nr + 1, sizeof(*is_used));
+	SCOPED(scoped_free) struct cgroup_pick *picks = calloc(t->nr + 1UL, sizeof(*picks));
+	size_t nr_picks = 0;
+
+	if (!is_below || !is_used || !picks)
+		return diag_set(d, -ENOMEM, NULL, "cannot hold the matching cgroups");
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct cgroup_node *g = &t->groups[i];
+		bool is_picked = is_meant(g, patterns, nr, is_used);
+
+		is_below[i] = i && is_below[g->parent];
+		if (!is_picked || is_below[i])
+			continue;
+		is_below[i] = i != 0; /* of the root, only itself is meant */
+		picks[nr_picks++] = (struct cgroup_pick){ g->id, !i };
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (!is_used[i])
+			return diag_set(d, -ENOENT, CGROUP_PATTERN_HINT,
+			                "no cgroup matches '%.64s'", patterns[i]);
+	*out = (struct cgroup_set){ .picks = TAKE_PTR(picks), .nr = nr_picks };
+	return 0;
+}
+
 bool cgroup_set_has(const struct cgroup_tree *t, const struct cgroup_set *s, uint64_t id)
 {
 	const struct cgroup_node *g = find_group(t, id);
@@ -365,7 +405,7 @@ int cgroup_open_id(int mount_fd, uint64_t id)
 
 	if (fstatfs(mount_fd, &fs))
 		return -errno;
-	if (fs.f_type != CGROUP2_SUPER_MAGIC)
+	if (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC)
 		return -EINVAL;
 	fd = open_by_handle_at(mount_fd, &h.handle, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;

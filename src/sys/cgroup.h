@@ -1,5 +1,5 @@
 /*
- * sys/cgroup — the cgroup v2 hierarchy: where it is, what is in it, which parts a user means.
+ * sys/cgroup — a hierarchy of cgroups: what is in it, which parts a user means.
  *
  * A tree is one walk over the directories, capped in depth and number; directories that vanish meanwhile
  * are left out. Walk again to see newer ones. Ids are those that the kernel reports for tasks. Only
@@ -49,6 +49,11 @@ MUST_USE int cgroup_tree_each(const struct cgroup_tree *t,
  */
 MUST_USE int cgroup_resolve(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
                             struct diag *d, struct cgroup_set *out);
+/*
+ * Those that patterns of base/cgroup_pattern mean, joined by OR. -ENOENT with a sentence for one that fits no cgroup.
+ */
+MUST_USE int cgroup_match(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
+                          struct diag *d, struct cgroup_set *out);
 bool cgroup_set_has(const struct cgroup_tree *t, const struct cgroup_set *s, uint64_t id);
 void cgroup_set_done(struct cgroup_set *s);
 

@@ -97,22 +97,6 @@ static int find_mount(const char *mountinfo, const char *controller, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out)
-{
-	char *point;
-	int err = find_mount(mountinfo, NULL, &point);
-
-	if (err == -ENOMEM)
-		return diag_set(d, err, NULL, "cannot hold a path");
-	if (err)
-		return diag_set(d, err, "is /proc mounted?", "cannot read '%s'", mountinfo);
-	if (!point)
-		return diag_set(d, -ENOENT, "mount it: mount -t cgroup2 none /sys/fs/cgroup",
-		                "no cgroup v2 hierarchy is mounted");
-	*out = point;
-	return 0;
-}
-
 /* Lines are ID:CONTROLLERS:PATH; that of v2 is 0::PATH. */
 static int find_cpu_line(const char *path, int *id)
 {

@@ -9,13 +9,6 @@
 #include <stdbool.h>
 
 #include "base/attr.h"
-#include "base/diag.h"
-
-/*
- * The mount point of the v2 hierarchy, from a file like /proc/self/mountinfo. Hybrid systems have it
- * beside the v1 ones. -ENOENT with a diag if none is mounted.
- */
-MUST_USE int cgroup_find_mount(const char *mountinfo, struct diag *d, char **out);
 
 struct cgroup_hierarchy {
 	int id; /* the kernel's number; 0 = v2 */

@@ -588,11 +588,13 @@ def cgroups(*names):
 @contextlib.contextmanager
 def cpu_cgroups(*names):
     """As cgroups(), in the hierarchy that has the controller cpu: that of version 1 if it is mounted, else version 2."""
-    need_live()
     mount = cpu_hierarchy()
-    made = []
     if not mount:
-        raise NotHere("the hierarchy of the controller cpu is not mounted")
+        with cgroups(*names) as made:
+            yield made
+        return
+    need_live()
+    made = []
     try:
         for name in names:
             made.append(os.path.join(mount, f"schedscope-{name}-{os.getpid()}"))

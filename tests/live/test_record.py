@@ -18,8 +18,8 @@ import time
 
 import pair
 from live import (IS_EMULATED, LONG_S, ROOT, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Work,
-                  boot_minus_monotonic_ns, case, cgroups, expect, expect_between, expect_near, main, move, need_live, once, run, scratch,
-                  unseen_switches)
+                  boot_minus_monotonic_ns, case, cpu_cgroups, cpu_hierarchy, expect, expect_between, expect_near, main, move,
+                  need_live, once, remove_cgroup, run, scratch, unseen_switches)
 
 sys.path.insert(0, str(ROOT / "tests/trace"))
 import decode
@@ -478,7 +478,7 @@ def what_cannot_be_is_refused_before_anything_starts():
     expect_refusal(2, "contradict", "--duration", "1", "--trace-ms", "500", "-o", "t", *command)
     expect_refusal(2, "contradict", "-p", "1", "-o", "t", *command)
     expect_refusal(2, "is too short", "-d", "1", "-o", "t", *command)
-    expect_refusal(2, "parenthesis", "--cgroup", "(", "-o", "t", *command)
+    expect_refusal(1, "no cgroup matches '(web)'", "--cgroup", "(web)", "-o", "t", *command)
     expect_refusal(1, f"no process {NO_PID}", "-p", NO_PID, "-o", "t")
 
 
@@ -758,28 +758,38 @@ def a_filtered_recording_shows_no_other_task_running():
 
 
 @case
-def a_search_that_was_given_up_is_reported_by_the_recording():
-    """One cgroup fits the pattern, another makes the search for it take too long: the file says that some may be missing."""
-    pattern = r"(*NO_AUTO_POSSESS)(rec-fits-\d+|^(((\w+)+)+)+!)$"
-    with scratch() as folder, cgroups("rec-fits", "rec-" + 40 * "a") as _:
-        with Record(os.path.join(folder, "t"), "--cgroup", pattern) as ours:
-            reported = ours.finish()["text"]
-        found = {row["what"]: row for row in json.loads(run("analyze", ours.path, "--json").stdout)["losses"]}
-        text = run("analyze", ours.path).stdout
-        whole = os.path.join(folder, "whole")
-        expect(run("record", "-d", "100ms", "-o", whole).returncode == 0, "a recording without a pattern fails")
-        expect(json.loads(run("analyze", whole, "--json").stdout)["losses"] == [], "nothing was lost, and yet")
-    nr = found["searches_aborted"]["count"] if "searches_aborted" in found else 0
-    expect(nr > 0, f"{found}, {reported}")
-    for words in (reported, text):
-        expect(f"{nr} searches for a pattern were given up at their limit" in words, words)
+def a_pattern_records_a_cgroup_of_the_cpu_hierarchy_with_all_below():
+    """As analyze --cgroup: by path or name, with * and ?. What is beside it is not recorded."""
+    with scratch() as folder, cpu_cgroups("rec-in", "rec-out") as (inside, outside):
+        below = os.path.join(inside, "below")
+        os.mkdir(below)
+        works = [Work("hogs", cgroup=group, nr=1, ms=15000) for group in (inside, below, outside)]
+
+        def recorded(pattern):
+            name = os.path.join(folder, "t")
+            done = run("record", "-d", "1s", "-o", name, "--cgroup", pattern)
+            expect(done.returncode == 0, f"{pattern}: {done.stderr}")
+            told = run("analyze", name, "process_runtime", "--json", "--per-process")
+            expect(told.returncode == 0, f"{pattern}: {told.stderr}, {done.stderr}")
+            return {row["pid"] for row in json.loads(told.stdout)["processes"]}
+        try:
+            time.sleep(0.3)
+            path = "/" + os.path.relpath(inside, cpu_hierarchy())
+            for pattern in (path, os.path.basename(inside), f"*rec-in-{os.getpid()}", path[:-1] + "?"):
+                pids = recorded(pattern)
+                expect(pids == {works[0].pid, works[1].pid}, f"{pattern}: {pids}, not {[work.pid for work in works]}")
+            expect(recorded(path + "/below") == {works[1].pid}, "one below was not recorded alone")
+        finally:
+            for work in works:
+                work.kill()
+            remove_cgroup(below)
 
 
 @case
 def a_task_that_leaves_the_cgroup_is_shown_no_longer():
     """Two that compete for a CPU are moved out while one of them runs."""
-    with scratch() as folder, cgroups("rec-home", "rec-abroad") as (home, abroad):
-        with Record(os.path.join(folder, "t"), "--cgroup", f"{os.path.basename(home)}$") as ours:
+    with scratch() as folder, cpu_cgroups("rec-home", "rec-abroad") as (home, abroad):
+        with Record(os.path.join(folder, "t"), "--cgroup", os.path.basename(home)) as ours:
             work = Work("hogs", cgroup=home, nr=2, ms=900)
             time.sleep(0.4)
             before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)

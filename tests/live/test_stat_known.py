@@ -9,7 +9,7 @@ import concurrent.futures
 import os
 import time
 
-from live import (IS_EMULATED, WAIT_S, WORKLOAD, Disturbed, NotHere, Stat, Work, case, cgroups, expect, expect_between,
+from live import (IS_EMULATED, WAIT_S, WORKLOAD, Disturbed, NotHere, Stat, Work, case, cpu_cgroups, expect, expect_between,
                   expect_near, has_cpu_alone, main, measure, need_live, once, part, row, rows, run, scratch, storage_misses,
                   truth_of, workload)
 
@@ -350,7 +350,7 @@ def a_task_that_never_leaves_its_cpu_is_shown_while_it_runs():
 
 @case
 def a_move_to_another_cgroup_starts_a_new_row():
-    with cgroups("a", "b") as dirs:
+    with cpu_cgroups("a", "b") as dirs:
         it, report = measure(lambda: workload("cgroup", a=dirs[0], b=dirs[1], before=20, after=40),
                              "-g", "sleep", "--by", "cgroup", "--top", "1000")
     for path, task in zip(dirs, it["tasks"]):

@@ -12,7 +12,7 @@ import sys
 import termios
 import time
 
-from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Stat, Work, as_nobody, case, cgroup2, cgroups,
+from live import (IS_EMULATED, SCHEDSCOPE, SLOW, WAIT_S, WORKLOAD, Meanwhile, NotHere, Stat, Work, as_nobody, case, cgroup2, cpu_cgroups,
                   expect, expect_between, expect_near, expect_sentence, expect_usage_error, is_before, main, measure, move,
                   need_live, output, part, row, rows, scratch, workload)
 
@@ -151,7 +151,7 @@ def a_signal_gives_exit_0_at_any_time():
 @case
 def time_away_from_the_cgroup_is_no_sample():
     """Tasks that leave while they sleep or wait, and come back in the middle of a sleep or a wait."""
-    with cgroups("away-a", "away-b") as (home, abroad):
+    with cpu_cgroups("away-a", "away-b") as (home, abroad):
         with Stat("--cgroup", named(home), "-g", ALL, "--by", "tid", "-d", interval="100ms") as stat:
             works = [Work("hogs", cgroup=home, nr=3, ms=3200 * SLOW),
                      Work("sleep", cgroup=home, nr=8, rounds=1000 * SLOW, us=3000)]
@@ -196,11 +196,11 @@ def a_thread_that_execs_keeps_its_samples():
 
 @case
 def other_cgroups_that_come_and_go_do_not_split_a_task():
-    with cgroups("come-keep") as (keep,):
+    with cpu_cgroups("come-keep") as (keep,):
         with Stat("--cgroup", f"^schedscope-come-.*{os.getpid()}$", "-C", "-g", ALL, interval="100ms") as stat:
             work = Work("sleep", cgroup=keep, nr=1, rounds=300, us=5000)
             for i in range(12):
-                with cgroups(f"come-{i}", f"come-{i}-too"):
+                with cpu_cgroups(f"come-{i}", f"come-{i}-too"):
                     time.sleep(0.1)
             it = work.account()
             report = stat.finish()
@@ -264,7 +264,7 @@ def rates_and_intervals_do_not_disturb_each_other():
 def a_new_cgroup_is_counted_beside_global_names():
     need_live()
     args = ("--cgroup", f"^schedscope-late-.*{os.getpid()}$", "--global-comm", "^nobody-has-this$")
-    with cgroup2(), Stat(*args, "-g", ALL, "--by", "tid", "--outliers", "2000") as stat, cgroups("late-one") as (path,):
+    with cgroup2(), Stat(*args, "-g", ALL, "--by", "tid", "--outliers", "2000") as stat, cpu_cgroups("late-one") as (path,):
         hogs = Work("hogs", cgroup=path, nr=3, ms=1000)
         it = Work("sleep", cgroup=path, nr=1, rounds=100, us=5000).account()
         hogs.account()
@@ -406,7 +406,7 @@ def rows_are_sorted_and_cut_as_asked():
 
 @case
 def a_cgroup_filter_counts_no_other_task():
-    with cgroups("only-a", "only-b") as (ours, other):
+    with cpu_cgroups("only-a", "only-b") as (ours, other):
         with Stat("--cgroup", named(ours), "-g", ALL, "--by", "tid") as stat:
             wanted = Work("sleep", cgroup=ours, nr=2, rounds=100)
             stranger = Work("sleep", cgroup=other, nr=2, rounds=100)

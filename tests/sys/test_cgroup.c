@@ -49,16 +49,12 @@ static int compare(const void *a, const void *b)
 }
 
 /* Expected are paths by name: "/a" for a pick with all below it, "=/a" for an exact one. */
-static void expect_picks(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
-                         const char *expected)
+static void expect_set(const struct cgroup_tree *t, struct cgroup_set set, const char *expected)
 {
-	struct cgroup_set set = { 0 };
-	struct diag d = { 0 };
 	char *names[16];
 	char got[512] = "";
 	size_t len = 0;
 
-	expect_eq(cgroup_resolve(t, patterns, nr, &d, &set), 0);
 	assert_true(set.nr < 16);
 	for (size_t i = 0; i < set.nr; i++) {
 		char *path = NULL;
@@ -76,6 +72,58 @@ static void expect_picks(const struct cgroup_tree *t, const char *const *pattern
 	}
 	assert_string_equal(got, expected);
 	cgroup_set_done(&set);
+}
+
+static void expect_picks(const struct cgroup_tree *t, const char *const *patterns, size_t nr,
+                         const char *expected)
+{
+	struct cgroup_set set = { 0 };
+	struct diag d = { 0 };
+
+	expect_eq(cgroup_resolve(t, patterns, nr, &d, &set), 0);
+	expect_set(t, set, expected);
+}
+
+static void wildcards_fit_paths_and_names_as_in_analyses(void **state)
+{
+	static const struct {
+		const char *patterns[2];
+		size_t nr;
+		const char *expected; /* NULL: one fits none */
+	} cases[] = {
+		{ { "/" }, 1, "=/" },
+		{ { "web" }, 1, "/user.slice/app.slice/web" },
+		{ { "web*" }, 1, "/system.slice/web.service /user.slice/app.slice/web" },
+		{ { "*.slice" }, 1, "/system.slice /user.slice" },
+		{ { "/user.slice/*" }, 1, "/user.slice/app.slice /user.slice/other" },
+		{ { "/user.slice/?????" }, 1, "/user.slice/other" },
+		{ { "worker", "/user.slice/app.slice" }, 2, "/user.slice/app.slice" },
+		{ { "/", "init.scope" }, 2, "/init.scope =/" },
+		{ { "*" }, 1, "/init.scope /system.slice /user.slice =/" },
+		{ { "root" }, 1, NULL },
+		{ { "we" }, 1, NULL },
+		{ { "^web$" }, 1, NULL },
+		{ { "web", "none" }, 2, NULL },
+	};
+	struct tree tree;
+	struct cgroup_tree *t;
+
+	(void)state;
+	make_tree(&tree);
+	t = walk(&tree);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cgroup_set set = { 0 };
+		struct diag d = { 0 };
+
+		expect_eq(cgroup_match(t, cases[i].patterns, cases[i].nr, &d, &set),
+		          cases[i].expected ? 0 : -ENOENT);
+		if (cases[i].expected)
+			expect_set(t, set, cases[i].expected);
+		else
+			assert_non_null(strstr(d.what, "no cgroup matches '"));
+	}
+	cgroup_tree_free(t);
+	tree_done(&tree);
 }
 
 static void patterns_follow_the_rules(void **state)
@@ -249,37 +297,33 @@ static void the_mount_is_found_in_all_layouts(void **state)
 		{ "", NULL },
 	};
 	struct tree tree;
-	char path[128];
 
 	(void)state;
 	tree_init(&tree);
-	snprintf(path, sizeof(path), "%s/mountinfo", tree.root);
+	tree_write(&tree, "cgroup", "0::/\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct diag d = { 0 };
-		char *mount = NULL;
+		struct cgroup_hierarchy h;
 
 		tree_write(&tree, "mountinfo", cases[i].mountinfo);
-		expect_eq(cgroup_find_mount(path, &d, &mount), cases[i].point ? 0 : -ENOENT);
+		expect_eq(cgroup_find_cpu(tree.root, &h), 0);
 		if (cases[i].point)
-			assert_string_equal(mount, cases[i].point);
+			assert_string_equal(h.mount, cases[i].point);
 		else
-			assert_string_equal(d.what, "no cgroup v2 hierarchy is mounted");
-		free(mount);
+			assert_null(h.mount);
+		cgroup_hierarchy_done(&h);
 	}
 	tree_done(&tree);
 }
 
 static void a_missing_mountinfo_is_an_error(void **state)
 {
-	struct diag d = { 0 };
-	char *mount = NULL;
 	struct tree tree;
 
 	(void)state;
 	tree_init(&tree);
+	tree_write(&tree, "cgroup", "0::/\n");
+	expect_eq(cgroup_find_cpu(tree.root, &(struct cgroup_hierarchy){ 0 }), -ENOENT);
 	tree_done(&tree);
-	expect_eq(cgroup_find_mount(tree.root, &d, &mount), -ENOENT);
-	assert_string_equal(d.hint, "is /proc mounted?");
 }
 
 static void quotas_are_where_the_controller_cpu_is(void **state)
@@ -324,24 +368,30 @@ static void quotas_are_where_the_controller_cpu_is(void **state)
 	expect_eq(cgroup_find_cpu(tree.root, &(struct cgroup_hierarchy){ 0 }), -ENOENT);
 }
 
+/* NULL: this machine has none. */
+static char *find_mount(void)
+{
+	struct cgroup_hierarchy h = { 0 };
+
+	return cgroup_find_cpu("/proc/self", &h) ? NULL : h.mount;
+}
+
 static bool has_hierarchy(void)
 {
-	char *mount = NULL;
-	int err = cgroup_find_mount("/proc/self/mountinfo", NULL, &mount);
+	char *mount = find_mount();
 
 	free(mount);
-	return err == 0;
+	return mount;
 }
 
 /* Making a cgroup takes a hierarchy that is ours; asking for its name takes the right to open by handle. */
 static bool may_make_cgroups(void)
 {
 	struct caps caps = { 0 };
-	char *mount = NULL;
+	char *mount = find_mount();
 	bool may;
 
-	may = caps_get(&caps) == 0 && caps_has(&caps, CAP_DAC_READ_SEARCH) &&
-	      cgroup_find_mount("/proc/self/mountinfo", NULL, &mount) == 0 &&
+	may = caps_get(&caps) == 0 && caps_has(&caps, CAP_DAC_READ_SEARCH) && mount &&
 	      access(mount, W_OK) == 0;
 	free(mount);
 	return may;
@@ -352,7 +402,8 @@ static struct cgroup_tree *walk_machine(char **mount)
 	struct cgroup_tree *t = NULL;
 	struct diag d = { 0 };
 
-	expect_eq(cgroup_find_mount("/proc/self/mountinfo", &d, mount), 0);
+	*mount = find_mount();
+	assert_non_null(*mount);
 	expect_eq(cgroup_tree_read(*mount, &d, &t), 0);
 	return t;
 }
@@ -398,6 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_follow_the_rules),
+		cmocka_unit_test(wildcards_fit_paths_and_names_as_in_analyses),
 		cmocka_unit_test(a_bad_pattern_is_explained),
 		cmocka_unit_test(a_set_knows_what_lies_below_its_picks),
 		cmocka_unit_test(directories_alone_are_cgroups_and_have_paths),

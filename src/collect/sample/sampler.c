@@ -94,6 +94,7 @@ static void report_programs(struct sampler *s, const struct sampler_cfg *cfg)
 		.cpu = cfg->cpu,
 		.filter_tgid = cfg->tgid != 0,
 		.filter_cgroup = cfg->is_cgroup_only,
+		.is_cgroup_v1 = cfg->is_cgroup_v1,
 		.no_kernel = cfg->no_kernel,
 		.no_user = cfg->no_user,
 	};

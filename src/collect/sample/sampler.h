@@ -51,6 +51,7 @@ struct sampler_cfg {
 	uint32_t cpu;                 /* only this one; SAMPLER_ANY_CPU */
 	uint32_t tgid; /* only this process: all its threads, and children started meanwhile; 0 = all */
 	bool is_cgroup_only;  /* only tasks in the cgroups of sampler_add_cgroup() */
+	bool is_cgroup_v1;    /* these are of v1's hierarchy of the controller cpu */
 	uint64_t max_samples; /* the kernel counts no more than so many; 0 = no limit */
 	uint64_t min_off_ns;  /* off-CPU: shorter waits are not kept */
 	uint32_t max_stacks; /* different ones between two drains; 0 = SAMPLER_STACKS; twice as many rows */

@@ -60,6 +60,7 @@ void stat_plan_make(const struct stat_request *req, const struct stat_kernel *ke
 	cfg->may_create = kernel->may_create_storage;
 	cfg->switch_args = (__u8)kernel->switch_args;
 	cfg->filter_cgroup = req->is_cgroup_only;
+	cfg->is_cgroup_v1 = req->is_cgroup_v1;
 	cfg->filter_tid = req->tid;
 	cfg->filter_tgid = req->tgid;
 	cfg->nr_counters = req->nr_counters;

@@ -26,6 +26,7 @@ struct stat_request {
 	uint32_t tid;          /* 0 = any */
 	uint32_t tgid;         /* 0 = any */
 	bool is_cgroup_only;   /* only tasks in the wanted cgroups */
+	bool is_cgroup_v1;     /* cgroups are those of v1's hierarchy of the controller cpu */
 	uint64_t outlier_ns;   /* 0 = off */
 	uint64_t open_wait_ns; /* waits that last for longer are in each drain; 0 = off */
 	bool is_from_waking;   /* woken tasks wait from sched_waking on, which is loaded for that */

@@ -145,9 +145,6 @@ static int add_cgroups(struct profiler *p, const struct stat_filter *filter, str
 	const struct cgroup_set *set = stat_filter_cgroups(filter);
 	int err = 0;
 
-	if (!set->nr)
-		return diag_set(d, -ENOENT, "see 'systemd-cgls', or /sys/fs/cgroup",
-		                "no cgroup matches '%.100s'", p->cfg.cgroup[0]);
 	for (size_t i = 0; !err && i < set->nr; i++)
 		err = sampler_add_cgroup(p->sampler, set->picks[i].id, set->picks[i].is_exact, d);
 	return err;
@@ -173,8 +170,10 @@ static int open_sampler(struct profiler *p, struct diag *d)
 	struct stat_filter *filter = NULL;
 	int err = stat_filter_new(&filter_cfg, d, &filter);
 
-	if (!err)
+	if (!err) {
+		cfg.is_cgroup_v1 = stat_filter_is_v1(filter);
 		err = sampler_open(&cfg, d, &p->sampler);
+	}
 	if (!err && p->cfg.nr_cgroup)
 		err = add_cgroups(p, filter, d);
 	stat_filter_free(filter);
