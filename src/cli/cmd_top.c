@@ -18,6 +18,7 @@
 #include "sys/rights/privilege.h"
 #include "tui/config.h"
 #include "tui/loop.h"
+#include "tui/task_filter.h"
 
 #define MS_NS   1000000ULL
 #define HOUR_MS 3600000ULL
@@ -34,7 +35,7 @@ struct top_args {
 	bool has_tick, has_frame;
 	int is_debug, has_no_bpf;
 	bool has_debug, has_bpf_choice;
-	const char *stats_socket, *trace_prefix, *process, *event;
+	const char *stats_socket, *trace_prefix, *process, *cgroup, *event;
 	uint64_t duration_ms, warmup_ms, keep_ns;
 	bool has_duration, has_warmup, is_keep_given;
 	struct opt_list perf_events;
@@ -61,6 +62,9 @@ static const struct opt options[] = {
 	OPT_U64('f', "frame-rate-ms", "MS", struct top_args, frame_ms, 0, UINT32_MAX,
 		"time between frames, from 15 to 5000; 250 if not given", OPT_GIVEN(struct top_args, has_frame)),
 	OPT_STRING(0, "process-id", "PID", struct top_args, process, "only this process; -1 is all"),
+	OPT_STRING(0, "cgroup", "PATTERN", struct top_args, cgroup,
+		"list only tasks in matching cgroups, or below: a path or name with * and ?",
+		.details = "In the hierarchy that has the controller cpu. It is the filter cgroup:PATTERN, which the key / changes."),
 	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event,
 		"shown of each CPU at the start: cpu:cpu_total_util_percent if not given, perf:SUBSYSTEM:EVENT, kprobe:FUNCTION; j and k change it"),
 	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events,
@@ -208,6 +212,20 @@ static int process_of(const struct top_args *a, const char *file, uint32_t *out,
 	return file ? 0 : cli_check_pid(pid, d);
 }
 
+/* The words of the screen's filter; "" = none. */
+static int filter_of(const struct top_args *a, char text[TASK_FILTER_TEXT], struct diag *d)
+{
+	text[0] = '\0';
+	if (!a->cgroup)
+		return 0;
+	if (!*a->cgroup || strchr(a->cgroup, ' ') ||
+	    (size_t)snprintf(text, TASK_FILTER_TEXT, "cgroup:%s", a->cgroup) >= TASK_FILTER_TEXT)
+		return diag_set(d, -EINVAL, "shorten it with *, and write ? for a space",
+		                "--cgroup takes up to %zu letters without spaces",
+		                TASK_FILTER_TEXT - sizeof("cgroup:"));
+	return 0;
+}
+
 struct live_top {
 	struct machine_source *source;
 	struct top_blame *blame;
@@ -278,13 +296,13 @@ static int trigger_of(const struct top_args *a, char text[TRIGGER_LEN], struct d
 	return 0;
 }
 
-static int show(const struct top_args *a, struct config *config, const char *trigger, uint32_t tgid,
-                struct diag *d)
+static int show(const struct top_args *a, struct config *config, const char *trigger,
+                const struct top_tasks *tasks, struct diag *d)
 {
 	const uint64_t keep_ns = a->keep_ns ? a->keep_ns : KEEP_NS;
 	struct machine_source_cfg cfg = { .is_proc_only = config->has_no_bpf,
 		                          .is_layered = a->is_layered,
-		                          .tgid = tgid,
+		                          .tgid = tasks->tgid,
 		                          .stats_socket = config->stats_socket,
 		                          .mango_path = a->mango_path,
 		                          .mango_poll_ms = (uint32_t)a->mango_ms };
@@ -302,7 +320,8 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 		                 .arm = arm,
 		                 .kept = kept,
 		                 .message = message,
-		                 .save = save };
+		                 .save = save,
+		                 .filter = tasks->filter };
 	int err;
 
 	broker_set_loader(bpf_order_load);
@@ -341,14 +360,17 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	struct config config;
 	struct diag d = { 0 };
 	char trigger[TRIGGER_LEN];
-	uint32_t tgid;
+	char filter[TASK_FILTER_TEXT];
+	struct top_tasks tasks = { .filter = filter };
 	int err;
 
 	if (file && !isatty(STDOUT_FILENO)) /* no settings matter */
 		return top_replay_summary(file);
 	config_init(&config);
 	warn_of_dead(a);
-	err = process_of(a, file, &tgid, &d);
+	err = process_of(a, file, &tasks.tgid, &d);
+	if (!err)
+		err = filter_of(a, filter, &d);
 	if (!err)
 		err = trigger_of(a, trigger, &d);
 	if (!err)
@@ -364,8 +386,8 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	if (!isatty(STDOUT_FILENO)) {
 		err = summarize();
 	} else {
-		err = file ? top_replay(file, &config, tgid, &d)
-		           : show(a, &config, trigger, tgid, &d);
+		err = file ? top_replay(file, &config, &tasks, &d)
+		           : show(a, &config, trigger, &tasks, &d);
 		if (err)
 			err = cli_fail(&d);
 	}

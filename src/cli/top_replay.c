@@ -35,15 +35,18 @@ static int save(void *ctx, const char *text, struct diag *d, char path[PATH_MAX]
 	return top_helper_save(&((struct replay_top *)ctx)->helper, text, d, path);
 }
 
-static int play(const struct recording *rec, struct config *config, uint32_t tgid, struct diag *d)
+static int play(const struct recording *rec, struct config *config, const struct top_tasks *tasks,
+                struct diag *d)
 {
 	const struct machine_replay_cfg cfg = { .source = recording_source(rec),
 		                                .info = recording_info(rec),
-		                                .tgid = tgid };
+		                                .tgid = tasks->tgid };
 	struct replay_top player = { .helper = { .prefix = "" } };
-	struct loop_cfg loop = {
-		.config = config, .ctx = &player, .refresh = refresh, .save = save
-	};
+	struct loop_cfg loop = { .config = config,
+		                 .ctx = &player,
+		                 .refresh = refresh,
+		                 .save = save,
+		                 .filter = tasks->filter };
 	int err = top_helper_start(&player.helper, d);
 
 	if (!err)
@@ -60,7 +63,8 @@ static int play(const struct recording *rec, struct config *config, uint32_t tgi
 	return err;
 }
 
-int top_replay(const char *path, struct config *config, uint32_t tgid, struct diag *d)
+int top_replay(const char *path, struct config *config, const struct top_tasks *tasks,
+               struct diag *d)
 {
 	SCOPED(scoped_recording) struct recording *rec = NULL;
 	int err;
@@ -69,7 +73,7 @@ int top_replay(const char *path, struct config *config, uint32_t tgid, struct di
 		return diag_set(d, -EINVAL, "write it to a file first",
 		                "the screen reads keys from standard input, not a recording");
 	err = trace_args_open(path, d, &rec);
-	return err ? err : play(rec, config, tgid, d);
+	return err ? err : play(rec, config, tasks, d);
 }
 
 int top_replay_summary(const char *path)

@@ -8,7 +8,14 @@
 
 struct config;
 
-/* Loads the file as analyze does, then plays it. tgid: only this process; 0 = all. */
-MUST_USE int top_replay(const char *path, struct config *config, uint32_t tgid, struct diag *d);
+/* Which tasks the screen shows. */
+struct top_tasks {
+	uint32_t tgid;      /* only this process; 0 = all */
+	const char *filter; /* the words of its filter at the start */
+};
+
+/* Loads the file as analyze does, then plays it. */
+MUST_USE int top_replay(const char *path, struct config *config, const struct top_tasks *tasks,
+                        struct diag *d);
 /* Off a terminal: the summary of the file. The exit code. */
 MUST_USE int top_replay_summary(const char *path);

@@ -11,6 +11,8 @@
 /* Who a task is, and that it is no longer there. */
 #define LIFE_KINDS \
 	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
+/* In which cgroup it is; no events of the stream. */
+#define CGROUP_KINDS (EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
 #define SCHED_KINDS \
 	(EV_BIT(EV_SWITCH) | EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP_NEW) | EV_BIT(EV_MIGRATE))
 #define SOFTIRQ_KINDS (EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT))

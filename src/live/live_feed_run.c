@@ -28,8 +28,8 @@ static uint64_t union_of(const struct live_feed *f)
 	for (uint32_t i = 0; i < NEEDS_MAX; i++)
 		if (f->needs[i].is_taken)
 			kinds |= f->needs[i].kinds;
-	/* Names and ends of tasks: without them no record can be understood for long. */
-	return kinds ? (kinds | LIFE_KINDS) & ALL_KINDS : 0;
+	/* Names, cgroups and ends of tasks: without them no record can be understood for long. */
+	return kinds ? ((kinds | LIFE_KINDS) & ALL_KINDS) | CGROUP_KINDS : 0;
 }
 
 /* Leases that are over; *next is when another one will be. */
@@ -141,8 +141,8 @@ static void begin_stream(struct live_feed *f, void *stream, uint64_t kinds, uint
 	f->stream_kinds = kinds;
 	f->since_ns = now_ns;
 	f->status.is_attached = true;
-	f->status.missing = f->source.missing(stream) & kinds;
-	f->status.kinds = kinds & ~f->status.missing;
+	f->status.missing = f->source.missing(stream) & kinds & ALL_KINDS;
+	f->status.kinds = kinds & ~f->status.missing & ALL_KINDS;
 	f->status.nr_streams++;
 	f->status.hole_ns += hole_ns ? now_ns - hole_ns : 0;
 	pthread_mutex_unlock(&f->lock);

@@ -148,6 +148,9 @@ static int push(void *ctx, const struct ev_hdr *rec)
 
 	if (err)
 		return err;
+	/* What describes tasks is no event. */
+	if (rec->kind == EV_CGROUP || rec->kind == EV_CGROUP_INFO)
+		return 0;
 	count(m, rec);
 	log_record(m, rec);
 	if (runs(m, ANALYZER_PROCESS_HISTORY))

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -256,6 +257,8 @@ int loop_run(const struct loop_cfg *cfg, struct diag *d)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	l->cfg = cfg;
 	app_init(&l->app, cfg->config);
+	if (cfg->filter)
+		snprintf(l->app.screen.filter, sizeof(l->app.screen.filter), "%s", cfg->filter);
 	/* Without memory for it, filters cost more, and that is all. */
 	if (task_matches_new(&l->app.screen.matches))
 		l->app.screen.matches = NULL;

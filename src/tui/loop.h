@@ -33,6 +33,7 @@ struct loop_cfg {
 	/* Saves settings, as config_store() does, which it is where this is NULL. */
 	int (*save)(void *ctx, const char *text, struct diag *d, char path[PATH_MAX]);
 	const char *first_message; /* NULL = none */
+	const char *filter;        /* of tasks, at the start; NULL = none */
 };
 
 MUST_USE int loop_run(const struct loop_cfg *cfg, struct diag *d);

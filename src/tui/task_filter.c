@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgroup_pattern.h"
 #include "base/text.h"
 
 static const struct {
@@ -87,6 +88,9 @@ static bool word_matches(const char *word, const char *lower, const struct machi
 		return !word[4] || is_number(t->last_cpu, word + 4);
 	if (strncmp(word, "class:", 6) == 0)
 		return t->class_name && starts_with(t->class_name, word + 6);
+	if (strncmp(word, "cgroup:", 7) == 0)
+		return !word[7] || (t->cgroup && t->cgroup[0] == '/' &&
+		                    cgroup_pattern_means(word + 7, t->cgroup));
 	if (word[0] >= '0' && word[0] <= '9' &&
 	    (starts_number(t->tid, word) || starts_number(t->tgid, word)))
 		return true;

@@ -3,7 +3,8 @@
  *
  * A filter is words that must all match. A word matches a part of the name or the cgroup (upper and lower case alike),
  * the start of the tid or of the process' id, the name of a state (running, sleeping, blocked, stopped, zombie, idle);
- * "R" and the other letters alone are states, "cpu:6" is the last CPU, "class:ext" the class.
+ * "R" and the other letters alone are states, "cpu:6" is the last CPU, "class:ext" the class, "cgroup:web*" a cgroup with all
+ * below it, by a pattern of base/cgroup_pattern.
  */
 #pragma once
 

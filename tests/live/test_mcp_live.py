@@ -11,12 +11,13 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mcp"))
 from client import ANSWER_BYTES_MAX, Client, RpcError, ToolError, wait_until  # noqa: E402
-from live import (NOBODY, SCHEDSCOPE, WAIT_S, WORKLOAD, Disturbed, Work, case, expect, expect_between, expect_near,  # noqa: E402
-                  main, need_live, scratch, switches_of, truth_of, unseen_switches, workload)
+from live import (NOBODY, SCHEDSCOPE, WAIT_S, WORKLOAD, Disturbed, Work, case, cpu_cgroups, cpu_hierarchy, expect,  # noqa: E402
+                  expect_between, expect_near, main, move, need_live, scratch, switches_of, truth_of, unseen_switches, workload)
 import shutil  # noqa: E402
 
 EDGE = 6  # switches between the account and birth, naming and death of a thread
-LIVES = {"on_fork", "on_exec", "on_exit", "on_rename", "on_free"}
+LIVES = {"on_fork", "on_exec", "on_exit", "on_rename", "on_free", "list_cgroups", "on_cgroup_attac", "on_cgroup_mkdir",
+         "on_cgroup_renam", "on_cgroup_trans"}
 WAITS = {"on_switch", "on_waking", "on_wakeup_new"} | LIVES
 # What each analyzer cannot do without, by names as the kernel cuts them; those of sched_ext depend on the kernel.
 PROGRAMS = {
@@ -300,6 +301,42 @@ def why_a_task_waits_is_answered_while_it_waits():
         raise Disturbed("the answer came late")
     expect(victim["blames"][0]["comm"] == "spinner" and victim["max_wait_ns"] > 100_000_000, f"{victim}")
     expect(explained["waits_explained"] == 1 and "spinner" in json.dumps(explained["waits"][0]), f"{explained}")
+
+
+@case
+def reports_are_of_the_tasks_of_a_cgroup():
+    """Of those that were in it when the stream began, and of one that is moved into it later."""
+    with daemon() as mcp, cpu_cgroups("live-in", "live-out") as (inside, outside):
+        here = Work("sleep", cgroup=inside, nr=1, rounds=3000, us=2000)
+        there = Work("sleep", cgroup=outside, nr=1, rounds=3000, us=2000)
+        time.sleep(0.5)
+        mcp.call("control_analyzers", action="start", analyzer="latency_tracker")
+        mcp.call("control_analyzers", action="start", analyzer="rate_monitor")
+        mcp.call("control_analyzers", action="start", analyzer="blame")
+        time.sleep(1.5)
+
+        def tids(cgroup):
+            told = mcp.call("get_analyzer_report", analyzer="latency_tracker", cgroup=cgroup, limit=1000)
+            return {row["pid"] for kind in told["latencies"] if kind["kind"] == "WakeupToRun" for row in kind["by_pid"]}
+        first = tids(os.path.basename(inside))
+        move(there.pid, inside)
+        time.sleep(1.5)
+        paths = ["/" + os.path.relpath(group, cpu_hierarchy()) for group in (inside, outside)]
+        second = tids(paths[0])
+        blame = mcp.call("get_analyzer_report", analyzer="blame", by="cgroup", limit=1000)
+        refusals = []
+        for analyzer, cgroup in (("latency_tracker", "/no-such-cgroup"), ("rate_monitor", "*")):
+            try:
+                mcp.call("get_analyzer_report", analyzer=analyzer, cgroup=cgroup)
+            except ToolError as error:
+                refusals.append(str(error))
+        mine, others = ({int(tid) for tid in os.listdir(f"/proc/{work.pid}/task")} for work in (here, there))
+        here.kill()
+        there.kill()
+    expect(first & mine and not first & others and first <= mine, f"{first}, not {mine}")
+    expect(second & mine and second & others and second <= mine | others, f"{second}, not {mine | others}")
+    expect(set(paths) <= {row["cgroup"] for row in blame["victims"]}, f"{blame['victims']}")
+    expect(len(refusals) == 2 and "no cgroup" in refusals[0] and "does not know the cgroups" in refusals[1], f"{refusals}")
 
 
 class Recorder:

@@ -19,8 +19,10 @@
 #include "model/event_log.h"
 #include "sys/topology.h"
 
-#define LIFE \
-	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | EV_BIT(EV_FREE))
+#define CGROUPS (EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
+#define LIFE                                                                       \
+	(EV_BIT(EV_FORK) | EV_BIT(EV_EXEC) | EV_BIT(EV_EXIT) | EV_BIT(EV_RENAME) | \
+	 EV_BIT(EV_FREE) | CGROUPS)
 #define FAKE_MAX   4096
 #define LEASE_NS   50000000ULL
 #define PATIENCE   2000 /* looks, of 5 ms each */
@@ -369,7 +371,8 @@ static void starting_each_analyzer_attaches_what_it_needs(void **state)
 
 	for (uint32_t i = 0; i < ANALYZERS; i++) {
 		expect_eq(live_feed_start(x->feed, 1U << i, &d), 0);
-		expect_eq(attached(x), (analyzers_kinds(1U << i) | LIFE) & live_feed_all_kinds());
+		expect_eq(attached(x),
+		          ((analyzers_kinds(1U << i) | LIFE) & live_feed_all_kinds()) | CGROUPS);
 		live_feed_stop(x->feed, 1U << i);
 		expect_eq(attached(x), 0);
 	}
@@ -383,7 +386,7 @@ static void stopping_an_analyzer_leaves_what_tracking_needs(void **state)
 	expect_eq(live_feed_track(x->feed, true, &d), 0);
 	expect_eq(live_feed_start(x->feed, ANALYZERS_ALL, &d), 0);
 	live_feed_stop(x->feed, ANALYZERS_ALL);
-	expect_eq(attached(x), live_feed_all_kinds());
+	expect_eq(attached(x), live_feed_all_kinds() | CGROUPS);
 	expect_eq(live_feed_track(x->feed, false, &d), 0);
 	expect_eq(attached(x), 0);
 }

@@ -88,7 +88,7 @@ static void both_kinds_of_switches_are_distinguished(void **state)
 	assert_false(proc_thread_switches_parse("Name:\tx\nvoluntary_ctxt_switches:\t12\n", &s));
 }
 
-static void the_cgroup_is_that_of_the_second_version(void **state)
+static void the_cgroup_is_that_of_the_controller_cpu(void **state)
 {
 	const char *path;
 	size_t len;
@@ -98,7 +98,17 @@ static void the_cgroup_is_that_of_the_second_version(void **state)
 	assert_non_null(path);
 	expect_eq(len, 4);
 	assert_memory_equal(path, "/b/c", 4);
-	assert_null(proc_thread_cgroup_parse("9:name=systemd:/a\n1:cpu:/\n", &len));
+	path = proc_thread_cgroup_parse("0::/b/c\n9:cpuset:/a\n4:cpuacct,cpu:/web\n3:pids:/x\n",
+	                                &len);
+	assert_non_null(path);
+	expect_eq(len, 4);
+	assert_memory_equal(path, "/web", 4);
+	path = proc_thread_cgroup_parse("2:cpuset,cpuacct:/a\n0::/v2", &len);
+	assert_non_null(path);
+	expect_eq(len, 3);
+	assert_memory_equal(path, "/v2", 3);
+	assert_null(proc_thread_cgroup_parse("9:name=systemd:/a\n1:cpuset:/\n", &len));
+	assert_null(proc_thread_cgroup_parse("cpu\n1:cpu\n:\n", &len));
 	assert_null(proc_thread_cgroup_parse("", &len));
 }
 
@@ -122,7 +132,7 @@ int main(void)
 		cmocka_unit_test(text_that_ends_too_early_is_no_stat),
 		cmocka_unit_test(schedstat_has_three_numbers),
 		cmocka_unit_test(both_kinds_of_switches_are_distinguished),
-		cmocka_unit_test(the_cgroup_is_that_of_the_second_version),
+		cmocka_unit_test(the_cgroup_is_that_of_the_controller_cpu),
 		cmocka_unit_test(load_has_the_last_id),
 	};
 

@@ -349,6 +349,11 @@ static void filters_match_name_id_cgroup_state_cpu_and_class(void **state)
 	assert_false(matches("cpu:x", &t));
 	assert_true(matches("class:ext", &t));
 	assert_false(matches("class:rt", &t));
+	assert_true(matches("cgroup:user.slice", &t));
+	assert_true(matches("cgroup:/user*", &t));
+	assert_true(matches("cgroup:", &t));
+	assert_false(matches("cgroup:user", &t));
+	assert_false(matches("cgroup:/", &t));
 }
 
 static void nothing_known_matches_no_word(void **state)
@@ -359,6 +364,7 @@ static void nothing_known_matches_no_word(void **state)
 	assert_false(matches("a", &t));
 	assert_false(matches("cpu:0", &t));
 	assert_false(matches("class:fair", &t));
+	assert_false(matches("cgroup:*", &t));
 	assert_true(matches("1", &t));
 }
 

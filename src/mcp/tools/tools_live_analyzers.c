@@ -12,6 +12,7 @@
 #include "live/live_shot.h"
 #include "mcp/live_status.h"
 #include "mcp/tools/tools.h"
+#include "mcp/tools/trace_call.h"
 #include "mcp/world.h"
 
 #define REPORT_BYTES ((size_t)64 << 20)
@@ -111,6 +112,7 @@ struct question {
 	double percentile, multiplier;
 	uint64_t after;
 	enum pass_by by;
+	const char *cgroup; /* NULL = all */
 };
 
 static uint32_t nr_rows(const struct tool_call *call)
@@ -130,6 +132,7 @@ static int run_pass(struct tool_call *call, const struct pass *pass, const struc
 		.layer = EV_NO_LAYER,
 		.from_ns = o->from_ns,
 		.tid = q->has_pid ? q->pid : 0,
+		.cgroup = q->cgroup,
 		.category = q->mode,
 		.percentile = q->percentile,
 		.vector = q->vector,
@@ -208,6 +211,9 @@ static int report(struct tool_call *call, enum analyzer_id id, const struct ques
 	jw_string(call->out, "analyzer", live_analyzers[id].name);
 	if (shot)
 		err = run_pass(call, live_analyzers[id].pass, shot, q, &o);
+	else if (q->cgroup && o.was_started)
+		err = diag_set(call->d, -EINVAL, "leave cgroup out",
+		               "%s does not know the cgroups of tasks", live_analyzers[id].name);
 	else if (o.was_started)
 		err = put_state_of(call, id, q, &o);
 	if (err)
@@ -256,6 +262,7 @@ static const struct arg waker_args[] = {
 	  .choices = waker_modes,
 	  .fallback = "\"critical\"" },
 	PID_ARG("thread, for mode for_pid"),
+	ARG_CGROUP,
 	PAGE_ARGS,
 	{ 0 },
 };
@@ -266,6 +273,7 @@ static int analyze_waker_wakee(struct tool_call *call)
 		.mode = call_string(call, "mode"),
 		.has_pid = call_has(call, "pid"),
 		.pid = (uint32_t)call_u64(call, "pid"),
+		.cgroup = call_string(call, "cgroup"),
 	};
 
 	return report(call, ANALYZER_WAKER_WAKEE, &q);
@@ -327,7 +335,7 @@ const struct tool tool_analyze_softirq = {
 };
 
 /* As pass_by_name() has them. */
-static const char *const bys[] = { "thread", "process", "comm", "class", NULL };
+static const char *const bys[] = { "thread", "process", "comm", "cgroup", "class", NULL };
 
 static const struct arg any_args[] = {
 	{ .name = "analyzer",
@@ -343,6 +351,7 @@ static const struct arg any_args[] = {
 	  .type = ARG_STRING,
 	  .description = "blame: what a row adds up; comm if not given",
 	  .choices = bys },
+	ARG_CGROUP,
 	{ .name = "percentile",
 	  .type = ARG_NUMBER,
 	  .description =
@@ -377,6 +386,7 @@ static int get_report(struct tool_call *call)
 		.mode = call_string(call, "mode"),
 		.has_pid = call_has(call, "pid"),
 		.pid = (uint32_t)call_u64(call, "pid"),
+		.cgroup = call_string(call, "cgroup"),
 		.percentile = call_double(call, "percentile"),
 		.multiplier = call_double(call, "multiplier"),
 		.after = call_u64(call, "after"),

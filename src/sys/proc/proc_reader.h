@@ -20,7 +20,7 @@
 
 enum proc_reader_file {
 	PROC_READER_CMDLINE, /* words are joined by spaces */
-	PROC_READER_CGROUP,  /* the path in the v2 hierarchy */
+	PROC_READER_CGROUP,  /* the path in the hierarchy that has the controller cpu */
 };
 
 struct proc_reader;

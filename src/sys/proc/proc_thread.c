@@ -91,18 +91,38 @@ bool proc_thread_switches_parse(const char *text, struct proc_thread_switches *o
 	return true;
 }
 
+/* Whether "cpu" is one of the words of a list that commas separate and a colon ends. */
+static bool has_cpu(const char *list)
+{
+	while (strncmp(list, "cpu", 3) != 0 || (list[3] != ',' && list[3] != ':')) {
+		list += strcspn(list, ",:\n");
+		if (*list != ',')
+			return false;
+		list++;
+	}
+	return true;
+}
+
+/* Lines are ID:CONTROLLERS:PATH; that of v2 is 0::PATH. */
 const char *proc_thread_cgroup_parse(const char *text, size_t *len)
 {
-	while (*text) {
-		size_t line = strcspn(text, "\n");
+	const char *found = NULL;
+	bool is_v1 = false;
 
-		if (strncmp(text, "0::/", 4) == 0) {
-			*len = line - 3;
-			return text + 3;
+	while (*text && !is_v1) {
+		size_t line = strcspn(text, "\n");
+		const char *list = memchr(text, ':', line),
+			   *path = list ? memchr(list + 1, ':', line - (size_t)(list + 1 - text))
+		                        : NULL;
+
+		is_v1 = path && path > list + 1 && has_cpu(list + 1);
+		if (path && path[1] == '/' && (is_v1 || strncmp(text, "0::", 3) == 0)) {
+			found = path + 1;
+			*len = line - (size_t)(found - text);
 		}
 		text += line + (text[line] == '\n');
 	}
-	return NULL;
+	return found;
 }
 
 bool proc_load_parse(const char *text, struct proc_load *out)

@@ -42,7 +42,7 @@ struct proc_thread_switches {
 MUST_USE bool proc_thread_stat_parse(const char *text, struct proc_thread_stat *out);
 MUST_USE bool proc_thread_sched_parse(const char *text, struct proc_thread_sched *out);
 MUST_USE bool proc_thread_switches_parse(const char *text, struct proc_thread_switches *out);
-/* The path in the v2 hierarchy, up to the end of the line; NULL if there is none. */
+/* The path in the hierarchy that has the controller cpu: one of v1, else v2. Up to the end of the line; NULL if there is none. */
 const char *proc_thread_cgroup_parse(const char *text, size_t *len);
 
 /* The last two words of /proc/loadavg: a new task has moved last_pid, whatever else has happened. */
