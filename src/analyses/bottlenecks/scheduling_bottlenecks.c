@@ -246,28 +246,36 @@ static uint64_t rank(const struct bottlenecks_work *x, const struct findings *f,
 	return nr;
 }
 
-static int show(void *work, struct report *r)
+static int show_all(const struct bottlenecks_work *x, const struct findings *f, struct report *r)
 {
-	const struct bottlenecks_work *x = work;
 	SCOPED(top_done)
 	struct top top = { .limit = pass_limit(&pass_scheduling_bottlenecks, x->sc.args) };
-	struct findings f = { .sc = &x->sc, .units = &x->units, .r = r };
-	int err = find_all(&f);
+	int err = 0;
 
-	if (!err)
-		report_u64(r, "total_bottlenecks", rank(x, &f, &top));
+	report_u64(r, "total_bottlenecks", rank(x, f, &top));
 	report_u64(r, "total_lost_ns", x->sums.all.wait_ns);
 	for (uint32_t i = 0; top_row(&top, i, r, "bottlenecks"); i++) {
 		uint64_t id = top.entries[i].id;
 
 		if (id >= x->units.nr)
-			show_finding(x, &f.at[id - x->units.nr], r);
+			show_finding(x, &f->at[id - x->units.nr], r);
 		else if (!err)
 			err = show_wait(x, (uint32_t)id, r);
 	}
 	show_rates(x, r);
-	findings_done(&f);
 	return top.has_failed ? -ENOMEM : err;
+}
+
+static int show(void *work, struct report *r)
+{
+	const struct bottlenecks_work *x = work;
+	struct findings f = { .sc = &x->sc, .units = &x->units, .r = r };
+	int err = find_all(&f);
+
+	if (!err)
+		err = show_all(x, &f, r);
+	findings_done(&f);
+	return err;
 }
 
 static const struct pass_work work = { .size = sizeof(struct bottlenecks_work),
