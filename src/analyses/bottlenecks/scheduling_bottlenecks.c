@@ -181,7 +181,10 @@ static void show_finding(const struct bottlenecks_work *x, const struct finding 
 		report_u64(r, NULL, source_tid(x->sc.s, f->task));
 	report_end_array(r);
 	show_range(f->first_ns, f->last_ns, r);
-	report_null(r, "bottleneck_type");
+	report_begin_object(r, "bottleneck_type");
+	report_begin_object(r, f->kind);
+	report_end_object(r);
+	report_end_object(r);
 	report_begin_array(r, "causes");
 	report_end_array(r);
 }
