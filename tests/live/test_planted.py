@@ -110,7 +110,7 @@ def a_convoy():
 
 @case
 def a_fork_storm():
-    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-c", "sh", "-n", "50"],
+    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-c", "sh", "-n", "200"],
             [r"\(\d+\) was started by sh \(\d+\)"])
 
 

@@ -97,9 +97,9 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 		draw_rows(b, s, g, in);
 	else
 		table_view_text(g, in.x, in.y, in.width, b && b->note ? STYLE_WARNING : STYLE_DIM,
-		                b && b->note      ? b->note
-		                : b && b->seconds ? "no task waited"
-		                                  : "nothing measured yet");
+		                b && b->note          ? b->note
+		                : b && b->seconds > 0 ? "no task waited"
+		                                      : "nothing measured yet");
 }
 
 const struct view view_blame = {
