@@ -655,20 +655,25 @@ def no_record_comes_late_with_counters():
     """Counters and the switch that ends their slice have one time: that of the record which was reserved last.
 
     The reader has a CPU of its own, so that it reads between the two now and then. The clock of BPF programs may be some
-    nanoseconds off while the kernel updates it: once in a million records, where a wrong order makes it fifty times.
+    nanoseconds off while the kernel updates it: about once in a million records, and up to nine times in some seconds. A wrong order
+    makes it fifty times, always: one of three runs must be without.
     """
     need_live()
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise NotHere("there is one CPU: nothing is between the two records")
+    seen = []
     with scratch() as folder:
-        done = subprocess.run(["taskset", "-c", str(cpus[1]), SCHEDSCOPE, "record", "--debug", "-o", os.path.join(folder, "t"),
-                               "--pmu", "page-faults", "--ring-kib", "64", "--", "taskset", "-c", str(cpus[0]),
-                               WORKLOAD, "pingpong", f"rounds={50000 if IS_EMULATED else 300000}", f"cpu={cpus[0]}"],
-                              capture_output=True, text=True, timeout=LONG_S, check=False)
-    found = re.search(r"(\d+) records, \d+ held for a round, (\d+) late", done.stderr)
-    expect(done.returncode == 0 and found, f"exit {done.returncode}: {done.stderr[-500:]}")
-    expect(int(found[2]) * 200000 <= int(found[1]), found[0])
+        while len(seen) < 3 and not any(late * 200000 <= records for records, late in seen):
+            done = subprocess.run(["taskset", "-c", str(cpus[1]), SCHEDSCOPE, "record", "--debug", "-o", os.path.join(folder, "t"),
+                                   "--pmu", "page-faults", "--ring-kib", "64", "--", "taskset", "-c", str(cpus[0]),
+                                   WORKLOAD, "pingpong", f"rounds={50000 if IS_EMULATED else 300000}", f"cpu={cpus[0]}"],
+                                  capture_output=True, text=True, timeout=LONG_S, check=False)
+            found = re.search(r"(\d+) records, \d+ held for a round, (\d+) late", done.stderr)
+            expect(done.returncode == 0 and found, f"exit {done.returncode}: {done.stderr[-500:]}")
+            seen.append((int(found[1]), int(found[2])))
+    records, late = seen[-1]
+    expect(late * 200000 <= records, f"records and late ones: {seen}")
 
 
 @case
