@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The problems of docs/debugging.md, planted (plant.py): the first lines of `analyze FILE` name the cause, so does `explain`, and so
-does the MCP server in three calls."""
+does the MCP server in two calls."""
 import json
 import os
 import pathlib
@@ -36,11 +36,11 @@ def expect_words(where, text, patterns):
 
 
 def by_mcp(path):
-    """What the server says in three calls: all of it."""
+    """What the server says in two calls: all of it."""
     with Client("--allow-path", os.path.dirname(path)) as mcp:
         answers = []
         for tool, args in (("load_perfetto_trace", {"file_path": path, "trace_id": "t"}),
-                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3}), ("explain_wait", {"trace_id": "t", "limit": 1})):
+                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3})):
             answers.append(json.dumps(mcp.call(tool, **args), ensure_ascii=False))
             expect(mcp.last_bytes <= TOKEN_BYTES * MAX_TOKENS, f"{tool} answers with {mcp.last_bytes} bytes")
     return "\n".join(answers)
