@@ -7,20 +7,11 @@
 
 #define US 1000ULL
 
-static void sleeping(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
-                     uint64_t arg)
-{
-	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, cpu, ts },
-	                                .tid = tid,
-	                                .call = call,
-	                                .args = { arg, 0 } });
-}
-
 /* From running on a CPU of its own, which is idle then. */
 static void sleeps(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
                    uint64_t arg)
 {
-	sleeping(p, ts, cpu, tid, call, arg);
+	push_sleep(&p->f, ts, cpu, tid, call, arg, 0);
 	sw(&p->f, ts, cpu, tid, 0, EV_STATE_S);
 }
 
@@ -41,26 +32,14 @@ static void timer_wakes(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint3
 	sw(&p->f, ts + US, cpu, 0, tid, EV_STATE_RUNNABLE);
 }
 
-static void thread_of(struct pass_fixture *p, uint32_t tid, const char *comm)
-{
-	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, 900 * US },
-		              .parent_tid = 100,
-		              .parent_tgid = 100,
-		              .tid = tid,
-		              .tgid = 100 };
-
-	strcpy(ev.comm, comm);
-	push(&p->f, &ev);
-}
-
 /* "web" 20 on CPU 0, "other" 21 on CPU 1, "third" 22 on CPU 2, "backup" 10 on CPU 3. */
 static void threads(struct pass_fixture *p)
 {
-	thread_of(p, 10, "backup");
-	thread_of(p, 20, "web");
-	thread_of(p, 21, "other");
-	thread_of(p, 22, "third");
-	thread_of(p, 40, "hog");
+	thread_of(&p->f, 900 * US, 10, "backup");
+	thread_of(&p->f, 900 * US, 20, "web");
+	thread_of(&p->f, 900 * US, 21, "other");
+	thread_of(&p->f, 900 * US, 22, "third");
+	thread_of(&p->f, 900 * US, 40, "hog");
 	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
 	sw(&p->f, 1000 * US, 1, 0, 21, EV_STATE_RUNNABLE);
 	sw(&p->f, 1000 * US, 2, 0, 22, EV_STATE_RUNNABLE);
@@ -532,7 +511,7 @@ static void a_deep_chain_is_cut(void **state)
 	uint32_t deepest = 0;
 
 	for (uint32_t i = 0; i < 12; i++)
-		thread_of(p, 60 + i, "link");
+		thread_of(&p->f, 900 * US, 60 + i, "link");
 	for (uint32_t i = 0; i < 12; i++) {
 		sw(&p->f, (1000 + i) * US, i, 0, 60 + i, EV_STATE_RUNNABLE);
 		if (i < 11)

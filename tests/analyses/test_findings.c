@@ -9,36 +9,18 @@
 
 #define MS 1000000ULL
 
-static void thread_of(struct pass_fixture *p, uint32_t tid, const char *comm)
-{
-	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, 900 * MS },
-		              .parent_tid = 100,
-		              .parent_tgid = 100,
-		              .tid = tid,
-		              .tgid = 100 };
-
-	strcpy(ev.comm, comm);
-	push(&p->f, &ev);
-}
-
 /* From running on a CPU of its own, which is idle then; runs again at the end. */
 static void sleeps(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
                    uint32_t state)
 {
-	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, (uint16_t)cpu, ts },
-	                                .tid = tid,
-	                                .call = call,
-	                                .args = { 0x1000, 0 } });
+	push_sleep(&p->f, ts, cpu, tid, call, 0x1000, 0);
 	sw(&p->f, ts, cpu, tid, 0, (uint16_t)state);
 }
 
 static void sleeps_on_futex(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid,
                             uint32_t operation)
 {
-	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, (uint16_t)cpu, ts },
-	                                .tid = tid,
-	                                .call = ABI_CALL_futex,
-	                                .args = { 0x1000, operation } });
+	push_sleep(&p->f, ts, cpu, tid, ABI_CALL_futex, 0x1000, operation);
 	sw(&p->f, ts, cpu, tid, 0, EV_STATE_S);
 }
 
@@ -52,9 +34,9 @@ static void wakes(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t ti
 /* "a" 20, "b" 21 and "c" 22, each on a CPU of its own from 1000 ms on. */
 static void three(struct pass_fixture *p)
 {
-	thread_of(p, 20, "a");
-	thread_of(p, 21, "b");
-	thread_of(p, 22, "c");
+	thread_of(&p->f, 900 * MS, 20, "a");
+	thread_of(&p->f, 900 * MS, 21, "b");
+	thread_of(&p->f, 900 * MS, 22, "c");
 	for (uint32_t i = 0; i < 3; i++)
 		sw(&p->f, 1000 * MS, i, 0, 20 + i, EV_STATE_RUNNABLE);
 }
@@ -160,7 +142,7 @@ static void without_system_calls_the_remedy_is_to_record_them(void **state)
 /* "sh" 20 starts one task every 10 ms, which runs for 5 ms on CPU 1 and exits. */
 static void storm(struct pass_fixture *p, uint32_t nr)
 {
-	thread_of(p, 20, "sh");
+	thread_of(&p->f, 900 * MS, 20, "sh");
 	sw(&p->f, 1000 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t ts = 1010 * MS + i * 10 * MS;

@@ -7,20 +7,11 @@
 
 #define US 1000ULL
 
-static void sleeping(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
-                     uint64_t arg)
-{
-	push(&p->f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, cpu, ts },
-	                                .tid = tid,
-	                                .call = call,
-	                                .args = { arg, 0 } });
-}
-
 /* From running on a CPU of its own, which is idle then. */
 static void sleeps(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
                    uint64_t arg)
 {
-	sleeping(p, ts, cpu, tid, call, arg);
+	push_sleep(&p->f, ts, cpu, tid, call, arg, 0);
 	sw(&p->f, ts, cpu, tid, 0, EV_STATE_S);
 }
 
@@ -30,24 +21,12 @@ static void wakes(struct pass_fixture *p, uint64_t ts, uint32_t cpu, uint32_t ti
 	sw(&p->f, ts + 1, cpu, 0, tid, EV_STATE_RUNNABLE);
 }
 
-static void thread_of(struct pass_fixture *p, uint32_t tid, const char *comm)
-{
-	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, 900 * US },
-		              .parent_tid = 100,
-		              .parent_tgid = 100,
-		              .tid = tid,
-		              .tgid = 100 };
-
-	strcpy(ev.comm, comm);
-	push(&p->f, &ev);
-}
-
 /* "holder" 10 runs on CPU 3 and wakes; "waiter" 20 and 21 sleep on CPUs 0 and 1. */
 static void threads(struct pass_fixture *p)
 {
-	thread_of(p, 10, "holder");
-	thread_of(p, 20, "waiter");
-	thread_of(p, 21, "waiter");
+	thread_of(&p->f, 900 * US, 10, "holder");
+	thread_of(&p->f, 900 * US, 20, "waiter");
+	thread_of(&p->f, 900 * US, 21, "waiter");
 	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
 	sw(&p->f, 1000 * US, 1, 0, 21, EV_STATE_RUNNABLE);
 	sw(&p->f, 1000 * US, 3, 0, 10, EV_STATE_RUNNABLE);

@@ -194,6 +194,27 @@ void refill(struct fixture *f, uint64_t ts, uint64_t cgroup, uint32_t but_cpu)
 	                             .nr_cpus = but_cpu != EVERY_CPU, .cpus = { (__u16)but_cpu } });
 }
 
+void thread_of(struct fixture *f, uint64_t ts, uint32_t tid, const char *comm)
+{
+	struct ev_fork ev = { { sizeof(ev), EV_FORK, 0, 3, ts },
+		              .parent_tid = 100,
+		              .parent_tgid = 100,
+		              .tid = tid,
+		              .tgid = 100 };
+
+	strcpy(ev.comm, comm);
+	push(f, &ev);
+}
+
+void push_sleep(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
+                uint64_t arg, uint64_t second)
+{
+	push(f, &(struct ev_sleep){ { sizeof(struct ev_sleep), EV_SLEEP, 0, (uint16_t)cpu, ts },
+	                            .tid = tid,
+	                            .call = call,
+	                            .args = { arg, second } });
+}
+
 void steal(struct fixture *f, uint64_t ts, uint32_t cpu, uint64_t ns)
 {
 	push(f, &(struct ev_steal){ HDR(EV_STEAL, ev_steal, cpu, ts), .ns = ns });

@@ -59,6 +59,11 @@ void throttle(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint64
 /* Refills all CPUs but one, or all for EVERY_CPU. */
 #define EVERY_CPU UINT32_MAX
 void refill(struct fixture *f, uint64_t ts, uint64_t cgroup, uint32_t but_cpu);
+/* A thread of the process 100, started at ts. */
+void thread_of(struct fixture *f, uint64_t ts, uint32_t tid, const char *comm);
+/* It is about to sleep in a call: the record before its switch. */
+void push_sleep(struct fixture *f, uint64_t ts, uint32_t cpu, uint32_t tid, uint16_t call,
+                uint64_t arg, uint64_t second);
 void steal(struct fixture *f, uint64_t ts, uint32_t cpu, uint64_t ns);
 void measures(struct fixture *f, uint32_t flags);
 void done(struct fixture *f, uint64_t ts);
