@@ -42,6 +42,8 @@ struct ev_task_cgroup {
 };
 
 struct ev_cpu {
+	__u32 cpu;  /* its number; it and ring are set before the programs are attached */
+	__u32 ring; /* into which its records go */
 	__u64 nr_records;
 	struct context_cpu context;
 	__u64 clock_ns;   /* from the clock of its run queue to that of records; 0 = unknown */

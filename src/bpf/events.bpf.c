@@ -46,6 +46,8 @@ static __always_inline __u32 reported_state(struct task_struct *p, __u32 state, 
 {
 	if (is_preempt)
 		return EV_STATE_PREEMPTED;
+	if (state <= TASK_UNINTERRUPTIBLE) /* the usual ones; a task that exits has another */
+		return state;
 	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == (TASK_UNINTERRUPTIBLE | TASK_NOLOAD))
 		return EV_STATE_IDLE;
 	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN))
@@ -96,7 +98,7 @@ static __always_inline __u64 put_switch(const struct seen_switch *w)
 	if (cfg.measures & EV_MEASURES_QUOTA_CPU)
 		note_clock(s.c, w->args.prev, ts_ns);
 	if (cfg.measures & EV_MEASURES_STEAL)
-		put_steal(s.c, w->args.prev);
+		note_steal(s.c, w->args.prev);
 	return ts_ns;
 }
 
@@ -154,10 +156,8 @@ int on_switch(__u64 *ctx)
 	}
 	if (!w.wants_prev && !w.wants_next)
 		return 0;
-	if (w.wants_prev)
-		note_policy(w.args.prev, false);
 	if (w.wants_next)
-		note_policy(w.args.next, false);
+		note_policy(w.args.next);
 	if (cfg.has_sleeps && w.wants_prev && is_sleep(&w.args))
 		put_sleep(w.args.prev);
 	if (cfg.nr_counters && c)
@@ -268,7 +268,8 @@ int on_fork(__u64 *ctx)
 	copy_comm(e->comm, child);
 	end(&s);
 	cgroup_of_child(parent, child);
-	note_policy(child, true);
+	if (cfg.has_policies)
+		put_changes(child, true);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /*
  * bpf/events_policy — by which policy, with which priority and on which CPUs a task may run.
  *
- * The kernel has no tracepoint for changes of these, so each switch compares both tasks with what was last recorded of
- * them. That is kept in a plain array by tid, which costs less than storage of tasks: where tids share a place, records are
+ * The kernel has no tracepoint for changes of these, so each switch compares the task that comes with what was last
+ * recorded of it. That is kept in a plain array by tid, which costs less than storage of tasks: where tids share a place, records are
  * repeated, never missing.
  */
 #pragma once
@@ -104,25 +104,42 @@ static __always_inline bool put_cpus(struct task_struct *p)
 	return true;
 }
 
-static __always_inline void note_policy(struct task_struct *p, bool is_new)
+static __always_inline struct seen_task *seen_task(struct task_struct *p)
 {
-	__u32 tid = (__u32)p->pid, at = tid % EV_SEEN_TASKS, policy;
-	struct seen_task *seen;
-	__u64 cpus;
+	__u32 at = (__u32)p->pid % EV_SEEN_TASKS;
 
-	if (!cfg.has_policies || !tid)
-		return;
-	seen = bpf_map_lookup_elem(&seen_tasks, &at);
+	return bpf_map_lookup_elem(&seen_tasks, &at);
+}
+
+/* Rare, so it is kept out of the way of each switch. */
+static __noinline int put_changes(struct task_struct *p, bool is_new)
+{
+	struct seen_task *seen = seen_task(p);
+	__u32 tid = (__u32)p->pid, policy = policy_word(p);
+	__u64 cpus = cpus_word(p);
+
 	if (!seen)
-		return;
+		return 0;
 	is_new |= seen->tid != tid;
-	policy = policy_word(p);
-	cpus = cpus_word(p);
-	if (!is_new && seen->policy == policy && seen->cpus == cpus)
-		return;
 	seen->tid = tid;
 	if (is_new || seen->policy != policy)
 		seen->policy = put_policy(p) ? policy : ~0U;
 	if (is_new || seen->cpus != cpus)
 		seen->cpus = put_cpus(p) ? cpus : 0;
+	return 0;
+}
+
+/*
+ * At the switch-in: so each slice begins with what holds then. What changes within a slice is recorded before the next one.
+ */
+static __always_inline void note_policy(struct task_struct *p)
+{
+	struct seen_task *seen;
+
+	if (!cfg.has_policies || !p->pid)
+		return;
+	seen = seen_task(p);
+	if (seen && (seen->tid != (__u32)p->pid || seen->policy != policy_word(p) ||
+	             seen->cpus != cpus_word(p)))
+		put_changes(p, false);
 }

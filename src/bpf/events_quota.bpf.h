@@ -50,7 +50,7 @@ static __always_inline struct task_group *throttling_group(struct task_struct *p
 	return q ? BPF_CORE_READ(q, tg) : NULL;
 }
 
-static __always_inline void put_throttle(struct task_struct *p)
+static __noinline int put_throttle(struct task_struct *p)
 {
 	struct task_group *tg = throttling_group(p);
 	struct ev_throttle *e;
@@ -65,33 +65,39 @@ static __always_inline void put_throttle(struct task_struct *p)
 	}
 	e = begin(&s, EV_THROTTLE, sizeof(*e));
 	if (!e)
-		return;
+		return 0;
 	e->cgroup = cgroup;
 	e->quota_ns = cgroup ? BPF_CORE_READ(tg, cfs_bandwidth.quota) : 0;
 	e->period_ns = cgroup ? (__u64)BPF_CORE_READ(tg, cfs_bandwidth.period) : 0;
 	e->tid = (__u32)p->pid;
 	e->pad_ = 0;
 	end(&s);
+	return 0;
 }
 
-/* After the record of a switch. prev is a task of this CPU, the idle one too. */
-static __always_inline void put_steal(struct ev_cpu *c, struct task_struct *prev)
+static __noinline int put_steal(__u64 ns)
 {
-	__u64 now_ns = prev->se.cfs_rq->rq->prev_steal_time_rq, ns;
 	struct ev_steal *e;
 	struct slot s;
 
-	ns = c->steal_ns ? now_ns + 1 - c->steal_ns : 0;
-	if (c->steal_ns && !ns)
-		return;
-	c->steal_ns = now_ns + 1;
-	if (!ns)
-		return;
 	e = begin(&s, EV_STEAL, sizeof(*e));
 	if (!e)
-		return;
+		return 0;
 	e->ns = ns;
 	end(&s);
+	return 0;
+}
+
+/* After the record of a switch. prev is a task of this CPU, the idle one too. */
+static __always_inline void note_steal(struct ev_cpu *c, struct task_struct *prev)
+{
+	__u64 now_ns = prev->se.cfs_rq->rq->prev_steal_time_rq + 1, before_ns = c->steal_ns;
+
+	if (now_ns == before_ns)
+		return;
+	c->steal_ns = now_ns;
+	if (before_ns)
+		put_steal(now_ns - before_ns);
 }
 
 /* At a switch, where the clock of the run queue has just been read. */

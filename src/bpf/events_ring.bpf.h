@@ -21,20 +21,13 @@ struct inner_ring {
 	__uint(max_entries, 4096);
 };
 
-/* Both are sized and filled by user space. */
+/* Sized and filled by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__array(values, struct inner_ring);
 } rings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} ring_of_cpu SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -93,15 +86,11 @@ static __always_inline bool has_room(void *ring, __u8 kind)
  */
 static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 *ring_idx;
-
 	s->c = this_cpu();
 	if (!s->c || !is_open)
 		return NULL;
 	count_up(&s->c->seen[kind & (EV_KIND_MAX - 1)], kind);
-	ring_idx = bpf_map_lookup_elem(&ring_of_cpu, &cpu);
-	s->ring = ring_idx ? bpf_map_lookup_elem(&rings, ring_idx) : NULL;
+	s->ring = bpf_map_lookup_elem(&rings, &s->c->ring);
 	s->rec = s->ring && has_room(s->ring, kind) ? bpf_ringbuf_reserve(s->ring, size, 0) : NULL;
 	if (!s->rec) {
 		count_up(&s->c->lost[kind & (EV_KIND_MAX - 1)], kind);
@@ -112,7 +101,7 @@ static __always_inline void *begin(struct slot *s, __u8 kind, __u32 size)
 	s->rec->kind = kind;
 	s->rec->flags = (__u8)((s->c->context.hard ? EV_FLAG_HARDIRQ : 0) |
 	                       (s->c->context.soft ? EV_FLAG_SOFTIRQ : 0));
-	s->rec->cpu = cpu;
+	s->rec->cpu = s->c->cpu;
 	return s->rec;
 }
 

@@ -246,7 +246,6 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 	choose_measures(e, cfg);
 	choose_context(e, cfg);
 	if (bpf_map__set_max_entries(e->skel->maps.rings, cfg->nr_rings) ||
-	    bpf_map__set_max_entries(e->skel->maps.ring_of_cpu, cfg->nr_cpus) ||
 	    bpf_map__set_max_entries(e->skel->maps.followed, cfg->one_in > 1 ? FOLLOWED_MAX : 1) ||
 	    bpf_map__set_max_entries(e->skel->maps.seen_tasks,
 	                             cfg->kinds & EV_BIT(EV_POLICY) ? EV_SEEN_TASKS : 1) ||
@@ -261,15 +260,18 @@ static int load(struct events *e, const struct events_cfg *cfg, struct diag *d)
 
 static int fill_maps(struct events *e, const struct events_cfg *cfg)
 {
-	int rings = bpf_map__fd(e->skel->maps.rings),
-	    of_cpu = bpf_map__fd(e->skel->maps.ring_of_cpu);
+	int rings = bpf_map__fd(e->skel->maps.rings);
+	__u32 zero = 0;
 
 	for (uint32_t i = 0; i < e->nr_rings; i++)
 		if (bpf_map_update_elem(rings, &i, &e->ring_fds[i], BPF_ANY))
 			return -errno;
-	for (uint32_t cpu = 0; cpu < cfg->nr_cpus; cpu++)
-		if (bpf_map_update_elem(of_cpu, &cpu, &cfg->ring_of_cpu[cpu], BPF_ANY))
-			return -errno;
+	for (uint32_t i = 0; i < e->nr_possible; i++) {
+		e->cpus[i].cpu = e->possible[i];
+		e->cpus[i].ring = cfg->ring_of_cpu[e->possible[i]];
+	}
+	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.cpus), &zero, e->cpus, BPF_ANY))
+		return -errno;
 	return bpf_fill_fds(bpf_map__fd(e->skel->maps.counter_fds), cfg->counter_fds,
 	                    cfg->nr_counters * cfg->nr_cpus);
 }
