@@ -13,6 +13,7 @@
 #define FEW_TEXTS  12U /* the same inside of rows, of texts */
 #define FEW_INNER  10U /* rows inside of rows that a limit for the outer ones leaves */
 #define PATH_LEN   128U
+#define MOST_BYTES 8000U /* some 2,000 tokens */
 
 /* Tried one after the other until the answer fits. */
 static const uint32_t limits[] = { 50, 30, 20, 15, 10, 7, 5, 3, 2, 1 };
@@ -211,6 +212,17 @@ static uint64_t fitting_limit(struct list_page p, const struct report_node *root
 	return p.limit;
 }
 
+/* Of lists inside of the rows that were asked for: fewer, if the answer fits then. */
+static uint64_t fitting_inner(struct list_page p, const struct report_node *root)
+{
+	for (size_t i = 0; i < NR_LIMITS; i++) {
+		p.inner = limits[i];
+		if (p.inner <= FEW_INNER && measure(p, root) <= MOST_BYTES)
+			return p.inner;
+	}
+	return FEW_INNER;
+}
+
 int call_put_list(struct tool_call *c, const struct report_node *root,
                   const struct call_list *known)
 {
@@ -223,7 +235,7 @@ int call_put_list(struct tool_call *c, const struct report_node *root,
 	if (!call_was_given(c, "limit"))
 		p.limit = p.inner = fitting_limit(p, root);
 	else
-		p.inner = p.limit > FEW_INNER ? p.limit : FEW_INNER;
+		p.inner = p.limit > FEW_INNER ? p.limit : fitting_inner(p, root);
 	put_all(&p, c->out, root);
 	return 0;
 }

@@ -154,6 +154,40 @@ static void inside_of_rows_pairs_stay_and_lists_are_cut(void **state)
 	report_free(r);
 }
 
+/* One row with ten long parts would be more than 8,000 bytes. */
+static void a_row_that_was_asked_for_leaves_inner_rows_out(void **state)
+{
+	struct report *r = report_new(0);
+	char text[901] = "";
+	size_t len;
+	json_t *got;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	report_begin_object(r, NULL);
+	report_begin_array(r, "rows");
+	report_begin_object(r, NULL);
+	report_begin_array(r, "inner");
+	for (uint32_t i = 0; i < 20; i++) {
+		report_begin_object(r, NULL);
+		report_string(r, "text", text);
+		report_end_object(r);
+	}
+	report_end_array(r);
+	report_end_object(r);
+	report_end_array(r);
+	report_end_object(r);
+	got = answer(r, "{\"limit\":1}", NULL, &len);
+	assert_true(len <= 8002);
+	expect_eq(nr_of(json_array_get(json_object_get(got, "rows"), 0), "inner"), 7);
+	assert_true(json_is_true(json_object_get(got, "truncated")));
+	json_decref(got);
+	got = answer(r, "{\"limit\":20}", NULL, NULL);
+	expect_eq(nr_of(json_array_get(json_object_get(got, "rows"), 0), "inner"), 20);
+	json_decref(got);
+	report_free(r);
+}
+
 static void a_list_that_begins_at_the_offset_is_not_skipped_again(void **state)
 {
 	struct call_list known = { "rows", 500, true };
@@ -185,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_default_answer_fits_the_budget),
 		cmocka_unit_test(pages_make_the_whole),
 		cmocka_unit_test(inside_of_rows_pairs_stay_and_lists_are_cut),
+		cmocka_unit_test(a_row_that_was_asked_for_leaves_inner_rows_out),
 		cmocka_unit_test(a_list_that_begins_at_the_offset_is_not_skipped_again),
 		cmocka_unit_test(what_is_no_report_is_an_error),
 	};
