@@ -1,6 +1,6 @@
 /*
  * load FILE [BIG_FILE] — how long loading a trace into tables takes, against a bare walk over the same bytes: one
- * thread that visits every field and keeps nothing. Then all analyses against the load, and queries of 1,000 rows.
+ * thread that visits every field and keeps nothing. Then the ledger of all waits and all analyses against the load, and queries of 1,000 rows.
  * Rounds are interleaved and the best of each counts, so that others on the machine matter little.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyses/batch.h"
+#include "analyses/passes.h"
 #include "base/clock.h"
 #include "model/event_log.h"
 #include "query/query.h"
@@ -19,6 +20,7 @@
 #define ROUNDS     5
 #define LOAD_BAR   5.0
 #define PASSES_BAR 2.0
+#define LEDGER_BAR 1.0
 #define QUERY_BAR  0.01
 #define MEMORY_BAR 3.0
 #define GROWTH_BAR 1.25
@@ -134,6 +136,24 @@ static double time_passes(const struct source *s, int is_reported)
 	return ms;
 }
 
+/* The parts of all waits, by who waited for whom: alone, with all that has to be built for it. */
+static double time_ledger(const struct source *s)
+{
+	struct pass_args args = { .cpu = PASS_ANY_CPU, .layer = EV_NO_LAYER };
+	uint64_t start = clock_boot_ns();
+	struct report *r = NULL;
+	struct diag d = { 0 };
+	double ms;
+
+	if (pass_run(&pass_blame, s, &args, &d, &r)) {
+		fprintf(stderr, "blame: %s\n", d.what);
+		exit(1);
+	}
+	ms = ms_since(start);
+	report_free(r);
+	return ms;
+}
+
 /* By CPU, by task and by time, each of 1,000 rows: the slowest. */
 static double time_query(const struct source *s)
 {
@@ -175,12 +195,12 @@ static int verdict(const char *name, double value, double bar)
 }
 
 struct times {
-	double walk, load, passes, query, bytes_per_byte, bytes_per_event;
+	double walk, load, ledger, passes, query, bytes_per_byte, bytes_per_event;
 };
 
 static struct times measure(const char *path, int is_reported)
 {
-	struct times t = { .walk = 1e9, .load = 1e9, .passes = 1e9 };
+	struct times t = { .walk = 1e9, .load = 1e9, .ledger = 1e9, .passes = 1e9 };
 	size_t len = 0;
 	uint8_t *bytes = read_all(path, &len);
 
@@ -197,6 +217,7 @@ static struct times measure(const char *path, int is_reported)
 		t.bytes_per_byte = (double)recording_bytes(r) / (double)len;
 		t.bytes_per_event = (double)recording_bytes(r) /
 		                    (double)event_log_nr(recording_source(r)->log);
+		t.ledger = min_of(t.ledger, time_ledger(recording_source(r)));
 		t.passes = min_of(t.passes, time_passes(recording_source(r),
 		                                        is_reported && round == ROUNDS - 1));
 		t.query = time_query(recording_source(r));
@@ -204,8 +225,9 @@ static struct times measure(const char *path, int is_reported)
 		malloc_trim(0);
 	}
 	free(bytes);
-	printf("%s: walk %.1f ms, load %.1f ms, all analyses %.1f ms, query %.3f ms, memory %.2f per byte, %.1f per event\n",
-	       path, t.walk, t.load, t.passes, t.query, t.bytes_per_byte, t.bytes_per_event);
+	printf("%s: walk %.1f ms, load %.1f ms, ledger %.1f ms, all analyses %.1f ms, query %.3f ms, memory %.2f per byte, %.1f per event\n",
+	       path, t.walk, t.load, t.ledger, t.passes, t.query, t.bytes_per_byte,
+	       t.bytes_per_event);
 	return t;
 }
 
@@ -224,6 +246,7 @@ int main(int argc, char **argv)
 	}
 	failed |= verdict("load-ratio", t.load / t.walk, LOAD_BAR);
 	failed |= verdict("load-memory-per-byte", t.bytes_per_byte, MEMORY_BAR);
+	failed |= verdict("ledger-ratio", t.ledger / t.load, LEDGER_BAR);
 	failed |= verdict("analyze-ratio", t.passes / t.load, PASSES_BAR);
 	failed |= verdict("query-ratio", t.query / t.load, QUERY_BAR);
 	return failed;
