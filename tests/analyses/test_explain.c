@@ -221,6 +221,17 @@ static void idle_cpus_are_named(void **state)
 	expect_eq(num_at(root, "waits.0.other_cpu_idle_ns"), 60 * US);
 }
 
+/* How many sentences on the first wait begin like this. */
+static uint32_t nr_sentences(const struct report_node *root, const char *begin)
+{
+	uint32_t nr = 0;
+
+	for (const struct report_node *at = report_at(root, "waits.0.sentences")->first; at;
+	     at = at->next)
+		nr += strncmp(at->text, begin, strlen(begin)) == 0;
+	return nr;
+}
+
 static void the_chain_leads_back_to_the_first_waker(void **state)
 {
 	const struct report_node *root = explain_20(*state);
@@ -231,6 +242,10 @@ static void the_chain_leads_back_to_the_first_waker(void **state)
 	expect_eq(num_at(root, "waits.0.chain.1.wait_ns"), 40 * US);
 	expect_eq(num_at(root, "waits.0.chain.1.run_ns"), 10 * US);
 	expect_eq(num_at(root, "waits.0.compound_delay_ns"), 140 * US);
+	expect_eq(nr_sentences(root,
+	                       "Before that, ? (30) had itself waited 40.0us and run 10.0us."),
+	          1);
+	expect_eq(nr_sentences(root, "The 1 waits"), 0);
 }
 
 static void sentences_say_it(void **state)
@@ -431,6 +446,12 @@ static void a_ping_pong_does_not_turn_in_circles(void **state)
 	root = run_pass(p, &pass_explain);
 	expect_eq(len_at(root, "waits.0.chain"), 16);
 	expect_eq(num_at(root, "waits.0.compound_delay_ns"), 16 * 2 * US);
+	/* None of them stands out. */
+	expect_eq(nr_sentences(root, "Before that,"), 0);
+	expect_eq(nr_sentences(
+			  root,
+			  "The 15 waits before it, along the chain of wakings, add up to 30.0us."),
+	          1);
 }
 
 /* A shell forks a child, which waits for the CPU that the shell holds, runs and calls exec: it waited as the shell's child. */

@@ -16,6 +16,7 @@
 #define TIME_BYTES   24
 #define LIST_BYTES   64
 #define SMALL_PART   20 /* less than a 20th of the wait is not worth words of its own */
+#define SMALL_LINK   10 /* nor is less than a tenth of the waits of a chain */
 #define LONG_IDLE_NS 1000000
 
 static const char *time_text(char buf[TIME_BYTES], uint64_t ns)
@@ -395,10 +396,13 @@ static void say_links(const struct source *s, const struct explain_link *links, 
                       struct report *r)
 {
 	char name[NAME_BYTES], t[TIME_BYTES], t2[TIME_BYTES];
-	uint64_t sum = links[0].wait_ns;
+	uint64_t sum = 0;
 
-	for (uint32_t i = 1; i < nr; i++) {
+	for (uint32_t i = 1; i < nr; i++)
 		sum += links[i].wait_ns;
+	for (uint32_t i = 1; i < nr; i++) {
+		if (links[i].wait_ns < sum / SMALL_LINK)
+			continue;
 		report_string(r, NULL,
 		              report_printf(r, "Before that, %s had itself waited %s and run %s.",
 		                            name_text(s, links[i].wait.task, links[i].wait.end_ns,
@@ -406,11 +410,13 @@ static void say_links(const struct source *s, const struct explain_link *links, 
 		                            time_text(t, links[i].wait_ns),
 		                            time_text(t2, links[i].run_ns)));
 	}
-	if (nr > 1)
-		report_string(r, NULL,
-		              report_printf(r,
-		                            "Along this chain of %u tasks the waits add up to %s.",
-		                            nr, time_text(t, sum)));
+	if (nr > 2)
+		report_string(
+			r, NULL,
+			report_printf(
+				r,
+				"The %u waits before it, along the chain of wakings, add up to %s.",
+				nr - 1, time_text(t, sum)));
 }
 
 void explain_sentences(const struct source *s, const struct explain_wait *e,
