@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -153,7 +154,8 @@ static int store_u64(const struct opt *o, const char *name, const char *value, u
 static int store_duration(const struct opt *o, const char *name, const char *value, uint64_t *field,
                           struct diag *d)
 {
-	char buf[OPT_SHOWN], bound[32];
+	bool has_unit = *value && !isdigit((unsigned char)value[strlen(value) - 1]);
+	char buf[OPT_SHOWN], bound[32], meant[32];
 	uint64_t ns;
 
 	opt_shown(buf, value);
@@ -161,8 +163,11 @@ static int store_duration(const struct opt *o, const char *name, const char *val
 		return diag_set(d, -EINVAL, "write it as 10s, 1.5ms, 250us, 100ns, 2m or 1h",
 		                "option '%s': '%s' is not a time", name, buf);
 	if (ns < o->min)
-		return diag_set(d, -EINVAL, NULL, "option '%s': %s is too short, the least is %s",
-		                name, buf, opt_duration_text(bound, sizeof(bound), o->min));
+		return diag_set(d, -EINVAL, NULL,
+		                "option '%s': %s is too short%s%s, the least is %s", name, buf,
+		                has_unit ? "" : " as it means ",
+		                has_unit ? "" : opt_duration_text(meant, sizeof(meant), ns),
+		                opt_duration_text(bound, sizeof(bound), o->min));
 	if (ns > o->max)
 		return diag_set(d, -EINVAL, NULL, "option '%s': %s is too long, the most is %s",
 		                name, buf, opt_duration_text(bound, sizeof(bound), o->max));
