@@ -367,6 +367,27 @@ static void the_time_is_from_the_first_to_the_last_and_the_most_urgent_is_named(
 	assert_string_equal(text_at(root, "bottlenecks.0.causes.0.class"), "real-time priority 80");
 }
 
+/* 20 waits for 100 ms behind "hog", 10 of them while that has a priority. */
+static void a_priority_is_named_only_if_it_counts(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	forked(&p->f, 900 * MS, 1, 11, "hog");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw_prio(p, 1000 * MS, 20, 10, 49);
+	wakeup(&p->f, 1000 * MS, 0, 20, 0);
+	sw_prio(p, 1010 * MS, 10, 11, 120);
+	sw(&p->f, 1100 * MS, 0, 11, 20, EV_STATE_S);
+	finish(p, 1200 * MS);
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	assert_string_equal(text_at(root, "bottlenecks.0.description"),
+	                    "web (20) waited 100ms for a CPU: 100ms behind hog");
+	assert_true(is_null_at(root, "bottlenecks.0.causes.0.class"));
+}
+
 static void moves_are_a_rate(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -400,6 +421,7 @@ int main(void)
 		CASE(a_quiet_machine_has_no_bottleneck),
 		CASE(one_long_wait_counts_and_many_short_ones),
 		CASE(the_time_is_from_the_first_to_the_last_and_the_most_urgent_is_named),
+		CASE(a_priority_is_named_only_if_it_counts),
 		CASE(moves_are_a_rate),
 	};
 

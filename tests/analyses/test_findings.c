@@ -121,6 +121,33 @@ static void uninterruptible_sleeps_say_what_for(void **state)
 	                    "write out less often, in another thread, or to a faster disk");
 }
 
+static void page_faults_have_their_own_remedy(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	three(p);
+	sleeps(p, 1100 * MS, 1, 21, ABI_CALL_NONE, EV_STATE_D);
+	wakes(p, 1400 * MS, 1, 21, 0, 20);
+	finish(p, 2000 * MS);
+	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
+	                            "bottlenecks.0.remedy"),
+	                    "keep what it touches in memory (mlock, more memory, read ahead)");
+}
+
+/* Those that kthreadd starts sleep so when they have nothing to do. */
+static void kernel_threads_are_not_blocked(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	forked(&p->f, 900 * MS, 2, 30, "kw");
+	three(p);
+	sw(&p->f, 1010 * MS, 2, 22, 30, EV_STATE_S);
+	sleeps(p, 1100 * MS, 2, 30, 0, EV_STATE_D);
+	wakes(p, 1400 * MS, 2, 30, 0, 20);
+	finish(p, 2000 * MS);
+	expect_eq(num_at(run_pass(p, &pass_scheduling_bottlenecks), "total_bottlenecks"), 0);
+}
+
 static void without_system_calls_the_remedy_is_to_record_them(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -140,25 +167,34 @@ static void without_system_calls_the_remedy_is_to_record_them(void **state)
 }
 
 /* "sh" 20 starts one task every 10 ms, which runs for 5 ms on CPU 1 and exits. */
-static void storm(struct pass_fixture *p, uint32_t nr)
+struct storm {
+	uint32_t nr;
+	uint64_t run_us; /* of each */
+	bool is_early;   /* all are started long before they run */
+	uint64_t end_ms;
+};
+
+static void storm(struct pass_fixture *p, const struct storm *x)
 {
-	thread_of(&p->f, 900 * MS, 20, "sh");
+	thread_of(&p->f, 800 * MS, 20, "sh");
+	for (uint32_t i = 0; x->is_early && i < x->nr; i++)
+		forked(&p->f, 900 * MS + i, 20, 1000 + i, "true");
 	sw(&p->f, 1000 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t ts = 1010 * MS + i * 10 * MS;
+	for (uint32_t i = 0; i < x->nr; i++) {
+		uint64_t ts = 1010 * MS + i * 10 * MS, end = ts + x->run_us * 1000;
 		uint32_t tid = 1000 + i;
 
-		forked(&p->f, ts, 20, tid, "true");
+		if (!x->is_early)
+			forked(&p->f, ts, 20, tid, "true");
 		wakeup_new(&p->f, ts, 1, tid, 20);
 		sw(&p->f, ts, 1, 0, tid, EV_STATE_RUNNABLE);
-		push(&p->f,
-		     &(struct ev_exit){ { sizeof(struct ev_exit), EV_EXIT, 0, 1, ts + 5 * MS - 1 },
-		                        .tid = tid,
-		                        .tgid = tid,
-		                        .comm = "true" });
-		sw(&p->f, ts + 5 * MS, 1, tid, 0, EV_STATE_DEAD);
+		push(&p->f, &(struct ev_exit){ { sizeof(struct ev_exit), EV_EXIT, 0, 1, end - 1 },
+		                               .tid = tid,
+		                               .tgid = tid,
+		                               .comm = "true" });
+		sw(&p->f, end, 1, tid, 0, EV_STATE_DEAD);
 	}
-	finish(p, 2000 * MS);
+	finish(p, x->end_ms * MS);
 }
 
 static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
@@ -166,7 +202,7 @@ static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
 
-	storm(p, 90);
+	storm(p, &(struct storm){ 90, 5000, false, 2000 });
 	root = run_pass(p, &pass_scheduling_bottlenecks);
 	expect_eq(num_at(root, "total_bottlenecks"), 1);
 	assert_string_equal(text_at(root, "bottlenecks.0.kind"), "short_lived_tasks");
@@ -176,12 +212,30 @@ static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
 	                    "last); they ran for 450ms");
 }
 
+static void is_no_storm(struct pass_fixture *p, const struct storm *x)
+{
+	storm(p, x);
+	expect_eq(num_at(run_pass(p, &pass_scheduling_bottlenecks), "total_bottlenecks"), 0);
+}
+
 static void a_few_short_lived_tasks_are_no_storm(void **state)
 {
-	struct pass_fixture *p = *state;
+	is_no_storm(*state, &(struct storm){ 15, 5000, false, 2000 });
+}
 
-	storm(p, 15);
-	expect_eq(num_at(run_pass(p, &pass_scheduling_bottlenecks), "total_bottlenecks"), 0);
+static void a_few_in_a_short_time_are_none_either(void **state)
+{
+	is_no_storm(*state, &(struct storm){ 15, 5000, false, 1200 });
+}
+
+static void tasks_that_hardly_run_are_no_storm(void **state)
+{
+	is_no_storm(*state, &(struct storm){ 90, 100, false, 2000 });
+}
+
+static void tasks_that_live_long_are_no_storm(void **state)
+{
+	is_no_storm(*state, &(struct storm){ 90, 5000, true, 2000 });
 }
 
 /* Nobody waits: the tasks that run lose it. */
@@ -237,9 +291,14 @@ int main(void)
 		CASE(a_condition_is_no_lock),
 		CASE(idle_workers_lose_nothing),
 		CASE(uninterruptible_sleeps_say_what_for),
+		CASE(page_faults_have_their_own_remedy),
+		CASE(kernel_threads_are_not_blocked),
 		CASE(without_system_calls_the_remedy_is_to_record_them),
 		CASE(a_storm_of_short_lived_tasks_names_who_starts_them),
 		CASE(a_few_short_lived_tasks_are_no_storm),
+		CASE(a_few_in_a_short_time_are_none_either),
+		CASE(tasks_that_hardly_run_are_no_storm),
+		CASE(tasks_that_live_long_are_no_storm),
 		CASE(stolen_time_counts_where_nobody_waits),
 		CASE(a_scheduler_that_was_thrown_out_comes_first),
 	};
