@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "abi/event_make.h"
 #include "analyses/passes.h"
 #include "model/allowed.h"
 
@@ -229,6 +230,60 @@ static void a_quota_is_named_and_no_task_blamed(void **state)
 	                    "raise the quota (cpu.max) of its cgroup");
 }
 
+static void name_cgroup(struct pass_fixture *p, uint64_t cgroup, const char *path)
+{
+	struct ev_cgroup_named rec;
+
+	ev_make_cgroup_info(&rec, cgroup, path, 900 * MS);
+	push(&p->f, &rec);
+}
+
+/* 20 is throttled by one cgroup for 20 ms, then for 60 by the one above it. */
+static void of_two_quotas_the_one_that_took_more_is_named(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	measures(&p->f, EV_MEASURES_QUOTA);
+	name_cgroup(p, 77, "/a/b");
+	name_cgroup(p, 78, "/a");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1000 * MS, 0, 20, 0, EV_STATE_RUNNABLE);
+	throttle(&p->f, 1000 * MS + 1, 0, 20, 77);
+	refill(&p->f, 1020 * MS, 77, EVERY_CPU);
+	sw(&p->f, 1020 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 1030 * MS, 0, 20, 0, EV_STATE_RUNNABLE);
+	throttle(&p->f, 1030 * MS + 1, 0, 20, 78);
+	refill(&p->f, 1090 * MS, 78, EVERY_CPU);
+	sw(&p->f, 1090 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	finish(p, 1100 * MS);
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	expect_eq(num_at(root, "bottlenecks.0.causes.0.wait_ns"), 80 * MS);
+	assert_string_equal(text_at(root, "bottlenecks.0.remedy"),
+	                    "raise the quota (cpu.max) of cgroup /a");
+}
+
+/* 20 is woken 25 times while 10 has the CPU: it is not started. */
+static void tasks_that_are_woken_often_are_not_too_many(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	for (uint64_t ts = 1000 * MS; ts < 1250 * MS; ts += 10 * MS) {
+		sw(&p->f, ts, 0, 20, 10, EV_STATE_S);
+		wakeup(&p->f, ts + MS, 0, 20, 0);
+		sw(&p->f, ts + 5 * MS, 0, 10, 20, EV_STATE_S);
+	}
+	finish(p, 1300 * MS);
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	assert_string_equal(text_at(root, "bottlenecks.0.comm"), "web");
+	assert_non_null(strstr(text_at(root, "bottlenecks.0.remedy"), "give hog less of the CPU"));
+}
+
 /* 30 tasks called "cc" are started at once on CPU 0 and run 1 ms each: they wait 0 + 1 + ... + 29 ms. */
 static void a_storm_of_new_tasks_waits_for_itself(void **state)
 {
@@ -415,6 +470,8 @@ int main(void)
 		CASE(an_idle_cpu_that_it_may_use_is_named),
 		CASE(an_idle_cpu_that_does_not_run_it_is_a_cause),
 		CASE(a_quota_is_named_and_no_task_blamed),
+		CASE(of_two_quotas_the_one_that_took_more_is_named),
+		CASE(tasks_that_are_woken_often_are_not_too_many),
 		CASE(a_storm_of_new_tasks_waits_for_itself),
 		CASE(a_crowd_waits_for_itself),
 		CASE(only_who_is_asked_for_is_a_victim),
