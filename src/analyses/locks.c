@@ -84,6 +84,8 @@ static int show_futexes(const struct lock_sums *x, struct report *r)
 	SCOPED(top_done) struct top top = { .limit = pass_limit(&pass_locks, x->sc->args) };
 	uint64_t all_ns = 0, held_ns = 0;
 
+	if (!x->sc->s->facts->kinds[EV_SLEEP])
+		return 0;
 	for (uint32_t i = 0; i < x->nr; i++) {
 		all_ns += x->locks[i].ns;
 		held_ns += x->locks[i].held_ns;
@@ -153,8 +155,8 @@ const struct pass pass_locks = {
 	.name = "Locks",
 	.category = "scheduling",
 	.what = "futexes and locks of the kernel: who waits for each, and who held it",
-	.needs = EV_BIT(EV_SWITCH) | EV_BIT(EV_SLEEP),
-	.needs_any = EV_BIT(EV_WAKING) | EV_BIT(EV_WAKEUP),
+	.needs = EV_BIT(EV_SWITCH),
+	.needs_any = EV_BIT(EV_SLEEP) | EV_BIT(EV_LOCK),
 	.cost = 2,
 	.work = { .size = sizeof(struct locks), .collect = collect, .show = show, .done = done },
 };

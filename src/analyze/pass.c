@@ -67,6 +67,7 @@ static const char *event_name(int kind)
 		[EV_FSYNC] = "ext4_sync_file_enter",
 		[EV_SUSPEND] = "suspend_resume",
 		[EV_SLEEP] = "the system calls of sleeps",
+		[EV_LOCK] = "waits for locks of the kernel",
 	};
 
 	return names[kind] ? names[kind] : "records of another kind";
@@ -139,7 +140,7 @@ int pass_run(const struct pass *p, const struct source *s, const struct pass_arg
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	if (!pass_applies(p, s))
 		return diag_set(d, -ENODATA,
-		                p->needs & EV_BIT(EV_SLEEP)
+		                (p->needs | p->needs_any) & EV_BIT(EV_SLEEP)
 		                        ? "record with --events default,sleep"
 		                        : "'analyze FILE' lists the analyses that apply",
 		                "%s %s, which this trace does not have", p->id,

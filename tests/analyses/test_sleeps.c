@@ -111,6 +111,21 @@ static void waits_for(struct pass_fixture *p, uint64_t start_ns, uint64_t end_ns
 	                               .type = type });
 }
 
+/* Recorded without the system calls of sleeps: futexes are not known, which is not the same as none. */
+static void locks_of_the_kernel_need_no_system_calls(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	threads(p);
+	waits_for(p, 1100 * US, 1250 * US, 20, EV_LOCK_WRITE);
+	finish(p, 1700 * US);
+	root = run_pass(p, &pass_locks);
+	assert_null(report_at(root, "total_locks"));
+	expect_eq(num_at(root, "total_kernel_locks"), 1);
+	expect_eq(num_at(root, "kernel_wait_ns"), 150 * US);
+}
+
 /* 20 waits from 1100 to 1250, and sleeps twice of it; 10 ends the last sleep. 21 waits from 1150 and is killed. */
 static void a_lock_of_the_kernel_has_waiters_and_holders(void **state)
 {
@@ -230,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(sleeps_have_reasons_and_ends),
 		CASE(sleeps_for_a_disk_are_added_up_by_disk),
+		CASE(locks_of_the_kernel_need_no_system_calls),
 		CASE(a_lock_of_the_kernel_has_waiters_and_holders),
 		CASE(a_recording_without_calls_is_refused),
 		CASE(a_convoy_is_charged_to_who_held_the_lock),
