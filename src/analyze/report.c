@@ -277,6 +277,20 @@ const struct report_node *report_at(const struct report_node *node, const char *
 	return node;
 }
 
+uint64_t report_u64_at(const struct report_node *node, const char *path)
+{
+	const struct report_node *at = report_at(node, path);
+
+	return at && at->type == REPORT_U64 ? at->u64 : 0;
+}
+
+const char *report_text_at(const struct report_node *node, const char *path)
+{
+	const struct report_node *at = report_at(node, path);
+
+	return at && at->type == REPORT_STRING ? at->text : NULL;
+}
+
 bool report_number(const struct report_node *node, double *out)
 {
 	if (!node)

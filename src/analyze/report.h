@@ -80,5 +80,8 @@ MUST_USE int report_error(const struct report *r);
 const struct report_node *report_root(const struct report *r);
 /* The value under a path such as "summary.total" or "rows.0.pid". NULL if there is none. */
 const struct report_node *report_at(const struct report_node *node, const char *path);
+/* The same as a number and as a text; 0 and NULL where it is none. */
+uint64_t report_u64_at(const struct report_node *node, const char *path);
+const char *report_text_at(const struct report_node *node, const char *path);
 /* False unless it is a number. */
 bool report_number(const struct report_node *node, double *out);

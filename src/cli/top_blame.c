@@ -64,7 +64,7 @@ static void fill_row(struct top_blame *b, size_t i, const struct report_node *ro
 		.task_ns = number(v, "task_ns"),
 		.throttled_ns = number(v, "throttled_ns"),
 		.stolen_ns = number(v, "stolen_ns"),
-		.interrupt_ns = number(v, "interrupt_ns") + number(v, "softirq_ns"),
+		.interrupt_ns = number(v, "irq_ns") + number(v, "softirq_ns"),
 		.idle_ns = number(v, "idle_ns"),
 		.other_ns = number(v, "queue_ns") + number(v, "waking_ns"),
 		.unknown_ns = number(v, "unknown_ns"),

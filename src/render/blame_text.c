@@ -28,7 +28,7 @@ struct part {
 static const struct part parts[] = {
 	{ "throttled_ns", "THROTTLED", "quotas" },
 	{ "stolen_ns", "STOLEN", "stolen time" },
-	{ "interrupt_ns", "IRQ", "interrupts" },
+	{ "irq_ns", "IRQ", "interrupts" },
 	{ "softirq_ns", "SOFTIRQ", "softirqs" },
 	{ "idle_ns", "IDLE", NULL },
 	{ "queue_ns", "QUEUE", NULL },
@@ -38,37 +38,23 @@ static const struct part parts[] = {
 
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-static uint64_t number(const struct report_node *node, const char *key)
-{
-	const struct report_node *at = report_at(node, key);
-
-	return at && at->type == REPORT_U64 ? at->u64 : 0;
-}
-
-static const char *text_of(const struct report_node *node, const char *key)
-{
-	const struct report_node *at = report_at(node, key);
-
-	return at && at->type == REPORT_STRING ? at->text : NULL;
-}
-
 /* What a row is about: a thread has its number, tasks of one name have none. */
 char *blame_text_name(const struct report_node *root, const struct report_node *row, size_t columns,
                       char *buf, size_t size)
 {
-	const char *mode = text_of(root, "aggregation_mode");
-	const char *name = text_of(row, "cgroup");
+	const char *mode = report_text_at(root, "aggregation_mode");
+	const char *name = report_text_at(row, "cgroup");
 	bool has_pid = mode && (!strcmp(mode, "per_thread") || !strcmp(mode, "per_process"));
 	char raw[512];
 
 	if (!name)
-		name = text_of(row, "class");
+		name = report_text_at(row, "class");
 	if (!name)
-		name = text_of(row, "comm");
+		name = report_text_at(row, "comm");
 	if (!name)
 		name = "?";
 	if (has_pid)
-		(void)snprintf(raw, sizeof(raw), "%s/%" PRIu64, name, number(row, "pid"));
+		(void)snprintf(raw, sizeof(raw), "%s/%" PRIu64, name, report_u64_at(row, "pid"));
 	else
 		(void)snprintf(raw, sizeof(raw), "%s", name);
 	text_printable(buf, size, raw, sizeof(raw));
@@ -114,13 +100,13 @@ static void put_row(struct table *t, const struct report_node *root, const bool 
 	char name[4 * NAME_COLS + 1], blames[BLAME_TEXT_BYTES];
 
 	table_cell(t, "%s", blame_text_name(root, v, NAME_COLS, name, sizeof(name)));
-	table_u64(t, number(v, "waits"));
-	put_time(t, number(v, "wait_ns"));
+	table_u64(t, report_u64_at(v, "waits"));
+	put_time(t, report_u64_at(v, "wait_ns"));
 	table_cell(t, "%s", blame_text_culprits(root, v, columns, blames));
-	put_time(t, number(v, "max_wait_ns"));
+	put_time(t, report_u64_at(v, "max_wait_ns"));
 	for (size_t i = 0; i < NR_PARTS; i++)
 		if (is_shown[i])
-			put_time(t, number(v, parts[i].key));
+			put_time(t, report_u64_at(v, parts[i].key));
 }
 
 static int put_table(const struct report_node *root, size_t width, FILE *out)
@@ -139,7 +125,7 @@ static int put_table(const struct report_node *root, size_t width, FILE *out)
 	table_col(&t, "BEHIND", 12);
 	table_col_right(&t, "LONGEST", 7);
 	for (size_t i = 0; i < NR_PARTS; i++) {
-		is_shown[i] = number(root, parts[i].key) > 0;
+		is_shown[i] = report_u64_at(root, parts[i].key) > 0;
 		if (is_shown[i])
 			table_col_right(&t, parts[i].title, 6);
 	}
@@ -170,7 +156,7 @@ static void put_unmeasured(const struct report_node *root, FILE *out)
 static void put_left_out(const struct report_node *root, FILE *out)
 {
 	const struct report_node *victims = report_at(root, "victims");
-	uint64_t nr = number(root, "total_victims");
+	uint64_t nr = report_u64_at(root, "total_victims");
 
 	if (victims && nr > victims->nr)
 		fprintf(out, "and %" PRIu64 " more; --top N shows N\n", nr - victims->nr);
@@ -184,11 +170,11 @@ int blame_text(const struct blame_interval *b, size_t width, FILE *out)
 	fprintf(out, "last %.1f s", b->interval_s);
 	if (b->root)
 		fprintf(out, ": tasks waited %s in all, %s of that behind other tasks\n\n",
-		        text_duration(waited, sizeof(waited), number(b->root, "wait_ns")),
-		        text_duration(behind, sizeof(behind), number(b->root, "task_ns")));
+		        text_duration(waited, sizeof(waited), report_u64_at(b->root, "wait_ns")),
+		        text_duration(behind, sizeof(behind), report_u64_at(b->root, "task_ns")));
 	else
 		fputc('\n', out);
-	if (b->root && number(b->root, "total_victims"))
+	if (b->root && report_u64_at(b->root, "total_victims"))
 		err = put_table(b->root, width, out);
 	else
 		fputs("no task waited\n", out);

@@ -18,6 +18,7 @@ static void add_sums(struct report *r, uint64_t waits, uint64_t task_ms, uint64_
 	report_u64(r, "task_ns", task_ms * MS);
 	report_u64(r, "throttled_ns", throttled_ms * MS);
 	report_null(r, "stolen_ns");
+	report_u64(r, "irq_ns", 3 * MS);
 	report_u64(r, "idle_ns", 0);
 }
 
@@ -83,15 +84,16 @@ static void victims_with_what_they_waited_for(void **state)
 	char *text = text_of(&b, 0);
 
 	(void)state;
-	assert_string_equal(text,
-	                    "last 1.0 s: tasks waited 1.58s in all, 1.50s of that behind other "
-	                    "tasks\n\n"
-	                    "VICTIM           WAITS WAITED BEHIND               LONGEST THROTTLED\n"
-	                    "web?[31m            11  1.50s backup 71%, make 29%   1.50s         -\n"
-	                    "build                1 80.0ms                            -    80.0ms\n"
-	                    "and 3 more; --top N shows N\n\n"
-	                    "not measured here: stolen time\n"
-	                    "events 1000, lost 2, user space 3.1% of a CPU\n");
+	assert_string_equal(
+		text,
+		"last 1.0 s: tasks waited 1.58s in all, 1.50s of that behind other "
+		"tasks\n\n"
+		"VICTIM           WAITS WAITED BEHIND               LONGEST THROTTLED    IRQ\n"
+		"web?[31m            11  1.50s backup 71%, make 29%   1.50s         - 3.00ms\n"
+		"build                1 80.0ms                            -    80.0ms 3.00ms\n"
+		"and 3 more; --top N shows N\n\n"
+		"not measured here: stolen time\n"
+		"events 1000, lost 2, user space 3.1% of a CPU\n");
 	free(text);
 	report_free(r);
 }
