@@ -92,6 +92,17 @@ const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
 const char *explain_part_text(const struct source *s, const struct explain_parts *all,
                               const struct explain_part *p, struct report *r);
+/* The same in a word, without the CPU: "backup (FIFO 50)", "throttled, cgroup /build", "others (7)". */
+const char *explain_part_name(const struct source *s, const struct explain_parts *all,
+                              const struct explain_part *p, struct report *r);
 /* Plain sentences, one member each, into the array that is open. */
 void explain_sentences(const struct source *s, const struct explain_wait *e,
                        const struct explain_link *links, uint32_t nr_links, struct report *r);
+/* An object for each wait, into the array that is open. -ENOMEM. */
+MUST_USE int explain_show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
+                                struct report *r);
+/*
+ * One thread, by args.tid, in the time asked for: what it waited for, its longest wait, what it slept for. For the screen;
+ * no part of the table of analyses.
+ */
+extern const struct pass pass_thread;

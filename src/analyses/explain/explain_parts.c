@@ -7,7 +7,8 @@
 #include "base/grow.h"
 #include "model/interrupt.h"
 
-#define CROWD_NAMES 3 /* so many names of one cgroup are better told by the cgroup */
+#define MANY_PIECES 4096 /* of which memory may be full, while causes are few */
+#define CROWD_NAMES 3    /* so many names of one cgroup are better told by the cgroup */
 
 /* Handlers of the same interrupt are one cause. */
 static uint16_t handler_of(const struct source *s, uint64_t span)
@@ -40,29 +41,6 @@ static uint32_t cgroup_of(const struct source *s, const struct ledger_part *p)
 {
 	return p->kind == LEDGER_TASK ? tasks_cgroup_at(s->tasks, (uint32_t)p->what, p->start_ns)
 	                              : 0;
-}
-
-int parts_add(struct gathered_parts *g, const struct ledger_part *p)
-{
-	struct explain_part *out;
-
-	if (GROW(g->at, g->room, g->nr))
-		return -ENOMEM;
-	out = &g->at[g->nr++];
-	*out = (struct explain_part){ .ns = p->end_ns - p->start_ns,
-		                      .what = p->what,
-		                      .nr_tasks = p->kind == LEDGER_TASK,
-		                      .nr_times = 1,
-		                      .cgroup = cgroup_of(g->s, p),
-		                      .prio = p->prio,
-		                      .policy = p->policy,
-		                      .cpu = p->cpu,
-		                      .kind = p->kind };
-	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
-		out->what = handler_of(g->s, p->what);
-	else if (p->kind == LEDGER_THROTTLED)
-		name_quota(g->s, p->what, out);
-	return 0;
 }
 
 /* By kind, CPU, priority, policy and cgroup, then by the cause itself. */
@@ -140,6 +118,44 @@ static void merge(struct gathered_parts *g, bool is_by_name)
 	g->nr = nr;
 }
 
+/* Pieces of the same cause become one. */
+static void add_up(struct gathered_parts *g)
+{
+	qsort(g->at, g->nr, sizeof(*g->at), by_cause);
+	merge(g, false);
+}
+
+int parts_add(struct gathered_parts *g, const struct ledger_part *p)
+{
+	struct explain_part *out;
+
+	if (g->nr >= (g->limit ? g->limit : MANY_PIECES)) {
+		add_up(g);
+		g->limit = 2 * g->nr > MANY_PIECES ? 2 * g->nr : MANY_PIECES;
+	}
+	if (GROW(g->at, g->room, g->nr))
+		return -ENOMEM;
+	out = &g->at[g->nr++];
+	*out = (struct explain_part){ .ns = p->end_ns - p->start_ns,
+		                      .what = p->what,
+		                      .nr_tasks = p->kind == LEDGER_TASK,
+		                      .nr_times = 1,
+		                      .cgroup = cgroup_of(g->s, p),
+		                      .prio = p->prio,
+		                      .policy = p->policy,
+		                      .cpu = p->cpu,
+		                      .kind = p->kind };
+	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
+		out->what = handler_of(g->s, p->what);
+	else if (p->kind == LEDGER_THROTTLED)
+		name_quota(g->s, p->what, out);
+	if (g->is_anywhere) {
+		out->cpu = PAIR_NO_CPU;
+		out->cgroup = 0;
+	}
+	return 0;
+}
+
 /* Where there are too many to be named, those of another cgroup become one, if that is shorter. They are in the order of by_name(). */
 static void merge_crowds(struct gathered_parts *g)
 {
@@ -186,8 +202,7 @@ void parts_keep(struct gathered_parts *g, struct explain_parts *out)
 	*out = (struct explain_parts){ .names_ns = g->names_ns, .cgroup = g->cgroup };
 	if (!g->nr)
 		return;
-	qsort(g->at, g->nr, sizeof(*g->at), by_cause);
-	merge(g, false);
+	add_up(g);
 	qsort_r(g->at, g->nr, sizeof(*g->at), by_name, g);
 	merge(g, true);
 	if (g->nr > EXPLAIN_MAX_NAMED)
@@ -198,6 +213,7 @@ void parts_keep(struct gathered_parts *g, struct explain_parts *out)
 			out->at[out->nr++] = g->at[i];
 			continue;
 		}
+		out->nr_others++;
 		others.ns += g->at[i].ns;
 		others.nr_tasks += g->at[i].nr_tasks;
 		others.nr_times += g->at[i].nr_times;

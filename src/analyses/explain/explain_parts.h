@@ -37,6 +37,7 @@ struct explain_parts {
 	struct explain_part at[EXPLAIN_MAX_PARTS];
 	uint32_t nr;
 	uint32_t cgroup;         /* of the task that waits; 0 = unknown */
+	uint32_t nr_others;      /* causes that found no room */
 	uint64_t names_ns;       /* tasks are called as they were then */
 	bool is_steal_estimated; /* only the sum of a longer time is known */
 };
@@ -46,8 +47,10 @@ struct gathered_parts {
 	const struct source *s;
 	struct explain_part *at;
 	uint32_t nr, room;
+	uint32_t limit; /* where they are added up so far; 0 = not yet set */
 	uint64_t names_ns;
 	uint32_t cgroup;
+	bool is_anywhere; /* neither CPUs nor cgroups tell causes apart */
 };
 
 /* -ENOMEM. */

@@ -244,8 +244,8 @@ static int show_wait(const struct source *s, struct ledger *l, const struct pair
 }
 
 /* The ledger is of the time that the waits cover. */
-static int show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
-                      struct report *r)
+int explain_show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
+                       struct report *r)
 {
 	SCOPED(scoped_ledger) struct ledger *l = NULL;
 	uint64_t start_ns = UINT64_MAX, end_ns = 0;
@@ -293,7 +293,7 @@ static int show(const struct scope *sc, uint32_t limit, struct report *r)
 		return explain_sleeps(sc, limit, r);
 	report_u64(r, "waits_explained", nr);
 	report_begin_array(r, "waits");
-	err = show_waits(sc->s, waits, nr, r);
+	err = explain_show_waits(sc->s, waits, nr, r);
 	report_end_array(r);
 	return err;
 }

@@ -252,6 +252,40 @@ const char *explain_part_text(const struct source *s, const struct explain_parts
 	return "?";
 }
 
+const char *explain_part_name(const struct source *s, const struct explain_parts *all,
+                              const struct explain_part *p, struct report *r)
+{
+	static const char *const names[] = {
+		[LEDGER_UNKNOWN] = "unknown",
+		[LEDGER_WAKING] = "on the way to a queue",
+		[LEDGER_STOLEN] = "stolen by the hypervisor",
+		[LEDGER_IDLE] = "idle CPU",
+	};
+	const char *class, *cgroup;
+	char name[DSQ_NAME];
+
+	switch ((enum ledger_kind)p->kind) {
+	case LEDGER_TASK:
+		class = explain_class(p->prio, p->policy, r);
+		return report_printf(r, "%s%s%s%s",
+		                     source_comm_at(s, (uint32_t)p->what, all->names_ns),
+		                     class ? " (" : "", class ? class : "", class ? ")" : "");
+	case LEDGER_INTERRUPT:
+	case LEDGER_SOFTIRQ:
+		return handler_text(s, p, r);
+	case LEDGER_THROTTLED:
+		cgroup = explain_cgroup(s, p->what);
+		return report_printf(r, "throttled%s%s", cgroup ? ", cgroup " : "",
+		                     cgroup ? cgroup : "");
+	case LEDGER_QUEUE:
+		return report_printf(r, "dispatch queue %s", dsq_name(p->what, name));
+	case LEDGER_KINDS:
+		return report_printf(r, "others (%u)", all->nr_others);
+	default:
+		return names[p->kind];
+	}
+}
+
 static void say_unknown(const struct source *s, uint64_t ns, uint64_t wait, struct report *r)
 {
 	char t[TIME_BYTES];
