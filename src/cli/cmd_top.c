@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/top_blame.h"
+#include "cli/top_analyses.h"
 #include "cli/top_record.h"
 #include "cli/top_replay.h"
 #include "cli/top_words.h"
@@ -228,7 +228,7 @@ static int filter_of(const struct top_args *a, char text[TASK_FILTER_TEXT], stru
 
 struct live_top {
 	struct machine_source *source;
-	struct top_blame *blame;
+	struct top_analyses *analyses;
 	bool is_mango;
 	struct top_record record;
 };
@@ -244,7 +244,7 @@ static int refresh(void *ctx, const struct machine_request *request, struct diag
 		own.needs |= MACHINE_GAME;
 	err = machine_source_refresh(top->source, &own, d, out);
 	if (!err)
-		top_blame_show(top->blame, request, out);
+		top_analyses_show(top->analyses, request, out);
 	return err;
 }
 
@@ -335,10 +335,10 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	if (!err)
 		err = machine_source_open(&cfg, d, &top.source);
 	if (!err)
-		top.blame = top_blame_new(NULL);
+		top.analyses = top_analyses_new(NULL);
 	if (!err)
 		err = loop_run(&loop, d);
-	top_blame_free(top.blame);
+	top_analyses_free(top.analyses);
 	top_record_close(&top.record);
 	machine_source_close(top.source);
 	broker_stop();

@@ -1,20 +1,20 @@
-/*
- * cli/top_blame — what the blame view of the screen shows: the analysis blame over the last seconds, live, or over the
- * interval of a recording that is shown.
- *
- * Live it records events into a rolling timeline (live/live_run), from the first refresh that needs it to the first that does
- * not. One thread.
- */
+/* cli/top_blame — what the blame view of the screen shows: the analysis blame. */
 #pragma once
 
-#include "machine/machine.h"
+#include "base/diag.h"
+#include "cli/top_events.h"
+#include "machine/machine_blame.h"
+#include "render/blame_text.h"
 
-struct source;
-struct top_blame;
+#define TOP_BLAME_ROWS 64U
+#define TOP_BLAME_NAME 128U
 
-/* Of a recording, lent; NULL = live. NULL without memory: then there is no data. */
-struct top_blame *top_blame_new(const struct source *recording);
-void top_blame_free(struct top_blame *b); /* NULL is fine */
-/* Puts a machine with the data in the place of *m, if the request needs it; lent until the next call. b may be NULL. */
-void top_blame_show(struct top_blame *b, const struct machine_request *request,
-                    const struct machine **m);
+struct top_blame {
+	struct machine_blame blame;
+	struct machine_blame_row rows[TOP_BLAME_ROWS];
+	char names[TOP_BLAME_ROWS][TOP_BLAME_NAME];
+	char blames[TOP_BLAME_ROWS][BLAME_TEXT_BYTES];
+};
+
+/* A failure is in d. */
+void top_blame_fill(struct top_blame *b, const struct top_window *w, struct diag *d);

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/top_blame.h"
+#include "cli/top_analyses.h"
 #include "cli/top_helper.h"
 #include "cli/trace_args.h"
 #include "replay/machine_replay.h"
@@ -15,7 +15,7 @@
 
 struct replay_top {
 	struct machine_replay *replay;
-	struct top_blame *blame;
+	struct top_analyses *analyses;
 	struct top_helper helper;
 };
 
@@ -26,7 +26,7 @@ static int refresh(void *ctx, const struct machine_request *request, struct diag
 	int err = machine_replay_refresh(top->replay, request, d, out);
 
 	if (!err)
-		top_blame_show(top->blame, request, out);
+		top_analyses_show(top->analyses, request, out);
 	return err;
 }
 
@@ -54,9 +54,9 @@ static int play(const struct recording *rec, struct config *config, const struct
 	if (!err)
 		err = machine_replay_open(&cfg, d, &player.replay);
 	if (!err) {
-		player.blame = top_blame_new(recording_source(rec));
+		player.analyses = top_analyses_new(recording_source(rec));
 		err = loop_run(&loop, d);
-		top_blame_free(player.blame);
+		top_analyses_free(player.analyses);
 		machine_replay_close(player.replay);
 	}
 	top_helper_stop(&player.helper);

@@ -19,8 +19,9 @@
 	 EV_BIT(EV_SOFTIRQ_EXIT))
 #define CGROUPS (EV_BIT(EV_CGROUP) | EV_BIT(EV_CGROUP_INFO))
 /* What says why a task waits (ledger/ledger). */
-#define WHY_KINDS \
-	(WAITS | EV_BIT(EV_MIGRATE) | INTERRUPTS | CGROUPS | LIVE_MEASURES | EV_BIT(EV_DSQ_LEAVE))
+#define WHY_KINDS                                                                                \
+	(WAITS | EV_BIT(EV_MIGRATE) | INTERRUPTS | CGROUPS | EV_BIT(EV_POLICY) | LIVE_MEASURES | \
+	 EV_BIT(EV_DSQ_LEAVE))
 #define WHY_TABLES                                                                                 \
 	(TIMELINE_BIT(SLICE) | TIMELINE_BIT(IDLE) | TIMELINE_BIT(WAIT) | TIMELINE_BIT(MIGRATION) | \
 	 TIMELINE_BIT(SPAN) | TIMELINE_BIT(GAP) | TIMELINE_BIT(DSQ) | TIMELINE_BIT(THROTTLE) |     \
@@ -61,7 +62,8 @@ const struct live_analyzer live_analyzers[ANALYZERS] = {
 	                       LIVES | EV_BIT(EV_SOFTIRQ_ENTRY) | EV_BIT(EV_SOFTIRQ_EXIT),
 	                       TIMELINE_BIT(SPAN), &pass_softirq_analyzer },
 	[ANALYZER_BLAME] = { "blame", WHY_KINDS, WHY_TABLES, &pass_blame },
-	[ANALYZER_EXPLAIN] = { "explain_wait", WHY_KINDS, WHY_TABLES, &pass_explain },
+	[ANALYZER_EXPLAIN] = { "explain_wait", WHY_KINDS | EV_BIT(EV_SLEEP),
+	                       WHY_TABLES | TIMELINE_BIT(SLEEP), &pass_explain },
 };
 
 int analyzers_set(const char *name, struct diag *d, uint32_t *out)

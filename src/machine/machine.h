@@ -16,6 +16,7 @@ struct machine_event;
 struct machine_event_list;
 struct machine_game;
 struct machine_blame;
+struct machine_ledger;
 struct machine_play;
 struct machine_power;
 struct machine_profile;
@@ -46,7 +47,9 @@ enum machine_need {
 	MACHINE_PRESSURE = 32768,
 	MACHINE_TRACEPOINTS = 1 << 16, /* machine.event_list: events of perf */
 	MACHINE_FUNCTIONS = 1 << 17,   /* the same: functions of the kernel */
-	MACHINE_BLAME = 1 << 18,       /* added by the command, which may run analyses */
+	/* Both are added by the command, which may run analyses. */
+	MACHINE_BLAME = 1 << 18,
+	MACHINE_LEDGER = 1 << 19, /* machine_request.tid */
 };
 
 /* How a recording is to be played; a live machine does not care. */
@@ -276,5 +279,6 @@ struct machine {
 	const struct machine_zoom *zoom;
 	const struct machine_scx *scx;
 	const struct machine_blame *blame;
+	const struct machine_ledger *ledger;
 	const struct machine_play *play; /* where in a recording; NULL = live */
 };

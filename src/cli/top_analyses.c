@@ -1,0 +1,88 @@
+#include "cli/top_analyses.h"
+
+#include <stdlib.h>
+
+#include "cli/top_blame.h"
+#include "cli/top_events.h"
+#include "cli/top_ledger.h"
+#include "live/live_analyzers.h"
+
+struct top_analyses {
+	struct top_events events;
+	struct machine shown;
+	struct top_blame blame;
+	struct top_ledger ledger;
+	uint32_t needs, tid; /* that the data is for */
+	struct diag diag;
+};
+
+struct top_analyses *top_analyses_new(const struct source *recording)
+{
+	struct top_analyses *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->events.recording = recording;
+	return a;
+}
+
+void top_analyses_free(struct top_analyses *a)
+{
+	if (!a)
+		return;
+	top_events_stop(&a->events);
+	free(a);
+}
+
+static void forget(struct top_analyses *a, const char *why)
+{
+	a->blame.blame = (struct machine_blame){ .note = why };
+	a->ledger.ledger = (struct machine_ledger){ .tid = a->tid, .note = why };
+}
+
+/* Another question: there is no answer yet. */
+static void ask(struct top_analyses *a, uint32_t needs, uint32_t tid)
+{
+	if (needs == a->needs && tid == a->tid)
+		return;
+	a->needs = needs;
+	a->tid = tid;
+	forget(a, NULL);
+	top_events_renew(&a->events);
+}
+
+static void answer(struct top_analyses *a, const struct machine *m)
+{
+	bool is_blame = a->needs & MACHINE_BLAME;
+	uint32_t analyzers = 1U << (is_blame ? ANALYZER_BLAME : ANALYZER_EXPLAIN);
+	struct diag d = { 0 };
+	struct top_window w;
+	bool is_new = top_events_window(&a->events, analyzers, m, &d, &w);
+
+	if (is_new && is_blame)
+		top_blame_fill(&a->blame, &w, &d);
+	else if (is_new)
+		top_ledger_fill(&a->ledger, &w, a->tid, &d);
+	if (!d.code)
+		return;
+	a->diag = d;
+	forget(a, a->diag.what);
+}
+
+void top_analyses_show(struct top_analyses *a, const struct machine_request *request,
+                       const struct machine **m)
+{
+	uint32_t needs = request->needs & (MACHINE_BLAME | MACHINE_LEDGER);
+
+	if (!a)
+		return;
+	ask(a, needs, needs & MACHINE_LEDGER ? request->tid : 0);
+	if (!needs || (needs == MACHINE_LEDGER && !a->tid)) {
+		top_events_stop(&a->events);
+		return;
+	}
+	answer(a, *m);
+	a->shown = **m;
+	a->shown.blame = needs & MACHINE_BLAME ? &a->blame.blame : NULL;
+	a->shown.ledger = needs & MACHINE_LEDGER ? &a->ledger.ledger : NULL;
+	*m = &a->shown;
+}
