@@ -58,6 +58,10 @@ int parts_sentence(struct grid *g, struct area a, enum style style, const char *
 	for (; *text && y < a.height && a.width > 0; y++) {
 		size_t len = strlen(text), fits;
 
+		if (y + 1 == a.height) {
+			table_view_text(g, a.x, a.y + y, a.width, style, text);
+			return a.height;
+		}
 		if (len > (size_t)a.width)
 			len = (size_t)a.width;
 		if (len >= sizeof(line))

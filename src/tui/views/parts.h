@@ -11,7 +11,7 @@ struct area parts_with_cpus(const struct machine *m, const struct screen *s, str
                             struct area a);
 /* A line "name  value" with the value at the right. */
 void parts_value(struct grid *g, struct area a, const char *name, const char *value);
-/* A sentence, broken between words where a line ends; how many lines it took. */
+/* A sentence, broken between words where a line ends, and cut with an ellipsis; how many lines it took. */
 int parts_sentence(struct grid *g, struct area a, enum style style, const char *text);
 /* The text at the right of a frame: the filter, else the tick. */
 void parts_right(const struct screen *s, char *out, size_t size);

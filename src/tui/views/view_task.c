@@ -2,10 +2,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "machine/machine_ledger.h"
 #include "machine/machine_zoom.h"
 #include "tui/format.h"
 #include "tui/table_view.h"
 #include "tui/task_list.h"
+#include "tui/views/ledger_panel.h"
 #include "tui/views/parts.h"
 #include "tui/views/task_table.h"
 #include "tui/views/views.h"
@@ -20,6 +22,7 @@
 #define OTHERS_MIN  7
 #define FACTS_LINES 17 /* facts, counts and distributions, with a frame; a zoom has one more */
 #define SHORT_LINES 9  /* distributions and what is most important */
+#define LEAST_LINES 7  /* distributions */
 #define WIDE        160
 #define SIDE_MIN    30 /* cells that tables need */
 
@@ -262,13 +265,41 @@ static void draw_task(const struct machine *m, const struct machine_task *t, con
 		draw_others(m, t, s, g, a);
 }
 
-/* The task above, its history beside it on wide screens, then what the zoom knows. */
+/* What analyses know of the thread that is selected; NULL = nothing, or of another one. */
+static const struct machine_ledger *ledger_of(const struct machine *m, const struct screen *s)
+{
+	return m->ledger && m->ledger->tid == s->selected_tid ? m->ledger : NULL;
+}
+
+/* Lines of the task itself and of its ledger, which the zoom leaves. */
+static void divide(int height, bool has_ledger, int *top, int *ledger)
+{
+	int most = has_ledger ? LEDGER_PANEL_MOST : 0;
+
+	*ledger = most;
+	*top = FACTS_LINES + 1;
+	if (height >= *top + most + 2 * ZOOM_PANEL_MIN)
+		return;
+	*top = SHORT_LINES;
+	if (height >= *top + most + ZOOM_PANEL_MIN)
+		return;
+	*top = LEAST_LINES;
+	*ledger = height < LEAST_LINES + LEDGER_PANEL_MIN + ZOOM_PANEL_LEAST ? height - LEAST_LINES
+	                                                                     : LEDGER_PANEL_MIN;
+}
+
+/* The task above, its history beside it on wide screens, then where its waits went, and what the zoom knows. */
 static void draw_zoomed(const struct machine *m, const struct machine_task *t,
                         const struct screen *s, struct grid *g, struct area a)
 {
-	int top = a.height >= FACTS_LINES + 2 * ZOOM_PANEL_MIN ? FACTS_LINES + 1 : SHORT_LINES;
-	int left = a.width < WIDE ? a.width : a.width / 2;
-	struct area zoom = below(a, top);
+	const struct machine_ledger *l = ledger_of(m, s);
+	int left = a.width < WIDE ? a.width : a.width / 2, top, ledger;
+	struct area zoom;
+
+	divide(a.height, l != NULL, &top, &ledger);
+	zoom = below(a, top + ledger);
+	if (l)
+		ledger_panel_draw(l, g, (struct area){ a.x, a.y + top, a.width, ledger });
 
 	draw_self(t, m->zoom, s, g, (struct area){ a.x, a.y, left, top });
 	if (left < a.width)
@@ -291,11 +322,12 @@ static void draw_any(const struct machine *m, const struct machine_task *t, cons
                      struct grid *g, struct area a)
 {
 	const char *missing = m->zoom ? m->zoom->missing : NULL;
+	int least = ledger_of(m, s) ? LEAST_LINES + LEDGER_PANEL_MIN : SHORT_LINES + ZOOM_PANEL_MIN;
 
 	if (missing && a.height > SHORT_LINES)
 		table_view_text(g, a.x, a.y + --a.height, a.width, STYLE_WARNING, missing);
-	if (m->zoom && !missing && m->zoom->tid == s->selected_tid &&
-	    a.height >= SHORT_LINES + ZOOM_PANEL_MIN && a.width >= SIDE_MIN)
+	if (m->zoom && !missing && m->zoom->tid == s->selected_tid && a.height >= least &&
+	    a.width >= SIDE_MIN)
 		draw_zoomed(m, t, s, g, a);
 	else
 		draw_task(m, t, s, g, a);
@@ -325,8 +357,8 @@ const struct view view_task = {
 	.id = "task",
 	.title = "Task",
 	.state = "Task",
-	.what = "one task: its waits, what it waited for, what wakes it",
-	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_ZOOM,
+	.what = "one task: where its waits went, what wakes it, what it sleeps for",
+	.needs = MACHINE_TASKS | MACHINE_LATENCY | MACHINE_ZOOM | MACHINE_LEDGER,
 	.draw = draw,
 	.request = request,
 };

@@ -292,6 +292,13 @@ void zoom_panel_draw(const struct machine_zoom *z, const struct screen *s, struc
 	int tables = a.height * 2 / 5, left = a.width / 2;
 
 	tables = tables > TABLES_MOST ? TABLES_MOST : tables;
+	if (a.height < ZOOM_PANEL_LEAST)
+		return;
+	if (a.height < 2 * TABLES_MIN) {
+		draw_wakers(z, s, g, (struct area){ a.x, a.y, left, a.height });
+		draw_waits(z, s, g, (struct area){ a.x + left, a.y, a.width - left, a.height });
+		return;
+	}
 	if (a.width < 2 * SIDE_WIDTH || tables < TABLES_MIN) {
 		/* One above the other; the waits need most of the lines. */
 		tables = a.height / 3;

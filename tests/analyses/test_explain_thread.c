@@ -170,6 +170,7 @@ static void many_pieces_add_up(void **state)
 	forked(&p->f, 900 * US, 1, 10, "hog");
 	forked(&p->f, 900 * US, 1, 11, "db");
 	forked(&p->f, 900 * US, 1, 20, "web");
+	waking(&p->f, 950 * US, 1, 12, 0);
 	sw(&p->f, at, 0, 0, 20, EV_STATE_RUNNABLE);
 	for (uint32_t i = 0; i < 10000; i++, at += 5 * US) {
 		uint32_t other = i % 4 ? 10 : 11;
