@@ -12,7 +12,7 @@
 #define ENTRY_BYTES    256
 #define NAME_CELLS     40 /* of a part; a path may be longer */
 #define BETWEEN        2  /* cells between two entries */
-#define SENTENCE_LINES 2  /* that the legend leaves at least */
+#define SENTENCE_LINES 3  /* that the legend leaves at least */
 #define TEXT_BYTES     4096
 
 static const enum style styles[] = {

@@ -10,7 +10,7 @@
 
 struct machine_ledger;
 
-#define LEDGER_PANEL_MIN  8  /* lines that make sense, with the frame */
+#define LEDGER_PANEL_MIN  9  /* lines that make sense, with the frame */
 #define LEDGER_PANEL_MOST 10 /* and that it can use */
 
 void ledger_panel_draw(const struct machine_ledger *l, struct grid *g, struct area a);
