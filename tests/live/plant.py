@@ -137,6 +137,8 @@ def quota(end):
         (group / "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="ascii")
         (group / "cpu.cfs_quota_us").write_text(str(QUOTA_US), encoding="ascii")
     else:
+        if not (group / "cpu.max").exists():  # cgroups have the controllers that the one above gives them
+            (group.parent / "cgroup.subtree_control").write_text("+cpu", encoding="ascii")
         (group / "cpu.max").write_text(f"{QUOTA_US} {PERIOD_US}", encoding="ascii")
 
     def enter():
