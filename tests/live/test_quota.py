@@ -5,11 +5,13 @@ import os
 import pathlib
 import time
 
-from live import (PERIOD_US, QUOTA_US, TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect,
+from live import (IS_EMULATED, PERIOD_US, QUOTA_US, TICK_NS, Disturbed, NotHere, Work, ask, case, cpu_cgroups, cpu_hierarchy, expect,
                   expect_between, expect_near, main, scratch, set_quota, throttled_by_kernel)
 from test_record import Record
 
 WORK_MS = 3000
+# For the kernel it ends when a CPU takes the interrupt by which it is told of a refill: emulated ones do up to 12 ms later.
+FAR = 0.04 if IS_EMULATED else 0.01
 
 
 def union(intervals):
@@ -68,10 +70,11 @@ class Throttled:
     def check(self):
         """What holds whoever has the CPUs."""
         found = self.throttlings()
-        expect(set(found) == {0, 1}, f"throttled on CPUs {sorted(found)}")
+        # Those that start the hogs are bound to no CPU.
+        expect({0, 1} <= set(found), f"throttled on CPUs {sorted(found)}")
         expect(self.kernel_ns > 0.5e9, f"the kernel throttled for {self.kernel_ns} ns only")
         self.check_seen()
-        expect_near("throttled time of the cgroup", sum(map(union, found.values())), self.kernel_ns, relative=0.01)
+        expect_near("throttled time of the cgroup", sum(map(union, found.values())), self.kernel_ns, relative=FAR)
         for tid in self.tids():
             nr = sum(wait["throttled_ns"] > 0 for wait in self.waits[tid])
             expect(nr > 5, f"{tid} was throttled {nr} times")
@@ -104,7 +107,7 @@ class Throttled:
     @staticmethod
     def check_by_cpu(waits, found):
         """A hog was throttled whenever it waited for a CPU on which its cgroup was."""
-        want = [union((max(start, wait["start_timestamp"]), min(end, wait["end_timestamp"])) for start, end in found[wait["cpu"]]
+        want = [union((max(start, wait["start_timestamp"]), min(end, wait["end_timestamp"])) for start, end in found.get(wait["cpu"], ())
                       if start < wait["end_timestamp"] and end > wait["start_timestamp"]) for wait in waits]
         expect_near("throttled time of waits", sum(wait["throttled_ns"] for wait in waits), sum(want), relative=0.01)
 
