@@ -22,8 +22,10 @@
 #include "bpf/events_ring.bpf.h"
 #include "bpf/kernel.bpf.h"
 
-#define MAX_LEVELS 16 /* of cgroups */
-#define MAX_LISTED 64 /* run queues of a cgroup that are read at a refill */
+#define MAX_LEVELS    16         /* of cgroups */
+#define MAX_LISTED    64         /* run queues of a cgroup that are read at a refill */
+#define CLOCK_JUMP_NS 1000000000 /* the machine slept: one of the clocks stood still */
+#define CLOCK_SHARE   64
 
 __u64 period_function, slack_function;
 
@@ -100,12 +102,19 @@ static __always_inline void note_steal(struct ev_cpu *c, struct task_struct *pre
 		put_steal(now_ns - before_ns);
 }
 
-/* At a switch, where the clock of the run queue has just been read. */
+/*
+ * At a switch, where the clock of the run queue has just been read. What a hypervisor takes between that and ts_ns makes
+ * the distance of the clocks too large, never too small; so it follows slowly when it grows, as if they drift.
+ */
 static __always_inline void note_clock(struct ev_cpu *c, struct task_struct *prev, __u64 ts_ns)
 {
 	struct cfs_rq *q = prev->se.cfs_rq;
+	__u64 clock_ns = ts_ns - q->rq->clock;
+	__s64 more = (__s64)(clock_ns - c->clock_ns);
 
-	c->clock_ns = ts_ns - q->rq->clock;
+	if (c->clock_ns && more > 0 && more < CLOCK_JUMP_NS)
+		clock_ns = c->clock_ns + (__u64)more / CLOCK_SHARE;
+	c->clock_ns = clock_ns;
 	if (period_function)
 		return;
 	slack_function = (__u64)q->tg->cfs_bandwidth.slack_timer.function;
