@@ -6,30 +6,39 @@ import subprocess
 import sys
 import time
 
-from live import NotHere, ask, case, expect, main, queried, scratch
+from live import WAIT_S, NotHere, ask, case, expect, main, queried, scratch, switches_of
 from test_record import Record
 
-NAPS = "import sys, time\nend = time.monotonic() + 30\nwhile time.monotonic() < end: time.sleep(0.001)"
+NAPS = "import time\nprint(flush=True)\nwhile True: time.sleep(0.001)"
 # Has CPU 0 for 20 ms of every 50.
 HOG = """import os, time
 os.sched_setaffinity(0, {0})
-end = time.monotonic() + 30
-while time.monotonic() < end:
+print(flush=True)
+while True:
     until = time.monotonic() + 0.02
     while time.monotonic() < until: pass
     time.sleep(0.03)"""
-PAUSE = 0.2  # naps end a thousand times a second: a change is seen long before
+PAUSE = 0.2  # naps end a thousand times a second: a change is seen long before, but on a slow CPU
+SWITCHES = 3  # the first may be under way
 
 
 @contextlib.contextmanager
 def child(script):
-    process = subprocess.Popen([sys.executable, "-c", script])
-    try:
-        time.sleep(0.3)  # it has come to its loop
-        yield process.pid
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()  # it has come to its loop
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def let_run(pid, seconds=PAUSE):
+    """For so long, and until it has left its CPU a few times."""
+    before, end = switches_of(pid)[pid], time.monotonic() + WAIT_S
+    time.sleep(seconds)
+    while switches_of(pid)[pid] < before + SWITCHES:
+        expect(time.monotonic() < end, f"{pid} does not get its CPU")
+        time.sleep(0.01)
 
 
 def events_of(path, event, pid):
@@ -58,16 +67,16 @@ def policies_are_recorded_as_they_change():
     times = []
     with scratch() as folder, child(NAPS) as pid:
         with Record(os.path.join(folder, "t")) as ours:
-            time.sleep(PAUSE)
+            let_run(pid)
             for _, policy, priority, _ in steps:
                 before = boot_ns()
                 os.sched_setscheduler(pid, policy, os.sched_param(priority))
                 times.append((before, boot_ns()))
-                time.sleep(PAUSE)
+                let_run(pid)
             before = boot_ns()
             os.setpriority(os.PRIO_PROCESS, pid, 5)
             times.append((before, boot_ns()))
-            time.sleep(PAUSE)
+            let_run(pid)
             ours.finish()
         rows = events_of(ours.path, "policy", pid)
         classes = {row["class"]: row for row in ask("analyze", ours.path, "process_runtime", "--by", "class", "--pid",
@@ -86,12 +95,12 @@ def cpus_are_recorded_as_they_change():
     steps, times = [{0}, {1}, {0, 1}, {1}, everywhere], []
     with scratch() as folder, child(NAPS) as pid:
         with Record(os.path.join(folder, "t")) as ours:
-            time.sleep(PAUSE)
+            let_run(pid)
             for cpus in steps:
                 before = boot_ns()
                 os.sched_setaffinity(pid, cpus)
                 times.append((before, boot_ns()))
-                time.sleep(PAUSE)
+                let_run(pid)
             ours.finish()
         rows = events_of(ours.path, "affinity", pid)
     masks = without_repetition([int(str(row["cpu_mask"]), 0) for row in rows])
@@ -133,7 +142,7 @@ def the_policy_of_a_culprit_is_named():
         with Record(os.path.join(folder, "t")) as ours:
             for policy, priority in ((os.SCHED_FIFO, 50), (os.SCHED_RR, 20)):
                 os.sched_setscheduler(hog, policy, os.sched_param(priority))
-                time.sleep(0.6)
+                let_run(hog, 0.6)
             os.sched_setscheduler(hog, os.SCHED_OTHER, os.sched_param(0))
             ours.finish()
         waits = ask("explain", ours.path, "--tid", str(victim), "-n", "40")["waits"]
