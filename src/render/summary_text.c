@@ -256,8 +256,8 @@ static void show_answer(const struct summary_screen *s)
 	summary_causes(s, words(at, "description"));
 	if (at->next)
 		summary_causes(s, words(at->next, "description"));
-	summary_line(s, "next: %s", bottleneck_next(at, file ? file : "", room, next));
 	summary_line(s, "try:  %s", words(at, "remedy"));
+	summary_line(s, "next: %s", bottleneck_next(at, file ? file : "", room, next));
 }
 
 static size_t count_answer(const struct summary_screen *s)

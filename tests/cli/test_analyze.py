@@ -113,9 +113,9 @@ def the_summary_is_one_screen():
     assert lines[:4] == [
         "web (200) waited 10.0ms for a CPU: 10.0ms behind hog",
         "hog (100) waited 3.00ms for a CPU: 3.00ms behind web",
-        f"next: schedscope explain {FILE} --tid 200 --at @{BOOT + 2 * MS}",
-        "try:  CPU 1 was idle, and it may use it: the scheduler left it waiting, see wasted_cores"], lines
-    why = succeed(*lines[2].split()[2:])
+        "try:  CPU 1 was idle, and it may use it: the scheduler left it waiting, see wasted_cores",
+        f"next: schedscope explain {FILE} --tid 200 --at @{BOOT + 2 * MS}"], lines
+    why = succeed(*lines[3].split()[2:])
     assert "It waited all of it behind hog (100) on CPU 0." in why, why
     lines = lines[4:]
     assert lines[0] == f"{FILE}: 20.0ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 UTC", lines[0]

@@ -146,8 +146,8 @@ static void the_whole_screen(void **state)
 		text,
 		"web (2 tasks) waited 40.0ms for a CPU: 40.0ms behind hog\n"
 		"db (3) waited 30.0ms for a CPU: 30.0ms behind web\n"
-		"next: schedscope explain /some/where/t.pftrace --tid 201 --at @1001001\n"
 		"try:  do less\n"
+		"next: schedscope explain /some/where/t.pftrace --tid 201 --at @1001001\n"
 		"/some/where/t.pftrace: 2.00ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 GMT\n"
 		"Linux 6.12.0, sched_ext, 56 events of 4 threads (3 processes)\n"
 		"1.5 MB; 9 events were lost; 7 truncated bytes\n"
