@@ -499,7 +499,9 @@ def recording_without_privileges_says_what_to_do():
         why = refusal(c, "record_and_analyze", duration_secs=0.1)
         assert "CAP_BPF" in why and "setcap cap_perfmon,cap_bpf" in why.replace("cap_bpf,cap_perfmon", "cap_perfmon,cap_bpf"), why
         assert c.call("list_traces")["total"] == 0
-        load_late(c)  # traces need none
+        # Traces need none. What reads them is held by seccomp alone where root cannot become another user.
+        if os.geteuid() != 0 or "Seccomp:" in pathlib.Path("/proc/self/status").read_text(encoding="ascii"):
+            load_late(c)
 
 
 @case
