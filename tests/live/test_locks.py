@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from live import NotHere, ask, case, expect, expect_between, main, queried, scratch
+from live import IS_EMULATED, NotHere, ask, case, expect, expect_between, main, queried, scratch
 from test_record import Record
 
 THREADS = 4
@@ -45,9 +45,9 @@ def writers_of_one_file_wait_for_its_lock_and_for_each_other():
     lock = report["kernel_locks"][0]
     expect(lock["type"] == "rwsem", f"{lock}")
     expect(lock["waiters"] == THREADS, f"{lock['waiters']} waiters, {THREADS} threads")
-    # A write sleeps for nothing but the lock. It may spin for it before, on more CPUs more often: on four emulated ones it slept for 13 %.
+    # A write sleeps for nothing but the lock. It may spin for it before; four emulated CPUs did so for longer, and it slept for 13 %.
     asleep = sum(reason["sleep_ns"] for reason in sleeps["reasons"] if reason["syscall"] == "pwrite64")
-    expect(asleep > 0.05 * work["whole"], f"no contention: {asleep} ns asleep, {work}")
+    expect(asleep > (0.05 if IS_EMULATED else 0.2) * work["whole"], f"no contention: {asleep} ns asleep, {work}")
     expect_between("time of all waits", lock["wait_ns"], asleep, work["inside"])
     # They release it to each other.
     expect({row["pid"] for row in lock["held_by"][:THREADS]} <= {*work["tids"], None}, f"{lock['held_by']}, threads {work['tids']}")
