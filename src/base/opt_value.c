@@ -164,9 +164,10 @@ static int store_duration(const struct opt *o, const char *name, const char *val
 		                "option '%s': '%s' is not a time", name, buf);
 	if (ns < o->min)
 		return diag_set(d, -EINVAL, NULL,
-		                "option '%s': %s is too short%s%s, the least is %s", name, buf,
-		                has_unit ? "" : " as it means ",
+		                "option '%s': %s%s%s%s is too short, the least is %s", name, buf,
+		                has_unit ? "" : " (",
 		                has_unit ? "" : opt_duration_text(meant, sizeof(meant), ns),
+		                has_unit ? "" : ")",
 		                opt_duration_text(bound, sizeof(bound), o->min));
 	if (ns > o->max)
 		return diag_set(d, -EINVAL, NULL, "option '%s': %s is too long, the most is %s",

@@ -276,7 +276,7 @@ static void errors_show_the_word_and_a_way_out(void **state)
 		{ { "--interval=0" }, "option '--interval': 0 is too small, the least is 1", "" },
 		{ { "-i86401" }, "option '-i': 86401 is too large, the most is 86400", "" },
 		{ { "-w2h" }, "option '-w': 2h is too long, the most is 1h", "" },
-		{ { "-w0" }, "option '-w': 0 is too short as it means 0s, the least is 1ns", "" },
+		{ { "-w0" }, "option '-w': 0 (0s) is too short, the least is 1ns", "" },
 		{ { "-w", "1d" },
 		  "option '-w': '1d' is not a time",
 		  "write it as 10s, 1.5ms, 250us, 100ns, 2m or 1h" },

@@ -184,7 +184,6 @@ static void a_program_without_code_or_with_hidden_code_says_so(void **state)
 	assert_null(c);
 }
 
-/* A program of the kernel: its code is where its description says. */
 /* A program of our own, and where its code begins; -1 without the right to load one, if it is interpreted, or hidden. */
 static int load_one(__u32 *id, uint64_t *start)
 {
@@ -219,6 +218,7 @@ static bool can_load(void)
 	return true;
 }
 
+/* A program of the kernel: its code is where its description says. */
 static void a_loaded_program_is_packed(void **state)
 {
 	struct bpf_prog_code *c = NULL;
