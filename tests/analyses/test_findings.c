@@ -172,11 +172,13 @@ struct storm {
 	uint64_t run_us; /* of each */
 	bool is_early;   /* all are started long before they run */
 	uint64_t end_ms;
+	uint32_t nr_others; /* of the same name, which start some of them */
 };
 
 static void storm(struct pass_fixture *p, const struct storm *x)
 {
-	thread_of(&p->f, 800 * MS, 20, "sh");
+	for (uint32_t i = 0; i <= x->nr_others; i++)
+		thread_of(&p->f, 800 * MS, 20 + i, "sh");
 	for (uint32_t i = 0; x->is_early && i < x->nr; i++)
 		forked(&p->f, 900 * MS + i, 20, 1000 + i, "true");
 	sw(&p->f, 1000 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
@@ -185,7 +187,7 @@ static void storm(struct pass_fixture *p, const struct storm *x)
 		uint32_t tid = 1000 + i;
 
 		if (!x->is_early)
-			forked(&p->f, ts, 20, tid, "true");
+			forked(&p->f, ts, 20 + i % (x->nr_others + 1), tid, "true");
 		wakeup_new(&p->f, ts, 1, tid, 20);
 		sw(&p->f, ts, 1, 0, tid, EV_STATE_RUNNABLE);
 		push(&p->f, &(struct ev_exit){ { sizeof(struct ev_exit), EV_EXIT, 0, 1, end - 1 },
@@ -202,7 +204,7 @@ static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
 
-	storm(p, &(struct storm){ 90, 5000, false, 2000 });
+	storm(p, &(struct storm){ .nr = 90, .run_us = 5000, .end_ms = 2000 });
 	root = run_pass(p, &pass_scheduling_bottlenecks);
 	expect_eq(num_at(root, "total_bottlenecks"), 1);
 	assert_string_equal(text_at(root, "bottlenecks.0.kind"), "short_lived_tasks");
@@ -210,6 +212,18 @@ static void a_storm_of_short_lived_tasks_names_who_starts_them(void **state)
 	assert_string_equal(text_at(root, "bottlenecks.0.description"),
 	                    "sh (20) started 90 tasks that lived less than 100ms (true was the "
 	                    "last); they ran for 450ms");
+}
+
+static void a_storm_by_several_of_a_name_names_none_of_them(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	storm(p, &(struct storm){ .nr = 90, .run_us = 5000, .end_ms = 2000, .nr_others = 29 });
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	assert_string_equal(text_at(root, "bottlenecks.0.description"),
+	                    "sh (30 tasks) started 90 tasks that lived less than 100ms (true was "
+	                    "the last); they ran for 450ms");
 }
 
 static void is_no_storm(struct pass_fixture *p, const struct storm *x)
@@ -220,22 +234,23 @@ static void is_no_storm(struct pass_fixture *p, const struct storm *x)
 
 static void a_few_short_lived_tasks_are_no_storm(void **state)
 {
-	is_no_storm(*state, &(struct storm){ 15, 5000, false, 2000 });
+	is_no_storm(*state, &(struct storm){ .nr = 15, .run_us = 5000, .end_ms = 2000 });
 }
 
 static void a_few_in_a_short_time_are_none_either(void **state)
 {
-	is_no_storm(*state, &(struct storm){ 15, 5000, false, 1200 });
+	is_no_storm(*state, &(struct storm){ .nr = 15, .run_us = 5000, .end_ms = 1200 });
 }
 
 static void tasks_that_hardly_run_are_no_storm(void **state)
 {
-	is_no_storm(*state, &(struct storm){ 90, 100, false, 2000 });
+	is_no_storm(*state, &(struct storm){ .nr = 90, .run_us = 100, .end_ms = 2000 });
 }
 
 static void tasks_that_live_long_are_no_storm(void **state)
 {
-	is_no_storm(*state, &(struct storm){ 90, 5000, true, 2000 });
+	is_no_storm(*state,
+	            &(struct storm){ .nr = 90, .run_us = 5000, .is_early = true, .end_ms = 2000 });
 }
 
 /* Nobody waits: the tasks that run lose it. */
@@ -295,6 +310,7 @@ int main(void)
 		CASE(kernel_threads_are_not_blocked),
 		CASE(without_system_calls_the_remedy_is_to_record_them),
 		CASE(a_storm_of_short_lived_tasks_names_who_starts_them),
+		CASE(a_storm_by_several_of_a_name_names_none_of_them),
 		CASE(a_few_short_lived_tasks_are_no_storm),
 		CASE(a_few_in_a_short_time_are_none_either),
 		CASE(tasks_that_hardly_run_are_no_storm),

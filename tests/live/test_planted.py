@@ -48,11 +48,14 @@ def by_mcp(path):
 
 
 def check(path, patterns, explain, explained):
-    """Names of the cause in the first lines and by the server; more in a sentence of `explain`."""
+    """Names of the cause in the first lines and by the server; more in a sentence of `explain`.
+
+    `explain` are words for it, or what finds them in the recording."""
     first = "\n".join(lines_of("analyze", path)[:FIRST_LINES])
     expect_words("analyze", first, patterns)
     expect_words("the server", by_mcp(path), patterns)
-    expect_words("explain", "\n".join(lines_of("explain", path, *explain)), explained)
+    words = explain(path) if callable(explain) else explain
+    expect_words("explain", "\n".join(lines_of("explain", path, *words)), explained)
 
 
 def expect_calm(path, ours):
@@ -105,19 +108,25 @@ def a_real_time_hog():
 
 @case
 def a_convoy():
-    planted("convoy", "workload|convoy.*|holder|waiter", [r"slept .* for the lock at 0x[0-9a-f]+ while it was held by"], ["-c", "waiter", "--sleeps"],
+    planted("convoy", "workload|convoy.*|holder|waiter", [r"slept .* for the lock at 0x[0-9a-f]+ while it was held by"], ["-c", "waiter", "--sleeps", "-n", "20"],
             [r"waiter \(\d+\) slept", r"holder \(\d+\) had it for"], "default,sleep")
+
+
+def waits_of_a_child(path):
+    """All waits of one task that a shell started, its first among them."""
+    forks = json.loads("\n".join(lines_of("query", path, "-e", "sched_process_fork", "-w", "comm=sh", "-n", "50", "--json")))
+    return ["--tid", str(forks["events"][-1]["fields"]["child_pid"]), "-n", "100"]
 
 
 @case
 def a_fork_storm():
-    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+\) started \d+ tasks that lived less than 100ms"], ["-c", "sh", "-n", "200"],
+    planted("storm", "spawner|sh|true|python3", [r"sh \(\d+ tasks\) started \d+ tasks that lived less than 100ms"], waits_of_a_child,
             [r"\(\d+\) was started by sh \(\d+\)"])
 
 
 @case
 def fsync():
-    planted("fsync", "db|jbd2.*|kworker.*", [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"], ["-c", "db", "--sleeps"],
+    planted("fsync", "db|jbd2.*|kworker.*", [r"db \(\d+\) was blocked for .* in fsync \(data to reach the disk\)"], ["-c", "db", "--sleeps", "-n", "50"],
             [r"db \(\d+\) slept .* in fsync\(\d+\), for data to reach the disk"], "default,sleep")
 
 

@@ -22,14 +22,16 @@ struct parent {
 	uint64_t run_ns;
 	uint64_t nr;
 	uint64_t first_ns, last_ns;
-	uint32_t task;  /* the last that started one */
-	uint32_t child; /* the last one */
+	uint32_t nr_tasks; /* of this name started some */
+	uint32_t task;     /* the last that started one */
+	uint32_t child;    /* the last one */
 };
 
 struct lives {
 	uint64_t *born_ns;  /* by task; 0 = not seen, or not short */
 	uint32_t *parent;   /* by task */
 	uint8_t *is_short;  /* by task */
+	uint8_t *has_short; /* by task: started one */
 	struct parent *all; /* by unit */
 };
 
@@ -54,15 +56,18 @@ static void take_lives(struct lives *x, const struct findings *f)
 static void take_parents(struct lives *x, const struct findings *f)
 {
 	for (uint32_t i = 0; i < f->sc->nr_tasks; i++) {
+		uint32_t task = x->parent[i];
 		struct parent *p;
 
-		if (!x->is_short[i] || x->parent[i] >= f->sc->nr_tasks)
+		if (!x->is_short[i] || task >= f->sc->nr_tasks)
 			continue;
-		p = &x->all[units_of(f->units, x->parent[i])];
+		p = &x->all[units_of(f->units, task)];
+		p->nr_tasks += !x->has_short[task];
+		x->has_short[task] = 1;
 		if (!p->nr++)
 			p->first_ns = x->born_ns[i];
 		p->last_ns = x->born_ns[i];
-		p->task = x->parent[i];
+		p->task = task;
 		p->child = i;
 	}
 }
@@ -79,6 +84,16 @@ static void take_runs(struct lives *x, const struct findings *f)
 				scope_cut(f->sc, row.start_ns, row.end_ns);
 }
 
+/* "sh (812)", or "sh (40 tasks)" where several of this name did: none of them is the one. */
+static const char *starter(const struct findings *f, const struct parent *p)
+{
+	const char *comm = source_comm(f->sc->s, p->task);
+
+	return p->nr_tasks > 1 ? report_printf(f->r, "%s (%" PRIu32 " tasks)", comm, p->nr_tasks)
+	                       : report_printf(f->r, "%s (%" PRIu32 ")", comm,
+	                                       source_tid(f->sc->s, p->task));
+}
+
 static int add(struct findings *f, const struct parent *p)
 {
 	char t[TIME_BYTES];
@@ -92,11 +107,10 @@ static int add(struct findings *f, const struct parent *p)
 			   .last_ns = p->last_ns,
 			   .description = report_printf(
 				   f->r,
-				   "%s (%" PRIu32 ") started %" PRIu64
+				   "%s started %" PRIu64
 				   " tasks that lived less than 100ms (%s was the last); they ran "
 				   "for %s",
-				   source_comm(f->sc->s, p->task), source_tid(f->sc->s, p->task),
-				   p->nr, source_comm(f->sc->s, p->child),
+				   starter(f, p), p->nr, source_comm(f->sc->s, p->child),
 				   text_duration(t, sizeof(t), p->run_ns)),
 			   .remedy = "start fewer, or let one that stays do their work",
 			   .next = "analyze FILE lifecycle" });
@@ -108,12 +122,13 @@ int find_short_lived(struct findings *f)
 	SCOPED(scoped_free) uint64_t *born_ns = calloc(nr, sizeof(*born_ns));
 	SCOPED(scoped_free) uint32_t *parent = calloc(nr, sizeof(*parent));
 	SCOPED(scoped_free) uint8_t *is_short = calloc(nr, sizeof(*is_short));
+	SCOPED(scoped_free) uint8_t *has_short = calloc(nr, sizeof(*has_short));
 	SCOPED(scoped_free)
 	struct parent *all = calloc(f->units->nr ? f->units->nr : 1, sizeof(*all));
-	struct lives x = { born_ns, parent, is_short, all };
+	struct lives x = { born_ns, parent, is_short, has_short, all };
 	int err = 0;
 
-	if (!born_ns || !parent || !is_short || !all)
+	if (!born_ns || !parent || !is_short || !has_short || !all)
 		return -ENOMEM;
 	take_lives(&x, f);
 	take_parents(&x, f);
