@@ -66,10 +66,11 @@
 	X(SCX_COUNTER, 42, ev_scx_counter, "what the kernel counts about sched_ext")              \
 	X(SLEEP, 43, ev_sleep, "the system call in which a task goes to sleep")                   \
 	X(CGROUP, 44, ev_cgroup, "the cgroup that a task is in from then on")                     \
-	X(THROTTLE, 46, ev_throttle, "the quota of a cgroup takes a task off its CPU")            \
+	X(THROTTLE, 46, ev_throttle, "a quota or its deadline takes a task off its CPU")          \
 	X(REFILL, 47, ev_refill, "a timer has refilled the quota of a cgroup")                    \
 	X(STEAL, 48, ev_steal, "the hypervisor had the CPU meanwhile")                            \
 	X(POLICY, 58, ev_policy, "by which policy and priority a task is scheduled from then on") \
+	X(RT_LIMIT, 60, ev_rt_limit, "real-time tasks may not run on a CPU, or may again")        \
 	X(LOCK, 59, ev_lock, "a task or an interrupt has waited for a lock of the kernel")        \
 	X(THROTTLED, 49, ev_throttled, "a quota kept its cgroup off a CPU until now")             \
 	X(TASK_INFO, 50, ev_task_info, "the identity of a task")                                  \
@@ -416,13 +417,30 @@ struct ev_blocked {
 	__u32 is_io;
 };
 
+/* What keeps a runnable task off its CPU. */
+enum {
+	EV_LIMIT_QUOTA, /* of a cgroup: it is used up */
+	EV_LIMIT_RT, /* real-time tasks had their share: the kernel lets others run (rt_throttled, the fair server) */
+	EV_LIMIT_DEADLINE, /* the runtime of a SCHED_DEADLINE task is used up */
+	EV_LIMIT_YIELD,    /* such a task has given up the rest of its runtime */
+	EV_LIMITS,
+};
+
 /* Just after the switch by which the task leaves; it is still runnable. */
 struct ev_throttle {
 	struct ev_hdr hdr;
-	__u64 cgroup; /* id of the one whose quota it is: the task's or one above it; 0 = unknown */
+	__u64 cgroup; /* id of the one whose quota it is: the task's or one above it; 0 = unknown, or no quota */
 	__u64 quota_ns;  /* that it has in each period; 0 = unknown */
 	__u64 period_ns; /* 0 = unknown */
+	__u64 until_ns;  /* when the next period begins; 0 = unknown */
 	__u32 tid;
+	__u32 limit; /* EV_LIMIT_*, not EV_LIMIT_RT */
+};
+
+/* Just after a switch of this CPU. The next real-time task that runs there ends it as well. */
+struct ev_rt_limit {
+	struct ev_hdr hdr;
+	__u32 is_on;
 	__u32 pad_;
 };
 
@@ -544,7 +562,7 @@ struct ev_sampling {
 	__u64 one_in;
 };
 
-/* What a stream without THROTTLE or STEAL means: that there was none, or that it was not measured. */
+/* What a stream without THROTTLE, RT_LIMIT or STEAL means: that there was none, or that it was not measured. */
 struct ev_measures {
 	struct ev_hdr hdr;
 	__u32 flags; /* EV_MEASURES_* */
@@ -555,6 +573,7 @@ enum {
 	EV_MEASURES_QUOTA = 1, /* of each task, by THROTTLE: Linux 6.18 */
 	EV_MEASURES_STEAL = 2,
 	EV_MEASURES_QUOTA_CPU = 4, /* before: of cgroups and CPUs, by THROTTLED */
+	EV_MEASURES_LIMITS = 8, /* of deadline tasks by THROTTLE, of real-time tasks by RT_LIMIT */
 };
 
 enum {

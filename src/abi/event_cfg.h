@@ -46,8 +46,9 @@ struct ev_cpu {
 	__u32 ring; /* into which its records go */
 	__u64 nr_records;
 	struct context_cpu context;
-	__u64 clock_ns;   /* from the clock of its run queue to that of records; 0 = unknown */
-	__u64 steal_ns;   /* at the last recorded switch, plus 1; 0 = unknown */
+	__u64 clock_ns;      /* from the clock of its run queue to that of records; 0 = unknown */
+	__u64 is_rt_limited; /* since the last recorded switch of a real-time task */
+	__u64 steal_ns;      /* at the last recorded switch, plus 1; 0 = unknown */
 	__u32 shown_tid;  /* the wanted task that runs since the last recorded switch; 0 = none */
 	__u32 nr_to_skip; /* wakings until the next one that is recorded, when sampling */
 	__u64 counters[EV_PMU_MAX]; /* then */

@@ -66,6 +66,7 @@ static const char *const type_names[EV_KIND_MAX] = {
 	[EV_POLICY] = "policy",
 	[EV_LOCK] = "lock",
 	[EV_THROTTLED] = "throttled",
+	[EV_RT_LIMIT] = "rt_limit",
 	[EV_TASK_INFO] = "task_info",
 	[EV_PROBE_INFO] = "probe_info",
 	[EV_LOST] = "lost",

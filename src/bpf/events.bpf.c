@@ -20,6 +20,7 @@
 #include "bpf/events_filter.bpf.h"
 #include "bpf/events_follow.bpf.h"
 #include "bpf/events_interrupt.bpf.h"
+#include "bpf/events_limits.bpf.h"
 #include "bpf/events_lock.bpf.h"
 #include "bpf/events_pmu.bpf.h"
 #include "bpf/events_policy.bpf.h"
@@ -99,6 +100,9 @@ static __always_inline __u64 put_switch(const struct seen_switch *w)
 		note_clock(s.c, w->args.prev, ts_ns);
 	if (cfg.measures & EV_MEASURES_STEAL)
 		note_steal(s.c, w->args.prev);
+	if (cfg.measures & EV_MEASURES_LIMITS &&
+	    (w->args.prev->prio < FIRST_FAIR_PRIO || s.c->is_rt_limited))
+		note_limits(s.c, w->args.prev, w->args.next);
 	return ts_ns;
 }
 

@@ -71,8 +71,9 @@ static __noinline int put_throttle(struct task_struct *p)
 	e->cgroup = cgroup;
 	e->quota_ns = cgroup ? BPF_CORE_READ(tg, cfs_bandwidth.quota) : 0;
 	e->period_ns = cgroup ? (__u64)BPF_CORE_READ(tg, cfs_bandwidth.period) : 0;
+	e->until_ns = 0; /* a refill tells */
 	e->tid = (__u32)p->pid;
-	e->pad_ = 0;
+	e->limit = EV_LIMIT_QUOTA;
 	end(&s);
 	return 0;
 }

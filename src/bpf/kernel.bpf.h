@@ -51,8 +51,25 @@ struct list_head {
 	struct list_head *next;
 };
 
+struct timerqueue_node {
+	long long expires; /* CLOCK_MONOTONIC, of all timers here */
+};
+
 struct hrtimer {
+	struct timerqueue_node node;
 	void *function;
+};
+
+struct sched_dl_entity {
+	__u64 dl_runtime;
+	__u64 dl_period;
+	unsigned int dl_throttled : 1;
+	unsigned int dl_yielded : 1;
+	struct hrtimer dl_timer; /* until the next period */
+};
+
+struct rt_rq {
+	int rt_throttled; /* with CONFIG_RT_GROUP_SCHED, or before Linux 6.12 */
 };
 
 struct cfs_bandwidth { /* the quota of a cgroup */
@@ -89,6 +106,7 @@ struct rq {
 	int cpu;
 	struct task_struct *curr;
 	struct cfs_rq cfs;
+	struct rt_rq rt;
 	__u64 clock;
 	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
@@ -195,6 +213,8 @@ struct task_struct {
 	int nr_cpus_allowed;
 	struct cpumask cpus_mask; /* cpus_ptr is another one while migration is disabled */
 	struct sched_entity se;
+	struct sched_dl_entity dl;
+	struct sched_dl_entity *dl_server; /* on whose time it runs; Linux 6.8 */
 	struct sched_ext_entity scx;
 	int pid;  /* what user space calls tid */
 	int tgid; /* what user space calls pid */

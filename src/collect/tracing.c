@@ -31,7 +31,8 @@ static uint8_t measures_of(const struct features *f)
 		quota = EV_MEASURES_QUOTA;
 	else if (has_queue && has[FEATURES_CFS_RQ_THROTTLED] == TRI_YES)
 		quota = EV_MEASURES_QUOTA_CPU;
-	return (uint8_t)(quota | (has_steal ? EV_MEASURES_STEAL : 0));
+	return (uint8_t)(quota | (has_steal ? EV_MEASURES_STEAL : 0) |
+	                 (has_queue ? EV_MEASURES_LIMITS : 0));
 }
 
 int tracing_probe(const char *what, struct tracing *out, struct diag *d)

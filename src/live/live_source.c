@@ -71,7 +71,7 @@ static uint8_t measures_of(uint64_t kinds)
 	uint8_t measures = 0;
 
 	if (kinds & EV_BIT(EV_THROTTLE))
-		measures |= EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU;
+		measures |= EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU | EV_MEASURES_LIMITS;
 	if (kinds & EV_BIT(EV_STEAL))
 		measures |= EV_MEASURES_STEAL;
 	return measures;

@@ -107,6 +107,8 @@ static void move_on(struct pair *p, uint64_t ts_ns)
 		p->breaks.time_went_back++;
 	else
 		p->now_ns = ts_ns;
+	if (p->until_ns && p->until_ns <= p->now_ns)
+		pair_throttle_expire(p);
 }
 
 static void take_wake(struct pair *p, const struct ev_hdr *rec)
@@ -335,6 +337,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_THROTTLE] = pair_throttle_record,
 	[EV_REFILL] = pair_refill_record,
 	[EV_THROTTLED] = pair_throttled_record,
+	[EV_RT_LIMIT] = pair_rt_limit_record,
 	[EV_STEAL] = pair_steal_record,
 	[EV_SLEEP] = take_sleep,
 	[EV_POLICY] = take_policy,
@@ -379,6 +382,8 @@ static int advance(void *ctx, __u64 ts_ns)
 	pair_start(p, ts_ns);
 	if (ts_ns > p->now_ns)
 		p->now_ns = ts_ns;
+	if (p->until_ns && p->until_ns <= p->now_ns)
+		pair_throttle_expire(p);
 	return 0;
 }
 

@@ -232,15 +232,16 @@ struct pair_dsq {
 	uint8_t has_start;
 };
 
-/* The quota of a cgroup keeps a runnable task off its CPU: from its switch-out to the refill, or to its switch-in. */
+/* A quota or another limit keeps a runnable task off its CPU: from its switch-out to the refill, or to its switch-in. */
 struct pair_throttle {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t cgroup;    /* whose quota it is; 0 = unknown */
+	uint64_t cgroup;    /* whose quota it is; 0 = unknown, or no quota */
 	uint64_t quota_ns;  /* in each period; 0 = unknown */
 	uint64_t period_ns; /* 0 = unknown */
 	uint32_t task;
 	uint16_t cpu;
+	uint8_t limit; /* EV_LIMIT_* */
 };
 
 /* So much of a time, which lies between two switches of the CPU, the hypervisor had the CPU. */
@@ -394,7 +395,7 @@ MUST_USE int pair_snapshot(const struct pair *p, struct tasks *tasks, const stru
  */
 bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu);
 
-/* Since when a task that waits is throttled by the quota of a cgroup; 0 = it is not, or only the refill will tell. */
+/* Since when a task that waits is throttled by a quota or its deadline; 0 = it is not, or only the refill will tell. */
 uint64_t pair_throttled_since(const struct pair *p, uint32_t task);
 
 uint32_t pair_nr_cpus(const struct pair *p);

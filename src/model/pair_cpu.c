@@ -115,6 +115,7 @@ static void come_unseen(struct pair *p, struct pair_cpu_state *c, uint32_t next)
 {
 	if (next != TASKS_NONE)
 		pair_task_forget(p, next, PAIR_GAP_LEFT_OUT);
+	c->rt_limit_ns = 0;
 	c->mode = PAIR_CPU_UNKNOWN;
 	c->reason = PAIR_GAP_LEFT_OUT;
 }
@@ -141,6 +142,8 @@ void pair_switch_record(struct pair *p, const struct ev_hdr *rec)
 	row.prev = pair_living(p, ev->prev_tid);
 	row.next = pair_living(p, ev->next_tid);
 	PAIR_EMIT(p, switched, &row);
+	if (c->rt_limit_ns && ev->next_prio < PAIR_FAIR_PRIO)
+		pair_rt_limit_end(p, c);
 	/* A slice of a foreign task of which nothing was seen does not count. */
 	is_hidden = rec->flags & EV_FLAG_OTHER_PREV && c->mode == PAIR_CPU_UNKNOWN;
 	leave_cpu(p, c, ev, row.prev);
@@ -174,6 +177,7 @@ void pair_cpu_lose(struct pair *p, struct pair_cpu_state *c)
 	if (c->mode == PAIR_CPU_UNKNOWN)
 		return;
 	p->breaks.lost_slices++;
+	c->rt_limit_ns = 0;
 	if (c->task != TASKS_NONE)
 		pair_task_forget(p, c->task, PAIR_GAP_LOST);
 	c->mode = PAIR_CPU_UNKNOWN;
@@ -185,6 +189,8 @@ void pair_cpu_finish(struct pair *p, uint32_t cpu)
 {
 	struct pair_cpu_state *c = &p->cpus[cpu];
 
+	if (c->rt_limit_ns)
+		pair_rt_limit_end(p, c);
 	if (c->mode == PAIR_CPU_UNKNOWN)
 		end_gap(p, c, (uint16_t)cpu);
 	else if (c->mode == PAIR_CPU_IDLE)

@@ -3,7 +3,8 @@
 
 #include "model/pair.h"
 
-#define PAIR_MAX_OPEN 8 /* spans open at a time on one CPU */
+#define PAIR_MAX_OPEN  8   /* spans open at a time on one CPU */
+#define PAIR_FAIR_PRIO 100 /* from here on; below are real-time and deadline tasks */
 
 enum pair_task_mode { TASK_DEAD, TASK_UNKNOWN, TASK_RUNNING, TASK_WAITING, TASK_SLEEPING };
 
@@ -72,6 +73,7 @@ struct pair_cpu_state {
 	uint64_t alive_ns;   /* when something last happened on it that was not a switch */
 	uint64_t completing_ns; /* the begin of the interrupt that completed a block request, the last one */
 	uint32_t completed_dev; /* and the disk of that; 0 = none */
+	uint64_t rt_limit_ns;   /* since when real-time tasks may not run; 0 = they may */
 	uint32_t nr_runnable;   /* known since the last loss of switches */
 	int16_t prio;
 	uint8_t policy;
@@ -79,6 +81,11 @@ struct pair_cpu_state {
 	bool has_ended; /* its remaining records are missing */
 	uint8_t nr_open;
 	struct pair_open open[PAIR_MAX_OPEN];
+};
+
+struct open_throttle {
+	struct pair_throttle row;
+	uint64_t until_ns; /* 0 = unknown */
 };
 
 struct pair_requests; /* pair_request.c: what is under way on no CPU, and the texts of records */
@@ -97,8 +104,9 @@ struct pair {
 	uint64_t one_in;
 	uint32_t *irq_names; /* by number of the interrupt */
 	uint32_t nr_irqs;
-	struct pair_throttle *throttles; /* of now */
+	struct open_throttle *throttles; /* of now */
 	uint32_t nr_throttles, max_throttles;
+	uint64_t until_ns; /* then one of them is over; 0 = no such time is known */
 	uint32_t measures; /* EV_MEASURES_* */
 	struct pair_losses losses;
 	bool has_started;
@@ -202,10 +210,15 @@ void pair_string_record(struct pair *p, const struct ev_hdr *rec);
 
 /* pair_quota.c */
 void pair_throttle_record(struct pair *p, const struct ev_hdr *rec);
+/* The time of one has come. */
+void pair_throttle_expire(struct pair *p);
 /* It runs, or its state is not known any more. */
 void pair_throttle_end(struct pair *p, uint32_t task, bool is_known);
 void pair_refill_record(struct pair *p, const struct ev_hdr *rec);
 void pair_throttled_record(struct pair *p, const struct ev_hdr *rec);
+void pair_rt_limit_record(struct pair *p, const struct ev_hdr *rec);
+/* Real-time tasks may run on a CPU again. */
+void pair_rt_limit_end(struct pair *p, struct pair_cpu_state *c);
 void pair_steal_record(struct pair *p, const struct ev_hdr *rec);
 void pair_measures_record(struct pair *p, const struct ev_hdr *rec);
 

@@ -1,10 +1,8 @@
-/* Tasks that the quota of a cgroup keeps off their CPUs, and the time that the hypervisor takes from CPUs. */
+/* Tasks that the quota of a cgroup or another limit keeps off their CPUs, and the time that the hypervisor takes from CPUs. */
 #include <string.h>
 
 #include "base/grow.h"
 #include "model/pair_priv.h"
-
-#define FAIR_PRIO 100 /* from here on; below are real-time and deadline tasks */
 
 void pair_throttle_record(struct pair *p, const struct ev_hdr *rec)
 {
@@ -16,33 +14,55 @@ void pair_throttle_record(struct pair *p, const struct ev_hdr *rec)
 	    GROW(p->throttles, p->max_throttles, p->nr_throttles))
 		return;
 	st->is_throttled = true;
-	p->throttles[p->nr_throttles++] = (struct pair_throttle){
-		.start_ns = st->wakeup_ns,
-		.cgroup = ev->cgroup,
-		.quota_ns = ev->quota_ns,
-		.period_ns = ev->period_ns,
-		.task = task,
-		.cpu = st->cpu,
+	if (ev->until_ns && (!p->until_ns || ev->until_ns < p->until_ns))
+		p->until_ns = ev->until_ns;
+	p->throttles[p->nr_throttles++] = (struct open_throttle){
+		.row = { .start_ns = st->wakeup_ns,
+		         .cgroup = ev->cgroup,
+		         .quota_ns = ev->quota_ns,
+		         .period_ns = ev->period_ns,
+		         .task = task,
+		         .cpu = st->cpu,
+		         .limit = (uint8_t)ev->limit },
+		.until_ns = ev->until_ns,
 	};
 }
 
 /* Its place may be taken by another. */
-static void end_at(struct pair *p, uint32_t i, bool is_known)
+static void end_at(struct pair *p, uint32_t i, uint64_t end_ns, bool is_known)
 {
-	struct pair_throttle row = p->throttles[i];
+	struct pair_throttle row = p->throttles[i].row;
 
 	p->throttles[i] = p->throttles[--p->nr_throttles];
 	p->states[row.task].is_throttled = false;
-	row.end_ns = p->now_ns;
+	row.end_ns = end_ns;
 	if (is_known && row.end_ns > row.start_ns)
 		PAIR_EMIT(p, throttle, &row);
+}
+
+/* One after the other: rows are in the order of their ends. */
+void pair_throttle_expire(struct pair *p)
+{
+	while (p->until_ns && p->until_ns <= p->now_ns) {
+		uint64_t end_ns = p->until_ns;
+
+		p->until_ns = 0;
+		for (uint32_t i = p->nr_throttles; i-- > 0;) {
+			uint64_t until_ns = p->throttles[i].until_ns;
+
+			if (until_ns && until_ns <= end_ns)
+				end_at(p, i, end_ns, true);
+			else if (until_ns && (!p->until_ns || until_ns < p->until_ns))
+				p->until_ns = until_ns;
+		}
+	}
 }
 
 void pair_throttle_end(struct pair *p, uint32_t task, bool is_known)
 {
 	for (uint32_t i = 0; i < p->nr_throttles; i++)
-		if (p->throttles[i].task == task) {
-			end_at(p, i, is_known);
+		if (p->throttles[i].row.task == task) {
+			end_at(p, i, p->now_ns, is_known);
 			return;
 		}
 }
@@ -52,8 +72,8 @@ uint64_t pair_throttled_since(const struct pair *p, uint32_t task)
 	if (!p->states[task].is_throttled)
 		return 0;
 	for (uint32_t i = 0; i < p->nr_throttles; i++)
-		if (p->throttles[i].task == task)
-			return p->throttles[i].start_ns;
+		if (p->throttles[i].row.task == task)
+			return p->throttles[i].row.start_ns;
 	return 0;
 }
 
@@ -72,10 +92,11 @@ void pair_refill_record(struct pair *p, const struct ev_hdr *rec)
 	const struct ev_refill *ev = (const struct ev_refill *)rec;
 
 	for (uint32_t i = p->nr_throttles; i-- > 0;) {
-		const struct pair_throttle *t = &p->throttles[i];
+		const struct pair_throttle *t = &p->throttles[i].row;
 
-		if (t->cgroup == ev->cgroup && !is_still_empty(ev, p->states[t->task].cpu))
-			end_at(p, i, true);
+		if (t->limit == EV_LIMIT_QUOTA && t->cgroup == ev->cgroup &&
+		    !is_still_empty(ev, p->states[t->task].cpu))
+			end_at(p, i, p->now_ns, true);
 	}
 }
 
@@ -112,7 +133,15 @@ static uint64_t queued_since(const struct pair_task *st)
 
 static bool is_fair(const struct pair_task *st)
 {
-	return !st->prio || st->prio >= FAIR_PRIO;
+	return !st->prio || st->prio >= PAIR_FAIR_PRIO;
+}
+
+/* The highest real-time priority is a 0, as one that is not known. */
+static bool is_realtime(const struct pair_task *st)
+{
+	if (st->prio)
+		return st->prio > 0 && st->prio < PAIR_FAIR_PRIO;
+	return st->policy == ABI_POLICY_FIFO || st->policy == ABI_POLICY_RR;
 }
 
 /*
@@ -147,6 +176,41 @@ void pair_throttled_record(struct pair *p, const struct ev_hdr *rec)
 		if (row.end_ns > row.start_ns)
 			PAIR_EMIT(p, throttle, &row);
 	}
+}
+
+void pair_rt_limit_end(struct pair *p, struct pair_cpu_state *c)
+{
+	uint32_t cpu = (uint32_t)(c - p->cpus);
+
+	for (uint32_t i = 0; i < tasks_nr(p->tasks) && i < p->max_states; i++) {
+		const struct pair_task *st = &p->states[i];
+		uint64_t since_ns = st->cpu == cpu ? queued_since(st) : 0;
+		struct pair_throttle row = {
+			.start_ns = since_ns > c->rt_limit_ns ? since_ns : c->rt_limit_ns,
+			.end_ns = p->now_ns,
+			.task = i,
+			.cpu = st->cpu,
+			.limit = EV_LIMIT_RT,
+		};
+
+		if (since_ns && is_realtime(st) && row.end_ns > row.start_ns)
+			PAIR_EMIT(p, throttle, &row);
+	}
+	c->rt_limit_ns = 0;
+}
+
+void pair_rt_limit_record(struct pair *p, const struct ev_hdr *rec)
+{
+	struct pair_cpu_state *c = pair_cpu_get(p, rec->cpu);
+
+	if (!c) {
+		p->breaks.bad_cpu++;
+		return;
+	}
+	if (c->rt_limit_ns)
+		pair_rt_limit_end(p, c);
+	if (((const struct ev_rt_limit *)rec)->is_on && c->mode != PAIR_CPU_UNKNOWN)
+		c->rt_limit_ns = c->since_ns;
 }
 
 void pair_steal_record(struct pair *p, const struct ev_hdr *rec)

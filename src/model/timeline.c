@@ -133,7 +133,7 @@ const struct timeline_def timeline_defs[TIMELINE_TABLES] = {
 	[TIMELINE_THROTTLE] = { { TIME(pair_throttle, start_ns), TIME(pair_throttle, end_ns),
 	                          COL(pair_throttle, cgroup), COL(pair_throttle, quota_ns),
 	                          COL(pair_throttle, period_ns), COL(pair_throttle, task),
-	                          COL(pair_throttle, cpu) },
+	                          COL(pair_throttle, cpu), COL(pair_throttle, limit) },
 	                        first_word,
 	                        offsetof(struct pair_throttle, end_ns),
 	                        offsetof(struct pair_throttle, task),

@@ -545,8 +545,7 @@ static void a_quota_is_named_and_blames_nobody(void **state)
 	expect_eq(num_at(root, "waits.0.parts.0.quota_ns"), 20000000);
 	expect_eq(num_at(root, "waits.0.parts.0.period_ns"), 100000000);
 	/* 10 came next, and is not the reason. */
-	assert_non_null(
-		strstr(text_at(root, "waits.0.sentences.0"), "was taken off CPU 0 by a quota"));
+	assert_non_null(strstr(text_at(root, "waits.0.sentences.0"), "was throttled on CPU 0"));
 	assert_null(strstr(text_at(root, "waits.0.sentences.0"), "(10)"));
 	assert_string_equal(text_at(root, "waits.0.sentences.1"),
 	                    "It waited 79.0ms of it (80 %) throttled (cgroup quota, 20.0ms per "

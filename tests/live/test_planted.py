@@ -15,14 +15,13 @@ from encode import own  # noqa: E402  pylint: disable=wrong-import-position
 from live import IS_EMULATED, SCHEDSCOPE, Disturbed, NotHere, case, expect, main, output, scratch  # noqa: E402  pylint: disable=wrong-import-position
 from scenarios import Scenario, Task  # noqa: E402  pylint: disable=wrong-import-position
 from test_record import Record  # noqa: E402  pylint: disable=wrong-import-position
-from trace_client import Client  # noqa: E402  pylint: disable=wrong-import-position
+from trace_client import leading_answers  # noqa: E402  pylint: disable=wrong-import-position
 
 SECONDS = "24" if IS_EMULATED else "2"  # there, 3 s of CPU time pass until the problem begins
 STARTING = r"|python3|schedscope|plant" if IS_EMULATED else ""  # the start of a program takes seconds there
 FIRST_LINES = 3
 MAX_OTHERS = 0.3  # of a CPU; python3 and schedscope among them
 MEASURES_STEAL = 2  # EV_MEASURES_STEAL
-TOKEN_BYTES, MAX_TOKENS = 4, 2000  # of an answer of the server
 
 
 def lines_of(*words):
@@ -36,24 +35,13 @@ def expect_words(where, text, patterns):
         expect(re.search(pattern, text), f"{where} does not say {pattern!r}: {text}")
 
 
-def by_mcp(path):
-    """What the server says in two calls: all of it."""
-    with Client("--allow-path", os.path.dirname(path)) as mcp:
-        answers = []
-        for tool, args in (("load_perfetto_trace", {"file_path": path, "trace_id": "t"}),
-                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3})):
-            answers.append(json.dumps(mcp.call(tool, **args), ensure_ascii=False))
-            expect(mcp.last_bytes <= TOKEN_BYTES * MAX_TOKENS, f"{tool} answers with {mcp.last_bytes} bytes")
-    return "\n".join(answers)
-
-
 def check(path, patterns, explain, explained):
     """Names of the cause in the first lines and by the server; more in a sentence of `explain`.
 
     `explain` are words for it, or what finds them in the recording."""
     first = "\n".join(lines_of("analyze", path)[:FIRST_LINES])
     expect_words("analyze", first, patterns)
-    expect_words("the server", by_mcp(path), patterns)
+    expect_words("the server", leading_answers(path), patterns)
     words = explain(path) if callable(explain) else explain
     expect_words("explain", "\n".join(lines_of("explain", path, *words)), explained)
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
+TOKEN_BYTES, MAX_TOKENS = 4, 2000  # of an answer that leads
 
 
 class Refused(Exception):
@@ -89,3 +90,14 @@ def refusal(client, tool, **args):
     except Refused as why:
         return str(why)
     raise AssertionError(f"{tool} {args} answered {str(got)[:200]}")
+
+
+def leading_answers(path):
+    """What the server says of a recording in two calls, all of it: neither may be long."""
+    with Client("--allow-path", os.path.dirname(path)) as mcp:
+        answers = []
+        for tool, args in (("load_perfetto_trace", {"file_path": path, "trace_id": "t"}),
+                           ("find_scheduling_bottlenecks", {"trace_id": "t", "limit": 3})):
+            answers.append(json.dumps(mcp.call(tool, **args), ensure_ascii=False))
+            assert mcp.last_bytes <= TOKEN_BYTES * MAX_TOKENS, f"{tool} answers with {mcp.last_bytes} bytes"
+    return "\n".join(answers)

@@ -47,13 +47,14 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     491: ("sched_migrate_task", {1: "comm", 2: "pid", 3: "prio", 4: "orig_cpu", 5: "dest_cpu"}),
     542: ("kprobe_event", {1: "name", 2: "type"}),
     # Ours: docs/trace-format.md.
-    1001: ("throttle", {1: "tid", 2: "cgroup", 3: "quota", 4: "period"}),
+    1001: ("throttle", {1: "tid", 2: "cgroup", 3: "quota", 4: "period", 5: "until", 6: "limit"}),
     1002: ("refill", {1: "cgroup", 2: "nr_cpus", 3: "cpus"}),
     1003: ("steal", {1: "ns"}),
     1004: ("sleep", {1: "tid", 2: "call", 3: "nr", 4: "arg0", 5: "arg1"}),
     1005: ("throttled", {1: "cgroup", 2: "quota", 3: "period", 4: "start", 5: "cpu"}),
     1006: ("policy", {1: "pid", 2: "policy", 3: "prio"}),
     1007: ("lock", {1: "lock", 2: "start", 3: "end", 4: "pid", 5: "type"}),
+    1008: ("rt_limit", {1: "is_on"}),
 }
 COMPACT = {1: "switch_ts", 2: "switch_prev_state", 3: "switch_next_pid", 4: "switch_next_prio",
            6: "switch_next_comm", 7: "waking_ts", 8: "waking_pid", 9: "waking_target_cpu",

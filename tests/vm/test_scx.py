@@ -11,9 +11,10 @@ import pathlib
 import sys
 
 import vm
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("mcp", "trace")]
 import decode  # noqa: E402
 from live import case, expect, expect_between, expect_near, main, once, run
+from trace_client import leading_answers  # noqa: E402
 
 KERNEL, _, WAY = sys.argv.pop(1).partition("-")
 END = f"-{WAY}" if WAY else ""
@@ -238,7 +239,10 @@ def schedulers_that_come_go_and_are_thrown_out_are_followed():
 def the_first_lines_name_a_scheduler_that_was_thrown_out():
     out = run("analyze", str(GUEST.path(f"changes{END}.pftrace")), timeout=120)
     first = "\n".join(out.stdout.splitlines()[:3])
-    expect("the kernel threw the sched_ext scheduler vm_stall out" in first, first)
+    words = "the kernel threw the sched_ext scheduler vm_stall out"
+    expect(words in first, first)
+    answers = leading_answers(str(GUEST.path(f"changes{END}.pftrace")))
+    expect(words in answers, f"the server does not say it: {answers}")
     waits = answer(GUEST.path(f"changes{END}.pftrace"), "explain", "-c", "stallme", "-n", "1")["waits"]
     expect(waits and waits[0]["wait_ns"] > 1_000_000_000, f"{waits}")
 

@@ -97,8 +97,8 @@ const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struc
 	return explain_class(b->urgent[culprit], b->policy[culprit], r);
 }
 
-/* Of the quota that throttled it longest; the cgroup is 0 where it is not known. */
-static struct pair_throttle quota_of(const struct blame_sums *b, uint32_t victim)
+/* The longest throttling; the cgroup is 0 where it is not known. */
+static struct pair_throttle throttle_of(const struct blame_sums *b, uint32_t victim)
 {
 	const struct blame_victim *v = &b->victims[victim];
 	union timeline_row row = { .throttle = { 0 } };
@@ -122,13 +122,13 @@ static const char *cause_text(const struct blame_sums *b, const struct bottlenec
 		[LEDGER_TASK] = "behind each other",
 		[LEDGER_IDLE] = "while its CPU was idle",
 	};
-	struct pair_throttle quota;
+	struct pair_throttle throttle;
 	const char *class;
 
 	_Static_assert(sizeof(texts) / sizeof(texts[0]) == LEDGER_KINDS, "a kind has no text");
 	if (c->kind == LEDGER_THROTTLED) {
-		quota = quota_of(b, x->victim);
-		return explain_quota(b->sc->s, &quota, r);
+		throttle = throttle_of(b, x->victim);
+		return explain_throttle(b->sc->s, &throttle, r);
 	}
 	if (c->kind != LEDGER_TASK || c->culprit == x->victim)
 		return texts[c->kind];
@@ -196,11 +196,18 @@ static const char *remedy_for_tasks(const struct blame_sums *b, const struct bot
 		name);
 }
 
-static const char *remedy_for_quota(const struct blame_sums *b, const struct bottleneck *x,
+static const char *remedy_for_limit(const struct blame_sums *b, const struct bottleneck *x,
                                     struct report *r)
 {
-	const char *path = explain_cgroup(b->sc->s, quota_of(b, x->victim).cgroup);
+	struct pair_throttle throttle = throttle_of(b, x->victim);
+	const char *path = explain_cgroup(b->sc->s, throttle.cgroup);
 
+	if (throttle.limit == EV_LIMIT_RT)
+		return "let it sleep at times, or raise the share (sched_rt_runtime_us; fair_server in debugfs)";
+	if (throttle.limit == EV_LIMIT_DEADLINE)
+		return "raise its runtime (sched_setattr), or let it do less in a period";
+	if (throttle.limit == EV_LIMIT_YIELD)
+		return "none is needed: it yields until its next period by itself";
 	return report_printf(r, "raise the quota (cpu.max) of %s%s",
 	                     path ? "cgroup " : "its cgroup", path ? path : "");
 }
@@ -212,7 +219,7 @@ const char *bottleneck_remedy(const struct blame_sums *b, const struct bottlenec
 	case LEDGER_TASK:
 		return remedy_for_tasks(b, x, r);
 	case LEDGER_THROTTLED:
-		return remedy_for_quota(b, x, r);
+		return remedy_for_limit(b, x, r);
 	case LEDGER_STOLEN:
 		return "the host runs more virtual CPUs than it has CPUs: give this machine more of them";
 	case LEDGER_INTERRUPT:

@@ -237,7 +237,7 @@ static int divide(const struct source *s, struct ledger *l, struct elsewhere *ot
 	while (!err && ledger_next(&walk, &part)) {
 		e->ns[part.kind] += part.end_ns - part.start_ns;
 		if (part.kind == LEDGER_THROTTLED && part.start_ns == e->start_ns)
-			e->is_taken_by_quota = e->wait.cause == PAIR_PREEMPTED;
+			e->is_throttled_first = e->wait.cause == PAIR_PREEMPTED;
 		add_to_stay(&stay, &part, e);
 		err = add_to_chance(&chance, &part, e);
 		if (!err)

@@ -38,8 +38,8 @@ struct explain_idle {
 struct explain_wait {
 	struct pair_wait wait;
 	uint64_t start_ns;
-	uint32_t cgroup;        /* of the task then; 0 = unknown */
-	bool is_taken_by_quota; /* its CPU was, and not by the task that had it next */
+	uint32_t cgroup;         /* of the task then; 0 = unknown */
+	bool is_throttled_first; /* a limit took its CPU, not the task that had it next */
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
 	struct explain_parts parts; /* they add up to the wait */
 	uint64_t ns[LEDGER_KINDS];  /* of each kind; they add up to the wait */
@@ -86,7 +86,8 @@ const char *explain_class(int16_t prio, uint8_t policy, struct report *r);
 /* The path of a cgroup by the kernel's id; NULL = unknown. */
 const char *explain_cgroup(const struct source *s, uint64_t id);
 /* "throttled (quota of cgroup /build, 20 ms per 100 ms, in 30 of about 31 periods)". */
-const char *explain_quota(const struct source *s, const struct pair_throttle *t, struct report *r);
+const char *explain_throttle(const struct source *s, const struct pair_throttle *t,
+                             struct report *r);
 /* What can keep an idle CPU from running a task, if that is not recorded: "; a CPU quota ... can be the reason", or "". */
 const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */

@@ -24,8 +24,8 @@ static uint16_t handler_of(const struct source *s, uint64_t span)
 	return ABI_BY_UNKNOWN;
 }
 
-/* Throttlings by the same cgroup are one cause. */
-static void name_quota(const struct source *s, uint64_t throttle, struct explain_part *out)
+/* Throttlings by the same cgroup are one cause, and so are those by each of the other limits. */
+static void name_limit(const struct source *s, uint64_t throttle, struct explain_part *out)
 {
 	union timeline_row row;
 
@@ -33,6 +33,7 @@ static void name_quota(const struct source *s, uint64_t throttle, struct explain
 	if (!timeline_row(s->timeline, TIMELINE_THROTTLE, throttle, &row))
 		return;
 	out->what = row.throttle.cgroup;
+	out->limit = row.throttle.limit;
 	out->quota_ns = row.throttle.quota_ns;
 	out->period_ns = row.throttle.period_ns;
 }
@@ -43,7 +44,7 @@ static uint32_t cgroup_of(const struct source *s, const struct ledger_part *p)
 	                              : 0;
 }
 
-/* By kind, CPU, priority, policy and cgroup, then by the cause itself. */
+/* By kind, CPU, priority, policy, cgroup and limit, then by the cause itself. */
 static int by_cause(const void *a, const void *b)
 {
 	const struct explain_part *left = a, *right = b;
@@ -58,6 +59,8 @@ static int by_cause(const void *a, const void *b)
 		return left->policy < right->policy ? -1 : 1;
 	if (left->cgroup != right->cgroup)
 		return left->cgroup < right->cgroup ? -1 : 1;
+	if (left->limit != right->limit)
+		return left->limit < right->limit ? -1 : 1;
 	return (left->what > right->what) - (left->what < right->what);
 }
 
@@ -129,9 +132,9 @@ int parts_add(struct gathered_parts *g, const struct ledger_part *p)
 {
 	struct explain_part *out;
 
-	if (g->nr >= (g->limit ? g->limit : MANY_PIECES)) {
+	if (g->nr >= (g->max ? g->max : MANY_PIECES)) {
 		add_up(g);
-		g->limit = 2 * g->nr > MANY_PIECES ? 2 * g->nr : MANY_PIECES;
+		g->max = 2 * g->nr > MANY_PIECES ? 2 * g->nr : MANY_PIECES;
 	}
 	if (GROW(g->at, g->room, g->nr))
 		return -ENOMEM;
@@ -148,7 +151,7 @@ int parts_add(struct gathered_parts *g, const struct ledger_part *p)
 	if (p->kind == LEDGER_INTERRUPT || p->kind == LEDGER_SOFTIRQ)
 		out->what = handler_of(g->s, p->what);
 	else if (p->kind == LEDGER_THROTTLED)
-		name_quota(g->s, p->what, out);
+		name_limit(g->s, p->what, out);
 	if (g->is_anywhere) {
 		out->cpu = PAIR_NO_CPU;
 		out->cgroup = 0;

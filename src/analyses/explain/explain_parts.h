@@ -28,6 +28,7 @@ struct explain_part {
 	int16_t prio;                 /* of a task, as the kernel counts */
 	uint16_t cpu;                 /* PAIR_NO_CPU = none, or unknown */
 	uint8_t policy;               /* of a task: ABI_POLICY_* */
+	uint8_t limit;                /* throttled: EV_LIMIT_* */
 	uint8_t kind;                 /* enum ledger_kind */
 	bool is_crowd;                /* tasks of several names, which have the cgroup in common */
 };
@@ -47,7 +48,7 @@ struct gathered_parts {
 	const struct source *s;
 	struct explain_part *at;
 	uint32_t nr, room;
-	uint32_t limit; /* where they are added up so far; 0 = not yet set */
+	uint32_t max; /* where they are added up so far; 0 = not yet set */
 	uint64_t names_ns;
 	uint32_t cgroup;
 	bool is_anywhere; /* neither CPUs nor cgroups tell causes apart */

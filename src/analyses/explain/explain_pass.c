@@ -54,6 +54,13 @@ static const char *const kinds[] = {
 
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == LEDGER_KINDS + 1, "a kind has no name");
 
+static const char *const limits[EV_LIMITS] = {
+	[EV_LIMIT_QUOTA] = "quota",
+	[EV_LIMIT_RT] = "real_time",
+	[EV_LIMIT_DEADLINE] = "deadline",
+	[EV_LIMIT_YIELD] = "yield",
+};
+
 const char *explain_kind(uint8_t kind)
 {
 	return kinds[kind];
@@ -82,12 +89,18 @@ static bool is_measured(const struct source *s, int kind)
 	}
 }
 
+/* Quotas are not measured, but the limits of real-time and deadline tasks. */
+static bool is_other_limit(const struct source *s, int kind)
+{
+	return kind == LEDGER_THROTTLED && pair_measures(s->pair) & EV_MEASURES_LIMITS;
+}
+
 void explain_sums(const struct source *s, const uint64_t ns[LEDGER_KINDS], struct report *r)
 {
 	for (int i = 0; i < LEDGER_KINDS; i++) {
 		const char *key = report_printf(r, "%s_ns", kinds[i]);
 
-		if (is_measured(s, i))
+		if (is_measured(s, i) || (ns[i] && is_other_limit(s, i)))
 			report_u64(r, key, ns[i]);
 		else
 			report_null(r, key);
@@ -135,6 +148,7 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		show_cgroup(s, p->cgroup, r);
 	}
 	if (p->kind == LEDGER_THROTTLED) {
+		report_string(r, "limit", limits[p->limit < EV_LIMITS ? p->limit : EV_LIMIT_QUOTA]);
 		report_string(r, "cgroup", explain_cgroup(s, p->what));
 		report_id(r, "cgroup_id", p->what);
 		report_u64_if(r, "quota_ns", p->quota_ns, p->quota_ns);

@@ -92,8 +92,8 @@ static void say_what(const struct source *s, const struct explain_wait *e, struc
 	name_text(s, w->task, e->start_ns, name);
 	time_text(t, explain_wait_ns(e));
 	time_text(at, e->start_ns - s->start_ns);
-	if (e->is_taken_by_quota)
-		how = report_printf(r, "was taken off CPU %u by a quota", from_cpu);
+	if (e->is_throttled_first)
+		how = report_printf(r, "was throttled on CPU %u", from_cpu);
 	else if (w->cause == PAIR_PREEMPTED)
 		how = report_printf(
 			r, "lost CPU %u%s%s", from_cpu, w->waker != TASKS_NONE ? " to " : "",
@@ -202,7 +202,8 @@ const char *explain_cgroup(const struct source *s, uint64_t id)
 	return NULL;
 }
 
-const char *explain_quota(const struct source *s, const struct pair_throttle *t, struct report *r)
+static const char *quota_text(const struct source *s, const struct pair_throttle *t,
+                              struct report *r)
 {
 	const char *path = explain_cgroup(s, t->cgroup), *text;
 	char quota[TIME_BYTES], period[TIME_BYTES];
@@ -218,6 +219,25 @@ const char *explain_quota(const struct source *s, const struct pair_throttle *t,
 	return report_printf(r, "throttled (%s)", text);
 }
 
+const char *explain_throttle(const struct source *s, const struct pair_throttle *t,
+                             struct report *r)
+{
+	char runtime[TIME_BYTES], period[TIME_BYTES];
+
+	switch (t->limit) {
+	case EV_LIMIT_RT:
+		return "throttled (real-time tasks had used up their share of the CPU)";
+	case EV_LIMIT_DEADLINE:
+		return report_printf(r, "throttled (its deadline runtime, %s per %s, was used up)",
+		                     time_text(runtime, t->quota_ns),
+		                     time_text(period, t->period_ns));
+	case EV_LIMIT_YIELD:
+		return "throttled (it had yielded until its next deadline period)";
+	default:
+		return quota_text(s, t, r);
+	}
+}
+
 const char *explain_part_text(const struct source *s, const struct explain_parts *all,
                               const struct explain_part *p, struct report *r)
 {
@@ -230,11 +250,12 @@ const char *explain_part_text(const struct source *s, const struct explain_parts
 	case LEDGER_SOFTIRQ:
 		return report_printf(r, "for %s on CPU %u", handler_text(s, p, r), p->cpu);
 	case LEDGER_THROTTLED:
-		return explain_quota(s,
-		                     &(struct pair_throttle){ .cgroup = p->what,
-		                                              .quota_ns = p->quota_ns,
-		                                              .period_ns = p->period_ns },
-		                     r);
+		return explain_throttle(s,
+		                        &(struct pair_throttle){ .cgroup = p->what,
+		                                                 .quota_ns = p->quota_ns,
+		                                                 .period_ns = p->period_ns,
+		                                                 .limit = p->limit },
+		                        r);
 	case LEDGER_STOLEN:
 		return report_printf(r, "while the hypervisor had CPU %u%s", p->cpu,
 		                     all->is_steal_estimated ? " (estimated)" : "");
@@ -261,6 +282,12 @@ const char *explain_part_name(const struct source *s, const struct explain_parts
 		[LEDGER_STOLEN] = "stolen by the hypervisor",
 		[LEDGER_IDLE] = "idle CPU",
 	};
+	static const char *const limits[EV_LIMITS] = {
+		[EV_LIMIT_QUOTA] = "throttled",
+		[EV_LIMIT_RT] = "throttled, real-time share",
+		[EV_LIMIT_DEADLINE] = "throttled, deadline runtime",
+		[EV_LIMIT_YIELD] = "yielded until its next period",
+	};
 	const char *class, *cgroup;
 	char name[DSQ_NAME];
 
@@ -274,6 +301,8 @@ const char *explain_part_name(const struct source *s, const struct explain_parts
 	case LEDGER_SOFTIRQ:
 		return handler_text(s, p, r);
 	case LEDGER_THROTTLED:
+		if (p->limit != EV_LIMIT_QUOTA)
+			return limits[p->limit < EV_LIMITS ? p->limit : EV_LIMIT_QUOTA];
 		cgroup = explain_cgroup(s, p->what);
 		return report_printf(r, "throttled%s%s", cgroup ? ", cgroup " : "",
 		                     cgroup ? cgroup : "");

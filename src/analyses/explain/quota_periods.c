@@ -24,7 +24,8 @@ bool quota_periods(const struct source *s, uint64_t cgroup, struct quota_periods
 	for (uint64_t i = timeline_end(s->timeline, TIMELINE_THROTTLE); i-- > first;) {
 		const struct pair_throttle *t = &row.throttle;
 
-		if (!timeline_row(s->timeline, TIMELINE_THROTTLE, i, &row) || t->cgroup != cgroup)
+		if (!timeline_row(s->timeline, TIMELINE_THROTTLE, i, &row) ||
+		    t->limit != EV_LIMIT_QUOTA || t->cgroup != cgroup)
 			continue;
 		if (!t->period_ns || (period_ns && period_ns != t->period_ns))
 			return false;

@@ -519,6 +519,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_REFILL] = { "refill", ftrace_on_refill },
 	[FTRACE_STEAL] = { "steal", ftrace_on_steal },
 	[FTRACE_SLEEP] = { "sleep", on_sleep },
+	[FTRACE_RT_LIMIT] = { "rt_limit", ftrace_on_rt_limit },
 	[FTRACE_THROTTLED] = { "throttled", ftrace_on_throttled },
 	[FTRACE_POLICY] = { "policy", ftrace_policy },
 	[FTRACE_LOCK] = { "lock", ftrace_lock },

@@ -59,6 +59,7 @@ void compact_decode(struct bundle *b, struct pb_in body);
 void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e);
 void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e);
 void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e);
+void ftrace_on_rt_limit(struct bundle *b, const struct ftrace_event_in *e);
 void ftrace_on_throttled(struct bundle *b, const struct ftrace_event_in *e);
 
 /* A time of the bundle on the trace's clock; false if it is from before the recording. Counts it. */

@@ -22,8 +22,9 @@ void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e)
 	rec->cgroup = num(e, THROTTLE_CGROUP);
 	rec->quota_ns = num(e, THROTTLE_QUOTA_NS);
 	rec->period_ns = num(e, THROTTLE_PERIOD_NS);
+	rec->until_ns = num(e, THROTTLE_UNTIL_NS);
 	rec->tid = tid_of(num(e, THROTTLE_PID));
-	rec->pad_ = 0;
+	rec->limit = (uint32_t)num(e, THROTTLE_LIMIT);
 }
 
 void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e)
@@ -48,6 +49,14 @@ void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e)
 	struct ev_steal *rec = add(b, e, EV_STEAL, sizeof(*rec));
 
 	rec->ns = num(e, STEAL_NS);
+}
+
+void ftrace_on_rt_limit(struct bundle *b, const struct ftrace_event_in *e)
+{
+	struct ev_rt_limit *rec = add(b, e, EV_RT_LIMIT, sizeof(*rec));
+
+	rec->is_on = num(e, RT_LIMIT_IS_ON) != 0;
+	rec->pad_ = 0;
 }
 
 void ftrace_on_throttled(struct bundle *b, const struct ftrace_event_in *e)

@@ -229,6 +229,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_THROTTLED = 1005,
        FTRACE_POLICY = 1006,
        FTRACE_LOCK = 1007,
+       FTRACE_RT_LIMIT = 1008,
 };
 
 enum { /* SchedSwitch */
@@ -254,10 +255,13 @@ enum { /* ours: quotas and steal */
        THROTTLE_CGROUP = 2,
        THROTTLE_QUOTA_NS = 3,
        THROTTLE_PERIOD_NS = 4,
+       THROTTLE_UNTIL_NS = 5,
+       THROTTLE_LIMIT = 6,
        REFILL_CGROUP = 1,
        REFILL_NR_CPUS = 2,
        REFILL_CPUS = 3, /* two bytes each, the low one first */
        STEAL_NS = 1,
+       RT_LIMIT_IS_ON = 1,
        THROTTLED_CGROUP = 1,
        THROTTLED_QUOTA_NS = 2,
        THROTTLED_PERIOD_NS = 3,

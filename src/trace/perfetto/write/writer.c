@@ -70,6 +70,7 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_REFILL] = writer_refill,
 	[EV_STEAL] = writer_steal,
 	[EV_THROTTLED] = writer_throttled,
+	[EV_RT_LIMIT] = writer_rt_limit,
 	[EV_MEASURES] = writer_measures,
 };
 

@@ -15,6 +15,8 @@ int writer_throttle(struct trace_writer *w, const struct ev_hdr *hdr)
 	pb_uint(e.w, THROTTLE_CGROUP, rec->cgroup);
 	pb_uint(e.w, THROTTLE_QUOTA_NS, rec->quota_ns);
 	pb_uint(e.w, THROTTLE_PERIOD_NS, rec->period_ns);
+	pb_uint(e.w, THROTTLE_UNTIL_NS, rec->until_ns);
+	pb_uint(e.w, THROTTLE_LIMIT, rec->limit);
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }
@@ -58,6 +60,21 @@ int writer_throttled(struct trace_writer *w, const struct ev_hdr *hdr)
 	pb_uint(e.w, THROTTLED_PERIOD_NS, rec->period_ns);
 	pb_uint(e.w, THROTTLED_START_NS, rec->start_ns);
 	pb_uint(e.w, THROTTLED_CPU, rec->cpu);
+	ftrace_end(&e, hdr->flags);
+	return 0;
+}
+
+int writer_rt_limit(struct trace_writer *w, const struct ev_hdr *hdr)
+{
+	const struct ev_rt_limit *rec = (const void *)hdr;
+	struct writer_place at;
+	struct ftrace_event e;
+	int err = writer_at(w, hdr, &at);
+
+	if (err)
+		return err;
+	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), FTRACE_RT_LIMIT);
+	pb_uint(e.w, RT_LIMIT_IS_ON, rec->is_on);
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }
