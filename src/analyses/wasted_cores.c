@@ -6,7 +6,8 @@
  * time counts once, however many tasks wait, and wasted_ns is the time in which at least one pair is open. So a moment of
  * change costs as many steps as there are CPUs or queues in the other state. A CPU that goes idle for a task in flight
  * counts too: a wait of a few microseconds beside an idle CPU is the price of a wakeup, which is why waits shorter than
- * MIN_WAIT_NS are left out. Time in which a quota throttled a task is none of its waits.
+ * MIN_WAIT_NS are left out. Time in which a limit throttled a task is none of its waits. The scheduler moves nothing to
+ * isolated CPUs: they are no loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -278,7 +279,7 @@ static int add_idle(struct waste *w, const struct pair_idle *row)
 	uint64_t from = later(row->start_ns, w->sc.from_ns), to = earlier(row->end_ns, w->sc.to_ns);
 	int err;
 
-	if (row->cpu >= w->nr_cpus || from >= to)
+	if (row->cpu >= w->nr_cpus || from >= to || source_is_isolated(w->s, row->cpu))
 		return 0;
 	err = add_change(w, from, row->cpu, IDLE_BEGINS);
 	return err ? err : add_change(w, to, row->cpu, IDLE_ENDS);

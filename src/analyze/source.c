@@ -52,6 +52,13 @@ int32_t source_node(const struct source *s, uint32_t cpu)
 	return at ? at->node : -1;
 }
 
+bool source_is_isolated(const struct source *s, uint32_t cpu)
+{
+	const struct live_place *at = place(s, cpu);
+
+	return at && at->is_isolated;
+}
+
 const char *source_comm(const struct source *s, uint32_t task)
 {
 	const char *comm = tasks_comm(s->tasks, task);

@@ -27,6 +27,7 @@ struct task_lives;
 struct live_place {
 	int32_t llc;
 	int32_t node;
+	bool is_isolated; /* from load balancing */
 };
 
 /* A name with a number: what was damaged and how often, a category and its events. */
@@ -176,3 +177,5 @@ uint32_t source_tgid(const struct source *s, uint32_t task); /* 0 = unknown */
 uint32_t source_bound_to(const struct source *s, uint32_t task, uint64_t at_ns);
 /* Whether a task may use a CPU, as far as recorded; true if unknown. */
 bool source_may_use(const struct source *s, uint32_t task, uint32_t cpu, uint64_t at_ns);
+/* Whether the scheduler moves no task to a CPU by itself: it is isolated from load balancing. */
+bool source_is_isolated(const struct source *s, uint32_t cpu);

@@ -26,7 +26,8 @@ static struct live_place *places_of(const struct topology *topology, uint32_t nr
 	for (uint32_t cpu = 0; places && cpu < nr_cpus; cpu++) {
 		const struct topology_cpu *at = topology_cpu(topology, cpu);
 
-		places[cpu] = (struct live_place){ at ? at->llc : -1, at ? at->node : -1 };
+		places[cpu] = at ? (struct live_place){ at->llc, at->node, at->is_isolated }
+		                 : (struct live_place){ .llc = -1, .node = -1 };
 	}
 	return places;
 }

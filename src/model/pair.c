@@ -314,7 +314,7 @@ static void (*const handlers[EV_KIND_MAX])(struct pair *p, const struct ev_hdr *
 	[EV_WORK_END] = pair_span_record,
 	[EV_CPU_IDLE] = pair_counter_record,
 	[EV_CPU_FREQ] = pair_counter_record,
-	[EV_CPU_HOTPLUG] = pair_mark_record,
+	[EV_CPU_HOTPLUG] = pair_hotplug_record,
 	[EV_HW_PRESSURE] = pair_counter_record,
 	[EV_GPU_MEM] = pair_counter_record,
 	[EV_PROBE] = pair_mark_record,

@@ -92,6 +92,7 @@ enum pair_gap_reason {
 	PAIR_GAP_DROPPED,   /* a wait that an exec or exit made meaningless */
 	PAIR_GAP_LEFT_OUT,  /* not recorded, by a filter or by sampling */
 	PAIR_GAP_END,       /* after the last word about it: the recorder was killed, ... */
+	PAIR_GAP_OFFLINE,   /* a CPU that was taken offline */
 };
 
 struct pair_slice {

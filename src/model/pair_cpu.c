@@ -161,12 +161,35 @@ void pair_switch_record(struct pair *p, const struct ev_hdr *rec)
 	if (row.next != TASKS_NONE)
 		pair_task_run(p, row.next, row.cpu);
 	c->mode = ev->next_tid ? PAIR_CPU_BUSY : PAIR_CPU_IDLE;
+	if (!ev->next_tid && c->is_offline) {
+		c->mode = PAIR_CPU_UNKNOWN;
+		c->reason = PAIR_GAP_OFFLINE;
+	}
 	c->task = row.next;
 	c->tid = ev->next_tid;
 	c->prio = ev->next_prio;
 	c->policy = row.next != TASKS_NONE ? p->states[row.next].policy : ABI_POLICY_UNKNOWN;
 	if (!ev->next_tid)
 		c->to_idle_ns = p->now_ns;
+}
+
+/* A step above the target is one of the way down. It ends the idle time, too, of one that has nothing left to run. */
+void pair_hotplug_record(struct pair *p, const struct ev_hdr *rec)
+{
+	const struct ev_cpu_hotplug *ev = (const struct ev_cpu_hotplug *)rec;
+	struct pair_cpu_state *c;
+
+	pair_mark_record(p, rec);
+	if (ev->is_exit || ev->cpu >= p->nr_cpus)
+		return;
+	c = &p->cpus[ev->cpu];
+	c->is_offline = ev->step > ev->target;
+	if (!c->is_offline || c->mode != PAIR_CPU_IDLE)
+		return;
+	end_idle(p, c, (uint16_t)ev->cpu, false);
+	c->since_ns = p->now_ns;
+	c->mode = PAIR_CPU_UNKNOWN;
+	c->reason = PAIR_GAP_OFFLINE;
 }
 
 void pair_cpu_lose(struct pair *p, struct pair_cpu_state *c)

@@ -77,8 +77,9 @@ struct pair_cpu_state {
 	uint32_t nr_runnable;   /* known since the last loss of switches */
 	int16_t prio;
 	uint8_t policy;
-	bool is_seen;   /* not just a number below one that was seen */
-	bool has_ended; /* its remaining records are missing */
+	bool is_seen;    /* not just a number below one that was seen */
+	bool has_ended;  /* its remaining records are missing */
+	bool is_offline; /* or about to be: it has no idle time */
 	uint8_t nr_open;
 	struct pair_open open[PAIR_MAX_OPEN];
 };
@@ -157,6 +158,7 @@ void pair_cpu_lose(struct pair *p, struct pair_cpu_state *c);
  * The remaining records of this CPU are missing: open intervals end here, and from now on anything
  * may have happened there.
  */
+void pair_hotplug_record(struct pair *p, const struct ev_hdr *rec);
 void pair_cpu_end(struct pair *p, struct pair_cpu_state *c);
 /* The end of the stream. */
 void pair_cpu_finish(struct pair *p, uint32_t cpu);

@@ -211,7 +211,9 @@ static int place_cpus(struct recording *r)
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		if (info->cpus[i].cpu < nr)
 			r->places[info->cpus[i].cpu] = (struct live_place){
-				.llc = info->cpus[i].llc, .node = info->cpus[i].node
+				.llc = info->cpus[i].llc,
+				.node = info->cpus[i].node,
+				.is_isolated = info->cpus[i].isolated > 0,
 			};
 	r->facts.places = r->places;
 	r->facts.nr_places = nr;

@@ -51,6 +51,7 @@ struct topology_cpu {
 	bool is_possible;
 	bool is_present;
 	bool is_online;
+	bool is_isolated; /* from load balancing */
 };
 
 struct topology_node {

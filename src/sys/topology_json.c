@@ -33,6 +33,8 @@ int topology_json_write(const struct topology *t, FILE *out)
 		jw_i64(&w, "die", cpu->die);
 		jw_i64(&w, "llc", cpu->llc);
 		jw_i64(&w, "numa", cpu->node);
+		if (cpu->is_isolated)
+			jw_i64(&w, "isolated", 1);
 		jw_end_object(&w);
 	}
 	jw_end_object(&w);

@@ -115,6 +115,7 @@ static int read_masks(int cpus_fd, struct topology_reader *r)
 	SCOPED(cpulist_done) struct cpulist possible = { 0 };
 	SCOPED(cpulist_done) struct cpulist present = { 0 };
 	SCOPED(cpulist_done) struct cpulist online = { 0 };
+	SCOPED(cpulist_done) struct cpulist isolated = { 0 };
 	bool has_possible = read_list(cpus_fd, "possible", &possible) == 0;
 	bool has_present = read_list(cpus_fd, "present", &present) == 0;
 	bool has_online = read_list(cpus_fd, "online", &online) == 0;
@@ -126,6 +127,8 @@ static int read_masks(int cpus_fd, struct topology_reader *r)
 		last = cpulist_last(&present);
 	if (cpulist_last(&online) > last)
 		last = cpulist_last(&online);
+	if (read_list(cpus_fd, "isolated", &isolated) == -ENOMEM)
+		return -ENOMEM;
 	r->nr_cpus = (uint32_t)(last + 1);
 	r->cpus = calloc(r->nr_cpus + 1, sizeof(*r->cpus));
 	if (!r->cpus)
@@ -141,6 +144,7 @@ static int read_masks(int cpus_fd, struct topology_reader *r)
 		cpu->is_present = cpu->is_online ||
 		                  cpulist_has(has_present ? &present : &possible, i);
 		cpu->is_possible = cpu->is_present || cpulist_has(&possible, i);
+		cpu->is_isolated = cpulist_has(&isolated, i);
 	}
 	return 0;
 }

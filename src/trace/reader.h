@@ -78,6 +78,7 @@ struct trace_cpu_info {
 	int32_t core;
 	int32_t llc;
 	int32_t node;
+	int32_t isolated;     /* from load balancing: 1; 0 = no, or unknown */
 	uint32_t capacity;    /* 0 = unknown */
 	uint64_t nr_events;   /* of ftrace */
 	uint64_t nr_losses;   /* times that events were lost */

@@ -188,6 +188,17 @@ static void an_idle_cpu_that_it_may_use_is_named(void **state)
 	                    "wasted_cores");
 }
 
+static void an_idle_cpu_that_is_isolated_is_not_named(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	beside_an_idle_cpu(p);
+	p->places[1].is_isolated = true;
+	assert_null(
+		strstr(text_at(run_pass(p, &pass_scheduling_bottlenecks), "bottlenecks.0.remedy"),
+	               "CPU 1"));
+}
+
 /* Woken for CPU 0, which stays idle for 30 ms. */
 static void an_idle_cpu_that_does_not_run_it_is_a_cause(void **state)
 {
@@ -468,6 +479,7 @@ int main(void)
 		CASE(one_that_was_moved_blames_who_held_its_queues),
 		CASE(an_idle_cpu_that_it_may_not_use_is_named),
 		CASE(an_idle_cpu_that_it_may_use_is_named),
+		CASE(an_idle_cpu_that_is_isolated_is_not_named),
 		CASE(an_idle_cpu_that_does_not_run_it_is_a_cause),
 		CASE(a_quota_is_named_and_no_task_blamed),
 		CASE(of_two_quotas_the_one_that_took_more_is_named),

@@ -232,6 +232,36 @@ static uint32_t nr_sentences(const struct report_node *root, const char *begin)
 	return nr;
 }
 
+static void an_idle_cpu_that_is_isolated_is_no_chance(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	p->places[2].is_isolated = true;
+	root = explain_20(p);
+	expect_eq(len_at(root, "waits.0.idle_cpus"), 0);
+	expect_eq(num_at(root, "waits.0.other_cpu_idle_ns"), 0);
+	expect_eq(nr_sentences(root,
+	                       "No other CPU that it may use was idle meanwhile, but for isolated"),
+	          1);
+}
+
+/* CPU 2 is taken offline before the wait begins. */
+static void a_cpu_that_is_offline_is_no_chance_and_not_unknown(void **state)
+{
+	struct ev_cpu_hotplug rec = {
+		{ sizeof(rec), EV_CPU_HOTPLUG, 0, 1, 950 * US }, .cpu = 2, .target = 0, .step = 230
+	};
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	sw(&p->f, 940 * US, 2, 30, 0, EV_STATE_S);
+	push(&p->f, &rec);
+	root = explain_20(p);
+	expect_eq(len_at(root, "waits.0.idle_cpus"), 0);
+	expect_eq(nr_sentences(root, "No other CPU that it may use was idle meanwhile."), 1);
+}
+
 static void the_chain_leads_back_to_the_first_waker(void **state)
 {
 	const struct report_node *root = explain_20(*state);
@@ -625,6 +655,8 @@ int main(void)
 		CASE(an_unknown_part_says_why),
 		CASE(all_waits_of_a_task_are_summed_up),
 		CASE(idle_cpus_are_named),
+		CASE(an_idle_cpu_that_is_isolated_is_no_chance),
+		CASE(a_cpu_that_is_offline_is_no_chance_and_not_unknown),
 		CASE(the_chain_leads_back_to_the_first_waker),
 		CASE(sentences_say_it),
 		CASE(the_timer_is_named_not_the_interrupted_task),

@@ -50,6 +50,19 @@ static void waits_beside_idle_cpus_are_added_up_by_pair(void **state)
 	expect_eq(num_at(root, "waits_too_short"), 2);
 }
 
+static void isolated_cpus_are_not_wasted(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	one_waits(p);
+	p->places[2].is_isolated = true;
+	root = run_pass(p, &pass_wasted_cores);
+	expect_eq(num_at(root, "total_pairs"), 1);
+	expect_eq(num_at(root, "cpu_pairs.0.idle_cpu"), 1);
+	expect_eq(num_at(root, "wasted_ns"), 70 * US);
+}
+
 static void bind_at(struct allowed *a, uint64_t ts_ns, uint32_t tid, uint64_t mask, uint16_t flags)
 {
 	struct {
@@ -237,6 +250,8 @@ int main(void)
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(a_bound_task_wastes_only_what_it_may_use,
 		                                pass_setup, pass_teardown),
+		cmocka_unit_test_setup_teardown(isolated_cpus_are_not_wasted, pass_setup,
+		                                pass_teardown),
 		cmocka_unit_test_setup_teardown(a_task_that_is_bound_anew_may_use_what_it_may_then,
 		                                pass_setup, pass_teardown),
 		cmocka_unit_test_setup_teardown(

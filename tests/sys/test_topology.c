@@ -242,6 +242,22 @@ static void a_tree_of_cpu_numbers_alone_is_enough(void **state)
 	tree_done(&tree);
 }
 
+static void isolated_cpus_are_known(void **state)
+{
+	struct tree tree;
+	struct topology *t;
+
+	(void)state;
+	tree_init(&tree);
+	tree_write(&tree, "devices/system/cpu/online", "0-3");
+	tree_write(&tree, "devices/system/cpu/isolated", "1,3");
+	t = read_tree(&tree);
+	for (uint32_t cpu = 0; cpu < 4; cpu++)
+		expect_eq(topology_cpu(t, cpu)->is_isolated, cpu % 2);
+	topology_free(t);
+	tree_done(&tree);
+}
+
 static void broken_files_are_unknown_not_zero(void **state)
 {
 	struct tree tree;
@@ -379,6 +395,7 @@ int main(void)
 		cmocka_unit_test(dies_stand_in_for_hidden_caches),
 		cmocka_unit_test(packages_stand_in_for_hidden_dies),
 		cmocka_unit_test(a_tree_of_cpu_numbers_alone_is_enough),
+		cmocka_unit_test(isolated_cpus_are_known),
 		cmocka_unit_test(broken_files_are_unknown_not_zero),
 		cmocka_unit_test(a_tree_without_cpus_is_an_error_with_a_hint),
 		cmocka_unit_test(five_hundred_and_twelve_cpus),

@@ -402,7 +402,7 @@ static void our_own_topology_is_read_back(void **state)
 {
 	(void)state;
 	put_topology("{\"cpus\": {\"0\": {\"die\": 0, \"llc\": 0, \"numa\": 0},"
-	             "\"2\": {\"die\": 0, \"llc\": 1, \"numa\": 0},"
+	             "\"2\": {\"die\": 0, \"llc\": 1, \"numa\": 0, \"isolated\": 1},"
 	             "\"4\": {\"die\": 1, \"llc\": 2, \"numa\": -1}}}");
 	put_switch(&bundle, 100, 20, 0, 21);
 	put_bundle(&trace, 0, 0, &bundle);
@@ -412,6 +412,8 @@ static void our_own_topology_is_read_back(void **state)
 	expect_eq(l.info->cpus[1].cpu, 2);
 	expect_eq(l.info->cpus[1].llc, 1);
 	expect_eq(l.info->cpus[1].node, 0);
+	expect_eq(l.info->cpus[1].isolated, 1);
+	expect_eq(l.info->cpus[2].isolated, 0);
 	expect_eq(l.info->cpus[2].llc, 2);
 	assert_int_equal(l.info->cpus[2].node, -1);
 }

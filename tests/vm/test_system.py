@@ -183,6 +183,19 @@ def a_cpu_that_goes_and_comes_back_is_followed():
 
 
 @case
+def a_cpu_that_is_offline_is_not_idle():
+    steps = [row for row in events("hotplug", "cpuhp") if row["cpu_id"] == LAST_CPU]
+    down_ns = min(row["timestamp"] for row in steps)
+    up_ns = min(row["timestamp"] for row in steps if 0 < row["target"] >= row["state"])
+    expect(up_ns - down_ns > 0.1e9, f"it was offline for {up_ns - down_ns} ns only")
+    out = run("analyze", str(GUEST.path("hotplug.pftrace")), "cpu_utilization", "--cpu", str(LAST_CPU), "--from", f"@{down_ns}",
+              "--to", f"@{up_ns}", "--json", timeout=120)
+    expect(out.returncode == 0, out.stderr)
+    cpu = json.loads(out.stdout)["cpu"]
+    expect(cpu["idle_time_ns"] == 0 and cpu["unknown_time_ns"] > 0.5 * (up_ns - down_ns), f"{cpu}")
+
+
+@case
 def a_cpu_that_comes_online_is_sampled_and_counted():
     """Stacks and counters of a process that runs on no other one, and an event of the profiler on each CPU."""
     expect(text("latecomer_profile.code", LATE) == "0", text("latecomer_profile.err", LATE))

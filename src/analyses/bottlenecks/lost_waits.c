@@ -67,6 +67,8 @@ static void find_idle(const struct blame_sums *b, const struct ledger *l, struct
 	for (uint32_t cpu = 0; cpu < b->sc->nr_cpus; cpu++) {
 		uint64_t ns = idle_ns(ledger_cpu(l, cpu), from_ns, w->end_ns);
 
+		if (source_is_isolated(b->sc->s, cpu))
+			continue;
 		if (source_may_use(b->sc->s, w->task, cpu, from_ns)) {
 			x->idle_cpu = ns > x->idle_ns ? cpu : x->idle_cpu;
 			x->idle_ns = ns > x->idle_ns ? ns : x->idle_ns;

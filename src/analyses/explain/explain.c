@@ -112,7 +112,8 @@ static int measure_gaps(const struct source *s, const struct cut *c, uint32_t cp
 	if (find(s, TIMELINE_GAP, TASKS_NONE, cpu, c, &it))
 		return -ENOMEM;
 	while (timeline_next(&it, NULL, &row))
-		*ns += overlap(c, row.gap.start_ns, row.gap.end_ns);
+		if (row.gap.reason != PAIR_GAP_OFFLINE)
+			*ns += overlap(c, row.gap.start_ns, row.gap.end_ns);
 	return 0;
 }
 
@@ -149,7 +150,8 @@ static int elsewhere_add(struct elsewhere *x, const struct source *s, uint32_t t
 	for (uint32_t cpu = 0; cpu < x->nr_cpus && !err; cpu++) {
 		uint64_t idle = 0, unknown = 0;
 
-		if (cpu == stay->cpu || !source_may_use(s, task, cpu, c.from))
+		if (cpu == stay->cpu || source_is_isolated(s, cpu) ||
+		    !source_may_use(s, task, cpu, c.from))
 			continue;
 		err = measure_idle(s, &c, cpu, &x->cuts, &idle);
 		if (!err)

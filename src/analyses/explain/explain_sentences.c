@@ -426,6 +426,15 @@ static void say_bound(const struct source *s, const struct explain_wait *e, stru
 		                            strpbrk(cpus, "-,") ? "s" : "", cpus));
 }
 
+static bool may_use_isolated(const struct source *s, const struct explain_wait *e)
+{
+	for (uint32_t cpu = 0; cpu < pair_nr_cpus(s->pair); cpu++)
+		if (cpu != e->stays[0].cpu && source_is_isolated(s, cpu) &&
+		    source_may_use(s, e->wait.task, cpu, e->start_ns))
+			return true;
+	return false;
+}
+
 static void say_idle(const struct source *s, const struct explain_wait *e, struct report *r)
 {
 	uint64_t wait = explain_wait_ns(e);
@@ -441,7 +450,12 @@ static void say_idle(const struct source *s, const struct explain_wait *e, struc
 		return;
 	}
 	if (e->any_idle_ns <= wait / SMALL_PART) {
-		report_string(r, NULL, "No other CPU that it may use was idle meanwhile.");
+		report_string(
+			r, NULL,
+			may_use_isolated(s, e)
+				? "No other CPU that it may use was idle meanwhile, but for isolated ones, "
+				  "to which the scheduler moves nothing."
+				: "No other CPU that it may use was idle meanwhile.");
 		return;
 	}
 	report_string(
