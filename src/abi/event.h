@@ -491,6 +491,9 @@ struct ev_policy {
 	__s16 prio; /* its own, as the kernel counts; while it inherits another's, switches have that one */
 	__u8 policy; /* ABI_POLICY_* */
 	__u8 pad_;
+	/* Of core scheduling: tasks of different ones do not run on one core at a time; 0 = none. A hash of the kernel's. */
+	__u32 cookie;
+	__u32 pad2_;
 };
 
 /* Followed by nr words of 64 CPUs each, the lowest first. */

@@ -52,6 +52,13 @@ int32_t source_node(const struct source *s, uint32_t cpu)
 	return at ? at->node : -1;
 }
 
+int32_t source_core(const struct source *s, uint32_t cpu)
+{
+	const struct live_place *at = place(s, cpu);
+
+	return at ? at->core : -1;
+}
+
 bool source_is_isolated(const struct source *s, uint32_t cpu)
 {
 	const struct live_place *at = place(s, cpu);

@@ -27,6 +27,7 @@ struct task_lives;
 struct live_place {
 	int32_t llc;
 	int32_t node;
+	int32_t core;
 	bool is_isolated; /* from load balancing */
 };
 
@@ -161,6 +162,7 @@ const char *source_symbol(const struct source *s, uint64_t value);
 /* -1 for a CPU whose topology is unknown. */
 int32_t source_llc(const struct source *s, uint32_t cpu);
 int32_t source_node(const struct source *s, uint32_t cpu);
+int32_t source_core(const struct source *s, uint32_t cpu);
 /* "?" while unknown, so that a table has something to show. */
 const char *source_comm(const struct source *s, uint32_t task);
 /* The name that it had then: one that has called exec since has another now. */

@@ -23,6 +23,7 @@ struct seen_task {
 	__u32 tid;
 	__u32 policy; /* and its priority */
 	__u64 cpus;   /* the CPUs themselves if one word holds them, else a hash */
+	__u64 cookie;
 };
 
 struct {
@@ -35,6 +36,11 @@ struct {
 static __always_inline __u32 policy_word(struct task_struct *p)
 {
 	return p->policy << 16 | (__u16)p->normal_prio;
+}
+
+static __always_inline __u64 core_cookie(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->core_cookie) ? p->core_cookie : 0;
 }
 
 #define HASH_WORD(n)          \
@@ -70,6 +76,7 @@ static __always_inline __u64 cpus_word(struct task_struct *p)
 /* False if there was no room. */
 static __always_inline bool put_policy(struct task_struct *p)
 {
+	__u64 cookie = core_cookie(p);
 	struct ev_policy *e;
 	struct slot s;
 
@@ -80,6 +87,9 @@ static __always_inline bool put_policy(struct task_struct *p)
 	e->prio = (__s16)p->normal_prio;
 	e->policy = (__u8)(p->policy + 1);
 	e->pad_ = 0;
+	/* Files should have no addresses of the kernel. */
+	e->cookie = cookie ? (__u32)(cookie * 0x9e3779b97f4a7c15ULL >> 32) | 1 : 0;
+	e->pad2_ = 0;
 	end(&s);
 	return true;
 }
@@ -122,8 +132,10 @@ static __noinline int put_changes(struct task_struct *p, bool is_new)
 		return 0;
 	is_new |= seen->tid != tid;
 	seen->tid = tid;
-	if (is_new || seen->policy != policy)
+	if (is_new || seen->policy != policy || seen->cookie != core_cookie(p)) {
 		seen->policy = put_policy(p) ? policy : ~0U;
+		seen->cookie = core_cookie(p);
+	}
 	if (is_new || seen->cpus != cpus)
 		seen->cpus = put_cpus(p) ? cpus : 0;
 	return 0;
@@ -140,6 +152,6 @@ static __always_inline void note_policy(struct task_struct *p)
 		return;
 	seen = seen_task(p);
 	if (seen && (seen->tid != (__u32)p->pid || seen->policy != policy_word(p) ||
-	             seen->cpus != cpus_word(p)))
+	             seen->cpus != cpus_word(p) || seen->cookie != core_cookie(p)))
 		put_changes(p, false);
 }

@@ -225,6 +225,7 @@ struct task_struct {
 	__u64 self_exec_id; /* programs that it has been, by exec */
 	char comm[16];
 	struct css_set *cgroups;
+	unsigned long core_cookie; /* CONFIG_SCHED_CORE */
 	unsigned char throttled; /* Linux 6.18 */
 };
 

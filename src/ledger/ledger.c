@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "ledger/cookies.h"
 #include "ledger/occupancy.h"
 
 #define NOWHERE   UINT32_MAX /* the CPU of a stay that is unknown */
@@ -21,6 +22,7 @@ struct ledger {
 	struct ledger_cfg cfg;
 	uint64_t first_span; /* its id */
 	struct occupancy *cpus;
+	struct cookies *cookies; /* NULL = core scheduling is not in use */
 };
 
 static const uint8_t kinds[] = {
@@ -36,6 +38,7 @@ void ledger_free(struct ledger *l)
 	for (uint32_t cpu = 0; l->cpus && cpu < l->cfg.nr_cpus; cpu++)
 		occupancy_free(&l->cpus[cpu]);
 	free(l->cpus);
+	cookies_free(l->cookies);
 	free(l);
 }
 
@@ -54,6 +57,9 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < cfg->nr_cpus && !err; cpu++)
 		err = occupancy_build(t, cpu, cfg->start_ns, cfg->end_ns, &l->cpus[cpu]);
+	if (!err && cfg->cores)
+		err = cookies_new(t, cfg->cores, cfg->nr_cpus, &l->cookies);
+	l->cfg.cores = NULL;
 	if (err)
 		return err;
 	atomic_store(&l->nr_users, 1);
@@ -159,6 +165,8 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 	*out = (struct ledger_walk){
 		.l = l, .wait = *w, .at_ns = pair_wait_woken_ns(w), .queued_ns = queued_ns
 	};
+	if (l->cookies)
+		out->cookie = cookies_of(l->cookies, w->task, w->end_ns);
 	if (l->cfg.has_migrations) {
 		if (timeline_find(l->timeline, &q, &out->moves))
 			return -ENOMEM;
@@ -245,12 +253,38 @@ static void take_throttle(struct ledger_walk *walk, struct ledger_part *out)
 	walk->segment = NOT_FOUND;
 }
 
+/*
+ * An idle CPU may not take a task while another CPU of its core runs one that has another cookie. Cut where such a time
+ * begins or ends.
+ */
+static void check_core(struct ledger_walk *walk, struct ledger_part *part)
+{
+	const struct ledger *l = walk->l;
+	uint64_t end_ns = part->end_ns;
+
+	for (uint32_t cpu = cookies_next_cpu(l->cookies, part->cpu, part->cpu); cpu != part->cpu;
+	     cpu = cookies_next_cpu(l->cookies, part->cpu, cpu)) {
+		uint32_t at = occupancy_find(&l->cpus[cpu], part->start_ns);
+		struct ledger_part other = { .start_ns = part->start_ns, .end_ns = part->end_ns };
+
+		ledger_part_of(l, cpu, &at, &other);
+		part->end_ns = other.end_ns;
+		if (other.kind == LEDGER_TASK &&
+		    cookies_of(l->cookies, (uint32_t)other.what, other.start_ns) != walk->cookie)
+			part->what = other.what + 1;
+	}
+	if (part->end_ns < end_ns)
+		walk->segment = NOT_FOUND;
+}
+
 /* By what the CPU of the stay did. */
 static void take_segment(struct ledger_walk *walk, struct ledger_part *out)
 {
 	if (walk->segment == NOT_FOUND)
 		walk->segment = occupancy_find(&walk->l->cpus[walk->stay_cpu], walk->at_ns);
 	ledger_part_of(walk->l, walk->stay_cpu, &walk->segment, out);
+	if (walk->l->cookies && out->kind == LEDGER_IDLE)
+		check_core(walk, out);
 	walk->at_ns = out->end_ns;
 	ledger_cut_stolen(walk->l, out, &walk->stolen);
 	if (out->start_ns == out->end_ns) {

@@ -48,7 +48,7 @@ struct ledger_part {
 	uint64_t end_ns;
 	/*
 	 * Task: its index; queue: its id; interrupt, softirq: id of the row of TIMELINE_SPAN; throttled: id of the row of
-	 * TIMELINE_THROTTLE; else 0.
+	 * TIMELINE_THROTTLE; idle because of core scheduling: 1 + the task that had the core; else 0.
 	 */
 	uint64_t what;
 	uint16_t cpu; /* in whose queue it was; PAIR_NO_CPU = none, or unknown */
@@ -66,6 +66,8 @@ struct ledger_cfg {
 	 * preempted is taken to have stayed there, and one that was woken to have waited where it then ran.
 	 */
 	bool has_migrations;
+	/* By CPU, below 0 = unknown; NULL unless core scheduling is in use. Not needed any more when the ledger is made. */
+	const int32_t *cores;
 };
 
 /* -ENOMEM. */
@@ -96,6 +98,7 @@ struct ledger_walk {
 	uint64_t throttle_id;
 	bool has_throttle;
 	struct ledger_part stolen; /* comes next, unless it is empty */
+	uint32_t cookie;           /* of core scheduling */
 };
 
 /* -ENOMEM. */

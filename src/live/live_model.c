@@ -26,8 +26,9 @@ static struct live_place *places_of(const struct topology *topology, uint32_t nr
 	for (uint32_t cpu = 0; places && cpu < nr_cpus; cpu++) {
 		const struct topology_cpu *at = topology_cpu(topology, cpu);
 
-		places[cpu] = at ? (struct live_place){ at->llc, at->node, at->is_isolated }
-		                 : (struct live_place){ .llc = -1, .node = -1 };
+		places[cpu] = at ? (struct live_place){ at->llc, at->node, at->core,
+			                                at->is_isolated }
+		                 : (struct live_place){ .llc = -1, .node = -1, .core = -1 };
 	}
 	return places;
 }

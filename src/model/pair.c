@@ -264,10 +264,27 @@ static void take_sleep(struct pair *p, const struct ev_hdr *rec)
 static void take_policy(struct pair *p, const struct ev_hdr *rec)
 {
 	const struct ev_policy *ev = (const struct ev_policy *)rec;
-	struct pair_task *st = pair_task_of(p, pair_living(p, ev->tid));
+	uint32_t task = pair_living(p, ev->tid);
+	struct pair_task *st = pair_task_of(p, task);
+	struct pair_mark row = { .ts_ns = p->now_ns,
+		                 .value = ev->cookie,
+		                 .task = task,
+		                 .cpu = pair_cpu_nr(rec->cpu),
+		                 .kind = EV_POLICY };
 
-	if (st)
-		st->policy = ev->policy < ABI_POLICIES ? ev->policy : ABI_POLICY_UNKNOWN;
+	if (!st)
+		return;
+	st->policy = ev->policy < ABI_POLICIES ? ev->policy : ABI_POLICY_UNKNOWN;
+	if (st->cookie == ev->cookie)
+		return;
+	st->cookie = ev->cookie;
+	p->has_cookies = true;
+	PAIR_EMIT(p, mark, &row);
+}
+
+bool pair_has_cookies(const struct pair *p)
+{
+	return p->has_cookies;
 }
 
 static void take_lock(struct pair *p, const struct ev_hdr *rec)

@@ -201,7 +201,8 @@ struct pair_mark {
 	uint64_t ts_ns;
 	/*
 	 * probe: its id; hotplug: the step; IPI: target CPU; fork: the child's index; packet: bytes; pages:
-	 * their order; suspend: its value; scheduler: EV_SCX_OFF, ON, EJECTED; blocked: the caller
+	 * their order; suspend: its value; scheduler: EV_SCX_OFF, ON, EJECTED; blocked: the caller; policy: the cookie of
+	 * core scheduling, where it has changed
 	 */
 	uint64_t value;
 	uint32_t task;
@@ -396,6 +397,8 @@ MUST_USE int pair_snapshot(const struct pair *p, struct tasks *tasks, const stru
  */
 bool pair_is_waiting(const struct pair *p, uint32_t task, uint64_t *since_ns, uint16_t *cpu);
 
+/* Whether core scheduling is in use: marks of EV_POLICY say which cookies tasks have. */
+bool pair_has_cookies(const struct pair *p);
 /* Since when a task that waits is throttled by a quota or its deadline; 0 = it is not, or only the refill will tell. */
 uint64_t pair_throttled_since(const struct pair *p, uint32_t task);
 

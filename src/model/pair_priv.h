@@ -39,6 +39,7 @@ struct pair_task {
 	uint16_t queue;        /* 1 + the CPU among whose runnable tasks it is counted; 0 = none */
 	uint32_t queue_losses; /* of switches, when it was counted */
 	uint8_t policy;        /* ABI_POLICY_* */
+	uint32_t cookie;       /* of core scheduling; 0 = none */
 	uint8_t mode;          /* enum pair_task_mode */
 	uint8_t cause;         /* enum pair_cause, while waiting */
 	uint8_t reason;        /* enum pair_gap_reason, while unknown */
@@ -109,6 +110,7 @@ struct pair {
 	uint32_t nr_throttles, max_throttles;
 	uint64_t until_ns; /* then one of them is over; 0 = no such time is known */
 	uint32_t measures; /* EV_MEASURES_* */
+	bool has_cookies;  /* some task has had one */
 	struct pair_losses losses;
 	bool has_started;
 	bool has_ended_cpu; /* the remaining records of some CPU are missing */

@@ -207,12 +207,13 @@ static int place_cpus(struct recording *r)
 	if (!r->places)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++)
-		r->places[i] = (struct live_place){ .llc = -1, .node = -1 };
+		r->places[i] = (struct live_place){ .llc = -1, .node = -1, .core = -1 };
 	for (size_t i = 0; i < info->nr_cpus; i++)
 		if (info->cpus[i].cpu < nr)
 			r->places[info->cpus[i].cpu] = (struct live_place){
 				.llc = info->cpus[i].llc,
 				.node = info->cpus[i].node,
+				.core = info->cpus[i].core,
 				.is_isolated = info->cpus[i].isolated > 0,
 			};
 	r->facts.places = r->places;

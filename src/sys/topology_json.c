@@ -32,6 +32,8 @@ int topology_json_write(const struct topology *t, FILE *out)
 		jw_begin_object(&w, key);
 		jw_i64(&w, "die", cpu->die);
 		jw_i64(&w, "llc", cpu->llc);
+		if (cpu->core >= 0)
+			jw_i64(&w, "core", cpu->core);
 		jw_i64(&w, "numa", cpu->node);
 		if (cpu->is_isolated)
 			jw_i64(&w, "isolated", 1);
@@ -112,6 +114,7 @@ static int take_cpu(struct json_file *f, const char *key, const json_t *value)
 		return diag_set(f->d, -EINVAL, HINT, "CPU %u in '%s' has no 'numa'", nr, f->name);
 	if (take_number(f, nr, value, "die", CPULIST_MAX, &cpu.die) ||
 	    take_number(f, nr, value, "llc", CPULIST_MAX, &cpu.llc) ||
+	    take_number(f, nr, value, "core", CPULIST_MAX, &cpu.core) ||
 	    take_number(f, nr, value, "numa", TOPOLOGY_MAX_NODES, &cpu.node))
 		return -EINVAL;
 	cpu.is_possible = cpu.is_present = cpu.is_online = true;

@@ -111,6 +111,19 @@ static void the_form_is_rscheds_with_a_cache_more(void **state)
 	topology_free(t);
 }
 
+static void cores_are_written_where_they_are_known(void **state)
+{
+	struct topology *t = parse("{\"cpus\":{\"0\":{\"die\":0,\"core\":3,\"numa\":0},"
+	                           "\"1\":{\"die\":0,\"numa\":0}}}");
+	char *text = print(t);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"core\""));
+	assert_null(strstr(strstr(text, "\"core\"") + 1, "\"core\""));
+	free(text);
+	topology_free(t);
+}
+
 static void each_kind_of_bad_file_has_its_sentence(void **state)
 {
 	static const struct {
@@ -202,6 +215,7 @@ int main(void)
 		cmocka_unit_test(caches_win_over_dies),
 		cmocka_unit_test(what_is_written_reads_back_the_same),
 		cmocka_unit_test(the_form_is_rscheds_with_a_cache_more),
+		cmocka_unit_test(cores_are_written_where_they_are_known),
 		cmocka_unit_test(each_kind_of_bad_file_has_its_sentence),
 		cmocka_unit_test(files_are_read_by_their_path),
 		cmocka_unit_test(a_full_disk_is_noticed),

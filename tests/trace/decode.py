@@ -52,7 +52,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     1003: ("steal", {1: "ns"}),
     1004: ("sleep", {1: "tid", 2: "call", 3: "nr", 4: "arg0", 5: "arg1"}),
     1005: ("throttled", {1: "cgroup", 2: "quota", 3: "period", 4: "start", 5: "cpu"}),
-    1006: ("policy", {1: "pid", 2: "policy", 3: "prio"}),
+    1006: ("policy", {1: "pid", 2: "policy", 3: "prio", 4: "cookie"}),
     1007: ("lock", {1: "lock", 2: "start", 3: "end", 4: "pid", 5: "type"}),
     1008: ("rt_limit", {1: "is_on"}),
 }

@@ -162,7 +162,7 @@ static void write_own_events(struct stream *s)
 	push(s, REC(ev_lock, EV_LOCK, 1, T0 + 58, .lock = ~0ULL, .start_ns = T0 + 3,
 	            .end_ns = T0 + 40, .tid = 0, .type = EV_LOCK_SPIN | EV_LOCK_INTERRUPT));
 	push(s, REC(ev_policy, EV_POLICY, 1, T0 + 58, .tid = 100, .prio = 49,
-	            .policy = ABI_POLICY_FIFO));
+	            .policy = ABI_POLICY_FIFO, .cookie = 0xfedcba99));
 	push(s, REC(ev_policy, EV_POLICY, 1, T0 + 58, .tid = 101, .prio = -1,
 	            .policy = ABI_POLICY_DEADLINE));
 	push(s, REC(ev_sleep, EV_SLEEP, 1, T0 + 59, .tid = 100, .call = ABI_CALL_OTHER, .nr = 451,

@@ -238,6 +238,8 @@ static int divide(const struct source *s, struct ledger *l, struct elsewhere *ot
 
 	while (!err && ledger_next(&walk, &part)) {
 		e->ns[part.kind] += part.end_ns - part.start_ns;
+		if (part.kind == LEDGER_IDLE && part.what)
+			e->forced_idle_ns += part.end_ns - part.start_ns;
 		if (part.kind == LEDGER_THROTTLED && part.start_ns == e->start_ns)
 			e->is_throttled_first = e->wait.cause == PAIR_PREEMPTED;
 		add_to_stay(&stay, &part, e);
@@ -259,8 +261,23 @@ uint64_t explain_wait_ns(const struct explain_wait *e)
 	return e->wait.end_ns - e->start_ns;
 }
 
+/* NULL unless core scheduling is in use, and all changes of cookies are there: a window forgets the old ones. -ENOMEM. */
+static int list_cores(const struct source *s, int32_t **out)
+{
+	uint32_t nr = pair_nr_cpus(s->pair);
+
+	*out = NULL;
+	if (!pair_has_cookies(s->pair) || timeline_first(s->timeline, TIMELINE_MARK))
+		return 0;
+	*out = calloc(nr ? nr : 1, sizeof(**out));
+	for (uint32_t cpu = 0; *out && cpu < nr; cpu++)
+		(*out)[cpu] = source_core(s, cpu);
+	return *out ? 0 : -ENOMEM;
+}
+
 int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns, struct ledger **out)
 {
+	SCOPED(scoped_free) int32_t *cores = NULL;
 	struct ledger_cfg cfg = { .nr_cpus = pair_nr_cpus(s->pair),
 		                  .start_ns = start_ns,
 		                  .end_ns = end_ns,
@@ -270,6 +287,9 @@ int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns, s
 		*out = ledger_share(s->ledger);
 		return 0;
 	}
+	if (list_cores(s, &cores))
+		return -ENOMEM;
+	cfg.cores = cores;
 	return ledger_new(s->timeline, &cfg, out);
 }
 

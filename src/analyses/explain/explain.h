@@ -43,6 +43,7 @@ struct explain_wait {
 	bool is_from_waking; /* else from the wakeup, or from the switch-out of one that was preempted */
 	struct explain_parts parts; /* they add up to the wait */
 	uint64_t ns[LEDGER_KINDS];  /* of each kind; they add up to the wait */
+	uint64_t forced_idle_ns;    /* of the idle time: because of core scheduling */
 	struct explain_stay stays[EXPLAIN_MAX_STAYS];
 	uint32_t nr_stays; /* of all, also those that found no room */
 	/* Other CPUs that it may use and that were idle meanwhile, but while it was throttled; the most idle first. */
@@ -88,7 +89,7 @@ const char *explain_cgroup(const struct source *s, uint64_t id);
 /* "throttled (quota of cgroup /build, 20 ms per 100 ms, in 30 of about 31 periods)". */
 const char *explain_throttle(const struct source *s, const struct pair_throttle *t,
                              struct report *r);
-/* What can keep an idle CPU from running a task, if that is not recorded: "; a CPU quota ... can be the reason", or "". */
+/* What can keep an idle CPU from running a task, if that is not known: "; a CPU quota ... can be the reason", or "". */
 const char *explain_idle(const struct source *s);
 /* What the time of a part went to: "behind hog (4711) on CPU 0", "while CPU 1 was idle". */
 const char *explain_part_text(const struct source *s, const struct explain_parts *all,

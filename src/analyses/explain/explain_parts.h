@@ -19,7 +19,10 @@
 /* What the task waited for, on one CPU: parts of the ledger that have the same cause are one. */
 struct explain_part {
 	uint64_t ns;
-	/* Task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_*; throttled: the cgroup's id. */
+	/*
+	 * Task: the one that had most of it; queue: its id; interrupt, softirq: ABI_BY_*; throttled: the cgroup's id; idle
+	 * because of core scheduling: 1 + the task that had the core.
+	 */
 	uint64_t what;
 	uint64_t quota_ns, period_ns; /* throttled: in each period, the last known; 0 = unknown */
 	uint32_t nr_tasks;            /* tasks of the same name, which had this time together */

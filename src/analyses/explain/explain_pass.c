@@ -155,6 +155,11 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 		report_u64_if(r, "period_ns", p->period_ns, p->period_ns);
 		show_periods(s, p->what, r);
 	}
+	if (p->kind == LEDGER_IDLE && p->what) {
+		report_string(r, "forced_by",
+		              source_comm_at(s, (uint32_t)p->what - 1, e->wait.end_ns));
+		report_u64(r, "forced_by_tid", source_tid(s, (uint32_t)p->what - 1));
+	}
 	if (p->kind == LEDGER_STOLEN)
 		report_bool(r, "is_estimated", e->parts.is_steal_estimated);
 	report_u64(r, "times", p->nr_times);
@@ -164,6 +169,8 @@ static void show_part(const struct source *s, const struct explain_wait *e,
 static void show_parts(const struct source *s, const struct explain_wait *e, struct report *r)
 {
 	explain_sums(s, e->ns, r);
+	if (e->forced_idle_ns)
+		report_u64(r, "forced_idle_ns", e->forced_idle_ns);
 	report_begin_array(r, "parts");
 	for (uint32_t i = 0; i < e->parts.nr; i++)
 		show_part(s, e, &e->parts.at[i], r);

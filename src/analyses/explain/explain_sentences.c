@@ -262,7 +262,14 @@ const char *explain_part_text(const struct source *s, const struct explain_parts
 	case LEDGER_QUEUE:
 		return report_printf(r, "in dispatch queue %s", dsq_name(p->what, name));
 	case LEDGER_IDLE:
-		return report_printf(r, "while CPU %u was idle", p->cpu);
+		return p->what ? report_printf(
+					 r,
+					 "while core scheduling kept CPU %u idle because of %s (%" PRIu32
+					 ") on its core",
+					 p->cpu,
+					 source_comm_at(s, (uint32_t)p->what - 1, all->names_ns),
+					 source_tid(s, (uint32_t)p->what - 1))
+		               : report_printf(r, "while CPU %u was idle", p->cpu);
 	case LEDGER_WAKING:
 		return "on the way to a queue";
 	case LEDGER_UNKNOWN:
@@ -280,7 +287,6 @@ const char *explain_part_name(const struct source *s, const struct explain_parts
 		[LEDGER_UNKNOWN] = "unknown",
 		[LEDGER_WAKING] = "on the way to a queue",
 		[LEDGER_STOLEN] = "stolen by the hypervisor",
-		[LEDGER_IDLE] = "idle CPU",
 	};
 	static const char *const limits[EV_LIMITS] = {
 		[EV_LIMIT_QUOTA] = "throttled",
@@ -308,6 +314,8 @@ const char *explain_part_name(const struct source *s, const struct explain_parts
 		                     cgroup ? cgroup : "");
 	case LEDGER_QUEUE:
 		return report_printf(r, "dispatch queue %s", dsq_name(p->what, name));
+	case LEDGER_IDLE:
+		return p->what ? "idle CPU, by core scheduling" : "idle CPU";
 	case LEDGER_KINDS:
 		return report_printf(r, "others (%u)", all->nr_others);
 	default:
@@ -362,6 +370,8 @@ const char *explain_idle(const struct source *s)
 	uint32_t measures = pair_measures(s->pair);
 	bool has_steal = measures & EV_MEASURES_STEAL;
 
+	if (pair_has_cookies(s->pair))
+		return "; core scheduling is in use and can be the reason";
 	if (measures & (EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU))
 		return has_steal ? "" : "; a virtual CPU that did not run can be the reason";
 	return has_steal
@@ -372,7 +382,7 @@ const char *explain_idle(const struct source *s)
 /* To leave idle takes microseconds; what keeps a CPU from it for longer is often not in a recording. */
 static void say_idle_here(const struct source *s, const struct explain_wait *e, struct report *r)
 {
-	uint64_t ns = e->ns[LEDGER_IDLE];
+	uint64_t ns = e->ns[LEDGER_IDLE] - e->forced_idle_ns;
 
 	if (ns > LONG_IDLE_NS && ns > explain_wait_ns(e) / SMALL_PART)
 		report_string(r, NULL,

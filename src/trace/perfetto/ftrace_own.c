@@ -14,8 +14,10 @@ void ftrace_policy(struct bundle *b, const struct ftrace_event_in *e)
 	rec = ADD(b, e, EV_POLICY, ev_policy);
 	rec->tid = tid(e, POLICY_PID);
 	rec->prio = prio_of(num(e, POLICY_PRIO));
+	rec->cookie = (uint32_t)num(e, POLICY_COOKIE);
 	rec->policy = (uint8_t)policy;
 	rec->pad_ = 0;
+	rec->pad2_ = 0;
 }
 
 void ftrace_lock(struct bundle *b, const struct ftrace_event_in *e)

@@ -37,7 +37,7 @@ static bool read_places(struct reader *r, json_t *map, size_t offset)
 	return true;
 }
 
-/* Our own {"0": {"llc": 3, "numa": 1, "isolated": 1}, ...}; false if it is something else, or empty. */
+/* Our own {"0": {"llc": 3, "core": 2, "numa": 1, "isolated": 1}, ...}; false if it is something else, or empty. */
 static bool read_cpus(struct reader *r, json_t *map)
 {
 	const char *key;
@@ -51,6 +51,8 @@ static bool read_cpus(struct reader *r, json_t *map)
 		           offsetof(struct trace_cpu_info, llc));
 		read_place(r, key, json_object_get(value, "numa"),
 		           offsetof(struct trace_cpu_info, node));
+		read_place(r, key, json_object_get(value, "core"),
+		           offsetof(struct trace_cpu_info, core));
 		read_place(r, key, json_object_get(value, "isolated"),
 		           offsetof(struct trace_cpu_info, isolated));
 	}

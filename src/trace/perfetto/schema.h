@@ -333,6 +333,7 @@ enum { /* ours: policies of tasks */
        POLICY_PID = 1,
        POLICY_POLICY = 2, /* ABI_POLICY_* */
        POLICY_PRIO = 3,
+       POLICY_COOKIE = 4,
 };
 
 enum { /* disks, files, network, memory, suspend */

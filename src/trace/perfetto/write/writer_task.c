@@ -331,6 +331,8 @@ int writer_policy(struct trace_writer *w, const struct ev_hdr *hdr)
 	pb_uint(e.w, POLICY_PID, rec->tid);
 	pb_uint(e.w, POLICY_POLICY, rec->policy);
 	pb_int(e.w, POLICY_PRIO, rec->prio);
+	if (rec->cookie)
+		pb_uint(e.w, POLICY_COOKIE, rec->cookie);
 	ftrace_end(&e, hdr->flags);
 	return 0;
 }
