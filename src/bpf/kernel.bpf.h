@@ -226,7 +226,7 @@ struct task_struct {
 	char comm[16];
 	struct css_set *cgroups;
 	unsigned long core_cookie; /* CONFIG_SCHED_CORE */
-	unsigned char throttled; /* Linux 6.18 */
+	unsigned char throttled;   /* Linux 6.18 */
 };
 
 struct gendisk {

@@ -342,6 +342,11 @@ def a_wait_is_explained():
     for part in ("web (200)", "waits 10.0ms", "it waited", "10.0ms behind hog (100) on CPU 0"):
         assert part in words, words
     assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
+    assert succeed("explain", FILE, "-n", "1", "--by", "thread")
+    for words, why in ((("--by", "class"), "'class' is none of thread, process, comm, cgroup"),
+                       (("--by", "comm", "--sleeps"), "--sleeps about no waits")):
+        refused = run("explain", FILE, *words)
+        assert refused.returncode == 2 and why in refused.stderr.decode(), refused
 
 
 @case

@@ -227,9 +227,11 @@ static int add_to_chance(struct chance *x, const struct ledger_part *p, struct e
 }
 
 static int divide(const struct source *s, struct ledger *l, struct elsewhere *other,
-                  struct explain_wait *e)
+                  enum pass_by by, struct explain_wait *e)
 {
-	struct gathered_parts g = { .s = s, .names_ns = e->wait.end_ns, .cgroup = e->cgroup };
+	struct gathered_parts g = {
+		.s = s, .names_ns = e->wait.end_ns, .cgroup = e->cgroup, .by = by
+	};
 	struct chance chance = { .s = s, .l = l, .other = other };
 	struct explain_stay stay = { 0 };
 	struct ledger_walk walk;
@@ -294,7 +296,7 @@ int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns, s
 }
 
 int explain_measure(const struct source *s, struct ledger *l, const struct pair_wait *wait,
-                    struct explain_wait *out)
+                    enum pass_by by, struct explain_wait *out)
 {
 	struct elsewhere other;
 	int err = elsewhere_init(&other, pair_nr_cpus(s->pair));
@@ -305,7 +307,7 @@ int explain_measure(const struct source *s, struct ledger *l, const struct pair_
 		                                                pair_wait_woken_ns(wait)),
 		                      .is_from_waking = wait->waking_ns != 0 };
 	if (!err)
-		err = divide(s, l, &other, out);
+		err = divide(s, l, &other, by, out);
 	if (!err)
 		elsewhere_sum(&other, out);
 	elsewhere_done(&other);

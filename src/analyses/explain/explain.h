@@ -63,9 +63,9 @@ struct explain_link {
 /* The ledger of the source, for waits of that time. -ENOMEM. */
 MUST_USE int explain_ledger(const struct source *s, uint64_t start_ns, uint64_t end_ns,
                             struct ledger **out);
-/* -ENOMEM. */
+/* by: which tasks behind which it waited are one part (explain_parts). -ENOMEM. */
 MUST_USE int explain_measure(const struct source *s, struct ledger *l, const struct pair_wait *wait,
-                             struct explain_wait *out);
+                             enum pass_by by, struct explain_wait *out);
 /* The wait itself first; how many links. -ENOMEM. */
 MUST_USE int explain_links(const struct source *s, const struct pair_wait *wait,
                            struct explain_link links[EXPLAIN_MAX_LINKS], uint32_t *nr);
@@ -102,7 +102,7 @@ void explain_sentences(const struct source *s, const struct explain_wait *e,
                        const struct explain_link *links, uint32_t nr_links, struct report *r);
 /* An object for each wait, into the array that is open. -ENOMEM. */
 MUST_USE int explain_show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
-                                struct report *r);
+                                enum pass_by by, struct report *r);
 /*
  * One thread, by args.tid, in the time asked for: what it waited for, its longest wait, what it slept for. For the screen;
  * no part of the table of analyses.

@@ -64,45 +64,73 @@ static int by_cause(const void *a, const void *b)
 	return (left->what > right->what) - (left->what < right->what);
 }
 
-/* Tasks that only their names can tell apart. */
+/* Tasks that only their names or processes can tell apart. */
 static bool is_same_place(const struct explain_part *a, const struct explain_part *b)
 {
 	return a->kind == LEDGER_TASK && b->kind == LEDGER_TASK && a->cpu == b->cpu &&
 	       a->prio == b->prio && a->policy == b->policy && a->cgroup == b->cgroup;
 }
 
-/* The same, but tasks by their names. */
-static int by_name(const void *a, const void *b, void *ctx)
+/* Tasks of the same place: the order of what they are grouped by. */
+static int by_key(const struct gathered_parts *g, const struct explain_part *a,
+                  const struct explain_part *b)
+{
+	uint32_t left = (uint32_t)a->what, right = (uint32_t)b->what;
+
+	switch (g->by) {
+	case PASS_BY_CGROUP:
+		return 0;
+	case PASS_BY_THREAD:
+		break;
+	case PASS_BY_PROCESS:
+		left = source_tgid(g->s, left);
+		right = source_tgid(g->s, right);
+		break;
+	default:
+		return strcmp(source_comm_at(g->s, left, g->names_ns),
+		              source_comm_at(g->s, right, g->names_ns));
+	}
+	return (left > right) - (left < right);
+}
+
+/* By cause, but tasks by what they are grouped by. */
+static int by_group(const void *a, const void *b, void *ctx)
 {
 	const struct explain_part *left = a, *right = b;
-	const struct gathered_parts *g = ctx;
 	int order;
 
 	if (!is_same_place(left, right))
 		return by_cause(a, b);
-	order = strcmp(source_comm_at(g->s, (uint32_t)left->what, g->names_ns),
-	               source_comm_at(g->s, (uint32_t)right->what, g->names_ns));
+	order = by_key(ctx, left, right);
 	if (order)
 		return order;
 	/* The one with the most time gives its tid. */
 	return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-/* Tasks without a name are different ones. */
-static bool is_same_name(const struct gathered_parts *g, const struct explain_part *a,
-                         const struct explain_part *b)
+/* Tasks of which the name, process or cgroup is unknown are different ones. */
+static bool is_group_known(const struct gathered_parts *g, const struct explain_part *p)
 {
-	const char *name;
-
-	if (!is_same_place(a, b))
+	switch (g->by) {
+	case PASS_BY_CGROUP:
+		return p->cgroup;
+	case PASS_BY_THREAD:
 		return false;
-	name = source_comm_at(g->s, (uint32_t)a->what, g->names_ns);
-	return strcmp(name, "?") != 0 &&
-	       strcmp(name, source_comm_at(g->s, (uint32_t)b->what, g->names_ns)) == 0;
+	case PASS_BY_PROCESS:
+		return source_tgid(g->s, (uint32_t)p->what);
+	default:
+		return strcmp(source_comm_at(g->s, (uint32_t)p->what, g->names_ns), "?") != 0;
+	}
 }
 
-/* Neighbours become one: pieces of the same cause first, then tasks of the same name. */
-static void merge(struct gathered_parts *g, bool is_by_name)
+static bool is_same_group(const struct gathered_parts *g, const struct explain_part *a,
+                          const struct explain_part *b)
+{
+	return is_same_place(a, b) && is_group_known(g, a) && by_key(g, a, b) == 0;
+}
+
+/* Neighbours become one: pieces of the same cause first, then tasks of the same group. */
+static void merge(struct gathered_parts *g, bool is_by_group)
 {
 	uint32_t nr = 0;
 
@@ -110,13 +138,16 @@ static void merge(struct gathered_parts *g, bool is_by_name)
 		struct explain_part *last = nr ? &g->at[nr - 1] : NULL;
 		const struct explain_part *p = &g->at[i];
 
-		if (!last || (is_by_name ? !is_same_name(g, last, p) : by_cause(last, p) != 0)) {
+		if (!last || (is_by_group ? !is_same_group(g, last, p) : by_cause(last, p) != 0)) {
 			g->at[nr++] = *p;
 			continue;
 		}
 		last->ns += p->ns;
 		last->nr_times += p->nr_times;
-		last->nr_tasks += is_by_name ? p->nr_tasks : 0;
+		if (!is_by_group)
+			continue;
+		last->nr_tasks += p->nr_tasks;
+		last->shared = (uint8_t)(g->by == PASS_BY_DEFAULT ? PASS_BY_COMM : g->by);
 	}
 	g->nr = nr;
 }
@@ -143,6 +174,7 @@ int parts_add(struct gathered_parts *g, const struct ledger_part *p)
 		                      .what = p->what,
 		                      .nr_tasks = p->kind == LEDGER_TASK,
 		                      .nr_times = 1,
+		                      .shared = PASS_BY_THREAD,
 		                      .cgroup = cgroup_of(g->s, p),
 		                      .prio = p->prio,
 		                      .policy = p->policy,
@@ -159,7 +191,7 @@ int parts_add(struct gathered_parts *g, const struct ledger_part *p)
 	return 0;
 }
 
-/* Where there are too many to be named, those of another cgroup become one, if that is shorter. They are in the order of by_name(). */
+/* Where there are too many to be named, those of another cgroup become one, if that is shorter. They are in the order of by_group(). */
 static void merge_crowds(struct gathered_parts *g)
 {
 	uint32_t nr = 0, end;
@@ -176,7 +208,7 @@ static void merge_crowds(struct gathered_parts *g)
 			continue;
 		}
 		crowd.ns = crowd.nr_tasks = crowd.nr_times = 0;
-		crowd.is_crowd = true;
+		crowd.shared = PASS_BY_CGROUP;
 		for (; i < end; i++) {
 			crowd.what = g->at[i].ns > most_ns ? g->at[i].what : crowd.what;
 			most_ns = g->at[i].ns > most_ns ? g->at[i].ns : most_ns;
@@ -206,9 +238,9 @@ void parts_keep(struct gathered_parts *g, struct explain_parts *out)
 	if (!g->nr)
 		return;
 	add_up(g);
-	qsort_r(g->at, g->nr, sizeof(*g->at), by_name, g);
+	qsort_r(g->at, g->nr, sizeof(*g->at), by_group, g);
 	merge(g, true);
-	if (g->nr > EXPLAIN_MAX_NAMED)
+	if (g->nr > EXPLAIN_MAX_NAMED && g->by == PASS_BY_DEFAULT)
 		merge_crowds(g);
 	qsort(g->at, g->nr, sizeof(*g->at), by_time);
 	for (uint32_t i = 0; i < g->nr; i++) {

@@ -1,14 +1,16 @@
 /*
  * analyses/explain/explain_parts — the parts of one or several waits of a task, added up by their causes.
  *
- * Pieces of the same cause on the same CPU are one part, and so are tasks of the same name, priority and cgroup. Where
- * there are too many to be named, tasks of several names that share another cgroup are one, too.
+ * Pieces of the same cause on the same CPU are one part. Tasks of the same priority and cgroup are one by what is asked for: those of
+ * one process, of one name, or of one cgroup; or each is one. If nothing is asked for, they are by name, and where there are too
+ * many to be named, tasks of several names that share another cgroup are one, too.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/pass.h"
 #include "analyze/source.h"
 #include "base/attr.h"
 #include "ledger/ledger.h"
@@ -33,7 +35,7 @@ struct explain_part {
 	uint8_t policy;               /* of a task: ABI_POLICY_* */
 	uint8_t limit;                /* throttled: EV_LIMIT_* */
 	uint8_t kind;                 /* enum ledger_kind */
-	bool is_crowd;                /* tasks of several names, which have the cgroup in common */
+	uint8_t shared; /* what its tasks have in common: PASS_BY_PROCESS, _COMM, _CGROUP; PASS_BY_THREAD = it is one */
 };
 
 /* The longest first; beyond the room the others are one of LEDGER_KINDS. */
@@ -46,7 +48,7 @@ struct explain_parts {
 	bool is_steal_estimated; /* only the sum of a longer time is known */
 };
 
-/* What they are gathered in; with source, names_ns and cgroup set, it is empty. */
+/* What they are gathered in; with source, names_ns, cgroup and by set, it is empty. */
 struct gathered_parts {
 	const struct source *s;
 	struct explain_part *at;
@@ -54,6 +56,7 @@ struct gathered_parts {
 	uint32_t max; /* where they are added up so far; 0 = not yet set */
 	uint64_t names_ns;
 	uint32_t cgroup;
+	enum pass_by by;  /* which tasks are one; PASS_BY_CLASS is none of them */
 	bool is_anywhere; /* neither CPUs nor cgroups tell causes apart */
 };
 

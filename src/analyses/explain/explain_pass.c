@@ -225,13 +225,13 @@ static void show_links(const struct source *s, const struct explain_link *links,
 }
 
 static int show_wait(const struct source *s, struct ledger *l, const struct pair_wait *w,
-                     struct report *r)
+                     enum pass_by by, struct report *r)
 {
 	static const char *const causes[] = { "woken", "new", "preempted" };
 	struct explain_link links[EXPLAIN_MAX_LINKS];
 	struct explain_wait e;
 	uint32_t nr_links;
-	int err = explain_measure(s, l, w, &e);
+	int err = explain_measure(s, l, w, by, &e);
 
 	if (!err)
 		err = explain_links(s, w, links, &nr_links);
@@ -266,7 +266,7 @@ static int show_wait(const struct source *s, struct ledger *l, const struct pair
 
 /* The ledger is of the time that the waits cover. */
 int explain_show_waits(const struct source *s, const struct pair_wait *waits, uint32_t nr,
-                       struct report *r)
+                       enum pass_by by, struct report *r)
 {
 	SCOPED(scoped_ledger) struct ledger *l = NULL;
 	uint64_t start_ns = UINT64_MAX, end_ns = 0;
@@ -280,7 +280,7 @@ int explain_show_waits(const struct source *s, const struct pair_wait *waits, ui
 	}
 	err = nr ? explain_ledger(s, start_ns, end_ns, &l) : 0;
 	for (uint32_t i = 0; i < nr && !err; i++)
-		err = show_wait(s, l, &waits[i], r);
+		err = show_wait(s, l, &waits[i], by, r);
 	return err;
 }
 
@@ -314,7 +314,7 @@ static int show(const struct scope *sc, uint32_t limit, struct report *r)
 		return explain_sleeps(sc, limit, r);
 	report_u64(r, "waits_explained", nr);
 	report_begin_array(r, "waits");
-	err = explain_show_waits(sc->s, waits, nr, r);
+	err = explain_show_waits(sc->s, waits, nr, sc->args->by, r);
 	report_end_array(r);
 	return err;
 }
@@ -324,8 +324,15 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 {
 	uint32_t limit = pass_limit(&pass_explain, args);
 	struct scope sc;
-	int err = scope_init(&sc, s, args, d);
+	int err = 0;
 
+	if (args->by == PASS_BY_CLASS)
+		return diag_set(d, -EINVAL, "thread, process, comm or cgroup",
+		                "tasks that kept one waiting are not grouped by class");
+	if (args->by == PASS_BY_CGROUP)
+		err = cgroups_check(s, d);
+	if (!err)
+		err = scope_init(&sc, s, args, d);
 	if (err)
 		return err;
 	if (s->facts->incomplete)

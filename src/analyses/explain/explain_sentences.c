@@ -169,13 +169,18 @@ static const char *task_text(const struct source *s, const struct explain_parts 
 	uint32_t task = (uint32_t)p->what;
 	const char *comm = source_comm_at(s, task, all->names_ns), *marks, *class;
 
-	if (p->is_crowd) {
+	if (p->shared == PASS_BY_CGROUP) {
 		class = explain_class(p->prio, p->policy, r);
-		return report_printf(r, "%u tasks of another cgroup, %s (%s%s%s most of it)",
-		                     p->nr_tasks, cgroup_name(s, p->cgroup, r), class ? class : "",
+		return report_printf(r, "%u tasks of %s cgroup, %s (%s%s%s most of it)",
+		                     p->nr_tasks, p->cgroup == all->cgroup ? "its" : "another",
+		                     cgroup_name(s, p->cgroup, r), class ? class : "",
 		                     class ? ", " : "", comm);
 	}
 	marks = marks_text(s, all, p, r);
+	if (p->shared == PASS_BY_PROCESS)
+		return report_printf(r, "%u tasks of process %" PRIu32 " (%s most of it%s%s)",
+		                     p->nr_tasks, source_tgid(s, task), comm, marks ? ", " : "",
+		                     marks ? marks : "");
 	if (p->nr_tasks > 1)
 		return report_printf(r, "%u tasks called %s%s%s%s", p->nr_tasks, comm,
 		                     marks ? " (" : "", marks ? marks : "", marks ? ")" : "");

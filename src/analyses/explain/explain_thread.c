@@ -220,7 +220,7 @@ static int show(struct thread *x, struct report *r)
 
 	show_parts(x, r);
 	report_begin_array(r, "longest");
-	err = explain_show_waits(x->s, &x->longest, x->longest_ns ? 1 : 0, r);
+	err = explain_show_waits(x->s, &x->longest, x->longest_ns ? 1 : 0, PASS_BY_DEFAULT, r);
 	report_end_array(r);
 	show_sleeps(x, r);
 	return err;

@@ -109,7 +109,8 @@ writer_fn writer_probe, writer_probe_info, writer_pmu, writer_sample;
 /* writer_scx.c */
 writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state, writer_scx_counter;
 /* writer_quota.c */
-writer_fn writer_throttle, writer_refill, writer_throttled, writer_rt_limit, writer_steal, writer_measures;
+writer_fn writer_throttle, writer_refill, writer_throttled, writer_rt_limit, writer_steal,
+	writer_measures;
 /* writer_io.c */
 writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked,
 	writer_sleep, writer_lock;
