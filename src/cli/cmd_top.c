@@ -12,6 +12,7 @@
 #include "cli/top_record.h"
 #include "cli/top_replay.h"
 #include "cli/top_words.h"
+#include "cli/trace_args.h"
 #include "collect/bpf_order.h"
 #include "machine/machine_source.h"
 #include "sys/rights/broker.h"
@@ -35,7 +36,7 @@ struct top_args {
 	bool has_tick, has_frame;
 	int is_debug, has_no_bpf;
 	bool has_debug, has_bpf_choice;
-	const char *stats_socket, *trace_prefix, *process, *cgroup, *event;
+	const char *stats_socket, *trace_prefix, *process, *cgroup, *by, *event;
 	uint64_t duration_ms, warmup_ms, keep_ns;
 	bool has_duration, has_warmup, is_keep_given;
 	struct opt_list perf_events;
@@ -65,6 +66,8 @@ static const struct opt options[] = {
 	OPT_STRING(0, "cgroup", "PATTERN", struct top_args, cgroup,
 		"list only tasks in matching cgroups, or below: a path or name with * and ?",
 		.details = "In the hierarchy that has the controller cpu. It is the filter cgroup:PATTERN, which the key / changes."),
+	OPT_STRING(0, "by", "WHAT", struct top_args, by,
+		"what a row of the blame view adds up: comm (tasks of one name) if not given, thread, process, cgroup, class"),
 	OPT_STRING(0, "default-profiling-event", "SOURCE:EVENT", struct top_args, event,
 		"shown of each CPU at the start: cpu:cpu_total_util_percent if not given, perf:SUBSYSTEM:EVENT, kprobe:FUNCTION; j and k change it"),
 	OPT_LIST(0, "perf-events", "NAME:0xCONFIG:TYPE", struct top_args, perf_events,
@@ -335,7 +338,7 @@ static int show(const struct top_args *a, struct config *config, const char *tri
 	if (!err)
 		err = machine_source_open(&cfg, d, &top.source);
 	if (!err)
-		top.analyses = top_analyses_new(NULL);
+		top.analyses = top_analyses_new(NULL, tasks->by);
 	if (!err)
 		err = loop_run(&loop, d);
 	top_analyses_free(top.analyses);
@@ -371,6 +374,8 @@ static int run_args(const struct opt_command *self, const struct top_args *a, co
 	err = process_of(a, file, &tasks.tgid, &d);
 	if (!err)
 		err = filter_of(a, filter, &d);
+	if (!err && a->by)
+		err = trace_args_by(a->by, &d, &tasks.by);
 	if (!err)
 		err = trigger_of(a, trigger, &d);
 	if (!err)

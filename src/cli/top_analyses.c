@@ -12,16 +12,19 @@ struct top_analyses {
 	struct machine shown;
 	struct top_blame blame;
 	struct top_ledger ledger;
+	enum pass_by by;
 	uint32_t needs, tid; /* that the data is for */
 	struct diag diag;
 };
 
-struct top_analyses *top_analyses_new(const struct source *recording)
+struct top_analyses *top_analyses_new(const struct source *recording, enum pass_by by)
 {
 	struct top_analyses *a = calloc(1, sizeof(*a));
 
-	if (a)
+	if (a) {
 		a->events.recording = recording;
+		a->by = by;
+	}
 	return a;
 }
 
@@ -59,7 +62,7 @@ static void answer(struct top_analyses *a, const struct machine *m)
 	bool is_new = top_events_window(&a->events, analyzers, m, &d, &w);
 
 	if (is_new && is_blame)
-		top_blame_fill(&a->blame, &w, &d);
+		top_blame_fill(&a->blame, &w, a->by, &d);
 	else if (is_new)
 		top_ledger_fill(&a->ledger, &w, a->tid, &d);
 	if (!d.code)

@@ -25,17 +25,20 @@ static void fill_row(struct top_blame *b, size_t i, const struct report_node *ro
 	};
 }
 
-void top_blame_fill(struct top_blame *b, const struct top_window *w, struct diag *d)
+void top_blame_fill(struct top_blame *b, const struct top_window *w, enum pass_by by,
+                    struct diag *d)
 {
 	SCOPED(scoped_report) struct report *r = NULL;
 	const struct pass_args args = { .cpu = PASS_ANY_CPU,
 		                        .layer = EV_NO_LAYER,
 		                        .from_ns = w->from_ns,
 		                        .to_ns = w->to_ns,
+		                        .by = by,
 		                        .limit = TOP_BLAME_ROWS };
 	const struct report_node *root, *victims;
 
-	b->blame = (struct machine_blame){ .rows = b->rows, .lost = w->lost };
+	b->blame =
+		(struct machine_blame){ .rows = b->rows, .lost = w->lost, .by = pass_by_name(by) };
 	if (pass_run(&pass_blame, w->source, &args, d, &r))
 		return;
 	root = report_root(r);

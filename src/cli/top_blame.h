@@ -1,6 +1,7 @@
 /* cli/top_blame — what the blame view of the screen shows: the analysis blame. */
 #pragma once
 
+#include "analyze/pass.h"
 #include "base/diag.h"
 #include "cli/top_events.h"
 #include "machine/machine_blame.h"
@@ -17,4 +18,5 @@ struct top_blame {
 };
 
 /* A failure is in d. */
-void top_blame_fill(struct top_blame *b, const struct top_window *w, struct diag *d);
+void top_blame_fill(struct top_blame *b, const struct top_window *w, enum pass_by by,
+                    struct diag *d);

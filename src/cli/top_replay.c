@@ -54,7 +54,7 @@ static int play(const struct recording *rec, struct config *config, const struct
 	if (!err)
 		err = machine_replay_open(&cfg, d, &player.replay);
 	if (!err) {
-		player.analyses = top_analyses_new(recording_source(rec));
+		player.analyses = top_analyses_new(recording_source(rec), tasks->by);
 		err = loop_run(&loop, d);
 		top_analyses_free(player.analyses);
 		machine_replay_close(player.replay);

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "analyze/pass.h"
 #include "base/attr.h"
 #include "base/diag.h"
 
@@ -12,6 +13,7 @@ struct config;
 struct top_tasks {
 	uint32_t tgid;      /* only this process; 0 = all */
 	const char *filter; /* the words of its filter at the start */
+	enum pass_by by;    /* which are one row of the blame view */
 };
 
 /* Loads the file as analyze does, then plays it. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct machine_blame_row {
-	const char *victim; /* tasks of one name; untrusted */
+	const char *victim; /* tasks of one name, or of one of by; untrusted */
 	const char *blames; /* "make 71%, cc1 20%": the tasks behind which it waited */
 	uint64_t waits;
 	uint64_t wait_ns, max_ns; /* all of them, and the longest */
@@ -24,4 +24,5 @@ struct machine_blame {
 	double seconds;   /* that it is about; 0 = nothing yet */
 	uint64_t lost;    /* events, since the view was opened */
 	const char *note; /* why there is nothing; NULL = there is */
+	const char *by;   /* "cgroup", ...: what a row adds up; NULL = tasks of one name */
 };

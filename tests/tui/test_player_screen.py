@@ -99,6 +99,18 @@ def other_views_can_be_shown_while_it_is_paused():
 
 
 @live.case
+def blame_is_by_what_is_asked_for():
+    for by, row in (("class", r"fair +[0-9.]+m?s .*fair \d+%"), ("thread", r"stress-ng-cpu[^ ]*/\d+|stress-ng-cpu[^ ]* \(\d+\)")):
+        with terminal(160, 40) as term:
+            term.start("top", str(TRACE), "-r", "500", "--by", by)
+            term.keys("Space", "^", "!")
+            term.wait_for(f"Blame by {by}: ")
+            term.wait(lambda text, r=row: re.search(r, text), f"a row by {by}")
+            term.keys("q")
+            term.check_restored(0)
+
+
+@live.case
 def what_it_has_not_is_said():
     with terminal(120, 60) as term:
         term.start("top", str(TRACE))

@@ -456,6 +456,20 @@ def who_keeps_whom_waiting_is_recorded_while_it_is_shown():
 
 
 @live.case
+def who_keeps_whom_waiting_is_by_cgroup_if_asked_for():
+    live.need_live()
+    with terminal(120, 40) as term:
+        hogs = live.Work("hogs", nr=2, ms=6000, cpu=1)
+        term.start("top", "--by", "cgroup")
+        term.keys("!")
+        term.wait_for("Blame by cgroup: ")
+        term.wait(lambda text: re.search(r"/\S* +[0-9.]+m?s .*/\S* \d+%", text), "a cgroup behind a cgroup")
+        hogs.kill()
+        term.keys("q")
+        term.check_restored(0)
+
+
+@live.case
 def the_screen_of_one_thread_adds_programs_on_switches_until_it_is_left():
     live.need_live()
     nap = "import time\nopen('/proc/self/comm', 'w').write('zoomnap')\nwhile True: time.sleep(0.005)"

@@ -55,6 +55,18 @@ static void victims_and_what_they_wait_for(void **state)
 	free(text);
 }
 
+static void the_title_says_what_a_row_adds_up(void **state)
+{
+	const struct machine_blame b = {
+		.rows = rows, .nr = 2, .wait_ns = 1570 * MS, .seconds = 5, .by = "cgroup"
+	};
+	char *text = shown(&b, 80, 24);
+
+	(void)state;
+	assert_non_null(strstr(text, "Blame by cgroup: 1.57s waited"));
+	free(text);
+}
+
 static void why_there_is_nothing_is_said(void **state)
 {
 	struct machine_blame b = { .note = "the kernel refused" };
@@ -101,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(victims_and_what_they_wait_for),
+		cmocka_unit_test(the_title_says_what_a_row_adds_up),
 		cmocka_unit_test(why_there_is_nothing_is_said),
 		cmocka_unit_test(it_fits_any_screen),
 	};

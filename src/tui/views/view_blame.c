@@ -87,7 +87,8 @@ static void draw(const struct machine *m, struct screen *s, struct grid *g, stru
 	struct area in;
 
 	if (b && b->nr)
-		snprintf(title, sizeof(title), " Blame: %s waited in %.1f s, %s behind tasks ",
+		snprintf(title, sizeof(title), " Blame%s%s: %s waited in %.1f s, %s behind tasks ",
+		         b->by ? " by " : "", b->by ? b->by : "",
 		         format_ns(waited, (double)b->wait_ns), b->seconds,
 		         format_ns(behind, (double)b->task_ns));
 	if (b && b->lost)
