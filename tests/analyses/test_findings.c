@@ -295,6 +295,35 @@ static void a_scheduler_that_was_thrown_out_comes_first(void **state)
 	assert_non_null(strstr(text_at(root, "bottlenecks.0.description"),
 	                       "the kernel threw the sched_ext scheduler stall out "));
 	assert_string_equal(text_at(root, "bottlenecks.1.kind"), "wait");
+	p->args.tid = 21;
+	root = run_pass(p, &pass_explain);
+	assert_string_equal(text_at(root, "waits.0.sentences.2"),
+	                    "The sched_ext scheduler stall had not run it when the kernel threw it "
+	                    "out, 1.00s after the start.");
+}
+
+/* Before the wait of 21 begins, and after it: neither has to do with it. */
+static void a_scheduler_that_was_thrown_out_before_or_after_a_wait_is_not_named(void **state)
+{
+	struct pass_fixture *p = *state;
+	struct ev_scx_state ev = { .hdr = { sizeof(ev), EV_SCX_STATE, 0, 0, 1150 * MS },
+		                   .state = EV_SCX_EJECTED,
+		                   .name = "stall" };
+
+	three(p);
+	sw(&p->f, 1100 * MS, 1, 21, 0, EV_STATE_S);
+	push(&p->f, &ev);
+	wakeup(&p->f, 1200 * MS, 0, 21, 1);
+	sw(&p->f, 1300 * MS, 1, 0, 21, EV_STATE_RUNNABLE);
+	ev.hdr.ts_ns = 1400 * MS;
+	push(&p->f, &ev);
+	finish(p, 2000 * MS);
+	p->args.tid = 21;
+	p->args.at_ns = 1250 * MS;
+	for (const struct report_node *at =
+	             report_at(run_pass(p, &pass_explain), "waits.0.sentences")->first;
+	     at; at = at->next)
+		assert_null(strstr(at->text, "sched_ext scheduler stall"));
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
@@ -317,6 +346,7 @@ int main(void)
 		CASE(tasks_that_live_long_are_no_storm),
 		CASE(stolen_time_counts_where_nobody_waits),
 		CASE(a_scheduler_that_was_thrown_out_comes_first),
+		CASE(a_scheduler_that_was_thrown_out_before_or_after_a_wait_is_not_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,6 +245,8 @@ def the_first_lines_name_a_scheduler_that_was_thrown_out():
     expect(words in answers, f"the server does not say it: {answers}")
     waits = answer(GUEST.path(f"changes{END}.pftrace"), "explain", "-c", "stallme", "-n", "1")["waits"]
     expect(waits and waits[0]["wait_ns"] > 1_000_000_000, f"{waits}")
+    expect(any("The sched_ext scheduler vm_stall had not run it when the kernel threw it out" in sentence
+               for sentence in waits[0]["sentences"]), f"{waits[0]['sentences']}")
 
 
 @case

@@ -375,6 +375,8 @@ const char *explain_idle(const struct source *s)
 	uint32_t measures = pair_measures(s->pair);
 	bool has_steal = measures & EV_MEASURES_STEAL;
 
+	if (s->facts->kinds[EV_SCX_RUN])
+		return "; a sched_ext scheduler was loaded and can be the reason";
 	if (pair_has_cookies(s->pair))
 		return "; core scheduling is in use and can be the reason";
 	if (measures & (EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU))
@@ -393,6 +395,31 @@ static void say_idle_here(const struct source *s, const struct explain_wait *e, 
 		report_string(r, NULL,
 		              report_printf(r, "Why an idle CPU did not run it is not recorded%s.",
 		                            explain_idle(s)));
+}
+
+/* A sched_ext scheduler that was thrown out during the wait had not run it. */
+static void say_ejected(const struct source *s, const struct explain_wait *e, struct report *r)
+{
+	uint64_t id = timeline_first(s->timeline, TIMELINE_MARK);
+	char t[TIME_BYTES];
+	union timeline_row row;
+
+	if (!s->facts->kinds[EV_SCX_STATE])
+		return;
+	for (; timeline_row(s->timeline, TIMELINE_MARK, id, &row); id++) {
+		const char *name;
+
+		if (row.mark.kind != EV_SCX_STATE || row.mark.value != EV_SCX_EJECTED ||
+		    row.mark.ts_ns <= e->start_ns || row.mark.ts_ns > e->wait.end_ns)
+			continue;
+		name = tasks_string(s->tasks, row.mark.name_id);
+		report_string(r, NULL,
+		              report_printf(r,
+		                            "The sched_ext scheduler %s had not run it when the "
+		                            "kernel threw it out, %s after the start.",
+		                            name && *name ? name : "(of unknown name)",
+		                            time_text(t, row.mark.ts_ns - s->start_ns)));
+	}
 }
 
 static void say_moves(const struct source *s, const struct explain_wait *e, struct report *r)
@@ -516,6 +543,7 @@ void explain_sentences(const struct source *s, const struct explain_wait *e,
 {
 	say_what(s, e, r);
 	say_parts(s, e, r);
+	say_ejected(s, e, r);
 	say_idle_here(s, e, r);
 	say_moves(s, e, r);
 	say_bound(s, e, r);
