@@ -1,6 +1,6 @@
 /*
  * Which tasks preempt which: a task leaves its CPU still runnable, and another is switched in.
- * Yielding is not distinguished. Taken from the waits that follow, which give the victim's wait. A task that a quota takes
+ * Yielding is not distinguished. Taken from the waits that follow, which give the victim's wait. A task that a limit takes
  * off its CPU is not preempted by the task that comes next: it is counted as throttled.
  */
 #include <errno.h>
@@ -163,7 +163,7 @@ static int show(void *work, struct report *r)
 	report_end_array(r);
 	report_string(
 		r, "note",
-		"a task left its CPU still runnable and another came on; those that a quota took "
+		"a task left its CPU still runnable and another came on; those that a limit took "
 		"off their CPUs are counted as throttled instead; "
 		"waits are from the switch-out to the next switch-in");
 	return top.has_failed ? -ENOMEM : err;
