@@ -21,12 +21,21 @@
 #define CLOCK_MONOTONIC 3
 #define SPARE           8 /* one part of so many of the free memory is left to others */
 
+#define CACHE_LINE    64
 #define METER_RECORDS 1024U /* between two checks of the size of a table */
 
 /* What a table took from the budget. Each belongs to one thread. */
 struct meter {
 	uint32_t nr_records; /* since the last check */
 	uint64_t held_bytes;
+};
+
+/* What the thread that pairs uses for each record: on cache lines of its own, or each thread waits for the other. */
+struct pairing {
+	_Alignas(CACHE_LINE) struct ev_sink sink;
+	struct meter meter;
+	struct timeline *timeline;
+	struct budget *budget;
 };
 
 struct recording {
@@ -48,8 +57,7 @@ struct recording {
 	struct source source;
 	struct ev_sink pair_thread, log_sink, allowed_sink;
 	struct budget budget; /* of loading: the reader, the log and the timeline count in it */
-	struct meter log_meter, timeline_meter;
-	struct ev_sink pair_sink;        /* on the other thread */
+	struct meter log_meter;
 	const struct recording_cfg *cfg; /* while it loads */
 	bool is_unwanted;                /* it was cancelled meanwhile */
 };
@@ -108,19 +116,19 @@ static int push(void *ctx, const struct ev_hdr *rec)
 /* On the other thread. */
 static int push_pair(void *ctx, const struct ev_hdr *rec)
 {
-	struct recording *r = ctx;
+	struct pairing *p = ctx;
 
-	if (is_due(&r->timeline_meter) &&
-	    !budget_hold(&r->budget, &r->timeline_meter.held_bytes, timeline_bytes(r->timeline)))
+	if (is_due(&p->meter) &&
+	    !budget_hold(p->budget, &p->meter.held_bytes, timeline_bytes(p->timeline)))
 		return -E2BIG;
-	return r->pair_sink.push(r->pair_sink.ctx, rec);
+	return p->sink.push(p->sink.ctx, rec);
 }
 
 static int advance_pair(void *ctx, __u64 ts_ns)
 {
-	struct recording *r = ctx;
+	struct pairing *p = ctx;
 
-	return r->pair_sink.advance(r->pair_sink.ctx, ts_ns);
+	return p->sink.advance(p->sink.ctx, ts_ns);
 }
 
 /* The time before the first record belongs to the recording too, and nothing is known of it. */
@@ -162,7 +170,6 @@ static int make_tables(struct recording *r)
 	if (err)
 		return err;
 	out = timeline_out(r->timeline);
-	r->pair_sink = pair_sink(r->pair);
 	r->log_sink = event_log_sink(r->log);
 	r->allowed_sink = allowed_sink(r->affinity);
 	return pair_add_out(r->pair, &out);
@@ -368,11 +375,10 @@ static int finish(struct recording *r)
 }
 
 /* The last records, when no thread adds any more. */
-static bool hold_all(struct recording *r)
+static bool hold_all(struct recording *r, struct pairing *p)
 {
 	return budget_hold(&r->budget, &r->log_meter.held_bytes, event_log_bytes(r->log)) &&
-	       budget_hold(&r->budget, &r->timeline_meter.held_bytes,
-	                   timeline_bytes(r->timeline)) &&
+	       budget_hold(&r->budget, &p->meter.held_bytes, timeline_bytes(r->timeline)) &&
 	       !budget_is_exceeded(&r->budget);
 }
 
@@ -380,8 +386,11 @@ static bool hold_all(struct recording *r)
 static int load(struct recording *r, const char *path, const struct trace_read_cfg *cfg,
                 struct diag *d)
 {
+	struct pairing p = { .sink = pair_sink(r->pair),
+		             .timeline = r->timeline,
+		             .budget = &r->budget };
 	struct ev_sink sink = { .push = push, .advance = advance, .ctx = r },
-		       pairing_sink = { .push = push_pair, .advance = advance_pair, .ctx = r };
+		       pairing_sink = { .push = push_pair, .advance = advance_pair, .ctx = &p };
 	struct sink_thread *thread;
 	int err, pairing;
 
@@ -397,7 +406,7 @@ static int load(struct recording *r, const char *path, const struct trace_read_c
 	pairing = sink_thread_finish(thread);
 	if (r->is_unwanted)
 		return diag_set(d, -ECANCELED, NULL, "loading '%s' was cancelled", path);
-	if (!err && !hold_all(r))
+	if (!err && !hold_all(r, &p))
 		err = trace_too_large(path, &r->budget, d);
 	if (!err && pairing)
 		err = diag_set(d, pairing, NULL, "cannot keep the events of '%s'", path);
