@@ -23,6 +23,7 @@ struct ledger {
 	uint64_t first_span; /* its id */
 	struct occupancy *cpus;
 	struct cookies *cookies; /* NULL = core scheduling is not in use */
+	bool has_moves, has_queues, has_throttles;
 };
 
 static const uint8_t kinds[] = {
@@ -30,6 +31,11 @@ static const uint8_t kinds[] = {
 	[OCCUPANCY_SOFTIRQ] = LEDGER_SOFTIRQ, [OCCUPANCY_TASK] = LEDGER_TASK,
 	[OCCUPANCY_IDLE] = LEDGER_IDLE,
 };
+
+static bool has_rows(const struct timeline *t, enum timeline_table table)
+{
+	return timeline_end(t, table) > timeline_first(t, table);
+}
 
 void ledger_free(struct ledger *l)
 {
@@ -52,6 +58,9 @@ int ledger_new(struct timeline *t, const struct ledger_cfg *cfg, struct ledger *
 	l->timeline = t;
 	l->cfg = *cfg;
 	l->first_span = timeline_first(t, TIMELINE_SPAN);
+	l->has_moves = cfg->has_migrations && has_rows(t, TIMELINE_MIGRATION);
+	l->has_queues = has_rows(t, TIMELINE_DSQ);
+	l->has_throttles = has_rows(t, TIMELINE_THROTTLE);
 	l->cpus = calloc(cfg->nr_cpus ? cfg->nr_cpus : 1, sizeof(*l->cpus));
 	if (!l->cpus)
 		return -ENOMEM;
@@ -167,21 +176,25 @@ int ledger_begin(struct ledger *l, const struct pair_wait *w, struct ledger_walk
 	};
 	if (l->cookies)
 		out->cookie = cookies_of(l->cookies, w->task, w->end_ns);
-	if (l->cfg.has_migrations) {
+	if (l->has_moves) {
 		if (timeline_find(l->timeline, &q, &out->moves))
 			return -ENOMEM;
 		read_move(out);
 		if (is_placement(out))
 			out->queued_ns = out->move.ts_ns;
 	}
-	q.table = TIMELINE_DSQ;
-	if (timeline_find(l->timeline, &q, &out->queues))
-		return -ENOMEM;
-	read_queue(out);
-	q.table = TIMELINE_THROTTLE;
-	if (timeline_find(l->timeline, &q, &out->throttles))
-		return -ENOMEM;
-	read_throttle(out);
+	if (l->has_queues) {
+		q.table = TIMELINE_DSQ;
+		if (timeline_find(l->timeline, &q, &out->queues))
+			return -ENOMEM;
+		read_queue(out);
+	}
+	if (l->has_throttles) {
+		q.table = TIMELINE_THROTTLE;
+		if (timeline_find(l->timeline, &q, &out->throttles))
+			return -ENOMEM;
+		read_throttle(out);
+	}
 	if (out->at_ns >= out->queued_ns)
 		enter_first_stay(out);
 	return 0;
