@@ -99,7 +99,7 @@ static int keep_stay(struct blame_sums *b, uint32_t unit, const struct ledger_pa
 	return 0;
 }
 
-static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w)
+static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w, uint64_t id)
 {
 	uint32_t unit = units_at(b->units, w->task, pair_wait_woken_ns(w));
 	struct ledger_part p, span = { .start_ns = pair_wait_woken_ns(w), .end_ns = w->end_ns };
@@ -118,6 +118,8 @@ static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_w
 	b->victims[unit].nr_tasks += wait_ns && !b->task_ns[w->task];
 	b->task_ns[w->task] += wait_ns;
 	count_wait(&b->victims[unit], w, wait_ns, &span);
+	if (wait_ns && wait_ns >= b->victims[unit].max_ns / 2)
+		b->victims[unit].long_ids[b->victims[unit].nr_long++ % BLAME_LONG] = id;
 	return err;
 }
 
@@ -149,7 +151,7 @@ static int collect(struct blame_sums *b, const struct scope *sc, const struct un
 	err = allocate(b);
 	while (!err && rows_wait(&it, &w))
 		if (w.task != TASKS_NONE)
-			err = take_wait(b, l, &w);
+			err = take_wait(b, l, &w, rows_id(&it));
 	for (uint32_t i = 0; i < units->nr && !err; i++) {
 		b->all.wait_ns += b->victims[i].wait_ns;
 		b->all.nr_waits += b->victims[i].nr_waits;

@@ -17,6 +17,8 @@
 #include "base/attr.h"
 #include "ledger/sweep.h"
 
+#define BLAME_LONG 8U
+
 struct blame_victim {
 	uint64_t ns[LEDGER_KINDS]; /* they add up to wait_ns */
 	uint64_t wait_ns;
@@ -25,6 +27,9 @@ struct blame_victim {
 	uint32_t nr_tasks; /* that waited */
 	uint64_t max_ns;
 	struct pair_wait longest; /* of which max_ns is; not of the sum of all */
+	/* The last ones that took at least half as long as the longest until then: ids of rows of TIMELINE_WAIT, in a ring. */
+	uint64_t long_ids[BLAME_LONG];
+	uint32_t nr_long; /* of all that were there */
 	uint64_t first_ns, last_ns;
 	/* The longest throttled part: the id of its row of TIMELINE_THROTTLE. */
 	uint64_t throttle, throttle_ns;

@@ -188,6 +188,31 @@ static void an_idle_cpu_that_it_may_use_is_named(void **state)
 	                    "wasted_cores");
 }
 
+/* "web" waits five times behind "hog" on CPU 0; CPU 1 is idle, but during the third wait, which is the longest. */
+static void a_busy_moment_does_not_hide_an_idle_cpu(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 990 * MS, 1, 11, 0, EV_STATE_S);
+	for (uint64_t i = 0, at = 1000; i < 5; i++, at += 100) {
+		sw(&p->f, at * MS, 0, 20, 10, EV_STATE_S);
+		wakeup(&p->f, (at + 10) * MS, 0, 20, 0);
+		if (i == 2)
+			sw(&p->f, (at + 10) * MS, 1, 0, 11, EV_STATE_RUNNABLE);
+		sw(&p->f, (at + (i == 2 ? 55 : 50)) * MS, 0, 10, 20, EV_STATE_S);
+		if (i == 2)
+			sw(&p->f, (at + 55) * MS, 1, 11, 0, EV_STATE_S);
+	}
+	finish(p, 1600 * MS);
+	assert_string_equal(text_at(run_pass(p, &pass_scheduling_bottlenecks),
+	                            "bottlenecks.0.remedy"),
+	                    "CPU 1 was idle, and it may use it: the scheduler left it waiting, see "
+	                    "wasted_cores");
+}
+
 static void an_idle_cpu_that_is_isolated_is_not_named(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -479,6 +504,7 @@ int main(void)
 		CASE(one_that_was_moved_blames_who_held_its_queues),
 		CASE(an_idle_cpu_that_it_may_not_use_is_named),
 		CASE(an_idle_cpu_that_it_may_use_is_named),
+		CASE(a_busy_moment_does_not_hide_an_idle_cpu),
 		CASE(an_idle_cpu_that_is_isolated_is_not_named),
 		CASE(an_idle_cpu_that_does_not_run_it_is_a_cause),
 		CASE(a_quota_is_named_and_no_task_blamed),

@@ -71,9 +71,17 @@ static void a_deadline_task_has_used_up_its_runtime(void **state)
 
 static void a_deadline_task_that_yields_lost_nothing(void **state)
 {
-	deadline(*state, EV_LIMIT_YIELD);
-	expect_limit(*state, "yield", "throttled (it had yielded until its next deadline period)",
-	             "none is needed");
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	deadline(p, EV_LIMIT_YIELD);
+	root = run_pass(p, &pass_explain);
+	expect_eq(num_at(root, "waits.0.throttled_ns"), 80 * MS);
+	assert_string_equal(text_at(root, "waits.0.parts.0.limit"), "yield");
+	assert_string_equal(text_at(root, "waits.0.parts.0.text"),
+	                    "throttled (it had yielded until its next deadline period)");
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	expect_eq(num_at(root, "total_bottlenecks"), 0);
 }
 
 /* "job" 20 is a FIFO task; real-time tasks may not run on CPU 0 from 1000 to 1080 ms. */

@@ -12,11 +12,32 @@
 #define MANY_TASKS  20
 #define TIME_BYTES  24
 
+/* The longest throttling; the cgroup is 0 where it is not known. */
+static struct pair_throttle throttle_of(const struct blame_sums *b, uint32_t victim)
+{
+	const struct blame_victim *v = &b->victims[victim];
+	union timeline_row row = { .throttle = { 0 } };
+
+	if (!timeline_row(b->sc->s->timeline, TIMELINE_THROTTLE, v->throttle, &row))
+		return (struct pair_throttle){ 0 };
+	return row.throttle;
+}
+
+/* A deadline task that gives up the rest of its runtime waits for its next period because it wants to. */
+static bool is_yielding(const struct blame_sums *b, uint32_t victim)
+{
+	const struct blame_victim *v = &b->victims[victim];
+
+	return v->ns[LEDGER_THROTTLED] > v->wait_ns / 2 &&
+	       throttle_of(b, victim).limit == EV_LIMIT_YIELD;
+}
+
 bool bottleneck_counts(const struct blame_sums *b, uint32_t victim)
 {
 	const struct blame_victim *v = &b->victims[victim];
 
-	return v->wait_ns && (v->wait_ns >= b->sc->span_ns / LOST_SHARE || v->max_ns >= LONG_NS);
+	return v->wait_ns && (v->wait_ns >= b->sc->span_ns / LOST_SHARE || v->max_ns >= LONG_NS) &&
+	       !is_yielding(b, victim);
 }
 
 static void add_cause(struct bottleneck *x, const struct bottleneck_cause *c)
@@ -59,20 +80,53 @@ static uint64_t idle_ns(const struct occupancy *o, uint64_t from_ns, uint64_t to
 	return sum;
 }
 
+/* What a CPU was idle during some of the longest waits of a victim; of each, if its task might use the CPU then, or if not. */
+static uint64_t idle_meanwhile(const struct blame_sums *b, const struct bottleneck *x,
+                               const struct ledger *l, uint32_t cpu, bool may_use)
+{
+	const struct blame_victim *v = &b->victims[x->victim];
+	uint32_t nr = v->nr_long < BLAME_LONG ? v->nr_long : BLAME_LONG;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		union timeline_row row;
+		uint64_t from_ns;
+
+		if (!timeline_row(b->sc->s->timeline, TIMELINE_WAIT, v->long_ids[i], &row))
+			continue;
+		from_ns = pair_wait_woken_ns(&row.wait);
+		if (source_may_use(b->sc->s, row.wait.task, cpu, from_ns) == may_use)
+			sum += idle_ns(ledger_cpu(l, cpu), from_ns, row.wait.end_ns);
+	}
+	return sum;
+}
+
+static uint64_t long_waits_ns(const struct blame_sums *b, uint32_t victim)
+{
+	const struct blame_victim *v = &b->victims[victim];
+	uint32_t nr = v->nr_long < BLAME_LONG ? v->nr_long : BLAME_LONG;
+	union timeline_row row;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (timeline_row(b->sc->s->timeline, TIMELINE_WAIT, v->long_ids[i], &row))
+			sum += row.wait.end_ns - pair_wait_woken_ns(&row.wait);
+	return sum;
+}
+
 static void find_idle(const struct blame_sums *b, const struct ledger *l, struct bottleneck *x)
 {
-	const struct pair_wait *w = &b->victims[x->victim].longest;
-	uint64_t from_ns = pair_wait_woken_ns(w);
-
+	x->judged_ns = long_waits_ns(b, x->victim);
 	for (uint32_t cpu = 0; cpu < b->sc->nr_cpus; cpu++) {
-		uint64_t ns = idle_ns(ledger_cpu(l, cpu), from_ns, w->end_ns);
+		uint64_t ns;
 
 		if (source_is_isolated(b->sc->s, cpu))
 			continue;
-		if (source_may_use(b->sc->s, w->task, cpu, from_ns)) {
-			x->idle_cpu = ns > x->idle_ns ? cpu : x->idle_cpu;
-			x->idle_ns = ns > x->idle_ns ? ns : x->idle_ns;
-		} else if (ns > x->idle_forbidden_ns) {
+		ns = idle_meanwhile(b, x, l, cpu, true);
+		x->idle_cpu = ns > x->idle_ns ? cpu : x->idle_cpu;
+		x->idle_ns = ns > x->idle_ns ? ns : x->idle_ns;
+		ns = idle_meanwhile(b, x, l, cpu, false);
+		if (ns > x->idle_forbidden_ns) {
 			x->idle_forbidden_cpu = cpu;
 			x->idle_forbidden_ns = ns;
 		}
@@ -97,17 +151,6 @@ const char *bottleneck_class(const struct blame_sums *b, uint32_t culprit, struc
 	if (b->urgent_ns[culprit] * 2 <= b->caused_ns[culprit])
 		return NULL;
 	return explain_class(b->urgent[culprit], b->policy[culprit], r);
-}
-
-/* The longest throttling; the cgroup is 0 where it is not known. */
-static struct pair_throttle throttle_of(const struct blame_sums *b, uint32_t victim)
-{
-	const struct blame_victim *v = &b->victims[victim];
-	union timeline_row row = { .throttle = { 0 } };
-
-	if (!timeline_row(b->sc->s->timeline, TIMELINE_THROTTLE, v->throttle, &row))
-		return (struct pair_throttle){ 0 };
-	return row.throttle;
 }
 
 static const char *cause_text(const struct blame_sums *b, const struct bottleneck *x,
@@ -176,11 +219,11 @@ static const char *remedy_for_tasks(const struct blame_sums *b, const struct bot
 	uint32_t culprit = x->causes[0].culprit;
 	const char *name = name_of(b, culprit), *class = bottleneck_class(b, culprit, r);
 
-	if (x->idle_forbidden_ns > v->max_ns / 2 && x->idle_ns <= v->max_ns / 2)
+	if (x->idle_forbidden_ns > x->judged_ns / 2 && x->idle_ns <= x->judged_ns / 2)
 		return report_printf(
 			r, "CPU %u was idle, but its affinity forbids it: let it use more CPUs",
 			x->idle_forbidden_cpu);
-	if (x->idle_ns > v->max_ns / 2)
+	if (x->idle_ns > x->judged_ns / 2)
 		return report_printf(r,
 		                     "CPU %u was idle, and it may use it: the scheduler left it "
 		                     "waiting, see wasted_cores",
@@ -208,8 +251,6 @@ static const char *remedy_for_limit(const struct blame_sums *b, const struct bot
 		return "let it sleep at times, or raise the share (sched_rt_runtime_us; fair_server in debugfs)";
 	if (throttle.limit == EV_LIMIT_DEADLINE)
 		return "raise its runtime (sched_setattr), or let it do less in a period";
-	if (throttle.limit == EV_LIMIT_YIELD)
-		return "none is needed: it yields until its next period by itself";
 	return report_printf(r, "raise the quota (cpu.max) of %s%s",
 	                     path ? "cgroup " : "its cgroup", path ? path : "");
 }

@@ -2,7 +2,8 @@
  * analyses/bottlenecks/lost_waits — who lost how much time waiting for a CPU, to what, and what can be done about it.
  *
  * A bottleneck is a victim: all tasks of one name, with the time that they waited in all (analyses/blame_sums). It
- * counts if that is at least 1 % of the time asked for, or if one wait took at least 10 ms. The causes of a victim are
+ * counts if that is at least 1 % of the time asked for, or if one wait took at least 10 ms; but not that of deadline tasks which
+ * yield until their next period. The causes of a victim are
  * the tasks behind which it waited, by name, and the other kinds of parts of its waits; the longest is the main one,
  * and the remedy is for that.
  */
@@ -26,7 +27,8 @@ struct bottleneck {
 	uint32_t victim;                                   /* unit */
 	struct bottleneck_cause causes[BOTTLENECK_CAUSES]; /* the longest first */
 	uint32_t nr_causes;
-	/* During its longest wait: the CPU that was idle most, of those that it may use, and of the others. */
+	/* During some of its longest waits, judged_ns in all: the CPU that was idle most, of those that it may use, and of the others. */
+	uint64_t judged_ns;
 	uint32_t idle_cpu, idle_forbidden_cpu;
 	uint64_t idle_ns, idle_forbidden_ns;
 };
