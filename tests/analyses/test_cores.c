@@ -20,28 +20,43 @@ static void has_cookie(struct pass_fixture *p, uint64_t ts, uint32_t tid, uint32
 
 /*
  * CPUs 0 and 1 are of one core. "web" 20 is woken for CPU 0, which is idle, at 1010 ms, and runs at 1052 ms; "other" 30 has CPU 1
- * until 1050 ms.
+ * until 1050 ms. It waits once more, for 5 ms behind "first".
  */
-static const struct report_node *wait_of_web(struct pass_fixture *p, uint32_t cookie,
-                                             uint32_t other_cookie)
+struct cookies {
+	uint32_t web, other;
+	uint32_t late; /* that web has from its switch-in on; 0 = the same */
+};
+
+static const struct report_node *wait_with(struct pass_fixture *p, const struct cookies *c)
 {
 	p->places[0].core = p->places[1].core = 0;
 	p->places[2].core = 1;
 	p->places[3].core = -1;
+	forked(&p->f, 900 * MS, 1, 19, "first");
 	forked(&p->f, 900 * MS, 1, 20, "web");
 	forked(&p->f, 900 * MS, 1, 30, "other");
-	has_cookie(p, 901 * MS, 20, cookie);
-	has_cookie(p, 901 * MS, 30, other_cookie);
+	has_cookie(p, 901 * MS, 20, c->web);
+	has_cookie(p, 901 * MS, 30, c->other);
 	sw(&p->f, 990 * MS, 0, 0, 20, 0);
 	sw(&p->f, 1000 * MS, 0, 20, 0, EV_STATE_S);
 	sw(&p->f, 1000 * MS, 1, 0, 30, 0);
 	waking(&p->f, 1010 * MS, 0, 20, 0);
 	wakeup(&p->f, 1010 * MS, 0, 20, 0);
 	sw(&p->f, 1050 * MS, 1, 30, 0, EV_STATE_S);
+	if (c->late)
+		has_cookie(p, 1052 * MS, 20, c->late);
 	sw(&p->f, 1052 * MS, 0, 0, 20, 0);
+	sw(&p->f, 1060 * MS, 0, 20, 19, EV_STATE_RUNNABLE);
+	sw(&p->f, 1065 * MS, 0, 19, 20, EV_STATE_S);
 	finish(p, 1100 * MS);
 	p->args.tid = 20;
 	return run_pass(p, &pass_explain);
+}
+
+static const struct report_node *wait_of_web(struct pass_fixture *p, uint32_t cookie,
+                                             uint32_t other_cookie)
+{
+	return wait_with(p, &(struct cookies){ cookie, other_cookie, 0 });
 }
 
 static void another_cookie_on_the_core_keeps_the_cpu_idle(void **state)
@@ -105,6 +120,12 @@ static void a_cookie_counts_from_its_change_on(void **state)
 	expect_plain(wait_of_web(p, 0, 0));
 }
 
+/* It is recorded when the task runs: then it may have had it for all of the wait. */
+static void the_cookie_of_the_switch_in_counts(void **state)
+{
+	expect_plain(wait_with(*state, &(struct cookies){ 7, 9, 9 }));
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, pass_setup, pass_teardown)
 
 int main(void)
@@ -116,6 +137,7 @@ int main(void)
 		CASE(without_cookies_idle_is_idle),
 		CASE(another_core_keeps_nothing_idle),
 		CASE(a_cookie_counts_from_its_change_on),
+		CASE(the_cookie_of_the_switch_in_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

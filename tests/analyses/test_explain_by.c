@@ -24,7 +24,7 @@ static void put(struct pass_fixture *p, uint32_t tid, uint64_t cgroup)
  * "late" 20 of /web waits 100 us behind: "a" 30 and "b" 31, threads of process 100, in /web, 40 and 30 us; "a" 40 of /job 20 us;
  * "c" 41 of /job 10 us.
  */
-static const struct report_node *explain(struct pass_fixture *p, enum pass_by by)
+static const struct report_node *explain_of(struct pass_fixture *p, enum pass_by by, bool has_job)
 {
 	struct ev_cgroup_named rec;
 
@@ -40,8 +40,10 @@ static const struct report_node *explain(struct pass_fixture *p, enum pass_by by
 	put(p, 20, WEB);
 	put(p, 30, WEB);
 	put(p, 31, WEB);
-	put(p, 40, JOB);
-	put(p, 41, JOB);
+	if (has_job) { /* else their cgroup is unknown */
+		put(p, 40, JOB);
+		put(p, 41, JOB);
+	}
 	sw(&p->f, 1000 * US, 0, 0, 20, EV_STATE_RUNNABLE);
 	sw(&p->f, 1100 * US, 0, 20, 30, EV_STATE_S);
 	wakeup(&p->f, 1100 * US, 0, 20, 0);
@@ -53,6 +55,11 @@ static const struct report_node *explain(struct pass_fixture *p, enum pass_by by
 	p->args.tid = 20;
 	p->args.by = by;
 	return run_pass(p, &pass_explain);
+}
+
+static const struct report_node *explain(struct pass_fixture *p, enum pass_by by)
+{
+	return explain_of(p, by, true);
 }
 
 struct expected {
@@ -113,6 +120,13 @@ static void tasks_of_a_cgroup_are_one(void **state)
 	             { 30, "behind 2 tasks of another cgroup, /job (a most of it) on CPU 0" });
 }
 
+static void tasks_of_unknown_cgroups_stay_apart(void **state)
+{
+	EXPECT_PARTS(explain_of(*state, PASS_BY_CGROUP, false),
+	             { 70, "behind 2 tasks of its cgroup, /web (a most of it) on CPU 0" },
+	             { 20, "behind a (40) on CPU 0" }, { 10, "behind c (41) on CPU 0" });
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -134,8 +148,11 @@ static void what_cannot_be_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(each_thread_is_one),        CASE(threads_of_a_process_are_one),
-		CASE(tasks_of_a_name_are_one),   CASE(tasks_of_a_cgroup_are_one),
+		CASE(each_thread_is_one),
+		CASE(threads_of_a_process_are_one),
+		CASE(tasks_of_a_name_are_one),
+		CASE(tasks_of_a_cgroup_are_one),
+		CASE(tasks_of_unknown_cgroups_stay_apart),
 		CASE(what_cannot_be_is_refused),
 	};
 

@@ -26,13 +26,13 @@ static void begin(struct pass_fixture *p)
 	waking(&p->f, 989 * MS, 1, 20, 1);
 }
 
-/* "job" 20 runs on CPU 0 from 990 to 1000 ms, 10 from then to 1090; job might run again from 1080 on. */
-static void deadline(struct pass_fixture *p, uint32_t limit)
+/* "job" 20 runs on CPU 0 from 990 to 1000 ms, 10 from then to 1090; job might run again from until_ms on. */
+static void deadline(struct pass_fixture *p, uint32_t limit, uint64_t until_ms)
 {
 	struct ev_throttle rec = { { sizeof(rec), EV_THROTTLE, 0, 0, 1000 * MS + 1 },
 		                   .quota_ns = 10 * MS,
 		                   .period_ns = 100 * MS,
-		                   .until_ns = 1080 * MS,
+		                   .until_ns = until_ms * MS,
 		                   .tid = 20,
 		                   .limit = limit };
 
@@ -63,7 +63,7 @@ static void expect_limit(struct pass_fixture *p, const char *limit, const char *
 
 static void a_deadline_task_has_used_up_its_runtime(void **state)
 {
-	deadline(*state, EV_LIMIT_DEADLINE);
+	deadline(*state, EV_LIMIT_DEADLINE, 1080);
 	expect_limit(*state, "deadline",
 	             "throttled (its deadline runtime, 10.0ms per 100ms, was used up)",
 	             "raise its runtime");
@@ -74,7 +74,7 @@ static void a_deadline_task_that_yields_lost_nothing(void **state)
 	struct pass_fixture *p = *state;
 	const struct report_node *root;
 
-	deadline(p, EV_LIMIT_YIELD);
+	deadline(p, EV_LIMIT_YIELD, 1080);
 	root = run_pass(p, &pass_explain);
 	expect_eq(num_at(root, "waits.0.throttled_ns"), 80 * MS);
 	assert_string_equal(text_at(root, "waits.0.parts.0.limit"), "yield");
@@ -82,6 +82,17 @@ static void a_deadline_task_that_yields_lost_nothing(void **state)
 	                    "throttled (it had yielded until its next deadline period)");
 	root = run_pass(p, &pass_scheduling_bottlenecks);
 	expect_eq(num_at(root, "total_bottlenecks"), 0);
+}
+
+static void what_it_waits_after_its_period_has_begun_is_lost(void **state)
+{
+	struct pass_fixture *p = *state;
+	const struct report_node *root;
+
+	deadline(p, EV_LIMIT_YIELD, 1010);
+	root = run_pass(p, &pass_scheduling_bottlenecks);
+	expect_eq(num_at(root, "total_bottlenecks"), 1);
+	assert_non_null(strstr(text_at(root, "bottlenecks.0.description"), ": 80.0ms behind "));
 }
 
 /* "job" 20 is a FIFO task; real-time tasks may not run on CPU 0 from 1000 to 1080 ms. */
@@ -128,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_deadline_task_has_used_up_its_runtime),
 		CASE(a_deadline_task_that_yields_lost_nothing),
+		CASE(what_it_waits_after_its_period_has_begun_is_lost),
 		CASE(a_real_time_task_has_had_its_share),
 		CASE(without_quotas_nothing_throttled_is_unknown),
 	};

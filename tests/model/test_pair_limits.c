@@ -203,6 +203,20 @@ static void after_a_loss_nothing_is_said(void **state)
 	expect_eq(f->nr_throttles, 0);
 }
 
+static void of_a_cpu_that_is_unknown_nothing_is_said(void **state)
+{
+	struct fixture *f = *state;
+
+	sw(f, 60, 1, 21, 0, EV_STATE_S);
+	limit(f);
+	lost(f, 250, 1, EV_SWITCH, 1);
+	rt_limit(f, 260, true);
+	wakes(f, 270, 21, 59);
+	urgent_sw(f, &(struct urgent){ 300, 10, 21, 0, 120, 59 });
+	done(f, 500);
+	expect_eq(f->nr_throttles, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +229,7 @@ int main(void)
 		CASE(the_end_of_the_recording_ends_it),
 		CASE(the_highest_priority_is_told_by_its_policy),
 		CASE(after_a_loss_nothing_is_said),
+		CASE(of_a_cpu_that_is_unknown_nothing_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,23 @@ static void a_cpu_that_nothing_is_known_of_stays_unknown(void **state)
 	expect_eq(f->nr_idles, 0);
 }
 
+/* The end of a step does not say where it leads. */
+static void the_end_of_a_step_changes_nothing(void **state)
+{
+	struct ev_cpu_hotplug rec = {
+		{ sizeof(rec), EV_CPU_HOTPLUG, 0, 0, 200 }, .cpu = 1, .step = 230, .is_exit = 1
+	};
+	struct fixture *f = *state;
+
+	pair_start(f->pair, 0);
+	sw(f, 60, 1, 0, 11, 0);
+	sw(f, 100, 1, 11, 0, EV_STATE_S);
+	push(f, &rec);
+	done(f, 1000);
+	expect_eq(f->nr_idles, 1);
+	expect_eq(f->idles[0].end_ns, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +111,7 @@ int main(void)
 		CASE(a_cpu_that_is_offline_is_not_idle),
 		CASE(one_that_comes_back_is_idle_again),
 		CASE(a_cpu_that_nothing_is_known_of_stays_unknown),
+		CASE(the_end_of_a_step_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
