@@ -15,16 +15,12 @@ struct explain_args {
 	const char *at;
 	bool has_sleeps;
 	bool has_chain;
-	int by; /* of by_names */
-	bool has_by;
+	const char *by;
 	const char *svg;
 	bool is_json;
 };
 
 static const struct explain_args defaults = { 0 };
-
-static const char *const by_names[] = { "thread", "process", "comm", "cgroup", NULL };
-static const enum pass_by bys[] = { PASS_BY_THREAD, PASS_BY_PROCESS, PASS_BY_COMM, PASS_BY_CGROUP };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -32,10 +28,10 @@ static const struct opt options[] = {
 		.heading = "Which waits"),
 	OPT_FLAG(0, "sleeps", struct explain_args, has_sleeps, "sleeps instead of waits: what for, what ended them"),
 	TRACE_ARGS_OPTIONS(struct explain_args, rows),
-	OPT_CHOICE(0, "by", "WHAT", struct explain_args, by, by_names,
-		"which tasks that kept one waiting are one: each thread, those of a process, of a name (comm), of a cgroup",
-		OPT_GIVEN(struct explain_args, has_by), .heading = "How to show them",
-		.details = "Without it, tasks of one name are one, and where that is too long, tasks of another cgroup."),
+	OPT_STRING(0, "by", "WHAT", struct explain_args, by,
+		"how the tasks that it waited behind are grouped: comm (those of one name) if not given, thread, process, cgroup",
+		.heading = "How to show them",
+		.details = "Without it, those of another cgroup are one where names would be too many."),
 	OPT_FLAG(0, "chain", struct explain_args, has_chain, "draw which task waited or slept for which, as a tree"),
 	OPT_STRING(0, "svg", "FILE", struct explain_args, svg,
 		"write the same for the first of them as a picture to FILE", .is_file = true),
@@ -103,19 +99,19 @@ static int run_args(const struct opt_command *self, const void *given, const str
 		diag_set(&d, -EINVAL, NULL, words->nr ? "one file at a time" : "which file?");
 		return cli_usage_error(self, &d);
 	}
-	if (args->has_by && args->has_sleeps) {
-		diag_set(&d, -EINVAL, "leave one of them out",
-		         "--by is about what waits were behind, --sleeps about no waits");
+	if (args->by && args->has_sleeps) {
+		diag_set(
+			&d, -EINVAL, "leave one of them out",
+			"--by groups the tasks that others waited behind, and does not apply to --sleeps");
 		return cli_usage_error(self, &d);
 	}
 	if (trace_args_open(words->items[0], &d, &rec))
 		return cli_fail(&d);
 	if (trace_args_fill(&args->rows, recording_source(rec), &d, &pass) ||
-	    trace_args_time(args->at, "at", recording_source(rec), &d, &pass.at_ns))
+	    trace_args_time(args->at, "at", recording_source(rec), &d, &pass.at_ns) ||
+	    (args->by && trace_args_by(args->by, &d, &pass.by)))
 		return cli_usage_error(self, &d);
 	pass.category = args->has_sleeps ? "sleeps" : NULL;
-	if (args->has_by)
-		pass.by = bys[args->by];
 	pass.is_drawn = args->svg;
 	if (pass_run(&pass_explain, recording_source(rec), &pass, &d, &r) ||
 	    show(args, report_root(r), &d))

@@ -1,4 +1,4 @@
-/* explain --by: which of the tasks that kept one waiting are one part. */
+/* explain --by: how the tasks that one waited behind are grouped. */
 #include "../analyze/pass_fixture.h"
 
 #include <errno.h>

@@ -343,10 +343,11 @@ def a_wait_is_explained():
         assert part in words, words
     assert "No wait matches" in succeed("explain", FILE, "-c", "nobody")
     assert succeed("explain", FILE, "-n", "1", "--by", "thread")
-    for words, why in ((("--by", "class"), "'class' is none of thread, process, comm, cgroup"),
-                       (("--by", "comm", "--sleeps"), "--sleeps about no waits")):
+    for words, code, why in ((("--by", "class"), 1, "cannot be grouped by class; thread, process, comm or cgroup"),
+                             (("--by", "x"), 2, "rows cannot be by 'x'"),
+                             (("--by", "comm", "--sleeps"), 2, "does not apply to --sleeps")):
         refused = run("explain", FILE, *words)
-        assert refused.returncode == 2 and why in refused.stderr.decode(), refused
+        assert refused.returncode == code and why in refused.stderr.decode(), refused
 
 
 @case

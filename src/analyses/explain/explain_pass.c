@@ -328,7 +328,7 @@ static int run(const struct source *s, const struct pass_args *args, struct repo
 
 	if (args->by == PASS_BY_CLASS)
 		return diag_set(d, -EINVAL, "thread, process, comm or cgroup",
-		                "tasks that kept one waiting are not grouped by class");
+		                "the tasks that one waited behind cannot be grouped by class");
 	if (args->by == PASS_BY_CGROUP)
 		err = cgroups_check(s, d);
 	if (!err)
