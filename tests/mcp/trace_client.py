@@ -1,9 +1,10 @@
 """A client of `schedscope mcp` over standard input and output, for tests of its tools. Every line must be JSON-RPC."""
 import json
 import os
+import pathlib
 import subprocess
 
-SCHEDSCOPE = os.environ["SCHEDSCOPE"]
+SCHEDSCOPE = os.environ.get("SCHEDSCOPE", str(pathlib.Path(__file__).resolve().parents[2] / "build/schedscope"))
 TOKEN_BYTES, MAX_TOKENS = 4, 2000  # of an answer that leads
 
 
