@@ -99,6 +99,16 @@ static int keep_stay(struct blame_sums *b, uint32_t unit, const struct ledger_pa
 	return 0;
 }
 
+/* Each has the same chance to be in the sample, which is always the same one. */
+static void sample_wait(struct blame_victim *v, uint64_t id)
+{
+	uint32_t n = v->nr_long++;
+	uint32_t at = n < BLAME_LONG ? n : (uint32_t)(n * 0x9e3779b97f4a7c15ULL >> 32) % (n + 1);
+
+	if (at < BLAME_LONG)
+		v->long_ids[at] = id;
+}
+
 static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_wait *w, uint64_t id)
 {
 	uint32_t unit = units_at(b->units, w->task, pair_wait_woken_ns(w));
@@ -119,7 +129,7 @@ static int take_wait(struct blame_sums *b, struct ledger *l, const struct pair_w
 	b->task_ns[w->task] += wait_ns;
 	count_wait(&b->victims[unit], w, wait_ns, &span);
 	if (wait_ns && wait_ns >= b->victims[unit].max_ns / 2)
-		b->victims[unit].long_ids[b->victims[unit].nr_long++ % BLAME_LONG] = id;
+		sample_wait(&b->victims[unit], id);
 	return err;
 }
 

@@ -27,7 +27,7 @@ struct blame_victim {
 	uint32_t nr_tasks; /* that waited */
 	uint64_t max_ns;
 	struct pair_wait longest; /* of which max_ns is; not of the sum of all */
-	/* The last ones that took at least half as long as the longest until then: ids of rows of TIMELINE_WAIT, in a ring. */
+	/* A sample, from all of the time, of those that took at least half as long as the longest until then: ids of rows of TIMELINE_WAIT. */
 	uint64_t long_ids[BLAME_LONG];
 	uint32_t nr_long; /* of all that were there */
 	uint64_t first_ns, last_ns;

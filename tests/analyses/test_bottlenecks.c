@@ -213,6 +213,28 @@ static void a_busy_moment_does_not_hide_an_idle_cpu(void **state)
 	                    "wasted_cores");
 }
 
+/* It waits thirty times; CPU 1 is idle, but during the last eight of these waits. */
+static void a_busy_end_does_not_hide_an_idle_cpu(void **state)
+{
+	struct pass_fixture *p = *state;
+
+	forked(&p->f, 900 * MS, 1, 10, "hog");
+	forked(&p->f, 900 * MS, 1, 20, "web");
+	sw(&p->f, 990 * MS, 0, 0, 20, EV_STATE_RUNNABLE);
+	sw(&p->f, 990 * MS, 1, 11, 0, EV_STATE_S);
+	for (uint64_t i = 0, at = 1000; i < 30; i++, at += 100) {
+		if (i == 22)
+			sw(&p->f, at * MS, 1, 0, 11, EV_STATE_RUNNABLE);
+		sw(&p->f, at * MS, 0, 20, 10, EV_STATE_S);
+		wakeup(&p->f, (at + 10) * MS, 0, 20, 0);
+		sw(&p->f, (at + 50) * MS, 0, 10, 20, EV_STATE_S);
+	}
+	finish(p, 4100 * MS);
+	assert_non_null(
+		strstr(text_at(run_pass(p, &pass_scheduling_bottlenecks), "bottlenecks.0.remedy"),
+	               "CPU 1 was idle, and it may use it"));
+}
+
 static void an_idle_cpu_that_is_isolated_is_not_named(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -505,6 +527,7 @@ int main(void)
 		CASE(an_idle_cpu_that_it_may_not_use_is_named),
 		CASE(an_idle_cpu_that_it_may_use_is_named),
 		CASE(a_busy_moment_does_not_hide_an_idle_cpu),
+		CASE(a_busy_end_does_not_hide_an_idle_cpu),
 		CASE(an_idle_cpu_that_is_isolated_is_not_named),
 		CASE(an_idle_cpu_that_does_not_run_it_is_a_cause),
 		CASE(a_quota_is_named_and_no_task_blamed),
