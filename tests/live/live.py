@@ -240,6 +240,11 @@ def delay_of(pid):
     return schedstat_of(pid, 1)
 
 
+def runs_of(pid):
+    """How often it has come to a CPU so far."""
+    return schedstat_of(pid, 2)
+
+
 class Meanwhile:
     """What is taken away while a case measures: by the hypervisor and by interrupts, and from processes of its own by other tasks."""
 
