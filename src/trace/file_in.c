@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "base/cleanup.h"
+#include "trace/formats.h"
 #include "trace/inflate.h"
 
 #define FIRST_BYTES ((size_t)1 << 20)
@@ -60,7 +61,7 @@ static int fill(int fd, size_t len, struct file_in *f)
 /* Whether to read further: what is not a trace at all may be endless. */
 static bool may_be_trace(const struct file_in *f)
 {
-	return f->len == 0 || f->bytes[0] == TRACE_PACKET_TAG ||
+	return f->len == 0 || trace_format_of(f->bytes, f->len) ||
 	       inflate_sniff(f->bytes, f->len) != INFLATE_NONE;
 }
 

@@ -13,8 +13,6 @@
 #include "base/attr.h"
 #include "base/diag.h"
 
-#define TRACE_PACKET_TAG 0x0a /* what every plain trace begins with: field 1, its first packet */
-
 struct budget;
 
 struct file_in {

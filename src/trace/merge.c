@@ -525,8 +525,6 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 		err = emit_start(m);
 	if (!err)
 		err = run(m);
-	if (!err)
-		err = tracks_finish(r);
 	map_free(m->task_ids);
 	map_free(m->text_ids);
 	map_free(m->probe_ids);

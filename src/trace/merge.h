@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "trace/perfetto/reader_priv.h"
+#include "trace/reader_priv.h"
 
 /* The outputs of all shards, in file order; consumed. 0, or the first error of the sink or of memory. */
 MUST_USE int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs,

@@ -7,17 +7,14 @@
 
 #include "base/budget.h"
 #include "base/cleanup.h"
-#include "base/grow.h"
-#include "base/parallel.h"
 #include "trace/file_in.h"
-#include "trace/merge.h"
-#include "trace/perfetto/decoder.h"
+#include "trace/formats.h"
+#include "trace/inflate.h"
 #include "trace/perfetto/meta_in.h"
 
 #define MAX_PACKETS (1ULL << 30)
 #define MAX_RATIO   256U
 #define SMALL_FILE  (64ULL << 20) /* may be unpacked from however little */
-#define SHARD_BYTES (512U << 10)
 #define TEXTS       (1U << 24)
 #define TEXT_BYTES  ((size_t)1 << 30)
 #define INFO_BYTES  ((size_t)4 << 30)
@@ -39,146 +36,40 @@ void trace_info_free(struct trace_info *info)
 	free(owned);
 }
 
-/* Packets from first on that one worker decodes in one go. */
-struct shard {
-	size_t first;
-	size_t nr;
+static const struct trace_format formats[] = {
+	{ "a Perfetto trace", perfetto_is_format, perfetto_read },
 };
 
-struct decode_job {
-	struct reader *r;
-	struct shard *shards;
-	size_t nr_shards, cap_shards;
-	struct rec_out *outs;     /* by shard, then that of the track events */
-	struct decoder *decoders; /* by worker */
-	unsigned int nr_workers;
-	int tracks_err;
-};
-
-/* Item 0 are the track events of the whole file, whose output is behind those of the shards. */
-static void decode_item(void *ctx, unsigned int worker, size_t item)
+const struct trace_format *trace_format_of(const uint8_t *bytes, size_t len)
 {
-	struct decode_job *job = ctx;
-	struct decoder *dec = &job->decoders[worker];
-	const struct shard *s;
-
-	if (item == 0) {
-		dec->out = &job->outs[job->nr_shards];
-		job->tracks_err = tracks_settle(job->r, dec);
-		return;
-	}
-	s = &job->shards[item - 1];
-	dec->out = &job->outs[item - 1];
-	dec->shard = (uint32_t)(item - 1);
-	for (size_t i = s->first; i < s->first + s->nr; i++)
-		if (job->r->packets[i].kind == PAYLOAD_FTRACE)
-			ftrace_decode(dec, &job->r->packets[i]);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (formats[i].is_format(bytes, len))
+			return &formats[i];
+	return NULL;
 }
 
-static void decode_progress(void *ctx, size_t nr_taken)
+/* What it may be instead; the hint says what to do then. */
+int reader_not_a_trace(const struct trace_bytes *in, struct diag *d)
 {
-	const struct decode_job *job = ctx;
-	const struct trace_read_cfg *cfg = &job->r->cfg;
+	static const struct {
+		const char *magic, *what, *hint;
+	} others[] = {
+		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
+		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
+		{ "\027\010\104tracing", "a file of trace-cmd",
+		  "record with 'schedscope record' instead" },
+		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
+		{ "{", "JSON", "only the protobuf format is read" },
+		{ "[", "JSON", "only the protobuf format is read" },
+	};
 
-	if (cfg->progress)
-		cfg->progress(cfg->progress_ctx, nr_taken, 2 * job->nr_shards + 2);
-}
-
-static int cut_shards(struct decode_job *job)
-{
-	const struct reader *r = job->r;
-	size_t bytes = 0;
-	struct shard *s = NULL;
-
-	for (size_t i = 0; i < r->nr_packets; i++) {
-		if (!s || bytes >= SHARD_BYTES) {
-			if (GROW(job->shards, job->cap_shards, job->nr_shards))
-				return -ENOMEM;
-			s = &job->shards[job->nr_shards++];
-			*s = (struct shard){ .first = i };
-			bytes = 0;
-		}
-		s->nr++;
-		bytes += r->packets[i].len + sizeof(struct packet);
-	}
-	return 0;
-}
-
-static int make_workers(struct decode_job *job)
-{
-	int err = 0;
-
-	job->nr_workers = parallel_nr(job->r->cfg.nr_workers, job->nr_shards + 1);
-	job->outs = calloc(job->nr_shards + 1, sizeof(*job->outs));
-	job->decoders = calloc(job->nr_workers, sizeof(*job->decoders));
-	if (!job->outs || !job->decoders)
-		return -ENOMEM;
-	for (size_t i = 0; i <= job->nr_shards; i++)
-		job->outs[i].budget = job->r->cfg.budget;
-	for (unsigned int i = 0; i < job->nr_workers && !err; i++)
-		err = decoder_init(&job->decoders[i], job->r);
-	return err;
-}
-
-static int decode(struct decode_job *job)
-{
-	struct parallel p = { .fn = decode_item, .progress = decode_progress, .ctx = job };
-	int err = cut_shards(job);
-
-	if (!err)
-		err = make_workers(job);
-	if (err)
-		return err;
-	p.nr_workers = job->nr_workers;
-	parallel_for(&p, job->nr_shards + 1);
-	err = job->tracks_err;
-	for (size_t i = 0; i <= job->nr_shards && !err; i++)
-		err = job->outs[i].err;
-	for (unsigned int i = 0; i < job->nr_workers; i++)
-		tally_add(&job->r->tally, job->decoders[i].tally);
-	return err;
-}
-
-static void done_job(struct decode_job *job)
-{
-	for (size_t i = 0; job->outs && i <= job->nr_shards; i++)
-		rec_out_done(&job->outs[i]);
-	for (unsigned int i = 0; job->decoders && i < job->nr_workers; i++)
-		decoder_done(&job->decoders[i]);
-	free(job->outs);
-	free(job->decoders);
-	free(job->shards);
-}
-
-static int decode_and_merge(struct reader *r, const struct ev_sink *sink)
-{
-	struct decode_job job = { .r = r };
-	int err = decode(&job);
-
-	if (!err) {
-		reach_find(r, &job.outs[job.nr_shards]);
-		err = job.outs[job.nr_shards].err;
-	}
-	if (!err)
-		err = merge_all(r, job.outs, job.nr_shards + 1, sink);
-	done_job(&job);
-	return err;
-}
-
-/* Between the passes: everything that decoders look up is put in order. */
-static int link_all(struct reader *r)
-{
-	int err = clocks_link(&r->clocks);
-
-	if (!err)
-		err = interned_link(r);
-	if (err)
-		return err;
-	producer_find(r);
-	names_link(&r->names, &r->clocks);
-	if (r->meta->tracing_started && !r->meta->keeps_buffer)
-		r->drop_before_ns = r->meta->tracing_started;
-	return tracks_link(r);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (in->len >= strlen(others[i].magic) &&
+		    memcmp(in->bytes, others[i].magic, strlen(others[i].magic)) == 0)
+			return diag_set(d, -EINVAL, others[i].hint,
+			                "'%s' is not a Perfetto trace but %s", in->name,
+			                others[i].what);
+	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", in->name);
 }
 
 static size_t at_most(size_t bytes, const struct budget *budget)
@@ -224,30 +115,6 @@ static void done(struct reader *r)
 	(void)pthread_mutex_destroy(&r->late_lock);
 }
 
-/* What it may be instead; the hint says what to do then. */
-static int not_a_trace(const uint8_t *bytes, size_t len, const char *name, struct diag *d)
-{
-	static const struct {
-		const char *magic, *what, *hint;
-	} others[] = {
-		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
-		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
-		{ "\027\010\104tracing", "a file of trace-cmd",
-		  "record with 'schedscope record' instead" },
-		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
-		{ "{", "JSON", "only the protobuf format is read" },
-		{ "[", "JSON", "only the protobuf format is read" },
-	};
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (len >= strlen(others[i].magic) &&
-		    memcmp(bytes, others[i].magic, strlen(others[i].magic)) == 0)
-			return diag_set(d, -EINVAL, others[i].hint,
-			                "'%s' is not a Perfetto trace but %s", name,
-			                others[i].what);
-	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", name);
-}
-
 int trace_too_large(const char *name, const struct budget *budget, struct diag *d)
 {
 	return diag_set(d, -E2BIG, "free memory, or record less: a shorter time, or fewer events",
@@ -261,28 +128,6 @@ static int cannot_load(const struct budget *budget, const char *name, int err, s
 	if (budget_is_exceeded(budget))
 		return trace_too_large(name, budget, d);
 	return diag_set(d, err, NULL, "cannot load '%s'", name);
-}
-
-static int index_bytes(struct reader *r, const uint8_t *bytes, size_t len, const char *name,
-                       struct diag *d)
-{
-	int err;
-
-	if (len == 0)
-		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty",
-		                name);
-	if (bytes[0] != TRACE_PACKET_TAG)
-		return not_a_trace(bytes, len, name, d);
-	err = index_trace(r, bytes, len);
-	if (err)
-		return cannot_load(r->cfg.budget, name, err, d);
-	if (r->info.nr_packets)
-		return 0;
-	if (r->tally.damage[DAMAGE_TRUNCATED_BYTES])
-		return diag_set(d, -EBADMSG, "was the recording interrupted?",
-		                "'%s' ends within its first packet, or is not a Perfetto trace",
-		                name);
-	return not_a_trace(bytes, len, name, d);
 }
 
 /* Hands the info over. */
@@ -301,16 +146,19 @@ static int give(struct reader *r, struct trace_info **out)
 static int read_plain(struct reader *r, const struct inflated *plain, const char *name,
                       const struct ev_sink *sink, struct diag *d)
 {
-	int err = index_bytes(r, plain->bytes, plain->len, name, d);
+	const struct trace_bytes in = { .bytes = plain->bytes, .len = plain->len, .name = name };
+	const struct trace_format *format = trace_format_of(in.bytes, in.len);
+	int err;
 
-	if (err)
-		return err;
-	err = link_all(r);
-	if (!err)
-		err = decode_and_merge(r, sink);
+	if (in.len == 0)
+		return diag_set(d, -ENODATA, "was the recording interrupted?", "'%s' is empty",
+		                name);
+	if (!format)
+		return reader_not_a_trace(&in, d);
+	err = format->read(r, &in, sink, d);
 	if (!err)
 		err = info_finish(r);
-	return err ? cannot_load(r->cfg.budget, name, err, d) : 0;
+	return err ? cannot_load(r->cfg.budget, name, err, d) : 0; /* unless it has said why */
 }
 
 static size_t limit_of(size_t len)

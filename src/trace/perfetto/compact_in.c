@@ -106,14 +106,14 @@ static bool add_comm(struct decode_scratch *s, const struct pb_field *f, const u
 
 static struct comm_words comm_at(struct bundle *b, struct pb_in *column)
 {
-	const struct decode_scratch *s = b->dec->scratch;
+	const struct decode_scratch *s = b->on.dec->scratch;
 	uint64_t at;
 
 	if (!pb_varint(column, &at))
 		return (struct comm_words){ { 0, 0 } };
 	if (at < s->nr_comms)
 		return s->comms[at];
-	b->dec->tally->damage[DAMAGE_COMPACT_BAD]++;
+	b->on.dec->tally->damage[DAMAGE_COMPACT_BAD]++;
 	return (struct comm_words){ { 0, 0 } };
 }
 
@@ -137,25 +137,25 @@ static void switches(struct bundle *b, struct compact_columns *c)
 	struct comm_words comm;
 	struct ev_switch *rec;
 
-	decoder_run_begin(b->dec, b->cpu * LANES_PER_CPU + LANE_SWITCHES);
+	decoder_run_begin(b->on.dec, b->on.cpu * LANES_PER_CPU + LANE_SWITCHES);
 	while (take(c, numbers, 4, v)) {
 		acc += v[0];
 		comm = comm_at(b, &c->at[COMPACT_SWITCH_NEXT_COMM]);
 		if (!bundle_time(b, acc, &ts_ns))
 			continue;
-		b->dec->tally->ftrace[FTRACE_SCHED_SWITCH]++;
-		if (b->fix->drops_ftrace_switches)
+		b->on.dec->tally->ftrace[FTRACE_SCHED_SWITCH]++;
+		if (b->on.fix->drops_ftrace_switches)
 			continue;
-		decoder_see(b->dec, ts_ns, tid_of(v[2]), comm);
-		rec = rec_add(b->dec->out, EV_SWITCH, sizeof(*rec), b->cpu, ts_ns);
+		decoder_see(b->on.dec, ts_ns, tid_of(v[2]), comm);
+		rec = rec_add(b->on.dec->out, EV_SWITCH, sizeof(*rec), b->on.cpu, ts_ns);
 		rec->hdr.flags = REC_INFER;
 		rec->prev_tid = 0;
 		rec->next_tid = tid_of(v[2]);
-		rec->prev_state = ftrace_state(b, v[1]);
+		rec->prev_state = ftrace_state(&b->on, v[1]);
 		rec->prev_prio = 0;
 		rec->next_prio = prio_of(v[3]);
 	}
-	decoder_run_end(b->dec);
+	decoder_run_end(b->on.dec);
 }
 
 static void wakings(struct bundle *b, struct compact_columns *c)
@@ -168,32 +168,34 @@ static void wakings(struct bundle *b, struct compact_columns *c)
 	struct comm_words comm;
 	struct ev_wake *rec;
 
-	decoder_run_begin(b->dec, b->cpu * LANES_PER_CPU + LANE_WAKINGS);
+	decoder_run_begin(b->on.dec, b->on.cpu * LANES_PER_CPU + LANE_WAKINGS);
 	while (take(c, numbers, 4, v)) {
 		acc += v[0];
 		flags = 0;
 		comm = comm_at(b, &c->at[COMPACT_WAKING_COMM]);
 		if (has_flags && !pb_varint(&c->at[COMPACT_WAKING_FLAGS], &flags))
 			has_flags = false;
-		by = has_flags && !b->fix->are_flags_partial ? ABI_BY_UNKNOWN : ABI_BY_NOT_RECORDED;
+		by = has_flags && !b->on.fix->are_flags_partial ? ABI_BY_UNKNOWN
+		                                                : ABI_BY_NOT_RECORDED;
 		if (has_by && !pb_varint(&c->at[OF_INTERRUPT], &by))
 			has_by = false;
 		if (!bundle_time(b, acc, &ts_ns))
 			continue;
-		b->dec->tally->ftrace[FTRACE_SCHED_WAKING]++;
-		if (b->fix->drops_ftrace_wakes)
+		b->on.dec->tally->ftrace[FTRACE_SCHED_WAKING]++;
+		if (b->on.fix->drops_ftrace_wakes)
 			continue;
-		decoder_see(b->dec, ts_ns, tid_of(v[1]), comm);
-		rec = rec_add(b->dec->out, EV_WAKING, sizeof(*rec), b->cpu, ts_ns);
-		rec->hdr.flags = b->fix->is_waker_unknown ? EV_FLAG_UNKNOWN
-		                                          : (uint8_t)(REC_INFER | flags_of(flags));
+		decoder_see(b->on.dec, ts_ns, tid_of(v[1]), comm);
+		rec = rec_add(b->on.dec->out, EV_WAKING, sizeof(*rec), b->on.cpu, ts_ns);
+		rec->hdr.flags = b->on.fix->is_waker_unknown
+		                         ? EV_FLAG_UNKNOWN
+		                         : (uint8_t)(REC_INFER | flags_of(flags));
 		rec->tid = tid_of(v[1]);
 		rec->waker_tid = 0;
 		rec->target_cpu = (uint32_t)v[2];
 		rec->prio = prio_of(v[3]);
 		rec->by = by_of(by);
 	}
-	decoder_run_end(b->dec);
+	decoder_run_end(b->on.dec);
 }
 
 /* Whether the columns of a part ended together, as they should. */
@@ -201,7 +203,7 @@ static void check_ends(struct bundle *b, const struct compact_columns *c, uint32
 {
 	for (uint32_t i = 0; i < COLUMNS; i++)
 		if (part & 1U << i && (c->at[i].p != c->at[i].end || c->at[i].is_bad)) {
-			b->dec->tally->damage[DAMAGE_COMPACT_BAD]++;
+			b->on.dec->tally->damage[DAMAGE_COMPACT_BAD]++;
 			return;
 		}
 }
@@ -209,7 +211,7 @@ static void check_ends(struct bundle *b, const struct compact_columns *c, uint32
 void compact_decode(struct bundle *b, struct pb_in body)
 {
 	const uint32_t of_switches = 0x5e, of_wakings = 0x3f80; /* fields 1-4, 6; 7-12 and ours */
-	struct decode_scratch *s = b->dec->scratch;
+	struct decode_scratch *s = b->on.dec->scratch;
 	struct compact_columns c = { .has = 0 };
 	struct pb_in in = body;
 	struct pb_field f;
@@ -218,15 +220,15 @@ void compact_decode(struct bundle *b, struct pb_in body)
 	while (pb_next(&in, &f)) {
 		if (f.nr == COMPACT_INTERN_TABLE && f.type == PB_BYTES) {
 			if (!add_comm(s, &f, body.end))
-				b->dec->out->err = -ENOMEM;
+				b->on.dec->out->err = -ENOMEM;
 		} else if (column_of(&f) < COLUMNS && (f.type == PB_BYTES || f.type == PB_VARINT)) {
 			gather(&c, &f);
 		}
 	}
 	if (in.is_bad)
-		b->dec->tally->damage[DAMAGE_COMPACT_BAD]++;
+		b->on.dec->tally->damage[DAMAGE_COMPACT_BAD]++;
 	if (c.split && !join_split(s, body, &c)) {
-		b->dec->out->err = -ENOMEM;
+		b->on.dec->out->err = -ENOMEM;
 		return;
 	}
 	if (c.has & of_switches)

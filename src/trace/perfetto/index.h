@@ -5,7 +5,7 @@
 #pragma once
 
 #include "trace/inflate.h"
-#include "trace/perfetto/reader_priv.h"
+#include "trace/perfetto/perfetto_in.h"
 
 /* Packets in a row, or one block that holds packets in compressed form. */
 struct segment {

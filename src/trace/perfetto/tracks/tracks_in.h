@@ -18,7 +18,7 @@
 
 #include "abi/event.h"
 #include "base/map.h"
-#include "trace/perfetto/reader_priv.h"
+#include "trace/perfetto/perfetto_in.h"
 #include "trace/perfetto/tracks/track_desc_in.h"
 #include "trace/perfetto/tracks/track_event_in.h"
 

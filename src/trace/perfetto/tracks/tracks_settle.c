@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "trace/perfetto/decoder.h"
+#include "trace/decoder.h"
 #include "trace/perfetto/tracks/schema_tracks.h"
 #include "trace/perfetto/tracks/tracks_in.h"
 

@@ -1,23 +1,24 @@
 #include <string.h>
 
-#include "trace/perfetto/ftrace_in.h"
+#include "trace/ftrace/events.h"
 
 static uint64_t num(const struct ftrace_event_in *e, uint32_t field)
 {
 	return e->has & ~e->texts & 1U << field ? e->values[field] : 0;
 }
 
-static void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t size)
+static void *add(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint8_t kind,
+                 uint32_t size)
 {
-	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
+	struct ev_hdr *hdr = rec_add(on->dec->out, kind, size, on->cpu, e->ts_ns);
 
 	hdr->flags = e->flags;
 	return hdr;
 }
 
-void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e)
+void ftrace_on_throttle(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_throttle *rec = add(b, e, EV_THROTTLE, sizeof(*rec));
+	struct ev_throttle *rec = add(on, e, EV_THROTTLE, sizeof(*rec));
 
 	rec->cgroup = num(e, THROTTLE_CGROUP);
 	rec->quota_ns = num(e, THROTTLE_QUOTA_NS);
@@ -27,9 +28,9 @@ void ftrace_on_throttle(struct bundle *b, const struct ftrace_event_in *e)
 	rec->limit = (uint32_t)num(e, THROTTLE_LIMIT);
 }
 
-void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e)
+void ftrace_on_refill(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_refill *rec = add(b, e, EV_REFILL, sizeof(*rec));
+	struct ev_refill *rec = add(on, e, EV_REFILL, sizeof(*rec));
 	uint64_t len = e->texts & 1U << REFILL_CPUS ? e->values[REFILL_CPUS] : 0;
 
 	rec->cgroup = num(e, REFILL_CGROUP);
@@ -44,24 +45,24 @@ void ftrace_on_refill(struct bundle *b, const struct ftrace_event_in *e)
 		rec->nr_cpus = EV_REFILL_CPUS + 1;
 }
 
-void ftrace_on_steal(struct bundle *b, const struct ftrace_event_in *e)
+void ftrace_on_steal(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_steal *rec = add(b, e, EV_STEAL, sizeof(*rec));
+	struct ev_steal *rec = add(on, e, EV_STEAL, sizeof(*rec));
 
 	rec->ns = num(e, STEAL_NS);
 }
 
-void ftrace_on_rt_limit(struct bundle *b, const struct ftrace_event_in *e)
+void ftrace_on_rt_limit(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_rt_limit *rec = add(b, e, EV_RT_LIMIT, sizeof(*rec));
+	struct ev_rt_limit *rec = add(on, e, EV_RT_LIMIT, sizeof(*rec));
 
 	rec->is_on = num(e, RT_LIMIT_IS_ON) != 0;
 	rec->pad_ = 0;
 }
 
-void ftrace_on_throttled(struct bundle *b, const struct ftrace_event_in *e)
+void ftrace_on_throttled(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_throttled *rec = add(b, e, EV_THROTTLED, sizeof(*rec));
+	struct ev_throttled *rec = add(on, e, EV_THROTTLED, sizeof(*rec));
 
 	rec->cgroup = num(e, THROTTLED_CGROUP);
 	rec->quota_ns = num(e, THROTTLED_QUOTA_NS);

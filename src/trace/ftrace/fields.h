@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/perfetto/ftrace_in.h"
+#include "trace/ftrace/events.h"
 
 static inline uint64_t num(const struct ftrace_event_in *e, uint32_t field)
 {
@@ -32,19 +32,19 @@ static inline void copy_text(char *to, size_t size, const struct ftrace_event_in
 		memcpy(to, e->bytes[field], len < size ? len : size - 1);
 }
 
-static inline void see(struct bundle *b, const struct ftrace_event_in *e, uint32_t who,
+static inline void see(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint32_t who,
                        uint32_t name_field)
 {
-	decoder_see(b->dec, e->ts_ns, who, comm(e, name_field));
+	decoder_see(on->dec, e->ts_ns, who, comm(e, name_field));
 }
 
-static inline void *add(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind,
+static inline void *add(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint8_t kind,
                         uint32_t size)
 {
-	struct ev_hdr *hdr = rec_add(b->dec->out, kind, size, b->cpu, e->ts_ns);
+	struct ev_hdr *hdr = rec_add(on->dec->out, kind, size, on->cpu, e->ts_ns);
 
 	hdr->flags = e->flags;
 	return hdr;
 }
 
-#define ADD(b, e, kind, type) ((struct type *)add(b, e, kind, sizeof(struct type)))
+#define ADD(on, e, kind, type) ((struct type *)add(on, e, kind, sizeof(struct type)))

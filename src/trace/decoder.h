@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "trace/perfetto/reader_priv.h"
+#include "trace/reader_priv.h"
 
 #define NAME_SLOTS 1024U
 

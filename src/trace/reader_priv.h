@@ -1,27 +1,15 @@
 /*
- * trace/perfetto/reader_priv — the inside of the reader: its passes and their order.
+ * trace/reader_priv — the inside of the reader: what its formats share.
  *
- * 1. Index pass (index.c, caller's thread, in file order). Walks the packets of the file and of the inflated
- *    blocks. Headers, interned data, defaults, clocks and everything that describes (process tree, system
- *    info, track descriptors, ...) are read here; payloads that hold events are only noted, as one struct
- *    packet each, with the state of their sequence at that moment (struct seq_state, immutable).
- * 2. Between (reader.c): clocks are linked, interned tables sorted, the producer is known (producers.c) and with
- *    it struct fixups.
- * 3. Decoding (all workers): runs of packets ("shards") become records in a struct rec_out, each through the
- *    decoder of its payload. A decoder gets struct decoder (per worker), the packet, and its time, already
- *    converted to the trace's clock. It may read everything in struct reader and change nothing there;
- *    what it counts goes to dec->tally. iids are looked up lazily by state_find(): all tables are complete
- *    by now, so a string may be defined after its use.
- * 4. Merging (merge.c, caller's thread). Runs are merged by time. Kinds below IN_FIRST go to the sink, after the
- *    merge has filled in what follows only from the order: the task on the CPU (REC_INFER), processes of tasks, names
- *    before their first use. Kinds from IN_FIRST on are ours: IN_NAME names a task; IN_TRACK is the task on a CPU
- *    before its first switch.
- * 5. tracks_finish(): samples and their stacks go into trace_info, while the bytes of the file are still there.
+ * trace/reader finds the format of the bytes by their beginning (struct trace_format) and lets it read them. A format
+ * puts what it says about the machine and itself into struct reader, names of tasks into names, and its events as runs
+ * of records into struct rec_out; merge_all() pushes these in order of time, and info_finish() makes the lists of
+ * trace_info. Records are made by struct decoder, one per thread or per CPU (trace/decoder); the kernel's events are
+ * made by trace/ftrace, whatever format they come in.
  *
- * Track events (tracks_in.h): tracks_new() before 1; tracks_descriptor() in 1, per TrackDescriptor; tracks_link() in
- * 2; tracks_settle() in 3, once for the whole file, by one worker beside the others, as pairing the two ends of
- * slices, flows and switches needs all of them in order of time; tracks_resolve() in 4; tracks_finish() in 5;
- * tracks_free().
+ * Kinds below IN_FIRST go to the sink, after the merge has filled in what follows only from the order: the task on the
+ * CPU (REC_INFER), processes of tasks, names before their first use. Kinds from IN_FIRST on are ours: IN_NAME names a
+ * task; IN_TRACK is the task on a CPU before its first switch.
  */
 #pragma once
 
@@ -110,60 +98,10 @@ struct read_counts {
 	uint64_t min_ts_ns, max_ts_ns; /* of events; min > max = none */
 	struct text_counts categories; /* of track events */
 	struct text_counts generic;    /* events of ftrace that bring their own name */
-	struct map *generic_ids;       /* their members -> text */
-	struct trace_cpu_info *cpus;   /* by number; places are unknown */
+	struct text_counts symbols; /* functions whose names stand in records for their addresses */
+	struct map *generic_ids;    /* their members -> text */
+	struct trace_cpu_info *cpus; /* by number; places are unknown */
 	size_t nr_cpus;
-};
-
-enum payload {
-	PAYLOAD_NONE,
-	PAYLOAD_FTRACE,
-	PAYLOAD_TRACK_EVENT,
-	PAYLOAD_PERF_SAMPLE,
-	PAYLOAD_TASK_STATE,  /* generic_kernel_task_state_event */
-	PAYLOAD_TASK_RENAME, /* generic_kernel_task_rename_event */
-	PAYLOAD_CPU_FREQ,    /* generic_kernel_cpu_freq_event */
-};
-
-/* One packet with events. */
-struct packet {
-	const uint8_t *body; /* of the payload */
-	uint64_t raw_ts;     /* of its clock, delta and unit applied; NO_TS = none */
-	uint32_t len;
-	uint32_t state; /* in reader.states */
-	uint32_t clock; /* index in clocks, or CLOCK_OF_TRACE */
-	uint16_t kind;  /* enum payload */
-	uint16_t flags; /* PACKET_* */
-};
-
-enum {
-	PACKET_AFTER_LOSS = 1, /* its sequence lost packets since the last bundle of this CPU */
-	PACKET_HAS_SEQ = 2,
-};
-
-/* What a sequence has said by now. Many packets share one; never changes once the index pass is over. */
-struct seq_state {
-	uint32_t seq;      /* trusted_packet_sequence_id; 0 = none */
-	uint32_t interned; /* index of its tables; the same for states that differ in defaults alone */
-	bool is_valid;
-	uint64_t default_track; /* 0 = none */
-	struct pb_in defaults;  /* TracePacketDefaults; empty = none */
-};
-
-/* One entry of an interned table. */
-struct iid_entry {
-	uint64_t iid;
-	const uint8_t *bytes; /* of the string; of the whole entry where it is not a string */
-	uint32_t len;
-	uint32_t text;  /* in reader.texts, of strings; 0 = empty or no string */
-	uint32_t field; /* of InternedData */
-	uint32_t order; /* in file order, to keep the last definition */
-};
-
-struct iid_table {
-	struct iid_entry *entries; /* by field, iid once linked */
-	size_t nr, cap;
-	uint32_t *first; /* where each field begins; NULL in small tables, which are searched */
 };
 
 /* How this producer's dialect differs. Set by producers.c before decoding. */
@@ -181,7 +119,11 @@ struct fixups {
 	bool hides_others; /* ours, filtered: tid 0 is the idle task, or one that was not asked for */
 };
 
-struct tracks; /* of track_in.c */
+struct packet;
+struct seq_state;
+struct iid_table;
+struct tracks;
+struct merge;
 
 struct reader {
 	struct trace_read_cfg cfg;
@@ -268,37 +210,11 @@ void tally_other(struct read_counts *t, bool is_event, uint32_t number);
 /* Adds what happened on a CPU. */
 void tally_cpu(struct read_counts *t, const struct trace_cpu_info *more);
 
-/* The time of a packet on the trace's clock; NO_TS if it has none. */
-uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct read_counts *t);
-
-/* The entry of an interned table; NULL if it is not defined, or iid is 0. */
-const struct iid_entry *state_find(const struct reader *r, uint32_t state, uint32_t field,
-                                   uint64_t iid);
-
-/* Decoders of payloads. Each begins and ends its runs (decoder.h); a bad payload is counted, what decoded is kept. */
-void ftrace_decode(struct decoder *dec, const struct packet *pk);
-
-/* Track events; see the top. 0 or -ENOMEM. */
-MUST_USE int tracks_new(struct reader *r);
-void tracks_free(struct tracks *t); /* NULL is fine */
-MUST_USE int tracks_descriptor(struct reader *r, struct pb_in body, uint64_t raw_ts);
-MUST_USE int tracks_link(
-	struct reader *r); /* after the index pass: parents, idle threads, wprof's version, fixups */
-/* All events and samples as one run of records. By one worker only. 0 or -ENOMEM */
-MUST_USE int tracks_settle(struct reader *r, struct decoder *dec);
-struct merge;
-MUST_USE int tracks_resolve(struct merge *m, struct reader *r, struct ev_hdr *rec);
-MUST_USE int tracks_finish(struct reader *r); /* names of counters, samples and stacks */
-
 /* The task running on the CPU of a record, unless that is known already. */
 void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
 
-/* The recorder, and what follows from it; after the index pass. producers.c */
-void producer_find(struct reader *r);
-/* Whether the file is whole, and the ends of CPUs that are not. After decoding. reach.c */
-void reach_find(struct reader *r, struct rec_out *out);
 /* The counts of all threads into lists of the info. info.c; 0 or -ENOMEM */
 MUST_USE int info_finish(struct reader *r);
 /* A text with the lifetime of the info; "" without memory. */

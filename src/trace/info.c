@@ -4,7 +4,7 @@
 
 #include "base/budget.h"
 #include "base/grow.h"
-#include "trace/perfetto/ftrace_in.h"
+#include "trace/ftrace/events.h"
 #include "trace/perfetto/meta_in.h"
 #include "trace/perfetto/schema.h"
 
@@ -203,28 +203,23 @@ static int put_processes(struct reader *r)
 	return 0;
 }
 
-/* All names of functions that records may hold in place of an address. */
+/* All names of functions that records hold in place of an address, by value. */
 static int put_symbols(struct reader *r)
 {
-	size_t cap = 0, nr = 0;
-	struct trace_symbol *out;
+	const struct text_counts *t = &r->tally.symbols;
+	struct trace_symbol *out = ARENA_ARRAY(r->mem, struct trace_symbol, count_texts(t) + 1);
+	size_t nr = 0, len;
+	const char *s;
 
-	for (size_t i = 0; i < r->nr_tables; i++)
-		for (size_t k = 0; k < r->tables[i].nr; k++)
-			cap += r->tables[i].entries[k].field == INTERNED_KERNEL_SYMBOLS;
-	out = ARENA_ARRAY(r->mem, struct trace_symbol, cap + 1);
 	if (!out)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_tables; i++)
-		for (size_t k = 0; k < r->tables[i].nr; k++) {
-			const struct iid_entry *e = &r->tables[i].entries[k];
-
-			if (e->field == INTERNED_KERNEL_SYMBOLS)
-				out[nr++] = (struct trace_symbol){
-					.value = READER_SYMBOL | e->text,
-					.name = info_text(r, e->bytes, e->len),
-				};
-		}
+	for (size_t i = 0; i < t->nr; i++) {
+		if (!t->counts[i])
+			continue;
+		s = reader_text(r, (uint32_t)i, &len);
+		out[nr++] = (struct trace_symbol){ .value = READER_SYMBOL | i,
+			                           .name = info_text(r, s, len) };
+	}
 	r->info.symbols = out;
 	r->info.nr_symbols = nr;
 	return 0;

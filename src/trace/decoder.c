@@ -1,4 +1,4 @@
-#include "trace/perfetto/decoder.h"
+#include "trace/decoder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,6 +106,7 @@ void tally_done(struct read_counts *t)
 	free(t->other);
 	free(t->categories.counts);
 	free(t->generic.counts);
+	free(t->symbols.counts);
 	map_free(t->generic_ids);
 	free(t->cpus);
 	*t = (struct read_counts){ 0 };
@@ -169,6 +170,7 @@ void tally_add(struct read_counts *to, const struct read_counts *from)
 		add_other(to, from->other[i].is_event, from->other[i].number, from->other[i].count);
 	add_texts(&to->categories, &from->categories);
 	add_texts(&to->generic, &from->generic);
+	add_texts(&to->symbols, &from->symbols);
 	for (size_t i = 0; i < from->nr_cpus; i++)
 		tally_cpu(to, &from->cpus[i]);
 	if (from->min_ts_ns < to->min_ts_ns)
@@ -181,15 +183,4 @@ void tally_text(struct text_counts *t, uint32_t text, uint64_t count)
 {
 	if (!GROW_ZEROED(t->counts, t->nr, text))
 		t->counts[text] += count;
-}
-
-uint64_t packet_ts_ns(const struct reader *r, const struct packet *pk, struct read_counts *t)
-{
-	uint32_t clock = pk->clock == CLOCK_OF_TRACE ? r->default_clock : pk->clock;
-
-	if (pk->raw_ts == NO_TS || clock == CLOCK_OF_TRACE)
-		return pk->raw_ts;
-	if (!clocks_has_way(&r->clocks, clock))
-		t->damage[DAMAGE_CLOCK_FAILED]++;
-	return clocks_to_trace(&r->clocks, clock, pk->raw_ts);
 }

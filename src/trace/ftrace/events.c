@@ -1,5 +1,5 @@
-#include "trace/perfetto/ftrace_fields.h"
-#include "trace/perfetto/ftrace_in.h"
+#include "trace/ftrace/events.h"
+#include "trace/ftrace/fields.h"
 #include "trace/perfetto/schema.h"
 
 enum { /* members that we read and do not write */
@@ -13,24 +13,24 @@ enum { /* members that we read and do not write */
        FTRACE_SWITCH_WITH_CTRS = 487,
 };
 
-static void on_switch(struct bundle *b, const struct ftrace_event_in *e)
+static void on_switch(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_switch *rec;
 
-	if (b->fix->drops_ftrace_switches)
+	if (on->fix->drops_ftrace_switches)
 		return;
-	see(b, e, tid(e, SWITCH_PREV_PID), SWITCH_PREV_COMM);
-	see(b, e, tid(e, SWITCH_NEXT_PID), SWITCH_NEXT_COMM);
-	rec = ADD(b, e, EV_SWITCH, ev_switch);
+	see(on, e, tid(e, SWITCH_PREV_PID), SWITCH_PREV_COMM);
+	see(on, e, tid(e, SWITCH_NEXT_PID), SWITCH_NEXT_COMM);
+	rec = ADD(on, e, EV_SWITCH, ev_switch);
 	rec->prev_tid = tid(e, SWITCH_PREV_PID);
 	rec->next_tid = tid(e, SWITCH_NEXT_PID);
-	rec->prev_state = ftrace_state(b, num(e, SWITCH_PREV_STATE));
+	rec->prev_state = ftrace_state(on, num(e, SWITCH_PREV_STATE));
 	rec->prev_prio = prio_of(num(e, SWITCH_PREV_PRIO));
 	rec->next_prio = prio_of(num(e, SWITCH_NEXT_PRIO));
 }
 
 /* A dialect of Android's: other fields, the same meaning, no priorities. */
-static void on_switch_with_ctrs(struct bundle *b, const struct ftrace_event_in *e)
+static void on_switch_with_ctrs(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	enum {
 		OLD_PID = 1,
@@ -45,59 +45,59 @@ static void on_switch_with_ctrs(struct bundle *b, const struct ftrace_event_in *
 	uint32_t next = tid(e, e->has & 1U << NEXT_PID ? NEXT_PID : NEW_PID);
 	struct ev_switch *rec;
 
-	see(b, e, prev, PREV_COMM);
-	see(b, e, next, NEXT_COMM);
-	rec = ADD(b, e, EV_SWITCH, ev_switch);
+	see(on, e, prev, PREV_COMM);
+	see(on, e, next, NEXT_COMM);
+	rec = ADD(on, e, EV_SWITCH, ev_switch);
 	rec->prev_tid = prev;
 	rec->next_tid = next;
-	rec->prev_state = ftrace_state(b, num(e, STATE));
+	rec->prev_state = ftrace_state(on, num(e, STATE));
 	rec->prev_prio = rec->next_prio = 0;
 }
 
-static void wake(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind)
+static void wake(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint8_t kind)
 {
 	struct ev_wake *rec;
-	bool is_inferred = b->fix->infers_waker || !e->has_pid;
+	bool is_inferred = on->fix->infers_waker || !e->has_pid;
 
-	if (b->fix->drops_ftrace_wakes)
+	if (on->fix->drops_ftrace_wakes)
 		return;
-	see(b, e, tid(e, WAKE_PID), WAKE_COMM);
+	see(on, e, tid(e, WAKE_PID), WAKE_COMM);
 	if (!is_inferred)
-		decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, kind, ev_wake);
-	if (b->fix->is_waker_unknown)
+		decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, kind, ev_wake);
+	if (on->fix->is_waker_unknown)
 		rec->hdr.flags |= EV_FLAG_UNKNOWN;
 	else if (is_inferred)
 		rec->hdr.flags |= REC_INFER;
 	rec->tid = tid(e, WAKE_PID);
-	rec->waker_tid = is_inferred || b->fix->is_waker_unknown ? 0 : e->pid;
+	rec->waker_tid = is_inferred || on->fix->is_waker_unknown ? 0 : e->pid;
 	rec->target_cpu = (uint32_t)num(e, WAKE_TARGET_CPU);
 	rec->prio = prio_of(num(e, WAKE_PRIO));
 	/* A new task is never started in an interrupt. */
 	rec->by = kind == EV_WAKEUP_NEW ? ABI_BY_UNKNOWN : e->by;
 }
 
-static void on_waking(struct bundle *b, const struct ftrace_event_in *e)
+static void on_waking(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	wake(b, e, EV_WAKING);
+	wake(on, e, EV_WAKING);
 }
 
-static void on_wakeup(struct bundle *b, const struct ftrace_event_in *e)
+static void on_wakeup(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	wake(b, e, EV_WAKEUP);
+	wake(on, e, EV_WAKEUP);
 }
 
-static void on_wakeup_new(struct bundle *b, const struct ftrace_event_in *e)
+static void on_wakeup_new(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	wake(b, e, EV_WAKEUP_NEW);
+	wake(on, e, EV_WAKEUP_NEW);
 }
 
-static void on_migrate(struct bundle *b, const struct ftrace_event_in *e)
+static void on_migrate(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_migrate *rec;
 
-	see(b, e, tid(e, MIGRATE_PID), MIGRATE_COMM);
-	rec = ADD(b, e, EV_MIGRATE, ev_migrate);
+	see(on, e, tid(e, MIGRATE_PID), MIGRATE_COMM);
+	rec = ADD(on, e, EV_MIGRATE, ev_migrate);
 	rec->tid = tid(e, MIGRATE_PID);
 	rec->from_cpu = (uint32_t)num(e, MIGRATE_ORIG_CPU);
 	rec->to_cpu = (uint32_t)num(e, MIGRATE_DEST_CPU);
@@ -106,13 +106,13 @@ static void on_migrate(struct bundle *b, const struct ftrace_event_in *e)
 }
 
 /* Processes are filled in by the merge, which knows the parent's. */
-static void on_newtask(struct bundle *b, const struct ftrace_event_in *e)
+static void on_newtask(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_fork *rec;
 	bool is_thread = num(e, NEWTASK_CLONE_FLAGS) & CLONE_FLAG_THREAD;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_FORK, ev_fork);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_FORK, ev_fork);
 	rec->parent_tid = e->pid;
 	rec->parent_tgid = 0;
 	rec->tid = tid(e, NEWTASK_PID);
@@ -120,13 +120,13 @@ static void on_newtask(struct bundle *b, const struct ftrace_event_in *e)
 	copy_text(rec->comm, sizeof(rec->comm), e, NEWTASK_COMM);
 }
 
-static void on_fork(struct bundle *b, const struct ftrace_event_in *e)
+static void on_fork(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	enum { PARENT_COMM = 1, PARENT_PID = 2, CHILD_COMM = 3, CHILD_PID = 4 };
 	struct ev_fork *rec;
 
-	see(b, e, tid(e, PARENT_PID), PARENT_COMM);
-	rec = ADD(b, e, EV_FORK, ev_fork);
+	see(on, e, tid(e, PARENT_PID), PARENT_COMM);
+	rec = ADD(on, e, EV_FORK, ev_fork);
 	rec->hdr.flags |= REC_IS_FORK;
 	rec->parent_tid = tid(e, PARENT_PID);
 	rec->parent_tgid = 0;
@@ -136,7 +136,7 @@ static void on_fork(struct bundle *b, const struct ftrace_event_in *e)
 }
 
 /* The new name is the end of the file's. */
-static void on_exec(struct bundle *b, const struct ftrace_event_in *e)
+static void on_exec(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	size_t len = e->texts & 1U << EXEC_FILENAME ? (size_t)e->values[EXEC_FILENAME] : 0;
 	const uint8_t *name = len ? e->bytes[EXEC_FILENAME] : NULL;
@@ -147,19 +147,19 @@ static void on_exec(struct bundle *b, const struct ftrace_event_in *e)
 		len -= (size_t)(slash + 1 - name);
 		name = slash + 1;
 	}
-	decoder_see_tid(b->dec, e->ts_ns, tid(e, EXEC_PID));
-	rec = ADD(b, e, EV_EXEC, ev_exec);
+	decoder_see_tid(on->dec, e->ts_ns, tid(e, EXEC_PID));
+	rec = ADD(on, e, EV_EXEC, ev_exec);
 	rec->tid = tid(e, EXEC_PID);
 	rec->old_tid = e->has & 1U << EXEC_OLD_PID ? tid(e, EXEC_OLD_PID) : rec->tid;
 	names_comm(rec->comm, name, len);
 }
 
-static void on_exit(struct bundle *b, const struct ftrace_event_in *e)
+static void on_exit(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_exit *rec;
 
-	see(b, e, tid(e, EXIT_PID), EXIT_COMM);
-	rec = ADD(b, e, EV_EXIT, ev_exit);
+	see(on, e, tid(e, EXIT_PID), EXIT_COMM);
+	rec = ADD(on, e, EV_EXIT, ev_exit);
 	rec->tid = tid(e, EXIT_PID);
 	rec->tgid = tid(e, EXIT_TGID);
 	rec->prio = prio_of(num(e, EXIT_PRIO));
@@ -167,12 +167,12 @@ static void on_exit(struct bundle *b, const struct ftrace_event_in *e)
 	copy_text(rec->comm, sizeof(rec->comm), e, EXIT_COMM);
 }
 
-static void on_rename(struct bundle *b, const struct ftrace_event_in *e)
+static void on_rename(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_rename *rec;
 
-	see(b, e, tid(e, RENAME_PID), RENAME_OLDCOMM);
-	rec = ADD(b, e, EV_RENAME, ev_rename);
+	see(on, e, tid(e, RENAME_PID), RENAME_OLDCOMM);
+	rec = ADD(on, e, EV_RENAME, ev_rename);
 	rec->tid = tid(e, RENAME_PID);
 	rec->tgid = 0;
 	copy_text(rec->old_comm, sizeof(rec->old_comm), e, RENAME_OLDCOMM);
@@ -180,127 +180,135 @@ static void on_rename(struct bundle *b, const struct ftrace_event_in *e)
 }
 
 /* Free, hang and wait have records of one shape. */
-static void task(struct bundle *b, const struct ftrace_event_in *e, uint8_t kind, uint32_t who)
+static void task(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint8_t kind, uint32_t who)
 {
 	struct ev_task *rec;
 
-	see(b, e, who, TASK_COMM);
-	rec = ADD(b, e, kind, ev_task);
+	see(on, e, who, TASK_COMM);
+	rec = ADD(on, e, kind, ev_task);
 	rec->tid = who;
 	rec->prio = prio_of(num(e, TASK_PRIO));
 	rec->pad_ = 0;
 	copy_text(rec->comm, sizeof(rec->comm), e, TASK_COMM);
 }
 
-static void on_free(struct bundle *b, const struct ftrace_event_in *e)
+static void on_free(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_FREE, tid(e, TASK_PID));
+	task(on, e, EV_FREE, tid(e, TASK_PID));
 }
 
-static void on_hang(struct bundle *b, const struct ftrace_event_in *e)
+static void on_hang(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_HANG, tid(e, TASK_PID));
+	task(on, e, EV_HANG, tid(e, TASK_PID));
 }
 
 /* The name and priority are those of the task that waits, the pid is the one for which it waits. */
-static void on_wait(struct bundle *b, const struct ftrace_event_in *e)
+static void on_wait(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	task(b, e, EV_WAIT, e->has_pid && e->pid ? e->pid : tid(e, TASK_PID));
+	task(on, e, EV_WAIT, e->has_pid && e->pid ? e->pid : tid(e, TASK_PID));
 }
 
-static void on_softirq(struct bundle *b, const struct ftrace_event_in *e)
+static void on_softirq(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_softirq *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, e->member == FTRACE_SOFTIRQ_ENTRY ? EV_SOFTIRQ_ENTRY : EV_SOFTIRQ_EXIT,
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, e->member == FTRACE_SOFTIRQ_ENTRY ? EV_SOFTIRQ_ENTRY : EV_SOFTIRQ_EXIT,
 	          ev_softirq);
 	rec->vector = (uint32_t)num(e, SOFTIRQ_VEC);
 	rec->tid = e->pid;
 }
 
-static void on_irq_entry(struct bundle *b, const struct ftrace_event_in *e)
+static void on_irq_entry(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_irq_entry *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_IRQ_ENTRY, ev_irq_entry);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_IRQ_ENTRY, ev_irq_entry);
 	rec->irq = (uint32_t)num(e, IRQ_ENTRY_IRQ);
 	rec->tid = e->pid;
 	copy_text(rec->name, sizeof(rec->name), e, IRQ_ENTRY_NAME);
 }
 
-static void on_irq_exit(struct bundle *b, const struct ftrace_event_in *e)
+static void on_irq_exit(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_irq_exit *rec = ADD(b, e, EV_IRQ_EXIT, ev_irq_exit);
+	struct ev_irq_exit *rec = ADD(on, e, EV_IRQ_EXIT, ev_irq_exit);
 
 	rec->irq = (uint32_t)num(e, IRQ_EXIT_IRQ);
 	rec->ret = pb_to_int32(num(e, IRQ_EXIT_RET));
 }
 
-static void on_ipi(struct bundle *b, const struct ftrace_event_in *e)
+static void on_ipi(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_ipi *rec = ADD(b, e, e->member == FTRACE_IPI_ENTRY ? EV_IPI_ENTRY : EV_IPI_EXIT,
+	struct ev_ipi *rec = ADD(on, e, e->member == FTRACE_IPI_ENTRY ? EV_IPI_ENTRY : EV_IPI_EXIT,
 	                         ev_ipi);
 
 	copy_text(rec->reason, sizeof(rec->reason), e, IPI_REASON);
 }
 
-static void on_ipi_raise(struct bundle *b, const struct ftrace_event_in *e)
+static void on_ipi_raise(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	uint64_t mask = num(e, IPI_RAISE_TARGET_CPUS);
 	struct ev_ipi_send *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_IPI_SEND, ev_ipi_send);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_IPI_SEND, ev_ipi_send);
 	rec->tid = e->pid;
 	rec->callsite = rec->callback = 0;
-	if (b->fix->has_ipi_number)
+	if (on->fix->has_ipi_number)
 		rec->target_cpu = (uint32_t)mask;
 	else
 		rec->target_cpu = mask && !(mask & (mask - 1)) ? (uint32_t)__builtin_ctzll(mask)
 		                                               : ~0U;
 }
 
-/* The name of a function where the recorder looked it up, else its address. */
-static uint64_t symbol(struct bundle *b, uint64_t value)
+/* The name of a function where it is known, else its address. */
+static uint64_t symbol(struct ftrace_cpu *on, const struct ftrace_event_in *e, uint32_t field)
 {
-	const struct iid_entry *s = state_find(b->dec->r, b->state, INTERNED_KERNEL_SYMBOLS, value);
+	uint32_t text = 0;
 
-	return s ? READER_SYMBOL | s->text : value;
+	if (e->texts & 1U << field)
+		text = decoder_text(on->dec, (const char *)e->bytes[field],
+		                    (size_t)e->values[field]);
+	else if (on->find_symbol)
+		text = on->find_symbol(on, num(e, field));
+	if (!text)
+		return num(e, field);
+	tally_text(&on->dec->tally->symbols, text, 1);
+	return READER_SYMBOL | text;
 }
 
-static void on_work(struct bundle *b, const struct ftrace_event_in *e)
+static void on_work(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_work *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, e->member == FTRACE_WORKQUEUE_EXECUTE_START ? EV_WORK_START : EV_WORK_END,
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, e->member == FTRACE_WORKQUEUE_EXECUTE_START ? EV_WORK_START : EV_WORK_END,
 	          ev_work);
 	rec->work = num(e, WORK_WORK);
-	rec->function = symbol(b, num(e, WORK_FUNCTION));
+	rec->function = symbol(on, e, WORK_FUNCTION);
 	rec->tid = e->pid;
 	rec->pad_ = 0;
 }
 
-static void on_blocked(struct bundle *b, const struct ftrace_event_in *e)
+static void on_blocked(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_blocked *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, tid(e, BLOCKED_PID));
-	rec = ADD(b, e, EV_BLOCKED, ev_blocked);
-	rec->caller = symbol(b, num(e, BLOCKED_CALLER));
+	decoder_see_tid(on->dec, e->ts_ns, tid(e, BLOCKED_PID));
+	rec = ADD(on, e, EV_BLOCKED, ev_blocked);
+	rec->caller = symbol(on, e, BLOCKED_CALLER);
 	rec->tid = tid(e, BLOCKED_PID);
 	rec->is_io = num(e, BLOCKED_IO_WAIT) != 0;
 }
 
-static void on_sleep(struct bundle *b, const struct ftrace_event_in *e)
+static void on_sleep(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	uint64_t call = num(e, SLEEP_CALL);
 	struct ev_sleep *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, tid(e, SLEEP_PID));
-	rec = ADD(b, e, EV_SLEEP, ev_sleep);
+	decoder_see_tid(on->dec, e->ts_ns, tid(e, SLEEP_PID));
+	rec = ADD(on, e, EV_SLEEP, ev_sleep);
 	rec->tid = tid(e, SLEEP_PID);
 	rec->call = (uint16_t)(call < ABI_CALL_MAX ? call : ABI_CALL_UNKNOWN);
 	rec->nr = (uint16_t)num(e, SLEEP_NR);
@@ -308,25 +316,25 @@ static void on_sleep(struct bundle *b, const struct ftrace_event_in *e)
 	rec->args[1] = num(e, SLEEP_ARG1);
 }
 
-static void on_cpu_idle(struct bundle *b, const struct ftrace_event_in *e)
+static void on_cpu_idle(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_cpu_idle *rec = ADD(b, e, EV_CPU_IDLE, ev_cpu_idle);
+	struct ev_cpu_idle *rec = ADD(on, e, EV_CPU_IDLE, ev_cpu_idle);
 
 	rec->state = (uint32_t)num(e, CPU_IDLE_STATE);
 	rec->cpu = (uint32_t)num(e, CPU_IDLE_CPU);
 }
 
-static void on_cpu_freq(struct bundle *b, const struct ftrace_event_in *e)
+static void on_cpu_freq(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_cpu_freq *rec = ADD(b, e, EV_CPU_FREQ, ev_cpu_freq);
+	struct ev_cpu_freq *rec = ADD(on, e, EV_CPU_FREQ, ev_cpu_freq);
 
 	rec->khz = (uint32_t)num(e, CPU_FREQUENCY_STATE);
 	rec->cpu = (uint32_t)num(e, CPU_FREQUENCY_CPU);
 }
 
-static void on_cpuhp(struct bundle *b, const struct ftrace_event_in *e)
+static void on_cpuhp(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_cpu_hotplug *rec = ADD(b, e, EV_CPU_HOTPLUG, ev_cpu_hotplug);
+	struct ev_cpu_hotplug *rec = ADD(on, e, EV_CPU_HOTPLUG, ev_cpu_hotplug);
 	bool is_exit = e->member == FTRACE_CPUHP_EXIT;
 
 	rec->cpu = (uint32_t)num(e, is_exit ? CPUHP_EXIT_CPU : CPUHP_ENTER_CPU);
@@ -337,36 +345,36 @@ static void on_cpuhp(struct bundle *b, const struct ftrace_event_in *e)
 	rec->pad_ = 0;
 }
 
-static void on_gpu_mem(struct bundle *b, const struct ftrace_event_in *e)
+static void on_gpu_mem(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_gpu_mem *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, tid(e, GPU_MEM_PID));
-	rec = ADD(b, e, EV_GPU_MEM, ev_gpu_mem);
+	decoder_see_tid(on->dec, e->ts_ns, tid(e, GPU_MEM_PID));
+	rec = ADD(on, e, EV_GPU_MEM, ev_gpu_mem);
 	rec->bytes = num(e, GPU_MEM_SIZE);
 	rec->gpu = (uint32_t)num(e, GPU_MEM_GPU_ID);
 	rec->tgid = tid(e, GPU_MEM_PID);
 }
 
 /* The number of the probe is that of its name until the merge assigns its own. */
-static void on_kprobe(struct bundle *b, const struct ftrace_event_in *e)
+static void on_kprobe(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	size_t len = e->texts & 1U << KPROBE_NAME ? (size_t)e->values[KPROBE_NAME] : 0;
 	struct ev_probe *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_PROBE, ev_probe);
-	rec->probe = len ? decoder_text(b->dec, (const char *)e->bytes[KPROBE_NAME], len) : 0;
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_PROBE, ev_probe);
+	rec->probe = len ? decoder_text(on->dec, (const char *)e->bytes[KPROBE_NAME], len) : 0;
 	rec->tid = e->pid;
 	rec->ip = 0;
 }
 
-static void on_block(struct bundle *b, const struct ftrace_event_in *e)
+static void on_block(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_block *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_BLOCK, ev_block);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_BLOCK, ev_block);
 	rec->dev = num(e, BLOCK_DEV);
 	rec->sector = num(e, BLOCK_SECTOR);
 	rec->nr_sectors = (uint32_t)num(e, BLOCK_NR_SECTOR);
@@ -378,22 +386,22 @@ static void on_block(struct bundle *b, const struct ftrace_event_in *e)
 	copy_text(rec->rwbs, sizeof(rec->rwbs), e, BLOCK_RWBS);
 }
 
-static void on_net(struct bundle *b, const struct ftrace_event_in *e)
+static void on_net(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_net *rec = ADD(b, e, EV_NET, ev_net);
+	struct ev_net *rec = ADD(on, e, EV_NET, ev_net);
 
 	rec->bytes = (uint32_t)num(e, NET_LEN);
 	rec->is_sent = e->member == FTRACE_NET_DEV_XMIT;
 	copy_text(rec->name, sizeof(rec->name), e, NET_NAME);
 }
 
-static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
+static void on_memory(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_memory *rec;
 	uint64_t order = 0;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_MEMORY, ev_memory);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_MEMORY, ev_memory);
 	rec->tid = e->pid;
 	rec->pad_ = 0;
 	if (e->member == FTRACE_MM_PAGE_ALLOC) {
@@ -411,21 +419,21 @@ static void on_memory(struct bundle *b, const struct ftrace_event_in *e)
 	rec->order = (uint8_t)(order < 64 ? order : 0);
 }
 
-static void on_fsync(struct bundle *b, const struct ftrace_event_in *e)
+static void on_fsync(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
 	struct ev_fsync *rec;
 
-	decoder_see_tid(b->dec, e->ts_ns, e->pid);
-	rec = ADD(b, e, EV_FSYNC, ev_fsync);
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_FSYNC, ev_fsync);
 	rec->dev = num(e, SYNC_FILE_DEV);
 	rec->inode = num(e, SYNC_FILE_INO);
 	rec->tid = e->pid;
 	rec->is_end = e->member == FTRACE_EXT4_SYNC_FILE_EXIT;
 }
 
-static void on_suspend(struct bundle *b, const struct ftrace_event_in *e)
+static void on_suspend(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	struct ev_suspend *rec = ADD(b, e, EV_SUSPEND, ev_suspend);
+	struct ev_suspend *rec = ADD(on, e, EV_SUSPEND, ev_suspend);
 
 	rec->value = pb_to_int32(num(e, SUSPEND_VAL));
 	rec->is_start = num(e, SUSPEND_START) != 0;
@@ -434,7 +442,8 @@ static void on_suspend(struct bundle *b, const struct ftrace_event_in *e)
 
 struct ftrace_member {
 	const char *name;
-	void (*record)(struct bundle *b, const struct ftrace_event_in *e); /* NULL = only counted */
+	void (*record)(struct ftrace_cpu *on,
+	               const struct ftrace_event_in *e); /* NULL = only counted */
 };
 
 static const struct ftrace_member members[FTRACE_KNOWN] = {
@@ -556,7 +565,7 @@ static void read_fields(struct ftrace_event_in *e)
 	}
 }
 
-bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e)
+bool ftrace_event_record(struct ftrace_cpu *on, struct ftrace_event_in *e)
 {
 	const struct ftrace_member *m;
 
@@ -566,6 +575,6 @@ bool ftrace_event_record(struct bundle *b, struct ftrace_event_in *e)
 	if (!m->record)
 		return m->name != NULL;
 	read_fields(e);
-	m->record(b, e);
+	m->record(on, e);
 	return true;
 }
