@@ -151,6 +151,7 @@ void tally_cpu(struct read_counts *t, const struct trace_cpu_info *more)
 	c->cpu = more->cpu;
 	c->nr_events += more->nr_events;
 	c->nr_losses += more->nr_losses;
+	c->nr_lost += more->nr_lost;
 }
 
 static void add_texts(struct text_counts *to, const struct text_counts *from)

@@ -253,6 +253,7 @@ static void put_cpus(struct reader *r)
 			continue;
 		to->nr_events = from->nr_events;
 		to->nr_losses = from->nr_losses;
+		to->nr_lost += from->nr_lost;
 		to->first_ts_ns = from->first_ts_ns;
 		to->last_ts_ns = from->last_ts_ns;
 		to->until_ns = from->until_ns;

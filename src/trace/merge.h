@@ -13,3 +13,8 @@
 /* The outputs of all shards, in file order; consumed. 0, or the first error of the sink or of memory. */
 MUST_USE int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs,
                        const struct ev_sink *sink);
+/*
+ * Where a CPU's records end before those of the others (until_ns of the tally; 0 = they do not): a record that says so.
+ * Ends that are not earlier become 0.
+ */
+void reach_end_cpus(struct reader *r, struct rec_out *out);

@@ -55,6 +55,7 @@ void ftrace_loss(struct ftrace_cpu *on, uint64_t ts_ns)
 		rec->pad_ = 0;
 		rec->count = 0;
 	}
+	on->nr_losses++;
 	on->dec->tally->damage[DAMAGE_CPU_DATA_LOSS]++;
 }
 
@@ -68,7 +69,8 @@ void ftrace_cpu_count(const struct ftrace_cpu *on)
 	tally_time(t, on->last_ts_ns);
 	tally_cpu(t, &(struct trace_cpu_info){ .cpu = on->cpu,
 	                                       .nr_events = on->nr_events,
-	                                       .nr_losses = on->is_lost,
+	                                       .nr_losses = on->nr_losses,
+	                                       .nr_lost = on->nr_lost,
 	                                       .first_ts_ns = on->first_ts_ns,
 	                                       .last_ts_ns = on->last_ts_ns });
 }

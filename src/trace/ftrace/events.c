@@ -9,7 +9,6 @@ enum { /* members that we read and do not write */
        FTRACE_SOFTIRQ_RAISE = 26,
        FTRACE_WORKQUEUE_ACTIVATE = 56,
        FTRACE_WORKQUEUE_QUEUE = 59,
-       FTRACE_SCHED_PROCESS_FORK = 239,
        FTRACE_SWITCH_WITH_CTRS = 487,
 };
 
@@ -122,17 +121,16 @@ static void on_newtask(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 
 static void on_fork(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	enum { PARENT_COMM = 1, PARENT_PID = 2, CHILD_COMM = 3, CHILD_PID = 4 };
 	struct ev_fork *rec;
 
-	see(on, e, tid(e, PARENT_PID), PARENT_COMM);
+	see(on, e, tid(e, FORK_PARENT_PID), FORK_PARENT_COMM);
 	rec = ADD(on, e, EV_FORK, ev_fork);
 	rec->hdr.flags |= REC_IS_FORK;
-	rec->parent_tid = tid(e, PARENT_PID);
+	rec->parent_tid = tid(e, FORK_PARENT_PID);
 	rec->parent_tgid = 0;
-	rec->tid = tid(e, CHILD_PID);
+	rec->tid = tid(e, FORK_CHILD_PID);
 	rec->tgid = 0;
-	copy_text(rec->comm, sizeof(rec->comm), e, CHILD_COMM);
+	copy_text(rec->comm, sizeof(rec->comm), e, FORK_CHILD_COMM);
 }
 
 /* The new name is the end of the file's. */
@@ -539,42 +537,21 @@ const char *ftrace_name(uint32_t member)
 	return member < FTRACE_KNOWN ? members[member].name : NULL;
 }
 
-static void read_fields(struct ftrace_event_in *e)
+bool ftrace_makes_record(uint32_t member)
 {
-	struct pb_in in = e->body;
-	struct pb_field f;
-
-	e->has = e->texts = 0;
-	e->by = ABI_BY_NOT_RECORDED;
-	e->ours = 0;
-	while (pb_next(&in, &f)) {
-		if (f.nr == WAKE_INTERRUPT && f.type == PB_VARINT)
-			e->by = by_of(f.value);
-		else if (f.nr == CGROUP_OURS && f.type == PB_VARINT)
-			e->ours = f.value;
-		if (f.nr >= EVENT_FIELDS)
-			continue;
-		e->has |= 1U << f.nr;
-		e->values[f.nr] = f.value;
-		if (f.type == PB_BYTES) {
-			e->texts |= 1U << f.nr;
-			e->bytes[f.nr] = f.bytes;
-		} else {
-			e->texts &= ~(1U << f.nr);
-		}
-	}
+	return member < FTRACE_KNOWN && members[member].record;
 }
 
-bool ftrace_event_record(struct ftrace_cpu *on, struct ftrace_event_in *e)
+void ftrace_event_record(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 {
-	const struct ftrace_member *m;
+	members[e->member].record(on, e);
+}
 
-	if (e->member >= FTRACE_KNOWN)
-		return false;
-	m = &members[e->member];
-	if (!m->record)
-		return m->name != NULL;
-	read_fields(e);
-	m->record(on, e);
-	return true;
+uint32_t ftrace_member(const char *name, size_t len)
+{
+	for (uint32_t i = 0; i < FTRACE_KNOWN; i++)
+		if (members[i].name && strncmp(members[i].name, name, len) == 0 &&
+		    !members[i].name[len])
+			return i;
+	return 0;
 }

@@ -3,7 +3,7 @@
  *
  * Events and their fields go by the numbers that Perfetto's FtraceEvent gives them (perfetto/schema.h), as it has one for
  * each name of the kernel: ftrace_member() and ftrace_field() find them by name. A format fills struct ftrace_event_in and
- * calls ftrace_event_record(), or ftrace_event_take(), which also counts it and its time.
+ * calls ftrace_event_record(), or ftrace_cpus_take() (cpus.h), which also counts it and its time.
  *
  * Lanes of a CPU are numbered so that where times are equal a loss comes first and a switch last.
  */
@@ -21,7 +21,8 @@ struct ftrace_cpu {
 	uint32_t cpu;
 	uint64_t first_ts_ns, last_ts_ns; /* of its events so far; first > last = none */
 	uint64_t nr_events;
-	bool is_lost; /* events before these are missing */
+	uint64_t nr_losses; /* times that events before these are missing */
+	uint64_t nr_lost;   /* how many, as far as it is known */
 	/* The text of decoder_text() that is the name of the function at an address; 0 = unknown. NULL = all are. */
 	uint32_t (*find_symbol)(struct ftrace_cpu *on, uint64_t address);
 	const void *find_ctx;
@@ -47,8 +48,14 @@ struct ftrace_event_in {
 
 /* The name of an event, NULL if we do not know it. */
 const char *ftrace_name(uint32_t member);
-/* The record of an event, if there is one for it; fields are read. False for a member that we do not know. */
-bool ftrace_event_record(struct ftrace_cpu *on, struct ftrace_event_in *e);
+/* The number of an event of the kernel; 0 = unknown. Slow: once per format, or per name. */
+uint32_t ftrace_member(const char *name, size_t len);
+/* The number of one of its fields, below EVENT_FIELDS; 0 = of no use to us. names.c */
+uint32_t ftrace_field(uint32_t member, const char *name, size_t len);
+/* Whether it has a record; others are only counted. */
+bool ftrace_makes_record(uint32_t member);
+/* Its record; fields are read. Only where there is one. */
+void ftrace_event_record(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 /* cgroup.c */
 void ftrace_cgroup(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 void ftrace_cgroup_info(struct ftrace_cpu *on, const struct ftrace_event_in *e);

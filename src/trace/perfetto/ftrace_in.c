@@ -81,6 +81,32 @@ static void count_unknown(struct bundle *b, const struct ftrace_event_in *e)
 		tally_other(t, true, e->member);
 }
 
+static void read_fields(struct ftrace_event_in *e)
+{
+	struct pb_in in = e->body;
+	struct pb_field f;
+
+	e->has = e->texts = 0;
+	e->by = ABI_BY_NOT_RECORDED;
+	e->ours = 0;
+	while (pb_next(&in, &f)) {
+		if (f.nr == WAKE_INTERRUPT && f.type == PB_VARINT)
+			e->by = by_of(f.value);
+		else if (f.nr == CGROUP_OURS && f.type == PB_VARINT)
+			e->ours = f.value;
+		if (f.nr >= EVENT_FIELDS)
+			continue;
+		e->has |= 1U << f.nr;
+		e->values[f.nr] = f.value;
+		if (f.type == PB_BYTES) {
+			e->texts |= 1U << f.nr;
+			e->bytes[f.nr] = f.bytes;
+		} else {
+			e->texts &= ~(1U << f.nr);
+		}
+	}
+}
+
 static void one_event(struct bundle *b, struct pb_in in)
 {
 	struct read_counts *t = b->on.dec->tally;
@@ -90,10 +116,14 @@ static void one_event(struct bundle *b, struct pb_in in)
 		return;
 	if (e.member == FTRACE_GENERIC)
 		tally_text(&t->generic, text_in(b, e.body, GENERIC_NAME), 1);
-	else if (!ftrace_event_record(&b->on, &e))
+	else if (!ftrace_name(e.member))
 		count_unknown(b, &e);
 	else
 		t->ftrace[e.member]++;
+	if (ftrace_makes_record(e.member)) {
+		read_fields(&e);
+		ftrace_event_record(&b->on, &e);
+	}
 }
 
 static void use_clock(struct bundle *b, uint64_t clock, uint64_t ftrace_ns, uint64_t boot_ns)
@@ -133,7 +163,7 @@ static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 		if (f.nr == BUNDLE_CPU)
 			cpu = f.value;
 		else if (f.nr == BUNDLE_LOST_EVENTS)
-			b->on.is_lost |= f.value != 0;
+			b->is_lost |= f.value != 0;
 		else if (f.nr == BUNDLE_FTRACE_CLOCK)
 			clock = f.value;
 		else if (f.nr == BUNDLE_FTRACE_TIMESTAMP)
@@ -195,8 +225,8 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk)
 	struct bundle b = { .on = { .dec = dec,
 		                    .fix = &dec->r->fix,
 		                    .first_ts_ns = UINT64_MAX,
-		                    .is_lost = pk->flags & PACKET_AFTER_LOSS,
 		                    .find_symbol = find_symbol },
+		            .is_lost = pk->flags & PACKET_AFTER_LOSS,
 		            .state = pk->state,
 		            .clock = CLOCK_OF_TRACE };
 	bool has_compact;
@@ -210,7 +240,7 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk)
 		decode_compact(&b, in);
 	if (b.on.nr_events == 0)
 		return;
-	if (b.on.is_lost)
+	if (b.is_lost)
 		emit_loss(&b);
 	ftrace_cpu_count(&b.on);
 }

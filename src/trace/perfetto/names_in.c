@@ -27,8 +27,7 @@ void names_comm(char comm[EV_COMM_LEN], const void *s, size_t len)
 }
 
 /* 0 or -ENOMEM; what is beyond the cap is left out. comm is cut. */
-static int keep_thread(struct names_in *n, const struct name_thread *t, const void *comm,
-                       size_t len)
+int names_thread(struct names_in *n, const struct name_thread *t, const void *comm, size_t len)
 {
 	struct name_thread *to;
 
@@ -92,7 +91,7 @@ static int add_process(struct names_in *n, struct name_process *p)
 	struct pb_in name = short_name(p);
 	int err = keep_process(n, p);
 
-	return err ? err : keep_thread(n, &main, name.p, pb_left(&name));
+	return err ? err : names_thread(n, &main, name.p, pb_left(&name));
 }
 
 static int tree_process(struct names_in *n, struct pb_in in, struct name_when when)
@@ -131,7 +130,7 @@ static int tree_thread(struct names_in *n, struct pb_in in, struct name_when whe
 		else if (f.nr == THREAD_NAME && f.type == PB_BYTES)
 			name = pb_in_field(&f);
 	}
-	return keep_thread(n, &t, name.p, pb_left(&name));
+	return names_thread(n, &t, name.p, pb_left(&name));
 }
 
 int names_tree(struct names_in *n, struct pb_in body, struct name_when when)
@@ -180,7 +179,7 @@ static int generic_thread(struct names_in *n, struct pb_in in, struct name_when 
 		else if (f.nr == GENERIC_THREAD_COMM && f.type == PB_BYTES)
 			name = pb_in_field(&f);
 	}
-	return keep_thread(n, &t, name.p, pb_left(&name));
+	return names_thread(n, &t, name.p, pb_left(&name));
 }
 
 int names_generic_tree(struct names_in *n, struct pb_in body, struct name_when when)
@@ -235,7 +234,7 @@ int names_thread_desc(struct names_in *n, struct pb_in body, struct name_when wh
 		t.tgid = t.tid;
 		t.is_kthread = true;
 	}
-	return keep_thread(n, &t, name.p, pb_left(&name));
+	return names_thread(n, &t, name.p, pb_left(&name));
 }
 
 static int compare_when(const struct name_when *a, const struct name_when *b)

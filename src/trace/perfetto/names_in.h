@@ -63,6 +63,10 @@ MUST_USE int names_generic_tree(struct names_in *n, struct pb_in body, struct na
 MUST_USE int names_process_desc(struct names_in *n, struct pb_in body, struct name_when when);
 MUST_USE int names_thread_desc(struct names_in *n, struct pb_in body, struct name_when when);
 
+/* From elsewhere, of the trace's clock (0 = no time). tgid 0 and "" are unknown. 0 or -ENOMEM. */
+MUST_USE int names_thread(struct names_in *n, const struct name_thread *t, const void *comm,
+                          size_t len);
+
 void names_link(struct names_in *n, const struct clocks *clocks);
 /*
  * The description of a tid that fits best at a time: the last one between the fork of its owner and

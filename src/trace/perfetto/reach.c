@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/perfetto/ftrace_in.h"
+#include "trace/merge.h"
 #include "trace/perfetto/meta_in.h"
 #include "trace/perfetto/schema.h"
 
@@ -48,19 +48,6 @@ static uint64_t said_end(const struct reader *r, uint32_t cpu)
 	return r->info.producer == TRACE_BY_US && find_number(r, key, &end_ns) ? end_ns : 0;
 }
 
-static void end_cpu(struct rec_out *out, uint32_t cpu, uint64_t ts_ns)
-{
-	struct ev_lost *rec;
-
-	rec_run_begin(out, cpu * LANES_PER_CPU + LANE_LOST);
-	rec = rec_add(out, EV_LOST, sizeof(*rec), cpu, ts_ns);
-	rec->hdr.flags = EV_FLAG_LAST;
-	rec->kind = EV_SWITCH;
-	rec->pad_ = 0;
-	rec->count = 0;
-	rec_run_end(out);
-}
-
 void reach_find(struct reader *r, struct rec_out *out)
 {
 	struct read_counts *t = &r->tally;
@@ -72,15 +59,8 @@ void reach_find(struct reader *r, struct rec_out *out)
 	/* Nothing happened from the last event to the end, and that is known. */
 	if (r->info.producer == TRACE_BY_US && find_number(r, "end_ns", &end_ns))
 		tally_time(t, end_ns);
-	for (size_t i = 0; i < t->nr_cpus; i++) {
-		struct trace_cpu_info *c = &t->cpus[i];
-
-		if (!c->nr_events)
-			continue;
-		c->until_ns = r->info.incomplete ? c->last_ts_ns : said_end(r, c->cpu);
-		if (c->until_ns >= t->max_ts_ns)
-			c->until_ns = 0;
-		if (c->until_ns)
-			end_cpu(out, c->cpu, c->until_ns + 1);
-	}
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		t->cpus[i].until_ns = r->info.incomplete ? t->cpus[i].last_ts_ns
+		                                         : said_end(r, t->cpus[i].cpu);
+	reach_end_cpus(r, out);
 }

@@ -208,6 +208,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_TASK_RENAME = 236,
        FTRACE_SCHED_PROCESS_EXEC = 237,
        FTRACE_SCHED_PROCESS_EXIT = 238,
+       FTRACE_SCHED_PROCESS_FORK = 239,
        FTRACE_SCHED_PROCESS_FREE = 240,
        FTRACE_SCHED_PROCESS_HANG = 241,
        FTRACE_SCHED_PROCESS_WAIT = 242,
@@ -277,13 +278,17 @@ enum { /* SchedMigrateTask */
        MIGRATE_DEST_CPU = 5,
 };
 
-enum { /* TaskNewtask, TaskRename */
+enum { /* TaskNewtask, TaskRename, SchedProcessFork */
        NEWTASK_PID = 1,
        NEWTASK_COMM = 2,
        NEWTASK_CLONE_FLAGS = 3,
        RENAME_PID = 1,
        RENAME_OLDCOMM = 2,
        RENAME_NEWCOMM = 3,
+       FORK_PARENT_COMM = 1,
+       FORK_PARENT_PID = 2,
+       FORK_CHILD_COMM = 3,
+       FORK_CHILD_PID = 4,
 };
 
 enum { CLONE_FLAG_THREAD = 0x10000 };
