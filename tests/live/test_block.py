@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from live import NotHere, ask, case, expect, expect_between, expect_near, main, queried, scratch
+from live import NotHere, ask, case, expect, expect_between, expect_near, main, queried, scratch, unseen_switches
 from test_record import Record
 
 PAGE = 4096
@@ -61,13 +61,15 @@ def recorded(way, rounds, *analyses):
             os.fsync(out.fileno())
             os.posix_fadvise(out.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         with Record(os.path.join(folder, "t"), "--events", "default,sleep,block") as ours:
+            unseen = unseen_switches()
             out = subprocess.run([sys.executable, "-c", WORK, file, way, str(rounds), disk], check=True,
                                  capture_output=True, text=True, timeout=120)
+            unseen = unseen_switches() - unseen
             summary = ours.finish()
         rows = queried(ours.path, "-e", "block_rq")
         answers = [ask("analyze", ours.path, *words) for words in analyses]
     expect(summary["lost"] == 0, f"lost: {summary}")
-    return json.loads(out.stdout), disk, rows, *answers
+    return json.loads(out.stdout) | {"unseen": unseen}, disk, rows, *answers
 
 
 def steps(rows, disk, work, step):
@@ -83,8 +85,9 @@ def direct(way, letter, column):
     completed = [row for row in steps(rows, disk, work, 2) if letter in row["rwbs"]]
     known = work["done"][column - 3]
     expect(known >= rounds, f"{known} requests")
-    # One may complete while the file is read.
-    expect_near(f"completed {way}s", len(completed), known, absolute=2)
+    # One may complete while the file is read. Some machines hide an interrupt that comes upon a thread of pid 1, or upon what
+    # such a thread leaves behind.
+    expect_near(f"completed {way}s", len(completed), known, absolute=2, less=work["unseen"])
     own = [row for row in steps(rows, disk, work, 1) if row["pid"] == work["pid"] and letter in row["rwbs"]]
     expect(len(own) == rounds and all(row["nr_sector"] == PAGE // 512 for row in own), f"{len(own)} issued: {own[:2]}")
     mine = next(row for row in sums["by_device"] if row["device"] == disk)

@@ -271,7 +271,8 @@ def expect_sound(got):
     switches = sum(event["name"] in ("switch", "sched_switch") for events in trace.events.values()
                    for event in events)
     expect(switches == got["summary"]["switches"], f"{switches} switches, not {got['summary']['switches']}")
-    expect(breaks <= max(20, switches // 1000), f"{breaks} breaks in {switches} switches")
+    # A switch out of a thread of pid 1 may be hidden.
+    expect_between("breaks", breaks, 0, max(20, switches // 1000), more=got["unseen"])
     expect(sorted(trace.events) == list(range(os.cpu_count())), f"events of CPUs {sorted(trace.events)}")
 
 
@@ -733,7 +734,7 @@ def a_filtered_recording_shows_no_other_task_running():
     """Two processes compete for a CPU; one is recorded."""
     with scratch() as folder:
         wanted, other = Work("hogs", nr=2, ms=600000), Work("hogs", nr=1, ms=600000)
-        meanwhile = Meanwhile()
+        meanwhile, unseen = Meanwhile(), unseen_switches()
         try:
             with Record(os.path.join(folder, "t"), "-p", str(wanted.pid)) as ours:
                 before = ran_so_far(wanted.pid)
@@ -741,6 +742,7 @@ def a_filtered_recording_shows_no_other_task_running():
                 after, foreign = ran_so_far(wanted.pid), set(ran_so_far(other.pid))
                 wanted.kill()
                 summary, taken = ours.wait(), meanwhile.taken_ns(1)
+                unseen = unseen_switches() - unseen
         finally:
             wanted.kill()
             other.kill()
@@ -753,7 +755,7 @@ def a_filtered_recording_shows_no_other_task_running():
     expect(summary["switches"] > 100 and len(shown & own) >= 2, f"{shown}: {summary['text']}")
     # One chain, although most of what happened on the CPU is missing from it.
     expect(decode.check_chains(trace, False) == trace.attributes["broken_switches"], "breaks are miscounted")
-    expect(trace.attributes["broken_switches"] <= 3, f"{trace.attributes['broken_switches']} breaks")
+    expect_between("breaks", trace.attributes["broken_switches"], 0, 3, more=unseen)
     took = [event["args"]["switch_to_tid"] for event in trace.track_events if event["name"] == "switch_to"]
     expect(set(took) & foreign and not set(took) & own, f"{set(took)} took the CPU, not {foreign}")
     ran = runtimes(trace)

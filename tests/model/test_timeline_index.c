@@ -61,13 +61,21 @@ static void add_many(struct world *w, uint64_t nr)
 		add(w, &w->out);
 }
 
-struct found {
-	uint64_t end_ns, id;
+/* What a query asks for of a row. */
+struct row {
+	uint64_t start_ns, end_ns, id;
+	uint32_t task, cpu;
+};
+
+/* All rows of a table, in the order of their ids. */
+struct rows {
+	struct row *all;
+	size_t nr;
 };
 
 static int by_end(const void *left, const void *right)
 {
-	const struct found *x = left, *y = right;
+	const struct row *x = left, *y = right;
 
 	if (x->end_ns != y->end_ns)
 		return x->end_ns < y->end_ns ? -1 : 1;
@@ -80,52 +88,70 @@ _Static_assert(offsetof(struct pair_slice, end_ns) == offsetof(struct pair_sleep
                        offsetof(struct pair_slice, cpu) == offsetof(struct pair_sleep, cpu),
                "rows are read as slices");
 
-/* All rows of the key that overlap the time, in the order of their ends. */
-static size_t look_at_all(struct timeline *t, const struct timeline_query *q, struct found *out)
+static struct rows read_rows(struct timeline *t, enum timeline_table table)
 {
+	uint64_t first = timeline_first(t, table), end = timeline_end(t, table);
+	struct rows rows = { .all = calloc(end - first + 1, sizeof(struct row)) };
 	union timeline_row row;
+
+	assert_non_null(rows.all);
+	for (uint64_t id = first; id < end; id++) {
+		assert_true(timeline_row(t, table, id, &row));
+		rows.all[rows.nr++] = (struct row){ row.slice.start_ns, row.slice.end_ns, id,
+			                            row.slice.task, row.slice.cpu };
+	}
+	return rows;
+}
+
+static bool is_of(const struct row *row, const struct timeline_query *q)
+{
+	return (q->task == TASKS_NONE || row->task == q->task) &&
+	       (q->cpu == TIMELINE_ANY_CPU || row->cpu == q->cpu);
+}
+
+/* All rows of the key that overlap the time, in the order of their ends. */
+static size_t look_at_all(const struct rows *rows, const struct timeline_query *q, struct row *out)
+{
 	size_t nr = 0;
 
-	for (uint64_t id = timeline_first(t, q->table); id < timeline_end(t, q->table); id++) {
-		expect_eq(timeline_row(t, q->table, id, &row), true);
-		if ((q->task != TASKS_NONE && row.slice.task != q->task) ||
-		    (q->cpu != TIMELINE_ANY_CPU && row.slice.cpu != q->cpu) ||
-		    row.slice.start_ns >= q->to_ns ||
-		    !(row.slice.end_ns > q->from_ns ||
-		      (row.slice.end_ns == row.slice.start_ns && row.slice.end_ns == q->from_ns)))
-			continue;
-		out[nr++] = (struct found){ row.slice.end_ns, id };
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct row *row = &rows->all[i];
+
+		if (is_of(row, q) && row->start_ns < q->to_ns &&
+		    (row->end_ns > q->from_ns ||
+		     (row->end_ns == row->start_ns && row->end_ns == q->from_ns)))
+			out[nr++] = *row;
 	}
 	qsort(out, nr, sizeof(*out), by_end);
 	return nr;
 }
 
-static void check_before(struct timeline *t, const struct timeline_query *q, struct found *all)
+/* The last one of the key that has ended by the beginning of the time. */
+static void check_before(struct timeline *t, const struct timeline_query *q,
+                         const struct rows *rows)
 {
-	struct timeline_query ever = *q;
+	const struct row *last = NULL;
 	union timeline_row row, want;
-	size_t nr;
 	bool has;
 
-	ever.from_ns = 0;
-	ever.to_ns = UINT64_MAX;
-	nr = look_at_all(t, &ever, all);
-	while (nr && all[nr - 1].end_ns > q->from_ns)
-		nr--;
+	for (size_t i = 0; i < rows->nr; i++)
+		if (is_of(&rows->all[i], q) && rows->all[i].end_ns <= q->from_ns &&
+		    (!last || by_end(&rows->all[i], last) > 0))
+			last = &rows->all[i];
 	has = timeline_before(t, &(struct timeline_whose){ q->table, q->task, q->cpu }, q->from_ns,
 	                      &row);
-	expect_eq(has, nr > 0);
-	if (!nr)
+	expect_eq(has, last != NULL);
+	if (!last)
 		return;
-	assert_true(timeline_row(t, q->table, all[nr - 1].id, &want));
+	assert_true(timeline_row(t, q->table, last->id, &want));
 	assert_memory_equal(&row, &want, sizeof(row));
 }
 
 static void check(struct world *w, struct timeline *t, unsigned int nr_queries)
 {
-	uint64_t nr_rows = timeline_end(t, TIMELINE_SLICE) - timeline_first(t, TIMELINE_SLICE) +
-	                   timeline_end(t, TIMELINE_SLEEP) - timeline_first(t, TIMELINE_SLEEP);
-	struct found *all = calloc(nr_rows + 1, sizeof(*all));
+	const struct rows slices = read_rows(t, TIMELINE_SLICE);
+	const struct rows sleeps = read_rows(t, TIMELINE_SLEEP);
+	struct row *all = calloc(slices.nr + sleeps.nr + 1, sizeof(*all));
 
 	assert_non_null(all);
 	for (unsigned int i = 0; i < nr_queries; i++) {
@@ -137,19 +163,20 @@ static void check(struct world *w, struct timeline *t, unsigned int nr_queries)
 			.from_ns = below(w, w->now_ns + 100),
 			.to_ns = below(w, 2) ? UINT64_MAX : below(w, w->now_ns + 100),
 		};
-		size_t nr = look_at_all(t, &q, all), at = 0;
+		const struct rows *rows = q.table == TIMELINE_SLICE ? &slices : &sleeps;
+		size_t nr = look_at_all(rows, &q, all), at = 0;
 		struct timeline_iter it;
 		uint64_t id;
 
 		expect_eq(timeline_find(t, &q, &it), 0);
-		for (; timeline_next(&it, &id, NULL); at++) {
-			assert_true(at < nr);
-			expect_eq(id, all[at].id);
-		}
+		for (; timeline_next(&it, &id, NULL); at++)
+			assert_true(at < nr && id == all[at].id);
 		expect_eq(at, nr);
-		check_before(t, &q, all);
+		check_before(t, &q, rows);
 	}
 	free(all);
+	free(slices.all);
+	free(sleeps.all);
 }
 
 /* Snapshots of different ages live at the same time; rows are added to them, as those that are open. */
