@@ -24,3 +24,8 @@ int reader_not_a_trace(const struct trace_bytes *in, struct diag *d);
 bool perfetto_is_format(const uint8_t *bytes, size_t len);
 int perfetto_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
                   struct diag *d);
+
+/* Text of ftrace (trace, trace_pipe, systrace's HTML), of trace-cmd report and of perf script. */
+bool text_is_format(const uint8_t *bytes, size_t len);
+int text_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+              struct diag *d);

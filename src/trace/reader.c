@@ -37,6 +37,8 @@ void trace_info_free(struct trace_info *info)
 }
 
 static const struct trace_format formats[] = {
+	/* Before Perfetto's, which may begin with the byte that is an empty line here. */
+	{ "text of ftrace or perf script", text_is_format, text_read },
 	{ "a Perfetto trace", perfetto_is_format, perfetto_read },
 };
 

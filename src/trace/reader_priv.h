@@ -72,6 +72,10 @@
 	X(SLICE_END_MISPLACED, "misplaced_end_event")                                \
 	X(FLOW_NO_START, "flow_step_without_start")                                  \
 	X(STACK_UNKNOWN, "callstack_unknown")                                        \
+	X(TEXT_LINE, "text_lines_unreadable")                                        \
+	X(TEXT_FIELDS, "text_events_unreadable")                                     \
+	X(TEXT_COUNT, "text_lines_without_time")                                     \
+	X(TEXT_NO_CPU, "text_lines_without_cpu")                                     \
 	X(BAD_CPU, "cpu_out_of_range")                                               \
 	X(OVER_CAP, "beyond_the_caps")
 
