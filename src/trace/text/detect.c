@@ -2,9 +2,9 @@
 #include "trace/formats.h"
 #include "trace/text/text.h"
 
-#define LINES_MAX  64U          /* that are looked at */
-#define BYTES_MAX  (64U << 10)  /* of them, comments included */
-#define NAMES_HEAD "# tracer: " /* what the file of tracefs begins with, even an empty one */
+#define LINES_MAX 64U          /* that are looked at */
+#define BYTES_MAX (64U << 10)  /* of them, comments included */
+#define HEAD      "# tracer: " /* what the file of tracefs begins with, even an empty one */
 
 /* Between these is text: <script class="trace-data" type="application/text"> */
 #define DATA_MARK "class=\"trace-data\""
@@ -22,30 +22,39 @@ bool text_is_trace(struct span in)
 	struct text_line event;
 	struct span line, raw;
 	uint64_t cpu, count;
+	bool is_cut = span_len(in) > BYTES_MAX;
 
-	if (span_len(in) > BYTES_MAX)
+	if (is_cut)
 		in.end = in.at + BYTES_MAX;
 	if (memchr(in.at, '\0', span_len(in)))
 		return false;
+	/* The first line and the last may be cut. */
 	while (nr_good + nr_bad < LINES_MAX && span_line(&in, &raw)) {
 		line = raw;
-		if (SPAN_BEGINS(raw, NAMES_HEAD))
+		if (is_cut && in.at == in.end)
+			break;
+		if (!nr_bad && SPAN_BEGINS(raw, HEAD))
 			return true;
-		span_skip_spaces(&line);
-		if (line.at == line.end || *line.at == '#' || *line.at == '=' ||
-		    text_is_remark(NULL, line) || text_is_loss(line, &cpu, &count))
+		if (text_line_split(&columns, raw, &event)) {
+			if (is_surely_event(&event, raw))
+				nr_good++;
+			else
+				nr_bad++;
 			continue;
-		if (text_line_split(&columns, raw, &event) && is_surely_event(&event, raw))
-			nr_good++;
-		else if (nr_good == 0 || !text_stacks_is_frame(raw))
-			nr_bad++;
+		}
+		span_skip_spaces(&line);
+		if (line.at == line.end || *line.at == '#' || text_is_remark(NULL, line) ||
+		    text_is_loss(line, &cpu, &count) || (nr_good && text_stacks_is_frame(raw)))
+			continue;
+		nr_bad++;
 	}
-	return nr_good > nr_bad;
+	return nr_good && nr_good >= nr_bad;
 }
 
 bool text_is_html(struct span in)
 {
-	span_skip_spaces(&in);
+	while (in.at < in.end && strchr(" \t\r\n", *in.at) && *in.at)
+		in.at++;
 	return (SPAN_BEGINS(in, "<!DOCTYPE ") || SPAN_BEGINS(in, "<!doctype ") ||
 	        SPAN_BEGINS(in, "<html")) &&
 	       span_find(in, DATA_MARK, sizeof(DATA_MARK) - 1);
