@@ -440,7 +440,9 @@ static void losses_are_of_their_cpu(void **state)
 	const struct trace_cpu_info *cpu;
 
 	(void)state;
-	load_text("CPU:2 [LOST 1234 EVENTS]\n"
+	load_text("              sh-20      [002] ....    10.000035: softirq_exit: vec=1\n"
+	          "CPU:2 [LOST 1234 EVENTS]\n"
+	          "CPU:1 [LOST 9 EVENTS]\n"
 	          "              sh-20      [001] ....    11.000035: softirq_exit: vec=1\n"
 	          "              sh-20      [002] ....    12.000035: softirq_exit: vec=1\n"
 	          "sub: CPU:2 [7 EVENTS DROPPED]\n"
@@ -450,9 +452,10 @@ static void losses_are_of_their_cpu(void **state)
 	expect_eq(cpu->cpu, 2);
 	expect_eq(cpu->nr_losses, 2);
 	expect_eq(cpu->nr_lost, 1241);
-	expect_eq(l.info->cpus[0].nr_losses, 0);
-	expect_eq(l.recs[1]->kind, EV_LOST);
-	expect_eq(l.recs[1]->ts_ns, 12000035000);
+	expect_eq(l.info->cpus[0].nr_losses, 0); /* nothing was recorded there before */
+	expect_eq(l.info->valid_from_ns, 11000035000);
+	expect_eq(l.recs[2]->kind, EV_LOST);
+	expect_eq(l.recs[2]->ts_ns, 12000035000);
 	expect_eq(counted_damage(l.info, "text_lines_unreadable"), 0);
 }
 
@@ -626,6 +629,27 @@ static void perf_script_says_more_in_its_header(void **state)
 	assert_string_equal(l.info->producer_version, "6.1.192");
 }
 
+/* Tasks that have ended have no number in perf script; the waker is then the one that runs. */
+static void tasks_without_a_number_are_unknown(void **state)
+{
+	const struct ev_wake *wake;
+
+	(void)state;
+	load_text(
+		"             :-1    -1 [001] 25939.004674:       sched:sched_switch: prev_comm=n prev_pid=4428 prev_prio=120 prev_state=R+ ==> next_comm=n next_pid=4429 next_prio=120\n"
+		":-1 17029/-1    [001] 26100.997890: sched:sched_waking: comm=a pid=7 prio=120 target_cpu=001\n"
+		":-1 -1/-1    [001] 26100.997891: sched:sched_waking: comm=a pid=7 prio=120 target_cpu=001\n"
+		"            init-1       [001] ..... 26101.000000: sched_waking: comm=a pid=7 prio=120 target_cpu=001\n");
+	expect_eq(counted_events(l.info, "sched_switch"), 1);
+	expect_eq(l.nr, 4);
+	for (size_t i = 1; i < 3; i++) {
+		wake = rec_at(&l, i, EV_WAKING);
+		expect_eq(wake->waker_tid, 4429);
+	}
+	wake = rec_at(&l, 3, EV_WAKING);
+	expect_eq(wake->waker_tid, 1);
+}
+
 static void clocks_that_differ_are_unknown(void **state)
 {
 	(void)state;
@@ -758,6 +782,7 @@ int main(void)
 		TEST(other_text_is_refused),
 		TEST(systrace_is_html),
 		TEST(perf_script_says_more_in_its_header),
+		TEST(tasks_without_a_number_are_unknown),
 		TEST(clocks_that_differ_are_unknown),
 		TEST(callchains_are_samples),
 		TEST(hostile_lines_are_skipped),

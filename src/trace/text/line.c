@@ -295,9 +295,16 @@ static bool tgid_before(const char *begin, const char **end, uint32_t *out)
 static struct span known_name(struct span s)
 {
 	if (SPAN_BEGINS(s, "<...>") || SPAN_BEGINS(s, "<idle>") || SPAN_BEGINS(s, "<XXX>") ||
-	    (span_len(s) > 1 && *s.at == ':' && is_digit(s.at[1])))
+	    (span_len(s) > 1 && *s.at == ':' && (is_digit(s.at[1]) || s.at[1] == '-')))
 		s.end = s.at;
 	return s;
+}
+
+/* "-1", which perf prints for a task that has ended: nothing is known of it. */
+static bool is_numberless(struct span in, const char *end)
+{
+	return end - in.at > 3 && memcmp(end - 2, "-1", 2) == 0 &&
+	       (end[-3] == ' ' || end[-3] == '/') && end - 2 != in.at + COMM_WIDTH;
 }
 
 /* The task, which ends before end: "comm-12 ", "comm-12 (  12) ", "comm 12 ", "comm 12/13 ". */
@@ -312,9 +319,14 @@ static bool task_before(struct span in, const char *end, struct text_line *out)
 		return false;
 	while (end > in.at && end[-1] == ' ')
 		end--;
+	out->has_pid = !is_numberless(in, end);
 	if (!number_before(in.at, &end, &out->pid))
 		return false;
-	if (end - in.at > 1 && end[-1] == '-') {
+	if (!out->has_pid) {
+		out->pid = 0;
+		end--;
+	}
+	if (out->has_pid && end - in.at > 1 && end[-1] == '-') {
 		out->form = TEXT_COLUMNS;
 		end--;
 		if (end - in.at > COMM_WIDTH)
@@ -323,7 +335,9 @@ static bool task_before(struct span in, const char *end, struct text_line *out)
 		out->form = TEXT_PERF;
 		if (end > in.at && end[-1] == '/') {
 			end--;
-			if (!number_before(in.at, &end, &out->tgid))
+			if (is_numberless(in, end))
+				end -= 2;
+			else if (!number_before(in.at, &end, &out->tgid))
 				return false;
 		}
 		if (end > in.at && end[-1] != ' ')
@@ -382,6 +396,7 @@ static bool split_latency(const struct text_columns *c, struct span in, struct t
 	struct span s;
 
 	out->form = TEXT_LATENCY;
+	out->has_pid = true;
 	out->tgid = 0;
 	if (span_len(in) > COMM_WIDTH_LAT + 1 && in.at[COMM_WIDTH_LAT] == '-' &&
 	    is_digit(in.at[COMM_WIDTH_LAT + 1]))

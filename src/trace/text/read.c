@@ -105,11 +105,15 @@ static void loss_told(struct text_in *t, uint64_t cpu, uint64_t count)
 	t->has_lost = true;
 }
 
+/* What was overwritten before the first event of a CPU is not lost: there the recording begins later. */
 static void loss_take(struct text_in *t, struct ftrace_cpu *on, uint64_t ts_ns)
 {
 	if (on->cpu >= t->nr_lost || !t->lost[on->cpu])
 		return;
-	ftrace_cpus_lost(on, ts_ns, t->lost[on->cpu] - 1);
+	if (on->nr_events)
+		ftrace_cpus_lost(on, ts_ns, t->lost[on->cpu] - 1);
+	else
+		t->begins_cpu = true;
 	t->lost[on->cpu] = 0;
 }
 
@@ -134,7 +138,7 @@ static bool read_fields(const struct text_event *ev, const struct text_line *lin
 {
 	e->ts_ns = line->ts_ns;
 	e->pid = line->pid;
-	e->has_pid = true;
+	e->has_pid = line->has_pid;
 	e->flags = line->flags;
 	e->by = ABI_BY_NOT_RECORDED;
 	e->ours = 0;

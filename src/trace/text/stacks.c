@@ -27,7 +27,13 @@ struct node {
 
 struct frame {
 	uint32_t name, mapping; /* in texts */
+	uint64_t address;       /* where it has no name */
 	bool is_kernel, is_inlined;
+};
+
+struct frame_key {
+	uint64_t address;
+	uint32_t name, mapping_and_bits;
 };
 
 struct text_stacks {
@@ -64,7 +70,8 @@ struct text_stacks *text_stacks_new(struct reader *r)
 	s->r = r;
 	s->texts = intern_new(TEXTS_MAX, bytes);
 	s->events = intern_new(EVENTS_MAX, bytes);
-	if (!s->texts || !s->events || map_new(2 * sizeof(uint32_t), FRAMES_MAX, &s->frame_ids) ||
+	if (!s->texts || !s->events ||
+	    map_new(sizeof(struct frame_key), FRAMES_MAX, &s->frame_ids) ||
 	    map_new(2 * sizeof(uint32_t), NODES_MAX, &s->node_ids)) {
 		text_stacks_free(s);
 		return NULL;
@@ -171,15 +178,16 @@ static bool has_room(struct text_stacks *s, void *array, size_t nr, size_t *cap,
 /* The number of the frame, new or not; NONE where there is no room. */
 static uint32_t frame_of(struct text_stacks *s, const struct frame *f)
 {
-	const uint32_t key[2] = { f->name, f->mapping << 2 | (uint32_t)f->is_kernel << 1 |
-		                                   (uint32_t)f->is_inlined };
+	const struct frame_key key = { f->address, f->name,
+		                       f->mapping << 2 | (uint32_t)f->is_kernel << 1 |
+		                               (uint32_t)f->is_inlined };
 	uint32_t at;
 
-	if (map_find(s->frame_ids, key, &at))
+	if (map_find(s->frame_ids, &key, &at))
 		return at;
 	if (s->nr_frames == FRAMES_MAX ||
 	    !has_room(s, &s->frames, s->nr_frames, &s->cap_frames, sizeof(*s->frames)) ||
-	    map_insert(s->frame_ids, key, (uint32_t)s->nr_frames) < 0)
+	    map_insert(s->frame_ids, &key, (uint32_t)s->nr_frames) < 0)
 		return NONE;
 	s->frames[s->nr_frames] = *f;
 	return (uint32_t)s->nr_frames++;
@@ -209,6 +217,8 @@ bool text_stacks_frame(struct text_stacks *s, struct span in)
 	if (intern_add(s->texts, name.at, span_len(name), &f.name) < 0 ||
 	    intern_add(s->texts, mapping.at, span_len(mapping), &f.mapping) < 0)
 		f.name = f.mapping = 0;
+	if (!f.name)
+		f.address = address;
 	at = frame_of(s, &f);
 	if (at != NONE)
 		s->chain[s->nr_chain++] = at;
@@ -309,6 +319,7 @@ static void put_frames(struct text_stacks *s)
 			.name = text_of(s, s->texts, s->frames[i].name),
 			.mapping = text_of(s, s->texts, s->frames[i].mapping),
 			.file = "",
+			.rel_pc = s->frames[i].address,
 			.is_kernel = s->frames[i].is_kernel,
 			.is_inlined = s->frames[i].is_inlined,
 		};

@@ -72,6 +72,7 @@ struct text_line {
 	enum text_form form;
 	struct span comm; /* empty = unknown */
 	uint32_t pid;
+	bool has_pid;
 	uint32_t tgid; /* 0 = not given */
 	uint32_t cpu;
 	bool has_cpu;
