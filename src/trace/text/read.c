@@ -171,9 +171,11 @@ static int take_event(struct text_in *t, const struct text_line *line, struct sp
 	t->nr_taken++;
 	err = text_names_see(t->names, line);
 	ftrace_cpus_take(on, &e, ev->name);
-	if (!err && line->form == TEXT_PERF)
-		err = text_stacks_begin(t->stacks, line, ev->member);
-	return err;
+	if (err || line->form != TEXT_PERF)
+		return err;
+	/* Samples are of tasks, also of those that no record mentions. */
+	decoder_see_tid(on->dec, line->ts_ns, line->pid);
+	return text_stacks_begin(t->stacks, line, ev->member);
 }
 
 /* What is not an event; false if it is nothing that we know. */
