@@ -9,12 +9,6 @@
 /* Between these is text: <script class="trace-data" type="application/text"> */
 #define DATA_MARK "class=\"trace-data\""
 
-/* Without a CPU, only what perf alone would print: its events are many, but not any word. */
-static bool is_surely_event(const struct text_line *line, struct span in)
-{
-	return line->has_cpu || (line->event.at > in.at && line->event.at[-1] == ':');
-}
-
 bool text_is_trace(struct span in)
 {
 	struct text_columns columns = { .irq_flag = 2 };
@@ -36,7 +30,8 @@ bool text_is_trace(struct span in)
 		if (!nr_bad && SPAN_BEGINS(raw, HEAD))
 			return true;
 		if (text_line_split(&columns, raw, &event)) {
-			if (is_surely_event(&event, raw))
+			/* Without a CPU, only what no other program prints. */
+			if (event.has_cpu || event.has_system)
 				nr_good++;
 			else
 				nr_bad++;

@@ -10,6 +10,7 @@
 #define COMM_WIDTH_LAT 8
 #define EVENT_NAME_MAX 128U
 #define CPU_DIGITS_MAX 5
+#define MODIFIERS_MAX  3 /* "cycles:ppp" */
 
 bool span_number(struct span *s, uint64_t *out)
 {
@@ -170,23 +171,42 @@ static void take_flags(const struct text_columns *c, struct span *in, struct tex
 	in->at = at;
 }
 
+static bool is_name_byte(char c)
+{
+	switch (c) {
+	case '"':
+	case '\'':
+	case '(':
+	case ')':
+	case '{':
+	case '}':
+	case ';':
+	case '|':
+	case '\\':
+		return false;
+	default:
+		return (unsigned char)c > ' ';
+	}
+}
+
 static bool is_name(struct span s)
 {
 	if (s.at == s.end || span_len(s) > EVENT_NAME_MAX || is_digit(*s.at))
 		return false;
 	for (; s.at < s.end; s.at++)
-		if ((unsigned char)*s.at <= ' ' || strchr("\"'(){};|\\", *s.at))
+		if (!is_name_byte(*s.at))
 			return false;
 	return true;
 }
 
 /* Without the system, "sched:", but with what modifies it, "cycles:u". */
-static void drop_system(struct span *event)
+static void drop_system(struct text_line *out)
 {
-	const char *colon = memchr(event->at, ':', span_len(*event));
+	const char *colon = memchr(out->event.at, ':', span_len(out->event));
 
-	if (colon && event->end - colon > 4)
-		event->at = colon + 1;
+	out->has_system = colon && out->event.end - colon > MODIFIERS_MAX + 1;
+	if (out->has_system)
+		out->event.at = colon + 1;
 }
 
 static bool is_before_event(struct span in)
@@ -209,6 +229,7 @@ static bool take_event(struct span in, struct text_line *out)
 		span_skip_spaces(&in);
 	}
 	out->period = 1;
+	out->has_system = false;
 	if (out->form == TEXT_PERF && in.at < in.end && is_digit(*in.at) && is_before_event(in)) {
 		if (!span_number(&in, &out->period))
 			return false;
@@ -229,7 +250,7 @@ static bool take_event(struct span in, struct text_line *out)
 	else
 		return false;
 	if (out->form == TEXT_PERF)
-		drop_system(&out->event);
+		drop_system(out);
 	return is_name(out->event);
 }
 

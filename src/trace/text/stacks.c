@@ -119,7 +119,7 @@ int text_stacks_begin(struct text_stacks *s, const struct text_line *line, uint3
 	text_stacks_end(s);
 	if (s->err)
 		return s->err;
-	s->is_tracepoint = line->event.at[-1] == ':';
+	s->is_tracepoint = line->has_system;
 	if (intern_add(s->events, line->event.at, span_len(line->event), &event) < 0)
 		event = 0;
 	s->now = (struct trace_sample){ .ts_ns = line->ts_ns,

@@ -76,8 +76,9 @@ struct text_line {
 	uint32_t tgid; /* 0 = not given */
 	uint32_t cpu;
 	bool has_cpu;
-	bool is_count; /* its time is a number without a unit */
-	uint8_t flags; /* EV_FLAG_* */
+	bool has_system; /* perf printed one before the event: it is a tracepoint */
+	bool is_count;   /* its time is a number without a unit */
+	uint8_t flags;   /* EV_FLAG_* */
 	uint64_t ts_ns;
 	uint64_t period; /* of perf; 1 = not given */
 	struct span event, fields;
