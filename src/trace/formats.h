@@ -29,3 +29,6 @@ int perfetto_read(struct reader *r, const struct trace_bytes *in, const struct e
 bool text_is_format(const uint8_t *bytes, size_t len);
 int text_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
               struct diag *d);
+bool tracedat_is_format(const uint8_t *bytes, size_t len);
+int tracedat_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+                  struct diag *d);

@@ -11,6 +11,7 @@
 #include "trace/formats.h"
 #include "trace/inflate.h"
 #include "trace/perfetto/meta_in.h"
+#include "trace/tracedat/ring.h"
 
 #define MAX_PACKETS (1ULL << 30)
 #define MAX_RATIO   256U
@@ -40,6 +41,7 @@ static const struct trace_format formats[] = {
 	/* Before Perfetto's, which may begin with the byte that is an empty line here. */
 	{ "text of ftrace or perf script", text_is_format, text_read },
 	{ "a Perfetto trace", perfetto_is_format, perfetto_read },
+	{ "a file of trace-cmd", tracedat_is_format, tracedat_read },
 };
 
 const struct trace_format *trace_format_of(const uint8_t *bytes, size_t len)
@@ -58,8 +60,6 @@ int reader_not_a_trace(const struct trace_bytes *in, struct diag *d)
 	} others[] = {
 		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
 		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
-		{ "\027\010\104tracing", "a file of trace-cmd",
-		  "record with 'schedscope record' instead" },
 		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
 		{ "{", "JSON", "only the protobuf format is read" },
 		{ "[", "JSON", "only the protobuf format is read" },
@@ -71,6 +71,11 @@ int reader_not_a_trace(const struct trace_bytes *in, struct diag *d)
 			return diag_set(d, -EINVAL, others[i].hint,
 			                "'%s' is not a Perfetto trace but %s", in->name,
 			                others[i].what);
+	if (ring_is_raw(in->bytes, in->len))
+		return diag_set(
+			d, -EINVAL,
+			"give the file that 'trace-cmd restore -o trace.dat FILE.cpu*' makes of them",
+			"'%s' is the data of one CPU that an interrupted trace-cmd left", in->name);
 	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", in->name);
 }
 

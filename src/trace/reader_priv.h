@@ -76,6 +76,14 @@
 	X(TEXT_FIELDS, "text_events_unreadable")                                     \
 	X(TEXT_COUNT, "text_lines_without_time")                                     \
 	X(TEXT_NO_CPU, "text_lines_without_cpu")                                     \
+	X(SECTION_BAD, "sections_damaged")                                           \
+	X(OPTION_BAD, "options_damaged")                                             \
+	X(FORMAT_BAD, "event_descriptions_damaged")                                  \
+	X(CHUNK_BAD, "compressed_chunks_damaged")                                    \
+	X(PAGE_BAD, "ring_buffer_pages_damaged")                                     \
+	X(EVENT_SHORT, "events_shorter_than_described")                              \
+	X(EVENT_TWICE, "events_that_another_buffer_has_too")                         \
+	X(BUFFER_CLOCK, "buffers_of_another_clock")                                  \
 	X(BAD_CPU, "cpu_out_of_range")                                               \
 	X(OVER_CAP, "beyond_the_caps")
 

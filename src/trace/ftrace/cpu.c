@@ -1,5 +1,21 @@
 /* What an event shares with the others of its CPU: states, losses, counts. */
+#include <stdio.h>
+#include <string.h>
+
 #include "trace/ftrace/events.h"
+
+/* The numbers of states changed with Linux 4.8 and 4.14. Unknown kernels are taken for current ones. */
+uint32_t ftrace_state_dialect(const struct trace_info *info)
+{
+	unsigned int major, minor;
+
+	if (strcmp(info->sysname, "Linux") != 0 ||
+	    sscanf(info->release, "%3u.%3u", &major, &minor) != 2)
+		return 0;
+	if (major > 4 || (major == 4 && minor >= 14))
+		return 0;
+	return major == 4 && minor >= 8 ? 1 : 2;
+}
 
 /* Old kernels number some states differently. */
 static uint32_t old_state(uint32_t raw, uint32_t dialect)

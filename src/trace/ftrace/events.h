@@ -89,6 +89,8 @@ void ftrace_loss(struct ftrace_cpu *on, uint64_t ts_ns);
 /* Its counts into those of its decoder; once. */
 void ftrace_cpu_count(const struct ftrace_cpu *on);
 
+/* fixups.state_dialect of the kernel that a trace names. */
+uint32_t ftrace_state_dialect(const struct trace_info *info);
 /* prev_state as a current kernel reports it, whatever dialect it is in. */
 uint32_t ftrace_state(struct ftrace_cpu *on, uint64_t raw);
 

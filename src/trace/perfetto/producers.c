@@ -1,6 +1,6 @@
-#include <stdio.h>
 #include <string.h>
 
+#include "trace/ftrace/events.h"
 #include "trace/perfetto/meta_in.h"
 #include "trace/perfetto/schema.h"
 
@@ -38,19 +38,6 @@ static enum trace_producer find(const struct reader *r)
 	if (m->has_uid && (m->has_ftrace_source || m->has_ftrace_stats || m->has_service_event))
 		return TRACE_BY_PERFETTO;
 	return TRACE_BY_OTHER;
-}
-
-/* The numbers of states changed with Linux 4.8 and 4.14. Unknown kernels are taken for current ones. */
-static uint32_t state_dialect(const struct trace_info *info)
-{
-	unsigned int major, minor;
-
-	if (strcmp(info->sysname, "Linux") != 0 ||
-	    sscanf(info->release, "%3u.%3u", &major, &minor) != 2)
-		return 0;
-	if (major > 4 || (major == 4 && minor >= 14))
-		return 0;
-	return major == 4 && minor >= 8 ? 1 : 2;
 }
 
 static void fix_scxtop(struct reader *r)
@@ -95,7 +82,7 @@ void producer_find(struct reader *r)
 	if (info->producer == TRACE_BY_US)
 		info->filter = attr(r, "filter");
 	r->fix.hides_others = info->filter != NULL;
-	r->fix.state_dialect = state_dialect(info);
+	r->fix.state_dialect = ftrace_state_dialect(info);
 	r->fix.are_flags_partial = info->producer == TRACE_BY_US;
 	if (info->producer == TRACE_BY_SCXTOP)
 		fix_scxtop(r);
