@@ -105,6 +105,16 @@ static int read_tsc(struct dat *dat, struct dat_in in)
 	return 0;
 }
 
+static int read_count(struct dat *dat, struct dat_in in)
+{
+	uint32_t nr = dat_u32(&in);
+
+	if (in.is_bad || !nr || nr > READER_CPUS_MAX)
+		return -EBADMSG;
+	dat->r->info.nr_cpus_reported = nr;
+	return 0;
+}
+
 static int read_section(struct dat *dat, uint32_t id, struct dat_in in)
 {
 	dat->sections[id] = dat_u64(&in);
@@ -132,8 +142,7 @@ int dat_option(struct dat *dat, uint32_t id, struct dat_in body)
 		dat->r->info.producer_version = text_of(dat, in);
 		return 0;
 	case DAT_CPUCOUNT:
-		dat->r->info.nr_cpus_reported = dat_u32(&in);
-		return in.is_bad ? -EBADMSG : 0;
+		return read_count(dat, in);
 	case DAT_TIME_SHIFT:
 		return dat_clock_shifts(&dat->clock, dat->r, in);
 	case DAT_TSC2NSEC:
