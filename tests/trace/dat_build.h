@@ -89,13 +89,13 @@ static inline void dat_header_info(struct dat_build *b)
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"          \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-enum { DAT_WAKING = 301, DAT_WORK = 302, DAT_OTHER = 303, DAT_RAISE = 304 };
+enum { DAT_WAKING = 301, DAT_WORK = 302, DAT_OTHER = 303, DAT_RAISE = 304, DAT_PROBE = 305 };
 
 static inline void dat_formats(struct dat_build *b)
 {
 	dat_num(b, 1, 4);
 	dat_str(b, "sched");
-	dat_num(b, 4, 4);
+	dat_num(b, 5, 4);
 	dat_sized(b,
 	          "name: sched_waking\nID: 301\n" DAT_COMMON
 	          "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
@@ -113,6 +113,8 @@ static inline void dat_formats(struct dat_build *b)
 	          "name: softirq_raise\nID: 304\n" DAT_COMMON
 	          "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\nprint fmt: \"\"\n",
 	          8);
+	dat_sized(b, "name: sleep\nID: 305\n" DAT_COMMON "print fmt: \"\"\n",
+	          8); /* a name of ours */
 }
 
 #define DAT_KALLSYMS                                                                     \

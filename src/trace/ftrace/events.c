@@ -550,8 +550,8 @@ void ftrace_event_record(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 uint32_t ftrace_member(const char *name, size_t len)
 {
 	for (uint32_t i = 0; i < FTRACE_KNOWN; i++)
-		if (members[i].name && strncmp(members[i].name, name, len) == 0 &&
-		    !members[i].name[len])
+		if (members[i].name && strlen(members[i].name) == len &&
+		    memcmp(members[i].name, name, len) == 0)
 			return i;
 	return 0;
 }

@@ -195,6 +195,8 @@ int ftrace_formats_add(struct ftrace_formats *f, struct reader *r, const char *t
 	while (name.at < name.end && *name.at == ' ')
 		name.at++;
 	format.member = ftrace_member(name.at, (size_t)(name.end - name.at));
+	if (format.member >= FTRACE_OURS) /* a probe may have such a name */
+		format.member = 0;
 	if (intern_add(r->texts, name.at, (size_t)(name.end - name.at), &format.name) < 0)
 		format.name = 0;
 	while (in.at < in.end) {

@@ -186,7 +186,7 @@ uint32_t ftrace_field(uint32_t member, const char *name, size_t len)
 			nr = events[i].nr;
 		}
 	for (size_t i = 0; i < nr; i++)
-		if (strncmp(f[i].name, name, len) == 0 && !f[i].name[len])
+		if (strlen(f[i].name) == len && memcmp(f[i].name, name, len) == 0)
 			return f[i].nr;
 	return 0;
 }

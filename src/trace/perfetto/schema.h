@@ -223,6 +223,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_SCHED_MIGRATE_TASK = 491,
        FTRACE_KPROBE_EVENT = 542,
        /* Ours; other readers skip them. */
+       FTRACE_OURS = 1000, /* all from here on */
        FTRACE_THROTTLE = 1001,
        FTRACE_REFILL = 1002,
        FTRACE_STEAL = 1003,

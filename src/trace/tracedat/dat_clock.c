@@ -6,7 +6,6 @@
 #include "trace/perfetto/schema.h"
 #include "trace/reader_priv.h"
 
-#define TICK_NS      10000000ULL /* of "uptime": 1/USER_HZ, on all current architectures */
 #define INTERPOLATE  1U
 #define NUMBERS      3U /* of a shift: its time, offset, scaling */
 #define FRACTION_MAX 63
@@ -164,7 +163,5 @@ uint64_t dat_clock_ns(const struct dat_clock *c, uint32_t cpu, uint64_t raw)
 		raw = to_host(c, cpu, raw);
 	if (c->mult)
 		raw = (uint64_t)((unsigned __int128)raw * c->mult >> (c->shift & SHIFT_MAX));
-	else if (c->kind == DAT_CLOCK_TICKS)
-		raw *= TICK_NS;
 	return raw + c->offset_ns;
 }

@@ -1,8 +1,8 @@
 /*
  * trace/tracedat/dat_clock — times of a trace.dat file in nanoseconds.
  *
- * The kernel's trace clock decides what a raw time is: most count nanoseconds, "uptime" ticks of 10 ms, x86-tsc cycles, which the
- * file may say how to convert (mult and shift). A file of a guest has corrections to the host's clock, per CPU (TIME_SHIFT).
+ * The kernel's trace clock decides what a raw time is: most count nanoseconds, x86-tsc cycles, which the file may say how to
+ * convert (mult and shift); "counter" and "uptime" are no times that scheduling could be measured in. A file of a guest has corrections to the host's clock, per CPU (TIME_SHIFT).
  * To that a constant is added (OFFSET). The same arithmetic as trace-cmd report, but exact where that would overflow.
  */
 #pragma once
@@ -18,7 +18,7 @@ struct reader;
 
 enum dat_clock_kind {
 	DAT_CLOCK_NS,
-	DAT_CLOCK_TICKS,   /* uptime */
+	DAT_CLOCK_TICKS,   /* uptime: of 10 ms */
 	DAT_CLOCK_CYCLES,  /* of a CPU; a time only with mult */
 	DAT_CLOCK_COUNTER, /* no time at all */
 };

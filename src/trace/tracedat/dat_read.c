@@ -87,12 +87,17 @@ static int check_clock(const struct dat *dat, struct diag *d)
 {
 	const struct dat_clock *c = &dat->clock;
 
-	if (c->mult || c->kind == DAT_CLOCK_NS || c->kind == DAT_CLOCK_TICKS)
+	if (c->mult || c->kind == DAT_CLOCK_NS)
 		return 0;
 	if (c->kind == DAT_CLOCK_COUNTER)
 		return diag_set(
 			d, -EINVAL, "record with another clock: trace-cmd record -C mono",
 			"the clock of '%s' is 'counter', which numbers events and is not a time",
+			dat->in->name);
+	if (c->kind == DAT_CLOCK_TICKS)
+		return diag_set(
+			d, -EINVAL, "record with another clock: trace-cmd record -C mono",
+			"the clock of '%s' is 'uptime', whose ticks of 10 ms are too long for scheduling",
 			dat->in->name);
 	return diag_set(d, -EINVAL, "record with another clock: trace-cmd record -C mono",
 	                "times of '%s' are cycles ('%s'), and it does not say how long one is",

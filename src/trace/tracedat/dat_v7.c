@@ -44,10 +44,12 @@ static int section_open(struct dat *dat, uint64_t offset, uint32_t id, struct se
 	if (s->body.is_bad)
 		return -EBADMSG;
 	err = dat_unpack(dat, block, plain_bytes, &s->plain);
+	if (err)
+		return err;
 	s->body = (struct dat_in){ .at = s->plain.bytes,
 		                   .end = s->plain.bytes + s->plain.len,
 		                   .is_swapped = dat->all.is_swapped };
-	return err;
+	return 0;
 }
 
 static void section_done(struct dat *dat, struct section *s)
