@@ -103,6 +103,8 @@ struct dat_buffer *dat_buffer_add(struct dat *dat, const char *name);
 
 MUST_USE int dat_read_v6(struct dat *dat, struct dat_in in, struct diag *d);
 MUST_USE int dat_read_v7(struct dat *dat, struct dat_in in, struct diag *d);
+/* What a section holds, as it is in the file; empty if there is none. */
+struct dat_in dat_section_body(struct dat *dat, uint64_t offset);
 /* A place in the file; empty, and counted, where it is beyond the end. */
 struct dat_in dat_at(struct dat *dat, uint64_t offset);
 /* dat_unpack.c: a block that was so long, in place of what is in out. 0, -EBADMSG, -ENOMEM, -E2BIG. */
@@ -115,3 +117,6 @@ uint64_t dat_unpacked_max(uint64_t len);
 
 /* dat_pages.c: the events of all buffers, and the merge. 0 or the first error. */
 MUST_USE int dat_read_buffers(struct dat *dat, const struct ev_sink *sink);
+/* dat_text.c: the format of the text reads it, if there is one. 0 or the first error. */
+MUST_USE int dat_read_text(struct dat *dat, const struct dat_buffer *b, const struct ev_sink *sink,
+                           struct diag *d);

@@ -104,32 +104,35 @@ static int check_clock(const struct dat *dat, struct diag *d)
 	                dat->in->name, c->name);
 }
 
-static int check_text(const struct dat *dat, struct diag *d)
+/* The text of a file that has no events; NULL if it has some. */
+static const struct dat_buffer *only_text(const struct dat *dat)
 {
-	bool has_text = false, has_events = false;
+	const struct dat_buffer *text = NULL;
 
 	for (size_t i = 0; i < dat->nr_buffers; i++) {
-		has_text |= dat->buffers[i].is_text;
-		has_events |= !dat->buffers[i].is_text;
+		if (!dat->buffers[i].is_text)
+			return NULL;
+		text = text ? text : &dat->buffers[i];
 	}
-	if (!has_text || has_events)
-		return 0;
-	return diag_set(d, -EINVAL, "give its text instead: trace-cmd report FILE >trace.txt",
-	                "'%s' holds the text of a latency tracer instead of events", dat->in->name);
+	return text;
 }
 
 static int read_all(struct dat *dat, struct dat_in in, const struct ev_sink *sink, struct diag *d)
 {
 	struct trace_info *info = &dat->r->info;
+	const struct dat_buffer *text;
 	int err = read_start(dat, &in, d);
 	uint32_t number;
 
 	if (!err)
 		err = dat->version == 6 ? dat_read_v6(dat, in, d) : dat_read_v7(dat, in, d);
-	if (!err)
-		err = check_text(dat, d);
 	if (err)
 		return err;
+	info->producer_name = "trace-cmd";
+	dat->r->fix.state_dialect = ftrace_state_dialect(info);
+	text = only_text(dat);
+	if (text)
+		return dat_read_text(dat, text, sink, d);
 	choose_clock(dat);
 	err = check_clock(dat, d);
 	if (err)
@@ -137,8 +140,6 @@ static int read_all(struct dat *dat, struct dat_in in, const struct ev_sink *sin
 	number = dat_clock_number(&dat->clock);
 	if (number)
 		dat->r->clocks.trace = clocks_get(&dat->r->clocks, number, 0);
-	info->producer_name = "trace-cmd";
-	dat->r->fix.state_dialect = ftrace_state_dialect(info);
 	return dat_read_buffers(dat, sink);
 }
 

@@ -27,6 +27,15 @@ static bool section_head(struct dat *dat, uint64_t offset, struct section *s)
 	return !in.is_bad;
 }
 
+struct dat_in dat_section_body(struct dat *dat, uint64_t offset)
+{
+	struct section s;
+
+	if (!section_head(dat, offset, &s))
+		s.body = (struct dat_in){ .at = dat->all.end, .end = dat->all.end };
+	return s.body;
+}
+
 /* Whole, unpacked where it was compressed. 0, -EBADMSG, -ENOMEM, -E2BIG; to be freed in any case. */
 static int section_open(struct dat *dat, uint64_t offset, uint32_t id, struct section *s)
 {
