@@ -31,4 +31,6 @@ int text_read(struct reader *r, const struct trace_bytes *in, const struct ev_si
               struct diag *d);
 bool tracedat_is_format(const uint8_t *bytes, size_t len);
 int tracedat_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+bool perfdata_is_format(const uint8_t *bytes, size_t len);
+int perfdata_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
                   struct diag *d);

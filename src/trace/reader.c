@@ -42,6 +42,7 @@ static const struct trace_format formats[] = {
 	{ "text of ftrace or perf script", text_is_format, text_read },
 	{ "a Perfetto trace", perfetto_is_format, perfetto_read },
 	{ "a file of trace-cmd", tracedat_is_format, tracedat_read },
+	{ "a file of perf record", perfdata_is_format, perfdata_read },
 };
 
 const struct trace_format *trace_format_of(const uint8_t *bytes, size_t len)
@@ -60,6 +61,8 @@ int reader_not_a_trace(const struct trace_bytes *in, struct diag *d)
 	} others[] = {
 		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
 		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
+		{ "\027\010\104tracing", "a file of trace-cmd",
+		  "record with 'schedscope record' instead" },
 		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
 		{ "{", "JSON", "only the protobuf format is read" },
 		{ "[", "JSON", "only the protobuf format is read" },

@@ -84,6 +84,10 @@
 	X(EVENT_SHORT, "events_shorter_than_described")                              \
 	X(EVENT_TWICE, "events_that_another_buffer_has_too")                         \
 	X(BUFFER_CLOCK, "buffers_of_another_clock")                                  \
+	X(PERF_BAD, "perf_records_damaged")                                          \
+	X(PERF_UNKNOWN, "perf_records_unknown")                                      \
+	X(PERF_AUX, "perf_auxtrace_skipped")                                         \
+	X(PERF_THROTTLED, "perf_samples_throttled")                                  \
 	X(BAD_CPU, "cpu_out_of_range")                                               \
 	X(OVER_CAP, "beyond_the_caps")
 
@@ -227,6 +231,8 @@ void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
 
+/* How this kernel numbers the states of tasks, see struct fixups. producers.c */
+uint32_t reader_state_dialect(const struct trace_info *info);
 /* The counts of all threads into lists of the info. info.c; 0 or -ENOMEM */
 MUST_USE int info_finish(struct reader *r);
 /* A text with the lifetime of the info; "" without memory. */

@@ -112,6 +112,19 @@ int clocks_snapshot(struct clocks *c, const uint8_t *body, size_t len, uint32_t 
 	return err;
 }
 
+int clocks_pair(struct clocks *c, uint32_t a, uint64_t a_ns, uint32_t b, uint64_t b_ns)
+{
+	int err;
+
+	if (a >= c->nr || b >= c->nr)
+		return 0;
+	err = add_reading(c, a, &(struct clock){ .unit_ns = 1, .last_ns = a_ns });
+	if (!err)
+		err = add_reading(c, b, &(struct clock){ .unit_ns = 1, .last_ns = b_ns });
+	c->nr_snapshots++;
+	return err;
+}
+
 uint64_t clocks_take(struct clocks *c, uint32_t clock, uint64_t value)
 {
 	struct clock *k;

@@ -61,6 +61,8 @@ uint32_t clocks_get(struct clocks *c, uint32_t id, uint32_t seq);
 /* A body of ClockSnapshot; 0 or -ENOMEM. False in *is_good if it is damaged. */
 MUST_USE int clocks_snapshot(struct clocks *c, const uint8_t *body, size_t len, uint32_t seq,
                              bool *is_good);
+/* Two clocks at one moment, by their indices; 0 or -ENOMEM. */
+MUST_USE int clocks_pair(struct clocks *c, uint32_t a, uint64_t a_ns, uint32_t b, uint64_t b_ns);
 /* What a packet's timestamp means on its clock: units and increments applied. In file order. */
 uint64_t clocks_take(struct clocks *c, uint32_t clock, uint64_t value);
 /* No more snapshots: finds the trace's clock and the ways to it. 0 or -ENOMEM. */

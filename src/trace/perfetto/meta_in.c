@@ -170,11 +170,11 @@ static int read_cpu_info(struct reader *r, struct pb_in in)
 	return err;
 }
 
-static int add_enabled(struct reader *r, const struct pb_field *f)
+int meta_enabled(struct reader *r, const char *name, size_t len)
 {
 	struct reader_meta *m = r->meta;
 	uint32_t id, seen;
-	int err = intern_add(r->texts, (const char *)f->bytes, f->value, &id);
+	int err = intern_add(r->texts, name, len, &id);
 
 	if (err == -ENOMEM)
 		return err;
@@ -184,7 +184,7 @@ static int add_enabled(struct reader *r, const struct pb_field *f)
 		return 0;
 	if (GROW(m->enabled, m->cap_enabled, m->nr_enabled))
 		return -ENOMEM;
-	m->enabled[m->nr_enabled++] = info_text(r, f->bytes, f->value);
+	m->enabled[m->nr_enabled++] = info_text(r, name, len);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ static int read_ftrace_config(struct reader *r, struct pb_in in)
 	r->meta->has_ftrace_source = true;
 	while (!err && pb_next(&in, &f))
 		if (f.nr == FTRACE_CONFIG_EVENTS && f.type == PB_BYTES)
-			err = add_enabled(r, &f);
+			err = meta_enabled(r, (const char *)f.bytes, f.value);
 	return err;
 }
 

@@ -41,5 +41,7 @@ struct trace_cpu_info *meta_cpu(struct reader *r, uint32_t cpu);
 MUST_USE int meta_track(struct reader *r, struct pb_in body, struct name_when when);
 /* {"cpu_to_llc": {"0": 0, ...}, ...} or {"cpus": {"0": {"llc": 0, ...}, ...}}; nothing where it is neither. */
 void meta_topology(struct reader *r, const void *json, size_t len);
+/* An event of the kernel that was asked for: "sched/sched_switch". 0 or -ENOMEM. */
+MUST_USE int meta_enabled(struct reader *r, const char *name, size_t len);
 /* Lists into the info, sorted. 0 or -ENOMEM. */
 MUST_USE int meta_finish(struct reader *r);

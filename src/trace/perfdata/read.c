@@ -1,0 +1,71 @@
+/* Reads the files of perf record: perf.data, and what it writes into a pipe. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/formats.h"
+#include "trace/perfdata/perfdata.h"
+
+#define MAGIC_BYTES 8U
+
+bool perfdata_is_format(const uint8_t *bytes, size_t len)
+{
+	return len >= MAGIC_BYTES && (memcmp(bytes, "PERFILE2", MAGIC_BYTES) == 0 ||
+	                              memcmp(bytes, "2ELIFREP", MAGIC_BYTES) == 0);
+}
+
+static void done(struct perfdata *d)
+{
+	pd_unpack_done(d);
+	ftrace_cpus_done(&d->cpus);
+	ftrace_formats_done(&d->formats);
+	pd_stacks_free(d->stacks);
+	map_free(d->ids);
+	map_free(d->task_ids);
+	map_free(d->cgroup_ids);
+	map_free(d->cgroups_told);
+	free(d->attrs);
+	free(d->tasks);
+	free(d->exiting);
+	free(d->symbols.all);
+	free(d);
+}
+
+static int read_all(struct perfdata *d, const struct trace_bytes *in, const struct ev_sink *sink,
+                    struct diag *diag)
+{
+	struct pd_in records;
+	int err = pd_stacks_new(d);
+
+	if (!err)
+		err = pd_header(d, in, &records, diag);
+	if (!err)
+		err = pd_symbols_sort(d);
+	if (err)
+		return err;
+	pd_attrs_link(d);
+	pd_features_link(d);
+	pd_records(d, records);
+	pd_unpack_done(d);
+	d->r->info.nr_packets = d->nr_records;
+	if (d->err)
+		return d->err;
+	err = clocks_link(&d->r->clocks);
+	if (!err)
+		err = ftrace_cpus_merge(&d->cpus, sink);
+	return err ? err : pd_stacks_finish(d);
+}
+
+int perfdata_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+                  struct diag *diag)
+{
+	struct perfdata *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	d->r = r;
+	d->cpus = (struct ftrace_cpus){ .r = r, .find_symbol = pd_find_symbol, .find_ctx = d };
+	err = read_all(d, in, sink, diag);
+	done(d);
+	return err;
+}
