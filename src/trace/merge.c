@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "trace/ftrace/events.h"
 #include "trace/merge_priv.h"
 #include "trace/perfetto/meta_in.h"
 
@@ -333,7 +334,7 @@ static int take_switch(struct merge *m, struct ev_switch *rec)
 		rec->hdr.flags |= (uint8_t)((rec->prev_tid ? 0 : EV_FLAG_OTHER_PREV) |
 		                            (rec->next_tid ? 0 : EV_FLAG_OTHER_NEXT));
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
-	return err;
+	return err || !m->has_calls ? err : merge_sleep(m, rec);
 }
 
 void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
@@ -425,6 +426,8 @@ static int take(struct merge *m, struct ev_hdr *rec)
 		break;
 	case IN_NAME:
 		return merge_name(m, (const struct in_name *)rec);
+	case IN_CALL:
+		return m->has_calls ? merge_call(m, (const struct in_call *)rec) : 0;
 	default:
 		if (rec->kind >= IN_TRACK)
 			return tracks_resolve(m, m->r, rec);
@@ -515,6 +518,8 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	m->r = r;
 	m->sink = sink;
 	m->nr_texts = 1; /* 0 is no text */
+	/* Without the ends a task could be in any call, or in none. */
+	m->has_calls = r->tally.ftrace[FTRACE_SYS_ENTER] && r->tally.ftrace[FTRACE_SYS_EXIT];
 	if (map_new(sizeof(uint32_t), TASKS_CAP, &m->task_ids) == 0 &&
 	    map_new(sizeof(uint32_t), TASKS_CAP, &m->text_ids) == 0 &&
 	    map_new(sizeof(uint32_t), TASKS_CAP, &m->probe_ids) == 0)

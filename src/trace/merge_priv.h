@@ -41,6 +41,9 @@ struct merge_task {
 	bool is_reported;
 	bool is_fresh; /* only its fork has been seen */
 	bool is_kthread;
+	uint16_t call;    /* ABI_CALL_NONE, OTHER for any, or UNKNOWN */
+	uint16_t call_nr; /* of the machine */
+	uint64_t call_args[2];
 	char comm[EV_COMM_LEN];
 };
 
@@ -55,6 +58,7 @@ struct merge {
 	struct heap_entry *heap;
 	size_t nr_heap;
 	uint64_t last_ns; /* pushed */
+	bool has_calls;   /* beginnings and ends of system calls */
 	struct merge_cpu cpus[READER_CPUS_MAX];
 	struct map *task_ids;
 	struct merge_task *tasks;
@@ -68,5 +72,8 @@ struct merge {
 MUST_USE int merge_name(struct merge *m, const struct in_name *rec);
 /* Makes sure that the sink has heard of a task. */
 MUST_USE int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns);
+/* A system call of a task; and, where a task goes to sleep, the call in which it does, before that switch. */
+MUST_USE int merge_call(struct merge *m, const struct in_call *rec);
+MUST_USE int merge_sleep(struct merge *m, const struct ev_switch *rec);
 /* Fills in what a record of a task's life lacks; *is_wanted = false if it says nothing new. */
 MUST_USE int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted);

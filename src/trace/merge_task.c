@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "trace/ftrace/events.h"
 #include "trace/merge_priv.h"
 
 #define FORK_PAIR_NS \
@@ -110,6 +111,18 @@ static void guess_tgid(struct merge *m, struct ev_fork *rec)
 	rec->tgid = named && named->tgid ? named->tgid : rec->tid;
 }
 
+/* A new task has its parent's name. */
+static void inherit_comm(struct merge *m, struct ev_fork *rec)
+{
+	struct merge_task *parent = rec->parent_tid ? get(m, rec->parent_tid) : NULL;
+
+	if (!parent || has_comm(rec->comm))
+		return;
+	if (!has_comm(parent->comm))
+		describe(m, parent, rec->hdr.ts_ns);
+	memcpy(rec->comm, parent->comm, sizeof(rec->comm));
+}
+
 static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
 {
 	struct merge_task *t = get(m, rec->tid);
@@ -129,6 +142,7 @@ static int forked(struct merge *m, struct ev_fork *rec, bool *is_wanted)
 		guess_tgid(m, rec);
 	else if (!rec->tgid)
 		rec->tgid = rec->parent_tgid;
+	inherit_comm(m, rec);
 	t = get(m, rec->tid); /* others may have moved it */
 	if (!t)
 		return -ENOMEM;
@@ -188,6 +202,9 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 	case EV_RENAME:
 		if (!rename->tgid)
 			rename->tgid = tgid_of(m, rename->tid, rec->ts_ns);
+		t = rename->tid ? get(m, rename->tid) : NULL;
+		if (t && !has_comm(rename->old_comm))
+			memcpy(rename->old_comm, t->comm, sizeof(rename->old_comm));
 		return renamed(m, rename->tid, rename->comm);
 	case EV_EXIT:
 		if (!exit->tgid)
@@ -203,4 +220,39 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 		*t = (struct merge_task){ .tid = t->tid, .born_ns = rec->ts_ns };
 		return 0;
 	}
+}
+
+int merge_call(struct merge *m, const struct in_call *rec)
+{
+	struct merge_task *t = get(m, rec->tid);
+
+	if (!t)
+		return -ENOMEM;
+	t->call = rec->is_end ? ABI_CALL_NONE : ABI_CALL_OTHER;
+	t->call_nr = (uint16_t)(rec->nr < UINT16_MAX ? rec->nr : UINT16_MAX);
+	memcpy(t->call_args, rec->args, sizeof(t->call_args));
+	return 0;
+}
+
+int merge_sleep(struct merge *m, const struct ev_switch *rec)
+{
+	const struct merge_task *t = rec->prev_tid && rec->prev_state & (EV_STATE_S | EV_STATE_D)
+	                                     ? get(m, rec->prev_tid)
+	                                     : NULL;
+	struct ev_sleep out = { .hdr = { .size = sizeof(out),
+		                         .kind = EV_SLEEP,
+		                         .cpu = rec->hdr.cpu,
+		                         .ts_ns = rec->hdr.ts_ns } };
+
+	if (!t || t->call == ABI_CALL_UNKNOWN)
+		return 0;
+	out.tid = rec->prev_tid;
+	out.call = t->call;
+	if (t->call == ABI_CALL_OTHER) {
+		if (!ftrace_call_of(&m->r->info, t->call_nr, &out.call))
+			return 0;
+		out.nr = out.call == ABI_CALL_OTHER ? t->call_nr : 0;
+		memcpy(out.args, t->call_args, sizeof(out.args));
+	}
+	return merge_push(m, &out.hdr);
 }

@@ -170,6 +170,7 @@ struct reader {
 enum {
 	IN_FIRST = 128,
 	IN_NAME = 128,  /* struct in_name */
+	IN_CALL = 129,  /* struct in_call */
 	IN_TRACK = 160, /* struct in_first of tracks_in.h */
 };
 
@@ -187,6 +188,15 @@ struct in_name {
 	__u32 tid;
 	__u32 pad_;
 	char comm[EV_COMM_LEN];
+};
+
+/* A task begins or ends a system call. */
+struct in_call {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 is_end;
+	__u64 nr; /* as the machine counts that was recorded */
+	__u64 args[2];
 };
 
 /* Of one worker. */

@@ -62,6 +62,12 @@ void ftrace_cgroup_info(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 /* own.c */
 void ftrace_policy(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 void ftrace_lock(struct ftrace_cpu *on, const struct ftrace_event_in *e);
+/* calls.c: system calls. Their fields have numbers of our own, but for the first. */
+enum { CALL_ID = 1, CALL_ARG0 = 20, CALL_ARG1 = 21 };
+enum { FTRACE_SYS_ENTER = 329, FTRACE_SYS_EXIT = 330 }; /* members */
+void ftrace_on_call(struct ftrace_cpu *on, const struct ftrace_event_in *e);
+/* The call of a number on that machine; false if the machine is not known to us. */
+bool ftrace_call_of(const struct trace_info *info, uint64_t nr, uint16_t *out);
 /* Those that only our recorder writes. */
 void ftrace_on_throttle(struct ftrace_cpu *on, const struct ftrace_event_in *e);
 void ftrace_on_refill(struct ftrace_cpu *on, const struct ftrace_event_in *e);

@@ -144,12 +144,30 @@ static bool is_usable(const struct format_field *f)
 	return f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
 }
 
+/* "unsigned long args[6]": the first two of them. */
+static void take_arguments(struct ftrace_format *format, struct format_field field)
+{
+	field.size = 8;
+	field.kind = FORMAT_NUMBER;
+	for (uint8_t nr = CALL_ARG0; nr <= CALL_ARG1 && format->nr_fields < FORMAT_FIELDS; nr++) {
+		field.nr = nr;
+		format->fields[format->nr_fields++] = field;
+		field.offset = (uint16_t)(field.offset + field.size);
+	}
+}
+
 static void take_field(struct ftrace_format *format, const struct field_line *line)
 {
 	uint32_t nr = ftrace_field(format->member, line->name.at,
 	                           (size_t)(line->name.end - line->name.at));
 	uint32_t end = (uint32_t)line->field.offset + line->field.size;
 
+	if (nr == CALL_ARG0 && format->member == FTRACE_SYS_ENTER && line->field.size == 6 * 8 &&
+	    end <= UINT16_MAX) {
+		take_arguments(format, line->field);
+		format->size = end > format->size ? end : format->size;
+		return;
+	}
 	if (!is_usable(&line->field))
 		return;
 	if (is_named(line, "common_pid")) {

@@ -125,6 +125,9 @@ static const struct field_name suspend_fields[] = {
 	{ SUSPEND_START, "start" },
 };
 
+/* Arguments are an array, see format.c. */
+static const struct field_name call_fields[] = { { CALL_ID, "id" }, { CALL_ARG0, "args" } };
+
 #define EVENT(member, fields)                                \
 	{                                                    \
 		FTRACE_##member, fields, (uint8_t)NR(fields) \
@@ -173,6 +176,8 @@ static const struct {
 	EVENT(EXT4_SYNC_FILE_ENTER, fsync_fields),
 	EVENT(EXT4_SYNC_FILE_EXIT, fsync_fields),
 	EVENT(SUSPEND_RESUME, suspend_fields),
+	EVENT(SYS_ENTER, call_fields),
+	EVENT(SYS_EXIT, call_fields),
 };
 
 uint32_t ftrace_field(uint32_t member, const char *name, size_t len)

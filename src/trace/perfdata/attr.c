@@ -2,6 +2,7 @@
 #include "trace/perfdata/perfdata.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/grow.h"
 
@@ -225,6 +226,20 @@ static const char *default_name(const struct pd_attr *a)
 	return "";
 }
 
+static void name_it(struct perfdata *d, struct pd_attr *a)
+{
+	const char *name = default_name(a);
+	char text[48];
+
+	if (!*name) {
+		(void)snprintf(text, sizeof(text), "%s %llu",
+		               a->type == PD_TYPE_TRACEPOINT ? "tracepoint" : "event",
+		               (unsigned long long)a->config);
+		name = text;
+	}
+	pd_attr_name(d, a, name, strlen(name));
+}
+
 static bool is_of_cpu(const char *name, size_t len)
 {
 	static const char *const clocks[] = { "cpu-clock", "task-clock", "cycles", "cpu-cycles",
@@ -282,7 +297,7 @@ void pd_attrs_link(struct perfdata *d)
 
 		link_format(d, a);
 		if (!a->name)
-			pd_attr_name(d, a, default_name(a), strlen(default_name(a)));
+			name_it(d, a);
 		a->kind = kind_of(d, a);
 		if (a->kind == TRACE_SAMPLE_CPU && !d->r->info.sampling_frequency && a->is_freq)
 			d->r->info.sampling_frequency = a->period;

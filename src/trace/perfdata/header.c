@@ -95,8 +95,9 @@ static struct pd_in find_data(struct perfdata *d, const struct trace_bytes *in)
 	if (is_whole && pd_left(&data))
 		read_features(d, in, (uint64_t)(data.end - (const uint8_t *)in->bytes));
 	else
-		d->r->info.incomplete = is_whole ? "perf ended before it had finished the file"
-		                                 : "the end of the file is missing";
+		d->r->info.incomplete =
+			is_whole ? "perf ended before it had written the descriptions of its events"
+				 : "the end of the file is missing";
 	if (!pd_left(&data))
 		data.end = end;
 	return data;

@@ -1,6 +1,8 @@
 /*
  * Tasks: their names, processes, cgroups, beginnings and ends. Where the file has the kernel's events for these, the records of
  * perf only describe.
+ *
+ * A file is in order per CPU only: the name that a task has by then, or inherits, is left to the merge.
  */
 #include "trace/perfdata/perfdata.h"
 
@@ -78,8 +80,7 @@ static void add_exec(struct perfdata *d, const struct pd_when *when, const struc
 	memcpy(rec->comm, t->comm, sizeof(rec->comm));
 }
 
-static void add_rename(struct perfdata *d, const struct pd_when *when, const struct pd_task *t,
-                       const char old[EV_COMM_LEN])
+static void add_rename(struct perfdata *d, const struct pd_when *when, const struct pd_task *t)
 {
 	struct ftrace_cpu *on = cpu_of(d, when);
 	struct ev_rename *rec;
@@ -90,7 +91,7 @@ static void add_rename(struct perfdata *d, const struct pd_when *when, const str
 	rec = rec_add(on->dec->out, EV_RENAME, sizeof(*rec), on->cpu, when->ts_ns);
 	rec->tid = t->tid;
 	rec->tgid = t->tgid;
-	memcpy(rec->old_comm, old, sizeof(rec->old_comm));
+	memset(rec->old_comm, 0, sizeof(rec->old_comm));
 	memcpy(rec->comm, t->comm, sizeof(rec->comm));
 }
 
@@ -99,7 +100,6 @@ void pd_comm(struct perfdata *d, const struct pd_record *rec)
 	uint32_t end, pid, tid;
 	struct pd_when when = pd_when_of(d, rec, &end);
 	const char *comm = (const char *)rec->bytes + 16;
-	char old[EV_COMM_LEN];
 	struct pd_task *t;
 
 	if (end < 17) {
@@ -111,7 +111,6 @@ void pd_comm(struct perfdata *d, const struct pd_record *rec)
 	t = tid && tid <= INT32_MAX && pid <= INT32_MAX ? get(d, tid) : NULL;
 	if (!t)
 		return;
-	memcpy(old, t->comm, sizeof(old));
 	t->tgid = pid;
 	names_comm(t->comm, comm, strnlen(comm, end - 16));
 	describe(d, t, when.ts_ns);
@@ -119,7 +118,7 @@ void pd_comm(struct perfdata *d, const struct pd_record *rec)
 		return;
 	if (!(rec->misc & MISC_COMM_EXEC)) {
 		if (!pd_has_member(d, FTRACE_TASK_RENAME))
-			add_rename(d, &when, t, old);
+			add_rename(d, &when, t);
 		return;
 	}
 	pd_stacks_exec(d, when.ts_ns, pid);
@@ -150,7 +149,7 @@ static bool read_family(struct perfdata *d, const struct pd_record *rec, struct 
 	return out->tid && out->tid <= INT32_MAX && out->pid <= INT32_MAX;
 }
 
-static void add_fork(struct perfdata *d, const struct family *f, const struct pd_task *t)
+static void add_fork(struct perfdata *d, const struct family *f)
 {
 	struct ftrace_cpu *on = cpu_of(d, &f->when);
 	struct ev_fork *rec;
@@ -163,7 +162,7 @@ static void add_fork(struct perfdata *d, const struct family *f, const struct pd
 	rec->parent_tgid = tid_of(f->ppid);
 	rec->tid = f->tid;
 	rec->tgid = f->pid;
-	memcpy(rec->comm, t->comm, sizeof(rec->comm));
+	memset(rec->comm, 0, sizeof(rec->comm));
 }
 
 /* A new task has its parent's name. The process of a thread is known here, and not from sched_process_fork. */
@@ -189,7 +188,7 @@ void pd_fork(struct perfdata *d, const struct pd_record *rec)
 	if (f.pid != f.ppid && f.when.ts_ns)
 		pd_stacks_fork(d, f.when.ts_ns, f.ppid, f.pid);
 	if (f.when.ts_ns && !pd_has_member(d, FTRACE_TASK_NEWTASK))
-		add_fork(d, &f, t);
+		add_fork(d, &f);
 }
 
 void pd_exit(struct perfdata *d, const struct pd_record *rec)
@@ -197,14 +196,12 @@ void pd_exit(struct perfdata *d, const struct pd_record *rec)
 	struct ftrace_cpu *on;
 	struct ev_exit *out;
 	struct family f;
-	struct pd_task *t;
 
 	if (!read_family(d, rec, &f) || !f.when.ts_ns)
 		return;
 	pd_switch_exits(d, f.when.cpu, f.tid);
 	on = pd_has_member(d, FTRACE_SCHED_PROCESS_EXIT) ? NULL : cpu_of(d, &f.when);
-	t = on ? get(d, f.tid) : NULL;
-	if (!t)
+	if (!on)
 		return;
 	decoder_see_tid(on->dec, f.when.ts_ns, f.tid);
 	out = rec_add(on->dec->out, EV_EXIT, sizeof(*out), on->cpu, f.when.ts_ns);
@@ -212,7 +209,7 @@ void pd_exit(struct perfdata *d, const struct pd_record *rec)
 	out->tgid = f.pid;
 	out->prio = 0;
 	memset(out->pad_, 0, sizeof(out->pad_));
-	memcpy(out->comm, t->comm, sizeof(out->comm));
+	memset(out->comm, 0, sizeof(out->comm));
 }
 
 void pd_cgroup_path(struct perfdata *d, const struct pd_record *rec)

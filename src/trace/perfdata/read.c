@@ -49,7 +49,8 @@ static int read_all(struct perfdata *d, const struct trace_bytes *in, const stru
 	d->r->info.nr_packets = d->nr_records;
 	if (d->err)
 		return d->err;
-	err = clocks_link(&d->r->clocks);
+	err = d->r->clocks.nr ? clocks_link(&d->r->clocks)
+	                      : 0; /* else it is one that perf does not name */
 	if (!err)
 		err = ftrace_cpus_merge(&d->cpus, sink);
 	return err ? err : pd_stacks_finish(d);

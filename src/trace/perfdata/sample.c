@@ -127,6 +127,7 @@ static void count_without_cpu(struct perfdata *d, const struct pd_attr *a, const
 
 static void take_event(struct perfdata *d, const struct pd_attr *a, const struct sample *s)
 {
+	uint32_t name = a->name;
 	struct ftrace_event_in e;
 	struct ftrace_cpu *on;
 
@@ -146,13 +147,14 @@ static void take_event(struct perfdata *d, const struct pd_attr *a, const struct
 			pd_damage(d, DAMAGE_PERF_BAD);
 			return;
 		}
+		name = format->name;
 	} else {
 		e.member = 0;
 		if (s->tid <= INT32_MAX)
 			decoder_see_tid(on->dec, s->ts_ns, s->tid);
 	}
 	e.ts_ns = s->ts_ns;
-	ftrace_cpus_take(on, &e, a->name);
+	ftrace_cpus_take(on, &e, name);
 }
 
 /* Time that a sample stands for, as far as it is known; events of the kernel are one each. */
