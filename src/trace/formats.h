@@ -21,16 +21,18 @@ const struct trace_format *trace_format_of(const uint8_t *bytes, size_t len);
 /* Says what the bytes are instead, and what to do then: -EINVAL. */
 int reader_not_a_trace(const struct trace_bytes *in, struct diag *d);
 
+/* perfetto/read.c, perfdata/read.c, tracedat/dat_read.c */
 bool perfetto_is_format(const uint8_t *bytes, size_t len);
 int perfetto_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
                   struct diag *d);
-
-/* Text of ftrace (trace, trace_pipe, systrace's HTML), of trace-cmd report and of perf script. */
-bool text_is_format(const uint8_t *bytes, size_t len);
-int text_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
-              struct diag *d);
-bool tracedat_is_format(const uint8_t *bytes, size_t len);
-int tracedat_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
 bool perfdata_is_format(const uint8_t *bytes, size_t len);
 int perfdata_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
                   struct diag *d);
+bool tracedat_is_format(const uint8_t *bytes, size_t len);
+int tracedat_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+                  struct diag *d);
+
+/* text/read.c: text of ftrace (trace, trace_pipe, systrace's HTML), of trace-cmd report and of perf script. */
+bool text_is_format(const uint8_t *bytes, size_t len);
+int text_read(struct reader *r, const struct trace_bytes *in, const struct ev_sink *sink,
+              struct diag *d);

@@ -60,26 +60,23 @@ int reader_not_a_trace(const struct trace_bytes *in, struct diag *d)
 		const char *magic, *what, *hint;
 	} others[] = {
 		{ "PK\003\004", "a zip archive", "unpack it, then give the trace inside" },
-		{ "PERFILE2", "a file of perf record", "record with 'schedscope record' instead" },
-		{ "\027\010\104tracing", "a file of trace-cmd",
-		  "record with 'schedscope record' instead" },
 		{ "WPROF", "wprof's own data file", "make a trace of it with 'wprof -R -T FILE'" },
-		{ "{", "JSON", "only the protobuf format is read" },
-		{ "[", "JSON", "only the protobuf format is read" },
+		{ "{", "JSON", "of Perfetto only the protobuf format is read" },
+		{ "[", "JSON", "of Perfetto only the protobuf format is read" },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (in->len >= strlen(others[i].magic) &&
 		    memcmp(in->bytes, others[i].magic, strlen(others[i].magic)) == 0)
-			return diag_set(d, -EINVAL, others[i].hint,
-			                "'%s' is not a Perfetto trace but %s", in->name,
-			                others[i].what);
+			return diag_set(d, -EINVAL, others[i].hint, "'%s' is %s, not a trace",
+			                in->name, others[i].what);
 	if (ring_is_raw(in->bytes, in->len))
 		return diag_set(
 			d, -EINVAL,
 			"give the file that 'trace-cmd restore -o trace.dat FILE.cpu*' makes of them",
 			"'%s' is the data of one CPU that an interrupted trace-cmd left", in->name);
-	return diag_set(d, -EINVAL, NULL, "'%s' is not a Perfetto trace", in->name);
+	return diag_set(d, -EINVAL, "Perfetto traces, perf.data, trace.dat and their text are read",
+	                "'%s' is not a trace", in->name);
 }
 
 static size_t at_most(size_t bytes, const struct budget *budget)

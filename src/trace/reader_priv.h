@@ -241,8 +241,6 @@ void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid);
 /* To the sink; rec is changed on its way (flags, texts). Times before the last one are moved to it. */
 MUST_USE int merge_push(struct merge *m, struct ev_hdr *rec);
 
-/* How this kernel numbers the states of tasks, see struct fixups. producers.c */
-uint32_t reader_state_dialect(const struct trace_info *info);
 /* The counts of all threads into lists of the info. info.c; 0 or -ENOMEM */
 MUST_USE int info_finish(struct reader *r);
 /* A text with the lifetime of the info; "" without memory. */

@@ -106,6 +106,8 @@ def applicable():
     return [name for name in as_json("analyze", FILE, "--json")["applicable_analyses"] if name not in SINGLE]
 
 
+READ = "Perfetto traces, perf.data, trace.dat and their text are read"
+
 @case
 def the_summary_is_one_screen():
     text = succeed("analyze", FILE)
@@ -377,7 +379,7 @@ def an_export_has_everything():
 def an_export_that_fails_leaves_the_old_file():
     old = file("old.json", b"old")
     expect_refused(["export", file("broken", b"hello"), "-o", old],
-                   f"'{FOLDER.name}/broken' is not a Perfetto trace", 1)
+                   f"'{FOLDER.name}/broken' is not a trace; {READ}", 1)
     assert pathlib.Path(old).read_bytes() == b"old"
     expect_refused(["export", FILE, "-o", f"{FOLDER.name}/no/such.json"],
                    f"cannot write '{FOLDER.name}/no/such.json': No such file or directory; "
@@ -405,7 +407,7 @@ def what_is_not_a_trace_is_reported_in_a_sentence():
                        "check the path and its permissions", 1)
         expect_refused([command, FOLDER.name], f"'{FOLDER.name}' is a folder; give the name of a trace", 1)
         expect_refused([command, empty], f"'{empty}' is empty; was the recording interrupted?", 1)
-        expect_refused([command, words], f"'{words}' is not a Perfetto trace", 1)
+        expect_refused([command, words], f"'{words}' is not a trace; {READ}", 1)
         for path in (cut, huge):
             expect_refused([command, path], f"'{path}' ends within its first packet, or is not a Perfetto trace; "
                            "was the recording interrupted?", 1)

@@ -74,8 +74,8 @@ def busy():
 @case
 def what_is_no_trace_is_refused_in_a_sentence():
     whole = trace(scenarios.three()).read_bytes()
-    files = {"empty": (b"", "empty"), "text": (b"hello, this is text\n", "not a Perfetto trace"),
-             "zeros": (bytes(5000), "not a Perfetto trace"), "cut": (whole[:3], "ends within its first packet"),
+    files = {"empty": (b"", "empty"), "text": (b"hello, this is text\n", "not a trace"),
+             "zeros": (bytes(5000), "not a trace"), "cut": (whole[:3], "ends within its first packet"),
              "claim": (b"\x0a\xff\xff\xff\xff\x07" + bytes(10), "ends within its first packet"),
              "perf": (b"PERFILE2" + bytes(100), "perf record"), "json": (b'{"traceEvents":[]}', "JSON")}
     for name, (data, words) in files.items():
@@ -91,9 +91,9 @@ def what_is_no_trace_is_refused_in_a_sentence():
 @case
 def what_never_ends_is_refused_at_once():
     for command in COMMANDS:
-        assert "not a Perfetto trace" in refused(command, "/dev/zero")
+        assert "not a trace" in refused(command, "/dev/zero")
     with open("/dev/zero", "rb") as zeros:
-        assert "not a Perfetto trace" in refused("analyze", "-", stdin=zeros)
+        assert "not a trace" in refused("analyze", "-", stdin=zeros)
 
 
 @case

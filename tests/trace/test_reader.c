@@ -550,7 +550,7 @@ static void what_never_ends_is_refused_at_its_beginning(void **state)
 	expect_eq(trace_read_file("/dev/zero", NULL, &sink, &d, &info), -EINVAL);
 	expect_eq(getrusage(RUSAGE_SELF, &after), 0);
 	assert_in_range(after.ru_maxrss - before.ru_maxrss, 0, 64 << 10);
-	assert_string_equal(d.what, "'/dev/zero' is not a Perfetto trace");
+	assert_string_equal(d.what, "'/dev/zero' is not a trace");
 }
 
 /* Empty packets without end. */

@@ -163,7 +163,7 @@ void pd_features_link(struct perfdata *d)
 		info->filter = "the tasks that perf was asked for";
 		d->r->fix.hides_others = true;
 	}
-	d->r->fix.state_dialect = reader_state_dialect(info);
+	d->r->fix.state_dialect = ftrace_state_dialect(info);
 	for (size_t i = 0; i < d->nr_attrs; i++)
 		add_enabled(d, &d->attrs[i]);
 }

@@ -40,19 +40,6 @@ static enum trace_producer find(const struct reader *r)
 	return TRACE_BY_OTHER;
 }
 
-/* The numbers of states changed with Linux 4.8 and 4.14. Unknown kernels are taken for current ones. */
-uint32_t reader_state_dialect(const struct trace_info *info)
-{
-	unsigned int major, minor;
-
-	if (strcmp(info->sysname, "Linux") != 0 ||
-	    sscanf(info->release, "%3u.%3u", &major, &minor) != 2)
-		return 0;
-	if (major > 4 || (major == 4 && minor >= 14))
-		return 0;
-	return major == 4 && minor >= 8 ? 1 : 2;
-}
-
 static void fix_scxtop(struct reader *r)
 {
 	uint32_t mono = clocks_get(&r->clocks, CLOCK_ID_MONOTONIC, 0);
@@ -96,7 +83,6 @@ void producer_find(struct reader *r)
 		info->filter = attr(r, "filter");
 	r->fix.hides_others = info->filter != NULL;
 	r->fix.state_dialect = ftrace_state_dialect(info);
-	r->fix.state_dialect = reader_state_dialect(info);
 	r->fix.are_flags_partial = info->producer == TRACE_BY_US;
 	if (info->producer == TRACE_BY_SCXTOP)
 		fix_scxtop(r);
