@@ -320,7 +320,8 @@ static int take_switch(struct merge *m, struct ev_switch *rec)
 	int err = 0;
 
 	if (!(rec->hdr.flags & REC_INFER)) {
-		damage[DAMAGE_SWITCH_MISMATCH] += c->is_known && c->tid != rec->prev_tid;
+		damage[DAMAGE_SWITCH_MISMATCH] += c->is_known && c->tid != rec->prev_tid &&
+		                                  !(rec->hdr.flags & EV_FLAG_UNKNOWN);
 	} else if (c->is_known) {
 		rec->prev_tid = c->tid;
 		rec->prev_prio = c->prio;
@@ -335,6 +336,9 @@ static int take_switch(struct merge *m, struct ev_switch *rec)
 		                            (rec->next_tid ? 0 : EV_FLAG_OTHER_NEXT));
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
 	return err || !m->has_calls ? err : merge_sleep(m, rec);
+	if (rec->hdr.cpu >= m->nr_cpus)
+		m->nr_cpus = rec->hdr.cpu + 1;
+	return err;
 }
 
 void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)
@@ -396,11 +400,13 @@ static int see_tids(struct merge *m, const struct ev_hdr *rec)
 
 static int take(struct merge *m, struct ev_hdr *rec)
 {
-	bool is_wanted = true;
+	bool is_wanted = true, is_released = false;
+	uint32_t cpu = rec->cpu;
 	int err = 0;
 
 	switch (rec->kind) {
 	case EV_SWITCH:
+		is_released = m->cpus[cpu].has_held;
 		err = take_switch(m, (struct ev_switch *)rec);
 		break;
 	case EV_WAKING:
@@ -409,7 +415,9 @@ static int take(struct merge *m, struct ev_hdr *rec)
 		err = take_wake(m, (struct ev_wake *)rec);
 		break;
 	case EV_LOST:
-		m->cpus[rec->cpu].is_known &= ((struct ev_lost *)rec)->kind != EV_SWITCH;
+		m->cpus[cpu].is_known &= ((struct ev_lost *)rec)->kind != EV_SWITCH;
+		is_released = m->cpus[cpu].has_held && !m->cpus[cpu].is_known;
+		m->cpus[cpu].has_held &= m->cpus[cpu].is_known;
 		break;
 	case EV_FORK:
 	case EV_EXEC:
@@ -433,7 +441,9 @@ static int take(struct merge *m, struct ev_hdr *rec)
 			return tracks_resolve(m, m->r, rec);
 		break;
 	}
-	return err || !is_wanted ? err : merge_push(m, rec);
+	if (!err && is_wanted)
+		err = merge_push(m, rec);
+	return err || !is_released ? err : merge_release(m, cpu);
 }
 
 /* Our recorder says in an attribute that it took one wakeup in so many. */
@@ -495,6 +505,8 @@ static int run(struct merge *m)
 		if ((++nr & PROGRESS) == 0 && cfg->progress)
 			cfg->progress(cfg->progress_ctx, total + nr, 2 * total);
 	}
+	while (m->nr_held && !err)
+		err = merge_release(m, m->held[0].cpu);
 	return err;
 }
 
@@ -534,6 +546,7 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	map_free(m->text_ids);
 	map_free(m->probe_ids);
 	free(m->tasks);
+	free(m->held);
 	free(m->heap);
 	free(m->chains);
 	free(m->next_run);

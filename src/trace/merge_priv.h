@@ -29,6 +29,7 @@ struct heap_entry {
 struct merge_cpu {
 	bool is_known;      /* what runs */
 	bool is_unreported; /* no record has mentioned it yet */
+	bool has_held;      /* it is freed, and is to leave first */
 	int16_t prio;
 	uint32_t tid;
 };
@@ -47,6 +48,11 @@ struct merge_task {
 	char comm[EV_COMM_LEN];
 };
 
+struct merge_held {
+	uint32_t cpu;
+	struct ev_free rec;
+};
+
 struct merge {
 	struct reader *r;
 	const struct ev_sink *sink;
@@ -59,6 +65,10 @@ struct merge {
 	size_t nr_heap;
 	uint64_t last_ns; /* pushed */
 	bool has_calls;   /* beginnings and ends of system calls */
+	uint32_t nr_cpus; /* that have switched */
+	/* Tasks that are freed while they run, as some recorders order it: until they have left. */
+	struct merge_held *held;
+	size_t nr_held, cap_held;
 	struct merge_cpu cpus[READER_CPUS_MAX];
 	struct map *task_ids;
 	struct merge_task *tasks;
@@ -75,5 +85,7 @@ MUST_USE int merge_see(struct merge *m, uint32_t tid, uint64_t ts_ns);
 /* A system call of a task; and, where a task goes to sleep, the call in which it does, before that switch. */
 MUST_USE int merge_call(struct merge *m, const struct in_call *rec);
 MUST_USE int merge_sleep(struct merge *m, const struct ev_switch *rec);
+/* The task that was freed while it ran on the CPU has left it, or nothing is known of it any more. */
+MUST_USE int merge_release(struct merge *m, uint32_t cpu);
 /* Fills in what a record of a task's life lacks; *is_wanted = false if it says nothing new. */
 MUST_USE int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted);

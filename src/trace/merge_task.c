@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -22,9 +23,15 @@ static struct merge_task *get(struct merge *m, uint32_t tid)
 	return &m->tasks[m->nr_tasks++];
 }
 
-static bool has_comm(const char comm[EV_COMM_LEN])
+/* Our own writer calls a task that it knows no name of "<tid N>". */
+static bool has_comm(uint32_t tid, const char comm[EV_COMM_LEN])
 {
-	return comm[0] != '\0';
+	char unnamed[EV_COMM_LEN + 8];
+
+	if (comm[0] != '<')
+		return comm[0] != '\0';
+	(void)snprintf(unnamed, sizeof(unnamed), "<tid %u>", tid);
+	return strncmp(comm, unnamed, EV_COMM_LEN - 1) != 0;
 }
 
 /* What the trace describes of a task, unless events have said it already. */
@@ -38,7 +45,7 @@ static void describe(struct merge *m, struct merge_task *t, uint64_t ts_ns)
 	if (!t->tgid)
 		t->tgid = named->tgid;
 	t->is_kthread |= named->is_kthread;
-	if (!has_comm(t->comm))
+	if (!has_comm(t->tid, t->comm) && has_comm(t->tid, named->comm))
 		memcpy(t->comm, named->comm, EV_COMM_LEN);
 }
 
@@ -72,9 +79,9 @@ int merge_name(struct merge *m, const struct in_name *rec)
 	if (!t)
 		return -ENOMEM;
 	if (t->is_reported &&
-	    (!has_comm(rec->comm) || memcmp(t->comm, rec->comm, sizeof(t->comm)) == 0))
+	    (!has_comm(rec->tid, rec->comm) || memcmp(t->comm, rec->comm, sizeof(t->comm)) == 0))
 		return 0;
-	if (has_comm(rec->comm))
+	if (has_comm(rec->tid, rec->comm))
 		memcpy(t->comm, rec->comm, sizeof(t->comm));
 	return emit_info(m, t, rec->hdr.ts_ns);
 }
@@ -179,9 +186,55 @@ static int renamed(struct merge *m, uint32_t tid, const char comm[EV_COMM_LEN])
 
 	if (!t)
 		return -ENOMEM;
-	if (has_comm(comm))
+	if (has_comm(tid, comm))
 		memcpy(t->comm, comm, sizeof(t->comm));
 	return 0;
+}
+
+/* What is freed while it runs is freed when it leaves, so that its last run is its own. */
+static int freed(struct merge *m, const struct ev_free *rec, bool *is_wanted)
+{
+	struct merge_task *t = get(m, rec->tid);
+
+	if (!t)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; rec->tid && cpu < m->nr_cpus; cpu++) {
+		struct merge_cpu *c = &m->cpus[cpu];
+
+		if (!c->is_known || c->tid != rec->tid || c->has_held)
+			continue;
+		if (GROW(m->held, m->cap_held, m->nr_held))
+			return -ENOMEM;
+		m->held[m->nr_held++] = (struct merge_held){ .cpu = cpu, .rec = *rec };
+		c->has_held = true;
+		*is_wanted = false;
+		return 0;
+	}
+	*t = (struct merge_task){ .tid = t->tid, .born_ns = rec->hdr.ts_ns };
+	return 0;
+}
+
+int merge_release(struct merge *m, uint32_t cpu)
+{
+	struct merge_task *t;
+	struct ev_free rec;
+	size_t at = 0;
+
+	while (at < m->nr_held && m->held[at].cpu != cpu)
+		at++;
+	if (at == m->nr_held)
+		return 0;
+	rec = m->held[at].rec;
+	m->held[at] = m->held[--m->nr_held];
+	t = get(m, rec.tid);
+	if (!t)
+		return -ENOMEM;
+	if (t->born_ns > rec.hdr.ts_ns)
+		return 0; /* another one has the tid by now */
+	if (rec.hdr.ts_ns < m->last_ns)
+		rec.hdr.ts_ns = m->last_ns;
+	*t = (struct merge_task){ .tid = t->tid, .born_ns = rec.hdr.ts_ns };
+	return merge_push(m, &rec.hdr);
 }
 
 int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
@@ -210,15 +263,11 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 		if (!exit->tgid)
 			exit->tgid = tgid_of(m, exit->tid, rec->ts_ns);
 		t = exit->tid ? get(m, exit->tid) : NULL;
-		if (t && !has_comm(exit->comm))
+		if (t && !has_comm(exit->tid, exit->comm))
 			memcpy(exit->comm, t->comm, sizeof(exit->comm));
 		return 0;
 	default: /* EV_FREE: the next owner of the tid is another task */
-		t = get(m, ((struct ev_free *)rec)->tid);
-		if (!t)
-			return -ENOMEM;
-		*t = (struct merge_task){ .tid = t->tid, .born_ns = rec->ts_ns };
-		return 0;
+		return freed(m, (const struct ev_free *)rec, is_wanted);
 	}
 }
 

@@ -547,6 +547,37 @@ static void names_follow_the_events(void **state)
 	expect_eq(l.info->nr_threads, 2);
 }
 
+/* Some recorders free a task before the switch by which it leaves, or at the same time. */
+static void a_task_is_freed_when_it_has_left(void **state)
+{
+	const struct ev_switch *out;
+	const struct ev_free *gone;
+
+	(void)state;
+	l.with_names = true;
+	put_switch(&bundle, 100, 0, 0, 5);
+	PUT(150, 0, 240, S(1, "task-5"), N(2, 5), N(3, 120));
+	put_switch(&bundle, 200, 5, 16, 6);
+	PUT(210, 0, 240, S(1, "task-7"), N(2, 7), N(3, 120)); /* does not run */
+	PUT(220, 0, 240, S(1, "task-6"), N(2, 6), N(3, 120)); /* never seen to leave */
+	put_bundle(&trace, 2, 3, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr_names, 3);
+	rec_at(&l, 0, EV_TASK_INFO);
+	rec_at(&l, 1, EV_SWITCH);
+	rec_at(&l, 2, EV_TASK_INFO); /* of 6, which comes; 5 is known */
+	out = rec_at(&l, 3, EV_SWITCH);
+	expect_eq(out->prev_tid, 5);
+	gone = rec_at(&l, 4, EV_FREE);
+	expect_eq(gone->tid, 5);
+	expect_eq(gone->hdr.ts_ns, 200);
+	expect_eq(((const struct ev_free *)rec_at(&l, 6, EV_FREE))->tid, 7);
+	gone = rec_at(&l, 7, EV_FREE);
+	expect_eq(gone->tid, 6);
+	expect_eq(gone->hdr.ts_ns, 220);
+	expect_eq(l.nr, 8);
+}
+
 static void events_from_before_the_recording_are_left_out(void **state)
 {
 	(void)state;
@@ -584,6 +615,7 @@ int main(void)
 		T(systing_does_not_record_the_waker),
 		T(states_of_old_kernels_are_translated),
 		T(names_follow_the_events),
+		T(a_task_is_freed_when_it_has_left),
 		T(events_from_before_the_recording_are_left_out),
 	};
 

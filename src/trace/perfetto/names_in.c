@@ -267,19 +267,21 @@ static int by_tgid(const void *a, const void *b)
 /* Where a thread is described by itself, what was made of its process adds nothing but being a kthread. */
 static void drop_derived(struct names_in *n)
 {
-	size_t to = 0;
+	size_t to = 0, end, named;
 
-	for (size_t i = 0; i < n->nr_threads; i++) {
-		struct name_thread *t = &n->threads[i];
+	for (size_t i = 0; i < n->nr_threads; i = end) {
+		bool is_kthread = false;
 
-		if (t->is_derived && i + 1 < n->nr_threads && t[1].tid == t->tid &&
-		    !(t[1].is_derived)) {
-			for (size_t k = i + 1; k < n->nr_threads && n->threads[k].tid == t->tid;
-			     k++)
-				n->threads[k].is_kthread |= t->is_kthread;
-			continue;
-		}
-		n->threads[to++] = *t;
+		for (named = i;
+		     named < n->nr_threads && n->threads[named].tid == n->threads[i].tid &&
+		     n->threads[named].is_derived;
+		     named++)
+			is_kthread |= n->threads[named].is_kthread;
+		for (end = named; end < n->nr_threads && n->threads[end].tid == n->threads[i].tid;
+		     end++)
+			n->threads[end].is_kthread |= is_kthread;
+		for (size_t k = named < end ? named : i; k < end; k++)
+			n->threads[to++] = n->threads[k];
 	}
 	n->nr_threads = to;
 }
