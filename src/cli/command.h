@@ -18,6 +18,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 extern const struct opt_program cli_program;
 
 extern const struct opt_command cmd_analyze;
+extern const struct opt_command cmd_convert;
 extern const struct opt_command cmd_diff;
 extern const struct opt_command cmd_doctor;
 extern const struct opt_command cmd_explain;

@@ -21,10 +21,22 @@ static const struct opt main_options[] = {
 
 /* A new command is one line here, in the order of --help. */
 static const struct opt_command *const commands[] = {
-	&cmd_top,          &cmd_stat,  &cmd_record,  &cmd_profile,
-	&cmd_analyze,      &cmd_query, &cmd_explain, &cmd_diff,
-	&cmd_export,       &cmd_mcp,   &cmd_doctor,  &cmd_generate_completions,
-	&cmd_generate_man, &cmd_help,  NULL,
+	&cmd_top,
+	&cmd_stat,
+	&cmd_record,
+	&cmd_profile,
+	&cmd_analyze,
+	&cmd_query,
+	&cmd_explain,
+	&cmd_diff,
+	&cmd_export,
+	&cmd_convert,
+	&cmd_mcp,
+	&cmd_doctor,
+	&cmd_generate_completions,
+	&cmd_generate_man,
+	&cmd_help,
+	NULL,
 };
 
 /* The meaning of every number, in short; docs/definitions.md has the whole of it. */

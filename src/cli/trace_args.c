@@ -14,37 +14,48 @@
 #define SHOW_AFTER_NS 1000000000ULL
 #define SHOW_EVERY_NS 100000000ULL
 
-struct load_progress {
-	uint64_t start_ns;
-	uint64_t shown_ns; /* 0 = never */
-};
-
 static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 {
-	struct load_progress *p = ctx;
+	trace_progress_show(ctx, done, total);
+	return true;
+}
+
+bool trace_progress_begin(struct trace_progress *p, const char *what)
+{
+	*p = (struct trace_progress){ .what = what, .start_ns = clock_boot_ns() };
+	return isatty(STDERR_FILENO);
+}
+
+void trace_progress_show(void *ctx, uint64_t done, uint64_t total)
+{
+	struct trace_progress *p = ctx;
 	uint64_t now = clock_boot_ns();
 
 	if (now - p->start_ns < SHOW_AFTER_NS || now - p->shown_ns < SHOW_EVERY_NS || !total)
-		return true;
+		return;
 	p->shown_ns = now;
-	fprintf(stderr, "\rloading: %3u %% of %.1f MB",
-	        (unsigned int)(100.0 * (double)done / (double)total), (double)total / 1e6);
-	return true;
+	fprintf(stderr, "\r%s: %3u %%", p->what,
+	        (unsigned int)(100.0 * (double)done / (double)total));
+}
+
+void trace_progress_end(const struct trace_progress *p)
+{
+	if (p->shown_ns)
+		fprintf(stderr, "\r\033[K");
 }
 
 int trace_args_open(const char *path, struct diag *d, struct recording **out)
 {
-	struct load_progress p = { .start_ns = clock_boot_ns() };
 	struct recording_cfg cfg = { 0 };
+	struct trace_progress p;
 	int err;
 
-	if (isatty(STDERR_FILENO)) {
+	if (trace_progress_begin(&p, "loading")) {
 		cfg.progress = show_progress;
 		cfg.progress_ctx = &p;
 	}
 	err = recording_open(path, &cfg, d, out);
-	if (p.shown_ns)
-		fprintf(stderr, "\r\033[K");
+	trace_progress_end(&p);
 	return err;
 }
 

@@ -49,6 +49,16 @@ struct trace_args {
 	                "at most N rows of each list", OPT_GIVEN(st, field.has_limit))
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* Of what takes a while, on stderr if that is a terminal: begin says whether it is. */
+struct trace_progress {
+	const char *what; /* "loading" */
+	uint64_t start_ns;
+	uint64_t shown_ns; /* 0 = never */
+};
+MUST_USE bool trace_progress_begin(struct trace_progress *p, const char *what);
+void trace_progress_show(void *ctx, uint64_t done, uint64_t total);
+void trace_progress_end(const struct trace_progress *p);
+
 /* Loads the file; shows progress on stderr if that is a terminal and it takes a while. */
 MUST_USE int trace_args_open(const char *path, struct diag *d, struct recording **out);
 /* A time as an option gives it; 0 for NULL. */

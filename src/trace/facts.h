@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One moment on four clocks, read as close together as can be. */
+/* One moment on four clocks, read as close together as can be; but boot time, 0 is unknown. */
 struct trace_clocks {
 	uint64_t boot_ns;
 	uint64_t mono_ns;

@@ -95,6 +95,31 @@ static int put_categories(struct reader *r)
 	return 0;
 }
 
+#define DAMAGE_BEFORE_MAX (NR_DAMAGE + 64U)
+
+/* Of a converted file: what was wrong with the one that it was made from. */
+static size_t add_damage_before(const struct reader *r, struct trace_count *out, size_t nr)
+{
+	static const char prefix[] = "damage.";
+
+	for (size_t i = 0, k; r->is_converted && i < r->meta->nr_attrs; i++) {
+		const struct trace_key *attr = &r->meta->attrs[i];
+
+		if (strncmp(attr->key, prefix, sizeof(prefix) - 1) != 0 || attr->number <= 0)
+			continue;
+		for (k = 0; k < nr; k++)
+			if (strcmp(out[k].name, attr->key + sizeof(prefix) - 1) == 0)
+				break;
+		if (k == nr && nr == DAMAGE_BEFORE_MAX)
+			continue;
+		if (k == nr)
+			out[nr++] = (struct trace_count){ attr->key + sizeof(prefix) - 1, 0 };
+		if (out[k].count < (uint64_t)attr->number)
+			out[k].count = (uint64_t)attr->number; /* losses are in both */
+	}
+	return nr;
+}
+
 static int put_damage(struct reader *r)
 {
 	static const char *const names[] = {
@@ -102,7 +127,7 @@ static int put_damage(struct reader *r)
 		DAMAGE(X)
 #undef X
 	};
-	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, NR_DAMAGE);
+	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, DAMAGE_BEFORE_MAX);
 	struct trace_unknown *unknown = ARENA_ARRAY(r->mem, struct trace_unknown,
 	                                            r->tally.nr_other + 1);
 	size_t nr = 0;
@@ -112,6 +137,7 @@ static int put_damage(struct reader *r)
 	for (int i = 0; i < NR_DAMAGE; i++)
 		if (r->tally.damage[i])
 			out[nr++] = (struct trace_count){ names[i], r->tally.damage[i] };
+	nr = add_damage_before(r, out, nr);
 	for (size_t i = 0; i < r->tally.nr_other; i++)
 		unknown[i] = r->tally.other[i];
 	r->info.damage = out;
@@ -228,10 +254,12 @@ static int put_symbols(struct reader *r)
 static void put_time(struct reader *r)
 {
 	struct trace_info *info = &r->info;
-	uint64_t mono;
+	uint64_t mono, clock;
 
 	info->has_time = r->tally.min_ts_ns <= r->tally.max_ts_ns;
 	info->clock = r->clocks.nr ? r->clocks.all[r->clocks.trace].id : 0;
+	if (r->is_converted && meta_attr_number(r, "clock", &clock))
+		info->clock = (uint32_t)clock;
 	if (!info->has_time)
 		return;
 	info->start_ns = r->tally.min_ts_ns;

@@ -91,7 +91,8 @@ static int init(struct reader *r, const struct trace_read_cfg *cfg)
 	*r = (struct reader){ .cfg = *cfg };
 	if (!r->cfg.max_packets)
 		r->cfg.max_packets = MAX_PACKETS;
-	r->info.producer_name = r->info.producer_version = r->info.scheduler = none;
+	r->info.format = r->info.producer_name = r->info.producer_version = none;
+	r->info.scheduler = none;
 	r->info.sysname = r->info.release = r->info.version = none;
 	r->info.machine = r->info.machine_name = none;
 	r->default_clock = CLOCK_OF_TRACE;
@@ -162,6 +163,7 @@ static int read_plain(struct reader *r, const struct inflated *plain, const char
 		                name);
 	if (!format)
 		return reader_not_a_trace(&in, d);
+	r->info.format = format->name;
 	err = format->read(r, &in, sink, d);
 	if (!err)
 		err = info_finish(r);

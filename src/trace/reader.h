@@ -145,7 +145,8 @@ struct trace_sample {
 /* Plain data of one lifetime. Texts are never NULL unless said; "" is unknown. */
 struct trace_info {
 	enum trace_producer producer;
-	uint32_t clock; /* Perfetto's number of the clock that times are of; 6 = boot time */
+	uint32_t clock;     /* Perfetto's number of the clock that times are of; 6 = boot time */
+	const char *format; /* of the file: "a Perfetto trace" */
 	const char *producer_name;    /* "perfetto", "wprof", ...; "" = none that we know */
 	const char *producer_version; /* as the file gives it */
 	uint64_t nr_bytes;            /* of the file */

@@ -160,7 +160,8 @@ struct reader {
 	struct names_in names;
 	struct tracks *tracks;
 	struct fixups fix;
-	struct read_counts tally;   /* of the caller's thread */
+	struct read_counts tally; /* of the caller's thread */
+	bool is_converted; /* from another file, by us: attributes say what is known of that one */
 	uint64_t drop_before_ns;    /* ftrace events from before tracing began; 0 = keep all */
 	struct reader_meta *meta;   /* of meta_in.c */
 	struct reader_index *index; /* of index.c */

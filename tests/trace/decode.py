@@ -386,7 +386,7 @@ class Trace:
         places = [{"file": tables["sources"].get(frame["file"]), "line": frame["line"], "pc": frame["pc"],
                    "kind": frame["kind"], **self.mapping(tables, frame)} for frame in frames]
         self.samples.append({"ts": ts, "cpu": values[1], "pid": values[2], "tid": values[3], "stack": stack,
-                             "mode": values[5], "count": values[6], "places": places, "of": self.defaults[seq]})
+                             "mode": values.get(5), "count": values.get(6), "places": places, "of": self.defaults[seq]})
 
 
 def check_chains(trace, is_strict):

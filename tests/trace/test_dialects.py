@@ -533,7 +533,7 @@ def flows_and_tables_by_sequence():
 
 @case
 def what_our_own_recorder_puts_on_tracks():
-    """See write_demo.c for its events. The track of a thread without a process cannot say whose it is."""
+    """See write_demo.c for its events."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace"
         subprocess.run([os.environ["WRITE_DEMO"], "story", path], check=True, capture_output=True, timeout=60)
@@ -544,7 +544,7 @@ def what_our_own_recorder_puts_on_tracks():
     assert read.info["pmu"][1:3] == ["cycles", "instructions"]
     names = {r["probe"]: (r["type"], r["name"]) for r in read.of("PROBE_INFO")}
     assert [(r["ts"] - start, r["tid"], names[r["probe"]], r["ip"]) for r in read.of("PROBE")] == [
-        (130, 101, (1, "do_exit"), 0), (131, 101, (2, "malloc"), 0x1234), (132, 0, (0, "probe 3"), 0)]
+        (130, 101, (1, "do_exit"), 0), (131, 101, (2, "malloc"), 0x1234), (132, 555, (0, "probe 3"), 0)]
     assert [(r["ts"] - start, r["cpu"], r["target"], r["tid"]) for r in read.of("IPI_SEND")] == [
         (104, 0, 3, 0), (105, 0, 40, 0), (106, 1, NO_CPU, 100)]
     assert [(r["ts"] - start, r["cpu"], r["pressure"]) for r in read.of("HW_PRESSURE")] == [(124, 1, 100)]

@@ -160,7 +160,7 @@ static void tracks_are_of_threads_counters_or_plain(void **state)
 	pb_clear(&w);
 	desc.kind = TRACK_PLAIN;
 	packet_track(&w, &desc);
-	expect_bytes(&w, "0a 10  40 01  50 03  e2 03 09  08 05  12 01 6e  28 04  78 02");
+	expect_bytes(&w, "0a 13  40 01  50 03  e2 03 0c  08 05  12 01 6e  c8 3e 03  28 04  78 02");
 	pb_done(&w);
 }
 

@@ -230,7 +230,7 @@ def stays_in_queues_are_slices_as_wprof_writes_them():
     assert events[0]["args"] == {"action": "dsq_insert_vtime"}
     assert events[1]["args"] == {"scx_dsq_id": 0x1f, "scx_layer_id": 4, "scx_vtime": 77, "scx_moved": 1, "cpu": 0}
     assert events[3]["args"] == {"scx_dsq_id": 0xc000000000000003 - 2**64, "scx_moved": 0, "cpu": 1}
-    assert events[4]["args"] == {"scx_dsq_id": 0x1f, "scx_moved": 0, "cpu": 1}
+    assert events[4]["args"] == {"scx_dsq_id": 0x1f, "scx_moved": 0, "cpu": 1, "action": "dsq_insert"}
     for event, tid in zip(events, (101, 101, 101, 101, 100)):
         assert event["track"]["name"] == "scx"
         assert trace.tracks[event["track"]["parent"]]["thread"] == (100, tid)

@@ -5,7 +5,7 @@
 static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in *e)
 {
 	uint64_t ts = NO_TS;
-	bool is_inferred = false;
+	bool is_inferred = false, is_unknown = false;
 	struct pb_field f;
 
 	e->member = e->pid = 0;
@@ -23,8 +23,11 @@ static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in
 		} else if (f.nr == FTRACE_COMMON_FLAGS) {
 			e->flags = flags_of(f.value);
 			is_inferred = f.value & COMMON_FLAG_INFERRED;
+			is_unknown = f.value & COMMON_FLAG_UNKNOWN;
 		}
 	}
+	if (is_unknown && b->on.dec->r->info.producer == TRACE_BY_US)
+		e->flags |= EV_FLAG_UNKNOWN;
 	if (in.is_bad)
 		b->on.dec->tally->damage[DAMAGE_BUNDLE_BAD]++;
 	else if (ts == NO_TS)
@@ -114,6 +117,10 @@ static void one_event(struct bundle *b, struct pb_in in)
 
 	if (!read_event(b, in, &e))
 		return;
+	if (e.member == FTRACE_LOSS) { /* a mark: its time is what it says */
+		b->is_loss_behind |= pb_left(&e.body) > 0;
+		return;
+	}
 	if (e.member == FTRACE_GENERIC)
 		tally_text(&t->generic, text_in(b, e.body, GENERIC_NAME), 1);
 	else if (!ftrace_name(e.member))
@@ -182,9 +189,9 @@ static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 	return cpu < READER_CPUS_MAX;
 }
 
-static void emit_loss(struct bundle *b)
+static void emit_loss(struct bundle *b, uint32_t lane)
 {
-	decoder_run_begin(b->on.dec, b->on.cpu * LANES_PER_CPU + LANE_LOST);
+	decoder_run_begin(b->on.dec, b->on.cpu * LANES_PER_CPU + lane);
 	ftrace_loss(&b->on, b->on.first_ts_ns);
 	decoder_run_end(b->on.dec);
 }
@@ -236,11 +243,13 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk)
 		return;
 	}
 	decode_events(&b, in);
+	if (b.is_lost && b.is_loss_behind)
+		emit_loss(&b, LANE_SWITCHES);
 	if (has_compact)
 		decode_compact(&b, in);
 	if (b.on.nr_events == 0)
 		return;
-	if (b.is_lost)
-		emit_loss(&b);
+	if (b.is_lost && !b.is_loss_behind)
+		emit_loss(&b, LANE_LOST);
 	ftrace_cpu_count(&b.on);
 }

@@ -14,8 +14,9 @@ struct bundle {
 	uint32_t state; /* of its sequence, for interned symbols */
 	uint32_t clock; /* CLOCK_OF_TRACE = as it is */
 	bool has_offset;
-	bool is_lost;       /* events before these are missing */
-	uint64_t offset_ns; /* to add, for clocks that the bundle itself explains */
+	bool is_lost;        /* events before these are missing */
+	bool is_loss_behind; /* events of the same time */
+	uint64_t offset_ns;  /* to add, for clocks that the bundle itself explains */
 };
 
 void compact_decode(struct bundle *b, struct pb_in body);

@@ -68,6 +68,27 @@ struct trace_cpu_info *meta_cpu(struct reader *r, uint32_t cpu)
 	return &m->cpus[m->nr_cpus++];
 }
 
+const char *meta_attr_text(const struct reader *r, const char *key)
+{
+	for (size_t i = 0; i < r->meta->nr_attrs; i++)
+		if (r->meta->attrs[i].text && strcmp(r->meta->attrs[i].key, key) == 0)
+			return r->meta->attrs[i].text;
+	return NULL;
+}
+
+bool meta_attr_number(const struct reader *r, const char *key, uint64_t *out)
+{
+	for (size_t i = r->meta->nr_attrs; i > 0; i--) {
+		const struct trace_key *attr = &r->meta->attrs[i - 1];
+
+		if (attr->text || strcmp(attr->key, key) != 0)
+			continue;
+		*out = (uint64_t)attr->number;
+		return attr->number >= 0;
+	}
+	return false;
+}
+
 static void read_utsname(struct reader *r, struct pb_in in)
 {
 	struct trace_info *info = &r->info;

@@ -43,5 +43,9 @@ MUST_USE int meta_track(struct reader *r, struct pb_in body, struct name_when wh
 void meta_topology(struct reader *r, const void *json, size_t len);
 /* An event of the kernel that was asked for: "sched/sched_switch". 0 or -ENOMEM. */
 MUST_USE int meta_enabled(struct reader *r, const char *name, size_t len);
+/* The first attribute of that name that is a text; NULL if there is none. */
+const char *meta_attr_text(const struct reader *r, const char *key);
+/* The last one that is a number, and not negative. */
+bool meta_attr_number(const struct reader *r, const char *key, uint64_t *out);
 /* Lists into the info, sorted. 0 or -ENOMEM. */
 MUST_USE int meta_finish(struct reader *r);

@@ -6,14 +6,6 @@
 
 #define OUR_NAME "schedscope"
 
-static const char *attr(const struct reader *r, const char *key)
-{
-	for (size_t i = 0; i < r->meta->nr_attrs; i++)
-		if (r->meta->attrs[i].text && strcmp(r->meta->attrs[i].key, key) == 0)
-			return r->meta->attrs[i].text;
-	return NULL;
-}
-
 static bool has_word(const struct reader *r, const char *word)
 {
 	uint32_t id;
@@ -25,7 +17,7 @@ static bool has_word(const struct reader *r, const char *word)
 static enum trace_producer find(const struct reader *r)
 {
 	const struct reader_meta *m = r->meta;
-	const char *tool = attr(r, "tool");
+	const char *tool = meta_attr_text(r, "tool");
 
 	if (tool && strcmp(tool, OUR_NAME) == 0)
 		return TRACE_BY_US;
@@ -71,18 +63,27 @@ void producer_find(struct reader *r)
 		[TRACE_BY_SYSTING] = "systing", [TRACE_BY_PERFETTO] = "perfetto",
 	};
 	struct trace_info *info = &r->info;
-	const char *version = attr(r, "tool_version"), *scheduler = attr(r, "scheduler");
+	const char *version = meta_attr_text(r, "tool_version");
+	const char *scheduler = meta_attr_text(r, "scheduler");
+	const char *from = meta_attr_text(r, "converted_from");
 
 	info->producer = find(r);
 	info->producer_name = names[info->producer];
 	if (info->producer == TRACE_BY_US && version)
 		info->producer_version = version;
+	if (info->producer == TRACE_BY_US && from) {
+		r->is_converted = true; /* read as ours, recorded by another */
+		info->producer_name = from;
+		version = meta_attr_text(r, "converted_from_version");
+		info->producer_version = version ? version : "";
+	}
 	if (scheduler)
 		info->scheduler = scheduler;
 	if (info->producer == TRACE_BY_US)
-		info->filter = attr(r, "filter");
+		info->filter = meta_attr_text(r, "filter");
 	r->fix.hides_others = info->filter != NULL;
 	r->fix.state_dialect = ftrace_state_dialect(info);
+	r->fix.state_dialect = r->is_converted ? 0 : state_dialect(info);
 	r->fix.are_flags_partial = info->producer == TRACE_BY_US;
 	if (info->producer == TRACE_BY_SCXTOP)
 		fix_scxtop(r);

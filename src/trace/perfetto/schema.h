@@ -173,6 +173,8 @@ enum { /* CompactSched */
 enum { COMMON_FLAG_HARDIRQ = 0x08, COMMON_FLAG_SOFTIRQ = 0x10, COMMON_FLAG_NMI = 0x40 };
 /* Ours: the event was not recorded. The kernel's flags have eight bits. */
 enum { COMMON_FLAG_INFERRED = 0x100 };
+/* Ours, of a switch or a waking in full: the task that leaves, or the waker, is unknown; its pid is 0. */
+enum { COMMON_FLAG_UNKNOWN = 0x200 };
 
 enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_TIMESTAMP = 1,
@@ -232,6 +234,7 @@ enum { /* FtraceEvent: what every event has, then the messages */
        FTRACE_POLICY = 1006,
        FTRACE_LOCK = 1007,
        FTRACE_RT_LIMIT = 1008,
+       FTRACE_LOSS = 1009, /* nothing but the time at which a loss ends */
 };
 
 enum { /* SchedSwitch */
@@ -293,6 +296,9 @@ enum { /* TaskNewtask, TaskRename, SchedProcessFork */
 };
 
 enum { CLONE_FLAG_THREAD = 0x10000 };
+
+/* FTRACE_LOSS: it comes behind the events of the same time, not before them. */
+enum { LOSS_IS_BEHIND = 1 };
 
 enum { /* SchedProcessExec, SchedProcessExit; Free, Hang and Wait share theirs */
        EXEC_FILENAME = 1,
@@ -405,6 +411,7 @@ enum { /* TrackDescriptor, its ThreadDescriptor and CounterDescriptor */
        TRACK_CHILDREN_BY_RANK = 3,
        TRACK_RANK = 12,
        TRACK_SIBLING_MERGE = 15,
+       TRACK_OWN_TID = 1001, /* ours: the thread, where its process is unknown */
        TRACK_SIBLING_MERGE_NONE = 2,
        THREAD_DESC_PID = 1,
        THREAD_DESC_TID = 2,
@@ -476,6 +483,7 @@ enum { /* PerfSample */
        SAMPLE_CALLSTACK_IID = 4,
        SAMPLE_CPU_MODE = 5,
        SAMPLE_TIMEBASE_COUNT = 6,
+       SAMPLE_WEIGHT = 1001, /* ours: of a sample that another recorder took; 1 if absent */
        SAMPLE_MODE_KERNEL = 1,
        SAMPLE_MODE_USER = 2,
 };
@@ -487,6 +495,7 @@ enum { /* PerfSampleDefaults, its Timebase, and the Tracepoint of that */
        TIMEBASE_TRACEPOINT = 3,
        TIMEBASE_COUNTER = 4,
        TIMEBASE_NAME = 10,
+       TIMEBASE_KIND = 1001, /* ours: 1 + enum trace_sample_kind, whatever the event is called */
        TRACEPOINT_NAME = 1,
        COUNTER_SW_CPU_CLOCK = 1,
        COUNTER_HW_CPU_CYCLES = 10,

@@ -120,6 +120,10 @@ static void read_field(struct track_in *track, const struct pb_field *f)
 		track->uuid = f->value;
 	else if (f->type == PB_VARINT && f->nr == TRACK_PARENT_UUID)
 		track->parent = f->value;
+	if (f->type == PB_VARINT && f->nr == TRACK_OWN_TID && f->value <= INT32_MAX) {
+		track->flags |= TRACK_IS_THREAD;
+		track->tid = (uint32_t)f->value;
+	}
 	if (f->type != PB_BYTES)
 		return;
 	if (f->nr == TRACK_NAME || f->nr == TRACK_STATIC_NAME || f->nr == TRACK_ATRACE_NAME)

@@ -23,7 +23,7 @@
 	X(PREEMPTEE) X(TIMER) X(PMU) X(FORKING) X(FORKED) X(EXEC) X(RENAME) X(EXIT) X(FREE) \
 	X(HARDIRQ) X(SOFTIRQ) X(WQ) X(IPI_SEND) X(IPI) X(SCX_DSQ) X(REQUEST) \
 	X(REQUEST_THREAD) X(REQUEST_ONCPU) X(REQUEST_OFFCPU) X(kprobe) X(uprobe) \
-	X(uretprobe) X(tracepoint) X(probe) X(affinity) X(scx)
+	X(uretprobe) X(tracepoint) X(probe) X(affinity) X(scx) X(span)
 /* clang-format on */
 
 enum track_category {
@@ -55,7 +55,8 @@ enum track_category {
 	X(OLD_NAME, "old_name") X(NEW_NAME, "new_name") X(RENAMED_TO, "renamed_to") \
 	X(IRQ, "irq") X(ACTION, "action") X(TARGET_CPU, "target_cpu") \
 	X(SENDER_CPU, "sender_cpu") X(REQ_NAME, "req_name") X(REQ_ID, "req_id") \
-	X(SAMPLE_PERIOD, "sample_period") X(IP, "ip") X(CPUS_ALLOWED, "cpus_allowed")
+	X(SAMPLE_PERIOD, "sample_period") X(IP, "ip") X(CPUS_ALLOWED, "cpus_allowed") \
+	X(SPAN_CATEGORY, "span_category")
 /* clang-format on */
 
 enum track_key {

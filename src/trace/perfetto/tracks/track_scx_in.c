@@ -84,9 +84,11 @@ void track_dsq(struct track_at *at)
 		return;
 	}
 	/* An instant: it entered the queue before the recording. */
-	if (at->e.type == TRACK_TYPE_INSTANT)
+	if (at->e.type == TRACK_TYPE_INSTANT) {
 		slice.ts_ns = 0;
-	else if (at->e.type != TRACK_TYPE_END || !track_close(at, &slice))
+		if (track_arg_text(&at->e, KEY_ACTION, &action))
+			slice.how = how_of(action);
+	} else if (at->e.type != TRACK_TYPE_END || !track_close(at, &slice))
 		return;
 	if (at->tid)
 		decoder_name(at->dec, at->ts_ns, at->tid, NULL, 0);

@@ -207,25 +207,43 @@ void track_ipi_send(struct track_at *at)
 	rec->tid = at->tid;
 }
 
+static void end_span(struct track_at *at, const struct track_open *slice,
+                     struct track_text category, uint64_t id)
+{
+	struct ev_span *rec;
+
+	introduce(at);
+	rec = track_rec(at, EV_SPAN, sizeof(*rec), slice->cpu, at->ts_ns);
+	rec->start_ns = slice->ts_ns;
+	rec->id = slice->id ? slice->id : id;
+	rec->tid = at->tid;
+	rec->category = decoder_text(at->dec, category.s, category.len);
+	rec->name = decoder_text(at->dec, slice->name.s, slice->name.len);
+}
+
 /* Requests have tracks of their own, outside of any thread. */
 void track_request(struct track_at *at)
 {
-	struct track_text category, name;
 	struct track_open slice;
-	struct ev_span *rec;
 	int64_t id = 0;
 	bool has_ended;
 
 	(void)track_arg_int(&at->e, KEY_REQ_ID, &id);
 	if (begin_or_end(at, (uint64_t)id, &slice, &has_ended) || !has_ended)
 		return;
-	category = track_event_category_text(&at->e);
-	name = slice.name;
-	introduce(at);
-	rec = track_rec(at, EV_SPAN, sizeof(*rec), slice.cpu, at->ts_ns);
-	rec->start_ns = slice.ts_ns;
-	rec->id = slice.id ? slice.id : (uint64_t)id;
-	rec->tid = at->tid;
-	rec->category = decoder_text(at->dec, category.s, category.len);
-	rec->name = decoder_text(at->dec, name.s, name.len);
+	end_span(at, &slice, track_event_category_text(&at->e), (uint64_t)id);
+}
+
+/* Our own: the category that they had is an argument. */
+void track_span(struct track_at *at)
+{
+	struct track_text category = { 0 };
+	struct track_open slice;
+	int64_t id = 0;
+	bool has_ended;
+
+	(void)track_arg_int(&at->e, KEY_REQ_ID, &id);
+	(void)track_arg_text(&at->e, KEY_SPAN_CATEGORY, &category);
+	if (!begin_or_end(at, (uint64_t)id, &slice, &has_ended) && has_ended)
+		end_span(at, &slice, category, (uint64_t)id);
 }

@@ -362,8 +362,8 @@ static void read_timebase(struct track_at *at, struct pb_in in, struct trace_sam
 	enum trace_sample_kind kind = TRACE_SAMPLE_CPU;
 	struct track_stacks *s = at->t->stacks;
 	struct track_text name = { 0 }, counter = { 0 };
-	bool is_tracepoint = false;
-	uint64_t frequency = 0;
+	bool is_tracepoint = false, is_named = false;
+	uint64_t frequency = 0, said = 0;
 	struct pb_field f;
 
 	while (pb_next(&in, &f)) {
@@ -376,12 +376,17 @@ static void read_timebase(struct track_at *at, struct pb_in in, struct trace_sam
 			counter = counter_name(f.value);
 		} else if (f.nr == TIMEBASE_NAME) {
 			name = bytes_of(&f);
+			is_named = true;
+		} else if (f.nr == TIMEBASE_KIND && f.type == PB_VARINT) {
+			said = f.value;
 		}
 	}
 	if (!is_tracepoint && !is_of_cpu(counter.len ? counter : name))
 		kind = TRACE_SAMPLE_OTHER;
+	if (said && said <= 1 + TRACE_SAMPLE_OTHER)
+		kind = (enum trace_sample_kind)(said - 1);
 	sample->kind = (uint8_t)kind;
-	if (is_tracepoint && !name.len)
+	if (is_tracepoint && !is_named)
 		counter = (struct track_text){ .s = tracepoint, .len = sizeof(tracepoint) - 1 };
 	sample->event = event_of(s, name.len ? name : counter);
 	if (kind == TRACE_SAMPLE_CPU && !s->frequency)
@@ -421,6 +426,8 @@ void track_perf_sample(struct track_at *at)
 			sample.tid = (uint32_t)f.value;
 		else if (f.nr == SAMPLE_CALLSTACK_IID)
 			stack = f.value;
+		else if (f.nr == SAMPLE_WEIGHT && f.type == PB_VARINT)
+			sample.weight = f.value;
 	}
 	if (pid == WPROF_PID_IDLE || sample.tid > INT32_MAX)
 		sample.tid = 0;

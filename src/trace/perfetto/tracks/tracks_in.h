@@ -208,6 +208,7 @@ void track_ipi_send(struct track_at *at);
 void track_dsq(struct track_at *at);
 void track_scx(struct track_at *at);
 void track_request(struct track_at *at);
+void track_span(struct track_at *at);
 void track_timer(struct track_at *at);
 /* A sample that an event has caused, by its name: of a CPU if that is its clock or its cycles. */
 void track_event_sample(struct track_at *at, struct track_text event, uint64_t weight);

@@ -37,6 +37,7 @@ static void (*const handlers[CATEGORY_MAX])(struct track_at *at) = {
 	[CATEGORY_REQUEST_THREAD] = track_request,
 	[CATEGORY_REQUEST_ONCPU] = track_request,
 	[CATEGORY_REQUEST_OFFCPU] = track_request,
+	[CATEGORY_span] = track_span,
 	[CATEGORY_kprobe] = track_probe,
 	[CATEGORY_uprobe] = track_probe,
 	[CATEGORY_uretprobe] = track_probe,

@@ -247,3 +247,29 @@ int code_at(struct code_out *c, const struct code_where *where, uint64_t address
 	err = put_run(c, where, address, out);
 	return err ? err : keep_run(c, &key, out);
 }
+
+int code_frame(struct code_out *c, uint32_t number, const struct trace_frame *frame, uint32_t *iid)
+{
+	struct code_where where = { .tgid = !frame->is_kernel };
+	struct address_key key = { .address = number, .tgid = where.tgid };
+	/* All but the last are inlined. */
+	struct trace_place place = { .nr_code = frame->is_inlined ? 2 : 1,
+		                     .path = frame->mapping,
+		                     .rel_pc = frame->rel_pc };
+	struct code_run run = { .nr = 1 };
+	uint32_t idx, mapping;
+	int err;
+
+	if (map_find(c->addresses, &key, &idx)) {
+		*iid = c->runs[idx].first;
+		return 0;
+	}
+	place.code[0] = (struct trace_code){ .name = frame->name,
+		                             .file = frame->file,
+		                             .line = frame->line };
+	err = put_mapping(c, &place, &mapping);
+	if (!err)
+		err = put_frame(c, &where, &place, 0, mapping);
+	run.first = *iid = c->nr_frames;
+	return err ? err : keep_run(c, &key, &run);
+}

@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/pb_write.h"
 #include "trace/facts.h"
+#include "trace/reader.h"
 
 /* What is at an address then; tgid 0 = of the kernel. False = unknown. */
 typedef bool trace_place_fn(void *ctx, uint32_t tgid, uint64_t ts_ns, uint64_t address,
@@ -57,5 +58,8 @@ void code_done(struct code_out *c);
 /* -E2BIG if a table is full, or -ENOMEM. */
 MUST_USE int code_at(struct code_out *c, const struct code_where *where, uint64_t address,
                      struct code_run *out);
+/* A frame that is known already, by its number in the caller's table. The same errors. */
+MUST_USE int code_frame(struct code_out *c, uint32_t number, const struct trace_frame *frame,
+                        uint32_t *iid);
 /* Clears all tables, as a reader does at a packet that restarts them. */
 void code_clear(struct code_out *c);

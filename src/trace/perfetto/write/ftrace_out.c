@@ -297,11 +297,12 @@ void ftrace_set_current(struct ftrace_cpu *c, uint32_t tid, uint64_t ts_ns)
 	c->last_seen_ns = ts_ns;
 }
 
-static uint8_t common_flags(uint32_t flags)
+static uint32_t common_flags(uint32_t flags)
 {
-	return (uint8_t)((flags & EV_FLAG_HARDIRQ ? COMMON_FLAG_HARDIRQ : 0) |
-	                 (flags & EV_FLAG_SOFTIRQ ? COMMON_FLAG_SOFTIRQ : 0) |
-	                 (flags & EV_FLAG_NMI ? COMMON_FLAG_NMI : 0));
+	return (flags & EV_FLAG_HARDIRQ ? COMMON_FLAG_HARDIRQ : 0U) |
+	       (flags & EV_FLAG_SOFTIRQ ? COMMON_FLAG_SOFTIRQ : 0U) |
+	       (flags & EV_FLAG_NMI ? COMMON_FLAG_NMI : 0U) |
+	       (flags & EV_FLAG_UNKNOWN ? COMMON_FLAG_UNKNOWN : 0U);
 }
 
 void ftrace_add_waking(struct ftrace_cpu *c, uint64_t ts_ns, const struct ev_wake *rec,
@@ -315,7 +316,7 @@ void ftrace_add_waking(struct ftrace_cpu *c, uint64_t ts_ns, const struct ev_wak
 		.value = rec->target_cpu,
 		.prio = rec->prio,
 		.comm_idx = comm_idx(c, task),
-		.flags = common_flags(rec->hdr.flags),
+		.flags = (uint8_t)common_flags(rec->hdr.flags),
 		.by = rec->by,
 	};
 }

@@ -48,11 +48,15 @@ struct ftrace_cpu {
 	bool is_cut;           /* events were lost since the last switch */
 	uint64_t last_seen_ns; /* when current_tid was last known to be on the CPU */
 	uint64_t last_full_ns; /* of the last switch that is not a row */
+	bool has_loss;         /* an event that marks one */
+	uint64_t last_loss_ns; /* of the last such event */
 	bool has_lost_track, has_pressure_track, has_idle_track; /* see track_out */
 	uint64_t nr_lost;                     /* of all kinds, for the track of the CPU */
 	uint64_t nr_sampled[EV_SAMPLE_KINDS]; /* sums of the periods of samples */
 	uint64_t last_ts_ns;                  /* of the last event, in this bundle or before */
 	uint64_t prev_end_ns;                 /* end of the bundle before; 0 = there was none */
+	bool has_end; /* its recorder was killed: nothing is known of it after end_ns */
+	uint64_t end_ns;
 	/* The open bundle. */
 	uint32_t number; /* unique, so that tasks know whether their comm_idx is of this one; never 0 */
 	uint64_t first_ts_ns;

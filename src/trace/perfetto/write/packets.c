@@ -49,9 +49,12 @@ void packet_clock_snapshot(struct pb *w, const struct trace_clocks *clocks)
 	struct pb_mark snapshot = pb_begin(w, PACKET_CLOCK_SNAPSHOT);
 
 	put_clock(w, CLOCK_ID_BOOTTIME, clocks->boot_ns);
-	put_clock(w, CLOCK_ID_MONOTONIC, clocks->mono_ns);
-	put_clock(w, CLOCK_ID_REALTIME, clocks->real_ns);
-	put_clock(w, CLOCK_ID_MONOTONIC_RAW, clocks->raw_ns);
+	if (clocks->mono_ns)
+		put_clock(w, CLOCK_ID_MONOTONIC, clocks->mono_ns);
+	if (clocks->real_ns)
+		put_clock(w, CLOCK_ID_REALTIME, clocks->real_ns);
+	if (clocks->raw_ns)
+		put_clock(w, CLOCK_ID_MONOTONIC_RAW, clocks->raw_ns);
 	pb_uint(w, CLOCK_SNAPSHOT_PRIMARY, CLOCK_ID_BOOTTIME);
 	pb_end(w, snapshot);
 	packet_end(w, packet);
@@ -180,6 +183,8 @@ void packet_track(struct pb *w, const struct track_desc *desc)
 		put_thread(w, desc);
 	else
 		pb_string(w, TRACK_NAME, desc->name);
+	if (desc->kind == TRACK_PLAIN && desc->tid)
+		pb_uint(w, TRACK_OWN_TID, desc->tid);
 	if (desc->parent_uuid)
 		pb_uint(w, TRACK_PARENT_UUID, desc->parent_uuid);
 	if (desc->kind == TRACK_OF_COUNTER)

@@ -41,7 +41,7 @@ struct track_desc {
 	uint64_t uuid;
 	uint64_t parent_uuid; /* 0 = none */
 	const char *name;
-	uint32_t tgid, tid; /* of a thread */
+	uint32_t tgid, tid; /* of a thread; of one whose process is unknown, the tid alone */
 	const char *unit;   /* of a counter; NULL = a plain count */
 	bool is_time;       /* a counter of nanoseconds */
 	bool has_ranks;     /* its children say in which order they come */

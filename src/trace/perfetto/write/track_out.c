@@ -30,6 +30,7 @@ enum {
 	UUID_DSQ_LATENCY,
 	UUID_MARKS,
 	UUID_SCX_COUNTER,
+	UUID_SPANS,
 };
 
 int track_init(struct track_out *t, struct chunk_out *chunk)
@@ -177,6 +178,19 @@ int track_of_scx(struct track_out *t, struct ftrace_cpu *c, struct trace_task *t
 
 	*out = desc.uuid;
 	return err;
+}
+
+int track_of_spans(struct track_out *t, struct trace_task *task, uint32_t lane, uint64_t ts_ns,
+                   uint64_t *uuid)
+{
+	struct track_desc desc = { .ts_ns = ts_ns, .name = "spans" };
+	int err = task ? track_of_task(t, NULL, task, ts_ns, &desc.parent_uuid) : 0;
+
+	desc.uuid = uuid_of(UUID_SPANS, desc.parent_uuid, lane);
+	if (err || *uuid == desc.uuid)
+		return err;
+	*uuid = desc.uuid;
+	return put_track(t, &desc);
 }
 
 int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out)

@@ -59,6 +59,9 @@ MUST_USE int track_of_pmu(struct track_out *t, struct ftrace_cpu *c, struct trac
 /* The child track "scx" of a task. */
 MUST_USE int track_of_scx(struct track_out *t, struct ftrace_cpu *c, struct trace_task *task,
                           uint64_t ts_ns, uint64_t *out);
+/* A lane of spans below a task, or of no task (NULL); *uuid is 0, or the track that the lane has had so far. */
+MUST_USE int track_of_spans(struct track_out *t, struct trace_task *task, uint32_t lane,
+                            uint64_t ts_ns, uint64_t *uuid);
 /* The root track "sched_ext". */
 MUST_USE int track_of_scheduler(struct track_out *t, uint64_t ts_ns, uint64_t *out);
 /* The one for marks, which belong to no task. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "abi/event_check.h"
 #include "base/new_file.h"
 #include "trace/perfetto/write/packets.h"
 #include "trace/perfetto/write/writer_priv.h"
@@ -64,6 +63,8 @@ writer_fn *const writer_handlers[EV_KIND_MAX] = {
 	[EV_LOCK] = writer_lock,
 	[EV_TASK_INFO] = writer_task_info,
 	[EV_PROBE_INFO] = writer_probe_info,
+	[EV_STRING] = writer_string,
+	[EV_SPAN] = writer_span,
 	[EV_LOST] = writer_lost,
 	[EV_SAMPLING] = writer_sampling,
 	[EV_THROTTLE] = writer_throttle,
@@ -220,10 +221,12 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	if (trace_tasks_new(tasks_max, &w->tasks) < 0 || track_init(&w->tracks, &w->chunk) < 0 ||
 	    map_new(sizeof(uint64_t), SYMBOLS_MAX, &w->symbols) < 0 ||
 	    map_new(sizeof(uint32_t), WRITER_PROBES_MAX, &w->probe_ids) < 0 ||
-	    map_new(sizeof(uint64_t), WRITER_DSQS_MAX, &w->dsq_ids) < 0)
+	    map_new(sizeof(uint64_t), WRITER_DSQS_MAX, &w->dsq_ids) < 0 ||
+	    spans_init(&w->spans) < 0)
 		return -ENOMEM;
 	names_init(&w->names, &w->chunk, w->tasks);
 	ftrace_init(&w->ftrace, &w->chunk, &w->names);
+	stacks_init(&w->stacks, &w->chunk, cfg->sampling.frequency);
 	w->calls = cfg->calls;
 	w->names.cmdline = cfg->calls.cmdline;
 	w->names.cmdline_ctx = cfg->calls.ctx;
@@ -243,6 +246,8 @@ static void free_parts(struct trace_writer *w)
 	map_free(w->dsq_ids);
 	free(w->probes);
 	free(w->dsqs);
+	spans_done(&w->spans);
+	stacks_done(&w->stacks);
 	trace_tasks_free(w->tasks);
 	free(w);
 }
@@ -265,7 +270,7 @@ static void put_attributes(struct trace_writer *w, const struct trace_writer_cfg
 }
 
 /* Names of ftrace for the kinds that become its events. */
-static void put_config(struct trace_writer *w, uint64_t kinds)
+static void put_config(struct trace_writer *w, const struct trace_writer_cfg *cfg)
 {
 	static const char *const names[EV_KIND_MAX] = {
 		[EV_SWITCH] = "sched/sched_switch",
@@ -301,10 +306,12 @@ static void put_config(struct trace_writer *w, uint64_t kinds)
 	size_t nr = 0;
 
 	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
-		if (kinds & EV_BIT(kind) && names[kind])
+		if (cfg->kinds & EV_BIT(kind) && names[kind])
 			asked[nr++] = names[kind];
 	if (nr)
 		packet_config(&w->chunk.packets, asked, nr);
+	else if (cfg->nr_enabled)
+		packet_config(&w->chunk.packets, cfg->enabled, cfg->nr_enabled);
 }
 
 static int put_start(struct trace_writer *w, const struct trace_writer_cfg *cfg)
@@ -322,7 +329,7 @@ static int put_start(struct trace_writer *w, const struct trace_writer_cfg *cfg)
 	put_attributes(w, cfg);
 	if (cfg->nr_cpus)
 		packet_cpu_info(pb, cfg->cpus, cfg->nr_cpus);
-	put_config(w, cfg->kinds);
+	put_config(w, cfg);
 	if (!err)
 		err = chunk_packet_done(&w->chunk);
 	return err ? err : chunk_flush(&w->chunk);
@@ -395,6 +402,22 @@ static int put_mark(struct trace_writer *w, const struct trace_mark *mark)
 	return track_instant(&w->tracks, mark->ts_ns, &event);
 }
 
+int trace_writer_stack(struct trace_writer *w, const struct trace_known_stack *stack)
+{
+	int err = w->chunk.diag.code;
+	struct trace_task *task = NULL;
+
+	if (!err)
+		err = writer_task(w, stack->tid, stack->ts_ns, &task);
+	if (!err)
+		err = stacks_put(&w->stacks, stack, task ? task->tgid : 0);
+	if (err == -ERANGE) {
+		w->nr_skipped++;
+		return 0;
+	}
+	return err ? writer_fail(w, err) : 0;
+}
+
 int trace_writer_mark(struct trace_writer *w, const struct trace_mark *mark)
 {
 	int err = w->chunk.diag.code;
@@ -430,85 +453,6 @@ int trace_writer_flush(struct trace_writer *w, struct diag *d)
 	return report_error(&w->chunk.diag, d);
 }
 
-static uint64_t sum_lost(const struct trace_writer *w)
-{
-	uint64_t sum = w->losses.skipped + w->losses.damaged;
-
-	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++)
-		sum += w->nr_lost[kind];
-	return sum;
-}
-
-/* CPUs that lost events and had none afterwards: unknown since their last event. */
-static int put_ends(struct trace_writer *w)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < w->ftrace.nr_cpus && !err; i++) {
-		const struct ftrace_cpu *c = w->ftrace.cpus[i];
-		struct trace_attr attr = { 0 };
-		char key[32];
-
-		if (!c || !c->has_lost)
-			continue;
-		(void)snprintf(key, sizeof(key), "end_ns.cpu%u", c->cpu);
-		attr.key = key;
-		attr.number = (int64_t)c->last_ts_ns;
-		packet_attributes(&w->chunk.packets, &attr, 1);
-		err = chunk_packet_done(&w->chunk);
-	}
-	return err;
-}
-
-/* What the run lost apart from events. */
-static size_t add_run_losses(const struct losses *run, char (*keys)[40], struct trace_attr *attrs)
-{
-	size_t nr = 0;
-
-	for (int i = 0; i < NR_LOSSES; i++) {
-		if (!run->nr[i])
-			continue;
-		(void)snprintf(keys[nr], sizeof(keys[nr]), "loss.%s", loss_name((enum loss)i));
-		attrs[nr] = (struct trace_attr){ .key = keys[nr], .number = (int64_t)run->nr[i] };
-		nr++;
-	}
-	return nr;
-}
-
-/* The end marker, written last. A loss of 0 is written too; kinds only where some were lost. */
-static int put_totals(struct trace_writer *w)
-{
-	struct trace_attr attrs[EV_KIND_MAX + 7 + NR_LOSSES];
-	char keys[EV_KIND_MAX][40], run_keys[NR_LOSSES][40];
-	size_t nr = 0;
-
-	attrs[nr++] = (struct trace_attr){ .key = "records", .number = (int64_t)w->nr_records };
-	attrs[nr++] = (struct trace_attr){ .key = "end_ns", .number = (int64_t)w->reached_ns };
-	attrs[nr++] = (struct trace_attr){ .key = "lost", .number = (int64_t)sum_lost(w) };
-	attrs[nr++] = (struct trace_attr){ .key = "late_timestamps",
-		                           .number = (int64_t)w->ftrace.nr_clamped };
-	attrs[nr++] = (struct trace_attr){ .key = "broken_switches",
-		                           .number = (int64_t)w->ftrace.nr_breaks };
-	for (unsigned int kind = 0; kind < EV_KIND_MAX; kind++) {
-		const char *name = ev_kind_name(kind);
-
-		if (!w->nr_lost[kind])
-			continue;
-		(void)snprintf(keys[kind], sizeof(keys[kind]), "lost.%s", name ? name : "other");
-		attrs[nr++] = (struct trace_attr){ .key = keys[kind],
-			                           .number = (int64_t)w->nr_lost[kind] };
-	}
-	if (w->losses.skipped)
-		attrs[nr++] = (struct trace_attr){ .key = "lost.skipped_by_the_kernel",
-			                           .number = (int64_t)w->losses.skipped };
-	if (w->losses.damaged)
-		attrs[nr++] = (struct trace_attr){ .key = "lost.damaged",
-			                           .number = (int64_t)w->losses.damaged };
-	nr += add_run_losses(&w->losses.run, run_keys, attrs + nr);
-	packet_attributes(&w->chunk.packets, attrs, nr);
-	return chunk_packet_done(&w->chunk);
-}
-
 void trace_writer_losses(struct trace_writer *w, const struct trace_losses *losses)
 {
 	w->losses = *losses;
@@ -524,9 +468,9 @@ int trace_writer_close(struct trace_writer *w, struct diag *d)
 	if (!err)
 		err = put_clocks(w);
 	if (!err)
-		err = put_ends(w);
+		err = writer_put_ends(w);
 	if (!err)
-		err = put_totals(w);
+		err = writer_put_totals(w);
 	if (!err)
 		err = chunk_flush(&w->chunk);
 	if (err)
@@ -545,7 +489,7 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 		.nr_bytes = w->chunk.nr_bytes,
 		.nr_clamped = w->ftrace.nr_clamped,
 		.nr_breaks = w->ftrace.nr_breaks,
-		.nr_lost = sum_lost(w),
+		.nr_lost = writer_sum_lost(w),
 		.nr_tasks = trace_tasks_nr(w->tasks),
 		.has_high_cpu = w->ftrace.nr_cpus > HIGH_CPU,
 	};

@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "base/loss.h"
 #include "trace/facts.h"
+#include "trace/reader.h"
 
 struct trace_writer;
 
@@ -49,7 +50,9 @@ struct trace_writer_cfg {
 	size_t nr_cpus;
 	const struct trace_attr *attrs; /* further attributes */
 	size_t nr_attrs;
-	uint64_t kinds;               /* EV_BIT() of those that are recorded; 0 = not given */
+	uint64_t kinds;             /* EV_BIT() of those that are recorded; 0 = not given */
+	const char *const *enabled; /* without kinds: their names, as ftrace has them */
+	size_t nr_enabled;
 	const char *const *pmu_names; /* of the values of EV_PMU, in order */
 	size_t nr_pmu_names;
 	struct trace_sampling sampling; /* of the stacks of CPUs */
@@ -85,15 +88,32 @@ struct trace_mark {
 
 #define TRACE_MARK_ARGS 8U
 
+/* A stack of which the frames are known already, as another recorder gave them. */
+struct trace_known_stack {
+	uint64_t ts_ns;
+	uint64_t weight;
+	uint32_t tid;
+	uint32_t cpu; /* ~0 = unknown */
+	enum trace_sample_kind kind;
+	const char *event;      /* by which it was taken; "" = unknown */
+	const uint32_t *frames; /* indices into the table, leaf first */
+	uint32_t nr_frames;
+	const struct trace_frame *table; /* the same for all stacks of a file */
+};
+
 struct ev_sink trace_writer_sink(struct trace_writer *w);
 /* How the machine does, as counters; not before the records of that time. Fails as push() does. */
 MUST_USE int trace_writer_sys_stats(struct trace_writer *w, const struct trace_sys_stats *stats);
+/* At any time, as marks are. Kinds and events beyond a cap are skipped. Fails as push() does. */
+MUST_USE int trace_writer_stack(struct trace_writer *w, const struct trace_known_stack *stack);
 /* At any time, whatever its own time is. */
 MUST_USE int trace_writer_mark(struct trace_writer *w, const struct trace_mark *mark);
 /* What was lost besides the EV_LOST of the stream, for the totals at the end. */
 struct trace_losses {
 	uint64_t skipped; /* runs that the kernel skipped */
 	uint64_t damaged; /* bad records */
+	uint64_t other;   /* of which the kind is unknown */
+	uint64_t kinds[EV_KIND_MAX];
 	struct losses run;
 };
 void trace_writer_losses(struct trace_writer *w, const struct trace_losses *losses);

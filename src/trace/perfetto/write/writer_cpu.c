@@ -86,20 +86,49 @@ int writer_hw_pressure(struct trace_writer *w, const struct ev_hdr *hdr)
 	return err ? err : track_pressure(&w->tracks, at.cpu, at.ts_ns, rec->pressure);
 }
 
+/*
+ * Of another recorder, where how many were lost is unknown: all kinds at once, and the time at which the loss ends, which
+ * the next event that is written here may not have.
+ */
+static int uncounted_loss(struct trace_writer *w, const struct writer_place *at)
+{
+	bool is_behind = at->cpu->last_ts_ns == at->ts_ns;
+	struct ftrace_event e;
+	int err;
+
+	if (at->cpu->has_loss && at->cpu->last_loss_ns == at->ts_ns)
+		return 0;
+	err = ftrace_lost(&w->ftrace, at->cpu);
+	if (err)
+		return err;
+	at->cpu->has_loss = true;
+	at->cpu->last_loss_ns = at->ts_ns;
+	e = ftrace_begin(at->cpu, at->ts_ns, 0, FTRACE_LOSS);
+	if (is_behind) /* an event at the same time: of those, readers take a loss first */
+		pb_uint(e.w, LOSS_IS_BEHIND, 1);
+	ftrace_end(&e, 0);
+	return 0;
+}
+
 int writer_lost(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_lost *rec = (const void *)hdr;
 	struct writer_place at;
 	int err;
 
-	if (rec->count == 0)
-		return 0;
 	w->nr_lost[rec->kind < EV_KIND_MAX ? rec->kind : 0] += rec->count;
 	err = writer_at(w, hdr, &at);
 	if (err)
 		return err;
-	at.cpu->nr_lost += rec->count;
+	if (hdr->flags & EV_FLAG_LAST) { /* the time is behind that of the last event */
+		at.cpu->has_end = true;
+		at.cpu->end_ns = at.ts_ns ? at.ts_ns - 1 : 0;
+		return 0;
+	}
 	/* Stacks are no part of a CPU's events, and are lost first: without them all that it did is still known. */
+	if (!rec->count)
+		return rec->kind == EV_SAMPLE ? 0 : uncounted_loss(w, &at);
+	at.cpu->nr_lost += rec->count;
 	if (rec->kind != EV_SAMPLE)
 		err = ftrace_lost(&w->ftrace, at.cpu);
 	return err ? err : track_lost(&w->tracks, at.cpu, at.ts_ns);

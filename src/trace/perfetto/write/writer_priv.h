@@ -5,6 +5,8 @@
 #include "trace/perfetto/write/ftrace_out.h"
 #include "trace/perfetto/write/names_out.h"
 #include "trace/perfetto/write/sample_out.h"
+#include "trace/perfetto/write/span_out.h"
+#include "trace/perfetto/write/stack_out.h"
 #include "trace/perfetto/write/track_out.h"
 #include "trace/perfetto/write/writer.h"
 #include "trace/trace_tasks.h"
@@ -38,6 +40,8 @@ struct trace_writer {
 	struct ftrace_out ftrace;
 	struct track_out tracks;
 	struct sample_out samples[EV_SAMPLE_KINDS];
+	struct stack_out stacks; /* those that come with their frames */
+	struct span_out spans;
 	uint32_t nr_images; /* given to processes */
 	struct trace_callbacks calls;
 	struct map *symbols; /* address of the kernel -> number of its name; 0 = it has none */
@@ -111,6 +115,12 @@ writer_fn writer_scx_run, writer_dsq_leave, writer_dsq_depth, writer_scx_state, 
 /* writer_quota.c */
 writer_fn writer_throttle, writer_refill, writer_throttled, writer_rt_limit, writer_steal,
 	writer_measures;
+/* writer_span.c */
+writer_fn writer_string, writer_span;
+/* writer_end.c */
+uint64_t writer_sum_lost(const struct trace_writer *w);
+MUST_USE int writer_put_ends(struct trace_writer *w);
+MUST_USE int writer_put_totals(struct trace_writer *w);
 /* writer_io.c */
 writer_fn writer_block, writer_net, writer_memory, writer_fsync, writer_suspend, writer_blocked,
 	writer_sleep, writer_lock;

@@ -118,7 +118,8 @@ static int full_switch(struct trace_writer *w, const struct ev_switch *rec,
 	if (err)
 		return err;
 	ftrace_end(&e, rec->hdr.flags);
-	if (at->cpu->knows_current && at->cpu->current_tid != rec->prev_tid)
+	if (at->cpu->knows_current && at->cpu->current_tid != rec->prev_tid &&
+	    !(rec->hdr.flags & EV_FLAG_UNKNOWN))
 		w->ftrace.nr_breaks++;
 	ftrace_set_current(at->cpu, rec->next_tid, at->ts_ns);
 	at->cpu->last_full_ns = at->ts_ns;
@@ -201,7 +202,8 @@ int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (err)
 		return err;
 	/* Of equal times, readers take rows before events in full. */
-	if (!ftrace_is_current(at.cpu, rec->prev_tid) || at.ts_ns == at.cpu->last_full_ns)
+	if (!ftrace_is_current(at.cpu, rec->prev_tid) || at.ts_ns == at.cpu->last_full_ns ||
+	    hdr->flags & EV_FLAG_UNKNOWN)
 		return full_switch(w, rec, &at);
 	err = named_task(w, rec->next_tid, at.ts_ns, &next);
 	if (err)
@@ -242,7 +244,7 @@ int writer_waking(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (err)
 		return err;
-	if (!ftrace_is_current(at.cpu, rec->waker_tid))
+	if (!ftrace_is_current(at.cpu, rec->waker_tid) || hdr->flags & EV_FLAG_UNKNOWN)
 		return full_wake(w, rec, &at, FTRACE_SCHED_WAKING);
 	err = named_task(w, rec->tid, at.ts_ns, &task);
 	if (err)

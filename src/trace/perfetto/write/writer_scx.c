@@ -124,8 +124,9 @@ static int put_stay(struct trace_writer *w, const struct ev_dsq_leave *rec, uint
 		end.category_iid = begin.category_iid;
 		return track_slice(&w->tracks, start_ns, at.ts_ns, &begin, &end);
 	}
-	begin.args = end.args;
-	begin.nr_args = end.nr_args;
+	args.list[args.nr++] = begin_args.list[0];
+	begin.args = args.list;
+	begin.nr_args = args.nr;
 	return track_instant(&w->tracks, at.ts_ns, &begin);
 }
 

@@ -172,12 +172,15 @@ int writer_rename(struct trace_writer *w, const struct ev_hdr *hdr)
 static int put_task(struct trace_writer *w, const struct ev_task *rec, uint32_t member,
                     struct trace_task **out)
 {
+	static const char unnamed[EV_COMM_LEN];
 	struct writer_place at;
 	struct ftrace_event e;
 	int err = writer_at(w, &rec->hdr, &at);
 
 	if (!err)
-		err = known_task(w, rec->tid, 0, rec->comm, out);
+		err = known_task(w, rec->tid, 0, unnamed, out);
+	if (!err && !((*out)->flags & TASK_HAS_NAME)) /* else some recorders have an old one here */
+		trace_tasks_rename(*out, rec->comm);
 	if (!err)
 		err = names_show(&w->names, *out, at.ts_ns);
 	if (err)
