@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/trace_args.h"
+#include "query/chrome.h"
 #include "render/report_json.h"
 
 #define MAX_CHOSEN 64
@@ -17,6 +18,7 @@ struct export_args {
 	struct trace_args rows;
 	const char *output;
 	bool is_per_process;
+	bool is_chrome;
 };
 
 static const struct export_args defaults = { 0 };
@@ -26,6 +28,9 @@ static const struct opt options[] = {
 	OPT_STRING('o', "output", "FILE", struct export_args, output, "where to write; standard output if not given",
 		.heading = "Where to", .is_file = true),
 	TRACE_ARGS_OPTIONS(struct export_args, rows),
+	OPT_FLAG(0, "chrome", struct export_args, is_chrome,
+		"the timeline as JSON trace events instead, for chrome://tracing and others",
+		.details = "A track per CPU and per thread, wakeups as arrows, interrupts, counters. Of the filters, --from and --to hold."),
 	OPT_FLAG(0, "per-process", struct export_args, is_per_process, "add up the threads of each process"),
 	OPT_END,
 };
@@ -35,6 +40,7 @@ static const struct opt_example examples[] = {
 	{ "schedscope export t.pftrace -o t.json", "all analyses that apply" },
 	{ "schedscope export t.pftrace -o t.json wakeup_latency bottlenecks", "two answers" },
 	{ "schedscope export t.pftrace | jq '.wakeup_latency.global_stats'", "for a program" },
+	{ "schedscope export --chrome t.pftrace -o t.trace.json", "for chrome://tracing" },
 	{ 0 },
 };
 
@@ -150,6 +156,53 @@ static void name_trace(const char *path, char *buf, size_t size)
 		*dot = '\0';
 }
 
+struct chrome_export {
+	const struct source *s;
+	struct chrome_cfg cfg;
+	int *err;
+};
+
+static void write_chrome(const void *ctx, FILE *out)
+{
+	const struct chrome_export *e = ctx;
+
+	*e->err = chrome_write(e->s, &e->cfg, out);
+}
+
+/* The stream's own errors are those of the file; to standard output, main() checks them. */
+static int export_chrome(const struct export_args *args, const struct source *s,
+                         const struct pass_args *cut, struct diag *d)
+{
+	int made = 0, err = 0;
+	const struct chrome_export e = { .s = s,
+		                         .cfg = { .from_ns = cut->from_ns, .to_ns = cut->to_ns },
+		                         .err = &made };
+
+	if (args->output)
+		err = output_write(args->output, write_chrome, &e, d);
+	else
+		write_chrome(&e, stdout);
+	if (!err && made == -ENOMEM)
+		err = diag_set(d, made, NULL, "out of memory");
+	return err;
+}
+
+/* What the timeline has no place for. */
+static int check_chrome(const struct export_args *args, const struct opt_list *words,
+                        struct diag *d)
+{
+	const struct trace_args *rows = &args->rows;
+
+	if (!args->is_chrome)
+		return 0;
+	if (words->nr > 1 || args->is_per_process)
+		return diag_set(d, -EINVAL, NULL, "--chrome writes the timeline, no analyses");
+	if (rows->pid || rows->tid || rows->comm || rows->cgroup || rows->has_cpu ||
+	    rows->has_limit)
+		return diag_set(d, -EINVAL, NULL, "of the filters, --chrome takes --from and --to");
+	return 0;
+}
+
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
 	const struct export_args *args = given;
@@ -161,13 +214,15 @@ static int run_args(const struct opt_command *self, const void *given, const str
 
 	if (!words->nr)
 		diag_set(&d, -EINVAL, NULL, "which file?");
-	if (d.code || choose(&e, words, &d))
+	if (d.code || check_chrome(args, words, &d) || choose(&e, words, &d))
 		return cli_usage_error(self, &d);
 	if (trace_args_open(words->items[0], &d, &rec))
 		return cli_fail(&d);
 	e.s = recording_source(rec);
 	if (trace_args_fill(&args->rows, e.s, &d, &pass))
 		return cli_usage_error(self, &d);
+	if (args->is_chrome)
+		return export_chrome(args, e.s, &pass, &d) ? cli_fail(&d) : CLI_OK;
 	pass.by = args->is_per_process ? PASS_BY_PROCESS : PASS_BY_DEFAULT;
 	name_trace(words->items[0], trace_id, sizeof(trace_id));
 	e.trace_id = trace_id;
@@ -195,7 +250,7 @@ const struct opt_command cmd_export = {
 		"Writes facts about the trace (trace_id, time_range, num_cpus, num_processes, total_events, is_scx_trace, "
 		"export_timestamp in seconds of Unix time) and one member per analysis, named by its id. Without names, "
 		"it holds every analysis that applies and is not about one CPU or task. The file appears complete or not "
-		"at all.",
+		"at all. With --chrome it holds the timeline instead, as JSON trace events.",
 	.options = options,
 	.defaults = &defaults,
 	.examples = examples,
