@@ -335,10 +335,9 @@ static int take_switch(struct merge *m, struct ev_switch *rec)
 		rec->hdr.flags |= (uint8_t)((rec->prev_tid ? 0 : EV_FLAG_OTHER_PREV) |
 		                            (rec->next_tid ? 0 : EV_FLAG_OTHER_NEXT));
 	*c = (struct merge_cpu){ .is_known = true, .tid = rec->next_tid, .prio = rec->next_prio };
-	return err || !m->has_calls ? err : merge_sleep(m, rec);
 	if (rec->hdr.cpu >= m->nr_cpus)
 		m->nr_cpus = rec->hdr.cpu + 1;
-	return err;
+	return err || !m->has_calls ? err : merge_sleep(m, rec);
 }
 
 void merge_first(struct merge *m, const struct ev_hdr *rec, uint32_t tid)

@@ -82,8 +82,7 @@ void producer_find(struct reader *r)
 	if (info->producer == TRACE_BY_US)
 		info->filter = meta_attr_text(r, "filter");
 	r->fix.hides_others = info->filter != NULL;
-	r->fix.state_dialect = ftrace_state_dialect(info);
-	r->fix.state_dialect = r->is_converted ? 0 : state_dialect(info);
+	r->fix.state_dialect = r->is_converted ? 0 : ftrace_state_dialect(info);
 	r->fix.are_flags_partial = info->producer == TRACE_BY_US;
 	if (info->producer == TRACE_BY_SCXTOP)
 		fix_scxtop(r);
