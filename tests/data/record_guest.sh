@@ -1,0 +1,122 @@
+#!/bin/sh
+# tests/data/record_guest.sh WORKLOAD [NAME...]: makes the recordings of a guest, or some of them, in /run/out. Run by tools/vm/run:
+#   tools/vm/run --kernel 7.2 --cpus 2 --out /tmp/7.2 sh tests/data/record_guest.sh build/tests/live/workload
+# Files are left as they were written; tests/data/README.md says which were taken from which kernel.
+set -u
+workload=$1
+shift
+data=$(cd "$(dirname "$0")" && pwd)
+out=/run/out
+work=/run/mix
+tracing=/sys/kernel/tracing
+mkdir -p $work
+cp "$workload" $work/workload
+cp "$data/mix.sh" $work/mix.sh
+cd $work || exit 1
+# What has been read once is in memory: the first run of each program would wait for the host's files.
+sh mix.sh ./workload
+for words in "perf record -q -o /dev/null true" "trace-cmd record -q -o /run/warm.dat -e sched:sched_switch true"; do
+	$words >/dev/null 2>&1
+done
+rm -f /run/warm.dat
+# trace-cmd stores all of /proc/kallsyms: megabytes that no test reads.
+grep -E ' (schedule|try_to_wake_up|do_nanosleep|pipe_read|pipe_write)$' /proc/kallsyms >kallsyms
+mount --bind $work/kallsyms /proc/kallsyms
+mkdir -p $out
+{
+	uname -srm
+	perf --version
+	trace-cmd list -t | tr '\n' ' '
+	cat $tracing/trace_clock
+	trace-cmd list -c
+} >$out/facts.txt 2>&1
+
+# is_wanted NAME
+is_wanted() { [ -z "$names" ] || case " $names " in *" $1 "*) ;; *) return 1 ;; esac; }
+names=$*
+# perf_file NAME WORDS...: runs perf with these words; its file is perf.data of this folder.
+perf_file() {
+	name=$1
+	shift
+	is_wanted "$name" || return 0
+	"$@" >$out/"$name".log 2>&1
+	mv perf.data $out/"$name".data || echo "no $name: $(tail -n 3 $out/"$name".log)"
+}
+mix="sh mix.sh ./workload"
+some="-e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task"
+some="$some -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit"
+# shellcheck disable=SC2086  # lists of words
+{
+	perf_file sched perf sched record -o perf.data $mix
+	perf_file all perf record -a -o perf.data -m 1024 -e 'sched:*,irq:*,power:*,task:*,workqueue:*,block:block_rq*' $mix
+	perf_file syscalls perf record -a -o perf.data -m 1024 -e raw_syscalls:sys_enter --exclude-perf -e raw_syscalls:sys_exit --exclude-perf -e sched:sched_switch,sched:sched_waking ./workload pingpong rounds=40
+	perf_file callgraph perf record -a -o perf.data -F 999 -g -e cpu-clock $mix
+	perf_file zstd perf record -a -z -o perf.data -m 1024 $some $mix
+	perf_file cgroups perf record -a --all-cgroups -o perf.data -m 1024 $some sh -c "mkdir -p /sys/fs/cgroup/red /sys/fs/cgroup/blue
+		(echo 0 >/sys/fs/cgroup/red/cgroup.procs; ./workload sleep nr=2 rounds=10 us=1000 >/dev/null) &
+		(echo 0 >/sys/fs/cgroup/blue/cgroup.procs; ./workload pingpong rounds=40 >/dev/null) & wait"
+}
+
+# dat_file NAME WORDS...: runs trace-cmd record with these words.
+dat_file() {
+	name=$1
+	shift
+	is_wanted "$name" || return 0
+	# shellcheck disable=SC2086
+	trace-cmd record -o trace.dat "$@" $mix >$out/"$name".log 2>&1
+	mv trace.dat $out/"$name".dat || echo "no $name: $(tail -n 3 $out/"$name".log)"
+}
+# shellcheck disable=SC2086
+{
+	dat_file v7-zstd $some -e irq -e task
+	dat_file v7-none --compression none $some
+	dat_file v6 --file-version 6 $some
+	dat_file v7-buffers $some -B irqs -e irq -B tasks -e task
+	dat_file v6-buffers --file-version 6 $some -B irqs -e irq
+	dat_file v7-mono -C mono $some
+	dat_file v7-boot -C boot $some
+	dat_file v6-mono --file-version 6 -C mono $some
+	dat_file v7-tsc -C x86-tsc $some
+	dat_file v7-lost -b 16 -s 500000 $some
+}
+if is_wanted killed; then
+	# shellcheck disable=SC2086
+	trace-cmd record -o trace.dat $some sh -c "$mix; sleep 100" >$out/killed.log 2>&1 &
+	while ! pidof sleep >/dev/null; do sleep 0.1; done
+	kill -9 $!
+	sleep 1 # its threads read on until their pipes are closed
+	for pid in $(pidof trace-cmd) $(pidof sleep); do kill -9 "$pid"; done
+	echo 0 >$tracing/events/enable
+	for file in trace.dat*; do cp "$file" "$out/killed.$file"; done
+	rm -f trace.dat*
+fi
+
+# text_file NAME CLOCK OPTIONS FILE: what FILE of tracefs shows.
+text_file() {
+	is_wanted "$1" || return 0
+	echo nop >$tracing/current_tracer
+	echo "$2" >$tracing/trace_clock || return 0
+	for option in $3; do echo "$option" >$tracing/trace_options; done
+	echo 4096 >$tracing/buffer_size_kb
+	for event in sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task sched_process_fork sched_process_exec sched_process_exit; do
+		echo 1 >$tracing/events/sched/$event/enable
+	done
+	for event in irq task; do echo 1 >$tracing/events/$event/enable; done
+	echo >$tracing/trace
+	echo 1 >$tracing/tracing_on
+	sh mix.sh ./workload
+	echo 0 >$tracing/tracing_on
+	cat $tracing/trace >$out/"$1".txt
+	echo 0 >$tracing/events/enable
+	for option in $3; do
+		case $option in no*) echo "${option#no}" ;; *) echo "no$option" ;; esac >$tracing/trace_options
+	done
+}
+text_file text-local local "" trace
+text_file text-mono mono "record-tgid" trace
+text_file text-boot boot "" trace
+text_file text-global global "noirq-info" trace
+text_file text-counter counter "" trace
+text_file text-latency local "latency-format" trace
+umount /proc/kallsyms
+echo "all done"
