@@ -20,9 +20,9 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "live"))
 import pair  # noqa: E402  (it is not in this folder)
 
-PERF_LINE = re.compile(r"\s*(.*?)\s+(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+([\w:.-]+): ?(.*)")
+PERF_LINE = re.compile(r"\s*(.*?)\s+(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+([\w:./=-]+): ?(.*)")
 # task-tid (tgid) [cpu] flags time: event: fields; of trace-cmd without the tgid, in the format of latencies cpu and flags are one word.
-TEXT_LINE = re.compile(r"\s*(.*)-(\d+)\s+(?:\(\s*(?:\d+|-+)\)\s+)?\[(\d+)\]\s+(?:\S{4,6}\s+)?(?:(\d+)\.(\d+)|(\d+)): ([\w-]+):\s+(.*)")
+TEXT_LINE = re.compile(r"\s*(.*)-(\d+)\s+(?:\(\s*(?:\d+|-+)\)\s+)?\[(\d+)\]\s*(?:\S{4,6}\s+)?(?:(\d+)\.(\d+)|(\d+)): ([\w-]+):\s+(.*)")
 LATENCY_LINE = re.compile(r"\s*(.*?)-(\d+)\s+(?:\(\s*(?:\d+|-+)\)\s+)?(\d+)(\S{4,6})\s+(?:(\d+)us[ !#*$@+]?:|(\d+)\.(\d+):|(\d+)us\s*\S?:)\s+([\w-]+):\s+(.*)")
 SUMMARY = re.compile(r"\s*(.*)\[(\d+)(?:/\d+)?\]\s+(-?\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$")
 LATENCY = re.compile(r"\s*(.*?):(\d+)\s+\|\s+([\d.]+) ms \|\s+(\d+) \| avg:\s*([\d.]+) ms \| max:\s*([\d.]+) ms")
@@ -167,12 +167,13 @@ def tasks_of(events):
         both = {"runs": ("voluntary", "involuntary"), "waits": ("woken", "new", "preempted"), "sleeps": ("S", "D", "other")}
         task = {"comm": story.comms[tid], "is_whole": tid in whole, "switched_in": story.ins[tid], "wakeups": story.wakeups[tid],
                 "wakings": story.wakings[tid], "migrations": story.migrations[tid]}
-        for name, metrics in both.items():
+        for name, metrics in both.items() if tid in whole else ():
             task[name] = sum(sums[metric][0] for metric in metrics)
             task[f"{name[:-1]}_ns"] = sum(sums[metric][1] for metric in metrics)
-        task["preempted"], task["preempted_ns"] = sums["preempted"]
-        task["waking"], task["waking_ns"] = sums["waking"]
-        if tid in story.last_runs:
+        if tid in whole:
+            task["preempted"], task["preempted_ns"] = sums["preempted"]
+            task["waking"], task["waking_ns"] = sums["waking"]
+        if tid in whole and tid in story.last_runs:
             task["last_runs"], task["last_run_ns"] = story.last_runs[tid]
         tasks[tid] = task
     return tasks, story
@@ -217,15 +218,17 @@ def truth_of(path, plain):
     else:
         text = plain.read_text(errors="replace")
         if kind == "html":
-            text = "\n".join(re.findall(r'<script class="trace-data" type="application/text">(.*?)</script>', text, re.S))
+            parts = re.findall(r'<script class="trace-data" type="application/text">(.*?)</script>', text, re.S)
+            text = next(part for part in parts if "# tracer:" in part)
         events, by = of_text(text), "make_truth.py"
     tasks, story = tasks_of(events)
     rows = events.in_order()
     truth = {"by": by, "events": dict(sorted(events.names.items())), "lost": events.lost, "context_switch_bugs": story.bugs,
              "first_ns": rows[0][0] if rows else None, "last_ns": rows[-1][0] if rows else None, "tasks": tasks}
     if kind == "data":
-        truth["timehist"] = timehist(plain)
-        truth["latency"], bugs = latency(plain)
+        theirs, (others, bugs) = timehist(plain), latency(plain)
+        for name, found in (("timehist", theirs), ("latency", others)):
+            truth[name] = {tid: row for tid, row in found.items() if tid in tasks and tasks[tid]["is_whole"]}
         if truth["latency"] and bugs != story.bugs:
             print(f"{path}: perf counts {bugs} context switch bugs, and we {story.bugs}", file=sys.stderr)
         for tid, task in tasks.items():

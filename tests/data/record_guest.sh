@@ -77,18 +77,25 @@ dat_file() {
 	dat_file v7-boot -C boot $some
 	dat_file v6-mono --file-version 6 -C mono $some
 	dat_file v7-tsc -C x86-tsc $some
-	dat_file v7-lost -b 16 -s 500000 $some
 }
 if is_wanted killed; then
 	# shellcheck disable=SC2086
 	trace-cmd record -o trace.dat $some sh -c "$mix; sleep 100" >$out/killed.log 2>&1 &
-	while ! pidof sleep >/dev/null; do sleep 0.1; done
-	kill -9 $!
-	sleep 1 # its threads read on until their pipes are closed
+	sleep 0.2
+	kill -9 $! # it would join the files of its children, which read the buffers of CPUs and go on
+	sleep 1
 	for pid in $(pidof trace-cmd) $(pidof sleep); do kill -9 "$pid"; done
 	echo 0 >$tracing/events/enable
 	for file in trace.dat*; do cp "$file" "$out/killed.$file"; done
 	rm -f trace.dat*
+	trace-cmd restore -c -o $out/killed.partial.dat >>$out/killed.log 2>&1
+fi
+if is_wanted v7-lost; then # the kernel overwrites the oldest, and says how many of each CPU
+	trace-cmd start -b 16 -e sched >$out/v7-lost.log 2>&1
+	sh mix.sh ./workload
+	trace-cmd stop
+	trace-cmd extract -o $out/v7-lost.dat >>$out/v7-lost.log 2>&1
+	trace-cmd reset
 fi
 
 # text_file NAME CLOCK OPTIONS FILE: what FILE of tracefs shows.
