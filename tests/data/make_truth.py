@@ -24,6 +24,7 @@ PERF_LINE = re.compile(r"\s*(.*?)\s+(-?\d+)/(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9})
 # task-tid (tgid) [cpu] flags time: event: fields; of trace-cmd without the tgid, in the format of latencies cpu and flags are one word.
 TEXT_LINE = re.compile(r"\s*(.*)-(\d+)\s+(?:\(\s*(?:\d+|-+)\)\s+)?\[(\d+)\]\s*(?:\S{4,6}\s+)?(?:(\d+)\.(\d+)|(\d+)): ([\w-]+):\s+(.*)")
 LATENCY_LINE = re.compile(r"\s*(.*?)-(\d+)\s+(?:\(\s*(?:\d+|-+)\)\s+)?(\d+)(\S{4,6})\s+(?:(\d+)us[ !#*$@+]?:|(\d+)\.(\d+):|(\d+)us\s*\S?:)\s+([\w-]+):\s+(.*)")
+LOST_LINE = re.compile(r"CPU:(\d+) \[(?:LOST (\d+) EVENTS|(?:(\d+) )?EVENTS DROPPED)\]")
 SUMMARY = re.compile(r"\s*(.*)\[(\d+)(?:/\d+)?\]\s+(-?\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$")
 LATENCY = re.compile(r"\s*(.*?):(\d+)\s+\|\s+([\d.]+) ms \|\s+(\d+) \| avg:\s*([\d.]+) ms \| max:\s*([\d.]+) ms")
 FORK = re.compile(r"comm=.* pid=\d+ child_comm=.* child_pid=(\d+)")
@@ -54,6 +55,8 @@ class Events:
 
     def __init__(self):
         self.rows, self.names, self.lost = [], collections.Counter(), 0
+        self.gaps = 0         # places where events are missing, also those of which the number is not known
+        self.overwritten = 0  # before the first event of a CPU: the buffer was too small for all
         self.samples = 0  # that are no tracepoints
         self.unnamed = set()  # (ns, cpu) of events in the context of a task that has no number any more
 
@@ -77,6 +80,7 @@ def of_perf(path):
                 events.unnamed.add((at, cpu))
         elif "PERF_RECORD_LOST" in line:
             events.lost += int(line.split("lost ")[-1].split()[0])
+            events.gaps += 1
         elif found:
             events.names[found[7]] += 1
             events.samples += 1
@@ -90,17 +94,23 @@ def of_trace_cmd(path):
 
 
 def of_text(text):
-    events = Events()
+    events, cpus = Events(), set()
     for line in text.splitlines():
-        lost = re.search(r"\[(?:LOST (\d+) EVENTS|(\d+) EVENTS DROPPED)\]|LOST (\d+) EVENTS", line)
+        lost = LOST_LINE.match(line)
         if lost:
-            events.lost += int(next(filter(None, lost.groups())))
+            cpu, number = int(lost[1]), int(lost[2] or lost[3] or 0)
+            if cpu in cpus:
+                events.gaps += 1
+                events.lost += number
+            else:
+                events.overwritten += number
             continue
         found = TEXT_LINE.fullmatch(line)
         if found:
             _, _, cpu, seconds, fraction, ticks, name, fields = found.groups()
             at = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) if seconds else int(ticks)
             events.add(at, int(cpu), name, fields)
+            cpus.add(int(cpu))
             continue
         found = LATENCY_LINE.fullmatch(line)
         if found:
@@ -223,7 +233,8 @@ def truth_of(path, plain):
         events, by = of_text(text), "make_truth.py"
     tasks, story = tasks_of(events)
     rows = events.in_order()
-    truth = {"by": by, "events": dict(sorted(events.names.items())), "lost": events.lost, "context_switch_bugs": story.bugs,
+    truth = {"by": by, "events": dict(sorted(events.names.items())), "lost": events.lost, "gaps": events.gaps, "overwritten": events.overwritten,
+             "context_switch_bugs": story.bugs,
              "first_ns": rows[0][0] if rows else None, "last_ns": rows[-1][0] if rows else None, "tasks": tasks}
     if kind == "data":
         theirs, (others, bugs) = timehist(plain), latency(plain)

@@ -90,6 +90,12 @@ if is_wanted killed; then
 	rm -f trace.dat*
 	trace-cmd restore -c -o $out/killed.partial.dat >>$out/killed.log 2>&1
 fi
+if is_wanted v7-gap; then # nothing is read for a while
+	# shellcheck disable=SC2086,SC2016  # a list of words; the inner shell expands the rest
+	trace-cmd record -b 16 -o $out/v7-gap.dat $some sh -c './workload pingpong rounds=30
+		kill -STOP $(pidof trace-cmd); sh mix.sh ./workload; kill -CONT $(pidof trace-cmd)
+		./workload pingpong rounds=30' >$out/v7-gap.log 2>&1
+fi
 if is_wanted v7-lost; then # the kernel overwrites the oldest, and says how many of each CPU
 	trace-cmd start -b 16 -e sched >$out/v7-lost.log 2>&1
 	sh mix.sh ./workload
