@@ -28,6 +28,7 @@ LOST_LINE = re.compile(r"CPU:(\d+) \[(?:LOST (\d+) EVENTS|(?:(\d+) )?EVENTS DROP
 SUMMARY = re.compile(r"\s*(.*)\[(\d+)(?:/\d+)?\]\s+(-?\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$")
 LATENCY = re.compile(r"\s*(.*?):(\d+)\s+\|\s+([\d.]+) ms \|\s+(\d+) \| avg:\s*([\d.]+) ms \| max:\s*([\d.]+) ms")
 FORK = re.compile(r"comm=.* pid=\d+ child_comm=.* child_pid=(\d+)")
+FORK_RECORD = re.compile(r"(\d+\.\d+): PERF_RECORD_FORK\(\d+:(\d+)\)")
 SCHED = {"sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_waking", "sched_migrate_task"}
 
 
@@ -58,6 +59,7 @@ class Events:
         self.gaps = 0         # places where events are missing, also those of which the number is not known
         self.overwritten = 0  # before the first event of a CPU: the buffer was too small for all
         self.samples = 0  # that are no tracepoints
+        self.forks = set()    # children of records of perf itself, of which no event may be there
         self.unnamed = set()  # (ns, cpu) of events in the context of a task that has no number any more
 
     def add(self, at, cpu, name, fields):
@@ -70,7 +72,7 @@ class Events:
 
 def of_perf(path):
     events = Events()
-    text, _ = output("perf", "script", "-i", path, "--ns", "--show-lost-events", "-F", "comm,pid,tid,cpu,time,event,trace", may_fail=True)
+    text, _ = output("perf", "script", "-i", path, "--ns", "--show-lost-events", "--show-task-events", "-F", "comm,pid,tid,cpu,time,event,trace", may_fail=True)
     for line in text.splitlines():
         found = PERF_LINE.fullmatch(line)
         if found and ":" in found[7].rstrip(":"):
@@ -78,6 +80,10 @@ def of_perf(path):
             events.add(at, cpu, found[7].partition(":")[2], found[8])
             if found[3] == "-1":
                 events.unnamed.add((at, cpu))
+        elif "PERF_RECORD_FORK" in line:
+            at, child = FORK_RECORD.search(line).groups()
+            if float(at):  # those of tasks that were there before have no time
+                events.forks.add(int(child))
         elif "PERF_RECORD_LOST" in line:
             events.lost += int(line.split("lost ")[-1].split()[0])
             events.gaps += 1
@@ -161,11 +167,58 @@ class Story:
         return {tid for tid, at in self.births.items() if tid and tid not in self.broken and self.deaths.get(tid, 0) > at}
 
 
+def with_wakeups(rows, is_waking_all):
+    """The events; a waking is followed by its wakeup where none was recorded, that of a task on its way to sleep when it is there.
+
+    A waking of a task on its CPU has not ended the sleep that follows if another one comes in it: then it is left out.
+    """
+    on_cpu, early = {}, {}
+    if not is_waking_all:
+        yield from rows
+        return
+    in_vain = early_wakings_in_vain(rows)
+    for number, row in enumerate(rows):
+        if number in in_vain:
+            continue
+        yield row
+        at, cpu, name, fields = row
+        if name == "sched_waking":
+            tid = pair.WAKEUP.match(fields)[2]
+            if tid in on_cpu.values():
+                early[tid] = fields
+            else:
+                yield (at, cpu, "sched_wakeup", fields)
+        elif name == "sched_switch":
+            _, prev, state, _, on_cpu[cpu] = pair.SWITCH.match(fields).groups()
+            if early.get(prev) and state not in ("R", "R+"):
+                yield (at, cpu, "sched_wakeup", early.pop(prev))
+
+
+def early_wakings_in_vain(rows):
+    """Their numbers."""
+    found, on_cpu, early = set(), {}, collections.defaultdict(list)
+    for number, (_, cpu, name, fields) in enumerate(rows):
+        if name == "sched_waking":
+            tid = pair.WAKEUP.match(fields)[2]
+            if tid in on_cpu.values():
+                early[tid].append(number)
+            else:
+                found.update(early.pop(tid, ()))
+        elif name == "sched_switch":
+            _, prev, state, _, on_cpu[cpu] = pair.SWITCH.match(fields).groups()
+            if state in ("R", "R+"):  # it does not sleep after all
+                found.update(early.pop(prev, ()))
+            early.pop(on_cpu[cpu], None)
+    return found
+
+
 def tasks_of(events):
     """Times of each task, in ns; and the Story."""
     rows = events.in_order()
     story = Story(rows, events.unnamed)
-    pairs = pair.Pairs(row for row in rows if row[2] in SCHED)
+    # `perf sched record` of these versions records the waking alone: it is the end of the sleep, and the start of the wait.
+    is_waking_all = not events.names["sched_wakeup"]
+    pairs = pair.Pairs(row for row in with_wakeups(rows, is_waking_all) if row[2] in SCHED)
     whole = story.whole()
     tasks = {}
     for tid in sorted(tid for tid in story.ins if tid):
@@ -177,6 +230,8 @@ def tasks_of(events):
         both = {"runs": ("voluntary", "involuntary"), "waits": ("woken", "new", "preempted"), "sleeps": ("S", "D", "other")}
         task = {"comm": story.comms[tid], "is_whole": tid in whole, "switched_in": story.ins[tid], "wakeups": story.wakeups[tid],
                 "wakings": story.wakings[tid], "migrations": story.migrations[tid]}
+        if is_waking_all:
+            both["waits"] = ("waking", "new", "preempted")
         for name, metrics in both.items() if tid in whole else ():
             task[name] = sum(sums[metric][0] for metric in metrics)
             task[f"{name[:-1]}_ns"] = sum(sums[metric][1] for metric in metrics)
@@ -237,6 +292,8 @@ def truth_of(path, plain):
              "context_switch_bugs": story.bugs,
              "first_ns": rows[0][0] if rows else None, "last_ns": rows[-1][0] if rows else None, "tasks": tasks}
     if kind == "data":
+        children = {int(FORK.match(row[3])[1]) for row in rows if row[2] == "sched_process_fork"}
+        truth["fork_records"] = len(events.forks - children)
         theirs, (others, bugs) = timehist(plain), latency(plain)
         for name, found in (("timehist", theirs), ("latency", others)):
             truth[name] = {tid: row for tid, row in found.items() if tid in tasks and tasks[tid]["is_whole"]}
