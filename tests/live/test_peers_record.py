@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The same workload, recorded at the same time by perf, by ftrace and by `schedscope record`: our answers about all of the files agree.
+
+The tasks compared are born and end while all of them record. What differs is the moment at which each of them reads the clock. Some virtual machines
+hide the switches of pid 1's threads; as many may be missing in one of the files, and the recording is made again then.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pair
+from live import (TICK_NS, Disturbed, Meanwhile, NotHere, Work, ask, case, expect, expect_near, main, need_live, once, scratch, unseen_switches,
+                  workload)
+from test_record import Record
+
+TRACING = pathlib.Path("/sys/kernel/tracing")
+EVENTS = (*pair.EVENTS, "sched_process_fork", "sched_process_exec")
+BUFFER_KB = 32768
+RELATIVE = 0.01
+# Stamps of one event, ours and theirs, lie a moment apart; when caches are cold, a longer one. Per run, wait or sleep, on average.
+STAMP_NS = 250
+COLD_STAMP_NS = 2000
+OFTEN = 1000
+FILES = ("perf", "dat", "text")
+
+
+class Ftrace:
+    """An instance of tracefs: its own buffers, so that nothing else is disturbed. It records from the constructor until stop()."""
+
+    def __init__(self):
+        pair.mount_tracefs()
+        self.name = f"schedscope-{os.getpid()}"
+        self.folder = TRACING / "instances" / self.name
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            raise NotHere(f"no instance of tracefs: {error}") from error
+        self._write("trace_clock", "boot")
+        self._write("buffer_size_kb", BUFFER_KB)
+        for event in EVENTS:
+            self._write(f"events/sched/{event}/enable", 1)
+        self._write("trace", "")
+
+    def _write(self, name, value):
+        (self.folder / name).write_text(f"{value}\n", encoding="ascii")
+
+    def stop(self, text, dat):
+        """Leaves its events as text, and as a file of trace-cmd; these are the same events."""
+        self._write("tracing_on", 0)
+        lost = sum(int(line.split()[1]) for stats in self.folder.glob("per_cpu/*/stats")
+                   for line in stats.read_text(encoding="ascii").splitlines() if line.startswith("overrun:"))
+        with open(text, "wb") as out, open(self.folder / "trace", "rb") as trace:
+            shutil.copyfileobj(trace, out)
+        done = subprocess.run(["trace-cmd", "extract", "-B", self.name, "-o", dat], capture_output=True, text=True, check=False)
+        expect(done.returncode == 0, f"trace-cmd extract: {done.stderr}")
+        if lost:
+            raise Disturbed(f"ftrace overwrote {lost} events")
+
+    def remove(self):
+        """Nothing is left of it."""
+        if self.folder.exists():
+            self.folder.rmdir()
+
+
+def record(folder):
+    """The accounts of workloads, the paths of all files, what was taken meanwhile, and how many switches the kernel may have hidden."""
+    paths = {name: os.path.join(folder, name) for name in ("ours", *FILES)}
+    ftrace = None
+    keeper = Work("keep", ms=60000)
+    try:
+        with Record(paths["ours"], "--events", "default,wakeup") as ours:  # the others have wakeups, too
+            ftrace = Ftrace()
+            perf = pair.Recording(paths["perf"], EVENTS)
+            meanwhile, unseen = Meanwhile(), -unseen_switches()
+            accounts = [workload("pingpong", rounds=5000), workload("hogs", nr=3, ms=500), workload("sleep", nr=4, rounds=100, us=2000),
+                        workload("futex", rounds=3000), workload("migrate", rounds=200), workload("dsleep", rounds=20, us=5000)]
+            time.sleep(0.1)  # the last ones leave their CPUs
+            # Not a tick more, as elsewhere: it would be more than most of the sums, and an error of ours a disturbance.
+            taken_ns, unseen = meanwhile.taken_ns() - TICK_NS, unseen + unseen_switches()
+            perf.stop()
+            ftrace.stop(paths["text"], paths["dat"])
+            lost = ours.finish()["lost"]
+    finally:
+        keeper.kill()
+        if ftrace:
+            ftrace.remove()
+    if lost:
+        raise Disturbed(f"record lost {lost:g} events")
+    return accounts, paths, taken_ns, unseen
+
+
+@once
+def session():
+    """What is said of each task by each file: {file: {tid: sums}}, the tasks, and the last two of record()."""
+    need_live()
+    if not shutil.which("trace-cmd"):
+        raise NotHere("no trace-cmd")
+    with scratch() as folder:
+        accounts, paths, taken_ns, unseen = record(folder)
+        tasks = [task for account in accounts for task in account["tasks"]]
+        sums = {name: sums_of(path) for name, path in paths.items()}
+    return sums, tasks, taken_ns, unseen
+
+
+def sums_of(path):
+    """Of each thread of a file."""
+    found = {}
+    for row in ask("analyze", path, "task_states", "--limit", "1000000")["processes"]:
+        found[row["pid"]] = {"runs": row["voluntary_switches"] + row["involuntary_switches"], "run_ns": row["running_time_ns"],
+                             "waits": row["scheduler_latency_count"], "wait_ns": row["runnable_time_ns"],
+                             "sleep_ns": row["sleeping_time_ns"] + row["blocked_time_ns"]}
+    for group in ask("query", path, "-e", "sched_waking", "-g", "pid", "-n", "1000000")["aggregation"]["groups"]:
+        if int(group["value"]) in found:
+            found[int(group["value"])]["wakings"] = group["count"]
+    return found
+
+
+def each_task(name, check):
+    """Calls check(what, ours, theirs) for each task of the workloads."""
+    sums, tasks, _, _ = session()
+    expect(len(tasks) >= 10, f"{len(tasks)} tasks")
+    for task in tasks:
+        tid, what = task["tid"], f"{task['comm']} {task['tid']} by {name}"
+        expect(tid in sums["ours"] and tid in sums[name], f"no {what}")
+        check(what, sums["ours"][tid], sums[name][tid])
+
+
+def expect_same(what, theirs, ours):
+    """Where the kernel hides switches, a difference of as many says nothing."""
+    text, unseen = f"{what}: {theirs}, and {ours} by ours", session()[3]
+    if 0 < abs(theirs - ours) <= unseen:
+        raise Disturbed(f"{text}; {unseen} switches of pid 1 meanwhile")
+    expect(theirs == ours, text)
+
+
+def compare(name):
+    def counts(what, ours, theirs):
+        for key in ("runs", "waits", "wakings"):
+            expect_same(f"{key} of {what}", theirs.get(key, 0), ours.get(key, 0))
+
+    def times(what, ours, theirs):
+        for key, number in (("run_ns", "runs"), ("wait_ns", "waits"), ("sleep_ns", "waits")):
+            stamps = ours[number] * (STAMP_NS if ours[number] >= OFTEN else COLD_STAMP_NS)
+            taken_ns = session()[2]
+            expect_near(f"{key} of {what}", theirs[key], ours[key], absolute=RELATIVE * ours[key] + stamps, less=taken_ns, more=taken_ns)
+
+    each_task(name, counts)
+    each_task(name, times)
+
+
+@case
+def a_file_of_perf_says_what_ours_says():
+    compare("perf")
+
+
+@case
+def a_file_of_trace_cmd_says_what_ours_says():
+    compare("dat")
+
+
+@case
+def text_of_ftrace_says_what_ours_says():
+    compare("text")
+
+
+if __name__ == "__main__":
+    main()
