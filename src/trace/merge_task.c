@@ -123,9 +123,9 @@ static void inherit_comm(struct merge *m, struct ev_fork *rec)
 {
 	struct merge_task *parent = rec->parent_tid ? get(m, rec->parent_tid) : NULL;
 
-	if (!parent || has_comm(rec->comm))
+	if (!parent || has_comm(rec->tid, rec->comm))
 		return;
-	if (!has_comm(parent->comm))
+	if (!has_comm(parent->tid, parent->comm))
 		describe(m, parent, rec->hdr.ts_ns);
 	memcpy(rec->comm, parent->comm, sizeof(rec->comm));
 }
@@ -256,7 +256,7 @@ int merge_life(struct merge *m, struct ev_hdr *rec, bool *is_wanted)
 		if (!rename->tgid)
 			rename->tgid = tgid_of(m, rename->tid, rec->ts_ns);
 		t = rename->tid ? get(m, rename->tid) : NULL;
-		if (t && !has_comm(rename->old_comm))
+		if (t && !has_comm(rename->tid, rename->old_comm))
 			memcpy(rename->old_comm, t->comm, sizeof(rename->old_comm));
 		return renamed(m, rename->tid, rename->comm);
 	case EV_EXIT:
