@@ -53,12 +53,13 @@ static void read_attrs(struct perfdata *d, const struct trace_bytes *in)
 	}
 }
 
-/* A 32-bit machine of the other byte order has the halves of each word changed: no file is without its host's name. */
+/* A 32-bit machine of the other byte order has the halves of each word exchanged; the host's name is in every file. */
 static void read_feature_bits(const struct perfdata *d, const uint8_t *p, uint64_t bits[4])
 {
 	for (unsigned int i = 0; i < 4; i++)
 		bits[i] = pd_u64(d, p + 8 * (size_t)i);
-	if (!d->is_swapped || bits[0] >> PD_FEATURE_HOSTNAME & 1)
+	if (!d->is_swapped || bits[0] >> PD_FEATURE_HOSTNAME & 1 ||
+	    !(bits[0] >> (PD_FEATURE_HOSTNAME + 32) & 1))
 		return;
 	for (unsigned int i = 0; i < 4; i++)
 		bits[i] = bits[i] << 32 | bits[i] >> 32;
