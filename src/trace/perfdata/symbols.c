@@ -58,10 +58,11 @@ static bool hex(const char **at, const char *end, uint64_t *out)
 /* "ffffffff81000000 T _stext" with a tab and a module behind it. A function ends where the next one begins. */
 static int read_kallsyms(struct perfdata *d)
 {
-	const char *at = (const char *)d->kallsyms, *end = at + d->kallsyms_len;
+	const char *at = d->kallsyms_len ? (const char *)d->kallsyms : "";
+	const char *end = at + d->kallsyms_len;
 	int err = 0;
 
-	while (at && at < end && !err) {
+	while (at < end && !err) {
 		const char *line_end = memchr(at, '\n', (size_t)(end - at));
 		uint64_t address;
 		const char *name_end;
