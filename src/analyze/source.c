@@ -21,21 +21,29 @@ void source_name_device(const struct source *s, struct interrupt *i)
 	i->device = name_id ? tasks_string(s->tasks, name_id) : NULL;
 }
 
-const char *source_symbol(const struct source *s, uint64_t value)
+static const char *find_symbol(const struct source_symbol *symbols, size_t nr, uint64_t value)
 {
-	size_t low = 0, high = s->facts->nr_symbols;
+	size_t low = 0, high = nr;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->facts->symbols[mid].value < value)
+		if (symbols[mid].value < value)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < s->facts->nr_symbols && s->facts->symbols[low].value == value
-	               ? s->facts->symbols[low].name
-	               : NULL;
+	return low < nr && symbols[low].value == value ? symbols[low].name : NULL;
+}
+
+const char *source_symbol(const struct source *s, uint64_t value)
+{
+	return find_symbol(s->facts->symbols, s->facts->nr_symbols, value);
+}
+
+const char *source_probe(const struct source *s, uint32_t probe)
+{
+	return find_symbol(s->facts->probes, s->facts->nr_probes, probe);
 }
 
 int32_t source_llc(const struct source *s, uint32_t cpu)

@@ -135,6 +135,8 @@ struct source_facts {
 	size_t nr_categories;
 	const struct source_count *damage; /* by cause */
 	size_t nr_damage;
+	const struct source_symbol *probes; /* names by number, sorted */
+	size_t nr_probes;
 	const struct source_symbol *symbols; /* by value */
 	size_t nr_symbols;
 	const char *const *pmu_names; /* of the index in rows of TIMELINE_PMU */
@@ -157,6 +159,8 @@ struct source {
 	uint64_t end_ns;
 };
 
+/* The name of a probe; NULL = unknown. */
+const char *source_probe(const struct source *s, uint32_t probe);
 /* The name of a function; NULL = unknown. */
 const char *source_symbol(const struct source *s, uint64_t value);
 /* -1 for a CPU whose topology is unknown. */

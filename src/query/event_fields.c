@@ -29,10 +29,11 @@
 	{                                             \
 		FIELD(ev_ipi, reason, "reason", TEXT) \
 	}
-#define WORK_FIELDS                                                                                \
-	{                                                                                          \
-		FIELD(ev_work, tid, "pid", U64), FIELD(ev_work, tid, "comm", COMM),                \
-			FIELD(ev_work, work, "work", ID), FIELD(ev_work, function, "function", ID) \
+#define WORK_FIELDS                                                                 \
+	{                                                                           \
+		FIELD(ev_work, tid, "pid", U64), FIELD(ev_work, tid, "comm", COMM), \
+			FIELD(ev_work, work, "work", ID),                           \
+			FIELD(ev_work, function, "function", SYMBOL)                \
 	}
 
 struct event_type {
@@ -125,7 +126,8 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                   FIELD(ev_gpu_mem, bytes, "size", U64) } },
 	[EV_PROBE] = { "probe",
 	               { FIELD(ev_probe, tid, "pid", U64), FIELD(ev_probe, tid, "comm", COMM),
-	                 FIELD(ev_probe, probe, "probe", U64), FIELD(ev_probe, ip, "ip", ID) } },
+	                 FIELD(ev_probe, probe, "probe", PROBE),
+	                 FIELD(ev_probe, probe, "probe_id", U64), FIELD(ev_probe, ip, "ip", ID) } },
 	[EV_PMU] = { "pmu", { FIELD(ev_pmu, tid, "pid", U64), FIELD(ev_pmu, tid, "comm", COMM) } },
 	[EV_SCX_RUN] = { "scx_run",
 	                 { FIELD(ev_scx_run, tid, "pid", U64), FIELD(ev_scx_run, tid, "comm", COMM),
@@ -182,7 +184,7 @@ static const struct event_type types[EV_KIND_MAX] = {
 	                   FIELD(ev_suspend, is_start, "start", U64) } },
 	[EV_BLOCKED] = { "sched_blocked_reason",
 	                 { FIELD(ev_blocked, tid, "pid", U64), FIELD(ev_blocked, tid, "comm", COMM),
-	                   FIELD(ev_blocked, caller, "caller", ID),
+	                   FIELD(ev_blocked, caller, "caller", SYMBOL),
 	                   FIELD(ev_blocked, is_io, "io_wait", U64) } },
 	[EV_THROTTLE] = { "throttle",
 	                  { FIELD(ev_throttle, tid, "pid", U64),
@@ -419,6 +421,17 @@ bool event_field_value(const struct source *s, const struct ev_hdr *rec,
 		out->is_text = true;
 		out->text = ev_lock_name((unsigned int)read_number(rec, field));
 		return true;
+	case EVENT_FIELD_PROBE:
+		out->is_text = true;
+		out->text = source_probe(s, (uint32_t)read_number(rec, field));
+		return out->text != NULL;
+	case EVENT_FIELD_SYMBOL:
+		out->text = source_symbol(s, read_number(rec, field));
+		out->is_text = out->text != NULL;
+		if (out->is_text)
+			return true;
+		out->is_id = true;
+		break;
 	case EVENT_FIELD_I64:
 		out->is_signed = true;
 		out->i64 = sign_extend(read_number(rec, field), field->size);
@@ -515,7 +528,8 @@ bool event_field_is_number(const char *field)
 
 		if (f && (f->type == EVENT_FIELD_TEXT || f->type == EVENT_FIELD_COMM ||
 		          f->type == EVENT_FIELD_REASON || f->type == EVENT_FIELD_CALL ||
-		          f->type == EVENT_FIELD_POLICY || f->type == EVENT_FIELD_LOCK))
+		          f->type == EVENT_FIELD_POLICY || f->type == EVENT_FIELD_LOCK ||
+		          f->type == EVENT_FIELD_PROBE || f->type == EVENT_FIELD_SYMBOL))
 			return false;
 	}
 	return true;

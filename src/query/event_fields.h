@@ -26,7 +26,9 @@ enum event_field_type {
 	EVENT_FIELD_REASON,   /* of a number: why a scheduler went */
 	EVENT_FIELD_CALL,     /* of a number: the name of a system call */
 	EVENT_FIELD_POLICY,   /* of a number: the name of a policy */
-	EVENT_FIELD_LOCK      /* of a number: the kind of a lock */
+	EVENT_FIELD_LOCK,     /* of a number: the kind of a lock */
+	EVENT_FIELD_PROBE,    /* of a number: the name of a probe */
+	EVENT_FIELD_SYMBOL /* of an address: the name of a function where it is known, else the address */
 };
 
 struct event_field {

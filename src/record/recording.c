@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "model/allowed.h"
 #include "model/event_log.h"
 #include "model/pair.h"
@@ -19,6 +20,7 @@
 
 #define CLOCK_BOOT      6
 #define CLOCK_MONOTONIC 3
+#define PROBES_MAX      65536U
 #define SPARE           8 /* one part of so many of the free memory is left to others */
 
 #define CACHE_LINE    64
@@ -50,6 +52,8 @@ struct recording {
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
 	struct source_symbol *symbols;
+	struct source_symbol *probes;
+	size_t nr_probes, cap_probes;
 	struct source_count *lost_by;
 	struct source_end *ends;
 	struct recording_stacks *stacks; /* NULL = none */
@@ -79,6 +83,9 @@ void recording_close(struct recording *r)
 	free(r->categories);
 	free(r->damage);
 	free(r->symbols);
+	for (size_t i = 0; i < r->nr_probes; i++)
+		free((char *)(uintptr_t)r->probes[i].name);
+	free(r->probes);
 	free(r->lost_by);
 	free(r->ends);
 	free(r->name);
@@ -88,6 +95,23 @@ void recording_close(struct recording *r)
 static bool is_due(struct meter *m)
 {
 	return m->nr_records++ % METER_RECORDS == 0;
+}
+
+/* Names of probes, few and once each; the last one of a number counts. */
+static int add_probe(struct recording *r, const struct ev_probe_info *rec)
+{
+	const char *name = (const char *)(rec + 1);
+	char *copy;
+
+	if (r->nr_probes == PROBES_MAX)
+		return 0;
+	if (GROW(r->probes, r->cap_probes, r->nr_probes))
+		return -ENOMEM;
+	copy = strndup(name, rec->hdr.size - sizeof(*rec));
+	if (!copy)
+		return -ENOMEM;
+	r->probes[r->nr_probes++] = (struct source_symbol){ rec->probe, copy };
+	return 0;
 }
 
 /* On the thread that reads: what is quick. The machine that pairs works on another. */
@@ -102,6 +126,8 @@ static int push(void *ctx, const struct ev_hdr *rec)
 	    rec->flags & EV_FLAG_LAST) /* the end of a CPU is not an event */
 		return r->pair_thread.push(r->pair_thread.ctx, rec);
 	r->facts.kinds[rec->kind]++;
+	if (rec->kind == EV_PROBE_INFO && (err = add_probe(r, (const void *)rec)))
+		return err;
 	if (rec->kind == EV_LOST)
 		r->facts.lost += ((const struct ev_lost *)(const void *)rec)->count;
 	if (rec->kind == EV_AFFINITY && (err = r->allowed_sink.push(r->allowed_sink.ctx, rec)))
@@ -184,6 +210,13 @@ static struct source_count *copy_counts(const struct trace_count *from, size_t n
 	return to;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const struct source_symbol *x = a, *y = b;
+
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
 static int copy_symbols(struct recording *r)
 {
 	const struct trace_info *info = r->info;
@@ -194,6 +227,12 @@ static int copy_symbols(struct recording *r)
 	for (size_t i = 0; i < info->nr_symbols; i++)
 		r->symbols[i] = (struct source_symbol){ info->symbols[i].value,
 			                                info->symbols[i].name };
+	if (r->nr_probes)
+		qsort(r->probes, r->nr_probes, sizeof(*r->probes), by_value);
+	r->facts.probes = r->probes;
+	r->facts.nr_probes = r->nr_probes;
+	if (info->nr_symbols)
+		qsort(r->symbols, info->nr_symbols, sizeof(*r->symbols), by_value);
 	r->facts.symbols = r->symbols;
 	r->facts.nr_symbols = info->nr_symbols;
 	return 0;

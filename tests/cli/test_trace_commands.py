@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace")
 import scenarios  # noqa: E402
 from decode import fields  # noqa: E402
 from dialects import DIALECTS  # noqa: E402
+from wire import msg, num, text  # noqa: E402
 
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 COMMANDS = ("analyze", "query", "explain")
@@ -67,6 +68,55 @@ def busy():
     scenario = scenarios.storm(seed=5, nr=3000)
     scenario.name = "busy"
     return scenario
+
+
+# Single findings.
+
+def packet(*parts):
+    return msg(1, *parts)
+
+
+def ftrace(cpu, *events):
+    return packet(num(10, 1), msg(1, num(1, cpu), *events))
+
+
+def event(ts, pid, member, *parts):
+    return msg(2, num(1, ts), num(2, pid), msg(member, *parts))
+
+
+@case
+def the_last_run_of_a_task_that_is_freed_first_is_its_own():
+    """As kernels without ftrace report it: destroyed while it runs."""
+    path = DIR / "freed"
+    path.write_bytes(b"".join(packet(num(8, ts), msg(117, num(1, 0), text(2, "short"), num(3, 77), num(4, state)))
+                              for ts, state in ((10**9, 1), (10**9 + 5, 2), (10**9 + 10, 3), (2 * 10**9 + 10, 8))))
+    rows = ask(path, "process_runtime")["processes"]
+    assert [(row["comm"], row["total_runtime_ns"]) for row in rows] == [("short", 10**9)], rows
+
+
+@case
+def probes_are_shown_by_name():
+    path = DIR / "probes"
+    path.write_bytes(ftrace(0, *(event(100 + i, 5, 542, text(1, name), num(2, 3))
+                                 for i, name in enumerate(("do_exit", "do_fork", "do_exit")))))
+    rows = json.loads(succeed("query", path, "-e", "probe", "--json"))["events"]
+    assert [row["fields"]["probe"] for row in rows] == ["do_exit", "do_fork", "do_exit"], rows
+    assert json.loads(succeed("query", path, "-w", "probe=do_fork", "--json"))["total_matched"] == 1
+    groups = json.loads(succeed("query", path, "-e", "probe", "-g", "probe", "--json"))["aggregation"]["groups"]
+    assert sorted((g["value"] if "value" in g else g["key"], g["count"]) for g in groups) == [("do_exit", 2), ("do_fork", 1)]
+
+
+@case
+def functions_are_shown_by_name():
+    path = DIR / "callers"
+    interned = msg(12, msg(26, num(1, 9), text(2, "folio_wait_bit")))
+    path.write_bytes(packet(num(10, 1), num(13, 1), interned)
+                     + packet(num(10, 1), num(13, 2), msg(1, num(1, 0), event(100, 0, 18, num(1, 5), num(2, 9), num(3, 1)),
+                                                          event(200, 0, 18, num(1, 6), num(2, 0xffff1234), num(3, 0)))))
+    rows = json.loads(succeed("query", path, "-e", "sched_blocked_reason", "--json"))["events"]
+    assert rows[0]["fields"]["caller"] == "folio_wait_bit", rows
+    assert "ffff1234" in str(rows[1]["fields"]["caller"]) or rows[1]["fields"]["caller"] == 0xffff1234, rows
+    assert "folio_wait_bit" in succeed("query", path, "-e", "sched_blocked_reason")
 
 
 # Files that are none.
