@@ -9,6 +9,7 @@
 #include "trace/ftrace/events.h"
 #include "trace/merge_priv.h"
 #include "trace/perfetto/meta_in.h"
+#include "trace/perfetto/schema.h"
 
 #define NO_RUN        UINT32_MAX
 #define CHAINS_TRIED  8U  /* of a lane, before a run gets one of its own */
@@ -241,25 +242,16 @@ static void replace(struct merge *m, size_t at)
 		sift_down(m, at);
 }
 
-/* The final number of a text of decoder_text(); emits an EV_STRING when it is new. */
-static int merge_text(struct merge *m, uint32_t text, uint32_t *out)
+/* Emits an EV_STRING. */
+static int put_text(struct merge *m, const char *s, size_t len, uint32_t *out)
 {
 	_Alignas(8) uint8_t bytes[REC_MAX_BYTES];
 	struct ev_string *rec = (struct ev_string *)bytes;
-	size_t len, room = sizeof(bytes) - sizeof(*rec) - 8;
-	const char *s;
-	int err;
+	size_t room = sizeof(bytes) - sizeof(*rec) - 8;
 
-	if (map_find(m->text_ids, &text, out))
-		return 0;
-	s = reader_text(m->r, text, &len);
 	if (len > room)
 		len = room;
-	*out = m->nr_texts;
-	err = map_insert(m->text_ids, &text, m->nr_texts);
-	if (err)
-		return err;
-	m->nr_texts++;
+	*out = m->nr_texts++;
 	memset(bytes, 0, sizeof(*rec) + (len + 8) / 8 * 8);
 	rec->hdr = (struct ev_hdr){ .size = (uint16_t)(sizeof(*rec) + (len + 8) / 8 * 8),
 		                    .kind = EV_STRING,
@@ -269,37 +261,31 @@ static int merge_text(struct merge *m, uint32_t text, uint32_t *out)
 	return merge_push(m, &rec->hdr);
 }
 
+int merge_text(struct merge *m, uint32_t text, uint32_t *out)
+{
+	const char *s;
+	size_t len;
+	int err;
+
+	if (map_find(m->text_ids, &text, out))
+		return 0;
+	err = map_insert(m->text_ids, &text, m->nr_texts);
+	if (err)
+		return err;
+	s = reader_text(m->r, text, &len);
+	return put_text(m, s, len, out);
+}
+
+int merge_word(struct merge *m, const char *word, uint32_t *known)
+{
+	return *known ? 0 : put_text(m, word, strlen(word), known);
+}
+
 static int take_span(struct merge *m, struct ev_span *rec)
 {
 	int err = merge_text(m, rec->category, &rec->category);
 
 	return err ? err : merge_text(m, rec->name, &rec->name);
-}
-
-/* Probes of ftrace have a name where others have a number. */
-static int take_probe(struct merge *m, struct ev_probe *rec)
-{
-	_Alignas(8) uint8_t bytes[sizeof(struct ev_probe_info) + 256] = { 0 };
-	struct ev_probe_info *info = (struct ev_probe_info *)bytes;
-	uint32_t text = rec->probe;
-	const char *s;
-	size_t len;
-	int err;
-
-	if (text >= READER_PROBES_NAMED || map_find(m->probe_ids, &text, &rec->probe))
-		return 0;
-	rec->probe = map_nr(m->probe_ids) + 1;
-	s = reader_text(m->r, text, &len);
-	len = len < 255 ? len : 255;
-	memcpy(info + 1, len ? s : "?", len ? len : 1);
-	info->hdr = (struct ev_hdr){ .size = (uint16_t)(sizeof(*info) + (len + 8) / 8 * 8),
-		                     .kind = EV_PROBE_INFO,
-		                     .cpu = rec->hdr.cpu,
-		                     .ts_ns = rec->hdr.ts_ns };
-	info->probe = rec->probe;
-	info->type = EV_PROBE_KPROBE;
-	err = map_insert(m->probe_ids, &text, rec->probe);
-	return err ? err : merge_push(m, &info->hdr);
 }
 
 /*
@@ -428,8 +414,11 @@ static int take(struct merge *m, struct ev_hdr *rec)
 	case EV_SPAN:
 		err = take_span(m, (struct ev_span *)rec);
 		break;
+	case EV_BLOCK:
+		is_wanted = !(rec->flags & REC_IS_IO && m->r->tally.ftrace[FTRACE_BLOCK_RQ_ISSUE]);
+		break;
 	case EV_PROBE:
-		err = take_probe(m, (struct ev_probe *)rec);
+		err = merge_probe(m, (struct ev_probe *)rec, &is_wanted);
 		break;
 	case IN_NAME:
 		return merge_name(m, (const struct in_name *)rec);
@@ -533,7 +522,8 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	m->has_calls = r->tally.ftrace[FTRACE_SYS_ENTER] && r->tally.ftrace[FTRACE_SYS_EXIT];
 	if (map_new(sizeof(uint32_t), TASKS_CAP, &m->task_ids) == 0 &&
 	    map_new(sizeof(uint32_t), TASKS_CAP, &m->text_ids) == 0 &&
-	    map_new(sizeof(uint32_t), TASKS_CAP, &m->probe_ids) == 0)
+	    map_new(sizeof(uint32_t), TASKS_CAP, &m->probe_ids) == 0 &&
+	    map_new(2 * sizeof(uint32_t), TASKS_CAP, &m->open_ids) == 0)
 		err = gather_runs(m, outs, nr_outs);
 	if (!err)
 		err = make_heap(m);
@@ -546,6 +536,8 @@ int merge_all(struct reader *r, struct rec_out *outs, size_t nr_outs, const stru
 	map_free(m->probe_ids);
 	free(m->tasks);
 	free(m->held);
+	map_free(m->open_ids);
+	free(m->opens);
 	free(m->heap);
 	free(m->chains);
 	free(m->next_run);

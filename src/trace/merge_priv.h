@@ -53,6 +53,12 @@ struct merge_held {
 	struct ev_free rec;
 };
 
+/* A probe that has begun. */
+struct merge_open {
+	uint64_t start_ns;
+	uint32_t below; /* the one before of the same task and probe; UINT32_MAX = none */
+};
+
 struct merge {
 	struct reader *r;
 	const struct ev_sink *sink;
@@ -76,8 +82,20 @@ struct merge {
 	struct map *text_ids; /* number of decoder_text() -> final one */
 	uint32_t nr_texts;
 	struct map *probe_ids; /* texts of probes that have been written */
+	struct map *open_ids;  /* task and text of a probe -> opens */
+	struct merge_open *opens;
+	size_t nr_opens, cap_opens;
+	uint32_t kprobe_text; /* the category of their spans; 0 = not written */
 };
 
+/* merge.c */
+/* The final number of a text of decoder_text(); emits an EV_STRING when it is new. */
+MUST_USE int merge_text(struct merge *m, uint32_t text, uint32_t *out);
+/* The same for a word of our own; *known is its number, or 0. */
+MUST_USE int merge_word(struct merge *m, const char *word, uint32_t *known);
+/* merge_probe.c */
+/* Gives it its number; what begins and ends becomes a span. */
+MUST_USE int merge_probe(struct merge *m, struct ev_probe *rec, bool *is_wanted);
 /* merge_task.c */
 MUST_USE int merge_name(struct merge *m, const struct in_name *rec);
 /* Makes sure that the sink has heard of a task. */

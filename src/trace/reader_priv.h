@@ -88,6 +88,7 @@
 	X(PERF_UNKNOWN, "perf_records_unknown")                                      \
 	X(PERF_AUX, "perf_auxtrace_skipped")                                         \
 	X(PERF_THROTTLED, "perf_samples_throttled")                                  \
+	X(BAD_TID, "tid_out_of_range")                                               \
 	X(BAD_CPU, "cpu_out_of_range")                                               \
 	X(OVER_CAP, "beyond_the_caps")
 
@@ -179,6 +180,7 @@ enum {
 enum {
 	REC_INFER =
 		0x80, /* switch: prev is the running task; wake: the waker is the task running on hdr.cpu */
+	REC_IS_IO = 0x80, /* of EV_BLOCK: from block_io_*; ignored if block_rq_issue reported it */
 	REC_IS_FORK =
 		0x40, /* of EV_FORK: from sched_process_fork, without flags; ignored if newtask reported it */
 };

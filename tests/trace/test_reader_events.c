@@ -210,6 +210,74 @@ static void block_network_memory_and_files(void **state)
 	assert_true(blocked->tid == 5 && blocked->caller == 0xabcd && blocked->is_io);
 }
 
+/* Requests as the kernel accounts for them, where nothing else records them. */
+static void block_io_is_read_unless_requests_are(void **state)
+{
+	const struct ev_block *block;
+
+	(void)state;
+	PUT(10, 5, 546, N(1, 8), N(2, 4096), N(3, 16), N(4, 8192), N(5, 0), S(6, "WS"), S(7, "dd"));
+	PUT(30, 0, 547, N(1, 8), N(2, 4096), N(3, 16), N(4, 8192), N(5, 0), S(6, "WS"), S(7, "dd"));
+	put_bundle(&trace, 2, 0, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 2);
+	block = rec_at(&l, 0, EV_BLOCK);
+	expect_eq(block->step, EV_BLOCK_ISSUE);
+	expect_eq(block->hdr.flags, 0);
+	expect_eq(block->dev, 8);
+	expect_eq(block->sector, 4096);
+	expect_eq(block->nr_sectors, 16);
+	expect_eq(block->tid, 5);
+	assert_string_equal(block->rwbs, "WS");
+	expect_eq(((const struct ev_block *)rec_at(&l, 1, EV_BLOCK))->step, EV_BLOCK_COMPLETE);
+	loaded_done(&l);
+	PUT(20, 5, 45, N(1, 8), N(2, 4096), N(3, 16), N(4, 8192), S(5, "WS"));
+	PUT(29, 0, 125, N(1, 8), N(2, 4096), N(3, 16), N(4, 0), S(5, "WS"));
+	put_bundle(&trace, 2, 1, &bundle);
+	load(&l, &trace);
+	expect_eq(l.nr, 2);
+	expect_eq(l.recs[0]->ts_ns, 20);
+	expect_eq(l.recs[1]->ts_ns, 29);
+}
+
+static const struct ev_span *span_at(size_t nr)
+{
+	for (size_t i = 0; i < l.nr; i++)
+		if (l.recs[i]->kind == EV_SPAN && nr-- == 0)
+			return (const struct ev_span *)l.recs[i];
+	return NULL;
+}
+
+/* A kprobe of a function and its return: a span of the task, also when it calls itself. */
+static void kprobes_that_end_are_spans(void **state)
+{
+	size_t nr_probes = 0;
+
+	(void)state;
+	PUT(10, 5, 542, S(1, "do_read"), N(2, 1));
+	PUT(20, 5, 542, S(1, "do_read"), N(2, 1));
+	PUT(25, 6, 542, S(1, "do_read"), N(2, 2)); /* of another task: never begun */
+	PUT(30, 5, 542, S(1, "do_read"), N(2, 2));
+	PUT(40, 5, 542, S(1, "do_exit"), N(2, 3));
+	PUT(50, 5, 542, S(1, "do_read"), N(2, 2));
+	put_bundle(&trace, 2, 3, &bundle);
+	load(&l, &trace);
+	for (size_t i = 0; i < l.nr; i++)
+		nr_probes += l.recs[i]->kind == EV_PROBE;
+	expect_eq(nr_probes, 3); /* two begins, one instant */
+	assert_non_null(span_at(1));
+	expect_eq(span_at(0)->start_ns, 20);
+	expect_eq(span_at(0)->hdr.ts_ns, 30);
+	expect_eq(span_at(1)->start_ns, 10);
+	expect_eq(span_at(1)->hdr.ts_ns, 50);
+	expect_eq(span_at(1)->tid, 5);
+	expect_eq(span_at(1)->hdr.cpu, 3);
+	expect_eq(span_at(0)->name, span_at(1)->name);
+	assert_int_not_equal(span_at(0)->category, span_at(0)->name);
+	assert_null(span_at(2));
+	expect_eq(damage("misplaced_end_event"), 1);
+}
+
 static void a_bundle_out_of_order_is_put_in_order(void **state)
 {
 	static const uint64_t order[] = { 50, 10, 40, 10, 30 };
@@ -462,6 +530,31 @@ static void raw_states_know_the_dead(void **state)
 		          cases[i].want);
 }
 
+static void put_systing_process(const char *name, const char *cmdline)
+{
+	enc_uint(&sub, 1, 7);
+	enc_text(&sub, 2, cmdline);
+	enc_text(&sub, 6, name);
+	enc_uint(&packet, 1, 99);
+	enc_text(&packet, 2, name);
+	enc_msg(&packet, 3, &sub);
+	enc_msg(&sub, 60, &packet);
+	put_packet(&trace, &sub);
+}
+
+/* Others leave the number of the sequence out, too: that alone is no evidence. */
+static void a_trace_without_sequences_is_not_by_systing(void **state)
+{
+	(void)state;
+	put_switch(&bundle, 50, 0, 0, 3);
+	put_wake(&bundle, 20, 60, 3, 7, 0);
+	put_bundle(&trace, 0, 0, &bundle);
+	put_systing_process("seven", "/bin/seven");
+	load(&l, &trace);
+	assert_string_equal(l.info->producer_name, "");
+	expect_eq(((const struct ev_wake *)rec_at(&l, 1, EV_WAKING))->waker_tid, 3);
+}
+
 static void systing_does_not_record_the_waker(void **state)
 {
 	static const uint64_t ts[] = { 100 }, pid[] = { 7 }, one[] = { 1 }, prio[] = { 120 },
@@ -479,6 +572,7 @@ static void systing_does_not_record_the_waker(void **state)
 	enc_text(&sub, 5, "woken");
 	enc_msg(&bundle, 4, &sub);
 	put_bundle(&trace, 0, 0, &bundle);
+	put_systing_process("woken", "woken");
 	load(&l, &trace);
 	assert_string_equal(l.info->producer_name, "systing");
 	wake = rec_at(&l, 1, EV_WAKING);
@@ -578,6 +672,41 @@ static void a_task_is_freed_when_it_has_left(void **state)
 	expect_eq(l.nr, 8);
 }
 
+/* A state of a task, as kernels without ftrace report it. */
+static void put_state(uint64_t ts, uint64_t tid, uint32_t state, uint32_t prio)
+{
+	enc_uint(&sub, 1, 2);
+	enc_text(&sub, 2, "task");
+	enc_uint(&sub, 3, tid);
+	enc_uint(&sub, 4, state);
+	enc_uint(&sub, 5, prio);
+	enc_uint(&packet, 8, ts);
+	enc_msg(&packet, 117, &sub);
+	put_packet(&trace, &packet);
+}
+
+static void generic_events_have_priorities_and_small_tids(void **state)
+{
+	const struct ev_switch *sw;
+
+	(void)state;
+	put_state(10, 5, 2, 90);               /* runnable */
+	put_state(20, 5, 3, 100);              /* running */
+	put_state(25, 5 + (1ULL << 32), 2, 7); /* not the same task */
+	put_state(30, 5, 4, 101);              /* asleep */
+	load(&l, &trace);
+	expect_eq(l.nr, 3);
+	expect_eq(((const struct ev_wake *)rec_at(&l, 0, EV_WAKING))->prio, 90);
+	sw = rec_at(&l, 1, EV_SWITCH);
+	expect_eq(sw->next_tid, 5);
+	expect_eq(sw->next_prio, 100);
+	sw = rec_at(&l, 2, EV_SWITCH);
+	expect_eq(sw->prev_tid, 5);
+	expect_eq(sw->prev_prio, 101);
+	expect_eq(sw->next_prio, 120);
+	expect_eq(damage("tid_out_of_range"), 1);
+}
+
 static void events_from_before_the_recording_are_left_out(void **state)
 {
 	(void)state;
@@ -602,6 +731,8 @@ int main(void)
 		T(tasks_live_and_die),
 		T(interrupts_work_and_power),
 		T(block_network_memory_and_files),
+		T(block_io_is_read_unless_requests_are),
+		T(kprobes_that_end_are_spans),
 		T(a_bundle_out_of_order_is_put_in_order),
 		T(at_one_time_a_task_leaves_is_woken_and_comes_on),
 		T(a_loss_comes_before_the_events_after_it),
@@ -613,9 +744,11 @@ int main(void)
 		T(a_topology_that_knows_nothing_is_none),
 		T(raw_states_know_the_dead),
 		T(systing_does_not_record_the_waker),
+		T(a_trace_without_sequences_is_not_by_systing),
 		T(states_of_old_kernels_are_translated),
 		T(names_follow_the_events),
 		T(a_task_is_freed_when_it_has_left),
+		T(generic_events_have_priorities_and_small_tids),
 		T(events_from_before_the_recording_are_left_out),
 	};
 

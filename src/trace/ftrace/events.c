@@ -10,6 +10,8 @@ enum { /* members that we read and do not write */
        FTRACE_WORKQUEUE_ACTIVATE = 56,
        FTRACE_WORKQUEUE_QUEUE = 59,
        FTRACE_SWITCH_WITH_CTRS = 487,
+       FTRACE_BLOCK_IO_START = 546,
+       FTRACE_BLOCK_IO_DONE = 547,
 };
 
 static void on_switch(struct ftrace_cpu *on, const struct ftrace_event_in *e)
@@ -364,7 +366,7 @@ static void on_kprobe(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 	rec = ADD(on, e, EV_PROBE, ev_probe);
 	rec->probe = len ? decoder_text(on->dec, (const char *)e->bytes[KPROBE_NAME], len) : 0;
 	rec->tid = e->pid;
-	rec->ip = 0;
+	rec->ip = num(e, KPROBE_TYPE); /* until the merge has paired it */
 }
 
 static void on_block(struct ftrace_cpu *on, const struct ftrace_event_in *e)
@@ -382,6 +384,24 @@ static void on_block(struct ftrace_cpu *on, const struct ftrace_event_in *e)
 	else
 		rec->step = e->member == FTRACE_BLOCK_RQ_ISSUE ? EV_BLOCK_ISSUE : EV_BLOCK_COMPLETE;
 	copy_text(rec->rwbs, sizeof(rec->rwbs), e, BLOCK_RWBS);
+}
+
+/* The same request seen by the accounting of the kernel: the merge drops it where block_rq_issue is recorded, too. */
+static void on_block_io(struct ftrace_cpu *on, const struct ftrace_event_in *e)
+{
+	enum { RWBS_AFTER_IOPRIO = 6 };
+	struct ev_block *rec;
+
+	decoder_see_tid(on->dec, e->ts_ns, e->pid);
+	rec = ADD(on, e, EV_BLOCK, ev_block);
+	rec->hdr.flags |= REC_IS_IO;
+	rec->dev = num(e, BLOCK_DEV);
+	rec->sector = num(e, BLOCK_SECTOR);
+	rec->nr_sectors = (uint32_t)num(e, BLOCK_NR_SECTOR);
+	rec->tid = e->pid;
+	rec->step = e->member == FTRACE_BLOCK_IO_START ? EV_BLOCK_ISSUE : EV_BLOCK_COMPLETE;
+	copy_text(rec->rwbs, sizeof(rec->rwbs), e,
+	          e->texts & 1U << BLOCK_RWBS ? BLOCK_RWBS : RWBS_AFTER_IOPRIO);
 }
 
 static void on_net(struct ftrace_cpu *on, const struct ftrace_event_in *e)
@@ -510,8 +530,8 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_SCHED_MIGRATE_TASK] = { "sched_migrate_task", on_migrate },
 	[540] = { "sched_wakeup_task_attr", NULL },
 	[FTRACE_KPROBE_EVENT] = { "kprobe_event", on_kprobe },
-	[546] = { "block_io_start", NULL },
-	[547] = { "block_io_done", NULL },
+	[FTRACE_BLOCK_IO_START] = { "block_io_start", on_block_io },
+	[FTRACE_BLOCK_IO_DONE] = { "block_io_done", on_block_io },
 	[551] = { "hrtimer_start", NULL },
 	[552] = { "hrtimer_cancel", NULL },
 	[553] = { "hrtimer_expire_entry", NULL },

@@ -30,6 +30,7 @@ struct reader_meta {
 	bool is_stats_last;                 /* no bundle came after them */
 	uint64_t final_flush;               /* FINAL_FLUSH_*; 0 = not given */
 	bool has_scxtop_track, has_systing_track, has_idle_process;
+	bool has_systing_process; /* as it describes them */
 	bool has_seq_bundle, has_pid_bundle, has_bundle, has_tree;
 };
 

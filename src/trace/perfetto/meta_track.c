@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "trace/perfetto/meta_in.h"
 #include "trace/perfetto/schema.h"
+#include "trace/perfetto/tracks/schema_tracks.h"
 
 #define TOPOLOGY_PREFIX "scxtop_topo:"
 #define TOPOLOGY_BYTES  (4U << 20)
@@ -112,9 +113,27 @@ static bool is_idle_process(struct pb_in in)
 	return false;
 }
 
+/* A process whose track, name and only argument are called the same: only systing writes it three times. */
+static bool is_systing_process(struct pb_in track_name, struct pb_in process)
+{
+	struct pb_in cmdline = { 0 }, name = { 0 };
+	struct pb_field f;
+
+	while (pb_next(&process, &f)) {
+		if (f.nr == PROCESS_DESC_CMDLINE && f.type == PB_BYTES)
+			cmdline = pb_in_field(&f);
+		else if (f.nr == PROCESS_DESC_NAME && f.type == PB_BYTES)
+			name = pb_in_field(&f);
+	}
+	return pb_left(&name) && pb_left(&name) == pb_left(&cmdline) &&
+	       pb_left(&name) == pb_left(&track_name) &&
+	       memcmp(name.p, cmdline.p, pb_left(&name)) == 0 &&
+	       memcmp(name.p, track_name.p, pb_left(&name)) == 0;
+}
+
 int meta_track(struct reader *r, struct pb_in body, struct name_when when)
 {
-	struct pb_in in = body;
+	struct pb_in in = body, name = { 0 }, process = { 0 };
 	struct pb_field f;
 	int err = tracks_descriptor(r, body, when.ts_ns);
 
@@ -125,11 +144,14 @@ int meta_track(struct reader *r, struct pb_in body, struct name_when when)
 			err = names_thread_desc(&r->names, pb_in_field(&f), when);
 		} else if (f.nr == TRACK_PROCESS) {
 			r->meta->has_idle_process |= is_idle_process(pb_in_field(&f));
-			err = names_process_desc(&r->names, pb_in_field(&f), when);
+			process = pb_in_field(&f);
+			err = names_process_desc(&r->names, process, when);
 		} else if (f.nr == TRACK_NAME || f.nr == TRACK_STATIC_NAME) {
-			check_name(r, pb_in_field(&f));
+			name = pb_in_field(&f);
+			check_name(r, name);
 		}
 	}
+	r->meta->has_systing_process |= is_systing_process(name, process);
 	if (in.is_bad)
 		r->tally.damage[DAMAGE_PACKET_BAD]++;
 	return err;

@@ -8,8 +8,6 @@
 #include "trace/perfetto/schema.h"
 #include "trace/perfetto/tracks/schema_tracks.h"
 
-enum { PROCESS_DESC_CMDLINE = 2 };
-
 #define KTHREADD 2U
 
 void names_in_done(struct names_in *n)
@@ -172,6 +170,8 @@ static int generic_thread(struct names_in *n, struct pb_in in, struct name_when 
 	struct pb_field f;
 
 	while (pb_next(&in, &f)) {
+		if (f.nr == GENERIC_THREAD_TID && f.type == PB_VARINT && f.value > INT32_MAX)
+			return 0; /* as its events, which are counted */
 		if (f.nr == GENERIC_THREAD_TID && f.type == PB_VARINT)
 			t.tid = (uint32_t)f.value;
 		else if (f.nr == GENERIC_THREAD_PID && f.type == PB_VARINT)

@@ -25,7 +25,7 @@ static enum trace_producer find(const struct reader *r)
 		return TRACE_BY_WPROF;
 	if (m->has_scxtop_track || (m->has_pid_bundle && !m->has_seq_bundle))
 		return TRACE_BY_SCXTOP;
-	if (m->has_systing_track || (m->has_bundle && !m->has_seq_bundle))
+	if (m->has_systing_track || (m->has_systing_process && m->has_bundle && !m->has_seq_bundle))
 		return TRACE_BY_SYSTING;
 	if (m->has_uid && (m->has_ftrace_source || m->has_ftrace_stats || m->has_service_event))
 		return TRACE_BY_PERFETTO;

@@ -396,6 +396,8 @@ enum { /* power, hotplug, GPU, probes */
        GPU_MEM_SIZE = 3,
        KPROBE_NAME = 1,
        KPROBE_TYPE = 2,
+       KPROBE_TYPE_BEGIN = 1,
+       KPROBE_TYPE_END = 2,
        KPROBE_TYPE_INSTANT = 3,
 };
 

@@ -4,6 +4,7 @@
 enum { /* TrackDescriptor and what it holds */
        TRACK_ATRACE_NAME = 13,
        PROCESS_DESC_PID = 1,
+       PROCESS_DESC_CMDLINE = 2,
        PROCESS_DESC_NAME = 6,
        THREAD_DESC_REFERENCE_US = 6,
        COUNTER_UNIT_MULTIPLIER = 4,

@@ -80,19 +80,26 @@ static void queue_switch(struct track_at *at, const struct ev_switch *sw)
 	g->switches[g->nr_switches++] = *sw;
 }
 
-static void put_switch(struct track_at *at, struct track_cpu *c, uint32_t prev, uint32_t state,
-                       uint32_t next, uint8_t flags)
+/* A task of the switch. */
+struct switched {
+	uint32_t tid;
+	int16_t prio;
+};
+
+static void put_switch(struct track_at *at, struct track_cpu *c, struct switched prev,
+                       uint32_t state, struct switched next, uint8_t flags)
 {
 	struct ev_switch sw = { .hdr = { .kind = EV_SWITCH, .cpu = c->cpu, .flags = flags },
-		                .prev_tid = prev,
-		                .next_tid = next,
+		                .prev_tid = prev.tid,
+		                .next_tid = next.tid,
 		                .prev_state = state,
-		                .prev_prio = TRACK_PRIO,
-		                .next_prio = TRACK_PRIO };
+		                .prev_prio = prev.prio,
+		                .next_prio = next.prio };
 
 	queue_switch(at, &sw);
 	c->has_current = true;
-	c->current = next;
+	c->current = next.tid;
+	c->current_prio = next.prio;
 }
 
 /* What the CPU does from here to its next switch is unknown. */
@@ -117,7 +124,8 @@ static void put_end_alone(struct track_at *at, struct track_cpu *c)
 	bool is_known = c->ends_in_idle && !at->t->has_missing_tasks;
 	bool is_filtered = !is_known && is_filter(at->t);
 
-	put_switch(at, c, c->end_tid, c->end_state, 0, is_filtered ? EV_FLAG_OTHER_NEXT : 0);
+	put_switch(at, c, (struct switched){ c->end_tid, c->end_prio }, c->end_state,
+	           (struct switched){ 0, TRACK_PRIO }, is_filtered ? EV_FLAG_OTHER_NEXT : 0);
 	c->is_unknown = is_filtered;
 	if (!is_known)
 		put_gap(at, c);
@@ -135,14 +143,16 @@ static void put_begin_alone(struct track_at *at, struct track_cpu *c)
 		flags |= EV_FLAG_OTHER_PREV;
 	else if (!is_known)
 		put_gap(at, c);
-	put_switch(at, c, prev, EV_STATE_RUNNABLE, c->begin_tid, flags);
+	put_switch(at, c, (struct switched){ prev, prev ? c->current_prio : TRACK_PRIO },
+	           EV_STATE_RUNNABLE, (struct switched){ c->begin_tid, c->begin_prio }, flags);
 	c->is_unknown = false;
 	c->has_begin = false;
 }
 
 static void put_whole(struct track_at *at, struct track_cpu *c)
 {
-	put_switch(at, c, c->end_tid, c->end_state, c->begin_tid, 0);
+	put_switch(at, c, (struct switched){ c->end_tid, c->end_prio }, c->end_state,
+	           (struct switched){ c->begin_tid, c->begin_prio }, 0);
 	c->is_unknown = false;
 	c->has_end = c->has_begin = false;
 }
@@ -170,6 +180,7 @@ void track_task_leaves(struct track_at *at, uint32_t state, bool is_to_idle)
 		put_begin_alone(at, c);
 	c->has_end = true;
 	c->end_tid = at->tid;
+	c->end_prio = at->prio;
 	c->end_state = at->tid ? state : EV_STATE_RUNNABLE;
 	c->ends_in_idle = is_to_idle;
 	if (c->has_begin)
@@ -186,6 +197,7 @@ void track_task_comes(struct track_at *at, bool is_from_idle)
 		put_begin_alone(at, c);
 	c->has_begin = true;
 	c->begin_tid = at->tid;
+	c->begin_prio = at->prio;
 	c->begins_from_idle = is_from_idle;
 	if (c->has_end)
 		put_whole(at, c);
@@ -326,7 +338,7 @@ void track_put_wake(struct track_at *at, uint32_t tid, uint32_t waker, bool is_n
 	/* Where it last ran, as the kernel reports at that moment. */
 	(void)map_find(at->t->last_cpus, &tid, &target);
 	rec->target_cpu = target;
-	rec->prio = TRACK_PRIO;
+	rec->prio = at->prio;
 }
 
 void track_waker(struct track_at *at)

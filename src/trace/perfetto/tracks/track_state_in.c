@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "trace/ftrace/events.h"
 #include "trace/perfetto/tracks/schema_tracks.h"
 #include "trace/perfetto/tracks/tracks_in.h"
 
@@ -11,6 +12,7 @@
 
 struct state_event {
 	uint32_t tid, state;
+	bool is_beyond; /* its tid has more than 31 bits: other records have no room for it */
 	struct track_text comm;
 };
 
@@ -38,7 +40,10 @@ static struct state_event read_event(struct track_at *at)
 			at->cpu = (uint32_t)f.value;
 			at->has_cpu = true;
 		} else if (f.nr == TASK_STATE_TID && f.type == PB_VARINT) {
-			e.tid = (uint32_t)f.value;
+			e.is_beyond = f.value > INT32_MAX;
+			e.tid = e.is_beyond ? 0 : (uint32_t)f.value;
+		} else if (f.nr == TASK_STATE_PRIO && f.type == PB_VARINT) {
+			at->prio = prio_of(f.value);
 		} else if (f.nr == TASK_STATE_STATE && f.type == PB_VARINT) {
 			e.state = f.value <= GENERIC_DESTROYED ? (uint32_t)f.value : 0;
 		} else if (f.nr == TASK_STATE_COMM && f.type == PB_BYTES) {
@@ -46,8 +51,10 @@ static struct state_event read_event(struct track_at *at)
 				                      .len = (size_t)f.value };
 		}
 	}
-	if (track_text_begins(e.comm, "swapper"))
+	if (track_text_begins(e.comm, "swapper")) {
 		e.tid = 0;
+		e.is_beyond = false;
+	}
 	return e;
 }
 
@@ -67,12 +74,12 @@ static void put_end(struct track_at *at, const struct state_event *e)
 	if (e->state == GENERIC_DEAD) {
 		exit = track_rec(at, EV_EXIT, sizeof(*exit), at->cpu, at->ts_ns);
 		exit->tid = e->tid;
-		exit->prio = TRACK_PRIO;
+		exit->prio = at->prio;
 		track_comm(exit->comm, sizeof(exit->comm), e->comm);
 	} else {
 		free_rec = track_rec(at, EV_FREE, sizeof(*free_rec), at->cpu, at->ts_ns);
 		free_rec->tid = e->tid;
-		free_rec->prio = TRACK_PRIO;
+		free_rec->prio = at->prio;
 		track_comm(free_rec->comm, sizeof(free_rec->comm), e->comm);
 	}
 }
@@ -112,6 +119,10 @@ void track_task_state(struct track_at *at)
 	uint32_t before = 0;
 
 	at->tid = e.tid;
+	if (e.is_beyond) {
+		track_damage(at, DAMAGE_BAD_TID);
+		return;
+	}
 	/* The idle task is switched in and out like the others. */
 	if (!e.tid)
 		return;
@@ -138,7 +149,7 @@ void track_task_rename(struct track_at *at)
 
 	while (pb_next(&in, &f)) {
 		if (f.nr == GENERIC_RENAME_TID && f.type == PB_VARINT)
-			tid = (uint32_t)f.value;
+			tid = f.value <= INT32_MAX ? (uint32_t)f.value : 0;
 		else if (f.nr == GENERIC_RENAME_COMM && f.type == PB_BYTES)
 			comm = (struct track_text){ .s = (const char *)f.bytes,
 				                    .len = (size_t)f.value };

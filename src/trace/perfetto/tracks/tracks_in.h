@@ -71,6 +71,7 @@ struct track_cpu {
 	uint64_t nr_events, first_ts_ns, last_ts_ns;
 	uint32_t end_tid, end_state;
 	uint32_t begin_tid;
+	int16_t end_prio, begin_prio, current_prio;
 	bool has_end, has_begin;
 	bool ends_in_idle;     /* what switch_to says */
 	bool begins_from_idle; /* what switch_from says */
@@ -172,7 +173,8 @@ struct track_at {
 	uint32_t cpu;
 	bool has_cpu;
 	uint8_t category;
-	int err; /* -ENOMEM; sticks */
+	int16_t prio; /* of the task, where the event says it; else TRACK_PRIO */
+	int err;      /* -ENOMEM; sticks */
 };
 
 /* A record of a kind at the time of the event, its fixed part cleared. */

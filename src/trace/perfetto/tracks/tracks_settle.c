@@ -188,6 +188,7 @@ static void settle_row(struct track_at *at, const struct track_row *row)
 {
 	at->packet = &at->r->packets[row->packet];
 	at->ts_ns = row->ts_ns;
+	at->prio = TRACK_PRIO;
 	switch (at->packet->kind) {
 	case PAYLOAD_TRACK_EVENT:
 		settle_event(at, row);
