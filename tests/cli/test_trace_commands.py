@@ -84,6 +84,11 @@ def event(ts, pid, member, *parts):
     return msg(2, num(1, ts), num(2, pid), msg(member, *parts))
 
 
+def switch(ts, prev, prev_comm, next_tid, next_comm):
+    return event(ts, prev, 4, text(1, prev_comm), num(2, prev), num(3, 120), num(4, 1 if prev else 0),
+                 text(5, next_comm), num(6, next_tid), num(7, 120))
+
+
 @case
 def the_last_run_of_a_task_that_is_freed_first_is_its_own():
     """As kernels without ftrace report it: destroyed while it runs."""
@@ -92,6 +97,12 @@ def the_last_run_of_a_task_that_is_freed_first_is_its_own():
                               for ts, state in ((10**9, 1), (10**9 + 5, 2), (10**9 + 10, 3), (2 * 10**9 + 10, 8))))
     rows = ask(path, "process_runtime")["processes"]
     assert [(row["comm"], row["total_runtime_ns"]) for row in rows] == [("short", 10**9)], rows
+    for ts in (15 * 10**8, 2 * 10**9):  # before its last switch, and at the same time
+        path.write_bytes(ftrace(0, switch(10**9, 0, "swapper/0", 77, "short"),
+                                event(ts, 0, 240, text(1, "short"), num(2, 77), num(3, 120)),
+                                switch(2 * 10**9, 77, "short", 0, "swapper/0")))
+        rows = ask(path, "process_runtime")["processes"]
+        assert [(row["pid"], row["comm"], row["total_runtime_ns"]) for row in rows] == [(77, "short", 10**9)], rows
 
 
 @case
