@@ -131,5 +131,24 @@ text_file text-boot boot "" trace
 text_file text-global global "noirq-info" trace
 text_file text-counter counter "" trace
 text_file text-latency local "latency-format" trace
+# By all at the same time; where SCHEDSCOPE names the program.
+if [ -n "${SCHEDSCOPE:-}" ] && is_wanted together; then
+	cp "$SCHEDSCOPE" ./schedscope
+	./schedscope record --events default,wakeup --duration 100 -o together.pftrace >$out/together.log 2>&1 &
+	ours=$!
+	while [ "$(stat -c %s together.pftrace 2>/dev/null || echo 0)" -lt 4096 ]; do sleep 0.2; done
+	sleep 1
+	# shellcheck disable=SC2086
+	trace-cmd start -C mono -b 4096 $some >>$out/together.log 2>&1
+	# shellcheck disable=SC2086
+	perf record -a -k CLOCK_MONOTONIC -m 1024 $some -o together.data $mix >>$out/together.log 2>&1
+	trace-cmd stop
+	cat $tracing/trace >$out/together.txt
+	trace-cmd extract -o $out/together.dat >>$out/together.log 2>&1
+	trace-cmd reset
+	kill -INT $ours
+	wait $ours
+	cp together.pftrace together.data $out/
+fi
 umount /proc/kallsyms
 echo "all done"

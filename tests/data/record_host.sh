@@ -1,13 +1,12 @@
 #!/bin/sh
-# tests/data/record_host.sh SCHEDSCOPE WORKLOAD OUT [NAME...]: makes the recordings of this machine, or some of them, in the folder OUT. As root:
-#   unshare -m sh tests/data/record_host.sh build/schedscope build/tests/live/workload /tmp/host
+# tests/data/record_host.sh WORKLOAD OUT [NAME...]: makes the recordings of this machine, or some of them, in the folder OUT. As root:
+#   unshare -m sh tests/data/record_host.sh build/tests/live/workload /tmp/host
 # Files are left as they were written; tests/data/README.md says what was done with them then.
 set -u
-schedscope=$(realpath "$1")
-workload=$(realpath "$2")
-mkdir -p "$3"
-out=$(realpath "$3")
-shift 3
+workload=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+shift 2
 names=$*
 data=$(cd "$(dirname "$0")" && pwd)
 work=/var/tmp/mix
@@ -140,20 +139,5 @@ if is_wanted pipe-lost; then # the reader is too slow for so small a buffer
 	echo 0 >$tracing/tracing_on
 	wait $reader
 	end
-fi
-if is_wanted together; then
-	buffer_kb=4096
-	"$schedscope" record --duration 20 -o "$out"/together.pftrace >"$out"/together.log 2>&1 &
-	ours=$!
-	sleep 2
-	begin boot record-tgid
-	# shellcheck disable=SC2086
-	perf record -a $opt -k CLOCK_MONOTONIC $some -o "$out"/together.data $mix >>"$out"/together.log 2>&1
-	echo 0 >$tracing/tracing_on
-	cat $tracing/trace >"$out"/together.txt
-	extract "$out"/together.dat
-	end record-tgid
-	kill -INT $ours
-	wait $ours
 fi
 echo "all done"
