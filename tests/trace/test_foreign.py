@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Recordings of perf, trace-cmd and tracefs, end to end: our answers hold the numbers of the programs that made them. Prints TAP.
 
-tests/data/{perf,tracecmd,ftrace}/*.truth.json hold what `perf script`, `perf sched timehist`, `perf sched latency` and `trace-cmd report`
+tests/data/{perf,tracecmd,ftrace,together}/*.truth.json hold what `perf script`, `perf sched timehist`, `perf sched latency` and `trace-cmd report`
 find in the same files (tests/data/make_truth.py). Counts are exact, sums within 0.1 %. Times are compared of tasks that are born and end in the
 recording, and of which no switch is missing; counts of events are compared for all.
 """
@@ -15,7 +15,7 @@ import sys
 import traceback
 
 DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests/data"
-FOLDERS = ("perf", "tracecmd", "ftrace")
+FOLDERS = ("perf", "tracecmd", "ftrace", "together")
 SUFFIX = ".truth.json"
 FILES = sorted(path for folder in FOLDERS for path in (DATA / folder).glob(f"*{SUFFIX}"))
 RELATIVE = 0.001
@@ -46,11 +46,16 @@ def clocks_that_are_no_time(path):
     assert done.returncode == 1 and "mono" in done.stderr and len(done.stderr.splitlines()) <= 2, done.stderr or done.stdout[:300]
 
 
-def of_each(function, folders=FOLDERS):
+def of_each(needs=lambda truth: True):
+    """A case for each file whose truth has what it needs."""
+    return lambda function: add_cases(function, needs)
+
+
+def add_cases(function, needs):
     pairs = [(recording(path), path) for path in FILES]
     pairs += [(DATA / "ftrace" / name, DATA / f"{source}{SUFFIX}") for name, source in SHOWN.items()]
     for path, truth in pairs:
-        if path.parent.name in folders and not has_no_time(path):
+        if not has_no_time(path) and needs(truth_of(truth)):
             name = f"{function.__name__}: {path.parent.name}/{path.name}"
             CASES.append((name, lambda f=function, p=path, t=truth: f(p, truth_of(t))))
     return function
@@ -87,6 +92,11 @@ def near(got, want, what, absolute=0):
     assert abs(got - want) <= limit, f"{what}: got {got}, want {want} +- {limit:g}"
 
 
+def rounded(path, nr):
+    """By how much sums of so many may be off in text that shows another file."""
+    return TEXT_NS * nr if path.name in SHOWN else 0
+
+
 def by_tid(rows):
     """The rows of an analysis; a tid that was used twice has two."""
     found = {}
@@ -110,7 +120,7 @@ def has_switches(truth):
     return truth["events"].get("sched_switch", 0) > 0
 
 
-@of_each
+@of_each()
 def every_event_is_there(path, truth):
     counts = ask("analyze", path)["capabilities"]["event_counts"]
     want = {name: nr for name, nr in truth["events"].items() if name in our_events()}
@@ -121,7 +131,7 @@ def every_event_is_there(path, truth):
     assert got == want, f"got {got}, want {want}"
 
 
-@of_each
+@of_each(lambda truth: {"sched_waking", "sched_migrate_task"} & truth["events"].keys())
 def wakings_and_migrations_of_every_task(path, truth):
     for event, field in (("sched_waking", "wakings"), ("sched_migrate_task", "migrations")):
         if event not in truth["events"]:
@@ -131,10 +141,8 @@ def wakings_and_migrations_of_every_task(path, truth):
             assert got.get(tid, 0) == task[field], f"{event} of {tid} {task['comm']}: got {got.get(tid, 0)}, want {task[field]}"
 
 
-@of_each
+@of_each(lambda truth: has_switches(truth) and not truth["gaps"] and whole_tasks(truth))
 def times_of_whole_tasks(path, truth):
-    if not has_switches(truth) or truth["gaps"]:
-        return
     states, runtimes = sums(path)
     for tid, want in whole_tasks(truth).items():
         what = f"{want['comm']} {tid}"
@@ -145,24 +153,19 @@ def times_of_whole_tasks(path, truth):
         got = {"run": state["running_time_ns"], "wait": state["runnable_time_ns"],
                "sleep": state["sleeping_time_ns"] + state["blocked_time_ns"]}
         for name, ns in got.items():
-            rounded = TEXT_NS * want[f"{name}s"] if path.name in SHOWN else 0
-            near(ns, want[f"{name}_ns"], f"{name} time of {what}", rounded)
+            near(ns, want[f"{name}_ns"], f"{name} time of {what}", rounded(path, want[f"{name}s"]))
         assert runtime["total_runtime_ns"] == state["running_time_ns"], f"{what}: two analyses differ"
 
 
-@of_each
+@of_each(lambda truth: has_switches(truth) and whole_tasks(truth))
 def names_of_tasks(path, truth):
-    if not has_switches(truth):
-        return
     states, _ = sums(path)
     for tid, want in whole_tasks(truth).items():
         assert want["comm"] in [row["comm"] for row in states[tid]], f"{tid}: got {states[tid][0]['comm']}, want {want['comm']}"
 
 
-@functools.partial(of_each, folders=("perf",))
+@of_each(lambda truth: truth.get("timehist") and not truth["gaps"] and whole_tasks(truth))
 def run_times_are_those_of_timehist(path, truth):
-    if not has_switches(truth) or truth["gaps"]:
-        return
     _, runtimes = sums(path)
     compared = 0
     for tid, want in whole_tasks(truth).items():
@@ -174,11 +177,11 @@ def run_times_are_those_of_timehist(path, truth):
         # It does not know which task left its CPU if the task had no number any more.
         nr = theirs["switched_in"] + want.get("last_runs", 0)
         assert ours["num_switches"] == nr, f"runs of {what}: got {ours['num_switches']}, want {nr}"
-        near(ours["total_runtime_ns"] - want.get("last_run_ns", 0), theirs["run_ns"], f"run time of {what}", TIMEHIST_NS)
-    assert compared or not whole_tasks(truth) or not truth["timehist"], "nothing was compared"
+        near(ours["total_runtime_ns"] - want.get("last_run_ns", 0), theirs["run_ns"], f"run time of {what}", TIMEHIST_NS + rounded(path, want["runs"]))
+    assert compared, "nothing was compared"
 
 
-@of_each
+@of_each()
 def losses_are_reported(path, truth):
     """What was overwritten before the first event of a CPU is not lost: the recording begins later."""
     lost = ask("analyze", path)["lost_events"]
@@ -186,6 +189,21 @@ def losses_are_reported(path, truth):
         assert lost is None or lost >= max(truth["lost"], 1), f"got {lost}, want {truth['lost']}"
     else:
         assert lost == 0, f"got {lost}, want none"
+
+
+def all_that_recorded_the_same_seconds_agree():
+    """By our own recorder, perf and ftrace: how often each task ran, waited and was woken. Times are compared on a real machine, in tests/live."""
+    whole = whole_tasks(truth_of(DATA / f"together/together.data.gz{SUFFIX}"))
+    answers = {}
+    for name in ("together.pftrace.gz", "together.data.gz", "together.dat", "together.txt.gz"):
+        states, runtimes = sums(DATA / "together" / name)
+        wakings = groups(DATA / "together" / name, "sched_waking", "pid")
+        answers[name] = {tid: (states[tid][0]["scheduler_latency_count"], runtimes[tid][0]["num_switches"], wakings.get(str(tid), 0))
+                         for tid in whole}
+    ours = answers.pop("together.pftrace.gz")
+    assert len(ours) >= 15, f"{len(ours)} tasks"
+    for name, answer in answers.items():
+        assert answer == ours, f"{name}: {answer}, and {ours} by our own"
 
 
 def damaged_files_are_read_as_far_as_they_go(path, nr_whole):
@@ -202,6 +220,7 @@ def damaged_files_are_read_as_far_as_they_go(path, nr_whole):
 for damaged in ("host-killed", "host-truncated"):
     CASES.append((f"damaged_files_are_read_as_far_as_they_go: perf/{damaged}.data.gz",
                   lambda d=damaged: damaged_files_are_read_as_far_as_they_go(DATA / f"perf/{d}.data.gz", 2000)))
+CASES.append(("all_that_recorded_the_same_seconds_agree: together", all_that_recorded_the_same_seconds_agree))
 for odd in filter(has_no_time, map(recording, FILES)):
     CASES.append((f"clocks_that_are_no_time: {odd.parent.name}/{odd.name}", lambda p=odd: clocks_that_are_no_time(p)))
 
