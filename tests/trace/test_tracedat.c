@@ -73,8 +73,8 @@ static void put_cpu(size_t table, uint32_t cpu, size_t from)
 	dat_put(&f, table + 16 * cpu + 8, f.len - from, 8);
 }
 
-/* One CPU with one page that has one event, behind an option, or some. */
-static void one_event_with(void (*options)(void))
+/* One CPU with one page that has one event, of that time, behind an option, or some. */
+static void one_event_at(uint64_t ts, void (*options)(void))
 {
 	struct dat_page p;
 	size_t table;
@@ -84,10 +84,15 @@ static void one_event_with(void (*options)(void))
 	options();
 	dat_num(&f, 0, 2);
 	flyrecord(1, &table);
-	p = page_begin(&f, 1000);
+	p = page_begin(&f, ts);
 	page_waking(&f, 0, "woken", 9);
 	page_end(&f, p, 0, 0);
 	put_cpu(table, 0, p.at);
+}
+
+static void one_event_with(void (*options)(void))
+{
+	one_event_at(1000, options);
 }
 
 static void no_options(void)
@@ -152,6 +157,24 @@ static void every_kind_of_event_has_its_time_in_all_byte_orders_and_sizes(void *
 		expect_eq(l.info->nr_damage, 0);
 		expect_eq(events("sched_waking"), 7);
 	}
+}
+
+static void an_absolute_time_may_be_beyond_what_its_bits_hold(void **state)
+{
+	const uint64_t end = 9ULL << 59;
+	struct dat_page p;
+	size_t table;
+
+	(void)state;
+	begin(1, &table);
+	p = page_begin(&f, end - 10);
+	page_head(&f, 31, 5); /* its bits have begun again from 0 */
+	dat_num(&f, 0, 4);
+	page_waking(&f, 0, "a", 10);
+	page_end(&f, p, 0, 0);
+	put_cpu(table, 0, p.at);
+	read_well();
+	expect_eq(l.recs[0]->ts_ns, end + 5);
 }
 
 /* A first page of which events are lost, a whole one, then two after losses. */
@@ -358,6 +381,28 @@ static void clocks_are_known_by_their_names(void **state)
 	}
 }
 
+/* Version 6 has the clock once more, behind the table: the option may be empty. */
+static void the_clock_behind_the_table_counts(void **state)
+{
+	struct dat_page p;
+	size_t table;
+
+	(void)state;
+	dat_v6(&f, 1);
+	dat_raw(&f, "flyrecord", 10);
+	table = f.len;
+	dat_num(&f, 0, 8);
+	dat_num(&f, 0, 8);
+	dat_sized(&f, "local mono [boot]\n", 8);
+	p = page_begin(&f, 1000);
+	page_waking(&f, 0, "woken", 9);
+	page_end(&f, p, 0, 0);
+	put_cpu(table, 0, p.at);
+	read_well();
+	expect_eq(l.info->clock, 6);
+	expect_eq(events("sched_waking"), 1);
+}
+
 static void what_is_no_time_is_refused(void **state)
 {
 	(void)state;
@@ -421,6 +466,18 @@ static void times_of_a_guest_become_those_of_its_host(void **state)
 	clock_is(shift_once, 0, 1010);
 	clock_is(shift_often, 0, 2010);
 	clock_is(shift_between, 0, 2020);
+	one_event_at(1350, shift_often);
+	read_well();
+	expect_eq(l.recs[0]->ts_ns, 2750);
+	one_event_at(1350, shift_between);
+	read_well();
+	expect_eq(l.recs[0]->ts_ns, 2755);
+	one_event_at(1357, shift_between); /* 5.7 of the next 20 is 6 */
+	read_well();
+	expect_eq(l.recs[0]->ts_ns, 2770);
+	one_event_at(1900, shift_between); /* behind the last one: as between the last two */
+	read_well();
+	expect_eq(l.recs[0]->ts_ns, 3910);
 }
 
 static void facts(void)
@@ -713,9 +770,16 @@ static void what_is_not_known_is_refused_with_a_sentence(void **state)
 	assert_string_equal(l.d.what, "'test' is compressed by 'lzma', which is not known");
 	dat_v6(&f, 1);
 	dat_raw(&f, "latency  ", 10);
-	dat_raw(&f, "# tracer: wakeup\n", 17);
+	dat_raw(&f, "what no format knows\n", 21);
 	read_it();
 	expect_eq(l.err, -EINVAL);
+	assert_string_equal(l.d.what,
+	                    "'test' holds the text of a latency tracer instead of events");
+	dat_v6(&f, 1);
+	dat_raw(&f, "latency  ", 10);
+	dat_start(&part, "6");
+	dat_raw(&f, part.buf, part.len); /* a file within a file */
+	read_it();
 	assert_string_equal(l.d.what,
 	                    "'test' holds the text of a latency tracer instead of events");
 	begin(1, &table);
@@ -800,6 +864,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			every_kind_of_event_has_its_time_in_all_byte_orders_and_sizes, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(an_absolute_time_may_be_beyond_what_its_bits_hold,
+		                                setup, teardown),
 		cmocka_unit_test_setup_teardown(losses_between_pages_are_told_and_counted, setup,
 		                                teardown),
 		cmocka_unit_test_setup_teardown(damaged_pages_are_counted_and_the_others_read,
@@ -809,6 +875,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_is_cut_is_read_as_far_as_it_goes, setup,
 		                                teardown),
 		cmocka_unit_test_setup_teardown(clocks_are_known_by_their_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_clock_behind_the_table_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_time_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_of_a_guest_become_those_of_its_host, setup,
 		                                teardown),
