@@ -479,7 +479,7 @@ static void any_cut_or_changed_byte_is_survived(void **state)
 			build_v7("mono");
 		len = f.len;
 		memcpy(whole, f.buf, len);
-		for (size_t k = 0; k < len; k += k < 4096 ? 1 : 7) {
+		for (size_t k = 0; k < len; k += k < 1024 ? 1 : 7) {
 			f.len = k;
 			read_it();
 			f.len = len;

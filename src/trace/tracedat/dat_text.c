@@ -8,6 +8,8 @@
 
 static int append(struct dat *dat, struct inflated *to, const uint8_t *bytes, size_t len)
 {
+	if (!len)
+		return 0;
 	while (to->size - to->len < len)
 		if (!grow_counted(dat->r, &to->bytes, to->size, &to->size, 1))
 			return -ENOMEM;
@@ -41,6 +43,7 @@ static int read_plain(struct dat *dat, struct dat_in in, const struct ev_sink *s
 {
 	const struct trace_format *format;
 	struct trace_bytes text = { .name = dat->in->name };
+	int err;
 
 	while (in.at < in.end && *in.at == '\n')
 		in.at++;
@@ -52,7 +55,9 @@ static int read_plain(struct dat *dat, struct dat_in in, const struct ev_sink *s
 		                "give its text instead: trace-cmd report FILE >trace.txt",
 		                "'%s' holds the text of a latency tracer instead of events",
 		                dat->in->name);
-	return format->read(dat->r, &text, sink, d);
+	err = format->read(dat->r, &text, sink, d);
+	dat->r->info.producer_name = "trace-cmd";
+	return err;
 }
 
 int dat_read_text(struct dat *dat, const struct dat_buffer *b, const struct ev_sink *sink,
