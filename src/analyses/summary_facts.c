@@ -76,6 +76,67 @@ static void show_what(const struct source *s, const struct task_counts *counts, 
 	report_string(r, "scheduler", f->scheduler);
 }
 
+/* What answers need and a recorder may leave out; by which events perf and trace-cmd have it, NULL = they cannot. */
+static const struct absence {
+	const char *what;
+	uint8_t kinds[3];  /* any of them; 0 = no more */
+	uint32_t measures; /* or any of these, EV_MEASURES_* */
+	const char *events;
+} absences[] = {
+	{ "switches", { EV_SWITCH }, 0, "sched:sched_switch" },
+	{ "wakeups", { EV_WAKING, EV_WAKEUP, EV_WAKEUP_NEW }, 0, "sched:sched_waking" },
+	{ "migrations", { EV_MIGRATE }, 0, "sched:sched_migrate_task" },
+	{ "interrupts", { EV_IRQ_ENTRY, EV_SOFTIRQ_ENTRY }, 0, "irq" },
+	{ "throttling", { EV_THROTTLE }, EV_MEASURES_QUOTA | EV_MEASURES_QUOTA_CPU, NULL },
+	{ "steal", { EV_STEAL }, EV_MEASURES_STEAL, NULL },
+};
+
+static bool is_absent(const struct source *s, const struct absence *a)
+{
+	bool is_there = pair_measures(s->pair) & a->measures;
+
+	for (size_t i = 0; i < sizeof(a->kinds) && a->kinds[i]; i++)
+		is_there |= s->facts->kinds[a->kinds[i]] != 0;
+	return !is_there;
+}
+
+/* The command that records it, with the tool at hand if that can. */
+static const char *recorded_by(const struct source_facts *f, const struct absence *a,
+                               struct report *r)
+{
+	if (!a->events || !f->producer)
+		return "schedscope record";
+	if (!strcmp(f->producer, "perf"))
+		return report_printf(r, "perf record -a -e '%s%s'", a->events,
+		                     strchr(a->events, ':') ? "" : ":*");
+	if (!strcmp(f->producer, "trace-cmd"))
+		return report_printf(r, "trace-cmd record -e %s", a->events);
+	return "schedscope record";
+}
+
+/* "migrations (perf record -a -e ...), throttling, steal (schedscope record)". Our own recorder has all of it, unless there was none. */
+static const char *absent(const struct source *s, struct report *r)
+{
+	const struct source_facts *f = s->facts;
+	const char *all = NULL, *by = NULL, *last = NULL;
+
+	if (f->is_live || (f->producer && !strcmp(f->producer, "schedscope")))
+		return NULL;
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		if (!is_absent(s, &absences[i]))
+			continue;
+		by = recorded_by(f, &absences[i], r);
+		if (!all)
+			all = absences[i].what;
+		else if (!strcmp(by, last))
+			all = report_printf(r, "%s, %s", all, absences[i].what);
+		else
+			all = report_printf(r, "%s (%s), %s", all, last, absences[i].what);
+		last = by;
+	}
+	return all ? report_printf(r, "%s (%s)", all, last) : NULL;
+}
+
 /* Which part of the truth the file holds. */
 static void show_coverage(const struct source *s, struct report *r)
 {
@@ -96,6 +157,7 @@ static void show_coverage(const struct source *s, struct report *r)
 		report_end_object(r);
 	}
 	report_end_array(r);
+	report_string(r, "not_in_file", absent(s, r));
 }
 
 static void show_names(struct report *r, const char *key, const struct source_count *counts,

@@ -149,6 +149,7 @@ size_t summary_count_coverage(const struct summary_screen *s)
 	size_t nr = summary_text_at(s->root, "incomplete") ? 1 : 0;
 
 	nr += summary_len(summary_list(s, "cpus_that_end_early")) ? 1 : 0;
+	nr += summary_text_at(s->root, "not_in_file") ? 1 : 0;
 	return filter_of(s) ? nr + 1 : nr;
 }
 
@@ -157,6 +158,7 @@ void summary_show_coverage(const struct summary_screen *s)
 {
 	const struct report_node *ends = summary_list(s, "cpus_that_end_early");
 	const char *why = summary_text_at(s->root, "incomplete");
+	const char *absent = summary_text_at(s->root, "not_in_file");
 	uint64_t most_ns = 0;
 	char time[16];
 
@@ -175,6 +177,8 @@ void summary_show_coverage(const struct summary_screen *s)
 			summary_len(ends) == 1 ? "is" : "are");
 	if (filter_of(s))
 		summary_line(s, "filtered: %s; other CPU time is unknown", filter_of(s));
+	if (absent)
+		summary_line(s, "not in the file: %s", absent);
 }
 
 static void add_kinds(const struct summary_screen *s, char *all, size_t size)

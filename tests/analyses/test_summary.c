@@ -144,6 +144,38 @@ static void losses_that_were_not_counted_are_unknown(void **state)
 	expect_eq(num_at(run_pass(p, &pass_summary), "lost_events"), 5);
 }
 
+/* With the tool at hand where that can record it, with ours where it cannot. */
+static void what_the_file_lacks_is_said_with_the_command(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "perf",
+		  "wakeups (perf record -a -e 'sched:sched_waking'), migrations (perf record -a -e "
+		  "'sched:sched_migrate_task'), interrupts (perf record -a -e 'irq:*'), throttling, "
+		  "steal (schedscope record)" },
+		{ "trace-cmd",
+		  "wakeups (trace-cmd record -e sched:sched_waking), migrations (trace-cmd record "
+		  "-e sched:sched_migrate_task), interrupts (trace-cmd record -e irq), "
+		  "throttling, steal (schedscope record)" },
+		{ "perfetto",
+		  "wakeups, migrations, interrupts, throttling, steal (schedscope record)" },
+	};
+	struct pass_fixture *p = *state;
+
+	two_cpus(p);
+	p->facts.kinds[EV_SWITCH] = 5;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		p->facts.producer = texts[i][0];
+		assert_string_equal(text_at(run_pass(p, &pass_summary), "not_in_file"),
+		                    texts[i][1]);
+	}
+	p->facts.kinds[EV_WAKEUP] = p->facts.kinds[EV_SOFTIRQ_ENTRY] = 1;
+	p->facts.kinds[EV_MIGRATE] = p->facts.kinds[EV_STEAL] = 1;
+	assert_string_equal(text_at(run_pass(p, &pass_summary), "not_in_file"),
+	                    "throttling (schedscope record)");
+	p->facts.producer = "schedscope";
+	assert_true(is_null_at(run_pass(p, &pass_summary), "not_in_file"));
+}
+
 static void nothing_at_all_is_summarised_too(void **state)
 {
 	struct pass_fixture *p = *state;
@@ -168,6 +200,7 @@ int main(void)
 		TEST(capabilities_name_what_is_there),
 		TEST(damage_is_reported_once),
 		TEST(losses_that_were_not_counted_are_unknown),
+		TEST(what_the_file_lacks_is_said_with_the_command),
 		TEST(nothing_at_all_is_summarised_too),
 	};
 

@@ -739,4 +739,4 @@ def power_and_bandwidth_say_what_they_lack():
 
 
 if __name__ == "__main__":
-    raise SystemExit(live.main())
+    raise SystemExit(live.main(at_once=2))
