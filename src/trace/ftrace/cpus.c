@@ -3,8 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
 #include "base/grow.h"
 #include "trace/merge.h"
+
+/* Of one CPU, besides its records. */
+#define LANE_BYTES \
+	(sizeof(struct ftrace_lane) + sizeof(struct name_cache) + sizeof(struct read_counts))
 
 struct ftrace_lane {
 	struct ftrace_cpu on;
@@ -19,6 +24,7 @@ void ftrace_cpus_done(struct ftrace_cpus *c)
 			rec_out_done(&c->lanes[i]->out);
 			decoder_done(&c->lanes[i]->dec);
 			free(c->lanes[i]);
+			budget_give(c->r->cfg.budget, LANE_BYTES);
 		}
 	free(c->lanes);
 	c->lanes = NULL;
@@ -27,13 +33,16 @@ void ftrace_cpus_done(struct ftrace_cpus *c)
 
 static struct ftrace_lane *new_lane(struct ftrace_cpus *c, uint32_t cpu)
 {
-	struct ftrace_lane *lane = calloc(1, sizeof(*lane));
+	struct ftrace_lane *lane;
 
-	if (!lane)
+	if (!budget_take(c->r->cfg.budget, LANE_BYTES))
 		return NULL;
-	if (decoder_init(&lane->dec, c->r) < 0) {
-		decoder_done(&lane->dec);
+	lane = calloc(1, sizeof(*lane));
+	if (!lane || decoder_init(&lane->dec, c->r) < 0) {
+		if (lane)
+			decoder_done(&lane->dec);
 		free(lane);
+		budget_give(c->r->cfg.budget, LANE_BYTES);
 		return NULL;
 	}
 	lane->out.budget = c->r->cfg.budget;
@@ -102,6 +111,7 @@ static int gather(struct ftrace_cpus *c, struct rec_out *outs, size_t nr)
 		decoder_run_end(&lane->dec);
 		ftrace_cpu_count(&lane->on);
 		tally_add(&c->r->tally, lane->dec.tally);
+		decoder_done(&lane->dec); /* with many CPUs their counts are much */
 		err = lane->out.err;
 		outs[i] = lane->out;
 		lane->out = (struct rec_out){ 0 };
