@@ -125,6 +125,8 @@ static void columns_may_be_missing(void **state)
 		expect_eq(rec->state, 4294967295);
 		expect_eq(rec->cpu, 2);
 		expect_eq(l.info->nr_damage, 0);
+		expect_eq(l.info->nr_threads, 1);
+		assert_string_equal(l.info->threads[0].name, strstr(texts[i], "<...>") ? "" : "sh");
 	}
 }
 
@@ -153,9 +155,11 @@ static void times_are_exact(void **state)
 /* Fifteen bytes of anything, as users call their tasks. */
 static void names_hold_anything(void **state)
 {
-	static const char *const names[] = { "a b", "a=b ==> c",    "x y [001] z:", "a-5 (12) [3]",
-		                             "-",   "x prev_pid=7", "next_comm=1",  "1.5: a: b=c",
-		                             "#x",  "kworker/u8:2H" };
+	static const char *const names[] = {
+		"a b", "a=b ==> c",     "x y [001] z:",   "a-5 (12) [3]",
+		"-",   "x prev_pid=7",  "next_comm=1",    "1.5: a: b=c",
+		"#x",  "kworker/u8:2H", "a-5 [1] 1.5: x:"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -207,6 +211,8 @@ static void processes_come_from_the_column(void **state)
 /* The column has the name that the task had at the end; events have that of their time. */
 static void names_in_events_go_first(void **state)
 {
+	const char *fork =
+		"             new-20      [002] ....    12.000035: sched_process_fork: comm=x y pid=20 child_comm=b child_pid=33\n";
 	const char *text =
 		"             new-20      [002] ....    12.000035: sched_waking: comm=a pid=7 prio=120 target_cpu=001\n"
 		"             new-20      [002] d..2    12.000036: sched_switch: prev_comm=old prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=a next_pid=7 next_prio=120\n";
@@ -216,6 +222,10 @@ static void names_in_events_go_first(void **state)
 	load_cfg(&l, text, strlen(text), NULL);
 	expect_eq(l.err, 0);
 	assert_string_equal(info_of(20)->comm, "old");
+	loaded_done(&l);
+	l.with_names = true;
+	load_cfg(&l, fork, strlen(fork), NULL);
+	assert_string_equal(info_of(20)->comm, "x y");
 }
 
 static void states_are_letters(void **state)
@@ -278,7 +288,7 @@ static void what_trace_cmd_prints_in_its_own_way_is_read(void **state)
 		(void)snprintf(
 			text, sizeof(text),
 			"cpus=2\n"
-			"          <idle>-0     [001]    12.000034: sched_wakeup:         a:b [1]:31 [120] success=1 CPU:001\n"
+			"          <idle>-0     [001]    12.000034: sched_wakeup:         a:1 [2]:31 [120] success=1 CPU:001\n"
 			"          <idle>-0     [001]    12.000035: sched_wakeup_new:     x ==> y:32 [98] CPU:000\n"
 			"          <idle>-0     [001]    12.000036: sched_switch:         swapper/1:0 [120] %s ==> a:b [1]:31 [120]\n",
 			states[i].text);
@@ -316,6 +326,7 @@ static void lives_are_read(void **state)
 	fork = rec_at(&l, 0, EV_FORK);
 	expect_eq(fork->parent_tid, 20);
 	expect_eq(fork->tid, 31);
+	expect_eq(fork->tgid, 0); /* a thread, of a process that is not known */
 	assert_string_equal(fork->comm, "a b");
 	fork = rec_at(&l, 1, EV_FORK);
 	expect_eq(fork->parent_tid, 20);
@@ -581,6 +592,7 @@ static void other_text_is_refused(void **state)
 		if (!l.err)
 			print_message("%s\n", texts[i]);
 		assert_true(l.err < 0);
+		assert_null(strstr(l.d.what, "CPU"));
 	}
 }
 
@@ -648,6 +660,8 @@ static void tasks_without_a_number_are_unknown(void **state)
 	}
 	wake = rec_at(&l, 3, EV_WAKING);
 	expect_eq(wake->waker_tid, 1);
+	load_text(":-1    -1 [001] 25939.004674: irq:softirq_exit: vec=1\n");
+	expect_eq(((const struct ev_softirq *)rec_at(&l, 0, EV_SOFTIRQ_EXIT))->tid, 0);
 }
 
 static void clocks_that_differ_are_unknown(void **state)
@@ -656,6 +670,11 @@ static void clocks_that_differ_are_unknown(void **state)
 	load_text("# perf version : 6.1\n"
 	          "# event : name = sched:sched_switch, , use_clockid = 1, clockid = 1\n"
 	          "# event : name = cycles, , type = 0\n"
+	          "     perf  7690 [001] 1.5: irq:softirq_exit: vec=1\n");
+	expect_eq(l.info->clock, 0);
+	load_text("# perf version : 6.1\n"
+	          "# event : name = cycles, , type = 0\n"
+	          "# event : name = sched:sched_switch, , use_clockid = 1, clockid = 1\n"
 	          "     perf  7690 [001] 1.5: irq:softirq_exit: vec=1\n");
 	expect_eq(l.info->clock, 0);
 }

@@ -376,7 +376,7 @@ static bool split_at_cpu(const struct text_columns *c, struct span in, struct te
 	uint64_t cpu;
 	struct span s;
 
-	/* Where the column of tasks is filled up, a name cannot be mistaken for what follows it. */
+	/* Where the column of tasks is filled up, what is in the name need not be looked at. */
 	if (span_len(in) > COMM_WIDTH + 1 && in.at[COMM_WIDTH] == '-' &&
 	    is_digit(in.at[COMM_WIDTH + 1]))
 		at += COMM_WIDTH;
