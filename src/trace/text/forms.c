@@ -32,7 +32,8 @@ static uint64_t letter(char c)
 	}
 }
 
-bool text_state(struct span s, bool is_trace_cmd, uint64_t *out)
+/* The state that letters mean, or a number; false = none. */
+static bool state_of(struct span s, bool is_trace_cmd, uint64_t *out)
 {
 	bool is_no_load = false;
 	const char *bit;
@@ -92,7 +93,7 @@ static bool switch_keys(struct span in, struct ftrace_event_in *e)
 	if (!take_comm(&in, " prev_pid=", e, SWITCH_PREV_COMM) ||
 	    !take_number(&in, e, SWITCH_PREV_PID) || !SPAN_TAKE(&in, " prev_prio=") ||
 	    !take_number(&in, e, SWITCH_PREV_PRIO) || !SPAN_TAKE(&in, " prev_state=") ||
-	    !text_state(word_of(&in), false, &state))
+	    !state_of(word_of(&in), false, &state))
 		return false;
 	text_put_number(e, SWITCH_PREV_STATE, state);
 	(void)SPAN_TAKE(&in, " ==>");
@@ -130,7 +131,7 @@ static bool switch_short(struct span in, struct ftrace_event_in *e)
 	uint64_t state;
 
 	if (!take_task(&in, e, SWITCH_PREV_COMM, SWITCH_PREV_PID, SWITCH_PREV_PRIO) ||
-	    !SPAN_TAKE(&in, " ") || !text_state(word_of(&in), true, &state))
+	    !SPAN_TAKE(&in, " ") || !state_of(word_of(&in), true, &state))
 		return false;
 	text_put_number(e, SWITCH_PREV_STATE, state);
 	return SPAN_TAKE(&in, " ==> ") &&

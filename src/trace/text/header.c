@@ -22,7 +22,7 @@ static void take_nr_cpus(struct reader *r, struct span in)
 {
 	uint64_t nr;
 
-	if (r && span_number(&in, &nr) && nr && nr <= NR_CPUS_MAX)
+	if (span_number(&in, &nr) && nr && nr <= NR_CPUS_MAX)
 		r->info.nr_cpus_reported = (uint32_t)nr;
 }
 
@@ -85,7 +85,6 @@ static void take_perf_fact(struct reader *r, struct text_header *h, struct span 
 			in.at += strlen(facts[i].key);
 			*facts[i].to = info_text(r, in.at, span_len(in));
 			r->info.sysname = "Linux";
-			h->is_perf = true;
 			return;
 		}
 	if (find_after(in, "# nrcpus online : ", &after))
@@ -123,7 +122,8 @@ bool text_is_remark(struct reader *r, struct span in)
 	uint64_t cpu;
 
 	if (SPAN_TAKE(&in, "cpus=")) {
-		take_nr_cpus(r, in);
+		if (r)
+			take_nr_cpus(r, in);
 		return true;
 	}
 	span_skip_spaces(&from);

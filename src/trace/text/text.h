@@ -130,8 +130,6 @@ static inline void text_put_text(struct ftrace_event_in *e, uint32_t field, stru
  * the kernel's; in is moved behind the word.
  */
 bool text_take_comm(struct span *in, const char *word, size_t len, struct span *comm);
-/* The state that letters mean; also "R+" and numbers. false = none. */
-bool text_state(struct span s, bool is_trace_cmd, uint64_t *out);
 
 /* Whether these are lines of a trace: the first of them. detect.c */
 bool text_is_trace(struct span in);
@@ -145,7 +143,6 @@ MUST_USE int text_unescape(struct reader *r, struct span in, struct span *out);
 /* What is said once in a file. header.c */
 struct text_header {
 	uint32_t nr_flags;      /* lines of the header that describe one */
-	bool is_perf;           /* a header of perf script */
 	bool has_other_clock;   /* events of perf disagree about it */
 	bool is_graph;          /* of the function_graph tracer, which has no such lines */
 	uint32_t clock;         /* 0 = unknown */
