@@ -80,9 +80,9 @@ static uint32_t event_slow(struct text_in *t, struct span name)
 static struct text_event *event_of(struct text_in *t, struct span name)
 {
 	size_t len = span_len(name);
-	struct event_slot *slot = &t->slots[(len * 31U + (unsigned char)name.at[len - 1] * 7U +
-	                                     (unsigned char)name.at[len / 2]) %
-	                                    EVENT_SLOTS];
+	const unsigned char *bytes = (const unsigned char *)name.at;
+	size_t at = (len * 31 + (size_t)7 * bytes[len - 1] + bytes[len / 2]) % EVENT_SLOTS;
+	struct event_slot *slot = &t->slots[at];
 
 	if (span_len(slot->name) != len || memcmp(slot->name.at, name.at, len) != 0) {
 		slot->event = event_slow(t, name);
