@@ -21,7 +21,9 @@ from recordings import DATA
 SCHEDSCOPE = os.environ["SCHEDSCOPE"]
 FOLDER = tempfile.TemporaryDirectory()
 DIR = pathlib.Path(FOLDER.name)
-FILES = sorted(DATA.glob("*/*.gz"))
+# All but those of clocks that do not count time, which are refused.
+REFUSED = {"host-counter.txt.gz", "host-tsc.txt.gz", "host-uptime.txt.gz", "guest-6.1-v7-tsc.dat"}
+FILES = sorted(path for path in DATA.glob("*/*") if path.suffix in (".gz", ".zst", ".dat") and path.name not in REFUSED)
 CASES = []
 
 
@@ -208,7 +210,7 @@ def what_cannot_be_done_is_one_sentence():
     trace, out = DATA / "perfetto/c-guest-idle.pftrace.gz", DIR / "never"
     text = DIR / "text"
     text.write_text("hello\n")
-    assert "not a Perfetto trace" in refused("convert", text, out)
+    assert "not a trace" in refused("convert", text, out)
     assert "No such file" in refused("convert", DIR / "absent", out)
     assert "is a folder" in refused("convert", DIR, out)
     assert "empty" in refused("convert", "-", out, stdin=subprocess.DEVNULL)
@@ -246,4 +248,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

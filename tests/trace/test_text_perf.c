@@ -1,6 +1,6 @@
 #include "loaded.h"
 
-/* Lines of perf script; those of other programs are in test_text.c. */
+/* Lines of perf script; those of other programs are in test_trace_text.c. */
 
 static struct loaded l;
 
