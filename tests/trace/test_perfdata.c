@@ -530,6 +530,11 @@ static void make_pipe(bool is_big)
 		put64(&file, &file.data, file.attrs[i].id);
 		end(&file, mark);
 	}
+	mark = begin(&file, 66, 0);
+	put32(&file, &file.data, formats.len);
+	end(&file, mark);
+	enc_raw(&file.data, formats.buf, formats.len);
+	put_text(&file.data, "", (8 - formats.len % 8) % 8);
 	mark = begin(&file, 80, 0);
 	put64(&file, &file.data, 4);
 	put_string(&file, &file.data, "7.2.0");
@@ -539,11 +544,6 @@ static void make_pipe(bool is_big)
 	put64(&file, &file.data, 102);
 	put_text(&file.data, "sched:wake", 16);
 	end(&file, mark);
-	mark = begin(&file, 66, 0);
-	put32(&file, &file.data, formats.len);
-	end(&file, mark);
-	enc_raw(&file.data, formats.buf, formats.len);
-	put_text(&file.data, "", (8 - formats.len % 8) % 8);
 	enc_raw(&file.data, data.buf, data.len);
 	file.out.len = 0;
 	enc_raw(&file.out, is_big ? "2ELIFREP" : "PERFILE2", 8);

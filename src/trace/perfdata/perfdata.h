@@ -72,7 +72,6 @@ enum {
 	PD_LAST_OF_KERNEL = 22,
 	PD_HEADER_ATTR = 64,
 	PD_HEADER_TRACING_DATA = 66,
-	PD_HEADER_BUILD_ID = 67,
 	PD_AUXTRACE = 71,
 	PD_EVENT_UPDATE = 78,
 	PD_HEADER_FEATURE = 80,
@@ -124,7 +123,6 @@ struct pd_attr {
 	uint32_t name;   /* in reader.texts; 0 = unknown */
 	uint32_t format; /* index in formats plus one; 0 = no kernel event, or not described */
 	uint32_t member; /* ftrace_member() */
-	uint16_t event;  /* in trace_info.sample_events */
 	uint8_t kind;    /* enum trace_sample_kind */
 };
 
@@ -201,7 +199,7 @@ struct perfdata {
 	size_t kallsyms_len;
 	uint64_t lost_told;  /* by the kernel, where it happened */
 	uint64_t lost_total; /* by perf, at the end */
-	uint64_t first_ns, last_ns;
+	uint64_t last_ns;    /* of events so far */
 	uint64_t nr_records;
 	uint64_t nr_unpacked; /* bytes */
 	uint32_t nr_places;   /* that were told: bounded */
@@ -336,7 +334,6 @@ MUST_USE int pd_stacks_new(struct perfdata *d);
 void pd_stacks_free(struct pd_stacks *s); /* NULL is fine */
 void pd_stacks_sample(struct perfdata *d, const struct pd_attr *a, const struct trace_sample *s,
                       uint32_t pid, struct pd_chain chain);
-uint16_t pd_stacks_event(struct perfdata *d, uint32_t name);
 void pd_mmap(struct perfdata *d, const struct pd_record *rec);
 void pd_ksymbol(struct perfdata *d, const struct pd_record *rec);
 /* For mappings: a process is forked, or runs another program. */

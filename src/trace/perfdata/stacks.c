@@ -41,7 +41,7 @@ void pd_stacks_free(struct pd_stacks *s)
 	free(s);
 }
 
-uint16_t pd_stacks_event(struct perfdata *d, uint32_t name)
+static uint16_t event_of(struct perfdata *d, uint32_t name)
 {
 	struct pd_stacks *s = d->stacks;
 
@@ -130,7 +130,7 @@ void pd_stacks_sample(struct perfdata *d, const struct pd_attr *a,
 	s->samples[s->nr_samples] = (struct pd_raw_sample){
 		.s = *sample, .order = (uint32_t)s->nr_samples, .pid = pid, .chain = nr
 	};
-	s->samples[s->nr_samples++].s.event = pd_stacks_event(d, a->name);
+	s->samples[s->nr_samples++].s.event = event_of(d, a->name);
 }
 
 static void add_change(struct perfdata *d, const struct pd_change *change)
