@@ -38,9 +38,8 @@ struct ring_event {
 	uint32_t len;
 };
 
-/* By the text of header_page; what it does not say is as for a kernel whose long has so many bytes. */
-void ring_layout_read(struct ring_layout *l, const char *header_page, size_t len,
-                      uint32_t long_bytes);
+/* By the text of events/header_page; what it does not say is as for a kernel whose long has so many bytes. */
+void ring_layout_read(struct ring_layout *l, const char *text, size_t len, uint32_t long_bytes);
 /* Of at most page_bytes of the layout; fewer are a page whose end is missing. False if it is none: damaged, or too short. */
 bool ring_page_open(struct ring_page *p, const struct ring_layout *l, const uint8_t *bytes,
                     size_t len);
