@@ -439,7 +439,7 @@ static void the_data_of_one_cpu_alone_is_recognized(void **state)
 	}
 	f.len = 0;
 	for (uint32_t i = 0; i < DAT_PAGE / 8; i++)
-		dat_num(&f, i * 0x123456789abcdef, 8);
+		dat_num(&f, i * 0x123456789abcdefULL, 8);
 	read_it();
 	expect_eq(l.err, -EINVAL);
 }
