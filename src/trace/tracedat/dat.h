@@ -29,7 +29,6 @@
 /* Numbers of options; of version 7 also those of the sections that they point to. */
 enum dat_option {
 	DAT_DONE = 0,
-	DAT_DATE = 1,
 	DAT_BUFFER = 3,
 	DAT_TRACECLOCK = 4,
 	DAT_UNAME = 5,

@@ -36,7 +36,6 @@ struct dat_clock {
 	enum dat_clock_kind kind;
 	uint32_t mult, shift; /* 0 = none */
 	uint64_t offset_ns;
-	uint64_t date_ns; /* to add for the wall clock; 0 = not given */
 	bool is_interpolated;
 	struct dat_shift *shifts; /* of all CPUs, by CPU and time; in the arena of the info */
 	uint32_t *first_shift;    /* by CPU, and one more: where its shifts begin */

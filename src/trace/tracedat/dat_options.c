@@ -6,7 +6,6 @@
 
 #define NUMBER_CHARS 32U
 #define CPU_BYTES    20U /* of a CPU in an option BUFFER */
-#define US_NS        1000
 
 /* "0x12ab", "-5": what is not a number is 0. */
 static int64_t read_number(struct dat_in in)
@@ -126,9 +125,6 @@ int dat_option(struct dat *dat, uint32_t id, struct dat_in body)
 	struct dat_in in = body;
 
 	switch (id) {
-	case DAT_DATE:
-		dat->clock.date_ns += (uint64_t)read_number(in) * US_NS;
-		return 0;
 	case DAT_OFFSET:
 		dat->clock.offset_ns += (uint64_t)read_number(in);
 		return 0;
@@ -157,6 +153,6 @@ int dat_option(struct dat *dat, uint32_t id, struct dat_in body)
 	case DAT_CMDLINES:
 		return dat->version > 6 ? read_section(dat, id, in) : 0;
 	default:
-		return 0; /* of hooks, guests, mapped files and the like we make no use */
+		return 0; /* of dates, hooks, guests, mapped files and the like we make no use */
 	}
 }
