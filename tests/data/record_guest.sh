@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/data/record_guest.sh WORKLOAD [NAME...]: makes the recordings of a guest, or some of them, in /run/out. Run by tools/vm/run:
 #   tools/vm/run --kernel 7.2 --cpus 2 --out /tmp/7.2 sh tests/data/record_guest.sh build/tests/live/workload
-# Files are left as they were written; tests/data/README.md says which were taken from which kernel.
+# Files are left as they were written; README.md of each folder says which were taken from which kernel.
 set -u
 workload=$1
 shift

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/data/record_host.sh WORKLOAD OUT [NAME...]: makes the recordings of this machine, or some of them, in the folder OUT. As root:
 #   unshare -m sh tests/data/record_host.sh build/tests/live/workload /tmp/host
-# Files are left as they were written; tests/data/README.md says what was done with them then.
+# Files are left as they were written; README.md of each folder says what was done with them then.
 set -u
 workload=$(realpath "$1")
 mkdir -p "$2"
