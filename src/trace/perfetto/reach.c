@@ -56,8 +56,12 @@ void reach_find(struct reader *r, struct rec_out *out)
 	/* Nothing happened from the last event to the end, and that is known. */
 	if (r->info.producer == TRACE_BY_US && meta_attr_number(r, "end_ns", &end_ns))
 		tally_time(t, end_ns);
-	if (r->is_converted && meta_attr_number(r, "start_ns", &start_ns))
-		tally_time(t, start_ns);
+	/* What was converted has the extent that it had, though tasks and stacks may lie outside of it. */
+	if (r->is_converted && meta_attr_number(r, "start_ns", &start_ns) &&
+	    meta_attr_number(r, "end_ns", &end_ns) && start_ns <= end_ns) {
+		t->min_ts_ns = start_ns;
+		t->max_ts_ns = end_ns;
+	}
 	for (size_t i = 0; i < t->nr_cpus; i++)
 		t->cpus[i].until_ns = is_cut(r) ? t->cpus[i].last_ts_ns
 		                                : said_end(r, t->cpus[i].cpu);
