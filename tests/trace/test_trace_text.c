@@ -130,6 +130,21 @@ static void columns_may_be_missing(void **state)
 	}
 }
 
+/* Without the column it is not known whether the waker was an interrupt. */
+static void flags_say_whether_an_interrupt_wakes(void **state)
+{
+	const struct ev_wake *wake;
+
+	(void)state;
+	load_text(
+		"              sh-20      [001] dN.2.    12.000034: sched_waking: comm=a pid=31 prio=120 target_cpu=003\n"
+		"              sh-20      [001]    12.000035: sched_waking: comm=a pid=31 prio=120 target_cpu=003\n");
+	wake = rec_at(&l, 0, EV_WAKING);
+	expect_eq(wake->by, ABI_BY_UNKNOWN);
+	wake = rec_at(&l, 1, EV_WAKING);
+	expect_eq(wake->by, ABI_BY_NOT_RECORDED);
+}
+
 static void times_are_exact(void **state)
 {
 	static const struct {
@@ -659,6 +674,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_of_tracefs_is_read),
 		TEST(columns_may_be_missing),
+		TEST(flags_say_whether_an_interrupt_wakes),
 		TEST(times_are_exact),
 		TEST(names_hold_anything),
 		TEST(processes_come_from_the_column),

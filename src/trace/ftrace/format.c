@@ -320,7 +320,7 @@ bool ftrace_format_read(const struct ftrace_formats *f, const struct ftrace_form
 	e->has_pid = format->pid.size != 0;
 	pid = e->has_pid ? number(f, &format->pid, raw) : 0;
 	e->pid = tid_of(pid);
-	e->by = ABI_BY_NOT_RECORDED;
+	e->by = format->flags.size ? ABI_BY_UNKNOWN : ABI_BY_NOT_RECORDED;
 	e->ours = 0;
 	e->has = e->texts = 0;
 	e->body = pb_in_of(raw, len);

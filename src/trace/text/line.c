@@ -167,6 +167,7 @@ static void take_flags(const struct text_columns *c, struct span *in, struct tex
 	if (at - in->at < (ptrdiff_t)FLAGS_MIN || at - in->at > (ptrdiff_t)FLAGS_MAX ||
 	    at == in->end || *at != ' ')
 		return;
+	out->has_flags = true;
 	out->flags = irq_flags(in->at[c->irq_flag]);
 	in->at = at;
 }
@@ -258,6 +259,7 @@ static bool take_event(struct span in, struct text_line *out)
 static bool take_rest(const struct text_columns *c, struct span in, struct text_line *out)
 {
 	out->flags = 0;
+	out->has_flags = false;
 	span_skip_spaces(&in);
 	if (out->form != TEXT_PERF)
 		take_flags(c, &in, out);

@@ -143,7 +143,7 @@ static bool read_fields(const struct text_event *ev, const struct text_line *lin
 	e->pid = line->pid;
 	e->has_pid = line->has_pid;
 	e->flags = line->flags;
-	e->by = ABI_BY_NOT_RECORDED;
+	e->by = line->has_flags ? ABI_BY_UNKNOWN : ABI_BY_NOT_RECORDED;
 	e->ours = 0;
 	e->member = ev->member;
 	e->has = e->texts = 0;
