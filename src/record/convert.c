@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,6 +16,12 @@
 
 #define FACTS_BYTES ((size_t)1 << 30)
 #define COPY_BYTES  (64U << 10)
+#define CPUS_MAX    8192U
+
+struct last_event {
+	uint64_t ts_ns;
+	uint8_t rank;
+};
 
 struct convert {
 	const struct convert_cfg *cfg;
@@ -22,7 +29,9 @@ struct convert {
 	const struct trace_info *info;
 	struct trace_writer *writer;
 	struct ev_sink sink;
-	size_t nr_stacks;     /* written so far */
+	size_t nr_stacks;        /* written so far */
+	struct last_event *last; /* by CPU */
+	bool is_mixed;
 	uint64_t done_before; /* times that it was read */
 };
 
@@ -126,10 +135,24 @@ static int read_input(struct convert *c, const struct ev_sink *sink, struct diag
 	return trace_read_file(c->cfg->from, &cfg, sink, d, out);
 }
 
-static int ignore(void *ctx, const struct ev_hdr *rec)
+/* As columns, events of the same time are read in this order. */
+static uint8_t rank_of(const struct ev_hdr *rec)
 {
-	(void)ctx;
-	(void)rec;
+	return rec->kind == EV_WAKING ? 0 : rec->kind == EV_SWITCH ? 2 : 1;
+}
+
+/* The first time: whether events of a CPU at the same time came in another order, as where clocks are coarse. */
+static int see_order(void *ctx, const struct ev_hdr *rec)
+{
+	struct convert *c = ctx;
+	struct last_event *last;
+
+	if (rec->cpu >= CPUS_MAX || rec->kind == EV_TASK_INFO || rec->kind == EV_STRING ||
+	    rec->kind == EV_PROBE_INFO || rec->kind == EV_LOST)
+		return 0;
+	last = &c->last[rec->cpu];
+	c->is_mixed |= last->ts_ns == rec->ts_ns && rank_of(rec) < last->rank;
+	*last = (struct last_event){ rec->ts_ns, rank_of(rec) };
 	return 0;
 }
 
@@ -227,6 +250,7 @@ static int write_output(struct convert *c, struct diag *d, struct convert_stats 
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");
 	facts.cfg.is_compressed = c->cfg->is_compressed;
+	facts.cfg.keeps_order = c->is_mixed;
 	err = open_output(c->cfg, &facts.cfg, d, &c->writer);
 	if (err)
 		return err;
@@ -245,20 +269,23 @@ static int write_output(struct convert *c, struct diag *d, struct convert_stats 
 
 int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_stats *out)
 {
-	static const struct ev_sink nowhere = { .push = ignore };
 	SCOPED(scoped_info) struct trace_info *info = NULL;
 	SCOPED(scoped_close) int fd = -1;
-	struct convert c = { .cfg = cfg };
+	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
+	const struct ev_sink order = { .push = see_order, .ctx = &c };
+	SCOPED(scoped_free) void *last = c.last;
 	struct stat st;
 	int err;
 
+	if (!last)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	fd = open_input(cfg->from, d, &st);
 	if (fd < 0)
 		return fd;
 	c.fd = fd;
 	err = check_output(cfg->to, &st, d);
 	if (!err)
-		err = read_input(&c, &nowhere, d, &info);
+		err = read_input(&c, &order, d, &info);
 	if (err)
 		return err;
 	c.info = info;

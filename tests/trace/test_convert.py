@@ -24,6 +24,7 @@ DIR = pathlib.Path(FOLDER.name)
 # All but those of clocks that do not count time, which are refused.
 REFUSED = {"host-counter.txt.gz", "host-tsc.txt.gz", "host-uptime.txt.gz", "guest-6.1-v7-tsc.dat"}
 FILES = sorted(path for path in DATA.glob("*/*") if path.suffix in (".gz", ".zst", ".dat") and path.name not in REFUSED)
+FILES = sorted(path for kind in ("perfetto", "wprof") for path in DATA.glob(f"{kind}/*.gz"))
 CASES = []
 
 
@@ -211,6 +212,7 @@ def what_cannot_be_done_is_one_sentence():
     text = DIR / "text"
     text.write_text("hello\n")
     assert "not a trace" in refused("convert", text, out)
+    assert "is not a trace" in refused("convert", text, out)
     assert "No such file" in refused("convert", DIR / "absent", out)
     assert "is a folder" in refused("convert", DIR, out)
     assert "empty" in refused("convert", "-", out, stdin=subprocess.DEVNULL)

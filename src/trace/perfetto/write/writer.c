@@ -228,6 +228,7 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	ftrace_init(&w->ftrace, &w->chunk, &w->names);
 	stacks_init(&w->stacks, &w->chunk, cfg->sampling.frequency);
 	w->calls = cfg->calls;
+	w->keeps_order = cfg->keeps_order;
 	w->names.cmdline = cfg->calls.cmdline;
 	w->names.cmdline_ctx = cfg->calls.ctx;
 	set_pmu_keys(w, cfg);

@@ -42,7 +42,12 @@ struct trace_callbacks {
 /* Only the callbacks are used after opening. */
 struct trace_writer_cfg {
 	bool is_compressed; /* as compressed_packets */
-	bool is_real_path;  /* of trace_writer_create(): no part of it may be a link */
+	/*
+	 * Switches and wakings in full: events of a CPU at the same time are read in the order in which they came. As columns,
+	 * they take less room, and readers take wakings first and switches last.
+	 */
+	bool keeps_order;
+	bool is_real_path; /* of trace_writer_create(): no part of it may be a link */
 	const char *tool, *version, *command_line;
 	struct trace_uuid uuid;            /* both 0 = none */
 	const struct trace_system *system; /* NULL = unknown */

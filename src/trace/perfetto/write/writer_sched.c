@@ -203,7 +203,7 @@ int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 		return err;
 	/* Of equal times, readers take rows before events in full. */
 	if (!ftrace_is_current(at.cpu, rec->prev_tid) || at.ts_ns == at.cpu->last_full_ns ||
-	    hdr->flags & EV_FLAG_UNKNOWN)
+	    hdr->flags & EV_FLAG_UNKNOWN || w->keeps_order)
 		return full_switch(w, rec, &at);
 	err = named_task(w, rec->next_tid, at.ts_ns, &next);
 	if (err)
@@ -244,7 +244,8 @@ int writer_waking(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (err)
 		return err;
-	if (!ftrace_is_current(at.cpu, rec->waker_tid) || hdr->flags & EV_FLAG_UNKNOWN)
+	if (!ftrace_is_current(at.cpu, rec->waker_tid) || hdr->flags & EV_FLAG_UNKNOWN ||
+	    w->keeps_order)
 		return full_wake(w, rec, &at, FTRACE_SCHED_WAKING);
 	err = named_task(w, rec->tid, at.ts_ns, &task);
 	if (err)
