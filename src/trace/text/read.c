@@ -13,7 +13,6 @@
 #define NAME_BYTES_MAX (4U << 20)
 #define EVENT_SLOTS    256U
 #define IRQ_FLAG       2U     /* "d.h2.", unless the header says otherwise */
-#define APART_NS       1000U  /* times are printed in microseconds */
 #define PROGRESS_LINES 65536U /* between two calls */
 
 /* An event of the last lines. */
@@ -181,20 +180,6 @@ static int take_event(struct text_in *t, const struct text_line *line, struct sp
 	return text_stacks_begin(t->stacks, line, ev->member);
 }
 
-/*
- * Lines of one microsecond are printed in the order in which it happened: at least 1 ns apart they keep it, on all CPUs,
- * unless there are more of them than fit. Where time goes back, lines are not in order.
- */
-static void put_apart(struct text_in *t, struct text_line *line)
-{
-	uint64_t ts_ns = line->ts_ns, next_ns = t->put_ts_ns + 1;
-
-	if (t->nr_taken && ts_ns >= t->read_ts_ns && ts_ns < next_ns && next_ns - ts_ns < APART_NS)
-		line->ts_ns = next_ns;
-	t->read_ts_ns = ts_ns;
-	t->put_ts_ns = line->ts_ns;
-}
-
 /* What is not an event; false if it is nothing that we know. */
 static bool take_other(struct text_in *t, struct span line)
 {
@@ -246,7 +231,6 @@ static int take_line(struct text_in *t, struct span line)
 	} else if (!parts.has_cpu) {
 		unreadable(t, DAMAGE_TEXT_NO_CPU);
 	} else {
-		put_apart(t, &parts);
 		return take_event(t, &parts, line);
 	}
 	return 0;
