@@ -145,6 +145,21 @@ static void flags_say_whether_an_interrupt_wakes(void **state)
 	expect_eq(wake->by, ABI_BY_NOT_RECORDED);
 }
 
+/* They are in order of nanoseconds that are not printed. */
+static void lines_of_one_microsecond_stay_in_order(void **state)
+{
+	(void)state;
+	load_text("              sh-20      [003] dN.2.    12.000034: softirq_exit: vec=1\n"
+	          "              sh-20      [001] dN.2.    12.000034: softirq_exit: vec=2\n"
+	          "              sh-20      [001] dN.2.    12.000034000: softirq_exit: vec=3\n"
+	          "              sh-20      [001] dN.2.    12.000035: softirq_exit: vec=4\n");
+	expect_eq(l.recs[0]->ts_ns, 12000034000);
+	expect_eq(l.recs[1]->ts_ns, 12000034000);
+	expect_eq(l.recs[2]->ts_ns, 12000034001);
+	expect_eq(l.recs[3]->ts_ns, 12000035000);
+	expect_eq(((const struct ev_softirq *)l.recs[2])->vector, 2);
+}
+
 static void times_are_exact(void **state)
 {
 	static const struct {
@@ -675,6 +690,7 @@ int main(void)
 		TEST(a_file_of_tracefs_is_read),
 		TEST(columns_may_be_missing),
 		TEST(flags_say_whether_an_interrupt_wakes),
+		TEST(lines_of_one_microsecond_stay_in_order),
 		TEST(times_are_exact),
 		TEST(names_hold_anything),
 		TEST(processes_come_from_the_column),

@@ -2,6 +2,7 @@
 #include "trace/text/text.h"
 
 #define NS_PER_S       1000000000ULL
+#define NS_PER_US      1000ULL
 #define SECONDS_MAX    9000000000ULL /* in ns they fit into 63 bits */
 #define FLAGS_MIN      4U
 #define FLAGS_MAX      9U
@@ -88,7 +89,7 @@ bool span_line(struct span *rest, struct span *line)
 }
 
 /* Behind the point: digits of a second, nine at most. */
-static bool take_fraction(struct span *in, uint64_t *ns)
+static bool take_fraction(struct span *in, uint64_t *ns, bool *is_rounded)
 {
 	uint64_t unit = NS_PER_S / 10;
 
@@ -97,6 +98,7 @@ static bool take_fraction(struct span *in, uint64_t *ns)
 		return false;
 	for (; in->at < in->end && is_digit(*in->at) && unit; in->at++, unit /= 10)
 		*ns += (uint64_t)(*in->at - '0') * unit;
+	*is_rounded = unit >= NS_PER_US / 10;
 	return true;
 }
 
@@ -105,7 +107,8 @@ static bool take_latency_time(struct span *in, uint64_t us, struct text_line *ou
 {
 	if (us > SECONDS_MAX * 1000000U || !SPAN_TAKE(in, "us"))
 		return false;
-	out->ts_ns = us * 1000;
+	out->ts_ns = us * NS_PER_US;
+	out->is_rounded = true;
 	if (in->at < in->end && *in->at != ':')
 		in->at++;
 	return true;
@@ -118,9 +121,9 @@ static bool take_time(struct span *in, struct text_line *out)
 
 	if (!span_number(in, &value))
 		return false;
-	out->is_count = false;
+	out->is_count = out->is_rounded = false;
 	if (SPAN_TAKE(in, ".")) {
-		if (value > SECONDS_MAX || !take_fraction(in, &ns))
+		if (value > SECONDS_MAX || !take_fraction(in, &ns, &out->is_rounded))
 			return false;
 		out->ts_ns = value * NS_PER_S + ns;
 	} else if (in->at < in->end && *in->at == 'u') {

@@ -12,7 +12,8 @@
 #define EVENTS_MAX     65536U
 #define NAME_BYTES_MAX (4U << 20)
 #define EVENT_SLOTS    256U
-#define IRQ_FLAG       2U     /* "d.h2.", unless the header says otherwise */
+#define IRQ_FLAG       2U /* "d.h2.", unless the header says otherwise */
+#define NS_IN_US       1000U
 #define PROGRESS_LINES 65536U /* between two calls */
 
 /* An event of the last lines. */
@@ -38,8 +39,8 @@ struct text_in {
 	bool has_lost;
 	bool begins_cpu; /* the next event is the first that is left of its CPU */
 	uint64_t nr_taken, nr_counts, nr_lines;
-	uint64_t read_ts_ns,
-		put_ts_ns; /* of the last event: as it was printed, and as it was put */
+	uint64_t last_ns,
+		nr_same; /* the time of the last line, and how many of it there were before */
 	bool is_trace_cmd;
 };
 
@@ -202,6 +203,17 @@ static bool is_comment(struct span line)
 	return *line.at == '#' && (span_len(line) == 1 || strchr(" #\t", line.at[1]));
 }
 
+/* Lines are in order of nanoseconds that are not printed: what follows in one microsecond is put behind. */
+static void spread(struct text_in *t, struct text_line *line)
+{
+	if (!line->is_rounded || line->ts_ns != t->last_ns)
+		t->nr_same = 0;
+	else if (t->nr_same < NS_IN_US - 1)
+		t->nr_same++;
+	t->last_ns = line->ts_ns;
+	line->ts_ns += t->nr_same;
+}
+
 static int take_line(struct text_in *t, struct span line)
 {
 	struct text_line parts;
@@ -231,6 +243,7 @@ static int take_line(struct text_in *t, struct span line)
 	} else if (!parts.has_cpu) {
 		unreadable(t, DAMAGE_TEXT_NO_CPU);
 	} else {
+		spread(t, &parts);
 		return take_event(t, &parts, line);
 	}
 	return 0;

@@ -78,6 +78,7 @@ struct text_line {
 	bool has_cpu;
 	bool has_system; /* perf printed one before the event: it is a tracepoint */
 	bool is_count;   /* its time is a number without a unit */
+	bool is_rounded; /* its time has microseconds */
 	bool has_flags;  /* otherwise it is not known whether an interrupt was under way */
 	uint8_t flags;   /* EV_FLAG_* */
 	uint64_t ts_ns;
