@@ -23,8 +23,8 @@ FOLDER = tempfile.TemporaryDirectory()
 DIR = pathlib.Path(FOLDER.name)
 # All but those of clocks that do not count time, which are refused.
 REFUSED = {"host-counter.txt.gz", "host-tsc.txt.gz", "host-uptime.txt.gz", "guest-6.1-v7-tsc.dat"}
-FILES = sorted(path for path in DATA.glob("*/*") if path.suffix in (".gz", ".zst", ".dat") and path.name not in REFUSED)
-FILES = sorted(path for kind in ("perfetto", "wprof") for path in DATA.glob(f"{kind}/*.gz"))
+FILES = sorted(path for path in DATA.glob("*/*") if path.suffix in (".gz", ".zst", ".dat") and path.name not in REFUSED
+               and "killed.cpu" not in path.name and "partial" not in path.name)
 CASES = []
 
 
