@@ -146,8 +146,9 @@ struct known_span {
 static void spans_come_back_whatever_they_cross(void **state)
 {
 	static const struct known_span spans[] = {
-		{ 10, 20, 5 }, { 10, 20, 5 }, { 15, 25, 5 }, { 5, 25, 5 },   { 25, 30, 5 }, { 12, 40, 5 },
-		{ 40, 40, 5 }, { 1, 50, 0 },  { 1, 51, 0 },  { 30, 60, 100 }, { 2, 61, 5 },
+		{ 10, 20, 5 }, { 10, 20, 5 },   { 15, 25, 5 }, { 5, 25, 5 },
+		{ 25, 30, 5 }, { 12, 40, 5 },   { 40, 40, 5 }, { 1, 50, 0 },
+		{ 1, 51, 0 },  { 30, 60, 100 }, { 2, 61, 5 },
 	};
 	size_t nr = sizeof(spans) / sizeof(spans[0]);
 	const struct ev_span *got;
@@ -160,8 +161,9 @@ static void spans_come_back_whatever_they_cross(void **state)
 	push(&f, rec_task_info(5, 100, 1, "worker"));
 	push(&f, rec_task_info(100, 100, 1, "server"));
 	for (size_t i = 0; i < nr; i++)
-		push(&f, REC(ev_span, EV_SPAN, 3, T0 + spans[i].end, .start_ns = T0 + spans[i].start,
-		             .id = i, .tid = spans[i].tid, .category = 1, .name = 2));
+		push(&f,
+		     REC(ev_span, EV_SPAN, 3, T0 + spans[i].end, .start_ns = T0 + spans[i].start,
+		         .id = i, .tid = spans[i].tid, .category = 1, .name = 2));
 	read_back(&f);
 	for (size_t i = 0; i < nr; i++) {
 		got = find(&f, EV_SPAN, i);
@@ -197,7 +199,9 @@ static void lanes_are_bounded(void **state)
 	span = (struct span_interval){ 955, 1000 }; /* around the last few */
 	expect_eq(spans_lane(&s, 1, &span, &lane), 0);
 	expect_eq(lane->number, 0);
-	span = (struct span_interval){ 15, 1001 }; /* around all but the first, of which no more is known */
+	span = (struct span_interval){
+		15, 1001
+	}; /* around all but the first, of which no more is known */
 	expect_eq(spans_lane(&s, 1, &span, &lane), 0);
 	expect_eq(lane->number, 1);
 	span = (struct span_interval){ 500, 2000 };
@@ -209,9 +213,18 @@ static void lanes_are_bounded(void **state)
 }
 
 static const struct trace_frame frames[] = {
-	{ .name = "leaf", .mapping = "/bin/a", .file = "a.c", .line = 7, .rel_pc = 0x10, .is_inlined = true },
+	{ .name = "leaf",
+	  .mapping = "/bin/a",
+	  .file = "a.c",
+	  .line = 7,
+	  .rel_pc = 0x10,
+	  .is_inlined = true },
 	{ .name = "main", .mapping = "/bin/a", .file = "a.c", .line = 9, .rel_pc = 0x10 },
-	{ .name = "do_syscall", .mapping = "kernel", .file = "", .rel_pc = 0xffff000000000010, .is_kernel = true },
+	{ .name = "do_syscall",
+	  .mapping = "kernel",
+	  .file = "",
+	  .rel_pc = 0xffff000000000010,
+	  .is_kernel = true },
 	{ .name = "", .mapping = "", .file = "", .rel_pc = 0x77 },
 };
 
@@ -281,9 +294,10 @@ static void stacks_keep_frames_kinds_events_and_weights(void **state)
 		}
 		expect_eq(f.info->stacks[s->stack].nr, 4);
 		for (uint32_t k = 0; k < 4; k++)
-			expect_frame(&f.info->frames[f.info->stack_frames
-			                                     [f.info->stacks[s->stack].first + k]],
-			             &frames[of[k]]);
+			expect_frame(
+				&f.info->frames
+					 [f.info->stack_frames[f.info->stacks[s->stack].first + k]],
+				&frames[of[k]]);
 	}
 	done(&f);
 }
