@@ -23,6 +23,7 @@ enum {
 	TASK_RECENT = 128,
 	TASK_RESTRICTED = 256, /* the trace says that it may not run on all CPUs */
 	TASK_HAS_SCX_TRACK = 512,
+	TASK_RENAMED = 2048,      /* by a description alone: the next event in full says so */
 	TASK_UNRESTRICTED = 1024, /* it may run on all CPUs, and the trace does not say so */
 };
 

@@ -187,6 +187,18 @@ static int hide_others(struct trace_writer *w, const struct ev_switch *rec,
 	return err;
 }
 
+/* Columns have no name of the task that leaves: readers would hear of a new one when it comes back. */
+static bool leaves_renamed(struct trace_writer *w, uint32_t tid)
+{
+	struct trace_task *task = w->nr_renamed && tid ? trace_tasks_find(w->tasks, tid) : NULL;
+
+	if (!task || !(task->flags & TASK_RENAMED))
+		return false;
+	task->flags &= ~(uint32_t)TASK_RENAMED;
+	w->nr_renamed--;
+	return true;
+}
+
 int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_switch *rec = (const void *)hdr;
@@ -203,7 +215,7 @@ int writer_switch(struct trace_writer *w, const struct ev_hdr *hdr)
 		return err;
 	/* Of equal times, readers take rows before events in full. */
 	if (!ftrace_is_current(at.cpu, rec->prev_tid) || at.ts_ns == at.cpu->last_full_ns ||
-	    hdr->flags & EV_FLAG_UNKNOWN || w->keeps_order)
+	    hdr->flags & EV_FLAG_UNKNOWN || w->keeps_order || leaves_renamed(w, rec->prev_tid))
 		return full_switch(w, rec, &at);
 	err = named_task(w, rec->next_tid, at.ts_ns, &next);
 	if (err)

@@ -230,6 +230,11 @@ int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 
 	if (!task)
 		return rec->tid ? -ENOMEM : -ERANGE;
+	if (task->flags & TASK_HAS_NAME && !(task->flags & TASK_RENAMED) && rec->comm[0] &&
+	    memcmp(task->comm, rec->comm, sizeof(task->comm)) != 0) {
+		task->flags |= TASK_RENAMED;
+		w->nr_renamed++;
+	}
 	is_stale = learn(task, rec->tgid, rec->comm);
 	if (rec->ppid)
 		task->ppid = rec->ppid;
