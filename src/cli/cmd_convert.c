@@ -30,7 +30,7 @@ static const struct opt_example examples[] = {
 /* Beside a file that is written to standard output there is nothing to say, but for what it lacks. */
 static void report(const struct convert_stats *stats, const char *to)
 {
-	if (strcmp(to, "-"))
+	if (strcmp(to, "-") != 0)
 		printf("%" PRIu64 " records and %" PRIu64 " stacks, %.1f MB: %s\n",
 		       stats->nr_records, stats->nr_stacks, (double)stats->nr_bytes / 1e6, to);
 	if (stats->nr_skipped)

@@ -42,7 +42,7 @@ static void scoped_info(struct trace_info *const *info)
 
 static const char *name_of(const char *path)
 {
-	return strcmp(path, "-") ? path : "standard input";
+	return strcmp(path, "-") != 0 ? path : "standard input";
 }
 
 /* What can be read only once is copied, as much as may be loaded. */
@@ -76,8 +76,8 @@ static int copy_input(int from, const char *path, struct diag *d)
 static int open_input(const char *path, struct diag *d, struct stat *st)
 {
 	SCOPED(scoped_close)
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-	                           : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC)
+	                                : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
 		return diag_set(d, -errno, "check the path and its permissions", "cannot open '%s'",
@@ -232,7 +232,7 @@ static int open_output(const struct convert_cfg *cfg, const struct trace_writer_
 {
 	int fd;
 
-	if (strcmp(cfg->to, "-"))
+	if (strcmp(cfg->to, "-") != 0)
 		return trace_writer_create(cfg->to, writer, d, out);
 	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
@@ -251,6 +251,7 @@ static int write_output(struct convert *c, struct diag *d, struct convert_stats 
 		return diag_set(d, err, NULL, "out of memory");
 	facts.cfg.is_compressed = c->cfg->is_compressed;
 	facts.cfg.keeps_order = c->is_mixed;
+	facts.cfg.names_all = true;
 	err = open_output(c->cfg, &facts.cfg, d, &c->writer);
 	if (err)
 		return err;
@@ -274,7 +275,7 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
 	const struct ev_sink order = { .push = see_order, .ctx = &c };
 	SCOPED(scoped_free) void *last = c.last;
-	struct stat st;
+	struct stat st = { 0 };
 	int err;
 
 	if (!last)

@@ -176,8 +176,12 @@ static int became(struct merge *m, const struct ev_exec *rec)
 		old = get(m, rec->old_tid);
 		if (old)
 			old->is_reported = false;
+		t = get(m, rec->tid); /* others may have moved it */
 	}
-	return 0;
+	if (!t || t->tgid)
+		return t ? 0 : -ENOMEM;
+	t->tgid = rec->tid; /* whoever has executed a program leads its process */
+	return emit_info(m, t, rec->hdr.ts_ns);
 }
 
 static int renamed(struct merge *m, uint32_t tid, const char comm[EV_COMM_LEN])

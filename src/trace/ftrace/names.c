@@ -130,11 +130,11 @@ static const struct field_name call_fields[] = { { CALL_ID, "id" }, { CALL_ARG0,
 
 #define EVENT(member, fields)                                \
 	{                                                    \
-		FTRACE_##member, fields, (uint8_t)NR(fields) \
+		fields, FTRACE_##member, (uint8_t)NR(fields) \
 	}
 static const struct {
-	uint32_t member;
 	const struct field_name *fields;
+	uint32_t member;
 	uint8_t nr;
 } events[] = {
 	EVENT(SCHED_SWITCH, switch_fields),

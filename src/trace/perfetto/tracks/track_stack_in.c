@@ -243,6 +243,8 @@ static void add_sample(struct track_at *at, const struct trace_sample *sample)
 		return;
 	}
 	s->samples[s->nr_samples++] = *sample;
+	decoder_name(at->dec, sample->ts_ns, sample->tid, NULL,
+	             0); /* no other record may mention it */
 }
 
 /* The number of an event; 0 without a name. */

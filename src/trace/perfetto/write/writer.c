@@ -229,6 +229,7 @@ static int make_parts(struct trace_writer *w, const struct trace_writer_cfg *cfg
 	stacks_init(&w->stacks, &w->chunk, cfg->sampling.frequency);
 	w->calls = cfg->calls;
 	w->keeps_order = cfg->keeps_order;
+	w->names_all = cfg->names_all;
 	w->names.cmdline = cfg->calls.cmdline;
 	w->names.cmdline_ctx = cfg->calls.ctx;
 	set_pmu_keys(w, cfg);

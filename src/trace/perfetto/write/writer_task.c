@@ -242,7 +242,9 @@ int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 		task->start_ns = rec->start_ns;
 	if (rec->flags & EV_TASK_KTHREAD)
 		task->flags |= TASK_KTHREAD;
-	return is_stale ? names_change(&w->names, task, hdr->ts_ns) : 0;
+	if (is_stale)
+		return names_change(&w->names, task, hdr->ts_ns);
+	return w->names_all ? names_show(&w->names, task, hdr->ts_ns) : 0;
 }
 
 static bool has_cpu(const struct ev_affinity *rec, uint32_t cpu)
