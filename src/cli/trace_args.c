@@ -46,7 +46,7 @@ void trace_progress_end(const struct trace_progress *p)
 
 int trace_args_open(const char *path, struct diag *d, struct recording **out)
 {
-	struct recording_cfg cfg = { 0 };
+	struct recording_cfg cfg = { .names_frames = true };
 	struct trace_progress p;
 	int err;
 

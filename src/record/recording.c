@@ -49,6 +49,7 @@ struct recording {
 	struct allowed *affinity;
 	struct task_lives *lives;
 	struct trace_info *info;
+	bool names_frames;
 	struct live_place *places;
 	struct source_count *events, *categories, *damage;
 	struct source_symbol *symbols;
@@ -396,7 +397,7 @@ static int finish(struct recording *r)
 	if (!err)
 		err = task_lives_new(r->tasks, &r->lives);
 	if (!err)
-		err = recording_stacks_new(r->info, &r->stacks);
+		err = recording_stacks_new(r->info, r->names_frames, &r->stacks);
 	r->facts.kinds[EV_SAMPLE] = r->info->nr_samples; /* which are not records of the stream */
 	r->source = (struct source){
 		.timeline = r->timeline,
@@ -487,6 +488,7 @@ int recording_open(const char *path, const struct recording_cfg *cfg, struct dia
 	r->cfg = cfg;
 	budget_init(&r->budget, recording_limit(cfg->max_bytes));
 	r->name = strdup(name);
+	r->names_frames = cfg->names_frames;
 	err = r->name ? make_tables(r) : -ENOMEM;
 	if (err)
 		return diag_set(d, err, NULL, "out of memory");

@@ -22,6 +22,7 @@ struct recording_cfg {
 	unsigned int nr_workers; /* 0 = as many as there are CPUs */
 	const char *name;        /* of the trace, for people; NULL = its path */
 	int fd;                  /* of the file, lent; 0 = the path is opened */
+	bool names_frames; /* functions that the file does not name, by files of this machine */
 	/*
 	 * Of memory, while it loads and for what stays; 0 = what the machine can spare, which is never exceeded. With
 	 * the hint what to do if it is too little.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "record/frame_names.h"
 #include "trace/reader.h"
 
 struct recording_stacks {
@@ -13,8 +14,9 @@ struct recording_stacks {
 	struct source_stack *stacks;
 	struct source_frame *frames;
 	struct source_count *events;
-	uint64_t *counts; /* of samples, by event of the file */
-	uint32_t *kinds;  /* likewise */
+	uint64_t *counts;          /* of samples, by event of the file */
+	uint32_t *kinds;           /* likewise */
+	struct frame_names *names; /* NULL = none were looked up */
 };
 
 void recording_stacks_free(struct recording_stacks *s)
@@ -27,6 +29,7 @@ void recording_stacks_free(struct recording_stacks *s)
 	free(s->events);
 	free(s->counts);
 	free(s->kinds);
+	frame_names_free(s->names);
 	free(s);
 }
 
@@ -51,6 +54,14 @@ static const char *module_name(const struct trace_frame *frame)
 	return frame->is_kernel ? "kernel" : "";
 }
 
+static const char *frame_name(const struct recording_stacks *s, size_t at,
+                              const struct trace_frame *frame)
+{
+	const char *name = frame_names_of(s->names, at);
+
+	return name ? name : bare_name(frame->name);
+}
+
 static int copy_frames(struct recording_stacks *s, const struct trace_info *info)
 {
 	s->frames = calloc(info->nr_frames ? info->nr_frames : 1, sizeof(*s->frames));
@@ -59,7 +70,7 @@ static int copy_frames(struct recording_stacks *s, const struct trace_info *info
 	for (size_t i = 0; i < info->nr_frames; i++) {
 		const struct trace_frame *from = &info->frames[i];
 
-		s->frames[i] = (struct source_frame){ .name = bare_name(from->name),
+		s->frames[i] = (struct source_frame){ .name = frame_name(s, i, from),
 			                              .module = module_name(from),
 			                              .file = from->file,
 			                              .line = from->line,
@@ -149,7 +160,8 @@ static int copy_samples(struct recording_stacks *s, const struct trace_info *inf
 	return 0;
 }
 
-int recording_stacks_new(const struct trace_info *info, struct recording_stacks **out)
+int recording_stacks_new(const struct trace_info *info, bool names_frames,
+                         struct recording_stacks **out)
 {
 	SCOPED(scoped_recording_stacks) struct recording_stacks *s = NULL;
 	int err;
@@ -159,7 +171,9 @@ int recording_stacks_new(const struct trace_info *info, struct recording_stacks 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	err = copy_frames(s, info);
+	err = names_frames ? frame_names_new(info, &s->names) : 0;
+	if (!err)
+		err = copy_frames(s, info);
 	if (!err)
 		err = copy_stacks(s, info);
 	if (!err)

@@ -12,8 +12,12 @@
 struct recording_stacks;
 struct trace_info;
 
-/* *out stays NULL if there are no samples. info must stay as long. -ENOMEM. */
-MUST_USE int recording_stacks_new(const struct trace_info *info, struct recording_stacks **out);
+/*
+ * *out stays NULL if there are no samples. info must stay as long. names_frames: functions that the file does not name
+ * are looked up in files of this machine, see record/frame_names. -ENOMEM.
+ */
+MUST_USE int recording_stacks_new(const struct trace_info *info, bool names_frames,
+                                  struct recording_stacks **out);
 void recording_stacks_free(struct recording_stacks *s); /* NULL is fine */
 /* NULL for NULL. */
 const struct source_stacks *recording_stacks_get(const struct recording_stacks *s);

@@ -109,10 +109,19 @@ struct trace_symbol {
 	const char *name;
 };
 
+/* Of a file with code. */
+#define TRACE_FRAME_ID_MAX 20U
+struct trace_frame_id {
+	uint8_t bytes[TRACE_FRAME_ID_MAX];
+	uint8_t nr;
+};
+
 struct trace_frame {
 	const char *name;    /* "" = unknown */
 	const char *mapping; /* path, or its end, as the recorder gives it; "" = unknown */
 	const char *file;    /* of the source; "" = unknown */
+	const struct trace_frame_id
+		*build_id; /* of the mapping's file, in which rel_pc is the place; NULL = unknown */
 	uint64_t rel_pc;
 	uint32_t line; /* 0 = unknown */
 	bool is_kernel;
@@ -203,6 +212,7 @@ struct trace_info {
 	size_t nr_frames;
 	const char *const *sample_events; /* as the recorder calls them; the first is "", unknown */
 	size_t nr_sample_events;
+	uint64_t kernel_text;        /* the address of _text in frames of the kernel; 0 = unknown */
 	uint64_t sampling_frequency; /* of TRACE_SAMPLE_CPU, that was asked for; 0 = unknown */
 };
 

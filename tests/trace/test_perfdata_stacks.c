@@ -135,9 +135,69 @@ static void names_of_kernel_functions(void **state)
 	          got.info->symbols[0].value);
 }
 
+/* A record of the section: 8 bytes of header, pid, 24 of the id, path. misc: whether the length is among them. */
+static void put_build_id(struct enc *e, uint16_t misc, uint8_t len, uint8_t first, const char *path)
+{
+	uint8_t id[24] = { first, 2, 3 };
+
+	id[20] = len;
+	put32(&file, e, 0);
+	put(&file, e, 2, misc);
+	put(&file, e, 2, 36 + 16);
+	put32(&file, e, 50);
+	enc_raw(e, id, sizeof(id));
+	put_text(e, path, 16);
+}
+
+static void build_ids_of_files(void **state)
+{
+	size_t mark;
+
+	(void)state;
+	for (int big = 0; big < 2; big++) {
+		clock_file(big);
+		mmap2(50, 0x1000, 0x1000, 0, "/old", 0);
+		mmap2(50, 0x2000, 0x1000, 0, "/new", 0);
+		mmap2(50, 0x3000, 0x1000, 0, "/without", 0);
+		mark = begin(&file, 10, 2 | 1 << 14); /* with its build id in place of the inode */
+		put32(&file, &file.data, 50);
+		put32(&file, &file.data, 50);
+		put64(&file, &file.data, 0x4000);
+		put64(&file, &file.data, 0x1000);
+		put64(&file, &file.data, 0);
+		put_text(&file.data, "\x03", 4);
+		put_text(&file.data, "\x09\x08\x07", 28);
+		put_text(&file.data, "/own", 8);
+		trailer(&file, 50, 50, 0, 0, 101);
+		end(&file, mark);
+		mmap2((uint32_t)-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+		      "[kernel.kallsyms]_text", 0);
+		put_build_id(feature(&file, 2), 0, 0, 1, "/old");
+		put_build_id(&file.features[0].body, 1 << 15, 3, 7, "/new");
+		put_build_id(&file.features[0].body, 1 << 15, 21, 7,
+		             "/without"); /* longer than any */
+		for (uint64_t i = 0; i < 4; i++)
+			clock_sample(50, 1000 + i, 0x1010 + 0x1000 * i);
+		load_file(&file);
+		assert_non_null(frame(0, 1)->build_id);
+		expect_eq(frame(0, 1)->build_id->nr, 20);
+		expect_eq(frame(0, 1)->build_id->bytes[0], 1);
+		assert_non_null(frame(1, 1)->build_id);
+		expect_eq(frame(1, 1)->build_id->nr, 3);
+		expect_eq(frame(1, 1)->build_id->bytes[0], 7);
+		assert_null(frame(2, 1)->build_id);
+		assert_non_null(frame(3, 1)->build_id);
+		expect_eq(frame(3, 1)->build_id->nr, 3);
+		expect_eq(frame(3, 1)->build_id->bytes[2], 7);
+		assert_null(frame(0, 0)->build_id);
+		expect_eq(got.info->kernel_text, 0xffffffff81000000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(build_ids_of_files),
 		cmocka_unit_test(stacks_by_what_is_mapped_then),
 		cmocka_unit_test(mappings_over_mappings),
 		cmocka_unit_test(names_of_kernel_functions),

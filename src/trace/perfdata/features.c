@@ -96,6 +96,9 @@ void pd_feature(struct perfdata *d, uint32_t nr, struct pd_in in)
 	case PD_FEATURE_TRACING_DATA:
 		pd_tracing_data(d, in);
 		break;
+	case PD_FEATURE_BUILD_ID:
+		pd_build_ids(d, in);
+		break;
 	case PD_FEATURE_HOSTNAME:
 		info->machine_name = text_of(d, in);
 		break;

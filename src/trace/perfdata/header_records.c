@@ -52,6 +52,8 @@ void pd_header_records(struct perfdata *d, struct pd_in in)
 			read_update(d, &rec);
 		else if (rec.type == PD_HEADER_FEATURE)
 			read_feature(d, &rec);
+		else if (rec.type == PD_HEADER_BUILD_ID)
+			pd_build_id(d, &rec);
 		in.p += tail;
 	}
 }

@@ -72,6 +72,7 @@ enum {
 	PD_LAST_OF_KERNEL = 22,
 	PD_HEADER_ATTR = 64,
 	PD_HEADER_TRACING_DATA = 66,
+	PD_HEADER_BUILD_ID = 67,
 	PD_AUXTRACE = 71,
 	PD_EVENT_UPDATE = 78,
 	PD_HEADER_FEATURE = 80,
@@ -83,6 +84,7 @@ enum {
 /* Sections of the header, by their bit. */
 enum {
 	PD_FEATURE_TRACING_DATA = 1,
+	PD_FEATURE_BUILD_ID = 2,
 	PD_FEATURE_HOSTNAME = 3,
 	PD_FEATURE_OSRELEASE = 4,
 	PD_FEATURE_VERSION = 5,
@@ -289,6 +291,9 @@ void pd_cpu_topology(struct perfdata *d, struct pd_in in);
 void pd_numa_topology(struct perfdata *d, struct pd_in in);
 void pd_caches(struct perfdata *d, struct pd_in in);
 void pd_tracing_data(struct perfdata *d, struct pd_in in);
+/* build_ids.c: records in a row; one of them. */
+void pd_build_ids(struct perfdata *d, struct pd_in in);
+void pd_build_id(struct perfdata *d, const struct pd_record *rec);
 /* What all features together say; once. */
 void pd_features_link(struct perfdata *d);
 

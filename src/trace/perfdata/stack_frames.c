@@ -68,6 +68,9 @@ static struct trace_frame describe(struct maker *m, const struct frame_key *key,
 	return (struct trace_frame){ .name = info_text(m->d->r, name, len),
 		                     .mapping = mapping_of(m, key),
 		                     .file = "",
+		                     .build_id = key->path && !key->is_kernel
+		                                         ? pd_build_id_of(m->s, key->path - 1)
+		                                         : NULL,
 		                     .rel_pc = key->pc,
 		                     .is_kernel = key->is_kernel };
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 
+#define KERNEL     "[kernel.kallsyms]_" /* and the symbol by which it was found where the kernel is */
 #define CHAINS_MAX (1U << 26)
 #define PATHS_MAX  (1U << 22)
 #define PATH_BYTES ((size_t)1 << 30)
@@ -38,6 +39,7 @@ void pd_stacks_free(struct pd_stacks *s)
 	free(s->addresses);
 	free(s->changes);
 	intern_free(s->paths);
+	free(s->build_ids);
 	free(s);
 }
 
@@ -163,7 +165,14 @@ void pd_stacks_exec(struct perfdata *d, uint64_t ts_ns, uint32_t pid)
 /* pid, tid, start, length, offset; then MMAP2 has the file's numbers or its build id, and protection and flags. */
 void pd_mmap(struct perfdata *d, const struct pd_record *rec)
 {
-	enum { PATH_OF_MMAP = 40, PATH_OF_MMAP2 = 72, MISC_DATA = 1 << 13 };
+	enum {
+		PATH_OF_MMAP = 40,
+		BUILD_ID_LEN = 40,
+		BUILD_ID = 44,
+		PATH_OF_MMAP2 = 72,
+		MISC_DATA = 1 << 13,
+		MISC_BUILD_ID = 1 << 14
+	};
 	uint32_t end, path = rec->type == PD_MMAP ? PATH_OF_MMAP : PATH_OF_MMAP2;
 	struct pd_when when = pd_when_of(d, rec, &end);
 	const char *s = (const char *)rec->bytes + path;
@@ -183,6 +192,10 @@ void pd_mmap(struct perfdata *d, const struct pd_record *rec)
 	change.end = len > UINT64_MAX - change.start ? UINT64_MAX : change.start + len;
 	if (intern_add(d->stacks->paths, s, strnlen(s, end - path), &change.path) < 0)
 		change.path = 0;
+	if (rec->type == PD_MMAP2 && rec->misc & MISC_BUILD_ID)
+		pd_build_id_set(d, change.path, rec->bytes + BUILD_ID, rec->bytes[BUILD_ID_LEN]);
+	if (change.pid == PD_NONE && strncmp(s, KERNEL, sizeof(KERNEL) - 1) == 0)
+		d->r->info.kernel_text = change.offset;
 	add_change(d, &change);
 }
 

@@ -48,6 +48,8 @@ struct pd_stacks {
 	struct pd_change *changes;
 	size_t nr_changes, cap_changes;
 	struct intern *paths;
+	struct trace_frame_id **build_ids; /* by path; NULL = unknown */
+	size_t nr_build_ids;
 	uint32_t events[STACK_EVENTS_MAX]; /* texts of the reader; the first is unknown */
 	uint16_t nr_events;
 	uint64_t seed;
@@ -58,6 +60,10 @@ MUST_USE int pd_symbol_add(struct perfdata *d, uint64_t address, uint64_t len, c
                            size_t name_len);
 /* NULL = unknown. */
 const char *pd_symbol_find(const struct perfdata *d, uint64_t address, size_t *len);
+
+/* build_ids.c */
+void pd_build_id_set(struct perfdata *d, uint32_t path, const uint8_t *id, uint32_t len);
+const struct trace_frame_id *pd_build_id_of(const struct pd_stacks *s, uint32_t path);
 
 /* Markers within a chain: what the addresses behind them are of. */
 enum { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };

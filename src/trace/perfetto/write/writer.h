@@ -47,7 +47,7 @@ struct trace_writer_cfg {
 	 * they take less room, and readers take wakings first and switches last.
 	 */
 	bool keeps_order;
-	bool names_all; /* also tasks that no event mentions */
+	bool names_all;    /* also tasks that no event mentions */
 	bool is_real_path; /* of trace_writer_create(): no part of it may be a link */
 	const char *tool, *version, *command_line;
 	struct trace_uuid uuid;            /* both 0 = none */

@@ -57,7 +57,7 @@ struct trace_writer {
 	char scx_counters[WRITER_SCX_COUNTERS_MAX][48]; /* those that have a track */
 	size_t nr_scx_counters;
 	bool keeps_order, names_all; /* of the configuration */
-	uint64_t nr_renamed; /* tasks with TASK_RENAMED */
+	uint64_t nr_renamed;         /* tasks with TASK_RENAMED */
 	uint64_t next_tick_ns;
 	uint64_t next_chunk_ns;
 	uint64_t next_clocks_ns;

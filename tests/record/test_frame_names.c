@@ -1,0 +1,175 @@
+#include "../unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "record/frame_names.h"
+#include "symbol/symbolizer.h"
+#include "trace/reader.h"
+
+/* What is looked for; it must be here as such. */
+static __attribute__((noinline)) int looked_for(int x)
+{
+	return x * 3 + getpid();
+}
+
+static struct symbolizer *symbols;
+static struct symbol_mapping mapping;
+static uint64_t place; /* of looked_for() in the file */
+
+static int setup(void **state)
+{
+	uint64_t address = (uint64_t)(uintptr_t)looked_for, file_address;
+
+	(void)state;
+	if (symbolizer_new(&(struct symbolizer_cfg){ 0 }, NULL, &symbols) ||
+	    symbolizer_read_process(symbols, (uint32_t)getpid(), 1) ||
+	    !symbolizer_locate(symbols, (uint32_t)getpid(), 2, address, &mapping, &file_address))
+		return -1;
+	place = address - mapping.start + mapping.offset;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	symbolizer_free(symbols);
+	return 0;
+}
+
+static struct trace_frame_id id_of_file(void)
+{
+	struct trace_frame_id id = { .nr = mapping.nr_build_id };
+
+	memcpy(id.bytes, mapping.build_id, id.nr);
+	return id;
+}
+
+/* The second of two frames, of which the first is the leaf, has this name; NULL = none. */
+static void look_up(const struct trace_frame frames[2], const char *want)
+{
+	static const uint32_t stack_frames[] = { 0, 1 };
+	const struct trace_stack stack = { 0, 2 };
+	const struct trace_info info = { .release = "",
+		                         .frames = frames,
+		                         .nr_frames = 2,
+		                         .stacks = &stack,
+		                         .nr_stacks = 1,
+		                         .stack_frames = stack_frames };
+	struct frame_names *names = NULL;
+
+	expect_eq(frame_names_new(&info, &names), 0);
+	if (want) {
+		assert_non_null(frame_names_of(names, 1));
+		assert_string_equal(frame_names_of(names, 1), want);
+	} else {
+		assert_null(frame_names_of(names, 1));
+	}
+	assert_null(frame_names_of(names, 0));
+	assert_null(frame_names_of(names, 2));
+	frame_names_free(names);
+}
+
+static void functions_are_found_by_build_id(void **state)
+{
+	const struct trace_frame_id id = id_of_file();
+	struct trace_frame frames[2] = {
+		{ .name = "known", .mapping = "", .file = "" },
+		{ .name = "",
+		  .mapping = mapping.path,
+		  .file = "",
+		  .build_id = &id,
+		  .rel_pc = place + 1 },
+	};
+
+	(void)state;
+	if (!id.nr)
+		skip();
+	look_up(frames, "looked_for");
+	/* A caller goes on behind its call, be it the next function: at the very beginning it is the one before. */
+	frames[1].rel_pc = place;
+	{
+		const struct trace_info info = { .release = "", .frames = frames, .nr_frames = 2 };
+		struct frame_names *names = NULL;
+
+		expect_eq(frame_names_new(&info, &names), 0);
+		assert_true(!frame_names_of(names, 1) ||
+		            strcmp(frame_names_of(names, 1), "looked_for") != 0);
+		frame_names_free(names);
+	}
+}
+
+static void another_file_at_the_same_path_gives_no_names(void **state)
+{
+	struct trace_frame_id id = id_of_file();
+	const struct trace_frame frames[2] = {
+		{ .name = "known", .mapping = "", .file = "" },
+		{ .name = "",
+		  .mapping = mapping.path,
+		  .file = "",
+		  .build_id = &id,
+		  .rel_pc = place + 1 },
+	};
+
+	(void)state;
+	if (!id.nr)
+		skip();
+	id.bytes[0] ^= 1;
+	look_up(frames, NULL);
+}
+
+/* Names that the file has are not asked for; without an id nothing can be told. */
+static void what_cannot_be_told_has_no_name(void **state)
+{
+	const struct trace_frame_id id = id_of_file();
+	const struct trace_frame frames[2] = {
+		{ .name = "known", .mapping = mapping.path, .file = "", .build_id = &id },
+		{ .name = "", .mapping = mapping.path, .file = "", .rel_pc = place + 1 },
+	};
+	const struct trace_frame far[2] = {
+		{ .name = "known", .mapping = "", .file = "" },
+		{ .name = "",
+		  .mapping = mapping.path,
+		  .file = "",
+		  .build_id = &id,
+		  .rel_pc = UINT64_MAX },
+	};
+
+	(void)state;
+	look_up(frames, NULL);
+	look_up(far, NULL);
+}
+
+/* Of another boot, or of another machine: its release is not ours. */
+static void the_kernel_must_be_this_one(void **state)
+{
+	const struct trace_frame frame = {
+		.name = "",
+		.mapping = "[kernel.kallsyms]",
+		.file = "",
+		.is_kernel = true,
+		.rel_pc = 0xffffffff81000100,
+	};
+	const struct trace_info info = { .release = "1.2.3",
+		                         .frames = &frame,
+		                         .nr_frames = 1,
+		                         .kernel_text = 0xffffffff81000000 };
+	struct frame_names *names = NULL;
+
+	(void)state;
+	expect_eq(frame_names_new(&info, &names), 0);
+	assert_null(frame_names_of(names, 0));
+	frame_names_free(names);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_found_by_build_id),
+		cmocka_unit_test(another_file_at_the_same_path_gives_no_names),
+		cmocka_unit_test(what_cannot_be_told_has_no_name),
+		cmocka_unit_test(the_kernel_must_be_this_one),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
