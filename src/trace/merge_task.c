@@ -180,7 +180,7 @@ static int became(struct merge *m, const struct ev_exec *rec)
 	}
 	if (!t || t->tgid)
 		return t ? 0 : -ENOMEM;
-	t->tgid = rec->tid; /* whoever has executed a program leads its process */
+	t->tgid = rec->tid; /* a task that has executed a program leads its process */
 	return emit_info(m, t, rec->hdr.ts_ns);
 }
 
