@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/write_all.h"
 #include "record/convert_facts.h"
+#include "record/frame_names.h"
 #include "record/recording.h"
 
 #define FACTS_BYTES ((size_t)1 << 30)
@@ -27,6 +28,7 @@ struct convert {
 	const struct convert_cfg *cfg;
 	int fd; /* of the input, from its beginning */
 	const struct trace_info *info;
+	const struct trace_frame *frames; /* of the info, with the names that could be found */
 	struct trace_writer *writer;
 	struct ev_sink sink;
 	size_t nr_stacks;        /* written so far */
@@ -168,7 +170,7 @@ static int put_stack(struct convert *c, const struct trace_sample *sample)
 		                           .cpu = sample->cpu,
 		                           .kind = (enum trace_sample_kind)sample->kind,
 		                           .event = event,
-		                           .table = info->frames };
+		                           .table = c->frames };
 
 	if (sample->stack < info->nr_stacks) {
 		stack.frames = &info->stack_frames[info->stacks[sample->stack].first];
@@ -268,9 +270,25 @@ static int write_output(struct convert *c, struct diag *d, struct convert_stats 
 	return err ? err : closing;
 }
 
+/* What this machine knows goes into the file: another one may not. NULL without memory. */
+static struct trace_frame *name_frames(const struct trace_info *info,
+                                       const struct frame_names *names)
+{
+	struct trace_frame *frames = calloc(info->nr_frames + 1, sizeof(*frames));
+
+	for (size_t i = 0; frames && i < info->nr_frames; i++) {
+		frames[i] = info->frames[i];
+		if (frame_names_of(names, i))
+			frames[i].name = frame_names_of(names, i);
+	}
+	return frames;
+}
+
 int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_stats *out)
 {
 	SCOPED(scoped_info) struct trace_info *info = NULL;
+	SCOPED(scoped_frame_names) struct frame_names *names = NULL;
+	SCOPED(scoped_free) struct trace_frame *frames = NULL;
 	SCOPED(scoped_close) int fd = -1;
 	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
 	const struct ev_sink order = { .push = see_order, .ctx = &c };
@@ -289,7 +307,12 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 		err = read_input(&c, &order, d, &info);
 	if (err)
 		return err;
+	err = frame_names_new(info, &names);
+	frames = err ? NULL : name_frames(info, names);
+	if (!frames)
+		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	c.info = info;
+	c.frames = frames;
 	c.done_before = 1;
 	return write_output(&c, d, out);
 }

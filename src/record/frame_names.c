@@ -42,8 +42,6 @@ void frame_names_free(struct frame_names *n)
 	free(n);
 }
 
-DEFINE_SCOPED(frame_names, frame_names_free)
-
 const char *frame_names_of(const struct frame_names *n, size_t frame)
 {
 	return n && frame < n->nr ? n->names[frame] : NULL;
