@@ -109,7 +109,8 @@ def all_recordings_give_the_same_answers():
                "host-killed.data.gz": tasks, "host-truncated.data.gz": tasks, "perf-script-host-sched.txt.gz": names,
                "perf-script-fields-host-sched-g.txt.gz": names}
     assert len(FILES) >= 70
-    for path in FILES:
+    words = sys.argv[1:] or [""]
+    for path in (path for path in FILES if any(word in path.name for word in words)):
         before, after = answers(path), answers(convert(path))
         for found in (before, after):
             allow(found, allowed.get(path.name, ()))
