@@ -307,8 +307,8 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 		err = read_input(&c, &order, d, &info);
 	if (err)
 		return err;
-	err = frame_names_new(info, &names);
-	frames = err ? NULL : name_frames(info, names);
+	if (info && frame_names_new(info, &names) == 0)
+		frames = name_frames(info, names);
 	if (!frames)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
 	c.info = info;
