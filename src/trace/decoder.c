@@ -178,6 +178,8 @@ void tally_add(struct read_counts *to, const struct read_counts *from)
 		to->min_ts_ns = from->min_ts_ns;
 	if (from->max_ts_ns > to->max_ts_ns)
 		to->max_ts_ns = from->max_ts_ns;
+	if (from->valid_from_ns > to->valid_from_ns)
+		to->valid_from_ns = from->valid_from_ns;
 }
 
 void tally_text(struct text_counts *t, uint32_t text, uint64_t count)

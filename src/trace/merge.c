@@ -434,6 +434,40 @@ static int take(struct merge *m, struct ev_hdr *rec)
 	return err || !is_released ? err : merge_release(m, cpu);
 }
 
+/*
+ * An event of ftrace from before all CPUs are recorded: what begins there may end on a CPU that is not. It says which tasks
+ * there are, and what runs.
+ */
+static int take_early(struct merge *m, struct ev_hdr *rec)
+{
+	const struct ev_switch *sw = (const struct ev_switch *)rec;
+	bool is_released = false;
+
+	switch (rec->kind) {
+	case EV_FORK:
+	case EV_EXEC:
+	case EV_EXIT:
+	case EV_RENAME:
+	case EV_FREE:
+	case IN_NAME:
+		return take(m, rec);
+	case EV_SWITCH:
+		is_released = m->cpus[rec->cpu].has_held;
+		m->cpus[rec->cpu] = (struct merge_cpu){ .is_known = true,
+			                                .is_unreported = true,
+			                                .tid = sw->next_tid,
+			                                .prio = sw->next_prio };
+		break;
+	case EV_LOST:
+		m->cpus[rec->cpu].is_known &= ((struct ev_lost *)rec)->kind != EV_SWITCH;
+		break;
+	default:
+		break;
+	}
+	m->r->tally.damage[DAMAGE_EVENT_BEFORE_ALL]++;
+	return is_released ? merge_release(m, rec->cpu) : 0;
+}
+
 /* Our recorder says in an attribute that it took one wakeup in so many. */
 static int emit_sampling(struct merge *m)
 {
@@ -468,6 +502,7 @@ static int run(struct merge *m)
 {
 	const struct trace_read_cfg *cfg = &m->r->cfg;
 	uint64_t nr = 0, total = 0;
+	bool is_early;
 	struct merge_chain *c;
 	struct ev_hdr *rec;
 	size_t at;
@@ -486,8 +521,10 @@ static int run(struct merge *m)
 		rec = m->heap[at].rec;
 		if (c->run->sorted)
 			err = see_tids(m, rec);
+		is_early = rec->ts_ns < m->r->crop_ns &&
+		           m->heap[at].rank < READER_CPUS_MAX * LANES_PER_CPU;
 		if (!err)
-			err = take(m, rec);
+			err = is_early ? take_early(m, rec) : take(m, rec);
 		step(m, c, rec);
 		replace(m, at);
 		if ((++nr & PROGRESS) == 0 && cfg->progress)

@@ -55,6 +55,7 @@
 	X(EVENT_NO_ID, "ftrace_missing_event_id")                                    \
 	X(EVENT_NO_TS, "ftrace_missing_timestamp")                                   \
 	X(EVENT_BEFORE_START, "ftrace_packet_before_tracing_start")                  \
+	X(EVENT_BEFORE_ALL, "ftrace_events_before_all_cpus_are_recorded")            \
 	X(CPU_DATA_LOSS, "ftrace_cpu_has_data_loss")                                 \
 	X(COMPACT_BAD, "compact_sched_has_parse_errors")                             \
 	X(COMPACT_SWITCH_NO_PREV, "compact_sched_switch_skipped")                    \
@@ -113,6 +114,7 @@ struct read_counts {
 	struct trace_unknown *other;
 	size_t nr_other, cap_other;
 	uint64_t min_ts_ns, max_ts_ns; /* of events; min > max = none */
+	uint64_t valid_from_ns;        /* trace_info's */
 	struct text_counts categories; /* of track events */
 	struct text_counts generic;    /* events of ftrace that bring their own name */
 	struct text_counts symbols; /* functions whose names stand in records for their addresses */
@@ -163,7 +165,8 @@ struct reader {
 	struct fixups fix;
 	struct read_counts tally; /* of the caller's thread */
 	bool is_converted; /* from another file, by us: attributes say what is known of that one */
-	uint64_t drop_before_ns;    /* ftrace events from before tracing began; 0 = keep all */
+	uint64_t drop_before_ns; /* ftrace events from before tracing began; 0 = keep all */
+	uint64_t crop_ns; /* those of before only say which tasks there are; 0 = there are none */
 	struct reader_meta *meta;   /* of meta_in.c */
 	struct reader_index *index; /* of index.c */
 };

@@ -123,6 +123,39 @@ static void a_compact_bundle_becomes_records(void **state)
 	expect_eq(damage("compact_sched_switch_skipped"), 1);
 }
 
+/* The buffer of CPU 0 was overwritten up to 1200, in the words of its own clock 200. */
+static void events_before_all_cpus_are_recorded_make_no_records(void **state)
+{
+	(void)state;
+	enc_hex(&trace, a1);
+	enc_uint(&bundle, 5, 2);
+	enc_uint(&bundle, 6, 200);
+	enc_uint(&bundle, 7, 1200);
+	enc_uint(&bundle, 10, 200);
+	put_switch(&bundle, 150, 7, 1, 8);
+	enc_uint(&sub, 1, 9);
+	enc_text(&sub, 2, "born");
+	put_event(&bundle, 160, 7, 235, &sub);
+	put_switch(&bundle, 400, 8, 1, 0);
+	put_bundle(&trace, 2, 0, &bundle);
+	enc_uint(&bundle, 10, 5000); /* of a bundle that is not the first */
+	put_switch(&bundle, 1500, 0, 0, 8);
+	put_bundle(&trace, 2, 0, &bundle);
+	load(&l, &trace);
+	expect_eq(l.info->valid_from_ns, 1200);
+	expect_eq(damage("ftrace_events_before_all_cpus_are_recorded"), 2);
+	expect_eq(counted_events(l.info, "sched_switch"), 5);
+	expect_eq(l.nr, 5);
+	expect_eq(((const struct ev_fork *)rec_at(&l, 0, EV_FORK))->tid, 9);
+	expect_eq(((const struct ev_wake *)rec_at(&l, 1, EV_WAKING))->hdr.flags, EV_FLAG_HARDIRQ);
+	/* What ran before is known. */
+	expect_eq(((const struct ev_switch *)rec_at(&l, 2, EV_SWITCH))->hdr.ts_ns, 1350);
+	expect_eq(l.recs[2]->flags, 0);
+	expect_eq(((const struct ev_switch *)rec_at(&l, 3, EV_SWITCH))->hdr.ts_ns, 1400);
+	expect_eq(damage("compact_sched_switch_skipped"), 0);
+	expect_eq(damage("compact_sched_waking_skipped"), 0);
+}
+
 /* Appendix A3, in a bundle of CPU 2. */
 static void an_event_in_full_becomes_a_record(void **state)
 {
@@ -667,6 +700,7 @@ int main(void)
 		T(it_is_read_which_interrupt_wakes),
 		T(where_flags_are_missing_the_context_is_not_recorded),
 		T(a_compact_bundle_becomes_records),
+		T(events_before_all_cpus_are_recorded_make_no_records),
 		T(an_event_in_full_becomes_a_record),
 		T(columns_may_come_in_pieces),
 		T(unequal_columns_are_counted_and_the_rest_kept),

@@ -153,10 +153,20 @@ static void use_clock(struct bundle *b, uint64_t clock, uint64_t ftrace_ns, uint
 		b->on.dec->tally->damage[DAMAGE_CLOCK_FAILED]++;
 }
 
+/* The first bundle of a CPU says from when on it is complete. From the latest of these, all are. */
+static void note_start(const struct bundle *b, uint64_t raw)
+{
+	struct read_counts *t = b->on.dec->tally;
+	uint64_t ns = bundle_ns(b, raw);
+
+	if (ns > t->valid_from_ns)
+		t->valid_from_ns = ns;
+}
+
 /* What applies to the whole bundle, wherever it is in it. */
 static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 {
-	uint64_t clock = 0, ftrace_ns = 0, boot_ns = 0, cpu = UINT64_MAX;
+	uint64_t clock = 0, ftrace_ns = 0, boot_ns = 0, cpu = UINT64_MAX, from = 0;
 	struct pb_field f;
 
 	*has_compact = false;
@@ -177,6 +187,8 @@ static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 			ftrace_ns = f.value;
 		else if (f.nr == BUNDLE_BOOT_TIMESTAMP)
 			boot_ns = f.value;
+		else if (f.nr == BUNDLE_PREVIOUS_END || f.nr == BUNDLE_LAST_READ)
+			from = f.value;
 	}
 	if (in.is_bad)
 		b->on.dec->tally->damage[DAMAGE_BUNDLE_BAD]++;
@@ -186,6 +198,8 @@ static bool read_bundle(struct bundle *b, struct pb_in in, bool *has_compact)
 	}
 	b->on.cpu = (uint32_t)cpu;
 	use_clock(b, clock, ftrace_ns, boot_ns);
+	if (from && b->is_first && cpu < READER_CPUS_MAX)
+		note_start(b, from);
 	return cpu < READER_CPUS_MAX;
 }
 
@@ -234,6 +248,7 @@ void ftrace_decode(struct decoder *dec, const struct packet *pk)
 		                    .first_ts_ns = UINT64_MAX,
 		                    .find_symbol = find_symbol },
 		            .is_lost = pk->flags & PACKET_AFTER_LOSS,
+		            .is_first = pk->flags & PACKET_FIRST_OF_CPU,
 		            .state = pk->state,
 		            .clock = CLOCK_OF_TRACE };
 	bool has_compact;

@@ -14,6 +14,7 @@ struct bundle {
 	uint32_t state; /* of its sequence, for interned symbols */
 	uint32_t clock; /* CLOCK_OF_TRACE = as it is */
 	bool has_offset;
+	bool is_first;       /* of its CPU */
 	bool is_lost;        /* events before these are missing */
 	bool is_loss_behind; /* events of the same time */
 	uint64_t offset_ns;  /* to add, for clocks that the bundle itself explains */
@@ -21,13 +22,20 @@ struct bundle {
 
 void compact_decode(struct bundle *b, struct pb_in body);
 
-/* A time of the bundle on the trace's clock; false if it is from before the recording. Counts it. */
+/* A time of the bundle on the trace's clock. */
+static inline uint64_t bundle_ns(const struct bundle *b, uint64_t raw)
+{
+	if (b->has_offset)
+		return raw + b->offset_ns;
+	return b->clock == CLOCK_OF_TRACE ? raw
+	                                  : clocks_to_trace(&b->on.dec->r->clocks, b->clock, raw);
+}
+
+/* Of an event; false if it is from before the recording. Counts it. */
 static inline bool bundle_time(struct bundle *b, uint64_t raw, uint64_t *out)
 {
-	uint64_t ns = b->has_offset ? raw + b->offset_ns : raw;
+	uint64_t ns = bundle_ns(b, raw);
 
-	if (!b->has_offset && b->clock != CLOCK_OF_TRACE)
-		ns = clocks_to_trace(&b->on.dec->r->clocks, b->clock, raw);
 	if (ns < b->on.dec->r->drop_before_ns) {
 		b->on.dec->tally->damage[DAMAGE_EVENT_BEFORE_START]++;
 		return false;

@@ -335,36 +335,21 @@ static int ensure_state(struct reader *r, struct seq_now *s, uint32_t seq)
 	return 0;
 }
 
-/*
- * The first bundle of a CPU: from then on it is complete. From the latest of these, all CPUs are.
- */
-static void note_start(struct reader *r, struct pb_in bundle)
-{
-	struct pb_field f;
-
-	while (pb_next(&bundle, &f))
-		if ((f.nr == BUNDLE_PREVIOUS_END || f.nr == BUNDLE_LAST_READ) &&
-		    f.type == PB_VARINT && f.value > r->info.valid_from_ns)
-			r->info.valid_from_ns = f.value;
-}
-
-/* Whether packets of the sequence were lost since the last bundle of its CPU. */
-static int after_loss(struct reader *r, const struct seq_now *s, struct pb_in bundle, bool *out)
+/* Whether the bundle is the first of its CPU, or packets of the sequence were lost since the last one. */
+static int follows_what(struct reader *r, const struct seq_now *s, struct pb_in in, uint16_t *flags)
 {
 	struct reader_index *ix = r->index;
-	struct pb_in in = bundle;
 	struct pb_field f;
 	uint32_t cpu = UINT32_MAX, at;
 
-	*out = false;
 	if (pb_next(&in, &f) && f.nr == BUNDLE_CPU && f.type == PB_VARINT)
 		cpu = (uint32_t)f.value;
 	if (map_find(ix->cpus, &cpu, &at)) {
-		*out = ix->cpu_drops[at] != s->nr_drops;
+		*flags |= ix->cpu_drops[at] != s->nr_drops ? PACKET_AFTER_LOSS : 0;
 		ix->cpu_drops[at] = s->nr_drops;
 		return 0;
 	}
-	note_start(r, bundle);
+	*flags |= PACKET_FIRST_OF_CPU;
 	if (GROW(ix->cpu_drops, ix->cap_cpus, ix->nr_cpus))
 		return -ENOMEM;
 	if (map_insert(ix->cpus, &cpu, (uint32_t)ix->nr_cpus) < 0)
@@ -397,12 +382,12 @@ static int note_packet(struct reader *r, struct seq_now *s, const struct packet_
                        uint32_t clock)
 {
 	struct packet *pk;
-	bool is_after_loss = false;
+	uint16_t flags = h->seq ? PACKET_HAS_SEQ : 0;
 	int err = ensure_state(r, s, h->seq);
 
 	if (!err && h->payload == PACKET_FTRACE_EVENTS) {
 		meta_bundle(r, h);
-		err = after_loss(r, s, h->body, &is_after_loss);
+		err = follows_what(r, s, h->body, &flags);
 	}
 	if (err)
 		return err;
@@ -420,8 +405,7 @@ static int note_packet(struct reader *r, struct seq_now *s, const struct packet_
 		.state = s->state,
 		.clock = clock,
 		.kind = (uint16_t)payload_of(h->payload),
-		.flags = (uint16_t)((is_after_loss ? PACKET_AFTER_LOSS : 0) |
-		                    (h->seq ? PACKET_HAS_SEQ : 0)),
+		.flags = flags,
 	};
 	return 0;
 }

@@ -51,6 +51,7 @@ struct packet {
 enum {
 	PACKET_AFTER_LOSS = 1, /* its sequence lost packets since the last bundle of this CPU */
 	PACKET_HAS_SEQ = 2,
+	PACKET_FIRST_OF_CPU = 4, /* no bundle of this CPU was before it */
 };
 
 /* What a sequence has said by now. Many packets share one; never changes once the index pass is over. */

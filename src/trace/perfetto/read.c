@@ -128,6 +128,7 @@ static int decode_and_merge(struct reader *r, const struct ev_sink *sink)
 	struct decode_job job = { .r = r };
 	int err = decode(&job);
 
+	r->crop_ns = r->info.valid_from_ns = r->tally.valid_from_ns;
 	if (!err) {
 		reach_find(r, &job.outs[job.nr_shards]);
 		err = job.outs[job.nr_shards].err;
