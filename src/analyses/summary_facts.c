@@ -238,11 +238,12 @@ static void show_capabilities(const struct source *s, const struct task_counts *
 	report_end_object(r);
 }
 
-static void show_one_damage(struct report *r, const char *what, uint64_t count)
+static void show_one_damage(struct report *r, const char *what, uint64_t count, uint64_t of)
 {
 	report_begin_object(r, NULL);
 	report_string(r, "what", what);
 	report_u64(r, "count", count);
+	report_u64_if(r, "of", of, of);
 	report_end_object(r);
 }
 
@@ -262,10 +263,10 @@ static void show_damage(const struct source *s, struct report *r)
 		is_reported |= is_same;
 		if (is_same && b.prev_mismatch > count)
 			count = b.prev_mismatch;
-		show_one_damage(r, f->damage[i].name, count);
+		show_one_damage(r, f->damage[i].name, count, f->damage[i].of);
 	}
 	if (b.prev_mismatch && !is_reported)
-		show_one_damage(r, MISMATCHES, b.prev_mismatch);
+		show_one_damage(r, MISMATCHES, b.prev_mismatch, 0);
 	report_end_array(r);
 }
 

@@ -31,10 +31,17 @@ struct live_place {
 	bool is_isolated; /* from load balancing */
 };
 
-/* A name with a number: what was damaged and how often, a category and its events. */
+/* A name with a number: a category and its events. */
 struct source_count {
 	const char *name;
 	uint64_t count;
+};
+
+/* What of a recording could not be read, or is odd. */
+struct source_damage {
+	const char *name;
+	uint64_t count;
+	uint64_t of; /* so many that are in the file; 0 = not counted */
 };
 
 /* A function that a recording knows by name: the number that represents it in its events. */
@@ -133,7 +140,7 @@ struct source_facts {
 	size_t nr_events_names;
 	const struct source_count *categories; /* of track events */
 	size_t nr_categories;
-	const struct source_count *damage; /* by cause */
+	const struct source_damage *damage; /* by cause */
 	size_t nr_damage;
 	const struct source_symbol *probes; /* names by number, sorted */
 	size_t nr_probes;

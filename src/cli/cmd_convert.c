@@ -40,12 +40,24 @@ static void report(const struct convert_stats *stats, const char *to)
 		        cli_program.name, stats->nr_skipped);
 }
 
+/* "412 of 90113 perf records damaged" */
+static void unread(const char *what, uint64_t count, uint64_t of)
+{
+	char words[80];
+
+	(void)snprintf(words, sizeof(words), "%s", what);
+	for (char *c = words; *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	fprintf(stderr, "%s: %" PRIu64 " of %" PRIu64 " %s\n", cli_program.name, count, of, words);
+}
+
 static int run_args(const struct opt_command *self, const void *given, const struct opt_list *words)
 {
 	const struct convert_args *args = given;
 	struct convert_stats stats = { 0 };
 	struct trace_progress progress;
-	struct convert_cfg cfg = { .is_compressed = args->is_compressed };
+	struct convert_cfg cfg = { .is_compressed = args->is_compressed, .unread = unread };
 	struct diag d = { 0 };
 	int err;
 

@@ -314,5 +314,10 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 	c.info = info;
 	c.frames = frames;
 	c.done_before = 1;
-	return write_output(&c, d, out);
+	err = write_output(&c, d, out);
+	for (size_t i = 0; i < info->nr_damage && !err && cfg->unread; i++)
+		if (info->damage[i].of)
+			cfg->unread(info->damage[i].name, info->damage[i].count,
+			            info->damage[i].of);
+	return err;
 }

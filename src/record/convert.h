@@ -23,6 +23,8 @@ struct convert_cfg {
 	/* Called now and then with how much is done of all. May be NULL. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
+	/* Called when all is written, for each kind of thing of which some could not be read: so many of all. May be NULL. */
+	void (*unread)(const char *what, uint64_t count, uint64_t of);
 };
 
 struct convert_stats {

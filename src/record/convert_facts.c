@@ -33,8 +33,8 @@ static bool is_renewed(const char *key)
 		                             "lost",     "sampling_one_in", "measures",
 		                             "start_ns", "clock",           "incomplete",
 		                             "topology", "scheduler" };
-	static const char *const parts[] = { "end_ns.cpu", "lost.", "loss.", "damage.",
-		                             "converted_" };
+	static const char *const parts[] = { "end_ns.cpu", "lost.",      "loss.",
+		                             "damage.",    "damage_of.", "converted_" };
 
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
 		if (strcmp(key, whole[i]) == 0)
@@ -138,7 +138,8 @@ static int make_attrs(struct convert_facts *f, struct arena *mem)
 {
 	const struct trace_info *info = f->info;
 	struct attr_list l = { .attrs = ARENA_ARRAY(mem, struct trace_attr,
-		                                    info->nr_attrs + info->nr_damage + OWN_ATTRS) };
+		                                    info->nr_attrs + 2 * info->nr_damage +
+		                                            OWN_ATTRS) };
 
 	size_t bytes = 0;
 
@@ -147,11 +148,15 @@ static int make_attrs(struct convert_facts *f, struct arena *mem)
 	add_origin(&l, info);
 	add_text(&l, "topology", make_topology(info, mem));
 	for (size_t i = 0; i < info->nr_damage; i++) {
-		const char *key = arena_printf(mem, "damage.%s", info->damage[i].name);
+		const struct trace_damage *damage = &info->damage[i];
+		const char *key = arena_printf(mem, "damage.%s", damage->name);
+		const char *of = arena_printf(mem, "damage_of.%s", damage->name);
 
-		if (!key)
+		if (!key || !of)
 			return -ENOMEM;
-		add_number(&l, key, info->damage[i].count);
+		add_number(&l, key, damage->count);
+		if (damage->of)
+			add_number(&l, of, damage->of);
 	}
 	for (size_t i = 0; i < info->nr_attrs; i++) {
 		const struct trace_key *attr = &info->attrs[i];

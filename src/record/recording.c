@@ -51,7 +51,8 @@ struct recording {
 	struct trace_info *info;
 	bool names_frames;
 	struct live_place *places;
-	struct source_count *events, *categories, *damage;
+	struct source_count *events, *categories;
+	struct source_damage *damage;
 	struct source_symbol *symbols;
 	struct source_symbol *probes;
 	size_t nr_probes, cap_probes;
@@ -364,9 +365,12 @@ static int fill_facts(struct recording *r)
 		f->nr_cpus = info->nr_cpus_reported;
 	r->events = copy_counts(info->events, info->nr_events);
 	r->categories = copy_counts(info->categories, info->nr_categories);
-	r->damage = copy_counts(info->damage, info->nr_damage);
+	r->damage = calloc(info->nr_damage + 1, sizeof(*r->damage));
 	if (!r->events || !r->categories || !r->damage)
 		return -ENOMEM;
+	for (size_t i = 0; i < info->nr_damage; i++)
+		r->damage[i] = (struct source_damage){ info->damage[i].name, info->damage[i].count,
+			                               info->damage[i].of };
 	f->events = r->events;
 	f->nr_events_names = info->nr_events;
 	f->categories = r->categories;

@@ -213,9 +213,14 @@ void summary_show_losses(const struct summary_screen *s)
 	add_kinds(s, all, sizeof(all));
 	for (const struct report_node *at = summary_first(summary_list(s, "damage")); at;
 	     at = at->next) {
+		uint64_t of = summary_number(at, "of");
+		char part[32] = "";
+
+		if (of)
+			snprintf(part, sizeof(part), " of %" PRIu64, of);
 		used = strlen(all);
-		snprintf(all + used, sizeof(all) - used, "; %" PRIu64 " %s",
-		         summary_number(at, "count"), summary_text_at(at, "what"));
+		snprintf(all + used, sizeof(all) - used, "; %" PRIu64 "%s %s",
+		         summary_number(at, "count"), part, summary_text_at(at, "what"));
 	}
 	for (char *c = all; *c; c++)
 		if (*c == '_')

@@ -79,9 +79,15 @@ static void emit_facts(struct machine_replay *r)
 		                (double)(f->ends[i].ts_ns - r->s->start_ns) / 1e9);
 	if (f->incomplete)
 		(void)snprintf(r->notice, sizeof(r->notice), "incomplete: %s", f->incomplete);
-	for (size_t i = 0; i < f->nr_damage; i++)
-		machine_log_add(&r->log, "damaged: %s, %llu times", f->damage[i].name,
-		                (unsigned long long)f->damage[i].count);
+	for (size_t i = 0; i < f->nr_damage; i++) {
+		const struct source_damage *damage = &f->damage[i];
+		char of[32] = " times";
+
+		if (damage->of)
+			(void)snprintf(of, sizeof(of), " of %llu", (unsigned long long)damage->of);
+		machine_log_add(&r->log, "damaged: %s, %llu%s", damage->name,
+		                (unsigned long long)damage->count, of);
+	}
 	source_losses(r->s, &losses);
 	for (int i = 0; i < NR_LOSSES; i++)
 		if (losses.nr[i])

@@ -165,6 +165,8 @@ void tally_add(struct read_counts *to, const struct read_counts *from)
 {
 	for (int i = 0; i < NR_DAMAGE; i++)
 		to->damage[i] += from->damage[i];
+	for (int i = 0; i < NR_TOTALS; i++)
+		to->totals[i] += from->totals[i];
 	for (uint32_t i = 0; i < FTRACE_KNOWN; i++)
 		to->ftrace[i] += from->ftrace[i];
 	for (size_t i = 0; i < from->nr_other; i++)

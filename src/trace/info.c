@@ -97,8 +97,36 @@ static int put_categories(struct reader *r)
 
 #define DAMAGE_BEFORE_MAX (NR_DAMAGE + 64U)
 
+/* Events that are in no count of a CPU, as nothing came of them. */
+static void add_events(struct read_counts *t)
+{
+	static const enum damage dropped[] = { DAMAGE_EVENT_NO_ID, DAMAGE_EVENT_NO_TS,
+		                               DAMAGE_EVENT_BEFORE_START, DAMAGE_EVENT_SHORT,
+		                               DAMAGE_EVENT_TWICE };
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+		t->totals[OF_EVENTS] += t->damage[dropped[i]];
+	for (size_t i = 0; i < t->nr_cpus; i++)
+		t->totals[OF_EVENTS] += t->cpus[i].nr_events;
+}
+
+/* How many there were of what was damaged, in the file that this one was made from; 0 = it does not say. */
+static uint64_t of_before(const struct reader *r, const char *name)
+{
+	static const char prefix[] = "damage_of.";
+
+	for (size_t i = 0; i < r->meta->nr_attrs; i++) {
+		const struct trace_key *attr = &r->meta->attrs[i];
+
+		if (strncmp(attr->key, prefix, sizeof(prefix) - 1) == 0 && attr->number > 0 &&
+		    strcmp(attr->key + sizeof(prefix) - 1, name) == 0)
+			return (uint64_t)attr->number;
+	}
+	return 0;
+}
+
 /* Of a converted file: what was wrong with the one that it was made from. */
-static size_t add_damage_before(const struct reader *r, struct trace_count *out, size_t nr)
+static size_t add_damage_before(const struct reader *r, struct trace_damage *out, size_t nr)
 {
 	static const char prefix[] = "damage.";
 
@@ -113,30 +141,37 @@ static size_t add_damage_before(const struct reader *r, struct trace_count *out,
 		if (k == nr && nr == DAMAGE_BEFORE_MAX)
 			continue;
 		if (k == nr)
-			out[nr++] = (struct trace_count){ attr->key + sizeof(prefix) - 1, 0 };
-		if (out[k].count < (uint64_t)attr->number)
-			out[k].count = (uint64_t)attr->number; /* losses are in both */
+			out[nr++] = (struct trace_damage){ attr->key + sizeof(prefix) - 1, 0, 0 };
+		if (out[k].count < (uint64_t)attr->number) { /* losses are in both */
+			out[k].count = (uint64_t)attr->number;
+			out[k].of = of_before(r, out[k].name);
+		}
 	}
 	return nr;
 }
 
 static int put_damage(struct reader *r)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
+	static const struct {
+		const char *name;
+		enum read_total of;
+	} kinds[] = {
+#define X(name, text, of) { text, OF_##of },
 		DAMAGE(X)
 #undef X
 	};
-	struct trace_count *out = ARENA_ARRAY(r->mem, struct trace_count, DAMAGE_BEFORE_MAX);
+	struct trace_damage *out = ARENA_ARRAY(r->mem, struct trace_damage, DAMAGE_BEFORE_MAX);
 	struct trace_unknown *unknown = ARENA_ARRAY(r->mem, struct trace_unknown,
 	                                            r->tally.nr_other + 1);
 	size_t nr = 0;
 
 	if (!out || !unknown)
 		return -ENOMEM;
+	add_events(&r->tally);
 	for (int i = 0; i < NR_DAMAGE; i++)
 		if (r->tally.damage[i])
-			out[nr++] = (struct trace_count){ names[i], r->tally.damage[i] };
+			out[nr++] = (struct trace_damage){ kinds[i].name, r->tally.damage[i],
+				                           r->tally.totals[kinds[i].of] };
 	nr = add_damage_before(r, out, nr);
 	for (size_t i = 0; i < r->tally.nr_other; i++)
 		unknown[i] = r->tally.other[i];

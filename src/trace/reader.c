@@ -164,6 +164,7 @@ static int read_plain(struct reader *r, const struct inflated *plain, const char
 	if (!format)
 		return reader_not_a_trace(&in, d);
 	r->info.format = format->name;
+	r->tally.totals[OF_BYTES] = in.len;
 	err = format->read(r, &in, sink, d);
 	if (!err)
 		err = info_finish(r);

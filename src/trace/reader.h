@@ -59,6 +59,13 @@ struct trace_count {
 	uint64_t count;
 };
 
+/* What could not be read, or is odd. */
+struct trace_damage {
+	const char *name;
+	uint64_t count;
+	uint64_t of; /* so many that are in the file; 0 = not counted */
+};
+
 /* A number that we do not know: of a packet's payload, or of an event of ftrace. */
 struct trace_unknown {
 	bool is_event;
@@ -196,7 +203,7 @@ struct trace_info {
 	size_t nr_events;
 	const struct trace_count *categories; /* of track events; "" = none */
 	size_t nr_categories;
-	const struct trace_count *damage; /* only what happened, by name */
+	const struct trace_damage *damage; /* only what happened, by name */
 	size_t nr_damage;
 	const struct trace_unknown *unknown;
 	size_t nr_unknown;

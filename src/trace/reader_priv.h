@@ -38,63 +38,77 @@
 #define READER_SYMBOL       (0x5359ULL << 48) /* | text: a function known by name, never an address */
 #define FTRACE_KNOWN        1024U /* members of FtraceEvent below are counted in an array */
 
-/* Damage and oddities, by their names in trace_info. */
-#define DAMAGE(X)                                                                    \
-	X(TRUNCATED_BYTES, "truncated_bytes")                                        \
-	X(PACKET_BAD, "packet_damaged")                                              \
-	X(INFLATE_FAILED, "compressed_packets_damaged")                              \
-	X(SKIPPED_SEQ_INVALID, "packet_skipped_seq_needs_incremental_state_invalid") \
-	X(SKIPPED_NO_SEQ, "packet_skipped_needs_state_without_sequence")             \
-	X(INTERNED_INVALID, "interned_data_skipped_incremental_state_invalid")       \
-	X(INTERNED_NO_SEQ, "interned_data_missing_sequence_id")                      \
-	X(INTERNED_REDEFINED, "interned_data_redefined")                             \
-	X(OTHER_MACHINE, "packet_of_other_machine")                                  \
-	X(CLOCK_FAILED, "clock_conversion_failures")                                 \
-	X(BUNDLE_BAD, "ftrace_bundle_tokenizer_errors")                              \
-	X(BUNDLE_NO_CPU, "ftrace_bundle_missing_cpu")                                \
-	X(EVENT_NO_ID, "ftrace_missing_event_id")                                    \
-	X(EVENT_NO_TS, "ftrace_missing_timestamp")                                   \
-	X(EVENT_BEFORE_START, "ftrace_packet_before_tracing_start")                  \
-	X(EVENT_BEFORE_ALL, "ftrace_events_before_all_cpus_are_recorded")            \
-	X(CPU_DATA_LOSS, "ftrace_cpu_has_data_loss")                                 \
-	X(COMPACT_BAD, "compact_sched_has_parse_errors")                             \
-	X(COMPACT_SWITCH_NO_PREV, "compact_sched_switch_skipped")                    \
-	X(COMPACT_WAKING_NO_WAKER, "compact_sched_waking_skipped")                   \
-	X(SWITCH_MISMATCH, "mismatched_sched_switch_tids")                           \
-	X(STATE_INVALID, "task_state_invalid")                                       \
-	X(PACKETS_DROPPED, "previous_packet_dropped")                                \
-	X(TRACK_NO_SEQ, "track_event_missing_sequence_id")                           \
-	X(TRACK_NO_TS, "track_event_missing_timestamp")                              \
-	X(TRACK_NO_VALUE, "track_event_counter_missing_value")                       \
-	X(TRACK_BAD, "track_event_damaged")                                          \
-	X(DESC_NO_UUID, "track_descriptor_missing_uuid")                             \
-	X(DESC_CYCLE, "track_descriptor_cycle")                                      \
-	X(SLICE_NEGATIVE, "slice_negative_duration")                                 \
-	X(SLICE_END_MISPLACED, "misplaced_end_event")                                \
-	X(FLOW_NO_START, "flow_step_without_start")                                  \
-	X(STACK_UNKNOWN, "callstack_unknown")                                        \
-	X(TEXT_LINE, "text_lines_unreadable")                                        \
-	X(TEXT_FIELDS, "text_events_unreadable")                                     \
-	X(TEXT_COUNT, "text_lines_without_time")                                     \
-	X(TEXT_NO_CPU, "text_lines_without_cpu")                                     \
-	X(SECTION_BAD, "sections_damaged")                                           \
-	X(OPTION_BAD, "options_damaged")                                             \
-	X(FORMAT_BAD, "event_descriptions_damaged")                                  \
-	X(CHUNK_BAD, "compressed_chunks_damaged")                                    \
-	X(PAGE_BAD, "ring_buffer_pages_damaged")                                     \
-	X(EVENT_SHORT, "events_shorter_than_described")                              \
-	X(EVENT_TWICE, "events_that_another_buffer_has_too")                         \
-	X(BUFFER_CLOCK, "buffers_of_another_clock")                                  \
-	X(PERF_BAD, "perf_records_damaged")                                          \
-	X(PERF_UNKNOWN, "perf_records_unknown")                                      \
-	X(PERF_AUX, "perf_auxtrace_skipped")                                         \
-	X(PERF_THROTTLED, "perf_samples_throttled")                                  \
-	X(BAD_TID, "tid_out_of_range")                                               \
-	X(BAD_CPU, "cpu_out_of_range")                                               \
-	X(OVER_CAP, "beyond_the_caps")
+/* Of what there was so much in the file. */
+enum read_total {
+	OF_NOTHING, /* that is counted */
+	OF_BYTES,
+	OF_PACKETS,
+	OF_EVENTS,
+	OF_LINES,
+	OF_RECORDS, /* of perf */
+	OF_PAGES,   /* of the kernel's ring buffer */
+	OF_CHUNKS,
+	OF_FORMATS, /* descriptions of events */
+	NR_TOTALS,
+};
+
+/* Damage and oddities, by their names in trace_info, and what they are a part of. */
+#define DAMAGE(X)                                                                             \
+	X(TRUNCATED_BYTES, "truncated_bytes", BYTES)                                          \
+	X(PACKET_BAD, "packet_damaged", PACKETS)                                              \
+	X(INFLATE_FAILED, "compressed_packets_damaged", NOTHING)                              \
+	X(SKIPPED_SEQ_INVALID, "packet_skipped_seq_needs_incremental_state_invalid", PACKETS) \
+	X(SKIPPED_NO_SEQ, "packet_skipped_needs_state_without_sequence", PACKETS)             \
+	X(INTERNED_INVALID, "interned_data_skipped_incremental_state_invalid", NOTHING)       \
+	X(INTERNED_NO_SEQ, "interned_data_missing_sequence_id", NOTHING)                      \
+	X(INTERNED_REDEFINED, "interned_data_redefined", NOTHING)                             \
+	X(OTHER_MACHINE, "packet_of_other_machine", PACKETS)                                  \
+	X(CLOCK_FAILED, "clock_conversion_failures", NOTHING)                                 \
+	X(BUNDLE_BAD, "ftrace_bundle_tokenizer_errors", NOTHING)                              \
+	X(BUNDLE_NO_CPU, "ftrace_bundle_missing_cpu", NOTHING)                                \
+	X(EVENT_NO_ID, "ftrace_missing_event_id", EVENTS)                                     \
+	X(EVENT_NO_TS, "ftrace_missing_timestamp", EVENTS)                                    \
+	X(EVENT_BEFORE_START, "ftrace_packet_before_tracing_start", EVENTS)                   \
+	X(EVENT_BEFORE_ALL, "ftrace_events_before_all_cpus_are_recorded", EVENTS)             \
+	X(CPU_DATA_LOSS, "ftrace_cpu_has_data_loss", NOTHING)                                 \
+	X(COMPACT_BAD, "compact_sched_has_parse_errors", NOTHING)                             \
+	X(COMPACT_SWITCH_NO_PREV, "compact_sched_switch_skipped", NOTHING)                    \
+	X(COMPACT_WAKING_NO_WAKER, "compact_sched_waking_skipped", NOTHING)                   \
+	X(SWITCH_MISMATCH, "mismatched_sched_switch_tids", NOTHING)                           \
+	X(STATE_INVALID, "task_state_invalid", NOTHING)                                       \
+	X(PACKETS_DROPPED, "previous_packet_dropped", NOTHING)                                \
+	X(TRACK_NO_SEQ, "track_event_missing_sequence_id", NOTHING)                           \
+	X(TRACK_NO_TS, "track_event_missing_timestamp", NOTHING)                              \
+	X(TRACK_NO_VALUE, "track_event_counter_missing_value", NOTHING)                       \
+	X(TRACK_BAD, "track_event_damaged", NOTHING)                                          \
+	X(DESC_NO_UUID, "track_descriptor_missing_uuid", NOTHING)                             \
+	X(DESC_CYCLE, "track_descriptor_cycle", NOTHING)                                      \
+	X(SLICE_NEGATIVE, "slice_negative_duration", NOTHING)                                 \
+	X(SLICE_END_MISPLACED, "misplaced_end_event", NOTHING)                                \
+	X(FLOW_NO_START, "flow_step_without_start", NOTHING)                                  \
+	X(STACK_UNKNOWN, "callstack_unknown", NOTHING)                                        \
+	X(TEXT_LINE, "text_lines_unreadable", LINES)                                          \
+	X(TEXT_FIELDS, "text_events_unreadable", LINES)                                       \
+	X(TEXT_COUNT, "text_lines_without_time", LINES)                                       \
+	X(TEXT_NO_CPU, "text_lines_without_cpu", LINES)                                       \
+	X(SECTION_BAD, "sections_damaged", NOTHING)                                           \
+	X(OPTION_BAD, "options_damaged", NOTHING)                                             \
+	X(FORMAT_BAD, "event_descriptions_damaged", FORMATS)                                  \
+	X(CHUNK_BAD, "compressed_chunks_damaged", CHUNKS)                                     \
+	X(PAGE_BAD, "ring_buffer_pages_damaged", PAGES)                                       \
+	X(EVENT_SHORT, "events_shorter_than_described", EVENTS)                               \
+	X(EVENT_TWICE, "events_that_another_buffer_has_too", EVENTS)                          \
+	X(BUFFER_CLOCK, "buffers_of_another_clock", NOTHING)                                  \
+	X(PERF_BAD, "perf_records_damaged", RECORDS)                                          \
+	X(PERF_UNKNOWN, "perf_records_unknown", RECORDS)                                      \
+	X(PERF_AUX, "perf_auxtrace_skipped", RECORDS)                                         \
+	X(PERF_THROTTLED, "perf_samples_throttled", RECORDS)                                  \
+	X(BAD_TID, "tid_out_of_range", NOTHING)                                               \
+	X(BAD_CPU, "cpu_out_of_range", NOTHING)                                               \
+	X(OVER_CAP, "beyond_the_caps", NOTHING)
 
 enum damage {
-#define X(name, text) DAMAGE_##name,
+#define X(name, text, of) DAMAGE_##name,
 	DAMAGE(X)
 #undef X
 		NR_DAMAGE,
@@ -109,6 +123,7 @@ struct text_counts {
 /* What one thread counted; added up at the end. */
 struct read_counts {
 	uint64_t damage[NR_DAMAGE];
+	uint64_t totals[NR_TOTALS];    /* events: only those that are in no CPU's count */
 	uint64_t ftrace[FTRACE_KNOWN]; /* by member */
 	struct map *others; /* {is_event, number} of unknown or generic ones -> index of counts */
 	struct trace_unknown *other;

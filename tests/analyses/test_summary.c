@@ -5,8 +5,8 @@
 static const struct source_count events[] = {
 	{ "sched_switch", 5 }, { "sched_waking", 1 }, { "not_known", 2 }, { "none", 0 }
 };
-static const struct source_count damage[] = { { "truncated_bytes", 3 },
-	                                      { "mismatched_sched_switch_tids", 0 } };
+static const struct source_damage damage[] = { { "truncated_bytes", 3, 40 },
+	                                       { "mismatched_sched_switch_tids", 0, 0 } };
 
 /*
  * CPU 0: 10 runs 1000..3000, idle to 4000, 11 runs 4000..9000 after it was woken at 3500 without a waker, idle to 11000.
@@ -130,6 +130,8 @@ static void damage_is_reported_once(void **state)
 	root = run_pass(p, &pass_summary);
 	expect_eq(len_at(root, "damage"), 2);
 	expect_eq(num_at(root, "damage.0.count"), 3);
+	expect_eq(num_at(root, "damage.0.of"), 40);
+	assert_true(is_null_at(root, "damage.1.of"));
 }
 
 static void losses_that_were_not_counted_are_unknown(void **state)

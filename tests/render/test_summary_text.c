@@ -101,6 +101,12 @@ static struct report *sample(uint32_t nr, const uint64_t *lost)
 	report_begin_object(r, NULL);
 	report_string(r, "what", "truncated_bytes");
 	report_u64(r, "count", 7);
+	report_u64(r, "of", 90);
+	report_end_object(r);
+	report_begin_object(r, NULL);
+	report_string(r, "what", "slices_odd");
+	report_u64(r, "count", 2);
+	report_null(r, "of");
 	report_end_object(r);
 	report_end_array(r);
 	add_cpus(r, nr);
@@ -150,7 +156,7 @@ static void the_whole_screen(void **state)
 		"next: schedscope explain /some/where/t.pftrace --tid 201 --at @1001001\n"
 		"/some/where/t.pftrace: 2.00ms of 2 CPUs, by schedscope, 2026-09-21 14:13:20 GMT\n"
 		"Linux 6.12.0, sched_ext, 56 events of 4 threads (3 processes)\n"
-		"1.5 MB; 9 events were lost; 7 truncated bytes\n"
+		"1.5 MB; 9 events were lost; 7 of 90 truncated bytes; 2 slices odd\n"
 		"-- CPU  # busy  . idle  ? unknown         busiest threads, % of one CPU --------\n"
 		"   0 ########################### 100.0%   evil?[31m           100  1.50ms  75.0%\n"
 		"   1 ##############......???????  50.0%   b\xc3\xa4r                 101  1.50ms  75.0%\n"

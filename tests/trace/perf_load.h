@@ -15,22 +15,14 @@ static inline void load_file(struct perf_file *f)
 	expect_eq(got.err, 0);
 }
 
-static inline uint64_t count_of(const struct trace_count *counts, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (strcmp(counts[i].name, name) == 0)
-			return counts[i].count;
-	return 0;
-}
-
 static inline uint64_t damage(const char *name)
 {
-	return count_of(got.info->damage, got.info->nr_damage, name);
+	return counted_damage(got.info, name);
 }
 
 static inline uint64_t events(const char *name)
 {
-	return count_of(got.info->events, got.info->nr_events, name);
+	return counted_events(got.info, name);
 }
 
 static inline const void *first_of(unsigned int kind)

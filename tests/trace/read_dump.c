@@ -103,6 +103,15 @@ static void put_counts(const char *key, const struct trace_count *counts, size_t
 	(void)printf("}");
 }
 
+static void put_damage(const struct trace_info *info)
+{
+	(void)printf(", \"damage\": {");
+	for (size_t i = 0; i < info->nr_damage; i++)
+		(void)printf("%s\"%s\": %" PRIu64, i ? ", " : "", info->damage[i].name,
+		             info->damage[i].count);
+	(void)printf("}");
+}
+
 static void put_cpus(const struct trace_info *info)
 {
 	(void)printf(", \"cpus\": [");
@@ -130,7 +139,7 @@ static void put_info(const struct dump *d, const struct trace_info *info)
 	             info->nr_processes, info->nr_threads, info->nr_enabled, d->nr_unnamed);
 	put_counts("events", info->events, info->nr_events);
 	put_counts("categories", info->categories, info->nr_categories);
-	put_counts("damage", info->damage, info->nr_damage);
+	put_damage(info);
 	put_cpus(info);
 	(void)printf(", \"unknown\": {");
 	for (size_t i = 0; i < info->nr_unknown; i++)

@@ -410,7 +410,10 @@ static void put_info(const struct trace_info *info)
 	put_u("nr_cpus", info->nr_cpus);
 	put_u("has_topology", info->has_topology);
 	put_u("nr_unknown", info->nr_unknown);
-	put_counts("damage", info->damage, info->nr_damage);
+	printf(",\"damage\":{\"_\":0");
+	for (size_t i = 0; i < info->nr_damage; i++)
+		put_count(&(struct trace_count){ info->damage[i].name, info->damage[i].count });
+	putchar('}');
 	put_counts("events", info->events, info->nr_events);
 	put_counts("categories", info->categories, info->nr_categories);
 	put_names("pmu", info->pmu_names, info->nr_pmu_names);

@@ -8,10 +8,13 @@ recorder of the original marked it elsewhere; a CPU of which there are only even
 of which there are only samples is none. Tasks of which perf says only that they exist are not among those of a converted file.
 perf script prints a name in each line: one that changes without an event is known from the task's next switch on.
 """
+import gzip
 import json
 import os
 import pathlib
 import pty
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,6 +30,7 @@ DIR = pathlib.Path(FOLDER.name)
 REFUSED = {"host-counter.txt.gz", "host-tsc.txt.gz", "host-uptime.txt.gz", "guest-6.1-v7-tsc.dat"}
 FILES = sorted(path for path in DATA.glob("*/*") if path.suffix in (".gz", ".zst", ".dat") and path.name not in REFUSED
                and "killed.cpu" not in path.name and "partial" not in path.name)
+UNREAD = re.compile(r"schedscope: \d+ of \d+ [a-z ]+")
 CASES = []
 
 
@@ -44,7 +48,8 @@ def run(*args, **kwargs):
 def convert(path, *args):
     out = DIR / (path.name + ".pftrace")
     result = run("convert", path, out, *args)
-    assert result.returncode == 0 and not result.stderr, result.stderr
+    assert result.returncode == 0, result.stderr
+    assert all(UNREAD.fullmatch(line) for line in result.stderr.decode().splitlines()), result.stderr
     return out
 
 
@@ -134,6 +139,40 @@ def a_recording_that_was_killed_stays_incomplete():
     before, after = answers(path)["summary"], answers(convert(path))["summary"]
     assert before["incomplete"] and before["incomplete"] == after["incomplete"]
     assert before["cpus_that_end_early"] and before["cpus_that_end_early"] == after["cpus_that_end_early"]
+
+
+@case
+def what_could_not_be_read_is_told_with_totals():
+    """By convert, in the JSON of both files, and on the screen."""
+    broken = {"lines.txt": (gzip.open(DATA / "ftrace/host-mono.txt.gz").read().replace(b"prev_pid=", b"prev_pit=", 7), "text_events_unreadable", 7),
+              "records.data": (damaged_perf(), "perf_records_damaged", 3)}
+    for name, (content, what, count) in broken.items():
+        path = DIR / name
+        path.write_bytes(content)
+        told = run("convert", path, DIR / "told.pftrace")
+        assert told.returncode == 0, told.stderr
+        for trace in (path, DIR / "told.pftrace"):
+            rows = [row for row in json.loads(run("analyze", trace, "--json").stdout)["damage"] if row["what"] == what]
+            assert len(rows) == 1 and rows[0]["count"] == count and rows[0]["of"] > 1000, (name, rows)
+            sentence = f"{count} of {rows[0]['of']} {what.replace('_', ' ')}"
+            assert sentence in run("analyze", trace).stdout.decode(), (name, sentence)
+            assert f"schedscope: {sentence}\n" == told.stderr.decode(), told.stderr
+    again = run("convert", DIR / "told.pftrace", DIR / "again.pftrace")
+    assert again.stderr == told.stderr, again.stderr
+
+
+def damaged_perf():
+    """Three samples of an event that is not described."""
+    content = bytearray(gzip.open(DATA / "perf/host-sched.data.gz").read())
+    at, size = struct.unpack_from("<QQ", content, 40)  # the section of records
+    end, left = at + size, 3
+    while at < end and left:
+        kind, _, length = struct.unpack_from("<IHH", content, at)
+        if kind == 9:
+            left -= 1
+            struct.pack_into("<Q", content, at + 8, 1 << 60)  # the id of no event
+        at += length
+    return bytes(content)
 
 
 @case

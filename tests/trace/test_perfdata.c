@@ -629,6 +629,7 @@ static void samples_that_are_damaged(void **state)
 	sched_switch(&file, 101, 1900, 0, 0, 0, 8);
 	load_file(&file);
 	expect_eq(damage("perf_records_damaged"), 3);
+	expect_eq(counted_of(got.info, "perf_records_damaged"), 5);
 	expect_eq(damage("cpu_out_of_range"), 1);
 	expect_eq(nr_of(EV_SWITCH), 1);
 }

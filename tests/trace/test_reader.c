@@ -488,6 +488,7 @@ static void a_damaged_packet_costs_only_itself(void **state)
 	put_bundle(&trace, 2, 1, &bundle);
 	load(&l, &trace);
 	expect_eq(damage("packet_damaged"), 1);
+	expect_eq(counted_of(l.info, "packet_damaged"), 3);
 	expect_eq(damage("ftrace_bundle_tokenizer_errors"), 1);
 	expect_eq(l.nr, 5);
 }

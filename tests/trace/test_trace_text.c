@@ -557,6 +557,8 @@ static void unreadable_lines_are_counted(void **state)
 	          "              sh-20      [001] ....    11.00003");
 	expect_eq(l.nr, 2);
 	expect_eq(counted_damage(l.info, "text_lines_unreadable"), 2);
+	expect_eq(counted_of(l.info, "text_lines_unreadable"), 7);
+	expect_eq(counted_of(l.info, "text_events_unreadable"), 7);
 	expect_eq(counted_damage(l.info, "text_events_unreadable"), 2);
 	expect_eq(counted_damage(l.info, "cpu_out_of_range"), 1);
 	expect_eq(counted_damage(l.info, "truncated_bytes"), 47);

@@ -147,6 +147,7 @@ static void damaged_pages_are_counted_and_the_others_read(void **state)
 	read_well();
 	expect_eq(events("sched_waking"), 3);
 	expect_eq(damage("ring_buffer_pages_damaged"), 3);
+	expect_eq(counted_of(l.info, "ring_buffer_pages_damaged"), 6);
 	expect_eq(l.info->nr_damage, 1);
 }
 
@@ -172,6 +173,7 @@ static void unknown_and_short_events_are_counted(void **state)
 	expect_eq(l.info->unknown[0].number, 999);
 	expect_eq(l.info->unknown[0].count, 2);
 	expect_eq(damage("events_shorter_than_described"), 1);
+	expect_eq(counted_of(l.info, "events_shorter_than_described"), 5);
 	expect_eq(l.nr, 0);
 }
 
@@ -200,6 +202,7 @@ static void a_file_that_is_cut_is_read_as_far_as_it_goes(void **state)
 	expect_eq(events("sched_waking"), 5);
 	assert_non_null(l.info->incomplete);
 	expect_eq(damage("truncated_bytes"), 2 * DAT_PAGE - 16 - 40 - 12);
+	expect_eq(counted_of(l.info, "truncated_bytes"), f.len + 2 * DAT_PAGE - 16 - 40 - 12);
 	expect_eq(damage("ring_buffer_pages_damaged"), 0);
 }
 
@@ -382,6 +385,7 @@ static void a_chunk_that_is_damaged_is_counted(void **state)
 	read_well();
 	expect_eq(events("sched_waking"), 0);
 	expect_eq(damage("compressed_chunks_damaged"), 2);
+	expect_eq(counted_of(l.info, "compressed_chunks_damaged"), 2);
 }
 
 static void what_is_not_known_is_refused_with_a_sentence(void **state)

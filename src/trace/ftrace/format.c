@@ -206,6 +206,7 @@ int ftrace_formats_add(struct ftrace_formats *f, struct reader *r, const char *t
 	struct ftrace_format format = { 0 };
 	struct field_line field;
 
+	r->tally.totals[OF_FORMATS]++;
 	if (f->nr >= FORMATS_MAX || !span_find(in, "name:", &name) ||
 	    !number_after(in, "\nID:", UINT16_MAX, &format.id))
 		return -EBADMSG;

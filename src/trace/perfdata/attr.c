@@ -150,7 +150,7 @@ void pd_attr_add(struct perfdata *d, const uint8_t *attr, size_t len, struct pd_
 	uint64_t flags;
 
 	if (len < ATTR_MIN_BYTES) {
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 		return;
 	}
 	if (d->nr_attrs == ATTRS_MAX) {

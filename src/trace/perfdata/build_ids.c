@@ -35,7 +35,7 @@ void pd_build_id(struct perfdata *d, const struct pd_record *rec)
 	uint32_t len = TRACE_FRAME_ID_MAX, text;
 
 	if (rec->size <= PATH) {
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 		return;
 	}
 	if (rec->misc & MISC_HAS_LEN)

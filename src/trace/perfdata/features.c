@@ -13,7 +13,7 @@ static const char *text_of(struct perfdata *d, struct pd_in in)
 	const char *s = pd_in_text(&in, &len);
 
 	if (in.is_bad)
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 	return info_text(d->r, s, len);
 }
 
@@ -69,7 +69,7 @@ static void read_event_desc(struct perfdata *d, struct pd_in in)
 			pd_attr_name(d, a, name, len);
 	}
 	if (in.is_bad)
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 }
 
 /* Two clocks at the same moment. */

@@ -41,7 +41,7 @@ static void read_attrs(struct perfdata *d, const struct trace_bytes *in)
 	struct pd_in attrs = section_at(d, in, AT_ATTRS, &is_whole);
 
 	if (!is_whole || attr_size <= SECTION_BYTES || attr_size > PD_RECORD_MAX) {
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 		return;
 	}
 	while (pd_left(&attrs) >= attr_size && !d->err) {
@@ -82,7 +82,7 @@ static void read_features(struct perfdata *d, const struct trace_bytes *in, uint
 		if (is_whole)
 			pd_feature(d, nr, section);
 		else
-			pd_damage(d, DAMAGE_PERF_BAD);
+			pd_damage(d, DAMAGE_SECTION_BAD);
 	}
 }
 

@@ -46,7 +46,8 @@ static int read_all(struct perfdata *d, const struct trace_bytes *in, const stru
 	pd_features_link(d);
 	pd_records(d, records);
 	pd_unpack_done(d);
-	d->r->info.nr_packets = d->nr_records;
+	d->r->info.nr_packets = d->r->tally.totals[OF_RECORDS] = d->nr_records;
+	d->r->tally.totals[OF_BYTES] += d->nr_unpacked;
 	if (d->err)
 		return d->err;
 	err = d->r->clocks.nr ? clocks_link(&d->r->clocks)

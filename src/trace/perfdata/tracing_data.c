@@ -38,7 +38,7 @@ static void read_format(struct perfdata *d, struct pd_in *in)
 		return;
 	err = ftrace_formats_add(&d->formats, d->r, text, (size_t)len);
 	if (err == -EBADMSG)
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_FORMAT_BAD);
 	else
 		pd_fail(d, err);
 }
@@ -65,7 +65,7 @@ void pd_tracing_data(struct perfdata *d, struct pd_in in)
 	uint32_t nr;
 
 	if (!skip_word(&in, magic, sizeof(magic) - 1) || !skip_text(&in)) { /* its version */
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 		return;
 	}
 	order = pd_in_bytes(&in, 2); /* byte order, size of a long */
@@ -85,5 +85,5 @@ void pd_tracing_data(struct perfdata *d, struct pd_in in)
 	d->kallsyms = pd_in_bytes(&in, nr);
 	d->kallsyms_len = d->kallsyms ? nr : 0;
 	if (in.is_bad)
-		pd_damage(d, DAMAGE_PERF_BAD);
+		pd_damage(d, DAMAGE_SECTION_BAD);
 }

@@ -438,6 +438,7 @@ static int index_packet(struct reader *r, struct pb_in in)
 
 	if (in.p == in.end)
 		return 0;
+	r->tally.totals[OF_PACKETS]++;
 	if (!read_head(in, &h)) {
 		r->tally.damage[DAMAGE_PACKET_BAD]++;
 		return 0;

@@ -307,7 +307,7 @@ static void put_facts(struct text_in *t)
 		r->info.producer_name = "trace-cmd";
 	else
 		r->info.producer_name = t->columns.form == TEXT_PERF ? "perf" : "ftrace";
-	r->info.nr_packets = t->nr_lines;
+	r->info.nr_packets = r->tally.totals[OF_LINES] = t->nr_lines;
 	if (t->header.clock && !t->header.has_other_clock)
 		r->clocks.trace = clocks_get(&r->clocks, t->header.clock, 0);
 }

@@ -44,6 +44,7 @@ static void take_events(struct area *a, struct ring_page *p)
 		if (!format || format->id != id)
 			format = ftrace_formats_find(&dat->formats, id);
 		if (!format) {
+			t->totals[OF_EVENTS]++;
 			tally_other(t, true, id);
 			continue;
 		}
@@ -85,6 +86,8 @@ static void take_page(struct area *a, const uint8_t *bytes, size_t len)
 	uint64_t *damage = a->dat->r->tally.damage;
 	struct ring_page p;
 
+	if (a->on)
+		a->dat->r->tally.totals[OF_PAGES]++;
 	if (!ring_page_open(&p, &a->layout, bytes, len)) {
 		if (a->on)
 			damage[DAMAGE_PAGE_BAD]++;
@@ -127,6 +130,8 @@ static int take_chunks(struct area *a, struct dat_in in)
 		block = dat_sub(&in, packed_bytes);
 		if (in.is_bad)
 			break;
+		if (a->on)
+			dat->r->tally.totals[OF_CHUNKS]++;
 		err = dat_unpack(dat, block, plain_bytes, &dat->chunk);
 		if (err == -EBADMSG) {
 			if (a->on)
@@ -137,8 +142,10 @@ static int take_chunks(struct area *a, struct dat_in in)
 			return err;
 		take_pages(a, dat->chunk.bytes, dat->chunk.len);
 	}
-	if (in.is_bad && a->on && !dat->r->info.incomplete)
+	if (in.is_bad && a->on && !dat->r->info.incomplete) {
+		dat->r->tally.totals[OF_CHUNKS]++;
 		dat->r->tally.damage[DAMAGE_CHUNK_BAD]++;
+	}
 	return 0;
 }
 
@@ -152,6 +159,7 @@ static struct dat_in find_data(struct dat *dat, const struct dat_cpu *c, uint64_
 	there = c->offset < len ? len - c->offset : 0;
 	if (size > there && is_counted) {
 		dat->r->tally.damage[DAMAGE_TRUNCATED_BYTES] += size - there;
+		dat->r->tally.totals[OF_BYTES] += size - there; /* that should be there */
 		dat->r->info.incomplete =
 			"the file is shorter than it says: the last events of some CPUs are missing";
 	}
@@ -176,7 +184,8 @@ static int take_cpu(struct dat *dat, uint32_t nr, const struct dat_cpu *c, uint6
 		return 0;
 	a.layout.page_bytes = b->page_bytes ? b->page_bytes : dat->page_bytes;
 	if (a.layout.page_bytes <= a.layout.data_at || a.layout.page_bytes > PAGE_MAX) {
-		dat->r->tally.damage[DAMAGE_PAGE_BAD]++;
+		dat->r->tally.totals[OF_PAGES] += !counts;
+		dat->r->tally.damage[DAMAGE_PAGE_BAD] += !counts;
 		return 0;
 	}
 	/* The number of chunks is not in the size that trace-cmd gives. */

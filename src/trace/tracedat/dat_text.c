@@ -26,6 +26,7 @@ static int unpack(struct dat *dat, struct dat_in in, struct inflated *to)
 	int err = 0;
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
+		dat->r->tally.totals[OF_CHUNKS]++;
 		packed_bytes = dat_u32(&in);
 		plain_bytes = dat_u32(&in);
 		block = dat_sub(&in, packed_bytes);
