@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "trace/bytes_in.h"
 #include "trace/ftrace/events.h"
 
 #define FORMAT_FIELDS 8U /* that a record needs, at most */
@@ -47,6 +48,13 @@ void ftrace_formats_done(struct ftrace_formats *f);
 /* One description. The last one of an id counts. -EBADMSG if it is none; -ENOMEM. */
 MUST_USE int ftrace_formats_add(struct ftrace_formats *f, struct reader *r, const char *text,
                                 size_t len);
+/* formats_in.c: parts of a file, after each other or apart. 0, -EBADMSG if it ends within, -ENOMEM. */
+/* header_page and header_event of tracefs, of which the first says how pages are laid out. */
+MUST_USE int ftrace_headers_read(struct bytes_in *in, struct bytes_in *page);
+/* So many descriptions. */
+MUST_USE int ftrace_formats_read(struct ftrace_formats *f, struct reader *r, struct bytes_in *in);
+/* Those of so many systems, each with its name. */
+MUST_USE int ftrace_systems_read(struct ftrace_formats *f, struct reader *r, struct bytes_in *in);
 /* NULL = not described. */
 const struct ftrace_format *ftrace_formats_find(const struct ftrace_formats *f, uint32_t id);
 /* The id of an event by its first bytes; false if there are too few. */

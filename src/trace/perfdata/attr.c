@@ -130,10 +130,10 @@ static void take_clock(struct perfdata *d, const uint8_t *attr, size_t len)
 	}
 }
 
-static void add_ids(struct perfdata *d, struct pd_in ids, uint32_t attr)
+static void add_ids(struct perfdata *d, struct bytes_in ids, uint32_t attr)
 {
-	while (pd_left(&ids) >= sizeof(uint64_t) && !d->err) {
-		uint64_t id = pd_in_u64(&ids);
+	while (bytes_left(&ids) >= sizeof(uint64_t) && !d->err) {
+		uint64_t id = bytes_u64(&ids);
 
 		if (map_insert(d->ids, &id, attr) < 0) {
 			if (map_nr(d->ids) < IDS_MAX)
@@ -144,7 +144,7 @@ static void add_ids(struct perfdata *d, struct pd_in ids, uint32_t attr)
 	}
 }
 
-void pd_attr_add(struct perfdata *d, const uint8_t *attr, size_t len, struct pd_in ids)
+void pd_attr_add(struct perfdata *d, const uint8_t *attr, size_t len, struct bytes_in ids)
 {
 	struct pd_attr a = { 0 };
 	uint64_t flags;

@@ -44,7 +44,7 @@ void pd_build_id(struct perfdata *d, const struct pd_record *rec)
 		pd_build_id_set(d, text, rec->bytes + ID, len);
 }
 
-void pd_build_ids(struct perfdata *d, struct pd_in in)
+void pd_build_ids(struct perfdata *d, struct bytes_in in)
 {
 	struct pd_record rec;
 

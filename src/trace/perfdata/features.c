@@ -7,7 +7,7 @@
 
 #define ARGUMENTS_MAX 4096U
 
-static const char *text_of(struct perfdata *d, struct pd_in in)
+static const char *text_of(struct perfdata *d, struct bytes_in in)
 {
 	size_t len;
 	const char *s = pd_in_text(&in, &len);
@@ -30,9 +30,9 @@ static bool is_filter(const char *s, size_t len)
 	return false;
 }
 
-static void read_cmdline(struct perfdata *d, struct pd_in in)
+static void read_cmdline(struct perfdata *d, struct bytes_in in)
 {
-	uint32_t nr = pd_in_u32(&in);
+	uint32_t nr = bytes_u32(&in);
 	size_t len;
 
 	for (uint32_t i = 0; i < nr && i < ARGUMENTS_MAX && !in.is_bad; i++) {
@@ -45,9 +45,9 @@ static void read_cmdline(struct perfdata *d, struct pd_in in)
 }
 
 /* The number of an event's name is that of its first id. */
-static void read_event_desc(struct perfdata *d, struct pd_in in)
+static void read_event_desc(struct perfdata *d, struct bytes_in in)
 {
-	uint32_t nr = pd_in_u32(&in), attr_bytes = pd_in_u32(&in);
+	uint32_t nr = bytes_u32(&in), attr_bytes = bytes_u32(&in);
 
 	for (uint32_t i = 0; i < nr && !in.is_bad; i++) {
 		struct pd_attr *a = NULL;
@@ -55,11 +55,11 @@ static void read_event_desc(struct perfdata *d, struct pd_in in)
 		const char *name;
 		size_t len;
 
-		(void)pd_in_bytes(&in, attr_bytes);
-		nr_ids = pd_in_u32(&in);
+		(void)bytes_take(&in, attr_bytes);
+		nr_ids = bytes_u32(&in);
 		name = pd_in_text(&in, &len);
 		for (uint32_t k = 0; k < nr_ids && !in.is_bad; k++) {
-			uint64_t id = pd_in_u64(&in);
+			uint64_t id = bytes_u64(&in);
 
 			a = a ? a : pd_attr_of_id(d, id);
 		}
@@ -73,22 +73,22 @@ static void read_event_desc(struct perfdata *d, struct pd_in in)
 }
 
 /* Two clocks at the same moment. */
-static void read_clock_data(struct perfdata *d, struct pd_in in)
+static void read_clock_data(struct perfdata *d, struct bytes_in in)
 {
 	struct clocks *c = &d->r->clocks;
-	uint32_t version = pd_in_u32(&in);
+	uint32_t version = bytes_u32(&in);
 	uint64_t wall_ns, clock_ns;
 
-	(void)pd_in_u32(&in); /* the clock, as attributes have it */
-	wall_ns = pd_in_u64(&in);
-	clock_ns = pd_in_u64(&in);
+	(void)bytes_u32(&in); /* the clock, as attributes have it */
+	wall_ns = bytes_u64(&in);
+	clock_ns = bytes_u64(&in);
 	if (in.is_bad || version != 1 || !c->primary || c->primary == CLOCK_ID_REALTIME)
 		return;
 	pd_fail(d, clocks_pair(c, clocks_get(c, c->primary, 0), clock_ns,
 	                       clocks_get(c, CLOCK_ID_REALTIME, 0), wall_ns));
 }
 
-void pd_feature(struct perfdata *d, uint32_t nr, struct pd_in in)
+void pd_feature(struct perfdata *d, uint32_t nr, struct bytes_in in)
 {
 	struct trace_info *info = &d->r->info;
 
@@ -112,8 +112,8 @@ void pd_feature(struct perfdata *d, uint32_t nr, struct pd_in in)
 		info->machine = text_of(d, in);
 		break;
 	case PD_FEATURE_NRCPUS:
-		(void)pd_in_u32(&in); /* those that could be */
-		info->nr_cpus_reported = pd_in_u32(&in);
+		(void)bytes_u32(&in); /* those that could be */
+		info->nr_cpus_reported = bytes_u32(&in);
 		break;
 	case PD_FEATURE_CMDLINE:
 		read_cmdline(d, in);

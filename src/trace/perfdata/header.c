@@ -16,8 +16,8 @@ enum { /* offsets */
 };
 
 /* The part of the file that a section names; cut where the file ends. */
-static struct pd_in section_at(struct perfdata *d, const struct trace_bytes *in, uint64_t at,
-                               bool *is_whole)
+static struct bytes_in section_at(struct perfdata *d, const struct trace_bytes *in, uint64_t at,
+                                  bool *is_whole)
 {
 	const uint8_t *bytes = in->bytes;
 	uint64_t offset = 0, size = 0;
@@ -38,18 +38,18 @@ static void read_attrs(struct perfdata *d, const struct trace_bytes *in)
 {
 	uint64_t attr_size = pd_u64(d, (const uint8_t *)in->bytes + AT_ATTR_SIZE);
 	bool is_whole;
-	struct pd_in attrs = section_at(d, in, AT_ATTRS, &is_whole);
+	struct bytes_in attrs = section_at(d, in, AT_ATTRS, &is_whole);
 
 	if (!is_whole || attr_size <= SECTION_BYTES || attr_size > PD_RECORD_MAX) {
 		pd_damage(d, DAMAGE_SECTION_BAD);
 		return;
 	}
-	while (pd_left(&attrs) >= attr_size && !d->err) {
-		uint64_t at = (uint64_t)(attrs.p - (const uint8_t *)in->bytes);
-		struct pd_in ids = section_at(d, in, at + attr_size - SECTION_BYTES, &is_whole);
+	while (bytes_left(&attrs) >= attr_size && !d->err) {
+		uint64_t at = (uint64_t)(attrs.at - (const uint8_t *)in->bytes);
+		struct bytes_in ids = section_at(d, in, at + attr_size - SECTION_BYTES, &is_whole);
 
-		pd_attr_add(d, attrs.p, (size_t)attr_size - SECTION_BYTES, ids);
-		attrs.p += attr_size;
+		pd_attr_add(d, attrs.at, (size_t)attr_size - SECTION_BYTES, ids);
+		attrs.at += attr_size;
 	}
 }
 
@@ -72,7 +72,7 @@ static void read_features(struct perfdata *d, const struct trace_bytes *in, uint
 
 	read_feature_bits(d, (const uint8_t *)in->bytes + AT_FEATURES, bits);
 	for (uint32_t nr = 0; nr < PD_FEATURES && !d->err; nr++) {
-		struct pd_in section;
+		struct bytes_in section;
 		bool is_whole;
 
 		if (!(bits[nr / 64] >> nr % 64 & 1))
@@ -87,19 +87,19 @@ static void read_features(struct perfdata *d, const struct trace_bytes *in, uint
 }
 
 /* A perf that was killed has not written how much there is, and nothing behind it. */
-static struct pd_in find_data(struct perfdata *d, const struct trace_bytes *in)
+static struct bytes_in find_data(struct perfdata *d, const struct trace_bytes *in)
 {
 	bool is_whole;
-	struct pd_in data = section_at(d, in, AT_DATA, &is_whole);
+	struct bytes_in data = section_at(d, in, AT_DATA, &is_whole);
 	const uint8_t *end = (const uint8_t *)in->bytes + in->len;
 
-	if (is_whole && pd_left(&data))
+	if (is_whole && bytes_left(&data))
 		read_features(d, in, (uint64_t)(data.end - (const uint8_t *)in->bytes));
 	else
 		d->r->info.incomplete =
 			is_whole ? "perf ended before it had written the descriptions of its events"
 				 : "the end of the file is missing";
-	if (!pd_left(&data))
+	if (!bytes_left(&data))
 		data.end = end;
 	return data;
 }
@@ -111,7 +111,7 @@ static int bad_header(const struct trace_bytes *in, struct diag *diag)
 	                in->name);
 }
 
-int pd_header(struct perfdata *d, const struct trace_bytes *in, struct pd_in *records,
+int pd_header(struct perfdata *d, const struct trace_bytes *in, struct bytes_in *records,
               struct diag *diag)
 {
 	const uint8_t *bytes = in->bytes;

@@ -12,8 +12,10 @@
  */
 #pragma once
 
+#include "trace/bytes_in.h"
 #include "trace/ftrace/cpus.h"
 #include "trace/ftrace/format.h"
+#include "trace/ftrace/functions.h"
 #include "trace/reader_priv.h"
 
 #define PD_HEADER_BYTES 8U /* of a record: type, misc, size */
@@ -99,13 +101,6 @@ enum {
 	PD_FEATURES = 256,
 };
 
-/* Bytes that are read one value after the other; reading beyond the end gives zeroes and sets is_bad. */
-struct pd_in {
-	const uint8_t *p, *end;
-	bool is_swapped;
-	bool is_bad;
-};
-
 /* An event that was asked for: what its records hold, and where. */
 struct pd_attr {
 	uint32_t type;
@@ -162,11 +157,10 @@ struct pd_symbol {
 	uint32_t order;
 };
 
-/* Functions of the kernel. */
+/* Functions of BPF programs, and others that the kernel reports. */
 struct pd_symbols {
 	struct pd_symbol *all;
 	size_t nr, cap, nr_sorted; /* those that can be found */
-	bool has_kallsyms;
 };
 
 struct pd_stacks;
@@ -197,11 +191,10 @@ struct perfdata {
 	struct pd_stacks *stacks;
 	struct pd_symbols symbols;
 	struct pd_unpack *unpack;
-	const uint8_t *kallsyms; /* of old files */
-	size_t kallsyms_len;
-	uint64_t lost_told;  /* by the kernel, where it happened */
-	uint64_t lost_total; /* by perf, at the end */
-	uint64_t last_ns;    /* of events so far */
+	struct functions kallsyms; /* of old files */
+	uint64_t lost_told;        /* by the kernel, where it happened */
+	uint64_t lost_total;       /* by perf, at the end */
+	uint64_t last_ns;          /* of events so far */
 	uint64_t nr_records;
 	uint64_t nr_unpacked; /* bytes */
 	uint32_t nr_places;   /* that were told: bounded */
@@ -212,45 +205,33 @@ struct perfdata {
 /* Numbers in the byte order of the file. */
 static inline uint16_t pd_u16(const struct perfdata *d, const uint8_t *p)
 {
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return d->is_swapped ? __builtin_bswap16(v) : v;
+	return bytes_u16_at(p, d->is_swapped);
 }
 
 static inline uint32_t pd_u32(const struct perfdata *d, const uint8_t *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return d->is_swapped ? __builtin_bswap32(v) : v;
+	return bytes_u32_at(p, d->is_swapped);
 }
 
 static inline uint64_t pd_u64(const struct perfdata *d, const uint8_t *p)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return d->is_swapped ? __builtin_bswap64(v) : v;
+	return bytes_u64_at(p, d->is_swapped);
 }
 
-static inline struct pd_in pd_in_of(const struct perfdata *d, const uint8_t *p, size_t len)
+static inline struct bytes_in pd_in_of(const struct perfdata *d, const uint8_t *p, size_t len)
 {
-	return (struct pd_in){ .p = p, .end = p + len, .is_swapped = d->is_swapped };
+	return (struct bytes_in){ .at = p, .end = p + len, .is_swapped = d->is_swapped };
 }
 
-static inline size_t pd_left(const struct pd_in *in)
-{
-	return (size_t)(in->end - in->p);
-}
-
-/* in.c */
-uint32_t pd_in_u32(struct pd_in *in);
-uint64_t pd_in_u64(struct pd_in *in);
-/* So many bytes, NULL if there are fewer. */
-const uint8_t *pd_in_bytes(struct pd_in *in, uint64_t len);
 /* A text of perf: its room, then itself with NULs behind it. */
-const char *pd_in_text(struct pd_in *in, size_t *len);
+static inline const char *pd_in_text(struct bytes_in *in, size_t *len)
+{
+	uint32_t room = bytes_u32(in);
+	const char *s = (const char *)bytes_take(in, room);
+
+	*len = s ? strnlen(s, room) : 0;
+	return s ? s : "";
+}
 
 static inline bool pd_has_member(const struct perfdata *d, uint32_t member)
 {
@@ -270,12 +251,12 @@ static inline void pd_damage(struct perfdata *d, enum damage damage)
 
 /* header.c */
 /* Sections, attributes, features; where its records are. 0, or an error that is in diag. */
-MUST_USE int pd_header(struct perfdata *d, const struct trace_bytes *in, struct pd_in *records,
+MUST_USE int pd_header(struct perfdata *d, const struct trace_bytes *in, struct bytes_in *records,
                        struct diag *diag);
 
 /* attr.c */
 /* One attribute of len bytes, with its ids; what is too short or beyond the cap is damage. */
-void pd_attr_add(struct perfdata *d, const uint8_t *attr, size_t len, struct pd_in ids);
+void pd_attr_add(struct perfdata *d, const uint8_t *attr, size_t len, struct bytes_in ids);
 void pd_attr_name(struct perfdata *d, struct pd_attr *a, const char *name, size_t len);
 struct pd_attr *pd_attr_of_id(struct perfdata *d, uint64_t id);
 /* All are known: names, kinds, which kernel events. */
@@ -286,27 +267,27 @@ const struct pd_attr *pd_attr_of_sample(struct perfdata *d, const struct pd_reco
 struct pd_when pd_when_of(struct perfdata *d, const struct pd_record *rec, uint32_t *body_end);
 
 /* features.c, places.c, tracing_data.c */
-void pd_feature(struct perfdata *d, uint32_t nr, struct pd_in in);
-void pd_cpu_topology(struct perfdata *d, struct pd_in in);
-void pd_numa_topology(struct perfdata *d, struct pd_in in);
-void pd_caches(struct perfdata *d, struct pd_in in);
-void pd_tracing_data(struct perfdata *d, struct pd_in in);
+void pd_feature(struct perfdata *d, uint32_t nr, struct bytes_in in);
+void pd_cpu_topology(struct perfdata *d, struct bytes_in in);
+void pd_numa_topology(struct perfdata *d, struct bytes_in in);
+void pd_caches(struct perfdata *d, struct bytes_in in);
+void pd_tracing_data(struct perfdata *d, struct bytes_in in);
 /* build_ids.c: records in a row; one of them. */
-void pd_build_ids(struct perfdata *d, struct pd_in in);
+void pd_build_ids(struct perfdata *d, struct bytes_in in);
 void pd_build_id(struct perfdata *d, const struct pd_record *rec);
 /* What all features together say; once. */
 void pd_features_link(struct perfdata *d);
 
 /* records.c */
 /* The next record of the bytes; false at their end. One that is cut ends them. */
-bool pd_record_next(struct perfdata *d, struct pd_in *in, struct pd_record *out);
+bool pd_record_next(struct perfdata *d, struct bytes_in *in, struct pd_record *out);
 /* Bytes that follow a record and belong to it. */
 uint64_t pd_record_tail(struct perfdata *d, const struct pd_record *rec);
-void pd_records(struct perfdata *d, struct pd_in in);
+void pd_records(struct perfdata *d, struct bytes_in in);
 void pd_record(struct perfdata *d, const struct pd_record *rec);
 
 /* header_records.c */
-void pd_header_records(struct perfdata *d, struct pd_in in);
+void pd_header_records(struct perfdata *d, struct bytes_in in);
 
 /* unpack.c */
 void pd_unpack(struct perfdata *d, const struct pd_record *rec);
@@ -347,5 +328,5 @@ void pd_stacks_exec(struct perfdata *d, uint64_t ts_ns, uint32_t pid);
 MUST_USE int pd_stacks_finish(struct perfdata *d);
 
 /* symbols.c: those that were added so far can be found; sorts, so call it rarely. */
-MUST_USE int pd_symbols_sort(struct perfdata *d);
+void pd_symbols_sort(struct perfdata *d);
 uint32_t pd_find_symbol(struct ftrace_cpu *on, uint64_t address);

@@ -60,49 +60,49 @@ static void put_list(struct perfdata *d, const char *s, size_t len, enum place p
 }
 
 /* Lists of CPUs of one socket, then of one core; numbers of the kernel behind them repeat in each socket. */
-void pd_cpu_topology(struct perfdata *d, struct pd_in in)
+void pd_cpu_topology(struct perfdata *d, struct bytes_in in)
 {
-	uint32_t nr = pd_in_u32(&in);
+	uint32_t nr = bytes_u32(&in);
 	const char *s;
 	size_t len;
 
 	for (uint32_t i = 0; i < nr && !in.is_bad; i++)
 		(void)pd_in_text(&in, &len);
-	nr = pd_in_u32(&in);
+	nr = bytes_u32(&in);
 	for (uint32_t i = 0; i < nr && i < LISTS_MAX && !in.is_bad; i++) {
 		s = pd_in_text(&in, &len);
 		put_list(d, s, len, PLACE_CORE, i);
 	}
 }
 
-void pd_numa_topology(struct perfdata *d, struct pd_in in)
+void pd_numa_topology(struct perfdata *d, struct bytes_in in)
 {
-	uint32_t nr = pd_in_u32(&in), node;
+	uint32_t nr = bytes_u32(&in), node;
 	const char *s;
 	size_t len;
 
 	for (uint32_t i = 0; i < nr && i < LISTS_MAX && !in.is_bad; i++) {
-		node = pd_in_u32(&in);
-		(void)pd_in_bytes(&in, 2 * sizeof(uint64_t)); /* its memory, and how much is free */
+		node = bytes_u32(&in);
+		(void)bytes_take(&in, 2 * sizeof(uint64_t)); /* its memory, and how much is free */
 		s = pd_in_text(&in, &len);
 		put_list(d, s, len, PLACE_NODE, node);
 	}
 }
 
 /* The last level of the caches. Levels are in any order. */
-void pd_caches(struct perfdata *d, struct pd_in in)
+void pd_caches(struct perfdata *d, struct bytes_in in)
 {
-	uint32_t version = pd_in_u32(&in), nr = pd_in_u32(&in), level, last = 0, nr_llc = 0;
+	uint32_t version = bytes_u32(&in), nr = bytes_u32(&in), level, last = 0, nr_llc = 0;
 	const char *s;
 	size_t len;
 
 	if (version != 1)
 		return;
 	for (uint32_t i = 0; i < nr && i < LISTS_MAX && !in.is_bad; i++) {
-		level = pd_in_u32(&in);
-		(void)pd_in_bytes(&in, 3 * sizeof(uint32_t)); /* line, sets, ways */
-		(void)pd_in_text(&in, &len);                  /* type */
-		(void)pd_in_text(&in, &len);                  /* size */
+		level = bytes_u32(&in);
+		(void)bytes_take(&in, 3 * sizeof(uint32_t)); /* line, sets, ways */
+		(void)pd_in_text(&in, &len);                 /* type */
+		(void)pd_in_text(&in, &len);                 /* size */
 		s = pd_in_text(&in, &len);
 		if (level < last || in.is_bad)
 			continue;

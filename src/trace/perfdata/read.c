@@ -27,21 +27,21 @@ static void done(struct perfdata *d)
 	free(d->tasks);
 	free(d->exiting);
 	free(d->symbols.all);
+	functions_done(&d->kallsyms);
 	free(d);
 }
 
 static int read_all(struct perfdata *d, const struct trace_bytes *in, const struct ev_sink *sink,
                     struct diag *diag)
 {
-	struct pd_in records;
+	struct bytes_in records;
 	int err = pd_stacks_new(d);
 
 	if (!err)
 		err = pd_header(d, in, &records, diag);
-	if (!err)
-		err = pd_symbols_sort(d);
 	if (err)
 		return err;
+	pd_symbols_sort(d);
 	pd_attrs_link(d);
 	pd_features_link(d);
 	pd_records(d, records);
@@ -66,6 +66,7 @@ int perfdata_read(struct reader *r, const struct trace_bytes *in, const struct e
 	if (!d)
 		return -ENOMEM;
 	d->r = r;
+	d->kallsyms.budget = r->cfg.budget;
 	d->cpus = (struct ftrace_cpus){ .r = r, .find_symbol = pd_find_symbol, .find_ctx = d };
 	err = read_all(d, in, sink, diag);
 	done(d);

@@ -3,17 +3,17 @@
 
 #define PROGRESS 0xffffU
 
-bool pd_record_next(struct perfdata *d, struct pd_in *in, struct pd_record *out)
+bool pd_record_next(struct perfdata *d, struct bytes_in *in, struct pd_record *out)
 {
-	if (pd_left(in) < PD_HEADER_BYTES)
+	if (bytes_left(in) < PD_HEADER_BYTES)
 		return false;
-	*out = (struct pd_record){ .type = pd_u32(d, in->p),
-		                   .misc = pd_u16(d, in->p + 4),
-		                   .size = pd_u16(d, in->p + 6),
-		                   .bytes = in->p };
-	if (out->size < PD_HEADER_BYTES || out->size > pd_left(in))
+	*out = (struct pd_record){ .type = pd_u32(d, in->at),
+		                   .misc = pd_u16(d, in->at + 4),
+		                   .size = pd_u16(d, in->at + 6),
+		                   .bytes = in->at };
+	if (out->size < PD_HEADER_BYTES || out->size > bytes_left(in))
 		return false;
-	in->p += out->size;
+	in->at += out->size;
 	return true;
 }
 
@@ -125,15 +125,15 @@ void pd_record(struct perfdata *d, const struct pd_record *rec)
 	}
 }
 
-static void progress(const struct perfdata *d, const struct pd_in *in)
+static void progress(const struct perfdata *d, const struct bytes_in *in)
 {
 	const struct trace_read_cfg *cfg = &d->r->cfg;
 
 	if ((d->nr_records & PROGRESS) == 0 && cfg->progress)
-		cfg->progress(cfg->progress_ctx, d->file_len - pd_left(in), 2 * d->file_len);
+		cfg->progress(cfg->progress_ctx, d->file_len - bytes_left(in), 2 * d->file_len);
 }
 
-void pd_records(struct perfdata *d, struct pd_in in)
+void pd_records(struct perfdata *d, struct bytes_in in)
 {
 	struct pd_record rec;
 
@@ -141,13 +141,13 @@ void pd_records(struct perfdata *d, struct pd_in in)
 		uint64_t tail = pd_record_tail(d, &rec);
 
 		pd_record(d, &rec);
-		if (tail > pd_left(&in))
+		if (tail > bytes_left(&in))
 			break;
-		in.p += tail;
+		in.at += tail;
 		progress(d, &in);
 	}
-	if (pd_left(&in) && !d->err && !d->cpus.err) {
-		d->r->tally.damage[DAMAGE_TRUNCATED_BYTES] += pd_left(&in);
+	if (bytes_left(&in) && !d->err && !d->cpus.err) {
+		d->r->tally.damage[DAMAGE_TRUNCATED_BYTES] += bytes_left(&in);
 		if (!d->r->info.incomplete)
 			d->r->info.incomplete =
 				"the file ends within a record, or is damaged there";

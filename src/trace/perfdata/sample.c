@@ -15,34 +15,34 @@ struct sample {
 	uint64_t cgroup;
 };
 
-static void skip_words(struct pd_in *in, uint64_t nr)
+static void skip_words(struct bytes_in *in, uint64_t nr)
 {
-	(void)pd_in_bytes(in, nr > UINT64_MAX / 8 ? UINT64_MAX : nr * 8);
+	(void)bytes_take(in, nr > UINT64_MAX / 8 ? UINT64_MAX : nr * 8);
 }
 
 /* Values of counters. */
-static void skip_read(struct pd_in *in, uint64_t format)
+static void skip_read(struct bytes_in *in, uint64_t format)
 {
 	uint64_t each = 1U + ((format & READ_ID) != 0) + ((format & READ_LOST) != 0);
 	uint64_t times = 0U + ((format & READ_ENABLED) != 0) + ((format & READ_RUNNING) != 0);
-	uint64_t nr = format & READ_GROUP ? pd_in_u64(in) : 1;
+	uint64_t nr = format & READ_GROUP ? bytes_u64(in) : 1;
 
 	skip_words(in, times);
 	skip_words(in, nr > UINT64_MAX / 8 ? UINT64_MAX : nr * each);
 }
 
-static void read_chain(struct pd_in *in, struct sample *s)
+static void read_chain(struct bytes_in *in, struct sample *s)
 {
-	uint64_t nr = pd_in_u64(in);
+	uint64_t nr = bytes_u64(in);
 
-	s->chain.bytes = in->p;
+	s->chain.bytes = in->at;
 	skip_words(in, nr);
 	s->chain.nr = (uint32_t)(in->is_bad ? 0 : nr < STACK_MAX ? nr : STACK_MAX);
 }
 
-static void skip_branches(struct pd_in *in, uint64_t type)
+static void skip_branches(struct bytes_in *in, uint64_t type)
 {
-	uint64_t nr = pd_in_u64(in);
+	uint64_t nr = bytes_u64(in);
 
 	if (type & BRANCH_HW_INDEX)
 		skip_words(in, 1);
@@ -50,14 +50,14 @@ static void skip_branches(struct pd_in *in, uint64_t type)
 	skip_words(in, nr * (type & BRANCH_COUNTERS ? 4 : 3));
 }
 
-static void skip_regs(struct pd_in *in, uint64_t mask)
+static void skip_regs(struct bytes_in *in, uint64_t mask)
 {
-	if (pd_in_u64(in)) /* 0: the task has none */
+	if (bytes_u64(in)) /* 0: the task has none */
 		skip_words(in, (uint64_t)__builtin_popcountll(mask));
 }
 
 /* The rest up to the cgroup; only where there is one. */
-static void read_cgroup(const struct pd_attr *a, struct pd_in *in, struct sample *s)
+static void read_cgroup(const struct pd_attr *a, struct bytes_in *in, struct sample *s)
 {
 	static const uint32_t words[] = { PD_WEIGHT | PD_WEIGHT_STRUCT, PD_DATA_SRC,
 		                          PD_TRANSACTION };
@@ -68,8 +68,8 @@ static void read_cgroup(const struct pd_attr *a, struct pd_in *in, struct sample
 	if (a->sample_type & PD_REGS_USER)
 		skip_regs(in, a->regs_user);
 	if (a->sample_type & PD_STACK_USER) {
-		size = pd_in_u64(in);
-		(void)pd_in_bytes(in, size);
+		size = bytes_u64(in);
+		(void)bytes_take(in, size);
 		if (size)
 			skip_words(in, 1); /* how much of it was used */
 	}
@@ -80,14 +80,14 @@ static void read_cgroup(const struct pd_attr *a, struct pd_in *in, struct sample
 		skip_regs(in, a->regs_intr);
 	if (a->sample_type & PD_PHYS_ADDR)
 		skip_words(in, 1);
-	s->cgroup = pd_in_u64(in);
+	s->cgroup = bytes_u64(in);
 }
 
 static bool parse(struct perfdata *d, const struct pd_attr *a, const struct pd_record *rec,
                   struct sample *s)
 {
 	const uint8_t *bytes = rec->bytes;
-	struct pd_in in;
+	struct bytes_in in;
 
 	if (rec->size < a->fixed_end)
 		return false;
@@ -106,8 +106,8 @@ static bool parse(struct perfdata *d, const struct pd_attr *a, const struct pd_r
 	if (a->sample_type & PD_CALLCHAIN)
 		read_chain(&in, s);
 	if (a->sample_type & PD_RAW) {
-		s->raw_len = pd_in_u32(&in);
-		s->raw = pd_in_bytes(&in, s->raw_len);
+		s->raw_len = bytes_u32(&in);
+		s->raw = bytes_take(&in, s->raw_len);
 	}
 	if (a->sample_type & PD_CGROUP)
 		read_cgroup(a, &in, s);

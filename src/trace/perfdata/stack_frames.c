@@ -218,8 +218,7 @@ int pd_stacks_finish(struct perfdata *d)
 	struct maker m = { .d = d, .s = d->stacks };
 	int err = stack_maps_init(&m.maps, d->r);
 
-	if (!err)
-		err = pd_symbols_sort(d);
+	pd_symbols_sort(d);
 	if (!err)
 		err = map_new(sizeof(struct frame_key), FRAMES_MAX, &m.frame_ids);
 	if (!err)

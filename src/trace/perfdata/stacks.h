@@ -59,7 +59,7 @@ struct pd_stacks {
 MUST_USE int pd_symbol_add(struct perfdata *d, uint64_t address, uint64_t len, const char *name,
                            size_t name_len);
 /* NULL = unknown. */
-const char *pd_symbol_find(const struct perfdata *d, uint64_t address, size_t *len);
+const char *pd_symbol_find(struct perfdata *d, uint64_t address, size_t *len);
 
 /* build_ids.c */
 void pd_build_id_set(struct perfdata *d, uint32_t path, const uint8_t *id, uint32_t len);

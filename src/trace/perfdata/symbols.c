@@ -36,68 +36,20 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool hex(const char **at, const char *end, uint64_t *out)
-{
-	const char *from = *at;
-	uint64_t value = 0;
-
-	for (; *at < end; (*at)++) {
-		char c = **at;
-		unsigned int digit = c >= '0' && c <= '9'   ? (unsigned int)(c - '0')
-		                     : c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10
-		                                            : 16;
-
-		if (digit == 16)
-			break;
-		value = value << 4 | digit;
-	}
-	*out = value;
-	return *at > from;
-}
-
-/* "ffffffff81000000 T _stext" with a tab and a module behind it. A function ends where the next one begins. */
-static int read_kallsyms(struct perfdata *d)
-{
-	const char *at = d->kallsyms_len ? (const char *)d->kallsyms : "";
-	const char *end = at + d->kallsyms_len;
-	int err = 0;
-
-	while (at < end && !err) {
-		const char *line_end = memchr(at, '\n', (size_t)(end - at));
-		uint64_t address;
-		const char *name_end;
-
-		line_end = line_end ? line_end : end;
-		if (hex(&at, line_end, &address) && address && line_end - at > 3 &&
-		    (at[1] == 't' || at[1] == 'T' || at[1] == 'w' || at[1] == 'W')) {
-			at += 3;
-			name_end = memchr(at, '\t', (size_t)(line_end - at));
-			err = pd_symbol_add(d, address, UINT64_MAX, at,
-			                    (size_t)((name_end ? name_end : line_end) - at));
-		}
-		at = line_end < end ? line_end + 1 : end;
-	}
-	return err;
-}
-
-int pd_symbols_sort(struct perfdata *d)
+void pd_symbols_sort(struct perfdata *d)
 {
 	struct pd_symbols *s = &d->symbols;
-	int err = s->has_kallsyms ? 0 : read_kallsyms(d);
 
-	s->has_kallsyms = true;
 	if (s->nr)
 		qsort(s->all, s->nr, sizeof(*s->all), by_start);
 	s->nr_sorted = s->nr;
-	return err;
 }
 
-const char *pd_symbol_find(const struct perfdata *d, uint64_t address, size_t *len)
+const char *pd_symbol_find(struct perfdata *d, uint64_t address, size_t *len)
 {
 	const struct pd_symbols *s = &d->symbols;
 	size_t low = 0, high = s->nr_sorted;
 
-	*len = 0;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -107,13 +59,13 @@ const char *pd_symbol_find(const struct perfdata *d, uint64_t address, size_t *l
 			high = mid;
 	}
 	if (!low || address >= s->all[low - 1].end)
-		return NULL;
+		return functions_find(&d->kallsyms, address, len);
 	return intern_string(d->stacks->paths, s->all[low - 1].name, len);
 }
 
 uint32_t pd_find_symbol(struct ftrace_cpu *on, uint64_t address)
 {
-	const struct perfdata *d = on->find_ctx;
+	struct perfdata *d = (struct perfdata *)(uintptr_t)on->find_ctx; /* ours, not const */
 	const char *name;
 	size_t len;
 

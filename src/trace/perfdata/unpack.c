@@ -54,7 +54,7 @@ static struct pd_unpack *get(struct perfdata *d)
 /* Packed records within packed ones are never written. */
 static void read_whole_records(struct perfdata *d, struct pd_unpack *u)
 {
-	struct pd_in in = pd_in_of(d, u->bytes, u->len);
+	struct bytes_in in = pd_in_of(d, u->bytes, u->len);
 	struct pd_record rec;
 
 	while (!d->err && pd_record_next(d, &in, &rec))
@@ -62,10 +62,10 @@ static void read_whole_records(struct perfdata *d, struct pd_unpack *u)
 			pd_damage(d, DAMAGE_PERF_BAD);
 		else
 			pd_record(d, &rec);
-	if (pd_left(&in) >= PD_HEADER_BYTES && pd_u16(d, in.p + 6) < PD_HEADER_BYTES)
+	if (bytes_left(&in) >= PD_HEADER_BYTES && pd_u16(d, in.at + 6) < PD_HEADER_BYTES)
 		u->is_broken = true;
-	u->len = pd_left(&in);
-	memmove(u->bytes, in.p, u->len);
+	u->len = bytes_left(&in);
+	memmove(u->bytes, in.at, u->len);
 }
 
 static void broken(struct perfdata *d, struct pd_unpack *u)

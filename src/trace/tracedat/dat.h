@@ -14,13 +14,13 @@
  */
 #pragma once
 
+#include "trace/bytes_in.h"
 #include "trace/ftrace/cpus.h"
 #include "trace/ftrace/format.h"
+#include "trace/ftrace/functions.h"
 #include "trace/inflate.h"
 #include "trace/reader_priv.h"
 #include "trace/tracedat/dat_clock.h"
-#include "trace/tracedat/dat_in.h"
-#include "trace/tracedat/dat_symbols.h"
 #include "trace/tracedat/ring.h"
 
 #define DAT_BUFFERS_MAX 256U
@@ -66,8 +66,8 @@ struct dat_buffer {
 struct dat {
 	struct reader *r;
 	const struct trace_bytes *in;
-	struct dat_in all; /* the whole file */
-	uint32_t version;  /* 6 or 7 */
+	struct bytes_in all; /* the whole file */
+	uint32_t version;    /* 6 or 7 */
 	uint32_t page_bytes;
 	uint32_t long_bytes; /* of programs there */
 	enum inflate_kind packing;
@@ -75,7 +75,7 @@ struct dat {
 	uint64_t left_unpacked; /* made of it */
 	struct ring_layout layout;
 	struct ftrace_formats formats;
-	struct dat_symbols symbols;
+	struct functions symbols;
 	struct dat_clock clock;
 	struct dat_buffer *buffers; /* the first one first, if there is one */
 	size_t nr_buffers, cap_buffers;
@@ -90,24 +90,22 @@ struct dat {
 };
 
 /* dat_meta.c: parts of both versions. 0, -EBADMSG if it is damaged, -ENOMEM, -E2BIG. */
-MUST_USE int dat_header_info(struct dat *dat, struct dat_in *in);
-MUST_USE int dat_ftrace_events(struct dat *dat, struct dat_in *in);
-MUST_USE int dat_event_formats(struct dat *dat, struct dat_in *in);
-MUST_USE int dat_cmdlines(struct dat *dat, struct dat_in *in);
+MUST_USE int dat_header_info(struct dat *dat, struct bytes_in *in);
+MUST_USE int dat_cmdlines(struct dat *dat, struct bytes_in *in);
 
 /* dat_options.c */
-MUST_USE int dat_option(struct dat *dat, uint32_t id, struct dat_in body);
+MUST_USE int dat_option(struct dat *dat, uint32_t id, struct bytes_in body);
 /* The buffer of an option; NULL without memory or beyond the cap. */
 struct dat_buffer *dat_buffer_add(struct dat *dat, const char *name);
 
-MUST_USE int dat_read_v6(struct dat *dat, struct dat_in in, struct diag *d);
-MUST_USE int dat_read_v7(struct dat *dat, struct dat_in in, struct diag *d);
+MUST_USE int dat_read_v6(struct dat *dat, struct bytes_in in, struct diag *d);
+MUST_USE int dat_read_v7(struct dat *dat, struct bytes_in in, struct diag *d);
 /* What a section holds, as it is in the file; empty if there is none. */
-struct dat_in dat_section_body(struct dat *dat, uint64_t offset);
+struct bytes_in dat_section_body(struct dat *dat, uint64_t offset);
 /* A place in the file; empty, and counted, where it is beyond the end. */
-struct dat_in dat_at(struct dat *dat, uint64_t offset);
+struct bytes_in dat_at(struct dat *dat, uint64_t offset);
 /* dat_unpack.c: a block that was so long, in place of what is in out. 0, -EBADMSG, -ENOMEM, -E2BIG. */
-MUST_USE int dat_unpack(struct dat *dat, struct dat_in block, uint32_t plain_bytes,
+MUST_USE int dat_unpack(struct dat *dat, struct bytes_in block, uint32_t plain_bytes,
                         struct inflated *out);
 void dat_unpack_done(struct dat *dat);
 void dat_inflated_done(struct dat *dat, struct inflated *out);

@@ -67,37 +67,37 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Those of one CPU: all times, then all offsets, then all scalings. */
-static bool read_cpu(struct dat_clock *c, struct dat_in *in, uint32_t first, uint32_t nr)
+static bool read_cpu(struct dat_clock *c, struct bytes_in *in, uint32_t first, uint32_t nr)
 {
 	struct dat_shift *s = &c->shifts[first];
 
 	for (uint32_t i = 0; i < nr; i++)
-		s[i].from = (int64_t)dat_u64(in);
+		s[i].from = (int64_t)bytes_u64(in);
 	for (uint32_t i = 0; i < nr; i++)
-		s[i].offset = (int64_t)dat_u64(in);
+		s[i].offset = (int64_t)bytes_u64(in);
 	for (uint32_t i = 0; i < nr; i++)
-		s[i].scaling = (int64_t)dat_u64(in);
+		s[i].scaling = (int64_t)bytes_u64(in);
 	return !in->is_bad;
 }
 
 /* Later versions of trace-cmd have bits behind the point of scalings, after all else. */
-static void read_fractions(struct dat_clock *c, struct dat_in *in, uint32_t nr)
+static void read_fractions(struct dat_clock *c, struct bytes_in *in, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr && dat_left(in); i++)
-		c->shifts[i].fraction = (int64_t)dat_u64(in);
+	for (uint32_t i = 0; i < nr && bytes_left(in); i++)
+		c->shifts[i].fraction = (int64_t)bytes_u64(in);
 	for (uint32_t i = 0; i < nr; i++)
 		if (c->shifts[i].fraction < 0 || c->shifts[i].fraction > FRACTION_MAX)
 			c->shifts[i].fraction = 0;
 }
 
-int dat_clock_shifts(struct dat_clock *c, struct reader *r, struct dat_in in)
+int dat_clock_shifts(struct dat_clock *c, struct reader *r, struct bytes_in in)
 {
 	uint32_t nr_cpus, nr, total = 0;
-	uint64_t max = dat_left(&in) / sizeof(uint64_t) / NUMBERS;
+	uint64_t max = bytes_left(&in) / sizeof(uint64_t) / NUMBERS;
 
-	(void)dat_u64(&in); /* whose clock it is */
-	c->is_interpolated = dat_u32(&in) & INTERPOLATE;
-	nr_cpus = dat_u32(&in);
+	(void)bytes_u64(&in); /* whose clock it is */
+	c->is_interpolated = bytes_u32(&in) & INTERPOLATE;
+	nr_cpus = bytes_u32(&in);
 	if (in.is_bad || nr_cpus > READER_CPUS_MAX)
 		return -EBADMSG;
 	c->nr_shift_cpus = 0;
@@ -106,7 +106,7 @@ int dat_clock_shifts(struct dat_clock *c, struct reader *r, struct dat_in in)
 	if (!c->first_shift || !c->shifts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr_cpus; i++) {
-		nr = dat_u32(&in);
+		nr = bytes_u32(&in);
 		if (nr > max - total || !read_cpu(c, &in, total, nr))
 			return -EBADMSG;
 		c->first_shift[i] = total;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "trace/tracedat/dat_in.h"
+#include "trace/bytes_in.h"
 
 struct reader;
 
@@ -45,7 +45,7 @@ struct dat_clock {
 /* The name in brackets of a file trace_clock, or the text itself. */
 void dat_clock_name(struct dat_clock *c, const char *text, size_t len);
 /* A body of the option TIME_SHIFT: 0, -EBADMSG, -ENOMEM. */
-MUST_USE int dat_clock_shifts(struct dat_clock *c, struct reader *r, struct dat_in in);
+MUST_USE int dat_clock_shifts(struct dat_clock *c, struct reader *r, struct bytes_in in);
 /* Perfetto's number of the clock; 0 = it has none. */
 uint32_t dat_clock_number(const struct dat_clock *c);
 /* The time of a CPU in ns. */

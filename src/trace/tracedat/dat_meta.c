@@ -4,65 +4,15 @@
 #include "base/budget.h"
 #include "trace/tracedat/dat.h"
 
-/* A word, then a text of so many bytes. */
-static bool read_named(struct dat_in *in, const char *word, struct dat_in *out)
+int dat_header_info(struct dat *dat, struct bytes_in *in)
 {
-	const char *name = dat_text(in);
+	struct bytes_in page;
 
-	if (!name || strcmp(name, word) != 0)
-		return false;
-	*out = dat_sub(in, dat_u64(in));
-	return !in->is_bad;
-}
-
-int dat_header_info(struct dat *dat, struct dat_in *in)
-{
-	struct dat_in page, event;
-
-	if (!read_named(in, "header_page", &page) || !read_named(in, "header_event", &event))
+	if (ftrace_headers_read(in, &page) < 0)
 		return -EBADMSG;
-	ring_layout_read(&dat->layout, (const char *)page.at, (size_t)dat_left(&page),
+	ring_layout_read(&dat->layout, (const char *)page.at, (size_t)bytes_left(&page),
 	                 dat->long_bytes);
 	return 0;
-}
-
-/* One description; a damaged one is counted, and the file goes on behind it. */
-static int read_format(struct dat *dat, struct dat_in *in)
-{
-	struct dat_in text = dat_sub(in, dat_u64(in));
-	int err;
-
-	if (in->is_bad)
-		return -EBADMSG;
-	err = ftrace_formats_add(&dat->formats, dat->r, (const char *)text.at,
-	                         (size_t)dat_left(&text));
-	if (err != -EBADMSG)
-		return err;
-	dat->r->tally.damage[DAMAGE_FORMAT_BAD]++;
-	return 0;
-}
-
-int dat_ftrace_events(struct dat *dat, struct dat_in *in)
-{
-	uint32_t nr = dat_u32(in);
-	int err = in->is_bad ? -EBADMSG : 0;
-
-	for (uint32_t i = 0; i < nr && !err; i++)
-		err = read_format(dat, in);
-	return err;
-}
-
-int dat_event_formats(struct dat *dat, struct dat_in *in)
-{
-	uint32_t nr_systems = dat_u32(in);
-	int err = in->is_bad ? -EBADMSG : 0;
-
-	for (uint32_t i = 0; i < nr_systems && !err; i++) {
-		if (!dat_text(in))
-			return -EBADMSG;
-		err = dat_ftrace_events(dat, in);
-	}
-	return err;
 }
 
 /* "1234 name", where the name may have spaces. */
@@ -83,9 +33,9 @@ static int read_cmdline(struct dat *dat, const char *at, const char *end)
 	return names_thread(&dat->r->names, &t, at + 1, (size_t)(end - at - 1));
 }
 
-int dat_cmdlines(struct dat *dat, struct dat_in *in)
+int dat_cmdlines(struct dat *dat, struct bytes_in *in)
 {
-	struct dat_in text = dat_sub(in, dat_u64(in));
+	struct bytes_in text = bytes_sub(in, bytes_u64(in));
 	const char *at = (const char *)text.at, *end = (const char *)text.end, *line;
 	int err = in->is_bad ? -EBADMSG : 0;
 

@@ -8,22 +8,22 @@
 #define CPU_BYTES    20U /* of a CPU in an option BUFFER */
 
 /* "0x12ab", "-5": what is not a number is 0. */
-static int64_t read_number(struct dat_in in)
+static int64_t read_number(struct bytes_in in)
 {
 	char text[NUMBER_CHARS] = { 0 };
-	size_t len = (size_t)dat_left(&in);
+	size_t len = (size_t)bytes_left(&in);
 
 	memcpy(text, in.at, len < sizeof(text) ? len : sizeof(text) - 1);
 	return strtoll(text, NULL, 0);
 }
 
-static const char *text_of(struct dat *dat, struct dat_in in)
+static const char *text_of(struct dat *dat, struct bytes_in in)
 {
-	return info_text(dat->r, in.at, strnlen((const char *)in.at, (size_t)dat_left(&in)));
+	return info_text(dat->r, in.at, strnlen((const char *)in.at, (size_t)bytes_left(&in)));
 }
 
 /* "Linux NODE RELEASE MACHINE" */
-static void read_uname(struct dat *dat, struct dat_in in)
+static void read_uname(struct dat *dat, struct bytes_in in)
 {
 	struct trace_info *info = &dat->r->info;
 	const char **words[] = { &info->sysname, &info->machine_name, &info->release,
@@ -56,30 +56,31 @@ struct dat_buffer *dat_buffer_add(struct dat *dat, const char *name)
 	return b;
 }
 
-static int read_cpus(struct dat *dat, struct dat_buffer *b, struct dat_in in)
+static int read_cpus(struct dat *dat, struct dat_buffer *b, struct bytes_in in)
 {
 	uint32_t nr;
 
-	b->page_bytes = dat_u32(&in);
-	nr = dat_u32(&in);
-	if (in.is_bad || nr > dat_left(&in) / CPU_BYTES)
+	b->page_bytes = bytes_u32(&in);
+	nr = bytes_u32(&in);
+	if (in.is_bad || nr > bytes_left(&in) / CPU_BYTES)
 		return -EBADMSG;
 	b->cpus = ARENA_ARRAY(dat->r->mem, struct dat_cpu, nr + 1);
 	if (!b->cpus)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
-		b->cpus[i].cpu = dat_u32(&in);
-		b->cpus[i].offset = dat_u64(&in);
-		b->cpus[i].size = dat_u64(&in);
+		b->cpus[i].cpu = bytes_u32(&in);
+		b->cpus[i].offset = bytes_u64(&in);
+		b->cpus[i].size = bytes_u64(&in);
 	}
 	b->nr_cpus = nr;
 	return 0;
 }
 
-static int read_buffer(struct dat *dat, struct dat_in in, bool is_text)
+static int read_buffer(struct dat *dat, struct bytes_in in, bool is_text)
 {
-	uint64_t offset = dat_u64(&in);
-	const char *name = dat_text(&in), *clock = dat->version > 6 && name ? dat_text(&in) : "";
+	uint64_t offset = bytes_u64(&in);
+	const char *name = bytes_text(&in),
+		   *clock = dat->version > 6 && name ? bytes_text(&in) : "";
 	struct dat_buffer *b;
 
 	if (!name || !clock)
@@ -93,9 +94,9 @@ static int read_buffer(struct dat *dat, struct dat_in in, bool is_text)
 	return dat->version > 6 && !is_text ? read_cpus(dat, b, in) : 0;
 }
 
-static int read_tsc(struct dat *dat, struct dat_in in)
+static int read_tsc(struct dat *dat, struct bytes_in in)
 {
-	uint32_t mult = dat_u32(&in), shift = dat_u32(&in);
+	uint32_t mult = bytes_u32(&in), shift = bytes_u32(&in);
 
 	if (in.is_bad || shift > 63)
 		return -EBADMSG;
@@ -104,9 +105,9 @@ static int read_tsc(struct dat *dat, struct dat_in in)
 	return 0;
 }
 
-static int read_count(struct dat *dat, struct dat_in in)
+static int read_count(struct dat *dat, struct bytes_in in)
 {
-	uint32_t nr = dat_u32(&in);
+	uint32_t nr = bytes_u32(&in);
 
 	if (in.is_bad || !nr || nr > READER_CPUS_MAX)
 		return -EBADMSG;
@@ -114,22 +115,22 @@ static int read_count(struct dat *dat, struct dat_in in)
 	return 0;
 }
 
-static int read_section(struct dat *dat, uint32_t id, struct dat_in in)
+static int read_section(struct dat *dat, uint32_t id, struct bytes_in in)
 {
-	dat->sections[id] = dat_u64(&in);
+	dat->sections[id] = bytes_u64(&in);
 	return in.is_bad ? -EBADMSG : 0;
 }
 
-int dat_option(struct dat *dat, uint32_t id, struct dat_in body)
+int dat_option(struct dat *dat, uint32_t id, struct bytes_in body)
 {
-	struct dat_in in = body;
+	struct bytes_in in = body;
 
 	switch (id) {
 	case DAT_OFFSET:
 		dat->clock.offset_ns += (uint64_t)read_number(in);
 		return 0;
 	case DAT_TRACECLOCK:
-		dat_clock_name(&dat->clock, (const char *)in.at, (size_t)dat_left(&in));
+		dat_clock_name(&dat->clock, (const char *)in.at, (size_t)bytes_left(&in));
 		return 0;
 	case DAT_UNAME:
 		read_uname(dat, in);

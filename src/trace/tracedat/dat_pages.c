@@ -117,17 +117,17 @@ static void take_pages(struct area *a, const uint8_t *bytes, size_t len)
 }
 
 /* How many chunks, then each with its size before and after. */
-static int take_chunks(struct area *a, struct dat_in in)
+static int take_chunks(struct area *a, struct bytes_in in)
 {
 	struct dat *dat = a->dat;
-	uint32_t nr = dat_u32(&in), packed_bytes, plain_bytes;
-	struct dat_in block;
+	uint32_t nr = bytes_u32(&in), packed_bytes, plain_bytes;
+	struct bytes_in block;
 	int err = 0;
 
 	for (uint32_t i = 0; i < nr && !in.is_bad; i++) {
-		packed_bytes = dat_u32(&in);
-		plain_bytes = dat_u32(&in);
-		block = dat_sub(&in, packed_bytes);
+		packed_bytes = bytes_u32(&in);
+		plain_bytes = bytes_u32(&in);
+		block = bytes_sub(&in, packed_bytes);
 		if (in.is_bad)
 			break;
 		if (a->on)
@@ -150,11 +150,11 @@ static int take_chunks(struct area *a, struct dat_in in)
 }
 
 /* What of a CPU's data is in the file; so many bytes of it. */
-static struct dat_in find_data(struct dat *dat, const struct dat_cpu *c, uint64_t size,
-                               bool is_counted)
+static struct bytes_in find_data(struct dat *dat, const struct dat_cpu *c, uint64_t size,
+                                 bool is_counted)
 {
 	uint64_t len = (uint64_t)(dat->all.end - dat->all.at), there;
-	struct dat_in in = dat->all;
+	struct bytes_in in = dat->all;
 
 	there = c->offset < len ? len - c->offset : 0;
 	if (size > there && is_counted) {
@@ -178,7 +178,7 @@ static int take_cpu(struct dat *dat, uint32_t nr, const struct dat_cpu *c, uint6
 {
 	const struct dat_buffer *b = &dat->buffers[nr];
 	struct area a = { .dat = dat, .buffer = nr, .layout = dat->layout, .counts = counts };
-	struct dat_in in;
+	struct bytes_in in;
 
 	if (!c->size)
 		return 0;
@@ -201,7 +201,7 @@ static int take_cpu(struct dat *dat, uint32_t nr, const struct dat_cpu *c, uint6
 	}
 	if (b->is_packed)
 		return take_chunks(&a, in);
-	take_pages(&a, in.at, (size_t)dat_left(&in));
+	take_pages(&a, in.at, (size_t)bytes_left(&in));
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static uint32_t find_symbol(struct ftrace_cpu *on, uint64_t address)
 {
 	struct dat *dat = (struct dat *)(uintptr_t)on->find_ctx; /* ours, not const */
 	size_t len;
-	const char *name = dat_symbols_find(&dat->symbols, address, &len);
+	const char *name = functions_find(&dat->symbols, address, &len);
 
 	return name ? decoder_text(on->dec, name, len) : 0;
 }

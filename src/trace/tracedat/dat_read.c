@@ -23,24 +23,24 @@ uint64_t dat_unpacked_max(uint64_t len)
 	return max > UNPACKED_FREE ? max : UNPACKED_FREE;
 }
 
-struct dat_in dat_at(struct dat *dat, uint64_t offset)
+struct bytes_in dat_at(struct dat *dat, uint64_t offset)
 {
-	struct dat_in in = dat->all;
+	struct bytes_in in = dat->all;
 
-	(void)dat_take(&in, offset);
+	(void)bytes_take(&in, offset);
 	return in;
 }
 
 /* Byte order, sizes, version: the same in all versions. */
-static int read_start(struct dat *dat, struct dat_in *in, struct diag *d)
+static int read_start(struct dat *dat, struct bytes_in *in, struct diag *d)
 {
 	const bool is_host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	const char *version;
 	const uint8_t *sizes;
 
-	(void)dat_take(in, MAGIC_BYTES);
-	version = dat_text(in);
-	sizes = version ? dat_take(in, 2) : NULL;
+	(void)bytes_take(in, MAGIC_BYTES);
+	version = bytes_text(in);
+	sizes = version ? bytes_take(in, 2) : NULL;
 	if (!sizes)
 		return diag_set(d, -EBADMSG, "was the recording interrupted?",
 		                "'%s' ends within its header", dat->in->name);
@@ -49,7 +49,7 @@ static int read_start(struct dat *dat, struct dat_in *in, struct diag *d)
 	dat->all.is_swapped = in->is_swapped = dat->layout.is_swapped;
 	dat->formats.is_swapped = dat->layout.is_swapped;
 	dat->long_bytes = sizes[1];
-	dat->page_bytes = dat_u32(in);
+	dat->page_bytes = bytes_u32(in);
 	if (strcmp(version, "6") == 0)
 		dat->version = 6;
 	else if (strcmp(version, "7") == 0)
@@ -117,7 +117,7 @@ static const struct dat_buffer *only_text(const struct dat *dat)
 	return text;
 }
 
-static int read_all(struct dat *dat, struct dat_in in, const struct ev_sink *sink, struct diag *d)
+static int read_all(struct dat *dat, struct bytes_in in, const struct ev_sink *sink, struct diag *d)
 {
 	struct trace_info *info = &dat->r->info;
 	const struct dat_buffer *text;
@@ -153,12 +153,13 @@ int tracedat_read(struct reader *r, const struct trace_bytes *in, const struct e
 		return -ENOMEM;
 	dat->r = r;
 	dat->in = in;
-	dat->all = (struct dat_in){ .at = in->bytes, .end = (const uint8_t *)in->bytes + in->len };
+	dat->all = (struct bytes_in){ .at = in->bytes,
+		                      .end = (const uint8_t *)in->bytes + in->len };
 	dat->left_bytes = in->len;
 	dat->left_unpacked = dat_unpacked_max(in->len);
 	err = read_all(dat, dat->all, sink, d);
 	ftrace_cpus_done(&dat->cpus);
-	dat_symbols_done(&dat->symbols);
+	functions_done(&dat->symbols);
 	dat_inflated_done(dat, &dat->kept);
 	dat_inflated_done(dat, &dat->chunk);
 	dat_unpack_done(dat);

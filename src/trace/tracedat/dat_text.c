@@ -19,17 +19,17 @@ static int append(struct dat *dat, struct inflated *to, const uint8_t *bytes, si
 }
 
 /* All chunks of it, one after the other; what comes after a damaged one is left out. */
-static int unpack(struct dat *dat, struct dat_in in, struct inflated *to)
+static int unpack(struct dat *dat, struct bytes_in in, struct inflated *to)
 {
-	uint32_t nr = dat_u32(&in), packed_bytes, plain_bytes;
-	struct dat_in block;
+	uint32_t nr = bytes_u32(&in), packed_bytes, plain_bytes;
+	struct bytes_in block;
 	int err = 0;
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		dat->r->tally.totals[OF_CHUNKS]++;
-		packed_bytes = dat_u32(&in);
-		plain_bytes = dat_u32(&in);
-		block = dat_sub(&in, packed_bytes);
+		packed_bytes = bytes_u32(&in);
+		plain_bytes = bytes_u32(&in);
+		block = bytes_sub(&in, packed_bytes);
 		err = in.is_bad ? -EBADMSG : dat_unpack(dat, block, plain_bytes, &dat->chunk);
 		if (!err)
 			err = append(dat, to, dat->chunk.bytes, dat->chunk.len);
@@ -40,7 +40,8 @@ static int unpack(struct dat *dat, struct dat_in in, struct inflated *to)
 	return 0;
 }
 
-static int read_plain(struct dat *dat, struct dat_in in, const struct ev_sink *sink, struct diag *d)
+static int read_plain(struct dat *dat, struct bytes_in in, const struct ev_sink *sink,
+                      struct diag *d)
 {
 	const struct trace_format *format;
 	struct trace_bytes text = { .name = dat->in->name };
@@ -49,7 +50,7 @@ static int read_plain(struct dat *dat, struct dat_in in, const struct ev_sink *s
 	while (in.at < in.end && *in.at == '\n')
 		in.at++;
 	text.bytes = in.at;
-	text.len = (size_t)dat_left(&in);
+	text.len = (size_t)bytes_left(&in);
 	format = trace_format_of(text.bytes, text.len);
 	if (!format || format->read == tracedat_read) /* never a file within a file within ... */
 		return diag_set(d, -EINVAL,
@@ -64,7 +65,7 @@ static int read_plain(struct dat *dat, struct dat_in in, const struct ev_sink *s
 int dat_read_text(struct dat *dat, const struct dat_buffer *b, const struct ev_sink *sink,
                   struct diag *d)
 {
-	struct dat_in in = dat_at(dat, b->offset);
+	struct bytes_in in = dat_at(dat, b->offset);
 	struct inflated plain = { 0 };
 	int err = 0;
 

@@ -27,7 +27,7 @@ static int make_room(struct dat *dat, size_t size, struct inflated *out)
 	return 0;
 }
 
-static bool unpack_zstd(struct dat *dat, struct dat_in block, struct inflated *out)
+static bool unpack_zstd(struct dat *dat, struct bytes_in block, struct inflated *out)
 {
 	size_t len;
 
@@ -36,22 +36,22 @@ static bool unpack_zstd(struct dat *dat, struct dat_in block, struct inflated *o
 	if (!dat->zstd)
 		return false;
 	len = ZSTD_decompressDCtx(dat->zstd, out->bytes, out->size, block.at,
-	                          (size_t)dat_left(&block));
+	                          (size_t)bytes_left(&block));
 	out->len = ZSTD_isError(len) ? 0 : len;
 	return !ZSTD_isError(len);
 }
 
-static bool unpack_zlib(struct dat_in block, struct inflated *out)
+static bool unpack_zlib(struct bytes_in block, struct inflated *out)
 {
 	uLongf len = out->size;
 
-	if (uncompress(out->bytes, &len, block.at, (uLong)dat_left(&block)) != Z_OK)
+	if (uncompress(out->bytes, &len, block.at, (uLong)bytes_left(&block)) != Z_OK)
 		return false;
 	out->len = len;
 	return true;
 }
 
-int dat_unpack(struct dat *dat, struct dat_in block, uint32_t plain_bytes, struct inflated *out)
+int dat_unpack(struct dat *dat, struct bytes_in block, uint32_t plain_bytes, struct inflated *out)
 {
 	bool is_good = false;
 	int err;

@@ -10,13 +10,13 @@ static bool is_word(const uint8_t *at, const char *word)
 	return at && memcmp(at, word, strlen(word)) == 0;
 }
 
-static int read_options(struct dat *dat, struct dat_in *in)
+static int read_options(struct dat *dat, struct bytes_in *in)
 {
 	uint32_t id;
 	int err = 0;
 
-	while (!err && (id = dat_u16(in)) != DAT_DONE) {
-		err = dat_option(dat, id, dat_sub(in, dat_u32(in)));
+	while (!err && (id = bytes_u16(in)) != DAT_DONE) {
+		err = dat_option(dat, id, bytes_sub(in, bytes_u32(in)));
 		if (err == -EBADMSG) {
 			dat->r->tally.damage[DAMAGE_OPTION_BAD]++;
 			err = 0;
@@ -28,19 +28,19 @@ static int read_options(struct dat *dat, struct dat_in *in)
 }
 
 /* Where the data of each CPU is. */
-static int read_table(struct dat *dat, struct dat_buffer *b, struct dat_in *in)
+static int read_table(struct dat *dat, struct dat_buffer *b, struct bytes_in *in)
 {
 	uint32_t nr = dat->nr_cpus;
 
-	if (nr > dat_left(in) / 2 / sizeof(uint64_t))
+	if (nr > bytes_left(in) / 2 / sizeof(uint64_t))
 		return -EBADMSG;
 	b->cpus = ARENA_ARRAY(dat->r->mem, struct dat_cpu, nr + 1);
 	if (!b->cpus)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
 		b->cpus[i].cpu = i;
-		b->cpus[i].offset = dat_u64(in);
-		b->cpus[i].size = dat_u64(in);
+		b->cpus[i].offset = bytes_u64(in);
+		b->cpus[i].size = bytes_u64(in);
 	}
 	b->nr_cpus = nr;
 	b->page_bytes = dat->page_bytes;
@@ -53,9 +53,9 @@ static int read_buffers(struct dat *dat, size_t nr)
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		struct dat_in in = dat_at(dat, dat->buffers[i].offset);
+		struct bytes_in in = dat_at(dat, dat->buffers[i].offset);
 
-		if (is_word(dat_take(&in, WORD_BYTES), "flyrecord"))
+		if (is_word(bytes_take(&in, WORD_BYTES), "flyrecord"))
 			err = read_table(dat, &dat->buffers[i], &in);
 		else
 			err = -EBADMSG;
@@ -68,32 +68,32 @@ static int read_buffers(struct dat *dat, size_t nr)
 }
 
 /* The clock stands once more behind the table, whatever its option says. */
-static int read_first(struct dat *dat, struct dat_in *in)
+static int read_first(struct dat *dat, struct bytes_in *in)
 {
 	struct dat_buffer *b = dat_buffer_add(dat, ""), first;
-	struct dat_in clock;
+	struct bytes_in clock;
 	int err = b ? read_table(dat, b, in) : dat->err;
 
 	if (!b || err)
 		return err;
-	clock = dat_sub(in, dat_u64(in));
-	if (!in->is_bad && dat_left(&clock))
-		dat_clock_name(&dat->clock, (const char *)clock.at, (size_t)dat_left(&clock));
+	clock = bytes_sub(in, bytes_u64(in));
+	if (!in->is_bad && bytes_left(&clock))
+		dat_clock_name(&dat->clock, (const char *)clock.at, (size_t)bytes_left(&clock));
 	first = *b;
 	memmove(dat->buffers + 1, dat->buffers, (dat->nr_buffers - 1) * sizeof(*b));
 	dat->buffers[0] = first;
 	return 0;
 }
 
-static int read_data(struct dat *dat, struct dat_in *in)
+static int read_data(struct dat *dat, struct bytes_in *in)
 {
-	const uint8_t *word = dat_take(in, WORD_BYTES);
+	const uint8_t *word = bytes_take(in, WORD_BYTES);
 	size_t nr_more;
 	int err = 0;
 
 	if (is_word(word, "options")) {
 		err = read_options(dat, in);
-		word = err ? NULL : dat_take(in, WORD_BYTES);
+		word = err ? NULL : bytes_take(in, WORD_BYTES);
 	}
 	nr_more = dat->nr_buffers;
 	if (!err)
@@ -113,31 +113,31 @@ static int read_data(struct dat *dat, struct dat_in *in)
 }
 
 /* The rest of the header, of which all must be there: nothing says where the data is otherwise. */
-static int read_rest(struct dat *dat, struct dat_in *in)
+static int read_rest(struct dat *dat, struct bytes_in *in)
 {
-	struct dat_in text;
-	int err = dat_event_formats(dat, in);
+	struct bytes_in text;
+	int err = ftrace_systems_read(&dat->formats, dat->r, in);
 
 	if (err)
 		return err;
-	text = dat_sub(in, dat_u32(in));
+	text = bytes_sub(in, bytes_u32(in));
 	dat->symbols.text = (const char *)text.at;
-	dat->symbols.len = (size_t)dat_left(&text);
-	(void)dat_sub(in, dat_u32(in)); /* formats of trace_printk() */
+	dat->symbols.len = (size_t)bytes_left(&text);
+	(void)bytes_sub(in, bytes_u32(in)); /* formats of trace_printk() */
 	err = dat_cmdlines(dat, in);
-	dat->nr_cpus = dat_u32(in);
+	dat->nr_cpus = bytes_u32(in);
 	if (!err && (in->is_bad || dat->nr_cpus > READER_CPUS_MAX))
 		err = -EBADMSG;
 	dat->r->info.nr_cpus_reported = err ? 0 : dat->nr_cpus;
 	return err ? err : read_data(dat, in);
 }
 
-int dat_read_v6(struct dat *dat, struct dat_in in, struct diag *d)
+int dat_read_v6(struct dat *dat, struct bytes_in in, struct diag *d)
 {
 	int err = dat_header_info(dat, &in);
 
 	if (!err)
-		err = dat_ftrace_events(dat, &in);
+		err = ftrace_formats_read(&dat->formats, dat->r, &in);
 	if (!err)
 		err = read_rest(dat, &in);
 	if (err == -EBADMSG)

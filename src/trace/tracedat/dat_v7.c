@@ -7,7 +7,7 @@
 #define IS_PACKED 1U
 
 struct section {
-	struct dat_in body;
+	struct bytes_in body;
 	struct inflated plain; /* what body is of, if it was compressed */
 	uint32_t id;
 	bool is_packed;
@@ -16,23 +16,23 @@ struct section {
 /* Its head: id, flags, a description, its size in the file. */
 static bool section_head(struct dat *dat, uint64_t offset, struct section *s)
 {
-	struct dat_in in = dat_at(dat, offset);
+	struct bytes_in in = dat_at(dat, offset);
 	uint64_t size;
 
-	*s = (struct section){ .id = dat_u16(&in) };
-	s->is_packed = dat_u16(&in) & IS_PACKED;
-	(void)dat_u32(&in);
-	size = dat_u64(&in);
-	s->body = dat_sub(&in, size < dat_left(&in) ? size : dat_left(&in));
+	*s = (struct section){ .id = bytes_u16(&in) };
+	s->is_packed = bytes_u16(&in) & IS_PACKED;
+	(void)bytes_u32(&in);
+	size = bytes_u64(&in);
+	s->body = bytes_sub(&in, size < bytes_left(&in) ? size : bytes_left(&in));
 	return !in.is_bad;
 }
 
-struct dat_in dat_section_body(struct dat *dat, uint64_t offset)
+struct bytes_in dat_section_body(struct dat *dat, uint64_t offset)
 {
 	struct section s;
 
 	if (!section_head(dat, offset, &s))
-		s.body = (struct dat_in){ .at = dat->all.end, .end = dat->all.end };
+		s.body = (struct bytes_in){ .at = dat->all.end, .end = dat->all.end };
 	return s.body;
 }
 
@@ -40,24 +40,24 @@ struct dat_in dat_section_body(struct dat *dat, uint64_t offset)
 static int section_open(struct dat *dat, uint64_t offset, uint32_t id, struct section *s)
 {
 	uint32_t packed_bytes, plain_bytes;
-	struct dat_in block;
+	struct bytes_in block;
 	int err;
 
 	if (!section_head(dat, offset, s) || s->id != id)
 		return -EBADMSG;
 	if (!s->is_packed)
 		return 0;
-	packed_bytes = dat_u32(&s->body);
-	plain_bytes = dat_u32(&s->body);
-	block = dat_sub(&s->body, packed_bytes);
+	packed_bytes = bytes_u32(&s->body);
+	plain_bytes = bytes_u32(&s->body);
+	block = bytes_sub(&s->body, packed_bytes);
 	if (s->body.is_bad)
 		return -EBADMSG;
 	err = dat_unpack(dat, block, plain_bytes, &s->plain);
 	if (err)
 		return err;
-	s->body = (struct dat_in){ .at = s->plain.bytes,
-		                   .end = s->plain.bytes + s->plain.len,
-		                   .is_swapped = dat->all.is_swapped };
+	s->body = (struct bytes_in){ .at = s->plain.bytes,
+		                     .end = s->plain.bytes + s->plain.len,
+		                     .is_swapped = dat->all.is_swapped };
 	return 0;
 }
 
@@ -67,20 +67,20 @@ static void section_done(struct dat *dat, struct section *s)
 }
 
 /* All options of a section; *next is where the next section of them is, 0 = nowhere. */
-static int read_options(struct dat *dat, struct dat_in in, uint64_t *next)
+static int read_options(struct dat *dat, struct bytes_in in, uint64_t *next)
 {
-	struct dat_in body;
+	struct bytes_in body;
 	uint32_t id;
 	int err = 0;
 
 	*next = 0;
-	while (!err && dat_left(&in)) {
-		id = dat_u16(&in);
-		body = dat_sub(&in, dat_u32(&in));
+	while (!err && bytes_left(&in)) {
+		id = bytes_u16(&in);
+		body = bytes_sub(&in, bytes_u32(&in));
 		if (in.is_bad)
 			return -EBADMSG;
 		if (id == DAT_DONE) {
-			*next = dat_left(&body) >= sizeof(uint64_t) ? dat_u64(&body) : 0;
+			*next = bytes_left(&body) >= sizeof(uint64_t) ? bytes_u64(&body) : 0;
 			return 0;
 		}
 		err = dat_option(dat, id, body);
@@ -108,10 +108,10 @@ static int read_chain(struct dat *dat, uint64_t offset)
 			return -EBADMSG;
 		seen[nr++] = offset;
 		err = section_open(dat, offset, DAT_DONE, &s);
-		if (!err && dat_left(&s.body) > dat->left_bytes)
+		if (!err && bytes_left(&s.body) > dat->left_bytes)
 			err = -EBADMSG;
 		if (!err) {
-			dat->left_bytes -= dat_left(&s.body);
+			dat->left_bytes -= bytes_left(&s.body);
 			err = read_options(dat, s.body, &offset);
 		}
 		section_done(dat, &s);
@@ -122,12 +122,12 @@ static int read_chain(struct dat *dat, uint64_t offset)
 /* Names of functions are kept, as they are read later. */
 static int read_kallsyms(struct dat *dat, struct section *s)
 {
-	struct dat_in text = dat_sub(&s->body, dat_u32(&s->body));
+	struct bytes_in text = bytes_sub(&s->body, bytes_u32(&s->body));
 
 	if (s->body.is_bad)
 		return -EBADMSG;
 	dat->symbols.text = (const char *)text.at;
-	dat->symbols.len = (size_t)dat_left(&text);
+	dat->symbols.len = (size_t)bytes_left(&text);
 	dat->kept = s->plain;
 	s->plain = (struct inflated){ 0 };
 	return 0;
@@ -139,9 +139,9 @@ static int read_section(struct dat *dat, uint32_t id, struct section *s)
 	case DAT_HEADER_INFO:
 		return dat_header_info(dat, &s->body);
 	case DAT_FTRACE_EVENTS:
-		return dat_ftrace_events(dat, &s->body);
+		return ftrace_formats_read(&dat->formats, dat->r, &s->body);
 	case DAT_EVENT_FORMATS:
-		return dat_event_formats(dat, &s->body);
+		return ftrace_systems_read(&dat->formats, dat->r, &s->body);
 	case DAT_KALLSYMS:
 		return read_kallsyms(dat, s);
 	default:
@@ -187,10 +187,10 @@ static void read_heads(struct dat *dat)
 	}
 }
 
-int dat_read_v7(struct dat *dat, struct dat_in in, struct diag *d)
+int dat_read_v7(struct dat *dat, struct bytes_in in, struct diag *d)
 {
-	const char *name = dat_text(&in), *version = name ? dat_text(&in) : NULL;
-	uint64_t offset = version ? dat_u64(&in) : 0;
+	const char *name = bytes_text(&in), *version = name ? bytes_text(&in) : NULL;
+	uint64_t offset = version ? bytes_u64(&in) : 0;
 	int err = in.is_bad || !version ? -EBADMSG : 0;
 
 	if (!err && strcmp(name, "zstd") == 0)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/tracedat/dat_in.h"
+#include "trace/bytes_in.h"
 
 #define LOST        (1U << 31) /* flags of commit */
 #define LOST_STORED (1U << 30) /* how many stands behind the last event, as a long */
@@ -63,7 +63,8 @@ void ring_layout_read(struct ring_layout *l, const char *text, size_t len, uint3
 
 static uint64_t long_at(const struct ring_layout *l, const uint8_t *at)
 {
-	return l->commit_bytes == 4 ? dat_u32_at(at, l->is_swapped) : dat_u64_at(at, l->is_swapped);
+	return l->commit_bytes == 4 ? bytes_u32_at(at, l->is_swapped)
+	                            : bytes_u64_at(at, l->is_swapped);
 }
 
 bool ring_page_open(struct ring_page *p, const struct ring_layout *l, const uint8_t *bytes,
@@ -80,7 +81,7 @@ bool ring_page_open(struct ring_page *p, const struct ring_layout *l, const uint
 		return false;
 	*p = (struct ring_page){ .layout = l,
 		                 .at = bytes + l->data_at,
-		                 .ts = dat_u64_at(bytes, l->is_swapped),
+		                 .ts = bytes_u64_at(bytes, l->is_swapped),
 		                 .is_lost = commit & LOST };
 	p->is_cut = used > len - l->data_at;
 	p->end = p->at + (p->is_cut ? len - l->data_at : used);
@@ -118,7 +119,7 @@ bool ring_page_next(struct ring_page *p, struct ring_event *out)
 	uint32_t head, type, delta, len, word;
 
 	while (p->end - p->at >= (ptrdiff_t)HEAD_BYTES) {
-		head = dat_u32_at(p->at, is_swapped);
+		head = bytes_u32_at(p->at, is_swapped);
 		type = is_big ? head >> DELTA_BITS : head & TYPE_MASK;
 		delta = is_big ? head & DELTA_MASK : head >> 5;
 		p->at += HEAD_BYTES;
@@ -137,7 +138,7 @@ bool ring_page_next(struct ring_page *p, struct ring_event *out)
 		}
 		if (p->end - p->at < (ptrdiff_t)sizeof(word))
 			return stop(p);
-		word = dat_u32_at(p->at, is_swapped);
+		word = bytes_u32_at(p->at, is_swapped);
 		if (type == TYPE_TIME_EXTEND) {
 			p->ts += ((uint64_t)word << DELTA_BITS) + delta;
 			p->at += sizeof(word);

@@ -1,5 +1,5 @@
 /*
- * trace/tracedat/dat_symbols — names of the kernel's functions, from the copy of /proc/kallsyms in the file.
+ * trace/ftrace/functions — names of the kernel's functions, from the copy of /proc/kallsyms in a file.
  *
  * The text stays the caller's. It is sorted at the first question, because most files have no event that asks one.
  */
@@ -11,21 +11,21 @@
 
 struct budget;
 
-struct dat_symbol {
+struct function {
 	uint64_t address;
 	uint32_t at; /* of its name in the text */
 	uint32_t len;
 };
 
-struct dat_symbols {
+struct functions {
 	const char *text;
 	size_t len;
 	struct budget *budget;
 	bool is_ready;
-	struct dat_symbol *all; /* by address */
+	struct function *all; /* by address */
 	size_t nr, cap;
 };
 
-void dat_symbols_done(struct dat_symbols *s);
+void functions_done(struct functions *s);
 /* The name of the function that an address is in; NULL = unknown. */
-const char *dat_symbols_find(struct dat_symbols *s, uint64_t address, size_t *len);
+const char *functions_find(struct functions *s, uint64_t address, size_t *len);

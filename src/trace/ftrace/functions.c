@@ -1,4 +1,4 @@
-#include "trace/tracedat/dat_symbols.h"
+#include "trace/ftrace/functions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #define FUNCTION_MAX \
 	65536U /* bytes; what is farther away is of a function that is not in the list */
 
-void dat_symbols_done(struct dat_symbols *s)
+void functions_done(struct functions *s)
 {
 	budget_give(s->budget, s->cap * sizeof(*s->all));
 	free(s->all);
-	*s = (struct dat_symbols){ 0 };
+	*s = (struct functions){ 0 };
 }
 
 static int digit(char c)
@@ -24,7 +24,7 @@ static int digit(char c)
 }
 
 /* "ffffffff81000000 T _stext", then perhaps the module in brackets. Only functions. */
-static bool read_line(const char *at, const char *end, const char *text, struct dat_symbol *out)
+static bool read_line(const char *at, const char *end, const char *text, struct function *out)
 {
 	const char *name;
 	uint64_t address = 0;
@@ -36,22 +36,22 @@ static bool read_line(const char *at, const char *end, const char *text, struct 
 	name = at + 3;
 	for (at = name; at < end && *at != '\t' && *at != ' ' && *at != '\0'; at++)
 		;
-	*out = (struct dat_symbol){ .address = address,
-		                    .at = (uint32_t)(name - text),
-		                    .len = (uint32_t)(at - name) };
+	*out = (struct function){ .address = address,
+		                  .at = (uint32_t)(name - text),
+		                  .len = (uint32_t)(at - name) };
 	return at > name;
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct dat_symbol *x = a, *y = b;
+	const struct function *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static bool make_room(struct dat_symbols *s)
+static bool make_room(struct functions *s)
 {
 	size_t before = s->cap;
 
@@ -69,7 +69,7 @@ static bool make_room(struct dat_symbols *s)
 }
 
 /* Without memory there are none. */
-static void make_ready(struct dat_symbols *s)
+static void make_ready(struct functions *s)
 {
 	const char *at = s->text, *end = s->text + s->len, *line;
 
@@ -90,7 +90,7 @@ static void make_ready(struct dat_symbols *s)
 		qsort(s->all, s->nr, sizeof(*s->all), by_address);
 }
 
-const char *dat_symbols_find(struct dat_symbols *s, uint64_t address, size_t *len)
+const char *functions_find(struct functions *s, uint64_t address, size_t *len)
 {
 	size_t low = 0, high;
 
