@@ -55,7 +55,7 @@ static inline int fuzz_trace_read(const void *bytes, size_t len, unsigned int nr
 	const struct trace_read_cfg cfg = { .nr_workers = nr_workers,
 		                            .max_bytes = 16 << 20,
 		                            .max_packets = 1 << 20 };
-	const struct trace_bytes in = { bytes, len, "input" };
+	const struct trace_bytes in = { .bytes = bytes, .len = len, .name = "input" };
 	struct ev_sink sink = { .push = fuzz_trace_push, .ctx = seen };
 	struct trace_info *info = NULL;
 	struct diag d = { 0 };

@@ -26,7 +26,7 @@ struct last_event {
 
 struct convert {
 	const struct convert_cfg *cfg;
-	int fd; /* of the input, from its beginning */
+	int fd; /* of the input, from its beginning; 0 = of a folder */
 	const struct trace_info *info;
 	const struct trace_frame *frames; /* of the info, with the names that could be found */
 	struct trace_writer *writer;
@@ -74,7 +74,7 @@ static int copy_input(int from, const char *path, struct diag *d)
 	return TAKE_FD(fd);
 }
 
-/* A descriptor of the input that can be read twice; what it is goes to *st. */
+/* A descriptor of the input that can be read twice, 0 = it is a folder; what it is goes to *st. */
 static int open_input(const char *path, struct diag *d, struct stat *st)
 {
 	SCOPED(scoped_close)
@@ -87,7 +87,7 @@ static int open_input(const char *path, struct diag *d, struct stat *st)
 	if (fstat(fd, st) < 0)
 		return diag_set(d, -errno, NULL, "cannot stat '%s'", name_of(path));
 	if (S_ISDIR(st->st_mode))
-		return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", path);
+		return 0; /* its files are opened each time */
 	if (S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
 		return TAKE_FD(fd);
 	return copy_input(fd, path, d);
@@ -132,7 +132,7 @@ static int read_input(struct convert *c, const struct ev_sink *sink, struct diag
 		                            .progress_ctx = c };
 
 	budget_init(&budget, recording_limit(0));
-	if (lseek(c->fd, 0, SEEK_SET) < 0)
+	if (c->fd && lseek(c->fd, 0, SEEK_SET) < 0)
 		return diag_set(d, -errno, NULL, "cannot read '%s'", name_of(c->cfg->from));
 	return trace_read_file(c->cfg->from, &cfg, sink, d, out);
 }
@@ -289,7 +289,7 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 	SCOPED(scoped_info) struct trace_info *info = NULL;
 	SCOPED(scoped_frame_names) struct frame_names *names = NULL;
 	SCOPED(scoped_free) struct trace_frame *frames = NULL;
-	SCOPED(scoped_close) int fd = -1;
+	SCOPED(scoped_close) int owned = -1;
 	struct convert c = { .cfg = cfg, .last = calloc(CPUS_MAX, sizeof(*c.last)) };
 	const struct ev_sink order = { .push = see_order, .ctx = &c };
 	SCOPED(scoped_free) void *last = c.last;
@@ -298,10 +298,10 @@ int convert_file(const struct convert_cfg *cfg, struct diag *d, struct convert_s
 
 	if (!last)
 		return diag_set(d, -ENOMEM, NULL, "out of memory");
-	fd = open_input(cfg->from, d, &st);
-	if (fd < 0)
-		return fd;
-	c.fd = fd;
+	c.fd = open_input(cfg->from, d, &st);
+	if (c.fd < 0)
+		return c.fd;
+	owned = c.fd ? c.fd : -1;
 	err = check_output(cfg->to, &st, d);
 	if (!err)
 		err = read_input(&c, &order, d, &info);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,10 +12,12 @@
 
 #include "base/budget.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/formats.h"
 #include "trace/inflate.h"
 
-#define FIRST_BYTES ((size_t)1 << 20)
+#define FIRST_BYTES      ((size_t)1 << 20)
+#define FOLDER_FILES_MAX 65536U
 
 /* Fresh pages, moved when they grow: nothing is copied. */
 static int resize(struct file_in *f, size_t size, struct budget *budget)
@@ -38,6 +42,7 @@ void file_in_done(struct file_in *f)
 {
 	if (f->bytes)
 		(void)munmap(f->bytes, f->size);
+	free(f->ends);
 	*f = (struct file_in){ 0 };
 }
 
@@ -97,6 +102,54 @@ static int read_file(int fd, size_t size, struct budget *budget, struct file_in 
 	return err;
 }
 
+/* One file of a folder behind what is there; -ENOENT if it is not there. */
+static int append_file(int folder, const char *name, struct budget *budget, struct file_in *f)
+{
+	SCOPED(scoped_close) int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	size_t end;
+	int err = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size < 0)
+		return -ENOENT;
+	end = f->len + (size_t)st.st_size;
+	if (end > f->size)
+		err = resize(f, end, budget);
+	if (!err)
+		err = fill(fd, end, f);
+	if (!err && f->len < end)
+		err = -ESTALE;
+	if (!err && GROW(f->ends, f->cap_ends, f->nr_ends))
+		err = -ENOMEM;
+	if (!err)
+		f->ends[f->nr_ends++] = f->len;
+	return err;
+}
+
+/* "data", which has the header, and "data.0", "data.1", ... of each thread that recorded. */
+static int read_folder(int folder, struct budget *budget, struct file_in *f)
+{
+	int err = append_file(folder, "data", budget, f);
+	char name[32];
+
+	if (!err && !perfdata_is_format(f->bytes, f->len))
+		err = -ENOENT;
+	for (unsigned int i = 0; i < FOLDER_FILES_MAX && !err; i++) {
+		(void)snprintf(name, sizeof(name), "data.%u", i);
+		err = append_file(folder, name, budget, f);
+		if (err == -ENOENT)
+			return 0;
+	}
+	return err;
+}
+
+static int is_folder(const char *name, struct diag *d)
+{
+	return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", name);
+}
+
 int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
                  struct file_in *out)
 {
@@ -116,13 +169,18 @@ int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d
 		                name);
 	if (fstat(fd, &st) < 0)
 		return diag_set(d, -errno, NULL, "cannot stat '%s'", name);
+	if (S_ISDIR(st.st_mode) && opened < 0)
+		return is_folder(name, d);
 	if (S_ISDIR(st.st_mode))
-		return diag_set(d, -EISDIR, "give the name of a trace", "'%s' is a folder", name);
-	err = S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin
-	              ? read_file(fd, (size_t)st.st_size, budget, &f)
-	              : read_stream(fd, budget, &f);
+		err = read_folder(fd, budget, &f);
+	else if (S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin)
+		err = read_file(fd, (size_t)st.st_size, budget, &f);
+	else
+		err = read_stream(fd, budget, &f);
 	if (err) {
 		file_in_done(&f);
+		if (err == -ENOENT)
+			return is_folder(name, d);
 		if (err == -E2BIG)
 			return err; /* the caller knows what to say */
 		return diag_set(d, err,

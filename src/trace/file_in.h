@@ -3,7 +3,7 @@
  *
  * Read, not mapped: a file that shrinks meanwhile is an error, and its bytes stay the same under us. Grows
  * to what there is, never beyond the budget (-E2BIG). Of what cannot be a trace only the beginning is read, so that
- * an endless device is refused at once.
+ * an endless device is refused at once. A folder that 'perf record --threads' has made is its files, one after the other.
  */
 #pragma once
 
@@ -18,10 +18,12 @@ struct budget;
 struct file_in {
 	uint8_t *bytes;
 	size_t len;
-	size_t size; /* mapped */
+	size_t size;  /* mapped */
+	size_t *ends; /* of the files of a folder */
+	size_t nr_ends, cap_ends;
 };
 
-/* "-" is standard input. With a descriptor (not 0), which is lent, the path is only its name. */
+/* "-" is standard input. With a descriptor (not 0), which is lent, the path is only its name, and no folder's. */
 MUST_USE int file_in_read(const char *path, int fd, struct budget *budget, struct diag *d,
                           struct file_in *out);
 void file_in_done(struct file_in *f);

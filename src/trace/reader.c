@@ -151,10 +151,15 @@ static int give(struct reader *r, struct trace_info **out)
 	return 0;
 }
 
-static int read_plain(struct reader *r, const struct inflated *plain, const char *name,
-                      const struct ev_sink *sink, struct diag *d)
+static int read_plain(struct reader *r, const struct trace_bytes *given,
+                      const struct inflated *plain, const struct ev_sink *sink, struct diag *d)
 {
-	const struct trace_bytes in = { .bytes = plain->bytes, .len = plain->len, .name = name };
+	const char *name = given->name;
+	const struct trace_bytes in = { .bytes = plain->bytes,
+		                        .len = plain->len,
+		                        .name = name,
+		                        .ends = given->ends,
+		                        .nr_ends = given->nr_ends };
 	const struct trace_format *format = trace_format_of(in.bytes, in.len);
 	int err;
 
@@ -240,7 +245,7 @@ int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg 
 	else if (err)
 		err = diag_set(d, err, NULL, "cannot unpack '%s'", in->name);
 	else
-		err = read_plain(r, &plain, in->name, sink, d);
+		err = read_plain(r, in, &plain, sink, d);
 	r->info.nr_bytes = in->len;
 	if (!err)
 		err = give(r, out);
@@ -262,7 +267,11 @@ int trace_read_file(const char *path, const struct trace_read_cfg *given,
 		return trace_too_large(name, cfg.budget, d);
 	if (err)
 		return err;
-	in = (struct trace_bytes){ .bytes = file.bytes, .len = file.len, .name = name };
+	in = (struct trace_bytes){ .bytes = file.bytes,
+		                   .len = file.len,
+		                   .name = name,
+		                   .ends = file.ends,
+		                   .nr_ends = file.nr_ends };
 	err = trace_read_memory(&in, &cfg, sink, d, out);
 	file_in_done(&file);
 	return err;

@@ -224,7 +224,7 @@ struct trace_info {
 };
 
 /*
- * Reads path, "-" for standard input, and pushes its records. A negative errno from the sink stops and is
+ * Reads path, "-" for standard input, or a folder of 'perf record --threads', and pushes its records. A negative errno from the sink stops and is
  * returned. 0 also for damaged and empty traces of the right format; *out is set on success only.
  */
 MUST_USE int trace_read_file(const char *path, const struct trace_read_cfg *cfg,
@@ -234,6 +234,9 @@ struct trace_bytes {
 	const void *bytes;
 	size_t len;
 	const char *name; /* for messages */
+	const size_t *
+		ends; /* of a folder of perf: where each of its files ends; NULL = it is one file */
+	size_t nr_ends;
 };
 /* The same from bytes in memory, which stay the caller's. */
 MUST_USE int trace_read_memory(const struct trace_bytes *in, const struct trace_read_cfg *cfg,

@@ -3,7 +3,7 @@
 
 A file of perf is read by `perf script` (all events), `perf sched timehist` and `perf sched latency` (times of each task), a trace.dat by
 `trace-cmd report`; text of tracefs is read here, line by line. From the events of all of them tests/live/pair.py makes waits, slices and sleeps, by the
-definitions alone: no code of schedscope is used. Files in .gz and .zst are unpacked first.
+definitions alone: no code of schedscope is used. Files in .gz, .zst and .tar.xz are unpacked first.
 
 A task is whole if it is born and ends in the recording, and none of its switches is missing: `perf` calls those context switch bugs,
 counts them, and says nothing of the tasks. They are found here by the same rule, and both counts must be the same.
@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "live"))
@@ -39,6 +40,10 @@ def output(*words, may_fail=False):
 
 def unpacked(path, folder):
     """The recording itself."""
+    if path.suffixes[-2:] == [".tar", ".xz"]:
+        with tarfile.open(path) as archive:
+            archive.extractall(folder)
+        return pathlib.Path(folder) / path.name.replace(".tar.xz", ".data")
     data = path.read_bytes()
     if path.suffix == ".gz":
         data = gzip.decompress(data)

@@ -56,7 +56,7 @@ static inline void load_cfg(struct loaded *l, const void *bytes, size_t len,
                             const struct trace_read_cfg *cfg)
 {
 	struct ev_sink sink = { .push = loaded_push, .ctx = l };
-	const struct trace_bytes in = { bytes, len, "test" };
+	const struct trace_bytes in = { .bytes = bytes, .len = len, .name = "test" };
 
 	l->err = trace_read_memory(&in, cfg, &sink, &l->d, &l->info);
 	for (size_t i = 0; i < l->nr; i++)

@@ -17,6 +17,7 @@ import re
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import traceback
 
@@ -139,6 +140,16 @@ def a_recording_that_was_killed_stays_incomplete():
     before, after = answers(path)["summary"], answers(convert(path))["summary"]
     assert before["incomplete"] and before["incomplete"] == after["incomplete"]
     assert before["cpus_that_end_early"] and before["cpus_that_end_early"] == after["cpus_that_end_early"]
+
+
+@case
+def a_folder_of_perf_is_one_recording():
+    """And one of its files alone says that it is not all."""
+    with tarfile.open(DATA / "perf/host-threads.tar.xz") as archive:
+        archive.extractall(DIR)
+    folder = DIR / "host-threads.data"
+    assert not list(differences(answers(folder), answers(convert(folder))))
+    assert "folder" in json.loads(run("analyze", folder / "data", "--json").stdout)["incomplete"]
 
 
 @case

@@ -12,6 +12,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
+import tempfile
 import traceback
 
 DATA = pathlib.Path(os.environ["SCHEDSCOPE_SOURCE"]) / "tests/data"
@@ -29,6 +31,7 @@ SHOWN = {"report-guest-7.2-v7-zstd.txt.gz": "tracecmd/guest-7.2-v7-zstd.dat",
          "report-l-arm64-6.12-v7-zstd.txt.gz": "tracecmd/arm64-6.12-v7-zstd.dat",
          "perf-script-host-sched.txt.gz": "perf/host-sched.data.gz",
          "perf-script-fields-host-sched-g.txt.gz": "perf/host-sched-g.data.gz"}
+FOLDER = tempfile.TemporaryDirectory()
 CASES = []
 
 
@@ -37,7 +40,16 @@ def has_no_time(path):
 
 
 def recording(truth_path):
-    return truth_path.with_name(truth_path.name.removesuffix(SUFFIX))
+    """What is a folder is kept as an archive."""
+    path = truth_path.with_name(truth_path.name.removesuffix(SUFFIX))
+    return unpacked(path) if path.suffixes[-2:] == [".tar", ".xz"] else path
+
+
+@functools.cache
+def unpacked(path):
+    with tarfile.open(path) as archive:
+        archive.extractall(FOLDER.name)
+    return pathlib.Path(FOLDER.name) / path.name.replace(".tar.xz", ".data")
 
 
 def clocks_that_are_no_time(path):

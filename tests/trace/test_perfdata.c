@@ -354,6 +354,50 @@ static void packed_records(void **state)
 	ZSTD_freeCCtx(z);
 }
 
+/* The header is in the first; each is packed on its own. */
+static void files_of_a_folder(void **state)
+{
+	static struct enc all;
+	static uint8_t plain[4096];
+	struct ev_sink sink = { .push = loaded_push, .ctx = &got };
+	size_t ends[3], len;
+
+	(void)state;
+	usual(&file, false);
+	sched_switch(&file, 101, 1000, 0, 0, 0, 8);
+	finish_as(&file, false);
+	all.len = 0;
+	enc_raw(&all, file.out.buf, file.out.len);
+	ends[0] = all.len;
+	for (size_t i = 1; i < 3; i++) {
+		ZSTD_CCtx *z = ZSTD_createCCtx();
+
+		file.data.len = 0;
+		sched_switch(&file, 101, 1000 + i, (uint32_t)i, 0, 0, 8 + (uint32_t)i);
+		len = file.data.len;
+		memcpy(plain, file.data.buf, len);
+		file.data.len = 0;
+		pack(81, plain, len, z);
+		enc_raw(&all, file.data.buf, file.data.len);
+		ends[i] = all.len;
+		ZSTD_freeCCtx(z);
+	}
+	loaded_done(&got);
+	expect_eq(trace_read_memory(&(struct trace_bytes){ .bytes = all.buf,
+	                                                   .len = all.len,
+	                                                   .name = "test",
+	                                                   .ends = ends,
+	                                                   .nr_ends = 3 },
+	                            NULL, &sink, &got.d, &got.info),
+	          0);
+	for (size_t i = 0; i < got.nr; i++)
+		got.recs[i] = (const struct ev_hdr *)(got.bytes + got.offsets[i]);
+	expect_eq(nr_of(EV_SWITCH), 3);
+	expect_eq(((const struct ev_switch *)rec_at(&got, 2, EV_SWITCH))->next_tid, 10);
+	expect_eq(got.info->nr_damage, 0);
+	assert_null(got.info->incomplete);
+}
+
 static void cgroups(void **state)
 {
 	const struct ev_cgroup_info *info;
@@ -663,6 +707,7 @@ int main(void)
 		cmocka_unit_test(context_switch_records),
 		cmocka_unit_test(switches_of_some_tasks),
 		cmocka_unit_test(packed_records),
+		cmocka_unit_test(files_of_a_folder),
 		cmocka_unit_test(cgroups),
 		cmocka_unit_test(sleeps_in_system_calls),
 		cmocka_unit_test(what_perf_says_of_the_machine),

@@ -673,7 +673,7 @@ static void the_sink_gets_the_start_first(void **state)
 
 	(void)state;
 	enc_hex(&trace, a1);
-	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	bytes = (struct trace_bytes){ .bytes = trace.buf, .len = trace.len, .name = "test" };
 	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
 	expect_eq(start_ns, info->start_ns);
 	trace_info_free(info);
@@ -686,7 +686,7 @@ static void the_sink_gets_the_start_first(void **state)
 	enc_uint(&sub, 10, 1);
 	put_packet(&trace, &sub);
 	enc_hex(&trace, "0a 00");
-	bytes = (struct trace_bytes){ trace.buf, trace.len, "test" };
+	bytes = (struct trace_bytes){ .bytes = trace.buf, .len = trace.len, .name = "test" };
 	expect_eq(trace_read_memory(&bytes, NULL, &sink, &d, &info), 0);
 	expect_eq(start_ns, UINT64_MAX);
 	trace_info_free(info);

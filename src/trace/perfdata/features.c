@@ -130,6 +130,9 @@ void pd_feature(struct perfdata *d, uint32_t nr, struct bytes_in in)
 	case PD_FEATURE_CACHE:
 		pd_caches(d, in);
 		break;
+	case PD_FEATURE_FOLDER:
+		d->is_of_folder = true;
+		break;
 	case PD_FEATURE_CLOCK_DATA:
 		read_clock_data(d, in);
 		break;

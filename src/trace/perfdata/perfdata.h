@@ -97,6 +97,7 @@ enum {
 	PD_FEATURE_CPU_TOPOLOGY = 13,
 	PD_FEATURE_NUMA_TOPOLOGY = 14,
 	PD_FEATURE_CACHE = 20,
+	PD_FEATURE_FOLDER = 24,
 	PD_FEATURE_CLOCK_DATA = 29,
 	PD_FEATURES = 256,
 };
@@ -175,6 +176,7 @@ struct perfdata {
 	bool is_pipe;
 	bool has_identifier; /* the id is the first of a sample, the last of a trailer */
 	bool is_filtered;    /* only some tasks were recorded */
+	bool is_of_folder;   /* other files hold most of its records */
 	struct pd_attr *attrs;
 	size_t nr_attrs, cap_attrs;
 	struct map *ids; /* -> attribute */
@@ -284,6 +286,8 @@ bool pd_record_next(struct perfdata *d, struct bytes_in *in, struct pd_record *o
 /* Bytes that follow a record and belong to it. */
 uint64_t pd_record_tail(struct perfdata *d, const struct pd_record *rec);
 void pd_records(struct perfdata *d, struct bytes_in in);
+/* After the last of them. */
+void pd_records_end(struct perfdata *d);
 void pd_record(struct perfdata *d, const struct pd_record *rec);
 
 /* header_records.c */

@@ -34,18 +34,31 @@ static void done(struct perfdata *d)
 static int read_all(struct perfdata *d, const struct trace_bytes *in, const struct ev_sink *sink,
                     struct diag *diag)
 {
+	struct trace_bytes first = *in;
 	struct bytes_in records;
 	int err = pd_stacks_new(d);
 
+	if (in->nr_ends)
+		first.len = in->ends[0];
 	if (!err)
-		err = pd_header(d, in, &records, diag);
+		err = pd_header(d, &first, &records, diag);
 	if (err)
 		return err;
 	pd_symbols_sort(d);
 	pd_attrs_link(d);
 	pd_features_link(d);
+	d->file_len = in->len;
 	pd_records(d, records);
+	for (size_t i = 1; i < in->nr_ends; i++) {
+		pd_unpack_done(d); /* each is packed on its own */
+		pd_records(d, pd_in_of(d, (const uint8_t *)in->bytes + in->ends[i - 1],
+		                       in->ends[i] - in->ends[i - 1]));
+	}
 	pd_unpack_done(d);
+	pd_records_end(d);
+	if (d->is_of_folder && !in->nr_ends && !d->r->info.incomplete)
+		d->r->info.incomplete =
+			"it is one of the files of 'perf record --threads': give the name of their folder";
 	d->r->info.nr_packets = d->r->tally.totals[OF_RECORDS] = d->nr_records;
 	d->r->tally.totals[OF_BYTES] += d->nr_unpacked;
 	if (d->err)

@@ -152,6 +152,10 @@ void pd_records(struct perfdata *d, struct bytes_in in)
 			d->r->info.incomplete =
 				"the file ends within a record, or is damaged there";
 	}
+}
+
+void pd_records_end(struct perfdata *d)
+{
 	if (d->lost_total > d->lost_told)
 		lose(d, &(struct pd_when){ .cpu = PD_NONE }, d->lost_total - d->lost_told);
 }
