@@ -422,6 +422,8 @@ static int take(struct merge *m, struct ev_hdr *rec)
 		break;
 	case IN_NAME:
 		return merge_name(m, (const struct in_name *)rec);
+	case IN_MARK:
+		return merge_mark(m, (const struct in_mark *)rec);
 	case IN_CALL:
 		return m->has_calls ? merge_call(m, (const struct in_call *)rec) : 0;
 	default:

@@ -53,9 +53,10 @@ struct merge_held {
 	struct ev_free rec;
 };
 
-/* A probe that has begun. */
+/* A probe, or a mark of a program, that has begun. */
 struct merge_open {
 	uint64_t start_ns;
+	uint32_t name;  /* of decoder_text() */
 	uint32_t below; /* the one before of the same task and probe; UINT32_MAX = none */
 };
 
@@ -82,10 +83,10 @@ struct merge {
 	struct map *text_ids; /* number of decoder_text() -> final one */
 	uint32_t nr_texts;
 	struct map *probe_ids; /* texts of probes that have been written */
-	struct map *open_ids;  /* task and text of a probe -> opens */
+	struct map *open_ids;  /* task and text of a probe or mark -> opens */
 	struct merge_open *opens;
 	size_t nr_opens, cap_opens;
-	uint32_t kprobe_text; /* the category of their spans; 0 = not written */
+	uint32_t kprobe_text, mark_text; /* the categories of their spans; 0 = not written */
 };
 
 /* merge.c */
@@ -96,6 +97,7 @@ MUST_USE int merge_word(struct merge *m, const char *word, uint32_t *known);
 /* merge_probe.c */
 /* Gives it its number; what begins and ends becomes a span. */
 MUST_USE int merge_probe(struct merge *m, struct ev_probe *rec, bool *is_wanted);
+MUST_USE int merge_mark(struct merge *m, const struct in_mark *rec);
 /* merge_task.c */
 MUST_USE int merge_name(struct merge *m, const struct in_name *rec);
 /* Makes sure that the sink has heard of a task. */

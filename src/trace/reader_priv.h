@@ -191,6 +191,7 @@ enum {
 	IN_FIRST = 128,
 	IN_NAME = 128,  /* struct in_name */
 	IN_CALL = 129,  /* struct in_call */
+	IN_MARK = 130,  /* struct in_mark */
 	IN_TRACK = 160, /* struct in_first of tracks_in.h */
 };
 
@@ -218,6 +219,16 @@ struct in_call {
 	__u32 is_end;
 	__u64 nr; /* as the machine counts that was recorded */
 	__u64 args[2];
+};
+
+#define MARK_OF_TASK UINT32_MAX /* the last one of the task */
+/* A program says that something begins, ends or happens. */
+struct in_mark {
+	struct ev_hdr hdr;
+	__u32 tid;
+	__u32 name; /* of decoder_text() */
+	__u32 key;  /* what a beginning and its end have in common: a text, or MARK_OF_TASK */
+	__u32 kind; /* 'B' and 'S' begin, 'E' and 'F' end, 'I' happens */
 };
 
 /* Of one worker. */

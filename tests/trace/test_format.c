@@ -48,6 +48,10 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define PRINT                                                                                      \
+	"name: print\nID: 5\n" COMMON "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n" \
+	"\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
+
 static int describe(const char *text)
 {
 	/* Without a NUL behind it, as in a file. */
@@ -168,6 +172,26 @@ static void texts_may_be_behind_the_fields(void **state)
 	free(raw.bytes);
 }
 
+static void a_text_without_a_size_is_the_rest(void **state)
+{
+	struct raw raw = raw_of(20);
+	struct ftrace_event_in e;
+
+	(void)state;
+	expect_eq(describe(PRINT), 0);
+	put32(&raw, 0, 5);
+	memcpy(raw.bytes + 16, "B|1|", 4); /* without a NUL */
+	assert_true(read_raw(&raw, &e));
+	expect_eq(e.values[MARK_TEXT], 4);
+	assert_memory_equal(e.bytes[MARK_TEXT], "B|1|", 4);
+	raw.len = 16;
+	assert_true(read_raw(&raw, &e));
+	expect_eq(e.values[MARK_TEXT], 0);
+	raw.len = 15;
+	assert_false(read_raw(&raw, &e));
+	free(raw.bytes);
+}
+
 static void places_may_count_from_their_field(void **state)
 {
 	struct raw raw = raw_of(24);
@@ -274,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_shorter_than_its_format_is_refused, setup,
 		                                teardown),
 		cmocka_unit_test_setup_teardown(texts_may_be_behind_the_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_text_without_a_size_is_the_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(places_may_count_from_their_field, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_byte_order_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_that_we_do_not_know_have_a_name, setup,

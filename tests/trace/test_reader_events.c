@@ -278,6 +278,43 @@ static void kprobes_that_end_are_spans(void **state)
 	expect_eq(damage("misplaced_end_event"), 1);
 }
 
+static void marks_of_programs_are_spans(void **state)
+{
+	(void)state;
+	PUT(10, 5, 3, N(1, 77), S(2, "B|5|draw\n"));
+	PUT(20, 5, 3, S(2, "B|5|a|b"));
+	PUT(21, 6, 3, S(2, "S|5|load|7\n"));
+	PUT(22, 6, 3, S(2, "S|5|load|8\n"));
+	PUT(25, 6, 3, S(2, "E|5")); /* of a task that began none */
+	PUT(30, 5, 3, S(2, "E|5\n"));
+	PUT(31, 6, 3, S(2, "F|5|load|7\n"));
+	PUT(35, 5, 3, S(2, "I|5|click"));
+	PUT(36, 5, 3, S(2, "C|5|queue|3"));
+	PUT(37, 5, 3, S(2, "B|x|no process"));
+	PUT(38, 5, 3, S(2, "Begin: what a person wrote"));
+	PUT(40, 5, 3, S(2, "E"));
+	PUT(50, 8, 80, N(1, 8), S(2, "driver"), N(3, 1)); /* a driver's own event */
+	PUT(60, 8, 80, N(1, 8), S(2, "driver"), N(3, 0));
+	put_bundle(&trace, 2, 3, &bundle);
+	load(&l, &trace);
+	expect_eq(span_at(0)->start_ns, 20);
+	expect_eq(span_at(0)->hdr.ts_ns, 30);
+	expect_eq(span_at(0)->tid, 5);
+	expect_eq(span_at(1)->start_ns, 21);
+	expect_eq(span_at(1)->hdr.ts_ns, 31);
+	expect_eq(span_at(1)->tid, 5);
+	expect_eq(span_at(2)->start_ns, 35);
+	expect_eq(span_at(2)->hdr.ts_ns, 35);
+	expect_eq(span_at(3)->start_ns, 10);
+	expect_eq(span_at(3)->hdr.ts_ns, 40);
+	expect_eq(span_at(3)->category, span_at(0)->category);
+	assert_int_not_equal(span_at(3)->name, span_at(0)->name);
+	expect_eq(span_at(4)->start_ns, 50);
+	assert_null(span_at(5));
+	expect_eq(damage("misplaced_end_event"), 1);
+	expect_eq(counted_events(l.info, "print"), 12);
+}
+
 static void a_bundle_out_of_order_is_put_in_order(void **state)
 {
 	static const uint64_t order[] = { 50, 10, 40, 10, 30 };
@@ -733,6 +770,7 @@ int main(void)
 		T(block_network_memory_and_files),
 		T(block_io_is_read_unless_requests_are),
 		T(kprobes_that_end_are_spans),
+		T(marks_of_programs_are_spans),
 		T(a_bundle_out_of_order_is_put_in_order),
 		T(at_one_time_a_task_leaves_is_woken_and_comes_on),
 		T(a_loss_comes_before_the_events_after_it),

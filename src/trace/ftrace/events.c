@@ -3,7 +3,6 @@
 #include "trace/perfetto/schema.h"
 
 enum { /* members that we read and do not write */
-       FTRACE_PRINT = 3,
        FTRACE_CPU_FREQUENCY_LIMITS = 12,
        FTRACE_SCHED_CPU_HOTPLUG = 19,
        FTRACE_SOFTIRQ_RAISE = 26,
@@ -465,7 +464,7 @@ struct ftrace_member {
 };
 
 static const struct ftrace_member members[FTRACE_KNOWN] = {
-	[FTRACE_PRINT] = { "print", NULL },
+	[FTRACE_PRINT] = { "print", ftrace_on_mark },
 	[FTRACE_SCHED_SWITCH] = { "sched_switch", on_switch },
 	[FTRACE_CPU_FREQUENCY] = { "cpu_frequency", on_cpu_freq },
 	[FTRACE_CPU_FREQUENCY_LIMITS] = { "cpu_frequency_limits", NULL },
@@ -493,7 +492,7 @@ static const struct ftrace_member members[FTRACE_KNOWN] = {
 	[FTRACE_WORKQUEUE_QUEUE] = { "workqueue_queue_work", NULL },
 	[FTRACE_CGROUP_ATTACH_TASK] = { "cgroup_attach_task", ftrace_cgroup },
 	[FTRACE_CGROUP_MKDIR] = { "cgroup_mkdir", ftrace_cgroup_info },
-	[80] = { "tracing_mark_write", NULL },
+	[FTRACE_MARK] = { "tracing_mark_write", ftrace_on_mark },
 	[FTRACE_SUSPEND_RESUME] = { "suspend_resume", on_suspend },
 	[FTRACE_SCHED_WAKEUP_NEW] = { "sched_wakeup_new", on_wakeup_new },
 	[117] = { "block_bio_complete", NULL },

@@ -135,10 +135,11 @@ static bool is_named(const struct field_line *line, const char *name)
 	       memcmp(line->name.at, name, len) == 0;
 }
 
-static bool is_usable(const struct format_field *f)
+/* The text of print has no size: it is the rest of its event. */
+static bool is_usable(const struct format_field *f, bool is_print)
 {
 	if (f->kind == FORMAT_TEXT)
-		return f->size > 0;
+		return f->size > 0 || is_print;
 	if (f->kind != FORMAT_NUMBER)
 		return f->size == 4;
 	return f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
@@ -168,7 +169,7 @@ static void take_field(struct ftrace_format *format, const struct field_line *li
 		format->size = end > format->size ? end : format->size;
 		return;
 	}
-	if (!is_usable(&line->field))
+	if (!is_usable(&line->field, format->member == FTRACE_PRINT))
 		return;
 	if (is_named(line, "common_pid")) {
 		format->pid = line->field;
@@ -300,7 +301,8 @@ static void read_field(const struct ftrace_formats *f, const struct format_field
 	}
 	if (field->kind == FORMAT_TEXT) {
 		e->bytes[field->nr] = raw + field->offset;
-		text_len = strnlen((const char *)raw + field->offset, field->size);
+		text_len = strnlen((const char *)raw + field->offset,
+		                   field->size ? field->size : len - field->offset);
 	} else if (!find_text(f, field, raw, len, &e->bytes[field->nr], &text_len)) {
 		return;
 	}

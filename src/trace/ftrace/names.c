@@ -125,6 +125,8 @@ static const struct field_name suspend_fields[] = {
 	{ SUSPEND_START, "start" },
 };
 
+static const struct field_name print_fields[] = { { MARK_TEXT, "buf" } };
+
 /* Arguments are an array, see format.c. */
 static const struct field_name call_fields[] = { { CALL_ID, "id" }, { CALL_ARG0, "args" } };
 
@@ -176,6 +178,7 @@ static const struct {
 	EVENT(EXT4_SYNC_FILE_ENTER, fsync_fields),
 	EVENT(EXT4_SYNC_FILE_EXIT, fsync_fields),
 	EVENT(SUSPEND_RESUME, suspend_fields),
+	EVENT(PRINT, print_fields),
 	EVENT(SYS_ENTER, call_fields),
 	EVENT(SYS_EXIT, call_fields),
 };

@@ -297,9 +297,20 @@ static bool read_suspend(const struct text_event *ev, struct span in, struct ftr
 	return true;
 }
 
+/* Of trace_marker: as it was written, perhaps behind the function that wrote it. */
+static bool read_mark(const struct text_event *ev, struct span in, struct ftrace_event_in *e)
+{
+	(void)ev;
+	text_put_text(e, MARK_TEXT, in);
+	return true;
+}
+
 text_read_fn *text_form_of(uint32_t member)
 {
 	switch (member) {
+	case FTRACE_PRINT:
+	case FTRACE_MARK:
+		return read_mark;
 	case FTRACE_SCHED_SWITCH:
 		return read_switch;
 	case FTRACE_SCHED_WAKING:
