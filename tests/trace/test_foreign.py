@@ -25,7 +25,8 @@ TIMEHIST_NS = 1000  # its sums are printed to the microsecond
 TEXT_NS = 1000      # so are single times in text
 NO_TIMES = ("counter", "tsc", "uptime")  # these clocks count events, cycles or ticks
 # Text that a program has made of another recording holds what that holds.
-SHOWN = {"report-guest-7.2-v7-zstd.txt.gz": "tracecmd/guest-7.2-v7-zstd.dat",
+SHOWN = {"report-R-t-guest-7.2-v7-zstd.txt.gz": "tracecmd/guest-7.2-v7-zstd.dat",
+         "report-guest-7.2-v7-zstd.txt.gz": "tracecmd/guest-7.2-v7-zstd.dat",
          "report-guest-7.2-v7-buffers.txt.gz": "tracecmd/guest-7.2-v7-buffers.dat",
          "report-N-t-guest-6.1-v6.txt.gz": "tracecmd/guest-6.1-v6.dat.gz",
          "report-l-arm64-6.12-v7-zstd.txt.gz": "tracecmd/arm64-6.12-v7-zstd.dat",

@@ -566,6 +566,37 @@ static void marks_of_programs_are_spans(void **state)
 	}
 }
 
+/* As 'trace-cmd report -R' prints them: other fields, in another order. */
+static void raw_fields_are_read_by_their_names(void **state)
+{
+	const struct ev_fork *fork;
+	const struct ev_net *net;
+
+	(void)state;
+	load_text(
+		AT
+		"sched_process_fork: parent_comm=a b parent_pid=20 child_comm=x=y child_pid=21\n" AT
+		"net_dev_xmit: skbaddr=0xffff888170528900 len=43 rc=0 name=lo\n" AT
+		"irq_handler_exit: irq=36 ret=1\n" AT "irq_handler_exit: irq=36 ret=0\n" AT
+		"workqueue_execute_start: work=0xffff8881028bb440 function=add+0x10\n" AT
+		"suspend_resume: action=freeze val=3 start=1\n" AT
+		"net_dev_xmit: skbaddr=0xffff888170528900 name=lo\n");
+	expect_eq(counted_damage(l.info, "text_events_unreadable"), 1);
+	expect_eq(l.info->nr_damage, 1);
+	fork = rec_at(&l, 0, EV_FORK);
+	expect_eq(fork->parent_tid, 20);
+	expect_eq(fork->tid, 21);
+	net = rec_at(&l, 1, EV_NET);
+	expect_eq(net->bytes, 43);
+	assert_string_equal(net->name, "lo");
+	expect_eq(((const struct ev_irq_exit *)rec_at(&l, 2, EV_IRQ_EXIT))->ret, 1);
+	expect_eq(((const struct ev_irq_exit *)rec_at(&l, 3, EV_IRQ_EXIT))->ret, 0);
+	expect_eq(((const struct ev_work *)rec_at(&l, 4, EV_WORK_START))->work, 0xffff8881028bb440);
+	expect_eq(l.info->nr_symbols, 1);
+	assert_string_equal(l.info->symbols[0].name, "add");
+	rec_at(&l, 5, EV_SUSPEND);
+}
+
 static void unreadable_lines_are_counted(void **state)
 {
 	(void)state;
@@ -729,6 +760,7 @@ int main(void)
 		TEST(the_header_says_which_flag_is_which),
 		TEST(events_without_use_are_counted_by_name),
 		TEST(marks_of_programs_are_spans),
+		TEST(raw_fields_are_read_by_their_names),
 		TEST(unreadable_lines_are_counted),
 		TEST(counts_are_no_times),
 		TEST(other_tracers_are_named),

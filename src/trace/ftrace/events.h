@@ -52,6 +52,8 @@ const char *ftrace_name(uint32_t member);
 uint32_t ftrace_member(const char *name, size_t len);
 /* The number of one of its fields, below EVENT_FIELDS; 0 = of no use to us. names.c */
 uint32_t ftrace_field(uint32_t member, const char *name, size_t len);
+/* All of them, a bit each. */
+uint32_t ftrace_fields(uint32_t member);
 /* Whether it has a record; others are only counted. */
 bool ftrace_makes_record(uint32_t member);
 /* Its record; fields are read. Only where there is one. */

@@ -183,6 +183,16 @@ static const struct {
 	EVENT(SYS_EXIT, call_fields),
 };
 
+uint32_t ftrace_fields(uint32_t member)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < NR(events); i++)
+		for (size_t k = 0; k < events[i].nr && events[i].member == member; k++)
+			all |= 1U << events[i].fields[k].nr;
+	return all;
+}
+
 uint32_t ftrace_field(uint32_t member, const char *name, size_t len)
 {
 	const struct field_name *f = NULL;

@@ -165,8 +165,7 @@ static bool take_mask(struct span *in, uint64_t *out)
 	return true;
 }
 
-/* Without where in the function it is. */
-static void put_symbol(struct ftrace_event_in *e, uint32_t nr, struct span word)
+void text_put_symbol(struct ftrace_event_in *e, uint32_t nr, struct span word)
 {
 	struct span number = word;
 	const char *plus = memchr(word.at, '+', span_len(word));
@@ -211,7 +210,10 @@ static bool take_value(const struct spec *spec, const char *next, uint32_t nr, s
 		in->at = in->end;
 		break;
 	case SPEC_HANDLED:
-		value = SPAN_TAKE(in, "handled");
+		if (!SPAN_TAKE(in, "handled"))
+			(void)span_number(in, &value); /* where fields are raw */
+		else
+			value = 1;
 		break;
 	case SPEC_HEX:
 		(void)SPAN_TAKE(in, "0x");
@@ -228,7 +230,7 @@ static bool take_value(const struct spec *spec, const char *next, uint32_t nr, s
 	if (!is_good || !nr)
 		return is_good;
 	if (spec->kind == SPEC_SYMBOL)
-		put_symbol(e, nr, text);
+		text_put_symbol(e, nr, text);
 	else if (is_text)
 		text_put_text(e, nr, text);
 	else

@@ -148,7 +148,7 @@ static bool read_fields(const struct text_event *ev, const struct text_line *lin
 	e->member = ev->member;
 	e->has = e->texts = 0;
 	e->body = pb_in_of((const uint8_t *)whole.at, span_len(whole));
-	return !ev->read || ev->read(ev, line->fields, e);
+	return !ev->read || ev->read(ev, line->fields, e) || text_read_raw(ev, line->fields, e);
 }
 
 static int take_event(struct text_in *t, const struct text_line *line, struct span whole)

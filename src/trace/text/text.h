@@ -110,6 +110,8 @@ struct text_event {
 
 /* Finds what reads the fields of a member. fields.c */
 void text_event_find(struct text_event *ev);
+/* raw.c: "field=value field=value", by the kernel's names of fields, as 'trace-cmd report -R' prints them all. */
+bool text_read_raw(const struct text_event *ev, struct span in, struct ftrace_event_in *e);
 /* forms.c: of events that are printed in their own way; NULL for others. */
 text_read_fn *text_form_of(uint32_t member);
 
@@ -127,6 +129,8 @@ static inline void text_put_text(struct ftrace_event_in *e, uint32_t field, stru
 	e->texts |= 1U << field;
 }
 
+/* The function that something is in, without where in it; or its address. */
+void text_put_symbol(struct ftrace_event_in *e, uint32_t field, struct span word);
 /*
  * The name of a task, which ends where word begins: " pid=". It may hold anything, also the word, but is never longer than
  * the kernel's; in is moved behind the word.
