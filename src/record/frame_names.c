@@ -94,7 +94,9 @@ static const char *find(struct lookup *l, size_t frame)
 {
 	const struct trace_frame *f = &l->info->frames[frame];
 	struct symbol_frame found[SYMBOL_FRAMES_MAX];
-	uint64_t base = 0, place = f->rel_pc - (f->rel_pc && !l->is_leaf[frame]);
+	/* Of a module, the place in its file says nothing of where that was loaded. */
+	uint64_t at = f->is_kernel && f->address ? f->address : f->rel_pc;
+	uint64_t base = 0, place = at - (at && !l->is_leaf[frame]);
 	uint32_t nr;
 
 	if (f->is_kernel && !l->is_this_kernel)

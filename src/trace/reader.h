@@ -130,7 +130,8 @@ struct trace_frame {
 	const struct trace_frame_id
 		*build_id; /* of the mapping's file, in which rel_pc is the place; NULL = unknown */
 	uint64_t rel_pc;
-	uint32_t line; /* 0 = unknown */
+	uint64_t address; /* of the kernel's code when it was recorded; 0 = unknown */
+	uint32_t line;    /* 0 = unknown */
 	bool is_kernel;
 	bool is_inlined;
 };

@@ -1,6 +1,8 @@
 #include "../unit.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "record/frame_names.h"
@@ -162,6 +164,48 @@ static void the_kernel_must_be_this_one(void **state)
 	frame_names_free(names);
 }
 
+/* As /proc/kallsyms has it; 0 = it does not say. */
+static uint64_t kernel_address(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], found[256];
+	uint64_t address = 0;
+	unsigned long long at;
+
+	while (f && !address && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s", &at, found) == 2 && strcmp(found, name) == 0)
+			address = at;
+	if (f)
+		(void)fclose(f);
+	return address;
+}
+
+/* The place in the file of a module is not where its code was; its address is, in this boot. */
+static void modules_are_found_by_their_address(void **state)
+{
+	struct utsname us;
+	struct trace_frame frame = { .name = "",
+		                     .mapping = "/lib/modules/x.ko",
+		                     .file = "",
+		                     .is_kernel = true,
+		                     .rel_pc = 0x11,
+		                     .address = kernel_address("schedule") };
+	const struct trace_info info = { .release = us.release,
+		                         .frames = &frame,
+		                         .nr_frames = 1,
+		                         .kernel_text = kernel_address("_text") };
+	struct frame_names *names = NULL;
+
+	(void)state;
+	if (!frame.address || !info.kernel_text || uname(&us))
+		skip();
+	frame.address += 2;
+	expect_eq(frame_names_new(&info, &names), 0);
+	assert_non_null(frame_names_of(names, 0));
+	assert_string_equal(frame_names_of(names, 0), "schedule");
+	frame_names_free(names);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -169,6 +213,7 @@ int main(void)
 		cmocka_unit_test(another_file_at_the_same_path_gives_no_names),
 		cmocka_unit_test(what_cannot_be_told_has_no_name),
 		cmocka_unit_test(the_kernel_must_be_this_one),
+		cmocka_unit_test(modules_are_found_by_their_address),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

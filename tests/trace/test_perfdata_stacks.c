@@ -194,6 +194,20 @@ static void build_ids_of_files(void **state)
 	}
 }
 
+/* Its file has the place; where it was then finds its name in this boot. */
+static void modules_have_both_places(void **state)
+{
+	(void)state;
+	clock_file(false);
+	mmap2((uint32_t)-1, 0xffffffff81000000, 0x1000, 0x40, "/lib/modules/x.ko", 0);
+	clock_sample(50, 1000, 0x1010);
+	load_file(&file);
+	assert_string_equal(frame(0, 0)->mapping, "/lib/modules/x.ko");
+	expect_eq(frame(0, 0)->rel_pc, 0x50);
+	expect_eq(frame(0, 0)->address, 0xffffffff81000010);
+	expect_eq(frame(0, 1)->address, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +215,7 @@ int main(void)
 		cmocka_unit_test(stacks_by_what_is_mapped_then),
 		cmocka_unit_test(mappings_over_mappings),
 		cmocka_unit_test(names_of_kernel_functions),
+		cmocka_unit_test(modules_have_both_places),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

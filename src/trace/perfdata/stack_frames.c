@@ -72,6 +72,7 @@ static struct trace_frame describe(struct maker *m, const struct frame_key *key,
 		                                         ? pd_build_id_of(m->s, key->path - 1)
 		                                         : NULL,
 		                     .rel_pc = key->pc,
+		                     .address = key->is_kernel ? address : 0,
 		                     .is_kernel = key->is_kernel };
 }
 
