@@ -261,9 +261,11 @@ class Trace:
         cpu = head["cpu"]
         if compact is not None:
             events += self.compact(compact, cpu)
-        assert 0 < len(events) and len(events) + len(inferred) <= 1024
-        assert all(event["name"] == "sched_switch" for event in inferred)
+        assert 0 < len(events) + len(inferred) <= 1024
+        assert all(event["name"] in ("sched_switch", "task_rename") for event in inferred)
         self.inferred[cpu] += inferred
+        if not events:
+            return
         events.sort(key=lambda event: event["ts"])
         assert events[-1]["ts"] - events[0]["ts"] < 100_000_000
         last = self.events[cpu][-1]["ts"] if self.events[cpu] else 0

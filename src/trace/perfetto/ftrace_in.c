@@ -2,6 +2,25 @@
 
 #include "trace/perfetto/schema.h"
 
+/* A converted file says so where the original had a new name without an event for it. */
+static void read_new_name(struct bundle *b, struct pb_in in, uint64_t ts_ns)
+{
+	const char *comm = NULL;
+	size_t len = 0;
+	uint32_t tid = 0;
+	struct pb_field f;
+
+	while (pb_next(&in, &f)) {
+		if (f.nr == RENAME_PID && f.type == PB_VARINT) {
+			tid = tid_of(f.value);
+		} else if (f.nr == RENAME_NEWCOMM && f.type == PB_BYTES) {
+			comm = (const char *)f.bytes;
+			len = (size_t)f.value;
+		}
+	}
+	decoder_name(b->on.dec, ts_ns, tid, comm, len);
+}
+
 static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in *e)
 {
 	uint64_t ts = NO_TS;
@@ -36,6 +55,8 @@ static bool read_event(struct bundle *b, struct pb_in in, struct ftrace_event_in
 		b->on.dec->tally->damage[DAMAGE_EVENT_NO_ID]++;
 	else if (!is_inferred || b->on.dec->r->info.producer != TRACE_BY_US)
 		return bundle_time(b, ts, &e->ts_ns);
+	else if (e->member == FTRACE_TASK_RENAME)
+		read_new_name(b, e->body, bundle_ns(b, ts));
 	return false; /* what was not recorded is for other readers: here the gap is known */
 }
 

@@ -222,19 +222,58 @@ int writer_wait(struct trace_writer *w, const struct ev_hdr *hdr)
 	return put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_WAIT, &task);
 }
 
+/* On the CPU that the task has, or on any that there is; NULL = there is none. */
+static const struct ftrace_cpu *cpu_of(const struct trace_writer *w, uint32_t tid)
+{
+	const struct ftrace_cpu *any = NULL;
+
+	for (uint32_t i = 0; i < w->ftrace.nr_cpus; i++) {
+		if (w->ftrace.cpus[i] && ftrace_is_current(w->ftrace.cpus[i], tid))
+			return w->ftrace.cpus[i];
+		any = any ? any : w->ftrace.cpus[i];
+	}
+	return any;
+}
+
+/* A task has another name than before, and no event said so. */
+static int put_new_name(struct trace_writer *w, const struct ev_task_info *rec,
+                        const struct trace_task *task)
+{
+	const struct ftrace_cpu *on = cpu_of(w, rec->tid);
+	uint64_t ts_ns = rec->hdr.ts_ns;
+	struct ftrace_cpu *c;
+	struct ftrace_event e;
+	int err = on ? ftrace_at(&w->ftrace, on->cpu, &ts_ns, &c) : 0;
+
+	if (!on || err)
+		return err;
+	e = ftrace_begin_inferred(c, ts_ns, rec->tid, FTRACE_TASK_RENAME);
+	pb_uint(e.w, RENAME_PID, rec->tid);
+	pb_text(e.w, RENAME_OLDCOMM, task->comm, sizeof(task->comm));
+	pb_text(e.w, RENAME_NEWCOMM, rec->comm, sizeof(rec->comm));
+	ftrace_end_inferred(&e);
+	return 0;
+}
+
 int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_task_info *rec = (const void *)hdr;
 	struct trace_task *task = rec->tid ? trace_tasks_get(w->tasks, rec->tid) : NULL;
-	bool is_stale;
+	bool is_stale, is_renamed;
+	int err = 0;
 
 	if (!task)
 		return rec->tid ? -ENOMEM : -ERANGE;
-	if (task->flags & TASK_HAS_NAME && !(task->flags & TASK_RENAMED) && rec->comm[0] &&
-	    memcmp(task->comm, rec->comm, sizeof(task->comm)) != 0) {
+	is_renamed = task->flags & TASK_HAS_NAME && rec->comm[0] &&
+	             memcmp(task->comm, rec->comm, sizeof(task->comm)) != 0;
+	if (is_renamed && !(task->flags & TASK_RENAMED)) {
 		task->flags |= TASK_RENAMED;
 		w->nr_renamed++;
 	}
+	if (is_renamed && w->names_all)
+		err = put_new_name(w, rec, task);
+	if (err)
+		return err;
 	is_stale = learn(task, rec->tgid, rec->comm);
 	if (rec->ppid)
 		task->ppid = rec->ppid;
