@@ -11,9 +11,11 @@
 #include "base/json_write.h"
 
 #define CLOCK_BOOT     6U /* Perfetto's number of it */
-#define OWN_ATTRS      12U
+#define OWN_ATTRS      13U
 #define TOPOLOGY_BYTES 100000U /* packets end at 128 kB */
 #define PASSED_BYTES   16000U  /* of other attributes, in the same packet */
+/* States are written as kernels have them since then; readers go by the release, and take none for an old one. */
+#define OF_STATES "4.14.0 or later"
 
 static const char *known(const char *text)
 {
@@ -32,7 +34,7 @@ static bool is_renewed(const char *key)
 		                             "end_ns",   "late_timestamps", "broken_switches",
 		                             "lost",     "sampling_one_in", "measures",
 		                             "start_ns", "clock",           "incomplete",
-		                             "topology", "scheduler" };
+		                             "topology", "scheduler",       "recorded_release" };
 	static const char *const parts[] = { "end_ns.cpu", "lost.",      "loss.",
 		                             "damage.",    "damage_of.", "converted_" };
 
@@ -118,6 +120,12 @@ static void add_number(struct attr_list *l, const char *key, uint64_t number)
 	l->attrs[l->nr++] = (struct trace_attr){ .key = key, .number = (int64_t)number };
 }
 
+static bool has_new_states(const struct trace_info *info)
+{
+	return known(info->release) && strcmp(info->sysname, "Linux") == 0 &&
+	       trace_states_are_new(info->release);
+}
+
 /* A file that was converted before keeps what it was first. */
 static void add_origin(struct attr_list *l, const struct trace_info *info)
 {
@@ -128,6 +136,8 @@ static void add_origin(struct attr_list *l, const struct trace_info *info)
 	add_text(l, "converted_format", format ? format : known(info->format));
 	add_text(l, "incomplete", info->incomplete);
 	add_text(l, "scheduler", known(info->scheduler));
+	if (!has_new_states(info))
+		add_text(l, "recorded_release", known(info->release) ? info->release : "unknown");
 	if (info->has_time)
 		add_number(l, "start_ns", info->start_ns);
 	if (info->clock != CLOCK_BOOT)
@@ -276,8 +286,8 @@ int convert_facts_init(struct convert_facts *f, const struct trace_info *info, s
 		.info = info,
 		.has_clocks_left = info->has_time && (info->clock == CLOCK_BOOT ||
 		                                      info->has_wall_clock || info->has_mono),
-		.system = { .sysname = known(info->sysname),
-		            .release = known(info->release),
+		.system = { .sysname = "Linux",
+		            .release = has_new_states(info) ? info->release : OF_STATES,
 		            .version = known(info->version),
 		            .machine = known(info->machine),
 		            .machine_name = known(info->machine_name),

@@ -323,10 +323,23 @@ static void put_cpus(struct reader *r)
 	}
 }
 
+/* A converted file has a release for readers that go by it; what was recorded stands beside it. */
+static void put_release(struct reader *r)
+{
+	const char *release = r->is_converted ? meta_attr_text(r, "recorded_release") : NULL;
+
+	if (!release)
+		return;
+	r->info.release = strcmp(release, "unknown") ? release : "";
+	if (!*r->info.release)
+		r->info.sysname = "";
+}
+
 int info_finish(struct reader *r)
 {
 	int err;
 
+	put_release(r);
 	put_time(r);
 	put_cpus(r);
 	err = meta_finish(r);

@@ -244,5 +244,7 @@ MUST_USE int trace_read_memory(const struct trace_bytes *in, const struct trace_
                                const struct ev_sink *sink, struct diag *d, struct trace_info **out);
 void trace_info_free(struct trace_info *info); /* NULL is fine */
 
+/* Whether a kernel of that release numbers the states of tasks as kernels do since 4.14. */
+bool trace_states_are_new(const char *release);
 /* Says that the budget was exceeded: -E2BIG. */
 int trace_too_large(const char *name, const struct budget *budget, struct diag *d);

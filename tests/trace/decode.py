@@ -13,6 +13,7 @@ FTRACE = {  # member of FtraceEvent: name and names of its fields
     4: ("sched_switch", {1: "prev_comm", 2: "prev_pid", 3: "prev_prio", 4: "prev_state",
                          5: "next_comm", 6: "next_pid", 7: "next_prio"}),
     11: ("cpu_frequency", {1: "state", 2: "cpu_id"}),
+    1009: ("loss", {1: "is_behind"}),
     13: ("cpu_idle", {1: "state", 2: "cpu_id"}),
     17: ("sched_wakeup", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),
     20: ("sched_waking", {1: "comm", 2: "pid", 3: "prio", 5: "target_cpu", 1001: "interrupt"}),

@@ -5,16 +5,24 @@
 #include "trace/ftrace/events.h"
 
 /* The numbers of states changed with Linux 4.8 and 4.14. Unknown kernels are taken for current ones. */
-uint32_t ftrace_state_dialect(const struct trace_info *info)
+static uint32_t dialect_of(const char *release)
 {
 	unsigned int major, minor;
 
-	if (strcmp(info->sysname, "Linux") != 0 ||
-	    sscanf(info->release, "%3u.%3u", &major, &minor) != 2)
-		return 0;
-	if (major > 4 || (major == 4 && minor >= 14))
+	if (sscanf(release, "%3u.%3u", &major, &minor) != 2 || major > 4 ||
+	    (major == 4 && minor >= 14))
 		return 0;
 	return major == 4 && minor >= 8 ? 1 : 2;
+}
+
+bool trace_states_are_new(const char *release)
+{
+	return dialect_of(release) == 0;
+}
+
+uint32_t ftrace_state_dialect(const struct trace_info *info)
+{
+	return strcmp(info->sysname, "Linux") == 0 ? dialect_of(info->release) : 0;
 }
 
 /* Old kernels number some states differently. */

@@ -87,7 +87,7 @@ int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns, struct tra
 	if (!tid)
 		return 0;
 	*out = trace_tasks_get(w->tasks, tid);
-	return *out ? names_show(&w->names, *out, ts_ns) : -ENOMEM;
+	return *out ? writer_name(w, *out, ts_ns) : -ENOMEM;
 }
 
 uint32_t writer_current(const struct writer_place *at, uint32_t otherwise)

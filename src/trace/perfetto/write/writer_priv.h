@@ -87,6 +87,11 @@ MUST_USE int writer_at(struct trace_writer *w, const struct ev_hdr *rec, struct 
 /* The task with its name written; NULL for the idle task. */
 MUST_USE int writer_task(struct trace_writer *w, uint32_t tid, uint64_t ts_ns,
                          struct trace_task **out);
+/*
+ * Writes its name, if that is not written yet. In a converted file, a thread of no known process is named by an event: in the
+ * tree of processes readers would give it to process 0.
+ */
+MUST_USE int writer_name(struct trace_writer *w, struct trace_task *task, uint64_t ts_ns);
 /* The task running on the CPU, or the given tid if that is unknown. */
 uint32_t writer_current(const struct writer_place *at, uint32_t otherwise);
 /* An event in full at the place of the record, with the task that it is of shown: its fields follow, then ftrace_end(). */

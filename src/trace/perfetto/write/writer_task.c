@@ -21,6 +21,54 @@ static bool learn(struct trace_task *task, uint32_t tgid, const char comm[EV_COM
 	return was_written && !(task->flags & TASK_THREAD_WRITTEN);
 }
 
+/* On the CPU that the task has, or on any that there is; NULL = there is none. */
+static const struct ftrace_cpu *cpu_of(const struct trace_writer *w, uint32_t tid)
+{
+	const struct ftrace_cpu *any = NULL;
+
+	for (uint32_t i = 0; i < w->ftrace.nr_cpus; i++) {
+		if (w->ftrace.cpus[i] && ftrace_is_current(w->ftrace.cpus[i], tid))
+			return w->ftrace.cpus[i];
+		any = any ? any : w->ftrace.cpus[i];
+	}
+	return any;
+}
+
+/* An event that was not recorded says what a task is called from now on; false in *is_put if there is no CPU yet. */
+static int put_name(struct trace_writer *w, const struct trace_task *task, const char *comm,
+                    uint64_t ts_ns, bool *is_put)
+{
+	const struct ftrace_cpu *on = cpu_of(w, task->tid);
+	struct ftrace_cpu *c;
+	struct ftrace_event e;
+	int err = on ? ftrace_at(&w->ftrace, on->cpu, &ts_ns, &c) : 0;
+
+	*is_put = on && !err;
+	if (!*is_put)
+		return err;
+	e = ftrace_begin_inferred(c, ts_ns, task->tid, FTRACE_TASK_RENAME);
+	pb_uint(e.w, RENAME_PID, task->tid);
+	pb_text(e.w, RENAME_OLDCOMM, task->comm, sizeof(task->comm));
+	pb_text(e.w, RENAME_NEWCOMM, comm, EV_COMM_LEN);
+	ftrace_end_inferred(&e);
+	return ftrace_at(&w->ftrace, on->cpu, &ts_ns, &c); /* room for what is to follow */
+}
+
+int writer_name(struct trace_writer *w, struct trace_task *task, uint64_t ts_ns)
+{
+	bool is_put = false;
+	int err = 0;
+
+	if (task->flags & TASK_THREAD_WRITTEN)
+		return 0;
+	if (w->names_all && !task->tgid && task->flags & TASK_HAS_NAME)
+		err = put_name(w, task, task->comm, ts_ns, &is_put);
+	if (err || !is_put)
+		return err ? err : names_show(&w->names, task, ts_ns);
+	task->flags |= TASK_THREAD_WRITTEN;
+	return 0;
+}
+
 /* The task of a record that knows its process and name. */
 static int known_task(struct trace_writer *w, uint32_t tid, uint32_t tgid,
                       const char comm[EV_COMM_LEN], struct trace_task **out)
@@ -134,7 +182,7 @@ int writer_exit(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (!err)
 		err = known_task(w, rec->tid, rec->tgid, rec->comm, &task);
 	if (!err)
-		err = names_show(&w->names, task, at.ts_ns);
+		err = writer_name(w, task, at.ts_ns);
 	if (err)
 		return err;
 	e = ftrace_begin(at.cpu, at.ts_ns, rec->tid, FTRACE_SCHED_PROCESS_EXIT);
@@ -157,7 +205,7 @@ int writer_rename(struct trace_writer *w, const struct ev_hdr *hdr)
 	if (!err)
 		err = known_task(w, rec->tid, rec->tgid, rec->comm, &task);
 	if (!err)
-		err = names_change(&w->names, task, at.ts_ns);
+		err = task->tgid || !w->names_all ? names_change(&w->names, task, at.ts_ns) : 0;
 	if (err)
 		return err;
 	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, rec->tid), FTRACE_TASK_RENAME);
@@ -182,7 +230,7 @@ static int put_task(struct trace_writer *w, const struct ev_task *rec, uint32_t 
 	if (!err && !((*out)->flags & TASK_HAS_NAME)) /* else some recorders have an old one here */
 		trace_tasks_rename(*out, rec->comm);
 	if (!err)
-		err = names_show(&w->names, *out, at.ts_ns);
+		err = writer_name(w, *out, at.ts_ns);
 	if (err)
 		return err;
 	e = ftrace_begin(at.cpu, at.ts_ns, writer_current(&at, 0), member);
@@ -222,44 +270,11 @@ int writer_wait(struct trace_writer *w, const struct ev_hdr *hdr)
 	return put_task(w, (const void *)hdr, FTRACE_SCHED_PROCESS_WAIT, &task);
 }
 
-/* On the CPU that the task has, or on any that there is; NULL = there is none. */
-static const struct ftrace_cpu *cpu_of(const struct trace_writer *w, uint32_t tid)
-{
-	const struct ftrace_cpu *any = NULL;
-
-	for (uint32_t i = 0; i < w->ftrace.nr_cpus; i++) {
-		if (w->ftrace.cpus[i] && ftrace_is_current(w->ftrace.cpus[i], tid))
-			return w->ftrace.cpus[i];
-		any = any ? any : w->ftrace.cpus[i];
-	}
-	return any;
-}
-
-/* A task has another name than before, and no event said so. */
-static int put_new_name(struct trace_writer *w, const struct ev_task_info *rec,
-                        const struct trace_task *task)
-{
-	const struct ftrace_cpu *on = cpu_of(w, rec->tid);
-	uint64_t ts_ns = rec->hdr.ts_ns;
-	struct ftrace_cpu *c;
-	struct ftrace_event e;
-	int err = on ? ftrace_at(&w->ftrace, on->cpu, &ts_ns, &c) : 0;
-
-	if (!on || err)
-		return err;
-	e = ftrace_begin_inferred(c, ts_ns, rec->tid, FTRACE_TASK_RENAME);
-	pb_uint(e.w, RENAME_PID, rec->tid);
-	pb_text(e.w, RENAME_OLDCOMM, task->comm, sizeof(task->comm));
-	pb_text(e.w, RENAME_NEWCOMM, rec->comm, sizeof(rec->comm));
-	ftrace_end_inferred(&e);
-	return 0;
-}
-
 int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 {
 	const struct ev_task_info *rec = (const void *)hdr;
 	struct trace_task *task = rec->tid ? trace_tasks_get(w->tasks, rec->tid) : NULL;
-	bool is_stale, is_renamed;
+	bool is_stale, is_renamed, is_put;
 	int err = 0;
 
 	if (!task)
@@ -271,7 +286,7 @@ int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 		w->nr_renamed++;
 	}
 	if (is_renamed && w->names_all)
-		err = put_new_name(w, rec, task);
+		err = put_name(w, task, rec->comm, hdr->ts_ns, &is_put);
 	if (err)
 		return err;
 	is_stale = learn(task, rec->tgid, rec->comm);
@@ -281,9 +296,11 @@ int writer_task_info(struct trace_writer *w, const struct ev_hdr *hdr)
 		task->start_ns = rec->start_ns;
 	if (rec->flags & EV_TASK_KTHREAD)
 		task->flags |= TASK_KTHREAD;
-	if (is_stale)
+	if (is_stale && task->tgid)
 		return names_change(&w->names, task, hdr->ts_ns);
-	return w->names_all ? names_show(&w->names, task, hdr->ts_ns) : 0;
+	if (w->names_all && (is_renamed || (!task->tgid && !cpu_of(w, rec->tid))))
+		return 0; /* it has been said, or will be with the first event */
+	return w->names_all || is_stale ? writer_name(w, task, hdr->ts_ns) : 0;
 }
 
 static bool has_cpu(const struct ev_affinity *rec, uint32_t cpu)
@@ -319,7 +336,7 @@ static int put_cpus(struct trace_writer *w, struct trace_task *task, uint64_t ts
 {
 	struct track_arg arg = { .type = ARG_TEXT, .text = cpus };
 	struct track_event event = { .args = &arg, .nr_args = 1 };
-	int err = names_show(&w->names, task, ts_ns);
+	int err = writer_name(w, task, ts_ns);
 
 	if (!err)
 		err = track_begin(&w->tracks);
