@@ -23,12 +23,17 @@ int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_c
 	pthread_mutex_init(&c->subscribe_lock, NULL);
 	thread_cond_init(&c->is_idle);
 	pthread_mutex_lock(&s->lock);
-	c->id = ++s->nr_conns;
+	c->id = c->stateless_owner = ++s->nr_owners;
 	c->next = s->conns;
 	s->conns = c;
 	pthread_mutex_unlock(&s->lock);
 	*out = c;
 	return 0;
+}
+
+void mcp_conn_set_owner(struct mcp_conn *c, uint64_t owner)
+{
+	c->stateless_owner = owner;
 }
 
 bool mcp_conn_drain(struct mcp_conn *c, unsigned int timeout_ms)
@@ -264,6 +269,7 @@ static struct mcp_request *new_request(struct mcp_conn *c, json_t *value, const 
 	if (!r)
 		return NULL;
 	r->conn = c;
+	r->owner = c->id;
 	r->method = method_find(m->method);
 	r->batch = b;
 	r->exchange = exchange;

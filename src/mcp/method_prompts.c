@@ -161,7 +161,7 @@ int method_complete(struct mcp_request *r, struct json_writer *w, struct rpc_err
 	if (of && strcmp(type, "ref/prompt") == 0)
 		completion_of_prompt(of, name, value, &c);
 	else if (of && strcmp(type, "ref/resource") == 0)
-		completion_of_resource(&r->conn->server->world, r->conn->id, of, name, value, &c);
+		completion_of_resource(&r->conn->server->world, r->owner, of, name, value, &c);
 	put_completion(w, &c);
 	completion_done(&c);
 	return 0;

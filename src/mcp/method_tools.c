@@ -112,7 +112,7 @@ int method_tools_call(struct mcp_request *r, struct json_writer *w, struct rpc_e
 	json_t *args = NULL;
 	struct tool_call call = { .tool = t,
 		                  .world = &s->world,
-		                  .owner = r->conn->id,
+		                  .owner = r->owner,
 		                  .given = given,
 		                  .d = &d,
 		                  .request = r };

@@ -46,6 +46,16 @@ void mcp_server_free(struct mcp_server *s)
 	free(s);
 }
 
+uint64_t mcp_server_new_owner(struct mcp_server *s)
+{
+	uint64_t owner;
+
+	pthread_mutex_lock(&s->lock);
+	owner = ++s->nr_owners;
+	pthread_mutex_unlock(&s->lock);
+	return owner;
+}
+
 static bool is_chosen(const struct mcp_server *s, enum toolset set)
 {
 	return !s->world.cfg.toolsets || (s->world.cfg.toolsets & set);

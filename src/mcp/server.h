@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/diag.h"
@@ -25,6 +26,13 @@ MUST_USE int mcp_server_new(const struct mcp_cfg *cfg, struct diag *d, struct mc
 void mcp_server_free(struct mcp_server *s); /* NULL is fine */
 
 MUST_USE int mcp_conn_new(struct mcp_server *s, const struct mcp_link *link, struct mcp_conn **out);
+/*
+ * The owner of what requests without a session make; before the first message. One that outlives
+ * the connection (mcp_server_new_owner()), or 0 for none. By default they belong to the connection.
+ */
+void mcp_conn_set_owner(struct mcp_conn *c, uint64_t owner);
+/* A number that is no other owner's, ever. */
+uint64_t mcp_server_new_owner(struct mcp_server *s);
 /* Cancels what runs for it and waits for that; nothing is sent any more. NULL is fine. */
 void mcp_conn_free(struct mcp_conn *c);
 /* Waits until everything that was taken is answered; false if that takes longer than so many milliseconds (0 = for ever). */

@@ -35,7 +35,8 @@ struct rpc_batch {
 };
 
 struct mcp_conn {
-	uint64_t id; /* of no other, ever */
+	uint64_t id;              /* of no other, ever */
+	uint64_t stateless_owner; /* of its requests of the stateless era; 0 = none */
 	struct mcp_server *server;
 	struct mcp_link link;
 	pthread_mutex_t lock;
@@ -52,6 +53,7 @@ struct mcp_conn {
 
 struct mcp_request {
 	struct mcp_conn *conn;
+	uint64_t owner; /* of what it makes; 0 = none */
 	void *exchange;
 	struct rpc_batch *batch; /* NULL = alone */
 	json_t *value; /* the message, from which the members below are borrowed; NULL = the batch has it */
@@ -71,8 +73,8 @@ struct mcp_server {
 	struct pool *pool;
 	pthread_mutex_t lock; /* of the list of connections; before the lock of a connection */
 	struct mcp_conn *conns;
-	uint64_t nr_conns; /* that there were */
-	pthread_t ticker;  /* polls for what subscribers want to know */
+	uint64_t nr_owners; /* that there were, connections among them */
+	pthread_t ticker;   /* polls for what subscribers want to know */
 	bool has_ticker;
 	bool is_ending;
 	pthread_cond_t tick;

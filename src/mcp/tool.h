@@ -67,7 +67,11 @@ extern const size_t nr_tools;
 struct tool_call {
 	const struct tool *tool;
 	struct mcp_world *world;
-	uint64_t owner;          /* the connection, for what belongs to it alone */
+	/*
+	 * Of what the call makes and may use: the connection or session; of requests without a session the
+	 * holder of the token. 0 = none: a client that only a handle connects with what it made.
+	 */
+	uint64_t owner;
 	const json_t *args;      /* checked, with defaults */
 	const json_t *given;     /* as the client sent them; NULL = none */
 	struct json_writer *out; /* the object of the result is open */

@@ -366,6 +366,7 @@ int mcp_http_start(struct mcp_http *h, struct mcp_server *s, struct diag *d)
 	int err;
 
 	h->server = s;
+	h->token_owner = h->token ? mcp_server_new_owner(s) : 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	h->has_keeper = pthread_create(&h->keeper, NULL, http_keep, h) == 0;

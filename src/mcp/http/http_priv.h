@@ -72,8 +72,9 @@ struct mcp_http {
 	struct mcp_server *server;
 	struct MHD_Daemon *daemon;
 	struct http_hosts hosts;
-	char *token;      /* NULL = none */
-	char *token_path; /* of one that was made; NULL = none */
+	char *token;          /* NULL = none */
+	uint64_t token_owner; /* of requests without a session; 0 = no token */
+	char *token_path;     /* of one that was made; NULL = none */
 	uint64_t timeout_ns;
 	char url[128];
 	pthread_mutex_t lock;

@@ -172,6 +172,7 @@ struct http_session *http_session_new(struct mcp_http *h)
 		free_session(s);
 		return NULL;
 	}
+	mcp_conn_set_owner(s->conn, h->token_owner);
 	return s;
 }
 
